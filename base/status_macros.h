@@ -1,0 +1,28 @@
+// Early return on an error (absl 20220623 has no such macros of its own).
+#ifndef IBEMU_BASE_STATUS_MACROS_H_
+#define IBEMU_BASE_STATUS_MACROS_H_
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#define IBEMU_CONCAT_INNER_(a, b) a##b
+#define IBEMU_CONCAT_(a, b) IBEMU_CONCAT_INNER_(a, b)
+
+#define IBEMU_RETURN_IF_ERROR(expression)                     \
+  do {                                                        \
+    if (absl::Status status_ = (expression); !status_.ok()) { \
+      return status_;                                         \
+    }                                                         \
+  } while (false)
+
+#define IBEMU_ASSIGN_OR_RETURN(lhs, expression) \
+  IBEMU_ASSIGN_OR_RETURN_(IBEMU_CONCAT_(result_, __LINE__), lhs, expression)
+
+#define IBEMU_ASSIGN_OR_RETURN_(result, lhs, expression) \
+  auto result = (expression);                            \
+  if (!result.ok()) return std::move(result).status();   \
+  lhs = *std::move(result)
+
+#endif  // IBEMU_BASE_STATUS_MACROS_H_

@@ -1,0 +1,58 @@
+// The simulated subnet.
+#ifndef IBEMU_FABRIC_FABRIC_H_
+#define IBEMU_FABRIC_FABRIC_H_
+
+#include <memory>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "base/timers.h"
+#include "fabric/topology.h"
+#include "mad/device.h"
+
+namespace ibemu::fabric {
+
+struct FabricOptions {
+  uint64_t seed = 0;
+};
+
+// Owns every node, port and link.  Runs on the loop thread.
+class Fabric {
+ public:
+  Fabric(const Topology& topology, Timers& timers,
+         const FabricOptions& options);
+  ~Fabric();
+
+  size_t node_count() const;
+
+  // By description, name of the topology file, or GUID ("0x..."), in this
+  // order.
+  //
+  // Errors: NotFound, naming the closest node ("did you mean ...").
+  absl::StatusOr<NodeId> Find(std::string_view node) const;
+
+  // The node as a host sees it.  Lives as long as the fabric.
+  mad::Device& device(NodeId node);
+
+  // Cuts or restores the cable at this port; both ends notice.
+  //
+  // Errors: NotFound when the port has no cable or does not exist.
+  absl::Status SetLink(NodeId node, int port, bool up);
+
+  // A node that is down is silent, and all its links are cut.
+  void SetNode(NodeId node, bool up);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// --sm=static: LIDs (1, 2, ... hosts first, in file order), min-hop tables and
+// ACTIVE ports.
+//
+// Errors: ResourceExhausted, "needs 70656 LIDs, a subnet has 49151".
+absl::Status ConfigureStatically(Fabric& fabric);
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_FABRIC_H_

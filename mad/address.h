@@ -1,0 +1,64 @@
+// Where a MAD goes and where one came from, as a verbs consumer says it.
+#ifndef IBEMU_MAD_ADDRESS_H_
+#define IBEMU_MAD_ADDRESS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "mad/wire/types.h"
+
+namespace ibemu::mad {
+
+// One MAD on the wire (IBA vol 1 §13.4.3).
+using MadBytes = std::array<std::byte, 256>;
+using Bytes = std::span<const std::byte>;
+
+// The global part of an address: IBA vol 1 §8.3, ib_global_route in Linux.
+struct GlobalRoute {
+  Gid gid;  // destination when sending, source when receiving
+  uint32_t flow_label = 0;
+  uint8_t gid_index = 0;  // index of our own GID
+  uint8_t hop_limit = 0;
+  uint8_t traffic_class = 0;
+
+  bool operator==(const GlobalRoute&) const = default;
+};
+
+// An address handle (IBA vol 1 §11.2.2.1) plus the destination queue pair.
+struct AddressVector {
+  Lid dlid = Lid::kUnassigned;
+  uint8_t sl = 0;
+  uint8_t path_bits = 0;  // added to the port's base LID
+  uint16_t pkey_index = 0;
+  uint32_t qpn = 0;  // of the peer
+  uint32_t qkey = 0;
+  std::optional<GlobalRoute> grh;
+
+  bool operator==(const AddressVector&) const = default;
+};
+
+// One MAD on its way down.
+struct Outgoing {
+  int qp = 0;  // 0 or 1: which of our own special queue pairs sends it
+  AddressVector to;
+  MadBytes mad{};
+};
+
+// One MAD on its way up, with what a work completion says of it.
+struct Arrival {
+  int qp = 0;  // 0 or 1: which of our own special queue pairs received it
+  Lid slid = Lid::kUnassigned;
+  uint8_t sl = 0;
+  uint8_t path_bits = 0;  // destination LID minus the port's base LID
+  uint16_t pkey_index = 0;
+  uint32_t source_qpn = 0;
+  std::optional<GlobalRoute> grh;
+  MadBytes mad{};
+};
+
+}  // namespace ibemu::mad
+
+#endif  // IBEMU_MAD_ADDRESS_H_

@@ -1,0 +1,85 @@
+// A MAD agent: one registered user of a port's QP0 or QP1.
+#ifndef IBEMU_MAD_AGENT_H_
+#define IBEMU_MAD_AGENT_H_
+
+#include <bitset>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "mad/address.h"
+
+namespace ibemu::mad {
+
+class Agent;
+
+// What an agent asks for: ib_register_mad_agent's arguments.
+struct Registration {
+  int qp = 1;              // 0 or 1
+  uint8_t mgmt_class = 0;  // 0: sends and receives answers only
+  uint8_t mgmt_class_version = 0;
+  uint32_t oui = 0;  // vendor classes 0x30 to 0x4f
+  std::bitset<128> methods;
+  uint8_t rmpp_version = 0;  // 1: RMPP by the core, unless user_rmpp
+  bool user_rmpp = false;
+};
+
+// A message to send: one MAD, or with RMPP any number of segments.
+struct OutgoingMessage {
+  AddressVector to;
+  std::vector<std::byte> mad;  // headers and data; RMPP: one header, all data
+  absl::Duration timeout = absl::ZeroDuration();  // zero: expects no answer
+  int retries = 0;
+  uint64_t cookie = 0;  // comes back in AgentClient::OnSendTimeout
+};
+
+// A received message.  `mad` is 256 bytes, or for reassembled RMPP one header
+// followed by all data.
+struct IncomingMessage {
+  int qp = 0;
+  Lid slid = Lid::kUnassigned;
+  uint8_t sl = 0;
+  uint8_t path_bits = 0;
+  uint16_t pkey_index = 0;
+  uint32_t source_qpn = 0;
+  std::optional<GlobalRoute> grh;
+  std::vector<std::byte> mad;
+};
+
+class AgentClient {
+ public:
+  virtual ~AgentClient() = default;
+  virtual void OnMad(Agent& agent, IncomingMessage message) = 0;
+
+  // The send with `cookie` was answered or needed no answer: it is over.
+  virtual void OnSendDone(Agent& agent, uint64_t cookie) = 0;
+
+  // No answer came after the last retry.
+  virtual void OnSendTimeout(Agent& agent, uint64_t cookie) = 0;
+};
+
+// Made by Host::Register().  Destroying one cancels its outstanding sends
+// without a call of its client.
+class Agent {
+ public:
+  virtual ~Agent() = default;
+
+  // The high half of the TID of every request of this agent; unique in a host.
+  virtual uint32_t hi_tid() const = 0;
+  virtual const Registration& registration() const = 0;
+
+  // Sends a message, its TID already rewritten.  AgentClient is never called
+  // before Send() returns.
+  //
+  // Errors:
+  //   InvalidArgument  lengths, classes or addresses that Linux refuses, or a
+  //                    directed route that does not start here
+  //   Unavailable      the device is gone
+  virtual absl::Status Send(OutgoingMessage message) = 0;
+};
+
+}  // namespace ibemu::mad
+
+#endif  // IBEMU_MAD_AGENT_H_

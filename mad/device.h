@@ -1,0 +1,53 @@
+// One adapter (or switch) of a backend: its identity and its ports.
+#ifndef IBEMU_MAD_DEVICE_H_
+#define IBEMU_MAD_DEVICE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "mad/port.h"
+#include "mad/wire/node_info.h"
+
+namespace ibemu::mad {
+
+class DeviceListener {
+ public:
+  virtual ~DeviceListener() = default;
+
+  // State, LID, LMC, SM LID, P_Key or GID table of `port` changed.
+  virtual void OnPortEvent(int port) = 0;
+
+  // The device is gone: its ports' Transmit() fails from now on.
+  virtual void OnRemoved() = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual NodeType type() const = 0;
+  virtual Guid node_guid() const = 0;
+  virtual Guid system_image_guid() const = 0;
+
+  // At most 64 bytes; not necessarily text.
+  virtual std::string node_description() const = 0;
+
+  // Changes NodeDescription; the port tells its SM (trap 144).  Longer text is
+  // cut to 64 bytes, as Linux's node_desc does.
+  virtual void SetNodeDescription(std::string_view text) = 0;
+
+  // A channel adapter has ports 1..count; a switch, seen as a host, has the one
+  // port 0.
+  virtual int first_port() const = 0;
+  virtual int last_port() const = 0;
+  virtual Port& port(int number) = 0;
+
+  // At most one listener; nullptr takes it away.  Not owned.
+  virtual void SetListener(DeviceListener* listener) = 0;
+};
+
+}  // namespace ibemu::mad
+
+#endif  // IBEMU_MAD_DEVICE_H_

@@ -1,0 +1,66 @@
+// What one Linux kernel knows of MADs: agents and SM semaphores of one device.
+#ifndef IBEMU_MAD_HOST_H_
+#define IBEMU_MAD_HOST_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/timers.h"
+#include "mad/agent.h"
+#include "mad/device.h"
+
+namespace ibemu::mad {
+
+// Agents, conflicts between them, transaction ids and the IsSM semaphores are
+// shared by everybody who opens the devices of one host: one Host per device,
+// however many views show it.
+class Host {
+ public:
+  // Takes the device's and its ports' listener places.  Both must outlive it.
+  Host(Timers& timers, Device& device);
+  ~Host();
+
+  Device& device();
+  bool removed() const;
+
+  // Errors:
+  //   InvalidArgument     what Linux refuses with EINVAL, conflicts included
+  //   ResourceExhausted   more than 8 OUIs in one vendor class and version
+  //   Unimplemented       QP0 on a port that has none
+  //   Unavailable         the device is gone
+  absl::StatusOr<std::unique_ptr<Agent>> Register(
+      int port, const Registration& registration, AgentClient& client);
+
+  // The semaphore behind issmN: while someone holds it the port's IsSM is set.
+  class SmLock {
+   public:
+    virtual ~SmLock() = default;  // lets go; the next in line gets it
+  };
+  // Null when somebody holds it.
+  std::unique_ptr<SmLock> TryLockSm(int port);
+  // Waits in line; destroying the returned ticket leaves the line.
+  class SmWait {
+   public:
+    virtual ~SmWait() = default;
+  };
+  std::unique_ptr<SmWait> WaitForSm(
+      int port, std::function<void(std::unique_ptr<SmLock>)> granted);
+
+  // Calls `changed` after each port event and after removal, until the returned
+  // subscription is destroyed.
+  class Subscription {
+   public:
+    virtual ~Subscription() = default;
+  };
+  std::unique_ptr<Subscription> Watch(std::function<void()> changed);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ibemu::mad
+
+#endif  // IBEMU_MAD_HOST_H_

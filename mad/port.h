@@ -1,0 +1,73 @@
+// The seam between MAD agents and whatever carries their packets.
+#ifndef IBEMU_MAD_PORT_H_
+#define IBEMU_MAD_PORT_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "mad/address.h"
+#include "mad/wire/port_info.h"
+
+namespace ibemu::mad {
+
+class PortListener {
+ public:
+  virtual ~PortListener() = default;
+
+  // A MAD arrived that neither the subnet management agent nor the performance
+  // management agent of the port took for itself.
+  virtual void OnReceive(const Arrival& arrival) = 0;
+};
+
+// What became of a MAD that was given to a port's own agents (SMA, PMA ...),
+// Linux's process_mad.
+enum class LocalVerdict {
+  kReply,      // `reply` holds the answer
+  kConsumed,   // taken, there is no answer
+  kUnhandled,  // not theirs: a registered agent may want it
+};
+
+// One InfiniBand port, as its MAD agents see it: packets go down through
+// Transmit() and come up through PortListener::OnReceive().  A backend
+// (fabric/, hca/) implements Port; a filter (mad/filter/) wraps one.
+//
+// Everything runs on the loop thread.  Transmit() never calls OnReceive()
+// before it returns, not even for a packet addressed to this very port.
+class Port {
+ public:
+  virtual ~Port() = default;
+
+  // Puts one 256-byte MAD on the wire (IBA vol 1 §13.4.3).  Delivery is
+  // unreliable: OK means "sent", and retries are the caller's business.  A port
+  // takes what it is given, whatever its state: a packet that can't leave is
+  // lost, as on real hardware.
+  //
+  // Errors (they are those of creating an address handle in a driver):
+  //   InvalidArgument  the GRH's gid_index is outside the GID table
+  //   Unavailable      the device is gone; every later call fails too
+  virtual absl::Status Transmit(const Outgoing& packet) = 0;
+
+  // Hands `request` to the port's own agents at once, without the wire.
+  // `request.mad` is what they see; on kReply, `reply` is filled.
+  virtual LocalVerdict ProcessLocal(const Arrival& request,
+                                    MadBytes& reply) = 0;
+
+  // At most one listener; nullptr takes it away.  Not owned.
+  virtual void SetListener(PortListener* listener) = 0;
+
+  // The port's PortInfo as it is now, capability mask with IsSM included.
+  virtual PortInfo Info() const = 0;
+
+  // GID and P_Key tables.  Indexes beyond the tables give zero.
+  virtual int GidCount() const = 0;
+  virtual Gid GidAt(int index) const = 0;
+  virtual int PKeyCount() const = 0;
+  virtual uint16_t PKeyAt(int index) const = 0;
+
+  // Sets or clears CapabilityMask.IsSM (a subnet manager runs on this port).
+  virtual void SetIsSm(bool is_sm) = 0;
+};
+
+}  // namespace ibemu::mad
+
+#endif  // IBEMU_MAD_PORT_H_

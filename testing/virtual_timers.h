@@ -1,0 +1,47 @@
+// A time-line that takes no time.
+#ifndef IBEMU_TESTING_VIRTUAL_TIMERS_H_
+#define IBEMU_TESTING_VIRTUAL_TIMERS_H_
+
+#include <algorithm>
+#include <utility>
+
+#include "base/timer_queue.h"
+#include "base/timers.h"
+
+namespace ibemu::testing {
+
+class VirtualTimers : public Timers {
+ public:
+  absl::Time Now() const override { return now_; }
+  TimerId RunAt(absl::Time deadline, Task task) override {
+    return queue_.Add(std::max(deadline, now_), std::move(task));
+  }
+  void RunSoon(Task task) override { queue_.AddSoon(std::move(task)); }
+  void Cancel(TimerId id) override { queue_.Cancel(id); }
+
+  // Runs what is due now, without moving the clock.
+  void RunPending() { queue_.RunDue(now_); }
+
+  // Moves the clock by `span`, from deadline to deadline.
+  void RunFor(absl::Duration span) {
+    const absl::Time end = now_ + span;
+    queue_.RunSoonTasks();
+    for (auto next = queue_.NextDeadline(); next && *next <= end;
+         next = queue_.NextDeadline()) {
+      now_ = std::max(now_, *next);
+      queue_.RunDue(now_);
+    }
+    now_ = end;
+  }
+
+  // True when no task waits: nothing leaks a timer.
+  bool idle() const { return !queue_.NextDeadline().has_value(); }
+
+ private:
+  absl::Time now_ = absl::UnixEpoch();
+  TimerQueue queue_;
+};
+
+}  // namespace ibemu::testing
+
+#endif  // IBEMU_TESTING_VIRTUAL_TIMERS_H_
