@@ -1,0 +1,175 @@
+"""The vocabulary of the end-to-end tests: accounts, fabrics, programs.
+
+Nothing here sleeps: waiting is reading until a line or an exit status comes,
+with a deadline that only a fault reaches.
+"""
+
+import dataclasses
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import threading
+import time
+
+DEADLINE = 120  # seconds; generous: CI machines are slow and shared
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclasses.dataclass
+class Account:
+    """Who runs the programs: root, or a plain user without any capability."""
+
+    name: str
+    prefix: list  # what goes before a command
+    home: pathlib.Path  # also the working directory; writable
+    programs: pathlib.Path  # where ibemu and ibemud are
+
+    @property
+    def environment(self):
+        return {
+            "PATH": f"{self.programs}:{PATH}",
+            "HOME": str(self.home),
+            "XDG_RUNTIME_DIR": str(self.home / "run"),
+            "LC_ALL": "C",
+            "TERM": "dumb",
+        }
+
+    def popen(self, arguments, **options):
+        options.setdefault("cwd", self.home)
+        options.setdefault("env", self.environment)
+        return subprocess.Popen(self.prefix + [str(a) for a in arguments],
+                                **options)
+
+    def run(self, *arguments, check=True, timeout=DEADLINE, **options):
+        """Runs a program to its end; output is text, stderr apart."""
+        options.setdefault("cwd", self.home)
+        options.setdefault("env", self.environment)
+        done = subprocess.run(self.prefix + [str(a) for a in arguments],
+                              capture_output=True, text=True, errors="replace",
+                              timeout=timeout, check=False, **options)
+        if check:
+            assert done.returncode == 0, describe(done)
+        return done
+
+
+def describe(done):
+    return (f"{' '.join(map(str, done.args))}\nexit status {done.returncode}\n"
+            f"stdout:\n{done.stdout[-4000:]}\nstderr:\n{done.stderr[-4000:]}")
+
+
+class Background:
+    """A program that runs while the test goes on; its output is collected."""
+
+    def __init__(self, account, arguments, **options):
+        self.arguments = [str(a) for a in arguments]
+        self.process = account.popen(arguments, stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.PIPE,
+                                     stderr=subprocess.STDOUT, text=True,
+                                     errors="replace", start_new_session=True,
+                                     **options)
+        self.lines = []
+        self._news = threading.Condition()
+        self._ended = False
+        self._reader = threading.Thread(target=self._collect, daemon=True)
+        self._reader.start()
+
+    def _collect(self):
+        for line in self.process.stdout:
+            with self._news:
+                self.lines.append(line)
+                self._news.notify_all()
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+
+    @property
+    def output(self):
+        with self._news:
+            return "".join(self.lines)
+
+    def wait_for(self, pattern, since=0, timeout=DEADLINE):
+        """Waits for a line that matches; returns the match.  `since` is the
+        number of lines to pass over."""
+        deadline = time.monotonic() + timeout
+        with self._news:
+            while True:
+                for line in self.lines[since:]:
+                    match = re.search(pattern, line)
+                    if match:
+                        return match
+                since = max(since, len(self.lines))
+                left = deadline - time.monotonic()
+                assert not self._ended and left > 0, (
+                    f"{' '.join(self.arguments)}: no line matched {pattern!r}:\n"
+                    + "".join(self.lines)[-4000:])
+                self._news.wait(left)
+
+    def mark(self):
+        """The number of lines so far, for wait_for(since=...)."""
+        with self._news:
+            return len(self.lines)
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def wait(self, timeout=DEADLINE):
+        return self.process.wait(timeout)
+
+    def stop(self, number=signal.SIGTERM):
+        """Ends the program; a program that ignores the signal is a fault."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            return self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+
+class Fabric:
+    """A running ibemud and the programs on its hosts."""
+
+    def __init__(self, account, name, topology, sm="none", options=()):
+        self.account = account
+        self.socket = account.home / f"{name}.sock"
+        self._running = []
+        self.daemon = self._start(
+            ["ibemud", f"--topology={topology}", f"--sm={sm}",
+             f"--socket={self.socket}", *options])
+        self.daemon.wait_for(r"\bready\b")
+
+    def _start(self, arguments, **options):
+        program = Background(self.account, arguments, **options)
+        self._running.append(program)
+        return program
+
+    def on(self, *hosts):
+        """The command line prefix that runs a program on these hosts."""
+        return ["ibemu", "run", f"--fabric={self.socket}",
+                *[f"--host={host}" for host in hosts], "--"]
+
+    def run(self, host, *command, **options):
+        return self.account.run(*self.on(host), *command, **options)
+
+    def start(self, host, *command, **options):
+        return self._start([*self.on(host), *command], **options)
+
+    def ibemu(self, *arguments, **options):
+        """ibemu COMMAND --fabric=... ARGUMENTS"""
+        command, *rest = arguments
+        return self.account.run("ibemu", command, f"--fabric={self.socket}",
+                                *rest, **options)
+
+    def start_opensm(self, host, *arguments):
+        """opensm on `host`, its log on stdout; returns when it swept once."""
+        opensm = self.start(host, "opensm", "--log_file", "stdout",
+                            "--pidfile", self.account.home / f"{host}.pid",
+                            *arguments)
+        opensm.wait_for("SUBNET UP")
+        return opensm
+
+    def stop(self):
+        for program in reversed(self._running):
+            program.stop()
