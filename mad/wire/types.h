@@ -4,21 +4,46 @@
 
 #include <cstdint>
 
+#include "mad/wire/layout.h"
+
 namespace ibemu::mad {
 
-// Local identifier, IBA vol 1 §4.1.3: unicast 1 to 0xbfff, multicast up to
+// Local identifier, IBA vol 1 §4.1.3: unicast 1 to 0xbfff, multicast 0xc000 to
 // 0xfffe.
-enum class Lid : uint16_t { kUnassigned = 0, kPermissive = 0xffff };
+enum class Lid : uint16_t {
+  kUnassigned = 0,
+  kLastUnicast = 0xbfff,
+  kFirstMulticast = 0xc000,
+  kPermissive = 0xffff,
+};
+
+constexpr bool IsUnicast(Lid lid) {
+  return lid != Lid::kUnassigned && lid <= Lid::kLastUnicast;
+}
+constexpr bool IsMulticast(Lid lid) {
+  return lid >= Lid::kFirstMulticast && lid != Lid::kPermissive;
+}
 
 // EUI-64 of a node or port.
 enum class Guid : uint64_t {};
 
 // Global identifier, IBA vol 1 §4.1.1.
 struct Gid {
+  static constexpr int kBits = 128;
+
   uint64_t prefix = 0;
   uint64_t interface_id = 0;
   bool operator==(const Gid&) const = default;
+
+  static constexpr auto Layout() {
+    return wire::Table(wire::Rw(&Gid::prefix, "Prefix", 64, 0),
+                       wire::Rw(&Gid::interface_id, "InterfaceID", 64, 64));
+  }
 };
+static_assert(wire::Tiles<Gid>());
+
+// Prefix of link-local GIDs, and of a subnet whose manager chose none.
+inline constexpr uint64_t kDefaultGidPrefix = 0xfe80'0000'0000'0000;
 
 }  // namespace ibemu::mad
 
