@@ -2,6 +2,7 @@
 #ifndef IBEMU_SYSFS_TREE_H_
 #define IBEMU_SYSFS_TREE_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,16 +19,21 @@ struct Entry {
   enum class Kind { kDirectory, kText, kLink };
   Kind kind = Kind::kDirectory;
   int mode = 0555;
+  int64_t size =
+      4096;  // st_size of kText; PCI's config says 256, or it is text
   std::map<std::string, std::unique_ptr<Entry>> children;  // kDirectory
-  // kText.  Errors become errno in cuse/errno.cc.
+  // kText.  Bytes, newline included; config is binary.  Errors: Unavailable
+  // when the device is gone, InvalidArgument where Linux says EINVAL.
   std::function<absl::StatusOr<std::string>()> read;
   std::function<absl::Status(std::string_view)> write;  // empty: read-only
-  std::string target;                                   // kLink
+  std::string target;                                   // kLink, relative
 };
 
-// The tree of `view`: "class/infiniband", "class/infiniband_mad",
-// "class/infiniband_verbs", "class/misc/...", "devices/pci...", "bus/pci/...".
-// The view must outlive it.
+// The tree of `view`, as under /sys: "class/infiniband",
+// "class/infiniband_mad", "class/infiniband_verbs", "devices/pci1bed:00",
+// "bus/pci".  The PCI domain 1bed is ibemu's own, so that the tree can be laid
+// over a real machine's.  Names and links are fixed; device N of the view is
+// PCI function 1bed:00:N.0.  The view must outlive the tree.
 std::unique_ptr<Entry> BuildTree(const View& view);
 
 }  // namespace ibemu::sysfs

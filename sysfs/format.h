@@ -1,0 +1,35 @@
+// How Linux writes InfiniBand values in sysfs
+// (drivers/infiniband/core/sysfs.c).  No newline.
+#ifndef IBEMU_SYSFS_FORMAT_H_
+#define IBEMU_SYSFS_FORMAT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "mad/wire/port_info.h"
+#include "mad/wire/types.h"
+
+namespace ibemu::sysfs {
+
+// "fc6a:1c03:0082:db00"
+std::string FormatGuid(mad::Guid guid);
+
+// "fe80:0000:0000:0000:fc6a:1c03:0082:db00"
+std::string FormatGid(const mad::Gid& gid);
+
+// "4: ACTIVE"
+std::string FormatState(int state);
+
+// "5: LinkUp"
+std::string FormatPhysicalState(int state);
+
+// "400 Gb/sec (4X NDR)".  A speed that is not known counts as SDR.  FDR10 has
+// QDR's code in PortInfo: the caller knows it from elsewhere.
+//
+// Errors: InvalidArgument when LinkWidthActive is not one width.
+absl::StatusOr<std::string> FormatRate(const mad::PortInfo& info, bool fdr10);
+
+}  // namespace ibemu::sysfs
+
+#endif  // IBEMU_SYSFS_FORMAT_H_

@@ -1,0 +1,123 @@
+#include "sysfs/port_tree.h"
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "sysfs/entries.h"
+#include "sysfs/format.h"
+#include "sysfs/live.h"
+#include "sysfs/local_mad.h"
+
+namespace ibemu::sysfs {
+namespace {
+
+using Text = absl::StatusOr<std::string>;
+
+// A line made from PortInfo as it is at that moment.
+void AddInfo(Entry& directory, std::string_view name, const ViewDevice& device,
+             mad::Port& port, Text (*line)(const mad::PortInfo&)) {
+  AddLive(directory, name, device, [&port, line] { return line(port.Info()); });
+}
+
+void AddPortInfo(Entry& directory, const ViewDevice& device, int number,
+                 mad::Port& port) {
+  using Info = const mad::PortInfo&;
+  AddInfo(directory, "state", device, port, [](Info info) -> Text {
+    return FormatState(static_cast<int>(info.port_state));
+  });
+  AddInfo(directory, "phys_state", device, port, [](Info info) -> Text {
+    return FormatPhysicalState(static_cast<int>(info.port_physical_state));
+  });
+  AddInfo(directory, "lid", device, port, [](Info info) -> Text {
+    return absl::StrFormat("0x%x", static_cast<int>(info.lid));
+  });
+  AddInfo(directory, "lid_mask_count", device, port,
+          [](Info info) -> Text { return absl::StrCat(info.lmc); });
+  AddInfo(directory, "sm_lid", device, port, [](Info info) -> Text {
+    return absl::StrFormat("0x%x", static_cast<int>(info.master_sm_lid));
+  });
+  AddInfo(directory, "sm_sl", device, port,
+          [](Info info) -> Text { return absl::StrCat(info.master_sm_sl); });
+  AddInfo(directory, "cap_mask", device, port, [](Info info) -> Text {
+    return absl::StrFormat("0x%08x", info.capability_mask);
+  });
+  AddLive(directory, "rate", device, [&port, number] {
+    return FormatRate(port.Info(), IsFdr10(port, number));
+  });
+  AddLine(directory, "link_layer", "InfiniBand");
+}
+
+void AddTables(Entry& directory, const ViewDevice& device, mad::Port& port) {
+  Entry& gids = Directory(directory, "gids");
+  Entry& types = Directory(directory, "gid_attrs/types");
+  Entry& ndevs = Directory(directory, "gid_attrs/ndevs");
+  for (int i = 0; i < port.GidCount(); ++i) {
+    const std::string name = absl::StrCat(i);
+    AddLive(gids, name, device,
+            [&port, i]() -> Text { return FormatGid(port.GidAt(i)); });
+    AddLive(types, name, device, [&port, i]() -> Text {
+      if (port.GidAt(i) == mad::Gid{}) {
+        return absl::InvalidArgumentError(absl::StrCat("GID ", i, " is empty"));
+      }
+      return "IB/RoCE v1";
+    });
+    AddLive(ndevs, name, device, [i]() -> Text {
+      return absl::InvalidArgumentError(
+          absl::StrCat("GID ", i, " has no network device"));
+    });
+  }
+
+  Entry& pkeys = Directory(directory, "pkeys");
+  for (int i = 0; i < port.PKeyCount(); ++i) {
+    AddLive(pkeys, absl::StrCat(i), device, [&port, i]() -> Text {
+      return absl::StrFormat("0x%04x", port.PKeyAt(i));
+    });
+  }
+}
+
+// mlx5's set.  They count what happens to reliable queue pairs; management
+// datagrams touch none of them.
+void AddHardwareCounters(Entry& directory) {
+  constexpr int kDefaultLifespan = 10, kMaxLifespan = 10000;  // milliseconds
+  for (std::string_view name :
+       {"duplicate_request", "implied_nak_seq_err", "local_ack_timeout_err",
+        "out_of_buffer", "out_of_sequence", "packet_seq_err", "req_cqe_error",
+        "req_cqe_flush_error", "req_remote_access_errors",
+        "req_remote_invalid_request", "resp_cqe_error", "resp_cqe_flush_error",
+        "resp_local_length_error", "resp_remote_access_errors",
+        "rnr_nak_retry_err", "rx_atomic_requests", "rx_dct_connect",
+        "rx_read_requests", "rx_write_requests"}) {
+    AddLine(directory, name, "0");
+  }
+
+  auto milliseconds = std::make_shared<int>(kDefaultLifespan);
+  Entry& lifespan = AddText(directory, "lifespan", [milliseconds] {
+    return absl::StrCat(*milliseconds, "\n");
+  });
+  lifespan.mode = 0644;
+  lifespan.write = [milliseconds](std::string_view text) -> absl::Status {
+    int wanted = 0;
+    if (!absl::SimpleAtoi(std::string(text), &wanted) || wanted < 0 ||
+        wanted > kMaxLifespan) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "lifespan is a number of milliseconds up to ", kMaxLifespan));
+    }
+    *milliseconds = wanted;
+    return absl::OkStatus();
+  };
+}
+
+}  // namespace
+
+void AddPort(Entry& directory, const ViewDevice& device, int number) {
+  mad::Port& port = device.host->device().port(number);
+  AddPortInfo(directory, device, number, port);
+  AddTables(directory, device, port);
+  AddHardwareCounters(Directory(directory, "hw_counters"));
+}
+
+}  // namespace ibemu::sysfs
