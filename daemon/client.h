@@ -70,8 +70,9 @@ class Client {
                                       const nlohmann::json& parameters);
 
   // Hands a /dev/fuse descriptor to the daemon, which serves the view of
-  // `request` on it from now on: also after this connection is closed, until
-  // the last mount of it is gone.  `fuse_fd` stays the caller's to close.
+  // `request` on it as long as this connection is open: then it closes the
+  // descriptor, and programs that outlive their run get ENOTCONN.  `fuse_fd`
+  // stays the caller's to close.
   absl::StatusOr<std::vector<AttachedDevice>> Attach(
       int fuse_fd, const AttachRequest& request);
 
