@@ -1,0 +1,145 @@
+// Nodes and ports as the fabric keeps them: plain state in flat arrays, the
+// behaviour is in links.h, forwarder.h, sma.h and pma.h.
+#ifndef IBEMU_FABRIC_NODE_H_
+#define IBEMU_FABRIC_NODE_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "fabric/forwarding_table.h"
+#include "fabric/port_counters.h"
+#include "fabric/topology.h"
+#include "mad/wire/node_info.h"
+#include "mad/wire/port_info.h"
+#include "mad/wire/switch_info.h"
+
+namespace ibemu::fabric {
+
+// Index into the fabric's array of ports; see Subnet::port_id().
+enum class PortId : uint32_t {};
+inline constexpr PortId kNoPort{0xffffffff};
+
+// Sizes of the tables that the fabric's ports have.
+inline constexpr int kPKeyTableEntries = 128;
+inline constexpr int kGuidTableEntries = 32;
+inline constexpr uint16_t kDefaultPKey = 0xffff;
+
+// SLtoVLMappingTable, IBA vol 1 §14.2.5.8: the VL of each SL.
+using SlToVlTable = std::array<uint8_t, 16>;
+
+// A quarter of VLArbitrationTable, §14.2.5.9, as on the wire: (VL, weight)
+// pairs.
+using VlArbitrationBlock = std::array<uint8_t, 64>;
+
+// What differs from the defaults; made on the first Set.
+struct PortTables {
+  std::vector<uint16_t> p_keys;  // the whole table, or empty: the default
+  std::vector<uint64_t> guids;   // the whole table, or empty; entry 0 unused
+  // By ingress port (a CA has entry 0 only), or empty: SlToVlDefault().
+  std::vector<SlToVlTable> sl_to_vl;
+  // Lower and upper half of the low-priority table, then of the high one.
+  std::array<std::unique_ptr<VlArbitrationBlock>, 4> vl_arbitration;
+
+  // When the M_Key lease runs out; InfiniteFuture: it does not run.
+  absl::Time m_key_lease_end = absl::InfiniteFuture();
+};
+
+// The lane of an SL when nobody has set the table: SL modulo the number of
+// operational VLs.
+uint8_t SlToVlDefault(uint8_t sl, uint8_t operational_vls);
+
+// State of the performance management agent for one port: fabric/pma.h.
+struct PmaPort;
+struct PmaPortDeleter {
+  void operator()(PmaPort* port) const;
+};
+
+struct NodePort {
+  // First what each hop of a packet reads.
+  NodeId node{};
+  PortId peer = kNoPort;    // the other end of the cable, plugged or not
+  uint8_t number = 0;       // 0 is a switch's management port
+  bool cable_up = true;     // false: cut by `ibemu link`
+  bool attached = false;    // a device stands on it: see FabricDevice
+  uint16_t link_epoch = 0;  // grows when the link goes down
+  uint16_t faults = 0;      // of its transmit direction; see LinkFaults
+  TrafficCounters traffic;
+
+  mad::PortInfo info;
+  mad::Guid guid{};  // a switch: the same on all its ports
+
+  std::unique_ptr<PortTables> tables;     // null: defaults
+  std::unique_ptr<EventCounters> events;  // null: all zero
+  std::unique_ptr<LaneCounters> lanes;
+  std::unique_ptr<PmaPort, PmaPortDeleter> pma;
+
+  EventCounters& Events() {
+    if (!events) events = std::make_unique<EventCounters>();
+    return *events;
+  }
+  PortTables& Tables() {
+    if (!tables) tables = std::make_unique<PortTables>();
+    return *tables;
+  }
+
+  // Entries of the tables; zero beyond their ends.
+  uint16_t PKeyAt(int index) const;
+  uint64_t GuidAt(int index) const;  // 0: the port's own
+  void SetPKey(int index, uint16_t p_key);
+  void SetGuid(int index, uint64_t guid);
+
+  // The lane of a packet that leaves here.  `ingress`: the input port of the
+  // switch, 0 on a CA.
+  uint8_t VlOf(uint8_t sl, int ingress) const {
+    if (tables && !tables->sl_to_vl.empty()) {
+      return tables->sl_to_vl[static_cast<size_t>(ingress)][sl & 15];
+    }
+    return SlToVlDefault(sl, info.operational_vls);
+  }
+
+  bool IsUp() const { return info.port_state != mad::PortState::kDown; }
+  bool IsActive() const { return info.port_state == mad::PortState::kActive; }
+
+  // True for the port's LID and the path bits that LMC adds to it.
+  bool Owns(mad::Lid lid) const {
+    return info.lid != mad::Lid::kUnassigned &&
+           (static_cast<unsigned>(lid) >> info.lmc) ==
+               (static_cast<unsigned>(info.lid) >> info.lmc);
+  }
+};
+
+// What only a switch has.
+struct SwitchState {
+  mad::SwitchInfo info;
+  LinearTable linear;
+  MulticastTable multicast;
+};
+
+struct Node {
+  mad::NodeType type = mad::NodeType::kChannelAdapter;
+  bool up = true;          // false: switched off by `ibemu node`
+  uint8_t port_count = 0;  // external ports
+  uint16_t device_id = 0;
+  uint32_t vendor_id = 0;
+  uint32_t revision = 0;
+  mad::Guid node_guid{};
+  mad::Guid system_image_guid{};
+  // The id of port n is first_port + n.  A CA has no port 0: its first_port
+  // belongs to another node (modulo 2^32).
+  PortId first_port{};
+  std::unique_ptr<SwitchState> sw;  // null unless a switch
+  std::string description;          // at most 64 bytes
+  std::string name;                 // of the topology file
+
+  bool is_switch() const { return sw != nullptr; }
+  // Where the port numbers begin and end: 0..n of a switch, 1..n of others.
+  int first_number() const { return is_switch() ? 0 : 1; }
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_NODE_H_

@@ -1,0 +1,48 @@
+// One packet between two ports of the fabric.
+#ifndef IBEMU_FABRIC_PACKET_H_
+#define IBEMU_FABRIC_PACKET_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "mad/address.h"
+#include "mad/wire/types.h"
+
+namespace ibemu::fabric {
+
+inline constexpr uint32_t kQp1QKey = 0x8001'0000;  // IBA vol 1 §10.2.5
+
+// Global route header, IBA vol 1 §8.3.
+struct RouteHeader {
+  mad::Gid sgid, dgid;
+  uint32_t flow_label = 0;
+  uint8_t traffic_class = 0;
+  uint8_t hop_limit = 0;
+};
+
+// A datagram.  What forwarding looks at comes first; it never looks at the
+// payload, except of directed-route SMPs.
+struct Packet {
+  mad::Lid slid{}, dlid{};
+  uint8_t sl = 0;
+  bool vl15 = false;  // an SMP: passes links that are not ACTIVE
+  uint16_t p_key = kFullPKey;
+  uint32_t source_qpn = 0, destination_qpn = 0;
+  uint32_t q_key = 0;
+  std::optional<RouteHeader> grh;
+  mad::MadBytes mad{};
+
+  // LRH to ICRC in units of 4 bytes, as LRH's PktLen has it (§7.7.8): LRH 8,
+  // GRH 40, BTH 12, DETH 8, ICRC 4.
+  uint32_t Words() const {
+    return (8 + (grh ? 40 : 0) + 12 + 8 + static_cast<uint32_t>(mad.size()) +
+            4) /
+           4;
+  }
+
+  static constexpr uint16_t kFullPKey = 0xffff;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_PACKET_H_
