@@ -1,0 +1,37 @@
+// The mounts of a run: looks, mounts, and carries out a MountPlan.
+#ifndef IBEMU_DAEMON_MOUNTS_H_
+#define IBEMU_DAEMON_MOUNTS_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+#include "daemon/mount_plan.h"
+
+namespace ibemu::daemon {
+
+// /dev/fuse, opened by the namespace that is going to mount it.
+//
+// Errors: NotFound, PermissionDenied, each with the cure.
+absl::StatusOr<UniqueFd> OpenFuse();
+
+// True in a process that an `ibemu run` shows devices to.
+bool InsideRun();
+
+// To be called after EnterNamespaces() and OpenFuse(), which loads FUSE.
+absl::StatusOr<MachineFacts> LookAtMachine();
+
+// To be called when the daemon serves kFuseMount: the answers are its.
+absl::StatusOr<ServedFacts> LookAtServed();
+
+// Mounts the FUSE connection `fuse` on kFuseMount.  `for_everybody` lets other
+// users in, as far as file modes do; only who mounts as it is may say that.
+absl::Status MountFuse(int fuse, bool for_everybody);
+
+// Directories are made as the umask allows: it should be 022.
+//
+// Errors: the failed step's, "bind /a on /b: Permission denied".
+absl::Status CarryOut(const MountPlan& plan);
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_MOUNTS_H_

@@ -1,0 +1,36 @@
+// The daemon that lives as long as one `ibemu run`.
+#ifndef IBEMU_DAEMON_PRIVATE_DAEMON_H_
+#define IBEMU_DAEMON_PRIVATE_DAEMON_H_
+
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+#include "daemon/server.h"
+
+namespace ibemu::daemon {
+
+// A forked daemon.  It ends when the connection that it was made with closes;
+// the destructor waits for that, and kills a daemon that does not.
+class PrivateDaemon {
+ public:
+  // Forks: to be called before the launcher changes its namespaces, so that
+  // the daemon stays in the user's own.  `connection` gets the launcher's end,
+  // for Client::Adopt().
+  static absl::StatusOr<PrivateDaemon> Fork(const DaemonOptions& options,
+                                            UniqueFd& connection);
+
+  PrivateDaemon(PrivateDaemon&&) = default;
+  PrivateDaemon& operator=(PrivateDaemon&&) = default;
+  ~PrivateDaemon();
+
+  // For a launch that failed: don't wait until a large topology is loaded.
+  void Interrupt();
+
+ private:
+  explicit PrivateDaemon(UniqueFd process) : process_(std::move(process)) {}
+
+  UniqueFd process_;  // pidfd: safe when the pid is reaped and used again
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_PRIVATE_DAEMON_H_

@@ -1,0 +1,173 @@
+#include "daemon/run.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+#include "base/unique_fd.h"
+#include "daemon/child.h"
+#include "daemon/client.h"
+#include "daemon/mounts.h"
+#include "daemon/namespaces.h"
+#include "daemon/private_daemon.h"
+#include "daemon/seccomp.h"
+
+namespace ibemu::daemon {
+namespace {
+
+constexpr char kFabricVariable[] = "IBEMU_FABRIC";
+constexpr char kHostVariable[] = "IBEMU_HOST";
+constexpr mode_t kUsualUmask = 022;
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool WantsPrivateDaemon(const RunOptions& options) {
+  return options.topology || options.sm || options.seed;
+}
+
+DaemonOptions PrivateOptions(const RunOptions& options) {
+  DaemonOptions daemon;
+  if (options.topology) daemon.topology = *options.topology;
+  if (options.sm) daemon.sm = *options.sm;
+  daemon.seed = options.seed;
+  return daemon;
+}
+
+// The way to the daemon, open before the namespaces are made.
+struct Uplink {
+  std::optional<PrivateDaemon> daemon;  // outlives the connection
+  UniqueFd connection;                  // of `daemon`; it has not spoken yet
+  std::optional<Client> client;
+};
+
+absl::StatusOr<Uplink> FindDaemon(const RunOptions& options) {
+  Uplink uplink;
+  if (options.fabric && WantsPrivateDaemon(options)) {
+    return absl::InvalidArgumentError(
+        "--fabric joins a running daemon: give --topology, --sm and --seed to "
+        "that ibemud instead");
+  }
+  const bool outer = !Variable(kFabricVariable).empty();
+  if (options.fabric || (outer && !WantsPrivateDaemon(options))) {
+    IBEMU_ASSIGN_OR_RETURN(uplink.client,
+                           Client::Connect(options.fabric.value_or("")));
+  } else {
+    IBEMU_ASSIGN_OR_RETURN(
+        uplink.daemon,
+        PrivateDaemon::Fork(PrivateOptions(options), uplink.connection));
+  }
+  return uplink;
+}
+
+AttachRequest RequestOf(const RunOptions& options) {
+  AttachRequest request{.hosts = options.hosts,
+                        .device_name = options.device_name,
+                        .profile = options.profile};
+  const std::string outer = Variable(kHostVariable);
+  const bool same_fabric = !options.fabric && !WantsPrivateDaemon(options);
+  if (request.hosts.empty() && same_fabric && !outer.empty()) {
+    request.hosts = absl::StrSplit(outer, ',');
+  }
+  return request;
+}
+
+// IBEMU_HOST: what --host takes, comma separated.
+std::string HostNames(const std::vector<AttachedDevice>& devices) {
+  std::vector<std::string> names;
+  for (const AttachedDevice& device : devices) {
+    const bool clear =
+        !device.node.empty() && device.node.find(',') == std::string::npos;
+    names.push_back(clear ? device.node : device.node_guid);
+  }
+  return absl::StrJoin(names, ",");
+}
+
+// Where the command has to go back to, because mounts cover the place; empty:
+// it is there already.
+std::string CoveredDirectory() {
+  char path[PATH_MAX];
+  if (getcwd(path, sizeof(path)) == nullptr) return "";
+  const std::string inside = absl::StrCat(path, "/");
+  const bool covered =
+      inside.starts_with("/dev/") || inside.starts_with("/sys/");
+  return covered ? path : "";
+}
+
+// Makes the devices appear to this process and all that come from it.
+absl::StatusOr<std::vector<AttachedDevice>> ShowDevices(
+    const RunOptions& options, Privilege privilege, Uplink& uplink,
+    const MachineFacts& machine, UniqueFd fuse) {
+  IBEMU_RETURN_IF_ERROR(CarryOut(PlanStage(machine)));
+  IBEMU_RETURN_IF_ERROR(MountFuse(fuse.get(), privilege == Privilege::kMounts));
+  if (!uplink.client) {
+    IBEMU_ASSIGN_OR_RETURN(uplink.client,
+                           Client::Adopt(uplink.connection.Release()));
+  }
+  IBEMU_ASSIGN_OR_RETURN(std::vector<AttachedDevice> devices,
+                         uplink.client->Attach(fuse.get(), RequestOf(options)));
+  fuse.Reset();  // the daemon's alone: when it closes, the devices are gone
+  IBEMU_ASSIGN_OR_RETURN(const ServedFacts served, LookAtServed());
+  IBEMU_RETURN_IF_ERROR(CarryOut(PlanView(machine, served)));
+  return devices;
+}
+
+// Returns the command's wait status.
+absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
+  Command command;
+  command.arguments = options.command;
+  command.directory = CoveredDirectory();
+  IBEMU_ASSIGN_OR_RETURN(const Privilege privilege, EnterNamespaces());
+  IBEMU_ASSIGN_OR_RETURN(UniqueFd fuse, OpenFuse());
+  IBEMU_ASSIGN_OR_RETURN(const MachineFacts machine, LookAtMachine());
+  const mode_t umask_before = umask(kUsualUmask);
+  IBEMU_ASSIGN_OR_RETURN(
+      const std::vector<AttachedDevice> devices,
+      ShowDevices(options, privilege, uplink, machine, std::move(fuse)));
+  umask(umask_before);
+
+  const std::string& socket = uplink.client->greeting().socket;
+  command.environment = {{kFabricVariable, socket},
+                         {kHostVariable, HostNames(devices)}};
+  const LauncherSignals signals;
+  IBEMU_ASSIGN_OR_RETURN(const pid_t pid, Start(command, signals, [&machine] {
+                           // An outer run's filter is in force already.
+                           return machine.nested ? absl::OkStatus()
+                                                 : RefuseRdmaNetlink();
+                         }));
+  return Supervise(pid, signals, uplink.client->fd(), [] {
+    std::fputs("ibemu run: the daemon has ended, and the devices with it\n",
+               stderr);
+  });
+}
+
+absl::StatusOr<int> Run(const RunOptions& options) {
+  IBEMU_ASSIGN_OR_RETURN(Uplink uplink, FindDaemon(options));
+  absl::StatusOr<int> wait_status = Launch(options, uplink);
+  if (!wait_status.ok() && uplink.daemon) uplink.daemon->Interrupt();
+  return wait_status;
+}
+
+}  // namespace
+
+int RunCommand(const RunOptions& options) {
+  const absl::StatusOr<int> wait_status = Run(options);
+  if (wait_status.ok()) return EndLike(*wait_status);
+  std::fprintf(stderr, "ibemu run: %s\n",
+               std::string(wait_status.status().message()).c_str());
+  return kRunFailed;
+}
+
+}  // namespace ibemu::daemon
