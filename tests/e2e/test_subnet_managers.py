@@ -1,0 +1,183 @@
+"""opensm's routing engines, two opensm on one subnet, and osmtest."""
+
+import re
+import signal
+
+import pytest
+
+import netdiscover
+
+TREE = "fat-tree:radix=8,levels=2"
+TORUS = "torus:4x4x4"
+TORUS_CONF = """\
+torus 4 4 4
+xp_link 0x{0[0]:x} 0x{0[1]:x}
+yp_link 0x{0[0]:x} 0x{0[2]:x}
+zp_link 0x{0[0]:x} 0x{0[3]:x}
+x_dateline 0
+y_dateline 0
+z_dateline 0
+"""
+
+
+def errors(log):
+    return [line for line in log.splitlines() if " ERR " in line]
+
+
+@pytest.mark.parametrize("engine, topology", [
+    ("minhop", TREE), ("updn", TREE), ("dnup", TREE), ("ftree", TREE),
+    ("lash", TREE), ("sssp", TREE), ("dfsssp", TREE), ("dor", TORUS),
+    ("minhop", "dragonfly:a=4,h=2,p=2"), ("minhop", "fat-tree:radix=4,levels=3"),
+    ("minhop", "single-switch:hosts=8"), ("minhop", "back-to-back"),
+])
+def test_a_routing_engine_brings_the_subnet_up(fabric, engine, topology):
+    subnet = fabric(topology)
+    opensm = subnet.start_opensm("node-1", "-R", engine)
+    assert errors(opensm.output) == []
+    if topology != "back-to-back":  # no switch, so nothing to route
+        assert re.search(rf"{engine} tables configured", opensm.output)
+    every_pair_of_some_hosts_is_connected(subnet)
+
+
+def every_pair_of_some_hosts_is_connected(subnet):
+    text = subnet.run("node-2", "ibnetdiscover").stdout
+    lids = [int(lid) for lid in re.findall(
+        r'"H-\w+"\[\d+\]\(\w+\)\s+# "node-\d+" lid (\d+)', text)]
+    if not lids:
+        return
+    pairs = [(lids[0], lids[-1]), (lids[-1], lids[1]),
+             (lids[len(lids) // 2], lids[0])]
+    script = " && ".join(f"ibtracert {a} {b}" for a, b in pairs)
+    subnet.run("node-2", "sh", "-c", script)
+
+
+def test_torus_2qos_brings_a_torus_up(fabric, account):
+    subnet = fabric(TORUS)
+    text = subnet.account.run("ibemu", "topology", "generate", TORUS).stdout
+    guid = {name: int(value, 16) for value, name in re.findall(
+        r'switchguid=0x(\w+)\(\w+\)\nSwitch\s+\d+\s+"([^"]+)"', text)}
+    nodes, links = netdiscover.parse(text)
+    by_place = {description: guid[name]
+                for name, (kind, _, description) in nodes.items()
+                if kind == "Switch"}
+    corner = [place(by_place, *at) for at in
+              ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))]
+    conf = account.home / "torus-2QoS.conf"
+    conf.write_text(TORUS_CONF.format(corner))
+    conf.chmod(0o644)
+    opensm = subnet.start_opensm("node-1", "-R", "torus-2QoS", "-Q",
+                                 "--torus_config", conf)
+    assert "torus-2QoS tables configured" in opensm.output
+    assert errors(opensm.output) == []
+
+
+def place(by_place, *at):
+    """The GUID of the switch whose description ends with these coordinates."""
+    (found,) = [guid for name, guid in by_place.items()
+                if tuple(map(int, re.findall(r"\d+", name)[-3:])) == at]
+    return found
+
+
+def sm_state(subnet, host):
+    text = subnet.run(host, "sminfo", "-D", "0", check=False).stdout
+    return (re.search(r"SMINFO_(\w+)", text) or [None, "none"])[1]
+
+
+def test_a_standby_opensm_takes_over_and_gives_back(fabric):
+    subnet = fabric(TREE)
+    first = subnet.start_opensm("node-1", "--priority", "10", "-s", "2")
+    second = subnet.start("node-9", "opensm", "-f", "stdout", "--pidfile",
+                          subnet.account.home / "second.pid",
+                          "--priority", "5", "-s", "2")
+    second.wait_for("Entering STANDBY state")
+    assert sm_state(subnet, "node-1") == "MASTER"
+    assert sm_state(subnet, "node-9") == "STANDBY"
+
+    first.stop(signal.SIGKILL)
+    second.wait_for("Entering MASTER state")
+    second.wait_for("SUBNET UP", since=0)
+    assert sm_state(subnet, "node-9") == "MASTER"
+    assert "SMINFO_MASTER" in subnet.run("node-5", "sminfo").stdout
+
+    mark = second.mark()
+    subnet.start_opensm("node-1", "--priority", "10", "-s", "2")
+    second.wait_for("Entering STANDBY state", since=mark)
+    assert sm_state(subnet, "node-1") == "MASTER"
+
+
+@pytest.fixture
+def tested(fabric):
+    """A subnet with opensm, and osmtest's inventory of it."""
+    subnet = fabric(TREE)
+    subnet.start_opensm("node-1")
+    inventory = subnet.account.home / "osmtest.dat"
+    create = osmtest(subnet, inventory, "c")
+    assert create.returncode == 0, create.stdout[-3000:]
+    return subnet, inventory
+
+
+def osmtest(subnet, inventory, flow, *options):
+    return subnet.run("node-9", "osmtest", "-f", flow, "-i", inventory,
+                      "-l", "stdout", *options, check=False)
+
+
+@pytest.mark.parametrize("flow", ["a", "v", "s", "e", "f", "m", "q"])
+def test_osmtest_passes(tested, flow):
+    subnet, inventory = tested
+    done = osmtest(subnet, inventory, flow)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert "PASS" in done.stdout
+
+
+def test_a_cut_link_makes_opensm_route_around_it(fabric):
+    subnet = fabric(TREE)
+    opensm = subnet.start_opensm("node-1")
+    text = subnet.run("node-1", "ibnetdiscover").stdout
+    lid = {name: int(number) for name, number in re.findall(
+        r'"H-\w+"\[\d+\]\(\w+\)\s+# "(node-\d+)" lid (\d+)', text)}
+    lid["node-1"] = int(re.search(
+        r"Base lid: (\d+)", subnet.run("node-1", "ibstat").stdout)[1])
+
+    def way():
+        trace = subnet.run("node-1", "ibtracert", lid["node-1"],
+                           lid["node-32"]).stdout
+        return re.findall(r"(?m)^\[(\d+)\] -> (\w+) port \{0x(\w+)\}\[(\d+)\]",
+                          trace)
+
+    before = way()
+    # The uplink that the path takes: out of the first switch by this port.
+    out_port = before[1][0]
+    leaf = re.search(r'-> switch port \{0x(\w+)\}', subnet.run(
+        "node-1", "ibtracert", lid["node-1"], lid["node-32"]).stdout)[1]
+    mark = opensm.mark()
+    subnet.ibemu("link", f"0x{leaf}/{out_port}", "down")
+    opensm.wait_for("SUBNET UP", since=mark)
+    assert any("Trap 128" in line or "num:128" in line or "trap 128" in line
+               for line in opensm.output.splitlines()[mark:]), opensm.output
+    after = way()
+    assert after[1][0] != out_port
+    assert [hop[1] for hop in after] == [hop[1] for hop in before]
+
+    mark = opensm.mark()
+    subnet.ibemu("link", f"0x{leaf}/{out_port}", "up")
+    opensm.wait_for("SUBNET UP", since=mark)
+
+
+def test_the_own_link_going_down_shows_in_sysfs_at_once(fabric):
+    subnet = fabric(TREE)
+    subnet.start_opensm("node-1")
+    state = "/sys/class/infiniband/ibemu0/ports/1/state"
+    assert subnet.run("node-5", "cat", state).stdout == "4: ACTIVE\n"
+    subnet.ibemu("link", "node-5/1", "down")
+    assert subnet.run("node-5", "cat", state).stdout == "1: DOWN\n"
+
+
+def test_nodes_that_leave_and_join_are_noticed(fabric):
+    subnet = fabric(TREE)
+    opensm = subnet.start_opensm("node-1")
+    for name, leaving in (("node-7", True), ("node-7", False)):
+        mark = opensm.mark()
+        subnet.ibemu("node", name, "down" if leaving else "up")
+        opensm.wait_for("SUBNET UP", since=mark)
+        text = subnet.run("node-1", "saquery", "NR").stdout
+        assert ('"node-7"' in text or "node-7\n" in text) != leaving
