@@ -1,0 +1,249 @@
+#!/usr/bin/python3
+"""ibemu against ibsim, on one machine, in one run, placed alike.
+
+    tools/bench.py [micro] [rate] [tools] [memory]      all, unless named
+    tools/bench.py --hosts 648,3888 tools
+
+Figures are medians of several runs; each ratio says which way is better.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / os.environ.get("IBEMU_BUILD", "build/bench")
+SHIM = next(pathlib.Path("/usr/lib").glob("*/umad2sim/libumad2sim.so"), "")
+# ibsim holds fixed tables; these hold the largest topology below.
+IBSIM_LIMITS = ["-N", "16384", "-S", "2048", "-P", "131072"]
+TOPOLOGIES = {648: "fat-tree:radix=36,levels=2",
+              3888: "fat-tree:radix=36,levels=3,hosts=3888",
+              11664: "fat-tree:radix=36,levels=3"}
+RUNS = 3
+# Where the server and its client run: CPU numbers.
+PLACES = {"sharing a CPU": (0, 0), "on two CPUs": (0, 1)}
+
+
+def pinned(cpu, arguments):
+    return ["taskset", "-c", str(cpu), *map(str, arguments)]
+
+
+class Server:
+    """A simulator that was started and says when it is ready."""
+
+    def __init__(self, cpu, arguments, ready, **options):
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(
+            pinned(cpu, arguments), stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, bufsize=1, **options)
+        for line in self.process.stdout:
+            if re.search(ready, line):
+                break
+        else:
+            raise SystemExit(f"{arguments[0]} ended before it was ready")
+        self.load_seconds = time.monotonic() - self.began
+
+    def memory_mib(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
+    def stop(self):
+        self.process.terminate()
+        self.process.communicate()
+
+
+class Ibemu:
+    def __init__(self, scratch, net, cpu):
+        self.socket = scratch / "bench.sock"
+        self.server = Server(
+            cpu, [BUILD / "daemon/ibemud", f"--topology={net}", "--sm=none",
+                  f"--socket={self.socket}"], r"\bready\b")
+
+    def command(self, host, cpu, *arguments):
+        return pinned(cpu, [BUILD / "daemon/ibemu", "run",
+                            f"--fabric={self.socket}", f"--host={host}", "--",
+                            *arguments])
+
+    environment = None
+
+
+class Ibsim:
+    def __init__(self, scratch, net, cpu):
+        self.server = Server(cpu, ["ibsim", *IBSIM_LIMITS, "-s", net],
+                             r"Network simulator ready",
+                             stdin=subprocess.PIPE, cwd=scratch)
+
+    def command(self, host, cpu, *arguments):
+        self.environment = dict(os.environ, LD_PRELOAD=SHIM, SIM_HOST=host)
+        return pinned(cpu, arguments)
+
+
+def timed(simulator, command):
+    began = time.monotonic()
+    subprocess.run(command, env=simulator.environment, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.monotonic() - began
+
+
+def subnet_up(simulator, command, scratch):
+    """Seconds until opensm logs SUBNET UP."""
+    began = time.monotonic()
+    opensm = subprocess.Popen(command, env=simulator.environment, cwd=scratch,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              text=True)
+    took = None
+    for line in opensm.stdout:
+        if "SUBNET UP" in line:
+            took = time.monotonic() - began
+            break
+    opensm.send_signal(signal.SIGTERM)
+    opensm.communicate()
+    if took is None:
+        raise SystemExit("opensm ended before SUBNET UP")
+    return took
+
+
+def opensm(scratch):
+    return ["opensm", "-f", "stdout", "--pidfile", scratch / "opensm.pid",
+            "--once"]
+
+
+def report(what, ours, theirs, unit, better, limit):
+    ratio = ours / theirs
+    good = ratio >= limit if better == "more" else ratio <= limit
+    print(f"{what:<58} {ours:>10.4g} {theirs:>10.4g} {unit:<6}"
+          f" {ratio:5.2f} (wanted {'>=' if better == 'more' else '<='} {limit}"
+          f"{'' if good else ': MISSED'})", flush=True)
+
+
+def head(title):
+    print(f"\n{title}\n{'':<58} {'ibemu':>10} {'other':>10} {'':<6} ratio")
+
+
+def median(measure):
+    return statistics.median(measure() for _ in range(RUNS))
+
+
+def generate(scratch, hosts):
+    net = scratch / f"{hosts}.net"
+    if not net.exists():
+        with net.open("w") as file:
+            subprocess.run([BUILD / "daemon/ibemu", "topology", "generate",
+                            TOPOLOGIES[hosts]], stdout=file, check=True)
+    return net
+
+
+def bench_micro(_scratch, _hosts):
+    for program in sorted((BUILD / "bench").glob("*_bench")):
+        print(f"\n{program.name}", flush=True)
+        subprocess.run([program, "--benchmark_color=false"], check=True)
+
+
+def bench_rate(scratch, _hosts):
+    net = generate(scratch, 648)
+    client = BUILD / "bench/umad_rate"
+    for place, (server_cpu, client_cpu) in PLACES.items():
+        head(f"MAD round trips per second, {place}")
+        mount = scratch / "null"
+        mount.mkdir(exist_ok=True)
+        null = subprocess.Popen(pinned(server_cpu,
+                                       [BUILD / "bench/null_fuse", mount]))
+        while not mount.is_mount():
+            time.sleep(0.01)
+        ours, ibsim = Ibemu(scratch, net, server_cpu), Ibsim(scratch, net, server_cpu)
+        for outstanding, wanted in ((1, 0.75), (32, 0.3)):
+            options = [f"--outstanding={outstanding}", "--count=50000"]
+
+            def rate(simulator, command):
+                return float(subprocess.run(
+                    command, env=simulator.environment, check=True,
+                    stdout=subprocess.PIPE, text=True).stdout)
+
+            def of(simulator):
+                return median(lambda: rate(simulator, simulator.command(
+                    "node-1", client_cpu, client, *options)))
+
+            class Null:
+                environment = None
+
+            mine = of(ours)
+            report(f"{outstanding} outstanding, against ibsim", mine, of(ibsim),
+                   "/s", "more", wanted)
+            floor = median(lambda: rate(Null, pinned(client_cpu, [
+                client, *options, f"--file={mount}/echo"])))
+            report(f"{outstanding} outstanding, against a null FUSE server",
+                   mine, floor, "/s", "more", 0.8)
+        ours.server.stop()
+        ibsim.server.stop()
+        null.terminate()
+        null.wait()
+
+
+def bench_tools(scratch, hosts):
+    for place, (server_cpu, client_cpu) in PLACES.items():
+        for count in hosts:
+            head(f"{count} hosts, {place}: seconds")
+            net = generate(scratch, count)
+            runs = {"ibnetdiscover": {}, "opensm to SUBNET UP": {},
+                    "iblinkinfo": {}}
+            for kind in (Ibemu, Ibsim):
+                simulator = kind(scratch, net, server_cpu)
+
+                def command(*tool):
+                    return simulator.command("node-1", client_cpu, *tool)
+
+                times = RUNS if count < 4000 else 1
+                for what, measure in (
+                        ("ibnetdiscover", lambda: timed(
+                            simulator, command("ibnetdiscover"))),
+                        ("opensm to SUBNET UP", lambda: subnet_up(
+                            simulator, command(*opensm(scratch)), scratch)),
+                        ("iblinkinfo", lambda: timed(
+                            simulator, command("iblinkinfo")))):
+                    runs[what][kind] = statistics.median(
+                        measure() for _ in range(
+                            1 if what.startswith("opensm") else times))
+                simulator.server.stop()
+            for what, result in runs.items():
+                limit = (1.2 if what.startswith("opensm") or count > 4000
+                         else 1.5)
+                report(what, result[Ibemu], result[Ibsim], "s", "less", limit)
+
+
+def bench_memory(scratch, hosts):
+    for count in hosts:
+        head(f"Loading {count} hosts")
+        net = generate(scratch, count)
+        loaded = {}
+        for kind in (Ibemu, Ibsim):
+            simulator = kind(scratch, net, 0)
+            loaded[kind] = (simulator.server.load_seconds,
+                            simulator.server.memory_mib())
+            simulator.server.stop()
+        report("time", loaded[Ibemu][0], loaded[Ibsim][0], "s", "less", 0.25)
+        report("memory", loaded[Ibemu][1], loaded[Ibsim][1], "MiB", "less", 0.5)
+
+
+def main():
+    suites = {"micro": bench_micro, "rate": bench_rate, "tools": bench_tools,
+              "memory": bench_memory}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--hosts", default="648,3888,11664")
+    parser.add_argument("suites", nargs="*", choices=[*suites, []])
+    options = parser.parse_args()
+    hosts = [int(count) for count in options.hosts.split(",")]
+    print(f"{os.cpu_count()} CPUs, medians of {RUNS} runs")
+    with tempfile.TemporaryDirectory(prefix="ibemu-bench-") as scratch:
+        for name in options.suites or suites:
+            suites[name](pathlib.Path(scratch), hosts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
