@@ -29,6 +29,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -192,6 +193,18 @@ template <int kOffset, int kLength, class V>
 constexpr void GetValue(const std::byte* in, V& value);
 template <int kOffset, int kLength, class V>
 constexpr void OrValue(std::byte* out, const V& value);
+
+// Arrays whose memory is what is on the wire.
+template <int kOffset, int kLength, class V>
+constexpr bool IsByteString() {
+  if constexpr (kElements < V >> 0) {
+    return sizeof(V) * 8 == kLength && sizeof(V) == kElements<V> &&
+           kOffset % 8 == 0 && std::is_trivially_copyable_v<V> &&
+           !std::is_same_v<typename V::value_type, bool>;
+  } else {
+    return false;
+  }
+}
 
 // Elements of whole bytes are a loop, others (4-bit VLs) are unrolled.
 template <int kOffset, int kLength, class V, class Step>

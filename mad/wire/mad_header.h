@@ -56,8 +56,7 @@ constexpr bool IsResponse(Method method) {
   return (static_cast<uint8_t>(method) & kResponseBit) != 0;
 }
 
-// §13.4.7.  The upper byte is the class's own; subnet administration codes are
-// in sa.h.
+// §13.4.7.  The upper byte is the class's own.
 enum class MadStatus : uint16_t {
   kOk = 0,
   kBusy = 1,
@@ -66,6 +65,15 @@ enum class MadStatus : uint16_t {
   kUnsupportedMethod = 2 << 2,
   kUnsupportedAttribute = 3 << 2,  // or method with this attribute
   kInvalidField = 7 << 2,          // attribute or modifier
+
+  // Subnet administration, §15.2.1.2, table 185.
+  kSaNoResources = 1 << 8,
+  kSaRequestInvalid = 2 << 8,
+  kSaNoRecords = 3 << 8,
+  kSaTooManyRecords = 4 << 8,
+  kSaInvalidGid = 5 << 8,
+  kSaInsufficientComponents = 6 << 8,
+  kSaRequestDenied = 7 << 8,
 };
 
 // §13.4.3; the first 24 bytes of every MAD.

@@ -1,0 +1,84 @@
+// Attributes of Mellanox devices, as OpenSM and vendstat know them.
+#ifndef IBEMU_MAD_WIRE_MELLANOX_H_
+#define IBEMU_MAD_WIRE_MELLANOX_H_
+
+#include <array>
+
+#include "mad/wire/attribute_id.h"
+#include "mad/wire/layout.h"
+
+namespace ibemu::mad {
+
+// ExtendedPortInfo's link speeds.
+inline constexpr uint8_t kMellanoxFdr10 = 1;
+
+// FDR10: 10 Gb/s with 64b/66b coding, which PortInfo shows as QDR.
+struct MellanoxExtendedPortInfo {
+  static constexpr AttributeId kId = AttributeId::kMellanoxExtendedPortInfo;
+  static constexpr int kBits = 512;
+
+  uint8_t state_change_enable = 0;  // a Set changes speeds only if not 0
+  uint8_t link_speed_supported = 0;
+  uint8_t link_speed_enabled = 0;
+  uint8_t link_speed_active = 0;
+
+  bool operator==(const MellanoxExtendedPortInfo&) const = default;
+
+  static constexpr auto Layout() {
+    using T = MellanoxExtendedPortInfo;
+    using wire::Reserved, wire::Ro, wire::Rw;
+    return wire::Table(  // component, name, length and offset in bits
+        Reserved(24, 0),
+        Rw(&T::state_change_enable, "StateChangeEnable", 8, 24),
+        Reserved(24, 32),
+        Ro(&T::link_speed_supported, "LinkSpeedSupported", 8, 56),
+        Reserved(24, 64), Rw(&T::link_speed_enabled, "LinkSpeedEnabled", 8, 88),
+        Reserved(24, 96), Ro(&T::link_speed_active, "LinkSpeedActive", 8, 120),
+        Reserved(384, 128));
+  }
+};
+static_assert(wire::Tiles<MellanoxExtendedPortInfo>());
+
+// The 64 bytes that fit an SMP.
+struct MellanoxGeneralInfo {
+  static constexpr AttributeId kId = AttributeId::kMellanoxGeneralInfo;
+  static constexpr int kBits = 512;
+
+  uint16_t hardware_revision = 0;
+  uint16_t device_id = 0;
+  uint32_t uptime = 0;  // seconds
+  uint8_t firmware_major = 0;
+  uint8_t firmware_minor = 0;
+  uint8_t firmware_sub_minor = 0;
+  uint32_t firmware_build_id = 0;
+  uint8_t firmware_month = 0;  // BCD, as day, year and hour
+  uint8_t firmware_day = 0;
+  uint16_t firmware_year = 0;
+  uint16_t firmware_hour = 0;
+  std::array<char, 16> psid{};
+
+  bool operator==(const MellanoxGeneralInfo&) const = default;
+
+  static constexpr auto Layout() {
+    using T = MellanoxGeneralInfo;
+    using wire::Reserved, wire::Ro;
+    return wire::Table(  // component, name, length and offset in bits
+        Ro(&T::hardware_revision, "HwRevision", 16, 0),
+        Ro(&T::device_id, "DeviceID", 16, 16), Reserved(192, 32),
+        Ro(&T::uptime, "UpTime", 32, 224), Reserved(8, 256),
+        Ro(&T::firmware_major, "FwMajor", 8, 264),
+        Ro(&T::firmware_minor, "FwMinor", 8, 272),
+        Ro(&T::firmware_sub_minor, "FwSubMinor", 8, 280),
+        Ro(&T::firmware_build_id, "FwBuildID", 32, 288),
+        Ro(&T::firmware_month, "FwMonth", 8, 320),
+        Ro(&T::firmware_day, "FwDay", 8, 328),
+        Ro(&T::firmware_year, "FwYear", 16, 336), Reserved(16, 352),
+        Ro(&T::firmware_hour, "FwHour", 16, 368),
+        Ro(&T::psid, "PSID", 128, 384));
+  }
+};
+static_assert(wire::Tiles<MellanoxGeneralInfo>());
+
+}  // namespace ibemu::mad
+
+#endif  // IBEMU_MAD_WIRE_MELLANOX_H_

@@ -1,0 +1,106 @@
+// Tables of a port: IBA vol 1 §14.2.5.5 and §14.2.5.7 to §14.2.5.9.
+#ifndef IBEMU_MAD_WIRE_SUBNET_TABLES_H_
+#define IBEMU_MAD_WIRE_SUBNET_TABLES_H_
+
+#include <array>
+
+#include "mad/wire/attribute_id.h"
+#include "mad/wire/layout.h"
+
+namespace ibemu::mad {
+
+// The modifier is the block; entry 0 of block 0 is read-only.
+struct GuidInfo {
+  static constexpr AttributeId kId = AttributeId::kGuidInfo;
+  static constexpr int kBits = 512;
+
+  std::array<uint64_t, 8> guids{};
+
+  bool operator==(const GuidInfo&) const = default;
+
+  static constexpr auto Layout() {
+    using T = GuidInfo;
+    using wire::Rw;
+    return wire::Table(  // component, name, length and offset in bits
+        Rw(&T::guids, "GUID", 512, 0));
+  }
+};
+static_assert(wire::Tiles<GuidInfo>());
+
+// The modifier is the block, for switches with the port above bit 16.
+// Bit 15 of a key: full member; a key of 0 is an empty entry.
+struct PKeyTable {
+  static constexpr AttributeId kId = AttributeId::kPKeyTable;
+  static constexpr int kBits = 512;
+
+  std::array<uint16_t, 32> p_keys{};
+
+  bool operator==(const PKeyTable&) const = default;
+
+  static constexpr auto Layout() {
+    using T = PKeyTable;
+    using wire::Rw;
+    return wire::Table(  // component, name, length and offset in bits
+        Rw(&T::p_keys, "P_Key", 512, 0));
+  }
+};
+static_assert(wire::Tiles<PKeyTable>());
+
+// VL of each SL.  The modifier, on switches: ingress port above bit 8, egress
+// port below.
+struct SlToVlMappingTable {
+  static constexpr AttributeId kId = AttributeId::kSlToVlMappingTable;
+  static constexpr int kBits = 64;
+
+  std::array<uint8_t, 16> vls{};
+
+  bool operator==(const SlToVlMappingTable&) const = default;
+
+  static constexpr auto Layout() {
+    using T = SlToVlMappingTable;
+    using wire::Rw;
+    return wire::Table(  // component, name, length and offset in bits
+        Rw(&T::vls, "SLtoVL", 64, 0));
+  }
+};
+static_assert(wire::Tiles<SlToVlMappingTable>());
+
+struct VlArbitrationEntry {
+  static constexpr int kBits = 16;
+
+  uint8_t vl = 0;
+  uint8_t weight = 0;  // in units of 64 bytes; 0: skip
+
+  bool operator==(const VlArbitrationEntry&) const = default;
+
+  static constexpr auto Layout() {
+    using T = VlArbitrationEntry;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(  // component, name, length and offset in bits
+        Reserved(4, 0), Rw(&T::vl, "VL", 4, 4), Rw(&T::weight, "Weight", 8, 8));
+  }
+};
+static_assert(wire::Tiles<VlArbitrationEntry>());
+
+// The modifier is the half (1, 2: low priority; 3, 4: high) above bit 16 and
+// the port, on switches, below.
+struct VlArbitrationTable {
+  static constexpr AttributeId kId = AttributeId::kVlArbitrationTable;
+  static constexpr int kBits = 512;
+
+  std::array<VlArbitrationEntry, 32> entries{};
+
+  bool operator==(const VlArbitrationTable&) const = default;
+
+  static constexpr auto Layout() {
+    using T = VlArbitrationTable;
+    using wire::Rw;
+    return wire::Table(  // component, name, length and offset in bits
+        Rw(&T::entries, "VL/Weight", 512, 0));
+  }
+};
+static_assert(wire::Tiles<VlArbitrationTable>());
+
+}  // namespace ibemu::mad
+
+#endif  // IBEMU_MAD_WIRE_SUBNET_TABLES_H_
