@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,10 @@
 #include <csignal>
 
 #include "absl/status/status.h"
+
+extern "C" {  // glibc 2.36 forgot it
+#include <sys/pidfd.h>
+}
 
 namespace ibemu::daemon {
 namespace {
