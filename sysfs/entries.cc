@@ -22,11 +22,13 @@ std::vector<std::string> Parts(std::string_view path) {
   return absl::StrSplit(std::string(path), '/', absl::SkipEmpty());
 }
 
-// From the directory of the link at `path`.
+// From the directory of the link at `path`.  The target's own name is always
+// there: scripts take a device's PCI address from its basename.
 std::string Relative(std::string_view path, std::string_view target) {
   const std::vector<std::string> from = Parts(path), to = Parts(target);
   const auto last = from.end() - 1;  // the link's own name
-  const auto [a, b] = std::mismatch(from.begin(), last, to.begin(), to.end());
+  const auto [a, b] =
+      std::mismatch(from.begin(), last, to.begin(), to.end() - 1);
   std::vector<std::string> steps(last - a, "..");
   steps.insert(steps.end(), b, to.end());
   return absl::StrJoin(steps, "/");

@@ -1,19 +1,17 @@
 #include "sysfs/local_mad.h"
 
-#include <cstddef>
+#include <span>
 
 #include "absl/status/status.h"
 #include "mad/wire/mad_header.h"
+#include "mad/wire/mellanox.h"
+#include "mad/wire/port_counters.h"
 #include "mad/wire/smp.h"
 
 namespace ibemu::sysfs {
 namespace {
 
 using mad::MadBytes;
-
-constexpr size_t kPerformancePortSelect = 65;  // byte 1 of the attribute
-constexpr size_t kExtendedPortInfoSpeedActive = mad::kSmpDataOffset + 15;
-constexpr std::byte kFdr10{1};
 
 absl::StatusOr<MadBytes> Ask(mad::Port& port, const mad::Arrival& request) {
   MadBytes reply{};
@@ -36,7 +34,10 @@ absl::StatusOr<MadBytes> GetPerformance(mad::Port& port, int number,
                               .method = mad::Method::kGet,
                               .attr_id = attribute},
                request.mad);
-  request.mad[kPerformancePortSelect] = static_cast<std::byte>(number);
+  // At the same place in every attribute.
+  wire::Put<&mad::PortCounters::port_select>(
+      std::span(request.mad).subspan(mad::kPerfDataOffset),
+      static_cast<uint8_t>(number));
   return Ask(port, request);
 }
 
@@ -52,8 +53,11 @@ bool IsFdr10(mad::Port& port, int number) {
                         .m_key = info.m_key},
                request.mad);
   const absl::StatusOr<MadBytes> reply = Ask(port, request);
-  return reply.ok() &&
-         ((*reply)[kExtendedPortInfoSpeedActive] & kFdr10) != std::byte{0};
+  if (!reply.ok()) return false;
+  const uint8_t speed =
+      wire::Get<&mad::MellanoxExtendedPortInfo::link_speed_active>(
+          std::span(*reply).subspan(mad::kSmpDataOffset));
+  return (speed & mad::kMellanoxFdr10) != 0;
 }
 
 }  // namespace ibemu::sysfs

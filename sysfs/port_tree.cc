@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "sysfs/counters.h"
 #include "sysfs/entries.h"
 #include "sysfs/format.h"
 #include "sysfs/live.h"
@@ -117,6 +118,7 @@ void AddPort(Entry& directory, const ViewDevice& device, int number) {
   mad::Port& port = device.host->device().port(number);
   AddPortInfo(directory, device, number, port);
   AddTables(directory, device, port);
+  AddCounters(Directory(directory, "counters"), device, number);
   AddHardwareCounters(Directory(directory, "hw_counters"));
 }
 

@@ -1,0 +1,84 @@
+#include "sysfs/view.h"
+
+#include "tests/sysfs/fixture.h"
+
+namespace ibemu::sysfs {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string ErrorOf(const absl::StatusOr<View>& view) {
+  return std::string(view.status().message());
+}
+
+TEST(ViewTest, NamesAndNumbersTheDevicesInOrder) {
+  Machine machine;
+  machine.AddAdapter(2);
+  machine.AddSwitch();
+  machine.AddAdapter(1);
+  const absl::StatusOr<View> view = machine.Show();
+  ASSERT_TRUE(view.ok()) << view.status();
+  ASSERT_EQ(view->devices.size(), 3u);
+  EXPECT_EQ(view->devices[0].name, "ibemu0");
+  EXPECT_EQ(view->devices[0].first_umad, 0);
+  EXPECT_EQ(view->devices[1].name, "ibemu1");
+  EXPECT_EQ(view->devices[1].first_umad, 2);  // the HCA had two ports
+  EXPECT_EQ(view->devices[2].name, "ibemu2");
+  EXPECT_EQ(view->devices[2].first_umad, 3);  // the switch only port 0
+  EXPECT_GE(view->cpu_count, 1);
+}
+
+TEST(ViewTest, PutsTheNumberWhereTheFormatSays) {
+  Machine machine;
+  machine.AddAdapter(1);
+  EXPECT_EQ(machine.Show("mlx5_%d")->devices[0].name, "mlx5_0");
+  EXPECT_EQ(machine.Show("ib%dx")->devices[0].name, "ib0x");
+  EXPECT_EQ(machine.Show("alone")->devices[0].name, "alone");
+}
+
+TEST(ViewTest, WantsNumbersInTheNamesOfSeveralDevices) {
+  Machine machine;
+  machine.AddAdapter(1);
+  machine.AddAdapter(1);
+  EXPECT_THAT(ErrorOf(machine.Show("alone")),
+              HasSubstr("is one name for 2 devices: add %d"));
+}
+
+TEST(ViewTest, RefusesFormatsThatMakeNoFileName) {
+  Machine machine;
+  machine.AddAdapter(1);
+  for (const char* format : {"", ".", "..", "a/%d", "%s", "%d%d", "%05d"}) {
+    EXPECT_EQ(machine.Show(format).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << format;
+  }
+}
+
+TEST(ViewTest, TakesNamesOfNineteenCharactersAndNoMore) {
+  Machine machine;
+  machine.AddAdapter(1);
+  EXPECT_TRUE(machine.Show("a_name_of_19_char%ds").ok());
+  EXPECT_THAT(ErrorOf(machine.Show("a_name_of_20_chars_%d")),
+              HasSubstr("has 20 characters: libibumad has room for 19"));
+}
+
+TEST(ViewTest, ShowsThirtyTwoDevicesAndNoMore) {
+  Machine machine;
+  for (int i = 0; i < 32; ++i) machine.AddAdapter(2);
+  EXPECT_EQ(machine.Show()->devices.back().first_umad, 62);
+  machine.AddAdapter(1);
+  EXPECT_EQ(machine.Show().status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(ErrorOf(machine.Show()),
+              HasSubstr("33 devices asked for: libibumad sees at most 32"));
+}
+
+TEST(ViewTest, ShowsSixtyFourPortsAndNoMore) {
+  Machine machine;
+  for (int i = 0; i < 22; ++i) machine.AddAdapter(3);
+  EXPECT_THAT(ErrorOf(machine.Show()),
+              HasSubstr("66 ports: libibumad sees at most 64"));
+}
+
+}  // namespace
+}  // namespace ibemu::sysfs
