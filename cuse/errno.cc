@@ -1,0 +1,30 @@
+#include "cuse/errno.h"
+
+namespace ibemu::cuse {
+
+Errno ToErrno(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return Errno::kOk;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition:
+      return Errno::kInvalid;
+    case absl::StatusCode::kNotFound:
+      return Errno::kNoEntry;
+    case absl::StatusCode::kPermissionDenied:
+      return Errno::kAccess;
+    case absl::StatusCode::kResourceExhausted:
+      return Errno::kNoMemory;
+    case absl::StatusCode::kUnimplemented:
+      return Errno::kNoProtocol;
+    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kAborted:
+      return Errno::kInterrupted;
+    default:
+      return Errno::kIo;
+  }
+}
+
+}  // namespace ibemu::cuse

@@ -1,0 +1,41 @@
+// How file operations fail: the errno that a client sees.
+#ifndef IBEMU_CUSE_ERRNO_H_
+#define IBEMU_CUSE_ERRNO_H_
+
+#include <cerrno>
+
+#include "absl/status/status.h"
+
+namespace ibemu::cuse {
+
+// The errnos that Linux's InfiniBand devices and sysfs give, by what they say.
+// File operations return these: an absl::Status can't tell EIO from EPIPE.
+enum class Errno : int {
+  kOk = 0,
+  kNotPermitted = EPERM,
+  kNoEntry = ENOENT,
+  kInterrupted = EINTR,
+  kIo = EIO,
+  kNoDevice = ENXIO,
+  kTryAgain = EAGAIN,
+  kNoMemory = ENOMEM,
+  kAccess = EACCES,
+  kFault = EFAULT,
+  kNotDirectory = ENOTDIR,
+  kIsDirectory = EISDIR,
+  kInvalid = EINVAL,
+  kNotTty = ENOTTY,
+  kNoSpace = ENOSPC,
+  kPipe = EPIPE,
+  kNoSystemCall = ENOSYS,
+  kNoProtocol = EPROTONOSUPPORT,
+  kNoBuffers = ENOBUFS,
+};
+
+// What a status of mad/, sysfs/ or verbs/ is in a client's eyes.  The one place
+// that knows.
+Errno ToErrno(const absl::Status& status);
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_ERRNO_H_
