@@ -1,0 +1,74 @@
+// What the management class of a MAD says about its format.
+#ifndef IBEMU_MAD_MAD_CLASS_H_
+#define IBEMU_MAD_MAD_CLASS_H_
+
+#include "mad/address.h"
+#include "mad/wire/mad_header.h"
+
+namespace ibemu::mad {
+
+inline constexpr size_t kMadHeaderBytes = 24;
+inline constexpr size_t kRmppHeaderBytes = 36;  // MAD and RMPP header
+inline constexpr size_t kOuiOffset = 37;        // vendor classes 0x30 to 0x4f
+
+constexpr bool IsSmClass(MgmtClass mgmt_class) {
+  return mgmt_class == MgmtClass::kSubnetLidRouted ||
+         mgmt_class == MgmtClass::kSubnetDirectedRoute;
+}
+
+// Vendor classes with an OUI, IBA vol 1 §16.5.
+constexpr bool HasOui(MgmtClass mgmt_class) {
+  return mgmt_class >= MgmtClass::kVendor2First &&
+         mgmt_class <= MgmtClass::kVendor2Last;
+}
+
+// ib_is_mad_class_rmpp() in Linux.
+constexpr bool IsRmppClass(MgmtClass mgmt_class) {
+  return mgmt_class == MgmtClass::kSubnetAdministration ||
+         mgmt_class == MgmtClass::kDevice ||
+         mgmt_class == MgmtClass::kDeviceAdministration ||
+         mgmt_class == MgmtClass::kBis || HasOui(mgmt_class);
+}
+
+// Where the data of the class begin: ib_get_mad_data_offset() in Linux.
+constexpr size_t HeaderBytes(MgmtClass mgmt_class) {
+  switch (mgmt_class) {
+    case MgmtClass::kSubnetAdministration:
+      return 56;
+    case MgmtClass::kDevice:
+    case MgmtClass::kDeviceAdministration:
+    case MgmtClass::kBis:
+      return 64;
+    default:
+      return HasOui(mgmt_class) ? 40 : kMadHeaderBytes;
+  }
+}
+
+// Requires a MAD header.  Answers find their agent by TID, everything else by
+// class and method.  ib_response_mad() in Linux.
+constexpr bool IsResponseMad(Bytes mad) {
+  const auto method = wire::Get<&MadHeader::method>(mad);
+  if (IsResponse(method) || method == Method::kTrapRepress) return true;
+  return wire::Get<&MadHeader::mgmt_class>(mad) == MgmtClass::kBaseboard &&
+         (wire::Get<&MadHeader::attr_mod>(mad) & 1) != 0;
+}
+
+// True in an RMPP packet.  Requires an RMPP header.
+constexpr bool IsRmppActive(Bytes mad) {
+  return (mad[26] & std::byte{1}) != std::byte{0};
+}
+
+// The OUI of a MAD of a HasOui() class.
+constexpr uint32_t OuiOf(Bytes mad) {
+  return static_cast<uint32_t>(mad[kOuiOffset]) << 16 |
+         static_cast<uint32_t>(mad[kOuiOffset + 1]) << 8 |
+         static_cast<uint32_t>(mad[kOuiOffset + 2]);
+}
+
+constexpr uint32_t HighTid(uint64_t tid) {
+  return static_cast<uint32_t>(tid >> 32);
+}
+
+}  // namespace ibemu::mad
+
+#endif  // IBEMU_MAD_MAD_CLASS_H_
