@@ -1,0 +1,85 @@
+// What both loops share: watchers, timers, posted tasks and their order.
+#ifndef IBEMU_DAEMON_LOOP_CORE_H_
+#define IBEMU_DAEMON_LOOP_CORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/timer_queue.h"
+#include "daemon/loop.h"
+
+namespace ibemu::daemon {
+
+class LoopCore : public Loop {
+ public:
+  LoopCore();
+  ~LoopCore() override;
+
+  absl::Time Now() const override;
+  TimerId RunAt(absl::Time deadline, Task task) override;
+  void RunSoon(Task task) override;
+  void Cancel(TimerId id) override;
+
+  absl::Status Watch(int fd, absl::AnyInvocable<void()> ready) override;
+  absl::Status WatchWritable(int fd, absl::AnyInvocable<void()> ready) override;
+  void Forget(int fd) override;
+  void Post(absl::AnyInvocable<void()> task) override;
+  void Run() override;
+  void Stop() override;
+
+ protected:
+  enum class Direction : uint8_t { kRead, kWrite };
+
+  // One wish to hear of one descriptor, as a number that fits the kernel's
+  // user data.  `generation` tells a reused descriptor from its predecessor.
+  struct Interest {
+    int fd = -1;
+    uint32_t generation = 0;
+    Direction direction = Direction::kRead;
+
+    uint64_t Pack() const {
+      return uint64_t{generation} << 32 | static_cast<uint32_t>(fd) << 1 |
+             static_cast<uint32_t>(direction);
+    }
+    static Interest Unpack(uint64_t packed);
+  };
+
+  // Makes the internal descriptor that Post() needs.
+  absl::Status Init();
+
+  virtual absl::Status Arm(const Interest& interest) = 0;
+  // Called after the handler of `interest` has returned, if it is still
+  // wanted: for one-shot mechanisms.
+  virtual void Rearm(const Interest& interest) = 0;
+  // Takes away every interest in `fd`.
+  virtual void Disarm(int fd, uint32_t generation, bool reads, bool writes) = 0;
+  // Waits until something is ready or `timeout` (nullopt: for ever) is over,
+  // and appends what is ready.
+  virtual void Wait(std::optional<absl::Duration> timeout,
+                    std::vector<Interest>& ready) = 0;
+
+ private:
+  struct Watcher;
+
+  absl::Status Add(Direction direction, int fd,
+                   absl::AnyInvocable<void()> ready);
+  void Dispatch(const Interest& interest);
+  void RunPosted();
+
+  TimerQueue timers_;
+  bool stopped_ = false;
+  uint32_t generation_ = 0;
+  std::vector<std::unique_ptr<Watcher>> watchers_;   // by descriptor
+  std::vector<std::unique_ptr<Watcher>> forgotten_;  // may still be running
+
+  int post_fd_ = -1;
+  std::mutex mutex_;
+  std::vector<absl::AnyInvocable<void()>> posted_;  // guarded by mutex_
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_LOOP_CORE_H_

@@ -1,0 +1,44 @@
+// The loop on io_uring: arming, waiting and the timeout are one system call.
+#ifndef IBEMU_DAEMON_URING_LOOP_H_
+#define IBEMU_DAEMON_URING_LOOP_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "daemon/loop_core.h"
+
+struct io_uring;
+struct io_uring_sqe;
+
+namespace ibemu::daemon {
+
+// Polls are one-shot and armed again after the handler, in the same
+// io_uring_enter() that waits: so they are level triggered at no extra call.
+// (Multishot polls report edges only.)
+//
+// Must be created on the thread that calls Run().
+class UringLoop : public LoopCore {
+ public:
+  // Errors: what io_uring_setup() says, PermissionDenied in many containers.
+  static absl::StatusOr<std::unique_ptr<Loop>> Create();
+  ~UringLoop() override;
+
+ protected:
+  absl::Status Arm(const Interest& interest) override;
+  void Rearm(const Interest& interest) override;
+  void Disarm(int fd, uint32_t generation, bool reads, bool writes) override;
+  void Wait(std::optional<absl::Duration> timeout,
+            std::vector<Interest>& ready) override;
+
+ private:
+  explicit UringLoop(std::unique_ptr<io_uring> ring);
+
+  io_uring_sqe& NextSqe();
+
+  std::unique_ptr<io_uring> ring_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_URING_LOOP_H_

@@ -1,0 +1,294 @@
+#include "daemon/loop.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/epoll_loop.h"
+#include "daemon/uring_loop.h"
+#include "gtest/gtest.h"
+
+namespace ibemu::daemon {
+namespace {
+
+// A connected pair of sockets.
+struct Pair {
+  Pair() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0); }
+  ~Pair() {
+    CloseNear();
+    CloseFar();
+  }
+  void CloseNear() { Close(ends[0]); }
+  void CloseFar() { Close(ends[1]); }
+  void Say(char c) { EXPECT_EQ(write(ends[1], &c, 1), 1); }
+  char Hear() {
+    char c = 0;
+    return recv(ends[0], &c, 1, MSG_DONTWAIT) == 1 ? c : '-';
+  }
+  int fd() const { return ends[0]; }
+
+  static void Close(int& fd) {
+    if (fd >= 0) close(fd);
+    fd = -1;
+  }
+  std::array<int, 2> ends{-1, -1};
+};
+
+class LoopTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    auto loop =
+        GetParam() == "uring" ? UringLoop::Create() : EpollLoop::Create();
+    if (!loop.ok() && GetParam() == "uring") {
+      GTEST_SKIP() << "no io_uring here: " << loop.status();
+    }
+    ASSERT_TRUE(loop.ok()) << loop.status();
+    loop_ = *std::move(loop);
+  }
+
+  // Runs everything that is ready, until nothing is.
+  void Settle() {
+    loop_->RunAfter(absl::ZeroDuration(), [this] {
+      loop_->RunAfter(absl::ZeroDuration(), [this] { loop_->Stop(); });
+    });
+    loop_->Run();
+  }
+
+  std::unique_ptr<Loop> loop_;
+  std::string story_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Both, LoopTest, ::testing::Values("uring", "epoll"),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(LoopTest, ACallForEachTimeSomethingArrives) {
+  Pair pair;
+  ASSERT_TRUE(loop_->Watch(pair.fd(), [&] { story_ += pair.Hear(); }).ok());
+  pair.Say('a');
+  Settle();
+  EXPECT_EQ(story_, "a");
+  Settle();
+  EXPECT_EQ(story_, "a");
+  pair.Say('b');
+  Settle();
+  EXPECT_EQ(story_, "ab");
+}
+
+TEST_P(LoopTest, WhatAHandlerLeavesBehindIsReportedAgain) {
+  Pair pair;
+  ASSERT_TRUE(loop_
+                  ->Watch(pair.fd(),
+                          [&] {
+                            story_ += pair.Hear();
+                            if (story_.size() == 3) loop_->Stop();
+                          })
+                  .ok());
+  for (const char c : {'a', 'b', 'c'}) pair.Say(c);
+  loop_->Run();
+  EXPECT_EQ(story_, "abc");
+}
+
+TEST_P(LoopTest, AHangUpIsReported) {
+  Pair pair;
+  ASSERT_TRUE(loop_->Watch(pair.fd(), [&] { loop_->Stop(); }).ok());
+  pair.CloseFar();
+  loop_->Run();
+}
+
+TEST_P(LoopTest, AForgottenDescriptorIsSilent) {
+  Pair pair;
+  ASSERT_TRUE(loop_->Watch(pair.fd(), [&] { story_ += '!'; }).ok());
+  pair.Say('a');
+  loop_->Forget(pair.fd());
+  loop_->Forget(pair.fd());
+  Settle();
+  EXPECT_EQ(story_, "");
+}
+
+TEST_P(LoopTest, AHandlerMayForgetItselfAndStillUseWhatItCaptured) {
+  Pair pair;
+  const std::string text(100, 'x');
+  ASSERT_TRUE(loop_
+                  ->Watch(pair.fd(),
+                          [&, text] {
+                            loop_->Forget(pair.fd());
+                            story_ = text;
+                          })
+                  .ok());
+  pair.Say('a');
+  Settle();
+  EXPECT_EQ(story_, text);
+}
+
+TEST_P(LoopTest, OneHandlerMaySilenceAnotherThatIsReadyToo) {
+  Pair a;
+  Pair b;
+  const auto silence_both = [&] {
+    story_ += '!';
+    loop_->Forget(a.fd());
+    loop_->Forget(b.fd());
+  };
+  ASSERT_TRUE(loop_->Watch(a.fd(), silence_both).ok());
+  ASSERT_TRUE(loop_->Watch(b.fd(), silence_both).ok());
+  a.Say('a');
+  b.Say('b');
+  Settle();
+  EXPECT_EQ(story_, "!");
+}
+
+TEST_P(LoopTest, AReusedNumberDoesNotHearItsPredecessor) {
+  Pair first;
+  const int number = first.fd();
+  ASSERT_TRUE(loop_->Watch(number, [&] { story_ += "old"; }).ok());
+  Settle();
+  first.Say('a');
+  loop_->Forget(number);
+  first.CloseNear();
+  Pair second;
+  ASSERT_EQ(second.fd(), number);
+  ASSERT_TRUE(loop_->Watch(number, [&] { story_ += second.Hear(); }).ok());
+  Settle();
+  EXPECT_EQ(story_, "");
+  second.Say('b');
+  Settle();
+  EXPECT_EQ(story_, "b");
+}
+
+// io_uring holds a reference to what it polls.
+TEST_P(LoopTest, ClosingAForgottenDescriptorHangsUpOnThePeer) {
+  Pair pair;
+  ASSERT_TRUE(loop_->Watch(pair.fd(), [] {}).ok());
+  Settle();
+  loop_->Forget(pair.fd());
+  pair.CloseNear();
+  Settle();
+  char c;
+  EXPECT_EQ(recv(pair.ends[1], &c, 1, MSG_DONTWAIT), 0);
+}
+
+TEST_P(LoopTest, ReadabilityAndWritabilityOfOneDescriptorAreApart) {
+  Pair pair;
+  ASSERT_TRUE(loop_->Watch(pair.fd(), [&] { story_ += pair.Hear(); }).ok());
+  ASSERT_TRUE(loop_
+                  ->WatchWritable(pair.fd(),
+                                  [&] {
+                                    story_ += 'w';
+                                    loop_->Stop();
+                                  })
+                  .ok());
+  loop_->Run();
+  EXPECT_EQ(story_, "w");
+  loop_->Forget(pair.fd());
+  pair.Say('a');
+  Settle();
+  EXPECT_EQ(story_, "w");
+}
+
+TEST_P(LoopTest, WhatCannotBePolledIsRefused) {
+  EXPECT_EQ(loop_->Watch(-1, [] {}).code(), absl::StatusCode::kInvalidArgument);
+  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(file, 0);
+  EXPECT_EQ(loop_->Watch(file, [] {}).code(),
+            absl::StatusCode::kInvalidArgument);
+  close(file);
+  Pair pair;
+  ASSERT_TRUE(loop_->Watch(pair.fd(), [] {}).ok());
+  EXPECT_EQ(loop_->Watch(pair.fd(), [] {}).code(),
+            absl::StatusCode::kAlreadyExists);
+}
+
+TEST_P(LoopTest, TimersRunInTheOrderOfTheirDeadlines) {
+  const absl::Time start = loop_->Now();
+  loop_->RunAt(start + absl::Microseconds(300), [&] {
+    story_ += 'b';
+    loop_->Stop();
+  });
+  loop_->RunAt(start + absl::Microseconds(200), [&] { story_ += 'a'; });
+  const TimerId never =
+      loop_->RunAt(start + absl::Microseconds(250), [&] { story_ += '!'; });
+  loop_->Cancel(never);
+  loop_->Run();
+  EXPECT_EQ(story_, "ab");
+  EXPECT_GE(loop_->Now(), start + absl::Microseconds(300));
+}
+
+TEST_P(LoopTest, DeferredTasksRunBeforeTheNextHandler) {
+  Pair a;
+  Pair b;
+  const auto note = [&](Pair& pair) {
+    story_ += pair.Hear();
+    loop_->RunSoon([&] { story_ += '.'; });
+  };
+  ASSERT_TRUE(loop_->Watch(a.fd(), [&] { note(a); }).ok());
+  ASSERT_TRUE(loop_->Watch(b.fd(), [&] { note(b); }).ok());
+  a.Say('x');
+  b.Say('x');
+  Settle();
+  EXPECT_EQ(story_, "x.x.");
+}
+
+// A busy time-line must not starve the descriptors.
+TEST_P(LoopTest, DescriptorsAreServedWhileTimersAreAlwaysDue) {
+  Pair pair;
+  std::function<void()> again = [&] {
+    loop_->RunAfter(absl::ZeroDuration(), [&] { again(); });
+  };
+  again();
+  ASSERT_TRUE(loop_->Watch(pair.fd(), [&] { loop_->Stop(); }).ok());
+  pair.Say('a');
+  loop_->Run();
+}
+
+TEST_P(LoopTest, AnotherThreadMayPost) {
+  const auto loop_thread = std::this_thread::get_id();
+  int ran = 0;
+  std::thread other([&] {
+    for (int i = 0; i < 1000; ++i) {
+      loop_->Post([&] {
+        EXPECT_EQ(std::this_thread::get_id(), loop_thread);
+        if (++ran == 1000) loop_->Stop();
+      });
+    }
+  });
+  loop_->Run();
+  other.join();
+  EXPECT_EQ(ran, 1000);
+}
+
+TEST_P(LoopTest, AsManyDescriptorsAsARingHasEntriesAndMore) {
+  constexpr int kMany = 600;
+  std::vector<Pair> pairs(kMany);
+  int heard = 0;
+  for (Pair& pair : pairs) {
+    ASSERT_TRUE(loop_
+                    ->Watch(pair.fd(),
+                            [&] {
+                              heard += pair.Hear() == 'x';
+                              if (heard == kMany) loop_->Stop();
+                            })
+                    .ok());
+    pair.Say('x');
+  }
+  loop_->Run();
+  EXPECT_EQ(heard, kMany);
+}
+
+TEST(MakeLoopTest, AnUnknownKindIsRefused) {
+  setenv("IBEMU_LOOP", "select", 1);
+  const auto loop = MakeLoop();
+  unsetenv("IBEMU_LOOP");
+  ASSERT_FALSE(loop.ok());
+  EXPECT_EQ(loop.status().message(),
+            "IBEMU_LOOP=select: it is \"uring\", \"epoll\" or not set");
+}
+
+}  // namespace
+}  // namespace ibemu::daemon
