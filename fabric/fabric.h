@@ -12,6 +12,8 @@
 
 namespace ibemu::fabric {
 
+class Subnet;
+
 struct FabricOptions {
   uint64_t seed = 0;
 };
@@ -24,6 +26,9 @@ class Fabric {
   ~Fabric();
 
   size_t node_count() const;
+
+  // Every node and port as it is now, for those who only look.
+  const Subnet& subnet() const;
 
   // By description, name of the topology file, or GUID ("0x..."), in this
   // order.
