@@ -20,7 +20,7 @@ using Bytes = std::span<const std::byte>;
 struct GlobalRoute {
   Gid gid;  // destination when sending, source when receiving
   uint32_t flow_label = 0;
-  uint8_t gid_index = 0;  // index of our own GID
+  uint8_t gid_index = 0;  // index of our own GID: source or destination
   uint8_t hop_limit = 0;
   uint8_t traffic_class = 0;
 
@@ -58,6 +58,22 @@ struct Arrival {
   std::optional<GlobalRoute> grh;
   MadBytes mad{};
 };
+
+// Q_Key of QP1, IBA vol 1 §10.2.5.  QP0 has none.
+inline constexpr uint32_t kQp1QKey = 0x80010000;
+
+// Where the answer to `request` goes: ib_create_ah_from_wc() in Linux.
+inline AddressVector ReplyTo(const Arrival& request) {
+  AddressVector to{.dlid = request.slid,
+                   .sl = request.sl,
+                   .path_bits = request.path_bits,
+                   .pkey_index = request.pkey_index,
+                   .qpn = request.source_qpn,
+                   .qkey = request.qp == 0 ? 0 : kQp1QKey,
+                   .grh = request.grh};
+  if (to.grh) to.grh->hop_limit = 0xff;
+  return to;
+}
 
 }  // namespace ibemu::mad
 

@@ -14,8 +14,10 @@ class PortListener {
  public:
   virtual ~PortListener() = default;
 
-  // A MAD arrived that neither the subnet management agent nor the performance
-  // management agent of the port took for itself.
+  // A MAD arrived that none of the port's own agents (SMA, PMA ...) took for
+  // itself.  A directed-route SMP is as SmiReceive() left it.  A GRH's
+  // gid_index is that of its destination GID; the port drops what is for a GID
+  // that it does not have.
   virtual void OnReceive(const Arrival& arrival) = 0;
 };
 
@@ -63,6 +65,9 @@ class Port {
   virtual Gid GidAt(int index) const = 0;
   virtual int PKeyCount() const = 0;
   virtual uint16_t PKeyAt(int index) const = 0;
+
+  // False on a link layer without subnet management packets (RoCE).
+  virtual bool HasQp0() const { return true; }
 
   // Sets or clears CapabilityMask.IsSM (a subnet manager runs on this port).
   virtual void SetIsSm(bool is_sm) = 0;
