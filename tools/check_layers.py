@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails if a folder includes a header from a folder it may not know."""
+"""Fails if a folder includes a header from a folder it may not know, or asks
+the clock, chance or sleep behind the back of Timers and Random."""
 
 import pathlib
 import re
@@ -18,6 +19,11 @@ MAY_INCLUDE = {
 }
 # Headers that one folder alone may use.
 ONLY_IN = {"fuse": "cuse", "liburing": "daemon"}
+# Time and chance are constructor arguments; only daemon/ has the real ones.
+FORBIDDEN = re.compile(
+    r"\babsl::(Now|SleepFor|GetCurrentTimeNanos|BitGen)\b|_clock::now\b|"
+    r"\brandom_device\b|_distribution\b|"
+    r"\b(nano|u)?sleep\(|\bsleep_for\b|\bclock_gettime\b|\brand\(")
 INCLUDE = re.compile(r'#include (?:"(\w+)/|<(fuse|liburing)\b)')
 
 
@@ -25,6 +31,9 @@ def violations(root):
     for layer, allowed in MAY_INCLUDE.items():
         for path in sorted((root / layer).rglob("*.[hc]*")):
             for number, line in enumerate(path.read_text().splitlines(), 1):
+                if layer != "daemon" and FORBIDDEN.search(line):
+                    yield (f"{path.relative_to(root)}:{number}: "
+                           "time and chance come from base/")
                 match = INCLUDE.match(line)
                 if not match:
                     continue

@@ -1,0 +1,125 @@
+"""Mistakes get one clear answer: place, thing, rule; and nothing is started."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+BROKEN = """\
+switchguid=0x100(100)
+Switch 8 "sw1" # "sw1"
+[9] "H-1"[1]
+[1] "H-9"[1]
+[2] "H-2"[1]
+[2] "H-1"[1]
+
+caguid=0x10
+Ca 1 "H-1" # "node-1"
+[1] "sw1"[1]
+
+caguid=0x10
+Ca 1 "H-2" # "node-2"
+[1] "sw1"[2]
+
+Wombat 3 "x"
+"""
+
+
+def test_all_faults_of_a_topology_are_told_in_one_run(account):
+    net = account.home / "lab.net"
+    net.write_text(BROKEN)
+    net.chmod(0o644)
+    for command in (["ibemud", f"--topology={net}"],
+                    ["ibemu", "topology", "check", net],
+                    ["ibemu", "run", f"--topology={net}", "--", "touch", "ran"]):
+        done = account.run(*command, check=False)
+        assert done.returncode in (1, 125), done
+        text = done.stderr
+        assert re.search(r'lab\.net:3: port 9 of "sw1" does not exist: '
+                         r"it has ports 1 to 8", text), text
+        assert re.search(r'lab\.net:4: .*"H-9"', text)
+        assert re.search(r"lab\.net:6: port 2 .*", text)
+        assert re.search(r"lab\.net:1[12]: .*(GUID|guid)", text)
+        assert re.search(r'lab\.net:16: .*"Wombat"', text)
+    assert not (account.home / "ran").exists()
+
+
+@pytest.mark.parametrize("command, hint", [
+    (["ibemud", "--topolgy=back-to-back"], "--topology"),
+    (["ibemu", "rnu", "--", "true"], "run"),
+    (["ibemu", "run", "--hots=node-1", "--", "true"], "--host"),
+    (["ibemu", "run", "--host=node-11", "--", "true"], "node-1"),
+    (["ibemu", "run", "--topology=fat-tee:radix=8,levels=2", "--", "true"],
+     "fat-tree"),
+    (["ibemu", "run", "--topology=fat-tree:radx=8,levels=2", "--", "true"],
+     "radix"),
+    (["ibemu", "run", "--sm=statc", "--", "true"], "static"),
+])
+def test_a_typing_error_is_answered_with_what_was_meant(account, command, hint):
+    done = account.run(*command, check=False)
+    assert done.returncode != 0
+    assert re.search(rf"did you mean .*{hint}", done.stderr), done.stderr
+
+
+def test_an_unknown_fabric_names_those_that_run(fabric, account):
+    done = account.run("ibemu", "status", "--fabric=nowhere", check=False)
+    assert done.returncode != 0
+    assert "nowhere" in done.stderr
+
+
+def test_more_than_32_hosts_are_too_many(account):
+    hosts = [f"--host=node-{i}" for i in range(1, 34)]
+    done = account.run("ibemu", "run", "--topology=single-switch:hosts=34",
+                       *hosts, "--", "true", check=False)
+    assert done.returncode != 0
+    assert "32" in done.stderr
+
+
+def test_a_second_daemon_of_the_same_name_is_refused(account, background):
+    first = background("ibemud", "--topology=back-to-back", "--name=twin")
+    first.wait_for(r"\bready\b")
+    done = account.run("ibemud", "--topology=back-to-back", "--name=twin",
+                       check=False)
+    assert done.returncode == 1
+    assert "twin" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert account.run("ibemu", "status", "--fabric=twin").returncode == 0
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0,
+                                reason="changing the machine needs root")
+
+
+def under(setup, account, *command):
+    """Runs a command after `setup` has changed a copy of the machine."""
+    script = f'{setup} && exec {" ".join(account.prefix)} "$@"'
+    return subprocess.run(
+        ["unshare", "--mount", "--", "sh", "-c", script, "sh", *command],
+        env=account.environment, cwd=account.home, capture_output=True,
+        text=True, check=False)
+
+
+@needs_root
+@pytest.mark.parametrize("command", [("run", "--", "true"), ("doctor",)])
+def test_a_missing_dev_fuse_is_named_with_its_cure(account, command):
+    done = under("mount --bind /dev/null /dev/fuse", account, "ibemu", *command)
+    assert done.returncode != 0
+    text = done.stderr + done.stdout
+    assert "/dev/fuse" in text and "modprobe fuse" in text
+
+
+@needs_root
+@pytest.mark.parametrize("command", [("run", "--", "true"), ("doctor",)])
+def test_forbidden_user_namespaces_are_named_with_their_cure(
+        account, command):
+    if account.name == "root":
+        pytest.skip("root needs no user namespace")
+    done = subprocess.run(
+        ["unshare", "--user", "--map-users=0,0,65536", "--map-groups=0,0,65536",
+         "sh", "-c", "echo 0 >/proc/sys/user/max_user_namespaces && "
+         f'exec {" ".join(account.prefix)} ibemu "$@"', "sh", *command],
+        env=account.environment, cwd=account.home, capture_output=True,
+        text=True, check=False)
+    assert done.returncode != 0
+    assert "max_user_namespaces" in done.stderr + done.stdout
