@@ -8,10 +8,10 @@ import dataclasses
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import threading
 import time
+from signal import SIGTERM
 
 DEADLINE = 120  # seconds; generous: CI machines are slow and shared
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -117,7 +117,7 @@ class Background:
     def wait(self, timeout=DEADLINE):
         return self.process.wait(timeout)
 
-    def stop(self, number=signal.SIGTERM):
+    def stop(self, number=SIGTERM):
         """Ends the program; a program that ignores the signal is a fault."""
         if self.process.poll() is None:
             self.process.send_signal(number)
