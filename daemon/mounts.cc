@@ -129,7 +129,7 @@ absl::StatusOr<UniqueFd> OpenFuse() {
 bool InsideRun() {
   struct statfs stage = {};
   return statfs(kStage, &stage) == 0 && stage.f_type == TMPFS_MAGIC &&
-         IsDirectory(kFuseMount);
+         IsDirectory(absl::StrCat(kStage, "/class"));
 }
 
 absl::StatusOr<MachineFacts> LookAtMachine() {

@@ -1,0 +1,602 @@
+"""`ibemu run`: the life and death of a run, and what it leaves behind."""
+
+import contextlib
+import errno
+import json
+import os
+import pathlib
+import pty
+import select
+import signal
+import socket
+import stat
+import subprocess
+import time
+
+import pytest
+
+from harness import DEADLINE
+
+CLASS = "/sys/class/infiniband"
+STATIC = """
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* No libc wrappers that a preload library could replace. */
+static long call(long n, long a, long b, long c, long d) {
+  register long r10 asm("r10") = d;
+  long result;
+  asm volatile("syscall" : "=a"(result)
+               : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+void _start(void) {
+  static char text[64];
+  long fd = call(SYS_openat, AT_FDCWD, (long)"/dev/infiniband/umad0", O_RDWR, 0);
+  if (fd < 0) call(SYS_exit, 1, 0, 0, 0);
+  fd = call(SYS_openat, AT_FDCWD,
+            (long)"/sys/class/infiniband/ibemu0/node_type", O_RDONLY, 0);
+  long length = call(SYS_read, fd, (long)text, sizeof text, 0);
+  call(SYS_write, 1, (long)text, length, 0);
+  call(SYS_exit, 0, 0, 0, 0);
+}
+"""
+
+
+def run(account, *command, options=(), **more):
+    return account.run("ibemu", "run", *options, "--", *command, check=False,
+                       **more)
+
+
+def shell(account, script, **more):
+    return run(account, "sh", "-c", script, **more)
+
+
+@pytest.fixture
+def start(background):
+    def start(script, options=()):
+        return background("ibemu", "run", *options, "--", "sh", "-c", script)
+    return start
+
+
+def greeting(path):
+    """What a daemon says first on its control socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(DEADLINE)
+        connection.connect(str(path))
+        line = connection.makefile().readline()
+    return json.loads(line)
+
+
+def find(value, key):
+    """The member `key`, wherever it is in a JSON value."""
+    if isinstance(value, dict):
+        if key in value:
+            return value[key]
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            found = find(item, key)
+            if found is not None:
+                return found
+    return None
+
+
+def daemon_of(program):
+    """The pid of the daemon behind a program that printed $IBEMU_FABRIC."""
+    path = program.wait_for(r"fabric=(\S+)").group(1)
+    return find(greeting(path), "pid"), pathlib.Path(path)
+
+
+def gone(pid_fd):
+    """Waits until a process has ended."""
+    poller = select.poll()
+    poller.register(pid_fd, select.POLLIN)
+    return bool(poller.poll(DEADLINE * 1000))
+
+
+@contextlib.contextmanager
+def process(pid):
+    """A process that is watched; safe against reuse of its number."""
+    pid_fd = os.pidfd_open(pid)
+    yield pid_fd
+    os.close(pid_fd)
+
+
+@pytest.fixture
+def fifo(account):
+    """Makes named pipes that the account may use."""
+    def make(name):
+        path = account.home / name
+        os.mkfifo(path)
+        os.chown(path, account.home.stat().st_uid, account.home.stat().st_gid)
+        return path
+    return make
+
+
+# Exit status ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [0, 7, 255])
+def test_the_exit_status_is_the_commands(account, status):
+    assert shell(account, f"exit {status}").returncode == status
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL,
+                                    signal.SIGSEGV])
+def test_it_dies_of_the_signal_that_killed_the_command(account, number):
+    done = shell(account, f"kill -{int(number)} $$")
+    assert done.returncode == -number
+    assert "daemon" not in done.stderr
+
+
+def test_a_missing_command_is_127(account):
+    done = run(account, "no-such-command")
+    assert done.returncode == 127
+    assert "no-such-command" in done.stderr
+
+
+def test_a_command_that_may_not_run_is_126(account):
+    assert run(account, "/etc/passwd").returncode == 126
+
+
+def test_a_topology_that_does_not_exist_is_125(account):
+    done = run(account, "true", options=["--topology=no-such.net"])
+    assert done.returncode == 125
+    assert "no-such.net" in done.stderr
+
+
+def test_a_host_that_does_not_exist_is_125(account):
+    done = run(account, "true", options=["--host=node-99"])
+    assert done.returncode == 125
+    assert "node-99" in done.stderr
+
+
+def test_a_fabric_that_does_not_exist_is_125(account):
+    done = run(account, "true", options=["--fabric=nosuchfabric"])
+    assert done.returncode == 125
+    assert "nosuchfabric" in done.stderr
+
+
+# What the command sees ------------------------------------------------------
+
+
+def test_one_active_port(account):
+    out = run(account, "ibstat").stdout
+    assert out.count("Port ") >= 1
+    assert "State: Active" in out
+    assert "Link layer: InfiniBand" in out
+
+
+def test_the_command_keeps_streams_directory_and_environment(account):
+    script = "cat; pwd; echo $COLOUR; umask; echo err >&2; env | grep ^IBEMU"
+    done = shell(account, script, input="through\n", cwd="/",
+                 env={**account.environment, "COLOUR": "red"})
+    lines = done.stdout.splitlines()
+    assert lines[:3] == ["through", "/", "red"]
+    assert lines[3] == subprocess.run(["sh", "-c", "umask"], check=True,
+                                      capture_output=True,
+                                      text=True).stdout.strip()
+    assert done.stderr == "err\n"
+    assert sorted(line.split("=")[0] for line in lines[4:]) == [
+        "IBEMU_FABRIC", "IBEMU_HOST"]
+
+
+def test_a_working_directory_below_sys_shows_the_devices(account):
+    done = run(account, "ls", "infiniband", cwd="/sys/class")
+    assert done.stdout.split() == ["ibemu0"]
+
+
+@pytest.mark.parametrize("missing", ["XDG_RUNTIME_DIR", "HOME"])
+def test_it_does_without(account, missing):
+    environment = account.environment
+    del environment[missing]
+    done = run(account, "ls", CLASS, env=environment, cwd="/")
+    assert done.stdout.split() == ["ibemu0"]
+
+
+def test_device_nodes_are_as_private_as_linux_makes_them(account):
+    done = run(account, "stat", "-c", "%a %u", "/dev/infiniband/umad0")
+    mode, owner = done.stdout.split()
+    assert mode == "600"
+    assert int(owner) == account.home.stat().st_uid
+
+
+def test_class_entries_lead_to_a_pci_function(account):
+    done = shell(account, f"cd -P {CLASS}/ibemu0/device && pwd && "
+                 "cat vendor && ls -d /sys/bus/pci/devices/$(basename $PWD)")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("/sys/devices/pci")
+    assert lines[1] == "0x1077"
+    assert len(lines) == 3, done.stderr
+
+
+def test_the_machines_own_devices_stay(account):
+    before = sorted(os.listdir("/sys/class/net"))
+    script = "ls /sys/class/net && cat /sys/devices/system/cpu/online"
+    lines = shell(account, script).stdout.split()
+    assert lines[:-1] == before
+    assert lines[-1] == pathlib.Path(
+        "/sys/devices/system/cpu/online").read_text().strip()
+
+
+def test_node_desc_is_writable(account):
+    script = f"echo renamed > {CLASS}/ibemu0/node_desc && cat {CLASS}/*/node_desc"
+    assert shell(account, script).stdout == "renamed\n"
+
+
+def test_the_rdma_netlink_is_refused_and_other_netlinks_are_not(account):
+    script = (
+        "import socket\n"
+        "try: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 20)\n"
+        "except OSError as error: print(error.errno)\n"
+        "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)\n")
+    done = run(account, "/usr/bin/python3", "-c", script)
+    assert done.stdout == f"{errno.EPROTONOSUPPORT}\n"
+    assert done.returncode == 0, done.stderr
+
+
+def test_busybox_lists_the_devices(account):
+    done = run(account, "busybox", "ls", "/dev/infiniband")
+    assert {"issm0", "umad0"} <= set(done.stdout.split())
+
+
+def test_a_static_program_with_raw_system_calls(account, tmp_path, scratch):
+    source = tmp_path / "raw.c"
+    source.write_text(STATIC)
+    program = scratch / f"raw-{account.name}"
+    subprocess.run(["gcc", "-static", "-nostdlib", "-fno-stack-protector", "-o",
+                    program, source], check=True)
+    done = run(account, program)
+    assert done.stdout == "1: CA\n"
+    assert done.returncode == 0
+
+
+def test_new_terminals_work(account):
+    script = ("import os, pty\n"
+              "master, slave = pty.openpty()\n"
+              "print(os.path.exists(os.ttyname(slave)), os.isatty(slave))\n")
+    done = run(account, "/usr/bin/python3", "-c", script)
+    assert done.stdout == "True True\n", done.stderr
+
+
+# Nested runs ----------------------------------------------------------------
+
+
+def test_a_nested_run_finds_the_fabric_of_the_outer_one(account):
+    script = (f"cat {CLASS}/*/node_guid; echo $IBEMU_HOST;"
+              f"ibemu run --host=node-2 -- sh -c "
+              f"'cat {CLASS}/*/node_guid; echo $IBEMU_HOST';"
+              f"cat {CLASS}/*/node_guid; echo $IBEMU_HOST")
+    lines = shell(account, script).stdout.split()
+    assert len(lines) == 6
+    outer, inner, after = lines[:2], lines[2:4], lines[4:]
+    assert outer == after
+    assert inner[0] != outer[0]
+    assert [outer[1], inner[1]] == ["node-1", "node-2"]
+
+
+def test_a_nested_run_without_host_is_on_the_same_host(account):
+    done = run(account, "ibemu", "run", "--", "sh", "-c", "echo $IBEMU_HOST",
+               options=["--host=node-2"])
+    assert done.stdout == "node-2\n"
+
+
+def test_nested_runs_show_nothing_of_the_outer_ones(account):
+    nest = ["ibemu", "run", "--host=node-2", "--"]
+    script = ("echo $(ls /sys/class/infiniband /dev/infiniband"
+              " /sys/devices/pci1bed:00) $(ls -d /sys/bus/pci/devices/1bed*)")
+    outer = ["--topology=single-switch:hosts=3",
+             "--host=node-1", "--host=node-3"]
+    two = run(account, "sh", "-c", script, options=outer).stdout
+    one = run(account, *nest, "sh", "-c", script, options=outer).stdout
+    deep = run(account, *nest, *nest, *nest, "sh", "-c", script,
+               options=outer).stdout
+    assert "ibemu1" in two and "umad1" in two and "1bed:00:01.0" in two
+    assert "ibemu1" not in one and "umad1" not in one
+    assert "1bed:00:01.0" not in one
+    assert deep == one
+
+
+def test_a_nested_run_may_have_a_fabric_of_its_own(account):
+    done = run(account, "ibemu", "run", "--topology=single-switch:hosts=8",
+               "--host=node-8", "--", "sh", "-c", "echo $IBEMU_HOST; ibstat -l")
+    assert done.stdout.split() == ["node-8", "ibemu0"], done.stderr
+
+
+# Signals --------------------------------------------------------------------
+
+TRAP = "trap 'echo got; exit 3' {0}; echo ready; while :; do read line; done"
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP", "USR1", "USR2", "WINCH"])
+def test_signals_reach_the_command(start, name):
+    program = start(TRAP.format(name))
+    program.wait_for("ready")
+    program.signal(getattr(signal, f"SIG{name}"))
+    assert program.wait() == 3
+    assert program.output == "ready\ngot\n"
+
+
+def test_sigint_for_the_launcher_alone_is_ignored(start):
+    program = start(TRAP.format("TERM"))
+    program.wait_for("ready")
+    program.signal(signal.SIGINT)
+    program.signal(signal.SIGTERM)
+    assert program.wait() == 3
+
+
+class Terminal:
+    """An interactive shell on a terminal of its own."""
+
+    def __init__(self, account):
+        self.master, slave = pty.openpty()
+        self.process = account.popen(
+            ["setsid", "--ctty", "bash", "--norc", "--noprofile", "-i"],
+            stdin=slave, stdout=slave, stderr=slave,
+            env={**account.environment, "PS1": "$ "})
+        os.close(slave)
+        self.text = ""
+        self.at = 0
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def expect(self, text):
+        deadline = time.monotonic() + DEADLINE
+        while text not in self.text[self.at:]:
+            left = deadline - time.monotonic()
+            ready, _, _ = select.select([self.master], [], [], max(left, 0))
+            assert ready, f"no {text!r} in:\n{self.text}"
+            self.text += os.read(self.master, 4096).decode(errors="replace")
+        self.at = self.text.index(text, self.at) + len(text)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+
+@pytest.fixture
+def terminal(account):
+    made = Terminal(account)
+    yield made
+    made.close()
+
+
+def test_control_c_reaches_the_command_once(terminal):
+    script = 'trap "n=x\\$n" INT; echo rea""dy; until read l; do :; done; echo n=$n.'
+    terminal.type(f"ibemu run -- bash -c '{script}'\n")
+    terminal.expect("ready\r\n")
+    terminal.type("\x03")
+    terminal.type("end\n")
+    terminal.expect("n=x.")
+
+
+def test_control_c_ends_a_command_that_does_not_care(terminal):
+    terminal.type("ibemu run -- sh -c 'echo rea\"\"dy; exec cat'\n")
+    terminal.expect("ready\r\n")
+    terminal.type("\x03")
+    terminal.type("echo status=$?.\n")
+    terminal.expect("status=130.")
+
+
+def test_job_control(terminal):
+    terminal.type("ibemu run -- sh -c 'echo rea\"\"dy; exec cat'\n")
+    terminal.expect("ready\r\n")
+    terminal.type("\x1a")
+    terminal.expect("Stopped")
+    terminal.type("jobs -s | wc -l | sed s/^/stopped=/\n")
+    terminal.expect("stopped=1")
+    terminal.type("fg\n")
+    terminal.expect("exec cat'\r\n")
+    terminal.type("hello\n")
+    terminal.expect("hello\r\nhello\r\n")
+    terminal.type("\x04")
+    terminal.type("echo status=$?.\n")
+    terminal.expect("status=0.")
+
+
+# Ends -----------------------------------------------------------------------
+
+
+def test_an_orphan_loses_the_devices_when_the_command_ends(account, fifo):
+    go, answer = fifo("go"), fifo("answer")
+    orphan = (f"ls /dev/infiniband > {answer}; read line < {go}; "
+              f"ls /dev/infiniband > {answer} 2>&1")
+    program = account.popen(
+        ["ibemu", "run", "--", "sh", "-c",
+         f"setsid sh -c '{orphan}' < /dev/null > /dev/null 2>&1 &"])
+    assert "umad0" in answer.read_text()
+    assert program.wait(DEADLINE) == 0
+    go.write_text("\n")
+    assert "not connected" in answer.read_text()
+
+
+ASK = ("echo fabric=$IBEMU_FABRIC; read line < {go}; "
+       "ls /dev/infiniband 2>&1; exit 5")
+
+
+def test_a_killed_launcher_takes_the_private_daemon_with_it(account, start,
+                                                            fifo):
+    go = fifo("go")
+    program = start(ASK.format(go=go))
+    pid, path = daemon_of(program)
+    with process(pid) as daemon:
+        program.signal(signal.SIGKILL)
+        assert program.wait() == -signal.SIGKILL
+        assert gone(daemon)
+    assert not path.exists()
+    go.write_text("\n")
+    program.wait_for("not connected")
+
+
+def test_a_killed_daemon_leaves_the_command_alone(account, start, fifo):
+    go = fifo("go")
+    program = start(ASK.format(go=go))
+    pid, path = daemon_of(program)
+    os.kill(pid, signal.SIGKILL)
+    program.wait_for("the daemon has ended")
+    go.write_text("\n")
+    assert program.wait() == 5
+    assert "not connected" in program.output
+    path.unlink(missing_ok=True)
+
+
+def test_a_terminated_shared_daemon_leaves_the_command_alone(fabric, fifo):
+    made = fabric("back-to-back", sm="static")
+    go = fifo("go")
+    program = made.start("node-1", "sh", "-c", ASK.format(go=go))
+    program.wait_for("fabric=")
+    made.daemon.stop()
+    program.wait_for("the daemon has ended")
+    go.write_text("\n")
+    assert program.wait() == 5
+
+
+def test_a_killed_launcher_leaves_a_shared_daemon_alone(fabric, fifo):
+    made = fabric("back-to-back", sm="static")
+    go = fifo("go")
+    program = made.start("node-1", "sh", "-c", ASK.format(go=go))
+    program.wait_for("fabric=")
+    program.signal(signal.SIGKILL)
+    program.wait()
+    go.write_text("\n")
+    program.wait_for("not connected")
+    assert made.run("node-1", "ibstat", "-l").stdout == "ibemu0\n"
+
+
+def surroundings(account):
+    places = ["/tmp", "/run", "/run/ibemu", "/dev", "/dev/shm", account.home,
+              account.home / "run", account.home / "run" / "ibemu"]
+    found = {str(place): sorted(os.listdir(place))
+             for place in map(pathlib.Path, places) if place.is_dir()}
+    found["mounts"] = pathlib.Path("/proc/self/mounts").read_text()
+    return found
+
+
+def test_nothing_is_left_behind(account):
+    run(account, "true")  # makes the socket directory
+    before = surroundings(account)
+    run(account, "ibstat")
+    run(account, "no-such-command")
+    run(account, "true", options=["--host=node-99"])
+    run(account, "true", options=["--topology=no-such.net"])
+    shell(account, "kill -9 $$")
+    assert surroundings(account) == before
+
+
+# Other surroundings ---------------------------------------------------------
+
+
+def root_only(account):
+    if os.geteuid() != 0:
+        pytest.skip("preparing the machine needs root")
+    return account.prefix
+
+
+def in_changed_machine(account, preparation, *command):
+    """Runs a command after `preparation` as root in a mount namespace."""
+    prefix = root_only(account)
+    script = preparation + '\nexec "$@"'
+    return subprocess.run(
+        ["unshare", "--mount", "sh", "-ec", script, "sh", *prefix, *command],
+        capture_output=True, text=True, check=False, timeout=DEADLINE,
+        env=account.environment, cwd=account.home)
+
+
+OWN_DEV = """
+mount -t tmpfs -o mode=755 tmpfs /dev
+mknod -m 666 /dev/null c 1 3
+mknod -m 666 /dev/fuse c 10 229
+"""
+
+
+def test_a_dev_infiniband_that_exists_is_covered(account):
+    done = in_changed_machine(
+        account, OWN_DEV + "mkdir /dev/infiniband; touch /dev/infiniband/umad9",
+        "ibemu", "run", "--", "sh", "-c", "ls /dev/infiniband; ls -A /dev")
+    assert done.returncode == 0, done.stderr
+    assert "umad0" in done.stdout and "umad9" not in done.stdout
+    assert ".host" not in done.stdout
+
+
+def test_a_read_only_sys(account):
+    done = in_changed_machine(
+        account, "mount --bind /sys /sys; mount -o remount,bind,ro /sys",
+        "ibemu", "run", "--", "ibstat", "-l")
+    assert done.stdout == "ibemu0\n", done.stderr
+
+
+def test_a_read_only_working_directory(account):
+    done = in_changed_machine(
+        account, f"mount --bind {account.home} {account.home}; "
+        f"mount -o remount,bind,ro {account.home}; cd {account.home}",
+        "env", "XDG_RUNTIME_DIR=", "ibemu", "run", "--", "ibstat", "-l")
+    assert done.stdout == "ibemu0\n", done.stderr
+
+
+def test_a_missing_dev_fuse_is_named_with_the_cure(account):
+    done = in_changed_machine(account, OWN_DEV + "rm /dev/fuse",
+                              "ibemu", "run", "--", "true")
+    assert done.returncode == 125
+    assert "modprobe fuse" in done.stderr
+
+
+def test_a_closed_dev_fuse_is_named_with_the_cure(account):
+    if account.name == "root":
+        pytest.skip("root may open it whatever its mode")
+    done = in_changed_machine(account, OWN_DEV + "chmod 600 /dev/fuse",
+                              "ibemu", "run", "--", "true")
+    assert done.returncode == 125
+    assert "chmod 666 /dev/fuse" in done.stderr
+
+
+def test_forbidden_namespaces_are_named_with_the_cure(account):
+    if account.name != "root" or os.geteuid() != 0:
+        pytest.skip("preparing the machine needs root")
+    # The limit of a namespace below, so that the machine's stays.
+    done = account.run(
+        "unshare", "--user", "--map-root-user", "sh", "-ec",
+        "echo 0 > /proc/sys/user/max_user_namespaces; "
+        "exec setpriv --inh-caps=-all --bounding-set=-all -- "
+        "ibemu run -- true", check=False)
+    assert done.returncode == 125
+    assert "user.max_user_namespaces" in done.stderr
+
+
+# Other users ----------------------------------------------------------------
+
+
+def test_a_child_of_root_may_change_its_user(account):
+    if account.name != "root":
+        pytest.skip("a plain user's namespace has one user")
+    script = (f"cat {CLASS}/ibemu0/node_type; "
+              "cat /dev/infiniband/umad0 || ls -ld /dev/infiniband")
+    done = run(account, "setpriv", "--reuid=65534", "--regid=65534",
+               "--clear-groups", "--", "sh", "-c", script)
+    assert done.stdout.startswith("1: CA\n")
+    assert "Permission denied" in done.stderr
+    assert stat.filemode(stat.S_IFDIR | 0o755) in done.stdout
+
+
+def test_a_setgid_child_of_root(account):
+    if account.name != "root":
+        pytest.skip("a plain user's namespace has one user")
+    done = run(account, "setpriv", "--regid=1", "--clear-groups", "--", "ibstat",
+               "-l")
+    assert done.stdout == "ibemu0\n"
+
+
+def test_another_users_daemon_is_refused(account, fabric):
+    if account.name != "root":
+        pytest.skip("needs a second user")
+    made = fabric("back-to-back", sm="static")
+    done = account.run("setpriv", "--reuid=65534", "--regid=65534",
+                       "--clear-groups", "--", "ibemu", "run",
+                       f"--fabric={made.socket}", "--", "true", check=False)
+    assert done.returncode == 125
+    assert done.stderr.count("\n") == 1
