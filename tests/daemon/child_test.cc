@@ -25,9 +25,7 @@ int InLauncher(const std::function<int()>& body) {
 absl::Status Nothing() { return absl::OkStatus(); }
 
 // The wait status of a launcher that runs `arguments` to the end.
-int Launch(
-    std::vector<std::string> arguments,
-    const std::function<void(pid_t)>& meanwhile = [](pid_t) {}) {
+int Launch(std::vector<std::string> arguments) {
   return InLauncher([&] {
     // The commands of these tests have nothing to say.
     close(STDERR_FILENO);
