@@ -404,13 +404,15 @@ def test_job_control(terminal):
 
 
 def test_an_orphan_loses_the_devices_when_the_command_ends(account, fifo):
-    go, answer = fifo("go"), fifo("answer")
+    leave, go, answer = fifo("leave"), fifo("go"), fifo("answer")
     orphan = (f"ls /dev/infiniband > {answer}; read line < {go}; "
               f"ls /dev/infiniband > {answer} 2>&1")
     program = account.popen(
         ["ibemu", "run", "--", "sh", "-c",
-         f"setsid sh -c '{orphan}' < /dev/null > /dev/null 2>&1 &"])
+         f"setsid sh -c '{orphan}' < /dev/null > /dev/null 2>&1 & "
+         f"read line < {leave}"])
     assert "umad0" in answer.read_text()
+    leave.write_text("\n")
     assert program.wait(DEADLINE) == 0
     go.write_text("\n")
     assert "not connected" in answer.read_text()
