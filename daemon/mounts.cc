@@ -73,6 +73,21 @@ bool IsDirectory(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+// A device may be unplugged between our look and the step that repeats it.
+bool SourceHasGone(const MountStep& step) {
+  return step.kind == Kind::kBind && access(step.source.c_str(), F_OK) != 0 &&
+         errno == ENOENT;
+}
+
+absl::Status StepFailed(const MountStep& step, int error) {
+  if (step.kind == Kind::kOverlay && error == ENODEV) {
+    return absl::FailedPreconditionError(
+        "the kernel has no overlay file system: load it with \"modprobe "
+        "overlay\" (as root)");
+  }
+  return absl::ErrnoToStatus(error, ToString(step));
+}
+
 // 0, or -1 and errno, as the system calls.
 int Take(const MountStep& step) {
   const char* source = step.source.c_str();
@@ -80,7 +95,7 @@ int Take(const MountStep& step) {
   switch (step.kind) {
     case Kind::kTmpfs:
       return mount("ibemu", target, "tmpfs", MS_NOSUID,
-                   "mode=0755,size=1m,nr_inodes=4096");
+                   "mode=0755,size=4m,nr_inodes=65536");
     case Kind::kDirectory:
       return mkdir(target, 0755);
     case Kind::kFile:
@@ -176,7 +191,9 @@ absl::Status MountFuse(int fuse, bool for_everybody) {
 
 absl::Status CarryOut(const MountPlan& plan) {
   for (const MountStep& step : plan) {
-    if (Take(step) != 0) return absl::ErrnoToStatus(errno, ToString(step));
+    if (Take(step) == 0) continue;
+    const int error = errno;
+    if (!SourceHasGone(step)) return StepFailed(step, error);
   }
   return absl::OkStatus();
 }

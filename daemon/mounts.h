@@ -29,6 +29,8 @@ absl::Status MountFuse(int fuse, bool for_everybody);
 
 // Directories are made as the umask allows: it should be 022.
 //
+// A bind of what has gone meanwhile is passed over.
+//
 // Errors: the failed step's, "bind /a on /b: Permission denied".
 absl::Status CarryOut(const MountPlan& plan);
 

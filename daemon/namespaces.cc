@@ -89,6 +89,11 @@ absl::Status NamespacesForbidden(const NamespacePolicy& policy, int error) {
         "no user namespace is left: they may not be nested deeper than 32, "
         "and sysctl user.max_user_namespaces limits their number");
   }
+  if (error == EINVAL) {
+    return absl::PermissionDeniedError(
+        "the root directory is no mount point: before a chroot to it, bind it "
+        "on itself with \"mount --bind\"");
+  }
   if (policy.in_container) {
     return absl::PermissionDeniedError(
         "this container may not make namespaces: start it with \"--cap-add "

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ absl::StatusOr<PrivateDaemon> PrivateDaemon::Fork(const DaemonOptions& options,
   if (pid == 0) {
     ours.Reset();
     LeaveStandardStreams();
+    prctl(PR_SET_NAME, "ibemud");
     _exit(RunPrivateDaemon(options, theirs.Release()));
   }
   UniqueFd process(pidfd_open(pid, 0));

@@ -1,5 +1,6 @@
 #include "daemon/run.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,16 @@ constexpr mode_t kUsualUmask = 022;
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+// Descriptors that we open must not become anyone's stdin.  What the caller
+// closed is closed for the command, too.
+void FillStandardStreams() {
+  int fd = STDIN_FILENO;
+  while (fd >= 0 && fd <= STDERR_FILENO) {
+    fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  }
+  if (fd >= 0) close(fd);
 }
 
 bool WantsPrivateDaemon(const RunOptions& options) {
@@ -163,6 +174,7 @@ absl::StatusOr<int> Run(const RunOptions& options) {
 }  // namespace
 
 int RunCommand(const RunOptions& options) {
+  FillStandardStreams();
   const absl::StatusOr<int> wait_status = Run(options);
   if (wait_status.ok()) return EndLike(*wait_status);
   std::fprintf(stderr, "ibemu run: %s\n",

@@ -37,6 +37,10 @@ TEST(NamespacesForbiddenTest, TellsTooDeepNestingFromPolicy) {
   EXPECT_THAT(Message({}, ENOSPC), HasSubstr("deeper than 32"));
 }
 
+TEST(NamespacesForbiddenTest, TellsHowToPrepareAChroot) {
+  EXPECT_THAT(Message({}, EINVAL), HasSubstr("mount --bind"));
+}
+
 TEST(NamespacesForbiddenTest, TellsHowToStartAContainer) {
   EXPECT_THAT(Message({.in_container = true}, EPERM),
               HasSubstr("--cap-add SYS_ADMIN"));

@@ -185,6 +185,18 @@ def test_the_command_keeps_streams_directory_and_environment(account):
         "IBEMU_FABRIC", "IBEMU_HOST"]
 
 
+def test_the_command_inherits_no_descriptor_of_the_launcher(account):
+    done = shell(account, "exec ls /proc/self/fd", stdin=subprocess.DEVNULL)
+    assert done.stdout.split() == ["0", "1", "2", "3"]  # 3: ls reads it
+
+
+def test_closed_standard_streams_stay_closed(account):
+    done = account.run("sh", "-c", "exec ibemu run -- ls -l /proc/self/fd <&-")
+    assert "null" not in done.stdout
+    assert "socket" not in done.stdout
+    assert "fuse" not in done.stdout
+
+
 def test_a_working_directory_below_sys_shows_the_devices(account):
     done = run(account, "ls", "infiniband", cwd="/sys/class")
     assert done.stdout.split() == ["ibemu0"]
