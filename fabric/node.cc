@@ -1,5 +1,7 @@
 #include "fabric/node.h"
 
+#include <algorithm>
+
 #include "fabric/pma.h"
 
 namespace ibemu::fabric {
@@ -18,6 +20,19 @@ uint16_t NodePort::PKeyAt(int index) const {
   if (!tables || tables->p_keys.empty()) return index == 0 ? kDefaultPKey : 0;
   const auto entry = static_cast<size_t>(index);
   return entry < tables->p_keys.size() ? tables->p_keys[entry] : 0;
+}
+
+int NodePort::FindPKey(uint16_t p_key) const {
+  constexpr unsigned kPartition = 0x7fff;
+  if ((p_key & kPartition) == 0) return -1;
+  const auto matches = [p_key](uint16_t entry) {
+    return ((entry ^ p_key) & kPartition) == 0 &&
+           ((entry | p_key) & ~kPartition) != 0;
+  };
+  if (!tables || tables->p_keys.empty()) return matches(kDefaultPKey) ? 0 : -1;
+  const auto& keys = tables->p_keys;
+  const auto found = std::find_if(keys.begin(), keys.end(), matches);
+  return found == keys.end() ? -1 : static_cast<int>(found - keys.begin());
 }
 
 void NodePort::SetPKey(int index, uint16_t p_key) {

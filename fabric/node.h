@@ -66,7 +66,7 @@ struct NodePort {
   bool cable_up = true;     // false: cut by `ibemu link`
   bool attached = false;    // a device stands on it: see FabricDevice
   uint16_t link_epoch = 0;  // grows when the link goes down
-  uint16_t faults = 0;      // of its transmit direction; see LinkFaults
+  bool faulty = false;       // faults on the way out: see Forwarder::SetFaults
   TrafficCounters traffic;
 
   mad::PortInfo info;
@@ -88,6 +88,9 @@ struct NodePort {
 
   // Entries of the tables; zero beyond their ends.
   uint16_t PKeyAt(int index) const;
+  // The entry that lets a packet with `p_key` in: the same partition, and one
+  // of both a full member (IBA vol 1 §10.9.3).  -1: there is none.
+  int FindPKey(uint16_t p_key) const;
   uint64_t GuidAt(int index) const;  // 0: the port's own
   void SetPKey(int index, uint16_t p_key);
   void SetGuid(int index, uint64_t guid);

@@ -1,0 +1,334 @@
+#include "fabric/endpoints.h"
+
+#include <limits>
+
+#include "absl/strings/str_format.h"
+#include "mad/smi.h"
+#include "mad/wire/mad_header.h"
+#include "mad/wire/smp.h"
+
+namespace ibemu::fabric {
+namespace {
+
+using mad::Lid, mad::LocalVerdict, mad::MadHeader, mad::Method, mad::MgmtClass,
+    mad::SmiStep, mad::Smp;
+
+bool IsDirectedRoute(const mad::MadBytes& mad) {
+  return wire::Get<&MadHeader::mgmt_class>(mad) ==
+         MgmtClass::kSubnetDirectedRoute;
+}
+
+bool IsSubnetClass(const mad::MadBytes& mad) {
+  return IsDirectedRoute(mad) || wire::Get<&MadHeader::mgmt_class>(mad) ==
+                                     MgmtClass::kSubnetLidRouted;
+}
+
+// The port that an SMP inside the directed part of its path leaves through; 0:
+// it goes by its address.
+uint8_t DirectedEgress(const mad::MadBytes& smp) {
+  constexpr size_t kInitialPath = 128, kReturnPath = 192;
+  const bool returning = wire::Get<&Smp::direction>(smp);
+  const size_t pointer = wire::Get<&Smp::hop_pointer>(smp);
+  const size_t count = wire::Get<&Smp::hop_count>(smp);
+  const Lid before = returning ? wire::Get<&Smp::dr_dlid>(smp)
+                               : wire::Get<&Smp::dr_slid>(smp);
+  if (before != Lid::kPermissive || pointer == 0 || pointer > count ||
+      count > mad::kSmpMaxHops) {
+    return 0;
+  }
+  return static_cast<uint8_t>(
+      smp[(returning ? kReturnPath : kInitialPath) + pointer]);
+}
+
+mad::Gid GidOf(const NodePort& port, int index) {
+  return {.prefix = port.info.gid_prefix, .interface_id = port.GuidAt(index)};
+}
+
+// The index of `gid` in the port's table; the default prefix always matches
+// (IBA vol 1 §4.1.1).
+std::optional<uint8_t> FindGid(const NodePort& port, const mad::Gid& gid) {
+  if (gid.prefix != port.info.gid_prefix &&
+      gid.prefix != mad::kDefaultGidPrefix) {
+    return std::nullopt;
+  }
+  for (int index = 0; index < kGuidTableEntries; ++index) {
+    const uint64_t guid = port.GuidAt(index);
+    if (guid != 0 && guid == gid.interface_id) {
+      return static_cast<uint8_t>(index);
+    }
+    if (!port.tables || port.tables->guids.empty()) break;
+  }
+  return std::nullopt;
+}
+
+void Saturate(uint16_t& counter) {
+  if (counter != std::numeric_limits<uint16_t>::max()) ++counter;
+}
+
+Sma::BadKey BadKeyOf(const Packet& packet, uint32_t key) {
+  Sma::BadKey bad;
+  bad.key = key;
+  bad.sl = packet.sl;
+  bad.source_qpn = packet.source_qpn;
+  bad.destination_qpn = packet.destination_qpn;
+  bad.slid = packet.slid;
+  bad.dlid = packet.dlid;
+  if (packet.grh) {
+    bad.sgid = packet.grh->sgid;
+    bad.dgid = packet.grh->dgid;
+  }
+  return bad;
+}
+
+}  // namespace
+
+Endpoints::Endpoints(Subnet& subnet, Links& links, FabricEvents& events,
+                     Timers& timers, uint64_t seed)
+    : subnet_(subnet),
+      sma_(subnet, links, events, *this, timers),
+      pma_(subnet),
+      other_agents_(subnet),
+      forwarder_(subnet, links, timers, *this, seed) {}
+
+void Endpoints::SetListener(PortId port, mad::PortListener* listener) {
+  if (listener == nullptr) {
+    listeners_.erase(port);
+  } else {
+    listeners_[port] = listener;
+  }
+}
+
+LocalVerdict Endpoints::ProcessLocal(PortId port, const mad::Arrival& request,
+                                     mad::MadBytes& reply) {
+  const MgmtClass mgmt_class = wire::Get<&MadHeader::mgmt_class>(request.mad);
+  if (request.qp == 0) {
+    return IsSubnetClass(request.mad) ? sma_.Handle(port, request, reply)
+                                      : LocalVerdict::kUnhandled;
+  }
+  if (IsSubnetClass(request.mad)) return LocalVerdict::kUnhandled;
+  return mgmt_class == MgmtClass::kPerformance
+             ? pma_.Handle(port, request, reply)
+             : other_agents_.Handle(port, request, reply);
+}
+
+absl::Status Endpoints::Transmit(PortId from, const mad::Outgoing& outgoing) {
+  const auto& grh = outgoing.to.grh;
+  if (grh && grh->gid_index >= kGuidTableEntries) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("gid_index %d: the table of %s has %d entries",
+                        grh->gid_index, subnet_.PortName(from),
+                        kGuidTableEntries));
+  }
+  SendMad(from, outgoing);
+  return absl::OkStatus();
+}
+
+void Endpoints::SendMad(PortId from, const mad::Outgoing& outgoing) {
+  const NodePort& port = subnet_.port(from);
+  const mad::AddressVector& to = outgoing.to;
+  const bool smp = outgoing.qp == 0;
+  Packet packet;
+  packet.vl15 = smp;
+  packet.sl = smp ? 0 : to.sl & 15;
+  packet.source_qpn = static_cast<uint32_t>(outgoing.qp);
+  packet.destination_qpn = to.qpn;
+  packet.mad = outgoing.mad;
+  packet.dlid = to.dlid;
+  if (port.info.lid != Lid::kUnassigned) {
+    const unsigned path_bits = to.path_bits & ((1u << port.info.lmc) - 1);
+    packet.slid =
+        static_cast<Lid>(static_cast<unsigned>(port.info.lid) | path_bits);
+  } else if (smp) {
+    packet.slid = Lid::kPermissive;
+  }
+
+  if (smp) {
+    const uint8_t egress =
+        IsDirectedRoute(packet.mad) ? DirectedEgress(packet.mad) : 0;
+    if (egress == 0) {
+      forwarder_.SendByAddress(from, packet);
+      return;
+    }
+    packet.dlid = Lid::kPermissive;
+    const Node& node = subnet_.node(port.node);
+    if (!node.is_switch()) {
+      forwarder_.Send(Flight::Step::kLeave, from, packet);
+    } else if (egress <= node.port_count) {
+      packet.slid = Lid::kPermissive;
+      forwarder_.Send(Flight::Step::kLeave, subnet_.port_id(node, egress),
+                      packet);
+    }
+    return;
+  }
+
+  // Special queue pairs send with QP1's Q_Key whatever the request says.
+  packet.q_key = kQp1QKey;
+  packet.p_key = port.PKeyAt(to.pkey_index);
+  if (to.grh) {
+    packet.grh = RouteHeader{.sgid = GidOf(port, to.grh->gid_index),
+                             .dgid = to.grh->gid,
+                             .flow_label = to.grh->flow_label,
+                             .traffic_class = to.grh->traffic_class,
+                             .hop_limit = to.grh->hop_limit};
+  }
+  forwarder_.SendByAddress(from, packet);
+}
+
+void Endpoints::OnPacket(PortId ingress, const Packet& packet) {
+  if (packet.vl15) {
+    if (packet.destination_qpn == 0) OnSmp(ingress, packet);
+  } else if (packet.destination_qpn == 1) {
+    OnGmp(subnet_.management_port(ingress), packet);
+  }
+}
+
+void Endpoints::OnEnforcedPKey(PortId port, const Packet& packet) {
+  sma_.OnSwitchBadPKey(port, BadKeyOf(packet, packet.p_key));
+}
+
+void Endpoints::OnSmp(PortId ingress, const Packet& packet) {
+  const PortId id = subnet_.management_port(ingress);
+  const NodePort& port = subnet_.port(id);
+  mad::Arrival arrival;
+  arrival.qp = 0;
+  arrival.slid = packet.slid;
+  arrival.source_qpn = packet.source_qpn;
+  if (port.Owns(packet.dlid)) {
+    arrival.path_bits = static_cast<uint8_t>(
+        static_cast<unsigned>(packet.dlid) -
+        static_cast<unsigned>(port.info.lid));
+  }
+  arrival.mad = packet.mad;
+  mad::MadBytes reply;
+  switch (ProcessLocal(ingress, arrival, reply)) {
+    case LocalVerdict::kReply:
+      AnswerSmp(ingress, arrival, reply);
+      break;
+    case LocalVerdict::kConsumed:
+      break;
+    case LocalVerdict::kUnhandled:
+      if (HandUp(id, arrival, reply)) AnswerSmp(ingress, arrival, reply);
+      break;
+  }
+}
+
+void Endpoints::AnswerSmp(PortId ingress, const mad::Arrival& request,
+                          mad::MadBytes& reply) {
+  const Node& node = subnet_.NodeOf(ingress);
+  const PortId id = subnet_.management_port(ingress);
+  mad::Outgoing answer;
+  answer.qp = 0;
+  answer.to.dlid = request.slid;
+  answer.to.qpn = request.source_qpn;
+  answer.to.path_bits = request.path_bits;
+  if (IsDirectedRoute(reply)) {
+    const mad::SmiVerdict verdict = mad::SmiAnswer(
+        reply, {.is_switch = node.is_switch(), .port_count = node.port_count},
+        subnet_.port(id).number);
+    if (verdict.step == SmiStep::kDiscard ||
+        verdict.step == SmiStep::kDeliver) {
+      return;
+    }
+    if (verdict.step == SmiStep::kRouteByLid) answer.to.dlid = verdict.dlid;
+  } else if (request.slid == Lid::kPermissive && node.is_switch()) {
+    // From a neighbour without a LID: back the way it came.
+    Packet packet;
+    packet.vl15 = true;
+    packet.slid = packet.dlid = Lid::kPermissive;
+    packet.mad = reply;
+    forwarder_.Send(Flight::Step::kLeave, ingress, packet);
+    return;
+  }
+  answer.mad = reply;
+  SendMad(id, answer);
+}
+
+void Endpoints::OnGmp(PortId id, const Packet& packet) {
+  NodePort& port = subnet_.port(id);
+  const int p_key_index = port.FindPKey(packet.p_key);
+  if (p_key_index < 0) {
+    Saturate(port.info.p_key_violations);
+    sma_.OnBadPKey(id, BadKeyOf(packet, packet.p_key));
+    return;
+  }
+  if (packet.q_key != kQp1QKey) {
+    Saturate(port.info.q_key_violations);
+    sma_.OnBadQKey(id, BadKeyOf(packet, packet.q_key));
+    return;
+  }
+  mad::Arrival arrival;
+  if (packet.grh && !TakeGrh(port, packet, arrival)) return;
+  arrival.qp = 1;
+  arrival.slid = packet.slid;
+  arrival.sl = packet.sl;
+  if (port.Owns(packet.dlid)) {
+    arrival.path_bits = static_cast<uint8_t>(
+        static_cast<unsigned>(packet.dlid) -
+        static_cast<unsigned>(port.info.lid));
+  }
+  arrival.pkey_index = static_cast<uint16_t>(p_key_index);
+  arrival.source_qpn = packet.source_qpn;
+  arrival.mad = packet.mad;
+  mad::MadBytes reply;
+  switch (ProcessLocal(id, arrival, reply)) {
+    case LocalVerdict::kReply:
+      AnswerGmp(id, arrival, reply);
+      break;
+    case LocalVerdict::kConsumed:
+      break;
+    case LocalVerdict::kUnhandled:
+      if (HandUp(id, arrival, reply)) AnswerGmp(id, arrival, reply);
+      break;
+  }
+}
+
+bool Endpoints::TakeGrh(const NodePort& port, const Packet& packet,
+                        mad::Arrival& arrival) const {
+  constexpr uint64_t kMulticastPrefix = 0xff;
+  const RouteHeader& grh = *packet.grh;
+  std::optional<uint8_t> index = FindGid(port, grh.dgid);
+  if (!index && grh.dgid.prefix >> 56 == kMulticastPrefix) index = 0;
+  if (!index) return false;
+  arrival.grh = mad::GlobalRoute{.gid = grh.sgid,
+                                 .flow_label = grh.flow_label,
+                                 .gid_index = *index,
+                                 .hop_limit = grh.hop_limit,
+                                 .traffic_class = grh.traffic_class};
+  return true;
+}
+
+void Endpoints::AnswerGmp(PortId port, const mad::Arrival& request,
+                          const mad::MadBytes& reply) {
+  mad::Outgoing answer;
+  answer.qp = 1;
+  answer.to.dlid = request.slid;
+  answer.to.sl = request.sl;
+  answer.to.path_bits = request.path_bits;
+  answer.to.pkey_index = request.pkey_index;
+  answer.to.qpn = request.source_qpn;
+  answer.to.grh = request.grh;
+  if (answer.to.grh) answer.to.grh->hop_limit = 0xff;
+  answer.mad = reply;
+  SendMad(port, answer);
+}
+
+bool Endpoints::HandUp(PortId port, const mad::Arrival& arrival,
+                       mad::MadBytes& reply) {
+  if (const auto found = listeners_.find(port); found != listeners_.end()) {
+    found->second->OnReceive(arrival);
+    return false;
+  }
+  const Method method = wire::Get<&MadHeader::method>(arrival.mad);
+  if (wire::Get<&MadHeader::base_version>(arrival.mad) != 1 ||
+      (method != Method::kGet && method != Method::kSet) ||
+      IsSubnetClass(arrival.mad) != (arrival.qp == 0)) {
+    return false;
+  }
+  reply = arrival.mad;
+  wire::Put<&MadHeader::method>(reply, Method::kGetResp);
+  wire::Put<&MadHeader::status>(reply, mad::MadStatus::kUnsupportedAttribute);
+  if (IsDirectedRoute(reply)) wire::Put<&Smp::direction>(reply, true);
+  return true;
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,67 @@
+// The ends of the fabric's packets: queue pairs 0 and 1 of every node.
+#ifndef IBEMU_FABRIC_ENDPOINTS_H_
+#define IBEMU_FABRIC_ENDPOINTS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "fabric/events.h"
+#include "fabric/forwarder.h"
+#include "fabric/other_agents.h"
+#include "fabric/pma.h"
+#include "fabric/sma.h"
+#include "mad/port.h"
+
+namespace ibemu::fabric {
+
+// Gives what arrives to the node's own agents, then to the listener of the
+// port.  A node without a listener behaves as a Linux kernel without agents.
+// Ports are end ports here: of a CA, or port 0 of a switch.
+class Endpoints : public PacketSink, public MadSender {
+ public:
+  Endpoints(Subnet& subnet, Links& links, FabricEvents& events,
+            Timers& timers, uint64_t seed);
+
+  Sma& sma() { return sma_; }
+  Forwarder& forwarder() { return forwarder_; }
+
+  // Not owned; nullptr takes it away.
+  void SetListener(PortId port, mad::PortListener* listener);
+
+  mad::LocalVerdict ProcessLocal(PortId port, const mad::Arrival& request,
+                                 mad::MadBytes& reply);
+
+  // mad::Port::Transmit.
+  absl::Status Transmit(PortId from, const mad::Outgoing& packet);
+  void SendMad(PortId from, const mad::Outgoing& packet) override;
+
+  void OnPacket(PortId ingress, const Packet& packet) override;
+  void OnEnforcedPKey(PortId port, const Packet& packet) override;
+
+ private:
+  void OnSmp(PortId ingress, const Packet& packet);
+  void OnGmp(PortId port, const Packet& packet);
+  // False: the global destination is not ours.
+  bool TakeGrh(const NodePort& port, const Packet& packet,
+               mad::Arrival& arrival) const;
+  void AnswerSmp(PortId ingress, const mad::Arrival& request,
+                 mad::MadBytes& reply);
+  void AnswerGmp(PortId port, const mad::Arrival& request,
+                 const mad::MadBytes& reply);
+  // The listener, or what the kernel does without agents: true if `reply` is
+  // an answer.
+  bool HandUp(PortId port, const mad::Arrival& arrival, mad::MadBytes& reply);
+
+  Subnet& subnet_;
+  Sma sma_;
+  Pma pma_;
+  OtherAgents other_agents_;
+  Forwarder forwarder_;
+  absl::flat_hash_map<PortId, mad::PortListener*> listeners_;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_ENDPOINTS_H_

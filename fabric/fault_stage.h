@@ -1,0 +1,47 @@
+// What goes wrong on one direction of one link.
+#ifndef IBEMU_FABRIC_FAULT_STAGE_H_
+#define IBEMU_FABRIC_FAULT_STAGE_H_
+
+#include "absl/time/time.h"
+#include "base/random.h"
+
+namespace ibemu::fabric {
+
+// Probabilities are between 0 and 1; each packet draws its own luck.
+struct LinkFaults {
+  double loss = 0;       // vanishes, counted nowhere
+  double corrupt = 0;    // arrives with a bad CRC: counted and dropped there
+  double duplicate = 0;  // arrives twice
+  double reorder = 0;    // arrives `reorder_by` later; others overtake it
+  absl::Duration delay = absl::ZeroDuration();
+  absl::Duration jitter = absl::ZeroDuration();  // adds 0 to this to the delay
+  absl::Duration reorder_by = absl::Milliseconds(1);
+
+  bool operator==(const LinkFaults&) const = default;
+};
+
+// Decides the fate of one packet after the other.
+class FaultStage {
+ public:
+  FaultStage(const LinkFaults& faults, Random random)
+      : faults_(faults), random_(random) {}
+
+  struct Fate {
+    bool lost = false;
+    bool corrupted = false;
+    int copies = 1;
+    absl::Time arrival;  // `now` or later; in order, but for `reorder`
+  };
+  Fate Decide(absl::Time now);
+
+  const LinkFaults& faults() const { return faults_; }
+
+ private:
+  LinkFaults faults_;
+  Random random_;
+  absl::Time last_arrival_ = absl::InfinitePast();
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_FAULT_STAGE_H_

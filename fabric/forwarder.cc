@@ -1,0 +1,389 @@
+#include "fabric/forwarder.h"
+
+#include <utility>
+
+#include "mad/smi.h"
+#include "mad/wire/smp.h"
+
+namespace ibemu::fabric {
+namespace {
+
+using mad::Lid, mad::PortState, mad::SmiStep;
+
+// A routing loop ends here: no real subnet has paths as long.
+constexpr int kMaxHops = 4096;
+
+bool IsDirectedRoute(const Packet& packet) {
+  return packet.vl15 && wire::Get<&mad::Smp::mgmt_class>(packet.mad) ==
+                            mad::MgmtClass::kSubnetDirectedRoute;
+}
+
+void CountLane(NodePort& port, const Packet& packet, uint8_t vl, bool xmit) {
+  if (!port.lanes) port.lanes = std::make_unique<LaneCounters>();
+  LaneCounters& lanes = *port.lanes;
+  const uint64_t words = packet.Words();
+  (xmit ? lanes.xmit_data_by_sl : lanes.rcv_data_by_sl)[packet.sl & 15] +=
+      words;
+  (xmit ? lanes.xmit_data_by_vl : lanes.rcv_data_by_vl)[vl & 15] += words;
+  ++(xmit ? lanes.xmit_packets_by_vl : lanes.rcv_packets_by_vl)[vl & 15];
+}
+
+void CountXmit(NodePort& port, const Packet& packet, uint8_t vl) {
+  port.traffic.xmit_data += packet.Words();
+  ++port.traffic.xmit_packets;
+  if (packet.vl15) {
+    ++port.traffic.xmit_vl15_packets;
+    return;
+  }
+  if (packet.sl != 0 || vl != 0 || port.lanes) {
+    CountLane(port, packet, vl, true);
+  }
+  if (mad::IsMulticast(packet.dlid)) ++port.Events().xmit_multicast_packets;
+}
+
+void CountRcv(NodePort& port, const Packet& packet, uint8_t vl) {
+  port.traffic.rcv_data += packet.Words();
+  ++port.traffic.rcv_packets;
+  if (packet.vl15) {
+    ++port.traffic.rcv_vl15_packets;
+    return;
+  }
+  if (packet.sl != 0 || vl != 0 || port.lanes) {
+    CountLane(port, packet, vl, false);
+  }
+  if (mad::IsMulticast(packet.dlid)) ++port.Events().rcv_multicast_packets;
+}
+
+}  // namespace
+
+Forwarder::Forwarder(Subnet& subnet, Links& links, Timers& timers,
+                     PacketSink& sink, uint64_t seed)
+    : subnet_(subnet),
+      links_(links),
+      timers_(timers),
+      sink_(sink),
+      seed_(seed),
+      self_(std::make_shared<Forwarder*>(this)) {}
+
+Forwarder::~Forwarder() { *self_ = nullptr; }
+
+void Forwarder::Send(Flight::Step step, PortId port, const Packet& packet) {
+  Flight& flight = queue_.Push();
+  flight.step = step;
+  flight.port = port;
+  flight.vl = 0;
+  flight.hops = 0;
+  flight.packet = packet;
+  ++totals_.sent;
+  Schedule();
+}
+
+void Forwarder::SendByAddress(PortId from, const Packet& packet) {
+  const NodePort& port = subnet_.port(from);
+  if (port.Owns(packet.dlid)) {
+    Send(Flight::Step::kLoop, from, packet);
+  } else if (subnet_.node(port.node).is_switch()) {
+    Send(Flight::Step::kRoute, from, packet);
+  } else {
+    Send(Flight::Step::kLeave, from, packet);
+  }
+}
+
+void Forwarder::AfterDelivery(Timers::Task task) {
+  after_delivery_.push_back(std::move(task));
+  Schedule();
+}
+
+void Forwarder::SetFaults(PortId id, const LinkFaults& faults) {
+  faults_.erase(id);
+  NodePort& port = subnet_.port(id);
+  port.faulty = faults != LinkFaults{};
+  if (!port.faulty) return;
+  faults_.emplace(
+      id, FaultStage(faults, Random::ForStream(seed_, subnet_.PortName(id))));
+}
+
+LinkFaults Forwarder::FaultsOf(PortId id) const {
+  const auto found = faults_.find(id);
+  return found == faults_.end() ? LinkFaults{} : found->second.faults();
+}
+
+void Forwarder::Schedule() {
+  if (scheduled_) return;
+  scheduled_ = true;
+  timers_.RunSoon([self = self_] {
+    if (*self != nullptr) (*self)->Drain();
+  });
+}
+
+void Forwarder::Drain() {
+  Flight flight;  // a copy: the queue may grow under our feet
+  while (true) {
+    while (!queue_.empty()) {
+      queue_.PopInto(flight);
+      Walk(flight);
+    }
+    if (after_delivery_.empty()) break;
+    std::vector<Timers::Task> tasks;
+    tasks.swap(after_delivery_);
+    for (Timers::Task& task : tasks) task();
+  }
+  scheduled_ = false;
+}
+
+void Forwarder::Walk(Flight& flight) {
+  PortId ingress = flight.port;
+  PortId egress = kNoPort;
+  const Node& start = subnet_.NodeOf(flight.port);
+  if (!start.up) {
+    Drop();
+    return;
+  }
+  switch (flight.step) {
+    case Flight::Step::kLeave:
+      egress = flight.port;
+      break;
+    case Flight::Step::kRelay:
+      egress = flight.port;
+      ingress = flight.ingress;
+      break;
+    case Flight::Step::kArrive:
+      egress = Enter(flight);
+      break;
+    case Flight::Step::kRoute:
+      egress = RouteByLid(flight.port, start, flight);
+      break;
+    case Flight::Step::kLoop:
+      TakeAtEnd(flight.port, start, flight.packet);
+      break;
+  }
+  while (egress != kNoPort) {
+    flight.port = egress;
+    if (!CrossLink(flight, ingress)) return;
+    ingress = flight.port;
+    egress = Enter(flight);
+  }
+}
+
+bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
+  const Packet& packet = flight.packet;
+  NodePort& out = subnet_.port(flight.port);
+  if (out.peer == kNoPort || !(packet.vl15 ? out.IsUp() : out.IsActive())) {
+    ++out.Events().xmit_inactive;
+    return Drop();
+  }
+  if (++flight.hops > kMaxHops) {
+    ++out.Events().xmit_lifetime;
+    return Drop();
+  }
+  if (!packet.vl15) {
+    NodePort& in = subnet_.port(ingress);
+    const bool relayed = subnet_.node(out.node).is_switch();
+    flight.vl = out.VlOf(packet.sl, relayed ? in.number : 0);
+    if (flight.vl == 15) {
+      ++(relayed ? in.Events().relay_vl_mapping : out.Events().xmit_inactive);
+      return Drop();
+    }
+    if (relayed && out.info.partition_enforcement_outbound &&
+        out.FindPKey(packet.p_key) < 0) {
+      ++out.Events().xmit_constraint_errors;
+      sink_.OnEnforcedPKey(flight.port, packet);
+      return Drop();
+    }
+  }
+  CountXmit(out, packet, flight.vl);
+  if (out.faulty && !PassFaults(flight, out)) return false;
+  flight.port = out.peer;
+  ++totals_.hops;
+  return true;
+}
+
+bool Forwarder::PassFaults(const Flight& flight, const NodePort& out) {
+  const absl::Time now = timers_.Now();
+  const FaultStage::Fate fate =
+      faults_.find(flight.port)->second.Decide(now);
+  if (fate.lost) return Drop();
+  if (fate.corrupted) {
+    EventCounters& events = subnet_.port(out.peer).Events();
+    ++events.symbol_errors;
+    ++events.rcv_local_physical_errors;
+    return Drop();
+  }
+  const bool at_once = fate.arrival == now;
+  for (int copy = at_once ? 1 : 0; copy < fate.copies; ++copy) {
+    ArriveLater(flight, out, fate.arrival);
+  }
+  return at_once;
+}
+
+void Forwarder::ArriveLater(const Flight& flight, const NodePort& out,
+                            absl::Time arrival) {
+  Flight late = flight;
+  late.step = Flight::Step::kArrive;
+  late.port = out.peer;
+  timers_.RunAt(arrival, [self = self_, late, epoch = out.link_epoch] {
+    if (*self == nullptr) return;
+    Forwarder& forwarder = **self;
+    // Cut meanwhile: what was in the cable is lost.
+    if (forwarder.subnet_.port(late.port).link_epoch != epoch) {
+      forwarder.Drop();
+      return;
+    }
+    ++forwarder.totals_.hops;
+    forwarder.queue_.Push(late);
+    forwarder.Schedule();
+  });
+}
+
+PortId Forwarder::Enter(Flight& flight) {
+  const PortId id = flight.port;
+  NodePort& port = subnet_.port(id);
+  const Packet& packet = flight.packet;
+  CountRcv(port, packet, flight.vl);
+  if (!packet.vl15 && !port.IsActive()) {
+    if (port.info.port_state != PortState::kArmed) return NoWay();
+    links_.OnDataWhileArmed(id);
+  }
+  const Node& node = subnet_.node(port.node);
+  return node.is_switch() ? EnterSwitch(id, node, flight)
+                          : TakeAtEnd(id, node, flight.packet);
+}
+
+PortId Forwarder::TakeAtEnd(PortId id, const Node& node, Packet& packet) {
+  NodePort& port = subnet_.port(id);
+  const bool ours = packet.dlid == Lid::kPermissive
+                        ? packet.vl15
+                        : mad::IsMulticast(packet.dlid) ||
+                              port.Owns(packet.dlid);
+  if (!ours) {
+    ++port.Events().rcv_malformed;
+    return NoWay();
+  }
+  if (IsDirectedRoute(packet)) {
+    const mad::SmiVerdict verdict = mad::SmiReceive(
+        packet.mad, {.is_switch = false, .port_count = node.port_count},
+        port.number);
+    if (verdict.step != SmiStep::kDeliver) return NoWay();
+  }
+  return Deliver(id, packet);
+}
+
+PortId Forwarder::EnterSwitch(PortId id, const Node& node, Flight& flight) {
+  NodePort& port = subnet_.port(id);
+  Packet& packet = flight.packet;
+  if (packet.dlid == Lid::kPermissive) {
+    if (IsDirectedRoute(packet)) return TakeDirected(id, node, flight);
+    if (packet.vl15) return Deliver(id, packet);
+    ++port.Events().rcv_malformed;
+    return NoWay();
+  }
+  if (!packet.vl15 && port.info.partition_enforcement_inbound &&
+      port.FindPKey(packet.p_key) < 0) {
+    ++port.Events().rcv_constraint_errors;
+    sink_.OnEnforcedPKey(id, packet);
+    return NoWay();
+  }
+  return RouteByLid(id, node, flight);
+}
+
+PortId Forwarder::TakeDirected(PortId ingress, const Node& node,
+                               Flight& flight) {
+  Packet& packet = flight.packet;
+  const bool by_lid = packet.dlid != Lid::kPermissive;
+  const mad::SmiVerdict verdict = mad::SmiReceive(
+      packet.mad, {.is_switch = true, .port_count = node.port_count},
+      by_lid ? uint8_t{0} : subnet_.port(ingress).number);
+  switch (verdict.step) {
+    case SmiStep::kDeliver:
+      return Deliver(ingress, packet);
+    case SmiStep::kForward:
+      packet.slid = packet.dlid = Lid::kPermissive;
+      return subnet_.port_id(node, verdict.egress);
+    case SmiStep::kRouteByLid: {
+      // The answer comes back to this switch by LID.
+      packet.slid = subnet_.port(node.first_port).info.lid;
+      packet.dlid = verdict.dlid;
+      return RouteByLid(node.first_port, node, flight);
+    }
+    default:
+      return NoWay();
+  }
+}
+
+PortId Forwarder::RouteByLid(PortId ingress, const Node& node,
+                             Flight& flight) {
+  Packet& packet = flight.packet;
+  if (mad::IsMulticast(packet.dlid)) {
+    Replicate(ingress, node, flight);
+    return kNoPort;
+  }
+  NodePort& in = subnet_.port(ingress);
+  const NodePort& own = subnet_.port(node.first_port);
+  const bool in_range = packet.dlid != Lid::kUnassigned &&
+                        static_cast<uint16_t>(packet.dlid) <=
+                            node.sw->info.linear_fdb_top;
+  const uint8_t egress = in_range ? node.sw->linear.Lookup(packet.dlid)
+                                  : LinearTable::kNoPort;
+  if (egress == 0 && own.Owns(packet.dlid)) {
+    return IsDirectedRoute(packet) ? TakeDirected(ingress, node, flight)
+                                   : Deliver(ingress, packet);
+  }
+  if (egress == 0 || egress > node.port_count) {
+    ++in.Events().relay_dlid_mapping;
+    return NoWay();
+  }
+  if (egress == in.number) {
+    ++in.Events().relay_looping;
+    return NoWay();
+  }
+  return subnet_.port_id(node, egress);
+}
+
+void Forwarder::Replicate(PortId ingress, const Node& node,
+                          const Flight& flight) {
+  NodePort& in = subnet_.port(ingress);
+  const mad::SwitchInfo& info = node.sw->info;
+  const Lid lid = flight.packet.dlid;
+  const bool in_range =
+      !flight.packet.vl15 && (info.multicast_fdb_top == 0 ||
+                              static_cast<uint16_t>(lid) <=
+                                  info.multicast_fdb_top);
+  bool any = false;
+  for (int number = 0; in_range && number <= node.port_count; ++number) {
+    if (!node.sw->multicast.Contains(lid, number)) continue;
+    any = true;
+    if (number == in.number) continue;
+    if (number == 0) {
+      Deliver(ingress, flight.packet);
+      continue;
+    }
+    // The copies leave one after the other: each crosses its link when its
+    // turn comes.
+    Flight& copy = queue_.Push();
+    copy = flight;
+    copy.step = Flight::Step::kRelay;
+    copy.ingress = ingress;
+    copy.port = subnet_.port_id(node, number);
+  }
+  if (any) return;
+  ++in.Events().relay_dlid_mapping;
+  Drop();
+}
+
+PortId Forwarder::Deliver(PortId ingress, const Packet& packet) {
+  ++totals_.delivered;
+  sink_.OnPacket(ingress, packet);
+  return kNoPort;
+}
+
+bool Forwarder::Drop() {
+  ++totals_.dropped;
+  return false;
+}
+
+PortId Forwarder::NoWay() {
+  Drop();
+  return kNoPort;
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,110 @@
+// Carries packets: over links, through switches, to the ports they are for.
+#ifndef IBEMU_FABRIC_FORWARDER_H_
+#define IBEMU_FABRIC_FORWARDER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/timers.h"
+#include "fabric/fault_stage.h"
+#include "fabric/flight_queue.h"
+#include "fabric/links.h"
+#include "fabric/packet.h"
+#include "fabric/subnet.h"
+
+namespace ibemu::fabric {
+
+// Where the way of a packet ends.
+class PacketSink {
+ public:
+  virtual ~PacketSink() = default;
+
+  // A packet for the node of `ingress`, where it came in: any port of a switch.
+  // A directed-route SMP has its hop pointer as agents see it.
+  virtual void OnPacket(PortId ingress, const Packet& packet) = 0;
+
+  // A switch dropped a packet at `port` because of its P_Key.
+  virtual void OnEnforcedPKey(PortId port, const Packet& packet) = 0;
+};
+
+// Counted over the whole fabric since its start.
+struct ForwardingTotals {
+  uint64_t sent = 0;       // packets that left their source
+  uint64_t hops = 0;       // links crossed
+  uint64_t delivered = 0;  // copies that reached an end
+  uint64_t dropped = 0;    // copies that did not
+};
+
+// A link takes no time and a packet crosses the fabric in one go, unless a
+// fault stage on its way wants otherwise.
+class Forwarder {
+ public:
+  Forwarder(Subnet& subnet, Links& links, Timers& timers, PacketSink& sink,
+            uint64_t seed);
+  Forwarder(const Forwarder&) = delete;
+  Forwarder& operator=(const Forwarder&) = delete;
+  ~Forwarder();
+
+  // Takes a packet on its way; nothing happens before this returns.
+  void Send(Flight::Step step, PortId port, const Packet& packet);
+
+  // Sends a packet by its addresses from an end port (a switch's port 0).
+  void SendByAddress(PortId from, const Packet& packet);
+
+  // Calls `task` when the packets under way have come to rest.
+  void AfterDelivery(Timers::Task task);
+
+  // The faults of the direction that leaves through `port`, in place of those
+  // it had.  Chance comes from the seed and the port's name.
+  void SetFaults(PortId port, const LinkFaults& faults);
+  LinkFaults FaultsOf(PortId port) const;
+
+  const ForwardingTotals& totals() const { return totals_; }
+
+ private:
+  void Schedule();
+  void Drain();
+  // From hop to hop, until the packet is delivered, dropped or delayed.
+  void Walk(Flight& flight);
+
+  // From flight.port to the other end of its link.  False: it is not there
+  // now; what became of it is settled.  `ingress`: where it entered the node.
+  bool CrossLink(Flight& flight, PortId ingress);
+  bool PassFaults(const Flight& flight, const NodePort& out);
+  void ArriveLater(const Flight& flight, const NodePort& out,
+                   absl::Time arrival);
+
+  // What a node does with a packet.  The result is the port to leave through,
+  // or kNoPort: the way ends here.
+  PortId Enter(Flight& flight);
+  PortId TakeAtEnd(PortId port, const Node& node, Packet& packet);
+  PortId EnterSwitch(PortId ingress, const Node& node, Flight& flight);
+  PortId TakeDirected(PortId ingress, const Node& node, Flight& flight);
+  PortId RouteByLid(PortId ingress, const Node& node, Flight& flight);
+  void Replicate(PortId ingress, const Node& node, const Flight& flight);
+  PortId Deliver(PortId ingress, const Packet& packet);
+
+  // The end of a packet whose cause has been counted.
+  bool Drop();     // false
+  PortId NoWay();  // kNoPort
+
+  Subnet& subnet_;
+  Links& links_;
+  Timers& timers_;
+  PacketSink& sink_;
+  const uint64_t seed_;
+
+  FlightQueue queue_;
+  std::vector<Timers::Task> after_delivery_;
+  bool scheduled_ = false;
+  ForwardingTotals totals_;
+  absl::flat_hash_map<PortId, FaultStage> faults_;
+  // Tasks that outlive this object look here first.
+  std::shared_ptr<Forwarder*> self_;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_FORWARDER_H_
