@@ -19,8 +19,8 @@ bool IsDirectedRoute(const mad::MadBytes& mad) {
 }
 
 bool IsSubnetClass(const mad::MadBytes& mad) {
-  return IsDirectedRoute(mad) || wire::Get<&MadHeader::mgmt_class>(mad) ==
-                                     MgmtClass::kSubnetLidRouted;
+  return IsDirectedRoute(mad) ||
+         wire::Get<&MadHeader::mgmt_class>(mad) == MgmtClass::kSubnetLidRouted;
 }
 
 // The port that an SMP inside the directed part of its path leaves through; 0:
@@ -30,8 +30,8 @@ uint8_t DirectedEgress(const mad::MadBytes& smp) {
   const bool returning = wire::Get<&Smp::direction>(smp);
   const size_t pointer = wire::Get<&Smp::hop_pointer>(smp);
   const size_t count = wire::Get<&Smp::hop_count>(smp);
-  const Lid before = returning ? wire::Get<&Smp::dr_dlid>(smp)
-                               : wire::Get<&Smp::dr_slid>(smp);
+  const Lid before =
+      returning ? wire::Get<&Smp::dr_dlid>(smp) : wire::Get<&Smp::dr_slid>(smp);
   if (before != Lid::kPermissive || pointer == 0 || pointer > count ||
       count > mad::kSmpMaxHops) {
     return 0;
@@ -114,10 +114,9 @@ LocalVerdict Endpoints::ProcessLocal(PortId port, const mad::Arrival& request,
 absl::Status Endpoints::Transmit(PortId from, const mad::Outgoing& outgoing) {
   const auto& grh = outgoing.to.grh;
   if (grh && grh->gid_index >= kGuidTableEntries) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("gid_index %d: the table of %s has %d entries",
-                        grh->gid_index, subnet_.PortName(from),
-                        kGuidTableEntries));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "gid_index %d: the table of %s has %d entries", grh->gid_index,
+        subnet_.PortName(from), kGuidTableEntries));
   }
   SendMad(from, outgoing);
   return absl::OkStatus();
@@ -162,7 +161,7 @@ void Endpoints::SendMad(PortId from, const mad::Outgoing& outgoing) {
   }
 
   // Special queue pairs send with QP1's Q_Key whatever the request says.
-  packet.q_key = kQp1QKey;
+  packet.q_key = mad::kQp1QKey;
   packet.p_key = port.PKeyAt(to.pkey_index);
   if (to.grh) {
     packet.grh = RouteHeader{.sgid = GidOf(port, to.grh->gid_index),
@@ -194,9 +193,9 @@ void Endpoints::OnSmp(PortId ingress, const Packet& packet) {
   arrival.slid = packet.slid;
   arrival.source_qpn = packet.source_qpn;
   if (port.Owns(packet.dlid)) {
-    arrival.path_bits = static_cast<uint8_t>(
-        static_cast<unsigned>(packet.dlid) -
-        static_cast<unsigned>(port.info.lid));
+    arrival.path_bits =
+        static_cast<uint8_t>(static_cast<unsigned>(packet.dlid) -
+                             static_cast<unsigned>(port.info.lid));
   }
   arrival.mad = packet.mad;
   mad::MadBytes reply;
@@ -251,7 +250,7 @@ void Endpoints::OnGmp(PortId id, const Packet& packet) {
     sma_.OnBadPKey(id, BadKeyOf(packet, packet.p_key));
     return;
   }
-  if (packet.q_key != kQp1QKey) {
+  if (packet.q_key != mad::kQp1QKey) {
     Saturate(port.info.q_key_violations);
     sma_.OnBadQKey(id, BadKeyOf(packet, packet.q_key));
     return;
@@ -262,9 +261,9 @@ void Endpoints::OnGmp(PortId id, const Packet& packet) {
   arrival.slid = packet.slid;
   arrival.sl = packet.sl;
   if (port.Owns(packet.dlid)) {
-    arrival.path_bits = static_cast<uint8_t>(
-        static_cast<unsigned>(packet.dlid) -
-        static_cast<unsigned>(port.info.lid));
+    arrival.path_bits =
+        static_cast<uint8_t>(static_cast<unsigned>(packet.dlid) -
+                             static_cast<unsigned>(port.info.lid));
   }
   arrival.pkey_index = static_cast<uint16_t>(p_key_index);
   arrival.source_qpn = packet.source_qpn;

@@ -21,8 +21,8 @@ namespace ibemu::fabric {
 // Ports are end ports here: of a CA, or port 0 of a switch.
 class Endpoints : public PacketSink, public MadSender {
  public:
-  Endpoints(Subnet& subnet, Links& links, FabricEvents& events,
-            Timers& timers, uint64_t seed);
+  Endpoints(Subnet& subnet, Links& links, FabricEvents& events, Timers& timers,
+            uint64_t seed);
 
   Sma& sma() { return sma_; }
   Forwarder& forwarder() { return forwarder_; }

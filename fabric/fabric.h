@@ -12,7 +12,11 @@
 
 namespace ibemu::fabric {
 
+enum class PortId : uint32_t;
+class Links;
 class Subnet;
+struct ForwardingTotals;
+struct LinkFaults;
 
 struct FabricOptions {
   uint64_t seed = 0;
@@ -27,8 +31,14 @@ class Fabric {
 
   size_t node_count() const;
 
-  // Every node and port as it is now, for those who only look.
+  // Every node and port as it is now.  Who changes something through the second
+  // one changes it as a SubnSet would, without its checks.
   const Subnet& subnet() const;
+  Subnet& subnet();
+  Links& links();
+
+  // What has crossed the fabric since its start.
+  const ForwardingTotals& totals() const;
 
   // By description, name of the topology file, or GUID ("0x..."), in this
   // order.
@@ -47,8 +57,21 @@ class Fabric {
   // A node that is down is silent, and all its links are cut.
   void SetNode(NodeId node, bool up);
 
+  // What goes wrong with the packets that leave (kTransmit) or enter
+  // (kReceive) through this port, in place of what was set before.
+  //
+  // Errors: as SetLink().
+  enum class Direction { kTransmit, kReceive };
+  absl::Status SetFaults(NodeId node, int port, Direction direction,
+                         const LinkFaults& faults);
+
+  // The port's id.  Errors: NotFound when the node has no such external port.
+  absl::StatusOr<PortId> FindPort(NodeId node, int port) const;
+
  private:
   struct Impl;
+  absl::StatusOr<PortId> FindCable(NodeId node, int port) const;
+
   std::unique_ptr<Impl> impl_;
 };
 

@@ -200,8 +200,7 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
 
 bool Forwarder::PassFaults(const Flight& flight, const NodePort& out) {
   const absl::Time now = timers_.Now();
-  const FaultStage::Fate fate =
-      faults_.find(flight.port)->second.Decide(now);
+  const FaultStage::Fate fate = faults_.find(flight.port)->second.Decide(now);
   if (fate.lost) return Drop();
   if (fate.corrupted) {
     EventCounters& events = subnet_.port(out.peer).Events();
@@ -251,10 +250,10 @@ PortId Forwarder::Enter(Flight& flight) {
 
 PortId Forwarder::TakeAtEnd(PortId id, const Node& node, Packet& packet) {
   NodePort& port = subnet_.port(id);
-  const bool ours = packet.dlid == Lid::kPermissive
-                        ? packet.vl15
-                        : mad::IsMulticast(packet.dlid) ||
-                              port.Owns(packet.dlid);
+  const bool ours =
+      packet.dlid == Lid::kPermissive
+          ? packet.vl15
+          : mad::IsMulticast(packet.dlid) || port.Owns(packet.dlid);
   if (!ours) {
     ++port.Events().rcv_malformed;
     return NoWay();
@@ -310,8 +309,7 @@ PortId Forwarder::TakeDirected(PortId ingress, const Node& node,
   }
 }
 
-PortId Forwarder::RouteByLid(PortId ingress, const Node& node,
-                             Flight& flight) {
+PortId Forwarder::RouteByLid(PortId ingress, const Node& node, Flight& flight) {
   Packet& packet = flight.packet;
   if (mad::IsMulticast(packet.dlid)) {
     Replicate(ingress, node, flight);
@@ -319,11 +317,11 @@ PortId Forwarder::RouteByLid(PortId ingress, const Node& node,
   }
   NodePort& in = subnet_.port(ingress);
   const NodePort& own = subnet_.port(node.first_port);
-  const bool in_range = packet.dlid != Lid::kUnassigned &&
-                        static_cast<uint16_t>(packet.dlid) <=
-                            node.sw->info.linear_fdb_top;
-  const uint8_t egress = in_range ? node.sw->linear.Lookup(packet.dlid)
-                                  : LinearTable::kNoPort;
+  const bool in_range =
+      packet.dlid != Lid::kUnassigned &&
+      static_cast<uint16_t>(packet.dlid) <= node.sw->info.linear_fdb_top;
+  const uint8_t egress =
+      in_range ? node.sw->linear.Lookup(packet.dlid) : LinearTable::kNoPort;
   if (egress == 0 && own.Owns(packet.dlid)) {
     return IsDirectedRoute(packet) ? TakeDirected(ingress, node, flight)
                                    : Deliver(ingress, packet);
@@ -344,10 +342,9 @@ void Forwarder::Replicate(PortId ingress, const Node& node,
   NodePort& in = subnet_.port(ingress);
   const mad::SwitchInfo& info = node.sw->info;
   const Lid lid = flight.packet.dlid;
-  const bool in_range =
-      !flight.packet.vl15 && (info.multicast_fdb_top == 0 ||
-                              static_cast<uint16_t>(lid) <=
-                                  info.multicast_fdb_top);
+  const bool in_range = !flight.packet.vl15 &&
+                        (info.multicast_fdb_top == 0 ||
+                         static_cast<uint16_t>(lid) <= info.multicast_fdb_top);
   bool any = false;
   for (int number = 0; in_range && number <= node.port_count; ++number) {
     if (!node.sw->multicast.Contains(lid, number)) continue;

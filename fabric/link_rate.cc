@@ -24,27 +24,6 @@ uint8_t Fastest(unsigned mask) {
   return static_cast<uint8_t>(std::bit_floor(mask));
 }
 
-// The bits up to the highest of `mask`.
-uint8_t UpTo(unsigned mask) {
-  return static_cast<uint8_t>(std::bit_ceil(mask + 1) - 1);
-}
-
-// 2X is younger than the others: only links of that width have it.
-uint8_t WidthsUpTo(uint8_t widest) {
-  switch (widest) {
-    case width::k1x:
-      return width::k1x;
-    case width::k2x:
-      return width::k1x | width::k2x;
-    case width::k8x:
-      return width::k1x | width::k4x | width::k8x;
-    case width::k12x:
-      return width::k1x | width::k4x | width::k8x | width::k12x;
-    default:
-      return width::k1x | width::k4x;
-  }
-}
-
 // What a port offers in training.  The codes of "all supported" have every bit
 // set; those of "disabled" would look like a mask.
 unsigned Widths(const mad::PortInfo& info) {
@@ -63,16 +42,6 @@ unsigned ExtendedSpeeds2(const mad::PortInfo& info) {
 }
 
 }  // namespace
-
-LinkRate SupportedFor(const LinkRate& rate) {
-  LinkRate all;
-  all.width = static_cast<uint8_t>(WidthsUpTo(Widest(rate.width)) | rate.width);
-  const bool no_speed = (rate.speed | rate.speed_ext | rate.speed_ext2) == 0;
-  all.speed_ext2 = UpTo(rate.speed_ext2);
-  all.speed_ext = rate.speed_ext2 != 0 ? 15 : UpTo(rate.speed_ext);
-  all.speed = (all.speed_ext != 0 || no_speed) ? 7 : UpTo(rate.speed);
-  return all;
-}
 
 NegotiatedRate Negotiate(const mad::PortInfo& a, const mad::PortInfo& b) {
   NegotiatedRate rate;

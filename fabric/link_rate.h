@@ -7,10 +7,6 @@
 
 namespace ibemu::fabric {
 
-// What a port must support for a link of this rate: the rate itself and all
-// that is slower.  An empty rate is 4X QDR's.
-LinkRate SupportedFor(const LinkRate& rate);
-
 // What two ports agree on: the widest width and the fastest speed that both
 // support and have enabled, one bit each.  Beside an extended speed, `speed` is
 // the fastest common basic one, as LinkSpeedActive has it; of the extended ones

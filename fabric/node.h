@@ -64,9 +64,8 @@ struct NodePort {
   PortId peer = kNoPort;    // the other end of the cable, plugged or not
   uint8_t number = 0;       // 0 is a switch's management port
   bool cable_up = true;     // false: cut by `ibemu link`
-  bool attached = false;    // a device stands on it: see FabricDevice
   uint16_t link_epoch = 0;  // grows when the link goes down
-  bool faulty = false;       // faults on the way out: see Forwarder::SetFaults
+  bool faulty = false;      // faults on the way out: see Forwarder::SetFaults
   TrafficCounters traffic;
 
   mad::PortInfo info;

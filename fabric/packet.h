@@ -10,8 +10,6 @@
 
 namespace ibemu::fabric {
 
-inline constexpr uint32_t kQp1QKey = 0x8001'0000;  // IBA vol 1 §10.2.5
-
 // Global route header, IBA vol 1 §8.3.
 struct RouteHeader {
   mad::Gid sgid, dgid;

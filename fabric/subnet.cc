@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_format.h"
 #include "fabric/link_rate.h"
+#include "fabric/rate_text.h"
 #include "mad/wire/port_codes.h"
 
 namespace ibemu::fabric {
@@ -127,9 +128,8 @@ Subnet::Subnet(const Topology& topology) {
     NodePort& b = port(port_id(spec.b, spec.port_b));
     a.peer = port_id(spec.b, spec.port_b);
     b.peer = port_id(spec.a, spec.port_a);
-    const LinkRate rate = SupportedFor(spec.rate);
-    SetSupported(a, rate);
-    SetSupported(b, rate);
+    SetSupported(a, spec.rate);
+    SetSupported(b, spec.rate);
   }
   for (const Node& node : nodes_) EquipFreePorts(node);
   for (Node& node : nodes_) Reset(node);
@@ -171,7 +171,7 @@ void Subnet::EquipFreePorts(const Node& node) {
     best.speed_ext |= port.info.link_speed_ext_supported;
     best.speed_ext2 |= port.info.link_speed_ext_supported2;
   }
-  if (best.width == 0) best = SupportedFor({});
+  if (best.width == 0) best = DefaultLinkRate();
   for (NodePort& port : PortsOf(node)) {
     if (port.peer == kNoPort) SetSupported(port, best);
   }

@@ -1,0 +1,161 @@
+#include "fabric/fabric.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/absl_text.h"
+#include "base/did_you_mean.h"
+#include "fabric/endpoints.h"
+#include "fabric/fabric_device.h"
+
+namespace ibemu::fabric {
+
+struct Fabric::Impl : FabricEvents {
+  Impl(const Topology& topology, Timers& timers, const FabricOptions& options)
+      : subnet(topology),
+        links(subnet, *this),
+        endpoints(subnet, links, *this, timers, options.seed) {}
+
+  void OnPortChange(PortId port) override {
+    // A switch's host sees its port 0 alone.
+    const NodePort& changed = subnet.port(port);
+    if (!devices.contains(changed.node) ||
+        subnet.management_port(port) != port) {
+      return;
+    }
+    if (changed_ports.empty()) {
+      endpoints.forwarder().AfterDelivery([this] { TellHosts(); });
+    }
+    if (std::find(changed_ports.begin(), changed_ports.end(), port) ==
+        changed_ports.end()) {
+      changed_ports.push_back(port);
+    }
+  }
+
+  void OnLinkStateChange(NodeId node) override {
+    endpoints.sma().OnLinkStateChange(node);
+  }
+
+  void TellHosts() {
+    std::vector<PortId> ports;
+    ports.swap(changed_ports);
+    for (const PortId id : ports) {
+      const NodePort& port = subnet.port(id);
+      mad::DeviceListener* listener = devices.at(port.node)->listener();
+      if (listener != nullptr) listener->OnPortEvent(port.number);
+    }
+  }
+
+  Subnet subnet;
+  Links links;
+  Endpoints endpoints;
+  absl::flat_hash_map<NodeId, std::unique_ptr<FabricDevice>> devices;
+  std::vector<PortId> changed_ports;  // whose hosts will hear of it
+};
+
+Fabric::Fabric(const Topology& topology, Timers& timers,
+               const FabricOptions& options)
+    : impl_(std::make_unique<Impl>(topology, timers, options)) {}
+
+Fabric::~Fabric() = default;
+
+size_t Fabric::node_count() const { return impl_->subnet.nodes().size(); }
+
+const Subnet& Fabric::subnet() const { return impl_->subnet; }
+
+Subnet& Fabric::subnet() { return impl_->subnet; }
+
+Links& Fabric::links() { return impl_->links; }
+
+const ForwardingTotals& Fabric::totals() const {
+  return impl_->endpoints.forwarder().totals();
+}
+
+absl::StatusOr<NodeId> Fabric::Find(std::string_view wanted) const {
+  const auto nodes = std::as_const(impl_->subnet).nodes();
+  const auto find = [&](auto matches) -> std::optional<NodeId> {
+    const auto found = std::find_if(nodes.begin(), nodes.end(), matches);
+    if (found == nodes.end()) return std::nullopt;
+    return NodeId{static_cast<uint32_t>(found - nodes.begin())};
+  };
+  if (const auto id =
+          find([&](const Node& node) { return node.description == wanted; })) {
+    return *id;
+  }
+  if (const auto id =
+          find([&](const Node& node) { return node.name == wanted; })) {
+    return *id;
+  }
+  uint64_t number = 0;
+  if (wanted.starts_with("0x") && absl::SimpleHexAtoi(Absl(wanted), &number)) {
+    const mad::Guid guid{number};
+    if (const auto id =
+            find([&](const Node& node) { return node.node_guid == guid; })) {
+      return *id;
+    }
+    for (const NodePort& port : std::as_const(impl_->subnet).ports()) {
+      if (port.guid == guid) return port.node;
+    }
+  }
+  DidYouMean near(wanted);
+  for (const Node& node : nodes) {
+    near.Offer(node.description);
+    near.Offer(node.name);
+  }
+  return absl::NotFoundError(
+      absl::StrFormat("no node \"%s\"%s", wanted, near.Question()));
+}
+
+mad::Device& Fabric::device(NodeId node) {
+  auto& device = impl_->devices[node];
+  if (!device) {
+    device = std::make_unique<FabricDevice>(impl_->subnet, impl_->endpoints,
+                                            *impl_, node);
+  }
+  return *device;
+}
+
+absl::StatusOr<PortId> Fabric::FindPort(NodeId id, int number) const {
+  const Node& node = impl_->subnet.node(id);
+  if (number < 1 || number > node.port_count) {
+    return absl::NotFoundError(absl::StrFormat(
+        "port %d of \"%s\" does not exist: it has ports 1 to %d", number,
+        node.description, node.port_count));
+  }
+  return impl_->subnet.port_id(node, number);
+}
+
+absl::StatusOr<PortId> Fabric::FindCable(NodeId id, int number) const {
+  const absl::StatusOr<PortId> port = FindPort(id, number);
+  if (port.ok() && impl_->subnet.port(*port).peer == kNoPort) {
+    return absl::NotFoundError(
+        absl::StrFormat("port %d of \"%s\" has no cable", number,
+                        impl_->subnet.node(id).description));
+  }
+  return port;
+}
+
+absl::Status Fabric::SetLink(NodeId node, int port, bool up) {
+  const absl::StatusOr<PortId> id = FindCable(node, port);
+  if (id.ok()) impl_->links.SetCable(*id, up);
+  return id.status();
+}
+
+void Fabric::SetNode(NodeId node, bool up) { impl_->links.SetNode(node, up); }
+
+absl::Status Fabric::SetFaults(NodeId node, int port, Direction direction,
+                               const LinkFaults& faults) {
+  const absl::StatusOr<PortId> id = FindCable(node, port);
+  if (!id.ok()) return id.status();
+  const PortId sender =
+      direction == Direction::kTransmit ? *id : impl_->subnet.port(*id).peer;
+  impl_->endpoints.forwarder().SetFaults(sender, faults);
+  return absl::OkStatus();
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,100 @@
+#include "fabric/fabric_device.h"
+
+#include <cassert>
+
+#include "mad/wire/port_codes.h"
+
+namespace ibemu::fabric {
+
+FabricPort::FabricPort(Subnet& subnet, Endpoints& endpoints,
+                       FabricEvents& events, PortId id)
+    : subnet_(subnet), endpoints_(endpoints), events_(events), id_(id) {}
+
+FabricPort::~FabricPort() { endpoints_.SetListener(id_, nullptr); }
+
+absl::Status FabricPort::Transmit(const mad::Outgoing& packet) {
+  return endpoints_.Transmit(id_, packet);
+}
+
+mad::LocalVerdict FabricPort::ProcessLocal(const mad::Arrival& request,
+                                           mad::MadBytes& reply) {
+  return endpoints_.ProcessLocal(id_, request, reply);
+}
+
+void FabricPort::SetListener(mad::PortListener* listener) {
+  endpoints_.SetListener(id_, listener);
+}
+
+mad::PortInfo FabricPort::Info() const { return subnet_.port(id_).info; }
+
+int FabricPort::GidCount() const { return kGuidTableEntries; }
+
+mad::Gid FabricPort::GidAt(int index) const {
+  if (index < 0 || index >= kGuidTableEntries) return {};
+  const NodePort& port = subnet_.port(id_);
+  return {.prefix = port.info.gid_prefix, .interface_id = port.GuidAt(index)};
+}
+
+int FabricPort::PKeyCount() const { return kPKeyTableEntries; }
+
+uint16_t FabricPort::PKeyAt(int index) const {
+  return index < 0 ? uint16_t{0} : subnet_.port(id_).PKeyAt(index);
+}
+
+void FabricPort::SetIsSm(bool is_sm) {
+  uint32_t& mask = subnet_.port(id_).info.capability_mask;
+  const uint32_t wanted =
+      is_sm ? mask | mad::capability::kIsSm : mask & ~mad::capability::kIsSm;
+  if (mask == wanted) return;
+  mask = wanted;
+  endpoints_.sma().OnLocalChange(id_, Sma::LocalChange::kCapabilityMask);
+  events_.OnPortChange(id_);
+}
+
+FabricDevice::FabricDevice(Subnet& subnet, Endpoints& endpoints,
+                           FabricEvents& events, NodeId id)
+    : subnet_(subnet), endpoints_(endpoints), id_(id) {
+  for (int number = first_port(); number <= last_port(); ++number) {
+    ports_.emplace_back(subnet, endpoints, events, subnet.port_id(id, number));
+  }
+}
+
+mad::NodeType FabricDevice::type() const { return node().type; }
+
+mad::Guid FabricDevice::node_guid() const { return node().node_guid; }
+
+mad::Guid FabricDevice::system_image_guid() const {
+  return node().system_image_guid;
+}
+
+std::string FabricDevice::node_description() const {
+  return node().description;
+}
+
+void FabricDevice::SetNodeDescription(std::string_view text) {
+  std::string& description = subnet_.node(id_).description;
+  text = text.substr(0, 64);
+  if (description == text) return;
+  description = text;
+  for (int number = first_port(); number <= last_port(); ++number) {
+    endpoints_.sma().OnLocalChange(subnet_.port_id(id_, number),
+                                   Sma::LocalChange::kNodeDescription);
+  }
+}
+
+int FabricDevice::first_port() const { return node().first_number(); }
+
+int FabricDevice::last_port() const {
+  return node().is_switch() ? 0 : node().port_count;
+}
+
+mad::Port& FabricDevice::port(int number) {
+  assert(number >= first_port() && number <= last_port());
+  return ports_[static_cast<size_t>(number - first_port())];
+}
+
+void FabricDevice::SetListener(mad::DeviceListener* listener) {
+  listener_ = listener;
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,72 @@
+// A node of the fabric as the host that it belongs to sees it.
+#ifndef IBEMU_FABRIC_FABRIC_DEVICE_H_
+#define IBEMU_FABRIC_FABRIC_DEVICE_H_
+
+#include <deque>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "fabric/endpoints.h"
+#include "fabric/events.h"
+#include "fabric/subnet.h"
+#include "mad/device.h"
+#include "mad/port.h"
+
+namespace ibemu::fabric {
+
+// An end port: of a CA or router, or a switch's port 0.
+class FabricPort : public mad::Port {
+ public:
+  FabricPort(Subnet& subnet, Endpoints& endpoints, FabricEvents& events,
+             PortId id);
+  ~FabricPort() override;
+
+  absl::Status Transmit(const mad::Outgoing& packet) override;
+  mad::LocalVerdict ProcessLocal(const mad::Arrival& request,
+                                 mad::MadBytes& reply) override;
+  void SetListener(mad::PortListener* listener) override;
+  mad::PortInfo Info() const override;
+  int GidCount() const override;
+  mad::Gid GidAt(int index) const override;
+  int PKeyCount() const override;
+  uint16_t PKeyAt(int index) const override;
+  void SetIsSm(bool is_sm) override;
+
+ private:
+  Subnet& subnet_;
+  Endpoints& endpoints_;
+  FabricEvents& events_;
+  const PortId id_;
+};
+
+class FabricDevice : public mad::Device {
+ public:
+  FabricDevice(Subnet& subnet, Endpoints& endpoints, FabricEvents& events,
+               NodeId id);
+
+  mad::NodeType type() const override;
+  mad::Guid node_guid() const override;
+  mad::Guid system_image_guid() const override;
+  std::string node_description() const override;
+  void SetNodeDescription(std::string_view text) override;
+  int first_port() const override;
+  int last_port() const override;
+  mad::Port& port(int number) override;
+  void SetListener(mad::DeviceListener* listener) override;
+
+  mad::DeviceListener* listener() const { return listener_; }
+
+ private:
+  const Node& node() const { return subnet_.node(id_); }
+
+  Subnet& subnet_;
+  Endpoints& endpoints_;
+  const NodeId id_;
+  std::deque<FabricPort> ports_;
+  mad::DeviceListener* listener_ = nullptr;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_FABRIC_DEVICE_H_

@@ -1,0 +1,180 @@
+// Fabrics of a few nodes, and the packets that tests send through them.
+#ifndef IBEMU_TESTS_FABRIC_SMALL_FABRIC_H_
+#define IBEMU_TESTS_FABRIC_SMALL_FABRIC_H_
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "fabric/links.h"
+#include "fabric/rate_text.h"
+#include "fabric/subnet.h"
+#include "mad/port.h"
+#include "mad/wire/mad_header.h"
+#include "mad/wire/node_info.h"
+#include "mad/wire/smp.h"
+#include "testing/virtual_timers.h"
+
+namespace ibemu::fabric {
+
+// Switches in a row with one host at each end: host 1 - sw1 - ... - swN - host
+// 2.  Each switch has 8 ports: 1 leads towards host 1, 2 towards host 2.
+inline Topology Row(int switches) {
+  Topology topology;
+  const auto host = [&](const std::string& name, uint64_t guid) {
+    NodeSpec spec;
+    spec.name = spec.description = name;
+    spec.node_guid = mad::Guid{guid};
+    spec.port_guids = {mad::Guid{guid + 1}};
+    spec.port_count = 1;
+    topology.nodes.push_back(spec);
+  };
+  host("host-1", 0x1000);
+  for (int i = 1; i <= switches; ++i) {
+    NodeSpec spec;
+    spec.type = mad::NodeType::kSwitch;
+    spec.name = spec.description = "sw" + std::to_string(i);
+    spec.node_guid = mad::Guid{0x5000 + 16 * static_cast<uint64_t>(i)};
+    spec.port_guids = {spec.node_guid};
+    spec.port_count = 8;
+    topology.nodes.push_back(spec);
+  }
+  host("host-2", 0x2000);
+  const auto last = static_cast<uint32_t>(switches + 1);
+  for (uint32_t i = 0; i < last; ++i) {
+    LinkSpec link;
+    link.a = NodeId{i};
+    link.port_a = i == 0 ? 1 : 2;
+    link.b = NodeId{i + 1};
+    link.port_b = 1;
+    link.rate = DefaultLinkRate();
+    topology.links.push_back(link);
+  }
+  return topology;
+}
+
+class Inbox : public mad::PortListener {
+ public:
+  void OnReceive(const mad::Arrival& arrival) override {
+    arrivals.push_back(arrival);
+  }
+  std::vector<mad::Arrival> arrivals;
+};
+
+// A directed-route SMP as an agent hands it to Transmit(): the hop pointer
+// already moved.  `path`: the ports to leave through.
+inline mad::Outgoing DirectedGet(mad::AttributeId attribute,
+                                 std::initializer_list<int> path,
+                                 uint32_t modifier = 0) {
+  mad::Smp smp;
+  smp.mgmt_class = mad::MgmtClass::kSubnetDirectedRoute;
+  smp.method = mad::Method::kGet;
+  smp.attr_id = attribute;
+  smp.attr_mod = modifier;
+  smp.tid = 0x1234;
+  smp.hop_pointer = 1;
+  smp.hop_count = static_cast<uint8_t>(path.size());
+  smp.dr_slid = smp.dr_dlid = mad::Lid::kPermissive;
+  size_t hop = 1;
+  for (const int port : path) {
+    smp.initial_path[hop++] = static_cast<uint8_t>(port);
+  }
+  mad::Outgoing packet;
+  packet.to.dlid = mad::Lid::kPermissive;
+  wire::Encode(smp, packet.mad);
+  return packet;
+}
+
+// An SMP or GMP by LID.
+inline mad::Outgoing LidGet(int qp, mad::MgmtClass mgmt_class, mad::Lid dlid,
+                            mad::AttributeId attribute) {
+  mad::MadHeader header;
+  header.mgmt_class = mgmt_class;
+  header.method = mad::Method::kGet;
+  header.attr_id = attribute;
+  header.tid = 0x5678;
+  mad::Outgoing packet;
+  packet.qp = qp;
+  packet.to.dlid = dlid;
+  packet.to.qpn = static_cast<uint32_t>(qp);
+  packet.to.qkey = qp == 1 ? mad::kQp1QKey : 0;
+  wire::Encode(header, packet.mad);
+  return packet;
+}
+
+inline mad::MadHeader HeaderOf(const mad::Arrival& arrival) {
+  return wire::Decode<mad::MadHeader>(arrival.mad);
+}
+
+// A row of switches, host 1 attached.  The switches' ports stay in INIT until
+// Configure().
+struct RowFabric {
+  explicit RowFabric(int switches, uint64_t seed = 1)
+      : fabric(Row(switches), timers, {.seed = seed}),
+        host_1(NodeId{0}),
+        host_2(NodeId{static_cast<uint32_t>(switches + 1)}) {
+    fabric.device(host_1).port(1).SetListener(&inbox);
+  }
+
+  static NodeId Switch(int number) {
+    return NodeId{static_cast<uint32_t>(number)};
+  }
+  NodePort& PortOf(NodeId node, int number) {
+    Subnet& subnet = fabric.subnet();
+    return subnet.port(subnet.port_id(node, number));
+  }
+  mad::Port& Host1() { return fabric.device(host_1).port(1); }
+  mad::Port& Host2() { return fabric.device(host_2).port(1); }
+
+  // What an SM does: host 1 is LID 1, host 2 is LID 2, switch n is LID 10 + n.
+  void Configure() {
+    Subnet& subnet = fabric.subnet();
+    PortOf(host_1, 1).info.lid = mad::Lid{1};
+    PortOf(host_2, 1).info.lid = mad::Lid{2};
+    const auto switches = static_cast<int>(host_2) - 1;
+    for (int number = 1; number <= switches; ++number) {
+      Node& node = subnet.node(Switch(number));
+      PortOf(Switch(number), 0).info.lid = mad::Lid(10 + number);
+      node.sw->info.linear_fdb_top = 63;
+      node.sw->linear.Set(mad::Lid{1}, 1);
+      node.sw->linear.Set(mad::Lid{2}, 2);
+      for (int other = 1; other <= switches; ++other) {
+        const int port = other == number ? 0 : other < number ? 1 : 2;
+        node.sw->linear.Set(mad::Lid(10 + other), static_cast<uint8_t>(port));
+      }
+    }
+    Activate();
+  }
+
+  void Activate() {
+    Subnet& subnet = fabric.subnet();
+    for (const NodePort& port : subnet.ports()) {
+      if (!port.IsUp() || port.number == 0) continue;
+      fabric.links().SetLogicalState(subnet.id_of(port),
+                                     mad::PortState::kArmed);
+      fabric.links().SetLogicalState(subnet.id_of(port),
+                                     mad::PortState::kActive);
+    }
+    timers.RunPending();
+  }
+
+  // Host 1 sends; what came back since.
+  std::vector<mad::Arrival> Send(const mad::Outgoing& packet) {
+    inbox.arrivals.clear();
+    EXPECT_TRUE(Host1().Transmit(packet).ok());
+    EXPECT_TRUE(inbox.arrivals.empty()) << "delivered before it returned";
+    timers.RunPending();
+    return inbox.arrivals;
+  }
+
+  testing::VirtualTimers timers;
+  Inbox inbox;
+  Fabric fabric;
+  const NodeId host_1, host_2;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_TESTS_FABRIC_SMALL_FABRIC_H_
