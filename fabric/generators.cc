@@ -37,15 +37,20 @@ bool IsGenerator(std::string_view spec) {
   return FindGenerator(spec) != nullptr;
 }
 
+std::string SimilarGenerator(std::string_view name) {
+  DidYouMean names(name);
+  for (const Generator& known : kGenerators) names.Offer(known.name);
+  return names.Question();
+}
+
 absl::StatusOr<Topology> GenerateTopology(std::string_view spec,
                                           Progress progress) {
   GeneratorSpec words(spec);
   const Generator* generator = FindGenerator(spec);
   if (generator == nullptr) {
-    DidYouMean names(words.name());
-    for (const Generator& known : kGenerators) names.Offer(known.name);
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "no generator is named \"%s\"%s", words.name(), names.Question()));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("no generator is named \"%s\"%s", words.name(),
+                        SimilarGenerator(words.name())));
   }
   return generator->generate(words, progress);
 }

@@ -3,11 +3,17 @@
 #ifndef IBEMU_FABRIC_GENERATORS_H_
 #define IBEMU_FABRIC_GENERATORS_H_
 
+#include <string>
+#include <string_view>
+
 #include "absl/status/statusor.h"
 #include "fabric/generator_spec.h"
 #include "fabric/topology.h"
 
 namespace ibemu::fabric {
+
+// `: did you mean "fat-tree"?`, or nothing.
+std::string SimilarGenerator(std::string_view name);
 
 // Two hosts and one cable.
 absl::StatusOr<Topology> GenerateBackToBack(GeneratorSpec& spec,

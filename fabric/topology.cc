@@ -1,0 +1,87 @@
+#include "fabric/topology.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "base/did_you_mean.h"
+#include "fabric/generators.h"
+#include "fabric/read_file.h"
+#include "fabric/topology_builder.h"
+#include "fabric/topology_parser.h"
+
+namespace ibemu::fabric {
+namespace {
+
+// The order in which ibnetdiscover prints node types.
+int Rank(mad::NodeType type) {
+  switch (type) {
+    case mad::NodeType::kSwitch:
+      return 0;
+    case mad::NodeType::kChannelAdapter:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Topology> LoadTopology(std::string_view spec,
+                                      Progress progress) {
+  if (IsGenerator(spec)) return GenerateTopology(spec, progress);
+
+  absl::StatusOr<std::string> text = ReadFile(std::string(spec));
+  if (!text.ok()) {
+    // It may have been meant as a generator, too.
+    const std::string question =
+        SimilarGenerator(spec.substr(0, spec.find(':')));
+    if (!absl::IsNotFound(text.status()) || question.empty()) {
+      return text.status();
+    }
+    return absl::NotFoundError(
+        absl::StrFormat("%s%s", text.status().message(), question));
+  }
+  TopologyParser parser(progress);
+  parser.Parse(*std::move(text), spec == "-" ? "standard input" : spec);
+  return parser.Finish();
+}
+
+Topology NormalizeTopology(Topology topology) {
+  std::vector<uint32_t> order(topology.nodes.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, {}, [&topology](uint32_t i) {
+    const NodeSpec& node = topology.nodes[i];
+    return std::tuple(Rank(node.type), node.node_guid);
+  });
+
+  Topology normal;
+  normal.nodes.reserve(order.size());
+  std::vector<NodeId> new_id(order.size());
+  for (const uint32_t old : order) {
+    new_id[old] = NodeId{static_cast<uint32_t>(normal.nodes.size())};
+    NodeSpec& node = normal.nodes.emplace_back(std::move(topology.nodes[old]));
+    node.name = CanonicalName(node.type, node.node_guid);
+    node.line = 0;
+    if (node.system_image_guid == mad::Guid{}) {
+      node.system_image_guid = node.node_guid;
+    }
+  }
+
+  normal.links = std::move(topology.links);
+  for (LinkSpec& link : normal.links) {
+    link.a = new_id[static_cast<size_t>(link.a)];
+    link.b = new_id[static_cast<size_t>(link.b)];
+    if (std::tie(link.b, link.port_b) < std::tie(link.a, link.port_a)) {
+      std::swap(link.a, link.b);
+      std::swap(link.port_a, link.port_b);
+    }
+  }
+  std::ranges::sort(normal.links, {}, [](const LinkSpec& link) {
+    return std::tuple(link.a, link.port_a);
+  });
+  return normal;
+}
+
+}  // namespace ibemu::fabric
