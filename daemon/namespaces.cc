@@ -58,8 +58,6 @@ NamespacePolicy ReadNamespacePolicy() {
   policy.restricted_by_apparmor =
       Sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 0) == 1;
   policy.none_left = Sysctl("/proc/sys/user/max_user_namespaces", 1) == 0;
-  policy.in_container = access("/.dockerenv", F_OK) == 0 ||
-                        access("/run/.containerenv", F_OK) == 0;
   return policy;
 }
 
@@ -94,15 +92,11 @@ absl::Status NamespacesForbidden(const NamespacePolicy& policy, int error) {
         "the root directory is no mount point: before a chroot to it, bind it "
         "on itself with \"mount --bind\"");
   }
-  if (policy.in_container) {
-    return absl::PermissionDeniedError(
-        "this container may not make namespaces: start it with \"--cap-add "
-        "SYS_ADMIN --security-opt apparmor=unconfined --device /dev/fuse\"");
-  }
   return absl::PermissionDeniedError(absl::StrCat(
       "namespaces can't be made here (", std::strerror(error),
-      "): a seccomp or LSM policy forbids it; run ibemu outside of it, or as "
-      "root"));
+      "): a chroot, a seccomp filter or a security module forbids them; run "
+      "ibemu outside of it, or start the container with \"--cap-add SYS_ADMIN "
+      "--security-opt apparmor=unconfined --device /dev/fuse\""));
 }
 
 absl::StatusOr<Privilege> EnterNamespaces() {

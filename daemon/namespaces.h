@@ -29,7 +29,6 @@ struct NamespacePolicy {
   bool forbidden_by_sysctl = false;     // kernel.unprivileged_userns_clone
   bool restricted_by_apparmor = false;  // Ubuntu 23.10 and later
   bool none_left = false;               // user.max_user_namespaces = 0
-  bool in_container = false;
 };
 NamespacePolicy ReadNamespacePolicy();
 

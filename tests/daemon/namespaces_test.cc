@@ -9,6 +9,7 @@
 namespace ibemu::daemon {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::string Message(const NamespacePolicy& policy, int error) {
@@ -41,13 +42,9 @@ TEST(NamespacesForbiddenTest, TellsHowToPrepareAChroot) {
   EXPECT_THAT(Message({}, EINVAL), HasSubstr("mount --bind"));
 }
 
-TEST(NamespacesForbiddenTest, TellsHowToStartAContainer) {
-  EXPECT_THAT(Message({.in_container = true}, EPERM),
-              HasSubstr("--cap-add SYS_ADMIN"));
-}
-
 TEST(NamespacesForbiddenTest, SaysWhatTheKernelSaidWhenNothingElseIsKnown) {
-  EXPECT_THAT(Message({}, EPERM), HasSubstr("Operation not permitted"));
+  EXPECT_THAT(Message({}, EPERM), AllOf(HasSubstr("Operation not permitted"),
+                                        HasSubstr("--cap-add SYS_ADMIN")));
 }
 
 }  // namespace
