@@ -17,6 +17,8 @@
     }                                                         \
   } while (false)
 
+// `lhs` may be a declaration, so it can't be put in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define IBEMU_ASSIGN_OR_RETURN(lhs, expression) \
   IBEMU_ASSIGN_OR_RETURN_(IBEMU_CONCAT_(result_, __LINE__), lhs, expression)
 
@@ -24,5 +26,6 @@
   auto result = (expression);                            \
   if (!result.ok()) return std::move(result).status();   \
   lhs = *std::move(result)
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif  // IBEMU_BASE_STATUS_MACROS_H_

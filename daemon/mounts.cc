@@ -64,6 +64,7 @@ absl::StatusOr<std::vector<DirectoryEntry>> List(const std::string& path) {
 absl::StatusOr<std::vector<std::string>> Names(const std::string& path) {
   IBEMU_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, List(path));
   std::vector<std::string> names;
+  names.reserve(entries.size());
   for (const DirectoryEntry& entry : entries) names.push_back(entry.name);
   return names;
 }

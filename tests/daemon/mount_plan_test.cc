@@ -1,8 +1,10 @@
 #include "daemon/mount_plan.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -110,10 +112,11 @@ TEST_F(MountPlanTest, BindsRdmaClassesOverTheOverlaySoThatTheyCanBeWritten) {
   const std::vector<std::string> steps = View();
   const size_t overlay =
       Position(steps, "overlay S/fuse/sys/class:S/class on /sys/class");
-  for (const std::string name :
+  for (const char* name :
        {"infiniband", "infiniband_mad", "infiniband_verbs"}) {
     const size_t bind = Position(
-        steps, "bind S/fuse/sys/class/" + name + " on /sys/class/" + name);
+        steps,
+        absl::StrCat("bind S/fuse/sys/class/", name, " on /sys/class/", name));
     ASSERT_LT(bind, steps.size()) << name;
     EXPECT_LT(overlay, bind) << name;
   }
