@@ -48,20 +48,24 @@ struct IncomingMessage {
   std::vector<std::byte> mad;
 };
 
+// May send in any of these calls.  May destroy the agent in any but
+// OnSendDone().
 class AgentClient {
  public:
   virtual ~AgentClient() = default;
   virtual void OnMad(Agent& agent, IncomingMessage message) = 0;
 
-  // The send with `cookie` was answered or needed no answer: it is over.
+  // The send with `cookie` was answered or needed no answer: it is over.  The
+  // OnMad() with the answer comes next.  Also, as in Linux, when the peer
+  // aborted an RMPP message: then nothing comes.
   virtual void OnSendDone(Agent& agent, uint64_t cookie) = 0;
 
   // No answer came after the last retry.
   virtual void OnSendTimeout(Agent& agent, uint64_t cookie) = 0;
 };
 
-// Made by Host::Register().  Destroying one cancels its outstanding sends
-// without a call of its client.
+// Made by Host::Register(), which must outlive it.  Destroying one cancels its
+// outstanding sends without a call of its client.
 class Agent {
  public:
   virtual ~Agent() = default;
@@ -70,12 +74,15 @@ class Agent {
   virtual uint32_t hi_tid() const = 0;
   virtual const Registration& registration() const = 0;
 
-  // Sends a message, its TID already rewritten.  AgentClient is never called
-  // before Send() returns.
+  // Sends a message.  The high half of its TID becomes hi_tid() unless it is an
+  // answer, and its RMPP header is the core's where the core does RMPP.
+  // AgentClient is never called before Send() returns.
   //
   // Errors:
-  //   InvalidArgument  lengths, classes or addresses that Linux refuses, or a
-  //                    directed route that does not start here
+  //   InvalidArgument  lengths, classes or addresses that Linux refuses, a
+  //                    directed route that does not start here, or a duplicate:
+  //                    a request of the same TID and class is under way, or an
+  //                    answer to the same place
   //   Unavailable      the device is gone
   virtual absl::Status Send(OutgoingMessage message) = 0;
 };

@@ -18,7 +18,8 @@ namespace ibemu::mad {
 // however many views show it.
 class Host {
  public:
-  // Takes the device's and its ports' listener places.  Both must outlive it.
+  // Takes the device's and its ports' listener places.  Both must outlive it,
+  // and it must outlive everything that it gives out.
   Host(Timers& timers, Device& device);
   ~Host();
 
@@ -40,7 +41,8 @@ class Host {
   };
   // Null when somebody holds it.
   std::unique_ptr<SmLock> TryLockSm(int port);
-  // Waits in line; destroying the returned ticket leaves the line.
+  // Waits in line; destroying the returned ticket leaves the line.  `granted`
+  // is called once, never before this returns.
   class SmWait {
    public:
     virtual ~SmWait() = default;
@@ -48,8 +50,8 @@ class Host {
   std::unique_ptr<SmWait> WaitForSm(
       int port, std::function<void(std::unique_ptr<SmLock>)> granted);
 
-  // Calls `changed` after each port event and after removal, until the returned
-  // subscription is destroyed.
+  // Calls `changed` soon after port events and after removal, once for all that
+  // happened meanwhile, until the returned subscription is destroyed.
   class Subscription {
    public:
     virtual ~Subscription() = default;

@@ -1,0 +1,274 @@
+#include "mad/agent_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "mad/mad_class.h"
+
+namespace ibemu::mad {
+namespace {
+
+absl::Status GoneError() {
+  return absl::UnavailableError("the device is gone");
+}
+
+// Two answers may share a TID if they go to different places:
+// same_destination() in Linux.
+bool SameDestination(const AddressVector& a, const AddressVector& b) {
+  if (a.grh.has_value() != b.grh.has_value()) return false;
+  return a.grh ? a.grh->gid == b.grh->gid : a.dlid == b.dlid;
+}
+
+// Length and class of what an agent wants to send.
+absl::Status CheckFormat(const OutgoingMessage& message,
+                         const Registration& agent, bool rmpp_active) {
+  const size_t bytes = message.mad.size();
+  if (bytes < kRmppHeaderBytes) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "MAD of %d bytes: its headers take %d", bytes, kRmppHeaderBytes));
+  }
+  const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(message.mad);
+  if (bytes < HeaderBytes(mgmt_class)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "MAD of %d bytes: the headers of class 0x%02x take %d", bytes,
+        static_cast<int>(mgmt_class), HeaderBytes(mgmt_class)));
+  }
+  if (agent.rmpp_version != 0 && !IsRmppClass(mgmt_class)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("class 0x%02x has no RMPP, which this agent is for",
+                        static_cast<int>(mgmt_class)));
+  }
+  if (!rmpp_active && bytes > kMadBytes) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "MAD of %d bytes: without RMPP it has at most %d", bytes, kMadBytes));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+IncomingMessage Envelope(const Arrival& arrival) {
+  IncomingMessage message{.qp = arrival.qp,
+                          .slid = arrival.slid,
+                          .sl = arrival.sl,
+                          .path_bits = arrival.path_bits,
+                          .pkey_index = arrival.pkey_index,
+                          .source_qpn = arrival.source_qpn,
+                          .grh = arrival.grh,
+                          .mad = {}};
+  // Not the received one: Linux makes ready to answer.
+  if (message.grh) message.grh->hop_limit = 0xff;
+  return message;
+}
+
+AgentCore::AgentCore(Dispatcher& dispatcher, const Registration& registration,
+                     uint32_t high_tid, AgentClient& client)
+    : dispatcher_(dispatcher),
+      registration_(registration),
+      high_tid_(high_tid),
+      client_(client) {
+  if (registration.rmpp_version != 0 && !registration.user_rmpp) {
+    rmpp_ = std::make_unique<RmppAgent>(*this);
+  }
+  dispatcher_.host().Enter(*this);
+}
+
+AgentCore::~AgentCore() {
+  Die();
+  dispatcher_.registry().Remove(*this, registration_);
+  dispatcher_.host().Leave(*this);
+}
+
+void AgentCore::Die() {
+  sent_.ForEach([this](Transaction& t) { timers().Cancel(t.timer); });
+  sent_.Clear();
+  if (rmpp_ != nullptr) rmpp_->Die();
+}
+
+absl::Status AgentCore::Send(OutgoingMessage message) {
+  if (dispatcher_.host().removed()) return GoneError();
+
+  const bool rmpp_active =
+      rmpp_ != nullptr && message.mad.size() >= kRmppHeaderBytes &&
+      IsRmppClass(wire::Get<&MadHeader::mgmt_class>(message.mad)) &&
+      IsRmppActive(message.mad);
+  if (absl::Status status = CheckFormat(message, registration_, rmpp_active);
+      !status.ok()) {
+    return status;
+  }
+  if (message.to.grh &&
+      message.to.grh->gid_index >= dispatcher_.port().GidCount()) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "GID index %d: the port has %d GIDs", message.to.grh->gid_index,
+        dispatcher_.port().GidCount()));
+  }
+  if (!IsResponseMad(message.mad)) {
+    const uint64_t tid = wire::Get<&MadHeader::tid>(message.mad);
+    wire::Put<&MadHeader::tid>(message.mad,
+                               uint64_t{high_tid_} << 32 | (tid & 0xffffffff));
+  }
+  if (IsDuplicate(message)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("TID 0x%016x is still under way",
+                        wire::Get<&MadHeader::tid>(message.mad)));
+  }
+
+  Outgoing packet{.qp = registration_.qp, .to = message.to};
+  packet.to.qkey = packet.qp == 0 ? 0 : kQp1QKey;
+  if (!rmpp_active) return SendPlain(message, packet);
+
+  Transaction& transaction = Open(packet, message);
+  absl::Status status = rmpp_->Start(transaction, std::move(message));
+  if (!status.ok()) Close(transaction);
+  return status;
+}
+
+absl::Status AgentCore::SendPlain(const OutgoingMessage& message,
+                                  Outgoing& packet) {
+  std::copy(message.mad.begin(), message.mad.end(), packet.mad.begin());
+  const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(packet.mad);
+  if (rmpp_ != nullptr) {
+    // The RMPP header is the core's, used or not.
+    std::fill(packet.mad.begin() + kMadHeaderBytes,
+              packet.mad.begin() + kRmppHeaderBytes, std::byte{0});
+  }
+  if (mgmt_class == MgmtClass::kSubnetDirectedRoute) {
+    switch (dispatcher_.StartRoute(packet.mad)) {
+      case Dispatcher::Path::kRefused:
+        return absl::InvalidArgumentError("this directed route is not ours");
+      case Dispatcher::Path::kLocal:
+        dispatcher_.SendLocally(packet, *this);
+        dispatcher_.host().SendDoneSoon(high_tid_, message.cookie);
+        return absl::OkStatus();
+      case Dispatcher::Path::kWire:
+        break;
+    }
+  }
+  absl::Status status = dispatcher_.port().Transmit(packet);
+  if (!status.ok()) return status;
+  if (message.timeout > absl::ZeroDuration()) {
+    Arm(Open(packet, message), message.timeout);
+  } else {
+    dispatcher_.host().SendDoneSoon(high_tid_, message.cookie);
+  }
+  return absl::OkStatus();
+}
+
+Transaction& AgentCore::Open(const Outgoing& packet,
+                             const OutgoingMessage& message) {
+  Transaction& transaction = sent_.Add(wire::Get<&MadHeader::tid>(message.mad));
+  transaction.mgmt_class = wire::Get<&MadHeader::mgmt_class>(message.mad);
+  transaction.is_response = IsResponseMad(message.mad);
+  transaction.cookie = message.cookie;
+  transaction.timeout = message.timeout;
+  transaction.retries_left = message.retries;
+  transaction.packet = packet;
+  return transaction;
+}
+
+// Linux's is_duplicate().  RMPP packets that the user makes himself repeat TIDs
+// rightly.
+bool AgentCore::IsDuplicate(const OutgoingMessage& wanted) const {
+  const auto same_tid = sent_.With(wire::Get<&MadHeader::tid>(wanted.mad));
+  if (same_tid.empty()) return false;
+  const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(wanted.mad);
+  if (rmpp_ == nullptr && IsRmppClass(mgmt_class) && IsRmppActive(wanted.mad)) {
+    return false;
+  }
+  const bool is_response = IsResponseMad(wanted.mad);
+  return std::any_of(same_tid.begin(), same_tid.end(), [&](const auto& sent) {
+    return sent->mgmt_class == mgmt_class && sent->is_response == is_response &&
+           (!is_response || SameDestination(sent->packet.to, wanted.to));
+  });
+}
+
+void AgentCore::OnArrival(const Arrival& arrival) {
+  const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(arrival.mad);
+  const bool rmpp_active = IsRmppClass(mgmt_class) && IsRmppActive(arrival.mad);
+  const bool is_response = IsResponseMad(arrival.mad);
+
+  IncomingMessage message;
+  if (rmpp_ != nullptr && rmpp_active) {
+    std::optional<IncomingMessage> whole = rmpp_->OnPacket(arrival);
+    if (!whole) return;
+    message = *std::move(whole);
+  } else {
+    message = Envelope(arrival);
+  }
+  if (is_response) {
+    if (Transaction* sent = Match(arrival)) {
+      Finish(*sent);
+    } else if (rmpp_ != nullptr || !rmpp_active) {
+      return;
+    }
+  }
+  if (message.mad.empty()) {
+    message.mad.assign(arrival.mad.begin(), arrival.mad.end());
+  }
+  client_.OnMad(*this, std::move(message));
+}
+
+Transaction* AgentCore::Match(const Arrival& arrival) const {
+  const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(arrival.mad);
+  const bool is_response = IsResponseMad(arrival.mad);
+  for (const auto& sent : sent_.With(wire::Get<&MadHeader::tid>(arrival.mad))) {
+    if (sent->mgmt_class == mgmt_class &&
+        (mgmt_class == MgmtClass::kSubnetDirectedRoute ||
+         AddressesMatch(*sent, arrival, is_response))) {
+      return sent.get();
+    }
+  }
+  return nullptr;
+}
+
+// rcv_has_same_gid() in Linux, which compares less than its name says.
+bool AgentCore::AddressesMatch(const Transaction& sent, const Arrival& arrival,
+                               bool is_response) const {
+  const AddressVector& to = sent.packet.to;
+  if (to.grh.has_value() != arrival.grh.has_value()) return false;
+  if (sent.is_response == is_response) return false;
+  if (!is_response) {  // an ACK of what we answered
+    return to.grh ? to.grh->gid == arrival.grh->gid : to.dlid == arrival.slid;
+  }
+  if (to.grh) {
+    const Port& port = dispatcher_.port();
+    return port.GidAt(to.grh->gid_index) == port.GidAt(arrival.grh->gid_index);
+  }
+  const unsigned own_bits = (1u << dispatcher_.lmc()) - 1;
+  return ((to.path_bits ^ arrival.path_bits) & own_bits) == 0;
+}
+
+void AgentCore::Arm(Transaction& transaction, absl::Duration timeout) {
+  timers().Cancel(transaction.timer);
+  transaction.timer = timers().RunAfter(
+      timeout, [this, &transaction] { OnTimeout(transaction); });
+}
+
+void AgentCore::OnTimeout(Transaction& transaction) {
+  transaction.timer = TimerId::kNone;
+  if (transaction.rmpp != nullptr) {
+    if (rmpp_->OnTimeout(transaction)) return;
+  } else if (transaction.retries_left > 0) {
+    --transaction.retries_left;
+    dispatcher_.port().Transmit(transaction.packet).IgnoreError();
+    Arm(transaction, transaction.timeout);
+    return;
+  }
+  const uint64_t cookie = transaction.cookie;
+  Close(transaction);
+  client_.OnSendTimeout(*this, cookie);
+}
+
+void AgentCore::Finish(Transaction& transaction) {
+  const uint64_t cookie = transaction.cookie;
+  Close(transaction);
+  client_.OnSendDone(*this, cookie);
+}
+
+void AgentCore::Close(Transaction& transaction) {
+  timers().Cancel(transaction.timer);
+  sent_.Remove(transaction);
+}
+
+}  // namespace ibemu::mad

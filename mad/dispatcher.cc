@@ -1,0 +1,108 @@
+#include "mad/dispatcher.h"
+
+#include "mad/agent_core.h"
+#include "mad/mad_class.h"
+#include "mad/wire/smp.h"
+
+namespace ibemu::mad {
+namespace {
+
+// Linux's validate_mad().
+bool IsValid(const Arrival& arrival) {
+  const MadBytes& mad = arrival.mad;
+  if (wire::Get<&MadHeader::base_version>(mad) != 1) return false;
+  const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(mad);
+  if (IsSmClass(mgmt_class) != (arrival.qp == 0)) return false;
+  return mgmt_class != MgmtClass::kCommunication ||
+         wire::Get<&MadHeader::attr_id>(mad) == AttributeId::kClassPortInfo ||
+         wire::Get<&MadHeader::method>(mad) == Method::kSend;
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(HostCore& host, Port& port, SmiNode node, int number)
+    : host_(host),
+      port_(port),
+      node_(node),
+      number_(static_cast<uint8_t>(number)) {
+  OnPortEvent();
+  port_.SetListener(this);
+}
+
+Dispatcher::~Dispatcher() { port_.SetListener(nullptr); }
+
+void Dispatcher::OnPortEvent() { lmc_ = port_.Info().lmc; }
+
+Dispatcher::Path Dispatcher::StartRoute(MadBytes& smp) const {
+  switch (SmiSend(smp, node_, number_).step) {
+    case SmiStep::kDiscard:
+      return Path::kRefused;
+    case SmiStep::kDeliver:
+      return Path::kLocal;
+    default:
+      return Path::kWire;
+  }
+}
+
+void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
+  const Arrival request{.qp = packet.qp,
+                        .slid = wire::Get<&Smp::dr_slid>(packet.mad),
+                        .pkey_index = packet.to.pkey_index,
+                        .grh = std::nullopt,
+                        .mad = packet.mad};
+  MadBytes reply{};
+  const MadBytes* answer = nullptr;
+  AgentCore* receiver = nullptr;
+  switch (port_.ProcessLocal(request, reply)) {
+    case LocalVerdict::kReply:
+      answer = &reply;
+      if (IsResponseMad(reply)) receiver = &sender;
+      break;
+    case LocalVerdict::kConsumed:
+      break;
+    case LocalVerdict::kUnhandled:
+      answer = &packet.mad;
+      receiver = FindAgent(packet.mad);
+      break;
+  }
+  if (receiver == nullptr) return;
+  host_.DeliverSoon(receiver->hi_tid(),
+                    IncomingMessage{.qp = receiver->registration().qp,
+                                    .slid = Lid::kPermissive,
+                                    .pkey_index = packet.to.pkey_index,
+                                    .grh = std::nullopt,
+                                    .mad = {answer->begin(), answer->end()}});
+}
+
+void Dispatcher::OnReceive(const Arrival& arrival) {
+  if (host_.removed() || !IsValid(arrival)) return;
+  if (arrival.grh && arrival.grh->gid_index >= port_.GidCount()) return;
+  if (AgentCore* agent = FindAgent(arrival.mad)) {
+    agent->OnArrival(arrival);
+  } else {
+    RefuseUnmatched(arrival);
+  }
+}
+
+AgentCore* Dispatcher::FindAgent(const MadBytes& mad) const {
+  if (!IsResponseMad(mad)) return registry_.Find(mad);
+  return host_.Find(HighTid(wire::Get<&MadHeader::tid>(mad)));
+}
+
+// Linux's generate_unmatched_resp(): the payload comes back with it.
+void Dispatcher::RefuseUnmatched(const Arrival& request) {
+  const auto method = wire::Get<&MadHeader::method>(request.mad);
+  if (method != Method::kGet && method != Method::kSet) return;
+
+  Outgoing reply{.qp = request.qp, .to = ReplyTo(request), .mad = request.mad};
+  wire::Put<&MadHeader::method>(reply.mad, Method::kGetResp);
+  wire::Put<&MadHeader::status>(reply.mad, MadStatus::kUnsupportedAttribute);
+  if (wire::Get<&MadHeader::mgmt_class>(reply.mad) ==
+      MgmtClass::kSubnetDirectedRoute) {
+    wire::Put<&Smp::direction>(reply.mad, true);
+    if (StartRoute(reply.mad) != Path::kWire) return;
+  }
+  port_.Transmit(reply).IgnoreError();  // as unreliable as any datagram
+}
+
+}  // namespace ibemu::mad

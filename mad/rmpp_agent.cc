@@ -1,0 +1,234 @@
+#include "mad/rmpp_agent.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "mad/agent_core.h"
+
+namespace ibemu::mad {
+namespace {
+
+// A segment waits for its ACK as long as the user says, within reason.
+constexpr absl::Duration kLongestAckTime = absl::Seconds(2);
+
+// A message that takes longer is given up; one that is complete is remembered
+// a while, to repeat its last ACK.
+constexpr absl::Duration kTotalTime = absl::Seconds(40);
+constexpr absl::Duration kRememberTime = absl::Seconds(10);
+
+absl::Duration AckTime(absl::Duration timeout) {
+  const bool reasonable =
+      timeout > absl::ZeroDuration() && timeout <= kLongestAckTime;
+  return reasonable ? timeout : kLongestAckTime;
+}
+
+RmppHeader RmppHeaderOf(const MadBytes& mad) {
+  return wire::Decode<RmppHeader>(std::span(mad).subspan(kRmppHeaderOffset));
+}
+
+Method Toggle(Method method) {
+  return Method(static_cast<uint8_t>(method) ^ kResponseBit);
+}
+
+}  // namespace
+
+RmppAgent::Key RmppAgent::KeyOf(const Arrival& arrival) {
+  return {.tid = wire::Get<&MadHeader::tid>(arrival.mad),
+          .source_qpn = arrival.source_qpn,
+          .slid = arrival.slid,
+          .mgmt_class = wire::Get<&MadHeader::mgmt_class>(arrival.mad),
+          .class_version = wire::Get<&MadHeader::class_version>(arrival.mad),
+          .method = wire::Get<&MadHeader::method>(arrival.mad)};
+}
+
+void RmppAgent::Die() {
+  for (const auto& [key, receiving] : receiving_) {
+    agent_.timers().Cancel(receiving->timer);
+  }
+  receiving_.clear();
+}
+
+absl::Status RmppAgent::Start(Transaction& transaction,
+                              OutgoingMessage message) {
+  const uint32_t window = FirstWindow(transaction, message.mad);
+  transaction.rmpp = std::make_unique<RmppSender>(
+      std::move(message.mad), HeaderBytes(transaction.mgmt_class), window,
+      message.retries);
+  transaction.rmpp->NextSegment(transaction.packet.mad);
+  absl::Status status = agent_.dispatcher().port().Transmit(transaction.packet);
+  if (status.ok()) SendWindow(transaction);
+  return status;
+}
+
+// An answer may begin with the window that the requester's ACK of our last ACK
+// gave.
+uint32_t RmppAgent::FirstWindow(const Transaction& transaction,
+                                Bytes message) const {
+  constexpr uint32_t kFirstWindow = 1;
+  const auto method = wire::Get<&MadHeader::method>(message);
+  if (!IsResponse(method)) return kFirstWindow;
+  const auto request = receiving_.find(
+      Key{.tid = transaction.tid,
+          .source_qpn = transaction.packet.to.qpn,
+          .slid = transaction.packet.to.dlid,
+          .mgmt_class = transaction.mgmt_class,
+          .class_version = wire::Get<&MadHeader::class_version>(message),
+          .method = Toggle(method)});
+  if (request == receiving_.end()) return kFirstWindow;
+  return std::max(request->second->answer_window, kFirstWindow);
+}
+
+void RmppAgent::SendWindow(Transaction& transaction) {
+  Port& port = agent_.dispatcher().port();
+  while (transaction.rmpp->NextSegment(transaction.packet.mad)) {
+    port.Transmit(transaction.packet).IgnoreError();  // the timer repeats it
+  }
+  agent_.Arm(transaction, AckTime(transaction.timeout));
+}
+
+bool RmppAgent::OnTimeout(Transaction& transaction) {
+  if (!transaction.rmpp->OnTimeout()) return false;
+  SendWindow(transaction);
+  return true;
+}
+
+std::optional<IncomingMessage> RmppAgent::OnPacket(const Arrival& arrival) {
+  const RmppHeader header = RmppHeaderOf(arrival.mad);
+  if (header.type == RmppType::kData) {
+    // Data that nobody asked for: not a word.
+    if (IsResponseMad(arrival.mad) && agent_.Match(arrival) == nullptr) {
+      return std::nullopt;
+    }
+    if (header.version == 1) return OnData(header, arrival);
+  }
+  OnControl(header, arrival);
+  return std::nullopt;
+}
+
+void RmppAgent::OnControl(const RmppHeader& control, const Arrival& arrival) {
+  if (const auto wrong = RmppSender::Check(control)) {
+    EndSend(arrival);
+    Abort(arrival, *wrong);
+  } else if (control.type == RmppType::kAck) {
+    OnAck(control, arrival);
+  } else {
+    EndSend(arrival);
+  }
+}
+
+void RmppAgent::OnAck(const RmppHeader& ack, const Arrival& arrival) {
+  Transaction* sent = agent_.Match(arrival);
+  if (sent == nullptr) {
+    const auto request = receiving_.find(KeyOf(arrival));
+    if (ack.segment == 0 && request != receiving_.end() &&
+        request->second->receiver.complete()) {
+      request->second->answer_window = ack.length_or_window;
+    }
+    return;
+  }
+  if (sent->rmpp == nullptr) return;
+
+  // The receiver's ACK of the whole is itself acknowledged when an answer is to
+  // follow in the other direction ("double-sided", IBA vol 1 §13.6.6).
+  const RmppHeader turn{.type = RmppType::kAck, .length_or_window = 1};
+  switch (sent->rmpp->OnAck(ack.segment, ack.length_or_window)) {
+    case RmppSender::Step::kIgnore:
+      break;
+    case RmppSender::Step::kProgress:
+      SendWindow(*sent);
+      break;
+    case RmppSender::Step::kRepeatedAck:
+      Reply(arrival, turn);
+      break;
+    case RmppSender::Step::kSegmentTooBig:
+      EndSend(arrival);
+      Abort(arrival, RmppStatus::kSegmentTooBig);
+      break;
+    case RmppSender::Step::kAllAcknowledged:
+      if (sent->timeout == absl::ZeroDuration()) {
+        agent_.Finish(*sent);
+      } else {
+        agent_.Arm(*sent, sent->timeout);
+        Reply(arrival, turn);
+      }
+      break;
+  }
+}
+
+// The receiver gave up.  Linux tells the user nothing, not even a timeout.
+void RmppAgent::EndSend(const Arrival& arrival) {
+  Transaction* sent = agent_.Match(arrival);
+  if (sent == nullptr || sent->rmpp == nullptr) return;
+  if (!sent->rmpp->all_acknowledged()) agent_.Finish(*sent);
+}
+
+std::optional<IncomingMessage> RmppAgent::OnData(const RmppHeader& data,
+                                                 const Arrival& arrival) {
+  if (const auto wrong = RmppReceiver::Check(data)) {
+    Abort(arrival, *wrong);
+    return std::nullopt;
+  }
+  const Key key = KeyOf(arrival);
+  const auto found = receiving_.find(key);
+  if (found == receiving_.end() && data.segment != 1) return std::nullopt;
+  Receiving& receiving =
+      found == receiving_.end() ? Begin(key, arrival) : *found->second;
+
+  const RmppReceiver::Outcome outcome =
+      receiving.receiver.OnData(data, arrival.mad);
+  if (outcome.reply) Reply(arrival, *outcome.reply);
+  if (!outcome.complete) return std::nullopt;
+
+  IncomingMessage message = Envelope(receiving.first);
+  message.mad = receiving.receiver.TakeMessage();
+  if (IsResponseMad(arrival.mad)) {
+    Forget(receiving);  // more of it finds no outstanding request
+  } else {
+    agent_.timers().Cancel(receiving.timer);
+    receiving.timer = agent_.timers().RunAfter(
+        kRememberTime, [this, &receiving] { Forget(receiving); });
+  }
+  return message;
+}
+
+RmppAgent::Receiving& RmppAgent::Begin(const Key& key, const Arrival& arrival) {
+  auto& place = receiving_[key];
+  place = std::make_unique<Receiving>(
+      Receiving{.key = key,
+                .receiver = RmppReceiver(HeaderBytes(key.mgmt_class)),
+                .first = arrival});
+  Receiving& receiving = *place;
+  receiving.timer = agent_.timers().RunAfter(
+      kTotalTime, [this, &receiving] { OnTotalTime(receiving); });
+  return receiving;
+}
+
+void RmppAgent::OnTotalTime(Receiving& receiving) {
+  Abort(receiving.first, RmppStatus::kTotalTimeTooLong);
+  Forget(receiving);
+}
+
+void RmppAgent::Forget(Receiving& receiving) {
+  agent_.timers().Cancel(receiving.timer);
+  receiving_.erase(Key(receiving.key));
+}
+
+void RmppAgent::Reply(const Arrival& to, const RmppHeader& header) {
+  const size_t header_bytes =
+      HeaderBytes(wire::Get<&MadHeader::mgmt_class>(to.mad));
+  Outgoing packet{.qp = to.qp, .to = ReplyTo(to)};
+  std::copy_n(to.mad.begin(), header_bytes, packet.mad.begin());
+  wire::Put<&MadHeader::method>(packet.mad,
+                                Toggle(wire::Get<&MadHeader::method>(to.mad)));
+  RmppHeader full = header;
+  full.resp_time = RmppHeaderOf(to.mad).resp_time;
+  wire::Encode(full, std::span(packet.mad).subspan(kRmppHeaderOffset));
+  // As unreliable as any datagram: the peer repeats what it gets no answer to.
+  agent_.dispatcher().port().Transmit(packet).IgnoreError();
+}
+
+void RmppAgent::Abort(const Arrival& of, RmppStatus status) {
+  Reply(of, {.type = RmppType::kAbort, .status = status});
+}
+
+}  // namespace ibemu::mad

@@ -1,0 +1,92 @@
+// RMPP on behalf of an agent: what Linux calls kernel RMPP.
+#ifndef IBEMU_MAD_RMPP_AGENT_H_
+#define IBEMU_MAD_RMPP_AGENT_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "mad/agent.h"
+#include "mad/mad_class.h"
+#include "mad/rmpp_receiver.h"
+#include "mad/transaction.h"
+
+namespace ibemu::mad {
+
+class AgentCore;
+
+// Gives RmppSender and RmppReceiver their packets and their time.  Facts:
+// drivers/infiniband/core/mad_rmpp.c in Linux.
+class RmppAgent {
+ public:
+  explicit RmppAgent(AgentCore& agent) : agent_(agent) {}
+  ~RmppAgent() { Die(); }
+  RmppAgent(const RmppAgent&) = delete;
+  RmppAgent& operator=(const RmppAgent&) = delete;
+
+  // Sends the first segments of a message; its address is in the transaction.
+  //
+  // Errors: those of Port::Transmit(); nothing was sent then.
+  absl::Status Start(Transaction& transaction, OutgoingMessage message);
+
+  // An active RMPP packet for the agent.  Gives the message that it completes.
+  std::optional<IncomingMessage> OnPacket(const Arrival& arrival);
+
+  // No ACK came in time.  False: it was the last try.
+  bool OnTimeout(Transaction& transaction);
+
+  // Forgets messages that are on their way in.
+  void Die();
+
+ private:
+  // Linux's find_rmpp_recv().
+  struct Key {
+    uint64_t tid = 0;
+    uint32_t source_qpn = 0;
+    Lid slid{};
+    MgmtClass mgmt_class{};
+    uint8_t class_version = 0;
+    Method method{};
+
+    bool operator==(const Key&) const = default;
+    template <class H>
+    friend H AbslHashValue(H state, const Key& key) {
+      return H::combine(std::move(state), key.tid, key.source_qpn, key.slid,
+                        key.mgmt_class, key.class_version, key.method);
+    }
+  };
+  struct Receiving {
+    Key key;
+    RmppReceiver receiver;
+    Arrival first;               // the segment that opened it
+    uint32_t answer_window = 1;  // segments of our answer before its first ACK
+    TimerId timer = TimerId::kNone;
+  };
+
+  static Key KeyOf(const Arrival& arrival);
+
+  std::optional<IncomingMessage> OnData(const RmppHeader& data,
+                                        const Arrival& arrival);
+  void OnControl(const RmppHeader& control, const Arrival& arrival);
+  void OnAck(const RmppHeader& ack, const Arrival& arrival);
+  void EndSend(const Arrival& arrival);
+
+  Receiving& Begin(const Key& key, const Arrival& arrival);
+  void OnTotalTime(Receiving& receiving);
+  void Forget(Receiving& receiving);
+
+  uint32_t FirstWindow(const Transaction& transaction, Bytes message) const;
+  void SendWindow(Transaction& transaction);
+
+  // Answers `to` with a packet of its own header and the given RMPP header.
+  void Reply(const Arrival& to, const RmppHeader& header);
+  void Abort(const Arrival& of, RmppStatus status);
+
+  AgentCore& agent_;
+  absl::flat_hash_map<Key, std::unique_ptr<Receiving>> receiving_;
+};
+
+}  // namespace ibemu::mad
+
+#endif  // IBEMU_MAD_RMPP_AGENT_H_

@@ -1,0 +1,87 @@
+#include "mad/rmpp_receiver.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ibemu::mad {
+namespace {
+
+constexpr uint32_t kRmppPayload = 220;
+
+// What the first segment announces is only believed up to here: memory is taken
+// for what has arrived.
+constexpr size_t kLargestReservation = size_t{1} << 20;
+
+}  // namespace
+
+std::optional<RmppStatus> RmppReceiver::Check(const RmppHeader& data) {
+  if (data.version != 1) return RmppStatus::kUnsupportedVersion;
+  if (data.status != RmppStatus::kNormal) return RmppStatus::kIllegalStatus;
+  if (data.first != (data.segment == 1)) {
+    return RmppStatus::kInconsistentFirst;
+  }
+  return std::nullopt;
+}
+
+RmppReceiver::Outcome RmppReceiver::OnData(const RmppHeader& data, Bytes mad) {
+  if (data.segment > window_last_) return {};
+  if (complete_ || data.segment <= acknowledged_) return Ack();
+  if (data.segment <= received_) return {};
+  const uint64_t bit = uint64_t{1} << (data.segment - received_ - 1);
+  if ((held_ & bit) != 0) return {};
+
+  Keep(data, mad);
+  held_ |= bit;
+  while ((held_ & 1) != 0) {
+    held_ >>= 1;
+    if (++received_ == last_) {
+      complete_ = true;
+      Trim();
+      Outcome done = Ack();
+      done.complete = true;
+      return done;
+    }
+  }
+  if (received_ != window_last_) return {};
+  window_last_ += kWindow;
+  return Ack();
+}
+
+RmppReceiver::Outcome RmppReceiver::Ack() {
+  acknowledged_ = received_;
+  return {.reply = RmppHeader{.type = RmppType::kAck,
+                              .segment = received_,
+                              .length_or_window = window_last_}};
+}
+
+void RmppReceiver::Keep(const RmppHeader& data, Bytes mad) {
+  if (data.last && (last_ == 0 || data.segment < last_)) {
+    last_ = data.segment;
+    last_length_ = data.length_or_window;
+  }
+  const size_t each = kMadBytes - header_bytes_;
+  if (data.segment == 1) {
+    const size_t announced = data.length_or_window / kRmppPayload + 1;
+    message_.reserve(
+        std::min(header_bytes_ + announced * each, kLargestReservation));
+    message_.assign(mad.begin(), mad.end());
+    return;
+  }
+  const Bytes payload = mad.subspan(header_bytes_, each);
+  const size_t offset = header_bytes_ + (data.segment - 1) * each;
+  if (offset == message_.size()) {
+    message_.insert(message_.end(), payload.begin(), payload.end());
+    return;
+  }
+  if (offset > message_.size()) message_.resize(offset + each);
+  std::memcpy(message_.data() + offset, payload.data(), each);
+}
+
+void RmppReceiver::Trim() {
+  const uint32_t pad =
+      last_length_ > kRmppPayload ? 0 : kRmppPayload - last_length_;
+  message_.resize(header_bytes_ + received_ * (kMadBytes - header_bytes_) -
+                  pad);
+}
+
+}  // namespace ibemu::mad

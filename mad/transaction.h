@@ -1,0 +1,68 @@
+// What an agent has sent and waits for.
+#ifndef IBEMU_MAD_TRANSACTION_H_
+#define IBEMU_MAD_TRANSACTION_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/time/time.h"
+#include "base/timers.h"
+#include "mad/address.h"
+#include "mad/rmpp_sender.h"
+#include "mad/wire/mad_header.h"
+
+namespace ibemu::mad {
+
+// One send that waits for its answer or, with RMPP, for ACKs.
+struct Transaction {
+  uint64_t tid = 0;
+  MgmtClass mgmt_class{};
+  bool is_response = false;
+  uint64_t cookie = 0;
+  absl::Duration timeout = absl::ZeroDuration();
+  int retries_left = 0;  // of a plain MAD
+  TimerId timer = TimerId::kNone;
+
+  // A plain MAD as it went out, to be sent again.  RMPP: whereto; the segments
+  // come from `rmpp`.
+  Outgoing packet;
+  std::unique_ptr<RmppSender> rmpp;
+};
+
+// The outstanding sends of one agent, by TID.  Keeps spare entries, so that a
+// send allocates nothing but its place in the index.
+class TransactionTable {
+ public:
+  // The entry stays where it is until Remove().
+  Transaction& Add(uint64_t tid);
+
+  // All with this TID, oldest first.  Usually there is at most one.
+  std::span<const std::unique_ptr<Transaction>> With(uint64_t tid) const;
+
+  void Remove(const Transaction& transaction);
+  void Clear() { by_tid_.clear(); }
+
+  // Calls visit(transaction) for all, in no order.
+  template <class Visitor>
+  void ForEach(Visitor&& visit) const {
+    for (const auto& [tid, transactions] : by_tid_) {
+      for (const auto& transaction : transactions) visit(*transaction);
+    }
+  }
+
+ private:
+  static constexpr size_t kSpares = 64;
+
+  using Transactions = absl::InlinedVector<std::unique_ptr<Transaction>, 1>;
+
+  absl::flat_hash_map<uint64_t, Transactions> by_tid_;
+  std::vector<std::unique_ptr<Transaction>> spares_;
+};
+
+}  // namespace ibemu::mad
+
+#endif  // IBEMU_MAD_TRANSACTION_H_
