@@ -86,7 +86,7 @@ Endpoints::Endpoints(Subnet& subnet, Links& links, FabricEvents& events,
                      Timers& timers, uint64_t seed)
     : subnet_(subnet),
       sma_(subnet, links, events, *this, timers),
-      pma_(subnet),
+      pma_(subnet, timers),
       other_agents_(subnet),
       forwarder_(subnet, links, timers, *this, seed) {}
 

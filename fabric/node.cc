@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/pma.h"
+#include "fabric/pma_port.h"
 
 namespace ibemu::fabric {
 

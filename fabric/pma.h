@@ -2,26 +2,36 @@
 #ifndef IBEMU_FABRIC_PMA_H_
 #define IBEMU_FABRIC_PMA_H_
 
+#include <optional>
+
+#include "base/timers.h"
+#include "fabric/pma_attributes.h"
 #include "fabric/subnet.h"
 #include "mad/address.h"
 #include "mad/port.h"
 
 namespace ibemu::fabric {
 
-// What the agent keeps of one port beyond its counters.
-struct PmaPort {};
-
 // Answers for every port of every node.
 class Pma {
  public:
-  explicit Pma(Subnet& subnet) : subnet_(subnet) {}
+  Pma(Subnet& subnet, Timers& timers) : subnet_(subnet), timers_(timers) {}
 
-  // A MAD of class PerfMgt arrived at `port` (port 0 of a switch).
+  // A MAD of class PerfMgt arrived at `port` (port 0 of a switch).  Answers
+  // Get and Set.
   mad::LocalVerdict Handle(PortId port, const mad::Arrival& request,
                            mad::MadBytes& reply);
 
  private:
+  mad::MadStatus Answer(PortId port, const mad::MadHeader& header,
+                        std::span<std::byte> data);
+  mad::MadStatus AnswerSamples(PortId port, const mad::MadHeader& header,
+                               std::span<std::byte> data);
+  // What PortSelect of a MAD to `port` means; none: nothing.
+  std::optional<PmaSelection> Select(PortId port, uint8_t port_select);
+
   Subnet& subnet_;
+  Timers& timers_;
 };
 
 }  // namespace ibemu::fabric

@@ -48,11 +48,11 @@ struct Agents {
 class CountersTest : public ::testing::Test {
  protected:
   CountersTest() {
-    device_.ports[1].process = [this](const mad::Arrival& request,
-                                      mad::MadBytes& reply) {
+    device_.port(2).local = [this](const mad::Arrival& request,
+                                   mad::MadBytes& reply) {
       return agents_(request, reply);
     };
-    device_.ports[1].info.link_width_active = mad::link_width::k4x;
+    device_.port(2).info.link_width_active = mad::link_width::k4x;
   }
   void Build() {
     view_ = *machine_.Show();
@@ -162,7 +162,7 @@ TEST_F(CountersTest, CountsTrafficIn32BitsElsewhere) {
 }
 
 TEST_F(CountersTest, GivesAnErrorWhereThereIsNoAgent) {
-  device_.ports[1].process = nullptr;
+  device_.port(2).local = nullptr;
   Build();
   EXPECT_EQ(Counter("symbol_error").status().code(),
             absl::StatusCode::kInvalidArgument);
@@ -175,7 +175,7 @@ TEST_F(CountersTest, GivesAnErrorWhenTheAgentRefuses) {
 }
 
 TEST_F(CountersTest, TellsFdr10FromQdrByMellanoxsPortInfo) {
-  mad::PortInfo& info = device_.ports[1].info;
+  mad::PortInfo& info = device_.port(2).info;
   info.link_width_active = mad::link_width::k4x;
   info.link_speed_active = mad::link_speed::kQdr;
   agents_.extended_port =

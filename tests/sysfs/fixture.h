@@ -5,81 +5,28 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_split.h"
-#include "mad/device.h"
 #include "mad/host.h"
 #include "sysfs/tree.h"
 #include "sysfs/view.h"
+#include "testing/fake_device.h"
 #include "testing/virtual_timers.h"
 
 namespace ibemu::sysfs {
 
-struct FakePort : mad::Port {
-  absl::Status Transmit(const mad::Outgoing&) override {
-    return absl::OkStatus();
-  }
-  mad::LocalVerdict ProcessLocal(const mad::Arrival& request,
-                                 mad::MadBytes& reply) override {
-    ++questions;
-    return process ? process(request, reply) : mad::LocalVerdict::kUnhandled;
-  }
-  void SetListener(mad::PortListener*) override {}
-  mad::PortInfo Info() const override { return info; }
-  int GidCount() const override { return static_cast<int>(gids.size()); }
-  mad::Gid GidAt(int index) const override { return gids[index]; }
-  int PKeyCount() const override { return static_cast<int>(pkeys.size()); }
-  uint16_t PKeyAt(int index) const override { return pkeys[index]; }
-  void SetIsSm(bool) override {}
-
-  mad::PortInfo info;
-  std::vector<mad::Gid> gids = {{mad::kDefaultGidPrefix, 0xfc6a'1c03'0082'db01},
-                                {}};
-  std::vector<uint16_t> pkeys = {0xffff, 0};
-  std::function<mad::LocalVerdict(const mad::Arrival&, mad::MadBytes&)> process;
-  int questions = 0;
-};
-
-struct FakeDevice : mad::Device {
-  FakeDevice(mad::NodeType type, int first, int last)
-      : node_type(type), first(first), ports(last - first + 1) {}
-
-  mad::NodeType type() const override { return node_type; }
-  mad::Guid node_guid() const override { return guid; }
-  mad::Guid system_image_guid() const override {
-    return mad::Guid{0xfc6a'1c03'0082'db0f};
-  }
-  std::string node_description() const override { return description; }
-  void SetNodeDescription(std::string_view text) override {
-    description = std::string(text);
-  }
-  int first_port() const override { return first; }
-  int last_port() const override {
-    return first + static_cast<int>(ports.size()) - 1;
-  }
-  mad::Port& port(int number) override { return ports[number - first]; }
-  void SetListener(mad::DeviceListener* to) override { listener = to; }
-
-  mad::NodeType node_type;
-  mad::Guid guid{0xfc6a'1c03'0082'db00};
-  std::string description = "node-1 ibemu0";
-  int first;
-  std::vector<FakePort> ports;
-  mad::DeviceListener* listener = nullptr;
-};
+using ibemu::testing::FakeDevice, ibemu::testing::FakePort;
 
 // A machine with the adapters of a test.
 class Machine {
  public:
-  FakeDevice& AddAdapter(int ports) {
-    return Add(mad::NodeType::kChannelAdapter, 1, ports);
-  }
-  FakeDevice& AddSwitch() { return Add(mad::NodeType::kSwitch, 0, 0); }
+  FakeDevice& AddAdapter(int ports) { return Add(FakeDevice(ports)); }
+  FakeDevice& AddSwitch() { return Add(FakeDevice::Switch()); }
 
   absl::StatusOr<View> Show(std::string_view format = "ibemu%d",
                             Profile profile = Profile::kQib) const {
@@ -87,13 +34,19 @@ class Machine {
   }
 
  private:
-  FakeDevice& Add(mad::NodeType type, int first, int last) {
-    devices_.push_back(std::make_unique<FakeDevice>(type, first, last));
+  FakeDevice& Add(FakeDevice device) {
+    devices_.push_back(std::make_unique<FakeDevice>(std::move(device)));
+    for (int i = devices_.back()->first_port();
+         i <= devices_.back()->last_port(); ++i) {
+      FakePort& port = devices_.back()->port(i);
+      port.gids.push_back({});
+      port.pkeys.push_back(0);
+    }
     hosts_.push_back(std::make_shared<mad::Host>(timers_, *devices_.back()));
     return *devices_.back();
   }
 
-  testing::VirtualTimers timers_;
+  ibemu::testing::VirtualTimers timers_;
   std::vector<std::unique_ptr<FakeDevice>> devices_;
   std::vector<std::shared_ptr<mad::Host>> hosts_;
 };

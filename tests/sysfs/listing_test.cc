@@ -35,7 +35,8 @@ mad::LocalVerdict Echo(const mad::Arrival& request, mad::MadBytes& reply) {
 
 TEST(ListingTest, HoldsTheseFilesAndNoOthers) {
   Machine machine;
-  for (FakePort& port : machine.AddAdapter(2).ports) port.process = Echo;
+  FakeDevice& adapter = machine.AddAdapter(2);
+  adapter.port(1).local = adapter.port(2).local = Echo;
   machine.AddSwitch();
   const View view = *machine.Show();
   std::string listing;
@@ -86,8 +87,8 @@ void ReadAll(const Entry& entry, const std::string& path) {
 TEST(ListingTest, LetsEveryFileBeRead) {
   Machine machine;
   FakeDevice& device = machine.AddAdapter(1);
-  device.ports[0].process = Echo;
-  device.ports[0].info.link_width_active = mad::link_width::k4x;
+  device.port(1).local = Echo;
+  device.port(1).info.link_width_active = mad::link_width::k4x;
   const View view = *machine.Show();
   ReadAll(*BuildTree(view), "");
 }

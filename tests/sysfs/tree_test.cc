@@ -32,7 +32,7 @@ class TreeTest : public ::testing::Test {
     tree_ = BuildTree(view_);
   }
 
-  FakePort& port() { return device_.ports[0]; }
+  FakePort& port() { return device_.port(1); }
   std::string File(std::string_view name) {
     return Text("class/infiniband/ibemu0/" + std::string(name));
   }
@@ -48,9 +48,9 @@ class TreeTest : public ::testing::Test {
 
 TEST_F(TreeTest, SaysWhatTheDeviceIs) {
   EXPECT_EQ(File("node_type"), "1: CA\n");
-  EXPECT_EQ(File("node_guid"), "fc6a:1c03:0082:db00\n");
-  EXPECT_EQ(File("sys_image_guid"), "fc6a:1c03:0082:db0f\n");
-  EXPECT_EQ(File("node_desc"), "node-1 ibemu0\n");
+  EXPECT_EQ(File("node_guid"), "0000:0000:0000:1000\n");
+  EXPECT_EQ(File("sys_image_guid"), "0000:0000:0000:1fff\n");
+  EXPECT_EQ(File("node_desc"), "fake device\n");
   EXPECT_EQ(File("fw_ver"), "1.11.0\n");
   EXPECT_EQ(File("hw_rev"), "2\n");
   EXPECT_EQ(File("hca_type"), "InfiniPath_QLE7340\n");
@@ -96,7 +96,7 @@ TEST_F(TreeTest, ShowsAChangeAtTheNextRead) {
 
 TEST_F(TreeTest, ShowsEmptyTableEntriesAsZeros) {
   EXPECT_EQ(File("ports/1/gids/0"),
-            "fe80:0000:0000:0000:fc6a:1c03:0082:db01\n");
+            "fe80:0000:0000:0000:0000:0000:0000:1001\n");
   EXPECT_EQ(File("ports/1/gids/1"),
             "0000:0000:0000:0000:0000:0000:0000:0000\n");
   EXPECT_EQ(File("ports/1/pkeys/0"), "0xffff\n");
@@ -120,12 +120,12 @@ TEST_F(TreeTest, WritesTheNodeDescriptionAsItComes) {
   const std::string path = "class/infiniband/ibemu0/node_desc";
   EXPECT_EQ(Find(*tree_, path)->mode, 0644);
   ASSERT_TRUE(Write(*tree_, path, "node-1 HCA-1\n").ok());
-  EXPECT_EQ(device_.description, "node-1 HCA-1\n");
+  EXPECT_EQ(device_.node_description(), "node-1 HCA-1\n");
   EXPECT_EQ(File("node_desc"), "node-1 HCA-1\n\n");
 }
 
 TEST_F(TreeTest, EndsTheNodeDescriptionAtItsFirstZero) {
-  device_.description = std::string("cut\0off", 7);
+  device_.SetNodeDescription(std::string_view("cut\0off", 7));
   EXPECT_EQ(File("node_desc"), "cut\n");
 }
 
@@ -173,12 +173,12 @@ TEST_F(TreeTest, HasNoVerbsUntilTheViewSaysSo) {
 }
 
 TEST_F(TreeTest, GivesErrorsOnceTheDeviceIsGone) {
-  device_.listener->OnRemoved();
+  device_.Remove();
   EXPECT_EQ(Cat(*tree_, "class/infiniband/ibemu0/ports/1/state").status(),
             absl::UnavailableError("ibemu0 is gone"));
   EXPECT_EQ(Write(*tree_, "class/infiniband/ibemu0/node_desc", "x").code(),
             absl::StatusCode::kUnavailable);
-  EXPECT_EQ(device_.description, "node-1 ibemu0");
+  EXPECT_EQ(device_.node_description(), "fake device");
 }
 
 TEST(SwitchTreeTest, HasPortZeroAndNoOther) {

@@ -1,0 +1,36 @@
+// What the performance management agent keeps of one port beyond its counters;
+// a port has none until the first Set.
+#ifndef IBEMU_FABRIC_PMA_PORT_H_
+#define IBEMU_FABRIC_PMA_PORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fabric/node.h"
+#include "fabric/pma_sampler.h"
+
+namespace ibemu::fabric {
+
+struct PmaPort {
+  // BTH.OpCode of every management datagram, IBA vol 1 §9.2.1.
+  static constexpr uint8_t kUdSendOnly = 0x64;
+
+  // By Counter: what the port had counted when the shown value was zero (modulo
+  // 2^64).  Shorter than the enum, or empty: zeros.
+  std::vector<uint64_t> base;
+
+  // Which packets PortOpRcvCounters, PortVLOpPackets and PortVLOpData count.
+  uint8_t op_code = kUdSendOnly;
+  uint8_t vl_packets_op_code = kUdSendOnly;
+  uint8_t vl_data_op_code = kUdSendOnly;
+
+  std::shared_ptr<PmaSampler> sampler;  // of a management port
+};
+
+// Makes it if there is none.
+PmaPort& PmaOf(NodePort& port);
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_PMA_PORT_H_
