@@ -19,6 +19,8 @@ Errno ToErrno(const absl::Status& status) {
       return Errno::kNoMemory;
     case absl::StatusCode::kUnimplemented:
       return Errno::kNoProtocol;
+    case absl::StatusCode::kUnavailable:
+      return Errno::kNoDevice;
     case absl::StatusCode::kCancelled:
     case absl::StatusCode::kAborted:
       return Errno::kInterrupted;

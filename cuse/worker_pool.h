@@ -26,7 +26,7 @@ class WorkerPool {
  public:
   struct Limits {
     int threads = 4;         // that work, stuck ones not counted
-    int stuck_threads = 32;  // beyond that many, jobs fail at once
+    int stuck_threads = 32;  // with that many, new jobs fail at once
     absl::Duration patience = absl::Seconds(1);
   };
   enum class Outcome {
@@ -36,21 +36,33 @@ class WorkerPool {
   using Job = absl::AnyInvocable<void()>;            // on a worker
   using Finish = absl::AnyInvocable<void(Outcome)>;  // on the loop thread
 
-  // Threads start with the first jobs.  `timers` must outlive the pool, and
-  // what `post` was given must not run after it unless `post`'s loop does.
+  // Threads start with the first jobs.  `timers` must outlive the pool.
   WorkerPool(Timers& timers, Post post, Limits limits);
-  WorkerPool(Timers& timers, Post post);
+  WorkerPool(Timers& timers, Post post)
+      : WorkerPool(timers, std::move(post), Limits()) {}
 
-  // Waits for running jobs, but leaves stuck ones behind; calls no Finish.
+  // Waits for running jobs as long as the patience lasts and leaves the others
+  // behind.  Calls no Finish, and `post` never again.
   ~WorkerPool();
 
-  // Runs `job`, then `finish` once.  A job may outlive kStuck and the pool, so
-  // it must own what it touches.
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  // Runs `job`, then `finish` once, never before Run() returns.  A job may
+  // outlive kStuck and the pool, so it must own what it touches.
   void Run(ClientId client, Job job, Finish finish);
 
+  // From a job: runs `task` on the loop thread while the job goes on.  A copy
+  // may be kept; it does nothing once the pool is gone.
+  Post ToLoop() const;
+
  private:
-  struct State;
-  std::shared_ptr<State> state_;
+  class Threads;
+  class Ledger;
+
+  std::shared_ptr<Threads> threads_;
+  std::shared_ptr<Ledger> ledger_;
+  absl::Duration patience_;
 };
 
 }  // namespace ibemu::cuse

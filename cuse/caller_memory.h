@@ -1,0 +1,69 @@
+// The memory of a client whose thread is blocked in a request to us.
+#ifndef IBEMU_CUSE_CALLER_MEMORY_H_
+#define IBEMU_CUSE_CALLER_MEMORY_H_
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cuse/worker_pool.h"
+#include "mad/address.h"
+
+namespace ibemu::cuse {
+
+// The system call that a blocked thread is in, as /proc/TID/syscall says it.
+struct BlockedCall {
+  int64_t number = 0;
+  std::array<uint64_t, 6> arguments{};
+};
+
+// Doesn't touch the client's memory, so it may be called anywhere.  Takes
+// `tries` looks: a thread that has just sent its request may still be on its
+// way to sleep.
+//
+// Errors:
+//   NotFound          the thread is gone, or this kernel has no such file (UML)
+//   PermissionDenied  we may not look (another user's, a set-uid program)
+//   Unavailable       it kept running
+absl::StatusOr<BlockedCall> CallOf(pid_t tid, int tries = 1);
+
+// The size that the blocked thread passed to read() or write(), else nothing.
+absl::StatusOr<size_t> SizeOfRead(pid_t tid);
+absl::StatusOr<size_t> SizeOfWrite(pid_t tid);
+
+// Whose thread it is, so that a client's jobs can be told from others'.  A
+// thread that can't be looked up stands for itself.
+ClientId ClientOf(pid_t tid);
+
+// Copies `data` to where the thread, blocked in read() of exactly `room` bytes,
+// wants to have it.  On a worker only: it takes page faults of the client.
+//
+// Errors: those of CallOf(); FailedPrecondition when it is in another call.
+absl::Status FillReadBuffer(pid_t tid, size_t room, mad::Bytes data);
+
+// The same for kernels without /proc/TID/syscall: stops the thread by ptrace on
+// its way back to user space.  One thread, a worker, must make all calls.
+class StoppedCaller {
+ public:
+  // Errors: PermissionDenied, Unimplemented (another architecture).
+  static absl::StatusOr<StoppedCaller> Seize(pid_t tid);
+
+  StoppedCaller(StoppedCaller&& other) noexcept;
+  StoppedCaller& operator=(StoppedCaller&&) = delete;
+  ~StoppedCaller();  // lets it run
+
+  // Waits until the thread has its answer and stops; so the request must be
+  // answered by another thread.  Errors as of FillReadBuffer().
+  absl::Status Fill(size_t room, mad::Bytes data);
+
+ private:
+  explicit StoppedCaller(pid_t tid) : tid_(tid) {}
+  pid_t tid_;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_CALLER_MEMORY_H_

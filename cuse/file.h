@@ -1,0 +1,68 @@
+// An open device file, whichever front end (FuseTree, CUSE) serves it.
+#ifndef IBEMU_CUSE_FILE_H_
+#define IBEMU_CUSE_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuse/reply.h"
+
+namespace ibemu::cuse {
+
+struct IoctlRequest {
+  uint32_t command = 0;
+  uint64_t argument = 0;  // as passed: a pointer of the client, or a number
+  Bytes in;               // what _IOC_WRITE commands point at
+  size_t out_room = 0;    // what the answer may hold
+};
+
+// One struct file: from open() until its last descriptor is closed.  Destroying
+// it is the release; replies that it still holds fail.  Everything runs on the
+// loop thread, and bytes passed in are valid during the call alone.
+class File {
+ public:
+  // poll() may have changed.
+  class Listener {
+   public:
+    virtual void OnEvents() = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  virtual ~File() = default;
+
+  // Comes first, once.  The file lives on only if it is answered with Opened().
+  virtual void Open(bool nonblock, OpenReply reply) = 0;
+
+  // Calls are whole, however the front end had to cut them: `data` is all that
+  // the client wrote, reply.room() all that it wants to read.
+  virtual void Read(bool nonblock, ReadReply reply) = 0;
+
+  // Answer before returning: a parked write blocks every writer of the inode.
+  virtual void Write(Bytes data, WriteReply reply) = 0;
+
+  virtual void Ioctl(const IoctlRequest& request, IoctlReply reply) = 0;
+
+  // Events as poll(2) numbers them, now.
+  virtual uint32_t Poll() = 0;
+
+  // A signal reached the client of a request that was not answered when its
+  // call returned: fail that one with EINTR, unless it is being answered.
+  virtual void Interrupt(RequestId id) = 0;
+
+  // At most one; outlives the file.
+  void SetListener(Listener* listener) { listener_ = listener; }
+
+ protected:
+  void NotifyEvents() {
+    if (listener_ != nullptr) listener_->OnEvents();
+  }
+
+ private:
+  Listener* listener_ = nullptr;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_FILE_H_

@@ -1,0 +1,58 @@
+// One open device file, as FuseDevices keeps it, and small things around it.
+#ifndef IBEMU_CUSE_FUSE_HANDLE_H_
+#define IBEMU_CUSE_FUSE_HANDLE_H_
+
+#include <memory>
+#include <utility>
+
+#include "cuse/caller_memory.h"
+#include "cuse/fuse_devices.h"
+#include "cuse/split_calls.h"
+
+namespace ibemu::cuse {
+
+inline RequestId IdOf(fuse_req_t request) {
+  return RequestId{reinterpret_cast<uintptr_t>(request)};
+}
+
+inline const char* Chars(Bytes bytes) {
+  return reinterpret_cast<const char*>(bytes.data());
+}
+
+struct FuseDevices::Handle final : File::Listener {
+  explicit Handle(std::unique_ptr<File> served)
+      : file(std::move(served)), writes(SizeOfWrite) {
+    file->SetListener(this);
+  }
+  ~Handle() {
+    if (poll != nullptr) fuse_pollhandle_destroy(poll);
+  }
+
+  // One notification for each POLL that asked for one; a waiter that is still
+  // interested polls again.
+  void OnEvents() override {
+    if (std::exchange(armed, false)) fuse_lowlevel_notify_poll(poll);
+  }
+
+  std::unique_ptr<File> file;
+  fuse_pollhandle* poll = nullptr;  // the kernel's name for this open file
+  bool armed = false;
+  SplitReads reads;
+  SplitWrites writes;
+  TimerId write_ends = TimerId::kNone;
+};
+
+// Runs a call of `handle`'s file.  If it keeps the reply, signals that reach
+// the client from now on end the wait.
+template <class Call>
+void FuseDevices::Dispatch(fuse_req_t request, Handle& handle, Call call) {
+  running_ = IdOf(request);
+  call(running_);
+  if (std::exchange(running_, RequestId{}) == IdOf(request)) {
+    fuse_req_interrupt_func(request, &OnInterrupt, &handle);
+  }
+}
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_FUSE_HANDLE_H_

@@ -1,0 +1,75 @@
+#include "cuse/fuse_session.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace ibemu::cuse {
+namespace {
+
+// libfuse tells standard error of each failure but these: ENOENT, the request
+// is gone, and ENODEV, the mount is.
+ssize_t SendReply(int fd, iovec* parts, int count, void* /*user*/) {
+  const ssize_t sent = writev(fd, parts, count);
+  if (sent < 0) errno = ENOENT;
+  return sent;
+}
+
+ssize_t ReceiveRequest(int fd, void* buffer, size_t size, void* /*user*/) {
+  const ssize_t got = read(fd, buffer, size);
+  if (got > 0) return got;
+  const bool again =
+      got < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOENT);
+  if (!again) errno = ENODEV;
+  return -1;
+}
+
+constexpr fuse_custom_io kIo = {.writev = SendReply,
+                                .read = ReceiveRequest,
+                                .splice_receive = nullptr,
+                                .splice_send = nullptr};
+
+}  // namespace
+
+absl::Status FuseSession::Start(UniqueFd fd,
+                                const fuse_lowlevel_ops& operations,
+                                void* user) {
+  const int flags = fcntl(fd.get(), F_GETFL);
+  if (flags < 0 || fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) < 0) {
+    return absl::ErrnoToStatus(errno, "FUSE descriptor");
+  }
+  char name[] = "ibemu";
+  char* arguments[] = {name, nullptr};
+  fuse_args args = FUSE_ARGS_INIT(1, arguments);
+  session_ = fuse_session_new(&args, &operations, sizeof operations, user);
+  fuse_opt_free_args(&args);
+  if (session_ == nullptr) {
+    return absl::ResourceExhaustedError("no further FUSE session");
+  }
+  if (fuse_session_custom_io(session_, &kIo, fd.get()) != 0) {
+    return absl::ResourceExhaustedError("no memory for a FUSE session");
+  }
+  fd.Release();  // the session closes it
+  return absl::OkStatus();
+}
+
+FuseSession::~FuseSession() {
+  if (session_ != nullptr) fuse_session_destroy(session_);
+  std::free(buffer_.mem);
+}
+
+int FuseSession::fd() const {
+  return session_ == nullptr ? -1 : fuse_session_fd(session_);
+}
+
+FuseSession::Result FuseSession::HandleOne() {
+  const int got = fuse_session_receive_buf(session_, &buffer_);
+  if (got == -EAGAIN || got == -EINTR) return Result::kNothing;
+  if (got <= 0) return Result::kEnded;
+  fuse_session_process_buf(session_, &buffer_);
+  return fuse_session_exited(session_) != 0 ? Result::kEnded : Result::kHandled;
+}
+
+}  // namespace ibemu::cuse

@@ -1,0 +1,37 @@
+// A libfuse session over a descriptor that somebody else watches.
+#ifndef IBEMU_CUSE_FUSE_SESSION_H_
+#define IBEMU_CUSE_FUSE_SESSION_H_
+
+#include "absl/status/status.h"
+#include "base/unique_fd.h"
+#include "cuse/libfuse.h"
+
+namespace ibemu::cuse {
+
+class FuseSession {
+ public:
+  FuseSession() = default;
+  ~FuseSession();
+
+  FuseSession(const FuseSession&) = delete;
+  FuseSession& operator=(const FuseSession&) = delete;
+
+  // `user` comes back in every operation, by fuse_req_userdata().
+  absl::Status Start(UniqueFd fd, const fuse_lowlevel_ops& operations,
+                     void* user);
+
+  int fd() const;
+
+  enum class Result { kHandled, kNothing, kEnded };
+
+  // Handles one request, without waiting for it.
+  Result HandleOne();
+
+ private:
+  fuse_session* session_ = nullptr;
+  fuse_buf buffer_{};
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_FUSE_SESSION_H_

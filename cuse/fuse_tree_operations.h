@@ -1,0 +1,58 @@
+// What a FuseTree does for each kind of FUSE request.
+#ifndef IBEMU_CUSE_FUSE_TREE_OPERATIONS_H_
+#define IBEMU_CUSE_FUSE_TREE_OPERATIONS_H_
+
+#include <sys/stat.h>
+
+#include "cuse/fuse_devices.h"
+#include "cuse/fuse_session.h"
+#include "cuse/fuse_tree.h"
+#include "cuse/text_files.h"
+#include "cuse/tree_nodes.h"
+
+namespace ibemu::cuse {
+
+class FuseTreeOperations {
+ public:
+  FuseTreeOperations(Timers& timers, const sysfs::View& view,
+                     WorkerPool& workers, const FuseTree::Options& options);
+
+  // For a session whose user data is a FuseTreeOperations.
+  static const fuse_lowlevel_ops& Table();
+
+  bool TakeWritten() { return devices_.TakeWritten(); }
+
+ private:
+  // File handles: of texts with this bit, of device files without.
+  static constexpr uint64_t kText = uint64_t{1} << 63;
+
+  // One static function per entry of the table, see there.
+  struct Calls;
+
+  void Init(fuse_conn_info& connection);
+  void Lookup(fuse_req_t request, fuse_ino_t parent, const char* name);
+  void GetAttributes(fuse_req_t request, fuse_ino_t id);
+  void SetAttributes(fuse_req_t request, fuse_ino_t id, int which);
+  void ReadLink(fuse_req_t request, fuse_ino_t id);
+  void ReadDirectory(fuse_req_t request, fuse_ino_t id, size_t size,
+                     off_t offset);
+  void Access(fuse_req_t request, fuse_ino_t id, int mask);
+  void Open(fuse_req_t request, fuse_ino_t id, const fuse_file_info& info);
+  void OpenText(fuse_req_t request, const TreeNode& node, int flags);
+  void ReadText(fuse_req_t request, uint64_t file, size_t size, off_t offset);
+  void WriteText(fuse_req_t request, uint64_t file, Bytes data);
+  void ReleaseText(fuse_req_t request, uint64_t file);
+
+  struct stat StatOf(const TreeNode& node) const;
+  bool MayWrite(const fuse_ctx& caller, const TreeNode& node) const;
+
+  FuseTree::Options options_;
+  timespec made_;  // the time that every entry shows
+  TreeNodes nodes_;
+  TextFiles texts_;
+  FuseDevices devices_;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_FUSE_TREE_OPERATIONS_H_

@@ -1,0 +1,235 @@
+#include "cuse/fuse_tree.h"
+
+#include <linux/fuse.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "tests/cuse/tree_fixture.h"
+
+namespace ibemu::cuse {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
+using testing::KernelSide;
+
+constexpr uint64_t kRoot = FUSE_ROOT_ID;
+
+TEST_F(TreeTest, TheRootShowsDevicesAndSysfs) {
+  EXPECT_THAT(kernel_.List(kRoot), ElementsAre(".", "..", "dev", "sys"));
+  EXPECT_THAT(kernel_.List(kernel_.Walk("dev").out.nodeid),
+              ElementsAre(".", "..", "issm0", "issm1", "umad0", "umad1"));
+  EXPECT_THAT(
+      kernel_.List(kernel_.Walk("sys/class").out.nodeid),
+      IsSupersetOf({"infiniband", "infiniband_mad", "infiniband_verbs"}));
+}
+
+TEST_F(TreeTest, DevicesAreFilesOfTheGivenOwnerAndMode) {
+  const auto umad = kernel_.Walk("dev/umad1").out;
+  EXPECT_EQ(umad.attr.mode, S_IFREG | 0660u);
+  EXPECT_EQ(umad.attr.uid, 1000u);
+  EXPECT_EQ(umad.attr.gid, 1000u);
+  EXPECT_EQ(umad.entry_valid, 0u);
+}
+
+TEST_F(TreeTest, EachLookUpOfADeviceGivesItsOwnNode) {
+  const auto first = kernel_.Walk("dev/umad0").out;
+  const auto second = kernel_.Walk("dev/umad0").out;
+  EXPECT_NE(first.nodeid, second.nodeid);
+  EXPECT_EQ(first.attr.ino, second.attr.ino);
+
+  kernel_.Forget(first.nodeid);
+  EXPECT_EQ(kernel_.Open(first.nodeid, O_RDWR).error, ENOENT);
+  EXPECT_EQ(kernel_.Open(second.nodeid, O_RDWR).error, 0);
+}
+
+TEST_F(TreeTest, NamesThatDoNotExistAreNotFound) {
+  EXPECT_EQ(kernel_.Walk("dev/umad2").error, ENOENT);
+  EXPECT_EQ(kernel_.Walk("sys/class/net").error, ENOENT);
+  EXPECT_EQ(kernel_.Lookup(12345, "dev").error, ENOENT);
+}
+
+TEST_F(TreeTest, ARemovedDeviceLosesItsFiles) {
+  const auto stale = kernel_.Walk("dev/umad0").out;
+  device_.Remove();
+  EXPECT_EQ(kernel_.Walk("dev/umad0").error, ENOENT);
+  EXPECT_THAT(kernel_.List(kernel_.Walk("dev").out.nodeid),
+              ElementsAre(".", ".."));
+  EXPECT_EQ(kernel_.Open(stale.nodeid, O_RDWR).error, ENXIO);
+}
+
+TEST_F(TreeTest, SysfsTextsAreMadeWhenTheyAreRead) {
+  EXPECT_EQ(ReadText("sys/class/infiniband_mad/abi_version"), "5\n");
+
+  const auto file = kernel_.Open(DevicePath("node_desc"), O_RDONLY);
+  EXPECT_TRUE(file.flags & FOPEN_DIRECT_IO);
+  device_.SetNodeDescription("before");
+  EXPECT_EQ(Text(kernel_.Read(file, 3)), "bef");
+  device_.SetNodeDescription("after");
+  EXPECT_EQ(Text(kernel_.Read(file, 4096, 3)), "ore\n");
+  EXPECT_EQ(Text(kernel_.Read(file, 4096, 7)), "");
+  EXPECT_EQ(Text(kernel_.Read(file, 4096)), "after\n");
+}
+
+TEST_F(TreeTest, ANodeDescriptionThatIsWrittenReachesTheDevice) {
+  const auto file = kernel_.Open(DevicePath("node_desc"), O_WRONLY | O_TRUNC);
+  ASSERT_EQ(file.error, 0);
+  EXPECT_EQ(kernel_.Write(file, Bytes("rack 7\n")).error, 0);
+  EXPECT_EQ(device_.node_description(), "rack 7\n");
+}
+
+TEST_F(TreeTest, ReadOnlyTextsCannotBeOpenedForWritingEvenByRoot) {
+  EXPECT_EQ(kernel_.Open(DevicePath("node_guid"), O_WRONLY).error, EACCES);
+  kernel_.SetCaller(1, 4321);  // not the owner
+  EXPECT_EQ(kernel_.Open(DevicePath("node_desc"), O_WRONLY).error, EACCES);
+}
+
+TEST_F(TreeTest, LinksLeadWhereSysfsSays) {
+  const auto link = kernel_.Walk("sys/class/infiniband/ibemu0").out;
+  EXPECT_EQ(link.attr.mode & S_IFMT, unsigned{S_IFLNK});
+  EXPECT_THAT(kernel_.ReadLink(link.nodeid),
+              ::testing::EndsWith("/infiniband/ibemu0"));
+}
+
+TEST_F(TreeTest, DeviceFilesAreStreamsWithoutACache) {
+  EXPECT_EQ(kernel_.Open("dev/umad0", O_RDWR).flags,
+            unsigned{FOPEN_DIRECT_IO | FOPEN_STREAM});
+}
+
+TEST_F(TreeTest, AMadGoesOutAndItsAnswerComesBack) {
+  const auto file = OpenUmadWithAgent();
+  SendAndAnswer(file, 5);
+  const KernelSide::Reply reply = kernel_.Read(file, 1024);
+  ASSERT_EQ(reply.data.size(), kOldUmadHeader + 256);
+  EXPECT_EQ(TidIn(reply.data) & 0xffffffff, 5u);
+  EXPECT_EQ(HeaderIn(reply.data).lid, htobe16(static_cast<uint16_t>(kPeer)));
+}
+
+TEST_F(TreeTest, ABlockingReadIsParkedUntilAMadComes) {
+  const auto file = OpenUmadWithAgent();
+  const uint64_t read = kernel_.StartRead(file, 1024);
+  EXPECT_TRUE(kernel_.IsParked(read));
+  SendAndAnswer(file);
+  EXPECT_EQ(kernel_.Wait(read).data.size(), kOldUmadHeader + 256);
+}
+
+TEST_F(TreeTest, ANonBlockingReadSaysTryAgain) {
+  const auto file = OpenUmadWithAgent();
+  EXPECT_EQ(kernel_.Read(file, 1024, 0, O_NONBLOCK).error, EAGAIN);
+}
+
+TEST_F(TreeTest, ASignalEndsAParkedReadAndNoOther) {
+  const auto file = OpenUmadWithAgent();
+  const uint64_t first = kernel_.StartRead(file, 1024);
+  const uint64_t second = kernel_.StartRead(file, 1024);
+  kernel_.Interrupt(first);
+  EXPECT_EQ(kernel_.Wait(first).error, EINTR);
+  EXPECT_TRUE(kernel_.IsParked(second));
+  SendAndAnswer(file);
+  EXPECT_EQ(kernel_.Wait(second).error, 0);
+}
+
+TEST_F(TreeTest, AnInterruptThatOvertakesItsReadStillCounts) {
+  const auto file = OpenUmadWithAgent();
+  const uint64_t some = kernel_.Send(FUSE_STATFS, kRoot, {});
+  const fuse_interrupt_in in = {.unique = some + 2};
+  kernel_.Send(FUSE_INTERRUPT, 0, {testing::AsBytes(in)});
+  const uint64_t read = kernel_.StartRead(file, 1024);
+  ASSERT_EQ(read, some + 2);
+  EXPECT_EQ(kernel_.Wait(read).error, EINTR);
+}
+
+TEST_F(TreeTest, PollIsToldOnceWhenAMadComes) {
+  const auto file = OpenUmadWithAgent();
+  EXPECT_EQ(kernel_.Poll(file), POLLOUT | POLLWRNORM);
+  SendAndAnswer(file, 1);
+  EXPECT_EQ(kernel_.TakeNotifications(), 1);
+  SendAndAnswer(file, 2);
+  EXPECT_EQ(kernel_.TakeNotifications(), 0);  // nobody asked since
+  EXPECT_EQ(kernel_.Poll(file), POLLOUT | POLLWRNORM | POLLIN | POLLRDNORM);
+}
+
+TEST_F(TreeTest, APollThatFindsSomethingIsToldOfTheNextMad) {
+  const auto file = OpenUmadWithAgent();
+  SendAndAnswer(file, 1);
+  EXPECT_NE(kernel_.Poll(file) & POLLIN, 0);
+  SendAndAnswer(file, 2);
+  EXPECT_EQ(kernel_.TakeNotifications(), 1);  // edge-triggered epoll needs it
+}
+
+TEST_F(TreeTest, ARemovedDeviceWakesPollButNoBlockedRead) {
+  const auto file = OpenUmadWithAgent();
+  const uint64_t read = kernel_.StartRead(file, 1024);
+  kernel_.Poll(file);
+  device_.Remove();
+  EXPECT_EQ(kernel_.TakeNotifications(), 1);
+  EXPECT_EQ(kernel_.Poll(file), POLLERR);
+  EXPECT_TRUE(kernel_.IsParked(read));
+  kernel_.Interrupt(read);
+  EXPECT_EQ(kernel_.Wait(read).error, EINTR);
+  EXPECT_EQ(kernel_.Read(file, 1024).error, EIO);
+}
+
+TEST_F(TreeTest, TheSecondIssmWaitsForTheFirst) {
+  const auto first = kernel_.Open("dev/issm0", O_RDWR);
+  EXPECT_TRUE(port_.is_sm);
+  EXPECT_EQ(kernel_.Open("dev/issm0", O_RDWR | O_NONBLOCK).error, EAGAIN);
+
+  const uint64_t node = kernel_.Walk("dev/issm0").out.nodeid;
+  const uint64_t opening = kernel_.StartOpen(node, O_RDWR);
+  EXPECT_TRUE(kernel_.IsParked(opening));
+  kernel_.Release(first);
+  const auto second = kernel_.FinishOpen(opening, node);
+  EXPECT_EQ(second.error, 0);
+  EXPECT_TRUE(port_.is_sm);
+  kernel_.Release(second);
+  EXPECT_FALSE(port_.is_sm);
+}
+
+TEST_F(TreeTest, ASignalEndsTheWaitForIssm) {
+  const auto first = kernel_.Open("dev/issm0", O_RDWR);
+  const uint64_t node = kernel_.Walk("dev/issm0").out.nodeid;
+  const uint64_t opening = kernel_.StartOpen(node, O_RDWR);
+  kernel_.Interrupt(opening);
+  EXPECT_EQ(kernel_.Wait(opening).error, EINTR);
+  kernel_.Release(first);
+  EXPECT_FALSE(port_.is_sm);  // nobody was left in line
+}
+
+TEST_F(TreeTest, UnknownIoctlsAreNotForThisDevice) {
+  const auto file = kernel_.Open("dev/umad0", O_RDWR);
+  EXPECT_EQ(kernel_.Ioctl(file, 0x5401, {}, 0).error, ENOTTY);
+}
+
+TEST_F(TreeTest, HandlesThatWereNeverGivenAreRefused) {
+  const KernelSide::OpenFile wrong = {.node = kRoot, .handle = 99};
+  EXPECT_EQ(kernel_.Read(wrong, 1024).error, EBADF);
+  EXPECT_EQ(kernel_.Write(wrong, UmadRequest(1)).error, EBADF);
+  EXPECT_EQ(kernel_.Poll(wrong), -EBADF);
+  EXPECT_EQ(kernel_.Ioctl(wrong, 0, {}, 0).error, EBADF);
+}
+
+TEST_F(TreeTest, UnmountingEndsTheService) {
+  kernel_.HangUp();
+  EXPECT_FALSE(tree_->OnReadable());
+}
+
+TEST_F(TreeTest, ParkedRequestsFailWhenTheTreeEnds) {
+  const auto file = OpenUmadWithAgent();
+  const auto issm = kernel_.Open("dev/issm0", O_RDWR);
+  ASSERT_EQ(issm.error, 0);
+  const uint64_t read = kernel_.StartRead(file, 1024);
+  const uint64_t opening =
+      kernel_.StartOpen(kernel_.Walk("dev/issm0").out.nodeid, O_RDWR);
+  Pump();
+  serving_ = false;
+  tree_.reset();
+  EXPECT_EQ(kernel_.Wait(read).error, EIO);
+  EXPECT_EQ(kernel_.Wait(opening).error, EIO);
+  EXPECT_FALSE(port_.is_sm);
+}
+
+}  // namespace
+}  // namespace ibemu::cuse
