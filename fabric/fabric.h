@@ -7,6 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "base/timers.h"
+#include "fabric/fault_stage.h"
+#include "fabric/port_counters.h"
 #include "fabric/topology.h"
 #include "mad/device.h"
 
@@ -15,8 +17,6 @@ namespace ibemu::fabric {
 enum class PortId : uint32_t;
 class Links;
 class Subnet;
-struct ForwardingTotals;
-struct LinkFaults;
 
 struct FabricOptions {
   uint64_t seed = 0;

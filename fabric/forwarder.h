@@ -29,14 +29,6 @@ class PacketSink {
   virtual void OnEnforcedPKey(PortId port, const Packet& packet) = 0;
 };
 
-// Counted over the whole fabric since its start.
-struct ForwardingTotals {
-  uint64_t sent = 0;       // packets that left their source
-  uint64_t hops = 0;       // links crossed
-  uint64_t delivered = 0;  // copies that reached an end
-  uint64_t dropped = 0;    // copies that did not
-};
-
 // A link takes no time and a packet crosses the fabric in one go, unless a
 // fault stage on its way wants otherwise.
 class Forwarder {

@@ -72,6 +72,14 @@ struct LaneCounters {
   std::array<uint64_t, 16> xmit_packets_by_vl{}, rcv_packets_by_vl{};
 };
 
+// Counted over the whole fabric since its start.
+struct ForwardingTotals {
+  uint64_t sent = 0;       // packets that left their source
+  uint64_t hops = 0;       // links crossed
+  uint64_t delivered = 0;  // copies that reached an end
+  uint64_t dropped = 0;    // copies that did not
+};
+
 }  // namespace ibemu::fabric
 
 #endif  // IBEMU_FABRIC_PORT_COUNTERS_H_

@@ -18,7 +18,7 @@ using Bytes = std::span<const std::byte>;
 
 // The global part of an address: IBA vol 1 §8.3, ib_global_route in Linux.
 struct GlobalRoute {
-  Gid gid;  // destination when sending, source when receiving
+  Gid gid{};  // destination when sending, source when receiving
   uint32_t flow_label = 0;
   uint8_t gid_index = 0;  // index of our own GID: source or destination
   uint8_t hop_limit = 0;
@@ -35,7 +35,7 @@ struct AddressVector {
   uint16_t pkey_index = 0;
   uint32_t qpn = 0;  // of the peer
   uint32_t qkey = 0;
-  std::optional<GlobalRoute> grh;
+  std::optional<GlobalRoute> grh{};
 
   bool operator==(const AddressVector&) const = default;
 };
@@ -43,7 +43,7 @@ struct AddressVector {
 // One MAD on its way down.
 struct Outgoing {
   int qp = 0;  // 0 or 1: which of our own special queue pairs sends it
-  AddressVector to;
+  AddressVector to{};
   MadBytes mad{};
 };
 
@@ -55,7 +55,7 @@ struct Arrival {
   uint8_t path_bits = 0;  // destination LID minus the port's base LID
   uint16_t pkey_index = 0;
   uint32_t source_qpn = 0;
-  std::optional<GlobalRoute> grh;
+  std::optional<GlobalRoute> grh{};
   MadBytes mad{};
 };
 

@@ -21,15 +21,15 @@ struct Registration {
   uint8_t mgmt_class = 0;  // 0: sends and receives answers only
   uint8_t mgmt_class_version = 0;
   uint32_t oui = 0;  // vendor classes 0x30 to 0x4f
-  std::bitset<128> methods;
+  std::bitset<128> methods{};
   uint8_t rmpp_version = 0;  // 1: RMPP by the core, unless user_rmpp
   bool user_rmpp = false;
 };
 
 // A message to send: one MAD, or with RMPP any number of segments.
 struct OutgoingMessage {
-  AddressVector to;
-  std::vector<std::byte> mad;  // headers and data; RMPP: one header, all data
+  AddressVector to{};
+  std::vector<std::byte> mad{};  // headers and data; RMPP: one header, all data
   absl::Duration timeout = absl::ZeroDuration();  // zero: expects no answer
   int retries = 0;
   uint64_t cookie = 0;  // comes back in AgentClient::OnSendTimeout
@@ -44,8 +44,8 @@ struct IncomingMessage {
   uint8_t path_bits = 0;
   uint16_t pkey_index = 0;
   uint32_t source_qpn = 0;
-  std::optional<GlobalRoute> grh;
-  std::vector<std::byte> mad;
+  std::optional<GlobalRoute> grh{};
+  std::vector<std::byte> mad{};
 };
 
 // May send in any of these calls.  May destroy the agent in any but

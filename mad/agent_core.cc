@@ -55,8 +55,7 @@ IncomingMessage Envelope(const Arrival& arrival) {
                           .path_bits = arrival.path_bits,
                           .pkey_index = arrival.pkey_index,
                           .source_qpn = arrival.source_qpn,
-                          .grh = arrival.grh,
-                          .mad = {}};
+                          .grh = arrival.grh};
   // Not the received one: Linux makes ready to answer.
   if (message.grh) message.grh->hop_limit = 0xff;
   return message;

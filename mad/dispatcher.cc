@@ -48,7 +48,6 @@ void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
   const Arrival request{.qp = packet.qp,
                         .slid = wire::Get<&Smp::dr_slid>(packet.mad),
                         .pkey_index = packet.to.pkey_index,
-                        .grh = std::nullopt,
                         .mad = packet.mad};
   MadBytes reply{};
   const MadBytes* answer = nullptr;
@@ -70,7 +69,6 @@ void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
                     IncomingMessage{.qp = receiver->registration().qp,
                                     .slid = Lid::kPermissive,
                                     .pkey_index = packet.to.pkey_index,
-                                    .grh = std::nullopt,
                                     .mad = {answer->begin(), answer->end()}});
 }
 

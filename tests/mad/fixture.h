@@ -45,7 +45,7 @@ inline std::bitset<128> Methods(std::initializer_list<Method> methods) {
 inline OutgoingMessage MessageTo(Lid dlid, const MadBytes& mad,
                                  absl::Duration timeout = absl::ZeroDuration(),
                                  int retries = 0, uint64_t cookie = 0) {
-  return {.to = {.dlid = dlid, .qpn = 1, .grh = std::nullopt},
+  return {.to = {.dlid = dlid, .qpn = 1},
           .mad = ToVector(mad),
           .timeout = timeout,
           .retries = retries,
@@ -56,7 +56,6 @@ inline Arrival From(Lid slid, const MadBytes& mad, int qp = 1) {
   return {.qp = qp,
           .slid = slid,
           .source_qpn = static_cast<uint32_t>(qp),
-          .grh = std::nullopt,
           .mad = mad};
 }
 

@@ -1,0 +1,267 @@
+#include "fabric/static_sm.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "testing/virtual_timers.h"
+
+namespace ibemu::fabric {
+namespace {
+
+using mad::Lid, mad::PortState;
+
+struct Net {
+  explicit Net(Topology from)
+      : topology(std::move(from)), fabric(topology, timers, {}) {}
+
+  Subnet& subnet() { return fabric.subnet(); }
+  const NodePort& PortOf(std::string_view node, int number) {
+    const absl::StatusOr<NodeId> id = fabric.Find(node);
+    EXPECT_TRUE(id.ok()) << id.status();
+    return subnet().port(subnet().port_id(*id, number));
+  }
+  Lid LidOf(std::string_view node, int number = 1) {
+    return PortOf(node, number).info.lid;
+  }
+
+  Topology topology;
+  ::ibemu::testing::VirtualTimers timers;
+  Fabric fabric;
+};
+
+Topology Generated(const char* spec) { return *GenerateTopology(spec); }
+
+// Where packets for a LID end up that leave `from`, and how: ids of the ports
+// that send it, hosts' included.  A loop is longer than any path.
+struct Walk {
+  PortId end = kNoPort;
+  std::vector<PortId> senders;
+};
+Walk Follow(const Subnet& subnet, PortId from, Lid lid) {
+  Walk walk;
+  PortId at = from;
+  if (!subnet.NodeOf(from).is_switch()) {
+    walk.senders.push_back(from);
+    at = subnet.port(from).peer;
+  }
+  while (subnet.NodeOf(at).is_switch() && walk.senders.size() < 64) {
+    const Node& node = subnet.NodeOf(at);
+    const uint8_t out = node.sw->linear.Lookup(lid);
+    if (!subnet.has_port(node, out)) return walk;
+    const PortId sender = subnet.port_id(node, out);
+    if (out == 0) {
+      walk.end = sender;
+      return walk;
+    }
+    walk.senders.push_back(sender);
+    at = subnet.port(sender).peer;
+    if (at == kNoPort) return walk;
+  }
+  walk.end = at;
+  return walk;
+}
+
+std::vector<PortId> EndPorts(const Subnet& subnet) {
+  std::vector<PortId> ends;
+  for (const NodePort& port : subnet.ports()) {
+    if (port.info.lid != Lid::kUnassigned) ends.push_back(subnet.id_of(port));
+  }
+  return ends;
+}
+
+// Cables between each switch and `to`, by breadth-first search.
+std::vector<size_t> Distances(const Subnet& subnet, NodeId to) {
+  std::vector<size_t> distance(subnet.nodes().size(), SIZE_MAX);
+  std::vector<NodeId> queue{to};
+  distance[static_cast<size_t>(to)] = 0;
+  for (size_t i = 0; i < queue.size(); ++i) {
+    const Node& node = subnet.node(queue[i]);
+    if (i > 0 && !node.is_switch()) continue;  // adapters do not forward
+    for (const NodePort& port : subnet.PortsOf(node)) {
+      if (port.peer == kNoPort) continue;
+      const NodeId next = subnet.port(port.peer).node;
+      if (distance[static_cast<size_t>(next)] != SIZE_MAX) continue;
+      distance[static_cast<size_t>(next)] =
+          distance[static_cast<size_t>(queue[i])] + 1;
+      queue.push_back(next);
+    }
+  }
+  return distance;
+}
+
+class StaticSmTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(StaticSmTest, LeadsEveryEndToEveryOtherOnAShortestPath) {
+  Net net(Generated(GetParam()));
+  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
+  const Subnet& subnet = net.subnet();
+
+  const std::vector<PortId> ends = EndPorts(subnet);
+  for (const PortId to : ends) {
+    const std::vector<size_t> distance =
+        Distances(subnet, subnet.port(to).node);
+    for (const PortId from : ends) {
+      if (from == to) continue;
+      const Walk walk = Follow(subnet, from, subnet.port(to).info.lid);
+      ASSERT_EQ(walk.end, to)
+          << subnet.PortName(from) << " to " << subnet.PortName(to);
+      ASSERT_EQ(walk.senders.size(),
+                distance[static_cast<size_t>(subnet.port(from).node)]);
+    }
+  }
+}
+
+TEST_P(StaticSmTest, LeavesEveryLinkActive) {
+  Net net(Generated(GetParam()));
+  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
+  for (const NodePort& port : net.subnet().ports()) {
+    const bool has_link = port.peer != kNoPort || port.number == 0;
+    EXPECT_EQ(port.info.port_state,
+              has_link ? PortState::kActive : PortState::kDown)
+        << net.subnet().PortName(net.subnet().id_of(port));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, StaticSmTest,
+    ::testing::Values("back-to-back", "single-switch:hosts=5,ports=8",
+                      "fat-tree:radix=8,levels=2",
+                      "fat-tree:radix=8,levels=2,hosts=11",
+                      "fat-tree:radix=6,levels=3",
+                      "fat-tree:radix=6,levels=3,hosts=25", "torus:5",
+                      "torus:2x2x2", "torus:3x4,hosts=2", "torus:4x4x3",
+                      "dragonfly:a=4", "dragonfly:a=3,h=2,p=1,g=3"));
+
+TEST(StaticSmLidTest, GivesLidsToHostsFirstInTheOrderOfTheFile) {
+  Net net(*ParseTopology(R"(
+Switch 4 "sw1"
+[1] "h2"[2]
+[2] "h1"[1]
+[4] "sw2"[1]
+
+Ca 2 "h2"
+[2] "sw1"[1]
+
+Switch 4 "sw2"
+[1] "sw1"[4]
+
+Ca 1 "h1"
+[1] "sw1"[2]
+)",
+                         "lab.net"));
+  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
+  EXPECT_EQ(net.LidOf("h2", 2), Lid{1});
+  EXPECT_EQ(net.LidOf("h2", 1), Lid::kUnassigned);  // no cable
+  EXPECT_EQ(net.LidOf("h1"), Lid{2});
+  EXPECT_EQ(net.LidOf("sw1", 0), Lid{3});
+  EXPECT_EQ(net.LidOf("sw2", 0), Lid{4});
+  EXPECT_EQ(net.PortOf("h1", 1).info.lmc, 0);
+  EXPECT_EQ(net.PortOf("h1", 1).info.master_sm_lid, Lid::kUnassigned);
+  EXPECT_EQ(net.PortOf("h1", 1).PKeyAt(0), 0xffff);
+
+  const Node& sw1 =
+      net.subnet().NodeOf(net.subnet().id_of(net.PortOf("sw1", 0)));
+  EXPECT_EQ(sw1.sw->info.linear_fdb_top, 4);
+  EXPECT_FALSE(sw1.sw->info.port_state_change);
+}
+
+TEST(StaticSmLidTest, LeavesAloneWhatIsDown) {
+  Net net(Generated("single-switch:hosts=3"));
+  ASSERT_TRUE(net.fabric.SetLink(*net.fabric.Find("node-2"), 1, false).ok());
+  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
+  EXPECT_EQ(net.LidOf("node-2"), Lid::kUnassigned);
+  EXPECT_EQ(net.PortOf("node-2", 1).info.port_state, PortState::kDown);
+  EXPECT_EQ(net.LidOf("node-3"), Lid{2});
+}
+
+TEST(StaticSmLidTest, ConfiguresIslandsEachForItself) {
+  Net net(*ParseTopology(R"(
+Ca 1 "a"
+[1] "left"[1]
+
+Switch 2 "left"
+[1] "a"[1]
+
+Ca 1 "b"
+[1] "right"[1]
+
+Switch 2 "right"
+[1] "b"[1]
+)",
+                         "lab.net"));
+  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
+  const PortId a = net.subnet().id_of(net.PortOf("a", 1));
+  EXPECT_EQ(Follow(net.subnet(), a, net.LidOf("left", 0)).end,
+            net.subnet().id_of(net.PortOf("left", 0)));
+  EXPECT_EQ(Follow(net.subnet(), a, net.LidOf("b")).end, kNoPort);
+}
+
+TEST(StaticSmLidTest, SaysHowManyLidsAreMissing) {
+  Net net(Generated("fat-tree:radix=64,levels=3"));
+  const absl::Status status = ConfigureStatically(net.fabric);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(),
+            "the topology needs 70656 LIDs, a subnet has 49151");
+  EXPECT_EQ(net.LidOf("node-1"), Lid::kUnassigned);
+  EXPECT_EQ(net.PortOf("node-1", 1).info.port_state, PortState::kInit);
+}
+
+// All hosts talk to all others: how many paths cross each cable between
+// switches, in each direction?
+std::pair<int, int> FewestAndMostPaths(Net& net) {
+  const Subnet& subnet = net.subnet();
+  std::map<PortId, int> paths;
+  for (const NodePort& port : subnet.ports()) {
+    if (port.peer == kNoPort || !subnet.node(port.node).is_switch() ||
+        !subnet.NodeOf(port.peer).is_switch()) {
+      continue;
+    }
+    paths[subnet.id_of(port)] = 0;
+  }
+  const std::vector<PortId> ends = EndPorts(subnet);
+  for (const PortId from : ends) {
+    for (const PortId to : ends) {
+      if (subnet.NodeOf(from).is_switch() || subnet.NodeOf(to).is_switch() ||
+          from == to) {
+        continue;
+      }
+      for (PortId sender :
+           Follow(subnet, from, subnet.port(to).info.lid).senders) {
+        const auto found = paths.find(sender);
+        if (found != paths.end()) ++found->second;
+      }
+    }
+  }
+  const auto [fewest, most] = std::ranges::minmax_element(
+      paths, {}, [](const auto& entry) { return entry.second; });
+  return {fewest->second, most->second};
+}
+
+TEST(StaticSmBalanceTest, SpreadsAFullFatTreesPathsEvenly) {
+  Net two(Generated("fat-tree:radix=8,levels=2"));
+  ASSERT_TRUE(ConfigureStatically(two.fabric).ok());
+  // 4 hosts of a leaf talk to the 28 of other leaves, over 4 uplinks.
+  EXPECT_EQ(FewestAndMostPaths(two), std::pair(28, 28));
+
+  Net three(Generated("fat-tree:radix=6,levels=3"));
+  ASSERT_TRUE(ConfigureStatically(three.fabric).ok());
+  const auto [fewest, most] = FewestAndMostPaths(three);
+  EXPECT_GT(fewest, 0);
+  EXPECT_LE(most, fewest * 5 / 4);
+}
+
+TEST(StaticSmBalanceTest, UsesParallelCablesAlike) {
+  Net net(Generated("fat-tree:radix=8,levels=2,hosts=16"));
+  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
+  const auto [fewest, most] = FewestAndMostPaths(net);
+  EXPECT_GT(fewest, 0);
+  EXPECT_LE(most, 2 * fewest);
+}
+
+}  // namespace
+}  // namespace ibemu::fabric
