@@ -1,0 +1,75 @@
+#include "fabric/fabric.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/fabric/small_fabric.h"
+
+namespace ibemu::fabric {
+namespace {
+
+struct FabricTest : ::testing::Test {
+  FabricTest() : row(2) {}
+  RowFabric row;
+};
+
+TEST_F(FabricTest, FindsNodesByDescriptionNameAndGuid) {
+  Topology topology = Row(1);
+  topology.nodes[0].description = "node-1";
+  topology.nodes[2].description = "sw1";  // as the switch's name
+  Fabric fabric(topology, row.timers, {});
+  EXPECT_EQ(*fabric.Find("node-1"), NodeId{0});
+  EXPECT_EQ(*fabric.Find("host-1"), NodeId{0}) << "name of the file";
+  EXPECT_EQ(*fabric.Find("0x2000"), NodeId{2});
+  EXPECT_EQ(*fabric.Find("0x2001"), NodeId{2}) << "a port's GUID";
+  EXPECT_EQ(*fabric.Find("sw1"), NodeId{1}) << "both have it: the first";
+}
+
+TEST_F(FabricTest, SuggestsANodeForAMistypedOne) {
+  const auto found = row.fabric.Find("hosst-2");
+  EXPECT_EQ(found.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(found.status().message(),
+            "no node \"hosst-2\": did you mean \"host-2\"?");
+  EXPECT_FALSE(row.fabric.Find("0x99").ok());
+  EXPECT_FALSE(row.fabric.Find("").ok());
+}
+
+TEST_F(FabricTest, NamesWhatIsWrongWithALink) {
+  EXPECT_EQ(row.fabric.SetLink(RowFabric::Switch(1), 9, false).message(),
+            "port 9 of \"sw1\" does not exist: it has ports 1 to 8");
+  EXPECT_EQ(row.fabric.SetLink(RowFabric::Switch(1), 0, false).code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(row.fabric.SetLink(RowFabric::Switch(1), 5, false).message(),
+            "port 5 of \"sw1\" has no cable");
+}
+
+TEST_F(FabricTest, CountsWhatCrossedIt) {
+  row.Configure();
+  row.Send(LidGet(0, mad::MgmtClass::kSubnetLidRouted, mad::Lid{2},
+                  mad::AttributeId::kNodeInfo));
+  EXPECT_EQ(row.fabric.totals().sent, 2u);
+  EXPECT_EQ(row.fabric.totals().hops, 6u);
+  EXPECT_EQ(row.fabric.totals().delivered, 2u);
+  EXPECT_EQ(row.fabric.totals().dropped, 0u);
+}
+
+TEST_F(FabricTest, LeavesNoTaskBehindThatTouchesIt) {
+  testing::VirtualTimers timers;
+  {
+    Fabric fabric(Row(0), timers, {});
+    ASSERT_TRUE(fabric.device(NodeId{0})
+                    .port(1)
+                    .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1}))
+                    .ok());
+  }
+  timers.RunPending();
+  EXPECT_TRUE(timers.idle());
+}
+
+TEST_F(FabricTest, GivesThePortsOfAFreeEndTheRateOfTheirNode) {
+  EXPECT_EQ(row.PortOf(RowFabric::Switch(1), 7).info.link_speed_ext_supported,
+            row.PortOf(RowFabric::Switch(1), 1).info.link_speed_ext_supported);
+}
+
+}  // namespace
+}  // namespace ibemu::fabric
