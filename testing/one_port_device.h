@@ -1,0 +1,32 @@
+// A channel adapter around any port: for filters, or ports with a wire.
+#ifndef IBEMU_TESTING_ONE_PORT_DEVICE_H_
+#define IBEMU_TESTING_ONE_PORT_DEVICE_H_
+
+#include <string>
+#include <string_view>
+
+#include "mad/device.h"
+
+namespace ibemu::testing {
+
+class OnePortDevice : public mad::Device {
+ public:
+  explicit OnePortDevice(mad::Port& port) : port_(port) {}
+
+  mad::NodeType type() const override { return mad::NodeType::kChannelAdapter; }
+  mad::Guid node_guid() const override { return mad::Guid{0x1000}; }
+  mad::Guid system_image_guid() const override { return mad::Guid{0x1fff}; }
+  std::string node_description() const override { return "one port"; }
+  void SetNodeDescription(std::string_view) override {}
+  int first_port() const override { return 1; }
+  int last_port() const override { return 1; }
+  mad::Port& port(int) override { return port_; }
+  void SetListener(mad::DeviceListener*) override {}
+
+ private:
+  mad::Port& port_;
+};
+
+}  // namespace ibemu::testing
+
+#endif  // IBEMU_TESTING_ONE_PORT_DEVICE_H_

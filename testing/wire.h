@@ -1,0 +1,44 @@
+// Two ports that reach each other.
+#ifndef IBEMU_TESTING_WIRE_H_
+#define IBEMU_TESTING_WIRE_H_
+
+#include <cstdint>
+
+#include "base/timers.h"
+#include "mad/port.h"
+#include "testing/fake_port.h"
+
+namespace ibemu::testing {
+
+// A port whose MADs arrive at its peer, soon.  It has no agents of its own and
+// keeps nothing of what was sent.
+class WiredPort : public FakePort {
+ public:
+  explicit WiredPort(Timers& timers) : timers_(timers) {}
+
+  void Connect(WiredPort& peer) {
+    peer_ = &peer;
+    peer.peer_ = this;
+  }
+
+  absl::Status Transmit(const mad::Outgoing& packet) override {
+    if (removed) return absl::UnavailableError("the device is gone");
+    timers_.RunSoon([this, packet] {
+      peer_->Receive({.qp = packet.qp,
+                      .slid = info.lid,
+                      .sl = packet.to.sl,
+                      .pkey_index = packet.to.pkey_index,
+                      .source_qpn = static_cast<uint32_t>(packet.qp),
+                      .mad = packet.mad});
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  Timers& timers_;
+  WiredPort* peer_ = nullptr;
+};
+
+}  // namespace ibemu::testing
+
+#endif  // IBEMU_TESTING_WIRE_H_
