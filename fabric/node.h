@@ -44,6 +44,8 @@ struct PortTables {
   // Lower and upper half of the low-priority table, then of the high one.
   std::array<std::unique_ptr<VlArbitrationBlock>, 4> vl_arbitration;
 
+  bool led_on = false;  // LedInfo
+
   // When the M_Key lease runs out; InfiniteFuture: it does not run.
   absl::Time m_key_lease_end = absl::InfiniteFuture();
 };

@@ -6,8 +6,10 @@
 #include "fabric/events.h"
 #include "fabric/links.h"
 #include "fabric/subnet.h"
+#include "fabric/traps.h"
 #include "mad/address.h"
 #include "mad/port.h"
+#include "mad/wire/smp.h"
 
 namespace ibemu::fabric {
 
@@ -19,8 +21,9 @@ class Sma {
   // An SMP for the node of `port`, which is where it came in: any port of a
   // switch, 0 for its own host's.  `request.mad` is as the sender's SMA gets
   // it, paths complete; the reply of a directed route has D set and the same
-  // hop pointer.  kUnhandled: responses, traps and SMInfo, which belong to a
-  // subnet manager.
+  // hop pointer.  kConsumed: the M_Key is wrong, or it represses a trap.
+  // kUnhandled: SMInfo, responses, traps and what else belongs to a subnet
+  // manager.
   mad::LocalVerdict Handle(PortId port, const mad::Arrival& request,
                            mad::MadBytes& reply);
 
@@ -32,6 +35,10 @@ class Sma {
   enum class LocalChange { kCapabilityMask, kNodeDescription };
   void OnLocalChange(PortId port, LocalChange change);
 
+  // Errors on the link of `port` passed a threshold of PortInfo: traps 129
+  // (LocalPhyErrors), 130 (OverrunErrors) and 131 (flow control watchdog).
+  void OnThreshold(PortId port, mad::TrapNumber number);
+
   // A packet came to, or passed, a port with a wrong P_Key or Q_Key: traps 257,
   // 258 (an end port counts before) and 259 (a switch that enforces P_Keys).
   struct BadKey {
@@ -39,18 +46,23 @@ class Sma {
     uint8_t sl = 0;
     uint32_t source_qpn = 0, destination_qpn = 0;
     mad::Lid slid{}, dlid{};
-    mad::Gid sgid, dgid;  // zero without GRH
+    mad::Gid sgid{}, dgid{};  // zero without GRH
   };
   void OnBadPKey(PortId port, const BadKey& packet);
   void OnBadQKey(PortId port, const BadKey& packet);
   void OnSwitchBadPKey(PortId port, const BadKey& packet);
 
  private:
+  // §14.2.4: true if the SMP may be carried out; else it is counted.
+  bool PassesMKey(NodePort& port, const mad::Arrival& request);
+  void RaiseBadMKey(PortId port, const mad::Arrival& request);
+  void RaiseBadKey(PortId port, mad::TrapNumber number, const BadKey& packet);
+
   Subnet& subnet_;
   Links& links_;
   FabricEvents& events_;
-  MadSender& sender_;
   Timers& timers_;
+  Traps traps_;
 };
 
 }  // namespace ibemu::fabric

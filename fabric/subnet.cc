@@ -19,9 +19,13 @@ constexpr uint16_t kMulticastEntries = 0x1000;
 constexpr uint8_t kInfiniteLifeTime = 20;
 
 constexpr uint32_t kEveryPort =
-    capability::kTrap | capability::kSlMapping | capability::kSystemImageGuid |
-    capability::kVendorClass | capability::kCapabilityMaskNotice |
-    capability::kClientReregistration | capability::kOtherLocalChangesNotice;
+    capability::kNotice | capability::kTrap | capability::kLedInfo |
+    capability::kLinkSpeedWidthPairsTable | capability::kSlMapping |
+    capability::kSystemImageGuid | capability::kVendorClass |
+    capability::kCapabilityMaskNotice | capability::kClientReregistration |
+    capability::kOtherLocalChangesNotice;
+constexpr uint32_t kSwitchPort0 =
+    kEveryPort | capability::kPKeySwitchExternalPortTrap;
 constexpr uint32_t kEndPort = kEveryPort | capability::kAutomaticMigration |
                               capability::kCommunicationManagement;
 
@@ -56,8 +60,10 @@ mad::PortInfo PowerOnPortInfo(const Node& node, const NodePort& port) {
   info.local_port_num = port.number;
   const bool end_port = !node.is_switch() || port.number == 0;
   if (end_port) {
-    info.capability_mask = node.is_switch() ? kEveryPort : kEndPort;
+    info.capability_mask = node.is_switch() ? kSwitchPort0 : kEndPort;
     info.guid_cap = kGuidTableEntries;
+  } else {
+    info.gid_prefix = 0;  // a component of end ports
   }
   info.link_width_supported = port.info.link_width_supported;
   info.link_speed_supported = port.info.link_speed_supported;
@@ -97,6 +103,7 @@ mad::SwitchInfo PowerOnSwitchInfo(bool enhanced_port_0) {
   info.default_multicast_primary_port = LinearTable::kNoPort;
   info.default_multicast_not_primary_port = LinearTable::kNoPort;
   info.life_time_value = kInfiniteLifeTime;
+  info.optimized_sl_to_vl_mapping = 1;
   info.partition_enforcement_cap = kPKeyTableEntries;
   info.inbound_enforcement_cap = info.outbound_enforcement_cap = true;
   info.filter_raw_inbound_cap = info.filter_raw_outbound_cap = true;
