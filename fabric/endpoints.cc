@@ -87,7 +87,7 @@ Endpoints::Endpoints(Subnet& subnet, Links& links, FabricEvents& events,
     : subnet_(subnet),
       sma_(subnet, links, events, *this, timers),
       pma_(subnet, timers),
-      other_agents_(subnet),
+      other_agents_(subnet, timers),
       forwarder_(subnet, links, timers, *this, seed) {}
 
 void Endpoints::SetListener(PortId port, mad::PortListener* listener) {

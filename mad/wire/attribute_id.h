@@ -83,6 +83,12 @@ enum class AttributeId : uint16_t {
   kServiceAssociationRecord = 0x003b,
   kInformInfoRecord = 0x00f3,
 
+  // Mellanox's vendor class, 0x0a.
+  kMellanoxVendorInfo = 0x0017,
+  kMellanoxConfigSpace = 0x0050,
+  kMellanoxCounterGroupInfo = 0x0090,
+  kMellanoxCounterGroups = 0x0091,
+
   // Congestion control, annex A10.
   kCongestionInfo = 0x0011,
   kCongestionKeyInfo = 0x0012,

@@ -79,6 +79,121 @@ struct MellanoxGeneralInfo {
 };
 static_assert(wire::Tiles<MellanoxGeneralInfo>());
 
+// Where the attributes of class MgmtClass::kMellanox start.
+inline constexpr size_t kMellanoxDataOffset = 24;
+
+// GeneralInfo, whole.
+struct MellanoxVendorInfo {
+  static constexpr AttributeId kId = AttributeId::kMellanoxVendorInfo;
+  static constexpr int kBits = 1088;
+
+  uint64_t vendor_key = 0;
+  MellanoxGeneralInfo info{};
+  uint32_t ini_file_version = 0;
+  uint32_t firmware_major = 0;
+  uint32_t firmware_minor = 0;
+  uint32_t firmware_sub_minor = 0;
+  uint8_t software_major = 0;
+  uint8_t software_minor = 0;
+  uint8_t software_sub_minor = 0;
+
+  bool operator==(const MellanoxVendorInfo&) const = default;
+
+  static constexpr auto Layout() {
+    using T = MellanoxVendorInfo;
+    using wire::Reserved, wire::Ro;
+    return wire::Table(  // component, name, length and offset in bits
+        Ro(&T::vendor_key, "VendorKey", 64, 0),
+        Ro(&T::info, "GeneralInfo", 512, 64),
+        Ro(&T::ini_file_version, "IniFileVersion", 32, 576),
+        Ro(&T::firmware_major, "ExtFwMajor", 32, 608),
+        Ro(&T::firmware_minor, "ExtFwMinor", 32, 640),
+        Ro(&T::firmware_sub_minor, "ExtFwSubMinor", 32, 672),
+        Reserved(136, 704), Ro(&T::software_major, "SwMajor", 8, 840),
+        Ro(&T::software_minor, "SwMinor", 8, 848),
+        Ro(&T::software_sub_minor, "SwSubMinor", 8, 856), Reserved(224, 864));
+  }
+};
+static_assert(wire::Tiles<MellanoxVendorInfo>());
+
+struct MellanoxConfigRecord {
+  static constexpr int kBits = 96;
+
+  uint32_t address = 0;
+  uint32_t data = 0;
+  uint32_t mask = 0;
+
+  bool operator==(const MellanoxConfigRecord&) const = default;
+
+  static constexpr auto Layout() {
+    using T = MellanoxConfigRecord;
+    using wire::Rw;
+    return wire::Table(Rw(&T::address, "Address", 32, 0),
+                       Rw(&T::data, "Data", 32, 32),
+                       Rw(&T::mask, "Mask", 32, 64));
+  }
+};
+static_assert(wire::Tiles<MellanoxConfigRecord>());
+
+// Registers of the device; the modifier says how many records there are.
+struct MellanoxConfigSpace {
+  static constexpr AttributeId kId = AttributeId::kMellanoxConfigSpace;
+  static constexpr int kBits = 1792;
+
+  uint64_t vendor_key = 0;
+  std::array<MellanoxConfigRecord, 18> records{};
+
+  bool operator==(const MellanoxConfigSpace&) const = default;
+
+  static constexpr auto Layout() {
+    using T = MellanoxConfigSpace;
+    using wire::Rw;
+    return wire::Table(Rw(&T::vendor_key, "VendorKey", 64, 0),
+                       Rw(&T::records, "Record", 1728, 64));
+  }
+};
+static_assert(wire::Tiles<MellanoxConfigSpace>());
+
+// Which optional counters a switch port can count; the modifier is the port.
+struct MellanoxCounterGroupInfo {
+  static constexpr AttributeId kId = AttributeId::kMellanoxCounterGroupInfo;
+  static constexpr int kBits = 160;
+
+  uint64_t vendor_key = 0;
+  uint8_t group_count = 0;
+  std::array<uint32_t, 2> group_masks{};
+
+  bool operator==(const MellanoxCounterGroupInfo&) const = default;
+
+  static constexpr auto Layout() {
+    using T = MellanoxCounterGroupInfo;
+    using wire::Reserved, wire::Ro;
+    return wire::Table(Ro(&T::vendor_key, "VendorKey", 64, 0), Reserved(24, 64),
+                       Ro(&T::group_count, "NumOfCounterGroups", 8, 88),
+                       Ro(&T::group_masks, "GroupMask", 64, 96));
+  }
+};
+static_assert(wire::Tiles<MellanoxCounterGroupInfo>());
+
+// Which of them it counts.
+struct MellanoxCounterGroups {
+  static constexpr AttributeId kId = AttributeId::kMellanoxCounterGroups;
+  static constexpr int kBits = 160;
+
+  uint64_t vendor_key = 0;
+  std::array<uint32_t, 2> group_selects{};
+
+  bool operator==(const MellanoxCounterGroups&) const = default;
+
+  static constexpr auto Layout() {
+    using T = MellanoxCounterGroups;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(Rw(&T::vendor_key, "VendorKey", 64, 0), Reserved(32, 64),
+                       Rw(&T::group_selects, "GroupSelect", 64, 96));
+  }
+};
+static_assert(wire::Tiles<MellanoxCounterGroups>());
+
 }  // namespace ibemu::mad
 
 #endif  // IBEMU_MAD_WIRE_MELLANOX_H_
