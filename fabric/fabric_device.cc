@@ -32,7 +32,9 @@ int FabricPort::GidCount() const { return kGuidTableEntries; }
 mad::Gid FabricPort::GidAt(int index) const {
   if (index < 0 || index >= kGuidTableEntries) return {};
   const NodePort& port = subnet_.port(id_);
-  return {.prefix = port.info.gid_prefix, .interface_id = port.GuidAt(index)};
+  const uint64_t guid = port.GuidAt(index);
+  if (guid == 0) return {};
+  return {.prefix = port.info.gid_prefix, .interface_id = guid};
 }
 
 int FabricPort::PKeyCount() const { return kPKeyTableEntries; }
