@@ -82,7 +82,7 @@ mad::PortInfo PowerOnPortInfo(const Node& node, const NodePort& port) {
       capability2::kSetNodeDescription | RateCapabilities(info);
   info.mtu_cap = info.neighbor_mtu = kMtu4096;
   info.vl_cap = kVl0To7;
-  info.operational_vls = 1;
+  info.operational_vls = info.vl_cap;  // else OpenSM resets the links
   info.vl_arbitration_high_cap = info.vl_arbitration_low_cap = 8;
   info.subnet_timeout = 18;
   info.resp_time_value = 16;

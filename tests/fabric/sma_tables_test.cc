@@ -63,8 +63,8 @@ TEST_F(SmaTablesTest, MapsSlsToLanesByPairOfPorts) {
   EXPECT_EQ(Set(kSwitch, 1, wanted, 2u << 8 | 4), MadStatus::kOk);
   EXPECT_THAT(Answer<mad::SlToVlMappingTable>().vls, Each(3));
   EXPECT_EQ(PortOf(kSwitch, 4).VlOf(7, 2), 3);
-  EXPECT_EQ(PortOf(kSwitch, 4).VlOf(7, 1), 0);
-  EXPECT_EQ(PortOf(kSwitch, 3).VlOf(7, 2), 0);
+  EXPECT_EQ(PortOf(kSwitch, 4).VlOf(7, 1), 7);
+  EXPECT_EQ(PortOf(kSwitch, 3).VlOf(7, 2), 7);
   for (const uint32_t beyond : {5u, 5u << 8}) {
     EXPECT_EQ(StatusOf(Method::kGet, kSwitch, 1,
                        AttributeId::kSlToVlMappingTable, beyond),
