@@ -1,0 +1,54 @@
+// The views of all runs: who sees which hosts.
+#ifndef IBEMU_DAEMON_ATTACHMENTS_H_
+#define IBEMU_DAEMON_ATTACHMENTS_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cuse/worker_pool.h"
+#include "daemon/loop.h"
+#include "daemon/rpc.h"
+#include "fabric/fabric.h"
+#include "mad/host.h"
+
+namespace ibemu::daemon {
+
+// Serves each view until its connection ends or its mount is gone.  Views of
+// one node share one mad::Host, which lives as long as any of them.
+class Attachments {
+ public:
+  // Both must outlive this; and this every Caller that it served.
+  Attachments(Loop& loop, fabric::Fabric& fabric);
+  ~Attachments();
+
+  // Adds the method `attach`.
+  void AddTo(Dispatcher& dispatcher);
+
+  // [{"pid": 4711, "devices": [...]}]
+  nlohmann::json List() const;
+
+  // Null unless a view shows the node.
+  std::shared_ptr<mad::Host> FindHost(fabric::NodeId node) const;
+
+ private:
+  class Attachment;
+
+  absl::StatusOr<nlohmann::json> Attach(Parameters& parameters, Caller& caller);
+  absl::StatusOr<std::vector<fabric::NodeId>> FindNodes(
+      const std::vector<std::string>& names) const;
+  absl::StatusOr<fabric::NodeId> DefaultNode() const;
+  std::shared_ptr<mad::Host> HostOf(fabric::NodeId node);
+
+  Loop& loop_;
+  fabric::Fabric& fabric_;
+  cuse::WorkerPool workers_;
+  std::map<fabric::NodeId, std::weak_ptr<mad::Host>> hosts_;
+  std::set<Attachment*> served_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_ATTACHMENTS_H_

@@ -1,0 +1,47 @@
+// The control socket's methods that look at the fabric or change it.
+#ifndef IBEMU_DAEMON_FABRIC_METHODS_H_
+#define IBEMU_DAEMON_FABRIC_METHODS_H_
+
+#include <map>
+#include <utility>
+
+#include "base/timers.h"
+#include "daemon/rpc.h"
+#include "fabric/fabric.h"
+
+namespace ibemu::daemon {
+
+// `nodes` and `links` answer page by page (parameters "from", "limit"; in the
+// result "total"), so that no request keeps the loop for long.
+class FabricMethods {
+ public:
+  static constexpr int kPage = 1000;
+
+  // Both must outlive this.
+  FabricMethods(Timers& timers, fabric::Fabric& fabric);
+
+  // Adds nodes, links, link.set, node.set and topology.text.  This must outlive
+  // `dispatcher`'s last call.
+  void AddTo(Dispatcher& dispatcher);
+
+  // {"cas": 2, "switches": 1, "routers": 0, "links": 2, "links_up": 2}
+  nlohmann::json Summary() const;
+
+ private:
+  absl::StatusOr<nlohmann::json> Nodes(Parameters& parameters) const;
+  absl::StatusOr<nlohmann::json> Links(Parameters& parameters) const;
+  absl::StatusOr<nlohmann::json> SetLink(Parameters& parameters);
+  absl::StatusOr<nlohmann::json> SetNode(Parameters& parameters);
+
+  Timers& timers_;
+  fabric::Fabric& fabric_;
+  // What a "for" will undo, by node and port.
+  std::map<std::pair<fabric::NodeId, int>, TimerId> reverts_;
+};
+
+// "0x0002c90300000001"
+std::string GuidText(mad::Guid guid);
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_FABRIC_METHODS_H_

@@ -1,0 +1,43 @@
+#include "daemon/progress.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/absl_text.h"
+
+namespace ibemu::daemon {
+namespace {
+
+constexpr int64_t kFirstAfter = 300;  // milliseconds
+constexpr int64_t kInterval = 100;
+
+int64_t Now() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+}  // namespace
+
+Progress::Progress()
+    : terminal_(isatty(STDERR_FILENO) == 1),
+      quiet_until_(Now() + kFirstAfter) {}
+
+Progress::~Progress() {
+  if (shown_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::Show(std::string_view phase, size_t done, size_t total) {
+  if (!terminal_ || Now() < quiet_until_) return;
+  quiet_until_ = Now() + kInterval;
+  shown_ = true;
+  std::string line = absl::StrCat("\r\033[K", Absl(phase));
+  if (total > 0) absl::StrAppend(&line, ": ", done * 100 / total, " %");
+  std::fputs(line.c_str(), stderr);
+}
+
+}  // namespace ibemu::daemon

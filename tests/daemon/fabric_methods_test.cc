@@ -1,0 +1,142 @@
+#include "daemon/fabric_methods.h"
+
+#include <string>
+
+#include "daemon/live_topology.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "testing/virtual_timers.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class NobodyInParticular : public Caller {
+ public:
+  UniqueFd TakeDescriptor() override { return UniqueFd(); }
+  int pid() const override { return 1; }
+  void Keep(std::shared_ptr<void>) override {}
+};
+
+// Four hosts on one switch.
+class FabricMethodsTest : public ::testing::Test {
+ protected:
+  FabricMethodsTest() {
+    methods_.AddTo(dispatcher_);
+    timers_.RunFor(absl::Seconds(1));
+  }
+
+  json Call(const std::string& method, const json& parameters) {
+    NobodyInParticular caller;
+    return json::parse(dispatcher_.Handle(
+        json{{"id", 1}, {"method", method}, {"params", parameters}}.dump(),
+        caller));
+  }
+  json Result(const std::string& method, const json& parameters) {
+    const json response = Call(method, parameters);
+    EXPECT_TRUE(response.contains("result")) << response;
+    return response.value("result", json());
+  }
+  std::string Error(const std::string& method, const json& parameters) {
+    return Call(method, parameters)["error"].value("message", "");
+  }
+  int LinksUp() { return methods_.Summary()["links_up"].get<int>(); }
+
+  ibemu::testing::VirtualTimers timers_;
+  fabric::Fabric fabric_{fabric::LoadTopology("single-switch:hosts=4").value(),
+                         timers_, fabric::FabricOptions{}};
+  FabricMethods methods_{timers_, fabric_};
+  Dispatcher dispatcher_;
+};
+
+TEST_F(FabricMethodsTest, NodesTellWhatTheyAre) {
+  const json page = Result("nodes", json::object());
+  EXPECT_EQ(page["total"], 5);
+  int switches = 0;
+  for (const json& node : page["nodes"]) {
+    EXPECT_EQ(node["up"], true);
+    EXPECT_EQ(node["ports"].size(), 1u);
+    if (node["type"] != "switch") continue;
+    ++switches;
+    EXPECT_EQ(node["ports_linked"], 4);
+  }
+  EXPECT_EQ(switches, 1);
+}
+
+TEST_F(FabricMethodsTest, PagesTogetherHoldEachLinkOnce) {
+  EXPECT_EQ(Result("nodes", {{"from", 4}})["nodes"].size(), 1u);
+  EXPECT_EQ(Result("nodes", {{"from", 5}})["nodes"].size(), 0u);
+  size_t links = 0;
+  int pages = 0;
+  for (json from = 0; !from.is_null(); ++pages) {
+    const json page = Result("links", {{"from", from}, {"limit", 1}});
+    links += page["links"].size();
+    from = page["next"];
+  }
+  EXPECT_EQ(links, 4u);
+  EXPECT_GE(pages, 4);
+}
+
+TEST_F(FabricMethodsTest, ALinkIsCutAndRestored) {
+  ASSERT_EQ(LinksUp(), 4);
+  Result("link.set", {{"node", "node-1"}, {"port", 1}, {"up", false}});
+  timers_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(LinksUp(), 3);
+  Result("link.set", {{"node", "node-1"}, {"port", 1}, {"up", true}});
+  timers_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(LinksUp(), 4);
+}
+
+TEST_F(FabricMethodsTest, ACutForSomeTimeEndsByItself) {
+  Result("link.set",
+         {{"node", "node-1"}, {"port", 1}, {"up", false}, {"for_ms", 5000}});
+  timers_.RunFor(absl::Seconds(4));
+  EXPECT_EQ(LinksUp(), 3);
+  timers_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(LinksUp(), 4);
+}
+
+TEST_F(FabricMethodsTest, ALaterWordAboutALinkOverridesTheTimedOne) {
+  const json cut = {{"node", "node-1"}, {"port", 1}, {"up", false}};
+  json timed = cut;
+  timed["for_ms"] = 5000;
+  Result("link.set", timed);
+  Result("link.set", cut);
+  timers_.RunFor(absl::Hours(1));
+  EXPECT_EQ(LinksUp(), 3);
+}
+
+TEST_F(FabricMethodsTest, ANodeThatIsOffTakesItsLinksAlong) {
+  Result("node.set", {{"node", "node-2"}, {"up", false}});
+  timers_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(LinksUp(), 3);
+  EXPECT_EQ(LiveTopology(fabric_.subnet()).nodes.size(), 4u);
+  Result("node.set", {{"node", "node-2"}, {"up", true}});
+  timers_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(LinksUp(), 4);
+}
+
+TEST_F(FabricMethodsTest, MistakesNameWhatWasMeant) {
+  EXPECT_THAT(Error("link.set", {{"node", "nodd-1"}, {"port", 1}}),
+              HasSubstr("did you mean \"node-1\"?"));
+  EXPECT_THAT(Error("link.set", {{"node", "node-1"}, {"port", 9}}),
+              HasSubstr("9"));
+  EXPECT_THAT(Error("node.set", {{"node", "node-1"}, {"upp", true}}),
+              HasSubstr("did you mean \"up\"?"));
+}
+
+TEST_F(FabricMethodsTest, TheExportedTextDescribesTheSameSubnet) {
+  const json result = Result("topology.text", json::object());
+  const auto exported =
+      fabric::ParseTopology(result["text"].get<std::string>(), "export");
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  EXPECT_EQ(fabric::FormatIbnetdiscover(fabric::NormalizeTopology(*exported)),
+            fabric::FormatIbnetdiscover(fabric::NormalizeTopology(
+                fabric::LoadTopology("single-switch:hosts=4").value())));
+}
+
+}  // namespace
+}  // namespace ibemu::daemon
