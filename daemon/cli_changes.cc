@@ -1,0 +1,108 @@
+// ibemu link, node.
+#include <CLI/App.hpp>
+#include <memory>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "base/status_macros.h"
+#include "daemon/cli.h"
+#include "daemon/client.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kLinkHelp[] = R"(Usage: ibemu link NODE/PORT up|down [OPTION]...
+Cut the cable at a port, or restore it.  Both ends notice.
+
+  --for=TIME      undo it after that time, for instance 10s or 500ms
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+
+Example:
+  ibemu link spine-1/3 down --for=10s
+)";
+
+constexpr char kNodeHelp[] = R"(Usage: ibemu node NODE up|down [OPTION]...
+Switch a node off, or on again.  While it is off all its links are cut.
+
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+)";
+
+struct Flags {
+  std::string fabric;
+  std::string target;
+  std::string direction;
+  std::string duration;
+};
+
+absl::StatusOr<bool> ParseDirection(const std::string& text) {
+  if (text == "up") return true;
+  if (text == "down") return false;
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", text, "\" is neither \"up\" nor \"down\""));
+}
+
+absl::Status SetLink(const Flags& flags) {
+  // The last slash: a description may have one too.
+  const size_t slash = flags.target.rfind('/');
+  int port = 0;
+  if (slash == std::string::npos ||
+      !absl::SimpleAtoi(flags.target.substr(slash + 1), &port)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", flags.target, "\" names no port: write NODE/PORT, as in sw1/3"));
+  }
+  IBEMU_ASSIGN_OR_RETURN(const bool up, ParseDirection(flags.direction));
+  json parameters = {
+      {"node", flags.target.substr(0, slash)}, {"port", port}, {"up", up}};
+  if (!flags.duration.empty()) {
+    absl::Duration duration;
+    if (!absl::ParseDuration(flags.duration, &duration) ||
+        duration < absl::Milliseconds(1)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--for=", flags.duration, ": write a time such as 10s, 500ms or 2m"));
+    }
+    parameters["for_ms"] = absl::ToInt64Milliseconds(duration);
+  }
+  IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
+  return client.Call("link.set", parameters).status();
+}
+
+absl::Status SetNode(const Flags& flags) {
+  IBEMU_ASSIGN_OR_RETURN(const bool up, ParseDirection(flags.direction));
+  IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
+  return client.Call("node.set", {{"node", flags.target}, {"up", up}}).status();
+}
+
+CLI::App* Add(CLI::App& app, Action& action, const char* name, const char* help,
+              const std::shared_ptr<Flags>& flags,
+              absl::Status (*change)(const Flags&)) {
+  CLI::App* command = app.add_subcommand(name);
+  SetHelp(*command, help);
+  command->add_option("--fabric", flags->fabric);
+  command->add_option("target", flags->target)->required();
+  command->add_option("direction", flags->direction)->required();
+  command->callback([flags, &action, change, name] {
+    action = [flags, change, name] {
+      const absl::Status status = change(*flags);
+      return status.ok() ? 0 : Fail(absl::StrCat("ibemu ", name), status);
+    };
+  });
+  return command;
+}
+
+}  // namespace
+
+void AddChanges(CLI::App& app, Action& action) {
+  const auto link = std::make_shared<Flags>();
+  Add(app, action, "link", kLinkHelp, link, SetLink)
+      ->add_option("--for", link->duration);
+  Add(app, action, "node", kNodeHelp, std::make_shared<Flags>(), SetNode);
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,50 @@
+// ibemu: the command that people type.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/cli.h"
+#include "daemon/version.h"
+
+namespace {
+
+constexpr char kHelp[] = R"(Usage: ibemu COMMAND [OPTION]...
+Simulated InfiniBand subnets for unmodified programs.
+
+  run         run a command as if on a host of a subnet
+  status      what a daemon serves, and to whom
+  nodes       the nodes of a fabric
+  links       its links
+  link        cut or restore a link
+  node        switch a node off or on
+  export      write a running fabric's topology
+  topology    generate, check or show a topology
+  doctor      what on this machine is in ibemu's way, and the cure
+
+"ibemu COMMAND --help" tells more; "ibemu --version" prints the version.
+
+Example, two hosts, cable to cable:
+  ibemu run -- ibstat
+)";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("", "ibemu");
+  ibemu::daemon::SetHelp(app, kHelp);
+  app.set_version_flag("--version",
+                       absl::StrCat("ibemu ", ibemu::daemon::Version()));
+  ibemu::daemon::Action action;
+  ibemu::daemon::AddRun(app, action);
+  ibemu::daemon::AddStatus(app, action);
+  ibemu::daemon::AddChanges(app, action);
+  ibemu::daemon::AddTopology(app, action);
+  ibemu::daemon::AddDoctor(app, action);
+  if (const auto status = ibemu::daemon::Parse(app, {argv + 1, argv + argc})) {
+    return *status;
+  }
+  return action();
+}

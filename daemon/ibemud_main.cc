@@ -1,0 +1,103 @@
+// ibemud: the daemon.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/cli.h"
+#include "daemon/server.h"
+#include "daemon/version.h"
+
+namespace {
+
+using ibemu::daemon::kUsageError;
+
+constexpr char kHelp[] = R"(Usage: ibemud --topology=SPEC [OPTION]...
+Own one simulated InfiniBand subnet and serve it to "ibemu run --fabric".
+
+  --topology=SPEC   a file (ibnetdiscover format, "-" is standard input) or a
+                    generator: back-to-back, single-switch:hosts=8,
+                    fat-tree:radix=36,levels=2, torus:4x4x4, dragonfly:...
+  --sm=none|static  who configures the subnet: none leaves it to an opensm on one
+                    of the hosts; static (default) sets LIDs, routes and ACTIVE
+                    ports at start
+  --name=NAME       the fabric's name, for --fabric=NAME (default: default)
+  --socket=PATH     the control socket, instead of --name
+  --seed=N          seed of losses and delays (default: drawn and printed)
+  --check           load and verify, then exit: 0 without faults, else 1
+  --version         print the version
+
+A line with "ready" on standard error says that clients may come.  SIGTERM and
+SIGINT end the daemon; programs on its hosts then get errors.
+
+Example, in two terminals:
+  ibemud --topology=fat-tree:radix=36,levels=2 --sm=none
+  ibemu run --fabric=default -- opensm
+)";
+
+struct Flags {
+  ibemu::daemon::DaemonOptions daemon;
+  std::string topology;
+  std::string name;
+  std::vector<std::string> hosts;
+  std::string front_end;
+  std::string backend;
+};
+
+// Empty when the flags make sense together.
+std::string Mistake(const Flags& flags) {
+  if (!flags.front_end.empty() || !flags.hosts.empty()) {
+    return "--front-end=cuse and --host (devices for the whole system) come "
+           "with a later release: use \"ibemu run --fabric\"";
+  }
+  if (!flags.backend.empty()) {
+    return "--backend (a real adapter) comes with a later release: use "
+           "--topology";
+  }
+  if (flags.topology.empty()) {
+    return "--topology=SPEC is missing: a file, or for instance "
+           "--topology=single-switch:hosts=8";
+  }
+  if (!flags.name.empty() && !flags.daemon.socket.empty()) {
+    return "--name and --socket exclude each other";
+  }
+  if (flags.name.find('/') != std::string::npos) {
+    return absl::StrCat("--name=", flags.name,
+                        ": a name has no slash: use --socket for a path");
+  }
+  return "";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Flags flags;
+  uint64_t seed = 0;
+  CLI::App app("", "ibemud");
+  ibemu::daemon::SetHelp(app, kHelp);
+  app.set_version_flag("--version",
+                       absl::StrCat("ibemud ", ibemu::daemon::Version()));
+  app.add_option("--topology", flags.topology);
+  app.add_option("--sm", flags.daemon.sm);
+  app.add_option("--name", flags.name);
+  app.add_option("--socket", flags.daemon.socket);
+  const CLI::Option* seed_option = app.add_option("--seed", seed);
+  app.add_option("--host", flags.hosts);
+  app.add_option("--front-end", flags.front_end);
+  app.add_option("--backend", flags.backend);
+  app.add_flag("--check", flags.daemon.check);
+  if (const auto status = ibemu::daemon::Parse(app, {argv + 1, argv + argc})) {
+    return *status;
+  }
+  if (const std::string mistake = Mistake(flags); !mistake.empty()) {
+    std::fprintf(stderr, "ibemud: %s\n", mistake.c_str());
+    return kUsageError;
+  }
+  flags.daemon.topology = flags.topology;
+  if (!flags.name.empty()) flags.daemon.socket = flags.name;
+  if (!seed_option->empty()) flags.daemon.seed = seed;
+  return ibemu::daemon::RunDaemon(flags.daemon);
+}
