@@ -34,6 +34,9 @@ class Account:
             "XDG_RUNTIME_DIR": str(self.home / "run"),
             "LC_ALL": "C",
             "TERM": "dumb",
+            # Where opensm keeps its files: /var belongs to root.
+            "OSM_CACHE_DIR": str(self.home),
+            "OSM_TMP_DIR": str(self.home),
         }
 
     def popen(self, arguments, **options):

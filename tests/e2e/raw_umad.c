@@ -12,7 +12,7 @@
 
 // A directed-route Get(NodeInfo) with no hop: our own port answers.
 static void fill_request(struct ib_user_mad *umad, uint32_t agent) {
-  uint8_t *mad = umad->data;
+  uint8_t *mad = (uint8_t *)umad->data;
   memset(umad, 0, sizeof *umad + 256);
   umad->hdr.id = agent;
   umad->hdr.timeout_ms = 1000;
@@ -26,7 +26,7 @@ static void fill_request(struct ib_user_mad *umad, uint32_t agent) {
 }
 
 int main(void) {
-  static char buffer[sizeof(struct ib_user_mad) + 256];
+  static _Alignas(8) char buffer[sizeof(struct ib_user_mad) + 256];
   struct ib_user_mad *umad = (struct ib_user_mad *)buffer;
   long fd = syscall(SYS_openat, AT_FDCWD, "/dev/infiniband/umad0", O_RDWR, 0);
   if (fd < 0) return 1;
