@@ -24,7 +24,9 @@ NodePort* NamedPort(const SmaRequest& request, uint32_t number) {
 
 SlToVlTable VlsOf(const NodePort& port, int ingress) {
   SlToVlTable vls;
-  for (uint8_t sl = 0; sl < vls.size(); ++sl) vls[sl] = port.VlOf(sl, ingress);
+  for (size_t sl = 0; sl < vls.size(); ++sl) {
+    vls[sl] = port.VlOf(static_cast<uint8_t>(sl), ingress);
+  }
   return vls;
 }
 
