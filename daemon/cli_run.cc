@@ -56,10 +56,8 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--sm", options->sm);
   run->add_option("--seed", options->seed);
   run->add_option("--fabric", options->fabric);
-  run->add_option("--host", options->hosts)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
+  // One value each time: what follows is COMMAND.
+  run->add_option("--host", options->hosts)->allow_extra_args(false);
   run->add_option("--profile", options->profile);
   run->add_option("--device-name", options->device_name);
   run->callback([run, options, &action] {

@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   app.add_option("--name", flags.name);
   app.add_option("--socket", flags.daemon.socket);
   const CLI::Option* seed_option = app.add_option("--seed", seed);
-  app.add_option("--host", flags.hosts);
+  app.add_option("--host", flags.hosts)->allow_extra_args(false);
   app.add_option("--front-end", flags.front_end);
   app.add_option("--backend", flags.backend);
   app.add_flag("--check", flags.daemon.check);
