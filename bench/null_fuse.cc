@@ -61,7 +61,8 @@ void Read(fuse_req_t req, fuse_ino_t, size_t, off_t, fuse_file_info*) {
   queue.pop_front();
 }
 
-void Poll(fuse_req_t req, fuse_ino_t, fuse_file_info*, fuse_pollhandle* handle) {
+void Poll(fuse_req_t req, fuse_ino_t, fuse_file_info*,
+          fuse_pollhandle* handle) {
   if (handle != nullptr) fuse_pollhandle_destroy(handle);
   fuse_reply_poll(req, POLLOUT | (queue.empty() ? 0 : POLLIN));
 }

@@ -55,19 +55,19 @@ Channel OpenUmad() {
   const int agent = umad_register(port, 0x81, 1, 0, nullptr);
   if (agent < 0) Die("umad_register");
   void* const umad = umad_alloc(1, umad_size() + kMadSize);
-  return {
-      [=](uint32_t tid) {
-        FillRequest(static_cast<uint8_t*>(umad_get_mad(umad)), tid);
-        umad_set_addr(umad, 0xffff, 0, 0, 0);
-        if (umad_send(port, agent, umad, kMadSize, kTimeoutMs, 0) < 0) {
-          Die("umad_send");
-        }
-      },
-      [=] {
-        int length = kMadSize;
-        if (umad_recv(port, umad, &length, kTimeoutMs) < 0) Die("umad_recv");
-        if (umad_status(umad) != 0) Die("umad_status");
-      }};
+  return {[=](uint32_t tid) {
+            FillRequest(static_cast<uint8_t*>(umad_get_mad(umad)), tid);
+            umad_set_addr(umad, 0xffff, 0, 0, 0);
+            if (umad_send(port, agent, umad, kMadSize, kTimeoutMs, 0) < 0) {
+              Die("umad_send");
+            }
+          },
+          [=] {
+            int length = kMadSize;
+            if (umad_recv(port, umad, &length, kTimeoutMs) < 0)
+              Die("umad_recv");
+            if (umad_status(umad) != 0) Die("umad_status");
+          }};
 }
 
 Channel OpenFile(const std::string& path) {

@@ -24,8 +24,8 @@ using Action = std::function<int()>;
 // Gives `app` its help text, as it stands, in place of CLI11's.
 void SetHelp(CLI::App& app, const char* text);
 
-// What a "--" in front of COMMAND becomes before CLI11 sees it, which would take
-// what follows away from the subcommand.
+// What a "--" in front of COMMAND becomes before CLI11 sees it, which would
+// take what follows away from the subcommand.
 inline constexpr char kCommandFollows[] = "\001--";
 
 // Parses.  Returns an exit status if that was all (help, version, a mistake,

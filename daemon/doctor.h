@@ -14,7 +14,7 @@ namespace ibemu::daemon {
 
 // What files of the machine say.
 struct DoctorFacts {
-  bool has_fuse_device = false;         // /dev/fuse, of whatever kind
+  bool has_fuse_device = false;           // /dev/fuse, of whatever kind
   int io_uring_disabled = 0;              // kernel.io_uring_disabled: 0, 1, 2
   int ptrace_scope = 0;                   // of Yama
   int seccomp_mode = 0;                   // of /proc/self/status
