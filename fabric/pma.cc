@@ -122,8 +122,10 @@ std::optional<PmaSelection> Pma::Select(PortId id, uint8_t port_select) {
     if (selection.ports.empty()) return std::nullopt;
     return selection;
   }
-  if (!subnet_.has_port(node, port_select)) return std::nullopt;
-  selection.ports = {&subnet_.port(subnet_.port_id(node, port_select)), 1};
+  const bool asked = port_select == 0 && !node.is_switch();
+  if (!asked && !subnet_.has_port(node, port_select)) return std::nullopt;
+  const PortId selected = asked ? id : subnet_.port_id(node, port_select);
+  selection.ports = {&subnet_.port(selected), 1};
   return selection;
 }
 

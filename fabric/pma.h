@@ -27,7 +27,8 @@ class Pma {
                         std::span<std::byte> data);
   mad::MadStatus AnswerSamples(PortId port, const mad::MadHeader& header,
                                std::span<std::byte> data);
-  // What PortSelect of a MAD to `port` means; none: nothing.
+  // What PortSelect of a MAD to `port` means; none: nothing.  An adapter takes
+  // 0 for the port that was asked, as mlx5 does.
   std::optional<PmaSelection> Select(PortId port, uint8_t port_select);
 
   Subnet& subnet_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
+#include <type_traits>
 
 #include "fabric/pma_counters.h"
 #include "fabric/pma_port.h"
@@ -290,6 +292,22 @@ uint64_t Total(std::span<const NodePort> ports, Counter counter) {
   return total;
 }
 
+// PortCounters doesn't know unicast from multicast; a Set of its packets means
+// both, so that the extended counters still add up.
+void SplitPackets(NodePort& port, const PortCounters& wanted) {
+  const auto selects = [&](int bit) {
+    return (wanted.counter_select >> bit & 1) != 0;
+  };
+  if (selects(14)) {
+    WriteCounter(port, Counter::kUnicastXmitPkts, wanted.port_xmit_pkts);
+    WriteCounter(port, Counter::kMulticastXmitPkts, 0);
+  }
+  if (selects(15)) {
+    WriteCounter(port, Counter::kUnicastRcvPkts, wanted.port_rcv_pkts);
+    WriteCounter(port, Counter::kMulticastRcvPkts, 0);
+  }
+}
+
 template <class T>
 MadStatus Handle(const PmaSelection& selection, bool set,
                  std::span<std::byte> data) {
@@ -299,6 +317,9 @@ MadStatus Handle(const PmaSelection& selection, bool set,
     for (NodePort& port : selection.ports) {
       if constexpr (kOpCode<T> != nullptr) {
         SelectOpCode<T>(port, attribute.op_code);
+      }
+      if constexpr (std::is_same_v<T, PortCounters>) {
+        SplitPackets(port, attribute);
       }
       for (const Column<T>& column : kColumns<T>) {
         for (int i = 0; i < column.count; ++i) {

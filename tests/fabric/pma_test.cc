@@ -346,13 +346,36 @@ TEST_F(PmaTest, HasSwitchCountersOnlyOnSwitches) {
 
 TEST_F(PmaTest, RefusesPortsThatTheNodeDoesNotHave) {
   const AttributeId id = AttributeId::kPortCounters;
-  EXPECT_EQ(StatusOf(adapter(), Method::kGet, id, 0), MadStatus::kInvalidField);
   EXPECT_EQ(StatusOf(adapter(), Method::kGet, id, 2), MadStatus::kOk);
   EXPECT_EQ(StatusOf(adapter(), Method::kGet, id, 3), MadStatus::kInvalidField);
   EXPECT_EQ(StatusOf(switch0(), Method::kGet, id, 0), MadStatus::kOk);
   EXPECT_EQ(StatusOf(switch0(), Method::kGet, id, 4), MadStatus::kInvalidField);
   EXPECT_EQ(StatusOf(switch0(), Method::kSet, id, 254),
             MadStatus::kInvalidField);
+}
+
+TEST_F(PmaTest, TakesPort0OfAnAdapterForTheOneAsked) {
+  Adapter(2).traffic.xmit_packets = 7;
+  const auto counters = Get<PortCounters>(subnet_.port_id(NodeId{0}, 2), 0);
+  EXPECT_EQ(counters.port_xmit_pkts, 7u);
+  EXPECT_EQ(counters.port_select, 0);
+}
+
+TEST_F(PmaTest, KeepsTheSumOfUnicastAndMulticastWhenPacketsAreCleared) {
+  Adapter(1).traffic = {.xmit_packets = 10, .rcv_packets = 20};
+  Adapter(1).Events().xmit_multicast_packets = 3;
+  Adapter(1).Events().rcv_multicast_packets = 4;
+  PortCounters clear;
+  clear.port_select = 1;
+  clear.counter_select = 0xc000;
+  Set(adapter(), clear);
+  Adapter(1).traffic.xmit_packets += 5;
+  Adapter(1).Events().xmit_multicast_packets += 2;
+  const auto wide = Get<PortCountersExtended>(adapter(), 1);
+  EXPECT_EQ(wide.port_xmit_pkts, 5u);
+  EXPECT_EQ(wide.port_unicast_xmit_pkts, 3u);
+  EXPECT_EQ(wide.port_multicast_xmit_pkts, 2u);
+  EXPECT_EQ(wide.port_unicast_rcv_pkts, 0u);
 }
 
 TEST_F(PmaTest, RefusesWhatItDoesNotKnow) {
