@@ -8,9 +8,9 @@ namespace {
 
 constexpr uint32_t kRmppPayload = 220;
 
-// What the first segment announces is only believed up to here: memory is taken
-// for what has arrived.
-constexpr size_t kLargestReservation = size_t{1} << 20;
+// What the first segment announces is believed up to this multiple of what has
+// arrived: memory is taken for messages, not for promises.
+constexpr size_t kTrust = 8;
 
 }  // namespace
 
@@ -61,19 +61,22 @@ void RmppReceiver::Keep(const RmppHeader& data, Bytes mad) {
   }
   const size_t each = kMadBytes - header_bytes_;
   if (data.segment == 1) {
-    const size_t announced = data.length_or_window / kRmppPayload + 1;
-    message_.reserve(
-        std::min(header_bytes_ + announced * each, kLargestReservation));
+    announced_ =
+        header_bytes_ + (data.length_or_window / kRmppPayload + 1) * each;
     message_.assign(mad.begin(), mad.end());
     return;
   }
   const Bytes payload = mad.subspan(header_bytes_, each);
   const size_t offset = header_bytes_ + (data.segment - 1) * each;
+  const size_t end = offset + each;
+  if (end > message_.capacity()) {
+    message_.reserve(std::max(2 * end, std::min(announced_, kTrust * end)));
+  }
   if (offset == message_.size()) {
     message_.insert(message_.end(), payload.begin(), payload.end());
     return;
   }
-  if (offset > message_.size()) message_.resize(offset + each);
+  if (end > message_.size()) message_.resize(end);
   std::memcpy(message_.data() + offset, payload.data(), each);
 }
 

@@ -55,6 +55,7 @@ class RmppReceiver {
   uint32_t last_ = 0;  // the segment with the Last flag; 0: not seen
   uint32_t last_length_ = 0;
   bool complete_ = false;
+  size_t announced_ = 0;  // bytes of the message, says its first segment
   std::vector<std::byte> message_;
 };
 
