@@ -16,13 +16,11 @@ struct Flight {
     kLeave,   // leaves through `port`
     kArrive,  // comes out of the cable at `port`
     kRoute,   // starts at `port`, a switch's port 0, and goes by its DLID
-    kRelay,   // as kLeave, after it entered a switch at `ingress`
     kLoop,    // is for `port` itself
   };
   Step step = Step::kLeave;
   uint8_t vl = 0;  // on the link it is on; meaningless for VL15
   PortId port = kNoPort;
-  PortId ingress = kNoPort;
   int hops = 0;  // links crossed so far
   Packet packet;
 };

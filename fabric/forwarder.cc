@@ -13,6 +13,12 @@ using mad::Lid, mad::PortState, mad::SmiStep;
 // A routing loop ends here: no real subnet has paths as long.
 constexpr int kMaxHops = 4096;
 
+// The same for multicast, whose loops also multiply.
+constexpr int kMaxMulticastHops = 256;
+
+// Packets that delayed links hold at most, all together.
+constexpr size_t kMaxLate = 1 << 17;
+
 bool IsDirectedRoute(const Packet& packet) {
   return packet.vl15 && wire::Get<&mad::Smp::mgmt_class>(packet.mad) ==
                             mad::MgmtClass::kSubnetDirectedRoute;
@@ -132,8 +138,9 @@ void Forwarder::Drain() {
 }
 
 void Forwarder::Walk(Flight& flight) {
-  PortId ingress = flight.port;
+  const PortId ingress = flight.port;
   PortId egress = kNoPort;
+  copies_ = 0;
   const Node& start = subnet_.NodeOf(flight.port);
   if (!start.up) {
     Drop();
@@ -142,10 +149,6 @@ void Forwarder::Walk(Flight& flight) {
   switch (flight.step) {
     case Flight::Step::kLeave:
       egress = flight.port;
-      break;
-    case Flight::Step::kRelay:
-      egress = flight.port;
-      ingress = flight.ingress;
       break;
     case Flight::Step::kArrive:
       egress = Enter(flight);
@@ -157,6 +160,10 @@ void Forwarder::Walk(Flight& flight) {
       TakeAtEnd(flight.port, start, flight.packet);
       break;
   }
+  Carry(flight, ingress, egress);
+}
+
+void Forwarder::Carry(Flight& flight, PortId ingress, PortId egress) {
   while (egress != kNoPort) {
     flight.port = egress;
     if (!CrossLink(flight, ingress)) return;
@@ -217,12 +224,19 @@ bool Forwarder::PassFaults(const Flight& flight, const NodePort& out) {
 
 void Forwarder::ArriveLater(const Flight& flight, const NodePort& out,
                             absl::Time arrival) {
+  if (late_ == kMaxLate) {
+    ++subnet_.port(flight.port).Events().xmit_hoq_lifetime;
+    Drop();
+    return;
+  }
+  ++late_;
   Flight late = flight;
   late.step = Flight::Step::kArrive;
   late.port = out.peer;
   timers_.RunAt(arrival, [self = self_, late, epoch = out.link_epoch] {
     if (*self == nullptr) return;
     Forwarder& forwarder = **self;
+    --forwarder.late_;
     // Cut meanwhile: what was in the cable is lost.
     if (forwarder.subnet_.port(late.port).link_epoch != epoch) {
       forwarder.Drop();
@@ -345,26 +359,33 @@ void Forwarder::Replicate(PortId ingress, const Node& node,
   const bool in_range = !flight.packet.vl15 &&
                         (info.multicast_fdb_top == 0 ||
                          static_cast<uint16_t>(lid) <= info.multicast_fdb_top);
-  bool any = false;
-  for (int number = 0; in_range && number <= node.port_count; ++number) {
+  if (!in_range || flight.hops > kMaxMulticastHops) {
+    ++in.Events().relay_dlid_mapping;
+    Drop();
+    return;
+  }
+  bool member = false, copied = false;
+  for (int number = 0; number <= node.port_count; ++number) {
     if (!node.sw->multicast.Contains(lid, number)) continue;
-    any = true;
+    member = true;
     if (number == in.number) continue;
+    copied = true;
     if (number == 0) {
       Deliver(ingress, flight.packet);
       continue;
     }
-    // The copies leave one after the other: each crosses its link when its
-    // turn comes.
-    Flight& copy = queue_.Push();
-    copy = flight;
-    copy.step = Flight::Step::kRelay;
-    copy.ingress = ingress;
-    copy.port = subnet_.port_id(node, number);
+    const PortId egress = subnet_.port_id(node, number);
+    if (++copies_ > 2 * subnet_.ports().size()) {
+      ++subnet_.port(egress).Events().xmit_hoq_lifetime;
+      Drop();
+      continue;
+    }
+    // Depth first: no copy waits for another, so a burst takes no memory.
+    Flight copy = flight;
+    Carry(copy, ingress, egress);
   }
-  if (any) return;
-  ++in.Events().relay_dlid_mapping;
-  Drop();
+  if (!member) ++in.Events().relay_dlid_mapping;
+  if (!copied) Drop();
 }
 
 PortId Forwarder::Deliver(PortId ingress, const Packet& packet) {

@@ -61,6 +61,8 @@ class Forwarder {
   // From hop to hop, until the packet is delivered, dropped or delayed.
   void Walk(Flight& flight);
 
+  void Carry(Flight& flight, PortId ingress, PortId egress);
+
   // From flight.port to the other end of its link.  False: it is not there
   // now; what became of it is settled.  `ingress`: where it entered the node.
   bool CrossLink(Flight& flight, PortId ingress);
@@ -91,6 +93,8 @@ class Forwarder {
   FlightQueue queue_;
   std::vector<Timers::Task> after_delivery_;
   bool scheduled_ = false;
+  size_t copies_ = 0;  // of the packet under way: a storm ends
+  size_t late_ = 0;    // packets that wait in delayed links
   ForwardingTotals totals_;
   absl::flat_hash_map<PortId, FaultStage> faults_;
   // Tasks that outlive this object look here first.

@@ -15,45 +15,12 @@
 #include "mad/wire/mad_header.h"
 #include "mad/wire/node_info.h"
 #include "mad/wire/smp.h"
+#include "testing/row_topology.h"
 #include "testing/virtual_timers.h"
 
 namespace ibemu::fabric {
 
-// Switches in a row with one host at each end: host 1 - sw1 - ... - swN - host
-// 2.  Each switch has 8 ports: 1 leads towards host 1, 2 towards host 2.
-inline Topology Row(int switches) {
-  Topology topology;
-  const auto host = [&](const std::string& name, uint64_t guid) {
-    NodeSpec spec;
-    spec.name = spec.description = name;
-    spec.node_guid = mad::Guid{guid};
-    spec.port_guids = {mad::Guid{guid + 1}};
-    spec.port_count = 1;
-    topology.nodes.push_back(spec);
-  };
-  host("host-1", 0x1000);
-  for (int i = 1; i <= switches; ++i) {
-    NodeSpec spec;
-    spec.type = mad::NodeType::kSwitch;
-    spec.name = spec.description = "sw" + std::to_string(i);
-    spec.node_guid = mad::Guid{0x5000 + 16 * static_cast<uint64_t>(i)};
-    spec.port_guids = {spec.node_guid};
-    spec.port_count = 8;
-    topology.nodes.push_back(spec);
-  }
-  host("host-2", 0x2000);
-  const auto last = static_cast<uint32_t>(switches + 1);
-  for (uint32_t i = 0; i < last; ++i) {
-    LinkSpec link;
-    link.a = NodeId{i};
-    link.port_a = i == 0 ? 1 : 2;
-    link.b = NodeId{i + 1};
-    link.port_b = 1;
-    link.rate = DefaultLinkRate();
-    topology.links.push_back(link);
-  }
-  return topology;
-}
+using testing::Row;
 
 class Inbox : public mad::PortListener {
  public:
