@@ -255,6 +255,32 @@ TEST(ForwardingTest, CountsMulticastToNoMember) {
             1u);
 }
 
+TEST(ForwardingTest, EndsAMulticastStorm) {
+  // Every pair of five switches is linked, and each sends to all others.
+  Topology mesh = Row(5);
+  for (uint32_t a = 1; a <= 5; ++a) {
+    for (uint32_t b = a + 2; b <= 5; ++b) {
+      mesh.links.push_back({.a = NodeId{a},
+                            .b = NodeId{b},
+                            .port_a = static_cast<uint8_t>(2 + b - a),
+                            .port_b = static_cast<uint8_t>(9 - b + a),
+                            .rate = DefaultLinkRate()});
+    }
+  }
+  testing::VirtualTimers timers;
+  Fabric fabric(mesh, timers, {});
+  ASSERT_TRUE(ConfigureStatically(fabric).ok());
+  for (Node& node : fabric.subnet().nodes()) {
+    for (int port = 1; node.is_switch() && port <= 8; ++port) {
+      node.sw->multicast.Set(Lid{0xc000}, port, true);
+    }
+  }
+  ASSERT_TRUE(fabric.device(NodeId{0}).port(1).Transmit(Gmp(Lid{0xc000})).ok());
+  timers.RunPending();
+  EXPECT_GT(fabric.totals().delivered, 0u);
+  EXPECT_LT(fabric.totals().hops, 5 * fabric.subnet().ports().size());
+}
+
 TEST(ForwardingTest, GivesASwitchsNeighbourAnAnswerWithoutLids) {
   RowFabric row(1);
   EXPECT_THAT(row.Send(Smp(Lid::kPermissive)), SizeIs(1));
