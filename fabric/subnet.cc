@@ -54,7 +54,8 @@ uint16_t RateCapabilities(const mad::PortInfo& info) {
   return mask;
 }
 
-// What a port supports stays, everything else is as delivered.
+// What a port supports stays, and that a program of its host is an SM;
+// everything else is as delivered.
 mad::PortInfo PowerOnPortInfo(const Node& node, const NodePort& port) {
   mad::PortInfo info;
   info.local_port_num = port.number;
@@ -78,6 +79,7 @@ mad::PortInfo PowerOnPortInfo(const Node& node, const NodePort& port) {
   if (info.link_speed_ext_supported != 0) {
     info.capability_mask |= capability::kExtendedSpeeds;
   }
+  info.capability_mask |= port.info.capability_mask & capability::kIsSm;
   info.capability_mask2 =
       capability2::kSetNodeDescription | RateCapabilities(info);
   info.mtu_cap = info.neighbor_mtu = kMtu4096;
