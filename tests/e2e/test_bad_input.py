@@ -1,6 +1,7 @@
 """Mistakes get one clear answer: place, thing, rule; and nothing is started."""
 
 import os
+import pathlib
 import re
 import subprocess
 
@@ -40,7 +41,7 @@ def test_all_faults_of_a_topology_are_told_in_one_run(account):
                          r"it has ports 1 to 8", text), text
         assert re.search(r'lab\.net:4: .*"H-9"', text)
         assert re.search(r"lab\.net:6: port 2 .*", text)
-        assert re.search(r"lab\.net:1[12]: .*(GUID|guid)", text)
+        assert re.search(r"lab\.net:1[123]: .*(GUID|guid)", text)
         assert re.search(r'lab\.net:16: .*"Wombat"', text)
     assert not (account.home / "ran").exists()
 
@@ -91,35 +92,43 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0,
                                 reason="changing the machine needs root")
 
 
-def under(setup, account, *command):
-    """Runs a command after `setup` has changed a copy of the machine."""
-    script = f'{setup} && exec {" ".join(account.prefix)} "$@"'
-    return subprocess.run(
-        ["unshare", "--mount", "--", "sh", "-c", script, "sh", *command],
-        env=account.environment, cwd=account.home, capture_output=True,
-        text=True, check=False)
+NO_FUSE = ("mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && "
+           "mknod -m 666 /dev/zero c 1 5 && mknod -m 666 /dev/urandom c 1 9")
 
 
 @needs_root
 @pytest.mark.parametrize("command", [("run", "--", "true"), ("doctor",)])
 def test_a_missing_dev_fuse_is_named_with_its_cure(account, command):
-    done = under("mount --bind /dev/null /dev/fuse", account, "ibemu", *command)
+    script = f'{NO_FUSE} && exec {" ".join(account.prefix)} ibemu "$@"'
+    done = subprocess.run(
+        ["unshare", "--mount", "--", "sh", "-c", script, "sh", *command],
+        env=account.environment, cwd=account.home, capture_output=True,
+        text=True, check=False)
     assert done.returncode != 0
     text = done.stderr + done.stdout
     assert "/dev/fuse" in text and "modprobe fuse" in text
 
 
+@pytest.fixture
+def no_user_namespaces():
+    """The whole machine's switch: put back whatever happens."""
+    switch = pathlib.Path("/proc/sys/user/max_user_namespaces")
+    before = switch.read_text()
+    try:
+        switch.write_text("0")
+    except PermissionError:
+        pytest.skip("this kernel lets nobody change max_user_namespaces")
+    yield
+    switch.write_text(before)
+
+
 @needs_root
+@pytest.mark.usefixtures("no_user_namespaces")
 @pytest.mark.parametrize("command", [("run", "--", "true"), ("doctor",)])
-def test_forbidden_user_namespaces_are_named_with_their_cure(
-        account, command):
-    if account.name == "root":
-        pytest.skip("root needs no user namespace")
-    done = subprocess.run(
-        ["unshare", "--user", "--map-users=0,0,65536", "--map-groups=0,0,65536",
-         "sh", "-c", "echo 0 >/proc/sys/user/max_user_namespaces && "
-         f'exec {" ".join(account.prefix)} ibemu "$@"', "sh", *command],
-        env=account.environment, cwd=account.home, capture_output=True,
-        text=True, check=False)
-    assert done.returncode != 0
-    assert "max_user_namespaces" in done.stderr + done.stdout
+def test_forbidden_user_namespaces_are_named_with_their_cure(account, command):
+    done = account.run("ibemu", *command, check=False)
+    text = done.stderr + done.stdout
+    if account.name == "root" and command[0] == "run":
+        assert done.returncode == 0  # root needs none
+    else:
+        assert "max_user_namespaces" in text

@@ -92,7 +92,7 @@ def test_ibroute_and_dump_lfts_agree(subnet, discovered):
     switch = min(lid[name] for name in lid if not name.startswith("node-"))
     route = subnet.run(OTHER_HOST, "ibroute", switch).stdout
     assert re.search(r"7\d\d valid lids dumped", route)
-    dump = subnet.run(OTHER_HOST, "dump_lfts.sh").stdout
+    dump = subnet.run(OTHER_HOST, "dump_lfts").stdout
     assert dump.count("Unicast lids") == 54
 
     def forwarding(text):
@@ -104,7 +104,7 @@ def test_ibroute_and_dump_lfts_agree(subnet, discovered):
 
 
 def test_dump_mfts_shows_the_trees_of_opensm(subnet):
-    text = subnet.run(OTHER_HOST, "dump_mfts.sh").stdout
+    text = subnet.run(OTHER_HOST, "dump_mfts").stdout
     assert text.count("Multicast mlids") == 54
 
 
@@ -115,8 +115,7 @@ def test_dump_mfts_shows_the_trees_of_opensm(subnet):
     (["pkeys", "1", "1"], r"0: 0xffff"),
     (["sl2vl", "1", "1"], r"\|"),
     (["vlarb", "1", "1"], r"VLArbitration|weight|WEIGHT"),
-    (["guids", "1", "1"], r"0x[0-9a-f]{16}"),
-    (["mepi", "1", "1"], r"\S"),
+    (["guidinfo", "1"], r"0x[0-9a-f]{16}"),
 ])
 def test_smpquery_reads(subnet, operation, wanted):
     text = subnet.run(OTHER_HOST, "smpquery", *operation).stdout
@@ -174,6 +173,8 @@ def test_ibportstate_disables_and_enables_a_far_port(subnet, discovered):
     mark = subnet.opensm.mark()
     subnet.run(OTHER_HOST, "ibportstate", switch, port, "disable")
     assert re.search(r"PhysLinkState:\.+Disabled", state())
+    subnet.opensm.wait_for("SUBNET UP", since=mark)
+    mark = subnet.opensm.mark()
     subnet.run(OTHER_HOST, "ibportstate", switch, port, "enable")
     subnet.opensm.wait_for("SUBNET UP", since=mark)
     assert re.search(r"PhysLinkState:\.+LinkUp", state())
@@ -193,14 +194,13 @@ def test_saquery_moves_all_path_records_of_a_port_by_rmpp(subnet, discovered):
 
 
 @pytest.mark.parametrize("record", [
-    "CPI", "PIR", "SL2VL", "PKTR", "VLAR", "LFTR", "GUIDInfoRecord", "SWI",
-    "LR", "MCMR", "SMIR", "SR", "IIR", "MFTR"])
+    "CPI", "PIR", "SL2VL", "PKTR", "VLAR", "LFTR", "GIR", "SWIR", "LR", "MCMR",
+    "SMIR", "SR", "IIR", "MFTR"])
 def test_saquery_reads_every_record_type(subnet, record):
-    done = subnet.run(OTHER_HOST, "saquery", record, check=False)
-    assert "dump" in done.stdout or (
-        # opensm has no such record: an empty table is an answer too.
-        record in ("SR", "IIR", "MFTR", "MCMR") and done.returncode == 0), (
-            done.stdout[-500:] + done.stderr[-500:])
+    # opensm tells P_Keys only to those who know its SM_Key.
+    done = subnet.run(OTHER_HOST, "saquery", "--smkey", "1", record)
+    empty = record in ("SR", "IIR")  # nobody made one: an empty table
+    assert empty or re.search(r"dump|ClassPortInfo:", done.stdout), done.stdout
 
 
 def test_ibping_crosses_the_fabric(subnet, discovered):
@@ -239,7 +239,7 @@ def retry(attempt, until, times=20):
 
 def test_ibdiagnet_of_ibutils_finds_the_subnet_healthy(subnet):
     out = subnet.account.home / "ibdiagnet"
-    text = subnet.run(OTHER_HOST, "ibdiagnet", "-o", out).stdout
+    text = subnet.run(OTHER_HOST, "ibdiagnet", "-o", out, timeout=600).stdout
     assert "-E-" not in text
     assert re.search(r"Discovering \.\.\. 702 nodes", text), text[-3000:]
 
@@ -248,18 +248,12 @@ def test_ibdiagpath_of_ibutils_walks_a_path(subnet, discovered):
     lid = lids(discovered)
     out = subnet.account.home / "ibdiagpath"
     text = subnet.run(OTHER_HOST, "ibdiagpath", "-o", out, "-l",
-                      f"{lid[SM_HOST]},{lid['node-300']}").stdout
+                      lid["node-300"]).stdout
     assert "-E-" not in text
+    assert re.search(r"-I- To: .*node-300/P1", text)
 
 
 def test_ibccquery_reads_congestion_control(subnet, discovered):
     lid = lids(discovered)[SM_HOST]
     text = subnet.run(OTHER_HOST, "ibccquery", "CongestionInfo", lid).stdout
     assert re.search(r"CongestionInfo", text)
-
-
-def test_vendstat_reads_the_mellanox_counters(subnet, discovered):
-    lid = next(lid for name, lid in lids(discovered).items()
-               if not name.startswith("node-"))
-    text = subnet.run(OTHER_HOST, "vendstat", "-N", lid).stdout
-    assert re.search(r"hw_dev_rev|hw_rev|FW version|uptime", text), text

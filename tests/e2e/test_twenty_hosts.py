@@ -6,8 +6,8 @@ TOOLS = [
     ["ibnetdiscover"], ["iblinkinfo"], ["ibstat"], ["ibstatus"], ["sminfo"],
     ["ibqueryerrors"], ["saquery", "NR"], ["saquery", "PIR"], ["saquery", "LR"],
     ["perfquery"], ["perfquery", "-x"], ["smpquery", "-D", "nodeinfo", "0"],
-    ["smpquery", "-D", "portinfo", "0,1", "1"], ["ibaddr"], ["dump_lfts.sh"],
-    ["ibhosts"], ["ibswitches"], ["saquery", "SWI"], ["ibnodes"],
+    ["smpquery", "-D", "portinfo", "0,1", "1"], ["ibaddr"], ["dump_lfts"],
+    ["ibhosts"], ["ibswitches"], ["saquery", "SWIR"], ["ibnodes"],
 ]
 
 
