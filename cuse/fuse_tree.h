@@ -26,7 +26,7 @@ class FuseTree {
     // The owner of every entry, as ids of the mount's user namespace.
     uid_t uid = 0;
     gid_t gid = 0;
-    mode_t device_mode = 0666;
+    mode_t device_mode = 0600;  // as Linux gives umadN and issmN
   };
 
   // `timers`, `view` and `workers` must outlive the tree.

@@ -113,4 +113,9 @@ absl::Status ControlSocket::Listen() {
   return absl::OkStatus();
 }
 
+void RemoveRemains(const std::string& path) {
+  const absl::StatusOr<ControlSocket> claimed = ControlSocket::Claim(path);
+  if (claimed.ok()) unlink(path.c_str());
+}
+
 }  // namespace ibemu::daemon

@@ -38,6 +38,9 @@ class ControlSocket {
   UniqueFd socket_;
 };
 
+// Removes what a killed daemon left at `path`; nothing while one runs there.
+void RemoveRemains(const std::string& path);
+
 }  // namespace ibemu::daemon
 
 #endif  // IBEMU_DAEMON_CONTROL_SOCKET_H_

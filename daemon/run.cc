@@ -18,6 +18,7 @@
 #include "base/unique_fd.h"
 #include "daemon/child.h"
 #include "daemon/client.h"
+#include "daemon/control_socket.h"
 #include "daemon/mounts.h"
 #include "daemon/namespaces.h"
 #include "daemon/private_daemon.h"
@@ -167,7 +168,14 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
 absl::StatusOr<int> Run(const RunOptions& options) {
   IBEMU_ASSIGN_OR_RETURN(Uplink uplink, FindDaemon(options));
   absl::StatusOr<int> wait_status = Launch(options, uplink);
-  if (!wait_status.ok() && uplink.daemon) uplink.daemon->Interrupt();
+  if (!uplink.daemon) return wait_status;
+  if (!wait_status.ok()) uplink.daemon->Interrupt();
+  if (uplink.client) {
+    const std::string socket = uplink.client->greeting().socket;
+    uplink.client.reset();
+    uplink.daemon.reset();  // waits
+    RemoveRemains(socket);  // if it was killed
+  }
   return wait_status;
 }
 
