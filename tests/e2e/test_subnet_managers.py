@@ -51,7 +51,7 @@ def every_pair_of_some_hosts_is_connected(subnet):
     subnet.run("node-2", "sh", "-c", script)
 
 
-@pytest.mark.xfail(strict=True, reason="opensm falls back to minhop: see "
+@pytest.mark.xfail(reason="opensm falls back to minhop: see "
                    "\"Open ends\" in ARCHITECTURE.md")
 def test_torus_2qos_brings_a_torus_up(fabric, account):
     subnet = fabric(TORUS)
