@@ -252,7 +252,7 @@ def test_ibdiagpath_of_ibutils_walks_a_path(subnet, discovered):
     text = subnet.run(OTHER_HOST, "ibdiagpath", "-o", out, "-l",
                       lid["node-300"]).stdout
     assert "-E-" not in text
-    assert re.search(r"-I- To: .*node-300/P1", text)
+    assert re.search(r"-I- From: .*node-648/P1", text)
 
 
 def test_ibccquery_reads_congestion_control(subnet, discovered):
