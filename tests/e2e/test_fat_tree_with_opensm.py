@@ -100,7 +100,7 @@ def test_ibroute_and_dump_lfts_agree(subnet, discovered):
 
     guid = re.search(r"guid (0x\w+)", route)[1]
     section = next(part for part in dump.split("Unicast lids")
-                   if guid in part.splitlines()[0])
+                   if guid in part.partition("\n")[0])
     assert forwarding(section) == forwarding(route)
 
 
