@@ -578,13 +578,11 @@ def test_forbidden_namespaces_are_named_with_the_cure(account):
 def test_a_child_of_root_may_change_its_user(account):
     if account.name != "root":
         pytest.skip("a plain user's namespace has one user")
-    script = (f"cat {CLASS}/ibemu0/node_type; "
-              "cat /dev/infiniband/umad0 || ls -ld /dev/infiniband")
+    script = f"cat {CLASS}/ibemu0/node_type; cat /dev/infiniband/umad0"
     done = run(account, "setpriv", "--reuid=65534", "--regid=65534",
                "--clear-groups", "--", "sh", "-c", script)
-    assert done.stdout.startswith("1: CA\n")
+    assert done.stdout == "1: CA\n"
     assert "Permission denied" in done.stderr
-    assert "r-xr-xr-x" in done.stdout
 
 
 def test_a_setgid_child_of_root(account):
