@@ -11,6 +11,11 @@ namespace {
 // So that one busy mount does not keep the loop from the others.
 constexpr int kRequestsAtOnce = 16;
 
+// A client that waits for each answer never has a second request ready, and
+// looking for one costs a system call a request.  So unless there lately was
+// one, only every so many calls look.
+constexpr int kLookEvery = 16;
+
 }  // namespace
 
 class FuseTree::Impl {
@@ -27,11 +32,13 @@ class FuseTree::Impl {
   int fd() const { return session_.fd(); }
 
   bool OnReadable() {
-    for (int i = 0; i < kRequestsAtOnce; ++i) {
+    const bool look = more_is_likely_ || ++calls_ % kLookEvery == 0;
+    for (int i = 0; i < (look ? kRequestsAtOnce : 1); ++i) {
       switch (session_.HandleOne()) {
         case FuseSession::Result::kEnded:
           return false;
         case FuseSession::Result::kNothing:
+          more_is_likely_ = i > 1;
           return true;
         case FuseSession::Result::kHandled:
           break;
@@ -39,12 +46,15 @@ class FuseTree::Impl {
       // The answer to what was written may be there before the client asks.
       if (operations_.TakeWritten()) return true;
     }
+    more_is_likely_ = look;
     return true;
   }
 
  private:
   FuseSession session_;  // outlives the files, which still have replies
   FuseTreeOperations operations_;
+  bool more_is_likely_ = false;
+  unsigned calls_ = 0;
 };
 
 FuseTree::FuseTree(Timers& timers, const sysfs::View& view, WorkerPool& workers,
