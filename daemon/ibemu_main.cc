@@ -2,6 +2,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ int main(int argc, char** argv) {
   ibemu::daemon::AddChanges(app, action);
   ibemu::daemon::AddTopology(app, action);
   ibemu::daemon::AddDoctor(app, action);
+  app.add_subcommand("help")->callback([&action] {
+    action = [] { return std::fputs(kHelp, stdout) < 0 ? 1 : 0; };
+  });
   if (const auto status = ibemu::daemon::Parse(app, {argv + 1, argv + argc})) {
     return *status;
   }

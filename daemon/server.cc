@@ -95,7 +95,12 @@ class Server {
   absl::Status WatchSignals(std::initializer_list<int> signals) {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal : signals) sigaddset(&set, signal);
+    for (const int signal : signals) {
+      // A blocked signal reaches a signalfd even if nohup(1) ignores it.
+      struct sigaction inherited;
+      sigaction(signal, nullptr, &inherited);
+      if (inherited.sa_handler != SIG_IGN) sigaddset(&set, signal);
+    }
     sigprocmask(SIG_BLOCK, &set, nullptr);
     signals_.Reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     return loop_->Watch(signals_.get(), [this] { loop_->Stop(); });
@@ -185,7 +190,11 @@ absl::Status Serve(Server& server, ControlSocket& socket,
                    absl::FunctionRef<void()> started) {
   IBEMU_RETURN_IF_ERROR(server.WatchSignals(signals));
   IBEMU_RETURN_IF_ERROR(server.Open(socket));
-  IBEMU_RETURN_IF_ERROR(DropPrivileges());
+  if (const absl::Status dropped = DropPrivileges(); !dropped.ok()) {
+    // Some sandboxes know no seccomp; serving needs none of it.
+    spdlog::warn("runs with all its privileges: {}",
+                 std::string(dropped.message()));
+  }
   started();
   server.Run();
   return absl::OkStatus();
@@ -236,11 +245,15 @@ absl::Status RunPrivate(const DaemonOptions& options, UniqueFd& client) {
                [&] { server->Adopt(std::move(client)); });
 }
 
+void LogToStandardError() {
+  spdlog::set_default_logger(spdlog::stderr_logger_st("ibemud"));
+  spdlog::set_pattern("ibemud: %v");
+}
+
 }  // namespace
 
 int RunDaemon(const DaemonOptions& options) {
-  spdlog::set_default_logger(spdlog::stderr_logger_st("ibemud"));
-  spdlog::set_pattern("ibemud: %v");
+  LogToStandardError();
   const absl::Status status = Run(options);
   if (status.ok()) return 0;
   // Several faults of a file are several lines, each complete in itself.
@@ -249,6 +262,7 @@ int RunDaemon(const DaemonOptions& options) {
 }
 
 int RunPrivateDaemon(const DaemonOptions& options, int client_fd) {
+  LogToStandardError();
   setsid();
   signal(SIGINT, SIG_IGN);
   signal(SIGQUIT, SIG_IGN);
