@@ -27,15 +27,15 @@ const LinearTable::Block& LinearTable::block(uint32_t index) const {
 }
 
 void LinearTable::SetBlock(uint32_t index, const Block& entries) {
-  Own(index) = entries;
+  Edit(index) = entries;
 }
 
 void LinearTable::Set(mad::Lid lid, uint8_t port) {
   const auto number = static_cast<uint16_t>(lid);
-  Own(number / kBlockEntries)[number % kBlockEntries] = port;
+  Edit(number / kBlockEntries)[number % kBlockEntries] = port;
 }
 
-LinearTable::Block& LinearTable::Own(size_t index) {
+LinearTable::Block& LinearTable::Edit(uint32_t index) {
   if (index >= blocks_.size()) blocks_.resize(index + 1);
   if (!blocks_[index]) blocks_[index] = std::make_unique<Block>(kNoPorts);
   return *blocks_[index];

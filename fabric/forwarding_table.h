@@ -30,12 +30,13 @@ class LinearTable {
   const Block& block(uint32_t index) const;
   void SetBlock(uint32_t index, const Block& entries);
 
-  // For one entry at a time; prefer SetBlock.
+  // For many entries in any order: the block stays where it is.
+  Block& Edit(uint32_t index);
+
+  // For one entry at a time.
   void Set(mad::Lid lid, uint8_t port);
 
  private:
-  Block& Own(size_t index);
-
   std::vector<std::unique_ptr<Block>> blocks_;
 };
 

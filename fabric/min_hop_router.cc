@@ -46,6 +46,7 @@ void MinHopRouter::ReadSubnet() {
   }
   load_.resize(cables_.size());
   paths_.resize(states_.size());
+  blocks_.resize(states_.size());
 }
 
 void MinHopRouter::Route() {
@@ -88,14 +89,23 @@ void MinHopRouter::FindChoices() {
   }
 }
 
-void MinHopRouter::Set(Switch at, mad::Lid lid, uint8_t port) {
-  states_[at]->linear.Set(lid, port);
+void MinHopRouter::OpenBlocks(mad::Lid lid) {
+  const uint32_t block =
+      static_cast<uint16_t>(lid) / uint32_t{LinearTable::kBlockEntries};
+  if (block == block_) return;
+  block_ = block;
+  for (size_t i = 0; i < states_.size(); ++i) {
+    blocks_[i] = &states_[i]->linear.Edit(block);
+  }
 }
 
 // From the farthest switches on, so that each knows how many paths come
 // through it when it chooses.
 void MinHopRouter::RouteHost(Switch destination, const Host& host) {
   if (host.lid == mad::Lid::kUnassigned) return;
+  OpenBlocks(host.lid);
+  const size_t entry =
+      static_cast<uint16_t>(host.lid) % LinearTable::kBlockEntries;
   for (const Switch at : order_) {
     paths_[at] = first_host_[at + 1] - first_host_[at];
   }
@@ -109,22 +119,24 @@ void MinHopRouter::RouteHost(Switch destination, const Host& host) {
       load_[best] += paths_[at];
       paths_[cables_[best].to] += paths_[at];
     }
-    Set(at, host.lid, cables_[best].port);
+    (*blocks_[at])[entry] = cables_[best].port;
   }
-  Set(destination, host.lid, host.port);
+  (*blocks_[destination])[entry] = host.port;
 }
 
 // Switches are no one's peers: any of the shortest ways will do.
 void MinHopRouter::RouteSwitch(Switch destination) {
   const mad::Lid lid = lids_[destination];
+  OpenBlocks(lid);
+  const size_t entry = static_cast<uint16_t>(lid) % LinearTable::kBlockEntries;
   for (size_t i = 1; i < order_.size(); ++i) {
     const uint32_t first = first_choice_[i];
     const uint32_t count = first_choice_[i + 1] - first;
     const uint32_t choice =
         choices_[first + static_cast<uint16_t>(lid) % count];
-    Set(order_[i], lid, cables_[choice].port);
+    (*blocks_[order_[i]])[entry] = cables_[choice].port;
   }
-  Set(destination, lid, 0);
+  (*blocks_[destination])[entry] = 0;
 }
 
 }  // namespace ibemu::fabric

@@ -47,7 +47,8 @@ class MinHopRouter {
   void FindChoices();
   void RouteHost(Switch destination, const Host& host);
   void RouteSwitch(Switch destination);
-  void Set(Switch at, mad::Lid lid, uint8_t port);
+  // Points blocks_ to where `lid` belongs.
+  void OpenBlocks(mad::Lid lid);
 
   Subnet& subnet_;
   std::vector<SwitchState*> states_;  // by switch
@@ -59,6 +60,10 @@ class MinHopRouter {
   std::vector<Switch> neighbours_;  // each once, however many cables there are
   std::vector<Host> hosts_;
   std::vector<uint32_t> load_;  // paths through each of cables_
+
+  // The block of each switch's table that is being filled.
+  std::vector<LinearTable::Block*> blocks_;
+  uint32_t block_ = 0xffffffff;
 
   // For one destination.
   std::vector<uint16_t> distance_;
