@@ -171,8 +171,9 @@ class Resolver {
   void Claim(NodeId id, int port, size_t end_index) {
     const DraftEnd& end = draft_.ends[end_index];
     NodeSpec& spec = node(id).spec;
-    if (port < 1 || port > spec.port_count) return;  // told already
-    if (EndAt(id, port) != end_index) return;        // likewise
+    if (spec.type == mad::NodeType::kSwitch) return;  // ports have none there
+    if (port < 1 || port > spec.port_count) return;   // told already
+    if (EndAt(id, port) != end_index) return;         // likewise
     if (Take(end.own_guid, end.at, spec)) PortGuid(spec, port) = end.own_guid;
   }
 

@@ -197,6 +197,13 @@ Ca	1 "H-0000000000000020"		# "right"
                         "lmc 0 \"right\" lid 0 12xHDR\n"));
 }
 
+TEST(IbnetdiscoverTest, PassesOverGuidsOfASwitchsExternalPorts) {
+  const Topology topology =
+      Parse("Switch 4 \"s\"\n[3](77) \"s\"[4](78)\n[4](78) \"s\"[3](77)\n");
+  EXPECT_THAT(topology.nodes[0].port_guids,
+              ElementsAre(topology.nodes[0].node_guid));
+}
+
 TEST(IbnetdiscoverTest, KnowsEveryRate) {
   for (const char* name : {"1xSDR", "4xDDR", "4xQDR", "4xFDR10", "8xFDR",
                            "12xEDR", "2xHDR", "2xNDR", "4xNDR", "4xXDR"}) {
