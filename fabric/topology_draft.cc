@@ -218,11 +218,11 @@ class Resolver {
       const auto [owner, fresh] = owners.try_emplace(guid, i);
       if (fresh) continue;
       const DraftNode& first = draft_.nodes[owner->second];
-      faults_.Add(node.at,
+      faults_.Add(node.guid_at,
                   absl::StrFormat("node GUID 0x%x of \"%s\" is taken: \"%s\" "
                                   "on %s has it",
                                   guid, node.spec.name, first.spec.name,
-                                  faults_.Refer(node.at, first.at)));
+                                  faults_.Refer(node.guid_at, first.guid_at)));
     }
   }
 

@@ -33,7 +33,8 @@ struct DraftEnd {
 
 struct DraftNode {
   NodeSpec spec;  // port GUIDs: as far as the node's own lines tell them
-  Place at;
+  Place at;       // of the header
+  Place guid_at;  // of "caguid=" and its like, or of the header
 };
 
 struct DraftPort {

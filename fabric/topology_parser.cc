@@ -230,7 +230,7 @@ void TopologyParser::ParseGuid(NodeType type, std::string_view keyword,
   }
   if (!is_relative) guid_base_[index] = guid;
   next_guid_[index] = guid;
-  identity_.has_guid = true;
+  identity_.guid_at = at_;
 }
 
 void TopologyParser::ParseModule(LineCursor line) {
@@ -351,7 +351,7 @@ void TopologyParser::ParseHeader(NodeType type, std::string_view keyword,
   node.system_image_guid = mad::Guid{identity.system_image_guid.value_or(0)};
 
   uint64_t& next = next_guid_[static_cast<size_t>(type)];
-  const uint64_t in_name = identity.has_guid ? 0 : GuidInName(*base);
+  const uint64_t in_name = identity.guid_at ? 0 : GuidInName(*base);
   node.node_guid = mad::Guid{in_name != 0 ? in_name : next};
   if (type == NodeType::kSwitch) {
     node.port_guids.push_back(mad::Guid{
@@ -359,7 +359,8 @@ void TopologyParser::ParseHeader(NodeType type, std::string_view keyword,
   }
   if (in_name == 0) next += type == NodeType::kSwitch ? 1 : *ports + 1;
 
-  draft_.nodes.push_back({std::move(node), at_});
+  draft_.nodes.push_back(
+      {std::move(node), at_, identity.guid_at.value_or(at_)});
   record_ = Record::kOpen;
   record_name_ = name;
   record_node_ = id;

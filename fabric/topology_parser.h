@@ -39,7 +39,7 @@ class TopologyParser {
   struct Identity {
     std::optional<uint64_t> vendor_id, device_id, system_image_guid;
     std::optional<uint64_t> port_guid;  // of a switch's port 0
-    bool has_guid = false;              // in next_guid_
+    std::optional<Place> guid_at;       // where next_guid_ was set
   };
 
   void ParseLine(std::string_view line);
