@@ -184,8 +184,12 @@ void TopologyParser::ParseKeyword(LineCursor line) {
   } else if (std::ranges::find(kPassedOver, word) == std::end(kPassedOver)) {
     Fault(absl::StrFormat("unknown keyword \"%s\"%s",
                           word.empty() ? whole : word, Suggestion(word)));
-    // Its ports, if it was meant to be a node, are none of the next one's.
+    // If it was meant to be a node: pass over its ports, and let others lead
+    // to it.
     record_ = Record::kFaulty;
+    const bool has_ports = line.Number().has_value();
+    const std::optional<std::string_view> name = line.Quoted();
+    if (has_ports && name) draft_.faulty.insert(Absl(Qualified(*name)));
   }
 }
 

@@ -204,6 +204,9 @@ Ca 1 "h2"
 }
 
 TEST(TopologyFaultTest, OneMistakeIsToldOnce) {
+  EXPECT_THAT(FaultsOf("Swich 8 \"sw1\"\n[1] \"h1\"[1]\n\nCa 1 \"h1\"\n[1] "
+                       "\"sw1\"[1]\n"),
+              ElementsAre(HasSubstr("lab.net:1: unknown keyword \"Swich\"")));
   // The switch's header is wrong: that it has no port 1 follows from it.
   EXPECT_THAT(FaultsOf("Switch 500 \"sw1\"\n[1] \"h1\"[1]\n\nCa 1 \"h1\"\n[1] "
                        "\"sw1\"[1]\n"),
