@@ -45,7 +45,7 @@ fuse_req_t FuseDevices::Settle(RequestId id) {
 void FuseDevices::Open(fuse_req_t request, std::unique_ptr<File> file,
                        int flags) {
   const uint64_t number =
-      handles_.Add(std::make_unique<Handle>(std::move(file)));
+      handles_.Add(std::make_unique<Handle>(timers_, std::move(file)));
   opening_.emplace(IdOf(request), number);
   Handle& handle = *handles_.Find(number);
   Dispatch(request, handle, [&](RequestId id) {
@@ -97,6 +97,7 @@ void FuseDevices::Read(fuse_req_t request, size_t size, off_t offset,
   Dispatch(request, *handle, [&](RequestId id) {
     handle->file->Read(nonblock, ReadReply(*this, id, size));
   });
+  handle->waiters.OnRead();
 }
 
 void FuseDevices::SendData(RequestId id, Bytes head, Bytes body) {
@@ -157,7 +158,6 @@ void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
                         const fuse_file_info& info) {
   Handle* const handle = handles_.Find(info.fh);
   if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
-  written_ = true;
   if (offset != 0 || MayGoOn(data.size(), piece_) || handle->writes.pending()) {
     return WriteLong(request, *handle, data, offset);
   }
@@ -190,16 +190,11 @@ void FuseDevices::SendIoctl(RequestId id, Errno result, Bytes out) {
 void FuseDevices::Poll(fuse_req_t request, const fuse_file_info& info,
                        fuse_pollhandle* poll) {
   Handle* const handle = handles_.Find(info.fh);
-  if (poll != nullptr) {
-    if (handle != nullptr) handle->armed = true;
-    if (handle == nullptr || handle->poll != nullptr) {
-      fuse_pollhandle_destroy(poll);  // it is the same one every time
-    } else {
-      handle->poll = poll;
-    }
+  if (handle == nullptr) {
+    if (poll != nullptr) fuse_pollhandle_destroy(poll);
+    return ReplyError(request, Errno::kBadFile);
   }
-  if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
-  fuse_reply_poll(request, handle->file->Poll());
+  fuse_reply_poll(request, handle->waiters.Ask(poll));
 }
 
 void FuseDevices::Release(fuse_req_t request, const fuse_file_info& info) {
@@ -208,7 +203,5 @@ void FuseDevices::Release(fuse_req_t request, const fuse_file_info& info) {
   }
   ReplyError(request, Errno::kOk);
 }
-
-bool FuseDevices::TakeWritten() { return std::exchange(written_, false); }
 
 }  // namespace ibemu::cuse

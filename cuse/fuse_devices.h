@@ -45,10 +45,6 @@ class FuseDevices final : public ReplySink {
             fuse_pollhandle* handle);
   void Release(fuse_req_t request, const fuse_file_info& info);
 
-  // Whether a write came since the last call: it may have set something in
-  // motion that ought to happen before the client's next request is looked at.
-  bool TakeWritten();
-
  private:
   struct Handle;
   struct LongRead {
@@ -82,7 +78,6 @@ class FuseDevices final : public ReplySink {
   WorkerPool& workers_;
   uint32_t open_flags_;
   size_t piece_ = size_t{128} << 10;
-  bool written_ = false;
   RequestId running_{};  // whose call has not returned, if not answered yet
   SlotTable<Handle> handles_;
   // Requests of which more is known than their name; mostly empty.

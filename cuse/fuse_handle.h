@@ -7,6 +7,7 @@
 
 #include "cuse/caller_memory.h"
 #include "cuse/fuse_devices.h"
+#include "cuse/poll_waiters.h"
 #include "cuse/split_calls.h"
 
 namespace ibemu::cuse {
@@ -19,24 +20,12 @@ inline const char* Chars(Bytes bytes) {
   return reinterpret_cast<const char*>(bytes.data());
 }
 
-struct FuseDevices::Handle final : File::Listener {
-  explicit Handle(std::unique_ptr<File> served)
-      : file(std::move(served)), writes(SizeOfWrite) {
-    file->SetListener(this);
-  }
-  ~Handle() {
-    if (poll != nullptr) fuse_pollhandle_destroy(poll);
-  }
-
-  // One notification for each POLL that asked for one; a waiter that is still
-  // interested polls again.
-  void OnEvents() override {
-    if (std::exchange(armed, false)) fuse_lowlevel_notify_poll(poll);
-  }
+struct FuseDevices::Handle {
+  Handle(Timers& timers, std::unique_ptr<File> served)
+      : file(std::move(served)), waiters(timers, *file), writes(SizeOfWrite) {}
 
   std::unique_ptr<File> file;
-  fuse_pollhandle* poll = nullptr;  // the kernel's name for this open file
-  bool armed = false;
+  PollWaiters waiters;
   SplitReads reads;
   SplitWrites writes;
   TimerId write_ends = TimerId::kNone;

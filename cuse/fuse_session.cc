@@ -64,12 +64,13 @@ int FuseSession::fd() const {
   return session_ == nullptr ? -1 : fuse_session_fd(session_);
 }
 
-FuseSession::Result FuseSession::HandleOne() {
+FuseResult FuseSession::HandleOne() {
   const int got = fuse_session_receive_buf(session_, &buffer_);
-  if (got == -EAGAIN || got == -EINTR) return Result::kNothing;
-  if (got <= 0) return Result::kEnded;
+  if (got == -EAGAIN || got == -EINTR) return FuseResult::kNothing;
+  if (got <= 0) return FuseResult::kEnded;
   fuse_session_process_buf(session_, &buffer_);
-  return fuse_session_exited(session_) != 0 ? Result::kEnded : Result::kHandled;
+  return fuse_session_exited(session_) != 0 ? FuseResult::kEnded
+                                            : FuseResult::kHandled;
 }
 
 }  // namespace ibemu::cuse

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "base/unique_fd.h"
+#include "cuse/fuse_result.h"
 #include "cuse/libfuse.h"
 
 namespace ibemu::cuse {
@@ -22,10 +23,8 @@ class FuseSession {
 
   int fd() const;
 
-  enum class Result { kHandled, kNothing, kEnded };
-
   // Handles one request, without waiting for it.
-  Result HandleOne();
+  FuseResult HandleOne();
 
  private:
   fuse_session* session_ = nullptr;

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "base/timers.h"
+#include "cuse/fuse_result.h"
 #include "cuse/worker_pool.h"
 #include "sysfs/view.h"
 
@@ -46,10 +47,9 @@ class FuseTree {
   // To be watched for readability; -1 before Serve().
   int fd() const;
 
-  // Handles what has arrived, without waiting.  False when the file system is
-  // unmounted or its connection aborted: forget fd() and destroy the tree.
-  // It may leave requests unread, for the loop to do other work in between.
-  [[nodiscard]] bool OnReadable();
+  // Handles one request, without waiting for it.  After kEnded forget fd() and
+  // destroy the tree.
+  [[nodiscard]] FuseResult HandleOne();
 
  private:
   class Impl;

@@ -20,8 +20,6 @@ class FuseTreeOperations {
   // For a session whose user data is a FuseTreeOperations.
   static const fuse_lowlevel_ops& Table();
 
-  bool TakeWritten() { return devices_.TakeWritten(); }
-
  private:
   // File handles: of texts with this bit, of device files without.
   static constexpr uint64_t kText = uint64_t{1} << 63;

@@ -61,8 +61,10 @@ class Attachments::Attachment {
         cuse::FuseTree::Options{.uid = geteuid(), .gid = getegid()});
     owner_.served_.insert(this);
     IBEMU_RETURN_IF_ERROR(tree_->Serve(fuse.Release()));
-    return owner_.loop_.Watch(tree_->fd(), [this] {
-      if (!tree_->OnReadable()) Stop();
+    return owner_.loop_.WatchEagerly(tree_->fd(), [this] {
+      const auto result = tree_->HandleOne();
+      if (result == cuse::FuseResult::kEnded) Stop();
+      return result == cuse::FuseResult::kHandled;
     });
   }
 

@@ -18,7 +18,12 @@ class Loop : public Timers {
   // Calls `ready` whenever `fd` is readable or hung up, until Forget().  Level
   // triggered; `fd` is not owned.
   virtual absl::Status Watch(int fd, absl::AnyInvocable<void()> ready) = 0;
-  // Same, for writability.
+  // Same, for a descriptor whose peer, once answered, often asks again at once:
+  // `attempt` says whether there was something, and may be called when nothing
+  // is, as long as waiting busily pays off.
+  virtual absl::Status WatchEagerly(int fd,
+                                    absl::AnyInvocable<bool()> attempt) = 0;
+  // Like Watch(), for writability.
   virtual absl::Status WatchWritable(int fd,
                                      absl::AnyInvocable<void()> ready) = 0;
   // May be called from a handler, its own included.

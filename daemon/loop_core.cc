@@ -1,5 +1,6 @@
 #include "daemon/loop_core.h"
 
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,12 @@
 #include "base/status_macros.h"
 
 namespace ibemu::daemon {
+namespace {
+
+// Others wait for so many requests of one eager descriptor at most.
+constexpr int kMostAtOnce = 16;
+
+}  // namespace
 
 struct LoopCore::Watcher {
   uint32_t generation = 0;
@@ -59,6 +66,13 @@ void LoopCore::Cancel(TimerId id) { timers_.Cancel(id); }
 
 absl::Status LoopCore::Watch(int fd, absl::AnyInvocable<void()> ready) {
   return Add(Direction::kRead, fd, std::move(ready));
+}
+
+absl::Status LoopCore::WatchEagerly(int fd,
+                                    absl::AnyInvocable<bool()> attempt) {
+  return Watch(fd, [this, attempt = std::move(attempt)]() mutable {
+    found_ = attempt();
+  });
 }
 
 absl::Status LoopCore::WatchWritable(int fd, absl::AnyInvocable<void()> ready) {
@@ -109,21 +123,50 @@ void LoopCore::Forget(int fd) {
   forgotten_.push_back(std::move(watchers_[slot]));
 }
 
-void LoopCore::Dispatch(const Interest& interest) {
+LoopCore::Watcher* LoopCore::Find(const Interest& interest) {
   const auto slot = static_cast<size_t>(interest.fd);
-  const auto wanted = [&]() -> Watcher* {
-    Watcher* watcher =
-        slot < watchers_.size() ? watchers_[slot].get() : nullptr;
-    if (watcher == nullptr || watcher->generation != interest.generation) {
-      return nullptr;
+  Watcher* watcher = slot < watchers_.size() ? watchers_[slot].get() : nullptr;
+  if (watcher == nullptr || watcher->generation != interest.generation) {
+    return nullptr;
+  }
+  return watcher->For(interest.direction) != nullptr ? watcher : nullptr;
+}
+
+bool LoopCore::Call(const Interest& interest) {
+  found_ = false;
+  if (Watcher* const watcher = Find(interest)) {
+    watcher->For(interest.direction)();
+    timers_.RunSoonTasks();
+  }
+  return found_;
+}
+
+void LoopCore::Dispatch(const Interest& interest) {
+  if (Call(interest)) eager_ = interest;
+  if (Find(interest) != nullptr) Rearm(interest);
+}
+
+void LoopCore::WaitBusily() {
+  const Interest interest = std::exchange(eager_, Interest{});
+  if (interest.fd < 0) return;
+  patience_.OnRequest(Now() - answered_);
+  answered_ = Now();
+  for (int served = 0; served < kMostAtOnce && patience_.Pays();) {
+    const bool found = Call(interest);
+    const absl::Time now = Now();
+    if (found) {
+      patience_.OnRequest(now - answered_);
+      answered_ = now;
+      ++served;
+    } else if (now - answered_ >= Patience::kSpan) {
+      patience_.OnVain();
+    } else {
+      sched_yield();
     }
-    return watcher->For(interest.direction) != nullptr ? watcher : nullptr;
-  };
-  Watcher* watcher = wanted();
-  if (watcher == nullptr) return;
-  watcher->For(interest.direction)();
-  timers_.RunSoonTasks();
-  if (wanted() != nullptr) Rearm(interest);
+    if (stopped_ ||
+        timers_.NextDeadline().value_or(absl::InfiniteFuture()) <= now)
+      return;
+  }
 }
 
 void LoopCore::Post(absl::AnyInvocable<void()> task) {
@@ -168,6 +211,7 @@ void LoopCore::Run() {
     ready.clear();
     Wait(timeout, ready);
     for (const Interest& interest : ready) Dispatch(interest);
+    WaitBusily();
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/timer_queue.h"
 #include "daemon/loop.h"
+#include "daemon/patience.h"
 
 namespace ibemu::daemon {
 
@@ -24,6 +25,8 @@ class LoopCore : public Loop {
   void Cancel(TimerId id) override;
 
   absl::Status Watch(int fd, absl::AnyInvocable<void()> ready) override;
+  absl::Status WatchEagerly(int fd,
+                            absl::AnyInvocable<bool()> attempt) override;
   absl::Status WatchWritable(int fd, absl::AnyInvocable<void()> ready) override;
   void Forget(int fd) override;
   void Post(absl::AnyInvocable<void()> task) override;
@@ -66,10 +69,18 @@ class LoopCore : public Loop {
 
   absl::Status Add(Direction direction, int fd,
                    absl::AnyInvocable<void()> ready);
+  Watcher* Find(const Interest& interest);
+  // Whether an eager watcher was called and found something.
+  bool Call(const Interest& interest);
   void Dispatch(const Interest& interest);
+  void WaitBusily();
   void RunPosted();
 
   TimerQueue timers_;
+  Patience patience_;
+  bool found_ = false;  // by the attempt that ran last
+  Interest eager_;      // whose attempt was the last to find something; or no fd
+  absl::Time answered_ = absl::InfinitePast();  // when it had returned
   bool stopped_ = false;
   uint32_t generation_ = 0;
   std::vector<std::unique_ptr<Watcher>> watchers_;   // by descriptor

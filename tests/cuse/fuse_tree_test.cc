@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "cuse/poll_waiters.h"
 #include "tests/cuse/tree_fixture.h"
 
 namespace ibemu::cuse {
@@ -156,7 +157,33 @@ TEST_F(TreeTest, APollThatFindsSomethingIsToldOfTheNextMad) {
   SendAndAnswer(file, 1);
   EXPECT_NE(kernel_.Poll(file) & POLLIN, 0);
   SendAndAnswer(file, 2);
-  EXPECT_EQ(kernel_.TakeNotifications(), 1);  // edge-triggered epoll needs it
+  EXPECT_EQ(kernel_.TakeNotifications(), 0);  // it will ask, most likely
+  timers_.RunFor(PollWaiters::kNoticeDelay);
+  EXPECT_EQ(kernel_.TakeNotifications(), 1);  // edge-triggered epoll does not
+}
+
+TEST_F(TreeTest, AReaderWhoKeepsUpIsNotToldAgain) {
+  const auto file = OpenUmadWithAgent();
+  SendAndAnswer(file, 1);
+  EXPECT_NE(kernel_.Poll(file) & POLLIN, 0);
+  EXPECT_EQ(kernel_.Read(file, 1024).error, 0);
+  SendAndAnswer(file, 2);
+  EXPECT_EQ(kernel_.Read(file, 1024).error, 0);
+  timers_.RunFor(PollWaiters::kNoticeDelay);
+  EXPECT_EQ(kernel_.TakeNotifications(), 0);
+  SendAndAnswer(file, 3);
+  timers_.RunFor(PollWaiters::kNoticeDelay);
+  EXPECT_EQ(kernel_.TakeNotifications(), 1);
+}
+
+TEST_F(TreeTest, WhoHasReadSomeIsToldOfTheRest) {
+  const auto file = OpenUmadWithAgent();
+  SendAndAnswer(file, 1);
+  EXPECT_NE(kernel_.Poll(file) & POLLIN, 0);
+  SendAndAnswer(file, 2);
+  EXPECT_EQ(kernel_.Read(file, 1024).error, 0);
+  timers_.RunFor(PollWaiters::kNoticeDelay);
+  EXPECT_EQ(kernel_.TakeNotifications(), 1);
 }
 
 TEST_F(TreeTest, ARemovedDeviceWakesPollButNoBlockedRead) {
@@ -213,7 +240,7 @@ TEST_F(TreeTest, HandlesThatWereNeverGivenAreRefused) {
 
 TEST_F(TreeTest, UnmountingEndsTheService) {
   kernel_.HangUp();
-  EXPECT_FALSE(tree_->OnReadable());
+  EXPECT_EQ(tree_->HandleOne(), FuseResult::kEnded);
 }
 
 TEST_F(TreeTest, ParkedRequestsFailWhenTheTreeEnds) {

@@ -31,7 +31,12 @@ class TreeTest : public ::testing::Test {
   // Lets the server do all it can without time passing.
   void Pump() {
     for (int i = 0; i < 4; ++i) {
-      if (serving_) serving_ = tree_->OnReadable();
+      FuseResult result = FuseResult::kHandled;
+      while (serving_ && result == FuseResult::kHandled) {
+        result = tree_->HandleOne();
+        timers_.RunPending();
+      }
+      if (result == FuseResult::kEnded) serving_ = false;
       posts_.Run();
       timers_.RunPending();
     }

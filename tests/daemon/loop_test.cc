@@ -192,6 +192,60 @@ TEST_P(LoopTest, ReadabilityAndWritabilityOfOneDescriptorAreApart) {
   EXPECT_EQ(story_, "w");
 }
 
+// Counts what it finds; the peer says the next thing when it has an answer.
+TEST_P(LoopTest, AnEagerWatcherFindsAllThatAPromptPeerSays) {
+  Pair pair;
+  int heard = 0;
+  int attempts = 0;
+  ASSERT_TRUE(loop_
+                  ->WatchEagerly(pair.fd(),
+                                 [&] {
+                                   ++attempts;
+                                   if (pair.Hear() != 'x') return false;
+                                   if (++heard == 1000) loop_->Stop();
+                                   loop_->RunSoon([&] { pair.Say('x'); });
+                                   return true;
+                                 })
+                  .ok());
+  pair.Say('x');
+  loop_->Run();
+  EXPECT_EQ(heard, 1000);
+  EXPECT_GE(attempts, heard);
+}
+
+TEST_P(LoopTest, APromptPeerDoesNotKeepTheLoopFromOthers) {
+  Pair prompt;
+  Pair other;
+  ASSERT_TRUE(loop_
+                  ->WatchEagerly(prompt.fd(),
+                                 [&] {
+                                   if (prompt.Hear() != 'x') return false;
+                                   prompt.Say('x');
+                                   return true;
+                                 })
+                  .ok());
+  ASSERT_TRUE(loop_->Watch(other.fd(), [&] { loop_->Stop(); }).ok());
+  prompt.Say('x');
+  loop_->RunAfter(absl::Microseconds(200), [&] { other.Say('!'); });
+  loop_->Run();
+}
+
+TEST_P(LoopTest, AnEagerWatcherMayForgetItself) {
+  Pair pair;
+  ASSERT_TRUE(loop_
+                  ->WatchEagerly(pair.fd(),
+                                 [&] {
+                                   story_ += pair.Hear();
+                                   if (story_ == "xxx")
+                                     loop_->Forget(pair.fd());
+                                   return true;
+                                 })
+                  .ok());
+  for (int i = 0; i < 5; ++i) pair.Say('x');
+  Settle();
+  EXPECT_EQ(story_, "xxx");
+}
+
 TEST_P(LoopTest, WhatCannotBePolledIsRefused) {
   EXPECT_EQ(loop_->Watch(-1, [] {}).code(), absl::StatusCode::kInvalidArgument);
   const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
