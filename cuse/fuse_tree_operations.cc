@@ -48,7 +48,7 @@ struct stat FuseTreeOperations::StatOf(const TreeNode& node) const {
   result.st_atim = result.st_mtim = result.st_ctim = made_;
   switch (node.kind) {
     case TreeNode::Kind::kDirectory:
-      result.st_mode = S_IFDIR | 0555;
+      result.st_mode = S_IFDIR | 0755;
       result.st_nlink = 2;
       break;
     case TreeNode::Kind::kText:

@@ -33,8 +33,9 @@ void HostCore::SendDoneSoon(uint32_t high_tid, uint64_t cookie) {
 }
 
 void HostCore::DeliverSoon(uint32_t high_tid, IncomingMessage message) {
-  Defer({.high_tid = high_tid,
-         .message = std::make_unique<IncomingMessage>(std::move(message))});
+  Later later{.high_tid = high_tid, .cookie = 0, .message = nullptr};
+  later.message = std::make_unique<IncomingMessage>(std::move(message));
+  Defer(std::move(later));
 }
 
 void HostCore::Defer(Later later) {

@@ -18,6 +18,7 @@ class FakePort : public mad::Port {
   absl::Status Transmit(const mad::Outgoing& packet) override {
     if (removed) return absl::UnavailableError("the device is gone");
     sent.push_back(packet);
+    if (on_transmit) on_transmit(packet);
     return absl::OkStatus();
   }
 
@@ -52,6 +53,7 @@ class FakePort : public mad::Port {
 
   mad::PortListener* listener = nullptr;
   std::vector<mad::Outgoing> sent;
+  std::function<void(const mad::Outgoing&)> on_transmit;  // a peer may listen
   std::vector<mad::Arrival> local_requests;
   Local local;  // null: leaves everything unhandled
   mad::PortInfo info;

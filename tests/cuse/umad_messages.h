@@ -50,6 +50,18 @@ inline std::vector<std::byte> UmadRequest(uint64_t tid, uint32_t agent = 0) {
   return Umad(header, PerfGet(tid));
 }
 
+// A query that is answered by RMPP, which `agent` must do.
+inline std::vector<std::byte> TableRequest(uint64_t tid, uint32_t agent = 1) {
+  ib_user_mad_hdr header = HeaderTo(kPeer, agent);
+  header.timeout_ms = 10'000;
+  return Umad(header, testing::MakeMad(
+                          {.mgmt_class = mad::MgmtClass::kSubnetAdministration,
+                           .class_version = 2,
+                           .method = mad::Method::kGetTable,
+                           .tid = tid,
+                           .attr_id = mad::AttributeId::kNodeRecord}));
+}
+
 // What the addressee of `sent` would answer.
 inline mad::Arrival AnswerTo(const mad::Outgoing& sent) {
   mad::Arrival answer{.qp = sent.qp,

@@ -236,13 +236,16 @@ TEST_P(LoopTest, AnEagerWatcherMayForgetItself) {
                   ->WatchEagerly(pair.fd(),
                                  [&] {
                                    story_ += pair.Hear();
-                                   if (story_ == "xxx")
+                                   if (story_ == "xxx") {
                                      loop_->Forget(pair.fd());
+                                     loop_->RunAfter(absl::ZeroDuration(),
+                                                     [&] { loop_->Stop(); });
+                                   }
                                    return true;
                                  })
                   .ok());
   for (int i = 0; i < 5; ++i) pair.Say('x');
-  Settle();
+  loop_->Run();
   EXPECT_EQ(story_, "xxx");
 }
 

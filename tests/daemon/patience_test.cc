@@ -5,8 +5,8 @@
 namespace ibemu::daemon {
 namespace {
 
-constexpr absl::Duration kSoon = Patience::kSpan / 2;
-constexpr absl::Duration kLate = Patience::kSpan * 2;
+const absl::Duration kSoon = Patience::kSpan / 2;
+const absl::Duration kLate = Patience::kSpan * 2;
 
 TEST(PatienceTest, NothingIsKnownAtFirst) { EXPECT_FALSE(Patience().Pays()); }
 

@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import threading
 import time
 from signal import SIGTERM
@@ -138,6 +139,10 @@ class Fabric:
         self.account = account
         self.socket = account.home / f"{name}.sock"
         self._running = []
+        # opensm remembers LIDs and neighbours: of this fabric alone.
+        cache = tempfile.mkdtemp(prefix=f"{name}.", dir=account.home)
+        os.chmod(cache, 0o777)
+        self._environment = {**account.environment, "OSM_CACHE_DIR": cache}
         self.daemon = self._start(
             ["ibemud", f"--topology={topology}", f"--sm={sm}",
              f"--socket={self.socket}", *options])
@@ -157,6 +162,7 @@ class Fabric:
         return self.account.run(*self.on(host), *command, **options)
 
     def start(self, host, *command, **options):
+        options.setdefault("env", self._environment)
         return self._start([*self.on(host), *command], **options)
 
     def ibemu(self, *arguments, **options):

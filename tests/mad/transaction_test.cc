@@ -251,6 +251,17 @@ TEST_F(MatchTest, ComparesPathBitsOnlyAsFarAsLmcReaches) {
   EXPECT_TRUE(Takes(AddressVector{.path_bits = 1}, bits(1)));
 }
 
+TEST_F(MatchTest, AnAnswerDoesNotEndAnAnswerOfOurs) {
+  const MadBytes answer =
+      MakeMad({.mgmt_class = MgmtClass::kPerformance,
+               .method = Method::kGetResp,
+               .tid = uint64_t{agent_->hi_tid()} << 32 | 5});
+  ASSERT_TRUE(agent_->Send(MessageTo(kPeer, answer, kTimeout)).ok());
+  port_.Receive(From(kPeer, answer));
+  EXPECT_THAT(client_.inbox, IsEmpty());
+  EXPECT_THAT(client_.done, IsEmpty());
+}
+
 TEST_F(MatchTest, TheAnswerMayComeToAnyPortOfTheHost) {
   ASSERT_TRUE(Send(kPerfGet).ok());
   device_.port(2).Receive(From(kPeer, AnswerToLast()));

@@ -1,0 +1,81 @@
+#include "cuse/issm_file.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <memory>
+
+#include "testing/fake_device.h"
+#include "testing/virtual_timers.h"
+#include "tests/cuse/file_driver.h"
+
+namespace ibemu::cuse {
+namespace {
+
+class IssmFileTest : public ::testing::Test {
+ protected:
+  struct Opener {
+    Opener(const std::shared_ptr<mad::Host>& host, int port)
+        : file(std::make_unique<IssmFile>(host, port)), issm(*file) {}
+    std::unique_ptr<IssmFile> file;
+    FileDriver issm;
+  };
+
+  testing::VirtualTimers timers_;
+  testing::FakeDevice device_{2};
+  std::shared_ptr<mad::Host> host_ =
+      std::make_shared<mad::Host>(timers_, device_);
+  Opener first_{host_, 1};
+  Opener second_{host_, 1};
+};
+
+TEST_F(IssmFileTest, ThePortIsAnSmWhileTheFileIsOpen) {
+  EXPECT_EQ(first_.issm.Open(), Errno::kOk);
+  EXPECT_TRUE(device_.port(1).is_sm);
+  first_.file.reset();
+  EXPECT_FALSE(device_.port(1).is_sm);
+}
+
+TEST_F(IssmFileTest, EachPortHasItsOwn) {
+  Opener other(host_, 2);
+  EXPECT_EQ(first_.issm.Open(), Errno::kOk);
+  EXPECT_EQ(other.issm.Open(), Errno::kOk);
+}
+
+TEST_F(IssmFileTest, ASecondOpenFailsOrWaits) {
+  ASSERT_EQ(first_.issm.Open(), Errno::kOk);
+  EXPECT_EQ(second_.issm.Open(/*nonblock=*/true), Errno::kTryAgain);
+  const RequestId opening = second_.issm.StartOpen();
+  EXPECT_FALSE(second_.issm.AnswerTo(opening).has_value());
+  first_.file.reset();
+  timers_.RunPending();
+  EXPECT_EQ(second_.issm.AnswerTo(opening).value().error, Errno::kOk);
+  EXPECT_TRUE(device_.port(1).is_sm);
+}
+
+TEST_F(IssmFileTest, AnInterruptedOpenLeavesTheLine) {
+  ASSERT_EQ(first_.issm.Open(), Errno::kOk);
+  const RequestId opening = second_.issm.StartOpen();
+  second_.file->Interrupt(opening);
+  EXPECT_EQ(second_.issm.AnswerTo(opening).value().error, Errno::kInterrupted);
+  first_.file.reset();
+  timers_.RunPending();
+  EXPECT_FALSE(device_.port(1).is_sm);
+}
+
+TEST_F(IssmFileTest, NothingElseCanBeDone) {
+  ASSERT_EQ(first_.issm.Open(), Errno::kOk);
+  EXPECT_EQ(first_.issm.Read(100).error, Errno::kInvalid);
+  EXPECT_EQ(first_.issm.Write({}), Errno::kInvalid);
+  EXPECT_EQ(first_.issm.Ioctl(0x1b03, {}).error, Errno::kNotTty);
+  EXPECT_EQ(first_.file->Poll(),
+            unsigned{POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM});
+}
+
+TEST_F(IssmFileTest, ARemovedDeviceCannotBeOpened) {
+  device_.Remove();
+  EXPECT_EQ(first_.issm.Open(), Errno::kNoSuchAddress);
+}
+
+}  // namespace
+}  // namespace ibemu::cuse

@@ -1,0 +1,167 @@
+#include "tests/cuse/umad_fixture.h"
+
+namespace ibemu::cuse {
+namespace {
+
+class UmadReadTest : public UmadTest {
+ protected:
+  UmadReadTest() {
+    EXPECT_EQ(Register(Request()), Errno::kOk);  // agent 0
+    ib_user_mad_reg_req rmpp = Request();        // agent 1
+    rmpp.rmpp_version = 1;
+    EXPECT_EQ(Register(rmpp), Errno::kOk);
+  }
+
+  void Ask(uint64_t tid, uint32_t agent = 0) {
+    ASSERT_EQ(umad_.Write(UmadRequest(tid, agent)), Errno::kOk);
+    Settle();
+  }
+  void AskForTable(uint64_t tid) {
+    ASSERT_EQ(umad_.Write(TableRequest(tid)), Errno::kOk);
+    Settle();
+  }
+  static uint64_t LowTid(const FileDriver::Answer& answer) {
+    return TidIn(answer.data) & 0xffffffff;
+  }
+
+  Peer peer_{timers_, port_};
+};
+
+TEST_F(UmadReadTest, AnAnswerHasALocalViewOfItsSender) {
+  Ask(5);
+  const FileDriver::Answer answer = umad_.Read(1024);
+  ASSERT_EQ(answer.data.size(), kWholeMad);
+  const ib_user_mad_hdr header = HeaderIn(answer.data);
+  EXPECT_EQ(header.id, 0u);
+  EXPECT_EQ(header.status, 0u);
+  EXPECT_EQ(header.timeout_ms, 0u);
+  EXPECT_EQ(header.length, kWholeMad);
+  EXPECT_EQ(header.lid, htobe16(7));
+  EXPECT_EQ(header.qpn, htobe32(1));
+  EXPECT_EQ(header.grh_present, 0);
+}
+
+TEST_F(UmadReadTest, AHeaderWithGrhSpeaksOfTheSendersGid) {
+  port_.on_transmit = nullptr;
+  ib_user_mad_hdr to = HeaderTo(kPeer);
+  to.timeout_ms = 1000;
+  to.grh_present = 1;
+  ASSERT_EQ(umad_.Write(Umad(to, PerfGet(5))), Errno::kOk);
+  mad::Arrival answer = AnswerTo(port_.sent.back());
+  answer.grh = mad::GlobalRoute{.gid = {},
+                                .flow_label = 0x12345,
+                                .gid_index = 0,
+                                .hop_limit = 3,
+                                .traffic_class = 8};
+  port_.Receive(answer);
+  const ib_user_mad_hdr header = HeaderIn(umad_.Read(1024).data);
+  EXPECT_EQ(header.grh_present, 1);
+  EXPECT_EQ(header.hop_limit, 255);  // not the received one
+  EXPECT_EQ(header.traffic_class, 8);
+  EXPECT_EQ(header.flow_label, htobe32(0x12345));
+}
+
+TEST_F(UmadReadTest, TheQueueIsOneForAllAgents) {
+  Ask(1, 0);
+  ASSERT_EQ(Register(Request()), Errno::kOk);  // agent 2
+  Ask(2, 2);
+  Ask(3, 0);
+  for (const uint64_t tid : {1, 2, 3}) {
+    EXPECT_EQ(LowTid(umad_.Read(1024)), tid);
+  }
+  EXPECT_EQ(umad_.Read(1024).error, Errno::kTryAgain);
+}
+
+TEST_F(UmadReadTest, WhatAnAgentReceivedOutlivesIt) {
+  Ask(5);
+  ASSERT_EQ(Unregister(0), Errno::kOk);
+  EXPECT_EQ(LowTid(umad_.Read(1024)), 5u);
+}
+
+TEST_F(UmadReadTest, ABufferWithoutRoomForTheHeaderIsInvalidWhateverComes) {
+  EXPECT_EQ(umad_.Read(kOldUmadHeader - 1).error, Errno::kInvalid);
+  EXPECT_EQ(umad_.Read(0).error, Errno::kInvalid);
+}
+
+TEST_F(UmadReadTest, AMadThatDoesNotFitStaysFirst) {
+  Ask(1);
+  Ask(2);
+  const FileDriver::Answer answer = umad_.Read(kWholeMad - 1);
+  EXPECT_EQ(answer.error, Errno::kInvalid);
+  EXPECT_TRUE(answer.data.empty());
+  EXPECT_EQ(LowTid(umad_.Read(kWholeMad)), 1u);
+}
+
+TEST_F(UmadReadTest, ALongMessageThatDoesNotFitSaysHowLongItIs) {
+  AskForTable(1);
+  const size_t length = kOldUmadHeader + 56 + peer_.table_bytes;
+  EXPECT_EQ(umad_.Read(kWholeMad - 1).error, Errno::kInvalid);
+
+  const FileDriver::Answer answer = umad_.Read(length - 1);
+  EXPECT_EQ(answer.error, Errno::kNoSpace);
+  ASSERT_EQ(answer.data.size(), kWholeMad);
+  EXPECT_EQ(HeaderIn(answer.data).length, length);
+  EXPECT_EQ(answer.data.back(), Peer::TableByte(199));
+
+  const FileDriver::Answer whole = umad_.Read(length);
+  ASSERT_EQ(whole.data.size(), length);
+  EXPECT_EQ(whole.data.back(), Peer::TableByte(peer_.table_bytes - 1));
+}
+
+TEST_F(UmadReadTest, ParkedReadsAreServedInTheOrderTheyCame) {
+  const RequestId first = umad_.StartRead(1024);
+  const RequestId second = umad_.StartRead(1024);
+  EXPECT_FALSE(umad_.AnswerTo(first).has_value());
+  Ask(1);
+  EXPECT_EQ(LowTid(umad_.AnswerTo(first).value()), 1u);
+  EXPECT_FALSE(umad_.AnswerTo(second).has_value());
+  Ask(2);
+  EXPECT_EQ(LowTid(umad_.AnswerTo(second).value()), 2u);
+  EXPECT_EQ(umad_.events, 0);  // readers took all: poll() has not changed
+}
+
+TEST_F(UmadReadTest, AParkedReadThatIsTooShortLeavesTheMadToTheNext) {
+  const RequestId small = umad_.StartRead(kOldUmadHeader);
+  const RequestId large = umad_.StartRead(1024);
+  Ask(1);
+  EXPECT_EQ(umad_.AnswerTo(small).value().error, Errno::kInvalid);
+  EXPECT_EQ(LowTid(umad_.AnswerTo(large).value()), 1u);
+}
+
+TEST_F(UmadReadTest, AnInterruptEndsOneParkedRead) {
+  const RequestId first = umad_.StartRead(1024);
+  const RequestId second = umad_.StartRead(1024);
+  file_.Interrupt(second);
+  EXPECT_EQ(umad_.AnswerTo(second).value().error, Errno::kInterrupted);
+  Ask(1);
+  EXPECT_TRUE(umad_.AnswerTo(first).has_value());
+  file_.Interrupt(first);  // too late, harmless
+}
+
+TEST_F(UmadReadTest, EachArrivalTellsPoll) {
+  Ask(1);
+  Ask(2);
+  EXPECT_EQ(umad_.events, 2);
+  EXPECT_EQ(file_.Poll(), unsigned{kReadable});
+}
+
+TEST_F(UmadReadTest, RemovalLosesTheQueueAndLeavesReadersBlocked) {
+  const RequestId blocked = umad_.StartRead(1024);
+  device_.Remove();
+  Settle();
+  EXPECT_EQ(umad_.events, 1);
+  EXPECT_FALSE(umad_.AnswerTo(blocked).has_value());
+  file_.Interrupt(blocked);
+  EXPECT_EQ(umad_.AnswerTo(blocked).value().error, Errno::kInterrupted);
+}
+
+TEST(UmadQueueTest, TakesOneMoreThanItsLimit) {
+  UmadQueue queue;
+  for (size_t i = 0; i < UmadQueue::kLimit; ++i) queue.Push({});
+  EXPECT_FALSE(queue.full());
+  queue.Push({});
+  EXPECT_TRUE(queue.full());
+}
+
+}  // namespace
+}  // namespace ibemu::cuse
