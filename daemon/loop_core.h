@@ -79,7 +79,7 @@ class LoopCore : public Loop {
   TimerQueue timers_;
   Patience patience_;
   bool found_ = false;  // by the attempt that ran last
-  Interest eager_;      // whose attempt was the last to find something; or no fd
+  Interest eager_;  // whose attempt was the last to find something; or no fd
   absl::Time answered_ = absl::InfinitePast();  // when it had returned
   bool stopped_ = false;
   uint32_t generation_ = 0;
