@@ -1,0 +1,207 @@
+// Two clients do anything to umad files of one adapter: ioctl(), write(),
+// read(), poll(), signals, close(), while answers arrive and time passes.  Each
+// request is answered once at most, and with no more than was asked for.
+#include <poll.h>
+#include <rdma/ib_user_mad.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "cuse/umad_file.h"
+#include "mad/mad_class.h"
+#include "testing/fake_device.h"
+#include "testing/virtual_timers.h"
+
+namespace ibemu::cuse {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
+
+  bool empty() const { return size_ == 0; }
+  uint8_t Byte() {
+    const Bytes one = Take(1);
+    return one.empty() ? uint8_t{0} : std::to_integer<uint8_t>(one[0]);
+  }
+  Bytes Take(size_t count) {
+    count = std::min(count, size_);
+    const Bytes taken(reinterpret_cast<const std::byte*>(data_), count);
+    data_ += count;
+    size_ -= count;
+    return taken;
+  }
+
+ private:
+  const uint8_t* data_;
+  size_t size_;
+};
+
+// The front end: knows what each open request has room for.
+class Client final : public ReplySink {
+ public:
+  explicit Client(std::shared_ptr<mad::Host> host) : host_(std::move(host)) {
+    Reopen();
+  }
+
+  void Reopen() {
+    file_.reset();
+    Require(open_.empty());  // closing ends every wait
+    file_ = std::make_unique<UmadFile>(host_, 1);
+    file_->Open(false, OpenReply(*this, Next(0)));
+  }
+  void Ioctl(Input& input) {
+    constexpr std::array<uint32_t, 5> kCommands = {
+        IB_USER_MAD_REGISTER_AGENT, IB_USER_MAD_UNREGISTER_AGENT,
+        IB_USER_MAD_ENABLE_PKEY, IB_USER_MAD_REGISTER_AGENT2, 0x1bff};
+    const uint32_t command = kCommands[input.Byte() % kCommands.size()];
+    // The kernel passes as much as the command's number says.
+    const Bytes in = input.Take(_IOC_SIZE(command));
+    if (in.size() < _IOC_SIZE(command)) return;
+    const RequestId id = Next(in.size());
+    file_->Ioctl({.command = command,
+                  .argument = input.Byte(),
+                  .in = in,
+                  .out_room = in.size()},
+                 IoctlReply(*this, id));
+    Require(!open_.contains(id));
+  }
+  void Write(Input& input) {
+    const size_t size = input.Byte() * size_t{4};
+    const Bytes data = input.Take(size);
+    const RequestId id = Next(data.size());
+    file_->Write(data, WriteReply(*this, id));
+    Require(!open_.contains(id));
+  }
+  void Read(Input& input) {
+    const bool nonblock = (input.Byte() & 1) != 0;
+    const size_t room = input.Byte() * size_t{8};
+    const RequestId id = Next(room);
+    file_->Read(nonblock, ReadReply(*this, id, room));
+    Require(!nonblock || !open_.contains(id));
+  }
+  void Poll() { Require((file_->Poll() & ~uint32_t{kAllEvents}) == 0); }
+  void Interrupt() {
+    if (!open_.empty()) file_->Interrupt(open_.begin()->first);
+  }
+
+ private:
+  static constexpr int kAllEvents =
+      POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM | POLLERR;
+
+  RequestId Next(size_t room) {
+    const RequestId id{++last_};
+    open_.emplace(id, room);
+    return id;
+  }
+  // How much the request had room for.
+  size_t Close(RequestId id) {
+    const auto request = open_.extract(id);
+    Require(!request.empty());
+    return request.mapped();
+  }
+
+  void SendError(RequestId id, Errno /*error*/) override { Close(id); }
+  void SendOpened(RequestId id) override { Close(id); }
+  void SendData(RequestId id, Bytes head, Bytes body) override {
+    Require(head.size() + body.size() <= Close(id));
+  }
+  void SendNoSpace(RequestId id, size_t room, Bytes head, Bytes body) override {
+    Require(Close(id) == room && head.size() + body.size() <= room);
+  }
+  void SendWritten(RequestId id, size_t size) override {
+    Require(Close(id) == size);
+  }
+  void SendIoctl(RequestId id, Errno /*result*/, Bytes out) override {
+    Require(out.size() <= Close(id));
+  }
+
+  std::shared_ptr<mad::Host> host_;
+  uintptr_t last_ = 0;
+  std::map<RequestId, size_t> open_;
+  std::unique_ptr<UmadFile> file_;  // its end answers what is open
+};
+
+class Scene {
+ public:
+  void Step(Input& input) {
+    const uint8_t what = input.Byte();
+    Client& client = clients_[what >> 7];
+    switch (what & 0x0f) {
+      case 0:
+        client.Reopen();
+        break;
+      case 1:
+      case 2:
+      case 3:
+        client.Ioctl(input);
+        break;
+      case 4:
+      case 5:
+      case 6:
+        client.Write(input);
+        break;
+      case 7:
+      case 8:
+        client.Read(input);
+        break;
+      case 9:
+        client.Poll();
+        break;
+      case 10:
+        client.Interrupt();
+        break;
+      case 11:
+        timers_.RunFor(absl::Milliseconds(50) * input.Byte());
+        break;
+      default:
+        Receive(input);
+        break;
+    }
+    timers_.RunPending();
+  }
+
+ private:
+  // What was sent last comes back, changed here and there.
+  void Receive(Input& input) {
+    auto& sent = port_.sent;
+    mad::Arrival arrival{.qp = 1, .slid = Lid(7), .source_qpn = 1};
+    if (!sent.empty()) {
+      arrival.qp = sent.back().qp;
+      arrival.mad = sent.back().mad;
+      arrival.mad[3] ^= std::byte{mad::kResponseBit};
+    }
+    for (uint8_t left = input.Byte() % 8; left > 0; --left) {
+      arrival.mad[input.Byte()] = std::byte{input.Byte()};
+    }
+    sent.clear();
+    port_.Receive(arrival);
+  }
+
+  using Lid = mad::Lid;
+
+  testing::VirtualTimers timers_;
+  testing::FakeDevice device_;
+  testing::FakePort& port_ = device_.port(1);
+  std::shared_ptr<mad::Host> host_ =
+      std::make_shared<mad::Host>(timers_, device_);
+  std::array<Client, 2> clients_ = {Client(host_), Client(host_)};
+};
+
+}  // namespace
+}  // namespace ibemu::cuse
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  ibemu::cuse::Input input(data, size);
+  ibemu::cuse::Scene scene;
+  while (!input.empty()) scene.Step(input);
+  return 0;
+}
