@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """ibemu against ibsim, on one machine, in one run, placed alike.
 
-    tools/bench.py [micro] [rate] [tools] [memory]      all, unless named
+    tools/bench.py [micro] [rate] [tools] [memory] [idle]      all, unless named
     tools/bench.py --hosts 648,3888 tools
 
 Figures are medians of several runs; each ratio says which way is better.
@@ -53,6 +53,11 @@ class Server:
     def memory_mib(self):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
+    def cpu_seconds(self):
+        stat = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text()
+        user, system = stat.rsplit(")", 1)[1].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def stop(self):
         self.process.terminate()
@@ -231,9 +236,29 @@ def bench_memory(scratch, hosts):
         report("memory", loaded[Ibemu][1], loaded[Ibsim][1], "MiB", "less", 0.5)
 
 
+def bench_idle(scratch, _hosts):
+    head("CPU seconds in five idle ones, a program attached")
+    net = generate(scratch, 648)
+    used = {}
+    for kind in (Ibemu, Ibsim):
+        simulator = kind(scratch, net, 0)
+        command = simulator.command("node-1", 1, "ibping", "-S")
+        client = subprocess.Popen(command, env=simulator.environment,
+                                  stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        time.sleep(1)  # both settle
+        before = simulator.server.cpu_seconds()
+        time.sleep(5)
+        used[kind] = simulator.server.cpu_seconds() - before
+        client.terminate()
+        client.wait()
+        simulator.server.stop()
+    print(f"{'':<58} {used[Ibemu]:>10.4g} {used[Ibsim]:>10.4g} s")
+
+
 def main():
     suites = {"micro": bench_micro, "rate": bench_rate, "tools": bench_tools,
-              "memory": bench_memory}
+              "memory": bench_memory, "idle": bench_idle}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", default="648,3888,11664")
     parser.add_argument("suites", nargs="*", choices=[*suites, []])

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import stat
 import tempfile
 
@@ -47,6 +48,19 @@ def fuse_as_debian_has_it():
         device.chmod(before)
     else:
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_as_a_login_has_them():
+    """nohup and background jobs ignore some, and so would all that we start."""
+    ignored = [number for number in (signal.SIGHUP, signal.SIGINT,
+                                     signal.SIGQUIT)
+               if signal.getsignal(number) == signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def make_account(name, scratch, programs):
