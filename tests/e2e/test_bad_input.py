@@ -1,7 +1,6 @@
 """Mistakes get one clear answer: place, thing, rule; and nothing is started."""
 
 import os
-import pathlib
 import re
 import subprocess
 
@@ -107,28 +106,3 @@ def test_a_missing_dev_fuse_is_named_with_its_cure(account, command):
     assert done.returncode != 0
     text = done.stderr + done.stdout
     assert "/dev/fuse" in text and "modprobe fuse" in text
-
-
-@pytest.fixture
-def no_user_namespaces():
-    """The whole machine's switch: put back whatever happens."""
-    switch = pathlib.Path("/proc/sys/user/max_user_namespaces")
-    before = switch.read_text()
-    try:
-        switch.write_text("0")
-    except PermissionError:
-        pytest.skip("this kernel lets nobody change max_user_namespaces")
-    yield
-    switch.write_text(before)
-
-
-@needs_root
-@pytest.mark.usefixtures("no_user_namespaces")
-@pytest.mark.parametrize("command", [("run", "--", "true"), ("doctor",)])
-def test_forbidden_user_namespaces_are_named_with_their_cure(account, command):
-    done = account.run("ibemu", *command, check=False)
-    text = done.stderr + done.stdout
-    if account.name == "root" and command[0] == "run":
-        assert done.returncode == 0  # root needs none
-    else:
-        assert "max_user_namespaces" in text
