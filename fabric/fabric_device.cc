@@ -37,7 +37,9 @@ mad::Gid FabricPort::GidAt(int index) const {
   return {.prefix = port.info.gid_prefix, .interface_id = guid};
 }
 
-int FabricPort::PKeyCount() const { return kPKeyTableEntries; }
+int FabricPort::PKeyCount() const {
+  return subnet_.NodeOf(id_).p_key_entries();
+}
 
 uint16_t FabricPort::PKeyAt(int index) const {
   return index < 0 ? uint16_t{0} : subnet_.port(id_).PKeyAt(index);

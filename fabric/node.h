@@ -23,8 +23,10 @@ namespace ibemu::fabric {
 enum class PortId : uint32_t {};
 inline constexpr PortId kNoPort{0xffffffff};
 
-// Sizes of the tables that the fabric's ports have.
+// Sizes of the tables that the fabric's ports have.  Those of P_Keys are common
+// ones of real adapters and switches; SMs read them whole, from each port.
 inline constexpr int kPKeyTableEntries = 128;
+inline constexpr int kSwitchPKeyTableEntries = 32;
 inline constexpr int kGuidTableEntries = 32;
 inline constexpr uint16_t kDefaultPKey = 0xffff;
 
@@ -140,6 +142,10 @@ struct Node {
   std::string name;                 // of the topology file
 
   bool is_switch() const { return sw != nullptr; }
+  // Of each port.
+  int p_key_entries() const {
+    return is_switch() ? kSwitchPKeyTableEntries : kPKeyTableEntries;
+  }
   // Where the port numbers begin and end: 0..n of a switch, 1..n of others.
   int first_number() const { return is_switch() ? 0 : 1; }
 };

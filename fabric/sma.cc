@@ -136,7 +136,7 @@ MadStatus SmaNodeInfo(const SmaRequest& request) {
   info.system_image_guid = node.system_image_guid;
   info.node_guid = node.node_guid;
   info.port_guid = request.port.guid;
-  info.partition_cap = kPKeyTableEntries;
+  info.partition_cap = static_cast<uint16_t>(node.p_key_entries());
   info.device_id = node.device_id;
   info.revision = node.revision;
   info.local_port_num = request.ingress.number;

@@ -73,12 +73,13 @@ MadStatus SmaGuidInfo(const SmaRequest& request) {
 // §14.2.5.7.
 MadStatus SmaPKeyTable(const SmaRequest& request) {
   constexpr int kBlockEntries = 32;
-  const uint32_t block = request.modifier & 0xffff;
+  const int block = static_cast<int>(request.modifier & 0xffff);
   NodePort* const port = NamedPort(request, request.modifier >> 16);
-  if (port == nullptr || block >= kPKeyTableEntries / kBlockEntries) {
+  if (port == nullptr ||
+      block >= request.node.p_key_entries() / kBlockEntries) {
     return MadStatus::kInvalidField;
   }
-  const int first = static_cast<int>(block) * kBlockEntries;
+  const int first = block * kBlockEntries;
   mad::PKeyTable table;
   if (request.set) {
     table = request.Wanted<mad::PKeyTable>();

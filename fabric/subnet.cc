@@ -106,7 +106,7 @@ mad::SwitchInfo PowerOnSwitchInfo(bool enhanced_port_0) {
   info.default_multicast_not_primary_port = LinearTable::kNoPort;
   info.life_time_value = kInfiniteLifeTime;
   info.optimized_sl_to_vl_mapping = 1;
-  info.partition_enforcement_cap = kPKeyTableEntries;
+  info.partition_enforcement_cap = kSwitchPKeyTableEntries;
   info.inbound_enforcement_cap = info.outbound_enforcement_cap = true;
   info.filter_raw_inbound_cap = info.filter_raw_outbound_cap = true;
   info.enhanced_port_0 = enhanced_port_0;

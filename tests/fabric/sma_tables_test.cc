@@ -55,6 +55,9 @@ TEST_F(SmaTablesTest, SetsPKeysOfAnyPortOfASwitch) {
   EXPECT_EQ(
       StatusOf(Method::kGet, kSwitch, 1, AttributeId::kPKeyTable, 5u << 16),
       MadStatus::kInvalidField);
+  EXPECT_EQ(
+      StatusOf(Method::kGet, kSwitch, 1, AttributeId::kPKeyTable, 3u << 16 | 1),
+      MadStatus::kInvalidField);  // it has one block
 }
 
 TEST_F(SmaTablesTest, MapsSlsToLanesByPairOfPorts) {
