@@ -169,6 +169,7 @@ absl::StatusOr<json> Attachments::Attach(Parameters& parameters,
                          ParseProfile(profile_name));
   IBEMU_ASSIGN_OR_RETURN(const std::vector<NodeId> nodes, FindNodes(names));
   std::vector<std::shared_ptr<mad::Host>> hosts;
+  hosts.reserve(nodes.size());
   for (const NodeId node : nodes) hosts.push_back(HostOf(node));
   IBEMU_ASSIGN_OR_RETURN(sysfs::View view,
                          sysfs::MakeView(std::move(hosts), format, profile));

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from signal import SIGTERM
+from signal import SIGKILL, SIGTERM
 
 DEADLINE = 120  # seconds; generous: CI machines are slow and shared
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -122,8 +122,11 @@ class Background:
         return self.process.wait(timeout)
 
     def stop(self, number=SIGTERM):
-        """Ends the program; a program that ignores the signal is a fault."""
-        if self.process.poll() is None:
+        """Ends the program; a program that ignores the signal is a fault.
+        SIGKILL reaches what it started, too."""
+        if self.process.poll() is None and number == SIGKILL:
+            os.killpg(self.process.pid, number)
+        elif self.process.poll() is None:
             self.process.send_signal(number)
         try:
             return self.process.wait(30)

@@ -131,6 +131,18 @@ def test_an_lmc_of_three_multiplies_the_lids(fabric):
         assert "Channel Adapter" in info
 
 
+def test_more_lids_than_thirty_thousand(fabric):
+    subnet = fabric("fat-tree:radix=36,levels=3,hosts=3888")
+    opensm = subnet.start("node-1", "opensm", "-f", "stdout", "-l", "3",
+                          "--pidfile", subnet.account.home / "opensm.pid")
+    opensm.wait_for("SUBNET UP", timeout=900)
+    assert " ERR " not in opensm.output
+    # 4,428 nodes: 8 LIDs of each host, one of each switch.
+    for lid in (0x7800, 8 * 3888):
+        info = subnet.run("node-1", "smpquery", "nodeinfo", lid).stdout
+        assert "NodeType:" in info
+
+
 def test_a_dump_in_which_port_guid_equals_node_guid_loads(fabric, account):
     net = write(account, "connectx.net", """\
 caguid=0x10
