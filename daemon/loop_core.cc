@@ -159,13 +159,14 @@ void LoopCore::WaitBusily() {
       answered_ = now;
       ++served;
     } else if (now - answered_ >= Patience::kSpan) {
-      patience_.OnVain();
+      return patience_.OnVain();
     } else {
       sched_yield();
     }
     if (stopped_ ||
-        timers_.NextDeadline().value_or(absl::InfiniteFuture()) <= now)
+        timers_.NextDeadline().value_or(absl::InfiniteFuture()) <= now) {
       return;
+    }
   }
 }
 
