@@ -3,7 +3,6 @@
 
 #include <CLI/App.hpp>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -187,7 +186,7 @@ absl::Status ShowLinks(const Flags& flags) {
 }
 
 void Add(CLI::App& app, Action& action, const char* name, const char* help,
-         std::function<absl::Status(const Flags&)> show, bool can_be_long) {
+         absl::Status (*show)(const Flags&), bool can_be_long) {
   CLI::App* command = app.add_subcommand(name);
   SetHelp(*command, help);
   const auto flags = std::make_shared<Flags>();

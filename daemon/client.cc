@@ -124,7 +124,7 @@ struct Client::Impl {
         return line;
       }
       searched = input.size();
-      std::array<char, 64 * 1024> buffer;
+      std::array<char, size_t{64} * 1024> buffer;
       const ssize_t size = recv(socket.get(), buffer.data(), buffer.size(), 0);
       if (size < 0 && errno == EINTR) continue;
       if (size <= 0) return Gone();

@@ -118,7 +118,7 @@ class ControlServer::Connection : public Caller {
 
   enum class Received { kBytes, kNothing, kEnd };
   Received Receive() {
-    std::array<char, 16 * 1024> buffer;
+    std::array<char, size_t{16} * 1024> buffer;
     // Room for one descriptor: the kernel closes what does not fit.
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control;
     iovec data{buffer.data(), buffer.size()};

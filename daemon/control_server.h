@@ -19,7 +19,7 @@ namespace ibemu::daemon {
 // response of memory.
 class ControlServer {
  public:
-  static constexpr size_t kLongestLine = 256 * 1024;
+  static constexpr size_t kLongestLine = size_t{256} * 1024;
   static constexpr size_t kMostConnections = 256;
 
   // `greeting` is the line that each client gets first.  All must outlive this.

@@ -99,7 +99,7 @@ absl::Status TryMemory() {
     pause();
     _exit(0);
   }
-  const absl::Status written = InChild([victim] {
+  absl::Status written = InChild([victim] {
     char byte = 'b';
     const iovec local{&byte, 1};
     const iovec remote{const_cast<char*>(&target), 1};

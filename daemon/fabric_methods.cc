@@ -18,7 +18,6 @@ namespace {
 using fabric::Node;
 using fabric::NodeId;
 using fabric::NodePort;
-using fabric::PortId;
 using fabric::Subnet;
 using nlohmann::json;
 

@@ -29,11 +29,12 @@ absl::Status DropCapabilities() {
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) break;
   }
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  for (size_t i = 0; i < sets.size(); ++i) {
-    const auto kept = static_cast<uint32_t>(kKept >> (32 * i));
-    sets[i].effective &= kept;
-    sets[i].permitted &= kept;
-    sets[i].inheritable = 0;
+  uint64_t kept = kKept;
+  for (__user_cap_data_struct& set : sets) {
+    set.effective &= static_cast<uint32_t>(kept);
+    set.permitted &= static_cast<uint32_t>(kept);
+    set.inheritable = 0;
+    kept >>= 32;
   }
   if (syscall(SYS_capset, &header, sets.data()) != 0) {
     return absl::ErrnoToStatus(errno, "capset");

@@ -33,6 +33,8 @@ Example, two hosts, cable to cable:
 
 }  // namespace
 
+// Only bugs and a lack of memory throw.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   CLI::App app("", "ibemu");
   ibemu::daemon::SetHelp(app, kHelp);

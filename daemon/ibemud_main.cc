@@ -73,6 +73,8 @@ std::string Mistake(const Flags& flags) {
 
 }  // namespace
 
+// Only bugs and a lack of memory throw.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   Flags flags;
   uint64_t seed = 0;

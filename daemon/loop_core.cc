@@ -104,7 +104,7 @@ absl::Status LoopCore::Add(Direction direction, int fd,
         absl::StrFormat("descriptor %d is being watched", fd));
   }
   watcher.For(direction) = std::move(ready);
-  const absl::Status armed = Arm({fd, watcher.generation, direction});
+  absl::Status armed = Arm({fd, watcher.generation, direction});
   if (!armed.ok()) {
     watcher.For(direction) = nullptr;
     if (watcher.on_readable == nullptr && watcher.on_writable == nullptr) {
