@@ -131,7 +131,7 @@ absl::StatusOr<PortId> Fabric::FindPort(NodeId id, int number) const {
 }
 
 absl::StatusOr<PortId> Fabric::FindCable(NodeId id, int number) const {
-  const absl::StatusOr<PortId> port = FindPort(id, number);
+  absl::StatusOr<PortId> port = FindPort(id, number);
   if (port.ok() && impl_->subnet.port(*port).peer == kNoPort) {
     return absl::NotFoundError(
         absl::StrFormat("port %d of \"%s\" has no cable", number,

@@ -58,7 +58,8 @@ void FabricPort::SetIsSm(bool is_sm) {
 FabricDevice::FabricDevice(Subnet& subnet, Endpoints& endpoints,
                            FabricEvents& events, NodeId id)
     : subnet_(subnet), endpoints_(endpoints), id_(id) {
-  for (int number = first_port(); number <= last_port(); ++number) {
+  const int last = FabricDevice::last_port();
+  for (int number = FabricDevice::first_port(); number <= last; ++number) {
     ports_.emplace_back(subnet, endpoints, events, subnet.port_id(id, number));
   }
 }

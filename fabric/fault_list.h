@@ -17,6 +17,7 @@ struct Place {
   int line = 0;  // from 1
 
   bool operator==(const Place&) const = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): there is none in it.
   auto operator<=>(const Place&) const = default;
 };
 
