@@ -320,7 +320,8 @@ void TopologyParser::ParseHeader(NodeType type, std::string_view keyword,
   }
   std::string_view comment;
   if (line.Eat('#')) comment = line.rest();
-  const std::string_view description = TakeDescription(comment);
+  std::string_view description = TakeDescription(comment);
+  if (description.empty()) description = name;
   if (description.size() > kMaxDescription) {
     draft_.faulty.insert(Absl(name));
     Fault(
@@ -342,7 +343,7 @@ void TopologyParser::ParseHeader(NodeType type, std::string_view keyword,
   NodeSpec node;
   node.type = type;
   node.name = name;
-  node.description = description.empty() ? name : description;
+  node.description = description;
   node.port_count = static_cast<int>(*ports);
   node.line = at_.line;
   node.enhanced_port_0 = type == NodeType::kSwitch &&

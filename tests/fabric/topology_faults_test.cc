@@ -140,6 +140,9 @@ TEST(TopologyFaultTest, BadHeader) {
   EXPECT_THAT(FaultsOf("Ca 1 \"a\" # \"" + std::string(65, 'x') + "\"\n"),
               ElementsAre("lab.net:1: the description of \"a\" has 65 bytes: "
                           "at most 64 fit"));
+  // A node without one is described by its name.
+  EXPECT_THAT(FaultsOf("Ca 1 \"" + std::string(65, 'x') + "\"\n"),
+              ElementsAre(HasSubstr("has 65 bytes: at most 64 fit")));
 }
 
 TEST(TopologyFaultTest, BadAssignment) {
