@@ -7,6 +7,7 @@
 #include "cuse/fuse_tree_operations.h"
 
 namespace ibemu::cuse {
+
 class FuseTree::Impl {
  public:
   Impl(Timers& timers, const sysfs::View& view, WorkerPool& workers,

@@ -28,11 +28,9 @@ uint32_t PollWaiters::Ask(fuse_pollhandle* handle) {
   const uint32_t events = file_.Poll();
   if (handle != nullptr) {
     armed_ = true;
-    // It is the same one every time.
-    if (handle_ != nullptr)
-      fuse_pollhandle_destroy(handle);
-    else
-      handle_ = handle;
+    // It names the same open file every time.
+    if (handle_ != nullptr) fuse_pollhandle_destroy(handle_);
+    handle_ = handle;
   }
   told_ = HasNews(events);
   timers_.Cancel(std::exchange(notice_, TimerId::kNone));

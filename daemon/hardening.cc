@@ -16,7 +16,12 @@ namespace {
 
 constexpr uint64_t kKept = uint64_t{1} << CAP_SYS_PTRACE;
 
+}  // namespace
+
 absl::Status DropCapabilities() {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return absl::ErrnoToStatus(errno, "PR_SET_NO_NEW_PRIVS");
+  }
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, 2> sets{};
   if (syscall(SYS_capget, &header, sets.data()) != 0) {
@@ -86,16 +91,6 @@ absl::Status ForbidSystemCalls() {
   const int error = seccomp_load(filter.get());
   if (error != 0) return absl::ErrnoToStatus(-error, "seccomp_load");
   return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status DropPrivileges() {
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-    return absl::ErrnoToStatus(errno, "PR_SET_NO_NEW_PRIVS");
-  }
-  const absl::Status dropped = DropCapabilities();
-  return dropped.ok() ? ForbidSystemCalls() : dropped;
 }
 
 }  // namespace ibemu::daemon

@@ -6,13 +6,17 @@
 
 namespace ibemu::daemon {
 
-// Gives up, for good, what serving does not need: capabilities (all but
-// CAP_SYS_PTRACE, with which root reaches the memory of clients that changed
-// their user), new privileges, and system calls such as execve() and mount().
-// process_vm_writev() and ptrace() stay: replies go through them.
-//
-// Call it before the first thread starts.
-absl::Status DropPrivileges();
+// Both give up for good what serving does not need; call them before the first
+// thread starts.
+
+// Capabilities (all but CAP_SYS_PTRACE, with which root reaches the memory of
+// clients that changed their user) and new privileges.
+absl::Status DropCapabilities();
+
+// System calls such as execve() and mount().  process_vm_writev() and ptrace()
+// stay: replies go through them.  Fails where the kernel or a sandbox has no
+// seccomp filters.
+absl::Status ForbidSystemCalls();
 
 }  // namespace ibemu::daemon
 

@@ -19,14 +19,22 @@ namespace {
 // Others wait for so many requests of one eager descriptor at most.
 constexpr int kMostAtOnce = 16;
 
+// The handler of a watcher for whom nobody waits busily.
+absl::AnyInvocable<bool()> Patient(absl::AnyInvocable<void()> ready) {
+  return [ready = std::move(ready)]() mutable {
+    ready();
+    return false;
+  };
+}
+
 }  // namespace
 
 struct LoopCore::Watcher {
   uint32_t generation = 0;
-  absl::AnyInvocable<void()> on_readable;
-  absl::AnyInvocable<void()> on_writable;
+  Handler on_readable;
+  Handler on_writable;
 
-  absl::AnyInvocable<void()>& For(Direction direction) {
+  Handler& For(Direction direction) {
     return direction == Direction::kRead ? on_readable : on_writable;
   }
 };
@@ -65,22 +73,19 @@ void LoopCore::RunSoon(Task task) { timers_.AddSoon(std::move(task)); }
 void LoopCore::Cancel(TimerId id) { timers_.Cancel(id); }
 
 absl::Status LoopCore::Watch(int fd, absl::AnyInvocable<void()> ready) {
-  return Add(Direction::kRead, fd, std::move(ready));
+  return Add(Direction::kRead, fd, Patient(std::move(ready)));
 }
 
 absl::Status LoopCore::WatchEagerly(int fd,
                                     absl::AnyInvocable<bool()> attempt) {
-  return Watch(fd, [this, attempt = std::move(attempt)]() mutable {
-    found_ = attempt();
-  });
+  return Add(Direction::kRead, fd, std::move(attempt));
 }
 
 absl::Status LoopCore::WatchWritable(int fd, absl::AnyInvocable<void()> ready) {
-  return Add(Direction::kWrite, fd, std::move(ready));
+  return Add(Direction::kWrite, fd, Patient(std::move(ready)));
 }
 
-absl::Status LoopCore::Add(Direction direction, int fd,
-                           absl::AnyInvocable<void()> ready) {
+absl::Status LoopCore::Add(Direction direction, int fd, Handler handler) {
   // epoll and io_uring disagree about descriptors that can't be polled, so
   // they are refused before either sees them.
   struct stat status;
@@ -103,7 +108,7 @@ absl::Status LoopCore::Add(Direction direction, int fd,
     return absl::AlreadyExistsError(
         absl::StrFormat("descriptor %d is being watched", fd));
   }
-  watcher.For(direction) = std::move(ready);
+  watcher.For(direction) = std::move(handler);
   absl::Status armed = Arm({fd, watcher.generation, direction});
   if (!armed.ok()) {
     watcher.For(direction) = nullptr;
@@ -133,12 +138,11 @@ LoopCore::Watcher* LoopCore::Find(const Interest& interest) {
 }
 
 bool LoopCore::Call(const Interest& interest) {
-  found_ = false;
-  if (Watcher* const watcher = Find(interest)) {
-    watcher->For(interest.direction)();
-    timers_.RunSoonTasks();
-  }
-  return found_;
+  Watcher* const watcher = Find(interest);
+  if (watcher == nullptr) return false;
+  const bool found = watcher->For(interest.direction)();
+  timers_.RunSoonTasks();
+  return found;
 }
 
 void LoopCore::Dispatch(const Interest& interest) {

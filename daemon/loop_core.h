@@ -65,12 +65,13 @@ class LoopCore : public Loop {
                     std::vector<Interest>& ready) = 0;
 
  private:
+  // Whether an eager watcher found something; false of all others.
+  using Handler = absl::AnyInvocable<bool()>;
   struct Watcher;
 
-  absl::Status Add(Direction direction, int fd,
-                   absl::AnyInvocable<void()> ready);
+  absl::Status Add(Direction direction, int fd, Handler handler);
   Watcher* Find(const Interest& interest);
-  // Whether an eager watcher was called and found something.
+  // What the handler says; false if there is none any more.
   bool Call(const Interest& interest);
   void Dispatch(const Interest& interest);
   void WaitBusily();
@@ -78,7 +79,6 @@ class LoopCore : public Loop {
 
   TimerQueue timers_;
   Patience patience_;
-  bool found_ = false;  // by the attempt that ran last
   Interest eager_;  // whose attempt was the last to find something; or no fd
   absl::Time answered_ = absl::InfinitePast();  // when it had returned
   bool stopped_ = false;

@@ -192,7 +192,12 @@ absl::StatusOr<json> ReadResponse(std::string_view line) {
   const json status = data.is_object() ? data.value("status", json()) : json();
   const json message = error->value("message", json());
   if (!status.is_number_integer() || !message.is_string()) return foreign;
-  return absl::Status(static_cast<absl::StatusCode>(status.get<int>()),
+  const auto code = status.get<int64_t>();
+  if (code < static_cast<int64_t>(absl::StatusCode::kCancelled) ||
+      code > static_cast<int64_t>(absl::StatusCode::kUnauthenticated)) {
+    return foreign;
+  }
+  return absl::Status(static_cast<absl::StatusCode>(code),
                       message.get<std::string>());
 }
 

@@ -190,10 +190,11 @@ absl::Status Serve(Server& server, ControlSocket& socket,
                    absl::FunctionRef<void()> started) {
   IBEMU_RETURN_IF_ERROR(server.WatchSignals(signals));
   IBEMU_RETURN_IF_ERROR(server.Open(socket));
-  if (const absl::Status dropped = DropPrivileges(); !dropped.ok()) {
+  IBEMU_RETURN_IF_ERROR(DropCapabilities());
+  if (const absl::Status forbidden = ForbidSystemCalls(); !forbidden.ok()) {
     // Some sandboxes know no seccomp; serving needs none of it.
-    spdlog::warn("runs with all its privileges: {}",
-                 std::string(dropped.message()));
+    spdlog::warn("may make every system call: {}",
+                 std::string(forbidden.message()));
   }
   started();
   server.Run();

@@ -66,6 +66,7 @@ class Server:
 
 class Ibemu:
     def __init__(self, scratch, net, cpu):
+        self.scratch = scratch
         self.socket = scratch / "bench.sock"
         self.server = Server(
             cpu, [BUILD / "daemon/ibemud", f"--topology={net}", "--sm=none",
@@ -81,6 +82,7 @@ class Ibemu:
 
 class Ibsim:
     def __init__(self, scratch, net, cpu):
+        self.scratch = scratch  # its shim leaves a tree where a client runs
         self.server = Server(cpu, ["ibsim", *IBSIM_LIMITS, "-s", net],
                              r"Network simulator ready",
                              stdin=subprocess.PIPE, cwd=scratch)
@@ -92,15 +94,17 @@ class Ibsim:
 
 def timed(simulator, command):
     began = time.monotonic()
-    subprocess.run(command, env=simulator.environment, check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(command, env=simulator.environment, cwd=simulator.scratch,
+                   check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
     return time.monotonic() - began
 
 
-def subnet_up(simulator, command, scratch):
+def subnet_up(simulator, command):
     """Seconds until opensm logs SUBNET UP."""
     began = time.monotonic()
-    opensm = subprocess.Popen(command, env=simulator.environment, cwd=scratch,
+    opensm = subprocess.Popen(command, env=simulator.environment,
+                              cwd=simulator.scratch,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               text=True)
     took = None
@@ -168,7 +172,8 @@ def bench_rate(scratch, _hosts):
 
             def rate(simulator, command):
                 return float(subprocess.run(
-                    command, env=simulator.environment, check=True,
+                    command, env=simulator.environment,
+                    cwd=simulator.scratch, check=True,
                     stdout=subprocess.PIPE, text=True).stdout)
 
             def of(simulator):
@@ -177,6 +182,7 @@ def bench_rate(scratch, _hosts):
 
             class Null:
                 environment = None
+                scratch = mount.parent
 
             mine = of(ours)
             report(f"{outstanding} outstanding, against ibsim", mine, of(ibsim),
@@ -209,7 +215,7 @@ def bench_tools(scratch, hosts):
                         ("ibnetdiscover", lambda: timed(
                             simulator, command("ibnetdiscover"))),
                         ("opensm to SUBNET UP", lambda: subnet_up(
-                            simulator, command(*opensm(scratch)), scratch)),
+                            simulator, command(*opensm(scratch)))),
                         ("iblinkinfo", lambda: timed(
                             simulator, command("iblinkinfo")))):
                     runs[what][kind] = statistics.median(
@@ -246,6 +252,7 @@ def bench_idle(scratch, _hosts):
         simulator = kind(scratch, net, 0)
         command = simulator.command("node-1", 1, "ibping", "-S")
         client = subprocess.Popen(command, env=simulator.environment,
+                                  cwd=simulator.scratch,
                                   stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL)
         time.sleep(1)  # both settle

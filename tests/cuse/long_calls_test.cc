@@ -16,14 +16,7 @@ class LongCallsTest : public TreeTest {
  protected:
   LongCallsTest() {
     kernel_.SetCaller(kNobody);
-    ib_user_mad_reg_req request{};
-    request.qpn = 1;
-    request.rmpp_version = 1;
-    EXPECT_EQ(kernel_
-                  .Ioctl(file_, IB_USER_MAD_REGISTER_AGENT,
-                         testing::AsBytes(request), sizeof request)
-                  .error,
-              0);
+    RegisterSender(file_, /*rmpp_version=*/1);
   }
 
   size_t TableLength() const { return kOldUmadHeader + 56 + peer_.table_bytes; }

@@ -70,14 +70,21 @@ class TreeTest : public ::testing::Test {
   // An open umad0 with one agent that only sends; its id is 0.
   testing::KernelSide::OpenFile OpenUmadWithAgent() {
     const auto file = kernel_.Open("dev/umad0", O_RDWR);
+    RegisterSender(file);
+    return file;
+  }
+
+  // An agent of QP1 that only sends.
+  void RegisterSender(const testing::KernelSide::OpenFile& file,
+                      uint8_t rmpp_version = 0) {
     ib_user_mad_reg_req request{};
     request.qpn = 1;
+    request.rmpp_version = rmpp_version;
     EXPECT_EQ(kernel_
                   .Ioctl(file, IB_USER_MAD_REGISTER_AGENT,
                          testing::AsBytes(request), sizeof request)
                   .error,
               0);
-    return file;
   }
 
   // Sends a request through `file` and lets its answer arrive.

@@ -14,6 +14,7 @@
 #include "daemon/socket_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "testing/temp_directory.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -23,14 +24,6 @@ using ::testing::HasSubstr;
 
 class ControlSocketTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/ibemu-test-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    directory_ = name;
-    path_ = directory_ + "/lab.sock";
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   int Mode(const std::string& path) {
     struct stat status;
     return lstat(path.c_str(), &status) == 0
@@ -38,8 +31,9 @@ class ControlSocketTest : public ::testing::Test {
                : -1;
   }
 
-  std::string directory_;
-  std::string path_;
+  const testing::TempDirectory temporary_;
+  const std::string directory_ = temporary_.path();
+  const std::string path_ = directory_ + "/lab.sock";
 };
 
 TEST_F(ControlSocketTest, OnlyItsOwnerMayConnect) {

@@ -1,12 +1,12 @@
 #include "daemon/doctor.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "testing/temp_directory.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -18,13 +18,6 @@ using Level = Finding::Level;
 // A machine made of files.
 class DoctorFactsTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/ibemu-test-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
   void Write(const std::string& path, const std::string& text) {
     const std::filesystem::path file = root_ + path;
     std::filesystem::create_directories(file.parent_path());
@@ -32,7 +25,8 @@ class DoctorFactsTest : public ::testing::Test {
   }
   DoctorFacts Read() { return ReadDoctorFacts(root_); }
 
-  std::string root_;
+  const testing::TempDirectory temporary_;
+  const std::string root_ = temporary_.path();
 };
 
 TEST_F(DoctorFactsTest, AnEmptyMachineForbidsNothingAndHasNothing) {

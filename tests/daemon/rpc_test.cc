@@ -119,7 +119,10 @@ TEST_F(DispatcherTest, AStatusArrivesAsItWasGiven) {
 TEST(ReadResponseTest, WhatIsNoResponseIsAnotherProgram) {
   for (const char* line :
        {"", "{}", "[]", R"({"error":1})", R"({"error":{"message":"x"}})",
-        R"({"error":{"data":[],"message":"x"}})"}) {
+        R"({"error":{"data":[],"message":"x"}})",
+        R"({"error":{"data":{"status":0},"message":"x"}})",
+        R"({"error":{"data":{"status":17},"message":"x"}})",
+        R"({"error":{"data":{"status":4294967297},"message":"x"}})"}) {
     EXPECT_EQ(ReadResponse(line).status().code(),
               absl::StatusCode::kUnavailable)
         << line;

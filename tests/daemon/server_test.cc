@@ -6,7 +6,6 @@
 
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -15,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "testing/temp_directory.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -27,16 +27,12 @@ using ::testing::HasSubstr;
 class PrivateDaemonTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/ibemu-test-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    directory_ = name;
     options_.socket = directory_ + "/lab.sock";
     options_.seed = 7;
   }
   void TearDown() override {
     connection_.Reset();
     if (pid_ > 0) Wait();
-    std::filesystem::remove_all(directory_);
   }
 
   void Start() {
@@ -65,7 +61,8 @@ class PrivateDaemonTest : public ::testing::Test {
   }
 
   DaemonOptions options_;
-  std::string directory_;
+  const testing::TempDirectory temporary_;
+  const std::string directory_ = temporary_.path();
   pid_t pid_ = -1;
   UniqueFd connection_;
 };

@@ -1,8 +1,6 @@
 """Mistakes get one clear answer: place, thing, rule; and nothing is started."""
 
-import os
 import re
-import subprocess
 
 import pytest
 
@@ -85,24 +83,3 @@ def test_a_second_daemon_of_the_same_name_is_refused(account, background):
     assert "twin" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert account.run("ibemu", "status", "--fabric=twin").returncode == 0
-
-
-needs_root = pytest.mark.skipif(os.geteuid() != 0,
-                                reason="changing the machine needs root")
-
-
-NO_FUSE = ("mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && "
-           "mknod -m 666 /dev/zero c 1 5 && mknod -m 666 /dev/urandom c 1 9")
-
-
-@needs_root
-@pytest.mark.parametrize("command", [("run", "--", "true"), ("doctor",)])
-def test_a_missing_dev_fuse_is_named_with_its_cure(account, command):
-    script = f'{NO_FUSE} && exec {" ".join(account.prefix)} ibemu "$@"'
-    done = subprocess.run(
-        ["unshare", "--mount", "--", "sh", "-c", script, "sh", *command],
-        env=account.environment, cwd=account.home, capture_output=True,
-        text=True, check=False)
-    assert done.returncode != 0
-    text = done.stderr + done.stdout
-    assert "/dev/fuse" in text and "modprobe fuse" in text

@@ -29,6 +29,12 @@ def value(text, name):
     return int(found[1], 0)
 
 
+def host_counters(subnet, *names):
+    """What sysfs shows of node-1's own port."""
+    files = [f"{COUNTERS}/{name}" for name in names]
+    return [int(n) for n in subnet.run("node-1", "cat", *files).stdout.split()]
+
+
 @pytest.fixture
 def subnet(fabric):
     return fabric("single-switch:hosts=3", sm="static")
@@ -60,18 +66,13 @@ def test_a_packet_counts_at_both_ends_of_a_link(subnet):
 
 def test_perfquery_clears_what_sysfs_shows(subnet):
     subnet.run("node-1", "ibnetdiscover")
-    shown = subnet.run("node-1", "cat", f"{COUNTERS}/port_xmit_packets",
-                       f"{COUNTERS}/unicast_xmit_packets",
-                       f"{COUNTERS}/port_xmit_data").stdout.split()
-    assert all(int(number) > 0 for number in shown)
-    # 288 bytes from LRH to ICRC, in units of 4.
-    assert int(shown[2]) == 72 * int(shown[0])
+    names = ("port_xmit_packets", "unicast_xmit_packets", "port_xmit_data")
+    packets, unicast, data = host_counters(subnet, *names)
+    assert packets > 0 and unicast > 0
+    assert data == 72 * packets  # 288 bytes from LRH to ICRC, in units of 4
 
     subnet.run("node-1", "perfquery", "-R", HOST, 1)
-    shown = subnet.run("node-1", "cat", f"{COUNTERS}/port_xmit_packets",
-                       f"{COUNTERS}/unicast_xmit_packets",
-                       f"{COUNTERS}/port_xmit_data").stdout.split()
-    assert shown == ["0", "0", "0"]
+    assert host_counters(subnet, *names) == [0, 0, 0]
 
 
 def test_perfquery_clears_the_chosen_counters_only(subnet):

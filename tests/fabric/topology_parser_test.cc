@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -8,6 +7,7 @@
 #include "fabric/topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "testing/temp_directory.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -316,15 +316,6 @@ TEST(IbsimTest, AllowsALoopbackCable) {
 
 class TopologyFileTest : public ::testing::Test {
  protected:
-  TopologyFileTest() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "ibemu-topology-XXXXXX")
-            .string();
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  ~TopologyFileTest() override { std::filesystem::remove_all(directory_); }
-
   std::string Write(const std::string& name, std::string_view text) {
     const std::filesystem::path path = directory_ / name;
     std::filesystem::create_directories(path.parent_path());
@@ -332,7 +323,8 @@ class TopologyFileTest : public ::testing::Test {
     return path.string();
   }
 
-  std::filesystem::path directory_;
+  const testing::TempDirectory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
 };
 
 TEST_F(TopologyFileTest, LoadsAFileAndTellsHowFarItHasCome) {

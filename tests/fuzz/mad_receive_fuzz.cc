@@ -8,10 +8,13 @@
 #include "mad/host.h"
 #include "mad/mad_class.h"
 #include "testing/fake_device.h"
+#include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
 
 namespace ibemu::mad {
 namespace {
+
+using Input = testing::FuzzInput;
 
 constexpr uint32_t kOui = 0x1405;
 
@@ -34,24 +37,6 @@ class EchoClient : public AgentClient {
  private:
   unsigned requests_ = 0;
   unsigned ended_ = 0;
-};
-
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
-
-  bool empty() const { return at_ == size_; }
-  uint8_t Byte() { return empty() ? uint8_t{0} : data_[at_++]; }
-  MadBytes Mad() {
-    MadBytes mad{};
-    for (std::byte& b : mad) b = std::byte{Byte()};
-    return mad;
-  }
-
- private:
-  const uint8_t* data_;
-  size_t size_;
-  size_t at_ = 0;
 };
 
 class Scene {
@@ -138,7 +123,7 @@ class Scene {
 }  // namespace ibemu::mad
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  ibemu::mad::Input input(data, size);
+  ibemu::testing::FuzzInput input(data, size);
   ibemu::mad::Scene scene;
   while (!input.empty()) scene.Step(input);
   return 0;

@@ -14,36 +14,17 @@
 #include "cuse/umad_file.h"
 #include "mad/mad_class.h"
 #include "testing/fake_device.h"
+#include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
 
 namespace ibemu::cuse {
 namespace {
 
+using Input = testing::FuzzInput;
+
 void Require(bool holds) {
   if (!holds) std::abort();
 }
-
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
-
-  bool empty() const { return size_ == 0; }
-  uint8_t Byte() {
-    const Bytes one = Take(1);
-    return one.empty() ? uint8_t{0} : std::to_integer<uint8_t>(one[0]);
-  }
-  Bytes Take(size_t count) {
-    count = std::min(count, size_);
-    const Bytes taken(reinterpret_cast<const std::byte*>(data_), count);
-    data_ += count;
-    size_ -= count;
-    return taken;
-  }
-
- private:
-  const uint8_t* data_;
-  size_t size_;
-};
 
 // The front end: knows what each open request has room for.
 class Client final : public ReplySink {
@@ -200,7 +181,7 @@ class Scene {
 }  // namespace ibemu::cuse
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  ibemu::cuse::Input input(data, size);
+  ibemu::testing::FuzzInput input(data, size);
   ibemu::cuse::Scene scene;
   while (!input.empty()) scene.Step(input);
   return 0;

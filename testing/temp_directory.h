@@ -1,0 +1,29 @@
+// A directory for one test.
+#ifndef IBEMU_TESTING_TEMP_DIRECTORY_H_
+#define IBEMU_TESTING_TEMP_DIRECTORY_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace ibemu::testing {
+
+// Short enough for a socket's path; gone with this object.
+class TempDirectory {
+ public:
+  TempDirectory() { EXPECT_NE(mkdtemp(path_.data()), nullptr); }
+  ~TempDirectory() { std::filesystem::remove_all(path_); }
+  TempDirectory(const TempDirectory&) = delete;
+  TempDirectory& operator=(const TempDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/tmp/ibemu-test-XXXXXX";
+};
+
+}  // namespace ibemu::testing
+
+#endif  // IBEMU_TESTING_TEMP_DIRECTORY_H_
