@@ -28,8 +28,12 @@ def scratch():
 
 
 @pytest.fixture(scope="session")
-def programs(scratch):
-    build = ROOT / os.environ.get("IBEMU_BUILD", "build/release")
+def build():
+    return ROOT / os.environ.get("IBEMU_BUILD", "build/release")
+
+
+@pytest.fixture(scope="session")
+def programs(scratch, build):
     target = scratch / "bin"
     target.mkdir()
     for name in ("ibemu", "ibemud"):
