@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 namespace ibemu::cuse {
 namespace {
@@ -31,20 +32,41 @@ constexpr fuse_custom_io kIo = {.writev = SendReply,
                                 .splice_receive = nullptr,
                                 .splice_send = nullptr};
 
+// The command line of a program that has none.
+class NoArguments {
+ public:
+  ~NoArguments() { fuse_opt_free_args(&arguments_); }
+  fuse_args* get() { return &arguments_; }
+
+ private:
+  char name_[6] = "ibemu";
+  char* words_[2] = {name_, nullptr};
+  fuse_args arguments_ = FUSE_ARGS_INIT(1, words_);
+};
+
 }  // namespace
 
 absl::Status FuseSession::Start(UniqueFd fd,
                                 const fuse_lowlevel_ops& operations,
                                 void* user) {
+  NoArguments none;
+  session_ = fuse_session_new(none.get(), &operations, sizeof operations, user);
+  return Attach(std::move(fd));
+}
+
+absl::Status FuseSession::Start(UniqueFd fd, const cuse_info& device,
+                                const cuse_lowlevel_ops& operations,
+                                void* user) {
+  NoArguments none;
+  session_ = cuse_lowlevel_new(none.get(), &device, &operations, user);
+  return Attach(std::move(fd));
+}
+
+absl::Status FuseSession::Attach(UniqueFd fd) {
   const int flags = fcntl(fd.get(), F_GETFL);
   if (flags < 0 || fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) < 0) {
     return absl::ErrnoToStatus(errno, "FUSE descriptor");
   }
-  char name[] = "ibemu";
-  char* arguments[] = {name, nullptr};
-  fuse_args args = FUSE_ARGS_INIT(1, arguments);
-  session_ = fuse_session_new(&args, &operations, sizeof operations, user);
-  fuse_opt_free_args(&args);
   if (session_ == nullptr) {
     return absl::ResourceExhaustedError("no further FUSE session");
   }

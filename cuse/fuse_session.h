@@ -17,9 +17,12 @@ class FuseSession {
   FuseSession(const FuseSession&) = delete;
   FuseSession& operator=(const FuseSession&) = delete;
 
-  // `user` comes back in every operation, by fuse_req_userdata().
+  // A file system on /dev/fuse, a device on /dev/cuse.  `user` comes back in
+  // every operation, by fuse_req_userdata().
   absl::Status Start(UniqueFd fd, const fuse_lowlevel_ops& operations,
                      void* user);
+  absl::Status Start(UniqueFd fd, const cuse_info& device,
+                     const cuse_lowlevel_ops& operations, void* user);
 
   int fd() const;
 
@@ -27,6 +30,8 @@ class FuseSession {
   FuseResult HandleOne();
 
  private:
+  absl::Status Attach(UniqueFd fd);
+
   fuse_session* session_ = nullptr;
   fuse_buf buffer_{};
 };

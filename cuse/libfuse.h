@@ -3,6 +3,7 @@
 #define IBEMU_CUSE_LIBFUSE_H_
 
 #define FUSE_USE_VERSION 312
+#include <cuse_lowlevel.h>
 #include <fuse_lowlevel.h>
 
 #include "cuse/errno.h"

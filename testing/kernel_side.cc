@@ -114,6 +114,26 @@ void KernelSide::Init() {
   EXPECT_EQ(Decode<fuse_init_out>(reply.data).max_write, kPiece);
 }
 
+uint64_t KernelSide::StartCuse() {
+  cuse_init_in in{};
+  in.major = FUSE_KERNEL_VERSION;
+  in.minor = FUSE_KERNEL_MINOR_VERSION;
+  return Send(CUSE_INIT, FUSE_ROOT_ID, {AsBytes(in)});
+}
+
+KernelSide::Device KernelSide::FinishCuse(uint64_t request) {
+  constexpr std::string_view kKey = "DEVNAME=";
+  const Reply reply = Wait(request);
+  const auto out = Decode<cuse_init_out>(reply.data);
+  Device device{reply.error, out.dev_major, out.dev_minor, ""};
+  if (reply.data.size() <= sizeof out) return device;
+  // Strings, each with its zero.
+  const std::string_view info =
+      reinterpret_cast<const char*>(reply.data.data() + sizeof out);
+  if (info.starts_with(kKey)) device.name = info.substr(kKey.size());
+  return device;
+}
+
 KernelSide::Entry KernelSide::Lookup(uint64_t parent, std::string_view name) {
   const Reply reply = Call(FUSE_LOOKUP, parent, {Name(name)});
   return {reply.error, Decode<fuse_entry_out>(reply.data)};

@@ -74,6 +74,17 @@ class KernelSide {
   }
 
   void Init();
+
+  // A /dev/cuse was opened: asks who it is, as the kernel does at once.
+  uint64_t StartCuse();
+  struct Device {
+    int error = 0;
+    uint32_t major = 0;
+    uint32_t minor = 0;
+    std::string name;  // below /dev
+  };
+  Device FinishCuse(uint64_t request);
+
   Entry Lookup(uint64_t parent, std::string_view name);
   Entry Walk(std::string_view path);  // from the root
   void Forget(uint64_t node, uint64_t times = 1);
