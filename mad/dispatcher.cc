@@ -45,7 +45,8 @@ Dispatcher::Path Dispatcher::StartRoute(MadBytes& smp) const {
 }
 
 void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
-  const Arrival request{.qp = packet.qp,
+  // Whichever QP it was meant for: the SMA sees the class alone.
+  const Arrival request{.qp = 0,
                         .slid = wire::Get<&Smp::dr_slid>(packet.mad),
                         .pkey_index = packet.to.pkey_index,
                         .mad = packet.mad};

@@ -255,6 +255,20 @@ TEST_F(LocalRouteTest, AQp1AgentsDirectedRoutesAreCheckedToo) {
             StatusCode::kInvalidArgument);
 }
 
+TEST_F(LocalRouteTest, AQp1AgentsLocalRouteReachesTheSmaAsSmp) {
+  RunSma();
+  auto gsi = RegisterSender();
+  ASSERT_TRUE(gsi->Send(MessageTo(Lid::kPermissive,
+                                  LocalGet(AttributeId::kNodeInfo)))
+                  .ok());
+  timers_.RunPending();
+  ASSERT_THAT(port_.local_requests, SizeIs(1));
+  EXPECT_EQ(port_.local_requests[0].qp, 0);
+  ASSERT_THAT(client_.inbox, SizeIs(1));
+  EXPECT_EQ(client_.receivers[0], gsi.get());
+  EXPECT_EQ(client_.inbox[0].source_qpn, 0u);
+}
+
 TEST_F(LocalRouteTest, ADirectedAnswerMatchesWhateverItsAddress) {
   ASSERT_TRUE(Send(LocalGet(AttributeId::kNodeInfo, 1)).ok());
   Arrival answer = From(Lid{9}, AnswerToLast(), 0);
