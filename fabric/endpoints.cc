@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "absl/strings/str_format.h"
+#include "mad/mad_class.h"
 #include "mad/smi.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/smp.h"
@@ -16,11 +17,6 @@ using mad::Lid, mad::LocalVerdict, mad::MadHeader, mad::Method, mad::MgmtClass,
 bool IsDirectedRoute(const mad::MadBytes& mad) {
   return wire::Get<&MadHeader::mgmt_class>(mad) ==
          MgmtClass::kSubnetDirectedRoute;
-}
-
-bool IsSubnetClass(const mad::MadBytes& mad) {
-  return IsDirectedRoute(mad) ||
-         wire::Get<&MadHeader::mgmt_class>(mad) == MgmtClass::kSubnetLidRouted;
 }
 
 // The port that an SMP inside the directed part of its path leaves through; 0:
@@ -100,15 +96,15 @@ void Endpoints::SetListener(PortId port, mad::PortListener* listener) {
 
 LocalVerdict Endpoints::ProcessLocal(PortId port, const mad::Arrival& request,
                                      mad::MadBytes& reply) {
-  const MgmtClass mgmt_class = wire::Get<&MadHeader::mgmt_class>(request.mad);
-  if (request.qp == 0) {
-    return IsSubnetClass(request.mad) ? sma_.Handle(port, request, reply)
-                                      : LocalVerdict::kUnhandled;
+  switch (wire::Get<&MadHeader::mgmt_class>(request.mad)) {
+    case MgmtClass::kSubnetLidRouted:
+    case MgmtClass::kSubnetDirectedRoute:
+      return sma_.Handle(port, request, reply);
+    case MgmtClass::kPerformance:
+      return pma_.Handle(port, request, reply);
+    default:
+      return other_agents_.Handle(port, request, reply);
   }
-  if (IsSubnetClass(request.mad)) return LocalVerdict::kUnhandled;
-  return mgmt_class == MgmtClass::kPerformance
-             ? pma_.Handle(port, request, reply)
-             : other_agents_.Handle(port, request, reply);
 }
 
 absl::Status Endpoints::Transmit(PortId from, const mad::Outgoing& outgoing) {
@@ -198,6 +194,7 @@ void Endpoints::OnSmp(PortId ingress, const Packet& packet) {
                              static_cast<unsigned>(port.info.lid));
   }
   arrival.mad = packet.mad;
+  if (!mad::IsValidMad(arrival.qp, arrival.mad)) return;
   mad::MadBytes reply;
   switch (ProcessLocal(ingress, arrival, reply)) {
     case LocalVerdict::kReply:
@@ -268,6 +265,7 @@ void Endpoints::OnGmp(PortId id, const Packet& packet) {
   arrival.pkey_index = static_cast<uint16_t>(p_key_index);
   arrival.source_qpn = packet.source_qpn;
   arrival.mad = packet.mad;
+  if (!mad::IsValidMad(arrival.qp, arrival.mad)) return;
   mad::MadBytes reply;
   switch (ProcessLocal(id, arrival, reply)) {
     case LocalVerdict::kReply:
@@ -318,11 +316,7 @@ bool Endpoints::HandUp(PortId port, const mad::Arrival& arrival,
     return false;
   }
   const Method method = wire::Get<&MadHeader::method>(arrival.mad);
-  if (wire::Get<&MadHeader::base_version>(arrival.mad) != 1 ||
-      (method != Method::kGet && method != Method::kSet) ||
-      IsSubnetClass(arrival.mad) != (arrival.qp == 0)) {
-    return false;
-  }
+  if (method != Method::kGet && method != Method::kSet) return false;
   reply = arrival.mad;
   wire::Put<&MadHeader::method>(reply, Method::kGetResp);
   wire::Put<&MadHeader::status>(reply, mad::MadStatus::kUnsupportedAttribute);

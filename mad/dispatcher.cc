@@ -5,20 +5,6 @@
 #include "mad/wire/smp.h"
 
 namespace ibemu::mad {
-namespace {
-
-// Linux's validate_mad().
-bool IsValid(const Arrival& arrival) {
-  const MadBytes& mad = arrival.mad;
-  if (wire::Get<&MadHeader::base_version>(mad) != 1) return false;
-  const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(mad);
-  if (IsSmClass(mgmt_class) != (arrival.qp == 0)) return false;
-  return mgmt_class != MgmtClass::kCommunication ||
-         wire::Get<&MadHeader::attr_id>(mad) == AttributeId::kClassPortInfo ||
-         wire::Get<&MadHeader::method>(mad) == Method::kSend;
-}
-
-}  // namespace
 
 Dispatcher::Dispatcher(HostCore& host, Port& port, SmiNode node, int number)
     : host_(host),
@@ -74,7 +60,7 @@ void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
 }
 
 void Dispatcher::OnReceive(const Arrival& arrival) {
-  if (host_.removed() || !IsValid(arrival)) return;
+  if (host_.removed() || !IsValidMad(arrival.qp, arrival.mad)) return;
   if (arrival.grh && arrival.grh->gid_index >= port_.GidCount()) return;
   if (AgentCore* agent = FindAgent(arrival.mad)) {
     agent->OnArrival(arrival);

@@ -53,6 +53,17 @@ constexpr bool IsResponseMad(Bytes mad) {
          (wire::Get<&MadHeader::attr_mod>(mad) & 1) != 0;
 }
 
+// Whether a MAD that arrived at this QP (0 or 1) counts at all; Linux drops
+// others before even the port's own agents see them: validate_mad().
+constexpr bool IsValidMad(int qp, const MadBytes& mad) {
+  if (wire::Get<&MadHeader::base_version>(mad) != 1) return false;
+  const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(mad);
+  if (IsSmClass(mgmt_class) != (qp == 0)) return false;
+  return mgmt_class != MgmtClass::kCommunication ||
+         wire::Get<&MadHeader::attr_id>(mad) == AttributeId::kClassPortInfo ||
+         wire::Get<&MadHeader::method>(mad) == Method::kSend;
+}
+
 // True in an RMPP packet.  Requires an RMPP header.
 constexpr bool IsRmppActive(Bytes mad) {
   return (mad[26] & std::byte{1}) != std::byte{0};

@@ -49,6 +49,28 @@ TEST_F(EndpointsTest, WithoutAgentsDropsEverythingElse) {
   }
 }
 
+TEST_F(EndpointsTest, DropsAnotherBaseVersionBeforeItsOwnAgentsSeeIt) {
+  const mad::Outgoing requests[] = {
+      Gmp(),
+      LidGet(1, MgmtClass::kPerformance, Lid{2}, AttributeId::kClassPortInfo),
+      LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kNodeInfo),
+      DirectedGet(AttributeId::kNodeInfo, {1}),
+      DirectedGet(AttributeId::kNodeInfo, {1, 2})};
+  for (mad::Outgoing packet : requests) {
+    EXPECT_THAT(row.Send(packet), SizeIs(1));
+    wire::Put<&MadHeader::base_version>(packet.mad, uint8_t{2});
+    EXPECT_THAT(row.Send(packet), IsEmpty());
+  }
+}
+
+TEST_F(EndpointsTest, WithoutAgentsDropsACmRequestThatIsNotSend) {
+  mad::Outgoing packet = Gmp();
+  wire::Put<&MadHeader::mgmt_class>(packet.mad, MgmtClass::kCommunication);
+  EXPECT_THAT(row.Send(packet), SizeIs(1)) << "ClassPortInfo";
+  wire::Put<&MadHeader::attr_id>(packet.mad, AttributeId{0x10});
+  EXPECT_THAT(row.Send(packet), IsEmpty());
+}
+
 TEST_F(EndpointsTest, WithoutAnSmRefusesSmInfo) {
   const auto answers = row.Send(
       LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kSmInfo));

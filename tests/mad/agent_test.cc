@@ -258,9 +258,9 @@ TEST_F(LocalRouteTest, AQp1AgentsDirectedRoutesAreCheckedToo) {
 TEST_F(LocalRouteTest, AQp1AgentsLocalRouteReachesTheSmaAsSmp) {
   RunSma();
   auto gsi = RegisterSender();
-  ASSERT_TRUE(gsi->Send(MessageTo(Lid::kPermissive,
-                                  LocalGet(AttributeId::kNodeInfo)))
-                  .ok());
+  ASSERT_TRUE(
+      gsi->Send(MessageTo(Lid::kPermissive, LocalGet(AttributeId::kNodeInfo)))
+          .ok());
   timers_.RunPending();
   ASSERT_THAT(port_.local_requests, SizeIs(1));
   EXPECT_EQ(port_.local_requests[0].qp, 0);
