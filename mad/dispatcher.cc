@@ -1,10 +1,22 @@
 #include "mad/dispatcher.h"
 
+#include <optional>
+
 #include "mad/agent_core.h"
 #include "mad/mad_class.h"
 #include "mad/wire/smp.h"
 
 namespace ibemu::mad {
+namespace {
+
+std::optional<int> FindGid(const Port& port, const Gid& gid) {
+  for (int index = 0; index < port.GidCount(); ++index) {
+    if (port.GidAt(index) == gid) return index;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Dispatcher::Dispatcher(HostCore& host, Port& port, SmiNode node, int number)
     : host_(host),
@@ -62,11 +74,19 @@ void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
 void Dispatcher::OnReceive(const Arrival& arrival) {
   if (host_.removed() || !IsValidMad(arrival.qp, arrival.mad)) return;
   if (arrival.grh && arrival.grh->gid_index >= port_.GidCount()) return;
-  if (AgentCore* agent = FindAgent(arrival.mad)) {
-    agent->OnArrival(arrival);
-  } else {
-    RefuseUnmatched(arrival);
+  AgentCore* const agent = FindAgent(arrival.mad);
+  if (agent == nullptr) return RefuseUnmatched(arrival);
+  if (!arrival.grh || &agent->dispatcher() == this) {
+    return agent->OnArrival(arrival);
   }
+  // An answer at another port than the agent's, which knows the GIDs of its
+  // own.
+  const Gid dgid = port_.GidAt(arrival.grh->gid_index);
+  const std::optional<int> index = FindGid(agent->dispatcher().port(), dgid);
+  if (!index) return;
+  Arrival seen = arrival;
+  seen.grh->gid_index = static_cast<uint8_t>(*index);
+  agent->OnArrival(seen);
 }
 
 AgentCore* Dispatcher::FindAgent(const MadBytes& mad) const {

@@ -238,6 +238,26 @@ TEST_F(MatchTest, WithAGrhTheAnswerMustGoToTheGidThatAsked) {
   EXPECT_FALSE(Takes(from_second, to_gid(0)));
 }
 
+TEST_F(MatchTest, AtAnotherPortOnlyAGidOfTheAgentsOwnPortCounts) {
+  FakePort& other = device_.port(2);
+  port_.gids = {{1, 1}, {1, 5}};
+  other.gids = {{1, 2}, {1, 5}};
+  OutgoingMessage message = MessageTo(kPeer, MakeMad(kPerfGet), kTimeout);
+  message.to.grh = GlobalRoute{.gid = {1, 9}, .gid_index = 0};
+  ASSERT_TRUE(agent_->Send(message).ok());
+  Arrival answer = From(kPeer, AnswerToLast());
+  for (const uint8_t index : {0, 1}) {
+    answer.grh = GlobalRoute{.gid = {1, 9}, .gid_index = index};
+    other.Receive(answer);
+    EXPECT_THAT(client_.inbox, IsEmpty());
+  }
+
+  other.gids = {{1, 2}, {1, 1}};
+  other.Receive(answer);
+  ASSERT_THAT(client_.inbox, SizeIs(1));
+  EXPECT_EQ(client_.inbox[0].grh->gid_index, 0);
+}
+
 TEST_F(MatchTest, ComparesPathBitsOnlyAsFarAsLmcReaches) {
   const auto bits = [](uint8_t path_bits) {
     return [path_bits](Arrival& a) { a.path_bits = path_bits; };
