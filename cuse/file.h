@@ -14,6 +14,7 @@ struct IoctlRequest {
   uint64_t argument = 0;  // as passed: a pointer of the client, or a number
   Bytes in;               // what _IOC_WRITE commands point at
   size_t out_room = 0;    // what the answer may hold
+  bool writable = true;   // false: the answer will not reach the client
 };
 
 // One struct file: from open() until its last descriptor is closed.  Destroying

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuse/argument_probe.h"
 #include "cuse/fuse_handle.h"
 #include "cuse/no_space.h"
 
@@ -27,7 +28,7 @@ FuseDevices::FuseDevices(Timers& timers, WorkerPool& workers,
 
 FuseDevices::~FuseDevices() {
   *self_ = nullptr;
-  for (const fuse_req_t request : delivering_) {
+  for (const fuse_req_t request : at_worker_) {
     ReplyError(request, Errno::kIo);
   }
   handles_.Clear();  // their replies come back here
@@ -125,7 +126,7 @@ void FuseDevices::SendNoSpace(RequestId id, size_t room, Bytes head,
   long_reads_.erase(id);
   // A signal can't end this any more; ours may be one (PTRACE_INTERRUPT).
   fuse_req_interrupt_func(request, nullptr, nullptr);
-  delivering_.insert(request);
+  at_worker_.insert(request);
 
   std::vector<std::byte> data(head.begin(), head.end());
   data.insert(data.end(), body.begin(), body.end());
@@ -143,7 +144,7 @@ void FuseDevices::SendNoSpace(RequestId id, size_t room, Bytes head,
 
 void FuseDevices::AnswerNoSpace(fuse_req_t request, NoSpaceAnswer how,
                                 Bytes data) {
-  delivering_.erase(request);
+  at_worker_.erase(request);
   switch (how) {
     case NoSpaceAnswer::kNoSpace:
       return ReplyError(request, Errno::kNoSpace);
@@ -175,7 +176,26 @@ void FuseDevices::SendWritten(RequestId id, size_t size) {
 
 void FuseDevices::Ioctl(fuse_req_t request, const IoctlRequest& ioctl,
                         const fuse_file_info& info) {
-  Handle* const handle = handles_.Find(info.fh);
+  if (ioctl.out_room == 0 || ioctl.in.empty()) {
+    return RunIoctl(request, ioctl, info.fh);
+  }
+  at_worker_.insert(request);
+  std::vector<std::byte> in(ioctl.in.begin(), ioctl.in.end());
+  IoctlRequest later = ioctl;
+  ProbeArgument(workers_, fuse_req_ctx(request)->pid, ioctl.argument, in,
+                [self = self_, request, later, in,
+                 number = info.fh](bool writable) mutable {
+                  if (*self == nullptr) return;
+                  (*self)->at_worker_.erase(request);
+                  later.in = in;
+                  later.writable = writable;
+                  (*self)->RunIoctl(request, later, number);
+                });
+}
+
+void FuseDevices::RunIoctl(fuse_req_t request, const IoctlRequest& ioctl,
+                           uint64_t number) {
+  Handle* const handle = handles_.Find(number);
   if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
   Dispatch(request, *handle, [&](RequestId id) {
     handle->file->Ioctl(ioctl, IoctlReply(*this, id));

@@ -71,6 +71,7 @@ class FuseDevices final : public ReplySink {
                 Bytes body);
   void WriteLong(fuse_req_t request, Handle& handle, Bytes data, off_t offset);
   void FinishWrite(Handle& handle);
+  void RunIoctl(fuse_req_t request, const IoctlRequest& ioctl, uint64_t number);
   void AnswerNoSpace(fuse_req_t request, NoSpaceAnswer how, Bytes data);
   void RemoveSoon(uint64_t number);
 
@@ -84,7 +85,7 @@ class FuseDevices final : public ReplySink {
   absl::flat_hash_map<RequestId, uint64_t> opening_;  // handle numbers
   absl::flat_hash_map<RequestId, LongRead> long_reads_;
   absl::flat_hash_map<RequestId, size_t> long_writes_;  // sizes of the pieces
-  absl::flat_hash_set<fuse_req_t> delivering_;
+  absl::flat_hash_set<fuse_req_t> at_worker_;
   std::shared_ptr<FuseDevices*> self_;  // null when this has ended
 };
 

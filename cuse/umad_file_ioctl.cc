@@ -77,6 +77,10 @@ void UmadFile::RegisterAgent(const IoctlRequest& ioctl, IoctlReply reply) {
       error != Errno::kOk) {
     return reply.Fail(error);
   }
+  if (!ioctl.writable) {
+    agents_[*id].reset();
+    return reply.Fail(Errno::kFault);
+  }
   if (kSecond && !used_) header_size_ = kUmadHeader;
   used_ = true;
   request.id = *id;

@@ -12,7 +12,7 @@
 namespace ibemu::cuse {
 
 // On a worker only.  PermissionDenied, NotFound (thread gone),
-// FailedPrecondition (nothing or not enough mapped there).
+// FailedPrecondition (nothing or not enough mapped there, or read-only).
 absl::Status WriteMemory(pid_t tid, uint64_t address, mad::Bytes data);
 
 }  // namespace ibemu::cuse

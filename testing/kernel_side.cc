@@ -102,6 +102,14 @@ KernelSide::Reply KernelSide::Wait(uint64_t request) {
   return *std::move(reply);
 }
 
+KernelSide::Reply KernelSide::WaitForWorker(uint64_t request) {
+  while (wait_) {
+    if (std::optional<Reply> reply = Take(request)) return *std::move(reply);
+    wait_();
+  }
+  return Wait(request);
+}
+
 void KernelSide::Init() {
   fuse_init_in in{};
   in.major = FUSE_KERNEL_VERSION;
@@ -241,16 +249,21 @@ KernelSide::Reply KernelSide::Write(const OpenFile& file, Bytes data,
   return reply;
 }
 
-KernelSide::IoctlResult KernelSide::Ioctl(const OpenFile& file,
-                                          uint32_t command, Bytes in,
-                                          size_t out_size) {
+uint64_t KernelSide::StartIoctl(const OpenFile& file, uint32_t command,
+                                Bytes in, size_t out_size) {
   fuse_ioctl_in header{};
   header.fh = file.handle;
   header.cmd = command;
-  header.arg = 0x1000;
+  header.arg = reinterpret_cast<uintptr_t>(in.data());
   header.in_size = static_cast<uint32_t>(in.size());
   header.out_size = static_cast<uint32_t>(out_size);
-  const Reply reply = Call(FUSE_IOCTL, file.node, {AsBytes(header), in});
+  return Send(FUSE_IOCTL, file.node, {AsBytes(header), in});
+}
+
+KernelSide::IoctlResult KernelSide::Ioctl(const OpenFile& file,
+                                          uint32_t command, Bytes in,
+                                          size_t out_size) {
+  const Reply reply = WaitForWorker(StartIoctl(file, command, in, out_size));
   if (reply.error != 0) return {reply.error, {}};
   const auto out = Decode<fuse_ioctl_out>(reply.data);
   const Bytes data = Bytes(reply.data).subspan(sizeof out);

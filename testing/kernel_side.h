@@ -4,6 +4,7 @@
 
 #include <linux/fuse.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +57,9 @@ class KernelSide {
   // What lets the server work until it has nothing to do.
   void SetPump(std::function<void()> pump) { pump_ = std::move(pump); }
 
+  // What waits until a thread of the server has done something.
+  void SetWorkerWait(std::function<void()> wait) { wait_ = std::move(wait); }
+
   // Who makes requests from now on.
   void SetCaller(pid_t tid, uint32_t uid = 0) { tid_ = tid, uid_ = uid; }
 
@@ -68,6 +72,10 @@ class KernelSide {
 
   // Pumps, and fails the test when there is no answer.
   Reply Wait(uint64_t request);
+
+  // The answer to a request that a thread of the server has to do with.
+  Reply WaitForWorker(uint64_t request);
+
   Reply Call(uint32_t opcode, uint64_t node,
              std::initializer_list<Bytes> parts) {
     return Wait(Send(opcode, node, parts));
@@ -102,6 +110,9 @@ class KernelSide {
   Reply Read(const OpenFile& file, size_t size, uint64_t offset = 0,
              uint32_t flags = 0);
   Reply Write(const OpenFile& file, Bytes data, uint64_t offset = 0);
+  // The argument is where `in` is.  A thread of the server writes it back.
+  uint64_t StartIoctl(const OpenFile& file, uint32_t command, Bytes in,
+                      size_t out_size);
   IoctlResult Ioctl(const OpenFile& file, uint32_t command, Bytes in,
                     size_t out_size);
   // Events; negative errno when it fails.  `notify`: FUSE_POLL_SCHEDULE_NOTIFY.
@@ -122,7 +133,8 @@ class KernelSide {
   UniqueFd kernel_;
   UniqueFd server_;
   std::function<void()> pump_ = [] {};
-  pid_t tid_ = 1;
+  std::function<void()> wait_;
+  pid_t tid_ = gettid();
   uint32_t uid_ = 0;
   uint64_t last_request_ = 0;
   int notifications_ = 0;

@@ -42,9 +42,12 @@ class FileDriver final : public ReplySink, public File::Listener {
     file_.Write(data, WriteReply(*this, id));
     return Finish(id).error;
   }
-  Answer Ioctl(uint32_t command, Bytes in) {
+  Answer Ioctl(uint32_t command, Bytes in, bool writable = true) {
     const RequestId id = Next();
-    file_.Ioctl({.command = command, .in = in, .out_room = in.size()},
+    file_.Ioctl({.command = command,
+                 .in = in,
+                 .out_room = in.size(),
+                 .writable = writable},
                 IoctlReply(*this, id));
     return Finish(id);
   }

@@ -2,9 +2,11 @@
 
 #include <linux/fuse.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 
 #include "cuse/poll_waiters.h"
 #include "tests/cuse/tree_fixture.h"
@@ -228,6 +230,45 @@ TEST_F(TreeTest, ASignalEndsTheWaitForIssm) {
 TEST_F(TreeTest, UnknownIoctlsAreNotForThisDevice) {
   const auto file = kernel_.Open("dev/umad0", O_RDWR);
   EXPECT_EQ(kernel_.Ioctl(file, 0x5401, {}, 0).error, ENOTTY);
+}
+
+TEST_F(TreeTest, ARegistrationInReadOnlyMemoryIsUndone) {
+  const auto file = kernel_.Open("dev/umad0", O_RDWR);
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  auto* const request = new (page) ib_user_mad_reg_req{};
+  request->id = 77;
+  request->qpn = 1;
+  ASSERT_EQ(mprotect(page, 4096, PROT_READ), 0);
+  const auto argument = testing::AsBytes(*request);
+  EXPECT_EQ(
+      kernel_.Ioctl(file, IB_USER_MAD_REGISTER_AGENT, argument, argument.size())
+          .error,
+      EFAULT);
+  EXPECT_EQ(request->id, 77u);
+  EXPECT_EQ(kernel_.Write(file, UmadRequest(1)).error, EIO);  // no agent 0
+
+  ASSERT_EQ(mprotect(page, 4096, PROT_READ | PROT_WRITE), 0);
+  const auto result = kernel_.Ioctl(file, IB_USER_MAD_REGISTER_AGENT, argument,
+                                    argument.size());
+  EXPECT_EQ(result.error, 0);
+  EXPECT_EQ(kernel_.Write(file, UmadRequest(1)).error, 0);
+  munmap(page, 4096);
+}
+
+TEST_F(TreeTest, AnIoctlThatIsBeingLookedAtFailsWhenTheTreeEnds) {
+  const auto file = kernel_.Open("dev/umad0", O_RDWR);
+  ib_user_mad_reg_req request{};
+  request.qpn = 1;
+  const uint64_t asked =
+      kernel_.StartIoctl(file, IB_USER_MAD_REGISTER_AGENT,
+                         testing::AsBytes(request), sizeof request);
+  ASSERT_EQ(tree_->HandleOne(), FuseResult::kHandled);
+  serving_ = false;
+  tree_.reset();
+  posts_.WaitAndRun();  // finds nobody
+  EXPECT_EQ(kernel_.Wait(asked).error, EIO);
 }
 
 TEST_F(TreeTest, HandlesThatWereNeverGivenAreRefused) {

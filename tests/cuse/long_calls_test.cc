@@ -124,8 +124,7 @@ TEST_F(LongCallsTest, ATooShortBufferIsFilledAndGetsEnospc) {
   const uint64_t read = kernel_.StartRead(file_, client.buffer().size());
   Pump();
   kernel_.Interrupt(read);  // must not get in the way
-  posts_.WaitAndRun();
-  EXPECT_EQ(kernel_.Wait(read).error, ENOSPC);
+  EXPECT_EQ(kernel_.WaitForWorker(read).error, ENOSPC);
   EXPECT_EQ(HeaderIn(client.buffer()).length, TableLength());
   EXPECT_EQ(client.buffer()[kOldUmadHeader + 56 + 99], Peer::TableByte(99));
 
@@ -139,8 +138,7 @@ TEST_F(LongCallsTest, ALongReadWhoseSizeIsKnownGetsEnospcToo) {
   kernel_.SetCaller(client.tid());
   const uint64_t read = kernel_.StartRead(file_, kPiece);
   Pump();
-  posts_.WaitAndRun();
-  EXPECT_EQ(kernel_.Wait(read).error, ENOSPC);
+  EXPECT_EQ(kernel_.WaitForWorker(read).error, ENOSPC);
   EXPECT_EQ(HeaderIn(client.buffer()).length, TableLength());
 }
 

@@ -25,6 +25,7 @@ class TreeTest : public ::testing::Test {
   TreeTest() {
     EXPECT_TRUE(tree_->Serve(kernel_.TakeServerFd()).ok());
     kernel_.SetPump([this] { Pump(); });
+    kernel_.SetWorkerWait([this] { posts_.WaitAndRun(); });
     kernel_.Init();
   }
 

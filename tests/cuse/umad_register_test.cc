@@ -1,3 +1,4 @@
+#include "testing/kernel_side.h"
 #include "tests/cuse/umad_fixture.h"
 
 namespace ibemu::cuse {
@@ -111,6 +112,26 @@ TEST_F(UmadTest, UnknownIoctlsAreRefused) {
 TEST_F(UmadTest, AnArgumentThatIsNotThereIsAFault) {
   EXPECT_EQ(umad_.Ioctl(IB_USER_MAD_REGISTER_AGENT, {}).error, Errno::kFault);
   EXPECT_EQ(umad_.Ioctl(IB_USER_MAD_UNREGISTER_AGENT, {}).error, Errno::kFault);
+}
+
+TEST_F(UmadTest, AnIdThatCannotBeToldIsAFaultAndTheAgentIsGone) {
+  const ib_user_mad_reg_req request = Request(kPerformance, kGetAndSet);
+  EXPECT_EQ(umad_
+                .Ioctl(IB_USER_MAD_REGISTER_AGENT, testing::AsBytes(request),
+                       /*writable=*/false)
+                .error,
+            Errno::kFault);
+  EXPECT_EQ(EnablePKey(), Errno::kOk);  // as if there had been none
+  ib_user_mad_reg_req again = request;  // and no conflict
+  EXPECT_EQ(Register(umad_, again), Errno::kOk);
+  EXPECT_EQ(again.id, 0u);
+
+  ib_user_mad_reg_req wrong = Request(/*mgmt_class=*/1);
+  EXPECT_EQ(umad_
+                .Ioctl(IB_USER_MAD_REGISTER_AGENT, testing::AsBytes(wrong),
+                       /*writable=*/false)
+                .error,
+            Errno::kInvalid);  // is found first
 }
 
 TEST_F(UmadTest, ARemovedDeviceAnswersAsLinuxDoes) {
