@@ -17,6 +17,7 @@ namespace {
 template <class T>
 T Decode(std::span<const std::byte> from) {
   T value{};
+  if (from.empty()) return value;
   std::memcpy(&value, from.data(), std::min(sizeof value, from.size()));
   return value;
 }

@@ -2,11 +2,9 @@
 
 #include <linux/fuse.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <new>
 
 #include "cuse/poll_waiters.h"
 #include "tests/cuse/tree_fixture.h"
@@ -29,9 +27,11 @@ TEST_F(TreeTest, TheRootShowsDevicesAndSysfs) {
       IsSupersetOf({"infiniband", "infiniband_mad", "infiniband_verbs"}));
 }
 
+// [node_stat]
 TEST_F(TreeTest, DevicesAreFilesOfTheGivenOwnerAndMode) {
   const auto umad = kernel_.Walk("dev/umad1").out;
   EXPECT_EQ(umad.attr.mode, S_IFREG | 0660u);
+  EXPECT_EQ(FuseTree::Options{}.device_mode, 0600u);  // as Linux has it
   EXPECT_EQ(umad.attr.uid, 1000u);
   EXPECT_EQ(umad.attr.gid, 1000u);
   EXPECT_EQ(umad.entry_valid, 0u);
@@ -54,6 +54,7 @@ TEST_F(TreeTest, NamesThatDoNotExistAreNotFound) {
   EXPECT_EQ(kernel_.Lookup(12345, "dev").error, ENOENT);
 }
 
+// [removal]
 TEST_F(TreeTest, ARemovedDeviceLosesItsFiles) {
   const auto stale = kernel_.Walk("dev/umad0").out;
   device_.Remove();
@@ -63,6 +64,7 @@ TEST_F(TreeTest, ARemovedDeviceLosesItsFiles) {
   EXPECT_EQ(kernel_.Open(stale.nodeid, O_RDWR).error, ENXIO);
 }
 
+// [sysfs_files]
 TEST_F(TreeTest, SysfsTextsAreMadeWhenTheyAreRead) {
   EXPECT_EQ(ReadText("sys/class/infiniband_mad/abi_version"), "5\n");
 
@@ -96,11 +98,13 @@ TEST_F(TreeTest, LinksLeadWhereSysfsSays) {
               ::testing::EndsWith("/infiniband/ibemu0"));
 }
 
+// [misc_fops]: so the kernel refuses lseek, pread and mmap.
 TEST_F(TreeTest, DeviceFilesAreStreamsWithoutACache) {
   EXPECT_EQ(kernel_.Open("dev/umad0", O_RDWR).flags,
             unsigned{FOPEN_DIRECT_IO | FOPEN_STREAM});
 }
 
+// [roundtrip]
 TEST_F(TreeTest, AMadGoesOutAndItsAnswerComesBack) {
   const auto file = OpenUmadWithAgent();
   SendAndAnswer(file, 5);
@@ -144,6 +148,7 @@ TEST_F(TreeTest, AnInterruptThatOvertakesItsReadStillCounts) {
   EXPECT_EQ(kernel_.Wait(read).error, EINTR);
 }
 
+// [poll_*] [epoll_edge]
 TEST_F(TreeTest, PollIsToldOnceWhenAMadComes) {
   const auto file = OpenUmadWithAgent();
   EXPECT_EQ(kernel_.Poll(file), POLLOUT | POLLWRNORM);
@@ -154,6 +159,7 @@ TEST_F(TreeTest, PollIsToldOnceWhenAMadComes) {
   EXPECT_EQ(kernel_.Poll(file), POLLOUT | POLLWRNORM | POLLIN | POLLRDNORM);
 }
 
+// [epoll_edge]
 TEST_F(TreeTest, APollThatFindsSomethingIsToldOfTheNextMad) {
   const auto file = OpenUmadWithAgent();
   SendAndAnswer(file, 1);
@@ -188,6 +194,7 @@ TEST_F(TreeTest, WhoHasReadSomeIsToldOfTheRest) {
   EXPECT_EQ(kernel_.TakeNotifications(), 1);
 }
 
+// [removal]
 TEST_F(TreeTest, ARemovedDeviceWakesPollButNoBlockedRead) {
   const auto file = OpenUmadWithAgent();
   const uint64_t read = kernel_.StartRead(file, 1024);
@@ -201,6 +208,7 @@ TEST_F(TreeTest, ARemovedDeviceWakesPollButNoBlockedRead) {
   EXPECT_EQ(kernel_.Read(file, 1024).error, EIO);
 }
 
+// [issm_*]
 TEST_F(TreeTest, TheSecondIssmWaitsForTheFirst) {
   const auto first = kernel_.Open("dev/issm0", O_RDWR);
   EXPECT_TRUE(port_.is_sm);
@@ -217,6 +225,7 @@ TEST_F(TreeTest, TheSecondIssmWaitsForTheFirst) {
   EXPECT_FALSE(port_.is_sm);
 }
 
+// [issm_*]
 TEST_F(TreeTest, ASignalEndsTheWaitForIssm) {
   const auto first = kernel_.Open("dev/issm0", O_RDWR);
   const uint64_t node = kernel_.Walk("dev/issm0").out.nodeid;
@@ -227,48 +236,10 @@ TEST_F(TreeTest, ASignalEndsTheWaitForIssm) {
   EXPECT_FALSE(port_.is_sm);  // nobody was left in line
 }
 
+// [misc_fops]
 TEST_F(TreeTest, UnknownIoctlsAreNotForThisDevice) {
   const auto file = kernel_.Open("dev/umad0", O_RDWR);
   EXPECT_EQ(kernel_.Ioctl(file, 0x5401, {}, 0).error, ENOTTY);
-}
-
-TEST_F(TreeTest, ARegistrationInReadOnlyMemoryIsUndone) {
-  const auto file = kernel_.Open("dev/umad0", O_RDWR);
-  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(page, MAP_FAILED);
-  auto* const request = new (page) ib_user_mad_reg_req{};
-  request->id = 77;
-  request->qpn = 1;
-  ASSERT_EQ(mprotect(page, 4096, PROT_READ), 0);
-  const auto argument = testing::AsBytes(*request);
-  EXPECT_EQ(
-      kernel_.Ioctl(file, IB_USER_MAD_REGISTER_AGENT, argument, argument.size())
-          .error,
-      EFAULT);
-  EXPECT_EQ(request->id, 77u);
-  EXPECT_EQ(kernel_.Write(file, UmadRequest(1)).error, EIO);  // no agent 0
-
-  ASSERT_EQ(mprotect(page, 4096, PROT_READ | PROT_WRITE), 0);
-  const auto result = kernel_.Ioctl(file, IB_USER_MAD_REGISTER_AGENT, argument,
-                                    argument.size());
-  EXPECT_EQ(result.error, 0);
-  EXPECT_EQ(kernel_.Write(file, UmadRequest(1)).error, 0);
-  munmap(page, 4096);
-}
-
-TEST_F(TreeTest, AnIoctlThatIsBeingLookedAtFailsWhenTheTreeEnds) {
-  const auto file = kernel_.Open("dev/umad0", O_RDWR);
-  ib_user_mad_reg_req request{};
-  request.qpn = 1;
-  const uint64_t asked =
-      kernel_.StartIoctl(file, IB_USER_MAD_REGISTER_AGENT,
-                         testing::AsBytes(request), sizeof request);
-  ASSERT_EQ(tree_->HandleOne(), FuseResult::kHandled);
-  serving_ = false;
-  tree_.reset();
-  posts_.WaitAndRun();  // finds nobody
-  EXPECT_EQ(kernel_.Wait(asked).error, EIO);
 }
 
 TEST_F(TreeTest, HandlesThatWereNeverGivenAreRefused) {

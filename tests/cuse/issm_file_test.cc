@@ -29,6 +29,7 @@ class IssmFileTest : public ::testing::Test {
   Opener second_{host_, 1};
 };
 
+// [issm_*]
 TEST_F(IssmFileTest, ThePortIsAnSmWhileTheFileIsOpen) {
   EXPECT_EQ(first_.issm.Open(), Errno::kOk);
   EXPECT_TRUE(device_.port(1).is_sm);
@@ -36,12 +37,14 @@ TEST_F(IssmFileTest, ThePortIsAnSmWhileTheFileIsOpen) {
   EXPECT_FALSE(device_.port(1).is_sm);
 }
 
+// [issm_*]
 TEST_F(IssmFileTest, EachPortHasItsOwn) {
   Opener other(host_, 2);
   EXPECT_EQ(first_.issm.Open(), Errno::kOk);
   EXPECT_EQ(other.issm.Open(), Errno::kOk);
 }
 
+// [issm_*]
 TEST_F(IssmFileTest, ASecondOpenFailsOrWaits) {
   ASSERT_EQ(first_.issm.Open(), Errno::kOk);
   EXPECT_EQ(second_.issm.Open(/*nonblock=*/true), Errno::kTryAgain);
@@ -53,6 +56,7 @@ TEST_F(IssmFileTest, ASecondOpenFailsOrWaits) {
   EXPECT_TRUE(device_.port(1).is_sm);
 }
 
+// [issm_*]
 TEST_F(IssmFileTest, AnInterruptedOpenLeavesTheLine) {
   ASSERT_EQ(first_.issm.Open(), Errno::kOk);
   const RequestId opening = second_.issm.StartOpen();
@@ -63,6 +67,7 @@ TEST_F(IssmFileTest, AnInterruptedOpenLeavesTheLine) {
   EXPECT_FALSE(device_.port(1).is_sm);
 }
 
+// [issm_*]
 TEST_F(IssmFileTest, NothingElseCanBeDone) {
   ASSERT_EQ(first_.issm.Open(), Errno::kOk);
   EXPECT_EQ(first_.issm.Read(100).error, Errno::kInvalid);
@@ -72,9 +77,13 @@ TEST_F(IssmFileTest, NothingElseCanBeDone) {
             unsigned{POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM});
 }
 
-TEST_F(IssmFileTest, ARemovedDeviceCannotBeOpened) {
+// [removal]
+TEST_F(IssmFileTest, ARemovedDeviceCannotBeOpenedButClosed) {
+  ASSERT_EQ(first_.issm.Open(), Errno::kOk);
   device_.Remove();
-  EXPECT_EQ(first_.issm.Open(), Errno::kNoSuchAddress);
+  EXPECT_EQ(second_.issm.Open(), Errno::kNoSuchAddress);
+  first_.file.reset();
+  EXPECT_TRUE(device_.port(1).is_sm);  // nobody touched the port
 }
 
 }  // namespace

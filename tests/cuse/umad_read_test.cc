@@ -27,62 +27,34 @@ class UmadReadTest : public UmadTest {
   Peer peer_{timers_, port_};
 };
 
-TEST_F(UmadReadTest, AnAnswerHasALocalViewOfItsSender) {
-  Ask(5);
-  const FileDriver::Answer answer = umad_.Read(1024);
-  ASSERT_EQ(answer.data.size(), kWholeMad);
-  const ib_user_mad_hdr header = HeaderIn(answer.data);
-  EXPECT_EQ(header.id, 0u);
-  EXPECT_EQ(header.status, 0u);
-  EXPECT_EQ(header.timeout_ms, 0u);
-  EXPECT_EQ(header.length, kWholeMad);
-  EXPECT_EQ(header.lid, htobe16(7));
-  EXPECT_EQ(header.qpn, htobe32(1));
-  EXPECT_EQ(header.grh_present, 0);
-}
-
-TEST_F(UmadReadTest, AHeaderWithGrhSpeaksOfTheSendersGid) {
-  port_.on_transmit = nullptr;
-  ib_user_mad_hdr to = HeaderTo(kPeer);
-  to.timeout_ms = 1000;
-  to.grh_present = 1;
-  ASSERT_EQ(umad_.Write(Umad(to, PerfGet(5))), Errno::kOk);
-  mad::Arrival answer = AnswerTo(port_.sent.back());
-  answer.grh = mad::GlobalRoute{.gid = {},
-                                .flow_label = 0x12345,
-                                .gid_index = 0,
-                                .hop_limit = 3,
-                                .traffic_class = 8};
-  port_.Receive(answer);
-  const ib_user_mad_hdr header = HeaderIn(umad_.Read(1024).data);
-  EXPECT_EQ(header.grh_present, 1);
-  EXPECT_EQ(header.hop_limit, 255);  // not the received one
-  EXPECT_EQ(header.traffic_class, 8);
-  EXPECT_EQ(header.flow_label, htobe32(0x12345));
-}
-
+// [queue_fifo] [rx_id]
 TEST_F(UmadReadTest, TheQueueIsOneForAllAgents) {
   Ask(1, 0);
   ASSERT_EQ(Register(Request()), Errno::kOk);  // agent 2
   Ask(2, 2);
   Ask(3, 0);
   for (const uint64_t tid : {1, 2, 3}) {
-    EXPECT_EQ(LowTid(umad_.Read(1024)), tid);
+    const FileDriver::Answer answer = umad_.Read(1024);
+    EXPECT_EQ(LowTid(answer), tid);
+    EXPECT_EQ(HeaderIn(answer.data).id, tid == 2 ? 2u : 0u);
   }
   EXPECT_EQ(umad_.Read(1024).error, Errno::kTryAgain);
 }
 
+// [unreg_*]
 TEST_F(UmadReadTest, WhatAnAgentReceivedOutlivesIt) {
   Ask(5);
   ASSERT_EQ(Unregister(0), Errno::kOk);
   EXPECT_EQ(LowTid(umad_.Read(1024)), 5u);
 }
 
+// [read_sizes_empty]
 TEST_F(UmadReadTest, ABufferWithoutRoomForTheHeaderIsInvalidWhateverComes) {
   EXPECT_EQ(umad_.Read(kOldUmadHeader - 1).error, Errno::kInvalid);
   EXPECT_EQ(umad_.Read(0).error, Errno::kInvalid);
 }
 
+// [read_short] [read_requeue_order]
 TEST_F(UmadReadTest, AMadThatDoesNotFitStaysFirst) {
   Ask(1);
   Ask(2);
@@ -92,6 +64,7 @@ TEST_F(UmadReadTest, AMadThatDoesNotFitStaysFirst) {
   EXPECT_EQ(LowTid(umad_.Read(kWholeMad)), 1u);
 }
 
+// [rmpp_recv_basic]
 TEST_F(UmadReadTest, ALongMessageThatDoesNotFitSaysHowLongItIs) {
   AskForTable(1);
   const size_t length = kOldUmadHeader + 56 + peer_.table_bytes;
@@ -108,6 +81,7 @@ TEST_F(UmadReadTest, ALongMessageThatDoesNotFitSaysHowLongItIs) {
   EXPECT_EQ(whole.data.back(), Peer::TableByte(peer_.table_bytes - 1));
 }
 
+// [queue_fifo]
 TEST_F(UmadReadTest, ParkedReadsAreServedInTheOrderTheyCame) {
   const RequestId first = umad_.StartRead(1024);
   const RequestId second = umad_.StartRead(1024);
@@ -120,6 +94,7 @@ TEST_F(UmadReadTest, ParkedReadsAreServedInTheOrderTheyCame) {
   EXPECT_EQ(umad_.events, 0);  // readers took all: poll() has not changed
 }
 
+// [read_requeue_order]
 TEST_F(UmadReadTest, AParkedReadThatIsTooShortLeavesTheMadToTheNext) {
   const RequestId small = umad_.StartRead(kOldUmadHeader);
   const RequestId large = umad_.StartRead(1024);
@@ -138,23 +113,20 @@ TEST_F(UmadReadTest, AnInterruptEndsOneParkedRead) {
   file_.Interrupt(first);  // too late, harmless
 }
 
+// [poll_*] [epoll_edge]
 TEST_F(UmadReadTest, EachArrivalTellsPoll) {
+  EXPECT_EQ(file_.Poll(), unsigned{kIdle});
   Ask(1);
   Ask(2);
   EXPECT_EQ(umad_.events, 2);
   EXPECT_EQ(file_.Poll(), unsigned{kReadable});
+  umad_.Read(1024);
+  EXPECT_EQ(file_.Poll(), unsigned{kReadable});
+  umad_.Read(1024);
+  EXPECT_EQ(file_.Poll(), unsigned{kIdle});
 }
 
-TEST_F(UmadReadTest, RemovalLosesTheQueueAndLeavesReadersBlocked) {
-  const RequestId blocked = umad_.StartRead(1024);
-  device_.Remove();
-  Settle();
-  EXPECT_EQ(umad_.events, 1);
-  EXPECT_FALSE(umad_.AnswerTo(blocked).has_value());
-  file_.Interrupt(blocked);
-  EXPECT_EQ(umad_.AnswerTo(blocked).value().error, Errno::kInterrupted);
-}
-
+// [queue_limit]
 TEST(UmadQueueTest, TakesOneMoreThanItsLimit) {
   UmadQueue queue;
   for (size_t i = 0; i < UmadQueue::kLimit; ++i) queue.Push({});
