@@ -24,6 +24,7 @@ class AgentTest : public HostTest {
   uint64_t tid_ = 0;
 };
 
+// [write_lengths*]
 TEST_F(AgentTest, AShortMadIsPaddedWithZeros) {
   auto agent = RegisterSender();
   ASSERT_EQ(SendBytes(*agent, MgmtClass::kPerformance, 100), StatusCode::kOk);
@@ -33,6 +34,7 @@ TEST_F(AgentTest, AShortMadIsPaddedWithZeros) {
   EXPECT_EQ(port_.sent[0].mad[255], std::byte{0});
 }
 
+// [write_lengths*]
 TEST_F(AgentTest, AMadHoldsAtLeastTheHeadersOfItsClass) {
   auto agent = RegisterSender();
   const std::pair<MgmtClass, size_t> least[] = {
@@ -49,6 +51,7 @@ TEST_F(AgentTest, AMadHoldsAtLeastTheHeadersOfItsClass) {
             StatusCode::kInvalidArgument);
 }
 
+// [write_lengths*]
 TEST_F(AgentTest, AMadWithoutRmppHoldsAtMost256Bytes) {
   auto agent = RegisterSender();
   EXPECT_EQ(SendBytes(*agent, MgmtClass::kSubnetAdministration, 256),
@@ -57,12 +60,14 @@ TEST_F(AgentTest, AMadWithoutRmppHoldsAtMost256Bytes) {
             StatusCode::kInvalidArgument);
 }
 
+// [class_unregistered_send]
 TEST_F(AgentTest, AnAgentSendsAnyClass) {
   auto agent = Register({.mgmt_class = 4, .mgmt_class_version = 1});
   EXPECT_EQ(SendBytes(*agent, MgmtClass::kDevice, 256), StatusCode::kOk);
   EXPECT_EQ(SendBytes(*agent, MgmtClass(0xff), 256), StatusCode::kOk);
 }
 
+// [rmpp_agent_nonrmpp_class]
 TEST_F(AgentTest, AnRmppAgentSendsOnlyRmppClasses) {
   for (const bool user_rmpp : {false, true}) {
     auto agent = Register({.mgmt_class = 3,
@@ -78,6 +83,7 @@ TEST_F(AgentTest, AnRmppAgentSendsOnlyRmppClasses) {
             StatusCode::kInvalidArgument);
 }
 
+// [qkey_ignored] [dest_qpn]
 TEST_F(AgentTest, TheQKeyIsTheOneOfTheQp) {
   auto gsi = RegisterSender();
   OutgoingMessage message = MessageTo(kPeer, MakeMad(kPerfGet));
@@ -93,6 +99,7 @@ TEST_F(AgentTest, TheQKeyIsTheOneOfTheQp) {
   EXPECT_EQ(port_.sent[1].qp, 0);
 }
 
+// [ah_errors]
 TEST_F(AgentTest, AGidIndexMustBeInTheTable) {
   auto agent = RegisterSender();
   OutgoingMessage message = MessageTo(kPeer, MakeMad(kPerfGet));
@@ -102,6 +109,7 @@ TEST_F(AgentTest, AGidIndexMustBeInTheTable) {
   EXPECT_TRUE(agent->Send(message).ok());
 }
 
+// [removal]
 TEST_F(AgentTest, ARemovedDeviceSendsNothingAndForgetsEverything) {
   auto agent = RegisterSender();
   ASSERT_TRUE(
@@ -155,6 +163,7 @@ class LocalRouteTest : public AgentTest {
   std::unique_ptr<Agent> agent_ = Register({.qp = 0});
 };
 
+// [q0_dr_local]
 TEST_F(LocalRouteTest, TheSmaAnswersWithoutTheWire) {
   RunSma();
   ASSERT_TRUE(Send(LocalGet(AttributeId::kNodeInfo)).ok());
@@ -175,6 +184,7 @@ TEST_F(LocalRouteTest, TheSmaAnswersWithoutTheWire) {
   EXPECT_TRUE(timers_.idle());
 }
 
+// [q0_dr_local_tmo0]
 TEST_F(LocalRouteTest, TheAnswerComesEvenWithoutATimeout) {
   RunSma();
   ASSERT_TRUE(
@@ -183,6 +193,7 @@ TEST_F(LocalRouteTest, TheAnswerComesEvenWithoutATimeout) {
   EXPECT_THAT(client_.inbox, SizeIs(1));
 }
 
+// [q0_dr_local_noreply]
 TEST_F(LocalRouteTest, WhenNobodyAnswersTheSendIsOverWithoutATimeout) {
   RunSma();
   ASSERT_TRUE(Send(LocalGet(AttributeId::kSmInfo)).ok());
@@ -192,6 +203,7 @@ TEST_F(LocalRouteTest, WhenNobodyAnswersTheSendIsOverWithoutATimeout) {
   EXPECT_THAT(client_.done, ElementsAre(8));
 }
 
+// [q0_dr_local_noreply]
 TEST_F(LocalRouteTest, AnSmpThatTheSmaConsumesIsOver) {
   port_.local = [](const Arrival&, MadBytes&) {
     return LocalVerdict::kConsumed;
@@ -202,6 +214,7 @@ TEST_F(LocalRouteTest, AnSmpThatTheSmaConsumesIsOver) {
   EXPECT_THAT(client_.done, ElementsAre(8));
 }
 
+// [q0_dr_local_sm]
 TEST_F(LocalRouteTest, SmInfoGoesToTheSmOfThePortAndItsAnswerComesBack) {
   RunSma();
   RecordingClient sm_client;
@@ -228,6 +241,7 @@ TEST_F(LocalRouteTest, SmInfoGoesToTheSmOfThePortAndItsAnswerComesBack) {
   EXPECT_THAT(port_.sent, IsEmpty());
 }
 
+// [smi_send_checks]
 TEST_F(LocalRouteTest, ARouteThatIsNotOursIsRefused) {
   MadBytes elsewhere = LocalGet(AttributeId::kNodeInfo, 1);
   elsewhere[128 + 1] = std::byte{2};
@@ -235,6 +249,7 @@ TEST_F(LocalRouteTest, ARouteThatIsNotOursIsRefused) {
   EXPECT_THAT(port_.sent, IsEmpty());
 }
 
+// [smi_hop_pointer]
 TEST_F(LocalRouteTest, TheHopPointerAdvancesBeforeTheWireAndOnlyOnce) {
   ASSERT_TRUE(agent_
                   ->Send(MessageTo(Lid::kPermissive,
@@ -247,6 +262,7 @@ TEST_F(LocalRouteTest, TheHopPointerAdvancesBeforeTheWireAndOnlyOnce) {
   EXPECT_EQ(port_.sent[1].mad, port_.sent[0].mad);
 }
 
+// [smi_send_checks]
 TEST_F(LocalRouteTest, AQp1AgentsDirectedRoutesAreCheckedToo) {
   auto gsi = RegisterSender();
   MadBytes elsewhere = LocalGet(AttributeId::kNodeInfo, 1);
@@ -255,6 +271,7 @@ TEST_F(LocalRouteTest, AQp1AgentsDirectedRoutesAreCheckedToo) {
             StatusCode::kInvalidArgument);
 }
 
+// [q0_dr_local]
 TEST_F(LocalRouteTest, AQp1AgentsLocalRouteReachesTheSmaAsSmp) {
   RunSma();
   auto gsi = RegisterSender();
@@ -269,6 +286,7 @@ TEST_F(LocalRouteTest, AQp1AgentsLocalRouteReachesTheSmaAsSmp) {
   EXPECT_EQ(client_.inbox[0].source_qpn, 0u);
 }
 
+// [resp_routing]
 TEST_F(LocalRouteTest, ADirectedAnswerMatchesWhateverItsAddress) {
   ASSERT_TRUE(Send(LocalGet(AttributeId::kNodeInfo, 1)).ok());
   Arrival answer = From(Lid{9}, AnswerToLast(), 0);

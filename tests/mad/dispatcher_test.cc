@@ -22,6 +22,7 @@ class DispatcherTest : public HostTest {
   }
 };
 
+// [req_routing]
 TEST_F(DispatcherTest, ARequestGoesToTheAgentOfItsClassAndMethod) {
   RecordingClient other;
   auto get = Register(Server(MgmtClass::kDevice, Method::kGet));
@@ -33,6 +34,19 @@ TEST_F(DispatcherTest, ARequestGoesToTheAgentOfItsClassAndMethod) {
   EXPECT_THAT(other.inbox, SizeIs(1));
 }
 
+// [req_routing]
+TEST_F(DispatcherTest, ARequestStaysAtThePortWhereItArrived) {
+  RecordingClient other;
+  auto first = Register(Server(MgmtClass::kDevice, Method::kGet));
+  auto second = Register(Server(MgmtClass::kDevice, Method::kGet), other, 2);
+  const MadBytes request =
+      MakeMad({.mgmt_class = MgmtClass::kDevice, .method = Method::kGet});
+  device_.port(2).Receive(From(kPeer, request));
+  EXPECT_THAT(client_.inbox, IsEmpty());
+  EXPECT_THAT(other.inbox, SizeIs(1));
+}
+
+// [oui_order] [req_routing]
 TEST_F(DispatcherTest, AVendorRequestGoesToTheAgentOfItsOui) {
   auto agent = Register(Server(MgmtClass::kOpenIbPing, Method::kSend));
   MadBytes ping =
@@ -48,6 +62,7 @@ TEST_F(DispatcherTest, AVendorRequestGoesToTheAgentOfItsOui) {
   EXPECT_THAT(client_.inbox, SizeIs(1));
 }
 
+// [rx_header] [ib_grh_rx] [ib_sl_rx]
 TEST_F(DispatcherTest, TellsTheClientWhereTheMadCameFrom) {
   auto agent = Register(Server(MgmtClass::kDevice, Method::kGet));
   port_.gids = {{1, 1}, {1, 2}};
@@ -82,6 +97,7 @@ TEST_F(DispatcherTest, TellsTheClientWhereTheMadCameFrom) {
   EXPECT_EQ(got.grh, expected);
 }
 
+// [ah_errors] [dgid0]
 TEST_F(DispatcherTest, DropsAGrhForAGidThatThePortDoesNotHave) {
   auto agent = Register(Server(MgmtClass::kDevice, Method::kGet));
   Arrival arrival =
@@ -93,6 +109,7 @@ TEST_F(DispatcherTest, DropsAGrhForAGidThatThePortDoesNotHave) {
   EXPECT_THAT(port_.sent, IsEmpty());
 }
 
+// [gen_unmatched]
 TEST_F(DispatcherTest, AnswersAnUnmatchedGetOrSetAndEchoesThePayload) {
   for (const Method method : {Method::kGet, Method::kSet}) {
     MadBytes request = MakeMad(
@@ -113,6 +130,7 @@ TEST_F(DispatcherTest, AnswersAnUnmatchedGetOrSetAndEchoesThePayload) {
   }
 }
 
+// [gen_unmatched]
 TEST_F(DispatcherTest, AnswersByTheGrhThatTheRequestHad) {
   Arrival request =
       From(kPeer,
@@ -130,6 +148,7 @@ TEST_F(DispatcherTest, AnswersByTheGrhThatTheRequestHad) {
   EXPECT_EQ(port_.sent[0].to.grh->hop_limit, 255);
 }
 
+// [gen_unmatched]
 TEST_F(DispatcherTest, DropsOtherUnmatchedMethods) {
   for (int method = 0; method < 256; ++method) {
     if (Method(method) == Method::kGet || Method(method) == Method::kSet) {
@@ -140,6 +159,7 @@ TEST_F(DispatcherTest, DropsOtherUnmatchedMethods) {
   EXPECT_THAT(port_.sent, IsEmpty());
 }
 
+// [ver_mismatch]
 TEST_F(DispatcherTest, AnotherClassVersionIsUnmatched) {
   auto agent = Register(Server(MgmtClass::kDevice, Method::kGet));
   for (const uint8_t version : {0, 2, 0x83, 0xff}) {
@@ -152,6 +172,7 @@ TEST_F(DispatcherTest, AnotherClassVersionIsUnmatched) {
   }
 }
 
+// [ver_mismatch]
 TEST_F(DispatcherTest, DropsAnotherBaseVersion) {
   auto agent = Register(Server(MgmtClass::kDevice, Method::kGet));
   for (const uint8_t version : {0, 2, 0x80}) {
@@ -163,6 +184,7 @@ TEST_F(DispatcherTest, DropsAnotherBaseVersion) {
   EXPECT_THAT(port_.sent, IsEmpty());
 }
 
+// [smp_on_qp1] [q0_gsi_on_qp0]
 TEST_F(DispatcherTest, DropsSubnetClassesOnQp1AndOthersOnQp0) {
   auto smp = Register(Server(MgmtClass::kSubnetLidRouted, Method::kGet));
   auto gmp = Register(Server(MgmtClass::kDevice, Method::kGet));
@@ -180,6 +202,7 @@ TEST_F(DispatcherTest, DropsSubnetClassesOnQp1AndOthersOnQp0) {
   EXPECT_THAT(client_.inbox, SizeIs(1));
 }
 
+// [cm_send_only]
 TEST_F(DispatcherTest, TheCmClassOnlySends) {
   auto agent = Register(Server(MgmtClass::kCommunication, Method::kGet));
   auto sends = Register(Server(MgmtClass::kCommunication, Method::kSend));
@@ -198,6 +221,7 @@ TEST_F(DispatcherTest, TheCmClassOnlySends) {
   EXPECT_THAT(client_.inbox, SizeIs(2));
 }
 
+// [resp_to_responder_mask]
 TEST_F(DispatcherTest, AnswersIgnoreTheMethodMask) {
   Registration wanted = Server(MgmtClass::kDevice, Method::kGet);
   wanted.methods.set();
@@ -208,6 +232,7 @@ TEST_F(DispatcherTest, AnswersIgnoreTheMethodMask) {
   EXPECT_THAT(client_.inbox, IsEmpty());
 }
 
+// [bm_response_bit]
 TEST_F(DispatcherTest, ABaseboardMadWithTheResponseBitIsAnAnswer) {
   auto server = Register(Server(MgmtClass::kBaseboard, Method::kSend));
   Receive({.mgmt_class = MgmtClass::kBaseboard,
@@ -220,6 +245,7 @@ TEST_F(DispatcherTest, ABaseboardMadWithTheResponseBitIsAnAnswer) {
   EXPECT_THAT(client_.inbox, SizeIs(1));
 }
 
+// [gen_unmatched]
 TEST_F(DispatcherTest, AnUnmatchedDirectedRequestIsAnsweredAlongItsPath) {
   Smp smp{.mgmt_class = MgmtClass::kSubnetDirectedRoute,
           .method = Method::kGet,
@@ -241,6 +267,7 @@ TEST_F(DispatcherTest, AnUnmatchedDirectedRequestIsAnsweredAlongItsPath) {
   EXPECT_EQ(port_.sent[0].to.qkey, 0u);
 }
 
+// [resp_routing]
 TEST_F(DispatcherTest, ASecondAgentOfTheHostMayNotTakeTheFirstOnesAnswer) {
   RecordingClient other;
   auto first = RegisterSender();

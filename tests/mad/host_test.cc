@@ -7,6 +7,7 @@ namespace {
 
 using SmLockPtr = std::unique_ptr<Host::SmLock>;
 
+// [issm_*]
 TEST_F(HostTest, TheSmLockSetsIsSmWhileItIsHeld) {
   SmLockPtr lock = host_.TryLockSm(1);
   ASSERT_NE(lock, nullptr);
@@ -16,6 +17,7 @@ TEST_F(HostTest, TheSmLockSetsIsSmWhileItIsHeld) {
   EXPECT_FALSE(port_.is_sm);
 }
 
+// [issm_*]
 TEST_F(HostTest, EachPortHasOneSmLock) {
   SmLockPtr lock = host_.TryLockSm(1);
   EXPECT_EQ(host_.TryLockSm(1), nullptr);
@@ -34,6 +36,7 @@ TEST_F(HostTest, AFreeSmLockIsGrantedSoon) {
   EXPECT_TRUE(port_.is_sm);
 }
 
+// [issm_*]
 TEST_F(HostTest, TheSmLockGoesDownTheLine) {
   SmLockPtr held = host_.TryLockSm(1);
   std::vector<int> order;
@@ -102,6 +105,7 @@ TEST_F(HostTest, AWatcherMayComeAndGoWhileWatchersAreCalled) {
   EXPECT_EQ(calls, 1);
 }
 
+// [removal]
 TEST_F(HostTest, AfterRemovalTheSmLockLeavesThePortAlone) {
   SmLockPtr lock = host_.TryLockSm(1);
   device_.Remove();

@@ -1,4 +1,5 @@
 // Which agents may register, and what becomes of their transaction ids.
+#include "mad/host_core.h"
 #include "tests/mad/fixture.h"
 
 namespace ibemu::mad {
@@ -40,17 +41,20 @@ std::vector<int> Range(int first, int last) {
   return range;
 }
 
+// [reg_class_scan*]
 TEST_F(RegistrationTest, Qp1TakesClassZeroAndTwoTo4f) {
   std::vector<int> expected = Range(2, 0x4f);
   expected.insert(expected.begin(), 0);
   EXPECT_EQ(Accepted([](int c) { return OfClass(c); }), expected);
 }
 
+// [reg_class_scan*]
 TEST_F(RegistrationTest, Qp0TakesTheSubnetManagementClasses) {
   EXPECT_THAT(Accepted([](int c) { return OfClass(c, 0); }),
               ElementsAre(0, 1, 0x81));
 }
 
+// [reg_class_scan*]
 TEST_F(RegistrationTest, RmppIsForItsClasses) {
   std::vector<int> expected = {0, 3, 6, 0x10, 0x12};
   for (const int vendor : Range(0x30, 0x4f)) expected.push_back(vendor);
@@ -62,6 +66,7 @@ TEST_F(RegistrationTest, RmppIsForItsClasses) {
             expected);
 }
 
+// [reg_class_scan*]
 TEST_F(RegistrationTest, RmppVersionTwoDoesNotExist) {
   EXPECT_THAT(Accepted([](int c) {
                 Registration wanted = OfClass(c);
@@ -71,6 +76,7 @@ TEST_F(RegistrationTest, RmppVersionTwoDoesNotExist) {
               IsEmpty());
 }
 
+// [reg_class_scan*]
 TEST_F(RegistrationTest, VendorClassesNeedAnOui) {
   const std::vector<int> accepted = Accepted([](int c) {
     Registration wanted = OfClass(c);
@@ -86,6 +92,7 @@ TEST_F(RegistrationTest, VendorClassesNeedAnOui) {
   EXPECT_EQ(TryRegister(wide), StatusCode::kInvalidArgument);
 }
 
+// [reg_versions]
 TEST_F(RegistrationTest, ClassVersionsEndAt82) {
   Registration wanted = OfClass(4);
   wanted.mgmt_class_version = 0x82;
@@ -94,6 +101,7 @@ TEST_F(RegistrationTest, ClassVersionsEndAt82) {
   EXPECT_EQ(TryRegister(wanted), StatusCode::kInvalidArgument);
 }
 
+// [reg_sendonly]
 TEST_F(RegistrationTest, ASendOnlyAgentsVersionMaskAndOuiAreIgnored) {
   Registration wanted{.mgmt_class_version = 0xff, .oui = 0x1000000};
   wanted.methods.set();
@@ -102,6 +110,7 @@ TEST_F(RegistrationTest, ASendOnlyAgentsVersionMaskAndOuiAreIgnored) {
   EXPECT_NE(first->hi_tid(), second->hi_tid());
 }
 
+// [reg2_flags]
 TEST_F(RegistrationTest, RmppByTheUserNeedsAClass) {
   EXPECT_EQ(TryRegister({.rmpp_version = 1, .user_rmpp = true}),
             StatusCode::kInvalidArgument);
@@ -110,6 +119,7 @@ TEST_F(RegistrationTest, RmppByTheUserNeedsAClass) {
   EXPECT_EQ(TryRegister(wanted), StatusCode::kOk);
 }
 
+// [reg_qpn]
 TEST_F(RegistrationTest, OnlyQp0AndQp1AndPortsOfTheDeviceExist) {
   EXPECT_EQ(TryRegister({.qp = 2}), StatusCode::kInvalidArgument);
   EXPECT_EQ(TryRegister({.qp = -1}), StatusCode::kInvalidArgument);
@@ -117,6 +127,7 @@ TEST_F(RegistrationTest, OnlyQp0AndQp1AndPortsOfTheDeviceExist) {
   EXPECT_EQ(TryRegister({}, 3), StatusCode::kInvalidArgument);
 }
 
+// [reg_qp0] [rxe]
 TEST_F(RegistrationTest, APortWithoutQp0SaysSoFirst) {
   port_.has_qp0 = false;
   EXPECT_EQ(TryRegister({.qp = 0, .mgmt_class = 0xff, .rmpp_version = 9}),
@@ -124,6 +135,7 @@ TEST_F(RegistrationTest, APortWithoutQp0SaysSoFirst) {
   EXPECT_EQ(TryRegister({.qp = 1}), StatusCode::kOk);
 }
 
+// [reg_conflict]
 TEST_F(RegistrationTest, AMethodBelongsToOneAgent) {
   auto agent =
       Register(Server(MgmtClass::kPerformance, {Method::kGet, Method::kSet}));
@@ -139,6 +151,7 @@ TEST_F(RegistrationTest, AMethodBelongsToOneAgent) {
             StatusCode::kOk);
 }
 
+// [reg_methods_hi]
 TEST_F(RegistrationTest, Methods64To127Count) {
   Registration high = OfClass(4);
   high.methods.set(127).set(64);
@@ -147,6 +160,7 @@ TEST_F(RegistrationTest, Methods64To127Count) {
   EXPECT_EQ(TryRegister(high), StatusCode::kInvalidArgument);
 }
 
+// [reg_conflict]
 TEST_F(RegistrationTest, AnEmptyMaskNeverConflicts) {
   auto first = Register(OfClass(4));
   auto second = Register(OfClass(4));
@@ -154,6 +168,7 @@ TEST_F(RegistrationTest, AnEmptyMaskNeverConflicts) {
   EXPECT_EQ(TryRegister(OfClass(4)), StatusCode::kOk);
 }
 
+// [reg_conflict] [reg_other_port] [q0_agent_classes]
 TEST_F(RegistrationTest, VersionsOuisPortsAndBothSubnetClassesAreApart) {
   Registration wanted = Server(MgmtClass::kOpenIbPing, {Method::kSend});
   auto agent = Register(wanted);
@@ -174,6 +189,7 @@ TEST_F(RegistrationTest, VersionsOuisPortsAndBothSubnetClassesAreApart) {
   EXPECT_EQ(TryRegister(smp), StatusCode::kOk);
 }
 
+// [reg_vendor_oui]
 TEST_F(RegistrationTest, AVendorClassHasEightOuisEvenWithEmptyMasks) {
   std::vector<std::unique_ptr<Agent>> agents;
   Registration wanted = OfClass(0x32);
@@ -193,6 +209,7 @@ TEST_F(RegistrationTest, AVendorClassHasEightOuisEvenWithEmptyMasks) {
   EXPECT_EQ(TryRegister(wanted), StatusCode::kOk);
 }
 
+// [tid_hi]
 TEST_F(RegistrationTest, EachRegistrationCountsTheHighTidUp) {
   auto on_first = Register({});
   auto on_second = Register({}, client_, 2);
@@ -205,6 +222,29 @@ TEST_F(RegistrationTest, EachRegistrationCountsTheHighTidUp) {
   EXPECT_EQ(Register({})->hi_tid(), server->hi_tid() + 2);
 }
 
+// [one_kernel]
+TEST_F(RegistrationTest, AnotherHostHasNumbersAndAgentsOfItsOwn) {
+  FakeDevice device;
+  Host other(timers_, device);
+  const Registration wanted = Server(MgmtClass::kPerformance, {Method::kGet});
+  const auto here = Register(wanted);
+  const auto there = other.Register(1, wanted, client_);
+  ASSERT_TRUE(there.ok());
+  EXPECT_EQ((*there)->hi_tid(), here->hi_tid());
+}
+
+// [tid_hi]
+TEST_F(RegistrationTest, HighTidsHave24Bits) {
+  HostCore core(timers_);
+  const uint32_t first = core.NextHighTid();
+  uint32_t last = first;
+  for (uint32_t i = 1; i < 0xffffff; ++i) last = core.NextHighTid();
+  EXPECT_EQ(first, 1u);
+  EXPECT_EQ(last, 0xffffffu);
+  EXPECT_EQ(core.NextHighTid(), 1u);
+}
+
+// [removal]
 TEST_F(RegistrationTest, ARemovedDeviceTakesNobody) {
   device_.Remove();
   EXPECT_EQ(TryRegister({}), StatusCode::kUnavailable);

@@ -123,6 +123,7 @@ class RmppAgentTest : public HostTest {
 
 // --- Sending.
 
+// [rmpp_send_userhdr]
 TEST_F(RmppAgentTest, TheUsersRmppHeaderIsReplaced) {
   SendRequest(10);
   ASSERT_THAT(port_.sent, SizeIs(1));
@@ -136,6 +137,7 @@ TEST_F(RmppAgentTest, TheUsersRmppHeaderIsReplaced) {
             uint64_t{agent_->hi_tid()} << 32 | 0x77);
 }
 
+// [rmpp_send_userhdr]
 TEST_F(RmppAgentTest, WithoutTheActiveFlagTheRmppHeaderIsCleared) {
   MadBytes mad = MakeMad(kSaQuery, 0x33);
   mad[26] = std::byte{0};
@@ -146,6 +148,7 @@ TEST_F(RmppAgentTest, WithoutTheActiveFlagTheRmppHeaderIsCleared) {
   EXPECT_EQ(port_.sent[0].mad[36], std::byte{0x33});
 }
 
+// [rmpp_send_window]
 TEST_F(RmppAgentTest, SendsAWindowPerAck) {
   SendRequest(200 * 6);
   EXPECT_THAT(SentSegments(), ElementsAre(1));
@@ -155,6 +158,7 @@ TEST_F(RmppAgentTest, SendsAWindowPerAck) {
   EXPECT_THAT(SentSegments(), ElementsAre(5, 6));
 }
 
+// [rmpp_send_basic] [rmpp_resp_acked]
 TEST_F(RmppAgentTest, AfterTheLastAckOfARequestItAcksTheAckAndAwaitsTheAnswer) {
   SendRequest(200 * 2);
   Ack(1, 65);
@@ -180,6 +184,7 @@ TEST_F(RmppAgentTest, ARepeatedLastAckIsAckedAgain) {
   EXPECT_EQ(LastSent().type, RmppType::kAck);
 }
 
+// [rmpp_send_tmo0] [rmpp_resp_acked]
 TEST_F(RmppAgentTest, WithoutTimeoutTheLastAckEndsTheSend) {
   SendAnswer(10);
   EXPECT_THAT(client_.done, IsEmpty());
@@ -189,6 +194,7 @@ TEST_F(RmppAgentTest, WithoutTimeoutTheLastAckEndsTheSend) {
   EXPECT_TRUE(timers_.idle());
 }
 
+// [rmpp_send_retransmit]
 TEST_F(RmppAgentTest, ASegmentWithoutAckIsRepeatedAfterTheTimeout) {
   SendRequest(200 * 3, kTimeout, /*retries=*/1);
   Ack(1, 65);
@@ -200,6 +206,7 @@ TEST_F(RmppAgentTest, ASegmentWithoutAckIsRepeatedAfterTheTimeout) {
   EXPECT_THAT(client_.timed_out, ElementsAre(4));
 }
 
+// [rmpp_send_tmo0] [rmpp_resp_noack]
 TEST_F(RmppAgentTest, SegmentsWaitTwoSecondsWhenTheTimeoutIsZeroOrLonger) {
   for (const absl::Duration timeout :
        {absl::ZeroDuration(), absl::Milliseconds(2001), absl::Hours(1)}) {
@@ -216,6 +223,7 @@ TEST_F(RmppAgentTest, SegmentsWaitTwoSecondsWhenTheTimeoutIsZeroOrLonger) {
   }
 }
 
+// [rmpp_send_stall_after_ack]
 TEST_F(RmppAgentTest, AckedSegmentsRestartTheTimer) {
   SendRequest(200 * 10, kTimeout);
   timers_.RunFor(kTimeout * 0.6);
@@ -270,6 +278,7 @@ class PeerErrorTest : public RmppAgentTest {
   }
 };
 
+// [rmpp_send_ctl_errors]
 TEST_F(PeerErrorTest, AreAbortedWithTheirCode) {
   EXPECT_EQ(
       AnswerTo({.type = RmppType::kAck, .segment = 2, .length_or_window = 65}),
@@ -289,6 +298,7 @@ TEST_F(PeerErrorTest, AreAbortedWithTheirCode) {
   EXPECT_EQ(AnswerTo({.type = RmppType{9}}), 121);
 }
 
+// [rmpp_send_ctl_errors]
 TEST_F(PeerErrorTest, AProperStopOrAbortGetsNoAnswer) {
   EXPECT_EQ(AnswerTo({.type = RmppType::kStop,
                       .status = RmppStatus::kResourcesExhausted}),
@@ -312,6 +322,7 @@ TEST_F(RmppAgentTest, AnAbortAfterTheLastAckComesTooLate) {
 
 // --- Receiving.
 
+// [rmpp_recv_*]
 TEST_F(RmppAgentTest, AcksWithTheHeaderOfTheDataAndTheOtherMethod) {
   Query();
   Arrival data = Data(1, 3);
@@ -334,6 +345,7 @@ TEST_F(RmppAgentTest, AcksWithTheHeaderOfTheDataAndTheOtherMethod) {
   }
 }
 
+// [rmpp_recv_basic] [rmpp_recv_dups]
 TEST_F(RmppAgentTest, DeliversTheWholeAnswerOnce) {
   Query();
   for (uint32_t n = 1; n <= 3; ++n) port_.Receive(Data(n, 3, 20 + 50));
@@ -349,6 +361,7 @@ TEST_F(RmppAgentTest, DeliversTheWholeAnswerOnce) {
   EXPECT_TRUE(timers_.idle());
 }
 
+// [rmpp_recv_single]
 TEST_F(RmppAgentTest, ASingleSegmentResultIsShorterThanAMad) {
   Query();
   port_.Receive(Data(1, 1, 20 + 112));
@@ -356,6 +369,7 @@ TEST_F(RmppAgentTest, ASingleSegmentResultIsShorterThanAMad) {
   EXPECT_THAT(client_.inbox[0].mad, SizeIs(kSaHeader + 112));
 }
 
+// [rmpp_recv_nomatch]
 TEST_F(RmppAgentTest, AnswersWithoutRequestAreDroppedWithoutAWord) {
   Query();
   for (const uint32_t n : {1u, 2u}) {
@@ -374,6 +388,7 @@ TEST_F(RmppAgentTest, AnswersWithoutRequestAreDroppedWithoutAWord) {
   EXPECT_THAT(client_.inbox, SizeIs(1));
 }
 
+// [rmpp_recv_req_timeout]
 TEST_F(RmppAgentTest, PartialDataDoNotRestartTheRequestsTimer) {
   Query();
   timers_.RunFor(kTimeout * 0.9);
@@ -385,6 +400,7 @@ TEST_F(RmppAgentTest, PartialDataDoNotRestartTheRequestsTimer) {
   EXPECT_THAT(port_.sent, IsEmpty());
 }
 
+// [rmpp_recv_t2l]
 TEST_F(RmppAgentTest, AMessageThatTakesFortySecondsIsAborted) {
   Query(absl::Minutes(5));
   port_.Receive(Data(1, 3));
@@ -402,6 +418,7 @@ TEST_F(RmppAgentTest, AMessageThatTakesFortySecondsIsAborted) {
   ExpectSilence();
 }
 
+// [rmpp_recv_*]
 TEST_F(RmppAgentTest, AWrongFirstFlagIsAborted) {
   Query();
   Arrival data = Data(1, 3);
@@ -493,6 +510,7 @@ class UserRmppTest : public RmppAgentTest {
   }
 };
 
+// [user_rmpp] [rv0_active] [rmpp_recv_unsolicited]
 TEST_F(UserRmppTest, EachPacketIsAMadOfItsOwnAndNothingIsAcked) {
   for (const bool user_rmpp : {false, true}) {
     client_.inbox.clear();
@@ -519,6 +537,7 @@ TEST_F(UserRmppTest, EachPacketIsAMadOfItsOwnAndNothingIsAcked) {
   }
 }
 
+// [user_rmpp] [tid_hi] [rmpp_resp_acked]
 TEST_F(UserRmppTest, SendsTheUsersRmppHeaderAndRepeatsTids) {
   agent_.reset();
   Registration wanted = kSaAgent;
@@ -539,6 +558,7 @@ TEST_F(UserRmppTest, SendsTheUsersRmppHeaderAndRepeatsTids) {
       agent_->Send(MessageTo(kPeer, MakeMad(kSaQuery), kTimeout)).ok());
 }
 
+// [user_rmpp]
 TEST_F(UserRmppTest, AMadIsAtMost256Bytes) {
   agent_.reset();
   Registration wanted = kSaAgent;

@@ -38,10 +38,12 @@ MATCHER_P2(Acks, segment, window, "") {
 }
 MATCHER(SaysNothing, "") { return !arg.reply && !arg.complete; }
 
+// [rmpp_recv_*]
 TEST_F(RmppReceiverTest, TheFirstAckOpensAWindowOf64More) {
   EXPECT_THAT(Receive(1, 500), Acks(1, 65));
 }
 
+// [rmpp_recv_single]
 TEST_F(RmppReceiverTest, ASingleSegmentIsCompleteAtOnce) {
   const auto outcome = Receive(1, 1);
   EXPECT_THAT(outcome, Acks(1, 1));
@@ -49,6 +51,7 @@ TEST_F(RmppReceiverTest, ASingleSegmentIsCompleteAtOnce) {
   EXPECT_EQ(receiver_.TakeMessage().size(), 256u);
 }
 
+// [rmpp_recv_*]
 TEST_F(RmppReceiverTest, AcksAtTheEndOfEachWindowAndAtTheEnd) {
   EXPECT_THAT(Receive(1, 140), Acks(1, 65));
   for (uint32_t n = 2; n < 65; ++n) EXPECT_THAT(Receive(n, 140), SaysNothing());
@@ -69,6 +72,7 @@ TEST_F(RmppReceiverTest, AMessageThatEndsAtAWindowsEndIsComplete) {
   EXPECT_TRUE(outcome.complete);
 }
 
+// [rmpp_recv_dups]
 TEST_F(RmppReceiverTest, RepeatsTheAckWhenASegmentComesTwice) {
   Receive(1, 9);
   EXPECT_THAT(Receive(1, 9), Acks(1, 65));
@@ -85,6 +89,7 @@ TEST_F(RmppReceiverTest, DropsASecondCopyOfASegmentWithoutAckYet) {
   EXPECT_THAT(Receive(5, 9), SaysNothing());
 }
 
+// [rmpp_recv_*]
 TEST_F(RmppReceiverTest, KeepsSegmentsThatComeOutOfOrder) {
   Receive(1, 5);
   EXPECT_THAT(Receive(5, 5, 120), SaysNothing());
@@ -107,6 +112,7 @@ TEST_F(RmppReceiverTest, OpensTheNextWindowWhenTheGapBeforeItsEndCloses) {
   EXPECT_THAT(Receive(2, 500), Acks(65, 129));
 }
 
+// [rmpp_recv_*]
 TEST_F(RmppReceiverTest, DropsWhatIsBeyondTheWindow) {
   EXPECT_THAT(Receive(2, 500), SaysNothing());
   Receive(1, 500);
@@ -135,6 +141,7 @@ TEST_F(RmppReceiverTest, ALengthBelowTheHeaderCutsTheHeader) {
   EXPECT_EQ(receiver_.TakeMessage().size(), 36u);
 }
 
+// [rmpp_recv_basic]
 TEST_F(RmppReceiverTest, ALengthAbove220MeansNoPad) {
   Receive(1, 2);
   Receive(2, 2, 221);

@@ -44,6 +44,7 @@ class RmppSenderTest : public ::testing::Test {
   MadBytes mad_{};
 };
 
+// [rmpp_send_lengths]
 TEST_F(RmppSenderTest, AMessageWithoutDataIsOneSegment) {
   Start(0);
   EXPECT_EQ(Next(), (RmppHeader{.type = RmppType::kData,
@@ -55,6 +56,7 @@ TEST_F(RmppSenderTest, AMessageWithoutDataIsOneSegment) {
   EXPECT_THAT(Sent(), IsEmpty());
 }
 
+// [rmpp_send_window]
 TEST_F(RmppSenderTest, TheFirstSegmentGoesAloneThenTheWindowThatTheAckOpens) {
   Start(200 * 10);
   EXPECT_THAT(Sent(), ElementsAre(1));
@@ -65,6 +67,7 @@ TEST_F(RmppSenderTest, TheFirstSegmentGoesAloneThenTheWindowThatTheAckOpens) {
   EXPECT_EQ(sender_->OnAck(10, 100), Step::kAllAcknowledged);
 }
 
+// [rmpp_send_lengths]
 TEST_F(RmppSenderTest, LengthsArePutIntoTheFirstAndTheLastSegment) {
   Start(200 * 2 + 50);
   EXPECT_EQ(Next().length_or_window, 3 * 220u - 150);
@@ -83,6 +86,7 @@ TEST_F(RmppSenderTest, AFullLastSegmentHasNoPad) {
   EXPECT_EQ(Next().length_or_window, 440u - 199);
 }
 
+// [rmpp_send_vendor]
 TEST_F(RmppSenderTest, VendorSegmentsHold216Bytes) {
   Start(216 * 2 + 1, 0, /*header=*/40);
   EXPECT_EQ(sender_->segments(), 3u);
@@ -106,6 +110,7 @@ TEST_F(RmppSenderTest, EachSegmentRepeatsTheHeaderAndThePadIsZero) {
   }
 }
 
+// [rmpp_send_window]
 TEST_F(RmppSenderTest, AnOldAckIsIgnored) {
   Start(200 * 10);
   Sent();
@@ -118,6 +123,7 @@ TEST_F(RmppSenderTest, AnOldAckIsIgnored) {
   EXPECT_THAT(Sent(), ElementsAre(6, 7));
 }
 
+// [rmpp_send_retransmit]
 TEST_F(RmppSenderTest, ATimeoutSendsAgainFromTheFirstSegmentWithoutAck) {
   Start(200 * 10, /*retries=*/1);
   Sent();

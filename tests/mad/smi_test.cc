@@ -72,17 +72,20 @@ TEST_F(SmiTest, ARequestWithoutHopsIsLocal) {
   EXPECT_EQ(pointer(), 1);
 }
 
+// [smi_hop_pointer]
 TEST_F(SmiTest, ARequestLeavesThroughThePortThatItsPathNames) {
   EXPECT_EQ(Send({.count = 3, .path = {1, 5, 6}}), Forward(1));
   EXPECT_EQ(pointer(), 1);
 }
 
+// [smi_send_checks]
 TEST_F(SmiTest, AChannelAdapterRefusesAPathThatBeginsAtAnotherPort) {
   EXPECT_EQ(Send({.count = 1, .path = {2}}), kDiscard);
   EXPECT_EQ(Send({.count = 1, .path = {0}}), kDiscard);
   EXPECT_EQ(Send({.count = 1, .path = {2}}, kCa, 2), Forward(2));
 }
 
+// [smi_send_checks]
 TEST_F(SmiTest, AChannelAdapterRefusesToStandInTheMiddleOfAPath) {
   EXPECT_EQ(Send({.pointer = 1, .count = 2, .path = {1, 1}}), kDiscard);
   EXPECT_EQ(Send({.pointer = 2, .count = 2, .returning = true, .back = {1, 1}}),
@@ -97,12 +100,14 @@ TEST_F(SmiTest, ARequestAtTheEndOfItsPathIsLocal) {
   EXPECT_EQ(Send({.pointer = 1}), kDeliver);
 }
 
+// [smi_send_checks]
 TEST_F(SmiTest, TheEndOfThePathNeedsAPermissiveDlidOnAChannelAdapter) {
   EXPECT_EQ(Send({.dlid = 7}), kDiscard);
   EXPECT_EQ(Send({.pointer = 1, .count = 1, .path = {1}, .dlid = 7}), kDiscard);
   EXPECT_EQ(Send({.dlid = 7}, kSwitch, 0), RouteTo(7));
 }
 
+// [smi_send_checks]
 TEST_F(SmiTest, AHopPointerBeyondTheCountIsRefused) {
   EXPECT_EQ(Send({.pointer = 2}), kDiscard);
   EXPECT_EQ(Send({.pointer = 4, .count = 2, .path = {1, 1}}), kDiscard);
@@ -111,6 +116,7 @@ TEST_F(SmiTest, AHopPointerBeyondTheCountIsRefused) {
       kDiscard);
 }
 
+// [smi_send_checks]
 TEST_F(SmiTest, SixtyFourHopsAreTooMany) {
   EXPECT_EQ(Send({.count = 63, .path = {1}}), Forward(1));
   EXPECT_EQ(Send({.count = 64, .path = {1}}), kDiscard);
@@ -132,12 +138,14 @@ TEST_F(SmiTest, AnAnswerToALocalRequestIsLocal) {
   EXPECT_EQ(Send({.pointer = 0, .returning = true}), kDeliver);
 }
 
+// [smi_send_checks]
 TEST_F(SmiTest, TheEndOfTheWayBackNeedsAPermissiveSlidOnAChannelAdapter) {
   EXPECT_EQ(Send({.pointer = 1, .returning = true, .slid = 7}), kDiscard);
   EXPECT_EQ(Send({.pointer = 1, .returning = true, .slid = 7}, kSwitch, 0),
             RouteTo(7));
 }
 
+// [smi_send_checks]
 TEST_F(SmiTest, ALidRoutedFirstPartIsNotChecked) {
   const Dr request{.count = 1, .path = {9}, .slid = 7};
   EXPECT_EQ(Send(request), kAsAddressed);

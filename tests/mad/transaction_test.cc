@@ -17,6 +17,7 @@ class TransactionTest : public HostTest {
   std::unique_ptr<Agent> agent_ = RegisterSender();
 };
 
+// [tid_hi]
 TEST_F(TransactionTest, ReplacesTheHighHalfOfARequestsTid) {
   ASSERT_TRUE(Send({.mgmt_class = MgmtClass::kPerformance,
                     .method = Method::kGet,
@@ -26,6 +27,7 @@ TEST_F(TransactionTest, ReplacesTheHighHalfOfARequestsTid) {
               ElementsAre(HasTid(uint64_t{agent_->hi_tid()} << 32 | 0x1234)));
 }
 
+// [tid_hi] [bm_response_bit]
 TEST_F(TransactionTest, LeavesTheTidOfAnAnswerAlone) {
   constexpr uint64_t kTid = 0xdeadbeef'00001234;
   for (const Method method : {Method::kGetResp, Method::kTrapRepress}) {
@@ -45,6 +47,7 @@ TEST_F(TransactionTest, LeavesTheTidOfAnAnswerAlone) {
               ElementsAre(HasTid(kTid), HasTid(kTid), HasTid(kTid)));
 }
 
+// [roundtrip]
 TEST_F(TransactionTest, DeliversTheAnswerOnce) {
   ASSERT_TRUE(Send(kPerfGet).ok());
   port_.Receive(From(kPeer, AnswerToLast()));
@@ -56,6 +59,7 @@ TEST_F(TransactionTest, DeliversTheAnswerOnce) {
   EXPECT_THAT(client_.timed_out, IsEmpty());
 }
 
+// [retries] [timeout_packet]
 TEST_F(TransactionTest, ReportsATimeoutOnlyAfterTheLastRetry) {
   ASSERT_TRUE(Send(kPerfGet, kTimeout, /*retries=*/2).ok());
 
@@ -81,6 +85,7 @@ TEST_F(TransactionTest, AnAnswerStopsTheRetries) {
   EXPECT_TRUE(timers_.idle());
 }
 
+// [roundtrip]
 TEST_F(TransactionTest, DropsAnAnswerThatComesAfterTheTimeout) {
   ASSERT_TRUE(Send(kPerfGet).ok());
   timers_.RunFor(kTimeout);
@@ -88,6 +93,7 @@ TEST_F(TransactionTest, DropsAnAnswerThatComesAfterTheTimeout) {
   EXPECT_THAT(client_.inbox, IsEmpty());
 }
 
+// [timeout0_response]
 TEST_F(TransactionTest, WithoutTimeoutTheSendIsOverAtOnceAndItsAnswerDropped) {
   ASSERT_TRUE(Send(kPerfGet, absl::ZeroDuration(), /*retries=*/5).ok());
   EXPECT_THAT(client_.done, IsEmpty());  // not before Send() returns
@@ -101,6 +107,7 @@ TEST_F(TransactionTest, WithoutTimeoutTheSendIsOverAtOnceAndItsAnswerDropped) {
   EXPECT_THAT(port_.sent, SizeIs(1));
 }
 
+// [dup_response]
 TEST_F(TransactionTest, AnAnswerWithATimeoutIsTimedToo) {
   ASSERT_TRUE(Send({.mgmt_class = MgmtClass::kPerformance,
                     .method = Method::kGetResp,
@@ -110,6 +117,7 @@ TEST_F(TransactionTest, AnAnswerWithATimeoutIsTimedToo) {
   EXPECT_THAT(client_.timed_out, ElementsAre(1));
 }
 
+// [timeout_order]
 TEST_F(TransactionTest, TimeoutsComeInTheOrderOfExpiry) {
   MadHeader header = kPerfGet;
   const absl::Duration timeouts[] = {kTimeout * 3, kTimeout, kTimeout * 2};
@@ -121,6 +129,7 @@ TEST_F(TransactionTest, TimeoutsComeInTheOrderOfExpiry) {
   EXPECT_THAT(client_.timed_out, ElementsAre(1, 2, 0));
 }
 
+// [dup_tid]
 TEST_F(TransactionTest, RefusesASecondRequestOfTheSameTidAndClass) {
   ASSERT_TRUE(Send(kPerfGet).ok());
   MadHeader other = kPerfGet;
@@ -134,6 +143,7 @@ TEST_F(TransactionTest, RefusesASecondRequestOfTheSameTidAndClass) {
   EXPECT_TRUE(Send(other).ok());
 }
 
+// [dup_after_tmo0]
 TEST_F(TransactionTest, AcceptsTheTidAgainWhenTheSendIsOver) {
   ASSERT_TRUE(Send(kPerfGet).ok());
   timers_.RunFor(kTimeout);
@@ -141,6 +151,7 @@ TEST_F(TransactionTest, AcceptsTheTidAgainWhenTheSendIsOver) {
   EXPECT_TRUE(Send(kPerfGet).ok());
 }
 
+// [dup_response]
 TEST_F(TransactionTest, RefusesASecondAnswerOnlyToTheSamePlace) {
   const MadBytes answer = MakeMad({.mgmt_class = MgmtClass::kPerformance,
                                    .method = Method::kGetResp,
@@ -157,6 +168,7 @@ TEST_F(TransactionTest, RefusesASecondAnswerOnlyToTheSamePlace) {
   EXPECT_TRUE(agent_->Send(global).ok());
 }
 
+// [unreg_*]
 TEST_F(TransactionTest, UnregisteringCancelsWithoutATimeout) {
   ASSERT_TRUE(Send(kPerfGet).ok());
   agent_.reset();
@@ -192,6 +204,7 @@ class MatchTest : public TransactionTest {
   uint32_t tid_ = 0;
 };
 
+// [resp_routing]
 TEST_F(MatchTest, ComparesTheWholeTidAndTheClass) {
   EXPECT_TRUE(Takes([](Arrival&) {}));
   EXPECT_FALSE(Takes([](Arrival& a) {
@@ -202,6 +215,7 @@ TEST_F(MatchTest, ComparesTheWholeTidAndTheClass) {
   }));
 }
 
+// [resp_routing]
 TEST_F(MatchTest, DoesNotCompareSourceMethodAttributeOrVersion) {
   EXPECT_TRUE(Takes([](Arrival& a) { a.slid = Lid{99}; }));
   EXPECT_TRUE(Takes([](Arrival& a) {
@@ -215,6 +229,7 @@ TEST_F(MatchTest, DoesNotCompareSourceMethodAttributeOrVersion) {
   }));
 }
 
+// [ib_grh_rx]
 TEST_F(MatchTest, ComparesWhetherThereIsAGrh) {
   const auto with_grh = [](Arrival& a) {
     a.grh = GlobalRoute{.gid = {1, 2}, .gid_index = 0};
@@ -225,6 +240,7 @@ TEST_F(MatchTest, ComparesWhetherThereIsAGrh) {
   EXPECT_TRUE(Takes(global, with_grh));
 }
 
+// [ib_grh_rx]
 TEST_F(MatchTest, WithAGrhTheAnswerMustGoToTheGidThatAsked) {
   port_.gids = {{1, 1}, {1, 5}};
   const auto to_gid = [](uint8_t index) {
@@ -238,6 +254,7 @@ TEST_F(MatchTest, WithAGrhTheAnswerMustGoToTheGidThatAsked) {
   EXPECT_FALSE(Takes(from_second, to_gid(0)));
 }
 
+// [ib_grh_rx] [resp_routing]
 TEST_F(MatchTest, AtAnotherPortOnlyAGidOfTheAgentsOwnPortCounts) {
   FakePort& other = device_.port(2);
   port_.gids = {{1, 1}, {1, 5}};
@@ -258,6 +275,7 @@ TEST_F(MatchTest, AtAnotherPortOnlyAGidOfTheAgentsOwnPortCounts) {
   EXPECT_EQ(client_.inbox[0].grh->gid_index, 0);
 }
 
+// [resp_routing]
 TEST_F(MatchTest, ComparesPathBitsOnlyAsFarAsLmcReaches) {
   const auto bits = [](uint8_t path_bits) {
     return [path_bits](Arrival& a) { a.path_bits = path_bits; };
@@ -282,6 +300,7 @@ TEST_F(MatchTest, AnAnswerDoesNotEndAnAnswerOfOurs) {
   EXPECT_THAT(client_.done, IsEmpty());
 }
 
+// [resp_routing]
 TEST_F(MatchTest, TheAnswerMayComeToAnyPortOfTheHost) {
   ASSERT_TRUE(Send(kPerfGet).ok());
   device_.port(2).Receive(From(kPeer, AnswerToLast()));

@@ -148,6 +148,7 @@ TEST_F(TreeTest, LetsNothingElseBeWritten) {
             absl::StatusCode::kPermissionDenied);
 }
 
+// [sysfs_files]
 TEST_F(TreeTest, ShowsItsNodesInTheMadClass) {
   EXPECT_EQ(Text("class/infiniband_mad/abi_version"), "5\n");
   EXPECT_EQ(Text("class/infiniband_mad/umad0/ibdev"), "ibemu0\n");

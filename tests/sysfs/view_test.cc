@@ -11,6 +11,7 @@ std::string ErrorOf(const absl::StatusOr<View>& view) {
   return std::string(view.status().message());
 }
 
+// [umad_numbers]
 TEST(ViewTest, NamesAndNumbersTheDevicesInOrder) {
   Machine machine;
   machine.AddAdapter(2);
