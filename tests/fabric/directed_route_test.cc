@@ -28,6 +28,7 @@ TEST(DirectedRouteTest, ReachesEachNodeOfAnUnconfiguredRow) {
       mad::Guid{0x2000});
 }
 
+// [q0_dr_hop1]
 TEST(DirectedRouteTest, ComesBackWithTheReturnPathAndHopPointerZero) {
   RowFabric row(3);
   const auto answers =
@@ -50,6 +51,7 @@ TEST(DirectedRouteTest, NamesThePortThatASwitchReceivedItBy) {
             1);
 }
 
+// [route_beyond_a_ca]
 TEST(DirectedRouteTest, EndsWhereThePathRunsThroughAnAdapter) {
   RowFabric row(1);
   EXPECT_TRUE(row.Send(DirectedGet(AttributeId::kNodeInfo, {1, 2, 1})).empty());
@@ -107,6 +109,7 @@ TEST(DirectedRouteTest, GoesOnByLidBehindItsLastHop) {
   EXPECT_EQ(wire::Get<&Smp::hop_pointer>(answers[0].mad), 0);
 }
 
+// [q0_dr_local]
 TEST(DirectedRouteTest, AsksTheOwnAgentsWithoutTheWire) {
   RowFabric row(1);
   mad::Arrival request;
@@ -119,7 +122,7 @@ TEST(DirectedRouteTest, AsksTheOwnAgentsWithoutTheWire) {
   EXPECT_EQ(row.fabric.totals().sent, 0u);
 }
 
-// As from an HCA: its own LID in the LRH of what it sends.
+// [q0_dr_hop1] As from an HCA: its own LID in the LRH of what it sends.
 TEST(DirectedRouteTest, CarriesTheRespondersLidBetweenTwoAdapters) {
   RowFabric row(0);
   row.PortOf(row.host_2, 1).info.lid = Lid{7};

@@ -29,6 +29,7 @@ struct EndpointsTest : ::testing::Test {
   Inbox peer;
 };
 
+// [gen_unmatched]
 TEST_F(EndpointsTest, WithoutAgentsAnswersGetAndSetAsTheKernelDoes) {
   for (const Method method : {Method::kGet, Method::kSet}) {
     const auto answers = row.Send(With(Gmp(), method));
@@ -41,6 +42,7 @@ TEST_F(EndpointsTest, WithoutAgentsAnswersGetAndSetAsTheKernelDoes) {
   }
 }
 
+// [gen_unmatched]
 TEST_F(EndpointsTest, WithoutAgentsDropsEverythingElse) {
   for (const Method method :
        {Method::kSend, Method::kTrap, Method::kGetTable, Method::kDelete,
@@ -49,6 +51,7 @@ TEST_F(EndpointsTest, WithoutAgentsDropsEverythingElse) {
   }
 }
 
+// [ver_mismatch]
 TEST_F(EndpointsTest, DropsAnotherBaseVersionBeforeItsOwnAgentsSeeIt) {
   const mad::Outgoing requests[] = {
       Gmp(),
@@ -63,6 +66,7 @@ TEST_F(EndpointsTest, DropsAnotherBaseVersionBeforeItsOwnAgentsSeeIt) {
   }
 }
 
+// [cm_send_only]
 TEST_F(EndpointsTest, WithoutAgentsDropsACmRequestThatIsNotSend) {
   mad::Outgoing packet = Gmp();
   wire::Put<&MadHeader::mgmt_class>(packet.mad, MgmtClass::kCommunication);
@@ -81,6 +85,7 @@ TEST_F(EndpointsTest, WithoutAnSmRefusesSmInfo) {
   EXPECT_TRUE(wire::Get<&mad::Smp::direction>(directed[0].mad));
 }
 
+// [q0_lid_peer]
 TEST_F(EndpointsTest, GivesAnAttachedHostWhatItsAgentsLeave) {
   AttachHost2();
   EXPECT_THAT(row.Send(Gmp()), IsEmpty());
@@ -152,6 +157,7 @@ TEST_F(EndpointsTest, TellsTheIndexOfTheMatchingPKey) {
   EXPECT_EQ(peer.arrivals[0].pkey_index, 3);
 }
 
+// [ib_grh_rx]
 TEST_F(EndpointsTest, CarriesTheGlobalRouteHeader) {
   AttachHost2();
   mad::Outgoing packet = Gmp();
@@ -168,6 +174,7 @@ TEST_F(EndpointsTest, CarriesTheGlobalRouteHeader) {
   EXPECT_EQ(peer.arrivals[0].grh->traffic_class, 7);
 }
 
+// [ah_errors]
 TEST_F(EndpointsTest, DropsWhatIsForAnotherGid) {
   AttachHost2();
   mad::Outgoing packet = Gmp();
@@ -186,6 +193,7 @@ TEST_F(EndpointsTest, FindsAGidThatTheSmAdded) {
   EXPECT_EQ(peer.arrivals[0].grh->gid_index, 2);
 }
 
+// [ah_errors]
 TEST_F(EndpointsTest, RefusesAGidIndexOutsideTheTable) {
   mad::Outgoing packet = Gmp();
   packet.to.grh = mad::GlobalRoute{.gid = {}, .gid_index = 200};
@@ -195,6 +203,7 @@ TEST_F(EndpointsTest, RefusesAGidIndexOutsideTheTable) {
             "gid_index 200: the table of host-1 port 1 has 32 entries");
 }
 
+// [dest_qpn]
 TEST_F(EndpointsTest, LosesWhatIsForNoSpecialQueuePair) {
   AttachHost2();
   mad::Outgoing packet = Gmp();
@@ -205,6 +214,7 @@ TEST_F(EndpointsTest, LosesWhatIsForNoSpecialQueuePair) {
   EXPECT_THAT(peer.arrivals, IsEmpty());
 }
 
+// [q0_lid_self]
 TEST_F(EndpointsTest, SendsToItsOwnLidWithoutTheWire) {
   const auto arrivals = row.Send(Gmp(Lid{1}));
   ASSERT_THAT(arrivals, SizeIs(1));

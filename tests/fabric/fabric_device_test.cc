@@ -65,6 +65,7 @@ TEST_F(FabricDeviceTest, LeavesAListenerAloneThatWentAway) {
   EXPECT_THAT(events.ports, IsEmpty());
 }
 
+// [issm_*]
 TEST_F(FabricDeviceTest, SwitchesIsSmOnAndOff) {
   mad::Port& port = row.Host1();
   port.SetIsSm(true);
