@@ -114,6 +114,7 @@ TEST_F(TreeTest, AMadGoesOutAndItsAnswerComesBack) {
   EXPECT_EQ(HeaderIn(reply.data).lid, htobe16(static_cast<uint16_t>(kPeer)));
 }
 
+// [read_blocking]
 TEST_F(TreeTest, ABlockingReadIsParkedUntilAMadComes) {
   const auto file = OpenUmadWithAgent();
   const uint64_t read = kernel_.StartRead(file, 1024);
@@ -127,6 +128,7 @@ TEST_F(TreeTest, ANonBlockingReadSaysTryAgain) {
   EXPECT_EQ(kernel_.Read(file, 1024, 0, O_NONBLOCK).error, EAGAIN);
 }
 
+// [read_signal]
 TEST_F(TreeTest, ASignalEndsAParkedReadAndNoOther) {
   const auto file = OpenUmadWithAgent();
   const uint64_t first = kernel_.StartRead(file, 1024);

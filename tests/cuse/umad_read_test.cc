@@ -81,7 +81,7 @@ TEST_F(UmadReadTest, ALongMessageThatDoesNotFitSaysHowLongItIs) {
   EXPECT_EQ(whole.data.back(), Peer::TableByte(peer_.table_bytes - 1));
 }
 
-// [queue_fifo]
+// [queue_fifo] [read_blocking]
 TEST_F(UmadReadTest, ParkedReadsAreServedInTheOrderTheyCame) {
   const RequestId first = umad_.StartRead(1024);
   const RequestId second = umad_.StartRead(1024);
@@ -103,6 +103,7 @@ TEST_F(UmadReadTest, AParkedReadThatIsTooShortLeavesTheMadToTheNext) {
   EXPECT_EQ(LowTid(umad_.AnswerTo(large).value()), 1u);
 }
 
+// [read_signal]
 TEST_F(UmadReadTest, AnInterruptEndsOneParkedRead) {
   const RequestId first = umad_.StartRead(1024);
   const RequestId second = umad_.StartRead(1024);

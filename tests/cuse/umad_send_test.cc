@@ -75,7 +75,7 @@ TEST_F(UmadSendTest, RequestsCarryTheirAgentInTheHighHalfOfTheTid) {
   EXPECT_NE(mad::HighTid(first), mad::HighTid(LastTid()));
 }
 
-// [tid_hi]
+// [tid_hi] [tid_of_response]
 TEST_F(UmadSendTest, AnswersKeepTheirTid) {
   const uint64_t tid = 0x1122'3344'5566'7788;
   ASSERT_EQ(umad_.Write(Umad(HeaderTo(kPeer), Response(tid))), Errno::kOk);

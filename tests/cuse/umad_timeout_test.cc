@@ -20,7 +20,7 @@ class UmadTimeoutTest : public UmadTest {
   }
 };
 
-// [timeout_packet] [retries] [rx_header]
+// [timeout_packet] [retries] [rx_header] [timeout_packet_old]
 TEST_F(UmadTimeoutTest, ATimeoutComesBackWithTheWritersHeader) {
   ib_user_mad_hdr header = HeaderTo(kPeer);
   header.timeout_ms = 100;
@@ -70,7 +70,7 @@ TEST_F(UmadTimeoutTest, InTheNewLayoutItHas88Bytes) {
   EXPECT_EQ(std::memcmp(answer.data.data(), &header, kUmadHeader), 0);
 }
 
-// [timeout0_response]
+// [timeout0_response] [timeout0]
 TEST_F(UmadTimeoutTest, WithoutATimeoutThereIsNoRetryNoPacketAndNoAnswer) {
   ib_user_mad_hdr header = HeaderTo(kPeer);
   header.retries = 5;
@@ -81,7 +81,7 @@ TEST_F(UmadTimeoutTest, WithoutATimeoutThereIsNoRetryNoPacketAndNoAnswer) {
   EXPECT_EQ(file_.Poll(), unsigned{kIdle});
 }
 
-// [roundtrip]
+// [roundtrip] [timeout_late_answer]
 TEST_F(UmadTimeoutTest, OnlyTheFirstAnswerInTimeIsRead) {
   ASSERT_EQ(umad_.Write(Query(1, 100)), Errno::kOk);
   port_.Receive(AnswerTo(port_.sent.back()));

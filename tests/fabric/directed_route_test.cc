@@ -51,7 +51,7 @@ TEST(DirectedRouteTest, NamesThePortThatASwitchReceivedItBy) {
             1);
 }
 
-// [route_beyond_a_ca]
+// [q0_dr_beyond_ca]
 TEST(DirectedRouteTest, EndsWhereThePathRunsThroughAnAdapter) {
   RowFabric row(1);
   EXPECT_TRUE(row.Send(DirectedGet(AttributeId::kNodeInfo, {1, 2, 1})).empty());

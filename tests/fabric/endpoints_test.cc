@@ -66,7 +66,7 @@ TEST_F(EndpointsTest, DropsAnotherBaseVersionBeforeItsOwnAgentsSeeIt) {
   }
 }
 
-// [cm_send_only]
+// [cm_class]
 TEST_F(EndpointsTest, WithoutAgentsDropsACmRequestThatIsNotSend) {
   mad::Outgoing packet = Gmp();
   wire::Put<&MadHeader::mgmt_class>(packet.mad, MgmtClass::kCommunication);

@@ -329,7 +329,7 @@ TEST_F(NeighboursTest, AnswersOverOneHopFromItsOwnLid) {
   EXPECT_TRUE(smp.direction);
 }
 
-// [route_beyond_a_ca]
+// [q0_dr_beyond_ca]
 TEST_F(NeighboursTest, LetNothingThrough) {
   auto agent = Asker(0);
   EXPECT_TRUE(IsLost(*agent, Directed(AttributeId::kNodeInfo, {1, 1})));

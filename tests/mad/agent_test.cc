@@ -262,7 +262,7 @@ TEST_F(LocalRouteTest, TheHopPointerAdvancesBeforeTheWireAndOnlyOnce) {
   EXPECT_EQ(port_.sent[1].mad, port_.sent[0].mad);
 }
 
-// [smi_send_checks]
+// [smi_send_checks] [smi_send_checks_qp1]
 TEST_F(LocalRouteTest, AQp1AgentsDirectedRoutesAreCheckedToo) {
   auto gsi = RegisterSender();
   MadBytes elsewhere = LocalGet(AttributeId::kNodeInfo, 1);

@@ -82,7 +82,7 @@ class DirectedSendTest : public HostTest {
   }
 };
 
-// [smi_send_checks]
+// [smi_send_checks] [smi_send_checks_qp1]
 TEST_F(DirectedSendTest, IsCheckedWhicheverQueuePairTheAgentHas) {
   for (const int qp : {0, 1}) {
     auto agent = Register({.qp = qp});

@@ -202,7 +202,7 @@ TEST_F(DispatcherTest, DropsSubnetClassesOnQp1AndOthersOnQp0) {
   EXPECT_THAT(client_.inbox, SizeIs(1));
 }
 
-// [cm_send_only]
+// [cm_class]
 TEST_F(DispatcherTest, TheCmClassOnlySends) {
   auto agent = Register(Server(MgmtClass::kCommunication, Method::kGet));
   auto sends = Register(Server(MgmtClass::kCommunication, Method::kSend));
@@ -267,7 +267,7 @@ TEST_F(DispatcherTest, AnUnmatchedDirectedRequestIsAnsweredAlongItsPath) {
   EXPECT_EQ(port_.sent[0].to.qkey, 0u);
 }
 
-// [resp_routing]
+// [resp_routing] [resp_by_tid]
 TEST_F(DispatcherTest, ASecondAgentOfTheHostMayNotTakeTheFirstOnesAnswer) {
   RecordingClient other;
   auto first = RegisterSender();

@@ -194,7 +194,7 @@ TEST_F(RmppAgentTest, WithoutTimeoutTheLastAckEndsTheSend) {
   EXPECT_TRUE(timers_.idle());
 }
 
-// [rmpp_send_retransmit]
+// [rmpp_send_retransmit] [rmpp_send_retransmit_from_ack]
 TEST_F(RmppAgentTest, ASegmentWithoutAckIsRepeatedAfterTheTimeout) {
   SendRequest(200 * 3, kTimeout, /*retries=*/1);
   Ack(1, 65);

@@ -27,7 +27,7 @@ TEST_F(TransactionTest, ReplacesTheHighHalfOfARequestsTid) {
               ElementsAre(HasTid(uint64_t{agent_->hi_tid()} << 32 | 0x1234)));
 }
 
-// [tid_hi] [bm_response_bit]
+// [tid_hi] [bm_response_bit] [tid_of_response]
 TEST_F(TransactionTest, LeavesTheTidOfAnAnswerAlone) {
   constexpr uint64_t kTid = 0xdeadbeef'00001234;
   for (const Method method : {Method::kGetResp, Method::kTrapRepress}) {
@@ -85,7 +85,7 @@ TEST_F(TransactionTest, AnAnswerStopsTheRetries) {
   EXPECT_TRUE(timers_.idle());
 }
 
-// [roundtrip]
+// [roundtrip] [timeout_late_answer]
 TEST_F(TransactionTest, DropsAnAnswerThatComesAfterTheTimeout) {
   ASSERT_TRUE(Send(kPerfGet).ok());
   timers_.RunFor(kTimeout);
@@ -93,7 +93,7 @@ TEST_F(TransactionTest, DropsAnAnswerThatComesAfterTheTimeout) {
   EXPECT_THAT(client_.inbox, IsEmpty());
 }
 
-// [timeout0_response]
+// [timeout0_response] [timeout0]
 TEST_F(TransactionTest, WithoutTimeoutTheSendIsOverAtOnceAndItsAnswerDropped) {
   ASSERT_TRUE(Send(kPerfGet, absl::ZeroDuration(), /*retries=*/5).ok());
   EXPECT_THAT(client_.done, IsEmpty());  // not before Send() returns
@@ -229,7 +229,7 @@ TEST_F(MatchTest, DoesNotCompareSourceMethodAttributeOrVersion) {
   }));
 }
 
-// [ib_grh_rx]
+// [ib_grh_rx] [resp_grh]
 TEST_F(MatchTest, ComparesWhetherThereIsAGrh) {
   const auto with_grh = [](Arrival& a) {
     a.grh = GlobalRoute{.gid = {1, 2}, .gid_index = 0};
@@ -300,7 +300,7 @@ TEST_F(MatchTest, AnAnswerDoesNotEndAnAnswerOfOurs) {
   EXPECT_THAT(client_.done, IsEmpty());
 }
 
-// [resp_routing]
+// [resp_routing] [resp_by_tid]
 TEST_F(MatchTest, TheAnswerMayComeToAnyPortOfTheHost) {
   ASSERT_TRUE(Send(kPerfGet).ok());
   device_.port(2).Receive(From(kPeer, AnswerToLast()));
