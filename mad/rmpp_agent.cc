@@ -46,6 +46,9 @@ void RmppAgent::Die() {
     agent_.timers().Cancel(receiving->timer);
   }
   receiving_.clear();
+  open_.clear();
+  closed_.clear();
+  open_by_peer_.clear();
 }
 
 absl::Status RmppAgent::Start(Transaction& transaction,
@@ -171,8 +174,10 @@ std::optional<IncomingMessage> RmppAgent::OnData(const RmppHeader& data,
   const Key key = KeyOf(arrival);
   const auto found = receiving_.find(key);
   if (found == receiving_.end() && data.segment != 1) return std::nullopt;
-  Receiving& receiving =
-      found == receiving_.end() ? Begin(key, arrival) : *found->second;
+  Receiving* const begun =
+      found == receiving_.end() ? Begin(key, arrival) : &*found->second;
+  if (begun == nullptr) return std::nullopt;
+  Receiving& receiving = *begun;
 
   const RmppReceiver::Outcome outcome =
       receiving.receiver.OnData(data, arrival.mad);
@@ -181,36 +186,52 @@ std::optional<IncomingMessage> RmppAgent::OnData(const RmppHeader& data,
 
   IncomingMessage message = Envelope(receiving.first);
   message.mad = receiving.receiver.TakeMessage();
+  Close(receiving);
   if (IsResponseMad(arrival.mad)) {
     Forget(receiving);  // more of it finds no outstanding request
   } else {
-    agent_.timers().Cancel(receiving.timer);
-    receiving.timer = agent_.timers().RunAfter(
-        kRememberTime, [this, &receiving] { Forget(receiving); });
+    Remember(receiving);
   }
   return message;
 }
 
-RmppAgent::Receiving& RmppAgent::Begin(const Key& key, const Arrival& arrival) {
-  auto& place = receiving_[key];
-  place = std::make_unique<Receiving>(
-      Receiving{.key = key,
-                .receiver = RmppReceiver(HeaderBytes(key.mgmt_class)),
-                .first = arrival});
-  Receiving& receiving = *place;
+RmppAgent::Receiving* RmppAgent::Begin(const Key& key, const Arrival& arrival) {
+  uint32_t& open = open_by_peer_[key.slid];
+  if (open == kMostFromPeer) return nullptr;
+  ++open;
+  Receiving& receiving = open_.emplace_back(key, arrival);
+  receiving_[key] = std::prev(open_.end());
   receiving.timer = agent_.timers().RunAfter(
       kTotalTime, [this, &receiving] { OnTotalTime(receiving); });
-  return receiving;
+  return &receiving;
 }
 
-void RmppAgent::OnTotalTime(Receiving& receiving) {
+void RmppAgent::Close(const Receiving& receiving) {
+  const auto peer = open_by_peer_.find(receiving.key.slid);
+  if (--peer->second == 0) open_by_peer_.erase(peer);
+  closed_.splice(closed_.end(), open_, receiving_.at(receiving.key));
+}
+
+// A request: its sender may have missed the last ACK.
+void RmppAgent::Remember(Receiving& receiving) {
+  agent_.timers().Cancel(receiving.timer);
+  receiving.timer = agent_.timers().RunAfter(
+      kRememberTime, [this, &receiving] { Forget(receiving); });
+  if (closed_.size() > kMostRemembered) Forget(closed_.front());
+}
+
+void RmppAgent::OnTotalTime(const Receiving& receiving) {
   Abort(receiving.first, RmppStatus::kTotalTimeTooLong);
+  Close(receiving);
   Forget(receiving);
 }
 
-void RmppAgent::Forget(Receiving& receiving) {
+void RmppAgent::Forget(const Receiving& receiving) {
   agent_.timers().Cancel(receiving.timer);
-  receiving_.erase(Key(receiving.key));
+  const auto found = receiving_.find(receiving.key);
+  const auto place = found->second;
+  receiving_.erase(found);
+  closed_.erase(place);
 }
 
 void RmppAgent::Reply(const Arrival& to, const RmppHeader& header) {

@@ -3,7 +3,7 @@
 #define IBEMU_MAD_RMPP_AGENT_H_
 
 #include <cstdint>
-#include <memory>
+#include <list>
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
@@ -20,6 +20,14 @@ class AgentCore;
 // drivers/infiniband/core/mad_rmpp.c in Linux.
 class RmppAgent {
  public:
+  // Messages that one peer may have on their way in at a time.  The first
+  // segment of another one is dropped, as if it had been lost: Linux has no
+  // such limit but its memory, which a peer could fill with first segments.
+  static constexpr uint32_t kMostFromPeer = 4096;
+
+  // Requests that are remembered when they are complete, the newest ones.
+  static constexpr size_t kMostRemembered = 4096;
+
   explicit RmppAgent(AgentCore& agent) : agent_(agent) {}
   ~RmppAgent() { Die(); }
   RmppAgent(const RmppAgent&) = delete;
@@ -57,6 +65,11 @@ class RmppAgent {
     }
   };
   struct Receiving {
+    explicit Receiving(const Key& own_key, const Arrival& first_segment)
+        : key(own_key),
+          receiver(HeaderBytes(own_key.mgmt_class)),
+          first(first_segment) {}
+
     Key key;
     RmppReceiver receiver;
     Arrival first;               // the segment that opened it
@@ -72,9 +85,13 @@ class RmppAgent {
   void OnAck(const RmppHeader& ack, const Arrival& arrival);
   void EndSend(const Arrival& arrival);
 
-  Receiving& Begin(const Key& key, const Arrival& arrival);
-  void OnTotalTime(Receiving& receiving);
-  void Forget(Receiving& receiving);
+  // Null: the peer has too many on their way.
+  Receiving* Begin(const Key& key, const Arrival& arrival);
+  // No longer on its way.
+  void Close(const Receiving& receiving);
+  void Remember(Receiving& receiving);
+  void OnTotalTime(const Receiving& receiving);
+  void Forget(const Receiving& receiving);  // requires Close()
 
   uint32_t FirstWindow(const Transaction& transaction, Bytes message) const;
   void SendWindow(Transaction& transaction);
@@ -84,7 +101,10 @@ class RmppAgent {
   void Abort(const Arrival& of, RmppStatus status);
 
   AgentCore& agent_;
-  absl::flat_hash_map<Key, std::unique_ptr<Receiving>> receiving_;
+  absl::flat_hash_map<Key, std::list<Receiving>::iterator> receiving_;
+  std::list<Receiving> open_;
+  std::list<Receiving> closed_;  // oldest first
+  absl::flat_hash_map<Lid, uint32_t> open_by_peer_;
 };
 
 }  // namespace ibemu::mad

@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kRmppPayload = 220;
 
 // What the first segment announces is believed up to this multiple of what has
-// arrived: memory is taken for messages, not for promises.
+// arrived without a gap: memory is taken for messages, not for promises.
 constexpr size_t kTrust = 8;
 
 }  // namespace
@@ -70,7 +70,9 @@ void RmppReceiver::Keep(const RmppHeader& data, Bytes mad) {
   const size_t offset = header_bytes_ + (data.segment - 1) * each;
   const size_t end = offset + each;
   if (end > message_.capacity()) {
-    message_.reserve(std::max(2 * end, std::min(announced_, kTrust * end)));
+    const size_t arrived = header_bytes_ + received_ * each;
+    message_.reserve(
+        std::max({end, 2 * arrived, std::min(announced_, kTrust * arrived)}));
   }
   if (offset == message_.size()) {
     message_.insert(message_.end(), payload.begin(), payload.end());

@@ -42,6 +42,11 @@ class RmppReceiver {
   // header: the sender's length says so.  Requires complete(); once.
   std::vector<std::byte> TakeMessage() { return std::move(message_); }
 
+  // Bytes of memory that the message takes so far.  Whatever the sender
+  // announces, at most 8 times what has arrived without a gap, or what ends
+  // with the window.
+  size_t capacity() const { return message_.capacity(); }
+
  private:
   Outcome Ack();
   void Keep(const RmppHeader& data, Bytes mad);
