@@ -150,11 +150,28 @@ TEST_F(RmppReceiverTest, ALengthAbove220MeansNoPad) {
 
 TEST_F(RmppReceiverTest, AnAnnouncedLengthTakesNoMemory) {
   MadBytes mad{};
-  const RmppHeader header{.type = RmppType::kData,
-                          .first = true,
-                          .segment = 1,
-                          .length_or_window = 0xffffffff};
+  RmppHeader header{.type = RmppType::kData,
+                    .first = true,
+                    .segment = 1,
+                    .length_or_window = 0xffffffff};
   EXPECT_THAT(receiver_.OnData(header, mad), Acks(1, 65));
+  EXPECT_LE(receiver_.capacity(), 256u);
+
+  // Eight times what arrived, at most, or one window with gaps.
+  header.first = false;
+  for (header.segment = 2; header.segment < 1000; ++header.segment) {
+    receiver_.OnData(header, mad);
+    EXPECT_LE(receiver_.capacity(), 8 * (kSaHeader + header.segment * 200));
+  }
+}
+
+TEST_F(RmppReceiverTest, AGapTakesTheMemoryOfAWindow) {
+  Receive(1, 0);
+  Receive(65, 0);
+  EXPECT_LE(receiver_.capacity(), kSaHeader + 65 * 200);
+  Receive(66, 0);
+  Receive(0xffffffff, 0);
+  EXPECT_LE(receiver_.capacity(), kSaHeader + 65 * 200);
 }
 
 TEST_F(RmppReceiverTest, TheFirstFlagBelongsToSegmentOne) {
