@@ -32,7 +32,7 @@ struct OutgoingMessage {
   std::vector<std::byte> mad{};  // headers and data; RMPP: one header, all data
   absl::Duration timeout = absl::ZeroDuration();  // zero: expects no answer
   int retries = 0;
-  uint64_t cookie = 0;  // comes back in AgentClient::OnSendTimeout
+  uint64_t cookie = 0;  // the client's name for it, see AgentClient
 };
 
 // A received message.  `mad` is 256 bytes, or for reassembled RMPP one header
@@ -56,8 +56,8 @@ class AgentClient {
   virtual void OnMad(Agent& agent, IncomingMessage message) = 0;
 
   // The send with `cookie` was answered or needed no answer: it is over.  The
-  // OnMad() with the answer comes next.  Also, as in Linux, when the peer
-  // aborted an RMPP message: then nothing comes.
+  // OnMad() with the answer comes next.  Also when the send was cancelled and,
+  // as in Linux, when the peer aborted an RMPP message: then nothing comes.
   virtual void OnSendDone(Agent& agent, uint64_t cookie) = 0;
 
   // No answer came after the last retry.
@@ -85,6 +85,22 @@ class Agent {
   //                    answer to the same place
   //   Unavailable      the device is gone
   virtual absl::Status Send(OutgoingMessage message) = 0;
+
+  // Ends an outstanding send; whatever comes for it later is dropped.  The
+  // client hears of it once, from OnSendDone() and not before this returns.  A
+  // peer that has part of an RMPP message gets no ABORT, as from Linux: it
+  // gives up by itself.  Looks through all sends that are outstanding, and
+  // ends one with this cookie.  ib_cancel_mad() in Linux.
+  //
+  // Errors:
+  //   NotFound  none with this cookie is outstanding: it may be over already
+  virtual absl::Status Cancel(uint64_t cookie) = 0;
+
+  // Gives an outstanding send another timeout, also for the retries that it has
+  // left, and starts its timer anew.  Zero cancels.  ib_modify_mad() in Linux.
+  //
+  // Errors: those of Cancel().
+  virtual absl::Status SetTimeout(uint64_t cookie, absl::Duration timeout) = 0;
 };
 
 }  // namespace ibemu::mad

@@ -86,7 +86,13 @@ void RmppAgent::SendWindow(Transaction& transaction) {
   while (transaction.rmpp->NextSegment(transaction.packet.mad)) {
     port.Transmit(transaction.packet).IgnoreError();  // the timer repeats it
   }
-  agent_.Arm(transaction, AckTime(transaction.timeout));
+  Rearm(transaction);
+}
+
+void RmppAgent::Rearm(Transaction& transaction) {
+  agent_.Arm(transaction, transaction.rmpp->all_acknowledged()
+                              ? transaction.timeout
+                              : AckTime(transaction.timeout));
 }
 
 bool RmppAgent::OnTimeout(Transaction& transaction) {
@@ -151,7 +157,7 @@ void RmppAgent::OnAck(const RmppHeader& ack, const Arrival& arrival) {
       if (sent->timeout == absl::ZeroDuration()) {
         agent_.Finish(*sent);
       } else {
-        agent_.Arm(*sent, sent->timeout);
+        Rearm(*sent);
         Reply(arrival, turn);
       }
       break;

@@ -41,6 +41,10 @@ class RmppAgent {
   // An active RMPP packet for the agent.  Gives the message that it completes.
   std::optional<IncomingMessage> OnPacket(const Arrival& arrival);
 
+  // Starts the timer of a send anew: it waits for an ACK or, when all is
+  // acknowledged, for the answer.
+  void Rearm(Transaction& transaction);
+
   // No ACK came in time.  False: it was the last try.
   bool OnTimeout(Transaction& transaction);
 

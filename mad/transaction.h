@@ -43,6 +43,9 @@ class TransactionTable {
   // All with this TID, oldest first.  Usually there is at most one.
   std::span<const std::unique_ptr<Transaction>> With(uint64_t tid) const;
 
+  // One with this cookie, or null.  Looks at all.
+  Transaction* FindCookie(uint64_t cookie) const;
+
   void Remove(const Transaction& transaction);
   void Clear() { by_tid_.clear(); }
 
