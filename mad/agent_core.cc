@@ -144,7 +144,7 @@ absl::Status AgentCore::SendPlain(const OutgoingMessage& message,
         break;
     }
   }
-  absl::Status status = dispatcher_.port().Transmit(packet);
+  absl::Status status = dispatcher_.Transmit(packet);
   if (!status.ok()) return status;
   if (message.timeout > absl::ZeroDuration()) {
     Arm(Open(packet, message), message.timeout);
@@ -200,6 +200,17 @@ bool AgentCore::IsDuplicate(const OutgoingMessage& wanted) const {
     return sent->mgmt_class == mgmt_class && sent->is_response == is_response &&
            (!is_response || SameDestination(sent->packet.to, wanted.to));
   });
+}
+
+void AgentCore::DeliverLocal(IncomingMessage message) {
+  if (Snoops& snoops = dispatcher_.snoops(); !snoops.empty()) {
+    Arrival arrival{.qp = message.qp,
+                    .slid = message.slid,
+                    .pkey_index = message.pkey_index};
+    std::copy(message.mad.begin(), message.mad.end(), arrival.mad.begin());
+    snoops.Received(arrival);
+  }
+  client_.OnMad(*this, std::move(message));
 }
 
 void AgentCore::OnArrival(const Arrival& arrival) {
@@ -270,7 +281,7 @@ void AgentCore::OnTimeout(Transaction& transaction) {
     if (rmpp_->OnTimeout(transaction)) return;
   } else if (transaction.retries_left > 0) {
     --transaction.retries_left;
-    dispatcher_.port().Transmit(transaction.packet).IgnoreError();
+    dispatcher_.Transmit(transaction.packet).IgnoreError();
     Arm(transaction, transaction.timeout);
     return;
   }

@@ -35,9 +35,7 @@ class AgentCore final : public Agent {
   void OnArrival(const Arrival& arrival);
 
   // A MAD that needs no outstanding send: it came without the wire.
-  void DeliverLocal(IncomingMessage message) {
-    client_.OnMad(*this, std::move(message));
-  }
+  void DeliverLocal(IncomingMessage message);
   void SendDone(uint64_t cookie) { client_.OnSendDone(*this, cookie); }
 
   // The device is gone.

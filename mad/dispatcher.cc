@@ -43,6 +43,7 @@ Dispatcher::Path Dispatcher::StartRoute(MadBytes& smp) const {
 }
 
 void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
+  snoops_.Sent(packet, absl::OkStatus());
   // Whichever QP it was meant for: the SMA sees the class alone.
   const Arrival request{.qp = 0,
                         .slid = wire::Get<&Smp::dr_slid>(packet.mad),
@@ -72,7 +73,9 @@ void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
 }
 
 void Dispatcher::OnReceive(const Arrival& arrival) {
-  if (host_.removed() || !IsValidMad(arrival.qp, arrival.mad)) return;
+  if (host_.removed()) return;
+  snoops_.Received(arrival);
+  if (!IsValidMad(arrival.qp, arrival.mad)) return;
   if (arrival.grh && arrival.grh->gid_index >= port_.GidCount()) return;
   AgentCore* const agent = FindAgent(arrival.mad);
   if (agent == nullptr) return RefuseUnmatched(arrival);
@@ -107,7 +110,7 @@ void Dispatcher::RefuseUnmatched(const Arrival& request) {
     wire::Put<&Smp::direction>(reply.mad, true);
     if (StartRoute(reply.mad) != Path::kWire) return;
   }
-  port_.Transmit(reply).IgnoreError();  // as unreliable as any datagram
+  Transmit(reply).IgnoreError();  // as unreliable as any datagram
 }
 
 }  // namespace ibemu::mad

@@ -10,6 +10,7 @@
 #include "mad/method_registry.h"
 #include "mad/port.h"
 #include "mad/smi.h"
+#include "mad/snooper.h"
 
 namespace ibemu::mad {
 
@@ -28,12 +29,20 @@ class Dispatcher : public PortListener {
   HostCore& host() { return host_; }
   Port& port() { return port_; }
   MethodRegistry& registry() { return registry_; }
+  Snoops& snoops() { return snoops_; }
 
   // The port's LMC: which path bits of a LID are the sender's own choice.
   uint8_t lmc() const { return lmc_; }
 
   // To be called after each event of the port.
   void OnPortEvent();
+
+  // Port::Transmit(), for all that agents send.
+  absl::Status Transmit(const Outgoing& packet) {
+    absl::Status status = port_.Transmit(packet);
+    snoops_.Sent(packet, status);
+    return status;
+  }
 
   enum class Path { kWire, kLocal, kRefused };
   // The first step of a directed-route SMP that one of our agents sends.
@@ -55,6 +64,7 @@ class Dispatcher : public PortListener {
   uint8_t number_;
   uint8_t lmc_ = 0;
   MethodRegistry registry_;
+  Snoops snoops_;
 };
 
 }  // namespace ibemu::mad

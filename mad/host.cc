@@ -1,9 +1,9 @@
 #include "mad/host.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "base/observer_list.h"
 #include "mad/agent_core.h"
 #include "mad/dispatcher.h"
 #include "mad/host_core.h"
@@ -23,41 +23,24 @@ SmiNode SmiNodeOf(Device& device) {
                                   : static_cast<uint8_t>(device.last_port())};
 }
 
-// Callbacks that may come and go while they are called.
-class Watchers {
+class Watcher : public Host::Subscription {
  public:
-  class Subscription : public Host::Subscription {
-   public:
-    Subscription(Watchers& watchers, std::function<void()> changed)
-        : watchers_(watchers), changed_(std::move(changed)) {
-      watchers_.all_.push_back(this);
-    }
-    ~Subscription() override {
-      std::replace(watchers_.all_.begin(), watchers_.all_.end(), this,
-                   static_cast<Subscription*>(nullptr));
-    }
-    Subscription(const Subscription&) = delete;
-    Subscription& operator=(const Subscription&) = delete;
+  Watcher(ObserverList<Watcher>& watchers, std::function<void()> changed)
+      : watchers_(watchers), changed_(std::move(changed)) {
+    watchers_.Add(*this);
+  }
+  ~Watcher() override { watchers_.Remove(*this); }
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
 
-    void Call() {
-      const std::function<void()> changed = changed_;  // may end `this`
-      changed();
-    }
-
-   private:
-    Watchers& watchers_;
-    std::function<void()> changed_;
-  };
-
-  void CallAll() {
-    for (size_t i = 0; i < all_.size(); ++i) {
-      if (all_[i] != nullptr) all_[i]->Call();
-    }
-    std::erase(all_, nullptr);
+  void Call() {
+    const std::function<void()> changed = changed_;  // may end `this`
+    changed();
   }
 
  private:
-  std::vector<Subscription*> all_;  // null: gone, not yet erased
+  ObserverList<Watcher>& watchers_;
+  std::function<void()> changed_;
 };
 
 }  // namespace
@@ -104,14 +87,14 @@ struct Host::Impl : DeviceListener {
     core->timers().RunSoon([this, alive = std::weak_ptr(core)] {
       if (alive.expired()) return;
       notifying = false;
-      watchers.CallAll();
+      watchers.ForEach([](Watcher& watcher) { watcher.Call(); });
     });
   }
 
   Device& device;
   std::shared_ptr<HostCore> core;
   std::vector<std::unique_ptr<PortState>> ports;
-  Watchers watchers;
+  ObserverList<Watcher> watchers;
   bool notifying = false;
 };
 
@@ -150,6 +133,14 @@ absl::StatusOr<std::unique_ptr<Agent>> Host::Register(
   return agent;
 }
 
+std::unique_ptr<Snoops::Entry> Host::Snoop(int port, SnoopedQps qps,
+                                           Snooper& snooper) {
+  Impl::PortState* state = impl_->port(port);
+  if (state == nullptr) return nullptr;
+  return std::make_unique<Snoops::Entry>(state->dispatcher.snoops(), qps,
+                                         snooper);
+}
+
 std::unique_ptr<Host::SmLock> Host::TryLockSm(int port) {
   Impl::PortState* state = impl_->port(port);
   return state == nullptr ? nullptr : state->sm.TryLock();
@@ -162,8 +153,7 @@ std::unique_ptr<Host::SmWait> Host::WaitForSm(
 }
 
 std::unique_ptr<Host::Subscription> Host::Watch(std::function<void()> changed) {
-  return std::make_unique<Watchers::Subscription>(impl_->watchers,
-                                                  std::move(changed));
+  return std::make_unique<Watcher>(impl_->watchers, std::move(changed));
 }
 
 }  // namespace ibemu::mad

@@ -10,6 +10,7 @@
 #include "base/timers.h"
 #include "mad/agent.h"
 #include "mad/device.h"
+#include "mad/snooper.h"
 
 namespace ibemu::mad {
 
@@ -33,6 +34,13 @@ class Host {
   //   Unavailable         the device is gone
   absl::StatusOr<std::unique_ptr<Agent>> Register(
       int port, const Registration& registration, AgentClient& client);
+
+  // Lets `snooper` see what the agents of these queue pairs send and what
+  // arrives for them, until the returned entry is destroyed.  What the port's
+  // own agents (SMA, PMA ...) take and answer stays below.  Null when there is
+  // no such port.
+  std::unique_ptr<Snoops::Entry> Snoop(int port, SnoopedQps qps,
+                                       Snooper& snooper);
 
   // The semaphore behind issmN: while someone holds it the port's IsSM is set.
   class SmLock {

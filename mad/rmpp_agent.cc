@@ -58,7 +58,7 @@ absl::Status RmppAgent::Start(Transaction& transaction,
       std::move(message.mad), HeaderBytes(transaction.mgmt_class), window,
       message.retries);
   transaction.rmpp->NextSegment(transaction.packet.mad);
-  absl::Status status = agent_.dispatcher().port().Transmit(transaction.packet);
+  absl::Status status = agent_.dispatcher().Transmit(transaction.packet);
   if (status.ok()) SendWindow(transaction);
   return status;
 }
@@ -82,9 +82,10 @@ uint32_t RmppAgent::FirstWindow(const Transaction& transaction,
 }
 
 void RmppAgent::SendWindow(Transaction& transaction) {
-  Port& port = agent_.dispatcher().port();
+  Dispatcher& dispatcher = agent_.dispatcher();
   while (transaction.rmpp->NextSegment(transaction.packet.mad)) {
-    port.Transmit(transaction.packet).IgnoreError();  // the timer repeats it
+    dispatcher.Transmit(transaction.packet)
+        .IgnoreError();  // the timer repeats it
   }
   Rearm(transaction);
 }
@@ -251,7 +252,7 @@ void RmppAgent::Reply(const Arrival& to, const RmppHeader& header) {
   full.resp_time = RmppHeaderOf(to.mad).resp_time;
   wire::Encode(full, std::span(packet.mad).subspan(kRmppHeaderOffset));
   // As unreliable as any datagram: the peer repeats what it gets no answer to.
-  agent_.dispatcher().port().Transmit(packet).IgnoreError();
+  agent_.dispatcher().Transmit(packet).IgnoreError();
 }
 
 void RmppAgent::Abort(const Arrival& of, RmppStatus status) {

@@ -102,6 +102,9 @@ TEST_F(HostTest, AWatcherMayComeAndGoWhileWatchersAreCalled) {
   second = host_.Watch([&] { calls += 100; });
   device_.Announce(1);
   timers_.RunPending();
+  EXPECT_EQ(calls, 0);
+  device_.Announce(1);
+  timers_.RunPending();
   EXPECT_EQ(calls, 1);
 }
 
