@@ -44,6 +44,18 @@ constexpr size_t HeaderBytes(MgmtClass mgmt_class) {
   }
 }
 
+// Where the attribute begins: the data fields of the class's figure in chapters
+// 13 to 16, which most classes pad to byte 64.
+constexpr size_t AttributeOffset(MgmtClass mgmt_class) {
+  if (mgmt_class == MgmtClass::kSubnetAdministration || HasOui(mgmt_class)) {
+    return HeaderBytes(mgmt_class);
+  }
+  const bool unpadded = mgmt_class == MgmtClass::kCommunication ||
+                        (mgmt_class >= MgmtClass::kVendorFirst &&
+                         mgmt_class <= MgmtClass::kVendorLast);
+  return unpadded ? kMadHeaderBytes : 64;
+}
+
 // Requires a MAD header.  Answers find their agent by TID, everything else by
 // class and method.  ib_response_mad() in Linux.
 constexpr bool IsResponseMad(Bytes mad) {
