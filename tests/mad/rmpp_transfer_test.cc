@@ -232,11 +232,11 @@ TEST_P(RmppTransferTest, APerfectCableLosesNothing) {
 }
 
 TEST_P(RmppTransferTest, APoorCableLosesLittle) {
-  EXPECT_GE(Run(kPoor), kTransfers * 3 / 4);
+  EXPECT_GE(Run(kPoor), kTransfers * 9 / 10);
 }
 
 TEST_P(RmppTransferTest, AnAwfulCableLosesSome) {
-  EXPECT_GE(Run(kAwful), kTransfers / 3);
+  EXPECT_GE(Run(kAwful), kTransfers * 2 / 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RmppTransferTest, ::testing::Range(0, 30));
@@ -277,9 +277,9 @@ TEST(RmppLongTransferTest, SixtyFourMebibytesGoBothWays) {
   EXPECT_THAT(scene.client.inbox, SizeIs(1));
 }
 
-TEST(RmppLongTransferTest, SixtyFourMebibytesPassAPoorCable) {
+TEST(RmppLongTransferTest, SixteenMebibytesPassAPoorCable) {
   Scene scene(kPoor, /*seed=*/1, absl::Milliseconds(5));
-  scene.Ask(MgmtClass::kSubnetAdministration, std::nullopt, 64 * kMebibyte,
+  scene.Ask(MgmtClass::kSubnetAdministration, std::nullopt, 16 * kMebibyte,
             absl::Minutes(1), 0);
   scene.Finish(absl::Minutes(5));
   EXPECT_THAT(scene.client.inbox, SizeIs(1));
