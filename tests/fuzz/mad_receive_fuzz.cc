@@ -7,6 +7,7 @@
 
 #include "mad/host.h"
 #include "mad/mad_class.h"
+#include "mad/redirection.h"
 #include "testing/fake_device.h"
 #include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
@@ -18,13 +19,17 @@ using Input = testing::FuzzInput;
 
 constexpr uint32_t kOui = 0x1405;
 
-// Answers every fourth request with what it got, at length.
+// Answers every fourth request with what it got, at length, and follows the
+// redirections of answers.
 class EchoClient : public AgentClient {
  public:
+  explicit EchoClient(const Port& port) : port_(port) {}
+
   void OnMad(Agent& agent, IncomingMessage message) override {
     if (message.mad.size() < kRmppHeaderBytes) std::abort();
     const Bytes mad = message.mad;
-    if (IsResponseMad(mad) || ++requests_ % 4 != 0) return;
+    if (IsResponseMad(mad)) return Follow(message);
+    if (++requests_ % 4 != 0) return;
     OutgoingMessage answer{.to = {.dlid = message.slid, .qpn = 1},
                            .mad = std::move(message.mad)};
     answer.mad[3] |= std::byte{kResponseBit};
@@ -35,6 +40,16 @@ class EchoClient : public AgentClient {
   void OnSendTimeout(Agent&, uint64_t) override { ++ended_; }
 
  private:
+  void Follow(const IncomingMessage& answer) const {
+    const auto target =
+        Redirection(port_, {.dlid = answer.slid, .qpn = answer.source_qpn})
+            .OnAnswer(answer.mad);
+    if (!target.ok() || !target->has_value()) return;
+    const AddressVector& to = (*target)->to;
+    if (to.qpn == 0 || !(IsUnicast(to.dlid) || to.grh)) std::abort();
+  }
+
+  const Port& port_;
   unsigned requests_ = 0;
   unsigned ended_ = 0;
 };
@@ -51,12 +66,16 @@ class Scene {
   void Step(Input& input) {
     const uint8_t what = input.Byte();
     const uint8_t who = input.Byte();
-    switch (what % 4) {
+    switch (what % 8) {
       case 0:
         timers_.RunFor(absl::Milliseconds(100) * who);
         break;
       case 1:
+      case 5:
         Receive(input, who);
+        break;
+      case 4:
+        Modify(input, who);
         break;
       default:
         Send(input, who, /*answered=*/what % 4 == 2);
@@ -91,6 +110,15 @@ class Scene {
     device_.port(1).Receive(arrival);
   }
 
+  // Cookies are small numbers: often enough, there is such a send.
+  void Modify(Input& input, uint8_t who) {
+    if (agents_.empty()) return;
+    Agent& agent = *agents_[who % agents_.size()];
+    const uint64_t cookie = input.Byte() % 16;
+    agent.SetTimeout(cookie, absl::Milliseconds(10) * input.Byte())
+        .IgnoreError();
+  }
+
   void Send(Input& input, uint8_t who, bool answered) {
     if (agents_.empty()) return;
     Agent& agent = *agents_[who % agents_.size()];
@@ -98,7 +126,8 @@ class Scene {
     OutgoingMessage message{.to = {.dlid = Lid{1}, .qpn = 1},
                             .mad = {mad.begin(), mad.end()},
                             .timeout = absl::Milliseconds(10) * input.Byte(),
-                            .retries = input.Byte() % 4};
+                            .retries = input.Byte() % 4,
+                            .cookie = ++last_cookie_ % 16};
     message.mad.resize(input.Byte() * size_t{20});
     if (!agent.Send(std::move(message)).ok() || !answered) return;
     auto& sent = device_.port(1).sent;
@@ -115,7 +144,8 @@ class Scene {
   testing::VirtualTimers timers_;
   testing::FakeDevice device_;
   Host host_{timers_, device_};
-  EchoClient client_;
+  EchoClient client_{device_.port(1)};
+  uint64_t last_cookie_ = 0;
   std::vector<std::unique_ptr<Agent>> agents_;
 };
 

@@ -1,4 +1,5 @@
-// Single rules of Linux's kernel RMPP, at their limits.
+// Single rules of Linux's kernel RMPP, at their limits.  In brackets: the case
+// that recorded the rule from Linux.
 #include "tests/mad/rmpp_fixture.h"
 
 namespace ibemu::mad {
@@ -14,6 +15,7 @@ class RmppRulesTest : public RmppAgentTest {
   }
 };
 
+// [rmpp_send_lengths] [rmpp_send_vendor]
 TEST_F(RmppRulesTest, TheClassSaysHowMuchASegmentHolds) {
   const std::pair<MgmtClass, size_t> payloads[] = {
       {MgmtClass::kSubnetAdministration, 200}, {MgmtClass::kDevice, 192},
@@ -37,6 +39,7 @@ TEST_F(RmppRulesTest, TheClassSaysHowMuchASegmentHolds) {
   }
 }
 
+// [rmpp_send_basic]
 TEST_F(RmppRulesTest, AMessageWithoutDataIsOneSegmentOfItsHeader) {
   SendRequest(0);
   EXPECT_TRUE(LastSent().first);
@@ -44,6 +47,7 @@ TEST_F(RmppRulesTest, AMessageWithoutDataIsOneSegmentOfItsHeader) {
   EXPECT_EQ(LastSent().length_or_window, 20u);
 }
 
+// [rmpp_send_retransmit]
 TEST_F(RmppRulesTest, ASegmentWaitsAsLongAsTheUserSaysUpToTwoSeconds) {
   for (const int milliseconds : {1, 1999, 2000}) {
     const absl::Duration wait = absl::Milliseconds(milliseconds);
@@ -58,6 +62,7 @@ TEST_F(RmppRulesTest, ASegmentWaitsAsLongAsTheUserSaysUpToTwoSeconds) {
   EXPECT_THAT(client_.timed_out, SizeIs(3));
 }
 
+// Not as in [rmpp_send_stall_after_ack], which is a bug.
 TEST_F(RmppRulesTest, AfterTheFirstAckSegmentsAreRepeatedToo) {
   SendRequest(200 * 3, absl::Seconds(1), /*retries=*/2);
   Ack(1, 65);
@@ -70,6 +75,7 @@ TEST_F(RmppRulesTest, AfterTheFirstAckSegmentsAreRepeatedToo) {
   EXPECT_THAT(client_.timed_out, ElementsAre(4));
 }
 
+// [rmpp_send_basic] [rmpp_resp_acked]
 TEST_F(RmppRulesTest, TheAnswerMayTakeLongerThanAnAck) {
   SendRequest(10, absl::Seconds(30));
   timers_.RunFor(absl::Milliseconds(1999));
@@ -80,6 +86,7 @@ TEST_F(RmppRulesTest, TheAnswerMayTakeLongerThanAnAck) {
   EXPECT_THAT(client_.timed_out, ElementsAre(4));
 }
 
+// Derived: ib_retry_rmpp().
 TEST_F(RmppRulesTest, AnAwaitedAnswerIsNotAskedForAgain) {
   SendRequest(10, kTimeout, /*retries=*/5);
   Ack(1, 1);
@@ -89,6 +96,7 @@ TEST_F(RmppRulesTest, AnAwaitedAnswerIsNotAskedForAgain) {
   EXPECT_THAT(client_.timed_out, ElementsAre(4));
 }
 
+// [rmpp_send_tmo0]
 TEST_F(RmppRulesTest, ARequestWithoutTimeoutEndsWithItsLastAck) {
   SendRequest(10, absl::ZeroDuration());
   Ack(1, 1);
@@ -97,6 +105,7 @@ TEST_F(RmppRulesTest, ARequestWithoutTimeoutEndsWithItsLastAck) {
   EXPECT_TRUE(timers_.idle());
 }
 
+// [dup_response]
 TEST_F(RmppRulesTest, AnAnswerWithATimeoutExpectsOneItself) {
   SendAnswer(10, kTimeout);
   Ack(1, 1);
@@ -105,6 +114,7 @@ TEST_F(RmppRulesTest, AnAnswerWithATimeoutExpectsOneItself) {
   EXPECT_THAT(client_.timed_out, ElementsAre(4));
 }
 
+// [rmpp_recv_*]
 TEST_F(RmppRulesTest, WhatIsWrongWithASegmentDoesNotEndItsMessage) {
   Query();
   port_.Receive(Data(1, 3));
@@ -132,6 +142,7 @@ TEST_F(RmppRulesTest, WhatIsWrongWithASegmentDoesNotEndItsMessage) {
   EXPECT_THAT(client_.inbox, SizeIs(1));
 }
 
+// [rmpp_recv_dups]
 TEST_F(RmppRulesTest, ARepeatedFirstSegmentGetsTheAckOfWhatIsThere) {
   Query();
   for (uint32_t n = 1; n <= 3; ++n) port_.Receive(Data(n, 9));
@@ -140,6 +151,7 @@ TEST_F(RmppRulesTest, ARepeatedFirstSegmentGetsTheAckOfWhatIsThere) {
   EXPECT_EQ(LastSent().length_or_window, 65u);
 }
 
+// [rmpp_recv_t2l]
 TEST_F(RmppRulesTest, TheTotalTimeBeginsWithTheFirstSegment) {
   Query(absl::Minutes(5));
   timers_.RunFor(absl::Seconds(30));
@@ -153,6 +165,7 @@ TEST_F(RmppRulesTest, TheTotalTimeBeginsWithTheFirstSegment) {
   EXPECT_THAT(port_.sent, IsEmpty());
 }
 
+// [rmpp_recv_nomatch]
 TEST_F(RmppRulesTest, AnswersWithoutTheirRequestAreDroppedWhateverIsWrong) {
   Query();
   for (const RmppHeader& wrong :
