@@ -2,14 +2,17 @@
 //
 //   umad_rate --outstanding=N --count=N            through libibumad
 //   umad_rate --outstanding=N --count=N --file=F   the same system calls on F
+//   umad_rate --seconds=N                          one after the other, so long
 //
-// Prints the round trips per second.
+// Prints the round trips per second; with --seconds how long they took instead:
+// the median, the 99th percentile and the longest, in microseconds.
 #include <fcntl.h>
 #include <infiniband/umad.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -17,8 +20,12 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
 
 constexpr int kMadSize = 256;
 constexpr int kTimeoutMs = 5000;
@@ -85,25 +92,48 @@ Channel OpenFile(const std::string& path) {
           }};
 }
 
+void PrintRate(const Channel& channel, int outstanding, int count) {
+  const auto start = Clock::now();
+  for (int sent = 0, received = 0; received < count; ++received) {
+    while (sent < count && sent - received < outstanding) channel.send(++sent);
+    channel.receive();
+  }
+  std::printf("%.0f\n", count / Seconds(Clock::now() - start).count());
+}
+
+void PrintTimes(const Channel& channel, double seconds) {
+  std::vector<double> took;
+  uint32_t tid = 0;
+  for (const auto start = Clock::now();
+       took.empty() || Seconds(Clock::now() - start).count() < seconds;) {
+    const auto begin = Clock::now();
+    channel.send(++tid);
+    channel.receive();
+    took.push_back(Seconds(Clock::now() - begin).count() * 1e6);
+  }
+  std::sort(took.begin(), took.end());
+  std::printf("%.1f %.1f %.1f\n", took[took.size() / 2],
+              took[took.size() * 99 / 100], took.back());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("MAD round trips per second");
   int outstanding = 1;
   int count = 100'000;
+  double seconds = 0;
   std::string file;
   app.add_option("--outstanding", outstanding);
   app.add_option("--count", count);
+  app.add_option("--seconds", seconds);
   app.add_option("--file", file);
   CLI11_PARSE(app, argc, argv);
 
   const Channel channel = file.empty() ? OpenUmad() : OpenFile(file);
-  const auto start = std::chrono::steady_clock::now();
-  for (int sent = 0, received = 0; received < count; ++received) {
-    while (sent < count && sent - received < outstanding) channel.send(++sent);
-    channel.receive();
+  if (seconds > 0) {
+    PrintTimes(channel, seconds);
+  } else {
+    PrintRate(channel, outstanding, count);
   }
-  const std::chrono::duration<double> took =
-      std::chrono::steady_clock::now() - start;
-  std::printf("%.0f\n", count / took.count());
 }

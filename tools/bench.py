@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 """ibemu against ibsim, on one machine, in one run, placed alike.
 
-    tools/bench.py [micro] [rate] [tools] [memory] [idle]      all, unless named
+    tools/bench.py [micro] [rate] [messages] [tools] [memory] [idle]
     tools/bench.py --hosts 648,3888 tools
+
+All suites, unless some are named.
 
 Figures are medians of several runs; each ratio says which way is better.
 """
@@ -27,6 +29,7 @@ TOPOLOGIES = {648: "fat-tree:radix=36,levels=2",
               3888: "fat-tree:radix=36,levels=3,hosts=3888",
               11664: "fat-tree:radix=36,levels=3"}
 RUNS = 3
+MESSAGES = 20
 # Where the server and its client run: CPU numbers.
 PLACES = {"sharing a CPU": (0, 0), "on two CPUs": (0, 1)}
 
@@ -54,6 +57,13 @@ class Server:
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
 
+    def peak_mib(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
+
+    def forget_peak(self):
+        pathlib.Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+
     def cpu_seconds(self):
         stat = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text()
         user, system = stat.rsplit(")", 1)[1].split()[11:13]
@@ -65,11 +75,11 @@ class Server:
 
 
 class Ibemu:
-    def __init__(self, scratch, net, cpu):
+    def __init__(self, scratch, net, cpu, sm="none"):
         self.scratch = scratch
         self.socket = scratch / "bench.sock"
         self.server = Server(
-            cpu, [BUILD / "daemon/ibemud", f"--topology={net}", "--sm=none",
+            cpu, [BUILD / "daemon/ibemud", f"--topology={net}", f"--sm={sm}",
                   f"--socket={self.socket}"], r"\bready\b")
 
     def command(self, host, cpu, *arguments):
@@ -132,8 +142,20 @@ def report(what, ours, theirs, unit, better, limit):
           f"{'' if good else ': MISSED'})", flush=True)
 
 
-def head(title):
-    print(f"\n{title}\n{'':<58} {'ibemu':>10} {'other':>10} {'':<6} ratio")
+def head(title, other="other"):
+    print(f"\n{title}\n{'':<58} {'ibemu':>10} {other:>10} {'':<6}"
+          f"{' ratio' if other else ''}")
+
+
+def figure(what, value, unit, wanted=None):
+    """One that there is nothing to compare with.  `wanted`: (better, limit)."""
+    verdict = ""
+    if wanted is not None:
+        better, limit = wanted
+        good = value >= limit if better == "more" else value <= limit
+        verdict = (f" (wanted {'>=' if better == 'more' else '<='} {limit}"
+                   f"{'' if good else ': MISSED'})")
+    print(f"{what:<58} {value:>10.4g} {'':>10} {unit:<6}{verdict}", flush=True)
 
 
 def median(measure):
@@ -195,6 +217,55 @@ def bench_rate(scratch, _hosts):
         ibsim.server.stop()
         null.terminate()
         null.wait()
+
+
+def bench_messages(scratch, _hosts):
+    """Two clients on two hosts; the kernel's RMPP does the segments."""
+    program = BUILD / "bench/umad_message"
+    for place, (server_cpu, client_cpu) in PLACES.items():
+        head(f"RMPP messages, write() to read(), {place};"
+             " ibsim has no kernel RMPP to compare with", "")
+        ours = Ibemu(scratch, "back-to-back", server_cpu, sm="static")
+        answers = subprocess.Popen(
+            ours.command("node-2", client_cpu, program, "--serve"),
+            stdout=subprocess.PIPE, text=True)
+        ask = ours.command("node-1", client_cpu, program,
+                           f"--ask={answers.stdout.readline().strip()}")
+        others = ours.command("node-1", client_cpu, BUILD / "bench/umad_rate",
+                              "--seconds=3")
+
+        def times(kind):
+            output = subprocess.run(others, check=True, text=True,
+                                    stdout=subprocess.PIPE).stdout
+            for name, value in zip(("median", "99 %", "longest"),
+                                   output.split()):
+                figure(f"another client's round trip, {kind}: {name}",
+                       float(value), "us")
+
+        times("alone")
+        for mib in (16, 64):
+            size = f"--bytes={mib << 20}"
+            before = ours.server.memory_mib()
+            ours.server.forget_peak()
+            rates = [float(line) for line in subprocess.run(
+                [*ask, size, f"--count={MESSAGES}"], check=True, text=True,
+                stdout=subprocess.PIPE).stdout.split()]
+            growth = (ours.server.peak_mib() - before) / mib
+            wanted = ("more", 200) if mib == 16 else None
+            figure(f"{mib} MiB: best of {MESSAGES}", max(rates), "MB/s", wanted)
+            figure(f"{mib} MiB: median", statistics.median(rates), "MB/s",
+                   wanted)
+            figure(f"{mib} MiB: memory that the daemon takes", growth,
+                   "x size", ("less", 4))
+            stream = subprocess.Popen([*ask, size, "--count=1000000"],
+                                      stdout=subprocess.PIPE, text=True)
+            stream.stdout.readline()
+            times(f"beside {mib} MiB")
+            stream.terminate()
+            stream.communicate()
+        answers.terminate()
+        answers.communicate()
+        ours.server.stop()
 
 
 def bench_tools(scratch, hosts):
@@ -266,7 +337,8 @@ def bench_idle(scratch, _hosts):
 
 
 def main():
-    suites = {"micro": bench_micro, "rate": bench_rate, "tools": bench_tools,
+    suites = {"micro": bench_micro, "rate": bench_rate,
+              "messages": bench_messages, "tools": bench_tools,
               "memory": bench_memory, "idle": bench_idle}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", default="648,3888,11664")
