@@ -16,6 +16,10 @@ constexpr int kMaxHops = 4096;
 // The same for multicast, whose loops also multiply.
 constexpr int kMaxMulticastHops = 256;
 
+// So many packets cross in one turn, some 50 us; a long RMPP message has tens
+// of thousands, and the loop has other clients.
+constexpr int kTurn = 256;
+
 // Packets that delayed links hold at most, all together.
 constexpr size_t kMaxLate = 1 << 17;
 
@@ -124,8 +128,9 @@ void Forwarder::Schedule() {
 
 void Forwarder::Drain() {
   Flight flight;  // a copy: the queue may grow under our feet
+  int left = kTurn;
   while (true) {
-    while (!queue_.empty()) {
+    for (; left > 0 && !queue_.empty(); --left) {
       queue_.PopInto(flight);
       Walk(flight);
     }
@@ -134,7 +139,12 @@ void Forwarder::Drain() {
     tasks.swap(after_delivery_);
     for (Timers::Task& task : tasks) task();
   }
-  scheduled_ = false;
+  scheduled_ = !queue_.empty();
+  if (!scheduled_) return;
+  // A timer, for the loop runs all RunSoon tasks before it looks at others.
+  timers_.RunAt(timers_.Now(), [self = self_] {
+    if (*self != nullptr) (*self)->Drain();
+  });
 }
 
 void Forwarder::Walk(Flight& flight) {

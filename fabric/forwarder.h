@@ -30,7 +30,8 @@ class PacketSink {
 };
 
 // A link takes no time and a packet crosses the fabric in one go, unless a
-// fault stage on its way wants otherwise.
+// fault stage on its way wants otherwise.  Packets cross in the order they were
+// sent; when there are many, other tasks and timers have their turn in between.
 class Forwarder {
  public:
   Forwarder(Subnet& subnet, Links& links, Timers& timers, PacketSink& sink,
@@ -45,7 +46,8 @@ class Forwarder {
   // Sends a packet by its addresses from an end port (a switch's port 0).
   void SendByAddress(PortId from, const Packet& packet);
 
-  // Calls `task` when the packets under way have come to rest.
+  // Calls `task` when the packets under way have come to rest, at the latest
+  // when others have their turn.
   void AfterDelivery(Timers::Task task);
 
   // The faults of the direction that leaves through `port`, in place of those

@@ -286,6 +286,28 @@ TEST(ForwardingTest, GivesASwitchsNeighbourAnAnswerWithoutLids) {
   EXPECT_THAT(row.Send(Smp(Lid::kPermissive)), SizeIs(1));
 }
 
+TEST(ForwardingTest, LetsOthersHaveTheirTurnInALongBurst) {
+  constexpr uint64_t kBurst = 1000;
+  RowFabric row(0);
+  row.Configure();
+  Inbox inbox;
+  row.Host2().SetListener(&inbox);
+  mad::Outgoing packet = Gmp(Lid{2});
+  for (uint64_t tid = 0; tid < kBurst; ++tid) {
+    wire::Put<&mad::MadHeader::tid>(packet.mad, tid);
+    ASSERT_TRUE(row.Host1().Transmit(packet).ok());
+  }
+  size_t arrived = 0;
+  row.timers.RunAt(row.timers.Now(), [&] { arrived = inbox.arrivals.size(); });
+  row.timers.RunPending();
+  EXPECT_GT(arrived, 0u);
+  EXPECT_LT(arrived, kBurst);
+  ASSERT_THAT(inbox.arrivals, SizeIs(kBurst));
+  for (uint64_t tid = 0; tid < kBurst; ++tid) {
+    EXPECT_EQ(HeaderOf(inbox.arrivals[tid]).tid, tid);
+  }
+}
+
 TEST(ForwardingTest, RefusesDataToThePermissiveLid) {
   RowFabric row(1);
   row.Configure();
