@@ -90,8 +90,13 @@ void UringLoop::Wait(std::optional<absl::Duration> timeout,
     const timespec whole = absl::ToTimespec(*timeout);
     span = {.tv_sec = whole.tv_sec, .tv_nsec = whole.tv_nsec};
   }
-  io_uring_submit_and_wait_timeout(
-      ring_.get(), &first, 1, timeout.has_value() ? &span : nullptr, nullptr);
+  if (timeout == absl::ZeroDuration()) {
+    // To wait for no time is to sleep and be woken: 40 us instead of 1.
+    io_uring_submit_and_get_events(ring_.get());
+  } else {
+    io_uring_submit_and_wait_timeout(
+        ring_.get(), &first, 1, timeout.has_value() ? &span : nullptr, nullptr);
+  }
   unsigned head;
   unsigned count = 0;
   io_uring_cqe* cqe;
