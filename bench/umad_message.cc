@@ -82,10 +82,10 @@ class Umad {
     if (umad_recv(port_, buffer_.data(), &length, timeout_ms) < 0) {
       Die("umad_recv");
     }
-    const int64_t now = Now();
-    if (umad_status(buffer_.data()) != 0) Die("umad_status");
-    return now;
+    return Now();
   }
+  // Whether what was received is a message, not the end of a send.
+  bool received() { return umad_status(buffer_.data()) == 0; }
 
  private:
   int port_, agent_;
@@ -98,6 +98,7 @@ class Umad {
   std::fflush(stdout);
   while (true) {
     umad.Receive(-1);
+    if (!umad.received()) continue;  // the asker of the last one is gone
     int32_t bytes;
     std::memcpy(&bytes, umad.mad() + kData, sizeof bytes);
     umad.MakeRoom(bytes);
@@ -122,6 +123,10 @@ void Ask(int lid, int32_t bytes, int count) {
     std::memcpy(umad.mad() + kData, &bytes, sizeof bytes);
     umad.Send(lid, kMadSize, kTimeoutMs);
     const int64_t end = umad.Receive(kTimeoutMs);
+    if (!umad.received()) {
+      std::fputs("no answer\n", stderr);
+      std::exit(1);
+    }
     int64_t begin;
     std::memcpy(&begin, umad.mad() + kData, sizeof begin);
     std::printf("%.1f\n", 1000. * bytes / static_cast<double>(end - begin));

@@ -29,7 +29,7 @@ TOPOLOGIES = {648: "fat-tree:radix=36,levels=2",
               3888: "fat-tree:radix=36,levels=3,hosts=3888",
               11664: "fat-tree:radix=36,levels=3"}
 RUNS = 3
-MESSAGES = 20
+MESSAGES = 12
 # Where the server and its client run: CPU numbers.
 PLACES = {"sharing a CPU": (0, 0), "on two CPUs": (0, 1)}
 
