@@ -2,8 +2,10 @@
 #ifndef IBEMU_CUSE_FILE_H_
 #define IBEMU_CUSE_FILE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "cuse/reply.h"
 
@@ -15,6 +17,22 @@ struct IoctlRequest {
   Bytes in;               // what _IOC_WRITE commands point at
   size_t out_room = 0;    // what the answer may hold
   bool writable = true;   // false: the answer will not reach the client
+};
+
+// All that a client wrote, in two parts: a body of megabytes can be kept
+// without being copied.
+struct Written {
+  Bytes head;  // as many bytes as File::HeadSize() said, if there are as many
+  std::vector<std::byte> body;
+
+  size_t size() const { return head.size() + body.size(); }
+
+  // Of a write that came in one piece; copies the body.
+  static Written Of(Bytes data, size_t head_size) {
+    const Bytes head = data.first(std::min(head_size, data.size()));
+    const Bytes body = data.subspan(head.size());
+    return {head, {body.begin(), body.end()}};
+  }
 };
 
 // One struct file: from open() until its last descriptor is closed.  Destroying
@@ -40,8 +58,11 @@ class File {
   // the client wrote, reply.room() all that it wants to read.
   virtual void Read(bool nonblock, ReadReply reply) = 0;
 
+  // The size of the header that a write() begins with, as it is now.
+  virtual size_t HeadSize() const { return 0; }
+
   // Answer before returning: a parked write blocks every writer of the inode.
-  virtual void Write(Bytes data, WriteReply reply) = 0;
+  virtual void Write(Written data, WriteReply reply) = 0;
 
   virtual void Ioctl(const IoctlRequest& request, IoctlReply reply) = 0;
 

@@ -101,11 +101,12 @@ void FuseDevices::Read(fuse_req_t request, size_t size, off_t offset,
   handle->waiters.OnRead();
 }
 
-void FuseDevices::SendData(RequestId id, Bytes head, Bytes body) {
+void FuseDevices::SendData(RequestId id, Bytes head,
+                           std::vector<std::byte> body) {
   const fuse_req_t request = Settle(id);
   if (!long_reads_.empty()) {
     if (const auto node = long_reads_.extract(id)) {
-      return SendLong(request, node.mapped(), head, body);
+      return SendLong(request, node.mapped(), head, std::move(body));
     }
   }
   // Copying a little is cheaper than libfuse's vectors.
@@ -163,7 +164,8 @@ void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
     return WriteLong(request, *handle, data, offset);
   }
   Dispatch(request, *handle, [&](RequestId id) {
-    handle->file->Write(data, WriteReply(*this, id));
+    handle->file->Write(Written::Of(data, handle->file->HeadSize()),
+                        WriteReply(*this, id));
   });
 }
 

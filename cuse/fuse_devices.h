@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -54,7 +55,7 @@ class FuseDevices final : public ReplySink {
 
   void SendError(RequestId id, Errno error) override;
   void SendOpened(RequestId id) override;
-  void SendData(RequestId id, Bytes head, Bytes body) override;
+  void SendData(RequestId id, Bytes head, std::vector<std::byte> body) override;
   void SendNoSpace(RequestId id, size_t room, Bytes head, Bytes body) override;
   void SendWritten(RequestId id, size_t size) override;
   void SendIoctl(RequestId id, Errno result, Bytes out) override;
@@ -68,7 +69,7 @@ class FuseDevices final : public ReplySink {
   void ReadLong(fuse_req_t request, Handle& handle, size_t size, off_t offset,
                 bool nonblock);
   void SendLong(fuse_req_t request, const LongRead& read, Bytes head,
-                Bytes body);
+                std::vector<std::byte> body);
   void WriteLong(fuse_req_t request, Handle& handle, Bytes data, off_t offset);
   void FinishWrite(Handle& handle);
   void RunIoctl(fuse_req_t request, const IoctlRequest& ioctl, uint64_t number);

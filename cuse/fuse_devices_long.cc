@@ -18,7 +18,7 @@ class NoOne final : public ReplySink {
  public:
   void SendError(RequestId, Errno) override {}
   void SendOpened(RequestId) override {}
-  void SendData(RequestId, Bytes, Bytes) override {}
+  void SendData(RequestId, Bytes, std::vector<std::byte>) override {}
   void SendNoSpace(RequestId, size_t, Bytes, Bytes) override {}
   void SendWritten(RequestId, size_t) override {}
   void SendIoctl(RequestId, Errno, Bytes) override {}
@@ -33,6 +33,7 @@ void FuseDevices::ReadLong(fuse_req_t request, Handle& handle, size_t size,
     const Bytes next =
         handle.reads.Next(tid, static_cast<uint64_t>(offset), size);
     fuse_reply_buf(request, Chars(next), next.size());
+    handle.reads.ForgetIfRead(tid);
     return;
   }
   handle.reads.Forget(tid);
@@ -48,15 +49,18 @@ void FuseDevices::ReadLong(fuse_req_t request, Handle& handle, size_t size,
 }
 
 void FuseDevices::SendLong(fuse_req_t request, const LongRead& read, Bytes head,
-                           Bytes body) {
+                           std::vector<std::byte> body) {
   if (head.size() + body.size() <= read.size) {
     return ReplyParts(request, head, body);
   }
-  std::vector<std::byte> whole(head.begin(), head.end());
-  whole.insert(whole.end(), body.begin(), body.end());
+  // A piece is longer than a head, as a rule.
+  const Bytes front = head.first(std::min(head.size(), read.size));
+  const Bytes rest = head.subspan(front.size());
+  body.insert(body.begin(), rest.begin(), rest.end());
+  const size_t sent = read.size - front.size();
   const pid_t tid = fuse_req_ctx(request)->pid;
-  fuse_reply_buf(request, Chars(whole), read.size);
-  read.handle->reads.Keep(tid, read.size, std::move(whole));
+  ReplyParts(request, front, Bytes(body).first(sent));
+  read.handle->reads.Keep(tid, read.size, std::move(body), sent);
 }
 
 void FuseDevices::WriteLong(fuse_req_t request, Handle& handle, Bytes data,
@@ -64,7 +68,8 @@ void FuseDevices::WriteLong(fuse_req_t request, Handle& handle, Bytes data,
   if (offset == 0) FinishWrite(handle);
   timers_.Cancel(handle.write_ends);
   switch (handle.writes.Add(fuse_req_ctx(request)->pid,
-                            static_cast<uint64_t>(offset), data, piece_)) {
+                            static_cast<uint64_t>(offset), data, piece_,
+                            handle.file->HeadSize())) {
     case SplitWrites::Verdict::kInvalid:
       return ReplyError(request, Errno::kInvalid);
     case SplitWrites::Verdict::kMaybe:
@@ -79,10 +84,11 @@ void FuseDevices::WriteLong(fuse_req_t request, Handle& handle, Bytes data,
     case SplitWrites::Verdict::kWhole:
       break;
   }
-  const std::vector<std::byte> whole = handle.writes.TakeWhole();
+  SplitWrites::Whole whole = handle.writes.TakeWhole();
   long_writes_.emplace(IdOf(request), data.size());
   Dispatch(request, handle, [&](RequestId id) {
-    handle.file->Write(whole, WriteReply(*this, id));
+    handle.file->Write({whole.head, std::move(whole.body)},
+                       WriteReply(*this, id));
   });
 }
 
@@ -90,9 +96,10 @@ void FuseDevices::WriteLong(fuse_req_t request, Handle& handle, Bytes data,
 void FuseDevices::FinishWrite(Handle& handle) {
   timers_.Cancel(handle.write_ends);
   if (!handle.writes.pending()) return;
-  const std::vector<std::byte> whole = handle.writes.TakeWhole();
+  SplitWrites::Whole whole = handle.writes.TakeWhole();
   NoOne no_one;
-  handle.file->Write(whole, WriteReply(no_one, RequestId{}));
+  handle.file->Write({whole.head, std::move(whole.body)},
+                     WriteReply(no_one, RequestId{}));
 }
 
 }  // namespace ibemu::cuse

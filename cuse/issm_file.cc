@@ -32,7 +32,7 @@ void IssmFile::Read(bool /*nonblock*/, ReadReply reply) {
   reply.Fail(Errno::kInvalid);
 }
 
-void IssmFile::Write(Bytes /*data*/, WriteReply reply) {
+void IssmFile::Write(Written /*data*/, WriteReply reply) {
   reply.Fail(Errno::kInvalid);
 }
 

@@ -18,7 +18,7 @@ class IssmFile final : public File {
 
   void Open(bool nonblock, OpenReply reply) override;
   void Read(bool nonblock, ReadReply reply) override;
-  void Write(Bytes data, WriteReply reply) override;
+  void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override;
   uint32_t Poll() override;
   void Interrupt(RequestId id) override;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "cuse/errno.h"
 #include "mad/address.h"
@@ -17,13 +18,14 @@ using mad::Bytes;
 // Names one unanswered request of a front end.
 enum class RequestId : uintptr_t {};
 
-// The front end's side of replies.  Each call answers `id`, once; what it is
-// given is copied before it returns.
+// The front end's side of replies.  Each call answers `id`, once; bytes that it
+// does not own are copied before it returns.
 class ReplySink {
  public:
   virtual void SendError(RequestId id, Errno error) = 0;
   virtual void SendOpened(RequestId id) = 0;
-  virtual void SendData(RequestId id, Bytes head, Bytes body) = 0;
+  virtual void SendData(RequestId id, Bytes head,
+                        std::vector<std::byte> body) = 0;
   // `room` is the size that the client gave to read().
   virtual void SendNoSpace(RequestId id, size_t room, Bytes head,
                            Bytes body) = 0;
@@ -87,7 +89,9 @@ class ReadReply : public Reply {
   size_t room() const { return room_; }
 
   // `head`, then `body`: together at most room().
-  void Data(Bytes head, Bytes body = {}) { Take().SendData(id(), head, body); }
+  void Data(Bytes head, std::vector<std::byte> body = {}) {
+    Take().SendData(id(), head, std::move(body));
+  }
 
   // Fails with ENOSPC, and puts `head` and `body` into the client's buffer all
   // the same: umad's way to say how long the message is.

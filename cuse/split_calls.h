@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -43,41 +44,53 @@ class SplitWrites {
   explicit SplitWrites(SizeOfCall size_of_write)
       : size_of_write_(std::move(size_of_write)) {}
 
-  bool pending() const { return !data_.empty(); }
+  bool pending() const { return size() != 0; }
 
   // A piece at `offset` of thread `tid`.  A piece at offset 0 starts a call
-  // anew; take what is pending before.
-  Verdict Add(pid_t tid, uint64_t offset, mad::Bytes data, size_t piece);
+  // anew; take what is pending before.  Of that piece `head_size` counts: the
+  // bytes that are kept apart.
+  Verdict Add(pid_t tid, uint64_t offset, mad::Bytes data, size_t piece,
+              size_t head_size = 0);
 
-  std::vector<std::byte> TakeWhole();
+  struct Whole {
+    std::vector<std::byte> head, body;
+  };
+  Whole TakeWhole() { return std::exchange(data_, {}); }
 
  private:
+  size_t size() const { return data_.head.size() + data_.body.size(); }
+
   SizeOfCall size_of_write_;
   pid_t tid_ = 0;
+  size_t head_size_ = 0;
   std::optional<size_t> total_;
-  std::vector<std::byte> data_;
+  Whole data_;
 };
 
 // Keeps what readers of one open file have not got yet.
 class SplitReads {
  public:
-  // Thread `tid` got the first `sent` bytes of `whole`.
-  void Keep(pid_t tid, size_t sent, std::vector<std::byte> whole);
+  // Thread `tid` has read so far that `offset` comes next: what is in `bytes`
+  // after the first `sent`.
+  void Keep(pid_t tid, uint64_t offset, std::vector<std::byte> bytes,
+            size_t sent);
 
   // At most `size` bytes for a read at `offset` > 0; empty at the end.  Valid
   // until the next call.
   mad::Bytes Next(pid_t tid, uint64_t offset, size_t size);
 
-  // The thread begins another read.
+  // The thread begins another read, or may have read all.
   void Forget(pid_t tid);
+  void ForgetIfRead(pid_t tid);
 
   bool empty() const { return rests_.empty(); }
 
  private:
   struct Rest {
     pid_t tid;
-    size_t sent;
-    std::vector<std::byte> whole;
+    uint64_t offset;  // of the next piece
+    std::vector<std::byte> bytes;
+    size_t sent;  // of `bytes`
   };
   std::vector<Rest>::iterator Find(pid_t tid);
 

@@ -35,8 +35,9 @@ void UmadFile::Deliver(ReadReply reply) {
   const UmadPacket& first = queue_.front();
   switch (queue_.Fits(header_size_, reply.room())) {
     case Errno::kOk: {
-      const UmadPacket packet = queue_.TakeFront();
-      return reply.Data(AsBytes(packet.header, header_size_), packet.mad);
+      UmadPacket packet = queue_.TakeFront();
+      return reply.Data(AsBytes(packet.header, header_size_),
+                        std::move(packet.mad));
     }
     case Errno::kNoSpace:
       return reply.NoSpace(AsBytes(first.header, header_size_),

@@ -25,7 +25,8 @@ class UmadFile final : public File, private mad::AgentClient {
 
   void Open(bool nonblock, OpenReply reply) override;
   void Read(bool nonblock, ReadReply reply) override;
-  void Write(Bytes data, WriteReply reply) override;
+  size_t HeadSize() const override { return header_size_; }
+  void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override;
   uint32_t Poll() override;
   void Interrupt(RequestId id) override { reads_.Interrupt(id); }
@@ -46,7 +47,7 @@ class UmadFile final : public File, private mad::AgentClient {
   std::optional<uint32_t> FreeId() const;
   uint32_t IdOf(const mad::Agent& agent) const;
 
-  Errno Send(Bytes data);
+  Errno Send(Written data);
   void Queue(UmadPacket packet);
   void Deliver(ReadReply reply);
 

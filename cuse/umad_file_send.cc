@@ -30,26 +30,28 @@ void SetHighTid(uint32_t high, std::span<std::byte> mad) {
 
 }  // namespace
 
-void UmadFile::Write(Bytes data, WriteReply reply) {
-  const Errno error = Send(data);
+void UmadFile::Write(Written data, WriteReply reply) {
+  const size_t size = data.size();
+  const Errno error = Send(std::move(data));
   if (error != Errno::kOk) return reply.Fail(error);
-  reply.Written(data.size());
+  reply.Written(size);
 }
 
-Errno UmadFile::Send(Bytes data) {
-  if (data.size() < header_size_ + mad::kRmppHeaderBytes) {
+Errno UmadFile::Send(Written data) {
+  // The head is shorter also if the header grew while the pieces came.
+  if (data.head.size() < header_size_ ||
+      data.body.size() < mad::kRmppHeaderBytes) {
     return Errno::kInvalid;
   }
-  const ib_user_mad_hdr header = DecodeUmadHeader(data, header_size_);
+  const ib_user_mad_hdr header = DecodeUmadHeader(data.head, header_size_);
   if (header.id >= kMaxAgents) return Errno::kInvalid;
   mad::Agent* const agent = agents_[header.id].get();
   if (agent == nullptr) return Errno::kIo;
 
   const mad::Registration& registration = agent->registration();
-  const Bytes mad = data.subspan(header_size_);
   mad::OutgoingMessage message{
       .to = DestinationOf(header, registration.qp),
-      .mad = {mad.begin(), mad.end()},
+      .mad = std::move(data.body),
       .timeout = absl::Milliseconds(header.timeout_ms),
       .retries = static_cast<int>(std::min<uint32_t>(header.retries, INT_MAX)),
   };

@@ -39,7 +39,7 @@ class FileDriver final : public ReplySink, public File::Listener {
   Answer Read(size_t room) { return Finish(StartRead(room, true)); }
   Errno Write(Bytes data) {
     const RequestId id = Next();
-    file_.Write(data, WriteReply(*this, id));
+    file_.Write(Written::Of(data, file_.HeadSize()), WriteReply(*this, id));
     return Finish(id).error;
   }
   Answer Ioctl(uint32_t command, Bytes in, bool writable = true) {
@@ -79,7 +79,8 @@ class FileDriver final : public ReplySink, public File::Listener {
   void OnEvents() override { ++events; }
   void SendError(RequestId id, Errno error) override { Put(id, error); }
   void SendOpened(RequestId id) override { Put(id, Errno::kOk); }
-  void SendData(RequestId id, Bytes head, Bytes body) override {
+  void SendData(RequestId id, Bytes head,
+                std::vector<std::byte> body) override {
     Put(id, Errno::kOk, head, body);
   }
   void SendNoSpace(RequestId id, size_t /*room*/, Bytes head,

@@ -95,6 +95,16 @@ TEST_F(LongCallsTest, PiecesOfAWriteAreOneMessage) {
   EXPECT_EQ(announced_, Segments(written.size()));
 }
 
+// Another thread of the client asks for the longer header meanwhile.
+TEST_F(LongCallsTest, AWriteWhoseHeaderGrewBetweenItsPiecesIsInvalid) {
+  const KernelSide::OpenFile file = kernel_.Open("dev/umad0", O_RDWR);
+  const auto written = LongAnswer(kPiece + 1000);
+  const auto pieces = mad::Bytes(written);
+  EXPECT_EQ(kernel_.Write(file, pieces.first(kPiece)).error, 0);
+  ASSERT_EQ(kernel_.Ioctl(file, IB_USER_MAD_ENABLE_PKEY, {}, 0).error, 0);
+  EXPECT_EQ(kernel_.Write(file, pieces.subspan(kPiece), kPiece).error, EINVAL);
+}
+
 TEST_F(LongCallsTest, AWriteThatMayHaveEndedHasEndedWhenNothingFollows) {
   const auto written = LongAnswer(kPiece);
   EXPECT_EQ(WritePiece(written, 0, kPiece).error, 0);

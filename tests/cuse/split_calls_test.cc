@@ -8,6 +8,7 @@
 namespace ibemu::cuse {
 namespace {
 
+using ::testing::ElementsAreArray;
 using ::testing::SizeIs;
 using Verdict = SplitWrites::Verdict;
 
@@ -17,6 +18,13 @@ constexpr pid_t kOther = 11;
 
 std::vector<std::byte> Data(size_t size, int fill = 0) {
   return std::vector<std::byte>(size, std::byte(fill));
+}
+
+// Bytes that can be told apart.
+std::vector<std::byte> Count(size_t size) {
+  std::vector<std::byte> bytes = Data(size);
+  for (size_t i = 0; i < size; ++i) bytes[i] = std::byte(i);
+  return bytes;
 }
 
 class SplitWritesTest : public ::testing::Test {
@@ -38,8 +46,31 @@ TEST_F(SplitWritesTest, PiecesOfAKnownCallMakeAWhole) {
   EXPECT_EQ(Add(0, kPiece - 16), Verdict::kMore);
   EXPECT_TRUE(writes_.pending());
   EXPECT_EQ(Add(kPiece - 16, 26), Verdict::kWhole);
-  EXPECT_THAT(writes_.TakeWhole(), SizeIs(kPiece + 10));
+  EXPECT_THAT(writes_.TakeWhole().body, SizeIs(kPiece + 10));
   EXPECT_FALSE(writes_.pending());
+}
+
+TEST_F(SplitWritesTest, TheHeadIsKeptApartHoweverItWasCut) {
+  const std::vector<std::byte> written = Count(100);
+  for (const size_t first : {10u, 64u, 90u}) {
+    known_sizes_[kClient] = written.size();
+    const auto pieces = mad::Bytes(written);
+    EXPECT_EQ(writes_.Add(kClient, 0, pieces.first(first), kPiece, 64),
+              Verdict::kMore);
+    EXPECT_EQ(writes_.Add(kClient, first, pieces.subspan(first), kPiece, 64),
+              Verdict::kWhole);
+    const SplitWrites::Whole whole = writes_.TakeWhole();
+    EXPECT_THAT(whole.head, ElementsAreArray(pieces.first(64)));
+    EXPECT_THAT(whole.body, ElementsAreArray(pieces.subspan(64)));
+  }
+}
+
+TEST_F(SplitWritesTest, AWriteMayBeShorterThanAHead) {
+  known_sizes_[kClient] = 10;
+  EXPECT_EQ(writes_.Add(kClient, 0, Data(10), kPiece, 64), Verdict::kWhole);
+  const SplitWrites::Whole whole = writes_.TakeWhole();
+  EXPECT_THAT(whole.head, SizeIs(10));
+  EXPECT_THAT(whole.body, SizeIs(0));
 }
 
 TEST_F(SplitWritesTest, AKnownCallMayEndWhereAPieceDoes) {
@@ -64,25 +95,40 @@ TEST_F(SplitWritesTest, APieceThatContinuesNothingIsInvalid) {
 
 TEST(SplitReadsTest, ARestIsReadInOrderByItsThread) {
   SplitReads reads;
-  reads.Keep(kClient, 100, Data(250));
+  const std::vector<std::byte> bytes = Count(190);
+  const auto rest = mad::Bytes(bytes).subspan(40);
+  reads.Keep(kClient, 100, bytes, 40);
   EXPECT_THAT(reads.Next(kOther, 100, 100), SizeIs(0));
   EXPECT_THAT(reads.Next(kClient, 99, 100), SizeIs(0));
-  EXPECT_THAT(reads.Next(kClient, 100, 100), SizeIs(100));
-  EXPECT_THAT(reads.Next(kClient, 200, 100), SizeIs(50));
+  EXPECT_THAT(reads.Next(kClient, 100, 100), ElementsAreArray(rest.first(100)));
+  EXPECT_THAT(reads.Next(kClient, 200, 100),
+              ElementsAreArray(rest.subspan(100)));
   EXPECT_THAT(reads.Next(kClient, 250, 100), SizeIs(0));
+}
+
+TEST(SplitReadsTest, WhatIsReadIsForgotten) {
+  SplitReads reads;
+  reads.Keep(kClient, 1, Data(3), 1);
+  EXPECT_THAT(reads.Next(kClient, 1, 1), SizeIs(1));
+  reads.ForgetIfRead(kClient);
+  EXPECT_FALSE(reads.empty());
+  EXPECT_THAT(reads.Next(kClient, 2, 1), SizeIs(1));
+  reads.ForgetIfRead(kClient);
+  EXPECT_TRUE(reads.empty());
+  reads.ForgetIfRead(kClient);
 }
 
 TEST(SplitReadsTest, ThreadsReadTheirOwnRests) {
   SplitReads reads;
-  reads.Keep(kClient, 1, Data(2, 0xa));
-  reads.Keep(kOther, 1, Data(2, 0xb));
+  reads.Keep(kClient, 1, Data(1, 0xa), 0);
+  reads.Keep(kOther, 1, Data(1, 0xb), 0);
   EXPECT_EQ(reads.Next(kOther, 1, 1)[0], std::byte{0xb});
   EXPECT_EQ(reads.Next(kClient, 1, 1)[0], std::byte{0xa});
 }
 
 TEST(SplitReadsTest, ANewReadForgetsTheOldRest) {
   SplitReads reads;
-  reads.Keep(kClient, 1, Data(2));
+  reads.Keep(kClient, 1, Data(1), 0);
   reads.Forget(kClient);
   EXPECT_TRUE(reads.empty());
 }

@@ -59,7 +59,7 @@ class Client final : public ReplySink {
     const size_t size = input.Byte() * size_t{4};
     const Bytes data = input.Take(size);
     const RequestId id = Next(data.size());
-    file_->Write(data, WriteReply(*this, id));
+    file_->Write(Written::Of(data, file_->HeadSize()), WriteReply(*this, id));
     Require(!open_.contains(id));
   }
   void Read(Input& input) {
@@ -92,7 +92,8 @@ class Client final : public ReplySink {
 
   void SendError(RequestId id, Errno /*error*/) override { Close(id); }
   void SendOpened(RequestId id) override { Close(id); }
-  void SendData(RequestId id, Bytes head, Bytes body) override {
+  void SendData(RequestId id, Bytes head,
+                std::vector<std::byte> body) override {
     Require(head.size() + body.size() <= Close(id));
   }
   void SendNoSpace(RequestId id, size_t room, Bytes head, Bytes body) override {
