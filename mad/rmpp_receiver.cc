@@ -12,6 +12,11 @@ constexpr uint32_t kRmppPayload = 220;
 // arrived without a gap: memory is taken for messages, not for promises.
 constexpr size_t kTrust = 8;
 
+// After so much of a message more is believed, for there copies would begin to
+// cost time; what is not used yet are addresses only.
+constexpr size_t kProof = size_t{1} << 20;
+constexpr size_t kMostOnProof = size_t{256} << 20;
+
 }  // namespace
 
 std::optional<RmppStatus> RmppReceiver::Check(const RmppHeader& data) {
@@ -71,8 +76,11 @@ void RmppReceiver::Keep(const RmppHeader& data, Bytes mad) {
   const size_t end = offset + each;
   if (end > message_.capacity()) {
     const size_t arrived = header_bytes_ + received_ * each;
-    message_.reserve(
-        std::max({end, 2 * arrived, std::min(announced_, kTrust * arrived)}));
+    const size_t trusted = arrived < kProof ? kTrust * arrived : kMostOnProof;
+    const size_t wanted =
+        announced_ < end ? 2 * arrived
+                         : std::min(announced_, std::max(2 * arrived, trusted));
+    message_.reserve(std::max(end, wanted));
   }
   if (offset == message_.size()) {
     message_.insert(message_.end(), payload.begin(), payload.end());

@@ -18,16 +18,18 @@ class RmppReceiverTest : public ::testing::Test {
                                 uint32_t last_length = 220) {
     MadBytes mad;
     mad.fill(std::byte(n));
-    const RmppHeader header{
-        .type = RmppType::kData,
-        .last = n == segments,
-        .first = n == 1,
-        .segment = n,
-        .length_or_window = n == segments ? last_length : 0};
+    const RmppHeader header{.type = RmppType::kData,
+                            .last = n == segments,
+                            .first = n == 1,
+                            .segment = n,
+                            .length_or_window = n == segments ? last_length
+                                                : n == 1      ? announced_
+                                                              : 0};
     SetRmpp(mad, header);
     return receiver_.OnData(header, mad);
   }
 
+  uint32_t announced_ = 0;  // by the first segment
   RmppReceiver receiver_{kSaHeader};
 };
 
@@ -49,6 +51,21 @@ TEST_F(RmppReceiverTest, ASingleSegmentIsCompleteAtOnce) {
   EXPECT_THAT(outcome, Acks(1, 1));
   EXPECT_TRUE(outcome.complete);
   EXPECT_EQ(receiver_.TakeMessage().size(), 256u);
+}
+
+TEST_F(RmppReceiverTest, MegabytesArriveWhateverWasAnnounced) {
+  constexpr uint32_t kSegments = 12'000;
+  for (const uint32_t announced : {0u, kSegments * 220, 0xffffffffu}) {
+    receiver_ = RmppReceiver(kSaHeader);
+    announced_ = announced;
+    for (uint32_t n = 1; n <= kSegments; ++n) Receive(n, kSegments);
+    ASSERT_TRUE(receiver_.complete());
+    const std::vector<std::byte> message = receiver_.TakeMessage();
+    ASSERT_EQ(message.size(), kSaHeader + kSegments * 200);
+    for (uint32_t n = 1; n <= kSegments; ++n) {
+      ASSERT_EQ(message[kSaHeader + (n - 1) * 200], std::byte(n));
+    }
+  }
 }
 
 // [rmpp_recv_*]
