@@ -148,14 +148,23 @@ absl::Status Fabric::SetLink(NodeId node, int port, bool up) {
 
 void Fabric::SetNode(NodeId node, bool up) { impl_->links.SetNode(node, up); }
 
-absl::Status Fabric::SetFaults(NodeId node, int port, Direction direction,
-                               const LinkFaults& faults) {
+absl::StatusOr<FaultId> Fabric::AddFault(NodeId node, int port,
+                                         Direction direction,
+                                         const LinkFaults& faults,
+                                         const FaultChance& chance) {
   const absl::StatusOr<PortId> id = FindCable(node, port);
   if (!id.ok()) return id.status();
   const PortId sender =
       direction == Direction::kTransmit ? *id : impl_->subnet.port(*id).peer;
-  impl_->endpoints.forwarder().SetFaults(sender, faults);
-  return absl::OkStatus();
+  return impl_->endpoints.forwarder().AddFault(sender, faults, chance);
+}
+
+void Fabric::RemoveFault(FaultId fault) {
+  impl_->endpoints.forwarder().RemoveFault(fault);
+}
+
+const FaultCounts& Fabric::CountsOf(FaultId fault) const {
+  return impl_->endpoints.forwarder().CountsOf(fault);
 }
 
 }  // namespace ibemu::fabric

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/timers.h"
-#include "fabric/fault_stage.h"
+#include "fabric/fault_lane.h"
 #include "fabric/port_counters.h"
 #include "fabric/topology.h"
 #include "mad/device.h"
@@ -57,13 +57,19 @@ class Fabric {
   // A node that is down is silent, and all its links are cut.
   void SetNode(NodeId node, bool up);
 
-  // What goes wrong with the packets that leave (kTransmit) or enter
-  // (kReceive) through this port, in place of what was set before.
+  // Lets something go wrong with the packets that leave (kTransmit) or enter
+  // (kReceive) through this port, until RemoveFault().  What several faults of
+  // one link make together: FaultLane.
   //
   // Errors: as SetLink().
   enum class Direction { kTransmit, kReceive };
-  absl::Status SetFaults(NodeId node, int port, Direction direction,
-                         const LinkFaults& faults);
+  absl::StatusOr<FaultId> AddFault(NodeId node, int port, Direction direction,
+                                   const LinkFaults& faults,
+                                   const FaultChance& chance = {});
+
+  // Both require that the fault is there.
+  void RemoveFault(FaultId fault);
+  const FaultCounts& CountsOf(FaultId fault) const;
 
   // The port's id.  Errors: NotFound when the node has no such external port.
   absl::StatusOr<PortId> FindPort(NodeId node, int port) const;

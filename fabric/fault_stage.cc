@@ -4,24 +4,19 @@
 
 namespace ibemu::fabric {
 
-FaultStage::Fate FaultStage::Decide(absl::Time now) {
+FaultStage::Fate FaultStage::Decide() {
   Fate fate;
   // Every chance is drawn for every packet, so that the losses of a run do not
   // depend on which other faults are set.
   fate.lost = random_.Chance(faults_.loss);
   fate.corrupted = random_.Chance(faults_.corrupt);
-  if (random_.Chance(faults_.duplicate)) fate.copies = 2;
-  const bool reordered = random_.Chance(faults_.reorder);
+  fate.duplicated = random_.Chance(faults_.duplicate);
+  if (random_.Chance(faults_.reorder)) fate.held = faults_.reorder_by;
   const auto span =
-      static_cast<uint64_t>(absl::ToInt64Nanoseconds(faults_.jitter));
+      static_cast<uint64_t>(absl::ToInt64Nanoseconds(2 * faults_.jitter));
   const auto jitter = absl::Nanoseconds(random_.Below(span + 1));
-
-  const absl::Time arrival = now + faults_.delay + jitter;
-  if (reordered) {
-    fate.arrival = arrival + faults_.reorder_by;
-  } else {
-    fate.arrival = last_arrival_ = std::max(last_arrival_, arrival);
-  }
+  fate.delay =
+      std::max(faults_.delay - faults_.jitter + jitter, absl::ZeroDuration());
   return fate;
 }
 

@@ -1,4 +1,4 @@
-// What goes wrong on one direction of one link.
+// One thing that goes wrong with the packets of a link.
 #ifndef IBEMU_FABRIC_FAULT_STAGE_H_
 #define IBEMU_FABRIC_FAULT_STAGE_H_
 
@@ -9,12 +9,12 @@ namespace ibemu::fabric {
 
 // Probabilities are between 0 and 1; each packet draws its own luck.
 struct LinkFaults {
-  double loss = 0;       // vanishes, counted nowhere
+  double loss = 0;       // vanishes, counted by no port
   double corrupt = 0;    // arrives with a bad CRC: counted and dropped there
   double duplicate = 0;  // arrives twice
   double reorder = 0;    // arrives `reorder_by` later; others overtake it
   absl::Duration delay = absl::ZeroDuration();
-  absl::Duration jitter = absl::ZeroDuration();  // adds 0 to this to the delay
+  absl::Duration jitter = absl::ZeroDuration();  // of the delay, either way
   absl::Duration reorder_by = absl::Milliseconds(1);
 
   bool operator==(const LinkFaults&) const = default;
@@ -29,17 +29,15 @@ class FaultStage {
   struct Fate {
     bool lost = false;
     bool corrupted = false;
-    int copies = 1;
-    absl::Time arrival;  // `now` or later; in order, but for `reorder`
+    bool duplicated = false;
+    absl::Duration delay;  // keeps the order
+    absl::Duration held;   // on top of it; others overtake meanwhile
   };
-  Fate Decide(absl::Time now);
-
-  const LinkFaults& faults() const { return faults_; }
+  Fate Decide();
 
  private:
   LinkFaults faults_;
   Random random_;
-  absl::Time last_arrival_ = absl::InfinitePast();
 };
 
 }  // namespace ibemu::fabric

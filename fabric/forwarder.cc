@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "base/absl_text.h"
 #include "mad/smi.h"
 #include "mad/wire/smp.h"
 
@@ -104,18 +106,27 @@ void Forwarder::AfterDelivery(Timers::Task task) {
   Schedule();
 }
 
-void Forwarder::SetFaults(PortId id, const LinkFaults& faults) {
-  faults_.erase(id);
-  NodePort& port = subnet_.port(id);
-  port.faulty = faults != LinkFaults{};
-  if (!port.faulty) return;
-  faults_.emplace(
-      id, FaultStage(faults, Random::ForStream(seed_, subnet_.PortName(id))));
+FaultId Forwarder::AddFault(PortId port, const LinkFaults& faults,
+                            const FaultChance& chance) {
+  const Random random = Random::ForStream(
+      chance.seed.value_or(seed_),
+      absl::StrCat(subnet_.PortName(port), Absl(chance.stream)));
+  const FaultId fault{.port = port, .number = ++last_fault_};
+  faults_[port].Add(fault.number, FaultStage(faults, random));
+  subnet_.port(port).faulty = true;
+  return fault;
 }
 
-LinkFaults Forwarder::FaultsOf(PortId id) const {
-  const auto found = faults_.find(id);
-  return found == faults_.end() ? LinkFaults{} : found->second.faults();
+void Forwarder::RemoveFault(FaultId fault) {
+  const auto lane = faults_.find(fault.port);
+  lane->second.Remove(fault.number);
+  if (!lane->second.empty()) return;
+  faults_.erase(lane);
+  subnet_.port(fault.port).faulty = false;
+}
+
+const FaultCounts& Forwarder::CountsOf(FaultId fault) const {
+  return faults_.find(fault.port)->second.CountsOf(fault.number);
 }
 
 void Forwarder::Schedule() {
@@ -217,7 +228,7 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
 
 bool Forwarder::PassFaults(const Flight& flight, const NodePort& out) {
   const absl::Time now = timers_.Now();
-  const FaultStage::Fate fate = faults_.find(flight.port)->second.Decide(now);
+  const FaultLane::Fate fate = faults_.find(flight.port)->second.Decide(now);
   if (fate.lost) return Drop();
   if (fate.corrupted) {
     EventCounters& events = subnet_.port(out.peer).Events();

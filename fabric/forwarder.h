@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/timers.h"
-#include "fabric/fault_stage.h"
+#include "fabric/fault_lane.h"
 #include "fabric/flight_queue.h"
 #include "fabric/links.h"
 #include "fabric/packet.h"
@@ -50,10 +50,13 @@ class Forwarder {
   // when others have their turn.
   void AfterDelivery(Timers::Task task);
 
-  // The faults of the direction that leaves through `port`, in place of those
-  // it had.  Chance comes from the seed and the port's name.
-  void SetFaults(PortId port, const LinkFaults& faults);
-  LinkFaults FaultsOf(PortId port) const;
+  // From now on, and until RemoveFault(), this too goes wrong with what leaves
+  // through `port`.
+  FaultId AddFault(PortId port, const LinkFaults& faults,
+                   const FaultChance& chance);
+  // Both require that the fault is there.
+  void RemoveFault(FaultId fault);
+  const FaultCounts& CountsOf(FaultId fault) const;
 
   const ForwardingTotals& totals() const { return totals_; }
 
@@ -98,7 +101,8 @@ class Forwarder {
   size_t copies_ = 0;  // of the packet under way: a storm ends
   size_t late_ = 0;    // packets that wait in delayed links
   ForwardingTotals totals_;
-  absl::flat_hash_map<PortId, FaultStage> faults_;
+  absl::flat_hash_map<PortId, FaultLane> faults_;
+  uint32_t last_fault_ = 0;
   // Tasks that outlive this object look here first.
   std::shared_ptr<Forwarder*> self_;
 };

@@ -69,7 +69,7 @@ struct NodePort {
   uint8_t number = 0;       // 0 is a switch's management port
   bool cable_up = true;     // false: cut by `ibemu link`
   uint16_t link_epoch = 0;  // grows when the link goes down
-  bool faulty = false;      // faults on the way out: see Forwarder::SetFaults
+  bool faulty = false;      // faults on the way out: see Forwarder::AddFault
   TrafficCounters traffic;
 
   mad::PortInfo info;

@@ -1,6 +1,7 @@
 // Any packets, into a subnet whose links come and go, end somewhere.
 #include <cstdint>
 #include <cstdlib>
+#include <vector>
 
 #include "fabric/fabric.h"
 #include "fabric/links.h"
@@ -55,7 +56,8 @@ void Transmit(Fabric& fabric, Input& input) {
   device.port(device.first_port()).Transmit(packet).IgnoreError();
 }
 
-void Step(Fabric& fabric, testing::VirtualTimers& timers, Input& input) {
+void Step(Fabric& fabric, std::vector<FaultId>& faults,
+          testing::VirtualTimers& timers, Input& input) {
   const uint8_t code = input.Byte();
   switch (code % 8) {
     case 0: {
@@ -67,17 +69,21 @@ void Step(Fabric& fabric, testing::VirtualTimers& timers, Input& input) {
       fabric.SetNode(NodeFrom(input), (code & 8) != 0);
       break;
     case 2: {
-      LinkFaults faults;
-      faults.loss = input.Byte() / 255.0;
-      faults.duplicate = input.Byte() / 255.0;
-      faults.reorder = input.Byte() / 255.0;
-      faults.delay = absl::Microseconds(input.Byte());
-      faults.jitter = absl::Microseconds(input.Byte());
+      if ((code & 8) != 0 && !faults.empty()) {
+        fabric.RemoveFault(faults.back());
+        faults.pop_back();
+        break;
+      }
+      LinkFaults wrong;
+      wrong.loss = input.Byte() / 255.0;
+      wrong.duplicate = input.Byte() / 255.0;
+      wrong.reorder = input.Byte() / 255.0;
+      wrong.delay = absl::Microseconds(input.Byte());
+      wrong.jitter = absl::Microseconds(input.Byte());
       const NodeId node = NodeFrom(input);
-      fabric
-          .SetFaults(node, input.Byte() % 10, Fabric::Direction::kReceive,
-                     faults)
-          .IgnoreError();
+      const absl::StatusOr<FaultId> fault = fabric.AddFault(
+          node, input.Byte() % 10, Fabric::Direction::kReceive, wrong);
+      if (fault.ok()) faults.push_back(*fault);
       break;
     }
     case 3:
@@ -102,7 +108,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fabric.device(NodeId{0}).port(1).SetListener(&listener);
 
   testing::FuzzInput input(data, size);
-  while (!input.empty()) Step(fabric, timers, input);
+  std::vector<FaultId> faults;
+  while (!input.empty()) Step(fabric, faults, timers, input);
   timers.RunFor(absl::Seconds(1));  // longer than any delay
 
   const ForwardingTotals& totals = fabric.totals();
