@@ -37,8 +37,9 @@ int Fail(std::string_view name, const absl::Status& status);
 
 // The commands of ibemu.  Each adds its own and sets `action` when it is used.
 void AddRun(CLI::App& app, Action& action);
-void AddStatus(CLI::App& app, Action& action);    // status, nodes, links
-void AddChanges(CLI::App& app, Action& action);   // link, node
+void AddStatus(CLI::App& app, Action& action);   // status, nodes, links
+void AddChanges(CLI::App& app, Action& action);  // link, node
+void AddFault(CLI::App& app, Action& action);
 void AddTopology(CLI::App& app, Action& action);  // topology, export
 void AddDoctor(CLI::App& app, Action& action);
 

@@ -3,12 +3,12 @@
 #include <memory>
 #include <string>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "daemon/cli.h"
 #include "daemon/client.h"
+#include "daemon/port_text.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
@@ -49,17 +49,9 @@ absl::StatusOr<bool> ParseDirection(const std::string& text) {
 }
 
 absl::Status SetLink(const Flags& flags) {
-  // The last slash: a description may have one too.
-  const size_t slash = flags.target.rfind('/');
-  int port = 0;
-  if (slash == std::string::npos ||
-      !absl::SimpleAtoi(flags.target.substr(slash + 1), &port)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "\"", flags.target, "\" names no port: write NODE/PORT, as in sw1/3"));
-  }
+  IBEMU_ASSIGN_OR_RETURN(const PortText end, ParsePort(flags.target));
   IBEMU_ASSIGN_OR_RETURN(const bool up, ParseDirection(flags.direction));
-  json parameters = {
-      {"node", flags.target.substr(0, slash)}, {"port", port}, {"up", up}};
+  json parameters = {{"node", end.node}, {"port", end.port}, {"up", up}};
   if (!flags.duration.empty()) {
     absl::Duration duration;
     if (!absl::ParseDuration(flags.duration, &duration) ||

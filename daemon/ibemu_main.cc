@@ -21,6 +21,7 @@ Simulated InfiniBand subnets for unmodified programs.
   links       its links
   link        cut or restore a link
   node        switch a node off or on
+  fault       lose, delay, duplicate, reorder or corrupt packets of a link
   export      write a running fabric's topology
   topology    generate, check or show a topology
   doctor      what on this machine is in ibemu's way, and the cure
@@ -44,6 +45,7 @@ int main(int argc, char** argv) {
   ibemu::daemon::AddRun(app, action);
   ibemu::daemon::AddStatus(app, action);
   ibemu::daemon::AddChanges(app, action);
+  ibemu::daemon::AddFault(app, action);
   ibemu::daemon::AddTopology(app, action);
   ibemu::daemon::AddDoctor(app, action);
   app.add_subcommand("help")->callback([&action] {

@@ -20,6 +20,7 @@
 #include "daemon/control_server.h"
 #include "daemon/control_socket.h"
 #include "daemon/fabric_methods.h"
+#include "daemon/fault_methods.h"
 #include "daemon/hardening.h"
 #include "daemon/loop.h"
 #include "daemon/progress.h"
@@ -132,8 +133,10 @@ class Server {
         loop_(std::move(loop)),
         fabric_(std::move(fabric)),
         attachments_(*loop_, *fabric_),
-        methods_(*loop_, *fabric_) {
+        methods_(*loop_, *fabric_),
+        faults_(*fabric_) {
     methods_.AddTo(dispatcher_);
+    faults_.AddTo(dispatcher_);
     attachments_.AddTo(dispatcher_);
     dispatcher_.Add(
         "ping", [](Parameters& parameters, Caller&) -> absl::StatusOr<json> {
@@ -179,6 +182,7 @@ class Server {
   std::unique_ptr<fabric::Fabric> fabric_;
   Attachments attachments_;
   FabricMethods methods_;
+  FaultMethods faults_;
   Dispatcher dispatcher_;
   std::unique_ptr<ControlServer> control_;
 };

@@ -1,0 +1,21 @@
+#include "daemon/port_text.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "base/absl_text.h"
+
+namespace ibemu::daemon {
+
+absl::StatusOr<PortText> ParsePort(std::string_view text) {
+  const size_t slash = text.rfind('/');
+  PortText port;
+  if (slash == std::string_view::npos ||
+      !absl::SimpleAtoi(Absl(text.substr(slash + 1)), &port.port)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "\"%s\" names no port: write NODE/PORT, as in sw1/3", text));
+  }
+  port.node = text.substr(0, slash);
+  return port;
+}
+
+}  // namespace ibemu::daemon
