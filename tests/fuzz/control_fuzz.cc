@@ -1,13 +1,21 @@
 // Lines of the control socket, whatever they hold: an answer or silence, and
-// the answer is one line of JSON.
+// the answer is one line of JSON.  Also their words as a fault's.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/absl_text.h"
+#include "daemon/fault_methods.h"
+#include "daemon/fault_words.h"
 #include "daemon/rpc.h"
 #include "nlohmann/json.hpp"
+#include "testing/row_topology.h"
+#include "testing/virtual_timers.h"
 
 namespace {
 
@@ -40,15 +48,43 @@ Dispatcher MakeDispatcher() {
   return dispatcher;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const Dispatcher dispatcher = MakeDispatcher();
-  NobodyInParticular caller;
-  const std::string_view line(reinterpret_cast<const char*>(data), size);
+void HandleLine(const Dispatcher& dispatcher, Caller& caller,
+                std::string_view line) {
   const std::string answer = dispatcher.Handle(line, caller);
   if (answer.find('\n') != std::string::npos) std::abort();
   if (!answer.empty() && !nlohmann::json::accept(answer)) std::abort();
   ibemu::daemon::ReadResponse(line).status().IgnoreError();
+}
+
+// What is accepted can be written down and is then the same, as far as the
+// text goes.
+void ParseWords(std::string_view line) {
+  using ibemu::daemon::FaultText, ibemu::daemon::ParseFault;
+  const auto fault = ParseFault(absl::StrSplit(ibemu::Absl(line), ' '));
+  if (!fault.ok()) return;
+  const std::string text = FaultText(fault->faults);
+  const auto again =
+      ParseFault(absl::StrSplit(absl::StrCat("link sw1/1 ", text), ' '));
+  if (!again.ok() || FaultText(again->faults) != text) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  ibemu::testing::VirtualTimers timers;
+  ibemu::fabric::Fabric fabric(ibemu::testing::Row(1), timers, {.seed = 1});
+  ibemu::daemon::FaultMethods faults(fabric);
+  Dispatcher dispatcher = MakeDispatcher();
+  faults.AddTo(dispatcher);
+  NobodyInParticular caller;
+
+  // Several lines see what those before them did.
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    HandleLine(dispatcher, caller, line);
+    ParseWords(line);
+  }
   return 0;
 }
