@@ -29,7 +29,7 @@ struct FaultCounts {
 // same luck.
 struct FaultChance {
   std::optional<uint64_t> seed = std::nullopt;  // the fabric's unless given
-  std::string_view stream = "";  // sets it apart from others of its port
+  std::string_view stream = {};  // sets it apart from others of its port
 };
 
 // One fault of one direction of a link.
