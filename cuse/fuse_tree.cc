@@ -19,6 +19,8 @@ class FuseTree::Impl {
                           &operations_);
   }
 
+  void Update() { operations_.Update(); }
+
   int fd() const { return session_.fd(); }
 
   FuseResult HandleOne() { return session_.HandleOne(); }
@@ -37,6 +39,8 @@ FuseTree::~FuseTree() = default;
 absl::Status FuseTree::Serve(int fuse_fd) {
   return impl_->Serve(UniqueFd(fuse_fd));
 }
+
+void FuseTree::Update() { impl_->Update(); }
 
 int FuseTree::fd() const { return impl_->fd(); }
 

@@ -44,6 +44,11 @@ class FuseTree {
   // ownership of `fuse_fd`, also when it fails.  Call once.
   absl::Status Serve(int fuse_fd);
 
+  // To be called when a device was plugged into the view or pulled out: every
+  // later look-up and listing shows it.  Open files of a device that went stay
+  // open.
+  void Update();
+
   // To be watched for readability; -1 before Serve().
   int fd() const;
 

@@ -16,9 +16,16 @@ constexpr uint32_t kDeviceFlags = FOPEN_DIRECT_IO | FOPEN_STREAM;
 
 constexpr size_t kMaxWrite = size_t{1} << 20;  // what Linux's 256 pages hold
 
-// The shape of sysfs doesn't change, that of dev/ does with each look-up.
-constexpr double kEntryTimeout = 3600;  // seconds
-constexpr double kAttributeTimeout = 3600;
+// How long the kernel need not ask again.  What is in a directory that changes
+// it asks for each time, also a node's time of change: by that it knows whether
+// the listing that it keeps is still good.  What is below goes with it.
+constexpr double kTimeout = 3600;  // seconds
+double EntryTimeout(const TreeNode& parent) {
+  return parent.changes ? 0 : kTimeout;
+}
+double AttributeTimeout(const TreeNode& node) {
+  return node.changes ? 0 : kTimeout;
+}
 
 }  // namespace
 
@@ -26,9 +33,13 @@ FuseTreeOperations::FuseTreeOperations(Timers& timers, const sysfs::View& view,
                                        WorkerPool& workers,
                                        const FuseTree::Options& options)
     : options_(options),
+      timers_(timers),
+      view_(view),
       made_(absl::ToTimespec(timers.Now())),
-      nodes_(view),
+      nodes_(view, timers.Now()),
       devices_(timers, workers, kDeviceFlags) {}
+
+void FuseTreeOperations::Update() { nodes_.Update(view_, timers_.Now()); }
 
 void FuseTreeOperations::Init(fuse_conn_info& connection) {
   if (connection.max_write > kMaxWrite) connection.max_write = kMaxWrite;
@@ -50,6 +61,9 @@ struct stat FuseTreeOperations::StatOf(const TreeNode& node) const {
     case TreeNode::Kind::kDirectory:
       result.st_mode = S_IFDIR | 0755;
       result.st_nlink = 2;
+      if (node.changes) {
+        result.st_mtim = result.st_ctim = absl::ToTimespec(node.changed);
+      }
       break;
     case TreeNode::Kind::kText:
       result.st_mode = S_IFREG | static_cast<mode_t>(node.entry->mode);
@@ -68,22 +82,21 @@ struct stat FuseTreeOperations::StatOf(const TreeNode& node) const {
 
 void FuseTreeOperations::Lookup(fuse_req_t request, fuse_ino_t parent,
                                 const char* name) {
-  const TreeNode* const node = nodes_.Child(parent, name);
+  const TreeNodes::NodePtr node = nodes_.Child(parent, name);
   if (node == nullptr) return ReplyError(request, Errno::kNoEntry);
-  const bool device = node->kind == TreeNode::Kind::kDevice;
   fuse_entry_param entry{};
-  entry.ino = nodes_.Remember(*node);
+  entry.ino = nodes_.Remember(node);
   entry.attr = StatOf(*node);
-  entry.attr_timeout = kAttributeTimeout;
-  entry.entry_timeout = device ? 0 : kEntryTimeout;
-  if (fuse_reply_entry(request, &entry) != 0) nodes_.Forget(entry.ino);
+  entry.attr_timeout = AttributeTimeout(*node);
+  entry.entry_timeout = EntryTimeout(*nodes_.Find(parent));
+  if (fuse_reply_entry(request, &entry) != 0) nodes_.Forget(entry.ino, 1);
 }
 
 void FuseTreeOperations::GetAttributes(fuse_req_t request, fuse_ino_t id) {
-  const TreeNode* const node = nodes_.Find(id);
+  const TreeNodes::NodePtr node = nodes_.Find(id);
   if (node == nullptr) return ReplyError(request, Errno::kNoEntry);
   const struct stat attributes = StatOf(*node);
-  fuse_reply_attr(request, &attributes, kAttributeTimeout);
+  fuse_reply_attr(request, &attributes, AttributeTimeout(*node));
 }
 
 // Truncation and times mean nothing here, but programs do them in passing.
@@ -98,37 +111,39 @@ void FuseTreeOperations::SetAttributes(fuse_req_t request, fuse_ino_t id,
 }
 
 void FuseTreeOperations::ReadLink(fuse_req_t request, fuse_ino_t id) {
-  const TreeNode* const node = nodes_.Find(id);
+  const TreeNodes::NodePtr node = nodes_.Find(id);
   if (node == nullptr || node->kind != TreeNode::Kind::kLink) {
     return ReplyError(request, Errno::kInvalid);
   }
   fuse_reply_readlink(request, node->entry->target.c_str());
 }
 
-// Offsets: 1 and 2 stand behind "." and "..", the rest counts children.
+// Offsets: 1 and 2 stand behind "." and "..", the number of a child plus 2
+// behind that: children may come and go between two calls.
 void FuseTreeOperations::ReadDirectory(fuse_req_t request, fuse_ino_t id,
                                        size_t size, off_t offset) {
-  const TreeNode* const node = nodes_.Find(id);
+  const TreeNodes::NodePtr node = nodes_.Find(id);
   if (node == nullptr || node->kind != TreeNode::Kind::kDirectory) {
     return ReplyError(request, Errno::kNotDirectory);
   }
   std::vector<char> buffer(std::min(size, kMaxWrite));
   size_t used = 0;
-  const auto end = static_cast<off_t>(node->children.size() + 2);
-  for (off_t i = std::max<off_t>(offset, 0); i < end; ++i) {
-    const uint64_t number = i == 0 ? node->number
-                            : i == 1
-                                ? node->parent
-                                : node->children[static_cast<size_t>(i - 2)];
-    const TreeNode& child = *nodes_.Find(number);
-    if (child.gone()) continue;
-    const struct stat attributes = StatOf(child);
-    const char* const name = i == 0 ? "." : i == 1 ? ".." : child.name.c_str();
+  const auto add = [&](const char* name, const struct stat& attributes,
+                       off_t next) {
+    if (offset >= next) return true;
     const size_t needed =
         fuse_add_direntry(request, buffer.data() + used, buffer.size() - used,
-                          name, &attributes, i + 1);
-    if (needed > buffer.size() - used) break;
+                          name, &attributes, next);
+    if (needed > buffer.size() - used) return false;
     used += needed;
+    return true;
+  };
+  struct stat parent = StatOf(*node);
+  parent.st_ino = node->parent;
+  bool room = add(".", StatOf(*node), 1) && add("..", parent, 2);
+  for (const auto& child : node->children) {
+    room = room && add(child->name.c_str(), StatOf(*child),
+                       static_cast<off_t>(child->number + 2));
   }
   fuse_reply_buf(request, buffer.data(), used);
 }
@@ -143,7 +158,7 @@ bool FuseTreeOperations::MayWrite(const fuse_ctx& caller,
 }
 
 void FuseTreeOperations::Access(fuse_req_t request, fuse_ino_t id, int mask) {
-  const TreeNode* const node = nodes_.Find(id);
+  const TreeNodes::NodePtr node = nodes_.Find(id);
   if (node == nullptr) return ReplyError(request, Errno::kNoEntry);
   const bool execute =
       (mask & X_OK) == 0 || node->kind == TreeNode::Kind::kDirectory;
@@ -154,26 +169,27 @@ void FuseTreeOperations::Access(fuse_req_t request, fuse_ino_t id, int mask) {
 
 void FuseTreeOperations::Open(fuse_req_t request, fuse_ino_t id,
                               const fuse_file_info& info) {
-  const TreeNode* const node = nodes_.Find(id);
+  const TreeNodes::NodePtr node = nodes_.Find(id);
   if (node == nullptr) return ReplyError(request, Errno::kNoEntry);
   switch (node->kind) {
     case TreeNode::Kind::kDevice:
       return devices_.Open(request, node->device.NewFile(), info.flags);
     case TreeNode::Kind::kText:
-      return OpenText(request, *node, info.flags);
+      return OpenText(request, node, info.flags);
     default:
       return ReplyError(request, Errno::kIsDirectory);
   }
 }
 
-void FuseTreeOperations::OpenText(fuse_req_t request, const TreeNode& node,
-                                  int flags) {
+void FuseTreeOperations::OpenText(fuse_req_t request,
+                                  const TreeNodes::NodePtr& node, int flags) {
+  if (node->gone) return ReplyError(request, Errno::kNoDevice);
   if ((flags & O_ACCMODE) != O_RDONLY &&
-      !MayWrite(*fuse_req_ctx(request), node)) {
+      !MayWrite(*fuse_req_ctx(request), *node)) {
     return ReplyError(request, Errno::kAccess);
   }
   fuse_file_info info{};
-  info.fh = texts_.Open(*node.entry) | kText;
+  info.fh = texts_.Open(node) | kText;
   info.direct_io = 1;  // live, and of a size that nobody knows before
   if (fuse_reply_open(request, &info) != 0) texts_.Release(info.fh & ~kText);
 }

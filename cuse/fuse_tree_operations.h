@@ -17,6 +17,9 @@ class FuseTreeOperations {
   FuseTreeOperations(Timers& timers, const sysfs::View& view,
                      WorkerPool& workers, const FuseTree::Options& options);
 
+  // The view has other devices now.
+  void Update();
+
   // For a session whose user data is a FuseTreeOperations.
   static const fuse_lowlevel_ops& Table();
 
@@ -36,7 +39,7 @@ class FuseTreeOperations {
                      off_t offset);
   void Access(fuse_req_t request, fuse_ino_t id, int mask);
   void Open(fuse_req_t request, fuse_ino_t id, const fuse_file_info& info);
-  void OpenText(fuse_req_t request, const TreeNode& node, int flags);
+  void OpenText(fuse_req_t request, const TreeNodes::NodePtr& node, int flags);
   void ReadText(fuse_req_t request, uint64_t file, size_t size, off_t offset);
   void WriteText(fuse_req_t request, uint64_t file, Bytes data);
   void ReleaseText(fuse_req_t request, uint64_t file);
@@ -45,7 +48,9 @@ class FuseTreeOperations {
   bool MayWrite(const fuse_ctx& caller, const TreeNode& node) const;
 
   FuseTree::Options options_;
-  timespec made_;  // the time that every entry shows
+  Timers& timers_;
+  const sysfs::View& view_;
+  timespec made_;  // the time that entries show
   TreeNodes nodes_;
   TextFiles texts_;
   FuseDevices devices_;

@@ -26,15 +26,15 @@ struct FuseTreeOperations::Calls {
     Self(request).Lookup(request, parent, name);
   }
 
-  static void Forget(fuse_req_t request, fuse_ino_t id, uint64_t /*times*/) {
-    Self(request).nodes_.Forget(id);
+  static void Forget(fuse_req_t request, fuse_ino_t id, uint64_t times) {
+    Self(request).nodes_.Forget(id, times);
     fuse_reply_none(request);
   }
 
   static void ForgetMulti(fuse_req_t request, size_t count,
                           fuse_forget_data* forgets) {
     for (size_t i = 0; i < count; ++i) {
-      Self(request).nodes_.Forget(forgets[i].ino);
+      Self(request).nodes_.Forget(forgets[i].ino, forgets[i].nlookup);
     }
     fuse_reply_none(request);
   }

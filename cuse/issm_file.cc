@@ -16,10 +16,17 @@ void IssmFile::Open(bool nonblock, OpenReply reply) {
   if (nonblock) return reply.Fail(Errno::kTryAgain);
 
   opening_.emplace(std::move(reply));
-  wait_ = host_->WaitForSm(port_, [this](auto lock) {
-    lock_ = std::move(lock);
-    std::exchange(opening_, std::nullopt)->Opened();
-  });
+  wait_ = host_->WaitForSm(port_,
+                           [this](auto lock) { OnGranted(std::move(lock)); });
+}
+
+// The removal of the device wakes nobody here, as in ib_umad_sm_open(): the
+// semaphore does, or a signal.  Linux then trips over the device that is gone.
+void IssmFile::OnGranted(std::unique_ptr<mad::Host::SmLock> lock) {
+  OpenReply reply = *std::exchange(opening_, std::nullopt);
+  if (host_->removed()) return reply.Fail(Errno::kNoSuchAddress);
+  lock_ = std::move(lock);
+  reply.Opened();
 }
 
 void IssmFile::Interrupt(RequestId id) {

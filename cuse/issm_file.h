@@ -24,6 +24,8 @@ class IssmFile final : public File {
   void Interrupt(RequestId id) override;
 
  private:
+  void OnGranted(std::unique_ptr<mad::Host::SmLock> lock);
+
   std::shared_ptr<mad::Host> host_;
   int port_;
   std::unique_ptr<mad::Host::SmLock> lock_;

@@ -3,13 +3,14 @@
 #define IBEMU_CUSE_TEXT_FILES_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cuse/slot_table.h"
-#include "sysfs/tree.h"
+#include "cuse/tree_nodes.h"
 
 namespace ibemu::cuse {
 
@@ -17,11 +18,13 @@ namespace ibemu::cuse {
 // and stays the same for reads further on.
 class TextFiles {
  public:
-  uint64_t Open(const sysfs::Entry& entry);
+  // Requires a node of kind kText.
+  uint64_t Open(std::shared_ptr<const TreeNode> node);
 
   // At most `size` bytes from `offset` on, valid until the next call.
   //
-  // Errors: the entry's; NotFound when `file` is not open.
+  // Errors: the entry's; NotFound when `file` is not open, Unavailable when the
+  // node is gone.
   absl::StatusOr<std::string_view> Read(uint64_t file, uint64_t offset,
                                         size_t size);
   // The offset of a write has no meaning.
@@ -30,7 +33,7 @@ class TextFiles {
 
  private:
   struct OpenText {
-    const sysfs::Entry* entry;
+    std::shared_ptr<const TreeNode> node;
     std::string text;
     bool made = false;
   };

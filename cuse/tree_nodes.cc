@@ -7,109 +7,176 @@
 #include "cuse/umad_file.h"
 
 namespace ibemu::cuse {
+namespace {
+
+using sysfs::ViewDevice;
+
+TreeNode::Kind KindOf(const sysfs::Entry& entry) {
+  switch (entry.kind) {
+    case sysfs::Entry::Kind::kText:
+      return TreeNode::Kind::kText;
+    case sysfs::Entry::Kind::kLink:
+      return TreeNode::Kind::kLink;
+    case sysfs::Entry::Kind::kDirectory:
+      break;
+  }
+  return TreeNode::Kind::kDirectory;
+}
+
+bool Shows(const std::vector<ViewDevice>& devices, const ViewDevice& wanted) {
+  return std::any_of(
+      devices.begin(), devices.end(),
+      [&](const ViewDevice& device) { return device.host == wanted.host; });
+}
+
+const std::shared_ptr<TreeNode>* FindChild(const TreeNode& directory,
+                                           std::string_view name) {
+  const auto& children = directory.children;
+  const auto child =
+      std::find_if(children.begin(), children.end(),
+                   [name](const auto& node) { return node->name == name; });
+  return child == children.end() ? nullptr : &*child;
+}
+
+}  // namespace
 
 std::unique_ptr<File> DeviceNode::NewFile() const {
   if (is_issm) return std::make_unique<IssmFile>(host, port);
   return std::make_unique<UmadFile>(host, port);
 }
 
-TreeNodes::TreeNodes(const sysfs::View& view) : sysfs_(BuildTree(view)) {
-  TreeNode root;
-  root.parent = kRoot;
-  Add(std::move(root));
-  AddDevices(view);
-  AddEntry(kRoot, "sys", *sysfs_);
-  for (TreeNode& node : nodes_) {
-    std::sort(node.children.begin(), node.children.end(),
-              [this](uint64_t a, uint64_t b) {
-                return nodes_[a - 1].name < nodes_[b - 1].name;
-              });
+TreeNodes::TreeNodes(const sysfs::View& view, absl::Time now)
+    : sysfs_(BuildTree(view)), shown_(view.devices), now_(now) {
+  TreeNode& root = Add(nullptr, "", TreeNode::Kind::kDirectory);
+  dev_ = &Add(&root, "dev", TreeNode::Kind::kDirectory);
+  dev_->changes = true;
+  for (const ViewDevice& device : shown_) AddDeviceFiles(device);
+  AddEntry(root, "sys", sysfs_);
+  sys_ = root.children.back().get();
+}
+
+void TreeNodes::Update(const sysfs::View& view, absl::Time now) {
+  now_ = now;
+  for (const ViewDevice& device : shown_) {
+    if (Shows(view.devices, device)) continue;
+    RemoveDevice(*sysfs_, view, device);
+    RemoveChildren(*dev_, [&](const TreeNode& file) {
+      return file.device.host == device.host;
+    });
   }
+  for (const ViewDevice& device : view.devices) {
+    if (Shows(shown_, device)) continue;
+    AddDevice(*sysfs_, view, device);
+    AddDeviceFiles(device);
+    Touch(*dev_);
+  }
+  shown_ = view.devices;
+  Follow(*sys_);
 }
 
-uint64_t TreeNodes::Add(TreeNode node) {
-  node.number = nodes_.size() + 1;
-  const uint64_t parent = node.parent;
-  nodes_.push_back(std::move(node));
-  const uint64_t number = nodes_.size();
-  if (number != kRoot) nodes_[parent - 1].children.push_back(number);
-  return number;
+TreeNode& TreeNodes::Add(TreeNode* parent, std::string name,
+                         TreeNode::Kind kind) {
+  auto node = std::make_shared<TreeNode>();
+  node->kind = kind;
+  node->name = std::move(name);
+  node->number = ++last_number_;
+  node->changed = now_;
+  node->parent = parent == nullptr ? node->number : parent->number;
+  nodes_.emplace(node->number, node);
+  if (parent != nullptr) parent->children.push_back(node);
+  return *node;
 }
 
-void TreeNodes::AddDevices(const sysfs::View& view) {
-  TreeNode directory;
-  directory.name = "dev";
-  directory.parent = kRoot;
-  const uint64_t parent = Add(std::move(directory));
-
-  for (const sysfs::ViewDevice& shown : view.devices) {
-    const mad::Device& device = shown.host->device();
-    const int first = device.first_port();
-    for (int port = first; port <= device.last_port(); ++port) {
-      const std::string number =
-          std::to_string(shown.first_umad + port - first);
-      for (const bool is_issm : {false, true}) {
-        TreeNode node;
-        node.kind = TreeNode::Kind::kDevice;
-        node.name = (is_issm ? "issm" : "umad") + number;
-        node.parent = parent;
-        node.device = {shown.host, port, is_issm};
-        Add(std::move(node));
-      }
+void TreeNodes::AddDeviceFiles(const ViewDevice& device) {
+  const int first = device.host->device().first_port();
+  for (const bool is_issm : {true, false}) {
+    for (size_t i = 0; i < device.umads.size(); ++i) {
+      TreeNode& node = Add(
+          dev_, (is_issm ? "issm" : "umad") + std::to_string(device.umads[i]),
+          TreeNode::Kind::kDevice);
+      node.device = {device.host, first + static_cast<int>(i), is_issm};
     }
   }
 }
 
-void TreeNodes::AddEntry(uint64_t parent, std::string name,
-                         const sysfs::Entry& entry) {
-  TreeNode node;
-  switch (entry.kind) {
-    case sysfs::Entry::Kind::kDirectory:
-      node.kind = TreeNode::Kind::kDirectory;
-      break;
-    case sysfs::Entry::Kind::kText:
-      node.kind = TreeNode::Kind::kText;
-      break;
-    case sysfs::Entry::Kind::kLink:
-      node.kind = TreeNode::Kind::kLink;
-      break;
+void TreeNodes::AddEntry(TreeNode& parent, const std::string& name,
+                         std::shared_ptr<const sysfs::Entry> entry) {
+  TreeNode& node = Add(&parent, name, KindOf(*entry));
+  node.changes = entry->changes;
+  for (const auto& [child_name, child] : entry->children) {
+    AddEntry(node, child_name, child);
   }
-  node.name = std::move(name);
-  node.parent = parent;
-  node.entry = &entry;
-  const uint64_t number = Add(std::move(node));
-  for (const auto& [child_name, child] : entry.children) {
-    AddEntry(number, child_name, *child);
+  node.entry = std::move(entry);
+}
+
+void TreeNodes::Follow(TreeNode& directory) {
+  if (!directory.changes) {
+    for (const auto& child : directory.children) {
+      if (child->kind == TreeNode::Kind::kDirectory) Follow(*child);
+    }
+    return;
+  }
+  const auto& entries = directory.entry->children;
+  RemoveChildren(directory, [&](const TreeNode& child) {
+    const auto entry = entries.find(child.name);
+    return entry == entries.end() || entry->second != child.entry;
+  });
+  for (const auto& [name, entry] : entries) {
+    if (FindChild(directory, name) != nullptr) continue;
+    AddEntry(directory, name, entry);
+    Touch(directory);
   }
 }
 
-const TreeNode* TreeNodes::Find(uint64_t id) const {
-  if (const auto it = remembered_.find(id); it != remembered_.end()) {
-    id = it->second;
-  }
-  return id >= 1 && id <= nodes_.size() ? &nodes_[id - 1] : nullptr;
+template <class Condition>
+void TreeNodes::RemoveChildren(TreeNode& directory, Condition which) {
+  std::erase_if(directory.children, [&](const auto& child) {
+    if (!which(*child)) return false;
+    Lose(*child);
+    Touch(directory);
+    return true;
+  });
 }
 
-const TreeNode* TreeNodes::Child(uint64_t directory,
-                                 std::string_view name) const {
-  const TreeNode* const parent = Find(directory);
+// A time that differs from all before.
+void TreeNodes::Touch(TreeNode& directory) const {
+  directory.changed = std::max(now_, directory.changed + absl::Nanoseconds(1));
+}
+
+void TreeNodes::Lose(TreeNode& node) {
+  node.gone = true;
+  for (const auto& child : std::exchange(node.children, {})) Lose(*child);
+  nodes_.erase(node.number);
+}
+
+TreeNodes::NodePtr TreeNodes::Find(uint64_t id) const {
+  if (const auto it = nodes_.find(id); it != nodes_.end()) return it->second;
+  const auto it = remembered_.find(id);
+  return it == remembered_.end() ? nullptr : it->second.node;
+}
+
+TreeNodes::NodePtr TreeNodes::Child(uint64_t directory,
+                                    std::string_view name) const {
+  const NodePtr parent = Find(directory);
   if (parent == nullptr) return nullptr;
-  const auto it =
-      std::lower_bound(parent->children.begin(), parent->children.end(), name,
-                       [this](uint64_t child, std::string_view wanted) {
-                         return nodes_[child - 1].name < wanted;
-                       });
-  if (it == parent->children.end()) return nullptr;
-  const TreeNode& child = nodes_[*it - 1];
-  return child.name == name && !child.gone() ? &child : nullptr;
+  const auto* child = FindChild(*parent, name);
+  return child == nullptr ? nullptr : *child;
 }
 
-uint64_t TreeNodes::Remember(const TreeNode& node) {
-  if (node.kind != TreeNode::Kind::kDevice) return node.number;
-  remembered_.emplace(++last_id_, node.number);
-  return last_id_;
+uint64_t TreeNodes::Remember(const NodePtr& node) {
+  const bool device = node->kind == TreeNode::Kind::kDevice;
+  const uint64_t id = device ? ++last_id_ : node->number;
+  Remembered& remembered = remembered_[id];
+  remembered.node = node;
+  ++remembered.times;
+  return id;
 }
 
-void TreeNodes::Forget(uint64_t id) { remembered_.erase(id); }
+void TreeNodes::Forget(uint64_t id, uint64_t times) {
+  const auto it = remembered_.find(id);
+  if (it == remembered_.end()) return;
+  it->second.times -= std::min(times, it->second.times);
+  if (it->second.times == 0) remembered_.erase(it);
+}
 
 }  // namespace ibemu::cuse

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
 #include "cuse/file.h"
 #include "sysfs/tree.h"
 
@@ -26,50 +27,72 @@ struct DeviceNode {
 struct TreeNode {
   enum class Kind { kDirectory, kText, kLink, kDevice };
 
-  bool gone() const { return kind == Kind::kDevice && device.host->removed(); }
-
   Kind kind = Kind::kDirectory;
   std::string name;
-  uint64_t number = 0;                  // what ls -i shows
-  uint64_t parent = 0;                  // of a directory
-  const sysfs::Entry* entry = nullptr;  // of what comes from sysfs
-  DeviceNode device;                    // of kDevice
-  std::vector<uint64_t> children;       // of a directory, by name
+  uint64_t number = 0;                              // what ls -i shows
+  uint64_t parent = 0;                              // of a directory
+  std::shared_ptr<const sysfs::Entry> entry;        // of what comes from sysfs
+  DeviceNode device;                                // of kDevice
+  std::vector<std::shared_ptr<TreeNode>> children;  // by number
+  bool changes = false;  // devices come and go among the children
+  absl::Time changed;    // when the last one did
+  bool gone = false;     // yet somebody may have it open, or be in there
 };
 
-// The shape is fixed.  But each look-up of a device file gives it a node id of
-// its own, since the kernel serialises the writers of an inode: programs must
-// not wait for each other.
+// Follows a view.  What goes is remembered as long as the kernel knows its id.
+// Numbers are not used again: the kernel never takes a new node for an old one.
+//
+// Each look-up of a device file gives it a node id of its own, since the kernel
+// serialises the writers of an inode: programs must not wait for each other.
 class TreeNodes {
  public:
+  using NodePtr = std::shared_ptr<const TreeNode>;
+
   static constexpr uint64_t kRoot = 1;
 
-  // `view` must outlive it.
-  explicit TreeNodes(const sysfs::View& view);
+  TreeNodes(const sysfs::View& view, absl::Time now);
+
+  // `view`, the same as ever, has other devices now.
+  void Update(const sysfs::View& view, absl::Time now);
 
   // Null when there is none.
-  const TreeNode* Find(uint64_t id) const;
+  NodePtr Find(uint64_t id) const;
 
-  // Null when `directory` is none or has no such child, or that is gone.
-  const TreeNode* Child(uint64_t directory, std::string_view name) const;
+  // Null when `directory` is none or has no such child.
+  NodePtr Child(uint64_t directory, std::string_view name) const;
 
   // The id to give the kernel for a node that it looked up; Forget() as often
   // as it does.
-  uint64_t Remember(const TreeNode& node);
-  void Forget(uint64_t id);
-
-  // Ids of device nodes that the kernel knows.
-  size_t remembered() const { return remembered_.size(); }
+  uint64_t Remember(const NodePtr& node);
+  void Forget(uint64_t id, uint64_t times);
 
  private:
-  uint64_t Add(TreeNode node);
-  void AddDevices(const sysfs::View& view);
-  void AddEntry(uint64_t parent, std::string name, const sysfs::Entry& entry);
+  struct Remembered {
+    NodePtr node;
+    uint64_t times = 0;
+  };
 
-  std::unique_ptr<sysfs::Entry> sysfs_;
-  std::vector<TreeNode> nodes_;  // by number - 1
+  TreeNode& Add(TreeNode* parent, std::string name, TreeNode::Kind kind);
+  void AddEntry(TreeNode& parent, const std::string& name,
+                std::shared_ptr<const sysfs::Entry> entry);
+  void AddDeviceFiles(const sysfs::ViewDevice& device);
+  // Makes what is below `directory` that of its entry.
+  void Follow(TreeNode& directory);
+  template <class Condition>
+  void RemoveChildren(TreeNode& directory, Condition which);
+  void Lose(TreeNode& node);
+  // The kernel will read the directory again.
+  void Touch(TreeNode& directory) const;
+
+  std::shared_ptr<sysfs::Entry> sysfs_;
+  std::vector<sysfs::ViewDevice> shown_;
+  absl::Time now_;  // of the last change
+  uint64_t last_number_ = 0;
   uint64_t last_id_ = uint64_t{1} << 32;
-  absl::flat_hash_map<uint64_t, uint64_t> remembered_;  // id to number
+  absl::flat_hash_map<uint64_t, NodePtr> nodes_;          // by number
+  absl::flat_hash_map<uint64_t, Remembered> remembered_;  // by id
+  TreeNode* dev_ = nullptr;
+  TreeNode* sys_ = nullptr;
 };
 
 }  // namespace ibemu::cuse

@@ -29,20 +29,19 @@ absl::StatusOr<sysfs::Profile> ParseProfile(const std::string& name) {
                    DidYouMean(name, {"qib", "cx7"}).Question()));
 }
 
-json Describe(const sysfs::View& view) {
-  json devices = json::array();
-  for (const sysfs::ViewDevice& shown : view.devices) {
-    mad::Device& device = shown.host->device();
-    std::vector<int> umads;
-    for (int port = device.first_port(); port <= device.last_port(); ++port) {
-      umads.push_back(shown.first_umad + port - device.first_port());
-    }
-    devices.push_back({{"name", shown.name},
-                       {"node", device.node_description()},
-                       {"node_guid", GuidText(device.node_guid())},
-                       {"umads", umads}});
-  }
-  return devices;
+json DescribeShown(const sysfs::ViewDevice& shown) {
+  const mad::Device& device = shown.host->device();
+  return {{"name", shown.name},
+          {"node", device.node_description()},
+          {"node_guid", GuidText(device.node_guid())},
+          {"umads", shown.umads}};
+}
+
+json DescribeRemoved(const fabric::Node& node) {
+  return {{"name", json()},
+          {"node", node.description},
+          {"node_guid", GuidText(node.node_guid)},
+          {"umads", json::array()}};
 }
 
 }  // namespace
@@ -50,8 +49,13 @@ json Describe(const sysfs::View& view) {
 // One view and the FUSE connection that shows it.
 class Attachments::Attachment {
  public:
-  Attachment(Attachments& owner, sysfs::View view, int pid)
-      : owner_(owner), view_(std::move(view)), pid_(pid) {}
+  // `nodes`: what is in the slots of `view`.
+  Attachment(Attachments& owner, std::vector<NodeId> nodes, sysfs::View view,
+             int pid)
+      : owner_(owner),
+        nodes_(std::move(nodes)),
+        view_(std::move(view)),
+        pid_(pid) {}
 
   ~Attachment() { Stop(); }
 
@@ -68,9 +72,36 @@ class Attachments::Attachment {
     });
   }
 
-  json Describe() const {
-    return {{"pid", pid_}, {"devices", daemon::Describe(view_)}};
+  // A device was pulled out of its host, or plugged in.
+  void OnDeviceChange(NodeId node, bool present) {
+    const auto found = std::find(nodes_.begin(), nodes_.end(), node);
+    if (found == nodes_.end()) return;
+    const auto slot = static_cast<int>(found - nodes_.begin());
+    if (present) {
+      PlugIn(view_, slot, owner_.HostOf(node));
+    } else {
+      PullOut(view_, slot);
+    }
+    tree_->Update();
   }
+
+  // In the order in which the nodes were named.
+  json Devices() const {
+    json devices = json::array();
+    auto shown = view_.devices.begin();
+    for (size_t slot = 0; slot < nodes_.size(); ++slot) {
+      if (shown != view_.devices.end() &&
+          shown->slot == static_cast<int>(slot)) {
+        devices.push_back(DescribeShown(*shown++));
+      } else {
+        devices.push_back(
+            DescribeRemoved(owner_.fabric_.subnet().node(nodes_[slot])));
+      }
+    }
+    return devices;
+  }
+
+  json Describe() const { return {{"pid", pid_}, {"devices", Devices()}}; }
 
  private:
   // Lets go of the hosts too: the mount is gone for good.
@@ -83,6 +114,7 @@ class Attachments::Attachment {
   }
 
   Attachments& owner_;
+  std::vector<NodeId> nodes_;
   sysfs::View view_;
   std::unique_ptr<cuse::FuseTree> tree_;
   int pid_;
@@ -101,6 +133,9 @@ void Attachments::AddTo(Dispatcher& dispatcher) {
   dispatcher.Add("attach", [this](Parameters& parameters, Caller& caller) {
     return Attach(parameters, caller);
   });
+  dispatcher.Add("device.set", [this](Parameters& parameters, Caller&) {
+    return SetDevice(parameters);
+  });
 }
 
 json Attachments::List() const {
@@ -111,13 +146,8 @@ json Attachments::List() const {
   return list;
 }
 
-std::shared_ptr<mad::Host> Attachments::FindHost(NodeId node) const {
-  const auto found = hosts_.find(node);
-  return found == hosts_.end() ? nullptr : found->second.lock();
-}
-
 std::shared_ptr<mad::Host> Attachments::HostOf(NodeId node) {
-  std::shared_ptr<mad::Host> host = FindHost(node);
+  std::shared_ptr<mad::Host> host = hosts_[node].lock();
   if (host == nullptr) {
     host = std::make_shared<mad::Host>(loop_, fabric_.device(node));
     hosts_[node] = host;
@@ -153,7 +183,33 @@ absl::StatusOr<std::vector<NodeId>> Attachments::FindNodes(
     IBEMU_ASSIGN_OR_RETURN(const NodeId node, DefaultNode());
     nodes.push_back(node);
   }
+  for (const NodeId id : nodes) {
+    const fabric::Node& node = fabric_.subnet().node(id);
+    if (node.plugged) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("the device of \"", node.description,
+                     "\" is removed: put it back with \"ibemu device ",
+                     node.description, " add\""));
+  }
   return nodes;
+}
+
+// Programs see the change before the answer goes out.
+absl::StatusOr<json> Attachments::SetDevice(Parameters& parameters) {
+  const std::string name = parameters.Text("node", "");
+  const bool present = parameters.Flag("present", true);
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(name));
+  if (present) {
+    IBEMU_RETURN_IF_ERROR(fabric_.AddDevice(node));
+  } else {
+    IBEMU_RETURN_IF_ERROR(fabric_.RemoveDevice(node));
+    hosts_.erase(node);  // whoever has it keeps it, nobody else gets it
+  }
+  for (Attachment* attachment : served_) {
+    attachment->OnDeviceChange(node, present);
+  }
+  return json{{"present", present}};
 }
 
 absl::StatusOr<json> Attachments::Attach(Parameters& parameters,
@@ -174,9 +230,9 @@ absl::StatusOr<json> Attachments::Attach(Parameters& parameters,
   IBEMU_ASSIGN_OR_RETURN(sysfs::View view,
                          sysfs::MakeView(std::move(hosts), format, profile));
 
-  json devices = Describe(view);
   auto attachment =
-      std::make_shared<Attachment>(*this, std::move(view), caller.pid());
+      std::make_shared<Attachment>(*this, nodes, std::move(view), caller.pid());
+  json devices = attachment->Devices();
   IBEMU_RETURN_IF_ERROR(attachment->Serve(std::move(fuse)));
   caller.Keep(std::move(attachment));
   return json{{"devices", std::move(devices)}};

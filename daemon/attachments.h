@@ -17,26 +17,25 @@
 namespace ibemu::daemon {
 
 // Serves each view until its connection ends or its mount is gone.  Views of
-// one node share one mad::Host, which lives as long as any of them.
+// one node share one mad::Host, which lives as long as any of them, or an open
+// file of it.
 class Attachments {
  public:
   // Both must outlive this; and this every Caller that it served.
   Attachments(Loop& loop, fabric::Fabric& fabric);
   ~Attachments();
 
-  // Adds the method `attach`.
+  // Adds the methods `attach` and `device.set`.
   void AddTo(Dispatcher& dispatcher);
 
   // [{"pid": 4711, "devices": [...]}]
   nlohmann::json List() const;
 
-  // Null unless a view shows the node.
-  std::shared_ptr<mad::Host> FindHost(fabric::NodeId node) const;
-
  private:
   class Attachment;
 
   absl::StatusOr<nlohmann::json> Attach(Parameters& parameters, Caller& caller);
+  absl::StatusOr<nlohmann::json> SetDevice(Parameters& parameters);
   absl::StatusOr<std::vector<fabric::NodeId>> FindNodes(
       const std::vector<std::string>& names) const;
   absl::StatusOr<fabric::NodeId> DefaultNode() const;

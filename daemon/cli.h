@@ -38,7 +38,7 @@ int Fail(std::string_view name, const absl::Status& status);
 // The commands of ibemu.  Each adds its own and sets `action` when it is used.
 void AddRun(CLI::App& app, Action& action);
 void AddStatus(CLI::App& app, Action& action);   // status, nodes, links
-void AddChanges(CLI::App& app, Action& action);  // link, node
+void AddChanges(CLI::App& app, Action& action);  // link, node, device
 void AddFault(CLI::App& app, Action& action);
 void AddTopology(CLI::App& app, Action& action);  // topology, export
 void AddDoctor(CLI::App& app, Action& action);

@@ -1,9 +1,11 @@
-// ibemu link, node.
+// ibemu link, node, device.
 #include <CLI/App.hpp>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "daemon/cli.h"
@@ -34,6 +36,19 @@ Switch a node off, or on again.  While it is off all its links are cut.
                   "default")
 )";
 
+constexpr char kDeviceHelp[] =
+    R"(Usage: ibemu device NODE remove|add [OPTION]...
+Pull a node's adapter out of its host, or plug it in again (hot-plug).  Its
+devices vanish from every run that shows the node, open files fail with EIO, and
+its links go down.  Plugged in, it is a new device after power-on.
+
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+
+Example:
+  ibemu device node-7 remove
+)";
+
 struct Flags {
   std::string fabric;
   std::string target;
@@ -41,11 +56,16 @@ struct Flags {
   std::string duration;
 };
 
-absl::StatusOr<bool> ParseDirection(const std::string& text) {
-  if (text == "up") return true;
-  if (text == "down") return false;
+absl::StatusOr<bool> Choose(const std::string& text, std::string_view yes,
+                            std::string_view no) {
+  if (text == yes) return true;
+  if (text == no) return false;
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", text, "\" is neither \"up\" nor \"down\""));
+      absl::StrFormat("\"%s\" is neither \"%s\" nor \"%s\"", text, yes, no));
+}
+
+absl::StatusOr<bool> ParseDirection(const std::string& text) {
+  return Choose(text, "up", "down");
 }
 
 absl::Status SetLink(const Flags& flags) {
@@ -69,6 +89,15 @@ absl::Status SetNode(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const bool up, ParseDirection(flags.direction));
   IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
   return client.Call("node.set", {{"node", flags.target}, {"up", up}}).status();
+}
+
+absl::Status SetDevice(const Flags& flags) {
+  IBEMU_ASSIGN_OR_RETURN(const bool present,
+                         Choose(flags.direction, "add", "remove"));
+  IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
+  return client
+      .Call("device.set", {{"node", flags.target}, {"present", present}})
+      .status();
 }
 
 CLI::App* Add(CLI::App& app, Action& action, const char* name, const char* help,
@@ -95,6 +124,7 @@ void AddChanges(CLI::App& app, Action& action) {
   Add(app, action, "link", kLinkHelp, link, SetLink)
       ->add_option("--for", link->duration);
   Add(app, action, "node", kNodeHelp, std::make_shared<Flags>(), SetNode);
+  Add(app, action, "device", kDeviceHelp, std::make_shared<Flags>(), SetDevice);
 }
 
 }  // namespace ibemu::daemon

@@ -95,8 +95,12 @@ absl::Status ShowStatus(const Flags& flags) {
   Table table({"PROCESS", "DEVICE", "NODE", "UMAD"});
   for (const json& view : status["views"]) {
     for (const json& device : view["devices"]) {
-      table.Add({Text(view["pid"]), Text(device["name"]), Text(device["node"]),
-                 absl::StrJoin(device["umads"].get<std::vector<int>>(), ",")});
+      const bool removed = device["name"].is_null();
+      table.Add({Text(view["pid"]), removed ? "removed" : Text(device["name"]),
+                 Text(device["node"]),
+                 removed ? "-"
+                         : absl::StrJoin(
+                               device["umads"].get<std::vector<int>>(), ",")});
     }
   }
   Print("\n" + table.Text());
@@ -131,6 +135,11 @@ absl::Status ShowNodes(const Flags& flags) {
     Print(SumUp(counts, "nodes"));
     return absl::OkStatus();
   }
+  const auto state = [](const json& node,
+                        const std::vector<std::string>& ports) {
+    if (node["plugged"] == false) return std::string("removed");
+    return node["up"] == true ? absl::StrJoin(ports, ",") : "off";
+  };
   Table table({"NODE", "TYPE", "GUID", "NAME", "LID", "STATE", "LINKS"});
   for (const json& node : nodes) {
     std::vector<std::string> lids;
@@ -141,7 +150,7 @@ absl::Status ShowNodes(const Flags& flags) {
     }
     table.Add({Text(node["description"]), Text(node["type"]),
                Text(node["guid"]), Text(node["name"]), absl::StrJoin(lids, ","),
-               node["up"] == true ? absl::StrJoin(states, ",") : "off",
+               state(node, states),
                absl::StrCat(Text(node["ports_linked"]), "/",
                             Text(node["port_count"]))});
   }

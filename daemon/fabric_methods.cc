@@ -68,6 +68,7 @@ json DescribeNode(const Subnet& subnet, const Node& node) {
           {"type", TypeName(node.type)},
           {"guid", GuidText(node.node_guid)},
           {"up", node.up},
+          {"plugged", node.plugged},
           {"port_count", node.port_count},
           {"ports_linked", linked},
           {"ports", std::move(ports)}};

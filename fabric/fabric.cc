@@ -1,10 +1,12 @@
 #include "fabric/fabric.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -12,6 +14,8 @@
 #include "base/did_you_mean.h"
 #include "fabric/endpoints.h"
 #include "fabric/fabric_device.h"
+#include "fabric/static_sm.h"
+#include "mad/wire/port_codes.h"
 
 namespace ibemu::fabric {
 
@@ -41,6 +45,11 @@ struct Fabric::Impl : FabricEvents {
     endpoints.sma().OnLinkStateChange(node);
   }
 
+  void BringBack(NodeId node, absl::FunctionRef<void()> power_on) {
+    if (!static_sm) return power_on();
+    static_sm->BringBack(node, power_on);
+  }
+
   void TellHosts() {
     std::vector<PortId> ports;
     ports.swap(changed_ports);
@@ -54,6 +63,7 @@ struct Fabric::Impl : FabricEvents {
   Subnet subnet;
   Links links;
   Endpoints endpoints;
+  std::optional<StaticSm> static_sm;  // with --sm=static
   absl::flat_hash_map<NodeId, std::unique_ptr<FabricDevice>> devices;
   std::vector<PortId> changed_ports;  // whose hosts will hear of it
 };
@@ -142,11 +152,41 @@ absl::StatusOr<PortId> Fabric::FindCable(NodeId id, int number) const {
 
 absl::Status Fabric::SetLink(NodeId node, int port, bool up) {
   const absl::StatusOr<PortId> id = FindCable(node, port);
-  if (id.ok()) impl_->links.SetCable(*id, up);
-  return id.status();
+  if (!id.ok()) return id.status();
+  impl_->links.SetCable(*id, up);
+  if (up && impl_->static_sm) impl_->static_sm->ActivateLink(*id);
+  return absl::OkStatus();
 }
 
-void Fabric::SetNode(NodeId node, bool up) { impl_->links.SetNode(node, up); }
+void Fabric::SetNode(NodeId node, bool up) {
+  if (!up) return impl_->links.SetNode(node, false);
+  impl_->BringBack(node, [&] { impl_->links.SetNode(node, true); });
+}
+
+absl::Status Fabric::RemoveDevice(NodeId id) {
+  Node& node = impl_->subnet.node(id);
+  if (!node.plugged) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "the device of \"%s\" is removed already", node.description));
+  }
+  impl_->links.SetPlugged(id, false);
+  for (NodePort& port : impl_->subnet.PortsOf(node)) {
+    port.info.capability_mask &= ~mad::capability::kIsSm;  // the host's word
+  }
+  const auto device = impl_->devices.find(id);
+  if (device != impl_->devices.end()) device->second->Remove();
+  return absl::OkStatus();
+}
+
+absl::Status Fabric::AddDevice(NodeId id) {
+  const Node& node = impl_->subnet.node(id);
+  if (node.plugged) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "the device of \"%s\" is there already", node.description));
+  }
+  impl_->BringBack(id, [&] { impl_->links.SetPlugged(id, true); });
+  return absl::OkStatus();
+}
 
 absl::StatusOr<FaultId> Fabric::AddFault(NodeId node, int port,
                                          Direction direction,
@@ -165,6 +205,12 @@ void Fabric::RemoveFault(FaultId fault) {
 
 const FaultCounts& Fabric::CountsOf(FaultId fault) const {
   return impl_->endpoints.forwarder().CountsOf(fault);
+}
+
+absl::Status ConfigureStatically(Fabric& fabric) {
+  return fabric.impl_->static_sm
+      .emplace(fabric.impl_->subnet, fabric.impl_->links)
+      .Configure();
 }
 
 }  // namespace ibemu::fabric

@@ -46,7 +46,8 @@ class Fabric {
   // Errors: NotFound, naming the closest node ("did you mean ...").
   absl::StatusOr<NodeId> Find(std::string_view node) const;
 
-  // The node as a host sees it.  Lives as long as the fabric.
+  // The node as a host sees it.  Lives as long as the fabric, also while the
+  // adapter is pulled out: whoever uses it was told of that.
   mad::Device& device(NodeId node);
 
   // Cuts or restores the cable at this port; both ends notice.
@@ -56,6 +57,14 @@ class Fabric {
 
   // A node that is down is silent, and all its links are cut.
   void SetNode(NodeId node, bool up);
+
+  // Pulls the adapter out of its host, which hears of it before this returns,
+  // or plugs it in again: the node is then as after power-on, and the device's
+  // listener places are free for a new host.
+  //
+  // Errors: FailedPrecondition when that is so already.
+  absl::Status RemoveDevice(NodeId node);
+  absl::Status AddDevice(NodeId node);
 
   // Lets something go wrong with the packets that leave (kTransmit) or enter
   // (kReceive) through this port, until RemoveFault().  What several faults of
@@ -75,6 +84,8 @@ class Fabric {
   absl::StatusOr<PortId> FindPort(NodeId node, int port) const;
 
  private:
+  friend absl::Status ConfigureStatically(Fabric& fabric);
+
   struct Impl;
   absl::StatusOr<PortId> FindCable(NodeId node, int port) const;
 
@@ -82,7 +93,8 @@ class Fabric {
 };
 
 // --sm=static: LIDs (1, 2, ... hosts first, in file order), min-hop tables and
-// ACTIVE ports.
+// ACTIVE ports.  From then on a link, node or device that comes back gets its
+// part of that again, unless a subnet manager has taken over.
 //
 // Errors: ResourceExhausted, "needs 70656 LIDs, a subnet has 49151".
 absl::Status ConfigureStatically(Fabric& fabric);

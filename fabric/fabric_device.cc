@@ -1,6 +1,7 @@
 #include "fabric/fabric_device.h"
 
 #include <cassert>
+#include <utility>
 
 #include "mad/wire/port_codes.h"
 
@@ -13,6 +14,9 @@ FabricPort::FabricPort(Subnet& subnet, Endpoints& endpoints,
 FabricPort::~FabricPort() { endpoints_.SetListener(id_, nullptr); }
 
 absl::Status FabricPort::Transmit(const mad::Outgoing& packet) {
+  if (!subnet_.NodeOf(id_).plugged) {
+    return absl::UnavailableError("the device is gone");
+  }
   return endpoints_.Transmit(id_, packet);
 }
 
@@ -100,6 +104,11 @@ mad::Port& FabricDevice::port(int number) {
 
 void FabricDevice::SetListener(mad::DeviceListener* listener) {
   listener_ = listener;
+}
+
+void FabricDevice::Remove() {
+  mad::DeviceListener* const listener = std::exchange(listener_, nullptr);
+  if (listener != nullptr) listener->OnRemoved();
 }
 
 }  // namespace ibemu::fabric

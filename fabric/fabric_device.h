@@ -57,6 +57,9 @@ class FabricDevice : public mad::Device {
 
   mad::DeviceListener* listener() const { return listener_; }
 
+  // Tells the listener that the device is gone, and forgets it.
+  void Remove();
+
  private:
   const Node& node() const { return subnet_.node(id_); }
 

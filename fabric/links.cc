@@ -46,8 +46,19 @@ void Links::Unplug(PortId id) {
   port.cable_up = peer.cable_up = true;
 }
 
-void Links::SetNode(NodeId id, bool up) {
+void Links::SetNode(NodeId id, bool on) {
+  subnet_.node(id).on = on;
+  Update(id);
+}
+
+void Links::SetPlugged(NodeId id, bool plugged) {
+  subnet_.node(id).plugged = plugged;
+  Update(id);
+}
+
+void Links::Update(NodeId id) {
   Node& node = subnet_.node(id);
+  const bool up = node.on && node.plugged;
   if (node.up == up) return;
   if (up) subnet_.ResetNode(id);
   for (NodePort& port : subnet_.PortsOf(node)) {

@@ -21,7 +21,11 @@ class Links {
   void Relink(PortId a, PortId b);
 
   // Power off and on.  On: the node is as after power-on.
-  void SetNode(NodeId node, bool up);
+  void SetNode(NodeId node, bool on);
+
+  // The adapter out of its host and in again.  In: the same as power-on, if the
+  // node is not off.
+  void SetPlugged(NodeId node, bool plugged);
 
   // What Set(PortInfo) asks for.  False: the port's state forbids it.  A link
   // that goes down trains again at once if both ends still poll.
@@ -33,6 +37,8 @@ class Links {
 
  private:
   void Unplug(PortId port);
+  // The node was switched or plugged.
+  void Update(NodeId node);
   // Brings the link of `port` up if nothing is against it.
   void Train(PortId port);
   // The link of `port` goes down if it is up.  The two ends then sleep or poll

@@ -127,7 +127,9 @@ struct SwitchState {
 
 struct Node {
   mad::NodeType type = mad::NodeType::kChannelAdapter;
-  bool up = true;          // false: switched off by `ibemu node`
+  bool on = true;          // false: switched off by `ibemu node`
+  bool plugged = true;     // false: pulled out by `ibemu device`
+  bool up = true;          // takes part: both of them
   uint8_t port_count = 0;  // external ports
   uint16_t device_id = 0;
   uint32_t vendor_id = 0;

@@ -1,9 +1,9 @@
 #include "fabric/static_sm.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_format.h"
-#include "fabric/fabric.h"
 #include "fabric/min_hop_router.h"
 
 namespace ibemu::fabric {
@@ -26,12 +26,10 @@ std::vector<PortId> EndPorts(const Subnet& subnet) {
   return ends;
 }
 
-// What an SM leaves behind on each end of a link.
-void Activate(Subnet& subnet, NodePort& port) {
-  if (!port.IsUp()) return;
-  mad::PortInfo& info = port.info;
-  info.port_state = mad::PortState::kActive;
+// What an SM leaves behind on each end of a link, apart from its state.
+void SetUp(const Subnet& subnet, NodePort& port) {
   if (port.peer == kNoPort || port.number == 0) return;
+  mad::PortInfo& info = port.info;
   const mad::PortInfo& peer = subnet.port(port.peer).info;
   info.neighbor_mtu = std::min(info.mtu_cap, peer.mtu_cap);
   info.operational_vls = std::min(info.vl_cap, peer.vl_cap);
@@ -58,12 +56,63 @@ absl::Status ConfigureSubnet(Subnet& subnet) {
     node.sw->info.linear_fdb_top = lid;
     node.sw->info.port_state_change = false;
   }
-  for (NodePort& port : subnet.ports()) Activate(subnet, port);
+  for (NodePort& port : subnet.ports()) {
+    if (!port.IsUp()) continue;
+    SetUp(subnet, port);
+    port.info.port_state = mad::PortState::kActive;
+  }
   return absl::OkStatus();
 }
 
-absl::Status ConfigureStatically(Fabric& fabric) {
-  return ConfigureSubnet(fabric.subnet());
+absl::Status StaticSm::Configure() {
+  const absl::Status status = ConfigureSubnet(subnet_);
+  lids_.clear();
+  for (const NodePort& port : std::as_const(subnet_).ports()) {
+    lids_.push_back(port.info.lid);
+  }
+  return status;
+}
+
+bool StaticSm::IsOurs(const Node& node) const {
+  const auto ports = std::as_const(subnet_).PortsOf(node);
+  return std::all_of(ports.begin(), ports.end(), [](const NodePort& port) {
+    return port.info.master_sm_lid == mad::Lid::kUnassigned;
+  });
+}
+
+// A switch that is powered on loses its routes; those of the others, and the
+// way back to the node, are still there.
+void StaticSm::BringBack(NodeId id, absl::FunctionRef<void()> power_on) {
+  Node& node = subnet_.node(id);
+  if (!IsOurs(node)) return power_on();
+  LinearTable routes;
+  uint16_t top = 0;
+  if (node.is_switch()) {
+    routes = std::exchange(node.sw->linear, LinearTable());
+    top = node.sw->info.linear_fdb_top;
+  }
+  power_on();
+  if (node.is_switch()) {
+    node.sw->linear = std::move(routes);
+    node.sw->info.linear_fdb_top = top;
+  }
+  for (NodePort& port : subnet_.PortsOf(node)) {
+    const PortId port_id = subnet_.id_of(port);
+    port.info.lid = lids_[static_cast<size_t>(port_id)];
+    ActivateLink(port_id);
+  }
+}
+
+void StaticSm::ActivateLink(PortId id) {
+  NodePort& port = subnet_.port(id);
+  const PortId peer = port.peer == kNoPort ? id : port.peer;
+  if (!IsOurs(subnet_.NodeOf(id)) || !IsOurs(subnet_.NodeOf(peer))) return;
+  for (const PortId end : {id, peer}) {
+    SetUp(subnet_, subnet_.port(end));
+    // Refused if the link is down, or ACTIVE already.
+    links_.SetLogicalState(end, mad::PortState::kArmed);
+    links_.SetLogicalState(end, mad::PortState::kActive);
+  }
 }
 
 }  // namespace ibemu::fabric

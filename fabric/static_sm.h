@@ -2,7 +2,11 @@
 #ifndef IBEMU_FABRIC_STATIC_SM_H_
 #define IBEMU_FABRIC_STATIC_SM_H_
 
+#include <vector>
+
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "fabric/links.h"
 #include "fabric/subnet.h"
 
 namespace ibemu::fabric {
@@ -12,6 +16,31 @@ namespace ibemu::fabric {
 //
 // Errors: ResourceExhausted, with nothing changed.
 absl::Status ConfigureSubnet(Subnet& subnet);
+
+// Configures a running fabric, and what comes back to it.  A node that a subnet
+// manager has taken over (its port knows a master's LID) is left alone.
+class StaticSm {
+ public:
+  // Both must outlive it.
+  StaticSm(Subnet& subnet, Links& links) : subnet_(subnet), links_(links) {}
+
+  // ConfigureSubnet().  Errors: its.
+  absl::Status Configure();
+
+  // Has a node powered on, and gives it LIDs, routes and ACTIVE ports as
+  // Configure() did.
+  void BringBack(NodeId node, absl::FunctionRef<void()> power_on);
+
+  // The link of this port, if it is up.
+  void ActivateLink(PortId port);
+
+ private:
+  bool IsOurs(const Node& node) const;
+
+  Subnet& subnet_;
+  Links& links_;
+  std::vector<mad::Lid> lids_;  // by port
+};
 
 }  // namespace ibemu::fabric
 

@@ -27,7 +27,12 @@ Dispatcher::Dispatcher(HostCore& host, Port& port, SmiNode node, int number)
   port_.SetListener(this);
 }
 
-Dispatcher::~Dispatcher() { port_.SetListener(nullptr); }
+// Once removed, the place may be another's.
+Dispatcher::~Dispatcher() {
+  if (!host_.removed()) port_.SetListener(nullptr);
+}
+
+void Dispatcher::OnRemoved() { port_.SetListener(nullptr); }
 
 void Dispatcher::OnPortEvent() { lmc_ = port_.Info().lmc; }
 

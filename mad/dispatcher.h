@@ -37,6 +37,9 @@ class Dispatcher : public PortListener {
   // To be called after each event of the port.
   void OnPortEvent();
 
+  // The device is gone: leaves the port's listener place.
+  void OnRemoved();
+
   // Port::Transmit(), for all that agents send.
   absl::Status Transmit(const Outgoing& packet) {
     absl::Status status = port_.Transmit(packet);

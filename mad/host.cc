@@ -61,7 +61,9 @@ struct Host::Impl : DeviceListener {
     }
     device.SetListener(this);
   }
-  ~Impl() override { device.SetListener(nullptr); }
+  ~Impl() override {
+    if (!core->removed()) device.SetListener(nullptr);
+  }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
@@ -79,6 +81,8 @@ struct Host::Impl : DeviceListener {
 
   void OnRemoved() override {
     core->Remove();
+    for (const auto& port : ports) port->dispatcher.OnRemoved();
+    device.SetListener(nullptr);
     NotifySoon();
   }
 

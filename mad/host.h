@@ -16,15 +16,20 @@ namespace ibemu::mad {
 
 // Agents, conflicts between them, transaction ids and the IsSM semaphores are
 // shared by everybody who opens the devices of one host: one Host per device,
-// however many views show it.
+// however many views show it.  An adapter that was pulled out and plugged in
+// again is a new device, hence a new Host; the old one stays as it is for those
+// who still have its files open.
 class Host {
  public:
-  // Takes the device's and its ports' listener places.  Both must outlive it,
-  // and it must outlive everything that it gives out.
+  // Takes the device's and its ports' listener places, until it or the device
+  // goes.  Both arguments must outlive it, and it must outlive everything that
+  // it gives out.
   Host(Timers& timers, Device& device);
   ~Host();
 
   Device& device();
+
+  // True for good once the device was pulled out.
   bool removed() const;
 
   // Errors:

@@ -11,6 +11,7 @@
 #include "sysfs/pci.h"
 #include "sysfs/port_tree.h"
 #include "sysfs/profile.h"
+#include "sysfs/tree.h"
 
 namespace ibemu::sysfs {
 namespace {
@@ -19,6 +20,10 @@ namespace {
 // uverbs_main.c.
 constexpr int kMajor = 231;
 constexpr int kFirstIssm = 64, kFirstUverbs = 192;
+
+std::string UmadName(int number) { return absl::StrCat("umad", number); }
+std::string IssmName(int number) { return absl::StrCat("issm", number); }
+std::string UverbsName(int number) { return absl::StrCat("uverbs", number); }
 
 std::string NodeTypeText(mad::NodeType type) {
   switch (type) {
@@ -57,17 +62,17 @@ Entry& AddNode(Entry& root, std::string_view pci, std::string_view class_name,
 }
 
 void AddNodeDescription(Entry& directory, const ViewDevice& device) {
-  Entry& entry = AddLive(directory, "node_desc", device,
-                         [&device]() -> absl::StatusOr<std::string> {
-                           std::string text =
-                               device.host->device().node_description();
-                           return text.substr(0, text.find('\0'));
-                         });
+  Entry& entry = AddLive(
+      directory, "node_desc", device,
+      [&adapter = device.host->device()]() -> absl::StatusOr<std::string> {
+        std::string text = adapter.node_description();
+        return text.substr(0, text.find('\0'));
+      });
   entry.mode = 0644;
-  entry.write = [&device](std::string_view text) -> absl::Status {
-    absl::Status present = CheckPresent(device);
-    if (present.ok()) device.host->device().SetNodeDescription(text);
-    return present;
+  entry.write = [host = device.host](std::string_view text) -> absl::Status {
+    IBEMU_RETURN_IF_ERROR(CheckPresent(*host));
+    host->device().SetNodeDescription(text);
+    return absl::OkStatus();
   };
 }
 
@@ -90,36 +95,55 @@ void AddIdentity(Entry& directory, const ViewDevice& device,
 
 }  // namespace
 
-void AddDevice(Entry& root, const View& view, int index) {
+std::vector<std::string> DeviceDirectories(const ProfileFacts& facts) {
+  std::vector<std::string> paths = PciDirectories(facts);
+  for (const char* name :
+       {"infiniband", "infiniband_mad", "infiniband_verbs"}) {
+    paths.push_back(absl::StrCat("class/", name));
+  }
+  return paths;
+}
+
+void AddDevice(Entry& root, const View& view, const ViewDevice& device) {
   const ProfileFacts& facts = FactsOf(view.profile);
-  const ViewDevice& device = view.devices[index];
   const mad::Device& adapter = device.host->device();
-  const std::string pci = PciPath(index);
-  AddPciFunction(root, facts, index, view.cpu_count);
+  const std::string pci = PciPath(device.slot);
+  AddPciFunction(root, facts, device.slot, view.cpu_count);
 
   Entry& directory = AddClassDevice(root, pci, "infiniband", device.name);
   AddIdentity(directory, device, facts);
   AddNodeDescription(directory, device);
 
-  for (int port = adapter.first_port(); port <= adapter.last_port(); ++port) {
+  for (size_t i = 0; i < device.umads.size(); ++i) {
+    const int port = adapter.first_port() + static_cast<int>(i);
     AddPort(Directory(directory, absl::StrCat("ports/", port)), device, port);
 
-    const int number = device.first_umad + port - adapter.first_port();
-    const auto add = [&](std::string_view kind, int minor) {
-      Entry& node =
-          AddNode(root, pci, "infiniband_mad",
-                  absl::StrFormat("%s%d", kind, number), minor, device);
+    const auto add = [&](const std::string& name, int minor) {
+      Entry& node = AddNode(root, pci, "infiniband_mad", name, minor, device);
       AddLine(node, "port", absl::StrCat(port));
     };
-    add("umad", number);
-    add("issm", kFirstIssm + number);
+    add(UmadName(device.umads[i]), device.umads[i]);
+    add(IssmName(device.umads[i]), kFirstIssm + device.umads[i]);
   }
 
   if (device.uverbs.has_value()) {
-    Entry& node = AddNode(root, pci, "infiniband_verbs",
-                          absl::StrCat("uverbs", *device.uverbs),
-                          kFirstUverbs + *device.uverbs, device);
+    Entry& node =
+        AddNode(root, pci, "infiniband_verbs", UverbsName(*device.uverbs),
+                kFirstUverbs + *device.uverbs, device);
     AddLine(node, "abi_version", absl::StrCat(facts.verbs_abi));
+  }
+}
+
+void RemoveDevice(Entry& root, const View& view, const ViewDevice& device) {
+  RemovePciFunction(root, FactsOf(view.profile), device.slot);
+  Remove(root, absl::StrCat("class/infiniband/", device.name));
+  for (const int number : device.umads) {
+    Remove(root, absl::StrCat("class/infiniband_mad/", UmadName(number)));
+    Remove(root, absl::StrCat("class/infiniband_mad/", IssmName(number)));
+  }
+  if (device.uverbs.has_value()) {
+    Remove(root,
+           absl::StrCat("class/infiniband_verbs/", UverbsName(*device.uverbs)));
   }
 }
 

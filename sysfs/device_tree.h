@@ -2,14 +2,15 @@
 #ifndef IBEMU_SYSFS_DEVICE_TREE_H_
 #define IBEMU_SYSFS_DEVICE_TREE_H_
 
-#include "sysfs/tree.h"
-#include "sysfs/view.h"
+#include <string>
+#include <vector>
+
+#include "sysfs/profile.h"
 
 namespace ibemu::sysfs {
 
-// Adds device `index` of `view`: its PCI function, its directories below that
-// and the links of the classes.
-void AddDevice(Entry& root, const View& view, int index);
+// Where devices come and go.
+std::vector<std::string> DeviceDirectories(const ProfileFacts& facts);
 
 }  // namespace ibemu::sysfs
 

@@ -13,8 +13,8 @@ namespace ibemu::sysfs {
 namespace {
 
 Entry& Child(Entry& parent, std::string_view name) {
-  std::unique_ptr<Entry>& child = parent.children[std::string(name)];
-  if (child == nullptr) child = std::make_unique<Entry>();
+  std::shared_ptr<Entry>& child = parent.children[std::string(name)];
+  if (child == nullptr) child = std::make_shared<Entry>();
   return *child;
 }
 
@@ -60,6 +60,12 @@ void AddLink(Entry& root, std::string_view path, std::string_view target) {
   entry.kind = Entry::Kind::kLink;
   entry.mode = 0777;
   entry.target = Relative(path, target);
+}
+
+void Remove(Entry& root, std::string_view path) {
+  const size_t slash = path.rfind('/');
+  Directory(root, path.substr(0, slash))
+      .children.erase(std::string(path.substr(slash + 1)));
 }
 
 }  // namespace ibemu::sysfs

@@ -27,6 +27,9 @@ Entry& AddText(Entry& directory, std::string_view name, Reader read);
 // relative, as in sysfs.
 void AddLink(Entry& root, std::string_view path, std::string_view target);
 
+// Takes away what is at `path`, which must be there.
+void Remove(Entry& root, std::string_view path);
+
 }  // namespace ibemu::sysfs
 
 #endif  // IBEMU_SYSFS_ENTRIES_H_

@@ -3,6 +3,7 @@
 #define IBEMU_SYSFS_LIVE_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,31 +11,31 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "sysfs/entries.h"
 #include "sysfs/view.h"
 
 namespace ibemu::sysfs {
 
-inline absl::Status CheckPresent(const ViewDevice& device) {
-  if (!device.host->removed()) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(device.name, " is gone"));
+inline absl::Status CheckPresent(const mad::Host& host) {
+  if (!host.removed()) return absl::OkStatus();
+  return absl::UnavailableError("the device is gone");
 }
 
 // `line` is called while the device is there and gives the text without its
-// newline.
+// newline.  Files keep the host: they may stay open longer than the device is
+// there.
 inline Entry& AddLive(Entry& directory, std::string_view name,
                       const ViewDevice& device,
                       std::function<absl::StatusOr<std::string>()> line) {
-  return AddText(
-      directory, name,
-      [&device, line = std::move(line)]() -> absl::StatusOr<std::string> {
-        if (absl::Status status = CheckPresent(device); !status.ok()) {
-          return status;
-        }
-        absl::StatusOr<std::string> text = line();
-        if (text.ok()) absl::StrAppend(&*text, "\n");
-        return text;
-      });
+  return AddText(directory, name,
+                 [host = device.host,
+                  line = std::move(line)]() -> absl::StatusOr<std::string> {
+                   IBEMU_RETURN_IF_ERROR(CheckPresent(*host));
+                   absl::StatusOr<std::string> text = line();
+                   if (text.ok()) absl::StrAppend(&*text, "\n");
+                   return text;
+                 });
 }
 
 }  // namespace ibemu::sysfs

@@ -16,8 +16,14 @@ constexpr std::string_view kDomain = "1bed";
 // Far above any memory; one BAR after the other.
 constexpr uint64_t kFirstBar = 0x3f'0000'0000'0000;
 
-uint64_t BarAddress(const ProfileFacts& facts, int index) {
-  return kFirstBar + static_cast<uint64_t>(index) * facts.bar_size;
+uint64_t BarAddress(const ProfileFacts& facts, int slot) {
+  return kFirstBar + static_cast<uint64_t>(slot) * facts.bar_size;
+}
+
+std::string BusPath() { return absl::StrFormat("devices/pci%s:00", kDomain); }
+
+std::string DriverPath(const ProfileFacts& facts) {
+  return absl::StrFormat("bus/pci/drivers/%s", facts.driver);
 }
 
 // "3", or "ff,ffffffff" with 40 CPUs: 32 bits a word, as %*pb prints them.
@@ -48,19 +54,19 @@ std::string Modalias(const ProfileFacts& facts) {
                          facts.pci_class >> 8 & 0xff, facts.pci_class & 0xff);
 }
 
-std::string Uevent(const ProfileFacts& facts, int index) {
+std::string Uevent(const ProfileFacts& facts, int slot) {
   return absl::StrFormat(
       "DRIVER=%s\nPCI_CLASS=%04X\nPCI_ID=%04X:%04X\nPCI_SUBSYS_ID=%04X:%04X\n"
       "PCI_SLOT_NAME=%s\nMODALIAS=%s",
       facts.driver, facts.pci_class, facts.vendor, facts.device,
-      facts.subsystem_vendor, facts.subsystem_device, PciAddress(index),
+      facts.subsystem_vendor, facts.subsystem_device, PciAddress(slot),
       Modalias(facts));
 }
 
 // BAR 0 to 5 and the ROM: start, end and the kernel's IORESOURCE_* flags.
-std::string Resources(const ProfileFacts& facts, int index) {
+std::string Resources(const ProfileFacts& facts, int slot) {
   constexpr uint64_t kMemory64 = 0x140204, kPrefetch = 0x2008;
-  const uint64_t start = BarAddress(facts, index);
+  const uint64_t start = BarAddress(facts, slot);
   std::vector<std::string> lines(
       7, absl::StrFormat("0x%016x 0x%016x 0x%016x", 0, 0, 0));
   lines[0] = absl::StrFormat(
@@ -77,16 +83,16 @@ void Put(std::string& config, size_t offset, int bytes, uint64_t value) {
 
 }  // namespace
 
-std::string PciAddress(int index) {
-  return absl::StrFormat("%s:00:%02x.0", kDomain, index);
+std::string PciAddress(int slot) {
+  return absl::StrFormat("%s:00:%02x.0", kDomain, slot);
 }
 
-std::string PciPath(int index) {
-  return absl::StrFormat("devices/pci%s:00/%s", kDomain, PciAddress(index));
+std::string PciPath(int slot) {
+  return absl::StrCat(BusPath(), "/", PciAddress(slot));
 }
 
 // PCI 3.0 §6.1, PCI Power Management 1.2 §3.2, PCI Express 3.0 §7.8.
-std::string PciConfig(const ProfileFacts& facts, int index) {
+std::string PciConfig(const ProfileFacts& facts, int slot) {
   constexpr size_t kPower = 0x40, kExpress = 0x60;
   std::string config(256, '\0');
 
@@ -98,7 +104,7 @@ std::string PciConfig(const ProfileFacts& facts, int index) {
   Put(config, 0x09, 3, facts.pci_class);
   Put(config, 0x0c, 1, 16);  // cache line, in units of 4 bytes
   Put(config, 0x10, 8,
-      BarAddress(facts, index) | (facts.bar_prefetchable ? 0xc : 0x4));
+      BarAddress(facts, slot) | (facts.bar_prefetchable ? 0xc : 0x4));
   Put(config, 0x2c, 2, facts.subsystem_vendor);
   Put(config, 0x2e, 2, facts.subsystem_device);
   Put(config, 0x34, 1, kPower);
@@ -120,9 +126,9 @@ std::string PciConfig(const ProfileFacts& facts, int index) {
   return config;
 }
 
-void AddPciFunction(Entry& root, const ProfileFacts& facts, int index,
+void AddPciFunction(Entry& root, const ProfileFacts& facts, int slot,
                     int cpu_count) {
-  const std::string address = PciAddress(index), path = PciPath(index);
+  const std::string address = PciAddress(slot), path = PciPath(slot);
   const auto hex = [](uint32_t value, int digits) {
     return absl::StrFormat("0x%0*x", digits, value);
   };
@@ -135,10 +141,10 @@ void AddPciFunction(Entry& root, const ProfileFacts& facts, int index,
   AddLine(function, "class", hex(facts.pci_class, 6));
   AddLine(function, "revision", hex(facts.pci_revision, 2));
   AddLine(function, "modalias", Modalias(facts));
-  AddLine(function, "uevent", Uevent(facts, index));
+  AddLine(function, "uevent", Uevent(facts, slot));
   AddLine(function, "irq", "0");
   AddLine(function, "enable", "1");
-  AddLine(function, "resource", Resources(facts, index));
+  AddLine(function, "resource", Resources(facts, slot));
   AddLine(function, "numa_node", "-1");
   AddLine(function, "local_cpus", CpuMask(cpu_count));
   AddLine(function, "local_cpulist", CpuList(cpu_count));
@@ -148,17 +154,25 @@ void AddPciFunction(Entry& root, const ProfileFacts& facts, int index,
     AddLine(function, absl::StrFormat("%s_link_width", which),
             absl::StrCat(facts.link_width));
   }
-  Entry& config =
-      AddText(function, "config",
-              [config = PciConfig(facts, index)] { return config; });
+  Entry& config = AddText(function, "config",
+                          [config = PciConfig(facts, slot)] { return config; });
   config.size = 256;
 
-  const std::string driver =
-      absl::StrFormat("bus/pci/drivers/%s", facts.driver);
+  const std::string driver = DriverPath(facts);
   AddLink(root, absl::StrCat(path, "/driver"), driver);
   AddLink(root, absl::StrCat(path, "/subsystem"), "bus/pci");
   AddLink(root, absl::StrCat(driver, "/", address), path);
   AddLink(root, absl::StrCat("bus/pci/devices/", address), path);
+}
+
+void RemovePciFunction(Entry& root, const ProfileFacts& facts, int slot) {
+  for (const std::string& directory : PciDirectories(facts)) {
+    Remove(root, absl::StrCat(directory, "/", PciAddress(slot)));
+  }
+}
+
+std::vector<std::string> PciDirectories(const ProfileFacts& facts) {
+  return {BusPath(), "bus/pci/devices", DriverPath(facts)};
 }
 
 }  // namespace ibemu::sysfs

@@ -3,25 +3,30 @@
 #define IBEMU_SYSFS_PCI_H_
 
 #include <string>
+#include <vector>
 
 #include "sysfs/profile.h"
 #include "sysfs/tree.h"
 
 namespace ibemu::sysfs {
 
-// "1bed:00:03.0", of the view's device 3.
-std::string PciAddress(int index);
+// "1bed:00:03.0", of the device in slot 3.
+std::string PciAddress(int slot);
 
 // "devices/pci1bed:00/1bed:00:03.0"
-std::string PciPath(int index);
+std::string PciPath(int slot);
 
 // Its 256 bytes of configuration space: header, power management and PCI
 // Express capabilities.
-std::string PciConfig(const ProfileFacts& facts, int index);
+std::string PciConfig(const ProfileFacts& facts, int slot);
 
 // Adds the function's directory, and its links under bus/pci, to `root`.
-void AddPciFunction(Entry& root, const ProfileFacts& facts, int index,
+void AddPciFunction(Entry& root, const ProfileFacts& facts, int slot,
                     int cpu_count);
+void RemovePciFunction(Entry& root, const ProfileFacts& facts, int slot);
+
+// The directories that these two change: the bus, and its driver.
+std::vector<std::string> PciDirectories(const ProfileFacts& facts);
 
 }  // namespace ibemu::sysfs
 

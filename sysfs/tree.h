@@ -14,14 +14,16 @@
 
 namespace ibemu::sysfs {
 
-// One entry.  Its shape is fixed for a view; texts are made when they are read.
+// One entry; texts are made when they are read.
 struct Entry {
   enum class Kind { kDirectory, kText, kLink };
   Kind kind = Kind::kDirectory;
   int mode = 0555;
   int64_t size =
       4096;  // st_size of kText; PCI's config says 256, or it is text
-  std::map<std::string, std::unique_ptr<Entry>> children;  // kDirectory
+  // kDirectory.  Who has an entry may keep it, beyond its time in the tree.
+  std::map<std::string, std::shared_ptr<Entry>> children;
+  bool changes = false;  // kDirectory: devices come and go among the children
   // kText.  Bytes, newline included; config is binary.  Errors: Unavailable
   // when the device is gone, InvalidArgument where Linux says EINVAL.
   std::function<absl::StatusOr<std::string>()> read;
@@ -32,9 +34,13 @@ struct Entry {
 // The tree of `view`, as under /sys: "class/infiniband",
 // "class/infiniband_mad", "class/infiniband_verbs", "devices/pci1bed:00",
 // "bus/pci".  The PCI domain 1bed is ibemu's own, so that the tree can be laid
-// over a real machine's.  Names and links are fixed; device N of the view is
-// PCI function 1bed:00:N.0.  The view must outlive the tree.
+// over a real machine's.  The device in slot N is PCI function 1bed:00:N.0.
 std::unique_ptr<Entry> BuildTree(const View& view);
+
+// A device of the view came, or one is going (it is in the view or was).  Only
+// children of directories that say so change.
+void AddDevice(Entry& root, const View& view, const ViewDevice& device);
+void RemoveDevice(Entry& root, const View& view, const ViewDevice& device);
 
 }  // namespace ibemu::sysfs
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "base/absl_text.h"
 #include "base/status_macros.h"
 
 namespace ibemu::sysfs {
@@ -36,6 +37,10 @@ absl::Status CheckFormat(std::string_view format, size_t hosts) {
   return absl::OkStatus();
 }
 
+std::string NameOf(std::string_view format, int number) {
+  return absl::StrReplaceAll(Absl(format), {{"%d", absl::StrCat(number)}});
+}
+
 absl::Status CheckName(std::string_view name) {
   if (name.size() <= kMaxDeviceName) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
@@ -54,28 +59,61 @@ absl::StatusOr<View> MakeView(std::vector<std::shared_ptr<mad::Host>> hosts,
   }
   IBEMU_RETURN_IF_ERROR(CheckFormat(name_format, hosts.size()));
 
-  View view;
-  view.profile = profile;
-  view.cpu_count =
-      static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-  int umads = 0;
-  for (auto& host : hosts) {
-    ViewDevice device;
-    device.name = absl::StrReplaceAll(
-        std::string(name_format), {{"%d", absl::StrCat(view.devices.size())}});
-    IBEMU_RETURN_IF_ERROR(CheckName(device.name));
-    const mad::Device& ports = host->device();
-    device.first_umad = umads;
-    umads += ports.last_port() - ports.first_port() + 1;
-    device.host = std::move(host);
-    view.devices.push_back(std::move(device));
+  int ports = 0;
+  for (const auto& host : hosts) {
+    const mad::Device& device = host->device();
+    ports += device.last_port() - device.first_port() + 1;
   }
-  if (umads > kMaxViewPorts) {
+  if (ports > kMaxViewPorts) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("the devices have %d ports: libibumad sees at most %d",
-                        umads, kMaxViewPorts));
+                        ports, kMaxViewPorts));
+  }
+  View view;
+  view.profile = profile;
+  view.name_format = name_format;
+  view.cpu_count =
+      static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  for (size_t slot = 0; slot < hosts.size(); ++slot) {
+    PlugIn(view, static_cast<int>(slot), std::move(hosts[slot]));
+    IBEMU_RETURN_IF_ERROR(CheckName(view.devices.back().name));
   }
   return view;
+}
+
+void PlugIn(View& view, int slot, std::shared_ptr<mad::Host> host) {
+  ViewDevice device;
+  device.slot = slot;
+  const auto taken = [&view](auto matches) {
+    return std::any_of(view.devices.begin(), view.devices.end(), matches);
+  };
+  int number = 0;
+  do {
+    device.name = NameOf(view.name_format, number++);
+  } while (taken(
+      [&](const ViewDevice& other) { return other.name == device.name; }));
+
+  const mad::Device& adapter = host->device();
+  int umad = 0;
+  for (int port = adapter.first_port(); port <= adapter.last_port(); ++port) {
+    while (taken([umad](const ViewDevice& other) {
+      return std::count(other.umads.begin(), other.umads.end(), umad) != 0;
+    })) {
+      ++umad;
+    }
+    device.umads.push_back(umad++);
+  }
+  device.host = std::move(host);
+  const auto next = std::find_if(
+      view.devices.begin(), view.devices.end(),
+      [slot](const ViewDevice& other) { return other.slot > slot; });
+  view.devices.insert(next, std::move(device));
+}
+
+void PullOut(View& view, int slot) {
+  std::erase_if(view.devices, [slot](const ViewDevice& device) {
+    return device.slot == slot;
+  });
 }
 
 }  // namespace ibemu::sysfs

@@ -23,14 +23,16 @@ enum class Profile {
 struct ViewDevice {
   std::string name;  // "ibemu0": at most 19 characters
   std::shared_ptr<mad::Host> host;
-  int first_umad = 0;         // port first_port() is umadN and issmN, and so on
+  int slot = 0;               // where it is plugged in: its PCI address
+  std::vector<int> umads;     // of each port, the N of umadN and issmN
   std::optional<int> uverbs;  // the N of uverbsN; none: no verbs objects
 };
 
 struct View {
   Profile profile = Profile::kQib;
-  std::vector<ViewDevice> devices;
-  int cpu_count = 1;  // the machine's, for PCI's local_cpus
+  std::string name_format = "ibemu%d";
+  std::vector<ViewDevice> devices;  // by slot; a slot may be empty
+  int cpu_count = 1;                // the machine's, for PCI's local_cpus
 };
 
 // libibumad 44 knows no more (UMAD_MAX_DEVICES, UMAD_MAX_PORTS) and has room
@@ -39,13 +41,22 @@ inline constexpr int kMaxViewDevices = 32;
 inline constexpr int kMaxViewPorts = 64;
 inline constexpr int kMaxDeviceName = 19;
 
-// Numbers `hosts`, in order: names after `name_format` ("ibemu%d"; a single
-// host may do without %d), umad and issm numbers running on over all ports.
+// Plugs `hosts` into slots 0, 1, ... of a machine without devices.  Names go
+// after `name_format`; a single host may do without %d.
 //
 // Errors: InvalidArgument when the format is not one or a name gets too long,
 // ResourceExhausted past the limits above.
 absl::StatusOr<View> MakeView(std::vector<std::shared_ptr<mad::Host>> hosts,
                               std::string_view name_format, Profile profile);
+
+// Adds a device, in a slot that must be empty.  As in Linux (alloc_name() in
+// drivers/infiniband/core/device.c, umad_ida in user_mad.c) it gets the lowest
+// name that is free, and each of its ports the lowest umad number.
+void PlugIn(View& view, int slot, std::shared_ptr<mad::Host> host);
+
+// Takes the device in `slot` away, if there is one; the others keep their names
+// and numbers.
+void PullOut(View& view, int slot);
 
 }  // namespace ibemu::sysfs
 

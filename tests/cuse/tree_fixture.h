@@ -103,7 +103,7 @@ class TreeTest : public ::testing::Test {
   sysfs::View view_{
       .devices = {{.name = "ibemu0",
                    .host = std::make_shared<mad::Host>(timers_, device_),
-                   .first_umad = 0,
+                   .umads = {0, 1},
                    .uverbs = std::nullopt}}};
   WorkerPool workers_{timers_, posts_.Poster()};
   std::optional<FuseTree> tree_{

@@ -5,7 +5,7 @@
 namespace ibemu::sysfs {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::ElementsAre, ::testing::HasSubstr;
 
 std::string ErrorOf(const absl::StatusOr<View>& view) {
   return std::string(view.status().message());
@@ -21,11 +21,11 @@ TEST(ViewTest, NamesAndNumbersTheDevicesInOrder) {
   ASSERT_TRUE(view.ok()) << view.status();
   ASSERT_EQ(view->devices.size(), 3u);
   EXPECT_EQ(view->devices[0].name, "ibemu0");
-  EXPECT_EQ(view->devices[0].first_umad, 0);
+  EXPECT_THAT(view->devices[0].umads, ElementsAre(0, 1));
   EXPECT_EQ(view->devices[1].name, "ibemu1");
-  EXPECT_EQ(view->devices[1].first_umad, 2);  // the HCA had two ports
+  EXPECT_THAT(view->devices[1].umads, ElementsAre(2));  // a switch: port 0
   EXPECT_EQ(view->devices[2].name, "ibemu2");
-  EXPECT_EQ(view->devices[2].first_umad, 3);  // the switch only port 0
+  EXPECT_THAT(view->devices[2].umads, ElementsAre(3));
   EXPECT_GE(view->cpu_count, 1);
 }
 
@@ -66,7 +66,7 @@ TEST(ViewTest, TakesNamesOfNineteenCharactersAndNoMore) {
 TEST(ViewTest, ShowsThirtyTwoDevicesAndNoMore) {
   Machine machine;
   for (int i = 0; i < 32; ++i) machine.AddAdapter(2);
-  EXPECT_EQ(machine.Show()->devices.back().first_umad, 62);
+  EXPECT_THAT(machine.Show()->devices.back().umads, ElementsAre(62, 63));
   machine.AddAdapter(1);
   EXPECT_EQ(machine.Show().status().code(),
             absl::StatusCode::kResourceExhausted);
