@@ -16,15 +16,11 @@ constexpr uint32_t kDeviceFlags = FOPEN_DIRECT_IO | FOPEN_STREAM;
 
 constexpr size_t kMaxWrite = size_t{1} << 20;  // what Linux's 256 pages hold
 
-// How long the kernel need not ask again.  What is in a directory that changes
-// it asks for each time, also a node's time of change: by that it knows whether
-// the listing that it keeps is still good.  What is below goes with it.
-constexpr double kTimeout = 3600;  // seconds
+// Seconds.  The name of a device is asked for each time, and what is below it
+// goes with it.
+constexpr double kTimeout = 3600;
 double EntryTimeout(const TreeNode& parent) {
   return parent.changes ? 0 : kTimeout;
-}
-double AttributeTimeout(const TreeNode& node) {
-  return node.changes ? 0 : kTimeout;
 }
 
 }  // namespace
@@ -33,13 +29,12 @@ FuseTreeOperations::FuseTreeOperations(Timers& timers, const sysfs::View& view,
                                        WorkerPool& workers,
                                        const FuseTree::Options& options)
     : options_(options),
-      timers_(timers),
       view_(view),
       made_(absl::ToTimespec(timers.Now())),
-      nodes_(view, timers.Now()),
+      nodes_(view),
       devices_(timers, workers, kDeviceFlags) {}
 
-void FuseTreeOperations::Update() { nodes_.Update(view_, timers_.Now()); }
+void FuseTreeOperations::Update() { nodes_.Update(view_); }
 
 void FuseTreeOperations::Init(fuse_conn_info& connection) {
   if (connection.max_write > kMaxWrite) connection.max_write = kMaxWrite;
@@ -61,9 +56,6 @@ struct stat FuseTreeOperations::StatOf(const TreeNode& node) const {
     case TreeNode::Kind::kDirectory:
       result.st_mode = S_IFDIR | 0755;
       result.st_nlink = 2;
-      if (node.changes) {
-        result.st_mtim = result.st_ctim = absl::ToTimespec(node.changed);
-      }
       break;
     case TreeNode::Kind::kText:
       result.st_mode = S_IFREG | static_cast<mode_t>(node.entry->mode);
@@ -87,7 +79,7 @@ void FuseTreeOperations::Lookup(fuse_req_t request, fuse_ino_t parent,
   fuse_entry_param entry{};
   entry.ino = nodes_.Remember(node);
   entry.attr = StatOf(*node);
-  entry.attr_timeout = AttributeTimeout(*node);
+  entry.attr_timeout = kTimeout;
   entry.entry_timeout = EntryTimeout(*nodes_.Find(parent));
   if (fuse_reply_entry(request, &entry) != 0) nodes_.Forget(entry.ino, 1);
 }
@@ -96,7 +88,7 @@ void FuseTreeOperations::GetAttributes(fuse_req_t request, fuse_ino_t id) {
   const TreeNodes::NodePtr node = nodes_.Find(id);
   if (node == nullptr) return ReplyError(request, Errno::kNoEntry);
   const struct stat attributes = StatOf(*node);
-  fuse_reply_attr(request, &attributes, AttributeTimeout(*node));
+  fuse_reply_attr(request, &attributes, kTimeout);
 }
 
 // Truncation and times mean nothing here, but programs do them in passing.
@@ -116,6 +108,15 @@ void FuseTreeOperations::ReadLink(fuse_req_t request, fuse_ino_t id) {
     return ReplyError(request, Errno::kInvalid);
   }
   fuse_reply_readlink(request, node->entry->target.c_str());
+}
+
+// The kernel may keep a listing that never changes.
+void FuseTreeOperations::OpenDirectory(fuse_req_t request, fuse_ino_t id) {
+  const TreeNodes::NodePtr node = nodes_.Find(id);
+  if (node == nullptr) return ReplyError(request, Errno::kNoEntry);
+  fuse_file_info info{};
+  info.cache_readdir = info.keep_cache = node->changes ? 0 : 1;
+  fuse_reply_open(request, &info);
 }
 
 // Offsets: 1 and 2 stand behind "." and "..", the number of a child plus 2
@@ -142,6 +143,7 @@ void FuseTreeOperations::ReadDirectory(fuse_req_t request, fuse_ino_t id,
   parent.st_ino = node->parent;
   bool room = add(".", StatOf(*node), 1) && add("..", parent, 2);
   for (const auto& child : node->children) {
+    if (!child->listed()) continue;
     room = room && add(child->name.c_str(), StatOf(*child),
                        static_cast<off_t>(child->number + 2));
   }

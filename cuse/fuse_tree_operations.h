@@ -35,6 +35,7 @@ class FuseTreeOperations {
   void GetAttributes(fuse_req_t request, fuse_ino_t id);
   void SetAttributes(fuse_req_t request, fuse_ino_t id, int which);
   void ReadLink(fuse_req_t request, fuse_ino_t id);
+  void OpenDirectory(fuse_req_t request, fuse_ino_t id);
   void ReadDirectory(fuse_req_t request, fuse_ino_t id, size_t size,
                      off_t offset);
   void Access(fuse_req_t request, fuse_ino_t id, int mask);
@@ -48,9 +49,8 @@ class FuseTreeOperations {
   bool MayWrite(const fuse_ctx& caller, const TreeNode& node) const;
 
   FuseTree::Options options_;
-  Timers& timers_;
   const sysfs::View& view_;
-  timespec made_;  // the time that entries show
+  timespec made_;  // the time that every entry shows
   TreeNodes nodes_;
   TextFiles texts_;
   FuseDevices devices_;

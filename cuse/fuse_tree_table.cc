@@ -6,7 +6,7 @@
 namespace ibemu::cuse {
 
 // The parameters are libfuse's.  What is not here is answered with ENOSYS,
-// which makes the kernel stop asking: FLUSH, OPENDIR, extended attributes.
+// which makes the kernel stop asking: FLUSH, extended attributes.
 struct FuseTreeOperations::Calls {
   using Info = fuse_file_info*;
 
@@ -50,6 +50,10 @@ struct FuseTreeOperations::Calls {
 
   static void ReadLink(fuse_req_t request, fuse_ino_t id) {
     Self(request).ReadLink(request, id);
+  }
+
+  static void OpenDir(fuse_req_t request, fuse_ino_t id, Info /*info*/) {
+    Self(request).OpenDirectory(request, id);
   }
 
   static void ReadDir(fuse_req_t request, fuse_ino_t id, size_t size,
@@ -135,6 +139,7 @@ const fuse_lowlevel_ops& FuseTreeOperations::Table() {
     ops.getattr = Calls::GetAttr;
     ops.setattr = Calls::SetAttr;
     ops.readlink = Calls::ReadLink;
+    ops.opendir = Calls::OpenDir;
     ops.readdir = Calls::ReadDir;
     ops.statfs = Calls::StatFs;
     ops.access = Calls::Access;

@@ -45,8 +45,8 @@ std::unique_ptr<File> DeviceNode::NewFile() const {
   return std::make_unique<UmadFile>(host, port);
 }
 
-TreeNodes::TreeNodes(const sysfs::View& view, absl::Time now)
-    : sysfs_(BuildTree(view)), shown_(view.devices), now_(now) {
+TreeNodes::TreeNodes(const sysfs::View& view)
+    : sysfs_(BuildTree(view)), shown_(view.devices) {
   TreeNode& root = Add(nullptr, "", TreeNode::Kind::kDirectory);
   dev_ = &Add(&root, "dev", TreeNode::Kind::kDirectory);
   dev_->changes = true;
@@ -55,8 +55,7 @@ TreeNodes::TreeNodes(const sysfs::View& view, absl::Time now)
   sys_ = root.children.back().get();
 }
 
-void TreeNodes::Update(const sysfs::View& view, absl::Time now) {
-  now_ = now;
+void TreeNodes::Update(const sysfs::View& view) {
   for (const ViewDevice& device : shown_) {
     if (Shows(view.devices, device)) continue;
     RemoveDevice(*sysfs_, view, device);
@@ -68,7 +67,6 @@ void TreeNodes::Update(const sysfs::View& view, absl::Time now) {
     if (Shows(shown_, device)) continue;
     AddDevice(*sysfs_, view, device);
     AddDeviceFiles(device);
-    Touch(*dev_);
   }
   shown_ = view.devices;
   Follow(*sys_);
@@ -80,7 +78,6 @@ TreeNode& TreeNodes::Add(TreeNode* parent, std::string name,
   node->kind = kind;
   node->name = std::move(name);
   node->number = ++last_number_;
-  node->changed = now_;
   node->parent = parent == nullptr ? node->number : parent->number;
   nodes_.emplace(node->number, node);
   if (parent != nullptr) parent->children.push_back(node);
@@ -124,7 +121,6 @@ void TreeNodes::Follow(TreeNode& directory) {
   for (const auto& [name, entry] : entries) {
     if (FindChild(directory, name) != nullptr) continue;
     AddEntry(directory, name, entry);
-    Touch(directory);
   }
 }
 
@@ -133,14 +129,8 @@ void TreeNodes::RemoveChildren(TreeNode& directory, Condition which) {
   std::erase_if(directory.children, [&](const auto& child) {
     if (!which(*child)) return false;
     Lose(*child);
-    Touch(directory);
     return true;
   });
-}
-
-// A time that differs from all before.
-void TreeNodes::Touch(TreeNode& directory) const {
-  directory.changed = std::max(now_, directory.changed + absl::Nanoseconds(1));
 }
 
 void TreeNodes::Lose(TreeNode& node) {

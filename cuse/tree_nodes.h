@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/time/time.h"
 #include "cuse/file.h"
 #include "sysfs/tree.h"
 
@@ -27,6 +26,8 @@ struct DeviceNode {
 struct TreeNode {
   enum class Kind { kDirectory, kText, kLink, kDevice };
 
+  bool listed() const { return entry == nullptr || entry->listed; }
+
   Kind kind = Kind::kDirectory;
   std::string name;
   uint64_t number = 0;                              // what ls -i shows
@@ -35,7 +36,6 @@ struct TreeNode {
   DeviceNode device;                                // of kDevice
   std::vector<std::shared_ptr<TreeNode>> children;  // by number
   bool changes = false;  // devices come and go among the children
-  absl::Time changed;    // when the last one did
   bool gone = false;     // yet somebody may have it open, or be in there
 };
 
@@ -50,10 +50,10 @@ class TreeNodes {
 
   static constexpr uint64_t kRoot = 1;
 
-  TreeNodes(const sysfs::View& view, absl::Time now);
+  explicit TreeNodes(const sysfs::View& view);
 
   // `view`, the same as ever, has other devices now.
-  void Update(const sysfs::View& view, absl::Time now);
+  void Update(const sysfs::View& view);
 
   // Null when there is none.
   NodePtr Find(uint64_t id) const;
@@ -81,12 +81,9 @@ class TreeNodes {
   template <class Condition>
   void RemoveChildren(TreeNode& directory, Condition which);
   void Lose(TreeNode& node);
-  // The kernel will read the directory again.
-  void Touch(TreeNode& directory) const;
 
   std::shared_ptr<sysfs::Entry> sysfs_;
   std::vector<sysfs::ViewDevice> shown_;
-  absl::Time now_;  // of the last change
   uint64_t last_number_ = 0;
   uint64_t last_id_ = uint64_t{1} << 32;
   absl::flat_hash_map<uint64_t, NodePtr> nodes_;          // by number

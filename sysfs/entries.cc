@@ -60,6 +60,7 @@ void AddLink(Entry& root, std::string_view path, std::string_view target) {
   entry.kind = Entry::Kind::kLink;
   entry.mode = 0777;
   entry.target = Relative(path, target);
+  entry.listed = true;
 }
 
 void Remove(Entry& root, std::string_view path) {

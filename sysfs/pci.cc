@@ -13,6 +13,7 @@ namespace ibemu::sysfs {
 namespace {
 
 constexpr std::string_view kDomain = "1bed";
+constexpr char kBusDevices[] = "bus/pci/devices";
 // Far above any memory; one BAR after the other.
 constexpr uint64_t kFirstBar = 0x3f'0000'0000'0000;
 
@@ -162,17 +163,23 @@ void AddPciFunction(Entry& root, const ProfileFacts& facts, int slot,
   AddLink(root, absl::StrCat(path, "/driver"), driver);
   AddLink(root, absl::StrCat(path, "/subsystem"), "bus/pci");
   AddLink(root, absl::StrCat(driver, "/", address), path);
-  AddLink(root, absl::StrCat("bus/pci/devices/", address), path);
+  AddLink(root, absl::StrCat(kBusDevices, "/", address), path);
 }
 
+// The links of the bus stay, leading nowhere, but are not listed.  An overlay
+// joins them with the machine's own, and for that a name that has gone below it
+// is a stale handle for ever (ovl_revalidate_real() in fs/overlayfs/super.c).
 void RemovePciFunction(Entry& root, const ProfileFacts& facts, int slot) {
-  for (const std::string& directory : PciDirectories(facts)) {
-    Remove(root, absl::StrCat(directory, "/", PciAddress(slot)));
+  const std::string address = PciAddress(slot);
+  Remove(root, PciPath(slot));
+  for (const std::string& path :
+       {std::string(kBusDevices), DriverPath(facts)}) {
+    Directory(root, absl::StrCat(path, "/", address)).listed = false;
   }
 }
 
 std::vector<std::string> PciDirectories(const ProfileFacts& facts) {
-  return {BusPath(), "bus/pci/devices", DriverPath(facts)};
+  return {BusPath(), kBusDevices, DriverPath(facts)};
 }
 
 }  // namespace ibemu::sysfs

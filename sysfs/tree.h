@@ -29,6 +29,7 @@ struct Entry {
   std::function<absl::StatusOr<std::string>()> read;
   std::function<absl::Status(std::string_view)> write;  // empty: read-only
   std::string target;                                   // kLink, relative
+  bool listed = true;  // false: a listing leaves it out
 };
 
 // The tree of `view`, as under /sys: "class/infiniband",
