@@ -218,12 +218,12 @@ absl::StatusOr<json> Attachments::Attach(Parameters& parameters,
   const std::string format = parameters.Text("device_name", "ibemu%d");
   const std::string profile_name = parameters.Text("profile", "qib");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  UniqueFd fuse = caller.TakeDescriptor();
-  IBEMU_RETURN_IF_ERROR(CheckFuseDescriptor(fuse.get()));
-  IBEMU_RETURN_IF_ERROR(CheckPidNamespace(caller.pid()));
   IBEMU_ASSIGN_OR_RETURN(const sysfs::Profile profile,
                          ParseProfile(profile_name));
   IBEMU_ASSIGN_OR_RETURN(const std::vector<NodeId> nodes, FindNodes(names));
+  UniqueFd fuse = caller.TakeDescriptor();
+  IBEMU_RETURN_IF_ERROR(CheckFuseDescriptor(fuse.get()));
+  IBEMU_RETURN_IF_ERROR(CheckPidNamespace(caller.pid()));
   std::vector<std::shared_ptr<mad::Host>> hosts;
   hosts.reserve(nodes.size());
   for (const NodeId node : nodes) hosts.push_back(HostOf(node));

@@ -50,6 +50,11 @@ class FakeDevice : public mad::Device {
     if (listener != nullptr) listener->OnRemoved();
   }
 
+  // As when it is plugged in again, for another host.
+  void Add() {
+    for (auto& port : ports_) port->removed = false;
+  }
+
   mad::DeviceListener* listener = nullptr;
 
  private:

@@ -17,7 +17,7 @@ namespace {
 template <class T>
 T Decode(std::span<const std::byte> from) {
   T value{};
-  if (from.empty()) return value;
+  if (from.empty()) return value;  // an error came without it
   std::memcpy(&value, from.data(), std::min(sizeof value, from.size()));
   return value;
 }
@@ -171,25 +171,40 @@ std::string KernelSide::ReadLink(uint64_t node) {
   return {reinterpret_cast<const char*>(reply.data.data()), reply.data.size()};
 }
 
+std::vector<KernelSide::DirectoryEntry> KernelSide::ReadDirectory(
+    uint64_t directory, uint64_t offset, uint32_t size) {
+  std::vector<DirectoryEntry> entries;
+  fuse_read_in in{};
+  in.offset = offset;
+  in.size = size;
+  const Reply reply = Call(FUSE_READDIR, directory, {AsBytes(in)});
+  EXPECT_EQ(reply.error, 0);
+  Bytes left = reply.data;
+  while (!left.empty()) {
+    const auto entry = Decode<fuse_dirent>(left);
+    const size_t at = offsetof(fuse_dirent, name);
+    entries.push_back(
+        {{reinterpret_cast<const char*>(&left[at]), entry.namelen}, entry.off});
+    left = left.subspan(
+        std::min<size_t>(left.size(), FUSE_DIRENT_ALIGN(at + entry.namelen)));
+  }
+  return entries;
+}
+
 std::vector<std::string> KernelSide::List(uint64_t directory) {
   std::vector<std::string> names;
-  fuse_read_in in{};
-  in.size = 4096;
+  uint64_t offset = 0;
   for (;;) {
-    const Reply reply = Call(FUSE_READDIR, directory, {AsBytes(in)});
-    EXPECT_EQ(reply.error, 0);
-    if (reply.data.empty()) return names;
-    Bytes left = reply.data;
-    while (!left.empty()) {
-      const auto entry = Decode<fuse_dirent>(left);
-      const size_t at = offsetof(fuse_dirent, name);
-      names.emplace_back(reinterpret_cast<const char*>(&left[at]),
-                         entry.namelen);
-      in.offset = entry.off;
-      left = left.subspan(
-          std::min<size_t>(left.size(), FUSE_DIRENT_ALIGN(at + entry.namelen)));
-    }
+    const auto entries = ReadDirectory(directory, offset, 4096);
+    if (entries.empty()) return names;
+    for (const DirectoryEntry& entry : entries) names.push_back(entry.name);
+    offset = entries.back().next;
   }
+}
+
+KernelSide::OpenFile KernelSide::OpenDirectory(uint64_t node) {
+  const fuse_open_in in{};
+  return FinishOpen(Send(FUSE_OPENDIR, node, {AsBytes(in)}), node);
 }
 
 uint64_t KernelSide::StartOpen(uint64_t node, uint32_t flags) {

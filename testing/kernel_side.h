@@ -44,6 +44,10 @@ class KernelSide {
     uint64_t handle = 0;
     uint32_t flags = 0;  // FOPEN_*
   };
+  struct DirectoryEntry {
+    std::string name;
+    uint64_t next = 0;  // the offset behind it
+  };
   struct IoctlResult {
     int error = 0;
     std::vector<std::byte> out;
@@ -98,6 +102,10 @@ class KernelSide {
   void Forget(uint64_t node, uint64_t times = 1);
   std::string ReadLink(uint64_t node);
   std::vector<std::string> List(uint64_t directory);
+  // At most `size` bytes of entries behind `offset`.
+  std::vector<DirectoryEntry> ReadDirectory(uint64_t directory, uint64_t offset,
+                                            uint32_t size);
+  OpenFile OpenDirectory(uint64_t node);
 
   uint64_t StartOpen(uint64_t node, uint32_t flags);
   OpenFile FinishOpen(uint64_t request, uint64_t node);

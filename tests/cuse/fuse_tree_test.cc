@@ -57,11 +57,100 @@ TEST_F(TreeTest, NamesThatDoNotExistAreNotFound) {
 // [removal]
 TEST_F(TreeTest, ARemovedDeviceLosesItsFiles) {
   const auto stale = kernel_.Walk("dev/umad0").out;
-  device_.Remove();
+  const auto stale_issm = kernel_.Walk("dev/issm0").out;
+  PullDevice();
   EXPECT_EQ(kernel_.Walk("dev/umad0").error, ENOENT);
   EXPECT_THAT(kernel_.List(kernel_.Walk("dev").out.nodeid),
               ElementsAre(".", ".."));
   EXPECT_EQ(kernel_.Open(stale.nodeid, O_RDWR).error, ENXIO);
+  EXPECT_EQ(kernel_.Open(stale_issm.nodeid, O_RDWR).error, ENXIO);
+}
+
+TEST_F(TreeTest, ADeviceThatIsPluggedInAgainHasFilesAgain) {
+  const auto old = OpenUmadWithAgent();
+  const auto stale = kernel_.Walk("dev/umad0").out;
+  PullDevice();
+  PlugDevice();
+  EXPECT_THAT(kernel_.List(kernel_.Walk("dev").out.nodeid),
+              ElementsAre(".", "..", "issm0", "issm1", "umad0", "umad1"));
+  EXPECT_EQ(kernel_.Open(stale.nodeid, O_RDWR).error, ENXIO);
+  EXPECT_EQ(kernel_.Read(old, 1024).error, EIO);
+  EXPECT_EQ(kernel_.Poll(old), POLLERR);
+
+  const auto fresh = OpenUmadWithAgent();
+  SendAndAnswer(fresh, 9);
+  EXPECT_EQ(TidIn(kernel_.Read(fresh, 1024).data) & 0xffffffff, 9u);
+  EXPECT_EQ(kernel_.Write(old, UmadRequest(1)).error, EIO);
+  kernel_.Release(old);
+  SendAndAnswer(fresh, 10);
+  EXPECT_EQ(kernel_.Read(fresh, 1024).error, 0);
+}
+
+TEST_F(TreeTest, AnOpenIssmOfARemovedDeviceHoldsNothingOfTheNext) {
+  const auto old = kernel_.Open("dev/issm0", O_RDWR);
+  ASSERT_EQ(old.error, 0);
+  PullDevice();
+  port_.is_sm = false;  // as of a device after power-on
+  PlugDevice();
+  const auto fresh = kernel_.Open("dev/issm0", O_RDWR | O_NONBLOCK);
+  EXPECT_EQ(fresh.error, 0);
+  EXPECT_TRUE(port_.is_sm);
+  kernel_.Release(old);
+  EXPECT_TRUE(port_.is_sm);
+  kernel_.Release(fresh);
+  EXPECT_FALSE(port_.is_sm);
+}
+
+// The kernel remembers no name of a device, and no listing with one.
+TEST_F(TreeTest, NamesOfDevicesAreAskedForEachTime) {
+  for (const char* path :
+       {"dev/umad0", "sys/class/infiniband/ibemu0",
+        "sys/class/infiniband_mad/issm0", "sys/devices/pci1bed:00/1bed:00:00.0",
+        "sys/bus/pci/devices/1bed:00:00.0"}) {
+    EXPECT_EQ(kernel_.Walk(path).out.entry_valid, 0u) << path;
+  }
+  for (const char* path :
+       {"dev", "sys/class/infiniband", "sys/devices/pci1bed:00",
+        "sys/devices/pci1bed:00/1bed:00:00.0/vendor"}) {
+    EXPECT_GT(kernel_.Walk(path).out.entry_valid, 0u) << path;
+  }
+  const auto open_flags = [this](const char* path) {
+    return kernel_.OpenDirectory(kernel_.Walk(path).out.nodeid).flags;
+  };
+  EXPECT_EQ(open_flags("dev"), 0u);
+  EXPECT_EQ(open_flags("sys/class/infiniband"), 0u);
+  EXPECT_EQ(open_flags("sys/class"),
+            unsigned{FOPEN_CACHE_DIR | FOPEN_KEEP_CACHE});
+}
+
+TEST_F(TreeTest, AListingShowsNoNameTwiceWhenDevicesComeAndGo) {
+  const uint64_t dev = kernel_.Walk("dev").out.nodeid;
+  const auto first = kernel_.ReadDirectory(dev, 0, 3 * 32);
+  ASSERT_EQ(first.size(), 3u);
+  EXPECT_EQ(first.back().name, "issm0");
+  const uint64_t behind = first.back().next;
+  EXPECT_EQ(kernel_.ReadDirectory(dev, behind, 4096).size(), 3u);
+  PullDevice();
+  EXPECT_EQ(kernel_.ReadDirectory(dev, behind, 4096).size(), 0u);
+  PlugDevice();
+  EXPECT_EQ(kernel_.ReadDirectory(dev, behind, 4096).size(), 4u);
+}
+
+TEST_F(TreeTest, AnOpenTextOfARemovedDeviceSaysSo) {
+  const std::string path = DevicePath("node_guid");
+  const auto text = kernel_.Open(path, O_RDONLY);
+  const auto writable = kernel_.Open(DevicePath("node_desc"), O_WRONLY);
+  const uint64_t stale = kernel_.Walk(path).out.nodeid;
+  const uint64_t directory = kernel_.Walk(DevicePath("ports")).out.nodeid;
+  ASSERT_EQ(text.error, 0);
+  PullDevice();
+  PlugDevice();
+  EXPECT_EQ(kernel_.Read(text, 4096).error, ENODEV);
+  EXPECT_EQ(kernel_.Write(writable, Bytes("x")).error, ENODEV);
+  EXPECT_EQ(kernel_.Open(stale, O_RDONLY).error, ENODEV);
+  EXPECT_EQ(kernel_.Lookup(directory, "1").error, ENOENT);
+  EXPECT_THAT(kernel_.List(directory), ElementsAre(".", ".."));
+  EXPECT_THAT(ReadText(path), ::testing::Not(::testing::IsEmpty()));
 }
 
 // [sysfs_files]

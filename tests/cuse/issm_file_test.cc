@@ -86,5 +86,31 @@ TEST_F(IssmFileTest, ARemovedDeviceCannotBeOpenedButClosed) {
   EXPECT_TRUE(device_.port(1).is_sm);  // nobody touched the port
 }
 
+TEST_F(IssmFileTest, RemovalWakesNobodyButTheNextCloseDoes) {
+  Opener third(host_, 1);
+  ASSERT_EQ(first_.issm.Open(), Errno::kOk);
+  const RequestId second = second_.issm.StartOpen();
+  const RequestId last = third.issm.StartOpen();
+  device_.Remove();
+  timers_.RunPending();
+  EXPECT_FALSE(second_.issm.AnswerTo(second).has_value());
+
+  device_.port(1).is_sm = false;
+  first_.file.reset();
+  timers_.RunPending();
+  EXPECT_EQ(second_.issm.AnswerTo(second).value().error, Errno::kNoSuchAddress);
+  EXPECT_EQ(third.issm.AnswerTo(last).value().error, Errno::kNoSuchAddress);
+  EXPECT_FALSE(device_.port(1).is_sm);
+}
+
+TEST_F(IssmFileTest, ASignalEndsTheWaitForARemovedDevice) {
+  ASSERT_EQ(first_.issm.Open(), Errno::kOk);
+  const RequestId opening = second_.issm.StartOpen();
+  device_.Remove();
+  timers_.RunPending();
+  second_.file->Interrupt(opening);
+  EXPECT_EQ(second_.issm.AnswerTo(opening).value().error, Errno::kInterrupted);
+}
+
 }  // namespace
 }  // namespace ibemu::cuse

@@ -29,6 +29,19 @@ class TreeTest : public ::testing::Test {
     kernel_.Init();
   }
 
+  void PullDevice() {
+    device_.Remove();
+    PullOut(view_, 0);
+    tree_->Update();
+    timers_.RunPending();
+  }
+  // A new one in the same place.
+  void PlugDevice() {
+    device_.Add();
+    PlugIn(view_, 0, std::make_shared<mad::Host>(timers_, device_));
+    tree_->Update();
+  }
+
   // Lets the server do all it can without time passing.
   void Pump() {
     for (int i = 0; i < 4; ++i) {

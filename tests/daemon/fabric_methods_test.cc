@@ -1,5 +1,6 @@
 #include "daemon/fabric_methods.h"
 
+#include <algorithm>
 #include <string>
 
 #include "daemon/live_topology.h"
@@ -58,6 +59,7 @@ TEST_F(FabricMethodsTest, NodesTellWhatTheyAre) {
   int switches = 0;
   for (const json& node : page["nodes"]) {
     EXPECT_EQ(node["up"], true);
+    EXPECT_EQ(node["plugged"], true);
     EXPECT_EQ(node["ports"].size(), 1u);
     if (node["type"] != "switch") continue;
     ++switches;
@@ -117,6 +119,19 @@ TEST_F(FabricMethodsTest, ANodeThatIsOffTakesItsLinksAlong) {
   Result("node.set", {{"node", "node-2"}, {"up", true}});
   timers_.RunFor(absl::Seconds(1));
   EXPECT_EQ(LinksUp(), 4);
+}
+
+TEST_F(FabricMethodsTest, ANodeWhoseAdapterIsOutSaysSo) {
+  ASSERT_TRUE(fabric_.RemoveDevice(*fabric_.Find("node-2")).ok());
+  const json nodes = Result("nodes", json::object())["nodes"];
+  const auto node = std::find_if(
+      nodes.begin(), nodes.end(),
+      [](const json& one) { return one["description"] == "node-2"; });
+  ASSERT_NE(node, nodes.end());
+  EXPECT_EQ((*node)["plugged"], false);
+  EXPECT_EQ((*node)["up"], false);
+  EXPECT_EQ(LinksUp(), 3);
+  EXPECT_EQ(LiveTopology(fabric_.subnet()).nodes.size(), 4u);
 }
 
 TEST_F(FabricMethodsTest, MistakesNameWhatWasMeant) {

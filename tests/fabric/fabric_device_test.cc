@@ -14,8 +14,9 @@ using ::testing::ElementsAre, ::testing::IsEmpty;
 class Events : public mad::DeviceListener {
  public:
   void OnPortEvent(int port) override { ports.push_back(port); }
-  void OnRemoved() override {}
+  void OnRemoved() override { ++removals; }
   std::vector<int> ports;
+  int removals = 0;
 };
 
 struct FabricDeviceTest : ::testing::Test {
@@ -104,6 +105,57 @@ TEST_F(FabricDeviceTest, ForgetsAListenerBetweenTwoPackets) {
   row.Host1().SetListener(nullptr);
   row.timers.RunPending();
   EXPECT_THAT(row.inbox.arrivals, IsEmpty());
+}
+
+TEST_F(FabricDeviceTest, TellsItsHostThatItWasPulledOut) {
+  ASSERT_TRUE(row.fabric.RemoveDevice(row.host_1).ok());
+  EXPECT_EQ(events.removals, 1);
+  const auto sent =
+      row.Host1().Transmit(LidGet(0, mad::MgmtClass::kSubnetLidRouted, Lid{1},
+                                  mad::AttributeId::kNodeInfo));
+  EXPECT_EQ(sent.code(), absl::StatusCode::kUnavailable);
+  row.timers.RunPending();
+  EXPECT_THAT(row.inbox.arrivals, IsEmpty());
+  EXPECT_THAT(events.ports, IsEmpty()) << "its link went down with it";
+}
+
+TEST_F(FabricDeviceTest, ComesBackForANewHost) {
+  ASSERT_TRUE(row.fabric.RemoveDevice(row.host_1).ok());
+  Events fresh;
+  row.fabric.device(row.host_1).SetListener(&fresh);
+  ASSERT_TRUE(row.fabric.AddDevice(row.host_1).ok());
+  row.timers.RunPending();
+  EXPECT_THAT(fresh.ports, ElementsAre(1));
+  EXPECT_EQ(fresh.removals, 0);
+  EXPECT_EQ(events.removals, 1);
+  EXPECT_THAT(events.ports, IsEmpty());
+  row.Host1().SetListener(&row.inbox);
+  ASSERT_TRUE(
+      row.Host1().Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1})).ok());
+  row.timers.RunPending();
+  EXPECT_EQ(row.inbox.arrivals.size(), 1u);
+}
+
+TEST_F(FabricDeviceTest, TheIsSmBitGoesWithTheAdapter) {
+  row.Host1().SetIsSm(true);
+  ASSERT_TRUE(row.fabric.RemoveDevice(row.host_1).ok());
+  ASSERT_TRUE(row.fabric.AddDevice(row.host_1).ok());
+  EXPECT_EQ(row.Host1().Info().capability_mask & mad::capability::kIsSm, 0u);
+}
+
+TEST_F(FabricDeviceTest, NobodyAnswersForAnAdapterThatIsOut) {
+  ASSERT_TRUE(row.fabric.RemoveDevice(row.host_2).ok());
+  ASSERT_TRUE(row.Host1()
+                  .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1, 2}))
+                  .ok());
+  row.timers.RunPending();
+  EXPECT_THAT(row.inbox.arrivals, IsEmpty());
+  ASSERT_TRUE(row.fabric.AddDevice(row.host_2).ok());
+  ASSERT_TRUE(row.Host1()
+                  .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1, 2}))
+                  .ok());
+  row.timers.RunPending();
+  EXPECT_EQ(row.inbox.arrivals.size(), 1u);
 }
 
 }  // namespace

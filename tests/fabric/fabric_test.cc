@@ -43,6 +43,15 @@ TEST_F(FabricTest, NamesWhatIsWrongWithALink) {
             "port 5 of \"sw1\" has no cable");
 }
 
+TEST_F(FabricTest, AnAdapterIsEitherInOrOut) {
+  EXPECT_EQ(row.fabric.AddDevice(row.host_1).message(),
+            "the device of \"host-1\" is there already");
+  EXPECT_TRUE(row.fabric.RemoveDevice(row.host_1).ok());
+  EXPECT_EQ(row.fabric.RemoveDevice(row.host_1).message(),
+            "the device of \"host-1\" is removed already");
+  EXPECT_TRUE(row.fabric.AddDevice(row.host_1).ok());
+}
+
 TEST_F(FabricTest, CountsWhatCrossedIt) {
   row.Configure();
   row.Send(LidGet(0, mad::MgmtClass::kSubnetLidRouted, mad::Lid{2},

@@ -174,6 +174,33 @@ TEST_F(LinksTest, SilencesANodeThatIsSwitchedOff) {
   EXPECT_EQ(StateOf(kHost1, 1), PortState::kDown);
 }
 
+TEST_F(LinksTest, PullingOutAnAdapterCutsItsLinks) {
+  links.SetPlugged(kHost1, false);
+  EXPECT_EQ(StateOf(kHost1, 1), PortState::kDown);
+  EXPECT_EQ(StateOf(kSw1, 1), PortState::kDown);
+  EXPECT_THAT(listener.switches, ::testing::ElementsAre(kSw1));
+  EXPECT_TRUE(ChangeNoted(kSw1));
+  links.SetCable(Id(kHost1, 1), false);
+  links.SetCable(Id(kHost1, 1), true);
+  EXPECT_EQ(StateOf(kSw1, 1), PortState::kDown);
+  links.SetPlugged(kHost1, true);
+  EXPECT_EQ(StateOf(kHost1, 1), PortState::kInit);
+  EXPECT_EQ(StateOf(kSw1, 1), PortState::kInit);
+}
+
+TEST_F(LinksTest, ANodeNeedsItsAdapterAndPower) {
+  links.SetNode(kHost1, false);
+  links.SetPlugged(kHost1, false);
+  links.SetNode(kHost1, true);
+  EXPECT_EQ(StateOf(kSw1, 1), PortState::kDown);
+  links.SetNode(kHost1, false);
+  links.SetPlugged(kHost1, true);
+  EXPECT_EQ(StateOf(kSw1, 1), PortState::kDown);
+  links.SetNode(kHost1, true);
+  EXPECT_EQ(StateOf(kSw1, 1), PortState::kInit);
+  EXPECT_EQ(Port(kSw1, 1).Events().link_downed, 1u);
+}
+
 TEST_F(LinksTest, ForgetsWhatTheManagerSetWhenANodeIsSwitchedOn) {
   Port(kSw1, 0).info.lid = mad::Lid{5};
   Port(kSw1, 0).info.m_key = 77;

@@ -211,6 +211,107 @@ TEST(StaticSmLidTest, SaysHowManyLidsAreMissing) {
   EXPECT_EQ(net.PortOf("node-1", 1).info.port_state, PortState::kInit);
 }
 
+class Listener : public mad::DeviceListener {
+ public:
+  void OnPortEvent(int) override { ++events; }
+  void OnRemoved() override {}
+  int events = 0;
+};
+
+// A small fat tree, of which something goes and comes back.
+class StaticReturnTest : public ::testing::Test {
+ protected:
+  StaticReturnTest() {
+    EXPECT_TRUE(ConfigureStatically(net_.fabric).ok());
+    before_ = Everything();
+  }
+
+  // States, LIDs and where each LID leads from each switch.
+  std::vector<int> Everything() {
+    std::vector<int> all;
+    const Subnet& subnet = net_.subnet();
+    for (const NodePort& port : subnet.ports()) {
+      all.push_back(static_cast<int>(port.info.port_state));
+      all.push_back(static_cast<int>(port.info.lid));
+      all.push_back(port.info.neighbor_mtu * 256 + port.info.operational_vls);
+    }
+    for (const Node& node : subnet.nodes()) {
+      if (!node.is_switch()) continue;
+      all.push_back(node.sw->info.linear_fdb_top);
+      for (int lid = 0; lid < 64; ++lid) {
+        all.push_back(node.sw->linear.Lookup(Lid(lid)));
+      }
+    }
+    return all;
+  }
+  NodeId Find(std::string_view node) { return *net_.fabric.Find(node); }
+
+  Net net_{Generated("fat-tree:radix=4,levels=2")};
+  std::vector<int> before_;
+};
+
+TEST_F(StaticReturnTest, ALinkThatIsRestoredCarriesDataAgain) {
+  ASSERT_TRUE(net_.fabric.SetLink(Find("leaf-1"), 3, false).ok());
+  EXPECT_NE(Everything(), before_);
+  ASSERT_TRUE(net_.fabric.SetLink(Find("leaf-1"), 3, true).ok());
+  EXPECT_EQ(Everything(), before_);
+}
+
+TEST_F(StaticReturnTest, ANodeThatIsSwitchedOnIsAsBefore) {
+  for (const char* node : {"node-1", "leaf-1", "spine-1"}) {
+    net_.fabric.SetNode(Find(node), false);
+    EXPECT_NE(Everything(), before_) << node;
+    net_.fabric.SetNode(Find(node), true);
+    EXPECT_EQ(Everything(), before_) << node;
+  }
+}
+
+TEST_F(StaticReturnTest, ADeviceThatIsPluggedInIsAsBefore) {
+  for (const char* node : {"node-1", "leaf-1"}) {
+    ASSERT_TRUE(net_.fabric.RemoveDevice(Find(node)).ok());
+    net_.fabric.SetNode(Find(node), true);  // has power, is still out
+    EXPECT_NE(Everything(), before_) << node;
+    ASSERT_TRUE(net_.fabric.AddDevice(Find(node)).ok());
+    EXPECT_EQ(Everything(), before_) << node;
+  }
+}
+
+TEST_F(StaticReturnTest, TheHostHearsThatItsPortIsActive) {
+  Listener listener;
+  net_.fabric.device(Find("node-1")).SetListener(&listener);
+  ASSERT_TRUE(net_.fabric.SetLink(Find("node-1"), 1, false).ok());
+  net_.timers.RunPending();
+  const int heard = listener.events;
+  ASSERT_TRUE(net_.fabric.SetLink(Find("node-1"), 1, true).ok());
+  net_.timers.RunPending();
+  EXPECT_EQ(listener.events, heard + 1);
+}
+
+TEST_F(StaticReturnTest, WhatASubnetManagerHasTakenOverIsLeftToIt) {
+  Subnet& subnet = net_.subnet();
+  for (NodePort& port : subnet.ports()) {
+    if (subnet.management_port(subnet.id_of(port)) != subnet.id_of(port)) {
+      continue;
+    }
+    port.info.master_sm_lid = Lid{1};
+  }
+  net_.fabric.SetNode(Find("node-1"), false);
+  net_.fabric.SetNode(Find("node-1"), true);
+  EXPECT_EQ(net_.LidOf("node-1"), Lid::kUnassigned);
+  EXPECT_EQ(net_.PortOf("node-1", 1).info.port_state, PortState::kInit);
+  ASSERT_TRUE(net_.fabric.SetLink(Find("node-2"), 1, false).ok());
+  ASSERT_TRUE(net_.fabric.SetLink(Find("node-2"), 1, true).ok());
+  EXPECT_EQ(net_.PortOf("node-2", 1).info.port_state, PortState::kInit);
+}
+
+TEST(StaticSmLidTest, WithoutItWhatComesBackWaitsForAManager) {
+  Net net(Generated("single-switch:hosts=2"));
+  ASSERT_TRUE(net.fabric.RemoveDevice(*net.fabric.Find("node-1")).ok());
+  ASSERT_TRUE(net.fabric.AddDevice(*net.fabric.Find("node-1")).ok());
+  EXPECT_EQ(net.LidOf("node-1"), Lid::kUnassigned);
+  EXPECT_EQ(net.PortOf("node-1", 1).info.port_state, PortState::kInit);
+}
+
 // All hosts talk to all others: how many paths cross each cable between
 // switches, in each direction?
 std::pair<int, int> FewestAndMostPaths(Net& net) {

@@ -68,6 +68,13 @@ void Step(Fabric& fabric, std::vector<FaultId>& faults,
     case 1:
       fabric.SetNode(NodeFrom(input), (code & 8) != 0);
       break;
+    case 4: {
+      const NodeId node = NodeFrom(input);
+      const auto done =
+          (code & 8) != 0 ? fabric.AddDevice(node) : fabric.RemoveDevice(node);
+      done.IgnoreError();
+      break;
+    }
     case 2: {
       if ((code & 8) != 0 && !faults.empty()) {
         fabric.RemoveFault(faults.back());

@@ -116,6 +116,80 @@ TEST_F(HostTest, AfterRemovalTheSmLockLeavesThePortAlone) {
   EXPECT_TRUE(port_.is_sm);
 }
 
+TEST_F(HostTest, ARemovedHostLeavesItsPlacesToTheNextOne) {
+  FakeDevice device;
+  auto old = std::make_unique<Host>(timers_, device);
+  SmLockPtr old_lock = old->TryLockSm(1);
+  auto agent = old->Register(1, {}, client_);
+  ASSERT_TRUE(agent.ok());
+  device.Remove();
+  EXPECT_EQ(device.listener, nullptr);
+  EXPECT_EQ(device.port(1).listener, nullptr);
+
+  device.Add();
+  device.port(1).is_sm = false;  // as of a device after power-on
+  Host fresh(timers_, device);
+  EXPECT_FALSE(fresh.removed());
+  EXPECT_TRUE(old->removed());
+  const mad::DeviceListener* const listener = device.listener;
+  const mad::PortListener* const port_listener = device.port(1).listener;
+  EXPECT_NE(listener, nullptr);
+  EXPECT_NE(port_listener, nullptr);
+
+  SmLockPtr lock = fresh.TryLockSm(1);
+  EXPECT_NE(lock, nullptr) << "its own semaphore";
+  old_lock.reset();
+  EXPECT_TRUE(device.port(1).is_sm);
+  agent->reset();
+  old.reset();
+  EXPECT_EQ(device.listener, listener);
+  EXPECT_EQ(device.port(1).listener, port_listener);
+}
+
+TEST_F(HostTest, TheNextHostCountsItsTidsAnew) {
+  const uint32_t first = RegisterSender()->hi_tid();
+  device_.Remove();
+  device_.Add();
+  Host fresh(timers_, device_);
+  const auto agent = fresh.Register(1, {}, client_);
+  ASSERT_TRUE(agent.ok()) << agent.status();
+  EXPECT_EQ((*agent)->hi_tid(), first);
+}
+
+// What is under way to the old one is nobody's.
+TEST_F(HostTest, AnAnswerToARemovedHostDoesNotReachTheNext) {
+  std::unique_ptr<Agent> old = RegisterSender();
+  ASSERT_TRUE(
+      old->Send(MessageTo(kPeer, MakeMad(kPerfGet), absl::Seconds(1))).ok());
+  const Arrival answer = From(kPeer, AnswerToLast());
+  device_.Remove();
+  device_.Add();
+  Host fresh(timers_, device_);
+  RecordingClient client;
+  const auto agent = fresh.Register(1, {}, client);
+  ASSERT_TRUE(agent.ok()) << agent.status();
+  port_.Receive(answer);
+  timers_.RunFor(absl::Seconds(2));
+  EXPECT_THAT(client.inbox, IsEmpty());
+  EXPECT_THAT(client_.inbox, IsEmpty());
+  EXPECT_THAT(client_.timed_out, IsEmpty());
+}
+
+TEST_F(HostTest, WhoWaitsForTheSmLockOfARemovedHostStillGetsIt) {
+  SmLockPtr held = host_.TryLockSm(1);
+  SmLockPtr granted;
+  auto ticket =
+      host_.WaitForSm(1, [&](SmLockPtr lock) { granted = std::move(lock); });
+  device_.Remove();
+  timers_.RunPending();
+  EXPECT_EQ(granted, nullptr);
+  port_.is_sm = false;
+  held.reset();
+  timers_.RunPending();
+  EXPECT_NE(granted, nullptr);
+  EXPECT_FALSE(port_.is_sm) << "not this host's port any more";
+}
+
 TEST_F(HostTest, ASwitchHasTheOnePortZero) {
   FakeDevice sw = FakeDevice::Switch();
   Host host(timers_, sw);

@@ -28,6 +28,13 @@ class Machine {
   FakeDevice& AddAdapter(int ports) { return Add(FakeDevice(ports)); }
   FakeDevice& AddSwitch() { return Add(FakeDevice::Switch()); }
 
+  FakeDevice& device(size_t index) { return *devices_[index]; }
+
+  // The host of a device that was plugged in again.
+  std::shared_ptr<mad::Host> FreshHost(size_t index) {
+    return std::make_shared<mad::Host>(timers_, *devices_[index]);
+  }
+
   absl::StatusOr<View> Show(std::string_view format = "ibemu%d",
                             Profile profile = Profile::kQib) const {
     return MakeView(hosts_, format, profile);

@@ -176,7 +176,7 @@ TEST_F(TreeTest, HasNoVerbsUntilTheViewSaysSo) {
 TEST_F(TreeTest, GivesErrorsOnceTheDeviceIsGone) {
   device_.Remove();
   EXPECT_EQ(Cat(*tree_, "class/infiniband/ibemu0/ports/1/state").status(),
-            absl::UnavailableError("ibemu0 is gone"));
+            absl::UnavailableError("the device is gone"));
   EXPECT_EQ(Write(*tree_, "class/infiniband/ibemu0/node_desc", "x").code(),
             absl::StatusCode::kUnavailable);
   EXPECT_EQ(device_.node_description(), "fake device");
@@ -209,6 +209,73 @@ TEST(TwoPortTreeTest, NumbersNodesPortByPort) {
   EXPECT_EQ(*Cat(*tree, "class/infiniband_mad/issm2/dev"), "231:66\n");
   EXPECT_EQ(*Cat(*tree, "class/infiniband/ibemu1/hca_type"),
             "InfiniPath_QLE7342\n");
+}
+
+// Two adapters, of which the first comes and goes.
+class HotPlugTreeTest : public ::testing::Test {
+ protected:
+  HotPlugTreeTest() {
+    machine_.AddAdapter(2);
+    machine_.AddAdapter(1);
+    view_ = *machine_.Show();
+    tree_ = BuildTree(view_);
+  }
+
+  bool Has(std::string_view path) { return Find(*tree_, path) != nullptr; }
+
+  Machine machine_;
+  View view_;
+  std::unique_ptr<Entry> tree_;
+};
+
+TEST_F(HotPlugTreeTest, ARemovedDeviceIsInNoClassAndOnNoBus) {
+  RemoveDevice(*tree_, view_, view_.devices[0]);
+  for (const char* path :
+       {"class/infiniband/ibemu0", "class/infiniband_mad/umad0",
+        "class/infiniband_mad/issm1", "devices/pci1bed:00/1bed:00:00.0",
+        "bus/pci/devices/1bed:00:00.0"}) {
+    EXPECT_FALSE(Has(path)) << path;
+  }
+  for (const char* path :
+       {"class/infiniband/ibemu1/ports/1/state", "class/infiniband_mad/umad2",
+        "bus/pci/devices/1bed:00:01.0/vendor", "bus/pci/drivers/ib_qib"}) {
+    EXPECT_TRUE(Has(path)) << path;
+  }
+}
+
+TEST_F(HotPlugTreeTest, ItsNamesOnTheBusStayButAreNotListed) {
+  const Entry& devices = *Find(*tree_, "bus/pci/devices");
+  const Entry* const link = devices.children.at("1bed:00:00.0").get();
+  RemoveDevice(*tree_, view_, view_.devices[0]);
+  EXPECT_EQ(devices.children.at("1bed:00:00.0").get(), link);
+  EXPECT_FALSE(link->listed);
+  EXPECT_TRUE(devices.children.at("1bed:00:01.0")->listed);
+  AddDevice(*tree_, view_, view_.devices[0]);
+  EXPECT_EQ(devices.children.at("1bed:00:00.0").get(), link);
+  EXPECT_TRUE(link->listed);
+}
+
+TEST_F(HotPlugTreeTest, OnlyDirectoriesThatSaySoChange) {
+  const auto still = [](const Entry& entry, const auto& self) -> int {
+    if (entry.changes) return 0;
+    int count = 1;
+    for (const auto& [name, child] : entry.children)
+      count += self(*child, self);
+    return count;
+  };
+  const int before = still(*tree_, still);
+  RemoveDevice(*tree_, view_, view_.devices[0]);
+  RemoveDevice(*tree_, view_, view_.devices[1]);
+  EXPECT_EQ(still(*tree_, still), before);
+}
+
+TEST_F(HotPlugTreeTest, AnEntryThatSomebodyKeepsOutlivesItsDevice) {
+  const std::shared_ptr<Entry> state =
+      Find(*tree_, "class/infiniband/ibemu0/ports/1")->children.at("state");
+  machine_.device(0).Remove();
+  RemoveDevice(*tree_, view_, view_.devices[0]);
+  PullOut(view_, 0);
+  EXPECT_EQ(state->read().status().code(), absl::StatusCode::kUnavailable);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "sysfs/view.h"
 
+#include <algorithm>
+
 #include "tests/sysfs/fixture.h"
 
 namespace ibemu::sysfs {
@@ -79,6 +81,80 @@ TEST(ViewTest, ShowsSixtyFourPortsAndNoMore) {
   for (int i = 0; i < 22; ++i) machine.AddAdapter(3);
   EXPECT_THAT(ErrorOf(machine.Show()),
               HasSubstr("66 ports: libibumad sees at most 64"));
+}
+
+// Three adapters with one, one and two ports.
+class HotPlugViewTest : public ::testing::Test {
+ protected:
+  HotPlugViewTest() {
+    machine_.AddAdapter(1);
+    machine_.AddAdapter(1);
+    machine_.AddAdapter(2);
+    view_ = *machine_.Show();
+  }
+
+  void Pull(int slot) {
+    machine_.device(static_cast<size_t>(slot)).Remove();
+    PullOut(view_, slot);
+  }
+  void Plug(int slot) {
+    machine_.device(static_cast<size_t>(slot)).Add();
+    PlugIn(view_, slot, machine_.FreshHost(static_cast<size_t>(slot)));
+  }
+  const ViewDevice& InSlot(int slot) {
+    const auto found = std::find_if(
+        view_.devices.begin(), view_.devices.end(),
+        [slot](const ViewDevice& device) { return device.slot == slot; });
+    EXPECT_NE(found, view_.devices.end());
+    return *found;
+  }
+
+  Machine machine_;
+  View view_;
+};
+
+TEST_F(HotPlugViewTest, TheOthersKeepNamesAndNumbers) {
+  Pull(0);
+  ASSERT_EQ(view_.devices.size(), 2u);
+  EXPECT_EQ(InSlot(1).name, "ibemu1");
+  EXPECT_THAT(InSlot(1).umads, ElementsAre(1));
+  EXPECT_THAT(InSlot(2).umads, ElementsAre(2, 3));
+  PullOut(view_, 0);  // empty already
+  EXPECT_EQ(view_.devices.size(), 2u);
+}
+
+TEST_F(HotPlugViewTest, WhatComesBackAloneIsTheSameAsBefore) {
+  for (int slot = 0; slot < 3; ++slot) {
+    const ViewDevice before = InSlot(slot);
+    Pull(slot);
+    Plug(slot);
+    EXPECT_EQ(InSlot(slot).name, before.name);
+    EXPECT_EQ(InSlot(slot).umads, before.umads);
+    EXPECT_NE(InSlot(slot).host, before.host);
+    EXPECT_EQ(view_.devices[static_cast<size_t>(slot)].slot, slot);
+  }
+}
+
+TEST_F(HotPlugViewTest, TheLowestFreeNameAndNumbersAreGivenFirst) {
+  Pull(0);
+  Pull(2);
+  Plug(2);
+  EXPECT_EQ(InSlot(2).name, "ibemu0");
+  EXPECT_THAT(InSlot(2).umads, ElementsAre(0, 2));  // 1 is taken
+  Plug(0);
+  EXPECT_EQ(InSlot(0).name, "ibemu2");
+  EXPECT_THAT(InSlot(0).umads, ElementsAre(3));
+}
+
+TEST_F(HotPlugViewTest, ANameWithoutNumberComesBack) {
+  Machine machine;
+  machine.AddAdapter(1);
+  View view = *machine.Show("mlx5_bond");
+  machine.device(0).Remove();
+  PullOut(view, 0);
+  EXPECT_TRUE(view.devices.empty());
+  PlugIn(view, 0, machine.FreshHost(0));
+  EXPECT_EQ(view.devices.at(0).name, "mlx5_bond");
 }
 
 }  // namespace

@@ -1,0 +1,87 @@
+#include "daemon/attachments.h"
+
+#include <memory>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+class NobodyInParticular : public Caller {
+ public:
+  UniqueFd TakeDescriptor() override { return UniqueFd(); }
+  int pid() const override { return 1; }
+  void Keep(std::shared_ptr<void>) override {}
+};
+
+// Three hosts on one switch.  Views need a kernel: tests/e2e has them.
+class AttachmentsTest : public ::testing::Test {
+ protected:
+  AttachmentsTest() { attachments_.AddTo(dispatcher_); }
+
+  json Call(const std::string& method, const json& parameters) {
+    NobodyInParticular caller;
+    return json::parse(dispatcher_.Handle(
+        json{{"id", 1}, {"method", method}, {"params", parameters}}.dump(),
+        caller));
+  }
+  std::string Error(const std::string& method, const json& parameters) {
+    return Call(method, parameters)["error"].value("message", "");
+  }
+  void Set(const std::string& node, bool present) {
+    const json response =
+        Call("device.set", {{"node", node}, {"present", present}});
+    EXPECT_EQ(response["result"], (json{{"present", present}})) << response;
+  }
+
+  std::unique_ptr<Loop> loop_ = MakeLoop().value();
+  fabric::Fabric fabric_{fabric::LoadTopology("single-switch:hosts=3").value(),
+                         *loop_, fabric::FabricOptions{}};
+  Attachments attachments_{*loop_, fabric_};
+  Dispatcher dispatcher_;
+};
+
+TEST_F(AttachmentsTest, ADeviceThatNobodyUsesIsRemovedAndAdded) {
+  fabric::Fabric& fabric = fabric_;
+  mad::Port& port = fabric.device(*fabric.Find("node-2")).port(1);
+  Set("node-2", false);
+  EXPECT_EQ(port.Info().port_state, mad::PortState::kDown);
+  Set("node-2", true);
+  EXPECT_EQ(port.Info().port_state, mad::PortState::kInit);
+  EXPECT_EQ(attachments_.List(), json::array());
+}
+
+TEST_F(AttachmentsTest, ADeviceIsEitherThereOrNot) {
+  EXPECT_EQ(Error("device.set", {{"node", "node-1"}, {"present", true}}),
+            "the device of \"node-1\" is there already");
+  Set("node-1", false);
+  EXPECT_EQ(Error("device.set", {{"node", "node-1"}, {"present", false}}),
+            "the device of \"node-1\" is removed already");
+}
+
+TEST_F(AttachmentsTest, MistakesNameWhatWasMeant) {
+  EXPECT_EQ(Error("device.set", {{"node", "nod-3"}, {"present", false}}),
+            "no node \"nod-3\": did you mean \"node-3\"?");
+  EXPECT_THAT(Error("device.set", {{"node", "node-1"}, {"presen", false}}),
+              ::testing::HasSubstr("did you mean \"present\"?"));
+}
+
+TEST_F(AttachmentsTest, AHostWithoutItsDeviceIsNotAttached) {
+  Set("node-1", false);
+  const std::string cure =
+      "the device of \"node-1\" is removed: put it back with \"ibemu device "
+      "node-1 add\"";
+  EXPECT_EQ(Error("attach", {{"hosts", {"node-2", "node-1"}}}), cure);
+  EXPECT_EQ(Error("attach", json::object()), cure) << "the default host";
+  Set("node-1", true);
+  EXPECT_EQ(Error("attach", json::object()),
+            "no /dev/fuse came with the request");
+}
+
+}  // namespace
+}  // namespace ibemu::daemon
