@@ -153,8 +153,9 @@ absl::StatusOr<PortId> Fabric::FindCable(NodeId id, int number) const {
 absl::Status Fabric::SetLink(NodeId node, int port, bool up) {
   const absl::StatusOr<PortId> id = FindCable(node, port);
   if (!id.ok()) return id.status();
+  const bool restored = up && !impl_->subnet.port(*id).cable_up;
   impl_->links.SetCable(*id, up);
-  if (up && impl_->static_sm) impl_->static_sm->ActivateLink(*id);
+  if (restored && impl_->static_sm) impl_->static_sm->ActivateLink(*id);
   return absl::OkStatus();
 }
 

@@ -84,7 +84,7 @@ bool StaticSm::IsOurs(const Node& node) const {
 // way back to the node, are still there.
 void StaticSm::BringBack(NodeId id, absl::FunctionRef<void()> power_on) {
   Node& node = subnet_.node(id);
-  if (!IsOurs(node)) return power_on();
+  if (node.up || !IsOurs(node)) return power_on();
   LinearTable routes;
   uint16_t top = 0;
   if (node.is_switch()) {
@@ -96,6 +96,7 @@ void StaticSm::BringBack(NodeId id, absl::FunctionRef<void()> power_on) {
     node.sw->linear = std::move(routes);
     node.sw->info.linear_fdb_top = top;
   }
+  if (!node.up) return;  // it lacks something else
   for (NodePort& port : subnet_.PortsOf(node)) {
     const PortId port_id = subnet_.id_of(port);
     port.info.lid = lids_[static_cast<size_t>(port_id)];
@@ -106,10 +107,13 @@ void StaticSm::BringBack(NodeId id, absl::FunctionRef<void()> power_on) {
 void StaticSm::ActivateLink(PortId id) {
   NodePort& port = subnet_.port(id);
   const PortId peer = port.peer == kNoPort ? id : port.peer;
-  if (!IsOurs(subnet_.NodeOf(id)) || !IsOurs(subnet_.NodeOf(peer))) return;
+  if (!port.IsUp() || !IsOurs(subnet_.NodeOf(id)) ||
+      !IsOurs(subnet_.NodeOf(peer))) {
+    return;
+  }
   for (const PortId end : {id, peer}) {
     SetUp(subnet_, subnet_.port(end));
-    // Refused if the link is down, or ACTIVE already.
+    // Refused if it is ACTIVE already: a switch's port 0.
     links_.SetLogicalState(end, mad::PortState::kArmed);
     links_.SetLogicalState(end, mad::PortState::kActive);
   }

@@ -276,6 +276,16 @@ TEST_F(StaticReturnTest, ADeviceThatIsPluggedInIsAsBefore) {
   }
 }
 
+TEST_F(StaticReturnTest, WhatWasNotAwayIsLeftAlone) {
+  const PortId port = net_.subnet().id_of(net_.PortOf("node-1", 1));
+  net_.fabric.links().SetLogicalState(port, PortState::kDown);  // a reset
+  net_.subnet().port(port).info.lid = Lid{30};
+  net_.fabric.SetNode(Find("node-1"), true);
+  EXPECT_TRUE(net_.fabric.SetLink(Find("node-1"), 1, true).ok());
+  EXPECT_EQ(net_.LidOf("node-1"), Lid{30});
+  EXPECT_EQ(net_.PortOf("node-1", 1).info.port_state, PortState::kInit);
+}
+
 TEST_F(StaticReturnTest, TheHostHearsThatItsPortIsActive) {
   Listener listener;
   net_.fabric.device(Find("node-1")).SetListener(&listener);
