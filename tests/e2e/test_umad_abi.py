@@ -11,6 +11,9 @@ import pytest
 HERE = pathlib.Path(__file__).parent / "umad_abi"
 
 RUNS = 20
+# What pulls umad1's adapter out of its host, and plugs it in again.
+ADAPTER = {"UMAD_ABI_REMOVE": "ibemu device node-2 remove",
+           "UMAD_ABI_ADD": "ibemu device node-2 add"}
 
 
 def transcript(name):
@@ -29,7 +32,7 @@ def start(background, account, program, number):
     # A directory each: the runs share nothing.
     home = account.home / f"run-{number}"
     account.run("mkdir", "--mode=700", home)
-    environment = {**account.environment,
+    environment = {**account.environment, **ADAPTER,
                    "XDG_RUNTIME_DIR": str(home)}
     return background("ibemu", "run", "--topology=back-to-back", "--sm=static",
                       "--host=node-1", "--host=node-2", "--", program,

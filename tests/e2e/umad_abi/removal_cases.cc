@@ -77,7 +77,7 @@ void Removal(Line& line, const char* remove, const char* add) {
   line.Say("id 32", file.Send(32, {.lid = 1}, Mad(kVendor, kSend, 1)));
   line.Say("register", file.Register({}));
   line.Say("unregister", file.Unregister(static_cast<uint32_t>(agent)));
-  line.Say("ENABLE_PKEY", file.EnablePKey());
+  line.Say("ENABLE_PKEY of a file without agents", patient.EnablePKey());
   line.Say("open", open(kPath, O_RDWR) < 0 ? -errno : 0);
   line.Say("close of issm", close(issm) < 0 ? -errno : 0);
   line.Say("the other port",
