@@ -150,7 +150,7 @@ TEST_F(CancelTest, ATimeoutOfZeroCancels) {
 using CancelRmppTest = RmppAgentTest;
 
 TEST_F(CancelRmppTest, AMessageHalfWayStopsWithoutAWord) {
-  SendRequest(200 * 10, kTimeout, /*retries=*/3);
+  SendRequest(2000, kTimeout, /*retries=*/3);
   Ack(1, 5);
   port_.sent.clear();
   ASSERT_TRUE(agent_->Cancel(4).ok());
@@ -193,7 +193,7 @@ TEST_F(CancelRmppTest, TheRestOfAnAnswerIsDropped) {
 }
 
 TEST_F(CancelRmppTest, AnotherTimeoutIsThatOfTheNextAckOrTheAnswer) {
-  SendRequest(200 * 3, kTimeout, /*retries=*/1);
+  SendRequest(600, kTimeout, /*retries=*/1);
   ASSERT_TRUE(agent_->SetTimeout(4, kTimeout * 2).ok());
   SentSegments();
   timers_.RunFor(kTimeout * 2 - absl::Milliseconds(1));

@@ -64,7 +64,7 @@ TEST_F(RmppRulesTest, ASegmentWaitsAsLongAsTheUserSaysUpToTwoSeconds) {
 
 // Not as in [rmpp_send_stall_after_ack], which is a bug.
 TEST_F(RmppRulesTest, AfterTheFirstAckSegmentsAreRepeatedToo) {
-  SendRequest(200 * 3, absl::Seconds(1), /*retries=*/2);
+  SendRequest(600, absl::Seconds(1), /*retries=*/2);
   Ack(1, 65);
   SentSegments();
   for (int i = 0; i < 2; ++i) {

@@ -184,7 +184,7 @@ class SnoopedRmppTest : public RmppAgentTest {
 };
 
 TEST_F(SnoopedRmppTest, SeesEveryPacketOfAMessage) {
-  SendRequest(200 * 3);
+  SendRequest(600);
   Ack(1, 65);
   Ack(3, 65);
   query_ = first_;
