@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/large_buffer.h"
+
 namespace ibemu::cuse {
 
 SplitWrites::Verdict SplitWrites::Add(pid_t tid, uint64_t offset,
@@ -16,7 +18,7 @@ SplitWrites::Verdict SplitWrites::Add(pid_t tid, uint64_t offset,
     if (const auto call = size_of_write_(tid); call.ok()) {
       total_ = *call;
       // Addresses only: pages are taken when the bytes come.
-      data_.body.reserve(std::min(*call, kLimit));
+      ReserveLarge(data_.body, std::min(*call, kLimit));
     }
   } else if (tid != tid_ || offset != size() || size() + data.size() > kLimit) {
     return Verdict::kInvalid;

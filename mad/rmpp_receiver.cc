@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/large_buffer.h"
+
 namespace ibemu::mad {
 namespace {
 
@@ -80,7 +82,7 @@ void RmppReceiver::Keep(const RmppHeader& data, Bytes mad) {
     const size_t wanted =
         announced_ < end ? 2 * arrived
                          : std::min(announced_, std::max(2 * arrived, trusted));
-    message_.reserve(std::max(end, wanted));
+    ReserveLarge(message_, std::max(end, wanted));
   }
   if (offset == message_.size()) {
     message_.insert(message_.end(), payload.begin(), payload.end());
