@@ -78,15 +78,18 @@ def shell(subnet, host, script, hosts=()):
     return done.stdout
 
 
-def wait_until_asleep(pid):
+def wait_until_asleep(subnet, pid):
     """The program said that it is about to block; waits until it does."""
     deadline = time.monotonic() + DEADLINE
     while time.monotonic() < deadline:
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
             if stat.read().rpartition(")")[2].split()[0] == "S":
-                return
+                break
         os.sched_yield()
-    raise AssertionError(f"process {pid} does not sleep")
+    else:
+        raise AssertionError(f"process {pid} does not sleep")
+    # Its request waits for the daemon, which takes it before a second caller's.
+    subnet.ibemu("status")
 
 
 # What tools see ------------------------------------------------------------
@@ -266,7 +269,7 @@ poll.register(fd, select.POLLIN)
 say("pid", os.getpid())
 say([events == select.POLLERR for _, events in poll.poll()])
 """)
-    wait_until_asleep(program.wait_for(r"pid (\d+)")[1])
+    wait_until_asleep(subnet, program.wait_for(r"pid (\d+)")[1])
     subnet.ibemu("device", "node-2", "remove")
     program.wait_for(r"\[True\]")
     assert program.wait() == 0
@@ -281,7 +284,7 @@ epoll.register(fd, select.EPOLLIN{trigger})
 say("pid", os.getpid())
 say([events == select.EPOLLERR for _, events in epoll.poll()])
 """)
-    wait_until_asleep(program.wait_for(r"pid (\d+)")[1])
+    wait_until_asleep(subnet, program.wait_for(r"pid (\d+)")[1])
     subnet.ibemu("device", "node-2", "remove")
     program.wait_for(r"\[True\]")
     assert program.wait() == 0
@@ -296,11 +299,11 @@ say("first", read(fd, 1024))
 say("second", read(fd, 1024))
 """)
     pid = int(program.wait_for(r"pid (\d+)")[1])
-    wait_until_asleep(pid)
+    wait_until_asleep(subnet, pid)
     subnet.ibemu("device", "node-2", "remove")
     subnet.ibemu("device", "node-2", "add")
     assert subnet.run("node-2", "ibstat", "-l").stdout == "ibemu0\n"
-    wait_until_asleep(pid)
+    wait_until_asleep(subnet, pid)
     assert "first" not in program.output
     os.kill(pid, signal.SIGUSR1)
     program.wait_for("first EINTR")
@@ -315,7 +318,7 @@ say("pid", os.getpid())
 read(fd, 1024)
 """)
     pid = int(program.wait_for(r"pid (\d+)")[1])
-    wait_until_asleep(pid)
+    wait_until_asleep(subnet, pid)
     subnet.ibemu("device", "node-2", "remove")
     os.kill(pid, signal.SIGKILL)
     assert program.wait() == -signal.SIGKILL
@@ -336,11 +339,12 @@ def test_an_open_that_waits_for_issm_hears_of_the_removal_by_the_next_close(
         subnet):
     program = start_python(subnet, "node-2", r"""
 holder = open_path(ISSM)
+node = os.open(ISSM, os.O_PATH)  # the open below has no name to look up
 child = os.fork()
 if child == 0:
     os.close(holder)
     say("pid", os.getpid())
-    say("issm", open_path(ISSM))
+    say("issm", open_path(f"/proc/self/fd/{node}"))
     os._exit(0)
 sys.stdin = open(sys.argv[1])
 sys.stdin.readline()
@@ -350,9 +354,9 @@ os.wait()
     os.mkfifo(go, 0o666)
     os.chmod(go, 0o666)
     pid = program.wait_for(r"pid (\d+)")[1]
-    wait_until_asleep(pid)
+    wait_until_asleep(subnet, pid)
     subnet.ibemu("device", "node-2", "remove")
-    wait_until_asleep(pid)
+    wait_until_asleep(subnet, pid)
     assert "issm" not in program.output
     go.write_text("close\n")
     program.wait_for("issm ENXIO")
