@@ -80,6 +80,8 @@ void SetHelp(CLI::App& app, const char* text) {
                           CLI::AppFormatMode) { return std::string(text); });
   app.set_help_flag("--help");
   app.allow_extras();  // Mistake() says more about them than CLI11 does
+  // What follows a command belongs to it, even if it reads like another one.
+  app.require_subcommand(0, 1);
 }
 
 std::optional<int> Parse(CLI::App& app, std::vector<std::string> arguments) {

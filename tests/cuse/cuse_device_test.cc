@@ -27,6 +27,7 @@ class CuseDeviceTest : public ::testing::Test {
   CuseDeviceTest() {
     kernel_.SetPump([this] { Pump(); });
     kernel_.SetWorkerWait([this] { posts_.WaitAndRun(); });
+    kernel_.SetWorkerWait([this] { posts_.WaitAndRun(); });
   }
 
   void Serve() {

@@ -90,6 +90,7 @@ class HotPlugTest : public ::testing::TestWithParam<uint64_t> {
     runs_.emplace_back(timers_, workers_, std::vector<int>{2, 0});
     for (Session& run : runs_) {
       run.kernel.SetPump([this] { Pump(); });
+      run.kernel.SetWorkerWait([this] { posts_.WaitAndRun(); });
       run.kernel.Init();
     }
     for (int i = 0; i < kAdapters; ++i) Plug(i);

@@ -60,6 +60,19 @@ def test_a_typing_error_is_answered_with_what_was_meant(account, command, hint):
     assert re.search(rf"did you mean .*{hint}", done.stderr), done.stderr
 
 
+@pytest.mark.parametrize("command, complaint", [
+    (["link", "node-1/1", "down", "status"], "one argument too many"),
+    (["fault", "add", "link", "node-1/1", "loss", "1%", "ls"], '"ls"'),
+    (["status", "nodes"], "one argument too many"),
+])
+def test_a_second_command_on_a_line_is_refused(fabric, command, complaint):
+    made = fabric("back-to-back")
+    done = made.ibemu(*command, check=False)
+    assert done.returncode != 0
+    assert complaint in done.stderr
+    assert made.ibemu("fault", "ls", "--json").stdout == "[]\n"
+
+
 def test_an_unknown_fabric_names_those_that_run(fabric, account):
     done = account.run("ibemu", "status", "--fabric=nowhere", check=False)
     assert done.returncode != 0
