@@ -65,7 +65,7 @@ absl::Status ConfigureSubnet(Subnet& subnet) {
 }
 
 absl::Status StaticSm::Configure() {
-  const absl::Status status = ConfigureSubnet(subnet_);
+  absl::Status status = ConfigureSubnet(subnet_);
   lids_.clear();
   for (const NodePort& port : std::as_const(subnet_).ports()) {
     lids_.push_back(port.info.lid);
