@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "base/timers.h"
@@ -28,6 +29,9 @@ class FuseTree {
     uid_t uid = 0;
     gid_t gid = 0;
     mode_t device_mode = 0600;  // as Linux gives umadN and issmN
+    // Where `sys/` is to be found when its classes are bound elsewhere: then
+    // their links lead there.  Empty: they are relative, as in sysfs.
+    std::string sys_path;
   };
 
   // `timers`, `view` and `workers` must outlive the tree.

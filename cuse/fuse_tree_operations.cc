@@ -107,7 +107,16 @@ void FuseTreeOperations::ReadLink(fuse_req_t request, fuse_ino_t id) {
   if (node == nullptr || node->kind != TreeNode::Kind::kLink) {
     return ReplyError(request, Errno::kInvalid);
   }
-  fuse_reply_readlink(request, node->entry->target.c_str());
+  // The text of a link from class/NAME/ to its device.
+  constexpr std::string_view kFromClass = "../../devices/";
+  const std::string& target = node->entry->target;
+  if (options_.sys_path.empty() || !target.starts_with(kFromClass)) {
+    fuse_reply_readlink(request, target.c_str());
+    return;
+  }
+  const std::string absolute =
+      options_.sys_path + target.substr(std::string_view("../..").size());
+  fuse_reply_readlink(request, absolute.c_str());
 }
 
 // The kernel may keep a listing that never changes.

@@ -11,8 +11,11 @@
 #include "cuse/fuse_tree.h"
 #include "daemon/fabric_methods.h"
 #include "daemon/peer.h"
+#include "daemon/system_devices.h"
+#include "daemon/system_mounts.h"
 #include "fabric/subnet.h"
 #include "nlohmann/json.hpp"
+#include "spdlog/spdlog.h"
 #include "sysfs/view.h"
 
 namespace ibemu::daemon {
@@ -59,10 +62,18 @@ class Attachments::Attachment {
 
   ~Attachment() { Stop(); }
 
-  absl::Status Serve(UniqueFd fuse) {
+  // The view as character devices, too.
+  absl::Status MakeDevices() {
+    devices_ = std::make_unique<SystemDevices>(owner_.loop_, owner_.workers_);
+    return devices_->Follow(view_);
+  }
+
+  // `sys_path`: FuseTree::Options'.
+  absl::Status Serve(UniqueFd fuse, const std::string& sys_path) {
     tree_ = std::make_unique<cuse::FuseTree>(
         owner_.loop_, view_, owner_.workers_,
-        cuse::FuseTree::Options{.uid = geteuid(), .gid = getegid()});
+        cuse::FuseTree::Options{
+            .uid = geteuid(), .gid = getegid(), .sys_path = sys_path});
     owner_.served_.insert(this);
     IBEMU_RETURN_IF_ERROR(tree_->Serve(fuse.Release()));
     return owner_.loop_.WatchEagerly(tree_->fd(), [this] {
@@ -83,6 +94,10 @@ class Attachments::Attachment {
       PullOut(view_, slot);
     }
     tree_->Update();
+    if (devices_ == nullptr) return;
+    if (const absl::Status made = devices_->Follow(view_); !made.ok()) {
+      spdlog::error("{}", std::string(made.message()));
+    }
   }
 
   // In the order in which the nodes were named.
@@ -109,6 +124,7 @@ class Attachments::Attachment {
     if (tree_ == nullptr) return;
     owner_.loop_.Forget(tree_->fd());
     tree_.reset();
+    devices_.reset();
     view_.devices.clear();
     owner_.served_.erase(this);
   }
@@ -117,6 +133,7 @@ class Attachments::Attachment {
   std::vector<NodeId> nodes_;
   sysfs::View view_;
   std::unique_ptr<cuse::FuseTree> tree_;
+  std::unique_ptr<SystemDevices> devices_;  // null in a run
   int pid_;
 };
 
@@ -212,6 +229,30 @@ absl::StatusOr<json> Attachments::SetDevice(Parameters& parameters) {
   return json{{"present", present}};
 }
 
+absl::Status Attachments::AttachSystem(const std::vector<std::string>& names,
+                                       UniqueFd fuse) {
+  IBEMU_ASSIGN_OR_RETURN(Placed placed,
+                         Place(names, "ibemu%d", sysfs::Profile::kQib));
+  system_ = std::make_shared<Attachment>(*this, std::move(placed.nodes),
+                                         std::move(placed.view), getpid());
+  IBEMU_RETURN_IF_ERROR(system_->MakeDevices());
+  return system_->Serve(std::move(fuse), absl::StrCat(kSystemMount, "/sys"));
+}
+
+// A view of the named nodes.
+absl::StatusOr<Attachments::Placed> Attachments::Place(
+    const std::vector<std::string>& names, const std::string& name_format,
+    sysfs::Profile profile) {
+  Placed placed;
+  IBEMU_ASSIGN_OR_RETURN(placed.nodes, FindNodes(names));
+  std::vector<std::shared_ptr<mad::Host>> hosts;
+  hosts.reserve(placed.nodes.size());
+  for (const NodeId node : placed.nodes) hosts.push_back(HostOf(node));
+  IBEMU_ASSIGN_OR_RETURN(
+      placed.view, sysfs::MakeView(std::move(hosts), name_format, profile));
+  return placed;
+}
+
 absl::StatusOr<json> Attachments::Attach(Parameters& parameters,
                                          Caller& caller) {
   const std::vector<std::string> names = parameters.Texts("hosts");
@@ -220,20 +261,15 @@ absl::StatusOr<json> Attachments::Attach(Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   IBEMU_ASSIGN_OR_RETURN(const sysfs::Profile profile,
                          ParseProfile(profile_name));
-  IBEMU_ASSIGN_OR_RETURN(const std::vector<NodeId> nodes, FindNodes(names));
+  IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, format, profile));
   UniqueFd fuse = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(CheckFuseDescriptor(fuse.get()));
   IBEMU_RETURN_IF_ERROR(CheckPidNamespace(caller.pid()));
-  std::vector<std::shared_ptr<mad::Host>> hosts;
-  hosts.reserve(nodes.size());
-  for (const NodeId node : nodes) hosts.push_back(HostOf(node));
-  IBEMU_ASSIGN_OR_RETURN(sysfs::View view,
-                         sysfs::MakeView(std::move(hosts), format, profile));
 
-  auto attachment =
-      std::make_shared<Attachment>(*this, nodes, std::move(view), caller.pid());
+  auto attachment = std::make_shared<Attachment>(
+      *this, std::move(placed.nodes), std::move(placed.view), caller.pid());
   json devices = attachment->Devices();
-  IBEMU_RETURN_IF_ERROR(attachment->Serve(std::move(fuse)));
+  IBEMU_RETURN_IF_ERROR(attachment->Serve(std::move(fuse), ""));
   caller.Keep(std::move(attachment));
   return json{{"devices", std::move(devices)}};
 }

@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "cuse/worker_pool.h"
 #include "daemon/loop.h"
 #include "daemon/rpc.h"
 #include "fabric/fabric.h"
 #include "mad/host.h"
+#include "sysfs/view.h"
 
 namespace ibemu::daemon {
 
@@ -25,6 +27,14 @@ class Attachments {
   Attachments(Loop& loop, fabric::Fabric& fabric);
   ~Attachments();
 
+  // Shows the nodes (none: the first adapter) to the whole machine: character
+  // devices, and sysfs entries through `fuse`, which is or will be mounted on
+  // kSystemMount.  Call once.
+  //
+  // Errors: those of a run's --host, and SystemDevices::Follow()'s.
+  absl::Status AttachSystem(const std::vector<std::string>& hosts,
+                            UniqueFd fuse);
+
   // Adds the methods `attach` and `device.set`.
   void AddTo(Dispatcher& dispatcher);
 
@@ -33,12 +43,19 @@ class Attachments {
 
  private:
   class Attachment;
+  struct Placed {
+    std::vector<fabric::NodeId> nodes;
+    sysfs::View view;
+  };
 
   absl::StatusOr<nlohmann::json> Attach(Parameters& parameters, Caller& caller);
   absl::StatusOr<nlohmann::json> SetDevice(Parameters& parameters);
   absl::StatusOr<std::vector<fabric::NodeId>> FindNodes(
       const std::vector<std::string>& names) const;
   absl::StatusOr<fabric::NodeId> DefaultNode() const;
+  absl::StatusOr<Placed> Place(const std::vector<std::string>& names,
+                               const std::string& name_format,
+                               sysfs::Profile profile);
   std::shared_ptr<mad::Host> HostOf(fabric::NodeId node);
 
   Loop& loop_;
@@ -46,6 +63,7 @@ class Attachments {
   cuse::WorkerPool workers_;
   std::map<fabric::NodeId, std::weak_ptr<mad::Host>> hosts_;
   std::set<Attachment*> served_;
+  std::shared_ptr<Attachment> system_;  // null unless AttachSystem() was called
 };
 
 }  // namespace ibemu::daemon

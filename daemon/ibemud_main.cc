@@ -24,6 +24,12 @@ Own one simulated InfiniBand subnet and serve it to "ibemu run --fabric".
   --sm=none|static  who configures the subnet: none leaves it to an opensm on one
                     of the hosts; static (default) sets LIDs, routes and ACTIVE
                     ports at start
+  --front-end=cuse  show devices to the whole machine: needs root and the
+                    kernel's "cuse" module
+  --host=NODE       with --front-end=cuse: whose devices (repeat for more;
+                    default: the first adapter)
+  --sysfs=none      with --front-end=cuse: leave /sys/class as it is; the entries
+                    are in /run/ibemu/sys then
   --name=NAME       the fabric's name, for --fabric=NAME (default: default)
   --socket=PATH     the control socket, instead of --name
   --seed=N          seed of losses and delays (default: drawn and printed)
@@ -45,13 +51,21 @@ struct Flags {
   std::vector<std::string> hosts;
   std::string front_end;
   std::string backend;
+  std::string sysfs;
 };
 
 // Empty when the flags make sense together.
 std::string Mistake(const Flags& flags) {
-  if (!flags.front_end.empty() || !flags.hosts.empty()) {
-    return "--front-end=cuse and --host (devices for the whole system) come "
-           "with a later release: use \"ibemu run --fabric\"";
+  if (!flags.front_end.empty() && flags.front_end != "cuse") {
+    return absl::StrCat("--front-end=", flags.front_end, ": there is \"cuse\"");
+  }
+  if (flags.front_end.empty() &&
+      !(flags.hosts.empty() && flags.sysfs.empty())) {
+    return "--host and --sysfs belong to --front-end=cuse, which shows devices "
+           "to the whole machine: use \"ibemu run --fabric --host\"";
+  }
+  if (!flags.sysfs.empty() && flags.sysfs != "none") {
+    return absl::StrCat("--sysfs=", flags.sysfs, ": there is \"none\"");
   }
   if (!flags.backend.empty()) {
     return "--backend (a real adapter) comes with a later release: use "
@@ -89,6 +103,7 @@ int main(int argc, char** argv) {
   const CLI::Option* seed_option = app.add_option("--seed", seed);
   app.add_option("--host", flags.hosts)->allow_extra_args(false);
   app.add_option("--front-end", flags.front_end);
+  app.add_option("--sysfs", flags.sysfs);
   app.add_option("--backend", flags.backend);
   app.add_flag("--check", flags.daemon.check);
   if (const auto status = ibemu::daemon::Parse(app, {argv + 1, argv + argc})) {
@@ -99,6 +114,9 @@ int main(int argc, char** argv) {
     return kUsageError;
   }
   flags.daemon.topology = flags.topology;
+  flags.daemon.system_wide = !flags.front_end.empty();
+  flags.daemon.hosts = flags.hosts;
+  flags.daemon.cover_sys_class = flags.sysfs != "none";
   if (!flags.name.empty()) flags.daemon.socket = flags.name;
   if (!seed_option->empty()) flags.daemon.seed = seed;
   return ibemu::daemon::RunDaemon(flags.daemon);

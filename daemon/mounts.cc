@@ -173,12 +173,12 @@ absl::StatusOr<ServedFacts> LookAtServed() {
   return facts;
 }
 
-absl::Status MountFuse(int fuse, bool for_everybody) {
+absl::Status MountFuse(int fuse, const char* place, bool for_everybody) {
   // The kernel checks file modes, as it does for real device nodes.
   const std::string options = absl::StrFormat(
       "fd=%d,rootmode=40000,user_id=%d,group_id=%d,default_permissions%s", fuse,
       geteuid(), getegid(), for_everybody ? ",allow_other" : "");
-  if (mount("ibemu", kFuseMount, "fuse.ibemu", MS_NOSUID | MS_NODEV,
+  if (mount("ibemu", place, "fuse.ibemu", MS_NOSUID | MS_NODEV,
             options.c_str()) == 0) {
     return absl::OkStatus();
   }

@@ -23,9 +23,9 @@ absl::StatusOr<MachineFacts> LookAtMachine();
 // To be called when the daemon serves kFuseMount: the answers are its.
 absl::StatusOr<ServedFacts> LookAtServed();
 
-// Mounts the FUSE connection `fuse` on kFuseMount.  `for_everybody` lets other
+// Mounts the FUSE connection `fuse` on `place`.  `for_everybody` lets other
 // users in, as far as file modes do; only who mounts as it is may say that.
-absl::Status MountFuse(int fuse, bool for_everybody);
+absl::Status MountFuse(int fuse, const char* place, bool for_everybody);
 
 // Directories are made as the umask allows: it should be 022.
 //

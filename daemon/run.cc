@@ -123,7 +123,8 @@ absl::StatusOr<std::vector<AttachedDevice>> ShowDevices(
     const RunOptions& options, Privilege privilege, Uplink& uplink,
     const MachineFacts& machine, UniqueFd fuse) {
   IBEMU_RETURN_IF_ERROR(CarryOut(PlanStage(machine)));
-  IBEMU_RETURN_IF_ERROR(MountFuse(fuse.get(), privilege == Privilege::kMounts));
+  IBEMU_RETURN_IF_ERROR(
+      MountFuse(fuse.get(), kFuseMount, privilege == Privilege::kMounts));
   if (!uplink.client) {
     IBEMU_ASSIGN_OR_RETURN(uplink.client,
                            Client::Adopt(uplink.connection.Release()));

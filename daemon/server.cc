@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "base/did_you_mean.h"
@@ -23,8 +25,11 @@
 #include "daemon/fault_methods.h"
 #include "daemon/hardening.h"
 #include "daemon/loop.h"
+#include "daemon/mounts.h"
 #include "daemon/progress.h"
 #include "daemon/socket_path.h"
+#include "daemon/system_devices.h"
+#include "daemon/system_mounts.h"
 #include "daemon/version.h"
 #include "fabric/fabric.h"
 #include "nlohmann/json.hpp"
@@ -120,7 +125,23 @@ class Server {
     control_->Adopt(std::move(client), [this] { loop_->Stop(); });
   }
 
+  // Shows devices to the whole machine.  `shown` is told of the end of it.
+  absl::Status ShowSystem(const std::vector<std::string>& hosts, UniqueFd fuse,
+                          MountKeeper& keeper,
+                          absl::AnyInvocable<void(absl::Status)> shown) {
+    IBEMU_RETURN_IF_ERROR(attachments_.AttachSystem(hosts, std::move(fuse)));
+    return loop_->Watch(keeper.fd(),
+                        [this, &keeper, shown = std::move(shown)]() mutable {
+                          // Forgetting ends this function object.
+                          auto tell = std::move(shown);
+                          MountKeeper& asked = keeper;
+                          loop_->Forget(asked.fd());
+                          tell(asked.Result());
+                        });
+  }
+
   void Run() { loop_->Run(); }
+  void Stop() { loop_->Stop(); }
 
   uint64_t seed() const { return seed_; }
   size_t node_count() const { return fabric_->node_count(); }
@@ -213,8 +234,38 @@ absl::Status CheckOnly(const DaemonOptions& options) {
   return absl::OkStatus();
 }
 
+void SayReady(const Server& server, const ControlSocket& socket) {
+  spdlog::info("ready: {} nodes, seed {}, socket {}", server.node_count(),
+               server.seed(), socket.path());
+}
+
+absl::Status ServeSystem(const DaemonOptions& options, Server& server,
+                         ControlSocket& socket, UniqueFd fuse,
+                         MountKeeper& keeper) {
+  absl::Status end;
+  IBEMU_RETURN_IF_ERROR(server.ShowSystem(options.hosts, std::move(fuse),
+                                          keeper, [&](absl::Status shown) {
+                                            if (shown.ok())
+                                              return SayReady(server, socket);
+                                            end = std::move(shown);
+                                            server.Stop();
+                                          }));
+  IBEMU_RETURN_IF_ERROR(
+      Serve(server, socket, {SIGTERM, SIGINT, SIGHUP}, [] {}));
+  return end;
+}
+
 absl::Status Run(const DaemonOptions& options) {
   if (options.check) return CheckOnly(options);
+  UniqueFd fuse;
+  std::optional<MountKeeper> keeper;
+  if (options.system_wide) {
+    IBEMU_RETURN_IF_ERROR(OpenCuse().status());
+    IBEMU_ASSIGN_OR_RETURN(fuse, OpenFuse());
+    // Before anything is open that it should not keep open.
+    IBEMU_ASSIGN_OR_RETURN(
+        keeper, MountKeeper::Fork(fuse.get(), options.cover_sys_class));
+  }
   std::string path = options.socket;
   if (path.empty() || path.find('/') == std::string::npos) {
     IBEMU_RETURN_IF_ERROR(PrepareSocketDirectory(SocketDirectory()));
@@ -224,10 +275,10 @@ absl::Status Run(const DaemonOptions& options) {
                          ControlSocket::Claim(std::move(path)));
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                          Server::Load(options));
-  IBEMU_RETURN_IF_ERROR(Serve(*server, socket, {SIGTERM, SIGINT, SIGHUP}, [&] {
-    spdlog::info("ready: {} nodes, seed {}, socket {}", server->node_count(),
-                 server->seed(), socket.path());
-  }));
+  IBEMU_RETURN_IF_ERROR(
+      keeper ? ServeSystem(options, *server, socket, std::move(fuse), *keeper)
+             : Serve(*server, socket, {SIGTERM, SIGINT, SIGHUP},
+                     [&] { SayReady(*server, socket); }));
   spdlog::info("ended by a signal");
   return absl::OkStatus();
 }

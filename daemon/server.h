@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ibemu::daemon {
 
@@ -16,6 +17,11 @@ struct DaemonOptions {
   // ibemud, a free name there for a private daemon.
   std::string socket;
   bool check = false;  // load and verify only
+
+  // --front-end=cuse: the devices of `hosts`, for the whole machine.
+  bool system_wide = false;
+  std::vector<std::string> hosts;  // none: the first adapter
+  bool cover_sys_class = true;     // else the sysfs entries are at kSystemMount
 };
 
 // Runs ibemud until SIGTERM or SIGINT.  Returns what main() returns; errors go

@@ -16,11 +16,6 @@
 namespace ibemu::sysfs {
 namespace {
 
-// Linux's numbers: IB_UMAD_MAJOR and the first minors in user_mad.c and
-// uverbs_main.c.
-constexpr int kMajor = 231;
-constexpr int kFirstIssm = 64, kFirstUverbs = 192;
-
 std::string UmadName(int number) { return absl::StrCat("umad", number); }
 std::string IssmName(int number) { return absl::StrCat("issm", number); }
 std::string UverbsName(int number) { return absl::StrCat("uverbs", number); }

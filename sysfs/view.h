@@ -35,6 +35,13 @@ struct View {
   int cpu_count = 1;                // the machine's, for PCI's local_cpus
 };
 
+// Linux's device numbers: IB_UMAD_MAJOR and the first minors in user_mad.c and
+// uverbs_main.c.
+inline constexpr int kMajor = 231;
+inline constexpr int kFirstUmad = 0;
+inline constexpr int kFirstIssm = 64;
+inline constexpr int kFirstUverbs = 192;
+
 // libibumad 44 knows no more (UMAD_MAX_DEVICES, UMAD_MAX_PORTS) and has room
 // for names of 19 characters (UMAD_CA_NAME_LEN).
 inline constexpr int kMaxViewDevices = 32;

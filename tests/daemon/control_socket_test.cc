@@ -91,9 +91,11 @@ TEST_F(ControlSocketTest, AFileThatIsNoSocketStays) {
   EXPECT_EQ(Mode(path_), 0644);
 }
 
-TEST_F(ControlSocketTest, ADirectoryThatOthersMayEnterIsRefused) {
+TEST_F(ControlSocketTest, ADirectoryThatOthersMayLookIntoIsRefused) {
   EXPECT_TRUE(PrepareSocketDirectory(directory_ + "/new").ok());
   EXPECT_EQ(Mode(directory_ + "/new"), 0700);
+  ASSERT_EQ(chmod(directory_.c_str(), 0711), 0);
+  EXPECT_TRUE(PrepareSocketDirectory(directory_).ok());
   ASSERT_EQ(chmod(directory_.c_str(), 0755), 0);
   const absl::Status open = PrepareSocketDirectory(directory_);
   EXPECT_EQ(open.code(), StatusCode::kFailedPrecondition);

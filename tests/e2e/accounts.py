@@ -1,0 +1,57 @@
+"""Who runs the programs, and where they are."""
+
+import os
+import pathlib
+import shutil
+import tempfile
+
+import pytest
+
+from harness import Account
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NOBODY = 65534
+# No capability, not even in the bounding set: what a plain user has at most.
+PLAIN = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+         "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"]
+
+
+@pytest.fixture(scope="session")
+def scratch():
+    """A directory that everybody may enter (a clone below /root is closed)."""
+    with tempfile.TemporaryDirectory(prefix="ibemu-e2e-") as name:
+        path = pathlib.Path(name)
+        path.chmod(0o755)
+        yield path
+
+
+@pytest.fixture(scope="session")
+def build():
+    return ROOT / os.environ.get("IBEMU_BUILD", "build/release")
+
+
+@pytest.fixture(scope="session")
+def programs(scratch, build):
+    target = scratch / "bin"
+    target.mkdir()
+    for name in ("ibemu", "ibemud"):
+        shutil.copy(build / "daemon" / name, target / name)
+    return target
+
+
+def make_account(name, scratch, programs):
+    if name == "plain" and os.geteuid() == 0:
+        prefix, owner = PLAIN, NOBODY
+    elif name == "plain":
+        prefix, owner = [], os.geteuid()
+    elif os.geteuid() == 0:
+        prefix, owner = [], 0
+    else:
+        pytest.skip("running as root needs root")
+    home = pathlib.Path(tempfile.mkdtemp(prefix=f"{name}-", dir=scratch))
+    for path in (home, home / "run"):
+        path.mkdir(exist_ok=True)
+        path.chmod(0o700)
+        if os.geteuid() == 0:
+            os.chown(path, owner, owner)
+    return Account(name, prefix, home, programs)

@@ -1,0 +1,164 @@
+"""Devices for a whole machine: real character devices, made through CUSE."""
+
+import os
+import pathlib
+import re
+import signal
+import stat
+
+import pytest
+
+ABI = pathlib.Path(__file__).resolve().parents[2] / "e2e" / "umad_abi"
+# What pulls umad1's adapter out of its host, and plugs it in again.
+ADAPTER = {"UMAD_ABI_REMOVE": "ibemu device node-2 remove",
+           "UMAD_ABI_ADD": "ibemu device node-2 add"}
+NODES = ("umad0", "umad1", "issm0", "issm1")
+
+
+def transcript(text):
+    return dict(line.split(": ", 1) for line in text.splitlines())
+
+
+@pytest.fixture
+def cable(system):
+    """Two adapters and a cable between them."""
+    return system("back-to-back", ["node-1", "node-2"])
+
+
+def is_clean():
+    mounts = pathlib.Path("/proc/mounts").read_text()
+    return "ibemu" not in mounts and not any(
+        os.path.exists(f"/dev/infiniband/{name}") for name in NODES)
+
+
+def test_the_devices_do_what_linux_does(cable, build):
+    expected = {**transcript((ABI / "linux.txt").read_text()),
+                **transcript((ABI / "cuse.txt").read_text())}
+    program = build / "tests/e2e/umad_abi/umad_abi"
+    environment = {**cable.account.environment, **ADAPTER}
+    assert transcript(cable.run(program, env=environment).stdout) == expected
+
+
+def test_ibstat_and_ibnetdiscover_find_the_devices(cable):
+    assert cable.run("ibstat", "-l").stdout.split() == ["ibemu0", "ibemu1"]
+    assert "State: Active" in cable.run("ibstat", "ibemu1").stdout
+    found = cable.run("ibnetdiscover", "-C", "ibemu1").stdout
+    assert re.search(r'Ca\s+1 .*# "node-1"', found)
+
+
+def test_two_hosts_ping_each_other(cable):
+    server = cable.start("ibping", "-S", "-C", "ibemu1")
+    while cable.run("ibping", "-C", "ibemu0", "-c", "1", "2", check=False).returncode:
+        pass  # not there yet
+    done = cable.run("ibping", "-C", "ibemu0", "-c", "3", "2")
+    assert "3 packets transmitted, 3 received, 0% packet loss" in done.stdout
+    server.stop()
+
+
+def test_opensm_brings_up_a_fat_tree_and_saquery_lists_it(system):
+    tree = system("fat-tree:radix=8,levels=2", ["node-1", "node-32"],
+                  "--sm=none")
+    opensm = tree.start("opensm", "-f", "stdout")
+    opensm.wait_for("SUBNET UP")
+    records = tree.run("saquery", "-C", "ibemu1", "NodeRecord").stdout
+    assert records.count("NodeRecord dump") == 32 + 12
+    opensm.stop()
+
+
+def test_the_nodes_are_roots_alone(cable):
+    for name in NODES:
+        status = os.stat(f"/dev/infiniband/{name}")
+        assert stat.S_ISCHR(status.st_mode)
+        assert stat.S_IMODE(status.st_mode) == 0o600
+    plain = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    done = cable.run(*plain, "cat", "/dev/infiniband/umad0", check=False)
+    assert "Permission denied" in done.stderr
+    # Everybody may look at what sysfs tells.
+    assert cable.run(*plain, "ibstat", "-l").stdout.split() == ["ibemu0",
+                                                                 "ibemu1"]
+
+
+CLIENTS = """
+import os, select, sys
+way = sys.argv[1]
+umad = os.open("/dev/infiniband/umad0", os.O_RDWR)
+print("waits", flush=True)
+try:
+    if way == "read":
+        os.read(umad, 320)
+    elif way == "poll":
+        poll = select.poll()
+        poll.register(umad, select.POLLPRI)
+        print(poll.poll())
+    else:
+        os.open("/dev/infiniband/issm0", os.O_RDWR)
+        os.open("/dev/infiniband/issm0", os.O_RDWR)
+except OSError as error:
+    print(error)
+"""
+
+
+def test_a_killed_daemon_leaves_neither_nodes_nor_mounts_nor_waiting_programs(
+        system):
+    first = system("back-to-back", ["node-1", "node-2"])
+    clients = [first.start("/usr/bin/python3", "-c", CLIENTS, way)
+               for way in ("read", "poll", "issm")]
+    for client in clients:
+        client.wait_for("waits")
+    first.daemon.signal(signal.SIGKILL)
+    first.daemon.wait()
+    for client in clients:
+        assert client.wait() == 0, client.output
+    # The keeper of the mounts needs a moment.
+    while not is_clean():
+        os.sched_yield()
+    second = system("back-to-back", ["node-1", "node-2"])
+    assert second.run("ibstat", "-l").stdout.split() == ["ibemu0", "ibemu1"]
+
+
+def test_a_terminated_daemon_leaves_nothing(system):
+    one = system("back-to-back", ["node-1"])
+    assert not is_clean()
+    one.daemon.signal(signal.SIGTERM)
+    assert one.daemon.wait() == 0
+    while not is_clean():
+        os.sched_yield()
+
+
+def test_an_adapter_goes_and_comes_back(cable):
+    cable.run("ibemu", "device", "node-2", "remove")
+    assert cable.run("ibstat", "-l").stdout.split() == ["ibemu0"]
+    assert not os.path.exists("/dev/infiniband/umad1")
+    cable.run("ibemu", "device", "node-2", "add")
+    assert cable.run("ibstat", "-l").stdout.split() == ["ibemu0", "ibemu1"]
+    assert stat.S_ISCHR(os.stat("/dev/infiniband/umad1").st_mode)
+
+
+def test_without_sysfs_the_entries_are_in_run(system):
+    one = system("back-to-back", ["node-1"], "--sysfs=none")
+    assert not os.path.exists("/sys/class/infiniband")
+    assert os.listdir("/run/ibemu/sys/sys/class/infiniband") == ["ibemu0"]
+    assert stat.S_ISCHR(os.stat("/dev/infiniband/umad0").st_mode)
+    del one
+
+
+def test_a_second_daemon_is_refused_in_one_sentence(cable):
+    done = cable.run("ibemud", "--front-end=cuse", "--topology=back-to-back",
+                     "--name=other", check=False)
+    assert done.returncode == 1
+    assert "/run/ibemu/sys is in use" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert cable.run("ibstat", "-l").stdout.split() == ["ibemu0", "ibemu1"]
+
+
+def test_a_missing_module_is_named_with_the_cure(account):
+    account.run("busybox", "rmmod", "cuse")
+    try:
+        done = account.run("ibemud", "--front-end=cuse",
+                           "--topology=back-to-back", check=False)
+    finally:
+        account.run("busybox", "insmod", f"/usr/lib/uml/modules/"
+                    f"{os.uname().release}/kernel/fs/fuse/cuse.ko")
+    assert done.returncode == 1
+    assert "modprobe cuse" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
