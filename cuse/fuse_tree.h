@@ -31,7 +31,7 @@ class FuseTree {
     mode_t device_mode = 0600;  // as Linux gives umadN and issmN
     // Where `sys/` is to be found when its classes are bound elsewhere: then
     // their links lead there.  Empty: they are relative, as in sysfs.
-    std::string sys_path;
+    std::string sys_path{};
   };
 
   // `timers`, `view` and `workers` must outlive the tree.

@@ -187,6 +187,26 @@ TEST_F(TreeTest, LinksLeadWhereSysfsSays) {
               ::testing::EndsWith("/infiniband/ibemu0"));
 }
 
+// Bound on /sys/class/infiniband, a relative link would lead to /sys/devices.
+TEST_F(TreeTest, LinksOfClassesLeadToWhereTheWholeTreeIs) {
+  testing::KernelSide kernel;
+  FuseTree tree(timers_, view_, workers_,
+                FuseTree::Options{.sys_path = "/run/x"});
+  ASSERT_TRUE(tree.Serve(kernel.TakeServerFd()).ok());
+  kernel.SetPump([&] {
+    while (tree.HandleOne() == FuseResult::kHandled) continue;
+  });
+  kernel.Init();
+  const std::string device =
+      kernel.ReadLink(kernel.Walk("sys/class/infiniband/ibemu0").out.nodeid);
+  EXPECT_THAT(device, ::testing::StartsWith("/run/x/devices/pci"));
+  EXPECT_THAT(device, ::testing::EndsWith("/infiniband/ibemu0"));
+  const std::string place =
+      "sys" + device.substr(std::string_view("/run/x").size());
+  EXPECT_THAT(kernel.ReadLink(kernel.Walk(place + "/subsystem").out.nodeid),
+              ::testing::StartsWith("../"));
+}
+
 // [misc_fops]: so the kernel refuses lseek, pread and mmap.
 TEST_F(TreeTest, DeviceFilesAreStreamsWithoutACache) {
   EXPECT_EQ(kernel_.Open("dev/umad0", O_RDWR).flags,
