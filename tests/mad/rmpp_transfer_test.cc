@@ -277,6 +277,18 @@ TEST(RmppLongTransferTest, SixtyFourMebibytesGoBothWays) {
   EXPECT_THAT(scene.client.inbox, SizeIs(1));
 }
 
+// Whole, timed out or silent: Finish() tells.
+TEST(RmppLongTransferTest, SixtyFourMebibytesAreNeverCutShort) {
+  for (const PortFaults& cable : {kPoor, kAwful}) {
+    Scene scene(cable, /*seed=*/1, absl::Milliseconds(5));
+    scene.Ask(MgmtClass::kDevice, 64 * kMebibyte, std::nullopt,
+              absl::Milliseconds(5), /*retries=*/30);
+    scene.Ask(MgmtClass::kSubnetAdministration, std::nullopt, 64 * kMebibyte,
+              absl::Minutes(1), 0);
+    scene.Finish(absl::Minutes(5));
+  }
+}
+
 TEST(RmppLongTransferTest, SixteenMebibytesPassAPoorCable) {
   Scene scene(kPoor, /*seed=*/1, absl::Milliseconds(5));
   scene.Ask(MgmtClass::kSubnetAdministration, std::nullopt, 16 * kMebibyte,
