@@ -23,7 +23,7 @@ void ProbeArgument(WorkerPool& workers, pid_t tid, uint64_t address,
         probe->fault = absl::IsFailedPrecondition(written);
       },
       [probe, answer = std::move(answer)](WorkerPool::Outcome outcome) mutable {
-        answer(outcome == WorkerPool::Outcome::kDone && !probe->fault);
+        answer(outcome != WorkerPool::Outcome::kDone || !probe->fault);
       });
 }
 

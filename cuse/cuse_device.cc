@@ -40,8 +40,9 @@ class CuseDevice::Impl {
     IBEMU_RETURN_IF_ERROR(session_.Start(std::move(cuse), info, Table(), this));
     // The kernel asks at once who this is, makes the device while it takes the
     // answer, and ends the connection when it can't.
+    // Somebody may open it before we look again.
     if (HandleOne() == FuseResult::kHandled &&
-        HandleOne() == FuseResult::kNothing) {
+        HandleOne() != FuseResult::kEnded) {
       return absl::OkStatus();
     }
     return absl::AlreadyExistsError(absl::StrFormat(

@@ -96,7 +96,10 @@ void FuseDevices::WriteLong(fuse_req_t request, Handle& handle, Bytes data,
 void FuseDevices::FinishWrite(Handle& handle) {
   timers_.Cancel(handle.write_ends);
   if (!handle.writes.pending()) return;
+  const bool may_be_whole = handle.writes.MayBeWhole();
   SplitWrites::Whole whole = handle.writes.TakeWhole();
+  if (!may_be_whole)
+    return;  // broken off: a page was missing, or a signal came
   NoOne no_one;
   handle.file->Write({whole.head, std::move(whole.body)},
                      WriteReply(no_one, RequestId{}));

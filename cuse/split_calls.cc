@@ -20,7 +20,10 @@ SplitWrites::Verdict SplitWrites::Add(pid_t tid, uint64_t offset,
       // Addresses only: pages are taken when the bytes come.
       ReserveLarge(data_.body, std::min(*call, kLimit));
     }
-  } else if (tid != tid_ || offset != size() || size() + data.size() > kLimit) {
+  } else if (tid != tid_ || offset != size()) {
+    return Verdict::kInvalid;
+  } else if (size() + data.size() > kLimit) {
+    data_ = {};
     return Verdict::kInvalid;
   }
   const mad::Bytes head =

@@ -52,6 +52,9 @@ class SplitWrites {
   Verdict Add(pid_t tid, uint64_t offset, mad::Bytes data, size_t piece,
               size_t head_size = 0);
 
+  // False as long as more is known to be on its way.
+  bool MayBeWhole() const { return !total_ || size() >= *total_; }
+
   struct Whole {
     std::vector<std::byte> head, body;
   };

@@ -49,13 +49,14 @@ SystemDevices::~SystemDevices() {
 
 absl::Status SystemDevices::Follow(const sysfs::View& view) {
   std::set<std::string> wanted;
+  absl::Status status;
   for (const sysfs::ViewDevice& shown : view.devices) {
     const int first = shown.host->device().first_port();
     for (size_t i = 0; i < shown.umads.size(); ++i) {
       for (const bool is_issm : {false, true}) {
         wanted.insert(NameOf(shown.umads[i], is_issm));
-        IBEMU_RETURN_IF_ERROR(Make(shown.host, first + static_cast<int>(i),
-                                   shown.umads[i], is_issm));
+        status.Update(Make(shown.host, first + static_cast<int>(i),
+                           shown.umads[i], is_issm));
       }
     }
   }
@@ -64,7 +65,7 @@ absl::Status SystemDevices::Follow(const sysfs::View& view) {
     if (!wanted.contains(device->first)) End(device);
     device = next;
   }
-  return absl::OkStatus();
+  return status;
 }
 
 absl::Status SystemDevices::Make(const std::shared_ptr<mad::Host>& host,

@@ -34,7 +34,8 @@ class SystemDevices {
   // Makes the devices that `view` has and this has not, and ends those that it
   // has no more.
   //
-  // Errors: OpenCuse()'s, CuseDevice::Serve()'s; the devices made so far stay.
+  // Errors: the first of OpenCuse()'s and CuseDevice::Serve()'s; it does what
+  // it can nevertheless.
   absl::Status Follow(const sysfs::View& view);
 
  private:

@@ -18,9 +18,10 @@ constexpr int kMaxHops = 4096;
 // The same for multicast, whose loops also multiply.
 constexpr int kMaxMulticastHops = 256;
 
-// So many packets cross in one turn, some 50 us; a long RMPP message has tens
-// of thousands, and the loop has other clients.
-constexpr int kTurn = 256;
+// What crosses in one turn, in packets and links crossed: some 50 us.  A long
+// RMPP message has tens of thousands of packets, a multicast one as many
+// copies, and the loop has other clients.
+constexpr int64_t kTurn = 512;
 
 // Packets that delayed links hold at most, all together.
 constexpr size_t kMaxLate = 1 << 17;
@@ -139,11 +140,13 @@ void Forwarder::Schedule() {
 
 void Forwarder::Drain() {
   Flight flight;  // a copy: the queue may grow under our feet
-  int left = kTurn;
+  int64_t left = kTurn;
   while (true) {
-    for (; left > 0 && !queue_.empty(); --left) {
+    while (left > 0 && !queue_.empty()) {
+      const uint64_t before = totals_.hops;
       queue_.PopInto(flight);
       Walk(flight);
+      left -= 1 + static_cast<int64_t>(totals_.hops - before);
     }
     if (after_delivery_.empty()) break;
     std::vector<Timers::Task> tasks;

@@ -16,6 +16,10 @@ constexpr absl::Duration kLongestAckTime = absl::Seconds(2);
 constexpr absl::Duration kTotalTime = absl::Seconds(40);
 constexpr absl::Duration kRememberTime = absl::Seconds(10);
 
+// So many segments leave at once.  A peer may open its window as wide as it
+// likes: what is on its way must not outgrow what crosses meanwhile.
+constexpr uint32_t kBurst = 256;
+
 absl::Duration AckTime(absl::Duration timeout) {
   const bool reasonable =
       timeout > absl::ZeroDuration() && timeout <= kLongestAckTime;
@@ -83,11 +87,17 @@ uint32_t RmppAgent::FirstWindow(const Transaction& transaction,
 
 void RmppAgent::SendWindow(Transaction& transaction) {
   Dispatcher& dispatcher = agent_.dispatcher();
-  while (transaction.rmpp->NextSegment(transaction.packet.mad)) {
+  for (uint32_t left = kBurst;
+       left > 0 && transaction.rmpp->NextSegment(transaction.packet.mad);
+       --left) {
     dispatcher.Transmit(transaction.packet)
         .IgnoreError();  // the timer repeats it
   }
-  Rearm(transaction);
+  if (transaction.rmpp->ready()) {
+    agent_.Arm(transaction, absl::ZeroDuration());  // goes on in OnTimeout()
+  } else {
+    Rearm(transaction);
+  }
 }
 
 void RmppAgent::Rearm(Transaction& transaction) {
@@ -97,7 +107,9 @@ void RmppAgent::Rearm(Transaction& transaction) {
 }
 
 bool RmppAgent::OnTimeout(Transaction& transaction) {
-  if (!transaction.rmpp->OnTimeout()) return false;
+  if (!transaction.rmpp->ready() && !transaction.rmpp->OnTimeout()) {
+    return false;
+  }
   SendWindow(transaction);
   return true;
 }

@@ -29,7 +29,7 @@ RmppSender::RmppSender(std::vector<std::byte> message, size_t header_bytes,
       retries_left_(retries) {}
 
 bool RmppSender::NextSegment(MadBytes& segment) {
-  if (sent_ == segments_ || sent_ >= window_last_) return false;
+  if (!ready()) return false;
   ++sent_;
 
   const size_t each = kMadBytes - header_bytes_;

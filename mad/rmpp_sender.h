@@ -26,6 +26,9 @@ class RmppSender {
   // Fills `segment` with the next one to send.  False: wait.
   bool NextSegment(MadBytes& segment);
 
+  // Whether NextSegment() has one now.
+  bool ready() const { return sent_ < segments_ && sent_ < window_last_; }
+
   // What is wrong with a packet of the receiver, whatever was sent; the answer
   // is an ABORT with this code.  Requires a type other than DATA.
   static std::optional<RmppStatus> Check(const RmppHeader& control);
