@@ -1,7 +1,8 @@
 """umad and issm, case by case, as Linux does them.
 
 umad_abi (its sources stand in umad_abi/) tells what it observes; linux.txt holds
-what Linux 6.1 does, run_mode.txt the lines that FUSE makes different.
+what Linux 6.1 does, after recordings of it, run_mode.txt the lines that FUSE
+makes different.
 """
 
 import pathlib
