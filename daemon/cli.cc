@@ -111,4 +111,14 @@ int Fail(std::string_view name, const absl::Status& status) {
   return 1;
 }
 
+void OnUse(CLI::App& command, Action& action, std::string name,
+           std::function<absl::Status()> act) {
+  command.callback([&action, name = std::move(name), act = std::move(act)] {
+    action = [name, act] {
+      const absl::Status status = act();
+      return status.ok() ? 0 : Fail("ibemu " + name, status);
+    };
+  });
+}
+
 }  // namespace ibemu::daemon

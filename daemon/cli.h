@@ -35,6 +35,11 @@ std::optional<int> Parse(CLI::App& app, std::vector<std::string> arguments);
 // Prints "NAME: MESSAGE" on stderr.  Returns 1.
 int Fail(std::string_view name, const absl::Status& status);
 
+// Lets `action` be `act` when `command` is used; its error is told as that of
+// "ibemu NAME".
+void OnUse(CLI::App& command, Action& action, std::string name,
+           std::function<absl::Status()> act);
+
 // The commands of ibemu.  Each adds its own and sets `action` when it is used.
 void AddRun(CLI::App& app, Action& action);
 void AddStatus(CLI::App& app, Action& action);   // status, nodes, links

@@ -108,12 +108,7 @@ CLI::App* Add(CLI::App& app, Action& action, const char* name, const char* help,
   command->add_option("--fabric", flags->fabric);
   command->add_option("target", flags->target)->required();
   command->add_option("direction", flags->direction)->required();
-  command->callback([flags, &action, change, name] {
-    action = [flags, change, name] {
-      const absl::Status status = change(*flags);
-      return status.ok() ? 0 : Fail(absl::StrCat("ibemu ", name), status);
-    };
-  });
+  OnUse(*command, action, name, [flags, change] { return change(*flags); });
   return command;
 }
 

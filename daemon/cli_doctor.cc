@@ -8,6 +8,7 @@
 
 #include "daemon/cli.h"
 #include "daemon/doctor.h"
+#include "daemon/rpc.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
@@ -43,7 +44,7 @@ void PrintJson(const std::vector<Finding>& findings) {
                     {"what", finding.what},
                     {"cure", finding.cure}});
   }
-  std::printf("%s\n", list.dump(2).c_str());
+  std::fputs(DumpForPeople(list).c_str(), stdout);
 }
 
 void PrintText(const std::vector<Finding>& findings) {

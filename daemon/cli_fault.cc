@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "daemon/cli.h"
 #include "daemon/client.h"
+#include "daemon/rpc.h"
 #include "daemon/table.h"
 #include "nlohmann/json.hpp"
 
@@ -80,9 +81,7 @@ absl::Status List(const Flags& flags) {
                          Call(flags, "fault.list", json::object()));
   const json& faults = result["faults"];
   if (flags.json) {
-    std::printf(
-        "%s\n",
-        faults.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    std::fputs(DumpForPeople(faults).c_str(), stdout);
     return absl::OkStatus();
   }
   Table table({"FAULT", "LINK", "DIR", "WHAT", "PACKETS", "LOST", "CORRUPTED",
@@ -119,12 +118,7 @@ void AddFault(CLI::App& app, Action& action) {
     CLI::App* command = fault->add_subcommand(name);
     SetHelp(*command, kHelp);
     command->add_option("--fabric", flags->fabric);
-    command->callback([flags, &action, act] {
-      action = [flags, act] {
-        const absl::Status status = act(*flags);
-        return status.ok() ? 0 : Fail("ibemu fault", status);
-      };
-    });
+    OnUse(*command, action, "fault", [flags, act] { return act(*flags); });
     return command;
   };
   CLI::App* add = part("add", Add);

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "daemon/cli.h"
 #include "daemon/client.h"
+#include "daemon/rpc.h"
 #include "daemon/table.h"
 #include "nlohmann/json.hpp"
 
@@ -61,9 +62,7 @@ struct Flags {
 };
 
 void Print(const std::string& text) { std::fputs(text.c_str(), stdout); }
-void Print(const json& value) {
-  Print(value.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-}
+void Print(const json& value) { Print(DumpForPeople(value)); }
 
 std::string Text(const json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -202,12 +201,7 @@ void Add(CLI::App& app, Action& action, const char* name, const char* help,
   command->add_option("--fabric", flags->fabric);
   command->add_flag("--json", flags->json);
   if (can_be_long) command->add_flag("--all", flags->all);
-  command->callback([flags, &action, show, name] {
-    action = [flags, show, name] {
-      const absl::Status status = show(*flags);
-      return status.ok() ? 0 : Fail(absl::StrCat("ibemu ", name), status);
-    };
-  });
+  OnUse(*command, action, name, [flags, show] { return show(*flags); });
 }
 
 }  // namespace

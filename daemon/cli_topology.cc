@@ -136,12 +136,8 @@ void AddTopology(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<Flags>();
   command->add_option("--format", flags->format);
   command->add_option("--fabric", flags->fabric);
-  command->callback([flags, &action] {
-    action = [flags] {
-      const absl::Status status = Export(flags->format, flags->fabric);
-      return status.ok() ? 0 : Fail("ibemu export", status);
-    };
-  });
+  OnUse(*command, action, "export",
+        [flags] { return Export(flags->format, flags->fabric); });
 }
 
 }  // namespace ibemu::daemon

@@ -48,6 +48,10 @@ std::string Dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+std::string DumpForPeople(const json& value) {
+  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
 Parameters::Parameters(const json& object) : object_(object) {}
 
 const json* Parameters::Find(std::string_view name) {

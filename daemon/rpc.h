@@ -84,6 +84,9 @@ absl::StatusOr<nlohmann::json> ReadResponse(std::string_view line);
 // JSON text on one line; bytes that are not UTF-8 become U+FFFD.
 std::string Dump(const nlohmann::json& value);
 
+// The same, indented, and with a line end.
+std::string DumpForPeople(const nlohmann::json& value);
+
 }  // namespace ibemu::daemon
 
 #endif  // IBEMU_DAEMON_RPC_H_

@@ -281,10 +281,9 @@ void Endpoints::OnGmp(PortId id, const Packet& packet) {
 
 bool Endpoints::TakeGrh(const NodePort& port, const Packet& packet,
                         mad::Arrival& arrival) const {
-  constexpr uint64_t kMulticastPrefix = 0xff;
   const RouteHeader& grh = *packet.grh;
   std::optional<uint8_t> index = FindGid(port, grh.dgid);
-  if (!index && grh.dgid.prefix >> 56 == kMulticastPrefix) index = 0;
+  if (!index && mad::IsMulticast(grh.dgid)) index = 0;
   if (!index) return false;
   arrival.grh = mad::GlobalRoute{.gid = grh.sgid,
                                  .flow_label = grh.flow_label,

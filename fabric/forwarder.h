@@ -30,7 +30,7 @@ class PacketSink {
 };
 
 // A link takes no time and a packet crosses the fabric in one go, unless a
-// fault stage on its way wants otherwise.  Packets cross in the order they were
+// fault lane on its way wants otherwise.  Packets cross in the order they were
 // sent; when there are many, other tasks and timers have their turn in between.
 class Forwarder {
  public:

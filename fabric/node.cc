@@ -23,11 +23,8 @@ uint16_t NodePort::PKeyAt(int index) const {
 }
 
 int NodePort::FindPKey(uint16_t p_key) const {
-  constexpr unsigned kPartition = 0x7fff;
-  if ((p_key & kPartition) == 0) return -1;
   const auto matches = [p_key](uint16_t entry) {
-    return ((entry ^ p_key) & kPartition) == 0 &&
-           ((entry | p_key) & ~kPartition) != 0;
+    return mad::MayTalk(p_key, entry);
   };
   if (!tables || tables->p_keys.empty()) return matches(kDefaultPKey) ? 0 : -1;
   const auto& keys = tables->p_keys;

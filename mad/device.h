@@ -19,7 +19,7 @@ class DeviceListener {
   // State, LID, LMC, SM LID, P_Key or GID table of `port` changed.
   virtual void OnPortEvent(int port) = 0;
 
-  // The device is gone: its ports' Transmit() fails from now on.  The listeners
+  // The device is gone: its ports' Transmit() fails while it is.  The listeners
   // of device and ports must let go of their places in this call: the adapter
   // may come back, for another host.
   virtual void OnRemoved() = 0;

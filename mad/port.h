@@ -46,7 +46,7 @@ class Port {
   //
   // Errors (they are those of creating an address handle in a driver):
   //   InvalidArgument  the GRH's gid_index is outside the GID table
-  //   Unavailable      the device is gone; every later call fails too
+  //   Unavailable      the device is gone: until it is back, for another host
   virtual absl::Status Transmit(const Outgoing& packet) = 0;
 
   // Hands `request` to the port's own agents at once, without the wire.

@@ -7,8 +7,6 @@ namespace ibemu::mad {
 namespace {
 
 constexpr uint32_t kMulticastQp = 0xffffff;
-constexpr uint16_t kFullMember = 0x8000;
-constexpr uint64_t kMulticastPrefix = 0xff;
 constexpr uint8_t kMostHops = 0xff;
 
 bool IsRedirect(Bytes answer) {
@@ -17,17 +15,7 @@ bool IsRedirect(Bytes answer) {
   return (status & static_cast<uint16_t>(MadStatus::kRedirect)) != 0;
 }
 
-// A partition has members that all may talk to, and limited ones that may talk
-// to the former only: IBA vol 1 §10.9.3.
-bool MayTalk(uint16_t a, uint16_t b) {
-  const auto partition = [](uint16_t key) { return key & ~kFullMember; };
-  return partition(a) != 0 && partition(a) == partition(b) &&
-         ((a | b) & kFullMember) != 0;
-}
-
-bool CanBeAsked(const Gid& gid) {
-  return gid != Gid{} && gid.prefix >> 56 != kMulticastPrefix;
-}
+bool CanBeAsked(const Gid& gid) { return gid != Gid{} && !IsMulticast(gid); }
 
 }  // namespace
 

@@ -93,15 +93,13 @@ void RmppAgent::SendWindow(Transaction& transaction) {
     dispatcher.Transmit(transaction.packet)
         .IgnoreError();  // the timer repeats it
   }
-  if (transaction.rmpp->ready()) {
-    agent_.Arm(transaction, absl::ZeroDuration());  // goes on in OnTimeout()
-  } else {
-    Rearm(transaction);
-  }
+  Rearm(transaction);
 }
 
 void RmppAgent::Rearm(Transaction& transaction) {
-  agent_.Arm(transaction, transaction.rmpp->all_acknowledged()
+  const RmppSender& sender = *transaction.rmpp;
+  agent_.Arm(transaction, sender.ready() ? absl::ZeroDuration()
+                          : sender.all_acknowledged()
                               ? transaction.timeout
                               : AckTime(transaction.timeout));
 }

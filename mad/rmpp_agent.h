@@ -41,11 +41,11 @@ class RmppAgent {
   // An active RMPP packet for the agent.  Gives the message that it completes.
   std::optional<IncomingMessage> OnPacket(const Arrival& arrival);
 
-  // Starts the timer of a send anew: it waits for an ACK or, when all is
-  // acknowledged, for the answer.
+  // Starts the timer of a send anew: it goes on with its window when others had
+  // their turn, waits for an ACK or, when all is acknowledged, for the answer.
   void Rearm(Transaction& transaction);
 
-  // No ACK came in time.  False: it was the last try.
+  // The timer rang.  False: no ACK came, and it was the last try.
   bool OnTimeout(Transaction& transaction);
 
   // Forgets messages that are on their way in.

@@ -42,9 +42,10 @@ class RmppReceiver {
   // header: the sender's length says so.  Requires complete(); once.
   std::vector<std::byte> TakeMessage() { return std::move(message_); }
 
-  // Bytes of memory that the message takes so far.  Whatever the sender
-  // announces, at most 8 times what has arrived without a gap, or what ends
-  // with the window.
+  // Bytes set aside for the message so far, for tests.  Whatever the sender
+  // announces: at most 8 times what has arrived without a gap, or what ends
+  // with the window; after the first megabyte up to 256 MiB or twice that,
+  // which are addresses until something is written there.
   size_t capacity() const { return message_.capacity(); }
 
  private:

@@ -42,6 +42,16 @@ struct Gid {
 };
 static_assert(wire::Tiles<Gid>());
 
+constexpr bool IsMulticast(const Gid& gid) { return gid.prefix >> 56 == 0xff; }
+
+// Whether two P_Keys may talk.  A partition has members that all may talk to,
+// and limited ones that may talk to the former only: IBA vol 1 §10.9.3.
+constexpr bool MayTalk(uint16_t a, uint16_t b) {
+  constexpr unsigned kPartition = 0x7fff;  // the rest: full membership
+  return (a & kPartition) != 0 && ((a ^ b) & kPartition) == 0 &&
+         ((a | b) & ~kPartition) != 0;
+}
+
 // Prefix of link-local GIDs, and of a subnet whose manager chose none.
 inline constexpr uint64_t kDefaultGidPrefix = 0xfe80'0000'0000'0000;
 

@@ -6,44 +6,27 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/daemon/method_caller.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
 
-class NobodyInParticular : public Caller {
- public:
-  UniqueFd TakeDescriptor() override { return UniqueFd(); }
-  int pid() const override { return 1; }
-  void Keep(std::shared_ptr<void>) override {}
-};
-
 // Three hosts on one switch.  Views need a kernel: tests/e2e has them.
-class AttachmentsTest : public ::testing::Test {
+class AttachmentsTest : public ::testing::Test, protected MethodCaller {
  protected:
-  AttachmentsTest() { attachments_.AddTo(dispatcher_); }
+  AttachmentsTest() { attachments_.AddTo(dispatcher); }
 
-  json Call(const std::string& method, const json& parameters) {
-    NobodyInParticular caller;
-    return json::parse(dispatcher_.Handle(
-        json{{"id", 1}, {"method", method}, {"params", parameters}}.dump(),
-        caller));
-  }
-  std::string Error(const std::string& method, const json& parameters) {
-    return Call(method, parameters)["error"].value("message", "");
-  }
   void Set(const std::string& node, bool present) {
-    const json response =
-        Call("device.set", {{"node", node}, {"present", present}});
-    EXPECT_EQ(response["result"], (json{{"present", present}})) << response;
+    EXPECT_EQ(Result("device.set", {{"node", node}, {"present", present}}),
+              (json{{"present", present}}));
   }
 
   std::unique_ptr<Loop> loop_ = MakeLoop().value();
   fabric::Fabric fabric_{fabric::LoadTopology("single-switch:hosts=3").value(),
                          *loop_, fabric::FabricOptions{}};
   Attachments attachments_{*loop_, fabric_};
-  Dispatcher dispatcher_;
 };
 
 TEST_F(AttachmentsTest, ADeviceThatNobodyUsesIsRemovedAndAdded) {

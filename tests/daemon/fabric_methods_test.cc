@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "testing/virtual_timers.h"
+#include "tests/daemon/method_caller.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -15,42 +16,20 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-class NobodyInParticular : public Caller {
- public:
-  UniqueFd TakeDescriptor() override { return UniqueFd(); }
-  int pid() const override { return 1; }
-  void Keep(std::shared_ptr<void>) override {}
-};
-
 // Four hosts on one switch.
-class FabricMethodsTest : public ::testing::Test {
+class FabricMethodsTest : public ::testing::Test, protected MethodCaller {
  protected:
   FabricMethodsTest() {
-    methods_.AddTo(dispatcher_);
+    methods_.AddTo(dispatcher);
     timers_.RunFor(absl::Seconds(1));
   }
 
-  json Call(const std::string& method, const json& parameters) {
-    NobodyInParticular caller;
-    return json::parse(dispatcher_.Handle(
-        json{{"id", 1}, {"method", method}, {"params", parameters}}.dump(),
-        caller));
-  }
-  json Result(const std::string& method, const json& parameters) {
-    const json response = Call(method, parameters);
-    EXPECT_TRUE(response.contains("result")) << response;
-    return response.value("result", json());
-  }
-  std::string Error(const std::string& method, const json& parameters) {
-    return Call(method, parameters)["error"].value("message", "");
-  }
   int LinksUp() { return methods_.Summary()["links_up"].get<int>(); }
 
   ibemu::testing::VirtualTimers timers_;
   fabric::Fabric fabric_{fabric::LoadTopology("single-switch:hosts=4").value(),
                          timers_, fabric::FabricOptions{}};
   FabricMethods methods_{timers_, fabric_};
-  Dispatcher dispatcher_;
 };
 
 TEST_F(FabricMethodsTest, NodesTellWhatTheyAre) {

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/daemon/method_caller.h"
 #include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
@@ -18,33 +19,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class NobodyInParticular : public Caller {
- public:
-  UniqueFd TakeDescriptor() override { return UniqueFd(); }
-  int pid() const override { return 1; }
-  void Keep(std::shared_ptr<void>) override {}
-};
-
 // Host-1 and host-2 on one switch, and the methods of its faults.
-struct FaultedRow {
+struct FaultedRow : MethodCaller {
   explicit FaultedRow(uint64_t seed = 1) : row(1, seed) {
     row.Configure();
     methods.AddTo(dispatcher);
-  }
-
-  json Call(const std::string& method, const json& parameters) {
-    NobodyInParticular caller;
-    return json::parse(dispatcher.Handle(
-        json{{"id", 1}, {"method", method}, {"params", parameters}}.dump(),
-        caller));
-  }
-  json Result(const std::string& method, const json& parameters) {
-    const json response = Call(method, parameters);
-    EXPECT_TRUE(response.contains("result")) << response;
-    return response.value("result", json());
-  }
-  std::string Error(const std::string& method, const json& parameters) {
-    return Call(method, parameters)["error"].value("message", "");
   }
 
   static json Words(const std::string& line) {
@@ -82,7 +61,6 @@ struct FaultedRow {
 
   fabric::RowFabric row;
   FaultMethods methods{row.fabric};
-  Dispatcher dispatcher;
 };
 
 class FaultMethodsTest : public ::testing::Test, protected FaultedRow {};

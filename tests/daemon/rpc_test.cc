@@ -5,19 +5,13 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/daemon/nobody.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-
-class NobodyInParticular : public Caller {
- public:
-  UniqueFd TakeDescriptor() override { return UniqueFd(); }
-  int pid() const override { return 1; }
-  void Keep(std::shared_ptr<void>) override {}
-};
 
 class DispatcherTest : public ::testing::Test {
  protected:

@@ -16,20 +16,14 @@
 #include "nlohmann/json.hpp"
 #include "testing/row_topology.h"
 #include "testing/virtual_timers.h"
+#include "tests/daemon/nobody.h"
 
 namespace {
 
-using ibemu::UniqueFd;
 using ibemu::daemon::Caller;
 using ibemu::daemon::Dispatcher;
+using ibemu::daemon::NobodyInParticular;
 using ibemu::daemon::Parameters;
-
-class NobodyInParticular : public Caller {
- public:
-  UniqueFd TakeDescriptor() override { return UniqueFd(); }
-  int pid() const override { return 1; }
-  void Keep(std::shared_ptr<void>) override {}
-};
 
 Dispatcher MakeDispatcher() {
   Dispatcher dispatcher;

@@ -108,8 +108,7 @@ void Vectored(Line& line) {
   const iovec parts[] = {{&header, sizeof header}, {mad.data(), mad.size()}};
   line.Say("writev", ErrnoOf(writev(umad.fd(), parts, 2)));
   umad.Send(0, {.timeout_ms = 10'000}, Mad(kPerf, kGet, 2, 1));
-  pollfd waiting{.fd = umad.fd(), .events = POLLIN, .revents = 0};
-  poll(&waiting, 1, 10'000);
+  umad.WaitReadable();
   line.Say("readv", ErrnoOf(readv(umad.fd(), parts, 2)));
 }
 
@@ -151,8 +150,7 @@ std::string Events(short events) {
 // Lets an answer of the other end's PMA be readable.
 void Ask(const Umad& umad, int agent) {
   umad.Send(agent, {.timeout_ms = 10'000}, Mad(kPerf, kGet, 1, 1));
-  pollfd waiting{.fd = umad.fd(), .events = POLLIN, .revents = 0};
-  poll(&waiting, 1, 10'000);
+  umad.WaitReadable();
 }
 
 void PollMasks(Line& line) {

@@ -4,8 +4,6 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +11,7 @@
 #include <string>
 
 #include "cases.h"
+#include "child.h"
 
 namespace umad_abi {
 namespace {
@@ -50,33 +49,24 @@ void Exclusive(Line& line) {
 
 void Blocks(Line& line) {
   const int first = Open(O_RDWR);
-  const pid_t child = fork();
-  if (child == 0) {
+  const pid_t child = StartWaiting([first] {
     close(first);  // the child's copy would hold it, too
     const int second = Open(O_RDWR);
-    _exit(second < 0 ? 1 : IsSm() == 1 ? 0 : 2);
-  }
-  AwaitSleep(child);
+    return second < 0 ? 1 : IsSm() == 1 ? 0 : 2;
+  });
   close(first);
-  int status = 0;
-  waitpid(child, &status, 0);
-  line.Say("a second open waits: exit", WEXITSTATUS(status));
+  line.Say("a second open waits: exit", ExitStatus(child));
   line.Say("IsSM", IsSm());
 }
 
-void OnAlarm(int) {}
-
 void Interrupted(Line& line) {
   const int first = Open(O_RDWR);
-  struct sigaction action {};
-  action.sa_handler = OnAlarm;  // without SA_RESTART
-  sigaction(SIGALRM, &action, nullptr);
-  // Again and again, in case the first comes before the open.
-  const itimerval often{{0, 20'000}, {0, 20'000}};
-  setitimer(ITIMER_REAL, &often, nullptr);
-  line.Say("open " + Opened(Open(O_RDWR)));
-  const itimerval never{};
-  setitimer(ITIMER_REAL, &never, nullptr);
+  const pid_t child = StartWaiting([] {
+    OnSignal(SIGALRM, [](int) {});
+    return -Open(O_RDWR);
+  });
+  kill(child, SIGALRM);
+  line.Say("open", -ExitStatus(child));
   close(first);
   const int again = Open(O_RDWR | O_NONBLOCK);
   line.Say("then " + Opened(again));
@@ -88,23 +78,13 @@ void DupAndFork(Line& line) {
   const int twin = dup(first);
   close(first);
   line.Say("a dup stays: IsSM", IsSm());
-  int go[2];
-  if (pipe2(go, O_CLOEXEC) != 0) return;
-  const pid_t child = fork();
-  if (child == 0) {
-    close(go[1]);
-    char byte;
-    (void)!read(go[0], &byte, 1);
-    _exit(0);
-  }
-  close(go[0]);
+  const pid_t child = StartWaiting(pause);
   close(twin);
   line.Say("a child's stays: IsSM", IsSm());
   line.Say("open " + Opened(Open(O_RDWR | O_NONBLOCK)));
   kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
-  close(go[1]);
   // The kernel closes a killed child's files before its parent hears of it.
+  ExitStatus(child);
   line.Say("killed: IsSM", IsSm());
 }
 

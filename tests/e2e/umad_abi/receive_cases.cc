@@ -2,7 +2,6 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,18 +10,11 @@
 #include <string>
 
 #include "cases.h"
+#include "child.h"
+#include "vendor_ends.h"
 
 namespace umad_abi {
 namespace {
-
-// Two ends: `here` sends, `there` has an agent for Send of kVendor.
-struct Ends {
-  Umad here{0};
-  Umad there{1};
-  int sender = here.Register({});
-  int receiver =
-      there.Register({.mgmt_class = kVendor, .methods = {kSend}, .oui = kOui});
-};
 
 std::string Text(const uint8_t (&gid)[16]) {
   std::string text;
@@ -36,7 +28,7 @@ std::string Text(const uint8_t (&gid)[16]) {
 }
 
 void RxHeader(Line& line) {
-  const Ends ends;
+  const VendorEnds ends;
   ends.here.Send(ends.sender, {}, Mad(kVendor, kSend, 1));
   const Packet packet = ends.there.Next();
   const ib_user_mad_hdr& header = packet.header;
@@ -63,7 +55,7 @@ void RxHeaderOld(Line& line) {
 }
 
 void RxId(Line& line) {
-  const Ends ends;
+  const VendorEnds ends;
   const int second = ends.there.Register(
       {.mgmt_class = kVendor, .methods = {kGet}, .oui = kOui});
   for (const int method : {kGet, kSend}) {
@@ -74,7 +66,7 @@ void RxId(Line& line) {
 }
 
 void RxServiceLevel(Line& line) {
-  const Ends ends;
+  const VendorEnds ends;
   ib_user_mad_hdr header = HeaderFor(ends.sender, {.lid = LidOf(1)});
   header.sl = 5;
   ends.here.Write(header, Mad(kVendor, kSend, 1));
@@ -93,7 +85,7 @@ ib_user_mad_hdr HeaderWithGrh(int agent, const std::string& gid) {
 }
 
 void RxGrh(Line& line) {
-  const Ends ends;
+  const VendorEnds ends;
   ends.here.Write(HeaderWithGrh(ends.sender, GidOf(1, 0)),
                   Mad(kVendor, kSend, 1));
   const ib_user_mad_hdr header = ends.there.Next().header;
@@ -106,21 +98,21 @@ void RxGrh(Line& line) {
 }
 
 void ForeignGid(Line& line) {
-  const Ends ends;
+  const VendorEnds ends;
   line.Say("write", ends.here.Write(HeaderWithGrh(ends.sender, "fe80::1234"),
                                     Mad(kVendor, kSend, 1)));
   line.Say("arrived", static_cast<long>(ends.there.Arrived().size()));
 }
 
 void AddressErrors(Line& line) {
-  const Ends ends;
+  const VendorEnds ends;
   ib_user_mad_hdr header = HeaderWithGrh(ends.sender, GidOf(1, 0));
   header.gid_index = 255;
   line.Say("gid_index 255", ends.here.Write(header, Mad(kVendor, kSend, 1)));
 }
 
 void ReadShort(Line& line) {
-  const Ends ends;
+  const VendorEnds ends;
   ends.here.Send(ends.sender, {}, Mad(kVendor, kSend, 1));
   ends.here.Send(ends.sender, {}, Mad(kVendor, kSend, 2));
   line.Say("319", ends.there.Next(319).result);
@@ -136,7 +128,7 @@ void ReadShort(Line& line) {
 }
 
 void FifoOverAgents(Line& line) {
-  const Ends ends;
+  const VendorEnds ends;
   ends.there.Register({.mgmt_class = kVendor, .methods = {kGet}, .oui = kOui});
   for (int tid = 1; tid <= 6; ++tid) {
     ends.here.Send(
@@ -164,21 +156,15 @@ int InterruptedRead(int flags) {
   std::memcpy(whole.data(), &header, sizeof header);
   whole.insert(whole.end(), mad.begin(), mad.end());
   sender = here.fd();
-  const pid_t child = fork();
-  if (child == 0) {
-    struct sigaction action {};
-    action.sa_handler = [](int) {
-      (void)!write(sender, whole.data(), whole.size());
-    };
-    action.sa_flags = flags;
-    sigaction(SIGUSR1, &action, nullptr);
-    _exit(there.Read().result == 320 ? 0 : errno);
-  }
-  AwaitSleep(child);
+  const pid_t child = StartWaiting([&] {
+    OnSignal(
+        SIGUSR1, [](int) { (void)!write(sender, whole.data(), whole.size()); },
+        flags);
+    return there.Read().result == 320 ? 0 : errno;
+  });
   kill(child, SIGUSR1);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return status == 0 ? 320 : -WEXITSTATUS(status);
+  const int status = ExitStatus(child);
+  return status == 0 ? 320 : -status;
 }
 
 void ReadSignal(Line& line) { line.Say("read", InterruptedRead(0)); }
@@ -189,13 +175,10 @@ void BlockingRead(Line& line) {
   there.Register({.mgmt_class = kVendor, .methods = {kSend}, .oui = kOui});
   const Umad here(0);
   const int agent = here.Register({});
-  const pid_t child = fork();
-  if (child == 0) _exit(there.Read().result == 320 ? 0 : 1);
-  AwaitSleep(child);
+  const pid_t child =
+      StartWaiting([&] { return there.Read().result == 320 ? 0 : 1; });
   here.Send(agent, {}, Mad(kVendor, kSend, 7));
-  int status = 0;
-  waitpid(child, &status, 0);
-  line.Say("woken by a MAD: exit", WEXITSTATUS(status));
+  line.Say("woken by a MAD: exit", ExitStatus(child));
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // REGISTER_AGENT, REGISTER_AGENT2, UNREGISTER_AGENT.
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
@@ -269,8 +268,7 @@ void UnregQueued(Line& line) {
       there.Register({.mgmt_class = kBaseboard, .methods = {kSend}});
   const Umad here(0);
   here.Send(here.Register({}), {}, Mad(kBaseboard, kSend, 5));
-  pollfd waiting{.fd = there.fd(), .events = POLLIN, .revents = 0};
-  poll(&waiting, 1, 10'000);
+  there.WaitReadable();
   line.Say("unregister", there.Unregister(static_cast<uint32_t>(agent)));
   const Packet packet = there.Read();
   line.Say("read", packet.result).Say("id", packet.header.id);

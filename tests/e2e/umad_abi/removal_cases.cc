@@ -2,46 +2,19 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <functional>
 #include <string>
 
 #include "cases.h"
+#include "child.h"
 
 namespace umad_abi {
 namespace {
 
 constexpr char kPath[] = "/dev/infiniband/umad1";
-
-void OnAlarm(int) {}
-
-// A child that waits for `umad`.
-pid_t Fork(const std::function<int()>& wait) {
-  const pid_t child = fork();
-  if (child == 0) _exit(wait());
-  AwaitSleep(child);
-  return child;
-}
-
-int ExitStatus(pid_t child) {
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WEXITSTATUS(status);
-}
-
-// Signals it until it ends, for its first one may come too early.
-int Interrupt(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
-    kill(child, SIGALRM);
-    poll(nullptr, 0, 10);
-  }
-  return WEXITSTATUS(status);
-}
 
 void Removal(Line& line, const char* remove, const char* add) {
   const Umad file(1);
@@ -50,19 +23,16 @@ void Removal(Line& line, const char* remove, const char* add) {
   const int issm = open("/dev/infiniband/issm1", O_RDWR | O_CLOEXEC);
   const Umad here(0);
   here.Send(here.Register({}), {}, Mad(kVendor, kSend, 1));
-  pollfd waiting{.fd = file.fd(), .events = POLLIN, .revents = 0};
-  line.Say("queued", poll(&waiting, 1, 10'000));
+  line.Say("queued", file.WaitReadable());
 
-  const pid_t polling = Fork([&file] {
+  const pid_t polling = StartWaiting([&file] {
     pollfd quiet{.fd = file.fd(), .events = POLLPRI, .revents = 0};
     poll(&quiet, 1, 60'000);
     return static_cast<int>(quiet.revents);
   });
   const Umad patient(1, O_RDWR);
-  const pid_t reading = Fork([&patient] {
-    struct sigaction action {};
-    action.sa_handler = OnAlarm;
-    sigaction(SIGALRM, &action, nullptr);
+  const pid_t reading = StartWaiting([&patient] {
+    OnSignal(SIGALRM, [](int) {});
     return -patient.Read().result;
   });
   if (std::system(remove) != 0) {
@@ -70,7 +40,8 @@ void Removal(Line& line, const char* remove, const char* add) {
     return;
   }
   line.Say("a waiting poll wakes with", ExitStatus(polling));
-  line.Say("a waiting read ends by a signal", -Interrupt(reading));
+  kill(reading, SIGALRM);
+  line.Say("a waiting read ends by a signal", -ExitStatus(reading));
   line.Say("poll", file.PollNow());
   line.Say("read", file.Read().result).Say("63", file.Read(63).result);
   line.Say("write", file.Send(agent, {.lid = 1}, Mad(kVendor, kSend, 1)));

@@ -8,27 +8,24 @@
 #include <string>
 
 #include "cases.h"
+#include "vendor_ends.h"
 
 namespace umad_abi {
 namespace {
 
 // `there` answers what `here` asks.
-struct Ends {
-  Umad here{0};
-  Umad there{1};
-  int asker = here.Register({});
-  int answerer = there.Register(
-      {.mgmt_class = kVendor, .methods = {kGet, kSend}, .oui = kOui});
+struct Ends : VendorEnds {
+  Ends() : VendorEnds({kGet, kSend}) {}
 
   // Lets a request arrive and makes its answer.
   Bytes Ask(uint64_t tid, int timeout_ms = 10'000) const {
-    here.Send(asker, {.timeout_ms = timeout_ms}, Mad(kVendor, kGet, tid));
+    here.Send(sender, {.timeout_ms = timeout_ms}, Mad(kVendor, kGet, tid));
     Bytes answer = there.Next().mad;
     answer.at(kMethod) |= kResponse;
     return answer;
   }
   long Answers(const Bytes& answer) const {
-    there.Send(answerer, {}, answer);
+    there.Send(receiver, {}, answer);
     return static_cast<long>(here.Arrived().size());
   }
 };
@@ -36,7 +33,7 @@ struct Ends {
 void Roundtrip(Line& line) {
   const Ends ends;
   const Bytes answer = ends.Ask(0x77);
-  ends.there.Send(ends.answerer, {}, answer);
+  ends.there.Send(ends.receiver, {}, answer);
   const Packet packet = ends.here.Next();
   line.Say("read", packet.result).Say("status", packet.header.status);
   line.Say("TID", static_cast<long>(packet.tid() & 0xffffffff));
@@ -90,13 +87,13 @@ void ResponseGrh(Line& line) {
        {std::pair{false, true}, {true, false}, {true, true}}) {
     const Bytes request = Mad(kVendor, kGet, tid++);
     if (asked) {
-      ends.here.Write(with_grh(ends.asker, 0), request);
+      ends.here.Write(with_grh(ends.sender, 0), request);
     } else {
-      ends.here.Send(ends.asker, {.timeout_ms = 10'000}, request);
+      ends.here.Send(ends.sender, {.timeout_ms = 10'000}, request);
     }
     Bytes answer = ends.there.Next().mad;
     answer[kMethod] |= kResponse;
-    ib_user_mad_hdr header = with_grh(ends.answerer, 1);
+    ib_user_mad_hdr header = with_grh(ends.receiver, 1);
     header.timeout_ms = 0;
     header.grh_present = answered;
     ends.there.Write(header, answer);
@@ -114,13 +111,13 @@ void Timeout0Response(Line& line) {
 void ResponseToResponderMask(Line& line) {
   const Ends ends;
   Bytes answer = Mad(kVendor, kGet | kResponse, 1);
-  line.Say("GetResp nobody waits for", ends.here.Send(ends.asker, {}, answer));
+  line.Say("GetResp nobody waits for", ends.here.Send(ends.sender, {}, answer));
   line.Say("arrived", static_cast<long>(ends.there.Arrived().size()));
   answer[kMethod] = kTrapRepress;
   const int agent = ends.there.Register(
       {.mgmt_class = kVendor, .methods = {kTrapRepress}, .oui = kOui});
   line.Say("an agent for TrapRepress", agent);
-  ends.here.Send(ends.asker, {}, answer);
+  ends.here.Send(ends.sender, {}, answer);
   line.Say("arrived", static_cast<long>(ends.there.Arrived().size()));
 }
 

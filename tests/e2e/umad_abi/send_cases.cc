@@ -1,21 +1,17 @@
 // What write() takes, and what becomes of TIDs.
 #include <endian.h>
-#include <poll.h>
 
 #include <cstdio>
 #include <string>
 
 #include "cases.h"
+#include "vendor_ends.h"
 
 namespace umad_abi {
 namespace {
 
-struct Ends {
-  Umad here{0};
-  Umad there{1};
-  int sender = here.Register({});
-  int receiver = there.Register(
-      {.mgmt_class = kVendor, .methods = {kGet, kSend}, .oui = kOui});
+struct Ends : VendorEnds {
+  Ends() : VendorEnds({kGet, kSend}) {}
 };
 
 void TidHigh(Line& line) {
@@ -77,8 +73,7 @@ void DuplicateAfterEnd(Line& line) {
   }
   ends.here.Send(ends.sender, {.lid = 0x1234, .timeout_ms = 10},
                  Mad(kVendor, kGet, 2));
-  pollfd waiting{.fd = ends.here.fd(), .events = POLLIN, .revents = 0};
-  poll(&waiting, 1, 10'000);
+  ends.here.WaitReadable();
   line.Say("its timeout unread",
            ends.here.Send(ends.sender, {.timeout_ms = 10'000},
                           Mad(kVendor, kGet, 2)));

@@ -22,6 +22,17 @@ int ResultOf(long result) {
   return static_cast<int>(result < 0 ? -errno : result);
 }
 
+// What both kinds of registration ask for alike.
+template <class Request>
+Request RequestOf(const Wanted& wanted) {
+  Request request{};
+  request.qpn = static_cast<decltype(request.qpn)>(wanted.qpn);
+  request.mgmt_class = static_cast<uint8_t>(wanted.mgmt_class);
+  request.mgmt_class_version = static_cast<uint8_t>(wanted.version);
+  request.rmpp_version = static_cast<uint8_t>(wanted.rmpp);
+  return request;
+}
+
 [[noreturn]] void Die(const std::string& what) {
   std::fprintf(stderr, "umad_abi: %s: %s\n", what.c_str(),
                std::strerror(errno));
@@ -86,11 +97,7 @@ void Umad::Close() {
 }
 
 int Umad::Register(const Wanted& wanted) const {
-  ib_user_mad_reg_req request{};
-  request.qpn = static_cast<uint8_t>(wanted.qpn);
-  request.mgmt_class = static_cast<uint8_t>(wanted.mgmt_class);
-  request.mgmt_class_version = static_cast<uint8_t>(wanted.version);
-  request.rmpp_version = static_cast<uint8_t>(wanted.rmpp);
+  auto request = RequestOf<ib_user_mad_reg_req>(wanted);
   for (int i = 0; i < 3; ++i) {
     request.oui[i] = static_cast<uint8_t>(wanted.oui >> (16 - 8 * i));
   }
@@ -104,11 +111,7 @@ int Umad::Register(const Wanted& wanted) const {
 }
 
 int Umad::Register2(const Wanted& wanted) const {
-  ib_user_mad_reg_req2 request{};
-  request.qpn = static_cast<uint32_t>(wanted.qpn);
-  request.mgmt_class = static_cast<uint8_t>(wanted.mgmt_class);
-  request.mgmt_class_version = static_cast<uint8_t>(wanted.version);
-  request.rmpp_version = static_cast<uint8_t>(wanted.rmpp);
+  auto request = RequestOf<ib_user_mad_reg_req2>(wanted);
   request.oui = wanted.oui;
   request.flags = wanted.flags;
   for (const int method : wanted.methods) {
@@ -165,10 +168,13 @@ Packet Umad::Read(size_t room) const {
   return packet;
 }
 
-Packet Umad::Next(size_t room) const {
+bool Umad::WaitReadable() const {
   pollfd waiting{.fd = fd_, .events = POLLIN, .revents = 0};
-  if (poll(&waiting, 1, kPatience) != 1) return {};
-  return Read(room);
+  return poll(&waiting, 1, kPatience) == 1;
+}
+
+Packet Umad::Next(size_t room) const {
+  return WaitReadable() ? Read(room) : Packet{};
 }
 
 std::vector<Packet> Umad::Arrived() const {
@@ -210,17 +216,6 @@ void* NoPage() {
   static void* const page =
       mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return page;
-}
-
-void AwaitSleep(pid_t child) {
-  const std::string path = "/proc/" + std::to_string(child) + "/stat";
-  for (;;) {
-    const std::string stat = FirstLine(path);
-    const size_t state = stat.rfind(')') + 2;
-    if (state >= stat.size() || std::strchr("SZ", stat[state]) != nullptr)
-      return;
-    poll(nullptr, 0, 1);
-  }
 }
 
 std::string FirstLine(const std::string& path) {

@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <rdma/ib_user_mad.h>
-#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -109,7 +108,10 @@ class Umad {
   int Send(int agent, const To& to, const Bytes& mad) const;
   Packet Read(size_t room = size_t{64} + 256) const;
 
-  // Waits, seconds if need be, and reads.  result 0: nothing came.
+  // Waits, seconds if need be.  False: nothing came.
+  bool WaitReadable() const;
+
+  // Waits so, and reads.  result 0: nothing came.
   Packet Next(size_t room = size_t{64} + 256) const;
 
   // What has come by now: all that the other end sent before this call is
@@ -132,9 +134,6 @@ std::string Outcome(long result);
 
 // An address that may be neither read nor written.
 void* NoPage();
-
-// Waits until `child` does nothing but wait.
-void AwaitSleep(pid_t child);
 
 // The first line of a file without its end, "" if there is none.
 std::string FirstLine(const std::string& path);
