@@ -51,6 +51,8 @@ class CuseDevice::Impl {
         identity_.name, identity_.major_number, identity_.minor_number));
   }
 
+  void SetOpener(Opener opener) { opener_ = std::move(opener); }
+  bool in_use() const { return !devices_.empty(); }
   int fd() const { return session_.fd(); }
   FuseResult HandleOne() { return session_.HandleOne(); }
 
@@ -63,7 +65,7 @@ class CuseDevice::Impl {
   static const cuse_lowlevel_ops& Table();
 
   const Identity identity_;
-  const Opener opener_;
+  Opener opener_;
   FuseSession session_;  // outlives the files, which still have replies
   FuseDevices devices_;
 };
@@ -74,7 +76,9 @@ const cuse_lowlevel_ops& CuseDevice::Impl::Table() {
     cuse_lowlevel_ops ops{};
     ops.open = [](fuse_req_t request, Info info) {
       Impl& self = Self(request);
-      self.devices_.Open(request, self.opener_(), info->flags);
+      std::unique_ptr<File> file = self.opener_();
+      if (file == nullptr) return ReplyError(request, Errno::kNoSuchAddress);
+      self.devices_.Open(request, std::move(file), info->flags);
     };
     ops.read = [](fuse_req_t request, size_t size, off_t offset, Info info) {
       Self(request).devices_.Read(request, size, offset, *info);
@@ -116,6 +120,12 @@ CuseDevice::~CuseDevice() = default;
 absl::Status CuseDevice::Serve(UniqueFd cuse) {
   return impl_->Serve(std::move(cuse));
 }
+
+void CuseDevice::SetOpener(Opener opener) {
+  impl_->SetOpener(std::move(opener));
+}
+
+bool CuseDevice::in_use() const { return impl_->in_use(); }
 
 int CuseDevice::fd() const { return impl_->fd(); }
 

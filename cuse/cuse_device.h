@@ -23,7 +23,8 @@ class CuseDevice {
     unsigned major_number = 0;
     unsigned minor_number = 0;
   };
-  // Makes the File of an open().
+  // Makes the File of an open(); null: it fails with ENXIO, as a device that
+  // was pulled out does.
   using Opener = std::function<std::unique_ptr<File>()>;
 
   // `timers` and `workers` must outlive the device.
@@ -43,6 +44,12 @@ class CuseDevice {
   //
   // Errors: AlreadyExists when the kernel refuses name or number.
   absl::Status Serve(UniqueFd cuse);
+
+  // What the next open() gets.  Files that are open stay what they are.
+  void SetOpener(Opener opener);
+
+  // True when somebody has it open.
+  bool in_use() const;
 
   // To be watched for readability; -1 before Serve().
   int fd() const;

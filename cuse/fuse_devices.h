@@ -32,6 +32,9 @@ class FuseDevices final : public ReplySink {
   // The most bytes that one READ or WRITE has: max_write.
   void SetPiece(size_t piece) { piece_ = piece; }
 
+  // True when no file is open, or being opened.
+  bool empty() const { return handles_.empty(); }
+
   // Each answers `request` at once or later.  `file` is released with the last
   // close, or when its opening fails.
   void Open(fuse_req_t request, std::unique_ptr<File> file, int flags);

@@ -24,6 +24,8 @@ class SlotTable {
     return number;
   }
 
+  bool empty() const { return slots_.size() == free_.size(); }
+
   // Null when there is none.
   T* Find(uint64_t number) const {
     return number < slots_.size() ? slots_[number].get() : nullptr;

@@ -85,14 +85,9 @@ TreeNode& TreeNodes::Add(TreeNode* parent, std::string name,
 }
 
 void TreeNodes::AddDeviceFiles(const ViewDevice& device) {
-  const int first = device.host->device().first_port();
-  for (const bool is_issm : {true, false}) {
-    for (size_t i = 0; i < device.umads.size(); ++i) {
-      TreeNode& node = Add(
-          dev_, (is_issm ? "issm" : "umad") + std::to_string(device.umads[i]),
-          TreeNode::Kind::kDevice);
-      node.device = {device.host, first + static_cast<int>(i), is_issm};
-    }
+  for (const sysfs::MadNode& file : MadNodesOf(device)) {
+    Add(dev_, file.name, TreeNode::Kind::kDevice).device = {
+        device.host, file.port, file.is_issm};
   }
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,9 +11,9 @@
 #include "base/status_macros.h"
 #include "cuse/fuse_tree.h"
 #include "daemon/fabric_methods.h"
+#include "daemon/mount_plan.h"
 #include "daemon/peer.h"
 #include "daemon/system_devices.h"
-#include "daemon/system_mounts.h"
 #include "fabric/subnet.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
@@ -53,18 +54,19 @@ json DescribeRemoved(const fabric::Node& node) {
 class Attachments::Attachment {
  public:
   // `nodes`: what is in the slots of `view`.
-  Attachment(Attachments& owner, std::vector<NodeId> nodes, sysfs::View view,
-             int pid)
+  Attachment(Attachments& owner, const std::vector<NodeId>& nodes,
+             sysfs::View view, int pid)
       : owner_(owner),
-        nodes_(std::move(nodes)),
+        slots_(nodes.begin(), nodes.end()),
         view_(std::move(view)),
         pid_(pid) {}
 
   ~Attachment() { Stop(); }
 
   // The view as character devices, too.
-  absl::Status MakeDevices() {
-    devices_ = std::make_unique<SystemDevices>(owner_.loop_, owner_.workers_);
+  absl::Status MakeDevices(int major_number) {
+    devices_ = std::make_unique<SystemDevices>(owner_.loop_, owner_.workers_,
+                                               major_number);
     return devices_->Follow(view_);
   }
 
@@ -83,34 +85,52 @@ class Attachments::Attachment {
     });
   }
 
+  bool Shows(NodeId node) const { return SlotOf(node) != slots_.end(); }
+
   // A device was pulled out of its host, or plugged in.
   void OnDeviceChange(NodeId node, bool present) {
-    const auto found = std::find(nodes_.begin(), nodes_.end(), node);
-    if (found == nodes_.end()) return;
-    const auto slot = static_cast<int>(found - nodes_.begin());
+    const auto found = SlotOf(node);
+    if (found == slots_.end()) return;
+    const int slot = NumberOf(found);
     if (present) {
       PlugIn(view_, slot, owner_.HostOf(node));
     } else {
       PullOut(view_, slot);
     }
-    tree_->Update();
-    if (devices_ == nullptr) return;
-    if (const absl::Status made = devices_->Follow(view_); !made.ok()) {
-      spdlog::error("{}", std::string(made.message()));
+    if (const absl::Status shown = ShowChange(); !shown.ok()) {
+      spdlog::error("{}", std::string(shown.message()));
     }
+  }
+
+  // A host that the view had not.
+  absl::Status AddHost(NodeId node) {
+    IBEMU_RETURN_IF_ERROR(HasRoom(view_, owner_.HostOf(node)->device()));
+    auto slot = SlotOf(std::nullopt);
+    if (slot == slots_.end()) slot = slots_.emplace(slot);
+    *slot = node;
+    PlugIn(view_, NumberOf(slot), owner_.HostOf(node));
+    return ShowChange();
+  }
+
+  // One that it has.
+  absl::Status RemoveHost(NodeId node) {
+    const auto slot = SlotOf(node);
+    PullOut(view_, NumberOf(slot));
+    slot->reset();
+    return ShowChange();
   }
 
   // In the order in which the nodes were named.
   json Devices() const {
     json devices = json::array();
     auto shown = view_.devices.begin();
-    for (size_t slot = 0; slot < nodes_.size(); ++slot) {
-      if (shown != view_.devices.end() &&
-          shown->slot == static_cast<int>(slot)) {
+    for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+      if (!*slot) continue;
+      if (shown != view_.devices.end() && shown->slot == NumberOf(slot)) {
         devices.push_back(DescribeShown(*shown++));
       } else {
         devices.push_back(
-            DescribeRemoved(owner_.fabric_.subnet().node(nodes_[slot])));
+            DescribeRemoved(owner_.fabric_.subnet().node(**slot)));
       }
     }
     return devices;
@@ -119,6 +139,27 @@ class Attachments::Attachment {
   json Describe() const { return {{"pid", pid_}, {"devices", Devices()}}; }
 
  private:
+  using Slots = std::vector<std::optional<NodeId>>;
+
+  // std::nullopt: the first that is empty.
+  Slots::iterator SlotOf(std::optional<NodeId> node) {
+    return std::find(slots_.begin(), slots_.end(), node);
+  }
+  Slots::const_iterator SlotOf(std::optional<NodeId> node) const {
+    return std::find(slots_.begin(), slots_.end(), node);
+  }
+  int NumberOf(Slots::const_iterator slot) const {
+    return static_cast<int>(slot - slots_.begin());
+  }
+
+  // Numbers first, then the entries that tell them.
+  absl::Status ShowChange() {
+    absl::Status made;
+    if (devices_ != nullptr) made = devices_->Follow(view_);
+    tree_->Update();
+    return made;
+  }
+
   // Lets go of the hosts too: the mount is gone for good.
   void Stop() {
     if (tree_ == nullptr) return;
@@ -130,7 +171,7 @@ class Attachments::Attachment {
   }
 
   Attachments& owner_;
-  std::vector<NodeId> nodes_;
+  Slots slots_;
   sysfs::View view_;
   std::unique_ptr<cuse::FuseTree> tree_;
   std::unique_ptr<SystemDevices> devices_;  // null in a run
@@ -149,6 +190,9 @@ Attachments::~Attachments() = default;
 void Attachments::AddTo(Dispatcher& dispatcher) {
   dispatcher.Add("attach", [this](Parameters& parameters, Caller& caller) {
     return Attach(parameters, caller);
+  });
+  dispatcher.Add("host.set", [this](Parameters& parameters, Caller&) {
+    return SetHost(parameters);
   });
   dispatcher.Add("device.set", [this](Parameters& parameters, Caller&) {
     return SetDevice(parameters);
@@ -229,13 +273,51 @@ absl::StatusOr<json> Attachments::SetDevice(Parameters& parameters) {
   return json{{"present", present}};
 }
 
+absl::StatusOr<json> Attachments::SetHost(Parameters& parameters) {
+  const std::string name = parameters.Text("node", "");
+  const bool present = parameters.Flag("present", true);
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  if (system_ == nullptr) {
+    return absl::FailedPreconditionError(
+        "this daemon shows no devices to the whole machine: start it with "
+        "--front-end=cuse, or use \"ibemu run --host\"");
+  }
+  IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(name));
+  const std::string& description = fabric_.subnet().node(node).description;
+  if (system_->Shows(node) == present) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the devices of \"", description, "\" are ",
+                     present ? "shown already" : "not shown"));
+  }
+  if (present) {
+    IBEMU_RETURN_IF_ERROR(FindNodes({name}).status());
+    IBEMU_RETURN_IF_ERROR(system_->AddHost(node));
+  } else {
+    const bool shared = std::any_of(
+        served_.begin(), served_.end(), [&](const Attachment* other) {
+          return other != system_.get() && other->Shows(node);
+        });
+    if (shared) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("\"", description,
+                       "\" is also the host of an \"ibemu run\": end that one "
+                       "first (\"ibemu status\" lists them)"));
+    }
+    const std::shared_ptr<mad::Host> host = hosts_[node].lock();
+    hosts_.erase(node);
+    IBEMU_RETURN_IF_ERROR(system_->RemoveHost(node));
+    if (host != nullptr) host->Unbind();
+  }
+  return json{{"present", present}};
+}
+
 absl::Status Attachments::AttachSystem(const std::vector<std::string>& names,
-                                       UniqueFd fuse) {
+                                       int major_number, UniqueFd fuse) {
   IBEMU_ASSIGN_OR_RETURN(Placed placed,
                          Place(names, "ibemu%d", sysfs::Profile::kQib));
-  system_ = std::make_shared<Attachment>(*this, std::move(placed.nodes),
+  system_ = std::make_shared<Attachment>(*this, placed.nodes,
                                          std::move(placed.view), getpid());
-  IBEMU_RETURN_IF_ERROR(system_->MakeDevices());
+  IBEMU_RETURN_IF_ERROR(system_->MakeDevices(major_number));
   return system_->Serve(std::move(fuse), absl::StrCat(kSystemMount, "/sys"));
 }
 
@@ -267,7 +349,7 @@ absl::StatusOr<json> Attachments::Attach(Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(CheckPidNamespace(caller.pid()));
 
   auto attachment = std::make_shared<Attachment>(
-      *this, std::move(placed.nodes), std::move(placed.view), caller.pid());
+      *this, placed.nodes, std::move(placed.view), caller.pid());
   json devices = attachment->Devices();
   IBEMU_RETURN_IF_ERROR(attachment->Serve(std::move(fuse), ""));
   caller.Keep(std::move(attachment));

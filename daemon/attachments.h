@@ -33,9 +33,9 @@ class Attachments {
   //
   // Errors: those of a run's --host, and SystemDevices::Follow()'s.
   absl::Status AttachSystem(const std::vector<std::string>& hosts,
-                            UniqueFd fuse);
+                            int major_number, UniqueFd fuse);
 
-  // Adds the methods `attach` and `device.set`.
+  // Adds the methods `attach`, `device.set` and `host.set`.
   void AddTo(Dispatcher& dispatcher);
 
   // [{"pid": 4711, "devices": [...]}]
@@ -50,6 +50,7 @@ class Attachments {
 
   absl::StatusOr<nlohmann::json> Attach(Parameters& parameters, Caller& caller);
   absl::StatusOr<nlohmann::json> SetDevice(Parameters& parameters);
+  absl::StatusOr<nlohmann::json> SetHost(Parameters& parameters);
   absl::StatusOr<std::vector<fabric::NodeId>> FindNodes(
       const std::vector<std::string>& names) const;
   absl::StatusOr<fabric::NodeId> DefaultNode() const;

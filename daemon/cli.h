@@ -43,7 +43,7 @@ void OnUse(CLI::App& command, Action& action, std::string name,
 // The commands of ibemu.  Each adds its own and sets `action` when it is used.
 void AddRun(CLI::App& app, Action& action);
 void AddStatus(CLI::App& app, Action& action);   // status, nodes, links
-void AddChanges(CLI::App& app, Action& action);  // link, node, device
+void AddChanges(CLI::App& app, Action& action);  // link, node, device, host
 void AddFault(CLI::App& app, Action& action);
 void AddTopology(CLI::App& app, Action& action);  // topology, export
 void AddDoctor(CLI::App& app, Action& action);

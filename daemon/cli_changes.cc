@@ -1,4 +1,4 @@
-// ibemu link, node, device.
+// ibemu link, node, device, host.
 #include <CLI/App.hpp>
 #include <memory>
 #include <string>
@@ -49,6 +49,18 @@ Example:
   ibemu device node-7 remove
 )";
 
+constexpr char kHostHelp[] = R"(Usage: ibemu host NODE add|remove [OPTION]...
+Show a node's devices to the whole machine too, or no more, while an "ibemud
+--front-end=cuse" runs.  Programs that have them open find them removed; the
+adapter stays on the fabric, its links stay up.
+
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+
+Example:
+  ibemu host node-9 add
+)";
+
 struct Flags {
   std::string fabric;
   std::string target;
@@ -91,13 +103,20 @@ absl::Status SetNode(const Flags& flags) {
   return client.Call("node.set", {{"node", flags.target}, {"up", up}}).status();
 }
 
-absl::Status SetDevice(const Flags& flags) {
+absl::Status SetPresent(const Flags& flags, const char* method) {
   IBEMU_ASSIGN_OR_RETURN(const bool present,
                          Choose(flags.direction, "add", "remove"));
   IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
-  return client
-      .Call("device.set", {{"node", flags.target}, {"present", present}})
+  return client.Call(method, {{"node", flags.target}, {"present", present}})
       .status();
+}
+
+absl::Status SetDevice(const Flags& flags) {
+  return SetPresent(flags, "device.set");
+}
+
+absl::Status SetHost(const Flags& flags) {
+  return SetPresent(flags, "host.set");
 }
 
 CLI::App* Add(CLI::App& app, Action& action, const char* name, const char* help,
@@ -120,6 +139,7 @@ void AddChanges(CLI::App& app, Action& action) {
       ->add_option("--for", link->duration);
   Add(app, action, "node", kNodeHelp, std::make_shared<Flags>(), SetNode);
   Add(app, action, "device", kDeviceHelp, std::make_shared<Flags>(), SetDevice);
+  Add(app, action, "host", kHostHelp, std::make_shared<Flags>(), SetHost);
 }
 
 }  // namespace ibemu::daemon

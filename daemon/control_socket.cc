@@ -16,6 +16,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/absl_text.h"
+#include "base/status_macros.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -76,11 +77,34 @@ ControlSocket::ControlSocket(std::string path, UniqueFd lock)
 
 ControlSocket::~ControlSocket() {
   if (!lock_.valid()) return;  // moved from
-  if (socket_.valid()) unlink(path_.c_str());
+  if (socket_.valid() && !adopted_) unlink(path_.c_str());
   unlink(LockPath(path_).c_str());
 }
 
+absl::StatusOr<ControlSocket> ControlSocket::Adopt(UniqueFd listening) {
+  sockaddr_un address{};
+  socklen_t size = sizeof address;
+  int listens = 0;
+  socklen_t listens_size = sizeof listens;
+  if (getsockname(listening.get(), reinterpret_cast<sockaddr*>(&address),
+                  &size) != 0 ||
+      address.sun_family != AF_UNIX || address.sun_path[0] == '\0' ||
+      getsockopt(listening.get(), SOL_SOCKET, SO_ACCEPTCONN, &listens,
+                 &listens_size) != 0 ||
+      listens == 0) {
+    return absl::InvalidArgumentError(
+        "the control socket that was passed is not a unix socket with a path "
+        "that listens");
+  }
+  fcntl(listening.get(), F_SETFL, O_NONBLOCK);
+  IBEMU_ASSIGN_OR_RETURN(ControlSocket adopted, Claim(address.sun_path));
+  adopted.socket_ = std::move(listening);
+  adopted.adopted_ = true;
+  return adopted;
+}
+
 absl::Status ControlSocket::Listen() {
+  if (adopted_) return absl::OkStatus();
   struct stat status;
   if (lstat(path_.c_str(), &status) == 0) {
     if (!S_ISSOCK(status.st_mode)) {

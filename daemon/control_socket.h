@@ -20,11 +20,17 @@ class ControlSocket {
   //   FailedPrecondition  PATH is there and is no socket
   static absl::StatusOr<ControlSocket> Claim(std::string path);
 
+  // Takes the name of a socket that listens already, made by whoever started
+  // us: the socket stays when we end.
+  //
+  // Errors: AlreadyExists as above, InvalidArgument when it is no such socket.
+  static absl::StatusOr<ControlSocket> Adopt(UniqueFd listening);
+
   ControlSocket(ControlSocket&&) = default;
   ControlSocket& operator=(ControlSocket&&) = delete;
   ~ControlSocket();  // gives the name back
 
-  // Makes the socket, mode 0600.
+  // Makes the socket, mode 0600, unless it was adopted.
   absl::Status Listen();
 
   const std::string& path() const { return path_; }
@@ -36,6 +42,7 @@ class ControlSocket {
   std::string path_;
   UniqueFd lock_;
   UniqueFd socket_;
+  bool adopted_ = false;
 };
 
 // Removes what a killed daemon left at `path`; nothing while one runs there.

@@ -12,13 +12,8 @@
 #include <memory>
 
 namespace ibemu::daemon {
-namespace {
 
-constexpr uint64_t kKept = uint64_t{1} << CAP_SYS_PTRACE;
-
-}  // namespace
-
-absl::Status DropCapabilities() {
+absl::Status DropCapabilities(uint64_t kept) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return absl::ErrnoToStatus(errno, "PR_SET_NO_NEW_PRIVS");
   }
@@ -30,11 +25,10 @@ absl::Status DropCapabilities() {
   // The bounding set first: lowering it is itself a privilege.  Past the last
   // capability the kernel says EINVAL.
   for (int capability = 0; capability < 64; ++capability) {
-    if ((kKept >> capability & 1) != 0) continue;
+    if ((kept >> capability & 1) != 0) continue;
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) break;
   }
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  uint64_t kept = kKept;
   for (__user_cap_data_struct& set : sets) {
     set.effective &= static_cast<uint32_t>(kept);
     set.permitted &= static_cast<uint32_t>(kept);

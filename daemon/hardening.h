@@ -2,6 +2,10 @@
 #ifndef IBEMU_DAEMON_HARDENING_H_
 #define IBEMU_DAEMON_HARDENING_H_
 
+#include <linux/capability.h>
+
+#include <cstdint>
+
 #include "absl/status/status.h"
 
 namespace ibemu::daemon {
@@ -9,9 +13,15 @@ namespace ibemu::daemon {
 // Both give up for good what serving does not need; call them before the first
 // thread starts.
 
-// Capabilities (all but CAP_SYS_PTRACE, with which root reaches the memory of
-// clients that changed their user) and new privileges.
-absl::Status DropCapabilities();
+// What DropCapabilities() may keep.  With CAP_SYS_PTRACE root reaches the
+// memory of clients that changed their user; /proc/TID/syscall, which says
+// where in it a reply goes, is a file of theirs.
+inline constexpr uint64_t kServesOneUser = uint64_t{1} << CAP_SYS_PTRACE;
+inline constexpr uint64_t kServesEveryUser =
+    kServesOneUser | uint64_t{1} << CAP_DAC_READ_SEARCH;
+
+// Capabilities (all but `kept`) and new privileges.
+absl::Status DropCapabilities(uint64_t kept);
 
 // System calls such as execve() and mount().  process_vm_writev() and ptrace()
 // stay: replies go through them.  Fails where the kernel or a sandbox has no

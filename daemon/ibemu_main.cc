@@ -22,6 +22,7 @@ Simulated InfiniBand subnets for unmodified programs.
   link        cut or restore a link
   node        switch a node off or on
   device      pull a node's adapter out, or plug it in again
+  host        show a node's devices to the whole machine, or no more
   fault       lose, delay, duplicate, reorder or corrupt packets of a link
   export      write a running fabric's topology
   topology    generate, check or show a topology

@@ -3,12 +3,13 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/cli.h"
-#include "daemon/server.h"
+#include "daemon/run_daemon.h"
 #include "daemon/version.h"
 
 namespace {
@@ -29,7 +30,10 @@ Own one simulated InfiniBand subnet and serve it to "ibemu run --fabric".
   --host=NODE       with --front-end=cuse: whose devices (repeat for more;
                     default: the first adapter)
   --sysfs=none      with --front-end=cuse: leave /sys/class as it is; the entries
-                    are in /run/ibemu/sys then
+                    are in /run/ibemu/sys/sys then
+  --major=N         with --front-end=cuse: the devices' major number (default:
+                    231, Linux's own, which a loaded ib_umad has; 0: the kernel
+                    chooses all numbers)
   --name=NAME       the fabric's name, for --fabric=NAME (default: default)
   --socket=PATH     the control socket, instead of --name
   --seed=N          seed of losses and delays (default: drawn and printed)
@@ -44,6 +48,8 @@ Example, in two terminals:
   ibemu run --fabric=default -- opensm
 )";
 
+constexpr int kLastMajor = 511;
+
 struct Flags {
   ibemu::daemon::DaemonOptions daemon;
   std::string topology;
@@ -52,6 +58,7 @@ struct Flags {
   std::string front_end;
   std::string backend;
   std::string sysfs;
+  std::optional<int> major_number;
 };
 
 // Empty when the flags make sense together.
@@ -60,12 +67,21 @@ std::string Mistake(const Flags& flags) {
     return absl::StrCat("--front-end=", flags.front_end, ": there is \"cuse\"");
   }
   if (flags.front_end.empty() &&
-      !(flags.hosts.empty() && flags.sysfs.empty())) {
-    return "--host and --sysfs belong to --front-end=cuse, which shows devices "
-           "to the whole machine: use \"ibemu run --fabric --host\"";
+      !(flags.hosts.empty() && flags.sysfs.empty() && !flags.major_number)) {
+    return "--host, --sysfs and --major belong to --front-end=cuse, which "
+           "shows "
+           "devices to the whole machine: use \"ibemu run --fabric --host\"";
   }
   if (!flags.sysfs.empty() && flags.sysfs != "none") {
     return absl::StrCat("--sysfs=", flags.sysfs, ": there is \"none\"");
+  }
+  // MAJOR() has 12 bits, and the kernel gives out numbers below 512 alone
+  // (CHRDEV_MAJOR_MAX in include/linux/fs.h).
+  if (flags.major_number.value_or(0) < 0 ||
+      flags.major_number.value_or(0) > kLastMajor) {
+    return absl::StrCat("--major=", *flags.major_number,
+                        ": a character device's major number is at most ",
+                        kLastMajor, "; 0 lets the kernel choose");
   }
   if (!flags.backend.empty()) {
     return "--backend (a real adapter) comes with a later release: use "
@@ -104,6 +120,7 @@ int main(int argc, char** argv) {
   app.add_option("--host", flags.hosts)->allow_extra_args(false);
   app.add_option("--front-end", flags.front_end);
   app.add_option("--sysfs", flags.sysfs);
+  app.add_option("--major", flags.major_number);
   app.add_option("--backend", flags.backend);
   app.add_flag("--check", flags.daemon.check);
   if (const auto status = ibemu::daemon::Parse(app, {argv + 1, argv + argc})) {
@@ -117,6 +134,7 @@ int main(int argc, char** argv) {
   flags.daemon.system_wide = !flags.front_end.empty();
   flags.daemon.hosts = flags.hosts;
   flags.daemon.cover_sys_class = flags.sysfs != "none";
+  flags.daemon.major_number = flags.major_number.value_or(ibemu::sysfs::kMajor);
   if (!flags.name.empty()) flags.daemon.socket = flags.name;
   if (!seed_option->empty()) flags.daemon.seed = seed;
   return ibemu::daemon::RunDaemon(flags.daemon);

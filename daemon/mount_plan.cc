@@ -13,6 +13,7 @@ using Kind = MountStep::Kind;
 
 // What sysfs shows of RDMA lives in these; a real adapter's are hidden.
 constexpr std::string_view kRdmaPrefix = "infiniband";
+constexpr char kClasses[] = "/sys/class";
 
 std::string InStage(const std::string& name) {
   return absl::StrCat(kStage, "/", name);
@@ -77,22 +78,29 @@ void PlanDevices(const MachineFacts& machine, const ServedFacts& served,
   plan.push_back({Kind::kMove, made, "/sys/devices"});
 }
 
+// Binds the RDMA classes of `served` below `from` over those of /sys/class.
+void BindClasses(const std::vector<std::string>& served,
+                 const std::string& from, MountPlan& plan) {
+  for (const std::string& name : served) {
+    if (!name.starts_with(kRdmaPrefix)) continue;
+    plan.push_back({Kind::kBind, absl::StrCat(from, "/", name),
+                    absl::StrCat(kClasses, "/", name)});
+  }
+}
+
 // An overlay merges directories and is read-only.  So it only adds what the
 // machine lacks, and the RDMA classes are bound over it.
 void PlanClasses(const MachineFacts& machine, const ServedFacts& served,
                  MountPlan& plan) {
   plan.push_back({Kind::kOverlay,
                   absl::StrCat(Served("sys/class"), ":", InStage("class")),
-                  "/sys/class"});
-  for (const std::string& name : served.classes) {
-    if (!name.starts_with(kRdmaPrefix)) continue;
-    plan.push_back(
-        {Kind::kBind, Served("sys/class/" + name), "/sys/class/" + name});
-  }
+                  kClasses});
+  BindClasses(served.classes, Served("sys/class"), plan);
   for (const DirectoryEntry& entry : machine.classes) {
     if (!entry.name.starts_with(kRdmaPrefix)) continue;
     if (Contains(served.classes, entry.name)) continue;
-    plan.push_back({Kind::kBind, InStage("empty"), "/sys/class/" + entry.name});
+    plan.push_back({Kind::kBind, InStage("empty"),
+                    absl::StrCat(kClasses, "/", entry.name)});
   }
 }
 
@@ -121,6 +129,24 @@ MountPlan PlanView(const MachineFacts& machine, const ServedFacts& served) {
                   absl::StrCat(Served("sys/bus"), ":", InStage("bus")),
                   "/sys/bus"});
   PlanDevices(machine, served, plan);
+  return plan;
+}
+
+MountPlan PlanSystemView(const std::vector<std::string>& served_classes,
+                         const std::vector<std::string>& machine_classes) {
+  MountPlan plan;
+  const std::string served = absl::StrCat(kSystemMount, kClasses);
+  const bool all_there = std::all_of(
+      served_classes.begin(), served_classes.end(), [&](const auto& name) {
+        return !name.starts_with(kRdmaPrefix) ||
+               Contains(machine_classes, name);
+      });
+  // sysfs takes no new directory; an overlay supplies the places to bind to.
+  if (!all_there) {
+    plan.push_back(
+        {Kind::kOverlay, absl::StrCat(served, ":", kClasses), kClasses});
+  }
+  BindClasses(served_classes, served, plan);
   return plan;
 }
 

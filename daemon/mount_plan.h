@@ -1,4 +1,4 @@
-// What `ibemu run` mounts where, as data.
+// What `ibemu run` and system mode mount where, as data.
 #ifndef IBEMU_DAEMON_MOUNT_PLAN_H_
 #define IBEMU_DAEMON_MOUNT_PLAN_H_
 
@@ -14,6 +14,9 @@ namespace ibemu::daemon {
 // /run nobody else writes there.
 inline constexpr char kStage[] = "/sys/fs/fuse/connections";
 inline constexpr char kFuseMount[] = "/sys/fs/fuse/connections/fuse";
+
+// In system mode: where the FUSE file system of the devices' sysfs entries is.
+inline constexpr char kSystemMount[] = "/run/ibemu/sys";
 
 struct DirectoryEntry {
   enum class Kind { kDirectory, kLink, kOther };
@@ -64,6 +67,13 @@ MountPlan PlanStage(const MachineFacts& machine);
 // is ever stacked on another one: a nested run covers all of the outer one's
 // with mounts of the machine's own directories.
 MountPlan PlanView(const MachineFacts& machine, const ServedFacts& served);
+
+// After the FUSE file system on kSystemMount answers: lets its RDMA classes
+// appear in /sys/class, whose entries are `machine_classes`.  What a real
+// adapter has there is hidden.  Nothing is mounted over /sys/devices, which
+// systemd's libudev would refuse.
+MountPlan PlanSystemView(const std::vector<std::string>& served_classes,
+                         const std::vector<std::string>& machine_classes);
 
 // For messages and tests: "bind /a on /b".
 std::string ToString(const MountStep& step);

@@ -61,14 +61,6 @@ absl::StatusOr<std::vector<DirectoryEntry>> List(const std::string& path) {
   return entries;
 }
 
-absl::StatusOr<std::vector<std::string>> Names(const std::string& path) {
-  IBEMU_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, List(path));
-  std::vector<std::string> names;
-  names.reserve(entries.size());
-  for (const DirectoryEntry& entry : entries) names.push_back(entry.name);
-  return names;
-}
-
 bool IsDirectory(const std::string& path) {
   struct stat status = {};
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
@@ -95,7 +87,7 @@ int Take(const MountStep& step) {
   const char* target = step.target.c_str();
   switch (step.kind) {
     case Kind::kTmpfs:
-      return mount("ibemu", target, "tmpfs", MS_NOSUID,
+      return mount(kMountSource, target, "tmpfs", MS_NOSUID,
                    "mode=0755,size=4m,nr_inodes=65536");
     case Kind::kDirectory:
       return mkdir(target, 0755);
@@ -111,7 +103,7 @@ int Take(const MountStep& step) {
     case Kind::kMove:
       return mount(source, target, nullptr, MS_MOVE, nullptr);
     case Kind::kOverlay:
-      return mount("ibemu", target, "overlay",
+      return mount(kMountSource, target, "overlay",
                    MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
                    absl::StrCat("lowerdir=", step.source).c_str());
   }
@@ -168,9 +160,17 @@ absl::StatusOr<MachineFacts> LookAtMachine() {
 absl::StatusOr<ServedFacts> LookAtServed() {
   ServedFacts facts;
   const std::string sys = absl::StrCat(kFuseMount, "/sys");
-  IBEMU_ASSIGN_OR_RETURN(facts.classes, Names(sys + "/class"));
-  IBEMU_ASSIGN_OR_RETURN(facts.devices, Names(sys + "/devices"));
+  IBEMU_ASSIGN_OR_RETURN(facts.classes, NamesIn(sys + "/class"));
+  IBEMU_ASSIGN_OR_RETURN(facts.devices, NamesIn(sys + "/devices"));
   return facts;
+}
+
+absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& path) {
+  IBEMU_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, List(path));
+  std::vector<std::string> names;
+  names.reserve(entries.size());
+  for (const DirectoryEntry& entry : entries) names.push_back(entry.name);
+  return names;
 }
 
 absl::Status MountFuse(int fuse, const char* place, bool for_everybody) {
@@ -178,7 +178,7 @@ absl::Status MountFuse(int fuse, const char* place, bool for_everybody) {
   const std::string options = absl::StrFormat(
       "fd=%d,rootmode=40000,user_id=%d,group_id=%d,default_permissions%s", fuse,
       geteuid(), getegid(), for_everybody ? ",allow_other" : "");
-  if (mount("ibemu", place, "fuse.ibemu", MS_NOSUID | MS_NODEV,
+  if (mount(kMountSource, place, "fuse.ibemu", MS_NOSUID | MS_NODEV,
             options.c_str()) == 0) {
     return absl::OkStatus();
   }

@@ -2,6 +2,9 @@
 #ifndef IBEMU_DAEMON_MOUNTS_H_
 #define IBEMU_DAEMON_MOUNTS_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
@@ -22,6 +25,12 @@ absl::StatusOr<MachineFacts> LookAtMachine();
 
 // To be called when the daemon serves kFuseMount: the answers are its.
 absl::StatusOr<ServedFacts> LookAtServed();
+
+// The names in a directory, in no order.
+absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& path);
+
+// What mounts(5) shows as the source of each of our mounts.
+inline constexpr char kMountSource[] = "ibemu";
 
 // Mounts the FUSE connection `fuse` on `place`.  `for_everybody` lets other
 // users in, as far as file modes do; only who mounts as it is may say that.

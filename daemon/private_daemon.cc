@@ -11,6 +11,7 @@
 #include <csignal>
 
 #include "absl/status/status.h"
+#include "daemon/run_daemon.h"
 
 extern "C" {  // glibc 2.36 forgot it
 #include <sys/pidfd.h>

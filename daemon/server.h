@@ -1,11 +1,30 @@
-// ibemud: one fabric, served to the programs that attach to it.
+// One fabric, served to the programs that attach to it.
 #ifndef IBEMU_DAEMON_SERVER_H_
 #define IBEMU_DAEMON_SERVER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/unique_fd.h"
+#include "daemon/attachments.h"
+#include "daemon/control_server.h"
+#include "daemon/control_socket.h"
+#include "daemon/fabric_methods.h"
+#include "daemon/fault_methods.h"
+#include "daemon/loop.h"
+#include "daemon/rpc.h"
+#include "fabric/fabric.h"
+#include "nlohmann/json.hpp"
+#include "sysfs/view.h"
 
 namespace ibemu::daemon {
 
@@ -22,22 +41,63 @@ struct DaemonOptions {
   bool system_wide = false;
   std::vector<std::string> hosts;  // none: the first adapter
   bool cover_sys_class = true;     // else the sysfs entries are at kSystemMount
+  int major_number = sysfs::kMajor;  // 0: the kernel chooses
 };
 
-// Runs ibemud until SIGTERM or SIGINT.  Returns what main() returns; errors go
-// to stderr.
-int RunDaemon(const DaemonOptions& options);
+// The fabric, and all that serves it.  Members are destroyed from the last to
+// the first: connections before the views they hold, views before the fabric.
+class Server {
+ public:
+  // Errors: those of the topology, of --sm, of the loop.
+  static absl::StatusOr<std::unique_ptr<Server>> Load(
+      const DaemonOptions& options);
 
-// Runs the private daemon of one `ibemu run` on the calling process, which the
-// launcher has forked before it made namespaces.  `client_fd` is the daemon's
-// end of a socketpair (SOCK_STREAM): the launcher wraps the other end with
-// Client::Adopt().  Also listens on a socket (Greeting::socket) so that nested
-// runs find it.  Ends when the launcher closes its end; SIGINT and SIGQUIT are
-// ignored, setsid() is called here.  Returns an exit status for _exit().
-//
-// A fault of the options (topology errors, say) is printed by nobody here: it
-// reaches the launcher as the status of Client::Adopt().
-int RunPrivateDaemon(const DaemonOptions& options, int client_fd);
+  ~Server();
+
+  // The signals end Run() from now on, and not the process.
+  absl::Status WatchSignals(std::initializer_list<int> signals);
+
+  // Lets clients in.  `socket` must outlive this.
+  absl::Status Open(ControlSocket& socket);
+
+  // Serves the one client for whom the daemon lives.
+  void Adopt(UniqueFd client);
+
+  // Shows the hosts' devices to the whole machine, their sysfs entries through
+  // `fuse`: Attachments::AttachSystem().
+  absl::Status ShowSystem(UniqueFd fuse);
+
+  // Calls `ready` once, when `fd` is readable.
+  absl::Status Await(int fd, absl::AnyInvocable<void()> ready);
+
+  // Calls `task` every `period` as long as the loop turns.
+  void Repeat(absl::Duration period, absl::AnyInvocable<void()> task);
+
+  void Run() { loop_->Run(); }
+  void Stop() { loop_->Stop(); }
+
+  uint64_t seed() const { return seed_; }
+  size_t node_count() const { return fabric_->node_count(); }
+
+ private:
+  Server(const DaemonOptions& options, uint64_t seed,
+         std::unique_ptr<Loop> loop, std::unique_ptr<fabric::Fabric> fabric);
+
+  std::string Greeting() const;
+  nlohmann::json Status() const;
+
+  const DaemonOptions options_;
+  const uint64_t seed_;
+  std::string socket_;
+  UniqueFd signals_;
+  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<fabric::Fabric> fabric_;
+  Attachments attachments_;
+  FabricMethods methods_;
+  FaultMethods faults_;
+  Dispatcher dispatcher_;
+  std::unique_ptr<ControlServer> control_;
+};
 
 }  // namespace ibemu::daemon
 

@@ -8,14 +8,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "cuse/issm_file.h"
-#include "cuse/umad_file.h"
+#include "daemon/cuse_nodes.h"
+#include "spdlog/spdlog.h"
 
 namespace ibemu::daemon {
 namespace {
 
-std::string NameOf(int number, bool is_issm) {
-  return absl::StrCat("infiniband/", is_issm ? "issm" : "umad", number);
+std::string NameOf(const sysfs::MadNode& node) {
+  return absl::StrCat("infiniband/", node.name);
+}
+
+// Opens what a later open() of the device gets.
+cuse::CuseDevice::Opener OpenerOf(cuse::DeviceNode node) {
+  return [node = std::move(node)] { return node.NewFile(); };
 }
 
 }  // namespace
@@ -40,65 +45,93 @@ absl::StatusOr<UniqueFd> OpenCuse() {
   }
 }
 
-SystemDevices::SystemDevices(Loop& loop, cuse::WorkerPool& workers)
-    : loop_(loop), workers_(workers) {}
+SystemDevices::SystemDevices(Loop& loop, cuse::WorkerPool& workers,
+                             int major_number)
+    : loop_(loop), workers_(workers), major_number_(major_number) {
+  RemoveHiddenNodes();
+}
 
 SystemDevices::~SystemDevices() {
   while (!devices_.empty()) End(devices_.begin());
 }
 
-absl::Status SystemDevices::Follow(const sysfs::View& view) {
+absl::Status SystemDevices::Follow(sysfs::View& view) {
   std::set<std::string> wanted;
   absl::Status status;
   for (const sysfs::ViewDevice& shown : view.devices) {
-    const int first = shown.host->device().first_port();
-    for (size_t i = 0; i < shown.umads.size(); ++i) {
-      for (const bool is_issm : {false, true}) {
-        wanted.insert(NameOf(shown.umads[i], is_issm));
-        status.Update(Make(shown.host, first + static_cast<int>(i),
-                           shown.umads[i], is_issm));
+    for (const sysfs::MadNode& node : MadNodesOf(shown)) {
+      const std::string name = NameOf(node);
+      wanted.insert(name);
+      status.Update(
+          Show(name, node.minor_number, {shown.host, node.port, node.is_issm}));
+      if (const auto made = devices_.find(name); made != devices_.end()) {
+        view.numbers[node.name] = made->second.number;
       }
     }
   }
   for (auto device = devices_.begin(); device != devices_.end();) {
     const auto next = std::next(device);
-    if (!wanted.contains(device->first)) End(device);
+    if (!wanted.contains(device->first)) TakeAway(device);
     device = next;
   }
   return status;
 }
 
-absl::Status SystemDevices::Make(const std::shared_ptr<mad::Host>& host,
-                                 int port, int number, bool is_issm) {
-  const std::string name = NameOf(number, is_issm);
-  if (const auto same = devices_.find(name); same != devices_.end()) {
-    if (same->second.host.lock() == host) return absl::OkStatus();
-    End(same);
-  }
+absl::Status SystemDevices::Show(const std::string& name, int minor_number,
+                                 cuse::DeviceNode node) {
+  const auto same = devices_.find(name);
+  if (same == devices_.end()) return Make(name, minor_number, std::move(node));
+  Shown& shown = same->second;
+  if (shown.host.lock() == node.host) return absl::OkStatus();
+  shown.host = node.host;
+  shown.device->SetOpener(OpenerOf(std::move(node)));
+  return std::exchange(shown.hidden, false) ? ShowNode(name) : absl::OkStatus();
+}
+
+absl::Status SystemDevices::Make(const std::string& name, int minor_number,
+                                 cuse::DeviceNode node) {
   IBEMU_ASSIGN_OR_RETURN(UniqueFd cuse, OpenCuse());
-  const auto open = [host, port, is_issm]() -> std::unique_ptr<cuse::File> {
-    if (is_issm) return std::make_unique<cuse::IssmFile>(host, port);
-    return std::make_unique<cuse::UmadFile>(host, port);
-  };
-  const unsigned first = is_issm ? sysfs::kFirstIssm : sysfs::kFirstUmad;
+  const std::weak_ptr<mad::Host> host = node.host;
   auto device = std::make_unique<cuse::CuseDevice>(
       loop_, workers_,
-      cuse::CuseDevice::Identity{name, sysfs::kMajor,
-                                 first + static_cast<unsigned>(number)},
-      open);
-  IBEMU_RETURN_IF_ERROR(device->Serve(std::move(cuse)));
-  const auto made =
-      devices_.insert_or_assign(name, Shown{host, std::move(device)}).first;
-  return loop_.WatchEagerly(made->second.device->fd(), [this, name] {
-    const auto self = devices_.find(name);
-    const cuse::FuseResult result = self->second.device->HandleOne();
-    if (result == cuse::FuseResult::kEnded) End(self);
-    return result == cuse::FuseResult::kHandled;
-  });
+      cuse::CuseDevice::Identity{
+          name, static_cast<unsigned>(major_number_),
+          static_cast<unsigned>(major_number_ == 0 ? 0 : minor_number)},
+      OpenerOf(std::move(node)));
+  const absl::Status served = device->Serve(std::move(cuse));
+  if (absl::IsAlreadyExists(served)) return WhyRefused(name, major_number_);
+  IBEMU_RETURN_IF_ERROR(served);
+  const int fd = device->fd();
+  devices_.emplace(name, Shown{std::move(device), host, NumberOf(name)});
+  return loop_.WatchEagerly(fd, [this, name] { return Handle(name); });
+}
+
+bool SystemDevices::Handle(const std::string& name) {
+  const auto self = devices_.find(name);
+  const Shown& shown = self->second;
+  const cuse::FuseResult result = shown.device->HandleOne();
+  if (result == cuse::FuseResult::kEnded ||
+      (shown.hidden && !shown.device->in_use())) {
+    End(self);
+  }
+  return result == cuse::FuseResult::kHandled;
+}
+
+void SystemDevices::TakeAway(Devices::iterator device) {
+  auto& [name, shown] = *device;
+  if (shown.hidden) return;
+  if (!shown.device->in_use()) return End(device);
+  shown.hidden = true;
+  shown.host.reset();
+  shown.device->SetOpener([] { return nullptr; });
+  if (const absl::Status hidden = HideNode(name); !hidden.ok()) {
+    spdlog::error("{}", std::string(hidden.message()));
+  }
 }
 
 void SystemDevices::End(Devices::iterator device) {
   loop_.Forget(device->second.device->fd());
+  if (device->second.hidden) RemoveHiddenNode(device->first);
   devices_.erase(device);
 }
 

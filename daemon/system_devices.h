@@ -2,7 +2,6 @@
 #ifndef IBEMU_DAEMON_SYSTEM_DEVICES_H_
 #define IBEMU_DAEMON_SYSTEM_DEVICES_H_
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
 #include "cuse/cuse_device.h"
+#include "cuse/tree_nodes.h"
 #include "cuse/worker_pool.h"
 #include "daemon/loop.h"
 #include "sysfs/view.h"
@@ -22,36 +22,46 @@ namespace ibemu::daemon {
 // Errors: NotFound, PermissionDenied, each with the cure.
 absl::StatusOr<UniqueFd> OpenCuse();
 
-// One device for each umadN and issmN of a view, as Linux numbers them.
+// One device for each umadN and issmN of a view.  A device that the view has no
+// more has no node either; those who had it open keep it until they close it.
 class SystemDevices {
  public:
-  // `loop` and `workers` must outlive this.
-  SystemDevices(Loop& loop, cuse::WorkerPool& workers);
+  // `major_number`: of every device, with Linux's minor numbers; 0: the kernel
+  // chooses both.  `loop` and `workers` must outlive this.
+  SystemDevices(Loop& loop, cuse::WorkerPool& workers, int major_number);
   ~SystemDevices();
   SystemDevices(const SystemDevices&) = delete;
   SystemDevices& operator=(const SystemDevices&) = delete;
 
-  // Makes the devices that `view` has and this has not, and ends those that it
-  // has no more.
+  // Makes the devices that `view` has and this has not, and takes away those
+  // that it has no more.  Sets the numbers of the view.
   //
   // Errors: the first of OpenCuse()'s and CuseDevice::Serve()'s; it does what
   // it can nevertheless.
-  absl::Status Follow(const sysfs::View& view);
+  absl::Status Follow(sysfs::View& view);
 
  private:
-  // What a device stands for: another adapter may get its name later.
   struct Shown {
-    std::weak_ptr<mad::Host> host;
     std::unique_ptr<cuse::CuseDevice> device;
+    // What it stands for: another adapter may get its name later.  None: it is
+    // hidden.
+    std::weak_ptr<mad::Host> host;
+    sysfs::DeviceNumber number;
+    bool hidden = false;
   };
   using Devices = std::map<std::string, Shown>;  // by name below /dev
 
-  absl::Status Make(const std::shared_ptr<mad::Host>& host, int port,
-                    int number, bool is_issm);
+  absl::Status Show(const std::string& name, int minor_number,
+                    cuse::DeviceNode node);
+  absl::Status Make(const std::string& name, int minor_number,
+                    cuse::DeviceNode node);
+  bool Handle(const std::string& name);
+  void TakeAway(Devices::iterator device);
   void End(Devices::iterator device);
 
   Loop& loop_;
   cuse::WorkerPool& workers_;
+  const int major_number_;
   Devices devices_;
 };
 

@@ -1,180 +1,113 @@
 #include "daemon/system_mounts.h"
 
 #include <fcntl.h>
+#include <mntent.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <csignal>
+#include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/absl_text.h"
 #include "base/status_macros.h"
+#include "daemon/cuse_nodes.h"
+#include "daemon/mount_plan.h"
 #include "daemon/mounts.h"
 
 namespace ibemu::daemon {
 namespace {
 
-using Kind = MountStep::Kind;
-
-constexpr std::string_view kRdmaPrefix = "infiniband";
 constexpr char kClasses[] = "/sys/class";
-
-std::string ServedClasses() { return absl::StrCat(kSystemMount, kClasses); }
-
-absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& path) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(path, error), end;
-       !error && entry != end; entry.increment(error)) {
-    names.push_back(entry->path().filename());
-  }
-  if (error) return absl::ErrnoToStatus(error.value(), path);
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-// What the keeper tells: this once the file system is mounted, then, at the
-// end of its work, what went wrong.
-constexpr char kMounted = '\x06';  // begins no sentence
 
 // Everybody passes through the directory of root's sockets, for whom links in
 // /sys/class lead there; nobody may look into it.
-absl::Status PreparePlace() {
-  const std::string above = std::filesystem::path(kSystemMount).parent_path();
-  for (const char* place : {above.c_str(), kSystemMount}) {
-    if (mkdir(place, 0711) != 0 && errno != EEXIST) {
-      return absl::ErrnoToStatus(errno, place);
-    }
-  }
-  if (chmod(above.c_str(), 0711) != 0) {
-    return absl::ErrnoToStatus(errno, above);
-  }
-  struct stat outside;
-  struct stat inside;
-  if (stat(above.c_str(), &outside) != 0 || stat(kSystemMount, &inside) != 0 ||
-      outside.st_dev != inside.st_dev) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        kSystemMount, " is in use: another ibemud --front-end=cuse runs, or \"",
-        "umount -l ", kSystemMount, "\" helps"));
-  }
-  return absl::OkStatus();
+constexpr mode_t kMode = 0711;
+
+std::string Above() {
+  return std::filesystem::path(kSystemMount).parent_path();
 }
 
-// Mounts, and remembers what is to be undone.
-absl::Status Show(int fuse, bool overlay, int news, MountPlan& taken) {
-  IBEMU_RETURN_IF_ERROR(MountFuse(fuse, kSystemMount, /*for_everybody=*/true));
-  close(fuse);  // the daemon's alone: when it ends, nobody waits for answers
-  taken.push_back({Kind::kBind, "", kSystemMount});
-  (void)!write(news, &kMounted, 1);
-  if (!overlay) return absl::OkStatus();
-  IBEMU_ASSIGN_OR_RETURN(const auto served, NamesIn(ServedClasses()));
-  IBEMU_ASSIGN_OR_RETURN(const auto machine, NamesIn(kClasses));
-  for (const MountStep& step : PlanSystemView(served, machine)) {
-    IBEMU_RETURN_IF_ERROR(CarryOut({step}));
-    taken.push_back(step);
-  }
-  return absl::OkStatus();
+absl::Status InUse(std::string_view cure) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(kSystemMount, " is in use: ", Absl(cure)));
 }
 
-// Lazily: a program may stand in there.
-void TakeAway(const MountPlan& taken) {
-  for (auto step = taken.rbegin(); step != taken.rend(); ++step) {
-    umount2(step->target.c_str(), MNT_DETACH);
-  }
+bool IsOurs(const mntent& mount) {
+  const std::string_view place = mount.mnt_dir;
+  return std::string_view(mount.mnt_fsname) == kMountSource &&
+         (place == kSystemMount || place.starts_with(kClasses));
 }
 
-// The keeper's whole life.
-void Keep(int fuse, bool overlay, UniqueFd life, UniqueFd news) {
-  // A terminal's signals are for the daemon.
-  setsid();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
-    std::signal(signal, SIG_IGN);
+// The first mounted first.
+std::vector<std::string> OurMounts() {
+  std::vector<std::string> places;
+  const std::unique_ptr<FILE, int (*)(FILE*)> table(
+      setmntent("/proc/self/mounts", "re"), &endmntent);
+  if (table == nullptr) return places;
+  mntent entry;
+  char text[4096];
+  while (const mntent* mount =
+             getmntent_r(table.get(), &entry, text, sizeof text)) {
+    if (IsOurs(*mount)) places.emplace_back(mount->mnt_dir);
   }
-  MountPlan taken;
-  const absl::Status status = Show(fuse, overlay, news.get(), taken);
-  const std::string told(status.message());
-  (void)!write(news.get(), told.data(), told.size());
-  news.Reset();
-  if (status.ok()) {
-    char byte;
-    while (read(life.get(), &byte, 1) < 0 && errno == EINTR) continue;
-  }
-  TakeAway(taken);
+  return places;
 }
 
 }  // namespace
 
-MountPlan PlanSystemView(const std::vector<std::string>& served_classes,
-                         const std::vector<std::string>& machine_classes) {
-  MountPlan plan;
-  const auto is_rdma = [](const std::string& name) {
-    return name.starts_with(kRdmaPrefix);
-  };
-  const auto has = [&](const std::string& name) {
-    return std::find(machine_classes.begin(), machine_classes.end(), name) !=
-           machine_classes.end();
-  };
-  const bool all_there = std::all_of(
-      served_classes.begin(), served_classes.end(),
-      [&](const auto& name) { return !is_rdma(name) || has(name); });
-  // sysfs takes no new directory; an overlay supplies the places to bind to.
-  if (!all_there) {
-    plan.push_back({Kind::kOverlay,
-                    absl::StrCat(ServedClasses(), ":", kClasses), kClasses});
+absl::StatusOr<UniqueFd> ClaimSystemMounts() {
+  const std::string above = Above();
+  if ((mkdir(above.c_str(), kMode) != 0 && errno != EEXIST) ||
+      chmod(above.c_str(), kMode) != 0) {
+    return absl::ErrnoToStatus(errno, above);
   }
-  for (const std::string& name : served_classes) {
-    if (!is_rdma(name)) continue;
-    plan.push_back({Kind::kBind, absl::StrCat(ServedClasses(), "/", name),
-                    absl::StrCat(kClasses, "/", name)});
+  UniqueFd claim(open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!claim.valid()) return absl::ErrnoToStatus(errno, above);
+  if (flock(claim.get(), LOCK_EX | LOCK_NB) != 0) {
+    return InUse("another ibemud --front-end=cuse runs");
   }
-  return plan;
+  return claim;
 }
 
-absl::StatusOr<MountKeeper> MountKeeper::Fork(int fuse, bool overlay) {
-  IBEMU_RETURN_IF_ERROR(PreparePlace());
-  std::array<int, 2> life;
-  std::array<int, 2> news;
-  if (pipe2(life.data(), O_CLOEXEC) != 0) {
-    return absl::ErrnoToStatus(errno, "pipe");
+absl::Status MountSystem(int fuse) {
+  if (mkdir(kSystemMount, kMode) != 0 && errno != EEXIST) {
+    return absl::ErrnoToStatus(errno, kSystemMount);
   }
-  UniqueFd life_read(life[0]), life_write(life[1]);
-  if (pipe2(news.data(), O_CLOEXEC) != 0) {
-    return absl::ErrnoToStatus(errno, "pipe");
+  struct stat outside;
+  struct stat inside;
+  if (stat(Above().c_str(), &outside) != 0 ||
+      stat(kSystemMount, &inside) != 0 || outside.st_dev != inside.st_dev) {
+    return InUse(
+        absl::StrCat("another ibemud --front-end=cuse runs, or \"umount -l ",
+                     kSystemMount, "\" helps"));
   }
-  UniqueFd news_read(news[0]), news_write(news[1]);
-  const pid_t child = fork();
-  if (child < 0) return absl::ErrnoToStatus(errno, "fork");
-  if (child == 0) {
-    life_write.Reset();
-    news_read.Reset();
-    Keep(fuse, overlay, std::move(life_read), std::move(news_write));
-    _exit(0);
-  }
-  news_write.Reset();
-  MountKeeper keeper(std::move(life_write), std::move(news_read));
-  // Before there is a mount, reading from the descriptor fails.
-  char mounted = 0;
-  const ssize_t got = read(keeper.fd(), &mounted, 1);
-  if (got == 1 && mounted == kMounted) return keeper;
-  const std::string first(&mounted, got == 1 ? 1 : 0);
-  return absl::FailedPreconditionError(
-      absl::StrCat(first, keeper.Result().message()));
+  return MountFuse(fuse, kSystemMount, /*for_everybody=*/true);
 }
 
-absl::Status MountKeeper::Result() {
-  std::string told(4096, '\0');
-  const ssize_t length = read(news_.get(), told.data(), told.size());
-  news_.Reset();
-  if (length == 0) return absl::OkStatus();
-  if (length < 0) return absl::ErrnoToStatus(errno, "the mounts' keeper");
-  told.resize(static_cast<size_t>(length));
-  return absl::FailedPreconditionError(told);
+absl::Status CoverSysClass() {
+  IBEMU_ASSIGN_OR_RETURN(const auto served,
+                         NamesIn(absl::StrCat(kSystemMount, kClasses)));
+  IBEMU_ASSIGN_OR_RETURN(const auto machine, NamesIn(kClasses));
+  return CarryOut(PlanSystemView(served, machine));
+}
+
+void UnmountSystem() {
+  // Aborts the connection, so that no look-up below waits for a daemon that
+  // has died; the mount itself is busy as a rule.
+  umount2(kSystemMount, MNT_FORCE);
+  const std::vector<std::string> places = OurMounts();
+  // Lazily: a program may stand in there.
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    umount2(place->c_str(), MNT_DETACH);
+  }
+  RemoveHiddenNodes();
 }
 
 }  // namespace ibemu::daemon

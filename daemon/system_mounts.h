@@ -2,51 +2,34 @@
 #ifndef IBEMU_DAEMON_SYSTEM_MOUNTS_H_
 #define IBEMU_DAEMON_SYSTEM_MOUNTS_H_
 
-#include <string>
-#include <vector>
-
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
-#include "daemon/mount_plan.h"
 
 namespace ibemu::daemon {
 
-// Where the FUSE file system of the devices' sysfs entries is.
-inline constexpr char kSystemMount[] = "/run/ibemu/sys";
+// The right to mount and to unmount for the machine, for as long as the
+// descriptor is open.
+//
+// Errors: FailedPrecondition when another has it.
+absl::StatusOr<UniqueFd> ClaimSystemMounts();
 
-// After the file system answers: lets its RDMA classes appear in /sys/class,
-// whose entries are `machine_classes`.  What a real adapter has there is
-// hidden.  Nothing is mounted over /sys/devices, which systemd's libudev would
-// refuse.
-MountPlan PlanSystemView(const std::vector<std::string>& served_classes,
-                         const std::vector<std::string>& machine_classes);
+// The next three are for who has that right.
 
-// A process that mounts, keeps the rights to unmount, and does so when the
-// daemon ends, however it ends.
-class MountKeeper {
- public:
-  // Forks; call it before the first thread starts.  Returns when `fuse`, an
-  // open /dev/fuse, is mounted: the caller serves it then.  `overlay`:
-  // PlanSystemView() too, else kSystemMount alone.
-  //
-  // Errors: FailedPrecondition when kSystemMount is in use (another daemon) or
-  // FUSE can't be mounted.
-  static absl::StatusOr<MountKeeper> Fork(int fuse, bool overlay);
+// Mounts `fuse`, an open /dev/fuse, on kSystemMount, for everybody.  Who holds
+// `fuse` serves it.
+//
+// Errors: FailedPrecondition when something is mounted there, and
+// MountFuse()'s.
+absl::Status MountSystem(int fuse);
 
-  // Readable when the mounts are there, or can't be.
-  int fd() const { return news_.get(); }
+// PlanSystemView(), carried out; waits for the file system's answers.
+absl::Status CoverSysClass();
 
-  // To be called when fd() is readable.
-  absl::Status Result();
-
- private:
-  MountKeeper(UniqueFd life, UniqueFd news)
-      : life_(std::move(life)), news_(std::move(news)) {}
-
-  UniqueFd life_;  // its other end hangs up when this process ends
-  UniqueFd news_;
-};
+// Takes away what those two have made, and the nodes of adapters that were
+// pulled out, whoever made them.  Whoever waits for the file system's answers
+// gets an error.
+void UnmountSystem();
 
 }  // namespace ibemu::daemon
 

@@ -111,6 +111,14 @@ Device& Host::device() { return impl_->device; }
 
 bool Host::removed() const { return impl_->core->removed(); }
 
+void Host::Unbind() {
+  if (removed()) return;
+  for (int n = device().first_port(); n <= device().last_port(); ++n) {
+    device().port(n).SetIsSm(false);
+  }
+  impl_->OnRemoved();
+}
+
 absl::StatusOr<std::unique_ptr<Agent>> Host::Register(
     int port, const Registration& registration, AgentClient& client) {
   if (removed()) return absl::UnavailableError("the device is gone");

@@ -29,8 +29,13 @@ class Host {
 
   Device& device();
 
-  // True for good once the device was pulled out.
+  // True for good once the device was pulled out, or Unbind() was called.
   bool removed() const;
+
+  // The driver leaves the adapter, which stays where it is: whoever has files
+  // open finds it gone, its ports are no SM's any more, and another Host may
+  // take it.
+  void Unbind();
 
   // Errors:
   //   InvalidArgument     what Linux refuses with EINVAL, conflicts included

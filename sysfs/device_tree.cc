@@ -16,8 +16,6 @@
 namespace ibemu::sysfs {
 namespace {
 
-std::string UmadName(int number) { return absl::StrCat("umad", number); }
-std::string IssmName(int number) { return absl::StrCat("issm", number); }
 std::string UverbsName(int number) { return absl::StrCat("uverbs", number); }
 
 std::string NodeTypeText(mad::NodeType type) {
@@ -45,14 +43,21 @@ Entry& AddClassDevice(Entry& root, std::string_view pci,
 }
 
 // A device with a node in /dev/infiniband.
-Entry& AddNode(Entry& root, std::string_view pci, std::string_view class_name,
-               std::string_view node, int minor, const ViewDevice& device) {
-  Entry& directory = AddClassDevice(root, pci, class_name, node);
+Entry& AddNode(Entry& root, const View& view, const ViewDevice& device,
+               std::string_view class_name, const std::string& node,
+               int minor_number) {
+  Entry& directory =
+      AddClassDevice(root, PciPath(device.slot), class_name, node);
+  const auto other = view.numbers.find(node);
+  const DeviceNumber number = other != view.numbers.end()
+                                  ? other->second
+                                  : DeviceNumber{kMajor, minor_number};
   AddLine(directory, "ibdev", device.name);
-  AddLine(directory, "dev", absl::StrFormat("%d:%d", kMajor, minor));
+  AddLine(directory, "dev",
+          absl::StrFormat("%d:%d", number.major_number, number.minor_number));
   AddLine(directory, "uevent",
-          absl::StrFormat("MAJOR=%d\nMINOR=%d\nDEVNAME=infiniband/%s", kMajor,
-                          minor, node));
+          absl::StrFormat("MAJOR=%d\nMINOR=%d\nDEVNAME=infiniband/%s",
+                          number.major_number, number.minor_number, node));
   return directory;
 }
 
@@ -109,22 +114,18 @@ void AddDevice(Entry& root, const View& view, const ViewDevice& device) {
   AddIdentity(directory, device, facts);
   AddNodeDescription(directory, device);
 
-  for (size_t i = 0; i < device.umads.size(); ++i) {
-    const int port = adapter.first_port() + static_cast<int>(i);
+  for (int port = adapter.first_port(); port <= adapter.last_port(); ++port) {
     AddPort(Directory(directory, absl::StrCat("ports/", port)), device, port);
-
-    const auto add = [&](const std::string& name, int minor) {
-      Entry& node = AddNode(root, pci, "infiniband_mad", name, minor, device);
-      AddLine(node, "port", absl::StrCat(port));
-    };
-    add(UmadName(device.umads[i]), device.umads[i]);
-    add(IssmName(device.umads[i]), kFirstIssm + device.umads[i]);
   }
-
+  for (const MadNode& node : MadNodesOf(device)) {
+    Entry& entry = AddNode(root, view, device, "infiniband_mad", node.name,
+                           node.minor_number);
+    AddLine(entry, "port", absl::StrCat(node.port));
+  }
   if (device.uverbs.has_value()) {
     Entry& node =
-        AddNode(root, pci, "infiniband_verbs", UverbsName(*device.uverbs),
-                kFirstUverbs + *device.uverbs, device);
+        AddNode(root, view, device, "infiniband_verbs",
+                UverbsName(*device.uverbs), kFirstUverbs + *device.uverbs);
     AddLine(node, "abi_version", absl::StrCat(facts.verbs_abi));
   }
 }
@@ -132,9 +133,8 @@ void AddDevice(Entry& root, const View& view, const ViewDevice& device) {
 void RemoveDevice(Entry& root, const View& view, const ViewDevice& device) {
   RemovePciFunction(root, FactsOf(view.profile), device.slot);
   Remove(root, absl::StrCat("class/infiniband/", device.name));
-  for (const int number : device.umads) {
-    Remove(root, absl::StrCat("class/infiniband_mad/", UmadName(number)));
-    Remove(root, absl::StrCat("class/infiniband_mad/", IssmName(number)));
+  for (const MadNode& node : MadNodesOf(device)) {
+    Remove(root, absl::StrCat("class/infiniband_mad/", node.name));
   }
   if (device.uverbs.has_value()) {
     Remove(root,

@@ -52,33 +52,53 @@ absl::Status CheckName(std::string_view name) {
 
 absl::StatusOr<View> MakeView(std::vector<std::shared_ptr<mad::Host>> hosts,
                               std::string_view name_format, Profile profile) {
-  if (hosts.size() > kMaxViewDevices) {
-    return absl::ResourceExhaustedError(
-        absl::StrFormat("%d devices asked for: libibumad sees at most %d",
-                        hosts.size(), kMaxViewDevices));
-  }
   IBEMU_RETURN_IF_ERROR(CheckFormat(name_format, hosts.size()));
-
-  int ports = 0;
-  for (const auto& host : hosts) {
-    const mad::Device& device = host->device();
-    ports += device.last_port() - device.first_port() + 1;
-  }
-  if (ports > kMaxViewPorts) {
-    return absl::ResourceExhaustedError(
-        absl::StrFormat("the devices have %d ports: libibumad sees at most %d",
-                        ports, kMaxViewPorts));
-  }
   View view;
   view.profile = profile;
   view.name_format = name_format;
   view.cpu_count =
       static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   for (size_t slot = 0; slot < hosts.size(); ++slot) {
+    IBEMU_RETURN_IF_ERROR(HasRoom(view, hosts[slot]->device()));
     PlugIn(view, static_cast<int>(slot), std::move(hosts[slot]));
     IBEMU_RETURN_IF_ERROR(CheckName(view.devices.back().name));
   }
   return view;
+}
+
+absl::Status HasRoom(const View& view, const mad::Device& more) {
+  if (view.devices.size() >= kMaxViewDevices) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("%d devices asked for: libibumad sees at most %d",
+                        view.devices.size() + 1, kMaxViewDevices));
+  }
+  int ports = more.last_port() - more.first_port() + 1;
+  for (const ViewDevice& device : view.devices) {
+    ports += static_cast<int>(device.umads.size());
+  }
+  if (ports > kMaxViewPorts) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("the devices have %d ports: libibumad sees at most %d",
+                        ports, kMaxViewPorts));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<MadNode> MadNodesOf(const ViewDevice& device) {
+  std::vector<MadNode> nodes;
+  int port = device.host->device().first_port();
+  for (const int number : device.umads) {
+    nodes.push_back({.name = absl::StrCat("umad", number),
+                     .port = port,
+                     .is_issm = false,
+                     .minor_number = kFirstUmad + number});
+    nodes.push_back({.name = absl::StrCat("issm", number),
+                     .port = port,
+                     .is_issm = true,
+                     .minor_number = kFirstIssm + number});
+    ++port;
+  }
+  return nodes;
 }
 
 void PlugIn(View& view, int slot, std::shared_ptr<mad::Host> host) {

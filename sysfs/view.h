@@ -3,6 +3,7 @@
 #ifndef IBEMU_SYSFS_VIEW_H_
 #define IBEMU_SYSFS_VIEW_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,11 +29,18 @@ struct ViewDevice {
   std::optional<int> uverbs;  // the N of uverbsN; none: no verbs objects
 };
 
+struct DeviceNumber {
+  int major_number = 0;
+  int minor_number = 0;
+};
+
 struct View {
   Profile profile = Profile::kQib;
   std::string name_format = "ibemu%d";
   std::vector<ViewDevice> devices;  // by slot; a slot may be empty
   int cpu_count = 1;                // the machine's, for PCI's local_cpus
+  std::map<std::string, DeviceNumber>
+      numbers;  // by node, where not Linux's own
 };
 
 // Linux's device numbers: IB_UMAD_MAJOR and the first minors in user_mad.c and
@@ -41,6 +49,16 @@ inline constexpr int kMajor = 231;
 inline constexpr int kFirstUmad = 0;
 inline constexpr int kFirstIssm = 64;
 inline constexpr int kFirstUverbs = 192;
+
+// A node in /dev/infiniband that a port has for its management.
+struct MadNode {
+  std::string name;  // "umad0"
+  int port = 0;
+  bool is_issm = false;
+  int minor_number = 0;  // Linux's own
+};
+
+std::vector<MadNode> MadNodesOf(const ViewDevice& device);
 
 // libibumad 44 knows no more (UMAD_MAX_DEVICES, UMAD_MAX_PORTS) and has room
 // for names of 19 characters (UMAD_CA_NAME_LEN).
@@ -55,6 +73,11 @@ inline constexpr int kMaxDeviceName = 19;
 // ResourceExhausted past the limits above.
 absl::StatusOr<View> MakeView(std::vector<std::shared_ptr<mad::Host>> hosts,
                               std::string_view name_format, Profile profile);
+
+// Whether `view` may have `more`, too.
+//
+// Errors: ResourceExhausted past the limits above.
+absl::Status HasRoom(const View& view, const mad::Device& more);
 
 // Adds a device, in a slot that must be empty.  As in Linux (alloc_name() in
 // drivers/infiniband/core/device.c, umad_ida in user_mad.c) it gets the lowest

@@ -155,5 +155,38 @@ TEST_F(MountPlanTest, AServedDeviceHidesTheMachinesOfTheSameName) {
                                          HasSubstr("pci1bed:00")))));
 }
 
+std::vector<std::string> Steps(const std::vector<std::string>& served,
+                               const std::vector<std::string>& machine) {
+  std::vector<std::string> steps;
+  for (const MountStep& step : PlanSystemView(served, machine)) {
+    steps.push_back(ToString(step));
+  }
+  return steps;
+}
+
+TEST(SystemViewTest, AnOverlayGivesSysClassThePlacesThatItLacks) {
+  EXPECT_THAT(
+      Steps({"infiniband", "infiniband_mad"}, {"block", "net"}),
+      ElementsAre(
+          "overlay /run/ibemu/sys/sys/class:/sys/class on /sys/class",
+          "bind /run/ibemu/sys/sys/class/infiniband on /sys/class/infiniband",
+          "bind /run/ibemu/sys/sys/class/infiniband_mad on "
+          "/sys/class/infiniband_mad"));
+}
+
+TEST(SystemViewTest, ClassesOfRealAdaptersAreCoveredWithoutAnOverlay) {
+  EXPECT_THAT(
+      Steps({"infiniband"}, {"infiniband", "infiniband_cm", "net"}),
+      ElementsAre(
+          "bind /run/ibemu/sys/sys/class/infiniband on /sys/class/infiniband"));
+}
+
+TEST(SystemViewTest, OtherClassesStayAsTheyAre) {
+  EXPECT_THAT(
+      Steps({"infiniband", "misc"}, {"infiniband", "misc"}),
+      ElementsAre(
+          "bind /run/ibemu/sys/sys/class/infiniband on /sys/class/infiniband"));
+}
+
 }  // namespace
 }  // namespace ibemu::daemon

@@ -1,4 +1,4 @@
-#include "daemon/server.h"
+#include "daemon/run_daemon.h"
 
 #include <sys/socket.h>
 #include <sys/wait.h>

@@ -1,0 +1,40 @@
+// Who mounts for the whole machine when no service manager does.
+#ifndef IBEMU_DAEMON_MOUNT_KEEPER_H_
+#define IBEMU_DAEMON_MOUNT_KEEPER_H_
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+
+namespace ibemu::daemon {
+
+// A process that mounts, keeps the rights to unmount, and does so when the
+// daemon ends, however it ends.
+class MountKeeper {
+ public:
+  // Forks; call it before the first thread starts.  Returns when `fuse`, an
+  // open /dev/fuse, is mounted: the caller serves it then.  `cover`:
+  // CoverSysClass(), too.
+  //
+  // Errors: MountSystem()'s.
+  static absl::StatusOr<MountKeeper> Fork(int fuse, bool cover);
+
+  // Readable when the mounts are there, or can't be.
+  int fd() const { return news_.get(); }
+
+  // To be called when fd() is readable.
+  absl::Status Result();
+
+ private:
+  MountKeeper(UniqueFd life, UniqueFd news)
+      : life_(std::move(life)), news_(std::move(news)) {}
+
+  UniqueFd life_;  // its other end hangs up when this process ends
+  UniqueFd news_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_MOUNT_KEEPER_H_

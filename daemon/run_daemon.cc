@@ -1,0 +1,191 @@
+#include "daemon/run_daemon.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/unique_fd.h"
+#include "daemon/control_socket.h"
+#include "daemon/hardening.h"
+#include "daemon/mount_keeper.h"
+#include "daemon/mounts.h"
+#include "daemon/service_manager.h"
+#include "daemon/socket_path.h"
+#include "daemon/system_devices.h"
+#include "spdlog/sinks/stdout_sinks.h"
+#include "spdlog/spdlog.h"
+
+namespace ibemu::daemon {
+namespace {
+
+// Serves until the end.  Whoever wants to hear of the start is told through
+// `started`.
+absl::Status Serve(Server& server, ControlSocket& socket,
+                   std::initializer_list<int> signals, uint64_t capabilities,
+                   absl::FunctionRef<void()> started) {
+  IBEMU_RETURN_IF_ERROR(server.WatchSignals(signals));
+  IBEMU_RETURN_IF_ERROR(server.Open(socket));
+  IBEMU_RETURN_IF_ERROR(DropCapabilities(capabilities));
+  if (const absl::Status forbidden = ForbidSystemCalls(); !forbidden.ok()) {
+    // Some sandboxes know no seccomp; serving needs none of it.
+    spdlog::warn("may make every system call: {}",
+                 std::string(forbidden.message()));
+  }
+  started();
+  server.Run();
+  return absl::OkStatus();
+}
+
+// One ibemud, and who started it.
+class Ibemud {
+ public:
+  explicit Ibemud(const DaemonOptions& options) : options_(options) {}
+
+  absl::Status Run() {
+    // Before anything is open that the keeper should not keep open.
+    if (options_.system_wide) IBEMU_RETURN_IF_ERROR(PrepareSystem());
+    IBEMU_ASSIGN_OR_RETURN(ControlSocket socket, TakeSocket());
+    socket_.emplace(std::move(socket));
+    IBEMU_ASSIGN_OR_RETURN(server_, Server::Load(options_));
+    if (options_.system_wide) IBEMU_RETURN_IF_ERROR(ShowSystem());
+    if (const auto period = manager_.heartbeat()) {
+      server_->Repeat(*period, [this] { manager_.Alive(); });
+    }
+    IBEMU_RETURN_IF_ERROR(
+        Serve(*server_, *socket_, {SIGTERM, SIGINT, SIGHUP},
+              options_.system_wide ? kServesEveryUser : kServesOneUser, [&] {
+                if (!keeper_) SayReady();
+              }));
+    manager_.Stopping();
+    return end_;
+  }
+
+ private:
+  // The right to mount goes with the rest: somebody else keeps it, a process
+  // of ours or the service manager's.
+  absl::Status PrepareSystem() {
+    IBEMU_RETURN_IF_ERROR(OpenCuse().status());
+    fuse_ = manager_.Take(kFuseName);
+    if (fuse_.valid()) {
+      manager_.Unstore(kFuseName);
+      return absl::OkStatus();
+    }
+    IBEMU_ASSIGN_OR_RETURN(fuse_, OpenFuse());
+    IBEMU_ASSIGN_OR_RETURN(
+        keeper_, MountKeeper::Fork(fuse_.get(), options_.cover_sys_class));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ControlSocket> TakeSocket() {
+    if (UniqueFd passed = manager_.Take(kControlName); passed.valid()) {
+      return ControlSocket::Adopt(std::move(passed));
+    }
+    std::string path = options_.socket;
+    if (path.empty() || path.find('/') == std::string::npos) {
+      IBEMU_RETURN_IF_ERROR(PrepareSocketDirectory(SocketDirectory()));
+      IBEMU_ASSIGN_OR_RETURN(path, SocketPath(path.empty() ? "default" : path));
+    }
+    return ControlSocket::Claim(std::move(path));
+  }
+
+  absl::Status ShowSystem() {
+    IBEMU_RETURN_IF_ERROR(server_->ShowSystem(std::move(fuse_)));
+    if (!keeper_) return absl::OkStatus();
+    return server_->Await(keeper_->fd(), [this] {
+      end_ = keeper_->Result();
+      if (end_.ok()) return SayReady();
+      server_->Stop();
+    });
+  }
+
+  void SayReady() {
+    const std::string what =
+        absl::StrCat(server_->node_count(), " nodes, seed ", server_->seed(),
+                     ", socket ", socket_->path());
+    spdlog::info("ready: {}", what);
+    manager_.Ready(what);
+  }
+
+  const DaemonOptions& options_;
+  ServiceManager manager_;
+  UniqueFd fuse_;
+  std::optional<MountKeeper> keeper_;
+  std::optional<ControlSocket> socket_;
+  std::unique_ptr<Server> server_;
+  absl::Status end_;
+};
+
+absl::Status CheckOnly(const DaemonOptions& options) {
+  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
+                         Server::Load(options));
+  spdlog::info("{}: no faults: {} nodes", options.topology,
+               server->node_count());
+  return absl::OkStatus();
+}
+
+absl::Status Run(const DaemonOptions& options) {
+  if (options.check) return CheckOnly(options);
+  IBEMU_RETURN_IF_ERROR(Ibemud(options).Run());
+  spdlog::info("ended by a signal");
+  return absl::OkStatus();
+}
+
+// A name that no other daemon has: process ids are unique on this machine, and
+// the directory is not shared with another.
+absl::StatusOr<ControlSocket> ClaimPrivateSocket(const DaemonOptions& options) {
+  if (!options.socket.empty()) return ControlSocket::Claim(options.socket);
+  const std::string directory = SocketDirectory();
+  IBEMU_RETURN_IF_ERROR(PrepareSocketDirectory(directory));
+  return ControlSocket::Claim(
+      absl::StrCat(directory, "/run-", getpid(), ".sock"));
+}
+
+absl::Status RunPrivate(const DaemonOptions& options, UniqueFd& client) {
+  IBEMU_ASSIGN_OR_RETURN(ControlSocket socket, ClaimPrivateSocket(options));
+  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
+                         Server::Load(options));
+  return Serve(*server, socket, {SIGTERM}, kServesOneUser,
+               [&] { server->Adopt(std::move(client)); });
+}
+
+void LogToStandardError() {
+  spdlog::set_default_logger(spdlog::stderr_logger_st("ibemud"));
+  spdlog::set_pattern("ibemud: %v");
+}
+
+}  // namespace
+
+int RunDaemon(const DaemonOptions& options) {
+  LogToStandardError();
+  const absl::Status status = Run(options);
+  if (status.ok()) return 0;
+  // Several faults of a file are several lines, each complete in itself.
+  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  return 1;
+}
+
+int RunPrivateDaemon(const DaemonOptions& options, int client_fd) {
+  LogToStandardError();
+  setsid();
+  signal(SIGINT, SIG_IGN);
+  signal(SIGQUIT, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  UniqueFd client(client_fd);
+  const absl::Status status = RunPrivate(options, client);
+  if (status.ok()) return 0;
+  const std::string refusal = RefuseRequest(status) + "\n";
+  send(client.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL);
+  return 1;
+}
+
+}  // namespace ibemu::daemon
