@@ -160,7 +160,8 @@ void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
                         const fuse_file_info& info) {
   Handle* const handle = handles_.Find(info.fh);
   if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
-  if (offset != 0 || MayGoOn(data.size(), piece_) || handle->writes.pending()) {
+  if (offset != 0 || MayGoOn(data.size(), piece_) ||
+      handle->writes.pending(fuse_req_ctx(request)->pid)) {
     return WriteLong(request, *handle, data, offset);
   }
   Dispatch(request, *handle, [&](RequestId id) {
@@ -221,7 +222,7 @@ void FuseDevices::Poll(fuse_req_t request, const fuse_file_info& info,
 
 void FuseDevices::Release(fuse_req_t request, const fuse_file_info& info) {
   if (const std::unique_ptr<Handle> ended = handles_.Remove(info.fh)) {
-    timers_.Cancel(ended->write_ends);
+    for (const auto& [tid, end] : ended->write_ends) timers_.Cancel(end);
   }
   ReplyError(request, Errno::kOk);
 }

@@ -74,7 +74,8 @@ class FuseDevices final : public ReplySink {
   void SendLong(fuse_req_t request, const LongRead& read, Bytes head,
                 std::vector<std::byte> body);
   void WriteLong(fuse_req_t request, Handle& handle, Bytes data, off_t offset);
-  void FinishWrite(Handle& handle);
+  void CancelWriteEnd(Handle& handle, pid_t tid);
+  void FinishWrite(Handle& handle, pid_t tid);
   void RunIoctl(fuse_req_t request, const IoctlRequest& ioctl, uint64_t number);
   void AnswerNoSpace(fuse_req_t request, NoSpaceAnswer how, Bytes data);
   void RemoveSoon(uint64_t number);

@@ -10,8 +10,8 @@ namespace ibemu::cuse {
 namespace {
 
 // A client whose call's size can't be known sends the next piece of a write
-// within microseconds.
-constexpr absl::Duration kNextPieceComesWithin = absl::Milliseconds(20);
+// within microseconds, as a rule.
+constexpr absl::Duration kNextPieceComesWithin = absl::Milliseconds(100);
 
 // For a write whose client has its answer already.
 class NoOne final : public ReplySink {
@@ -65,17 +65,17 @@ void FuseDevices::SendLong(fuse_req_t request, const LongRead& read, Bytes head,
 
 void FuseDevices::WriteLong(fuse_req_t request, Handle& handle, Bytes data,
                             off_t offset) {
-  if (offset == 0) FinishWrite(handle);
-  timers_.Cancel(handle.write_ends);
-  switch (handle.writes.Add(fuse_req_ctx(request)->pid,
-                            static_cast<uint64_t>(offset), data, piece_,
+  const pid_t tid = fuse_req_ctx(request)->pid;
+  if (offset == 0) FinishWrite(handle, tid);
+  CancelWriteEnd(handle, tid);
+  switch (handle.writes.Add(tid, static_cast<uint64_t>(offset), data, piece_,
                             handle.file->HeadSize())) {
     case SplitWrites::Verdict::kInvalid:
       return ReplyError(request, Errno::kInvalid);
     case SplitWrites::Verdict::kMaybe:
-      handle.write_ends =
-          timers_.RunAfter(kNextPieceComesWithin, [self = self_, &handle] {
-            if (*self != nullptr) (*self)->FinishWrite(handle);
+      handle.write_ends[tid] =
+          timers_.RunAfter(kNextPieceComesWithin, [self = self_, &handle, tid] {
+            if (*self != nullptr) (*self)->FinishWrite(handle, tid);
           });
       [[fallthrough]];
     case SplitWrites::Verdict::kMore:
@@ -84,7 +84,7 @@ void FuseDevices::WriteLong(fuse_req_t request, Handle& handle, Bytes data,
     case SplitWrites::Verdict::kWhole:
       break;
   }
-  SplitWrites::Whole whole = handle.writes.TakeWhole();
+  SplitWrites::Whole whole = handle.writes.TakeWhole(tid);
   long_writes_.emplace(IdOf(request), data.size());
   Dispatch(request, handle, [&](RequestId id) {
     handle.file->Write({whole.head, std::move(whole.body)},
@@ -92,12 +92,18 @@ void FuseDevices::WriteLong(fuse_req_t request, Handle& handle, Bytes data,
   });
 }
 
+void FuseDevices::CancelWriteEnd(Handle& handle, pid_t tid) {
+  if (const auto end = handle.write_ends.extract(tid)) {
+    timers_.Cancel(end.mapped());
+  }
+}
+
 // What has come of a write is all that comes.
-void FuseDevices::FinishWrite(Handle& handle) {
-  timers_.Cancel(handle.write_ends);
-  if (!handle.writes.pending()) return;
-  const bool may_be_whole = handle.writes.MayBeWhole();
-  SplitWrites::Whole whole = handle.writes.TakeWhole();
+void FuseDevices::FinishWrite(Handle& handle, pid_t tid) {
+  CancelWriteEnd(handle, tid);
+  if (!handle.writes.pending(tid)) return;
+  const bool may_be_whole = handle.writes.MayBeWhole(tid);
+  SplitWrites::Whole whole = handle.writes.TakeWhole(tid);
   if (!may_be_whole)
     return;  // broken off: a page was missing, or a signal came
   NoOne no_one;

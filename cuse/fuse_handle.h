@@ -28,7 +28,7 @@ struct FuseDevices::Handle {
   PollWaiters waiters;
   SplitReads reads;
   SplitWrites writes;
-  TimerId write_ends = TimerId::kNone;
+  absl::flat_hash_map<pid_t, TimerId> write_ends;
 };
 
 // Runs a call of `handle`'s file.  If it keeps the reply, signals that reach

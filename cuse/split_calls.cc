@@ -7,32 +7,66 @@
 
 namespace ibemu::cuse {
 
+SplitWrites::Calls::iterator SplitWrites::Find(pid_t tid) {
+  return std::find_if(calls_.begin(), calls_.end(),
+                      [tid](const Call& call) { return call.tid == tid; });
+}
+
+bool SplitWrites::pending(pid_t tid) const {
+  return std::any_of(calls_.begin(), calls_.end(),
+                     [tid](const Call& call) { return call.tid == tid; });
+}
+
+bool SplitWrites::MayBeWhole(pid_t tid) const {
+  return std::any_of(calls_.begin(), calls_.end(), [tid](const Call& call) {
+    return call.tid == tid && (!call.total || call.data.size() >= *call.total);
+  });
+}
+
+SplitWrites::Call& SplitWrites::Begin(pid_t tid, size_t head_size) {
+  if (const auto last = Find(tid); last != calls_.end()) calls_.erase(last);
+  if (calls_.size() >= kMostThreads) calls_.erase(calls_.begin());
+  Call& call = calls_.emplace_back();
+  call.tid = tid;
+  call.head_size = head_size;
+  if (const auto size = size_of_write_(tid); size.ok()) {
+    call.total = *size;
+    // Addresses only: pages are taken when the bytes come.
+    ReserveLarge(call.data.body, std::min(*size, kLimit));
+  }
+  return call;
+}
+
 SplitWrites::Verdict SplitWrites::Add(pid_t tid, uint64_t offset,
                                       mad::Bytes data, size_t piece,
                                       size_t head_size) {
-  if (offset == 0) {
-    data_ = {};
-    tid_ = tid;
-    head_size_ = head_size;
-    total_.reset();
-    if (const auto call = size_of_write_(tid); call.ok()) {
-      total_ = *call;
-      // Addresses only: pages are taken when the bytes come.
-      ReserveLarge(data_.body, std::min(*call, kLimit));
-    }
-  } else if (tid != tid_ || offset != size()) {
-    return Verdict::kInvalid;
-  } else if (size() + data.size() > kLimit) {
-    data_ = {};
+  if (offset == 0) Begin(tid, head_size);
+  const auto call = Find(tid);
+  if (call == calls_.end() || offset != call->data.size()) {
     return Verdict::kInvalid;
   }
-  const mad::Bytes head =
-      data.first(std::min(head_size_ - data_.head.size(), data.size()));
-  const mad::Bytes body = data.subspan(head.size());
-  data_.head.insert(data_.head.end(), head.begin(), head.end());
-  data_.body.insert(data_.body.end(), body.begin(), body.end());
-  if (total_) return size() >= *total_ ? Verdict::kWhole : Verdict::kMore;
+  auto& [head, body] = call->data;
+  if (call->data.size() + data.size() > kLimit) {
+    calls_.erase(call);
+    return Verdict::kInvalid;
+  }
+  const mad::Bytes front =
+      data.first(std::min(call->head_size - head.size(), data.size()));
+  const mad::Bytes rest = data.subspan(front.size());
+  head.insert(head.end(), front.begin(), front.end());
+  body.insert(body.end(), rest.begin(), rest.end());
+  if (call->total) {
+    return call->data.size() >= *call->total ? Verdict::kWhole : Verdict::kMore;
+  }
   return MayGoOn(data.size(), piece) ? Verdict::kMaybe : Verdict::kWhole;
+}
+
+SplitWrites::Whole SplitWrites::TakeWhole(pid_t tid) {
+  const auto call = Find(tid);
+  if (call == calls_.end()) return {};
+  Whole whole = std::move(call->data);
+  calls_.erase(call);
+  return whole;
 }
 
 std::vector<SplitReads::Rest>::iterator SplitReads::Find(pid_t tid) {

@@ -28,11 +28,15 @@ inline bool MayGoOn(size_t size, size_t piece) {
 // The size that a blocked thread passed to its call, if it can be known.
 using SizeOfCall = std::function<absl::StatusOr<size_t>(pid_t)>;
 
-// Puts the writes of one open file together.
+// Puts the writes of one open file together.  Threads write at the same time:
+// CUSE does not keep their pieces apart, as FUSE does.
 class SplitWrites {
  public:
   // More than any message, but less than all memory.
   static constexpr size_t kLimit = size_t{256} << 20;
+  // Threads that may be in such a write at a time; one more, and the one that
+  // began first is given up.  A thread that was killed in there stays behind.
+  static constexpr size_t kMostThreads = 32;
 
   enum class Verdict {
     kWhole,    // the call is complete: TakeWhole() has it
@@ -44,30 +48,38 @@ class SplitWrites {
   explicit SplitWrites(SizeOfCall size_of_write)
       : size_of_write_(std::move(size_of_write)) {}
 
-  bool pending() const { return size() != 0; }
+  // Whether thread `tid` is in the midst of a call.
+  bool pending(pid_t tid) const;
 
   // A piece at `offset` of thread `tid`.  A piece at offset 0 starts a call
   // anew; take what is pending before.  Of that piece `head_size` counts: the
   // bytes that are kept apart.
   Verdict Add(pid_t tid, uint64_t offset, mad::Bytes data, size_t piece,
-              size_t head_size = 0);
+              size_t head_size);
 
   // False as long as more is known to be on its way.
-  bool MayBeWhole() const { return !total_ || size() >= *total_; }
+  bool MayBeWhole(pid_t tid) const;
 
   struct Whole {
     std::vector<std::byte> head, body;
+    size_t size() const { return head.size() + body.size(); }
   };
-  Whole TakeWhole() { return std::exchange(data_, {}); }
+  Whole TakeWhole(pid_t tid);
 
  private:
-  size_t size() const { return data_.head.size() + data_.body.size(); }
+  struct Call {
+    pid_t tid = 0;
+    size_t head_size = 0;
+    std::optional<size_t> total;
+    Whole data;
+  };
+  using Calls = std::vector<Call>;  // few, the first begun first
+
+  Calls::iterator Find(pid_t tid);
+  Call& Begin(pid_t tid, size_t head_size);
 
   SizeOfCall size_of_write_;
-  pid_t tid_ = 0;
-  size_t head_size_ = 0;
-  std::optional<size_t> total_;
-  Whole data_;
+  Calls calls_;
 };
 
 // Keeps what readers of one open file have not got yet.

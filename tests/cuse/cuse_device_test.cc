@@ -27,7 +27,6 @@ class CuseDeviceTest : public ::testing::Test {
   CuseDeviceTest() {
     kernel_.SetPump([this] { Pump(); });
     kernel_.SetWorkerWait([this] { posts_.WaitAndRun(); });
-    kernel_.SetWorkerWait([this] { posts_.WaitAndRun(); });
   }
 
   void Serve() {
@@ -145,6 +144,39 @@ TEST_F(CuseDeviceTest, PutsALongWriteTogether) {
             EINVAL);
   EXPECT_TRUE(port_.sent.empty());
   kernel_.Release(file);
+}
+
+TEST_F(CuseDeviceTest, AnAdapterMayGoWhileTheDeviceIsOpen) {
+  Serve();
+  EXPECT_FALSE(device_->in_use());
+  const auto old = kernel_.Open(kNode, O_RDWR);
+  ASSERT_EQ(Register(old), 0);
+  EXPECT_TRUE(device_->in_use());
+
+  adapter_.Remove();
+  device_->SetOpener([] { return nullptr; });
+  EXPECT_EQ(kernel_.Open(kNode, O_RDWR).error, ENXIO);
+  EXPECT_EQ(kernel_.Read(old, 320).error, EIO);
+  EXPECT_TRUE(device_->in_use());
+  kernel_.Release(old);
+  EXPECT_FALSE(device_->in_use());
+}
+
+TEST_F(CuseDeviceTest, AnotherAdapterMayTakeItsPlace) {
+  Serve();
+  const auto old = kernel_.Open(kNode, O_RDWR);
+  ASSERT_EQ(Register(old), 0);
+  adapter_.Remove();
+  testing::FakeDevice next(1);
+  const auto host = std::make_shared<mad::Host>(timers_, next);
+  device_->SetOpener([&] { return std::make_unique<UmadFile>(host, 1); });
+  const auto fresh = kernel_.Open(kNode, O_RDWR);
+  EXPECT_EQ(Register(fresh), 0);
+  EXPECT_EQ(kernel_.Write(fresh, UmadRequest(1)).error, 0);
+  EXPECT_EQ(next.port(1).sent.size(), 1u);
+  EXPECT_EQ(kernel_.Write(old, UmadRequest(1)).error, EIO);
+  kernel_.Release(old);
+  kernel_.Release(fresh);
 }
 
 TEST_F(CuseDeviceTest, FilesEndWithTheDevice) {

@@ -109,7 +109,17 @@ TEST_F(LongCallsTest, AWriteThatMayHaveEndedHasEndedWhenNothingFollows) {
   const auto written = LongAnswer(kPiece);
   EXPECT_EQ(WritePiece(written, 0, kPiece).error, 0);
   EXPECT_EQ(announced_, 0u);
-  timers_.RunFor(absl::Milliseconds(20));
+  timers_.RunFor(absl::Milliseconds(100));
+  EXPECT_EQ(announced_, Segments(written.size()));
+}
+
+TEST_F(LongCallsTest, AnotherThreadMayWriteBetweenThePieces) {
+  const auto written = LongAnswer(kPiece + 1000);
+  EXPECT_EQ(WritePiece(written, 0, kPiece).error, 0);
+  kernel_.SetCaller(kNobody + 1);
+  EXPECT_EQ(kernel_.Write(file_, UmadRequest(2)).error, 0);
+  kernel_.SetCaller(kNobody);
+  EXPECT_EQ(WritePiece(written, kPiece, written.size()).error, 0);
   EXPECT_EQ(announced_, Segments(written.size()));
 }
 

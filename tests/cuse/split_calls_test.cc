@@ -30,7 +30,7 @@ std::vector<std::byte> Count(size_t size) {
 class SplitWritesTest : public ::testing::Test {
  protected:
   Verdict Add(uint64_t offset, size_t size, pid_t tid = kClient) {
-    return writes_.Add(tid, offset, Data(size), kPiece);
+    return writes_.Add(tid, offset, Data(size), kPiece, /*head_size=*/0);
   }
 
   std::map<pid_t, size_t> known_sizes_;
@@ -44,10 +44,10 @@ class SplitWritesTest : public ::testing::Test {
 TEST_F(SplitWritesTest, PiecesOfAKnownCallMakeAWhole) {
   known_sizes_[kClient] = kPiece + 10;
   EXPECT_EQ(Add(0, kPiece - 16), Verdict::kMore);
-  EXPECT_TRUE(writes_.pending());
+  EXPECT_TRUE(writes_.pending(kClient));
   EXPECT_EQ(Add(kPiece - 16, 26), Verdict::kWhole);
-  EXPECT_THAT(writes_.TakeWhole().body, SizeIs(kPiece + 10));
-  EXPECT_FALSE(writes_.pending());
+  EXPECT_THAT(writes_.TakeWhole(kClient).body, SizeIs(kPiece + 10));
+  EXPECT_FALSE(writes_.pending(kClient));
 }
 
 TEST_F(SplitWritesTest, TheHeadIsKeptApartHoweverItWasCut) {
@@ -59,7 +59,7 @@ TEST_F(SplitWritesTest, TheHeadIsKeptApartHoweverItWasCut) {
               Verdict::kMore);
     EXPECT_EQ(writes_.Add(kClient, first, pieces.subspan(first), kPiece, 64),
               Verdict::kWhole);
-    const SplitWrites::Whole whole = writes_.TakeWhole();
+    const SplitWrites::Whole whole = writes_.TakeWhole(kClient);
     EXPECT_THAT(whole.head, ElementsAreArray(pieces.first(64)));
     EXPECT_THAT(whole.body, ElementsAreArray(pieces.subspan(64)));
   }
@@ -68,7 +68,7 @@ TEST_F(SplitWritesTest, TheHeadIsKeptApartHoweverItWasCut) {
 TEST_F(SplitWritesTest, AWriteMayBeShorterThanAHead) {
   known_sizes_[kClient] = 10;
   EXPECT_EQ(writes_.Add(kClient, 0, Data(10), kPiece, 64), Verdict::kWhole);
-  const SplitWrites::Whole whole = writes_.TakeWhole();
+  const SplitWrites::Whole whole = writes_.TakeWhole(kClient);
   EXPECT_THAT(whole.head, SizeIs(10));
   EXPECT_THAT(whole.body, SizeIs(0));
 }
@@ -91,6 +91,27 @@ TEST_F(SplitWritesTest, APieceThatContinuesNothingIsInvalid) {
   EXPECT_EQ(Add(kPiece, kPiece, kOther), Verdict::kInvalid);
   EXPECT_EQ(Add(kPiece + 1, kPiece), Verdict::kInvalid);
   EXPECT_EQ(Add(kPiece, kPiece), Verdict::kMore);
+}
+
+TEST_F(SplitWritesTest, ThreadsWriteAtTheSameTime) {
+  known_sizes_ = {{kClient, kPiece + 10}, {kOther, kPiece + 20}};
+  EXPECT_EQ(Add(0, kPiece), Verdict::kMore);
+  EXPECT_EQ(Add(0, kPiece, kOther), Verdict::kMore);
+  EXPECT_EQ(Add(kPiece, 10), Verdict::kWhole);
+  EXPECT_THAT(writes_.TakeWhole(kClient).body, SizeIs(kPiece + 10));
+  EXPECT_TRUE(writes_.pending(kOther));
+  EXPECT_EQ(Add(kPiece, 20, kOther), Verdict::kWhole);
+  EXPECT_THAT(writes_.TakeWhole(kOther).body, SizeIs(kPiece + 20));
+}
+
+TEST_F(SplitWritesTest, OfTooManyThreadsTheFirstIsGivenUp) {
+  for (pid_t tid = 0; tid <= static_cast<pid_t>(SplitWrites::kMostThreads);
+       ++tid) {
+    known_sizes_[tid] = 2 * kPiece;
+    EXPECT_EQ(Add(0, kPiece, tid), Verdict::kMore);
+  }
+  EXPECT_EQ(Add(kPiece, kPiece, 0), Verdict::kInvalid);
+  EXPECT_EQ(Add(kPiece, kPiece, 1), Verdict::kWhole);
 }
 
 TEST(SplitReadsTest, ARestIsReadInOrderByItsThread) {

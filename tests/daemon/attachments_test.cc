@@ -54,6 +54,12 @@ TEST_F(AttachmentsTest, MistakesNameWhatWasMeant) {
               ::testing::HasSubstr("did you mean \"present\"?"));
 }
 
+TEST_F(AttachmentsTest, HostsBelongToTheMachineOnlyInSystemMode) {
+  EXPECT_THAT(Error("host.set", {{"node", "node-1"}, {"present", true}}),
+              ::testing::StartsWith(
+                  "this daemon shows no devices to the whole machine"));
+}
+
 TEST_F(AttachmentsTest, AHostWithoutItsDeviceIsNotAttached) {
   Set("node-1", false);
   const std::string cure =

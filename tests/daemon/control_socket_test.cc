@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/unique_fd.h"
 #include "daemon/client.h"
 #include "daemon/socket_path.h"
 #include "gmock/gmock.h"
@@ -125,6 +127,36 @@ TEST_F(ControlSocketTest, ANameThatNobodyHasSuggestsOneThatIsThere) {
   EXPECT_EQ(client.status().code(), StatusCode::kNotFound);
   EXPECT_THAT(std::string(client.status().message()),
               HasSubstr("did you mean \"lab\"?"));
+}
+
+// As a service manager passes it.
+TEST_F(ControlSocketTest, ASocketOfSomebodyElseStaysWhenTheDaemonEnds) {
+  UniqueFd passed(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  path_.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(
+      bind(passed.get(), reinterpret_cast<sockaddr*>(&address), sizeof address),
+      0);
+  EXPECT_EQ(ControlSocket::Adopt(UniqueFd(dup(passed.get()))).status().code(),
+            StatusCode::kInvalidArgument)
+      << "nobody listens";
+  ASSERT_EQ(listen(passed.get(), 1), 0);
+  {
+    auto adopted = ControlSocket::Adopt(UniqueFd(dup(passed.get())));
+    ASSERT_TRUE(adopted.ok()) << adopted.status();
+    EXPECT_EQ(adopted->path(), path_);
+    EXPECT_TRUE(adopted->Listen().ok());
+    EXPECT_EQ(ControlSocket::Claim(path_).status().code(),
+              StatusCode::kAlreadyExists);
+  }
+  EXPECT_TRUE(std::filesystem::is_socket(path_));
+  EXPECT_EQ(Mode(path_ + ".lock"), -1);
+}
+
+TEST_F(ControlSocketTest, WhatHasNoPathIsNotAdopted) {
+  EXPECT_EQ(
+      ControlSocket::Adopt(UniqueFd(open("/dev/null", O_RDWR))).status().code(),
+      StatusCode::kInvalidArgument);
 }
 
 TEST(SocketPathTest, ANameIsALeafOfTheUsersDirectory) {

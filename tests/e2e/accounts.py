@@ -7,9 +7,8 @@ import tempfile
 
 import pytest
 
-from harness import Account
+from harness import Account, ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOBODY = 65534
 # No capability, not even in the bounding set: what a plain user has at most.
 PLAIN = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",

@@ -9,7 +9,7 @@ import pytest
 
 # Fixtures that the tests in a User-Mode Linux have, too.
 from accounts import build, make_account, programs, scratch  # noqa: F401
-from harness import Background, Fabric
+from harness import ACCOUNTS, Background, Fabric
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,12 +38,12 @@ def signals_as_a_login_has_them():
         signal.signal(number, signal.SIG_IGN)
 
 
-@pytest.fixture(params=["root", "plain"])
+@pytest.fixture(params=ACCOUNTS)
 def account(request, scratch, programs):
     return make_account(request.param, scratch, programs)
 
 
-@pytest.fixture(params=["root", "plain"], scope="module")
+@pytest.fixture(params=ACCOUNTS, scope="module")
 def module_account(request, scratch, programs):
     """One account for a whole file, for fabrics that several tests share."""
     return make_account(request.param, scratch, programs)

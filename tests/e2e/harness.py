@@ -5,6 +5,7 @@ with a deadline that only a fault reaches.
 """
 
 import dataclasses
+import json
 import os
 import pathlib
 import re
@@ -15,6 +16,7 @@ import time
 from signal import SIGKILL, SIGTERM
 
 DEADLINE = 120  # seconds; generous: CI machines are slow and shared
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -135,8 +137,10 @@ class Background:
             raise
 
 
-class Fabric:
-    """A running ibemud and the programs on its hosts."""
+class RunFabric:
+    """A running ibemud and the programs on its hosts, by `ibemu run`."""
+
+    front_end = []
 
     def __init__(self, account, name, topology, sm="none", options=()):
         self.account = account
@@ -148,7 +152,7 @@ class Fabric:
         self._environment = {**account.environment, "OSM_CACHE_DIR": cache}
         self.daemon = self._start(
             ["ibemud", f"--topology={topology}", f"--sm={sm}",
-             f"--socket={self.socket}", *options])
+             f"--socket={self.socket}", *self.front_end, *options])
         self.daemon.wait_for(r"\bready\b")
 
     def _start(self, arguments, **options):
@@ -185,3 +189,29 @@ class Fabric:
     def stop(self):
         for program in reversed(self._running):
             program.stop()
+
+
+class SystemFabric(RunFabric):
+    """The same in system mode: the machine has the adapters of all hosts that
+    the test uses, and each program is shown those of its own."""
+
+    front_end = ["--front-end=cuse"]
+
+    def on(self, *hosts):
+        devices = [self._device(host) for host in hosts]
+        return ["unshare", "-m", ROOT / "tests/uml/guest/one_host.sh",
+                ",".join(devices)]
+
+    def _device(self, host):
+        status = json.loads(self.ibemu("status", "--json").stdout)
+        for device in status["views"][0]["devices"]:
+            if host in (device["node"], device["node_guid"]):
+                return device["name"]
+        self.ibemu("host", host, "add")
+        return self._device(host)
+
+
+FRONT_END = os.environ.get("IBEMU_FRONT_END", "run")
+Fabric = {"run": RunFabric, "cuse": SystemFabric}[FRONT_END]
+# Nodes of system mode are root's where there is no udev.
+ACCOUNTS = {"run": ["root", "plain"], "cuse": ["root"]}[FRONT_END]

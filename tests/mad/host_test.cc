@@ -146,6 +146,23 @@ TEST_F(HostTest, ARemovedHostLeavesItsPlacesToTheNextOne) {
   EXPECT_EQ(device.port(1).listener, port_listener);
 }
 
+TEST_F(HostTest, AnUnboundHostIsGoneForItsUsersAndLeavesTheAdapter) {
+  SmLockPtr lock = host_.TryLockSm(1);
+  std::unique_ptr<Agent> agent = RegisterSender();
+  host_.Unbind();
+  EXPECT_TRUE(host_.removed());
+  EXPECT_FALSE(port_.is_sm);
+  EXPECT_FALSE(
+      agent->Send(MessageTo(kPeer, MakeMad(kPerfGet), absl::Seconds(1))).ok());
+  EXPECT_THAT(port_.sent, IsEmpty());
+
+  Host next(timers_, device_);
+  EXPECT_FALSE(next.removed());
+  const SmLockPtr its_lock = next.TryLockSm(1);
+  lock.reset();
+  EXPECT_TRUE(port_.is_sm);
+}
+
 TEST_F(HostTest, TheNextHostCountsItsTidsAnew) {
   const uint32_t first = RegisterSender()->hi_tid();
   device_.Remove();

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "rmpp_peer.h"
@@ -48,23 +49,31 @@ void ManyOutstanding(Line& line) {
   line.Say("more", here.Read().result);
 }
 
-// Both ends leave RMPP to the kernel; the receiver reads what was written.
-void LongMessages(Line& line) {
-  const Umad here(0);
-  const Umad there(1);
-  const int sender =
-      here.Register({.mgmt_class = kSa, .version = 2, .rmpp = 1});
-  there.Register(
+bool IsCopy(const Bytes& read, const Bytes& written) {
+  return read.size() == written.size() &&
+         std::equal(written.begin() + kSaHeader, written.end(),
+                    read.begin() + kSaHeader);
+}
+
+// Both ends leave RMPP to the kernel.
+struct LongEnds {
+  Umad here{0};
+  Umad there{1};
+  int sender = here.Register({.mgmt_class = kSa, .version = 2, .rmpp = 1});
+  int receiver = there.Register(
       {.mgmt_class = kSa, .version = 2, .methods = {kGetMulti}, .rmpp = 1});
+};
+
+// The receiver reads what was written.
+void LongMessages(Line& line) {
+  const LongEnds ends;
   uint64_t tid = 1;
   for (const size_t bytes :
        {1U, 199U, 200U, 201U, 4096U, 130'000U, 1U << 20, 16U << 20}) {
     const Bytes message = SaMessage(kGetMulti, tid++, bytes);
-    const int written = here.Send(sender, {.timeout_ms = 0}, message);
-    const Packet read = there.Next(64 + message.size() + 256);
-    const bool intact = read.mad.size() == message.size() &&
-                        std::equal(message.begin() + kSaHeader, message.end(),
-                                   read.mad.begin() + kSaHeader);
+    const int written = ends.here.Send(ends.sender, {}, message);
+    const Packet read = ends.there.Next(64 + message.size() + 256);
+    const bool intact = IsCopy(read.mad, message);
     line.Say(std::to_string(bytes) +
              (written == static_cast<int>(64 + message.size())
                   ? ""
@@ -73,12 +82,49 @@ void LongMessages(Line& line) {
   }
 }
 
+// Data that tell which message they are of.
+Bytes Marked(uint64_t tid, size_t bytes) {
+  Bytes message = SaMessage(kGetMulti, tid, bytes);
+  for (size_t i = kSaHeader; i < message.size(); ++i) {
+    message[i] = static_cast<uint8_t>(message[i] + tid);
+  }
+  return message;
+}
+
+// Threads write to one descriptor at the same time, more than a request of FUSE
+// holds.
+void Writers(Line& line) {
+  constexpr int kEach = 20;
+  constexpr size_t kBytes = 300'000;
+  const LongEnds ends;
+  long written = 0;
+  const auto write = [&](uint64_t first_tid, long& whole) {
+    for (uint64_t tid = first_tid; tid < first_tid + kEach; ++tid) {
+      const Bytes message = Marked(tid, kBytes);
+      whole += ends.here.Send(ends.sender, {}, message) ==
+               static_cast<int>(64 + message.size());
+    }
+  };
+  long others = 0;
+  std::thread other([&] { write(100, others); });
+  write(1, written);
+  other.join();
+  long intact = 0;
+  for (int i = 0; i < 2 * kEach; ++i) {
+    const Packet read = ends.there.Next(64 + kSaHeader + kBytes);
+    intact +=
+        read.ok() && IsCopy(read.mad, Marked(read.tid() & 0xffffffff, kBytes));
+  }
+  line.Say("written", written + others).Say("intact", intact);
+}
+
 }  // namespace
 
 std::vector<Case> ManyCases() {
   return {{"many_agents", ManyAgents},
           {"many_outstanding", ManyOutstanding},
-          {"many_segments", LongMessages}};
+          {"many_segments", LongMessages},
+          {"many_writers", Writers}};
 }
 
 }  // namespace umad_abi
