@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """ibemu against ibsim, on one machine, in one run, placed alike.
 
-    tools/bench.py [micro] [rate] [messages] [tools] [memory] [idle]
+    tools/bench.py [micro] [rate] [messages] [tools] [memory] [idle] [system]
     tools/bench.py --hosts 648,3888 tools
 
 All suites, unless some are named.
@@ -53,13 +53,15 @@ class Server:
             raise SystemExit(f"{arguments[0]} ended before it was ready")
         self.load_seconds = time.monotonic() - self.began
 
-    def memory_mib(self):
+    def _mib(self, field):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+        return int(re.search(rf"{field}:\s+(\d+)", status)[1]) / 1024
+
+    def memory_mib(self):
+        return self._mib("VmRSS")
 
     def peak_mib(self):
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
+        return self._mib("VmHWM")
 
     def forget_peak(self):
         pathlib.Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
@@ -88,6 +90,19 @@ class Ibemu:
                             *arguments])
 
     environment = None
+
+
+class SystemIbemu(Ibemu):
+    """The same by character devices, for the whole machine."""
+
+    def __init__(self, scratch, net, cpu, host):
+        self.scratch = scratch
+        self.server = Server(
+            cpu, [BUILD / "daemon/ibemud", "--front-end=cuse", "--sm=none",
+                  f"--topology={net}", f"--host={host}"], r"\bready\b")
+
+    def command(self, host, cpu, *arguments):
+        return pinned(cpu, arguments)
 
 
 class Ibsim:
@@ -177,6 +192,12 @@ def bench_micro(_scratch, _hosts):
         subprocess.run([program, "--benchmark_color=false"], check=True)
 
 
+def rate(simulator, command):
+    return float(subprocess.run(
+        command, env=simulator.environment, cwd=simulator.scratch, check=True,
+        stdout=subprocess.PIPE, text=True).stdout)
+
+
 def bench_rate(scratch, _hosts):
     net = generate(scratch, 648)
     client = BUILD / "bench/umad_rate"
@@ -191,12 +212,6 @@ def bench_rate(scratch, _hosts):
         ours, ibsim = Ibemu(scratch, net, server_cpu), Ibsim(scratch, net, server_cpu)
         for outstanding, wanted in ((1, 0.75), (32, 0.3)):
             options = [f"--outstanding={outstanding}", "--count=50000"]
-
-            def rate(simulator, command):
-                return float(subprocess.run(
-                    command, env=simulator.environment,
-                    cwd=simulator.scratch, check=True,
-                    stdout=subprocess.PIPE, text=True).stdout)
 
             def of(simulator):
                 return median(lambda: rate(simulator, simulator.command(
@@ -336,10 +351,39 @@ def bench_idle(scratch, _hosts):
     print(f"{'':<58} {used[Ibemu]:>10.4g} {used[Ibsim]:>10.4g} s")
 
 
+def bench_system(scratch, _hosts):
+    """In one kernel that has CUSE: this one, or a User-Mode Linux."""
+    if not os.path.exists("/dev/cuse"):
+        subprocess.run([ROOT / "tools/uml", ROOT / "tools/bench.py", "system"],
+                       stdin=subprocess.DEVNULL, check=True)
+        return
+    net = generate(scratch, 648)
+    client = BUILD / "bench/umad_rate"
+    head(f"System mode against run mode, Linux {os.uname().release}",
+         "run mode")
+    got = []
+    for kind in (lambda: SystemIbemu(scratch, net, 0, "node-1"),
+                 lambda: Ibemu(scratch, net, 0)):
+        simulator = kind()
+        got.append({
+            **{f"{n} outstanding": median(lambda: rate(
+                simulator, simulator.command(
+                    "node-1", 0, client, f"--outstanding={n}",
+                    "--count=5000"))) for n in (1, 32)},
+            "ibnetdiscover": median(lambda: timed(
+                simulator, simulator.command("node-1", 0, "ibnetdiscover")))})
+        simulator.server.stop()
+    for what, ours in got[0].items():
+        unit = "s" if what == "ibnetdiscover" else "/s"
+        print(f"{what:<58} {ours:>10.4g} {got[1][what]:>10.4g} {unit:<6}"
+              f" {ours / got[1][what]:5.2f}", flush=True)
+
+
 def main():
     suites = {"micro": bench_micro, "rate": bench_rate,
               "messages": bench_messages, "tools": bench_tools,
-              "memory": bench_memory, "idle": bench_idle}
+              "memory": bench_memory, "idle": bench_idle,
+              "system": bench_system}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", default="648,3888,11664")
     parser.add_argument("suites", nargs="*", choices=[*suites, []])
