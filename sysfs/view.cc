@@ -86,17 +86,16 @@ absl::Status HasRoom(const View& view, const mad::Device& more) {
 
 std::vector<MadNode> MadNodesOf(const ViewDevice& device) {
   std::vector<MadNode> nodes;
-  int port = device.host->device().first_port();
-  for (const int number : device.umads) {
-    nodes.push_back({.name = absl::StrCat("umad", number),
-                     .port = port,
-                     .is_issm = false,
-                     .minor_number = kFirstUmad + number});
-    nodes.push_back({.name = absl::StrCat("issm", number),
-                     .port = port,
-                     .is_issm = true,
-                     .minor_number = kFirstIssm + number});
-    ++port;
+  const int first = device.host->device().first_port();
+  for (const bool is_issm : {true, false}) {
+    for (size_t i = 0; i < device.umads.size(); ++i) {
+      const int number = device.umads[i];
+      nodes.push_back(
+          {.name = absl::StrCat(is_issm ? "issm" : "umad", number),
+           .port = first + static_cast<int>(i),
+           .is_issm = is_issm,
+           .minor_number = (is_issm ? kFirstIssm : kFirstUmad) + number});
+    }
   }
   return nodes;
 }

@@ -39,8 +39,8 @@ struct View {
   std::string name_format = "ibemu%d";
   std::vector<ViewDevice> devices;  // by slot; a slot may be empty
   int cpu_count = 1;                // the machine's, for PCI's local_cpus
-  std::map<std::string, DeviceNumber>
-      numbers;  // by node, where not Linux's own
+  // By node, where they are not Linux's own.
+  std::map<std::string, DeviceNumber> numbers{};
 };
 
 // Linux's device numbers: IB_UMAD_MAJOR and the first minors in user_mad.c and
