@@ -1,0 +1,157 @@
+# bash completion of ibemu(1) and ibemud(8).
+
+_ibemu_commands() {
+  echo "run status nodes links link node device host fault export topology doctor help"
+}
+
+# The words that follow a command, not its options.
+_ibemu_words() {
+  case $1 in
+    link | node) echo "up down" ;;
+    device | host) echo "add remove" ;;
+    fault) echo "add ls rm reset" ;;
+    topology) echo "generate check show" ;;
+  esac
+}
+
+_ibemu_options() {
+  case $1 in
+    ibemud) echo "--topology= --sm= --front-end= --host= --sysfs= --major= --name= --socket= --seed= --check --version --help" ;;
+    run) echo "--topology= --sm= --seed= --fabric= --host= --profile= --device-name= --help" ;;
+    status) echo "--fabric= --json --help" ;;
+    nodes) echo "--fabric= --all --json --help" ;;
+    links) echo "--fabric= --all --json --help" ;;
+    link) echo "--for= --fabric= --help" ;;
+    node) echo "--fabric= --help" ;;
+    device) echo "--fabric= --help" ;;
+    host) echo "--fabric= --help" ;;
+    fault) echo "--name= --fabric= --json --help" ;;
+    export) echo "--format= --fabric= --help" ;;
+    topology) echo "--help" ;;
+    doctor) echo "--json --help" ;;
+  esac
+}
+
+_ibemu_values() {
+  case $1 in
+    --sm) echo "none static" ;;
+    --front-end) echo "cuse" ;;
+    --sysfs) echo "none" ;;
+    --profile) echo "qib cx7" ;;
+    --format) echo "ibnetdiscover" ;;
+  esac
+}
+
+_ibemu_generators="back-to-back single-switch: fat-tree: torus: dragonfly:"
+
+# Running daemons, by their sockets; those of "ibemu run" itself are private.
+_ibemu_fabrics() {
+  local directory=/tmp/ibemu-$EUID socket
+  [[ ! ${XDG_RUNTIME_DIR-} ]] || directory=$XDG_RUNTIME_DIR/ibemu
+  ((EUID)) || directory=/run/ibemu
+  for socket in "$directory"/*.sock; do
+    [[ ! -S $socket || $socket == */run-*.sock ]] && continue
+    socket=${socket##*/}
+    echo "${socket%.sock}"
+  done
+}
+
+# The nodes of the fabric that the line names, if its daemon answers.
+_ibemu_nodes() {
+  local word fabric=()
+  for word in "${words[@]}"; do
+    [[ $word != --fabric=?* ]] || fabric=("$word")
+  done
+  timeout 2 "${words[0]}" nodes --json "${fabric[@]}" 2>/dev/null |
+    sed -n '/\\/!s/^ *"description": "\(.*\)",*$/\1/p'
+}
+
+# Offers lines of standard input; their text is a stranger's, so nothing here
+# expands it.
+_ibemu_offer() {
+  local line
+  while IFS= read -r line; do
+    [[ $line != "$cur"* ]] || COMPREPLY+=("$(printf %q "$line")${1-}")
+  done
+}
+
+_ibemu_value() {
+  case $1 in
+    --topology)
+      COMPREPLY=($(compgen -W "$_ibemu_generators" -- "$cur"))
+      [[ ${COMPREPLY-} != *: ]] || compopt -o nospace
+      __ltrim_colon_completions "$cur"
+      _filedir
+      ;;
+    --fabric | --socket)
+      [[ $1 == --socket || $cur == */* ]] || _ibemu_offer < <(_ibemu_fabrics)
+      [[ $1 != --socket && $cur != */* ]] || _filedir
+      ;;
+    --host) [[ ${words[0]##*/} != ibemu ]] || _ibemu_offer < <(_ibemu_nodes) ;;
+    *) COMPREPLY=($(compgen -W "$(_ibemu_values "$1")" -- "$cur")) ;;
+  esac
+}
+
+# Whether an option takes a value: $1 is the command, $2 the option.
+_ibemu_takes_value() {
+  [[ " $(_ibemu_options "$1") " == *" $2= "* ]]
+}
+
+_ibemu() {
+  local cur prev words cword split command i arguments=()
+  _init_completion -s -n : || return
+
+  command=ibemud i=1
+  if [[ ${words[0]##*/} == ibemu ]]; then
+    command=${words[1]} i=2
+    if ((cword == 1)); then
+      COMPREPLY=($(compgen -W "$(_ibemu_commands) --help --version" -- "$cur"))
+      return
+    fi
+  fi
+
+  # What stands before the cursor and is no option.
+  for (( ; i < cword; i++)); do
+    if [[ $command == run && ${words[i]} == -- ]]; then
+      _command_offset $((i + 1))
+      return
+    elif [[ ${words[i]} != -* ]]; then
+      if [[ $command == run ]]; then
+        _command_offset $i
+        return
+      fi
+      arguments+=("${words[i]}")
+    elif _ibemu_takes_value "$command" "${words[i]}" && ((i + 1 < cword)); then
+      ((++i))
+    fi
+  done
+
+  if [[ $prev == --* ]] && _ibemu_takes_value "$command" "$prev"; then
+    _ibemu_value "$prev"
+  elif [[ $split == true ]]; then
+    return
+  elif [[ $cur == -* ]]; then
+    COMPREPLY=($(compgen -W "$(_ibemu_options "$command")" -- "$cur"))
+    [[ ${COMPREPLY-} != *= ]] || compopt -o nospace
+  else
+    case $command,${#arguments[@]} in
+      node,0 | device,0 | host,0) _ibemu_offer < <(_ibemu_nodes) ;;
+      link,0)
+        compopt -o nospace
+        _ibemu_offer / < <(_ibemu_nodes)
+        ;;
+      fault,1) [[ ${arguments[0]} != add ]] || COMPREPLY=(link) ;;
+      fault,2)
+        compopt -o nospace
+        [[ ${arguments[0]} != add ]] || _ibemu_offer / < <(_ibemu_nodes)
+        ;;
+      topology,1)
+        [[ ${arguments[0]} == generate ]] && _ibemu_value --topology || _filedir
+        ;;
+      run,0) _command_offset $cword ;;
+      *,[01])
+        COMPREPLY=($(compgen -W "$(_ibemu_words "$command")" -- "$cur"))
+        ;;
+    esac
+  fi
+} && complete -F _ibemu ibemu ibemud

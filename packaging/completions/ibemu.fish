@@ -1,0 +1,85 @@
+# fish completion of ibemu(1).
+
+# The words of the line before the cursor that are no options, without "ibemu".
+function __ibemu_arguments
+    set -l words (commandline -opc)
+    string match -v -- '-*' $words[2..]
+end
+
+function __ibemu_uses
+    set -l words (__ibemu_arguments)
+    contains -- "$words[1]" $argv
+end
+
+# How many arguments the command has by now.
+function __ibemu_has
+    test (math (count (__ibemu_arguments)) - 1) -eq $argv[1]
+end
+
+# Running daemons, by their sockets; those of "ibemu run" itself are private.
+function __ibemu_fabrics
+    set -l directory /tmp/ibemu-(id -u)
+    set -q XDG_RUNTIME_DIR; and set directory $XDG_RUNTIME_DIR/ibemu
+    test (id -u) -eq 0; and set directory /run/ibemu
+    path filter --type socket $directory/*.sock | path basename |
+        path change-extension '' | string match -rv '^run-\d+$'
+end
+
+# The nodes of the fabric that the line names, if its daemon answers.
+function __ibemu_nodes
+    timeout 2 ibemu nodes --json (string match -- '--fabric=?*' (commandline -opc)) 2>/dev/null |
+        sed -n '/\\\\/!s/^ *"description": "\(.*\)",*$/\1/p'
+end
+
+set -l generators 'back-to-back single-switch: fat-tree: torus: dragonfly:'
+set -l c complete -c ibemu
+
+$c -n 'not __ibemu_arguments >/dev/null' -f
+$c -n 'not __ibemu_arguments >/dev/null' -l version -d 'Print the version'
+$c -l help -d 'Print a summary'
+
+function __ibemu_command
+    complete -c ibemu -n 'not __ibemu_arguments >/dev/null' -a $argv[1] -d $argv[2]
+end
+__ibemu_command run 'Run a command as if on a host of a subnet'
+__ibemu_command status 'What a daemon serves, and to whom'
+__ibemu_command nodes 'The nodes of a fabric'
+__ibemu_command links 'Its links'
+__ibemu_command link 'Cut or restore a link'
+__ibemu_command node 'Switch a node off or on'
+__ibemu_command device 'Pull an adapter out, or plug it in again'
+__ibemu_command host "Show a node's devices to the whole machine"
+__ibemu_command fault 'Lose, delay, ... packets of a link'
+__ibemu_command export "Write a running fabric's topology"
+__ibemu_command topology 'Generate, check or show a topology'
+__ibemu_command doctor 'What is in the way, and the cure'
+__ibemu_command help 'List the commands'
+
+$c -n '__ibemu_uses run' -l topology -r -F -a "$generators"
+$c -n '__ibemu_uses run' -l sm -x -a 'none static'
+$c -n '__ibemu_uses run' -l seed -x
+$c -n '__ibemu_uses run' -l host -x -a '(__ibemu_nodes)'
+$c -n '__ibemu_uses run' -l profile -x -a 'qib cx7'
+$c -n '__ibemu_uses run' -l device-name -x
+$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --host --profile --device-name)'
+
+$c -n '__ibemu_uses run status nodes links link node device host fault export' -l fabric -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses status nodes links fault doctor' -l json
+$c -n '__ibemu_uses nodes links' -l all
+$c -n '__ibemu_uses status nodes links export doctor' -f
+
+$c -n '__ibemu_uses link' -l for -x
+$c -n '__ibemu_uses link; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'
+$c -n '__ibemu_uses link node; and __ibemu_has 1' -x -a 'up down'
+$c -n '__ibemu_uses node device host; and __ibemu_has 0' -x -a '(__ibemu_nodes)'
+$c -n '__ibemu_uses device host; and __ibemu_has 1' -x -a 'add remove'
+
+$c -n '__ibemu_uses fault' -l name -x
+$c -n '__ibemu_uses fault; and __ibemu_has 0' -x -a 'add ls rm reset'
+$c -n '__ibemu_uses fault; and __ibemu_has 1' -x -a link
+$c -n '__ibemu_uses fault; and __ibemu_has 2' -x -a '(__ibemu_nodes)/'
+
+$c -n '__ibemu_uses export' -l format -x -a ibnetdiscover
+
+$c -n '__ibemu_uses topology; and __ibemu_has 0' -x -a 'generate check show'
+$c -n '__ibemu_uses topology; and contains generate (__ibemu_arguments)' -a "$generators"

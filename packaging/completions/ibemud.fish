@@ -1,0 +1,17 @@
+# fish completion of ibemud(8).
+set -l generators 'back-to-back single-switch: fat-tree: torus: dragonfly:'
+set -l c complete -c ibemud
+
+$c -f
+$c -l topology -r -F -a "$generators"
+$c -l sm -x -a 'none static'
+$c -l front-end -x -a cuse
+$c -l host -x
+$c -l sysfs -x -a none
+$c -l major -x
+$c -l name -x
+$c -l socket -r
+$c -l seed -x
+$c -l check
+$c -l version
+$c -l help

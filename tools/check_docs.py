@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""check_docs.py ROOT BUILD: fails unless man pages and completions name exactly
+the commands, options and values that the built programs' --help does."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+MAN = "docs/man"
+COMPLETIONS = "packaging/completions"
+# What needs no telling in each man page's section.
+EVERYWHERE = {"--help": frozenset()}
+
+
+def values_of(text):
+    return frozenset(re.findall(r"[a-z0-9]\w*", text))
+
+
+# --- What the programs say: {command: {option: {value, ...}}}, {command: words}
+
+HELP_OPTION = re.compile(r"(?:^  |\[)(--[a-z-]+)(?:=([a-z][a-z0-9|]*)?)?", re.M)
+HELP_USAGE = re.compile(r"(?:Usage:|or: ) +ibemu ([a-z]+) (.*)")
+
+
+def ask(program, *arguments):
+    return subprocess.run([program, *arguments], stdout=subprocess.PIPE,
+                          text=True, check=True).stdout
+
+
+def options_in_help(text):
+    options = dict(EVERYWHERE)
+    for name, values in HELP_OPTION.findall(text):
+        options[name] = options.get(name, frozenset()) | values_of(values)
+    return options
+
+
+def words_in_help(command, text):
+    """What may follow the command: "add", "ls"; or "up", "down"."""
+    words = set()
+    for name, rest in HELP_USAGE.findall(text):
+        assert name == command, text
+        words |= set(re.findall(r"^[a-z]+", rest))
+        words |= set("|".join(re.findall(r" ([a-z]+\|[a-z]+)", rest)).split("|"))
+    return words - {""}
+
+
+def commands_in_help(text):
+    return re.findall(r"^  ([a-z]+)  +\S", text, re.M)
+
+
+# --- What the man pages say
+
+MAN_OPTION = re.compile(r"^\.It Fl -([a-z-]+)(?: Ns = Ns (?:Cm (.*)|Ar .*))?$",
+                        re.M)
+
+
+def options_in_man(text):
+    return {"--" + name: values_of(values)
+            for name, values in MAN_OPTION.findall(text)} | EVERYWHERE
+
+
+def sections(text, macro):
+    """{title: text} of the parts that a macro (".Ss", ".Sh") begins."""
+    parts = re.split(rf"^\.{macro} (.*)\n", text, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def words_in_man(command, text):
+    usage = re.findall(rf"^\.Cm {command}\b(.*)\n((?:\.(?:Ar|Cm|Op) .*\n)*)",
+                       text, re.M)
+    words = set()
+    for first, more in usage:
+        words |= values_of(first)
+        for line in re.findall(r"^\.Cm (.*\|.*)$", more, re.M):
+            words |= values_of(line)
+    return words
+
+
+# --- What the completions say
+
+def bash_tables(text):
+    """{function: {pattern: value}} of functions that are one `case`."""
+    return {
+        name: {pattern: value
+               for patterns, value in re.findall(r"^ +([\w| -]+)\) echo \"(.*)\" ;;",
+                                                 body, re.M)
+               for pattern in patterns.split(" | ")}
+        for name, body in re.findall(r"^(\w+)\(\) \{\n(.*?)^\}", text, re.M | re.S)
+    }
+
+
+def bash(root):
+    text = (root / COMPLETIONS / "ibemu.bash").read_text()
+    tables = bash_tables(text)
+    options = {
+        command: {name.rstrip("="): values_of(
+            tables["_ibemu_values"].get(name.rstrip("="), ""))
+            for name in names.split()}
+        for command, names in tables["_ibemu_options"].items()}
+    words = {command: set(words.split())
+             for command, words in tables["_ibemu_words"].items()}
+    listed = re.search(r'_ibemu_commands\(\) \{\n  echo "(.*)"', text)[1].split()
+    return options, words, listed
+
+
+ZSH_OPTION = re.compile(r"'\*?(--[a-z-]+)=?\[[^]]*\](?::[^:']*:(?:\(([^)]*)\))?)?")
+
+
+def zsh(root):
+    text = (root / COMPLETIONS / "_ibemu").read_text()
+    functions = {name: body for name, body in re.findall(
+        r"^(\w+)\(\) \{\n(.*?)^\}", text, re.M | re.S)}
+    shared = {name: spec for name, spec in re.findall(
+        r"^  local (\w+)=('--.*')$", functions["_ibemu_command"], re.M)}
+    bodies = {"ibemud": functions["_ibemud"]}
+    for name, body in re.findall(r"^    ([a-z]+)\)(.*?);;",
+                                 functions["_ibemu_command"], re.M | re.S):
+        bodies[name] = re.sub(r'"\$(\w+)"', lambda use: shared[use[1]], body)
+    options = {name: {option: values_of(values)
+                      for option, values in ZSH_OPTION.findall(body)}
+               for name, body in bodies.items()}
+    words = {name: values_of(" ".join(re.findall(r"direction:\((.*?)\)", body)))
+             for name, body in bodies.items()}
+    for name in ("fault", "topology"):
+        words[name] = values_of(re.search(
+            r"CURRENT == 2 \)\); then\n +compadd (.*)",
+            functions[f"_ibemu_{name}"])[1])
+    listed = re.findall(r"^    ['\"]([a-z]+):", functions["_ibemu"], re.M)
+    return options, words, listed
+
+
+FISH_LINE = re.compile(
+    r"^\$c(?: -n '__ibemu_uses ([\w ]+?)(?:; and [^']*)?')?(?: (.*))?$", re.M)
+
+
+def fish(root, commands):
+    options = {command: dict(EVERYWHERE) for command in commands}
+    words = {command: set() for command in commands}
+    text = (root / COMPLETIONS / "ibemu.fish").read_text()
+    for users, rest in FISH_LINE.findall(text):
+        option = re.search(r"-l ([a-z-]+)", rest)
+        values = re.search(r" -a (?:'([a-z0-9 ]+)'|([a-z]+))$", rest)
+        values = values_of(" ".join(filter(None, values.groups()))
+                           if values else "")
+        for command in users.split():
+            if option:
+                options.setdefault(command, {})["--" + option[1]] = values
+            else:
+                words.setdefault(command, set()).update(values - {"link"})
+    options["ibemud"] = {}
+    for line in (root / COMPLETIONS / "ibemud.fish").read_text().splitlines():
+        if option := re.match(r"\$c -l ([a-z-]+)", line):
+            values = re.search(r" -a ([a-z]+|'[a-z ]+')$", line)
+            options["ibemud"]["--" + option[1]] = values_of(
+                values[1] if values else "")
+    return options, words, re.findall(r"^__ibemu_command (\w+)", text, re.M)
+
+
+def differences(where, said, told):
+    for name in sorted(told.keys() | said.keys()):
+        if name not in told:
+            yield f"{where}: {name} is not in --help"
+        elif name not in said:
+            yield f"{where}: {name} of --help is missing"
+        elif said[name] != told[name]:
+            yield (f"{where}: {name} has {sorted(said[name])}, "
+                   f"in --help {sorted(told[name])}")
+
+
+def complaints(root, build):
+    top = ask(build / "ibemu", "help")
+    commands = commands_in_help(top)
+    helps = {name: ask(build / "ibemu", name, "--help") for name in commands}
+    daemon = ask(build / "ibemud", "--help")
+    options = {name: options_in_help(text) for name, text in helps.items()}
+    options["ibemud"] = options_in_help(daemon)
+    words = {name: words_in_help(name, text) for name, text in helps.items()}
+
+    pages = {path.name: path.read_text()
+             for path in (root / MAN).glob("*.[1-8]")}
+    told = sections(pages["ibemu.1"].split("\n.Sh ENVIRONMENT")[0], "Ss")
+    yield from differences("ibemu.1", {name: options_in_man(text)
+                                       for name, text in told.items()},
+                           {name: options[name] for name in commands})
+    yield from differences("ibemu.1", {name: words_in_man(name, text)
+                                       for name, text in told.items()},
+                           words)
+    yield from differences("ibemud.8", options_in_man(pages["ibemud.8"]),
+                           options["ibemud"])
+    steps = commands_in_help(ask(build / "ibemu-mounts", "--help"))
+    described = re.findall(r"^\.It Cm (\w+)", pages["ibemu-mounts.8"], re.M)
+    yield from differences("ibemu-mounts.8", dict.fromkeys(described),
+                           dict.fromkeys(steps))
+
+    for file, (known, followers, listed) in {
+            "ibemu.bash": bash(root), "_ibemu": zsh(root),
+            "ibemu.fish": fish(root, commands)}.items():
+        yield from differences(file, dict.fromkeys(listed),
+                               dict.fromkeys([*commands, "help"]))
+        for name in sorted(options.keys() | known.keys()):
+            yield from differences(f"{file}, {name}", known.get(name, {}),
+                                   options.get(name, {}))
+        for name in commands:
+            if set(followers.get(name, ())) != words[name]:
+                yield (f"{file}, {name}: is followed by "
+                       f"{sorted(followers.get(name, ()))}, in --help by "
+                       f"{sorted(words[name])}")
+
+    version = ask(build / "ibemu", "--version").split()[1]
+    latest = re.match(r"ibemu \((.*?)\)",
+                      (root / "debian/changelog").read_text())[1]
+    if latest != version:
+        yield f"debian/changelog: {latest} is not {version} of meson.build"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    sys.exit("\n".join(complaints(pathlib.Path(sys.argv[1]),
+                                  pathlib.Path(sys.argv[2]).absolute())) or 0)
