@@ -1,0 +1,67 @@
+"""What bash, zsh and fish offer for a line that begins with ibemu or ibemud."""
+
+import os
+import pathlib
+import shutil
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+COMPLETIONS = HERE.parents[1] / "packaging/completions"
+
+
+@pytest.fixture(params=["bash", "zsh", "fish"])
+def offers(request, account):
+    """offers(WORD...): the set of completions of the last word."""
+    shell = request.param
+    place = account.home / "completions"
+    for directory in (COMPLETIONS, HERE / "completion"):
+        shutil.copytree(directory, place, dirs_exist_ok=True)
+    place.chmod(0o755)
+
+    def ask(*words):
+        if shell == "fish":
+            sources = "; ".join(f"source {path}" for path in place.glob("*.fish"))
+            command = ["fish", "--no-config", "-c",
+                       f"{sources}; complete -C '{' '.join(words)}'"]
+        else:
+            source = place / "ibemu.bash" if shell == "bash" else place
+            command = [shell, place / f"complete.{shell}", source, *words]
+        answer = account.run(*command, check=False, timeout=30).stdout
+        # Some repeat the option before the value, some have descriptions.
+        return {line.split("\t")[0].rsplit("=", 1)[-1] if "=" in words[-1]
+                else line.split("\t")[0].rstrip("=")
+                for line in answer.splitlines()} - {""}
+
+    return ask
+
+
+def test_commands_options_and_values(offers):
+    assert offers("ibemu", "st") == {"status"}
+    assert {"run", "doctor", "help"} <= offers("ibemu", "")
+    assert offers("ibemu", "nodes", "--") == {"--all", "--fabric", "--help", "--json"}
+    assert offers("ibemu", "run", "--sm=") == {"none", "static"}
+    assert offers("ibemu", "device", "node-1", "") == {"add", "remove"}
+    assert offers("ibemu", "fault", "r") == {"reset", "rm"}
+    assert offers("ibemud", "--front-end=") == {"cuse"}
+    assert "torus:" in offers("ibemud", "--topology=to")
+
+
+def test_the_command_of_a_run(offers):
+    files = offers("ibemu", "run", "--sm=none", "--", "cat", "/etc/passw")
+    assert files & {"/etc/passwd", "passwd"}  # zsh leaves out what is there
+
+
+def test_fabrics_and_nodes_of_running_daemons(offers, background):
+    name = f"lab-{os.getpid()}"
+    background("ibemud", "--topology=torus:2x2", f"--name={name}").wait_for("ready")
+    assert name in offers("ibemu", "nodes", "--fabric=")
+    on = f"--fabric={name}"
+    nodes = {"node-1", "node-2", "node-3", "node-4"}
+    assert offers("ibemu", "run", on, "--host=node") == nodes
+    assert offers("ibemu", "node", on, "node-") == nodes
+    assert {end.rstrip("/") for end in offers("ibemu", "link", on, "no")} == nodes
+
+
+def test_no_daemon_no_nodes(offers):
+    assert offers("ibemu", "node", "--fabric=/nowhere", "n") == set()
