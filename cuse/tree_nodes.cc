@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-
-#include "cuse/issm_file.h"
-#include "cuse/umad_file.h"
-
 namespace ibemu::cuse {
 namespace {
 
@@ -39,11 +35,6 @@ const std::shared_ptr<TreeNode>* FindChild(const TreeNode& directory,
 }
 
 }  // namespace
-
-std::unique_ptr<File> DeviceNode::NewFile() const {
-  if (is_issm) return std::make_unique<IssmFile>(host, port);
-  return std::make_unique<UmadFile>(host, port);
-}
 
 TreeNodes::TreeNodes(const sysfs::View& view)
     : sysfs_(BuildTree(view)), shown_(view.devices) {
@@ -86,13 +77,22 @@ TreeNode& TreeNodes::Add(TreeNode* parent, std::string name,
 
 void TreeNodes::AddDeviceFiles(const ViewDevice& device) {
   const int first = device.host->device().first_port();
-  for (const bool is_issm : {true, false}) {
-    for (size_t i = 0; i < device.umads.size(); ++i) {
-      TreeNode& node = Add(
-          dev_, (is_issm ? "issm" : "umad") + std::to_string(device.umads[i]),
-          TreeNode::Kind::kDevice);
-      node.device = {device.host, first + static_cast<int>(i), is_issm};
-    }
+  const auto add = [&](const char* name, int number, DeviceNode::Kind kind,
+                       int port) {
+    TreeNode& node =
+        Add(dev_, name + std::to_string(number), TreeNode::Kind::kDevice);
+    node.device = {device.host, kind, port, device.slot};
+  };
+  int port = first;
+  for (const int umad : device.umads) {
+    add("issm", umad, DeviceNode::Kind::kIssm, port++);
+  }
+  port = first;
+  for (const int umad : device.umads) {
+    add("umad", umad, DeviceNode::Kind::kUmad, port++);
+  }
+  if (device.uverbs) {
+    add("uverbs", *device.uverbs, DeviceNode::Kind::kUverbs, 0);
   }
 }
 
