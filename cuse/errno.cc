@@ -29,4 +29,25 @@ Errno ToErrno(const absl::Status& status) {
   }
 }
 
+Errno VerbsErrno(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kFailedPrecondition:
+      return Errno::kBusy;
+    case absl::StatusCode::kOutOfRange:
+      return Errno::kNoSpace;
+    case absl::StatusCode::kDataLoss:
+      return Errno::kFault;
+    case absl::StatusCode::kAborted:
+      return Errno::kTooManyFiles;
+    case absl::StatusCode::kUnimplemented:
+      return Errno::kNotSupported;
+    case absl::StatusCode::kPermissionDenied:
+      return Errno::kNotPermitted;
+    case absl::StatusCode::kUnavailable:
+      return Errno::kIo;
+    default:
+      return ToErrno(status);
+  }
+}
+
 }  // namespace ibemu::cuse

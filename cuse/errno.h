@@ -26,17 +26,21 @@ enum class Errno : int {
   kNotDirectory = ENOTDIR,
   kIsDirectory = EISDIR,
   kInvalid = EINVAL,
+  kBusy = EBUSY,
+  kTooManyFiles = EMFILE,
   kNotTty = ENOTTY,
   kNoSpace = ENOSPC,
   kPipe = EPIPE,
   kNoSystemCall = ENOSYS,
   kNoProtocol = EPROTONOSUPPORT,
   kNoBuffers = ENOBUFS,
+  kNotSupported = EOPNOTSUPP,
 };
 
-// What a status of mad/, sysfs/ or verbs/ is in a client's eyes.  The one place
-// that knows.
+// What a status of mad/ or sysfs/ is in a client's eyes, and one of verbs/: the
+// two places that know.
 Errno ToErrno(const absl::Status& status);
+Errno VerbsErrno(const absl::Status& status);
 
 }  // namespace ibemu::cuse
 

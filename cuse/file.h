@@ -2,6 +2,8 @@
 #ifndef IBEMU_CUSE_FILE_H_
 #define IBEMU_CUSE_FILE_H_
 
+#include <sys/types.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -24,14 +26,15 @@ struct IoctlRequest {
 struct Written {
   Bytes head;  // as many bytes as File::HeadSize() said, if there are as many
   std::vector<std::byte> body;
+  pid_t caller = 0;  // the thread that wrote; 0 if it did not wait
 
   size_t size() const { return head.size() + body.size(); }
 
   // Of a write that came in one piece; copies the body.
-  static Written Of(Bytes data, size_t head_size) {
+  static Written Of(Bytes data, size_t head_size, pid_t caller = 0) {
     const Bytes head = data.first(std::min(head_size, data.size()));
     const Bytes body = data.subspan(head.size());
-    return {head, {body.begin(), body.end()}};
+    return {head, {body.begin(), body.end()}, caller};
   }
 };
 
@@ -61,7 +64,8 @@ class File {
   // The size of the header that a write() begins with, as it is now.
   virtual size_t HeadSize() const { return 0; }
 
-  // Answer before returning: a parked write blocks every writer of the inode.
+  // A write that is parked blocks every writer of the inode: soon, of its own
+  // accord, it must be answered.
   virtual void Write(Written data, WriteReply reply) = 0;
 
   virtual void Ioctl(const IoctlRequest& request, IoctlReply reply) = 0;

@@ -165,8 +165,9 @@ void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
     return WriteLong(request, *handle, data, offset);
   }
   Dispatch(request, *handle, [&](RequestId id) {
-    handle->file->Write(Written::Of(data, handle->file->HeadSize()),
-                        WriteReply(*this, id));
+    handle->file->Write(
+        Written::Of(data, handle->file->HeadSize(), fuse_req_ctx(request)->pid),
+        WriteReply(*this, id));
   });
 }
 

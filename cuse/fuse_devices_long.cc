@@ -87,8 +87,9 @@ void FuseDevices::WriteLong(fuse_req_t request, Handle& handle, Bytes data,
   SplitWrites::Whole whole = handle.writes.TakeWhole(tid);
   long_writes_.emplace(IdOf(request), data.size());
   Dispatch(request, handle, [&](RequestId id) {
-    handle.file->Write({whole.head, std::move(whole.body)},
-                       WriteReply(*this, id));
+    handle.file->Write(
+        {whole.head, std::move(whole.body), fuse_req_ctx(request)->pid},
+        WriteReply(*this, id));
   });
 }
 
@@ -107,7 +108,7 @@ void FuseDevices::FinishWrite(Handle& handle, pid_t tid) {
   if (!may_be_whole)
     return;  // broken off: a page was missing, or a signal came
   NoOne no_one;
-  handle.file->Write({whole.head, std::move(whole.body)},
+  handle.file->Write({whole.head, std::move(whole.body), 0},
                      WriteReply(no_one, RequestId{}));
 }
 

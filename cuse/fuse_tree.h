@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,11 +13,12 @@
 #include "cuse/fuse_result.h"
 #include "cuse/worker_pool.h"
 #include "sysfs/view.h"
+#include "verbs/provider.h"
 
 namespace ibemu::cuse {
 
-// The root shows `dev/` (umadN, issmN) and `sys/` (sysfs::BuildTree): bind them
-// to where programs look.
+// The root shows `dev/` (umadN, issmN, uverbsN) and `sys/` (sysfs::BuildTree):
+// bind them to where programs look.
 //
 // Mount with type "fuse" and data "fd=N,rootmode=40000,user_id=U,group_id=G",
 // MS_NOSUID|MS_NODEV, without max_read; U and G are ids of the mount's user
@@ -28,7 +30,11 @@ class FuseTree {
     // The owner of every entry, as ids of the mount's user namespace.
     uid_t uid = 0;
     gid_t gid = 0;
-    mode_t device_mode = 0600;  // as Linux gives umadN and issmN
+    mode_t device_mode = 0600;  // as Linux gives umadN and issmN; uverbsN has
+                                // 0666
+    // The verbs of the adapter in a slot of the view; only for views with
+    // uverbs nodes.
+    std::function<verbs::Provider&(int slot)> provider_of{};
     // Where `sys/` is to be found when its classes are bound elsewhere: then
     // their links lead there.  Empty: they are relative, as in sysfs.
     std::string sys_path{};

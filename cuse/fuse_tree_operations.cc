@@ -7,12 +7,17 @@
 #include <utility>
 #include <vector>
 
+#include "cuse/issm_file.h"
+#include "cuse/umad_file.h"
+
 namespace ibemu::cuse {
 namespace {
 
 // Without FOPEN_STREAM a write() waits for a read() of another thread on the
 // same descriptor: both want the lock of the file position.
 constexpr uint32_t kDeviceFlags = FOPEN_DIRECT_IO | FOPEN_STREAM;
+
+constexpr mode_t kUverbsMode = 0666;  // rdma-core's udev rule
 
 constexpr size_t kMaxWrite = size_t{1} << 20;  // what Linux's 256 pages hold
 
@@ -32,6 +37,7 @@ FuseTreeOperations::FuseTreeOperations(Timers& timers, const sysfs::View& view,
       view_(view),
       made_(absl::ToTimespec(timers.Now())),
       nodes_(view),
+      workers_(workers),
       devices_(timers, workers, kDeviceFlags) {}
 
 void FuseTreeOperations::Update() { nodes_.Update(view_); }
@@ -66,7 +72,9 @@ struct stat FuseTreeOperations::StatOf(const TreeNode& node) const {
       result.st_size = static_cast<off_t>(node.entry->target.size());
       break;
     case TreeNode::Kind::kDevice:
-      result.st_mode = S_IFREG | options_.device_mode;
+      result.st_mode = S_IFREG | (node.device.kind == DeviceNode::Kind::kUverbs
+                                      ? kUverbsMode
+                                      : options_.device_mode);
       break;
   }
   return result;
@@ -184,12 +192,28 @@ void FuseTreeOperations::Open(fuse_req_t request, fuse_ino_t id,
   if (node == nullptr) return ReplyError(request, Errno::kNoEntry);
   switch (node->kind) {
     case TreeNode::Kind::kDevice:
-      return devices_.Open(request, node->device.NewFile(), info.flags);
+      return devices_.Open(request, NewFile(id, node->device, info.flags),
+                           info.flags);
     case TreeNode::Kind::kText:
       return OpenText(request, node, info.flags);
     default:
       return ReplyError(request, Errno::kIsDirectory);
   }
+}
+
+std::unique_ptr<File> FuseTreeOperations::NewFile(fuse_ino_t id,
+                                                  const DeviceNode& device,
+                                                  int flags) {
+  switch (device.kind) {
+    case DeviceNode::Kind::kIssm:
+      return std::make_unique<IssmFile>(device.host, device.port);
+    case DeviceNode::Kind::kUverbs:
+      return uverbs_.Open(id, device.host, options_.provider_of(device.slot),
+                          workers_, flags);
+    case DeviceNode::Kind::kUmad:
+      break;
+  }
+  return std::make_unique<UmadFile>(device.host, device.port);
 }
 
 void FuseTreeOperations::OpenText(fuse_req_t request,

@@ -9,6 +9,7 @@
 #include "cuse/fuse_tree.h"
 #include "cuse/text_files.h"
 #include "cuse/tree_nodes.h"
+#include "cuse/uverbs_opens.h"
 
 namespace ibemu::cuse {
 
@@ -40,6 +41,8 @@ class FuseTreeOperations {
                      off_t offset);
   void Access(fuse_req_t request, fuse_ino_t id, int mask);
   void Open(fuse_req_t request, fuse_ino_t id, const fuse_file_info& info);
+  std::unique_ptr<File> NewFile(fuse_ino_t id, const DeviceNode& device,
+                                int flags);
   void OpenText(fuse_req_t request, const TreeNodes::NodePtr& node, int flags);
   void ReadText(fuse_req_t request, uint64_t file, size_t size, off_t offset);
   void WriteText(fuse_req_t request, uint64_t file, Bytes data);
@@ -53,6 +56,8 @@ class FuseTreeOperations {
   timespec made_;  // the time that every entry shows
   TreeNodes nodes_;
   TextFiles texts_;
+  WorkerPool& workers_;
+  UverbsOpens uverbs_;
   FuseDevices devices_;
 };
 

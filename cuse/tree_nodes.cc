@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cuse/issm_file.h"
-#include "cuse/umad_file.h"
-
+#include "absl/strings/str_cat.h"
 namespace ibemu::cuse {
 namespace {
 
@@ -39,11 +37,6 @@ const std::shared_ptr<TreeNode>* FindChild(const TreeNode& directory,
 }
 
 }  // namespace
-
-std::unique_ptr<File> DeviceNode::NewFile() const {
-  if (is_issm) return std::make_unique<IssmFile>(host, port);
-  return std::make_unique<UmadFile>(host, port);
-}
 
 TreeNodes::TreeNodes(const sysfs::View& view)
     : sysfs_(BuildTree(view)), shown_(view.devices) {
@@ -87,7 +80,13 @@ TreeNode& TreeNodes::Add(TreeNode* parent, std::string name,
 void TreeNodes::AddDeviceFiles(const ViewDevice& device) {
   for (const sysfs::MadNode& file : MadNodesOf(device)) {
     Add(dev_, file.name, TreeNode::Kind::kDevice).device = {
-        device.host, file.port, file.is_issm};
+        device.host,
+        file.is_issm ? DeviceNode::Kind::kIssm : DeviceNode::Kind::kUmad,
+        file.port, device.slot};
+  }
+  if (device.uverbs) {
+    Add(dev_, absl::StrCat("uverbs", *device.uverbs), TreeNode::Kind::kDevice)
+        .device = {device.host, DeviceNode::Kind::kUverbs, 0, device.slot};
   }
 }
 

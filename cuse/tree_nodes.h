@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "cuse/file.h"
 #include "sysfs/tree.h"
 
 namespace ibemu::cuse {
@@ -17,10 +16,10 @@ namespace ibemu::cuse {
 // A device file in `dev/`.
 struct DeviceNode {
   std::shared_ptr<mad::Host> host;
-  int port = 0;
-  bool is_issm = false;
-
-  std::unique_ptr<File> NewFile() const;
+  enum class Kind { kUmad, kIssm, kUverbs };
+  Kind kind = Kind::kUmad;
+  int port = 0;  // of kUmad and kIssm
+  int slot = 0;  // of kUverbs: sysfs::ViewDevice's
 };
 
 struct TreeNode {

@@ -75,7 +75,12 @@ class Attachments::Attachment {
     tree_ = std::make_unique<cuse::FuseTree>(
         owner_.loop_, view_, owner_.workers_,
         cuse::FuseTree::Options{
-            .uid = geteuid(), .gid = getegid(), .sys_path = sys_path});
+            .uid = geteuid(),
+            .gid = getegid(),
+            .provider_of = [this](int slot) -> verbs::Provider& {
+              return owner_.fabric_.provider(*slots_[slot]);
+            },
+            .sys_path = sys_path});
     owner_.served_.insert(this);
     IBEMU_RETURN_IF_ERROR(tree_->Serve(fuse.Release()));
     return owner_.loop_.WatchEagerly(tree_->fd(), [this] {
@@ -314,7 +319,7 @@ absl::StatusOr<json> Attachments::SetHost(Parameters& parameters) {
 absl::Status Attachments::AttachSystem(const std::vector<std::string>& names,
                                        int major_number, UniqueFd fuse) {
   IBEMU_ASSIGN_OR_RETURN(Placed placed,
-                         Place(names, "ibemu%d", sysfs::Profile::kQib));
+                         Place(names, "ibemu%d", sysfs::Profile::kQib, false));
   system_ = std::make_shared<Attachment>(*this, placed.nodes,
                                          std::move(placed.view), getpid());
   IBEMU_RETURN_IF_ERROR(system_->MakeDevices(major_number));
@@ -324,14 +329,15 @@ absl::Status Attachments::AttachSystem(const std::vector<std::string>& names,
 // A view of the named nodes.
 absl::StatusOr<Attachments::Placed> Attachments::Place(
     const std::vector<std::string>& names, const std::string& name_format,
-    sysfs::Profile profile) {
+    sysfs::Profile profile, bool verbs) {
   Placed placed;
   IBEMU_ASSIGN_OR_RETURN(placed.nodes, FindNodes(names));
   std::vector<std::shared_ptr<mad::Host>> hosts;
   hosts.reserve(placed.nodes.size());
   for (const NodeId node : placed.nodes) hosts.push_back(HostOf(node));
   IBEMU_ASSIGN_OR_RETURN(
-      placed.view, sysfs::MakeView(std::move(hosts), name_format, profile));
+      placed.view,
+      sysfs::MakeView(std::move(hosts), name_format, profile, verbs));
   return placed;
 }
 
@@ -343,7 +349,7 @@ absl::StatusOr<json> Attachments::Attach(Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   IBEMU_ASSIGN_OR_RETURN(const sysfs::Profile profile,
                          ParseProfile(profile_name));
-  IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, format, profile));
+  IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, format, profile, true));
   UniqueFd fuse = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(CheckFuseDescriptor(fuse.get()));
   IBEMU_RETURN_IF_ERROR(CheckPidNamespace(caller.pid()));

@@ -1,6 +1,7 @@
 #include "daemon/run.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "daemon/control_socket.h"
 #include "daemon/mounts.h"
 #include "daemon/namespaces.h"
+#include "daemon/node_supervisor.h"
 #include "daemon/private_daemon.h"
 #include "daemon/seccomp.h"
 
@@ -137,6 +139,12 @@ absl::StatusOr<std::vector<AttachedDevice>> ShowDevices(
   return devices;
 }
 
+rlim_t DescriptorLimit() {
+  rlimit limit = {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
 // Returns the command's wait status.
 absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   Command command;
@@ -154,12 +162,22 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   const std::string& socket = uplink.client->greeting().socket;
   command.environment = {{kFabricVariable, socket},
                          {kHostVariable, HostNames(devices)}};
+  std::optional<NodeSupervisor> nodes;
+  const int first_node = FirstNodeFd(DescriptorLimit());
+  // An outer run's filter is in force already, and its supervisor serves us.
+  if (!machine.nested) {
+    IBEMU_ASSIGN_OR_RETURN(nodes, NodeSupervisor::Fork(first_node));
+  }
   const LauncherSignals signals;
-  IBEMU_ASSIGN_OR_RETURN(const pid_t pid, Start(command, signals, [&machine] {
-                           // An outer run's filter is in force already.
-                           return machine.nested ? absl::OkStatus()
-                                                 : RefuseRdmaNetlink();
-                         }));
+  IBEMU_ASSIGN_OR_RETURN(
+      const pid_t pid,
+      Start(command, signals, [&nodes, first_node]() -> absl::Status {
+        if (!nodes) return absl::OkStatus();
+        IBEMU_ASSIGN_OR_RETURN(UniqueFd listener,
+                               FilterSystemCalls(first_node));
+        return nodes->HandOver(std::move(listener));
+      }));
+  nodes.reset();
   return Supervise(pid, signals, uplink.client->fd(), [] {
     std::fputs("ibemu run: the daemon has ended, and the devices with it\n",
                stderr);

@@ -3,17 +3,36 @@
 #define IBEMU_DAEMON_SECCOMP_H_
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
 
 namespace ibemu::daemon {
 
-// Makes socket(AF_NETLINK, *, NETLINK_RDMA) fail with EPROTONOSUPPORT in this
-// thread and all that come from it: libibverbs and librdmacm then read sysfs
-// instead of asking the kernel, which knows nothing of ibemu's devices.  Other
-// system calls, and those of other architectures (32-bit programs), pass.
+// Where uverbs descriptors are put, so that a filter tells them from others by
+// their number: kNodeFds of them, from a multiple of that on.
+inline constexpr int kNodeFds = 128;
+
+// The first of those numbers for processes that may have `limit` descriptors
+// (RLIMIT_NOFILE): the last that fit, but not beyond 65,536, for the kernel's
+// tables grow with the highest number in use.
+int FirstNodeFd(unsigned long limit);
+
+// Filters system calls in this thread and all that come from it.  Others, and
+// those of other architectures (32-bit programs), pass.
+//
+// socket(AF_NETLINK, *, NETLINK_RDMA) fails with EPROTONOSUPPORT: libibverbs
+// and librdmacm then read sysfs instead of asking the kernel, which knows
+// nothing of ibemu's devices.
+//
+// These wait for whoever serves the returned descriptor (ServeNodes()): open()
+// with exactly the flags that libibverbs uses; fstat() and its like of one of
+// the descriptors from `first_fd` on, and write() of 16 bytes to one, which
+// commands have that ask for a new descriptor.  -1: it can't be had, for an
+// outer filter has the one that a process may have; then these pass, too.
 //
 // The thread must have CAP_SYS_ADMIN in its user namespace, as a launcher has,
 // or no_new_privs: then setuid programs keep working in a run.
-absl::Status RefuseRdmaNetlink();
+absl::StatusOr<UniqueFd> FilterSystemCalls(int first_fd);
 
 }  // namespace ibemu::daemon
 

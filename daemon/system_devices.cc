@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cuse/issm_file.h"
+#include "cuse/umad_file.h"
 #include "daemon/cuse_nodes.h"
 #include "spdlog/spdlog.h"
 
@@ -18,9 +20,13 @@ std::string NameOf(const sysfs::MadNode& node) {
   return absl::StrCat("infiniband/", node.name);
 }
 
-// Opens what a later open() of the device gets.
-cuse::CuseDevice::Opener OpenerOf(cuse::DeviceNode node) {
-  return [node = std::move(node)] { return node.NewFile(); };
+cuse::CuseDevice::Opener OpenerOf(std::shared_ptr<mad::Host> host, int port,
+                                  bool is_issm) {
+  return
+      [host = std::move(host), port, is_issm]() -> std::unique_ptr<cuse::File> {
+        if (is_issm) return std::make_unique<cuse::IssmFile>(host, port);
+        return std::make_unique<cuse::UmadFile>(host, port);
+      };
 }
 
 }  // namespace
@@ -62,8 +68,7 @@ absl::Status SystemDevices::Follow(sysfs::View& view) {
     for (const sysfs::MadNode& node : MadNodesOf(shown)) {
       const std::string name = NameOf(node);
       wanted.insert(name);
-      status.Update(
-          Show(name, node.minor_number, {shown.host, node.port, node.is_issm}));
+      status.Update(Show(shown.host, node));
       if (const auto made = devices_.find(name); made != devices_.end()) {
         view.numbers[node.name] = made->second.number;
       }
@@ -77,27 +82,28 @@ absl::Status SystemDevices::Follow(sysfs::View& view) {
   return status;
 }
 
-absl::Status SystemDevices::Show(const std::string& name, int minor_number,
-                                 cuse::DeviceNode node) {
+absl::Status SystemDevices::Show(const std::shared_ptr<mad::Host>& host,
+                                 const sysfs::MadNode& node) {
+  const std::string name = NameOf(node);
   const auto same = devices_.find(name);
-  if (same == devices_.end()) return Make(name, minor_number, std::move(node));
+  if (same == devices_.end()) return Make(host, node);
   Shown& shown = same->second;
-  if (shown.host.lock() == node.host) return absl::OkStatus();
-  shown.host = node.host;
-  shown.device->SetOpener(OpenerOf(std::move(node)));
+  if (shown.host.lock() == host) return absl::OkStatus();
+  shown.host = host;
+  shown.device->SetOpener(OpenerOf(host, node.port, node.is_issm));
   return std::exchange(shown.hidden, false) ? ShowNode(name) : absl::OkStatus();
 }
 
-absl::Status SystemDevices::Make(const std::string& name, int minor_number,
-                                 cuse::DeviceNode node) {
+absl::Status SystemDevices::Make(const std::shared_ptr<mad::Host>& host,
+                                 const sysfs::MadNode& node) {
   IBEMU_ASSIGN_OR_RETURN(UniqueFd cuse, OpenCuse());
-  const std::weak_ptr<mad::Host> host = node.host;
+  const std::string name = NameOf(node);
   auto device = std::make_unique<cuse::CuseDevice>(
       loop_, workers_,
       cuse::CuseDevice::Identity{
           name, static_cast<unsigned>(major_number_),
-          static_cast<unsigned>(major_number_ == 0 ? 0 : minor_number)},
-      OpenerOf(std::move(node)));
+          static_cast<unsigned>(major_number_ == 0 ? 0 : node.minor_number)},
+      OpenerOf(host, node.port, node.is_issm));
   const absl::Status served = device->Serve(std::move(cuse));
   if (absl::IsAlreadyExists(served)) return WhyRefused(name, major_number_);
   IBEMU_RETURN_IF_ERROR(served);

@@ -10,7 +10,6 @@
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
 #include "cuse/cuse_device.h"
-#include "cuse/tree_nodes.h"
 #include "cuse/worker_pool.h"
 #include "daemon/loop.h"
 #include "sysfs/view.h"
@@ -51,10 +50,10 @@ class SystemDevices {
   };
   using Devices = std::map<std::string, Shown>;  // by name below /dev
 
-  absl::Status Show(const std::string& name, int minor_number,
-                    cuse::DeviceNode node);
-  absl::Status Make(const std::string& name, int minor_number,
-                    cuse::DeviceNode node);
+  absl::Status Show(const std::shared_ptr<mad::Host>& host,
+                    const sysfs::MadNode& node);
+  absl::Status Make(const std::shared_ptr<mad::Host>& host,
+                    const sysfs::MadNode& node);
   bool Handle(const std::string& name);
   void TakeAway(Devices::iterator device);
   void End(Devices::iterator device);

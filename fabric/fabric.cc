@@ -14,6 +14,7 @@
 #include "base/did_you_mean.h"
 #include "fabric/endpoints.h"
 #include "fabric/fabric_device.h"
+#include "fabric/hca.h"
 #include "fabric/static_sm.h"
 #include "mad/wire/port_codes.h"
 
@@ -65,6 +66,7 @@ struct Fabric::Impl : FabricEvents {
   Endpoints endpoints;
   std::optional<StaticSm> static_sm;  // with --sm=static
   absl::flat_hash_map<NodeId, std::unique_ptr<FabricDevice>> devices;
+  absl::flat_hash_map<NodeId, std::unique_ptr<Hca>> hcas;
   std::vector<PortId> changed_ports;  // whose hosts will hear of it
 };
 
@@ -128,6 +130,12 @@ mad::Device& Fabric::device(NodeId node) {
                                             *impl_, node);
   }
   return *device;
+}
+
+verbs::Provider& Fabric::provider(NodeId node) {
+  auto& hca = impl_->hcas[node];
+  if (!hca) hca = std::make_unique<Hca>(impl_->subnet, node);
+  return *hca;
 }
 
 absl::StatusOr<PortId> Fabric::FindPort(NodeId id, int number) const {

@@ -11,6 +11,7 @@
 #include "fabric/port_counters.h"
 #include "fabric/topology.h"
 #include "mad/device.h"
+#include "verbs/provider.h"
 
 namespace ibemu::fabric {
 
@@ -49,6 +50,9 @@ class Fabric {
   // The node as a host sees it.  Lives as long as the fabric, also while the
   // adapter is pulled out: whoever uses it was told of that.
   mad::Device& device(NodeId node);
+
+  // The verbs of the node, which must be a channel adapter.  Lives as long.
+  verbs::Provider& provider(NodeId node);
 
   // Cuts or restores the cable at this port; both ends notice.
   //

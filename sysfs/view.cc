@@ -48,13 +48,21 @@ absl::Status CheckName(std::string_view name) {
       name.size(), kMaxDeviceName));
 }
 
+// No provider of libibverbs would drive the other profile's adapters.
+bool HasVerbs(const View& view, const mad::Device& device) {
+  return view.verbs && view.profile == Profile::kQib &&
+         device.type() == mad::NodeType::kChannelAdapter;
+}
+
 }  // namespace
 
 absl::StatusOr<View> MakeView(std::vector<std::shared_ptr<mad::Host>> hosts,
-                              std::string_view name_format, Profile profile) {
+                              std::string_view name_format, Profile profile,
+                              bool verbs) {
   IBEMU_RETURN_IF_ERROR(CheckFormat(name_format, hosts.size()));
   View view;
   view.profile = profile;
+  view.verbs = verbs;
   view.name_format = name_format;
   view.cpu_count =
       static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
@@ -106,9 +114,9 @@ void PlugIn(View& view, int slot, std::shared_ptr<mad::Host> host) {
   const auto taken = [&view](auto matches) {
     return std::any_of(view.devices.begin(), view.devices.end(), matches);
   };
-  int number = 0;
+  int named = 0;
   do {
-    device.name = NameOf(view.name_format, number++);
+    device.name = NameOf(view.name_format, named++);
   } while (taken(
       [&](const ViewDevice& other) { return other.name == device.name; }));
 
@@ -121,6 +129,14 @@ void PlugIn(View& view, int slot, std::shared_ptr<mad::Host> host) {
       ++umad;
     }
     device.umads.push_back(umad++);
+  }
+  if (HasVerbs(view, adapter)) {
+    int number = 0;
+    while (taken(
+        [number](const ViewDevice& other) { return other.uverbs == number; })) {
+      ++number;
+    }
+    device.uverbs = number;
   }
   device.host = std::move(host);
   const auto next = std::find_if(

@@ -39,6 +39,7 @@ struct View {
   std::string name_format = "ibemu%d";
   std::vector<ViewDevice> devices;  // by slot; a slot may be empty
   int cpu_count = 1;                // the machine's, for PCI's local_cpus
+  bool verbs = false;               // adapters have a uverbs node
   // By node, where they are not Linux's own.
   std::map<std::string, DeviceNumber> numbers{};
 };
@@ -67,12 +68,14 @@ inline constexpr int kMaxViewPorts = 64;
 inline constexpr int kMaxDeviceName = 19;
 
 // Plugs `hosts` into slots 0, 1, ... of a machine without devices.  Names go
-// after `name_format`; a single host may do without %d.
+// after `name_format`; a single host may do without %d.  With `verbs`, those
+// adapters have a uverbs node that stock libibverbs can drive.
 //
 // Errors: InvalidArgument when the format is not one or a name gets too long,
 // ResourceExhausted past the limits above.
 absl::StatusOr<View> MakeView(std::vector<std::shared_ptr<mad::Host>> hosts,
-                              std::string_view name_format, Profile profile);
+                              std::string_view name_format, Profile profile,
+                              bool verbs = false);
 
 // Whether `view` may have `more`, too.
 //
@@ -80,8 +83,9 @@ absl::StatusOr<View> MakeView(std::vector<std::shared_ptr<mad::Host>> hosts,
 absl::Status HasRoom(const View& view, const mad::Device& more);
 
 // Adds a device, in a slot that must be empty.  As in Linux (alloc_name() in
-// drivers/infiniband/core/device.c, umad_ida in user_mad.c) it gets the lowest
-// name that is free, and each of its ports the lowest umad number.
+// drivers/infiniband/core/device.c, umad_ida in user_mad.c, uverbs_ida in
+// uverbs_main.c) it gets the lowest name that is free, each of its ports the
+// lowest umad number, and the device the lowest uverbs number.
 void PlugIn(View& view, int slot, std::shared_ptr<mad::Host> host);
 
 // Takes the device in `slot` away, if there is one; the others keep their names

@@ -42,6 +42,12 @@ class FileDriver final : public ReplySink, public File::Listener {
     file_.Write(Written::Of(data, file_.HeadSize()), WriteReply(*this, id));
     return Finish(id).error;
   }
+  RequestId StartWrite(Bytes data, pid_t caller) {
+    const RequestId id = Next();
+    file_.Write(Written::Of(data, file_.HeadSize(), caller),
+                WriteReply(*this, id));
+    return id;
+  }
   Answer Ioctl(uint32_t command, Bytes in, bool writable = true) {
     const RequestId id = Next();
     file_.Ioctl({.command = command,

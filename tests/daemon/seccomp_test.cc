@@ -18,7 +18,7 @@ int ErrnoOfSocket(int domain, int type, int protocol) {
   const pid_t pid = fork();
   if (pid == 0) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // tests may run as a plain user
-    if (!RefuseRdmaNetlink().ok()) _exit(255);
+    if (!FilterSystemCalls(896).ok()) _exit(255);
     _exit(socket(domain, type, protocol) < 0 ? errno : 0);
   }
   int status = 0;
@@ -26,22 +26,34 @@ int ErrnoOfSocket(int domain, int type, int protocol) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(RefuseRdmaNetlinkTest, RefusesTheSocketThatLibibverbsOpens) {
+TEST(FilterTest, RefusesTheSocketThatLibibverbsOpens) {
   EXPECT_EQ(ErrnoOfSocket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA), EPROTONOSUPPORT);
 }
 
-TEST(RefuseRdmaNetlinkTest, RefusesEveryTypeOfIt) {
+TEST(FilterTest, RefusesEveryTypeOfIt) {
   EXPECT_EQ(ErrnoOfSocket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_RDMA),
             EPROTONOSUPPORT);
 }
 
-TEST(RefuseRdmaNetlinkTest, LeavesOtherNetlinkFamilies) {
+TEST(FilterTest, LeavesOtherNetlinkFamilies) {
   EXPECT_EQ(ErrnoOfSocket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE), 0);
 }
 
-TEST(RefuseRdmaNetlinkTest, LeavesOtherDomainsWithTheSameNumber) {
+TEST(FilterTest, LeavesOtherDomainsWithTheSameNumber) {
   EXPECT_EQ(ErrnoOfSocket(AF_UNIX, SOCK_STREAM, 0), 0);
   EXPECT_NE(ErrnoOfSocket(AF_UNIX, SOCK_STREAM, NETLINK_RDMA), 255);
+}
+
+// A multiple of the window, within the limit where there is room.
+TEST(FirstNodeFdTest, IsTheLastWindowThatFits) {
+  EXPECT_EQ(FirstNodeFd(1024), 896);
+  EXPECT_EQ(FirstNodeFd(1025), 1024);
+  EXPECT_EQ(FirstNodeFd(200), 128);
+  EXPECT_EQ(FirstNodeFd(128), 0);
+  EXPECT_EQ(FirstNodeFd(1), 0);
+  EXPECT_EQ(FirstNodeFd(0), 0);
+  EXPECT_EQ(FirstNodeFd(1 << 20), 65408);
+  EXPECT_EQ(FirstNodeFd(~0ul), 65408);
 }
 
 }  // namespace

@@ -36,8 +36,9 @@ class Machine {
   }
 
   absl::StatusOr<View> Show(std::string_view format = "ibemu%d",
-                            Profile profile = Profile::kQib) const {
-    return MakeView(hosts_, format, profile);
+                            Profile profile = Profile::kQib,
+                            bool verbs = false) const {
+    return MakeView(hosts_, format, profile, verbs);
   }
 
  private:

@@ -31,6 +31,26 @@ TEST(ViewTest, NamesAndNumbersTheDevicesInOrder) {
   EXPECT_GE(view->cpu_count, 1);
 }
 
+TEST(ViewTest, NumbersTheUverbsNodesOfAdaptersIfThereAreAny) {
+  Machine machine;
+  machine.AddAdapter(2);
+  machine.AddSwitch();
+  machine.AddAdapter(1);
+  absl::StatusOr<View> view = machine.Show("ibemu%d", Profile::kQib, true);
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(view->devices[0].uverbs, 0);
+  EXPECT_EQ(view->devices[1].uverbs, std::nullopt);
+  EXPECT_EQ(view->devices[2].uverbs, 1);
+
+  PullOut(*view, 0);
+  PlugIn(*view, 0, machine.FreshHost(0));
+  EXPECT_EQ(view->devices[0].uverbs, 0);
+  EXPECT_EQ(machine.Show()->devices[0].uverbs, std::nullopt);
+  EXPECT_EQ(machine.Show("mlx5_%d", Profile::kCx7, true)->devices[0].uverbs,
+            std::nullopt)
+      << "no provider of libibverbs drives it";
+}
+
 TEST(ViewTest, PutsTheNumberWhereTheFormatSays) {
   Machine machine;
   machine.AddAdapter(1);

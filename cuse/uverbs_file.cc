@@ -1,0 +1,115 @@
+#include "cuse/uverbs_file.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+
+#include <utility>
+
+#include "cuse/caller_memory.h"
+#include "cuse/write_memory.h"
+
+namespace ibemu::cuse {
+namespace {
+
+// The descriptor that the blocked thread writes to; -1 if it can't be known.
+int DescriptorOfWrite(pid_t tid) {
+  constexpr int kTries = 1000;  // it may still be on its way to sleep
+  const absl::StatusOr<BlockedCall> call = CallOf(tid, kTries);
+  if (!call.ok() || call->number != SYS_write) return -1;
+  return static_cast<int>(call->arguments[0]);
+}
+
+}  // namespace
+
+UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
+                       verbs::Provider& provider, WorkerPool& workers,
+                       std::shared_ptr<UverbsOffers> offers)
+    : host_(std::move(host)),
+      workers_(workers),
+      offers_(std::move(offers)),
+      context_(provider, *this) {}
+
+void UverbsFile::Open(bool /*nonblock*/, OpenReply reply) {
+  if (host_->removed()) return reply.Fail(Errno::kNoSuchAddress);
+  reply.Opened();
+}
+
+void UverbsFile::Read(bool nonblock, ReadReply reply) {
+  events_.Read(nonblock, std::move(reply));
+}
+
+uint32_t UverbsFile::Poll() {
+  if (events_.bound()) return events_.Poll();
+  return POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;  // DEFAULT_POLLMASK
+}
+
+// As a kernel that knows write() alone; libibverbs then asks no more.
+void UverbsFile::Ioctl(const IoctlRequest& /*request*/, IoctlReply reply) {
+  reply.Fail(Errno::kNotTty);
+}
+
+void UverbsFile::Write(Written data, WriteReply reply) {
+  if (host_->removed()) return reply.Fail(Errno::kIo);
+  verbs::Answer answer = context_.Execute(data.body, data.caller);
+  if (answer.response.empty() || answer.address == 0) {
+    if (!answer.status.ok()) return reply.Fail(VerbsErrno(answer.status));
+    return reply.Written(data.size());
+  }
+  struct Response {
+    std::vector<std::byte> bytes;
+    bool written = false;  // the worker's, then the loop's
+  };
+  auto response = std::make_shared<Response>(Response{answer.response});
+  const uint64_t address = answer.address;
+  const uint64_t number = ++last_;
+  parked_.emplace(number,
+                  Parked{std::move(reply), data.size(), std::move(answer)});
+  workers_.Run(
+      ClientOfThread(data.caller),
+      [response, tid = data.caller, address] {
+        response->written = WriteMemory(tid, address, response->bytes).ok();
+      },
+      [self = self_, number, response](WorkerPool::Outcome outcome) {
+        if (*self == nullptr) return;
+        (*self)->OnResponseWritten(
+            number, outcome == WorkerPool::Outcome::kDone && response->written);
+      });
+}
+
+void UverbsFile::OnResponseWritten(uint64_t number, bool written) {
+  Parked parked = std::move(parked_.extract(number).mapped());
+  verbs::Answer& answer = parked.answer;
+  if (!answer.status.ok()) {
+    return parked.reply.Fail(VerbsErrno(answer.status));
+  }
+  if (written) return parked.reply.Written(parked.size);
+  if (answer.undo) answer.undo();
+  parked.reply.Fail(Errno::kFault);
+}
+
+absl::StatusOr<int> UverbsFile::GiveDescriptor(
+    Events events, pid_t caller, std::shared_ptr<verbs::EventQueue> queue) {
+  if (UverbsEventFile* const file = offers_->Take(caller)) {
+    file->Bind(std::move(queue));
+    return file->number();
+  }
+  if (events == Events::kAsynchronous) {
+    if (const int fd = DescriptorOfWrite(caller); fd >= 0) {
+      events_.Bind(std::move(queue));
+      return fd;
+    }
+  }
+  return absl::AbortedError("no descriptor can be given");
+}
+
+// Looking it up costs more than all else, and a client asks all the time.  A
+// thread id that is used again only mixes up who waits for whom.
+ClientId UverbsFile::ClientOfThread(pid_t tid) {
+  constexpr size_t kMany = 256;
+  const auto known = clients_.find(tid);
+  if (known != clients_.end()) return known->second;
+  if (clients_.size() == kMany) clients_.clear();
+  return clients_.emplace(tid, ClientOf(tid)).first->second;
+}
+
+}  // namespace ibemu::cuse

@@ -1,0 +1,101 @@
+#include "daemon/node_supervisor.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "daemon/node_calls.h"
+
+namespace ibemu::daemon {
+namespace {
+
+// The descriptor that comes through `socket`; none when it is closed instead.
+UniqueFd ReceiveDescriptor(int socket) {
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) <= 0) return UniqueFd();
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return UniqueFd();
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+  return UniqueFd(fd);
+}
+
+// Holds nothing of the run: not its terminal, nor the way to its daemon, which
+// ends when the launcher does.
+[[noreturn]] void Supervise(UniqueFd socket, int first_fd) {
+  prctl(PR_SET_NAME, "ibemu-nodes");
+  setsid();
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  constexpr int kSocket = STDERR_FILENO + 1;
+  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  const int kept = fcntl(socket.get(), F_DUPFD_CLOEXEC, kSocket + 1);
+  dup3(kept, kSocket, O_CLOEXEC);
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    dup2(null.get(), fd);
+  }
+  close_range(kSocket + 1, ~0u, 0);
+  if (const UniqueFd listener = ReceiveDescriptor(kSocket); listener.valid()) {
+    close(kSocket);
+    NodeCalls(listener.get(), first_fd).Serve();
+  }
+  _exit(0);
+}
+
+}  // namespace
+
+absl::StatusOr<NodeSupervisor> NodeSupervisor::Fork(int first_fd) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return absl::ErrnoToStatus(errno, "socketpair");
+  }
+  UniqueFd ours(ends[0]);
+  UniqueFd theirs(ends[1]);
+  const pid_t pid = fork();
+  if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (pid == 0) {
+    ours.Reset();
+    Supervise(std::move(theirs), first_fd);
+  }
+  return NodeSupervisor(std::move(ours));
+}
+
+absl::Status NodeSupervisor::HandOver(UniqueFd listener) {
+  if (!listener.valid()) return absl::OkStatus();
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  const int fd = listener.get();
+  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  if (sendmsg(socket_.get(), &message, MSG_NOSIGNAL) < 0) {
+    return absl::ErrnoToStatus(errno, "handing the seccomp filter over");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,46 @@
+// What makes a file of a FUSE mount pass for a character device, in a run.
+#ifndef IBEMU_DAEMON_NODE_SUPERVISOR_H_
+#define IBEMU_DAEMON_NODE_SUPERVISOR_H_
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+
+namespace ibemu::daemon {
+
+// libibverbs wants uverbsN to be a character device with the number that sysfs
+// shows, and the kernel to give it new descriptors.  So someone answers the
+// system calls that the run's filter (seccomp.h) stops:
+//
+//   open    of our uverbsN: puts the FUSE file among the descriptors from
+//           `first_fd` on
+//   fstat   of such a one: says what sysfs says
+//   write   of a command that asks for a descriptor: puts a file of events into
+//           the client beforehand, and tells the daemon (cuse::UverbsOffers)
+//
+// Everything else goes on as if nothing had been.  Runs in a process of its
+// own, as long as any process has the filter: without it, what the filter stops
+// fails with ENOSYS, also for those that outlive their run.
+class NodeSupervisor {
+ public:
+  // Forks; to be called in the namespaces of the run, by a process that has one
+  // thread.
+  static absl::StatusOr<NodeSupervisor> Fork(int first_fd);
+
+  NodeSupervisor(NodeSupervisor&&) = default;
+  NodeSupervisor& operator=(NodeSupervisor&&) = default;
+
+  // In the process that has the filter: hands the filter's listener over.
+  // Without one, there is nothing to supervise.
+  absl::Status HandOver(UniqueFd listener);
+
+ private:
+  explicit NodeSupervisor(UniqueFd socket) : socket_(std::move(socket)) {}
+
+  UniqueFd socket_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_NODE_SUPERVISOR_H_

@@ -1,0 +1,107 @@
+#include "fabric/hca_attributes.h"
+
+#include <endian.h>
+
+#include <algorithm>
+
+#include "mad/wire/port_codes.h"
+
+namespace ibemu::fabric {
+namespace {
+
+// enum ib_port_speed of the Linux kernel; XDR (256) does not fit QUERY_PORT's
+// eight bits.
+uint8_t SpeedCode(const mad::PortInfo& info) {
+  constexpr uint8_t kFdr = 16, kEdr = 32, kHdr = 64, kNdr = 128;
+  if (info.link_speed_ext_active2 != 0) return kNdr;
+  switch (info.link_speed_ext_active) {
+    case mad::link_speed_ext::kFdr:
+      return kFdr;
+    case mad::link_speed_ext::kEdr:
+      return kEdr;
+    case mad::link_speed_ext::kHdr:
+      return kHdr;
+    case mad::link_speed_ext::kNdr:
+      return kNdr;
+    default:
+      return info.link_speed_active;
+  }
+}
+
+uint64_t NetworkOrder(mad::Guid guid) {
+  return htobe64(static_cast<uint64_t>(guid));
+}
+
+}  // namespace
+
+verbs::DeviceAttributes HcaAttributesOf(const Node& node,
+                                        const NodePort& first_port) {
+  constexpr uint64_t kFirmware = 0x0001'000b'0000;  // 1.11.0, as sysfs says
+  constexpr int kAtomicHca = 1;  // enum ib_atomic_cap: IB_ATOMIC_HCA
+  verbs::DeviceAttributes device{};
+  device.fw_ver = kFirmware;
+  device.node_guid = NetworkOrder(node.node_guid);
+  device.sys_image_guid = NetworkOrder(node.system_image_guid);
+  device.max_mr_size = ~uint64_t{0};
+  device.page_size_cap = 4096;
+  device.vendor_id = node.vendor_id;
+  device.vendor_part_id = node.device_id;
+  device.hw_ver = node.revision;
+  device.max_qp = 16384;
+  device.max_qp_wr = 16383;
+  device.device_cap_flags =
+      IB_UVERBS_DEVICE_BAD_PKEY_CNTR | IB_UVERBS_DEVICE_BAD_QKEY_CNTR |
+      IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT | IB_UVERBS_DEVICE_SYS_IMAGE_GUID |
+      IB_UVERBS_DEVICE_RC_RNR_NAK_GEN | IB_UVERBS_DEVICE_SRQ_RESIZE;
+  device.max_sge = 32;
+  device.max_sge_rd = 32;
+  device.max_cq = 65536;
+  device.max_cqe = 196607;
+  device.max_mr = 65536;
+  device.max_pd = 65535;
+  device.max_qp_rd_atom = 16;
+  device.max_res_rd_atom = device.max_qp_rd_atom * device.max_qp;
+  device.max_qp_init_rd_atom = 16;
+  device.atomic_cap = kAtomicHca;
+  device.max_mcast_grp = 16384;
+  device.max_mcast_qp_attach = 240;
+  device.max_total_mcast_qp_attach =
+      device.max_mcast_grp * device.max_mcast_qp_attach;
+  device.max_ah = 65535;
+  device.max_srq = 1024;
+  device.max_srq_wr = 16383;
+  device.max_srq_sge = 32;
+  device.max_pkeys = static_cast<uint16_t>(node.p_key_entries());
+  device.local_ca_ack_delay = first_port.info.resp_time_value;
+  device.phys_port_cnt = node.port_count;
+  return device;
+}
+
+verbs::PortAttributes PortAttributesOf(const Node& node, const NodePort& port) {
+  constexpr uint8_t kInfiniBand = 1;  // IB_LINK_LAYER_INFINIBAND
+  const mad::PortInfo& info = port.info;
+  verbs::PortAttributes result{};
+  result.port_cap_flags = info.capability_mask;
+  result.max_msg_sz = uint32_t{1} << 31;  // IBA vol 1 §9.7.7
+  result.bad_pkey_cntr = info.p_key_violations;
+  result.qkey_viol_cntr = info.q_key_violations;
+  result.gid_tbl_len = kGuidTableEntries;
+  result.pkey_tbl_len = static_cast<uint16_t>(node.p_key_entries());
+  result.lid = static_cast<uint16_t>(info.lid);
+  result.sm_lid = static_cast<uint16_t>(info.master_sm_lid);
+  result.state = static_cast<uint8_t>(info.port_state);
+  result.max_mtu = info.mtu_cap;
+  result.active_mtu = info.neighbor_mtu;
+  result.lmc = info.lmc;
+  result.max_vl_num = info.vl_cap;
+  result.sm_sl = info.master_sm_sl;
+  result.subnet_timeout = info.subnet_timeout;
+  result.init_type_reply = info.init_type_reply;
+  result.active_width = info.link_width_active;
+  result.active_speed = SpeedCode(info);
+  result.phys_state = static_cast<uint8_t>(info.port_physical_state);
+  result.link_layer = kInfiniBand;
+  return result;
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,57 @@
+// Commands as libibverbs writes them to a uverbs file.
+#ifndef IBEMU_TESTING_UVERBS_COMMANDS_H_
+#define IBEMU_TESTING_UVERBS_COMMANDS_H_
+
+#include <rdma/ib_user_verbs.h>
+
+#include <cstring>
+#include <vector>
+
+#include "verbs/command.h"
+
+namespace ibemu::testing {
+
+using CommandBytes = std::vector<std::byte>;
+
+template <class T>
+void Append(CommandBytes& bytes, const T& value) {
+  const verbs::Bytes more = verbs::AsBytes(value);
+  bytes.insert(bytes.end(), more.begin(), more.end());
+}
+
+// `request` has its `response` set if it wants one; `room` for it in bytes.
+template <class T>
+CommandBytes PlainCommand(uint32_t number, const T& request, size_t room) {
+  CommandBytes bytes;
+  Append(bytes, ib_uverbs_cmd_hdr{
+                    number,
+                    static_cast<uint16_t>(
+                        (sizeof(ib_uverbs_cmd_hdr) + sizeof request) / 4),
+                    static_cast<uint16_t>(room / 4)});
+  Append(bytes, request);
+  return bytes;
+}
+
+template <class T>
+CommandBytes ExtendedCommand(uint32_t number, const T& request,
+                             uint64_t response, size_t room) {
+  CommandBytes bytes;
+  Append(bytes, ib_uverbs_cmd_hdr{number | IB_USER_VERBS_CMD_FLAG_EXTENDED,
+                                  static_cast<uint16_t>(sizeof request / 8),
+                                  static_cast<uint16_t>(room / 8)});
+  Append(bytes, ib_uverbs_ex_cmd_hdr{response, 0, 0, 0});
+  Append(bytes, request);
+  return bytes;
+}
+
+// Of a structure that begins with `response`.
+template <class T>
+T Answered(uint64_t response) {
+  auto request = verbs::Blank<T>();
+  request.response = response;
+  return request;
+}
+
+}  // namespace ibemu::testing
+
+#endif  // IBEMU_TESTING_UVERBS_COMMANDS_H_

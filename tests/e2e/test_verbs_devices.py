@@ -1,0 +1,101 @@
+"""libibverbs finds the adapters and opens them, with nothing preloaded."""
+
+import re
+import textwrap
+
+THREE = ["--topology=single-switch:hosts=4", "--host=node-1", "--host=node-2",
+         "--host=node-3"]
+
+
+def run(account, *command, options=()):
+    return account.run("ibemu", "run", *options, "--", *command).stdout
+
+
+def test_ibv_devices_lists_one_adapter(account):
+    lines = run(account, "ibv_devices").splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ["ibemu0"]
+
+
+def test_ibv_devices_lists_the_adapters_of_all_hosts(account):
+    lines = run(account, "ibv_devices", options=THREE).splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ["ibemu0", "ibemu1",
+                                                       "ibemu2"]
+    assert len({line.split()[1] for line in lines[2:]}) == 3
+
+
+def test_ibv_devinfo_says_what_sysfs_says(account):
+    text = run(account, "ibv_devinfo", "-v")
+    assert re.search(r"hca_id:\s+ibemu0\n", text)
+    assert "transport:\t\t\tInfiniBand (0)" in text
+    assert re.search(r"state:\s+PORT_ACTIVE \(4\)", text)
+    assert re.search(r"link_layer:\s+InfiniBand", text)
+    shown = run(account, "sh", "-c",
+                "cd /sys/class/infiniband/ibemu0; cat fw_ver node_guid "
+                "ports/1/lid ports/1/gids/0 ports/1/cap_mask").split()
+    fw_ver, node_guid, lid, gid, cap_mask = shown
+    assert re.search(rf"fw_ver:\s+{fw_ver}\n", text)
+    assert re.search(rf"node_guid:\s+{node_guid}\n", text)
+    assert re.search(rf"port_lid:\s+{int(lid, 16)}\n", text)
+    assert re.search(rf"GID\[  0\]:\s+{gid}\n", text)
+    assert re.search(rf"port_cap_flags:\s+{cap_mask}\n", text)
+
+
+def test_ibv_devinfo_opens_each_of_several_adapters(account):
+    text = run(account, "ibv_devinfo", options=THREE)
+    assert re.findall(r"hca_id:\s+(\w+)", text) == ["ibemu0", "ibemu1",
+                                                    "ibemu2"]
+    assert re.findall(r"port_lid:\s+(\d+)", text) == ["1", "2", "3"]
+    one = run(account, "ibv_devinfo", "-d", "ibemu1", options=THREE)
+    assert re.findall(r"hca_id:\s+(\w+)", one) == ["ibemu1"]
+
+
+def test_a_nested_run_has_its_own_adapters(account):
+    text = run(account, "ibemu", "run", "--host=node-3", "--", "ibv_devinfo",
+               options=["--topology=single-switch:hosts=4", "--host=node-1"])
+    assert re.findall(r"port_lid:\s+(\d+)", text) == ["3"]
+    text = run(account, "ibemu", "run", "--topology=single-switch:hosts=2",
+               "--", "ibv_devinfo",
+               options=["--topology=single-switch:hosts=4", "--host=node-4"])
+    assert re.findall(r"port_lid:\s+(\d+)", text) == ["1"]
+
+
+def test_a_port_that_goes_down_is_seen_at_once(account, fabric):
+    fabric = fabric("single-switch:hosts=2", sm="static")
+    assert "PORT_ACTIVE" in fabric.run("node-1", "ibv_devinfo").stdout
+    fabric.ibemu("link", "node-1/1", "down")
+    assert "PORT_DOWN" in fabric.run("node-1", "ibv_devinfo").stdout
+
+
+def test_a_debugger_and_a_tracer_change_nothing(account):
+    for tool in (["strace", "-f", "-o", "/dev/null"],
+                 ["gdb", "-batch", "-ex", "run", "--args"]):
+        text = run(account, *tool, "ibv_devinfo")
+        assert re.search(r"hca_id:\s+ibemu0\n", text), tool
+
+
+def test_two_processes_open_one_adapter(account):
+    text = run(account, "sh", "-c",
+               "ibv_devinfo >a & ibv_devinfo >b & wait; "
+               "cmp a b && grep -c hca_id a")
+    assert text.split() == ["1"]
+
+
+def test_who_outlives_its_run_opens_files_as_before(account):
+    """The filter stays with a process; who answers it must stay, too."""
+    orphan = """
+        import os, time
+        while os.getppid() != int(os.environ["AFTER"]):
+            time.sleep(0.05)
+        os.fstat(os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC))
+        with open("late", "w") as late:
+            late.write("opened")
+    """
+    program = account.home / "orphan.py"
+    program.write_text(textwrap.dedent(orphan))
+    program.chmod(0o644)
+    done = account.run(
+        "sh", "-c", "AFTER=1 ibemu run -- sh -c "
+        "'setsid python3 orphan.py <&- >&- 2>&- &'")
+    assert done.stdout == ""
+    account.run("sh", "-c", "until test -s late; do sleep 0.05; done",
+                timeout=30)
