@@ -88,7 +88,7 @@ class Ibemud {
 
   absl::StatusOr<ControlSocket> TakeSocket() {
     if (UniqueFd passed = manager_.Take(kControlName); passed.valid()) {
-      return ControlSocket::Adopt(std::move(passed));
+      return AdoptSocket(std::move(passed));
     }
     std::string path = options_.socket;
     if (path.empty() || path.find('/') == std::string::npos) {
@@ -96,6 +96,18 @@ class Ibemud {
       IBEMU_ASSIGN_OR_RETURN(path, SocketPath(path.empty() ? "default" : path));
     }
     return ControlSocket::Claim(std::move(path));
+  }
+
+  absl::StatusOr<ControlSocket> AdoptSocket(UniqueFd passed) const {
+    IBEMU_ASSIGN_OR_RETURN(ControlSocket socket,
+                           ControlSocket::Adopt(std::move(passed)));
+    if (options_.socket.empty()) return socket;
+    IBEMU_ASSIGN_OR_RETURN(const std::string named,
+                           SocketPath(options_.socket));
+    if (named == socket.path()) return socket;
+    return absl::InvalidArgumentError(
+        absl::StrCat(named, ": the control socket that was passed is ",
+                     socket.path(), ": leave out --name and --socket"));
   }
 
   absl::Status ShowSystem() {
