@@ -1,6 +1,7 @@
 """ibemud.service, and what it leaves on the machine."""
 
 import pathlib
+import re
 
 from harness import Background, DEADLINE
 
@@ -69,4 +70,5 @@ def leftovers():
     mounts = pathlib.Path("/proc/mounts").read_text().splitlines()
     entries = pathlib.Path("/sys/class").glob("infiniband*/*[0-9]")
     return [*map(str, nodes), *map(str, entries),
-            *[mount for mount in mounts if "ibemu/" in mount]]
+            *[mount for mount in mounts
+              if re.search("fuse.ibemu|/run/ibemu/", mount)]]

@@ -6,7 +6,6 @@ from harness import until
 from service import leftovers
 
 
-
 def test_a_started_service_has_its_devices(cable):
     # No waiting: "systemctl start" returns when they exist.
     assert cable.run("ibstat", "-l").stdout.split() == ["ibemu0", "ibemu1"]
@@ -35,7 +34,7 @@ def test_a_command_starts_the_service_through_its_socket(cable):
     cable.systemctl("start", "ibemud.socket")
     assert cable.show("ActiveState") == "inactive"
     assert "node-1" in cable.run("ibemu", "status").stdout
-    assert cable.show("ActiveState") == "active"
+    until(lambda: cable.show("ActiveState") == "active")
 
 
 def test_bad_options_are_told_in_the_journal(service):
