@@ -36,7 +36,8 @@ def member(scratch):  # noqa: F811
 @pytest.fixture
 def package(root):
     """The package, installed as an administrator does it."""
-    [found] = (ROOT / "build/package").glob("ibemu_*.deb")
+    found = next((ROOT / "build/package").glob("ibemu_*.deb"), None)
+    assert found, "no package in build/package: run \"tools/dev package\""
     if root.run("dpkg-query", "-W", "ibemu", check=False).returncode:
         root.run("apt-get", "install", "--yes", found, cwd=found.parent,
                  env={**root.environment, "DEBIAN_FRONTEND": "noninteractive"})
