@@ -1,5 +1,9 @@
 // ibemu-mounts: what a sandboxed unit can't do for the whole machine.
+#include <fcntl.h>
+#include <sched.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -28,6 +32,17 @@ ExecStartPost= and ExecStopPost=.
   remove    take both away; nothing when they are another daemon's
 )";
 
+// Even the privileged steps of a sandboxed unit have a mount namespace of their
+// own (systemd 252): what is mounted there would end with the step.
+absl::Status JoinTheMachine() {
+  constexpr char kMachine[] = "/proc/1/ns/mnt";
+  const UniqueFd machine(open(kMachine, O_RDONLY | O_CLOEXEC));
+  if (!machine.valid() || setns(machine.get(), CLONE_NEWNS) != 0) {
+    return absl::ErrnoToStatus(errno, kMachine);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Make() {
   IBEMU_ASSIGN_OR_RETURN(const UniqueFd claim, ClaimSystemMounts());
   IBEMU_ASSIGN_OR_RETURN(const UniqueFd fuse, OpenFuse());
@@ -50,6 +65,7 @@ absl::Status Remove() {
 
 absl::Status Act(std::string_view word,
                  const std::vector<std::string_view>& options) {
+  IBEMU_RETURN_IF_ERROR(JoinTheMachine());
   if (word == "make") return Make();
   if (word == "remove") return Remove();
   const bool leave = std::find(options.begin(), options.end(),

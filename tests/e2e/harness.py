@@ -60,6 +60,15 @@ class Account:
         return done
 
 
+def until(condition, timeout=DEADLINE):
+    """Asks until the answer is true; returns it."""
+    deadline = time.monotonic() + timeout
+    while not (answer := condition()):
+        assert time.monotonic() < deadline, "it did not come about"
+        os.sched_yield()
+    return answer
+
+
 def describe(done):
     return (f"{' '.join(map(str, done.args))}\nexit status {done.returncode}\n"
             f"stdout:\n{done.stdout[-4000:]}\nstderr:\n{done.stderr[-4000:]}")

@@ -8,15 +8,10 @@ import stat
 
 import pytest
 
-ABI = pathlib.Path(__file__).resolve().parents[2] / "e2e" / "umad_abi"
-# What pulls umad1's adapter out of its host, and plugs it in again.
-ADAPTER = {"UMAD_ABI_REMOVE": "ibemu device node-2 remove",
-           "UMAD_ABI_ADD": "ibemu device node-2 add"}
+import abi
+from harness import until
+
 NODES = ("umad0", "umad1", "issm0", "issm1")
-
-
-def transcript(text):
-    return dict(line.split(": ", 1) for line in text.splitlines())
 
 
 @pytest.fixture
@@ -32,11 +27,9 @@ def is_clean():
 
 
 def test_the_devices_do_what_linux_does(cable, build):
-    expected = {**transcript((ABI / "linux.txt").read_text()),
-                **transcript((ABI / "cuse.txt").read_text())}
-    program = build / "tests/e2e/umad_abi/umad_abi"
-    environment = {**cable.account.environment, **ADAPTER}
-    assert transcript(cable.run(program, env=environment).stdout) == expected
+    environment = {**cable.account.environment, **abi.ADAPTER}
+    told = cable.run(build / abi.PROGRAM, env=environment).stdout
+    assert abi.observed(told) == abi.expected("cuse.txt")
 
 
 def test_ibstat_and_ibnetdiscover_find_the_devices(cable):
@@ -48,8 +41,8 @@ def test_ibstat_and_ibnetdiscover_find_the_devices(cable):
 
 def test_two_hosts_ping_each_other(cable):
     server = cable.start("ibping", "-S", "-C", "ibemu1")
-    while cable.run("ibping", "-C", "ibemu0", "-c", "1", "2", check=False).returncode:
-        pass  # not there yet
+    until(lambda: cable.run("ibping", "-C", "ibemu0", "-c", "1", "2",
+                            check=False).returncode == 0)
     done = cable.run("ibping", "-C", "ibemu0", "-c", "3", "2")
     assert "3 packets transmitted, 3 received, 0% packet loss" in done.stdout
     server.stop()
@@ -110,8 +103,7 @@ def test_a_killed_daemon_leaves_neither_nodes_nor_mounts_nor_waiting_programs(
     for client in clients:
         assert client.wait() == 0, client.output
     # The keeper of the mounts needs a moment.
-    while not is_clean():
-        os.sched_yield()
+    until(is_clean)
     second = system("back-to-back", ["node-1", "node-2"])
     assert second.run("ibstat", "-l").stdout.split() == ["ibemu0", "ibemu1"]
 
@@ -121,8 +113,7 @@ def test_a_terminated_daemon_leaves_nothing(system):
     assert not is_clean()
     one.daemon.signal(signal.SIGTERM)
     assert one.daemon.wait() == 0
-    while not is_clean():
-        os.sched_yield()
+    until(is_clean)
 
 
 def test_an_adapter_goes_and_comes_back(cable):

@@ -1,0 +1,59 @@
+"""Fixtures of the tests that run as root of the machine in QEMU."""
+
+import pathlib
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+
+from accounts import build, make_account, scratch  # noqa: E402,F401
+from service import Service  # noqa: E402
+
+PROGRAMS = pathlib.Path("/usr/bin")
+
+
+@pytest.fixture
+def root(scratch):  # noqa: F811
+    return make_account("root", scratch, PROGRAMS)
+
+
+@pytest.fixture
+def plain(scratch):  # noqa: F811
+    return make_account("plain", scratch, PROGRAMS)
+
+
+@pytest.fixture
+def member(scratch):  # noqa: F811
+    """A plain user who is in the group rdma."""
+    account = make_account("plain", scratch, PROGRAMS)
+    account.prefix = ["--groups=rdma" if word == "--clear-groups" else word
+                      for word in account.prefix]
+    return account
+
+
+@pytest.fixture
+def package(root):
+    """The package, installed as an administrator does it."""
+    found = next((ROOT / "build/package").glob("ibemu_*.deb"), None)
+    assert found, "no package in build/package: run \"tools/dev package\""
+    if root.run("dpkg-query", "-W", "ibemu", check=False).returncode:
+        root.run("apt-get", "install", "--yes", found, cwd=found.parent,
+                 env={**root.environment, "DEBIAN_FRONTEND": "noninteractive"})
+    return found
+
+
+@pytest.fixture
+def service(root, package):
+    """ibemud.service: started by the test, stopped with it."""
+    service = Service(root)
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def cable(service):
+    """Two adapters and a cable between them, as the package has it."""
+    service.start("--topology=back-to-back --host=node-1 --host=node-2")
+    return service
