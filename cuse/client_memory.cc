@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
@@ -14,12 +15,22 @@ extern "C" {  // glibc 2.36 forgot it
 }
 
 namespace ibemu::cuse {
+namespace {
+
+bool IsAlive(const UniqueFd& process) {
+  return process.valid() &&
+         pidfd_send_signal(process.get(), 0, nullptr, 0) == 0;
+}
+
+}  // namespace
 
 ClientMemory::ClientMemory(WorkerPool& workers, ClientId process)
     : workers_(workers),
       process_(process),
       lives_(std::make_shared<UniqueFd>(
           pidfd_open(static_cast<pid_t>(process), 0))) {}
+
+bool ClientMemory::Lives() const { return IsAlive(*lives_); }
 
 void ClientMemory::Read(std::vector<verbs::MemoryPiece> pieces, Done done) {
   Run(Direction::kRead, std::move(pieces), std::move(done));
@@ -49,8 +60,8 @@ void ClientMemory::Run(Direction direction,
 absl::Status ClientMemory::Transfer(
     Direction direction, pid_t process, const Process& lives,
     const std::vector<verbs::MemoryPiece>& pieces) {
-  if (!lives->valid() || pidfd_send_signal(lives->get(), 0, nullptr, 0) != 0) {
-    return absl::DataLossError("the process has ended");
+  if (!IsAlive(*lives)) {
+    return absl::UnavailableError("the process has ended");
   }
   for (size_t first = 0; first < pieces.size(); first += IOV_MAX) {
     std::vector<iovec> here, there;
@@ -68,6 +79,9 @@ absl::Status ClientMemory::Transfer(
                                there.size(), 0)
             : process_vm_writev(process, here.data(), here.size(), there.data(),
                                 there.size(), 0);
+    if (done < 0 && errno == ESRCH) {
+      return absl::UnavailableError("the process is ending");
+    }
     if (done < 0 || static_cast<size_t>(done) != size) {
       return absl::DataLossError("not all of it can be reached");
     }

@@ -17,6 +17,9 @@ class ClientMemory final : public verbs::Memory {
   // `process`: its id; `workers` must outlive this, but not its calls.
   ClientMemory(WorkerPool& workers, ClientId process);
 
+  // False for good once the process has ended.
+  bool Lives() const;
+
   void Read(std::vector<verbs::MemoryPiece> pieces, Done done) override;
   void Write(std::vector<verbs::MemoryPiece> pieces, Done done) override;
 

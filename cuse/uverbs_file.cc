@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "cuse/caller_memory.h"
-#include "cuse/client_memory.h"
 #include "cuse/write_memory.h"
 
 namespace ibemu::cuse {
@@ -114,8 +113,8 @@ absl::StatusOr<int> UverbsFile::GiveDescriptor(
 
 std::shared_ptr<verbs::Memory> UverbsFile::MemoryOf(pid_t caller) {
   const ClientId process = ClientOfThread(caller);
-  std::shared_ptr<verbs::Memory>& memory = memories_[process];
-  if (memory == nullptr) {
+  std::shared_ptr<ClientMemory>& memory = memories_[process];
+  if (memory == nullptr || !memory->Lives()) {
     memory = std::make_shared<ClientMemory>(workers_, process);
   }
   return memory;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
+#include "cuse/client_memory.h"
 #include "cuse/file.h"
 #include "cuse/uverbs_offers.h"
 #include "cuse/worker_pool.h"
@@ -54,7 +55,7 @@ class UverbsFile final : public File, private verbs::Context::Client {
   EventReader events_{[this] { NotifyEvents(); }};
   const std::shared_ptr<UverbsOffers> offers_;
   absl::flat_hash_map<pid_t, ClientId> clients_;
-  absl::flat_hash_map<ClientId, std::shared_ptr<verbs::Memory>> memories_;
+  absl::flat_hash_map<ClientId, std::shared_ptr<ClientMemory>> memories_;
   uint64_t last_ = 0;
   absl::flat_hash_map<uint64_t, Parked> parked_;
   verbs::Context context_;

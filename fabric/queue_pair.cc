@@ -153,6 +153,7 @@ void QueuePair::Apply(const verbs::QpAttributes& attributes) {
   }
   retries_left_ = attributes_.retry_cnt;
   rnr_retries_left_ = attributes_.rnr_retry;
+  timeouts_ = 0;
 }
 
 verbs::QpAttributes QueuePair::Query() const {

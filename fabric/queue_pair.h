@@ -86,7 +86,8 @@ class QueuePair final : public verbs::Qp {
   // Something of the responder that is finished when memory was reached, and
   // those before it are.
   struct Step {
-    bool done = false, failed = false;
+    bool done = false;
+    absl::Status status{};  // of reaching memory
     bool acknowledge = false;
     uint32_t psn = 0;  // of the last packet that it covers
     std::optional<verbs::WorkCompletion> completion = std::nullopt;
@@ -187,6 +188,7 @@ class QueuePair final : public verbs::Qp {
   std::deque<InFlight> in_flight_;
   size_t in_flight_bytes_ = 0;
   int retries_left_ = 0, rnr_retries_left_ = 0;
+  int timeouts_ = 0;  // since there was progress
   TimerId retry_timer_ = TimerId::kNone;
   bool waits_for_receiver_ = false;  // told so by an RNR NAK
 

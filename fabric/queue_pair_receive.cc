@@ -180,7 +180,7 @@ void QueuePair::WriteStep(MemoryTransfer transfer, Step made) {
   }
   transfer.Write(WhileSame([this, step](const absl::Status& status) {
     step->done = true;
-    step->failed = !status.ok();
+    step->status = status;
     RunSteps();
   }));
 }
@@ -196,7 +196,7 @@ void QueuePair::RunSteps() {
     if (step->read != nullptr && !ContinueRead(*step)) return;
     if (!step->done) return;
     steps_.pop_front();
-    if (step->failed) {
+    if (!step->status.ok()) {
       FailStep(*step);
       return;
     }
@@ -218,8 +218,10 @@ void QueuePair::RunSteps() {
   }
 }
 
-// The client's memory could not be reached.
+// The client's memory could not be reached.  Of a client that has ended nobody
+// is left to speak: its peers are as if it had gone already.
 void QueuePair::FailStep(const Step& step) {
+  if (absl::IsUnavailable(step.status)) return EnterError();
   if (step.completion) {
     verbs::WorkCompletion failed = *step.completion;
     failed.status = wc_status::kLocalProtection;
@@ -281,7 +283,7 @@ bool QueuePair::ContinueRead(Step& step) {
         front->reading = false;
         if (!status.ok()) {
           front->done = true;
-          front->refusal = Syndrome::kOperationError;
+          front->status = status;
         } else {
           SendReadResponses(*front, buffer);
           front->done = front->answered == front->read->length;

@@ -318,6 +318,7 @@ void QueuePair::OnReadResponse(const Transport& answer) {
   send.received += answer.size;
   send.next_psn = PsnAfter(send.next_psn, 1);
   retries_left_ = attributes_.retry_cnt;
+  timeouts_ = 0;
   ArmRetryTimer();
   const bool whole = send.received == send.length;
   if (send.arrived.size() < kChunk && !whole) return;
@@ -347,6 +348,7 @@ void QueuePair::AcknowledgeUpTo(uint32_t psn) {
   }
   if (!progress) return;
   retries_left_ = attributes_.retry_cnt;
+  timeouts_ = 0;
   rnr_retries_left_ = attributes_.rnr_retry;
   ArmRetryTimer();
   // What has left and is not in flight any more is complete.
@@ -439,8 +441,13 @@ void QueuePair::ArmRetryTimer() {
                                         }));
 }
 
+// A retry may take up to four times the timeout.  All of it is given, for on a
+// busy machine it is the worker at the other end who is late; yet what was lost
+// is sent again as soon as it may be.
 void QueuePair::OnRetryTimeout() {
-  if (retries_left_-- == 0) return FailSend(wc_status::kRetriesExceeded);
+  constexpr int kMost = 4;
+  if (++timeouts_ % kMost == 0 && retries_left_-- == 0)
+    return FailSend(wc_status::kRetriesExceeded);
   Retransmit();
 }
 

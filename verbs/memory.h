@@ -28,7 +28,8 @@ struct MemoryPiece {
 // which they came, and `done` is called on the loop thread after the call has
 // returned; not at all when the front end ends first.
 //
-// Errors: DataLoss when not all of it could be reached.
+// Errors: DataLoss when not all of it could be reached, Unavailable when the
+// process has ended.
 class Memory {
  public:
   using Done = absl::AnyInvocable<void(absl::Status)>;
