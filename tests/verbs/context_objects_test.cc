@@ -193,11 +193,12 @@ TEST_F(ObjectsTest, FetchesInlineDataWhenTheyArePosted) {
 
 TEST_F(ObjectsTest, RefusesListsThatAreShorterThanTheySay) {
   const uint32_t qp = CreateQp(pd_, CreateCq());
-  CommandBytes command = PostSend(qp, 1);
-  for (const size_t count : {8 + 12, 8 + 16, 8 + 24}) {
+  const CommandBytes command = PostSend(qp, 1);
+  // wr_count, sge_count, wqe_size, and num_sge of the request.
+  for (const size_t place : {8 + 12, 8 + 16, 8 + 20, 8 + 32}) {
     CommandBytes broken = command;
-    broken[count] = std::byte{0xff};  // wr_count, sge_count, num_sge ...
-    EXPECT_FALSE(Execute(broken).status.ok()) << count;
+    broken[place] = std::byte{0xff};
+    EXPECT_FALSE(Execute(broken).status.ok()) << place;
   }
   EXPECT_TRUE(provider_.qp->sent.empty());
 }
