@@ -50,23 +50,32 @@ void UverbsFile::Ioctl(const IoctlRequest& /*request*/, IoctlReply reply) {
 
 void UverbsFile::Write(Written data, WriteReply reply) {
   if (host_->removed()) return reply.Fail(Errno::kIo);
-  verbs::Answer answer = context_.Execute(data.body, data.caller);
-  if (answer.response.empty() || answer.address == 0) {
-    if (!answer.status.ok()) return reply.Fail(VerbsErrno(answer.status));
-    return reply.Written(data.size());
-  }
+  const uint64_t number = ++last_;
+  parked_.emplace(number, Parked{std::move(reply), data.size(), data.caller});
+  context_.Execute(data.body, data.caller,
+                   [self = self_, number](verbs::Answer answer) {
+                     if (*self == nullptr) return;
+                     (*self)->OnAnswer(number, std::move(answer));
+                   });
+}
+
+void UverbsFile::OnAnswer(uint64_t number, verbs::Answer answer) {
+  Parked& parked = parked_.at(number);
+  parked.answer = std::move(answer);
+  // A worker writes it.
   struct Response {
     std::vector<std::byte> bytes;
     bool written = false;  // the worker's, then the loop's
   };
-  auto response = std::make_shared<Response>(Response{answer.response});
-  const uint64_t address = answer.address;
-  const uint64_t number = ++last_;
-  parked_.emplace(number,
-                  Parked{std::move(reply), data.size(), std::move(answer)});
+  auto response = std::make_shared<Response>(
+      Response{std::exchange(parked.answer.response, {})});
+  const uint64_t address = parked.answer.address;
+  if (response->bytes.empty() || address == 0) {
+    return OnResponseWritten(number, true);
+  }
   workers_.Run(
-      ClientOfThread(data.caller),
-      [response, tid = data.caller, address] {
+      ClientOfThread(parked.caller),
+      [response, tid = parked.caller, address] {
         response->written = WriteMemory(tid, address, response->bytes).ok();
       },
       [self = self_, number, response](WorkerPool::Outcome outcome) {
@@ -100,6 +109,15 @@ absl::StatusOr<int> UverbsFile::GiveDescriptor(
     }
   }
   return absl::AbortedError("no descriptor can be given");
+}
+
+std::shared_ptr<verbs::Memory> UverbsFile::MemoryOf(pid_t caller) {
+  const ClientId process = ClientOfThread(caller);
+  std::shared_ptr<ClientMemory>& memory = memories_[process];
+  if (memory == nullptr || !memory->Lives()) {
+    memory = std::make_shared<ClientMemory>(workers_, process);
+  }
+  return memory;
 }
 
 // Looking it up costs more than all else, and a client asks all the time.  A

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
+#include "cuse/client_memory.h"
 #include "cuse/file.h"
 #include "cuse/uverbs_offers.h"
 #include "cuse/worker_pool.h"
@@ -31,11 +32,12 @@ class UverbsFile final : public File, private verbs::Context::Client {
   void Interrupt(RequestId id) override { events_.Interrupt(id); }
 
  private:
-  // A command that was carried out, on the way to its answer.
+  // A command on the way to its answer.
   struct Parked {
     WriteReply reply;
     size_t size;
-    verbs::Answer answer;
+    pid_t caller;
+    verbs::Answer answer{};
   };
 
   // Asynchronous events come from this file itself, if the client can't be
@@ -43,17 +45,20 @@ class UverbsFile final : public File, private verbs::Context::Client {
   absl::StatusOr<int> GiveDescriptor(
       Events events, pid_t caller,
       std::shared_ptr<verbs::EventQueue> queue) override;
+  std::shared_ptr<verbs::Memory> MemoryOf(pid_t caller) override;
   ClientId ClientOfThread(pid_t tid);
+  void OnAnswer(uint64_t number, verbs::Answer answer);
   void OnResponseWritten(uint64_t number, bool written);
 
   std::shared_ptr<mad::Host> host_;
   WorkerPool& workers_;
   EventReader events_{[this] { NotifyEvents(); }};
   const std::shared_ptr<UverbsOffers> offers_;
-  verbs::Context context_;
   absl::flat_hash_map<pid_t, ClientId> clients_;
+  absl::flat_hash_map<ClientId, std::shared_ptr<ClientMemory>> memories_;
   uint64_t last_ = 0;
   absl::flat_hash_map<uint64_t, Parked> parked_;
+  verbs::Context context_;
   // Finished jobs look here first.
   std::shared_ptr<UverbsFile*> self_ = std::make_shared<UverbsFile*>(this);
 };

@@ -169,7 +169,46 @@ void Endpoints::SendMad(PortId from, const mad::Outgoing& outgoing) {
   forwarder_.SendByAddress(from, packet);
 }
 
+void Endpoints::SetTransportSink(NodeId node, TransportSink* sink) {
+  if (sink == nullptr) {
+    transport_sinks_.erase(node);
+  } else {
+    transport_sinks_[node] = sink;
+  }
+}
+
+int Endpoints::AdmitByPKey(PortId id, const Packet& packet) {
+  NodePort& port = subnet_.port(id);
+  const int index = port.FindPKey(packet.p_key);
+  if (index < 0) {
+    Saturate(port.info.p_key_violations);
+    sma_.OnBadPKey(id, BadKeyOf(packet, packet.p_key));
+  }
+  return index;
+}
+
+bool Endpoints::IsForUs(PortId port, const RouteHeader& grh) const {
+  return mad::IsMulticast(grh.dgid) ||
+         FindGid(subnet_.port(port), grh.dgid).has_value();
+}
+
+void Endpoints::OnBadQKey(PortId id, const Packet& packet) {
+  Saturate(subnet_.port(id).info.q_key_violations);
+  sma_.OnBadQKey(id, BadKeyOf(packet, packet.q_key));
+}
+
+mad::Gid Endpoints::GidAt(PortId port, int index) const {
+  return GidOf(subnet_.port(port), index);
+}
+
 void Endpoints::OnPacket(PortId ingress, const Packet& packet) {
+  if (packet.transport != nullptr) {
+    const auto sink = transport_sinks_.find(subnet_.port(ingress).node);
+    if (sink != transport_sinks_.end()) {
+      sink->second->OnTransport(ingress, packet);
+    }
+    return;
+  }
   if (packet.vl15) {
     if (packet.destination_qpn == 0) OnSmp(ingress, packet);
   } else if (packet.destination_qpn == 1) {
@@ -240,18 +279,10 @@ void Endpoints::AnswerSmp(PortId ingress, const mad::Arrival& request,
 }
 
 void Endpoints::OnGmp(PortId id, const Packet& packet) {
-  NodePort& port = subnet_.port(id);
-  const int p_key_index = port.FindPKey(packet.p_key);
-  if (p_key_index < 0) {
-    Saturate(port.info.p_key_violations);
-    sma_.OnBadPKey(id, BadKeyOf(packet, packet.p_key));
-    return;
-  }
-  if (packet.q_key != mad::kQp1QKey) {
-    Saturate(port.info.q_key_violations);
-    sma_.OnBadQKey(id, BadKeyOf(packet, packet.q_key));
-    return;
-  }
+  const NodePort& port = subnet_.port(id);
+  const int p_key_index = AdmitByPKey(id, packet);
+  if (p_key_index < 0) return;
+  if (packet.q_key != mad::kQp1QKey) return OnBadQKey(id, packet);
   mad::Arrival arrival;
   if (packet.grh && !TakeGrh(port, packet, arrival)) return;
   arrival.qp = 1;

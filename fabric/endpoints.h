@@ -16,6 +16,15 @@
 
 namespace ibemu::fabric {
 
+// Takes packets of queue pairs that carry no MADs.
+class TransportSink {
+ public:
+  virtual void OnTransport(PortId port, const Packet& packet) = 0;
+
+ protected:
+  ~TransportSink() = default;
+};
+
 // Gives what arrives to the node's own agents, then to the listener of the
 // port.  A node without a listener behaves as a Linux kernel without agents.
 // Ports are end ports here: of a CA, or port 0 of a switch.
@@ -29,6 +38,17 @@ class Endpoints : public PacketSink, public MadSender {
 
   // Not owned; nullptr takes it away.
   void SetListener(PortId port, mad::PortListener* listener);
+
+  // Of a node; not owned, nullptr takes it away.
+  void SetTransportSink(NodeId node, TransportSink* sink);
+
+  // What every queue pair asks of a packet: the index of the P_Key that lets it
+  // in, else it is counted and -1; whether its global destination is ours, a
+  // group included.
+  int AdmitByPKey(PortId port, const Packet& packet);
+  bool IsForUs(PortId port, const RouteHeader& grh) const;
+  void OnBadQKey(PortId port, const Packet& packet);
+  mad::Gid GidAt(PortId port, int index) const;
 
   mad::LocalVerdict ProcessLocal(PortId port, const mad::Arrival& request,
                                  mad::MadBytes& reply);
@@ -60,6 +80,7 @@ class Endpoints : public PacketSink, public MadSender {
   OtherAgents other_agents_;
   Forwarder forwarder_;
   absl::flat_hash_map<PortId, mad::PortListener*> listeners_;
+  absl::flat_hash_map<NodeId, TransportSink*> transport_sinks_;
 };
 
 }  // namespace ibemu::fabric

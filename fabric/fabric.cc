@@ -21,14 +21,19 @@
 namespace ibemu::fabric {
 
 struct Fabric::Impl : FabricEvents {
-  Impl(const Topology& topology, Timers& timers, const FabricOptions& options)
-      : subnet(topology),
+  Impl(const Topology& topology, Timers& own_timers,
+       const FabricOptions& options)
+      : timers(own_timers),
+        subnet(topology),
         links(subnet, *this),
-        endpoints(subnet, links, *this, timers, options.seed) {}
+        endpoints(subnet, links, *this, own_timers, options.seed) {}
 
   void OnPortChange(PortId port) override {
     // A switch's host sees its port 0 alone.
     const NodePort& changed = subnet.port(port);
+    if (const auto hca = hcas.find(changed.node); hca != hcas.end()) {
+      hca->second->OnPortChange(port);
+    }
     if (!devices.contains(changed.node) ||
         subnet.management_port(port) != port) {
       return;
@@ -61,6 +66,7 @@ struct Fabric::Impl : FabricEvents {
     }
   }
 
+  Timers& timers;
   Subnet subnet;
   Links links;
   Endpoints endpoints;
@@ -134,7 +140,9 @@ mad::Device& Fabric::device(NodeId node) {
 
 verbs::Provider& Fabric::provider(NodeId node) {
   auto& hca = impl_->hcas[node];
-  if (!hca) hca = std::make_unique<Hca>(impl_->subnet, node);
+  if (!hca)
+    hca = std::make_unique<Hca>(impl_->subnet, impl_->endpoints, impl_->timers,
+                                node);
   return *hca;
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/absl_text.h"
+#include "fabric/transport.h"
 #include "mad/smi.h"
 #include "mad/wire/smp.h"
 
@@ -221,6 +222,11 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
       sink_.OnEnforcedPKey(flight.port, packet);
       return Drop();
     }
+  }
+  if (packet.transport != nullptr &&
+      packet.transport->size > size_t{128} << out.info.neighbor_mtu) {
+    ++out.Events().xmit_neighbor_mtu;
+    return Drop();
   }
   CountXmit(out, packet, flight.vl);
   if (out.faulty && !PassFaults(flight, out)) return false;

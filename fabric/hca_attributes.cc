@@ -37,7 +37,6 @@ uint64_t NetworkOrder(mad::Guid guid) {
 verbs::DeviceAttributes HcaAttributesOf(const Node& node,
                                         const NodePort& first_port) {
   constexpr uint64_t kFirmware = 0x0001'000b'0000;  // 1.11.0, as sysfs says
-  constexpr int kAtomicHca = 1;  // enum ib_atomic_cap: IB_ATOMIC_HCA
   verbs::DeviceAttributes device{};
   device.fw_ver = kFirmware;
   device.node_guid = NetworkOrder(node.node_guid);
@@ -62,7 +61,6 @@ verbs::DeviceAttributes HcaAttributesOf(const Node& node,
   device.max_qp_rd_atom = 16;
   device.max_res_rd_atom = device.max_qp_rd_atom * device.max_qp;
   device.max_qp_init_rd_atom = 16;
-  device.atomic_cap = kAtomicHca;
   device.max_mcast_grp = 16384;
   device.max_mcast_qp_attach = 240;
   device.max_total_mcast_qp_attach =

@@ -3,6 +3,7 @@
 #define IBEMU_FABRIC_PACKET_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "mad/address.h"
@@ -18,8 +19,10 @@ struct RouteHeader {
   uint8_t hop_limit = 0;
 };
 
-// A datagram.  What forwarding looks at comes first; it never looks at the
-// payload, except of directed-route SMPs.
+struct Transport;
+
+// A MAD, or a packet of another queue pair.  What forwarding looks at comes
+// first; it never looks at the payload, except of directed-route SMPs.
 struct Packet {
   mad::Lid slid{}, dlid{};
   uint8_t sl = 0;
@@ -29,14 +32,18 @@ struct Packet {
   uint32_t q_key = 0;
   std::optional<RouteHeader> grh;
   mad::MadBytes mad{};
+  std::shared_ptr<const Transport> transport;  // null: it is `mad`
 
   // LRH to ICRC in units of 4 bytes, as LRH's PktLen has it (§7.7.8): LRH 8,
   // GRH 40, BTH 12, DETH 8, ICRC 4.
   uint32_t Words() const {
-    return (8 + (grh ? 40 : 0) + 12 + 8 + static_cast<uint32_t>(mad.size()) +
-            4) /
-           4;
+    const uint32_t inside = transport
+                                ? TransportBytes()
+                                : 12 + 8 + static_cast<uint32_t>(mad.size());
+    return (8 + (grh ? 40 : 0) + inside + 4) / 4;
   }
+
+  uint32_t TransportBytes() const;
 
   static constexpr uint16_t kFullPKey = 0xffff;
 };

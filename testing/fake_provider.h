@@ -1,20 +1,126 @@
-// An adapter that says what a test wants to hear.
+// An adapter that says what a test wants to hear, and writes down what it is
+// told.
 #ifndef IBEMU_TESTING_FAKE_PROVIDER_H_
 #define IBEMU_TESTING_FAKE_PROVIDER_H_
+
+#include <algorithm>
+#include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "verbs/provider.h"
 
 namespace ibemu::testing {
 
-class FakeProvider : public verbs::Provider {
- public:
-  verbs::DeviceAttributes QueryDevice() const override { return device; }
-  absl::StatusOr<verbs::PortAttributes> QueryPort(int number) const override {
-    if (number != 1) return absl::InvalidArgumentError("there is port 1 only");
-    return port;
+struct FakePd : verbs::Pd {};
+struct FakeAh : verbs::Ah {};
+
+struct FakeMr : verbs::Mr {
+  uint32_t lkey() const override { return 0x11; }
+  uint32_t rkey() const override { return 0x22; }
+};
+
+struct FakeCq : verbs::Cq {
+  explicit FakeCq(verbs::CqListener& own) : listener(own) {}
+
+  uint32_t size() const override { return entries; }
+  absl::Status Resize(uint32_t size) override {
+    entries = size;
+    return absl::OkStatus();
+  }
+  size_t Poll(std::span<verbs::WorkCompletion> to) override {
+    const size_t count = std::min(to.size(), completions.size());
+    std::copy_n(completions.begin(), count, to.begin());
+    completions.erase(completions.begin(),
+                      completions.begin() + static_cast<long>(count));
+    return count;
+  }
+  void RequestNotify(bool solicited_only) override {
+    requests.push_back(solicited_only);
   }
 
+  verbs::CqListener& listener;
+  uint32_t entries = 0;
+  std::vector<verbs::WorkCompletion> completions;
+  std::vector<bool> requests;
+};
+
+struct FakeSrq : verbs::Srq {
+  explicit FakeSrq(verbs::ObjectListener& own) : listener(own) {}
+
+  verbs::SrqAttributes Query() const override { return attributes; }
+  absl::Status Resize(uint32_t most) override {
+    attributes.max_requests = most;
+    return absl::OkStatus();
+  }
+  absl::Status SetLimit(uint32_t limit) override {
+    attributes.limit = limit;
+    return absl::OkStatus();
+  }
+  absl::Status PostReceive(std::span<verbs::ReceiveRequest> requests,
+                           size_t& taken) override {
+    for (verbs::ReceiveRequest& request : requests) {
+      if (received.size() == attributes.max_requests) {
+        return absl::ResourceExhaustedError("full");
+      }
+      received.push_back(std::move(request));
+      ++taken;
+    }
+    return absl::OkStatus();
+  }
+
+  verbs::ObjectListener& listener;
+  verbs::SrqAttributes attributes;
+  std::vector<verbs::ReceiveRequest> received;
+};
+
+struct FakeQp : verbs::Qp {
+  FakeQp(const verbs::QpInit& own_init, verbs::ObjectListener& own)
+      : init(own_init), listener(own) {}
+
+  uint32_t number() const override { return 0x77; }
+  verbs::QpCapacity capacity() const override { return init.capacity; }
+  absl::Status Modify(const verbs::QpAttributes& to) override {
+    attributes = to;
+    return absl::OkStatus();
+  }
+  verbs::QpAttributes Query() const override { return attributes; }
+  absl::Status PostReceive(std::span<verbs::ReceiveRequest> requests,
+                           size_t& taken) override {
+    for (verbs::ReceiveRequest& request : requests) {
+      received.push_back(std::move(request));
+      ++taken;
+    }
+    return absl::OkStatus();
+  }
+  absl::Status PostSend(std::span<verbs::SendRequest> requests,
+                        size_t& taken) override {
+    for (verbs::SendRequest& request : requests) {
+      if (sent.size() == init.capacity.send_requests) {
+        return absl::ResourceExhaustedError("full");
+      }
+      sent.push_back(std::move(request));
+      ++taken;
+    }
+    return absl::OkStatus();
+  }
+  absl::Status AttachMulticast(const verbs::GidBytes&, uint16_t) override {
+    ++groups;
+    return absl::OkStatus();
+  }
+  void DetachMulticast(const verbs::GidBytes&, uint16_t) override { --groups; }
+
+  const verbs::QpInit init;
+  verbs::ObjectListener& listener;
+  verbs::QpAttributes attributes{};
+  std::vector<verbs::ReceiveRequest> received;
+  std::vector<verbs::SendRequest> sent;
+  int groups = 0;
+};
+
+// The last object of each kind is at hand; it may be gone.
+class FakeProvider : public verbs::Provider {
+ public:
   FakeProvider() {
     device.vendor_id = 0x1175;
     device.phys_port_cnt = 1;
@@ -22,8 +128,55 @@ class FakeProvider : public verbs::Provider {
     port.state = 4;
   }
 
+  verbs::DeviceAttributes QueryDevice() const override { return device; }
+  absl::StatusOr<verbs::PortAttributes> QueryPort(int number) const override {
+    if (number != 1) return absl::InvalidArgumentError("there is port 1 only");
+    return port;
+  }
+  absl::StatusOr<std::unique_ptr<verbs::Pd>> CreatePd() override {
+    return std::make_unique<FakePd>();
+  }
+  absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
+      const verbs::MrInit& init) override {
+    mr_init = init;
+    return std::make_unique<FakeMr>();
+  }
+  absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
+      verbs::Pd&, const verbs::AddressAttributes&) override {
+    return std::make_unique<FakeAh>();
+  }
+  absl::StatusOr<std::unique_ptr<verbs::Cq>> CreateCq(
+      uint32_t size, verbs::CqListener& listener) override {
+    if (size == 0) return absl::InvalidArgumentError("none");
+    auto made = std::make_unique<FakeCq>(listener);
+    made->entries = size;
+    cq = made.get();
+    return made;
+  }
+  absl::StatusOr<std::unique_ptr<verbs::Srq>> CreateSrq(
+      verbs::Pd&, const verbs::SrqAttributes& attributes,
+      verbs::ObjectListener& listener) override {
+    auto made = std::make_unique<FakeSrq>(listener);
+    made->attributes = attributes;
+    srq = made.get();
+    return made;
+  }
+  absl::StatusOr<std::unique_ptr<verbs::Qp>> CreateQp(
+      const verbs::QpInit& init, verbs::ObjectListener& listener) override {
+    auto made = std::make_unique<FakeQp>(init, listener);
+    qp = made.get();
+    return made;
+  }
+  void AddListener(verbs::DeviceListener& to) override { listener = &to; }
+  void RemoveListener(verbs::DeviceListener&) override { listener = nullptr; }
+
   verbs::DeviceAttributes device{};
   verbs::PortAttributes port{};
+  verbs::MrInit mr_init;
+  FakeCq* cq = nullptr;
+  FakeSrq* srq = nullptr;
+  FakeQp* qp = nullptr;
+  verbs::DeviceListener* listener = nullptr;
 };
 
 }  // namespace ibemu::testing

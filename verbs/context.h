@@ -8,11 +8,14 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "verbs/command.h"
 #include "verbs/event_queue.h"
+#include "verbs/handle_table.h"
+#include "verbs/objects.h"
 #include "verbs/provider.h"
 
 namespace ibemu::verbs {
@@ -31,37 +34,53 @@ struct Answer {
 //
 // Errors of commands:
 //   InvalidArgument     what Linux refuses with EINVAL, bad handles included
+//   FailedPrecondition  something still uses the object
 //   OutOfRange          no room for the response
+//   ResourceExhausted   the device or a queue has no room
 //   Unimplemented       the device does not have this
 //   Aborted             no descriptor can be given
+//   DataLoss            the client has no memory there
 //   Unavailable         the device is gone
-class Context {
+class Context final : private DeviceListener {
  public:
   // The front end's part: what lies beyond write().
   class Client {
    public:
-    virtual ~Client() = default;
-
     // Gives the process of thread `caller` a descriptor that reads `queue`.
     //
     // Errors: Aborted.
     enum class Events { kAsynchronous, kCompletion };
     virtual absl::StatusOr<int> GiveDescriptor(
         Events events, pid_t caller, std::shared_ptr<EventQueue> queue) = 0;
+
+    // Of the process of thread `caller`.
+    virtual std::shared_ptr<Memory> MemoryOf(pid_t caller) = 0;
+
+   protected:
+    ~Client() = default;
   };
 
   // Both must outlive it.
   Context(Provider& provider, Client& client)
       : provider_(provider), client_(client) {}
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
 
-  // Carries out what thread `caller` wrote.
-  Answer Execute(Bytes written, pid_t caller);
+  // Carries out what thread `caller` wrote.  `done` is called once: before this
+  // returns, or later when memory of the client has to be read first; not at
+  // all when the context ends before.
+  using Done = absl::AnyInvocable<void(Answer)>;
+  void Execute(Bytes written, pid_t caller, Done done);
 
  private:
-  // A command under way.
+  // A command under way.  Who answers later takes `done`.
   struct Call {
     Bytes request;
     pid_t caller;
+    uint64_t address;
+    size_t room;
+    Done done;
     std::vector<std::byte> response{};
     absl::AnyInvocable<void()> undo{};
   };
@@ -69,14 +88,64 @@ class Context {
   struct Method;
   static const Method* FindMethod(const Command& command);
 
+  void OnDeviceEvent(EventType type, int port) override;
+
   absl::Status GetContext(Call& call);
   absl::Status QueryDevice(Call& call);
   absl::Status QueryDeviceExtended(Call& call);
   absl::Status QueryPort(Call& call);
 
+  absl::Status AllocPd(Call& call);
+  absl::Status DeallocPd(Call& call);
+  absl::Status RegMr(Call& call);
+  absl::Status DeregMr(Call& call);
+  absl::Status CreateAh(Call& call);
+  absl::Status DestroyAh(Call& call);
+
+  absl::Status CreateCompChannel(Call& call);
+  absl::Status CreateCq(Call& call);
+  absl::Status ResizeCq(Call& call);
+  absl::Status DestroyCq(Call& call);
+  absl::Status PollCq(Call& call);
+  absl::Status ReqNotifyCq(Call& call);
+
+  absl::Status CreateQp(Call& call);
+  absl::Status QueryQp(Call& call);
+  absl::Status ModifyQp(Call& call);
+  absl::Status DestroyQp(Call& call);
+  absl::Status AttachMcast(Call& call);
+  absl::Status DetachMcast(Call& call);
+
+  absl::Status CreateSrq(Call& call);
+  absl::Status ModifySrq(Call& call);
+  absl::Status QuerySrq(Call& call);
+  absl::Status DestroySrq(Call& call);
+
+  absl::Status PostSend(Call& call);
+  absl::Status PostRecv(Call& call);
+  absl::Status PostSrqRecv(Call& call);
+
+  // The objects that a request names; null handles are errors.
+  absl::StatusOr<QpInit> InitOf(const ib_uverbs_create_qp& request) const;
+  absl::Status Post(QpObject& qp, std::span<SendRequest> sends,
+                    size_t& taken) const;
+  // Fetches what the requests carry inline, then posts them.
+  void PostInline(Call& call, uint32_t qp, std::vector<SendRequest> requests);
+
   Provider& provider_;
   Client& client_;
   std::shared_ptr<EventQueue> async_;  // null before GET_CONTEXT
+  absl::flat_hash_map<int, std::weak_ptr<EventQueue>> channels_;
+
+  // What uses others comes after them: it ends first.
+  HandleTable<PdObject> pds_;
+  HandleTable<MrObject> mrs_;
+  HandleTable<AhObject> ahs_;
+  HandleTable<CqObject> cqs_;
+  HandleTable<SrqObject> srqs_;
+  HandleTable<QpObject> qps_;
+  // Who comes back from reading memory looks here first.
+  std::shared_ptr<Context*> self_ = std::make_shared<Context*>(this);
 };
 
 }  // namespace ibemu::verbs

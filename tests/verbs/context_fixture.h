@@ -7,9 +7,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
+#include "testing/fake_memory.h"
 #include "testing/fake_provider.h"
 #include "testing/uverbs_commands.h"
+#include "testing/virtual_timers.h"
 #include "verbs/context.h"
 
 namespace ibemu::verbs {
@@ -20,10 +23,15 @@ class ContextTest : public ::testing::Test, private Context::Client {
   static constexpr pid_t kThread = 4711;
 
   Answer Execute(const testing::CommandBytes& command) {
-    return context_.Execute(command, kThread);
+    std::optional<Answer> answer;
+    context_->Execute(command, kThread,
+                      [&answer](Answer made) { answer = std::move(made); });
+    timers_.RunPending();
+    EXPECT_TRUE(answer.has_value());
+    return answer ? *std::move(answer) : Answer();
   }
   template <class T>
-  Answer Execute(uint32_t number, const T& request, size_t room) {
+  Answer Execute(uint32_t number, const T& request, size_t room = 0) {
     return Execute(testing::PlainCommand(number, request, room));
   }
   Answer GetContext() {
@@ -31,10 +39,55 @@ class ContextTest : public ::testing::Test, private Context::Client {
                    testing::Answered<ib_uverbs_get_context>(kPlace), 8);
   }
 
+  // Objects; each gives its handle.
+  uint32_t AllocPd() {
+    return Made<ib_uverbs_alloc_pd_resp>(
+               IB_USER_VERBS_CMD_ALLOC_PD,
+               testing::Answered<ib_uverbs_alloc_pd>(kPlace))
+        .pd_handle;
+  }
+  uint32_t CreateCq(int channel = -1, uint64_t user_handle = 0xcc) {
+    auto request = testing::Answered<ib_uverbs_create_cq>(kPlace);
+    request.cqe = 10;
+    request.comp_channel = channel;
+    request.user_handle = user_handle;
+    return Made<ib_uverbs_create_cq_resp>(IB_USER_VERBS_CMD_CREATE_CQ, request)
+        .cq_handle;
+  }
+  int CreateChannel() {
+    return static_cast<int>(
+        Made<ib_uverbs_create_comp_channel_resp>(
+            IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL,
+            testing::Answered<ib_uverbs_create_comp_channel>(kPlace))
+            .fd);
+  }
+  uint32_t CreateQp(uint32_t pd, uint32_t cq, QpType type = QpType::kReliable) {
+    auto request = testing::Answered<ib_uverbs_create_qp>(kPlace);
+    request.pd_handle = pd;
+    request.send_cq_handle = request.recv_cq_handle = cq;
+    request.max_send_wr = 2;
+    request.max_inline_data = 16;
+    request.qp_type = static_cast<uint8_t>(type);
+    request.user_handle = 0x99;
+    return Made<ib_uverbs_create_qp_resp>(IB_USER_VERBS_CMD_CREATE_QP, request)
+        .qp_handle;
+  }
+  template <class Response, class Request>
+  Response Made(uint32_t number, const Request& request) {
+    const Answer answer = Execute(number, request, sizeof(Response));
+    EXPECT_TRUE(answer.status.ok()) << answer.status;
+    if (answer.response.size() < sizeof(Response)) return Blank<Response>();
+    return ReadAs<Response>(answer.response);
+  }
+
+  testing::VirtualTimers timers_;
   testing::FakeProvider provider_;
+  std::shared_ptr<testing::FakeMemory> memory_ =
+      std::make_shared<testing::FakeMemory>(timers_, 4096);
   std::map<int, std::shared_ptr<EventQueue>> given_;  // by descriptor
   bool gives_ = true;
-  Context context_{provider_, *this};
+  std::unique_ptr<Context> context_ = std::make_unique<Context>(
+      provider_, static_cast<Context::Client&>(*this));
 
  private:
   absl::StatusOr<int> GiveDescriptor(
@@ -45,6 +98,9 @@ class ContextTest : public ::testing::Test, private Context::Client {
     const int fd = 10 + static_cast<int>(given_.size());
     given_[fd] = std::move(queue);
     return fd;
+  }
+  std::shared_ptr<Memory> MemoryOf(pid_t /*caller*/) override {
+    return memory_;
   }
 };
 

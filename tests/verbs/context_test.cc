@@ -100,5 +100,16 @@ TEST_F(ContextTest, WantsTheWholeRequestAndRoomForTheAnswer) {
                              .status));
 }
 
+TEST_F(ContextTest, TellsOfWhatHappensToPorts) {
+  GetContext();
+  provider_.listener->OnDeviceEvent(EventType::kPortError, 1);
+  const auto bytes = given_.at(10)->Take();
+  const auto event = ReadAs<ib_uverbs_async_event_desc>(bytes);
+  EXPECT_EQ(event.element, 1u);
+  EXPECT_EQ(event.event_type, static_cast<uint32_t>(EventType::kPortError));
+  context_.reset();
+  EXPECT_EQ(provider_.listener, nullptr);
+}
+
 }  // namespace
 }  // namespace ibemu::verbs

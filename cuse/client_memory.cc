@@ -1,0 +1,92 @@
+#include "cuse/client_memory.h"
+
+#include <limits.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "absl/status/status.h"
+
+extern "C" {  // glibc 2.36 forgot it
+#include <sys/pidfd.h>
+}
+
+namespace ibemu::cuse {
+namespace {
+
+bool IsAlive(const UniqueFd& process) {
+  return process.valid() &&
+         pidfd_send_signal(process.get(), 0, nullptr, 0) == 0;
+}
+
+}  // namespace
+
+ClientMemory::ClientMemory(WorkerPool& workers, ClientId process)
+    : workers_(workers),
+      process_(process),
+      lives_(std::make_shared<UniqueFd>(
+          pidfd_open(static_cast<pid_t>(process), 0))) {}
+
+bool ClientMemory::Lives() const { return IsAlive(*lives_); }
+
+void ClientMemory::Read(std::vector<verbs::MemoryPiece> pieces, Done done) {
+  Run(Direction::kRead, std::move(pieces), std::move(done));
+}
+
+void ClientMemory::Write(std::vector<verbs::MemoryPiece> pieces, Done done) {
+  Run(Direction::kWrite, std::move(pieces), std::move(done));
+}
+
+void ClientMemory::Run(Direction direction,
+                       std::vector<verbs::MemoryPiece> pieces, Done done) {
+  // The worker's, then the loop's; the job may outlive all of us.
+  auto status = std::make_shared<absl::Status>();
+  workers_.Run(
+      process_,
+      [status, direction, process = static_cast<pid_t>(process_),
+       lives = lives_, pieces = std::move(pieces)] {
+        *status = Transfer(direction, process, lives, pieces);
+      },
+      [status, done = std::move(done)](WorkerPool::Outcome outcome) mutable {
+        done(outcome == WorkerPool::Outcome::kDone
+                 ? *status
+                 : absl::DataLossError("its memory does not answer"));
+      });
+}
+
+absl::Status ClientMemory::Transfer(
+    Direction direction, pid_t process, const Process& lives,
+    const std::vector<verbs::MemoryPiece>& pieces) {
+  if (!IsAlive(*lives)) {
+    return absl::UnavailableError("the process has ended");
+  }
+  for (size_t first = 0; first < pieces.size(); first += IOV_MAX) {
+    std::vector<iovec> here, there;
+    size_t size = 0;
+    const size_t end = std::min<size_t>(first + IOV_MAX, pieces.size());
+    for (size_t i = first; i < end; ++i) {
+      const verbs::MemoryPiece& piece = pieces[i];
+      here.push_back({piece.buffer->data() + piece.offset, piece.size});
+      there.push_back({reinterpret_cast<void*>(piece.address), piece.size});
+      size += piece.size;
+    }
+    const ssize_t done =
+        direction == Direction::kRead
+            ? process_vm_readv(process, here.data(), here.size(), there.data(),
+                               there.size(), 0)
+            : process_vm_writev(process, here.data(), here.size(), there.data(),
+                                there.size(), 0);
+    if (done < 0 && errno == ESRCH) {
+      return absl::UnavailableError("the process is ending");
+    }
+    if (done < 0 || static_cast<size_t>(done) != size) {
+      return absl::DataLossError("not all of it can be reached");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ibemu::cuse

@@ -1,0 +1,44 @@
+// The memory of a process that uses verbs, reached by workers.
+#ifndef IBEMU_CUSE_CLIENT_MEMORY_H_
+#define IBEMU_CUSE_CLIENT_MEMORY_H_
+
+#include <memory>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "cuse/worker_pool.h"
+#include "verbs/memory.h"
+
+namespace ibemu::cuse {
+
+// A worker does the calls of one process one after the other.
+class ClientMemory final : public verbs::Memory {
+ public:
+  // `process`: its id; `workers` must outlive this, but not its calls.
+  ClientMemory(WorkerPool& workers, ClientId process);
+
+  // False for good once the process has ended.
+  bool Lives() const;
+
+  void Read(std::vector<verbs::MemoryPiece> pieces, Done done) override;
+  void Write(std::vector<verbs::MemoryPiece> pieces, Done done) override;
+
+ private:
+  // Its end is that of the process: another may have its number then.
+  using Process = std::shared_ptr<UniqueFd>;
+
+  enum class Direction { kRead, kWrite };
+  void Run(Direction direction, std::vector<verbs::MemoryPiece> pieces,
+           Done done);
+  static absl::Status Transfer(Direction direction, pid_t process,
+                               const Process& lives,
+                               const std::vector<verbs::MemoryPiece>& pieces);
+
+  WorkerPool& workers_;
+  const ClientId process_;
+  const Process lives_;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_CLIENT_MEMORY_H_

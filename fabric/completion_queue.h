@@ -1,0 +1,39 @@
+// Completions that wait for who polls.
+#ifndef IBEMU_FABRIC_COMPLETION_QUEUE_H_
+#define IBEMU_FABRIC_COMPLETION_QUEUE_H_
+
+#include <deque>
+
+#include "verbs/provider.h"
+
+namespace ibemu::fabric {
+
+class CompletionQueue : public verbs::Cq {
+ public:
+  // `most`: what it may be resized to.
+  CompletionQueue(uint32_t size, uint32_t most, verbs::CqListener& listener)
+      : size_(size), most_(most), listener_(listener) {}
+
+  uint32_t size() const override { return size_; }
+  absl::Status Resize(uint32_t size) override;
+  size_t Poll(std::span<verbs::WorkCompletion> completions) override;
+  void RequestNotify(bool solicited_only) override;
+
+  // One that finds no room is lost, and the queue is in error: its owner hears
+  // of that once (IBA vol 1 §10.10.2.4).
+  void Push(const verbs::WorkCompletion& completion, bool solicited);
+
+ private:
+  enum class Wanted { kNothing, kSolicited, kAny };
+
+  uint32_t size_;
+  const uint32_t most_;
+  verbs::CqListener& listener_;
+  Wanted wanted_ = Wanted::kNothing;
+  bool overrun_ = false;
+  std::deque<verbs::WorkCompletion> completions_;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_COMPLETION_QUEUE_H_

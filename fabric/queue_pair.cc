@@ -1,0 +1,296 @@
+#include "fabric/queue_pair.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+#include "fabric/hca.h"
+#include "fabric/wc_status.h"
+#include "verbs/qp_transitions.h"
+
+namespace ibemu::fabric {
+namespace {
+
+namespace attribute = verbs::qp_attribute;
+
+constexpr uint32_t kMtuCode256 = 1, kMtuCode4096 = 5;
+
+bool Has(const verbs::QpAttributes& attributes, uint32_t bit) {
+  return (attributes.qp_attr_mask & bit) != 0;
+}
+
+}  // namespace
+
+QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
+                     verbs::ObjectListener& listener)
+    : hca_(hca),
+      number_(number),
+      init_(init),
+      listener_(listener),
+      receives_(init.capacity.receive_requests, init.capacity.receive_pieces) {}
+
+QueuePair::~QueuePair() {
+  *self_ = nullptr;
+  hca_.timers().Cancel(retry_timer_);
+  hca_.Forget(*this);
+}
+
+CompletionQueue& QueuePair::send_cq() const {
+  return static_cast<CompletionQueue&>(*init_.send_cq);
+}
+
+CompletionQueue& QueuePair::receive_cq() const {
+  return static_cast<CompletionQueue&>(*init_.receive_cq);
+}
+
+size_t QueuePair::Mtu() const {
+  const uint32_t code = init_.type == verbs::QpType::kDatagram
+                            ? hca_.MtuCodeOf(attributes_.port_num)
+                            : attributes_.path_mtu;
+  return size_t{128} << code;
+}
+
+absl::Status QueuePair::CheckAttributes(
+    const verbs::QpAttributes& attributes) const {
+  const verbs::DeviceAttributes device = hca_.QueryDevice();
+  if (Has(attributes, attribute::kPort) &&
+      (attributes.port_num == 0 ||
+       attributes.port_num > device.phys_port_cnt)) {
+    return absl::InvalidArgumentError("no such port");
+  }
+  if (Has(attributes, attribute::kPKeyIndex) &&
+      attributes.pkey_index >= device.max_pkeys) {
+    return absl::InvalidArgumentError("beyond the P_Key table");
+  }
+  if (Has(attributes, attribute::kAddress)) {
+    IBEMU_RETURN_IF_ERROR(hca_.CheckAddress(attributes.ah_attr));
+  }
+  if (Has(attributes, attribute::kPathMtu) &&
+      (attributes.path_mtu < kMtuCode256 ||
+       attributes.path_mtu > kMtuCode4096)) {
+    return absl::InvalidArgumentError("not an MTU");
+  }
+  if ((Has(attributes, attribute::kMaxReads) &&
+       attributes.max_rd_atomic > device.max_qp_init_rd_atom) ||
+      (Has(attributes, attribute::kMaxReadsHere) &&
+       attributes.max_dest_rd_atomic > device.max_qp_rd_atom)) {
+    return absl::InvalidArgumentError("more reads than the device has");
+  }
+  constexpr uint8_t kTimerBits = 31, kRetryBits = 7;
+  if ((Has(attributes, attribute::kMinRnrTimer) &&
+       attributes.min_rnr_timer > kTimerBits) ||
+      (Has(attributes, attribute::kTimeout) &&
+       attributes.timeout > kTimerBits) ||
+      (Has(attributes, attribute::kRetryCount) &&
+       attributes.retry_cnt > kRetryBits) ||
+      (Has(attributes, attribute::kRnrRetry) &&
+       attributes.rnr_retry > kRetryBits)) {
+    return absl::InvalidArgumentError("a timer or count has too many bits");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
+  const State from = Has(attributes, attribute::kCurrentState)
+                         ? State{static_cast<uint8_t>(attributes.cur_qp_state)}
+                         : state_;
+  const State to = Has(attributes, attribute::kState)
+                       ? State{static_cast<uint8_t>(attributes.qp_state)}
+                       : from;
+  if (from != state_) {
+    return absl::InvalidArgumentError("not the current state");
+  }
+  IBEMU_RETURN_IF_ERROR(
+      verbs::CheckTransition(init_.type, from, to, attributes.qp_attr_mask));
+  IBEMU_RETURN_IF_ERROR(CheckAttributes(attributes));
+  Apply(attributes);
+  if (to == State::kReset) {
+    Reset();
+    return absl::OkStatus();
+  }
+  if (to == State::kError) {
+    EnterError();
+    return absl::OkStatus();
+  }
+  state_ = to;
+  if (to == State::kSendQueueDrain && from != to && in_flight_.empty() &&
+      Has(attributes, attribute::kNotifyDrained) &&
+      attributes.en_sqd_async_notify != 0) {
+    listener_.OnEvent(verbs::EventType::kSendQueueDrained);
+  }
+  Pump();
+  return absl::OkStatus();
+}
+
+void QueuePair::Apply(const verbs::QpAttributes& attributes) {
+  const auto take = [&](uint32_t bit, auto member) {
+    if (Has(attributes, bit)) attributes_.*member = attributes.*member;
+  };
+  using A = verbs::QpAttributes;
+  take(attribute::kAccessFlags, &A::qp_access_flags);
+  take(attribute::kPKeyIndex, &A::pkey_index);
+  take(attribute::kPort, &A::port_num);
+  take(attribute::kQKey, &A::qkey);
+  take(attribute::kAddress, &A::ah_attr);
+  take(attribute::kPathMtu, &A::path_mtu);
+  take(attribute::kTimeout, &A::timeout);
+  take(attribute::kRetryCount, &A::retry_cnt);
+  take(attribute::kRnrRetry, &A::rnr_retry);
+  take(attribute::kMaxReads, &A::max_rd_atomic);
+  take(attribute::kMaxReadsHere, &A::max_dest_rd_atomic);
+  take(attribute::kMinRnrTimer, &A::min_rnr_timer);
+  take(attribute::kDestinationQp, &A::dest_qp_num);
+  take(attribute::kAlternatePath, &A::alt_ah_attr);
+  take(attribute::kAlternatePath, &A::alt_pkey_index);
+  take(attribute::kAlternatePath, &A::alt_port_num);
+  take(attribute::kAlternatePath, &A::alt_timeout);
+  take(attribute::kMigrationState, &A::path_mig_state);
+  if (Has(attributes, attribute::kReceivePsn)) {
+    attributes_.rq_psn = expected_psn_ = attributes.rq_psn & kPsnMask;
+  }
+  if (Has(attributes, attribute::kSendPsn)) {
+    attributes_.sq_psn = send_psn_ = attributes.sq_psn & kPsnMask;
+  }
+  retries_left_ = attributes_.retry_cnt;
+  rnr_retries_left_ = attributes_.rnr_retry;
+  timeouts_ = 0;
+}
+
+verbs::QpAttributes QueuePair::Query() const {
+  verbs::QpAttributes result = attributes_;
+  result.qp_state = result.cur_qp_state = static_cast<uint32_t>(state_);
+  result.rq_psn = expected_psn_;
+  result.sq_psn = send_psn_;
+  result.sq_draining =
+      state_ == State::kSendQueueDrain && !in_flight_.empty() ? 1 : 0;
+  return result;
+}
+
+void QueuePair::Reset() {
+  ++life_;
+  state_ = State::kReset;
+  hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
+  attributes_ = {};
+  sends_.clear();
+  in_flight_.clear();
+  in_flight_bytes_ = cursor_ = 0;
+  gathering_ = waits_for_receiver_ = false;
+  told_of_gap_ = refused_ = established_ = false;
+  reads_ = 0;
+  while (receives_.Take()) continue;
+  message_.reset();
+  batch_ = {};
+  steps_.clear();
+}
+
+void QueuePair::EnterError() {
+  if (state_ == State::kError) return;
+  ++life_;
+  state_ = State::kError;
+  hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
+  in_flight_.clear();
+  in_flight_bytes_ = 0;
+  gathering_ = waits_for_receiver_ = false;
+  reads_ = 0;
+  batch_ = {};
+  FlushSends();
+  FlushReceives();
+}
+
+void QueuePair::FlushSends() {
+  for (const auto& send : std::exchange(sends_, {})) {
+    CompleteSend(*send, wc_status::kFlushed);
+  }
+  cursor_ = 0;
+}
+
+void QueuePair::FlushReceives() {
+  const auto flush = [this](uint64_t id) {
+    verbs::WorkCompletion completion{};
+    completion.wr_id = id;
+    completion.status = wc_status::kFlushed;
+    completion.opcode = wc_opcode::kReceive;
+    completion.qp_num = number_;
+    receive_cq().Push(completion, false);
+  };
+  // A message whose last packet has come counts among the steps.
+  for (const auto& step : std::exchange(steps_, {})) {
+    if (step->completion) flush(step->completion->wr_id);
+  }
+  if (message_ && message_->receive) flush(message_->receive->id);
+  message_.reset();
+  while (const auto receive = receives_.Take()) flush(receive->id);
+}
+
+absl::Status QueuePair::PostReceive(std::span<verbs::ReceiveRequest> requests,
+                                    size_t& taken) {
+  if (state_ == State::kReset || init_.srq != nullptr) {
+    return absl::InvalidArgumentError("it receives nothing by itself");
+  }
+  IBEMU_RETURN_IF_ERROR(receives_.Post(requests, taken));
+  if (state_ == State::kError) FlushReceives();
+  return absl::OkStatus();
+}
+
+absl::Status QueuePair::AttachMulticast(const verbs::GidBytes& gid,
+                                        uint16_t lid) {
+  constexpr uint8_t kMulticastGid = 0xff;
+  if (init_.type != verbs::QpType::kDatagram || gid[0] != kMulticastGid ||
+      !mad::IsMulticast(mad::Lid{lid})) {
+    return absl::InvalidArgumentError("no datagrams, or no multicast address");
+  }
+  IBEMU_RETURN_IF_ERROR(hca_.Attach(*this, gid, lid));
+  groups_.emplace(gid, lid);
+  return absl::OkStatus();
+}
+
+void QueuePair::DetachMulticast(const verbs::GidBytes& gid, uint16_t lid) {
+  groups_.erase({gid, lid});
+  hca_.Detach(*this, gid, lid);
+}
+
+void QueuePair::Transmit(std::shared_ptr<const Transport> transport,
+                         const Send* datagram) {
+  if (datagram == nullptr) {
+    return hca_.Transmit(attributes_.port_num, attributes_.ah_attr,
+                         {.pkey_index = attributes_.pkey_index,
+                          .source_qpn = number_,
+                          .destination_qpn = attributes_.dest_qp_num},
+                         std::move(transport));
+  }
+  const auto& ud = datagram->request.work.wr.ud;
+  // The highest bit asks for the queue pair's own Q_Key (IBA vol 1 §10.2.5).
+  constexpr uint32_t kOwnQKey = 1u << 31;
+  hca_.Transmit(attributes_.port_num, datagram->address,
+                {.pkey_index = attributes_.pkey_index,
+                 .source_qpn = number_,
+                 .destination_qpn = ud.remote_qpn,
+                 .q_key = (ud.remote_qkey & kOwnQKey) != 0 ? attributes_.qkey
+                                                           : ud.remote_qkey},
+                std::move(transport));
+}
+
+void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
+                         const Packet& packet) {
+  const Transport& transport = *packet.transport;
+  if (transport.service != init_.type || port.number != attributes_.port_num) {
+    return;
+  }
+  const bool receives =
+      state_ == State::kReadyToReceive || state_ == State::kReadyToSend ||
+      state_ == State::kSendQueueDrain || state_ == State::kSendQueueError;
+  if (!receives) return;
+  if (init_.type == verbs::QpType::kDatagram) {
+    return OnDatagram(port, pkey_index, packet);
+  }
+  if (packet.source_qpn != attributes_.dest_qp_num) return;
+  switch (transport.operation) {
+    case Transport::Operation::kAcknowledge:
+    case Transport::Operation::kReadResponse:
+      return OnAnswer(transport);
+    default:
+      return OnRequest(packet);
+  }
+}
+
+}  // namespace ibemu::fabric

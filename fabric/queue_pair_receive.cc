@@ -1,0 +1,433 @@
+// The responder: messages in, acknowledgements out (IBA vol 1 §9.7.4, §9.7.5,
+// §9.8.2 and §9.8.3).
+#include <algorithm>
+#include <array>
+
+#include "fabric/hca.h"
+#include "fabric/queue_pair.h"
+#include "fabric/wc_status.h"
+
+namespace ibemu::fabric {
+namespace {
+
+constexpr size_t kChunk = size_t{256} << 10;  // as of the requester
+
+using Operation = Transport::Operation;
+
+constexpr size_t kGrhBytes = 40;
+
+void PutBig(std::vector<std::byte>& bytes, size_t offset, uint64_t value,
+            int count) {
+  for (int i = count - 1; i >= 0; --i, value >>= 8) {
+    bytes[offset + static_cast<size_t>(i)] = static_cast<std::byte>(value);
+  }
+}
+
+// IBA vol 1 §8.3.
+verbs::Buffer GrhBytes(const RouteHeader& grh, size_t payload) {
+  constexpr uint64_t kVersion = 6, kNextHeader = 0x1b;
+  auto bytes = std::make_shared<std::vector<std::byte>>(kGrhBytes);
+  PutBig(*bytes, 0,
+         kVersion << 28 | uint64_t{grh.traffic_class} << 20 | grh.flow_label,
+         4);
+  PutBig(*bytes, 4, payload, 2);
+  PutBig(*bytes, 6, kNextHeader, 1);
+  PutBig(*bytes, 7, grh.hop_limit, 1);
+  PutBig(*bytes, 8, grh.sgid.prefix, 8);
+  PutBig(*bytes, 16, grh.sgid.interface_id, 8);
+  PutBig(*bytes, 24, grh.dgid.prefix, 8);
+  PutBig(*bytes, 32, grh.dgid.interface_id, 8);
+  return bytes;
+}
+
+}  // namespace
+
+void QueuePair::OnRequest(const Packet& packet) {
+  const Transport& request = *packet.transport;
+  if (refused_ || !InSequence(request)) return;
+  if (state_ == State::kReadyToReceive && !established_) {
+    established_ = true;
+    listener_.OnEvent(verbs::EventType::kCommunicationEstablished);
+  }
+  if (request.operation == Operation::kReadRequest) {
+    if (message_) return Refuse(Syndrome::kInvalidRequest);
+    return AnswerRead(request);
+  }
+  if (!Begin(request) || !Place(request)) return;
+  expected_psn_ = PsnAfter(expected_psn_, 1);
+  if (request.last) {
+    std::optional<verbs::WorkCompletion> completion;
+    if (message_->receive) completion = ReceiveCompletion(request);
+    message_.reset();
+    FlushBatch(request, std::move(completion));
+  } else if (request.ack_request || batch_.size() >= kChunk) {
+    FlushBatch(request, std::nullopt);
+  }
+}
+
+bool QueuePair::InSequence(const Transport& request) {
+  const int32_t ahead = PsnDistance(request.psn, expected_psn_);
+  if (init_.type == verbs::QpType::kUnreliable) {
+    if (ahead == 0 && (request.first || message_)) return true;
+    // The rest of a message of which something was lost is lost, too.
+    DropMessage();
+    expected_psn_ = request.first ? request.psn : PsnAfter(request.psn, 1);
+    return request.first;
+  }
+  if (ahead == 0) {
+    told_of_gap_ = false;
+    return true;
+  }
+  if (ahead > 0) {
+    if (!std::exchange(told_of_gap_, true)) Answer(Syndrome::kSequenceError);
+  } else if (request.operation == Operation::kReadRequest) {
+    RepeatRead(request);
+  } else if (request.ack_request) {
+    AddStep({.done = true,
+             .acknowledge = true,
+             .psn = PsnAfter(expected_psn_, kPsnMask)});
+    RunSteps();
+  }
+  return false;
+}
+
+// Makes message_ the one that `request` belongs to.
+bool QueuePair::Begin(const Transport& request) {
+  const bool write = request.operation == Operation::kWrite;
+  if (request.first) {
+    if (message_) return Refuse(Syndrome::kInvalidRequest), false;
+    Message message{.operation = request.operation,
+                    .address = request.address,
+                    .key = request.key,
+                    .size = request.length,
+                    .length = 0,
+                    .receive = std::nullopt};
+    if (write && (!MayAccess(verbs::access::kRemoteWrite) ||
+                  !hca_.keys()
+                       .Find(request.key, init_.pd, request.address,
+                             request.length, verbs::access::kRemoteWrite)
+                       .ok())) {
+      return Refuse(Syndrome::kAccessError), false;
+    }
+    message_ = std::move(message);
+  } else if (!message_ || message_->operation != request.operation) {
+    return Refuse(Syndrome::kInvalidRequest), false;
+  }
+  const bool consumes =
+      write ? request.last && request.has_immediate : request.first;
+  if (!consumes || message_->receive) return true;
+  message_->receive = TakeReceiveRequest();
+  if (message_->receive) return true;
+  // It will come again, from this packet on.
+  if (request.first) message_.reset();
+  if (init_.type == verbs::QpType::kReliable) {
+    Answer(Syndrome::kRnrNak);
+  } else {
+    DropMessage();
+  }
+  return false;
+}
+
+// Puts the payload where it belongs.  Rights may have gone since the first
+// packet: they are asked for again.
+bool QueuePair::Place(const Transport& request) {
+  Message& message = *message_;
+  if (request.size == 0) return true;
+  std::vector<MemoryRange> part;
+  if (message.operation == Operation::kWrite) {
+    if (request.size > message.size - message.length) {
+      return Refuse(Syndrome::kInvalidRequest), false;
+    }
+    auto range = hca_.keys().Find(message.key, init_.pd,
+                                  message.address + message.length,
+                                  request.size, verbs::access::kRemoteWrite);
+    if (!range.ok()) return Refuse(Syndrome::kAccessError), false;
+    part.push_back(*std::move(range));
+  } else {
+    const auto ranges = hca_.keys().FindAll(message.receive->pieces, init_.pd,
+                                            verbs::access::kLocalWrite);
+    if (!ranges.ok()) {
+      return RefuseReceive(wc_status::kLocalProtection,
+                           Syndrome::kOperationError),
+             false;
+    }
+    part = PartOf(*ranges, message.length, request.size);
+    if (LengthOf(part) < request.size) {
+      return RefuseReceive(wc_status::kLocalLength, Syndrome::kInvalidRequest),
+             false;
+    }
+  }
+  batch_.Add(part, request.message, request.offset);
+  message.length += request.size;
+  return true;
+}
+
+void QueuePair::FlushBatch(const Transport& request,
+                           std::optional<verbs::WorkCompletion> completion) {
+  const bool reliable = init_.type == verbs::QpType::kReliable;
+  WriteStep(std::exchange(batch_, {}),
+            {.acknowledge = reliable && request.ack_request,
+             .psn = request.psn,
+             .completion = std::move(completion),
+             .solicited = request.solicited});
+}
+
+void QueuePair::WriteStep(MemoryTransfer transfer, Step made) {
+  const std::shared_ptr<Step> step = AddStep(std::move(made));
+  if (transfer.empty()) {
+    step->done = true;
+    return RunSteps();
+  }
+  transfer.Write(WhileSame([this, step](const absl::Status& status) {
+    step->done = true;
+    step->status = status;
+    RunSteps();
+  }));
+}
+
+std::shared_ptr<QueuePair::Step> QueuePair::AddStep(Step step) {
+  return steps_.emplace_back(std::make_shared<Step>(std::move(step)));
+}
+
+// The ends of steps, in the order in which they began.
+void QueuePair::RunSteps() {
+  while (!steps_.empty()) {
+    const std::shared_ptr<Step> step = steps_.front();
+    if (step->read != nullptr && !ContinueRead(*step)) return;
+    if (!step->done) return;
+    steps_.pop_front();
+    if (!step->status.ok()) {
+      FailStep(*step);
+      return;
+    }
+    if (step->completion) {
+      receive_cq().Push(*step->completion, step->solicited);
+    }
+    if (step->refusal) {
+      SendAcknowledge(*step->refusal, step->psn);
+      if (*step->refusal == Syndrome::kRnrNak ||
+          *step->refusal == Syndrome::kSequenceError) {
+        continue;
+      }
+      listener_.OnEvent(*step->refusal == Syndrome::kAccessError
+                            ? verbs::EventType::kQpAccessError
+                            : verbs::EventType::kQpRequestError);
+      return EnterError();
+    }
+    if (step->acknowledge) SendAcknowledge(Syndrome::kAck, step->psn);
+  }
+}
+
+// The client's memory could not be reached.  Of a client that has ended nobody
+// is left to speak: its peers are as if it had gone already.
+void QueuePair::FailStep(const Step& step) {
+  if (absl::IsUnavailable(step.status)) return EnterError();
+  if (step.completion) {
+    verbs::WorkCompletion failed = *step.completion;
+    failed.status = wc_status::kLocalProtection;
+    receive_cq().Push(failed, false);
+  }
+  if (init_.type == verbs::QpType::kDatagram) return RunSteps();
+  if (init_.type == verbs::QpType::kReliable) {
+    SendAcknowledge(Syndrome::kOperationError, step.psn);
+  }
+  listener_.OnEvent(verbs::EventType::kQpAccessError);
+  EnterError();
+}
+
+void QueuePair::AnswerRead(const Transport& request) {
+  if (!MayAccess(verbs::access::kRemoteRead) ||
+      !hca_.keys()
+           .Find(request.key, init_.pd, request.address, request.length,
+                 verbs::access::kRemoteRead)
+           .ok()) {
+    return Refuse(Syndrome::kAccessError);
+  }
+  const size_t mtu = Mtu();
+  const size_t packets =
+      std::max<size_t>(1, (size_t{request.length} + mtu - 1) / mtu);
+  expected_psn_ = PsnAfter(expected_psn_, static_cast<uint32_t>(packets));
+  RepeatRead(request);
+}
+
+void QueuePair::RepeatRead(const Transport& request) {
+  AddStep({.psn = request.psn, .read = std::make_shared<Transport>(request)});
+  RunSteps();
+}
+
+// The next chunk of an answer.  True when the answer is whole.
+bool QueuePair::ContinueRead(Step& step) {
+  const Transport& request = *step.read;
+  if (step.done) return true;
+  if (step.reading) return false;
+  const size_t size = std::min<size_t>(request.length - step.answered, kChunk);
+  const auto range =
+      hca_.keys().Find(request.key, init_.pd, request.address + step.answered,
+                       size, verbs::access::kRemoteRead);
+  if (!range.ok()) {
+    step.done = true;
+    step.refusal = Syndrome::kAccessError;
+    return true;
+  }
+  auto buffer = std::make_shared<std::vector<std::byte>>(size);
+  if (size == 0) {
+    SendReadResponses(step, buffer);
+    step.done = true;
+    return true;
+  }
+  step.reading = true;
+  MemoryTransfer transfer;
+  transfer.Add({*range}, buffer, 0);
+  transfer.Read(
+      WhileSame([this, front = steps_.front(), buffer](const auto& status) {
+        front->reading = false;
+        if (!status.ok()) {
+          front->done = true;
+          front->status = status;
+        } else {
+          SendReadResponses(*front, buffer);
+          front->done = front->answered == front->read->length;
+        }
+        RunSteps();
+      }));
+  return false;
+}
+
+void QueuePair::SendReadResponses(Step& step, const verbs::Buffer& buffer) {
+  const Transport& request = *step.read;
+  const size_t mtu = Mtu();
+  size_t offset = 0;
+  do {
+    auto packet = std::make_shared<Transport>();
+    packet->operation = Operation::kReadResponse;
+    packet->psn =
+        PsnAfter(request.psn, static_cast<uint32_t>(step.answered / mtu));
+    packet->first = step.answered == 0;
+    packet->message = buffer;
+    packet->offset = offset;
+    packet->size = std::min(mtu, buffer->size() - offset);
+    offset += packet->size;
+    step.answered += packet->size;
+    packet->last = step.answered == request.length;
+    Transmit(std::move(packet));
+  } while (offset < buffer->size());
+}
+
+bool QueuePair::MayAccess(uint32_t right) const {
+  return (attributes_.qp_access_flags & right) != 0;
+}
+
+// After what is under way: it says that all before it was done.
+void QueuePair::Answer(Syndrome syndrome) {
+  AddStep({.done = true, .psn = expected_psn_, .refusal = syndrome});
+  RunSteps();
+}
+
+// The request breaks a rule: that is the end of the connection.
+void QueuePair::Refuse(Syndrome syndrome) {
+  if (init_.type != verbs::QpType::kReliable) return DropMessage();
+  refused_ = true;
+  Answer(syndrome);
+}
+
+void QueuePair::RefuseReceive(uint32_t status, Syndrome syndrome) {
+  verbs::WorkCompletion completion{};
+  completion.wr_id = message_->receive->id;
+  completion.status = status;
+  completion.opcode = wc_opcode::kReceive;
+  completion.qp_num = number_;
+  message_.reset();
+  AddStep({.done = true, .completion = completion});
+  if (init_.type != verbs::QpType::kReliable) return RunSteps();
+  Refuse(syndrome);
+}
+
+// What is left of a message that was broken off.
+void QueuePair::DropMessage() {
+  batch_ = {};
+  if (message_ && message_->receive) {
+    PutBackReceive(*std::move(message_->receive));
+  }
+  message_.reset();
+}
+
+void QueuePair::SendAcknowledge(Syndrome syndrome, uint32_t psn) {
+  auto packet = std::make_shared<Transport>();
+  packet->operation = Operation::kAcknowledge;
+  packet->syndrome = syndrome;
+  packet->rnr_timer = attributes_.min_rnr_timer;
+  packet->psn = psn;
+  Transmit(std::move(packet));
+}
+
+void QueuePair::OnDatagram(const NodePort& port, uint16_t pkey_index,
+                           const Packet& packet) {
+  const Transport& datagram = *packet.transport;
+  if (packet.q_key != attributes_.qkey) return hca_.OnBadQKey(port, packet);
+  std::optional<verbs::ReceiveRequest> receive = TakeReceiveRequest();
+  if (!receive) return;
+  const auto ranges = hca_.keys().FindAll(receive->pieces, init_.pd,
+                                          verbs::access::kLocalWrite);
+  if (!ranges.ok() || LengthOf(*ranges) < kGrhBytes + datagram.size) {
+    return PutBackReceive(*std::move(receive));
+  }
+  MemoryTransfer transfer;
+  if (packet.grh) {
+    transfer.Add(PartOf(*ranges, 0, kGrhBytes),
+                 GrhBytes(*packet.grh, datagram.Bytes() + 4), 0);
+  }
+  transfer.Add(PartOf(*ranges, kGrhBytes, datagram.size), datagram.message,
+               datagram.offset);
+  verbs::WorkCompletion completion{};
+  completion.wr_id = receive->id;
+  completion.opcode = wc_opcode::kReceive;
+  completion.byte_len = static_cast<uint32_t>(kGrhBytes + datagram.size);
+  completion.ex.imm_data = datagram.immediate;
+  completion.qp_num = number_;
+  completion.src_qp = packet.source_qpn;
+  completion.wc_flags = (packet.grh ? wc_flag::kGrh : 0) |
+                        (datagram.has_immediate ? wc_flag::kWithImmediate : 0);
+  completion.pkey_index = pkey_index;
+  completion.slid = static_cast<uint16_t>(packet.slid);
+  completion.sl = packet.sl;
+  if (port.Owns(packet.dlid)) {
+    completion.dlid_path_bits =
+        static_cast<uint8_t>(static_cast<unsigned>(packet.dlid) -
+                             static_cast<unsigned>(port.info.lid));
+  }
+  completion.port_num = port.number;
+  WriteStep(std::move(transfer),
+            {.completion = completion, .solicited = datagram.solicited});
+}
+
+std::optional<verbs::ReceiveRequest> QueuePair::TakeReceiveRequest() {
+  return init_.srq == nullptr
+             ? receives_.Take()
+             : static_cast<SharedReceiveQueue*>(init_.srq)->Take();
+}
+
+void QueuePair::PutBackReceive(verbs::ReceiveRequest request) {
+  if (init_.srq == nullptr) return receives_.PutBack(std::move(request));
+  static_cast<SharedReceiveQueue*>(init_.srq)->PutBack(std::move(request));
+}
+
+verbs::WorkCompletion QueuePair::ReceiveCompletion(
+    const Transport& request) const {
+  verbs::WorkCompletion completion{};
+  completion.wr_id = message_->receive->id;
+  completion.opcode = message_->operation == Operation::kWrite
+                          ? wc_opcode::kReceiveWriteWithImmediate
+                          : wc_opcode::kReceive;
+  completion.byte_len = static_cast<uint32_t>(message_->length);
+  completion.ex.imm_data = request.immediate;
+  completion.qp_num = number_;
+  completion.src_qp = attributes_.dest_qp_num;
+  completion.wc_flags = request.has_immediate ? wc_flag::kWithImmediate : 0;
+  completion.pkey_index = attributes_.pkey_index;
+  completion.slid = attributes_.ah_attr.dlid;
+  completion.sl = attributes_.ah_attr.sl;
+  completion.port_num = attributes_.port_num;
+  return completion;
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,454 @@
+// The requester: messages out, acknowledgements in (IBA vol 1 §9.7.3).
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_format.h"
+#include "fabric/hca.h"
+#include "fabric/queue_pair.h"
+#include "fabric/wc_status.h"
+
+namespace ibemu::fabric {
+namespace {
+
+// What is fetched from a client at once: it fits a second-level cache, and is
+// long enough for process_vm_readv to be at its best.
+constexpr size_t kChunk = size_t{256} << 10;
+// What may be on its way, not acknowledged, at most.
+constexpr size_t kMaxInFlight = 2 * kChunk;
+
+using Operation = Transport::Operation;
+
+Operation OperationOf(uint32_t opcode) {
+  switch (opcode) {
+    case IB_UVERBS_WR_RDMA_WRITE:
+    case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
+      return Operation::kWrite;
+    case IB_UVERBS_WR_RDMA_READ:
+      return Operation::kReadRequest;
+    default:
+      return Operation::kSend;
+  }
+}
+
+bool HasImmediate(uint32_t opcode) {
+  return opcode == IB_UVERBS_WR_SEND_WITH_IMM ||
+         opcode == IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
+}
+
+uint32_t CompletionOpcode(uint32_t opcode) {
+  switch (OperationOf(opcode)) {
+    case Operation::kWrite:
+      return IB_UVERBS_WC_RDMA_WRITE;
+    case Operation::kReadRequest:
+      return IB_UVERBS_WC_RDMA_READ;
+    default:
+      return IB_UVERBS_WC_SEND;
+  }
+}
+
+bool IsOffered(verbs::QpType type, uint32_t opcode) {
+  switch (opcode) {
+    case IB_UVERBS_WR_SEND:
+    case IB_UVERBS_WR_SEND_WITH_IMM:
+      return true;
+    case IB_UVERBS_WR_RDMA_WRITE:
+    case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
+      return type != verbs::QpType::kDatagram;
+    case IB_UVERBS_WR_RDMA_READ:
+      return type == verbs::QpType::kReliable;
+    default:
+      return false;
+  }
+}
+
+uint32_t PacketsFor(size_t length, size_t mtu) {
+  return static_cast<uint32_t>(std::max<size_t>(1, (length + mtu - 1) / mtu));
+}
+
+// RNR NAK timer codes in units of 10 us: IBA vol 1 table 45.
+constexpr std::array<uint32_t, 32> kRnrDelays = {
+    65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
+    48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
+    2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+
+}  // namespace
+
+absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
+                                 size_t& taken) {
+  if (state_ < State::kReadyToSend) {
+    return absl::InvalidArgumentError("it is not ready to send");
+  }
+  absl::Status status;
+  for (verbs::SendRequest& request : requests) {
+    if (request.pieces.size() > init_.capacity.send_pieces ||
+        !IsOffered(init_.type, request.work.opcode)) {
+      status = absl::InvalidArgumentError(
+          absl::StrFormat("operation %d, %d pieces", request.work.opcode,
+                          request.pieces.size()));
+      break;
+    }
+    if (sends_.size() == init_.capacity.send_requests) {
+      status = absl::ResourceExhaustedError("the send queue is full");
+      break;
+    }
+    auto send = std::make_unique<Send>();
+    if (request.address != nullptr) {
+      send->address =
+          static_cast<const AddressHandle&>(*request.address).attributes;
+    }
+    send->request = std::move(request);
+    sends_.push_back(std::move(send));
+    ++taken;
+  }
+  if (state_ == State::kError || state_ == State::kSendQueueError) {
+    FlushSends();
+  } else {
+    Pump();
+  }
+  return status;
+}
+
+// Sends what may be sent now.
+void QueuePair::Pump() {
+  while (state_ == State::kReadyToSend && !gathering_ && !waits_for_receiver_ &&
+         cursor_ < sends_.size() && in_flight_bytes_ < kMaxInFlight) {
+    Send& send = *sends_[cursor_];
+    if (send.failure != 0 || (!send.started && !Start(send))) return;
+    if (send.IsRead()) {
+      EmitRead(send);
+    } else if (send.request.inline_data != nullptr) {
+      EmitChunk(send, send.request.inline_data, 0, send.length);
+    } else if (send.length == 0) {
+      EmitChunk(send, nullptr, 0, 0);
+    } else {
+      return Gather(send);
+    }
+  }
+}
+
+// False: not now, or never.
+bool QueuePair::Start(Send& send) {
+  const ib_uverbs_send_wr& work = send.request.work;
+  const bool fenced = (work.send_flags & send_flag::kFence) != 0;
+  if (reads_ != 0 &&
+      (fenced || (send.IsRead() && reads_ >= attributes_.max_rd_atomic))) {
+    return false;
+  }
+  if (send.IsRead() && attributes_.max_rd_atomic == 0) {
+    FailLater(send, wc_status::kRemoteInvalidRequest);
+    return false;
+  }
+  if (send.request.inline_data != nullptr) {
+    send.length = send.request.inline_data->size();
+  } else {
+    const auto ranges = RangesOf(send);
+    if (!ranges.ok()) {
+      FailLater(send, wc_status::kLocalProtection);
+      return false;
+    }
+    send.length = LengthOf(*ranges);
+  }
+  constexpr size_t kLongest = size_t{1} << 31;
+  const bool datagram = init_.type == verbs::QpType::kDatagram;
+  if (send.length > (datagram ? Mtu() : kLongest)) {
+    FailLater(send, wc_status::kLocalLength);
+    return false;
+  }
+  send.first_psn = send_psn_;
+  send.next_psn = send_psn_;
+  send_psn_ = PsnAfter(send_psn_, PacketsFor(send.length, Mtu()));
+  send.last_psn = PsnAfter(send_psn_, kPsnMask);  // one less
+  send.started = true;
+  if (send.IsRead()) ++reads_;
+  return true;
+}
+
+// As keys are now: they may have gone since a message began.
+absl::StatusOr<std::vector<MemoryRange>> QueuePair::RangesOf(
+    const Send& send) const {
+  return hca_.keys().FindAll(send.request.pieces, init_.pd,
+                             send.IsRead() ? verbs::access::kLocalWrite : 0);
+}
+
+void QueuePair::Gather(Send& send) {
+  const auto ranges = RangesOf(send);
+  if (!ranges.ok()) return FailLater(send, wc_status::kLocalProtection);
+  const size_t size = std::min(send.length - send.emitted, kChunk);
+  auto buffer = std::make_shared<std::vector<std::byte>>(size);
+  MemoryTransfer transfer;
+  transfer.Add(PartOf(*ranges, send.emitted, size), buffer, 0);
+  gathering_ = true;
+  transfer.Read(WhileSame([this, &send, buffer](const absl::Status& status) {
+    gathering_ = false;
+    if (!status.ok()) return FailLater(send, wc_status::kLocalProtection);
+    EmitChunk(send, buffer, send.emitted, buffer->size());
+    Pump();
+  }));
+}
+
+// The bytes of the message from `start` on are those of `buffer`.
+void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer, size_t start,
+                          size_t size) {
+  const ib_uverbs_send_wr& work = send.request.work;
+  const size_t mtu = Mtu(), end = start + size;
+  do {
+    auto packet = std::make_shared<Transport>();
+    packet->service = init_.type;
+    packet->operation = OperationOf(work.opcode);
+    packet->psn =
+        PsnAfter(send.first_psn, static_cast<uint32_t>(send.emitted / mtu));
+    packet->first = send.emitted == 0;
+    packet->message = buffer;
+    packet->offset = send.emitted - start;
+    packet->size = std::min(mtu, end - send.emitted);
+    send.emitted += packet->size;
+    packet->last = send.emitted == send.length;
+    packet->ack_request = packet->last || send.emitted == end;
+    if (packet->operation == Operation::kWrite) {
+      packet->address = work.wr.rdma.remote_addr;
+      packet->key = work.wr.rdma.rkey;
+      packet->length = static_cast<uint32_t>(send.length);
+    }
+    if (packet->last) {
+      packet->solicited = (work.send_flags & send_flag::kSolicited) != 0;
+      packet->has_immediate = HasImmediate(work.opcode);
+      packet->immediate = work.ex.imm_data;
+    }
+    if (init_.type == verbs::QpType::kDatagram) {
+      Transmit(std::move(packet), &send);
+    } else {
+      Emit(std::move(packet), nullptr);
+    }
+  } while (send.emitted < end);
+  if (send.emitted == send.length) FinishSending(send);
+}
+
+void QueuePair::EmitRead(Send& send) {
+  const ib_uverbs_send_wr& work = send.request.work;
+  auto packet = std::make_shared<Transport>();
+  packet->operation = Operation::kReadRequest;
+  packet->first = packet->last = packet->ack_request = true;
+  packet->psn = send.first_psn;
+  packet->address = work.wr.rdma.remote_addr;
+  packet->key = work.wr.rdma.rkey;
+  packet->length = static_cast<uint32_t>(send.length);
+  Emit(std::move(packet), &send);
+  ++cursor_;
+}
+
+void QueuePair::Emit(std::shared_ptr<Transport> transport, Send* read) {
+  if (init_.type == verbs::QpType::kReliable) {
+    in_flight_bytes_ += transport->size;
+    in_flight_.push_back({transport->psn, transport, read});
+    ArmRetryTimer();
+  }
+  Transmit(std::move(transport));
+}
+
+// All packets of a message have left.
+void QueuePair::FinishSending(Send& send) {
+  ++cursor_;
+  if (init_.type == verbs::QpType::kReliable) return;
+  send.complete = true;
+  CompleteSends();
+}
+
+void QueuePair::OnAnswer(const Transport& answer) {
+  if (in_flight_.empty()) return;
+  // Nobody can acknowledge what was not sent.
+  if (PsnDistance(answer.psn, PsnAfter(send_psn_, kPsnMask)) > 0) return;
+  if (answer.operation == Operation::kReadResponse) {
+    return OnReadResponse(answer);
+  }
+  switch (answer.syndrome) {
+    case Syndrome::kAck:
+      return AcknowledgeUpTo(answer.psn);
+    case Syndrome::kSequenceError:
+      AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
+      if (state_ == State::kReadyToSend || state_ == State::kSendQueueDrain) {
+        Retransmit();
+      }
+      return;
+    case Syndrome::kRnrNak: {
+      AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
+      if (in_flight_.empty() || waits_for_receiver_) return;
+      constexpr int kForEver = 7;
+      if (attributes_.rnr_retry != kForEver && rnr_retries_left_-- == 0) {
+        return FailSend(wc_status::kRnrRetriesExceeded);
+      }
+      waits_for_receiver_ = true;
+      hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
+      constexpr absl::Duration kUnit = absl::Microseconds(10);
+      hca_.timers().RunAfter(kUnit * kRnrDelays[answer.rnr_timer & 31],
+                             WhileSame([this] {
+                               waits_for_receiver_ = false;
+                               Retransmit();
+                               Pump();
+                             }));
+      return;
+    }
+    case Syndrome::kInvalidRequest:
+      AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
+      return FailSend(wc_status::kRemoteInvalidRequest);
+    case Syndrome::kAccessError:
+      AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
+      return FailSend(wc_status::kRemoteAccess);
+    case Syndrome::kOperationError:
+      AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
+      return FailSend(wc_status::kRemoteOperation);
+  }
+}
+
+void QueuePair::OnReadResponse(const Transport& answer) {
+  AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
+  if (in_flight_.empty() || in_flight_.front().read == nullptr) return;
+  Send& send = *in_flight_.front().read;
+  const size_t left = send.length - send.received;
+  // One that was lost: the request goes out again when its time is over.
+  if (answer.psn != send.next_psn || answer.size != std::min(left, Mtu()) ||
+      (left == 0 && send.length != 0)) {
+    return;
+  }
+  const auto ranges = RangesOf(send);
+  if (!ranges.ok()) return FailSend(wc_status::kLocalProtection);
+  if (answer.size != 0) {
+    send.arrived.Add(PartOf(*ranges, send.received, answer.size),
+                     answer.message, answer.offset);
+  }
+  send.received += answer.size;
+  send.next_psn = PsnAfter(send.next_psn, 1);
+  retries_left_ = attributes_.retry_cnt;
+  timeouts_ = 0;
+  ArmRetryTimer();
+  const bool whole = send.received == send.length;
+  if (send.arrived.size() < kChunk && !whole) return;
+  const auto written = [this, &send](const absl::Status& status) {
+    if (!status.ok()) return FailSend(wc_status::kLocalProtection);
+    if (--send.writes != 0 || send.received != send.length) return;
+    send.complete = true;
+    --reads_;
+    AcknowledgeUpTo(send.last_psn);
+  };
+  ++send.writes;
+  if (send.arrived.empty()) return written(absl::OkStatus());
+  send.arrived.Write(WhileSame(written));
+}
+
+void QueuePair::AcknowledgeUpTo(uint32_t psn) {
+  bool progress = false;
+  while (!in_flight_.empty()) {
+    const InFlight& first = in_flight_.front();
+    if (first.read != nullptr ? !first.read->complete
+                              : PsnDistance(psn, first.psn) < 0) {
+      break;
+    }
+    in_flight_bytes_ -= first.transport->size;
+    in_flight_.pop_front();
+    progress = true;
+  }
+  if (!progress) return;
+  retries_left_ = attributes_.retry_cnt;
+  timeouts_ = 0;
+  rnr_retries_left_ = attributes_.rnr_retry;
+  ArmRetryTimer();
+  // What has left and is not in flight any more is complete.
+  const uint32_t oldest =
+      in_flight_.empty() ? send_psn_ : in_flight_.front().psn;
+  for (size_t i = 0; i < cursor_; ++i) {
+    Send& send = *sends_[i];
+    if (!send.IsRead() && PsnDistance(send.last_psn, oldest) < 0) {
+      send.complete = true;
+    }
+  }
+  CompleteSends();
+  if (in_flight_.empty() && state_ == State::kSendQueueDrain) {
+    listener_.OnEvent(verbs::EventType::kSendQueueDrained);
+  }
+  Pump();
+}
+
+void QueuePair::CompleteSends() {
+  while (!sends_.empty() && sends_.front()->complete) {
+    const std::unique_ptr<Send> send = std::move(sends_.front());
+    sends_.pop_front();
+    --cursor_;
+    CompleteSend(*send, wc_status::kSuccess);
+  }
+  if (!sends_.empty() && sends_.front()->failure != 0) {
+    FailSend(sends_.front()->failure);
+  }
+}
+
+void QueuePair::FailLater(Send& send, uint32_t status) {
+  send.failure = status;
+  if (sends_.front().get() == &send) FailSend(status);
+}
+
+void QueuePair::CompleteSend(const Send& send, uint32_t status) {
+  const ib_uverbs_send_wr& work = send.request.work;
+  const bool wanted =
+      init_.signal_all || (work.send_flags & send_flag::kSignaled) != 0;
+  if (status == wc_status::kSuccess && !wanted) return;
+  verbs::WorkCompletion completion{};
+  completion.wr_id = work.wr_id;
+  completion.status = status;
+  completion.opcode = CompletionOpcode(work.opcode);
+  completion.byte_len = static_cast<uint32_t>(send.length);
+  completion.qp_num = number_;
+  send_cq().Push(completion, false);
+}
+
+// The oldest send can't be done; those behind it are flushed.
+void QueuePair::FailSend(uint32_t status) {
+  if (sends_.empty()) return;
+  const std::unique_ptr<Send> send = std::move(sends_.front());
+  sends_.pop_front();
+  if (cursor_ > 0) --cursor_;
+  CompleteSend(*send, status);
+  if (init_.type == verbs::QpType::kReliable) return EnterError();
+  // It still receives (IBA vol 1 §10.3.1.6).
+  state_ = State::kSendQueueError;
+  FlushSends();
+}
+
+void QueuePair::Retransmit() {
+  for (const InFlight& packet : in_flight_) {
+    if (packet.read == nullptr) {
+      Transmit(packet.transport);
+      continue;
+    }
+    // From the first answer on that has not come.
+    const Send& send = *packet.read;
+    if (send.received == send.length && send.length != 0) continue;
+    auto again = std::make_shared<Transport>(*packet.transport);
+    again->psn = send.next_psn;
+    again->address += send.received;
+    again->length -= static_cast<uint32_t>(send.received);
+    Transmit(std::move(again));
+  }
+  ArmRetryTimer();
+}
+
+void QueuePair::ArmRetryTimer() {
+  hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
+  if (in_flight_.empty() || attributes_.timeout == 0) return;
+  // IBA vol 1 §9.7.6.1.3.
+  const absl::Duration timeout =
+      absl::Nanoseconds(4096) * (int64_t{1} << attributes_.timeout);
+  retry_timer_ = hca_.timers().RunAfter(timeout, WhileSame([this] {
+                                          retry_timer_ = TimerId::kNone;
+                                          OnRetryTimeout();
+                                        }));
+}
+
+// A retry may take up to four times the timeout.  All of it is given, for on a
+// busy machine it is the worker at the other end who is late; yet what was lost
+// is sent again as soon as it may be.
+void QueuePair::OnRetryTimeout() {
+  constexpr int kMost = 4;
+  if (++timeouts_ % kMost == 0 && retries_left_-- == 0)
+    return FailSend(wc_status::kRetriesExceeded);
+  Retransmit();
+}
+
+}  // namespace ibemu::fabric

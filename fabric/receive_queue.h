@@ -1,0 +1,67 @@
+// Receive requests that wait for messages: of one queue pair, or shared.
+#ifndef IBEMU_FABRIC_RECEIVE_QUEUE_H_
+#define IBEMU_FABRIC_RECEIVE_QUEUE_H_
+
+#include <deque>
+#include <optional>
+
+#include "verbs/provider.h"
+
+namespace ibemu::fabric {
+
+class ReceiveQueue {
+ public:
+  ReceiveQueue(uint32_t max_requests, uint32_t max_pieces)
+      : max_requests_(max_requests), max_pieces_(max_pieces) {}
+
+  uint32_t max_requests() const { return max_requests_; }
+  uint32_t max_pieces() const { return max_pieces_; }
+  void SetMaxRequests(uint32_t most) { max_requests_ = most; }
+  size_t size() const { return requests_.size(); }
+
+  // verbs::Qp::PostReceive().
+  absl::Status Post(std::span<verbs::ReceiveRequest> requests, size_t& taken);
+
+  std::optional<verbs::ReceiveRequest> Take();
+  // What was taken for a message that did not come to its end.
+  void PutBack(verbs::ReceiveRequest request) {
+    requests_.push_front(std::move(request));
+  }
+
+ private:
+  uint32_t max_requests_;
+  const uint32_t max_pieces_;
+  std::deque<verbs::ReceiveRequest> requests_;
+};
+
+class SharedReceiveQueue : public verbs::Srq {
+ public:
+  // `most`: what it may be resized to.
+  SharedReceiveQueue(const verbs::SrqAttributes& attributes, uint32_t most,
+                     verbs::ObjectListener& listener)
+      : queue_(attributes.max_requests, attributes.max_pieces),
+        limit_(attributes.limit),
+        most_(most),
+        listener_(listener) {}
+
+  verbs::SrqAttributes Query() const override;
+  absl::Status Resize(uint32_t max_requests) override;
+  absl::Status SetLimit(uint32_t limit) override;
+  absl::Status PostReceive(std::span<verbs::ReceiveRequest> requests,
+                           size_t& taken) override;
+
+  std::optional<verbs::ReceiveRequest> Take();
+  void PutBack(verbs::ReceiveRequest request) {
+    queue_.PutBack(std::move(request));
+  }
+
+ private:
+  ReceiveQueue queue_;
+  uint32_t limit_;
+  const uint32_t most_;
+  verbs::ObjectListener& listener_;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_RECEIVE_QUEUE_H_

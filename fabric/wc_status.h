@@ -1,0 +1,40 @@
+// Numbers of work completions: enum ib_wc_status, ib_wc_opcode, ib_wc_flags and
+// ib_send_flags of the Linux kernel.
+#ifndef IBEMU_FABRIC_WC_STATUS_H_
+#define IBEMU_FABRIC_WC_STATUS_H_
+
+#include <cstdint>
+
+namespace ibemu::fabric {
+
+namespace wc_status {
+inline constexpr uint32_t kSuccess = 0;
+inline constexpr uint32_t kLocalLength = 1;
+inline constexpr uint32_t kLocalProtection = 4;
+inline constexpr uint32_t kFlushed = 5;
+inline constexpr uint32_t kRemoteInvalidRequest = 9;
+inline constexpr uint32_t kRemoteAccess = 10;
+inline constexpr uint32_t kRemoteOperation = 11;
+inline constexpr uint32_t kRetriesExceeded = 12;
+inline constexpr uint32_t kRnrRetriesExceeded = 13;
+}  // namespace wc_status
+
+namespace wc_opcode {
+inline constexpr uint32_t kReceive = 1 << 7;
+inline constexpr uint32_t kReceiveWriteWithImmediate = (1 << 7) + 1;
+}  // namespace wc_opcode
+
+namespace wc_flag {
+inline constexpr uint32_t kGrh = 1 << 0;
+inline constexpr uint32_t kWithImmediate = 1 << 1;
+}  // namespace wc_flag
+
+namespace send_flag {
+inline constexpr uint32_t kFence = 1 << 0;
+inline constexpr uint32_t kSignaled = 1 << 1;
+inline constexpr uint32_t kSolicited = 1 << 2;
+}  // namespace send_flag
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_WC_STATUS_H_

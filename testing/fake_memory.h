@@ -1,0 +1,71 @@
+// The memory of a process that there isn't.
+#ifndef IBEMU_TESTING_FAKE_MEMORY_H_
+#define IBEMU_TESTING_FAKE_MEMORY_H_
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/timers.h"
+#include "verbs/memory.h"
+
+namespace ibemu::testing {
+
+// Addresses begin at kStart; what lies outside can't be reached.
+class FakeMemory : public verbs::Memory {
+ public:
+  static constexpr uint64_t kStart = 0x10000;
+
+  FakeMemory(Timers& timers, size_t size) : timers_(timers), bytes_(size) {}
+
+  void Read(std::vector<verbs::MemoryPiece> pieces, Done done) override {
+    Run(false, std::move(pieces), std::move(done));
+  }
+  void Write(std::vector<verbs::MemoryPiece> pieces, Done done) override {
+    Run(true, std::move(pieces), std::move(done));
+  }
+
+  void Put(size_t offset, std::string_view text) {
+    std::transform(text.begin(), text.end(),
+                   bytes_.begin() + static_cast<long>(offset),
+                   [](char c) { return std::byte(c); });
+  }
+  std::string Text(size_t offset, size_t size) const {
+    std::string text(size, '\0');
+    std::transform(bytes_.begin() + static_cast<long>(offset),
+                   bytes_.begin() + static_cast<long>(offset + size),
+                   text.begin(), [](std::byte b) { return char(b); });
+    return text;
+  }
+
+  int calls = 0;
+
+ private:
+  void Run(bool write, std::vector<verbs::MemoryPiece> pieces, Done done) {
+    ++calls;
+    timers_.RunSoon([this, write, pieces = std::move(pieces),
+                     done = std::move(done)]() mutable {
+      absl::Status status;
+      for (const verbs::MemoryPiece& piece : pieces) {
+        const uint64_t offset = piece.address - kStart;
+        if (piece.address < kStart || offset + piece.size > bytes_.size()) {
+          status = absl::DataLossError("nothing there");
+          break;
+        }
+        std::byte* const here = piece.buffer->data() + piece.offset;
+        std::byte* const there = bytes_.data() + offset;
+        std::copy_n(write ? here : there, piece.size, write ? there : here);
+      }
+      done(status);
+    });
+  }
+
+  Timers& timers_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace ibemu::testing
+
+#endif  // IBEMU_TESTING_FAKE_MEMORY_H_

@@ -1,0 +1,294 @@
+// Objects of a context: handles, uses, events, work requests.
+#include "tests/verbs/context_fixture.h"
+
+namespace ibemu::verbs {
+namespace {
+
+using testing::Answered, testing::Append, testing::CommandBytes,
+    testing::FakeMemory;
+
+class ObjectsTest : public ContextTest {
+ protected:
+  ObjectsTest() {
+    GetContext();
+    pd_ = AllocPd();
+  }
+
+  absl::Status DeallocPd(uint32_t pd) {
+    return Execute(IB_USER_VERBS_CMD_DEALLOC_PD, ib_uverbs_dealloc_pd{pd})
+        .status;
+  }
+  Answer DestroyCq(uint32_t cq) {
+    auto request = Answered<ib_uverbs_destroy_cq>(kPlace);
+    request.cq_handle = cq;
+    return Execute(IB_USER_VERBS_CMD_DESTROY_CQ, request, 8);
+  }
+  Answer DestroyQp(uint32_t qp) {
+    auto request = Answered<ib_uverbs_destroy_qp>(kPlace);
+    request.qp_handle = qp;
+    return Execute(IB_USER_VERBS_CMD_DESTROY_QP, request, 4);
+  }
+  Answer RegMr(uint32_t access, uint64_t length = 4096,
+               uint64_t address = FakeMemory::kStart) {
+    auto request = Answered<ib_uverbs_reg_mr>(kPlace);
+    request.start = FakeMemory::kStart;
+    request.hca_va = address;
+    request.length = length;
+    request.pd_handle = pd_;
+    request.access_flags = access;
+    return Execute(IB_USER_VERBS_CMD_REG_MR, request, 12);
+  }
+  // One request of one piece, `count` times.
+  CommandBytes PostSend(uint32_t qp, uint32_t count, uint32_t flags = 0) {
+    CommandBytes body;
+    auto header = Answered<ib_uverbs_post_send>(kPlace);
+    header.qp_handle = qp;
+    header.wr_count = header.sge_count = count;
+    header.wqe_size = sizeof(ib_uverbs_send_wr);
+    Append(body, header);
+    ib_uverbs_send_wr work{};
+    work.num_sge = 1;
+    work.opcode = IB_UVERBS_WR_SEND;
+    work.send_flags = flags;
+    for (uint32_t i = 0; i < count; ++i) Append(body, work);
+    for (uint32_t i = 0; i < count; ++i) {
+      Append(body, ib_uverbs_sge{FakeMemory::kStart, 5, 0x11});
+    }
+    CommandBytes command;
+    Append(command,
+           ib_uverbs_cmd_hdr{IB_USER_VERBS_CMD_POST_SEND,
+                             static_cast<uint16_t>((8 + body.size()) / 4), 1});
+    command.insert(command.end(), body.begin(), body.end());
+    return command;
+  }
+  static uint32_t BadRequest(const Answer& answer) {
+    return ReadAs<ib_uverbs_post_send_resp>(answer.response).bad_wr;
+  }
+
+  uint32_t pd_ = 0;
+};
+
+TEST_F(ObjectsTest, KeepsADomainThatIsInUse) {
+  const Answer mr = RegMr(access::kLocalWrite);
+  ASSERT_TRUE(mr.status.ok()) << mr.status;
+  EXPECT_TRUE(absl::IsFailedPrecondition(DeallocPd(pd_)));
+  const auto made = ReadAs<ib_uverbs_reg_mr_resp>(mr.response);
+  EXPECT_EQ(made.lkey, 0x11u);
+  EXPECT_EQ(made.rkey, 0x22u);
+  EXPECT_TRUE(
+      Execute(IB_USER_VERBS_CMD_DEREG_MR, ib_uverbs_dereg_mr{made.mr_handle})
+          .status.ok());
+  EXPECT_TRUE(DeallocPd(pd_).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(DeallocPd(pd_))) << "it is gone";
+}
+
+TEST_F(ObjectsTest, ForgetsARegionOnlyWhenItsMemoryIsAtRest) {
+  const auto made =
+      ReadAs<ib_uverbs_reg_mr_resp>(RegMr(access::kLocalWrite).response);
+  const int calls = memory_->calls;
+  Execute(IB_USER_VERBS_CMD_DEREG_MR, ib_uverbs_dereg_mr{made.mr_handle});
+  EXPECT_EQ(memory_->calls, calls + 1);
+}
+
+TEST_F(ObjectsTest, RefusesRegionsThatBreakTheRules) {
+  EXPECT_FALSE(RegMr(access::kRemoteWrite).status.ok());
+  EXPECT_FALSE(RegMr(access::kRemoteAtomic).status.ok());
+  EXPECT_TRUE(RegMr(access::kRemoteRead).status.ok());
+  EXPECT_TRUE(RegMr(access::kRemoteWrite | access::kLocalWrite).status.ok());
+  EXPECT_TRUE(RegMr(access::kLocalWrite | 1u << 20).status.ok());
+  EXPECT_FALSE(RegMr(access::kLocalWrite | 1u << 6).status.ok());
+  EXPECT_FALSE(RegMr(access::kLocalWrite, 0).status.ok());
+  EXPECT_FALSE(RegMr(access::kLocalWrite, ~uint64_t{0}).status.ok());
+  EXPECT_FALSE(RegMr(0, 4096, FakeMemory::kStart + 1).status.ok());
+}
+
+TEST_F(ObjectsTest, TakesBackWhatCouldNotBeAnswered) {
+  Answer answer = Execute(IB_USER_VERBS_CMD_ALLOC_PD,
+                          Answered<ib_uverbs_alloc_pd>(kPlace), 4);
+  const auto pd = ReadAs<ib_uverbs_alloc_pd_resp>(answer.response).pd_handle;
+  answer.undo();
+  EXPECT_TRUE(absl::IsInvalidArgument(DeallocPd(pd)));
+}
+
+TEST_F(ObjectsTest, KeepsAQueueThatIsInUse) {
+  const uint32_t cq = CreateCq();
+  const uint32_t qp = CreateQp(pd_, cq);
+  EXPECT_TRUE(absl::IsFailedPrecondition(DestroyCq(cq).status));
+  EXPECT_TRUE(absl::IsFailedPrecondition(DeallocPd(pd_)));
+  EXPECT_TRUE(DestroyQp(qp).status.ok());
+  EXPECT_TRUE(DestroyCq(cq).status.ok());
+  EXPECT_TRUE(DeallocPd(pd_).ok());
+}
+
+TEST_F(ObjectsTest, CountsTheEventsThatWereRead) {
+  const int channel = CreateChannel();
+  const uint32_t cq = CreateCq(channel, 0xabc);
+  EventQueue& events = *given_.at(channel);
+  for (int i = 0; i < 3; ++i) provider_.cq->listener.OnCompletion();
+  const auto first = events.Take();
+  EXPECT_EQ(ReadAs<ib_uverbs_comp_event_desc>(first).cq_handle, 0xabcu);
+  provider_.cq->listener.OnEvent(EventType::kCqError);
+  given_.at(10)->Take();
+
+  const auto destroyed =
+      ReadAs<ib_uverbs_destroy_cq_resp>(DestroyCq(cq).response);
+  EXPECT_EQ(destroyed.comp_events_reported, 1u);
+  EXPECT_EQ(destroyed.async_events_reported, 1u);
+  EXPECT_TRUE(events.empty()) << "the others went with the queue";
+}
+
+TEST_F(ObjectsTest, WantsAChannelThatIsOpen) {
+  const int channel = CreateChannel();
+  auto request = Answered<ib_uverbs_create_cq>(kPlace);
+  request.cqe = 1;
+  for (const int other : {channel + 1, 10}) {
+    request.comp_channel = other;
+    EXPECT_FALSE(Execute(IB_USER_VERBS_CMD_CREATE_CQ, request, 8).status.ok());
+  }
+  given_.at(channel)->Close();
+  request.comp_channel = channel;
+  EXPECT_FALSE(Execute(IB_USER_VERBS_CMD_CREATE_CQ, request, 8).status.ok());
+  request.comp_channel = -1;
+  request.comp_vector = 1;
+  EXPECT_FALSE(Execute(IB_USER_VERBS_CMD_CREATE_CQ, request, 8).status.ok());
+}
+
+TEST_F(ObjectsTest, GivesAsManyCompletionsAsThereIsRoomFor) {
+  const uint32_t cq = CreateCq();
+  for (uint64_t id = 1; id <= 3; ++id) {
+    provider_.cq->completions.emplace_back().wr_id = id;
+  }
+  auto request = Answered<ib_uverbs_poll_cq>(kPlace);
+  request.cq_handle = cq;
+  request.ne = 16;
+  const Answer two = Execute(IB_USER_VERBS_CMD_POLL_CQ, request, 8 + 2 * 48);
+  EXPECT_EQ(ReadAs<ib_uverbs_poll_cq_resp>(two.response).count, 2u);
+  EXPECT_EQ(two.response.size(), 8u + 2 * 48);
+  const Answer one = Execute(IB_USER_VERBS_CMD_POLL_CQ, request, 8 + 16 * 48);
+  EXPECT_EQ(ReadAs<ib_uverbs_poll_cq_resp>(one.response).count, 1u);
+  EXPECT_EQ(ReadAs<WorkCompletion>(Bytes(one.response).subspan(8)).wr_id, 3u);
+}
+
+TEST_F(ObjectsTest, SaysWhichRequestWasNotTaken) {
+  const uint32_t qp = CreateQp(pd_, CreateCq());
+  const Answer two = Execute(PostSend(qp, 2));
+  EXPECT_TRUE(two.status.ok());
+  EXPECT_EQ(BadRequest(two), 0u);
+  const Answer more = Execute(PostSend(qp, 1));
+  EXPECT_TRUE(absl::IsResourceExhausted(more.status));
+  EXPECT_EQ(BadRequest(more), 1u);
+}
+
+TEST_F(ObjectsTest, FetchesInlineDataWhenTheyArePosted) {
+  constexpr uint32_t kInline = 1 << 3;
+  const uint32_t qp = CreateQp(pd_, CreateCq());
+  memory_->Put(0, "hello");
+  EXPECT_EQ(BadRequest(Execute(PostSend(qp, 1, kInline))), 0u);
+  memory_->Put(0, "later");
+  ASSERT_EQ(provider_.qp->sent.size(), 1u);
+  const auto& data = *provider_.qp->sent[0].inline_data;
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(data.data()), 5),
+            "hello");
+}
+
+TEST_F(ObjectsTest, RefusesListsThatAreShorterThanTheySay) {
+  const uint32_t qp = CreateQp(pd_, CreateCq());
+  const CommandBytes command = PostSend(qp, 1);
+  // wr_count, sge_count, wqe_size, and num_sge of the request.
+  for (const size_t place : {8 + 12, 8 + 16, 8 + 20, 8 + 32}) {
+    CommandBytes broken = command;
+    broken[place] = std::byte{0xff};
+    EXPECT_FALSE(Execute(broken).status.ok()) << place;
+  }
+  EXPECT_TRUE(provider_.qp->sent.empty());
+}
+
+TEST_F(ObjectsTest, WantsAnAddressForEachDatagram) {
+  const uint32_t qp = CreateQp(pd_, CreateCq(), QpType::kDatagram);
+  const Answer answer = Execute(PostSend(qp, 1));
+  EXPECT_TRUE(absl::IsInvalidArgument(answer.status));
+}
+
+TEST_F(ObjectsTest, KeepsAQueuePairThatIsInAGroup) {
+  const uint32_t qp = CreateQp(pd_, CreateCq(), QpType::kDatagram);
+  ib_uverbs_attach_mcast group{};
+  group.gid[0] = 0xff;
+  group.qp_handle = qp;
+  group.mlid = 0xc001;
+  const auto command = [&](uint32_t number) {
+    return Execute(number, group).status;
+  };
+  EXPECT_FALSE(command(IB_USER_VERBS_CMD_DETACH_MCAST).ok());
+  EXPECT_TRUE(command(IB_USER_VERBS_CMD_ATTACH_MCAST).ok());
+  EXPECT_TRUE(command(IB_USER_VERBS_CMD_ATTACH_MCAST).ok()) << "once is twice";
+  EXPECT_EQ(provider_.qp->groups, 1);
+  EXPECT_TRUE(absl::IsFailedPrecondition(DestroyQp(qp).status));
+  EXPECT_TRUE(command(IB_USER_VERBS_CMD_DETACH_MCAST).ok());
+  EXPECT_TRUE(DestroyQp(qp).status.ok());
+}
+
+TEST_F(ObjectsTest, HandsEveryAttributeOfAModificationOn) {
+  const uint32_t qp = CreateQp(pd_, CreateCq());
+  ib_uverbs_modify_qp request{};
+  request.qp_handle = qp;
+  request.attr_mask = qp_attribute::kState | qp_attribute::kAddress;
+  request.qp_state = 2;
+  request.dest.dlid = 9;
+  request.dest.dgid[15] = 4;
+  request.timeout = 14;
+  EXPECT_TRUE(Execute(IB_USER_VERBS_CMD_MODIFY_QP, request).status.ok());
+  EXPECT_EQ(provider_.qp->attributes.ah_attr.dlid, 9);
+  EXPECT_EQ(provider_.qp->attributes.timeout, 14);
+
+  auto query = Answered<ib_uverbs_query_qp>(kPlace);
+  query.qp_handle = qp;
+  const auto state =
+      Made<ib_uverbs_query_qp_resp>(IB_USER_VERBS_CMD_QUERY_QP, query);
+  EXPECT_EQ(state.qp_state, 2);
+  EXPECT_EQ(state.dest.dlid, 9);
+  EXPECT_EQ(state.dest.dgid[15], 4);
+  EXPECT_EQ(state.timeout, 14);
+
+  request.qp_state = 7;
+  EXPECT_FALSE(Execute(IB_USER_VERBS_CMD_MODIFY_QP, request).status.ok());
+  request.attr_mask = 1u << 21;
+  EXPECT_FALSE(Execute(IB_USER_VERBS_CMD_MODIFY_QP, request).status.ok());
+}
+
+TEST_F(ObjectsTest, SharesAReceiveQueue) {
+  auto request = Answered<ib_uverbs_create_srq>(kPlace);
+  request.pd_handle = pd_;
+  request.max_wr = 4;
+  request.max_sge = 1;
+  const auto srq =
+      Made<ib_uverbs_create_srq_resp>(IB_USER_VERBS_CMD_CREATE_SRQ, request);
+  EXPECT_EQ(srq.max_wr, 4u);
+  const ib_uverbs_modify_srq change{srq.srq_handle, 2, 0, 3};
+  EXPECT_TRUE(Execute(IB_USER_VERBS_CMD_MODIFY_SRQ, change).status.ok());
+  EXPECT_EQ(provider_.srq->attributes.limit, 3u);
+
+  auto qp = Answered<ib_uverbs_create_qp>(kPlace);
+  qp.pd_handle = pd_;
+  qp.send_cq_handle = qp.recv_cq_handle = CreateCq();
+  qp.qp_type = static_cast<uint8_t>(QpType::kReliable);
+  qp.is_srq = 1;
+  qp.srq_handle = srq.srq_handle;
+  const auto made =
+      Made<ib_uverbs_create_qp_resp>(IB_USER_VERBS_CMD_CREATE_QP, qp);
+  auto destroy = Answered<ib_uverbs_destroy_srq>(kPlace);
+  destroy.srq_handle = srq.srq_handle;
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      Execute(IB_USER_VERBS_CMD_DESTROY_SRQ, destroy, 4).status));
+  DestroyQp(made.qp_handle);
+  EXPECT_TRUE(Execute(IB_USER_VERBS_CMD_DESTROY_SRQ, destroy, 4).status.ok());
+}
+
+TEST_F(ObjectsTest, EndsWithEverythingInIt) {
+  const uint32_t cq = CreateCq(CreateChannel());
+  CreateQp(pd_, cq);
+  RegMr(access::kLocalWrite);
+  context_.reset();  // in the right order, or the sanitizer tells
+}
+
+}  // namespace
+}  // namespace ibemu::verbs

@@ -1,0 +1,93 @@
+// Completion channels and completion queues.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "verbs/context.h"
+#include "verbs/responses.h"
+
+namespace ibemu::verbs {
+
+absl::Status Context::CreateCompChannel(Call& call) {
+  auto queue = std::make_shared<EventQueue>(sizeof(ib_uverbs_comp_event_desc));
+  IBEMU_ASSIGN_OR_RETURN(
+      const int fd,
+      client_.GiveDescriptor(Client::Events::kCompletion, call.caller, queue));
+  channels_[fd] = queue;
+  call.response =
+      ToVector(ib_uverbs_create_comp_channel_resp{static_cast<uint32_t>(fd)});
+  return absl::OkStatus();
+}
+
+absl::Status Context::CreateCq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_create_cq>(call.request);
+  if (request.comp_vector >= kCompletionVectors) {
+    return absl::InvalidArgumentError("no such completion vector");
+  }
+  std::shared_ptr<EventQueue> channel;
+  if (request.comp_channel >= 0) {
+    const auto known = channels_.find(request.comp_channel);
+    if (known != channels_.end()) channel = known->second.lock();
+    if (channel == nullptr || channel->closed()) {
+      return absl::InvalidArgumentError("not a completion channel");
+    }
+  }
+  auto object = std::make_unique<CqObject>(async_, request.user_handle,
+                                           std::move(channel));
+  IBEMU_ASSIGN_OR_RETURN(object->cq, provider_.CreateCq(request.cqe, *object));
+  auto response = Blank<ib_uverbs_create_cq_resp>();
+  response.cqe = object->cq->size();
+  response.cq_handle = cqs_.Add(std::move(object));
+  call.response = ToVector(response);
+  call.undo = [this, handle = response.cq_handle] { cqs_.Remove(handle); };
+  return absl::OkStatus();
+}
+
+absl::Status Context::ResizeCq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_resize_cq>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(cqs_, request.cq_handle));
+  IBEMU_RETURN_IF_ERROR(cq->cq->Resize(request.cqe));
+  auto response = Blank<ib_uverbs_resize_cq_resp>();
+  response.cqe = cq->cq->size();
+  call.response = ToVector(response);
+  return absl::OkStatus();
+}
+
+absl::Status Context::DestroyCq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_destroy_cq>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(const CqObject* cq,
+                         FindObject(cqs_, request.cq_handle));
+  if (cq->users != 0) return StillUsed();
+  call.response = ToVector(ib_uverbs_destroy_cq_resp{
+      .comp_events_reported = cq->completions_delivered,
+      .async_events_reported = cq->events.delivered()});
+  cqs_.Remove(request.cq_handle);
+  return absl::OkStatus();
+}
+
+absl::Status Context::PollCq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_poll_cq>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(cqs_, request.cq_handle));
+  auto header = Blank<ib_uverbs_poll_cq_resp>();
+  const size_t room = (call.room - sizeof header) / sizeof(WorkCompletion);
+  std::vector<WorkCompletion> completions(
+      std::min<size_t>({request.ne, room, cq->cq->size()}));
+  header.count = static_cast<uint32_t>(cq->cq->Poll(completions));
+  completions.resize(header.count);
+  call.response = ToVector(header);
+  for (const WorkCompletion& completion : completions) {
+    const Bytes bytes = AsBytes(completion);
+    call.response.insert(call.response.end(), bytes.begin(), bytes.end());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Context::ReqNotifyCq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_req_notify_cq>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(cqs_, request.cq_handle));
+  cq->cq->RequestNotify(request.solicited_only != 0);
+  return absl::OkStatus();
+}
+
+}  // namespace ibemu::verbs

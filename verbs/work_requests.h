@@ -1,0 +1,23 @@
+// Lists of work requests, as POST_* commands carry them.
+#ifndef IBEMU_VERBS_WORK_REQUESTS_H_
+#define IBEMU_VERBS_WORK_REQUESTS_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "verbs/command.h"
+#include "verbs/provider.h"
+
+namespace ibemu::verbs {
+
+// `request` is struct ib_uverbs_post_send, or ib_uverbs_post_recv (that of an
+// SRQ is the same), with requests and pieces behind it.  Addresses and inline
+// data of sends are left to the caller.
+//
+// Errors: InvalidArgument.
+absl::StatusOr<std::vector<SendRequest>> DecodeSends(Bytes request);
+absl::StatusOr<std::vector<ReceiveRequest>> DecodeReceives(Bytes request);
+
+}  // namespace ibemu::verbs
+
+#endif  // IBEMU_VERBS_WORK_REQUESTS_H_
