@@ -121,6 +121,7 @@ bool QueuePair::Begin(const Transport& request) {
   // It will come again, from this packet on.
   if (request.first) message_.reset();
   if (init_.type == verbs::QpType::kReliable) {
+    told_of_gap_ = true;  // what follows is out of sequence for that reason
     Answer(Syndrome::kRnrNak);
   } else {
     DropMessage();

@@ -265,6 +265,7 @@ void QueuePair::OnAnswer(const Transport& answer) {
       return AcknowledgeUpTo(answer.psn);
     case Syndrome::kSequenceError:
       AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
+      if (waits_for_receiver_) return;  // all will be sent again after that
       if (state_ == State::kReadyToSend || state_ == State::kSendQueueDrain) {
         Retransmit();
       }

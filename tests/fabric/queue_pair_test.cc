@@ -144,6 +144,23 @@ TEST_F(QueuePairTest, WaitsForAReceiverThatIsNotReady) {
   EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kRnrRetriesExceeded));
 }
 
+// The second message arrives out of sequence, for want of the first.
+TEST_F(QueuePairTest, TwoMessagesWaitForOneReceiverWithoutHaste) {
+  Connect(QpType::kReliable);
+  const auto& sent = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
+  const uint64_t before = sent;
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  row_.timers.RunPending();
+  EXPECT_EQ(sent - before, 2u);
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  Settle();
+  EXPECT_THAT(a_->PollStatuses(),
+              ElementsAre(wc_status::kSuccess, wc_status::kSuccess));
+  EXPECT_EQ(sent - before, 4u);
+}
+
 TEST_F(QueuePairTest, RefusesWhatKeysAndRightsDoNotAllow) {
   Connect(QpType::kReliable, verbs::access::kLocalWrite);
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 10, *b_, 0).ok());
