@@ -91,7 +91,7 @@ absl::Status HideNode(const std::string& name) {
 }
 
 absl::Status ShowNode(const std::string& name) {
-  const absl::Status shown = Rename(Hidden(name), Node(name));
+  absl::Status shown = Rename(Hidden(name), Node(name));
   TellUdev(NumberOf(name), "add");
   return shown;
 }

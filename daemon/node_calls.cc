@@ -122,6 +122,7 @@ constexpr mode_t AsCharacterDevice(mode_t mode) {
 
 void NodeCalls::Serve() {
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) threads.emplace_back([this] { Loop(); });
   for (std::thread& thread : threads) thread.join();
 }

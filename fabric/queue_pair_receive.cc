@@ -59,7 +59,7 @@ void QueuePair::OnRequest(const Packet& packet) {
     std::optional<verbs::WorkCompletion> completion;
     if (message_->receive) completion = ReceiveCompletion(request);
     message_.reset();
-    FlushBatch(request, std::move(completion));
+    FlushBatch(request, completion);
   } else if (request.ack_request || batch_.size() >= kChunk) {
     FlushBatch(request, std::nullopt);
   }
@@ -169,7 +169,7 @@ void QueuePair::FlushBatch(const Transport& request,
   WriteStep(std::exchange(batch_, {}),
             {.acknowledge = reliable && request.ack_request,
              .psn = request.psn,
-             .completion = std::move(completion),
+             .completion = completion,
              .solicited = request.solicited});
 }
 
