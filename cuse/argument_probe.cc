@@ -16,7 +16,7 @@ void ProbeArgument(WorkerPool& workers, pid_t tid, uint64_t address,
     bool fault = false;  // the worker's, then the loop's
   };
   auto probe = std::make_shared<Probe>(Probe{std::move(argument)});
-  workers.Run(
+  workers.RunBriefly(
       ClientOf(tid),
       [probe, tid, address] {
         const absl::Status written = WriteMemory(tid, address, probe->argument);

@@ -17,6 +17,9 @@ extern "C" {  // glibc 2.36 forgot it
 namespace ibemu::cuse {
 namespace {
 
+// So much is copied before another thread would have begun to.
+constexpr size_t kBriefBytes = size_t{128} << 10;
+
 bool IsAlive(const UniqueFd& process) {
   return process.valid() &&
          pidfd_send_signal(process.get(), 0, nullptr, 0) == 0;
@@ -42,19 +45,25 @@ void ClientMemory::Write(std::vector<verbs::MemoryPiece> pieces, Done done) {
 
 void ClientMemory::Run(Direction direction,
                        std::vector<verbs::MemoryPiece> pieces, Done done) {
+  size_t size = 0;
+  for (const verbs::MemoryPiece& piece : pieces) size += piece.size;
   // The worker's, then the loop's; the job may outlive all of us.
   auto status = std::make_shared<absl::Status>();
-  workers_.Run(
-      process_,
-      [status, direction, process = static_cast<pid_t>(process_),
-       lives = lives_, pieces = std::move(pieces)] {
-        *status = Transfer(direction, process, lives, pieces);
-      },
-      [status, done = std::move(done)](WorkerPool::Outcome outcome) mutable {
-        done(outcome == WorkerPool::Outcome::kDone
-                 ? *status
-                 : absl::DataLossError("its memory does not answer"));
-      });
+  auto job = [status, direction, process = static_cast<pid_t>(process_),
+              lives = lives_, pieces = std::move(pieces)] {
+    *status = Transfer(direction, process, lives, pieces);
+  };
+  auto finish = [status,
+                 done = std::move(done)](WorkerPool::Outcome outcome) mutable {
+    done(outcome == WorkerPool::Outcome::kDone
+             ? *status
+             : absl::DataLossError("its memory does not answer"));
+  };
+  if (size <= kBriefBytes) {
+    workers_.RunBriefly(process_, std::move(job), std::move(finish));
+  } else {
+    workers_.Run(process_, std::move(job), std::move(finish));
+  }
 }
 
 absl::Status ClientMemory::Transfer(

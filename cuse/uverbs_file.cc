@@ -73,7 +73,7 @@ void UverbsFile::OnAnswer(uint64_t number, verbs::Answer answer) {
   if (response->bytes.empty() || address == 0) {
     return OnResponseWritten(number, true);
   }
-  workers_.Run(
+  workers_.RunBriefly(
       ClientOfThread(parked.caller),
       [response, tid = parked.caller, address] {
         response->written = WriteMemory(tid, address, response->bytes).ok();

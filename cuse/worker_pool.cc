@@ -12,18 +12,22 @@ namespace ibemu::cuse {
 class WorkerPool::Ledger
     : public std::enable_shared_from_this<WorkerPool::Ledger> {
  public:
-  Ledger(Timers& timers, std::shared_ptr<Threads> threads, Limits limits)
-      : timers_(&timers), threads_(std::move(threads)), limits_(limits) {}
+  Ledger(Timers& timers, std::shared_ptr<Threads> threads, Limits limits,
+         BriefJobs* brief)
+      : timers_(&timers),
+        threads_(std::move(threads)),
+        limits_(limits),
+        brief_(brief) {}
 
-  void Run(ClientId id, Job job, Finish finish) {
-    const auto known = clients_.find(id);
-    const bool stuck = known != clients_.end() && known->second.stuck;
-    if (stuck || threads_->written_off() >= limits_.stuck_threads) {
+  void Run(ClientId id, bool brief, Job job, Finish finish) {
+    Client& client = clients_[id];
+    if (client.stuck) return Refuse(std::move(finish));
+    if (threads_->written_off() + stuck_briefs_ >= limits_.stuck_threads) {
+      if (client.jobs.empty()) clients_.erase(id);
       return Refuse(std::move(finish));
     }
-    Client& client = clients_[id];
-    client.jobs.push_back({std::move(job), std::move(finish)});
-    if (client.jobs.size() == 1) Start(id);
+    client.jobs.push_back({std::move(job), std::move(finish), brief});
+    if (client.jobs.size() == 1) Start(id, client);
   }
 
   void Close() {
@@ -36,10 +40,13 @@ class WorkerPool::Ledger
   struct Task {
     Job job;
     Finish finish;
+    bool brief;
   };
   struct Client {
     std::deque<Task> jobs;  // the first one runs
-    uint64_t running = 0;
+    bool brief = false;     // it does so on the loop's thread,
+    absl::Time began;       // since then;
+    uint64_t running = 0;   // or on another
     bool seen_running = false;
     bool stuck = false;
     TimerId patience = TimerId::kNone;
@@ -52,13 +59,44 @@ class WorkerPool::Ledger
         });
   }
 
-  void Start(ClientId id) {
-    Client& client = clients_[id];
+  void Start(ClientId id, Client& client) {
+    Task& task = client.jobs.front();
+    client.brief = brief_ != nullptr && task.brief && !IsSlow(id);
+    if (client.brief) {
+      client.began = timers_->Now();
+      return brief_->RunBriefly(
+          {.run = std::move(task.job),
+           .late = [self = shared_from_this(), id] { self->OnLate(id); },
+           .done = [self = shared_from_this(), id] { self->OnDone(id); }});
+    }
     client.running = ++last_job_;
     client.seen_running = false;
     Wait(id, client);
-    threads_->Enqueue(client.running, std::move(client.jobs.front().job),
+    threads_->Enqueue(client.running, std::move(task.job),
                       [self = shared_from_this(), id] { self->OnDone(id); });
+  }
+
+  // True of somebody's next jobs after one that was slow.
+  bool IsSlow(ClientId id) {
+    const auto slow = slow_.find(id);
+    if (slow == slow_.end()) return false;
+    if (--slow->second == 0) slow_.erase(slow);
+    return true;
+  }
+
+  void MarkSlow(ClientId id) {
+    constexpr int kPenalty = 1000;
+    constexpr size_t kMany = 256;
+    if (slow_.size() == kMany) slow_.clear();
+    slow_[id] = kPenalty;
+  }
+
+  void OnLate(ClientId id) {
+    const auto it = clients_.find(id);
+    if (closed_ || it == clients_.end()) return;
+    MarkSlow(id);
+    it->second.seen_running = true;
+    Wait(id, it->second);
   }
 
   void Wait(ClientId id, Client& client) {
@@ -77,7 +115,11 @@ class WorkerPool::Ledger
       client.seen_running = !threads_->IsWaiting(client.running);
       return Wait(id, client);
     }
-    if (!threads_->WriteOff(client.running)) return;  // OnDone is on its way
+    if (client.brief) {
+      ++stuck_briefs_;
+    } else if (!threads_->WriteOff(client.running)) {
+      return;  // OnDone is on its way
+    }
     client.stuck = true;
     for (Task& task : std::exchange(client.jobs, {})) {
       Refuse(std::move(task.finish));
@@ -90,15 +132,18 @@ class WorkerPool::Ledger
     Client& client = it->second;
     timers_->Cancel(client.patience);
     if (client.stuck) {
+      if (client.brief) --stuck_briefs_;
       clients_.erase(it);
       return;
     }
+    constexpr absl::Duration kSlow = absl::Milliseconds(1);
+    if (client.brief && timers_->Now() - client.began > kSlow) MarkSlow(id);
     Finish finish = std::move(client.jobs.front().finish);
     client.jobs.pop_front();
     if (client.jobs.empty()) {
       clients_.erase(it);
     } else {
-      Start(id);
+      Start(id, client);
     }
     finish(Outcome::kDone);
   }
@@ -106,14 +151,18 @@ class WorkerPool::Ledger
   Timers* timers_;
   std::shared_ptr<Threads> threads_;
   Limits limits_;
+  BriefJobs* brief_;
   bool closed_ = false;
   uint64_t last_job_ = 0;
   absl::flat_hash_map<ClientId, Client> clients_;
+  int stuck_briefs_ = 0;
+  absl::flat_hash_map<ClientId, int> slow_;  // and how many jobs are left
 };
 
-WorkerPool::WorkerPool(Timers& timers, Post post, Limits limits)
+WorkerPool::WorkerPool(Timers& timers, Post post, Limits limits,
+                       BriefJobs* brief)
     : threads_(std::make_shared<Threads>(std::move(post), limits.threads)),
-      ledger_(std::make_shared<Ledger>(timers, threads_, limits)),
+      ledger_(std::make_shared<Ledger>(timers, threads_, limits, brief)),
       patience_(limits.patience) {}
 
 WorkerPool::~WorkerPool() {
@@ -122,7 +171,11 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::Run(ClientId client, Job job, Finish finish) {
-  ledger_->Run(client, std::move(job), std::move(finish));
+  ledger_->Run(client, false, std::move(job), std::move(finish));
+}
+
+void WorkerPool::RunBriefly(ClientId client, Job job, Finish finish) {
+  ledger_->Run(client, true, std::move(job), std::move(finish));
 }
 
 Post WorkerPool::ToLoop() const {

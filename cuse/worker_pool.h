@@ -8,6 +8,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
+#include "base/brief_jobs.h"
 #include "base/timers.h"
 
 namespace ibemu::cuse {
@@ -36,8 +37,10 @@ class WorkerPool {
   using Job = absl::AnyInvocable<void()>;            // on a worker
   using Finish = absl::AnyInvocable<void(Outcome)>;  // on the loop thread
 
-  // Threads start with the first jobs.  `timers` must outlive the pool.
-  WorkerPool(Timers& timers, Post post, Limits limits);
+  // Threads start with the first jobs.  `timers` and `brief` must outlive the
+  // pool; without `brief` threads run all jobs.
+  WorkerPool(Timers& timers, Post post, Limits limits,
+             BriefJobs* brief = nullptr);
   WorkerPool(Timers& timers, Post post)
       : WorkerPool(timers, std::move(post), Limits()) {}
 
@@ -51,6 +54,11 @@ class WorkerPool {
   // Runs `job`, then `finish` once, never before Run() returns.  A job may
   // outlive kStuck and the pool, so it must own what it touches.
   void Run(ClientId client, Job job, Finish finish);
+
+  // The same for a job that takes microseconds, unless the client's memory
+  // makes it wait: it needs no other thread then.  A client whose jobs did wait
+  // has the next ones run by threads again.
+  void RunBriefly(ClientId client, Job job, Finish finish);
 
   // From a job: runs `task` on the loop thread while the job goes on.  A copy
   // may be kept; it does nothing once the pool is gone.

@@ -186,9 +186,12 @@ class Attachments::Attachment {
 Attachments::Attachments(Loop& loop, fabric::Fabric& fabric)
     : loop_(loop),
       fabric_(fabric),
-      workers_(loop, [&loop](absl::AnyInvocable<void()> task) {
-        loop.Post(std::move(task));
-      }) {}
+      workers_(
+          loop,
+          [&loop](absl::AnyInvocable<void()> task) {
+            loop.Post(std::move(task));
+          },
+          cuse::WorkerPool::Limits(), &loop) {}
 
 Attachments::~Attachments() = default;
 

@@ -6,14 +6,15 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
+#include "base/brief_jobs.h"
 #include "base/timers.h"
 
 namespace ibemu::daemon {
 
-// Runs handlers one after the other on the calling thread.  Two
-// implementations behave alike: UringLoop, and EpollLoop where io_uring is
-// forbidden.
-class Loop : public Timers {
+// Runs handlers one after the other, on a thread of its own that brief jobs may
+// make another: so handlers keep nothing by thread.  Two implementations behave
+// alike: UringLoop, and EpollLoop where io_uring is forbidden.
+class Loop : public Timers, public BriefJobs {
  public:
   // Calls `ready` whenever `fd` is readable or hung up, until Forget().  Level
   // triggered; `fd` is not owned.
@@ -33,6 +34,7 @@ class Loop : public Timers {
   // make.
   virtual void Post(absl::AnyInvocable<void()> task) = 0;
 
+  // Returns after Stop().
   virtual void Run() = 0;
   virtual void Stop() = 0;
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <mutex>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -19,6 +20,10 @@ namespace {
 // Others wait for so many requests of one eager descriptor at most.
 constexpr int kMostAtOnce = 16;
 
+// Others wait so long for a brief job, twice at most.  It is longer than a
+// thread has to wait for its turn on a busy machine.
+constexpr absl::Duration kPatience = absl::Milliseconds(5);
+
 // The handler of a watcher for whom nobody waits busily.
 absl::AnyInvocable<bool()> Patient(absl::AnyInvocable<void()> ready) {
   return [ready = std::move(ready)]() mutable {
@@ -28,6 +33,50 @@ absl::AnyInvocable<bool()> Patient(absl::AnyInvocable<void()> ready) {
 }
 
 }  // namespace
+
+class LoopCore::Mailbox {
+ public:
+  ~Mailbox() {
+    if (fd_ >= 0) close(fd_);
+  }
+
+  absl::Status Open() {
+    fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return fd_ < 0 ? absl::ErrnoToStatus(errno, "eventfd") : absl::OkStatus();
+  }
+
+  int fd() const { return fd_; }
+
+  void Put(absl::AnyInvocable<void()> task) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    tasks_.push_back(std::move(task));
+    if (tasks_.size() != 1) return;
+    const uint64_t one = 1;
+    // Fails only when the counter is full, and then it is readable anyway.
+    [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);
+  }
+
+  std::vector<absl::AnyInvocable<void()>> Take() {
+    uint64_t count;
+    [[maybe_unused]] const ssize_t got = read(fd_, &count, sizeof count);
+    const std::lock_guard lock(mutex_);
+    return std::exchange(tasks_, {});
+  }
+
+  void Close() {
+    std::vector<absl::AnyInvocable<void()>> dropped;
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    dropped.swap(tasks_);
+  }
+
+ private:
+  int fd_ = -1;
+  std::mutex mutex_;
+  bool closed_ = false;
+  std::vector<absl::AnyInvocable<void()>> tasks_;
+};
 
 struct LoopCore::Watcher {
   uint32_t generation = 0;
@@ -45,16 +94,18 @@ LoopCore::Interest LoopCore::Interest::Unpack(uint64_t packed) {
           .direction = static_cast<Direction>(packed & 1)};
 }
 
-LoopCore::LoopCore() = default;
+LoopCore::LoopCore() : mailbox_(std::make_shared<Mailbox>()) {}
 
-LoopCore::~LoopCore() {
-  if (post_fd_ >= 0) close(post_fd_);
-}
+LoopCore::~LoopCore() { mailbox_->Close(); }
 
 absl::Status LoopCore::Init() {
-  post_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (post_fd_ < 0) return absl::ErrnoToStatus(errno, "eventfd");
-  return Watch(post_fd_, [this] { RunPosted(); });
+  IBEMU_RETURN_IF_ERROR(mailbox_->Open());
+  return Watch(mailbox_->fd(), [this] {
+    for (absl::AnyInvocable<void()>& task : mailbox_->Take()) {
+      task();
+      timers_.RunSoonTasks();
+    }
+  });
 }
 
 // The monotonic clock: a clock that somebody sets must not fire timeouts.
@@ -145,79 +196,113 @@ bool LoopCore::Call(const Interest& interest) {
   return found;
 }
 
-void LoopCore::Dispatch(const Interest& interest) {
+bool LoopCore::Dispatch(const Interest& interest) {
   if (Call(interest)) eager_ = interest;
+  if (!RunBriefJobs()) return false;
   if (Find(interest) != nullptr) Rearm(interest);
+  return true;
 }
 
-void LoopCore::WaitBusily() {
+bool LoopCore::WaitBusily() {
   const Interest interest = std::exchange(eager_, Interest{});
-  if (interest.fd < 0) return;
+  if (interest.fd < 0) return true;
   patience_.OnRequest(Now() - answered_);
   answered_ = Now();
   for (int served = 0; served < kMostAtOnce && patience_.Pays();) {
     const bool found = Call(interest);
+    if (!RunBriefJobs()) return false;
     const absl::Time now = Now();
     if (found) {
       patience_.OnRequest(now - answered_);
       answered_ = now;
       ++served;
     } else if (now - answered_ >= Patience::kSpan) {
-      return patience_.OnVain();
+      patience_.OnVain();
+      return true;
     } else {
       sched_yield();
     }
     if (stopped_ ||
         timers_.NextDeadline().value_or(absl::InfiniteFuture()) <= now) {
-      return;
+      break;
     }
   }
+  return true;
 }
 
 void LoopCore::Post(absl::AnyInvocable<void()> task) {
-  bool first;
-  {
-    const std::lock_guard lock(mutex_);
-    first = posted_.empty();
-    posted_.push_back(std::move(task));
-  }
-  if (!first) return;
-  const uint64_t one = 1;
-  // Fails only when the counter is full, and then it is readable anyway.
-  [[maybe_unused]] const ssize_t written = write(post_fd_, &one, sizeof one);
+  mailbox_->Put(std::move(task));
 }
 
-void LoopCore::RunPosted() {
-  uint64_t count;
-  [[maybe_unused]] const ssize_t got = read(post_fd_, &count, sizeof count);
-  std::vector<absl::AnyInvocable<void()>> tasks;
-  {
-    const std::lock_guard lock(mutex_);
-    tasks.swap(posted_);
-  }
-  for (absl::AnyInvocable<void()>& task : tasks) {
-    task();
+void LoopCore::RunBriefly(BriefJob job) {
+  brief_jobs_.push_back(std::move(job));
+}
+
+// Those that there are: what comes of them waits for its turn.
+bool LoopCore::RunBriefJobs() {
+  for (size_t left = brief_jobs_.size(); left > 0; --left) {
+    BriefJob job = std::move(brief_jobs_.front());
+    brief_jobs_.pop_front();
+    late_ = std::move(job.late);
+    const std::shared_ptr<Mailbox> mailbox = mailbox_;
+    if (!relay_->Try([&job] { job.run(); })) {
+      mailbox->Put(std::move(job.done));
+      return false;
+    }
+    late_ = nullptr;
+    job.done();
     timers_.RunSoonTasks();
   }
+  return true;
 }
 
 void LoopCore::Run() {
   stopped_ = false;
+  LeaveThisThread();
+  relay_ = std::make_unique<Relay>(kPatience);
+  relay_->Run([this] { return Carry(); });
+  MoveToThisThread();
+}
+
+bool LoopCore::Carry() {
+  MoveToThisThread();
+  if (late_ != nullptr) std::exchange(late_, nullptr)();
   std::vector<Interest> ready;
   while (true) {
     timers_.RunDue(Now());
     forgotten_.clear();
-    if (stopped_) return;
+    if (!RunBriefJobs()) return false;
+    if (stopped_) break;
 
     std::optional<absl::Duration> timeout;
     if (const auto next = timers_.NextDeadline()) {
       timeout = std::max(*next - Now(), absl::ZeroDuration());
     }
+    if (!brief_jobs_.empty()) timeout = absl::ZeroDuration();
     ready.clear();
     Wait(timeout, ready);
-    for (const Interest& interest : ready) Dispatch(interest);
-    WaitBusily();
+    for (const Interest& interest : ready) {
+      if (!Dispatch(interest)) return false;
+    }
+    if (!WaitBusily()) return false;
   }
+  LeaveThisThread();
+  return true;
+}
+
+std::vector<LoopCore::Interest> LoopCore::Interests() const {
+  std::vector<Interest> interests;
+  for (size_t fd = 0; fd < watchers_.size(); ++fd) {
+    const Watcher* const watcher = watchers_[fd].get();
+    if (watcher == nullptr) continue;
+    const auto add = [&](Direction direction) {
+      interests.push_back(
+          {static_cast<int>(fd), watcher->generation, direction});
+    };
+    if (watcher->on_readable != nullptr) add(Direction::kRead);
+    if (watcher->on_writable != nullptr) add(Direction::kWrite);
+  }
+  return interests;
 }
 
 void LoopCore::Stop() { stopped_ = true; }

@@ -3,14 +3,15 @@
 #define IBEMU_DAEMON_LOOP_CORE_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "base/timer_queue.h"
 #include "daemon/loop.h"
 #include "daemon/patience.h"
+#include "daemon/relay.h"
 
 namespace ibemu::daemon {
 
@@ -30,6 +31,7 @@ class LoopCore : public Loop {
   absl::Status WatchWritable(int fd, absl::AnyInvocable<void()> ready) override;
   void Forget(int fd) override;
   void Post(absl::AnyInvocable<void()> task) override;
+  void RunBriefly(BriefJob job) override;
   void Run() override;
   void Stop() override;
 
@@ -63,19 +65,30 @@ class LoopCore : public Loop {
   // and appends what is ready.
   virtual void Wait(std::optional<absl::Duration> timeout,
                     std::vector<Interest>& ready) = 0;
+  // Before another thread than the last makes calls of these, and when the last
+  // one knows that it has made its last call.
+  virtual void MoveToThisThread() {}
+  virtual void LeaveThisThread() {}
+  // All that there are; what they wait for is armed.
+  std::vector<Interest> Interests() const;
 
  private:
   // Whether an eager watcher found something; false of all others.
   using Handler = absl::AnyInvocable<bool()>;
   struct Watcher;
+  // What other threads may reach even when the loop has ended.
+  class Mailbox;
 
   absl::Status Add(Direction direction, int fd, Handler handler);
   Watcher* Find(const Interest& interest);
   // What the handler says; false if there is none any more.
   bool Call(const Interest& interest);
-  void Dispatch(const Interest& interest);
-  void WaitBusily();
-  void RunPosted();
+  // These are false when this thread no longer runs the loop: nothing of it may
+  // be touched then.
+  bool Carry();
+  bool Dispatch(const Interest& interest);
+  bool WaitBusily();
+  bool RunBriefJobs();
 
   TimerQueue timers_;
   Patience patience_;
@@ -86,9 +99,11 @@ class LoopCore : public Loop {
   std::vector<std::unique_ptr<Watcher>> watchers_;   // by descriptor
   std::vector<std::unique_ptr<Watcher>> forgotten_;  // may still be running
 
-  int post_fd_ = -1;
-  std::mutex mutex_;
-  std::vector<absl::AnyInvocable<void()>> posted_;  // guarded by mutex_
+  std::shared_ptr<Mailbox> mailbox_;
+
+  std::unique_ptr<Relay> relay_;  // while it runs
+  std::deque<BriefJob> brief_jobs_;
+  absl::AnyInvocable<void()> late_;  // of the job that runs; or null
 };
 
 }  // namespace ibemu::daemon

@@ -2,8 +2,10 @@
 
 #include <liburing.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -31,7 +33,8 @@ int Setup(io_uring& ring) {
 
 }  // namespace
 
-UringLoop::UringLoop(std::unique_ptr<io_uring> ring) : ring_(std::move(ring)) {}
+UringLoop::UringLoop(std::unique_ptr<io_uring> ring)
+    : ring_(std::move(ring)), owner_(gettid()) {}
 
 absl::StatusOr<std::unique_ptr<Loop>> UringLoop::Create() {
   auto ring = std::make_unique<io_uring>();
@@ -45,7 +48,27 @@ absl::StatusOr<std::unique_ptr<Loop>> UringLoop::Create() {
   return loop;
 }
 
-UringLoop::~UringLoop() { io_uring_queue_exit(ring_.get()); }
+UringLoop::~UringLoop() {
+  if (owner_ != 0) io_uring_queue_exit(ring_.get());
+}
+
+// A ring belongs to one thread, and so do the polls that it has submitted: a
+// new one takes their place.  It can be had, as the last one could.
+void UringLoop::MoveToThisThread() {
+  if (owner_ == gettid()) return;
+  if (owner_ != 0) io_uring_queue_exit(ring_.get());
+  if (Setup(*ring_) < 0) std::abort();
+  owner_ = gettid();
+  for (const Interest& interest : Interests()) Rearm(interest);
+}
+
+// A ring that ends with polls in it lets go of their files some time later.
+void UringLoop::LeaveThisThread() {
+  for (const Interest& interest : Interests()) Remove(interest);
+  io_uring_submit_and_get_events(ring_.get());
+  io_uring_queue_exit(ring_.get());
+  owner_ = 0;
+}
 
 io_uring_sqe& UringLoop::NextSqe() {
   io_uring_sqe* sqe = io_uring_get_sqe(ring_.get());
@@ -69,14 +92,15 @@ void UringLoop::Rearm(const Interest& interest) {
   io_uring_sqe_set_data64(&sqe, interest.Pack());
 }
 
+void UringLoop::Remove(const Interest& interest) {
+  io_uring_sqe& sqe = NextSqe();
+  io_uring_prep_poll_remove(&sqe, interest.Pack());
+  io_uring_sqe_set_data64(&sqe, kNobody);
+}
+
 void UringLoop::Disarm(int fd, uint32_t generation, bool reads, bool writes) {
-  const auto remove = [&](Direction direction) {
-    io_uring_sqe& sqe = NextSqe();
-    io_uring_prep_poll_remove(&sqe, Interest{fd, generation, direction}.Pack());
-    io_uring_sqe_set_data64(&sqe, kNobody);
-  };
-  if (reads) remove(Direction::kRead);
-  if (writes) remove(Direction::kWrite);
+  if (reads) Remove({fd, generation, Direction::kRead});
+  if (writes) Remove({fd, generation, Direction::kWrite});
   // At once: the kernel must not look the number up when it means another file,
   // and it must drop its reference, or the peer never learns of a close().
   io_uring_submit_and_get_events(ring_.get());

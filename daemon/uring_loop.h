@@ -16,8 +16,6 @@ namespace ibemu::daemon {
 // Polls are one-shot and armed again after the handler, in the same
 // io_uring_enter() that waits: so they are level triggered at no extra call.
 // (Multishot polls report edges only.)
-//
-// Must be created on the thread that calls Run().
 class UringLoop : public LoopCore {
  public:
   // Errors: what io_uring_setup() says, PermissionDenied in many containers.
@@ -30,13 +28,17 @@ class UringLoop : public LoopCore {
   void Disarm(int fd, uint32_t generation, bool reads, bool writes) override;
   void Wait(std::optional<absl::Duration> timeout,
             std::vector<Interest>& ready) override;
+  void MoveToThisThread() override;
+  void LeaveThisThread() override;
 
  private:
   explicit UringLoop(std::unique_ptr<io_uring> ring);
 
   io_uring_sqe& NextSqe();
+  void Remove(const Interest& interest);
 
   std::unique_ptr<io_uring> ring_;
+  pid_t owner_;  // the thread that may use the ring; 0: there is none
 };
 
 }  // namespace ibemu::daemon

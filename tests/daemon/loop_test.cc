@@ -305,7 +305,9 @@ TEST_P(LoopTest, DescriptorsAreServedWhileTimersAreAlwaysDue) {
 }
 
 TEST_P(LoopTest, AnotherThreadMayPost) {
-  const auto loop_thread = std::this_thread::get_id();
+  std::thread::id loop_thread;
+  loop_->RunAfter(absl::ZeroDuration(),
+                  [&] { loop_thread = std::this_thread::get_id(); });
   int ran = 0;
   std::thread other([&] {
     for (int i = 0; i < 1000; ++i) {
@@ -318,6 +320,84 @@ TEST_P(LoopTest, AnotherThreadMayPost) {
   loop_->Run();
   other.join();
   EXPECT_EQ(ran, 1000);
+}
+
+TEST_P(LoopTest, BriefJobsRunInTheirOrderOnTheThreadOfTheLoop) {
+  std::thread::id loop_thread;
+  loop_->RunAfter(absl::ZeroDuration(), [&] {
+    loop_thread = std::this_thread::get_id();
+    for (const char name : {'a', 'b'}) {
+      loop_->RunBriefly({.run =
+                             [&, name] {
+                               EXPECT_EQ(std::this_thread::get_id(),
+                                         loop_thread);
+                               story_ += name;
+                             },
+                         .late = [&] { story_ += '!'; },
+                         .done =
+                             [&, name] {
+                               story_ += '.';
+                               if (name == 'b') loop_->Stop();
+                             }});
+    }
+    story_ += '-';
+  });
+  loop_->Run();
+  EXPECT_EQ(story_, "-a.b.");
+}
+
+TEST_P(LoopTest, ABriefJobMayAskForAnother) {
+  loop_->RunBriefly({.run = [] {},
+                     .late = [] {},
+                     .done =
+                         [&] {
+                           loop_->RunBriefly({.run = [&] { story_ += 'x'; },
+                                              .late = [] {},
+                                              .done = [&] { loop_->Stop(); }});
+                         }});
+  loop_->Run();
+  EXPECT_EQ(story_, "x");
+}
+
+TEST_P(LoopTest, AJobThatIsHeldUpHoldsUpNobodyElse) {
+  Pair pair, held_up;
+  const auto hear = [&] {
+    story_ += pair.Hear();
+    held_up.Say('x');  // only now the job may end
+  };
+  ASSERT_TRUE(loop_->Watch(pair.fd(), hear).ok());
+  loop_->RunBriefly({.run =
+                         [fd = held_up.fd()] {
+                           char c;
+                           EXPECT_EQ(recv(fd, &c, 1, 0), 1);
+                         },
+                     .late =
+                         [&] {
+                           story_ += 'l';
+                           pair.Say('a');
+                         },
+                     .done =
+                         [&] {
+                           story_ += 'd';
+                           loop_->Stop();
+                         }});
+  loop_->Run();
+  EXPECT_EQ(story_, "lad");
+}
+
+TEST_P(LoopTest, AJobThatIsHeldUpForEverDoesNotKeepTheLoopFromEnding) {
+  auto held_up = std::make_shared<Pair>();
+  loop_->RunBriefly({.run =
+                         [held_up] {
+                           char c;
+                           EXPECT_EQ(recv(held_up->fd(), &c, 1, 0), 1);
+                         },
+                     .late = [&] { loop_->Stop(); },
+                     .done = [&] { story_ += 'd'; }});
+  loop_->Run();
+  loop_ = nullptr;
+  held_up->Say('x');
+  EXPECT_EQ(story_, "");
 }
 
 TEST_P(LoopTest, AsManyDescriptorsAsARingHasEntriesAndMore) {
