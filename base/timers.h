@@ -31,6 +31,10 @@ class Timers {
   // FIFO order: the cheap way to defer.  It can't be cancelled.
   virtual void RunSoon(Task task) = 0;
 
+  // Runs `task` when there is nothing else to do, or soon although there always
+  // is: for what others should go before.  It can't be cancelled.
+  virtual void RunIdle(Task task) = 0;
+
   // Forgets a task.  No effect when it has run or is kNone.
   virtual void Cancel(TimerId id) = 0;
 

@@ -37,6 +37,7 @@ FuseTreeOperations::FuseTreeOperations(Timers& timers, const sysfs::View& view,
       view_(view),
       made_(absl::ToTimespec(timers.Now())),
       nodes_(view),
+      timers_(timers),
       workers_(workers),
       devices_(timers, workers, kDeviceFlags) {}
 
@@ -209,7 +210,7 @@ std::unique_ptr<File> FuseTreeOperations::NewFile(fuse_ino_t id,
       return std::make_unique<IssmFile>(device.host, device.port);
     case DeviceNode::Kind::kUverbs:
       return uverbs_.Open(id, device.host, options_.provider_of(device.slot),
-                          workers_, flags);
+                          timers_, workers_, flags);
     case DeviceNode::Kind::kUmad:
       break;
   }

@@ -56,6 +56,7 @@ class FuseTreeOperations {
   timespec made_;  // the time that every entry shows
   TreeNodes nodes_;
   TextFiles texts_;
+  Timers& timers_;
   WorkerPool& workers_;
   UverbsOpens uverbs_;
   FuseDevices devices_;

@@ -22,9 +22,11 @@ int DescriptorOfWrite(pid_t tid) {
 }  // namespace
 
 UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
-                       verbs::Provider& provider, WorkerPool& workers,
+                       verbs::Provider& provider, Timers& timers,
+                       WorkerPool& workers,
                        std::shared_ptr<UverbsOffers> offers)
     : host_(std::move(host)),
+      timers_(timers),
       workers_(workers),
       offers_(std::move(offers)),
       context_(provider, *this) {}

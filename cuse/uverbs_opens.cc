@@ -9,7 +9,8 @@ namespace ibemu::cuse {
 std::unique_ptr<File> UverbsOpens::Open(uint64_t inode,
                                         std::shared_ptr<mad::Host> host,
                                         verbs::Provider& provider,
-                                        WorkerPool& workers, int flags) {
+                                        Timers& timers, WorkerPool& workers,
+                                        int flags) {
   absl::erase_if(offers_,
                  [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<UverbsOffers>& known = offers_[inode];
@@ -18,8 +19,8 @@ std::unique_ptr<File> UverbsOpens::Open(uint64_t inode,
     return std::make_unique<UverbsEventFile>(std::move(offers));
   }
   if (offers == nullptr) known = offers = std::make_shared<UverbsOffers>();
-  return std::make_unique<UverbsFile>(std::move(host), provider, workers,
-                                      std::move(offers));
+  return std::make_unique<UverbsFile>(std::move(host), provider, timers,
+                                      workers, std::move(offers));
 }
 
 }  // namespace ibemu::cuse

@@ -17,8 +17,8 @@ class UverbsOpens {
   // opens one again, read-only, came through /proc/PID/fd and wants a
   // descriptor of events: see UverbsOffers.
   std::unique_ptr<File> Open(uint64_t inode, std::shared_ptr<mad::Host> host,
-                             verbs::Provider& provider, WorkerPool& workers,
-                             int flags);
+                             verbs::Provider& provider, Timers& timers,
+                             WorkerPool& workers, int flags);
 
  private:
   absl::flat_hash_map<uint64_t, std::weak_ptr<UverbsOffers>> offers_;

@@ -20,6 +20,9 @@ namespace {
 // Others wait for so many requests of one eager descriptor at most.
 constexpr int kMostAtOnce = 16;
 
+// What is to run when nothing else is waits for so many rounds at most.
+constexpr int kMostRounds = 4;
+
 // Others wait so long for a brief job, twice at most.  It is longer than a
 // thread has to wait for its turn on a busy machine.
 constexpr absl::Duration kPatience = absl::Milliseconds(5);
@@ -121,6 +124,8 @@ TimerId LoopCore::RunAt(absl::Time deadline, Task task) {
 
 void LoopCore::RunSoon(Task task) { timers_.AddSoon(std::move(task)); }
 
+void LoopCore::RunIdle(Task task) { idle_.push_back(std::move(task)); }
+
 void LoopCore::Cancel(TimerId id) { timers_.Cancel(id); }
 
 absl::Status LoopCore::Watch(int fd, absl::AnyInvocable<void()> ready) {
@@ -205,7 +210,7 @@ bool LoopCore::Dispatch(const Interest& interest) {
 
 bool LoopCore::WaitBusily() {
   const Interest interest = std::exchange(eager_, Interest{});
-  if (interest.fd < 0) return true;
+  if (interest.fd < 0 || !idle_.empty()) return true;
   patience_.OnRequest(Now() - answered_);
   answered_ = Now();
   for (int served = 0; served < kMostAtOnce && patience_.Pays();) {
@@ -256,6 +261,14 @@ bool LoopCore::RunBriefJobs() {
   return true;
 }
 
+void LoopCore::RunIdleTasks() {
+  rounds_ = 0;
+  for (Task& task : std::exchange(idle_, {})) {
+    task();
+    timers_.RunSoonTasks();
+  }
+}
+
 void LoopCore::Run() {
   stopped_ = false;
   LeaveThisThread();
@@ -278,11 +291,14 @@ bool LoopCore::Carry() {
     if (const auto next = timers_.NextDeadline()) {
       timeout = std::max(*next - Now(), absl::ZeroDuration());
     }
-    if (!brief_jobs_.empty()) timeout = absl::ZeroDuration();
+    if (!brief_jobs_.empty() || !idle_.empty()) timeout = absl::ZeroDuration();
     ready.clear();
     Wait(timeout, ready);
     for (const Interest& interest : ready) {
       if (!Dispatch(interest)) return false;
+    }
+    if (!idle_.empty() && (ready.empty() || ++rounds_ == kMostRounds)) {
+      RunIdleTasks();
     }
     if (!WaitBusily()) return false;
   }

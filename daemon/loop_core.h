@@ -23,6 +23,7 @@ class LoopCore : public Loop {
   absl::Time Now() const override;
   TimerId RunAt(absl::Time deadline, Task task) override;
   void RunSoon(Task task) override;
+  void RunIdle(Task task) override;
   void Cancel(TimerId id) override;
 
   absl::Status Watch(int fd, absl::AnyInvocable<void()> ready) override;
@@ -89,8 +90,11 @@ class LoopCore : public Loop {
   bool Dispatch(const Interest& interest);
   bool WaitBusily();
   bool RunBriefJobs();
+  void RunIdleTasks();
 
   TimerQueue timers_;
+  std::vector<Task> idle_;
+  int rounds_ = 0;  // that idle_ has waited
   Patience patience_;
   Interest eager_;  // whose attempt was the last to find something; or no fd
   absl::Time answered_ = absl::InfinitePast();  // when it had returned

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/timer_queue.h"
 #include "base/timers.h"
@@ -17,10 +18,14 @@ class VirtualTimers : public Timers {
     return queue_.Add(std::max(deadline, now_), std::move(task));
   }
   void RunSoon(Task task) override { queue_.AddSoon(std::move(task)); }
+  void RunIdle(Task task) override { idle_.push_back(std::move(task)); }
   void Cancel(TimerId id) override { queue_.Cancel(id); }
 
   // Runs what is due now, without moving the clock.
-  void RunPending() { queue_.RunDue(now_); }
+  void RunPending() {
+    queue_.RunDue(now_);
+    RunIdleTasks();
+  }
 
   // Moves the clock by `span`, from deadline to deadline.
   void RunFor(absl::Duration span) {
@@ -32,14 +37,25 @@ class VirtualTimers : public Timers {
       queue_.RunDue(now_);
     }
     now_ = end;
+    RunIdleTasks();
   }
 
   // True when no task waits: nothing leaks a timer.
-  bool idle() const { return !queue_.NextDeadline().has_value(); }
+  bool idle() const {
+    return idle_.empty() && !queue_.NextDeadline().has_value();
+  }
 
  private:
+  void RunIdleTasks() {
+    for (Task& task : std::exchange(idle_, {})) {
+      task();
+      queue_.RunSoonTasks();
+    }
+  }
+
   absl::Time now_ = absl::UnixEpoch();
   TimerQueue queue_;
+  std::vector<Task> idle_;
 };
 
 }  // namespace ibemu::testing

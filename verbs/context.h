@@ -53,6 +53,9 @@ class Context final : private DeviceListener {
     virtual absl::StatusOr<int> GiveDescriptor(
         Events events, pid_t caller, std::shared_ptr<EventQueue> queue) = 0;
 
+    // Runs `task` when nobody else wants anything, or soon.
+    virtual void WhenIdle(absl::AnyInvocable<void()> task) = 0;
+
     // Of the process of thread `caller`.
     virtual std::shared_ptr<Memory> MemoryOf(pid_t caller) = 0;
 
@@ -107,6 +110,8 @@ class Context final : private DeviceListener {
   absl::Status ResizeCq(Call& call);
   absl::Status DestroyCq(Call& call);
   absl::Status PollCq(Call& call);
+  absl::Status TakeCompletions(uint32_t handle, size_t most,
+                               std::vector<std::byte>& response);
   absl::Status ReqNotifyCq(Call& call);
 
   absl::Status CreateQp(Call& call);

@@ -66,19 +66,43 @@ absl::Status Context::DestroyCq(Call& call) {
   return absl::OkStatus();
 }
 
+// A client that spins would keep everybody else from what it waits for, where
+// processors are few: so who finds nothing looks again when others had their
+// turn.
 absl::Status Context::PollCq(Call& call) {
   const auto request = ReadAs<ib_uverbs_poll_cq>(call.request);
-  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(cqs_, request.cq_handle));
-  auto header = Blank<ib_uverbs_poll_cq_resp>();
-  const size_t room = (call.room - sizeof header) / sizeof(WorkCompletion);
+  const size_t room =
+      (call.room - sizeof(ib_uverbs_poll_cq_resp)) / sizeof(WorkCompletion);
+  const size_t most = std::min<size_t>(request.ne, room);
+  IBEMU_RETURN_IF_ERROR(
+      TakeCompletions(request.cq_handle, most, call.response));
+  if (most == 0 || call.response.size() > sizeof(ib_uverbs_poll_cq_resp)) {
+    return absl::OkStatus();
+  }
+  client_.WhenIdle([self = self_, handle = request.cq_handle, most,
+                    address = call.address,
+                    done = std::exchange(call.done, nullptr)]() mutable {
+    if (*self == nullptr) return;
+    Answer answer;
+    answer.address = address;
+    answer.status = (*self)->TakeCompletions(handle, most, answer.response);
+    done(std::move(answer));
+  });
+  return absl::OkStatus();
+}
+
+absl::Status Context::TakeCompletions(uint32_t handle, size_t most,
+                                      std::vector<std::byte>& response) {
+  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(cqs_, handle));
   std::vector<WorkCompletion> completions(
-      std::min<size_t>({request.ne, room, cq->cq->size()}));
+      std::min<size_t>(most, cq->cq->size()));
+  auto header = Blank<ib_uverbs_poll_cq_resp>();
   header.count = static_cast<uint32_t>(cq->cq->Poll(completions));
   completions.resize(header.count);
-  call.response = ToVector(header);
+  response = ToVector(header);
   for (const WorkCompletion& completion : completions) {
     const Bytes bytes = AsBytes(completion);
-    call.response.insert(call.response.end(), bytes.begin(), bytes.end());
+    response.insert(response.end(), bytes.begin(), bytes.end());
   }
   return absl::OkStatus();
 }

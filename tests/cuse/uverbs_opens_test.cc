@@ -14,7 +14,7 @@ namespace {
 class UverbsOpensTest : public ::testing::Test {
  protected:
   std::unique_ptr<File> Open(uint64_t inode, int flags) {
-    return opens_.Open(inode, host_, provider_, workers_, flags);
+    return opens_.Open(inode, host_, provider_, timers_, workers_, flags);
   }
   static bool IsEvents(const std::unique_ptr<File>& file) {
     return dynamic_cast<UverbsEventFile*>(file.get()) != nullptr;

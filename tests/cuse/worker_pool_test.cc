@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <latch>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "testing/post_box.h"
 #include "testing/virtual_timers.h"
@@ -153,6 +156,111 @@ TEST_F(WorkerPoolTest, TheEndLeavesStuckJobsBehind) {
   timers_.RunFor(absl::Seconds(10));
   EXPECT_EQ(story_, "");
   EXPECT_TRUE(timers_.idle());
+}
+
+// A loop whose turn comes when the test says so.
+class FakeBriefJobs final : public BriefJobs {
+ public:
+  void RunBriefly(BriefJob job) override { jobs_.push_back(std::move(job)); }
+
+  size_t waiting() const { return jobs_.size(); }
+  BriefJob Take() {
+    BriefJob job = std::move(jobs_.front());
+    jobs_.pop_front();
+    return job;
+  }
+  void RunOne() {
+    BriefJob job = Take();
+    job.run();
+    job.done();
+  }
+
+ private:
+  std::deque<BriefJob> jobs_;
+};
+
+class BriefJobsTest : public WorkerPoolTest {
+ protected:
+  BriefJobsTest() {
+    pool_ = std::make_unique<WorkerPool>(
+        timers_, posts_.Poster(),
+        WorkerPool::Limits{.threads = 1, .stuck_threads = 2}, &loop_);
+  }
+
+  void RunBriefly(ClientId client, const std::string& name) {
+    pool_->RunBriefly(
+        client, [this, name] { story_ += name; }, Note(name));
+  }
+
+  FakeBriefJobs loop_;
+};
+
+TEST_F(BriefJobsTest, RunOnTheLoopOneAfterTheOther) {
+  RunBriefly(kAnna, "a");
+  RunBriefly(kAnna, "b");
+  EXPECT_EQ(loop_.waiting(), 1u);
+  loop_.RunOne();
+  EXPECT_EQ(story_, "aa!");
+  loop_.RunOne();
+  EXPECT_EQ(story_, "aa!bb!");
+}
+
+TEST_F(BriefJobsTest, WaitForTheLongJobBeforeThem) {
+  const Latch latch = RunStuck(kAnna, "long");
+  RunBriefly(kAnna, "a");
+  EXPECT_EQ(loop_.waiting(), 0u);
+  latch->count_down();
+  posts_.WaitAndRun();
+  loop_.RunOne();
+  EXPECT_EQ(story_, "long!aa!");
+}
+
+TEST_F(BriefJobsTest, OneThatIsHeldUpMakesItsClientStuckAndNobodyElse) {
+  RunBriefly(kAnna, "a");
+  FakeBriefJobs::BriefJob held_up = loop_.Take();
+  held_up.late();
+  RunBriefly(kAnna, "b");
+  RunBriefly(kBert, "c");
+  loop_.RunOne();
+  LosePatience();
+  EXPECT_EQ(story_, "cc!a?b?");
+  RunBriefly(kAnna, "d");
+  timers_.RunPending();
+  EXPECT_EQ(story_, "cc!a?b?d?");
+  held_up.done();
+  pool_->RunBriefly(
+      kAnna, [] {}, Note("e"));
+  posts_.WaitAndRun();
+  EXPECT_EQ(story_, "cc!a?b?d?e!");
+}
+
+TEST_F(BriefJobsTest, AreGivenToThreadsWhenTheirClientWasSlow) {
+  RunBriefly(kAnna, "a");
+  timers_.RunFor(absl::Milliseconds(2));
+  loop_.RunOne();
+  pool_->RunBriefly(
+      kAnna, [] {}, Note("b"));
+  EXPECT_EQ(loop_.waiting(), 0u);
+  posts_.WaitAndRun();
+  EXPECT_EQ(story_, "aa!b!");
+}
+
+TEST_F(BriefJobsTest, AreRefusedWhenTooManyAreHeldUp) {
+  std::vector<FakeBriefJobs::BriefJob> held_up;
+  for (const ClientId client : {kAnna, kBert}) {
+    RunBriefly(client, "a");
+    held_up.push_back(loop_.Take());
+    held_up.back().late();
+  }
+  LosePatience();
+  EXPECT_EQ(story_, "a?a?");
+  RunBriefly(ClientId{3}, "c");
+  timers_.RunPending();
+  EXPECT_EQ(story_, "a?a?c?");
+  held_up.front().done();
+  RunBriefly(ClientId{3}, "d");
+  loop_.RunOne();
+  EXPECT_EQ(story_, "a?a?c?dd!");
 }
 
 }  // namespace

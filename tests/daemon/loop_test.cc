@@ -359,6 +359,30 @@ TEST_P(LoopTest, ABriefJobMayAskForAnother) {
   EXPECT_EQ(story_, "x");
 }
 
+TEST_P(LoopTest, IdleTasksWaitForWhatIsReady) {
+  Pair pair;
+  ASSERT_TRUE(loop_->Watch(pair.fd(), [&] { story_ += pair.Hear(); }).ok());
+  loop_->RunAfter(absl::ZeroDuration(), [&] {
+    loop_->RunIdle([&] {
+      story_ += 'i';
+      loop_->Stop();
+    });
+    pair.Say('a');
+  });
+  loop_->Run();
+  EXPECT_EQ(story_, "ai");
+}
+
+TEST_P(LoopTest, IdleTasksRunAlthoughThereIsAlwaysSomethingElse) {
+  Pair pair;
+  pair.Say('a');
+  ASSERT_TRUE(loop_->Watch(pair.fd(), [&] { story_ += 'r'; }).ok());
+  loop_->RunIdle([&] { loop_->Stop(); });
+  loop_->Run();
+  EXPECT_LT(story_.size(), 10u);
+  EXPECT_GT(story_.size(), 1u);
+}
+
 TEST_P(LoopTest, AJobThatIsHeldUpHoldsUpNobodyElse) {
   Pair pair, held_up;
   const auto hear = [&] {

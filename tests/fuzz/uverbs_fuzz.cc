@@ -31,7 +31,8 @@ void Require(bool holds) {
 class Client final : private Context::Client {
  public:
   Client(Timers& timers, Provider& provider)
-      : provider_(provider),
+      : timers_(timers),
+        provider_(provider),
         memory_(std::make_shared<testing::FakeMemory>(timers, 1 << 16)) {
     Reopen();
   }
@@ -89,10 +90,14 @@ class Client final : private Context::Client {
     queues_.push_back(std::move(queue));
     return static_cast<int>(queues_.size());
   }
+  void WhenIdle(absl::AnyInvocable<void()> task) override {
+    timers_.RunIdle(std::move(task));
+  }
   std::shared_ptr<Memory> MemoryOf(pid_t /*caller*/) override {
     return memory_;
   }
 
+  Timers& timers_;
   Provider& provider_;
   std::shared_ptr<testing::FakeMemory> memory_;
   std::vector<std::shared_ptr<EventQueue>> queues_;

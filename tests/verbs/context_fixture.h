@@ -99,6 +99,9 @@ class ContextTest : public ::testing::Test, private Context::Client {
     given_[fd] = std::move(queue);
     return fd;
   }
+  void WhenIdle(absl::AnyInvocable<void()> task) override {
+    timers_.RunIdle(std::move(task));
+  }
   std::shared_ptr<Memory> MemoryOf(pid_t /*caller*/) override {
     return memory_;
   }

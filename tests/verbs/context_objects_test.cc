@@ -169,6 +169,36 @@ TEST_F(ObjectsTest, GivesAsManyCompletionsAsThereIsRoomFor) {
   EXPECT_EQ(ReadAs<WorkCompletion>(Bytes(one.response).subspan(8)).wr_id, 3u);
 }
 
+TEST_F(ObjectsTest, LooksAgainForCompletionsWhenOthersHadTheirTurn) {
+  auto request = Answered<ib_uverbs_poll_cq>(kPlace);
+  request.cq_handle = CreateCq();
+  request.ne = 1;
+  std::optional<Answer> answer;
+  context_->Execute(
+      testing::PlainCommand(IB_USER_VERBS_CMD_POLL_CQ, request, 8 + 48),
+      kThread, [&answer](Answer made) { answer = std::move(made); });
+  EXPECT_FALSE(answer.has_value());
+  provider_.cq->completions.emplace_back().wr_id = 7;
+  timers_.RunPending();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(ReadAs<ib_uverbs_poll_cq_resp>(answer->response).count, 1u);
+  EXPECT_EQ(ReadAs<WorkCompletion>(Bytes(answer->response).subspan(8)).wr_id,
+            7u);
+  EXPECT_EQ(answer->address, kPlace);
+}
+
+TEST_F(ObjectsTest, AnswersToNobodyWhoPollsAndIsGone) {
+  auto request = Answered<ib_uverbs_poll_cq>(kPlace);
+  request.cq_handle = CreateCq();
+  request.ne = 1;
+  context_->Execute(
+      testing::PlainCommand(IB_USER_VERBS_CMD_POLL_CQ, request, 8 + 48),
+      kThread, [](const Answer&) { ADD_FAILURE() << "an answer to nobody"; });
+  context_.reset();
+  timers_.RunPending();
+  EXPECT_TRUE(timers_.idle());
+}
+
 TEST_F(ObjectsTest, SaysWhichRequestWasNotTaken) {
   const uint32_t qp = CreateQp(pd_, CreateCq());
   const Answer two = Execute(PostSend(qp, 2));
