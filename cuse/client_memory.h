@@ -20,6 +20,8 @@ class ClientMemory final : public verbs::Memory {
   // False for good once the process has ended.
   bool Lives() const;
 
+  uint64_t process() const override { return static_cast<uint64_t>(process_); }
+
   void Read(std::vector<verbs::MemoryPiece> pieces, Done done) override;
   void Write(std::vector<verbs::MemoryPiece> pieces, Done done) override;
 

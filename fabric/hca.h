@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/observer_list.h"
 #include "base/timers.h"
+#include "fabric/atomic_unit.h"
 #include "fabric/endpoints.h"
 #include "fabric/memory_region.h"
 #include "fabric/subnet.h"
@@ -63,6 +64,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   // For queue pairs.
   Timers& timers() { return timers_; }
   const KeyTable& keys() const { return keys_; }
+  AtomicUnit& atomics() { return atomics_; }
   uint32_t MtuCodeOf(int port) const;
   // Errors: InvalidArgument.
   absl::Status CheckAddress(const verbs::AddressAttributes& address) const;
@@ -96,6 +98,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   Timers& timers_;
   const NodeId id_;
   KeyTable keys_;
+  AtomicUnit atomics_;
   int pds_ = 0, ahs_ = 0, cqs_ = 0, srqs_ = 0;
   uint32_t last_qpn_ = 1;  // 0 and 1 are the special ones
   absl::flat_hash_map<uint32_t, QueuePair*> qps_;

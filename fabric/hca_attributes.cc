@@ -36,6 +36,7 @@ uint64_t NetworkOrder(mad::Guid guid) {
 
 verbs::DeviceAttributes HcaAttributesOf(const Node& node,
                                         const NodePort& first_port) {
+  constexpr uint32_t kAmongItself = 1;              // IB_ATOMIC_HCA
   constexpr uint64_t kFirmware = 0x0001'000b'0000;  // 1.11.0, as sysfs says
   verbs::DeviceAttributes device{};
   device.fw_ver = kFirmware;
@@ -61,6 +62,7 @@ verbs::DeviceAttributes HcaAttributesOf(const Node& node,
   device.max_qp_rd_atom = 16;
   device.max_res_rd_atom = device.max_qp_rd_atom * device.max_qp;
   device.max_qp_init_rd_atom = 16;
+  device.atomic_cap = kAmongItself;
   device.max_mcast_grp = 16384;
   device.max_mcast_qp_attach = 240;
   device.max_total_mcast_qp_attach =

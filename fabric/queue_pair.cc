@@ -150,6 +150,7 @@ void QueuePair::Apply(const verbs::QpAttributes& attributes) {
   }
   if (Has(attributes, attribute::kSendPsn)) {
     attributes_.sq_psn = send_psn_ = attributes.sq_psn & kPsnMask;
+    acknowledged_psn_ = PsnAfter(send_psn_, kPsnMask);
   }
   retries_left_ = attributes_.retry_cnt;
   rnr_retries_left_ = attributes_.rnr_retry;
@@ -176,11 +177,12 @@ void QueuePair::Reset() {
   in_flight_bytes_ = cursor_ = 0;
   gathering_ = waits_for_receiver_ = false;
   told_of_gap_ = refused_ = established_ = false;
-  reads_ = 0;
+  fetches_ = 0;
   while (receives_.Take()) continue;
   message_.reset();
   batch_ = {};
   steps_.clear();
+  atomic_results_.clear();
 }
 
 void QueuePair::EnterError() {
@@ -191,7 +193,7 @@ void QueuePair::EnterError() {
   in_flight_.clear();
   in_flight_bytes_ = 0;
   gathering_ = waits_for_receiver_ = false;
-  reads_ = 0;
+  fetches_ = 0;
   batch_ = {};
   FlushSends();
   FlushReceives();
@@ -287,6 +289,7 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
   switch (transport.operation) {
     case Transport::Operation::kAcknowledge:
     case Transport::Operation::kReadResponse:
+    case Transport::Operation::kAtomicResponse:
       return OnAnswer(transport);
     default:
       return OnRequest(packet);

@@ -67,8 +67,9 @@ class QueuePair final : public verbs::Qp {
     bool complete = false;  // all packets sent, and acknowledged if reliable
     uint32_t failure = 0;   // its completion, when those before it are complete
 
-    // A read: its answers so far, on their way to memory.
+    // A read or an atomic: its answers so far, on their way to memory.
     size_t received = 0;
+    bool answered = false;
     uint32_t next_psn = 0;
     MemoryTransfer arrived;
     int writes = 0;
@@ -76,12 +77,17 @@ class QueuePair final : public verbs::Qp {
     bool IsRead() const {
       return request.work.opcode == IB_UVERBS_WR_RDMA_READ;
     }
+    bool IsAtomic() const {
+      return request.work.opcode == IB_UVERBS_WR_ATOMIC_CMP_AND_SWP ||
+             request.work.opcode == IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD;
+    }
+    bool Fetches() const { return IsRead() || IsAtomic(); }
   };
   // A packet that may have to be sent again.
   struct InFlight {
     uint32_t psn;
     std::shared_ptr<Transport> transport;
-    Send* read;  // of a read request; else null
+    Send* fetch;  // of a read or an atomic; else null
   };
   // Something of the responder that is finished when memory was reached, and
   // those before it are.
@@ -93,10 +99,16 @@ class QueuePair final : public verbs::Qp {
     std::optional<verbs::WorkCompletion> completion = std::nullopt;
     bool solicited = false;
     std::optional<Syndrome> refusal = std::nullopt;
-    // A read request, and how many bytes of its answer have left.
-    std::shared_ptr<const Transport> read = nullptr;
+    // A read or an atomic, and how many bytes of a read's answer have left.
+    std::shared_ptr<const Transport> fetch = nullptr;
     size_t answered = 0;
-    bool reading = false;
+    bool reaching = false;  // for memory
+    bool repeats = false;   // one that was answered before
+  };
+  // What an atomic found, for a requester that did not hear of it.
+  struct AtomicResult {
+    uint32_t psn;
+    uint64_t original;
   };
   // A message that is coming in.
   struct Message {
@@ -128,17 +140,17 @@ class QueuePair final : public verbs::Qp {
   void Gather(Send& send);
   void EmitChunk(Send& send, const verbs::Buffer& buffer, size_t buffer_start,
                  size_t size);
-  void EmitRead(Send& send);
-  void Emit(std::shared_ptr<Transport> transport, Send* read);
+  void Emit(std::shared_ptr<Transport> transport, Send* fetch);
   void FinishSending(Send& send);
   void OnAnswer(const Transport& answer);
-  void OnReadResponse(const Transport& answer);
   void AcknowledgeUpTo(uint32_t psn);
   void CompleteSends();
   // Sends of an error: the oldest, or one whose turn will come.
   void FailSend(uint32_t status);
   void FailLater(Send& send, uint32_t status);
+  void OnRefusal(uint32_t psn, uint32_t status);
   absl::StatusOr<std::vector<MemoryRange>> RangesOf(const Send& send) const;
+  bool AwaitsPeer(const InFlight& packet) const;
   void Retransmit();
   void ArmRetryTimer();
   void OnRetryTimeout();
@@ -155,10 +167,6 @@ class QueuePair final : public verbs::Qp {
   std::shared_ptr<Step> AddStep(Step step);
   void RunSteps();
   void FailStep(const Step& step);
-  void AnswerRead(const Transport& request);
-  void RepeatRead(const Transport& request);
-  bool ContinueRead(Step& step);
-  void SendReadResponses(Step& step, const verbs::Buffer& buffer);
   bool MayAccess(uint32_t right) const;
   void Answer(Syndrome syndrome);
   void Refuse(Syndrome syndrome);
@@ -170,6 +178,18 @@ class QueuePair final : public verbs::Qp {
   std::optional<verbs::ReceiveRequest> TakeReceiveRequest();
   void PutBackReceive(verbs::ReceiveRequest request);
   verbs::WorkCompletion ReceiveCompletion(const Transport& request) const;
+
+  // queue_pair_fetch.cc
+  void EmitFetch(Send& send);
+  void OnFetched(const Transport& answer);
+  void OnFetchWritten(Send& send, const absl::Status& status);
+  void AnswerFetch(const Transport& request);
+  void RepeatFetch(const Transport& request);
+  bool ContinueFetch(Step& step);
+  bool ContinueRead(Step& step);
+  bool ContinueAtomic(Step& step);
+  void SendReadResponses(Step& step, const verbs::Buffer& buffer);
+  void SendAtomicResponse(uint32_t psn, uint64_t original);
 
   Hca& hca_;
   const uint32_t number_;
@@ -183,8 +203,9 @@ class QueuePair final : public verbs::Qp {
   std::deque<std::unique_ptr<Send>> sends_;
   size_t cursor_ = 0;  // of sends_: what is being sent
   bool gathering_ = false;
-  int reads_ = 0;  // outstanding
+  int fetches_ = 0;  // outstanding
   uint32_t send_psn_ = 0;
+  uint32_t acknowledged_psn_ = 0;  // and all before it
   std::deque<InFlight> in_flight_;
   size_t in_flight_bytes_ = 0;
   int retries_left_ = 0, rnr_retries_left_ = 0;
@@ -199,6 +220,7 @@ class QueuePair final : public verbs::Qp {
   std::optional<Message> message_;
   MemoryTransfer batch_;
   std::deque<std::shared_ptr<Step>> steps_;
+  std::deque<AtomicResult> atomic_results_;  // the latest, oldest first
 
   // Who comes back from memory or a timer: grows with each reset.
   uint64_t life_ = 0;

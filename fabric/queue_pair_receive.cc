@@ -49,9 +49,11 @@ void QueuePair::OnRequest(const Packet& packet) {
     established_ = true;
     listener_.OnEvent(verbs::EventType::kCommunicationEstablished);
   }
-  if (request.operation == Operation::kReadRequest) {
-    if (message_) return Refuse(Syndrome::kInvalidRequest);
-    return AnswerRead(request);
+  if (request.operation == Operation::kReadRequest || request.IsAtomic()) {
+    if (message_ || attributes_.max_dest_rd_atomic == 0) {
+      return Refuse(Syndrome::kInvalidRequest);
+    }
+    return AnswerFetch(request);
   }
   if (!Begin(request) || !Place(request)) return;
   expected_psn_ = PsnAfter(expected_psn_, 1);
@@ -80,8 +82,9 @@ bool QueuePair::InSequence(const Transport& request) {
   }
   if (ahead > 0) {
     if (!std::exchange(told_of_gap_, true)) Answer(Syndrome::kSequenceError);
-  } else if (request.operation == Operation::kReadRequest) {
-    RepeatRead(request);
+  } else if (request.operation == Operation::kReadRequest ||
+             request.IsAtomic()) {
+    RepeatFetch(request);
   } else if (request.ack_request) {
     AddStep({.done = true,
              .acknowledge = true,
@@ -194,7 +197,7 @@ std::shared_ptr<QueuePair::Step> QueuePair::AddStep(Step step) {
 void QueuePair::RunSteps() {
   while (!steps_.empty()) {
     const std::shared_ptr<Step> step = steps_.front();
-    if (step->read != nullptr && !ContinueRead(*step)) return;
+    if (step->fetch != nullptr && !ContinueFetch(*step)) return;
     if (!step->done) return;
     steps_.pop_front();
     if (!step->status.ok()) {
@@ -234,84 +237,6 @@ void QueuePair::FailStep(const Step& step) {
   }
   listener_.OnEvent(verbs::EventType::kQpAccessError);
   EnterError();
-}
-
-void QueuePair::AnswerRead(const Transport& request) {
-  if (!MayAccess(verbs::access::kRemoteRead) ||
-      !hca_.keys()
-           .Find(request.key, init_.pd, request.address, request.length,
-                 verbs::access::kRemoteRead)
-           .ok()) {
-    return Refuse(Syndrome::kAccessError);
-  }
-  const size_t mtu = Mtu();
-  const size_t packets =
-      std::max<size_t>(1, (size_t{request.length} + mtu - 1) / mtu);
-  expected_psn_ = PsnAfter(expected_psn_, static_cast<uint32_t>(packets));
-  RepeatRead(request);
-}
-
-void QueuePair::RepeatRead(const Transport& request) {
-  AddStep({.psn = request.psn, .read = std::make_shared<Transport>(request)});
-  RunSteps();
-}
-
-// The next chunk of an answer.  True when the answer is whole.
-bool QueuePair::ContinueRead(Step& step) {
-  const Transport& request = *step.read;
-  if (step.done) return true;
-  if (step.reading) return false;
-  const size_t size = std::min<size_t>(request.length - step.answered, kChunk);
-  const auto range =
-      hca_.keys().Find(request.key, init_.pd, request.address + step.answered,
-                       size, verbs::access::kRemoteRead);
-  if (!range.ok()) {
-    step.done = true;
-    step.refusal = Syndrome::kAccessError;
-    return true;
-  }
-  auto buffer = std::make_shared<std::vector<std::byte>>(size);
-  if (size == 0) {
-    SendReadResponses(step, buffer);
-    step.done = true;
-    return true;
-  }
-  step.reading = true;
-  MemoryTransfer transfer;
-  transfer.Add({*range}, buffer, 0);
-  transfer.Read(
-      WhileSame([this, front = steps_.front(), buffer](const auto& status) {
-        front->reading = false;
-        if (!status.ok()) {
-          front->done = true;
-          front->status = status;
-        } else {
-          SendReadResponses(*front, buffer);
-          front->done = front->answered == front->read->length;
-        }
-        RunSteps();
-      }));
-  return false;
-}
-
-void QueuePair::SendReadResponses(Step& step, const verbs::Buffer& buffer) {
-  const Transport& request = *step.read;
-  const size_t mtu = Mtu();
-  size_t offset = 0;
-  do {
-    auto packet = std::make_shared<Transport>();
-    packet->operation = Operation::kReadResponse;
-    packet->psn =
-        PsnAfter(request.psn, static_cast<uint32_t>(step.answered / mtu));
-    packet->first = step.answered == 0;
-    packet->message = buffer;
-    packet->offset = offset;
-    packet->size = std::min(mtu, buffer->size() - offset);
-    offset += packet->size;
-    step.answered += packet->size;
-    packet->last = step.answered == request.length;
-    Transmit(std::move(packet));
-  } while (offset < buffer->size());
 }
 
 bool QueuePair::MayAccess(uint32_t right) const {

@@ -25,6 +25,10 @@ Operation OperationOf(uint32_t opcode) {
       return Operation::kWrite;
     case IB_UVERBS_WR_RDMA_READ:
       return Operation::kReadRequest;
+    case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
+      return Operation::kCompareSwap;
+    case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
+      return Operation::kFetchAdd;
     default:
       return Operation::kSend;
   }
@@ -41,6 +45,10 @@ uint32_t CompletionOpcode(uint32_t opcode) {
       return IB_UVERBS_WC_RDMA_WRITE;
     case Operation::kReadRequest:
       return IB_UVERBS_WC_RDMA_READ;
+    case Operation::kCompareSwap:
+      return IB_UVERBS_WC_COMP_SWAP;
+    case Operation::kFetchAdd:
+      return IB_UVERBS_WC_FETCH_ADD;
     default:
       return IB_UVERBS_WC_SEND;
   }
@@ -55,6 +63,8 @@ bool IsOffered(verbs::QpType type, uint32_t opcode) {
     case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
       return type != verbs::QpType::kDatagram;
     case IB_UVERBS_WR_RDMA_READ:
+    case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
+    case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
       return type == verbs::QpType::kReliable;
     default:
       return false;
@@ -114,8 +124,8 @@ void QueuePair::Pump() {
          cursor_ < sends_.size() && in_flight_bytes_ < kMaxInFlight) {
     Send& send = *sends_[cursor_];
     if (send.failure != 0 || (!send.started && !Start(send))) return;
-    if (send.IsRead()) {
-      EmitRead(send);
+    if (send.Fetches()) {
+      EmitFetch(send);
     } else if (send.request.inline_data != nullptr) {
       EmitChunk(send, send.request.inline_data, 0, send.length);
     } else if (send.length == 0) {
@@ -130,11 +140,11 @@ void QueuePair::Pump() {
 bool QueuePair::Start(Send& send) {
   const ib_uverbs_send_wr& work = send.request.work;
   const bool fenced = (work.send_flags & send_flag::kFence) != 0;
-  if (reads_ != 0 &&
-      (fenced || (send.IsRead() && reads_ >= attributes_.max_rd_atomic))) {
+  if (fetches_ != 0 &&
+      (fenced || (send.Fetches() && fetches_ >= attributes_.max_rd_atomic))) {
     return false;
   }
-  if (send.IsRead() && attributes_.max_rd_atomic == 0) {
+  if (send.Fetches() && attributes_.max_rd_atomic == 0) {
     FailLater(send, wc_status::kRemoteInvalidRequest);
     return false;
   }
@@ -150,7 +160,8 @@ bool QueuePair::Start(Send& send) {
   }
   constexpr size_t kLongest = size_t{1} << 31;
   const bool datagram = init_.type == verbs::QpType::kDatagram;
-  if (send.length > (datagram ? Mtu() : kLongest)) {
+  if (send.length > (datagram ? Mtu() : kLongest) ||
+      (send.IsAtomic() && send.length != kAtomicBytes)) {
     FailLater(send, wc_status::kLocalLength);
     return false;
   }
@@ -159,7 +170,7 @@ bool QueuePair::Start(Send& send) {
   send_psn_ = PsnAfter(send_psn_, PacketsFor(send.length, Mtu()));
   send.last_psn = PsnAfter(send_psn_, kPsnMask);  // one less
   send.started = true;
-  if (send.IsRead()) ++reads_;
+  if (send.Fetches()) ++fetches_;
   return true;
 }
 
@@ -167,7 +178,7 @@ bool QueuePair::Start(Send& send) {
 absl::StatusOr<std::vector<MemoryRange>> QueuePair::RangesOf(
     const Send& send) const {
   return hca_.keys().FindAll(send.request.pieces, init_.pd,
-                             send.IsRead() ? verbs::access::kLocalWrite : 0);
+                             send.Fetches() ? verbs::access::kLocalWrite : 0);
 }
 
 void QueuePair::Gather(Send& send) {
@@ -223,23 +234,10 @@ void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer, size_t start,
   if (send.emitted == send.length) FinishSending(send);
 }
 
-void QueuePair::EmitRead(Send& send) {
-  const ib_uverbs_send_wr& work = send.request.work;
-  auto packet = std::make_shared<Transport>();
-  packet->operation = Operation::kReadRequest;
-  packet->first = packet->last = packet->ack_request = true;
-  packet->psn = send.first_psn;
-  packet->address = work.wr.rdma.remote_addr;
-  packet->key = work.wr.rdma.rkey;
-  packet->length = static_cast<uint32_t>(send.length);
-  Emit(std::move(packet), &send);
-  ++cursor_;
-}
-
-void QueuePair::Emit(std::shared_ptr<Transport> transport, Send* read) {
+void QueuePair::Emit(std::shared_ptr<Transport> transport, Send* fetch) {
   if (init_.type == verbs::QpType::kReliable) {
     in_flight_bytes_ += transport->size;
-    in_flight_.push_back({transport->psn, transport, read});
+    in_flight_.push_back({transport->psn, transport, fetch});
     ArmRetryTimer();
   }
   Transmit(std::move(transport));
@@ -257,9 +255,7 @@ void QueuePair::OnAnswer(const Transport& answer) {
   if (in_flight_.empty()) return;
   // Nobody can acknowledge what was not sent.
   if (PsnDistance(answer.psn, PsnAfter(send_psn_, kPsnMask)) > 0) return;
-  if (answer.operation == Operation::kReadResponse) {
-    return OnReadResponse(answer);
-  }
+  if (answer.operation != Operation::kAcknowledge) return OnFetched(answer);
   switch (answer.syndrome) {
     case Syndrome::kAck:
       return AcknowledgeUpTo(answer.psn);
@@ -289,58 +285,33 @@ void QueuePair::OnAnswer(const Transport& answer) {
       return;
     }
     case Syndrome::kInvalidRequest:
-      AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
-      return FailSend(wc_status::kRemoteInvalidRequest);
+      return OnRefusal(answer.psn, wc_status::kRemoteInvalidRequest);
     case Syndrome::kAccessError:
-      AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
-      return FailSend(wc_status::kRemoteAccess);
+      return OnRefusal(answer.psn, wc_status::kRemoteAccess);
     case Syndrome::kOperationError:
-      AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
-      return FailSend(wc_status::kRemoteOperation);
+      return OnRefusal(answer.psn, wc_status::kRemoteOperation);
   }
 }
 
-void QueuePair::OnReadResponse(const Transport& answer) {
-  AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
-  if (in_flight_.empty() || in_flight_.front().read == nullptr) return;
-  Send& send = *in_flight_.front().read;
-  const size_t left = send.length - send.received;
-  // One that was lost: the request goes out again when its time is over.
-  if (answer.psn != send.next_psn || answer.size != std::min(left, Mtu()) ||
-      (left == 0 && send.length != 0)) {
-    return;
+// Reads before it may still be on their way to memory: they come first.
+void QueuePair::OnRefusal(uint32_t psn, uint32_t status) {
+  AcknowledgeUpTo(PsnAfter(psn, kPsnMask));
+  for (const auto& send : sends_) {
+    if (send->started && PsnDistance(psn, send->last_psn) <= 0) {
+      return FailLater(*send, status);
+    }
   }
-  const auto ranges = RangesOf(send);
-  if (!ranges.ok()) return FailSend(wc_status::kLocalProtection);
-  if (answer.size != 0) {
-    send.arrived.Add(PartOf(*ranges, send.received, answer.size),
-                     answer.message, answer.offset);
-  }
-  send.received += answer.size;
-  send.next_psn = PsnAfter(send.next_psn, 1);
-  retries_left_ = attributes_.retry_cnt;
-  timeouts_ = 0;
-  ArmRetryTimer();
-  const bool whole = send.received == send.length;
-  if (send.arrived.size() < kChunk && !whole) return;
-  const auto written = [this, &send](const absl::Status& status) {
-    if (!status.ok()) return FailSend(wc_status::kLocalProtection);
-    if (--send.writes != 0 || send.received != send.length) return;
-    send.complete = true;
-    --reads_;
-    AcknowledgeUpTo(send.last_psn);
-  };
-  ++send.writes;
-  if (send.arrived.empty()) return written(absl::OkStatus());
-  send.arrived.Write(WhileSame(written));
 }
 
 void QueuePair::AcknowledgeUpTo(uint32_t psn) {
+  // What waits for memory is complete later than what was sent after it.
+  if (PsnDistance(psn, acknowledged_psn_) > 0) acknowledged_psn_ = psn;
   bool progress = false;
   while (!in_flight_.empty()) {
     const InFlight& first = in_flight_.front();
-    if (first.read != nullptr ? !first.read->complete
-                              : PsnDistance(psn, first.psn) < 0) {
+    if (first.fetch != nullptr
+            ? !first.fetch->complete
+            : PsnDistance(acknowledged_psn_, first.psn) < 0) {
       break;
     }
     in_flight_bytes_ -= first.transport->size;
@@ -357,7 +328,7 @@ void QueuePair::AcknowledgeUpTo(uint32_t psn) {
       in_flight_.empty() ? send_psn_ : in_flight_.front().psn;
   for (size_t i = 0; i < cursor_; ++i) {
     Send& send = *sends_[i];
-    if (!send.IsRead() && PsnDistance(send.last_psn, oldest) < 0) {
+    if (!send.Fetches() && PsnDistance(send.last_psn, oldest) < 0) {
       send.complete = true;
     }
   }
@@ -412,15 +383,22 @@ void QueuePair::FailSend(uint32_t status) {
   FlushSends();
 }
 
+// Else it waits for memory here.
+bool QueuePair::AwaitsPeer(const InFlight& packet) const {
+  return packet.fetch != nullptr
+             ? !packet.fetch->answered
+             : PsnDistance(packet.psn, acknowledged_psn_) > 0;
+}
+
 void QueuePair::Retransmit() {
   for (const InFlight& packet : in_flight_) {
-    if (packet.read == nullptr) {
+    if (!AwaitsPeer(packet)) continue;
+    if (packet.fetch == nullptr || packet.fetch->IsAtomic()) {
       Transmit(packet.transport);
       continue;
     }
     // From the first answer on that has not come.
-    const Send& send = *packet.read;
-    if (send.received == send.length && send.length != 0) continue;
+    const Send& send = *packet.fetch;
     auto again = std::make_shared<Transport>(*packet.transport);
     again->psn = send.next_psn;
     again->address += send.received;
@@ -432,7 +410,10 @@ void QueuePair::Retransmit() {
 
 void QueuePair::ArmRetryTimer() {
   hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
-  if (in_flight_.empty() || attributes_.timeout == 0) return;
+  const bool waits = std::any_of(
+      in_flight_.begin(), in_flight_.end(),
+      [this](const InFlight& packet) { return AwaitsPeer(packet); });
+  if (!waits || attributes_.timeout == 0) return;
   // IBA vol 1 §9.7.6.1.3.
   const absl::Duration timeout =
       absl::Nanoseconds(4096) * (int64_t{1} << attributes_.timeout);

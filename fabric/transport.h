@@ -28,6 +28,9 @@ struct Transport {
     kWrite,
     kReadRequest,
     kReadResponse,
+    kCompareSwap,
+    kFetchAdd,
+    kAtomicResponse,
     kAcknowledge,
   };
   // AETH, §9.7.5.2.
@@ -50,10 +53,19 @@ struct Transport {
   uint8_t rnr_timer = 0;  // of kRnrNak, §9.7.5.2.8
   uint32_t psn = 0;
   uint32_t immediate = 0;  // as the client wrote it
-  // RETH: of the first kWrite, and of kReadRequest.
+  // RETH: of the first kWrite, and of kReadRequest; all but the length are in
+  // the AtomicETH, too.
   uint64_t address = 0;
   uint32_t key = 0;
   uint32_t length = 0;
+  // AtomicETH; AtomicAckETH.
+  uint64_t compare = 0, swap_or_add = 0;
+  uint64_t original = 0;
+
+  bool IsAtomic() const {
+    return operation == Operation::kCompareSwap ||
+           operation == Operation::kFetchAdd;
+  }
 
   verbs::Buffer message;  // null: no payload
   size_t offset = 0, size = 0;
@@ -62,11 +74,13 @@ struct Transport {
   uint32_t Bytes() const {
     const bool reth = (operation == Operation::kWrite && first) ||
                       operation == Operation::kReadRequest;
+    const bool atomic_response = operation == Operation::kAtomicResponse;
     const bool aeth =
-        operation == Operation::kAcknowledge ||
+        operation == Operation::kAcknowledge || atomic_response ||
         (operation == Operation::kReadResponse && (first || last));
     const bool deth = service == verbs::QpType::kDatagram;
     return 12 + (reth ? 16 : 0) + (aeth ? 4 : 0) + (deth ? 8 : 0) +
+           (IsAtomic() ? 28 : 0) + (atomic_response ? 8 : 0) +
            (has_immediate ? 4 : 0) +
            static_cast<uint32_t>((size + 3) & ~size_t{3});
   }

@@ -3,6 +3,7 @@
 #define IBEMU_TESTING_FAKE_MEMORY_H_
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,7 @@ class FakeMemory : public verbs::Memory {
 
   FakeMemory(Timers& timers, size_t size) : timers_(timers), bytes_(size) {}
 
+  uint64_t process() const override { return reinterpret_cast<uint64_t>(this); }
   void Read(std::vector<verbs::MemoryPiece> pieces, Done done) override {
     Run(false, std::move(pieces), std::move(done));
   }
@@ -31,6 +33,14 @@ class FakeMemory : public verbs::Memory {
     std::transform(text.begin(), text.end(),
                    bytes_.begin() + static_cast<long>(offset),
                    [](char c) { return std::byte(c); });
+  }
+  void PutValue(size_t offset, uint64_t value) {
+    std::memcpy(bytes_.data() + offset, &value, sizeof value);
+  }
+  uint64_t Value(size_t offset) const {
+    uint64_t value = 0;
+    std::memcpy(&value, bytes_.data() + offset, sizeof value);
+    return value;
   }
   std::string Text(size_t offset, size_t size) const {
     std::string text(size, '\0');

@@ -36,6 +36,9 @@ class Memory {
 
   virtual ~Memory() = default;
 
+  // Which process it is: the same number says that it is the same memory.
+  virtual uint64_t process() const = 0;
+
   // From the process into the buffers, or the reverse.
   virtual void Read(std::vector<MemoryPiece> pieces, Done done) = 0;
   virtual void Write(std::vector<MemoryPiece> pieces, Done done) = 0;

@@ -20,6 +20,7 @@ TEST_F(HcaAttributesTest, SaysWhoTheDeviceIsAsSubnetManagementDoes) {
   const verbs::DeviceAttributes device = hca_.QueryDevice();
   EXPECT_EQ(be64toh(device.node_guid), 0x1000u);
   EXPECT_EQ(device.phys_port_cnt, 1);
+  EXPECT_EQ(device.atomic_cap, 1u) << "atomic among its own";
   EXPECT_EQ(device.max_pkeys, kPKeyTableEntries);
   EXPECT_GT(device.max_qp, 10000u);
 }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fabric/wc_status.h"
-#include "tests/fabric/verbs_peer.h"
+#include "tests/fabric/verbs_pair.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -12,36 +12,7 @@ namespace {
 using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
 using verbs::QpState, verbs::QpType;
 
-// Two hosts with one switch between them.
-class QueuePairTest : public ::testing::Test {
- protected:
-  void Connect(QpType type, uint32_t rights = VerbsPeer::kAll) {
-    row_.Configure();
-    a_ = std::make_unique<VerbsPeer>(row_, row_.host_1, type);
-    b_ = std::make_unique<VerbsPeer>(row_, row_.host_2, type, rights);
-    a_->Connect(*b_, 2);
-    b_->Connect(*a_, 1);
-  }
-  void Settle(absl::Duration time = absl::Seconds(10)) {
-    row_.timers.RunFor(time);
-  }
-  void Lose(double chance) {
-    ASSERT_TRUE(row_.fabric
-                    .AddFault(row_.host_1, 1, Fabric::Direction::kTransmit,
-                              {.loss = chance})
-                    .ok());
-  }
-  static std::string Pattern(size_t size) {
-    std::string text(size, ' ');
-    for (size_t i = 0; i < size; ++i) {
-      text[i] = static_cast<char>(i * 7 + i / 251);
-    }
-    return text;
-  }
-
-  RowFabric row_{1};
-  std::unique_ptr<VerbsPeer> a_, b_;
-};
+class QueuePairTest : public VerbsPair {};
 
 TEST_F(QueuePairTest, SendsAMessageOfManyPackets) {
   Connect(QpType::kReliable);

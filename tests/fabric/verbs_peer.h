@@ -19,9 +19,9 @@ using testing::FakeMemory;
 
 class VerbsPeer : public verbs::CqListener {
  public:
-  static constexpr uint32_t kAll = verbs::access::kLocalWrite |
-                                   verbs::access::kRemoteWrite |
-                                   verbs::access::kRemoteRead;
+  static constexpr uint32_t kAll =
+      verbs::access::kLocalWrite | verbs::access::kRemoteWrite |
+      verbs::access::kRemoteRead | verbs::access::kRemoteAtomic;
   static constexpr size_t kSize = size_t{1} << 20;
 
   VerbsPeer(RowFabric& row, NodeId node, verbs::QpType type,
@@ -116,6 +116,18 @@ class VerbsPeer : public verbs::CqListener {
     request.work.wr.rdma.remote_addr = FakeMemory::kStart + there;
     request.work.wr.rdma.rkey = peer.mr->rkey();
     return Post(std::move(request));
+  }
+
+  // At `there` in the peer's memory; what was there comes to `offset`.
+  verbs::SendRequest Atomic(uint32_t opcode, size_t offset,
+                            const VerbsPeer& peer, size_t there,
+                            uint64_t compare_add, uint64_t swap = 0) const {
+    verbs::SendRequest request = Request(opcode, offset, 8);
+    request.work.wr.atomic.remote_addr = FakeMemory::kStart + there;
+    request.work.wr.atomic.rkey = peer.mr->rkey();
+    request.work.wr.atomic.compare_add = compare_add;
+    request.work.wr.atomic.swap = swap;
+    return request;
   }
 
   std::vector<verbs::WorkCompletion> Poll() {

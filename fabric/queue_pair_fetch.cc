@@ -1,0 +1,242 @@
+// Reads and atomics, whose answers carry data: both ends of them (IBA vol 1
+// §9.4.4, §9.4.5 and §9.7.5.1).
+#include <algorithm>
+#include <cstring>
+
+#include "fabric/hca.h"
+#include "fabric/queue_pair.h"
+#include "fabric/wc_status.h"
+
+namespace ibemu::fabric {
+namespace {
+
+constexpr size_t kChunk = size_t{256} << 10;  // as of the requester
+
+using Operation = Transport::Operation;
+
+uint32_t RightFor(const Transport& request) {
+  return request.IsAtomic() ? verbs::access::kRemoteAtomic
+                            : verbs::access::kRemoteRead;
+}
+
+verbs::Buffer BytesOf(uint64_t value) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(sizeof value);
+  std::memcpy(bytes->data(), &value, sizeof value);
+  return bytes;
+}
+
+}  // namespace
+
+void QueuePair::EmitFetch(Send& send) {
+  const ib_uverbs_send_wr& work = send.request.work;
+  auto packet = std::make_shared<Transport>();
+  packet->first = packet->last = packet->ack_request = true;
+  packet->psn = send.first_psn;
+  packet->length = static_cast<uint32_t>(send.length);
+  if (send.IsAtomic()) {
+    const auto& atomic = work.wr.atomic;
+    const bool compares = work.opcode == IB_UVERBS_WR_ATOMIC_CMP_AND_SWP;
+    packet->operation =
+        compares ? Operation::kCompareSwap : Operation::kFetchAdd;
+    packet->address = atomic.remote_addr;
+    packet->key = atomic.rkey;
+    packet->compare = compares ? atomic.compare_add : 0;
+    packet->swap_or_add = compares ? atomic.swap : atomic.compare_add;
+  } else {
+    packet->operation = Operation::kReadRequest;
+    packet->address = work.wr.rdma.remote_addr;
+    packet->key = work.wr.rdma.rkey;
+  }
+  Emit(std::move(packet), &send);
+  ++cursor_;
+}
+
+// Answers come in the order of the requests; those of which memory is not
+// reached yet are complete later.
+void QueuePair::OnFetched(const Transport& answer) {
+  AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
+  const auto first = std::find_if(
+      in_flight_.begin(), in_flight_.end(), [](const InFlight& packet) {
+        return packet.fetch != nullptr && !packet.fetch->answered;
+      });
+  if (first == in_flight_.end()) return;
+  Send& send = *first->fetch;
+  const bool atomic = answer.operation == Operation::kAtomicResponse;
+  const size_t size = atomic ? kAtomicBytes : answer.size;
+  // One before it was lost: the request goes out again when its time is over.
+  if (answer.psn != send.next_psn || atomic != send.IsAtomic() ||
+      size != std::min(send.length - send.received, Mtu())) {
+    return;
+  }
+  const auto ranges = RangesOf(send);
+  if (!ranges.ok()) return FailLater(send, wc_status::kLocalProtection);
+  if (atomic) {
+    send.arrived.Add(*ranges, BytesOf(answer.original), 0);
+  } else if (size != 0) {
+    send.arrived.Add(PartOf(*ranges, send.received, size), answer.message,
+                     answer.offset);
+  }
+  send.received += size;
+  send.answered = send.received == send.length;
+  send.next_psn = PsnAfter(send.next_psn, 1);
+  retries_left_ = attributes_.retry_cnt;
+  timeouts_ = 0;
+  ArmRetryTimer();
+  if (send.arrived.size() < kChunk && !send.answered) return;
+  ++send.writes;
+  if (send.arrived.empty()) return OnFetchWritten(send, absl::OkStatus());
+  send.arrived.Write(WhileSame([this, &send](const absl::Status& status) {
+    OnFetchWritten(send, status);
+  }));
+}
+
+void QueuePair::OnFetchWritten(Send& send, const absl::Status& status) {
+  if (!status.ok()) return FailLater(send, wc_status::kLocalProtection);
+  if (--send.writes != 0 || !send.answered) return;
+  send.complete = true;
+  --fetches_;
+  AcknowledgeUpTo(send.last_psn);
+}
+
+void QueuePair::AnswerFetch(const Transport& request) {
+  if (!MayAccess(RightFor(request)) ||
+      !hca_.keys()
+           .Find(request.key, init_.pd, request.address, request.length,
+                 RightFor(request))
+           .ok()) {
+    return Refuse(Syndrome::kAccessError);
+  }
+  if (request.IsAtomic() && request.address % kAtomicBytes != 0) {
+    return Refuse(Syndrome::kInvalidRequest);
+  }
+  const size_t packets =
+      std::max<size_t>(1, (size_t{request.length} + Mtu() - 1) / Mtu());
+  expected_psn_ = PsnAfter(expected_psn_, static_cast<uint32_t>(packets));
+  AddStep({.psn = request.psn, .fetch = std::make_shared<Transport>(request)});
+  RunSteps();
+}
+
+// A read is done again.  An atomic is not: what it found was kept.
+void QueuePair::RepeatFetch(const Transport& request) {
+  AddStep({.psn = request.psn,
+           .fetch = std::make_shared<Transport>(request),
+           .repeats = true});
+  RunSteps();
+}
+
+// True when the answer is whole.
+bool QueuePair::ContinueFetch(Step& step) {
+  if (step.done) return true;
+  if (step.reaching) return false;
+  return step.fetch->IsAtomic() ? ContinueAtomic(step) : ContinueRead(step);
+}
+
+// The next chunk of an answer.
+bool QueuePair::ContinueRead(Step& step) {
+  const Transport& request = *step.fetch;
+  const size_t size = std::min<size_t>(request.length - step.answered, kChunk);
+  const auto range =
+      hca_.keys().Find(request.key, init_.pd, request.address + step.answered,
+                       size, verbs::access::kRemoteRead);
+  if (!range.ok()) {
+    step.done = true;
+    step.refusal = Syndrome::kAccessError;
+    return true;
+  }
+  auto buffer = std::make_shared<std::vector<std::byte>>(size);
+  if (size == 0) {
+    SendReadResponses(step, buffer);
+    step.done = true;
+    return true;
+  }
+  step.reaching = true;
+  MemoryTransfer transfer;
+  transfer.Add({*range}, buffer, 0);
+  transfer.Read(
+      WhileSame([this, front = steps_.front(), buffer](const auto& status) {
+        front->reaching = false;
+        if (!status.ok()) {
+          front->done = true;
+          front->status = status;
+        } else {
+          SendReadResponses(*front, buffer);
+          front->done = front->answered == front->fetch->length;
+        }
+        RunSteps();
+      }));
+  return false;
+}
+
+bool QueuePair::ContinueAtomic(Step& step) {
+  const Transport& request = *step.fetch;
+  step.done = true;
+  if (step.repeats) {
+    // The latest has the number; who asks for an older one gets no answer.
+    const auto kept = std::find_if(
+        atomic_results_.rbegin(), atomic_results_.rend(),
+        [&](const AtomicResult& result) { return result.psn == step.psn; });
+    if (kept != atomic_results_.rend()) {
+      SendAtomicResponse(kept->psn, kept->original);
+    }
+    return true;
+  }
+  const auto range =
+      hca_.keys().Find(request.key, init_.pd, request.address, kAtomicBytes,
+                       verbs::access::kRemoteAtomic);
+  if (!range.ok()) {
+    step.refusal = Syndrome::kAccessError;
+    return true;
+  }
+  step.done = false;
+  step.reaching = true;
+  hca_.atomics().Run(
+      *range,
+      {.compares = request.operation == Operation::kCompareSwap,
+       .compare = request.compare,
+       .swap_or_add = request.swap_or_add},
+      WhileSame([this, front = steps_.front()](
+                    const absl::StatusOr<uint64_t>& original) {
+        front->done = true;
+        front->status = original.status();
+        if (original.ok()) {
+          atomic_results_.push_back({front->psn, *original});
+          if (atomic_results_.size() > attributes_.max_dest_rd_atomic) {
+            atomic_results_.pop_front();
+          }
+          SendAtomicResponse(front->psn, *original);
+        }
+        RunSteps();
+      }));
+  return false;
+}
+
+void QueuePair::SendReadResponses(Step& step, const verbs::Buffer& buffer) {
+  const Transport& request = *step.fetch;
+  const size_t mtu = Mtu();
+  size_t offset = 0;
+  do {
+    auto packet = std::make_shared<Transport>();
+    packet->operation = Operation::kReadResponse;
+    packet->psn =
+        PsnAfter(request.psn, static_cast<uint32_t>(step.answered / mtu));
+    packet->first = step.answered == 0;
+    packet->message = buffer;
+    packet->offset = offset;
+    packet->size = std::min(mtu, buffer->size() - offset);
+    offset += packet->size;
+    step.answered += packet->size;
+    packet->last = step.answered == request.length;
+    Transmit(std::move(packet));
+  } while (offset < buffer->size());
+}
+
+void QueuePair::SendAtomicResponse(uint32_t psn, uint64_t original) {
+  auto packet = std::make_shared<Transport>();
+  packet->operation = Operation::kAtomicResponse;
+  packet->first = packet->last = true;
+  packet->psn = psn;
+  packet->original = original;
+  Transmit(std::move(packet));
+}
+
+}  // namespace ibemu::fabric
