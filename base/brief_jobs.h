@@ -3,6 +3,7 @@
 #define IBEMU_BASE_BRIEF_JOBS_H_
 
 #include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
 
 namespace ibemu {
 
@@ -17,8 +18,8 @@ class BriefJobs {
     absl::AnyInvocable<void()> run;
     // On the loop, when `run` holds its thread up and another has the loop.
     absl::AnyInvocable<void()> late;
-    // On the loop, when `run` has returned.
-    absl::AnyInvocable<void()> done;
+    // On the loop, when `run` has returned, which took so long.
+    absl::AnyInvocable<void(absl::Duration took)> done;
   };
 
   // Soon, in the order of the calls; never before it returns.

@@ -26,10 +26,9 @@ UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
                        WorkerPool& workers,
                        std::shared_ptr<UverbsOffers> offers)
     : host_(std::move(host)),
-      timers_(timers),
       workers_(workers),
       offers_(std::move(offers)),
-      context_(provider, *this) {}
+      context_(provider, *this, timers) {}
 
 void UverbsFile::Open(bool /*nonblock*/, OpenReply reply) {
   if (host_->removed()) return reply.Fail(Errno::kNoSuchAddress);

@@ -3,7 +3,6 @@
 #define IBEMU_CUSE_UVERBS_FILE_H_
 
 #include <memory>
-#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "cuse/client_memory.h"
@@ -47,16 +46,12 @@ class UverbsFile final : public File, private verbs::Context::Client {
   absl::StatusOr<int> GiveDescriptor(
       Events events, pid_t caller,
       std::shared_ptr<verbs::EventQueue> queue) override;
-  void WhenIdle(absl::AnyInvocable<void()> task) override {
-    timers_.RunIdle(std::move(task));
-  }
   std::shared_ptr<verbs::Memory> MemoryOf(pid_t caller) override;
   ClientId ClientOfThread(pid_t tid);
   void OnAnswer(uint64_t number, verbs::Answer answer);
   void OnResponseWritten(uint64_t number, bool written);
 
   std::shared_ptr<mad::Host> host_;
-  Timers& timers_;
   WorkerPool& workers_;
   EventReader events_{[this] { NotifyEvents(); }};
   const std::shared_ptr<UverbsOffers> offers_;

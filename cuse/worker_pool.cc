@@ -1,5 +1,6 @@
 #include "cuse/worker_pool.h"
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -44,12 +45,17 @@ class WorkerPool::Ledger
   };
   struct Client {
     std::deque<Task> jobs;  // the first one runs
-    bool brief = false;     // it does so on the loop's thread,
-    absl::Time began;       // since then;
-    uint64_t running = 0;   // or on another
+    bool brief = false;     // it does so on the loop's thread
+    uint64_t running = 0;   // otherwise: its number
     bool seen_running = false;
     bool stuck = false;
     TimerId patience = TimerId::kNone;
+  };
+
+  struct Manners {
+    absl::Duration debt;
+    absl::Time noted = absl::InfinitePast();
+    absl::Time slow_until = absl::InfinitePast();
   };
 
   void Refuse(Finish finish) {
@@ -63,11 +69,14 @@ class WorkerPool::Ledger
     Task& task = client.jobs.front();
     client.brief = brief_ != nullptr && task.brief && !IsSlow(id);
     if (client.brief) {
-      client.began = timers_->Now();
       return brief_->RunBriefly(
           {.run = std::move(task.job),
            .late = [self = shared_from_this(), id] { self->OnLate(id); },
-           .done = [self = shared_from_this(), id] { self->OnDone(id); }});
+           .done =
+               [self = shared_from_this(), id](absl::Duration took) {
+                 self->NoteTime(id, took);
+                 self->OnDone(id);
+               }});
     }
     client.running = ++last_job_;
     client.seen_running = false;
@@ -76,25 +85,37 @@ class WorkerPool::Ledger
                       [self = shared_from_this(), id] { self->OnDone(id); });
   }
 
-  // True of somebody's next jobs after one that was slow.
+  // True of somebody who held the loop up.
   bool IsSlow(ClientId id) {
-    const auto slow = slow_.find(id);
-    if (slow == slow_.end()) return false;
-    if (--slow->second == 0) slow_.erase(slow);
-    return true;
+    const auto found = manners_.find(id);
+    return found != manners_.end() && timers_->Now() < found->second.slow_until;
   }
 
-  void MarkSlow(ClientId id) {
-    constexpr int kPenalty = 1000;
+  // Who holds the loop up for more than a hundredth of the time, or at length,
+  // does so no more for a while.
+  void NoteTime(ClientId id, absl::Duration took) {
+    constexpr absl::Duration kUsual = absl::Microseconds(200);
+    constexpr absl::Duration kTooMuch = absl::Milliseconds(10);
+    constexpr absl::Duration kPenalty = absl::Seconds(1);
+    constexpr int kShare = 100;
     constexpr size_t kMany = 256;
-    if (slow_.size() == kMany) slow_.clear();
-    slow_[id] = kPenalty;
+    if (took < kUsual) return;
+    if (manners_.size() == kMany) manners_.clear();
+    Manners& manners = manners_[id];
+    const absl::Time now = timers_->Now();
+    const absl::Duration forgiven = (now - manners.noted) / kShare;
+    manners.debt =
+        std::max(manners.debt - forgiven, absl::ZeroDuration()) + took;
+    manners.noted = now;
+    if (manners.debt < kTooMuch) return;
+    manners.debt = absl::ZeroDuration();
+    manners.slow_until = now + kPenalty;
   }
 
   void OnLate(ClientId id) {
     const auto it = clients_.find(id);
     if (closed_ || it == clients_.end()) return;
-    MarkSlow(id);
+    NoteTime(id, absl::InfiniteDuration());
     it->second.seen_running = true;
     Wait(id, it->second);
   }
@@ -136,8 +157,6 @@ class WorkerPool::Ledger
       clients_.erase(it);
       return;
     }
-    constexpr absl::Duration kSlow = absl::Milliseconds(1);
-    if (client.brief && timers_->Now() - client.began > kSlow) MarkSlow(id);
     Finish finish = std::move(client.jobs.front().finish);
     client.jobs.pop_front();
     if (client.jobs.empty()) {
@@ -156,7 +175,7 @@ class WorkerPool::Ledger
   uint64_t last_job_ = 0;
   absl::flat_hash_map<ClientId, Client> clients_;
   int stuck_briefs_ = 0;
-  absl::flat_hash_map<ClientId, int> slow_;  // and how many jobs are left
+  absl::flat_hash_map<ClientId, Manners> manners_;  // of those who were slow
 };
 
 WorkerPool::WorkerPool(Timers& timers, Post post, Limits limits,

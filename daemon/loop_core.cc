@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,8 +18,12 @@
 namespace ibemu::daemon {
 namespace {
 
-// Others wait for so many requests of one eager descriptor at most.
+// Others wait for so many rounds of eager descriptors at most,
 constexpr int kMostAtOnce = 16;
+// which are so many,
+constexpr size_t kMostEager = 4;
+// and had something to say in one of the last busy waits.
+constexpr int kMostVain = 8;
 
 // What is to run when nothing else is waits for so many rounds at most.
 constexpr int kMostRounds = 4;
@@ -33,6 +38,13 @@ absl::AnyInvocable<bool()> Patient(absl::AnyInvocable<void()> ready) {
     ready();
     return false;
   };
+}
+
+// A clock that somebody sets must not fire timeouts.
+absl::Time MonotonicTime() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return absl::TimeFromTimespec(now);
 }
 
 }  // namespace
@@ -111,12 +123,7 @@ absl::Status LoopCore::Init() {
   });
 }
 
-// The monotonic clock: a clock that somebody sets must not fire timeouts.
-absl::Time LoopCore::Now() const {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return absl::TimeFromTimespec(now);
-}
+absl::Time LoopCore::Now() const { return MonotonicTime(); }
 
 TimerId LoopCore::RunAt(absl::Time deadline, Task task) {
   return timers_.Add(deadline, std::move(task));
@@ -202,25 +209,46 @@ bool LoopCore::Call(const Interest& interest) {
 }
 
 bool LoopCore::Dispatch(const Interest& interest) {
-  if (Call(interest)) eager_ = interest;
+  if (Call(interest)) OnFound(interest);
   if (!RunBriefJobs()) return false;
   if (Find(interest) != nullptr) Rearm(interest);
   return true;
 }
 
+void LoopCore::OnFound(const Interest& interest) {
+  found_ = true;
+  const auto known =
+      std::find_if(eager_.begin(), eager_.end(), [&](const Eager& eager) {
+        return eager.interest.Pack() == interest.Pack();
+      });
+  if (known != eager_.end()) {
+    known->vain = 0;
+  } else if (eager_.size() < kMostEager) {
+    eager_.push_back({interest});
+  }
+}
+
+// Clients often ask in turns, so all who asked lately are waited for.
 bool LoopCore::WaitBusily() {
-  const Interest interest = std::exchange(eager_, Interest{});
-  if (interest.fd < 0 || !idle_.empty()) return true;
+  if (!std::exchange(found_, false)) return true;
+  std::erase_if(eager_, [](Eager& eager) { return ++eager.vain > kMostVain; });
   patience_.OnRequest(Now() - answered_);
   answered_ = Now();
   for (int served = 0; served < kMostAtOnce && patience_.Pays();) {
-    const bool found = Call(interest);
-    if (!RunBriefJobs()) return false;
+    bool found = false;
+    for (Eager& eager : eager_) {
+      if (!Call(eager.interest)) continue;
+      found = true;
+      eager.vain = 0;
+      if (!RunBriefJobs()) return false;
+    }
     const absl::Time now = Now();
     if (found) {
       patience_.OnRequest(now - answered_);
       answered_ = now;
       ++served;
+    } else if (!idle_.empty() && brief_jobs_.empty()) {
+      if (!RunIdleTasks()) return false;
     } else if (now - answered_ >= Patience::kSpan) {
       patience_.OnVain();
       return true;
@@ -250,23 +278,31 @@ bool LoopCore::RunBriefJobs() {
     brief_jobs_.pop_front();
     late_ = std::move(job.late);
     const std::shared_ptr<Mailbox> mailbox = mailbox_;
-    if (!relay_->Try([&job] { job.run(); })) {
-      mailbox->Put(std::move(job.done));
+    absl::Duration took;
+    const auto run = [&job, &took] {
+      const absl::Time began = MonotonicTime();
+      job.run();
+      took = MonotonicTime() - began;
+    };
+    if (!relay_->Try(run)) {
+      mailbox->Put(
+          [done = std::move(job.done), took]() mutable { done(took); });
       return false;
     }
     late_ = nullptr;
-    job.done();
+    job.done(took);
     timers_.RunSoonTasks();
   }
   return true;
 }
 
-void LoopCore::RunIdleTasks() {
+bool LoopCore::RunIdleTasks() {
   rounds_ = 0;
   for (Task& task : std::exchange(idle_, {})) {
     task();
     timers_.RunSoonTasks();
   }
+  return RunBriefJobs();
 }
 
 void LoopCore::Run() {
@@ -279,6 +315,8 @@ void LoopCore::Run() {
 
 bool LoopCore::Carry() {
   MoveToThisThread();
+  // What waits for microseconds means it; the kernel gives it 50 more.
+  prctl(PR_SET_TIMERSLACK, 1000UL);
   if (late_ != nullptr) std::exchange(late_, nullptr)();
   std::vector<Interest> ready;
   while (true) {
@@ -297,10 +335,11 @@ bool LoopCore::Carry() {
     for (const Interest& interest : ready) {
       if (!Dispatch(interest)) return false;
     }
-    if (!idle_.empty() && (ready.empty() || ++rounds_ == kMostRounds)) {
-      RunIdleTasks();
-    }
     if (!WaitBusily()) return false;
+    const bool idle = ready.empty() && brief_jobs_.empty();
+    if (!idle_.empty() && (idle || ++rounds_ == kMostRounds)) {
+      if (!RunIdleTasks()) return false;
+    }
   }
   LeaveThisThread();
   return true;

@@ -77,6 +77,11 @@ class LoopCore : public Loop {
   // Whether an eager watcher found something; false of all others.
   using Handler = absl::AnyInvocable<bool()>;
   struct Watcher;
+  // An eager watcher that found something lately.
+  struct Eager {
+    Interest interest;
+    int vain = 0;  // busy waits since then
+  };
   // What other threads may reach even when the loop has ended.
   class Mailbox;
 
@@ -89,14 +94,16 @@ class LoopCore : public Loop {
   bool Carry();
   bool Dispatch(const Interest& interest);
   bool WaitBusily();
+  void OnFound(const Interest& interest);
   bool RunBriefJobs();
-  void RunIdleTasks();
+  bool RunIdleTasks();
 
   TimerQueue timers_;
   std::vector<Task> idle_;
   int rounds_ = 0;  // that idle_ has waited
   Patience patience_;
-  Interest eager_;  // whose attempt was the last to find something; or no fd
+  std::vector<Eager> eager_;
+  bool found_ = false;  // by an eager watcher, since the last busy wait
   absl::Time answered_ = absl::InfinitePast();  // when it had returned
   bool stopped_ = false;
   uint32_t generation_ = 0;

@@ -42,9 +42,11 @@ void CompletionQueue::Push(const verbs::WorkCompletion& completion,
       solicited || completion.status != 0 ? Wanted::kSolicited : Wanted::kAny;
   const bool notify =
       wanted_ == Wanted::kAny || (wanted_ != Wanted::kNothing && wanted_ == is);
-  if (!notify) return;
-  wanted_ = Wanted::kNothing;
-  listener_.OnCompletion();
+  if (notify) {
+    wanted_ = Wanted::kNothing;
+    listener_.OnCompletion();
+  }
+  listener_.OnArrival();
 }
 
 }  // namespace ibemu::fabric

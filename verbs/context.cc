@@ -100,6 +100,8 @@ const Context::Method* Context::FindMethod(const Command& command) {
 
 Context::~Context() {
   *self_ = nullptr;
+  for (const auto& [number, poll] : polls_) timers_.Cancel(poll.end);
+  polls_.clear();
   if (async_ != nullptr) provider_.RemoveListener(*this);
 }
 

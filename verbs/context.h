@@ -12,6 +12,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/timers.h"
 #include "verbs/command.h"
 #include "verbs/event_queue.h"
 #include "verbs/handle_table.h"
@@ -53,9 +54,6 @@ class Context final : private DeviceListener {
     virtual absl::StatusOr<int> GiveDescriptor(
         Events events, pid_t caller, std::shared_ptr<EventQueue> queue) = 0;
 
-    // Runs `task` when nobody else wants anything, or soon.
-    virtual void WhenIdle(absl::AnyInvocable<void()> task) = 0;
-
     // Of the process of thread `caller`.
     virtual std::shared_ptr<Memory> MemoryOf(pid_t caller) = 0;
 
@@ -63,9 +61,9 @@ class Context final : private DeviceListener {
     ~Client() = default;
   };
 
-  // Both must outlive it.
-  Context(Provider& provider, Client& client)
-      : provider_(provider), client_(client) {}
+  // All must outlive it.
+  Context(Provider& provider, Client& client, Timers& timers)
+      : provider_(provider), client_(client), timers_(timers) {}
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -112,6 +110,8 @@ class Context final : private DeviceListener {
   absl::Status PollCq(Call& call);
   absl::Status TakeCompletions(uint32_t handle, size_t most,
                                std::vector<std::byte>& response);
+  void EndPoll(uint64_t number);
+  void EndPollsSoon();
   absl::Status ReqNotifyCq(Call& call);
 
   absl::Status CreateQp(Call& call);
@@ -137,10 +137,24 @@ class Context final : private DeviceListener {
   // Fetches what the requests carry inline, then posts them.
   void PostInline(Call& call, uint32_t qp, std::vector<SendRequest> requests);
 
+  // Who polled and found nothing.
+  struct Poll {
+    uint32_t cq;
+    size_t most;  // completions
+    uint64_t address;
+    Done done;
+    TimerId end;
+  };
+
   Provider& provider_;
   Client& client_;
+  Timers& timers_;
   std::shared_ptr<EventQueue> async_;  // null before GET_CONTEXT
   absl::flat_hash_map<int, std::weak_ptr<EventQueue>> channels_;
+
+  uint64_t last_poll_ = 0;
+  bool polls_end_soon_ = false;
+  absl::flat_hash_map<uint64_t, Poll> polls_;
 
   // What uses others comes after them: it ends first.
   HandleTable<PdObject> pds_;

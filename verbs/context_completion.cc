@@ -8,6 +8,13 @@
 #include "verbs/responses.h"
 
 namespace ibemu::verbs {
+namespace {
+
+// How long an empty poll waits: a message needs so long to come from a client
+// that runs, and no other write() to the same open file passes this one.
+constexpr absl::Duration kLongestPoll = absl::Microseconds(30);
+
+}  // namespace
 
 absl::Status Context::CreateCompChannel(Call& call) {
   auto queue = std::make_shared<EventQueue>(sizeof(ib_uverbs_comp_event_desc));
@@ -34,7 +41,8 @@ absl::Status Context::CreateCq(Call& call) {
     }
   }
   auto object = std::make_unique<CqObject>(async_, request.user_handle,
-                                           std::move(channel));
+                                           std::move(channel),
+                                           [this] { EndPollsSoon(); });
   IBEMU_ASSIGN_OR_RETURN(object->cq, provider_.CreateCq(request.cqe, *object));
   auto response = Blank<ib_uverbs_create_cq_resp>();
   response.cqe = object->cq->size();
@@ -66,9 +74,9 @@ absl::Status Context::DestroyCq(Call& call) {
   return absl::OkStatus();
 }
 
-// A client that spins would keep everybody else from what it waits for, where
-// processors are few: so who finds nothing looks again when others had their
-// turn.
+// A client that spins takes the processor from whom it waits for, where there
+// are few.  So who finds nothing is answered when something has come, to
+// whichever queue of the context, or a little later.
 absl::Status Context::PollCq(Call& call) {
   const auto request = ReadAs<ib_uverbs_poll_cq>(call.request);
   const size_t room =
@@ -79,16 +87,36 @@ absl::Status Context::PollCq(Call& call) {
   if (most == 0 || call.response.size() > sizeof(ib_uverbs_poll_cq_resp)) {
     return absl::OkStatus();
   }
-  client_.WhenIdle([self = self_, handle = request.cq_handle, most,
-                    address = call.address,
-                    done = std::exchange(call.done, nullptr)]() mutable {
-    if (*self == nullptr) return;
-    Answer answer;
-    answer.address = address;
-    answer.status = (*self)->TakeCompletions(handle, most, answer.response);
-    done(std::move(answer));
-  });
+  const uint64_t number = ++last_poll_;
+  polls_.emplace(number,
+                 Poll{.cq = request.cq_handle,
+                      .most = most,
+                      .address = call.address,
+                      .done = std::exchange(call.done, nullptr),
+                      .end = timers_.RunAfter(
+                          kLongestPoll, [this, number] { EndPoll(number); })});
   return absl::OkStatus();
+}
+
+void Context::EndPoll(uint64_t number) {
+  Poll poll = std::move(polls_.extract(number).mapped());
+  timers_.Cancel(poll.end);
+  Answer answer;
+  answer.address = poll.address;
+  answer.status = TakeCompletions(poll.cq, poll.most, answer.response);
+  poll.done(std::move(answer));
+}
+
+// When there is nothing else to do: more may come of what is being done.
+void Context::EndPollsSoon() {
+  if (polls_.empty() || std::exchange(polls_end_soon_, true)) return;
+  timers_.RunIdle([self = self_] {
+    if (*self == nullptr) return;
+    (*self)->polls_end_soon_ = false;
+    while (!(*self)->polls_.empty()) {
+      (*self)->EndPoll((*self)->polls_.begin()->first);
+    }
+  });
 }
 
 absl::Status Context::TakeCompletions(uint32_t handle, size_t most,

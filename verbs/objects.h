@@ -80,15 +80,18 @@ class EventSource {
 
 struct CqObject final : CqListener {
   CqObject(std::shared_ptr<EventQueue> async, uint64_t user_handle,
-           std::shared_ptr<EventQueue> own_channel)
+           std::shared_ptr<EventQueue> own_channel,
+           absl::AnyInvocable<void()> on_arrival)
       : events(std::move(async), user_handle),
-        channel(std::move(own_channel)) {}
+        channel(std::move(own_channel)),
+        arrival(std::move(on_arrival)) {}
   ~CqObject() {
     cq.reset();
     if (channel != nullptr) channel->Forget(&completions_delivered);
   }
 
   void OnEvent(EventType type) override { events.Push(type); }
+  void OnArrival() override { arrival(); }
   void OnCompletion() override {
     if (channel == nullptr) return;
     const ib_uverbs_comp_event_desc event = {.cq_handle = events.user_handle()};
@@ -97,6 +100,7 @@ struct CqObject final : CqListener {
 
   EventSource events;
   std::shared_ptr<EventQueue> channel;  // or null
+  absl::AnyInvocable<void()> arrival;
   uint32_t completions_delivered = 0;
   int users = 0;
   std::unique_ptr<Cq> cq;

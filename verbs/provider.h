@@ -56,6 +56,8 @@ class ObjectListener {
 
 class CqListener : public ObjectListener {
  public:
+  // There is one more; it may be polled at once.
+  virtual void OnArrival() = 0;
   // What RequestNotify() asked for is there.
   virtual void OnCompletion() = 0;
 

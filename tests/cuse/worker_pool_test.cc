@@ -169,10 +169,10 @@ class FakeBriefJobs final : public BriefJobs {
     jobs_.pop_front();
     return job;
   }
-  void RunOne() {
+  void RunOne(absl::Duration took = absl::Microseconds(1)) {
     BriefJob job = Take();
     job.run();
-    job.done();
+    job.done(took);
   }
 
  private:
@@ -227,7 +227,7 @@ TEST_F(BriefJobsTest, OneThatIsHeldUpMakesItsClientStuckAndNobodyElse) {
   RunBriefly(kAnna, "d");
   timers_.RunPending();
   EXPECT_EQ(story_, "cc!a?b?d?");
-  held_up.done();
+  held_up.done(absl::Seconds(3));
   pool_->RunBriefly(
       kAnna, [] {}, Note("e"));
   posts_.WaitAndRun();
@@ -235,14 +235,32 @@ TEST_F(BriefJobsTest, OneThatIsHeldUpMakesItsClientStuckAndNobodyElse) {
 }
 
 TEST_F(BriefJobsTest, AreGivenToThreadsWhenTheirClientWasSlow) {
-  RunBriefly(kAnna, "a");
-  timers_.RunFor(absl::Milliseconds(2));
-  loop_.RunOne();
+  for (int i = 0; i < 4; ++i) {
+    pool_->RunBriefly(
+        kAnna, [] {}, [](WorkerPool::Outcome) {});
+    loop_.RunOne(absl::Milliseconds(3));
+  }
   pool_->RunBriefly(
-      kAnna, [] {}, Note("b"));
-  EXPECT_EQ(loop_.waiting(), 0u);
+      kAnna, [] {}, Note("a"));
+  RunBriefly(kBert, "b");
+  EXPECT_EQ(loop_.waiting(), 1u);
   posts_.WaitAndRun();
-  EXPECT_EQ(story_, "aa!b!");
+  EXPECT_EQ(story_, "a!");
+  timers_.RunFor(absl::Seconds(2));
+  pool_->RunBriefly(
+      kAnna, [] {}, Note("c"));
+  EXPECT_EQ(loop_.waiting(), 2u);
+}
+
+TEST_F(BriefJobsTest, MayTakeLongNowAndThen) {
+  for (int i = 0; i < 10; ++i) {
+    pool_->RunBriefly(
+        kAnna, [] {}, [](WorkerPool::Outcome) {});
+    loop_.RunOne(absl::Milliseconds(3));
+    timers_.RunFor(absl::Seconds(1));
+  }
+  RunBriefly(kAnna, "a");
+  EXPECT_EQ(loop_.waiting(), 1u);
 }
 
 TEST_F(BriefJobsTest, AreRefusedWhenTooManyAreHeldUp) {
@@ -257,7 +275,7 @@ TEST_F(BriefJobsTest, AreRefusedWhenTooManyAreHeldUp) {
   RunBriefly(ClientId{3}, "c");
   timers_.RunPending();
   EXPECT_EQ(story_, "a?a?c?");
-  held_up.front().done();
+  held_up.front().done(absl::Seconds(3));
   RunBriefly(ClientId{3}, "d");
   loop_.RunOne();
   EXPECT_EQ(story_, "a?a?c?dd!");

@@ -335,7 +335,7 @@ TEST_P(LoopTest, BriefJobsRunInTheirOrderOnTheThreadOfTheLoop) {
                              },
                          .late = [&] { story_ += '!'; },
                          .done =
-                             [&, name] {
+                             [&, name](absl::Duration) {
                                story_ += '.';
                                if (name == 'b') loop_->Stop();
                              }});
@@ -347,14 +347,16 @@ TEST_P(LoopTest, BriefJobsRunInTheirOrderOnTheThreadOfTheLoop) {
 }
 
 TEST_P(LoopTest, ABriefJobMayAskForAnother) {
-  loop_->RunBriefly({.run = [] {},
-                     .late = [] {},
-                     .done =
-                         [&] {
-                           loop_->RunBriefly({.run = [&] { story_ += 'x'; },
-                                              .late = [] {},
-                                              .done = [&] { loop_->Stop(); }});
-                         }});
+  loop_->RunBriefly(
+      {.run = [] {},
+       .late = [] {},
+       .done =
+           [&](absl::Duration) {
+             loop_->RunBriefly(
+                 {.run = [&] { story_ += 'x'; },
+                  .late = [] {},
+                  .done = [&](absl::Duration) { loop_->Stop(); }});
+           }});
   loop_->Run();
   EXPECT_EQ(story_, "x");
 }
@@ -401,7 +403,7 @@ TEST_P(LoopTest, AJobThatIsHeldUpHoldsUpNobodyElse) {
                            pair.Say('a');
                          },
                      .done =
-                         [&] {
+                         [&](absl::Duration) {
                            story_ += 'd';
                            loop_->Stop();
                          }});
@@ -417,7 +419,7 @@ TEST_P(LoopTest, AJobThatIsHeldUpForEverDoesNotKeepTheLoopFromEnding) {
                            EXPECT_EQ(recv(held_up->fd(), &c, 1, 0), 1);
                          },
                      .late = [&] { loop_->Stop(); },
-                     .done = [&] { story_ += 'd'; }});
+                     .done = [&](absl::Duration) { story_ += 'd'; }});
   loop_->Run();
   loop_ = nullptr;
   held_up->Say('x');

@@ -19,10 +19,11 @@ class CompletionQueueTest : public ::testing::Test, private verbs::CqListener {
     return completion.wr_id;
   }
 
-  int notices_ = 0, errors_ = 0;
+  int notices_ = 0, errors_ = 0, arrivals_ = 0;
   CompletionQueue queue_{3, 10, *this};
 
  private:
+  void OnArrival() override { ++arrivals_; }
   void OnCompletion() override { ++notices_; }
   void OnEvent(verbs::EventType type) override {
     EXPECT_EQ(type, verbs::EventType::kCqError);
@@ -43,6 +44,7 @@ TEST_F(CompletionQueueTest, NotifiesOnceForEachRequest) {
   Push(1);
   queue_.RequestNotify(false);
   EXPECT_EQ(notices_, 0) << "what was there does not count";
+  EXPECT_EQ(arrivals_, 1);
   Push(2);
   Push(3);
   EXPECT_EQ(notices_, 1);

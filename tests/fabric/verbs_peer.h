@@ -144,6 +144,7 @@ class VerbsPeer : public verbs::CqListener {
     return verbs::QpState{static_cast<uint8_t>(qp->Query().qp_state)};
   }
 
+  void OnArrival() override { ++arrivals; }
   void OnCompletion() override { ++notices; }
   void OnEvent(verbs::EventType type) override { events.push_back(type); }
 
@@ -153,7 +154,7 @@ class VerbsPeer : public verbs::CqListener {
   std::unique_ptr<verbs::Mr> mr;
   std::unique_ptr<verbs::Cq> cq;
   std::unique_ptr<verbs::Qp> qp;
-  int notices = 0;
+  int notices = 0, arrivals = 0;
   std::vector<verbs::EventType> events;
 
  private:

@@ -38,8 +38,8 @@ class Client final : private Context::Client {
   }
 
   void Reopen() {
-    context_ = std::make_unique<Context>(provider_,
-                                         static_cast<Context::Client&>(*this));
+    context_ = std::make_unique<Context>(
+        provider_, static_cast<Context::Client&>(*this), timers_);
     queues_.clear();
     Write(testing::PlainCommand(
         IB_USER_VERBS_CMD_GET_CONTEXT,
@@ -89,9 +89,6 @@ class Client final : private Context::Client {
       std::shared_ptr<EventQueue> queue) override {
     queues_.push_back(std::move(queue));
     return static_cast<int>(queues_.size());
-  }
-  void WhenIdle(absl::AnyInvocable<void()> task) override {
-    timers_.RunIdle(std::move(task));
   }
   std::shared_ptr<Memory> MemoryOf(pid_t /*caller*/) override {
     return memory_;

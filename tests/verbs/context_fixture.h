@@ -26,7 +26,7 @@ class ContextTest : public ::testing::Test, private Context::Client {
     std::optional<Answer> answer;
     context_->Execute(command, kThread,
                       [&answer](Answer made) { answer = std::move(made); });
-    timers_.RunPending();
+    timers_.RunFor(absl::Milliseconds(1));
     EXPECT_TRUE(answer.has_value());
     return answer ? *std::move(answer) : Answer();
   }
@@ -87,7 +87,7 @@ class ContextTest : public ::testing::Test, private Context::Client {
   std::map<int, std::shared_ptr<EventQueue>> given_;  // by descriptor
   bool gives_ = true;
   std::unique_ptr<Context> context_ = std::make_unique<Context>(
-      provider_, static_cast<Context::Client&>(*this));
+      provider_, static_cast<Context::Client&>(*this), timers_);
 
  private:
   absl::StatusOr<int> GiveDescriptor(
@@ -98,9 +98,6 @@ class ContextTest : public ::testing::Test, private Context::Client {
     const int fd = 10 + static_cast<int>(given_.size());
     given_[fd] = std::move(queue);
     return fd;
-  }
-  void WhenIdle(absl::AnyInvocable<void()> task) override {
-    timers_.RunIdle(std::move(task));
   }
   std::shared_ptr<Memory> MemoryOf(pid_t /*caller*/) override {
     return memory_;

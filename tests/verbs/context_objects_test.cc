@@ -169,33 +169,72 @@ TEST_F(ObjectsTest, GivesAsManyCompletionsAsThereIsRoomFor) {
   EXPECT_EQ(ReadAs<WorkCompletion>(Bytes(one.response).subspan(8)).wr_id, 3u);
 }
 
-TEST_F(ObjectsTest, LooksAgainForCompletionsWhenOthersHadTheirTurn) {
-  auto request = Answered<ib_uverbs_poll_cq>(kPlace);
-  request.cq_handle = CreateCq();
-  request.ne = 1;
-  std::optional<Answer> answer;
-  context_->Execute(
-      testing::PlainCommand(IB_USER_VERBS_CMD_POLL_CQ, request, 8 + 48),
-      kThread, [&answer](Answer made) { answer = std::move(made); });
-  EXPECT_FALSE(answer.has_value());
+class EmptyPollTest : public ObjectsTest {
+ protected:
+  // Polls `cq`; what is answered comes to answer_.
+  void Poll(uint32_t cq) {
+    auto request = Answered<ib_uverbs_poll_cq>(kPlace);
+    request.cq_handle = cq;
+    request.ne = 1;
+    context_->Execute(
+        testing::PlainCommand(IB_USER_VERBS_CMD_POLL_CQ, request, 8 + 48),
+        kThread, [this](Answer made) { answer_ = std::move(made); });
+  }
+  uint32_t count() const {
+    return ReadAs<ib_uverbs_poll_cq_resp>(answer_->response).count;
+  }
+
+  std::optional<Answer> answer_;
+};
+
+TEST_F(EmptyPollTest, IsAnsweredWhenACompletionComes) {
+  Poll(CreateCq());
+  EXPECT_FALSE(answer_.has_value());
   provider_.cq->completions.emplace_back().wr_id = 7;
+  provider_.cq->listener.OnArrival();
   timers_.RunPending();
-  ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(ReadAs<ib_uverbs_poll_cq_resp>(answer->response).count, 1u);
-  EXPECT_EQ(ReadAs<WorkCompletion>(Bytes(answer->response).subspan(8)).wr_id,
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_EQ(count(), 1u);
+  EXPECT_EQ(ReadAs<WorkCompletion>(Bytes(answer_->response).subspan(8)).wr_id,
             7u);
-  EXPECT_EQ(answer->address, kPlace);
+  EXPECT_EQ(answer_->address, kPlace);
+  EXPECT_TRUE(timers_.idle());
 }
 
-TEST_F(ObjectsTest, AnswersToNobodyWhoPollsAndIsGone) {
-  auto request = Answered<ib_uverbs_poll_cq>(kPlace);
-  request.cq_handle = CreateCq();
-  request.ne = 1;
-  context_->Execute(
-      testing::PlainCommand(IB_USER_VERBS_CMD_POLL_CQ, request, 8 + 48),
-      kThread, [](const Answer&) { ADD_FAILURE() << "an answer to nobody"; });
-  context_.reset();
+TEST_F(EmptyPollTest, IsAnsweredWhenSomethingComesToAnotherQueue) {
+  const uint32_t polled = CreateCq();
+  CreateCq();
+  Poll(polled);
+  provider_.cq->listener.OnArrival();
   timers_.RunPending();
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(EmptyPollTest, DoesNotWaitForLong) {
+  Poll(CreateCq());
+  timers_.RunFor(absl::Microseconds(29));
+  EXPECT_FALSE(answer_.has_value());
+  timers_.RunFor(absl::Microseconds(1));
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(EmptyPollTest, OfAQueueThatAnotherThreadDestroysFails) {
+  const uint32_t cq = CreateCq();
+  Poll(cq);
+  auto request = Answered<ib_uverbs_destroy_cq>(kPlace);
+  request.cq_handle = cq;
+  EXPECT_TRUE(Execute(IB_USER_VERBS_CMD_DESTROY_CQ, request, 8).status.ok());
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_TRUE(absl::IsInvalidArgument(answer_->status));
+}
+
+TEST_F(EmptyPollTest, IsForgottenWithItsContext) {
+  Poll(CreateCq());
+  context_.reset();
+  timers_.RunFor(absl::Milliseconds(1));
+  EXPECT_FALSE(answer_.has_value());
   EXPECT_TRUE(timers_.idle());
 }
 
