@@ -18,7 +18,7 @@ namespace ibemu::cuse {
 namespace {
 
 // So much is copied before another thread would have begun to.
-constexpr size_t kBriefBytes = size_t{128} << 10;
+constexpr size_t kBriefBytes = size_t{256} << 10;
 
 bool IsAlive(const UniqueFd& process) {
   return process.valid() &&
