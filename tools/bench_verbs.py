@@ -1,0 +1,132 @@
+"""Verbs: what one copy between processes and one FUSE write() cost here, what
+perftest reaches over ibemu, and TCP of UCX and libfabric beside it."""
+
+import random
+import re
+import subprocess
+import time
+
+from bench_lab import BUILD, RUNS, Ibemu, figure, head, report
+
+SIZES = (65536, 1 << 20)
+
+
+def perftest(lab, program, *options):
+    """The columns of the last line that it prints."""
+    port = random.randrange(20000, 60000)
+    command = [program, "-F", "-p", port, *options]
+    server = subprocess.Popen(lab.command("node-1", None, *command),
+                              stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    for _ in range(100):
+        client = subprocess.run(
+            lab.command("node-2", None, *command, "localhost"), text=True,
+            capture_output=True, check=False)
+        if "Couldn't connect" not in client.stderr + client.stdout:
+            break
+        time.sleep(0.1)
+    server.wait()
+    rows = re.findall(r"^ *\d+ +\d+ .*$", client.stdout, re.M)
+    if not rows:
+        raise SystemExit(f"{program}: {client.stdout}{client.stderr}")
+    return [float(column) for column in rows[-1].split()]
+
+
+def best(measure):
+    return max(measure() for _ in range(RUNS))
+
+
+def process_vm():
+    """MB/s by name and size."""
+    output = subprocess.run([BUILD / "bench/process_vm"], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout
+    return {(name, int(size)): float(rate) for name, size, rate in
+            (line.split() for line in output.splitlines())}
+
+
+def fuse_write(scratch):
+    """Microseconds of a write() of 100 bytes to a server that does nothing."""
+    mount = scratch / "null"
+    mount.mkdir(exist_ok=True)
+    server = subprocess.Popen([BUILD / "bench/null_fuse", mount])
+    while not (mount / "echo").exists():
+        time.sleep(0.01)
+    try:
+        return float(subprocess.run(
+            [BUILD / "bench/fuse_write", mount / "echo"], check=True, text=True,
+            stdout=subprocess.PIPE).stdout)
+    finally:
+        subprocess.run(["umount", mount], check=False)
+        server.wait()
+
+
+def pair(server_command, client_command, pattern):
+    """What the client of two programs on this machine prints."""
+    server = subprocess.Popen(server_command, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(50):
+            time.sleep(0.2)
+            output = subprocess.run(client_command, text=True, check=False,
+                                    capture_output=True).stdout
+            found = re.findall(pattern, output, re.M)
+            if found:
+                return float(found[-1])
+    finally:
+        server.terminate()
+        server.wait()
+    raise SystemExit(f"{client_command[0]}: nothing")
+
+
+def ucx_tcp(test, size, count, pattern):
+    port = random.randrange(20000, 60000)
+    program = ["env", "UCX_TLS=tcp,self", "ucx_perftest", "-p", str(port)]
+    return pair(program, [*program, "-t", test, "-s", str(size), "-n",
+                          str(count), "localhost"], pattern)
+
+
+def libfabric_tcp(size, column):
+    port = random.randrange(20000, 60000)
+    program = ["fi_pingpong", "-p", "tcp", "-e", "rdm", "-S", str(size)]
+    rows = r"^\S+ +\S+ +=?\S+ +\S+ +\S+ +(\S+) +(\S+)"
+    rows = rows.replace(r"(\S+) +(\S+)", (r"(\S+) +\S+", r"\S+ +(\S+)")[column])
+    return pair([*program, "-B", str(port)],
+                [*program, "-P", str(port), "localhost"], rows)
+
+
+def bench_verbs(scratch, _hosts):
+    copies = process_vm()
+    write = fuse_write(scratch)
+    lab = Ibemu(scratch, "single-switch:hosts=2", None, sm="static")
+    head("RDMA against one copy between two processes (process_vm_readv)",
+         "one copy")
+    for program in ("ib_write_bw", "ib_read_bw"):
+        for size in SIZES:
+            count = (256 << 20) // size
+            ours = best(lambda: perftest(lab, program, "-s", size, "-n",
+                                         count)[3] * 1.048576)
+            report(f"{program} {size >> 10} KiB", ours, copies["one", size],
+                   "MB/s", "more", 0.4)
+    for size in SIZES:
+        report(f"two copies, one worker, {size >> 10} KiB: no more is possible",
+               copies["two", size], copies["one", size], "MB/s", "more", 0)
+        report(f"two copies, two workers, {size >> 10} KiB",
+               copies["overlapped", size], copies["one", size], "MB/s", "more",
+               0)
+    head("Small messages against one FUSE write() of this machine",
+         "one write()")
+    latency = -best(lambda: -perftest(lab, "ib_send_lat", "-s", 8, "-n",
+                                      5000)[4])
+    report("ib_send_lat 8 B, one way", latency, write, "us", "less", 5)
+    rate = best(lambda: perftest(lab, "ib_send_bw", "-s", 4096, "-n",
+                                 20000)[4] * 1e6)
+    figure("ib_send_bw 4 KiB", rate, "/s", ("more", 60000))
+    lab.server.stop()
+    head("The same by TCP of others (one way, one stream)", "")
+    figure("UCX tcp tag_lat 8 B",
+           ucx_tcp("tag_lat", 8, 5000, r"Final: +\d+ +(\S+)"), "us")
+    figure("UCX tcp tag_bw 1 MiB",
+           ucx_tcp("tag_bw", 1 << 20, 500,
+                   r"Final: +\d+ +\S+ +\S+ +\S+ +(\S+)"), "MB/s")
+    figure("libfabric tcp pingpong 64 B", libfabric_tcp(64, 1), "us")
+    figure("libfabric tcp pingpong 1 MiB", libfabric_tcp(1 << 20, 0), "MB/s")
