@@ -202,7 +202,11 @@ void Hca::Transmit(int number, const verbs::AddressAttributes& to,
                              .hop_limit = to.grh.hop_limit};
   }
   packet.transport = std::move(transport);
-  endpoints_.forwarder().SendByAddress(id, packet);
+  Forwarder& forwarder = endpoints_.forwarder();
+  // No switch sends a packet back where it came from (IBA vol 1 §10.5.2).
+  if (FindGroup(packet) != nullptr)
+    forwarder.Send(Flight::Step::kLoop, id, packet);
+  forwarder.SendByAddress(id, packet);
 }
 
 absl::Status Hca::Attach(QueuePair& qp, const verbs::GidBytes& gid,
@@ -252,12 +256,18 @@ void Hca::Deliver(QueuePair& qp, PortId port, int pkey_index,
   qp.OnPacket(subnet_.port(port), static_cast<uint16_t>(pkey_index), packet);
 }
 
-void Hca::DeliverToGroup(PortId port, int pkey_index, const Packet& packet) {
-  if (!packet.grh) return;
+// Null: it is no multicast packet, or nobody here is attached.
+const std::vector<QueuePair*>* Hca::FindGroup(const Packet& packet) const {
+  if (!mad::IsMulticast(packet.dlid) || !packet.grh) return nullptr;
   const auto group = groups_.find(
       {BytesOf(packet.grh->dgid), static_cast<uint16_t>(packet.dlid)});
-  if (group == groups_.end()) return;
-  for (QueuePair* const qp : std::vector<QueuePair*>(group->second)) {
+  return group == groups_.end() ? nullptr : &group->second;
+}
+
+void Hca::DeliverToGroup(PortId port, int pkey_index, const Packet& packet) {
+  const std::vector<QueuePair*>* const members = FindGroup(packet);
+  if (members == nullptr) return;
+  for (QueuePair* const qp : std::vector<QueuePair*>(*members)) {
     Deliver(*qp, port, pkey_index, packet);
   }
 }

@@ -89,6 +89,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   void OnTransport(PortId port, const Packet& packet) override;
   void Deliver(QueuePair& qp, PortId port, int pkey_index,
                const Packet& packet);
+  const std::vector<QueuePair*>* FindGroup(const Packet& packet) const;
   void DeliverToGroup(PortId port, int pkey_index, const Packet& packet);
   const Node& node() const { return subnet_.node(id_); }
   PortId PortOf(int number) const { return subnet_.port_id(node(), number); }

@@ -1,0 +1,46 @@
+"""Runs a program of perftest on two hosts."""
+
+import re
+import socket
+import time
+
+LINES = ["stdbuf", "-oL"]  # tell at once what is printed
+
+
+def free_port():
+    with socket.socket() as some:
+        some.bind(("localhost", 0))
+        return some.getsockname()[1]
+
+
+def command_of(program, *options):
+    # -F: no word about the processor's frequency.
+    return [*LINES, program, "-F", "-p", str(free_port()), *options]
+
+
+def play(fabric, program, *options, hosts=("node-1", "node-2"), ends=(0,)):
+    """What client and server measured; `ends`: exit statuses that are right."""
+    command = command_of(program, *options)
+    server = fabric.start(hosts[0], *command)
+    server.wait_for("Waiting for client")
+    for _ in range(50):  # it listens just after that
+        client = fabric.run(hosts[1], *command, "localhost", check=False)
+        if "Couldn't connect" not in client.stderr + client.stdout:
+            break
+        time.sleep(0.1)
+    assert client.returncode in ends, client.stdout + client.stderr
+    assert server.wait() in ends, server.output
+    return results(client.stdout), results(server.output)
+
+
+def results(text):
+    """The rows of numbers: size, iterations, what was measured."""
+    return [[float(word) for word in row.split()]
+            for row in re.findall(r"^ (\d+ +\d+ +[\d. \t]+)$", text, re.M)]
+
+
+def check(rows, iterations):
+    assert rows
+    for size, count, *measured in rows:
+        assert size >= 2 and count == iterations
+        assert max(measured) > 0

@@ -1,0 +1,35 @@
+"""Datagrams to a group: joined by perftest, routed by opensm, copied by
+switches."""
+
+import pytest
+
+from harness import Fabric
+from perftest import check, play
+
+
+@pytest.fixture(scope="module")
+def tree(module_account):
+    made = Fabric(module_account, "tree", "fat-tree:radix=4,levels=2")
+    made.start_opensm("node-1")
+    yield made
+    made.stop()
+
+
+PROGRAMS = pytest.mark.parametrize("program", ["ib_send_bw", "ib_send_lat"])
+OPTIONS = ["-c", "UD", "-g", "-n", "50", "-s", "1024"]
+
+
+@PROGRAMS
+def test_a_group_hears_what_comes_over_switches(tree, program):
+    client, server = play(tree, program, *OPTIONS, hosts=("node-2", "node-8"))
+    check(client, 50)
+    check(server, 50)
+
+
+@PROGRAMS
+def test_a_group_hears_its_own_host(tree, program):
+    """A port leaves a group once: the second who tries is told so."""
+    client, server = play(tree, program, *OPTIONS, hosts=("node-3", "node-3"),
+                          ends=(0, 1))
+    check(client, 50)
+    check(server, 50)
