@@ -53,6 +53,7 @@ BENCHMARK(Format)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 
 struct NoEvents : fabric::FabricEvents {
   void OnPortChange(fabric::PortId) override {}
+  void OnClientReregister(fabric::PortId) override {}
   void OnLinkStateChange(fabric::NodeId) override {}
 };
 

@@ -17,6 +17,10 @@ class FabricEvents {
   // host hears of it soon, not before the call returns.
   virtual void OnPortChange(PortId port) = 0;
 
+  // The subnet manager asks those who use `port` to register again
+  // (PortInfo.ClientReregister, IBA vol 1 §14.4.11).
+  virtual void OnClientReregister(PortId port) = 0;
+
   // SwitchInfo.PortStateChange of a switch was set: trap 128 is due.
   virtual void OnLinkStateChange(NodeId node) = 0;
 };

@@ -47,8 +47,23 @@ struct Fabric::Impl : FabricEvents {
     }
   }
 
+  void OnClientReregister(PortId port) override {
+    const auto hca = hcas.find(subnet.port(port).node);
+    if (hca != hcas.end()) hca->second->OnClientReregister(port);
+  }
+
   void OnLinkStateChange(NodeId node) override {
     endpoints.sma().OnLinkStateChange(node);
+  }
+
+  void RemoveHca(NodeId node) {
+    std::erase_if(removed_hcas,
+                  [](const auto& removed) { return !removed->InUse(); });
+    const auto found = hcas.find(node);
+    if (found == hcas.end()) return;
+    found->second->Remove();
+    removed_hcas.push_back(std::move(found->second));
+    hcas.erase(found);
   }
 
   void BringBack(NodeId node, absl::FunctionRef<void()> power_on) {
@@ -73,6 +88,8 @@ struct Fabric::Impl : FabricEvents {
   std::optional<StaticSm> static_sm;  // with --sm=static
   absl::flat_hash_map<NodeId, std::unique_ptr<FabricDevice>> devices;
   absl::flat_hash_map<NodeId, std::unique_ptr<Hca>> hcas;
+  // Of adapters that were pulled out, while somebody has them open.
+  std::vector<std::unique_ptr<Hca>> removed_hcas;
   std::vector<PortId> changed_ports;  // whose hosts will hear of it
 };
 
@@ -186,6 +203,7 @@ absl::Status Fabric::RemoveDevice(NodeId id) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "the device of \"%s\" is removed already", node.description));
   }
+  impl_->RemoveHca(id);
   impl_->links.SetPlugged(id, false);
   for (NodePort& port : impl_->subnet.PortsOf(node)) {
     port.info.capability_mask &= ~mad::capability::kIsSm;  // the host's word

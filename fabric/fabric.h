@@ -51,7 +51,8 @@ class Fabric {
   // adapter is pulled out: whoever uses it was told of that.
   mad::Device& device(NodeId node);
 
-  // The verbs of the node, which must be a channel adapter.  Lives as long.
+  // The verbs of the node, which must be a channel adapter.  Lives as long as
+  // somebody listens to it, and until the adapter is pulled out.
   verbs::Provider& provider(NodeId node);
 
   // Cuts or restores the cable at this port; both ends notice.

@@ -73,7 +73,9 @@ Hca::Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers, NodeId node)
   }
 }
 
-Hca::~Hca() { endpoints_.SetTransportSink(id_, nullptr); }
+Hca::~Hca() {
+  if (!removed_) endpoints_.SetTransportSink(id_, nullptr);
+}
 
 verbs::DeviceAttributes Hca::QueryDevice() const {
   return HcaAttributesOf(node(), subnet_.port(PortOf(1)));
@@ -272,24 +274,52 @@ void Hca::DeliverToGroup(PortId port, int pkey_index, const Packet& packet) {
   }
 }
 
+Hca::PortLook Hca::LookAt(PortId id) const {
+  const NodePort& port = subnet_.port(id);
+  PortLook look = {.active = port.IsActive(),
+                   .lid = port.info.lid,
+                   .sm_lid = port.info.master_sm_lid,
+                   .p_keys = {},
+                   .gids = {}};
+  for (int i = 0; i < node().p_key_entries(); ++i) {
+    look.p_keys.push_back(port.PKeyAt(i));
+  }
+  for (int i = 0; i < kGuidTableEntries; ++i) {
+    look.gids.push_back(endpoints_.GidAt(id, i));
+  }
+  return look;
+}
+
+void Hca::Tell(verbs::EventType type, int port) {
+  listeners_.ForEach([&](verbs::DeviceListener& listener) {
+    listener.OnDeviceEvent(type, port);
+  });
+}
+
 void Hca::OnPortChange(PortId id) {
   using enum verbs::EventType;
-  const NodePort& port = subnet_.port(id);
-  const PortLook now = {.active = port.IsActive(),
-                        .lid = port.info.lid,
-                        .sm_lid = port.info.master_sm_lid};
-  const PortLook before = std::exchange(looks_[port.number], now);
-  const int number = port.number;
-  const auto tell = [&](verbs::EventType type) {
-    listeners_.ForEach([&](verbs::DeviceListener& listener) {
-      listener.OnDeviceEvent(type, number);
-    });
-  };
+  const int number = subnet_.port(id).number;
+  const PortLook now = LookAt(id);
+  const PortLook before =
+      std::exchange(looks_[static_cast<size_t>(number)], now);
   if (before.active != now.active) {
-    tell(now.active ? kPortActive : kPortError);
+    Tell(now.active ? kPortActive : kPortError, number);
   }
-  if (before.lid != now.lid) tell(kLidChange);
-  if (before.sm_lid != now.sm_lid) tell(kSmChange);
+  if (before.lid != now.lid) Tell(kLidChange, number);
+  if (before.sm_lid != now.sm_lid) Tell(kSmChange, number);
+  if (before.p_keys != now.p_keys) Tell(kPKeyChange, number);
+  if (before.gids != now.gids) Tell(kGidChange, number);
+}
+
+void Hca::OnClientReregister(PortId port) {
+  Tell(verbs::EventType::kClientReregister, subnet_.port(port).number);
+}
+
+void Hca::Remove() {
+  removed_ = true;
+  endpoints_.SetTransportSink(id_, nullptr);
+  for (const auto& [number, qp] : qps_) qp->OnRemoval();
+  Tell(verbs::EventType::kDeviceFatal, 0);
 }
 
 }  // namespace ibemu::fabric

@@ -78,13 +78,23 @@ class Hca final : public verbs::Provider, private TransportSink {
 
   // State, LID or a table of a port changed.
   void OnPortChange(PortId port);
+  void OnClientReregister(PortId port);
+
+  // The adapter was pulled out: its queue pairs end, its users hear of it, and
+  // then of nothing more.
+  void Remove();
+  bool InUse() const { return !listeners_.empty(); }
 
  private:
   // What programs hear of when it changes.
   struct PortLook {
     bool active = false;
     mad::Lid lid{}, sm_lid{};
+    std::vector<uint16_t> p_keys;
+    std::vector<mad::Gid> gids;
   };
+  PortLook LookAt(PortId port) const;
+  void Tell(verbs::EventType type, int port);
 
   void OnTransport(PortId port, const Packet& packet) override;
   void Deliver(QueuePair& qp, PortId port, int pkey_index,
@@ -98,6 +108,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   Endpoints& endpoints_;
   Timers& timers_;
   const NodeId id_;
+  bool removed_ = false;
   KeyTable keys_;
   AtomicUnit atomics_;
   int pds_ = 0, ahs_ = 0, cqs_ = 0, srqs_ = 0;

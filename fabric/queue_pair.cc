@@ -102,6 +102,10 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
   }
   IBEMU_RETURN_IF_ERROR(
       verbs::CheckTransition(init_.type, from, to, attributes.qp_attr_mask));
+  if (from == State::kSendQueueDrain && to < State::kSendQueueError &&
+      to != State::kReset && !IsDrained()) {
+    return absl::InvalidArgumentError("what is under way has not ended");
+  }
   IBEMU_RETURN_IF_ERROR(CheckAttributes(attributes));
   Apply(attributes);
   if (to == State::kReset) {
@@ -113,10 +117,10 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
     return absl::OkStatus();
   }
   state_ = to;
-  if (to == State::kSendQueueDrain && from != to && in_flight_.empty() &&
-      Has(attributes, attribute::kNotifyDrained) &&
-      attributes.en_sqd_async_notify != 0) {
-    listener_.OnEvent(verbs::EventType::kSendQueueDrained);
+  if (to == State::kSendQueueDrain && from != to) {
+    tells_drained_ = Has(attributes, attribute::kNotifyDrained) &&
+                     attributes.en_sqd_async_notify != 0;
+    TellIfDrained();
   }
   Pump();
   return absl::OkStatus();
@@ -162,9 +166,27 @@ verbs::QpAttributes QueuePair::Query() const {
   result.qp_state = result.cur_qp_state = static_cast<uint32_t>(state_);
   result.rq_psn = expected_psn_;
   result.sq_psn = send_psn_;
-  result.sq_draining =
-      state_ == State::kSendQueueDrain && !in_flight_.empty() ? 1 : 0;
+  result.sq_draining = state_ == State::kSendQueueDrain && !IsDrained() ? 1 : 0;
   return result;
+}
+
+// A message that began is sent and acknowledged to its end; no other begins
+// (IBA vol 1 §10.3.1.5).
+bool QueuePair::IsDrained() const {
+  return in_flight_.empty() &&
+         (cursor_ == sends_.size() || !sends_[cursor_]->started);
+}
+
+void QueuePair::TellIfDrained() {
+  if (state_ != State::kSendQueueDrain || !tells_drained_ || !IsDrained()) {
+    return;
+  }
+  tells_drained_ = false;
+  listener_.OnEvent(verbs::EventType::kSendQueueDrained);
+}
+
+void QueuePair::OnRemoval() {
+  if (state_ != State::kReset) EnterError();
 }
 
 void QueuePair::Reset() {
@@ -175,7 +197,7 @@ void QueuePair::Reset() {
   sends_.clear();
   in_flight_.clear();
   in_flight_bytes_ = cursor_ = 0;
-  gathering_ = waits_for_receiver_ = false;
+  gathering_ = waits_for_receiver_ = tells_drained_ = false;
   told_of_gap_ = refused_ = established_ = false;
   fetches_ = 0;
   while (receives_.Take()) continue;
@@ -192,7 +214,7 @@ void QueuePair::EnterError() {
   hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
   in_flight_.clear();
   in_flight_bytes_ = 0;
-  gathering_ = waits_for_receiver_ = false;
+  gathering_ = waits_for_receiver_ = tells_drained_ = false;
   fetches_ = 0;
   batch_ = {};
   FlushSends();

@@ -50,6 +50,9 @@ class QueuePair final : public verbs::Qp {
   void OnPacket(const NodePort& port, uint16_t pkey_index,
                 const Packet& packet);
 
+  // The adapter is gone for good.
+  void OnRemoval();
+
   verbs::QpType type() const { return init_.type; }
 
  private:
@@ -124,6 +127,8 @@ class QueuePair final : public verbs::Qp {
   void Apply(const verbs::QpAttributes& attributes);
   void Reset();
   void EnterError();
+  bool IsDrained() const;
+  void TellIfDrained();
   void FlushSends();
   void FlushReceives();
   size_t Mtu() const;
@@ -212,6 +217,7 @@ class QueuePair final : public verbs::Qp {
   int timeouts_ = 0;  // since there was progress
   TimerId retry_timer_ = TimerId::kNone;
   bool waits_for_receiver_ = false;  // told so by an RNR NAK
+  bool tells_drained_ = false;       // of the end of a drain
 
   // Responder.
   ReceiveQueue receives_;

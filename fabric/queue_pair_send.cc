@@ -120,9 +120,11 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
 
 // Sends what may be sent now.
 void QueuePair::Pump() {
-  while (state_ == State::kReadyToSend && !gathering_ && !waits_for_receiver_ &&
-         cursor_ < sends_.size() && in_flight_bytes_ < kMaxInFlight) {
+  while (!gathering_ && !waits_for_receiver_ && cursor_ < sends_.size() &&
+         in_flight_bytes_ < kMaxInFlight) {
     Send& send = *sends_[cursor_];
+    const bool drains = state_ == State::kSendQueueDrain && send.started;
+    if (state_ != State::kReadyToSend && !drains) return;
     if (send.failure != 0 || (!send.started && !Start(send))) return;
     if (send.Fetches()) {
       EmitFetch(send);
@@ -249,6 +251,7 @@ void QueuePair::FinishSending(Send& send) {
   if (init_.type == verbs::QpType::kReliable) return;
   send.complete = true;
   CompleteSends();
+  TellIfDrained();
 }
 
 void QueuePair::OnAnswer(const Transport& answer) {
@@ -333,9 +336,7 @@ void QueuePair::AcknowledgeUpTo(uint32_t psn) {
     }
   }
   CompleteSends();
-  if (in_flight_.empty() && state_ == State::kSendQueueDrain) {
-    listener_.OnEvent(verbs::EventType::kSendQueueDrained);
-  }
+  TellIfDrained();
   Pump();
 }
 

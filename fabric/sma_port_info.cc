@@ -197,6 +197,9 @@ bool SetPortInfo(const SmaRequest& request, NodePort& port) {
   const PortId id = request.subnet.id_of(port);
   if (!base_port_0) Command(request, id, wanted);
   if (changed && end_port) request.events.OnPortChange(id);
+  if (wanted.client_reregister && end_port) {
+    request.events.OnClientReregister(id);
+  }
   return true;
 }
 

@@ -15,6 +15,7 @@ using ::testing::Contains, ::testing::IsEmpty;
 class Listener : public FabricEvents {
  public:
   void OnPortChange(PortId port) override { ports.push_back(port); }
+  void OnClientReregister(PortId) override {}
   void OnLinkStateChange(NodeId node) override { switches.push_back(node); }
   std::vector<PortId> ports;
   std::vector<NodeId> switches;

@@ -262,22 +262,6 @@ TEST_F(QueuePairTest, CountsWhatItSendsInThePortsItPasses) {
   EXPECT_GE(port.traffic.xmit_data, 4096u / 4);
 }
 
-TEST_F(QueuePairTest, TellsProgramsThatAPortWentDown) {
-  struct Listener : verbs::DeviceListener {
-    void OnDeviceEvent(verbs::EventType type, int port) override {
-      heard.emplace_back(type, port);
-    }
-    std::vector<std::pair<verbs::EventType, int>> heard;
-  } listener;
-  Connect(QpType::kReliable);
-  a_->provider.AddListener(listener);
-  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
-  Settle();
-  EXPECT_THAT(listener.heard, ::testing::Contains(std::make_pair(
-                                  verbs::EventType::kPortError, 1)));
-  a_->provider.RemoveListener(listener);
-}
-
 TEST_F(QueuePairTest, LeavesNothingBehindWhenItEndsInTheMiddle) {
   Connect(QpType::kReliable);
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 500000, *b_, 0).ok());

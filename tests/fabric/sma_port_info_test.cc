@@ -136,6 +136,8 @@ TEST_F(SmaPortInfoTest, ClientReregisterIsAnEventNotAState) {
   EXPECT_TRUE(Answer<PortInfo>().client_reregister);
   EXPECT_FALSE(Get<PortInfo>(kHost, 1).client_reregister);
   EXPECT_THAT(events_.changes, Contains(subnet_.port_id(kHost, 1)));
+  EXPECT_THAT(events_.reregisters,
+              ::testing::ElementsAre(subnet_.port_id(kHost, 1)));
 }
 
 TEST_F(SmaPortInfoTest, AnExternalPortOfASwitchHasNoEndPortComponents) {

@@ -51,9 +51,11 @@ inline Topology SmallSubnet() {
 class RecordedEvents : public FabricEvents {
  public:
   void OnPortChange(PortId port) override { changes.push_back(port); }
+  void OnClientReregister(PortId port) override { reregisters.push_back(port); }
   void OnLinkStateChange(NodeId node) override { link_changes.push_back(node); }
 
   std::vector<PortId> changes;
+  std::vector<PortId> reregisters;
   std::vector<NodeId> link_changes;
 };
 
