@@ -181,7 +181,9 @@ int Endpoints::AdmitByPKey(PortId id, const Packet& packet) {
   NodePort& port = subnet_.port(id);
   const int index = port.FindPKey(packet.p_key);
   if (index < 0) {
-    Saturate(port.info.p_key_violations);
+    for (uint32_t i = 0; i < packet.Count(); ++i) {
+      Saturate(port.info.p_key_violations);
+    }
     sma_.OnBadPKey(id, BadKeyOf(packet, packet.p_key));
   }
   return index;

@@ -39,12 +39,13 @@ void CountLane(NodePort& port, const Packet& packet, uint8_t vl, bool xmit) {
   (xmit ? lanes.xmit_data_by_sl : lanes.rcv_data_by_sl)[packet.sl & 15] +=
       words;
   (xmit ? lanes.xmit_data_by_vl : lanes.rcv_data_by_vl)[vl & 15] += words;
-  ++(xmit ? lanes.xmit_packets_by_vl : lanes.rcv_packets_by_vl)[vl & 15];
+  (xmit ? lanes.xmit_packets_by_vl : lanes.rcv_packets_by_vl)[vl & 15] +=
+      packet.Count();
 }
 
 void CountXmit(NodePort& port, const Packet& packet, uint8_t vl) {
   port.traffic.xmit_data += packet.Words();
-  ++port.traffic.xmit_packets;
+  port.traffic.xmit_packets += packet.Count();
   if (packet.vl15) {
     ++port.traffic.xmit_vl15_packets;
     return;
@@ -57,7 +58,7 @@ void CountXmit(NodePort& port, const Packet& packet, uint8_t vl) {
 
 void CountRcv(NodePort& port, const Packet& packet, uint8_t vl) {
   port.traffic.rcv_data += packet.Words();
-  ++port.traffic.rcv_packets;
+  port.traffic.rcv_packets += packet.Count();
   if (packet.vl15) {
     ++port.traffic.rcv_vl15_packets;
     return;
@@ -200,12 +201,13 @@ void Forwarder::Carry(Flight& flight, PortId ingress, PortId egress) {
 bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
   const Packet& packet = flight.packet;
   NodePort& out = subnet_.port(flight.port);
+  if (out.faulty && packet.Count() > 1) return CrossOneByOne(flight, ingress);
   if (out.peer == kNoPort || !(packet.vl15 ? out.IsUp() : out.IsActive())) {
-    ++out.Events().xmit_inactive;
+    out.Events().xmit_inactive += packet.Count();
     return Drop();
   }
   if (++flight.hops > kMaxHops) {
-    ++out.Events().xmit_lifetime;
+    out.Events().xmit_lifetime += packet.Count();
     return Drop();
   }
   if (!packet.vl15) {
@@ -213,19 +215,20 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
     const bool relayed = subnet_.node(out.node).is_switch();
     flight.vl = out.VlOf(packet.sl, relayed ? in.number : 0);
     if (flight.vl == 15) {
-      ++(relayed ? in.Events().relay_vl_mapping : out.Events().xmit_inactive);
+      (relayed ? in.Events().relay_vl_mapping : out.Events().xmit_inactive) +=
+          packet.Count();
       return Drop();
     }
     if (relayed && out.info.partition_enforcement_outbound &&
         out.FindPKey(packet.p_key) < 0) {
-      ++out.Events().xmit_constraint_errors;
+      out.Events().xmit_constraint_errors += packet.Count();
       sink_.OnEnforcedPKey(flight.port, packet);
       return Drop();
     }
   }
   if (packet.transport != nullptr &&
-      packet.transport->size > size_t{128} << out.info.neighbor_mtu) {
-    ++out.Events().xmit_neighbor_mtu;
+      packet.transport->longest() > size_t{128} << out.info.neighbor_mtu) {
+    out.Events().xmit_neighbor_mtu += packet.Count();
     return Drop();
   }
   CountXmit(out, packet, flight.vl);
@@ -233,6 +236,17 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
   flight.port = out.peer;
   ++totals_.hops;
   return true;
+}
+
+// Faults meet single packets.
+bool Forwarder::CrossOneByOne(const Flight& train, PortId ingress) {
+  const std::shared_ptr<const Transport> all = train.packet.transport;
+  for (uint32_t i = 0; i < all->packets; ++i) {
+    Flight single = train;
+    single.packet.transport = std::make_shared<Transport>(all->Single(i));
+    Carry(single, ingress, train.port);
+  }
+  return false;
 }
 
 bool Forwarder::PassFaults(const Flight& flight, const NodePort& out) {
@@ -299,7 +313,7 @@ PortId Forwarder::TakeAtEnd(PortId id, const Node& node, Packet& packet) {
           ? packet.vl15
           : mad::IsMulticast(packet.dlid) || port.Owns(packet.dlid);
   if (!ours) {
-    ++port.Events().rcv_malformed;
+    port.Events().rcv_malformed += packet.Count();
     return NoWay();
   }
   if (IsDirectedRoute(packet)) {
@@ -317,12 +331,12 @@ PortId Forwarder::EnterSwitch(PortId id, const Node& node, Flight& flight) {
   if (packet.dlid == Lid::kPermissive) {
     if (IsDirectedRoute(packet)) return TakeDirected(id, node, flight);
     if (packet.vl15) return Deliver(id, packet);
-    ++port.Events().rcv_malformed;
+    port.Events().rcv_malformed += packet.Count();
     return NoWay();
   }
   if (!packet.vl15 && port.info.partition_enforcement_inbound &&
       port.FindPKey(packet.p_key) < 0) {
-    ++port.Events().rcv_constraint_errors;
+    port.Events().rcv_constraint_errors += packet.Count();
     sink_.OnEnforcedPKey(id, packet);
     return NoWay();
   }
@@ -371,11 +385,11 @@ PortId Forwarder::RouteByLid(PortId ingress, const Node& node, Flight& flight) {
                                    : Deliver(ingress, packet);
   }
   if (egress == 0 || egress > node.port_count) {
-    ++in.Events().relay_dlid_mapping;
+    in.Events().relay_dlid_mapping += packet.Count();
     return NoWay();
   }
   if (egress == in.number) {
-    ++in.Events().relay_looping;
+    in.Events().relay_looping += packet.Count();
     return NoWay();
   }
   return subnet_.port_id(node, egress);

@@ -71,6 +71,7 @@ class Forwarder {
   // From flight.port to the other end of its link.  False: it is not there
   // now; what became of it is settled.  `ingress`: where it entered the node.
   bool CrossLink(Flight& flight, PortId ingress);
+  bool CrossOneByOne(const Flight& train, PortId ingress);
   bool PassFaults(const Flight& flight, const NodePort& out);
   void ArriveLater(const Flight& flight, const NodePort& out,
                    absl::Time arrival);

@@ -4,6 +4,8 @@
 
 namespace ibemu::fabric {
 
-uint32_t Packet::TransportBytes() const { return transport->Bytes(); }
+uint32_t Packet::TransportWords() const { return transport->Bytes() / 4; }
+
+uint32_t Packet::TransportCount() const { return transport->packets; }
 
 }  // namespace ibemu::fabric

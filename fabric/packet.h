@@ -35,15 +35,17 @@ struct Packet {
   std::shared_ptr<const Transport> transport;  // null: it is `mad`
 
   // LRH to ICRC in units of 4 bytes, as LRH's PktLen has it (§7.7.8): LRH 8,
-  // GRH 40, BTH 12, DETH 8, ICRC 4.
+  // GRH 40, BTH 12, DETH 8, ICRC 4.  Of a train, all of it.
   uint32_t Words() const {
-    const uint32_t inside = transport
-                                ? TransportBytes()
-                                : 12 + 8 + static_cast<uint32_t>(mad.size());
-    return (8 + (grh ? 40 : 0) + inside + 4) / 4;
+    constexpr auto kMadWords = static_cast<uint32_t>((12 + 8 + 256) / 4);
+    const uint32_t around = (8 + (grh ? 40 : 0) + 4) / 4;
+    return transport ? Count() * around + TransportWords() : around + kMadWords;
   }
+  // How many packets it stands for.
+  uint32_t Count() const { return transport ? TransportCount() : 1; }
 
-  uint32_t TransportBytes() const;
+  uint32_t TransportWords() const;
+  uint32_t TransportCount() const;
 
   static constexpr uint16_t kFullPKey = 0xffff;
 };

@@ -294,16 +294,18 @@ void QueuePair::Transmit(std::shared_ptr<const Transport> transport,
                 std::move(transport));
 }
 
+bool QueuePair::Receives() const {
+  return state_ == State::kReadyToReceive || state_ == State::kReadyToSend ||
+         state_ == State::kSendQueueDrain || state_ == State::kSendQueueError;
+}
+
 void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
                          const Packet& packet) {
   const Transport& transport = *packet.transport;
   if (transport.service != init_.type || port.number != attributes_.port_num) {
     return;
   }
-  const bool receives =
-      state_ == State::kReadyToReceive || state_ == State::kReadyToSend ||
-      state_ == State::kSendQueueDrain || state_ == State::kSendQueueError;
-  if (!receives) return;
+  if (!Receives()) return;
   if (init_.type == verbs::QpType::kDatagram) {
     return OnDatagram(port, pkey_index, packet);
   }
@@ -314,7 +316,7 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
     case Transport::Operation::kAtomicResponse:
       return OnAnswer(transport);
     default:
-      return OnRequest(packet);
+      return OnRequest(transport);
   }
 }
 

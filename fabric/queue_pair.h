@@ -132,6 +132,7 @@ class QueuePair final : public verbs::Qp {
   void FlushSends();
   void FlushReceives();
   size_t Mtu() const;
+  bool Receives() const;
   CompletionQueue& send_cq() const;
   CompletionQueue& receive_cq() const;
   void Transmit(std::shared_ptr<const Transport> transport,
@@ -143,8 +144,7 @@ class QueuePair final : public verbs::Qp {
   void Pump();
   bool Start(Send& send);
   void Gather(Send& send);
-  void EmitChunk(Send& send, const verbs::Buffer& buffer, size_t buffer_start,
-                 size_t size);
+  void EmitChunk(Send& send, const verbs::Buffer& buffer);
   void Emit(std::shared_ptr<Transport> transport, Send* fetch);
   void FinishSending(Send& send);
   void OnAnswer(const Transport& answer);
@@ -162,7 +162,7 @@ class QueuePair final : public verbs::Qp {
   void CompleteSend(const Send& send, uint32_t status);
 
   // queue_pair_receive.cc
-  void OnRequest(const Packet& packet);
+  void OnRequest(const Transport& request);
   bool InSequence(const Transport& request);
   bool Begin(const Transport& request);
   bool Place(const Transport& request);

@@ -63,9 +63,16 @@ void QueuePair::OnFetched(const Transport& answer) {
   Send& send = *first->fetch;
   const bool atomic = answer.operation == Operation::kAtomicResponse;
   const size_t size = atomic ? kAtomicBytes : answer.size;
+  const size_t most = answer.packets * Mtu();
+  if (answer.packets > 1 && answer.psn != send.next_psn) {
+    for (uint32_t i = 0; i < answer.packets && Receives(); ++i) {
+      OnFetched(answer.Single(i));
+    }
+    return;
+  }
   // One before it was lost: the request goes out again when its time is over.
   if (answer.psn != send.next_psn || atomic != send.IsAtomic() ||
-      size != std::min(send.length - send.received, Mtu())) {
+      size != std::min(send.length - send.received, most)) {
     return;
   }
   const auto ranges = RangesOf(send);
@@ -78,7 +85,7 @@ void QueuePair::OnFetched(const Transport& answer) {
   }
   send.received += size;
   send.answered = send.received == send.length;
-  send.next_psn = PsnAfter(send.next_psn, 1);
+  send.next_psn = PsnAfter(send.next_psn, answer.packets);
   retries_left_ = attributes_.retry_cnt;
   timeouts_ = 0;
   ArmRetryTimer();
@@ -213,21 +220,19 @@ bool QueuePair::ContinueAtomic(Step& step) {
 void QueuePair::SendReadResponses(Step& step, const verbs::Buffer& buffer) {
   const Transport& request = *step.fetch;
   const size_t mtu = Mtu();
-  size_t offset = 0;
-  do {
-    auto packet = std::make_shared<Transport>();
-    packet->operation = Operation::kReadResponse;
-    packet->psn =
-        PsnAfter(request.psn, static_cast<uint32_t>(step.answered / mtu));
-    packet->first = step.answered == 0;
-    packet->message = buffer;
-    packet->offset = offset;
-    packet->size = std::min(mtu, buffer->size() - offset);
-    offset += packet->size;
-    step.answered += packet->size;
-    packet->last = step.answered == request.length;
-    Transmit(std::move(packet));
-  } while (offset < buffer->size());
+  auto packet = std::make_shared<Transport>();
+  packet->operation = Operation::kReadResponse;
+  packet->psn =
+      PsnAfter(request.psn, static_cast<uint32_t>(step.answered / mtu));
+  packet->first = step.answered == 0;
+  packet->message = buffer;
+  packet->size = buffer->size();
+  packet->packets = static_cast<uint32_t>(
+      std::max<size_t>(1, (packet->size + mtu - 1) / mtu));
+  packet->payload = static_cast<uint32_t>(mtu);
+  step.answered += packet->size;
+  packet->last = step.answered == request.length;
+  Transmit(std::move(packet));
 }
 
 void QueuePair::SendAtomicResponse(uint32_t psn, uint64_t original) {

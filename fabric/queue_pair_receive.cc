@@ -42,8 +42,14 @@ verbs::Buffer GrhBytes(const RouteHeader& grh, size_t payload) {
 
 }  // namespace
 
-void QueuePair::OnRequest(const Packet& packet) {
-  const Transport& request = *packet.transport;
+void QueuePair::OnRequest(const Transport& request) {
+  if (request.packets > 1 && request.psn != expected_psn_) {
+    // Some of it came before, or all of it is out of turn.
+    for (uint32_t i = 0; i < request.packets && Receives(); ++i) {
+      OnRequest(request.Single(i));
+    }
+    return;
+  }
   if (refused_ || !InSequence(request)) return;
   if (state_ == State::kReadyToReceive && !established_) {
     established_ = true;
@@ -56,7 +62,7 @@ void QueuePair::OnRequest(const Packet& packet) {
     return AnswerFetch(request);
   }
   if (!Begin(request) || !Place(request)) return;
-  expected_psn_ = PsnAfter(expected_psn_, 1);
+  expected_psn_ = PsnAfter(expected_psn_, request.packets);
   if (request.last) {
     std::optional<verbs::WorkCompletion> completion;
     if (message_->receive) completion = ReceiveCompletion(request);
@@ -73,7 +79,8 @@ bool QueuePair::InSequence(const Transport& request) {
     if (ahead == 0 && (request.first || message_)) return true;
     // The rest of a message of which something was lost is lost, too.
     DropMessage();
-    expected_psn_ = request.first ? request.psn : PsnAfter(request.psn, 1);
+    expected_psn_ =
+        request.first ? request.psn : PsnAfter(request.last_psn(), 1);
     return request.first;
   }
   if (ahead == 0) {
@@ -171,7 +178,7 @@ void QueuePair::FlushBatch(const Transport& request,
   const bool reliable = init_.type == verbs::QpType::kReliable;
   WriteStep(std::exchange(batch_, {}),
             {.acknowledge = reliable && request.ack_request,
-             .psn = request.psn,
+             .psn = request.last_psn(),
              .completion = completion,
              .solicited = request.solicited});
 }

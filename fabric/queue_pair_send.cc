@@ -129,9 +129,9 @@ void QueuePair::Pump() {
     if (send.Fetches()) {
       EmitFetch(send);
     } else if (send.request.inline_data != nullptr) {
-      EmitChunk(send, send.request.inline_data, 0, send.length);
+      EmitChunk(send, send.request.inline_data);
     } else if (send.length == 0) {
-      EmitChunk(send, nullptr, 0, 0);
+      EmitChunk(send, nullptr);
     } else {
       return Gather(send);
     }
@@ -194,45 +194,44 @@ void QueuePair::Gather(Send& send) {
   transfer.Read(WhileSame([this, &send, buffer](const absl::Status& status) {
     gathering_ = false;
     if (!status.ok()) return FailLater(send, wc_status::kLocalProtection);
-    EmitChunk(send, buffer, send.emitted, buffer->size());
+    EmitChunk(send, buffer);
     Pump();
   }));
 }
 
-// The bytes of the message from `start` on are those of `buffer`.
-void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer, size_t start,
-                          size_t size) {
+// The next bytes of the message are those of `buffer`, if it is not null.  A
+// datagram is one packet: no longer message was begun.
+void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer) {
   const ib_uverbs_send_wr& work = send.request.work;
-  const size_t mtu = Mtu(), end = start + size;
-  do {
-    auto packet = std::make_shared<Transport>();
-    packet->service = init_.type;
-    packet->operation = OperationOf(work.opcode);
-    packet->psn =
-        PsnAfter(send.first_psn, static_cast<uint32_t>(send.emitted / mtu));
-    packet->first = send.emitted == 0;
-    packet->message = buffer;
-    packet->offset = send.emitted - start;
-    packet->size = std::min(mtu, end - send.emitted);
-    send.emitted += packet->size;
-    packet->last = send.emitted == send.length;
-    packet->ack_request = packet->last || send.emitted == end;
-    if (packet->operation == Operation::kWrite) {
-      packet->address = work.wr.rdma.remote_addr;
-      packet->key = work.wr.rdma.rkey;
-      packet->length = static_cast<uint32_t>(send.length);
-    }
-    if (packet->last) {
-      packet->solicited = (work.send_flags & send_flag::kSolicited) != 0;
-      packet->has_immediate = HasImmediate(work.opcode);
-      packet->immediate = work.ex.imm_data;
-    }
-    if (init_.type == verbs::QpType::kDatagram) {
-      Transmit(std::move(packet), &send);
-    } else {
-      Emit(std::move(packet), nullptr);
-    }
-  } while (send.emitted < end);
+  const size_t mtu = Mtu();
+  auto train = std::make_shared<Transport>();
+  train->service = init_.type;
+  train->operation = OperationOf(work.opcode);
+  train->psn =
+      PsnAfter(send.first_psn, static_cast<uint32_t>(send.emitted / mtu));
+  train->first = send.emitted == 0;
+  train->message = buffer;
+  train->size = buffer == nullptr ? 0 : buffer->size();
+  train->packets = PacketsFor(train->size, mtu);
+  train->payload = static_cast<uint32_t>(mtu);
+  train->ack_request = true;
+  send.emitted += train->size;
+  train->last = send.emitted == send.length;
+  if (train->operation == Operation::kWrite) {
+    train->address = work.wr.rdma.remote_addr;
+    train->key = work.wr.rdma.rkey;
+    train->length = static_cast<uint32_t>(send.length);
+  }
+  if (train->last) {
+    train->solicited = (work.send_flags & send_flag::kSolicited) != 0;
+    train->has_immediate = HasImmediate(work.opcode);
+    train->immediate = work.ex.imm_data;
+  }
+  if (init_.type == verbs::QpType::kDatagram) {
+    Transmit(std::move(train), &send);
+  } else {
+    Emit(std::move(train), nullptr);
+  }
   if (send.emitted == send.length) FinishSending(send);
 }
 
@@ -314,7 +313,7 @@ void QueuePair::AcknowledgeUpTo(uint32_t psn) {
     const InFlight& first = in_flight_.front();
     if (first.fetch != nullptr
             ? !first.fetch->complete
-            : PsnDistance(acknowledged_psn_, first.psn) < 0) {
+            : PsnDistance(acknowledged_psn_, first.transport->last_psn()) < 0) {
       break;
     }
     in_flight_bytes_ -= first.transport->size;
@@ -388,7 +387,7 @@ void QueuePair::FailSend(uint32_t status) {
 bool QueuePair::AwaitsPeer(const InFlight& packet) const {
   return packet.fetch != nullptr
              ? !packet.fetch->answered
-             : PsnDistance(packet.psn, acknowledged_psn_) > 0;
+             : PsnDistance(packet.transport->last_psn(), acknowledged_psn_) > 0;
 }
 
 void QueuePair::Retransmit() {

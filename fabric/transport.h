@@ -21,7 +21,9 @@ constexpr uint32_t PsnAfter(uint32_t psn, uint32_t count) {
   return (psn + count) & kPsnMask;
 }
 
-// Base transport header (IBA vol 1 §9.2) and those that follow it.
+// Base transport header (IBA vol 1 §9.2) and those that follow it, of one
+// packet or of a train: packets of one message that follow each other, and
+// travel as one as long as nothing tells them apart.
 struct Transport {
   enum class Operation : uint8_t {
     kSend,
@@ -69,21 +71,20 @@ struct Transport {
 
   verbs::Buffer message;  // null: no payload
   size_t offset = 0, size = 0;
+  // All packets of a train but the last carry `payload` bytes, an MTU; what is
+  // true of its end alone is so of the last.
+  uint32_t packets = 1;
+  uint32_t payload = 0;
 
-  // From BTH to the end of the payload, which is padded to 4 bytes.
-  uint32_t Bytes() const {
-    const bool reth = (operation == Operation::kWrite && first) ||
-                      operation == Operation::kReadRequest;
-    const bool atomic_response = operation == Operation::kAtomicResponse;
-    const bool aeth =
-        operation == Operation::kAcknowledge || atomic_response ||
-        (operation == Operation::kReadResponse && (first || last));
-    const bool deth = service == verbs::QpType::kDatagram;
-    return 12 + (reth ? 16 : 0) + (aeth ? 4 : 0) + (deth ? 8 : 0) +
-           (IsAtomic() ? 28 : 0) + (atomic_response ? 8 : 0) +
-           (has_immediate ? 4 : 0) +
-           static_cast<uint32_t>((size + 3) & ~size_t{3});
-  }
+  uint32_t last_psn() const { return PsnAfter(psn, packets - 1); }
+  // The bytes of the longest packet.
+  size_t longest() const { return packets > 1 ? payload : size; }
+  // One of a train's packets, by itself.
+  Transport Single(uint32_t index) const;
+
+  // From BTH to the end of the payload, which is padded to 4 bytes; of all
+  // packets together.
+  uint32_t Bytes() const;
 };
 
 }  // namespace ibemu::fabric
