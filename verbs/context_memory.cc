@@ -11,10 +11,11 @@ namespace {
 constexpr uint64_t kPage = 4096;
 
 // ib_check_mr_access() in include/rdma/ib_verbs.h, and reg_mr() in
-// uverbs_cmd.c.
+// uverbs_cmd.c.  Who has no memory windows lets a region allow them, too.
 absl::Status CheckRegistration(const ib_uverbs_reg_mr& request) {
   constexpr uint32_t kKnown = access::kLocalWrite | access::kRemoteWrite |
                               access::kRemoteRead | access::kRemoteAtomic |
+                              access::kBindWindow | access::kZeroBased |
                               access::kHugeTlb | access::kOptional;
   constexpr uint32_t kWrites = access::kRemoteWrite | access::kRemoteAtomic;
   if ((request.start - request.hca_va) % kPage != 0) {

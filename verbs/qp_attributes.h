@@ -60,6 +60,8 @@ inline constexpr uint32_t kLocalWrite = 1u << 0;
 inline constexpr uint32_t kRemoteWrite = 1u << 1;
 inline constexpr uint32_t kRemoteRead = 1u << 2;
 inline constexpr uint32_t kRemoteAtomic = 1u << 3;
+inline constexpr uint32_t kBindWindow = 1u << 4;
+inline constexpr uint32_t kZeroBased = 1u << 5;
 inline constexpr uint32_t kHugeTlb = 1u << 7;
 // Whoever does not know these ignores them.
 inline constexpr uint32_t kOptional = 0x3ff00000;
