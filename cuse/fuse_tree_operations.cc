@@ -1,6 +1,7 @@
 #include "cuse/fuse_tree_operations.h"
 
 #include <linux/fuse.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -76,6 +77,11 @@ struct stat FuseTreeOperations::StatOf(const TreeNode& node) const {
       result.st_mode = S_IFREG | (node.device.kind == DeviceNode::Kind::kUverbs
                                       ? kUverbsMode
                                       : options_.device_mode);
+      break;
+    case TreeNode::Kind::kCharacter:
+      result.st_mode = S_IFCHR | kUverbsMode;
+      result.st_rdev =
+          makedev(sysfs::kMajor, static_cast<unsigned>(node.minor));
       break;
   }
   return result;
@@ -197,6 +203,8 @@ void FuseTreeOperations::Open(fuse_req_t request, fuse_ino_t id,
                            info.flags);
     case TreeNode::Kind::kText:
       return OpenText(request, node, info.flags);
+    case TreeNode::Kind::kCharacter:
+      return ReplyError(request, Errno::kAccess);
     default:
       return ReplyError(request, Errno::kIsDirectory);
   }

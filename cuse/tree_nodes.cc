@@ -85,8 +85,16 @@ void TreeNodes::AddDeviceFiles(const ViewDevice& device) {
         file.port, device.slot};
   }
   if (device.uverbs) {
-    Add(dev_, absl::StrCat("uverbs", *device.uverbs), TreeNode::Kind::kDevice)
-        .device = {device.host, DeviceNode::Kind::kUverbs, 0, device.slot};
+    const DeviceNode uverbs = {device.host, DeviceNode::Kind::kUverbs, 0,
+                               device.slot};
+    const std::string name = absl::StrCat("uverbs", *device.uverbs);
+    TreeNode& shown = Add(dev_, name, TreeNode::Kind::kCharacter);
+    shown.device = uverbs;
+    shown.minor = sysfs::kFirstUverbs + *device.uverbs;
+    TreeNode& file =
+        Add(dev_, absl::StrCat(".", name), TreeNode::Kind::kDevice);
+    file.device = uverbs;
+    file.hidden = true;
   }
 }
 

@@ -23,19 +23,24 @@ struct DeviceNode {
 };
 
 struct TreeNode {
-  enum class Kind { kDirectory, kText, kLink, kDevice };
+  // kCharacter is what stat() takes for a character device.  The kernel opens
+  // no such file of a user's mount; who may open it is given the kDevice of the
+  // same name with a dot before it, which is not listed.
+  enum class Kind { kDirectory, kText, kLink, kDevice, kCharacter };
 
-  bool listed() const { return entry == nullptr || entry->listed; }
+  bool listed() const { return !hidden && (entry == nullptr || entry->listed); }
 
   Kind kind = Kind::kDirectory;
   std::string name;
   uint64_t number = 0;                              // what ls -i shows
   uint64_t parent = 0;                              // of a directory
   std::shared_ptr<const sysfs::Entry> entry;        // of what comes from sysfs
-  DeviceNode device;                                // of kDevice
+  DeviceNode device;                                // of both kinds of them
+  int minor = 0;                                    // of kCharacter
   std::vector<std::shared_ptr<TreeNode>> children;  // by number
   bool changes = false;  // devices come and go among the children
-  bool gone = false;     // yet somebody may have it open, or be in there
+  bool hidden = false;
+  bool gone = false;  // yet somebody may have it open, or be in there
 };
 
 // Follows a view.  What goes is remembered as long as the kernel knows its id.

@@ -58,10 +58,12 @@ bool WriteMemory(pid_t tid, uint64_t address, const void* data, size_t size) {
          static_cast<ssize_t>(size);
 }
 
-// The N of "uverbsN" at the end of a path.
+// The N of "uverbsN" at the end of a path, or of ".uverbsN", which can be
+// opened (cuse::TreeNode).
 std::optional<int> NodeNumber(std::string_view path) {
   constexpr std::string_view kName = "uverbs";
-  const std::string_view name = path.substr(path.rfind('/') + 1);
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name.starts_with('.')) name.remove_prefix(1);
   int number = 0;
   if (!name.starts_with(kName) ||
       !absl::SimpleAtoi(Absl(name.substr(kName.size())), &number) ||
@@ -95,16 +97,21 @@ std::optional<int> NodeOfFd(const std::string& path) {
   return NodeNumber(target);
 }
 
-// `path`, as the client would open it: its root directory counts.
-UniqueFd OpenAsClient(const seccomp_notif& call, const std::string& path) {
+// The file behind the character device `path`, as the client would open it: its
+// root directory counts.
+UniqueFd OpenAsClient(const seccomp_notif& call, std::string_view path,
+                      uint64_t flags) {
+  const size_t name = path.rfind('/') + 1;
+  const std::string file =
+      absl::StrCat(Absl(path.substr(0, name)), ".", Absl(path.substr(name)));
   const UniqueFd root(open(absl::StrCat("/proc/", call.pid, "/root").c_str(),
                            O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root.valid()) return UniqueFd();
   open_how how{};
-  how.flags = O_RDWR | O_CLOEXEC;
+  how.flags = O_RDWR | O_CLOEXEC | (flags & O_NONBLOCK);
   how.resolve = RESOLVE_IN_ROOT;
   return UniqueFd(static_cast<int>(
-      syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
+      syscall(SYS_openat2, root.get(), file.c_str(), &how, sizeof how)));
 }
 
 bool IsOurs(int fd) {
@@ -145,11 +152,11 @@ void NodeCalls::Handle(const seccomp_notif& call) {
   const auto& arguments = call.data.args;
   switch (call.data.nr) {
     case SYS_openat:
-      if (Open(call, arguments[1])) return;
+      if (Open(call, arguments[1], arguments[2])) return;
       break;
 #ifdef SYS_open
     case SYS_open:
-      if (Open(call, arguments[0])) return;
+      if (Open(call, arguments[0], arguments[1])) return;
       break;
 #endif
     case SYS_fstat:
@@ -168,7 +175,7 @@ void NodeCalls::Handle(const seccomp_notif& call) {
   GoOn(call);
 }
 
-bool NodeCalls::Open(const seccomp_notif& call, uint64_t path) {
+bool NodeCalls::Open(const seccomp_notif& call, uint64_t path, uint64_t flags) {
   std::array<char, 64> text;
   const auto pid = static_cast<pid_t>(call.pid);
   const size_t size = ReadMemory(pid, path, text.data(), text.size());
@@ -176,7 +183,7 @@ bool NodeCalls::Open(const seccomp_notif& call, uint64_t path) {
   if (name.size() == size || !name.starts_with(kNode) || !NodeNumber(name)) {
     return false;
   }
-  const UniqueFd file = OpenAsClient(call, name);
+  const UniqueFd file = OpenAsClient(call, name, flags);
   if (!file.valid() || !IsOurs(file.get()) || !IsValid(call)) return false;
   const std::lock_guard lock(giving_);  // two must not choose one number
   for (int number = first_fd_; number < first_fd_ + kNodeFds; ++number) {
@@ -185,7 +192,9 @@ bool NodeCalls::Open(const seccomp_notif& call, uint64_t path) {
         0) {
       continue;
     }
-    if (Give(call, file.get(), number, true) >= 0) return true;
+    if (GiveOpened(call, file.get(), number, (flags & O_CLOEXEC) != 0)) {
+      return true;
+    }
     // The limit was lowered, or all memory is in use; or it has gone.
     Finish(call, EMFILE);
     return true;
@@ -257,7 +266,7 @@ void NodeCalls::Write(const seccomp_notif& call) {
   if (!NodeOfFd(path)) return;
   const UniqueFd events(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!events.valid() || !IsValid(call)) return;
-  const int number = Give(call, events.get(), -1, false);
+  const int number = Give(call, events.get());
   if (number < 0) return;
   const cuse::EventNumber told{.tid = static_cast<int32_t>(call.pid),
                                .number = number};
@@ -282,14 +291,21 @@ void NodeCalls::GoOn(const seccomp_notif& call) const {
   ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-int NodeCalls::Give(const seccomp_notif& call, int fd, int number,
-                    bool answer) const {
+bool NodeCalls::GiveOpened(const seccomp_notif& call, int fd, int number,
+                           bool close_on_exec) const {
   seccomp_notif_addfd request{};
   request.id = call.id;
-  request.flags = (number < 0 ? 0 : SECCOMP_ADDFD_FLAG_SETFD) |
-                  (answer ? SECCOMP_ADDFD_FLAG_SEND : 0);
+  request.flags = SECCOMP_ADDFD_FLAG_SETFD | SECCOMP_ADDFD_FLAG_SEND;
   request.srcfd = static_cast<uint32_t>(fd);
-  request.newfd = number < 0 ? 0 : static_cast<uint32_t>(number);
+  request.newfd = static_cast<uint32_t>(number);
+  request.newfd_flags = close_on_exec ? O_CLOEXEC : 0;
+  return ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &request) >= 0;
+}
+
+int NodeCalls::Give(const seccomp_notif& call, int fd) const {
+  seccomp_notif_addfd request{};
+  request.id = call.id;
+  request.srcfd = static_cast<uint32_t>(fd);
   request.newfd_flags = O_CLOEXEC;
   return ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &request);
 }

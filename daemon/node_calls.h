@@ -23,7 +23,7 @@ class NodeCalls {
   void Handle(const seccomp_notif& call);
 
   // Each answers `call` unless it returns false: then it goes on as it is.
-  bool Open(const seccomp_notif& call, uint64_t path);
+  bool Open(const seccomp_notif& call, uint64_t path, uint64_t flags);
   bool Stat(const seccomp_notif& call);
   bool StatX(const seccomp_notif& call);
   // Never answers, but prepares.
@@ -33,9 +33,11 @@ class NodeCalls {
   // Sends the result of a call: 0, or an errno.
   void Finish(const seccomp_notif& call, int error) const;
   void GoOn(const seccomp_notif& call) const;
-  // Puts `fd` into the client as `number` (-1: the lowest that is free); its
-  // number there, or -1 and errno.
-  int Give(const seccomp_notif& call, int fd, int number, bool answer) const;
+  // Answers an open() with `fd`, as `number` of the client.
+  bool GiveOpened(const seccomp_notif& call, int fd, int number,
+                  bool close_on_exec) const;
+  // Puts `fd` into the client; its number there, or -1 and errno.
+  int Give(const seccomp_notif& call, int fd) const;
 
   const int listener_;
   const int first_fd_;

@@ -10,11 +10,12 @@
 namespace ibemu::daemon {
 
 // libibverbs wants uverbsN to be a character device with the number that sysfs
-// shows, and the kernel to give it new descriptors.  So someone answers the
-// system calls that the run's filter (seccomp.h) stops:
+// shows, and the kernel to give it new descriptors.  The mount shows such a
+// device, but the kernel opens none there.  So someone answers the system calls
+// that the run's filter (seccomp.h) stops:
 //
-//   open    of our uverbsN: puts the FUSE file among the descriptors from
-//           `first_fd` on
+//   open    of our uverbsN: puts the FUSE file behind it (cuse::TreeNode) among
+//           the descriptors from `first_fd` on
 //   fstat   of such a one: says what sysfs says
 //   write   of a command that asks for a descriptor: puts a file of events into
 //           the client beforehand, and tells the daemon (cuse::UverbsOffers)

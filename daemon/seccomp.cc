@@ -52,8 +52,8 @@ void AddNodeRules(Rules& rules, int first_fd) {
   constexpr uint64_t kWriteBytes = 16;
   const auto flags = [](unsigned argument) {
     constexpr uint64_t kLargeFile = 0100000;  // glibc's O_LARGEFILE is 0
-    return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, kInt & ~kLargeFile,
-                    O_RDWR | O_CLOEXEC);
+    constexpr uint64_t kEither = kLargeFile | O_CLOEXEC | O_NONBLOCK;
+    return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, kInt & ~kEither, O_RDWR);
   };
   const scmp_arg_cmp node =
       SCMP_A0(SCMP_CMP_MASKED_EQ, kInt & ~uint64_t{kNodeFds - 1},

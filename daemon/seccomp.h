@@ -24,11 +24,12 @@ int FirstNodeFd(unsigned long limit);
 // and librdmacm then read sysfs instead of asking the kernel, which knows
 // nothing of ibemu's devices.
 //
-// These wait for whoever serves the returned descriptor (ServeNodes()): open()
-// with exactly the flags that libibverbs uses; fstat() and its like of one of
-// the descriptors from `first_fd` on, and write() of 16 bytes to one, which
-// commands have that ask for a new descriptor.  -1: it can't be had, for an
-// outer filter has the one that a process may have; then these pass, too.
+// These wait for whoever serves the returned descriptor (NodeCalls): open() for
+// reading and writing, with no more than O_CLOEXEC and O_NONBLOCK; fstat() and
+// its like of one of the descriptors from `first_fd` on, and write() of 16
+// bytes to one, which commands have that ask for a new descriptor.  -1: it
+// can't be had, for an outer filter has the one that a process may have; then
+// these pass, too.
 //
 // The thread must have CAP_SYS_ADMIN in its user namespace, as a launcher has,
 // or no_new_privs: then setuid programs keep working in a run.

@@ -83,6 +83,22 @@ TEST_F(TreeNodesTest, FollowTheView) {
   EXPECT_THAT(List("sys/bus/pci/devices"), ElementsAre("1bed:00:00.0"));
 }
 
+// What is listed can't be opened, what can be opened is not listed.
+TEST_F(TreeNodesTest, AVerbsDeviceHasTwoFiles) {
+  view_.devices[1].uverbs = 4;
+  const TreeNodes nodes(view_);
+  const uint64_t dev = nodes.Child(TreeNodes::kRoot, "dev")->number;
+  const TreeNodes::NodePtr shown = nodes.Child(dev, "uverbs4");
+  ASSERT_THAT(shown, NotNull());
+  EXPECT_TRUE(shown->listed());
+  EXPECT_EQ(shown->kind, TreeNode::Kind::kCharacter);
+  EXPECT_EQ(shown->minor, sysfs::kFirstUverbs + 4);
+  const TreeNodes::NodePtr file = nodes.Child(dev, ".uverbs4");
+  ASSERT_THAT(file, NotNull());
+  EXPECT_FALSE(file->listed());
+  EXPECT_EQ(file->kind, TreeNode::Kind::kDevice);
+}
+
 TEST_F(TreeNodesTest, OtherDevicesKeepTheirNodes) {
   const TreeNodes::NodePtr file = Walk("dev/umad1");
   const TreeNodes::NodePtr function =

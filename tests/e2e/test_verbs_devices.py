@@ -73,6 +73,26 @@ def test_a_debugger_and_a_tracer_change_nothing(account):
         assert re.search(r"hca_id:\s+ibemu0\n", text), tool
 
 
+def test_a_verbs_device_is_a_character_device(account):
+    shown = run(account, "stat", "-c", "%F %Hr:%Lr", "/dev/infiniband/uverbs0")
+    assert shown == "character special file 231:192\n"
+    opens = """if True:
+        import fcntl, os, stat
+        for flags in 0, os.O_CLOEXEC, os.O_NONBLOCK | os.O_CLOEXEC:
+            libc_open = __import__("ctypes").CDLL(None).open
+            fd = libc_open(b"/dev/infiniband/uverbs0", os.O_RDWR | flags)
+            status = os.fstat(fd)
+            print(stat.S_ISCHR(status.st_mode), os.major(status.st_rdev),
+                  os.minor(status.st_rdev),
+                  fcntl.fcntl(fd, fcntl.F_GETFD) == fcntl.FD_CLOEXEC,
+                  fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_NONBLOCK != 0)
+    """
+    assert run(account, "python3", "-c", opens).splitlines() == [
+        "True 231 192 False False",
+        "True 231 192 True False",
+        "True 231 192 True True"]
+
+
 def test_two_processes_open_one_adapter(account):
     text = run(account, "sh", "-c",
                "ibv_devinfo >a & ibv_devinfo >b & wait; "
