@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "cuse/mapped_range.h"
 
 extern "C" {  // glibc 2.36 forgot it
 #include <sys/pidfd.h>
@@ -27,13 +28,44 @@ bool IsAlive(const UniqueFd& process) {
 
 }  // namespace
 
-ClientMemory::ClientMemory(WorkerPool& workers, ClientId process)
+ClientMemory::ClientMemory(WorkerPool& workers, ClientId process,
+                           std::shared_ptr<PinnedPages> pinned)
     : workers_(workers),
       process_(process),
       lives_(std::make_shared<UniqueFd>(
-          pidfd_open(static_cast<pid_t>(process), 0))) {}
+          pidfd_open(static_cast<pid_t>(process), 0))),
+      pinned_(std::move(pinned)) {}
 
 bool ClientMemory::Lives() const { return IsAlive(*lives_); }
+
+void ClientMemory::PinPages(uint64_t start, uint64_t length, bool writable,
+                            Pinned done) {
+  const auto id = static_cast<pid_t>(process_);
+  struct Found {
+    LockLimit limit;
+    absl::Status mapped;
+  };
+  auto found = std::make_shared<Found>();  // as in Run()
+  workers_.Run(
+      process_,
+      [found, id, start, length, writable] {
+        found->limit = LockLimitOf(id);
+        found->mapped = CheckMapped(id, start, length, writable);
+      },
+      [found, id, start, length, lives = lives_, pinned = pinned_,
+       done = std::move(done)](WorkerPool::Outcome outcome) mutable {
+        if (outcome != WorkerPool::Outcome::kDone) {
+          return done(absl::DataLossError("its memory does not answer"));
+        }
+        if (!IsAlive(*lives)) {  // who was looked at, may be another
+          return done(absl::UnavailableError("the process has ended"));
+        }
+        auto pin = pinned->Charge(pinned->AccountOf(id, lives), found->limit,
+                                  start, length);
+        if (pin.ok() && !found->mapped.ok()) return done(found->mapped);
+        done(std::move(pin));
+      });
+}
 
 void ClientMemory::Read(std::vector<verbs::MemoryPiece> pieces, Done done) {
   Run(Direction::kRead, std::move(pieces), std::move(done));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "cuse/pinned_pages.h"
 #include "cuse/worker_pool.h"
 #include "verbs/memory.h"
 
@@ -15,13 +16,16 @@ namespace ibemu::cuse {
 class ClientMemory final : public verbs::Memory {
  public:
   // `process`: its id; `workers` must outlive this, but not its calls.
-  ClientMemory(WorkerPool& workers, ClientId process);
+  ClientMemory(WorkerPool& workers, ClientId process,
+               std::shared_ptr<PinnedPages> pinned);
 
   // False for good once the process has ended.
   bool Lives() const;
 
   uint64_t process() const override { return static_cast<uint64_t>(process_); }
 
+  void PinPages(uint64_t start, uint64_t length, bool writable,
+                Pinned done) override;
   void Read(std::vector<verbs::MemoryPiece> pieces, Done done) override;
   void Write(std::vector<verbs::MemoryPiece> pieces, Done done) override;
 
@@ -39,6 +43,7 @@ class ClientMemory final : public verbs::Memory {
   WorkerPool& workers_;
   const ClientId process_;
   const Process lives_;
+  const std::shared_ptr<PinnedPages> pinned_;
 };
 
 }  // namespace ibemu::cuse

@@ -24,10 +24,12 @@ int DescriptorOfWrite(pid_t tid) {
 UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
                        verbs::Provider& provider, Timers& timers,
                        WorkerPool& workers,
-                       std::shared_ptr<UverbsOffers> offers)
+                       std::shared_ptr<UverbsOffers> offers,
+                       std::shared_ptr<PinnedPages> pinned)
     : host_(std::move(host)),
       workers_(workers),
       offers_(std::move(offers)),
+      pinned_(std::move(pinned)),
       context_(provider, *this, timers) {}
 
 void UverbsFile::Open(bool /*nonblock*/, OpenReply reply) {
@@ -116,7 +118,7 @@ std::shared_ptr<verbs::Memory> UverbsFile::MemoryOf(pid_t caller) {
   const ClientId process = ClientOfThread(caller);
   std::shared_ptr<ClientMemory>& memory = memories_[process];
   if (memory == nullptr || !memory->Lives()) {
-    memory = std::make_shared<ClientMemory>(workers_, process);
+    memory = std::make_shared<ClientMemory>(workers_, process, pinned_);
   }
   return memory;
 }

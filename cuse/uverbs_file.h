@@ -21,7 +21,8 @@ class UverbsFile final : public File, private verbs::Context::Client {
   // `provider`, `timers` and `workers` must outlive it.
   UverbsFile(std::shared_ptr<mad::Host> host, verbs::Provider& provider,
              Timers& timers, WorkerPool& workers,
-             std::shared_ptr<UverbsOffers> offers);
+             std::shared_ptr<UverbsOffers> offers,
+             std::shared_ptr<PinnedPages> pinned);
   ~UverbsFile() override { *self_ = nullptr; }
 
   void Open(bool nonblock, OpenReply reply) override;
@@ -55,6 +56,7 @@ class UverbsFile final : public File, private verbs::Context::Client {
   WorkerPool& workers_;
   EventReader events_{[this] { NotifyEvents(); }};
   const std::shared_ptr<UverbsOffers> offers_;
+  const std::shared_ptr<PinnedPages> pinned_;
   absl::flat_hash_map<pid_t, ClientId> clients_;
   absl::flat_hash_map<ClientId, std::shared_ptr<ClientMemory>> memories_;
   uint64_t last_ = 0;

@@ -20,7 +20,7 @@ std::unique_ptr<File> UverbsOpens::Open(uint64_t inode,
   }
   if (offers == nullptr) known = offers = std::make_shared<UverbsOffers>();
   return std::make_unique<UverbsFile>(std::move(host), provider, timers,
-                                      workers, std::move(offers));
+                                      workers, std::move(offers), pinned_);
 }
 
 }  // namespace ibemu::cuse

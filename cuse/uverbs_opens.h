@@ -22,6 +22,7 @@ class UverbsOpens {
 
  private:
   absl::flat_hash_map<uint64_t, std::weak_ptr<UverbsOffers>> offers_;
+  const std::shared_ptr<PinnedPages> pinned_ = PinnedPages::OfThisMachine();
 };
 
 }  // namespace ibemu::cuse

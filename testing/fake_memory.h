@@ -22,6 +22,23 @@ class FakeMemory : public verbs::Memory {
   FakeMemory(Timers& timers, size_t size) : timers_(timers), bytes_(size) {}
 
   uint64_t process() const override { return reinterpret_cast<uint64_t>(this); }
+
+  void PinPages(uint64_t start, uint64_t length, bool writable,
+                Pinned done) override {
+    struct CountedPin : Pin {
+      explicit CountedPin(int& count) : pins(count) { ++pins; }
+      ~CountedPin() override { --pins; }
+      int& pins;
+    };
+    pins_wanted_writable.push_back(writable);
+    timers_.RunSoon([this, start, length, done = std::move(done)]() mutable {
+      const uint64_t offset = start - kStart;
+      if (start < kStart || length > bytes_.size() - offset) {
+        return done(absl::DataLossError("nothing there"));
+      }
+      done(std::make_unique<CountedPin>(pins));
+    });
+  }
   void Read(std::vector<verbs::MemoryPiece> pieces, Done done) override {
     Run(false, std::move(pieces), std::move(done));
   }
@@ -51,6 +68,8 @@ class FakeMemory : public verbs::Memory {
   }
 
   int calls = 0;
+  int pins = 0;  // not ended yet
+  std::vector<bool> pins_wanted_writable;
 
  private:
   void Run(bool write, std::vector<verbs::MemoryPiece> pieces, Done done) {

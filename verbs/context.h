@@ -99,6 +99,8 @@ class Context final : private DeviceListener {
   absl::Status AllocPd(Call& call);
   absl::Status DeallocPd(Call& call);
   absl::Status RegMr(Call& call);
+  Answer AddMr(uint32_t pd_handle, MrInit init,
+               absl::StatusOr<std::unique_ptr<Memory::Pin>> pin);
   absl::Status DeregMr(Call& call);
   absl::Status CreateAh(Call& call);
   absl::Status DestroyAh(Call& call);

@@ -35,6 +35,13 @@ absl::Status CheckRegistration(const ib_uverbs_reg_mr& request) {
   return absl::OkStatus();
 }
 
+// ib_access_writable() in include/rdma/ib_verbs.h.
+bool IsWritable(uint32_t flags) {
+  constexpr uint32_t kWrites = access::kLocalWrite | access::kRemoteWrite |
+                               access::kRemoteAtomic | access::kBindWindow;
+  return (flags & kWrites) != 0;
+}
+
 }  // namespace
 
 absl::Status Context::AllocPd(Call& call) {
@@ -56,27 +63,54 @@ absl::Status Context::DeallocPd(Call& call) {
   return absl::OkStatus();
 }
 
+// Whether the memory is there takes a look by a worker.
 absl::Status Context::RegMr(Call& call) {
   const auto request = ReadAs<ib_uverbs_reg_mr>(call.request);
   IBEMU_RETURN_IF_ERROR(CheckRegistration(request));
-  IBEMU_ASSIGN_OR_RETURN(PdObject * pd, FindObject(pds_, request.pd_handle));
+  IBEMU_RETURN_IF_ERROR(FindObject(pds_, request.pd_handle).status());
+  MrInit init = {.memory = client_.MemoryOf(call.caller),
+                 .start = request.start,
+                 .length = request.length,
+                 .address = request.hca_va,
+                 .access = request.access_flags};
+  init.memory->PinPages(
+      init.start, init.length, IsWritable(init.access),
+      [self = self_, init, pd = request.pd_handle, address = call.address,
+       done = std::exchange(call.done, nullptr)](
+          absl::StatusOr<std::unique_ptr<Memory::Pin>> pin) mutable {
+        if (*self == nullptr) return;
+        Answer answer = (*self)->AddMr(pd, std::move(init), std::move(pin));
+        answer.address = address;
+        done(std::move(answer));
+      });
+  return absl::OkStatus();
+}
+
+Answer Context::AddMr(uint32_t pd_handle, MrInit init,
+                      absl::StatusOr<std::unique_ptr<Memory::Pin>> pin) {
+  const auto fail = [](absl::Status status) {
+    return Answer{.status = std::move(status), .response = {}, .undo = {}};
+  };
+  if (!pin.ok()) return fail(pin.status());
+  PdObject* const pd = pds_.Find(pd_handle);
+  if (pd == nullptr) return fail(BadHandle(pd_handle));
+  init.pd = pd->pd.get();
+  absl::StatusOr<std::unique_ptr<Mr>> mr = provider_.CreateMr(init);
+  if (!mr.ok()) return fail(mr.status());
+
   auto object = std::make_unique<MrObject>();
-  object->memory = client_.MemoryOf(call.caller);
-  IBEMU_ASSIGN_OR_RETURN(object->mr,
-                         provider_.CreateMr({.pd = pd->pd.get(),
-                                             .memory = object->memory,
-                                             .start = request.start,
-                                             .length = request.length,
-                                             .address = request.hca_va,
-                                             .access = request.access_flags}));
   object->pd = Use(pd->users);
+  object->memory = std::move(init.memory);
+  object->pin = *std::move(pin);
+  object->mr = *std::move(mr);
   auto response = Blank<ib_uverbs_reg_mr_resp>();
   response.lkey = object->mr->lkey();
   response.rkey = object->mr->rkey();
   response.mr_handle = mrs_.Add(std::move(object));
-  call.response = ToVector(response);
-  call.undo = [this, handle = response.mr_handle] { mrs_.Remove(handle); };
-  return absl::OkStatus();
+  return Answer{
+      .status = absl::OkStatus(),
+      .response = ToVector(response),
+      .undo = [this, handle = response.mr_handle] { mrs_.Remove(handle); }};
 }
 
 // Answered when nothing touches the region any more: what comes to a memory is

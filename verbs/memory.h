@@ -9,6 +9,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace ibemu::verbs {
 
@@ -38,6 +39,21 @@ class Memory {
 
   // Which process it is: the same number says that it is the same memory.
   virtual uint64_t process() const = 0;
+
+  // What is registered, until this ends.
+  class Pin {
+   public:
+    virtual ~Pin() = default;
+  };
+  using Pinned = absl::AnyInvocable<void(absl::StatusOr<std::unique_ptr<Pin>>)>;
+
+  // For registration: `length` bytes from `start` on must be there, to be read
+  // or also written, and are counted.
+  //
+  // Errors: DataLoss when they aren't, PermissionDenied and ResourceExhausted
+  // when the process may not lock so much, Unavailable.
+  virtual void PinPages(uint64_t start, uint64_t length, bool writable,
+                        Pinned done) = 0;
 
   // From the process into the buffers, or the reverse.
   virtual void Read(std::vector<MemoryPiece> pieces, Done done) = 0;

@@ -42,6 +42,7 @@ struct PdObject {
 struct MrObject {
   Use pd;
   std::shared_ptr<Memory> memory;
+  std::unique_ptr<Memory::Pin> pin;
   std::unique_ptr<Mr> mr;
 };
 

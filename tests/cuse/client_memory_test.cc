@@ -33,7 +33,9 @@ class ClientMemoryTest : public ::testing::Test {
   testing::VirtualTimers timers_;
   testing::PostBox posts_;
   WorkerPool workers_{timers_, posts_.Poster()};
-  ClientMemory memory_{workers_, ClientId{static_cast<uint64_t>(getpid())}};
+  std::shared_ptr<PinnedPages> pinned_ = std::make_shared<PinnedPages>(0);
+  ClientMemory memory_{workers_, ClientId{static_cast<uint64_t>(getpid())},
+                       pinned_};
   std::array<char, 16> there_ = {"hello, world"};
   verbs::Buffer buffer_ = std::make_shared<std::vector<std::byte>>(16);
   uint64_t address_ = reinterpret_cast<uintptr_t>(there_.data());
@@ -54,10 +56,33 @@ TEST_F(ClientMemoryTest, SaysThatThereIsNothing) {
       Run(true, {{address_, buffer_, 0, 5}, {8, buffer_, 0, 5}})));
 }
 
+TEST_F(ClientMemoryTest, PinsWhatIsThere) {
+  const auto pin = [this](uint64_t address) {
+    std::optional<absl::StatusOr<std::unique_ptr<verbs::Memory::Pin>>> pinned;
+    memory_.PinPages(address, 16, true,
+                     [&pinned](auto made) { pinned = std::move(made); });
+    while (!pinned) posts_.WaitAndRun();
+    return *std::move(pinned);
+  };
+  EXPECT_TRUE(absl::IsDataLoss(pin(8).status()));
+  EXPECT_TRUE(pin(address_).ok());
+  // Beside this, what other files of the process have registered counts.
+  const auto process = ClientId{static_cast<uint64_t>(getpid())};
+  ClientMemory other(workers_, process, pinned_);
+  const auto held = pin(address_);
+  std::optional<bool> again;
+  other.PinPages(address_, 16, false, [&](const auto& made) {
+    const auto self = std::make_shared<UniqueFd>();
+    again = made.ok() && pinned_->AccountOf(getpid(), self)->pages >= 2;
+  });
+  while (!again) posts_.WaitAndRun();
+  EXPECT_TRUE(*again);
+}
+
 TEST_F(ClientMemoryTest, TouchesNobodyElseWhenTheProcessHasEnded) {
   const pid_t child = fork();
   if (child == 0) _exit(0);
-  ClientMemory gone(workers_, ClientId{static_cast<uint64_t>(child)});
+  ClientMemory gone(workers_, ClientId{static_cast<uint64_t>(child)}, pinned_);
   waitpid(child, nullptr, 0);
   EXPECT_FALSE(gone.Lives());
   EXPECT_TRUE(memory_.Lives());

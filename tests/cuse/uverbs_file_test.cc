@@ -62,8 +62,9 @@ class UverbsFileTest : public ::testing::Test {
       std::make_shared<mad::Host>(timers_, device_);
   WorkerPool workers_{timers_, posts_.Poster()};
   std::shared_ptr<UverbsOffers> offers_ = std::make_shared<UverbsOffers>();
+  std::shared_ptr<PinnedPages> pinned_ = std::make_shared<PinnedPages>(0);
   std::unique_ptr<UverbsFile> file_ = std::make_unique<UverbsFile>(
-      host_, provider_, timers_, workers_, offers_);
+      host_, provider_, timers_, workers_, offers_, pinned_);
   FileDriver driver_{*file_};
   std::unique_ptr<UverbsEventFile> events_ =
       std::make_unique<UverbsEventFile>(offers_);
@@ -158,7 +159,7 @@ TEST_F(UverbsFileTest, FailsWhenTheDeviceIsGone) {
   EXPECT_EQ(Write(PlainCommand(IB_USER_VERBS_CMD_GET_CONTEXT,
                                Answered<ib_uverbs_get_context>(8), 8)),
             Errno::kIo);
-  UverbsFile late(host_, provider_, timers_, workers_, offers_);
+  UverbsFile late(host_, provider_, timers_, workers_, offers_, pinned_);
   EXPECT_EQ(FileDriver(late).Open(), Errno::kNoSuchAddress);
 }
 

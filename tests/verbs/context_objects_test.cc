@@ -104,6 +104,54 @@ TEST_F(ObjectsTest, RefusesRegionsThatBreakTheRules) {
   EXPECT_FALSE(RegMr(0, 4096, FakeMemory::kStart + 1).status.ok());
 }
 
+TEST_F(ObjectsTest, RegistersWhatIsThere) {
+  EXPECT_TRUE(absl::IsDataLoss(RegMr(access::kLocalWrite, 4097).status));
+  const Answer answer = RegMr(access::kLocalWrite);
+  ASSERT_TRUE(answer.status.ok());
+  EXPECT_EQ(memory_->pins, 1);
+  const auto made = ReadAs<ib_uverbs_reg_mr_resp>(answer.response);
+  Execute(IB_USER_VERBS_CMD_DEREG_MR, ib_uverbs_dereg_mr{made.mr_handle});
+  EXPECT_EQ(memory_->pins, 0);
+}
+
+TEST_F(ObjectsTest, PinsForWritingWhatMayBeWritten) {
+  for (const uint32_t rights : {uint32_t{0}, access::kRemoteRead,
+                                access::kLocalWrite, access::kBindWindow}) {
+    RegMr(rights);
+  }
+  EXPECT_EQ(memory_->pins_wanted_writable,
+            std::vector<bool>({false, false, true, true}));
+}
+
+TEST_F(ObjectsTest, ForgetsARegistrationWhoseDomainWent) {
+  auto request = Answered<ib_uverbs_reg_mr>(kPlace);
+  request.start = request.hca_va = FakeMemory::kStart;
+  request.length = 1;
+  request.pd_handle = pd_;
+  std::optional<Answer> answer;
+  context_->Execute(
+      testing::PlainCommand(IB_USER_VERBS_CMD_REG_MR, request, 12), kThread,
+      [&answer](Answer made) { answer = std::move(made); });
+  EXPECT_TRUE(DeallocPd(pd_).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(answer.value().status));
+  EXPECT_EQ(memory_->pins, 0);
+}
+
+TEST_F(ObjectsTest, EndsWhileARegistrationIsUnderWay) {
+  auto request = Answered<ib_uverbs_reg_mr>(kPlace);
+  request.start = request.hca_va = FakeMemory::kStart;
+  request.length = 1;
+  request.pd_handle = pd_;
+  bool answered = false;
+  context_->Execute(
+      testing::PlainCommand(IB_USER_VERBS_CMD_REG_MR, request, 12), kThread,
+      [&answered](const Answer&) { answered = true; });
+  context_.reset();
+  timers_.RunPending();
+  EXPECT_FALSE(answered);
+  EXPECT_EQ(memory_->pins, 0);
+}
+
 TEST_F(ObjectsTest, TakesBackWhatCouldNotBeAnswered) {
   Answer answer = Execute(IB_USER_VERBS_CMD_ALLOC_PD,
                           Answered<ib_uverbs_alloc_pd>(kPlace), 4);
