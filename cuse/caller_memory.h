@@ -44,8 +44,8 @@ ClientId ClientOf(pid_t tid);
 // Errors: those of CallOf(); FailedPrecondition when it is in another call.
 absl::Status FillReadBuffer(pid_t tid, size_t room, mad::Bytes data);
 
-// The same for kernels without /proc/TID/syscall: stops the thread by ptrace on
-// its way back to user space.  One thread, a worker, must make all calls.
+// A blocked thread that ptrace stops on its way back to user space.  One
+// thread, a worker, must make all calls.
 class StoppedCaller {
  public:
   // Errors: PermissionDenied, Unimplemented (another architecture).
@@ -56,11 +56,29 @@ class StoppedCaller {
   ~StoppedCaller();  // lets it run
 
   // Waits until the thread has its answer and stops; so the request must be
-  // answered by another thread.  Errors as of FillReadBuffer().
+  // answered by another thread.  FillReadBuffer() for kernels without
+  // /proc/TID/syscall, with its errors.
   absl::Status Fill(size_t room, mad::Bytes data);
 
+  // Waits until the write() of the thread was interrupted.  Then, before
+  // the client notices, makes it open the file that it wrote to once more, for
+  // reading, and tell it its number (cuse/event_number.h); then write again
+  // what it wrote before.
+  //
+  // Errors:
+  //   ResourceExhausted   it has no descriptor left: its write() ends so
+  //   NotFound            it died
+  //   FailedPrecondition  it is in another call, and left alone
+  //   others              it does write again, but has no such file
+  absl::Status GiveEventFile();
+
  private:
+  class Puppet;
+
   explicit StoppedCaller(pid_t tid) : tid_(tid) {}
+  // For the next stop.
+  absl::Status Wait();
+
   pid_t tid_;
 };
 

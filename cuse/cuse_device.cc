@@ -76,7 +76,7 @@ const cuse_lowlevel_ops& CuseDevice::Impl::Table() {
     cuse_lowlevel_ops ops{};
     ops.open = [](fuse_req_t request, Info info) {
       Impl& self = Self(request);
-      std::unique_ptr<File> file = self.opener_();
+      std::unique_ptr<File> file = self.opener_(info->flags);
       if (file == nullptr) return ReplyError(request, Errno::kNoSuchAddress);
       self.devices_.Open(request, std::move(file), info->flags);
     };

@@ -23,9 +23,9 @@ class CuseDevice {
     unsigned major_number = 0;
     unsigned minor_number = 0;
   };
-  // Makes the File of an open(); null: it fails with ENXIO, as a device that
-  // was pulled out does.
-  using Opener = std::function<std::unique_ptr<File>()>;
+  // Makes the File of an open() with `flags`; null: it fails with ENXIO, as a
+  // device that was pulled out does.
+  using Opener = std::function<std::unique_ptr<File>(int flags)>;
 
   // `timers` and `workers` must outlive the device.
   CuseDevice(Timers& timers, WorkerPool& workers, Identity identity,

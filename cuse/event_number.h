@@ -8,8 +8,8 @@
 
 namespace ibemu::cuse {
 
-// The next command of thread `tid` may use the event file, which has `number`
-// in that client.
+// The next command of thread `tid` (0: of who asks) may use the event file,
+// which has `number` in that client.
 struct EventNumber {
   int32_t tid;
   int32_t number;

@@ -19,6 +19,7 @@ struct IoctlRequest {
   Bytes in;               // what _IOC_WRITE commands point at
   size_t out_room = 0;    // what the answer may hold
   bool writable = true;   // false: the answer will not reach the client
+  pid_t caller = 0;       // the thread that asks
 };
 
 // All that a client wrote, in two parts: a body of megabytes can be kept

@@ -201,8 +201,10 @@ void FuseDevices::RunIoctl(fuse_req_t request, const IoctlRequest& ioctl,
                            uint64_t number) {
   Handle* const handle = handles_.Find(number);
   if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
+  IoctlRequest whole = ioctl;
+  whole.caller = fuse_req_ctx(request)->pid;
   Dispatch(request, *handle, [&](RequestId id) {
-    handle->file->Ioctl(ioctl, IoctlReply(*this, id));
+    handle->file->Ioctl(whole, IoctlReply(*this, id));
   });
 }
 

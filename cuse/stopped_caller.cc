@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "cuse/caller_memory.h"
 #include "cuse/write_memory.h"
 
@@ -37,12 +38,17 @@ StoppedCaller::~StoppedCaller() {
   }
 }
 
-absl::Status StoppedCaller::Fill(size_t room, mad::Bytes data) {
+absl::Status StoppedCaller::Wait() {
   int status = 0;
   if (waitpid(tid_, &status, __WALL) != tid_ || !WIFSTOPPED(status)) {
     tid_ = 0;  // it died
     return absl::NotFoundError("the thread is gone");
   }
+  return absl::OkStatus();
+}
+
+absl::Status StoppedCaller::Fill(size_t room, mad::Bytes data) {
+  IBEMU_RETURN_IF_ERROR(Wait());
   user_regs_struct registers{};
   if (ptrace(PTRACE_GETREGS, tid_, nullptr, &registers) < 0) {
     return absl::ErrnoToStatus(errno, "PTRACE_GETREGS");
@@ -54,6 +60,10 @@ absl::Status StoppedCaller::Fill(size_t room, mad::Bytes data) {
 }
 
 #else
+
+absl::Status StoppedCaller::GiveEventFile() {
+  return absl::UnimplementedError("registers of this architecture");
+}
 
 absl::StatusOr<StoppedCaller> StoppedCaller::Seize(pid_t /*tid*/) {
   return absl::UnimplementedError("registers of this architecture");

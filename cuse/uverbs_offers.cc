@@ -36,8 +36,11 @@ void UverbsEventFile::Ioctl(const IoctlRequest& request, IoctlReply reply) {
     std::memcpy(&told, request.in.data(), sizeof told);
   }
   if (told.number < 0 || number_ >= 0) return reply.Fail(Errno::kInvalid);
+  if (told.tid != 0 && teller_ == Teller::kItself) {
+    return reply.Fail(Errno::kNotPermitted);
+  }
   number_ = told.number;
-  offers_->Offer(told.tid, *this);
+  offers_->Offer(told.tid != 0 ? told.tid : request.caller, *this);
   reply.Done();
 }
 

@@ -15,10 +15,11 @@ namespace ibemu::cuse {
 
 class UverbsEventFile;
 
-// Two answers carry a new descriptor (GET_CONTEXT, CREATE_COMP_CHANNEL).  A
-// supervisor that sees such a command before we do opens the same inode again,
-// read-only, puts what it got into the client and tells us for whose command it
-// is: see daemon/node_supervisor.h.
+// Two answers carry a new descriptor (GET_CONTEXT, CREATE_COMP_CHANNEL).  In a
+// run a supervisor that sees such a command before we do opens the same inode
+// again, read-only, puts what it got into the client and tells us for whose
+// command it is: see daemon/node_supervisor.h.  Where there is none, the client
+// is made to do so itself: see SystemUverbsFile.
 //
 // One for each inode: who opens a path at the same time as another may get the
 // same one, so an inode does not tell contexts apart; a waiting thread does.
@@ -39,8 +40,13 @@ class UverbsOffers {
 // A descriptor from which events come, once a command has bound it to a queue.
 class UverbsEventFile final : public File {
  public:
-  explicit UverbsEventFile(std::shared_ptr<UverbsOffers> offers)
-      : offers_(std::move(offers)) {}
+  // Who may say for whose command it is.
+  enum class Teller {
+    kSupervisor,  // that of the run to which the inode belongs
+    kItself,      // each thread for itself: others share the inode
+  };
+  UverbsEventFile(std::shared_ptr<UverbsOffers> offers, Teller teller)
+      : offers_(std::move(offers)), teller_(teller) {}
   ~UverbsEventFile() override { offers_->Withdraw(*this); }
 
   // What the client calls it.
@@ -58,6 +64,7 @@ class UverbsEventFile final : public File {
 
  private:
   const std::shared_ptr<UverbsOffers> offers_;
+  const Teller teller_;
   EventReader events_{[this] { NotifyEvents(); }};
   int number_ = -1;
 };

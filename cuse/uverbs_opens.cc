@@ -16,7 +16,8 @@ std::unique_ptr<File> UverbsOpens::Open(uint64_t inode,
   std::weak_ptr<UverbsOffers>& known = offers_[inode];
   std::shared_ptr<UverbsOffers> offers = known.lock();
   if (offers != nullptr && (flags & O_ACCMODE) == O_RDONLY) {
-    return std::make_unique<UverbsEventFile>(std::move(offers));
+    return std::make_unique<UverbsEventFile>(
+        std::move(offers), UverbsEventFile::Teller::kSupervisor);
   }
   if (offers == nullptr) known = offers = std::make_shared<UverbsOffers>();
   return std::make_unique<UverbsFile>(std::move(host), provider, timers,

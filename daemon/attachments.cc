@@ -65,8 +65,9 @@ class Attachments::Attachment {
 
   // The view as character devices, too.
   absl::Status MakeDevices(int major_number) {
-    devices_ = std::make_unique<SystemDevices>(owner_.loop_, owner_.workers_,
-                                               major_number);
+    devices_ = std::make_unique<SystemDevices>(
+        owner_.loop_, owner_.workers_, major_number,
+        [this](int slot) -> verbs::Provider& { return ProviderOf(slot); });
     return devices_->Follow(view_);
   }
 
@@ -78,7 +79,7 @@ class Attachments::Attachment {
             .uid = geteuid(),
             .gid = getegid(),
             .provider_of = [this](int slot) -> verbs::Provider& {
-              return owner_.fabric_.provider(*slots_[slot]);
+              return ProviderOf(slot);
             },
             .sys_path = sys_path});
     owner_.served_.insert(this);
@@ -155,6 +156,10 @@ class Attachments::Attachment {
   }
   int NumberOf(Slots::const_iterator slot) const {
     return static_cast<int>(slot - slots_.begin());
+  }
+
+  verbs::Provider& ProviderOf(int slot) {
+    return owner_.fabric_.provider(*slots_[slot]);
   }
 
   // Numbers first, then the entries that tell them.
@@ -322,7 +327,7 @@ absl::StatusOr<json> Attachments::SetHost(Parameters& parameters) {
 absl::Status Attachments::AttachSystem(const std::vector<std::string>& names,
                                        int major_number, UniqueFd fuse) {
   IBEMU_ASSIGN_OR_RETURN(Placed placed,
-                         Place(names, "ibemu%d", sysfs::Profile::kQib, false));
+                         Place(names, "ibemu%d", sysfs::Profile::kQib));
   system_ = std::make_shared<Attachment>(*this, placed.nodes,
                                          std::move(placed.view), getpid());
   IBEMU_RETURN_IF_ERROR(system_->MakeDevices(major_number));
@@ -332,7 +337,7 @@ absl::Status Attachments::AttachSystem(const std::vector<std::string>& names,
 // A view of the named nodes.
 absl::StatusOr<Attachments::Placed> Attachments::Place(
     const std::vector<std::string>& names, const std::string& name_format,
-    sysfs::Profile profile, bool verbs) {
+    sysfs::Profile profile) {
   Placed placed;
   IBEMU_ASSIGN_OR_RETURN(placed.nodes, FindNodes(names));
   std::vector<std::shared_ptr<mad::Host>> hosts;
@@ -340,7 +345,7 @@ absl::StatusOr<Attachments::Placed> Attachments::Place(
   for (const NodeId node : placed.nodes) hosts.push_back(HostOf(node));
   IBEMU_ASSIGN_OR_RETURN(
       placed.view,
-      sysfs::MakeView(std::move(hosts), name_format, profile, verbs));
+      sysfs::MakeView(std::move(hosts), name_format, profile, true));
   return placed;
 }
 
@@ -352,7 +357,7 @@ absl::StatusOr<json> Attachments::Attach(Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   IBEMU_ASSIGN_OR_RETURN(const sysfs::Profile profile,
                          ParseProfile(profile_name));
-  IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, format, profile, true));
+  IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, format, profile));
   UniqueFd fuse = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(CheckFuseDescriptor(fuse.get()));
   IBEMU_RETURN_IF_ERROR(CheckPidNamespace(caller.pid()));

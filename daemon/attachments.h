@@ -56,7 +56,7 @@ class Attachments {
   absl::StatusOr<fabric::NodeId> DefaultNode() const;
   absl::StatusOr<Placed> Place(const std::vector<std::string>& names,
                                const std::string& name_format,
-                               sysfs::Profile profile, bool verbs);
+                               sysfs::Profile profile);
   std::shared_ptr<mad::Host> HostOf(fabric::NodeId node);
 
   Loop& loop_;

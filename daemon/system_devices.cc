@@ -9,24 +9,41 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cuse/issm_file.h"
+#include "cuse/system_uverbs_file.h"
 #include "cuse/umad_file.h"
+#include "cuse/uverbs_file.h"
 #include "daemon/cuse_nodes.h"
 #include "spdlog/spdlog.h"
 
 namespace ibemu::daemon {
 namespace {
 
-std::string NameOf(const sysfs::MadNode& node) {
-  return absl::StrCat("infiniband/", node.name);
+using cuse::CuseDevice, cuse::File;
+
+CuseDevice::Opener MadOpener(std::shared_ptr<mad::Host> host,
+                             const sysfs::MadNode& node) {
+  return [host = std::move(host), port = node.port,
+          is_issm = node.is_issm](int /*flags*/) -> std::unique_ptr<File> {
+    if (is_issm) return std::make_unique<cuse::IssmFile>(host, port);
+    return std::make_unique<cuse::UmadFile>(host, port);
+  };
 }
 
-cuse::CuseDevice::Opener OpenerOf(std::shared_ptr<mad::Host> host, int port,
-                                  bool is_issm) {
-  return
-      [host = std::move(host), port, is_issm]() -> std::unique_ptr<cuse::File> {
-        if (is_issm) return std::make_unique<cuse::IssmFile>(host, port);
-        return std::make_unique<cuse::UmadFile>(host, port);
-      };
+CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
+                                verbs::Provider& provider,
+                                cuse::WorkerPool& workers) {
+  return [host = std::move(host), &provider, &workers,
+          offers = std::make_shared<cuse::UverbsOffers>()](
+             int flags) -> std::unique_ptr<File> {
+    // No command can be written there, so it is good for events alone.
+    if ((flags & O_ACCMODE) == O_RDONLY) {
+      return std::make_unique<cuse::UverbsEventFile>(
+          offers, cuse::UverbsEventFile::Teller::kItself);
+    }
+    return std::make_unique<cuse::SystemUverbsFile>(
+        std::make_unique<cuse::UverbsFile>(host, provider, workers, offers),
+        workers);
+  };
 }
 
 }  // namespace
@@ -52,8 +69,11 @@ absl::StatusOr<UniqueFd> OpenCuse() {
 }
 
 SystemDevices::SystemDevices(Loop& loop, cuse::WorkerPool& workers,
-                             int major_number)
-    : loop_(loop), workers_(workers), major_number_(major_number) {
+                             int major_number, ProviderOf provider_of)
+    : loop_(loop),
+      workers_(workers),
+      major_number_(major_number),
+      provider_of_(std::move(provider_of)) {
   RemoveHiddenNodes();
 }
 
@@ -65,11 +85,10 @@ absl::Status SystemDevices::Follow(sysfs::View& view) {
   std::set<std::string> wanted;
   absl::Status status;
   for (const sysfs::ViewDevice& shown : view.devices) {
-    for (const sysfs::MadNode& node : MadNodesOf(shown)) {
-      const std::string name = NameOf(node);
-      wanted.insert(name);
-      status.Update(Show(shown.host, node));
-      if (const auto made = devices_.find(name); made != devices_.end()) {
+    for (const Node& node : NodesOf(shown)) {
+      wanted.insert(node.path);
+      status.Update(Show(node));
+      if (const auto made = devices_.find(node.path); made != devices_.end()) {
         view.numbers[node.name] = made->second.number;
       }
     }
@@ -82,33 +101,50 @@ absl::Status SystemDevices::Follow(sysfs::View& view) {
   return status;
 }
 
-absl::Status SystemDevices::Show(const std::shared_ptr<mad::Host>& host,
-                                 const sysfs::MadNode& node) {
-  const std::string name = NameOf(node);
-  const auto same = devices_.find(name);
-  if (same == devices_.end()) return Make(host, node);
-  Shown& shown = same->second;
-  if (shown.host.lock() == host) return absl::OkStatus();
-  shown.host = host;
-  shown.device->SetOpener(OpenerOf(host, node.port, node.is_issm));
-  return std::exchange(shown.hidden, false) ? ShowNode(name) : absl::OkStatus();
+std::vector<SystemDevices::Node> SystemDevices::NodesOf(
+    const sysfs::ViewDevice& shown) const {
+  std::vector<Node> nodes;
+  const auto add = [&](const std::string& name, int minor_number,
+                       CuseDevice::Opener opener) {
+    nodes.push_back({name, absl::StrCat("infiniband/", name), minor_number,
+                     shown.host, std::move(opener)});
+  };
+  for (const sysfs::MadNode& node : MadNodesOf(shown)) {
+    add(node.name, node.minor_number, MadOpener(shown.host, node));
+  }
+  if (shown.uverbs) {
+    add(absl::StrCat("uverbs", *shown.uverbs),
+        sysfs::kFirstUverbs + *shown.uverbs,
+        UverbsOpener(shown.host, provider_of_(shown.slot), workers_));
+  }
+  return nodes;
 }
 
-absl::Status SystemDevices::Make(const std::shared_ptr<mad::Host>& host,
-                                 const sysfs::MadNode& node) {
+absl::Status SystemDevices::Show(const Node& node) {
+  const auto same = devices_.find(node.path);
+  if (same == devices_.end()) return Make(node);
+  Shown& shown = same->second;
+  if (shown.host.lock() == node.host) return absl::OkStatus();
+  shown.host = node.host;
+  shown.device->SetOpener(node.opener);
+  return std::exchange(shown.hidden, false) ? ShowNode(node.path)
+                                            : absl::OkStatus();
+}
+
+absl::Status SystemDevices::Make(const Node& node) {
   IBEMU_ASSIGN_OR_RETURN(UniqueFd cuse, OpenCuse());
-  const std::string name = NameOf(node);
+  const std::string& name = node.path;
   auto device = std::make_unique<cuse::CuseDevice>(
       loop_, workers_,
       cuse::CuseDevice::Identity{
           name, static_cast<unsigned>(major_number_),
           static_cast<unsigned>(major_number_ == 0 ? 0 : node.minor_number)},
-      OpenerOf(host, node.port, node.is_issm));
+      node.opener);
   const absl::Status served = device->Serve(std::move(cuse));
   if (absl::IsAlreadyExists(served)) return WhyRefused(name, major_number_);
   IBEMU_RETURN_IF_ERROR(served);
   const int fd = device->fd();
-  devices_.emplace(name, Shown{std::move(device), host, NumberOf(name)});
+  devices_.emplace(name, Shown{std::move(device), node.host, NumberOf(name)});
   return loop_.WatchEagerly(fd, [this, name] { return Handle(name); });
 }
 
@@ -129,7 +165,7 @@ void SystemDevices::TakeAway(Devices::iterator device) {
   if (!shown.device->in_use()) return End(device);
   shown.hidden = true;
   shown.host.reset();
-  shown.device->SetOpener([] { return nullptr; });
+  shown.device->SetOpener([](int) { return nullptr; });
   if (const absl::Status hidden = HideNode(name); !hidden.ok()) {
     spdlog::error("{}", std::string(hidden.message()));
   }

@@ -2,9 +2,11 @@
 #ifndef IBEMU_DAEMON_SYSTEM_DEVICES_H_
 #define IBEMU_DAEMON_SYSTEM_DEVICES_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -13,6 +15,7 @@
 #include "cuse/worker_pool.h"
 #include "daemon/loop.h"
 #include "sysfs/view.h"
+#include "verbs/provider.h"
 
 namespace ibemu::daemon {
 
@@ -21,13 +24,18 @@ namespace ibemu::daemon {
 // Errors: NotFound, PermissionDenied, each with the cure.
 absl::StatusOr<UniqueFd> OpenCuse();
 
-// One device for each umadN and issmN of a view.  A device that the view has no
-// more has no node either; those who had it open keep it until they close it.
+// One device for each umadN, issmN and uverbsN of a view.  A device that the
+// view has no more has no node either; those who had it open keep it until they
+// close it.
 class SystemDevices {
  public:
+  // The verbs of the adapter in a slot of the view.
+  using ProviderOf = std::function<verbs::Provider&(int slot)>;
+
   // `major_number`: of every device, with Linux's minor numbers; 0: the kernel
-  // chooses both.  `loop` and `workers` must outlive this.
-  SystemDevices(Loop& loop, cuse::WorkerPool& workers, int major_number);
+  // chooses both.  `loop`, `workers` and the providers must outlive this.
+  SystemDevices(Loop& loop, cuse::WorkerPool& workers, int major_number,
+                ProviderOf provider_of);
   ~SystemDevices();
   SystemDevices(const SystemDevices&) = delete;
   SystemDevices& operator=(const SystemDevices&) = delete;
@@ -40,6 +48,14 @@ class SystemDevices {
   absl::Status Follow(sysfs::View& view);
 
  private:
+  // What is to be shown.
+  struct Node {
+    std::string name;  // "umad0"
+    std::string path;  // below /dev
+    int minor_number;  // Linux's own
+    std::shared_ptr<mad::Host> host;
+    cuse::CuseDevice::Opener opener;
+  };
   struct Shown {
     std::unique_ptr<cuse::CuseDevice> device;
     // What it stands for: another adapter may get its name later.  None: it is
@@ -50,10 +66,9 @@ class SystemDevices {
   };
   using Devices = std::map<std::string, Shown>;  // by name below /dev
 
-  absl::Status Show(const std::shared_ptr<mad::Host>& host,
-                    const sysfs::MadNode& node);
-  absl::Status Make(const std::shared_ptr<mad::Host>& host,
-                    const sysfs::MadNode& node);
+  std::vector<Node> NodesOf(const sysfs::ViewDevice& shown) const;
+  absl::Status Show(const Node& node);
+  absl::Status Make(const Node& node);
   bool Handle(const std::string& name);
   void TakeAway(Devices::iterator device);
   void End(Devices::iterator device);
@@ -61,6 +76,7 @@ class SystemDevices {
   Loop& loop_;
   cuse::WorkerPool& workers_;
   const int major_number_;
+  const ProviderOf provider_of_;
   Devices devices_;
 };
 

@@ -61,7 +61,7 @@ class CuseDeviceTest : public ::testing::Test {
   std::optional<CuseDevice> device_{
       std::in_place, timers_, workers_,
       CuseDevice::Identity{"infiniband/umad0", 231, 0},
-      [this] { return std::make_unique<UmadFile>(host_, 1); }};
+      [this](int) { return std::make_unique<UmadFile>(host_, 1); }};
   testing::KernelSide kernel_;
   testing::KernelSide::Device made_;
 };
@@ -154,7 +154,7 @@ TEST_F(CuseDeviceTest, AnAdapterMayGoWhileTheDeviceIsOpen) {
   EXPECT_TRUE(device_->in_use());
 
   adapter_.Remove();
-  device_->SetOpener([] { return nullptr; });
+  device_->SetOpener([](int) { return nullptr; });
   EXPECT_EQ(kernel_.Open(kNode, O_RDWR).error, ENXIO);
   EXPECT_EQ(kernel_.Read(old, 320).error, EIO);
   EXPECT_TRUE(device_->in_use());
@@ -169,7 +169,7 @@ TEST_F(CuseDeviceTest, AnotherAdapterMayTakeItsPlace) {
   adapter_.Remove();
   testing::FakeDevice next(1);
   const auto host = std::make_shared<mad::Host>(timers_, next);
-  device_->SetOpener([&] { return std::make_unique<UmadFile>(host, 1); });
+  device_->SetOpener([&](int) { return std::make_unique<UmadFile>(host, 1); });
   const auto fresh = kernel_.Open(kNode, O_RDWR);
   EXPECT_EQ(Register(fresh), 0);
   EXPECT_EQ(kernel_.Write(fresh, UmadRequest(1)).error, 0);

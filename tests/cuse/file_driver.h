@@ -48,12 +48,14 @@ class FileDriver final : public ReplySink, public File::Listener {
                 WriteReply(*this, id));
     return id;
   }
-  Answer Ioctl(uint32_t command, Bytes in, bool writable = true) {
+  Answer Ioctl(uint32_t command, Bytes in, bool writable = true,
+               pid_t caller = 0) {
     const RequestId id = Next();
     file_.Ioctl({.command = command,
                  .in = in,
                  .out_room = in.size(),
-                 .writable = writable},
+                 .writable = writable,
+                 .caller = caller},
                 IoctlReply(*this, id));
     return Finish(id);
   }

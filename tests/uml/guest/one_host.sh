@@ -5,12 +5,12 @@ devices=,$1,
 shift
 stage=/media
 mount -t tmpfs tmpfs $stage || exit 125
-for class in infiniband infiniband_mad; do
+for class in infiniband infiniband_mad infiniband_verbs; do
   mkdir $stage/$class
   for entry in /sys/class/$class/*; do
     case $class/${entry##*/} in
-      infiniband_mad/abi_version) owner=${devices%,} owner=${owner##*,} ;;
-      infiniband_mad/*) owner=$(cat "$entry/ibdev") ;;
+      */abi_version) owner=${devices%,} owner=${owner##*,} ;;
+      infiniband_mad/* | infiniband_verbs/*) owner=$(cat "$entry/ibdev") ;;
       *) owner=${entry##*/} ;;
     esac
     case $devices in

@@ -1,0 +1,107 @@
+#include "cuse/uverbs_offers.h"
+
+#include <gtest/gtest.h>
+
+#include "cuse/event_number.h"
+#include "tests/cuse/file_driver.h"
+#include "verbs/command.h"
+
+namespace ibemu::cuse {
+namespace {
+
+constexpr pid_t kThread = 100, kOther = 200;
+
+// An open event file.
+struct Events {
+  explicit Events(
+      const std::shared_ptr<UverbsOffers>& offers,
+      UverbsEventFile::Teller teller = UverbsEventFile::Teller::kSupervisor)
+      : file(std::make_unique<UverbsEventFile>(offers, teller)), driver(*file) {
+    EXPECT_EQ(driver.Open(), Errno::kOk);
+  }
+
+  // `caller` says that the file has `number` in the client of `tid`.
+  Errno Tell(pid_t caller, pid_t tid, int number) {
+    const EventNumber told{tid, number};
+    return driver.Ioctl(kNumberEventFile, verbs::AsBytes(told), true, caller)
+        .error;
+  }
+
+  std::unique_ptr<UverbsEventFile> file;
+  FileDriver driver;
+};
+
+class UverbsOffersTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<UverbsOffers> offers_ = std::make_shared<UverbsOffers>();
+};
+
+TEST_F(UverbsOffersTest, ASupervisorOffersAFileToOneCommandOfAThread) {
+  Events events(offers_);
+  EXPECT_EQ(events.Tell(kOther, kThread, 7), Errno::kOk);
+  EXPECT_EQ(offers_->Take(kOther), nullptr);
+  EXPECT_EQ(offers_->Take(kThread), events.file.get());
+  EXPECT_EQ(events.file->number(), 7);
+  EXPECT_EQ(offers_->Take(kThread), nullptr);
+}
+
+TEST_F(UverbsOffersTest, TheLatestOfferCounts) {
+  Events first(offers_), second(offers_);
+  EXPECT_EQ(first.Tell(kOther, kThread, 7), Errno::kOk);
+  EXPECT_EQ(second.Tell(kOther, kThread, 8), Errno::kOk);
+  EXPECT_EQ(offers_->Take(kThread), second.file.get());
+  EXPECT_EQ(offers_->Take(kThread), nullptr);
+}
+
+TEST_F(UverbsOffersTest, AFileThatEndsIsNotOfferedAnyMore) {
+  Events kept(offers_);
+  EXPECT_EQ(kept.Tell(kOther, kOther, 7), Errno::kOk);
+  {
+    Events events(offers_);
+    EXPECT_EQ(events.Tell(kOther, kThread, 7), Errno::kOk);
+  }
+  EXPECT_EQ(offers_->Take(kThread), nullptr);
+  EXPECT_EQ(offers_->Take(kOther), kept.file.get());
+}
+
+TEST_F(UverbsOffersTest, WithoutASupervisorAThreadSpeaksForItselfAlone) {
+  Events events(offers_, UverbsEventFile::Teller::kItself);
+  EXPECT_EQ(events.Tell(kOther, kThread, 7), Errno::kNotPermitted);
+  EXPECT_EQ(offers_->Take(kThread), nullptr);
+  EXPECT_EQ(events.Tell(kThread, 0, 7), Errno::kOk);
+  EXPECT_EQ(offers_->Take(kThread), events.file.get());
+  EXPECT_EQ(events.file->number(), 7);
+}
+
+TEST_F(UverbsOffersTest, AFileHasOneNumberAndItIsADescriptors) {
+  Events events(offers_);
+  EXPECT_EQ(events.Tell(kOther, kThread, -1), Errno::kInvalid);
+  EXPECT_EQ(events.driver.Ioctl(kNumberEventFile, {}).error, Errno::kInvalid);
+  EXPECT_EQ(events.Tell(kOther, kThread, 7), Errno::kOk);
+  EXPECT_EQ(events.Tell(kOther, kOther, 8), Errno::kInvalid);
+  EXPECT_EQ(events.file->number(), 7);
+}
+
+TEST_F(UverbsOffersTest, AnEventFileTakesNoCommands) {
+  Events events(offers_);
+  const EventNumber told{kThread, 7};
+  EXPECT_EQ(events.driver.Write(verbs::AsBytes(told)), Errno::kInvalid);
+  EXPECT_EQ(
+      events.driver.Ioctl(kNumberEventFile + 1, verbs::AsBytes(told)).error,
+      Errno::kNotTty);
+}
+
+TEST_F(UverbsOffersTest, EventsComeFromTheQueueThatACommandHasBound) {
+  Events events(offers_);
+  EXPECT_EQ(events.driver.Read(16).error, Errno::kInvalid);
+  auto queue = std::make_shared<verbs::EventQueue>(sizeof(uint64_t));
+  events.file->Bind(queue);
+  EXPECT_EQ(events.driver.Read(16).error, Errno::kTryAgain);
+  constexpr uint64_t kEvent = 0x1234;
+  queue->Push(verbs::AsBytes(kEvent), nullptr);
+  EXPECT_EQ(events.driver.events, 1);
+  EXPECT_EQ(verbs::ReadAs<uint64_t>(events.driver.Read(16).data), kEvent);
+}
+
+}  // namespace
+}  // namespace ibemu::cuse
