@@ -79,6 +79,18 @@ TEST_F(ClientMemoryTest, PinsWhatIsThere) {
   EXPECT_TRUE(*again);
 }
 
+TEST_F(ClientMemoryTest, AProcessThatMayNotBeSentSignalsLives) {
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr uid_t kNobody = 65534;
+    if (geteuid() == 0 && setresuid(kNobody, kNobody, kNobody) != 0) _exit(2);
+    _exit(ClientMemory(workers_, ClientId{1}, pinned_).Lives() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(ClientMemoryTest, TouchesNobodyElseWhenTheProcessHasEnded) {
   const pid_t child = fork();
   if (child == 0) _exit(0);
