@@ -73,12 +73,16 @@ Finding Memory(const DoctorFacts& facts, const DoctorTrials& trials) {
   if (trials.memory.ok()) {
     return Fine(subject, "replies may be written into programs' memory");
   }
+  constexpr int kNobody = 3;  // and it can't be lowered any more
   const std::string cure =
-      facts.ptrace_scope > 0 ? "\"sysctl kernel.yama.ptrace_scope=0\" (as root)"
-                             : "a container needs \"--cap-add SYS_PTRACE\"";
+      facts.ptrace_scope >= kNobody
+          ? "start the machine with kernel.yama.ptrace_scope below 3"
+      : facts.ptrace_scope > 0
+          ? "\"sysctl kernel.yama.ptrace_scope=0\" (as root)"
+          : "a container needs \"--cap-add SYS_PTRACE\"";
   return {Level::kNote, subject,
-          "programs' memory is out of reach: a read() into a too small buffer "
-          "fails with EIO instead of ENOSPC",
+          "programs' memory is out of reach: verbs can't be used, and a read() "
+          "into a too small buffer fails with EIO instead of ENOSPC",
           cure};
 }
 

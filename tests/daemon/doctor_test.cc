@@ -118,6 +118,8 @@ TEST_F(DiagnoseTest, UnreachableMemoryNamesYamaWhenItIsYama) {
   EXPECT_THAT(About("ptrace").cure, HasSubstr("SYS_PTRACE"));
   facts_.ptrace_scope = 1;
   EXPECT_THAT(About("ptrace").cure, HasSubstr("ptrace_scope=0"));
+  facts_.ptrace_scope = 3;
+  EXPECT_THAT(About("ptrace").cure, HasSubstr("start the machine with"));
 }
 
 TEST_F(DiagnoseTest, RealAdaptersAndFewOpenFilesAreNoted) {
