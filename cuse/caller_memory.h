@@ -69,15 +69,15 @@ class StoppedCaller {
   //   ResourceExhausted   it has no descriptor left: its write() ends so
   //   NotFound            it died
   //   FailedPrecondition  it is in another call, and left alone
-  //   others              it does write again, but has no such file
+  //   Aborted             it does write again, but has no such file
   absl::Status GiveEventFile();
 
  private:
   class Puppet;
 
   explicit StoppedCaller(pid_t tid) : tid_(tid) {}
-  // For the next stop.
-  absl::Status Wait();
+  // For the next stop: its status of waitpid(2).
+  absl::StatusOr<int> Wait();
 
   pid_t tid_;
 };

@@ -34,7 +34,7 @@ constexpr int64_t kRestart = 512;  // ERESTARTSYS: the kernel would repeat it
 // wait until it goes on.
 class StoppedCaller::Puppet {
  public:
-  explicit Puppet(pid_t tid) : tid_(tid) {}
+  explicit Puppet(StoppedCaller& caller) : caller_(caller), tid_(caller.tid_) {}
   Puppet(const Puppet&) = delete;
   Puppet& operator=(const Puppet&) = delete;
 
@@ -144,10 +144,7 @@ class StoppedCaller::Puppet {
       IBEMU_RETURN_IF_ERROR(Trace(PTRACE_SYSCALL, nullptr,
                                   reinterpret_cast<void*>(signal),
                                   "PTRACE_SYSCALL"));
-      int status = 0;
-      if (waitpid(tid_, &status, __WALL) != tid_ || !WIFSTOPPED(status)) {
-        return absl::NotFoundError("the thread is gone");
-      }
+      IBEMU_ASSIGN_OR_RETURN(const int status, caller_.Wait());
       const int stop = WSTOPSIG(status);
       if (stop == kSyscallStop) return absl::OkStatus();
       const bool is_event = status >> 16 != 0;
@@ -155,6 +152,7 @@ class StoppedCaller::Puppet {
     }
   }
 
+  StoppedCaller& caller_;
   const pid_t tid_;
   user_regs_struct registers_{};  // as they were
   uint64_t signals_ = 0;
@@ -164,8 +162,8 @@ class StoppedCaller::Puppet {
 };
 
 absl::Status StoppedCaller::GiveEventFile() {
-  IBEMU_RETURN_IF_ERROR(Wait());
-  Puppet client(tid_);
+  IBEMU_RETURN_IF_ERROR(Wait().status());
+  Puppet client(*this);
   IBEMU_RETURN_IF_ERROR(client.Prepare());
 
   int error = 0;  // of its write()
@@ -199,12 +197,10 @@ absl::Status StoppedCaller::GiveEventFile() {
     IBEMU_RETURN_IF_ERROR(client.Call(SYS_close, file, 0, 0).status());
     return absl::ErrnoToStatus(static_cast<int>(-done), "ioctl");
   }();
-  if (absl::IsNotFound(given)) {
-    tid_ = 0;
-    return given;
-  }
+  if (tid_ == 0) return absl::NotFoundError("it died");
   client.GoOn(error);
-  return given;
+  if (given.ok() || error != 0) return given;
+  return absl::AbortedError(given.message());
 }
 
 }  // namespace ibemu::cuse

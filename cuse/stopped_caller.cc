@@ -38,17 +38,17 @@ StoppedCaller::~StoppedCaller() {
   }
 }
 
-absl::Status StoppedCaller::Wait() {
+absl::StatusOr<int> StoppedCaller::Wait() {
   int status = 0;
   if (waitpid(tid_, &status, __WALL) != tid_ || !WIFSTOPPED(status)) {
     tid_ = 0;  // it died
     return absl::NotFoundError("the thread is gone");
   }
-  return absl::OkStatus();
+  return status;
 }
 
 absl::Status StoppedCaller::Fill(size_t room, mad::Bytes data) {
-  IBEMU_RETURN_IF_ERROR(Wait());
+  IBEMU_RETURN_IF_ERROR(Wait().status());
   user_regs_struct registers{};
   if (ptrace(PTRACE_GETREGS, tid_, nullptr, &registers) < 0) {
     return absl::ErrnoToStatus(errno, "PTRACE_GETREGS");
