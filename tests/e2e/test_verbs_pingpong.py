@@ -41,11 +41,10 @@ def test_a_pingpong_ends_with_valid_data(pingpong, program, options):
         assert "invalid data" not in text
 
 
-def test_global_addresses_lead_to_the_same_place(pingpong):
-    for text in pingpong("ibv_rc_pingpong", "-n", "50", "-c", "-g", "0")[:2]:
+@pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_ud_pingpong"])
+def test_global_addresses_lead_to_the_same_place(pingpong, program):
+    for text in pingpong(program, "-n", "50", "-c", "-g", "0")[:2]:
         assert re.search(r"local address.*GID fe80::21b:e001:0:", text)
-        assert "50 iters in" in text
-    for text in pingpong("ibv_ud_pingpong", "-n", "50", "-c", "-g", "0")[:2]:
         assert "50 iters in" in text
 
 
