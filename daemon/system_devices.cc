@@ -30,9 +30,9 @@ CuseDevice::Opener MadOpener(std::shared_ptr<mad::Host> host,
 }
 
 CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
-                                verbs::Provider& provider,
+                                verbs::Provider& provider, Timers& timers,
                                 cuse::WorkerPool& workers) {
-  return [host = std::move(host), &provider, &workers,
+  return [host = std::move(host), &provider, &timers, &workers,
           offers = std::make_shared<cuse::UverbsOffers>()](
              int flags) -> std::unique_ptr<File> {
     // No command can be written there, so it is good for events alone.
@@ -41,7 +41,8 @@ CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
           offers, cuse::UverbsEventFile::Teller::kItself);
     }
     return std::make_unique<cuse::SystemUverbsFile>(
-        std::make_unique<cuse::UverbsFile>(host, provider, workers, offers),
+        std::make_unique<cuse::UverbsFile>(host, provider, timers, workers,
+                                           offers),
         workers);
   };
 }
@@ -115,7 +116,7 @@ std::vector<SystemDevices::Node> SystemDevices::NodesOf(
   if (shown.uverbs) {
     add(absl::StrCat("uverbs", *shown.uverbs),
         sysfs::kFirstUverbs + *shown.uverbs,
-        UverbsOpener(shown.host, provider_of_(shown.slot), workers_));
+        UverbsOpener(shown.host, provider_of_(shown.slot), loop_, workers_));
   }
   return nodes;
 }
