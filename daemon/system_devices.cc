@@ -31,8 +31,10 @@ CuseDevice::Opener MadOpener(std::shared_ptr<mad::Host> host,
 
 CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
                                 verbs::Provider& provider, Timers& timers,
-                                cuse::WorkerPool& workers) {
+                                cuse::WorkerPool& workers,
+                                std::shared_ptr<cuse::PinnedPages> pinned) {
   return [host = std::move(host), &provider, &timers, &workers,
+          pinned = std::move(pinned),
           offers = std::make_shared<cuse::UverbsOffers>()](
              int flags) -> std::unique_ptr<File> {
     // No command can be written there, so it is good for events alone.
@@ -42,7 +44,7 @@ CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
     }
     return std::make_unique<cuse::SystemUverbsFile>(
         std::make_unique<cuse::UverbsFile>(host, provider, timers, workers,
-                                           offers),
+                                           offers, pinned),
         workers);
   };
 }
@@ -116,7 +118,8 @@ std::vector<SystemDevices::Node> SystemDevices::NodesOf(
   if (shown.uverbs) {
     add(absl::StrCat("uverbs", *shown.uverbs),
         sysfs::kFirstUverbs + *shown.uverbs,
-        UverbsOpener(shown.host, provider_of_(shown.slot), loop_, workers_));
+        UverbsOpener(shown.host, provider_of_(shown.slot), loop_, workers_,
+                     pinned_));
   }
   return nodes;
 }

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
 #include "cuse/cuse_device.h"
+#include "cuse/pinned_pages.h"
 #include "cuse/worker_pool.h"
 #include "daemon/loop.h"
 #include "sysfs/view.h"
@@ -75,6 +76,8 @@ class SystemDevices {
 
   Loop& loop_;
   cuse::WorkerPool& workers_;
+  const std::shared_ptr<cuse::PinnedPages> pinned_ =
+      cuse::PinnedPages::OfThisMachine();
   const int major_number_;
   const ProviderOf provider_of_;
   Devices devices_;
