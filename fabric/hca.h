@@ -11,6 +11,7 @@
 #include "base/observer_list.h"
 #include "base/timers.h"
 #include "fabric/atomic_unit.h"
+#include "fabric/bounce_buffers.h"
 #include "fabric/endpoints.h"
 #include "fabric/memory_region.h"
 #include "fabric/subnet.h"
@@ -64,6 +65,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   // For queue pairs.
   Timers& timers() { return timers_; }
   const KeyTable& keys() const { return keys_; }
+  BounceBuffers& bounces() { return bounces_; }
   AtomicUnit& atomics() { return atomics_; }
   uint32_t MtuCodeOf(int port) const;
   // Errors: InvalidArgument.
@@ -110,6 +112,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   const NodeId id_;
   bool removed_ = false;
   KeyTable keys_;
+  BounceBuffers bounces_;
   AtomicUnit atomics_;
   int pds_ = 0, ahs_ = 0, cqs_ = 0, srqs_ = 0;
   uint32_t last_qpn_ = 1;  // 0 and 1 are the special ones

@@ -10,8 +10,6 @@
 namespace ibemu::fabric {
 namespace {
 
-constexpr size_t kChunk = size_t{256} << 10;  // as of the requester
-
 using Operation = Transport::Operation;
 
 uint32_t RightFor(const Transport& request) {
@@ -150,7 +148,7 @@ bool QueuePair::ContinueRead(Step& step) {
     step.refusal = Syndrome::kAccessError;
     return true;
   }
-  auto buffer = std::make_shared<std::vector<std::byte>>(size);
+  const verbs::Buffer buffer = hca_.bounces().Take(size);
   if (size == 0) {
     SendReadResponses(step, buffer);
     step.done = true;

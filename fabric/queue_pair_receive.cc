@@ -10,8 +10,6 @@
 namespace ibemu::fabric {
 namespace {
 
-constexpr size_t kChunk = size_t{256} << 10;  // as of the requester
-
 using Operation = Transport::Operation;
 
 constexpr size_t kGrhBytes = 40;

@@ -10,9 +10,6 @@
 namespace ibemu::fabric {
 namespace {
 
-// What is fetched from a client at once: it fits a second-level cache, and is
-// long enough for process_vm_readv to be at its best.
-constexpr size_t kChunk = size_t{256} << 10;
 // What may be on its way, not acknowledged, at most.
 constexpr size_t kMaxInFlight = 2 * kChunk;
 
@@ -187,7 +184,7 @@ void QueuePair::Gather(Send& send) {
   const auto ranges = RangesOf(send);
   if (!ranges.ok()) return FailLater(send, wc_status::kLocalProtection);
   const size_t size = std::min(send.length - send.emitted, kChunk);
-  auto buffer = std::make_shared<std::vector<std::byte>>(size);
+  const verbs::Buffer buffer = hca_.bounces().Take(size);
   MemoryTransfer transfer;
   transfer.Add(PartOf(*ranges, send.emitted, size), buffer, 0);
   gathering_ = true;
