@@ -18,6 +18,7 @@ SKIPS = ROOT / "tests/e2e/pyverbs_skips.txt"
 # How many tests of a module must pass.
 MODULES = {
     "test_addr": 2,
+    "test_atomic": 7,
     "test_cq": 4,
     "test_cq_events": 2,
     "test_cqex": 1,

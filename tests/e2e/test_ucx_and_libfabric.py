@@ -1,0 +1,119 @@
+"""What stands between most programs and verbs: UCX, libfabric."""
+
+import re
+import time
+
+import pytest
+
+PAIR = "single-switch:hosts=2"
+COUNTER = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
+UCX = {"UCX_NET_DEVICES": "ibemu0:1"}
+
+
+@pytest.fixture
+def pair(fabric):
+    return fabric(PAIR, sm="static")
+
+
+def with_environment(**variables):
+    return ["env", *[f"{name}={value}" for name, value in variables.items()]]
+
+
+def sent_bytes(lab, host):
+    return 4 * int(lab.run(host, "cat", COUNTER).stdout)
+
+
+def meet(lab, server, client, refused):
+    """Runs a server, and a client as soon as the server listens; what the
+    client says."""
+    serving = lab.start("node-1", *server)
+    for _ in range(100):
+        done = lab.account.run(*lab.on("node-2"), *client, check=False)
+        if not re.search(refused, done.stdout + done.stderr):
+            break
+        time.sleep(0.1)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return serving, done.stdout
+
+
+def test_ucx_finds_the_transports_of_the_adapter(account):
+    told = account.run("ibemu", "run", "--", "ucx_info", "-d").stdout
+    for transport in ("rc_verbs", "ud_verbs"):
+        assert re.search(rf"Transport: {transport}\n#\s+Device: ibemu0:1\n",
+                         told), told
+
+
+# rc_v is rc_verbs, with ud_verbs to agree on connections.
+@pytest.mark.parametrize("transport", ["rc_v", "ud_v"])
+@pytest.mark.parametrize("test", ["tag_lat", "tag_bw"])
+@pytest.mark.parametrize("size", [8, 100000])
+def test_ucx_perftest_runs(pair, transport, test, size):
+    count = 200
+    before = sent_bytes(pair, "node-2")
+    program = [*with_environment(UCX_TLS=f"{transport},self", **UCX),
+               "ucx_perftest", "-p", "13371"]
+    server, told = meet(
+        pair, program, [*program, "127.0.0.1", "-t", test, "-s", size, "-n",
+                        count, "-w", "10"],
+        "Connection refused")
+    assert re.search(rf"Final: +{count} ", told), told
+    assert server.wait() == 0, server.output
+    assert sent_bytes(pair, "node-2") - before > count * size
+
+
+def test_ucx_data_arrive_as_they_were_sent(pair):
+    """io_demo -q compares them; TCP is there to meet by, and for nothing
+    else."""
+    count, size = 50, 60000
+    hosts = ["node-1", "node-2"]
+    before = [sent_bytes(pair, host) for host in hosts]
+    program = [*with_environment(UCX_TLS="rc_v,tcp",
+                                 UCX_NET_DEVICES="ibemu0:1,lo"),
+               "io_demo", "-q", "-p", "13372", "-d", f"{size}:{size}"]
+    server, told = meet(pair, program,
+                        [*program, "-i", count, "-o", "read,write",
+                         "127.0.0.1"], "status 'CONN|refused|unreachable")
+    assert "Client exit with status 'OK'" in told, told
+    done = re.findall(r"total:(\d+) \| read .* write ", told)
+    assert sum(map(int, done)) == count, told
+    server.stop()
+    moved = sum(sent_bytes(pair, host) for host in hosts) - sum(before)
+    assert moved > count * size
+
+
+def fi_pingpong(lab, endpoint, size=64):
+    """What server and client say, the client's exit status last."""
+    program = ["timeout", "60", "fi_pingpong", "-p", "verbs", "-e", endpoint,
+               "-c", "-I", "100", "-S", size]
+    server = lab.start("node-1", *program)
+    # It prints nothing when it begins to listen.
+    while True:
+        client = lab.account.run(*lab.on("node-2"), *program, "127.0.0.1",
+                                 check=False)
+        if "Connection refused" not in client.stderr:
+            break
+        time.sleep(0.1)
+    server.wait()
+    return server.output, client.stdout + client.stderr, client.returncode
+
+
+@pytest.mark.parametrize("size", [1, 1024, 65536])
+def test_libfabric_sends_reliable_datagrams(pair, size):
+    """Its own protocol (ofi_rxd) over datagrams of verbs, data compared."""
+    server, client, status = fi_pingpong(pair, "rdm", size)
+    assert status == 0, client
+    for told in server, client:
+        assert re.search(r"^\w+ +100 +=100 ", told, re.M), told
+
+
+# libfabric 1.17: vrb_eq_open() of prov/verbs/src/verbs_eq.c calls
+# rdma_create_event_channel(), whatever the endpoint is for, and fi_pingpong
+# opens an event queue for datagrams, too (pp_open_fabric_res() in
+# util/pingpong.c).  For messages no address leads to the adapter:
+# vrb_ifa_rdma_info() of verbs_info.c asks rdma_cm for that.
+@pytest.mark.parametrize("endpoint, reason", [
+    ("dgram", r"fi_eq_open\(\).*No such file or directory"),
+    ("msg", r"fi_getinfo\(\).*No data available")])
+def test_libfabric_wants_rdma_cm_for_the_others(pair, endpoint, reason):
+    server, client, _ = fi_pingpong(pair, endpoint)
+    assert re.search(reason, server + client), server + client
