@@ -1,0 +1,65 @@
+"""Clients of every make: traced, debugged, static, with many threads."""
+
+import pathlib
+import re
+import subprocess
+import time
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+
+
+@pytest.fixture
+def pair(fabric):
+    return fabric("single-switch:hosts=2", sm="static")
+
+
+@pytest.fixture(scope="module")
+def raw_uverbs(scratch):
+    program = scratch / "raw_uverbs"
+    if not program.exists():
+        subprocess.run(["gcc", "-static", "-pthread", "-Wall", "-Werror", "-o",
+                        program, HERE / "raw_uverbs.c"], check=True)
+    return program
+
+
+def test_a_static_program_with_two_threads_uses_one_context(account,
+                                                            raw_uverbs):
+    told = account.run("ibemu", "run", "--", raw_uverbs).stdout
+    assert told == "device 231:192, events at a descriptor\n"
+
+
+@pytest.mark.parametrize("tool", [
+    ["strace", "-f", "-o", "/dev/null"],
+    ["gdb", "-batch", "-ex", "run", "--args"]], ids=["strace", "gdb"])
+def test_messages_are_exchanged_under_a_tracer_and_a_debugger(pair, tool):
+    """With completion events: their descriptor is given to a traced thread."""
+    program = [*tool, "ibv_rc_pingpong", "-n", "50", "-c", "-e"]
+    server = pair.start("node-1", *program)
+    while True:
+        client = pair.account.run(*pair.on("node-2"), *program, "localhost",
+                                  check=False)
+        if "Couldn't connect" not in client.stdout + client.stderr:
+            break
+        time.sleep(0.1)
+    server.wait()
+    for told in server.output, client.stdout:
+        assert "50 iters in" in told, told + client.stderr
+        assert "invalid data" not in told
+
+
+def test_two_threads_of_one_process_post_and_poll(pair):
+    program = ["env", "UCX_TLS=rc_v,self", "UCX_NET_DEVICES=ibemu0:1",
+               "ucx_perftest", "-p", "13373", "-T", "2", "-M", "multi"]
+    server = pair.start("node-1", *program)
+    while True:
+        client = pair.account.run(*pair.on("node-2"), *program, "127.0.0.1",
+                                  "-t", "tag_bw", "-n", "300", "-w", "10",
+                                  check=False)
+        if "Connection refused" not in client.stdout + client.stderr:
+            break
+        time.sleep(0.1)
+    assert client.returncode == 0, client.stdout + client.stderr
+    assert re.search(r"Final: +\d+ ", client.stdout), client.stdout
+    assert server.wait() == 0, server.output
