@@ -58,13 +58,13 @@ class Witnesses:
         return len(os.listdir(f"/proc/{self.lab.daemon.process.pid}/fd"))
 
     @contextlib.contextmanager
-    def unharmed(self):
-        """Afterwards all is as before."""
+    def unharmed(self, growth=GROWTH):
+        """Afterwards all is as before; `growth` in KiB."""
         files, memory = self._files(), self._memory()
         yield
         self.go_on()
         until(lambda: self._files() <= files, LONGEST)
-        assert self._memory() < memory + GROWTH
+        assert self._memory() < memory + growth
 
     def stop(self):
         for player in self.players:
@@ -120,8 +120,11 @@ def test_queue_pairs_are_limited_and_go_with_their_owner(witnesses, hostile):
         assert 10000 < int(made) <= int(most)
         assert why == "Cannot allocate memory"
 
-    make_all()  # an allocator does not give everything back to the system
-    with witnesses.unharmed():
+    # An allocator does not give everything back to the system, and on a busy
+    # machine the next client begins before the last one's are gone: of four
+    # times 64 MiB two may stay.
+    make_all()
+    with witnesses.unharmed(growth=96 << 10):
         for _ in range(3):
             make_all()
 
