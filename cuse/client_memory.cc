@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "cuse/mapped_range.h"
+#include "cuse/process_life.h"
 
 extern "C" {  // glibc 2.36 forgot it
 #include <sys/pidfd.h>
@@ -20,14 +21,6 @@ namespace {
 
 // So much is copied before another thread would have begun to.
 constexpr size_t kBriefBytes = size_t{256} << 10;
-
-// EPERM says so, too: another user's.  A daemon that may touch its memory need
-// not have the right to send it signals.
-bool IsAlive(const UniqueFd& process) {
-  return process.valid() &&
-         (pidfd_send_signal(process.get(), 0, nullptr, 0) == 0 ||
-          errno == EPERM);
-}
 
 }  // namespace
 

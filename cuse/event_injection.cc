@@ -161,6 +161,12 @@ class StoppedCaller::Puppet {
   bool written_ = false;
 };
 
+// The kernel refused what the client was made to ask for.
+static absl::Status Refused(int64_t error, const char* call) {
+  return absl::AbortedError(
+      absl::ErrnoToStatus(static_cast<int>(error), call).message());
+}
+
 absl::Status StoppedCaller::GiveEventFile() {
   IBEMU_RETURN_IF_ERROR(Wait().status());
   Puppet client(*this);
@@ -183,7 +189,7 @@ absl::Status StoppedCaller::GiveEventFile() {
       return absl::ResourceExhaustedError("no descriptor is left");
     }
     if (number < 0) {
-      return absl::ErrnoToStatus(static_cast<int>(-number), "openat");
+      return Refused(-number, "openat");
     }
     const EventNumber told{.tid = 0, .number = static_cast<int32_t>(number)};
     Words argument{};
@@ -195,11 +201,12 @@ absl::Status StoppedCaller::GiveEventFile() {
         client.Call(SYS_ioctl, file, kNumberEventFile, client.scratch()));
     if (done >= 0) return absl::OkStatus();
     IBEMU_RETURN_IF_ERROR(client.Call(SYS_close, file, 0, 0).status());
-    return absl::ErrnoToStatus(static_cast<int>(-done), "ioctl");
+    return Refused(-done, "ioctl");
   }();
   if (tid_ == 0) return absl::NotFoundError("it died");
   client.GoOn(error);
-  if (given.ok() || error != 0) return given;
+  // NotFound: it died between two of its stops (ESRCH).
+  if (given.ok() || error != 0 || absl::IsNotFound(given)) return given;
   return absl::AbortedError(given.message());
 }
 

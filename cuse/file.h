@@ -62,6 +62,10 @@ class File {
   // the client wrote, reply.room() all that it wants to read.
   virtual void Read(bool nonblock, ReadReply reply) = 0;
 
+  // Whether write() is for the user alone who opened it, whoever has it now: a
+  // program of another user may be made to write what it does not know.
+  virtual bool IsForOpenerOnly() const { return false; }
+
   // The size of the header that a write() begins with, as it is now.
   virtual size_t HeadSize() const { return 0; }
 

@@ -45,8 +45,8 @@ fuse_req_t FuseDevices::Settle(RequestId id) {
 
 void FuseDevices::Open(fuse_req_t request, std::unique_ptr<File> file,
                        int flags) {
-  const uint64_t number =
-      handles_.Add(std::make_unique<Handle>(timers_, std::move(file)));
+  const uint64_t number = handles_.Add(std::make_unique<Handle>(
+      timers_, std::move(file), fuse_req_ctx(request)->uid));
   opening_.emplace(IdOf(request), number);
   Handle& handle = *handles_.Find(number);
   Dispatch(request, handle, [&](RequestId id) {
@@ -160,6 +160,10 @@ void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
                         const fuse_file_info& info) {
   Handle* const handle = handles_.Find(info.fh);
   if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
+  if (handle->file->IsForOpenerOnly() &&
+      fuse_req_ctx(request)->uid != handle->opener) {
+    return ReplyError(request, Errno::kAccess);
+  }
   if (offset != 0 || MayGoOn(data.size(), piece_) ||
       handle->writes.pending(fuse_req_ctx(request)->pid)) {
     return WriteLong(request, *handle, data, offset);

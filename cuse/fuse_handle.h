@@ -21,10 +21,14 @@ inline const char* Chars(Bytes bytes) {
 }
 
 struct FuseDevices::Handle {
-  Handle(Timers& timers, std::unique_ptr<File> served)
-      : file(std::move(served)), waiters(timers, *file), writes(SizeOfWrite) {}
+  Handle(Timers& timers, std::unique_ptr<File> served, uid_t user)
+      : file(std::move(served)),
+        opener(user),
+        waiters(timers, *file),
+        writes(SizeOfWrite) {}
 
   std::unique_ptr<File> file;
+  const uid_t opener;
   PollWaiters waiters;
   SplitReads reads;
   SplitWrites writes;

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include <charconv>
-#include <csignal>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -14,10 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/absl_text.h"
-
-extern "C" {  // glibc 2.36 forgot it
-#include <sys/pidfd.h>
-}
+#include "cuse/process_life.h"
 
 namespace ibemu::cuse {
 namespace {
@@ -41,10 +37,6 @@ uint64_t Number(const std::string& text, int base) {
   uint64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number, base);
   return number;
-}
-
-bool IsAlive(const UniqueFd& process) {
-  return pidfd_send_signal(process.get(), 0, nullptr, 0) == 0;
 }
 
 class CountedPin final : public verbs::Memory::Pin {

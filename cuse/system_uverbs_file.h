@@ -32,6 +32,7 @@ class SystemUverbsFile final : public File, private File::Listener {
   void Read(bool nonblock, ReadReply reply) override {
     file_->Read(nonblock, std::move(reply));
   }
+  bool IsForOpenerOnly() const override { return file_->IsForOpenerOnly(); }
   void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override {
     file_->Ioctl(request, std::move(reply));

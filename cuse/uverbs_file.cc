@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cuse/caller_memory.h"
+#include "cuse/process_life.h"
 #include "cuse/write_memory.h"
 
 namespace ibemu::cuse {
@@ -115,16 +116,28 @@ absl::StatusOr<int> UverbsFile::GiveDescriptor(
 }
 
 std::shared_ptr<verbs::Memory> UverbsFile::MemoryOf(pid_t caller) {
-  const ClientId process = ClientOfThread(caller);
+  ClientId process = ClientOfThread(caller);
+  const auto known = memories_.find(process);
+  // Numbers of threads and processes are used again: that the process of the
+  // memory lives, and that the thread, which waits for us, is one of its
+  // threads, says that it is what it was.
+  if (known != memories_.end() && known->second->Lives() &&
+      HasThread(static_cast<pid_t>(process), caller)) {
+    return known->second;
+  }
+  absl::erase_if(memories_,
+                 [](const auto& entry) { return !entry.second->Lives(); });
+  clients_.erase(caller);
+  process = ClientOfThread(caller);
   std::shared_ptr<ClientMemory>& memory = memories_[process];
-  if (memory == nullptr || !memory->Lives()) {
+  if (memory == nullptr) {
     memory = std::make_shared<ClientMemory>(workers_, process, pinned_);
   }
   return memory;
 }
 
-// Looking it up costs more than all else, and a client asks all the time.  A
-// thread id that is used again only mixes up who waits for whom.
+// Looking it up costs more than all else, and a client asks all the time.  For
+// jobs a thread id that is used again only mixes up who waits for whom.
 ClientId UverbsFile::ClientOfThread(pid_t tid) {
   constexpr size_t kMany = 256;
   const auto known = clients_.find(tid);

@@ -27,6 +27,9 @@ class UverbsFile final : public File, private verbs::Context::Client {
 
   void Open(bool nonblock, OpenReply reply) override;
   void Read(bool nonblock, ReadReply reply) override;
+  // A command says where in the writer's memory its answer goes.  Linux asks
+  // for the very credentials (ib_safe_file_access()).
+  bool IsForOpenerOnly() const override { return true; }
   void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override;
   uint32_t Poll() override;

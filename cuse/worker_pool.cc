@@ -23,7 +23,7 @@ class WorkerPool::Ledger
   void Run(ClientId id, bool brief, Job job, Finish finish) {
     Client& client = clients_[id];
     if (client.stuck) return Refuse(std::move(finish));
-    if (threads_->written_off() + stuck_briefs_ >= limits_.stuck_threads) {
+    if (threads_->written_off() + late_briefs_ >= limits_.stuck_threads) {
       if (client.jobs.empty()) clients_.erase(id);
       return Refuse(std::move(finish));
     }
@@ -47,6 +47,7 @@ class WorkerPool::Ledger
     std::deque<Task> jobs;  // the first one runs
     bool brief = false;     // it does so on the loop's thread
     uint64_t running = 0;   // otherwise: its number
+    bool late = false;      // a brief one that another thread was needed for
     bool seen_running = false;
     bool stuck = false;
     TimerId patience = TimerId::kNone;
@@ -56,7 +57,21 @@ class WorkerPool::Ledger
     absl::Duration debt;
     absl::Time noted = absl::InfinitePast();
     absl::Time slow_until = absl::InfinitePast();
+
+    // One part in `share` of the time is free.
+    void Note(absl::Time now, absl::Duration took, int share,
+              absl::Duration most) {
+      constexpr absl::Duration kPenalty = absl::Seconds(1);
+      debt =
+          std::max(debt - (now - noted) / share, absl::ZeroDuration()) + took;
+      noted = now;
+      if (debt < most) return;
+      debt = absl::ZeroDuration();
+      slow_until = now + kPenalty;
+    }
   };
+  // What one that was late counts for: who was late once is slow.
+  static constexpr absl::Duration kLate = absl::Milliseconds(10);
 
   void Refuse(Finish finish) {
     timers_->RunSoon(
@@ -85,38 +100,32 @@ class WorkerPool::Ledger
                       [self = shared_from_this(), id] { self->OnDone(id); });
   }
 
-  // True of somebody who held the loop up.
+  // True of somebody who held the loop up; of all when they did so together.
   bool IsSlow(ClientId id) {
     const auto found = manners_.find(id);
-    return found != manners_.end() && timers_->Now() < found->second.slow_until;
+    const absl::Time now = timers_->Now();
+    return now < everybody_.slow_until ||
+           (found != manners_.end() && now < found->second.slow_until);
   }
 
   // Who holds the loop up for more than a hundredth of the time, or at length,
-  // does so no more for a while.
+  // does so no more for a while.  Many who are new each time are as one.
   void NoteTime(ClientId id, absl::Duration took) {
     constexpr absl::Duration kUsual = absl::Microseconds(200);
-    constexpr absl::Duration kTooMuch = absl::Milliseconds(10);
-    constexpr absl::Duration kPenalty = absl::Seconds(1);
-    constexpr int kShare = 100;
     constexpr size_t kMany = 256;
     if (took < kUsual) return;
     if (manners_.size() == kMany) manners_.clear();
-    Manners& manners = manners_[id];
     const absl::Time now = timers_->Now();
-    const absl::Duration forgiven = (now - manners.noted) / kShare;
-    manners.debt =
-        std::max(manners.debt - forgiven, absl::ZeroDuration()) + took;
-    manners.noted = now;
-    if (manners.debt < kTooMuch) return;
-    manners.debt = absl::ZeroDuration();
-    manners.slow_until = now + kPenalty;
+    manners_[id].Note(now, took, 100, absl::Milliseconds(10));
+    everybody_.Note(now, took, 10, absl::Milliseconds(50));
   }
 
   void OnLate(ClientId id) {
     const auto it = clients_.find(id);
     if (closed_ || it == clients_.end()) return;
-    NoteTime(id, absl::InfiniteDuration());
-    it->second.seen_running = true;
+    NoteTime(id, kLate);
+    ++late_briefs_;
+    it->second.late = it->second.seen_running = true;
     Wait(id, it->second);
   }
 
@@ -136,9 +145,7 @@ class WorkerPool::Ledger
       client.seen_running = !threads_->IsWaiting(client.running);
       return Wait(id, client);
     }
-    if (client.brief) {
-      ++stuck_briefs_;
-    } else if (!threads_->WriteOff(client.running)) {
+    if (!client.brief && !threads_->WriteOff(client.running)) {
       return;  // OnDone is on its way
     }
     client.stuck = true;
@@ -152,8 +159,8 @@ class WorkerPool::Ledger
     const auto it = clients_.find(id);
     Client& client = it->second;
     timers_->Cancel(client.patience);
+    if (std::exchange(client.late, false)) --late_briefs_;
     if (client.stuck) {
-      if (client.brief) --stuck_briefs_;
       clients_.erase(it);
       return;
     }
@@ -174,8 +181,9 @@ class WorkerPool::Ledger
   bool closed_ = false;
   uint64_t last_job_ = 0;
   absl::flat_hash_map<ClientId, Client> clients_;
-  int stuck_briefs_ = 0;
+  int late_briefs_ = 0;
   absl::flat_hash_map<ClientId, Manners> manners_;  // of those who were slow
+  Manners everybody_;
 };
 
 WorkerPool::WorkerPool(Timers& timers, Post post, Limits limits,

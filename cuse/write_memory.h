@@ -11,7 +11,7 @@
 
 namespace ibemu::cuse {
 
-// On a worker only.  PermissionDenied, NotFound (thread gone),
+// It may be held up: see WorkerPool.  PermissionDenied, NotFound (thread gone),
 // FailedPrecondition (nothing or not enough mapped there, or read-only).
 absl::Status WriteMemory(pid_t tid, uint64_t address, mad::Bytes data);
 

@@ -247,7 +247,10 @@ bool LoopCore::WaitBusily() {
       patience_.OnRequest(now - answered_);
       answered_ = now;
       ++served;
-    } else if (!idle_.empty() && brief_jobs_.empty()) {
+    } else if (!brief_jobs_.empty()) {
+      if (!RunBriefJobs()) return false;
+      answered_ = Now();
+    } else if (!idle_.empty()) {
       if (!RunIdleTasks()) return false;
     } else if (now - answered_ >= Patience::kSpan) {
       patience_.OnVain();

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -76,12 +77,16 @@ class Relay::State : public std::enable_shared_from_this<Relay::State> {
     }
   }
 
-  // True when the call numbered `inside` was still under way, and the body has
-  // since been run by this thread.
+  // Runs the body if the call numbered `inside` is still under way.  True when
+  // another thread watches since.
   bool Replace(uint64_t inside) {
-    if (!calls_.compare_exchange_strong(inside, inside + 1)) return false;
-    StartWatcher();
-    Carry();
+    // Somebody has to watch next; without, it goes on as it is.
+    try {
+      StartWatcher();
+    } catch (const std::system_error&) {
+      return false;
+    }
+    if (calls_.compare_exchange_strong(inside, inside + 1)) Carry();
     return true;
   }
 

@@ -53,11 +53,17 @@ UringLoop::~UringLoop() {
 }
 
 // A ring belongs to one thread, and so do the polls that it has submitted: a
-// new one takes their place.  It can be had, as the last one could.
+// new one takes their place.  While the old one is there nobody else can have
+// its descriptor, so there is one for the new ring or soon after.
 void UringLoop::MoveToThisThread() {
   if (owner_ == gettid()) return;
+  auto ring = std::make_unique<io_uring>();
+  const bool made = Setup(*ring) >= 0;
   if (owner_ != 0) io_uring_queue_exit(ring_.get());
-  if (Setup(*ring_) < 0) std::abort();
+  // Forbidden or out of memory since it began: a loop that hears nothing would
+  // be worse than none.
+  if (!made && Setup(*ring) < 0) std::abort();
+  ring_ = std::move(ring);
   owner_ = gettid();
   for (const Interest& interest : Interests()) Rearm(interest);
 }

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -187,6 +189,40 @@ TEST_F(CuseDeviceTest, FilesEndWithTheDevice) {
   device_.reset();
   EXPECT_EQ(kernel_.Wait(read).error, EIO);
   EXPECT_TRUE(port_.sent.empty());
+}
+
+// Takes what its opener writes.
+class OwnFile final : public File {
+ public:
+  void Open(bool /*nonblock*/, OpenReply reply) override { reply.Opened(); }
+  void Read(bool /*nonblock*/, ReadReply reply) override {
+    reply.Fail(Errno::kAgain);
+  }
+  bool IsForOpenerOnly() const override { return true; }
+  void Write(Written data, WriteReply reply) override {
+    reply.Written(data.size());
+  }
+  void Ioctl(const IoctlRequest& /*request*/, IoctlReply reply) override {
+    reply.Fail(Errno::kNotTty);
+  }
+  uint32_t Poll() override { return 0; }
+  void Interrupt(RequestId /*id*/) override {}
+};
+
+TEST_F(CuseDeviceTest, AFileOfItsOpenerTakesNothingFromOtherUsers) {
+  device_.emplace(timers_, workers_,
+                  CuseDevice::Identity{"infiniband/uverbs0", 231, 192},
+                  [](int) { return std::make_unique<OwnFile>(); });
+  Serve();
+  const std::vector<std::byte> command(16);
+  kernel_.SetCaller(getpid(), 1000);
+  const auto file = kernel_.Open(kNode, O_RDWR);
+  ASSERT_EQ(file.error, 0);
+  EXPECT_EQ(kernel_.Write(file, command).error, 0);
+  kernel_.SetCaller(getpid(), 0);
+  EXPECT_EQ(kernel_.Write(file, command).error, EACCES);
+  kernel_.SetCaller(getpid(), 1000);
+  EXPECT_EQ(kernel_.Write(file, command).error, 0);
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -413,17 +415,22 @@ TEST_P(LoopTest, AJobThatIsHeldUpHoldsUpNobodyElse) {
 
 TEST_P(LoopTest, AJobThatIsHeldUpForEverDoesNotKeepTheLoopFromEnding) {
   auto held_up = std::make_shared<Pair>();
+  // Ends with the job, wherever that is.
+  auto end = std::make_unique<std::promise<void>>();
+  std::future<void> ended = end->get_future();
+  auto done = std::make_shared<std::atomic<bool>>(false);
   loop_->RunBriefly({.run =
-                         [held_up] {
+                         [held_up, end = std::move(end)] {
                            char c;
                            EXPECT_EQ(recv(held_up->fd(), &c, 1, 0), 1);
                          },
                      .late = [&] { loop_->Stop(); },
-                     .done = [&](absl::Duration) { story_ += 'd'; }});
+                     .done = [done](absl::Duration) { *done = true; }});
   loop_->Run();
   loop_ = nullptr;
   held_up->Say('x');
-  EXPECT_EQ(story_, "");
+  EXPECT_THROW(ended.get(), std::future_error) << "nobody kept the promise";
+  EXPECT_FALSE(*done);
 }
 
 TEST_P(LoopTest, AsManyDescriptorsAsARingHasEntriesAndMore) {
