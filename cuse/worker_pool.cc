@@ -70,7 +70,7 @@ class WorkerPool::Ledger
       slow_until = now + kPenalty;
     }
   };
-  // What one that was late counts for: who was late once is slow.
+  // The loop is held up for no longer by one job: who was late once is slow.
   static constexpr absl::Duration kLate = absl::Milliseconds(10);
 
   void Refuse(Finish finish) {
@@ -114,6 +114,7 @@ class WorkerPool::Ledger
     constexpr absl::Duration kUsual = absl::Microseconds(200);
     constexpr size_t kMany = 256;
     if (took < kUsual) return;
+    took = std::min(took, kLate);
     if (manners_.size() == kMany) manners_.clear();
     const absl::Time now = timers_->Now();
     manners_[id].Note(now, took, 100, absl::Milliseconds(10));

@@ -196,7 +196,7 @@ class OwnFile final : public File {
  public:
   void Open(bool /*nonblock*/, OpenReply reply) override { reply.Opened(); }
   void Read(bool /*nonblock*/, ReadReply reply) override {
-    reply.Fail(Errno::kAgain);
+    reply.Fail(Errno::kTryAgain);
   }
   bool IsForOpenerOnly() const override { return true; }
   void Write(Written data, WriteReply reply) override {

@@ -263,6 +263,19 @@ TEST_F(BriefJobsTest, MayTakeLongNowAndThen) {
   EXPECT_EQ(loop_.waiting(), 1u);
 }
 
+TEST_F(BriefJobsTest, AreGivenToThreadsWhenManyClientsAreSlowTogether) {
+  for (uint64_t client = 10; client < 20; ++client) {
+    pool_->RunBriefly(
+        ClientId{client}, [] {}, [](WorkerPool::Outcome) {});
+    loop_.RunOne(absl::Milliseconds(6));
+  }
+  pool_->RunBriefly(
+      kAnna, [] {}, Note("a"));
+  EXPECT_EQ(loop_.waiting(), 0u);
+  posts_.WaitAndRun();
+  EXPECT_EQ(story_, "a!");
+}
+
 TEST_F(BriefJobsTest, AreRefusedWhenTooManyAreHeldUp) {
   std::vector<FakeBriefJobs::BriefJob> held_up;
   for (const ClientId client : {kAnna, kBert}) {
