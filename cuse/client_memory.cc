@@ -75,7 +75,7 @@ void ClientMemory::Run(Direction direction,
                        std::vector<verbs::MemoryPiece> pieces, Done done) {
   size_t size = 0;
   for (const verbs::MemoryPiece& piece : pieces) size += piece.size;
-  // The worker's, then the loop's; the job may outlive all of us.
+  // The job's, then the loop's; the job may outlive all of us.
   auto status = std::make_shared<absl::Status>();
   auto job = [status, direction, process = static_cast<pid_t>(process_),
               lives = lives_, pieces = std::move(pieces)] {

@@ -1,4 +1,4 @@
-// The memory of a process that uses verbs, reached by workers.
+// The memory of a process that uses verbs, reached by jobs.
 #ifndef IBEMU_CUSE_CLIENT_MEMORY_H_
 #define IBEMU_CUSE_CLIENT_MEMORY_H_
 
@@ -12,7 +12,7 @@
 
 namespace ibemu::cuse {
 
-// A worker does the calls of one process one after the other.
+// The calls of one process are carried out one after the other.
 class ClientMemory final : public verbs::Memory {
  public:
   // `process`: its id; `workers` must outlive this, but not its calls.

@@ -66,10 +66,9 @@ void UverbsFile::Write(Written data, WriteReply reply) {
 void UverbsFile::OnAnswer(uint64_t number, verbs::Answer answer) {
   Parked& parked = parked_.at(number);
   parked.answer = std::move(answer);
-  // A worker writes it.
   struct Response {
     std::vector<std::byte> bytes;
-    bool written = false;  // the worker's, then the loop's
+    bool written = false;  // the job's, then the loop's
   };
   auto response = std::make_shared<Response>(
       Response{std::exchange(parked.answer.response, {})});

@@ -15,7 +15,7 @@
 namespace ibemu::cuse {
 
 // Commands come as write(); what they answer goes to the memory of the process
-// that wrote, by a worker, and only then does write() return.
+// that wrote, and only then does write() return.
 class UverbsFile final : public File, private verbs::Context::Client {
  public:
   // `provider`, `timers` and `workers` must outlive it.
