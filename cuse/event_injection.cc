@@ -173,7 +173,7 @@ absl::Status StoppedCaller::GiveEventFile() {
   IBEMU_RETURN_IF_ERROR(client.Prepare());
 
   int error = 0;  // of its write()
-  const absl::Status given = [&]() -> absl::Status {
+  absl::Status given = [&]() -> absl::Status {
     IBEMU_RETURN_IF_ERROR(client.Borrow());
     // Whatever its root directory is, whatever became of the node.
     Words path{};
