@@ -407,6 +407,7 @@ void QueuePair::Retransmit() {
 
 void QueuePair::ArmRetryTimer() {
   hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
+  if (waits_for_receiver_) return;  // all will be sent again after that
   const bool waits = std::any_of(
       in_flight_.begin(), in_flight_.end(),
       [this](const InFlight& packet) { return AwaitsPeer(packet); });

@@ -67,15 +67,26 @@ class FakeMemory : public verbs::Memory {
     return text;
   }
 
+  // How long each call takes, behind those before it.
+  void SetDelay(absl::Duration delay) { delay_ = delay; }
+
   int calls = 0;
-  int pins = 0;  // not ended yet
+  int pins = 0;                          // not ended yet
+  size_t waiting = 0, most_waiting = 0;  // bytes to be written
   std::vector<bool> pins_wanted_writable;
 
  private:
   void Run(bool write, std::vector<verbs::MemoryPiece> pieces, Done done) {
     ++calls;
-    timers_.RunSoon([this, write, pieces = std::move(pieces),
-                     done = std::move(done)]() mutable {
+    size_t size = 0;
+    for (const verbs::MemoryPiece& piece : pieces) {
+      if (write) size += piece.size;
+    }
+    waiting += size;
+    most_waiting = std::max(most_waiting, waiting);
+    InTurn([this, write, size, pieces = std::move(pieces),
+            done = std::move(done)]() mutable {
+      waiting -= size;
       absl::Status status;
       for (const verbs::MemoryPiece& piece : pieces) {
         const uint64_t offset = piece.address - kStart;
@@ -91,8 +102,19 @@ class FakeMemory : public verbs::Memory {
     });
   }
 
+  void InTurn(Timers::Task task) {
+    const absl::Time start = std::max(timers_.Now(), free_at_);
+    if (delay_ == absl::ZeroDuration() && start == timers_.Now()) {
+      return timers_.RunSoon(std::move(task));
+    }
+    free_at_ = start + delay_;
+    timers_.RunAt(free_at_, std::move(task));
+  }
+
   Timers& timers_;
   std::vector<std::byte> bytes_;
+  absl::Duration delay_ = absl::ZeroDuration();
+  absl::Time free_at_ = absl::InfinitePast();
 };
 
 }  // namespace ibemu::testing

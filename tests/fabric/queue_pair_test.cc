@@ -132,6 +132,27 @@ TEST_F(QueuePairTest, TwoMessagesWaitForOneReceiverWithoutHaste) {
   EXPECT_EQ(sent - before, 4u);
 }
 
+// The end of the read would start the retry timer, which is the shorter one.
+TEST_F(QueuePairTest, RepeatsNothingWhileItWaitsForAReceiver) {
+  Connect(QpType::kReliable);
+  verbs::QpAttributes patient{};
+  patient.qp_attr_mask = verbs::qp_attribute::kMinRnrTimer;
+  patient.min_rnr_timer = 0;  // 655.36 ms
+  ASSERT_TRUE(b_->qp->Modify(patient).ok());
+  a_->memory->SetDelay(absl::Milliseconds(1));
+  const auto& sent = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
+  const uint64_t before = sent;
+  ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 10, *b_, 0).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Settle(absl::Milliseconds(600));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_EQ(sent - before, 2u);
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  Settle();
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_EQ(sent - before, 3u);
+}
+
 TEST_F(QueuePairTest, RefusesWhatKeysAndRightsDoNotAllow) {
   Connect(QpType::kReliable, verbs::access::kLocalWrite);
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 10, *b_, 0).ok());
