@@ -304,8 +304,8 @@ void QueuePair::OnRefusal(uint32_t psn, uint32_t status) {
 
 void QueuePair::AcknowledgeUpTo(uint32_t psn) {
   // What waits for memory is complete later than what was sent after it.
-  if (PsnDistance(psn, acknowledged_psn_) > 0) acknowledged_psn_ = psn;
-  bool progress = false;
+  bool progress = PsnDistance(psn, acknowledged_psn_) > 0;
+  if (progress) acknowledged_psn_ = psn;
   while (!in_flight_.empty()) {
     const InFlight& first = in_flight_.front();
     if (first.fetch != nullptr
@@ -390,7 +390,15 @@ bool QueuePair::AwaitsPeer(const InFlight& packet) const {
 void QueuePair::Retransmit() {
   for (const InFlight& packet : in_flight_) {
     if (!AwaitsPeer(packet)) continue;
-    if (packet.fetch == nullptr || packet.fetch->IsAtomic()) {
+    if (packet.fetch == nullptr) {
+      const int32_t arrived = PsnDistance(acknowledged_psn_, packet.psn) + 1;
+      Transmit(arrived <= 0
+                   ? packet.transport
+                   : std::make_shared<Transport>(packet.transport->After(
+                         static_cast<uint32_t>(arrived))));
+      continue;
+    }
+    if (packet.fetch->IsAtomic()) {
       Transmit(packet.transport);
       continue;
     }

@@ -19,6 +19,18 @@ Transport Transport::Single(uint32_t index) const {
   return single;
 }
 
+Transport Transport::After(uint32_t count) const {
+  Transport rest = *this;
+  if (count == 0) return rest;
+  const size_t before = size_t{count} * payload;
+  rest.packets = packets - count;
+  rest.psn = PsnAfter(psn, count);
+  rest.offset = offset + before;
+  rest.size = size - before;
+  rest.first = false;
+  return rest;
+}
+
 uint32_t Transport::Bytes() const {
   constexpr uint32_t kBth = 12, kReth = 16, kAeth = 4, kDeth = 8;
   constexpr uint32_t kAtomicEth = 28, kAtomicAckEth = 8, kImmediate = 4;

@@ -81,6 +81,8 @@ struct Transport {
   size_t longest() const { return packets > 1 ? payload : size; }
   // One of a train's packets, by itself.
   Transport Single(uint32_t index) const;
+  // What is left of a train without its first `count` packets: at least one.
+  Transport After(uint32_t count) const;
 
   // From BTH to the end of the payload, which is padded to 4 bytes; of all
   // packets together.

@@ -50,6 +50,25 @@ TEST(TransportTest, PacketsOfATrainFollowEachOther) {
   EXPECT_EQ(psn, 2u);
 }
 
+TEST(TransportTest, TheRestOfATrainHasItsLastPackets) {
+  const Transport train = Train(Transport::Operation::kWrite);
+  EXPECT_TRUE(train.After(0).first);
+  for (uint32_t gone = 1; gone < train.packets; ++gone) {
+    const Transport rest = train.After(gone);
+    ASSERT_EQ(rest.packets, train.packets - gone);
+    EXPECT_EQ(rest.last_psn(), train.last_psn());
+    EXPECT_FALSE(rest.first);
+    for (uint32_t i = 0; i < rest.packets; ++i) {
+      const Transport here = rest.Single(i), there = train.Single(gone + i);
+      EXPECT_EQ(here.psn, there.psn);
+      EXPECT_EQ(here.offset, there.offset);
+      EXPECT_EQ(here.size, there.size);
+      EXPECT_EQ(here.last, there.last);
+      EXPECT_EQ(here.ack_request, there.ack_request);
+    }
+  }
+}
+
 TEST(TransportTest, ATrainIsAsLongAsItsPackets) {
   for (const auto operation :
        {Transport::Operation::kSend, Transport::Operation::kWrite,
@@ -90,6 +109,24 @@ TEST_F(TrainTest, CountsAsItsPacketsOnEveryPort) {
   // LRH 8, BTH 12, ICRC 4 each, and one RETH of 16.
   EXPECT_EQ((Arrived().rcv_data - data) * 4,
             (64u << 10) + packets * (8 + 12 + 4) + 16);
+}
+
+// Each time some of it comes through: that counts as progress, and is not sent
+// again.
+TEST_F(TrainTest, IsRepeatedFromWhereItWasBrokenOff) {
+  Connect(QpType::kReliable);
+  Lose(0.2);
+  const std::string text = Pattern(256 << 10);
+  a_->memory->Put(0, text);
+  const auto& sent = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
+  const uint64_t before = sent;
+  ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, text.size(), *b_, 0).ok());
+  Settle(absl::Minutes(5));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_EQ(b_->memory->Text(0, text.size()), text);
+  // Of n packets, at a fifth lost, about n / 5 gaps, and n / 2 behind each.
+  constexpr uint64_t kPackets = (256 << 10) / 1024;
+  EXPECT_LT(sent - before, kPackets + kPackets / 5 * kPackets * 2 / 3);
 }
 
 TEST_F(TrainTest, LosesSinglePacketsWhereALinkIsFaulty) {
