@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/timers.h"
+#include "fabric/bounce_buffers.h"
 #include "fabric/completion_queue.h"
 #include "fabric/memory_transfer.h"
 #include "fabric/node.h"
@@ -59,23 +60,21 @@ class QueuePair final : public verbs::Qp {
   using State = verbs::QpState;
   using Syndrome = Transport::Syndrome;
 
+  // What may be on its way, not acknowledged or not in memory yet, at most;
+  // but for what begins before that.
+  static constexpr size_t kMaxInFlight = 2 * kChunk;
+
   // A send request, until it is complete.
   struct Send {
     verbs::SendRequest request;
     verbs::AddressAttributes address{};  // of a datagram
     size_t length = 0;
-    size_t emitted = 0;  // bytes given to packets
+    size_t emitted = 0;  // bytes given to packets, or asked for
     uint32_t first_psn = 0, last_psn = 0;
     bool started = false;   // has its sequence numbers
     bool complete = false;  // all packets sent, and acknowledged if reliable
     uint32_t failure = 0;   // its completion, when those before it are complete
-
-    // A read or an atomic: its answers so far, on their way to memory.
-    size_t received = 0;
-    bool answered = false;
-    uint32_t next_psn = 0;
-    MemoryTransfer arrived;
-    int writes = 0;
+    int fetches = 0;        // under way
 
     bool IsRead() const {
       return request.work.opcode == IB_UVERBS_WR_RDMA_READ;
@@ -86,11 +85,21 @@ class QueuePair final : public verbs::Qp {
     }
     bool Fetches() const { return IsRead() || IsAtomic(); }
   };
+  // A request for a part of a read, or for an atomic, until what it brought is
+  // in memory.
+  struct Fetch {
+    Send& send;
+    size_t start, length;         // in the message
+    uint32_t next_psn, last_psn;  // of its answers
+    size_t received = 0;
+    bool answered = false, complete = false;
+    MemoryTransfer arrived{};
+  };
   // A packet that may have to be sent again.
   struct InFlight {
     uint32_t psn;
     std::shared_ptr<Transport> transport;
-    Send* fetch;  // of a read or an atomic; else null
+    std::shared_ptr<Fetch> fetch;  // null: it is none
   };
   // Something of the responder that is finished when memory was reached, and
   // those before it are.
@@ -145,7 +154,7 @@ class QueuePair final : public verbs::Qp {
   bool Start(Send& send);
   void Gather(Send& send);
   void EmitChunk(Send& send, const verbs::Buffer& buffer);
-  void Emit(std::shared_ptr<Transport> transport, Send* fetch);
+  void Emit(std::shared_ptr<Transport> transport, std::shared_ptr<Fetch> fetch);
   void FinishSending(Send& send);
   void OnAnswer(const Transport& answer);
   void AcknowledgeUpTo(uint32_t psn);
@@ -185,9 +194,10 @@ class QueuePair final : public verbs::Qp {
   verbs::WorkCompletion ReceiveCompletion(const Transport& request) const;
 
   // queue_pair_fetch.cc
+  bool MayFetch() const;
   void EmitFetch(Send& send);
   void OnFetched(const Transport& answer);
-  void OnFetchWritten(Send& send, const absl::Status& status);
+  void OnFetchWritten(Fetch& fetch, const absl::Status& status);
   void AnswerFetch(const Transport& request);
   void RepeatFetch(const Transport& request);
   bool ContinueFetch(Step& step);
@@ -208,7 +218,8 @@ class QueuePair final : public verbs::Qp {
   std::deque<std::unique_ptr<Send>> sends_;
   size_t cursor_ = 0;  // of sends_: what is being sent
   bool gathering_ = false;
-  int fetches_ = 0;  // outstanding
+  int fetches_ = 0;  // outstanding, and the bytes that they bring
+  size_t fetching_bytes_ = 0;
   uint32_t send_psn_ = 0;
   uint32_t acknowledged_psn_ = 0;  // and all before it
   std::deque<InFlight> in_flight_;

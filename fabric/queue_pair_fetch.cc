@@ -25,12 +25,22 @@ verbs::Buffer BytesOf(uint64_t value) {
 
 }  // namespace
 
+// What is asked for comes at once, and then waits for memory, which may be
+// slow.
+bool QueuePair::MayFetch() const {
+  return fetches_ == 0 || (fetches_ < attributes_.max_rd_atomic &&
+                           fetching_bytes_ < kMaxInFlight);
+}
+
+// A long read is several requests on the wire, each for a chunk.
 void QueuePair::EmitFetch(Send& send) {
   const ib_uverbs_send_wr& work = send.request.work;
+  const size_t length = std::min(send.length - send.emitted, kChunk);
   auto packet = std::make_shared<Transport>();
   packet->first = packet->last = packet->ack_request = true;
-  packet->psn = send.first_psn;
-  packet->length = static_cast<uint32_t>(send.length);
+  packet->psn =
+      PsnAfter(send.first_psn, static_cast<uint32_t>(send.emitted / Mtu()));
+  packet->length = static_cast<uint32_t>(length);
   if (send.IsAtomic()) {
     const auto& atomic = work.wr.atomic;
     const bool compares = work.opcode == IB_UVERBS_WR_ATOMIC_CMP_AND_SWP;
@@ -42,11 +52,21 @@ void QueuePair::EmitFetch(Send& send) {
     packet->swap_or_add = compares ? atomic.swap : atomic.compare_add;
   } else {
     packet->operation = Operation::kReadRequest;
-    packet->address = work.wr.rdma.remote_addr;
+    packet->address = work.wr.rdma.remote_addr + send.emitted;
     packet->key = work.wr.rdma.rkey;
   }
-  Emit(std::move(packet), &send);
-  ++cursor_;
+  auto fetch = std::make_shared<Fetch>(
+      Fetch{.send = send,
+            .start = send.emitted,
+            .length = length,
+            .next_psn = packet->psn,
+            .last_psn = PsnAfter(packet->psn, PacketsFor(length, Mtu()) - 1)});
+  send.emitted += length;
+  ++send.fetches;
+  ++fetches_;
+  fetching_bytes_ += length;
+  Emit(std::move(packet), std::move(fetch));
+  if (send.emitted == send.length) ++cursor_;
 }
 
 // Answers come in the order of the requests; those of which memory is not
@@ -58,49 +78,51 @@ void QueuePair::OnFetched(const Transport& answer) {
         return packet.fetch != nullptr && !packet.fetch->answered;
       });
   if (first == in_flight_.end()) return;
-  Send& send = *first->fetch;
+  const std::shared_ptr<Fetch> fetch = first->fetch;
+  Send& send = fetch->send;
   const bool atomic = answer.operation == Operation::kAtomicResponse;
   const size_t size = atomic ? kAtomicBytes : answer.size;
   const size_t most = answer.packets * Mtu();
-  if (answer.packets > 1 && answer.psn != send.next_psn) {
+  if (answer.packets > 1 && answer.psn != fetch->next_psn) {
     for (uint32_t i = 0; i < answer.packets && Receives(); ++i) {
       OnFetched(answer.Single(i));
     }
     return;
   }
   // One before it was lost: the request goes out again when its time is over.
-  if (answer.psn != send.next_psn || atomic != send.IsAtomic() ||
-      size != std::min(send.length - send.received, most)) {
+  if (answer.psn != fetch->next_psn || atomic != send.IsAtomic() ||
+      size != std::min(fetch->length - fetch->received, most)) {
     return;
   }
   const auto ranges = RangesOf(send);
   if (!ranges.ok()) return FailLater(send, wc_status::kLocalProtection);
   if (atomic) {
-    send.arrived.Add(*ranges, BytesOf(answer.original), 0);
+    fetch->arrived.Add(*ranges, BytesOf(answer.original), 0);
   } else if (size != 0) {
-    send.arrived.Add(PartOf(*ranges, send.received, size), answer.message,
-                     answer.offset);
+    fetch->arrived.Add(PartOf(*ranges, fetch->start + fetch->received, size),
+                       answer.message, answer.offset);
   }
-  send.received += size;
-  send.answered = send.received == send.length;
-  send.next_psn = PsnAfter(send.next_psn, answer.packets);
+  fetch->received += size;
+  fetch->answered = fetch->received == fetch->length;
+  fetch->next_psn = PsnAfter(fetch->next_psn, answer.packets);
   retries_left_ = attributes_.retry_cnt;
   timeouts_ = 0;
   ArmRetryTimer();
-  if (send.arrived.size() < kChunk && !send.answered) return;
-  ++send.writes;
-  if (send.arrived.empty()) return OnFetchWritten(send, absl::OkStatus());
-  send.arrived.Write(WhileSame([this, &send](const absl::Status& status) {
-    OnFetchWritten(send, status);
+  if (!fetch->answered) return;
+  if (fetch->arrived.empty()) return OnFetchWritten(*fetch, absl::OkStatus());
+  fetch->arrived.Write(WhileSame([this, fetch](const absl::Status& status) {
+    OnFetchWritten(*fetch, status);
   }));
 }
 
-void QueuePair::OnFetchWritten(Send& send, const absl::Status& status) {
+void QueuePair::OnFetchWritten(Fetch& fetch, const absl::Status& status) {
+  Send& send = fetch.send;
   if (!status.ok()) return FailLater(send, wc_status::kLocalProtection);
-  if (--send.writes != 0 || !send.answered) return;
-  send.complete = true;
+  fetch.complete = true;
   --fetches_;
-  AcknowledgeUpTo(send.last_psn);
+  fetching_bytes_ -= fetch.length;
+  send.complete = --send.fetches == 0 && send.emitted == send.length;
+  AcknowledgeUpTo(fetch.last_psn);
 }
 
 void QueuePair::AnswerFetch(const Transport& request) {
@@ -114,9 +136,7 @@ void QueuePair::AnswerFetch(const Transport& request) {
   if (request.IsAtomic() && request.address % kAtomicBytes != 0) {
     return Refuse(Syndrome::kInvalidRequest);
   }
-  const size_t packets =
-      std::max<size_t>(1, (size_t{request.length} + Mtu() - 1) / Mtu());
-  expected_psn_ = PsnAfter(expected_psn_, static_cast<uint32_t>(packets));
+  expected_psn_ = PsnAfter(expected_psn_, PacketsFor(request.length, Mtu()));
   AddStep({.psn = request.psn, .fetch = std::make_shared<Transport>(request)});
   RunSteps();
 }
@@ -225,8 +245,7 @@ void QueuePair::SendReadResponses(Step& step, const verbs::Buffer& buffer) {
   packet->first = step.answered == 0;
   packet->message = buffer;
   packet->size = buffer->size();
-  packet->packets = static_cast<uint32_t>(
-      std::max<size_t>(1, (packet->size + mtu - 1) / mtu));
+  packet->packets = PacketsFor(packet->size, mtu);
   packet->payload = static_cast<uint32_t>(mtu);
   step.answered += packet->size;
   packet->last = step.answered == request.length;

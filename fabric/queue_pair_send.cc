@@ -10,9 +10,6 @@
 namespace ibemu::fabric {
 namespace {
 
-// What may be on its way, not acknowledged, at most.
-constexpr size_t kMaxInFlight = 2 * kChunk;
-
 using Operation = Transport::Operation;
 
 Operation OperationOf(uint32_t opcode) {
@@ -68,10 +65,6 @@ bool IsOffered(verbs::QpType type, uint32_t opcode) {
   }
 }
 
-uint32_t PacketsFor(size_t length, size_t mtu) {
-  return static_cast<uint32_t>(std::max<size_t>(1, (length + mtu - 1) / mtu));
-}
-
 // RNR NAK timer codes in units of 10 us: IBA vol 1 table 45.
 constexpr std::array<uint32_t, 32> kRnrDelays = {
     65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
@@ -124,6 +117,7 @@ void QueuePair::Pump() {
     if (state_ != State::kReadyToSend && !drains) return;
     if (send.failure != 0 || (!send.started && !Start(send))) return;
     if (send.Fetches()) {
+      if (!MayFetch()) return;
       EmitFetch(send);
     } else if (send.request.inline_data != nullptr) {
       EmitChunk(send, send.request.inline_data);
@@ -139,10 +133,8 @@ void QueuePair::Pump() {
 bool QueuePair::Start(Send& send) {
   const ib_uverbs_send_wr& work = send.request.work;
   const bool fenced = (work.send_flags & send_flag::kFence) != 0;
-  if (fetches_ != 0 &&
-      (fenced || (send.Fetches() && fetches_ >= attributes_.max_rd_atomic))) {
-    return false;
-  }
+  if (fenced && fetches_ != 0) return false;
+  if (send.Fetches() && !MayFetch()) return false;
   if (send.Fetches() && attributes_.max_rd_atomic == 0) {
     FailLater(send, wc_status::kRemoteInvalidRequest);
     return false;
@@ -165,11 +157,9 @@ bool QueuePair::Start(Send& send) {
     return false;
   }
   send.first_psn = send_psn_;
-  send.next_psn = send_psn_;
   send_psn_ = PsnAfter(send_psn_, PacketsFor(send.length, Mtu()));
   send.last_psn = PsnAfter(send_psn_, kPsnMask);  // one less
   send.started = true;
-  if (send.Fetches()) ++fetches_;
   return true;
 }
 
@@ -232,10 +222,11 @@ void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer) {
   if (send.emitted == send.length) FinishSending(send);
 }
 
-void QueuePair::Emit(std::shared_ptr<Transport> transport, Send* fetch) {
+void QueuePair::Emit(std::shared_ptr<Transport> transport,
+                     std::shared_ptr<Fetch> fetch) {
   if (init_.type == verbs::QpType::kReliable) {
     in_flight_bytes_ += transport->size;
-    in_flight_.push_back({transport->psn, transport, fetch});
+    in_flight_.push_back({transport->psn, transport, std::move(fetch)});
     ArmRetryTimer();
   }
   Transmit(std::move(transport));
@@ -398,16 +389,16 @@ void QueuePair::Retransmit() {
                          static_cast<uint32_t>(arrived))));
       continue;
     }
-    if (packet.fetch->IsAtomic()) {
+    const Fetch& fetch = *packet.fetch;
+    if (fetch.send.IsAtomic()) {
       Transmit(packet.transport);
       continue;
     }
     // From the first answer on that has not come.
-    const Send& send = *packet.fetch;
     auto again = std::make_shared<Transport>(*packet.transport);
-    again->psn = send.next_psn;
-    again->address += send.received;
-    again->length -= static_cast<uint32_t>(send.received);
+    again->psn = fetch.next_psn;
+    again->address += fetch.received;
+    again->length -= static_cast<uint32_t>(fetch.received);
     Transmit(std::move(again));
   }
   ArmRetryTimer();

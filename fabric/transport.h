@@ -21,6 +21,11 @@ constexpr uint32_t PsnAfter(uint32_t psn, uint32_t count) {
   return (psn + count) & kPsnMask;
 }
 
+// A message without a payload is a packet, too.
+constexpr uint32_t PacketsFor(size_t length, size_t mtu) {
+  return length == 0 ? 1 : static_cast<uint32_t>((length + mtu - 1) / mtu);
+}
+
 // Base transport header (IBA vol 1 §9.2) and those that follow it, of one
 // packet or of a train: packets of one message that follow each other, and
 // travel as one as long as nothing tells them apart.

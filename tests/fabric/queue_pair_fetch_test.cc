@@ -170,6 +170,39 @@ TEST_F(QueuePairFetchTest, SeveralReadsAreUnderWayAtOnceAndNoneIsRepeated) {
   }
 }
 
+TEST_F(QueuePairFetchTest, LongReadsDoNotPileUpBeforeSlowMemory) {
+  Connect(QpType::kReliable);
+  a_->memory->SetDelay(absl::Milliseconds(5));
+  const std::string text = Pattern(VerbsPeer::kSize - 1);
+  b_->memory->Put(0, text);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, text.size(), *b_, 0).ok());
+  }
+  Settle();
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(0, 0, 0));
+  EXPECT_EQ(a_->memory->Text(0, text.size()), text);
+  EXPECT_LE(a_->memory->most_waiting, 3 * kChunk);
+  EXPECT_GE(a_->memory->most_waiting, 2 * kChunk) << "one is always ready";
+}
+
+TEST_F(QueuePairFetchTest, ALongReadIsDoneAsSeveralOfWhichSomeGetLost) {
+  Connect(QpType::kReliable);
+  Lose(0.2);
+  ASSERT_TRUE(row_.fabric
+                  .AddFault(row_.host_2, 1, Fabric::Direction::kTransmit,
+                            {.loss = 0.01})
+                  .ok());
+  const std::string text = Pattern(VerbsPeer::kSize);
+  b_->memory->Put(0, text);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, text.size(), *b_, 0).ok());
+    ASSERT_TRUE(Add(*a_, 0, *b_, 0, 0).ok());
+  }
+  Settle(absl::Minutes(5));
+  EXPECT_THAT(a_->PollStatuses(), AllOf(SizeIs(6), Each(0u)));
+  EXPECT_EQ(a_->memory->Text(0, text.size()), text);
+}
+
 TEST_F(QueuePairFetchTest, ARefusalWaitsForTheReadsBeforeIt) {
   Connect(QpType::kReliable);
   b_->memory->Put(0, "text");
