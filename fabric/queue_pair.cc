@@ -196,7 +196,7 @@ void QueuePair::Reset() {
   attributes_ = {};
   sends_.clear();
   in_flight_.clear();
-  in_flight_bytes_ = fetching_bytes_ = cursor_ = 0;
+  in_flight_bytes_ = fetching_bytes_ = writing_bytes_ = cursor_ = 0;
   gathering_ = waits_for_receiver_ = tells_drained_ = false;
   told_of_gap_ = refused_ = established_ = false;
   fetches_ = 0;
@@ -213,7 +213,7 @@ void QueuePair::EnterError() {
   state_ = State::kError;
   hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
   in_flight_.clear();
-  in_flight_bytes_ = fetching_bytes_ = 0;
+  in_flight_bytes_ = fetching_bytes_ = writing_bytes_ = 0;
   gathering_ = waits_for_receiver_ = tells_drained_ = false;
   fetches_ = 0;
   batch_ = {};

@@ -236,6 +236,7 @@ class QueuePair final : public verbs::Qp {
   bool told_of_gap_ = false, refused_ = false, established_ = false;
   std::optional<Message> message_;
   MemoryTransfer batch_;
+  size_t writing_bytes_ = 0;  // on their way to memory
   std::deque<std::shared_ptr<Step>> steps_;
   std::deque<AtomicResult> atomic_results_;  // the latest, oldest first
 

@@ -14,6 +14,9 @@ using Operation = Transport::Operation;
 
 constexpr size_t kGrhBytes = 40;
 
+// What may wait for memory of a sender whom nothing holds back.
+constexpr size_t kMaxWaiting = 64 * kChunk;
+
 void PutBig(std::vector<std::byte>& bytes, size_t offset, uint64_t value,
             int count) {
   for (int i = count - 1; i >= 0; --i, value >>= 8) {
@@ -49,6 +52,10 @@ void QueuePair::OnRequest(const Transport& request) {
     return;
   }
   if (refused_ || !InSequence(request)) return;
+  if (init_.type == verbs::QpType::kUnreliable &&
+      writing_bytes_ >= kMaxWaiting) {
+    return DropMessage();  // memory is too slow: it is lost
+  }
   if (state_ == State::kReadyToReceive && !established_) {
     established_ = true;
     listener_.OnEvent(verbs::EventType::kCommunicationEstablished);
@@ -187,7 +194,10 @@ void QueuePair::WriteStep(MemoryTransfer transfer, Step made) {
     step->done = true;
     return RunSteps();
   }
-  transfer.Write(WhileSame([this, step](const absl::Status& status) {
+  const size_t size = transfer.size();
+  writing_bytes_ += size;
+  transfer.Write(WhileSame([this, step, size](const absl::Status& status) {
+    writing_bytes_ -= size;
     step->done = true;
     step->status = status;
     RunSteps();

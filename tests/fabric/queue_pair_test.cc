@@ -245,6 +245,29 @@ TEST_F(QueuePairTest, LosesWhatAnUnreliableConnectionLoses) {
   EXPECT_LT(received.size(), 50u);
 }
 
+TEST_F(QueuePairTest, LosesWhatMemoryIsTooSlowForOnAnUnreliableConnection) {
+  Connect(QpType::kUnreliable);
+  b_->memory->SetDelay(absl::Milliseconds(1));
+  constexpr int kWrites = 30;
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  for (int i = 0; i < kWrites; ++i) {
+    ASSERT_TRUE(
+        a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, VerbsPeer::kSize, *b_, 0).ok());
+  }
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Settle();
+  EXPECT_THAT(a_->PollStatuses(),
+              ::testing::AllOf(SizeIs(kWrites + 1), ::testing::Each(0u)));
+  EXPECT_LT(b_->memory->most_waiting, kWrites * VerbsPeer::kSize);
+  EXPECT_THAT(b_->Poll(), IsEmpty());
+
+  a_->memory->Put(0, "in time");
+  ASSERT_TRUE(a_->Send(0, 7).ok());
+  Settle();
+  EXPECT_THAT(b_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_EQ(b_->memory->Text(0, 7), "in time");
+}
+
 TEST_F(QueuePairTest, PutsADatagramBehindRoomForItsRoute) {
   Connect(QpType::kDatagram);
   a_->memory->Put(0, "datagram");
