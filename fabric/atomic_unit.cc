@@ -16,10 +16,10 @@ uint64_t ValueIn(const std::vector<std::byte>& bytes) {
 }  // namespace
 
 void AtomicUnit::Run(const MemoryRange& target,
-                     const AtomicOperation& operation, Done done) {
+                     const AtomicOperation& operation, Check check, Done done) {
   const Place place = {target.memory->process(), target.address};
   std::deque<Job>& waiting = jobs_[place];
-  waiting.push_back({target, operation, std::move(done)});
+  waiting.push_back({target, operation, std::move(check), std::move(done)});
   if (waiting.size() == 1) Begin(place);
 }
 
@@ -37,7 +37,9 @@ void AtomicUnit::Begin(Place place) {
 }
 
 void AtomicUnit::Change(Place place, const verbs::Buffer& buffer) {
-  const Job& job = jobs_[place].front();
+  Job& job = jobs_[place].front();
+  absl::Status allowed = job.check();
+  if (!allowed.ok()) return End(place, std::move(allowed));
   const uint64_t before = ValueIn(*buffer);
   const uint64_t after = job.operation.Apply(before);
   if (after == before) return End(place, before);

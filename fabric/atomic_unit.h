@@ -32,25 +32,32 @@ struct AtomicOperation {
 
 // Reads, changes and writes, in jobs of the memory.  One operation at an
 // address waits for the one before it, so no other atomic of the adapter comes
-// between; what the processor or a write does there may (IB_ATOMIC_HCA).
+// between; what the processor or a write does there may (IB_ATOMIC_HCA). Places
+// are told apart by process and address: memory that several processes share,
+// and each registers for itself, is several places.
 class AtomicUnit {
  public:
   // What was there before, or Memory's errors.
   using Done = absl::AnyInvocable<void(absl::StatusOr<uint64_t>)>;
+  // Whether the target may still be written to.
+  using Check = absl::AnyInvocable<absl::Status()>;
 
   AtomicUnit() = default;
   ~AtomicUnit() { *self_ = nullptr; }
   AtomicUnit(const AtomicUnit&) = delete;
   AtomicUnit& operator=(const AtomicUnit&) = delete;
 
-  // `target` has kAtomicBytes.  `done` is called after returning.
+  // `target` has kAtomicBytes.  `done` is called after returning.  `check` is
+  // asked before the write, for keys may go after the read; its error is that
+  // of the operation.
   void Run(const MemoryRange& target, const AtomicOperation& operation,
-           Done done);
+           Check check, Done done);
 
  private:
   struct Job {
     MemoryRange target;
     AtomicOperation operation;
+    Check check;
     Done done;
   };
   // A process, and an address in it.

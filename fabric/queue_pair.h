@@ -203,6 +203,7 @@ class QueuePair final : public verbs::Qp {
   bool ContinueFetch(Step& step);
   bool ContinueRead(Step& step);
   bool ContinueAtomic(Step& step);
+  absl::StatusOr<MemoryRange> AtomicTarget(const Transport& request) const;
   void SendReadResponses(Step& step, const verbs::Buffer& buffer);
   void SendAtomicResponse(uint32_t psn, uint64_t original);
 

@@ -192,6 +192,12 @@ bool QueuePair::ContinueRead(Step& step) {
   return false;
 }
 
+absl::StatusOr<MemoryRange> QueuePair::AtomicTarget(
+    const Transport& request) const {
+  return hca_.keys().Find(request.key, init_.pd, request.address, kAtomicBytes,
+                          verbs::access::kRemoteAtomic);
+}
+
 bool QueuePair::ContinueAtomic(Step& step) {
   const Transport& request = *step.fetch;
   step.done = true;
@@ -205,9 +211,7 @@ bool QueuePair::ContinueAtomic(Step& step) {
     }
     return true;
   }
-  const auto range =
-      hca_.keys().Find(request.key, init_.pd, request.address, kAtomicBytes,
-                       verbs::access::kRemoteAtomic);
+  const auto range = AtomicTarget(request);
   if (!range.ok()) {
     step.refusal = Syndrome::kAccessError;
     return true;
@@ -219,10 +223,19 @@ bool QueuePair::ContinueAtomic(Step& step) {
       {.compares = request.operation == Operation::kCompareSwap,
        .compare = request.compare,
        .swap_or_add = request.swap_or_add},
+      [this, self = self_, life = life_, asked = step.fetch] {
+        return *self == nullptr || life_ != life
+                   ? absl::PermissionDeniedError("its queue pair has gone")
+                   : AtomicTarget(*asked).status();
+      },
       WhileSame([this, front = steps_.front()](
                     const absl::StatusOr<uint64_t>& original) {
         front->done = true;
-        front->status = original.status();
+        if (absl::IsPermissionDenied(original.status())) {
+          front->refusal = Syndrome::kAccessError;
+        } else {
+          front->status = original.status();
+        }
         if (original.ok()) {
           atomic_results_.push_back({front->psn, *original});
           if (atomic_results_.size() > attributes_.max_dest_rd_atomic) {

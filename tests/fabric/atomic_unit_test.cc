@@ -30,7 +30,13 @@ class AtomicUnitTest : public ::testing::Test {
     };
   }
 
+  void Run(const MemoryRange& target, const AtomicOperation& operation) {
+    unit_->Run(
+        target, operation, [this] { return allowed_; }, Remember());
+  }
+
   testing::VirtualTimers timers_;
+  absl::Status allowed_;
   std::shared_ptr<FakeMemory> memory_ =
       std::make_shared<FakeMemory>(timers_, 64);
   std::vector<uint64_t> found_;
@@ -40,7 +46,7 @@ class AtomicUnitTest : public ::testing::Test {
 
 TEST_F(AtomicUnitTest, AddsAndTellsWhatWasThere) {
   memory_->PutValue(8, ~uint64_t{0});
-  unit_->Run(At(8), {.swap_or_add = 3}, Remember());
+  Run(At(8), {.swap_or_add = 3});
   EXPECT_TRUE(found_.empty()) << "nothing happens at once";
   timers_.RunPending();
   EXPECT_THAT(found_, ElementsAre(~uint64_t{0}));
@@ -49,12 +55,10 @@ TEST_F(AtomicUnitTest, AddsAndTellsWhatWasThere) {
 
 TEST_F(AtomicUnitTest, SwapsOnlyWhatCompares) {
   memory_->PutValue(0, 5);
-  unit_->Run(At(0), {.compares = true, .compare = 4, .swap_or_add = 9},
-             Remember());
+  Run(At(0), {.compares = true, .compare = 4, .swap_or_add = 9});
   timers_.RunPending();
   EXPECT_EQ(memory_->Value(0), 5u);
-  unit_->Run(At(0), {.compares = true, .compare = 5, .swap_or_add = 9},
-             Remember());
+  Run(At(0), {.compares = true, .compare = 5, .swap_or_add = 9});
   timers_.RunPending();
   EXPECT_EQ(memory_->Value(0), 9u);
   EXPECT_THAT(found_, ElementsAre(5, 5));
@@ -62,7 +66,7 @@ TEST_F(AtomicUnitTest, SwapsOnlyWhatCompares) {
 
 TEST_F(AtomicUnitTest, LosesNoAdditionOfSeveralAtOneAddress) {
   for (int i = 0; i < 10; ++i) {
-    unit_->Run(At(16), {.swap_or_add = 1}, Remember());
+    Run(At(16), {.swap_or_add = 1});
   }
   timers_.RunPending();
   EXPECT_EQ(memory_->Value(16), 10u);
@@ -71,17 +75,30 @@ TEST_F(AtomicUnitTest, LosesNoAdditionOfSeveralAtOneAddress) {
 
 TEST_F(AtomicUnitTest, GoesOnAfterOneThatFailed) {
   const MemoryRange nowhere = At(64);
-  unit_->Run(nowhere, {.swap_or_add = 1}, Remember());
-  unit_->Run(nowhere, {.swap_or_add = 1}, Remember());
-  unit_->Run(At(0), {.swap_or_add = 1}, Remember());
+  Run(nowhere, {.swap_or_add = 1});
+  Run(nowhere, {.swap_or_add = 1});
+  Run(At(0), {.swap_or_add = 1});
   timers_.RunPending();
   EXPECT_THAT(failures_, ElementsAre(absl::StatusCode::kDataLoss,
                                      absl::StatusCode::kDataLoss));
   EXPECT_EQ(memory_->Value(0), 1u);
 }
 
+TEST_F(AtomicUnitTest, WritesNothingWhenTheRightHasGoneSinceTheRead) {
+  memory_->SetDelay(absl::Milliseconds(1));
+  Run(At(0), {.swap_or_add = 1});
+  Run(At(8), {.swap_or_add = 1});
+  allowed_ = absl::PermissionDeniedError("no key");
+  timers_.RunFor(absl::Milliseconds(1));
+  allowed_ = absl::OkStatus();
+  timers_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(failures_, ElementsAre(absl::StatusCode::kPermissionDenied));
+  EXPECT_EQ(memory_->Value(0), 0u);
+  EXPECT_EQ(memory_->Value(8), 1u);
+}
+
 TEST_F(AtomicUnitTest, EndsWithOperationsUnderWay) {
-  unit_->Run(At(0), {.swap_or_add = 1}, Remember());
+  Run(At(0), {.swap_or_add = 1});
   unit_.reset();
   timers_.RunPending();
   EXPECT_TRUE(found_.empty());

@@ -107,6 +107,20 @@ TEST_F(QueuePairFetchTest, AnAtomicNeedsItsOwnRight) {
   EXPECT_EQ(b_->memory->Value(0), 0u);
 }
 
+TEST_F(QueuePairFetchTest, AnAtomicDoesNotWriteToARegionThatWentSinceItRead) {
+  Connect(QpType::kReliable);
+  b_->memory->SetDelay(absl::Milliseconds(1));
+  ASSERT_TRUE(Add(*a_, 0, *b_, 0, 1).ok());
+  row_.timers.RunFor(absl::Microseconds(500));
+  ASSERT_EQ(b_->memory->calls, 1) << "it reads";
+  b_->mr.reset();
+  Settle();
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kRemoteAccess));
+  EXPECT_EQ(b_->memory->calls, 1);
+  EXPECT_EQ(b_->memory->Value(0), 0u);
+  EXPECT_EQ(b_->State(), QpState::kError);
+}
+
 TEST_F(QueuePairFetchTest, AnAtomicHasEightBytes) {
   Connect(QpType::kReliable);
   verbs::SendRequest request = a_->Atomic(kAdd, 0, *b_, 0, 1);
