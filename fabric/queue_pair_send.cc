@@ -156,8 +156,14 @@ bool QueuePair::Start(Send& send) {
     FailLater(send, wc_status::kLocalLength);
     return false;
   }
+  // Of the longest message alone there are as many (IBA vol 1 §9.7.1).
+  constexpr uint32_t kMostOutstanding = (kPsnMask + 1) / 2;
+  const uint32_t packets = PacketsFor(send.length, Mtu());
+  const uint32_t outstanding =
+      in_flight_.empty() ? 0 : (send_psn_ - in_flight_.front().psn) & kPsnMask;
+  if (outstanding + packets > kMostOutstanding) return false;
   send.first_psn = send_psn_;
-  send_psn_ = PsnAfter(send_psn_, PacketsFor(send.length, Mtu()));
+  send_psn_ = PsnAfter(send_psn_, packets);
   send.last_psn = PsnAfter(send_psn_, kPsnMask);  // one less
   send.started = true;
   return true;
@@ -314,11 +320,11 @@ void QueuePair::AcknowledgeUpTo(uint32_t psn) {
   rnr_retries_left_ = attributes_.rnr_retry;
   ArmRetryTimer();
   // What has left and is not in flight any more is complete.
-  const uint32_t oldest =
-      in_flight_.empty() ? send_psn_ : in_flight_.front().psn;
   for (size_t i = 0; i < cursor_; ++i) {
     Send& send = *sends_[i];
-    if (!send.Fetches() && PsnDistance(send.last_psn, oldest) < 0) {
+    if (!send.Fetches() &&
+        (in_flight_.empty() ||
+         PsnDistance(send.last_psn, in_flight_.front().psn) < 0)) {
       send.complete = true;
     }
   }

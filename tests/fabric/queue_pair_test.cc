@@ -268,6 +268,42 @@ TEST_F(QueuePairTest, LosesWhatMemoryIsTooSlowForOnAnUnreliableConnection) {
   EXPECT_EQ(b_->memory->Text(0, 7), "in time");
 }
 
+// 2^31 bytes in packets of 256 take half of all sequence numbers.
+TEST_F(QueuePairTest, BeginsTheLongestMessageWhenNoneIsOutstanding) {
+  constexpr uint32_t kMtu256 = 1;
+  Connect(QpType::kReliable, VerbsPeer::kAll, kMtu256);
+  constexpr size_t kLongest = size_t{1} << 31;
+  const auto wide = *a_->provider.CreateMr({.pd = a_->pd.get(),
+                                            .memory = a_->memory,
+                                            .start = FakeMemory::kStart,
+                                            .length = kLongest,
+                                            .address = FakeMemory::kStart,
+                                            .access = VerbsPeer::kAll});
+  const auto target = *b_->provider.CreateMr({.pd = b_->pd.get(),
+                                              .memory = b_->memory,
+                                              .start = FakeMemory::kStart,
+                                              .length = kLongest,
+                                              .address = FakeMemory::kStart,
+                                              .access = VerbsPeer::kAll});
+  b_->memory->SetDelay(absl::Milliseconds(1));
+  const auto& sent = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
+  const uint64_t before = sent;
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  verbs::SendRequest request = a_->Request(IB_UVERBS_WR_RDMA_READ, 0, kLongest);
+  request.pieces[0].lkey = wide->lkey();
+  request.work.wr.rdma.remote_addr = FakeMemory::kStart;
+  request.work.wr.rdma.rkey = target->rkey();
+  ASSERT_TRUE(a_->Post(std::move(request)).ok());
+  row_.timers.RunFor(absl::Microseconds(500));
+  EXPECT_EQ(sent - before, 1u) << "the read waits for its turn";
+  Settle();
+  EXPECT_GT(sent - before, VerbsPeer::kSize / kChunk) << "it began";
+  EXPECT_THAT(a_->PollStatuses(),
+              ElementsAre(wc_status::kSuccess, wc_status::kRemoteOperation))
+      << "there are not so many bytes";
+}
+
 TEST_F(QueuePairTest, PutsADatagramBehindRoomForItsRoute) {
   Connect(QpType::kDatagram);
   a_->memory->Put(0, "datagram");

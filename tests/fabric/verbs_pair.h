@@ -14,12 +14,13 @@ namespace ibemu::fabric {
 // Two hosts with one switch between them.
 class VerbsPair : public ::testing::Test {
  protected:
-  void Connect(verbs::QpType type, uint32_t rights = VerbsPeer::kAll) {
+  void Connect(verbs::QpType type, uint32_t rights = VerbsPeer::kAll,
+               uint32_t mtu = 3) {
     row_.Configure();
     a_ = std::make_unique<VerbsPeer>(row_, row_.host_1, type);
     b_ = std::make_unique<VerbsPeer>(row_, row_.host_2, type, rights);
-    a_->Connect(*b_, 2);
-    b_->Connect(*a_, 1);
+    a_->Connect(*b_, 2, mtu);
+    b_->Connect(*a_, 1, mtu);
   }
   void Settle(absl::Duration time = absl::Seconds(10)) {
     row_.timers.RunFor(time);

@@ -49,14 +49,14 @@ class VerbsPeer : public verbs::CqListener {
     qp = *provider.CreateQp(init, *this);
   }
 
-  // RESET to RTS, towards `peer` at `lid`.
-  void Connect(const VerbsPeer& peer, uint16_t lid) {
+  // RESET to RTS, towards `peer` at `lid`; `mtu` is a code.
+  void Connect(const VerbsPeer& peer, uint16_t lid, uint32_t mtu = 3) {
     namespace attribute = verbs::qp_attribute;
     verbs::QpAttributes to{};
     to.port_num = 1;
     to.qp_access_flags = kAll;
     to.qkey = 0x1234;
-    to.path_mtu = 3;  // 1024
+    to.path_mtu = mtu;
     to.dest_qp_num = peer.qp->number();
     to.ah_attr.dlid = lid;
     to.ah_attr.port_num = 1;
