@@ -45,6 +45,7 @@ void AddRun(CLI::App& app, Action& action);
 void AddStatus(CLI::App& app, Action& action);   // status, nodes, links
 void AddChanges(CLI::App& app, Action& action);  // link, node, device, host
 void AddFault(CLI::App& app, Action& action);
+void AddCapture(CLI::App& app, Action& action);
 void AddTopology(CLI::App& app, Action& action);  // topology, export
 void AddDoctor(CLI::App& app, Action& action);
 

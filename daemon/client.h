@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/unique_fd.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace ibemu::daemon {
@@ -75,6 +76,10 @@ class Client {
   // stays the caller's to close.
   absl::StatusOr<std::vector<AttachedDevice>> Attach(
       int fuse_fd, const AttachRequest& request);
+
+  // Captures what crosses the links of these ports ("sw1/3"), or all: gives the
+  // stream of daemon/capture.h, as long as this connection is open.
+  absl::StatusOr<UniqueFd> Capture(const std::vector<std::string>& ports);
 
  private:
   struct Impl;

@@ -24,6 +24,7 @@ Simulated InfiniBand subnets for unmodified programs.
   device      pull a node's adapter out, or plug it in again
   host        show a node's devices to the whole machine, or no more
   fault       lose, delay, duplicate, reorder or corrupt packets of a link
+  capture     write down the packets that cross links, for tshark
   export      write a running fabric's topology
   topology    generate, check or show a topology
   doctor      what on this machine is in ibemu's way, and the cure
@@ -48,6 +49,7 @@ int main(int argc, char** argv) {
   ibemu::daemon::AddStatus(app, action);
   ibemu::daemon::AddChanges(app, action);
   ibemu::daemon::AddFault(app, action);
+  ibemu::daemon::AddCapture(app, action);
   ibemu::daemon::AddTopology(app, action);
   ibemu::daemon::AddDoctor(app, action);
   app.add_subcommand("help")->callback([&action] {

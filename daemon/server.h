@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
 #include "daemon/attachments.h"
+#include "daemon/capture_methods.h"
 #include "daemon/control_server.h"
 #include "daemon/control_socket.h"
 #include "daemon/fabric_methods.h"
@@ -95,6 +96,7 @@ class Server {
   Attachments attachments_;
   FabricMethods methods_;
   FaultMethods faults_;
+  CaptureMethods captures_;
   Dispatcher dispatcher_;
   std::unique_ptr<ControlServer> control_;
 };

@@ -242,6 +242,14 @@ const FaultCounts& Fabric::CountsOf(FaultId fault) const {
   return impl_->endpoints.forwarder().CountsOf(fault);
 }
 
+void Fabric::AddTap(PacketTap& tap) {
+  impl_->endpoints.forwarder().AddTap(tap);
+}
+
+void Fabric::RemoveTap(const PacketTap& tap) {
+  impl_->endpoints.forwarder().RemoveTap(tap);
+}
+
 absl::Status ConfigureStatically(Fabric& fabric) {
   return fabric.impl_->static_sm
       .emplace(fabric.impl_->subnet, fabric.impl_->links)

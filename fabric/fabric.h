@@ -17,6 +17,7 @@ namespace ibemu::fabric {
 
 enum class PortId : uint32_t;
 class Links;
+class PacketTap;
 class Subnet;
 
 struct FabricOptions {
@@ -84,6 +85,11 @@ class Fabric {
   // Both require that the fault is there.
   void RemoveFault(FaultId fault);
   const FaultCounts& CountsOf(FaultId fault) const;
+
+  // Shows `tap` every packet that crosses a link.  Not owned; costs nothing
+  // while there are none.
+  void AddTap(PacketTap& tap);
+  void RemoveTap(const PacketTap& tap);
 
   // The port's id.  Errors: NotFound when the node has no such external port.
   absl::StatusOr<PortId> FindPort(NodeId node, int port) const;

@@ -232,6 +232,7 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
     return Drop();
   }
   CountXmit(out, packet, flight.vl);
+  if (!taps_.empty()) Show(flight, out);
   if (out.faulty && !PassFaults(flight, out)) return false;
   flight.port = out.peer;
   ++totals_.hops;
@@ -247,6 +248,22 @@ bool Forwarder::CrossOneByOne(const Flight& train, PortId ingress) {
     Carry(single, ingress, train.port);
   }
   return false;
+}
+
+void Forwarder::Show(const Flight& flight, const NodePort& out) {
+  const auto show = [&](const Packet& single) {
+    taps_.ForEach([&](PacketTap& tap) {
+      tap.OnCrossing(flight.port, out.peer, flight.vl, single);
+    });
+  };
+  const uint32_t count = flight.packet.Count();
+  if (count == 1) return show(flight.packet);
+  Packet single = flight.packet;
+  for (uint32_t i = 0; i < count; ++i) {
+    single.transport =
+        std::make_shared<Transport>(flight.packet.transport->Single(i));
+    show(single);
+  }
 }
 
 bool Forwarder::PassFaults(const Flight& flight, const NodePort& out) {

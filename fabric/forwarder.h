@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/observer_list.h"
 #include "base/timers.h"
 #include "fabric/fault_lane.h"
 #include "fabric/flight_queue.h"
 #include "fabric/links.h"
 #include "fabric/packet.h"
+#include "fabric/packet_tap.h"
 #include "fabric/subnet.h"
 
 namespace ibemu::fabric {
@@ -58,6 +60,10 @@ class Forwarder {
   void RemoveFault(FaultId fault);
   const FaultCounts& CountsOf(FaultId fault) const;
 
+  // Not owned; costs nothing while there are none.
+  void AddTap(PacketTap& tap) { taps_.Add(tap); }
+  void RemoveTap(const PacketTap& tap) { taps_.Remove(tap); }
+
   const ForwardingTotals& totals() const { return totals_; }
 
  private:
@@ -72,6 +78,7 @@ class Forwarder {
   // now; what became of it is settled.  `ingress`: where it entered the node.
   bool CrossLink(Flight& flight, PortId ingress);
   bool CrossOneByOne(const Flight& train, PortId ingress);
+  void Show(const Flight& flight, const NodePort& out);
   bool PassFaults(const Flight& flight, const NodePort& out);
   void ArriveLater(const Flight& flight, const NodePort& out,
                    absl::Time arrival);
@@ -104,6 +111,7 @@ class Forwarder {
   ForwardingTotals totals_;
   absl::flat_hash_map<PortId, FaultLane> faults_;
   uint32_t last_fault_ = 0;
+  ObserverList<PacketTap> taps_;
   // Tasks that outlive this object look here first.
   std::shared_ptr<Forwarder*> self_;
 };

@@ -1,0 +1,215 @@
+#include "fabric/packet_bytes.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "fabric/packet_crc.h"
+#include "fabric/packet_headers.h"
+#include "fabric/transport.h"
+
+namespace ibemu::fabric {
+namespace {
+
+using Operation = Transport::Operation;
+using Syndrome = Transport::Syndrome;
+
+constexpr size_t kIcrcBytes = 4;
+constexpr size_t kVcrcBytes = 2;
+
+// OpCode, IBA vol 1 table 38: the service is in the upper three bits.
+constexpr uint8_t kUdSendOnly = 0x64;
+
+uint8_t ServiceBits(verbs::QpType service) {
+  switch (service) {
+    case verbs::QpType::kUnreliable:
+      return 0x20;
+    case verbs::QpType::kDatagram:
+      return 0x60;
+    default:
+      return 0x00;
+  }
+}
+
+// Of FIRST; MIDDLE, LAST, LAST with immediate, ONLY and ONLY with immediate
+// follow it.
+uint8_t InMessage(uint8_t first_opcode, const Transport& transport) {
+  const int immediate = transport.has_immediate ? 1 : 0;
+  if (transport.first && transport.last) return first_opcode + 4 + immediate;
+  if (transport.last) return first_opcode + 2 + immediate;
+  return first_opcode + (transport.first ? 0 : 1);
+}
+
+uint8_t OperationBits(const Transport& transport) {
+  switch (transport.operation) {
+    case Operation::kSend:
+      return InMessage(0x00, transport);
+    case Operation::kWrite:
+      return InMessage(0x06, transport);
+    case Operation::kReadRequest:
+      return 0x0c;
+    case Operation::kReadResponse:
+      if (transport.first) return transport.last ? 0x10 : 0x0d;
+      return transport.last ? 0x0f : 0x0e;
+    case Operation::kAcknowledge:
+      return 0x11;
+    case Operation::kAtomicResponse:
+      return 0x12;
+    case Operation::kCompareSwap:
+      return 0x13;
+    case Operation::kFetchAdd:
+      return 0x14;
+  }
+  return 0;
+}
+
+// Table 45 and table 46.
+uint8_t SyndromeBits(const Transport& transport) {
+  constexpr uint8_t kNoCredits = 0x1f, kRnr = 0x20, kNak = 0x60;
+  switch (transport.syndrome) {
+    case Syndrome::kAck:
+      return kNoCredits;
+    case Syndrome::kRnrNak:
+      return kRnr | (transport.rnr_timer & 31);
+    case Syndrome::kSequenceError:
+      return kNak;
+    case Syndrome::kInvalidRequest:
+      return kNak | 1;
+    case Syndrome::kAccessError:
+      return kNak | 2;
+    case Syndrome::kOperationError:
+      return kNak | 3;
+  }
+  return kNak;
+}
+
+// Bytes, one header after the other.
+class Writer {
+ public:
+  explicit Writer(size_t length) { bytes_.reserve(length); }
+
+  template <wire::Structure T>
+  void Add(const T& header) {
+    bytes_.resize(bytes_.size() + wire::kBytes<T>);
+    wire::Encode(header, std::span(bytes_).last(wire::kBytes<T>));
+  }
+  void Add(std::span<const std::byte> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  void AddPad(size_t count) { bytes_.resize(bytes_.size() + count); }
+  // The least significant byte first.
+  void AddCrc(uint32_t crc, size_t size) {
+    for (size_t i = 0; i < size; ++i, crc >>= 8) {
+      bytes_.push_back(static_cast<std::byte>(crc));
+    }
+  }
+
+  std::vector<std::byte>& bytes() { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+// The extended headers and the payload (§9.4, tables of each operation).
+void AddTransport(Writer& writer, const Packet& packet) {
+  const Transport& transport = *packet.transport;
+  if (transport.service == verbs::QpType::kDatagram) {
+    writer.Add(
+        DatagramHeader{.q_key = packet.q_key, .source_qpn = packet.source_qpn});
+  }
+  switch (transport.operation) {
+    case Operation::kWrite:
+      if (!transport.first) break;
+      [[fallthrough]];
+    case Operation::kReadRequest:
+      writer.Add(RdmaHeader{.address = transport.address,
+                            .key = transport.key,
+                            .length = transport.length});
+      break;
+    case Operation::kCompareSwap:
+    case Operation::kFetchAdd:
+      writer.Add(AtomicHeader{.address = transport.address,
+                              .key = transport.key,
+                              .swap_or_add = transport.swap_or_add,
+                              .compare = transport.compare});
+      break;
+    case Operation::kReadResponse:
+      if (!transport.first && !transport.last) break;
+      [[fallthrough]];
+    case Operation::kAcknowledge:
+    case Operation::kAtomicResponse:
+      writer.Add(AcknowledgeHeader{.syndrome = SyndromeBits(transport)});
+      break;
+    case Operation::kSend:
+      break;
+  }
+  if (transport.operation == Operation::kAtomicResponse) {
+    writer.Add(AtomicAcknowledgeHeader{.original = transport.original});
+  }
+  if (transport.has_immediate) {
+    writer.Add(std::as_bytes(std::span(&transport.immediate, 1)));
+  }
+  if (transport.size == 0) return;
+  writer.Add(
+      std::span(*transport.message).subspan(transport.offset, transport.size));
+  writer.AddPad(-transport.size & 3);
+}
+
+BaseTransportHeader BthOf(const Packet& packet) {
+  BaseTransportHeader bth{.opcode = kUdSendOnly,
+                          .p_key = packet.p_key,
+                          .destination_qpn = packet.destination_qpn};
+  if (packet.transport == nullptr) return bth;
+  const Transport& transport = *packet.transport;
+  bth.opcode = static_cast<uint8_t>(ServiceBits(transport.service) |
+                                    OperationBits(transport));
+  bth.solicited = transport.solicited;
+  // A connection without an alternate path is in the state Migrated (§17.2.8).
+  bth.migrated = transport.service != verbs::QpType::kDatagram;
+  bth.pad = static_cast<uint8_t>(-transport.size & 3);
+  bth.ack_request =
+      transport.ack_request && transport.service == verbs::QpType::kReliable;
+  bth.psn = transport.psn;
+  return bth;
+}
+
+}  // namespace
+
+size_t LengthOf(const Packet& packet) {
+  return size_t{packet.Words()} * 4 + kVcrcBytes;
+}
+
+std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl) {
+  constexpr size_t kRouting =
+      wire::kBytes<LocalRouteHeader> + wire::kBytes<GlobalRouteHeader>;
+  const size_t length = LengthOf(packet);
+  Writer writer(length);
+  writer.Add(LocalRouteHeader{
+      .vl = packet.vl15 ? uint8_t{15} : vl,
+      .sl = packet.sl,
+      .next_header = packet.grh ? NextHeader::kGrh : NextHeader::kBth,
+      .dlid = packet.dlid,
+      .words = static_cast<uint16_t>(packet.Words()),
+      .slid = packet.slid});
+  if (packet.grh) {
+    writer.Add(GlobalRouteHeader{
+        .traffic_class = packet.grh->traffic_class,
+        .flow_label = packet.grh->flow_label,
+        .payload = static_cast<uint16_t>(length - kRouting - kVcrcBytes),
+        .hop_limit = packet.grh->hop_limit,
+        .sgid = packet.grh->sgid,
+        .dgid = packet.grh->dgid});
+  }
+  writer.Add(BthOf(packet));
+  if (packet.transport != nullptr) {
+    AddTransport(writer, packet);
+  } else {
+    writer.Add(
+        DatagramHeader{.q_key = packet.q_key, .source_qpn = packet.source_qpn});
+    writer.Add(std::span<const std::byte>(packet.mad));
+  }
+  writer.AddCrc(InvariantCrc(writer.bytes()), kIcrcBytes);
+  writer.AddCrc(VariantCrc(writer.bytes()), kVcrcBytes);
+  return std::move(writer.bytes());
+}
+
+}  // namespace ibemu::fabric

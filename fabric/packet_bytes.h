@@ -1,0 +1,24 @@
+// Packets as they are on the wire, for whoever writes them down.
+#ifndef IBEMU_FABRIC_PACKET_BYTES_H_
+#define IBEMU_FABRIC_PACKET_BYTES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fabric/packet.h"
+
+namespace ibemu::fabric {
+
+// LRH to VCRC.  `vl`: the lane of the link that it is on; an SMP has 15
+// anyhow.  Requires a single packet: Packet::Count() is 1.
+//
+// The fabric's queue pairs do not number messages: AETH.MSN is 0.
+std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl);
+
+// How many these are.
+size_t LengthOf(const Packet& packet);
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_PACKET_BYTES_H_
