@@ -14,7 +14,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -74,27 +73,21 @@ class Interruptions {
     std::signal(SIGPIPE, SIG_IGN);
   }
 
-  // Waits until `fd` is readable, a signal has come or the time is over.
-  void Wait(int fd, absl::Duration most) const {
+  // Waits until `fd` is readable or the time is over; if `heed`, also no longer
+  // than until a signal has come.
+  void Wait(int fd, absl::Duration most, bool heed) const {
     sigset_t before;
     sigprocmask(SIG_BLOCK, &signals_, &before);
-    const absl::Duration left =
-        stopping_ || interrupted == 0 ? most : absl::ZeroDuration();
+    if (heed && interrupted != 0) most = absl::ZeroDuration();
     pollfd readable = {fd, POLLIN, 0};
-    const timespec timeout = absl::ToTimespec(left);
-    ppoll(&readable, 1, left == absl::InfiniteDuration() ? nullptr : &timeout,
+    const timespec timeout = absl::ToTimespec(most);
+    ppoll(&readable, 1, most == absl::InfiniteDuration() ? nullptr : &timeout,
           &before);
     sigprocmask(SIG_SETMASK, &before, nullptr);
   }
 
-  // True once: from then on a signal is no reason any more.
-  bool TakeStop() {
-    return interrupted != 0 && !std::exchange(stopping_, true);
-  }
-
  private:
   sigset_t signals_;
-  bool stopping_ = false;
 };
 
 class Output {
@@ -148,15 +141,15 @@ absl::StatusOr<absl::Duration> ParseTime(const std::string& text) {
 }
 
 absl::Status Copy(int stream, absl::Duration most, CaptureFile& file,
-                  Output& output, Interruptions& interruptions) {
+                  Output& output, const Interruptions& interruptions) {
   absl::Time end = absl::Now() + most;
   std::vector<std::byte> received(size_t{256} << 10);
   std::vector<std::byte> packets;
   bool asked = false;
   while (!file.full()) {
-    interruptions.Wait(stream,
-                       std::max(end - absl::Now(), absl::ZeroDuration()));
-    if (!asked && (interruptions.TakeStop() || absl::Now() >= end)) {
+    interruptions.Wait(
+        stream, std::max(end - absl::Now(), absl::ZeroDuration()), !asked);
+    if (!asked && (interrupted != 0 || absl::Now() >= end)) {
       // What is under way still comes, and then the end.
       shutdown(stream, SHUT_WR);
       asked = true;
@@ -189,7 +182,7 @@ absl::Status Run(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
   // A mistake so far leaves the file as it was; and with its header written,
   // packets are captured.
-  Interruptions interruptions;
+  const Interruptions interruptions;
   IBEMU_ASSIGN_OR_RETURN(const UniqueFd stream, client.Capture(flags.ports));
   IBEMU_ASSIGN_OR_RETURN(Output output, Output::Open(flags.file));
   IBEMU_RETURN_IF_ERROR(output.Write(CaptureFile::Header()));

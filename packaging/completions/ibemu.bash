@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run status nodes links link node device host fault export topology doctor help"
+  echo "run status nodes links link node device host fault capture export topology doctor help"
 }
 
 # The words that follow a command, not its options.
@@ -26,6 +26,7 @@ _ibemu_options() {
     device) echo "--fabric= --help" ;;
     host) echo "--fabric= --help" ;;
     fault) echo "--name= --fabric= --json --help" ;;
+    capture) echo "--count= --for= --fabric= --help" ;;
     export) echo "--format= --fabric= --help" ;;
     topology) echo "--help" ;;
     doctor) echo "--json --help" ;;
@@ -144,6 +145,14 @@ _ibemu() {
       fault,2)
         compopt -o nospace
         [[ ${arguments[0]} != add ]] || _ibemu_offer / < <(_ibemu_nodes)
+        ;;
+      capture,*)
+        if [[ $prev == -w ]]; then
+          _filedir
+        else
+          compopt -o nospace
+          _ibemu_offer / < <(_ibemu_nodes)
+        fi
         ;;
       topology,1)
         [[ ${arguments[0]} == generate ]] && _ibemu_value --topology || _filedir

@@ -1,0 +1,147 @@
+#include "daemon/capture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "daemon/capture_file.h"
+#include "daemon/capture_format.h"
+#include "daemon/epoll_loop.h"
+#include "fabric/packet_bytes.h"
+#include "tests/fabric/small_fabric.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using fabric::PortId;
+
+class CaptureTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    loop_ = EpollLoop::Create().value();
+    row_.Configure();
+  }
+
+  void Start(absl::flat_hash_set<PortId> ports = {}) {
+    std::array<int, 2> ends;
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    reader_.Reset(ends[0]);
+    capture_ =
+        std::make_shared<Capture>(*loop_, row_.fabric, UniqueFd(ends[1]),
+                                  std::move(ports), absl::ZeroDuration());
+    ASSERT_TRUE(capture_->Start().ok());
+  }
+
+  // Host 1 asks host 2: two packets, each over two links.
+  void Ask() {
+    ASSERT_EQ(
+        row_.Send(fabric::LidGet(0, mad::MgmtClass::kSubnetLidRouted,
+                                 mad::Lid{2}, mad::AttributeId::kNodeInfo))
+            .size(),
+        1u);
+  }
+
+  void Settle() {
+    loop_->RunAfter(absl::ZeroDuration(), [this] { loop_->Stop(); });
+    loop_->Run();
+  }
+
+  // All that there is; true at the end of the stream.
+  bool Read(CaptureFile& file) {
+    std::vector<std::byte> bytes(1 << 20);
+    while (true) {
+      Settle();
+      const ssize_t size =
+          recv(reader_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+      if (size <= 0) return size == 0;
+      EXPECT_TRUE(
+          file.Add(std::span(bytes).first(static_cast<size_t>(size)), written_)
+              .ok());
+    }
+  }
+
+  PortId Id(fabric::NodeId node, int port) {
+    return row_.fabric.subnet().port_id(node, port);
+  }
+
+  std::unique_ptr<Loop> loop_;
+  fabric::RowFabric row_{1};
+  UniqueFd reader_;
+  std::shared_ptr<Capture> capture_;
+  std::vector<std::byte> written_;
+};
+
+TEST_F(CaptureTest, EachCrossingIsARecord) {
+  Start();
+  Ask();
+  CaptureFile file(100);
+  EXPECT_FALSE(Read(file));
+  EXPECT_EQ(file.packets(), 4u);
+  EXPECT_EQ(file.lost(), 0u);
+  EXPECT_EQ(written_.size(), 4u * (16 + 16 + 290));
+}
+
+TEST_F(CaptureTest, APortsLinkIsThatOfBothItsEnds) {
+  for (const PortId port :
+       {Id(row_.host_1, 1), Id(fabric::RowFabric::Switch(1), 1)}) {
+    Start({port});
+    Ask();
+    CaptureFile file(100);
+    EXPECT_FALSE(Read(file));
+    EXPECT_EQ(file.packets(), 2u);
+  }
+}
+
+TEST_F(CaptureTest, WhoHasEnoughGetsTheRestAndTheEnd) {
+  Start();
+  Ask();
+  ASSERT_EQ(shutdown(reader_.get(), SHUT_WR), 0);
+  CaptureFile file(100);
+  EXPECT_TRUE(Read(file));
+  EXPECT_TRUE(file.ended());
+  EXPECT_EQ(file.packets(), 4u);
+  Ask();
+  EXPECT_TRUE(Read(file));
+  EXPECT_EQ(file.packets(), 4u);
+}
+
+TEST_F(CaptureTest, ASlowReaderLosesPacketsAndIsToldHowMany) {
+  Start();
+  constexpr uint64_t kCrossings = 40'000;  // 12 MB
+  for (uint64_t i = 0; i < kCrossings / 4; ++i) Ask();
+  ASSERT_EQ(shutdown(reader_.get(), SHUT_WR), 0);
+  CaptureFile file(kCrossings);
+  EXPECT_TRUE(Read(file));
+  EXPECT_TRUE(file.ended());
+  EXPECT_GT(file.lost(), 0u);
+  EXPECT_GE(file.packets() * (16 + 290), Capture::kMostBuffered);
+  EXPECT_EQ(file.packets() + file.lost(), kCrossings);
+}
+
+TEST_F(CaptureTest, AReaderThatGoesEndsIt) {
+  Start();
+  Ask();
+  reader_.Reset();
+  Ask();
+  Settle();
+  EXPECT_EQ(capture_.use_count(), 1);
+  Ask();
+}
+
+TEST_F(CaptureTest, ACaptureMayEndWithPacketsInItsBuffer) {
+  Start();
+  Ask();
+  capture_.reset();
+  Ask();
+  CaptureFile file(100);
+  EXPECT_TRUE(Read(file));
+  EXPECT_FALSE(file.ended());
+}
+
+}  // namespace
+}  // namespace ibemu::daemon
