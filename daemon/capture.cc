@@ -111,10 +111,12 @@ void Capture::Flush() {
 }
 
 absl::Status Capture::WaitForRoom() {
-  // What has left makes room for packets, not for more memory.
-  buffer_.erase(buffer_.begin(),
-                buffer_.begin() + static_cast<std::ptrdiff_t>(sent_));
-  sent_ = 0;
+  // Seldom: what stays is moved.
+  if (sent_ > buffer_.size() / 2) {
+    buffer_.erase(buffer_.begin(),
+                  buffer_.begin() + static_cast<std::ptrdiff_t>(sent_));
+    sent_ = 0;
+  }
   if (waits_for_room_) return absl::OkStatus();
   waits_for_room_ = true;
   loop_.Forget(socket_.get());

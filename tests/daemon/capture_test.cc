@@ -1,5 +1,6 @@
 #include "daemon/capture.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -31,6 +32,7 @@ class CaptureTest : public ::testing::Test {
     std::array<int, 2> ends;
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
     reader_.Reset(ends[0]);
+    daemons_end_ = ends[1];
     capture_ =
         std::make_shared<Capture>(*loop_, row_.fabric, UniqueFd(ends[1]),
                                   std::move(ports), absl::ZeroDuration());
@@ -72,6 +74,7 @@ class CaptureTest : public ::testing::Test {
   std::unique_ptr<Loop> loop_;
   fabric::RowFabric row_{1};
   UniqueFd reader_;
+  int daemons_end_ = -1;
   std::shared_ptr<Capture> capture_;
   std::vector<std::byte> written_;
 };
@@ -129,7 +132,7 @@ TEST_F(CaptureTest, AReaderThatGoesEndsIt) {
   reader_.Reset();
   Ask();
   Settle();
-  EXPECT_EQ(capture_.use_count(), 1);
+  EXPECT_EQ(fcntl(daemons_end_, F_GETFD), -1);  // closed
   Ask();
 }
 

@@ -27,7 +27,8 @@ std::vector<std::byte> GlobalExample() {
   std::vector<std::byte> packet = Example();
   wire::Put<&LocalRouteHeader::next_header>(packet, NextHeader::kGrh);
   std::vector<std::byte> grh(wire::kBytes<GlobalRouteHeader>);
-  wire::Encode(GlobalRouteHeader{.hop_limit = 16, .sgid = {1, 2}}, grh);
+  wire::Encode(
+      GlobalRouteHeader{.hop_limit = 16, .sgid = {1, 2}, .dgid = {3, 4}}, grh);
   packet.insert(packet.begin() + 8, grh.begin(), grh.end());
   return packet;
 }
