@@ -1,7 +1,6 @@
 """ibemu capture: what crosses the links, as tshark reads it."""
 
 import collections
-import re
 import signal
 import subprocess
 
@@ -58,8 +57,7 @@ def test_every_kind_of_packet_is_dissected(fabric, account, capture):
     opensm.stop()
     program.stop(signal.SIGINT)
     assert program.process.returncode == 0
-    count = int(re.fullmatch(r"ibemu capture: (\d+) packets\n",
-                             program.output)[1])
+    count = int(program.wait_for(r"^ibemu capture: (\d+) packets$")[1])
 
     rows = fields(account, file, "infiniband.lrh.vl",
                   "infiniband.mad.mgmtclass", "infiniband.bth.opcode")
@@ -117,11 +115,11 @@ def test_it_stops_by_itself(fabric, account, capture):
     lab.run("node-1", "ibnetdiscover")
     assert program.wait() == 0
     assert len(dissect(account, file).splitlines()) == 3
-    assert program.output == "ibemu capture: 3 packets\n"
+    program.wait_for("^ibemu capture: 3 packets$")
     program, file = capture(lab, "--for=10ms")
     assert program.wait() == 0
     assert file.stat().st_size == HEADER
-    assert program.output == "ibemu capture: 0 packets\n"
+    program.wait_for("^ibemu capture: 0 packets$")
 
 
 def test_what_can_not_be_written_is_one_sentence(fabric, account, background):
@@ -167,5 +165,5 @@ def test_who_does_not_read_delays_nobody(fabric, account, capture):
     check(play(lab, "ib_write_bw", "-n", "20", "-s", str(4 << 20))[0], 20)
     program.signal(signal.SIGCONT)
     program.stop(signal.SIGTERM)
-    assert re.fullmatch(r"ibemu capture: \d+ packets, \d+ more were lost: they "
-                        r"came faster than they were written\n", program.output)
+    program.wait_for(r"^ibemu capture: \d+ packets, \d+ more were lost: they "
+                     "came faster than they were written$")
