@@ -48,9 +48,14 @@ class CaptureTest : public ::testing::Test {
         1u);
   }
 
+  // Runs what is ready until nothing is.
   void Settle() {
-    loop_->RunAfter(absl::ZeroDuration(), [this] { loop_->Stop(); });
-    loop_->Run();
+    for (int i = 0; i < 3; ++i) {
+      loop_->RunAfter(absl::ZeroDuration(), [this] {
+        loop_->RunAfter(absl::ZeroDuration(), [this] { loop_->Stop(); });
+      });
+      loop_->Run();
+    }
   }
 
   // All that there is; true at the end of the stream.
