@@ -45,7 +45,7 @@ TEST(PacketCrcTest, WhatSwitchesMayChangeIsNotCovered) {
   EXPECT_EQ(InvariantCrc(packet), InvariantCrc(Example()));
   for (const size_t covered : {1u, 3u, 5u, 7u, 9u, 13u, 19u, 50u}) {
     packet = Example();
-    packet[covered] ^= std::byte{1};
+    packet[covered] ^= std::byte{0x10};
     EXPECT_NE(InvariantCrc(packet), InvariantCrc(Example())) << covered;
   }
 }
