@@ -1,12 +1,14 @@
 #include "daemon/mount_keeper.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -70,7 +72,7 @@ absl::StatusOr<MountKeeper> MountKeeper::Fork(int fuse, bool cover) {
     _exit(0);
   }
   news_write.Reset();
-  MountKeeper keeper(std::move(life_write), std::move(news_read));
+  MountKeeper keeper(child, std::move(life_write), std::move(news_read));
   // Before there is a mount, reading from the descriptor fails.
   char mounted = 0;
   const ssize_t got = read(keeper.fd(), &mounted, 1);
@@ -78,6 +80,24 @@ absl::StatusOr<MountKeeper> MountKeeper::Fork(int fuse, bool cover) {
   const std::string first(&mounted, got == 1 ? 1 : 0);
   return absl::FailedPreconditionError(
       absl::StrCat(first, keeper.Result().message()));
+}
+
+MountKeeper::MountKeeper(MountKeeper&& other) noexcept
+    : process_(std::exchange(other.process_, 0)),
+      life_(std::move(other.life_)),
+      news_(std::move(other.news_)) {}
+
+MountKeeper& MountKeeper::operator=(MountKeeper&& other) noexcept {
+  std::swap(process_, other.process_);
+  std::swap(life_, other.life_);
+  std::swap(news_, other.news_);
+  return *this;
+}
+
+MountKeeper::~MountKeeper() {
+  if (process_ == 0) return;
+  life_.Reset();
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
 absl::Status MountKeeper::Result() {

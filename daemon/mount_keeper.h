@@ -2,6 +2,8 @@
 #ifndef IBEMU_DAEMON_MOUNT_KEEPER_H_
 #define IBEMU_DAEMON_MOUNT_KEEPER_H_
 
+#include <sys/types.h>
+
 #include <utility>
 
 #include "absl/status/status.h"
@@ -21,6 +23,12 @@ class MountKeeper {
   // Errors: MountSystem()'s.
   static absl::StatusOr<MountKeeper> Fork(int fuse, bool cover);
 
+  // Waits until the mounts are gone: who starts the next daemon then finds
+  // their places free.  Nobody may serve `fuse` any more.
+  ~MountKeeper();
+  MountKeeper(MountKeeper&& other) noexcept;
+  MountKeeper& operator=(MountKeeper&& other) noexcept;
+
   // Readable when the mounts are there, or can't be.
   int fd() const { return news_.get(); }
 
@@ -28,9 +36,10 @@ class MountKeeper {
   absl::Status Result();
 
  private:
-  MountKeeper(UniqueFd life, UniqueFd news)
-      : life_(std::move(life)), news_(std::move(news)) {}
+  MountKeeper(pid_t process, UniqueFd life, UniqueFd news)
+      : process_(process), life_(std::move(life)), news_(std::move(news)) {}
 
+  pid_t process_;  // 0: moved from
   UniqueFd life_;  // its other end hangs up when this process ends
   UniqueFd news_;
 };
