@@ -114,9 +114,9 @@ class Output {
       const ssize_t written = write(fd_.get(), bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) {
-        const absl::Status error = absl::ErrnoToStatus(errno, name_);
+        absl::Status error = absl::ErrnoToStatus(errno, name_);
         // Nothing more can be done about a file that can't be cut either.
-        if (whole >= 0 && ftruncate(fd_.get(), whole) != 0) return error;
+        if (whole >= 0) (void)!ftruncate(fd_.get(), whole);
         return error;
       }
       bytes = bytes.subspan(static_cast<size_t>(written));
@@ -188,8 +188,7 @@ absl::Status Run(const Flags& flags) {
   IBEMU_RETURN_IF_ERROR(output.Write(CaptureFile::Header()));
 
   CaptureFile file(static_cast<uint64_t>(flags.count));
-  const absl::Status status =
-      Copy(stream.get(), most, file, output, interruptions);
+  absl::Status status = Copy(stream.get(), most, file, output, interruptions);
   std::string summary =
       absl::StrCat("ibemu capture: ", file.packets(),
                    file.packets() == 1 ? " packet" : " packets");
