@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import json
 import os
 import pathlib
 import pty
@@ -14,7 +15,7 @@ import time
 
 import pytest
 
-from harness import DEADLINE
+from harness import DEADLINE, until
 
 root_alone = pytest.mark.parametrize("account", ["root"], indirect=True)
 plain_alone = pytest.mark.parametrize("account", ["plain"], indirect=True)
@@ -427,6 +428,9 @@ def test_a_killed_launcher_leaves_a_shared_daemon_alone(fabric, fifo):
     program.wait_for("fabric=")
     program.signal(signal.SIGKILL)
     program.wait()
+    # The daemon hears of it a little later.
+    until(lambda: not json.loads(
+        made.ibemu("status", "--json").stdout)["views"])
     go.write_text("\n")
     program.wait_for("not connected")
     assert made.run("node-1", "ibstat", "-l").stdout == "ibemu0\n"
