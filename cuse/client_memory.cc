@@ -9,12 +9,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "base/pidfd.h"
 #include "cuse/mapped_range.h"
 #include "cuse/process_life.h"
-
-extern "C" {  // glibc 2.36 forgot it
-#include <sys/pidfd.h>
-}
 
 namespace ibemu::cuse {
 namespace {

@@ -6,9 +6,7 @@
 #include <cerrno>
 #include <csignal>
 
-extern "C" {  // glibc 2.36 forgot it
-#include <sys/pidfd.h>
-}
+#include "base/pidfd.h"
 
 namespace ibemu::cuse {
 

@@ -77,8 +77,7 @@ void Capture::AddHeader(uint8_t type, size_t packet_length) {
       .record_length = static_cast<uint16_t>(kBytes + packet_length),
       .lost = lost,
       .wire_length = static_cast<uint16_t>(packet_length)};
-  buffer_.resize(buffer_.size() + kBytes);
-  wire::Encode(header, std::span(buffer_).last(kBytes));
+  wire::Append(header, buffer_);
 }
 
 void Capture::FlushSoon() {

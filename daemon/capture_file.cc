@@ -3,19 +3,9 @@
 #include "daemon/capture_format.h"
 
 namespace ibemu::daemon {
-namespace {
-
-template <wire::Structure T>
-void Append(const T& header, std::vector<std::byte>& file) {
-  file.resize(file.size() + wire::kBytes<T>);
-  wire::Encode(header, std::span(file).last(wire::kBytes<T>));
-}
-
-}  // namespace
-
 std::vector<std::byte> CaptureFile::Header() {
   std::vector<std::byte> file;
-  Append(PcapFileHeader{}, file);
+  wire::Append(PcapFileHeader{}, file);
   return file;
 }
 
@@ -40,13 +30,13 @@ absl::Status CaptureFile::Add(std::span<const std::byte> stream,
     ++packets_;
     const uint64_t time = header.timestamp();
     constexpr uint64_t kNanoseconds = 1'000'000'000;
-    Append(PcapPacketHeader{.seconds = static_cast<uint32_t>(time >> 32),
-                            .nanoseconds = static_cast<uint32_t>(
-                                (time & 0xffffffff) * kNanoseconds >> 32),
-                            .captured = header.record_length,
-                            .original = static_cast<uint32_t>(kHeader) +
-                                        header.wire_length},
-           file);
+    wire::Append(PcapPacketHeader{.seconds = static_cast<uint32_t>(time >> 32),
+                                  .nanoseconds = static_cast<uint32_t>(
+                                      (time & 0xffffffff) * kNanoseconds >> 32),
+                                  .captured = header.record_length,
+                                  .original = static_cast<uint32_t>(kHeader) +
+                                              header.wire_length},
+                 file);
     file.insert(file.end(), record.begin(), record.end());
   }
   rest_.erase(rest_.begin(),

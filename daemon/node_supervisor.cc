@@ -6,34 +6,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "daemon/node_calls.h"
+#include "daemon/pass_descriptor.h"
 
 namespace ibemu::daemon {
 namespace {
-
-// The descriptor that comes through `socket`; none when it is closed instead.
-UniqueFd ReceiveDescriptor(int socket) {
-  char byte = 0;
-  iovec data{&byte, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) <= 0) return UniqueFd();
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return UniqueFd();
-  int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-  return UniqueFd(fd);
-}
 
 // Holds nothing of the run: not its terminal, nor the way to its daemon, which
 // ends when the launcher does.
@@ -78,22 +60,11 @@ absl::StatusOr<NodeSupervisor> NodeSupervisor::Fork(int first_fd) {
 
 absl::Status NodeSupervisor::HandOver(UniqueFd listener) {
   if (!listener.valid()) return absl::OkStatus();
-  char byte = 0;
-  iovec data{&byte, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  const int fd = listener.get();
-  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  if (sendmsg(socket_.get(), &message, MSG_NOSIGNAL) < 0) {
-    return absl::ErrnoToStatus(errno, "handing the seccomp filter over");
+  const absl::Status sent = SendDescriptor(socket_.get(), listener.get());
+  if (!sent.ok()) {
+    return absl::Status(
+        sent.code(),
+        absl::StrCat("handing the seccomp filter over: ", sent.message()));
   }
   return absl::OkStatus();
 }

@@ -11,11 +11,8 @@
 #include <csignal>
 
 #include "absl/status/status.h"
+#include "base/pidfd.h"
 #include "daemon/run_daemon.h"
-
-extern "C" {  // glibc 2.36 forgot it
-#include <sys/pidfd.h>
-}
 
 namespace ibemu::daemon {
 namespace {

@@ -89,8 +89,7 @@ class Writer {
 
   template <wire::Structure T>
   void Add(const T& header) {
-    bytes_.resize(bytes_.size() + wire::kBytes<T>);
-    wire::Encode(header, std::span(bytes_).last(wire::kBytes<T>));
+    wire::Append(header, bytes_);
   }
   void Add(std::span<const std::byte> bytes) {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
@@ -174,6 +173,15 @@ BaseTransportHeader BthOf(const Packet& packet) {
 
 }  // namespace
 
+GlobalRouteHeader GrhOf(const RouteHeader& route, size_t payload) {
+  return {.traffic_class = route.traffic_class,
+          .flow_label = route.flow_label,
+          .payload = static_cast<uint16_t>(payload),
+          .hop_limit = route.hop_limit,
+          .sgid = route.sgid,
+          .dgid = route.dgid};
+}
+
 size_t LengthOf(const Packet& packet) {
   return size_t{packet.Words()} * 4 + kVcrcBytes;
 }
@@ -191,13 +199,7 @@ std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl) {
       .words = static_cast<uint16_t>(packet.Words()),
       .slid = packet.slid});
   if (packet.grh) {
-    writer.Add(GlobalRouteHeader{
-        .traffic_class = packet.grh->traffic_class,
-        .flow_label = packet.grh->flow_label,
-        .payload = static_cast<uint16_t>(length - kRouting - kVcrcBytes),
-        .hop_limit = packet.grh->hop_limit,
-        .sgid = packet.grh->sgid,
-        .dgid = packet.grh->dgid});
+    writer.Add(GrhOf(*packet.grh, length - kRouting - kVcrcBytes));
   }
   writer.Add(BthOf(packet));
   if (packet.transport != nullptr) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabric/packet.h"
+#include "fabric/packet_headers.h"
 
 namespace ibemu::fabric {
 
@@ -16,7 +17,10 @@ namespace ibemu::fabric {
 // The fabric's queue pairs do not number messages: AETH.MSN is 0.
 std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl);
 
-// How many these are.
+// `payload`: bytes that follow it, to ICRC.
+GlobalRouteHeader GrhOf(const RouteHeader& route, size_t payload);
+
+// How many bytes BytesOf() gives.
 size_t LengthOf(const Packet& packet);
 
 }  // namespace ibemu::fabric

@@ -1,9 +1,9 @@
 // The responder: messages in, acknowledgements out (IBA vol 1 §9.7.4, §9.7.5,
 // §9.8.2 and §9.8.3).
 #include <algorithm>
-#include <array>
 
 #include "fabric/hca.h"
+#include "fabric/packet_bytes.h"
 #include "fabric/queue_pair.h"
 #include "fabric/wc_status.h"
 
@@ -12,32 +12,14 @@ namespace {
 
 using Operation = Transport::Operation;
 
-constexpr size_t kGrhBytes = 40;
+constexpr size_t kGrhBytes = wire::kBytes<GlobalRouteHeader>;
 
 // What may wait for memory of a sender whom nothing holds back.
 constexpr size_t kMaxWaiting = 64 * kChunk;
 
-void PutBig(std::vector<std::byte>& bytes, size_t offset, uint64_t value,
-            int count) {
-  for (int i = count - 1; i >= 0; --i, value >>= 8) {
-    bytes[offset + static_cast<size_t>(i)] = static_cast<std::byte>(value);
-  }
-}
-
-// IBA vol 1 §8.3.
 verbs::Buffer GrhBytes(const RouteHeader& grh, size_t payload) {
-  constexpr uint64_t kVersion = 6, kNextHeader = 0x1b;
-  auto bytes = std::make_shared<std::vector<std::byte>>(kGrhBytes);
-  PutBig(*bytes, 0,
-         kVersion << 28 | uint64_t{grh.traffic_class} << 20 | grh.flow_label,
-         4);
-  PutBig(*bytes, 4, payload, 2);
-  PutBig(*bytes, 6, kNextHeader, 1);
-  PutBig(*bytes, 7, grh.hop_limit, 1);
-  PutBig(*bytes, 8, grh.sgid.prefix, 8);
-  PutBig(*bytes, 16, grh.sgid.interface_id, 8);
-  PutBig(*bytes, 24, grh.dgid.prefix, 8);
-  PutBig(*bytes, 32, grh.dgid.interface_id, 8);
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  wire::Append(GrhOf(grh, payload), *bytes);
   return bytes;
 }
 

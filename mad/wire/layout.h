@@ -34,6 +34,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace ibemu::wire {
 
@@ -302,6 +303,13 @@ constexpr void Encode(const T& value, std::span<std::byte> out) {
   assert(out.size() >= kBytes<T>);
   std::fill_n(out.data(), kBytes<T>, std::byte{0});
   internal::OrValue<0, T::kBits>(out.data(), value);
+}
+
+// The same at the end of `bytes`, which grow by it.
+template <Structure T>
+void Append(const T& value, std::vector<std::byte>& bytes) {
+  bytes.resize(bytes.size() + kBytes<T>);
+  Encode(value, std::span(bytes).last(kBytes<T>));
 }
 
 // One component, in place: Get<&Smp::hop_pointer>(mad).  The span starts where

@@ -7,9 +7,7 @@
 
 #include <limits>
 
-extern "C" {  // glibc 2.36 forgot it
-#include <sys/pidfd.h>
-}
+#include "base/pidfd.h"
 
 namespace ibemu::cuse {
 namespace {

@@ -8,9 +8,7 @@
 #include <latch>
 #include <thread>
 
-extern "C" {  // glibc 2.36 forgot it
-#include <sys/pidfd.h>
-}
+#include "base/pidfd.h"
 
 namespace ibemu::cuse {
 namespace {

@@ -21,6 +21,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "daemon/pass_descriptor.h"
 #include "daemon/seccomp.h"
 
 namespace ibemu::daemon {
@@ -28,38 +29,6 @@ namespace {
 
 constexpr int kFirstFd = 896;
 constexpr int kOpenFlags = O_RDWR | O_CLOEXEC;  // what the filter stops
-
-void SendDescriptor(int socket, int fd) {
-  char byte = 0;
-  iovec data{&byte, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fd)> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof fd);
-  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  sendmsg(socket, &message, 0);
-}
-
-UniqueFd ReceiveDescriptor(int socket) {
-  char byte = 0;
-  iovec data{&byte, 1};
-  int fd = -1;
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fd)> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) <= 0) return UniqueFd();
-  std::memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
-  return UniqueFd(fd);
-}
 
 // Runs `client` in a process that has the filter, and serves it until it ends:
 // what it returned.
@@ -72,7 +41,7 @@ int StatusOf(const std::function<int()>& client) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // tests may run as a plain user
     absl::StatusOr<UniqueFd> listener = FilterSystemCalls(kFirstFd);
     if (!listener.ok()) _exit(255);
-    SendDescriptor(ends[1], listener->get());
+    if (!SendDescriptor(ends[1], listener->get()).ok()) _exit(255);
     listener->Reset();
     close(ends[1]);
     _exit(client());
