@@ -130,7 +130,14 @@ class Background:
         self.process.send_signal(number)
 
     def wait(self, timeout=DEADLINE):
-        return self.process.wait(timeout)
+        """The exit status, when all that the program wrote was read, too."""
+        deadline = time.monotonic() + timeout
+        status = self.process.wait(timeout)
+        with self._news:
+            read = self._news.wait_for(lambda: self._ended,
+                                       deadline - time.monotonic())
+        assert read, f"{' '.join(self.arguments)}: its stdout is still open"
+        return status
 
     def stop(self, number=SIGTERM):
         """Ends the program; a program that ignores the signal is a fault.

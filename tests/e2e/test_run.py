@@ -391,7 +391,7 @@ def test_a_killed_launcher_takes_the_private_daemon_with_it(account, start,
     pid, path = daemon_of(program)
     with process(pid) as daemon:
         program.signal(signal.SIGKILL)
-        assert program.wait() == -signal.SIGKILL
+        assert program.process.wait() == -signal.SIGKILL
         assert gone(daemon)
     assert not path.exists()
     go.write_text("\n")
@@ -427,7 +427,7 @@ def test_a_killed_launcher_leaves_a_shared_daemon_alone(fabric, fifo):
     program = made.start("node-1", "sh", "-c", ASK.format(go=go))
     program.wait_for("fabric=")
     program.signal(signal.SIGKILL)
-    program.wait()
+    program.process.wait()
     # The daemon hears of it a little later.
     until(lambda: not json.loads(
         made.ibemu("status", "--json").stdout)["views"])
