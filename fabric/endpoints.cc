@@ -94,6 +94,14 @@ void Endpoints::SetListener(PortId port, mad::PortListener* listener) {
   }
 }
 
+void Endpoints::SetManagementService(PortId port, ManagementService* service) {
+  if (service == nullptr) {
+    services_.erase(port);
+  } else {
+    services_[port] = service;
+  }
+}
+
 LocalVerdict Endpoints::ProcessLocal(PortId port, const mad::Arrival& request,
                                      mad::MadBytes& reply) {
   switch (wire::Get<&MadHeader::mgmt_class>(request.mad)) {
@@ -343,6 +351,10 @@ void Endpoints::AnswerGmp(PortId port, const mad::Arrival& request,
 
 bool Endpoints::HandUp(PortId port, const mad::Arrival& arrival,
                        mad::MadBytes& reply) {
+  if (const auto service = services_.find(port);
+      service != services_.end() && service->second->Take(arrival)) {
+    return false;
+  }
   if (const auto found = listeners_.find(port); found != listeners_.end()) {
     found->second->OnReceive(arrival);
     return false;

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "fabric/events.h"
 #include "fabric/forwarder.h"
+#include "fabric/management_service.h"
 #include "fabric/other_agents.h"
 #include "fabric/pma.h"
 #include "fabric/sma.h"
@@ -38,6 +39,9 @@ class Endpoints : public PacketSink, public MadSender {
 
   // Not owned; nullptr takes it away.
   void SetListener(PortId port, mad::PortListener* listener);
+
+  // The same for what comes before the listener.
+  void SetManagementService(PortId port, ManagementService* service);
 
   // Of a node; not owned, nullptr takes it away.
   void SetTransportSink(NodeId node, TransportSink* sink);
@@ -70,8 +74,8 @@ class Endpoints : public PacketSink, public MadSender {
                  mad::MadBytes& reply);
   void AnswerGmp(PortId port, const mad::Arrival& request,
                  const mad::MadBytes& reply);
-  // The listener, or what the kernel does without agents: true if `reply` is
-  // an answer.
+  // The service, the listener, or what the kernel does without agents: true if
+  // `reply` is an answer.
   bool HandUp(PortId port, const mad::Arrival& arrival, mad::MadBytes& reply);
 
   Subnet& subnet_;
@@ -80,6 +84,7 @@ class Endpoints : public PacketSink, public MadSender {
   OtherAgents other_agents_;
   Forwarder forwarder_;
   absl::flat_hash_map<PortId, mad::PortListener*> listeners_;
+  absl::flat_hash_map<PortId, ManagementService*> services_;
   absl::flat_hash_map<NodeId, TransportSink*> transport_sinks_;
 };
 
