@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
-#include "fabric/memory_region.h"
+#include "fabric/key_table.h"
 
 namespace ibemu::fabric {
 

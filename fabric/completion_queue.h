@@ -17,7 +17,9 @@ class CompletionQueue : public verbs::Cq {
   uint32_t size() const override { return size_; }
   absl::Status Resize(uint32_t size) override;
   size_t Poll(std::span<verbs::WorkCompletion> completions) override;
+  size_t Peek(size_t most) const override;
   void RequestNotify(bool solicited_only) override;
+  bool RequestNotifyAfter(size_t count) override;
 
   // One that finds no room is lost, and the queue is in error: its owner hears
   // of that once (IBA vol 1 §10.10.2.4).
@@ -30,6 +32,7 @@ class CompletionQueue : public verbs::Cq {
   const uint32_t most_;
   verbs::CqListener& listener_;
   Wanted wanted_ = Wanted::kNothing;
+  size_t wanted_count_ = 0;  // 0: no such wish
   bool overrun_ = false;
   std::deque<verbs::WorkCompletion> completions_;
 };

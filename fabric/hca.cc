@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "fabric/completion_queue.h"
 #include "fabric/hca_attributes.h"
+#include "fabric/memory_region.h"
 #include "fabric/queue_pair.h"
 #include "fabric/receive_queue.h"
 
@@ -13,7 +14,7 @@ namespace ibemu::fabric {
 namespace {
 
 constexpr uint32_t kMostInline = 1024;  // bytes
-constexpr size_t kMostRegions = 65536;
+constexpr size_t kMostKeys = 65536;
 constexpr uint32_t kMulticastQpn = 0xffffff;
 
 // An object of a kind of which the device has so many.
@@ -65,7 +66,7 @@ Hca::Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers, NodeId node)
       endpoints_(endpoints),
       timers_(timers),
       id_(node),
-      keys_(kMostRegions),
+      keys_(kMostKeys),
       looks_(size_t{subnet.node(node).port_count} + 1) {
   endpoints_.SetTransportSink(id_, this);
   for (int port = 1; port <= subnet.node(node).port_count; ++port) {
@@ -96,7 +97,16 @@ absl::StatusOr<std::unique_ptr<verbs::Pd>> Hca::CreatePd() {
 
 absl::StatusOr<std::unique_ptr<verbs::Mr>> Hca::CreateMr(
     const verbs::MrInit& init) {
-  return keys_.Register(init);
+  return MemoryRegion::Register(keys_, init);
+}
+
+absl::StatusOr<std::unique_ptr<verbs::Mw>> Hca::CreateMw(verbs::Pd& pd) {
+  return MemoryWindow::Allocate(keys_, pd);
+}
+
+absl::StatusOr<std::unique_ptr<verbs::Fmr>> Hca::CreateFmr(
+    const verbs::FmrInit& init) {
+  return FastRegion::Allocate(keys_, init);
 }
 
 absl::Status Hca::CheckAddress(const verbs::AddressAttributes& address) const {

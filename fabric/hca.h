@@ -13,7 +13,7 @@
 #include "fabric/atomic_unit.h"
 #include "fabric/bounce_buffers.h"
 #include "fabric/endpoints.h"
-#include "fabric/memory_region.h"
+#include "fabric/key_table.h"
 #include "fabric/subnet.h"
 #include "fabric/transport.h"
 #include "verbs/provider.h"
@@ -50,6 +50,9 @@ class Hca final : public verbs::Provider, private TransportSink {
   absl::StatusOr<std::unique_ptr<verbs::Pd>> CreatePd() override;
   absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
       const verbs::MrInit& init) override;
+  absl::StatusOr<std::unique_ptr<verbs::Mw>> CreateMw(verbs::Pd& pd) override;
+  absl::StatusOr<std::unique_ptr<verbs::Fmr>> CreateFmr(
+      const verbs::FmrInit& init) override;
   absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
       verbs::Pd& pd, const verbs::AddressAttributes& attributes) override;
   absl::StatusOr<std::unique_ptr<verbs::Cq>> CreateCq(

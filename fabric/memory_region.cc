@@ -1,83 +1,127 @@
 #include "fabric/memory_region.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 
 namespace ibemu::fabric {
-namespace {
 
-constexpr int kUseBits = 8;
-
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<MemoryRegion>> KeyTable::Register(
-    const verbs::MrInit& init) {
-  if (used_ == most_) {
-    return absl::ResourceExhaustedError("the device has no more regions");
-  }
-  // Keys rotate over a few places even if one region at a time is in use.
-  constexpr size_t kSpare = 16;
-  uint32_t place = 0;
-  if (free_.size() < kSpare) {
-    place = static_cast<uint32_t>(slots_.size());
-    slots_.emplace_back();
-  } else {
-    place = free_.front();
-    free_.pop_front();
-  }
-  ++used_;
-  const uint32_t key = place << kUseBits | ++slots_[place].uses;
-  auto region = std::make_unique<MemoryRegion>(*this, key, init);
-  slots_[place].region = region.get();
-  return region;
+absl::StatusOr<std::unique_ptr<MemoryRegion>> MemoryRegion::Register(
+    KeyTable& table, const verbs::MrInit& init) {
+  IBEMU_ASSIGN_OR_RETURN(auto key, table.Allocate());
+  return std::make_unique<MemoryRegion>(std::move(key), init);
 }
 
-absl::StatusOr<MemoryRange> KeyTable::Find(uint32_t key, const verbs::Pd* pd,
-                                           uint64_t address, size_t size,
-                                           uint32_t access) const {
-  if (size == 0) return MemoryRange{};
-  const size_t place = key >> kUseBits;
-  const MemoryRegion* const region =
-      place < slots_.size() ? slots_[place].region : nullptr;
-  if (region == nullptr || region->lkey() != key) {
-    return absl::PermissionDeniedError(absl::StrFormat("no key %#x", key));
+MemoryRegion::MemoryRegion(std::unique_ptr<KeyTable::Key> key,
+                           const verbs::MrInit& init)
+    : key_(std::move(key)),
+      grant_(std::make_shared<Grant>(Grant{.pd = init.pd,
+                                           .memory = init.memory,
+                                           .address = init.address,
+                                           .length = init.length,
+                                           .access = init.access,
+                                           .start = init.start})) {
+  key_->Open(grant_);
+}
+
+absl::StatusOr<std::unique_ptr<FastRegion>> FastRegion::Allocate(
+    KeyTable& table, const verbs::FmrInit& init) {
+  constexpr uint8_t kSmallest = 12, kLargest = 31;
+  if (init.page_shift < kSmallest || init.page_shift > kLargest) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("pages of 2^%d bytes", init.page_shift));
   }
-  const verbs::MrInit& init = region->init();
-  if (init.pd != pd || (access & ~init.access) != 0) {
-    return absl::PermissionDeniedError("another domain, or no such right");
+  IBEMU_ASSIGN_OR_RETURN(auto key, table.Allocate());
+  return std::make_unique<FastRegion>(std::move(key), init);
+}
+
+FastRegion::FastRegion(std::unique_ptr<KeyTable::Key> key, verbs::FmrInit init)
+    : init_(std::move(init)), key_(std::move(key)) {}
+
+absl::Status FastRegion::Map(std::span<const uint64_t> pages,
+                             uint64_t address) {
+  const uint64_t inside = (uint64_t{1} << init_.page_shift) - 1;
+  const bool aligned =
+      (address & inside) == 0 &&
+      std::all_of(pages.begin(), pages.end(),
+                  [inside](uint64_t page) { return (page & inside) == 0; });
+  if (pages.empty() || pages.size() > init_.max_pages || !aligned ||
+      maps_ == init_.max_maps) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%d pages at %#x, mapped %d times: up to %d pages, %d "
+        "times, are mapped where a page begins",
+        pages.size(), address, maps_, init_.max_pages, init_.max_maps));
   }
-  const uint64_t offset = address - init.address;
-  if (address < init.address || offset > init.length ||
-      size > init.length - offset) {
+  ++maps_;
+  key_->Renew();
+  grant_ = std::make_shared<Grant>(
+      Grant{.pd = init_.pd,
+            .memory = init_.memory,
+            .address = address,
+            .length = uint64_t{pages.size()} << init_.page_shift,
+            .access = init_.access,
+            .pages = {pages.begin(), pages.end()},
+            .page_shift = init_.page_shift});
+  key_->Open(grant_);
+  return absl::OkStatus();
+}
+
+void FastRegion::Unmap() {
+  grant_.reset();
+  maps_ = 0;
+}
+
+absl::StatusOr<std::unique_ptr<MemoryWindow>> MemoryWindow::Allocate(
+    KeyTable& table, const verbs::Pd& pd) {
+  IBEMU_ASSIGN_OR_RETURN(auto key, table.Allocate());
+  return std::make_unique<MemoryWindow>(std::move(key), pd);
+}
+
+MemoryWindow::MemoryWindow(std::unique_ptr<KeyTable::Key> key,
+                           const verbs::Pd& pd)
+    : window_(std::make_shared<Window>(
+          Window{.pd = &pd, .key = std::move(key), .grant = nullptr})) {}
+
+PostedBind::PostedBind(const verbs::WindowBind& bind)
+    : window_(static_cast<const MemoryWindow&>(*bind.window).window_),
+      region_(static_cast<const MemoryRegion&>(*bind.region).grant()),
+      address_(bind.address),
+      length_(bind.length),
+      access_(bind.access) {}
+
+absl::Status PostedBind::Execute(const verbs::Pd* pd) const {
+  const auto window = window_.lock();
+  if (window == nullptr) return absl::PermissionDeniedError("no such window");
+  window->grant.reset();
+  window->key->Renew();
+  if (length_ == 0) return absl::OkStatus();
+  namespace access = verbs::access;
+  constexpr uint32_t kWrites = access::kRemoteWrite | access::kRemoteAtomic;
+  const auto region = region_.lock();
+  if (region == nullptr || region->pd != pd || window->pd != pd) {
+    return absl::PermissionDeniedError("no such region, or another domain");
+  }
+  const bool may_bind = (region->access & access::kBindWindow) != 0;
+  const bool may_write = (region->access & access::kLocalWrite) != 0;
+  if (!may_bind || ((access_ & kWrites) != 0 && !may_write) ||
+      (access_ & ~(kWrites | access::kRemoteRead)) != 0) {
+    return absl::PermissionDeniedError("the region does not allow it");
+  }
+  if (!region->Covers(address_, length_)) {
     return absl::PermissionDeniedError("out of the region's bounds");
   }
-  return MemoryRange{init.memory, init.start + offset, size};
-}
-
-absl::StatusOr<std::vector<MemoryRange>> KeyTable::FindAll(
-    std::span<const ib_uverbs_sge> pieces, const verbs::Pd* pd,
-    uint32_t access) const {
-  std::vector<MemoryRange> ranges;
-  ranges.reserve(pieces.size());
-  for (const ib_uverbs_sge& piece : pieces) {
-    if (piece.length == 0) continue;
-    IBEMU_ASSIGN_OR_RETURN(MemoryRange range, Find(piece.lkey, pd, piece.addr,
-                                                   piece.length, access));
-    ranges.push_back(std::move(range));
-  }
-  return ranges;
-}
-
-MemoryRegion::MemoryRegion(KeyTable& table, uint32_t key, verbs::MrInit init)
-    : table_(table), key_(key), init_(std::move(init)) {}
-
-MemoryRegion::~MemoryRegion() {
-  const uint32_t place = key_ >> kUseBits;
-  table_.slots_[place].region = nullptr;
-  table_.free_.push_back(place);
-  --table_.used_;
+  window->grant = std::make_shared<Grant>(
+      Grant{.pd = pd,
+            .memory = region->memory,
+            .address = address_,
+            .length = length_,
+            .access = access_,
+            .region = region_,
+            .start = region->start + (address_ - region->address)});
+  window->key->Open(window->grant);
+  return absl::OkStatus();
 }
 
 }  // namespace ibemu::fabric

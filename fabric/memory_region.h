@@ -1,79 +1,97 @@
-// Registered memory, by key.
+// Registered memory: regions, those of the fast kind, and windows on them.
 #ifndef IBEMU_FABRIC_MEMORY_REGION_H_
 #define IBEMU_FABRIC_MEMORY_REGION_H_
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
-#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "fabric/key_table.h"
 #include "verbs/provider.h"
 
 namespace ibemu::fabric {
 
-class MemoryRegion;
-
-// Where bytes of a message are or go to.
-struct MemoryRange {
-  std::shared_ptr<verbs::Memory> memory;
-  uint64_t address = 0;  // in the process
-  size_t size = 0;
-};
-
-// Keys are a place, and in their low byte how often it was used: the key of a
-// region that is gone does not soon name another one.
-class KeyTable {
- public:
-  explicit KeyTable(size_t most) : most_(most) {}
-
-  // Errors: ResourceExhausted.
-  absl::StatusOr<std::unique_ptr<MemoryRegion>> Register(
-      const verbs::MrInit& init);
-
-  // The bytes [address, address + size) as requests name them.  `size` may be
-  // 0: then the key does not matter (IBA vol 1 §10.6.6.3).
-  //
-  // Errors: PermissionDenied when key, domain, bounds or rights are wrong.
-  absl::StatusOr<MemoryRange> Find(uint32_t key, const verbs::Pd* pd,
-                                   uint64_t address, size_t size,
-                                   uint32_t access) const;
-
-  // All pieces of a local request.
-  absl::StatusOr<std::vector<MemoryRange>> FindAll(
-      std::span<const ib_uverbs_sge> pieces, const verbs::Pd* pd,
-      uint32_t access) const;
-
- private:
-  friend class MemoryRegion;
-
-  struct Slot {
-    const MemoryRegion* region = nullptr;
-    uint8_t uses = 0;
-  };
-
-  const size_t most_;
-  size_t used_ = 0;
-  std::vector<Slot> slots_;
-  std::deque<uint32_t> free_;  // the one that was freed first comes first
-};
-
 class MemoryRegion final : public verbs::Mr {
  public:
-  MemoryRegion(KeyTable& table, uint32_t key, verbs::MrInit init);
-  ~MemoryRegion() override;
-  MemoryRegion(const MemoryRegion&) = delete;
-  MemoryRegion& operator=(const MemoryRegion&) = delete;
+  // Errors: ResourceExhausted.
+  static absl::StatusOr<std::unique_ptr<MemoryRegion>> Register(
+      KeyTable& table, const verbs::MrInit& init);
 
-  uint32_t lkey() const override { return key_; }
-  uint32_t rkey() const override { return key_; }
-  const verbs::MrInit& init() const { return init_; }
+  MemoryRegion(std::unique_ptr<KeyTable::Key> key, const verbs::MrInit& init);
+
+  uint32_t lkey() const override { return key_->value(); }
+  uint32_t rkey() const override { return key_->value(); }
+
+  // Ends with the region.
+  const std::shared_ptr<const Grant>& grant() const { return grant_; }
 
  private:
-  KeyTable& table_;
-  const uint32_t key_;
-  const verbs::MrInit init_;
+  std::unique_ptr<KeyTable::Key> key_;
+  std::shared_ptr<const Grant> grant_;
+};
+
+class FastRegion final : public verbs::Fmr {
+ public:
+  // Errors: ResourceExhausted, InvalidArgument.
+  static absl::StatusOr<std::unique_ptr<FastRegion>> Allocate(
+      KeyTable& table, const verbs::FmrInit& init);
+
+  FastRegion(std::unique_ptr<KeyTable::Key> key, verbs::FmrInit init);
+
+  uint32_t lkey() const override { return key_->value(); }
+  uint32_t rkey() const override { return key_->value(); }
+  absl::Status Map(std::span<const uint64_t> pages, uint64_t address) override;
+  void Unmap() override;
+
+ private:
+  const verbs::FmrInit init_;
+  std::unique_ptr<KeyTable::Key> key_;
+  uint32_t maps_ = 0;  // since it was unmapped
+  std::shared_ptr<const Grant> grant_;
+};
+
+// A bind that was posted, with what it names as that was then: neither region
+// nor window need be there when its turn comes.
+class PostedBind;
+
+class MemoryWindow final : public verbs::Mw {
+ public:
+  // Errors: ResourceExhausted.
+  static absl::StatusOr<std::unique_ptr<MemoryWindow>> Allocate(
+      KeyTable& table, const verbs::Pd& pd);
+
+  MemoryWindow(std::unique_ptr<KeyTable::Key> key, const verbs::Pd& pd);
+
+  uint32_t rkey() const override { return window_->key->value(); }
+
+ private:
+  friend class PostedBind;
+
+  struct Window {
+    const verbs::Pd* pd;
+    std::unique_ptr<KeyTable::Key> key;
+    std::shared_ptr<const Grant> grant;
+  };
+  std::shared_ptr<Window> window_;
+};
+
+class PostedBind {
+ public:
+  explicit PostedBind(const verbs::WindowBind& bind);
+
+  // For a queue pair of domain `pd`.  The key that opened the window before
+  // opens nothing from now on, even if nothing is bound instead.
+  //
+  // Errors: PermissionDenied, as IBA vol 1 §10.6.7.2 demands.
+  absl::Status Execute(const verbs::Pd* pd) const;
+
+ private:
+  std::weak_ptr<MemoryWindow::Window> window_;
+  std::weak_ptr<const Grant> region_;
+  uint64_t address_, length_;
+  uint32_t access_;
 };
 
 }  // namespace ibemu::fabric

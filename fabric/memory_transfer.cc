@@ -5,9 +5,8 @@
 
 namespace ibemu::fabric {
 
-std::vector<MemoryRange> PartOf(const std::vector<MemoryRange>& ranges,
-                                size_t offset, size_t size) {
-  std::vector<MemoryRange> part;
+MemoryRanges PartOf(const MemoryRanges& ranges, size_t offset, size_t size) {
+  MemoryRanges part;
   for (const MemoryRange& range : ranges) {
     if (size == 0) break;
     if (offset >= range.size) {
@@ -22,13 +21,13 @@ std::vector<MemoryRange> PartOf(const std::vector<MemoryRange>& ranges,
   return part;
 }
 
-size_t LengthOf(const std::vector<MemoryRange>& ranges) {
+size_t LengthOf(const MemoryRanges& ranges) {
   size_t length = 0;
   for (const MemoryRange& range : ranges) length += range.size;
   return length;
 }
 
-void MemoryTransfer::Add(const std::vector<MemoryRange>& ranges,
+void MemoryTransfer::Add(const MemoryRanges& ranges,
                          const verbs::Buffer& buffer, size_t offset) {
   for (const MemoryRange& range : ranges) {
     if (parts_.empty() || parts_.back().memory != range.memory) {

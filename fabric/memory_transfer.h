@@ -4,21 +4,20 @@
 
 #include <vector>
 
-#include "fabric/memory_region.h"
+#include "fabric/key_table.h"
 #include "verbs/memory.h"
 
 namespace ibemu::fabric {
 
 // The part [offset, offset + size) of a message that lies in `ranges`.
-std::vector<MemoryRange> PartOf(const std::vector<MemoryRange>& ranges,
-                                size_t offset, size_t size);
-size_t LengthOf(const std::vector<MemoryRange>& ranges);
+MemoryRanges PartOf(const MemoryRanges& ranges, size_t offset, size_t size);
+size_t LengthOf(const MemoryRanges& ranges);
 
 // Pieces with the memory they are in.
 class MemoryTransfer {
  public:
   // The bytes [offset, offset + ranges' length) of `buffer` belong to `ranges`.
-  void Add(const std::vector<MemoryRange>& ranges, const verbs::Buffer& buffer,
+  void Add(const MemoryRanges& ranges, const verbs::Buffer& buffer,
            size_t offset);
 
   size_t size() const { return size_; }

@@ -13,6 +13,7 @@
 #include "base/timers.h"
 #include "fabric/bounce_buffers.h"
 #include "fabric/completion_queue.h"
+#include "fabric/memory_region.h"
 #include "fabric/memory_transfer.h"
 #include "fabric/node.h"
 #include "fabric/packet.h"
@@ -68,6 +69,7 @@ class QueuePair final : public verbs::Qp {
   struct Send {
     verbs::SendRequest request;
     verbs::AddressAttributes address{};  // of a datagram
+    std::optional<PostedBind> bind{};    // nothing leaves for it
     size_t length = 0;
     size_t emitted = 0;  // bytes given to packets, or asked for
     uint32_t first_psn = 0, last_psn = 0;
@@ -152,6 +154,7 @@ class QueuePair final : public verbs::Qp {
   // queue_pair_send.cc
   void Pump();
   bool Start(Send& send);
+  bool Bind(Send& send);
   void Gather(Send& send);
   void EmitChunk(Send& send, const verbs::Buffer& buffer);
   void Emit(std::shared_ptr<Transport> transport, std::shared_ptr<Fetch> fetch);
@@ -163,7 +166,7 @@ class QueuePair final : public verbs::Qp {
   void FailSend(uint32_t status);
   void FailLater(Send& send, uint32_t status);
   void OnRefusal(uint32_t psn, uint32_t status);
-  absl::StatusOr<std::vector<MemoryRange>> RangesOf(const Send& send) const;
+  absl::StatusOr<MemoryRanges> RangesOf(const Send& send) const;
   bool AwaitsPeer(const InFlight& packet) const;
   void Retransmit();
   void ArmRetryTimer();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/status_macros.h"
 #include "fabric/hca.h"
 #include "fabric/queue_pair.h"
 #include "fabric/wc_status.h"
@@ -176,7 +177,7 @@ bool QueuePair::ContinueRead(Step& step) {
   }
   step.reaching = true;
   MemoryTransfer transfer;
-  transfer.Add({*range}, buffer, 0);
+  transfer.Add(*range, buffer, 0);
   transfer.Read(
       WhileSame([this, front = steps_.front(), buffer](const auto& status) {
         front->reaching = false;
@@ -192,10 +193,14 @@ bool QueuePair::ContinueRead(Step& step) {
   return false;
 }
 
+// In one piece, whatever page it is on: its address is a multiple of its size.
 absl::StatusOr<MemoryRange> QueuePair::AtomicTarget(
     const Transport& request) const {
-  return hca_.keys().Find(request.key, init_.pd, request.address, kAtomicBytes,
-                          verbs::access::kRemoteAtomic);
+  IBEMU_ASSIGN_OR_RETURN(
+      const MemoryRanges ranges,
+      hca_.keys().Find(request.key, init_.pd, request.address, kAtomicBytes,
+                       verbs::access::kRemoteAtomic));
+  return ranges.front();
 }
 
 bool QueuePair::ContinueAtomic(Step& step) {

@@ -131,7 +131,7 @@ bool QueuePair::Begin(const Transport& request) {
 bool QueuePair::Place(const Transport& request) {
   Message& message = *message_;
   if (request.size == 0) return true;
-  std::vector<MemoryRange> part;
+  MemoryRanges part;
   if (message.operation == Operation::kWrite) {
     if (request.size > message.size - message.length) {
       return Refuse(Syndrome::kInvalidRequest), false;
@@ -140,7 +140,7 @@ bool QueuePair::Place(const Transport& request) {
                                   message.address + message.length,
                                   request.size, verbs::access::kRemoteWrite);
     if (!range.ok()) return Refuse(Syndrome::kAccessError), false;
-    part.push_back(*std::move(range));
+    part = *std::move(range);
   } else {
     const auto ranges = hca_.keys().FindAll(message.receive->pieces, init_.pd,
                                             verbs::access::kLocalWrite);

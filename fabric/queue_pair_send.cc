@@ -34,6 +34,7 @@ bool HasImmediate(uint32_t opcode) {
 }
 
 uint32_t CompletionOpcode(uint32_t opcode) {
+  if (opcode == IB_UVERBS_WR_BIND_MW) return IB_UVERBS_WC_BIND_MW;
   switch (OperationOf(opcode)) {
     case Operation::kWrite:
       return IB_UVERBS_WC_RDMA_WRITE;
@@ -48,8 +49,8 @@ uint32_t CompletionOpcode(uint32_t opcode) {
   }
 }
 
-bool IsOffered(verbs::QpType type, uint32_t opcode) {
-  switch (opcode) {
+bool IsOffered(verbs::QpType type, const verbs::SendRequest& request) {
+  switch (request.work.opcode) {
     case IB_UVERBS_WR_SEND:
     case IB_UVERBS_WR_SEND_WITH_IMM:
       return true;
@@ -60,6 +61,9 @@ bool IsOffered(verbs::QpType type, uint32_t opcode) {
     case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
     case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
       return type == verbs::QpType::kReliable;
+    case IB_UVERBS_WR_BIND_MW:
+      return request.bind && (type == verbs::QpType::kReliable ||
+                              type == verbs::QpType::kUnreliable);
     default:
       return false;
   }
@@ -81,7 +85,7 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
   absl::Status status;
   for (verbs::SendRequest& request : requests) {
     if (request.pieces.size() > init_.capacity.send_pieces ||
-        !IsOffered(init_.type, request.work.opcode)) {
+        !IsOffered(init_.type, request)) {
       status = absl::InvalidArgumentError(
           absl::StrFormat("operation %d, %d pieces", request.work.opcode,
                           request.pieces.size()));
@@ -96,6 +100,7 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
       send->address =
           static_cast<const AddressHandle&>(*request.address).attributes;
     }
+    if (request.bind) send->bind.emplace(*request.bind);
     send->request = std::move(request);
     sends_.push_back(std::move(send));
     ++taken;
@@ -115,7 +120,12 @@ void QueuePair::Pump() {
     Send& send = *sends_[cursor_];
     const bool drains = state_ == State::kSendQueueDrain && send.started;
     if (state_ != State::kReadyToSend && !drains) return;
-    if (send.failure != 0 || (!send.started && !Start(send))) return;
+    if (send.failure != 0) return;
+    if (send.bind) {
+      if (!Bind(send)) return;
+      continue;
+    }
+    if (!send.started && !Start(send)) return;
     if (send.Fetches()) {
       if (!MayFetch()) return;
       EmitFetch(send);
@@ -169,9 +179,25 @@ bool QueuePair::Start(Send& send) {
   return true;
 }
 
+// False: not now, or never.  It takes no sequence number, and is complete when
+// those before it are.
+bool QueuePair::Bind(Send& send) {
+  const uint32_t flags = send.request.work.send_flags;
+  if ((flags & send_flag::kFence) != 0 && fetches_ != 0) return false;
+  if (!send.bind->Execute(init_.pd).ok()) {
+    FailLater(send, wc_status::kWindowBind);
+    return false;
+  }
+  send.first_psn = send_psn_;
+  send.last_psn = PsnAfter(send_psn_, kPsnMask);
+  send.started = send.complete = true;
+  ++cursor_;
+  CompleteSends();
+  return true;
+}
+
 // As keys are now: they may have gone since a message began.
-absl::StatusOr<std::vector<MemoryRange>> QueuePair::RangesOf(
-    const Send& send) const {
+absl::StatusOr<MemoryRanges> QueuePair::RangesOf(const Send& send) const {
   return hca_.keys().FindAll(send.request.pieces, init_.pd,
                              send.Fetches() ? verbs::access::kLocalWrite : 0);
 }

@@ -12,6 +12,7 @@ inline constexpr uint32_t kSuccess = 0;
 inline constexpr uint32_t kLocalLength = 1;
 inline constexpr uint32_t kLocalProtection = 4;
 inline constexpr uint32_t kFlushed = 5;
+inline constexpr uint32_t kWindowBind = 6;
 inline constexpr uint32_t kRemoteInvalidRequest = 9;
 inline constexpr uint32_t kRemoteAccess = 10;
 inline constexpr uint32_t kRemoteOperation = 11;

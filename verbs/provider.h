@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,33 @@ class Mr {
   virtual uint32_t rkey() const = 0;
 };
 
+// A memory window of type 1: it opens a part of a region to peers, from one
+// bind (SendRequest::bind) to the next (IBA vol 1 §10.6.7).
+class Mw {
+ public:
+  virtual ~Mw() = default;
+  // Another one after each bind that was carried out.
+  virtual uint32_t rkey() const = 0;
+};
+
+// A region for fast registration, made once and mapped again and again: what
+// kernels of 2005 had for storage and sockets (struct ib_fmr).
+class Fmr {
+ public:
+  virtual ~Fmr() = default;
+  // Others after each Map().
+  virtual uint32_t lkey() const = 0;
+  virtual uint32_t rkey() const = 0;
+
+  // Requests call the first byte of the first page `address`.
+  //
+  // Errors: InvalidArgument, no pages or too many, one that does not begin
+  // where a page does, or mapped too often since Unmap().
+  virtual absl::Status Map(std::span<const uint64_t> pages,
+                           uint64_t address) = 0;
+  virtual void Unmap() = 0;
+};
+
 // Hears what happens to an object: its asynchronous (affiliated) events.
 class ObjectListener {
  public:
@@ -78,9 +106,16 @@ class Cq {
   // Takes the oldest completions out; how many.
   virtual size_t Poll(std::span<WorkCompletion> completions) = 0;
 
+  // How many wait to be polled, counted up to `most`.
+  virtual size_t Peek(size_t most) const = 0;
+
   // Once, for the next completion to come: any, or only a solicited or failed
   // one.
   virtual void RequestNotify(bool solicited_only) = 0;
+
+  // Once, when `count` of them wait to be polled.  False: they do already, and
+  // nobody will be notified.
+  virtual bool RequestNotifyAfter(size_t count) = 0;
 };
 
 // A receive request: where a message goes.
@@ -89,11 +124,21 @@ struct ReceiveRequest {
   std::vector<ib_uverbs_sge> pieces;
 };
 
+// What a window is to open from now on.
+struct WindowBind {
+  Mw* window = nullptr;
+  const Mr* region = nullptr;  // must allow access::kBindWindow
+  uint64_t address = 0;        // as requests to the region call it
+  uint64_t length = 0;         // 0: nothing any more
+  uint32_t access = 0;         // to peers; bits: access
+};
+
 struct SendRequest {
   ib_uverbs_send_wr work;
   std::vector<ib_uverbs_sge> pieces;
   Buffer inline_data;     // null: `pieces` says where the message is
   Ah* address = nullptr;  // of a datagram
+  std::optional<WindowBind> bind = std::nullopt;  // of IB_UVERBS_WR_BIND_MW
 };
 
 struct SrqAttributes {
@@ -169,6 +214,15 @@ struct MrInit {
   uint32_t access = 0;   // bits: access
 };
 
+struct FmrInit {
+  Pd* pd = nullptr;
+  std::shared_ptr<Memory> memory;
+  uint32_t access = 0;      // bits: access
+  uint32_t max_pages = 0;   // in a Map()
+  uint32_t max_maps = 0;    // until Unmap()
+  uint8_t page_shift = 12;  // binary logarithm of a page's size
+};
+
 // Hears what happens to the device and its ports.
 class DeviceListener {
  public:
@@ -196,6 +250,9 @@ class Provider {
 
   virtual absl::StatusOr<std::unique_ptr<Pd>> CreatePd() = 0;
   virtual absl::StatusOr<std::unique_ptr<Mr>> CreateMr(const MrInit& init) = 0;
+  virtual absl::StatusOr<std::unique_ptr<Mw>> CreateMw(Pd& pd) = 0;
+  virtual absl::StatusOr<std::unique_ptr<Fmr>> CreateFmr(
+      const FmrInit& init) = 0;
   virtual absl::StatusOr<std::unique_ptr<Ah>> CreateAh(
       Pd& pd, const AddressAttributes& attributes) = 0;
   virtual absl::StatusOr<std::unique_ptr<Cq>> CreateCq(

@@ -38,8 +38,8 @@ class MemoryTransferTest : public ::testing::Test {
 };
 
 TEST_F(MemoryTransferTest, APartMayBeginAndEndWithinRanges) {
-  const std::vector<MemoryRange> ranges = {In(one_, 0, 10), In(two_, 50, 10),
-                                           In(one_, 20, 10)};
+  const MemoryRanges ranges = {In(one_, 0, 10), In(two_, 50, 10),
+                               In(one_, 20, 10)};
   EXPECT_EQ(LengthOf(ranges), 30u);
   const auto part = PartOf(ranges, 8, 14);
   ASSERT_EQ(part.size(), 3u);
