@@ -36,6 +36,9 @@ Own one simulated InfiniBand subnet and serve it to "ibemu run --fabric".
                     chooses all numbers)
   --name=NAME       the fabric's name, for --fabric=NAME (default: default)
   --socket=PATH     the control socket, instead of --name
+  --http=127.0.0.1:PORT
+                    answer /metrics, /metrics/ports (for Prometheus) and /health
+                    there, to this machine alone; port 0: the kernel chooses
   --seed=N          seed of losses and delays (default: drawn and printed)
   --check           load and verify, then exit: 0 without faults, else 1
   --version         print the version
@@ -58,6 +61,7 @@ struct Flags {
   std::string front_end;
   std::string backend;
   std::string sysfs;
+  std::string http;
   std::optional<int> major_number;
 };
 
@@ -121,6 +125,7 @@ int main(int argc, char** argv) {
   app.add_option("--front-end", flags.front_end);
   app.add_option("--sysfs", flags.sysfs);
   app.add_option("--major", flags.major_number);
+  app.add_option("--http", flags.http);
   app.add_option("--backend", flags.backend);
   app.add_flag("--check", flags.daemon.check);
   if (const auto status = ibemu::daemon::Parse(app, {argv + 1, argv + argc})) {
@@ -129,6 +134,15 @@ int main(int argc, char** argv) {
   if (const std::string mistake = Mistake(flags); !mistake.empty()) {
     std::fprintf(stderr, "ibemud: %s\n", mistake.c_str());
     return kUsageError;
+  }
+  if (!flags.http.empty()) {
+    auto address = ibemu::daemon::WebAddress::Parse(flags.http);
+    if (!address.ok()) {
+      std::fprintf(stderr, "ibemud: --http=%s\n",
+                   std::string(address.status().message()).c_str());
+      return kUsageError;
+    }
+    flags.daemon.web = *std::move(address);
   }
   flags.daemon.topology = flags.topology;
   flags.daemon.system_wide = !flags.front_end.empty();

@@ -35,12 +35,14 @@ absl::Status Serve(Server& server, ControlSocket& socket,
                    absl::FunctionRef<void()> started) {
   IBEMU_RETURN_IF_ERROR(server.WatchSignals(signals));
   IBEMU_RETURN_IF_ERROR(server.Open(socket));
+  IBEMU_RETURN_IF_ERROR(server.OpenWeb());
   IBEMU_RETURN_IF_ERROR(DropCapabilities(capabilities));
   if (const absl::Status forbidden = ForbidSystemCalls(); !forbidden.ok()) {
     // Some sandboxes know no seccomp; serving needs none of it.
     spdlog::warn("may make every system call: {}",
                  std::string(forbidden.message()));
   }
+  server.StartWeb();
   started();
   server.Run();
   return absl::OkStatus();
@@ -121,9 +123,12 @@ class Ibemud {
   }
 
   void SayReady() {
-    const std::string what =
+    std::string what =
         absl::StrCat(server_->node_count(), " nodes, seed ", server_->seed(),
                      ", socket ", socket_->path());
+    if (const WebServer* const web = server_->web()) {
+      absl::StrAppend(&what, ", http://", web->address().Text());
+    }
     spdlog::info("ready: {}", what);
     manager_.Ready(what);
   }

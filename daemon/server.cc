@@ -121,6 +121,17 @@ absl::Status Server::Open(ControlSocket& socket) {
   return control_->Listen(socket.fd());
 }
 
+absl::Status Server::OpenWeb() {
+  if (!options_.web) return absl::OkStatus();
+  IBEMU_ASSIGN_OR_RETURN(web_,
+                         WebServer::Bind(*options_.web, *loop_, *fabric_));
+  return absl::OkStatus();
+}
+
+void Server::StartWeb() {
+  if (web_ != nullptr) web_->Start();
+}
+
 void Server::Adopt(UniqueFd client) {
   control_->Adopt(std::move(client), [this] { loop_->Stop(); });
 }

@@ -23,6 +23,7 @@
 #include "daemon/fault_methods.h"
 #include "daemon/loop.h"
 #include "daemon/rpc.h"
+#include "daemon/web/web_server.h"
 #include "fabric/fabric.h"
 #include "nlohmann/json.hpp"
 #include "sysfs/view.h"
@@ -43,6 +44,8 @@ struct DaemonOptions {
   std::vector<std::string> hosts;  // none: the first adapter
   bool cover_sys_class = true;     // else the sysfs entries are at kSystemMount
   int major_number = sysfs::kMajor;  // 0: the kernel chooses
+
+  std::optional<WebAddress> web;  // --http
 };
 
 // The fabric, and all that serves it.  Members are destroyed from the last to
@@ -60,6 +63,13 @@ class Server {
 
   // Lets clients in.  `socket` must outlive this.
   absl::Status Open(ControlSocket& socket);
+
+  // Takes the address of --http, if there is one; StartWeb() answers there.
+  //
+  // Errors: WebServer::Bind()'s.
+  absl::Status OpenWeb();
+  void StartWeb();
+  const WebServer* web() const { return web_.get(); }
 
   // Serves the one client for whom the daemon lives.
   void Adopt(UniqueFd client);
@@ -99,6 +109,7 @@ class Server {
   CaptureMethods captures_;
   Dispatcher dispatcher_;
   std::unique_ptr<ControlServer> control_;
+  std::unique_ptr<WebServer> web_;
 };
 
 }  // namespace ibemu::daemon

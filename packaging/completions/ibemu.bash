@@ -16,7 +16,7 @@ _ibemu_words() {
 
 _ibemu_options() {
   case $1 in
-    ibemud) echo "--topology= --sm= --front-end= --host= --sysfs= --major= --name= --socket= --seed= --check --version --help" ;;
+    ibemud) echo "--topology= --sm= --front-end= --host= --sysfs= --major= --name= --socket= --http= --seed= --check --version --help" ;;
     run) echo "--topology= --sm= --seed= --fabric= --host= --profile= --device-name= --help" ;;
     status) echo "--fabric= --json --help" ;;
     nodes) echo "--fabric= --all --json --help" ;;

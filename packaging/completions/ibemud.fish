@@ -11,6 +11,7 @@ $c -l sysfs -x -a none
 $c -l major -x
 $c -l name -x
 $c -l socket -r
+$c -l http -x -a '127.0.0.1:'
 $c -l seed -x
 $c -l check
 $c -l version

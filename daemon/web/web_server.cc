@@ -1,0 +1,207 @@
+#include "daemon/web/web_server.h"
+
+#include <httplib.h>
+#include <prometheus/text_serializer.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cerrno>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "daemon/web/loop_questions.h"
+#include "daemon/web/metrics.h"
+#include "fabric/subnet.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using httplib::Request;
+using httplib::Response;
+
+constexpr char kPlainText[] = "text/plain; charset=utf-8";
+constexpr int kForbidden = 403, kNotFound = 404, kUnavailable = 503;
+
+void Refuse(Response& response, int status, const char* text) {
+  response.status = status;
+  response.set_content(text, kPlainText);
+}
+
+constexpr char kMetricsText[] = "text/plain; version=0.0.4; charset=utf-8";
+
+std::string TextOf(const MetricFamilies& families) {
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, families);
+  return text.str();
+}
+
+// Without the lines that introduce the family.
+std::string SamplesOf(const prometheus::MetricFamily& family) {
+  std::string text = TextOf({family});
+  while (text.starts_with('#')) text.erase(0, text.find('\n') + 1);
+  return text;
+}
+
+void NoAnswer(Response& response) {
+  Refuse(response, kUnavailable, "the daemon's loop does not answer\n");
+}
+
+// Unlike the library's own choice it lets no other process take the port, too.
+void TakePort(int socket) {
+  const int yes = 1;
+  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+}
+
+}  // namespace
+
+class WebServer::Impl {
+ public:
+  Impl(WebAddress address, Loop& loop, const fabric::Fabric& fabric)
+      : address_(std::move(address)), fabric_(fabric), questions_(loop) {
+    // Few, for a scrape of a large fabric takes memory.
+    constexpr size_t kThreads = 2, kLongestRequest = 16384;
+    server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+    server_.set_payload_max_length(kLongestRequest);
+    server_.set_socket_options(TakePort);
+    server_.set_keep_alive_timeout(1);  // seconds; who idles has a thread
+    server_.set_pre_routing_handler(
+        [](const Request& request, Response& response) {
+          if (IsThisMachine(request.get_header_value("Host"))) {
+            return httplib::Server::HandlerResponse::Unhandled;
+          }
+          Refuse(response, kForbidden, "only this machine may ask\n");
+          return httplib::Server::HandlerResponse::Handled;
+        });
+    server_.set_error_handler([](const Request&, Response& response) {
+      if (response.status != kNotFound) return;
+      Refuse(response, kNotFound,
+             "there are /health, /metrics and /metrics/ports\n");
+    });
+    server_.Get("/health", [this](const Request&, Response& response) {
+      Health(response);
+    });
+    server_.Get("/metrics", [this](const Request&, Response& response) {
+      Metrics(response);
+    });
+    server_.Get("/metrics/ports", [this](const Request&, Response& response) {
+      Ports(response);
+    });
+  }
+
+  ~Impl() {
+    questions_.Close();
+    if (!thread_.joinable()) return;
+    // It can't be stopped before it runs.
+    while (!server_.is_running() && !ended_) std::this_thread::yield();
+    server_.stop();
+    thread_.join();
+  }
+
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  absl::Status Bind() {
+    if (address_.port != 0) {
+      return server_.bind_to_port(address_.host, address_.port)
+                 ? absl::OkStatus()
+                 : absl::ErrnoToStatus(errno, address_.Text());
+    }
+    const int port = server_.bind_to_any_port(address_.host);
+    if (port < 0) return absl::ErrnoToStatus(errno, address_.Text());
+    address_.port = static_cast<uint16_t>(port);
+    return absl::OkStatus();
+  }
+
+  void Start() {
+    thread_ = std::thread([this] {
+      server_.listen_after_bind();
+      ended_ = true;
+    });
+  }
+
+  const WebAddress& address() const { return address_; }
+
+ private:
+  void Health(Response& response) {
+    if (!questions_.Ask([] {})) return NoAnswer(response);
+    response.set_content("ok\n", kPlainText);
+  }
+
+  void Metrics(Response& response) {
+    MetricFamilies families;
+    const absl::Time asked = absl::Now();
+    absl::Duration waited;
+    const bool answered = questions_.Ask([&] {
+      waited = absl::Now() - asked;
+      families = FabricMetrics(fabric_);
+    });
+    if (!answered) return NoAnswer(response);
+    for (auto& family : ProcessMetrics()) families.push_back(std::move(family));
+    prometheus::ClientMetric wait;
+    wait.gauge.value = absl::ToDoubleSeconds(waited);
+    families.push_back({.name = "ibemu_loop_wait_seconds",
+                        .help = "How long this question waited for the loop",
+                        .type = prometheus::MetricType::Gauge,
+                        .metric = {wait}});
+    response.set_content(TextOf(families), kMetricsText);
+  }
+
+  // In pieces as they come: all at once would be a gigabyte for the largest
+  // fabric.  If the loop stops meanwhile, the reader sees that the rest is
+  // missing.
+  void Ports(Response& response) {
+    response.set_chunked_content_provider(
+        kMetricsText, [this, kind = size_t{0}, from = size_t{0}](
+                          size_t, httplib::DataSink& sink) mutable {
+          if (kind == PortMetricKinds()) {
+            sink.done();
+            return true;
+          }
+          constexpr size_t kSlice = 1000;
+          prometheus::MetricFamily slice;
+          size_t ports = 0;
+          const bool answered = questions_.Ask([&] {
+            const fabric::Subnet& subnet = fabric_.subnet();
+            slice = PortMetrics(kind, subnet, from, kSlice);
+            ports = subnet.ports().size();
+          });
+          if (!answered) return false;
+          const std::string text =
+              from == 0 ? TextOf({slice}) : SamplesOf(slice);
+          from += kSlice;
+          if (from >= ports) {
+            from = 0;
+            ++kind;
+          }
+          // An empty piece would end the answer.
+          return text.empty() || sink.write(text.data(), text.size());
+        });
+  }
+
+  WebAddress address_;
+  const fabric::Fabric& fabric_;
+  LoopQuestions questions_;
+  httplib::Server server_;
+  std::atomic<bool> ended_ = false;
+  std::thread thread_;
+};
+
+absl::StatusOr<std::unique_ptr<WebServer>> WebServer::Bind(
+    const WebAddress& address, Loop& loop, const fabric::Fabric& fabric) {
+  auto impl = std::make_unique<Impl>(address, loop, fabric);
+  if (const absl::Status status = impl->Bind(); !status.ok()) return status;
+  return std::unique_ptr<WebServer>(new WebServer(std::move(impl)));
+}
+
+WebServer::WebServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+WebServer::~WebServer() = default;
+
+const WebAddress& WebServer::address() const { return impl_->address(); }
+
+void WebServer::Start() { impl_->Start(); }
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,44 @@
+// ibemud's web server: what Prometheus and health checks ask for.
+#ifndef IBEMU_DAEMON_WEB_WEB_SERVER_H_
+#define IBEMU_DAEMON_WEB_WEB_SERVER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "daemon/loop.h"
+#include "daemon/web/web_address.h"
+#include "fabric/fabric.h"
+
+namespace ibemu::daemon {
+
+// GET /health, /metrics, /metrics/ports, for this machine alone.  Nothing can
+// be changed through it.  Its threads ask the loop for what lives there, a
+// slice at a time, so that no answer keeps the loop for long.
+class WebServer {
+ public:
+  // Takes the address; nobody is answered yet.  Both must outlive this.
+  //
+  // Errors: those of bind(2), naming the address.
+  static absl::StatusOr<std::unique_ptr<WebServer>> Bind(
+      const WebAddress& address, Loop& loop, const fabric::Fabric& fabric);
+
+  // Those who wait for the loop get an error.
+  ~WebServer();
+
+  // With the port that it got.
+  const WebAddress& address() const;
+
+  // Starts the threads: when the process has given up what it does not need.
+  void Start();
+
+ private:
+  class Impl;
+
+  explicit WebServer(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_WEB_WEB_SERVER_H_

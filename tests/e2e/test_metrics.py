@@ -1,0 +1,140 @@
+"""`ibemud --http`: /metrics and /health; and Prometheus, which warns of a cut
+link that node_exporter saw."""
+
+import json
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from harness import until
+
+RULES = (pathlib.Path(__file__).resolve().parents[2] /
+         "docs/examples/prometheus-rules.yml")
+
+
+@pytest.fixture
+def subnet(fabric):
+    return fabric("single-switch:hosts=3", sm="static",
+                  options=["--http=127.0.0.1:0"])
+
+
+def address_of(subnet):
+    return subnet.daemon.wait_for(r"ready: .*(http://127\.0\.0\.1:\d+)$")[1]
+
+
+def curl(account, url, *options):
+    return account.run("curl", "-sS", *options, url).stdout
+
+
+def value(text, series):
+    found = re.search(rf"(?m)^{re.escape(series)} (\S+)$", text)
+    assert found, (series, text)
+    return float(found[1])
+
+
+def test_metrics_follow_the_fabric(subnet):
+    url = f"{address_of(subnet)}/metrics"
+    before = curl(subnet.account, url)
+    assert value(before, 'ibemu_nodes{type="ca",state="up"}') == 3
+    assert value(before, 'ibemu_links{state="active"}') == 3
+    subnet.run("node-2", "perfquery")
+    subnet.ibemu("link", "node-3/1", "down")
+    after = curl(subnet.account, url)
+    assert value(after, 'ibemu_links{state="active"}') == 2
+    assert value(after, 'ibemu_links{state="down"}') == 1
+    assert (value(after, "ibemu_packets_delivered_total") >
+            value(before, "ibemu_packets_delivered_total"))
+    ports = curl(subnet.account, f"{url}/ports")
+    assert re.search(
+        r'(?m)^ibemu_port_link_downed_total\{node="node-3",.*\} 1$', ports)
+    assert len(re.findall(r"(?m)^ibemu_port_state\{", ports)) == 6
+
+
+@pytest.mark.parametrize("page", ["metrics", "metrics/ports"])
+def test_promtool_finds_no_fault(subnet, page):
+    text = curl(subnet.account, f"{address_of(subnet)}/{page}")
+    done = subprocess.run(["promtool", "check", "metrics"], input=text,
+                          text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_daemon_that_turns_is_healthy(subnet):
+    url = address_of(subnet)
+    assert curl(subnet.account, f"{url}/health") == "ok\n"
+    status = curl(subnet.account, f"{url}/nothing", "-o", "/dev/null",
+                  "-w", "%{http_code}")
+    assert status == "404"
+
+
+def test_pages_of_other_sites_get_nothing(subnet):
+    text = curl(subnet.account, f"{address_of(subnet)}/metrics", "-H",
+                "Host: example.org")
+    assert text == "only this machine may ask\n"
+
+
+def test_a_wrong_address_starts_nothing(account):
+    for address, rule in (("0.0.0.0:80", "only this machine may ask"),
+                          ("8080", "not an address and a port")):
+        done = account.run("ibemud", "--topology=back-to-back",
+                           f"--http={address}", check=False)
+        assert done.returncode == 2
+        assert rule in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_named(subnet):
+    address = address_of(subnet).removeprefix("http://")
+    done = subnet.account.run(
+        "ibemud", "--topology=back-to-back", f"--http={address}",
+        f"--socket={subnet.account.home / 'other.sock'}", check=False)
+    assert done.returncode == 1
+    assert f"{address}: Address already in use" in done.stderr
+
+
+def test_prometheus_warns_of_a_link_that_node_exporter_saw_go_down(subnet):
+    exporter = subnet.start(
+        "node-2", "prometheus-node-exporter", "--collector.disable-defaults",
+        "--collector.infiniband", "--web.listen-address=127.0.0.1:0",
+        "--log.level=debug")
+    target = exporter.wait_for(r"address=(127\.0\.0\.1:\d+)")[1]
+    home = subnet.account.home
+    configuration = home / "prometheus.yml"
+    configuration.write_text(f"""
+global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+rule_files: [{RULES}]
+scrape_configs:
+- job_name: nodes
+  static_configs: [{{targets: ["{target}"]}}]
+- job_name: ibemu
+  static_configs: [{{targets: ["{address_of(subnet)[len("http://"):]}"]}}]
+""")
+    configuration.chmod(0o644)
+    assert "SUCCESS" in subnet.account.run("promtool", "check", "config",
+                                           configuration).stdout
+    prometheus = subnet.start(
+        "node-1", "prometheus", f"--config.file={configuration}",
+        f"--storage.tsdb.path={home / 'tsdb'}",
+        "--web.listen-address=127.0.0.1:0", "--log.level=debug")
+    api = "http://" + prometheus.wait_for(
+        r"Listening on\W+address=(127\.0\.0\.1:\d+)")[1] + "/api/v1"
+    prometheus.wait_for("Server is ready to receive web requests")
+
+    def query(expression):
+        text = curl(subnet.account, f"{api}/query", "--get",
+                    "--data-urlencode", f"query={expression}")
+        return json.loads(text)["data"]["result"]
+
+    def alerts():
+        return json.loads(curl(subnet.account, f"{api}/alerts"))["data"]["alerts"]
+
+    until(lambda: query("node_infiniband_link_downed_total == 0"))
+    assert until(lambda: query('ibemu_links{state="active"} == 3'))
+    assert alerts() == []
+    subnet.ibemu("link", "node-2/1", "down")
+    subnet.ibemu("link", "node-2/1", "up")
+    firing = until(lambda: [alert for alert in alerts()
+                            if alert["state"] == "firing"])
+    assert firing[0]["labels"]["alertname"] == "InfinibandLinkDowned"
+    assert firing[0]["labels"]["device"] == "ibemu0"
