@@ -23,6 +23,7 @@ Simulated InfiniBand subnets for unmodified programs.
   node        switch a node off or on
   device      pull a node's adapter out, or plug it in again
   host        show a node's devices to the whole machine, or no more
+  counter     what a port has counted; make it show something else
   fault       lose, delay, duplicate, reorder or corrupt packets of a link
   capture     write down the packets that cross links, for tshark
   export      write a running fabric's topology
@@ -48,6 +49,7 @@ int main(int argc, char** argv) {
   ibemu::daemon::AddRun(app, action);
   ibemu::daemon::AddStatus(app, action);
   ibemu::daemon::AddChanges(app, action);
+  ibemu::daemon::AddCounter(app, action);
   ibemu::daemon::AddFault(app, action);
   ibemu::daemon::AddCapture(app, action);
   ibemu::daemon::AddTopology(app, action);

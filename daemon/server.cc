@@ -78,10 +78,12 @@ Server::Server(const DaemonOptions& options, uint64_t seed,
       attachments_(*loop_, *fabric_),
       methods_(*loop_, *fabric_),
       faults_(*fabric_),
-      captures_(*loop_, *fabric_) {
+      captures_(*loop_, *fabric_),
+      counters_(*fabric_) {
   methods_.AddTo(dispatcher_);
   faults_.AddTo(dispatcher_);
   captures_.AddTo(dispatcher_);
+  counters_.AddTo(dispatcher_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",
                   [](Parameters& parameters, Caller&) -> absl::StatusOr<json> {

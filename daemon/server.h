@@ -19,6 +19,7 @@
 #include "daemon/capture_methods.h"
 #include "daemon/control_server.h"
 #include "daemon/control_socket.h"
+#include "daemon/counter_methods.h"
 #include "daemon/fabric_methods.h"
 #include "daemon/fault_methods.h"
 #include "daemon/loop.h"
@@ -107,6 +108,7 @@ class Server {
   FabricMethods methods_;
   FaultMethods faults_;
   CaptureMethods captures_;
+  CounterMethods counters_;
   Dispatcher dispatcher_;
   std::unique_ptr<ControlServer> control_;
   std::unique_ptr<WebServer> web_;

@@ -41,6 +41,7 @@ def words_in_help(command, text):
     for name, rest in HELP_USAGE.findall(text):
         assert name == command, text
         words |= set(re.findall(r"^[a-z]+", rest))
+        words |= set(re.findall(r"\.\.\.\|([a-z]+)\]", rest))
         words |= set("|".join(re.findall(r" ([a-z]+\|[a-z]+)", rest)).split("|"))
     return words - {""}
 
@@ -74,6 +75,7 @@ def words_in_man(command, text):
         words |= values_of(first)
         for line in re.findall(r"^\.Cm (.*\|.*)$", more, re.M):
             words |= values_of(line)
+        words |= set(re.findall(r"^\.Ar .* Cm ([a-z]+)$", more, re.M))
     return words
 
 
@@ -120,7 +122,7 @@ def zsh(root):
     options = {name: {option: values_of(values)
                       for option, values in ZSH_OPTION.findall(body)}
                for name, body in bodies.items()}
-    words = {name: values_of(" ".join(re.findall(r"direction:\((.*?)\)", body)))
+    words = {name: values_of(" ".join(re.findall(r"'2:\w+:\((.*?)\)", body)))
              for name, body in bodies.items()}
     for name in ("fault", "topology"):
         words[name] = values_of(re.search(

@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run status nodes links link node device host fault capture export topology doctor help"
+  echo "run status nodes links link node device host counter fault capture export topology doctor help"
 }
 
 # The words that follow a command, not its options.
@@ -9,6 +9,7 @@ _ibemu_words() {
   case $1 in
     link | node) echo "up down" ;;
     device | host) echo "add remove" ;;
+    counter) echo "clear" ;;
     fault) echo "add ls rm reset" ;;
     topology) echo "generate check show" ;;
   esac
@@ -25,6 +26,7 @@ _ibemu_options() {
     node) echo "--fabric= --help" ;;
     device) echo "--fabric= --help" ;;
     host) echo "--fabric= --help" ;;
+    counter) echo "--fabric= --json --help" ;;
     fault) echo "--name= --fabric= --json --help" ;;
     capture) echo "--count= --for= --fabric= --help" ;;
     export) echo "--format= --fabric= --help" ;;

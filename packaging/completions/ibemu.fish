@@ -49,6 +49,7 @@ __ibemu_command link 'Cut or restore a link'
 __ibemu_command node 'Switch a node off or on'
 __ibemu_command device 'Pull an adapter out, or plug it in again'
 __ibemu_command host "Show a node's devices to the whole machine"
+__ibemu_command counter 'What a port has counted, or shall show'
 __ibemu_command fault 'Lose, delay, ... packets of a link'
 __ibemu_command capture 'Write down the packets that cross links'
 __ibemu_command export "Write a running fabric's topology"
@@ -64,8 +65,8 @@ $c -n '__ibemu_uses run' -l profile -x -a 'qib cx7'
 $c -n '__ibemu_uses run' -l device-name -x
 $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --host --profile --device-name)'
 
-$c -n '__ibemu_uses run status nodes links link node device host fault capture export' -l fabric -x -a '(__ibemu_fabrics)'
-$c -n '__ibemu_uses status nodes links fault doctor' -l json
+$c -n '__ibemu_uses run status nodes links link node device host counter fault capture export' -l fabric -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses status nodes links counter fault doctor' -l json
 $c -n '__ibemu_uses nodes links' -l all
 $c -n '__ibemu_uses status nodes links export doctor' -f
 
@@ -74,6 +75,9 @@ $c -n '__ibemu_uses link; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'
 $c -n '__ibemu_uses link node; and __ibemu_has 1' -x -a 'up down'
 $c -n '__ibemu_uses node device host; and __ibemu_has 0' -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses device host; and __ibemu_has 1' -x -a 'add remove'
+
+$c -n '__ibemu_uses counter; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'
+$c -n '__ibemu_uses counter; and __ibemu_has 1' -x -a clear
 
 $c -n '__ibemu_uses fault' -l name -x
 $c -n '__ibemu_uses fault; and __ibemu_has 0' -x -a 'add ls rm reset'

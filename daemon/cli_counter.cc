@@ -1,0 +1,92 @@
+// ibemu counter.
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "daemon/cli.h"
+#include "daemon/client.h"
+#include "daemon/port_text.h"
+#include "daemon/rpc.h"
+#include "daemon/table.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kHelp[] =
+    R"(Usage: ibemu counter NODE/PORT [NAME=VALUE...|clear] [OPTION]...
+Print what a port has counted, or make it show something else.  perfquery, sysfs
+and exporters see it at once; counting goes on from there.
+
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+  --json          for programs
+
+Data is in units of 4 bytes.  Where a tool's counter is narrower, it shows the
+most that it can.
+
+Example:
+  ibemu counter node-1/1 SymbolErrorCounter=70000 LinkDownedCounter=3
+)";
+
+struct Flags {
+  std::string fabric;
+  std::string port;
+  std::vector<std::string> changes;
+  bool json = false;
+};
+
+absl::Status Change(Client& client, json parameters,
+                    std::vector<std::string> changes) {
+  if (changes.front() == "clear") {
+    parameters["clear"] = true;
+    changes.erase(changes.begin());
+  }
+  parameters["set"] = changes;
+  return client.Call("counter.set", parameters).status();
+}
+
+absl::Status Show(Client& client, const json& parameters, bool for_programs) {
+  IBEMU_ASSIGN_OR_RETURN(const json result,
+                         client.Call("counter.get", parameters));
+  Table table({"COUNTER", "VALUE"});
+  json object = json::object();
+  for (const json& counter : result["counters"]) {
+    const std::string name = counter["name"];
+    object[name] = counter["value"];
+    table.Add({name, absl::StrCat(counter["value"].get<uint64_t>())});
+  }
+  std::fputs((for_programs ? DumpForPeople(object) : table.Text()).c_str(),
+             stdout);
+  return absl::OkStatus();
+}
+
+absl::Status Counter(const Flags& flags) {
+  IBEMU_ASSIGN_OR_RETURN(const PortText port, ParsePort(flags.port));
+  const json parameters = {{"node", port.node}, {"port", port.port}};
+  IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
+  return flags.changes.empty() ? Show(client, parameters, flags.json)
+                               : Change(client, parameters, flags.changes);
+}
+
+}  // namespace
+
+void AddCounter(CLI::App& app, Action& action) {
+  CLI::App* counter = app.add_subcommand("counter");
+  SetHelp(*counter, kHelp);
+  const auto flags = std::make_shared<Flags>();
+  counter->add_option("--fabric", flags->fabric);
+  counter->add_flag("--json", flags->json);
+  counter->add_option("port", flags->port)->required();
+  counter->add_option("change", flags->changes);
+  OnUse(*counter, action, "counter", [flags] { return Counter(*flags); });
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,30 @@
+// The control socket's methods for the counters of ports.
+#ifndef IBEMU_DAEMON_COUNTER_METHODS_H_
+#define IBEMU_DAEMON_COUNTER_METHODS_H_
+
+#include "daemon/rpc.h"
+#include "fabric/fabric.h"
+
+namespace ibemu::daemon {
+
+// What perfquery, sysfs and exporters show is read and written: they see at
+// once what is set here.
+class CounterMethods {
+ public:
+  // `fabric` must outlive this.
+  explicit CounterMethods(fabric::Fabric& fabric) : fabric_(fabric) {}
+
+  // Adds counter.get and counter.set.  This must outlive `dispatcher`'s last
+  // call.
+  void AddTo(Dispatcher& dispatcher);
+
+ private:
+  absl::StatusOr<nlohmann::json> Get(Parameters& parameters) const;
+  absl::StatusOr<nlohmann::json> Set(Parameters& parameters);
+
+  fabric::Fabric& fabric_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_COUNTER_METHODS_H_
