@@ -84,7 +84,8 @@ Endpoints::Endpoints(Subnet& subnet, Links& links, FabricEvents& events,
       sma_(subnet, links, events, *this, timers),
       pma_(subnet, timers),
       other_agents_(subnet, timers),
-      forwarder_(subnet, links, timers, *this, seed) {}
+      forwarder_(subnet, links, events, timers, *this, seed),
+      agent_faults_(subnet, timers, seed) {}
 
 void Endpoints::SetListener(PortId port, mad::PortListener* listener) {
   if (listener == nullptr) {
@@ -247,14 +248,32 @@ void Endpoints::OnSmp(PortId ingress, const Packet& packet) {
   mad::MadBytes reply;
   switch (ProcessLocal(ingress, arrival, reply)) {
     case LocalVerdict::kReply:
-      AnswerSmp(ingress, arrival, reply);
+      Answer(ingress, arrival, reply);
       break;
     case LocalVerdict::kConsumed:
       break;
     case LocalVerdict::kUnhandled:
-      if (HandUp(id, arrival, reply)) AnswerSmp(ingress, arrival, reply);
+      if (HandUp(id, arrival, reply)) Answer(ingress, arrival, reply);
       break;
   }
+}
+
+void Endpoints::Answer(PortId ingress, const mad::Arrival& request,
+                       mad::MadBytes& reply) {
+  const auto send = [this, ingress](const mad::Arrival& to,
+                                    mad::MadBytes& answer) {
+    if (to.qp == 0) {
+      AnswerSmp(ingress, to, answer);
+    } else {
+      AnswerGmp(ingress, to, answer);
+    }
+  };
+  if (!agent_faults_.Concern(subnet_.port(ingress).node)) {
+    return send(request, reply);
+  }
+  agent_faults_.Pass(ingress, reply, [send, request, reply]() mutable {
+    send(request, reply);
+  });
 }
 
 void Endpoints::AnswerSmp(PortId ingress, const mad::Arrival& request,
@@ -310,12 +329,12 @@ void Endpoints::OnGmp(PortId id, const Packet& packet) {
   mad::MadBytes reply;
   switch (ProcessLocal(id, arrival, reply)) {
     case LocalVerdict::kReply:
-      AnswerGmp(id, arrival, reply);
+      Answer(id, arrival, reply);
       break;
     case LocalVerdict::kConsumed:
       break;
     case LocalVerdict::kUnhandled:
-      if (HandUp(id, arrival, reply)) AnswerGmp(id, arrival, reply);
+      if (HandUp(id, arrival, reply)) Answer(id, arrival, reply);
       break;
   }
 }

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "fabric/agent_faults.h"
 #include "fabric/events.h"
 #include "fabric/forwarder.h"
 #include "fabric/management_service.h"
@@ -36,6 +37,7 @@ class Endpoints : public PacketSink, public MadSender {
 
   Sma& sma() { return sma_; }
   Forwarder& forwarder() { return forwarder_; }
+  AgentFaults& agent_faults() { return agent_faults_; }
 
   // Not owned; nullptr takes it away.
   void SetListener(PortId port, mad::PortListener* listener);
@@ -70,6 +72,9 @@ class Endpoints : public PacketSink, public MadSender {
   // False: the global destination is not ours.
   bool TakeGrh(const NodePort& port, const Packet& packet,
                mad::Arrival& arrival) const;
+  // Past the faults of the node's agents.
+  void Answer(PortId ingress, const mad::Arrival& request,
+              mad::MadBytes& reply);
   void AnswerSmp(PortId ingress, const mad::Arrival& request,
                  mad::MadBytes& reply);
   void AnswerGmp(PortId port, const mad::Arrival& request,
@@ -83,6 +88,7 @@ class Endpoints : public PacketSink, public MadSender {
   Pma pma_;
   OtherAgents other_agents_;
   Forwarder forwarder_;
+  AgentFaults agent_faults_;
   absl::flat_hash_map<PortId, mad::PortListener*> listeners_;
   absl::flat_hash_map<PortId, ManagementService*> services_;
   absl::flat_hash_map<NodeId, TransportSink*> transport_sinks_;

@@ -3,6 +3,7 @@
 #ifndef IBEMU_FABRIC_EVENTS_H_
 #define IBEMU_FABRIC_EVENTS_H_
 
+#include "fabric/fabric_watcher.h"
 #include "fabric/node.h"
 #include "fabric/topology.h"
 #include "mad/address.h"
@@ -23,6 +24,11 @@ class FabricEvents {
 
   // SwitchInfo.PortStateChange of a switch was set: trap 128 is due.
   virtual void OnLinkStateChange(NodeId node) = 0;
+
+  // For FabricWatchers.
+  virtual void OnTrap(PortId /*port*/, const mad::Notice& /*notice*/,
+                      bool /*repeated*/) {}
+  virtual void OnDrop(const DroppedPacket& /*dropped*/) {}
 };
 
 // The way out for the agents of the fabric's own nodes: answers and traps.

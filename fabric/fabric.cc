@@ -12,8 +12,10 @@
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
 #include "base/did_you_mean.h"
+#include "base/observer_list.h"
 #include "fabric/endpoints.h"
 #include "fabric/fabric_device.h"
+#include "fabric/fabric_watcher.h"
 #include "fabric/hca.h"
 #include "fabric/static_sm.h"
 #include "mad/wire/port_codes.h"
@@ -29,6 +31,8 @@ struct Fabric::Impl : FabricEvents {
         endpoints(subnet, links, *this, own_timers, options.seed) {}
 
   void OnPortChange(PortId port) override {
+    watchers.ForEach(
+        [&](FabricWatcher& watcher) { watcher.OnPortChange(port); });
     // A switch's host sees its port 0 alone.
     const NodePort& changed = subnet.port(port);
     if (const auto hca = hcas.find(changed.node); hca != hcas.end()) {
@@ -54,6 +58,16 @@ struct Fabric::Impl : FabricEvents {
 
   void OnLinkStateChange(NodeId node) override {
     endpoints.sma().OnLinkStateChange(node);
+  }
+
+  void OnTrap(PortId port, const mad::Notice& notice, bool repeated) override {
+    watchers.ForEach([&](FabricWatcher& watcher) {
+      watcher.OnTrap(port, notice, repeated);
+    });
+  }
+
+  void OnDrop(const DroppedPacket& dropped) override {
+    watchers.ForEach([&](FabricWatcher& watcher) { watcher.OnDrop(dropped); });
   }
 
   void RemoveHca(NodeId node) {
@@ -82,6 +96,7 @@ struct Fabric::Impl : FabricEvents {
   }
 
   Timers& timers;
+  ObserverList<FabricWatcher> watchers;
   Subnet subnet;
   Links links;
   Endpoints endpoints;
@@ -240,6 +255,27 @@ void Fabric::RemoveFault(FaultId fault) {
 
 const FaultCounts& Fabric::CountsOf(FaultId fault) const {
   return impl_->endpoints.forwarder().CountsOf(fault);
+}
+
+AgentFaultId Fabric::AddAgentFault(NodeId node, const LinkFaults& faults,
+                                   const FaultChance& chance) {
+  return impl_->endpoints.agent_faults().Add(node, faults, chance);
+}
+
+void Fabric::RemoveFault(AgentFaultId fault) {
+  impl_->endpoints.agent_faults().Remove(fault);
+}
+
+const FaultCounts& Fabric::CountsOf(AgentFaultId fault) const {
+  return impl_->endpoints.agent_faults().CountsOf(fault);
+}
+
+void Fabric::AddWatcher(FabricWatcher& watcher) {
+  impl_->watchers.Add(watcher);
+}
+
+void Fabric::RemoveWatcher(const FabricWatcher& watcher) {
+  impl_->watchers.Remove(watcher);
 }
 
 void Fabric::AddTap(PacketTap& tap) {

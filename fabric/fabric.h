@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/timers.h"
+#include "fabric/agent_faults.h"
 #include "fabric/fault_lane.h"
 #include "fabric/port_counters.h"
 #include "fabric/topology.h"
@@ -16,6 +17,7 @@
 namespace ibemu::fabric {
 
 enum class PortId : uint32_t;
+class FabricWatcher;
 class Links;
 class PacketTap;
 class Subnet;
@@ -85,6 +87,18 @@ class Fabric {
   // Both require that the fault is there.
   void RemoveFault(FaultId fault);
   const FaultCounts& CountsOf(FaultId fault) const;
+
+  // Lets something go wrong with what the agents of this node answer to others:
+  // they are late (delay), or silent (loss, corrupt).
+  AgentFaultId AddAgentFault(NodeId node, const LinkFaults& faults,
+                             const FaultChance& chance = {});
+  void RemoveFault(AgentFaultId fault);
+  const FaultCounts& CountsOf(AgentFaultId fault) const;
+
+  // Tells `watcher` what happens.  Not owned; costs nothing while there are
+  // none.
+  void AddWatcher(FabricWatcher& watcher);
+  void RemoveWatcher(const FabricWatcher& watcher);
 
   // Shows `tap` every packet that crosses a link.  Not owned; costs nothing
   // while there are none.

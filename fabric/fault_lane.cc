@@ -5,6 +5,11 @@
 namespace ibemu::fabric {
 namespace {
 
+// On the wire: IBA vol 1 §7.8.  Words() has all but the VCRC, of 16 bits.
+uint64_t BitsOf(const Packet& packet) {
+  return uint64_t{packet.Words()} * 32 + 16;
+}
+
 void Count(const FaultStage::Fate& fate, FaultCounts& counts) {
   ++counts.packets;
   if (fate.lost) {
@@ -36,15 +41,19 @@ const FaultCounts& FaultLane::CountsOf(uint32_t number) const {
       ->counts;
 }
 
-FaultLane::Fate FaultLane::Decide(absl::Time now) {
+FaultLane::Fate FaultLane::Decide(const Packet& packet, absl::Time now) {
   Fate fate;
+  const uint64_t bits = BitsOf(packet);
   absl::Duration delay, held;
   for (Member& member : members_) {
-    const FaultStage::Fate own = member.stage.Decide();
+    if (!member.stage.Concerns(packet)) continue;
+    const FaultStage::Fate own = member.stage.Decide(bits);
     if (fate.lost || fate.corrupted) continue;  // but it drew
     Count(own, member.counts);
     fate.lost = own.lost;
     fate.corrupted = own.corrupted && !own.lost;
+    fate.symbol_errors = own.symbol_errors;
+    if (own.lost || own.corrupted) fate.culprit = member.number;
     if (own.duplicated) ++fate.copies;
     delay += own.delay;
     held += own.held;

@@ -1,4 +1,5 @@
-// All that goes wrong on one direction of one link.
+// All that goes wrong on one direction of one link, or with what one node's
+// agents answer.
 #ifndef IBEMU_FABRIC_FAULT_LANE_H_
 #define IBEMU_FABRIC_FAULT_LANE_H_
 
@@ -35,13 +36,13 @@ struct FaultChance {
 // One fault of one direction of a link.
 struct FaultId {
   PortId port;      // through which what it concerns leaves
-  uint32_t number;  // no other fault of the fabric has it
+  uint32_t number;  // no other fault of a link has it
 };
 
 // Several faults act in the order in which they were added: what one loses or
 // corrupts does not come by the next.  Each has its own luck: what it does to
-// the nth packet of the link does not depend on the others.  Delays add up, and
-// so do duplicates: two faults that always duplicate make three of one.
+// the nth packet that it concerns does not depend on the others.  Delays add
+// up, and so do duplicates: two faults that always duplicate make three of one.
 class FaultLane {
  public:
   // `number`: none that the lane has already.
@@ -55,10 +56,12 @@ class FaultLane {
   struct Fate {
     bool lost = false;
     bool corrupted = false;
+    uint32_t culprit = 0;  // the number of the fault that did either
+    uint64_t symbol_errors = 0;
     int copies = 1;
     absl::Time arrival;  // `now` or later; in order, but for reordered ones
   };
-  Fate Decide(absl::Time now);
+  Fate Decide(const Packet& packet, absl::Time now);
 
  private:
   struct Member {

@@ -4,7 +4,13 @@
 
 namespace ibemu::fabric {
 
-FaultStage::Fate FaultStage::Decide() {
+FaultStage::FaultStage(const LinkFaults& faults, Random random)
+    : faults_(faults),
+      random_(random),
+      // From a copy: what the others draw does not change.
+      bit_errors_(faults.ber, Random(random.Next())) {}
+
+FaultStage::Fate FaultStage::Decide(uint64_t bits) {
   Fate fate;
   // Every chance is drawn for every packet, so that the losses of a run do not
   // depend on which other faults are set.
@@ -17,6 +23,8 @@ FaultStage::Fate FaultStage::Decide() {
   const auto jitter = absl::Nanoseconds(random_.Below(span + 1));
   fate.delay =
       std::max(faults_.delay - faults_.jitter + jitter, absl::ZeroDuration());
+  fate.symbol_errors = bit_errors_.Count(bits) + (fate.corrupted ? 1 : 0);
+  fate.corrupted = fate.symbol_errors > 0;
   return fate;
 }
 

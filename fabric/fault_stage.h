@@ -1,9 +1,13 @@
-// One thing that goes wrong with the packets of a link.
+// One thing that goes wrong with packets.
 #ifndef IBEMU_FABRIC_FAULT_STAGE_H_
 #define IBEMU_FABRIC_FAULT_STAGE_H_
 
+#include <cstdint>
+
 #include "absl/time/time.h"
 #include "base/random.h"
+#include "fabric/bit_errors.h"
+#include "fabric/packet_filter.h"
 
 namespace ibemu::fabric {
 
@@ -16,6 +20,8 @@ struct LinkFaults {
   absl::Duration delay = absl::ZeroDuration();
   absl::Duration jitter = absl::ZeroDuration();  // of the delay, either way
   absl::Duration reorder_by = absl::Milliseconds(1);
+  double ber = 0;  // each bit; one that is wrong corrupts its packet
+  PacketFilter concerns = {};
 
   bool operator==(const LinkFaults&) const = default;
 };
@@ -23,21 +29,27 @@ struct LinkFaults {
 // Decides the fate of one packet after the other.
 class FaultStage {
  public:
-  FaultStage(const LinkFaults& faults, Random random)
-      : faults_(faults), random_(random) {}
+  FaultStage(const LinkFaults& faults, Random random);
+
+  bool Concerns(const Packet& packet) const {
+    return faults_.concerns.Matches(packet);
+  }
 
   struct Fate {
     bool lost = false;
     bool corrupted = false;
     bool duplicated = false;
-    absl::Duration delay;  // keeps the order
-    absl::Duration held;   // on top of it; others overtake meanwhile
+    uint64_t symbol_errors = 0;  // that corrupted it
+    absl::Duration delay;        // keeps the order
+    absl::Duration held;         // on top of it; others overtake meanwhile
   };
-  Fate Decide();
+  // `bits`: its length on the wire.
+  Fate Decide(uint64_t bits = 0);
 
  private:
   LinkFaults faults_;
   Random random_;
+  BitErrors bit_errors_;
 };
 
 }  // namespace ibemu::fabric

@@ -71,10 +71,11 @@ void CountRcv(NodePort& port, const Packet& packet, uint8_t vl) {
 
 }  // namespace
 
-Forwarder::Forwarder(Subnet& subnet, Links& links, Timers& timers,
-                     PacketSink& sink, uint64_t seed)
+Forwarder::Forwarder(Subnet& subnet, Links& links, FabricEvents& events,
+                     Timers& timers, PacketSink& sink, uint64_t seed)
     : subnet_(subnet),
       links_(links),
+      events_(events),
       timers_(timers),
       sink_(sink),
       seed_(seed),
@@ -169,7 +170,7 @@ void Forwarder::Walk(Flight& flight) {
   copies_ = 0;
   const Node& start = subnet_.NodeOf(flight.port);
   if (!start.up) {
-    Drop();
+    Drop(DropCause::kNodeDown, flight.port, flight.packet);
     return;
   }
   switch (flight.step) {
@@ -204,11 +205,11 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
   if (out.faulty && packet.Count() > 1) return CrossOneByOne(flight, ingress);
   if (out.peer == kNoPort || !(packet.vl15 ? out.IsUp() : out.IsActive())) {
     out.Events().xmit_inactive += packet.Count();
-    return Drop();
+    return Drop(DropCause::kLinkDown, flight.port, packet);
   }
   if (++flight.hops > kMaxHops) {
     out.Events().xmit_lifetime += packet.Count();
-    return Drop();
+    return Drop(DropCause::kHopLimit, flight.port, packet);
   }
   if (!packet.vl15) {
     NodePort& in = subnet_.port(ingress);
@@ -217,19 +218,19 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
     if (flight.vl == 15) {
       (relayed ? in.Events().relay_vl_mapping : out.Events().xmit_inactive) +=
           packet.Count();
-      return Drop();
+      return Drop(DropCause::kVlMapping, flight.port, packet);
     }
     if (relayed && out.info.partition_enforcement_outbound &&
         out.FindPKey(packet.p_key) < 0) {
       out.Events().xmit_constraint_errors += packet.Count();
       sink_.OnEnforcedPKey(flight.port, packet);
-      return Drop();
+      return Drop(DropCause::kPKey, flight.port, packet);
     }
   }
   if (packet.transport != nullptr &&
       packet.transport->longest() > size_t{128} << out.info.neighbor_mtu) {
     out.Events().xmit_neighbor_mtu += packet.Count();
-    return Drop();
+    return Drop(DropCause::kMtu, flight.port, packet);
   }
   CountXmit(out, packet, flight.vl);
   if (!taps_.empty()) Show(flight, out);
@@ -268,13 +269,18 @@ void Forwarder::Show(const Flight& flight, const NodePort& out) {
 
 bool Forwarder::PassFaults(const Flight& flight, const NodePort& out) {
   const absl::Time now = timers_.Now();
-  const FaultLane::Fate fate = faults_.find(flight.port)->second.Decide(now);
-  if (fate.lost) return Drop();
+  const FaultLane::Fate fate =
+      faults_.find(flight.port)->second.Decide(flight.packet, now);
+  if (fate.lost) {
+    return Drop(DropCause::kFaultLoss, flight.port, flight.packet,
+                fate.culprit);
+  }
   if (fate.corrupted) {
     EventCounters& events = subnet_.port(out.peer).Events();
-    ++events.symbol_errors;
+    events.symbol_errors += fate.symbol_errors;
     ++events.rcv_local_physical_errors;
-    return Drop();
+    return Drop(DropCause::kFaultCorrupt, flight.port, flight.packet,
+                fate.culprit);
   }
   const bool at_once = fate.arrival == now;
   for (int copy = at_once ? 1 : 0; copy < fate.copies; ++copy) {
@@ -287,7 +293,7 @@ void Forwarder::ArriveLater(const Flight& flight, const NodePort& out,
                             absl::Time arrival) {
   if (late_ == kMaxLate) {
     ++subnet_.port(flight.port).Events().xmit_hoq_lifetime;
-    Drop();
+    Drop(DropCause::kDelayFull, flight.port, flight.packet);
     return;
   }
   ++late_;
@@ -300,7 +306,7 @@ void Forwarder::ArriveLater(const Flight& flight, const NodePort& out,
     --forwarder.late_;
     // Cut meanwhile: what was in the cable is lost.
     if (forwarder.subnet_.port(late.port).link_epoch != epoch) {
-      forwarder.Drop();
+      forwarder.Drop(DropCause::kCut, late.port, late.packet);
       return;
     }
     ++forwarder.totals_.hops;
@@ -315,7 +321,9 @@ PortId Forwarder::Enter(Flight& flight) {
   const Packet& packet = flight.packet;
   CountRcv(port, packet, flight.vl);
   if (!packet.vl15 && !port.IsActive()) {
-    if (port.info.port_state != PortState::kArmed) return NoWay();
+    if (port.info.port_state != PortState::kArmed) {
+      return NoWay(DropCause::kPortInactive, id, packet);
+    }
     links_.OnDataWhileArmed(id);
   }
   const Node& node = subnet_.node(port.node);
@@ -331,13 +339,15 @@ PortId Forwarder::TakeAtEnd(PortId id, const Node& node, Packet& packet) {
           : mad::IsMulticast(packet.dlid) || port.Owns(packet.dlid);
   if (!ours) {
     port.Events().rcv_malformed += packet.Count();
-    return NoWay();
+    return NoWay(DropCause::kNotOurs, id, packet);
   }
   if (IsDirectedRoute(packet)) {
     const mad::SmiVerdict verdict = mad::SmiReceive(
         packet.mad, {.is_switch = false, .port_count = node.port_count},
         port.number);
-    if (verdict.step != SmiStep::kDeliver) return NoWay();
+    if (verdict.step != SmiStep::kDeliver) {
+      return NoWay(DropCause::kDirectedRoute, id, packet);
+    }
   }
   return Deliver(id, packet);
 }
@@ -349,13 +359,13 @@ PortId Forwarder::EnterSwitch(PortId id, const Node& node, Flight& flight) {
     if (IsDirectedRoute(packet)) return TakeDirected(id, node, flight);
     if (packet.vl15) return Deliver(id, packet);
     port.Events().rcv_malformed += packet.Count();
-    return NoWay();
+    return NoWay(DropCause::kNotOurs, id, packet);
   }
   if (!packet.vl15 && port.info.partition_enforcement_inbound &&
       port.FindPKey(packet.p_key) < 0) {
     port.Events().rcv_constraint_errors += packet.Count();
     sink_.OnEnforcedPKey(id, packet);
-    return NoWay();
+    return NoWay(DropCause::kPKey, id, packet);
   }
   return RouteByLid(id, node, flight);
 }
@@ -380,7 +390,7 @@ PortId Forwarder::TakeDirected(PortId ingress, const Node& node,
       return RouteByLid(node.first_port, node, flight);
     }
     default:
-      return NoWay();
+      return NoWay(DropCause::kDirectedRoute, ingress, packet);
   }
 }
 
@@ -403,11 +413,11 @@ PortId Forwarder::RouteByLid(PortId ingress, const Node& node, Flight& flight) {
   }
   if (egress == 0 || egress > node.port_count) {
     in.Events().relay_dlid_mapping += packet.Count();
-    return NoWay();
+    return NoWay(DropCause::kNoRoute, ingress, packet);
   }
   if (egress == in.number) {
     in.Events().relay_looping += packet.Count();
-    return NoWay();
+    return NoWay(DropCause::kLooping, ingress, packet);
   }
   return subnet_.port_id(node, egress);
 }
@@ -422,7 +432,8 @@ void Forwarder::Replicate(PortId ingress, const Node& node,
                          static_cast<uint16_t>(lid) <= info.multicast_fdb_top);
   if (!in_range || flight.hops > kMaxMulticastHops) {
     ++in.Events().relay_dlid_mapping;
-    Drop();
+    Drop(in_range ? DropCause::kHopLimit : DropCause::kNoRoute, ingress,
+         flight.packet);
     return;
   }
   bool member = false, copied = false;
@@ -438,7 +449,7 @@ void Forwarder::Replicate(PortId ingress, const Node& node,
     const PortId egress = subnet_.port_id(node, number);
     if (++copies_ > 2 * subnet_.ports().size()) {
       ++subnet_.port(egress).Events().xmit_hoq_lifetime;
-      Drop();
+      Drop(DropCause::kCopyLimit, egress, flight.packet);
       continue;
     }
     // Depth first: no copy waits for another, so a burst takes no memory.
@@ -446,7 +457,7 @@ void Forwarder::Replicate(PortId ingress, const Node& node,
     Carry(copy, ingress, egress);
   }
   if (!member) ++in.Events().relay_dlid_mapping;
-  if (!copied) Drop();
+  if (!copied) Drop(DropCause::kNoRoute, ingress, flight.packet);
 }
 
 PortId Forwarder::Deliver(PortId ingress, const Packet& packet) {
@@ -455,13 +466,16 @@ PortId Forwarder::Deliver(PortId ingress, const Packet& packet) {
   return kNoPort;
 }
 
-bool Forwarder::Drop() {
+bool Forwarder::Drop(DropCause cause, PortId port, const Packet& packet,
+                     uint32_t fault) {
   ++totals_.dropped;
+  events_.OnDrop(
+      {.packet = packet, .port = port, .cause = cause, .fault = fault});
   return false;
 }
 
-PortId Forwarder::NoWay() {
-  Drop();
+PortId Forwarder::NoWay(DropCause cause, PortId port, const Packet& packet) {
+  Drop(cause, port, packet);
   return kNoPort;
 }
 

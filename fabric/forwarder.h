@@ -9,6 +9,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/observer_list.h"
 #include "base/timers.h"
+#include "fabric/events.h"
+#include "fabric/fabric_watcher.h"
 #include "fabric/fault_lane.h"
 #include "fabric/flight_queue.h"
 #include "fabric/links.h"
@@ -36,8 +38,8 @@ class PacketSink {
 // sent; when there are many, other tasks and timers have their turn in between.
 class Forwarder {
  public:
-  Forwarder(Subnet& subnet, Links& links, Timers& timers, PacketSink& sink,
-            uint64_t seed);
+  Forwarder(Subnet& subnet, Links& links, FabricEvents& events, Timers& timers,
+            PacketSink& sink, uint64_t seed);
   Forwarder(const Forwarder&) = delete;
   Forwarder& operator=(const Forwarder&) = delete;
   ~Forwarder();
@@ -93,12 +95,14 @@ class Forwarder {
   void Replicate(PortId ingress, const Node& node, const Flight& flight);
   PortId Deliver(PortId ingress, const Packet& packet);
 
-  // The end of a packet whose cause has been counted.
-  bool Drop();     // false
-  PortId NoWay();  // kNoPort
+  // The end of a packet; the port has counted it, where ports do.
+  bool Drop(DropCause cause, PortId port, const Packet& packet,
+            uint32_t fault = 0);                                     // false
+  PortId NoWay(DropCause cause, PortId port, const Packet& packet);  // kNoPort
 
   Subnet& subnet_;
   Links& links_;
+  FabricEvents& events_;
   Timers& timers_;
   PacketSink& sink_;
   const uint64_t seed_;

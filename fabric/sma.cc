@@ -74,7 +74,7 @@ Sma::Sma(Subnet& subnet, Links& links, FabricEvents& events, MadSender& sender,
       links_(links),
       events_(events),
       timers_(timers),
-      traps_(subnet, sender, timers) {}
+      traps_(subnet, events, sender, timers) {}
 
 LocalVerdict Sma::Handle(PortId ingress, const mad::Arrival& arrival,
                          mad::MadBytes& reply) {

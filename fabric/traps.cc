@@ -18,8 +18,9 @@ absl::Duration Interval(const NodePort& port) {
 
 }  // namespace
 
-Traps::Traps(Subnet& subnet, MadSender& sender, Timers& timers)
-    : subnet_(subnet), sender_(sender), timers_(timers) {}
+Traps::Traps(Subnet& subnet, FabricEvents& events, MadSender& sender,
+             Timers& timers)
+    : subnet_(subnet), events_(events), sender_(sender), timers_(timers) {}
 
 Traps::~Traps() {
   for (const auto& [port, queue] : queues_) timers_.Cancel(queue.timer);
@@ -41,7 +42,7 @@ void Traps::RaiseNotice(PortId id, mad::Notice notice) {
   }
   if (queue.notices.size() == kMaxWaiting) return;
   queue.notices.push_back({.notice = notice, .tid = next_tid_++});
-  Send(id, queue.notices.back());
+  Send(id, queue.notices.back(), false);
   if (queue.timer == TimerId::kNone) StartTimer(id, queue);
 }
 
@@ -77,7 +78,8 @@ bool Traps::MaySend(PortId id) const {
          mad::IsUnicast(port.info.master_sm_lid);
 }
 
-void Traps::Send(PortId id, const Waiting& waiting) {
+void Traps::Send(PortId id, const Waiting& waiting, bool repeated) {
+  events_.OnTrap(id, waiting.notice, repeated);
   mad::Smp smp;
   smp.method = mad::Method::kTrap;
   smp.attr_id = mad::AttributeId::kNotice;
@@ -99,7 +101,9 @@ void Traps::Repeat(PortId id) {
     queues_.erase(found);
     return;
   }
-  for (const Waiting& waiting : found->second.notices) Send(id, waiting);
+  for (const Waiting& waiting : found->second.notices) {
+    Send(id, waiting, true);
+  }
   StartTimer(id, found->second);
 }
 

@@ -20,7 +20,8 @@ namespace ibemu::fabric {
 // subnet manager, or is not ACTIVE, sends nothing and forgets what waits.
 class Traps {
  public:
-  Traps(Subnet& subnet, MadSender& sender, Timers& timers);
+  Traps(Subnet& subnet, FabricEvents& events, MadSender& sender,
+        Timers& timers);
   Traps(const Traps&) = delete;
   Traps& operator=(const Traps&) = delete;
   ~Traps();
@@ -56,12 +57,13 @@ class Traps {
 
   void RaiseNotice(PortId port, mad::Notice notice);
   bool MaySend(PortId port) const;
-  void Send(PortId port, const Waiting& waiting);
+  void Send(PortId port, const Waiting& waiting, bool repeated);
   // Sends all that wait, at once and then in each interval.
   void Repeat(PortId port);
   void StartTimer(PortId port, Queue& queue);
 
   Subnet& subnet_;
+  FabricEvents& events_;
   MadSender& sender_;
   Timers& timers_;
   uint64_t next_tid_ = 1;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
+#include "fabric/transport.h"
 #include "tests/fabric/small_fabric.h"
 
 namespace ibemu::fabric {
@@ -25,7 +28,7 @@ TEST(FaultLaneTest, KeepsTheOrderInSpiteOfJitter) {
   absl::Time last = kNow;
   for (int i = 0; i < 1000; ++i) {
     const absl::Time now = kNow + i * absl::Microseconds(1);
-    const absl::Time arrival = lane.Decide(now).arrival;
+    const absl::Time arrival = lane.Decide(Packet(), now).arrival;
     EXPECT_GE(arrival, last);
     EXPECT_GE(arrival, now + absl::Microseconds(10));
     last = arrival;
@@ -37,7 +40,7 @@ TEST(FaultLaneTest, LetsOthersOvertakeAReorderedPacket) {
   int overtaken = 0;
   absl::Time last = kNow;
   for (int i = 0; i < 100; ++i) {
-    const absl::Time arrival = lane.Decide(kNow).arrival;
+    const absl::Time arrival = lane.Decide(Packet(), kNow).arrival;
     if (arrival < last) ++overtaken;
     last = arrival;
   }
@@ -48,7 +51,7 @@ TEST(FaultLaneTest, AddsUpTheDelaysAndDuplicatesOfItsFaults) {
   FaultLane lane = LaneOf({.duplicate = 1, .delay = absl::Microseconds(3)});
   lane.Add(2, FaultStage({.duplicate = 1, .delay = absl::Microseconds(4)},
                          Random(8)));
-  const FaultLane::Fate fate = lane.Decide(kNow);
+  const FaultLane::Fate fate = lane.Decide(Packet(), kNow);
   EXPECT_EQ(fate.arrival, kNow + absl::Microseconds(7));
   EXPECT_EQ(fate.copies, 3);
 }
@@ -61,8 +64,8 @@ TEST(FaultLaneTest, OneFaultDoesTheSameWithAndWithoutAnother) {
   int more = 0;
   for (int i = 0; i < 1000; ++i) {
     if (i == 500) both.Remove(2);
-    const bool lost = alone.Decide(kNow).lost;
-    const bool lost_too = both.Decide(kNow).lost;
+    const bool lost = alone.Decide(Packet(), kNow).lost;
+    const bool lost_too = both.Decide(Packet(), kNow).lost;
     EXPECT_TRUE(lost_too || !lost);
     if (lost_too && !lost) ++more;
     if (i >= 500) {
@@ -80,7 +83,7 @@ TEST(FaultLaneTest, CountsWhatEachFaultDid) {
       FaultStage({.duplicate = 1, .reorder = 1, .delay = absl::Microseconds(1)},
                  Random(9)));
   constexpr uint64_t kPackets = 1000;
-  for (uint64_t i = 0; i < kPackets; ++i) lane.Decide(kNow);
+  for (uint64_t i = 0; i < kPackets; ++i) lane.Decide(Packet(), kNow);
 
   const FaultCounts& first = lane.CountsOf(1);
   EXPECT_NEAR(first.lost, 250, 50);
@@ -95,6 +98,42 @@ TEST(FaultLaneTest, CountsWhatEachFaultDid) {
                                            .duplicated = rest,
                                            .reordered = rest,
                                            .delayed = rest}));
+}
+
+TEST(FaultLaneTest, WhatAFaultDoesNotConcernTakesNothingOfItsLuck) {
+  const PacketFilter mads{.kind = PacketFilter::Kind::kMads};
+  Packet verbs;
+  verbs.transport = std::make_shared<Transport>();
+  FaultLane alone = LaneOf({.loss = 0.5, .concerns = mads});
+  FaultLane mixed = LaneOf({.loss = 0.5, .concerns = mads});
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(mixed.Decide(verbs, kNow).lost);
+    EXPECT_EQ(alone.Decide(Packet(), kNow).lost,
+              mixed.Decide(Packet(), kNow).lost);
+  }
+  EXPECT_EQ(alone.CountsOf(1), mixed.CountsOf(1));
+}
+
+TEST(FaultLaneTest, TellsWhichFaultItWas) {
+  FaultLane lane = LaneOf({.loss = 0});
+  lane.Add(2, FaultStage({.corrupt = 1}, Random(8)));
+  lane.Add(3, FaultStage({.loss = 1}, Random(9)));
+  EXPECT_EQ(lane.Decide(Packet(), kNow).culprit, 2u);
+}
+
+TEST(FaultLaneTest, LongPacketsMeetMoreBitErrorsThanShortOnes) {
+  const auto corrupted = [](const Packet& packet) {
+    FaultLane lane = LaneOf({.ber = 1e-5});
+    for (int i = 0; i < 10'000; ++i) lane.Decide(packet, kNow);
+    return lane.CountsOf(1).corrupted;
+  };
+  Packet mad;  // 2336 bits
+  Packet large;
+  Transport transport;
+  transport.size = 4096;
+  large.transport = std::make_shared<Transport>(transport);  // 33,000
+  EXPECT_NEAR(corrupted(mad), 231, 60);  // 1 - (1 - 1e-5)^2336
+  EXPECT_NEAR(corrupted(large), 2810, 200);
 }
 
 // The faults of the link between the two switches, as host 1 feels them.
@@ -143,6 +182,25 @@ TEST_F(LinkFaultsTest, CountsCorruptedPacketsWhereTheyArrive) {
   const EventCounters& events = row.PortOf(RowFabric::Switch(2), 1).Events();
   EXPECT_EQ(events.symbol_errors, 1u);
   EXPECT_EQ(events.rcv_errors(), 1u);
+}
+
+TEST_F(LinkFaultsTest, CountsEachWrongBitAsASymbolError) {
+  Add({.ber = 0.01});
+  for (int i = 0; i < 10; ++i) EXPECT_THAT(Ask(), IsEmpty());
+  const EventCounters& events = row.PortOf(RowFabric::Switch(2), 1).Events();
+  EXPECT_EQ(events.rcv_errors(), 10u);
+  EXPECT_NEAR(static_cast<double>(events.symbol_errors), 234, 60);
+}
+
+TEST_F(LinkFaultsTest, MayConcernOneAttributeAlone) {
+  Add({.loss = 1,
+       .concerns = {.kind = PacketFilter::Kind::kMads,
+                    .mgmt_class = MgmtClass::kSubnetLidRouted,
+                    .attribute = AttributeId::kPortInfo}});
+  EXPECT_THAT(Ask(), SizeIs(1));
+  EXPECT_THAT(row.Send(LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2},
+                              AttributeId::kPortInfo)),
+              IsEmpty());
 }
 
 TEST_F(LinkFaultsTest, DelaysByTimeAlone) {

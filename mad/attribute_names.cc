@@ -1,0 +1,133 @@
+#include "mad/attribute_names.h"
+
+#include <algorithm>
+
+namespace ibemu::mad {
+namespace {
+
+using enum AttributeId;
+
+constexpr std::nullopt_t kAny = std::nullopt;
+constexpr MgmtClass kSm = MgmtClass::kSubnetLidRouted;
+constexpr MgmtClass kPm = MgmtClass::kPerformance;
+constexpr MgmtClass kSa = MgmtClass::kSubnetAdministration;
+constexpr MgmtClass kVendor = MgmtClass::kMellanox;
+constexpr MgmtClass kCc = MgmtClass::kCongestionControl;
+
+constexpr AttributeName kAttributes[] = {
+    {"ClassPortInfo", kClassPortInfo, kAny},
+    {"Notice", kNotice, kAny},
+    {"InformInfo", kInformInfo, kAny},
+    {"NodeDescription", kNodeDescription, kSm},
+    {"NodeInfo", kNodeInfo, kSm},
+    {"SwitchInfo", kSwitchInfo, kSm},
+    {"GUIDInfo", kGuidInfo, kSm},
+    {"PortInfo", kPortInfo, kSm},
+    {"P_KeyTable", kPKeyTable, kSm},
+    {"SLtoVLMappingTable", kSlToVlMappingTable, kSm},
+    {"VLArbitrationTable", kVlArbitrationTable, kSm},
+    {"LinearForwardingTable", kLinearForwardingTable, kSm},
+    {"RandomForwardingTable", kRandomForwardingTable, kSm},
+    {"MulticastForwardingTable", kMulticastForwardingTable, kSm},
+    {"LinkSpeedWidthPairsTable", kLinkSpeedWidthPairsTable, kSm},
+    {"VendorSpecificMadsTable", kVendorSpecificMadsTable, kSm},
+    {"HierarchyInfo", kHierarchyInfo, kSm},
+    {"SMInfo", kSmInfo, kSm},
+    {"VendorDiag", kVendorDiag, kSm},
+    {"LedInfo", kLedInfo, kSm},
+    {"CableInfo", kCableInfo, kSm},
+    {"PortInfoExtended", kPortInfoExtended, kSm},
+    {"GeneralInfo", kMellanoxGeneralInfo, kSm},
+    {"ExtendedPortInfo", kMellanoxExtendedPortInfo, kSm},
+    {"PortSamplesControl", kPortSamplesControl, kPm},
+    {"PortSamplesResult", kPortSamplesResult, kPm},
+    {"PortCounters", kPortCounters, kPm},
+    {"PortRcvErrorDetails", kPortRcvErrorDetails, kPm},
+    {"PortXmitDiscardDetails", kPortXmitDiscardDetails, kPm},
+    {"PortOpRcvCounters", kPortOpRcvCounters, kPm},
+    {"PortFlowCtlCounters", kPortFlowCtlCounters, kPm},
+    {"PortVLOpPackets", kPortVlOpPackets, kPm},
+    {"PortVLOpData", kPortVlOpData, kPm},
+    {"PortVLXmitFlowCtlUpdateErrors", kPortVlXmitFlowCtlUpdateErrors, kPm},
+    {"PortVLXmitWaitCounters", kPortVlXmitWaitCounters, kPm},
+    {"PortCountersExtended", kPortCountersExtended, kPm},
+    {"PortSamplesResultExtended", kPortSamplesResultExtended, kPm},
+    {"PortExtendedSpeedsCounters", kPortExtendedSpeedsCounters, kPm},
+    {"SwPortVLCongestion", kSwPortVlCongestion, kPm},
+    {"PortRcvConCtrl", kPortRcvConCtrl, kPm},
+    {"PortSLRcvFECN", kPortSlRcvFecn, kPm},
+    {"PortSLRcvBECN", kPortSlRcvBecn, kPm},
+    {"PortXmitConCtrl", kPortXmitConCtrl, kPm},
+    {"PortVLXmitTimeCong", kPortVlXmitTimeCong, kPm},
+    {"PortXmitDataSL", kPortXmitDataSl, kPm},
+    {"PortRcvDataSL", kPortRcvDataSl, kPm},
+    {"NodeRecord", kNodeRecord, kSa},
+    {"PortInfoRecord", kPortInfoRecord, kSa},
+    {"SLtoVLMappingTableRecord", kSlToVlMappingTableRecord, kSa},
+    {"SwitchInfoRecord", kSwitchInfoRecord, kSa},
+    {"LinearForwardingTableRecord", kLinearForwardingTableRecord, kSa},
+    {"RandomForwardingTableRecord", kRandomForwardingTableRecord, kSa},
+    {"MulticastForwardingTableRecord", kMulticastForwardingTableRecord, kSa},
+    {"SMInfoRecord", kSmInfoRecord, kSa},
+    {"LinkSpeedWidthPairsTableRecord", kLinkSpeedWidthPairsTableRecord, kSa},
+    {"LinkRecord", kLinkRecord, kSa},
+    {"GUIDInfoRecord", kGuidInfoRecord, kSa},
+    {"ServiceRecord", kServiceRecord, kSa},
+    {"P_KeyTableRecord", kPKeyTableRecord, kSa},
+    {"PathRecord", kPathRecord, kSa},
+    {"VLArbitrationTableRecord", kVlArbitrationTableRecord, kSa},
+    {"MCMemberRecord", kMcMemberRecord, kSa},
+    {"TraceRecord", kTraceRecord, kSa},
+    {"MultiPathRecord", kMultiPathRecord, kSa},
+    {"ServiceAssociationRecord", kServiceAssociationRecord, kSa},
+    {"InformInfoRecord", kInformInfoRecord, kSa},
+    {"MellanoxVendorInfo", kMellanoxVendorInfo, kVendor},
+    {"MellanoxConfigSpace", kMellanoxConfigSpace, kVendor},
+    {"MellanoxCounterGroupInfo", kMellanoxCounterGroupInfo, kVendor},
+    {"MellanoxCounterGroups", kMellanoxCounterGroups, kVendor},
+    {"CongestionInfo", kCongestionInfo, kCc},
+    {"CongestionKeyInfo", kCongestionKeyInfo, kCc},
+    {"CongestionLog", kCongestionLog, kCc},
+    {"SwitchCongestionSetting", kSwitchCongestionSetting, kCc},
+    {"SwitchPortCongestionSetting", kSwitchPortCongestionSetting, kCc},
+    {"CACongestionSetting", kCaCongestionSetting, kCc},
+    {"CongestionControlTable", kCongestionControlTable, kCc},
+    {"Timestamp", kTimestamp, kCc},
+};
+
+constexpr ClassName kClasses[] = {
+    {"SM", MgmtClass::kSubnetLidRouted},
+    {"SA", MgmtClass::kSubnetAdministration},
+    {"PM", MgmtClass::kPerformance},
+    {"BM", MgmtClass::kBaseboard},
+    {"DM", MgmtClass::kDevice},
+    {"CM", MgmtClass::kCommunication},
+    {"SNMP", MgmtClass::kSnmp},
+    {"CC", MgmtClass::kCongestionControl},
+    {"ping", MgmtClass::kOpenIbPing},
+    {"sysstat", MgmtClass::kOpenIbSysstat},
+};
+
+}  // namespace
+
+std::span<const AttributeName> AttributeNames() { return kAttributes; }
+
+std::span<const ClassName> ClassNames() { return kClasses; }
+
+std::string_view NameOf(MgmtClass mgmt_class, AttributeId id) {
+  const MgmtClass named = NamedClass(mgmt_class);
+  const auto found =
+      std::ranges::find_if(kAttributes, [&](const AttributeName& attribute) {
+        return attribute.id == id &&
+               attribute.mgmt_class.value_or(named) == named;
+      });
+  return found == std::end(kAttributes) ? std::string_view() : found->name;
+}
+
+std::string_view NameOf(MgmtClass mgmt_class) {
+  const auto found = std::ranges::find(kClasses, NamedClass(mgmt_class),
+                                       &ClassName::mgmt_class);
+  return found == std::end(kClasses) ? std::string_view() : found->name;
+}
+
+}  // namespace ibemu::mad
