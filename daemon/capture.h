@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
+#include "daemon/bounded_stream.h"
 #include "daemon/loop.h"
 #include "fabric/fabric.h"
 #include "fabric/packet_tap.h"
@@ -20,14 +21,10 @@ namespace ibemu::daemon {
 // does not fit into the buffer is lost, and the next record says how many were.
 // When the reader shuts down its sending side, it gets what is in the buffer, a
 // record of type kPad, and the end of the stream.
-class Capture : public fabric::PacketTap,
-                public std::enable_shared_from_this<Capture> {
+class Capture : public fabric::PacketTap {
  public:
-  static constexpr size_t kMostBuffered = size_t{8} << 20;
-
   // `ports`: their links; all links when it is empty.  `wall_clock`: what makes
-  // the loop's time the time of day.  Loop and fabric must outlive this, which
-  // must be held by a shared_ptr.
+  // the loop's time the time of day.  Loop and fabric must outlive this.
   Capture(Loop& loop, fabric::Fabric& fabric, UniqueFd socket,
           absl::flat_hash_set<fabric::PortId> ports, absl::Duration wall_clock);
   Capture(const Capture&) = delete;
@@ -40,29 +37,18 @@ class Capture : public fabric::PacketTap,
                   const fabric::Packet& packet) override;
 
  private:
-  void OnReadable();
   void Finish();
-  void End();
   void StopListening();
   // Takes `lost_` along, as far as it fits.
   void AddHeader(uint8_t type, size_t packet_length);
-  void FlushSoon();
-  void Flush();
-  absl::Status Wait();
-  absl::Status WaitForRoom();
 
   Loop& loop_;
   fabric::Fabric& fabric_;
-  UniqueFd socket_;
+  BoundedStream stream_;
   const absl::flat_hash_set<fabric::PortId> ports_;
   const absl::Duration wall_clock_;
   bool listening_ = false;
-  bool finishing_ = false;
-  bool waits_for_room_ = false;
-  bool scheduled_ = false;
   uint64_t lost_ = 0;  // since the last record
-  std::vector<std::byte> buffer_;
-  size_t sent_ = 0;  // of the buffer
 };
 
 }  // namespace ibemu::daemon

@@ -1,7 +1,5 @@
 #include "daemon/capture_methods.h"
 
-#include <sys/socket.h>
-
 #include <string>
 #include <utility>
 
@@ -15,17 +13,6 @@ namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
-
-// Only a socket can be written to without ever waiting, whoever has its other
-// end.
-bool IsStreamSocket(int fd) {
-  const auto option = [fd](int name) {
-    int value = -1;
-    socklen_t size = sizeof value;
-    return getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
-  };
-  return option(SO_DOMAIN) == AF_UNIX && option(SO_TYPE) == SOCK_STREAM;
-}
 
 }  // namespace
 
@@ -52,10 +39,7 @@ absl::StatusOr<json> CaptureMethods::Start(Parameters& parameters,
                            fabric_.FindPort(node, port.port));
     ports.insert(id);
   }
-  if (!IsStreamSocket(socket.get())) {
-    return absl::InvalidArgumentError(
-        "capture.start needs a unix stream socket with the request");
-  }
+  IBEMU_RETURN_IF_ERROR(CheckStreamSocket(socket.get(), "capture.start"));
   std::erase_if(captures_,
                 [](const auto& capture) { return capture.expired(); });
   if (captures_.size() == kMostCaptures) {

@@ -23,6 +23,7 @@
 #include "daemon/capture_file.h"
 #include "daemon/cli.h"
 #include "daemon/client.h"
+#include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
 namespace {
@@ -183,7 +184,9 @@ absl::Status Run(const Flags& flags) {
   // A mistake so far leaves the file as it was; and with its header written,
   // packets are captured.
   const Interruptions interruptions;
-  IBEMU_ASSIGN_OR_RETURN(const UniqueFd stream, client.Capture(flags.ports));
+  IBEMU_ASSIGN_OR_RETURN(
+      const UniqueFd stream,
+      client.OpenStream("capture.start", {{"ports", flags.ports}}));
   IBEMU_ASSIGN_OR_RETURN(Output output, Output::Open(flags.file));
   IBEMU_RETURN_IF_ERROR(output.Write(CaptureFile::Header()));
 

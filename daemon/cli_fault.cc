@@ -20,28 +20,39 @@ using nlohmann::json;
 
 constexpr char kHelp[] =
     R"(Usage: ibemu fault add [--name=NAME] link NODE/PORT WHAT...
+  or:  ibemu fault add [--name=NAME] node NODE WHAT...
   or:  ibemu fault ls [--json]
   or:  ibemu fault rm NAME
   or:  ibemu fault reset
-Let something go wrong with the packets of a link; list what does, with counts;
-remove one fault, or all.
+Let something go wrong with a link and its packets, or with what a node's
+management agents answer; list what does, with counts; remove one fault, or all.
 
   --name=NAME     without: fault-1, fault-2 ...; add prints it
   --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
                   "default")
 
-WHAT is one or more of
+WHAT of a link is one or more of
   loss P%              vanishes
   corrupt P%           arrives with a bad CRC, is counted there and dropped
+  ber RATE             each bit, as in 1e-12; a wrong one is a symbol error and
+                       corrupts its packet
   duplicate P%         arrives twice
   reorder P%           arrives 1 ms later; others overtake it
   delay TIME [JITTER]  all of them, by TIME plus or minus JITTER, in order
+  flap PERIOD DOWN [JITTER]
+                       each PERIOD the link is down for DOWN
+of a node
+  slow TIME [JITTER]   its agents answer later by TIME plus or minus JITTER
+  loss P%              they don't answer
 and, if wanted,
+  attr NAME            only MADs of this attribute (NodeInfo, Notice ...) or this
+                       class (SM, SA, PM, CM ...), only MAD, only verbs
   dir tx|rx            only what leaves through the port, only what enters
   seed N               of its luck; without, the daemon's
 
 Example:
   ibemu fault add link node-1/1 loss 5% delay 10us 2us
+  ibemu fault add node switch-1 slow 50ms attr PortInfo
 )";
 
 struct Flags {
@@ -76,6 +87,14 @@ std::string Sum(const json& fault, const char* count) {
   return absl::StrCat(sum);
 }
 
+// A node's has no port.
+std::string Place(const json& fault) {
+  const auto node = fault["node"].get<std::string>();
+  return fault["port"].is_null()
+             ? node
+             : absl::StrCat(node, "/", fault["port"].get<int>());
+}
+
 absl::Status List(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const json result,
                          Call(flags, "fault.list", json::object()));
@@ -84,16 +103,14 @@ absl::Status List(const Flags& flags) {
     std::fputs(DumpForPeople(faults).c_str(), stdout);
     return absl::OkStatus();
   }
-  Table table({"FAULT", "LINK", "DIR", "WHAT", "PACKETS", "LOST", "CORRUPTED",
+  Table table({"FAULT", "PLACE", "DIR", "WHAT", "PACKETS", "LOST", "CORRUPTED",
                "DUPLICATED", "REORDERED", "DELAYED"});
   for (const json& fault : faults) {
-    table.Add({fault["name"],
-               absl::StrCat(fault["node"].get<std::string>(), "/",
-                            fault["port"].get<int>()),
-               fault["dir"], fault["what"], Sum(fault, "packets"),
-               Sum(fault, "lost"), Sum(fault, "corrupted"),
-               Sum(fault, "duplicated"), Sum(fault, "reordered"),
-               Sum(fault, "delayed")});
+    table.Add({fault["name"], Place(fault),
+               fault["dir"].is_null() ? "-" : fault["dir"].get<std::string>(),
+               fault["what"], Sum(fault, "packets"), Sum(fault, "lost"),
+               Sum(fault, "corrupted"), Sum(fault, "duplicated"),
+               Sum(fault, "reordered"), Sum(fault, "delayed")});
   }
   std::fputs(table.Text().c_str(), stdout);
   return absl::OkStatus();

@@ -213,16 +213,15 @@ absl::StatusOr<std::vector<AttachedDevice>> Client::Attach(
   return devices;
 }
 
-absl::StatusOr<UniqueFd> Client::Capture(
-    const std::vector<std::string>& ports) {
+absl::StatusOr<UniqueFd> Client::OpenStream(std::string_view method,
+                                            const json& parameters) {
   std::array<int, 2> ends;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return absl::ErrnoToStatus(errno, "socketpair");
   }
   UniqueFd ours(ends[0]);
   const UniqueFd theirs(ends[1]);
-  IBEMU_RETURN_IF_ERROR(
-      impl_->Call("capture.start", {{"ports", ports}}, theirs.get()).status());
+  IBEMU_RETURN_IF_ERROR(impl_->Call(method, parameters, theirs.get()).status());
   return ours;
 }
 

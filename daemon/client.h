@@ -77,9 +77,10 @@ class Client {
   absl::StatusOr<std::vector<AttachedDevice>> Attach(
       int fuse_fd, const AttachRequest& request);
 
-  // Captures what crosses the links of these ports ("sw1/3"), or all: gives the
-  // stream of daemon/capture.h, as long as this connection is open.
-  absl::StatusOr<UniqueFd> Capture(const std::vector<std::string>& ports);
+  // The same with one end of a socket pair, for a method that sends a stream
+  // as long as this connection is open: gives the other end.
+  absl::StatusOr<UniqueFd> OpenStream(std::string_view method,
+                                      const nlohmann::json& parameters);
 
  private:
   struct Impl;

@@ -1,11 +1,13 @@
 #include "daemon/fault_methods.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/absl_text.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "fabric/subnet.h"
@@ -17,6 +19,7 @@ namespace {
 using fabric::Fabric;
 using fabric::FaultCounts;
 using fabric::FaultId;
+using fabric::NodeId;
 using nlohmann::json;
 
 constexpr size_t kLongestName = 64;
@@ -41,7 +44,24 @@ json DescribeCounts(const FaultCounts& counts) {
           {"reordered", counts.reordered}, {"delayed", counts.delayed}};
 }
 
+// "link node-1/1", "node node-1"
+std::string PlaceText(const FaultRequest& request) {
+  if (request.place == FaultRequest::Place::kNode) {
+    return absl::StrCat("node ", request.port.node);
+  }
+  return absl::StrCat("link ", request.port.node, "/", request.port.port);
+}
+
 }  // namespace
+
+FaultMethods::FaultMethods(Timers& timers, Fabric& fabric, EventLog& events)
+    : timers_(timers), fabric_(fabric), events_(events) {
+  events_.NameFaultsBy([this](fabric::PortId port, uint32_t number) {
+    return NameOf(port, number);
+  });
+}
+
+FaultMethods::~FaultMethods() { events_.NameFaultsBy(nullptr); }
 
 void FaultMethods::AddTo(Dispatcher& dispatcher) {
   dispatcher.Add("fault.add", [this](Parameters& parameters, Caller&) {
@@ -61,8 +81,12 @@ void FaultMethods::AddTo(Dispatcher& dispatcher) {
 absl::StatusOr<json> FaultMethods::Add(Parameters& parameters) {
   std::string name = parameters.Text("name", FreeName());
   const std::vector<std::string> words = parameters.Texts("words");
+  const int64_t seed =
+      parameters.Number("seed", -1, -1, std::numeric_limits<int64_t>::max());
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   IBEMU_RETURN_IF_ERROR(CheckName(name));
+  const std::optional<uint64_t> common =
+      seed < 0 ? std::nullopt : std::optional(static_cast<uint64_t>(seed));
   if (faults_.contains(name)) {
     return absl::AlreadyExistsError(absl::StrFormat(
         "there is a fault \"%s\" already: remove it, or take another name",
@@ -74,12 +98,33 @@ absl::StatusOr<json> FaultMethods::Add(Parameters& parameters) {
   }
   Fault fault;
   IBEMU_ASSIGN_OR_RETURN(fault.request, ParseFault(words));
-  const FaultRequest& request = fault.request;
-  IBEMU_ASSIGN_OR_RETURN(fault.node, fabric_.Find(request.port.node));
+  IBEMU_ASSIGN_OR_RETURN(fault.node, fabric_.Find(fault.request.port.node));
+  // Whoever gives a fault a seed wants the same again, whatever its name.
+  const std::optional<uint64_t> own = fault.request.seed;
+  const std::string stream = own ? "" : absl::StrCat(" ", name);
+  IBEMU_RETURN_IF_ERROR(
+      Install(fault, {.seed = own ? own : common, .stream = stream}));
+  Tell(name, fault, "added");
+  json result = {{"name", name}};
+  faults_.emplace(std::move(name), std::move(fault));
+  return result;
+}
 
-  // Whoever gives a seed wants the same again, whatever the name.
-  const std::string stream = request.seed ? "" : absl::StrCat(" ", name);
-  const fabric::FaultChance chance{.seed = request.seed, .stream = stream};
+absl::Status FaultMethods::Install(Fault& fault,
+                                   const fabric::FaultChance& chance) {
+  const FaultRequest& request = fault.request;
+  if (request.place == FaultRequest::Place::kNode) {
+    fault.answers = fabric_.AddAgentFault(fault.node, request.faults, chance);
+    return absl::OkStatus();
+  }
+  return InstallOnLink(fault, chance);
+}
+
+absl::Status FaultMethods::InstallOnLink(Fault& fault,
+                                         const fabric::FaultChance& chance) {
+  const FaultRequest& request = fault.request;
+  IBEMU_RETURN_IF_ERROR(
+      fabric_.FindCable(fault.node, request.port.port).status());
   const auto install = [&](Fabric::Direction direction,
                            std::optional<FaultId>& id) -> absl::Status {
     IBEMU_ASSIGN_OR_RETURN(
@@ -87,17 +132,37 @@ absl::StatusOr<json> FaultMethods::Add(Parameters& parameters) {
                              request.faults, chance));
     return absl::OkStatus();
   };
-  // One port has both directions or none: nothing is left half done.
-  if (request.direction != FaultDirection::kReceive) {
-    IBEMU_RETURN_IF_ERROR(
-        install(Fabric::Direction::kTransmit, fault.transmit));
+  if (HasPacketFaults(request)) {
+    // One port has both directions or none: nothing is left half done.
+    if (request.direction != FaultDirection::kReceive) {
+      IBEMU_RETURN_IF_ERROR(
+          install(Fabric::Direction::kTransmit, fault.transmit));
+    }
+    if (request.direction != FaultDirection::kTransmit) {
+      IBEMU_RETURN_IF_ERROR(
+          install(Fabric::Direction::kReceive, fault.receive));
+    }
   }
-  if (request.direction != FaultDirection::kTransmit) {
-    IBEMU_RETURN_IF_ERROR(install(Fabric::Direction::kReceive, fault.receive));
-  }
-  json result = {{"name", name}};
-  faults_.emplace(std::move(name), std::move(fault));
-  return result;
+  if (request.flap) fault.flap = Flap(fault, chance);
+  return absl::OkStatus();
+}
+
+std::unique_ptr<fabric::LinkFlap> FaultMethods::Flap(
+    const Fault& fault, const fabric::FaultChance& chance) {
+  const NodeId node = fault.node;
+  const int port = fault.request.port.port;
+  const fabric::Subnet& subnet = fabric_.subnet();
+  const Random random = Random::ForStream(
+      chance.seed.value_or(fabric_.seed()),
+      absl::StrCat("flap ", subnet.PortName(subnet.port_id(node, port)),
+                   Absl(chance.stream)));
+  const auto set = [this, node, port](bool up) {
+    const fabric::Subnet& now = fabric_.subnet();
+    const bool change = now.port(now.port_id(node, port)).cable_up != up;
+    return change && fabric_.SetLink(node, port, up).ok();
+  };
+  return std::make_unique<fabric::LinkFlap>(timers_, *fault.request.flap,
+                                            random, set);
 }
 
 absl::StatusOr<json> FaultMethods::List(Parameters& parameters) const {
@@ -120,13 +185,17 @@ absl::StatusOr<json> FaultMethods::Remove(Parameters& parameters) {
         absl::StrFormat("no fault \"%s\"%s", name, guess.Question()));
   }
   TakeOut(found->second);
+  Tell(name, found->second, "removed");
   faults_.erase(found);
   return json::object();
 }
 
 absl::StatusOr<json> FaultMethods::Reset(Parameters& parameters) {
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  for (const auto& [name, fault] : faults_) TakeOut(fault);
+  for (const auto& [name, fault] : faults_) {
+    TakeOut(fault);
+    Tell(name, fault, "removed");
+  }
   const size_t removed = faults_.size();
   faults_.clear();
   return json{{"removed", removed}};
@@ -141,26 +210,52 @@ std::string FaultMethods::FreeName() const {
   }
 }
 
+std::string FaultMethods::NameOf(fabric::PortId port, uint32_t number) const {
+  const auto is = [&](const std::optional<FaultId>& id) {
+    return id && id->port == port && id->number == number;
+  };
+  for (const auto& [name, fault] : faults_) {
+    if (is(fault.transmit) || is(fault.receive)) return name;
+  }
+  return "";
+}
+
+void FaultMethods::Tell(const std::string& name, const Fault& fault,
+                        const char* state) {
+  if (!events_.Listened()) return;
+  events_.Tell("fault", {{"name", name},
+                         {"state", state},
+                         {"place", PlaceText(fault.request)},
+                         {"what", FaultText(fault.request)}});
+}
+
 json FaultMethods::Describe(std::string_view name, const Fault& fault) const {
   const FaultRequest& request = fault.request;
-  json description = {{"name", name},
-                      {"node", fabric_.subnet().node(fault.node).description},
-                      {"port", request.port.port},
-                      {"dir", DirectionName(request.direction)},
-                      {"what", FaultText(request.faults)},
-                      {"seed", request.seed ? json(*request.seed) : json()}};
+  const bool at_link = request.place == FaultRequest::Place::kLink;
+  json description = {
+      {"name", name},
+      {"node", fabric_.subnet().node(fault.node).description},
+      {"port", at_link ? json(request.port.port) : json()},
+      {"dir", at_link ? json(DirectionName(request.direction)) : json()},
+      {"what", FaultText(request)},
+      {"seed", request.seed ? json(*request.seed) : json()}};
   if (fault.transmit) {
     description["tx"] = DescribeCounts(fabric_.CountsOf(*fault.transmit));
   }
   if (fault.receive) {
     description["rx"] = DescribeCounts(fabric_.CountsOf(*fault.receive));
   }
+  if (fault.answers) {
+    description["tx"] = DescribeCounts(fabric_.CountsOf(*fault.answers));
+  }
+  if (fault.flap) description["cuts"] = fault.flap->cuts();
   return description;
 }
 
 void FaultMethods::TakeOut(const Fault& fault) {
   if (fault.transmit) fabric_.RemoveFault(*fault.transmit);
   if (fault.receive) fabric_.RemoveFault(*fault.receive);
+  if (fault.answers) fabric_.RemoveFault(*fault.answers);
 }
 
 }  // namespace ibemu::daemon

@@ -1,15 +1,19 @@
-// The control socket's methods for faults of links.
+// The control socket's methods for faults of links and of nodes.
 #ifndef IBEMU_DAEMON_FAULT_METHODS_H_
 #define IBEMU_DAEMON_FAULT_METHODS_H_
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/timers.h"
+#include "daemon/event_log.h"
 #include "daemon/fault_words.h"
 #include "daemon/rpc.h"
 #include "fabric/fabric.h"
+#include "fabric/link_flap.h"
 
 namespace ibemu::daemon {
 
@@ -18,8 +22,11 @@ class FaultMethods {
  public:
   static constexpr size_t kMostFaults = 500;  // a list of them is one line
 
-  // `fabric` must outlive this.
-  explicit FaultMethods(fabric::Fabric& fabric) : fabric_(fabric) {}
+  // All must outlive this.
+  FaultMethods(Timers& timers, fabric::Fabric& fabric, EventLog& events);
+  FaultMethods(const FaultMethods&) = delete;
+  FaultMethods& operator=(const FaultMethods&) = delete;
+  ~FaultMethods();
 
   // Adds fault.add, fault.list, fault.remove and fault.reset.  This must
   // outlive `dispatcher`'s last call.
@@ -30,6 +37,8 @@ class FaultMethods {
     FaultRequest request;
     fabric::NodeId node{};
     std::optional<fabric::FaultId> transmit, receive;
+    std::optional<fabric::AgentFaultId> answers;
+    std::unique_ptr<fabric::LinkFlap> flap;
   };
 
   absl::StatusOr<nlohmann::json> Add(Parameters& parameters);
@@ -37,11 +46,20 @@ class FaultMethods {
   absl::StatusOr<nlohmann::json> Remove(Parameters& parameters);
   absl::StatusOr<nlohmann::json> Reset(Parameters& parameters);
 
+  absl::Status Install(Fault& fault, const fabric::FaultChance& chance);
+  absl::Status InstallOnLink(Fault& fault, const fabric::FaultChance& chance);
+  std::unique_ptr<fabric::LinkFlap> Flap(const Fault& fault,
+                                         const fabric::FaultChance& chance);
   std::string FreeName() const;
+  // Empty: it is none of ours.
+  std::string NameOf(fabric::PortId port, uint32_t number) const;
+  void Tell(const std::string& name, const Fault& fault, const char* state);
   nlohmann::json Describe(std::string_view name, const Fault& fault) const;
   void TakeOut(const Fault& fault);
 
+  Timers& timers_;
   fabric::Fabric& fabric_;
+  EventLog& events_;
   std::map<std::string, Fault, std::less<>> faults_;
 };
 

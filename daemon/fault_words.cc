@@ -7,9 +7,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "base/absl_text.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 
@@ -18,17 +20,23 @@ namespace {
 
 using fabric::LinkFaults;
 
+using Place = FaultRequest::Place;
+
 constexpr absl::Duration kLongestDelay = absl::Minutes(1);
+constexpr absl::Duration kShortestFlap = absl::Milliseconds(1);
+constexpr absl::Duration kLongestFlap = absl::Hours(24);
+constexpr double kWorstBer = 0.01;  // no packet would pass
 
 // A word and the chance that it sets.
 struct ChanceWord {
   std::string_view word;
   double LinkFaults::*chance;
+  bool of_node;  // an agent's answers may have it
 };
-constexpr ChanceWord kChances[] = {{"loss", &LinkFaults::loss},
-                                   {"corrupt", &LinkFaults::corrupt},
-                                   {"duplicate", &LinkFaults::duplicate},
-                                   {"reorder", &LinkFaults::reorder}};
+constexpr ChanceWord kChances[] = {{"loss", &LinkFaults::loss, true},
+                                   {"corrupt", &LinkFaults::corrupt, false},
+                                   {"duplicate", &LinkFaults::duplicate, false},
+                                   {"reorder", &LinkFaults::reorder, false}};
 
 absl::Status Wrong(std::string_view what) {
   return absl::InvalidArgumentError(std::string(what));
@@ -43,8 +51,14 @@ class FaultParser {
     IBEMU_RETURN_IF_ERROR(ReadPlace());
     while (!words_.empty()) IBEMU_RETURN_IF_ERROR(ReadClause(Take()));
     if (!goes_wrong_) {
+      return Wrong(AtNode() ? "nothing goes wrong: add slow or loss"
+                            : "nothing goes wrong: add loss, corrupt, ber, "
+                              "duplicate, reorder, delay or flap");
+    }
+    if (!HasPacketFaults(request_) && (Saw("dir") || Saw("attr"))) {
       return Wrong(
-          "nothing goes wrong: add loss, corrupt, duplicate, reorder or delay");
+          "a flap concerns every packet of both directions: leave out dir and "
+          "attr");
     }
     return request_;
   }
@@ -56,12 +70,27 @@ class FaultParser {
     return word;
   }
 
+  bool AtNode() const { return request_.place == Place::kNode; }
+
+  bool Saw(std::string_view word) const {
+    return std::find(seen_.begin(), seen_.end(), word) != seen_.end();
+  }
+
   absl::Status ReadPlace() {
-    if (words_.empty()) return Wrong("write where: link NODE/PORT");
+    if (words_.empty())
+      return Wrong("write where: link NODE/PORT or node NODE");
     const std::string kind = Take();
+    if (kind == "node") {
+      request_.place = Place::kNode;
+      if (words_.empty()) return Wrong("\"node\" needs one: write node NODE");
+      request_.port.node = Take();
+      return absl::OkStatus();
+    }
     if (kind != "link") {
-      return Wrong(absl::StrFormat(
-          "\"%s\" is no place of a fault: write link NODE/PORT", kind));
+      return Wrong(
+          absl::StrFormat("\"%s\" is no place of a fault: write link "
+                          "NODE/PORT or node NODE",
+                          kind));
     }
     if (words_.empty()) {
       return Wrong("\"link\" needs a port: write link NODE/PORT");
@@ -71,27 +100,44 @@ class FaultParser {
   }
 
   absl::Status ReadClause(const std::string& word) {
-    if (std::find(seen_.begin(), seen_.end(), word) != seen_.end()) {
-      return Wrong(absl::StrFormat("\"%s\" is there twice", word));
-    }
+    if (Saw(word)) return Wrong(absl::StrFormat("\"%s\" is there twice", word));
     seen_.push_back(word);
     for (const ChanceWord& chance : kChances) {
-      if (word != chance.word) continue;
+      if (word != chance.word || (AtNode() && !chance.of_node)) continue;
       goes_wrong_ = true;
       return ReadChance(word, request_.faults.*chance.chance);
     }
-    if (word == "delay") {
-      goes_wrong_ = true;
-      return ReadDelay();
-    }
-    if (word == "dir") return ReadDirection();
+    if (word == "attr") return ReadFilter();
     if (word == "seed") return ReadSeed();
-    if (word == "attr") {
-      return absl::UnimplementedError(
-          "\"attr\" is not there yet: a fault concerns every packet");
+    if (word == (AtNode() ? "slow" : "delay")) {
+      goes_wrong_ = true;
+      return ReadDelay(word);
     }
-    DidYouMean guess(word, {"delay", "dir", "seed"});
+    if (!AtNode() && word == "dir") return ReadDirection();
+    if (!AtNode() && word == "ber") {
+      goes_wrong_ = true;
+      return ReadBer();
+    }
+    if (!AtNode() && word == "flap") {
+      goes_wrong_ = true;
+      return ReadFlap();
+    }
+    return NoSuchWord(word);
+  }
+
+  absl::Status NoSuchWord(const std::string& word) const {
+    DidYouMean guess(word, {"attr", "seed"});
+    if (AtNode()) {
+      guess.Offer("slow");
+      guess.Offer("loss");
+      return Wrong(absl::StrFormat(
+          "\"%s\" is no fault of a node, which is slow or loses answers%s",
+          word, guess.Question()));
+    }
     for (const ChanceWord& chance : kChances) guess.Offer(chance.word);
+    for (const char* known : {"delay", "ber", "flap", "dir"}) {
+      guess.Offer(known);
+    }
     return Wrong(
         absl::StrFormat("\"%s\" is no fault%s", word, guess.Question()));
   }
@@ -115,36 +161,102 @@ class FaultParser {
     return absl::OkStatus();
   }
 
-  absl::Status ReadDelay() {
+  absl::Status ReadBer() {
+    const std::string text = words_.empty() ? "" : Take();
+    double& ber = request_.faults.ber;
+    if (!absl::SimpleAtod(text, &ber)) {
+      return Wrong(absl::StrFormat(
+          "ber \"%s\": write how many of the bits are wrong, as in 1e-12",
+          text));
+    }
+    if (!(ber >= 0 && ber <= kWorstBer)) {  // true for NaN
+      return Wrong(absl::StrFormat("ber %s: a bit error rate is from 0 to %g",
+                                   text, kWorstBer));
+    }
+    return absl::OkStatus();
+  }
+
+  // A word begins with a letter, a time does not.
+  bool TimeFollows() const {
+    return !words_.empty() && !words_.front().empty() &&
+           !absl::ascii_isalpha(static_cast<unsigned char>(words_.front()[0]));
+  }
+
+  absl::Status ReadDelay(const std::string& word) {
     if (words_.empty()) {
-      return Wrong("\"delay\" of how long: write a time, as in 10us or 2ms");
+      return Wrong(absl::StrFormat(
+          "\"%s\" of how long: write a time, as in 10us or 2ms", word));
     }
     LinkFaults& faults = request_.faults;
-    IBEMU_RETURN_IF_ERROR(ReadTime(faults.delay));
-    // A word begins with a letter, a time does not.
-    if (words_.empty() || words_.front().empty() ||
-        absl::ascii_isalpha(static_cast<unsigned char>(words_.front()[0]))) {
-      return absl::OkStatus();
-    }
-    IBEMU_RETURN_IF_ERROR(ReadTime(faults.jitter));
+    IBEMU_RETURN_IF_ERROR(ReadDelayTime(word, faults.delay));
+    if (!TimeFollows()) return absl::OkStatus();
+    IBEMU_RETURN_IF_ERROR(ReadDelayTime(word, faults.jitter));
     if (faults.jitter > faults.delay) {
       return Wrong(
-          absl::StrFormat("delay %s %s: the jitter is longer than the delay",
+          absl::StrFormat("%s %s %s: the jitter is longer than the delay", word,
                           absl::FormatDuration(faults.delay),
                           absl::FormatDuration(faults.jitter)));
     }
     return absl::OkStatus();
   }
 
-  absl::Status ReadTime(absl::Duration& time) {
+  absl::Status ReadDelayTime(const std::string& word, absl::Duration& time) {
     const std::string text = Take();
-    if (!absl::ParseDuration(text, &time)) {
-      return Wrong(
-          absl::StrFormat("delay %s: write a time, as in 10us or 2ms", text));
-    }
+    IBEMU_RETURN_IF_ERROR(ReadTime(word, text, time));
     if (time < absl::ZeroDuration() || time > kLongestDelay) {
-      return Wrong(absl::StrFormat("delay %s: a delay is from 0s to %s", text,
-                                   absl::FormatDuration(kLongestDelay)));
+      return Wrong(absl::StrFormat("%s %s: a delay is from 0s to %s", word,
+                                   text, absl::FormatDuration(kLongestDelay)));
+    }
+    return absl::OkStatus();
+  }
+
+  static absl::Status ReadTime(const std::string& word, const std::string& text,
+                               absl::Duration& time) {
+    if (absl::ParseDuration(text, &time)) return absl::OkStatus();
+    return Wrong(
+        absl::StrFormat("%s %s: write a time, as in 10us or 2ms", word, text));
+  }
+
+  absl::Status ReadFlap() {
+    std::vector<absl::Duration> times;
+    while (times.size() < 3 && TimeFollows()) {
+      const std::string text = Take();
+      absl::Duration time;
+      IBEMU_RETURN_IF_ERROR(ReadTime("flap", text, time));
+      const bool jitter = times.size() == 2;
+      if (time < (jitter ? absl::ZeroDuration() : kShortestFlap) ||
+          time > kLongestFlap) {
+        return Wrong(
+            absl::StrFormat("flap %s: a time is from 1ms to 24h", text));
+      }
+      times.push_back(time);
+    }
+    if (times.size() < 2) {
+      return Wrong(
+          "\"flap\" needs its period and how long the link is down, as in flap "
+          "2s 100ms");
+    }
+    const fabric::FlapPlan plan{
+        .period = times[0],
+        .down = times[1],
+        .jitter = times.size() == 3 ? times[2] : absl::ZeroDuration()};
+    if (plan.down + 2 * plan.jitter >= plan.period) {
+      return Wrong(absl::StrFormat(
+          "flap %s %s: it must be down for less than the period, less twice "
+          "the jitter",
+          absl::FormatDuration(plan.period), absl::FormatDuration(plan.down)));
+    }
+    request_.flap = plan;
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadFilter() {
+    const std::string text = words_.empty() ? "" : Take();
+    IBEMU_ASSIGN_OR_RETURN(request_.faults.concerns,
+                           fabric::ParsePacketFilter(text));
+    if (AtNode() &&
+        request_.faults.concerns.kind == fabric::PacketFilter::Kind::kVerbs) {
+      return Wrong("attr verbs: a node's agents answer MADs alone");
     }
     return absl::OkStatus();
   }
@@ -185,7 +297,14 @@ absl::StatusOr<FaultRequest> ParseFault(const std::vector<std::string>& words) {
   return FaultParser(words).Parse();
 }
 
-std::string FaultText(const LinkFaults& faults) {
+bool HasPacketFaults(const FaultRequest& request) {
+  LinkFaults none;
+  none.concerns = request.faults.concerns;
+  return !request.flap || request.faults != none;
+}
+
+std::string FaultText(const FaultRequest& request) {
+  const LinkFaults& faults = request.faults;
   std::vector<std::string> parts;
   for (const ChanceWord& chance : kChances) {
     const double value = faults.*chance.chance;
@@ -193,13 +312,28 @@ std::string FaultText(const LinkFaults& faults) {
       parts.push_back(absl::StrFormat("%s %g%%", chance.word, 100 * value));
     }
   }
+  if (faults.ber > 0) parts.push_back(absl::StrFormat("ber %g", faults.ber));
   if (faults.delay > absl::ZeroDuration()) {
-    parts.push_back("delay " + absl::FormatDuration(faults.delay));
+    parts.push_back(
+        absl::StrCat(request.place == Place::kNode ? "slow " : "delay ",
+                     absl::FormatDuration(faults.delay)));
   }
   if (faults.jitter > absl::ZeroDuration()) {
     parts.push_back(absl::FormatDuration(faults.jitter));
   }
-  return parts.empty() ? "loss 0%" : absl::StrJoin(parts, " ");
+  if (request.flap) {
+    parts.push_back(
+        absl::StrCat("flap ", absl::FormatDuration(request.flap->period), " ",
+                     absl::FormatDuration(request.flap->down)));
+    if (request.flap->jitter > absl::ZeroDuration()) {
+      parts.push_back(absl::FormatDuration(request.flap->jitter));
+    }
+  }
+  if (parts.empty()) parts.emplace_back("loss 0%");
+  const std::string_view concerned = fabric::NameOf(faults.concerns);
+  if (!concerned.empty())
+    parts.push_back(absl::StrCat("attr ", Absl(concerned)));
+  return absl::StrJoin(parts, " ");
 }
 
 std::string_view DirectionName(FaultDirection direction) {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/port_text.h"
 #include "fabric/fault_stage.h"
+#include "fabric/link_flap.h"
 
 namespace ibemu::daemon {
 
@@ -21,19 +22,28 @@ enum class FaultDirection {
 };
 
 struct FaultRequest {
-  PortText port;
+  enum class Place { kLink, kNode };
+
+  Place place = Place::kLink;
+  PortText port;  // kNode: of which it is all ports
   fabric::LinkFaults faults;
+  std::optional<fabric::FlapPlan> flap;  // of kLink
   FaultDirection direction = FaultDirection::kBoth;
   std::optional<uint64_t> seed;
 };
 
-// {"link", "node-1/1", "loss", "5%", "delay", "10us", "2us", "dir", "tx"}
+// {"link", "node-1/1", "loss", "5%", "delay", "10us", "2us", "dir", "tx"}, or
+// {"node", "node-1", "slow", "50ms"}
 //
-// Errors: InvalidArgument; Unimplemented for words that are yet to come.
+// Errors: InvalidArgument.
 absl::StatusOr<FaultRequest> ParseFault(const std::vector<std::string>& words);
 
-// "loss 5% delay 10us 2us", as ParseFault() understands it.
-std::string FaultText(const fabric::LinkFaults& faults);
+// "loss 5% delay 10us 2us attr SA": what goes wrong with which packets, as
+// ParseFault() understands it.
+std::string FaultText(const FaultRequest& request);
+
+// Whether something goes wrong with single packets: else the link only flaps.
+bool HasPacketFaults(const FaultRequest& request);
 
 // "both", "tx", "rx"
 std::string_view DirectionName(FaultDirection direction);

@@ -24,8 +24,9 @@ Simulated InfiniBand subnets for unmodified programs.
   device      pull a node's adapter out, or plug it in again
   host        show a node's devices to the whole machine, or no more
   counter     what a port has counted; make it show something else
-  fault       lose, delay, duplicate, reorder or corrupt packets of a link
+  fault       lose, delay or corrupt packets of a link, let it flap, slow a node
   capture     write down the packets that cross links, for tshark
+  events      tell what happens, as it does
   export      write a running fabric's topology
   topology    generate, check or show a topology
   doctor      what on this machine is in ibemu's way, and the cure
@@ -52,6 +53,7 @@ int main(int argc, char** argv) {
   ibemu::daemon::AddCounter(app, action);
   ibemu::daemon::AddFault(app, action);
   ibemu::daemon::AddCapture(app, action);
+  ibemu::daemon::AddEvents(app, action);
   ibemu::daemon::AddTopology(app, action);
   ibemu::daemon::AddDoctor(app, action);
   app.add_subcommand("help")->callback([&action] {

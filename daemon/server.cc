@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "daemon/progress.h"
@@ -77,12 +78,15 @@ Server::Server(const DaemonOptions& options, uint64_t seed,
       fabric_(std::move(fabric)),
       attachments_(*loop_, *fabric_),
       methods_(*loop_, *fabric_),
-      faults_(*fabric_),
+      events_(*loop_, *fabric_, absl::Now() - loop_->Now()),
+      faults_(*loop_, *fabric_, events_),
       captures_(*loop_, *fabric_),
+      event_methods_(*loop_, events_),
       counters_(*fabric_) {
   methods_.AddTo(dispatcher_);
   faults_.AddTo(dispatcher_);
   captures_.AddTo(dispatcher_);
+  event_methods_.AddTo(dispatcher_);
   counters_.AddTo(dispatcher_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",

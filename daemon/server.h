@@ -20,6 +20,8 @@
 #include "daemon/control_server.h"
 #include "daemon/control_socket.h"
 #include "daemon/counter_methods.h"
+#include "daemon/event_log.h"
+#include "daemon/event_methods.h"
 #include "daemon/fabric_methods.h"
 #include "daemon/fault_methods.h"
 #include "daemon/loop.h"
@@ -106,8 +108,10 @@ class Server {
   std::unique_ptr<fabric::Fabric> fabric_;
   Attachments attachments_;
   FabricMethods methods_;
+  EventLog events_;
   FaultMethods faults_;
   CaptureMethods captures_;
+  EventMethods event_methods_;
   CounterMethods counters_;
   Dispatcher dispatcher_;
   std::unique_ptr<ControlServer> control_;

@@ -26,6 +26,7 @@ struct Fabric::Impl : FabricEvents {
   Impl(const Topology& topology, Timers& own_timers,
        const FabricOptions& options)
       : timers(own_timers),
+        seed(options.seed),
         subnet(topology),
         links(subnet, *this),
         endpoints(subnet, links, *this, own_timers, options.seed) {}
@@ -96,6 +97,7 @@ struct Fabric::Impl : FabricEvents {
   }
 
   Timers& timers;
+  const uint64_t seed;
   ObserverList<FabricWatcher> watchers;
   Subnet subnet;
   Links links;
@@ -115,6 +117,8 @@ Fabric::Fabric(const Topology& topology, Timers& timers,
 Fabric::~Fabric() = default;
 
 size_t Fabric::node_count() const { return impl_->subnet.nodes().size(); }
+
+uint64_t Fabric::seed() const { return impl_->seed; }
 
 const Subnet& Fabric::subnet() const { return impl_->subnet; }
 
@@ -219,10 +223,10 @@ absl::Status Fabric::RemoveDevice(NodeId id) {
         "the device of \"%s\" is removed already", node.description));
   }
   impl_->RemoveHca(id);
-  impl_->links.SetPlugged(id, false);
   for (NodePort& port : impl_->subnet.PortsOf(node)) {
     port.info.capability_mask &= ~mad::capability::kIsSm;  // the host's word
   }
+  impl_->links.SetPlugged(id, false);
   const auto device = impl_->devices.find(id);
   if (device != impl_->devices.end()) device->second->Remove();
   return absl::OkStatus();

@@ -34,6 +34,7 @@ class Fabric {
   ~Fabric();
 
   size_t node_count() const;
+  uint64_t seed() const;
 
   // Every node and port as it is now.  Who changes something through the second
   // one changes it as a SubnSet would, without its checks.
@@ -107,13 +108,13 @@ class Fabric {
 
   // The port's id.  Errors: NotFound when the node has no such external port.
   absl::StatusOr<PortId> FindPort(NodeId node, int port) const;
+  // The same of a port with a cable, cut or not.
+  absl::StatusOr<PortId> FindCable(NodeId node, int port) const;
 
  private:
   friend absl::Status ConfigureStatically(Fabric& fabric);
 
   struct Impl;
-  absl::StatusOr<PortId> FindCable(NodeId node, int port) const;
-
   std::unique_ptr<Impl> impl_;
 };
 

@@ -60,7 +60,8 @@ struct FaultedRow : MethodCaller {
   }
 
   fabric::RowFabric row;
-  FaultMethods methods{row.fabric};
+  EventLog events{row.timers, row.fabric, absl::ZeroDuration()};
+  FaultMethods methods{row.timers, row.fabric, events};
 };
 
 class FaultMethodsTest : public ::testing::Test, protected FaultedRow {};
@@ -162,10 +163,69 @@ TEST_F(FaultMethodsTest, ASeedOfItsOwnDecidesAlone) {
             Answers(1, Named("a", words + "8")));
 }
 
+TEST_F(FaultMethodsTest, ACommonSeedLeavesEachFaultItsOwnLuck) {
+  const auto with_seed = [](const std::string& name, int seed) {
+    json fault = Named(name, "link host-1/1 loss 20%");
+    fault["seed"] = seed;
+    return fault;
+  };
+  EXPECT_EQ(Answers(1, with_seed("a", 7)), Answers(2, with_seed("a", 7)));
+  EXPECT_NE(Answers(1, with_seed("a", 7)), Answers(1, with_seed("a", 8)));
+  EXPECT_NE(Answers(1, with_seed("a", 7)), Answers(1, with_seed("b", 7)));
+}
+
+TEST_F(FaultMethodsTest, AFaultMayConcernOneAttribute) {
+  Add(Words("link host-1/1 loss 100% attr PortInfo"));
+  EXPECT_EQ(Ask(1), "1");
+  Add(Words("link host-1/1 loss 100% attr NodeInfo dir tx"));
+  EXPECT_EQ(Ask(1), "0");
+  EXPECT_EQ(List()[1]["what"], "loss 100% attr NodeInfo");
+}
+
+TEST_F(FaultMethodsTest, ALinkFlapsUntilItsFaultIsRemoved) {
+  const auto is_up = [this] { return row.PortOf(row.host_1, 1).IsUp(); };
+  Add(Named("shaky", "link host-1/1 flap 2s 100ms"));
+  row.timers.RunFor(absl::Milliseconds(2050));
+  EXPECT_FALSE(is_up());
+  row.timers.RunFor(absl::Milliseconds(50));
+  EXPECT_TRUE(is_up());
+  row.timers.RunFor(absl::Milliseconds(1950));
+  EXPECT_FALSE(is_up());
+  EXPECT_EQ(List(), json::array({{{"name", "shaky"},
+                                  {"node", "host-1"},
+                                  {"port", 1},
+                                  {"dir", "both"},
+                                  {"what", "flap 2s 100ms"},
+                                  {"seed", nullptr},
+                                  {"cuts", 2}}}));
+  Result("fault.remove", {{"name", "shaky"}});
+  EXPECT_TRUE(is_up());
+  row.timers.RunFor(absl::Seconds(10));
+  EXPECT_TRUE(is_up());
+}
+
+TEST_F(FaultMethodsTest, ANodesAgentsAreSlowUntilTheFaultIsRemoved) {
+  Add(Named("slow", "node host-2 slow 50ms"));
+  EXPECT_EQ(Ask(1), "0");
+  row.timers.RunFor(absl::Milliseconds(50));
+  EXPECT_EQ(row.inbox.arrivals.size(), 1u);
+  const json fault = List()[0];
+  EXPECT_EQ(fault["node"], "host-2");
+  EXPECT_EQ(fault["port"], nullptr);
+  EXPECT_EQ(fault["what"], "slow 50ms");
+  EXPECT_EQ(fault["tx"]["delayed"], 1);
+  Result("fault.reset", json::object());
+  EXPECT_EQ(Ask(1), "1");
+}
+
 TEST_F(FaultMethodsTest, MistakesNameWhatWasMeant) {
   Add(Named("bad-cable", "link host-1/1 loss 1%"));
   EXPECT_EQ(Error("fault.add", Words("link hots-1/1 loss 1%")),
             "no node \"hots-1\": did you mean \"host-1\"?");
+  EXPECT_EQ(Error("fault.add", Words("node hots-1 slow 1ms")),
+            "no node \"hots-1\": did you mean \"host-1\"?");
+  EXPECT_EQ(Error("fault.add", Words("link sw1/3 flap 2s 1s")),
+            "port 3 of \"sw1\" has no cable");
   EXPECT_EQ(Error("fault.add", Words("link host-1/2 loss 1%")),
             "port 2 of \"host-1\" does not exist: it has ports 1 to 1");
   EXPECT_EQ(Error("fault.add", Words("link sw1/3 loss 1%")),

@@ -1,0 +1,60 @@
+#include "daemon/event_methods.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "base/did_you_mean.h"
+#include "base/status_macros.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+absl::Status CheckKind(const std::string& kind) {
+  const auto& kinds = EventLog::kKinds;
+  if (std::ranges::find(kinds, kind) != std::end(kinds)) {
+    return absl::OkStatus();
+  }
+  DidYouMean guess(kind);
+  for (const std::string_view known : kinds) guess.Offer(known);
+  return absl::InvalidArgumentError(
+      absl::StrFormat("\"%s\" is no kind of event%s", kind, guess.Question()));
+}
+
+}  // namespace
+
+void EventMethods::AddTo(Dispatcher& dispatcher) {
+  dispatcher.Add("events.start",
+                 [this](Parameters& parameters, Caller& caller) {
+                   return Start(parameters, caller);
+                 });
+}
+
+absl::StatusOr<json> EventMethods::Start(Parameters& parameters,
+                                         Caller& caller) {
+  std::vector<std::string> kinds = parameters.Texts("kinds");
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  UniqueFd socket = caller.TakeDescriptor();
+  for (const std::string& kind : kinds) {
+    IBEMU_RETURN_IF_ERROR(CheckKind(kind));
+  }
+  IBEMU_RETURN_IF_ERROR(CheckStreamSocket(socket.get(), "events.start"));
+  std::erase_if(streams_, [](const auto& stream) { return stream.expired(); });
+  if (streams_.size() == kMostStreams) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "a fabric's events have at most %d readers", kMostStreams));
+  }
+  const auto stream = std::make_shared<EventStream>(
+      loop_, events_, std::move(socket), std::move(kinds));
+  IBEMU_RETURN_IF_ERROR(stream->Start());
+  streams_.push_back(stream);
+  caller.Keep(stream);
+  return json::object();
+}
+
+}  // namespace ibemu::daemon
