@@ -48,6 +48,7 @@ void AddCounter(CLI::App& app, Action& action);
 void AddFault(CLI::App& app, Action& action);
 void AddCapture(CLI::App& app, Action& action);
 void AddEvents(CLI::App& app, Action& action);
+void AddScenario(CLI::App& app, Action& action);
 void AddTopology(CLI::App& app, Action& action);  // topology, export
 void AddDoctor(CLI::App& app, Action& action);
 

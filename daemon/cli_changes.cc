@@ -2,15 +2,11 @@
 #include <CLI/App.hpp>
 #include <memory>
 #include <string>
-#include <string_view>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/time/time.h"
 #include "base/status_macros.h"
+#include "daemon/change_words.h"
 #include "daemon/cli.h"
 #include "daemon/client.h"
-#include "daemon/port_text.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
@@ -68,55 +64,29 @@ struct Flags {
   std::string duration;
 };
 
-absl::StatusOr<bool> Choose(const std::string& text, std::string_view yes,
-                            std::string_view no) {
-  if (text == yes) return true;
-  if (text == no) return false;
-  return absl::InvalidArgumentError(
-      absl::StrFormat("\"%s\" is neither \"%s\" nor \"%s\"", text, yes, no));
-}
-
-absl::StatusOr<bool> ParseDirection(const std::string& text) {
-  return Choose(text, "up", "down");
+absl::Status Call(const Flags& flags, const char* method,
+                  const absl::StatusOr<json>& parameters) {
+  IBEMU_RETURN_IF_ERROR(parameters.status());
+  IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
+  return client.Call(method, *parameters).status();
 }
 
 absl::Status SetLink(const Flags& flags) {
-  IBEMU_ASSIGN_OR_RETURN(const PortText end, ParsePort(flags.target));
-  IBEMU_ASSIGN_OR_RETURN(const bool up, ParseDirection(flags.direction));
-  json parameters = {{"node", end.node}, {"port", end.port}, {"up", up}};
-  if (!flags.duration.empty()) {
-    absl::Duration duration;
-    if (!absl::ParseDuration(flags.duration, &duration) ||
-        duration < absl::Milliseconds(1)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--for=", flags.duration, ": write a time such as 10s, 500ms or 2m"));
-    }
-    parameters["for_ms"] = absl::ToInt64Milliseconds(duration);
-  }
-  IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
-  return client.Call("link.set", parameters).status();
+  return Call(flags, "link.set",
+              LinkChange(flags.target, flags.direction, flags.duration));
 }
 
 absl::Status SetNode(const Flags& flags) {
-  IBEMU_ASSIGN_OR_RETURN(const bool up, ParseDirection(flags.direction));
-  IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
-  return client.Call("node.set", {{"node", flags.target}, {"up", up}}).status();
-}
-
-absl::Status SetPresent(const Flags& flags, const char* method) {
-  IBEMU_ASSIGN_OR_RETURN(const bool present,
-                         Choose(flags.direction, "add", "remove"));
-  IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
-  return client.Call(method, {{"node", flags.target}, {"present", present}})
-      .status();
+  return Call(flags, "node.set", NodeChange(flags.target, flags.direction));
 }
 
 absl::Status SetDevice(const Flags& flags) {
-  return SetPresent(flags, "device.set");
+  return Call(flags, "device.set",
+              PresenceChange(flags.target, flags.direction));
 }
 
 absl::Status SetHost(const Flags& flags) {
-  return SetPresent(flags, "host.set");
+  return Call(flags, "host.set", PresenceChange(flags.target, flags.direction));
 }
 
 CLI::App* Add(CLI::App& app, Action& action, const char* name, const char* help,

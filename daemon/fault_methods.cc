@@ -110,6 +110,15 @@ absl::StatusOr<json> FaultMethods::Add(Parameters& parameters) {
   return result;
 }
 
+absl::Status FaultMethods::Check(const std::string& name,
+                                 const std::vector<std::string>& words) const {
+  IBEMU_RETURN_IF_ERROR(CheckName(name));
+  IBEMU_ASSIGN_OR_RETURN(const FaultRequest request, ParseFault(words));
+  IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(request.port.node));
+  if (request.place == FaultRequest::Place::kNode) return absl::OkStatus();
+  return fabric_.FindCable(node, request.port.port).status();
+}
+
 absl::Status FaultMethods::Install(Fault& fault,
                                    const fabric::FaultChance& chance) {
   const FaultRequest& request = fault.request;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/timers.h"
 #include "daemon/event_log.h"
@@ -31,6 +32,12 @@ class FaultMethods {
   // Adds fault.add, fault.list, fault.remove and fault.reset.  This must
   // outlive `dispatcher`'s last call.
   void AddTo(Dispatcher& dispatcher);
+
+  // What fault.add would say of these words, at a time when the name is free.
+  absl::Status Check(const std::string& name,
+                     const std::vector<std::string>& words) const;
+
+  bool Has(std::string_view name) const { return faults_.contains(name); }
 
  private:
   struct Fault {

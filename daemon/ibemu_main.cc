@@ -25,6 +25,7 @@ Simulated InfiniBand subnets for unmodified programs.
   host        show a node's devices to the whole machine, or no more
   counter     what a port has counted; make it show something else
   fault       lose, delay or corrupt packets of a link, let it flap, slow a node
+  scenario    do all that at set times, from a file
   capture     write down the packets that cross links, for tshark
   events      tell what happens, as it does
   export      write a running fabric's topology
@@ -54,6 +55,7 @@ int main(int argc, char** argv) {
   ibemu::daemon::AddFault(app, action);
   ibemu::daemon::AddCapture(app, action);
   ibemu::daemon::AddEvents(app, action);
+  ibemu::daemon::AddScenario(app, action);
   ibemu::daemon::AddTopology(app, action);
   ibemu::daemon::AddDoctor(app, action);
   app.add_subcommand("help")->callback([&action] {

@@ -109,6 +109,18 @@ bool Parameters::Flag(std::string_view name, bool otherwise) {
   return otherwise;
 }
 
+std::vector<json> Parameters::Objects(std::string_view name) {
+  const json* value = Find(name);
+  if (value == nullptr) return {};
+  const bool fits =
+      value->is_array() &&
+      std::all_of(value->begin(), value->end(),
+                  [](const json& item) { return item.is_object(); });
+  if (fits) return value->get<std::vector<json>>();
+  Fail(name, "an array of objects");
+  return {};
+}
+
 absl::Status Parameters::Finish() const {
   if (!status_.ok() || !object_.is_object()) return status_;
   for (const auto& [name, value] : object_.items()) {
@@ -129,6 +141,13 @@ std::vector<std::string> Dispatcher::names() const {
   std::vector<std::string> names;
   for (const auto& [name, method] : methods_) names.push_back(name);
   return names;
+}
+
+absl::StatusOr<json> Dispatcher::Call(std::string_view name,
+                                      const json& parameters_json,
+                                      Caller& caller) const {
+  Parameters parameters(parameters_json);
+  return methods_.find(name)->second(parameters, caller);
 }
 
 std::string Dispatcher::Handle(std::string_view line, Caller& caller) const {
@@ -168,8 +187,7 @@ std::string Dispatcher::Handle(std::string_view line, Caller& caller) const {
     response = Error(kInvalidParameters, "\"params\" is a JSON object",
                      answer_id, absl::StatusCode::kInvalidArgument);
   } else {
-    Parameters parameters(parameters_json);
-    const absl::StatusOr<json> result = method->second(parameters, caller);
+    const absl::StatusOr<json> result = Call(name, parameters_json, caller);
     response =
         result.ok()
             ? Dump({{"jsonrpc", "2.0"}, {"id", answer_id}, {"result", *result}})

@@ -42,6 +42,7 @@ class Parameters {
   int64_t Number(std::string_view name, int64_t otherwise, int64_t least,
                  int64_t most);
   bool Flag(std::string_view name, bool otherwise);
+  std::vector<nlohmann::json> Objects(std::string_view name);
 
   // Errors: InvalidArgument, also for a parameter that nobody asked for.
   absl::Status Finish() const;
@@ -63,6 +64,11 @@ class Dispatcher {
 
   void Add(std::string_view name, Method method);
   std::vector<std::string> names() const;
+
+  // Calls a method that was added.
+  absl::StatusOr<nlohmann::json> Call(std::string_view name,
+                                      const nlohmann::json& parameters,
+                                      Caller& caller) const;
 
   // Carries out the request in `line`.  Returns the response as one line
   // without its newline; empty for a notification.  Whatever `line` holds,

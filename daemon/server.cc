@@ -82,12 +82,14 @@ Server::Server(const DaemonOptions& options, uint64_t seed,
       faults_(*loop_, *fabric_, events_),
       captures_(*loop_, *fabric_),
       event_methods_(*loop_, events_),
-      counters_(*fabric_) {
+      counters_(*fabric_),
+      scenarios_(*loop_, *fabric_, faults_, events_, dispatcher_) {
   methods_.AddTo(dispatcher_);
   faults_.AddTo(dispatcher_);
   captures_.AddTo(dispatcher_);
   event_methods_.AddTo(dispatcher_);
   counters_.AddTo(dispatcher_);
+  scenarios_.AddTo(dispatcher_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",
                   [](Parameters& parameters, Caller&) -> absl::StatusOr<json> {

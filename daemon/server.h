@@ -26,6 +26,7 @@
 #include "daemon/fault_methods.h"
 #include "daemon/loop.h"
 #include "daemon/rpc.h"
+#include "daemon/scenario_methods.h"
 #include "daemon/web/web_server.h"
 #include "fabric/fabric.h"
 #include "nlohmann/json.hpp"
@@ -113,6 +114,7 @@ class Server {
   CaptureMethods captures_;
   EventMethods event_methods_;
   CounterMethods counters_;
+  ScenarioMethods scenarios_;
   Dispatcher dispatcher_;
   std::unique_ptr<ControlServer> control_;
   std::unique_ptr<WebServer> web_;

@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run status nodes links link node device host counter fault capture export topology doctor help"
+  echo "run status nodes links link node device host counter fault scenario capture events export topology doctor help"
 }
 
 # The words that follow a command, not its options.
@@ -28,7 +28,9 @@ _ibemu_options() {
     host) echo "--fabric= --help" ;;
     counter) echo "--fabric= --json --help" ;;
     fault) echo "--name= --fabric= --json --help" ;;
+    scenario) echo "--check --fabric= --help" ;;
     capture) echo "--count= --for= --fabric= --help" ;;
+    events) echo "--json --fabric= --help" ;;
     export) echo "--format= --fabric= --help" ;;
     topology) echo "--help" ;;
     doctor) echo "--json --help" ;;
@@ -143,10 +145,22 @@ _ibemu() {
         compopt -o nospace
         _ibemu_offer / < <(_ibemu_nodes)
         ;;
-      fault,1) [[ ${arguments[0]} != add ]] || COMPREPLY=(link) ;;
+      fault,1)
+        [[ ${arguments[0]} != add ]] ||
+          COMPREPLY=($(compgen -W "link node" -- "$cur"))
+        ;;
       fault,2)
-        compopt -o nospace
-        [[ ${arguments[0]} != add ]] || _ibemu_offer / < <(_ibemu_nodes)
+        case ${arguments[*]:0:2} in
+          "add link")
+            compopt -o nospace
+            _ibemu_offer / < <(_ibemu_nodes)
+            ;;
+          "add node") _ibemu_offer < <(_ibemu_nodes) ;;
+        esac
+        ;;
+      scenario,0) _filedir ;;
+      events,*)
+        COMPREPLY=($(compgen -W "link port sm node device trap drop fault scenario" -- "$cur"))
         ;;
       capture,*)
         if [[ $prev == -w ]]; then

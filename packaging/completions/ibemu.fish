@@ -51,7 +51,9 @@ __ibemu_command device 'Pull an adapter out, or plug it in again'
 __ibemu_command host "Show a node's devices to the whole machine"
 __ibemu_command counter 'What a port has counted, or shall show'
 __ibemu_command fault 'Lose, delay, ... packets of a link'
+__ibemu_command scenario 'Do all that at set times, from a file'
 __ibemu_command capture 'Write down the packets that cross links'
+__ibemu_command events 'Tell what happens, as it does'
 __ibemu_command export "Write a running fabric's topology"
 __ibemu_command topology 'Generate, check or show a topology'
 __ibemu_command doctor 'What is in the way, and the cure'
@@ -65,8 +67,8 @@ $c -n '__ibemu_uses run' -l profile -x -a 'qib cx7'
 $c -n '__ibemu_uses run' -l device-name -x
 $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --host --profile --device-name)'
 
-$c -n '__ibemu_uses run status nodes links link node device host counter fault capture export' -l fabric -x -a '(__ibemu_fabrics)'
-$c -n '__ibemu_uses status nodes links counter fault doctor' -l json
+$c -n '__ibemu_uses run status nodes links link node device host counter fault scenario capture events export' -l fabric -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses status nodes links counter fault events doctor' -l json
 $c -n '__ibemu_uses nodes links' -l all
 $c -n '__ibemu_uses status nodes links export doctor' -f
 
@@ -82,7 +84,12 @@ $c -n '__ibemu_uses counter; and __ibemu_has 1' -x -a clear
 $c -n '__ibemu_uses fault' -l name -x
 $c -n '__ibemu_uses fault; and __ibemu_has 0' -x -a 'add ls rm reset'
 $c -n '__ibemu_uses fault; and __ibemu_has 1' -x -a link
-$c -n '__ibemu_uses fault; and __ibemu_has 2' -x -a '(__ibemu_nodes)/'
+$c -n '__ibemu_uses fault; and __ibemu_has 1' -x -a '(echo node)'
+$c -n '__ibemu_uses fault; and __ibemu_has 2; and contains link (__ibemu_arguments)' -x -a '(__ibemu_nodes)/'
+$c -n '__ibemu_uses fault; and __ibemu_has 2; and contains node (__ibemu_arguments)' -x -a '(__ibemu_nodes)'
+
+$c -n '__ibemu_uses scenario' -l check
+$c -n '__ibemu_uses events' -x -a '(string split " " "link port sm node device trap drop fault scenario")'
 
 $c -n '__ibemu_uses capture' -s w -r -F
 $c -n '__ibemu_uses capture' -l count -x

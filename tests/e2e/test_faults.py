@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from harness import until
+
 
 @pytest.fixture
 def subnet(fabric):
@@ -34,7 +36,7 @@ def test_faults_are_listed_with_what_they_did(subnet):
                         "tx").stdout == "fault-2\n"
     assert asks(subnet)
     head, first, second = subnet.ibemu("fault", "ls").stdout.splitlines()
-    assert head.split() == ["FAULT", "LINK", "DIR", "WHAT", "PACKETS", "LOST",
+    assert head.split() == ["FAULT", "PLACE", "DIR", "WHAT", "PACKETS", "LOST",
                             "CORRUPTED", "DUPLICATED", "REORDERED", "DELAYED"]
     cells = re.split(r"  +", first)
     assert cells[:4] == ["fault-1", "node-1/1", "both", "delay 20us 5us"]
@@ -61,8 +63,15 @@ MISTAKES = [
     ("add link node-1/1 delay 10",
      "delay 10: write a time, as in 10us or 2ms"),
     ("add link node-1/1 los 5%", '"los" is no fault: did you mean "loss"?'),
-    ("add link node-1/1 loss 5% attr PortInfo",
-     '"attr" is not there yet: a fault concerns every packet'),
+    ("add link node-1/1 loss 5% attr PortInfos",
+     '"PortInfos" is no attribute, no class such as SA, and neither MAD nor '
+     'verbs: did you mean "PortInfo"?'),
+    ("add node node-11 slow 5ms", 'no node "node-11": did you mean "node-1"?'),
+    ("add node node-1 corrupt 5%",
+     '"corrupt" is no fault of a node, which is slow or loses answers'),
+    ("add link node-1/1 flap 1s 1s",
+     "flap 1s 1s: it must be down for less than the period, less twice the "
+     "jitter"),
     ("add --name=taken link node-1/1 loss 1%",
      'there is a fault "taken" already: remove it, or take another name'),
     ("rm takn", 'no fault "takn": did you mean "taken"?'),
@@ -86,3 +95,35 @@ def test_a_port_without_a_cable_has_no_faults(fabric):
                         check=False)
     assert done.stderr == 'ibemu fault: port 4 of "switch-1" has no cable\n'
     assert done.returncode == 1
+
+
+def test_a_slow_node_answers_late_and_other_attributes_at_once(subnet):
+    subnet.ibemu("fault", "add", "node", "node-2", "slow", "500ms", "attr",
+                 "NodeInfo")
+    assert not asks(subnet, "-t", "20")
+    subnet.run("node-1", "smpquery", "-t", "200", "nodedesc", "2")
+    assert asks(subnet, "-t", "5000")
+    fault, = json.loads(subnet.ibemu("fault", "ls", "--json").stdout)
+    assert fault["tx"]["delayed"] >= 2
+
+
+def test_a_link_flaps_until_its_fault_goes(subnet):
+    subnet.ibemu("fault", "add", "link", "node-1/1", "flap", "30ms", "10ms")
+
+    def cuts():
+        fault, = json.loads(subnet.ibemu("fault", "ls", "--json").stdout)
+        return fault["cuts"] >= 3
+    until(cuts)
+    subnet.ibemu("fault", "reset")
+    assert asks(subnet)
+    port = subnet.run("node-2", "perfquery", "1", "1").stdout
+    assert int(re.search(r"LinkDownedCounter:\.*(\d+)", port)[1]) >= 3
+
+
+def test_bit_errors_are_symbol_errors_of_the_receiver(subnet):
+    subnet.ibemu("fault", "add", "link", "node-1/1", "ber", "1e-3", "dir", "rx")
+    for _ in range(5):
+        asks(subnet, "-t", "20")
+    subnet.ibemu("fault", "reset")
+    port = subnet.run("node-2", "perfquery", "1", "1").stdout
+    assert int(re.search(r"SymbolErrorCounter:\.*(\d+)", port)[1]) >= 5

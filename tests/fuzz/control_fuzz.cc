@@ -56,10 +56,12 @@ void ParseWords(std::string_view line) {
   using ibemu::daemon::FaultText, ibemu::daemon::ParseFault;
   const auto fault = ParseFault(absl::StrSplit(ibemu::Absl(line), ' '));
   if (!fault.ok()) return;
-  const std::string text = FaultText(fault->faults);
-  const auto again =
-      ParseFault(absl::StrSplit(absl::StrCat("link sw1/1 ", text), ' '));
-  if (!again.ok() || FaultText(again->faults) != text) std::abort();
+  const std::string text = FaultText(*fault);
+  const bool at_node =
+      fault->place == ibemu::daemon::FaultRequest::Place::kNode;
+  const auto again = ParseFault(absl::StrSplit(
+      absl::StrCat(at_node ? "node sw1 " : "link sw1/1 ", text), ' '));
+  if (!again.ok() || FaultText(*again) != text) std::abort();
 }
 
 }  // namespace
@@ -67,7 +69,8 @@ void ParseWords(std::string_view line) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ibemu::testing::VirtualTimers timers;
   ibemu::fabric::Fabric fabric(ibemu::testing::Row(1), timers, {.seed = 1});
-  ibemu::daemon::FaultMethods faults(fabric);
+  ibemu::daemon::EventLog events(timers, fabric, absl::ZeroDuration());
+  ibemu::daemon::FaultMethods faults(timers, fabric, events);
   Dispatcher dispatcher = MakeDispatcher();
   faults.AddTo(dispatcher);
   NobodyInParticular caller;

@@ -1,0 +1,178 @@
+#include "daemon/event_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "tests/fabric/small_fabric.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
+
+struct Recorder : EventListener {
+  void OnEvent(std::string_view kind, std::string_view line) override {
+    EXPECT_EQ(line.find('\n'), line.npos);
+    events.push_back(json::parse(line));
+    EXPECT_EQ(events.back()["event"], kind);
+  }
+  // Without their times.
+  std::vector<json> Of(const char* kind) {
+    std::vector<json> found;
+    for (json event : events) {
+      if (event["event"] != kind) continue;
+      for (const char* key : {"event", "time_ns", "wall"}) event.erase(key);
+      found.push_back(event);
+    }
+    return found;
+  }
+  std::vector<json> events;
+};
+
+class EventLogTest : public ::testing::Test {
+ protected:
+  EventLogTest() {
+    row_.Configure();
+    log_.Add(recorder_);
+  }
+
+  fabric::RowFabric row_{1};
+  EventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
+  Recorder recorder_;
+};
+
+TEST_F(EventLogTest, ALinkThatGoesDownIsOneEventWithBothEnds) {
+  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
+  const json ends = {{"a", {{"node", "host-1"}, {"port", 1}}},
+                     {"b", {{"node", "sw1"}, {"port", 1}}}};
+  json down = ends;
+  down["state"] = "down";
+  EXPECT_THAT(recorder_.Of("link"), ElementsAre(down));
+  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, true).ok());
+  json up = ends;
+  up["state"] = "up";
+  EXPECT_THAT(recorder_.Of("link"), ElementsAre(down, up));
+}
+
+TEST_F(EventLogTest, APortTellsItsStateAndWhoManagesIt) {
+  fabric::Subnet& subnet = row_.fabric.subnet();
+  const fabric::PortId id = subnet.port_id(row_.host_1, 1);
+  subnet.port(id).info.master_sm_lid = mad::Lid{2};
+  row_.fabric.links().SetLogicalState(id, mad::PortState::kDown);
+  const json down = {{"node", "host-1"}, {"port", 1}, {"state", "down"},
+                     {"lid", 1},         {"lmc", 0},  {"sm_lid", 2}};
+  json init = down;
+  init["state"] = "init";
+  std::vector<json> of_host;
+  for (const json& event : recorder_.Of("port")) {
+    if (event["node"] == "host-1") of_host.push_back(event);
+  }
+  EXPECT_THAT(of_host, ElementsAre(down, init));
+}
+
+TEST_F(EventLogTest, ASubnetManagerComesAndGoesWithItsPort) {
+  row_.Host1().SetIsSm(true);
+  const json there = {{"node", "host-1"}, {"port", 1}, {"is_sm", true}};
+  EXPECT_THAT(recorder_.Of("sm"), ElementsAre(there));
+  ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
+  json gone = there;
+  gone["is_sm"] = false;
+  EXPECT_THAT(recorder_.Of("sm"), ElementsAre(there, gone));
+}
+
+TEST_F(EventLogTest, NodesAndDevicesGoAndComeBack) {
+  row_.fabric.SetNode(row_.host_2, false);
+  row_.fabric.SetNode(row_.host_2, true);
+  ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_2).ok());
+  ASSERT_TRUE(row_.fabric.AddDevice(row_.host_2).ok());
+  EXPECT_THAT(recorder_.Of("node"),
+              ElementsAre(json{{"node", "host-2"}, {"state", "down"}},
+                          json{{"node", "host-2"}, {"state", "up"}}));
+  EXPECT_THAT(recorder_.Of("device"),
+              ElementsAre(json{{"node", "host-2"}, {"state", "removed"}},
+                          json{{"node", "host-2"}, {"state", "added"}}));
+}
+
+TEST_F(EventLogTest, ATrapNamesItsManager) {
+  fabric::NodePort& port = row_.PortOf(fabric::RowFabric::Switch(1), 0);
+  port.info.master_sm_lid = mad::Lid{1};
+  port.info.port_state = mad::PortState::kActive;
+  ASSERT_TRUE(row_.fabric.SetLink(row_.host_2, 1, false).ok());
+  EXPECT_THAT(recorder_.Of("trap"), ElementsAre(json{{"node", "sw1"},
+                                                     {"port", 0},
+                                                     {"trap", 128},
+                                                     {"lid", 11},
+                                                     {"sm_lid", 1},
+                                                     {"repeated", false}}));
+}
+
+TEST_F(EventLogTest, ADroppedPacketTellsWhyAndWhatItWas) {
+  log_.NameFaultsBy([](fabric::PortId, uint32_t number) {
+    return "fault " + std::to_string(number);
+  });
+  const auto fault = row_.fabric.AddFault(
+      row_.host_1, 1, fabric::Fabric::Direction::kTransmit, {.loss = 1});
+  ASSERT_TRUE(fault.ok());
+  const auto ask = fabric::LidGet(0, mad::MgmtClass::kSubnetLidRouted,
+                                  mad::Lid{2}, mad::AttributeId::kNodeInfo);
+  row_.Send(ask);
+  const json lost = {{"node", "host-1"},
+                     {"port", 1},
+                     {"cause", "loss"},
+                     {"fault", "fault " + std::to_string(fault->number)},
+                     {"packets", 1},
+                     {"slid", 1},
+                     {"dlid", 2},
+                     {"class", "SM"},
+                     {"attribute", "NodeInfo"}};
+  EXPECT_THAT(recorder_.Of("drop"), ElementsAre(lost));
+
+  row_.fabric.RemoveFault(*fault);
+  row_.Send(fabric::LidGet(1, mad::MgmtClass{0x4f}, mad::Lid{60},
+                           mad::AttributeId{0x77}));
+  EXPECT_THAT(recorder_.Of("drop"),
+              ElementsAre(lost, json{{"node", "sw1"},
+                                     {"port", 1},
+                                     {"cause", "no-route"},
+                                     {"packets", 1},
+                                     {"slid", 1},
+                                     {"dlid", 60},
+                                     {"class", "0x4f"},
+                                     {"attribute", "0x77"}}));
+}
+
+TEST_F(EventLogTest, TimesCountFromItsStart) {
+  row_.timers.RunFor(absl::Milliseconds(1500));
+  log_.Tell("fault", {{"name", "x"}});
+  ASSERT_THAT(recorder_.events, SizeIs(1));
+  EXPECT_EQ(recorder_.events[0],
+            (json{{"event", "fault"},
+                  {"name", "x"},
+                  {"time_ns", 1'500'000'000},
+                  {"wall", "1970-01-01T00:00:01.500000000Z"}}));
+}
+
+TEST_F(EventLogTest, WhoStopsListeningHearsNothingAndOthersGoOn) {
+  Recorder other;
+  log_.Add(other);
+  log_.Remove(recorder_);
+  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
+  EXPECT_THAT(recorder_.events, IsEmpty());
+  EXPECT_THAT(other.Of("link"), SizeIs(1));
+  log_.Remove(other);
+  EXPECT_FALSE(log_.Listened());
+  // What happened meanwhile is not told to who comes later.
+  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, true).ok());
+  log_.Add(recorder_);
+  row_.fabric.links().SetLogicalState(
+      row_.fabric.subnet().port_id(row_.host_1, 1), mad::PortState::kArmed);
+  EXPECT_THAT(recorder_.events, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

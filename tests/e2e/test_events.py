@@ -1,0 +1,114 @@
+"""ibemu events: what happens, as it happens."""
+
+import json
+import signal
+
+import pytest
+
+from harness import until
+
+
+@pytest.fixture
+def events(background):
+    """Starts `ibemu events --json` on a fabric; ready when it listens."""
+    def start(lab, *kinds):
+        program = background("ibemu", "events", "--json",
+                             f"--fabric={lab.socket}", "fault", *kinds)
+        # Whoever adds faults before it listens adds another.
+        until(lambda: lab.ibemu("fault", "add", "link", "node-1/1", "loss",
+                                "0%") and '"added"' in program.output)
+        lab.ibemu("fault", "reset")
+        return program
+    return start
+
+
+def told(program, kind):
+    lines = program.output.splitlines()
+    return [event for event in map(json.loads, lines)
+            if event["event"] == kind]
+
+
+def test_links_nodes_and_devices_are_told_as_they_go_and_come(fabric, events):
+    lab = fabric("single-switch:hosts=3", sm="static")
+    program = events(lab, "link", "node", "device")
+    lab.ibemu("link", "node-1/1", "down")
+    lab.ibemu("node", "node-2", "down")
+    lab.ibemu("device", "node-3", "remove")
+    lab.ibemu("device", "node-3", "add")
+    program.wait_for('"device".*"added"')
+    program.wait_for('"link".*"up"')
+    assert [(event["state"], event["a"], event["b"])
+            for event in told(program, "link")][:2] == [
+        ("down", {"node": "node-1", "port": 1}, {"node": "switch-1", "port": 1}),
+        ("down", {"node": "node-2", "port": 1}, {"node": "switch-1", "port": 2})]
+    assert [(event["node"], event["state"])
+            for event in told(program, "node")] == [("node-2", "down")]
+    assert [(event["node"], event["state"])
+            for event in told(program, "device")] == [("node-3", "removed"),
+                                                      ("node-3", "added")]
+    times = [event["time_ns"] for event in told(program, "link")]
+    assert times == sorted(times) and times[0] > 0
+
+
+def test_a_subnet_manager_that_comes_is_seen_at_work(fabric, events):
+    lab = fabric("single-switch:hosts=2", sm="none")
+    program = events(lab, "sm", "port", "trap", "link")
+    lab.start_opensm("node-1")
+    program.wait_for('"sm".*"is_sm":true|"is_sm":true.*"sm"')
+    program.wait_for('"node":"node-2".*"state":"active"')
+    assert told(program, "port")[-1]["sm_lid"] > 0
+    lab.ibemu("link", "node-2/1", "down")
+    program.wait_for('"trap":128')
+    trap = told(program, "trap")[0]
+    assert (trap["node"], trap["port"], trap["repeated"]) == ("switch-1", 0,
+                                                              False)
+
+
+def test_dropped_packets_name_their_fault(fabric, events):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    program = events(lab, "drop")
+    lab.ibemu("fault", "add", "--name=deaf", "link", "node-2/1", "loss", "100%",
+              "attr", "NodeInfo")
+    lab.run("node-1", "smpquery", "-t", "20", "nodeinfo", "2", check=False)
+    program.wait_for('"fault":"deaf"')
+    drop = told(program, "drop")[0]
+    del drop["time_ns"], drop["wall"]
+    assert drop == {"event": "drop", "node": "switch-1", "port": 2,
+                    "cause": "loss", "fault": "deaf", "packets": 1, "slid": 1,
+                    "dlid": 2, "class": "SM", "attribute": "NodeInfo"}
+    # Others pass.
+    lab.run("node-1", "smpquery", "nodedesc", "2")
+
+
+def test_people_get_a_line_each_and_may_choose(fabric, background):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    program = background("ibemu", "events", f"--fabric={lab.socket}", "link")
+    until(lambda: lab.ibemu("link", "node-1/1", "down")
+          and lab.ibemu("link", "node-1/1", "up") and "up" in program.output)
+    for line in program.output.splitlines():
+        assert "link      node-1/1 - switch-1/1 " in line
+    bad = lab.ibemu("events", "lnik", check=False)
+    assert (bad.returncode, bad.stderr) == (
+        1, 'ibemu events: "lnik" is no kind of event: did you mean "link"?\n')
+
+
+def test_who_does_not_read_delays_nobody_and_is_told(fabric, account, events):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    program = events(lab, "drop")
+    program.signal(signal.SIGSTOP)
+    # Unconnected datagrams into the void: each is a drop.
+    lab.ibemu("fault", "add", "link", "node-2/1", "loss", "100%", "dir", "rx",
+              "attr", "SM")
+    for _ in range(3):
+        lab.run("node-1", "smpquery", "-t", "1", "nodeinfo", "2", check=False)
+    lab.run("node-2", "ibstat")
+    program.signal(signal.SIGCONT)
+    until(lambda: len(told(program, "drop")) >= 3)
+
+
+def test_it_ends_when_the_daemon_does(fabric, events):
+    lab = fabric("back-to-back")
+    program = events(lab)
+    lab.daemon.stop()
+    assert program.wait() == 1
+    assert "ibemu events: the daemon has ended\n" in program.output
