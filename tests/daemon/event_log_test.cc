@@ -13,7 +13,7 @@ namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
-using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
+using ::testing::IsEmpty, ::testing::SizeIs;
 
 struct Recorder : EventListener {
   void OnEvent(std::string_view kind, std::string_view line) override {
@@ -22,8 +22,8 @@ struct Recorder : EventListener {
     EXPECT_EQ(events.back()["event"], kind);
   }
   // Without their times.
-  std::vector<json> Of(const char* kind) {
-    std::vector<json> found;
+  json Of(const char* kind) {
+    json found = json::array();
     for (json event : events) {
       if (event["event"] != kind) continue;
       for (const char* key : {"event", "time_ns", "wall"}) event.erase(key);
@@ -52,11 +52,11 @@ TEST_F(EventLogTest, ALinkThatGoesDownIsOneEventWithBothEnds) {
                      {"b", {{"node", "sw1"}, {"port", 1}}}};
   json down = ends;
   down["state"] = "down";
-  EXPECT_THAT(recorder_.Of("link"), ElementsAre(down));
+  EXPECT_EQ(recorder_.Of("link"), json::array({down}));
   ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, true).ok());
   json up = ends;
   up["state"] = "up";
-  EXPECT_THAT(recorder_.Of("link"), ElementsAre(down, up));
+  EXPECT_EQ(recorder_.Of("link"), json::array({down, up}));
 }
 
 TEST_F(EventLogTest, APortTellsItsStateAndWhoManagesIt) {
@@ -68,21 +68,22 @@ TEST_F(EventLogTest, APortTellsItsStateAndWhoManagesIt) {
                      {"lid", 1},         {"lmc", 0},  {"sm_lid", 2}};
   json init = down;
   init["state"] = "init";
-  std::vector<json> of_host;
-  for (const json& event : recorder_.Of("port")) {
+  json of_host = json::array();
+  const json ports = recorder_.Of("port");
+  for (const json& event : ports) {
     if (event["node"] == "host-1") of_host.push_back(event);
   }
-  EXPECT_THAT(of_host, ElementsAre(down, init));
+  EXPECT_EQ(of_host, json::array({down, init}));
 }
 
 TEST_F(EventLogTest, ASubnetManagerComesAndGoesWithItsPort) {
   row_.Host1().SetIsSm(true);
   const json there = {{"node", "host-1"}, {"port", 1}, {"is_sm", true}};
-  EXPECT_THAT(recorder_.Of("sm"), ElementsAre(there));
+  EXPECT_EQ(recorder_.Of("sm"), json::array({there}));
   ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
   json gone = there;
   gone["is_sm"] = false;
-  EXPECT_THAT(recorder_.Of("sm"), ElementsAre(there, gone));
+  EXPECT_EQ(recorder_.Of("sm"), json::array({there, gone}));
 }
 
 TEST_F(EventLogTest, NodesAndDevicesGoAndComeBack) {
@@ -90,12 +91,12 @@ TEST_F(EventLogTest, NodesAndDevicesGoAndComeBack) {
   row_.fabric.SetNode(row_.host_2, true);
   ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_2).ok());
   ASSERT_TRUE(row_.fabric.AddDevice(row_.host_2).ok());
-  EXPECT_THAT(recorder_.Of("node"),
-              ElementsAre(json{{"node", "host-2"}, {"state", "down"}},
-                          json{{"node", "host-2"}, {"state", "up"}}));
-  EXPECT_THAT(recorder_.Of("device"),
-              ElementsAre(json{{"node", "host-2"}, {"state", "removed"}},
-                          json{{"node", "host-2"}, {"state", "added"}}));
+  EXPECT_EQ(recorder_.Of("node"),
+            json::array({json{{"node", "host-2"}, {"state", "down"}},
+                         json{{"node", "host-2"}, {"state", "up"}}}));
+  EXPECT_EQ(recorder_.Of("device"),
+            json::array({json{{"node", "host-2"}, {"state", "removed"}},
+                         json{{"node", "host-2"}, {"state", "added"}}}));
 }
 
 TEST_F(EventLogTest, ATrapNamesItsManager) {
@@ -103,12 +104,12 @@ TEST_F(EventLogTest, ATrapNamesItsManager) {
   port.info.master_sm_lid = mad::Lid{1};
   port.info.port_state = mad::PortState::kActive;
   ASSERT_TRUE(row_.fabric.SetLink(row_.host_2, 1, false).ok());
-  EXPECT_THAT(recorder_.Of("trap"), ElementsAre(json{{"node", "sw1"},
-                                                     {"port", 0},
-                                                     {"trap", 128},
-                                                     {"lid", 11},
-                                                     {"sm_lid", 1},
-                                                     {"repeated", false}}));
+  EXPECT_EQ(recorder_.Of("trap"), json::array({json{{"node", "sw1"},
+                                                    {"port", 0},
+                                                    {"trap", 128},
+                                                    {"lid", 11},
+                                                    {"sm_lid", 1},
+                                                    {"repeated", false}}}));
 }
 
 TEST_F(EventLogTest, ADroppedPacketTellsWhyAndWhatItWas) {
@@ -130,20 +131,20 @@ TEST_F(EventLogTest, ADroppedPacketTellsWhyAndWhatItWas) {
                      {"dlid", 2},
                      {"class", "SM"},
                      {"attribute", "NodeInfo"}};
-  EXPECT_THAT(recorder_.Of("drop"), ElementsAre(lost));
+  EXPECT_EQ(recorder_.Of("drop"), json::array({lost}));
 
   row_.fabric.RemoveFault(*fault);
   row_.Send(fabric::LidGet(1, mad::MgmtClass{0x4f}, mad::Lid{60},
                            mad::AttributeId{0x77}));
-  EXPECT_THAT(recorder_.Of("drop"),
-              ElementsAre(lost, json{{"node", "sw1"},
-                                     {"port", 1},
-                                     {"cause", "no-route"},
-                                     {"packets", 1},
-                                     {"slid", 1},
-                                     {"dlid", 60},
-                                     {"class", "0x4f"},
-                                     {"attribute", "0x77"}}));
+  EXPECT_EQ(recorder_.Of("drop"),
+            json::array({lost, json{{"node", "sw1"},
+                                    {"port", 1},
+                                    {"cause", "no-route"},
+                                    {"packets", 1},
+                                    {"slid", 1},
+                                    {"dlid", 60},
+                                    {"class", "0x4f"},
+                                    {"attribute", "0x77"}}}));
 }
 
 TEST_F(EventLogTest, TimesCountFromItsStart) {
@@ -163,7 +164,7 @@ TEST_F(EventLogTest, WhoStopsListeningHearsNothingAndOthersGoOn) {
   log_.Remove(recorder_);
   ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
   EXPECT_THAT(recorder_.events, IsEmpty());
-  EXPECT_THAT(other.Of("link"), SizeIs(1));
+  EXPECT_EQ(other.Of("link").size(), 1u);
   log_.Remove(other);
   EXPECT_FALSE(log_.Listened());
   // What happened meanwhile is not told to who comes later.
