@@ -43,6 +43,9 @@ def test_commands_options_and_values(offers):
     assert offers("ibemu", "run", "--sm=") == {"none", "static"}
     assert offers("ibemu", "device", "node-1", "") == {"add", "remove"}
     assert offers("ibemu", "fault", "r") == {"reset", "rm"}
+    assert offers("ibemu", "fault", "add", "n") == {"node"}
+    assert offers("ibemu", "events", "tr") == {"trap"}
+    assert offers("ibemu", "scenario", "--c") == {"--check"}
     assert offers("ibemud", "--front-end=") == {"cuse"}
     assert "torus:" in offers("ibemud", "--topology=to")
 

@@ -99,10 +99,12 @@ def test_a_port_without_a_cable_has_no_faults(fabric):
 
 def test_a_slow_node_answers_late_and_other_attributes_at_once(subnet):
     subnet.ibemu("fault", "add", "node", "node-2", "slow", "500ms", "attr",
-                 "NodeInfo")
-    assert not asks(subnet, "-t", "20")
-    subnet.run("node-1", "smpquery", "-t", "200", "nodedesc", "2")
-    assert asks(subnet, "-t", "5000")
+                 "PortInfo")
+    port_info = ("portinfo", "2", "1")
+    assert subnet.run("node-1", "smpquery", "-t", "20", *port_info,
+                      check=False).returncode != 0
+    assert asks(subnet)
+    subnet.run("node-1", "smpquery", "-t", "5000", *port_info)
     fault, = json.loads(subnet.ibemu("fault", "ls", "--json").stdout)
     assert fault["tx"]["delayed"] >= 2
 
