@@ -54,4 +54,16 @@ absl::StatusOr<json> PresenceChange(const std::string& node,
   return json{{"node", node}, {"present", present}};
 }
 
+absl::StatusOr<json> CounterChange(const std::string& port,
+                                   std::vector<std::string> changes) {
+  IBEMU_ASSIGN_OR_RETURN(const PortText end, ParsePort(port));
+  json parameters = {{"node", end.node}, {"port", end.port}};
+  if (!changes.empty() && changes.front() == "clear") {
+    parameters["clear"] = true;
+    changes.erase(changes.begin());
+  }
+  parameters["set"] = changes;
+  return parameters;
+}
+
 }  // namespace ibemu::daemon

@@ -3,6 +3,7 @@
 #define IBEMU_DAEMON_CHANGE_WORDS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
@@ -24,6 +25,10 @@ absl::StatusOr<nlohmann::json> NodeChange(const std::string& node,
 // For device.set and host.set: a node, "add" or "remove".
 absl::StatusOr<nlohmann::json> PresenceChange(const std::string& node,
                                               const std::string& direction);
+
+// For counter.set: a port, "NAME=VALUE" ..., before them "clear".
+absl::StatusOr<nlohmann::json> CounterChange(const std::string& port,
+                                             std::vector<std::string> changes);
 
 }  // namespace ibemu::daemon
 

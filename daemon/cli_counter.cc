@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "daemon/change_words.h"
 #include "daemon/cli.h"
 #include "daemon/client.h"
 #include "daemon/port_text.h"
@@ -43,16 +44,6 @@ struct Flags {
   bool json = false;
 };
 
-absl::Status Change(Client& client, json parameters,
-                    std::vector<std::string> changes) {
-  if (changes.front() == "clear") {
-    parameters["clear"] = true;
-    changes.erase(changes.begin());
-  }
-  parameters["set"] = changes;
-  return client.Call("counter.set", parameters).status();
-}
-
 absl::Status Show(Client& client, const json& parameters, bool for_programs) {
   IBEMU_ASSIGN_OR_RETURN(const json result,
                          client.Call("counter.get", parameters));
@@ -70,10 +61,13 @@ absl::Status Show(Client& client, const json& parameters, bool for_programs) {
 
 absl::Status Counter(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const PortText port, ParsePort(flags.port));
-  const json parameters = {{"node", port.node}, {"port", port.port}};
   IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
-  return flags.changes.empty() ? Show(client, parameters, flags.json)
-                               : Change(client, parameters, flags.changes);
+  if (flags.changes.empty()) {
+    return Show(client, {{"node", port.node}, {"port", port.port}}, flags.json);
+  }
+  IBEMU_ASSIGN_OR_RETURN(const json change,
+                         CounterChange(flags.port, flags.changes));
+  return client.Call("counter.set", change).status();
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ what is to come, not what was done.
 FILE is YAML ("-": standard input), a list of steps:
   - {at: 2s, do: link node-1/1 down}
   - {at: 5s, every: 1s, repeat: 3, do: fault reset}
-with the commands link, node, device and fault: see ibemu-scenarios(5).
+with the commands link, node, device, counter and fault; ibemu-scenarios(5)
+tells more.
 )";
 
 struct Flags {

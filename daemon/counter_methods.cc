@@ -65,6 +65,10 @@ absl::StatusOr<Setting> ParseSetting(const std::string& text) {
 
 }  // namespace
 
+absl::Status CheckCounterSetting(const std::string& text) {
+  return ParseSetting(text).status();
+}
+
 void CounterMethods::AddTo(Dispatcher& dispatcher) {
   dispatcher.Add("counter.get", [this](Parameters& parameters, Caller&) {
     return Get(parameters);

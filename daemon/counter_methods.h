@@ -2,6 +2,9 @@
 #ifndef IBEMU_DAEMON_COUNTER_METHODS_H_
 #define IBEMU_DAEMON_COUNTER_METHODS_H_
 
+#include <string>
+
+#include "absl/status/status.h"
 #include "daemon/rpc.h"
 #include "fabric/fabric.h"
 
@@ -24,6 +27,11 @@ class CounterMethods {
 
   fabric::Fabric& fabric_;
 };
+
+// Whether "NAME=VALUE" is something that counter.set takes.
+//
+// Errors: NotFound for the name, InvalidArgument for the value.
+absl::Status CheckCounterSetting(const std::string& text);
 
 }  // namespace ibemu::daemon
 

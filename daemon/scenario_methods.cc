@@ -166,6 +166,9 @@ absl::Status ScenarioMethods::CheckCall(const ScenarioCall& call) const {
   IBEMU_ASSIGN_OR_RETURN(
       const fabric::NodeId node,
       fabric_.Find(parameters.at("node").get<std::string>()));
+  if (call.method == "counter.set") {
+    return fabric_.FindPort(node, parameters.at("port")).status();
+  }
   if (call.method != "link.set") return absl::OkStatus();
   return fabric_.FindCable(node, parameters.at("port")).status();
 }

@@ -1,13 +1,14 @@
 #include "daemon/scenario_words.h"
 
 #include <optional>
-#include <span>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "daemon/change_words.h"
+#include "daemon/counter_methods.h"
 #include "daemon/fault_words.h"
 
 namespace ibemu::daemon {
@@ -52,6 +53,19 @@ absl::StatusOr<ScenarioCall> Device(const Words& words) {
   if (words.size() != 2) return Wrong("write device NODE add|remove");
   IBEMU_ASSIGN_OR_RETURN(json parameters, PresenceChange(words[0], words[1]));
   return ScenarioCall{"device.set", std::move(parameters)};
+}
+
+absl::StatusOr<ScenarioCall> Counter(Words words) {
+  if (words.size() < 2) {
+    return Wrong("write counter NODE/PORT NAME=VALUE...|clear");
+  }
+  const std::string port = words.front();
+  words.erase(words.begin());
+  IBEMU_ASSIGN_OR_RETURN(json parameters, CounterChange(port, words));
+  for (const json& setting : parameters["set"]) {
+    IBEMU_RETURN_IF_ERROR(CheckCounterSetting(setting.get<std::string>()));
+  }
+  return ScenarioCall{"counter.set", std::move(parameters)};
 }
 
 absl::StatusOr<ScenarioCall> Fault(Words words) {
@@ -117,11 +131,14 @@ absl::StatusOr<ScenarioCall> ParseCommand(std::string_view command) {
   if (name == "link") return Link(std::move(words));
   if (name == "node") return Node(words);
   if (name == "device") return Device(words);
+  if (name == "counter") return Counter(std::move(words));
   if (name == "fault") return Fault(std::move(words));
   return Wrong(absl::StrFormat(
-      "\"%s\" is no command of a scenario, which has link, node, device and "
-      "fault%s",
-      name, DidYouMean(name, {"link", "node", "device", "fault"}).Question()));
+      "\"%s\" is no command of a scenario, which has link, node, device, "
+      "counter and fault%s",
+      name,
+      DidYouMean(name, {"link", "node", "device", "counter", "fault"})
+          .Question()));
 }
 
 }  // namespace ibemu::daemon

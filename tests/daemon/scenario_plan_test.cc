@@ -92,7 +92,7 @@ lab.yaml:5: the step does not say when: add at
 lab.yaml:6: the step does not say what: add do
 lab.yaml:7: the step does not say what: add do
 lab.yaml:8: there is no "doo" here: did you mean "do"?
-lab.yaml:9: "lnik" is no command of a scenario, which has link, node, device and fault: did you mean "link"?
+lab.yaml:9: "lnik" is no command of a scenario, which has link, node, device, counter and fault: did you mean "link"?
 lab.yaml:10: until is before at
 lab.yaml:11: until and repeat need every
 lab.yaml:12: until and repeat both say how often: leave one out

@@ -40,6 +40,12 @@ TEST(ScenarioWordsTest, ACommandIsAMethodOfTheControlSocket) {
       Call("fault add --name=x link sw1/3 loss 5%"),
       (json{"fault.add",
             {{"name", "x"}, {"words", {"link", "sw1/3", "loss", "5%"}}}}));
+  EXPECT_EQ(Call("counter sw1/3 clear SymbolErrorCounter=5"),
+            (json{"counter.set",
+                  {{"node", "sw1"},
+                   {"port", 3},
+                   {"clear", true},
+                   {"set", json::array({"SymbolErrorCounter=5"})}}}));
   EXPECT_EQ(Call("fault rm x"), (json{"fault.remove", {{"name", "x"}}}));
   EXPECT_EQ(Call("fault reset"), (json{"fault.reset", json::object()}));
 }
@@ -48,7 +54,7 @@ TEST(ScenarioWordsTest, EachMistakeIsOneSentence) {
   EXPECT_EQ(Error(""), "the command is empty");
   EXPECT_EQ(Error("status"),
             "\"status\" is no command of a scenario, which has link, node, "
-            "device and fault");
+            "device, counter and fault");
   EXPECT_EQ(Error("link sw1/3"), "write link NODE/PORT up|down [--for=TIME]");
   EXPECT_EQ(Error("link sw1/3 dwon"),
             "\"dwon\" is neither \"up\" nor \"down\"");
@@ -57,6 +63,11 @@ TEST(ScenarioWordsTest, EachMistakeIsOneSentence) {
   EXPECT_EQ(Error("node sw1 up now"), "write node NODE up|down");
   EXPECT_EQ(Error("device sw1 gone"),
             "\"gone\" is neither \"add\" nor \"remove\"");
+  EXPECT_EQ(Error("counter sw1/3"),
+            "write counter NODE/PORT NAME=VALUE...|clear");
+  EXPECT_EQ(Error("counter sw1/3 SymbolErorCounter=5"),
+            "no counter \"SymbolErorCounter\": did you mean "
+            "\"SymbolErrorCounter\"?");
   EXPECT_EQ(Error("fault ad link sw1/3 loss 5%"),
             "write fault add [--name=NAME] link|node ..., fault rm NAME or "
             "fault reset: did you mean \"add\"?");

@@ -63,7 +63,7 @@ def test_a_check_needs_no_daemon(account):
     assert done.returncode == 1
     assert done.stderr == (
         'ibemu scenario: bad.yaml:1: "nod" is no command of a scenario, which '
-        'has link, node, device and fault: did you mean "node"?\n')
+        'has link, node, device, counter and fault: did you mean "node"?\n')
     done = account.run("ibemu", "scenario", "none.yaml", check=False)
     assert done.stderr == "ibemu scenario: none.yaml: no such file\n"
 
