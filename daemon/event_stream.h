@@ -30,10 +30,13 @@ class EventStream : public EventListener {
 
   absl::Status Start();
 
+  // Nothing more: what is in the buffer, and the end of the stream.  Not from
+  // an EventListener.
+  void Finish();
+
   void OnEvent(std::string_view kind, std::string_view line) override;
 
  private:
-  void Finish();
   void StopListening();
   void Append(std::string_view line);
   void TellLost();

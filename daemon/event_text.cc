@@ -104,6 +104,7 @@ std::string EventText(const json& event) {
           : "";
   std::string text =
       absl::StrFormat("%13s  %-8s  %s", time, kind, What(kind, event));
+  absl::StripTrailingAsciiWhitespace(&text);
   // Names of nodes and files are a stranger's.
   for (char& c : text) {
     if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';

@@ -98,10 +98,14 @@ class ScenarioMethods::Performance : public ScenarioPlayer::Stage {
 
   void OnEnd(const ScenarioStep* failed, const absl::Status& status) override {
     ended_ = true;
-    if (failed == nullptr) return Tell({{"state", "ended"}});
-    Tell({{"state", "failed"},
-          {"line", failed->line},
-          {"error", std::string(status.message())}});
+    if (failed == nullptr) {
+      Tell({{"state", "ended"}});
+    } else {
+      Tell({{"state", "failed"},
+            {"line", failed->line},
+            {"error", std::string(status.message())}});
+    }
+    stream_.Finish();
   }
 
  private:

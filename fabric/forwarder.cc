@@ -300,13 +300,14 @@ void Forwarder::ArriveLater(const Flight& flight, const NodePort& out,
   Flight late = flight;
   late.step = Flight::Step::kArrive;
   late.port = out.peer;
-  timers_.RunAt(arrival, [self = self_, late, epoch = out.link_epoch] {
+  timers_.RunAt(arrival, [self = self_, late, from = flight.port,
+                          epoch = out.link_epoch] {
     if (*self == nullptr) return;
     Forwarder& forwarder = **self;
     --forwarder.late_;
     // Cut meanwhile: what was in the cable is lost.
     if (forwarder.subnet_.port(late.port).link_epoch != epoch) {
-      forwarder.Drop(DropCause::kCut, late.port, late.packet);
+      forwarder.Drop(DropCause::kCut, from, late.packet);
       return;
     }
     ++forwarder.totals_.hops;

@@ -55,7 +55,7 @@ class ScenarioMethodsTest : public ::testing::Test {
   }
 
   // The sentence of the error; empty when there is none.
-  std::string Run(const json& plan) {
+  std::string RunPlan(const json& plan) {
     std::array<int, 2> ends;
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
     reader_.Reset(ends[0]);
@@ -66,7 +66,7 @@ class ScenarioMethodsTest : public ::testing::Test {
                : "";
   }
   std::string Run(const std::string& text) {
-    return Run(DescribePlan(Plan(text)));
+    return RunPlan(DescribePlan(Plan(text)));
   }
 
   // What the client is told: "step:3@2000000000", "ended".
@@ -195,7 +195,7 @@ TEST_F(ScenarioMethodsTest, WhatTheFabricDoesNotHaveIsFoundBeforeTheStart) {
             {{"line", 10},
              {"what", "no fault \"knwon\": did you mean \"known\"?"}}}));
   EXPECT_EQ(
-      Run(DescribePlan(plan)),
+      RunPlan(DescribePlan(plan)),
       "lab.yaml:2: port 9 of \"sw1\" does not exist: it has ports 1 to 8");
   EXPECT_THAT(connection_.kept, IsEmpty());
 }
@@ -207,18 +207,20 @@ TEST_F(ScenarioMethodsTest, APlanThatNoClientMakesIsRefused) {
     plan["steps"][0][key] = value;
     return plan;
   };
-  EXPECT_THAT(Run(json{{"steps", 5}}), HasSubstr("an array of objects"));
-  EXPECT_THAT(Run(json{{"steps", json::array()}}),
+  EXPECT_THAT(RunPlan(json{{"steps", 5}}), HasSubstr("an array of objects"));
+  EXPECT_THAT(RunPlan(json{{"steps", json::array()}}),
               HasSubstr("a step at least"));
-  EXPECT_THAT(Run(with("at_ns", -1)), HasSubstr("\"at_ns\" must be"));
-  EXPECT_THAT(Run(with("times", 2)), HasSubstr("\"every_ns\""));
-  EXPECT_THAT(Run(with("times", -1)), HasSubstr("\"times\" must be"));
-  EXPECT_THAT(Run(with("do", "link")), HasSubstr("x:1: write link NODE/PORT"));
-  EXPECT_THAT(Run(with("doo", 1)), HasSubstr("did you mean \"do\""));
+  EXPECT_THAT(RunPlan(with("at_ns", -1)), HasSubstr("\"at_ns\" must be"));
+  EXPECT_THAT(RunPlan(with("times", 2)), HasSubstr("\"every_ns\""));
+  EXPECT_THAT(RunPlan(with("times", -1)), HasSubstr("\"times\" must be"));
+  EXPECT_THAT(RunPlan(with("do", "link")),
+              HasSubstr("x:1: write link NODE/PORT"));
+  EXPECT_THAT(RunPlan(with("doo", 1)), HasSubstr("did you mean \"do\""));
   json many = {{"steps", json::array()}};
   for (size_t i = 0; i <= kMostScenarioSteps; ++i)
     many["steps"].push_back(step);
-  EXPECT_THAT(Run(many), HasSubstr("at most 1000 commands"));
+  EXPECT_THAT(RunPlan(many), HasSubstr("at most 1000 commands"));
+  connection_.descriptor.Reset();
   EXPECT_THAT(
       Call("scenario.run", {{"steps", {step}}})["error"].value("message", ""),
       HasSubstr("unix stream socket"));

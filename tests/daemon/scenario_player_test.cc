@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
 
 class ScenarioPlayerTest : public ::testing::Test,
-                           protected ScenarioPlayer::Stage {
+                           public ScenarioPlayer::Stage {
  protected:
   absl::Status Do(const ScenarioStep& step, absl::Duration time) override {
     EXPECT_EQ(timers_.Now() - start_, time);

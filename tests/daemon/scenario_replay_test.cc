@@ -76,9 +76,12 @@ class Replay {
       }
       row_.timers.RunFor(absl::Milliseconds(5));
       Read();
-      a_.Poll();
+      for (const uint32_t status : a_.PollStatuses()) {
+        if (status == 0) ++delivered_;
+      }
       b_.Poll();
     }
+    EXPECT_GT(delivered_, 5);
     EXPECT_EQ(failures_, 0);
     return std::move(captured_);
   }
@@ -136,7 +139,8 @@ class Replay {
   UniqueFd packets_, steps_;
   Connection connection_;
   std::string captured_;
-  int failures_ = 0;
+  int failures_ = 0;   // of the scenario
+  int delivered_ = 0;  // messages
 };
 
 TEST(ScenarioReplayTest, TenRunsWithOneSeedAreTheSameByteByByte) {

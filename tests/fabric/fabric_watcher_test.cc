@@ -93,6 +93,19 @@ TEST_F(FabricWatcherTest, HearsWhereAPacketHadNoWay) {
   EXPECT_THAT(recorder.faults, ElementsAre(0, 0));
 }
 
+TEST_F(FabricWatcherTest, HearsOfWhatWasInACableThatIsCut) {
+  ASSERT_TRUE(row.fabric
+                  .AddFault(RowFabric::Switch(1), 2,
+                            Fabric::Direction::kTransmit,
+                            {.delay = absl::Milliseconds(3)})
+                  .ok());
+  Ask();
+  ASSERT_TRUE(row.fabric.SetLink(RowFabric::Switch(1), 2, false).ok());
+  row.timers.RunFor(absl::Milliseconds(5));
+  EXPECT_THAT(recorder.drops,
+              ElementsAre(Pair(Id(RowFabric::Switch(1), 2), DropCause::kCut)));
+}
+
 TEST_F(FabricWatcherTest, HearsNothingOfWhatArrives) {
   Ask();
   EXPECT_THAT(recorder.drops, IsEmpty());
