@@ -50,6 +50,7 @@ void AddCapture(CLI::App& app, Action& action);
 void AddEvents(CLI::App& app, Action& action);
 void AddScenario(CLI::App& app, Action& action);
 void AddTopology(CLI::App& app, Action& action);  // topology, export
+void AddRecord(CLI::App& app, Action& action);
 void AddDoctor(CLI::App& app, Action& action);
 
 }  // namespace ibemu::daemon

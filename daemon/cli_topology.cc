@@ -1,9 +1,12 @@
 // ibemu topology, export.
 #include <CLI/App.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "base/did_you_mean.h"
@@ -11,6 +14,7 @@
 #include "daemon/cli.h"
 #include "daemon/client.h"
 #include "daemon/progress.h"
+#include "fabric/formats/formats.h"
 #include "fabric/rate_text.h"
 #include "fabric/topology.h"
 #include "nlohmann/json.hpp"
@@ -37,13 +41,32 @@ Example:
 )";
 
 constexpr char kExportHelp[] =
-    R"(Usage: ibemu export [--format=ibnetdiscover] [--fabric=NAME]
+    R"(Usage: ibemu export [--format=ibnetdiscover|dot|json|yaml|slurm] [SPEC]
+  or:  ibemu export [--format=ibnetdiscover|dot|json|yaml|slurm] [--fabric=NAME]
 Write the topology of a running fabric as it is now, without cut links and
-switched-off nodes.
+switched-off nodes; or that of SPEC, a file or a generator.
 
+  --format=ibnetdiscover|dot|json|yaml|slurm
+                  as ibnetdiscover prints it; for Graphviz; a spec in JSON or
+                  YAML; Slurm's topology.conf (default: ibnetdiscover)
   --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
                   "default")
+
+Example:
+  ibemu export --format=slurm fat-tree:radix=36,levels=2
 )";
+
+struct Format {
+  std::string_view name;
+  std::string (*write)(const Topology&);
+};
+constexpr Format kFormats[] = {
+    {"ibnetdiscover", fabric::FormatIbnetdiscover},
+    {"dot", fabric::FormatDot},
+    {"json", fabric::FormatSpecJson},
+    {"yaml", fabric::FormatSpecYaml},
+    {"slurm", fabric::FormatSlurm},
+};
 
 absl::StatusOr<Topology> Load(const std::string& spec) {
   Progress progress;
@@ -88,16 +111,33 @@ absl::Status Show(const std::string& file) {
   return absl::OkStatus();
 }
 
-absl::Status Export(const std::string& format, const std::string& fabric) {
-  if (format != "ibnetdiscover") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--format=", format, ": there is \"ibnetdiscover\"",
-                     DidYouMean(format, {"ibnetdiscover"}).Question()));
-  }
+absl::StatusOr<Topology> RunningTopology(const std::string& fabric) {
   IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(fabric));
   IBEMU_ASSIGN_OR_RETURN(const json result,
                          client.Call("topology.text", json::object()));
-  std::fputs(result.value("text", "").c_str(), stdout);
+  return fabric::ParseIbnetdiscover(result.value("text", ""), "the fabric");
+}
+
+absl::Status Export(const std::string& format, const std::string& fabric,
+                    const std::string& spec) {
+  const auto* known = std::ranges::find(kFormats, format, &Format::name);
+  if (known == std::end(kFormats)) {
+    DidYouMean names(format);
+    for (const Format& each : kFormats) names.Offer(each.name);
+    return absl::InvalidArgumentError(
+        absl::StrCat("--format=", format,
+                     ": there are ibnetdiscover, dot, "
+                     "json, yaml and slurm",
+                     names.Question()));
+  }
+  if (!fabric.empty() && !spec.empty()) {
+    return absl::InvalidArgumentError(
+        "--fabric is a running fabric, SPEC is one that does not run: give "
+        "one of them");
+  }
+  IBEMU_ASSIGN_OR_RETURN(const Topology topology,
+                         spec.empty() ? RunningTopology(fabric) : Load(spec));
+  std::fputs(known->write(topology).c_str(), stdout);
   return absl::OkStatus();
 }
 
@@ -132,12 +172,14 @@ void AddTopology(CLI::App& app, Action& action) {
   struct Flags {
     std::string format = "ibnetdiscover";
     std::string fabric;
+    std::string spec;
   };
   const auto flags = std::make_shared<Flags>();
   command->add_option("--format", flags->format);
   command->add_option("--fabric", flags->fabric);
+  command->add_option("spec", flags->spec);
   OnUse(*command, action, "export",
-        [flags] { return Export(flags->format, flags->fabric); });
+        [flags] { return Export(flags->format, flags->fabric, flags->spec); });
 }
 
 }  // namespace ibemu::daemon

@@ -28,8 +28,9 @@ Simulated InfiniBand subnets for unmodified programs.
   scenario    do all that at set times, from a file
   capture     write down the packets that cross links, for tshark
   events      tell what happens, as it does
-  export      write a running fabric's topology
+  export      write a topology, of a running fabric or of a file
   topology    generate, check or show a topology
+  record      write a spec of a subnet from what tools print of it
   doctor      what on this machine is in ibemu's way, and the cure
 
 "ibemu COMMAND --help" tells more; "ibemu --version" prints the version.
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
   ibemu::daemon::AddEvents(app, action);
   ibemu::daemon::AddScenario(app, action);
   ibemu::daemon::AddTopology(app, action);
+  ibemu::daemon::AddRecord(app, action);
   ibemu::daemon::AddDoctor(app, action);
   app.add_subcommand("help")->callback([&action] {
     action = [] { return std::fputs(kHelp, stdout) < 0 ? 1 : 0; };

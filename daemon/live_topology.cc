@@ -24,6 +24,7 @@ NodeSpec SpecOf(const Subnet& subnet, const Node& node) {
   spec.vendor_id = node.vendor_id;
   spec.device_id = node.device_id;
   spec.port_count = node.port_count;
+  spec.label = node.label;
   for (const NodePort& port : subnet.PortsOf(node)) {
     spec.port_guids.push_back(port.guid);
     if (node.is_switch()) break;  // port 0 has the only one

@@ -48,6 +48,7 @@ class FabricDevice : public mad::Device {
   mad::NodeType type() const override;
   mad::Guid node_guid() const override;
   mad::Guid system_image_guid() const override;
+  const mad::DeviceLabel* label() const override { return node().label.get(); }
   std::string node_description() const override;
   void SetNodeDescription(std::string_view text) override;
   int first_port() const override;

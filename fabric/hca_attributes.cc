@@ -3,7 +3,10 @@
 #include <endian.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "mad/wire/port_codes.h"
 
 namespace ibemu::fabric {
@@ -32,14 +35,30 @@ uint64_t NetworkOrder(mad::Guid guid) {
   return htobe64(static_cast<uint64_t>(guid));
 }
 
+// "16.35.4030" as the ABI packs it; other texts are told as 1.11.0, which
+// sysfs says of an adapter without a label.
+uint64_t FirmwareCode(const mad::DeviceLabel* label) {
+  constexpr uint64_t kUsual = 0x0001'000b'0000;
+  if (label == nullptr) return kUsual;
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(label->firmware, '.');
+  uint16_t numbers[3];
+  if (parts.size() != 3) return kUsual;
+  for (size_t i = 0; i < 3; ++i) {
+    uint32_t number = 0;
+    if (!absl::SimpleAtoi(parts[i], &number) || number > 0xffff) return kUsual;
+    numbers[i] = static_cast<uint16_t>(number);
+  }
+  return uint64_t{numbers[0]} << 32 | uint64_t{numbers[1]} << 16 | numbers[2];
+}
+
 }  // namespace
 
 verbs::DeviceAttributes HcaAttributesOf(const Node& node,
                                         const NodePort& first_port) {
-  constexpr uint32_t kAmongItself = 1;              // IB_ATOMIC_HCA
-  constexpr uint64_t kFirmware = 0x0001'000b'0000;  // 1.11.0, as sysfs says
+  constexpr uint32_t kAmongItself = 1;  // IB_ATOMIC_HCA
   verbs::DeviceAttributes device{};
-  device.fw_ver = kFirmware;
+  device.fw_ver = FirmwareCode(node.label.get());
   device.node_guid = NetworkOrder(node.node_guid);
   device.sys_image_guid = NetworkOrder(node.system_image_guid);
   device.max_mr_size = ~uint64_t{0};

@@ -139,9 +139,10 @@ struct Node {
   // The id of port n is first_port + n.  A CA has no port 0: its first_port
   // belongs to another node (modulo 2^32).
   PortId first_port{};
-  std::unique_ptr<SwitchState> sw;  // null unless a switch
-  std::string description;          // at most 64 bytes
-  std::string name;                 // of the topology file
+  std::unique_ptr<SwitchState> sw;                // null unless a switch
+  std::string description;                        // at most 64 bytes
+  std::string name;                               // of the topology file
+  std::shared_ptr<const mad::DeviceLabel> label;  // null: all empty
 
   bool is_switch() const { return sw != nullptr; }
   // Of each port.

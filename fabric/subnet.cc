@@ -139,6 +139,7 @@ Subnet::Subnet(const Topology& topology) {
     b.peer = port_id(spec.a, spec.port_a);
     SetSupported(a, spec.rate);
     SetSupported(b, spec.rate);
+    a.cable_up = b.cable_up = !spec.down;
   }
   for (const Node& node : nodes_) EquipFreePorts(node);
   for (Node& node : nodes_) Reset(node);
@@ -156,6 +157,7 @@ void Subnet::AddNode(const NodeSpec& spec) {
                                : spec.system_image_guid;
   node.description = spec.description.substr(0, 64);
   node.name = spec.name;
+  node.label = spec.label;
   if (spec.type == mad::NodeType::kSwitch) {
     node.sw = std::make_unique<SwitchState>();
     node.sw->info.enhanced_port_0 = spec.enhanced_port_0;

@@ -5,11 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "base/did_you_mean.h"
+#include "fabric/formats/formats.h"
 #include "fabric/generators.h"
-#include "fabric/read_file.h"
 #include "fabric/topology_builder.h"
-#include "fabric/topology_parser.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -32,20 +30,13 @@ absl::StatusOr<Topology> LoadTopology(std::string_view spec,
                                       Progress progress) {
   if (IsGenerator(spec)) return GenerateTopology(spec, progress);
 
-  absl::StatusOr<std::string> text = ReadFile(std::string(spec));
-  if (!text.ok()) {
-    // It may have been meant as a generator, too.
-    const std::string question =
-        SimilarGenerator(spec.substr(0, spec.find(':')));
-    if (!absl::IsNotFound(text.status()) || question.empty()) {
-      return text.status();
-    }
-    return absl::NotFoundError(
-        absl::StrFormat("%s%s", text.status().message(), question));
-  }
-  TopologyParser parser(progress);
-  parser.Parse(*std::move(text), spec == "-" ? "standard input" : spec);
-  return parser.Finish();
+  absl::StatusOr<Topology> topology =
+      ReadTopologyFile(std::string(spec), progress, 0);
+  if (!absl::IsNotFound(topology.status())) return topology;
+  // It may have been meant as a generator, too.
+  return absl::NotFoundError(
+      absl::StrFormat("%s%s", topology.status().message(),
+                      SimilarGenerator(spec.substr(0, spec.find(':')))));
 }
 
 Topology NormalizeTopology(Topology topology) {

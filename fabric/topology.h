@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "mad/device.h"
 #include "mad/wire/node_info.h"
 #include "mad/wire/types.h"
 
@@ -33,8 +35,9 @@ struct NodeSpec {
   int port_count = 0;
   // GUIDs of ports 1..n of a CA or router; entry 0 of a switch (its port 0).
   absl::InlinedVector<mad::Guid, 2> port_guids;
-  bool enhanced_port_0 = false;  // switches
-  int line = 0;                  // in the file; 0: generated
+  bool enhanced_port_0 = false;               // switches
+  std::shared_ptr<const mad::DeviceLabel> label;  // null: all empty
+  int line = 0;                               // in the file; 0: generated
 };
 
 // Masks as in PortInfo: every width and speed that both ends support; the
@@ -54,6 +57,8 @@ struct LinkSpec {
   NodeId a{}, b{};
   uint8_t port_a = 0, port_b = 0;
   LinkRate rate;
+  uint16_t length = 0;  // metres; 0: unknown.  Kept for who exports it.
+  bool down = false;    // cut from the start
 };
 
 // Complete and free of contradictions, whoever made it: GUIDs are unique,
@@ -74,8 +79,9 @@ using Progress =
 inline void NoProgress(std::string_view, size_t, size_t) {}
 
 // SPEC of the command line: a generator such as "fat-tree:radix=36,levels=2",
-// or a file in ibnetdiscover/ibsim format ("-" is standard input).  A file
-// that is named like a generator is written "./fat-tree".
+// or a file ("-" is standard input) in one of the formats of
+// fabric/formats/formats.h, which its name or its content tells.  A file that
+// is named like a generator is written "./fat-tree".
 //
 // Errors: InvalidArgument, NotFound or PermissionDenied; the message holds
 // every fault of the file, one a line, as

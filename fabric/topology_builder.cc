@@ -58,7 +58,7 @@ NodeId TopologyBuilder::AddSwitch(std::string description, int ports) {
 
 void TopologyBuilder::Connect(NodeId a, int port_a, NodeId b, int port_b) {
   topology_.links.push_back({a, b, static_cast<uint8_t>(port_a),
-                             static_cast<uint8_t>(port_b), rate_});
+                             static_cast<uint8_t>(port_b), rate_, 0, false});
   Tell();
 }
 

@@ -133,8 +133,9 @@ class Resolver {
   // says of it, else one that fits.
   void CompleteGuids() {
     for (const DraftNode& node : draft_.nodes) {
-      if (node.spec.type != mad::NodeType::kSwitch) continue;
-      Take(node.spec.port_guids[0], node.at, node.spec);
+      for (const mad::Guid guid : node.spec.port_guids) {
+        if (guid != mad::Guid{}) Take(guid, node.at, node.spec);
+      }
     }
     for (size_t i = 0; i < draft_.ends.size(); ++i) {
       const DraftEnd& end = draft_.ends[i];
@@ -276,7 +277,8 @@ class Resolver {
       return;
     }
     topology_.links.push_back({a.node, b.node, static_cast<uint8_t>(a.port),
-                               static_cast<uint8_t>(b.port), *rate});
+                               static_cast<uint8_t>(b.port), *rate, a.length,
+                               a.down});
   }
 
   Draft draft_;

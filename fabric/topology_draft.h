@@ -25,6 +25,8 @@ struct DraftEnd {
   std::string_view peer;  // empty: the line is faulty, or just an alias
   int peer_port = 0;
   LinkRate rate;
+  uint16_t length = 0;  // metres
+  bool down = false;
   // Zero: the line does not say.
   mad::Guid own_guid{}, peer_guid{};
   // The other end names this port by an alias and need not be listed here.

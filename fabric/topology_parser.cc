@@ -460,12 +460,4 @@ bool TopologyParser::ParsePeer(LineCursor& line, DraftEnd& end) {
   return true;
 }
 
-absl::StatusOr<Topology> ParseTopology(std::string_view text,
-                                       std::string_view file,
-                                       Progress progress) {
-  TopologyParser parser(progress);
-  parser.Parse(std::string(text), file);
-  return parser.Finish();
-}
-
 }  // namespace ibemu::fabric

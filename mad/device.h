@@ -25,6 +25,17 @@ class DeviceListener {
   virtual void OnRemoved() = 0;
 };
 
+// What is printed on an adapter, so to speak.  An empty text: as adapters of
+// the profile that it is shown with have it.
+struct DeviceLabel {
+  std::string firmware;  // "16.35.4030": fw_ver of sysfs
+  std::string hardware;  // "0": hw_rev
+  std::string board_id;  // "MT_0000000012"
+  std::string hca_type;  // "MT4119"
+
+  bool operator==(const DeviceLabel&) const = default;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -32,6 +43,9 @@ class Device {
   virtual NodeType type() const = 0;
   virtual Guid node_guid() const = 0;
   virtual Guid system_image_guid() const = 0;
+
+  // nullptr: all texts are empty.
+  virtual const DeviceLabel* label() const { return nullptr; }
 
   // At most 64 bytes; not necessarily text.
   virtual std::string node_description() const = 0;

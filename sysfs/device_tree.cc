@@ -80,16 +80,24 @@ void AddIdentity(Entry& directory, const ViewDevice& device,
                  const ProfileFacts& facts) {
   mad::Device& adapter = device.host->device();
   const bool one_port = adapter.first_port() == adapter.last_port();
-  const std::string hca_type(one_port ? facts.hca_type_one_port
-                                      : facts.hca_type);
+  const mad::DeviceLabel no_label;
+  const mad::DeviceLabel& label =
+      adapter.label() != nullptr ? *adapter.label() : no_label;
+  const auto or_else = [](const std::string& own, std::string_view usual) {
+    return own.empty() ? std::string(usual) : own;
+  };
+  const std::string hca_type = or_else(
+      label.hca_type, one_port ? facts.hca_type_one_port : facts.hca_type);
   AddLine(directory, "node_type", NodeTypeText(adapter.type()));
   AddLine(directory, "node_guid", FormatGuid(adapter.node_guid()));
   AddLine(directory, "sys_image_guid", FormatGuid(adapter.system_image_guid()));
-  AddLine(directory, "fw_ver", std::string(facts.firmware));
-  AddLine(directory, "hw_rev", std::string(facts.hardware_revision));
+  AddLine(directory, "fw_ver", or_else(label.firmware, facts.firmware));
+  AddLine(directory, "hw_rev",
+          or_else(label.hardware, facts.hardware_revision));
   AddLine(directory, "hca_type", hca_type);
   AddLine(directory, "board_id",
-          facts.board_id.empty() ? hca_type : std::string(facts.board_id));
+          or_else(label.board_id,
+                  facts.board_id.empty() ? hca_type : facts.board_id));
   AddLine(directory, "uevent", absl::StrCat("NAME=", device.name));
 }
 
