@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run status nodes links link node device host counter fault scenario capture events export topology doctor help"
+  echo "run status nodes links link node device host counter fault scenario capture events export topology record doctor help"
 }
 
 # The words that follow a command, not its options.
@@ -33,6 +33,7 @@ _ibemu_options() {
     events) echo "--json --fabric= --help" ;;
     export) echo "--format= --fabric= --help" ;;
     topology) echo "--help" ;;
+    record) echo "--ibnetdiscover= --ibstat= --help" ;;
     doctor) echo "--json --help" ;;
   esac
 }
@@ -43,7 +44,7 @@ _ibemu_values() {
     --front-end) echo "cuse" ;;
     --sysfs) echo "none" ;;
     --profile) echo "qib cx7" ;;
-    --format) echo "ibnetdiscover" ;;
+    --format) echo "ibnetdiscover dot json yaml slurm" ;;
   esac
 }
 
@@ -92,6 +93,7 @@ _ibemu_value() {
       [[ $1 == --socket || $cur == */* ]] || _ibemu_offer < <(_ibemu_fabrics)
       [[ $1 != --socket && $cur != */* ]] || _filedir
       ;;
+    --ibnetdiscover | --ibstat) _filedir ;;
     --host) [[ ${words[0]##*/} != ibemu ]] || _ibemu_offer < <(_ibemu_nodes) ;;
     *) COMPREPLY=($(compgen -W "$(_ibemu_values "$1")" -- "$cur")) ;;
   esac
@@ -170,6 +172,8 @@ _ibemu() {
           _ibemu_offer / < <(_ibemu_nodes)
         fi
         ;;
+      export,0) _ibemu_value --topology ;;
+      record,*) [[ $prev != -o ]] || _filedir ;;
       topology,1)
         [[ ${arguments[0]} == generate ]] && _ibemu_value --topology || _filedir
         ;;

@@ -54,8 +54,9 @@ __ibemu_command fault 'Lose, delay, ... packets of a link'
 __ibemu_command scenario 'Do all that at set times, from a file'
 __ibemu_command capture 'Write down the packets that cross links'
 __ibemu_command events 'Tell what happens, as it does'
-__ibemu_command export "Write a running fabric's topology"
+__ibemu_command export 'Write a topology, of a running fabric or of a file'
 __ibemu_command topology 'Generate, check or show a topology'
+__ibemu_command record 'Write a spec from what tools print'
 __ibemu_command doctor 'What is in the way, and the cure'
 __ibemu_command help 'List the commands'
 
@@ -70,7 +71,7 @@ $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --
 $c -n '__ibemu_uses run status nodes links link node device host counter fault scenario capture events export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses status nodes links counter fault events doctor' -l json
 $c -n '__ibemu_uses nodes links' -l all
-$c -n '__ibemu_uses status nodes links export doctor' -f
+$c -n '__ibemu_uses status nodes links doctor' -f
 
 $c -n '__ibemu_uses link' -l for -x
 $c -n '__ibemu_uses link; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'
@@ -96,7 +97,11 @@ $c -n '__ibemu_uses capture' -l count -x
 $c -n '__ibemu_uses capture' -l for -x
 $c -n '__ibemu_uses capture' -x -a '(__ibemu_nodes)/'
 
-$c -n '__ibemu_uses export' -l format -x -a ibnetdiscover
+$c -n '__ibemu_uses export' -l format -x -a 'ibnetdiscover dot json yaml slurm'
+
+$c -n '__ibemu_uses record' -l ibnetdiscover -r -F
+$c -n '__ibemu_uses record' -l ibstat -r -F
+$c -n '__ibemu_uses record' -s o -r -F
 
 $c -n '__ibemu_uses topology; and __ibemu_has 0' -x -a 'generate check show'
 $c -n '__ibemu_uses topology; and contains generate (__ibemu_arguments)' -a "$generators"
