@@ -28,6 +28,8 @@ void FaultList::Add(Place at, std::string what) {
   for (char& c : what) {
     if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
   }
+  // A cable is looked at from both ends.
+  if (std::ranges::find(faults_, Fault{at, what}) != faults_.end()) return;
   faults_.push_back({at, std::move(what)});
 }
 

@@ -28,7 +28,8 @@ class FaultList {
 
   int AddFile(std::string_view name);
 
-  // `what` names the thing and the rule it breaks.
+  // `what` names the thing and the rule it breaks.  The same at the same place
+  // is told once.
   void Add(Place at, std::string what);
 
   // False once further texts would be thrown away: don't make them.
@@ -48,6 +49,8 @@ class FaultList {
   struct Fault {
     Place at;
     std::string what;
+
+    bool operator==(const Fault&) const = default;
   };
 
   std::vector<std::string> files_;

@@ -4,10 +4,12 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
 #include "fabric/rate_text.h"
+#include "fabric/topology_builder.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -109,6 +111,15 @@ std::string_view NodeTypeName(NodeType type) {
   return type == NodeType::kSwitch   ? "switch"
          : type == NodeType::kRouter ? "router"
                                      : "ca";
+}
+
+std::string ExportName(const NodeSpec& node) {
+  const bool is_plain = std::ranges::all_of(node.name, [](char c) {
+    return absl::ascii_isprint(static_cast<unsigned char>(c));
+  });
+  return is_plain && !node.name.empty()
+             ? node.name
+             : CanonicalName(node.type, node.node_guid);
 }
 
 Setting SetNodeKey(std::string_view key, std::string_view value, NodeSpec& node,

@@ -32,6 +32,10 @@ std::string_view NodeTypeName(mad::NodeType type);
 inline constexpr std::string_view kNodeTypeRule =
     "it is one of ca, switch, router";
 
+// What exported files call a node: its name, or what ibnetdiscover makes of its
+// GUID if the name is more than printable ASCII.
+std::string ExportName(const NodeSpec& node);
+
 // The keys that a cable has, but for its ends.
 std::span<const std::string_view> LinkKeys();
 Setting SetLinkKey(std::string_view key, std::string_view value, LinkSpec& link,

@@ -5,7 +5,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
-#include "base/did_you_mean.h"
 #include "fabric/topology_builder.h"
 
 namespace ibemu::fabric {
@@ -26,17 +25,12 @@ std::string_view DraftBuilder::Keep(std::string text) {
   return draft_.texts.emplace_back(std::move(text));
 }
 
-void DraftBuilder::AddFaulty(std::string_view name) {
-  draft_.faulty.insert(Absl(Keep(std::string(name))));
-}
-
 std::optional<NodeId> DraftBuilder::AddNode(Place at, NodeSpec spec) {
   if (spec.name.empty()) {
     faults_.Add(at, "this node has no name");
     return std::nullopt;
   }
   if (spec.port_count < 1 || spec.port_count > kMaxPorts) {
-    AddFaulty(spec.name);
     faults_.Add(at, absl::StrFormat("\"%s\" has no proper number of ports: it "
                                     "is from 1 to %d",
                                     spec.name, kMaxPorts));
@@ -44,11 +38,18 @@ std::optional<NodeId> DraftBuilder::AddNode(Place at, NodeSpec spec) {
   }
   if (spec.description.empty()) spec.description = spec.name;
   if (spec.description.size() > kMaxDescription) {
-    AddFaulty(spec.name);
     faults_.Add(at, absl::StrFormat("the description of \"%s\" has %d bytes: "
                                     "at most %d fit",
                                     spec.name, spec.description.size(),
                                     kMaxDescription));
+    return std::nullopt;
+  }
+  const bool is_switch = spec.type == mad::NodeType::kSwitch;
+  const size_t guids = is_switch ? 1 : static_cast<size_t>(spec.port_count);
+  if (spec.port_guids.size() > guids) {
+    faults_.Add(at, absl::StrFormat("\"%s\" has %d port GUIDs, but place for "
+                                    "%d: a switch has one for all its ports",
+                                    spec.name, spec.port_guids.size(), guids));
     return std::nullopt;
   }
   const NodeId id{static_cast<uint32_t>(draft_.nodes.size())};
@@ -56,36 +57,20 @@ std::optional<NodeId> DraftBuilder::AddNode(Place at, NodeSpec spec) {
   const auto [known, is_new] = draft_.names.try_emplace(Absl(name), id);
   if (!is_new) {
     faults_.Add(
-        at, absl::StrFormat("\"%s\" is defined twice: first on %s", spec.name,
-                            faults_.Refer(at, PlaceOf(known->second))));
+        at, absl::StrFormat(
+                "\"%s\" is defined twice: first on %s", spec.name,
+                faults_.Refer(
+                    at, draft_.nodes[static_cast<size_t>(known->second)].at)));
     return std::nullopt;
   }
   spec.line = at.line;
-  const bool is_switch = spec.type == mad::NodeType::kSwitch;
-  spec.port_guids.resize(is_switch ? 1 : static_cast<size_t>(spec.port_count));
+  spec.port_guids.resize(guids);
   if (is_switch && spec.port_guids[0] == mad::Guid{}) {
     spec.port_guids[0] = spec.node_guid;
   }
   draft_.nodes.push_back({std::move(spec), at, at});
   names_.push_back(name);
   return id;
-}
-
-std::optional<NodeId> DraftBuilder::Find(std::string_view name) const {
-  const auto found = draft_.names.find(Absl(name));
-  if (found == draft_.names.end()) return std::nullopt;
-  return found->second;
-}
-
-bool DraftBuilder::IsFaulty(std::string_view name) const {
-  return draft_.faulty.contains(Absl(name));
-}
-
-std::string DraftBuilder::Similar(std::string_view name) const {
-  if (!faults_.Listens()) return "";
-  DidYouMean names(name);
-  for (const DraftNode& node : draft_.nodes) names.Offer(node.spec.name);
-  return names.Question();
 }
 
 void DraftBuilder::Connect(Place at, End a, End b, const LinkSpec& cable) {

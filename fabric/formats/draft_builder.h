@@ -29,24 +29,11 @@ class DraftBuilder {
 
   explicit DraftBuilder(FaultList& faults) : faults_(faults) {}
 
-  // Keeps a text alive as long as the draft.
-  std::string_view Keep(std::string text);
-
   // A node whose name, ports and description are as they should be; else the
   // fault is told, and whoever leads there is not at fault.  A node GUID of
   // zero is completed in the end.
   std::optional<NodeId> AddNode(Place at, NodeSpec spec);
-  // Likewise, for one that is at fault already.
-  void AddFaulty(std::string_view name);
-
-  std::optional<NodeId> Find(std::string_view name) const;
-  bool IsFaulty(std::string_view name) const;
-  NodeSpec& Spec(NodeId id) { return Node(id).spec; }
-  Place PlaceOf(NodeId id) { return Node(id).at; }
   size_t node_count() const { return draft_.nodes.size(); }
-
-  // `: did you mean "sw1"?`, or nothing.
-  std::string Similar(std::string_view name) const;
 
   // One cable, its ends aside.  That it is told once more from its other end
   // is no fault.
@@ -56,7 +43,8 @@ class DraftBuilder {
   absl::StatusOr<Topology> Finish(Progress progress);
 
  private:
-  DraftNode& Node(NodeId id) { return draft_.nodes[static_cast<size_t>(id)]; }
+  // Keeps a text alive as long as the draft.
+  std::string_view Keep(std::string text);
   void AddEnd(Place at, const End& own, const End& peer, const LinkSpec& cable);
   void CompleteNodeGuids();
 

@@ -49,13 +49,13 @@ std::string FormatHostlist(const std::vector<std::string>& names) {
     const NumberedName parts = Split(name);
     if (parts.IsPadded()) padded.insert({parts.prefix, parts.digits.size()});
   }
-  // Width 0: numbers without zeros in front.
+  // Width 0: numbers without zeros in front; -1: no number at all.
   std::map<std::pair<std::string_view, int>, std::set<uint64_t>> groups;
   for (const std::string& name : names) {
     const NumberedName parts = Split(name);
     uint64_t number = 0;
     if (!absl::SimpleAtoi(Absl(parts.digits), &number)) {
-      groups[{name, 0}];  // no number
+      groups[{name, -1}];
       continue;
     }
     const size_t width = parts.digits.size();

@@ -495,20 +495,18 @@ class SpecReader {
   }
 
   void ReadLink(const SpecValue& map) {
+    const SpecEntry* ends[] = {map.Find("a"), map.Find("b")};
+    if (ends[0] == nullptr || ends[1] == nullptr) {
+      return Fault(map.at,
+                   "a link has two ends, a and b, or says with match which "
+                   "links it is about");
+    }
     SpecLink link;
     link.at = map.at;
     link.link.rate = DefaultLinkRate();
     bool is_whole = true;
     for (int i = 0; i < 2; ++i) {
-      const char* key = i == 0 ? "a" : "b";
-      const SpecEntry* end = map.Find(key);
-      if (end == nullptr) {
-        Fault(map.at,
-              "a link has two ends, a and b, or a rule says which "
-              "links it is for with match");
-        return;
-      }
-      is_whole &= ReadEnd(*end, link.nodes[i], link.ports[i]);
+      is_whole &= ReadEnd(*ends[i], link.nodes[i], link.ports[i]);
     }
     SetProperties(map, link, {"a", "b"});
     if (!is_whole) return;

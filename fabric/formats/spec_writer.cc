@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -21,10 +22,20 @@ using nlohmann::json;
 
 enum class Style { kJson, kYaml };
 
-// JSON's text in quotes is YAML's.
-std::string Quote(std::string_view text) {
-  return json(std::string(text))
-      .dump(-1, ' ', false, json::error_handler_t::replace);
+// JSON's text in quotes is YAML's.  Control characters, and what is no UTF-8,
+// become blanks, as in ibnetdiscover's output.
+std::string Quote(std::string text) {
+  for (char& c : text) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = ' ';
+  }
+  try {
+    return json(text).dump();
+  } catch (const json::type_error&) {
+    for (char& c : text) {
+      if (!absl::ascii_isascii(static_cast<unsigned char>(c))) c = ' ';
+    }
+    return json(text).dump();
+  }
 }
 
 std::string Hex(uint64_t number) { return absl::StrFormat("\"0x%x\"", number); }
@@ -36,12 +47,13 @@ class Item {
   explicit Item(Style style) : style_(style) {}
 
   void Add(std::string_view key, std::string_view value) {
-    absl::StrAppend(&text_, text_.empty() ? "{" : ", ",
-                    style_ == Style::kJson ? Quote(key) : std::string(key),
-                    ": ", Absl(value));
+    absl::StrAppend(
+        &text_, text_.empty() ? "{" : ", ",
+        style_ == Style::kJson ? Quote(std::string(key)) : std::string(key),
+        ": ", Absl(value));
   }
   void AddText(std::string_view key, std::string_view value) {
-    if (!value.empty()) Add(key, Quote(value));
+    if (!value.empty()) Add(key, Quote(std::string(value)));
   }
 
   std::string Take() { return text_ + "}"; }
@@ -65,10 +77,10 @@ bool HasUsualPortGuids(const NodeSpec& node) {
 
 std::string FormatNode(const NodeSpec& node, Style style) {
   Item item(style);
-  item.Add("name", Quote(node.name));
+  item.Add("name", Quote(ExportName(node)));
   item.AddText("type", NodeTypeName(node.type));
   item.Add("ports", absl::StrCat(node.port_count));
-  if (node.description != node.name) {
+  if (node.description != ExportName(node)) {
     item.AddText("description", node.description);
   }
   item.Add("guid", Hex(node.node_guid));
@@ -100,7 +112,7 @@ std::string FormatNode(const NodeSpec& node, Style style) {
 std::string FormatLink(const Topology& topology, const LinkSpec& link,
                        Style style) {
   const auto end = [&topology](NodeId node, int port) {
-    return Quote(absl::StrCat(topology.node(node).name, "/", port));
+    return Quote(absl::StrCat(ExportName(topology.node(node)), "/", port));
   };
   Item item(style);
   item.Add("a", end(link.a, link.port_a));

@@ -23,6 +23,7 @@ TEST(HostlistTest, EachPrefixIsByItself) {
   EXPECT_EQ(FormatHostlist({"b1", "login", "a2", "a1", "a-3"}),
             "a[1-2],a-3,b1,login");
   EXPECT_EQ(FormatHostlist({"1", "2"}), "[1-2]");
+  EXPECT_EQ(FormatHostlist({"node1", "node"}), "node,node1");
 }
 
 TEST(HostlistTest, MoreDigitsThanANumberHasAreText) {

@@ -104,7 +104,7 @@ TEST_F(IbdmTopologyTest, FaultsNamePlaceThingAndRule) {
   EXPECT_THAT(
       FaultsOf(Parse("MTS2401 s\n P1 -> MT23108 h P1\n\n"
                      "Box b\n L/P2 -> MT23108 h P3\n P1 => x\n"
-                     " L/P1 -16x-> MT23108 h P1\n L/P1 -> MT23108 h\n\n"
+                     " L/P1 -> passed over\n\n\n"
                      " P9 -> MT23108 h P1\n"
                      "Box c CFG: lft=R\n\nMTS800 h\n")),
       ElementsAre(
@@ -113,8 +113,19 @@ TEST_F(IbdmTopologyTest, FaultsNamePlaceThingAndRule) {
           "\"L/P1\"?",
           HasSubstr("a.topo:5: \"h\", of type MT23108, has no port \"P3\""),
           HasSubstr("a.topo:6: a system is its type and its name"),
+          HasSubstr("a.topo:10: this cable belongs to no system"),
           HasSubstr("a.topo:11: Box has no board \"lft\""),
-          "a.topo:13: \"h\" is of type MT23108 here, but MTS800 on line 2"));
+          "a.topo:13: \"h\" is of type MTS800 here, but MT23108 on line 2"));
+}
+
+TEST_F(IbdmTopologyTest, ACableHasAPortARateAndAFarEnd) {
+  EXPECT_THAT(
+      FaultsOf(Parse("MTS800 s\n P1 -16x-> Cougar h P1\n P1 -> Cougar h\n"
+                     " P1 -4x-3G-> Cougar h P1\n P1 ->\n")),
+      ElementsAre(HasSubstr("a.topo:2: \"16x\" is neither a width"),
+                  HasSubstr("a.topo:3: a cable leads to the type of a system"),
+                  HasSubstr("a.topo:4: \"3G\" is neither a width"),
+                  HasSubstr("a.topo:5: an arrow leads from a port")));
 }
 
 TEST_F(IbdmTopologyTest, ADefinitionsFaultsAreToldToWhoUsesIt) {
