@@ -25,7 +25,7 @@ class DotParser {
       Fault("a file in DOT begins with graph or digraph");
     }
     Advance();
-    if (token_.kind == DotToken::Kind::kId) Advance();
+    if (token_.kind == DotToken::Kind::kId) TakeText();
     Statements({}, 0);
     if (!failed_ && token_.kind != DotToken::Kind::kEnd) {
       Fault("a file has one graph, and this stands behind it");
@@ -126,7 +126,7 @@ class DotParser {
   Side OneSide(const Defaults& defaults, int depth) {
     if (token_.IsKeyword("subgraph")) {
       Advance();
-      if (token_.kind == DotToken::Kind::kId) Advance();
+      if (token_.kind == DotToken::Kind::kId) TakeText();
       if (!token_.Is("{")) Fault("a subgraph has its nodes in { }");
       return Statements(defaults, depth + 1);
     }

@@ -74,6 +74,7 @@ class Expander {
  private:
   using ChipPort = ExpandedSystem::ChipPort;
   using Panel = std::map<std::string, ChipPort, std::less<>>;
+  using ChipEnd = std::pair<size_t, int>;
 
   absl::Status AddBoard(const IbnlBoard& board, const Modifiers& modifiers,
                         const std::string& path, int depth, Panel& panel) {
@@ -154,9 +155,10 @@ class Expander {
     if (to == part->second.end()) return;
     const ChipPort& b = to->second;
     // Most are told from both ends.
-    const auto ends =
-        std::minmax(std::pair(a.chip, a.port), std::pair(b.chip, b.port));
-    if (wires_.insert(std::pair(ends.first, ends.second)).second) {
+    ChipEnd low(a.chip, a.port);
+    ChipEnd high(b.chip, b.port);
+    if (high < low) std::swap(low, high);
+    if (wires_.insert({low, high}).second) {
       system_.wires.push_back({a, b, wire.rate});
     }
   }
@@ -164,7 +166,6 @@ class Expander {
   const SystemFile& file_;
   ExpandedSystem system_;
   size_t boards_ = 0;
-  using ChipEnd = std::pair<size_t, int>;
   std::set<std::pair<ChipEnd, ChipEnd>> wires_;
   std::set<std::string, std::less<>> unused_;
 };

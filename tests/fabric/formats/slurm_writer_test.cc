@@ -33,7 +33,8 @@ TEST(SlurmWriterTest, AFatTreeIsATree) {
 
 TEST(SlurmWriterTest, ThreeLevelsHaveCoresAboveAll) {
   const std::string text = Slurm("fat-tree:radix=4,levels=3");
-  EXPECT_THAT(text, HasSubstr("SwitchName=core-1 Switches=spine-"));
+  EXPECT_THAT(text, HasSubstr("SwitchName=core-1 Switches=pod-1-spine-1,pod-2-"
+                              "spine-1,pod-3-spine-1,pod-4-spine-1\n"));
   EXPECT_THAT(text, Not(HasSubstr("ibemu-top")));
 }
 
