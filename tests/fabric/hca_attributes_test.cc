@@ -3,6 +3,8 @@
 #include <endian.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "tests/fabric/small_fabric.h"
 
 namespace ibemu::fabric {
@@ -23,6 +25,20 @@ TEST_F(HcaAttributesTest, SaysWhoTheDeviceIsAsSubnetManagementDoes) {
   EXPECT_EQ(device.atomic_cap, 1u) << "atomic among its own";
   EXPECT_EQ(device.max_pkeys, kPKeyTableEntries);
   EXPECT_GT(device.max_qp, 10000u);
+}
+
+TEST(HcaAttributesOfTest, SaysTheFirmwareOfTheLabelAsNumbers) {
+  const auto firmware = [](const char* text) {
+    Node node;
+    mad::DeviceLabel label;
+    label.firmware = text;
+    node.label = std::make_shared<const mad::DeviceLabel>(label);
+    return HcaAttributesOf(node, NodePort()).fw_ver;
+  };
+  EXPECT_EQ(firmware("16.35.4030"), 0x0010'0023'0fbeu);
+  for (const char* other : {"", "new", "1.2", "1.2.3.4", "1.2.70000"}) {
+    EXPECT_EQ(firmware(other), 0x0001'000b'0000u);
+  }
 }
 
 TEST_F(HcaAttributesTest, SaysHowThePortIsNow) {
