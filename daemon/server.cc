@@ -20,15 +20,12 @@ namespace {
 using nlohmann::json;
 
 absl::Status CheckSm(const std::string& sm) {
-  if (sm == "none" || sm == "static") return absl::OkStatus();
-  if (sm == "builtin") {
-    return absl::UnimplementedError(
-        "--sm=builtin: the built-in subnet manager comes with a later release: "
-        "use --sm=static, or --sm=none and opensm");
+  if (sm == "none" || sm == "static" || sm == "builtin") {
+    return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--sm=", sm, ": there are \"none\" and \"static\"",
-                   DidYouMean(sm, {"none", "static"}).Question()));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--sm=", sm, ": there are \"none\", \"static\" and \"builtin\"",
+      DidYouMean(sm, {"none", "static", "builtin"}).Question()));
 }
 
 uint64_t ChooseSeed(const DaemonOptions& options) {
@@ -52,6 +49,9 @@ absl::StatusOr<std::unique_ptr<fabric::Fabric>> LoadFabric(
   if (options.sm == "static") {
     progress.Show("configuring the subnet", 0, 0);
     IBEMU_RETURN_IF_ERROR(fabric::ConfigureStatically(*fabric));
+  } else if (options.sm == "builtin") {
+    progress.Show("configuring the subnet", 0, 0);
+    IBEMU_RETURN_IF_ERROR(fabric::StartSubnetManager(*fabric));
   }
   return fabric;
 }

@@ -103,8 +103,21 @@ void Endpoints::SetManagementService(PortId port, ManagementService* service) {
   }
 }
 
+ManagementService* Endpoints::ServiceAt(PortId port) const {
+  const auto service = services_.find(port);
+  return service == services_.end() ? nullptr : service->second;
+}
+
 LocalVerdict Endpoints::ProcessLocal(PortId port, const mad::Arrival& request,
                                      mad::MadBytes& reply) {
+  const LocalVerdict verdict = AskAgents(port, request, reply);
+  if (verdict != LocalVerdict::kUnhandled || services_.empty()) return verdict;
+  ManagementService* const service = ServiceAt(subnet_.management_port(port));
+  return service == nullptr ? verdict : service->Take(request, reply);
+}
+
+LocalVerdict Endpoints::AskAgents(PortId port, const mad::Arrival& request,
+                                  mad::MadBytes& reply) {
   switch (wire::Get<&MadHeader::mgmt_class>(request.mad)) {
     case MgmtClass::kSubnetLidRouted:
     case MgmtClass::kSubnetDirectedRoute:
@@ -370,10 +383,6 @@ void Endpoints::AnswerGmp(PortId port, const mad::Arrival& request,
 
 bool Endpoints::HandUp(PortId port, const mad::Arrival& arrival,
                        mad::MadBytes& reply) {
-  if (const auto service = services_.find(port);
-      service != services_.end() && service->second->Take(arrival)) {
-    return false;
-  }
   if (const auto found = listeners_.find(port); found != listeners_.end()) {
     found->second->OnReceive(arrival);
     return false;

@@ -42,8 +42,9 @@ class Endpoints : public PacketSink, public MadSender {
   // Not owned; nullptr takes it away.
   void SetListener(PortId port, mad::PortListener* listener);
 
-  // The same for what comes before the listener.
+  // The same for what comes before the listener; null where there is none.
   void SetManagementService(PortId port, ManagementService* service);
+  ManagementService* ServiceAt(PortId port) const;
 
   // Of a node; not owned, nullptr takes it away.
   void SetTransportSink(NodeId node, TransportSink* sink);
@@ -56,6 +57,7 @@ class Endpoints : public PacketSink, public MadSender {
   void OnBadQKey(PortId port, const Packet& packet);
   mad::Gid GidAt(PortId port, int index) const;
 
+  // The node's own agents, then the service.
   mad::LocalVerdict ProcessLocal(PortId port, const mad::Arrival& request,
                                  mad::MadBytes& reply);
 
@@ -75,12 +77,14 @@ class Endpoints : public PacketSink, public MadSender {
   // Past the faults of the node's agents.
   void Answer(PortId ingress, const mad::Arrival& request,
               mad::MadBytes& reply);
+  mad::LocalVerdict AskAgents(PortId port, const mad::Arrival& request,
+                              mad::MadBytes& reply);
   void AnswerSmp(PortId ingress, const mad::Arrival& request,
                  mad::MadBytes& reply);
   void AnswerGmp(PortId port, const mad::Arrival& request,
                  const mad::MadBytes& reply);
-  // The service, the listener, or what the kernel does without agents: true if
-  // `reply` is an answer.
+  // The listener, or what the kernel does without agents: true if `reply` is an
+  // answer.
   bool HandUp(PortId port, const mad::Arrival& arrival, mad::MadBytes& reply);
 
   Subnet& subnet_;

@@ -17,6 +17,7 @@
 #include "fabric/fabric_device.h"
 #include "fabric/fabric_watcher.h"
 #include "fabric/hca.h"
+#include "fabric/sm/subnet_manager.h"
 #include "fabric/static_sm.h"
 #include "mad/wire/port_codes.h"
 
@@ -34,6 +35,7 @@ struct Fabric::Impl : FabricEvents {
   void OnPortChange(PortId port) override {
     watchers.ForEach(
         [&](FabricWatcher& watcher) { watcher.OnPortChange(port); });
+    if (subnet_manager) subnet_manager->OnPortChange(port);
     // A switch's host sees its port 0 alone.
     const NodePort& changed = subnet.port(port);
     if (const auto hca = hcas.find(changed.node); hca != hcas.end()) {
@@ -102,7 +104,8 @@ struct Fabric::Impl : FabricEvents {
   Subnet subnet;
   Links links;
   Endpoints endpoints;
-  std::optional<StaticSm> static_sm;  // with --sm=static
+  std::optional<StaticSm> static_sm;            // with --sm=static
+  std::optional<SubnetManager> subnet_manager;  // with --sm=builtin
   absl::flat_hash_map<NodeId, std::unique_ptr<FabricDevice>> devices;
   absl::flat_hash_map<NodeId, std::unique_ptr<Hca>> hcas;
   // Of adapters that were pulled out, while somebody has them open.
@@ -288,6 +291,23 @@ void Fabric::AddTap(PacketTap& tap) {
 
 void Fabric::RemoveTap(const PacketTap& tap) {
   impl_->endpoints.forwarder().RemoveTap(tap);
+}
+
+SubnetManager* Fabric::subnet_manager() {
+  return impl_->subnet_manager ? &*impl_->subnet_manager : nullptr;
+}
+
+absl::Status StartSubnetManager(Fabric& fabric) {
+  Fabric::Impl& impl = *fabric.impl_;
+  SubnetManager& manager = impl.subnet_manager.emplace(
+      impl.subnet, impl.links, impl, impl.endpoints, impl.timers);
+  const absl::Status status = manager.Start();
+  if (!status.ok()) {
+    impl.subnet_manager.reset();
+    return status;
+  }
+  impl.endpoints.SetManagementService(manager.port(), &manager);
+  return absl::OkStatus();
 }
 
 absl::Status ConfigureStatically(Fabric& fabric) {

@@ -21,6 +21,7 @@ class FabricWatcher;
 class Links;
 class PacketTap;
 class Subnet;
+class SubnetManager;
 
 struct FabricOptions {
   uint64_t seed = 0;
@@ -106,6 +107,9 @@ class Fabric {
   void AddTap(PacketTap& tap);
   void RemoveTap(const PacketTap& tap);
 
+  // Null without --sm=builtin.
+  SubnetManager* subnet_manager();
+
   // The port's id.  Errors: NotFound when the node has no such external port.
   absl::StatusOr<PortId> FindPort(NodeId node, int port) const;
   // The same of a port with a cable, cut or not.
@@ -113,6 +117,7 @@ class Fabric {
 
  private:
   friend absl::Status ConfigureStatically(Fabric& fabric);
+  friend absl::Status StartSubnetManager(Fabric& fabric);
 
   struct Impl;
   std::unique_ptr<Impl> impl_;
@@ -124,6 +129,12 @@ class Fabric {
 //
 // Errors: ResourceExhausted, "needs 70656 LIDs, a subnet has 49151".
 absl::Status ConfigureStatically(Fabric& fabric);
+
+// --sm=builtin: the same, by a subnet manager inside the fabric that answers,
+// watches over the subnet and hands it over to a better one.
+//
+// Errors: as ConfigureStatically().
+absl::Status StartSubnetManager(Fabric& fabric);
 
 }  // namespace ibemu::fabric
 

@@ -50,6 +50,13 @@ uint16_t FabricPort::PKeyAt(int index) const {
 }
 
 void FabricPort::SetIsSm(bool is_sm) {
+  ManagementService* const service = endpoints_.ServiceAt(id_);
+  if (service != nullptr && is_sm) service->OnHostSm(true);
+  SetCapability(is_sm);
+  if (service != nullptr && !is_sm) service->OnHostSm(false);
+}
+
+void FabricPort::SetCapability(bool is_sm) {
   uint32_t& mask = subnet_.port(id_).info.capability_mask;
   const uint32_t wanted =
       is_sm ? mask | mad::capability::kIsSm : mask & ~mad::capability::kIsSm;

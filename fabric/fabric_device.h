@@ -34,6 +34,8 @@ class FabricPort : public mad::Port {
   void SetIsSm(bool is_sm) override;
 
  private:
+  void SetCapability(bool is_sm);
+
   Subnet& subnet_;
   Endpoints& endpoints_;
   FabricEvents& events_;

@@ -1,8 +1,10 @@
-// Forwarding tables in which every path is a shortest one.
+// Forwarding tables in which every path is a shortest one that is allowed.
 #ifndef IBEMU_FABRIC_MIN_HOP_ROUTER_H_
 #define IBEMU_FABRIC_MIN_HOP_ROUTER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fabric/subnet.h"
@@ -14,15 +16,28 @@ namespace ibemu::fabric {
 // talk to all others alike.  In a fat tree this comes to the well-known
 // D-mod-K: each host is reached through spines of its own.
 //
-// A fat tree's paths go up and then down, and hence cannot deadlock; on a
-// torus or a dragonfly they could, if links had credits.
+// In a fat tree (RankSwitches()) a path goes up and then down, and hence cannot
+// deadlock, even if cuts leave shorter ones that turn up again.  Only where all
+// others are cut it takes such a one.  On a torus or a dragonfly any shortest
+// path will do; they could deadlock, if links had credits.
 class MinHopRouter {
  public:
-  // The LIDs must be set; links that are down are not used.
-  explicit MinHopRouter(Subnet& subnet);
+  // Of `switches` (those that are down are left out), by the LIDs that they and
+  // the ports behind them have now.  Links that are down are not used.
+  MinHopRouter(Subnet& subnet, std::span<const NodeId> switches);
 
-  // Fills the linear tables of all switches.
-  void Route();
+  // Fills the linear tables of these switches.  What has no way, or no LID any
+  // more, has no entry, up to `top`.
+  void Route(mad::Lid top);
+
+  // The same in pieces of about `entries` entries, at least one switch's hosts
+  // at a time; false: there is more to do.  A switch that is powered on
+  // meanwhile is left with part of its entries.
+  bool RouteSome(size_t entries, mad::Lid top);
+
+  // What Route() made is right for `now` too: the switches and cables between
+  // them are the same, and there are no other hosts than before.
+  bool Covers(const MinHopRouter& now) const;
 
  private:
   // Index of a switch, or of one of their ports, in the arrays below.
@@ -30,10 +45,12 @@ class MinHopRouter {
   using Port = uint32_t;
 
   static constexpr uint16_t kUnreached = 0xffff;
+  static constexpr uint32_t kNoBlock = 0xffffffff;
 
   struct Cable {
     Switch to;
     uint8_t port;  // of the switch that it leaves
+    bool operator==(const Cable&) const = default;
   };
 
   // The other end of a switch's cable to a host.
@@ -42,9 +59,19 @@ class MinHopRouter {
     uint8_t port;
   };
 
-  void ReadSubnet();
+  // Where a path goes on from a switch.
+  enum class Way : uint8_t { kDown, kUp, kAny };
+
+  void ReadSubnet(std::span<const NodeId> switches);
+  void RouteTo(Switch destination);
+  // Sets distance_, order_ and way_.
   void Explore(Switch destination);
+  void ExploreAgainstTheRules();
+  void Reach(Switch from, Switch to, Way way);
   void FindChoices();
+  bool IsAllowed(Switch from, Switch to) const;
+  void ForgetUnreached(mad::Lid lid);
+  void ForgetUnassigned(mad::Lid top);
   void RouteHost(Switch destination, const Host& host);
   void RouteSwitch(Switch destination);
   // Points blocks_ to where `lid` belongs.
@@ -53,6 +80,7 @@ class MinHopRouter {
   Subnet& subnet_;
   std::vector<SwitchState*> states_;  // by switch
   std::vector<mad::Lid> lids_;
+  std::vector<uint16_t> ranks_;  // empty: there is neither up nor down
 
   // By switch; entry n + 1 is where that of switch n ends.
   std::vector<uint32_t> first_cable_, first_neighbour_, first_host_;
@@ -63,10 +91,12 @@ class MinHopRouter {
 
   // The block of each switch's table that is being filled.
   std::vector<LinearTable::Block*> blocks_;
-  uint32_t block_ = 0xffffffff;
+  uint32_t block_ = kNoBlock;
+  Switch next_ = 0;  // destination, of RouteSome()
 
   // For one destination.
   std::vector<uint16_t> distance_;
+  std::vector<Way> way_;
   std::vector<Switch> order_;  // those that reach it, nearest first
   std::vector<uint32_t> choices_, first_choice_;  // indices of cables_
   std::vector<uint32_t> paths_;  // from sources at or behind each switch

@@ -4,12 +4,11 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "base/status_macros.h"
 #include "fabric/min_hop_router.h"
 
 namespace ibemu::fabric {
 namespace {
-
-constexpr size_t kUnicastLids = 0xbfff;  // IBA vol 1 §4.1.3
 
 // The ports that get a LID: those of hosts and routers in the order of the
 // nodes, then each switch's port 0.
@@ -26,8 +25,16 @@ std::vector<PortId> EndPorts(const Subnet& subnet) {
   return ends;
 }
 
-// What an SM leaves behind on each end of a link, apart from its state.
-void SetUp(const Subnet& subnet, NodePort& port) {
+}  // namespace
+
+absl::Status CheckLids(size_t ports) {
+  constexpr auto kUnicastLids = static_cast<size_t>(mad::Lid::kLastUnicast);
+  if (ports <= kUnicastLids) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrFormat(
+      "the topology needs %d LIDs, a subnet has %d", ports, kUnicastLids));
+}
+
+void SetUpLink(const Subnet& subnet, NodePort& port) {
   if (port.peer == kNoPort || port.number == 0) return;
   mad::PortInfo& info = port.info;
   const mad::PortInfo& peer = subnet.port(port.peer).info;
@@ -35,22 +42,20 @@ void SetUp(const Subnet& subnet, NodePort& port) {
   info.operational_vls = std::min(info.vl_cap, peer.vl_cap);
 }
 
-}  // namespace
-
 absl::Status ConfigureSubnet(Subnet& subnet) {
   const std::vector<PortId> ends = EndPorts(subnet);
-  if (ends.size() > kUnicastLids) {
-    return absl::ResourceExhaustedError(
-        absl::StrFormat("the topology needs %d LIDs, a subnet has %d",
-                        ends.size(), kUnicastLids));
-  }
+  IBEMU_RETURN_IF_ERROR(CheckLids(ends.size()));
   uint16_t lid = 0;
   for (const PortId id : ends) {
     mad::PortInfo& info = subnet.port(id).info;
     info.lid = mad::Lid{++lid};
     info.lmc = 0;
   }
-  MinHopRouter(subnet).Route();
+  std::vector<NodeId> switches;
+  for (const PortId id : ends) {
+    if (subnet.NodeOf(id).is_switch()) switches.push_back(subnet.port(id).node);
+  }
+  MinHopRouter(subnet, switches).Route(mad::Lid{lid});
   for (Node& node : subnet.nodes()) {
     if (!node.is_switch()) continue;
     node.sw->info.linear_fdb_top = lid;
@@ -58,7 +63,7 @@ absl::Status ConfigureSubnet(Subnet& subnet) {
   }
   for (NodePort& port : subnet.ports()) {
     if (!port.IsUp()) continue;
-    SetUp(subnet, port);
+    SetUpLink(subnet, port);
     port.info.port_state = mad::PortState::kActive;
   }
   return absl::OkStatus();
@@ -112,7 +117,7 @@ void StaticSm::ActivateLink(PortId id) {
     return;
   }
   for (const PortId end : {id, peer}) {
-    SetUp(subnet_, subnet_.port(end));
+    SetUpLink(subnet_, subnet_.port(end));
     // Refused if it is ACTIVE already: a switch's port 0.
     links_.SetLogicalState(end, mad::PortState::kArmed);
     links_.SetLogicalState(end, mad::PortState::kActive);

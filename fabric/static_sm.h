@@ -2,6 +2,7 @@
 #ifndef IBEMU_FABRIC_STATIC_SM_H_
 #define IBEMU_FABRIC_STATIC_SM_H_
 
+#include <cstddef>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -16,6 +17,12 @@ namespace ibemu::fabric {
 //
 // Errors: ResourceExhausted, with nothing changed.
 absl::Status ConfigureSubnet(Subnet& subnet);
+
+// ResourceExhausted unless there are LIDs for so many ports.
+absl::Status CheckLids(size_t ports);
+
+// What an SM leaves behind on this end of a link, apart from its state.
+void SetUpLink(const Subnet& subnet, NodePort& port);
 
 // Configures a running fabric, and what comes back to it.  A node that a subnet
 // manager has taken over (its port knows a master's LID) is left alone.

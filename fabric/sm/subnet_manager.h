@@ -2,25 +2,43 @@
 #ifndef IBEMU_FABRIC_SM_SUBNET_MANAGER_H_
 #define IBEMU_FABRIC_SM_SUBNET_MANAGER_H_
 
+#include <cstdint>
+#include <optional>
+#include <set>
+
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "base/observer_list.h"
 #include "base/timers.h"
 #include "fabric/events.h"
 #include "fabric/links.h"
 #include "fabric/management_service.h"
 #include "fabric/sa/multicast_routes.h"
+#include "fabric/sm/sm_dialogue.h"
+#include "fabric/sm/sm_state_machine.h"
+#include "fabric/sm/subnet_configurer.h"
 #include "fabric/sm/subnet_observer.h"
 #include "fabric/subnet.h"
+#include "mad/wire/sm_info.h"
+#include "mad/wire/smp.h"
 
 namespace ibemu::fabric {
 
 // Lives on the first switch's port 0; without a switch on the last channel
 // adapter, so that programs of the first may run a manager of their own.
+// Belongs to the subnet that this port reaches.
+//
+// It has priority 0.  What other managers there are it learns from the ports'
+// IsSM, and asks them by SMInfo; what changes in the subnet it learns from
+// traps, from events of its own node, and every 10 s from a count of all
+// changes, for a trap may be lost.
 class SubnetManager : public ManagementService, public MulticastRoutes {
  public:
-  // All must outlive it.
+  // All must outlive it.  The fabric must have a node.
   SubnetManager(Subnet& subnet, Links& links, FabricEvents& events,
                 MadSender& sender, Timers& timers);
+  SubnetManager(const SubnetManager&) = delete;
+  SubnetManager& operator=(const SubnetManager&) = delete;
   ~SubnetManager() override;
 
   // Configures the subnet and becomes its master.
@@ -29,27 +47,101 @@ class SubnetManager : public ManagementService, public MulticastRoutes {
   absl::Status Start();
 
   // Where it lives.
-  PortId port() const;
+  PortId port() const { return port_; }
 
   // Ourselves, and who is the master: we or another one.  Without a master that
   // we know of its port is kNoPort.
   SmIdentity self() const;
   SmIdentity master() const;
-  bool IsMaster() const;
+  bool IsMaster() const { return machine_.state() == mad::SmState::kMaster; }
 
   // Not owned.
-  void AddObserver(SubnetObserver& observer);
-  void RemoveObserver(const SubnetObserver& observer);
+  void AddObserver(SubnetObserver& observer) { observers_.Add(observer); }
+  void RemoveObserver(const SubnetObserver& observer) {
+    observers_.Remove(observer);
+  }
 
   // Not owned; nullptr takes it away.
-  void SetGmpHandler(GmpHandler* handler);
+  void SetGmpHandler(GmpHandler* handler) { gmp_handler_ = handler; }
 
   // MulticastRoutes.  Tables are set at once while we are master, and when we
   // become it again.
   void SetMembers(mad::Lid mlid, MulticastMembers members) override;
 
   // ManagementService.
-  bool Take(const mad::Arrival& arrival) override;
+  mad::LocalVerdict Take(const mad::Arrival& arrival,
+                         mad::MadBytes& reply) override;
+  void OnHostSm(bool is_sm) override;
+
+  // FabricEvents::OnPortChange().
+  void OnPortChange(PortId port);
+
+ private:
+  mad::SmInfo Info() const;
+  bool MayLive() const;
+  void Live();
+  void OnOwnNodeChange();
+  void Tick();
+
+  // What arrives: subnet_manager_mads.cc.
+  mad::LocalVerdict TakeSmp(const mad::Arrival& arrival, mad::MadBytes& reply);
+  mad::LocalVerdict TakeSmInfo(const mad::Smp& request, mad::MadBytes& reply);
+  bool TakeTrap(const mad::Arrival& arrival, const mad::Smp& trap);
+  void Repress(const mad::Arrival& arrival, mad::Smp trap);
+  void OnControl(SmControl control, bool acknowledge, PortId from);
+
+  // Other managers: subnet_manager_peers.cc.
+  void UpdatePeer(PortId port);
+  PortId FindPeer(mad::Guid guid) const;
+  void AskAll();
+  void AskIn(absl::Duration delay);
+  void Ask(const SubnetReach& reach, PortId peer);
+  void OnAnswer(PortId peer, const std::optional<mad::SmInfo>& info);
+  void OnMasterAnswer(const mad::SmInfo& info);
+  void HandOver(PortId peer, const mad::SmInfo& info);
+  void Follow(PortId peer, const mad::SmInfo& info);
+  void LoseMaster();
+  void Discover();
+  void EndDiscovery();
+
+  void BecomeMaster();
+  void TellMastership(bool is_master);
+  void RequestSweep();
+  void Sweep();
+  void SweepSome();
+  void EndSweep();
+
+  Subnet& subnet_;
+  MadSender& sender_;
+  Timers& timers_;
+  const PortId port_;
+  SmStateMachine machine_;
+  SmDialogue dialogue_;
+  SubnetConfigurer configurer_;
+  ObserverList<SubnetObserver> observers_;
+  GmpHandler* gmp_handler_ = nullptr;
+
+  bool host_sm_ = false;  // the port belongs to a program of the host
+  bool alive_ = false;
+  uint32_t act_count_ = 0;
+  TimerId tick_ = TimerId::kNone;
+  TimerId own_change_ = TimerId::kNone;
+
+  std::set<PortId> peers_;  // ports of others with IsSM
+  int asked_ = 0;           // answers that are still to come
+  TimerId ask_timer_ = TimerId::kNone;
+  TimerId control_ = TimerId::kNone;
+  PortId master_port_ = kNoPort;  // of another one
+  mad::SmInfo master_;
+  int idle_answers_ = 0;  // of a master that says it is none, in a row
+
+  uint64_t changes_ = 0;  // in the fabric, but for our own
+  uint64_t swept_changes_ = 0;
+  bool working_ = false;   // what changes is our own doing
+  bool sweeping_ = false;  // between two pieces
+  bool anew_ = false;      // the next sweep's
+  bool promoted_ = false;  // observers will hear at the sweep's end
+  TimerId sweep_timer_ = TimerId::kNone;
 };
 
 }  // namespace ibemu::fabric
