@@ -5,74 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "testing/virtual_timers.h"
+#include "tests/fabric/net.h"
 
 namespace ibemu::fabric {
 namespace {
 
 using mad::Lid, mad::PortState;
-
-struct Net {
-  explicit Net(Topology from)
-      : topology(std::move(from)), fabric(topology, timers, {}) {}
-
-  Subnet& subnet() { return fabric.subnet(); }
-  const NodePort& PortOf(std::string_view node, int number) {
-    const absl::StatusOr<NodeId> id = fabric.Find(node);
-    EXPECT_TRUE(id.ok()) << id.status();
-    return subnet().port(subnet().port_id(*id, number));
-  }
-  Lid LidOf(std::string_view node, int number = 1) {
-    return PortOf(node, number).info.lid;
-  }
-
-  Topology topology;
-  ::ibemu::testing::VirtualTimers timers;
-  Fabric fabric;
-};
-
-Topology Generated(const char* spec) { return *GenerateTopology(spec); }
-
-// Where packets for a LID end up that leave `from`, and how: ids of the ports
-// that send it, hosts' included.  A loop is longer than any path.
-struct Walk {
-  PortId end = kNoPort;
-  std::vector<PortId> senders;
-};
-Walk Follow(const Subnet& subnet, PortId from, Lid lid) {
-  Walk walk;
-  PortId at = from;
-  if (!subnet.NodeOf(from).is_switch()) {
-    walk.senders.push_back(from);
-    at = subnet.port(from).peer;
-  }
-  while (subnet.NodeOf(at).is_switch() && walk.senders.size() < 64) {
-    const Node& node = subnet.NodeOf(at);
-    const uint8_t out = node.sw->linear.Lookup(lid);
-    if (!subnet.has_port(node, out)) return walk;
-    const PortId sender = subnet.port_id(node, out);
-    if (out == 0) {
-      walk.end = sender;
-      return walk;
-    }
-    walk.senders.push_back(sender);
-    at = subnet.port(sender).peer;
-    if (at == kNoPort) return walk;
-  }
-  walk.end = at;
-  return walk;
-}
-
-std::vector<PortId> EndPorts(const Subnet& subnet) {
-  std::vector<PortId> ends;
-  for (const NodePort& port : subnet.ports()) {
-    if (port.info.lid != Lid::kUnassigned) ends.push_back(subnet.id_of(port));
-  }
-  return ends;
-}
 
 // Cables between each switch and `to`, by breadth-first search.
 std::vector<size_t> Distances(const Subnet& subnet, NodeId to) {
