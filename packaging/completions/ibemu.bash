@@ -40,7 +40,7 @@ _ibemu_options() {
 
 _ibemu_values() {
   case $1 in
-    --sm) echo "none static" ;;
+    --sm) echo "none static builtin" ;;
     --front-end) echo "cuse" ;;
     --sysfs) echo "none" ;;
     --profile) echo "qib cx7" ;;

@@ -61,7 +61,7 @@ __ibemu_command doctor 'What is in the way, and the cure'
 __ibemu_command help 'List the commands'
 
 $c -n '__ibemu_uses run' -l topology -r -F -a "$generators"
-$c -n '__ibemu_uses run' -l sm -x -a 'none static'
+$c -n '__ibemu_uses run' -l sm -x -a 'none static builtin'
 $c -n '__ibemu_uses run' -l seed -x
 $c -n '__ibemu_uses run' -l host -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses run' -l profile -x -a 'qib cx7'

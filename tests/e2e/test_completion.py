@@ -40,7 +40,7 @@ def test_commands_options_and_values(offers):
     assert offers("ibemu", "st") == {"status"}
     assert {"run", "doctor", "help"} <= offers("ibemu", "")
     assert offers("ibemu", "nodes", "--") == {"--all", "--fabric", "--help", "--json"}
-    assert offers("ibemu", "run", "--sm=") == {"none", "static"}
+    assert offers("ibemu", "run", "--sm=") == {"none", "static", "builtin"}
     assert offers("ibemu", "device", "node-1", "") == {"add", "remove"}
     assert offers("ibemu", "fault", "r") == {"reset", "rm"}
     assert offers("ibemu", "fault", "add", "n") == {"node"}

@@ -1,4 +1,5 @@
-// Any packets, into a subnet whose links come and go, end somewhere.
+// Any packets, into a subnet whose links come and go, end somewhere.  The last
+// byte says who configures the subnet; a manager inside it meets another one.
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
@@ -6,6 +7,9 @@
 #include "fabric/fabric.h"
 #include "fabric/links.h"
 #include "fabric/subnet.h"
+#include "mad/smi.h"
+#include "mad/wire/sm_info.h"
+#include "mad/wire/smp.h"
 #include "testing/fuzz_input.h"
 #include "testing/row_topology.h"
 #include "testing/virtual_timers.h"
@@ -32,9 +36,36 @@ Topology Ring() {
   return topology;
 }
 
+// A subnet manager of any claim, which answers what it is asked.
 class Listener : public mad::PortListener {
  public:
-  void OnReceive(const mad::Arrival&) override {}
+  explicit Listener(mad::Port& port) : port_(port) { port.SetListener(this); }
+
+  void Claim(bool is_sm, uint8_t claim) {
+    info_.priority = claim >> 4;
+    info_.sm_state = mad::SmState{static_cast<uint8_t>(claim & 15)};
+    port_.SetIsSm(is_sm);
+  }
+
+  void OnReceive(const mad::Arrival& arrival) override {
+    auto smp = wire::Decode<mad::Smp>(arrival.mad);
+    if (arrival.qp != 0 || mad::IsResponse(smp.method) ||
+        smp.attr_id != mad::AttributeId::kSmInfo) {
+      return;
+    }
+    smp.method = mad::Method::kGetResp;
+    smp.direction = true;
+    wire::Encode(info_, smp.data);
+    mad::Outgoing answer;
+    answer.to.dlid = mad::Lid::kPermissive;
+    wire::Encode(smp, answer.mad);
+    mad::SmiAnswer(answer.mad, {.is_switch = false, .port_count = 1}, 1);
+    port_.Transmit(answer).IgnoreError();
+  }
+
+ private:
+  mad::Port& port_;
+  mad::SmInfo info_;
 };
 
 void Transmit(Fabric& fabric, Input& input) {
@@ -56,7 +87,7 @@ void Transmit(Fabric& fabric, Input& input) {
   device.port(device.first_port()).Transmit(packet).IgnoreError();
 }
 
-void Step(Fabric& fabric, std::vector<FaultId>& faults,
+void Step(Fabric& fabric, Listener& listener, std::vector<FaultId>& faults,
           testing::VirtualTimers& timers, Input& input) {
   const uint8_t code = input.Byte();
   switch (code % 8) {
@@ -94,7 +125,11 @@ void Step(Fabric& fabric, std::vector<FaultId>& faults,
       break;
     }
     case 3:
-      timers.RunFor(absl::Microseconds(input.Short()));
+      timers.RunFor(absl::Microseconds(input.Short()) *
+                    ((code & 8) != 0 ? 1000 : 1));
+      break;
+    case 7:
+      listener.Claim((code & 8) != 0, input.Byte());
       break;
     default:
       Transmit(fabric, input);
@@ -109,14 +144,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace ibemu;
   using namespace ibemu::fabric;
   testing::VirtualTimers timers;
-  Listener listener;
   Fabric fabric(Ring(), timers, {.seed = 1});
-  if (!ConfigureStatically(fabric).ok()) std::abort();
-  fabric.device(NodeId{0}).port(1).SetListener(&listener);
+  const bool builtin = size != 0 && (data[size - 1] & 1) != 0;
+  const absl::Status status =
+      builtin ? StartSubnetManager(fabric) : ConfigureStatically(fabric);
+  if (!status.ok()) std::abort();
+  Listener listener(fabric.device(NodeId{0}).port(1));
 
   testing::FuzzInput input(data, size);
   std::vector<FaultId> faults;
-  while (!input.empty()) Step(fabric, faults, timers, input);
+  while (!input.empty()) Step(fabric, listener, faults, timers, input);
   timers.RunFor(absl::Seconds(1));  // longer than any delay
 
   const ForwardingTotals& totals = fabric.totals();
