@@ -15,6 +15,9 @@ constexpr absl::Duration kTick = absl::Seconds(10);
 // One cut raises traps of many switches: they make one sweep.
 constexpr absl::Duration kSettle = absl::Milliseconds(10);
 
+// OpenSM's default: it takes managers with another one for strangers.
+constexpr uint64_t kSmKey = 1;
+
 PortId FindHome(const Subnet& subnet) {
   PortId home = kNoPort;
   for (const NodePort& port : subnet.ports()) {
@@ -68,6 +71,7 @@ absl::Status SubnetManager::Start() {
 
 mad::SmInfo SubnetManager::Info() const {
   return {.guid = subnet_.port(port_).guid,
+          .sm_key = kSmKey,
           .act_count = act_count_,
           .sm_state = machine_.state()};
 }

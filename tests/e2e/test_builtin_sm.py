@@ -162,9 +162,11 @@ def test_an_opensm_of_higher_priority_takes_over_and_gives_back(managed, end):
 
 def test_an_opensm_that_is_stopped_loses_the_subnet_and_gets_it_back(managed):
     ours = sminfo(managed)
-    managed.start_opensm("node-1", "--priority", "5")
+    program = managed.start(
+        "node-1", "sh", "-c", "echo $$; exec opensm --log_file stdout "
+        f"--pidfile {managed.account.home}/stopped.pid --priority 5")
+    opensm = int(program.wait_for(r"^(\d+)$")[1])
     until(lambda: sminfo(managed)[2:] == (5, "SMINFO_MASTER"))
-    opensm = int((managed.account.home / "node-1.pid").read_text())
     os.kill(opensm, signal.SIGSTOP)
     try:
         until(lambda: knows_of(managed, ours))

@@ -98,6 +98,7 @@ TEST_F(SubnetManagerTest, AnswersSmInfoByLidAndByDirectedRoute) {
   const auto info = wire::Decode<SmInfo>(std::span(by_lid[0].mad).subspan(64));
   EXPECT_EQ(info.sm_state, SmState::kMaster);
   EXPECT_EQ(info.guid, net_.manager().self().guid);
+  EXPECT_EQ(info.sm_key, 1u) << "OpenSM's";
 
   const auto route = SubnetReach(net_.subnet(), net_.IdOf("node-1", 1))
                          .PathTo(net_.manager().port());
