@@ -15,7 +15,7 @@ using mad::Lid, mad::PortState;
 constexpr auto kLastLid = static_cast<size_t>(Lid::kLastUnicast);
 
 // Some 10 ms of routing.
-constexpr size_t kEntriesInAPiece = size_t{1} << 20;
+constexpr size_t kEntriesInAPiece = size_t{1} << 17;
 
 // The wait of §13.4.6.1 that each port is told: 4.096 us * 2^18 = 1 s.
 constexpr uint8_t kSubnetTimeout = 18;
