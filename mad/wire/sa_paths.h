@@ -22,7 +22,8 @@ struct PathRecord {
   static constexpr AttributeId kId = AttributeId::kPathRecord;
   static constexpr int kBits = 512;
 
-  uint64_t service_id = 0;
+  uint8_t service_id_msb = 0;
+  uint64_t service_id_lsb = 0;
   Gid dgid{};
   Gid sgid{};
   Lid dlid{};
@@ -50,8 +51,9 @@ struct PathRecord {
     using T = PathRecord;
     using wire::Reserved, wire::Ro;
     return wire::Table(  // component, name, length and offset in bits
-        Ro(&T::service_id, "ServiceID", 64, 0), Ro(&T::dgid, "DGID", 128, 64),
-        Ro(&T::sgid, "SGID", 128, 192), Ro(&T::dlid, "DLID", 16, 320),
+        Ro(&T::service_id_msb, "ServiceID8MSB", 8, 0),
+        Ro(&T::service_id_lsb, "ServiceID56LSB", 56, 8),
+        Ro(&T::dgid, "DGID", 128, 64), Ro(&T::sgid, "SGID", 128, 192), Ro(&T::dlid, "DLID", 16, 320),
         Ro(&T::slid, "SLID", 16, 336),
         Ro(&T::raw_traffic, "RawTraffic", 1, 352), Reserved(3, 353),
         Ro(&T::flow_label, "FlowLabel", 20, 356),

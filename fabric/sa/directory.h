@@ -1,0 +1,58 @@
+// The end ports that subnet administration knows, by LID, GUID and GID.
+#ifndef IBEMU_FABRIC_SA_DIRECTORY_H_
+#define IBEMU_FABRIC_SA_DIRECTORY_H_
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "fabric/subnet.h"
+#include "mad/wire/types.h"
+
+namespace ibemu::fabric {
+
+// End ports (of a switch: port 0) with a LID, on nodes that the manager's port
+// reaches over links that are up.
+class Directory {
+ public:
+  explicit Directory(const Subnet& subnet) : subnet_(subnet) {}
+
+  // Who came and went since the last call, in the order of their ids.
+  struct Changes {
+    std::vector<PortId> arrived, left;
+  };
+  Changes Explore(PortId manager);
+  void Forget();
+
+  bool Knows(PortId port) const { return FindLid(LidOf(port)) == port; }
+  std::span<const PortId> end_ports() const { return end_ports_; }
+
+  // Any LID of a port, not only its base LID.
+  std::optional<PortId> FindLid(mad::Lid lid) const;
+  // A port's own GUID or an alias.
+  std::optional<PortId> FindGuid(uint64_t guid) const;
+  // The prefix of the subnet, or the default one.
+  std::optional<PortId> FindGid(const mad::Gid& gid) const;
+
+  // The base LID and the GID of index 0 of any port: on a switch those of its
+  // port 0.
+  mad::Lid LidOf(PortId port) const;
+  mad::Gid GidOf(PortId port) const;
+
+  const Subnet& subnet() const { return subnet_; }
+
+ private:
+  void Reach(PortId manager);
+  void Add(PortId port);
+
+  const Subnet& subnet_;
+  std::vector<bool> reached_;  // by node
+  std::vector<PortId> end_ports_;
+  std::vector<PortId> by_lid_;
+  absl::flat_hash_map<uint64_t, PortId> by_guid_;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SA_DIRECTORY_H_
