@@ -1,8 +1,6 @@
 #include "fabric/sa/directory.h"
 
 #include <algorithm>
-#include <iterator>
-#include <utility>
 
 namespace ibemu::fabric {
 namespace {
@@ -11,10 +9,9 @@ constexpr size_t kLids = static_cast<size_t>(mad::Lid::kFirstMulticast);
 
 }  // namespace
 
-Directory::Changes Directory::Explore(PortId manager) {
-  const std::vector<PortId> before = std::exchange(end_ports_, {});
+void Directory::Explore(PortId manager) {
+  Forget();
   by_lid_.assign(kLids, kNoPort);
-  by_guid_.clear();
   Reach(manager);
   for (const Node& node : subnet_.nodes()) {
     const size_t index = static_cast<size_t>(&node - subnet_.nodes().data());
@@ -27,13 +24,6 @@ Directory::Changes Directory::Explore(PortId manager) {
       if (port.IsUp()) Add(subnet_.id_of(port));
     }
   }
-  std::sort(end_ports_.begin(), end_ports_.end());
-  Changes changes;
-  std::set_difference(end_ports_.begin(), end_ports_.end(), before.begin(),
-                      before.end(), std::back_inserter(changes.arrived));
-  std::set_difference(before.begin(), before.end(), end_ports_.begin(),
-                      end_ports_.end(), std::back_inserter(changes.left));
-  return changes;
 }
 
 void Directory::Forget() {

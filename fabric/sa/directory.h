@@ -18,11 +18,8 @@ class Directory {
  public:
   explicit Directory(const Subnet& subnet) : subnet_(subnet) {}
 
-  // Who came and went since the last call, in the order of their ids.
-  struct Changes {
-    std::vector<PortId> arrived, left;
-  };
-  Changes Explore(PortId manager);
+  // Looks at the subnet as it is now.
+  void Explore(PortId manager);
   void Forget();
 
   bool Knows(PortId port) const { return FindLid(LidOf(port)) == port; }

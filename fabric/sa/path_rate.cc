@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "mad/wire/port_codes.h"
 
@@ -10,16 +9,16 @@ namespace ibemu::fabric {
 namespace {
 
 struct Rate {
-  int gigabits_tenths;
+  int bandwidth;
   uint8_t code;
 };
 
 // As they are counted: 8/10 and 64/66 coding left out, as in their names.
-constexpr std::array<Rate, 22> kSlowToFast = {{
-    {25, 2},     {50, 5},     {100, 3},    {140, 11},  {200, 6},   {250, 15},
-    {280, 19},   {300, 4},    {400, 7},    {500, 20},  {560, 12},  {600, 8},
-    {800, 9},    {1000, 16},  {1120, 13},  {1200, 10}, {1680, 14}, {2000, 17},
-    {3000, 18},  {4000, 21},  {6000, 22},  {8000, 23},
+constexpr std::array<Rate, 23> kSlowToFast = {{
+    {25, 2},    {50, 5},    {100, 3},   {140, 11},  {200, 6},    {250, 15},
+    {280, 19},  {300, 4},   {400, 7},   {500, 20},  {560, 12},   {600, 8},
+    {800, 9},   {1000, 16}, {1120, 13}, {1200, 10}, {1680, 14},  {2000, 17},
+    {3000, 18}, {4000, 21}, {6000, 22}, {8000, 23}, {12000, 24},
 }};
 
 size_t PlaceOf(uint8_t code) {
@@ -44,8 +43,7 @@ int Lanes(uint8_t width) {
   }
 }
 
-// Of one lane.
-int GigabitsTenths(const mad::PortInfo& info) {
+int LaneBandwidth(const mad::PortInfo& info) {
   if (info.link_speed_ext_active2 != 0) return 2000;
   switch (info.link_speed_ext_active) {
     case mad::link_speed_ext::kFdr:
@@ -91,11 +89,14 @@ uint8_t FasterPathRate(uint8_t code) {
   return place >= kSlowToFast.size() ? 0 : kSlowToFast[place].code;
 }
 
-uint8_t PathRateOf(const mad::PortInfo& info) {
-  const int wanted = GigabitsTenths(info) * Lanes(info.link_width_active);
+int LinkBandwidth(const mad::PortInfo& info) {
+  return LaneBandwidth(info) * Lanes(info.link_width_active);
+}
+
+uint8_t PathRateWithin(int bandwidth) {
   uint8_t best = kSlowToFast.front().code;
   for (const Rate& rate : kSlowToFast) {
-    if (rate.gigabits_tenths <= wanted) best = rate.code;
+    if (rate.bandwidth <= bandwidth) best = rate.code;
   }
   return best;
 }

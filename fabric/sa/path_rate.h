@@ -17,8 +17,10 @@ int ComparePathRates(uint8_t a, uint8_t b);
 uint8_t SlowerPathRate(uint8_t code);
 uint8_t FasterPathRate(uint8_t code);
 
-// What a link carries whose end has this PortInfo.
-uint8_t PathRateOf(const mad::PortInfo& info);
+// What a link carries whose end has this PortInfo, in units of 100 Mb/s, and
+// the fastest rate that this is enough for.
+int LinkBandwidth(const mad::PortInfo& info);
+uint8_t PathRateWithin(int bandwidth);
 
 // 256, 512, 1024, 2048 and 4096 bytes.
 constexpr bool IsPathMtu(uint8_t code) { return code >= 1 && code <= 5; }

@@ -33,11 +33,13 @@ constexpr bool HasNoBit(std::string_view name) {
 }
 
 template <class V>
-concept Attribute = wire::Structure<V> && requires { V::kId; };
+concept Attribute = wire::Structure<V> && requires {
+  V::kId;
+};
 
 template <class Owner, class V>
 consteval bool IsList() {
-  if constexpr (wire::internal::kElements<V> > 0) {
+  if constexpr (wire::internal::kElements < V >> 0) {
     return kListsElements<Owner> &&
            std::is_integral_v<typename V::value_type> &&
            !std::is_same_v<typename V::value_type, char>;
@@ -132,8 +134,7 @@ inline constexpr uint64_t kInnerComponentBit =
 template <wire::Structure T>
 constexpr bool MatchesComponents(const T& wanted, const T& record,
                                  uint64_t mask) {
-  return mask == 0 ||
-         component_internal::Matches<T, 0>(wanted, record, mask);
+  return mask == 0 || component_internal::Matches<T, 0>(wanted, record, mask);
 }
 
 }  // namespace ibemu::mad

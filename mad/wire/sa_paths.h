@@ -53,8 +53,8 @@ struct PathRecord {
     return wire::Table(  // component, name, length and offset in bits
         Ro(&T::service_id_msb, "ServiceID8MSB", 8, 0),
         Ro(&T::service_id_lsb, "ServiceID56LSB", 56, 8),
-        Ro(&T::dgid, "DGID", 128, 64), Ro(&T::sgid, "SGID", 128, 192), Ro(&T::dlid, "DLID", 16, 320),
-        Ro(&T::slid, "SLID", 16, 336),
+        Ro(&T::dgid, "DGID", 128, 64), Ro(&T::sgid, "SGID", 128, 192),
+        Ro(&T::dlid, "DLID", 16, 320), Ro(&T::slid, "SLID", 16, 336),
         Ro(&T::raw_traffic, "RawTraffic", 1, 352), Reserved(3, 353),
         Ro(&T::flow_label, "FlowLabel", 20, 356),
         Ro(&T::hop_limit, "HopLimit", 8, 376),

@@ -198,7 +198,8 @@ struct GuidInfoRecord {
     using wire::Reserved, wire::Rw;
     return wire::Table(  // component, name, length and offset in bits
         Rw(&T::lid, "LID", 16, 0), Rw(&T::block_num, "BlockNum", 8, 16),
-        Reserved(8, 24), Reserved(32, 32), Rw(&T::guid_info, "GUIDInfo", 512, 64));
+        Reserved(8, 24), Reserved(32, 32),
+        Rw(&T::guid_info, "GUIDInfo", 512, 64));
   }
 };
 static_assert(wire::Tiles<GuidInfoRecord>());

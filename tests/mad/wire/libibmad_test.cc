@@ -217,10 +217,10 @@ TEST(LibibmadTest, AgreesOnSubnetAdministration) {
   ExpectAgreement<GuidInfoRecord>(Range(IB_SA_GIR_LID_F, IB_SA_GIR_GUID7_F));
   ExpectAgreement<PathRecord>(
       {IB_SA_PR_DLID_F, IB_SA_PR_SLID_F, IB_SA_PR_NPATH_F, IB_SA_PR_SL_F},
-      {"ServiceID8MSB", "ServiceID56LSB", "DGID", "SGID", "RawTraffic", "FlowLabel", "HopLimit",
-       "TClass", "Reversible", "P_Key", "QoSClass", "MtuSelector", "Mtu",
-       "RateSelector", "Rate", "PacketLifeTimeSelector", "PacketLifeTime",
-       "Preference"});
+      {"ServiceID8MSB", "ServiceID56LSB", "DGID", "SGID", "RawTraffic",
+       "FlowLabel", "HopLimit", "TClass", "Reversible", "P_Key", "QoSClass",
+       "MtuSelector", "Mtu", "RateSelector", "Rate", "PacketLifeTimeSelector",
+       "PacketLifeTime", "Preference"});
   ExpectAgreement<MultiPathRecord>(
       {IB_SA_MP_NPATH_F, IB_SA_MP_NSRC_F, IB_SA_MP_NDEST_F},
       {"RawTraffic", "FlowLabel", "HopLimit", "TClass", "Reversible", "P_Key",

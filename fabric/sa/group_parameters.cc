@@ -1,0 +1,163 @@
+#include "fabric/sa/group_parameters.h"
+
+#include <algorithm>
+
+#include "fabric/sa/partitions.h"
+#include "fabric/sa/path_rate.h"
+#include "mad/wire/sa_component_mask.h"
+
+namespace ibemu::fabric {
+namespace {
+
+using mad::Gid, mad::kComponentBit, mad::McMemberRecord, mad::Selector;
+
+template <auto kMember>
+constexpr uint64_t kBit = kComponentBit<kMember>;
+constexpr uint64_t kMtu =
+    kBit<&McMemberRecord::mtu> | kBit<&McMemberRecord::mtu_selector>;
+constexpr uint64_t kRate =
+    kBit<&McMemberRecord::rate> | kBit<&McMemberRecord::rate_selector>;
+
+constexpr uint64_t kIpv4 = 0x401b, kIpv6 = 0x601b, kAssigned = 0xa01b;
+constexpr uint64_t kLinkLocal = 2;
+constexpr uint8_t kPacketLifeTime = 18;  // opensm's
+
+uint64_t SignatureOf(const Gid& mgid) { return mgid.prefix >> 32 & 0xffff; }
+uint64_t ScopeOf(const Gid& mgid) { return mgid.prefix >> 48 & 15; }
+
+// `order`: of what the group has against what is wanted.
+bool Fits(Selector selector, int order) {
+  switch (selector) {
+    case Selector::kGreaterThan:
+      return order > 0;
+    case Selector::kLessThan:
+      return order < 0;
+    case Selector::kExactly:
+      return order == 0;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+McMemberRecord IpoibBroadcastGroup() {
+  McMemberRecord group;
+  group.mgid = {.prefix = 0xff12'401b'ffff'0000, .interface_id = 0xffff'ffff};
+  group.q_key = 0xb1b;
+  group.mlid = mad::Lid::kFirstMulticast;
+  group.mtu = 4;   // 2048 bytes
+  group.rate = 3;  // 10 Gb/s
+  group.packet_life_time = kPacketLifeTime;
+  group.mtu_selector = group.rate_selector = group.packet_life_time_selector =
+      Selector::kExactly;
+  group.p_key = kDefaultPKey;
+  group.scope = kLinkLocal;
+  group.join_state = mad::kFullMember;
+  return group;
+}
+
+std::optional<Gid> BroadcastMgidOf(const Gid& mgid) {
+  constexpr uint64_t kScopeAndPKey = 0x000f'0000'ffff'0000;
+  const uint64_t signature = SignatureOf(mgid);
+  if (!mad::IsMulticast(mgid) || (signature != kIpv4 && signature != kIpv6)) {
+    return std::nullopt;
+  }
+  return Gid{.prefix = 0xff10'401b'0000'0000 | (mgid.prefix & kScopeAndPKey),
+             .interface_id = 0xffff'ffff};
+}
+
+bool IsMgidValid(const Gid& mgid) {
+  if (!mad::IsMulticast(mgid)) return false;
+  if (BroadcastMgidOf(mgid)) return true;
+  constexpr uint64_t kReservedFlags = 0x00e0'0000'0000'0000;
+  if ((mgid.prefix & kReservedFlags) != 0) return false;
+  return SignatureOf(mgid) != kAssigned || ScopeOf(mgid) != kLinkLocal;
+}
+
+bool AreGroupCodesValid(const SaRequest& request,
+                        const McMemberRecord& wanted) {
+  if (request.Has(kMtu) && !IsPathMtu(wanted.mtu)) return false;
+  if (request.Has(kRate) && !IsPathRate(wanted.rate)) return false;
+  return !request.Has(kBit<&McMemberRecord::p_key>) ||
+         (wanted.p_key & 0x7fff) != 0;
+}
+
+bool FitsGroup(const SaRequest& request, const McMemberRecord& wanted,
+               const McMemberRecord& group) {
+  constexpr uint64_t kEqual =
+      kBit<&McMemberRecord::q_key> | kBit<&McMemberRecord::traffic_class> |
+      kBit<&McMemberRecord::sl> | kBit<&McMemberRecord::flow_label> |
+      kBit<&McMemberRecord::hop_limit>;
+  if (!mad::MatchesComponents(wanted, group,
+                              request.header.component_mask & kEqual)) {
+    return false;
+  }
+  if (request.Has(kBit<&McMemberRecord::p_key>) &&
+      !mad::MayTalk(wanted.p_key, group.p_key)) {
+    return false;
+  }
+  if (request.Has(kMtu) &&
+      !Fits(wanted.mtu_selector, int{group.mtu} - int{wanted.mtu})) {
+    return false;
+  }
+  return !request.Has(kRate) ||
+         Fits(wanted.rate_selector, ComparePathRates(group.rate, wanted.rate));
+}
+
+bool MatchesGroup(const SaRequest& request, const McMemberRecord& wanted,
+                  const McMemberRecord& group) {
+  constexpr uint64_t kEqual = kBit<&McMemberRecord::mgid> |
+                              kBit<&McMemberRecord::mlid> |
+                              kBit<&McMemberRecord::scope>;
+  return mad::MatchesComponents(wanted, group,
+                                request.header.component_mask & kEqual) &&
+         FitsGroup(request, wanted, group);
+}
+
+bool CompleteGroup(const SaRequest& request, const NodePort& creator,
+                   McMemberRecord& group) {
+  const uint8_t port_mtu = creator.info.neighbor_mtu;
+  if (!request.Has(kMtu) || group.mtu_selector == Selector::kLargest) {
+    group.mtu = port_mtu;
+  } else if (group.mtu_selector == Selector::kGreaterThan) {
+    if (group.mtu >= port_mtu) return false;
+    group.mtu = port_mtu;
+  } else if (group.mtu_selector == Selector::kLessThan) {
+    group.mtu = std::min(port_mtu, static_cast<uint8_t>(group.mtu - 1));
+  }
+  const uint8_t port_rate = PathRateWithin(LinkBandwidth(creator.info));
+  if (!request.Has(kRate) || group.rate_selector == Selector::kLargest) {
+    group.rate = port_rate;
+  } else if (group.rate_selector == Selector::kGreaterThan) {
+    if (ComparePathRates(group.rate, port_rate) >= 0) return false;
+    group.rate = port_rate;
+  } else if (group.rate_selector == Selector::kLessThan) {
+    group.rate = ComparePathRates(group.rate, port_rate) > 0
+                     ? port_rate
+                     : SlowerPathRate(group.rate);
+  }
+  if (!IsPathMtu(group.mtu) || !IsPathRate(group.rate)) return false;
+  if (!request.Has(kBit<&McMemberRecord::packet_life_time>)) {
+    group.packet_life_time = kPacketLifeTime;
+  }
+  group.mtu_selector = group.rate_selector = group.packet_life_time_selector =
+      Selector::kExactly;
+  if (!request.Has(kBit<&McMemberRecord::hop_limit>)) group.hop_limit = 0;
+  group.scope = static_cast<uint8_t>(ScopeOf(group.mgid));
+  return true;
+}
+
+bool CanCarry(const NodePort& port, const McMemberRecord& group) {
+  const uint8_t rate = PathRateWithin(LinkBandwidth(port.info));
+  return port.info.neighbor_mtu >= group.mtu &&
+         ComparePathRates(rate, group.rate) >= 0;
+}
+
+bool MayModify(const Subnet& subnet, PortId requester, PortId member,
+               bool proxy, const McMemberRecord& group) {
+  return proxy ? IsInPartition(subnet.port(requester), group.p_key)
+               : requester == member;
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,92 @@
+// The multicast groups of the subnet: IBA vol 1 §15.2.5.17 and o15-0.2.
+#ifndef IBEMU_FABRIC_SA_MULTICAST_GROUPS_H_
+#define IBEMU_FABRIC_SA_MULTICAST_GROUPS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/timers.h"
+#include "fabric/sa/directory.h"
+#include "fabric/sa/multicast_routes.h"
+#include "fabric/sa/sa_request.h"
+#include "mad/wire/mad_header.h"
+#include "mad/wire/sa_services.h"
+
+namespace ibemu::fabric {
+
+// Behaviour: opensm's, where the specification leaves it open.
+class MulticastGroups {
+ public:
+  struct Member {
+    PortId port = kNoPort;
+    mad::Gid gid{};
+    uint8_t join_state = 0;
+    bool proxy = false;
+  };
+  struct Group {
+    mad::McMemberRecord parameters{};
+    bool well_known = false;               // outlives its members
+    std::map<uint64_t, Member> members{};  // by GUID
+
+    int full_members() const;
+  };
+
+  // Called with a group's MGID when its first full member came, and after the
+  // last one left.
+  using Observer = std::function<void(const mad::Gid& mgid, bool created)>;
+
+  MulticastGroups(const Directory& directory, MulticastRoutes& routes,
+                  Timers& timers, Observer observer);
+  ~MulticastGroups();
+  MulticastGroups(const MulticastGroups&) = delete;
+  MulticastGroups& operator=(const MulticastGroups&) = delete;
+
+  // Makes IPoIB's broadcast group of the default partition.
+  void Begin();
+  // Forgets all groups, and their routes.
+  void Clear();
+
+  // Set and Delete(MCMemberRecord): join (which may create the group) and
+  // leave.  `record` becomes the answer.
+  mad::MadStatus Join(const SaRequest& request, mad::McMemberRecord& record);
+  mad::MadStatus Leave(const SaRequest& request, mad::McMemberRecord& record);
+
+  // Get and GetTable.  Members are told to who is trusted only.
+  void Find(const SaRequest& request, SaRecords& records) const;
+
+  // Null: there is none.
+  const Group* Find(const mad::Gid& mgid) const;
+
+  // A port that is gone leaves all groups.
+  void RemovePort(PortId port);
+
+  bool IsMember(uint64_t guid) const;
+
+ private:
+  using Key = std::pair<uint64_t, uint64_t>;  // MGID
+  using Groups = std::map<Key, Group>;
+
+  mad::MadStatus Create(const SaRequest& request, PortId port,
+                        mad::McMemberRecord wanted, Groups::iterator& created);
+  mad::Gid NewMgid(const SaRequest& request, const mad::McMemberRecord& wanted);
+  mad::Lid NewMlid(mad::Lid wanted) const;
+  void Remove(Groups::iterator group, uint64_t guid, uint8_t join_state);
+  void RouteSoon(mad::Lid mlid);
+  void Route();
+
+  const Directory& directory_;
+  MulticastRoutes& routes_;
+  Timers& timers_;
+  const Observer observer_;
+  Groups groups_;
+  std::set<mad::Lid> to_route_;
+  TimerId route_timer_ = TimerId::kNone;
+  uint32_t next_mgid_ = 0;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SA_MULTICAST_GROUPS_H_

@@ -1,0 +1,118 @@
+// Records that ports have: a scan over all ports, or those of one LID.
+#ifndef IBEMU_FABRIC_SA_PORT_SCAN_H_
+#define IBEMU_FABRIC_SA_PORT_SCAN_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+
+#include "fabric/sa/directory.h"
+#include "fabric/sa/partitions.h"
+#include "fabric/sa/sa_request.h"
+#include "mad/wire/sa_component_mask.h"
+
+namespace ibemu::fabric {
+
+// What a producer of records sees.
+template <class T>
+struct PortQuery {
+  const Directory& directory;
+  const Subnet& subnet;
+  const Node& node;
+  const NodePort& port;
+  mad::Lid lid;  // base LID of the end port
+  const T& wanted;
+  uint64_t mask;
+  uint32_t modifier;
+  bool trusted;
+  SaRecords& records;
+
+  bool Asks(uint64_t component) const { return (mask & component) != 0; }
+  void Offer(const T& record) const {
+    if (mad::MatchesComponents(wanted, record, mask)) records.Add(record);
+  }
+};
+
+// Calls produce(PortQuery) for each port of a node that is known and in a
+// partition of the requester.  On a channel adapter only ports with a LID.
+template <class T, auto kProduce>
+class PortScan : public RecordSource {
+ public:
+  PortScan(const Directory& directory, const SaRequest& request)
+      : directory_(directory),
+        subnet_(directory.subnet()),
+        requester_(request.requester),
+        modifier_(request.header.mad.attr_mod),
+        trusted_(request.trusted),
+        wanted_(request.Record<T>()),
+        mask_(request.header.component_mask),
+        end_(subnet_.ports().size()) {
+    if constexpr (requires { wanted_.lid; }) {
+      if (!request.Has(mad::kComponentBit<&T::lid>)) return;
+      const std::optional<PortId> owner = directory.FindLid(wanted_.lid);
+      if (!owner) {
+        end_ = 0;
+        return;
+      }
+      // Any LID of a port stands for its base LID.
+      wanted_.lid = directory.LidOf(*owner);
+      const Node& node = subnet_.NodeOf(*owner);
+      next_ = static_cast<size_t>(*owner);
+      end_ = next_ + (node.is_switch() ? size_t{node.port_count} + 1 : 1);
+    }
+  }
+
+  bool Next(SaRecords& records) override {
+    constexpr size_t kPortsAtOnce = 256;
+    const size_t end = std::min(next_ + kPortsAtOnce, end_);
+    for (; next_ < end; ++next_) {
+      const NodePort& port = subnet_.ports()[next_];
+      const PortId end_port = subnet_.management_port(subnet_.id_of(port));
+      if (!directory_.Knows(end_port) ||
+          CommonPKey(subnet_.port(requester_), port) == 0) {
+        continue;
+      }
+      kProduce(PortQuery<T>{.directory = directory_,
+                            .subnet = subnet_,
+                            .node = subnet_.node(port.node),
+                            .port = port,
+                            .lid = directory_.LidOf(end_port),
+                            .wanted = wanted_,
+                            .mask = mask_,
+                            .modifier = modifier_,
+                            .trusted = trusted_,
+                            .records = records});
+    }
+    return next_ < end_;
+  }
+
+ private:
+  const Directory& directory_;
+  const Subnet& subnet_;
+  const PortId requester_;
+  const uint32_t modifier_;
+  const bool trusted_;
+  T wanted_;
+  const uint64_t mask_;
+  size_t next_ = 0;
+  size_t end_;
+};
+
+// Records of whole switches: AddX is called for port 0 only.
+template <class T>
+bool IsSwitchPort0(const PortQuery<T>& query) {
+  return query.node.is_switch() && query.port.number == 0;
+}
+
+// For tables of RecordSources by attribute.
+using SourceFactory = std::unique_ptr<RecordSource> (*)(const Directory&,
+                                                        const SaRequest&);
+template <class T, auto kProduce>
+std::unique_ptr<RecordSource> Scan(const Directory& directory,
+                                   const SaRequest& request) {
+  return std::make_unique<PortScan<T, kProduce>>(directory, request);
+}
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SA_PORT_SCAN_H_

@@ -1,0 +1,52 @@
+// Who offers what: ServiceRecord, IBA vol 1 §15.2.5.14.
+#ifndef IBEMU_FABRIC_SA_SERVICES_H_
+#define IBEMU_FABRIC_SA_SERVICES_H_
+
+#include <list>
+
+#include "absl/time/time.h"
+#include "base/timers.h"
+#include "fabric/sa/directory.h"
+#include "fabric/sa/sa_request.h"
+#include "mad/wire/mad_header.h"
+#include "mad/wire/sa_services.h"
+
+namespace ibemu::fabric {
+
+// A record is known by its ServiceID, ServiceGID and ServiceP_Key.  When its
+// lease runs out it is forgotten.
+class Services {
+ public:
+  static constexpr size_t kMost = 16384;
+
+  Services(const Directory& directory, Timers& timers)
+      : directory_(directory), timers_(timers) {}
+
+  // Set and Delete(ServiceRecord).  `record` becomes the answer.
+  mad::MadStatus Register(const SaRequest& request, mad::ServiceRecord& record);
+  mad::MadStatus Remove(const SaRequest& request, mad::ServiceRecord& record);
+
+  // Get and GetTable.
+  void Find(const SaRequest& request, SaRecords& records);
+
+  void Clear() { services_.clear(); }
+
+ private:
+  struct Service {
+    mad::ServiceRecord record;
+    absl::Time end = absl::InfiniteFuture();
+  };
+
+  void DropExpired();
+  std::list<Service>::iterator FindSame(const mad::ServiceRecord& record);
+  bool MayOffer(const SaRequest& request,
+                const mad::ServiceRecord& record) const;
+
+  const Directory& directory_;
+  Timers& timers_;
+  std::list<Service> services_;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SA_SERVICES_H_

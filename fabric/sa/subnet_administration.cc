@@ -1,0 +1,539 @@
+#include "fabric/sa/subnet_administration.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fabric/sa/path_records.h"
+#include "fabric/sa/subnet_records.h"
+#include "mad/mad_class.h"
+#include "mad/wire/sa_component_mask.h"
+#include "mad/wire/sa_paths.h"
+#include "mad/wire/sa_records.h"
+
+namespace ibemu::fabric {
+namespace {
+
+using mad::AttributeId, mad::kComponentBit, mad::MadHeader, mad::MadStatus,
+    mad::Method, mad::SaHeader;
+
+// Changes that no event told of show after this.
+constexpr absl::Duration kLookAroundInterval = absl::Seconds(1);
+constexpr int kRmppRetries = 4;
+constexpr absl::Duration kReportTimeout = absl::Milliseconds(200);
+constexpr int kReportRetries = 3;
+constexpr uint32_t kClassManager = 4;  // ProducerType
+
+uint16_t AttributeOffset(const SaHeader& header) {
+  switch (header.mad.attr_id) {
+    case AttributeId::kNodeRecord:
+      return mad::kAttributeOffset<mad::NodeRecord>;
+    case AttributeId::kPortInfoRecord:
+      return mad::kAttributeOffset<mad::PortInfoRecord>;
+    case AttributeId::kSwitchInfoRecord:
+      return mad::kAttributeOffset<mad::SwitchInfoRecord>;
+    case AttributeId::kLinkRecord:
+      return mad::kAttributeOffset<mad::LinkRecord>;
+    case AttributeId::kSmInfoRecord:
+      return mad::kAttributeOffset<mad::SmInfoRecord>;
+    case AttributeId::kSlToVlMappingTableRecord:
+      return mad::kAttributeOffset<mad::SlToVlMappingTableRecord>;
+    case AttributeId::kMcMemberRecord:
+      return mad::kAttributeOffset<mad::McMemberRecord>;
+    case AttributeId::kServiceRecord:
+      return mad::kAttributeOffset<mad::ServiceRecord>;
+    case AttributeId::kInformInfoRecord:
+      return mad::kAttributeOffset<mad::InformInfoRecord>;
+    case AttributeId::kClassPortInfo:
+      return mad::kAttributeOffset<mad::ClassPortInfo>;
+    case AttributeId::kMultiPathRecord:
+      return mad::kAttributeOffset<mad::PathRecord>;
+    case AttributeId::kPathRecord:
+      return header.mad.method == Method::kGetTraceTable
+                 ? mad::kAttributeOffset<mad::TraceRecord>
+                 : mad::kAttributeOffset<mad::PathRecord>;
+    default:  // a table of 64 bytes behind a header of 8
+      return mad::kAttributeOffset<mad::GuidInfoRecord>;
+  }
+}
+
+// The header of an answer; its attribute may be another one than the request's.
+SaHeader ResponseTo(const SaHeader& request) {
+  SaHeader header = request;
+  header.sm_key = 0;
+  header.rmpp = {};
+  switch (request.mad.method) {
+    case Method::kSet:
+      header.mad.method = Method::kGetResp;
+      break;
+    case Method::kGetTraceTable:
+      header.mad.method = Method::kGetTableResp;
+      header.mad.attr_id = AttributeId::kTraceRecord;
+      break;
+    default:
+      header.mad.method =
+          Method(static_cast<uint8_t>(request.mad.method) | mad::kResponseBit);
+  }
+  if (header.mad.attr_id == AttributeId::kMultiPathRecord) {
+    header.mad.attr_id = AttributeId::kPathRecord;
+  }
+  return header;
+}
+
+bool IsQuery(Method method) {
+  return method == Method::kGet || method == Method::kGetTable ||
+         method == Method::kGetMulti || method == Method::kGetTraceTable;
+}
+
+}  // namespace
+
+SubnetAdministration::SubnetAdministration(Subnet& subnet, FabricEvents& events,
+                                           MadSender& sender,
+                                           MulticastRoutes& routes,
+                                           Timers& timers, PortId port,
+                                           Managers managers)
+    : subnet_(subnet),
+      timers_(timers),
+      port_(port),
+      managers_(std::move(managers)),
+      directory_(subnet),
+      groups_(directory_, routes, timers,
+              [this](const mad::Gid& mgid, bool created) {
+                OnGroup(mgid, created);
+              }),
+      services_(directory_, timers),
+      subscriptions_(directory_),
+      alias_guids_(subnet, events, directory_, groups_),
+      service_port_(subnet, sender, port),
+      host_(timers, service_port_) {}
+
+SubnetAdministration::~SubnetAdministration() = default;
+
+void SubnetAdministration::OnMastership(bool is_master) {
+  if (is_master_ == is_master) return;
+  is_master_ = is_master;
+  if (is_master) {
+    mad::Registration registration{.mgmt_class = static_cast<uint8_t>(
+                                       mad::MgmtClass::kSubnetAdministration),
+                                   .mgmt_class_version = mad::kSaClassVersion,
+                                   .rmpp_version = 1};
+    registration.methods.set();
+    auto agent = host_.Register(1, registration, *this);
+    if (agent.ok()) agent_ = *std::move(agent);
+    LookAround();
+    groups_.Begin();
+    return;
+  }
+  agent_.reset();
+  answers_.clear();
+  answers_of_.clear();
+  groups_.Clear();
+  services_.Clear();
+  subscriptions_.Clear();
+  directory_.Forget();
+}
+
+void SubnetAdministration::LookAround() {
+  directory_.Explore(port_);
+  looked_around_ = timers_.Now();
+}
+
+void SubnetAdministration::OnPorts(const std::vector<PortId>& came,
+                                   const std::vector<PortId>& went) {
+  if (!is_master_) return;
+  LookAround();
+  for (const PortId port : went) {
+    groups_.RemovePort(port);
+    subscriptions_.RemovePort(port);
+  }
+  for (const PortId port : went) {
+    ReportGid(mad::TrapNumber::kGidOutOfService, directory_.GidOf(port), port);
+  }
+  for (const PortId port : came) {
+    ReportGid(mad::TrapNumber::kGidInService, directory_.GidOf(port), port);
+  }
+}
+
+void SubnetAdministration::OnNotice(const mad::Notice& notice,
+                                    const mad::Arrival& arrival) {
+  if (!is_master_) return;
+  const mad::Lid lid =
+      mad::IsUnicast(notice.issuer_lid) ? notice.issuer_lid : arrival.slid;
+  const std::optional<PortId> issuer = directory_.FindLid(lid);
+  if (!issuer) return;
+  Report({.notice = notice, .issuer_gid = directory_.GidOf(*issuer)}, *issuer);
+}
+
+void SubnetAdministration::OnGroup(const mad::Gid& mgid, bool created) {
+  ReportGid(created ? mad::TrapNumber::kMulticastGroupCreated
+                    : mad::TrapNumber::kMulticastGroupDeleted,
+            mgid, kNoPort);
+}
+
+void SubnetAdministration::ReportGid(mad::TrapNumber number,
+                                     const mad::Gid& gid, PortId source) {
+  mad::SaNotice notice;
+  notice.notice.type = mad::NoticeType::kSubnetManagement;
+  notice.notice.producer_type = kClassManager;
+  notice.notice.trap_number = number;
+  notice.notice.issuer_lid = directory_.LidOf(port_);
+  notice.issuer_gid = directory_.GidOf(port_);
+  wire::Encode(mad::GidDetails{.gid = gid}, notice.notice.data_details);
+  Report(notice, source);
+}
+
+void SubnetAdministration::Report(const mad::SaNotice& notice, PortId source) {
+  if (agent_ == nullptr) return;
+  std::vector<std::byte> mad(mad::kMadBytes);
+  SaHeader header;
+  header.mad = {
+      .mgmt_class = mad::MgmtClass::kSubnetAdministration,
+      .class_version = mad::kSaClassVersion,
+      .method = Method::kReport,
+      .attr_id = AttributeId::kNotice,
+  };
+  header.attribute_offset = 0;
+  wire::Encode(notice, std::span(mad).subspan(mad::kSaDataOffset));
+  subscriptions_.ForEachInterested(notice, source,
+                                   [&](const mad::AddressVector& to) {
+                                     header.mad.tid = next_tid_++;
+                                     wire::Encode(header, mad);
+                                     // Who can't be reached misses it.
+                                     agent_
+                                         ->Send({.to = to,
+                                                 .mad = mad,
+                                                 .timeout = kReportTimeout,
+                                                 .retries = kReportRetries,
+                                                 .cookie = next_id_++})
+                                         .IgnoreError();
+                                   });
+}
+
+// What goes the other way on the same port is for programs of its host.
+bool SubnetAdministration::Take(const mad::Arrival& arrival) {
+  if (!is_master_ || agent_ == nullptr) return false;
+  const auto method = wire::Get<&MadHeader::method>(arrival.mad);
+  const uint64_t tid = wire::Get<&MadHeader::tid>(arrival.mad);
+  if (method == Method::kReport || method == Method::kTrapRepress) return false;
+  if (mad::IsResponse(method) && (method != Method::kReportResp ||
+                                  mad::HighTid(tid) != agent_->hi_tid())) {
+    return false;
+  }
+  service_port_.Receive(arrival);
+  return true;
+}
+
+void SubnetAdministration::OnMad(mad::Agent&, mad::IncomingMessage message) {
+  SaRequest request;
+  request.header = wire::Decode<SaHeader>(message.mad);
+  if (mad::IsResponse(request.header.mad.method)) return;  // of a Report
+  // C15-0.1.5.
+  if (request.header.sm_key != 0 && request.header.sm_key != kSmKey) return;
+  if (timers_.Now() - looked_around_ >= kLookAroundInterval) LookAround();
+  const std::optional<PortId> requester = directory_.FindLid(message.slid);
+  if (!requester) return;
+  request.requester = *requester;
+  request.trusted = request.header.sm_key == kSmKey;
+  request.from = {.dlid = message.slid,
+                  .sl = message.sl,
+                  .path_bits = message.path_bits,
+                  .pkey_index = message.pkey_index,
+                  .qpn = message.source_qpn,
+                  .qkey = mad::kQp1QKey,
+                  .grh = message.grh};
+  request.data.assign(message.mad.begin() + mad::kSaDataOffset,
+                      message.mad.end());
+  request.data.resize(std::max(request.data.size(), mad::kSaDataBytes));
+  Handle(request);
+}
+
+void SubnetAdministration::OnSendDone(mad::Agent&, uint64_t cookie) {
+  End(cookie);
+}
+
+void SubnetAdministration::OnSendTimeout(mad::Agent&, uint64_t cookie) {
+  End(cookie);
+}
+
+void SubnetAdministration::Handle(const SaRequest& request) {
+  const Method method = request.header.mad.method;
+  if (IsQuery(method)) return HandleQuery(request);
+  if (method == Method::kSet || method == Method::kDelete) {
+    return HandleChange(request);
+  }
+  Respond(request, MadStatus::kUnsupportedMethod);
+}
+
+void SubnetAdministration::HandleChange(const SaRequest& request) {
+  const bool set = request.header.mad.method == Method::kSet;
+  switch (request.header.mad.attr_id) {
+    case AttributeId::kMcMemberRecord: {
+      mad::McMemberRecord record;
+      const MadStatus status =
+          set ? groups_.Join(request, record) : groups_.Leave(request, record);
+      return RespondWithOne(request, record, status);
+    }
+    case AttributeId::kServiceRecord: {
+      mad::ServiceRecord record;
+      const MadStatus status = set ? services_.Register(request, record)
+                                   : services_.Remove(request, record);
+      return RespondWithOne(request, record, status);
+    }
+    case AttributeId::kGuidInfoRecord: {
+      mad::GuidInfoRecord record;
+      const MadStatus status = set ? alias_guids_.Set(request, record)
+                                   : alias_guids_.Delete(request, record);
+      if (status == MadStatus::kOk) LookAround();
+      return RespondWithOne(request, record, status);
+    }
+    case AttributeId::kInformInfo: {
+      if (!set) break;
+      mad::InformInfo info;
+      const MadStatus status = subscriptions_.Set(request, info);
+      return RespondWithOne(request, info, status);
+    }
+    default:
+      break;
+  }
+  Respond(request, MadStatus::kUnsupportedAttribute);
+}
+
+MadStatus SubnetAdministration::CheckQuery(const SaRequest& request) const {
+  const Method method = request.header.mad.method;
+  const AttributeId attribute = request.header.mad.attr_id;
+  if (method == Method::kGetMulti) {
+    return attribute == AttributeId::kMultiPathRecord
+               ? CheckMultiPathRequest(directory_, request)
+               : MadStatus::kUnsupportedAttribute;
+  }
+  if (method == Method::kGetTraceTable) {
+    return attribute == AttributeId::kPathRecord
+               ? CheckPathRequest(request)
+               : MadStatus::kUnsupportedAttribute;
+  }
+  switch (attribute) {
+    case AttributeId::kClassPortInfo:
+      return method == Method::kGet ? MadStatus::kOk
+                                    : MadStatus::kSaRequestInvalid;
+    case AttributeId::kPathRecord:
+      return CheckPathRequest(request);
+    case AttributeId::kPKeyTableRecord:
+      // For trusted requests only, IBA vol 1 §15.4.1.
+      return request.trusted ? MadStatus::kOk : MadStatus::kSaRequestInvalid;
+    case AttributeId::kMultiPathRecord:
+    case AttributeId::kTraceRecord:
+      return MadStatus::kUnsupportedAttribute;
+    default:
+      return MadStatus::kOk;
+  }
+}
+
+void SubnetAdministration::HandleQuery(const SaRequest& request) {
+  // The same again, while its answer is on its way.
+  for (const auto& [id, answer] : answers_) {
+    if (answer->request.requester == request.requester &&
+        answer->request.from.qpn == request.from.qpn &&
+        answer->request.header.mad.tid == request.header.mad.tid) {
+      return;
+    }
+  }
+  if (const MadStatus status = CheckQuery(request); status != MadStatus::kOk) {
+    return Respond(request, status);
+  }
+  SaRecords records(AttributeOffset(request.header));
+  std::unique_ptr<RecordSource> source;
+  if (!FindAtOnce(request, records)) {
+    source = SourceFor(request);
+    if (source == nullptr) {
+      return Respond(request, MadStatus::kUnsupportedAttribute);
+    }
+  }
+  size_t& of_requester = answers_of_[request.requester];
+  if (of_requester >= kMostOfRequester || answers_.size() >= kMostAnswers) {
+    return Respond(request, MadStatus::kBusy);
+  }
+  ++of_requester;
+  const uint64_t id = next_id_++;
+  answers_[id] = std::make_unique<Answer>(Answer{.id = id,
+                                                 .request = request,
+                                                 .source = std::move(source),
+                                                 .records = records});
+  Continue(id);
+}
+
+bool SubnetAdministration::FindAtOnce(const SaRequest& request,
+                                      SaRecords& records) {
+  switch (request.header.mad.attr_id) {
+    case AttributeId::kClassPortInfo:
+      AddClassPortInfo(records);
+      return true;
+    case AttributeId::kSmInfoRecord:
+      AddManagers(request, records);
+      return true;
+    case AttributeId::kMcMemberRecord:
+      groups_.Find(request, records);
+      return true;
+    case AttributeId::kServiceRecord:
+      services_.Find(request, records);
+      return true;
+    case AttributeId::kInformInfoRecord:
+      subscriptions_.Find(request, records);
+      return true;
+    case AttributeId::kPathRecord: {
+      const auto wanted = request.Record<mad::PathRecord>();
+      if (!request.Has(kComponentBit<&mad::PathRecord::dgid>) ||
+          !mad::IsMulticast(wanted.dgid)) {
+        return false;
+      }
+      const MulticastGroups::Group* const group = groups_.Find(wanted.dgid);
+      mad::PathRecord path;
+      if (group != nullptr && GroupPath(request, group->parameters, path) &&
+          request.header.mad.method != Method::kGetTraceTable) {
+        records.Add(path);
+      }
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+std::unique_ptr<RecordSource> SubnetAdministration::SourceFor(
+    const SaRequest& request) const {
+  switch (request.header.mad.attr_id) {
+    case AttributeId::kPathRecord:
+      return request.header.mad.method == Method::kGetTraceTable
+                 ? TraceRecords(directory_, request)
+                 : PathRecords(directory_, request);
+    case AttributeId::kMultiPathRecord:
+      return MultiPathRecords(directory_, request);
+    default:
+      break;
+  }
+  auto source = NodeRecords(directory_, request);
+  return source != nullptr ? std::move(source)
+                           : TableRecords(directory_, request);
+}
+
+void SubnetAdministration::AddClassPortInfo(SaRecords& records) const {
+  // §15.2.4.  Beside what each SA has: Get(Notice), UD multicast, multiple
+  // paths, and CapabilityMask compared bit by bit.
+  constexpr uint16_t kGetSetNotice = 1 << 1, kUdMulticast = 1 << 9,
+                     kMultiPath = 1 << 10, kCapabilityMatch = 1 << 13;
+  // Whole PortInfoRecords, extended speeds, alias GUIDs, multicast services,
+  // CapabilityMask2 compared, send-only full members, 2x links, HDR.
+  constexpr uint32_t kMask2 =
+      1 << 2 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 9 | 1 << 12 | 1 << 13 | 1 << 14;
+  constexpr uint8_t kResponseTime = 16;
+  mad::ClassPortInfo info;
+  info.class_version = mad::kSaClassVersion;
+  info.capability_mask =
+      kGetSetNotice | kUdMulticast | kMultiPath | kCapabilityMatch;
+  info.capability_mask2 = kMask2;
+  info.resp_time_value = kResponseTime;
+  info.redirect_qp = 1;
+  info.redirect_q_key = info.trap_q_key = mad::kQp1QKey;
+  records.Add(info);
+}
+
+void SubnetAdministration::AddManagers(const SaRequest& request,
+                                       SaRecords& records) const {
+  const auto wanted = request.Record<mad::SmInfoRecord>();
+  for (const SmIdentity& manager : managers_()) {
+    const mad::SmInfoRecord record{.lid = manager.lid,
+                                   .sm_info = {.guid = manager.guid,
+                                               .act_count = manager.act_count,
+                                               .priority = manager.priority,
+                                               .sm_state = manager.state}};
+    if (mad::MatchesComponents(wanted, record, request.header.component_mask)) {
+      records.Add(record);
+    }
+  }
+}
+
+// A piece of a table, then others have their turn.
+void SubnetAdministration::Continue(uint64_t id) {
+  const auto found = answers_.find(id);
+  if (found == answers_.end()) return;
+  Answer& answer = *found->second;
+  if (answer.source == nullptr || !answer.source->Next(answer.records)) {
+    return Finish(answer);
+  }
+  if ((answer.request.WantsOne() && answer.records.count() > 1) ||
+      answer.records.bytes().size() > kMostBytes) {
+    return Finish(answer);
+  }
+  timers_.RunIdle([this, id, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) Continue(id);
+  });
+}
+
+void SubnetAdministration::Finish(Answer& answer) {
+  answer.source.reset();
+  MadStatus status = MadStatus::kOk;
+  if (answer.records.bytes().size() > kMostBytes) {
+    status = MadStatus::kSaNoResources;
+  } else if (answer.request.WantsOne() && answer.records.count() != 1) {
+    status = answer.records.count() == 0 ? MadStatus::kSaNoRecords
+                                         : MadStatus::kSaTooManyRecords;
+  }
+  if (status != MadStatus::kOk) {
+    Respond(answer.request, status);
+    return End(answer.id);
+  }
+  RespondWith(answer.request, std::exchange(answer.records, SaRecords(1)),
+              answer.id);
+}
+
+void SubnetAdministration::End(uint64_t id) {
+  const auto found = answers_.find(id);
+  if (found == answers_.end()) return;
+  const auto requester = answers_of_.find(found->second->request.requester);
+  if (--requester->second == 0) answers_of_.erase(requester);
+  answers_.erase(found);
+}
+
+void SubnetAdministration::Respond(const SaRequest& request, MadStatus status) {
+  SaHeader header = ResponseTo(request.header);
+  header.mad.status = status;
+  if (request.header.mad.method != Method::kGet) header.attribute_offset = 0;
+  std::vector<std::byte> mad(mad::kMadBytes);
+  wire::Encode(header, mad);
+  std::copy_n(request.data.begin(), mad::kSaDataBytes,
+              mad.begin() + mad::kSaDataOffset);
+  agent_->Send({.to = request.from, .mad = std::move(mad)}).IgnoreError();
+}
+
+void SubnetAdministration::RespondWith(const SaRequest& request,
+                                       const SaRecords& records,
+                                       uint64_t cookie) {
+  SaHeader header = ResponseTo(request.header);
+  header.mad.status = MadStatus::kOk;
+  header.attribute_offset =
+      records.count() == 0 ? uint16_t{0} : records.attribute_offset();
+  const bool rmpp = request.header.mad.method != Method::kGet;
+  header.rmpp.active = rmpp;
+  const size_t bytes = mad::kSaDataOffset + records.bytes().size();
+  std::vector<std::byte> mad(rmpp ? bytes : std::max(bytes, mad::kMadBytes));
+  wire::Encode(header, mad);
+  std::copy(records.bytes().begin(), records.bytes().end(),
+            mad.begin() + mad::kSaDataOffset);
+  const absl::Status sent = agent_->Send({.to = request.from,
+                                          .mad = std::move(mad),
+                                          .retries = kRmppRetries,
+                                          .cookie = cookie});
+  if (!sent.ok()) End(cookie);
+}
+
+template <wire::Structure T>
+void SubnetAdministration::RespondWithOne(const SaRequest& request,
+                                          const T& record, MadStatus status) {
+  SaHeader header = ResponseTo(request.header);
+  header.mad.status = status;
+  header.attribute_offset = mad::kAttributeOffset<T>;
+  std::vector<std::byte> mad(mad::kMadBytes);
+  wire::Encode(header, mad);
+  wire::Encode(record, std::span(mad).subspan(mad::kSaDataOffset));
+  agent_->Send({.to = request.from, .mad = std::move(mad)}).IgnoreError();
+}
+
+}  // namespace ibemu::fabric

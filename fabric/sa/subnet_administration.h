@@ -1,0 +1,133 @@
+// The administration of the subnet that the built-in manager is master of: IBA
+// vol 1 chapter 15.
+#ifndef IBEMU_FABRIC_SA_SUBNET_ADMINISTRATION_H_
+#define IBEMU_FABRIC_SA_SUBNET_ADMINISTRATION_H_
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/timers.h"
+#include "fabric/events.h"
+#include "fabric/sa/alias_guids.h"
+#include "fabric/sa/directory.h"
+#include "fabric/sa/multicast_groups.h"
+#include "fabric/sa/sa_request.h"
+#include "fabric/sa/service_port.h"
+#include "fabric/sa/services.h"
+#include "fabric/sa/subscriptions.h"
+#include "fabric/sm/subnet_observer.h"
+#include "mad/host.h"
+
+namespace ibemu::fabric {
+
+// Answers as opensm does, while its manager is master: before and after, not at
+// all.  What it was told (groups, services, subscriptions) it forgets with the
+// mastership.
+//
+// It is a user of a mad::Host of its own, which knows RMPP, timeouts and
+// retries.
+class SubnetAdministration : public SubnetObserver,
+                             public GmpHandler,
+                             private mad::AgentClient {
+ public:
+  // opensm's, too.  A request with another one (but 0) is dropped.
+  static constexpr uint64_t kSmKey = 1;
+
+  // Answers that are being made or on their way: those beyond get BUSY, for one
+  // requester and for all.
+  static constexpr size_t kMostOfRequester = 32;
+  static constexpr size_t kMostAnswers = 256;
+  // Of one answer; more is ERR_NO_RESOURCES.
+  static constexpr size_t kMostBytes = size_t{256} << 20;
+
+  // The managers of the subnet that are known.
+  using Managers = std::function<std::vector<SmIdentity>()>;
+
+  // `port`: the manager's.  All must outlive it.
+  SubnetAdministration(Subnet& subnet, FabricEvents& events, MadSender& sender,
+                       MulticastRoutes& routes, Timers& timers, PortId port,
+                       Managers managers);
+  ~SubnetAdministration() override;
+
+  // SubnetObserver.
+  void OnMastership(bool is_master) override;
+  void OnPorts(const std::vector<PortId>& came,
+               const std::vector<PortId>& went) override;
+  void OnNotice(const mad::Notice& notice,
+                const mad::Arrival& arrival) override;
+
+  // GmpHandler.
+  bool Take(const mad::Arrival& arrival) override;
+
+  const MulticastGroups& groups() const { return groups_; }
+
+ private:
+  // An answer from its request to its last ACK.
+  struct Answer {
+    uint64_t id = 0;
+    SaRequest request;
+    std::unique_ptr<RecordSource> source;  // null: all is found
+    SaRecords records{1};
+  };
+
+  // mad::AgentClient.
+  void OnMad(mad::Agent& agent, mad::IncomingMessage message) override;
+  void OnSendDone(mad::Agent& agent, uint64_t cookie) override;
+  void OnSendTimeout(mad::Agent& agent, uint64_t cookie) override;
+
+  void LookAround();
+  void Handle(const SaRequest& request);
+  void HandleQuery(const SaRequest& request);
+  void HandleChange(const SaRequest& request);
+  // What is wrong with a query before any record is looked at.
+  mad::MadStatus CheckQuery(const SaRequest& request) const;
+  // Records that need no time; false: no such attribute.
+  bool FindAtOnce(const SaRequest& request, SaRecords& records);
+  std::unique_ptr<RecordSource> SourceFor(const SaRequest& request) const;
+  void AddClassPortInfo(SaRecords& records) const;
+  void AddManagers(const SaRequest& request, SaRecords& records) const;
+
+  void Continue(uint64_t id);
+  void Finish(Answer& answer);
+  void End(uint64_t id);
+  void Respond(const SaRequest& request, mad::MadStatus status);
+  void RespondWith(const SaRequest& request, const SaRecords& records,
+                   uint64_t cookie);
+  template <wire::Structure T>
+  void RespondWithOne(const SaRequest& request, const T& record,
+                      mad::MadStatus status);
+
+  void OnGroup(const mad::Gid& mgid, bool created);
+  void ReportGid(mad::TrapNumber number, const mad::Gid& gid, PortId source);
+  void Report(const mad::SaNotice& notice, PortId source);
+
+  Subnet& subnet_;
+  Timers& timers_;
+  const PortId port_;
+  const Managers managers_;
+  Directory directory_;
+  MulticastGroups groups_;
+  Services services_;
+  Subscriptions subscriptions_;
+  AliasGuids alias_guids_;
+  ServicePort service_port_;
+  mad::Host host_;
+  std::unique_ptr<mad::Agent> agent_;
+
+  bool is_master_ = false;
+  absl::Time looked_around_ = absl::InfinitePast();
+  uint64_t next_id_ = 1;
+  uint32_t next_tid_ = 1;
+  absl::flat_hash_map<uint64_t, std::unique_ptr<Answer>> answers_;
+  absl::flat_hash_map<PortId, size_t> answers_of_;
+  // For jobs that may come after our end.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SA_SUBNET_ADMINISTRATION_H_
