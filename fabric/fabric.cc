@@ -17,6 +17,7 @@
 #include "fabric/fabric_device.h"
 #include "fabric/fabric_watcher.h"
 #include "fabric/hca.h"
+#include "fabric/sa/subnet_administration.h"
 #include "fabric/sm/subnet_manager.h"
 #include "fabric/static_sm.h"
 #include "mad/wire/port_codes.h"
@@ -104,8 +105,9 @@ struct Fabric::Impl : FabricEvents {
   Subnet subnet;
   Links links;
   Endpoints endpoints;
-  std::optional<StaticSm> static_sm;            // with --sm=static
-  std::optional<SubnetManager> subnet_manager;  // with --sm=builtin
+  std::optional<StaticSm> static_sm;                   // with --sm=static
+  std::optional<SubnetManager> subnet_manager;         // with --sm=builtin
+  std::optional<SubnetAdministration> administration;  // the same
   absl::flat_hash_map<NodeId, std::unique_ptr<FabricDevice>> devices;
   absl::flat_hash_map<NodeId, std::unique_ptr<Hca>> hcas;
   // Of adapters that were pulled out, while somebody has them open.
@@ -306,6 +308,18 @@ absl::Status StartSubnetManager(Fabric& fabric) {
     impl.subnet_manager.reset();
     return status;
   }
+  SubnetAdministration& administration = impl.administration.emplace(
+      impl.subnet, impl, impl.endpoints, manager, impl.timers, manager.port(),
+      [&manager] {
+        std::vector<SmIdentity> managers = {manager.self()};
+        if (!manager.IsMaster() && manager.master().port != kNoPort) {
+          managers.push_back(manager.master());
+        }
+        return managers;
+      });
+  manager.SetGmpHandler(&administration);
+  manager.AddObserver(administration);
+  administration.OnMastership(manager.IsMaster());
   impl.endpoints.SetManagementService(manager.port(), &manager);
   return absl::OkStatus();
 }

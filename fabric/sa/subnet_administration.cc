@@ -6,6 +6,7 @@
 #include "fabric/sa/path_records.h"
 #include "fabric/sa/subnet_records.h"
 #include "mad/mad_class.h"
+#include "mad/wire/class_port_info.h"
 #include "mad/wire/sa_component_mask.h"
 #include "mad/wire/sa_paths.h"
 #include "mad/wire/sa_records.h"
