@@ -61,7 +61,7 @@ uint16_t AttributeOffset(const SaHeader& header) {
 SaHeader ResponseTo(const SaHeader& request) {
   SaHeader header = request;
   header.sm_key = 0;
-  header.rmpp = {};
+  header.rmpp = {.active = false};
   switch (request.mad.method) {
     case Method::kSet:
       header.mad.method = Method::kGetResp;
@@ -192,7 +192,7 @@ void SubnetAdministration::Report(const mad::SaNotice& notice, PortId source) {
       .method = Method::kReport,
       .attr_id = AttributeId::kNotice,
   };
-  header.attribute_offset = 0;
+  header.rmpp.active = false;
   wire::Encode(notice, std::span(mad).subspan(mad::kSaDataOffset));
   subscriptions_.ForEachInterested(notice, source,
                                    [&](const mad::AddressVector& to) {

@@ -62,6 +62,7 @@ TEST_F(SaMembersTest, AJoinIsRoutedAndALeaveEndsIt) {
                               .join_state = mad::kFullMember};
   const auto joined = Ask(Method::kSet, wanted, kJoin);
   ASSERT_EQ(joined.status(), MadStatus::kOk);
+  EXPECT_FALSE(joined.header.rmpp.active);
   EXPECT_EQ(joined.As<McMemberRecord>()[0].mlid, mad::Lid{0xc000});
   EXPECT_EQ(Ask(Method::kSet,
                 McMemberRecord{.mgid = wanted.mgid,

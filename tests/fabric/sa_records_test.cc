@@ -35,6 +35,7 @@ TEST_F(SaTest, AnswersAGetWithTheOneRecordThatFits) {
   EXPECT_EQ(answer.status(), MadStatus::kOk);
   EXPECT_EQ(answer.header.mad.method, Method::kGetResp);
   EXPECT_EQ(answer.header.attribute_offset, 14);
+  EXPECT_FALSE(answer.header.rmpp.active);
   EXPECT_EQ(answer.As<NodeRecord>()[0].node_info.node_guid, mad::Guid{0x20});
 }
 
@@ -57,8 +58,9 @@ TEST_F(SaTest, AnEmptyTableIsAnAnswerWithoutPayload) {
 }
 
 TEST_F(SaTest, RefusesMethodsThatAnAttributeDoesNotHave) {
-  EXPECT_EQ(Ask(Method::kSet, NodeRecord{}, 0).status(),
-            MadStatus::kUnsupportedAttribute);
+  const auto refused = Ask(Method::kSet, NodeRecord{}, 0);
+  EXPECT_EQ(refused.status(), MadStatus::kUnsupportedAttribute);
+  EXPECT_FALSE(refused.header.rmpp.active);
   EXPECT_EQ(Ask(Method::kDelete, PortInfoRecord{}, 0).status(),
             MadStatus::kUnsupportedAttribute);
   mad::SaHeader header;
