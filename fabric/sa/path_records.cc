@@ -212,7 +212,7 @@ class PairScan : public RecordSource {
   void LimitTotal() { most_ = std::exchange(most_for_pair_, most_); }
 
   bool Next(SaRecords& records) override {
-    constexpr int kPairsAtOnce = 128;
+    constexpr int kPairsAtOnce = 32;
     for (int i = 0; i < kPairsAtOnce; ++i) {
       if (next_ == from_.size() * to_.size() || most_ == 0) return false;
       const End& from = from_[next_ / to_.size()];

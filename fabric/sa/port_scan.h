@@ -63,7 +63,7 @@ class PortScan : public RecordSource {
   }
 
   bool Next(SaRecords& records) override {
-    constexpr size_t kPortsAtOnce = 256;
+    constexpr size_t kPortsAtOnce = 64;
     const size_t end = std::min(next_ + kPortsAtOnce, end_);
     for (; next_ < end; ++next_) {
       const NodePort& port = subnet_.ports()[next_];

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fabric/node.h"
@@ -35,33 +36,47 @@ struct SaRequest {
   }
 };
 
-// The records of an answer, one after the other, each padded to 8 bytes.
+// The records of an answer, one after the other, each padded to 8 bytes, behind
+// room for the header.
 class SaRecords {
  public:
-  template <wire::Structure T>
-  void Add(const T& record) {
-    const size_t begin = bytes_.size();
-    bytes_.resize(begin + each_);
-    wire::Encode(record, std::span(bytes_).subspan(begin));
-    ++count_;
-  }
+  // Of one answer; more is ERR_NO_RESOURCES.
+  static constexpr size_t kMostBytes = size_t{64} << 20;
 
   // Of one kind: its size.
   explicit SaRecords(uint16_t attribute_offset)
-      : each_(size_t{attribute_offset} * 8) {}
+      : each_(size_t{attribute_offset} * 8), message_(mad::kSaDataOffset) {}
+
+  template <wire::Structure T>
+  void Add(const T& record) {
+    // A long one does not move any more: these are addresses until something is
+    // written there.
+    constexpr size_t kLong = size_t{1} << 20;
+    const size_t begin = message_.size();
+    if (begin > kLong && message_.capacity() < kMostBytes) {
+      message_.reserve(2 * kMostBytes);
+    }
+    message_.resize(begin + each_);
+    wire::Encode(record, std::span(message_).subspan(begin));
+    ++count_;
+  }
 
   size_t count() const { return count_; }
+  size_t bytes() const { return message_.size(); }
   uint16_t attribute_offset() const { return static_cast<uint16_t>(each_ / 8); }
-  const std::vector<std::byte>& bytes() const { return bytes_; }
   // The place of record `index`.
   std::span<const std::byte> at(size_t index) const {
-    return std::span(bytes_).subspan(index * each_, each_);
+    return std::span(message_).subspan(mad::kSaDataOffset + index * each_,
+                                       each_);
   }
+
+  // The whole message, its header to be filled in.  Once.
+  std::vector<std::byte> Take() { return std::move(message_); }
 
  private:
   size_t each_;
   size_t count_ = 0;
-  std::vector<std::byte> bytes_;
+  std::vector<std::byte> message_;
 };
 
 // Finds records piece by piece, so that a long table holds nobody up.

@@ -18,7 +18,7 @@ using mad::AttributeId, mad::kComponentBit, mad::MadHeader, mad::MadStatus,
     mad::Method, mad::SaHeader;
 
 // Changes that no event told of show after this.
-constexpr absl::Duration kLookAroundInterval = absl::Seconds(1);
+constexpr absl::Duration kLookAroundInterval = absl::Seconds(10);
 constexpr int kRmppRetries = 4;
 constexpr absl::Duration kReportTimeout = absl::Milliseconds(200);
 constexpr int kReportRetries = 3;
@@ -127,6 +127,7 @@ void SubnetAdministration::OnMastership(bool is_master) {
   agent_.reset();
   answers_.clear();
   answers_of_.clear();
+  bytes_ = 0;
   groups_.Clear();
   services_.Clear();
   subscriptions_.Clear();
@@ -456,11 +457,12 @@ void SubnetAdministration::Continue(uint64_t id) {
   const auto found = answers_.find(id);
   if (found == answers_.end()) return;
   Answer& answer = *found->second;
-  if (answer.source == nullptr || !answer.source->Next(answer.records)) {
-    return Finish(answer);
-  }
-  if ((answer.request.WantsOne() && answer.records.count() > 1) ||
-      answer.records.bytes().size() > kMostBytes) {
+  const bool more =
+      answer.source != nullptr && answer.source->Next(answer.records);
+  bytes_ += answer.records.bytes() - answer.bytes;
+  answer.bytes = answer.records.bytes();
+  if (!more || IsTooLong(answer) ||
+      (answer.request.WantsOne() && answer.records.count() > 1)) {
     return Finish(answer);
   }
   timers_.RunIdle([this, id, alive = std::weak_ptr<bool>(alive_)] {
@@ -468,10 +470,14 @@ void SubnetAdministration::Continue(uint64_t id) {
   });
 }
 
+bool SubnetAdministration::IsTooLong(const Answer& answer) const {
+  return answer.bytes > SaRecords::kMostBytes || bytes_ > kMostBytes;
+}
+
 void SubnetAdministration::Finish(Answer& answer) {
   answer.source.reset();
   MadStatus status = MadStatus::kOk;
-  if (answer.records.bytes().size() > kMostBytes) {
+  if (IsTooLong(answer)) {
     status = MadStatus::kSaNoResources;
   } else if (answer.request.WantsOne() && answer.records.count() != 1) {
     status = answer.records.count() == 0 ? MadStatus::kSaNoRecords
@@ -481,8 +487,7 @@ void SubnetAdministration::Finish(Answer& answer) {
     Respond(answer.request, status);
     return End(answer.id);
   }
-  RespondWith(answer.request, std::exchange(answer.records, SaRecords(1)),
-              answer.id);
+  RespondWith(answer);
 }
 
 void SubnetAdministration::End(uint64_t id) {
@@ -490,6 +495,7 @@ void SubnetAdministration::End(uint64_t id) {
   if (found == answers_.end()) return;
   const auto requester = answers_of_.find(found->second->request.requester);
   if (--requester->second == 0) answers_of_.erase(requester);
+  bytes_ -= found->second->bytes;
   answers_.erase(found);
 }
 
@@ -504,25 +510,22 @@ void SubnetAdministration::Respond(const SaRequest& request, MadStatus status) {
   agent_->Send({.to = request.from, .mad = std::move(mad)}).IgnoreError();
 }
 
-void SubnetAdministration::RespondWith(const SaRequest& request,
-                                       const SaRecords& records,
-                                       uint64_t cookie) {
+void SubnetAdministration::RespondWith(Answer& answer) {
+  const SaRequest& request = answer.request;
   SaHeader header = ResponseTo(request.header);
   header.mad.status = MadStatus::kOk;
-  header.attribute_offset =
-      records.count() == 0 ? uint16_t{0} : records.attribute_offset();
-  const bool rmpp = request.header.mad.method != Method::kGet;
-  header.rmpp.active = rmpp;
-  const size_t bytes = mad::kSaDataOffset + records.bytes().size();
-  std::vector<std::byte> mad(rmpp ? bytes : std::max(bytes, mad::kMadBytes));
+  header.attribute_offset = answer.records.count() == 0
+                                ? uint16_t{0}
+                                : answer.records.attribute_offset();
+  header.rmpp.active = request.header.mad.method != Method::kGet;
+  std::vector<std::byte> mad = answer.records.Take();
+  if (!header.rmpp.active) mad.resize(std::max(mad.size(), mad::kMadBytes));
   wire::Encode(header, mad);
-  std::copy(records.bytes().begin(), records.bytes().end(),
-            mad.begin() + mad::kSaDataOffset);
   const absl::Status sent = agent_->Send({.to = request.from,
                                           .mad = std::move(mad),
                                           .retries = kRmppRetries,
-                                          .cookie = cookie});
-  if (!sent.ok()) End(cookie);
+                                          .cookie = answer.id});
+  if (!sent.ok()) End(answer.id);
 }
 
 template <wire::Structure T>

@@ -41,8 +41,8 @@ class SubnetAdministration : public SubnetObserver,
   // requester and for all.
   static constexpr size_t kMostOfRequester = 32;
   static constexpr size_t kMostAnswers = 256;
-  // Of one answer; more is ERR_NO_RESOURCES.
-  static constexpr size_t kMostBytes = size_t{256} << 20;
+  // Of all answers together; who asks for more gets ERR_NO_RESOURCES.
+  static constexpr size_t kMostBytes = 4 * SaRecords::kMostBytes;
 
   // The managers of the subnet that are known.
   using Managers = std::function<std::vector<SmIdentity>()>;
@@ -72,6 +72,7 @@ class SubnetAdministration : public SubnetObserver,
     SaRequest request;
     std::unique_ptr<RecordSource> source;  // null: all is found
     SaRecords records{1};
+    size_t bytes = 0;
   };
 
   // mad::AgentClient.
@@ -92,11 +93,11 @@ class SubnetAdministration : public SubnetObserver,
   void AddManagers(const SaRequest& request, SaRecords& records) const;
 
   void Continue(uint64_t id);
+  bool IsTooLong(const Answer& answer) const;
   void Finish(Answer& answer);
   void End(uint64_t id);
   void Respond(const SaRequest& request, mad::MadStatus status);
-  void RespondWith(const SaRequest& request, const SaRecords& records,
-                   uint64_t cookie);
+  void RespondWith(Answer& answer);
   template <wire::Structure T>
   void RespondWithOne(const SaRequest& request, const T& record,
                       mad::MadStatus status);
@@ -124,6 +125,7 @@ class SubnetAdministration : public SubnetObserver,
   uint32_t next_tid_ = 1;
   absl::flat_hash_map<uint64_t, std::unique_ptr<Answer>> answers_;
   absl::flat_hash_map<PortId, size_t> answers_of_;
+  size_t bytes_ = 0;  // of all answers
   // For jobs that may come after our end.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
