@@ -28,8 +28,11 @@ struct PortQuery {
   SaRecords& records;
 
   bool Asks(uint64_t component) const { return (mask & component) != 0; }
-  void Offer(const T& record) const {
-    if (mad::MatchesComponents(wanted, record, mask)) records.Add(record);
+  // `ignored`: components that count on switches only, as for opensm.
+  void Offer(const T& record, uint64_t ignored = 0) const {
+    if (mad::MatchesComponents(wanted, record, mask & ~ignored)) {
+      records.Add(record);
+    }
   }
 };
 

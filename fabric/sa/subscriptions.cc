@@ -100,7 +100,7 @@ bool Subscriptions::MayHear(const SaRequest& request,
     return port && reaches(*port);
   }
   if (info.lid_range_begin == Lid::kPermissive) return true;
-  if (!mad::IsUnicast(info.lid_range_begin)) return false;
+  if (info.lid_range_begin > Lid::kLastUnicast) return false;
   const Lid last = std::max(info.lid_range_begin, info.lid_range_end);
   return std::all_of(directory_.end_ports().begin(),
                      directory_.end_ports().end(), [&](PortId port) {

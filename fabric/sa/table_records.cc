@@ -12,6 +12,12 @@ using mad::AttributeId, mad::GuidInfoRecord, mad::kComponentBit,
     mad::PKeyTableRecord, mad::SlToVlMappingTableRecord,
     mad::VlArbitrationTableRecord;
 
+// An adapter's port is known by its LID, whatever number is asked for.
+template <auto kMember, class T>
+uint64_t PortOfSwitch(const PortQuery<T>& query) {
+  return query.node.is_switch() ? 0 : kComponentBit<kMember>;
+}
+
 void AddGuidInfoRecords(const PortQuery<GuidInfoRecord>& query) {
   constexpr int kBlockEntries = 8;
   if (query.node.is_switch() && query.port.number != 0) return;
@@ -38,7 +44,7 @@ void AddPKeyTableRecords(const PortQuery<PKeyTableRecord>& query) {
       record.table.p_keys[static_cast<size_t>(i)] =
           query.port.PKeyAt(block * kBlockEntries + i);
     }
-    query.Offer(record);
+    query.Offer(record, PortOfSwitch<&PKeyTableRecord::port_num>(query));
   }
 }
 
@@ -54,7 +60,10 @@ void AddSlToVlRecords(const PortQuery<SlToVlMappingTableRecord>& query) {
     for (uint8_t sl = 0; sl < record.table.vls.size(); ++sl) {
       record.table.vls[sl] = query.port.VlOf(sl, ingress);
     }
-    query.Offer(record);
+    query.Offer(
+        record,
+        PortOfSwitch<&SlToVlMappingTableRecord::input_port_num>(query) |
+            PortOfSwitch<&SlToVlMappingTableRecord::output_port_num>(query));
   }
 }
 
@@ -70,7 +79,9 @@ void AddVlArbitrationRecords(const PortQuery<VlArbitrationTableRecord>& query) {
       record.table = wire::Decode<mad::VlArbitrationTable>(
           std::as_bytes(std::span(*stored)));
     }
-    query.Offer(record);
+    query.Offer(
+        record,
+        PortOfSwitch<&VlArbitrationTableRecord::output_port_num>(query));
   }
 }
 

@@ -22,7 +22,7 @@ def saquery(subnet, *arguments, **options):
 def records(text):
     """The records of an answer, each as the lines under its heading, without
     what differs between two managers of the same subnet."""
-    parts = re.split(r"(?m)^\s*\w+ dump:.*\n", text)[1:]
+    parts = re.split(r"(?m)^\w+ dump:.*\n", text)[1:]
     return sorted(re.sub(r"(?i)[ \t]+", " ", part) for part in parts)
 
 
@@ -32,7 +32,7 @@ def records(text):
     ("GIR", 44 * 4), ("SL2VL", 32 + 12 * 81), ("SMIR", 1)])
 def test_saquery_reads_all_records_of_a_type(managed, record, count):
     text = saquery(managed, record)
-    assert text.count(" dump:") == count, text[-2000:]
+    assert len(records(text)) == count, text[-2000:]
 
 
 @pytest.mark.parametrize("record", ["MCMR", "SR", "IIR", "MFTR"])
