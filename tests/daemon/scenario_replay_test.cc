@@ -113,7 +113,7 @@ class Replay {
 
   void Read() {
     loop_.Poll();
-    std::vector<char> bytes(1 << 20);
+    std::vector<char> bytes(1 << 15);
     ssize_t size;
     while ((size = recv(packets_.get(), bytes.data(), bytes.size(),
                         MSG_DONTWAIT)) > 0) {
