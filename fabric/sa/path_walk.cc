@@ -42,7 +42,10 @@ std::optional<Path> WalkPath(const Subnet& subnet, PortId from, mad::Lid dlid,
       return std::nullopt;  // an adapter forwards nothing
     }
     if (hop.exit == to) {
-      if (hops != nullptr) hops->push_back({.entry = hop.entry});
+      if (hops != nullptr) {
+        const bool at_home = hop.entry == kNoPort;  // a path to itself
+        hops->push_back(at_home ? hop : PathHop{.entry = hop.entry});
+      }
       if (bandwidth == 0) bandwidth = LinkBandwidth(subnet.port(to).info);
       return Path{.mtu = mtu, .rate = PathRateWithin(bandwidth)};
     }

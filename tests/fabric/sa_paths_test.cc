@@ -118,6 +118,15 @@ TEST_F(SaPathsTest, TracesAPathNodeByNode) {
   EXPECT_EQ(hops[2].entry_port, 1);
 }
 
+TEST_F(SaPathsTest, TracesAPathToItself) {
+  const auto answer =
+      Ask(Method::kGetTraceTable,
+          PathRecord{.dlid = LidOf(kHost), .slid = LidOf(kHost)}, kLids);
+  const auto hops = answer.As<mad::TraceRecord>();
+  ASSERT_THAT(hops, SizeIs(1));
+  EXPECT_EQ(hops[0].exit_port, 1);
+}
+
 TEST(PathRateTest, OrdersRatesBySpeedAndNotByCode) {
   EXPECT_LT(ComparePathRates(11, 10), 0);  // 14 and 120 Gb/s
   EXPECT_GT(ComparePathRates(2, 0), 0);
