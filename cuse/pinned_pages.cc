@@ -18,7 +18,7 @@
 namespace ibemu::cuse {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kPinnedPage = 4096;
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
 // What follows `name` and blanks in a file of /proc/PID.
@@ -87,13 +87,13 @@ std::shared_ptr<PinnedPages::Account> PinnedPages::AccountOf(
 absl::StatusOr<std::unique_ptr<verbs::Memory::Pin>> PinnedPages::Charge(
     std::shared_ptr<Account> account, const LockLimit& limit, uint64_t start,
     uint64_t length) const {
-  const uint64_t first = start / kPage;
-  const uint64_t pages = (start + length - 1) / kPage - first + 1;
+  const uint64_t first = start / kPinnedPage;
+  const uint64_t pages = (start + length - 1) / kPinnedPage - first + 1;
   if (!limit.exempt && limit.bytes < usual_) {
     if (limit.bytes == 0) {
       return absl::PermissionDeniedError("it may lock no memory");
     }
-    const uint64_t most = limit.bytes / kPage;
+    const uint64_t most = limit.bytes / kPinnedPage;
     if (account->pages > most || pages > most - account->pages) {
       return absl::ResourceExhaustedError("beyond RLIMIT_MEMLOCK");
     }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "daemon/port_text.h"
 #include "daemon/rpc.h"
 #include "fabric/subnet.h"
 #include "fabric/transport.h"
@@ -15,19 +16,6 @@ namespace {
 
 using fabric::NodeId, fabric::NodePort, fabric::PortId, fabric::Subnet;
 using nlohmann::json;
-
-std::string_view StateName(mad::PortState state) {
-  switch (state) {
-    case mad::PortState::kInit:
-      return "init";
-    case mad::PortState::kArmed:
-      return "armed";
-    case mad::PortState::kActive:
-      return "active";
-    default:
-      return "down";
-  }
-}
 
 unsigned Number(mad::Lid lid) { return static_cast<unsigned>(lid); }
 
@@ -159,7 +147,7 @@ void EventLog::TellPort(PortId id) {
     return;
   }
   json event = End(fabric_.subnet(), id);
-  event["state"] = StateName(known.state);
+  event["state"] = PortStateText(known.state);
   event["lid"] = Number(known.lid);
   event["lmc"] = known.lmc;
   event["sm_lid"] = Number(known.sm_lid);

@@ -25,18 +25,18 @@ bool Flag(const json& event, const char* name) {
   return found != event.end() && found->is_boolean() && found->get<bool>();
 }
 
-std::string Place(const json& end) {
+std::string EndText(const json& end) {
   return absl::StrCat(Text(end, "node"), "/", Text(end, "port"));
 }
 
-std::string Place(const json& event, const char* end) {
+std::string EndText(const json& event, const char* end) {
   const auto found = event.find(end);
-  return found != event.end() && found->is_object() ? Place(*found) : "?";
+  return found != event.end() && found->is_object() ? EndText(*found) : "?";
 }
 
 std::string Drop(const json& event) {
   std::string text =
-      absl::StrCat(Place(event), " ", Text(event, "cause"), ", ");
+      absl::StrCat(EndText(event), " ", Text(event, "cause"), ", ");
   const std::string fault = Text(event, "fault");
   if (!fault.empty()) absl::StrAppend(&text, fault, ", ");
   const std::string attribute = Text(event, "attribute");
@@ -62,20 +62,20 @@ std::string Scenario(const json& event) {
 
 std::string What(const std::string& kind, const json& event) {
   if (kind == "link") {
-    return absl::StrCat(Place(event, "a"), " - ", Place(event, "b"), " ",
+    return absl::StrCat(EndText(event, "a"), " - ", EndText(event, "b"), " ",
                         Text(event, "state"));
   }
   if (kind == "port") {
-    return absl::StrCat(Place(event), " ", Text(event, "state"), ", LID ",
+    return absl::StrCat(EndText(event), " ", Text(event, "state"), ", LID ",
                         Text(event, "lid"), ", SM LID ", Text(event, "sm_lid"));
   }
   if (kind == "sm") {
-    return absl::StrCat(Place(event), Flag(event, "is_sm")
-                                          ? " has a subnet manager"
-                                          : " has no subnet manager");
+    return absl::StrCat(EndText(event), Flag(event, "is_sm")
+                                            ? " has a subnet manager"
+                                            : " has no subnet manager");
   }
   if (kind == "trap") {
-    return absl::StrCat(Text(event, "trap"), " of ", Place(event), " to LID ",
+    return absl::StrCat(Text(event, "trap"), " of ", EndText(event), " to LID ",
                         Text(event, "sm_lid"),
                         Flag(event, "repeated") ? ", again" : "");
   }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "daemon/live_topology.h"
+#include "daemon/port_text.h"
 #include "fabric/rate_text.h"
 #include "fabric/subnet.h"
 #include "nlohmann/json.hpp"
@@ -35,21 +36,6 @@ std::string_view TypeName(mad::NodeType type) {
   return "unknown";
 }
 
-std::string_view StateName(mad::PortState state) {
-  switch (state) {
-    case mad::PortState::kInit:
-      return "init";
-    case mad::PortState::kArmed:
-      return "armed";
-    case mad::PortState::kActive:
-      return "active";
-    case mad::PortState::kNoChange:
-    case mad::PortState::kDown:
-      return "down";
-  }
-  return "unknown";
-}
-
 json DescribeNode(const Subnet& subnet, const Node& node) {
   json ports = json::array();
   int linked = 0;
@@ -61,7 +47,7 @@ json DescribeNode(const Subnet& subnet, const Node& node) {
     ports.push_back({{"port", port.number},
                      {"guid", GuidText(port.guid)},
                      {"lid", static_cast<unsigned>(port.info.lid)},
-                     {"state", StateName(port.info.port_state)}});
+                     {"state", PortStateText(port.info.port_state)}});
   }
   return {{"description", node.description},
           {"name", node.name},
@@ -101,7 +87,7 @@ json DescribeLink(const Subnet& subnet, const NodePort& port) {
   return {{"a", DescribeEnd(subnet, port)},
           {"b", DescribeEnd(subnet, peer)},
           {"state",
-           StateName(std::min(port.info.port_state, peer.info.port_state))},
+           PortStateText(std::min(port.info.port_state, peer.info.port_state))},
           {"cut", !port.cable_up || !peer.cable_up},
           {"rate", up ? json(fabric::LinkRateName(rate)) : json()}};
 }

@@ -13,7 +13,6 @@ using Kind = MountStep::Kind;
 
 // What sysfs shows of RDMA lives in these; a real adapter's are hidden.
 constexpr std::string_view kRdmaPrefix = "infiniband";
-constexpr char kClasses[] = "/sys/class";
 
 std::string InStage(const std::string& name) {
   return absl::StrCat(kStage, "/", name);
@@ -84,7 +83,7 @@ void BindClasses(const std::vector<std::string>& served,
   for (const std::string& name : served) {
     if (!name.starts_with(kRdmaPrefix)) continue;
     plan.push_back({Kind::kBind, absl::StrCat(from, "/", name),
-                    absl::StrCat(kClasses, "/", name)});
+                    absl::StrCat(kSysClass, "/", name)});
   }
 }
 
@@ -94,13 +93,13 @@ void PlanClasses(const MachineFacts& machine, const ServedFacts& served,
                  MountPlan& plan) {
   plan.push_back({Kind::kOverlay,
                   absl::StrCat(Served("sys/class"), ":", InStage("class")),
-                  kClasses});
+                  kSysClass});
   BindClasses(served.classes, Served("sys/class"), plan);
   for (const DirectoryEntry& entry : machine.classes) {
     if (!entry.name.starts_with(kRdmaPrefix)) continue;
     if (Contains(served.classes, entry.name)) continue;
     plan.push_back({Kind::kBind, InStage("empty"),
-                    absl::StrCat(kClasses, "/", entry.name)});
+                    absl::StrCat(kSysClass, "/", entry.name)});
   }
 }
 
@@ -135,7 +134,7 @@ MountPlan PlanView(const MachineFacts& machine, const ServedFacts& served) {
 MountPlan PlanSystemView(const std::vector<std::string>& served_classes,
                          const std::vector<std::string>& machine_classes) {
   MountPlan plan;
-  const std::string served = absl::StrCat(kSystemMount, kClasses);
+  const std::string served = absl::StrCat(kSystemMount, kSysClass);
   const bool all_there = std::all_of(
       served_classes.begin(), served_classes.end(), [&](const auto& name) {
         return !name.starts_with(kRdmaPrefix) ||
@@ -144,7 +143,7 @@ MountPlan PlanSystemView(const std::vector<std::string>& served_classes,
   // sysfs takes no new directory; an overlay supplies the places to bind to.
   if (!all_there) {
     plan.push_back(
-        {Kind::kOverlay, absl::StrCat(served, ":", kClasses), kClasses});
+        {Kind::kOverlay, absl::StrCat(served, ":", kSysClass), kSysClass});
   }
   BindClasses(served_classes, served, plan);
   return plan;

@@ -18,6 +18,8 @@ inline constexpr char kFuseMount[] = "/sys/fs/fuse/connections/fuse";
 // In system mode: where the FUSE file system of the devices' sysfs entries is.
 inline constexpr char kSystemMount[] = "/run/ibemu/sys";
 
+inline constexpr char kSysClass[] = "/sys/class";
+
 struct DirectoryEntry {
   enum class Kind { kDirectory, kLink, kOther };
   std::string name;

@@ -18,4 +18,19 @@ absl::StatusOr<PortText> ParsePort(std::string_view text) {
   return port;
 }
 
+std::string_view PortStateText(mad::PortState state) {
+  switch (state) {
+    case mad::PortState::kInit:
+      return "init";
+    case mad::PortState::kArmed:
+      return "armed";
+    case mad::PortState::kActive:
+      return "active";
+    case mad::PortState::kNoChange:
+    case mad::PortState::kDown:
+      return "down";
+  }
+  return "unknown";
+}
+
 }  // namespace ibemu::daemon

@@ -1,4 +1,4 @@
-// Ports as people write them: NODE/PORT.
+// Ports as people write them, NODE/PORT, and their states.
 #ifndef IBEMU_DAEMON_PORT_TEXT_H_
 #define IBEMU_DAEMON_PORT_TEXT_H_
 
@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "mad/wire/port_info.h"
 
 namespace ibemu::daemon {
 
@@ -18,6 +19,9 @@ struct PortText {
 //
 // Errors: InvalidArgument.
 absl::StatusOr<PortText> ParsePort(std::string_view text);
+
+// As in "ibemu links" and in events: init, armed, active or down.
+std::string_view PortStateText(mad::PortState state);
 
 }  // namespace ibemu::daemon
 

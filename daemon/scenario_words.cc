@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-absl::Status Wrong(std::string_view what) {
+absl::Status Refused(std::string_view what) {
   return absl::InvalidArgumentError(std::string(what));
 }
 
@@ -36,7 +36,7 @@ std::optional<std::string> TakeOption(std::string_view name, Words& words) {
 absl::StatusOr<ScenarioCall> Link(Words words) {
   const std::optional<std::string> duration = TakeOption("for", words);
   if (words.size() != 2) {
-    return Wrong("write link NODE/PORT up|down [--for=TIME]");
+    return Refused("write link NODE/PORT up|down [--for=TIME]");
   }
   IBEMU_ASSIGN_OR_RETURN(json parameters,
                          LinkChange(words[0], words[1], duration.value_or("")));
@@ -44,20 +44,20 @@ absl::StatusOr<ScenarioCall> Link(Words words) {
 }
 
 absl::StatusOr<ScenarioCall> Node(const Words& words) {
-  if (words.size() != 2) return Wrong("write node NODE up|down");
+  if (words.size() != 2) return Refused("write node NODE up|down");
   IBEMU_ASSIGN_OR_RETURN(json parameters, NodeChange(words[0], words[1]));
   return ScenarioCall{"node.set", std::move(parameters)};
 }
 
 absl::StatusOr<ScenarioCall> Device(const Words& words) {
-  if (words.size() != 2) return Wrong("write device NODE add|remove");
+  if (words.size() != 2) return Refused("write device NODE add|remove");
   IBEMU_ASSIGN_OR_RETURN(json parameters, PresenceChange(words[0], words[1]));
   return ScenarioCall{"device.set", std::move(parameters)};
 }
 
 absl::StatusOr<ScenarioCall> Counter(Words words) {
   if (words.size() < 2) {
-    return Wrong("write counter NODE/PORT NAME=VALUE...|clear");
+    return Refused("write counter NODE/PORT NAME=VALUE...|clear");
   }
   const std::string port = words.front();
   words.erase(words.begin());
@@ -84,7 +84,7 @@ absl::StatusOr<ScenarioCall> Fault(Words words) {
   if (part == "reset" && words.empty()) {
     return ScenarioCall{"fault.reset", json::object()};
   }
-  return Wrong(absl::StrFormat(
+  return Refused(absl::StrFormat(
       "write fault add [--name=NAME] link|node ..., fault rm NAME or fault "
       "reset%s",
       DidYouMean(part, {"add", "rm", "reset"}).Question()));
@@ -117,7 +117,7 @@ absl::StatusOr<Words> SplitWords(std::string_view text) {
     }
   }
   if (quote != 0) {
-    return Wrong(absl::StrFormat("a quote (%c) has no end", quote));
+    return Refused(absl::StrFormat("a quote (%c) has no end", quote));
   }
   if (begun) words.push_back(std::move(word));
   return words;
@@ -125,7 +125,7 @@ absl::StatusOr<Words> SplitWords(std::string_view text) {
 
 absl::StatusOr<ScenarioCall> ParseCommand(std::string_view command) {
   IBEMU_ASSIGN_OR_RETURN(Words words, SplitWords(command));
-  if (words.empty()) return Wrong("the command is empty");
+  if (words.empty()) return Refused("the command is empty");
   const std::string name = words.front();
   words.erase(words.begin());
   if (name == "link") return Link(std::move(words));
@@ -133,7 +133,7 @@ absl::StatusOr<ScenarioCall> ParseCommand(std::string_view command) {
   if (name == "device") return Device(words);
   if (name == "counter") return Counter(std::move(words));
   if (name == "fault") return Fault(std::move(words));
-  return Wrong(absl::StrFormat(
+  return Refused(absl::StrFormat(
       "\"%s\" is no command of a scenario, which has link, node, device, "
       "counter and fault%s",
       name,

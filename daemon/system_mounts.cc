@@ -24,8 +24,6 @@
 namespace ibemu::daemon {
 namespace {
 
-constexpr char kClasses[] = "/sys/class";
-
 // Everybody passes through the directory of root's sockets, for whom links in
 // /sys/class lead there; nobody may look into it.
 constexpr mode_t kMode = 0711;
@@ -42,7 +40,7 @@ absl::Status InUse(std::string_view cure) {
 bool IsOurs(const mntent& mount) {
   const std::string_view place = mount.mnt_dir;
   return std::string_view(mount.mnt_fsname) == kMountSource &&
-         (place == kSystemMount || place.starts_with(kClasses));
+         (place == kSystemMount || place.starts_with(kSysClass));
 }
 
 // The first mounted first.
@@ -93,8 +91,8 @@ absl::Status MountSystem(int fuse) {
 
 absl::Status CoverSysClass() {
   IBEMU_ASSIGN_OR_RETURN(const auto served,
-                         NamesIn(absl::StrCat(kSystemMount, kClasses)));
-  IBEMU_ASSIGN_OR_RETURN(const auto machine, NamesIn(kClasses));
+                         NamesIn(absl::StrCat(kSystemMount, kSysClass)));
+  IBEMU_ASSIGN_OR_RETURN(const auto machine, NamesIn(kSysClass));
   return CarryOut(PlanSystemView(served, machine));
 }
 

@@ -16,12 +16,12 @@ using mad::AttributeId, mad::CaCongestionSetting, mad::CongestionControlTable,
     mad::SwitchCongestionSetting, mad::SwitchPortCongestionSetting,
     mad::SwitchPortCongestionSettingElement;
 
-constexpr int kBlockEntries = 64;  // of the congestion control table
-constexpr int kBlockPorts = 32;    // of SwitchPortCongestionSetting
+constexpr int kTableBlockEntries = 64;  // of the congestion control table
+constexpr int kBlockPorts = 32;         // of SwitchPortCongestionSetting
 // ibccquery reads a block of 48 ports (the whole of the data), so a Get shows
 // those that follow.
 constexpr int kShownPorts = 48;
-constexpr uint8_t kResponseTime = 18;
+constexpr uint8_t kCcResponseTime = 18;
 constexpr absl::Duration kTimestampUnit = absl::Nanoseconds(1024);
 
 // Attributes that a node of the other kind doesn't have.
@@ -122,7 +122,7 @@ MadStatus CongestionControl::Get(PortId port, const CongestionHeader& header,
     case AttributeId::kClassPortInfo: {
       mad::ClassPortInfo info;
       info.class_version = mad::kCongestionClassVersion;
-      info.resp_time_value = kResponseTime;
+      info.resp_time_value = kCcResponseTime;
       wire::Encode(info, data);
       return MadStatus::kOk;
     }
@@ -217,7 +217,7 @@ MadStatus CongestionControl::Set(PortId port, const CongestionHeader& header,
     case AttributeId::kCongestionControlTable: {
       const auto wanted = wire::Decode<CongestionControlTable>(data);
       if (block >= kTableBlocks ||
-          wanted.ccti_limit >= kTableBlocks * kBlockEntries) {
+          wanted.ccti_limit >= kTableBlocks * kTableBlockEntries) {
         return MadStatus::kInvalidField;
       }
       state.table[block] = wanted;

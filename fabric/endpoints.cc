@@ -14,11 +14,6 @@ namespace {
 using mad::Lid, mad::LocalVerdict, mad::MadHeader, mad::Method, mad::MgmtClass,
     mad::SmiStep, mad::Smp;
 
-bool IsDirectedRoute(const mad::MadBytes& mad) {
-  return wire::Get<&MadHeader::mgmt_class>(mad) ==
-         MgmtClass::kSubnetDirectedRoute;
-}
-
 // The port that an SMP inside the directed part of its path leaves through; 0:
 // it goes by its address.
 uint8_t DirectedEgress(const mad::MadBytes& smp) {
@@ -161,7 +156,7 @@ void Endpoints::SendMad(PortId from, const mad::Outgoing& outgoing) {
 
   if (smp) {
     const uint8_t egress =
-        IsDirectedRoute(packet.mad) ? DirectedEgress(packet.mad) : 0;
+        mad::IsDirectedRoute(packet.mad) ? DirectedEgress(packet.mad) : 0;
     if (egress == 0) {
       forwarder_.SendByAddress(from, packet);
       return;
@@ -298,7 +293,7 @@ void Endpoints::AnswerSmp(PortId ingress, const mad::Arrival& request,
   answer.to.dlid = request.slid;
   answer.to.qpn = request.source_qpn;
   answer.to.path_bits = request.path_bits;
-  if (IsDirectedRoute(reply)) {
+  if (mad::IsDirectedRoute(reply)) {
     const mad::SmiVerdict verdict = mad::SmiAnswer(
         reply, {.is_switch = node.is_switch(), .port_count = node.port_count},
         subnet_.port(id).number);
@@ -392,7 +387,7 @@ bool Endpoints::HandUp(PortId port, const mad::Arrival& arrival,
   reply = arrival.mad;
   wire::Put<&MadHeader::method>(reply, Method::kGetResp);
   wire::Put<&MadHeader::status>(reply, mad::MadStatus::kUnsupportedAttribute);
-  if (IsDirectedRoute(reply)) wire::Put<&Smp::direction>(reply, true);
+  if (mad::IsDirectedRoute(reply)) wire::Put<&Smp::direction>(reply, true);
   return true;
 }
 

@@ -45,7 +45,7 @@ int XmitWaitPort(uint32_t address) {
   return 0;
 }
 
-bool IsMellanox(const Node& node) {
+bool HasMellanoxOui(const Node& node) {
   return std::ranges::find(kMellanoxOuis, node.vendor_id) !=
          std::end(kMellanoxOuis);
 }
@@ -56,7 +56,7 @@ LocalVerdict MellanoxAgent::Handle(PortId port, const mad::Arrival& request,
                                    mad::MadBytes& reply) {
   const auto header = wire::Decode<MadHeader>(request.mad);
   const Node& node = subnet_.NodeOf(port);
-  if (!IsMellanox(node) ||
+  if (!HasMellanoxOui(node) ||
       (header.method != Method::kGet && header.method != Method::kSet)) {
     return LocalVerdict::kUnhandled;
   }

@@ -83,9 +83,9 @@ uint8_t SyndromeBits(const Transport& transport) {
 }
 
 // Bytes, one header after the other.
-class Writer {
+class PacketWriter {
  public:
-  explicit Writer(size_t length) { bytes_.reserve(length); }
+  explicit PacketWriter(size_t length) { bytes_.reserve(length); }
 
   template <wire::Structure T>
   void Add(const T& header) {
@@ -109,7 +109,7 @@ class Writer {
 };
 
 // The extended headers and the payload (§9.4, tables of each operation).
-void AddTransport(Writer& writer, const Packet& packet) {
+void AddTransport(PacketWriter& writer, const Packet& packet) {
   const Transport& transport = *packet.transport;
   if (transport.service == verbs::QpType::kDatagram) {
     writer.Add(
@@ -190,7 +190,7 @@ std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl) {
   constexpr size_t kRouting =
       wire::kBytes<LocalRouteHeader> + wire::kBytes<GlobalRouteHeader>;
   const size_t length = LengthOf(packet);
-  Writer writer(length);
+  PacketWriter writer(length);
   writer.Add(LocalRouteHeader{
       .vl = packet.vl15 ? uint8_t{15} : vl,
       .sl = packet.sl,

@@ -9,8 +9,6 @@
 namespace ibemu::fabric {
 namespace {
 
-using Kind = PacketFilter::Kind;
-
 constexpr std::string_view kMads = "MAD";
 constexpr std::string_view kVerbs = "verbs";
 
@@ -18,11 +16,11 @@ constexpr std::string_view kVerbs = "verbs";
 
 bool PacketFilter::Matches(const Packet& packet) const {
   switch (kind) {
-    case Kind::kEvery:
+    case PacketFilter::Kind::kEvery:
       return true;
-    case Kind::kVerbs:
+    case PacketFilter::Kind::kVerbs:
       return packet.transport != nullptr;
-    case Kind::kMads:
+    case PacketFilter::Kind::kMads:
       break;
   }
   if (packet.transport != nullptr) return false;
@@ -41,16 +39,18 @@ absl::StatusOr<PacketFilter> ParsePacketFilter(std::string_view name) {
     guess.Offer(candidate);
     return absl::EqualsIgnoreCase(Absl(candidate), Absl(name));
   };
-  if (named(kMads)) return PacketFilter{.kind = Kind::kMads};
-  if (named(kVerbs)) return PacketFilter{.kind = Kind::kVerbs};
+  if (named(kMads)) return PacketFilter{.kind = PacketFilter::Kind::kMads};
+  if (named(kVerbs)) return PacketFilter{.kind = PacketFilter::Kind::kVerbs};
   for (const mad::AttributeName& one : mad::AttributeNames()) {
     if (!named(one.name)) continue;
-    return PacketFilter{
-        .kind = Kind::kMads, .mgmt_class = one.mgmt_class, .attribute = one.id};
+    return PacketFilter{.kind = PacketFilter::Kind::kMads,
+                        .mgmt_class = one.mgmt_class,
+                        .attribute = one.id};
   }
   for (const mad::ClassName& one : mad::ClassNames()) {
     if (!named(one.name)) continue;
-    return PacketFilter{.kind = Kind::kMads, .mgmt_class = one.mgmt_class};
+    return PacketFilter{.kind = PacketFilter::Kind::kMads,
+                        .mgmt_class = one.mgmt_class};
   }
   return absl::InvalidArgumentError(
       absl::StrFormat("\"%s\" is no attribute, no class such as SA, and "
@@ -60,11 +60,11 @@ absl::StatusOr<PacketFilter> ParsePacketFilter(std::string_view name) {
 
 std::string_view NameOf(const PacketFilter& filter) {
   switch (filter.kind) {
-    case Kind::kEvery:
+    case PacketFilter::Kind::kEvery:
       return "";
-    case Kind::kVerbs:
+    case PacketFilter::Kind::kVerbs:
       return kVerbs;
-    case Kind::kMads:
+    case PacketFilter::Kind::kMads:
       break;
   }
   const auto any = mad::MgmtClass{};  // has the attributes of every class

@@ -11,8 +11,8 @@ namespace {
 using mad::SampleStatus;
 
 // The code n stands for (n + 1) ten-bit symbols at 2.5 Gb/s, that is 4 ns.
-constexpr uint8_t kTick = 249;
-constexpr absl::Duration kTickTime = absl::Nanoseconds(4 * (kTick + 1));
+constexpr uint8_t kSampleTick = 249;
+constexpr absl::Duration kTickTime = absl::Nanoseconds(4 * (kSampleTick + 1));
 
 constexpr uint8_t k32Bits = 4;  // CounterWidth
 // CounterMask n, three bits each: 1 says that a counter takes any mandatory
@@ -43,7 +43,7 @@ uint64_t Quantity(const NodePort& port, uint16_t select) {
 mad::PortSamplesControl PmaSampler::Control(uint8_t port_select) const {
   mad::PortSamplesControl control = control_;
   control.port_select = port_select;
-  control.tick = kTick;
+  control.tick = kSampleTick;
   control.counter_width = k32Bits;
   control.counter_mask0 = kMask0;
   control.counter_masks1_to_9 = kMasks1To4;

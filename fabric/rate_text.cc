@@ -29,7 +29,7 @@ struct SpeedName {
   std::string_view name;
   LinkRate bit, supported;
 };
-constexpr SpeedName kSpeeds[] = {
+constexpr SpeedName kSpeedNames[] = {
     {"SDR", {0, 1, 0, 0, false}, {0, 1, 0, 0, false}},
     {"DDR", {0, 2, 0, 0, false}, {0, 3, 0, 0, false}},
     {"QDR", {0, 4, 0, 0, false}, {0, 7, 0, 0, false}},
@@ -57,7 +57,7 @@ const WidthName* BestWidth(const LinkRate& rate) {
 
 const SpeedName* BestSpeed(const LinkRate& rate) {
   const SpeedName* best = nullptr;
-  for (const SpeedName& name : kSpeeds) {
+  for (const SpeedName& name : kSpeedNames) {
     if (Supports(rate, name.bit)) best = &name;
   }
   return best;
@@ -83,7 +83,7 @@ uint8_t ParseLinkWidth(std::string_view text) {
 }
 
 bool ParseLinkSpeed(std::string_view text, LinkRate& rate) {
-  for (const SpeedName& name : kSpeeds) {
+  for (const SpeedName& name : kSpeedNames) {
     if (!absl::EqualsIgnoreCase(Absl(text), Absl(name.name))) continue;
     SetSpeed(name.supported, rate);
     return true;

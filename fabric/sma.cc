@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fabric/sma_request.h"
+#include "mad/smi.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/node_info.h"
 #include "mad/wire/notice.h"
@@ -15,11 +16,6 @@ namespace {
 
 using mad::AttributeId, mad::LocalVerdict, mad::MadStatus, mad::Method,
     mad::Smp;
-
-bool IsDirectedRoute(const mad::MadBytes& mad) {
-  return wire::Get<&Smp::mgmt_class>(mad) ==
-         mad::MgmtClass::kSubnetDirectedRoute;
-}
 
 // Methods that a subnet manager receives, not an agent.
 bool IsForManager(Method method) {
@@ -96,7 +92,7 @@ LocalVerdict Sma::Handle(PortId ingress, const mad::Arrival& arrival,
 
   reply = smp;
   wire::Put<&Smp::method>(reply, Method::kGetResp);
-  if (IsDirectedRoute(smp)) wire::Put<&Smp::direction>(reply, true);
+  if (mad::IsDirectedRoute(smp)) wire::Put<&Smp::direction>(reply, true);
   MadStatus status = MadStatus::kOk;
   if (wire::Get<&Smp::base_version>(smp) != 1 ||
       wire::Get<&Smp::class_version>(smp) != 1) {

@@ -24,10 +24,12 @@ enum class NodeId : uint32_t {};
 
 inline constexpr int kMaxPorts = 254;  // IBA vol 1 §14.2.5.3; 255 is no port
 
+inline constexpr size_t kMaxDescription = 64;  // bytes, IBA vol 1 §14.2.5.2
+
 struct NodeSpec {
   mad::NodeType type = mad::NodeType::kChannelAdapter;
   std::string name;         // of the file: "H-0002c90300000001", "sw1"
-  std::string description;  // NodeDescription: "node-1"; at most 64 bytes
+  std::string description;  // NodeDescription: "node-1"
   mad::Guid node_guid{};
   mad::Guid system_image_guid{};  // zero: the node GUID
   uint32_t vendor_id = 0;         // 24 bits
@@ -35,9 +37,9 @@ struct NodeSpec {
   int port_count = 0;
   // GUIDs of ports 1..n of a CA or router; entry 0 of a switch (its port 0).
   absl::InlinedVector<mad::Guid, 2> port_guids;
-  bool enhanced_port_0 = false;               // switches
+  bool enhanced_port_0 = false;                   // switches
   std::shared_ptr<const mad::DeviceLabel> label;  // null: all empty
-  int line = 0;                               // in the file; 0: generated
+  int line = 0;                                   // in the file; 0: generated
 };
 
 // Masks as in PortInfo: every width and speed that both ends support; the

@@ -14,20 +14,22 @@ namespace {
 
 using mad::NodeType;
 
-constexpr uint32_t kNone = 0xffffffff;
+constexpr uint32_t kNoLink = 0xffffffff;
 
-absl::Hex Hex(mad::Guid guid) { return absl::Hex(static_cast<uint64_t>(guid)); }
+absl::Hex GuidHex(mad::Guid guid) {
+  return absl::Hex(static_cast<uint64_t>(guid));
+}
 
-class Writer {
+class TopologyWriter {
  public:
-  explicit Writer(const Topology& topology) : topology_(topology) {
+  explicit TopologyWriter(const Topology& topology) : topology_(topology) {
     size_t ports = 0;
     first_.reserve(topology.nodes.size());
     for (const NodeSpec& node : topology.nodes) {
       first_.push_back(ports);
       ports += static_cast<size_t>(node.port_count) + 1;
     }
-    link_at_.assign(ports, kNone);
+    link_at_.assign(ports, kNoLink);
     for (uint32_t i = 0; i < topology.links.size(); ++i) {
       const LinkSpec& link = topology.links[i];
       Slot(link.a, link.port_a) = i;
@@ -74,16 +76,16 @@ class Writer {
                                  : node.system_image_guid;
     absl::StrAppend(&text_, "\nvendid=0x", absl::Hex(node.vendor_id),
                     "\ndevid=0x", absl::Hex(node.device_id), "\nsysimgguid=0x",
-                    Hex(system), "\n");
+                    GuidHex(system), "\n");
     const char* keyword = "Switch";
     if (node.type == NodeType::kSwitch) {
-      absl::StrAppend(&text_, "switchguid=0x", Hex(node.node_guid), "(",
-                      Hex(node.port_guids[0]), ")\n");
+      absl::StrAppend(&text_, "switchguid=0x", GuidHex(node.node_guid), "(",
+                      GuidHex(node.port_guids[0]), ")\n");
     } else {
       const bool is_router = node.type == NodeType::kRouter;
       keyword = is_router ? "Rt" : "Ca";
       absl::StrAppend(&text_, is_router ? "rt" : "ca", "guid=0x",
-                      Hex(node.node_guid), "\n");
+                      GuidHex(node.node_guid), "\n");
     }
     absl::StrAppend(&text_, keyword, "\t", node.port_count, " \"",
                     CanonicalName(node.type, node.node_guid), "\"\t\t# \"",
@@ -95,7 +97,7 @@ class Writer {
     text_ += '\n';
     for (int port = 1; port <= node.port_count; ++port) {
       const uint32_t link = Slot(id, port);
-      if (link != kNone) WritePort(id, port, topology_.links[link]);
+      if (link != kNoLink) WritePort(id, port, topology_.links[link]);
     }
   }
 
@@ -108,13 +110,13 @@ class Writer {
     absl::StrAppend(&text_, "[", port, "]");
     const bool is_switch = node.type == NodeType::kSwitch;
     if (!is_switch) {
-      absl::StrAppend(&text_, "(", Hex(PortGuid(node, port)), ") ");
+      absl::StrAppend(&text_, "(", GuidHex(PortGuid(node, port)), ") ");
     }
     absl::StrAppend(&text_, "\t\"", CanonicalName(peer.type, peer.node_guid),
                     "\"[", peer_port, "]");
     if (peer.type != NodeType::kSwitch) {
       absl::StrAppend(&text_, is_switch ? "(" : " (",
-                      Hex(PortGuid(peer, peer_port)), ") ");
+                      GuidHex(PortGuid(peer, peer_port)), ") ");
     }
     absl::StrAppend(&text_, is_switch ? "\t\t# \"" : "\t\t# lid 0 lmc 0 \"",
                     Clean(peer.description), "\" lid 0 ", RateOf(link), "\n");
@@ -140,7 +142,7 @@ class Writer {
 }  // namespace
 
 std::string FormatIbnetdiscover(const Topology& topology) {
-  return Writer(topology).Write();
+  return TopologyWriter(topology).Write();
 }
 
 }  // namespace ibemu::fabric

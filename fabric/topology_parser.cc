@@ -19,8 +19,7 @@ namespace {
 
 using mad::NodeType;
 
-constexpr size_t kMaxDescription = 64;  // bytes, IBA vol 1 §14.2.5.2
-constexpr size_t kMaxIncludes = 9;      // as in ibsim
+constexpr size_t kMaxIncludes = 9;  // as in ibsim
 
 struct HeaderWord {
   std::string_view word;

@@ -9,7 +9,7 @@ namespace ibemu::fabric {
 namespace {
 
 // More notices than this wait for no one: the oldest stay.
-constexpr size_t kMaxWaiting = 16;
+constexpr size_t kMaxWaitingNotices = 16;
 
 // The least time between two sendings of a trap (§13.4.9).
 absl::Duration Interval(const NodePort& port) {
@@ -40,7 +40,7 @@ void Traps::RaiseNotice(PortId id, mad::Notice notice) {
     same->again = true;
     return;
   }
-  if (queue.notices.size() == kMaxWaiting) return;
+  if (queue.notices.size() == kMaxWaitingNotices) return;
   queue.notices.push_back({.notice = notice, .tid = next_tid_++});
   Send(id, queue.notices.back(), false);
   if (queue.timer == TimerId::kNone) StartTimer(id, queue);

@@ -23,29 +23,29 @@ SmiNode SmiNodeOf(Device& device) {
                                   : static_cast<uint8_t>(device.last_port())};
 }
 
-class Watcher : public Host::Subscription {
- public:
-  Watcher(ObserverList<Watcher>& watchers, std::function<void()> changed)
-      : watchers_(watchers), changed_(std::move(changed)) {
-    watchers_.Add(*this);
-  }
-  ~Watcher() override { watchers_.Remove(*this); }
-  Watcher(const Watcher&) = delete;
-  Watcher& operator=(const Watcher&) = delete;
-
-  void Call() {
-    const std::function<void()> changed = changed_;  // may end `this`
-    changed();
-  }
-
- private:
-  ObserverList<Watcher>& watchers_;
-  std::function<void()> changed_;
-};
-
 }  // namespace
 
 struct Host::Impl : DeviceListener {
+  class Watcher : public Host::Subscription {
+   public:
+    Watcher(ObserverList<Watcher>& watchers, std::function<void()> changed)
+        : watchers_(watchers), changed_(std::move(changed)) {
+      watchers_.Add(*this);
+    }
+    ~Watcher() override { watchers_.Remove(*this); }
+    Watcher(const Watcher&) = delete;
+    Watcher& operator=(const Watcher&) = delete;
+
+    void Call() {
+      const std::function<void()> changed = changed_;  // may end `this`
+      changed();
+    }
+
+   private:
+    ObserverList<Watcher>& watchers_;
+    std::function<void()> changed_;
+  };
+
   struct PortState {
     PortState(HostCore& host, Port& port, SmiNode node, int number)
         : dispatcher(host, port, node, number), sm(host, port) {}
@@ -165,7 +165,7 @@ std::unique_ptr<Host::SmWait> Host::WaitForSm(
 }
 
 std::unique_ptr<Host::Subscription> Host::Watch(std::function<void()> changed) {
-  return std::make_unique<Watcher>(impl_->watchers, std::move(changed));
+  return std::make_unique<Impl::Watcher>(impl_->watchers, std::move(changed));
 }
 
 }  // namespace ibemu::mad

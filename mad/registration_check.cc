@@ -6,7 +6,7 @@
 namespace ibemu::mad {
 namespace {
 
-constexpr uint8_t kClasses = 0x50;        // Linux's MAX_MGMT_CLASS
+constexpr uint8_t kClassLimit = 0x50;     // Linux's MAX_MGMT_CLASS
 constexpr uint8_t kClassVersions = 0x83;  // Linux's MAX_MGMT_VERSION
 constexpr uint8_t kRmppVersion = 1;
 constexpr uint32_t kLargestOui = 0xffffff;
@@ -17,11 +17,11 @@ absl::Status CheckClass(const Registration& wanted, MgmtClass mgmt_class) {
         absl::StrFormat("class version 0x%02x: versions end at 0x%02x",
                         wanted.mgmt_class_version, kClassVersions - 1));
   }
-  if (wanted.mgmt_class >= kClasses &&
+  if (wanted.mgmt_class >= kClassLimit &&
       mgmt_class != MgmtClass::kSubnetDirectedRoute) {
     return absl::InvalidArgumentError(
         absl::StrFormat("class 0x%02x: agents serve 0x01 to 0x%02x and 0x81",
-                        wanted.mgmt_class, kClasses - 1));
+                        wanted.mgmt_class, kClassLimit - 1));
   }
   if (IsSmClass(mgmt_class) != (wanted.qp == 0)) {
     return absl::InvalidArgumentError(absl::StrFormat(

@@ -8,8 +8,6 @@
 namespace ibemu::mad {
 namespace {
 
-constexpr uint32_t kRmppPayload = 220;
-
 // What the first segment announces is believed up to this multiple of what has
 // arrived without a gap: memory is taken for messages, not for promises.
 constexpr size_t kTrust = 8;

@@ -7,10 +7,6 @@
 namespace ibemu::mad {
 namespace {
 
-// Bytes after the RMPP header; the length field counts the rest of the class's
-// header in every segment.
-constexpr uint32_t kRmppPayload = 220;
-
 uint32_t CountSegments(size_t message_bytes, size_t header_bytes) {
   const size_t each = kMadBytes - header_bytes;
   const size_t data = message_bytes - header_bytes;

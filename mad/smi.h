@@ -8,8 +8,14 @@
 #include <cstdint>
 
 #include "mad/address.h"
+#include "mad/wire/mad_header.h"
 
 namespace ibemu::mad {
+
+inline bool IsDirectedRoute(const MadBytes& mad) {
+  return wire::Get<&MadHeader::mgmt_class>(mad) ==
+         MgmtClass::kSubnetDirectedRoute;
+}
 
 struct SmiNode {
   bool is_switch = false;

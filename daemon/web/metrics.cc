@@ -13,7 +13,6 @@ namespace ibemu::daemon {
 namespace {
 
 using fabric::EventCounters;
-using fabric::Node;
 using fabric::NodePort;
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
@@ -46,7 +45,7 @@ MetricFamily Total(std::string name, std::string help, uint64_t value) {
   return family;
 }
 
-const char* TypeOf(const Node& node) {
+const char* TypeOf(const fabric::Node& node) {
   if (node.is_switch()) return "switch";
   return node.type == mad::NodeType::kRouter ? "router" : "ca";
 }
@@ -58,8 +57,8 @@ MetricFamily NodeFamily(const fabric::Subnet& subnet) {
   for (const std::string type : kTypes) {
     for (const bool up : {true, false}) {
       const auto nodes = subnet.nodes();
-      const auto count =
-          std::count_if(nodes.begin(), nodes.end(), [&](const Node& node) {
+      const auto count = std::count_if(
+          nodes.begin(), nodes.end(), [&](const fabric::Node& node) {
             return TypeOf(node) == type && node.up == up;
           });
       Add(family, static_cast<double>(count),
@@ -174,7 +173,7 @@ MetricFamily PortMetrics(size_t kind, const fabric::Subnet& subnet, size_t from,
   for (size_t i = from; i < std::min(from + count, ports.size()); ++i) {
     const NodePort& port = ports[i];
     if (port.peer == fabric::kNoPort) continue;
-    const Node& node = subnet.node(port.node);
+    const fabric::Node& node = subnet.node(port.node);
     const EventCounters none;
     const EventCounters& events = port.events ? *port.events : none;
     Add(family, static_cast<double>(metric.value(port, events)),

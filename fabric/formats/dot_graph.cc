@@ -9,7 +9,7 @@
 namespace ibemu::fabric {
 namespace {
 
-constexpr int kMaxDepth = 100;                 // of subgraphs
+constexpr int kMaxSubgraphDepth = 100;         // of subgraphs
 constexpr size_t kMaxEdges = size_t{1} << 20;  // as a -- {b c} makes many
 
 class DotParser {
@@ -69,8 +69,9 @@ class DotParser {
   // "{ ... }"; returns the nodes in it.
   Side Statements(Defaults defaults, int depth) {
     Side all;
-    if (depth > kMaxDepth) {
-      Fault(absl::StrFormat("subgraphs are nested deeper than %d", kMaxDepth));
+    if (depth > kMaxSubgraphDepth) {
+      Fault(absl::StrFormat("subgraphs are nested deeper than %d",
+                            kMaxSubgraphDepth));
     }
     Expect("{", "a graph");
     while (!failed_ && !token_.Is("}") && token_.kind != DotToken::Kind::kEnd) {

@@ -8,11 +8,7 @@
 #include "fabric/topology_builder.h"
 
 namespace ibemu::fabric {
-namespace {
-
-constexpr size_t kMaxDescription = 64;  // bytes, IBA vol 1 §14.2.5.2
-
-}  // namespace
+namespace {}  // namespace
 
 void SetDefaultIds(NodeSpec& node) {
   node.vendor_id = kGeneratedVendorId;

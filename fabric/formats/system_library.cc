@@ -20,7 +20,7 @@
 namespace ibemu::fabric {
 namespace {
 
-constexpr int kMaxDepth = 8;             // boards on boards
+constexpr int kMaxBoardDepth = 8;        // boards on boards
 constexpr size_t kMaxChips = 4096;       // of one system, and boards
 constexpr uintmax_t kMaxFile = 1 << 22;  // bytes
 
@@ -78,9 +78,10 @@ class Expander {
 
   absl::Status AddBoard(const IbnlBoard& board, const Modifiers& modifiers,
                         const std::string& path, int depth, Panel& panel) {
-    if (depth > kMaxDepth) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "%s: boards are on boards deeper than %d", file_.name, kMaxDepth));
+    if (depth > kMaxBoardDepth) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("%s: boards are on boards deeper than %d", file_.name,
+                          kMaxBoardDepth));
     }
     if (++boards_ > kMaxChips) {
       return absl::InvalidArgumentError(absl::StrFormat(

@@ -10,7 +10,7 @@ namespace {
 
 using mad::GuidInfoRecord, mad::MadStatus;
 
-constexpr int kBlockEntries = 8;
+constexpr int kBlockGuids = 8;
 
 bool Names(const SaRequest& request, int entry) {
   constexpr uint64_t kFirst =
@@ -33,7 +33,7 @@ MadStatus AliasGuids::FindBlock(const SaRequest& request,
     return MadStatus::kSaNoRecords;
   }
   port = *found;
-  if (record.block_num >= subnet_.port(port).info.guid_cap / kBlockEntries) {
+  if (record.block_num >= subnet_.port(port).info.guid_cap / kBlockGuids) {
     return MadStatus::kSaNoRecords;
   }
   // A port's own GUID stays.
@@ -58,9 +58,9 @@ MadStatus AliasGuids::Set(const SaRequest& request, GuidInfoRecord& record) {
   const MadStatus status = FindBlock(request, record, id);
   if (status != MadStatus::kOk) return status;
   NodePort& port = subnet_.port(id);
-  for (int i = 0; i < kBlockEntries; ++i) {
+  for (int i = 0; i < kBlockGuids; ++i) {
     if (!Names(request, i)) continue;
-    const int index = record.block_num * kBlockEntries + i;
+    const int index = record.block_num * kBlockGuids + i;
     uint64_t& wanted = record.guid_info.guids[static_cast<size_t>(i)];
     if (wanted == 0) wanted = port.GuidAt(index);
     if (wanted == 0) wanted = NewGuid();
@@ -81,14 +81,14 @@ MadStatus AliasGuids::Delete(const SaRequest& request, GuidInfoRecord& record) {
   const MadStatus status = FindBlock(request, record, id);
   if (status != MadStatus::kOk) return status;
   NodePort& port = subnet_.port(id);
-  const int first = record.block_num * kBlockEntries;
-  for (int i = 0; i < kBlockEntries; ++i) {
+  const int first = record.block_num * kBlockGuids;
+  for (int i = 0; i < kBlockGuids; ++i) {
     const uint64_t guid = port.GuidAt(first + i);
     if (Names(request, i) && guid != 0 && groups_.IsMember(guid)) {
       return MadStatus::kSaRequestDenied;
     }
   }
-  for (int i = 0; i < kBlockEntries; ++i) {
+  for (int i = 0; i < kBlockGuids; ++i) {
     if (Names(request, i)) port.SetGuid(first + i, 0);
     record.guid_info.guids[static_cast<size_t>(i)] = port.GuidAt(first + i);
   }

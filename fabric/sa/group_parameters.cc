@@ -11,16 +11,14 @@ namespace {
 
 using mad::Gid, mad::kComponentBit, mad::McMemberRecord, mad::Selector;
 
-template <auto kMember>
-constexpr uint64_t kBit = kComponentBit<kMember>;
-constexpr uint64_t kMtu =
-    kBit<&McMemberRecord::mtu> | kBit<&McMemberRecord::mtu_selector>;
-constexpr uint64_t kRate =
-    kBit<&McMemberRecord::rate> | kBit<&McMemberRecord::rate_selector>;
+constexpr uint64_t kGroupMtuBits = kComponentBit<&McMemberRecord::mtu> |
+                                   kComponentBit<&McMemberRecord::mtu_selector>;
+constexpr uint64_t kGroupRateBits =
+    kComponentBit<&McMemberRecord::rate> |
+    kComponentBit<&McMemberRecord::rate_selector>;
 
 constexpr uint64_t kIpv4 = 0x401b, kIpv6 = 0x601b, kAssigned = 0xa01b;
 constexpr uint64_t kLinkLocal = 2;
-constexpr uint8_t kPacketLifeTime = 18;  // opensm's
 
 uint64_t SignatureOf(const Gid& mgid) { return mgid.prefix >> 32 & 0xffff; }
 uint64_t ScopeOf(const Gid& mgid) { return mgid.prefix >> 48 & 15; }
@@ -77,39 +75,40 @@ bool IsMgidValid(const Gid& mgid) {
 
 bool AreGroupCodesValid(const SaRequest& request,
                         const McMemberRecord& wanted) {
-  if (request.Has(kMtu) && !IsPathMtu(wanted.mtu)) return false;
-  if (request.Has(kRate) && !IsPathRate(wanted.rate)) return false;
-  return !request.Has(kBit<&McMemberRecord::p_key>) ||
+  if (request.Has(kGroupMtuBits) && !IsPathMtu(wanted.mtu)) return false;
+  if (request.Has(kGroupRateBits) && !IsPathRate(wanted.rate)) return false;
+  return !request.Has(kComponentBit<&McMemberRecord::p_key>) ||
          (wanted.p_key & 0x7fff) != 0;
 }
 
 bool FitsGroup(const SaRequest& request, const McMemberRecord& wanted,
                const McMemberRecord& group) {
-  constexpr uint64_t kEqual =
-      kBit<&McMemberRecord::q_key> | kBit<&McMemberRecord::traffic_class> |
-      kBit<&McMemberRecord::sl> | kBit<&McMemberRecord::flow_label> |
-      kBit<&McMemberRecord::hop_limit>;
+  constexpr uint64_t kEqual = kComponentBit<&McMemberRecord::q_key> |
+                              kComponentBit<&McMemberRecord::traffic_class> |
+                              kComponentBit<&McMemberRecord::sl> |
+                              kComponentBit<&McMemberRecord::flow_label> |
+                              kComponentBit<&McMemberRecord::hop_limit>;
   if (!mad::MatchesComponents(wanted, group,
                               request.header.component_mask & kEqual)) {
     return false;
   }
-  if (request.Has(kBit<&McMemberRecord::p_key>) &&
+  if (request.Has(kComponentBit<&McMemberRecord::p_key>) &&
       !mad::MayTalk(wanted.p_key, group.p_key)) {
     return false;
   }
-  if (request.Has(kMtu) &&
+  if (request.Has(kGroupMtuBits) &&
       !Fits(wanted.mtu_selector, int{group.mtu} - int{wanted.mtu})) {
     return false;
   }
-  return !request.Has(kRate) ||
+  return !request.Has(kGroupRateBits) ||
          Fits(wanted.rate_selector, ComparePathRates(group.rate, wanted.rate));
 }
 
 bool MatchesGroup(const SaRequest& request, const McMemberRecord& wanted,
                   const McMemberRecord& group) {
-  constexpr uint64_t kEqual = kBit<&McMemberRecord::mgid> |
-                              kBit<&McMemberRecord::mlid> |
-                              kBit<&McMemberRecord::scope>;
+  constexpr uint64_t kEqual = kComponentBit<&McMemberRecord::mgid> |
+                              kComponentBit<&McMemberRecord::mlid> |
+                              kComponentBit<&McMemberRecord::scope>;
   return mad::MatchesComponents(wanted, group,
                                 request.header.component_mask & kEqual) &&
          FitsGroup(request, wanted, group);
@@ -118,7 +117,7 @@ bool MatchesGroup(const SaRequest& request, const McMemberRecord& wanted,
 bool CompleteGroup(const SaRequest& request, const NodePort& creator,
                    McMemberRecord& group) {
   const uint8_t port_mtu = creator.info.neighbor_mtu;
-  if (!request.Has(kMtu) || group.mtu_selector == Selector::kLargest) {
+  if (!request.Has(kGroupMtuBits) || group.mtu_selector == Selector::kLargest) {
     group.mtu = port_mtu;
   } else if (group.mtu_selector == Selector::kGreaterThan) {
     if (group.mtu >= port_mtu) return false;
@@ -127,7 +126,8 @@ bool CompleteGroup(const SaRequest& request, const NodePort& creator,
     group.mtu = std::min(port_mtu, static_cast<uint8_t>(group.mtu - 1));
   }
   const uint8_t port_rate = PathRateWithin(LinkBandwidth(creator.info));
-  if (!request.Has(kRate) || group.rate_selector == Selector::kLargest) {
+  if (!request.Has(kGroupRateBits) ||
+      group.rate_selector == Selector::kLargest) {
     group.rate = port_rate;
   } else if (group.rate_selector == Selector::kGreaterThan) {
     if (ComparePathRates(group.rate, port_rate) >= 0) return false;
@@ -138,12 +138,13 @@ bool CompleteGroup(const SaRequest& request, const NodePort& creator,
                      : SlowerPathRate(group.rate);
   }
   if (!IsPathMtu(group.mtu) || !IsPathRate(group.rate)) return false;
-  if (!request.Has(kBit<&McMemberRecord::packet_life_time>)) {
+  if (!request.Has(kComponentBit<&McMemberRecord::packet_life_time>)) {
     group.packet_life_time = kPacketLifeTime;
   }
   group.mtu_selector = group.rate_selector = group.packet_life_time_selector =
       Selector::kExactly;
-  if (!request.Has(kBit<&McMemberRecord::hop_limit>)) group.hop_limit = 0;
+  if (!request.Has(kComponentBit<&McMemberRecord::hop_limit>))
+    group.hop_limit = 0;
   group.scope = static_cast<uint8_t>(ScopeOf(group.mgid));
   return true;
 }

@@ -20,9 +20,6 @@ constexpr uint8_t kReceives = mad::kFullMember | mad::kNonMember;
 constexpr absl::Duration kRouteDelay = absl::Milliseconds(1);
 constexpr size_t kMostGroups = 0x1000;  // a switch's MulticastFDBCap
 
-template <auto kMember>
-constexpr uint64_t kBit = kComponentBit<kMember>;
-
 }  // namespace
 
 int MulticastGroups::Group::full_members() const {
@@ -69,9 +66,9 @@ bool MulticastGroups::IsMember(uint64_t guid) const {
 
 MadStatus MulticastGroups::Join(const SaRequest& request,
                                 McMemberRecord& record) {
-  if (!request.Has(kBit<&McMemberRecord::mgid> |
-                   kBit<&McMemberRecord::port_gid> |
-                   kBit<&McMemberRecord::join_state>)) {
+  if (!request.Has(kComponentBit<&McMemberRecord::mgid> |
+                   kComponentBit<&McMemberRecord::port_gid> |
+                   kComponentBit<&McMemberRecord::join_state>)) {
     return MadStatus::kSaInsufficientComponents;
   }
   record = request.Record<McMemberRecord>();
@@ -134,10 +131,11 @@ MadStatus MulticastGroups::Create(const SaRequest& request, PortId port,
                                   McMemberRecord wanted,
                                   Groups::iterator& created) {
   if ((wanted.join_state & kFull) == 0) return MadStatus::kSaRequestInvalid;
-  if (!request.Has(
-          kBit<&McMemberRecord::q_key> | kBit<&McMemberRecord::traffic_class> |
-          kBit<&McMemberRecord::p_key> | kBit<&McMemberRecord::flow_label> |
-          kBit<&McMemberRecord::sl>)) {
+  if (!request.Has(kComponentBit<&McMemberRecord::q_key> |
+                   kComponentBit<&McMemberRecord::traffic_class> |
+                   kComponentBit<&McMemberRecord::p_key> |
+                   kComponentBit<&McMemberRecord::flow_label> |
+                   kComponentBit<&McMemberRecord::sl>)) {
     return MadStatus::kSaInsufficientComponents;
   }
   if (wanted.mgid == Gid{}) {
@@ -171,8 +169,9 @@ MadStatus MulticastGroups::Create(const SaRequest& request, PortId port,
 Gid MulticastGroups::NewMgid(const SaRequest& request,
                              const McMemberRecord& wanted) {
   constexpr uint64_t kLinkLocal = 2, kTransient = 0xff10'a01b'0000'0000;
-  const uint64_t scope =
-      request.Has(kBit<&McMemberRecord::scope>) ? wanted.scope : kLinkLocal;
+  const uint64_t scope = request.Has(kComponentBit<&McMemberRecord::scope>)
+                             ? wanted.scope
+                             : kLinkLocal;
   const uint64_t prefix = directory_.GidOf(request.requester).prefix;
   Gid mgid;
   do {
@@ -200,9 +199,9 @@ Lid MulticastGroups::NewMlid(Lid wanted) const {
 // o15-0.1.14.
 MadStatus MulticastGroups::Leave(const SaRequest& request,
                                  McMemberRecord& record) {
-  if (!request.Has(kBit<&McMemberRecord::mgid> |
-                   kBit<&McMemberRecord::port_gid> |
-                   kBit<&McMemberRecord::join_state>)) {
+  if (!request.Has(kComponentBit<&McMemberRecord::mgid> |
+                   kComponentBit<&McMemberRecord::port_gid> |
+                   kComponentBit<&McMemberRecord::join_state>)) {
     return MadStatus::kSaInsufficientComponents;
   }
   record = request.Record<McMemberRecord>();
@@ -268,9 +267,9 @@ void MulticastGroups::RemovePort(PortId port) {
 void MulticastGroups::Find(const SaRequest& request, SaRecords& records) const {
   const auto wanted = request.Record<McMemberRecord>();
   const NodePort& requester = directory_.subnet().port(request.requester);
-  const bool by_port = request.Has(kBit<&McMemberRecord::port_gid>);
-  constexpr uint64_t kOfMembers =
-      kBit<&McMemberRecord::join_state> | kBit<&McMemberRecord::proxy_join>;
+  const bool by_port = request.Has(kComponentBit<&McMemberRecord::port_gid>);
+  constexpr uint64_t kOfMembers = kComponentBit<&McMemberRecord::join_state> |
+                                  kComponentBit<&McMemberRecord::proxy_join>;
   const auto fits = [&](const Member& member) {
     if (by_port && member.gid.interface_id != wanted.port_gid.interface_id) {
       return false;

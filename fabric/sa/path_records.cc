@@ -17,20 +17,17 @@ namespace {
 using mad::kComponentBit, mad::Lid, mad::MadStatus, mad::MultiPathRecord,
     mad::PathRecord, mad::Selector;
 
-constexpr uint8_t kPacketLifeTime = 18;  // opensm's
 constexpr uint8_t kHopLimitMax = 255;
 
-template <auto kMember>
-constexpr uint64_t kBit = kComponentBit<kMember>;
-
-constexpr uint64_t kMtu =
-    kBit<&PathRecord::mtu> | kBit<&PathRecord::mtu_selector>;
-constexpr uint64_t kRate =
-    kBit<&PathRecord::rate> | kBit<&PathRecord::rate_selector>;
-constexpr uint64_t kLifeTime = kBit<&PathRecord::packet_life_time> |
-                               kBit<&PathRecord::packet_life_time_selector>;
-constexpr uint64_t kService =
-    kBit<&PathRecord::service_id_msb> | kBit<&PathRecord::service_id_lsb>;
+constexpr uint64_t kMtuBits =
+    kComponentBit<&PathRecord::mtu> | kComponentBit<&PathRecord::mtu_selector>;
+constexpr uint64_t kRateBits = kComponentBit<&PathRecord::rate> |
+                               kComponentBit<&PathRecord::rate_selector>;
+constexpr uint64_t kLifeTime =
+    kComponentBit<&PathRecord::packet_life_time> |
+    kComponentBit<&PathRecord::packet_life_time_selector>;
+constexpr uint64_t kService = kComponentBit<&PathRecord::service_id_msb> |
+                              kComponentBit<&PathRecord::service_id_lsb>;
 
 // What is asked of each path.
 struct Wish {
@@ -43,7 +40,7 @@ struct Wish {
 // Fits `value` to a selector, as opensm does: less than the best is less than
 // asked for.  False: it can't be.  `compare` is negative if value < wanted.
 bool FitMtu(const Wish& wish, uint8_t& value) {
-  if (!wish.Has(kMtu)) return true;
+  if (!wish.Has(kMtuBits)) return true;
   const uint8_t wanted = wish.path.mtu;
   switch (wish.path.mtu_selector) {
     case Selector::kGreaterThan:
@@ -61,7 +58,7 @@ bool FitMtu(const Wish& wish, uint8_t& value) {
 }
 
 bool FitRate(const Wish& wish, uint8_t& value) {
-  if (!wish.Has(kRate)) return true;
+  if (!wish.Has(kRateBits)) return true;
   const int order = ComparePathRates(value, wish.path.rate);
   switch (wish.path.rate_selector) {
     case Selector::kGreaterThan:
@@ -118,17 +115,17 @@ std::optional<PathRecord> FindPath(const Directory& directory, const Wish& wish,
   if (from.port == to.port) record.packet_life_time = 0;
 
   record.reversible = WalkPath(subnet, to.port, slid, from.port).has_value();
-  if (wish.Has(kBit<&PathRecord::reversible>) && wish.path.reversible &&
-      !record.reversible) {
+  if (wish.Has(kComponentBit<&PathRecord::reversible>) &&
+      wish.path.reversible && !record.reversible) {
     return std::nullopt;
   }
   const NodePort& source = subnet.port(from.port);
   const NodePort& destination = subnet.port(to.port);
-  record.raw_traffic =
-      wish.Has(kBit<&PathRecord::raw_traffic>) && wish.path.raw_traffic;
+  record.raw_traffic = wish.Has(kComponentBit<&PathRecord::raw_traffic>) &&
+                       wish.path.raw_traffic;
   if (record.raw_traffic) {
     record.p_key = 0;
-  } else if (wish.Has(kBit<&PathRecord::p_key>)) {
+  } else if (wish.Has(kComponentBit<&PathRecord::p_key>)) {
     if (!ShareThisPKey(source, destination, wish.path.p_key)) {
       return std::nullopt;
     }
@@ -136,7 +133,7 @@ std::optional<PathRecord> FindPath(const Directory& directory, const Wish& wish,
   } else {
     record.p_key = CommonPKey(source, destination);
   }
-  if (wish.Has(kBit<&PathRecord::sl>)) record.sl = wish.path.sl;
+  if (wish.Has(kComponentBit<&PathRecord::sl>)) record.sl = wish.path.sl;
   record.sgid = from.gid.value_or(directory.GidOf(from.port));
   record.dgid = to.gid.value_or(directory.GidOf(to.port));
   record.slid = slid;
@@ -203,7 +200,7 @@ class PairScan : public RecordSource {
         to_(std::move(to)) {
     if (request.WantsOne()) {
       most_ = 1;
-    } else if (wish_.Has(kBit<&PathRecord::num_path>)) {
+    } else if (wish_.Has(kComponentBit<&PathRecord::num_path>)) {
       most_for_pair_ = wish_.path.num_path;
     }
   }
@@ -276,12 +273,12 @@ std::unique_ptr<PairScan> Pairs(const Directory& directory,
   const auto if_asked = [&](uint64_t bit, const auto& value) {
     return wish.Has(bit) ? &value : nullptr;
   };
-  auto from =
-      FindEnds(directory, if_asked(kBit<&PathRecord::sgid>, wish.path.sgid),
-               if_asked(kBit<&PathRecord::slid>, wish.path.slid));
-  auto to =
-      FindEnds(directory, if_asked(kBit<&PathRecord::dgid>, wish.path.dgid),
-               if_asked(kBit<&PathRecord::dlid>, wish.path.dlid));
+  auto from = FindEnds(
+      directory, if_asked(kComponentBit<&PathRecord::sgid>, wish.path.sgid),
+      if_asked(kComponentBit<&PathRecord::slid>, wish.path.slid));
+  auto to = FindEnds(
+      directory, if_asked(kComponentBit<&PathRecord::dgid>, wish.path.dgid),
+      if_asked(kComponentBit<&PathRecord::dlid>, wish.path.dlid));
   // As opensm: of ports that don't exist there are no paths, which is no error.
   if (!from) from.emplace();
   if (!to) to.emplace();
@@ -295,41 +292,47 @@ Wish WishOf(const MultiPathRecord& wanted, uint64_t mask) {
     if ((mask & theirs) == theirs) wish.mask |= ours;
   };
   wish.path.raw_traffic = wanted.raw_traffic;
-  take(kBit<&MultiPathRecord::raw_traffic>, kBit<&PathRecord::raw_traffic>);
+  take(kComponentBit<&MultiPathRecord::raw_traffic>,
+       kComponentBit<&PathRecord::raw_traffic>);
   wish.path.reversible = wanted.reversible;
-  take(kBit<&MultiPathRecord::reversible>, kBit<&PathRecord::reversible>);
+  take(kComponentBit<&MultiPathRecord::reversible>,
+       kComponentBit<&PathRecord::reversible>);
   wish.path.num_path = wanted.num_path;
-  take(kBit<&MultiPathRecord::num_path>, kBit<&PathRecord::num_path>);
+  take(kComponentBit<&MultiPathRecord::num_path>,
+       kComponentBit<&PathRecord::num_path>);
   wish.path.p_key = wanted.p_key;
-  take(kBit<&MultiPathRecord::p_key>, kBit<&PathRecord::p_key>);
+  take(kComponentBit<&MultiPathRecord::p_key>,
+       kComponentBit<&PathRecord::p_key>);
   wish.path.sl = wanted.sl;
-  take(kBit<&MultiPathRecord::sl>, kBit<&PathRecord::sl>);
+  take(kComponentBit<&MultiPathRecord::sl>, kComponentBit<&PathRecord::sl>);
   wish.path.mtu = wanted.mtu;
   wish.path.mtu_selector = wanted.mtu_selector;
-  take(kBit<&MultiPathRecord::mtu> | kBit<&MultiPathRecord::mtu_selector>,
-       kMtu);
+  take(kComponentBit<&MultiPathRecord::mtu> |
+           kComponentBit<&MultiPathRecord::mtu_selector>,
+       kMtuBits);
   wish.path.rate = wanted.rate;
   wish.path.rate_selector = wanted.rate_selector;
-  take(kBit<&MultiPathRecord::rate> | kBit<&MultiPathRecord::rate_selector>,
-       kRate);
+  take(kComponentBit<&MultiPathRecord::rate> |
+           kComponentBit<&MultiPathRecord::rate_selector>,
+       kRateBits);
   wish.path.packet_life_time = wanted.packet_life_time;
   wish.path.packet_life_time_selector = wanted.packet_life_time_selector;
-  take(kBit<&MultiPathRecord::packet_life_time> |
-           kBit<&MultiPathRecord::packet_life_time_selector>,
+  take(kComponentBit<&MultiPathRecord::packet_life_time> |
+           kComponentBit<&MultiPathRecord::packet_life_time_selector>,
        kLifeTime);
   wish.path.service_id_msb = wanted.service_id_msb;
-  take(kBit<&MultiPathRecord::service_id_msb>,
-       kBit<&PathRecord::service_id_msb>);
-  take(kBit<&MultiPathRecord::service_id_lsb>,
-       kBit<&PathRecord::service_id_lsb>);
+  take(kComponentBit<&MultiPathRecord::service_id_msb>,
+       kComponentBit<&PathRecord::service_id_msb>);
+  take(kComponentBit<&MultiPathRecord::service_id_lsb>,
+       kComponentBit<&PathRecord::service_id_lsb>);
   return wish;
 }
 
 MadStatus Check(const Wish& wish) {
-  if (wish.Has(kRate) && !IsPathRate(wish.path.rate)) {
+  if (wish.Has(kRateBits) && !IsPathRate(wish.path.rate)) {
     return MadStatus::kSaRequestInvalid;
   }
-  if (wish.Has(kMtu) && !IsPathMtu(wish.path.mtu)) {
+  if (wish.Has(kMtuBits) && !IsPathMtu(wish.path.mtu)) {
     return MadStatus::kSaRequestInvalid;
   }
   const uint64_t service = wish.mask & kService;
@@ -393,8 +396,8 @@ MadStatus CheckPathRequest(const SaRequest& request) {
 // As opensm, §15.2.5.19: both counts are needed.
 MadStatus CheckMultiPathRequest(const Directory& directory,
                                 const SaRequest& request) {
-  if (!request.Has(kBit<&MultiPathRecord::sgid_count> |
-                   kBit<&MultiPathRecord::dgid_count>)) {
+  if (!request.Has(kComponentBit<&MultiPathRecord::sgid_count> |
+                   kComponentBit<&MultiPathRecord::dgid_count>)) {
     return MadStatus::kSaInsufficientComponents;
   }
   const auto wanted = request.Record<MultiPathRecord>();
@@ -425,8 +428,8 @@ std::unique_ptr<RecordSource> MultiPathRecords(const Directory& directory,
                     .gid = wanted.gids[i]});
   }
   Wish wish = WishOf(wanted, request.header.component_mask);
-  if (!wish.Has(kBit<&PathRecord::num_path>)) {
-    wish.mask |= kBit<&PathRecord::num_path>;
+  if (!wish.Has(kComponentBit<&PathRecord::num_path>)) {
+    wish.mask |= kComponentBit<&PathRecord::num_path>;
     wish.path.num_path = kMostPaths;
   }
   auto pairs = std::make_unique<PairScan>(directory, request, wish,
@@ -452,10 +455,11 @@ bool GroupPath(const SaRequest& request, const mad::McMemberRecord& group,
   path.flow_label = group.flow_label;
   path.hop_limit = group.hop_limit;
   constexpr uint64_t kOfTheGroup =
-      kBit<&PathRecord::dgid> | kBit<&PathRecord::dlid> |
-      kBit<&PathRecord::traffic_class> | kBit<&PathRecord::p_key> |
-      kBit<&PathRecord::sl> | kBit<&PathRecord::flow_label> |
-      kBit<&PathRecord::hop_limit>;
+      kComponentBit<&PathRecord::dgid> | kComponentBit<&PathRecord::dlid> |
+      kComponentBit<&PathRecord::traffic_class> |
+      kComponentBit<&PathRecord::p_key> | kComponentBit<&PathRecord::sl> |
+      kComponentBit<&PathRecord::flow_label> |
+      kComponentBit<&PathRecord::hop_limit>;
   if (!mad::MatchesComponents(wanted, path,
                               request.header.component_mask & kOfTheGroup)) {
     return false;

@@ -13,9 +13,6 @@ using mad::kComponentBit, mad::MadStatus, mad::ServiceRecord;
 
 constexpr uint32_t kForEver = 0xffffffff;
 
-template <auto kMember>
-constexpr uint64_t kBit = kComponentBit<kMember>;
-
 void Conceal(const SaRequest& request, ServiceRecord& record) {
   if (!request.trusted) record.service_key = {};
 }
@@ -41,12 +38,12 @@ std::list<Services::Service>::iterator Services::FindSame(
 // The P_Key must be one of the requester, and of the port that offers it.
 bool Services::MayOffer(const SaRequest& request,
                         const ServiceRecord& record) const {
-  if (!request.Has(kBit<&ServiceRecord::service_p_key>)) return true;
+  if (!request.Has(kComponentBit<&ServiceRecord::service_p_key>)) return true;
   const Subnet& subnet = directory_.subnet();
   if (!IsInPartition(subnet.port(request.requester), record.service_p_key)) {
     return false;
   }
-  if (!request.Has(kBit<&ServiceRecord::service_gid>) ||
+  if (!request.Has(kComponentBit<&ServiceRecord::service_gid>) ||
       mad::IsMulticast(record.service_gid)) {
     return true;
   }
@@ -59,11 +56,11 @@ MadStatus Services::Register(const SaRequest& request, ServiceRecord& record) {
   DropExpired();
   record = request.Record<ServiceRecord>();
   if (!MayOffer(request, record) ||
-      !request.Has(kBit<&ServiceRecord::service_id> |
-                   kBit<&ServiceRecord::service_gid>)) {
+      !request.Has(kComponentBit<&ServiceRecord::service_id> |
+                   kComponentBit<&ServiceRecord::service_gid>)) {
     return MadStatus::kSaRequestInvalid;
   }
-  if (!request.Has(kBit<&ServiceRecord::service_lease>)) {
+  if (!request.Has(kComponentBit<&ServiceRecord::service_lease>)) {
     record.service_lease = kForEver;
   }
   auto service = FindSame(record);
@@ -76,7 +73,7 @@ MadStatus Services::Register(const SaRequest& request, ServiceRecord& record) {
       record.service_lease == kForEver
           ? absl::InfiniteFuture()
           : timers_.Now() + absl::Seconds(int64_t{record.service_lease});
-  if (!request.Has(kBit<&ServiceRecord::service_p_key>)) {
+  if (!request.Has(kComponentBit<&ServiceRecord::service_p_key>)) {
     record.service_p_key = kDefaultPKey;
   }
   Conceal(request, record);
@@ -100,8 +97,8 @@ void Services::Find(const SaRequest& request, SaRecords& records) {
   const auto wanted = request.Record<ServiceRecord>();
   const NodePort& requester = directory_.subnet().port(request.requester);
   // opensm, too, gives records of any lease.
-  const uint64_t mask =
-      request.header.component_mask & ~kBit<&ServiceRecord::service_lease>;
+  const uint64_t mask = request.header.component_mask &
+                        ~kComponentBit<&ServiceRecord::service_lease>;
   for (const Service& service : services_) {
     if (!mad::MatchesComponents(wanted, service.record, mask)) continue;
     const uint16_t p_key = service.record.service_p_key;

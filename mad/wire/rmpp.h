@@ -8,6 +8,9 @@ namespace ibemu::mad {
 
 // §13.6.2.1; follows the common MAD header, at byte 24.
 inline constexpr size_t kRmppHeaderOffset = 24;
+// Bytes after the RMPP header; the length field counts the rest of the class's
+// header in every segment.
+inline constexpr uint32_t kRmppPayload = 220;
 
 enum class RmppType : uint8_t {
   kNone = 0,
