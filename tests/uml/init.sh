@@ -12,6 +12,11 @@ for module in fuse/fuse fuse/cuse overlayfs/overlay; do
   busybox insmod "/usr/lib/uml/modules/$(uname -r)/kernel/fs/$module.ko" ||
     echo "uml: no module $module"
 done
+# A clone below /tmp was covered with it.
+[ -d "$IBEMU_ROOT" ] || {
+  mkdir -p "$IBEMU_ROOT"
+  mount -t hostfs -o "$IBEMU_ROOT" none "$IBEMU_ROOT"
+}
 cd "$IBEMU_ROOT" || echo "uml: no $IBEMU_ROOT"
 sh "$IBEMU_RUN" < /dev/null
 echo $? > "$IBEMU_STATUS"
