@@ -22,7 +22,7 @@ def saquery(subnet, *arguments, **options):
 def records(text):
     """The records of an answer, each as the lines under its heading, without
     what differs between two managers of the same subnet."""
-    parts = re.split(r"(?m)^\w+ dump:.*\n", text)[1:]
+    parts = re.split(r"(?m)^[\w ]+ dump:.*\n", text)[1:]
     return sorted(re.sub(r"(?i)[ \t]+", " ", part) for part in parts)
 
 
