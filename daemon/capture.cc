@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "daemon/capture_format.h"
 #include "fabric/packet_bytes.h"
+#include "fabric/subnet.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -23,12 +27,11 @@ uint64_t ErfTime(absl::Time time) {
 }  // namespace
 
 Capture::Capture(Loop& loop, fabric::Fabric& fabric, UniqueFd socket,
-                 absl::flat_hash_set<PortId> ports, absl::Duration wall_clock)
+                 Options options)
     : loop_(loop),
       fabric_(fabric),
       stream_(loop, std::move(socket)),
-      ports_(std::move(ports)),
-      wall_clock_(wall_clock) {}
+      options_(std::move(options)) {}
 
 Capture::~Capture() { StopListening(); }
 
@@ -42,15 +45,38 @@ absl::Status Capture::Start() {
 
 void Capture::OnCrossing(PortId from, PortId to, uint8_t vl,
                          const fabric::Packet& packet) {
-  if (!ports_.empty() && !ports_.contains(from) && !ports_.contains(to)) return;
+  const auto& ports = options_.ports;
+  if (!ports.empty() && !ports.contains(from) && !ports.contains(to)) return;
   if (stream_.full()) {
     ++lost_;
     return;
   }
+  if (options_.tell_ports) TellPort(from, to);
   const std::vector<std::byte> bytes = fabric::BytesOf(packet, vl);
   AddHeader(ErfHeader::kInfiniband, bytes.size());
   stream_.buffer().insert(stream_.buffer().end(), bytes.begin(), bytes.end());
   stream_.Send();
+}
+
+void Capture::TellPort(PortId port, PortId peer) {
+  if (std::exchange(last_port_, port) == port) return;
+  std::string names;
+  if (named_ports_.insert(port).second) {
+    const fabric::Subnet& subnet = std::as_const(fabric_).subnet();
+    const auto name = [&](PortId id) {
+      return absl::StrCat(subnet.NodeOf(id).description, "/",
+                          subnet.port(id).number);
+    };
+    names = name(port) + '\0' + name(peer);
+  }
+  const auto id = static_cast<uint32_t>(port);
+  AddHeader(ErfHeader::kPort, sizeof(id) + names.size());
+  std::vector<std::byte>& buffer = stream_.buffer();
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    buffer.push_back(static_cast<std::byte>(id >> shift));
+  }
+  const auto text = std::as_bytes(std::span(names));
+  buffer.insert(buffer.end(), text.begin(), text.end());
 }
 
 void Capture::AddHeader(uint8_t type, size_t packet_length) {
@@ -60,7 +86,7 @@ void Capture::AddHeader(uint8_t type, size_t packet_length) {
   lost_ -= lost;
   const ErfHeader header{
       .swapped_timestamp =
-          __builtin_bswap64(ErfTime(loop_.Now() + wall_clock_)),
+          __builtin_bswap64(ErfTime(loop_.Now() + options_.wall_clock)),
       .type = type,
       .record_length = static_cast<uint16_t>(kBytes + packet_length),
       .lost = lost,

@@ -13,6 +13,7 @@
 #include "daemon/bounded_stream.h"
 #include "daemon/loop.h"
 #include "fabric/fabric.h"
+#include "fabric/node.h"
 #include "fabric/packet_tap.h"
 
 namespace ibemu::daemon {
@@ -21,12 +22,16 @@ namespace ibemu::daemon {
 // does not fit into the buffer is lost, and the next record says how many were.
 // When the reader shuts down its sending side, it gets what is in the buffer, a
 // record of type kPad, and the end of the stream.
-class Capture : public fabric::PacketTap {
+class Capture final : public fabric::PacketTap {
  public:
-  // `ports`: their links; all links when it is empty.  `wall_clock`: what makes
-  // the loop's time the time of day.  Loop and fabric must outlive this.
-  Capture(Loop& loop, fabric::Fabric& fabric, UniqueFd socket,
-          absl::flat_hash_set<fabric::PortId> ports, absl::Duration wall_clock);
+  struct Options {
+    absl::flat_hash_set<fabric::PortId> ports;  // their links; empty: all
+    bool tell_ports = false;    // which one each packet leaves through
+    absl::Duration wall_clock;  // makes the loop's time the time of day
+  };
+
+  // Loop and fabric must outlive this.
+  Capture(Loop& loop, fabric::Fabric& fabric, UniqueFd socket, Options options);
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
   ~Capture();
@@ -41,12 +46,15 @@ class Capture : public fabric::PacketTap {
   void StopListening();
   // Takes `lost_` along, as far as it fits.
   void AddHeader(uint8_t type, size_t packet_length);
+  // That what follows leaves through `port`, if that was not so before.
+  void TellPort(fabric::PortId port, fabric::PortId peer);
 
   Loop& loop_;
   fabric::Fabric& fabric_;
   BoundedStream stream_;
-  const absl::flat_hash_set<fabric::PortId> ports_;
-  const absl::Duration wall_clock_;
+  const Options options_;
+  fabric::PortId last_port_ = fabric::kNoPort;
+  absl::flat_hash_set<fabric::PortId> named_ports_;
   bool listening_ = false;
   uint64_t lost_ = 0;  // since the last record
 };

@@ -1,17 +1,38 @@
 #include "daemon/capture_file.h"
 
+#include <algorithm>
+#include <string_view>
+
+#include "base/status_macros.h"
 #include "daemon/capture_format.h"
 
 namespace ibemu::daemon {
-std::vector<std::byte> CaptureFile::Header() {
-  std::vector<std::byte> file;
-  wire::Append(PcapFileHeader{}, file);
-  return file;
+namespace {
+
+constexpr size_t kHeader = wire::kBytes<ErfHeader>;
+
+absl::Status AddPort(std::span<const std::byte> body, PacketFile& format,
+                     std::vector<std::byte>& file) {
+  if (body.size() < sizeof(uint32_t)) {
+    return absl::DataLossError("the daemon sent a port without a number");
+  }
+  uint32_t id = 0;
+  for (size_t i = 0; i < sizeof(id); ++i) {
+    id = id << 8 | std::to_integer<uint32_t>(body[i]);
+  }
+  const auto names = body.subspan(sizeof(id));
+  const std::string_view text(reinterpret_cast<const char*>(names.data()),
+                              names.size());
+  const size_t zero = std::min(text.find('\0'), text.size());
+  format.Port(id, text.substr(0, zero),
+              text.substr(std::min(zero + 1, text.size())), file);
+  return absl::OkStatus();
 }
+
+}  // namespace
 
 absl::Status CaptureFile::Add(std::span<const std::byte> stream,
                               std::vector<std::byte>& file) {
-  constexpr size_t kHeader = wire::kBytes<ErfHeader>;
   rest_.insert(rest_.end(), stream.begin(), stream.end());
   std::span<const std::byte> left = rest_;
   while (left.size() >= kHeader && !full()) {
@@ -27,17 +48,12 @@ absl::Status CaptureFile::Add(std::span<const std::byte> stream,
       ended_ = true;
       continue;
     }
+    if (header.type == ErfHeader::kPort) {
+      IBEMU_RETURN_IF_ERROR(AddPort(record.subspan(kHeader), format_, file));
+      continue;
+    }
     ++packets_;
-    const uint64_t time = header.timestamp();
-    constexpr uint64_t kNanoseconds = 1'000'000'000;
-    wire::Append(PcapPacketHeader{.seconds = static_cast<uint32_t>(time >> 32),
-                                  .nanoseconds = static_cast<uint32_t>(
-                                      (time & 0xffffffff) * kNanoseconds >> 32),
-                                  .captured = header.record_length,
-                                  .original = static_cast<uint32_t>(kHeader) +
-                                              header.wire_length},
-                 file);
-    file.insert(file.end(), record.begin(), record.end());
+    format_.Packet(header, record, file);
   }
   rest_.erase(rest_.begin(),
               rest_.end() - static_cast<std::ptrdiff_t>(left.size()));

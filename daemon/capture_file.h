@@ -1,4 +1,4 @@
-// From the daemon's stream of ERF records to a pcap file.
+// From the daemon's stream of ERF records to a file.
 #ifndef IBEMU_DAEMON_CAPTURE_FILE_H_
 #define IBEMU_DAEMON_CAPTURE_FILE_H_
 
@@ -8,16 +8,15 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "daemon/packet_file.h"
 
 namespace ibemu::daemon {
 
 class CaptureFile {
  public:
-  // Takes `most` packets, then no more.
-  explicit CaptureFile(uint64_t most) : most_(most) {}
-
-  // How the file begins.
-  static std::vector<std::byte> Header();
+  // Takes `most` packets, then no more.  `format` must outlive this.
+  CaptureFile(PacketFile& format, uint64_t most)
+      : format_(format), most_(most) {}
 
   // Takes the next bytes of the stream.  Appends whole packets to `file`; what
   // is left waits for more.
@@ -33,6 +32,7 @@ class CaptureFile {
   bool ended() const { return ended_; }
 
  private:
+  PacketFile& format_;
   const uint64_t most_;
   std::vector<std::byte> rest_;  // less than a record
   uint64_t packets_ = 0, lost_ = 0;

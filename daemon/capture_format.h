@@ -14,6 +14,10 @@ struct ErfHeader {
   static constexpr int kBits = 128;
   static constexpr uint8_t kInfiniband = 21;  // LRH to VCRC
   static constexpr uint8_t kPad = 48;         // no packet
+  // Between daemon and client only: the packets that follow leave through the
+  // port with this number (32 bits), and if it was not told yet: its name, a
+  // zero, and the name of the port that its cable leads to.
+  static constexpr uint8_t kPort = 127;
   static constexpr uint8_t kVaryingLength = 0x04;
 
   // Seconds since 1970 times 2^32, in little-endian order.

@@ -10,11 +10,8 @@
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
-namespace {
 
 using nlohmann::json;
-
-}  // namespace
 
 CaptureMethods::CaptureMethods(Loop& loop, fabric::Fabric& fabric)
     : loop_(loop), fabric_(fabric) {}
@@ -29,6 +26,7 @@ void CaptureMethods::AddTo(Dispatcher& dispatcher) {
 absl::StatusOr<json> CaptureMethods::Start(Parameters& parameters,
                                            Caller& caller) {
   const std::vector<std::string> names = parameters.Texts("ports");
+  const bool tell_ports = parameters.Flag("tell_ports", false);
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd socket = caller.TakeDescriptor();
   absl::flat_hash_set<fabric::PortId> ports;
@@ -46,9 +44,11 @@ absl::StatusOr<json> CaptureMethods::Start(Parameters& parameters,
     return absl::ResourceExhaustedError(
         absl::StrFormat("a fabric has at most %d captures", kMostCaptures));
   }
-  const auto capture =
-      std::make_shared<Capture>(loop_, fabric_, std::move(socket),
-                                std::move(ports), absl::Now() - loop_.Now());
+  const auto capture = std::make_shared<Capture>(
+      loop_, fabric_, std::move(socket),
+      Capture::Options{.ports = std::move(ports),
+                       .tell_ports = tell_ports,
+                       .wall_clock = absl::Now() - loop_.Now()});
   IBEMU_RETURN_IF_ERROR(capture->Start());
   captures_.push_back(capture);
   caller.Keep(capture);

@@ -44,6 +44,7 @@ void OnUse(CLI::App& command, Action& action, std::string name,
 void AddRun(CLI::App& app, Action& action);
 void AddStatus(CLI::App& app, Action& action);   // status, nodes, links
 void AddChanges(CLI::App& app, Action& action);  // link, node, device, host
+void AddConsole(CLI::App& app, Action& action);
 void AddCounter(CLI::App& app, Action& action);
 void AddFault(CLI::App& app, Action& action);
 void AddCapture(CLI::App& app, Action& action);

@@ -31,10 +31,13 @@ namespace {
 constexpr char kHelp[] =
     R"(Usage: ibemu capture -w FILE [OPTION]... [NODE/PORT]...
 Write the packets that cross the links of these ports, or all links, to a file
-that tshark and Wireshark read (pcap, link type ERF).  It goes on until SIGINT or
+that tshark and Wireshark read (link type ERF).  It goes on until SIGINT or
 SIGTERM; the end says how many packets there were.
 
   -w FILE         "-": standard output
+  --file-format=pcap|pcapng
+                  in pcapng each port is an interface with its name, and losses
+                  are comments (default: as FILE ends, else pcap)
   --count=N       stop after so many packets
   --for=TIME      stop after that time, for instance 10s or 500ms
   --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
@@ -47,6 +50,7 @@ Example:
 struct Flags {
   std::string fabric;
   std::string file;
+  std::string format;
   std::string duration;
   int64_t count = std::numeric_limits<int64_t>::max();
   std::vector<std::string> ports;
@@ -176,6 +180,8 @@ absl::Status Run(const Flags& flags) {
         absl::StrCat("--count=", flags.count, ": write a number from 1 on"));
   }
   IBEMU_ASSIGN_OR_RETURN(const absl::Duration most, ParseTime(flags.duration));
+  IBEMU_ASSIGN_OR_RETURN(const PacketFileFormat format,
+                         ParsePacketFileFormat(flags.format, flags.file));
   if (flags.file == "-" && isatty(STDOUT_FILENO) == 1) {
     return absl::InvalidArgumentError(
         "standard output is a terminal: packets go to a file or a pipe");
@@ -186,11 +192,19 @@ absl::Status Run(const Flags& flags) {
   const Interruptions interruptions;
   IBEMU_ASSIGN_OR_RETURN(
       const UniqueFd stream,
-      client.OpenStream("capture.start", {{"ports", flags.ports}}));
+      client.OpenStream("capture.start",
+                        {{"ports", flags.ports},
+                         {"tell_ports", format == PacketFileFormat::kPcapng}}));
   IBEMU_ASSIGN_OR_RETURN(Output output, Output::Open(flags.file));
-  IBEMU_RETURN_IF_ERROR(output.Write(CaptureFile::Header()));
+  const Greeting& greeting = client.greeting();
+  const auto packets = MakePacketFile(
+      format, absl::StrCat("ibemu ", greeting.version, ", ", greeting.socket,
+                           ", seed ", greeting.seed));
+  std::vector<std::byte> header;
+  packets->Begin(header);
+  IBEMU_RETURN_IF_ERROR(output.Write(header));
 
-  CaptureFile file(static_cast<uint64_t>(flags.count));
+  CaptureFile file(*packets, static_cast<uint64_t>(flags.count));
   absl::Status status = Copy(stream.get(), most, file, output, interruptions);
   std::string summary =
       absl::StrCat("ibemu capture: ", file.packets(),
@@ -210,6 +224,7 @@ void AddCapture(CLI::App& app, Action& action) {
   SetHelp(*capture, kHelp);
   const auto flags = std::make_shared<Flags>();
   capture->add_option("-w", flags->file)->required();
+  capture->add_option("--file-format", flags->format);
   capture->add_option("--count", flags->count);
   capture->add_option("--for", flags->duration);
   capture->add_option("--fabric", flags->fabric);

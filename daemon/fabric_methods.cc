@@ -24,18 +24,6 @@ using nlohmann::json;
 
 constexpr int64_t kLongestRevert = 366LL * 24 * 3600 * 1000;  // milliseconds
 
-std::string_view TypeName(mad::NodeType type) {
-  switch (type) {
-    case mad::NodeType::kChannelAdapter:
-      return "ca";
-    case mad::NodeType::kSwitch:
-      return "switch";
-    case mad::NodeType::kRouter:
-      return "router";
-  }
-  return "unknown";
-}
-
 json DescribeNode(const Subnet& subnet, const Node& node) {
   json ports = json::array();
   int linked = 0;
@@ -51,7 +39,7 @@ json DescribeNode(const Subnet& subnet, const Node& node) {
   }
   return {{"description", node.description},
           {"name", node.name},
-          {"type", TypeName(node.type)},
+          {"type", NodeTypeText(node.type)},
           {"guid", GuidText(node.node_guid)},
           {"up", node.up},
           {"plugged", node.plugged},
@@ -96,6 +84,18 @@ json DescribeLink(const Subnet& subnet, const NodePort& port) {
 
 std::string GuidText(mad::Guid guid) {
   return absl::StrFormat("0x%016x", static_cast<uint64_t>(guid));
+}
+
+std::string_view NodeTypeText(mad::NodeType type) {
+  switch (type) {
+    case mad::NodeType::kChannelAdapter:
+      return "ca";
+    case mad::NodeType::kSwitch:
+      return "switch";
+    case mad::NodeType::kRouter:
+      return "router";
+  }
+  return "unknown";
 }
 
 FabricMethods::FabricMethods(Timers& timers, fabric::Fabric& fabric)

@@ -42,6 +42,9 @@ class FabricMethods {
 // "0x0002c90300000001"
 std::string GuidText(mad::Guid guid);
 
+// "ca", "switch" or "router"
+std::string_view NodeTypeText(mad::NodeType type);
+
 }  // namespace ibemu::daemon
 
 #endif  // IBEMU_DAEMON_FABRIC_METHODS_H_

@@ -26,6 +26,7 @@ Simulated InfiniBand subnets for unmodified programs.
   counter     what a port has counted; make it show something else
   fault       lose, delay or corrupt packets of a link, let it flap, slow a node
   scenario    do all that at set times, from a file
+  console     carry out the commands of ibsim
   capture     write down the packets that cross links, for tshark
   events      tell what happens, as it does
   export      write a topology, of a running fabric or of a file
@@ -52,6 +53,7 @@ int main(int argc, char** argv) {
   ibemu::daemon::AddRun(app, action);
   ibemu::daemon::AddStatus(app, action);
   ibemu::daemon::AddChanges(app, action);
+  ibemu::daemon::AddConsole(app, action);
   ibemu::daemon::AddCounter(app, action);
   ibemu::daemon::AddFault(app, action);
   ibemu::daemon::AddCapture(app, action);

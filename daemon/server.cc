@@ -83,12 +83,14 @@ Server::Server(const DaemonOptions& options, uint64_t seed,
       captures_(*loop_, *fabric_),
       event_methods_(*loop_, events_),
       counters_(*fabric_),
+      hardware_(*fabric_),
       scenarios_(*loop_, *fabric_, faults_, events_, dispatcher_) {
   methods_.AddTo(dispatcher_);
   faults_.AddTo(dispatcher_);
   captures_.AddTo(dispatcher_);
   event_methods_.AddTo(dispatcher_);
   counters_.AddTo(dispatcher_);
+  hardware_.AddTo(dispatcher_);
   scenarios_.AddTo(dispatcher_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",

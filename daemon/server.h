@@ -24,6 +24,7 @@
 #include "daemon/event_methods.h"
 #include "daemon/fabric_methods.h"
 #include "daemon/fault_methods.h"
+#include "daemon/hardware_methods.h"
 #include "daemon/loop.h"
 #include "daemon/rpc.h"
 #include "daemon/scenario_methods.h"
@@ -114,6 +115,7 @@ class Server {
   CaptureMethods captures_;
   EventMethods event_methods_;
   CounterMethods counters_;
+  HardwareMethods hardware_;
   ScenarioMethods scenarios_;
   Dispatcher dispatcher_;
   std::unique_ptr<ControlServer> control_;

@@ -216,6 +216,41 @@ absl::Status Fabric::SetLink(NodeId node, int port, bool up) {
   return absl::OkStatus();
 }
 
+absl::Status Fabric::Connect(NodeId node, int port, NodeId peer,
+                             int peer_port) {
+  const absl::StatusOr<PortId> a = FindPort(node, port);
+  if (!a.ok()) return a.status();
+  const absl::StatusOr<PortId> b = FindPort(peer, peer_port);
+  if (!b.ok()) return b.status();
+  Subnet& subnet = impl_->subnet;
+  if (*a == *b) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("a cable has two ends: both are ", subnet.PortName(*a)));
+  }
+  for (const PortId end : {*a, *b}) {
+    const NodePort& taken = subnet.port(end);
+    if (taken.peer == kNoPort || !taken.cable_up) continue;
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s is connected already, to %s: cut that link first",
+                        subnet.PortName(end), subnet.PortName(taken.peer)));
+  }
+  if (subnet.port(*a).peer != *b) impl_->links.Relink(*a, *b);
+  return SetLink(node, port, true);
+}
+
+void Fabric::SetLid(PortId id, mad::Lid lid, int lmc) {
+  NodePort& port = impl_->subnet.port(id);
+  port.info.lid = lid;
+  if (lmc >= 0) port.info.lmc = static_cast<uint8_t>(lmc);
+  // What makes a subnet manager look again.
+  const PortId beside = port.peer == kNoPort ? id : port.peer;
+  for (const PortId end : {id, beside}) {
+    Node& node = impl_->subnet.NodeOf(end);
+    if (node.is_switch()) node.sw->info.port_state_change = true;
+  }
+  impl_->OnPortChange(id);
+}
+
 void Fabric::SetNode(NodeId node, bool up) {
   if (!up) return impl_->links.SetNode(node, false);
   impl_->BringBack(node, [&] { impl_->links.SetNode(node, true); });

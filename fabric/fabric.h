@@ -65,6 +65,17 @@ class Fabric {
   // Errors: NotFound when the port has no cable or does not exist.
   absl::Status SetLink(NodeId node, int port, bool up);
 
+  // Plugs a cable into both ports: one that was cut, or a new one.
+  //
+  // Errors: NotFound when a port does not exist, FailedPrecondition when there
+  // is a whole cable in it.
+  absl::Status Connect(NodeId node, int port, NodeId peer, int peer_port);
+
+  // Gives a port another LID, and if `lmc` is not negative another LMC, as if
+  // it had been configured by hand.  A subnet manager finds out when it sweeps.
+  // Requires a switch's port 0 or a port of an adapter.
+  void SetLid(PortId port, mad::Lid lid, int lmc);
+
   // A node that is down is silent, and all its links are cut.
   void SetNode(NodeId node, bool up);
 

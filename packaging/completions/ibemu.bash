@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run status nodes links link node device host counter fault scenario capture events export topology record doctor help"
+  echo "run status nodes links link node device host counter fault scenario console capture events export topology record doctor help"
 }
 
 # The words that follow a command, not its options.
@@ -29,7 +29,8 @@ _ibemu_options() {
     counter) echo "--fabric= --json --help" ;;
     fault) echo "--name= --fabric= --json --help" ;;
     scenario) echo "--check --fabric= --help" ;;
-    capture) echo "--count= --for= --fabric= --help" ;;
+    console) echo "--fabric= --help" ;;
+    capture) echo "--file-format= --count= --for= --fabric= --help" ;;
     events) echo "--json --fabric= --help" ;;
     export) echo "--format= --fabric= --help" ;;
     topology) echo "--help" ;;
@@ -44,6 +45,7 @@ _ibemu_values() {
     --front-end) echo "cuse" ;;
     --sysfs) echo "none" ;;
     --profile) echo "qib cx7" ;;
+    --file-format) echo "pcap pcapng" ;;
     --format) echo "ibnetdiscover dot json yaml slurm" ;;
   esac
 }

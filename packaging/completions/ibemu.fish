@@ -52,6 +52,7 @@ __ibemu_command host "Show a node's devices to the whole machine"
 __ibemu_command counter 'What a port has counted, or shall show'
 __ibemu_command fault 'Lose, delay, ... packets of a link'
 __ibemu_command scenario 'Do all that at set times, from a file'
+__ibemu_command console 'Carry out the commands of ibsim'
 __ibemu_command capture 'Write down the packets that cross links'
 __ibemu_command events 'Tell what happens, as it does'
 __ibemu_command export 'Write a topology, of a running fabric or of a file'
@@ -68,10 +69,10 @@ $c -n '__ibemu_uses run' -l profile -x -a 'qib cx7'
 $c -n '__ibemu_uses run' -l device-name -x
 $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --host --profile --device-name)'
 
-$c -n '__ibemu_uses run status nodes links link node device host counter fault scenario capture events export' -l fabric -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses run status nodes links link node device host counter fault scenario console capture events export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses status nodes links counter fault events doctor' -l json
 $c -n '__ibemu_uses nodes links' -l all
-$c -n '__ibemu_uses status nodes links doctor' -f
+$c -n '__ibemu_uses status nodes links console doctor' -f
 
 $c -n '__ibemu_uses link' -l for -x
 $c -n '__ibemu_uses link; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'
@@ -93,6 +94,7 @@ $c -n '__ibemu_uses scenario' -l check
 $c -n '__ibemu_uses events' -x -a '(string split " " "link port sm node device trap drop fault scenario")'
 
 $c -n '__ibemu_uses capture' -s w -r -F
+$c -n '__ibemu_uses capture' -l file-format -x -a 'pcap pcapng'
 $c -n '__ibemu_uses capture' -l count -x
 $c -n '__ibemu_uses capture' -l for -x
 $c -n '__ibemu_uses capture' -x -a '(__ibemu_nodes)/'

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/capture_format.h"
+#include "daemon/pcap_file.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -24,8 +25,10 @@ Bytes Record(uint8_t type, size_t packet, uint16_t lost = 0) {
 }
 
 TEST(CaptureFileTest, ItSaysWhatItHoldsAndInWhichOrderBytesAre) {
-  const auto header = wire::Decode<PcapFileHeader>(CaptureFile::Header());
-  EXPECT_EQ(CaptureFile::Header().size(), 24u);
+  Bytes file;
+  PcapFile().Begin(file);
+  ASSERT_EQ(file.size(), 24u);
+  const auto header = wire::Decode<PcapFileHeader>(file);
   EXPECT_EQ(header.magic, 0xa1b23c4du);
   EXPECT_EQ(header.major, 2);
   EXPECT_EQ(header.minor, 4);
@@ -33,7 +36,8 @@ TEST(CaptureFileTest, ItSaysWhatItHoldsAndInWhichOrderBytesAre) {
 }
 
 TEST(CaptureFileTest, ARecordBecomesAPacketWhenAllOfItIsThere) {
-  CaptureFile capture(10);
+  PcapFile pcap;
+  CaptureFile capture(pcap, 10);
   const Bytes record = Record(ErfHeader::kInfiniband, 30);
   Bytes file;
   for (size_t i = 0; i < record.size(); ++i) {
@@ -51,7 +55,8 @@ TEST(CaptureFileTest, ARecordBecomesAPacketWhenAllOfItIsThere) {
 }
 
 TEST(CaptureFileTest, LossesAreSummedAndTheLastRecordIsNoPacket) {
-  CaptureFile capture(10);
+  PcapFile pcap;
+  CaptureFile capture(pcap, 10);
   Bytes stream = Record(ErfHeader::kInfiniband, 30, 3);
   const Bytes end = Record(ErfHeader::kPad, 0, 4);
   stream.insert(stream.end(), end.begin(), end.end());
@@ -65,7 +70,8 @@ TEST(CaptureFileTest, LossesAreSummedAndTheLastRecordIsNoPacket) {
 }
 
 TEST(CaptureFileTest, ItTakesNoMorePacketsThanAskedFor) {
-  CaptureFile capture(2);
+  PcapFile pcap;
+  CaptureFile capture(pcap, 2);
   Bytes file;
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(capture.full(), i == 2);
@@ -75,8 +81,20 @@ TEST(CaptureFileTest, ItTakesNoMorePacketsThanAskedFor) {
   EXPECT_EQ(file.size(), 2 * 62u);
 }
 
+TEST(CaptureFileTest, APortIsNoPacketAndNeedsANumber) {
+  PcapFile pcap;
+  CaptureFile capture(pcap, 2);
+  Bytes file;
+  ASSERT_TRUE(capture.Add(Record(ErfHeader::kPort, 9), file).ok());
+  EXPECT_EQ(capture.packets(), 0u);
+  EXPECT_TRUE(file.empty());
+  EXPECT_EQ(capture.Add(Record(ErfHeader::kPort, 3), file).code(),
+            absl::StatusCode::kDataLoss);
+}
+
 TEST(CaptureFileTest, WhatIsNoRecordIsRefused) {
-  CaptureFile capture(2);
+  PcapFile pcap;
+  CaptureFile capture(pcap, 2);
   Bytes file;
   EXPECT_EQ(capture.Add(Bytes(16), file).code(), absl::StatusCode::kDataLoss);
 }

@@ -7,12 +7,15 @@
 
 #include <array>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "daemon/capture_file.h"
 #include "daemon/capture_format.h"
 #include "daemon/epoll_loop.h"
+#include "daemon/pcap_file.h"
 #include "fabric/packet_bytes.h"
 #include "tests/fabric/small_fabric.h"
 
@@ -20,6 +23,7 @@ namespace ibemu::daemon {
 namespace {
 
 using fabric::PortId;
+using ::testing::ElementsAre;
 
 class CaptureTest : public ::testing::Test {
  protected:
@@ -28,14 +32,13 @@ class CaptureTest : public ::testing::Test {
     row_.Configure();
   }
 
-  void Start(absl::flat_hash_set<PortId> ports = {}) {
+  void Start(Capture::Options options = {}) {
     std::array<int, 2> ends;
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
     reader_.Reset(ends[0]);
     daemons_end_ = ends[1];
-    capture_ =
-        std::make_shared<Capture>(*loop_, row_.fabric, UniqueFd(ends[1]),
-                                  std::move(ports), absl::ZeroDuration());
+    capture_ = std::make_shared<Capture>(*loop_, row_.fabric, UniqueFd(ends[1]),
+                                         std::move(options));
     ASSERT_TRUE(capture_->Start().ok());
   }
 
@@ -81,13 +84,14 @@ class CaptureTest : public ::testing::Test {
   UniqueFd reader_;
   int daemons_end_ = -1;
   std::shared_ptr<Capture> capture_;
+  PcapFile pcap_;
   std::vector<std::byte> written_;
 };
 
 TEST_F(CaptureTest, EachCrossingIsARecord) {
   Start();
   Ask();
-  CaptureFile file(100);
+  CaptureFile file(pcap_, 100);
   EXPECT_FALSE(Read(file));
   EXPECT_EQ(file.packets(), 4u);
   EXPECT_EQ(file.lost(), 0u);
@@ -97,9 +101,9 @@ TEST_F(CaptureTest, EachCrossingIsARecord) {
 TEST_F(CaptureTest, APortsLinkIsThatOfBothItsEnds) {
   for (const PortId port :
        {Id(row_.host_1, 1), Id(fabric::RowFabric::Switch(1), 1)}) {
-    Start({port});
+    Start({.ports = {port}});
     Ask();
-    CaptureFile file(100);
+    CaptureFile file(pcap_, 100);
     EXPECT_FALSE(Read(file));
     EXPECT_EQ(file.packets(), 2u);
   }
@@ -109,7 +113,7 @@ TEST_F(CaptureTest, WhoHasEnoughGetsTheRestAndTheEnd) {
   Start();
   Ask();
   ASSERT_EQ(shutdown(reader_.get(), SHUT_WR), 0);
-  CaptureFile file(100);
+  CaptureFile file(pcap_, 100);
   EXPECT_TRUE(Read(file));
   EXPECT_TRUE(file.ended());
   EXPECT_EQ(file.packets(), 4u);
@@ -123,7 +127,7 @@ TEST_F(CaptureTest, ASlowReaderLosesPacketsAndIsToldHowMany) {
   constexpr uint64_t kCrossings = 40'000;  // 12 MB
   for (uint64_t i = 0; i < kCrossings / 4; ++i) Ask();
   ASSERT_EQ(shutdown(reader_.get(), SHUT_WR), 0);
-  CaptureFile file(kCrossings);
+  CaptureFile file(pcap_, kCrossings);
   EXPECT_TRUE(Read(file));
   EXPECT_TRUE(file.ended());
   EXPECT_GT(file.lost(), 0u);
@@ -146,9 +150,40 @@ TEST_F(CaptureTest, ACaptureMayEndWithPacketsInItsBuffer) {
   Ask();
   capture_.reset();
   Ask();
-  CaptureFile file(100);
+  CaptureFile file(pcap_, 100);
   EXPECT_TRUE(Read(file));
   EXPECT_FALSE(file.ended());
+}
+
+// Notes what it is told.
+struct Told : PacketFile {
+  void Begin(std::vector<std::byte>& /*file*/) override {}
+  void Port(uint32_t /*id*/, std::string_view name, std::string_view peer,
+            std::vector<std::byte>& /*file*/) override {
+    all.push_back(std::string(name) + " " + std::string(peer));
+  }
+  void Packet(const ErfHeader& /*header*/,
+              std::span<const std::byte> /*record*/,
+              std::vector<std::byte>& /*file*/) override {
+    all.emplace_back("packet");
+  }
+
+  std::vector<std::string> all;
+};
+
+TEST_F(CaptureTest, PortsAreToldWhenTheyChangeAndNamedOnce) {
+  Start({.tell_ports = true});
+  Ask();
+  Ask();
+  Told told;
+  CaptureFile file(told, 100);
+  EXPECT_FALSE(Read(file));
+  // Two packets to the other host and back, twice.
+  EXPECT_THAT(
+      told.all,
+      ElementsAre("host-1/1 sw1/1", "packet", "sw1/2 host-2/1", "packet",
+                  "host-2/1 sw1/2", "packet", "sw1/1 host-1/1", "packet", " ",
+                  "packet", " ", "packet", " ", "packet", " ", "packet"));
 }
 
 }  // namespace

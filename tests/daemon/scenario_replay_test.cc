@@ -96,8 +96,7 @@ class Replay {
 
   void Start(int64_t seed) {
     capture_ = std::make_unique<Capture>(loop_, row_.fabric, Pair(packets_),
-                                         absl::flat_hash_set<fabric::PortId>(),
-                                         absl::ZeroDuration());
+                                         Capture::Options{});
     EXPECT_TRUE(capture_->Start().ok());
     fabric::FaultList faults;
     ScenarioPlan plan = ParseScenario(kScenario, "replay.yaml", faults);

@@ -96,6 +96,28 @@ def test_a_pingpong_on_one_port_shows_each_packet_once(fabric, account,
     assert malformed(account, file) == ""
 
 
+def test_pcapng_names_the_ports_that_packets_leave_through(fabric, account,
+                                                            background):
+    lab = fabric(PAIR, sm="static")
+    file = account.home / "packets.pcapng"
+    program = background("ibemu", "capture", f"--fabric={lab.socket}", "-w",
+                         file)
+    until(lambda: file.exists() and file.stat().st_size > 0)
+    lab.run("node-1", "smpquery", "nodeinfo", "2")
+    program.stop(signal.SIGINT)
+    names = [name for name, in fields(account, file, "frame.interface_name")]
+    # There and back, hop by hop.
+    assert names[:4] == ["node-1/1", "switch-1/2", "node-2/1", "switch-1/1"]
+    descriptions = fields(account, file, "frame.interface_description")
+    assert descriptions[1] == ("cable to node-2/1",)
+    assert malformed(account, file) == ""
+    about = account.run("capinfos", "-k", file).stdout
+    assert f"{lab.socket}, seed " in about
+    plain = account.home / "plain"
+    lab.ibemu("capture", "-w", plain, "--file-format=pcapng", "--for=1ms")
+    assert plain.read_bytes()[:4] == b"\x0a\x0d\x0d\x0a"
+
+
 def test_a_pipe_to_tshark_is_live(fabric, account):
     lab = fabric(PAIR, sm="static")
     script = (f"ibemu capture --fabric={lab.socket} -w - node-2/1 2>/dev/null |"

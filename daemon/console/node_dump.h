@@ -1,0 +1,17 @@
+// What ibsim's "Dump" and "Route" print.
+#ifndef IBEMU_DAEMON_CONSOLE_NODE_DUMP_H_
+#define IBEMU_DAEMON_CONSOLE_NODE_DUMP_H_
+
+#include <string>
+
+#include "nlohmann/json_fwd.hpp"
+
+namespace ibemu::daemon {
+
+// A node as node.show describes it: its head, a switch's forwarding table, a
+// line for each port.
+std::string DumpNode(const nlohmann::json& node);
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_CONSOLE_NODE_DUMP_H_
