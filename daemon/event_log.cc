@@ -99,6 +99,14 @@ void EventLog::Tell(std::string_view kind, const json& fields) {
       [&](EventListener& listener) { listener.OnEvent(kind, line); });
 }
 
+bool EventLog::Wanted(std::string_view kind) {
+  bool wanted = false;
+  listeners_.ForEach([&](const EventListener& listener) {
+    wanted = wanted || listener.Wants(kind);
+  });
+  return wanted;
+}
+
 void EventLog::OnPortChange(PortId port) {
   TellNode(fabric_.subnet().port(port).node);
   TellLink(port);
@@ -165,6 +173,7 @@ void EventLog::OnTrap(PortId port, const mad::Notice& notice, bool repeated) {
 }
 
 void EventLog::OnDrop(const fabric::DroppedPacket& dropped) {
+  if (!Wanted("drop")) return;
   json event = End(fabric_.subnet(), dropped.port);
   event["cause"] = fabric::NameOf(dropped.cause);
   event["packets"] = dropped.packet.Count();

@@ -19,8 +19,12 @@ namespace ibemu::daemon {
 
 class EventListener {
  public:
+  // What nobody wants is not even written down: drops, of which there may be
+  // many.
+  virtual bool Wants(std::string_view /*kind*/) const { return true; }
+
   // `line`: a JSON object, without its newline; docs/events.md describes it.
-  // Neither adds nor removes listeners.
+  // Neither adds nor removes listeners.  Also for kinds that are not wanted.
   virtual void OnEvent(std::string_view kind, std::string_view line) = 0;
 
  protected:
@@ -75,6 +79,7 @@ class EventLog : public fabric::FabricWatcher {
     bool on, plugged;
   };
 
+  bool Wanted(std::string_view kind);
   void TellNode(fabric::NodeId node);
   void TellLink(fabric::PortId port);
   void TellPort(fabric::PortId port);

@@ -25,10 +25,12 @@ absl::Status EventStream::Start() {
   return absl::OkStatus();
 }
 
+bool EventStream::Wants(std::string_view kind) const {
+  return kinds_.empty() || std::ranges::find(kinds_, kind) != kinds_.end();
+}
+
 void EventStream::OnEvent(std::string_view kind, std::string_view line) {
-  if (!kinds_.empty() && std::ranges::find(kinds_, kind) == kinds_.end()) {
-    return;
-  }
+  if (!Wants(kind)) return;
   if (stream_.full()) {
     ++lost_;
     return;

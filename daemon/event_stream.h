@@ -34,6 +34,7 @@ class EventStream : public EventListener {
   // an EventListener.
   void Finish();
 
+  bool Wants(std::string_view kind) const override;
   void OnEvent(std::string_view kind, std::string_view line) override;
 
  private:

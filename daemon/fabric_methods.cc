@@ -24,6 +24,24 @@ using nlohmann::json;
 
 constexpr int64_t kLongestRevert = 366LL * 24 * 3600 * 1000;  // milliseconds
 
+// Each cable once: from the end that comes first.
+bool BeginsLink(const Subnet& subnet, const NodePort& port) {
+  return port.peer != fabric::kNoPort && subnet.id_of(port) < port.peer;
+}
+
+json DescribeEnd(const Subnet& subnet, const NodePort& port) {
+  const Node& node = subnet.node(port.node);
+  return {
+      {"node", node.description},
+      {"guid", GuidText(node.node_guid)},
+      {"port", port.number},
+      {"lid",
+       static_cast<unsigned>(
+           subnet.port(subnet.management_port(subnet.id_of(port))).info.lid)}};
+}
+
+}  // namespace
+
 json DescribeNode(const Subnet& subnet, const Node& node) {
   json ports = json::array();
   int linked = 0;
@@ -48,22 +66,6 @@ json DescribeNode(const Subnet& subnet, const Node& node) {
           {"ports", std::move(ports)}};
 }
 
-// Each cable once: from the end that comes first.
-bool BeginsLink(const Subnet& subnet, const NodePort& port) {
-  return port.peer != fabric::kNoPort && subnet.id_of(port) < port.peer;
-}
-
-json DescribeEnd(const Subnet& subnet, const NodePort& port) {
-  const Node& node = subnet.node(port.node);
-  return {
-      {"node", node.description},
-      {"guid", GuidText(node.node_guid)},
-      {"port", port.number},
-      {"lid",
-       static_cast<unsigned>(
-           subnet.port(subnet.management_port(subnet.id_of(port))).info.lid)}};
-}
-
 json DescribeLink(const Subnet& subnet, const NodePort& port) {
   const NodePort& peer = subnet.port(port.peer);
   const auto& info = port.info;
@@ -79,8 +81,6 @@ json DescribeLink(const Subnet& subnet, const NodePort& port) {
           {"cut", !port.cable_up || !peer.cable_up},
           {"rate", up ? json(fabric::LinkRateName(rate)) : json()}};
 }
-
-}  // namespace
 
 std::string GuidText(mad::Guid guid) {
   return absl::StrFormat("0x%016x", static_cast<uint64_t>(guid));

@@ -9,6 +9,11 @@
 #include "daemon/rpc.h"
 #include "fabric/fabric.h"
 
+namespace ibemu::fabric {
+struct Node;
+struct NodePort;
+}  // namespace ibemu::fabric
+
 namespace ibemu::daemon {
 
 // `nodes` and `links` answer page by page (parameters "from", "limit"; in the
@@ -38,6 +43,12 @@ class FabricMethods {
   // What a "for" will undo, by node and port.
   std::map<std::pair<fabric::NodeId, int>, TimerId> reverts_;
 };
+
+// As `nodes` and `links` tell it; a link by its end that comes first.
+nlohmann::json DescribeNode(const fabric::Subnet& subnet,
+                            const fabric::Node& node);
+nlohmann::json DescribeLink(const fabric::Subnet& subnet,
+                            const fabric::NodePort& port);
 
 // "0x0002c90300000001"
 std::string GuidText(mad::Guid guid);

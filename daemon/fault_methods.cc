@@ -10,6 +10,7 @@
 #include "base/absl_text.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
+#include "daemon/fabric_methods.h"
 #include "fabric/subnet.h"
 #include "nlohmann/json.hpp"
 
@@ -244,6 +245,7 @@ json FaultMethods::Describe(std::string_view name, const Fault& fault) const {
   json description = {
       {"name", name},
       {"node", fabric_.subnet().node(fault.node).description},
+      {"guid", GuidText(fabric_.subnet().node(fault.node).node_guid)},
       {"port", at_link ? json(request.port.port) : json()},
       {"dir", at_link ? json(DirectionName(request.direction)) : json()},
       {"what", FaultText(request)},

@@ -39,8 +39,9 @@ Own one simulated InfiniBand subnet and serve it to "ibemu run --fabric".
   --name=NAME       the fabric's name, for --fabric=NAME (default: default)
   --socket=PATH     the control socket, instead of --name
   --http=127.0.0.1:PORT
-                    answer /metrics, /metrics/ports (for Prometheus) and /health
-                    there, to this machine alone; port 0: the kernel chooses
+                    show the live view there (the log says its address with the
+                    token), and /metrics, /metrics/ports (for Prometheus) and
+                    /health; to this machine alone; port 0: the kernel chooses
   --seed=N          seed of losses and delays (default: drawn and printed)
   --check           load and verify, then exit: 0 without faults, else 1
   --version         print the version

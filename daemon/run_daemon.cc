@@ -126,9 +126,13 @@ class Ibemud {
     std::string what =
         absl::StrCat(server_->node_count(), " nodes, seed ", server_->seed(),
                      ", socket ", socket_->path());
+    std::string url;
     if (const WebServer* const web = server_->web()) {
       absl::StrAppend(&what, ", http://", web->address().Text());
+      url = absl::StrCat("live view: ", web->ViewUrl());
     }
+    // Every user may ask systemd for the status; the log is not for all.
+    if (!url.empty()) spdlog::info("{}", url);
     spdlog::info("ready: {}", what);
     manager_.Ready(what);
   }

@@ -84,6 +84,7 @@ Server::Server(const DaemonOptions& options, uint64_t seed,
       event_methods_(*loop_, events_),
       counters_(*fabric_),
       hardware_(*fabric_),
+      paths_(*fabric_),
       scenarios_(*loop_, *fabric_, faults_, events_, dispatcher_) {
   methods_.AddTo(dispatcher_);
   faults_.AddTo(dispatcher_);
@@ -91,6 +92,7 @@ Server::Server(const DaemonOptions& options, uint64_t seed,
   event_methods_.AddTo(dispatcher_);
   counters_.AddTo(dispatcher_);
   hardware_.AddTo(dispatcher_);
+  paths_.AddTo(dispatcher_);
   scenarios_.AddTo(dispatcher_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",
@@ -133,8 +135,8 @@ absl::Status Server::Open(ControlSocket& socket) {
 
 absl::Status Server::OpenWeb() {
   if (!options_.web) return absl::OkStatus();
-  IBEMU_ASSIGN_OR_RETURN(web_,
-                         WebServer::Bind(*options_.web, *loop_, *fabric_));
+  IBEMU_ASSIGN_OR_RETURN(web_, WebServer::Bind(*options_.web, *loop_, *fabric_,
+                                               events_, dispatcher_));
   return absl::OkStatus();
 }
 

@@ -26,6 +26,7 @@
 #include "daemon/fault_methods.h"
 #include "daemon/hardware_methods.h"
 #include "daemon/loop.h"
+#include "daemon/path_methods.h"
 #include "daemon/rpc.h"
 #include "daemon/scenario_methods.h"
 #include "daemon/web/web_server.h"
@@ -116,6 +117,7 @@ class Server {
   EventMethods event_methods_;
   CounterMethods counters_;
   HardwareMethods hardware_;
+  PathMethods paths_;
   ScenarioMethods scenarios_;
   Dispatcher dispatcher_;
   std::unique_ptr<ControlServer> control_;

@@ -11,7 +11,9 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "daemon/web/live_view.h"
 #include "daemon/web/loop_questions.h"
 #include "daemon/web/metrics.h"
 #include "fabric/subnet.h"
@@ -23,7 +25,8 @@ using httplib::Request;
 using httplib::Response;
 
 constexpr char kPlainText[] = "text/plain; charset=utf-8";
-constexpr int kForbidden = 403, kNotFound = 404, kUnavailable = 503;
+constexpr int kForbidden = 403, kNotFound = 404, kLengthRequired = 411,
+              kUnavailable = 503;
 
 void Refuse(Response& response, int status, const char* text) {
   response.status = status;
@@ -59,27 +62,37 @@ void TakePort(int socket) {
 
 class WebServer::Impl {
  public:
-  Impl(WebAddress address, Loop& loop, const fabric::Fabric& fabric)
-      : address_(std::move(address)), fabric_(fabric), questions_(loop) {
+  Impl(WebAddress address, Loop& loop, fabric::Fabric& fabric, EventLog& events,
+       const Dispatcher& dispatcher)
+      : address_(std::move(address)),
+        fabric_(fabric),
+        questions_(loop),
+        view_(loop, fabric, events, dispatcher, questions_) {
     // Few, for a scrape of a large fabric takes memory.
-    constexpr size_t kThreads = 2, kLongestRequest = 16384;
+    constexpr size_t kThreads = LiveView::kMostStreams + 3;
+    constexpr size_t kLongestRequest = 16384;
     server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
     server_.set_payload_max_length(kLongestRequest);
     server_.set_socket_options(TakePort);
     server_.set_keep_alive_timeout(1);  // seconds; who idles has a thread
     server_.set_pre_routing_handler(
         [](const Request& request, Response& response) {
-          if (IsThisMachine(request.get_header_value("Host"))) {
+          if (!IsThisMachine(request.get_header_value("Host"))) {
+            Refuse(response, kForbidden, "only this machine may ask\n");
+          } else if (request.has_header("Transfer-Encoding")) {
+            // The library would take it, however long it is.
+            Refuse(response, kLengthRequired, "say how long the request is\n");
+          } else {
             return httplib::Server::HandlerResponse::Unhandled;
           }
-          Refuse(response, kForbidden, "only this machine may ask\n");
           return httplib::Server::HandlerResponse::Handled;
         });
     server_.set_error_handler([](const Request&, Response& response) {
       if (response.status != kNotFound) return;
       Refuse(response, kNotFound,
-             "there are /health, /metrics and /metrics/ports\n");
+             "there are /, /health, /metrics and /metrics/ports\n");
     });
+    view_.AddTo(server_);
     server_.Get("/health", [this](const Request&, Response& response) {
       Health(response);
     });
@@ -93,6 +106,7 @@ class WebServer::Impl {
 
   ~Impl() {
     questions_.Close();
+    view_.Close();
     if (!thread_.joinable()) return;
     // It can't be stopped before it runs.
     while (!server_.is_running() && !ended_) std::this_thread::yield();
@@ -123,6 +137,7 @@ class WebServer::Impl {
   }
 
   const WebAddress& address() const { return address_; }
+  const LiveView& view() const { return view_; }
 
  private:
   void Health(Response& response) {
@@ -184,14 +199,16 @@ class WebServer::Impl {
   WebAddress address_;
   const fabric::Fabric& fabric_;
   LoopQuestions questions_;
+  LiveView view_;
   httplib::Server server_;
   std::atomic<bool> ended_ = false;
   std::thread thread_;
 };
 
 absl::StatusOr<std::unique_ptr<WebServer>> WebServer::Bind(
-    const WebAddress& address, Loop& loop, const fabric::Fabric& fabric) {
-  auto impl = std::make_unique<Impl>(address, loop, fabric);
+    const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
+    EventLog& events, const Dispatcher& dispatcher) {
+  auto impl = std::make_unique<Impl>(address, loop, fabric, events, dispatcher);
   if (const absl::Status status = impl->Bind(); !status.ok()) return status;
   return std::unique_ptr<WebServer>(new WebServer(std::move(impl)));
 }
@@ -199,6 +216,11 @@ absl::StatusOr<std::unique_ptr<WebServer>> WebServer::Bind(
 WebServer::WebServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 WebServer::~WebServer() = default;
+
+std::string WebServer::ViewUrl() const {
+  return absl::StrCat("http://", address().Text(),
+                      "/?token=", impl_->view().token());
+}
 
 const WebAddress& WebServer::address() const { return impl_->address(); }
 

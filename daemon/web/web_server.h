@@ -1,29 +1,38 @@
-// ibemud's web server: what Prometheus and health checks ask for.
+// ibemud's web server: what Prometheus and health checks ask for, and the live
+// view.
 #ifndef IBEMU_DAEMON_WEB_WEB_SERVER_H_
 #define IBEMU_DAEMON_WEB_WEB_SERVER_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
+#include "daemon/event_log.h"
 #include "daemon/loop.h"
+#include "daemon/rpc.h"
 #include "daemon/web/web_address.h"
 #include "fabric/fabric.h"
 
 namespace ibemu::daemon {
 
-// GET /health, /metrics, /metrics/ports, for this machine alone.  Nothing can
-// be changed through it.  Its threads ask the loop for what lives there, a
+// GET /health, /metrics, /metrics/ports, and daemon/web/live_view.h, for this
+// machine alone.  Only who has the view's token can change something.  Its
+// threads ask the loop for what lives there, a
 // slice at a time, so that no answer keeps the loop for long.
 class WebServer {
  public:
-  // Takes the address; nobody is answered yet.  Both must outlive this.
+  // Takes the address; nobody is answered yet.  All must outlive this.
   //
   // Errors: those of bind(2), naming the address.
   static absl::StatusOr<std::unique_ptr<WebServer>> Bind(
-      const WebAddress& address, Loop& loop, const fabric::Fabric& fabric);
+      const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
+      EventLog& events, const Dispatcher& dispatcher);
 
   // Those who wait for the loop get an error.
   ~WebServer();
+
+  // Of the live view, for who may use it: "http://127.0.0.1:8080/?token=..."
+  std::string ViewUrl() const;
 
   // With the port that it got.
   const WebAddress& address() const;

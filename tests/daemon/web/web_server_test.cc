@@ -14,14 +14,16 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int kOk = 200, kForbidden = 403, kNotFound = 404, kUnavailable = 503;
+constexpr int kOk = 200, kForbidden = 403, kNotFound = 404,
+              kLengthRequired = 411, kUnavailable = 503;
 
 class WebServerTest : public ::testing::Test {
  protected:
   ~WebServerTest() override { StopLoop(); }
 
   void StartServer() {
-    server_ = *WebServer::Bind({.host = "127.0.0.1"}, *loop_, fabric_);
+    server_ = *WebServer::Bind({.host = "127.0.0.1"}, *loop_, fabric_, log_,
+                               dispatcher_);
     server_->Start();
   }
   void StartLoop() {
@@ -41,6 +43,8 @@ class WebServerTest : public ::testing::Test {
   ibemu::testing::VirtualTimers timers_;
   fabric::Fabric fabric_{fabric::LoadTopology("single-switch:hosts=3").value(),
                          timers_, fabric::FabricOptions{}};
+  EventLog log_{*loop_, fabric_, absl::ZeroDuration()};
+  Dispatcher dispatcher_;
   std::thread thread_;
   std::unique_ptr<WebServer> server_;
 };
@@ -90,6 +94,26 @@ TEST_F(WebServerTest, AnswersNoPageOfAnotherSite) {
   EXPECT_EQ(metrics->body, "only this machine may ask\n");
 }
 
+TEST_F(WebServerTest, RefusesARequestOfUnknownLength) {
+  StartServer();
+  httplib::Client client("127.0.0.1", server_->address().port);
+  const auto answer = client.Post(
+      "/metrics",
+      [](size_t, httplib::DataSink& sink) {
+        sink.done();
+        return true;
+      },
+      "text/plain");
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, kLengthRequired);
+}
+
+TEST_F(WebServerTest, TellsTheAddressOfTheViewWithItsToken) {
+  StartServer();
+  EXPECT_THAT(server_->ViewUrl(),
+              HasSubstr("http://" + server_->address().Text() + "/?token="));
+}
+
 TEST_F(WebServerTest, NamesWhatThereIs) {
   StartServer();
   const auto nothing = Get("/nothing");
@@ -100,7 +124,8 @@ TEST_F(WebServerTest, NamesWhatThereIs) {
 
 TEST_F(WebServerTest, SharesItsPortWithNobody) {
   StartServer();
-  const auto second = WebServer::Bind(server_->address(), *loop_, fabric_);
+  const auto second =
+      WebServer::Bind(server_->address(), *loop_, fabric_, log_, dispatcher_);
   ASSERT_FALSE(second.ok());
   EXPECT_THAT(second.status().message(), HasSubstr(server_->address().Text() +
                                                    ": Address already in use"));

@@ -1,0 +1,233 @@
+// The drawing: SVG, so that it follows the style sheet.
+import {loadLevel, STATES, stateOf} from "./model.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const PIXELS_FOR_LABELS = 46;  // between neighbours, on the screen
+
+function make(name, attributes, ...children) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) {
+    element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function shapeOf(unit) {
+  switch (unit.kind) {
+    case "host":
+      return [make("circle", {r: 9})];
+    case "hosts":
+      return [make("rect", {x: -24, y: -10, width: 48, height: 26, rx: 11}),
+              make("rect", {x: -27, y: -14, width: 54, height: 26, rx: 11})];
+    case "switches":
+      return [make("rect", {x: -34, y: -12, width: 74, height: 32, rx: 3}),
+              make("rect", {x: -38, y: -17, width: 74, height: 32, rx: 3})];
+    case "router":
+      return [make("path", {d: "M0-18 24 0 0 18-24 0Z"})];
+    default:
+      return [make("rect", {x: -26, y: -12, width: 52, height: 24, rx: 3})];
+  }
+}
+
+export function unitLabel(unit) {
+  const count = unit.nodes.length;
+  if (unit.kind === "hosts") return `${count} hosts`;
+  if (unit.kind === "switches") return `${count} switches`;
+  return unit.nodes[0].description || unit.nodes[0].guid;
+}
+
+const shorten = (text) => text.length > 14 ? `${text.slice(0, 13)}…` : text;
+
+function pathOf({a, b, bow}) {
+  if (!bow) return `M${a.x} ${a.y}L${b.x} ${b.y}`;
+  const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+  const x = (a.x + b.x) / 2 - (b.y - a.y) / length * bow * 2;
+  const y = (a.y + b.y) / 2 + (b.x - a.x) / length * bow * 2;
+  return `M${a.x} ${a.y}Q${x} ${y} ${b.x} ${b.y}`;
+}
+
+function middleOf({a, b, bow}) {
+  const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+  return [(a.x + b.x) / 2 - (b.y - a.y) / length * bow,
+          (a.y + b.y) / 2 + (b.x - a.x) / length * bow];
+}
+
+export class Drawing {
+  #svg;
+  #scene = make("g", {});
+  #units = new Map();  // by unit: its element
+  #lines = new Map();  // by line: its elements
+  #lineOf = new Map();  // by link
+  #plan = {units: [], lines: [], unitOf: new Map()};
+  #view = {x: 0, y: 0, scale: 1};
+  #step = 80;  // between units that are neighbours
+  #marked = [];
+  #touched = false;
+
+  // `choose`: called with a unit or a line.
+  constructor(svg, choose) {
+    this.#svg = svg;
+    svg.append(this.#scene);
+    this.#listen(choose);
+    new ResizeObserver(() => this.#touched || this.fit()).observe(svg);
+  }
+
+  show(plan) {
+    this.#plan = plan;
+    this.#units.clear();
+    this.#lines.clear();
+    this.#lineOf.clear();
+    const lines = make("g", {}), units = make("g", {});
+    for (const line of plan.lines) {
+      const d = pathOf(line);
+      const [x, y] = middleOf(line);
+      const badge = make("text", {class: "badge", x, y: y + 5});
+      const element = make("g", {"data-line": line.id},
+        make("path", {class: "hit", d}), make("path", {class: "line", d}),
+        badge);
+      this.#lines.set(line, {element, badge});
+      for (const link of line.links) this.#lineOf.set(link, line);
+      lines.append(element);
+    }
+    for (const unit of plan.units) {
+      const folded = unit.nodes.length > 1;
+      const label = make("text", {class: "label",
+        y: folded ? 4 : unit.kind === "host" ? 22 : 4}, shorten(unitLabel(unit)));
+      const element = make("g", {"data-unit": unit.id,
+        transform: `translate(${unit.x} ${unit.y})`}, ...shapeOf(unit), label,
+        make("title", {}, unitLabel(unit)));
+      this.#units.set(unit, element);
+      units.append(element);
+    }
+    const xs = [...new Set(plan.units.filter(({rank}) => rank < 2)
+      .map(({x}) => x))].sort((one, other) => one - other);
+    this.#step = xs.length > 1 ? (xs.at(-1) - xs[0]) / (xs.length - 1) : 200;
+    this.#scene.replaceChildren(lines, units);
+    this.refresh();
+    if (!this.#touched) this.fit();
+  }
+
+  // States and loads, of what is drawn already.
+  refresh() {
+    for (const [line, {element, badge}] of this.#lines) {
+      const states = line.links.map(stateOf);
+      const worst = states.reduce((one, other) =>
+        STATES.indexOf(one) > STATES.indexOf(other) ? one : other);
+      const faulty = line.links.some((link) => link.faults.length);
+      const share = Math.max(...line.links.map((link) => link.load.share));
+      const bad = states.filter((state) => state === worst).length;
+      const part = worst !== "active" && line.links.length > 1;
+      badge.textContent = (part ? `${bad} of ${line.links.length} ` : "") +
+        (worst === "cut" ? "✕" : "") + (faulty ? "!" : "");
+      element.setAttribute("class", `${worst} load${loadLevel(share)}` +
+        (faulty ? " faulty" : "") + (line.links.length > 1 ? " many" : "") +
+        (this.#marked.includes(line) ? " marked" : ""));
+    }
+    for (const [unit, element] of this.#units) {
+      const off = unit.nodes.filter((node) => !node.up).length;
+      const faulty = unit.nodes.some((node) => node.faults.length);
+      element.setAttribute("class", unit.kind +
+        (off === unit.nodes.length ? " off" : off ? " some-off" : "") +
+        (faulty ? " faulty" : "") +
+        (this.#marked.includes(unit) ? " marked" : ""));
+    }
+  }
+
+  // What is selected, or on a path.
+  mark(nodes, links) {
+    const {unitOf} = this.#plan;
+    this.#marked = [...nodes.map((node) => unitOf.get(node)),
+                    ...links.map((link) => this.#lineOf.get(link))];
+    this.refresh();
+  }
+
+  fit() {
+    const {units} = this.#plan;
+    const {clientWidth, clientHeight} = this.#svg;
+    if (!units.length || !clientWidth) return;
+    const margin = 60;
+    const xs = units.map(({x}) => x), ys = units.map(({y}) => y);
+    const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
+    const width = Math.max(...xs) + margin - left;
+    const height = Math.max(...ys) + margin - top;
+    const scale = Math.min(1.6, clientWidth / width, clientHeight / height);
+    this.#touched = false;
+    this.#look({scale,
+      x: (clientWidth - width * scale) / 2 - left * scale,
+      y: (clientHeight - height * scale) / 2 - top * scale});
+  }
+
+  zoom(factor, x = this.#svg.clientWidth / 2, y = this.#svg.clientHeight / 2) {
+    const scale = Math.min(8, Math.max(0.02, this.#view.scale * factor));
+    const ratio = scale / this.#view.scale;
+    this.#touched = true;
+    this.#look({scale, x: x - (x - this.#view.x) * ratio,
+                y: y - (y - this.#view.y) * ratio});
+  }
+
+  pan(dx, dy) {
+    this.#touched = true;
+    this.#look({...this.#view, x: this.#view.x + dx, y: this.#view.y + dy});
+  }
+
+  #look(view) {
+    this.#view = view;
+    this.#scene.setAttribute("transform",
+      `translate(${view.x} ${view.y}) scale(${view.scale})`);
+    // Thin lines and small letters stay what they are on the screen.
+    this.#svg.style.setProperty("--unit", 1 / Math.min(1, view.scale));
+    this.#svg.classList.toggle("plain",
+      this.#step * view.scale < PIXELS_FOR_LABELS);
+    this.#svg.classList.toggle("small", view.scale < 0.55);
+  }
+
+  #listen(choose) {
+    const svg = this.#svg;
+    let held = null, moved = false;
+    svg.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      held = {x: event.clientX, y: event.clientY};
+      moved = false;
+    });
+    svg.addEventListener("pointermove", (event) => {
+      if (!held) return;
+      const [dx, dy] = [event.clientX - held.x, event.clientY - held.y];
+      if (!moved && Math.hypot(dx, dy) < 4) return;
+      if (!moved) svg.setPointerCapture(event.pointerId);
+      moved = true;
+      held = {x: event.clientX, y: event.clientY};
+      this.pan(dx, dy);
+    });
+    for (const end of ["pointerup", "pointercancel"]) {
+      svg.addEventListener(end, () => held = null);
+    }
+    svg.addEventListener("click", (event) => {
+      if (moved) return;
+      const {line, unit} = event.target.closest("[data-line],[data-unit]")
+        ?.dataset ?? {};
+      const found = unit !== undefined
+        ? this.#plan.units.find(({id}) => id === unit)
+        : this.#plan.lines.find(({id}) => id === line);
+      if (found) choose(found);
+    });
+    svg.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const box = svg.getBoundingClientRect();
+      this.zoom(Math.exp(-event.deltaY / 500), event.clientX - box.left,
+                event.clientY - box.top);
+    }, {passive: false});
+    svg.addEventListener("keydown", (event) => {
+      const step = 60;
+      const action = {
+        ArrowLeft: () => this.pan(step, 0), ArrowRight: () => this.pan(-step, 0),
+        ArrowUp: () => this.pan(0, step), ArrowDown: () => this.pan(0, -step),
+        "+": () => this.zoom(1.25), "-": () => this.zoom(0.8),
+        "0": () => this.fit(),
+      }[event.key];
+      if (!action || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      action();
+    });
+  }
+}

@@ -1,0 +1,94 @@
+#include "fabric/path_trace.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "fabric/forwarding_table.h"
+#include "mad/wire/port_info.h"
+
+namespace ibemu::fabric {
+namespace {
+
+// The number of the port that leads out of the switch; 0: to itself.
+int Route(const Node& node, mad::Lid dlid) {
+  const bool in_range =
+      dlid != mad::Lid::kUnassigned &&
+      static_cast<uint16_t>(dlid) <= node.sw->info.linear_fdb_top;
+  return in_range ? node.sw->linear.Lookup(dlid) : LinearTable::kNoPort;
+}
+
+// Carries a packet from node to node.
+class Walk {
+ public:
+  Walk(const Subnet& subnet, PortId from, mad::Lid dlid)
+      : subnet_(subnet), dlid_(dlid) {
+    trace_.hops.push_back(subnet.NodeOf(from).is_switch()
+                              ? PathHop{.entry = from}
+                              : PathHop{.exit = from});
+  }
+
+  PathTrace Run() {
+    while (Leave() && Cross()) {
+    }
+    return std::move(trace_);
+  }
+
+ private:
+  PathHop& here() { return trace_.hops.back(); }
+
+  bool End(std::optional<DropCause> cause) {
+    trace_.end = cause;
+    return false;
+  }
+
+  // Finds the way out of this node.  False: the path ends here.
+  bool Leave() {
+    const PortId entry = here().entry;
+    if (entry == kNoPort) {  // where it starts
+      return subnet_.port(here().exit).Owns(dlid_) ? End(std::nullopt) : true;
+    }
+    const NodePort& in = subnet_.port(entry);
+    // An ARMED port becomes ACTIVE by the first packet.
+    if (in.number != 0 && !in.IsActive() &&
+        in.info.port_state != mad::PortState::kArmed) {
+      return End(DropCause::kPortInactive);
+    }
+    const Node& node = subnet_.node(in.node);
+    if (!node.is_switch()) {
+      return End(in.Owns(dlid_) ? std::nullopt
+                                : std::optional(DropCause::kNotOurs));
+    }
+    const int out = Route(node, dlid_);
+    if (out == 0 && subnet_.port(node.first_port).Owns(dlid_)) {
+      return End(std::nullopt);
+    }
+    if (out == 0 || out > node.port_count) return End(DropCause::kNoRoute);
+    here().exit = subnet_.port_id(node, out);
+    return out == in.number ? End(DropCause::kLooping) : true;
+  }
+
+  bool Cross() {
+    const NodePort& out = subnet_.port(here().exit);
+    if (!subnet_.node(out.node).up) return End(DropCause::kNodeDown);
+    if (out.peer == kNoPort || !out.IsActive()) {
+      return End(DropCause::kLinkDown);
+    }
+    // Tables do not change on the way, so it would be here again and again.
+    if (!entered_.insert(out.peer).second) return End(DropCause::kHopLimit);
+    trace_.hops.push_back({.entry = out.peer});
+    return true;
+  }
+
+  const Subnet& subnet_;
+  const mad::Lid dlid_;
+  absl::flat_hash_set<PortId> entered_;
+  PathTrace trace_;
+};
+
+}  // namespace
+
+PathTrace TracePath(const Subnet& subnet, PortId from, mad::Lid dlid) {
+  return Walk(subnet, from, dlid).Run();
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,503 @@
+"""`ibemud --http`: the live view, in a headless Chromium; and what hostile
+clients of its API get."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from harness import Fabric, until
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    options = Options()
+    for argument in ("--headless=new", "--disable-dev-shm-usage",
+                     "--disable-gpu", "--window-size=1400,900",
+                     f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+        options.add_argument(argument)
+    if os.geteuid() == 0:
+        options.add_argument("--no-sandbox")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"),
+                              options=options)
+    driver.set_page_load_timeout(120)
+    driver.set_script_timeout(120)
+    yield driver
+    driver.quit()
+
+
+@contextlib.contextmanager
+def fabric_with_view(account, name, topology):
+    fabric = Fabric(account, name, topology, sm="static",
+                    options=["--http=127.0.0.1:0"])
+    fabric.url = fabric.daemon.wait_for(
+        r"live view: (http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32})$")[1]
+    fabric.origin, fabric.token = fabric.url.split("/?token=")
+    yield fabric
+    fabric.stop()
+
+
+@pytest.fixture(scope="module")
+def tree(module_account):
+    """32 hosts, 8 leaf switches, 4 spines."""
+    with fabric_with_view(module_account, "tree",
+                          "fat-tree:radix=8,levels=2") as fabric:
+        yield fabric
+
+
+class Page:
+    """The view as a person has it: what is seen, clicked and typed."""
+
+    def __init__(self, browser, url):
+        self.browser = browser
+        browser.get(url)
+
+    def wait_until_ready(self):
+        until(lambda: self.js("return document.body.dataset.ready === 'true'"))
+        return self
+
+    def js(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def text(self, selector):
+        return self.js("return document.querySelector(arguments[0])"
+                       "?.textContent ?? ''", selector)
+
+    def count(self, selector):
+        return self.js("return document.querySelectorAll(arguments[0]).length",
+                       selector)
+
+    def element(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def press(self, *keys):
+        ActionChains(self.browser).send_keys(*keys).perform()
+
+    def focused(self):
+        return self.js("return document.activeElement.id")
+
+    def button(self, text):
+        """The enabled button of this text; buttons may be made anew."""
+        return until(lambda: self.js(
+            "return [...document.querySelectorAll('button:not([disabled])')]"
+            ".find((button) => button.textContent === arguments[0])", text))
+
+    def select(self, kind, name):
+        """Finds a node or link in the list and chooses it."""
+        self.js("const kind = document.getElementById('kind');"
+                "kind.value = arguments[0];"
+                "kind.dispatchEvent(new Event('change'))", kind)
+        search = self.element("#search")
+        search.clear()
+        search.send_keys(name, Keys.ENTER)
+        until(lambda: name in self.text("#details-title"))
+
+
+@pytest.fixture
+def page(browser, tree):
+    yield Page(browser, tree.url).wait_until_ready()
+    tree.ibemu("fault", "reset")
+    for end in ("node-1/1", "node-2/1"):
+        tree.ibemu("link", end, "up")
+    browser.get("about:blank")
+
+
+def links_of(fabric):
+    return json.loads(fabric.ibemu("links", "--json").stdout)
+
+
+def link_at(fabric, node, port):
+    return next(link for link in links_of(fabric)
+                if (node, port) in ((link["a"]["node"], link["a"]["port"]),
+                                    (link["b"]["node"], link["b"]["port"])))
+
+
+def test_each_node_and_each_link_is_drawn(page, tree):
+    assert page.text("#summary") == "32 hosts, 12 switches, 64 links"
+    assert page.count("[data-unit]") == 44
+    assert page.count("[data-unit].host") == 32
+    assert page.count("[data-line]") == len(links_of(tree)) == 64
+    assert page.count("[data-line].active") == 64
+    # A host stands below its switch, that below the spines.
+    heights = [page.js("return Math.min(...[...document.querySelectorAll("
+                       "`[data-unit].${arguments[0]}`)].map((unit) =>"
+                       "unit.getBoundingClientRect().top))", kind)
+               for kind in ("switch", "host")]
+    assert heights[0] < heights[1]
+    # All is in sight.
+    assert page.js("""
+        const frame = document.getElementById('drawing').getBoundingClientRect();
+        return [...document.querySelectorAll('[data-unit]')].every((unit) => {
+          const box = unit.getBoundingClientRect();
+          return box.left >= frame.left && box.right <= frame.right &&
+                 box.top >= frame.top && box.bottom <= frame.bottom;
+        })""")
+
+
+def test_the_token_leaves_the_address_and_survives_a_reload(page, tree):
+    assert page.browser.current_url == f"{tree.origin}/"
+    page.browser.refresh()
+    page.wait_until_ready()
+    assert page.text("#connection") == "connected"
+
+
+def test_the_browser_has_no_complaint(page):
+    assert [entry for entry in page.browser.get_log("browser")
+            if entry["level"] in ("SEVERE", "WARNING")
+            and "401" not in entry["message"]] == []
+
+
+def test_a_cut_elsewhere_shows_without_a_reload(page, tree):
+    page.js("window.same = true")
+    tree.ibemu("link", "node-1/1", "down")
+    until(lambda: page.count("[data-line].cut") == 1)
+    until(lambda: "1 not active" in page.text("#summary"))
+    assert "✕" in page.text("[data-line].cut .badge")
+    until(lambda: re.search("link node-1/1 – .* down", page.text("#events")))
+    until(lambda: "node-1/1" in page.text("#announcement"))
+    tree.ibemu("link", "node-1/1", "up")
+    until(lambda: page.count("[data-line].active") == 64)
+    assert page.js("return window.same"), "the same page all the time"
+
+
+def test_a_click_in_the_drawing_cuts_and_restores_a_link(page, tree):
+    # node-1's only line, where it is clicked.
+    line = page.js("""
+        const unit = [...document.querySelectorAll('[data-unit].host')].find(
+          (unit) => unit.querySelector('title').textContent === 'node-1');
+        return [...document.querySelectorAll('[data-line]')].find(
+          (line) => line.dataset.line.startsWith(unit.dataset.unit))
+          .querySelector('.hit')""")
+    ActionChains(page.browser).move_to_element(line).click().perform()
+    until(lambda: "node-1/1" in page.text("#details-title"))
+    assert page.text("#link-state") == "active"
+    page.button("Cut").click()
+    until(lambda: link_at(tree, "node-1", 1)["cut"])
+    until(lambda: page.text("#link-state") == "cut")
+    found = tree.run("node-2", "ibnetdiscover").stdout
+    assert '"node-2"' in found and '"node-1"' not in found
+    page.button("Restore").click()
+    until(lambda: link_at(tree, "node-1", 1)["state"] == "active")
+    until(lambda: page.text("#link-state") == "active")
+
+
+def test_a_node_is_switched_off_and_on(page, tree):
+    page.select("nodes", "node-2")
+    page.button("Switch off").click()
+    until(lambda: page.count("[data-unit].off") == 1)
+    assert link_at(tree, "node-2", 1)["state"] == "down"
+    page.button("Switch on").click()
+    until(lambda: page.count("[data-unit].off") == 0)
+
+
+def test_faults_are_injected_and_removed(page, tree):
+    page.select("links", "node-1/1")
+    page.element("#fault-words").send_keys("loss 5% delay 10us", Keys.ENTER)
+    until(lambda: "fault-1" in page.text("#faults"))
+    until(lambda: page.count("[data-line].faulty") == 1)
+    listed = tree.ibemu("fault", "ls").stdout
+    assert re.search(r"fault-1 +node-1/1 +both +loss 5% delay 10us", listed)
+    tree.ibemu("fault", "add", "--name=elsewhere", "node", "node-2", "slow",
+               "1ms")
+    until(lambda: "elsewhere" in page.text("#faults"))
+    page.element("[aria-label='Remove fault-1']").click()
+    until(lambda: "fault-1" not in page.text("#faults"))
+    assert "fault-1" not in tree.ibemu("fault", "ls").stdout
+    until(lambda: page.count("[data-line].faulty") == 0)
+
+
+def test_what_the_daemon_refuses_is_told(page):
+    page.select("links", "node-1/1")
+    page.element("#fault-words").send_keys("los 5%", Keys.ENTER)
+    until(lambda: "refused" in page.text("#announcement"))
+    assert 'did you mean "loss"' in page.text("#events")
+
+
+def test_counters_are_those_of_perfquery(page, tree):
+    page.select("links", "node-1/1")
+    tree.ibemu("counter", "node-1/1", "SymbolErrorCounter=77")
+    until(lambda: re.search("SymbolErrorCounter\\D*77",
+                            page.text("#details-body table")))
+
+
+def test_traffic_shows_as_load(page, tree):
+    page.js("""
+        const list = document.getElementById('kind');
+        list.value = 'busy';
+        list.dispatchEvent(new Event('change'))""")
+    ping = tree.start("node-2", "sh", "-c",
+                      "while :; do perfquery -x; done")
+    try:
+        until(lambda: "node-2/1" in page.text("#list"))
+        assert "B/s" in page.text("#list")
+    finally:
+        ping.stop()
+
+
+def test_a_path_is_drawn_and_follows_the_tables(page, tree):
+    page.element("#path-from").send_keys("node-1")
+    page.element("#path-to").send_keys("node-32")
+    page.button("Show path").click()
+    until(lambda: page.text("#path-result") == "node-1 to node-32: 5 nodes")
+    hops = page.js("return [...document.querySelectorAll('#path-hops li')]"
+                   ".map((hop) => hop.textContent)")
+    assert hops[0].startswith("node-1 out 1")
+    assert re.search(r" in \d+ out \d+$", hops[2])
+    assert hops[4].startswith("node-32 in 1")
+    assert page.count("[data-line].marked") == 4
+    assert page.count("[data-unit].marked") == 5
+    tree.ibemu("link", "node-1/1", "down")
+    until(lambda: page.text("#path-result") ==
+          "Ends before node-32: port 1 of node-1 is not active")
+    tree.ibemu("link", "node-1/1", "up")
+    until(lambda: page.text("#path-result") == "node-1 to node-32: 5 nodes")
+    page.button("Clear").click()
+    until(lambda: page.count("[data-line].marked") == 0)
+
+
+def test_all_can_be_done_by_keyboard(page, tree):
+    def tab_to(wanted):
+        for _ in range(60):
+            if page.focused() == wanted:
+                # What has the focus shows it.
+                assert page.js("return getComputedStyle(document.activeElement)"
+                               ".outlineStyle") != "none"
+                return
+            page.press(Keys.TAB)
+        raise AssertionError(f"no way to {wanted}")
+
+    page.js("document.activeElement.blur()")
+    tab_to("kind")
+    page.press("li")
+    tab_to("search")
+    page.press("node-1/")
+    tab_to("list")
+    assert page.text("#matches") == "1 of 64"
+    page.press(Keys.ENTER)
+    until(lambda: page.focused() == "details-title")
+    for _ in range(10):
+        if page.js("return document.activeElement.textContent") == "Cut":
+            break
+        page.press(Keys.TAB)
+    page.press(Keys.ENTER)
+    until(lambda: link_at(tree, "node-1", 1)["cut"])
+    page.press(Keys.ESCAPE)
+    assert page.focused() == "list"
+    # The list by arrows: what is pointed at is what a screen reader says.
+    page.js("document.getElementById('search').value = '';"
+            "document.getElementById('search').dispatchEvent(new Event('input'))")
+    page.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP)
+    assert page.js("""
+        const list = document.getElementById('list');
+        return document.getElementById(
+          list.getAttribute('aria-activedescendant')).ariaSelected""") == "true"
+    tab_to("drawing")
+    before = page.js("return document.querySelector('#drawing > g')"
+                     ".getAttribute('transform')")
+    page.press("+", Keys.ARROW_LEFT)
+    assert page.js("return document.querySelector('#drawing > g')"
+                   ".getAttribute('transform')") != before
+
+
+def test_every_control_has_a_name_and_every_id_is_there_once(page):
+    page.select("links", "node-1/1")
+    page.element("#fault-words").send_keys("loss 1%", Keys.ENTER)
+    until(lambda: "fault-1" in page.text("#faults"))
+    assert page.js("""
+        const ids = [...document.querySelectorAll('[id]')].map(({id}) => id);
+        return ids.filter((id, i) => ids.indexOf(id) !== i)""") == []
+    controls = page.browser.find_elements(
+        By.CSS_SELECTOR, "button, input, select, [tabindex='0'], [role]")
+    assert len(controls) > 20
+    unnamed = [control.get_attribute("outerHTML")[:100] for control in controls
+               if control.is_displayed() and not control.accessible_name
+               and control.aria_role != "status"]
+    assert unnamed == []
+    # What others are named or described by is there.
+    assert page.js("""
+        return ['aria-labelledby', 'aria-describedby', 'for', 'list',
+                'aria-activedescendant'].flatMap((attribute) =>
+          [...document.querySelectorAll(`[${attribute}]`)]
+            .map((element) => element.getAttribute(attribute))
+            .filter((id) => document.getElementById(id) === null))""") == []
+
+
+@pytest.mark.parametrize("query", ["", "?token=00", "?token="])
+def test_without_the_token_the_page_shows_nothing(browser, tree, query):
+    browser.get(f"{tree.origin}/health")
+    browser.execute_script("sessionStorage.clear()")
+    page = Page(browser, f"{tree.origin}/{query}")
+    until(lambda: "the token is missing or wrong" in page.text("#connection"))
+    assert page.count("[data-unit]") == 0
+
+
+def curl(account, url, *options, **more):
+    return account.run("curl", "-sS", "-w", "\n%{http_code}", *options, url,
+                       **more).stdout.rsplit("\n", 1)
+
+
+def test_the_api_is_for_who_has_the_token(tree):
+    request = ["-d", '{"id":1,"method":"status"}']
+    shown = ["-H", f"Authorization: Bearer {tree.token}"]
+    call = f"{tree.origin}/api/call"
+    for options, status in (([], "401"),
+                            (["-H", "Authorization: Bearer x"], "401"),
+                            ([*shown, "-H", "Host: example.org"], "403"),
+                            ([*shown, "-H", "Origin: http://example.org"],
+                             "403"),
+                            (shown, "200")):
+        text, got = curl(tree.account, call, *request, *options)
+        assert got == status, text
+    for page in ("", "metrics", "health"):
+        assert curl(tree.account, f"{tree.origin}/{page}")[1] == "200"
+        assert curl(tree.account, f"{tree.origin}/{page}", "-H",
+                    "Host: example.org:80")[1] == "403"
+
+
+def test_systemd_is_not_told_the_token(tree):
+    ready = tree.daemon.wait_for(r"ready: .*")[0]
+    assert tree.token not in ready
+    assert tree.origin in ready
+
+
+@pytest.mark.parametrize("body, answer", [
+    ("", "not JSON"),
+    ("}{", "not JSON"),
+    ("[" * 16000, "not JSON"),
+    ("[]", "a request is a JSON object"),
+    ('{"id": 1, "method": "capture.start"}', "is no method for pages"),
+    ('{"id": 1, "method": "nodess"}', "is no method for pages"),
+    ('{"id": 1, "method": "link.set", "params": {"node": "nobody"}}',
+     "nobody"),
+    ('{"id": 1, "method": "link.set", "params": [1]}', "is a JSON object"),
+    ('{"id": 1, "method": "path.trace", "params": {"from": "node-1"}}',
+     "error"),
+    ('{"id": 1, "method": "counter.get", "params": {"node": 7}}',
+     "must be a string"),
+    ('{"id": 1, "method": "fault.add", "params": {"words": ["link"]}}',
+     "error"),
+])
+def test_garbage_is_answered_by_one_sentence(tree, body, answer):
+    text, status = curl(tree.account, f"{tree.origin}/api/call", "-H",
+                        f"Authorization: Bearer {tree.token}", "--data-binary",
+                        body)
+    assert status == "200"
+    assert answer in text
+    assert "error" in json.loads(text)
+
+
+def test_huge_requests_are_not_read(tree):
+    huge = tree.account.home / "huge"
+    huge.write_bytes(b" " * 50_000_000)
+    shown = ["-H", f"Authorization: Bearer {tree.token}", "-H", "Expect:"]
+    url = f"{tree.origin}/api/call"
+    for options, answers in (([], ("413",)),
+                             (["-H", "Transfer-Encoding: chunked"], ("411",))):
+        done = tree.account.run(
+            "curl", "-sS", "-w", "\n%{http_code}", *shown, *options,
+            "--data-binary", f"@{huge}", url, check=False)
+        # Or the connection ended while it was still being sent.
+        assert done.stdout.rsplit("\n", 1)[1] in (*answers, "000")
+    assert curl(tree.account, f"{tree.origin}/health")[1] == "200"
+
+
+def test_readers_that_never_read_hold_up_nobody(tree):
+    """As many as may be, stopped; and more, that are refused."""
+    command = [*tree.account.prefix, "curl", "-sSN", "-H",
+               f"Authorization: Bearer {tree.token}",
+               f"{tree.origin}/api/events"]
+    readers = [subprocess.Popen(command, stdout=subprocess.PIPE)
+               for _ in range(8)]
+    try:
+        for reader in readers:
+            assert reader.stdout.readline() == b"event: hello\n"
+        # Their pipes fill, then their sockets; nobody waits for them.
+        refused, status = curl(tree.account, command[-1], *command[-3:-1])
+        assert status == "503"
+        assert "close one" in refused
+        for _ in range(20):
+            tree.ibemu("link", "node-1/1", "down")
+            tree.ibemu("link", "node-1/1", "up")
+        assert curl(tree.account, f"{tree.origin}/health")[1] == "200"
+    finally:
+        for reader in readers:
+            reader.kill()
+            reader.stdout.close()
+            reader.wait()
+    # Who went is noticed: there is room again.
+    def greeted():
+        reader = subprocess.Popen(command, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL)
+        try:
+            return reader.stdout.readline() == b"event: hello\n"
+        finally:
+            reader.kill()
+            reader.stdout.close()
+            reader.wait()
+    until(greeted)
+
+
+def test_more_than_2000_nodes_are_folded(browser, module_account):
+    with fabric_with_view(module_account, "large",
+                          "fat-tree:radix=20,levels=3") as fabric:
+        page = Page(browser, fabric.url).wait_until_ready()
+        assert page.text("#summary") == "2000 hosts, 500 switches, 6000 links"
+        drawn = page.count("[data-unit]")
+        assert 10 < drawn < 200
+        assert page.text("#matches") == "2500 of 2500"
+        # A cut within what is folded shows, and so does what is unfolded.
+        fabric.ibemu("link", "node-1234/1", "down")
+        until(lambda: "1 of 100" in page.text("[data-line].cut .badge"))
+        page.js("document.querySelector('[data-unit].hosts')"
+                ".dispatchEvent(new Event('click', {bubbles: true}))")
+        page.button("Unfold").click()
+        until(lambda: page.count("[data-unit]") > drawn + 50)
+        page.button("Fold all").click()
+        until(lambda: page.count("[data-unit]") == drawn)
+        page.browser.get("about:blank")
+
+
+def test_648_hosts_are_folded_into_their_switches(browser, module_account):
+    with fabric_with_view(module_account, "director",
+                          "fat-tree:radix=36,levels=2") as fabric:
+        page = Page(browser, fabric.url).wait_until_ready()
+        assert page.count("[data-unit].hosts") == 36
+        assert page.count("[data-unit].switch") == 54
+        assert page.text("[data-unit].hosts .label") == "18 hosts"
+        page.browser.get("about:blank")
+
+
+@pytest.mark.parametrize("topology, units", [
+    ("back-to-back", 2), ("torus:4x4x4", 128), ("single-switch:hosts=19", 20)])
+def test_other_shapes_are_drawn_without_two_in_one_place(
+        browser, module_account, topology, units):
+    with fabric_with_view(module_account, "other", topology) as fabric:
+        page = Page(browser, fabric.url).wait_until_ready()
+        places = page.js("return [...document.querySelectorAll('[data-unit]')]"
+                         ".map((unit) => unit.getAttribute('transform'))")
+        assert len(places) == len(set(places)) == units
+        page.browser.get("about:blank")
+
+
+def test_a_picture_of_it(page, tree, tmp_path):
+    tree.ibemu("link", "node-2/1", "down")
+    tree.ibemu("fault", "add", "link", "node-9/1", "loss", "5%")
+    page.element("#path-from").send_keys("node-3")
+    page.element("#path-to").send_keys("node-30")
+    page.button("Show path").click()
+    page.select("links", "node-1/1")
+    until(lambda: page.count("[data-line].marked") > 4)
+    until(lambda: page.count("[data-line].faulty") == 1)
+    picture = tmp_path / "live-view.png"
+    assert page.browser.save_screenshot(str(picture))
+    assert picture.read_bytes().startswith(b"\x89PNG")
