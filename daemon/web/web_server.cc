@@ -3,6 +3,7 @@
 #include <httplib.h>
 #include <prometheus/text_serializer.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <atomic>
 #include <cerrno>
@@ -23,6 +24,9 @@ namespace {
 
 using httplib::Request;
 using httplib::Response;
+
+constexpr int kWritePatience =
+    2;  // seconds; the end of the daemon waits for it
 
 constexpr char kPlainText[] = "text/plain; charset=utf-8";
 constexpr int kForbidden = 403, kNotFound = 404, kLengthRequired = 411,
@@ -56,6 +60,9 @@ void NoAnswer(Response& response) {
 void TakePort(int socket) {
   const int yes = 1;
   setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  // Connections have it, too: a thread is not kept by who does not read.
+  const timeval patience{.tv_sec = kWritePatience, .tv_usec = 0};
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
 }
 
 }  // namespace
@@ -74,6 +81,7 @@ class WebServer::Impl {
     server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
     server_.set_payload_max_length(kLongestRequest);
     server_.set_socket_options(TakePort);
+    server_.set_write_timeout(kWritePatience);
     server_.set_keep_alive_timeout(1);  // seconds; who idles has a thread
     server_.set_pre_routing_handler(
         [](const Request& request, Response& response) {

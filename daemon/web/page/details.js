@@ -62,17 +62,21 @@ export class Details {
       group: () => this.#group(thing), line: () => this.#line(thing),
     }[kind]();
     say(this.#title, title);
-    // Buttons stay the same elements as long as they say the same: focus does,
-    // too.
-    const fresh = make("div", {}, ...content);
-    if (fresh.innerHTML === this.#live.innerHTML) return;
-    const focused = this.#live.contains(document.activeElement)
-      ? document.activeElement.dataset.does : null;
-    this.#live.replaceWith(fresh);
-    this.#live = fresh;
-    if (focused) {
-      (fresh.querySelector(`[data-does="${focused}"]`) ?? this.#title).focus();
+    const old = [...this.#live.children];
+    if (old.length !== content.length) {
+      this.#live.replaceChildren(...content);
+      return;
     }
+    // What says the same stays the same element: a click may be under way.
+    content.forEach((fresh, i) => {
+      if (fresh.outerHTML === old[i].outerHTML) return;
+      const focused = old[i].contains(document.activeElement);
+      const {does} = document.activeElement.dataset;
+      old[i].replaceWith(fresh);
+      if (!focused) return;
+      const same = fresh.querySelector(`[data-does="${does}"]:enabled`);
+      (same ?? this.#title).focus();
+    });
   }
 
   #chooser(thing, text) {

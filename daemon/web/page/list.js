@@ -1,5 +1,6 @@
 // Nodes and links as a list: all that the drawing has, for the keyboard and
 // for who can't see it.
+import {make} from "./elements.js";
 import {rateText, stateOf, stateWords} from "./model.js";
 
 const SHOWN = 200;  // at first, and again with each step beyond the end
@@ -73,21 +74,28 @@ export class List {
       `${text(one)} ${one.guid ?? ""}`.toLowerCase().includes(words)) : all;
     this.#current = Math.max(0, Math.min(this.#current,
                                          this.#found.length - 1));
-    this.#list.replaceChildren(
-      ...this.#found.slice(0, this.#shown).map((one, i) => {
-        const item = document.createElement("li");
-        item.id = `option-${i}`;
-        item.setAttribute("role", "option");
-        const note = document.createElement("small");
-        const load = this.#kind.value === "busy"
-          ? `, ${rateText(Math.max(one.load.sent, one.load.received))}` : "";
-        note.textContent = nodes ? nodeWords(one) : stateWords(one) + load;
-        if (!nodes) item.className = stateOf(one);
-        item.append(text(one), " ", note);
-        return item;
-      }));
+    const busy = this.#kind.value === "busy";
+    const note = (one) => nodes ? nodeWords(one) : stateWords(one) +
+      (busy ? `, ${rateText(Math.max(one.load.sent, one.load.received))}` : "");
+    this.#show(this.#found.slice(0, this.#shown).map((one) =>
+      ({text: text(one), note: note(one), state: nodes ? "" : stateOf(one)})));
     this.#say(`${this.#found.length} of ${all.length}`);
     this.#point();
+  }
+
+  // What says the same stays the same element: a click may be under way.
+  #show(rows) {
+    const list = this.#list;
+    while (list.children.length > rows.length) list.lastChild.remove();
+    rows.forEach(({text, note, state}, i) => {
+      const words = `${text} ${note}`;
+      if (list.children[i]?.textContent === words) return;
+      const item = make("li", {id: `option-${i}`, role: "option",
+                               class: state}, `${text} `,
+                        make("small", {}, note));
+      if (i < list.children.length) list.children[i].replaceWith(item);
+      else list.append(item);
+    });
   }
 
   #say(text) {
