@@ -237,7 +237,7 @@ def test_traffic_shows_as_load(page, tree):
         list.value = 'busy';
         list.dispatchEvent(new Event('change'))""")
     ping = tree.start("node-2", "sh", "-c",
-                      "while :; do perfquery -x; done")
+                      "while :; do perfquery -x 1 1; done")
     try:
         until(lambda: "node-2/1" in page.text("#list"))
         assert "B/s" in page.text("#list")
@@ -387,10 +387,11 @@ def test_systemd_is_not_told_the_token(tree):
      "must be a string"),
     ('{"id": 1, "method": "fault.add", "params": {"words": ["link"]}}',
      "error"),
-])
+], ids=range(11))
 def test_garbage_is_answered_by_one_sentence(tree, body, answer):
     text, status = curl(tree.account, f"{tree.origin}/api/call", "-H",
-                        f"Authorization: Bearer {tree.token}", "--data-binary",
+                        f"Authorization: Bearer {tree.token}", "-H",
+                        "Content-Type: application/json", "--data-binary",
                         body)
     assert status == "200"
     assert answer in text

@@ -49,6 +49,14 @@ export async function callAll(method) {
   return all;
 }
 
+// A page that was left lives on in the browser's cache for the way back; its
+// stream would, too, and a browser has few connections to one server.
+const left = new AbortController();
+addEventListener("pagehide", () => left.abort());
+addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload();
+});
+
 // Splits text/event-stream into events: {name, data}.
 export class EventParser {
   #rest = "";
@@ -70,7 +78,8 @@ export class EventParser {
 // EventSource can't send the token, so this is fetch().  Returns when the
 // stream has ended.
 export async function listen(onEvent) {
-  const response = await check(await fetch("api/events", {headers}));
+  const response = await check(await fetch("api/events",
+                                           {headers, signal: left.signal}));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   const parser = new EventParser();
   for (;;) {

@@ -2,7 +2,8 @@
 import {loadLevel, STATES, stateOf} from "./model.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const PIXELS_FOR_LABELS = 46;  // between neighbours, on the screen
+const PIXELS_FOR_LABELS = 56;  // between neighbours, on the screen
+const MANY_LINES = 300;
 
 function make(name, attributes, ...children) {
   const element = document.createElementNS(SVG, name);
@@ -73,6 +74,11 @@ export class Drawing {
     new ResizeObserver(() => this.#touched || this.fit()).observe(svg);
   }
 
+  get aspect() {
+    const {clientWidth, clientHeight} = this.#svg;
+    return clientWidth && clientHeight ? clientWidth / clientHeight : 1.5;
+  }
+
   show(plan) {
     this.#plan = plan;
     this.#units.clear();
@@ -93,16 +99,21 @@ export class Drawing {
     for (const unit of plan.units) {
       const folded = unit.nodes.length > 1;
       const label = make("text", {class: "label",
-        y: folded ? 4 : unit.kind === "host" ? 22 : 4}, shorten(unitLabel(unit)));
+        y: unit.kind === "host" ? 22 : folded ? 3 : 4});
+      const [first, ...words] = folded ? unitLabel(unit).split(" ")
+        : [shorten(unitLabel(unit))];
+      label.append(first, make("tspan", {}, words.map((word) =>
+        ` ${word}`).join("")));
       const element = make("g", {"data-unit": unit.id,
         transform: `translate(${unit.x} ${unit.y})`}, ...shapeOf(unit), label,
         make("title", {}, unitLabel(unit)));
       this.#units.set(unit, element);
       units.append(element);
     }
-    const xs = [...new Set(plan.units.filter(({rank}) => rank < 2)
-      .map(({x}) => x))].sort((one, other) => one - other);
+    const xs = [...new Set(plan.units.filter(({rank}) => rank === 1)
+      .map(({x}) => Math.round(x)))].sort((one, other) => one - other);
     this.#step = xs.length > 1 ? (xs.at(-1) - xs[0]) / (xs.length - 1) : 200;
+    this.#svg.classList.toggle("dense", plan.lines.length > MANY_LINES);
     this.#scene.replaceChildren(lines, units);
     this.refresh();
     if (!this.#touched) this.fit();
@@ -146,12 +157,13 @@ export class Drawing {
     const {units} = this.#plan;
     const {clientWidth, clientHeight} = this.#svg;
     if (!units.length || !clientWidth) return;
-    const margin = 60;
+    const around = 34, margin = 24;  // of a unit; on the screen
     const xs = units.map(({x}) => x), ys = units.map(({y}) => y);
-    const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
-    const width = Math.max(...xs) + margin - left;
-    const height = Math.max(...ys) + margin - top;
-    const scale = Math.min(1.6, clientWidth / width, clientHeight / height);
+    const [left, top] = [Math.min(...xs) - around, Math.min(...ys) - around];
+    const width = Math.max(...xs) + around - left;
+    const height = Math.max(...ys) + around - top;
+    const scale = Math.min(1.6, (clientWidth - 2 * margin) / width,
+                           (clientHeight - 2 * margin) / height);
     this.#touched = false;
     this.#look({scale,
       x: (clientWidth - width * scale) / 2 - left * scale,
@@ -179,7 +191,7 @@ export class Drawing {
     this.#svg.style.setProperty("--unit", 1 / Math.min(1, view.scale));
     this.#svg.classList.toggle("plain",
       this.#step * view.scale < PIXELS_FOR_LABELS);
-    this.#svg.classList.toggle("small", view.scale < 0.55);
+    this.#svg.classList.toggle("small", view.scale < 0.85);
   }
 
   #listen(choose) {

@@ -1,6 +1,6 @@
 // Where everything is drawn: the same fabric always looks the same.
 
-const HOST_STEP = 34, CELL_LEAST = 84, ROW_STEP = 34;
+const HOST_STEP = 34, CELL_LEAST = 66, ROW_STEP = 34;
 const MOST_IN_CIRCLE = 24;
 
 const mean = (numbers) =>
@@ -32,7 +32,7 @@ function placeRows(units, x, y) {
 
 // Hosts below, their switches above, and so on.  Each unit of a higher layer
 // stands near the middle of those that it is connected to.
-function placeLayers(units, lines) {
+function placeLayers(units, lines, aspect) {
   const guests = guestsOf(units);
   const layers = [];
   for (const unit of units) {
@@ -50,7 +50,9 @@ function placeLayers(units, lines) {
     unit.x = width + cell / 2;
     width += cell;
   }
-  const gap = Math.min(700, Math.max(130, width / (2.4 * layers.length)));
+  const rest = 200;  // hosts, margins
+  const gap = Math.max(110, (width / aspect - rest) /
+                            Math.max(1, layers.length - 2));
   for (let rank = 1; rank < layers.length; ++rank) {
     const layer = layers[rank] ?? [];
     if (rank > 1) {
@@ -107,14 +109,15 @@ function placeGrid(units, guests) {
 
 // Gives each unit its x and y, and each line the "bow" by which it keeps clear
 // of what is between its ends.
-export function place({units, lines, layered}) {
+// `aspect`: how much wider than high the drawing may be.
+export function place({units, lines, layered}, aspect) {
   const switches = units.filter((unit) => unit.rank > 0);
   const guests = guestsOf(units);
   const tree = layered && switches.some((unit) => unit.rank === 1);
   if (switches.length === 0) {
     placeCircle(units, new Map());
   } else if (tree) {
-    placeLayers(units, lines);
+    placeLayers(units, lines, aspect);
   } else if (switches.length <= MOST_IN_CIRCLE) {
     placeCircle(switches, guests);
     placeRows(guests.get(null) ?? [], 0, 0);

@@ -91,7 +91,8 @@ function summarize() {
   const words = [`${counts.ca} hosts`, `${counts.switch} switches`];
   if (counts.router) words.push(`${counts.router} routers`);
   words.push(`${links.length} links` + (bad ? `, ${bad} not active` : ""));
-  if (model.faults.length) words.push(`${model.faults.length} faults`);
+  const faults = model.faults.length;
+  if (faults) words.push(faults === 1 ? "1 fault" : `${faults} faults`);
   say(byId("summary"), words.join(", "));
   byId("fold").hidden = expanded.size === 0;
 }
@@ -106,7 +107,7 @@ function listFaults() {
 
 function draw() {
   plan = fold(model, expanded);
-  place(plan);
+  place(plan, drawing.aspect);
   drawing.show(plan);
   document.body.dataset.level = plan.level;
   mark();
