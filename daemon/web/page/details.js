@@ -123,7 +123,7 @@ export class Details {
         row("state", make("span", {class: stateOf(link), id: "link-state"},
                           stateWords(link))),
         row("rate", link.rate ?? "none"),
-        row("load", `${rateText(sent)} → , ← ${rateText(received)} ` +
+        row("load", `→ ${rateText(sent)}, ← ${rateText(received)} ` +
                     `(${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %)`),
         row("from", end(link.a)), row("to", end(link.b))),
       make("p", {class: "actions"},
