@@ -20,7 +20,7 @@ TEST(ViewTokenTest, IsTheBearers) {
   std::string wrong = token;
   wrong.back() = wrong.back() == '0' ? '1' : '0';
   for (const std::string& header :
-       {std::string(), token, "Bearer ", "Bearer " + wrong,
+       {std::string(), token, std::string("Bearer "), "Bearer " + wrong,
         "Bearer " + token + "0", "Bearer " + token.substr(1),
         "Basic " + token}) {
     EXPECT_FALSE(HasViewToken(header, token)) << header;
