@@ -19,8 +19,8 @@ Run COMMAND as if on a host of an InfiniBand subnet.
                     back-to-back
   --sm=none|static|builtin
                     who configures the subnet: none leaves it to COMMAND; static
-                    (default) sets LIDs, routes and ACTIVE ports at start;
-                    builtin is a subnet manager inside the fabric
+                    sets LIDs, routes and ACTIVE ports at start; builtin
+                    (default) is a subnet manager inside the fabric
   --seed=N          seed of losses and delays (default: drawn)
   --fabric=NAME     join a running daemon (a name, or the path of its socket)
                     instead of starting a private one

@@ -24,8 +24,8 @@ Own one simulated InfiniBand subnet and serve it to "ibemu run --fabric".
                     fat-tree:radix=36,levels=2, torus:4x4x4, dragonfly:...
   --sm=none|static|builtin
                     who configures the subnet: none leaves it to an opensm on one
-                    of the hosts; static (default) sets LIDs, routes and ACTIVE
-                    ports at start; builtin is a subnet manager inside the
+                    of the hosts; static sets LIDs, routes and ACTIVE ports at
+                    start; builtin (default) is a subnet manager inside the
                     fabric, which an opensm may take over from
   --front-end=cuse  show devices to the whole machine: needs root and the
                     kernel's "cuse" module

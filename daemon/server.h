@@ -38,7 +38,7 @@ namespace ibemu::daemon {
 
 struct DaemonOptions {
   std::string topology = "back-to-back";  // SPEC: a file or a generator
-  std::string sm = "static";              // none, static or builtin
+  std::string sm = "builtin";             // none, static or builtin
   std::optional<uint64_t> seed;           // drawn when absent
   // Path of the control socket.  Empty: "default" in SocketDirectory() for
   // ibemud, a free name there for a private daemon.
