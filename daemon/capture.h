@@ -25,9 +25,10 @@ namespace ibemu::daemon {
 class Capture final : public fabric::PacketTap {
  public:
   struct Options {
-    absl::flat_hash_set<fabric::PortId> ports;  // their links; empty: all
-    bool tell_ports = false;    // which one each packet leaves through
-    absl::Duration wall_clock;  // makes the loop's time the time of day
+    absl::flat_hash_set<fabric::PortId> ports = {};  // their links; empty: all
+    bool tell_ports = false;  // which one each packet leaves through
+    absl::Duration wall_clock =
+        absl::ZeroDuration();  // makes the loop's time the time of day
   };
 
   // Loop and fabric must outlive this.
