@@ -26,9 +26,9 @@ class Capture final : public fabric::PacketTap {
  public:
   struct Options {
     absl::flat_hash_set<fabric::PortId> ports = {};  // their links; empty: all
-    bool tell_ports = false;  // which one each packet leaves through
-    absl::Duration wall_clock =
-        absl::ZeroDuration();  // makes the loop's time the time of day
+    bool tell_ports = false;  // through which each packet leaves
+    // What makes the loop's time the time of day.
+    absl::Duration wall_clock = absl::ZeroDuration();
   };
 
   // Loop and fabric must outlive this.

@@ -135,10 +135,10 @@ TEST_F(ConsoleTest, ErrorIsAFaultThatItsNextWordReplaces) {
 TEST_F(ConsoleTest, ClearLeavesAPortAsItWasMade) {
   Do("Error \"node-1\"[1] 20");
   Do("PerformanceSet \"node-1\"[1] PortCounters.symbolerrorcounter=9");
-  EXPECT_EQ(Port("node-1", 1).events->symbol_error, 9u);
+  EXPECT_EQ(Port("node-1", 1).events->symbol_errors, 9u);
   EXPECT_EQ(Do("Clear \"node-1\"[1]"), "");
   EXPECT_FALSE(Port("node-1", 1).IsUp());
-  EXPECT_EQ(Port("node-1", 1).events->symbol_error, 0u);
+  EXPECT_EQ(Port("node-1", 1).events->symbol_errors, 0u);
   const json faults = *dispatcher_.Call("fault.list", json::object(), nobody_);
   EXPECT_TRUE(faults["faults"].empty());
 }
