@@ -234,8 +234,10 @@ absl::Status Fabric::Connect(NodeId node, int port, NodeId peer,
         absl::StrFormat("%s is connected already, to %s: cut that link first",
                         subnet.PortName(end), subnet.PortName(taken.peer)));
   }
-  if (subnet.port(*a).peer != *b) impl_->links.Relink(*a, *b);
-  return SetLink(node, port, true);
+  if (subnet.port(*a).peer == *b) return SetLink(node, port, true);
+  impl_->links.Relink(*a, *b);
+  if (impl_->static_sm) impl_->static_sm->ActivateLink(*a);
+  return absl::OkStatus();
 }
 
 void Fabric::SetLid(PortId id, mad::Lid lid, int lmc) {

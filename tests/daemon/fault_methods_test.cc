@@ -117,6 +117,7 @@ TEST_F(FaultMethodsTest, AListTellsEachDirectionsCounts) {
   watched["packets"] = 2;
   EXPECT_EQ(List(), json::array({{{"name", "fault-1"},
                                   {"node", "host-1"},
+                                  {"guid", "0x0000000000001000"},
                                   {"port", 1},
                                   {"dir", "tx"},
                                   {"what", "duplicate 100%"},
@@ -124,6 +125,7 @@ TEST_F(FaultMethodsTest, AListTellsEachDirectionsCounts) {
                                   {"tx", duplicated}},
                                  {{"name", "lossy"},
                                   {"node", "host-1"},
+                                  {"guid", "0x0000000000001000"},
                                   {"port", 1},
                                   {"dir", "rx"},
                                   {"what", "loss 100%"},
@@ -131,6 +133,7 @@ TEST_F(FaultMethodsTest, AListTellsEachDirectionsCounts) {
                                   {"rx", lost}},
                                  {{"name", "watch"},
                                   {"node", "sw1"},
+                                  {"guid", "0x0000000000005010"},
                                   {"port", 2},
                                   {"dir", "both"},
                                   {"what", "loss 0%"},
@@ -193,6 +196,7 @@ TEST_F(FaultMethodsTest, ALinkFlapsUntilItsFaultIsRemoved) {
   EXPECT_FALSE(is_up());
   EXPECT_EQ(List(), json::array({{{"name", "shaky"},
                                   {"node", "host-1"},
+                                  {"guid", "0x0000000000001000"},
                                   {"port", 1},
                                   {"dir", "both"},
                                   {"what", "flap 2s 100ms"},

@@ -101,7 +101,6 @@ lab.yaml:14: repeat: write a number from 1 on
 lab.yaml:15: "at" is there twice
 lab.yaml:16: a step has at and do, as in "at: 2s"
 lab.yaml:17: at -1s: a time is from 0 to 8784h
-lab.yaml:17: do: write a command, as in link node-1/1 down
 lab.yaml:17: do: write a command, as in link node-1/1 down)");
 }
 
