@@ -64,6 +64,12 @@ void LiveView::AddTo(httplib::Server& server) {
       response.set_content(file.text.data(), file.text.size(), file.type);
     });
   }
+  // Browsers may ask for it before they have read which icon the page has.
+  server.Get("/favicon.ico",
+             [](const httplib::Request&, httplib::Response& response) {
+               Protect(response);
+               response.status = kNoContent;
+             });
   server.Post("/api/call",
               [this](const httplib::Request& request,
                      httplib::Response& response) { Call(request, response); });
