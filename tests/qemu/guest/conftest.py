@@ -54,6 +54,6 @@ def service(root, package):
 
 @pytest.fixture
 def cable(service):
-    """Two adapters and a cable between them, as the package has it."""
-    service.start("--topology=back-to-back --host=node-1 --host=node-2")
+    """Two adapters and a cable between them, no manager on either."""
+    service.start("--topology=back-to-back --sm=static --host=node-1 --host=node-2")
     return service

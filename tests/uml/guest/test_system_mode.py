@@ -16,8 +16,8 @@ NODES = ("umad0", "umad1", "issm0", "issm1")
 
 @pytest.fixture
 def cable(system):
-    """Two adapters and a cable between them."""
-    return system("back-to-back", ["node-1", "node-2"])
+    """Two adapters and a cable between them, no manager on either."""
+    return system("back-to-back", ["node-1", "node-2"], "--sm=static")
 
 
 def is_clean():
