@@ -228,7 +228,7 @@ absl::Status Console::Error(const ConsoleLine& line) {
 absl::Status Console::SetLoss(const json& node, int port, int percent,
                               const std::string& attribute) {
   const std::string name = FaultName(node, port);
-  const absl::Status removed = call_("fault.remove", {{"name", name}}).status();
+  absl::Status removed = call_("fault.remove", {{"name", name}}).status();
   if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
   if (percent == 0) return absl::OkStatus();
   std::vector<std::string> words = {

@@ -97,8 +97,7 @@ void ViewFeed::TellChanges() {
   }
   const auto unique = [](auto& ids) {
     std::ranges::sort(ids);
-    const auto rest = std::ranges::unique(ids);
-    ids.erase(rest.begin(), rest.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   };
   unique(links);
   unique(nodes);

@@ -12,7 +12,7 @@ namespace ibemu::fabric {
 namespace {
 
 using mad::Gid, mad::kComponentBit, mad::Lid, mad::MadStatus,
-    mad::McMemberRecord, mad::Selector;
+    mad::McMemberRecord;
 
 constexpr uint8_t kFull = mad::kFullMember | mad::kSendOnlyFullMember;
 constexpr uint8_t kReceives = mad::kFullMember | mad::kNonMember;

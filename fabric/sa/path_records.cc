@@ -191,11 +191,11 @@ bool MayReach(const Directory& directory, PortId requester, PortId from,
 // All pairs of two lists of ends.
 class PairScan : public RecordSource {
  public:
-  PairScan(const Directory& directory, const SaRequest& request, Wish wish,
-           std::vector<End> from, std::vector<End> to)
+  PairScan(const Directory& directory, const SaRequest& request,
+           const Wish& wish, std::vector<End> from, std::vector<End> to)
       : directory_(directory),
         requester_(request.requester),
-        wish_(std::move(wish)),
+        wish_(wish),
         from_(std::move(from)),
         to_(std::move(to)) {
     if (request.WantsOne()) {

@@ -57,8 +57,8 @@ void AddSlToVlRecords(const PortQuery<SlToVlMappingTableRecord>& query) {
         .lid = query.lid,
         .input_port_num = static_cast<uint8_t>(ingress),
         .output_port_num = is_switch ? query.port.number : uint8_t{0}};
-    for (uint8_t sl = 0; sl < record.table.vls.size(); ++sl) {
-      record.table.vls[sl] = query.port.VlOf(sl, ingress);
+    for (size_t sl = 0; sl < record.table.vls.size(); ++sl) {
+      record.table.vls[sl] = query.port.VlOf(static_cast<uint8_t>(sl), ingress);
     }
     query.Offer(
         record,

@@ -7,7 +7,7 @@
 namespace ibemu::fabric {
 namespace {
 
-using mad::SmState, mad::capability::kIsSm;
+using mad::capability::kIsSm;
 
 // Between two light sweeps, as OpenSM's -s.
 constexpr absl::Duration kTick = absl::Seconds(10);
@@ -54,7 +54,7 @@ SubnetManager::~SubnetManager() {
 
 absl::Status SubnetManager::Start() {
   working_ = true;
-  const absl::Status status = configurer_.Begin(true);
+  absl::Status status = configurer_.Begin(true);
   while (status.ok() && !configurer_.Continue()) {
   }
   working_ = false;
