@@ -340,7 +340,7 @@ absl::Status StartSubnetManager(Fabric& fabric) {
   Fabric::Impl& impl = *fabric.impl_;
   SubnetManager& manager = impl.subnet_manager.emplace(
       impl.subnet, impl.links, impl, impl.endpoints, impl.timers);
-  const absl::Status status = manager.Start();
+  absl::Status status = manager.Start();
   if (!status.ok()) {
     impl.subnet_manager.reset();
     return status;
