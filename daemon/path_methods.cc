@@ -1,5 +1,6 @@
 #include "daemon/path_methods.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -26,9 +27,22 @@ json DescribeHop(const Subnet& subnet, const PathHop& hop) {
   const fabric::Node& node =
       subnet.NodeOf(hop.entry == fabric::kNoPort ? hop.exit : hop.entry);
   return {{"node", node.description},
+          {"name", node.name},
           {"guid", GuidText(node.node_guid)},
           {"entry", PortNumber(subnet, hop.entry)},
           {"exit", PortNumber(subnet, hop.exit)}};
+}
+
+// One of the LIDs of `port`: the first one if `wanted` is 0.
+absl::StatusOr<mad::Lid> ChooseLid(const Subnet& subnet, PortId port,
+                                   int64_t wanted) {
+  const fabric::NodePort& target = subnet.port(port);
+  if (wanted == 0) return target.info.lid;
+  const auto lid = static_cast<mad::Lid>(wanted);
+  if (target.Owns(lid)) return lid;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("LID %d is none of port %d of %s", wanted, target.number,
+                      subnet.NodeOf(port).description));
 }
 
 // Where and why a path ends that does not arrive.
@@ -91,11 +105,13 @@ absl::StatusOr<json> PathMethods::Trace(Parameters& parameters) const {
       static_cast<int>(parameters.Number("from_port", 0, 0, fabric::kMaxPorts));
   const auto to_port =
       static_cast<int>(parameters.Number("to_port", 0, 0, fabric::kMaxPorts));
+  const int64_t lid = parameters.Number(
+      "lid", 0, 1, static_cast<int64_t>(mad::Lid::kLastUnicast));
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   IBEMU_ASSIGN_OR_RETURN(const PortId from, FindEnd(from_name, from_port));
   IBEMU_ASSIGN_OR_RETURN(const PortId to, FindEnd(to_name, to_port));
   const Subnet& subnet = fabric_.subnet();
-  const mad::Lid dlid = subnet.port(to).info.lid;
+  IBEMU_ASSIGN_OR_RETURN(const mad::Lid dlid, ChooseLid(subnet, to, lid));
   json result = {{"lid", static_cast<unsigned>(dlid)},
                  {"hops", json::array()},
                  {"end", nullptr},

@@ -13,10 +13,11 @@ class PathMethods {
   explicit PathMethods(const fabric::Fabric& fabric) : fabric_(fabric) {}
 
   // Adds path.trace: {"from": "node-1", "to": "node-2"}, and "from_port" and
-  // "to_port" where it is not to be the first port that is active.  The answer
-  // has the nodes on the way, as the forwarding tables are now ("hops"), and
-  // "end": null when it arrives, else the cause of `drop` events and in "text"
-  // a sentence.  This must outlive `dispatcher`'s last call.
+  // "to_port" where it is not to be the first port that is active, "lid" where
+  // it is not to be the first LID of the port at the end.  The answer has the
+  // nodes on the way, as the forwarding tables are now ("hops"), and "end":
+  // null when it arrives, else the cause of `drop` events and in "text" a
+  // sentence.  This must outlive `dispatcher`'s last call.
   void AddTo(Dispatcher& dispatcher);
 
  private:

@@ -24,10 +24,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMostFiles = 8;  // one in another
-constexpr int kMostHops = 64;  // IBA vol 1 §14.2.2: of a directed route
 constexpr int64_t kPageNodes = 1000;
 constexpr int kMostLids = 128;  // of a port: LMC 7
-constexpr int kDrops = 255;     // in a forwarding table
 
 absl::StatusOr<int> Number(const std::string& text, const char* what, int least,
                            int most) {
@@ -50,13 +48,6 @@ std::vector<int> Cabled(const json& node) {
   return ports;
 }
 
-const json* FindPort(const json& node, int number) {
-  for (const json& port : node["ports"]) {
-    if (port["port"] == number) return &port;
-  }
-  return nullptr;
-}
-
 bool Owns(const json& port, int lid) {
   const int base = port["lid"];
   const int size = 1 << port["lmc"].get<int>();
@@ -67,6 +58,23 @@ bool Owns(const json& port, int lid) {
 std::string FaultName(const json& node, int port) {
   return absl::StrCat("console-", node["guid"].get<std::string>().substr(2),
                       "-", port);
+}
+
+// That a path arrives, else why not, as ibsim says it.
+absl::Status CheckArrival(const json& path) {
+  if (path["end"].is_null()) return absl::OkStatus();
+  const std::string end = path["end"];
+  const std::string text = path["text"];
+  if (end == "no-route") {
+    return absl::NotFoundError(absl::StrFormat(
+        "Bad forwarding table entry found at: node \"%s\" lid entry %d",
+        path["hops"].back()["name"].get<std::string>(),
+        path["lid"].get<int>()));
+  }
+  const bool is_state =
+      end == "link-down" || end == "port-inactive" || end == "node-down";
+  return absl::NotFoundError(absl::StrCat(
+      is_state ? "Bad port state found: " : "no route found: ", text));
 }
 
 // ibsim writes two names in its own way.
@@ -325,53 +333,16 @@ absl::Status Console::Route(const ConsoleLine& line) {
                          Number(line.words[0], "LID", 1, kLastLid));
   IBEMU_ASSIGN_OR_RETURN(const int to,
                          Number(line.words[1], "LID", 1, kLastLid));
-  IBEMU_ASSIGN_OR_RETURN(json node, FindLid(from));
-  IBEMU_RETURN_IF_ERROR(FindLid(to).status());
-  int number = 0;
-  for (const json& port : node["ports"]) {
-    if (Owns(port, from)) number = port["port"];
-  }
-  const auto name = [&] { return node["name"].get<std::string>(); };
-  out_ << absl::StrFormat("From node \"%s\" port %d lid %d\n", name(), number,
-                          from);
-  for (int hops = 0; hops < kMostHops; ++hops) {
-    const json* port = FindPort(node, number);
-    const bool is_switch = node["type"] == "switch";
-    const json* addressed = is_switch ? FindPort(node, 0) : port;
-    if (addressed == nullptr || Owns(*addressed, to)) {
-      out_ << absl::StrFormat("To node \"%s\" port %d lid %d\n", name(), number,
-                              to);
-      return absl::OkStatus();
-    }
-    if (is_switch) {
-      const json& table = node["switch"]["forwarding"];
-      const auto entry = static_cast<size_t>(to);
-      number = entry < table.size() ? table[entry].get<int>() : kDrops;
-      port = FindPort(node, number);
-    } else if (hops > 0) {
-      return absl::NotFoundError(absl::StrFormat(
-          "the route ends at \"%s\" port %d, which forwards nothing", name(),
-          number));
-    }
-    if (port == nullptr || number == 0) {
-      return absl::NotFoundError(
-          absl::StrFormat("Bad forwarding table entry found at: node \"%s\" "
-                          "lid entry %d is %d",
-                          name(), to, number));
-    }
-    if ((*port)["state"] != "active") {
-      return absl::NotFoundError(
-          absl::StrFormat("Bad port state found: node \"%s\" port %d is %s",
-                          name(), number, (*port)["state"].get<std::string>()));
-    }
-    const int out = number;
-    number = (*port)["peer"]["port"];
-    const std::string next = (*port)["peer"]["node"];
-    IBEMU_ASSIGN_OR_RETURN(node, Show(next));
-    out_ << absl::StrFormat("[%d] -> \"%s\"[%d]\n", out, name(), number);
-  }
-  return absl::NotFoundError(
-      absl::StrFormat("no route found after %d hops", kMostHops));
+  IBEMU_ASSIGN_OR_RETURN(const Place source, FindLid(from));
+  IBEMU_ASSIGN_OR_RETURN(const Place target, FindLid(to));
+  IBEMU_ASSIGN_OR_RETURN(const json path,
+                         call_("path.trace", {{"from", source.node},
+                                              {"from_port", *source.port},
+                                              {"to", target.node},
+                                              {"to_port", *target.port},
+                                              {"lid", to}}));
+  out_ << DumpPath(path, from);
+  return CheckArrival(path);
 }
 
 absl::Status Console::Wait(const ConsoleLine& line) {
@@ -382,8 +353,8 @@ absl::Status Console::Wait(const ConsoleLine& line) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<json> Console::FindLid(int lid) {
-  std::optional<json> found;
+absl::StatusOr<Console::Place> Console::FindLid(int lid) {
+  std::optional<Place> found;
   const auto may_own = [&](const json& port) {
     const int base = port["lid"];
     return base != 0 && lid >= base && lid < base + kMostLids;
@@ -393,12 +364,10 @@ absl::StatusOr<json> Console::FindLid(int lid) {
     if (found || std::none_of(near.begin(), near.end(), may_own)) {
       return absl::OkStatus();
     }
-    absl::StatusOr<json> node = Show(listed["name"]);
+    const absl::StatusOr<json> node = Show(listed["name"]);
     if (!node.ok()) return node.status();
-    const json& ports = (*node)["ports"];
-    if (std::any_of(ports.begin(), ports.end(),
-                    [&](const json& port) { return Owns(port, lid); })) {
-      found = *std::move(node);
+    for (const json& port : (*node)["ports"]) {
+      if (Owns(port, lid)) found = Place{(*node)["name"], port["port"]};
     }
     return absl::OkStatus();
   }));

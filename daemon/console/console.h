@@ -50,8 +50,9 @@ class Console {
   absl::Status Clear(const Place& place);
   absl::Status SetLoss(const nlohmann::json& node, int port, int percent,
                        const std::string& attribute);
-  // What owns `lid`, as node.show describes it.
-  absl::StatusOr<nlohmann::json> FindLid(int lid);
+  // The port that has `lid`.
+  absl::StatusOr<Place> FindLid(int lid);
+  // As node.show describes it.
   absl::StatusOr<nlohmann::json> Show(const std::string& node);
   // Calls `use` with what "nodes" says of each.
   absl::Status ForEachNode(

@@ -74,6 +74,14 @@ std::string DumpPort(const json& port, bool is_switch) {
   return text;
 }
 
+// "From" or "To", with the port that packets come in by; where they are made,
+// the one that they leave by.
+std::string DumpEnd(const char* which, const json& hop, int lid) {
+  const json& port = hop[hop["entry"].is_null() ? "exit" : "entry"];
+  return absl::StrFormat("%s node \"%s\" port %d lid %d\n", which,
+                         Text(hop["name"]), port.get<int>(), lid);
+}
+
 }  // namespace
 
 std::string DumpNode(const json& node) {
@@ -85,6 +93,20 @@ std::string DumpNode(const json& node) {
                       ShortGuid(node["guid"]), ShortGuid(node["system_guid"]));
   if (is_switch) text += DumpTable(node["switch"]);
   for (const json& port : node["ports"]) text += DumpPort(port, is_switch);
+  return text;
+}
+
+std::string DumpPath(const json& path, int from_lid) {
+  const json& hops = path["hops"];
+  std::string text = DumpEnd("From", hops.front(), from_lid);
+  for (size_t i = 1; i < hops.size(); ++i) {
+    absl::StrAppendFormat(&text, "[%d] -> \"%s\"[%d]\n",
+                          hops[i - 1]["exit"].get<int>(), Text(hops[i]["name"]),
+                          hops[i]["entry"].get<int>());
+  }
+  if (path["end"].is_null()) {
+    text += DumpEnd("To", hops.back(), path["lid"].get<int>());
+  }
   return text;
 }
 

@@ -12,6 +12,10 @@ namespace ibemu::daemon {
 // line for each port.
 std::string DumpNode(const nlohmann::json& node);
 
+// A path as path.trace describes it: where it begins, which has `from_lid`, a
+// line for each cable, and where it arrives, if it does.
+std::string DumpPath(const nlohmann::json& path, int from_lid);
+
 }  // namespace ibemu::daemon
 
 #endif  // IBEMU_DAEMON_CONSOLE_NODE_DUMP_H_

@@ -16,6 +16,10 @@ using mad::Gid, mad::kComponentBit, mad::Lid, mad::MadStatus,
 
 constexpr uint8_t kFull = mad::kFullMember | mad::kSendOnlyFullMember;
 constexpr uint8_t kReceives = mad::kFullMember | mad::kNonMember;
+// What each request to join or leave says.
+constexpr uint64_t kOfMembership = kComponentBit<&McMemberRecord::mgid> |
+                                   kComponentBit<&McMemberRecord::port_gid> |
+                                   kComponentBit<&McMemberRecord::join_state>;
 // Routes are made for all who came meanwhile.
 constexpr absl::Duration kRouteDelay = absl::Milliseconds(1);
 constexpr size_t kMostGroups = 0x1000;  // a switch's MulticastFDBCap
@@ -66,9 +70,7 @@ bool MulticastGroups::IsMember(uint64_t guid) const {
 
 MadStatus MulticastGroups::Join(const SaRequest& request,
                                 McMemberRecord& record) {
-  if (!request.Has(kComponentBit<&McMemberRecord::mgid> |
-                   kComponentBit<&McMemberRecord::port_gid> |
-                   kComponentBit<&McMemberRecord::join_state>)) {
+  if (!request.Has(kOfMembership)) {
     return MadStatus::kSaInsufficientComponents;
   }
   record = request.Record<McMemberRecord>();
@@ -199,9 +201,7 @@ Lid MulticastGroups::NewMlid(Lid wanted) const {
 // o15-0.1.14.
 MadStatus MulticastGroups::Leave(const SaRequest& request,
                                  McMemberRecord& record) {
-  if (!request.Has(kComponentBit<&McMemberRecord::mgid> |
-                   kComponentBit<&McMemberRecord::port_gid> |
-                   kComponentBit<&McMemberRecord::join_state>)) {
+  if (!request.Has(kOfMembership)) {
     return MadStatus::kSaInsufficientComponents;
   }
   record = request.Record<McMemberRecord>();

@@ -37,12 +37,10 @@ struct Wish {
   bool Has(uint64_t bits) const { return (mask & bits) == bits; }
 };
 
-// Fits `value` to a selector, as opensm does: less than the best is less than
-// asked for.  False: it can't be.  `compare` is negative if value < wanted.
-bool FitMtu(const Wish& wish, uint8_t& value) {
-  if (!wish.Has(kMtuBits)) return true;
-  const uint8_t wanted = wish.path.mtu;
-  switch (wish.path.mtu_selector) {
+// Fits an MTU or a life time to a selector, as opensm does: less than the best
+// is less than asked for.  False: it can't be.
+bool FitNumber(Selector selector, uint8_t wanted, uint8_t& value) {
+  switch (selector) {
     case Selector::kGreaterThan:
       return value > wanted;
     case Selector::kLessThan:
@@ -57,6 +55,7 @@ bool FitMtu(const Wish& wish, uint8_t& value) {
   }
 }
 
+// The same for a rate, whose codes are in no order; a slower one does not do.
 bool FitRate(const Wish& wish, uint8_t& value) {
   if (!wish.Has(kRateBits)) return true;
   const int order = ComparePathRates(value, wish.path.rate);
@@ -68,24 +67,6 @@ bool FitRate(const Wish& wish, uint8_t& value) {
       return value != 0;
     case Selector::kExactly:
       return order == 0;
-    default:
-      return true;
-  }
-}
-
-bool FitLifeTime(const Wish& wish, uint8_t& value) {
-  if (!wish.Has(kLifeTime)) return true;
-  const uint8_t wanted = wish.path.packet_life_time;
-  switch (wish.path.packet_life_time_selector) {
-    case Selector::kGreaterThan:
-      return value > wanted;
-    case Selector::kLessThan:
-      if (value >= wanted) value = static_cast<uint8_t>(wanted - 1);
-      return wanted > 1;
-    case Selector::kExactly:
-      if (value < wanted) return false;
-      value = wanted;
-      return true;
     default:
       return true;
   }
@@ -108,10 +89,14 @@ std::optional<PathRecord> FindPath(const Directory& directory, const Wish& wish,
   record.mtu = path->mtu;
   record.rate = path->rate;
   record.packet_life_time = from.port == to.port ? 0 : kPacketLifeTime;
-  if (!FitMtu(wish, record.mtu) || !FitRate(wish, record.rate) ||
-      !FitLifeTime(wish, record.packet_life_time)) {
-    return std::nullopt;
-  }
+  const bool fits =
+      (!wish.Has(kMtuBits) ||
+       FitNumber(wish.path.mtu_selector, wish.path.mtu, record.mtu)) &&
+      FitRate(wish, record.rate) &&
+      (!wish.Has(kLifeTime) ||
+       FitNumber(wish.path.packet_life_time_selector,
+                 wish.path.packet_life_time, record.packet_life_time));
+  if (!fits) return std::nullopt;
   if (from.port == to.port) record.packet_life_time = 0;
 
   record.reversible = WalkPath(subnet, to.port, slid, from.port).has_value();

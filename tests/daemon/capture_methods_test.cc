@@ -8,26 +8,16 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "daemon/epoll_loop.h"
 #include "nlohmann/json.hpp"
+#include "tests/daemon/connection.h"
 #include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
-
-struct Connection : Caller {
-  UniqueFd TakeDescriptor() override { return std::move(descriptor); }
-  int pid() const override { return 1; }
-  void Keep(std::shared_ptr<void> thing) override { kept.push_back(thing); }
-
-  UniqueFd descriptor;
-  std::vector<std::shared_ptr<void>> kept;
-};
 
 class CaptureMethodsTest : public ::testing::Test {
  protected:

@@ -40,11 +40,32 @@ TEST_F(PathMethodsTest, TheHopsAreNodesWithTheirPorts) {
   const json& hops = path["hops"];
   ASSERT_EQ(hops.size(), 3u);
   EXPECT_EQ(hops[0]["node"], "node-1");
+  EXPECT_EQ(hops[0]["name"],
+            fabric_.subnet().node(*fabric_.Find("node-1")).name);
   EXPECT_EQ(hops[0]["entry"], nullptr);
   EXPECT_EQ(hops[0]["exit"], 1);
   EXPECT_EQ(hops[1]["entry"], 1);
   EXPECT_EQ(hops[1]["exit"], 2);
   EXPECT_EQ(hops[2]["node"], "node-2");
+}
+
+TEST_F(PathMethodsTest, AnyLidOfThePortMayBeAskedFor) {
+  Configure();
+  const fabric::PortId port = *fabric_.FindPort(*fabric_.Find("node-2"), 1);
+  fabric_.SetLid(port, mad::Lid{32}, 2);
+  fabric::Subnet& subnet = fabric_.subnet();
+  fabric::SwitchState& leaf = *subnet.NodeOf(subnet.port(port).peer).sw;
+  leaf.info.linear_fdb_top = 35;
+  leaf.linear.Set(mad::Lid{35}, 2);
+  json ends = {{"from", "node-1"}, {"to", "node-2"}, {"lid", 35}};
+  const json path = Result("path.trace", ends);
+  EXPECT_EQ(path["lid"], 35);
+  EXPECT_EQ(path["end"], nullptr);
+  EXPECT_EQ(path["hops"].back()["node"], "node-2");
+  EXPECT_EQ(Trace()["lid"], 32);
+  ends["lid"] = 36;
+  EXPECT_THAT(Error("path.trace", ends),
+              HasSubstr("LID 36 is none of port 1 of node-2"));
 }
 
 TEST_F(PathMethodsTest, APathThatEndsEarlySaysWhereAndWhy) {

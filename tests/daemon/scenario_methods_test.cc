@@ -5,15 +5,14 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "daemon/fabric_methods.h"
 #include "nlohmann/json.hpp"
+#include "tests/daemon/connection.h"
 #include "tests/daemon/virtual_loop.h"
 #include "tests/fabric/small_fabric.h"
 
@@ -22,15 +21,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::ElementsAre, ::testing::HasSubstr, ::testing::IsEmpty;
-
-struct Connection : Caller {
-  UniqueFd TakeDescriptor() override { return std::move(descriptor); }
-  int pid() const override { return 1; }
-  void Keep(std::shared_ptr<void> thing) override { kept.push_back(thing); }
-
-  UniqueFd descriptor;
-  std::vector<std::shared_ptr<void>> kept;
-};
 
 class ScenarioMethodsTest : public ::testing::Test {
  protected:

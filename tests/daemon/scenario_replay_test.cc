@@ -15,6 +15,7 @@
 #include "daemon/fault_methods.h"
 #include "daemon/scenario_methods.h"
 #include "nlohmann/json.hpp"
+#include "tests/daemon/connection.h"
 #include "tests/daemon/virtual_loop.h"
 #include "tests/fabric/verbs_peer.h"
 
@@ -38,15 +39,6 @@ steps:
   - {at: 1200ms, do: node host-2 up}
   - {at: 1500ms, do: fault reset}
 )";
-
-struct Connection : Caller {
-  UniqueFd TakeDescriptor() override { return std::move(descriptor); }
-  int pid() const override { return 1; }
-  void Keep(std::shared_ptr<void> thing) override { kept.push_back(thing); }
-
-  UniqueFd descriptor;
-  std::vector<std::shared_ptr<void>> kept;
-};
 
 // Two hosts that talk: MADs, and messages of a reliable connection.
 class Replay {

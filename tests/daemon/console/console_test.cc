@@ -1,5 +1,6 @@
 #include "daemon/console/console.h"
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "daemon/fabric_methods.h"
 #include "daemon/fault_methods.h"
 #include "daemon/hardware_methods.h"
+#include "daemon/path_methods.h"
 #include "fabric/fabric.h"
 #include "fabric/pma_counters.h"
 #include "fabric/subnet.h"
@@ -33,6 +35,7 @@ class ConsoleTest : public ::testing::Test {
     faults_.AddTo(dispatcher_);
     counters_.AddTo(dispatcher_);
     hardware_.AddTo(dispatcher_);
+    paths_.AddTo(dispatcher_);
   }
 
   // What `line` prints.
@@ -43,6 +46,13 @@ class ConsoleTest : public ::testing::Test {
   }
   const fabric::NodePort& Port(const char* node, int port) {
     return fabric_.subnet().port(*fabric_.FindPort(*fabric_.Find(node), port));
+  }
+
+  std::string Name(const char* node) {
+    return fabric_.subnet().node(*fabric_.Find(node)).name;
+  }
+  std::string Lid(const char* node) {
+    return std::to_string(static_cast<unsigned>(Port(node, 1).info.lid));
   }
 
   uint64_t SymbolErrors() {
@@ -59,6 +69,7 @@ class ConsoleTest : public ::testing::Test {
   FaultMethods faults_{timers_, fabric_, events_};
   CounterMethods counters_{fabric_};
   HardwareMethods hardware_{fabric_};
+  PathMethods paths_{fabric_};
   Dispatcher dispatcher_;
   NobodyInParticular nobody_;
   std::ostringstream out_;
@@ -93,17 +104,37 @@ TEST_F(ConsoleTest, LinksFreePortsAndNoOthers) {
 }
 
 TEST_F(ConsoleTest, RoutesFollowTheForwardingTables) {
-  const auto lid = [&](const char* node) {
-    return std::to_string(static_cast<unsigned>(Port(node, 1).info.lid));
-  };
-  const std::string way = Do("Route " + lid("node-1") + " " + lid("node-8"));
-  EXPECT_THAT(way, HasSubstr("From node \""));
-  EXPECT_THAT(way, HasSubstr("lid " + lid("node-8") + "\n"));
+  const std::string way = Do("Route " + Lid("node-1") + " " + Lid("node-8"));
+  EXPECT_THAT(way, HasSubstr("From node \"" + Name("node-1") +
+                             "\" port 1 lid " + Lid("node-1") + "\n[1] -> "));
+  EXPECT_THAT(
+      way, HasSubstr("-> \"" + Name("node-8") + "\"[1]\nTo node \"" +
+                     Name("node-8") + "\" port 1 lid " + Lid("node-8") + "\n"));
   EXPECT_EQ(std::count(way.begin(), way.end(), '>'), 4) << way;
+}
+
+TEST_F(ConsoleTest, RoutesKnowAllLidsOfAPort) {
+  Do("Baselid \"node-1\"[1] 0x100 2");
+  const std::string node = "node \"" + Name("node-1") + "\" port 1 lid ";
+  EXPECT_EQ(Do("Route 0x101 0x103"),
+            "From " + node + "257\nTo " + node + "259\n");
+}
+
+TEST_F(ConsoleTest, RoutesThatEndEarlySayWhere) {
+  const std::string from_1_to_8 =
+      "Route " + Lid("node-1") + " " + Lid("node-8");
   Do("Unlink \"node-8\"[1]");
-  EXPECT_THAT(Do("Route " + lid("node-1") + " " + lid("node-8")),
-              HasSubstr("# Bad port state found"));
+  const std::string way = Do(from_1_to_8);
+  EXPECT_EQ(std::count(way.begin(), way.end(), '>'), 3) << way;
+  EXPECT_THAT(way, HasSubstr("]\n# Bad port state found: port "));
+  fabric_.SetNode(*fabric_.Find("node-1"), false);
+  EXPECT_THAT(Do(from_1_to_8),
+              HasSubstr("# Bad port state found: node-1 is switched off"));
+  Do("Baselid \"node-8\"[1] 0x100");
+  EXPECT_THAT(Do("Route " + Lid("node-2") + " 0x100"),
+              HasSubstr("# Bad forwarding table entry found at: node \""));
   EXPECT_THAT(Do("Route 1 4000"), HasSubstr("# no port has LID 4000"));
+  EXPECT_EQ(console_.failures(), 4);
 }
 
 TEST_F(ConsoleTest, GivesAPortAnotherLid) {
