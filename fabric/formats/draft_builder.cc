@@ -8,7 +8,6 @@
 #include "fabric/topology_builder.h"
 
 namespace ibemu::fabric {
-namespace {}  // namespace
 
 void SetDefaultIds(NodeSpec& node) {
   node.vendor_id = kGeneratedVendorId;
