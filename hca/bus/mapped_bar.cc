@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/absl_text.h"
-#include "hca/bus/endian.h"
+#include "hca/bus/big_endian.h"
 
 namespace ibemu::hca {
 

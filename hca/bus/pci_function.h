@@ -13,8 +13,9 @@
 namespace ibemu::hca {
 
 // A memory window of the function (a base address register).  Values are those
-// of the bus: whoever reads a big-endian register swaps it (hca/bus/endian.h).
-// Offsets are in bytes, aligned to the access, and inside of size().
+// of the bus: whoever reads a big-endian register swaps it
+// (hca/bus/big_endian.h). Offsets are in bytes, aligned to the access, and
+// inside of size().
 class Bar {
  public:
   virtual ~Bar() = default;

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "hca/bus/endian.h"
+#include "hca/bus/big_endian.h"
 
 namespace ibemu::hca {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
 #include "base/status_macros.h"
-#include "hca/bus/endian.h"
+#include "hca/bus/big_endian.h"
 #include "hca/prm/mlx4_commands.h"
 #include "hca/prm/mlx4_registers.h"
 

@@ -6,7 +6,7 @@
 
 #include "absl/time/time.h"
 #include "base/status_macros.h"
-#include "hca/bus/endian.h"
+#include "hca/bus/big_endian.h"
 #include "hca/bus/pci_config.h"
 #include "hca/prm/mlx4_registers.h"
 

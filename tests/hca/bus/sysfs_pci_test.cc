@@ -9,7 +9,7 @@
 #include <string>
 
 #include "gmock/gmock.h"
-#include "hca/bus/endian.h"
+#include "hca/bus/big_endian.h"
 #include "hca/bus/pci_config.h"
 #include "testing/mad_builder.h"
 #include "tests/hca/bus/fake_sysfs.h"

@@ -1,6 +1,6 @@
 // Registers of a big-endian adapter on a little-endian bus.
-#ifndef IBEMU_HCA_BUS_ENDIAN_H_
-#define IBEMU_HCA_BUS_ENDIAN_H_
+#ifndef IBEMU_HCA_BUS_BIG_ENDIAN_H_
+#define IBEMU_HCA_BUS_BIG_ENDIAN_H_
 
 #include <bit>
 #include <cstddef>
@@ -39,4 +39,4 @@ constexpr uint64_t ToBus(uint64_t value) {
 
 }  // namespace ibemu::hca
 
-#endif  // IBEMU_HCA_BUS_ENDIAN_H_
+#endif  // IBEMU_HCA_BUS_BIG_ENDIAN_H_
