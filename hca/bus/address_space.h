@@ -3,10 +3,10 @@
 #define IBEMU_HCA_BUS_ADDRESS_SPACE_H_
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hca/bus/range_pool.h"
 
 namespace ibemu::hca {
 
@@ -37,7 +37,7 @@ class AddressSpace {
   void Return(uint64_t start, uint64_t size);
 
  private:
-  std::map<uint64_t, uint64_t> free_;  // start to size
+  RangePool pages_;
 };
 
 }  // namespace ibemu::hca

@@ -69,9 +69,10 @@ TEST(AddressSpace, JoinsWhatIsReturned) {
   EXPECT_EQ(*joined, 0x2000u);
 }
 
-TEST(AddressSpace, HasTheLastPageBelowTheEndOfAllAddresses) {
+TEST(AddressSpace, ReachesToTheEndOfAllAddresses) {
   AddressSpace space({{.start = ~uint64_t{0} - 0x1fff, .last = ~uint64_t{0}}});
-  EXPECT_THAT(TakeAll(space, 0x1000), ElementsAre(~uint64_t{0} - 0x1fff));
+  EXPECT_THAT(TakeAll(space, 0x1000),
+              ElementsAre(~uint64_t{0} - 0x1fff, ~uint64_t{0} - 0xfff));
 }
 
 }  // namespace
