@@ -20,6 +20,8 @@ enum class PortId : uint32_t;
 class FabricWatcher;
 class Links;
 class PacketTap;
+class RemoteAdapter;
+struct Packet;
 class Subnet;
 class SubnetManager;
 
@@ -59,6 +61,20 @@ class Fabric {
   // The verbs of the node, which must be a channel adapter.  Lives as long as
   // somebody listens to it, and until the adapter is pulled out.
   verbs::Provider& provider(NodeId node);
+
+  // Lets an adapter elsewhere be this node, a channel adapter: it gets what
+  // comes for the node, and sends what the node sends.  The node's own agents
+  // answer it alone, through device(node).port(n).ProcessLocal().  Its ports
+  // are down until SetPort().  Not owned; nullptr makes it an ordinary node
+  // again, as after power-on.
+  //
+  // Errors: FailedPrecondition when it is no channel adapter, has such an
+  // adapter already, or is where the subnet manager of --sm=builtin runs.
+  absl::Status SetRemote(NodeId node, RemoteAdapter* adapter);
+  // Sends what SetRemote()'s adapter made, through a port of the node.
+  void SendFrom(PortId port, const Packet& packet);
+  // Lets a port train, or keeps it down, as its driver wants it.
+  void SetPort(PortId port, bool enabled);
 
   // Cuts or restores the cable at this port; both ends notice.
   //
