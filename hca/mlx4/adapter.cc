@@ -96,16 +96,32 @@ absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Start(
 }
 
 Adapter::~Adapter() {
-  if (const absl::Status stopped = firmware_.Stop(); !stopped.ok()) {
-    Note(absl::StrCat("the adapter does not go down (", stopped.message(),
-                      "): it is reset"));
-    const absl::Status reset =
-        ResetAdapter(function_, control_, timers_, options_.pause);
-    if (!reset.ok()) Note(std::string(reset.message()));
+  if (!cut_off_) {
+    if (const absl::Status stopped = firmware_.Stop(); !stopped.ok()) {
+      CutOff(stopped);
+    }
   }
   // Now it can't reach the memory that goes with the members.
   pci_config::SetCommand(function_, /*memory=*/true, /*bus_master=*/false);
   ReleaseAdapter(control_);
+}
+
+void Adapter::TakeDown(prm::Opcode opcode, Modifiers modifiers,
+                       uint64_t in_parameter) {
+  if (cut_off_) return;
+  const absl::Status done =
+      commands_.Run(opcode, modifiers, in_parameter).status();
+  if (!done.ok()) CutOff(done);
+}
+
+void Adapter::CutOff(const absl::Status& why) {
+  if (cut_off_) return;
+  cut_off_ = true;
+  pci_config::SetCommand(function_, /*memory=*/true, /*bus_master=*/false);
+  Note(absl::StrCat(why.message(), ": the adapter is reset"));
+  const absl::Status reset =
+      ResetAdapter(function_, control_, timers_, options_.pause);
+  if (!reset.ok()) Note(std::string(reset.message()));
 }
 
 }  // namespace ibemu::hca::mlx4

@@ -54,8 +54,21 @@ class Adapter {
   Timers& timers() { return timers_; }
   Commands& commands() { return commands_; }
   Firmware& firmware() { return firmware_; }
+  // Why it takes no commands any more; OK while it does.
+  const absl::Status& dead() const { return hcr_->dead(); }
   Bar& control() { return control_; }
   Bar& uars() { return uars_; }
+
+  // Takes something away from the adapter on the way down.  When the firmware
+  // does not do so, the adapter is cut off: the caller's memory will go.
+  void TakeDown(prm::Opcode opcode, Modifiers modifiers = {},
+                uint64_t in_parameter = 0);
+
+  // The adapter can't reach memory from now on, and forgets all of it: its
+  // firmware is dead, or not to be trusted.
+  void CutOff(const absl::Status& why);
+  bool cut_off() const { return cut_off_; }
+
   void Note(std::string_view text) const { options_.note(text); }
 
  private:
@@ -78,6 +91,7 @@ class Adapter {
   const std::unique_ptr<Hcr> hcr_;
   Commands commands_;
   Firmware firmware_;
+  bool cut_off_ = false;
 };
 
 }  // namespace ibemu::hca::mlx4

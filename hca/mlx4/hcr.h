@@ -37,6 +37,9 @@ class Hcr : public CommandChannel {
 
   absl::StatusOr<CommandResult> Execute(const Command& command) override;
 
+  // Why every command is refused by now; OK while none is.
+  const absl::Status& dead() const { return dead_; }
+
  private:
   Hcr(Bar& control, Timers& timers, Pause pause, std::unique_ptr<DmaMemory> in,
       std::unique_ptr<DmaMemory> out)
