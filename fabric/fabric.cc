@@ -307,6 +307,12 @@ absl::Status Fabric::RemoveDevice(NodeId id) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "the device of \"%s\" is removed already", node.description));
   }
+  if (node.remote) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "the adapter of \"%s\" is that of another machine, which alone can "
+        "pull it out",
+        node.description));
+  }
   impl_->RemoveHca(id);
   for (NodePort& port : impl_->subnet.PortsOf(node)) {
     port.info.capability_mask &= ~mad::capability::kIsSm;  // the host's word

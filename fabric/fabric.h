@@ -99,7 +99,8 @@ class Fabric {
   // or plugs it in again: the node is then as after power-on, and the device's
   // listener places are free for a new host.
   //
-  // Errors: FailedPrecondition when that is so already.
+  // Errors: FailedPrecondition when that is so already, or the adapter is one
+  // of SetRemote().
   absl::Status RemoveDevice(NodeId node);
   absl::Status AddDevice(NodeId node);
 

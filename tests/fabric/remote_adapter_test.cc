@@ -129,6 +129,13 @@ TEST_F(RemoteAdapterTest, IsOneAtATimeAndNoSwitch) {
             "\"host-2\" has an adapter elsewhere already");
 }
 
+TEST_F(RemoteAdapterTest, IsPulledOutWhereItIsAndNotHere) {
+  Plug();
+  EXPECT_EQ(row.fabric.RemoveDevice(row.host_2).message(),
+            "the adapter of \"host-2\" is that of another machine, which alone "
+            "can pull it out");
+}
+
 TEST_F(RemoteAdapterTest, IsNotWhereTheBuiltInSubnetManagerRuns) {
   RowFabric pair(0);
   ASSERT_TRUE(StartSubnetManager(pair.fabric).ok());
