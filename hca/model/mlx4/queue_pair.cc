@@ -31,9 +31,10 @@ void QueuePair::Change(const prm::QpContext& context) {
   if (context_.state == QpState::kError && before != QpState::kError) {
     context_.state = before;
     EnterError();
-  } else if (CanSend()) {
-    Work();
+    return;
   }
+  OnState(before);
+  if (CanSend()) Work();
 }
 
 prm::QpContext QueuePair::context() const {

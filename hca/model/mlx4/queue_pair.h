@@ -68,6 +68,8 @@ class QueuePair {
  protected:
   // There may be send WQEs, and the state allows it.
   virtual void Work() = 0;
+  // A command has changed the state from `before`; work comes after.
+  virtual void OnState(prm::QpState before) { static_cast<void>(before); }
   // The state has become `kError`: requests on their way end with kFlushed.
   virtual void OnError() {}
   // Enough to receive, enough to send.

@@ -5,6 +5,7 @@
 
 #include "hca/model/mlx4/datagram_queue_pair.h"
 #include "hca/model/mlx4/qp_transitions.h"
+#include "hca/model/mlx4/reliable_queue_pair.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -88,9 +89,15 @@ void QueuePairs::Create(uint32_t qpn, const prm::QpContext& context) {
   }
   completions_.AddUser(context.cqn_send);
   completions_.AddUser(context.cqn_receive);
+  QpEnvironment& environment = *this;
+  if (context.service == prm::QpService::kRc) {
+    pairs_[qpn] =
+        std::make_unique<ReliableQueuePair>(environment, qpn, context, shared);
+    return;
+  }
   const auto special = SpecialOf(qpn);
   pairs_[qpn] = std::make_unique<DatagramQueuePair>(
-      static_cast<QpEnvironment&>(*this), qpn, context, shared,
+      environment, qpn, context, shared,
       special ? std::optional(special->qp) : std::nullopt);
 }
 

@@ -14,8 +14,8 @@
 #include "hca/model/mlx4/mlx4_device.h"
 #include "hca/prm/mlx4_events.h"
 #include "hca/prm/mlx4_registers.h"
-#include "tests/hca/model/mlx4_fake_wire.h"
 #include "testing/virtual_timers.h"
+#include "tests/hca/model/mlx4_fake_wire.h"
 
 namespace ibemu::hca::model {
 
@@ -67,8 +67,7 @@ class BenchMachine : public PciHost {
 
  private:
   bool Mapped(uint64_t address, size_t bytes) const {
-    if (address < kBase || bytes > kBytes ||
-        address - kBase > kBytes - bytes) {
+    if (address < kBase || bytes > kBytes || address - kBase > kBytes - bytes) {
       return false;
     }
     return unmapped == 0 || address + bytes <= unmapped ||
@@ -97,10 +96,9 @@ class Mlx4Bench : private CommandObserver {
 
   // Bus master, and as many interrupts as there are: vector n's message is n.
   void EnableFunction() {
-    device.WriteConfig(PCI_COMMAND, 2,
-                       PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
-    for (uint32_t place = device.ReadConfig(PCI_CAPABILITY_LIST, 1);
-         place != 0; place = device.ReadConfig(place + PCI_CAP_LIST_NEXT, 1)) {
+    device.WriteConfig(PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+    for (uint32_t place = device.ReadConfig(PCI_CAPABILITY_LIST, 1); place != 0;
+         place = device.ReadConfig(place + PCI_CAP_LIST_NEXT, 1)) {
       if (device.ReadConfig(place, 1) == PCI_CAP_ID_MSIX) {
         device.WriteConfig(place + PCI_MSIX_FLAGS, 2, PCI_MSIX_FLAGS_ENABLE);
       }
@@ -138,9 +136,8 @@ class Mlx4Bench : private CommandObserver {
                      uint32_t{op_modifier} << prm::kHcrOpModifierShift |
                      static_cast<uint32_t>(opcode));
     const uint32_t status = ReadControl(prm::kHcr + prm::kHcrStatus);
-    out_value =
-        uint64_t{ReadControl(prm::kHcr + prm::kHcrOutParam)} << 32 |
-        ReadControl(prm::kHcr + prm::kHcrOutParam + 4);
+    out_value = uint64_t{ReadControl(prm::kHcr + prm::kHcrOutParam)} << 32 |
+                ReadControl(prm::kHcr + prm::kHcrOutParam + 4);
     return static_cast<Status>(status >> prm::kHcrStatusShift);
   }
   // With a structure in the input mailbox.
@@ -279,8 +276,8 @@ class Mlx4Bench : private CommandObserver {
   void ReadCq(uint32_t cqn, uint32_t consumer) {
     machine.PutWord(cq_records[cqn], consumer);
   }
-  void ArmCq(uint32_t cqn, uint8_t sequence, uint8_t command,
-             uint32_t consumer, uint32_t uar = kUar) {
+  void ArmCq(uint32_t cqn, uint8_t sequence, uint8_t command, uint32_t consumer,
+             uint32_t uar = kUar) {
     std::array<std::byte, 8> bytes;
     wire::Encode(prm::CqDoorbell{.sequence = sequence,
                                  .command = command,

@@ -38,8 +38,7 @@ TEST_F(Mlx4BringUp, TakesNothingElseBeforeTheFirmwareRuns) {
         Opcode::kModStatCfg, Opcode::kSetIcmSize, Opcode::kMapIcmAux,
         Opcode::kMapIcm, Opcode::kUnmapIcm, Opcode::kUnmapIcmAux,
         Opcode::kInitHca, Opcode::kNop, Opcode::kMadIfc}) {
-    EXPECT_EQ(bench_.Ask(opcode, 1), Status::kBadSysState)
-        << prm::Name(opcode);
+    EXPECT_EQ(bench_.Ask(opcode, 1), Status::kBadSysState) << prm::Name(opcode);
   }
 }
 
@@ -105,15 +104,13 @@ TEST_F(Mlx4BringUp, SetsNoSizeBeyondItsLimit) {
 
 TEST_F(Mlx4BringUp, RefusesChunksThatAreNotAlignedOrTooMany) {
   bench_.Boot();
-  EXPECT_EQ(bench_.Give(Opcode::kSetIcmSize, 0,
-                        prm::VirtualPhysicalMapping{}),
+  EXPECT_EQ(bench_.Give(Opcode::kSetIcmSize, 0, prm::VirtualPhysicalMapping{}),
             Status::kOk);
-  EXPECT_EQ(bench_.Give(Opcode::kMapIcmAux, 1,
-                        prm::VirtualPhysicalMapping{.physical_page = 1,
-                                                    .log2size = 1}),
+  EXPECT_EQ(bench_.Give(
+                Opcode::kMapIcmAux, 1,
+                prm::VirtualPhysicalMapping{.physical_page = 1, .log2size = 1}),
             Status::kBadParam);
-  EXPECT_EQ(bench_.Give(Opcode::kMapIcmAux, 257,
-                        prm::VirtualPhysicalMapping{}),
+  EXPECT_EQ(bench_.Give(Opcode::kMapIcmAux, 257, prm::VirtualPhysicalMapping{}),
             Status::kBadParam);
 }
 
@@ -188,11 +185,10 @@ TEST_F(Mlx4BringUp, ForgetsEverythingInASoftwareReset) {
 TEST_F(Mlx4BringUp, KeepsATraceOfItsCommands) {
   bench_.Command(Opcode::kRunFw);
   bench_.Ask(Opcode::kQueryFw);
-  EXPECT_THAT(bench_.trace,
-              ::testing::ElementsAre(
-                  CommandRecord{.opcode = Opcode::kRunFw,
-                                .status = Status::kBadSysState},
-                  CommandRecord{.opcode = Opcode::kQueryFw}));
+  EXPECT_THAT(bench_.trace, ::testing::ElementsAre(
+                                CommandRecord{.opcode = Opcode::kRunFw,
+                                              .status = Status::kBadSysState},
+                                CommandRecord{.opcode = Opcode::kQueryFw}));
 }
 
 TEST_F(Mlx4BringUp, GivesTheRegisterBackWithItsToggle) {
