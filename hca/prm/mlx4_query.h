@@ -122,6 +122,26 @@ struct QueryPort {
 };
 static_assert(wire::Tiles<QueryPort>());
 
+// MOD_STAT_CFG with kQueryStaticConfiguration: the port that the input modifier
+// has in bits 15:8 (mlx4/fw.c: mlx4_get_phys_port_id).
+inline constexpr uint8_t kQueryStaticConfiguration = 2;
+inline constexpr int kStaticConfigurationPortShift = 8;
+struct StaticConfiguration {
+  static constexpr int kBits = 0x20 * 8;
+
+  uint32_t uplink_guid_high = 0, uplink_guid_low = 0;
+
+  static constexpr auto Layout() {
+    using T = StaticConfiguration;
+    using wire::Reserved, wire::Ro;
+    return wire::Table(Reserved(0x14 * 8, 0),
+                       Ro(&T::uplink_guid_high, "guid_h", 32, 0x14 * 8),
+                       Reserved(32, 0x18 * 8),
+                       Ro(&T::uplink_guid_low, "guid_l", 32, 0x1c * 8));
+  }
+};
+static_assert(wire::Tiles<StaticConfiguration>());
+
 // SET_PORT for a port of type InfiniBand, opcode modifier 0.  What has a
 // "change" bit is taken when that is set (Linux: mlx4_SET_PORT in mlx4/port.c,
 // mlx4_ib_SET_PORT in hw/mlx4/main.c).

@@ -54,8 +54,11 @@ const Firmware::Kind* Firmware::KindOf(Opcode opcode) {
     case Opcode::kQueryAdapter:
     case Opcode::kQueryPort:
       return &kQueryRunning;
-    case Opcode::kModStatCfg:
-      return &kSettleIn;
+    case Opcode::kModStatCfg: {
+      // Set with an inbox, query with an outbox.
+      static constexpr Kind kConfigure{kRuns, kUp, true, true, 3};
+      return &kConfigure;
+    }
     case Opcode::kSetIcmSize:
     case Opcode::kUnmapIcmAux:
       return &kSettle;
@@ -162,6 +165,7 @@ CommandReply Firmware::Dispatch(const CommandRequest& request) {
     case Opcode::kQueryPort:
       return {QueryPort(request)};
     case Opcode::kModStatCfg:
+      return {StaticConfiguration(request)};
     case Opcode::kNop:
       return {};
     case Opcode::kSetIcmSize:

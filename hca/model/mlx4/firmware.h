@@ -74,6 +74,7 @@ class Firmware {
   Status CheckTables(const prm::HcaTables& tables) const;
   void CloseHca();
   Status QueryPort(const CommandRequest& request);
+  Status StaticConfiguration(const CommandRequest& request);
   CommandReply SetIcmSize(const CommandRequest& request);
   // The chunks of a mailbox of MAP_FA, MAP_ICM_AUX or MAP_ICM.
   Status ReadChunks(const CommandRequest& request,

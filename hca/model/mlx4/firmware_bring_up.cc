@@ -179,4 +179,19 @@ Status Firmware::QueryPort(const CommandRequest& request) {
              parts_.ports.Query(static_cast<int>(request.in_modifier)));
 }
 
+Status Firmware::StaticConfiguration(const CommandRequest& request) {
+  if (request.op_modifier == 0) return Status::kOk;  // nothing to be set
+  const uint32_t port =
+      request.in_modifier >> prm::kStaticConfigurationPortShift;
+  if (request.op_modifier != prm::kQueryStaticConfiguration) {
+    return Status::kBadOp;
+  }
+  if (!parts_.ports.Has(port)) return Status::kBadParam;
+  const uint64_t guid =
+      parts_.ports.wire(static_cast<int>(port)).GidAt(0).interface_id;
+  return Out(request, prm::StaticConfiguration{
+                          .uplink_guid_high = static_cast<uint32_t>(guid >> 32),
+                          .uplink_guid_low = static_cast<uint32_t>(guid)});
+}
+
 }  // namespace ibemu::hca::model::mlx4

@@ -25,8 +25,8 @@ class Icm {
   uint64_t size() const { return size_; }
   uint64_t auxiliary_pages() const { return auxiliary_pages_; }
 
-  // MAP_ICM, one chunk.  ICM_ERROR: some of it is mapped already, or is beyond
-  // the size.  BAD_PARAM: an address is not aligned to the chunk's size.
+  // MAP_ICM, one chunk.  ICM_ERROR: some of it is mapped already, or it begins
+  // beyond the size.  BAD_PARAM: an address is not aligned to the chunk's size.
   prm::CommandStatus Map(const prm::VirtualPhysicalMapping& chunk);
 
   // UNMAP_ICM.  What of it is mapped goes; the rest does not matter, for the

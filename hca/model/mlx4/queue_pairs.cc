@@ -26,8 +26,9 @@ QueuePairs::~QueuePairs() { core_.timers.Cancel(poll_); }
 
 Status QueuePairs::ConfigureSpecial(uint32_t base) {
   if (base % kSpecialAlignment != 0) return Status::kBadParam;
-  if (base < 1u << core_.cap.log_rsvd_qp ||
-      base + kSpecialQps > static_cast<uint32_t>(core_.qp_count())) {
+  if (base != 0 &&
+      (base < 1u << core_.cap.log_rsvd_qp ||
+       base + kSpecialQps > static_cast<uint32_t>(core_.qp_count()))) {
     return Status::kBadIndex;
   }
   const auto in_use = [this](uint32_t first) {
@@ -37,7 +38,7 @@ Status QueuePairs::ConfigureSpecial(uint32_t base) {
   if (in_use(base) || (special_base_ && in_use(*special_base_))) {
     return Status::kResourceBusy;
   }
-  special_base_ = base;
+  special_base_ = base == 0 ? std::nullopt : std::optional(base);
   return Status::kOk;
 }
 

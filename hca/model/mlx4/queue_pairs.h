@@ -31,7 +31,8 @@ class QueuePairs : private QpEnvironment {
   // Before anything else is called.
   void SetPorts(Ports* ports) { ports_ = ports; }
 
-  // CONF_SPECIAL_QP: QP0 of the ports are `base`, base + 1, QP1 those after.
+  // CONF_SPECIAL_QP: QP0 of the ports are `base`, base + 1, QP1 those after;
+  // there are none if it is 0.
   // BAD_PARAM: not a multiple of 8; RESOURCE_BUSY: some are in use.
   prm::CommandStatus ConfigureSpecial(uint32_t base);
 

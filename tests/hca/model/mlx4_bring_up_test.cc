@@ -68,6 +68,22 @@ TEST_F(Mlx4BringUp, TellsWhatItHasOnceTheFirmwareRuns) {
   EXPECT_EQ(bench_.Ask(Opcode::kQueryPort, 2), Status::kBadParam);
 }
 
+TEST_F(Mlx4BringUp, TellsAPortsIdentity) {
+  bench_.Boot();
+  bench_.wires[0].gid0 = 0x0002c90300000102;
+  EXPECT_EQ(bench_.Ask(Opcode::kModStatCfg), Status::kOk);
+  ASSERT_EQ(
+      bench_.Ask(Opcode::kModStatCfg, 1 << 8, prm::kQueryStaticConfiguration),
+      Status::kOk);
+  const auto identity = bench_.Out<prm::StaticConfiguration>();
+  EXPECT_EQ(identity.uplink_guid_high, 0x0002c903u);
+  EXPECT_EQ(identity.uplink_guid_low, 0x00000102u);
+  EXPECT_EQ(
+      bench_.Ask(Opcode::kModStatCfg, 2 << 8, prm::kQueryStaticConfiguration),
+      Status::kBadParam);
+  EXPECT_EQ(bench_.Ask(Opcode::kModStatCfg, 0, 1), Status::kBadOp);
+}
+
 TEST_F(Mlx4BringUp, RefusesWhatItDoesNotKnow) {
   bench_.Boot();
   EXPECT_EQ(bench_.Ask(static_cast<Opcode>(0x7ff)), Status::kBadOp);

@@ -157,6 +157,12 @@ TEST_F(Mlx4Ports, ConfigureSpecialQueuePairsWhereTheyMayBe) {
   EXPECT_EQ(here_.Command(Opcode::kConfSpecialQp, 1024), Status::kBadIndex);
   Start(kQp0);
   EXPECT_EQ(here_.Command(Opcode::kConfSpecialQp, 128), Status::kResourceBusy);
+  EXPECT_EQ(here_.Command(Opcode::kConfSpecialQp, 0), Status::kResourceBusy);
+  here_.Command(Opcode::k2RstQp, kQp0, 2);
+  EXPECT_EQ(here_.Command(Opcode::kConfSpecialQp, 0), Status::kOk);
+  EXPECT_EQ(here_.Create(kQp0, here_.Context(prm::QpService::kMlx)),
+            Status::kBadParam)
+      << "it is special no more";
 }
 
 TEST_F(Mlx4Ports, TakeTheSpecialServiceOnSpecialQueuePairsAlone) {
