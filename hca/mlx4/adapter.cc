@@ -67,6 +67,14 @@ absl::Status CheckDevice(uint16_t vendor, uint16_t device) {
 
 absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Start(
     PciFunction& function, Timers& timers, AdapterOptions options) {
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
+                         Inquire(function, timers, std::move(options)));
+  IBEMU_RETURN_IF_ERROR(adapter->firmware_.Start());
+  return adapter;
+}
+
+absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Inquire(
+    PciFunction& function, Timers& timers, AdapterOptions options) {
   IBEMU_RETURN_IF_ERROR(CheckDevice(
       static_cast<uint16_t>(function.ReadConfig(pci_config::kVendor, 2)),
       static_cast<uint16_t>(function.ReadConfig(pci_config::kDevice, 2))));
@@ -91,7 +99,7 @@ absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Start(
   pci_config::SetCommand(function, /*memory=*/true, /*bus_master=*/true);
   std::unique_ptr<Adapter> adapter(new Adapter(
       function, timers, std::move(options), *control, *uars, *std::move(hcr)));
-  IBEMU_RETURN_IF_ERROR(adapter->firmware_.Start());
+  IBEMU_RETURN_IF_ERROR(adapter->firmware_.Inquire());
   return adapter;
 }
 

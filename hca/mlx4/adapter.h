@@ -44,6 +44,11 @@ class Adapter {
                                                         Timers& timers,
                                                         AdapterOptions options);
 
+  // The same as far as the firmware says what there is, and no further: first
+  // contact.  What can be done with it is to ask firmware() again.
+  static absl::StatusOr<std::unique_ptr<Adapter>> Inquire(
+      PciFunction& function, Timers& timers, AdapterOptions options);
+
   // Brings it down.  When the firmware is dead, the reset of the adapter keeps
   // it from memory that is not ours any more.
   ~Adapter();

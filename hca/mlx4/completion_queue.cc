@@ -28,9 +28,8 @@ absl::StatusOr<std::unique_ptr<CompletionQueue>> CompletionQueue::Create(
                          resources.adapter().function().Allocate(
                              wire::kBytes<prm::CqDoorbellRecord>));
   IBEMU_ASSIGN_OR_RETURN(const uint32_t number, resources.TakeCq());
-  std::unique_ptr<CompletionQueue> queue(
-      new CompletionQueue(resources, number, log_entries, std::move(memory),
-                          std::move(record)));
+  std::unique_ptr<CompletionQueue> queue(new CompletionQueue(
+      resources, number, log_entries, std::move(memory), std::move(record)));
   prm::CqContext context;
   context.log_cq_size = static_cast<uint8_t>(log_entries);
   context.usr_page = resources.uar_page();

@@ -20,8 +20,8 @@ absl::StatusOr<std::unique_ptr<EventQueue>> EventQueue::Create(
     Resources& resources, int log_entries, int vector) {
   IBEMU_ASSIGN_OR_RETURN(
       std::unique_ptr<QueueMemory> memory,
-      QueueMemory::Create(
-          resources, RoundUpToPage(kQueueEntry << log_entries)));
+      QueueMemory::Create(resources,
+                          RoundUpToPage(kQueueEntry << log_entries)));
   IBEMU_ASSIGN_OR_RETURN(const uint32_t number, resources.TakeEq());
   std::unique_ptr<EventQueue> queue(
       new EventQueue(resources, number, log_entries, std::move(memory)));
@@ -50,10 +50,9 @@ EventQueue::~EventQueue() {
 }
 
 absl::Status EventQueue::Subscribe(uint64_t mask) {
-  IBEMU_RETURN_IF_ERROR(
-      resources_.commands()
-          .Run(prm::Opcode::kMapEq, {.in = number_}, mask)
-          .status());
+  IBEMU_RETURN_IF_ERROR(resources_.commands()
+                            .Run(prm::Opcode::kMapEq, {.in = number_}, mask)
+                            .status());
   subscribed_ = mask;
   RingDoorbell(/*arm=*/true);
   return absl::OkStatus();

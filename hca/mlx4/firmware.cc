@@ -75,12 +75,15 @@ absl::Status CheckPort(int number, const prm::QueryPort& port) {
       number, "=1\", and reboot"));
 }
 
-absl::Status Firmware::Start() {
+absl::Status Firmware::Inquire() {
   IBEMU_RETURN_IF_ERROR(RunFirmware());
   IBEMU_ASSIGN_OR_RETURN(
       caps_, commands_.Ask<prm::QueryDevCap>(prm::Opcode::kQueryDevCap));
   IBEMU_RETURN_IF_ERROR(CheckCaps(caps_));
-  IBEMU_RETURN_IF_ERROR(QueryPorts());
+  return QueryPorts();
+}
+
+absl::Status Firmware::Start() {
   IBEMU_RETURN_IF_ERROR(MapContexts());
   IBEMU_RETURN_IF_ERROR(InitHca());
   IBEMU_ASSIGN_OR_RETURN(

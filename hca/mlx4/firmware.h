@@ -37,10 +37,13 @@ class Firmware {
   Firmware(PciFunction& function, Commands& commands)
       : function_(function), commands_(commands) {}
 
-  // The adapter was reset and is bus master.  Call once; after an error, too,
+  // The adapter was reset and is bus master.  Runs the firmware and asks it
+  // what there is: fw(), caps() and port() count then.  After an error, too,
   // Stop() is to be called.
   //
   // Errors: those of commands, of memory, of the checks above.
+  absl::Status Inquire();
+  // The rest of the way, after Inquire().  Errors: the same.
   absl::Status Start();
 
   // The other way: CLOSE_HCA, UNMAP_ICM, UNMAP_ICM_AUX, UNMAP_FA, of what there

@@ -33,12 +33,10 @@ constexpr uint64_t kSubscribed =
 
 absl::StatusOr<std::unique_ptr<Mlx4Device>> Mlx4Device::Start(
     PciFunction& function, Timers& timers, AdapterOptions options) {
-  IBEMU_ASSIGN_OR_RETURN(
-      std::unique_ptr<Adapter> adapter,
-      Adapter::Start(function, timers, std::move(options)));
-  IBEMU_ASSIGN_OR_RETURN(
-      const Health health,
-      Health::Create(function, adapter->firmware().fw()));
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
+                         Adapter::Start(function, timers, std::move(options)));
+  IBEMU_ASSIGN_OR_RETURN(const Health health,
+                         Health::Create(function, adapter->firmware().fw()));
   std::unique_ptr<Mlx4Device> device(
       new Mlx4Device(std::move(adapter), health));
   IBEMU_RETURN_IF_ERROR(device->StartQueues());
@@ -73,8 +71,7 @@ Mlx4Device::~Mlx4Device() {
 
 absl::Status Mlx4Device::StartQueues() {
   PciFunction& function = adapter_->function();
-  if (const absl::Status enabled = function.EnableInterrupts(1);
-      enabled.ok()) {
+  if (const absl::Status enabled = function.EnableInterrupts(1); enabled.ok()) {
     interrupt_fd_ = function.InterruptFd(0);
   } else {
     adapter_->Note(absl::StrCat(enabled.message(), ": the queues are polled"));
@@ -91,8 +88,8 @@ absl::Status Mlx4Device::StartQueues() {
   has_qps_ = true;
   IBEMU_RETURN_IF_ERROR(RegisterAllMemory());
   IBEMU_ASSIGN_OR_RETURN(
-      completions_, CompletionQueue::Create(resources_, kLogCompletions,
-                                            events_->number()));
+      completions_,
+      CompletionQueue::Create(resources_, kLogCompletions, events_->number()));
   return absl::OkStatus();
 }
 
@@ -123,8 +120,7 @@ absl::Status Mlx4Device::ReadIdentity() {
   description_.resize(description_.find_last_not_of('\0') + 1);
   PciFunction& function = adapter_->function();
   label_.firmware = VersionText(adapter_->firmware().fw());
-  label_.hardware = absl::StrCat(
-      absl::Hex(function.ReadConfig(kRevision, 1)));
+  label_.hardware = absl::StrCat(absl::Hex(function.ReadConfig(kRevision, 1)));
   label_.board_id = BoardId(adapter_->firmware().adapter());
   label_.hca_type =
       absl::StrCat("MT", function.ReadConfig(pci_config::kDevice, 2));
@@ -245,9 +241,9 @@ void Mlx4Device::Die(const absl::Status& why) {
   if (removed_) return;
   removed_ = true;
   for (const auto& port : ports_) port->OnRemoved();
-  adapter_->CutOff(why.ok() ? absl::UnavailableError(
-                                  "the adapter met a catastrophic error")
-                            : why);
+  adapter_->CutOff(
+      why.ok() ? absl::UnavailableError("the adapter met a catastrophic error")
+               : why);
   mad::DeviceListener* const listener = std::exchange(listener_, nullptr);
   if (listener != nullptr) listener->OnRemoved();
 }

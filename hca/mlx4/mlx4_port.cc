@@ -50,9 +50,10 @@ absl::Status Mlx4Port::Start() {
   if (const absl::Status told = tables_.RefreshAll(parts_.mads); !told.ok()) {
     return absl::Status(
         told.code(),
-        absl::StrCat(told.message(),
-                     " (firmware in secure-host mode refuses the packets of "
-                     "its host until \"mstflint -d DEVICE hw_access enable\")"));
+        absl::StrCat(
+            told.message(),
+            " (firmware in secure-host mode refuses the packets of "
+            "its host until \"mstflint -d DEVICE hw_access enable\")"));
   }
   prm::SetPort limits;
   limits.change_mtu_cap = limits.change_vl_cap = true;
@@ -121,8 +122,7 @@ LocalVerdict Mlx4Port::ProcessLocal(const mad::Arrival& request,
 }
 
 LocalVerdict Mlx4Port::AskFirmware(const mad::Arrival& request,
-                                   const mad::Gid& dgid,
-                                   mad::MadBytes& reply) {
+                                   const mad::Gid& dgid, mad::MadBytes& reply) {
   const LocalVerdict verdict =
       parts_.mads.Process(number_, request, dgid, reply);
   if (verdict != LocalVerdict::kReply) return verdict;
@@ -132,11 +132,9 @@ LocalVerdict Mlx4Port::AskFirmware(const mad::Arrival& request,
     Follow(request.mad);
   } else if (header.attr_id == AttributeId::kNodeDescription) {
     mad::NodeDescription description;
-    std::ranges::copy(
-        std::string_view(parts_.node_description).substr(0, 64),
-        description.text.begin());
-    wire::Encode(description,
-                 std::span(reply).subspan(mad::kSmpDataOffset));
+    std::ranges::copy(std::string_view(parts_.node_description).substr(0, 64),
+                      description.text.begin());
+    wire::Encode(description, std::span(reply).subspan(mad::kSmpDataOffset));
   }
   return verdict;
 }
@@ -227,11 +225,11 @@ void Mlx4Port::OnMad(int qp, const prm::Cqe& entry,
 void Mlx4Port::Dispatch(mad::Arrival& arrival, const mad::Gid& dgid) {
   if (!mad::IsValidMad(arrival.qp, arrival.mad)) return;
   if (arrival.qp == 0 && mad::IsDirectedRoute(arrival.mad)) {
-    const mad::SmiVerdict verdict = mad::SmiReceive(
-        arrival.mad,
-        {.is_switch = false,
-         .port_count = static_cast<uint8_t>(parts_.port_count)},
-        static_cast<uint8_t>(number_));
+    const mad::SmiVerdict verdict =
+        mad::SmiReceive(arrival.mad,
+                        {.is_switch = false,
+                         .port_count = static_cast<uint8_t>(parts_.port_count)},
+                        static_cast<uint8_t>(number_));
     if (verdict.step != SmiStep::kDeliver) return;
   }
   mad::MadBytes reply{};
@@ -251,11 +249,11 @@ void Mlx4Port::Answer(const mad::Arrival& request, mad::MadBytes& reply) {
   answer.qp = request.qp;
   answer.to = mad::ReplyTo(request);
   if (request.qp == 0 && mad::IsDirectedRoute(reply)) {
-    const mad::SmiVerdict verdict = mad::SmiAnswer(
-        reply,
-        {.is_switch = false,
-         .port_count = static_cast<uint8_t>(parts_.port_count)},
-        static_cast<uint8_t>(number_));
+    const mad::SmiVerdict verdict =
+        mad::SmiAnswer(reply,
+                       {.is_switch = false,
+                        .port_count = static_cast<uint8_t>(parts_.port_count)},
+                       static_cast<uint8_t>(number_));
     if (verdict.step == SmiStep::kDiscard ||
         verdict.step == SmiStep::kDeliver) {
       return;

@@ -63,15 +63,14 @@ class WqeWriter {
 std::vector<std::byte> MakeMadHeaders(const mad::AddressVector& to,
                                       const MlxSource& source) {
   const bool permissive = to.dlid == mad::Lid::kPermissive;
-  const size_t size = kLrh + (to.grh ? kGrh : 0) + kBth + kDeth +
-                      mad::kMadBytes + kIcrc;
+  const size_t size =
+      kLrh + (to.grh ? kGrh : 0) + kBth + kDeth + mad::kMadBytes + kIcrc;
   std::vector<std::byte> headers;
   wire::Append(
       mad::LocalRouteHeader{
           .vl = source.qp == 0 ? uint8_t{15} : source.vl,
           .sl = to.sl,
-          .next_header =
-              to.grh ? mad::NextHeader::kGrh : mad::NextHeader::kBth,
+          .next_header = to.grh ? mad::NextHeader::kGrh : mad::NextHeader::kBth,
           .dlid = to.dlid,
           .words = static_cast<uint16_t>(size / 4),
           .slid = permissive ? mad::Lid::kPermissive

@@ -26,8 +26,7 @@ absl::Status PortTables::RefreshGuids(MadIfc& mads) {
 }
 
 absl::Status PortTables::RefreshPKeys(MadIfc& mads) {
-  constexpr size_t kBlock =
-      std::tuple_size_v<decltype(mad::PKeyTable::p_keys)>;
+  constexpr size_t kBlock = std::tuple_size_v<decltype(mad::PKeyTable::p_keys)>;
   for (size_t at = 0; at < p_keys_.size(); at += kBlock) {
     IBEMU_ASSIGN_OR_RETURN(
         const mad::PKeyTable block,

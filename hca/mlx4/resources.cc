@@ -23,8 +23,7 @@ constexpr uint64_t kMttsTogether = 8;
 
 RangePool OursOf(const IcmRegion& region) {
   RangePool pool;
-  pool.Add(region.firmware_entries,
-           region.entries() - region.firmware_entries);
+  pool.Add(region.firmware_entries, region.entries() - region.firmware_entries);
   return pool;
 }
 
@@ -52,9 +51,9 @@ uint64_t RoundUp(uint64_t count) {
 Resources::Resources(Adapter& adapter)
     : adapter_(adapter),
       icm_(adapter.firmware().icm()),
-      uar_page_(std::max<uint32_t>(kEqUars,
-                                   adapter.firmware().caps().num_rsvd_uar) +
-                1),
+      uar_page_(
+          std::max<uint32_t>(kEqUars, adapter.firmware().caps().num_rsvd_uar) +
+          1),
       eqs_(OursOfEqs(adapter.firmware())),
       cqs_(OursOf(icm_.layout()[IcmTable::kCq])),
       qps_(OursOf(icm_.layout()[IcmTable::kQp])),
@@ -109,8 +108,8 @@ absl::StatusOr<uint64_t> Resources::TakeMtts(std::span<const uint64_t> pages) {
   const uint64_t place = *first * kMtt;
   const uint64_t entry = icm_.layout()[IcmTable::kMtt].entry_size;
   const uint64_t last = place + count * kMtt - 1;
-  const absl::Status mapped = icm_.Map(IcmTable::kMtt, place / entry,
-                                       last / entry - place / entry + 1);
+  const absl::Status mapped =
+      icm_.Map(IcmTable::kMtt, place / entry, last / entry - place / entry + 1);
   if (!mapped.ok()) {
     mtts_.Return(*first, count);
     return mapped;

@@ -32,11 +32,9 @@ constexpr uint8_t kQp0SchedQueue = 0x3f;
 constexpr uint8_t kNoCounter = 0xff;
 
 // Puts the context where QP commands have it.
-std::array<std::byte, prm::kQpContextInMailbox +
-                          wire::kBytes<prm::QpContext>>
+std::array<std::byte, prm::kQpContextInMailbox + wire::kBytes<prm::QpContext>>
 QpMailbox(const prm::QpContext& context) {
-  std::array<std::byte,
-             prm::kQpContextInMailbox + wire::kBytes<prm::QpContext>>
+  std::array<std::byte, prm::kQpContextInMailbox + wire::kBytes<prm::QpContext>>
       mailbox{};
   wire::Encode(context, std::span(mailbox).subspan(prm::kQpContextInMailbox));
   return mailbox;
@@ -65,10 +63,9 @@ absl::Status SpecialQp::Allocate() {
   PciFunction& function = resources_.adapter().function();
   // The longer WQEs come first: those of the send queue.
   IBEMU_ASSIGN_OR_RETURN(
-      queue_, QueueMemory::Create(resources_,
-                                  RoundUpToPage(kSendArea + kReceiveArea)));
-  IBEMU_ASSIGN_OR_RETURN(doorbell_record_,
-                         function.Allocate(sizeof(uint32_t)));
+      queue_,
+      QueueMemory::Create(resources_, RoundUpToPage(kSendArea + kReceiveArea)));
+  IBEMU_ASSIGN_OR_RETURN(doorbell_record_, function.Allocate(sizeof(uint32_t)));
   IBEMU_ASSIGN_OR_RETURN(
       sends_, function.Allocate(size_t{kSendSlots} * mad::kMadBytes));
   IBEMU_ASSIGN_OR_RETURN(
@@ -134,8 +131,7 @@ void SpecialQp::Post(const Waiting& send) {
   const MlxWqe wqe =
       MakeMlxWqe(send.to, send.source,
                  {.iova = sends_->iova() + payload, .lkey = init_.lkey}, owner);
-  std::byte* const place =
-      queue_->bytes().data() + size_t{slot} * kMlxWqe;
+  std::byte* const place = queue_->bytes().data() + size_t{slot} * kMlxWqe;
   // The owner's bit comes last: with it the adapter believes the rest.
   CopyWords(std::span(wqe).subspan(4), place + 4);
   std::atomic_thread_fence(std::memory_order_release);
@@ -154,8 +150,8 @@ void SpecialQp::Stamp(uint32_t index) {
   constexpr std::array kInvalid = {std::byte{0xff}, std::byte{0xff},
                                    std::byte{0xff}, std::byte{0xff}};
   const bool owner = (index & kSendSlots) == 0;
-  const std::array head = {owner ? std::byte{0x80} : std::byte{0},
-                           std::byte{0}, std::byte{0}, std::byte{0}};
+  const std::array head = {owner ? std::byte{0x80} : std::byte{0}, std::byte{0},
+                           std::byte{0}, std::byte{0}};
   CopyWords(head, place);
   for (size_t at = prm::kInlineBoundary; at < kMlxWqe;
        at += prm::kInlineBoundary) {
@@ -171,12 +167,11 @@ std::span<std::byte> SpecialQp::ReceiveBuffer(uint32_t index) {
 void SpecialQp::PostReceive() {
   const uint32_t slot = receives_posted_ % kReceiveSlots;
   std::array<std::byte, wire::kBytes<prm::DataSegment>> wqe;
-  wire::Encode(
-      prm::DataSegment{
-          .byte_count = kReceiveBytes,
-          .lkey = init_.lkey,
-          .address = receives_->iova() + size_t{slot} * kReceiveSlot},
-      wqe);
+  wire::Encode(prm::DataSegment{.byte_count = kReceiveBytes,
+                                .lkey = init_.lkey,
+                                .address = receives_->iova() +
+                                           size_t{slot} * kReceiveSlot},
+               wqe);
   CopyWords(wqe, queue_->bytes().data() + kSendArea +
                      (size_t{slot} << kLogReceiveWqe));
   ++receives_posted_;

@@ -41,7 +41,8 @@ class SpecialQp {
 
   // What arrived: the GRH's 40 bytes, which count if the entry says so, and
   // the MAD.
-  using OnMad = std::function<void(const prm::Cqe&, std::span<const std::byte>)>;
+  using OnMad =
+      std::function<void(const prm::Cqe&, std::span<const std::byte>)>;
 
   // Has the firmware bring it to RTS; `between` is called between INIT2RTR and
   // RTR2RTS (INIT_PORT belongs there for queue pair 0).  `resources` must
