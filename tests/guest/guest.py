@@ -47,7 +47,8 @@ class Guest:
             "-m", memory, "-nodefaults", "-no-user-config", "-no-reboot",
             "-display", "none", "-vga", "none", *machine,
             "-kernel", str(kernel.image), "-initrd", str(image), "-append",
-            f"console=ttyS0 panic=-1 mitigations=off {append}",
+            "console=ttyS0 panic=-1 quiet mitigations=off cryptomgr.notests "
+            + append,
             "-serial", f"file:{self.console}", "-serial", "stdio"]
         self._lines = queue.Queue()
 

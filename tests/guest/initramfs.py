@@ -134,6 +134,8 @@ def make(path, kernel, modules=(), programs=()):
     archive = Archive(path)
     archive.copy(pathlib.Path(__file__).with_name("init.sh"), "/init")
     archive.program(shutil.which("busybox"), "/bin/busybox")
+    # glibc loads it when a thread is cancelled.
+    archive.copy("/lib/x86_64-linux-gnu/libgcc_s.so.1")
     files = kernel.modules(*modules)
     for file in files:
         archive.copy(file, f"/modules/{file.name}")
