@@ -95,7 +95,10 @@ bool CompletionQueues::Tell(uint32_t cqn, const CompletionQueue& queue,
 void CompletionQueues::Doorbell(uint32_t page,
                                 const prm::CqDoorbell& doorbell) {
   const auto queue = queues_.find(doorbell.cqn);
-  if (queue == queues_.end() || queue->second.usr_page() != page) return;
+  if (queue == queues_.end() || queue->second.usr_page() != page) {
+    ++bad_doorbells_;
+    return;
+  }
   if (queue->second.Arm(doorbell)) {
     events_.ReportCompletion(queue->second.eqn(), doorbell.cqn);
   }

@@ -39,6 +39,9 @@ class CompletionQueues {
   // From UAR page `page`; one from another page than the CQ's is ignored.
   void Doorbell(uint32_t page, const prm::CqDoorbell& doorbell);
 
+  // How many doorbells were ignored, since power-on.
+  int bad_doorbells() const { return bad_doorbells_; }
+
   void Reset();
 
  private:
@@ -49,6 +52,7 @@ class CompletionQueues {
   EventQueues& events_;
   std::map<uint32_t, CompletionQueue> queues_;
   std::map<uint32_t, int> users_;
+  int bad_doorbells_ = 0;
 };
 
 }  // namespace ibemu::hca::model::mlx4

@@ -1,5 +1,6 @@
 #include "hca/model/mlx4/event_queue.h"
 
+#include "hca/model/mlx4/adapter_limits.h"
 #include "hca/prm/mlx4_registers.h"
 
 namespace ibemu::hca::model::mlx4 {
@@ -30,7 +31,8 @@ prm::CommandStatus EventQueue::Check(Core& core,
                            context.state == prm::kEqFired ||
                            context.state == prm::kEqAlwaysArmed;
   if (context.status != prm::kQueueOk || !known_state ||
-      context.log_eq_size == 0 || context.log_eq_size > kMaxLogEq ||
+      context.intr >= kMsixVectors || context.log_eq_size == 0 ||
+      context.log_eq_size > kMaxLogEq ||
       context.mtt_base_addr % wire::kBytes<prm::MttEntry> != 0) {
     return Status::kBadParam;
   }

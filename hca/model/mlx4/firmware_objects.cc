@@ -12,8 +12,13 @@ using Status = prm::CommandStatus;
 
 template <wire::Structure T, class Start>
 Status Firmware::Give(const CommandRequest& request, Start start) const {
-  const auto context = In<T>(request);
-  return context ? start(*context) : Status::kInternalError;
+  std::array<std::byte, wire::kBytes<T>> bytes;
+  if (!parts_.core.host.Read(request.in_param, bytes)) {
+    return Status::kInternalError;
+  }
+  const auto context = wire::Decode<T>(bytes);
+  // Reserved bits are zero.
+  return ToBytes(context) == bytes ? start(context) : Status::kBadParam;
 }
 
 template <wire::Structure T>

@@ -47,9 +47,13 @@ class Mlx4Device : public PciEndpoint, private mlx4::HostMemory {
   // with it, an event tells, commands hang.  `code` must not be 0.
   void Fail(uint32_t code);
 
-  // What a driver must not do and the adapter can't answer: writes to the
-  // command register while it was the adapter's.
-  int violations() const { return hcr_.violations(); }
+  // What a driver must not do and the adapter has no status for: writes to the
+  // command register while it was the adapter's; doorbells for no queue, or
+  // from another's page.
+  int violations() const {
+    return hcr_.violations() + queue_pairs_.bad_doorbells() +
+           completions_.bad_doorbells();
+  }
   mlx4::Firmware::Stage stage() const { return firmware_.stage(); }
   uint64_t icm_pages() const { return core_.icm.mapped_pages(); }
 

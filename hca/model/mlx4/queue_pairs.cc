@@ -174,7 +174,10 @@ std::optional<prm::QpContext> QueuePairs::Query(uint32_t qpn) const {
 
 void QueuePairs::Doorbell(uint32_t page, uint32_t qpn) {
   const auto pair = pairs_.find(qpn);
-  if (pair == pairs_.end() || pair->second->context().usr_page != page) return;
+  if (pair == pairs_.end() || pair->second->context().usr_page != page) {
+    ++bad_doorbells_;
+    return;
+  }
   pair->second->Doorbell();
 }
 

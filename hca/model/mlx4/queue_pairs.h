@@ -47,6 +47,9 @@ class QueuePairs : private QpEnvironment {
   // pair's is ignored.
   void Doorbell(uint32_t page, uint32_t qpn);
 
+  // How many doorbells were ignored, since power-on.
+  int bad_doorbells() const { return bad_doorbells_; }
+
   // From the wire.
   void Receive(int port, std::span<const std::byte> packet);
 
@@ -91,6 +94,7 @@ class QueuePairs : private QpEnvironment {
   std::optional<uint32_t> special_base_;
   Pairs pairs_;
   TimerId poll_ = TimerId::kNone;
+  int bad_doorbells_ = 0;
   // Packets to the port itself wait here; who is gone gets none.
   std::shared_ptr<QueuePairs*> alive_ = std::make_shared<QueuePairs*>(this);
 };

@@ -323,9 +323,9 @@ void RcRequester::OnRnrNak(uint32_t psn, uint8_t timer) {
     return;
   }
   if (link_.qp().rnr_retry != kRetryForEver) --rnr_retries_;
+  link_.timers().Cancel(timer_);
   waiting_ = true;
   send_psn_ = psn;
-  link_.timers().Cancel(timer_);
   timer_ = link_.timers().RunAfter(absl::Microseconds(10) * kRnrTimers[timer],
                                    [this] {
                                      timer_ = TimerId::kNone;
@@ -408,6 +408,7 @@ void RcRequester::OnAtomicResponse(Packet packet) {
 }
 
 void RcRequester::GoBack(uint32_t psn) {
+  if (waiting_) return;  // it goes back anyway, later
   if (retries_ == 0) {
     Fail(CqeSyndrome::kTransportRetryExceeded);
     return;
@@ -425,9 +426,10 @@ void RcRequester::OnTimeout() {
 }
 
 void RcRequester::RestartTimer() {
+  if (waiting_) return;
   link_.timers().Cancel(std::exchange(timer_, TimerId::kNone));
   const int code = link_.qp().primary.ack_timeout;
-  if (waiting_ || broken_ || code == 0 || open_.empty()) return;
+  if (broken_ || code == 0 || open_.empty()) return;
   // IBA vol 1 §9.7.6.1.3: no sooner than 4.096 us * 2^code, no later than four
   // times that.
   const absl::Duration wait =

@@ -115,6 +115,7 @@ bool RcResponder::TakeReceive() {
       return true;
     case ReceiveSource::Fetched::kNone:
       Acknowledge(expected_, rc::kRnrNak | link_.qp().min_rnr_nak);
+      sequence_told_ = true;  // what follows is out of sequence for that reason
       return false;
     case ReceiveSource::Fetched::kFault:
       Refuse(rc::kNakRemoteOperation, EventType::kWqCatastrophicError);

@@ -294,6 +294,7 @@ TEST_F(Mlx4Ports, IgnoreADoorbellFromAnothersPage) {
              MlxSegments(MlxPacket(9, 0, 0)), false);
   here_.Ring(kQp0, Station::kUar + 1);
   EXPECT_THAT(wire().sent, IsEmpty());
+  EXPECT_EQ(here_.device.violations(), 1);
   here_.Ring(kQp0);
   EXPECT_EQ(wire().sent.size(), 1u);
 }

@@ -57,6 +57,21 @@ TEST_F(Mlx4Queues, RefuseAnEventQueueWithoutTranslation) {
   EXPECT_EQ(bench_.Give(Opcode::kSw2HwEq, 4, context), Status::kIcmError);
   context.state = 3;
   EXPECT_EQ(bench_.Give(Opcode::kSw2HwEq, 4, context), Status::kBadParam);
+  context.state = prm::kEqArmed;
+  context.intr = 64;
+  EXPECT_EQ(bench_.Give(Opcode::kSw2HwEq, 4, context), Status::kBadParam);
+}
+
+TEST_F(Mlx4Queues, RefuseAContextWithReservedBits) {
+  prm::EqContext context;
+  context.state = prm::kEqArmed;
+  context.log_eq_size = 3;
+  context.mtt_base_addr = bench_.MakeBuffer(4096).mtt;
+  bench_.machine.Put(bench_.inbox, context);
+  bench_.machine.PutWord(bench_.inbox + 0x20, 1);
+  EXPECT_EQ(bench_.Command(Opcode::kSw2HwEq, 4, 0, bench_.inbox),
+            Status::kBadParam);
+  EXPECT_EQ(bench_.Give(Opcode::kSw2HwEq, 4, context), Status::kOk);
 }
 
 TEST_F(Mlx4Queues, CompleteCommandsByEventsWithTheirTokens) {

@@ -244,6 +244,17 @@ TEST_F(Mlx4Reliable, WaitForAPeerThatIsNotReady) {
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
 }
 
+TEST_F(Mlx4Reliable, WaitWithAllThatFollowed) {
+  for (int i = 0; i < 3; ++i) PostSend(8);
+  Run(absl::Microseconds(100));
+  for (int i = 0; i < 3; ++i) there_.PostReceive(kQpn, {Station::At(0, 64)});
+  Run(absl::Microseconds(700));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+    EXPECT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, i);
+  }
+}
+
 TEST_F(Mlx4Reliable, GiveUpOnAPeerThatNeverIsReady) {
   PostSend(8);
   Run(absl::Milliseconds(5));
