@@ -16,9 +16,9 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-constexpr int kLogEvents = 10;
+constexpr int kLogEvents = 8;
 // Room for all that four queue pairs have in flight.
-constexpr int kLogCompletions = 9;
+constexpr int kLogCompletions = 12;
 constexpr uint32_t kSpecialQps = 8;  // taken; four are used
 constexpr size_t kRevision = 0x08;   // of configuration space
 
@@ -98,6 +98,7 @@ absl::Status Mlx4Device::StartQueues() {
 absl::Status Mlx4Device::RegisterAllMemory() {
   IBEMU_ASSIGN_OR_RETURN(mpt_, resources_.TakeMpt());
   prm::Mpt mpt;
+  mpt.status = prm::MptStatus::kSoftware;  // until the command is done
   mpt.mio = true;
   mpt.local_read = mpt.local_write = true;
   mpt.physical = true;

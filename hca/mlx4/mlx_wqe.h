@@ -17,8 +17,8 @@ namespace ibemu::hca::mlx4 {
 struct MlxSource {
   int qp = 0;  // 0 or 1
   uint16_t p_key = 0;
-  uint8_t vl = 0;  // of the address's SL; QP0 has 15
-  mad::Gid sgid;   // with a GRH
+  uint8_t vl = 0;   // of the address's SL; QP0 has 15
+  mad::Gid sgid{};  // with a GRH
   uint32_t psn = 0;
 };
 

@@ -31,7 +31,8 @@ struct SpecialQpInit {
 class SpecialQp {
  public:
   static constexpr int kLogSends = 6;
-  static constexpr int kLogReceives = 6;
+  // As many as Linux has: what comes while none is posted is lost.
+  static constexpr int kLogReceives = 9;
   // The adapter reads ahead: so many WQEs behind the last are invalid
   // (hw/mlx4/qp.c, sq_spare_wqes).
   static constexpr uint32_t kSpareSends = 2048 / kMlxWqe + 1;

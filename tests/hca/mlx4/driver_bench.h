@@ -75,7 +75,9 @@ class ModelledHost {
 class DriverBench : public ::testing::Test {
  protected:
   explicit DriverBench(int switches = 1)
-      : fabric_(testing::Row(switches), timers_, {}) {}
+      : fabric_(testing::Row(switches), timers_, {}) {
+    EXPECT_TRUE(fabric::ConfigureStatically(fabric_).ok());
+  }
 
   AdapterOptions Options() {
     return {
