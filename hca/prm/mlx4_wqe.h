@@ -274,15 +274,15 @@ struct FastRegisterSegment {
 static_assert(wire::Tiles<FastRegisterSegment>());
 
 struct LocalInvalidateSegment {
-  static constexpr int kBits = 192;
+  static constexpr int kBits = 256;
 
   uint32_t key = 0;
 
   static constexpr auto Layout() {
     using wire::Reserved, wire::Rw;
-    return wire::Table(Reserved(32, 0),
-                       Rw(&LocalInvalidateSegment::key, "mem_key", 32, 32),
-                       Reserved(128, 64));
+    return wire::Table(Reserved(64, 0),
+                       Rw(&LocalInvalidateSegment::key, "mem_key", 32, 64),
+                       Reserved(160, 96));
   }
 };
 static_assert(wire::Tiles<LocalInvalidateSegment>());

@@ -90,7 +90,12 @@ CqeSyndrome RcRequester::Check(const SendWqe& wqe) const {
 }
 
 bool RcRequester::Open() {
-  if (!open_.empty() && open_.back().error != CqeSyndrome::kNone) return false;
+  // What can't be sent, or goes nowhere, waits for those before it, and those
+  // after it wait for it.
+  if (!open_.empty() &&
+      (open_.back().error != CqeSyndrome::kNone || open_.back().packets == 0)) {
+    return false;
+  }
   // One more read may have to wait for another's end, and a WQE that was taken
   // can't be put back.
   if (OpenReads() >= 1 << link_.qp().log_sra_max) return false;

@@ -42,6 +42,30 @@ TEST_F(Mlx4BringUp, TakesNothingElseBeforeTheFirmwareRuns) {
   }
 }
 
+TEST_F(Mlx4BringUp, TakesNoObjectsBeforeItIsInitialised) {
+  bench_.Boot();
+  bench_.MapTables();
+  for (const Opcode opcode :
+       {Opcode::kCloseHca,    Opcode::kQueryHca,   Opcode::kInitPort,
+        Opcode::kClosePort,   Opcode::kSetPort,    Opcode::kSw2HwMpt,
+        Opcode::kQueryMpt,    Opcode::kHw2SwMpt,   Opcode::kWriteMtt,
+        Opcode::kSyncTpt,     Opcode::kMapEq,      Opcode::kSw2HwEq,
+        Opcode::kHw2SwEq,     Opcode::kQueryEq,    Opcode::kSw2HwCq,
+        Opcode::kHw2SwCq,     Opcode::kQueryCq,    Opcode::kModifyCq,
+        Opcode::kSw2HwSrq,    Opcode::kHw2SwSrq,   Opcode::kQuerySrq,
+        Opcode::kArmSrq,      Opcode::kRst2InitQp, Opcode::kInit2InitQp,
+        Opcode::kInit2RtrQp,  Opcode::kRtr2RtsQp,  Opcode::kRts2RtsQp,
+        Opcode::kSqErr2RtsQp, Opcode::k2ErrQp,     Opcode::kRts2SqdQp,
+        Opcode::kSqd2SqdQp,   Opcode::kSqd2RtsQp,  Opcode::k2RstQp,
+        Opcode::kQueryQp,     Opcode::kMadIfc,     Opcode::kConfSpecialQp,
+        Opcode::kReadMcg,     Opcode::kWriteMcg,   Opcode::kMgidHash,
+        Opcode::kDiagRprt}) {
+    EXPECT_EQ(bench_.Ask(opcode, 1), Status::kBadSysState) << prm::Name(opcode);
+  }
+  EXPECT_EQ(bench_.Map(Opcode::kMapFa, 1), Status::kBadSysState);
+  EXPECT_EQ(bench_.Ask(Opcode::kNop), Status::kOk);
+}
+
 TEST_F(Mlx4BringUp, RunsTheFirmwareOnlyInTheMemoryItWants) {
   EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
   bench_.Map(Opcode::kMapFa, 128);

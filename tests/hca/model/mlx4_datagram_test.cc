@@ -147,6 +147,33 @@ TEST_F(Mlx4Datagrams, FailWhenTheHostsMemoryIsGone) {
             CqeSyndrome::kLocalProtection);
 }
 
+TEST_F(Mlx4Datagrams, BreakWhenTheirQueuesMemoryIsGone) {
+  here_.Post(kQpn, Send(), Concat(To(6), Station::At(0, 4)), false);
+  here_.machine.unmapped = here_.pairs[kQpn].sends;
+  here_.Ring(kQpn);
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
+  EXPECT_THAT(here_.Events(), Contains(EventType::kWqCatastrophicError));
+}
+
+TEST_F(Mlx4Datagrams, BreakWhenTheCompletionQueuesMemoryIsGone) {
+  here_.machine.unmapped = here_.cqs[Station::kSendCq].memory;
+  here_.Post(kQpn, Send(), Concat(To(6), Station::At(0, 4)));
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
+  ASSERT_THAT(here_.Events(), Contains(EventType::kCqError));
+  const auto event = here_.machine.Get<prm::QueueEvent>(
+      here_.eqs[Station::kAsyncEq].memory + prm::kEqeData);
+  EXPECT_EQ(event.number, Station::kSendCq);
+  EXPECT_EQ(event.syndrome, prm::kCqAccessViolation);
+}
+
+TEST_F(Mlx4Datagrams, BreakWhenTheReceiversDoorbellRecordIsGone) {
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  there_.machine.unmapped = there_.pairs[kQpn].record;
+  here_.Post(kQpn, Send(), Concat(To(6), Station::At(0, 4)));
+  timers_.RunPending();
+  EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kError);
+}
+
 TEST_F(Mlx4Datagrams, FailInAnotherProtectionDomainOrOnAnotherPort) {
   prm::DatagramSegment to = To(6);
   to.address.pd = 8;
@@ -305,10 +332,25 @@ TEST_F(Mlx4Datagrams, MoveTheirQueuePairAsTheSpecificationSays) {
   EXPECT_FALSE(here_.Empty(Station::kSendCq)) << "it goes on by itself";
   EXPECT_EQ(here_.Modify(Opcode::kSqErr2RtsQp, kQpn, context),
             Status::kBadQpState);
+  here_.NextCqe(Station::kSendCq);
+  here_.Post(kQpn, Send(), Concat(Station::At(0, 4)));  // malformed
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kSqError);
+  EXPECT_EQ(here_.Modify(Opcode::kSqErr2RtsQp, kQpn, context), Status::kOk);
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kRts);
   EXPECT_EQ(here_.Command(Opcode::k2ErrQp, kQpn), Status::kOk);
   EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
   EXPECT_EQ(here_.Modify(Opcode::kInit2RtrQp, kQpn, context),
             Status::kBadQpState);
+}
+
+TEST_F(Mlx4Datagrams, ChangeTheirKeyBeforeTheyReceive) {
+  prm::QpContext context = here_.Context(prm::QpService::kUd);
+  ASSERT_EQ(here_.Create(300, context), Status::kOk);
+  context.qkey = 0x77;
+  EXPECT_EQ(here_.Modify(Opcode::kInit2InitQp, 300, context, prm::kOptQKey),
+            Status::kOk);
+  EXPECT_EQ(here_.Query(300).qkey, 0x77u);
+  EXPECT_EQ(here_.Query(300).state, prm::QpState::kInit);
 }
 
 TEST_F(Mlx4Datagrams, RefuseQueuePairsThatMakeNoSense) {
@@ -374,6 +416,15 @@ TEST_F(Mlx4Datagrams, TakeReceiveBuffersFromASharedQueue) {
   EXPECT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, 2);
   EXPECT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, 1);
   EXPECT_TRUE(there_.Empty(Station::kReceiveCq)) << "three were posted";
+  // Round and round the ring.
+  const std::array<uint16_t, 4> order{3, 0, 2, 1};
+  for (uint32_t i = 0; i < 20; ++i) {
+    there_.machine.PutWord(record, 4 + i);
+    here_.Post(kQpn, Send(), Concat(To(6), Station::At(0, 4)));
+    timers_.RunPending();
+    here_.NextCqe(Station::kSendCq);
+    EXPECT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, order[i % 4]);
+  }
   EXPECT_THAT(there_.Events(), Contains(EventType::kSrqLimit));
   ASSERT_EQ(there_.Ask(Opcode::kQuerySrq, kSrqn), Status::kOk);
   EXPECT_EQ(there_.Out<prm::SrqContext>().limit_watermark, 0);

@@ -214,6 +214,23 @@ TEST_F(Mlx4Queues, RefuseAMemoryRegionThatMakesNoSense) {
   EXPECT_EQ(bench_.Give(Opcode::kSw2HwMpt, 20, entry), Status::kBadParam);
 }
 
+TEST_F(Mlx4Queues, ShowNothingThatIsNot) {
+  EXPECT_EQ(bench_.Ask(Opcode::kQueryMpt, 256), Status::kBadIndex);
+  EXPECT_EQ(bench_.Ask(Opcode::kQuerySrq, 70), Status::kBadResourceState);
+  EXPECT_EQ(bench_.Ask(Opcode::kQueryQp, 10), Status::kBadResourceState);
+}
+
+TEST_F(Mlx4Queues, DieWhenTheirMemoryIsGone) {
+  ASSERT_EQ(bench_.StartEq(4, 3), Status::kOk);
+  bench_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EventType::kCommand));
+  bench_.machine.unmapped = bench_.eqs[4].memory;
+  Nop(1);
+  bench_.machine.unmapped = 0;
+  EXPECT_EQ(bench_.machine.interrupts[4], 0);
+  bench_.Ask(Opcode::kQueryEq, 4);
+  EXPECT_EQ(bench_.Out<prm::EqContext>().status, prm::kQueueWriteFailure);
+}
+
 TEST_F(Mlx4Queues, WriteTranslationsIntoContextMemoryAlone) {
   bench_.machine.Put(bench_.inbox, prm::WriteMtt{.first = 300});
   EXPECT_EQ(bench_.Command(Opcode::kWriteMtt, 1, 0, bench_.inbox), Status::kOk);
