@@ -81,13 +81,12 @@ TEST_F(HcaModelMachineTest, QemuIsNotStartedWhenItCantHaveTheDevice) {
 }
 
 TEST_F(HcaModelMachineTest, WhatIsNoQemuIsEndedAndTheReasonKept) {
-  // It says something on the device's socket, whatever its number.
+  // It says something on the device's socket.
   const char kScript[] =
-      "trap 'exit 0' TERM; for word; do case $word in x-pci*)"
-      " n=${word##*fd=}; n=${n%%,*};; esac; done;"
-      " printf '0123456789abcdef' > /proc/self/fd/$n || eval"
-      " \"printf '0123456789abcdef' >&$n\"; sleep 60 & wait";
-  auto machine = Start({"sh", "-c", kScript, "sh"});
+      "trap 'kill $!; exit' TERM; for word; do case $word in x-pci*)"
+      " n=${word##*fd=}; n=${n%%,*}; printf 0123456789abcdef >&$n;; esac; done;"
+      " sleep 60 & wait";
+  auto machine = Start({"bash", "-c", kScript, "bash"});
   ASSERT_TRUE(machine.ok()) << machine.status();
   (*machine)->Run();
   EXPECT_THAT(std::string((*machine)->status().message()),
