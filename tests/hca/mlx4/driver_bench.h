@@ -51,17 +51,25 @@ class RecordingDeviceListener : public mad::DeviceListener {
   int removals = 0;
 };
 
-// A modelled adapter that is host 1 of a row of switches, and its machine.
+// A modelled adapter in the place of a node, and its machine.
 class ModelledHost {
  public:
   ModelledHost(Timers& timers, fabric::Fabric& fabric, const std::string& node)
       : wires_(*daemon::FabricWires::Plug(fabric, *fabric.Find(node))),
-        model(timers, {&wires_->wire(1)}) {
+        model(timers, Wires()) {
     model.AddObserver(trace);
     function.emplace(model);
   }
 
  private:
+  std::vector<model::Wire*> Wires() {
+    std::vector<model::Wire*> wires;
+    for (int port = 1; port <= wires_->port_count(); ++port) {
+      wires.push_back(&wires_->wire(port));
+    }
+    return wires;
+  }
+
   std::unique_ptr<daemon::FabricWires> wires_;
 
  public:
@@ -70,12 +78,11 @@ class ModelledHost {
   std::optional<model::InProcessFunction> function;
 };
 
-// Two hosts with switches between; what both see as a host is the driver's, or
-// the fabric's own.
+// Two hosts and a switch between, unless a test has another subnet.
 class DriverBench : public ::testing::Test {
  protected:
-  explicit DriverBench(int switches = 1)
-      : fabric_(testing::Row(switches), timers_, {}) {
+  explicit DriverBench(const fabric::Topology& topology = testing::Row(1))
+      : fabric_(topology, timers_, {}) {
     EXPECT_TRUE(fabric::ConfigureStatically(fabric_).ok());
   }
 
