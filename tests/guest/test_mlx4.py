@@ -98,14 +98,29 @@ def test_a_subnet_manager_is_seen_as_long_as_issm_is_open(fabric, plug):
 
 
 def test_ibnetdiscover_finds_the_same_inside_and_outside(fabric, plug):
-    lab = fabric("fat-tree:radix=4,levels=2", sm="none")
+    lab = fabric("fat-tree:radix=8,levels=2", sm="none")
     with plug(lab, "node-2") as guest:
         load(guest)
-        inside = parse(guest.say("ibnetdiscover"))
         outside = parse(lab.run("node-1", "ibnetdiscover").stdout)
-        assert len(outside[0]) > 8
-        assert inside[1] == outside[1]
-        assert inside[0].keys() == outside[0].keys()
+        assert len(outside[0]) == 44
+        # More than once around QP0's queues of 512 and 1024 entries.
+        for _ in range(4):
+            inside = parse(guest.say("ibnetdiscover"))
+            assert inside[1] == outside[1]
+            assert inside[0].keys() == outside[0].keys()
+        assert complaints(guest) == []
+
+
+def test_events_go_around_their_queue(fabric, plug):
+    """Each look at a port is a command, and its end an event; of 512."""
+    lab = fabric("single-switch:hosts=2", sm="none")
+    with plug(lab, "node-2") as guest:
+        load(guest)
+        guest.say(f"i=0; while [ $i -lt 1100 ]; do read now < {CLASS}/ports/1/"
+                  "state; [ \"$now\" = '2: INIT' ] || exit; i=$((i + 1)); done")
+        assert complaints(guest) == []
+        words = guest.off()
+    assert int(re.search(r"interrupts (\d+)", words)[1]) > 1100
 
 
 def test_opensm_in_the_guest_configures_the_subnet(fabric, plug):
