@@ -70,6 +70,7 @@ TEST_F(AdapterTest, CanBeStartedAgain) {
     ASSERT_TRUE(adapter.ok()) << adapter.status();
   }
   ExpectNothingLeft();
+  EXPECT_THAT(notes_, IsEmpty()) << "each gave the owner semaphore back";
 }
 
 TEST_F(AdapterTest, UndoesWhatItDidBeforeAnError) {
