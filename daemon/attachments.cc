@@ -220,6 +220,11 @@ json Attachments::List() const {
   return list;
 }
 
+bool Attachments::InUse(NodeId node) const {
+  const auto host = hosts_.find(node);
+  return host != hosts_.end() && !host->second.expired();
+}
+
 std::shared_ptr<mad::Host> Attachments::HostOf(NodeId node) {
   std::shared_ptr<mad::Host> host = hosts_[node].lock();
   if (host == nullptr) {
@@ -233,11 +238,11 @@ absl::StatusOr<NodeId> Attachments::DefaultNode() const {
   const auto nodes = fabric_.subnet().nodes();
   const auto first =
       std::find_if(nodes.begin(), nodes.end(), [](const fabric::Node& node) {
-        return node.type == mad::NodeType::kChannelAdapter;
+        return node.type == mad::NodeType::kChannelAdapter && !node.remote;
       });
   if (first == nodes.end()) {
     return absl::NotFoundError(
-        "the fabric has no channel adapter: name a switch with --host");
+        "the fabric has no free channel adapter: name a switch with --host");
   }
   return static_cast<NodeId>(first - nodes.begin());
 }
@@ -259,6 +264,11 @@ absl::StatusOr<std::vector<NodeId>> Attachments::FindNodes(
   }
   for (const NodeId id : nodes) {
     const fabric::Node& node = fabric_.subnet().node(id);
+    if (node.remote) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the adapter of \"", node.description,
+                       "\" is that of another machine (ibemu-hca-model)"));
+    }
     if (node.plugged) continue;
     return absl::FailedPreconditionError(
         absl::StrCat("the device of \"", node.description,

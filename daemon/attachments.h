@@ -38,6 +38,9 @@ class Attachments {
   // Adds the methods `attach`, `device.set` and `host.set`.
   void AddTo(Dispatcher& dispatcher);
 
+  // Whether some view shows the node, or a program still has it open.
+  bool InUse(fabric::NodeId node) const;
+
   // [{"pid": 4711, "devices": [...]}]
   nlohmann::json List() const;
 

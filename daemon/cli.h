@@ -52,6 +52,7 @@ void AddEvents(CLI::App& app, Action& action);
 void AddScenario(CLI::App& app, Action& action);
 void AddTopology(CLI::App& app, Action& action);  // topology, export
 void AddRecord(CLI::App& app, Action& action);
+void AddHcaProbe(CLI::App& app, Action& action);
 void AddDoctor(CLI::App& app, Action& action);
 
 }  // namespace ibemu::daemon

@@ -32,6 +32,7 @@ Simulated InfiniBand subnets for unmodified programs.
   export      write a topology, of a running fabric or of a file
   topology    generate, check or show a topology
   record      write a spec of a subnet from what tools print of it
+  hca-probe   what the firmware of a real adapter says of itself
   doctor      what on this machine is in ibemu's way, and the cure
 
 "ibemu COMMAND --help" tells more; "ibemu --version" prints the version.
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {
   ibemu::daemon::AddScenario(app, action);
   ibemu::daemon::AddTopology(app, action);
   ibemu::daemon::AddRecord(app, action);
+  ibemu::daemon::AddHcaProbe(app, action);
   ibemu::daemon::AddDoctor(app, action);
   app.add_subcommand("help")->callback([&action] {
     action = [] { return std::fputs(kHelp, stdout) < 0 ? 1 : 0; };

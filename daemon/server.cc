@@ -85,7 +85,8 @@ Server::Server(const DaemonOptions& options, uint64_t seed,
       counters_(*fabric_),
       hardware_(*fabric_),
       paths_(*fabric_),
-      scenarios_(*loop_, *fabric_, faults_, events_, dispatcher_) {
+      scenarios_(*loop_, *fabric_, faults_, events_, dispatcher_),
+      wires_(*loop_, *fabric_, attachments_) {
   methods_.AddTo(dispatcher_);
   faults_.AddTo(dispatcher_);
   captures_.AddTo(dispatcher_);
@@ -94,6 +95,7 @@ Server::Server(const DaemonOptions& options, uint64_t seed,
   hardware_.AddTo(dispatcher_);
   paths_.AddTo(dispatcher_);
   scenarios_.AddTo(dispatcher_);
+  wires_.AddTo(dispatcher_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",
                   [](Parameters& parameters, Caller&) -> absl::StatusOr<json> {

@@ -30,6 +30,7 @@
 #include "daemon/rpc.h"
 #include "daemon/scenario_methods.h"
 #include "daemon/web/web_server.h"
+#include "daemon/wire_methods.h"
 #include "fabric/fabric.h"
 #include "nlohmann/json.hpp"
 #include "sysfs/view.h"
@@ -119,6 +120,7 @@ class Server {
   HardwareMethods hardware_;
   PathMethods paths_;
   ScenarioMethods scenarios_;
+  WireMethods wires_;
   Dispatcher dispatcher_;
   std::unique_ptr<ControlServer> control_;
   std::unique_ptr<WebServer> web_;

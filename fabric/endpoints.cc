@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "absl/strings/str_format.h"
+#include "fabric/transport.h"
 #include "mad/mad_class.h"
 #include "mad/smi.h"
 #include "mad/wire/mad_header.h"
@@ -220,7 +221,29 @@ mad::Gid Endpoints::GidAt(PortId port, int index) const {
   return GidOf(subnet_.port(port), index);
 }
 
+void Endpoints::SetRemote(NodeId node, RemoteAdapter* adapter) {
+  subnet_.node(node).remote = adapter != nullptr;
+  if (adapter == nullptr) {
+    remotes_.erase(node);
+  } else {
+    remotes_[node] = adapter;
+  }
+}
+
+void Endpoints::HandOut(PortId port, const Packet& packet) {
+  RemoteAdapter& adapter = *remotes_.at(subnet_.port(port).node);
+  if (packet.Count() == 1) return adapter.OnPacket(port, packet);
+  Packet single = packet;
+  for (uint32_t i = 0; i < packet.Count(); ++i) {
+    single.transport = std::make_shared<Transport>(packet.transport->Single(i));
+    adapter.OnPacket(port, single);
+  }
+}
+
 void Endpoints::OnPacket(PortId ingress, const Packet& packet) {
+  if (!remotes_.empty() && subnet_.NodeOf(ingress).remote) {
+    return HandOut(ingress, packet);
+  }
   if (packet.transport != nullptr) {
     const auto sink = transport_sinks_.find(subnet_.port(ingress).node);
     if (sink != transport_sinks_.end()) {

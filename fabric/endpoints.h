@@ -27,6 +27,17 @@ class TransportSink {
   ~TransportSink() = default;
 };
 
+// An adapter that is not in the fabric, but is one of its nodes.
+class RemoteAdapter {
+ public:
+  // What came in, as it was on the wire: an SMP's hop pointer is as the
+  // neighbour left it.  Never a train.
+  virtual void OnPacket(PortId port, const Packet& packet) = 0;
+
+ protected:
+  ~RemoteAdapter() = default;
+};
+
 // Gives what arrives to the node's own agents, then to the listener of the
 // port.  A node without a listener behaves as a Linux kernel without agents.
 // Ports are end ports here: of a CA, or port 0 of a switch.
@@ -49,6 +60,10 @@ class Endpoints : public PacketSink, public MadSender {
   // Of a node; not owned, nullptr takes it away.
   void SetTransportSink(NodeId node, TransportSink* sink);
 
+  // Of a channel adapter, which then gets all packets for the node, instead of
+  // its agents and queue pairs; not owned, nullptr takes it away.
+  void SetRemote(NodeId node, RemoteAdapter* adapter);
+
   // What every queue pair asks of a packet: the index of the P_Key that lets it
   // in, else it is counted and -1; whether its global destination is ours, a
   // group included.
@@ -69,6 +84,7 @@ class Endpoints : public PacketSink, public MadSender {
   void OnEnforcedPKey(PortId port, const Packet& packet) override;
 
  private:
+  void HandOut(PortId port, const Packet& packet);
   void OnSmp(PortId ingress, const Packet& packet);
   void OnGmp(PortId port, const Packet& packet);
   // False: the global destination is not ours.
@@ -96,6 +112,7 @@ class Endpoints : public PacketSink, public MadSender {
   absl::flat_hash_map<PortId, mad::PortListener*> listeners_;
   absl::flat_hash_map<PortId, ManagementService*> services_;
   absl::flat_hash_map<NodeId, TransportSink*> transport_sinks_;
+  absl::flat_hash_map<NodeId, RemoteAdapter*> remotes_;
 };
 
 }  // namespace ibemu::fabric

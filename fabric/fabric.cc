@@ -187,6 +187,49 @@ verbs::Provider& Fabric::provider(NodeId node) {
   return *hca;
 }
 
+absl::Status Fabric::SetRemote(NodeId id, RemoteAdapter* adapter) {
+  const Node& node = impl_->subnet.node(id);
+  if (node.type != mad::NodeType::kChannelAdapter) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("\"%s\" is no channel adapter", node.description));
+  }
+  if (adapter != nullptr && node.remote) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "\"%s\" has an adapter elsewhere already", node.description));
+  }
+  for (int number = 1; adapter != nullptr && number <= node.port_count;
+       ++number) {
+    if (impl_->endpoints.ServiceAt(impl_->subnet.port_id(node, number))) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "the subnet manager of --sm=builtin is on \"%s\": choose another "
+          "node, or --sm=none",
+          node.description));
+    }
+  }
+  impl_->endpoints.SetRemote(id, adapter);
+  if (adapter == nullptr) {
+    if (!node.on) return absl::OkStatus();
+    impl_->links.SetNode(id, false);
+    impl_->BringBack(id, [&] { impl_->links.SetNode(id, true); });
+    return absl::OkStatus();
+  }
+  for (int number = 1; number <= node.port_count; ++number) {
+    SetPort(impl_->subnet.port_id(node, number), false);
+  }
+  return absl::OkStatus();
+}
+
+void Fabric::SendFrom(PortId port, const Packet& packet) {
+  impl_->endpoints.forwarder().SendByAddress(port, packet);
+}
+
+void Fabric::SetPort(PortId port, bool enabled) {
+  impl_->links.SetPhysicalState(port, enabled
+                                          ? mad::PortPhysicalState::kPolling
+                                          : mad::PortPhysicalState::kDisabled);
+  if (enabled && impl_->static_sm) impl_->static_sm->ActivateLink(port);
+}
+
 absl::StatusOr<PortId> Fabric::FindPort(NodeId id, int number) const {
   const Node& node = impl_->subnet.node(id);
   if (number < 1 || number > node.port_count) {
@@ -263,6 +306,12 @@ absl::Status Fabric::RemoveDevice(NodeId id) {
   if (!node.plugged) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "the device of \"%s\" is removed already", node.description));
+  }
+  if (node.remote) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "the adapter of \"%s\" is that of another machine, which alone can "
+        "pull it out",
+        node.description));
   }
   impl_->RemoveHca(id);
   for (NodePort& port : impl_->subnet.PortsOf(node)) {

@@ -20,6 +20,8 @@ enum class PortId : uint32_t;
 class FabricWatcher;
 class Links;
 class PacketTap;
+class RemoteAdapter;
+struct Packet;
 class Subnet;
 class SubnetManager;
 
@@ -60,6 +62,20 @@ class Fabric {
   // somebody listens to it, and until the adapter is pulled out.
   verbs::Provider& provider(NodeId node);
 
+  // Lets an adapter elsewhere be this node, a channel adapter: it gets what
+  // comes for the node, and sends what the node sends.  The node's own agents
+  // answer it alone, through device(node).port(n).ProcessLocal().  Its ports
+  // are down until SetPort().  Not owned; nullptr makes it an ordinary node
+  // again, as after power-on.
+  //
+  // Errors: FailedPrecondition when it is no channel adapter, has such an
+  // adapter already, or is where the subnet manager of --sm=builtin runs.
+  absl::Status SetRemote(NodeId node, RemoteAdapter* adapter);
+  // Sends what SetRemote()'s adapter made, through a port of the node.
+  void SendFrom(PortId port, const Packet& packet);
+  // Lets a port train, or keeps it down, as its driver wants it.
+  void SetPort(PortId port, bool enabled);
+
   // Cuts or restores the cable at this port; both ends notice.
   //
   // Errors: NotFound when the port has no cable or does not exist.
@@ -83,7 +99,8 @@ class Fabric {
   // or plugs it in again: the node is then as after power-on, and the device's
   // listener places are free for a new host.
   //
-  // Errors: FailedPrecondition when that is so already.
+  // Errors: FailedPrecondition when that is so already, or the adapter is one
+  // of SetRemote().
   absl::Status RemoveDevice(NodeId node);
   absl::Status AddDevice(NodeId node);
 

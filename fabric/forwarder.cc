@@ -342,7 +342,7 @@ PortId Forwarder::TakeAtEnd(PortId id, const Node& node, Packet& packet) {
     port.Events().rcv_malformed += packet.Count();
     return NoWay(DropCause::kNotOurs, id, packet);
   }
-  if (IsDirectedRoute(packet)) {
+  if (IsDirectedRoute(packet) && !node.remote) {
     const mad::SmiVerdict verdict = mad::SmiReceive(
         packet.mad, {.is_switch = false, .port_count = node.port_count},
         port.number);

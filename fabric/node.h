@@ -130,6 +130,7 @@ struct Node {
   bool on = true;          // false: switched off by `ibemu node`
   bool plugged = true;     // false: pulled out by `ibemu device`
   bool up = true;          // takes part: both of them
+  bool remote = false;     // its adapter is elsewhere: Endpoints::SetRemote()
   uint8_t port_count = 0;  // external ports
   uint16_t device_id = 0;
   uint32_t vendor_id = 0;

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "fabric/packet_crc.h"
-#include "fabric/packet_headers.h"
 #include "fabric/transport.h"
+#include "mad/wire/packet_headers.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -112,37 +112,37 @@ class PacketWriter {
 void AddTransport(PacketWriter& writer, const Packet& packet) {
   const Transport& transport = *packet.transport;
   if (transport.service == verbs::QpType::kDatagram) {
-    writer.Add(
-        DatagramHeader{.q_key = packet.q_key, .source_qpn = packet.source_qpn});
+    writer.Add(mad::DatagramHeader{.q_key = packet.q_key,
+                                   .source_qpn = packet.source_qpn});
   }
   switch (transport.operation) {
     case Operation::kWrite:
       if (!transport.first) break;
       [[fallthrough]];
     case Operation::kReadRequest:
-      writer.Add(RdmaHeader{.address = transport.address,
-                            .key = transport.key,
-                            .length = transport.length});
+      writer.Add(mad::RdmaHeader{.address = transport.address,
+                                 .key = transport.key,
+                                 .length = transport.length});
       break;
     case Operation::kCompareSwap:
     case Operation::kFetchAdd:
-      writer.Add(AtomicHeader{.address = transport.address,
-                              .key = transport.key,
-                              .swap_or_add = transport.swap_or_add,
-                              .compare = transport.compare});
+      writer.Add(mad::AtomicHeader{.address = transport.address,
+                                   .key = transport.key,
+                                   .swap_or_add = transport.swap_or_add,
+                                   .compare = transport.compare});
       break;
     case Operation::kReadResponse:
       if (!transport.first && !transport.last) break;
       [[fallthrough]];
     case Operation::kAcknowledge:
     case Operation::kAtomicResponse:
-      writer.Add(AcknowledgeHeader{.syndrome = SyndromeBits(transport)});
+      writer.Add(mad::AcknowledgeHeader{.syndrome = SyndromeBits(transport)});
       break;
     case Operation::kSend:
       break;
   }
   if (transport.operation == Operation::kAtomicResponse) {
-    writer.Add(AtomicAcknowledgeHeader{.original = transport.original});
+    writer.Add(mad::AtomicAcknowledgeHeader{.original = transport.original});
   }
   if (transport.has_immediate) {
     writer.Add(std::as_bytes(std::span(&transport.immediate, 1)));
@@ -153,10 +153,10 @@ void AddTransport(PacketWriter& writer, const Packet& packet) {
   writer.AddPad(-transport.size & 3);
 }
 
-BaseTransportHeader BthOf(const Packet& packet) {
-  BaseTransportHeader bth{.opcode = kUdSendOnly,
-                          .p_key = packet.p_key,
-                          .destination_qpn = packet.destination_qpn};
+mad::BaseTransportHeader BthOf(const Packet& packet) {
+  mad::BaseTransportHeader bth{.opcode = kUdSendOnly,
+                               .p_key = packet.p_key,
+                               .destination_qpn = packet.destination_qpn};
   if (packet.transport == nullptr) return bth;
   const Transport& transport = *packet.transport;
   bth.opcode = static_cast<uint8_t>(ServiceBits(transport.service) |
@@ -173,7 +173,7 @@ BaseTransportHeader BthOf(const Packet& packet) {
 
 }  // namespace
 
-GlobalRouteHeader GrhOf(const RouteHeader& route, size_t payload) {
+mad::GlobalRouteHeader GrhOf(const RouteHeader& route, size_t payload) {
   return {.traffic_class = route.traffic_class,
           .flow_label = route.flow_label,
           .payload = static_cast<uint16_t>(payload),
@@ -187,14 +187,14 @@ size_t LengthOf(const Packet& packet) {
 }
 
 std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl) {
-  constexpr size_t kRouting =
-      wire::kBytes<LocalRouteHeader> + wire::kBytes<GlobalRouteHeader>;
+  constexpr size_t kRouting = wire::kBytes<mad::LocalRouteHeader> +
+                              wire::kBytes<mad::GlobalRouteHeader>;
   const size_t length = LengthOf(packet);
   PacketWriter writer(length);
-  writer.Add(LocalRouteHeader{
+  writer.Add(mad::LocalRouteHeader{
       .vl = packet.vl15 ? uint8_t{15} : vl,
       .sl = packet.sl,
-      .next_header = packet.grh ? NextHeader::kGrh : NextHeader::kBth,
+      .next_header = packet.grh ? mad::NextHeader::kGrh : mad::NextHeader::kBth,
       .dlid = packet.dlid,
       .words = static_cast<uint16_t>(packet.Words()),
       .slid = packet.slid});
@@ -205,8 +205,8 @@ std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl) {
   if (packet.transport != nullptr) {
     AddTransport(writer, packet);
   } else {
-    writer.Add(
-        DatagramHeader{.q_key = packet.q_key, .source_qpn = packet.source_qpn});
+    writer.Add(mad::DatagramHeader{.q_key = packet.q_key,
+                                   .source_qpn = packet.source_qpn});
     writer.Add(std::span<const std::byte>(packet.mad));
   }
   writer.AddCrc(InvariantCrc(writer.bytes()), kIcrcBytes);

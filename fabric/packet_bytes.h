@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fabric/packet.h"
-#include "fabric/packet_headers.h"
+#include "mad/wire/packet_headers.h"
 
 namespace ibemu::fabric {
 
@@ -18,7 +18,7 @@ namespace ibemu::fabric {
 std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl);
 
 // `payload`: bytes that follow it, to ICRC.
-GlobalRouteHeader GrhOf(const RouteHeader& route, size_t payload);
+mad::GlobalRouteHeader GrhOf(const RouteHeader& route, size_t payload);
 
 // How many bytes BytesOf() gives.
 size_t LengthOf(const Packet& packet);

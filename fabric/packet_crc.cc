@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/packet_headers.h"
+#include "mad/wire/packet_headers.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -44,25 +44,25 @@ Crc Continue(const std::array<Crc, 256>& table, Crc crc,
 }  // namespace
 
 uint32_t InvariantCrc(std::span<const std::byte> packet) {
-  constexpr size_t kLrh = wire::kBytes<LocalRouteHeader>;
-  constexpr size_t kGrh = wire::kBytes<GlobalRouteHeader>;
-  constexpr size_t kBth = wire::kBytes<BaseTransportHeader>;
+  constexpr size_t kLrh = wire::kBytes<mad::LocalRouteHeader>;
+  constexpr size_t kGrh = wire::kBytes<mad::GlobalRouteHeader>;
+  constexpr size_t kBth = wire::kBytes<mad::BaseTransportHeader>;
   constexpr size_t kBthReserved = 4;
   constexpr std::byte kOnes{0xff};
 
   std::array<std::byte, kLrh + kGrh + kBth> masked;
-  const bool global =
-      wire::Get<&LocalRouteHeader::next_header>(packet) == NextHeader::kGrh;
+  const bool global = wire::Get<&mad::LocalRouteHeader::next_header>(packet) ==
+                      mad::NextHeader::kGrh;
   const size_t routing = kLrh + (global ? kGrh : 0);
   std::copy_n(packet.begin(), routing + kBth, masked.begin());
   if (global) {
     std::fill_n(masked.begin(), kLrh, kOnes);
     const std::span<std::byte> grh = std::span(masked).subspan(kLrh);
-    wire::Put<&GlobalRouteHeader::traffic_class>(grh, uint8_t{0xff});
-    wire::Put<&GlobalRouteHeader::flow_label>(grh, uint32_t{0xfffff});
-    wire::Put<&GlobalRouteHeader::hop_limit>(grh, uint8_t{0xff});
+    wire::Put<&mad::GlobalRouteHeader::traffic_class>(grh, uint8_t{0xff});
+    wire::Put<&mad::GlobalRouteHeader::flow_label>(grh, uint32_t{0xfffff});
+    wire::Put<&mad::GlobalRouteHeader::hop_limit>(grh, uint8_t{0xff});
   } else {
-    wire::Put<&LocalRouteHeader::vl>(masked, uint8_t{15});
+    wire::Put<&mad::LocalRouteHeader::vl>(masked, uint8_t{15});
   }
   masked[routing + kBthReserved] = kOnes;
 

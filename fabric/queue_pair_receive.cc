@@ -12,7 +12,7 @@ namespace {
 
 using Operation = Transport::Operation;
 
-constexpr size_t kGrhBytes = wire::kBytes<GlobalRouteHeader>;
+constexpr size_t kGrhBytes = wire::kBytes<mad::GlobalRouteHeader>;
 
 // What may wait for memory of a sender whom nothing holds back.
 constexpr size_t kMaxWaiting = 64 * kChunk;

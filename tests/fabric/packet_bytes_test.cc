@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fabric/packet_crc.h"
-#include "fabric/packet_headers.h"
 #include "fabric/transport.h"
+#include "mad/wire/packet_headers.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -65,8 +65,9 @@ template <wire::Structure T>
 T HeaderAt(const Bytes& bytes, size_t offset) {
   return wire::Decode<T>(std::span(bytes).subspan(offset));
 }
-BaseTransportHeader BthOf(const Transport& transport) {
-  return HeaderAt<BaseTransportHeader>(BytesOf(Carrying(transport), 0), kBth);
+mad::BaseTransportHeader BthOf(const Transport& transport) {
+  return HeaderAt<mad::BaseTransportHeader>(BytesOf(Carrying(transport), 0),
+                                            kBth);
 }
 int OpcodeOf(const Transport& transport) { return BthOf(transport).opcode; }
 
@@ -86,7 +87,7 @@ void ExpectSound(const Packet& packet) {
   const size_t end = bytes.size();
   EXPECT_EQ(InvariantCrc(all.first(end - 6)), little(end - 6, end - 2));
   EXPECT_EQ(VariantCrc(all.first(end - 2)), little(end - 2, end));
-  EXPECT_EQ(HeaderAt<LocalRouteHeader>(bytes, 0).words * 4u + 2u, end);
+  EXPECT_EQ(HeaderAt<mad::LocalRouteHeader>(bytes, 0).words * 4u + 2u, end);
 }
 
 TEST(PacketBytesTest, AnSmpIsOnLane15) {
@@ -96,8 +97,8 @@ TEST(PacketBytesTest, AnSmpIsOnLane15) {
   packet.mad.fill(std::byte{0xab});
   const Bytes bytes = BytesOf(packet, 0);
   ASSERT_EQ(bytes.size(), 290u);
-  EXPECT_EQ(HeaderAt<LocalRouteHeader>(bytes, 0).vl, 15);
-  const auto bth = HeaderAt<BaseTransportHeader>(bytes, kBth);
+  EXPECT_EQ(HeaderAt<mad::LocalRouteHeader>(bytes, 0).vl, 15);
+  const auto bth = HeaderAt<mad::BaseTransportHeader>(bytes, kBth);
   EXPECT_EQ(bth.opcode, 0x64);
   EXPECT_EQ(bth.p_key, 0xffff);
   EXPECT_THAT(std::span(bytes).subspan(kExtended + 8, 256),
@@ -115,10 +116,10 @@ TEST(PacketBytesTest, AGmpHasItsRouteAndItsKeys) {
                            .traffic_class = 7,
                            .hop_limit = 64};
   const Bytes bytes = BytesOf(packet, 2);
-  const auto lrh = HeaderAt<LocalRouteHeader>(bytes, 0);
+  const auto lrh = HeaderAt<mad::LocalRouteHeader>(bytes, 0);
   EXPECT_EQ(lrh.vl, 2);
-  EXPECT_EQ(lrh.next_header, NextHeader::kGrh);
-  const auto grh = HeaderAt<GlobalRouteHeader>(bytes, 8);
+  EXPECT_EQ(lrh.next_header, mad::NextHeader::kGrh);
+  const auto grh = HeaderAt<mad::GlobalRouteHeader>(bytes, 8);
   EXPECT_EQ(grh.version, 6);
   EXPECT_EQ(grh.traffic_class, 7);
   EXPECT_EQ(grh.flow_label, 0xabcdeu);
@@ -126,7 +127,7 @@ TEST(PacketBytesTest, AGmpHasItsRouteAndItsKeys) {
   EXPECT_EQ(grh.payload, 280);  // BTH, DETH, MAD, ICRC
   EXPECT_EQ(grh.sgid, (mad::Gid{1, 2}));
   EXPECT_EQ(grh.dgid, (mad::Gid{3, 4}));
-  const auto deth = HeaderAt<DatagramHeader>(bytes, 60);
+  const auto deth = HeaderAt<mad::DatagramHeader>(bytes, 60);
   EXPECT_EQ(deth.q_key, mad::kQp1QKey);
   EXPECT_EQ(deth.source_qpn, 1u);
   ExpectSound(packet);
@@ -197,11 +198,11 @@ TEST(PacketBytesTest, ADatagramNamesItsSenderBeforeTheImmediate) {
   packet.source_qpn = 0x123456;
   packet.q_key = 0x11;
   const Bytes bytes = BytesOf(packet, 0);
-  const auto bth = HeaderAt<BaseTransportHeader>(bytes, kBth);
+  const auto bth = HeaderAt<mad::BaseTransportHeader>(bytes, kBth);
   EXPECT_EQ(bth.opcode, 0x65);
   EXPECT_EQ(bth.pad, 3);
   EXPECT_FALSE(bth.ack_request);  // nobody answers
-  const auto deth = HeaderAt<DatagramHeader>(bytes, kExtended);
+  const auto deth = HeaderAt<mad::DatagramHeader>(bytes, kExtended);
   EXPECT_EQ(deth.q_key, 0x11u);
   EXPECT_EQ(deth.source_qpn, 0x123456u);
   EXPECT_EQ(bytes[kExtended + 8], std::byte{1});
@@ -218,7 +219,7 @@ TEST(PacketBytesTest, AnAtomicSaysWhatToCompareAndGetsWhatWasThere) {
   atomic.compare = 6;
   atomic.swap_or_add = 7;
   const auto request =
-      HeaderAt<AtomicHeader>(BytesOf(Carrying(atomic), 0), kExtended);
+      HeaderAt<mad::AtomicHeader>(BytesOf(Carrying(atomic), 0), kExtended);
   EXPECT_EQ(request.address, 0x1000u);
   EXPECT_EQ(request.key, 5u);
   EXPECT_EQ(request.compare, 6u);
@@ -228,7 +229,7 @@ TEST(PacketBytesTest, AnAtomicSaysWhatToCompareAndGetsWhatWasThere) {
 
   Transport answer = Only(Operation::kAtomicResponse);
   answer.original = 8;
-  const auto original = HeaderAt<AtomicAcknowledgeHeader>(
+  const auto original = HeaderAt<mad::AtomicAcknowledgeHeader>(
       BytesOf(Carrying(answer), 0), kExtended + 4);
   EXPECT_EQ(original.original, 8u);
   ExpectSound(Carrying(answer));
@@ -240,7 +241,8 @@ TEST(PacketBytesTest, AnAcknowledgeSaysWhatBecameOfTheRequest) {
     answer.syndrome = value;
     answer.rnr_timer = 12;
     ExpectSound(Carrying(answer));
-    return HeaderAt<AcknowledgeHeader>(BytesOf(Carrying(answer), 0), kExtended)
+    return HeaderAt<mad::AcknowledgeHeader>(BytesOf(Carrying(answer), 0),
+                                            kExtended)
         .syndrome;
   };
   EXPECT_EQ(syndrome(Syndrome::kAck), 0x1f);

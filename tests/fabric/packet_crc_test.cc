@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "fabric/packet_headers.h"
+#include "mad/wire/packet_headers.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -25,10 +25,11 @@ std::vector<std::byte> Example() {
 // The same with a GRH.
 std::vector<std::byte> GlobalExample() {
   std::vector<std::byte> packet = Example();
-  wire::Put<&LocalRouteHeader::next_header>(packet, NextHeader::kGrh);
-  std::vector<std::byte> grh(wire::kBytes<GlobalRouteHeader>);
+  wire::Put<&mad::LocalRouteHeader::next_header>(packet, mad::NextHeader::kGrh);
+  std::vector<std::byte> grh(wire::kBytes<mad::GlobalRouteHeader>);
   wire::Encode(
-      GlobalRouteHeader{.hop_limit = 16, .sgid = {1, 2}, .dgid = {3, 4}}, grh);
+      mad::GlobalRouteHeader{.hop_limit = 16, .sgid = {1, 2}, .dgid = {3, 4}},
+      grh);
   packet.insert(packet.begin() + 8, grh.begin(), grh.end());
   return packet;
 }
@@ -40,7 +41,7 @@ TEST(PacketCrcTest, TheSpecificationsExampleHasItsInvariantCrc) {
 
 TEST(PacketCrcTest, WhatSwitchesMayChangeIsNotCovered) {
   std::vector<std::byte> packet = Example();
-  wire::Put<&LocalRouteHeader::vl>(packet, uint8_t{3});
+  wire::Put<&mad::LocalRouteHeader::vl>(packet, uint8_t{3});
   packet[12] = std::byte{0xc0};  // FECN and BECN
   EXPECT_EQ(InvariantCrc(packet), InvariantCrc(Example()));
   for (const size_t covered : {1u, 3u, 5u, 7u, 9u, 13u, 19u, 50u}) {

@@ -1,14 +1,14 @@
 // The headers of InfiniBand packets as on the wire: IBA vol 1 §7.7, §8.3, §9.2
 // and §9.3.
-#ifndef IBEMU_FABRIC_PACKET_HEADERS_H_
-#define IBEMU_FABRIC_PACKET_HEADERS_H_
+#ifndef IBEMU_MAD_WIRE_PACKET_HEADERS_H_
+#define IBEMU_MAD_WIRE_PACKET_HEADERS_H_
 
 #include <cstdint>
 
 #include "mad/wire/layout.h"
 #include "mad/wire/types.h"
 
-namespace ibemu::fabric {
+namespace ibemu::mad {
 
 // LRH.LNH, §7.7.5: what follows it.
 enum class NextHeader : uint8_t { kBth = 2, kGrh = 3 };
@@ -19,9 +19,9 @@ struct LocalRouteHeader {
 
   uint8_t vl = 0, version = 0, sl = 0;
   NextHeader next_header = NextHeader::kBth;
-  mad::Lid dlid{};
+  Lid dlid{};
   uint16_t words = 0;  // LRH to ICRC, in units of 4 bytes
-  mad::Lid slid{};
+  Lid slid{};
 
   static constexpr auto Layout() {
     using T = LocalRouteHeader;
@@ -45,7 +45,7 @@ struct GlobalRouteHeader {
   uint32_t flow_label = 0;
   uint16_t payload = 0;  // bytes: what follows, to ICRC
   uint8_t next_header = kIbaTransport, hop_limit = 0;
-  mad::Gid sgid, dgid;
+  Gid sgid, dgid;
 
   static constexpr auto Layout() {
     using T = GlobalRouteHeader;
@@ -166,6 +166,6 @@ struct AtomicAcknowledgeHeader {
 };
 static_assert(wire::Tiles<AtomicAcknowledgeHeader>());
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::mad
 
-#endif  // IBEMU_FABRIC_PACKET_HEADERS_H_
+#endif  // IBEMU_MAD_WIRE_PACKET_HEADERS_H_

@@ -1,0 +1,50 @@
+// ibemu hca-probe.
+#include <CLI/App.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "daemon/cli.h"
+#include "daemon/hca_access.h"
+#include "daemon/hca_probe.h"
+#include "daemon/loop.h"
+
+namespace ibemu::daemon {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Usage: ibemu hca-probe pci=DDDD:BB:DD.F [access=vfio|sysfs]
+Reset a real adapter (ConnectX to ConnectX-3), print what its firmware says of
+itself, and give it up again.  No port is touched.  This has never been run on
+hardware: please tell what it prints.
+
+  pci=DDDD:BB:DD.F  which adapter ("lspci -D -d 15b3:" lists Mellanox's)
+  access=vfio       through the driver vfio-pci, behind an IOMMU (default)
+  access=sysfs      through the files in /sys: needs root, huge pages, and no
+                    IOMMU; then nothing keeps the adapter from any memory
+)";
+
+absl::Status Probe(const std::vector<std::string>& words) {
+  IBEMU_ASSIGN_OR_RETURN(const HcaOptions options, HcaOptions::Parse(words));
+  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<hca::PciFunction> function,
+                         OpenHca(options));
+  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Loop> loop, MakeLoop());
+  IBEMU_ASSIGN_OR_RETURN(const std::string text,
+                         ProbeHca(*function, *loop, SleepingPause()));
+  std::fputs(text.c_str(), stdout);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddHcaProbe(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("hca-probe");
+  SetHelp(*command, kHelp);
+  const auto words = std::make_shared<std::vector<std::string>>();
+  command->add_option("parameters", *words);
+  OnUse(*command, action, "hca-probe", [words] { return Probe(*words); });
+}
+
+}  // namespace ibemu::daemon

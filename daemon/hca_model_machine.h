@@ -1,0 +1,86 @@
+// A QEMU that a modelled adapter is plugged into.
+#ifndef IBEMU_DAEMON_HCA_MODEL_MACHINE_H_
+#define IBEMU_DAEMON_HCA_MODEL_MACHINE_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+#include "daemon/child.h"
+#include "daemon/loop.h"
+#include "hca/model/pci_device.h"
+#include "hca/remote/guest_machine.h"
+#include "hca/remote/guest_memory.h"
+#include "hca/remote/mpqemu_link.h"
+#include "hca/remote/qtest_channel.h"
+
+namespace ibemu::daemon {
+
+// QEMU's process and what leads to it.
+class HcaModelMachine {
+ public:
+  // Starts `qemu` (program and arguments, as a user types them) with `device`
+  // plugged in.  Nothing is owned; `signals` were taken before the loop was
+  // made.
+  //
+  // Errors: InvalidArgument (EINVAL) for a machine that can't have the device;
+  // those of socketpair(2), fork(2) and pidfd_open(2).
+  static absl::StatusOr<std::unique_ptr<HcaModelMachine>> Start(
+      Loop& loop, const LauncherSignals& signals, hca::model::PciDevice& device,
+      const std::vector<std::string>& qemu);
+
+  // Calls `task` whenever the device has been served.
+  void OnServed(absl::AnyInvocable<void()> task) { served_ = std::move(task); }
+
+  // Ends QEMU, unless it has ended.
+  ~HcaModelMachine();
+  HcaModelMachine(const HcaModelMachine&) = delete;
+  HcaModelMachine& operator=(const HcaModelMachine&) = delete;
+
+  // Serves until QEMU ends, and passes signals on to it.  Its wait status.
+  int Run();
+
+  // The first reason why the device was not served any more, while QEMU ran.
+  const absl::Status& status() const { return status_; }
+
+  const hca::remote::MpqemuLink& link() const { return link_; }
+  const hca::remote::GuestMachine& guest() const { return guest_; }
+
+ private:
+  HcaModelMachine(Loop& loop, const LauncherSignals& signals,
+                  hca::model::PciDevice& device, UniqueFd device_socket,
+                  UniqueFd qtest_socket);
+
+  absl::Status Watch();
+  bool ServeDevice();
+  void ServeQtest();
+  void PassSignalsOn();
+  void Reap();
+  // QEMU closing its end is no error: it is about to end.
+  void Drop(int fd, const absl::Status& status);
+
+  Loop& loop_;
+  const LauncherSignals& signals_;
+  hca::model::PciDevice& device_;
+  hca::remote::GuestMemory memory_;
+  hca::remote::QtestChannel qtest_;
+  hca::remote::GuestMachine guest_{memory_, qtest_};
+  hca::remote::MpqemuLink link_;
+  pid_t pid_ = -1;
+  UniqueFd process_;  // pidfd
+  bool ended_ = false;
+  int wait_status_ = 0;
+  absl::Status status_;
+  absl::AnyInvocable<void()> served_ = [] {};
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_HCA_MODEL_MACHINE_H_

@@ -1,0 +1,141 @@
+#include "daemon/hca_model_run.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/unique_fd.h"
+#include "daemon/child.h"
+#include "daemon/client.h"
+#include "daemon/hca_model_machine.h"
+#include "daemon/loop.h"
+#include "daemon/private_daemon.h"
+#include "daemon/remote_wire.h"
+#include "daemon/run.h"
+#include "hca/model/mlx4/mlx4_device.h"
+
+namespace ibemu::daemon {
+namespace {
+
+constexpr size_t kMlx4MostPorts = 2;
+
+// The daemon whose fabric the adapter is a node of.
+struct HcaModelUplink {
+  std::optional<PrivateDaemon> daemon;  // outlives the connection
+  std::optional<Client> client;
+};
+
+absl::StatusOr<HcaModelUplink> FindFabric(const HcaModelOptions& options) {
+  HcaModelUplink uplink;
+  const char* const outer = std::getenv("IBEMU_FABRIC");
+  const bool wants_private = options.topology || options.sm || options.seed;
+  if (options.fabric ||
+      (outer != nullptr && *outer != '\0' && !wants_private)) {
+    IBEMU_ASSIGN_OR_RETURN(uplink.client,
+                           Client::Connect(options.fabric.value_or("")));
+    return uplink;
+  }
+  DaemonOptions daemon;
+  if (options.topology) daemon.topology = *options.topology;
+  if (options.sm) daemon.sm = *options.sm;
+  daemon.seed = options.seed;
+  UniqueFd connection;
+  IBEMU_ASSIGN_OR_RETURN(uplink.daemon,
+                         PrivateDaemon::Fork(daemon, connection));
+  IBEMU_ASSIGN_OR_RETURN(uplink.client, Client::Adopt(connection.Release()));
+  return uplink;
+}
+
+void PrintStatistics(const HcaModelMachine& machine) {
+  const auto& link = machine.link().counters();
+  const auto& guest = machine.guest().counters();
+  std::fprintf(stderr,
+               "ibemu-hca-model: config %" PRIu64 " bar %" PRIu64
+               " stray %" PRIu64 " resets %" PRIu64 " interrupts %" PRIu64
+               " faults %" PRIu64 "\n",
+               link.config_accesses, link.bar_accesses, link.stray_accesses,
+               link.resets, guest.interrupts, guest.faults);
+}
+
+// What comes by the wires goes to the model, between two accesses to it.
+class WirePump {
+ public:
+  WirePump(Loop& loop, RemoteWires& wires) : loop_(loop), wires_(wires) {}
+  ~WirePump() { loop_.Forget(wires_.fd()); }
+  WirePump(const WirePump&) = delete;
+  WirePump& operator=(const WirePump&) = delete;
+
+  absl::Status Start() {
+    return loop_.Watch(wires_.fd(), [this] { Pump(); });
+  }
+  void Pump() {
+    if (!status_.ok()) return;
+    status_ = wires_.Dispatch();
+    if (status_.ok()) return;
+    loop_.Forget(wires_.fd());
+    std::fputs("ibemu-hca-model: the daemon has ended, and the link is down\n",
+               stderr);
+  }
+  // What was read while an answer was awaited, and does not show in fd().
+  void PumpPending() {
+    if (wires_.has_pending()) Pump();
+  }
+
+ private:
+  Loop& loop_;
+  RemoteWires& wires_;
+  absl::Status status_;
+};
+
+// Returns QEMU's wait status.
+absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
+                                       Client& client) {
+  // Before the loop's threads are made, which inherit them.
+  const LauncherSignals signals;
+  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Loop> loop, MakeLoop());
+  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<RemoteWires> wires,
+                         RemoteWires::Plug(client, options.host));
+  std::vector<hca::model::Wire*> ports;
+  for (int port = 1; port <= wires->port_count(); ++port) {
+    ports.push_back(&wires->wire(port));
+  }
+  if (ports.size() > kMlx4MostPorts) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.host, " has ", ports.size(),
+                     " ports: a ConnectX-3 has ", kMlx4MostPorts, " at most"));
+  }
+  hca::model::Mlx4Device device(*loop, ports);
+  WirePump pump(*loop, *wires);
+  IBEMU_RETURN_IF_ERROR(pump.Start());
+  IBEMU_ASSIGN_OR_RETURN(
+      const std::unique_ptr<HcaModelMachine> machine,
+      HcaModelMachine::Start(*loop, signals, device, options.qemu));
+  machine->OnServed([&pump] { pump.PumpPending(); });
+  const int wait_status = machine->Run();
+  IBEMU_RETURN_IF_ERROR(machine->status());
+  if (options.statistics) PrintStatistics(*machine);
+  return wait_status;
+}
+
+absl::StatusOr<int> FindFabricAndRun(const HcaModelOptions& options) {
+  IBEMU_ASSIGN_OR_RETURN(HcaModelUplink uplink, FindFabric(options));
+  return RunHcaModelMachine(options, *uplink.client);
+}
+
+}  // namespace
+
+int RunHcaModel(const HcaModelOptions& options) {
+  const absl::StatusOr<int> wait_status = FindFabricAndRun(options);
+  if (wait_status.ok()) return EndLike(*wait_status);
+  std::fprintf(stderr, "ibemu-hca-model: %s\n",
+               std::string(wait_status.status().message()).c_str());
+  return kRunFailed;
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,33 @@
+// `ibemu-hca-model`: a virtual machine whose adapter is a node of the fabric.
+#ifndef IBEMU_DAEMON_HCA_MODEL_RUN_H_
+#define IBEMU_DAEMON_HCA_MODEL_RUN_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ibemu::daemon {
+
+struct HcaModelOptions {
+  // Of the private daemon; none of them goes together with `fabric`.
+  std::optional<std::string> topology;  // default "back-to-back"
+  std::optional<std::string> sm;
+  std::optional<uint64_t> seed;
+
+  // A running daemon, as in RunOptions; without it and the three above,
+  // IBEMU_FABRIC counts.
+  std::optional<std::string> fabric;
+
+  std::string host;               // whose adapter the machine has; not empty
+  std::vector<std::string> qemu;  // program and arguments; not empty
+  bool statistics = false;        // print some at the end
+};
+
+// Runs the machine and returns what main() returns: QEMU's exit status, or
+// kRunFailed and the like (daemon/run.h) after one sentence on stderr.
+int RunHcaModel(const HcaModelOptions& options);
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_HCA_MODEL_RUN_H_

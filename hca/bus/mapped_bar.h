@@ -1,0 +1,45 @@
+// A window of a function's registers that the kernel has mapped for us.
+#ifndef IBEMU_HCA_BUS_MAPPED_BAR_H_
+#define IBEMU_HCA_BUS_MAPPED_BAR_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "hca/bus/pci_function.h"
+
+namespace ibemu::hca {
+
+class MappedBar : public Bar {
+ public:
+  // `size` bytes of `fd` from `offset`; `name` is for the error.  The
+  // descriptor may be closed afterwards.
+  //
+  // Errors: Unavailable when mmap() refuses (EPERM, EINVAL ...).
+  static absl::StatusOr<std::unique_ptr<MappedBar>> Map(int fd, off_t offset,
+                                                        size_t size,
+                                                        std::string_view name);
+  ~MappedBar() override;
+  MappedBar(const MappedBar&) = delete;
+  MappedBar& operator=(const MappedBar&) = delete;
+
+  size_t size() const override { return size_; }
+  uint32_t Read32(size_t offset) override;
+  void Write32(size_t offset, uint32_t value) override;
+  void Write64(size_t offset, uint64_t value) override;
+
+ private:
+  MappedBar(std::byte* start, size_t size) : start_(start), size_(size) {}
+
+  std::byte* const start_;
+  const size_t size_;
+};
+
+}  // namespace ibemu::hca
+
+#endif  // IBEMU_HCA_BUS_MAPPED_BAR_H_

@@ -1,0 +1,73 @@
+// Memory of this process whose place in the machine is known and stays.
+#ifndef IBEMU_HCA_BUS_PHYSICAL_MEMORY_H_
+#define IBEMU_HCA_BUS_PHYSICAL_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+#include "hca/bus/address_space.h"
+
+namespace ibemu::hca {
+
+// Answers where a page is, from /proc/PID/pagemap (Linux,
+// admin-guide/mm/pagemap.rst).
+class PageMap {
+ public:
+  // Errors: Unavailable, the file can't be opened.
+  static absl::StatusOr<PageMap> Open(
+      const std::string& path = "/proc/self/pagemap");
+
+  // The physical address of `page`, which must be locked.
+  //
+  // Errors: PermissionDenied, Linux tells nobody but CAP_SYS_ADMIN;
+  // Unavailable, it is not in memory.
+  absl::StatusOr<uint64_t> Find(const void* page) const;
+
+ private:
+  PageMap(std::string path, UniqueFd file)
+      : path_(std::move(path)), file_(std::move(file)) {}
+
+  std::string path_;
+  UniqueFd file_;
+};
+
+// A run of pages that follow each other in the machine's memory, too, and parts
+// of it.
+class PhysicalRun {
+ public:
+  static constexpr size_t kHugePage = size_t{2} << 20;
+
+  // One huge page.
+  //
+  // Errors: ResourceExhausted, there is none left; those of Find().
+  static absl::StatusOr<std::shared_ptr<PhysicalRun>> Make(
+      const PageMap& pages);
+  ~PhysicalRun();
+  PhysicalRun(const PhysicalRun&) = delete;
+  PhysicalRun& operator=(const PhysicalRun&) = delete;
+
+  // Zeroed.  Errors: ResourceExhausted.
+  absl::StatusOr<std::span<std::byte>> Take(size_t size);
+  void Return(std::span<std::byte> memory);
+  uint64_t AddressOf(const std::byte* place) const {
+    return physical_ + static_cast<uint64_t>(place - start_);
+  }
+
+ private:
+  PhysicalRun(std::byte* start, uint64_t physical);
+
+  std::byte* const start_;
+  const uint64_t physical_;
+  AddressSpace free_;
+};
+
+}  // namespace ibemu::hca
+
+#endif  // IBEMU_HCA_BUS_PHYSICAL_MEMORY_H_

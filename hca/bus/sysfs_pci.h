@@ -1,0 +1,66 @@
+// A PCI function through its files in sysfs, where there is no IOMMU.
+#ifndef IBEMU_HCA_BUS_SYSFS_PCI_H_
+#define IBEMU_HCA_BUS_SYSFS_PCI_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+#include "hca/bus/mapped_bar.h"
+#include "hca/bus/pci_function.h"
+#include "hca/bus/pci_sysfs.h"
+#include "hca/bus/physical_memory.h"
+
+namespace ibemu::hca {
+
+// Nothing protects the machine's memory from the function: one that was left
+// running when the process was killed goes on writing where its memory was.  So
+// this is for those who asked for it.  There are no interrupts.
+class SysfsPci : public PciFunction {
+ public:
+  // `facts` passed CheckSysfs().  `pagemap`: a file as /proc/self/pagemap.
+  //
+  // Errors: PermissionDenied, Unavailable: what can't be opened.
+  static absl::StatusOr<std::unique_ptr<SysfsPci>> Open(
+      const PciSysfs& sysfs, const PciFacts& facts,
+      const std::string& pagemap = "/proc/self/pagemap");
+  // Takes the right to be bus master away.
+  ~SysfsPci() override;
+
+  uint32_t ReadConfig(size_t offset, size_t size) override;
+  void WriteConfig(size_t offset, size_t size, uint32_t value) override;
+  absl::StatusOr<Bar*> OpenBar(int index) override;
+  // At most a huge page, 2 MiB.
+  absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) override;
+  // FailedPrecondition: memory of others may move.
+  absl::StatusOr<std::unique_ptr<DmaMemory>> Map(
+      std::span<std::byte> memory) override;
+  absl::Status EnableInterrupts(int count) override;
+  int InterruptFd(int) override { return -1; }
+
+ private:
+  SysfsPci(PciSysfs sysfs, PciFacts facts, UniqueFd config, PageMap pages)
+      : sysfs_(std::move(sysfs)),
+        facts_(std::move(facts)),
+        config_(std::move(config)),
+        pages_(std::move(pages)) {}
+
+  const PciSysfs sysfs_;
+  const PciFacts facts_;
+  const UniqueFd config_;
+  const PageMap pages_;
+  std::array<std::unique_ptr<MappedBar>, 6> bars_;
+  std::vector<std::shared_ptr<PhysicalRun>> runs_;
+};
+
+}  // namespace ibemu::hca
+
+#endif  // IBEMU_HCA_BUS_SYSFS_PCI_H_

@@ -1,0 +1,65 @@
+// A PCI function through VFIO: the kernel lets it reach the memory that it was
+// given, and nothing else.
+#ifndef IBEMU_HCA_BUS_VFIO_PCI_H_
+#define IBEMU_HCA_BUS_VFIO_PCI_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+#include "hca/bus/mapped_bar.h"
+#include "hca/bus/pci_function.h"
+#include "hca/bus/pci_sysfs.h"
+#include "hca/bus/vfio_container.h"
+
+namespace ibemu::hca {
+
+// The group's and the container's files are closed with it; then the kernel
+// resets the function and takes its mappings away, however the process ended.
+class VfioPci : public PciFunction {
+ public:
+  // `facts` passed CheckVfio().  `devices`: where VFIO's files are.
+  //
+  // Errors: NotFound, PermissionDenied, FailedPrecondition, Unavailable: what
+  // the kernel refused, and what helps.
+  static absl::StatusOr<std::unique_ptr<VfioPci>> Open(
+      const PciFacts& facts, const std::string& devices = "/dev/vfio");
+
+  uint32_t ReadConfig(size_t offset, size_t size) override;
+  void WriteConfig(size_t offset, size_t size, uint32_t value) override;
+  absl::StatusOr<Bar*> OpenBar(int index) override;
+  absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) override;
+  absl::StatusOr<std::unique_ptr<DmaMemory>> Map(
+      std::span<std::byte> memory) override;
+  absl::Status EnableInterrupts(int count) override;
+  int InterruptFd(int vector) override {
+    return interrupts_[static_cast<size_t>(vector)].get();
+  }
+
+ private:
+  VfioPci(std::string name, std::shared_ptr<VfioContainer> container,
+          UniqueFd device, uint64_t config_offset)
+      : name_(std::move(name)),
+        container_(std::move(container)),
+        device_(std::move(device)),
+        config_offset_(config_offset) {}
+
+  const std::string name_;
+  // Memory that outlives this keeps it.
+  const std::shared_ptr<VfioContainer> container_;
+  const UniqueFd device_;
+  const uint64_t config_offset_;
+  std::array<std::unique_ptr<MappedBar>, 6> bars_;
+  std::vector<UniqueFd> interrupts_;
+};
+
+}  // namespace ibemu::hca
+
+#endif  // IBEMU_HCA_BUS_VFIO_PCI_H_

@@ -1,0 +1,104 @@
+// One mlx4 adapter, taken over and brought up.
+#ifndef IBEMU_HCA_MLX4_ADAPTER_H_
+#define IBEMU_HCA_MLX4_ADAPTER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/timers.h"
+#include "hca/bus/pause.h"
+#include "hca/bus/pci_function.h"
+#include "hca/mlx4/commands.h"
+#include "hca/mlx4/firmware.h"
+#include "hca/mlx4/hcr.h"
+#include "hca/mlx4/reset.h"
+
+namespace ibemu::hca::mlx4 {
+
+// Errors: FailedPrecondition (ENODEV), no adapter of this family: the message
+// names those that are.
+absl::Status CheckDevice(uint16_t vendor, uint16_t device);
+
+// "ConnectX-3 (15b3:1003)".
+std::string DeviceText(uint16_t vendor, uint16_t device);
+
+struct AdapterOptions {
+  Pause pause;
+  // Hears what its owner may want to know, in one sentence each.
+  std::function<void(std::string_view)> note = [](std::string_view) {};
+};
+
+class Adapter {
+ public:
+  // `function` and `timers` must outlive it.  It takes some seconds.
+  //
+  // Errors: CheckDevice()'s, TakeAdapter()'s, Firmware::Start()'s; the adapter
+  // is as it was found, then: reset and nobody's.
+  static absl::StatusOr<std::unique_ptr<Adapter>> Start(PciFunction& function,
+                                                        Timers& timers,
+                                                        AdapterOptions options);
+
+  // The same as far as the firmware says what there is, and no further: first
+  // contact.  What can be done with it is to ask firmware() again.
+  static absl::StatusOr<std::unique_ptr<Adapter>> Inquire(
+      PciFunction& function, Timers& timers, AdapterOptions options);
+
+  // Brings it down.  When the firmware is dead, the reset of the adapter keeps
+  // it from memory that is not ours any more.
+  ~Adapter();
+  Adapter(const Adapter&) = delete;
+  Adapter& operator=(const Adapter&) = delete;
+
+  PciFunction& function() { return function_; }
+  Timers& timers() { return timers_; }
+  Commands& commands() { return commands_; }
+  Firmware& firmware() { return firmware_; }
+  // Why it takes no commands any more; OK while it does.
+  const absl::Status& dead() const { return hcr_->dead(); }
+  Bar& control() { return control_; }
+  Bar& uars() { return uars_; }
+
+  // Takes something away from the adapter on the way down.  When the firmware
+  // does not do so, the adapter is cut off: the caller's memory will go.
+  void TakeDown(prm::Opcode opcode, Modifiers modifiers = {},
+                uint64_t in_parameter = 0);
+
+  // The adapter can't reach memory from now on, and forgets all of it: its
+  // firmware is dead, or not to be trusted.
+  void CutOff(const absl::Status& why);
+  bool cut_off() const { return cut_off_; }
+
+  void Note(std::string_view text) const { options_.note(text); }
+
+ private:
+  Adapter(PciFunction& function, Timers& timers, AdapterOptions options,
+          Bar& control, Bar& uars, std::unique_ptr<Hcr> hcr)
+      : function_(function),
+        timers_(timers),
+        options_(std::move(options)),
+        control_(control),
+        uars_(uars),
+        hcr_(std::move(hcr)),
+        commands_(*hcr_),
+        firmware_(function, commands_) {}
+
+  PciFunction& function_;
+  Timers& timers_;
+  const AdapterOptions options_;
+  Bar& control_;
+  Bar& uars_;
+  const std::unique_ptr<Hcr> hcr_;
+  Commands commands_;
+  Firmware firmware_;
+  bool cut_off_ = false;
+};
+
+}  // namespace ibemu::hca::mlx4
+
+#endif  // IBEMU_HCA_MLX4_ADAPTER_H_

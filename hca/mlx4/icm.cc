@@ -1,0 +1,120 @@
+#include "hca/mlx4/icm.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "hca/prm/mlx4_memory.h"
+#include "hca/prm/mlx4_registers.h"
+
+namespace ibemu::hca::mlx4 {
+namespace {
+
+using Mapping = prm::VirtualPhysicalMapping;
+
+constexpr size_t kMappingsInMailbox =
+    prm::kMailboxBytes / wire::kBytes<Mapping>;
+
+constexpr uint64_t ToPages(uint64_t bytes) {
+  return bytes >> prm::kIcmPageShift;
+}
+
+// Pieces end where their table does: tables are neighbours.
+uint64_t PieceSize(const IcmRegion& region) {
+  return std::clamp<uint64_t>(region.size(), prm::kIcmPageBytes, Icm::kPiece);
+}
+
+}  // namespace
+
+absl::Status GivePages(Commands& commands, prm::Opcode opcode,
+                       std::optional<uint64_t> icm_address, DmaMemory& memory) {
+  const uint64_t start = memory.iova();
+  const uint64_t size = memory.bytes().size();
+  // The largest chunks that are all aligned to their size.
+  const int log = std::countr_zero(start | size | icm_address.value_or(0));
+  if (log < prm::kIcmPageShift) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("firmware takes whole pages of ", prm::kIcmPageBytes,
+                     " bytes, not ", size, " from ", start));
+  }
+  std::vector<std::byte> mailbox;
+  const auto flush = [&] {
+    const auto count =
+        static_cast<uint32_t>(mailbox.size() / wire::kBytes<Mapping>);
+    const absl::Status sent = commands.Send(
+        opcode, std::span<const std::byte>(mailbox), {.in = count});
+    mailbox.clear();
+    return sent;
+  };
+  for (uint64_t at = 0; at < size; at += uint64_t{1} << log) {
+    wire::Append(
+        Mapping{.virtual_page = icm_address ? ToPages(*icm_address + at) : 0,
+                .physical_page = ToPages(start + at),
+                .log2size = static_cast<uint8_t>(log - prm::kIcmPageShift)},
+        mailbox);
+    if (mailbox.size() == kMappingsInMailbox * wire::kBytes<Mapping>) {
+      IBEMU_RETURN_IF_ERROR(flush());
+    }
+  }
+  return mailbox.empty() ? absl::OkStatus() : flush();
+}
+
+absl::Status Icm::MapFirmwareEntries() {
+  for (size_t i = 0; i < kIcmTables; ++i) {
+    const auto table = static_cast<IcmTable>(i);
+    if (const uint64_t kept = layout_[table].firmware_entries; kept != 0) {
+      IBEMU_RETURN_IF_ERROR(Map(table, 0, kept));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Icm::Map(IcmTable table, uint64_t first, uint64_t count) {
+  const IcmRegion& region = layout_[table];
+  if (first + count > region.entries()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the adapter's context table ", static_cast<int>(table), " has ",
+        region.entries(), " entries, not ", first + count));
+  }
+  const uint64_t size = PieceSize(region);
+  const uint64_t end = (first + count) * region.entry_size;
+  for (uint64_t at = first * region.entry_size / size * size; at < end;
+       at += size) {
+    std::unique_ptr<DmaMemory>& piece = pieces_[region.start + at];
+    if (piece) continue;
+    auto memory = function_.Allocate(size);
+    absl::Status status = memory.status();
+    if (status.ok()) {
+      status = GivePages(commands_, prm::Opcode::kMapIcm, region.start + at,
+                         **memory);
+    }
+    if (!status.ok()) {
+      pieces_.erase(region.start + at);
+      return status;
+    }
+    piece = *std::move(memory);
+  }
+  return absl::OkStatus();
+}
+
+std::span<std::byte> Icm::At(IcmTable table, uint64_t offset, size_t size) {
+  const IcmRegion& region = layout_[table];
+  const uint64_t piece_size = PieceSize(region);
+  const auto piece =
+      pieces_.find(region.start + offset / piece_size * piece_size);
+  assert(piece != pieces_.end());
+  return piece->second->bytes().subspan(offset % piece_size, size);
+}
+
+absl::Status Icm::UnmapAll() {
+  for (const auto& [address, memory] : pieces_) {
+    const auto pages = static_cast<uint32_t>(ToPages(memory->bytes().size()));
+    IBEMU_RETURN_IF_ERROR(
+        commands_.Run(prm::Opcode::kUnmapIcm, {.in = pages}, address).status());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ibemu::hca::mlx4

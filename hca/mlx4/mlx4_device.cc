@@ -1,0 +1,252 @@
+#include "hca/mlx4/mlx4_device.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "hca/bus/pci_config.h"
+#include "hca/prm/mlx4_commands.h"
+#include "hca/prm/mlx4_events.h"
+#include "hca/prm/mlx4_memory.h"
+#include "mad/wire/node_info.h"
+
+namespace ibemu::hca::mlx4 {
+namespace {
+
+constexpr int kLogEvents = 8;
+// Room for all that four queue pairs have in flight.
+constexpr int kLogCompletions = 12;
+constexpr uint32_t kSpecialQps = 8;  // taken; four are used
+constexpr size_t kRevision = 0x08;   // of configuration space
+
+constexpr uint64_t kSubscribed =
+    prm::EventBit(prm::EventType::kPortChange) |
+    prm::EventBit(prm::EventType::kPortManagementChange) |
+    prm::EventBit(prm::EventType::kLocalCatastrophicError) |
+    prm::EventBit(prm::EventType::kCqError) |
+    prm::EventBit(prm::EventType::kEqOverflow);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Mlx4Device>> Mlx4Device::Start(
+    PciFunction& function, Timers& timers, AdapterOptions options) {
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
+                         Adapter::Start(function, timers, std::move(options)));
+  IBEMU_ASSIGN_OR_RETURN(const Health health,
+                         Health::Create(function, adapter->firmware().fw()));
+  std::unique_ptr<Mlx4Device> device(
+      new Mlx4Device(std::move(adapter), health));
+  IBEMU_RETURN_IF_ERROR(device->StartQueues());
+  IBEMU_RETURN_IF_ERROR(device->ReadIdentity());
+  IBEMU_RETURN_IF_ERROR(device->StartPorts());
+  device->PollQueues();
+  device->WatchHealth();
+  if (device->interrupt_fd_ < 0) device->WatchQueues();
+  return device;
+}
+
+Mlx4Device::Mlx4Device(std::unique_ptr<Adapter> adapter, Health health)
+    : adapter_(std::move(adapter)),
+      timers_(adapter_->timers()),
+      health_(health),
+      mads_(adapter_->commands()),
+      resources_(*adapter_),
+      self_(std::make_shared<Mlx4Device*>(this)) {}
+
+Mlx4Device::~Mlx4Device() {
+  timers_.Cancel(health_timer_);
+  timers_.Cancel(poll_timer_);
+  ports_.clear();
+  if (has_qps_) adapter_->TakeDown(prm::Opcode::kConfSpecialQp);
+  completions_.reset();
+  if (has_mpt_) {
+    adapter_->TakeDown(prm::Opcode::kHw2SwMpt,
+                       {.in = mpt_, .op = prm::kNoOutbox});
+  }
+  events_.reset();
+}
+
+absl::Status Mlx4Device::StartQueues() {
+  PciFunction& function = adapter_->function();
+  if (const absl::Status enabled = function.EnableInterrupts(1); enabled.ok()) {
+    interrupt_fd_ = function.InterruptFd(0);
+  } else {
+    adapter_->Note(absl::StrCat(enabled.message(), ": the queues are polled"));
+  }
+  IBEMU_ASSIGN_OR_RETURN(
+      events_, EventQueue::Create(resources_, kLogEvents, /*vector=*/0));
+  IBEMU_RETURN_IF_ERROR(events_->Subscribe(kSubscribed));
+  IBEMU_ASSIGN_OR_RETURN(
+      first_qpn_, resources_.TakeQps(kSpecialQps, /*alignment=*/kSpecialQps));
+  IBEMU_RETURN_IF_ERROR(
+      adapter_->commands()
+          .Run(prm::Opcode::kConfSpecialQp, {.in = first_qpn_})
+          .status());
+  has_qps_ = true;
+  IBEMU_RETURN_IF_ERROR(RegisterAllMemory());
+  IBEMU_ASSIGN_OR_RETURN(
+      completions_,
+      CompletionQueue::Create(resources_, kLogCompletions, events_->number()));
+  return absl::OkStatus();
+}
+
+// A region of all that the adapter can reach, by bus address, for the driver's
+// own buffers.
+absl::Status Mlx4Device::RegisterAllMemory() {
+  IBEMU_ASSIGN_OR_RETURN(mpt_, resources_.TakeMpt());
+  prm::Mpt mpt;
+  mpt.status = prm::MptStatus::kSoftware;  // until the command is done
+  mpt.mio = true;
+  mpt.local_read = mpt.local_write = true;
+  mpt.physical = true;
+  mpt.region = true;
+  mpt.key = mpt_;
+  mpt.length = ~uint64_t{0};
+  IBEMU_RETURN_IF_ERROR(
+      adapter_->commands().Send(prm::Opcode::kSw2HwMpt, mpt, {.in = mpt_}));
+  has_mpt_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status Mlx4Device::ReadIdentity() {
+  IBEMU_ASSIGN_OR_RETURN(const auto node, mads_.Get<mad::NodeInfo>(1));
+  IBEMU_ASSIGN_OR_RETURN(const auto description,
+                         mads_.Get<mad::NodeDescription>(1));
+  node_guid_ = node.node_guid;
+  system_image_guid_ = node.system_image_guid;
+  description_.assign(description.text.begin(), description.text.end());
+  description_.resize(description_.find_last_not_of('\0') + 1);
+  PciFunction& function = adapter_->function();
+  label_.firmware = VersionText(adapter_->firmware().fw());
+  label_.hardware = absl::StrCat(absl::Hex(function.ReadConfig(kRevision, 1)));
+  label_.board_id = BoardId(adapter_->firmware().adapter());
+  label_.hca_type =
+      absl::StrCat("MT", function.ReadConfig(pci_config::kDevice, 2));
+  return absl::OkStatus();
+}
+
+absl::Status Mlx4Device::StartPorts() {
+  const int count = adapter_->firmware().caps().num_ports;
+  for (int number = 1; number <= count; ++number) {
+    ports_.push_back(std::make_unique<Mlx4Port>(
+        PortParts{.resources = resources_,
+                  .mads = mads_,
+                  .port_count = count,
+                  .first_qpn = first_qpn_,
+                  .cqn = completions_->number(),
+                  .lkey = prm::KeyOfMpt(mpt_),
+                  .node_description = description_,
+                  .changed = [this](int port) { TellChange(port); }},
+        number, adapter_->firmware().port(number)));
+    IBEMU_RETURN_IF_ERROR(ports_.back()->Start());
+  }
+  return absl::OkStatus();
+}
+
+void Mlx4Device::SetNodeDescription(std::string_view text) {
+  description_ = text.substr(0, 64);
+}
+
+void Mlx4Device::OnInterrupt() {
+  uint64_t count = 0;
+  // Not blocking: there may have been nothing to take.
+  [[maybe_unused]] const ssize_t got =
+      read(interrupt_fd_, &count, sizeof count);
+  PollQueues();
+}
+
+void Mlx4Device::PollQueues() {
+  if (removed_) return;
+  events_->Poll([this](const prm::Eqe& event) { OnEvent(event); });
+  PollCompletions();
+}
+
+void Mlx4Device::OnEvent(const prm::Eqe& event) {
+  switch (event.type) {
+    case prm::EventType::kCompletion:
+      completions_->OnEvent();
+      return;
+    case prm::EventType::kPortChange:
+    case prm::EventType::kPortManagementChange: {
+      const std::span<const std::byte> data =
+          std::as_bytes(std::span(event.data));
+      const size_t number =
+          event.type == prm::EventType::kPortChange
+              ? wire::Decode<prm::PortChangeEvent>(data).port
+              : wire::Decode<prm::PortManagementEvent>(data).port;
+      if (number >= 1 && number <= ports_.size()) {
+        ports_[number - 1]->OnEvent(event);
+      }
+      return;
+    }
+    case prm::EventType::kLocalCatastrophicError:
+      // Not from within the queue that is being read.
+      return timers_.RunSoon([weak = std::weak_ptr(self_)] {
+        if (const auto self = weak.lock()) {
+          (*self)->Die((*self)->health_.Check());
+        }
+      });
+    default:
+      adapter_->Note(absl::StrCat("the adapter tells of an error: event ",
+                                  static_cast<int>(event.type), ", subtype ",
+                                  static_cast<int>(event.subtype)));
+  }
+}
+
+// One that comes after the last look makes an event: the queue is armed before
+// that look.
+void Mlx4Device::PollCompletions() {
+  if (removed_ || !completions_) return;
+  for (bool armed = false;; armed = true) {
+    while (const auto completion = completions_->Poll()) {
+      for (const auto& port : ports_) {
+        if (port->OnCompletion(*completion)) break;
+      }
+    }
+    if (armed) return;
+    completions_->Arm();
+  }
+}
+
+void Mlx4Device::WatchHealth() {
+  health_timer_ = timers_.RunAfter(Health::kPeriod, [this] {
+    absl::Status health = health_.Check();
+    if (health.ok()) health = adapter_->dead();
+    if (!health.ok()) return Die(health);
+    // An interrupt that was lost costs a second, then.
+    PollQueues();
+    WatchHealth();
+  });
+}
+
+void Mlx4Device::WatchQueues() {
+  poll_timer_ = timers_.RunAfter(kPollPeriod, [this] {
+    PollQueues();
+    if (!removed_) WatchQueues();
+  });
+}
+
+// Ports tell from within the calls of those who listen.
+void Mlx4Device::TellChange(int port) {
+  timers_.RunSoon([weak = std::weak_ptr(self_), port] {
+    const auto self = weak.lock();
+    if (!self || (*self)->listener_ == nullptr) return;
+    (*self)->listener_->OnPortEvent(port);
+  });
+}
+
+void Mlx4Device::Die(const absl::Status& why) {
+  if (removed_) return;
+  removed_ = true;
+  for (const auto& port : ports_) port->OnRemoved();
+  adapter_->CutOff(
+      why.ok() ? absl::UnavailableError("the adapter met a catastrophic error")
+               : why);
+  mad::DeviceListener* const listener = std::exchange(listener_, nullptr);
+  if (listener != nullptr) listener->OnRemoved();
+}
+
+}  // namespace ibemu::hca::mlx4

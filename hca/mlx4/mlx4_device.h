@@ -1,0 +1,105 @@
+// An mlx4 adapter as ibemu's front ends show it.
+#ifndef IBEMU_HCA_MLX4_MLX4_DEVICE_H_
+#define IBEMU_HCA_MLX4_MLX4_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/timers.h"
+#include "hca/bus/pci_function.h"
+#include "hca/mlx4/adapter.h"
+#include "hca/mlx4/completion_queue.h"
+#include "hca/mlx4/event_queue.h"
+#include "hca/mlx4/health.h"
+#include "hca/mlx4/mad_ifc.h"
+#include "hca/mlx4/mlx4_port.h"
+#include "hca/mlx4/resources.h"
+#include "mad/device.h"
+
+namespace ibemu::hca::mlx4 {
+
+class Mlx4Device : public mad::Device {
+ public:
+  // How often the queues are looked at where there are no interrupts.
+  static constexpr absl::Duration kPollPeriod = absl::Milliseconds(1);
+
+  // Takes the adapter over, brings it and its ports up.  It takes some seconds.
+  // Both references must outlive it.
+  //
+  // Errors: Adapter::Start()'s; those of commands and memory.
+  static absl::StatusOr<std::unique_ptr<Mlx4Device>> Start(
+      PciFunction& function, Timers& timers, AdapterOptions options);
+  // Brings it down again, and gives it up.
+  ~Mlx4Device() override;
+  Mlx4Device(const Mlx4Device&) = delete;
+  Mlx4Device& operator=(const Mlx4Device&) = delete;
+
+  // Readable after an interrupt, and then OnInterrupt() is to be called; -1
+  // where there are none.
+  int interrupt_fd() const { return interrupt_fd_; }
+  void OnInterrupt();
+
+  mad::NodeType type() const override { return mad::NodeType::kChannelAdapter; }
+  mad::Guid node_guid() const override { return node_guid_; }
+  mad::Guid system_image_guid() const override { return system_image_guid_; }
+  const mad::DeviceLabel* label() const override { return &label_; }
+  std::string node_description() const override { return description_; }
+  // What the port's agent answers from now on.  The firmware is not told, and
+  // sends no trap 144.
+  void SetNodeDescription(std::string_view text) override;
+  int first_port() const override { return 1; }
+  int last_port() const override { return static_cast<int>(ports_.size()); }
+  mad::Port& port(int number) override {
+    return *ports_[static_cast<size_t>(number - 1)];
+  }
+  void SetListener(mad::DeviceListener* listener) override {
+    listener_ = listener;
+  }
+
+ private:
+  Mlx4Device(std::unique_ptr<Adapter> adapter, Health health);
+
+  absl::Status StartQueues();
+  absl::Status ReadIdentity();
+  absl::Status StartPorts();
+  absl::Status RegisterAllMemory();
+  void PollQueues();
+  void PollCompletions();
+  void OnEvent(const prm::Eqe& event);
+  void WatchHealth();
+  void WatchQueues();
+  void TellChange(int port);
+  void Die(const absl::Status& why);
+
+  const std::unique_ptr<Adapter> adapter_;
+  Timers& timers_;
+  const Health health_;
+  MadIfc mads_;
+  Resources resources_;
+  mad::DeviceLabel label_;
+  mad::Guid node_guid_{}, system_image_guid_{};
+  std::string description_;
+  std::unique_ptr<EventQueue> events_;
+  std::unique_ptr<CompletionQueue> completions_;
+  uint32_t mpt_ = 0;
+  bool has_mpt_ = false;
+  uint32_t first_qpn_ = 0;
+  bool has_qps_ = false;
+  std::vector<std::unique_ptr<Mlx4Port>> ports_;
+  int interrupt_fd_ = -1;
+  TimerId health_timer_ = TimerId::kNone;
+  TimerId poll_timer_ = TimerId::kNone;
+  bool removed_ = false;
+  mad::DeviceListener* listener_ = nullptr;
+  // Gone with this: for what is deferred.
+  std::shared_ptr<Mlx4Device*> self_;
+};
+
+}  // namespace ibemu::hca::mlx4
+
+#endif  // IBEMU_HCA_MLX4_MLX4_DEVICE_H_

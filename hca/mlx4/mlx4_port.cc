@@ -1,0 +1,267 @@
+#include "hca/mlx4/mlx4_port.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+#include "hca/mlx4/mlx_wqe.h"
+#include "hca/prm/mlx4_commands.h"
+#include "hca/prm/mlx4_completion.h"
+#include "mad/mad_class.h"
+#include "mad/smi.h"
+#include "mad/wire/mad_header.h"
+#include "mad/wire/node_info.h"
+#include "mad/wire/packet_headers.h"
+#include "mad/wire/smp.h"
+
+namespace ibemu::hca::mlx4 {
+namespace {
+
+using mad::AttributeId, mad::LocalVerdict, mad::Method, mad::SmiStep;
+
+constexpr size_t kGrh = wire::kBytes<mad::GlobalRouteHeader>;
+constexpr uint32_t kPKeyIndexMask = 0x7f;
+
+// Queue pairs 0 of all ports come first, then queue pairs 1.
+uint32_t SpecialNumber(uint32_t first, int qp, int port) {
+  return first + 2 * static_cast<uint32_t>(qp) +
+         static_cast<uint32_t>(port - 1);
+}
+
+}  // namespace
+
+Mlx4Port::Mlx4Port(PortParts parts, int number, const prm::QueryPort& limits)
+    : parts_(std::move(parts)),
+      number_(number),
+      limits_(limits),
+      tables_(number, 1 << limits.log_max_gid, 1 << limits.log_max_pkey) {}
+
+Mlx4Port::~Mlx4Port() {
+  for (auto& qp : qps_) qp.reset();
+  if (!initialised_) return;
+  parts_.resources.adapter().TakeDown(prm::Opcode::kClosePort,
+                                      {.in = static_cast<uint32_t>(number_)});
+}
+
+absl::Status Mlx4Port::Start() {
+  if (const absl::Status told = tables_.RefreshAll(parts_.mads); !told.ok()) {
+    return absl::Status(
+        told.code(),
+        absl::StrCat(
+            told.message(),
+            " (firmware in secure-host mode refuses the packets of "
+            "its host until \"mstflint -d DEVICE hw_access enable\")"));
+  }
+  prm::SetPort limits;
+  limits.change_mtu_cap = limits.change_vl_cap = true;
+  limits.mtu_cap = limits_.ib_mtu;
+  limits.vl_cap = limits_.max_vl;
+  limits.capability_mask = tables_.info().capability_mask;
+  IBEMU_RETURN_IF_ERROR(SetPort(limits));
+  IBEMU_RETURN_IF_ERROR(StartQp(0, [this] {
+    IBEMU_RETURN_IF_ERROR(
+        parts_.resources.commands()
+            .Run(prm::Opcode::kInitPort, {.in = static_cast<uint32_t>(number_)})
+            .status());
+    initialised_ = true;
+    return absl::OkStatus();
+  }));
+  IBEMU_RETURN_IF_ERROR(StartQp(1, [] { return absl::OkStatus(); }));
+  return tables_.RefreshAll(parts_.mads);
+}
+
+absl::Status Mlx4Port::StartQp(int qp,
+                               const std::function<absl::Status()>& between) {
+  const SpecialQpInit init{
+      .port = number_,
+      .qp = qp,
+      .number = SpecialNumber(parts_.first_qpn, qp, number_),
+      .cqn = parts_.cqn,
+      .lkey = parts_.lkey};
+  IBEMU_ASSIGN_OR_RETURN(
+      qps_[static_cast<size_t>(qp)],
+      SpecialQp::Create(
+          parts_.resources, init, between,
+          [this, qp](const prm::Cqe& entry, std::span<const std::byte> bytes) {
+            OnMad(qp, entry, bytes);
+          }));
+  return absl::OkStatus();
+}
+
+absl::Status Mlx4Port::SetPort(const prm::SetPort& wanted) {
+  return parts_.resources.commands().Send(
+      prm::Opcode::kSetPort, wanted, {.in = static_cast<uint32_t>(number_)});
+}
+
+absl::Status Mlx4Port::Transmit(const mad::Outgoing& packet) {
+  if (removed_) return absl::UnavailableError("the device is gone");
+  MlxSource source;
+  source.qp = packet.qp;
+  if (const auto& grh = packet.to.grh) {
+    if (grh->gid_index >= GidCount()) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("gid_index %d: the table of port %d has %d entries",
+                          grh->gid_index, number_, GidCount()));
+    }
+    source.sgid = GidAt(grh->gid_index);
+  }
+  // Queue pair 0 has no partition of its own.
+  source.p_key = PKeyAt(packet.qp == 0 ? 0 : packet.to.pkey_index);
+  source.vl = tables_.VlOf(packet.to.sl);
+  qps_[static_cast<size_t>(packet.qp)]->Send(packet.to, source, packet.mad);
+  return absl::OkStatus();
+}
+
+LocalVerdict Mlx4Port::ProcessLocal(const mad::Arrival& request,
+                                    mad::MadBytes& reply) {
+  return AskFirmware(
+      request, request.grh ? GidAt(request.grh->gid_index) : mad::Gid{}, reply);
+}
+
+LocalVerdict Mlx4Port::AskFirmware(const mad::Arrival& request,
+                                   const mad::Gid& dgid, mad::MadBytes& reply) {
+  const LocalVerdict verdict =
+      parts_.mads.Process(number_, request, dgid, reply);
+  if (verdict != LocalVerdict::kReply) return verdict;
+  const auto header = wire::Decode<mad::MadHeader>(request.mad);
+  if (!mad::IsSmClass(header.mgmt_class)) return verdict;
+  if (header.method == Method::kSet) {
+    Follow(request.mad);
+  } else if (header.attr_id == AttributeId::kNodeDescription) {
+    mad::NodeDescription description;
+    std::ranges::copy(std::string_view(parts_.node_description).substr(0, 64),
+                      description.text.begin());
+    wire::Encode(description, std::span(reply).subspan(mad::kSmpDataOffset));
+  }
+  return verdict;
+}
+
+void Mlx4Port::Follow(const mad::MadBytes& request) {
+  switch (wire::Get<&mad::Smp::attr_id>(request)) {
+    case AttributeId::kPortInfo:
+      return Tell(tables_.RefreshInfo(parts_.mads));
+    case AttributeId::kGuidInfo:
+      return Tell(tables_.RefreshGuids(parts_.mads));
+    case AttributeId::kPKeyTable:
+      return Tell(tables_.RefreshPKeys(parts_.mads));
+    case AttributeId::kSlToVlMappingTable:
+      return Tell(tables_.RefreshVls(parts_.mads));
+    default:
+      return;
+  }
+}
+
+// An agent that does not answer belongs to an adapter that is dying, which is
+// told elsewhere.
+void Mlx4Port::Tell(const absl::Status& refreshed) {
+  if (refreshed.ok()) parts_.changed(number_);
+}
+
+void Mlx4Port::SetIsSm(bool is_sm) {
+  prm::SetPort wanted;
+  const uint32_t mask = tables_.info().capability_mask;
+  wanted.capability_mask =
+      is_sm ? mask | mad::capability::kIsSm : mask & ~mad::capability::kIsSm;
+  if (!SetPort(wanted).ok()) return;
+  Tell(tables_.RefreshInfo(parts_.mads));
+}
+
+bool Mlx4Port::OnCompletion(const Completion& completion) {
+  for (const auto& qp : qps_) {
+    if (qp && qp->number() == completion.entry.qpn) {
+      qp->OnCompletion(completion);
+      return true;
+    }
+  }
+  return false;
+}
+
+void Mlx4Port::OnEvent(const prm::Eqe& event) {
+  if (event.type == prm::EventType::kPortChange) {
+    return Tell(tables_.RefreshInfo(parts_.mads));
+  }
+  switch (event.subtype) {
+    case prm::kGuidInfoChange:
+      return Tell(tables_.RefreshGuids(parts_.mads));
+    case prm::kPKeyTableChange:
+      return Tell(tables_.RefreshPKeys(parts_.mads));
+    default:
+      return Tell(tables_.RefreshInfo(parts_.mads));
+  }
+}
+
+void Mlx4Port::OnMad(int qp, const prm::Cqe& entry,
+                     std::span<const std::byte> bytes) {
+  mad::Arrival arrival;
+  arrival.qp = qp;
+  arrival.slid = mad::Lid{entry.remote_lid};
+  arrival.sl = entry.sl;
+  arrival.path_bits = entry.path_bits;
+  arrival.source_qpn = entry.remote_qpn;
+  mad::Gid dgid{};
+  if (qp == 1) {
+    arrival.pkey_index =
+        static_cast<uint16_t>(entry.immediate & kPKeyIndexMask);
+    if (entry.grh) {
+      const auto grh = wire::Decode<mad::GlobalRouteHeader>(bytes);
+      std::optional<uint8_t> index = tables_.FindGid(grh.dgid);
+      if (!index && mad::IsMulticast(grh.dgid)) index = 0;
+      if (!index) return;
+      dgid = grh.dgid;
+      arrival.grh = mad::GlobalRoute{.gid = grh.sgid,
+                                     .flow_label = grh.flow_label,
+                                     .gid_index = *index,
+                                     .hop_limit = grh.hop_limit,
+                                     .traffic_class = grh.traffic_class};
+    }
+  }
+  std::ranges::copy(bytes.subspan(kGrh), arrival.mad.begin());
+  Dispatch(arrival, dgid);
+}
+
+void Mlx4Port::Dispatch(mad::Arrival& arrival, const mad::Gid& dgid) {
+  if (!mad::IsValidMad(arrival.qp, arrival.mad)) return;
+  if (arrival.qp == 0 && mad::IsDirectedRoute(arrival.mad)) {
+    const mad::SmiVerdict verdict =
+        mad::SmiReceive(arrival.mad,
+                        {.is_switch = false,
+                         .port_count = static_cast<uint8_t>(parts_.port_count)},
+                        static_cast<uint8_t>(number_));
+    if (verdict.step != SmiStep::kDeliver) return;
+  }
+  mad::MadBytes reply{};
+  switch (AskFirmware(arrival, dgid, reply)) {
+    case LocalVerdict::kReply:
+      return Answer(arrival, reply);
+    case LocalVerdict::kConsumed:
+      return;
+    case LocalVerdict::kUnhandled:
+      if (listener_ != nullptr) listener_->OnReceive(arrival);
+      return;
+  }
+}
+
+void Mlx4Port::Answer(const mad::Arrival& request, mad::MadBytes& reply) {
+  mad::Outgoing answer;
+  answer.qp = request.qp;
+  answer.to = mad::ReplyTo(request);
+  if (request.qp == 0 && mad::IsDirectedRoute(reply)) {
+    const mad::SmiVerdict verdict =
+        mad::SmiAnswer(reply,
+                       {.is_switch = false,
+                        .port_count = static_cast<uint8_t>(parts_.port_count)},
+                       static_cast<uint8_t>(number_));
+    if (verdict.step == SmiStep::kDiscard ||
+        verdict.step == SmiStep::kDeliver) {
+      return;
+    }
+  }
+  answer.mad = reply;
+  // A port that was just pulled out loses its answers.
+  Transmit(answer).IgnoreError();
+}
+
+}  // namespace ibemu::hca::mlx4

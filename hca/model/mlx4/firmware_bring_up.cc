@@ -1,0 +1,197 @@
+// Firmware: from power-on to INIT_HCA, and back.
+#include "hca/model/mlx4/adapter_limits.h"
+#include "hca/model/mlx4/firmware.h"
+#include "hca/prm/mlx4_registers.h"
+
+namespace ibemu::hca::model::mlx4 {
+
+using Status = prm::CommandStatus;
+
+Status Firmware::ReadChunks(
+    const CommandRequest& request,
+    std::vector<prm::VirtualPhysicalMapping>& chunks) const {
+  constexpr size_t kChunkBytes = wire::kBytes<prm::VirtualPhysicalMapping>;
+  constexpr uint8_t kMaxLogChunk = 20;
+  const uint32_t count = request.in_modifier;
+  if (count == 0 || count > prm::kMailboxBytes / kChunkBytes) {
+    return Status::kBadParam;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto chunk =
+        In<prm::VirtualPhysicalMapping>(request, i * kChunkBytes);
+    if (!chunk) return Status::kInternalError;
+    if (chunk->log2size > kMaxLogChunk) return Status::kBadParam;
+    const uint64_t mask = (uint64_t{1} << chunk->log2size) - 1;
+    if ((chunk->physical_page & mask) != 0) return Status::kBadParam;
+    chunks.push_back(*chunk);
+  }
+  return Status::kOk;
+}
+
+Status Firmware::MapFirmwareArea(const CommandRequest& request) {
+  std::vector<prm::VirtualPhysicalMapping> chunks;
+  const Status status = ReadChunks(request, chunks);
+  if (status != Status::kOk) return status;
+  for (const prm::VirtualPhysicalMapping& chunk : chunks) {
+    firmware_pages_ += uint64_t{1} << chunk.log2size;
+  }
+  return Status::kOk;
+}
+
+Status Firmware::RunFirmware() {
+  if (firmware_pages_ < FirmwareInfo().fw_pages) return Status::kBadSysState;
+  stage_ = Stage::kRunning;
+  return Status::kOk;
+}
+
+Status Firmware::UnmapFirmwareArea() {
+  if (firmware_pages_ == 0 || auxiliary_pages_ != 0) {
+    return Status::kBadSysState;
+  }
+  firmware_pages_ = 0;
+  stage_ = Stage::kReset;
+  return Status::kOk;
+}
+
+CommandReply Firmware::SetIcmSize(const CommandRequest& request) {
+  if (request.in_param == 0 || request.in_param > parts_.core.cap.max_icm_sz) {
+    return {Status::kExceedLimit};
+  }
+  if (auxiliary_pages_ != 0) return {Status::kBadSysState};
+  return {Status::kOk, parts_.core.icm.SetSize(request.in_param)};
+}
+
+Status Firmware::MapAuxiliary(const CommandRequest& request) {
+  if (parts_.core.icm.size() == 0) return Status::kBadSysState;
+  std::vector<prm::VirtualPhysicalMapping> chunks;
+  const Status status = ReadChunks(request, chunks);
+  if (status != Status::kOk) return status;
+  for (const prm::VirtualPhysicalMapping& chunk : chunks) {
+    auxiliary_pages_ += uint64_t{1} << chunk.log2size;
+  }
+  return Status::kOk;
+}
+
+Status Firmware::UnmapAuxiliary() {
+  if (auxiliary_pages_ == 0 || !parts_.core.icm.empty()) {
+    return Status::kBadSysState;
+  }
+  auxiliary_pages_ = 0;
+  return Status::kOk;
+}
+
+Status Firmware::MapIcm(const CommandRequest& request) {
+  Icm& icm = parts_.core.icm;
+  if (icm.size() == 0 || auxiliary_pages_ < icm.auxiliary_pages()) {
+    return Status::kIcmError;
+  }
+  std::vector<prm::VirtualPhysicalMapping> chunks;
+  if (const Status status = ReadChunks(request, chunks);
+      status != Status::kOk) {
+    return status;
+  }
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const Status status = icm.Map(chunks[i]);
+    if (status == Status::kOk) continue;
+    while (i-- > 0) {
+      icm.Unmap(chunks[i].virtual_page << prm::kIcmPageShift,
+                uint64_t{1} << chunks[i].log2size);
+    }
+    return status;
+  }
+  return Status::kOk;
+}
+
+Status Firmware::UnmapIcm(const CommandRequest& request) {
+  if (request.in_modifier == 0 || request.in_param % prm::kIcmPageBytes != 0) {
+    return Status::kBadParam;
+  }
+  parts_.core.icm.Unmap(request.in_param, request.in_modifier);
+  return Status::kOk;
+}
+
+Status Firmware::CheckTables(const prm::HcaTables& tables) const {
+  const prm::QueryDevCap& cap = parts_.core.cap;
+  if (prm::TableLog(tables.qpc) > cap.log_max_qp ||
+      prm::TableLog(tables.srqc) > cap.log_max_srq ||
+      prm::TableLog(tables.cqc) > cap.log_max_cq ||
+      prm::TableLog(tables.eqc) > cap.log_max_eq ||
+      tables.log_dmpt_sz > cap.log_max_mpt ||
+      tables.log_mc_table_sz > cap.log_max_mcg) {
+    return Status::kExceedLimit;
+  }
+  constexpr int kMinLogMcEntry = 6;
+  constexpr int kMaxLogMcEntry = 12;  // a mailbox
+  if (tables.log_mc_entry_sz < kMinLogMcEntry ||
+      tables.log_mc_entry_sz > kMaxLogMcEntry ||
+      tables.log_mc_hash_sz > tables.log_mc_table_sz ||
+      tables.uar_page_sz != 0 || tables.num_sys_eqs != 0) {
+    return Status::kBadParam;
+  }
+  // What QUERY_DEV_CAP does not announce.
+  if (tables.cqe_64 || tables.eqe_64 || tables.eqe_cqe_stride != 0 ||
+      tables.device_steering || tables.unicast_steering ||
+      tables.memory_windows) {
+    return Status::kBadParam;
+  }
+  // Firmware's own objects are the first of each table.
+  const Icm& icm = parts_.core.icm;
+  const bool mapped =
+      icm.Contains(prm::TableBase(tables.qpc),
+                   uint64_t{cap.qpc_entry_sz} << cap.log_rsvd_qp) &&
+      icm.Contains(prm::TableBase(tables.cqc),
+                   uint64_t{cap.cqc_entry_sz} << cap.log_rsvd_cq) &&
+      icm.Contains(prm::TableBase(tables.srqc),
+                   uint64_t{cap.srqc_entry_sz} << cap.log_rsvd_srq) &&
+      icm.Contains(prm::TableBase(tables.eqc),
+                   uint64_t{cap.eqc_entry_sz} << cap.log_rsvd_eq) &&
+      icm.Contains(tables.dmpt_base,
+                   uint64_t{cap.d_mpt_entry_sz} << cap.log_rsvd_mrw);
+  return mapped ? Status::kOk : Status::kIcmError;
+}
+
+Status Firmware::InitHca(const CommandRequest& request) {
+  const auto wanted = In<prm::InitHca>(request);
+  if (!wanted) return Status::kInternalError;
+  if (wanted->version != prm::InitHca::kVersion) return Status::kBadParam;
+  if (const Status status = CheckTables(wanted->tables);
+      status != Status::kOk) {
+    return status;
+  }
+  parts_.core.tables = wanted->tables;
+  stage_ = Stage::kUp;
+  return Status::kOk;
+}
+
+void Firmware::CloseHca() {
+  parts_.queue_pairs.Reset();
+  parts_.shared.Reset();
+  parts_.completions.Reset();
+  parts_.events.Reset();
+  parts_.ports.Reset();
+  parts_.core.tables = {};
+  if (stage_ == Stage::kUp) stage_ = Stage::kRunning;
+}
+
+Status Firmware::QueryPort(const CommandRequest& request) {
+  if (!parts_.ports.Has(request.in_modifier)) return Status::kBadParam;
+  return Out(request,
+             parts_.ports.Query(static_cast<int>(request.in_modifier)));
+}
+
+Status Firmware::StaticConfiguration(const CommandRequest& request) {
+  if (request.op_modifier == 0) return Status::kOk;  // nothing to be set
+  const uint32_t port =
+      request.in_modifier >> prm::kStaticConfigurationPortShift;
+  if (request.op_modifier != prm::kQueryStaticConfiguration) {
+    return Status::kBadOp;
+  }
+  if (!parts_.ports.Has(port)) return Status::kBadParam;
+  const uint64_t guid =
+      parts_.ports.wire(static_cast<int>(port)).GidAt(0).interface_id;
+  return Out(request, prm::StaticConfiguration{
+                          .uplink_guid_high = static_cast<uint32_t>(guid >> 32),
+                          .uplink_guid_low = static_cast<uint32_t>(guid)});
+}
+
+}  // namespace ibemu::hca::model::mlx4

@@ -1,0 +1,77 @@
+// MAD_IFC's extension and multicast groups.  As in the Linux driver
+// (hw/mlx4/mad.c: mlx4_MAD_IFC; mlx4/mcg.c, mlx4/mlx4.h: mlx4_mgm) and the PRM.
+#ifndef IBEMU_HCA_PRM_MLX4_MANAGEMENT_H_
+#define IBEMU_HCA_PRM_MLX4_MANAGEMENT_H_
+
+#include <array>
+#include <cstdint>
+
+#include "mad/wire/layout.h"
+
+namespace ibemu::hca::prm {
+
+// In the input mailbox of MAD_IFC, after the request's 256 bytes: how it came
+// in.  Counts with kMadIfcExtended.
+struct MadIfcExtension {
+  static constexpr int kBits = 0x68 * 8;
+
+  uint32_t my_qpn = 0, remote_qpn = 0;
+  uint8_t sl = 0;
+  bool grh_valid = false;
+  uint8_t path_bits = 0;
+  uint16_t pkey_index = 0;
+  std::array<uint8_t, 40> grh{};
+
+  static constexpr auto Layout() {
+    using T = MadIfcExtension;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(
+        Reserved(8, 0), Rw(&T::my_qpn, "my_qpn", 24, 8), Reserved(32 + 8, 32),
+        Rw(&T::remote_qpn, "rqpn", 24, 72), Rw(&T::sl, "sl", 4, 96),
+        Reserved(4, 100), Rw(&T::grh_valid, "g", 1, 104),
+        Rw(&T::path_bits, "ml_path", 7, 105), Reserved(16, 112),
+        Reserved(16, 128), Rw(&T::pkey_index, "pkey_indx", 16, 144),
+        Reserved(0x160, 160), Rw(&T::grh, "grh", 40 * 8, 0x40 * 8));
+  }
+};
+static_assert(wire::Tiles<MadIfcExtension>());
+
+// READ_MCG, WRITE_MCG: a group; its members follow, as McgMember.
+struct McgHeader {
+  static constexpr int kBits = 0x20 * 8;
+
+  uint32_t next_gid_index = 0;  // of the group with the same hash; 0: the last
+  uint8_t protocol = 0;         // 0: InfiniBand
+  uint32_t member_count = 0;
+  std::array<uint8_t, 16> gid{};
+
+  static constexpr auto Layout() {
+    using T = McgHeader;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(Rw(&T::next_gid_index, "next_gid_index", 26, 0),
+                       Reserved(6, 26), Rw(&T::protocol, "prot", 2, 32),
+                       Reserved(6, 34),
+                       Rw(&T::member_count, "members_count", 24, 40),
+                       Reserved(64, 64), Rw(&T::gid, "gid", 128, 128));
+  }
+};
+static_assert(wire::Tiles<McgHeader>());
+
+struct McgMember {
+  static constexpr int kBits = 32;
+
+  bool block_loopback = false;
+  uint32_t qpn = 0;
+
+  static constexpr auto Layout() {
+    using T = McgMember;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(Reserved(1, 0), Rw(&T::block_loopback, "blck_lb", 1, 1),
+                       Reserved(6, 2), Rw(&T::qpn, "qpn", 24, 8));
+  }
+};
+static_assert(wire::Tiles<McgMember>());
+
+}  // namespace ibemu::hca::prm
+
+#endif  // IBEMU_HCA_PRM_MLX4_MANAGEMENT_H_

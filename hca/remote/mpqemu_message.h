@@ -1,0 +1,107 @@
+// The messages of QEMU's x-pci-proxy-dev, as Debian 12's QEMU 7.2 sends them.
+//
+// The protocol is private to QEMU and has no version: include/hw/remote/
+// mpqemu-link.h and hw/remote/proxy.c of QEMU 7.2 are its only description.  A
+// header of 16 bytes in the machine's own byte order, then as many bytes of
+// content as it says; descriptors come with the header (SCM_RIGHTS).
+#ifndef IBEMU_HCA_REMOTE_MPQEMU_MESSAGE_H_
+#define IBEMU_HCA_REMOTE_MPQEMU_MESSAGE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/unique_fd.h"
+
+namespace ibemu::hca::remote {
+
+// The whole of the guest's memory, from now on.  QEMU waits for no answer.
+struct SyncMemory {
+  struct Region {
+    uint64_t address;  // guest-physical
+    uint64_t size;     // bytes
+    uint64_t offset;   // bytes, in the file
+    UniqueFd file;
+  };
+  std::vector<Region> regions;
+};
+
+// An access to configuration space, or to a BAR: `address` is then on the bus.
+// `size` has been checked: 1, 2 or 4 bytes, and also 8 for BARs.  QEMU waits
+// for a value after a write, too.
+struct ConfigRead {
+  uint32_t offset;
+  uint32_t size;
+};
+struct ConfigWrite {
+  uint32_t offset;
+  uint32_t size;
+  uint32_t value;
+};
+struct BarRead {
+  uint64_t address;
+  uint32_t size;
+};
+struct BarWrite {
+  uint64_t address;
+  uint32_t size;
+  uint64_t value;
+};
+
+// Descriptors for the INTx line, which work with KVM alone.  No answer.
+struct SetIrqFd {};
+
+// Of the bus.  QEMU waits for a value, which says nothing.
+struct DeviceReset {};
+
+using MpqemuMessage = std::variant<SyncMemory, ConfigRead, ConfigWrite, BarRead,
+                                   BarWrite, SetIrqFd, DeviceReset>;
+
+// Puts messages together from what a socket gives.  Pure: it reads nothing
+// itself.
+class MpqemuDecoder {
+ public:
+  static constexpr size_t kMaxDescriptors = 8;  // REMOTE_MAX_FDS
+
+  // How much to read next, and no more: so that descriptors come with the
+  // header that they belong to.  1 ... 192 bytes.
+  size_t wanted() const { return wanted_ - filled_; }
+
+  // What was read: 1 ... wanted() bytes.
+  //
+  // Errors: InvalidArgument (EPROTO) when no QEMU 7.2 sends that; then the
+  // stream can't be followed any longer.
+  absl::Status Add(std::span<const std::byte> bytes,
+                   std::vector<UniqueFd> descriptors);
+
+  // The message that Add() has completed, once.
+  std::optional<MpqemuMessage> Take();
+
+ private:
+  absl::Status Header();
+  absl::Status Content();
+  absl::Status MemoryContent();
+
+  static constexpr size_t kHeaderSize = 16;
+  static constexpr size_t kMaxContent = 3 * 8 * kMaxDescriptors;
+
+  std::array<std::byte, kMaxContent> buffer_{};
+  size_t filled_ = 0;
+  size_t wanted_ = kHeaderSize;
+  bool in_header_ = true;
+  uint32_t command_ = 0;
+  std::vector<UniqueFd> descriptors_;
+  std::optional<MpqemuMessage> message_;
+};
+
+// RET: the answer.
+std::array<std::byte, 24> EncodeReturn(uint64_t value);
+
+}  // namespace ibemu::hca::remote
+
+#endif  // IBEMU_HCA_REMOTE_MPQEMU_MESSAGE_H_

@@ -1,0 +1,33 @@
+// The command line of a QEMU that our device is plugged into.
+#ifndef IBEMU_HCA_REMOTE_QEMU_COMMAND_H_
+#define IBEMU_HCA_REMOTE_QEMU_COMMAND_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace ibemu::hca::remote {
+
+struct QemuCommand {
+  std::vector<std::string> arguments;  // the program first
+  bool has_iommu = false;              // an intel-iommu
+};
+
+// Where it is plugged in: bus 0, device 16, function 0.
+inline constexpr uint8_t kQemuDevfn = 0x10 << 3;
+
+// Adds to `command` (program and arguments as a user types them) what QEMU 7.2
+// needs: the device itself and its test protocol, whose ends QEMU inherits as
+// the descriptors `device_socket` and `qtest_socket`, and memory that can be
+// shared, as large as -m says.
+//
+// Errors: InvalidArgument (EINVAL) for a machine that can't have the device;
+// the message says which argument is in the way, and why.
+absl::StatusOr<QemuCommand> PlugInto(std::vector<std::string> command,
+                                     int device_socket, int qtest_socket);
+
+}  // namespace ibemu::hca::remote
+
+#endif  // IBEMU_HCA_REMOTE_QEMU_COMMAND_H_

@@ -1,0 +1,97 @@
+#include "daemon/hca_model_machine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/run.h"
+#include "hca/model/pci_endpoint.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using ::testing::HasSubstr;
+
+class NoRegisters : public hca::model::PciEndpoint {
+ public:
+  NoRegisters() : PciEndpoint({.vendor = 0x15b3}, {}, 1) {}
+
+ private:
+  uint64_t ReadRegister(int, size_t, size_t) override { return 0; }
+  void WriteRegister(int, size_t, size_t, uint64_t) override {}
+  void ResetRegisters() override {}
+};
+
+// In QEMU's place: a shell, which takes no notice of the arguments after its
+// script.
+class HcaModelMachineTest : public ::testing::Test {
+ protected:
+  ~HcaModelMachineTest() override { signals_.Restore(); }
+
+  absl::StatusOr<std::unique_ptr<HcaModelMachine>> Start(
+      const std::vector<std::string>& qemu) {
+    return HcaModelMachine::Start(*loop_, signals_, device_, qemu);
+  }
+  int ExitStatusOf(const std::vector<std::string>& qemu) {
+    auto machine = Start(qemu);
+    EXPECT_TRUE(machine.ok()) << machine.status();
+    const int wait_status = (*machine)->Run();
+    EXPECT_TRUE((*machine)->status().ok()) << (*machine)->status();
+    return ExitStatus(wait_status);
+  }
+
+  LauncherSignals signals_;
+  std::unique_ptr<Loop> loop_ = *MakeLoop();
+  NoRegisters device_;
+};
+
+TEST_F(HcaModelMachineTest, EndsAsQemuEnds) {
+  EXPECT_EQ(ExitStatusOf({"sh", "-c", "exit 3"}), 3);
+  EXPECT_EQ(ExitStatusOf({"sh", "-c", "kill -KILL $$"}), 128 + 9);
+}
+
+TEST_F(HcaModelMachineTest, QemuInheritsBothSockets) {
+  const char kScript[] =
+      "for word; do case $word in *fd=*) n=${word##*fd=}; n=${n%%,*};"
+      " [ -S /proc/self/fd/$n ] || exit 1; found=$found$n.;; esac; done;"
+      " case $found in *.*.) exit 0;; esac; exit 2";
+  EXPECT_EQ(ExitStatusOf({"sh", "-c", kScript, "sh"}), 0);
+}
+
+TEST_F(HcaModelMachineTest, PassesSignalsOn) {
+  EXPECT_EQ(ExitStatusOf({"sh", "-c",
+                          "trap 'kill $!; exit 5' TERM; sleep 60 & "
+                          "kill -TERM $PPID; wait"}),
+            5);
+}
+
+TEST_F(HcaModelMachineTest, AProgramThatIsMissingIsLikeEnvsToTell) {
+  EXPECT_EQ(ExitStatusOf({"no-such-qemu"}), kCommandNotFound);
+  EXPECT_EQ(ExitStatusOf({"/dev/null"}), kCommandNotExecutable);
+}
+
+TEST_F(HcaModelMachineTest, QemuIsNotStartedWhenItCantHaveTheDevice) {
+  EXPECT_THAT(std::string(Start({"sh", "-smp", "2"}).status().message()),
+              HasSubstr("use -smp 1"));
+}
+
+TEST_F(HcaModelMachineTest, WhatIsNoQemuIsEndedAndTheReasonKept) {
+  // It says something on the device's socket.
+  const char kScript[] =
+      "trap 'kill $!; exit' TERM; for word; do case $word in x-pci*)"
+      " n=${word##*fd=}; n=${n%%,*}; printf 0123456789abcdef >&$n;; esac; done;"
+      " sleep 60 & wait";
+  auto machine = Start({"bash", "-c", kScript, "bash"});
+  ASSERT_TRUE(machine.ok()) << machine.status();
+  (*machine)->Run();
+  EXPECT_THAT(std::string((*machine)->status().message()),
+              HasSubstr("is it QEMU 7.2?"));
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

@@ -1,0 +1,46 @@
+// Packets of adapters outside of the fabric, and the messages that bring them.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "daemon/wire_format.h"
+#include "fabric/packet_bytes.h"
+#include "fabric/packet_parser.h"
+
+namespace {
+
+// What was understood can be written down, and is understood again.
+void FuzzPacket(std::span<const std::byte> bytes) {
+  const auto packet = ibemu::fabric::ParsePacket(bytes);
+  if (!packet.ok()) return;
+  std::vector<std::byte> written = ibemu::fabric::BytesOf(*packet, 0);
+  written.resize(written.size() - 2);  // VCRC
+  const auto again = ibemu::fabric::ParsePacket(written);
+  if (!again.ok() || again->dlid != packet->dlid) std::abort();
+}
+
+void FuzzMessages(std::span<const std::byte> bytes) {
+  ibemu::daemon::WireSplitter splitter;
+  splitter.Add(bytes);
+  ibemu::daemon::WireSplitter::Message message;
+  while (true) {
+    const auto there = splitter.Next(message);
+    if (!there.ok() || !*there) return;
+    ibemu::mad::MadBytes mad;
+    FuzzPacket(message.payload);
+    ibemu::daemon::DecodeRequest(message.payload).status().IgnoreError();
+    ibemu::daemon::DecodeReply(message.payload, mad).status().IgnoreError();
+    ibemu::daemon::DecodeState(message.payload).status().IgnoreError();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto bytes = std::as_bytes(std::span(data, size));
+  FuzzPacket(bytes);
+  FuzzMessages(bytes);
+  return 0;
+}

@@ -1,0 +1,265 @@
+// From power-on to INIT_HCA, and back.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/hca/model/mlx4_bench.h"
+
+namespace ibemu::hca::model {
+namespace {
+
+using prm::Opcode;
+using Status = prm::CommandStatus;
+
+class Mlx4BringUp : public ::testing::Test {
+ protected:
+  testing::VirtualTimers timers_;
+  Mlx4Bench bench_{timers_};
+};
+
+TEST_F(Mlx4BringUp, IsAConnectX3) {
+  EXPECT_EQ(bench_.device.ReadConfig(0, 4), 0x100315b3u);
+  EXPECT_EQ(bench_.device.BarSize(0), size_t{1} << 20);
+  EXPECT_EQ(bench_.device.BarSize(2), size_t{8} << 20);
+}
+
+TEST_F(Mlx4BringUp, TellsItsFirmwareBeforeItRuns) {
+  ASSERT_EQ(bench_.Ask(Opcode::kQueryFw), Status::kOk);
+  const auto info = bench_.Out<prm::QueryFw>();
+  EXPECT_EQ(info.fw_rev_major, 2);
+  EXPECT_EQ(info.fw_rev_minor, 42);
+  EXPECT_EQ(info.fw_rev_subminor, 5000);
+  EXPECT_EQ(info.cmd_interface_rev, 3);
+  EXPECT_EQ(info.error_buf_start, mlx4::kErrorBuffer);
+}
+
+TEST_F(Mlx4BringUp, TakesNothingElseBeforeTheFirmwareRuns) {
+  for (const Opcode opcode :
+       {Opcode::kQueryDevCap, Opcode::kQueryAdapter, Opcode::kQueryPort,
+        Opcode::kModStatCfg, Opcode::kSetIcmSize, Opcode::kMapIcmAux,
+        Opcode::kMapIcm, Opcode::kUnmapIcm, Opcode::kUnmapIcmAux,
+        Opcode::kInitHca, Opcode::kNop, Opcode::kMadIfc}) {
+    EXPECT_EQ(bench_.Ask(opcode, 1), Status::kBadSysState) << prm::Name(opcode);
+  }
+}
+
+TEST_F(Mlx4BringUp, TakesNoObjectsBeforeItIsInitialised) {
+  bench_.Boot();
+  bench_.MapTables();
+  for (const Opcode opcode :
+       {Opcode::kCloseHca,    Opcode::kQueryHca,   Opcode::kInitPort,
+        Opcode::kClosePort,   Opcode::kSetPort,    Opcode::kSw2HwMpt,
+        Opcode::kQueryMpt,    Opcode::kHw2SwMpt,   Opcode::kWriteMtt,
+        Opcode::kSyncTpt,     Opcode::kMapEq,      Opcode::kSw2HwEq,
+        Opcode::kHw2SwEq,     Opcode::kQueryEq,    Opcode::kSw2HwCq,
+        Opcode::kHw2SwCq,     Opcode::kQueryCq,    Opcode::kModifyCq,
+        Opcode::kSw2HwSrq,    Opcode::kHw2SwSrq,   Opcode::kQuerySrq,
+        Opcode::kArmSrq,      Opcode::kRst2InitQp, Opcode::kInit2InitQp,
+        Opcode::kInit2RtrQp,  Opcode::kRtr2RtsQp,  Opcode::kRts2RtsQp,
+        Opcode::kSqErr2RtsQp, Opcode::k2ErrQp,     Opcode::kRts2SqdQp,
+        Opcode::kSqd2SqdQp,   Opcode::kSqd2RtsQp,  Opcode::k2RstQp,
+        Opcode::kQueryQp,     Opcode::kMadIfc,     Opcode::kConfSpecialQp,
+        Opcode::kReadMcg,     Opcode::kWriteMcg,   Opcode::kMgidHash,
+        Opcode::kDiagRprt}) {
+    EXPECT_EQ(bench_.Ask(opcode, 1), Status::kBadSysState) << prm::Name(opcode);
+  }
+  EXPECT_EQ(bench_.Map(Opcode::kMapFa, 1), Status::kBadSysState);
+  EXPECT_EQ(bench_.Ask(Opcode::kNop), Status::kOk);
+}
+
+TEST_F(Mlx4BringUp, RunsTheFirmwareOnlyInTheMemoryItWants) {
+  EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
+  bench_.Map(Opcode::kMapFa, 128);
+  EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
+  bench_.Map(Opcode::kMapFa, 128);
+  EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kOk);
+  EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
+}
+
+TEST_F(Mlx4BringUp, TellsWhatItHasOnceTheFirmwareRuns) {
+  bench_.Boot();
+  ASSERT_EQ(bench_.Ask(Opcode::kQueryDevCap), Status::kOk);
+  const auto cap = bench_.Out<prm::QueryDevCap>();
+  EXPECT_EQ(cap.num_ports, 1);
+  EXPECT_EQ(cap.flags & prm::kDevCapRc, prm::kDevCapRc);
+  ASSERT_EQ(bench_.Ask(Opcode::kQueryAdapter), Status::kOk);
+  EXPECT_EQ(bench_.Out<prm::QueryAdapter>().vsd[prm::kVsdBoardId + 3], 'I');
+  ASSERT_EQ(bench_.Ask(Opcode::kQueryPort, 1), Status::kOk);
+  const auto port = bench_.Out<prm::QueryPort>();
+  EXPECT_EQ(port.supported_type, prm::PortType::kInfiniBand);
+  EXPECT_EQ(port.ib_mtu, 5);
+  EXPECT_EQ(port.log_max_gid, 3);
+  EXPECT_EQ(port.max_vl, 8);
+  EXPECT_EQ(bench_.Ask(Opcode::kQueryPort, 2), Status::kBadParam);
+}
+
+TEST_F(Mlx4BringUp, TellsAPortsIdentity) {
+  bench_.Boot();
+  bench_.wires[0].gid0 = 0x0002c90300000102;
+  EXPECT_EQ(bench_.Ask(Opcode::kModStatCfg), Status::kOk);
+  ASSERT_EQ(
+      bench_.Ask(Opcode::kModStatCfg, 1 << 8, prm::kQueryStaticConfiguration),
+      Status::kOk);
+  const auto identity = bench_.Out<prm::StaticConfiguration>();
+  EXPECT_EQ(identity.uplink_guid_high, 0x0002c903u);
+  EXPECT_EQ(identity.uplink_guid_low, 0x00000102u);
+  EXPECT_EQ(
+      bench_.Ask(Opcode::kModStatCfg, 2 << 8, prm::kQueryStaticConfiguration),
+      Status::kBadParam);
+  EXPECT_EQ(bench_.Ask(Opcode::kModStatCfg, 0, 1), Status::kBadOp);
+}
+
+TEST_F(Mlx4BringUp, RefusesWhatItDoesNotKnow) {
+  bench_.Boot();
+  EXPECT_EQ(bench_.Ask(static_cast<Opcode>(0x7ff)), Status::kBadOp);
+  EXPECT_EQ(bench_.Ask(Opcode::kSensePort), Status::kBadOp);
+  EXPECT_EQ(bench_.Ask(Opcode::kQueryFw, 0, 1), Status::kBadOp);
+}
+
+TEST_F(Mlx4BringUp, RefusesAMailboxWhereNoneCanBe) {
+  EXPECT_EQ(bench_.Command(Opcode::kQueryFw, 0, 0, 0, bench_.outbox + 8),
+            Status::kBadParam);
+  EXPECT_EQ(bench_.Command(Opcode::kQueryFw, 0, 0, 0, 0x7700001000),
+            Status::kInternalError);
+}
+
+TEST_F(Mlx4BringUp, MapsContextMemoryOnlyWithItsAuxiliaryPages) {
+  bench_.Boot();
+  EXPECT_EQ(bench_.Map(Opcode::kMapIcmAux, 1), Status::kBadSysState);
+  ASSERT_EQ(bench_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20), Status::kOk);
+  const uint64_t wanted = bench_.out_value;
+  EXPECT_GT(wanted, 0u);
+  EXPECT_EQ(bench_.Map(Opcode::kMapIcm, 1, 0), Status::kIcmError);
+  ASSERT_EQ(bench_.Map(Opcode::kMapIcmAux, wanted), Status::kOk);
+  EXPECT_EQ(bench_.Map(Opcode::kMapIcm, 1, 0), Status::kOk);
+  EXPECT_EQ(bench_.Map(Opcode::kMapIcm, 2, 0), Status::kIcmError);
+  EXPECT_EQ(bench_.Map(Opcode::kMapIcm, 1, 1 << 20), Status::kIcmError);
+  EXPECT_EQ(bench_.device.icm_pages(), 1u);
+}
+
+TEST_F(Mlx4BringUp, SetsNoSizeBeyondItsLimit) {
+  bench_.Boot();
+  EXPECT_EQ(bench_.Command(Opcode::kSetIcmSize, 0, 0, uint64_t{1} << 41),
+            Status::kExceedLimit);
+}
+
+TEST_F(Mlx4BringUp, RefusesChunksThatAreNotAlignedOrTooMany) {
+  bench_.Boot();
+  EXPECT_EQ(bench_.Give(Opcode::kSetIcmSize, 0, prm::VirtualPhysicalMapping{}),
+            Status::kOk);
+  EXPECT_EQ(bench_.Give(
+                Opcode::kMapIcmAux, 1,
+                prm::VirtualPhysicalMapping{.physical_page = 1, .log2size = 1}),
+            Status::kBadParam);
+  EXPECT_EQ(bench_.Give(Opcode::kMapIcmAux, 257, prm::VirtualPhysicalMapping{}),
+            Status::kBadParam);
+}
+
+TEST_F(Mlx4BringUp, InitialisesOnceAndAgainAfterItWasClosed) {
+  ASSERT_EQ(bench_.Initialise(), Status::kOk);
+  const prm::InitHca again{.tables = Mlx4Bench::Tables()};
+  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, again), Status::kBadSysState);
+  ASSERT_EQ(bench_.Ask(Opcode::kQueryHca), Status::kOk);
+  EXPECT_EQ(bench_.Out<prm::QueryHca>().tables.mtt_base,
+            Mlx4Bench::Tables().mtt_base);
+  EXPECT_EQ(bench_.Command(Opcode::kCloseHca), Status::kOk);
+  EXPECT_EQ(bench_.Command(Opcode::kCloseHca), Status::kBadSysState);
+  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, again), Status::kOk);
+}
+
+TEST_F(Mlx4BringUp, RefusesTablesWithoutMemoryOrBeyondItsLimits) {
+  bench_.Boot();
+  prm::InitHca wanted{.tables = Mlx4Bench::Tables()};
+  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kIcmError);
+  bench_.MapTables();
+  wanted.tables.qpc = prm::TableWord(0, 20);
+  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kExceedLimit);
+  wanted.tables = Mlx4Bench::Tables();
+  wanted.tables.cqe_64 = true;
+  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
+  wanted.tables = Mlx4Bench::Tables();
+  wanted.version = 1;
+  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
+}
+
+TEST_F(Mlx4BringUp, ComesDownInTheOrderItCameUp) {
+  ASSERT_EQ(bench_.Initialise(), Status::kOk);
+  EXPECT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kBadSysState);
+  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcmAux), Status::kBadSysState);
+  ASSERT_EQ(bench_.Command(Opcode::kCloseHca), Status::kOk);
+  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcmAux), Status::kBadSysState);
+  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcm, 0, 0, 0), Status::kBadParam);
+  ASSERT_EQ(bench_.Command(Opcode::kUnmapIcm, 1u << 22, 0, 0), Status::kOk);
+  EXPECT_EQ(bench_.device.icm_pages(), 0u);
+  EXPECT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kBadSysState);
+  ASSERT_EQ(bench_.Command(Opcode::kUnmapIcmAux), Status::kOk);
+  ASSERT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kOk);
+  EXPECT_EQ(bench_.device.stage(), mlx4::Firmware::Stage::kReset);
+  EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
+}
+
+TEST_F(Mlx4BringUp, HasAnOwnerUntilItGivesUp) {
+  EXPECT_EQ(bench_.ReadControl(prm::kOwner), 0u);
+  EXPECT_EQ(bench_.ReadControl(prm::kOwner), 1u);
+  bench_.WriteControl(prm::kOwner, 0);
+  EXPECT_EQ(bench_.ReadControl(prm::kOwner), 0u);
+}
+
+TEST_F(Mlx4BringUp, ForgetsEverythingInASoftwareReset) {
+  ASSERT_EQ(bench_.Initialise(), Status::kOk);
+  bench_.WriteControl(prm::kReset, prm::kResetValue);
+  EXPECT_EQ(bench_.device.stage(), mlx4::Firmware::Stage::kUp)
+      << "without the semaphore nothing happens";
+  ASSERT_EQ(bench_.ReadControl(prm::kResetSemaphore), 0u);
+  EXPECT_EQ(bench_.ReadControl(prm::kResetSemaphore), 1u);
+  bench_.WriteControl(prm::kReset, prm::kResetValue);
+  EXPECT_EQ(bench_.ReadControl(prm::kOwner), 0xffffffffu) << "it is busy";
+  timers_.RunFor(Mlx4Device::kResetTime);
+  EXPECT_EQ(bench_.device.stage(), mlx4::Firmware::Stage::kReset);
+  EXPECT_EQ(bench_.ReadControl(prm::kOwner), 0u);
+  // It is no bus master any more.
+  EXPECT_EQ(bench_.Ask(Opcode::kQueryFw), Status::kInternalError);
+  bench_.EnableFunction();
+  EXPECT_EQ(bench_.Ask(Opcode::kQueryFw), Status::kOk);
+}
+
+TEST_F(Mlx4BringUp, KeepsATraceOfItsCommands) {
+  bench_.Command(Opcode::kRunFw);
+  bench_.Ask(Opcode::kQueryFw);
+  EXPECT_THAT(bench_.trace, ::testing::ElementsAre(
+                                CommandRecord{.opcode = Opcode::kRunFw,
+                                              .status = Status::kBadSysState},
+                                CommandRecord{.opcode = Opcode::kQueryFw}));
+}
+
+TEST_F(Mlx4BringUp, GivesTheRegisterBackWithItsToggle) {
+  bench_.Ask(Opcode::kQueryFw);
+  const uint32_t first = bench_.ReadControl(prm::kHcr + prm::kHcrStatus);
+  bench_.Ask(Opcode::kQueryFw);
+  const uint32_t second = bench_.ReadControl(prm::kHcr + prm::kHcrStatus);
+  EXPECT_EQ(first & prm::kHcrGo, 0u);
+  EXPECT_EQ((first ^ second) & prm::kHcrToggle, prm::kHcrToggle);
+}
+
+TEST_F(Mlx4BringUp, FailsWhenATestWantsIt) {
+  bench_.device.faults().Refuse(Opcode::kQueryFw, Status::kBadNvmem);
+  EXPECT_EQ(bench_.Ask(Opcode::kQueryFw), Status::kBadNvmem);
+  EXPECT_EQ(bench_.Ask(Opcode::kQueryFw), Status::kOk);
+  bench_.device.faults().Hang(Opcode::kQueryFw);
+  bench_.Ask(Opcode::kQueryFw);
+  EXPECT_NE(bench_.ReadControl(prm::kHcr + prm::kHcrStatus) & prm::kHcrGo, 0u);
+  EXPECT_EQ(bench_.device.violations(), 0);
+  bench_.Ask(Opcode::kQueryFw);
+  EXPECT_GT(bench_.device.violations(), 0)
+      << "the register is the adapter's while GO is set";
+}
+
+TEST_F(Mlx4BringUp, ShowsACatastropheInItsErrorBuffer) {
+  EXPECT_EQ(bench_.ReadControl(mlx4::kErrorBuffer), 0u);
+  bench_.device.Fail(0xdead);
+  EXPECT_EQ(bench_.ReadControl(mlx4::kErrorBuffer), 0xdeadu);
+  bench_.Ask(Opcode::kQueryFw);
+  EXPECT_NE(bench_.ReadControl(prm::kHcr + prm::kHcrStatus) & prm::kHcrGo, 0u);
+}
+
+}  // namespace
+}  // namespace ibemu::hca::model

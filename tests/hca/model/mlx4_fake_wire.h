@@ -1,0 +1,80 @@
+// A wire whose other end is a test.
+#ifndef IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_WIRE_H_
+#define IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_WIRE_H_
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/timers.h"
+#include "hca/model/wire.h"
+#include "mad/wire/mad_header.h"
+
+namespace ibemu::hca::model {
+
+class FakeWire : public Wire {
+ public:
+  FakeWire() {
+    info.lid = mad::Lid{5};
+    info.mtu_cap = 5;
+    info.vl_cap = 4;
+    info.link_width_supported = 3;
+    info.port_state = mad::PortState::kActive;
+  }
+
+  void SetListener(WireListener* new_listener) override {
+    listener = new_listener;
+  }
+  void Send(std::span<const std::byte> packet) override {
+    sent.emplace_back(packet.begin(), packet.end());
+    if (peer != nullptr && peer->listener != nullptr &&
+        (lose == 0 || --lose != 0)) {
+      timers->RunSoon([this, copy = sent.back()] {
+        if (peer->listener != nullptr) peer->listener->OnPacket(copy);
+      });
+    }
+  }
+  mad::LocalVerdict ProcessLocal(const mad::Arrival& request,
+                                 mad::MadBytes& reply) override {
+    arrivals.push_back(request);
+    reply = request.mad;
+    wire::Put<&mad::MadHeader::method>(reply, mad::Method::kGetResp);
+    return verdict;
+  }
+  mad::PortInfo Info() const override { return info; }
+  mad::Guid node_guid() const override { return mad::Guid{0x1234}; }
+  int GidCount() const override { return 8; }
+  mad::Gid GidAt(int index) const override {
+    return {.prefix = mad::kDefaultGidPrefix,
+            .interface_id = index == 0 ? gid0 : 0};
+  }
+  int PKeyCount() const override { return 4; }
+  uint16_t PKeyAt(int index) const override {
+    return index == 0 ? p_key : uint16_t{0};
+  }
+  void SetIsSm(bool new_is_sm) override { is_sm = new_is_sm; }
+  void SetEnabled(bool new_enabled) override { enabled = new_enabled; }
+
+  // Joins two wires to a cable.
+  static void Join(Timers& timers, FakeWire& a, FakeWire& b) {
+    a.timers = b.timers = &timers;
+    a.peer = &b;
+    b.peer = &a;
+  }
+
+  WireListener* listener = nullptr;
+  FakeWire* peer = nullptr;
+  Timers* timers = nullptr;
+  mad::PortInfo info;
+  uint64_t gid0 = 0x1;
+  uint16_t p_key = 0xffff;
+  bool is_sm = false, enabled = false;
+  mad::LocalVerdict verdict = mad::LocalVerdict::kReply;
+  int lose = 0;  // 1: the next packet is lost, 2: the one after ...
+  std::vector<std::vector<std::byte>> sent;
+  std::vector<mad::Arrival> arrivals;
+};
+
+}  // namespace ibemu::hca::model
+
+#endif  // IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_WIRE_H_
