@@ -20,7 +20,7 @@ def values_of(text):
 # --- What the programs say: {command: {option: {value, ...}}}, {command: words}
 
 HELP_OPTION = re.compile(r"(?:^  |\[)(--[a-z-]+)(?:=([a-z][a-z0-9|]*)?)?", re.M)
-HELP_USAGE = re.compile(r"(?:Usage:|or: ) +ibemu ([a-z]+) (.*)")
+HELP_USAGE = re.compile(r"(?:Usage:|or: ) +ibemu ([a-z-]+) (.*)")
 
 
 def ask(program, *arguments):
@@ -40,14 +40,14 @@ def words_in_help(command, text):
     words = set()
     for name, rest in HELP_USAGE.findall(text):
         assert name == command, text
-        words |= set(re.findall(r"^[a-z]+", rest))
+        words |= set(re.findall(r"^[a-z]+(?![a-z=])", rest))
         words |= set(re.findall(r"\.\.\.\|([a-z]+)\]", rest))
         words |= set("|".join(re.findall(r" ([a-z]+\|[a-z]+)", rest)).split("|"))
     return words - {""}
 
 
 def commands_in_help(text):
-    return re.findall(r"^  ([a-z]+)  +\S", text, re.M)
+    return re.findall(r"^  ([a-z-]+)  +\S", text, re.M)
 
 
 # --- What the man pages say
@@ -116,7 +116,7 @@ def zsh(root):
     shared = {name: spec for name, spec in re.findall(
         r"^  local (\w+)=('--.*')$", functions["_ibemu_command"], re.M)}
     bodies = {"ibemud": functions["_ibemud"]}
-    for name, body in re.findall(r"^    ([a-z]+)\)(.*?);;",
+    for name, body in re.findall(r"^    ([a-z-]+)\)(.*?);;",
                                  functions["_ibemu_command"], re.M | re.S):
         bodies[name] = re.sub(r'"\$(\w+)"', lambda use: shared[use[1]], body)
     options = {name: {option: values_of(values)
@@ -128,12 +128,12 @@ def zsh(root):
         words[name] = values_of(re.search(
             r"CURRENT == 2 \)\); then\n +compadd (.*)",
             functions[f"_ibemu_{name}"])[1])
-    listed = re.findall(r"^    ['\"]([a-z]+):", functions["_ibemu"], re.M)
+    listed = re.findall(r"^    ['\"]([a-z-]+):", functions["_ibemu"], re.M)
     return options, words, listed
 
 
 FISH_LINE = re.compile(
-    r"^\$c(?: -n '__ibemu_uses ([\w ]+?)(?:; and [^']*)?')?(?: (.*))?$", re.M)
+    r"^\$c(?: -n '__ibemu_uses ([\w -]+?)(?:; and [^']*)?')?(?: (.*))?$", re.M)
 
 
 def fish(root, commands):
@@ -156,7 +156,7 @@ def fish(root, commands):
             values = re.search(r" -a ([a-z]+|'[a-z ]+')$", line)
             options["ibemud"]["--" + option[1]] = values_of(
                 values[1] if values else "")
-    return options, words, re.findall(r"^__ibemu_command (\w+)", text, re.M)
+    return options, words, re.findall(r"^__ibemu_command ([\w-]+)", text, re.M)
 
 
 def differences(where, said, told):
@@ -190,6 +190,9 @@ def complaints(root, build):
                            words)
     yield from differences("ibemud.8", options_in_man(pages["ibemud.8"]),
                            options["ibemud"])
+    yield from differences(
+        "ibemu-hca-model.1", options_in_man(pages["ibemu-hca-model.1"]),
+        options_in_help(ask(build / "ibemu-hca-model", "--help")))
     steps = commands_in_help(ask(build / "ibemu-mounts", "--help"))
     described = re.findall(r"^\.It Cm (\w+)", pages["ibemu-mounts.8"], re.M)
     yield from differences("ibemu-mounts.8", dict.fromkeys(described),

@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run status nodes links link node device host counter fault scenario console capture events export topology record doctor help"
+  echo "run status nodes links link node device host counter fault scenario console capture events export topology record doctor hca-probe help"
 }
 
 # The words that follow a command, not its options.
@@ -36,6 +36,7 @@ _ibemu_options() {
     topology) echo "--help" ;;
     record) echo "--ibnetdiscover= --ibstat= --help" ;;
     doctor) echo "--json --help" ;;
+    hca-probe) echo "--help" ;;
   esac
 }
 

@@ -59,6 +59,7 @@ __ibemu_command export 'Write a topology, of a running fabric or of a file'
 __ibemu_command topology 'Generate, check or show a topology'
 __ibemu_command record 'Write a spec from what tools print'
 __ibemu_command doctor 'What is in the way, and the cure'
+__ibemu_command hca-probe 'What a real adapter says of itself'
 __ibemu_command help 'List the commands'
 
 $c -n '__ibemu_uses run' -l topology -r -F -a "$generators"
