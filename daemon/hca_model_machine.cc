@@ -44,6 +44,7 @@ absl::StatusOr<SocketEnds> MakeSockets() {
   fcntl(qtest_socket, F_SETFD, 0);
   signals.Restore();
   std::vector<char*> words;
+  words.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) {
     words.push_back(const_cast<char*>(argument.c_str()));
   }

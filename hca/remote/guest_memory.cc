@@ -70,10 +70,11 @@ bool GuestMemory::Mapping::Shows(const SyncMemory::Region& region, dev_t device,
          device_ == device && inode_ == inode;
 }
 
-absl::Status GuestMemory::Replace(std::vector<SyncMemory::Region> regions) {
+absl::Status GuestMemory::Replace(
+    const std::vector<SyncMemory::Region>& regions) {
   std::vector<Mapping> old = std::exchange(mappings_, {});
   for (const SyncMemory::Region& region : regions) {
-    if (const absl::Status status = Add(region, old); !status.ok()) {
+    if (absl::Status status = Add(region, old); !status.ok()) {
       mappings_.clear();
       return status;
     }

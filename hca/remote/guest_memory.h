@@ -27,7 +27,7 @@ class GuestMemory {
   // Errors: InvalidArgument (EINVAL) for a region that is empty, overlaps
   // another, goes beyond its file, or whose file may shrink: a touch of what is
   // gone would kill us.  Those of mmap(2).  After an error there is no memory.
-  absl::Status Replace(std::vector<SyncMemory::Region> regions);
+  absl::Status Replace(const std::vector<SyncMemory::Region>& regions);
 
   // False: not all of it is memory; then nothing was copied.  A write's last
   // aligned 8 bytes become visible after all before them, as those of a PCI

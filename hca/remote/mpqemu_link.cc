@@ -88,7 +88,7 @@ absl::Status MpqemuLink::Handle(MpqemuMessage message) {
       [this](auto&& what) -> absl::Status {
         using What = std::remove_cvref_t<decltype(what)>;
         if constexpr (std::is_same_v<What, SyncMemory>) {
-          return memory_.Replace(std::move(what.regions));
+          return memory_.Replace(what.regions);
         } else if constexpr (std::is_same_v<What, SetIrqFd>) {
           return absl::OkStatus();
         } else if constexpr (std::is_same_v<What, DeviceReset>) {

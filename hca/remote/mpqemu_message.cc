@@ -107,10 +107,10 @@ absl::Status MpqemuDecoder::Add(std::span<const std::byte> bytes,
   filled_ += bytes.size();
   if (filled_ < wanted_) return absl::OkStatus();
   if (in_header_) {
-    if (const absl::Status status = Header(); !status.ok()) return status;
+    if (absl::Status status = Header(); !status.ok()) return status;
     if (wanted_ != 0) return absl::OkStatus();
   }
-  const absl::Status status = Content();
+  absl::Status status = Content();
   descriptors_.clear();
   filled_ = 0;
   wanted_ = kHeaderSize;

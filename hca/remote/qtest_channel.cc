@@ -16,9 +16,9 @@
 namespace ibemu::hca::remote {
 namespace {
 
-constexpr int kPatience = 2000;            // ms
-constexpr size_t kMostUnsent = 64 * 1024;  // bytes: 2000 interrupts
-constexpr size_t kLongestLine = 4096;      // bytes; answers have 25
+constexpr int kPatience = 2000;                   // ms
+constexpr size_t kMostUnsent = size_t{64} << 10;  // bytes: 2000 interrupts
+constexpr size_t kLongestLine = 4096;             // bytes; answers have 25
 
 absl::Status Gone() { return absl::UnavailableError("QEMU has gone"); }
 

@@ -34,6 +34,7 @@ Status CompletionQueue::Check(Core& core, const prm::CqContext& context) {
   constexpr uint64_t kRecordAlignment = 8;
   if (context.status != prm::kQueueOk || context.collapsed ||
       context.log_cq_size > core.cap.log_max_cq_sz ||
+      context.log_page_size > kMaxLogQueuePage ||
       context.mtt_base_addr % wire::kBytes<prm::MttEntry> != 0 ||
       context.db_record_addr % kRecordAlignment != 0 ||
       context.usr_page < core.cap.num_rsvd_uar) {

@@ -31,7 +31,8 @@ prm::CommandStatus EventQueue::Check(Core& core,
                            context.state == prm::kEqFired ||
                            context.state == prm::kEqAlwaysArmed;
   if (context.status != prm::kQueueOk || !known_state ||
-      context.intr >= kMsixVectors || context.log_eq_size == 0 ||
+      context.intr >= kMsixVectors ||
+      context.log_page_size > kMaxLogQueuePage || context.log_eq_size == 0 ||
       context.log_eq_size > kMaxLogEq ||
       context.mtt_base_addr % wire::kBytes<prm::MttEntry> != 0) {
     return Status::kBadParam;

@@ -10,6 +10,14 @@ namespace {
 
 using Status = prm::CommandStatus;
 
+constexpr int kMaxLogPage = 31;
+
+// Whether its pages are such that addresses can be translated.
+bool Translatable(const Core& core, const prm::Mpt& entry) {
+  return entry.physical || (entry.entity_size >= core.cap.log_page_sz &&
+                            entry.entity_size <= kMaxLogPage);
+}
+
 bool Allows(const prm::Mpt& entry, Right right) {
   switch (right) {
     case Right::kLocalRead:
@@ -38,16 +46,14 @@ Status MemoryTable::Start(uint32_t index, const prm::Mpt& entry) {
   if (old->status == prm::MptStatus::kHardware && old->key != 0) {
     return Status::kBadResourceState;
   }
-  constexpr int kMaxLogPage = 31;
   const bool given = entry.status == prm::MptStatus::kSoftware ||
                      entry.status == prm::MptStatus::kFree;
   const bool aligned = entry.mtt_addr % wire::kBytes<prm::MttEntry> == 0;
   if (!given) return Status::kBadResourceState;
   if (!entry.region || (entry.key & (core_.mpt_count() - 1)) != index ||
       entry.pd >> core_.cap.log_max_pd != 0 || !aligned ||
-      (!entry.physical && entry.status == prm::MptStatus::kSoftware &&
-       (entry.entity_size < core_.cap.log_page_sz ||
-        entry.entity_size > kMaxLogPage))) {
+      (entry.status == prm::MptStatus::kSoftware &&
+       !Translatable(core_, entry))) {
     return Status::kBadParam;
   }
   prm::Mpt owned = entry;
@@ -87,7 +93,7 @@ std::optional<prm::Mpt> MemoryTable::Check(uint32_t key, uint32_t pd,
   const std::optional<prm::Mpt> entry = Find(index);
   if (!entry || entry->status != prm::MptStatus::kHardware ||
       entry->key != full_index || entry->pd != pd || !entry->region ||
-      !Allows(*entry, right)) {
+      !Allows(*entry, right) || !Translatable(core_, *entry)) {
     return std::nullopt;
   }
   if (address < entry->start || bytes > entry->length ||

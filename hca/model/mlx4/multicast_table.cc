@@ -56,7 +56,9 @@ std::vector<prm::McgMember> MulticastTable::Members(
     const auto header = wire::Decode<prm::McgHeader>(entry);
     if (std::ranges::equal(header.gid, gid)) {
       std::vector<prm::McgMember> members;
-      for (uint32_t i = 0; i < header.member_count; ++i) {
+      // It is memory of the host, which may have written anything there.
+      const size_t room = (entry.size() - kMcgHeaderBytes) / kMcgMemberBytes;
+      for (size_t i = 0; i < std::min<size_t>(header.member_count, room); ++i) {
         members.push_back(wire::Decode<prm::McgMember>(
             std::span(entry).subspan(kMcgHeaderBytes + i * kMcgMemberBytes)));
       }

@@ -11,6 +11,9 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// The largest page of a queue: log2 of its size in units of 4 KiB.
+inline constexpr int kMaxLogQueuePage = 19;
+
 // The bus address of page `page` of a translation that starts `mtt_addr` bytes
 // into the MTT table; none if the MTT is not in ICM, or not present.
 std::optional<uint64_t> PageAddress(Core& core, uint64_t mtt_addr,

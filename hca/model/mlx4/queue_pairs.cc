@@ -66,6 +66,7 @@ Status QueuePairs::CheckNew(uint32_t qpn, const prm::QpContext& context) {
   if (context.log_sq_size > cap.log_max_qp_sz ||
       (!context.srq && context.log_rq_size > cap.log_max_qp_sz) ||
       context.log_sq_stride < kMinLogSqStride ||
+      context.log_page_size > kMaxLogQueuePage ||
       context.pd >> cap.log_max_pd != 0 ||
       context.usr_page < cap.num_rsvd_uar) {
     return Status::kBadParam;
@@ -151,6 +152,11 @@ Status QueuePairs::Modify(Opcode opcode, uint32_t qpn, uint32_t optional,
   TakeContext(opcode, optional, given, context);
   if (!ports_->Has(static_cast<uint32_t>(
           prm::PortOfSchedQueue(context.primary.sched_queue)))) {
+    return Status::kBadParam;
+  }
+  constexpr uint8_t kMtu4096 = 5;
+  if (opcode == Opcode::kInit2RtrQp &&
+      (context.mtu == 0 || context.mtu > kMtu4096)) {
     return Status::kBadParam;
   }
   context.state = *next;

@@ -62,6 +62,7 @@ Status SharedReceiveQueues::Start(uint32_t srqn,
   if (queues_.contains(srqn)) return Status::kBadResourceState;
   constexpr int kMinLogStride = 1;  // the header and one pointer
   if (context.log_srq_size > core_.cap.log_max_srq_sz ||
+      context.log_page_size > kMaxLogQueuePage ||
       context.log_stride < kMinLogStride || context.xrcd != 0 ||
       context.pd >> core_.cap.log_max_pd != 0) {
     return Status::kBadParam;

@@ -166,6 +166,9 @@ class Mlx4Bench : private CommandObserver {
     place = (place + size - 1) / size * size;
     while (machine.Allocate(4096) + 4096 < place + size) {
     }
+    if (opcode == Opcode::kMapIcm && address == Tables().mc_base) {
+      multicast_table = place;
+    }
     return Give(opcode, 1,
                 prm::VirtualPhysicalMapping{.virtual_page = address >> 12,
                                             .physical_page = place >> 12,
@@ -321,7 +324,8 @@ class Mlx4Bench : private CommandObserver {
   std::vector<FakeWire> wires;
   Mlx4Device device;
   uint64_t inbox = 0, outbox = 0;
-  uint64_t out_value = 0;  // of the last command
+  uint64_t out_value = 0;        // of the last command
+  uint64_t multicast_table = 0;  // on the bus
   bool toggle = false;
   std::map<uint32_t, Buffer> eqs, cqs;
   std::map<uint32_t, uint64_t> cq_records;

@@ -92,6 +92,17 @@ TEST_F(Mlx4BringUp, TellsWhatItHasOnceTheFirmwareRuns) {
   EXPECT_EQ(bench_.Ask(Opcode::kQueryPort, 2), Status::kBadParam);
 }
 
+TEST_F(Mlx4BringUp, HasAsManyPortsAsWires) {
+  Mlx4Bench two(timers_, 2);
+  two.Boot();
+  two.wires[1].info.mtu_cap = 4;
+  two.Ask(Opcode::kQueryDevCap);
+  EXPECT_EQ(two.Out<prm::QueryDevCap>().num_ports, 2);
+  ASSERT_EQ(two.Ask(Opcode::kQueryPort, 2), Status::kOk);
+  EXPECT_EQ(two.Out<prm::QueryPort>().ib_mtu, 4);
+  EXPECT_EQ(two.Ask(Opcode::kQueryPort, 3), Status::kBadParam);
+}
+
 TEST_F(Mlx4BringUp, TellsAPortsIdentity) {
   bench_.Boot();
   bench_.wires[0].gid0 = 0x0002c90300000102;

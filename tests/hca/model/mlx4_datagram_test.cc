@@ -235,6 +235,26 @@ TEST_F(Mlx4Datagrams, ReachTheMembersOfAMulticastGroup) {
   EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
 }
 
+TEST_F(Mlx4Datagrams, SurviveAGroupThatSoftwareWroteItself) {
+  const std::array<uint8_t, 16> gid{0xff, 0x12};
+  there_.machine.PutWord(there_.inbox, 0xff120000);
+  for (int i = 1; i < 4; ++i) there_.machine.PutWord(there_.inbox + 4 * i, 0);
+  there_.Command(Opcode::kMgidHash, 0, 0, there_.inbox);
+  const auto index = static_cast<uint32_t>(there_.out_value);
+  there_.Give(Opcode::kWriteMcg, index, prm::McgHeader{.gid = gid});
+  const uint64_t entry = there_.multicast_table + uint64_t{index} * 128;
+  ASSERT_EQ(there_.machine.Get<prm::McgHeader>(entry).gid, gid);
+  there_.machine.Put(entry,
+                     prm::McgHeader{.member_count = 0xffffff, .gid = gid});
+  prm::DatagramSegment to = To(0xc001);
+  to.remote_qpn = 0xffffff;
+  to.address.grh = true;
+  to.address.rgid = gid;
+  here_.Post(kQpn, Send(), Concat(to, Station::At(0, 4)));
+  timers_.RunPending();
+  EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
+}
+
 TEST_F(Mlx4Datagrams, NotifyOnceForEachTimeTheQueueWasArmed) {
   int& interrupts = there_.machine.interrupts[Station::kEq];
   const auto send = [this] {

@@ -60,6 +60,9 @@ TEST_F(Mlx4Queues, RefuseAnEventQueueWithoutTranslation) {
   context.state = prm::kEqArmed;
   context.intr = 64;
   EXPECT_EQ(bench_.Give(Opcode::kSw2HwEq, 4, context), Status::kBadParam);
+  context.intr = 0;
+  context.log_page_size = 60;
+  EXPECT_EQ(bench_.Give(Opcode::kSw2HwEq, 4, context), Status::kBadParam);
 }
 
 TEST_F(Mlx4Queues, RefuseAContextWithReservedBits) {

@@ -59,7 +59,7 @@ class GuestMachineTest : public ::testing::Test {
   GuestMachineTest() : GuestMachineTest(SocketPair()) {
     std::vector<SyncMemory::Region> regions;
     regions.push_back({1 << 20, 1 << 16, 0, Duplicate(file_)});
-    EXPECT_TRUE(memory_.Replace(std::move(regions)).ok());
+    EXPECT_TRUE(memory_.Replace(regions).ok());
   }
 
   // Tables that map IOVA 0x2000 to 0x108000 and 0x3000 to 0x106000.

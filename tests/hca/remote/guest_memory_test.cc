@@ -34,7 +34,7 @@ class GuestMemoryTest : public ::testing::Test {
                        uint64_t offset) {
     std::vector<SyncMemory::Region> regions;
     regions.push_back({address, size, offset, Duplicate(file)});
-    return memory_.Replace(std::move(regions));
+    return memory_.Replace(regions);
   }
   uint64_t ReadWord(uint64_t address) {
     uint64_t value = 0;
@@ -90,7 +90,7 @@ TEST_F(GuestMemoryTest, NeighbouringRegionsAreOneMemory) {
   std::vector<SyncMemory::Region> regions;
   regions.push_back({kPage, kPage, 3 * kPage, Duplicate(file_)});
   regions.push_back({0, kPage, 0, Duplicate(file_)});
-  ASSERT_TRUE(memory_.Replace(std::move(regions)).ok());
+  ASSERT_TRUE(memory_.Replace(regions).ok());
   std::array<std::byte, 16> bytes;
   bytes.fill(std::byte{7});
   ASSERT_TRUE(memory_.Write(kPage - 8, bytes));
@@ -102,7 +102,7 @@ TEST_F(GuestMemoryTest, ANewListTakesThePlaceOfTheOld) {
   ASSERT_TRUE(memory_.Replace(Regions()).ok());
   std::vector<SyncMemory::Region> fewer = Regions();
   fewer.pop_back();
-  ASSERT_TRUE(memory_.Replace(std::move(fewer)).ok());
+  ASSERT_TRUE(memory_.Replace(fewer).ok());
   std::array<std::byte, 8> bytes;
   EXPECT_TRUE(memory_.Read(0, bytes));
   EXPECT_FALSE(memory_.Read(1 << 20, bytes));
@@ -127,7 +127,7 @@ TEST_F(GuestMemoryTest, RefusesRegionsThatAreEmptyOrWrapOrOverlap) {
   EXPECT_FALSE(Replace(file_, UINT64_MAX - kPage + 1, 2 * kPage, 0).ok());
   std::vector<SyncMemory::Region> regions = Regions();
   regions.push_back({kPage, kPage, 0, Duplicate(file_)});
-  EXPECT_THAT(std::string(memory_.Replace(std::move(regions)).message()),
+  EXPECT_THAT(std::string(memory_.Replace(regions).message()),
               HasSubstr("overlaps"));
   std::array<std::byte, 8> bytes;
   EXPECT_FALSE(memory_.Read(0, bytes)) << "nothing of a refused list is there";
