@@ -309,7 +309,13 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
   if (init_.type == verbs::QpType::kDatagram) {
     return OnDatagram(port, pkey_index, packet);
   }
-  if (packet.source_qpn != attributes_.dest_qp_num) return;
+  // On a wire, a connected packet does not name the queue pair that it is from:
+  // who sent it stands for that (IBA vol 1 §9.6.1.5).
+  const bool from_peer =
+      packet.source_qpn != 0
+          ? packet.source_qpn == attributes_.dest_qp_num
+          : static_cast<uint16_t>(packet.slid) == attributes_.ah_attr.dlid;
+  if (!from_peer) return;
   switch (transport.operation) {
     case Transport::Operation::kAcknowledge:
     case Transport::Operation::kReadResponse:

@@ -22,7 +22,7 @@ namespace {
 
 using mad::AttributeId, mad::LocalVerdict, mad::Method, mad::SmiStep;
 
-constexpr size_t kGrh = wire::kBytes<mad::GlobalRouteHeader>;
+constexpr size_t kArrivalGrh = wire::kBytes<mad::GlobalRouteHeader>;
 constexpr uint32_t kPKeyIndexMask = 0x7f;
 
 // Queue pairs 0 of all ports come first, then queue pairs 1.
@@ -218,7 +218,7 @@ void Mlx4Port::OnMad(int qp, const prm::Cqe& entry,
                                      .traffic_class = grh.traffic_class};
     }
   }
-  std::ranges::copy(bytes.subspan(kGrh), arrival.mad.begin());
+  std::ranges::copy(bytes.subspan(kArrivalGrh), arrival.mad.begin());
   Dispatch(arrival, dgid);
 }
 
