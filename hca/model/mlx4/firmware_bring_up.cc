@@ -62,7 +62,7 @@ CommandReply Firmware::SetIcmSize(const CommandRequest& request) {
 }
 
 Status Firmware::MapAuxiliary(const CommandRequest& request) {
-  if (parts_.core.icm.size() == 0) return Status::kBadSysState;
+  if (parts_.core.icm.bytes() == 0) return Status::kBadSysState;
   std::vector<prm::VirtualPhysicalMapping> chunks;
   const Status status = ReadChunks(request, chunks);
   if (status != Status::kOk) return status;
@@ -82,7 +82,7 @@ Status Firmware::UnmapAuxiliary() {
 
 Status Firmware::MapIcm(const CommandRequest& request) {
   Icm& icm = parts_.core.icm;
-  if (icm.size() == 0 || auxiliary_pages_ < icm.auxiliary_pages()) {
+  if (icm.bytes() == 0 || auxiliary_pages_ < icm.auxiliary_pages()) {
     return Status::kIcmError;
   }
   std::vector<prm::VirtualPhysicalMapping> chunks;

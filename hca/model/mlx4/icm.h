@@ -22,7 +22,7 @@ class Icm {
 
   // SET_ICM_SIZE.  The number of auxiliary pages that firmware wants for it.
   uint64_t SetSize(uint64_t bytes);
-  uint64_t size() const { return size_; }
+  uint64_t bytes() const { return size_; }
   uint64_t auxiliary_pages() const { return auxiliary_pages_; }
 
   // MAP_ICM, one chunk.  ICM_ERROR: some of it is mapped already, or it begins
