@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <utility>
+
+#include "fabric/transport.h"
 #include "fabric/wc_status.h"
 #include "tests/fabric/verbs_pair.h"
 
@@ -352,6 +356,29 @@ TEST_F(QueuePairTest, LeavesNothingBehindWhenItEndsInTheMiddle) {
   row_.timers.RunPending();
   a_->qp.reset();
   Settle();
+}
+
+// As an adapter outside of the fabric sends it.
+TEST_F(QueuePairTest, APacketThatNamesNoQueuePairIsFromThePeerIfItsLidIs) {
+  Connect(QpType::kReliable);
+  ASSERT_TRUE(b_->Receive(0, 64).ok());
+  Transport message;
+  message.first = message.last = true;
+  message.psn = 0xfffffe;
+  Packet packet;
+  packet.dlid = mad::Lid{2};
+  packet.destination_qpn = b_->qp->number();
+  packet.transport = std::make_shared<Transport>(message);
+  const Subnet& subnet = std::as_const(row_.fabric).subnet();
+  const PortId from = subnet.port_id(subnet.node(row_.host_1), 1);
+  packet.slid = mad::Lid{11};  // the switch's
+  row_.fabric.SendFrom(from, packet);
+  Settle();
+  EXPECT_THAT(b_->Poll(), IsEmpty());
+  packet.slid = mad::Lid{1};
+  row_.fabric.SendFrom(from, packet);
+  Settle();
+  EXPECT_THAT(b_->PollStatuses(), ElementsAre(wc_status::kSuccess));
 }
 
 }  // namespace
