@@ -28,7 +28,8 @@ class NoRegisters : public hca::model::PciEndpoint {
 };
 
 // In QEMU's place: a shell, which takes no notice of the arguments after its
-// script.
+// script.  It waits by short sleeps: a long one in the background may miss the
+// signal that is to end it, and then keeps the test's output open.
 class HcaModelMachineTest : public ::testing::Test {
  protected:
   ~HcaModelMachineTest() override { signals_.Restore(); }
@@ -65,8 +66,8 @@ TEST_F(HcaModelMachineTest, QemuInheritsBothSockets) {
 
 TEST_F(HcaModelMachineTest, PassesSignalsOn) {
   EXPECT_EQ(ExitStatusOf({"sh", "-c",
-                          "trap 'kill $!; exit 5' TERM; sleep 60 & "
-                          "kill -TERM $PPID; wait"}),
+                          "trap 'exit 5' TERM; kill -TERM $PPID;"
+                          " while :; do sleep 0.01; done"}),
             5);
 }
 
@@ -83,9 +84,9 @@ TEST_F(HcaModelMachineTest, QemuIsNotStartedWhenItCantHaveTheDevice) {
 TEST_F(HcaModelMachineTest, WhatIsNoQemuIsEndedAndTheReasonKept) {
   // It says something on the device's socket.
   const char kScript[] =
-      "trap 'kill $!; exit' TERM; for word; do case $word in x-pci*)"
+      "trap exit TERM; for word; do case $word in x-pci*)"
       " n=${word##*fd=}; n=${n%%,*}; printf 0123456789abcdef >&$n;; esac; done;"
-      " sleep 60 & wait";
+      " while :; do sleep 0.01; done";
   auto machine = Start({"bash", "-c", kScript, "bash"});
   ASSERT_TRUE(machine.ok()) << machine.status();
   (*machine)->Run();
