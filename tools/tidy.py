@@ -20,7 +20,7 @@ import sys
 COMMON = ["clang-tidy", "-quiet", "--extra-arg=-Wno-error"]
 CHECKS = "--checks=-clang-analyzer-*"
 JOINED = [CHECKS + ",-bugprone-suspicious-include",
-          r"--header-filter=/(base|mad|verbs|fabric|sysfs|cuse|daemon)/.*\.(h|cc)$"]
+          r"--header-filter=/(base|mad|verbs|fabric|hca|sysfs|cuse|daemon)/.*\.(h|cc)$"]
 
 
 def sources(build):

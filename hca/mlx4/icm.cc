@@ -43,7 +43,7 @@ absl::Status GivePages(Commands& commands, prm::Opcode opcode,
   const auto flush = [&] {
     const auto count =
         static_cast<uint32_t>(mailbox.size() / wire::kBytes<Mapping>);
-    const absl::Status sent = commands.Send(
+    absl::Status sent = commands.Send(
         opcode, std::span<const std::byte>(mailbox), {.in = count});
     mailbox.clear();
     return sent;

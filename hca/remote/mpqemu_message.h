@@ -88,7 +88,7 @@ class MpqemuDecoder {
   absl::Status MemoryContent();
 
   static constexpr size_t kHeaderSize = 16;
-  static constexpr size_t kMaxContent = 3 * 8 * kMaxDescriptors;
+  static constexpr size_t kMaxContent = size_t{3} * 8 * kMaxDescriptors;
 
   std::array<std::byte, kMaxContent> buffer_{};
   size_t filled_ = 0;
