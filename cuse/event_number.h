@@ -8,14 +8,16 @@
 
 namespace ibemu::cuse {
 
-// The next command of thread `tid` (0: of who asks) may use the event file,
-// which has `number` in that client.
+// The process of thread `tid` (0: the thread that asks, for itself) has the
+// event file as `number`, and commands of it may use that.
 struct EventNumber {
   int32_t tid;
   int32_t number;
 };
 
-// ioctl() of an event file.
+// ioctl()s of an event file.  The first one asks whether the process of `tid`
+// can do with another one: EBUSY if it has enough.
+inline constexpr uint32_t kOfferEventFile = _IOW(0xeb, 0, int32_t);
 inline constexpr uint32_t kNumberEventFile = _IOW(0xeb, 1, EventNumber);
 
 }  // namespace ibemu::cuse

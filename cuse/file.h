@@ -20,6 +20,7 @@ struct IoctlRequest {
   size_t out_room = 0;    // what the answer may hold
   bool writable = true;   // false: the answer will not reach the client
   pid_t caller = 0;       // the thread that asks
+  uid_t user = 0;         // and whose it is
 };
 
 // All that a client wrote, in two parts: a body of megabytes can be kept

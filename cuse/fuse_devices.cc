@@ -207,6 +207,7 @@ void FuseDevices::RunIoctl(fuse_req_t request, const IoctlRequest& ioctl,
   if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
   IoctlRequest whole = ioctl;
   whole.caller = fuse_req_ctx(request)->pid;
+  whole.user = fuse_req_ctx(request)->uid;
   Dispatch(request, *handle, [&](RequestId id) {
     handle->file->Ioctl(whole, IoctlReply(*this, id));
   });

@@ -1,5 +1,6 @@
 #include "cuse/fuse_tree_operations.h"
 
+#include <fcntl.h>
 #include <linux/fuse.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 
 #include "cuse/issm_file.h"
 #include "cuse/umad_file.h"
+#include "cuse/uverbs_file.h"
 
 namespace ibemu::cuse {
 namespace {
@@ -199,7 +201,7 @@ void FuseTreeOperations::Open(fuse_req_t request, fuse_ino_t id,
   if (node == nullptr) return ReplyError(request, Errno::kNoEntry);
   switch (node->kind) {
     case TreeNode::Kind::kDevice:
-      return devices_.Open(request, NewFile(id, node->device, info.flags),
+      return devices_.Open(request, NewFile(node->device, info.flags),
                            info.flags);
     case TreeNode::Kind::kText:
       return OpenText(request, node, info.flags);
@@ -210,19 +212,28 @@ void FuseTreeOperations::Open(fuse_req_t request, fuse_ino_t id,
   }
 }
 
-std::unique_ptr<File> FuseTreeOperations::NewFile(fuse_ino_t id,
-                                                  const DeviceNode& device,
+std::unique_ptr<File> FuseTreeOperations::NewFile(const DeviceNode& device,
                                                   int flags) {
   switch (device.kind) {
     case DeviceNode::Kind::kIssm:
       return std::make_unique<IssmFile>(device.host, device.port);
     case DeviceNode::Kind::kUverbs:
-      return uverbs_.Open(id, device.host, options_.provider_of(device.slot),
-                          timers_, workers_, flags);
+      return NewUverbsFile(device, flags);
     case DeviceNode::Kind::kUmad:
       break;
   }
   return std::make_unique<UmadFile>(device.host, device.port);
+}
+
+std::unique_ptr<File> FuseTreeOperations::NewUverbsFile(
+    const DeviceNode& device, int flags) {
+  // No command can be written there, so it is good for events alone.
+  if ((flags & O_ACCMODE) == O_RDONLY) {
+    return std::make_unique<UverbsEventFile>(offers_, options_.uid);
+  }
+  return std::make_unique<UverbsFile>(device.host,
+                                      options_.provider_of(device.slot),
+                                      timers_, workers_, offers_, pinned_);
 }
 
 void FuseTreeOperations::OpenText(fuse_req_t request,

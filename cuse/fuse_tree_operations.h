@@ -4,12 +4,15 @@
 
 #include <sys/stat.h>
 
+#include <memory>
+
 #include "cuse/fuse_devices.h"
 #include "cuse/fuse_session.h"
 #include "cuse/fuse_tree.h"
+#include "cuse/pinned_pages.h"
 #include "cuse/text_files.h"
 #include "cuse/tree_nodes.h"
-#include "cuse/uverbs_opens.h"
+#include "cuse/uverbs_offers.h"
 
 namespace ibemu::cuse {
 
@@ -41,8 +44,8 @@ class FuseTreeOperations {
                      off_t offset);
   void Access(fuse_req_t request, fuse_ino_t id, int mask);
   void Open(fuse_req_t request, fuse_ino_t id, const fuse_file_info& info);
-  std::unique_ptr<File> NewFile(fuse_ino_t id, const DeviceNode& device,
-                                int flags);
+  std::unique_ptr<File> NewFile(const DeviceNode& device, int flags);
+  std::unique_ptr<File> NewUverbsFile(const DeviceNode& device, int flags);
   void OpenText(fuse_req_t request, const TreeNodes::NodePtr& node, int flags);
   void ReadText(fuse_req_t request, uint64_t file, size_t size, off_t offset);
   void WriteText(fuse_req_t request, uint64_t file, Bytes data);
@@ -58,7 +61,9 @@ class FuseTreeOperations {
   TextFiles texts_;
   Timers& timers_;
   WorkerPool& workers_;
-  UverbsOpens uverbs_;
+  const std::shared_ptr<UverbsOffers> offers_ =
+      std::make_shared<UverbsOffers>();
+  const std::shared_ptr<PinnedPages> pinned_ = PinnedPages::OfThisMachine();
   FuseDevices devices_;
 };
 

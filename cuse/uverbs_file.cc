@@ -101,7 +101,11 @@ void UverbsFile::OnResponseWritten(uint64_t number, bool written) {
 
 absl::StatusOr<int> UverbsFile::GiveDescriptor(
     Events events, pid_t caller, std::shared_ptr<verbs::EventQueue> queue) {
-  if (UverbsEventFile* const file = offers_->Take(caller)) {
+  UverbsEventFile* file = offers_->Take(caller);
+  if (file == nullptr) {
+    file = offers_->Take(static_cast<pid_t>(ClientOf(caller)));
+  }
+  if (file != nullptr) {
     file->Bind(std::move(queue));
     return file->number();
   }

@@ -4,7 +4,10 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -16,37 +19,41 @@ namespace ibemu::cuse {
 class UverbsEventFile;
 
 // Two answers carry a new descriptor (GET_CONTEXT, CREATE_COMP_CHANNEL).  In a
-// run a supervisor that sees such a command before we do opens the same inode
-// again, read-only, puts what it got into the client and tells us for whose
-// command it is: see daemon/node_supervisor.h.  Where there is none, the client
-// is made to do so itself: see SystemUverbsFile.
-//
-// One for each inode: who opens a path at the same time as another may get the
-// same one, so an inode does not tell contexts apart; a waiting thread does.
+// run a supervisor puts some into a process that opens a device, and as many as
+// were used whenever it makes a completion queue, and tells us: see
+// daemon/node_supervisor.h.  The commands themselves it must not stop: seccomp
+// sees their size alone, which REQ_NOTIFY_CQ has, too, and a signal that comes
+// while a call is stopped ends it with EINTR, which no driver of Linux answers
+// to that.  Where there is no supervisor, the thread itself is made to open one
+// while its command waits: see SystemUverbsFile.
 class UverbsOffers {
  public:
-  // The event file for the command that `tid` waits in; null if there is none.
-  UverbsEventFile* Take(pid_t tid);
+  // How many a process has at once: one for asynchronous events, four for
+  // channels that are made before any completion queue is.
+  static constexpr size_t kEnough = 5;
 
-  // The latest offer for a thread counts.
-  void Offer(pid_t tid, UverbsEventFile& file) { offers_[tid] = &file; }
+  bool HasEnough(pid_t client) const;
+
+  // The oldest event file that `client`, a thread or a process, has; null if
+  // there is none.
+  UverbsEventFile* Take(pid_t client);
+
+  void Offer(pid_t client, UverbsEventFile& file);
   // The file ends.
   void Withdraw(const UverbsEventFile& file);
 
  private:
-  absl::flat_hash_map<pid_t, UverbsEventFile*> offers_;
+  absl::flat_hash_map<pid_t, std::deque<UverbsEventFile*>> offers_;
 };
 
 // A descriptor from which events come, once a command has bound it to a queue.
 class UverbsEventFile final : public File {
  public:
-  // Who may say for whose command it is.
-  enum class Teller {
-    kSupervisor,  // that of the run to which the inode belongs
-    kItself,      // each thread for itself: others share the inode
-  };
-  UverbsEventFile(std::shared_ptr<UverbsOffers> offers, Teller teller)
-      : offers_(std::move(offers)), teller_(teller) {}
+  // `supervisor`: the user who may tell of other processes, as root may; none:
+  // each thread tells of itself.
+  UverbsEventFile(std::shared_ptr<UverbsOffers> offers,
+                  std::optional<uid_t> supervisor)
+      : offers_(std::move(offers)), supervisor_(supervisor) {}
   ~UverbsEventFile() override { offers_->Withdraw(*this); }
 
   // What the client calls it.
@@ -63,8 +70,12 @@ class UverbsEventFile final : public File {
   void Interrupt(RequestId id) override { events_.Interrupt(id); }
 
  private:
+  bool MayTellOfOthers(const IoctlRequest& request) const;
+  Errno AskForRoom(const IoctlRequest& request) const;
+  Errno SetNumber(const IoctlRequest& request);
+
   const std::shared_ptr<UverbsOffers> offers_;
-  const Teller teller_;
+  const std::optional<uid_t> supervisor_;
   EventReader events_{[this] { NotifyEvents(); }};
   int number_ = -1;
 };

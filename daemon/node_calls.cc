@@ -185,6 +185,7 @@ bool NodeCalls::Open(const seccomp_notif& call, uint64_t path, uint64_t flags) {
   }
   const UniqueFd file = OpenAsClient(call, name, flags);
   if (!file.valid() || !IsOurs(file.get()) || !IsValid(call)) return false;
+  GiveEventFiles(call, absl::StrCat("/proc/self/fd/", file.get()));
   const std::lock_guard lock(giving_);  // two must not choose one number
   for (int number = first_fd_; number < first_fd_ + kNodeFds; ++number) {
     struct stat status {};
@@ -251,26 +252,33 @@ bool NodeCalls::StatX(const seccomp_notif& call) {
   return true;
 }
 
-// Opening the client's own descriptor again makes a file of the same inode:
-// that is how the daemon knows whose it is.
+// A program makes its channels, then its queues, or one after the other.
 void NodeCalls::Write(const seccomp_notif& call) {
   const auto& arguments = call.data.args;
   ib_uverbs_cmd_hdr header{};
   if (ReadMemory(static_cast<pid_t>(call.pid), arguments[1], &header,
                  sizeof header) != sizeof header ||
-      (header.command != IB_USER_VERBS_CMD_GET_CONTEXT &&
-       header.command != IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL)) {
+      header.command != IB_USER_VERBS_CMD_CREATE_CQ) {
     return;
   }
   const std::string path = PathOfFd(call, arguments[0]);
-  if (!NodeOfFd(path)) return;
-  const UniqueFd events(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!events.valid() || !IsValid(call)) return;
-  const int number = Give(call, events.get());
-  if (number < 0) return;
-  const cuse::EventNumber told{.tid = static_cast<int32_t>(call.pid),
-                               .number = number};
-  ioctl(events.get(), cuse::kNumberEventFile, &told);
+  if (NodeOfFd(path)) GiveEventFiles(call, path);
+}
+
+void NodeCalls::GiveEventFiles(const seccomp_notif& call,
+                               const std::string& path) const {
+  const auto tid = static_cast<int32_t>(call.pid);
+  while (true) {
+    const UniqueFd events(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!events.valid() || !IsValid(call) ||
+        ioctl(events.get(), cuse::kOfferEventFile, &tid) != 0) {
+      return;
+    }
+    const int number = Give(call, events.get());
+    if (number < 0) return;
+    const cuse::EventNumber told{.tid = tid, .number = number};
+    if (ioctl(events.get(), cuse::kNumberEventFile, &told) != 0) return;
+  }
 }
 
 bool NodeCalls::IsValid(const seccomp_notif& call) const {

@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 
 #include <mutex>
+#include <string>
 
 namespace ibemu::daemon {
 
@@ -28,6 +29,9 @@ class NodeCalls {
   bool StatX(const seccomp_notif& call);
   // Never answers, but prepares.
   void Write(const seccomp_notif& call);
+  // Puts event files into the client until it has enough.  `path`: of an open
+  // file of its device.
+  void GiveEventFiles(const seccomp_notif& call, const std::string& path) const;
 
   bool IsValid(const seccomp_notif& call) const;
   // Sends the result of a call: 0, or an errno.

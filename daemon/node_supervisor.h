@@ -15,10 +15,11 @@ namespace ibemu::daemon {
 // that the run's filter (seccomp.h) stops:
 //
 //   open    of our uverbsN: puts the FUSE file behind it (cuse::TreeNode) among
-//           the descriptors from `first_fd` on
+//           the descriptors from `first_fd` on, and some files of events beside
+//           it for commands that answer with a descriptor; tells the daemon
+//           (cuse::UverbsOffers)
 //   fstat   of such a one: says what sysfs says
-//   write   of a command that asks for a descriptor: puts a file of events into
-//           the client beforehand, and tells the daemon (cuse::UverbsOffers)
+//   write   of CREATE_CQ: adds files of events, in place of those in use
 //
 // Everything else goes on as if nothing had been.  Runs in a process of its
 // own, as long as any process has the filter: without it, what the filter stops

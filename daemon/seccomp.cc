@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <rdma/ib_user_verbs.h>
 #include <seccomp.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -49,7 +50,8 @@ class Rules {
 void AddNodeRules(Rules& rules, int first_fd) {
   // Upper halves of registers are nobody's business.
   constexpr uint64_t kInt = 0xffffffff;
-  constexpr uint64_t kWriteBytes = 16;
+  constexpr uint64_t kCreateCqBytes =
+      sizeof(ib_uverbs_cmd_hdr) + sizeof(ib_uverbs_create_cq);
   const auto flags = [](unsigned argument) {
     constexpr uint64_t kLargeFile = 0100000;  // glibc's O_LARGEFILE is 0
     constexpr uint64_t kEither = kLargeFile | O_CLOEXEC | O_NONBLOCK;
@@ -69,7 +71,7 @@ void AddNodeRules(Rules& rules, int first_fd) {
   rules.Add(SCMP_ACT_NOTIFY, SCMP_SYS(newfstatat), {node, empty_path(3)});
   rules.Add(SCMP_ACT_NOTIFY, SCMP_SYS(statx), {node, empty_path(2)});
   rules.Add(SCMP_ACT_NOTIFY, SCMP_SYS(write),
-            {node, SCMP_A2(SCMP_CMP_EQ, kWriteBytes)});
+            {node, SCMP_A2(SCMP_CMP_EQ, kCreateCqBytes)});
 }
 
 // The listener of the filter that was loaded; -1 if it has none.

@@ -26,10 +26,12 @@ int FirstNodeFd(unsigned long limit);
 //
 // These wait for whoever serves the returned descriptor (NodeCalls): open() for
 // reading and writing, with no more than O_CLOEXEC and O_NONBLOCK; fstat() and
-// its like of one of the descriptors from `first_fd` on, and write() of 16
-// bytes to one, which commands have that ask for a new descriptor.  -1: it
-// can't be had, for an outer filter has the one that a process may have; then
-// these pass, too.
+// its like of one of the descriptors from `first_fd` on, and write() of 40
+// bytes to one, which CREATE_CQ has.  -1: it can't be had, for an outer filter
+// has the one that a process may have; then these pass, too.
+//
+// A signal that comes while a call waits may end it with EINTR, so what never
+// fails so on Linux must not be stopped: REQ_NOTIFY_CQ, or POLL_CQ.
 //
 // The thread must have CAP_SYS_ADMIN in its user namespace, as a launcher has,
 // or no_new_privs: then setuid programs keep working in a run.

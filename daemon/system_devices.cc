@@ -40,7 +40,7 @@ CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
     // No command can be written there, so it is good for events alone.
     if ((flags & O_ACCMODE) == O_RDONLY) {
       return std::make_unique<cuse::UverbsEventFile>(
-          offers, cuse::UverbsEventFile::Teller::kItself);
+          offers, /*supervisor=*/std::nullopt);
     }
     return std::make_unique<cuse::SystemUverbsFile>(
         std::make_unique<cuse::UverbsFile>(host, provider, timers, workers,

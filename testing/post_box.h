@@ -26,24 +26,26 @@ class PostBox {
 
   // Runs what has been posted, on the calling thread.
   void Run() {
-    for (Task& task : Take()) task();
+    std::deque<Task> tasks;
+    {
+      const std::lock_guard lock(mutex_);
+      tasks.swap(tasks_);
+    }
+    for (Task& task : tasks) task();
   }
 
-  // Waits until something is posted, then runs it.
+  // Waits until something is posted, then runs that, and not what was posted
+  // meanwhile: who waits for one more finds it.
   void WaitAndRun() {
-    {
-      std::unique_lock lock(mutex_);
-      posted_.wait(lock, [this] { return !tasks_.empty(); });
-    }
-    Run();
+    std::unique_lock lock(mutex_);
+    posted_.wait(lock, [this] { return !tasks_.empty(); });
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
   }
 
  private:
-  std::deque<Task> Take() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(tasks_, {});
-  }
-
   std::mutex mutex_;
   std::condition_variable posted_;
   std::deque<Task> tasks_;

@@ -49,13 +49,14 @@ class FileDriver final : public ReplySink, public File::Listener {
     return id;
   }
   Answer Ioctl(uint32_t command, Bytes in, bool writable = true,
-               pid_t caller = 0) {
+               pid_t caller = 0, uid_t user = 0) {
     const RequestId id = Next();
     file_.Ioctl({.command = command,
                  .in = in,
                  .out_room = in.size(),
                  .writable = writable,
-                 .caller = caller},
+                 .caller = caller,
+                 .user = user},
                 IoctlReply(*this, id));
     return Finish(id);
   }

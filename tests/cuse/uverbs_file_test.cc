@@ -66,8 +66,8 @@ class UverbsFileTest : public ::testing::Test {
   std::unique_ptr<UverbsFile> file_ = std::make_unique<UverbsFile>(
       host_, provider_, timers_, workers_, offers_, pinned_);
   FileDriver driver_{*file_};
-  std::unique_ptr<UverbsEventFile> events_ = std::make_unique<UverbsEventFile>(
-      offers_, UverbsEventFile::Teller::kSupervisor);
+  std::unique_ptr<UverbsEventFile> events_ =
+      std::make_unique<UverbsEventFile>(offers_, getuid());
   FileDriver events_driver_{*events_};
 };
 

@@ -101,37 +101,37 @@ TEST(NodeCallsTest, APathAtTheEndOfMemoryIsRead) {
 }
 
 TEST(NodeCallsTest, AFileThatHasANodesNumberStaysWhatItIs) {
-  EXPECT_EQ(StatusOf([] {
-              int ends[2];
-              if (pipe(ends) != 0 || dup2(ends[1], kFirstFd) != kFirstFd) {
-                return 1;
-              }
-              struct stat status {};
-              struct statx more {};
-              if (fstat(kFirstFd, &status) != 0 || !S_ISFIFO(status.st_mode) ||
-                  statx(kFirstFd, "", AT_EMPTY_PATH, STATX_TYPE, &more) != 0 ||
-                  !S_ISFIFO(more.stx_mode)) {
-                return 2;
-              }
-              // The size and the header of a command that gets a descriptor.
-              std::array<char, 16> command{};
-              const ib_uverbs_cmd_hdr header{
-                  IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, 4, 1};
-              std::memcpy(command.data(), &header, sizeof header);
-              if (write(kFirstFd, command.data(), command.size()) != 16) {
-                return 3;
-              }
-              std::array<char, 32> got{};
-              return read(ends[0], got.data(), got.size()) == 16 ? 0 : 4;
-            }),
-            0);
+  EXPECT_EQ(
+      StatusOf([] {
+        int ends[2];
+        if (pipe(ends) != 0 || dup2(ends[1], kFirstFd) != kFirstFd) {
+          return 1;
+        }
+        struct stat status {};
+        struct statx more {};
+        if (fstat(kFirstFd, &status) != 0 || !S_ISFIFO(status.st_mode) ||
+            statx(kFirstFd, "", AT_EMPTY_PATH, STATX_TYPE, &more) != 0 ||
+            !S_ISFIFO(more.stx_mode)) {
+          return 2;
+        }
+        // The size and the header of the command that is stopped.
+        std::array<char, 40> command{};
+        const ib_uverbs_cmd_hdr header{IB_USER_VERBS_CMD_CREATE_CQ, 10, 2};
+        std::memcpy(command.data(), &header, sizeof header);
+        if (write(kFirstFd, command.data(), command.size()) != 40) {
+          return 3;
+        }
+        std::array<char, 64> got{};
+        return read(ends[0], got.data(), got.size()) == 40 ? 0 : 4;
+      }),
+      0);
 }
 
 TEST(NodeCallsTest, ADescriptorThatIsNotOpenIsNone) {
   EXPECT_EQ(StatusOf([] {
               struct stat status {};
               if (fstat(kFirstFd, &status) == 0 || errno != EBADF) return 1;
-              std::array<char, 16> command{};
+              std::array<char, 40> command{};
               const ssize_t done =
                   write(kFirstFd, command.data(), command.size());
               return done < 0 && errno == EBADF ? 0 : 2;

@@ -4,6 +4,7 @@ Nothing here sleeps: waiting is reading until a line or an exit status comes,
 with a deadline that only a fault reaches.
 """
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -140,17 +141,18 @@ class Background:
         return status
 
     def stop(self, number=SIGTERM):
-        """Ends the program; a program that ignores the signal is a fault.
-        SIGKILL reaches what it started, too."""
+        """Ends the program, and what it has left behind; a program that ignores
+        the signal is a fault.  SIGKILL reaches what it started, too."""
         if self.process.poll() is None and number == SIGKILL:
             os.killpg(self.process.pid, number)
         elif self.process.poll() is None:
             self.process.send_signal(number)
         try:
             return self.process.wait(30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise
+        finally:
+            # Its group is its session's first: nobody else's.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, SIGKILL)
 
 
 class RunFabric:

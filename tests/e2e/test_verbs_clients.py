@@ -30,6 +30,34 @@ def test_a_static_program_with_two_threads_uses_one_context(account,
     assert told == "device 231:192, events at a descriptor\n"
 
 
+@pytest.fixture(scope="module")
+def descriptors(scratch):
+    program = scratch / "uverbs_descriptors"
+    if not program.exists():
+        subprocess.run(["gcc", "-Wall", "-Werror", "-o", program,
+                        HERE / "uverbs_descriptors.c", "-libverbs"], check=True)
+    return program
+
+
+def test_a_signal_interrupts_no_request_for_events(account, descriptors):
+    """No driver of Linux answers them with EINTR, so no program expects it."""
+    told = account.run("ibemu", "run", "--", descriptors, "signals").stdout
+    assert told == "0 of 20000 failed\n"
+
+
+def test_opening_and_closing_a_device_leaves_no_descriptor(account,
+                                                           descriptors):
+    told = account.run("ibemu", "run", "--", descriptors, "opens").stdout
+    assert told == "0 more\n"
+
+
+def test_channels_beside_queues_have_no_limit_and_others_say_theirs(
+        account, descriptors):
+    told = account.run("ibemu", "run", "--", descriptors, "channels").stdout
+    assert told == ("100 with a queue, 5 alone, then: Too many open files\n"
+                    "after a queue: another\n")
+
+
 @pytest.mark.parametrize("tool", [
     ["strace", "-f", "-o", "/dev/null"],
     ["gdb", "-batch", "-ex", "run", "--args"]], ids=["strace", "gdb"])
