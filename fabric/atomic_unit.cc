@@ -15,7 +15,7 @@ uint64_t ValueIn(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-void AtomicUnit::Run(const MemoryRange& target,
+void AtomicUnit::Run(const verbs::MemoryRange& target,
                      const AtomicOperation& operation, Check check, Done done) {
   const Place place = {target.memory->process(), target.address};
   std::deque<Job>& waiting = jobs_[place];
@@ -24,7 +24,7 @@ void AtomicUnit::Run(const MemoryRange& target,
 }
 
 void AtomicUnit::Begin(Place place) {
-  const MemoryRange target = jobs_[place].front().target;
+  const verbs::MemoryRange target = jobs_[place].front().target;
   auto buffer = std::make_shared<std::vector<std::byte>>(kAtomicBytes);
   target.memory->Read({{target.address, buffer, 0, kAtomicBytes}},
                       [self = self_, place, buffer](absl::Status status) {

@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
-#include "fabric/key_table.h"
+#include "verbs/key_table.h"
 
 namespace ibemu::fabric {
 
@@ -50,12 +50,12 @@ class AtomicUnit {
   // `target` has kAtomicBytes.  `done` is called after returning.  `check` is
   // asked before the write, for keys may go after the read; its error is that
   // of the operation.
-  void Run(const MemoryRange& target, const AtomicOperation& operation,
+  void Run(const verbs::MemoryRange& target, const AtomicOperation& operation,
            Check check, Done done);
 
  private:
   struct Job {
-    MemoryRange target;
+    verbs::MemoryRange target;
     AtomicOperation operation;
     Check check;
     Done done;

@@ -4,11 +4,12 @@
 
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
-#include "fabric/completion_queue.h"
 #include "fabric/hca_attributes.h"
-#include "fabric/memory_region.h"
 #include "fabric/queue_pair.h"
-#include "fabric/receive_queue.h"
+#include "verbs/completion_queue.h"
+#include "verbs/device_limits.h"
+#include "verbs/memory_region.h"
+#include "verbs/receive_queue.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -97,31 +98,22 @@ absl::StatusOr<std::unique_ptr<verbs::Pd>> Hca::CreatePd() {
 
 absl::StatusOr<std::unique_ptr<verbs::Mr>> Hca::CreateMr(
     const verbs::MrInit& init) {
-  return MemoryRegion::Register(keys_, init);
+  return verbs::MemoryRegion::Register(keys_, init);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Mw>> Hca::CreateMw(verbs::Pd& pd) {
-  return MemoryWindow::Allocate(keys_, pd);
+  return verbs::MemoryWindow::Allocate(keys_, pd);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Fmr>> Hca::CreateFmr(
     const verbs::FmrInit& init) {
-  return FastRegion::Allocate(keys_, init);
-}
-
-absl::Status Hca::CheckAddress(const verbs::AddressAttributes& address) const {
-  constexpr uint8_t kServiceLevels = 16;
-  if (!subnet_.has_port(node(), address.port_num) ||
-      address.sl >= kServiceLevels || address.dlid == 0 ||
-      (address.is_global != 0 && address.grh.sgid_index >= kGuidTableEntries)) {
-    return absl::InvalidArgumentError("no such port, LID, SL or GID");
-  }
-  return absl::OkStatus();
+  return verbs::FastRegion::Allocate(keys_, init);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Ah>> Hca::CreateAh(
     verbs::Pd& /*pd*/, const verbs::AddressAttributes& attributes) {
-  IBEMU_RETURN_IF_ERROR(CheckAddress(attributes));
+  IBEMU_RETURN_IF_ERROR(
+      verbs::CheckAddress(QueryDevice(), kGuidTableEntries, attributes));
   if (ahs_ >= static_cast<int>(QueryDevice().max_ah)) {
     return NoMore("address handles");
   }
@@ -131,46 +123,31 @@ absl::StatusOr<std::unique_ptr<verbs::Ah>> Hca::CreateAh(
 absl::StatusOr<std::unique_ptr<verbs::Cq>> Hca::CreateCq(
     uint32_t size, verbs::CqListener& listener) {
   const verbs::DeviceAttributes device = QueryDevice();
-  if (size == 0 || size > device.max_cqe) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%d entries: there may be 1 to %d", size, device.max_cqe));
-  }
+  IBEMU_RETURN_IF_ERROR(verbs::CheckCqSize(device, size));
   if (cqs_ >= static_cast<int>(device.max_cq)) {
     return NoMore("completion queues");
   }
-  return std::make_unique<Counted<CompletionQueue>>(cqs_, size, device.max_cqe,
-                                                    listener);
+  return std::make_unique<Counted<verbs::CompletionQueue>>(
+      cqs_, size, device.max_cqe, listener);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Srq>> Hca::CreateSrq(
     verbs::Pd& /*pd*/, const verbs::SrqAttributes& attributes,
     verbs::ObjectListener& listener) {
   const verbs::DeviceAttributes device = QueryDevice();
-  if (attributes.max_requests == 0 ||
-      attributes.max_requests > device.max_srq_wr ||
-      attributes.max_pieces == 0 ||
-      attributes.max_pieces > device.max_srq_sge ||
-      attributes.limit > attributes.max_requests) {
-    return absl::InvalidArgumentError("not a size that it can have");
-  }
+  IBEMU_RETURN_IF_ERROR(verbs::CheckSrq(device, attributes));
   if (srqs_ >= static_cast<int>(device.max_srq)) {
     return NoMore("shared receive queues");
   }
-  return std::make_unique<Counted<SharedReceiveQueue>>(
+  return std::make_unique<Counted<verbs::SharedReceiveQueue>>(
       srqs_, attributes, device.max_srq_wr, listener);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Qp>> Hca::CreateQp(
     const verbs::QpInit& init, verbs::ObjectListener& listener) {
   const verbs::DeviceAttributes device = QueryDevice();
-  const verbs::QpCapacity& capacity = init.capacity;
-  if (capacity.send_requests > device.max_qp_wr ||
-      capacity.receive_requests > device.max_qp_wr ||
-      capacity.send_pieces > device.max_sge ||
-      capacity.receive_pieces > device.max_sge ||
-      capacity.inline_bytes > kMostInline) {
-    return absl::InvalidArgumentError("larger than the device can have it");
-  }
+  IBEMU_RETURN_IF_ERROR(
+      verbs::CheckCapacity(device, init.capacity, kMostInline));
   if (qps_.size() >= device.max_qp) return NoMore("queue pairs");
   do {
     last_qpn_ = last_qpn_ == kMulticastQpn - 1 ? 2 : last_qpn_ + 1;

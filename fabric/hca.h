@@ -11,11 +11,11 @@
 #include "base/observer_list.h"
 #include "base/timers.h"
 #include "fabric/atomic_unit.h"
-#include "fabric/bounce_buffers.h"
 #include "fabric/endpoints.h"
-#include "fabric/key_table.h"
 #include "fabric/subnet.h"
 #include "fabric/transport.h"
+#include "verbs/bounce_buffers.h"
+#include "verbs/key_table.h"
 #include "verbs/provider.h"
 
 namespace ibemu::fabric {
@@ -67,12 +67,10 @@ class Hca final : public verbs::Provider, private TransportSink {
 
   // For queue pairs.
   Timers& timers() { return timers_; }
-  const KeyTable& keys() const { return keys_; }
-  BounceBuffers& bounces() { return bounces_; }
+  const verbs::KeyTable& keys() const { return keys_; }
+  verbs::BounceBuffers& bounces() { return bounces_; }
   AtomicUnit& atomics() { return atomics_; }
   uint32_t MtuCodeOf(int port) const;
-  // Errors: InvalidArgument.
-  absl::Status CheckAddress(const verbs::AddressAttributes& address) const;
   void Transmit(int port, const verbs::AddressAttributes& to,
                 const QpAddress& queue_pairs,
                 std::shared_ptr<const Transport> transport);
@@ -114,8 +112,8 @@ class Hca final : public verbs::Provider, private TransportSink {
   Timers& timers_;
   const NodeId id_;
   bool removed_ = false;
-  KeyTable keys_;
-  BounceBuffers bounces_;
+  verbs::KeyTable keys_;
+  verbs::BounceBuffers bounces_;
   AtomicUnit atomics_;
   int pds_ = 0, ahs_ = 0, cqs_ = 0, srqs_ = 0;
   uint32_t last_qpn_ = 1;  // 0 and 1 are the special ones

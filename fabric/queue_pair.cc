@@ -5,15 +5,14 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "fabric/hca.h"
-#include "fabric/wc_status.h"
+#include "verbs/device_limits.h"
 #include "verbs/qp_transitions.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {
 
 namespace attribute = verbs::qp_attribute;
-
-constexpr uint32_t kMtuCode256 = 1, kMtuCode4096 = 5;
 
 bool Has(const verbs::QpAttributes& attributes, uint32_t bit) {
   return (attributes.qp_attr_mask & bit) != 0;
@@ -35,12 +34,12 @@ QueuePair::~QueuePair() {
   hca_.Forget(*this);
 }
 
-CompletionQueue& QueuePair::send_cq() const {
-  return static_cast<CompletionQueue&>(*init_.send_cq);
+verbs::CompletionQueue& QueuePair::send_cq() const {
+  return static_cast<verbs::CompletionQueue&>(*init_.send_cq);
 }
 
-CompletionQueue& QueuePair::receive_cq() const {
-  return static_cast<CompletionQueue&>(*init_.receive_cq);
+verbs::CompletionQueue& QueuePair::receive_cq() const {
+  return static_cast<verbs::CompletionQueue&>(*init_.receive_cq);
 }
 
 size_t QueuePair::Mtu() const {
@@ -48,46 +47,6 @@ size_t QueuePair::Mtu() const {
                             ? hca_.MtuCodeOf(attributes_.port_num)
                             : attributes_.path_mtu;
   return size_t{128} << code;
-}
-
-absl::Status QueuePair::CheckAttributes(
-    const verbs::QpAttributes& attributes) const {
-  const verbs::DeviceAttributes device = hca_.QueryDevice();
-  if (Has(attributes, attribute::kPort) &&
-      (attributes.port_num == 0 ||
-       attributes.port_num > device.phys_port_cnt)) {
-    return absl::InvalidArgumentError("no such port");
-  }
-  if (Has(attributes, attribute::kPKeyIndex) &&
-      attributes.pkey_index >= device.max_pkeys) {
-    return absl::InvalidArgumentError("beyond the P_Key table");
-  }
-  if (Has(attributes, attribute::kAddress)) {
-    IBEMU_RETURN_IF_ERROR(hca_.CheckAddress(attributes.ah_attr));
-  }
-  if (Has(attributes, attribute::kPathMtu) &&
-      (attributes.path_mtu < kMtuCode256 ||
-       attributes.path_mtu > kMtuCode4096)) {
-    return absl::InvalidArgumentError("not an MTU");
-  }
-  if ((Has(attributes, attribute::kMaxReads) &&
-       attributes.max_rd_atomic > device.max_qp_init_rd_atom) ||
-      (Has(attributes, attribute::kMaxReadsHere) &&
-       attributes.max_dest_rd_atomic > device.max_qp_rd_atom)) {
-    return absl::InvalidArgumentError("more reads than the device has");
-  }
-  constexpr uint8_t kTimerBits = 31, kRetryBits = 7;
-  if ((Has(attributes, attribute::kMinRnrTimer) &&
-       attributes.min_rnr_timer > kTimerBits) ||
-      (Has(attributes, attribute::kTimeout) &&
-       attributes.timeout > kTimerBits) ||
-      (Has(attributes, attribute::kRetryCount) &&
-       attributes.retry_cnt > kRetryBits) ||
-      (Has(attributes, attribute::kRnrRetry) &&
-       attributes.rnr_retry > kRetryBits)) {
-    return absl::InvalidArgumentError("a timer or count has too many bits");
-  }
-  return absl::OkStatus();
 }
 
 absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
@@ -106,7 +65,8 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
       to != State::kReset && !IsDrained()) {
     return absl::InvalidArgumentError("what is under way has not ended");
   }
-  IBEMU_RETURN_IF_ERROR(CheckAttributes(attributes));
+  IBEMU_RETURN_IF_ERROR(verbs::CheckQpAttributes(
+      hca_.QueryDevice(), kGuidTableEntries, attributes));
   Apply(attributes);
   if (to == State::kReset) {
     Reset();
@@ -223,7 +183,7 @@ void QueuePair::EnterError() {
 
 void QueuePair::FlushSends() {
   for (const auto& send : std::exchange(sends_, {})) {
-    CompleteSend(*send, wc_status::kFlushed);
+    CompleteSend(*send, verbs::wc_status::kFlushed);
   }
   cursor_ = 0;
 }
@@ -232,8 +192,8 @@ void QueuePair::FlushReceives() {
   const auto flush = [this](uint64_t id) {
     verbs::WorkCompletion completion{};
     completion.wr_id = id;
-    completion.status = wc_status::kFlushed;
-    completion.opcode = wc_opcode::kReceive;
+    completion.status = verbs::wc_status::kFlushed;
+    completion.opcode = verbs::wc_opcode::kReceive;
     completion.qp_num = number_;
     receive_cq().Push(completion, false);
   };

@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "base/timers.h"
-#include "fabric/bounce_buffers.h"
-#include "fabric/completion_queue.h"
-#include "fabric/memory_region.h"
-#include "fabric/memory_transfer.h"
 #include "fabric/node.h"
 #include "fabric/packet.h"
-#include "fabric/receive_queue.h"
 #include "fabric/transport.h"
+#include "verbs/bounce_buffers.h"
+#include "verbs/completion_queue.h"
+#include "verbs/memory_region.h"
+#include "verbs/memory_transfer.h"
 #include "verbs/provider.h"
+#include "verbs/receive_queue.h"
 
 namespace ibemu::fabric {
 
@@ -63,13 +63,13 @@ class QueuePair final : public verbs::Qp {
 
   // What may be on its way, not acknowledged or not in memory yet, at most;
   // but for what begins before that.
-  static constexpr size_t kMaxInFlight = 2 * kChunk;
+  static constexpr size_t kMaxInFlight = 2 * verbs::kChunk;
 
   // A send request, until it is complete.
   struct Send {
     verbs::SendRequest request;
-    verbs::AddressAttributes address{};  // of a datagram
-    std::optional<PostedBind> bind{};    // nothing leaves for it
+    verbs::AddressAttributes address{};       // of a datagram
+    std::optional<verbs::PostedBind> bind{};  // nothing leaves for it
     size_t length = 0;
     size_t emitted = 0;  // bytes given to packets, or asked for
     uint32_t first_psn = 0, last_psn = 0;
@@ -95,7 +95,7 @@ class QueuePair final : public verbs::Qp {
     uint32_t next_psn, last_psn;  // of its answers
     size_t received = 0;
     bool answered = false, complete = false;
-    MemoryTransfer arrived{};
+    verbs::MemoryTransfer arrived{};
   };
   // A packet that may have to be sent again.
   struct InFlight {
@@ -134,7 +134,6 @@ class QueuePair final : public verbs::Qp {
   };
 
   // queue_pair.cc
-  absl::Status CheckAttributes(const verbs::QpAttributes& attributes) const;
   void Apply(const verbs::QpAttributes& attributes);
   void Reset();
   void EnterError();
@@ -144,8 +143,8 @@ class QueuePair final : public verbs::Qp {
   void FlushReceives();
   size_t Mtu() const;
   bool Receives() const;
-  CompletionQueue& send_cq() const;
-  CompletionQueue& receive_cq() const;
+  verbs::CompletionQueue& send_cq() const;
+  verbs::CompletionQueue& receive_cq() const;
   void Transmit(std::shared_ptr<const Transport> transport,
                 const Send* datagram = nullptr);
   template <class Call>
@@ -166,7 +165,7 @@ class QueuePair final : public verbs::Qp {
   void FailSend(uint32_t status);
   void FailLater(Send& send, uint32_t status);
   void OnRefusal(uint32_t psn, uint32_t status);
-  absl::StatusOr<MemoryRanges> RangesOf(const Send& send) const;
+  absl::StatusOr<verbs::MemoryRanges> RangesOf(const Send& send) const;
   bool AwaitsPeer(const InFlight& packet) const;
   void Retransmit();
   void ArmRetryTimer();
@@ -180,7 +179,7 @@ class QueuePair final : public verbs::Qp {
   bool Place(const Transport& request);
   void FlushBatch(const Transport& request,
                   std::optional<verbs::WorkCompletion> completion);
-  void WriteStep(MemoryTransfer transfer, Step made);
+  void WriteStep(verbs::MemoryTransfer transfer, Step made);
   std::shared_ptr<Step> AddStep(Step step);
   void RunSteps();
   void FailStep(const Step& step);
@@ -206,7 +205,8 @@ class QueuePair final : public verbs::Qp {
   bool ContinueFetch(Step& step);
   bool ContinueRead(Step& step);
   bool ContinueAtomic(Step& step);
-  absl::StatusOr<MemoryRange> AtomicTarget(const Transport& request) const;
+  absl::StatusOr<verbs::MemoryRange> AtomicTarget(
+      const Transport& request) const;
   void SendReadResponses(Step& step, const verbs::Buffer& buffer);
   void SendAtomicResponse(uint32_t psn, uint64_t original);
 
@@ -235,11 +235,11 @@ class QueuePair final : public verbs::Qp {
   bool tells_drained_ = false;       // of the end of a drain
 
   // Responder.
-  ReceiveQueue receives_;
+  verbs::ReceiveQueue receives_;
   uint32_t expected_psn_ = 0;
   bool told_of_gap_ = false, refused_ = false, established_ = false;
   std::optional<Message> message_;
-  MemoryTransfer batch_;
+  verbs::MemoryTransfer batch_;
   size_t writing_bytes_ = 0;  // on their way to memory
   std::deque<std::shared_ptr<Step>> steps_;
   std::deque<AtomicResult> atomic_results_;  // the latest, oldest first

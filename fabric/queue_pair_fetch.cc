@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "fabric/hca.h"
 #include "fabric/queue_pair.h"
-#include "fabric/wc_status.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -36,7 +36,7 @@ bool QueuePair::MayFetch() const {
 // A long read is several requests on the wire, each for a chunk.
 void QueuePair::EmitFetch(Send& send) {
   const ib_uverbs_send_wr& work = send.request.work;
-  const size_t length = std::min(send.length - send.emitted, kChunk);
+  const size_t length = std::min(send.length - send.emitted, verbs::kChunk);
   auto packet = std::make_shared<Transport>();
   packet->first = packet->last = packet->ack_request = true;
   packet->psn =
@@ -96,12 +96,13 @@ void QueuePair::OnFetched(const Transport& answer) {
     return;
   }
   const auto ranges = RangesOf(send);
-  if (!ranges.ok()) return FailLater(send, wc_status::kLocalProtection);
+  if (!ranges.ok()) return FailLater(send, verbs::wc_status::kLocalProtection);
   if (atomic) {
     fetch->arrived.Add(*ranges, BytesOf(answer.original), 0);
   } else if (size != 0) {
-    fetch->arrived.Add(PartOf(*ranges, fetch->start + fetch->received, size),
-                       answer.message, answer.offset);
+    fetch->arrived.Add(
+        verbs::PartOf(*ranges, fetch->start + fetch->received, size),
+        answer.message, answer.offset);
   }
   fetch->received += size;
   fetch->answered = fetch->received == fetch->length;
@@ -118,7 +119,7 @@ void QueuePair::OnFetched(const Transport& answer) {
 
 void QueuePair::OnFetchWritten(Fetch& fetch, const absl::Status& status) {
   Send& send = fetch.send;
-  if (!status.ok()) return FailLater(send, wc_status::kLocalProtection);
+  if (!status.ok()) return FailLater(send, verbs::wc_status::kLocalProtection);
   fetch.complete = true;
   --fetches_;
   fetching_bytes_ -= fetch.length;
@@ -160,7 +161,8 @@ bool QueuePair::ContinueFetch(Step& step) {
 // The next chunk of an answer.
 bool QueuePair::ContinueRead(Step& step) {
   const Transport& request = *step.fetch;
-  const size_t size = std::min<size_t>(request.length - step.answered, kChunk);
+  const size_t size =
+      std::min<size_t>(request.length - step.answered, verbs::kChunk);
   const auto range =
       hca_.keys().Find(request.key, init_.pd, request.address + step.answered,
                        size, verbs::access::kRemoteRead);
@@ -176,7 +178,7 @@ bool QueuePair::ContinueRead(Step& step) {
     return true;
   }
   step.reaching = true;
-  MemoryTransfer transfer;
+  verbs::MemoryTransfer transfer;
   transfer.Add(*range, buffer, 0);
   transfer.Read(
       WhileSame([this, front = steps_.front(), buffer](const auto& status) {
@@ -194,10 +196,10 @@ bool QueuePair::ContinueRead(Step& step) {
 }
 
 // In one piece, whatever page it is on: its address is a multiple of its size.
-absl::StatusOr<MemoryRange> QueuePair::AtomicTarget(
+absl::StatusOr<verbs::MemoryRange> QueuePair::AtomicTarget(
     const Transport& request) const {
   IBEMU_ASSIGN_OR_RETURN(
-      const MemoryRanges ranges,
+      const verbs::MemoryRanges ranges,
       hca_.keys().Find(request.key, init_.pd, request.address, kAtomicBytes,
                        verbs::access::kRemoteAtomic));
   return ranges.front();

@@ -5,7 +5,7 @@
 #include "fabric/hca.h"
 #include "fabric/packet_bytes.h"
 #include "fabric/queue_pair.h"
-#include "fabric/wc_status.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -15,7 +15,7 @@ using Operation = Transport::Operation;
 constexpr size_t kGrhBytes = wire::kBytes<mad::GlobalRouteHeader>;
 
 // What may wait for memory of a sender whom nothing holds back.
-constexpr size_t kMaxWaiting = 64 * kChunk;
+constexpr size_t kMaxWaiting = 64 * verbs::kChunk;
 
 verbs::Buffer GrhBytes(const RouteHeader& grh, size_t payload) {
   auto bytes = std::make_shared<std::vector<std::byte>>();
@@ -55,7 +55,7 @@ void QueuePair::OnRequest(const Transport& request) {
     if (message_->receive) completion = ReceiveCompletion(request);
     message_.reset();
     FlushBatch(request, completion);
-  } else if (request.ack_request || batch_.size() >= kChunk) {
+  } else if (request.ack_request || batch_.size() >= verbs::kChunk) {
     FlushBatch(request, std::nullopt);
   }
 }
@@ -131,7 +131,7 @@ bool QueuePair::Begin(const Transport& request) {
 bool QueuePair::Place(const Transport& request) {
   Message& message = *message_;
   if (request.size == 0) return true;
-  MemoryRanges part;
+  verbs::MemoryRanges part;
   if (message.operation == Operation::kWrite) {
     if (request.size > message.size - message.length) {
       return Refuse(Syndrome::kInvalidRequest), false;
@@ -145,13 +145,14 @@ bool QueuePair::Place(const Transport& request) {
     const auto ranges = hca_.keys().FindAll(message.receive->pieces, init_.pd,
                                             verbs::access::kLocalWrite);
     if (!ranges.ok()) {
-      return RefuseReceive(wc_status::kLocalProtection,
+      return RefuseReceive(verbs::wc_status::kLocalProtection,
                            Syndrome::kOperationError),
              false;
     }
-    part = PartOf(*ranges, message.length, request.size);
-    if (LengthOf(part) < request.size) {
-      return RefuseReceive(wc_status::kLocalLength, Syndrome::kInvalidRequest),
+    part = verbs::PartOf(*ranges, message.length, request.size);
+    if (verbs::LengthOf(part) < request.size) {
+      return RefuseReceive(verbs::wc_status::kLocalLength,
+                           Syndrome::kInvalidRequest),
              false;
     }
   }
@@ -170,7 +171,7 @@ void QueuePair::FlushBatch(const Transport& request,
              .solicited = request.solicited});
 }
 
-void QueuePair::WriteStep(MemoryTransfer transfer, Step made) {
+void QueuePair::WriteStep(verbs::MemoryTransfer transfer, Step made) {
   const std::shared_ptr<Step> step = AddStep(std::move(made));
   if (transfer.empty()) {
     step->done = true;
@@ -225,7 +226,7 @@ void QueuePair::FailStep(const Step& step) {
   if (absl::IsUnavailable(step.status)) return EnterError();
   if (step.completion) {
     verbs::WorkCompletion failed = *step.completion;
-    failed.status = wc_status::kLocalProtection;
+    failed.status = verbs::wc_status::kLocalProtection;
     receive_cq().Push(failed, false);
   }
   if (init_.type == verbs::QpType::kDatagram) return RunSteps();
@@ -257,7 +258,7 @@ void QueuePair::RefuseReceive(uint32_t status, Syndrome syndrome) {
   verbs::WorkCompletion completion{};
   completion.wr_id = message_->receive->id;
   completion.status = status;
-  completion.opcode = wc_opcode::kReceive;
+  completion.opcode = verbs::wc_opcode::kReceive;
   completion.qp_num = number_;
   message_.reset();
   AddStep({.done = true, .completion = completion});
@@ -291,25 +292,26 @@ void QueuePair::OnDatagram(const NodePort& port, uint16_t pkey_index,
   if (!receive) return;
   const auto ranges = hca_.keys().FindAll(receive->pieces, init_.pd,
                                           verbs::access::kLocalWrite);
-  if (!ranges.ok() || LengthOf(*ranges) < kGrhBytes + datagram.size) {
+  if (!ranges.ok() || verbs::LengthOf(*ranges) < kGrhBytes + datagram.size) {
     return PutBackReceive(*std::move(receive));
   }
-  MemoryTransfer transfer;
+  verbs::MemoryTransfer transfer;
   if (packet.grh) {
-    transfer.Add(PartOf(*ranges, 0, kGrhBytes),
+    transfer.Add(verbs::PartOf(*ranges, 0, kGrhBytes),
                  GrhBytes(*packet.grh, datagram.Bytes() + 4), 0);
   }
-  transfer.Add(PartOf(*ranges, kGrhBytes, datagram.size), datagram.message,
-               datagram.offset);
+  transfer.Add(verbs::PartOf(*ranges, kGrhBytes, datagram.size),
+               datagram.message, datagram.offset);
   verbs::WorkCompletion completion{};
   completion.wr_id = receive->id;
-  completion.opcode = wc_opcode::kReceive;
+  completion.opcode = verbs::wc_opcode::kReceive;
   completion.byte_len = static_cast<uint32_t>(kGrhBytes + datagram.size);
   completion.ex.imm_data = datagram.immediate;
   completion.qp_num = number_;
   completion.src_qp = packet.source_qpn;
-  completion.wc_flags = (packet.grh ? wc_flag::kGrh : 0) |
-                        (datagram.has_immediate ? wc_flag::kWithImmediate : 0);
+  completion.wc_flags =
+      (packet.grh ? verbs::wc_flag::kGrh : 0) |
+      (datagram.has_immediate ? verbs::wc_flag::kWithImmediate : 0);
   completion.pkey_index = pkey_index;
   completion.slid = static_cast<uint16_t>(packet.slid);
   completion.sl = packet.sl;
@@ -326,12 +328,13 @@ void QueuePair::OnDatagram(const NodePort& port, uint16_t pkey_index,
 std::optional<verbs::ReceiveRequest> QueuePair::TakeReceiveRequest() {
   return init_.srq == nullptr
              ? receives_.Take()
-             : static_cast<SharedReceiveQueue*>(init_.srq)->Take();
+             : static_cast<verbs::SharedReceiveQueue*>(init_.srq)->Take();
 }
 
 void QueuePair::PutBackReceive(verbs::ReceiveRequest request) {
   if (init_.srq == nullptr) return receives_.PutBack(std::move(request));
-  static_cast<SharedReceiveQueue*>(init_.srq)->PutBack(std::move(request));
+  static_cast<verbs::SharedReceiveQueue*>(init_.srq)->PutBack(
+      std::move(request));
 }
 
 verbs::WorkCompletion QueuePair::ReceiveCompletion(
@@ -339,13 +342,14 @@ verbs::WorkCompletion QueuePair::ReceiveCompletion(
   verbs::WorkCompletion completion{};
   completion.wr_id = message_->receive->id;
   completion.opcode = message_->operation == Operation::kWrite
-                          ? wc_opcode::kReceiveWriteWithImmediate
-                          : wc_opcode::kReceive;
+                          ? verbs::wc_opcode::kReceiveWriteWithImmediate
+                          : verbs::wc_opcode::kReceive;
   completion.byte_len = static_cast<uint32_t>(message_->length);
   completion.ex.imm_data = request.immediate;
   completion.qp_num = number_;
   completion.src_qp = attributes_.dest_qp_num;
-  completion.wc_flags = request.has_immediate ? wc_flag::kWithImmediate : 0;
+  completion.wc_flags =
+      request.has_immediate ? verbs::wc_flag::kWithImmediate : 0;
   completion.pkey_index = attributes_.pkey_index;
   completion.slid = attributes_.ah_attr.dlid;
   completion.sl = attributes_.ah_attr.sl;

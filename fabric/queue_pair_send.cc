@@ -5,7 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "fabric/hca.h"
 #include "fabric/queue_pair.h"
-#include "fabric/wc_status.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -142,11 +142,11 @@ void QueuePair::Pump() {
 // False: not now, or never.
 bool QueuePair::Start(Send& send) {
   const ib_uverbs_send_wr& work = send.request.work;
-  const bool fenced = (work.send_flags & send_flag::kFence) != 0;
+  const bool fenced = (work.send_flags & verbs::send_flag::kFence) != 0;
   if (fenced && fetches_ != 0) return false;
   if (send.Fetches() && !MayFetch()) return false;
   if (send.Fetches() && attributes_.max_rd_atomic == 0) {
-    FailLater(send, wc_status::kRemoteInvalidRequest);
+    FailLater(send, verbs::wc_status::kRemoteInvalidRequest);
     return false;
   }
   if (send.request.inline_data != nullptr) {
@@ -154,16 +154,16 @@ bool QueuePair::Start(Send& send) {
   } else {
     const auto ranges = RangesOf(send);
     if (!ranges.ok()) {
-      FailLater(send, wc_status::kLocalProtection);
+      FailLater(send, verbs::wc_status::kLocalProtection);
       return false;
     }
-    send.length = LengthOf(*ranges);
+    send.length = verbs::LengthOf(*ranges);
   }
   constexpr size_t kLongest = size_t{1} << 31;
   const bool datagram = init_.type == verbs::QpType::kDatagram;
   if (send.length > (datagram ? Mtu() : kLongest) ||
       (send.IsAtomic() && send.length != kAtomicBytes)) {
-    FailLater(send, wc_status::kLocalLength);
+    FailLater(send, verbs::wc_status::kLocalLength);
     return false;
   }
   // Of the longest message alone there are as many (IBA vol 1 §9.7.1).
@@ -183,9 +183,9 @@ bool QueuePair::Start(Send& send) {
 // those before it are.
 bool QueuePair::Bind(Send& send) {
   const uint32_t flags = send.request.work.send_flags;
-  if ((flags & send_flag::kFence) != 0 && fetches_ != 0) return false;
+  if ((flags & verbs::send_flag::kFence) != 0 && fetches_ != 0) return false;
   if (!send.bind->Execute(init_.pd).ok()) {
-    FailLater(send, wc_status::kWindowBind);
+    FailLater(send, verbs::wc_status::kWindowBind);
     return false;
   }
   send.first_psn = send_psn_;
@@ -197,22 +197,24 @@ bool QueuePair::Bind(Send& send) {
 }
 
 // As keys are now: they may have gone since a message began.
-absl::StatusOr<MemoryRanges> QueuePair::RangesOf(const Send& send) const {
+absl::StatusOr<verbs::MemoryRanges> QueuePair::RangesOf(
+    const Send& send) const {
   return hca_.keys().FindAll(send.request.pieces, init_.pd,
                              send.Fetches() ? verbs::access::kLocalWrite : 0);
 }
 
 void QueuePair::Gather(Send& send) {
   const auto ranges = RangesOf(send);
-  if (!ranges.ok()) return FailLater(send, wc_status::kLocalProtection);
-  const size_t size = std::min(send.length - send.emitted, kChunk);
+  if (!ranges.ok()) return FailLater(send, verbs::wc_status::kLocalProtection);
+  const size_t size = std::min(send.length - send.emitted, verbs::kChunk);
   const verbs::Buffer buffer = hca_.bounces().Take(size);
-  MemoryTransfer transfer;
-  transfer.Add(PartOf(*ranges, send.emitted, size), buffer, 0);
+  verbs::MemoryTransfer transfer;
+  transfer.Add(verbs::PartOf(*ranges, send.emitted, size), buffer, 0);
   gathering_ = true;
   transfer.Read(WhileSame([this, &send, buffer](const absl::Status& status) {
     gathering_ = false;
-    if (!status.ok()) return FailLater(send, wc_status::kLocalProtection);
+    if (!status.ok())
+      return FailLater(send, verbs::wc_status::kLocalProtection);
     EmitChunk(send, buffer);
     Pump();
   }));
@@ -242,7 +244,7 @@ void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer) {
     train->length = static_cast<uint32_t>(send.length);
   }
   if (train->last) {
-    train->solicited = (work.send_flags & send_flag::kSolicited) != 0;
+    train->solicited = (work.send_flags & verbs::send_flag::kSolicited) != 0;
     train->has_immediate = HasImmediate(work.opcode);
     train->immediate = work.ex.imm_data;
   }
@@ -293,7 +295,7 @@ void QueuePair::OnAnswer(const Transport& answer) {
       if (in_flight_.empty() || waits_for_receiver_) return;
       constexpr int kForEver = 7;
       if (attributes_.rnr_retry != kForEver && rnr_retries_left_-- == 0) {
-        return FailSend(wc_status::kRnrRetriesExceeded);
+        return FailSend(verbs::wc_status::kRnrRetriesExceeded);
       }
       waits_for_receiver_ = true;
       hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
@@ -307,11 +309,11 @@ void QueuePair::OnAnswer(const Transport& answer) {
       return;
     }
     case Syndrome::kInvalidRequest:
-      return OnRefusal(answer.psn, wc_status::kRemoteInvalidRequest);
+      return OnRefusal(answer.psn, verbs::wc_status::kRemoteInvalidRequest);
     case Syndrome::kAccessError:
-      return OnRefusal(answer.psn, wc_status::kRemoteAccess);
+      return OnRefusal(answer.psn, verbs::wc_status::kRemoteAccess);
     case Syndrome::kOperationError:
-      return OnRefusal(answer.psn, wc_status::kRemoteOperation);
+      return OnRefusal(answer.psn, verbs::wc_status::kRemoteOperation);
   }
 }
 
@@ -364,7 +366,7 @@ void QueuePair::CompleteSends() {
     const std::unique_ptr<Send> send = std::move(sends_.front());
     sends_.pop_front();
     --cursor_;
-    CompleteSend(*send, wc_status::kSuccess);
+    CompleteSend(*send, verbs::wc_status::kSuccess);
   }
   if (!sends_.empty() && sends_.front()->failure != 0) {
     FailSend(sends_.front()->failure);
@@ -379,8 +381,8 @@ void QueuePair::FailLater(Send& send, uint32_t status) {
 void QueuePair::CompleteSend(const Send& send, uint32_t status) {
   const ib_uverbs_send_wr& work = send.request.work;
   const bool wanted =
-      init_.signal_all || (work.send_flags & send_flag::kSignaled) != 0;
-  if (status == wc_status::kSuccess && !wanted) return;
+      init_.signal_all || (work.send_flags & verbs::send_flag::kSignaled) != 0;
+  if (status == verbs::wc_status::kSuccess && !wanted) return;
   verbs::WorkCompletion completion{};
   completion.wr_id = work.wr_id;
   completion.status = status;
@@ -458,7 +460,7 @@ void QueuePair::ArmRetryTimer() {
 void QueuePair::OnRetryTimeout() {
   constexpr int kMost = 4;
   if (++timeouts_ % kMost == 0 && retries_left_-- == 0)
-    return FailSend(wc_status::kRetriesExceeded);
+    return FailSend(verbs::wc_status::kRetriesExceeded);
   Retransmit();
 }
 

@@ -122,9 +122,17 @@ void Adapter::TakeDown(prm::Opcode opcode, Modifiers modifiers,
   if (!done.ok()) CutOff(done);
 }
 
+absl::Status Adapter::Give(prm::Opcode opcode, std::span<const std::byte> in,
+                           Modifiers modifiers) {
+  const absl::Status given = commands_.Send(opcode, in, modifiers);
+  if (!given.ok() && !dead().ok()) CutOff(given);
+  return given;
+}
+
 void Adapter::CutOff(const absl::Status& why) {
   if (cut_off_) return;
   cut_off_ = true;
+  hcr_->Close(why);
   pci_config::SetCommand(function_, /*memory=*/true, /*bus_master=*/false);
   Note(absl::StrCat(why.message(), ": the adapter is reset"));
   const absl::Status reset =

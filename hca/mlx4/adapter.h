@@ -2,9 +2,12 @@
 #ifndef IBEMU_HCA_MLX4_ADAPTER_H_
 #define IBEMU_HCA_MLX4_ADAPTER_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,8 +72,22 @@ class Adapter {
   void TakeDown(prm::Opcode opcode, Modifiers modifiers = {},
                 uint64_t in_parameter = 0);
 
+  // Gives something to the adapter, which uses the caller's memory from then
+  // on.  When the firmware does not say whether it has taken it, the adapter is
+  // cut off: that memory may go.
+  //
+  // Errors: those of commands.
+  absl::Status Give(prm::Opcode opcode, std::span<const std::byte> in,
+                    Modifiers modifiers);
+  template <wire::Structure T>
+  absl::Status Give(prm::Opcode opcode, const T& in, Modifiers modifiers) {
+    std::array<std::byte, wire::kBytes<T>> bytes;
+    wire::Encode(in, bytes);
+    return Give(opcode, std::span<const std::byte>(bytes), modifiers);
+  }
+
   // The adapter can't reach memory from now on, and forgets all of it: its
-  // firmware is dead, or not to be trusted.
+  // firmware is dead, or not to be trusted.  It gets no command any more.
   void CutOff(const absl::Status& why);
   bool cut_off() const { return cut_off_; }
 

@@ -36,8 +36,8 @@ absl::StatusOr<std::unique_ptr<CompletionQueue>> CompletionQueue::Create(
   context.comp_eqn = static_cast<uint16_t>(eqn);
   context.mtt_base_addr = queue->memory_->mtts();
   context.db_record_addr = queue->doorbell_record_->iova();
-  IBEMU_RETURN_IF_ERROR(resources.commands().Send(prm::Opcode::kSw2HwCq,
-                                                  context, {.in = number}));
+  IBEMU_RETURN_IF_ERROR(
+      resources.adapter().Give(prm::Opcode::kSw2HwCq, context, {.in = number}));
   queue->running_ = true;
   return queue;
 }

@@ -30,8 +30,8 @@ absl::StatusOr<std::unique_ptr<EventQueue>> EventQueue::Create(
   context.log_eq_size = static_cast<uint8_t>(log_entries);
   context.intr = static_cast<uint16_t>(vector);
   context.mtt_base_addr = queue->memory_->mtts();
-  IBEMU_RETURN_IF_ERROR(resources.commands().Send(prm::Opcode::kSw2HwEq,
-                                                  context, {.in = number}));
+  IBEMU_RETURN_IF_ERROR(
+      resources.adapter().Give(prm::Opcode::kSw2HwEq, context, {.in = number}));
   queue->running_ = true;
   return queue;
 }

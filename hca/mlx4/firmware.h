@@ -59,6 +59,7 @@ class Firmware {
     return ports_[static_cast<size_t>(number - 1)];
   }
   Icm& icm() { return *icm_; }
+  const IcmLayout& layout() const { return icm_->layout(); }
 
  private:
   absl::Status RunFirmware();

@@ -73,6 +73,10 @@ absl::Status Hcr::Die(absl::Status why) {
   return why;
 }
 
+void Hcr::Close(const absl::Status& why) {
+  if (dead_.ok()) Die(why).IgnoreError();
+}
+
 void Hcr::Post(const Command& command) {
   const uint64_t in = command.in.empty() ? command.in_parameter : in_->iova();
   const uint64_t out = command.out.empty() ? 0 : out_->iova();

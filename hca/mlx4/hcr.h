@@ -40,6 +40,9 @@ class Hcr : public CommandChannel {
   // Why every command is refused by now; OK while none is.
   const absl::Status& dead() const { return dead_; }
 
+  // The adapter was taken from its memory: no command reaches it any more.
+  void Close(const absl::Status& why);
+
  private:
   Hcr(Bar& control, Timers& timers, Pause pause, std::unique_ptr<DmaMemory> in,
       std::unique_ptr<DmaMemory> out)

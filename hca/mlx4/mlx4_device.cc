@@ -29,6 +29,17 @@ constexpr uint64_t kSubscribed =
     prm::EventBit(prm::EventType::kCqError) |
     prm::EventBit(prm::EventType::kEqOverflow);
 
+// The subnet manager wants clients to register once more.
+bool IsReregister(const prm::Eqe& event) {
+  if (event.type != prm::EventType::kPortManagementChange ||
+      event.subtype != prm::kPortInfoChange) {
+    return false;
+  }
+  const auto change = wire::Decode<prm::PortManagementEvent>(
+      std::as_bytes(std::span(event.data)));
+  return (change.changed & prm::kClientReregister) != 0;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Mlx4Device>> Mlx4Device::Start(
@@ -42,6 +53,7 @@ absl::StatusOr<std::unique_ptr<Mlx4Device>> Mlx4Device::Start(
   IBEMU_RETURN_IF_ERROR(device->StartQueues());
   IBEMU_RETURN_IF_ERROR(device->ReadIdentity());
   IBEMU_RETURN_IF_ERROR(device->StartPorts());
+  device->StartVerbs();
   device->PollQueues();
   device->WatchHealth();
   if (device->interrupt_fd_ < 0) device->WatchQueues();
@@ -59,6 +71,7 @@ Mlx4Device::Mlx4Device(std::unique_ptr<Adapter> adapter, Health health)
 Mlx4Device::~Mlx4Device() {
   timers_.Cancel(health_timer_);
   timers_.Cancel(poll_timer_);
+  if (verbs_) verbs_->End();
   ports_.clear();
   if (has_qps_) adapter_->TakeDown(prm::Opcode::kConfSpecialQp);
   completions_.reset();
@@ -117,6 +130,7 @@ absl::Status Mlx4Device::ReadIdentity() {
                          mads_.Get<mad::NodeDescription>(1));
   node_guid_ = node.node_guid;
   system_image_guid_ = node.system_image_guid;
+  vendor_id_ = node.vendor_id;
   description_.assign(description.text.begin(), description.text.end());
   description_.resize(description_.find_last_not_of('\0') + 1);
   PciFunction& function = adapter_->function();
@@ -144,6 +158,20 @@ absl::Status Mlx4Device::StartPorts() {
     IBEMU_RETURN_IF_ERROR(ports_.back()->Start());
   }
   return absl::OkStatus();
+}
+
+void Mlx4Device::StartVerbs() {
+  PciFunction& function = adapter_->function();
+  VerbsParts parts{
+      .resources = resources_,
+      .ports = {},
+      .node_guid = static_cast<uint64_t>(node_guid_),
+      .system_image_guid = static_cast<uint64_t>(system_image_guid_),
+      .vendor_id = vendor_id_,
+      .part_id = function.ReadConfig(pci_config::kDevice, 2),
+      .revision = function.ReadConfig(kRevision, 1)};
+  for (const auto& port : ports_) parts.ports.push_back(port.get());
+  verbs_ = std::make_shared<VerbsProvider>(std::move(parts));
 }
 
 void Mlx4Device::SetNodeDescription(std::string_view text) {
@@ -179,6 +207,9 @@ void Mlx4Device::OnEvent(const prm::Eqe& event) {
               : wire::Decode<prm::PortManagementEvent>(data).port;
       if (number >= 1 && number <= ports_.size()) {
         ports_[number - 1]->OnEvent(event);
+        if (verbs_ && IsReregister(event)) {
+          verbs_->OnClientReregister(static_cast<int>(number));
+        }
       }
       return;
     }
@@ -214,6 +245,7 @@ void Mlx4Device::PollCompletions() {
 void Mlx4Device::WatchHealth() {
   health_timer_ = timers_.RunAfter(Health::kPeriod, [this] {
     absl::Status health = health_.Check();
+    // It may have been cut off on the way, too.
     if (health.ok()) health = adapter_->dead();
     if (!health.ok()) return Die(health);
     // An interrupt that was lost costs a second, then.
@@ -233,8 +265,9 @@ void Mlx4Device::WatchQueues() {
 void Mlx4Device::TellChange(int port) {
   timers_.RunSoon([weak = std::weak_ptr(self_), port] {
     const auto self = weak.lock();
-    if (!self || (*self)->listener_ == nullptr) return;
-    (*self)->listener_->OnPortEvent(port);
+    if (!self) return;
+    if ((*self)->verbs_) (*self)->verbs_->OnPortChange(port);
+    if ((*self)->listener_ != nullptr) (*self)->listener_->OnPortEvent(port);
   });
 }
 
@@ -245,8 +278,10 @@ void Mlx4Device::Die(const absl::Status& why) {
   adapter_->CutOff(
       why.ok() ? absl::UnavailableError("the adapter met a catastrophic error")
                : why);
+  verbs_->OnRemoved();
   mad::DeviceListener* const listener = std::exchange(listener_, nullptr);
   if (listener != nullptr) listener->OnRemoved();
+  gone_();
 }
 
 }  // namespace ibemu::hca::mlx4

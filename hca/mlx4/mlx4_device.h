@@ -3,9 +3,11 @@
 #define IBEMU_HCA_MLX4_MLX4_DEVICE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,6 +21,7 @@
 #include "hca/mlx4/mad_ifc.h"
 #include "hca/mlx4/mlx4_port.h"
 #include "hca/mlx4/resources.h"
+#include "hca/mlx4/verbs_provider.h"
 #include "mad/device.h"
 
 namespace ibemu::hca::mlx4 {
@@ -61,6 +64,14 @@ class Mlx4Device : public mad::Device {
     listener_ = listener;
   }
 
+  // Calls `gone` once, when the adapter has died and its listener has heard so.
+  void OnGone(std::function<void()> gone) { gone_ = std::move(gone); }
+
+  // Its verbs.  Objects may outlive the device; the reference may not.
+  verbs::Provider& provider() { return *verbs_; }
+  // Whether a program has it open: the device should stay until it has not.
+  bool provider_in_use() const { return verbs_->InUse(); }
+
  private:
   Mlx4Device(std::unique_ptr<Adapter> adapter, Health health);
 
@@ -68,6 +79,7 @@ class Mlx4Device : public mad::Device {
   absl::Status ReadIdentity();
   absl::Status StartPorts();
   absl::Status RegisterAllMemory();
+  void StartVerbs();
   void PollQueues();
   void PollCompletions();
   void OnEvent(const prm::Eqe& event);
@@ -83,6 +95,7 @@ class Mlx4Device : public mad::Device {
   Resources resources_;
   mad::DeviceLabel label_;
   mad::Guid node_guid_{}, system_image_guid_{};
+  uint32_t vendor_id_ = 0;
   std::string description_;
   std::unique_ptr<EventQueue> events_;
   std::unique_ptr<CompletionQueue> completions_;
@@ -91,11 +104,13 @@ class Mlx4Device : public mad::Device {
   uint32_t first_qpn_ = 0;
   bool has_qps_ = false;
   std::vector<std::unique_ptr<Mlx4Port>> ports_;
+  std::shared_ptr<VerbsProvider> verbs_;
   int interrupt_fd_ = -1;
   TimerId health_timer_ = TimerId::kNone;
   TimerId poll_timer_ = TimerId::kNone;
   bool removed_ = false;
   mad::DeviceListener* listener_ = nullptr;
+  std::function<void()> gone_ = [] {};
   // Gone with this: for what is deferred.
   std::shared_ptr<Mlx4Device*> self_;
 };

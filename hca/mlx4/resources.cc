@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -57,6 +58,7 @@ Resources::Resources(Adapter& adapter)
       eqs_(OursOfEqs(adapter.firmware())),
       cqs_(OursOf(icm_.layout()[IcmTable::kCq])),
       qps_(OursOf(icm_.layout()[IcmTable::kQp])),
+      srqs_(OursOf(icm_.layout()[IcmTable::kSrq])),
       mpts_(OursOf(icm_.layout()[IcmTable::kMpt])),
       mtts_(OursOfMtts(icm_.layout()[IcmTable::kMtt])) {}
 
@@ -93,6 +95,17 @@ absl::StatusOr<uint32_t> Resources::TakeQps(uint32_t count,
               {IcmTable::kQp, IcmTable::kAuxiliary, IcmTable::kAlternatePath,
                IcmTable::kRdmaReads, IcmTable::kQpMpt},
               count, alignment);
+}
+
+absl::StatusOr<uint32_t> Resources::TakeSrq() {
+  return Take(srqs_, "shared receive queues",
+              {IcmTable::kSrq, IcmTable::kSrqMpt});
+}
+
+void Resources::EndRest() {
+  for (const Resting& rest : std::exchange(resting_, {})) {
+    rest.pool->Return(rest.first, rest.count);
+  }
 }
 
 absl::StatusOr<uint32_t> Resources::TakeMpt() {

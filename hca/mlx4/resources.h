@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -33,11 +34,18 @@ class Resources {
   absl::StatusOr<uint32_t> TakeEq();
   absl::StatusOr<uint32_t> TakeCq();
   absl::StatusOr<uint32_t> TakeQps(uint32_t count, uint32_t alignment);
+  absl::StatusOr<uint32_t> TakeSrq();
   absl::StatusOr<uint32_t> TakeMpt();
   void ReturnEq(uint32_t number) { eqs_.Return(number); }
-  void ReturnCq(uint32_t number) { cqs_.Return(number); }
-  void ReturnQps(uint32_t first, uint32_t count) { qps_.Return(first, count); }
   void ReturnMpt(uint32_t index) { mpts_.Return(index); }
+  // Events may name these still: nobody else gets them before EndRest().
+  void ReturnCq(uint32_t number) { resting_.push_back({&cqs_, number, 1}); }
+  void ReturnQps(uint32_t first, uint32_t count) {
+    resting_.push_back({&qps_, first, count});
+  }
+  void ReturnSrq(uint32_t number) { resting_.push_back({&srqs_, number, 1}); }
+  // All events have been read that were written until now.
+  void EndRest();
 
   // Writes translations of whole pages, by bus address, one after the other.
   // The result is their place, in bytes from mtt_base, as contexts want it.
@@ -61,7 +69,12 @@ class Resources {
   Adapter& adapter_;
   Icm& icm_;
   const uint32_t uar_page_;
-  RangePool eqs_, cqs_, qps_, mpts_, mtts_;
+  RangePool eqs_, cqs_, qps_, srqs_, mpts_, mtts_;
+  struct Resting {
+    RangePool* pool;
+    uint64_t first, count;
+  };
+  std::vector<Resting> resting_;
 };
 
 // Memory of a queue, which the adapter finds by translation.

@@ -17,7 +17,7 @@ using testing::FakeMemory;
 
 class AtomicUnitTest : public ::testing::Test {
  protected:
-  MemoryRange At(size_t offset) const {
+  verbs::MemoryRange At(size_t offset) const {
     return {memory_, FakeMemory::kStart + offset, kAtomicBytes};
   }
   AtomicUnit::Done Remember() {
@@ -30,7 +30,7 @@ class AtomicUnitTest : public ::testing::Test {
     };
   }
 
-  void Run(const MemoryRange& target, const AtomicOperation& operation) {
+  void Run(const verbs::MemoryRange& target, const AtomicOperation& operation) {
     unit_->Run(
         target, operation, [this] { return allowed_; }, Remember());
   }
@@ -74,7 +74,7 @@ TEST_F(AtomicUnitTest, LosesNoAdditionOfSeveralAtOneAddress) {
 }
 
 TEST_F(AtomicUnitTest, GoesOnAfterOneThatFailed) {
-  const MemoryRange nowhere = At(64);
+  const verbs::MemoryRange nowhere = At(64);
   Run(nowhere, {.swap_or_add = 1});
   Run(nowhere, {.swap_or_add = 1});
   Run(At(0), {.swap_or_add = 1});

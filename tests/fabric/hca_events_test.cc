@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "fabric/hca.h"
-#include "fabric/wc_status.h"
 #include "tests/fabric/verbs_pair.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -82,8 +82,8 @@ TEST_F(HcaEventsTest, ARemovedAdapterIsDeadForItsUsers) {
   ASSERT_TRUE(a_->Send(0, 10).ok());
   ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
   EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kDeviceFatal, 0)));
-  EXPECT_THAT(a_->PollStatuses(),
-              ElementsAre(wc_status::kFlushed, wc_status::kFlushed));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kFlushed,
+                                              verbs::wc_status::kFlushed));
   EXPECT_EQ(a_->State(), verbs::QpState::kError);
 
   ASSERT_TRUE(row_.fabric.AddDevice(row_.host_1).ok());
@@ -104,7 +104,7 @@ TEST_F(HcaEventsTest, ARemovedAdapterLeavesThePlaceToTheNext) {
   ASSERT_TRUE(peer.Receive(0, 10).ok());
   ASSERT_TRUE(next.Send(0, 10).ok());
   Settle();
-  EXPECT_THAT(next.PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(next.PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "fabric/queue_pair.h"
-#include "fabric/wc_status.h"
 #include "tests/fabric/verbs_pair.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -55,13 +55,13 @@ TEST_F(QueuePairBindTest, APeerWritesThroughAWindow) {
   ASSERT_TRUE(b_->Post(Bind(100, 50)).ok());
   const auto bound = b_->Poll();
   ASSERT_THAT(bound, SizeIs(1));
-  EXPECT_EQ(bound[0].status, wc_status::kSuccess);
+  EXPECT_EQ(bound[0].status, verbs::wc_status::kSuccess);
   EXPECT_EQ(bound[0].opcode, uint32_t{IB_UVERBS_WC_BIND_MW});
   EXPECT_EQ(bound[0].wr_id, 9u);
   a_->memory->Put(0, "through the window");
   ASSERT_TRUE(Write(110, 18).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_EQ(b_->memory->Text(110, 18), "through the window");
 }
 
@@ -70,7 +70,7 @@ TEST_F(QueuePairBindTest, NothingBesideTheWindowIsReached) {
   ASSERT_TRUE(b_->Post(Bind(100, 50)).ok());
   ASSERT_TRUE(Write(140, 11).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kRemoteAccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kRemoteAccess));
 }
 
 TEST_F(QueuePairBindTest, ABindCompletesAfterWhatWasPostedBeforeIt) {
@@ -91,19 +91,19 @@ TEST_F(QueuePairBindTest, AFencedBindWaitsForReads) {
   ASSERT_TRUE(b_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 10, *a_, 0).ok());
   const uint32_t before = window_->rkey();
   verbs::SendRequest bind = Bind(0, 10);
-  bind.work.send_flags = send_flag::kFence;
+  bind.work.send_flags = verbs::send_flag::kFence;
   ASSERT_TRUE(b_->Post(std::move(bind)).ok());
   EXPECT_EQ(window_->rkey(), before);
   Settle();
   EXPECT_NE(window_->rkey(), before);
-  EXPECT_THAT(b_->PollStatuses(),
-              ElementsAre(wc_status::kSuccess, wc_status::kSuccess));
+  EXPECT_THAT(b_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess,
+                                              verbs::wc_status::kSuccess));
 }
 
 TEST_F(QueuePairBindTest, AFailedBindEndsTheConnection) {
   ConnectWithWindow();
   ASSERT_TRUE(b_->Post(Bind(VerbsPeer::kSize, 1)).ok());
-  EXPECT_THAT(b_->PollStatuses(), ElementsAre(wc_status::kWindowBind));
+  EXPECT_THAT(b_->PollStatuses(), ElementsAre(verbs::wc_status::kWindowBind));
   EXPECT_EQ(b_->State(), QpState::kError);
 }
 

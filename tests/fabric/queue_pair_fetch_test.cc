@@ -4,8 +4,8 @@
 #include <set>
 
 #include "fabric/queue_pair.h"
-#include "fabric/wc_status.h"
 #include "tests/fabric/verbs_pair.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -34,7 +34,7 @@ TEST_F(QueuePairFetchTest, AnAtomicBringsWhatWasThere) {
   Settle();
   const auto done = a_->Poll();
   ASSERT_THAT(done, SizeIs(3));
-  EXPECT_EQ(done[0].status, wc_status::kSuccess);
+  EXPECT_EQ(done[0].status, verbs::wc_status::kSuccess);
   EXPECT_EQ(done[0].opcode, uint32_t{IB_UVERBS_WC_FETCH_ADD});
   EXPECT_EQ(done[0].byte_len, 8u);
   EXPECT_EQ(done[1].opcode, uint32_t{IB_UVERBS_WC_COMP_SWAP});
@@ -93,7 +93,7 @@ TEST_F(QueuePairFetchTest, AnAtomicNeedsAnAlignedAddress) {
   ASSERT_TRUE(Add(*a_, 0, *b_, 4, 1).ok());
   Settle();
   EXPECT_THAT(a_->PollStatuses(),
-              ElementsAre(wc_status::kRemoteInvalidRequest));
+              ElementsAre(verbs::wc_status::kRemoteInvalidRequest));
   EXPECT_EQ(b_->memory->Value(0), 0u);
   EXPECT_EQ(b_->State(), QpState::kError);
 }
@@ -103,7 +103,7 @@ TEST_F(QueuePairFetchTest, AnAtomicNeedsItsOwnRight) {
           VerbsPeer::kAll & ~uint32_t{verbs::access::kRemoteAtomic});
   ASSERT_TRUE(Add(*a_, 0, *b_, 0, 1).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kRemoteAccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kRemoteAccess));
   EXPECT_EQ(b_->memory->Value(0), 0u);
 }
 
@@ -115,7 +115,7 @@ TEST_F(QueuePairFetchTest, AnAtomicDoesNotWriteToARegionThatWentSinceItRead) {
   ASSERT_EQ(b_->memory->calls, 1) << "it reads";
   b_->mr.reset();
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kRemoteAccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kRemoteAccess));
   EXPECT_EQ(b_->memory->calls, 1);
   EXPECT_EQ(b_->memory->Value(0), 0u);
   EXPECT_EQ(b_->State(), QpState::kError);
@@ -127,7 +127,7 @@ TEST_F(QueuePairFetchTest, AnAtomicHasEightBytes) {
   request.pieces = {a_->Piece(0, 4)};
   ASSERT_TRUE(a_->Post(std::move(request)).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kLocalLength));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kLocalLength));
 }
 
 TEST_F(QueuePairFetchTest, UnreliableConnectionsHaveNoAtomics) {
@@ -146,7 +146,7 @@ TEST_F(QueuePairFetchTest, AResponderOfWhichNoneAreExpectedRefusesThem) {
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 10, *b_, 0).ok());
   Settle();
   EXPECT_THAT(a_->PollStatuses(),
-              ElementsAre(wc_status::kRemoteInvalidRequest));
+              ElementsAre(verbs::wc_status::kRemoteInvalidRequest));
 }
 
 TEST_F(QueuePairFetchTest, AFenceWaitsForWhatIsFetched) {
@@ -157,7 +157,7 @@ TEST_F(QueuePairFetchTest, AFenceWaitsForWhatIsFetched) {
       a_->Request(IB_UVERBS_WR_RDMA_WRITE, 0, 8);  // what was fetched
   fenced.work.wr.rdma.remote_addr = FakeMemory::kStart + 64;
   fenced.work.wr.rdma.rkey = b_->mr->rkey();
-  fenced.work.send_flags = send_flag::kFence;
+  fenced.work.send_flags = verbs::send_flag::kFence;
   ASSERT_TRUE(a_->Post(std::move(fenced)).ok());
   Settle();
   EXPECT_THAT(a_->PollStatuses(), ElementsAre(0, 0));
@@ -195,8 +195,9 @@ TEST_F(QueuePairFetchTest, LongReadsDoNotPileUpBeforeSlowMemory) {
   Settle();
   EXPECT_THAT(a_->PollStatuses(), ElementsAre(0, 0, 0));
   EXPECT_EQ(a_->memory->Text(0, text.size()), text);
-  EXPECT_LE(a_->memory->most_waiting, 3 * kChunk);
-  EXPECT_GE(a_->memory->most_waiting, 2 * kChunk) << "one is always ready";
+  EXPECT_LE(a_->memory->most_waiting, 3 * verbs::kChunk);
+  EXPECT_GE(a_->memory->most_waiting, 2 * verbs::kChunk)
+      << "one is always ready";
 }
 
 TEST_F(QueuePairFetchTest, ALongReadIsDoneAsSeveralOfWhichSomeGetLost) {
@@ -224,7 +225,8 @@ TEST_F(QueuePairFetchTest, ARefusalWaitsForTheReadsBeforeIt) {
   ASSERT_TRUE(
       a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 10, *b_, VerbsPeer::kSize).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(0, wc_status::kRemoteAccess));
+  EXPECT_THAT(a_->PollStatuses(),
+              ElementsAre(0, verbs::wc_status::kRemoteAccess));
   EXPECT_EQ(a_->memory->Text(0, 4), "text");
 }
 

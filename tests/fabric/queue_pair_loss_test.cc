@@ -6,8 +6,8 @@
 
 #include "base/random.h"
 #include "fabric/queue_pair.h"
-#include "fabric/wc_status.h"
 #include "tests/fabric/verbs_peer.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -61,14 +61,14 @@ TEST_P(QueuePairLossTest, DeliversInOrderOnceOrSaysThatItGaveUp) {
   const auto failed = std::find_if(sent.begin(), sent.end(),
                                    [](uint32_t status) { return status != 0; });
   if (failed != sent.end()) {
-    EXPECT_EQ(*failed, wc_status::kRetriesExceeded);
+    EXPECT_EQ(*failed, verbs::wc_status::kRetriesExceeded);
     EXPECT_TRUE(std::all_of(failed + 1, sent.end(), [](uint32_t status) {
-      return status == wc_status::kFlushed;
+      return status == verbs::wc_status::kFlushed;
     }));
   }
   const std::vector<uint32_t> received = b.PollStatuses();
   for (size_t i = 0; i < received.size(); ++i) {
-    EXPECT_EQ(received[i], wc_status::kSuccess);
+    EXPECT_EQ(received[i], verbs::wc_status::kSuccess);
     EXPECT_EQ(b.memory->Value(i * kRoom), i) << "its own, in its place";
   }
   // Of four completions three are messages: what was acknowledged arrived.

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "fabric/queue_pair.h"
-#include "fabric/wc_status.h"
 #include "tests/fabric/verbs_pair.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -45,13 +45,13 @@ TEST_F(QueuePairStatesTest, ADrainEndsTheMessageThatBeganAndNoOther) {
   EXPECT_TRUE(absl::IsInvalidArgument(Go(*a_, QpState::kReadyToSend)))
       << "it drains";
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
   EXPECT_EQ(a_->qp->Query().sq_draining, 0);
 
   ASSERT_TRUE(Go(*a_, QpState::kReadyToSend).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_THAT(a_->events, SizeIs(1));
 }
 
@@ -63,7 +63,7 @@ TEST_F(QueuePairStatesTest, ADrainWaitsForAReceiverThatIsNotReady) {
   EXPECT_EQ(a_->qp->Query().sq_draining, 1);
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
 }
 
@@ -74,7 +74,7 @@ TEST_F(QueuePairStatesTest, WhoDidNotAskIsNotToldOfTheEndOfADrain) {
   EXPECT_EQ(a_->qp->Query().sq_draining, 1);
   Settle();
   EXPECT_EQ(a_->qp->Query().sq_draining, 0);
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_THAT(a_->events, IsEmpty());
 }
 
@@ -84,7 +84,7 @@ TEST_F(QueuePairStatesTest, ADrainingQueuePairStillReceives) {
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
 }
 
 // Connections have no retries here that could hide it.
@@ -94,22 +94,23 @@ TEST_F(QueuePairStatesTest, AnUnreliableSendQueueComesBackFromItsError) {
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Settle();
   EXPECT_THAT(a_->PollStatuses(),
-              ElementsAre(wc_status::kLocalProtection, wc_status::kFlushed));
+              ElementsAre(verbs::wc_status::kLocalProtection,
+                          verbs::wc_status::kFlushed));
   EXPECT_EQ(a_->State(), QpState::kSendQueueError);
 
   ASSERT_TRUE(a_->Receive(100, 10).ok());
   ASSERT_TRUE(b_->Send(0, 10).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess))
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess))
       << "it still receives";
   ASSERT_TRUE(a_->Send(0, 10).ok());
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kFlushed));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kFlushed));
 
   ASSERT_TRUE(Go(*a_, QpState::kReadyToSend).ok());
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_THAT(b_->PollStatuses(), ElementsAre(0, 0));
 }
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "fabric/transport.h"
-#include "fabric/wc_status.h"
 #include "tests/fabric/verbs_pair.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -28,7 +28,7 @@ TEST_F(QueuePairTest, SendsAMessageOfManyPackets) {
   Settle();
   const auto sent = a_->Poll();
   ASSERT_THAT(sent, SizeIs(1));
-  EXPECT_EQ(sent[0].status, wc_status::kSuccess);
+  EXPECT_EQ(sent[0].status, verbs::wc_status::kSuccess);
   EXPECT_EQ(sent[0].wr_id, 7u);
   const auto received = b_->Poll();
   ASSERT_THAT(received, SizeIs(1));
@@ -44,7 +44,7 @@ TEST_F(QueuePairTest, WritesAndReadsWithoutThePeersHelp) {
   ASSERT_TRUE(
       a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, text.size(), *b_, 1000).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_EQ(b_->memory->Text(1000, text.size()), text);
   EXPECT_THAT(b_->Poll(), IsEmpty());
 
@@ -52,7 +52,7 @@ TEST_F(QueuePairTest, WritesAndReadsWithoutThePeersHelp) {
   ASSERT_TRUE(
       b_->Rdma(IB_UVERBS_WR_RDMA_READ, 2000, text.size() - 1, *a_, 1).ok());
   Settle();
-  EXPECT_THAT(b_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(b_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_EQ(b_->memory->Text(2000, text.size() - 1), text.substr(1));
 }
 
@@ -68,9 +68,9 @@ TEST_F(QueuePairTest, DeliversImmediateDataWithAWrite) {
   Settle();
   const auto received = b_->Poll();
   ASSERT_THAT(received, SizeIs(1));
-  EXPECT_EQ(received[0].opcode, wc_opcode::kReceiveWriteWithImmediate);
+  EXPECT_EQ(received[0].opcode, verbs::wc_opcode::kReceiveWriteWithImmediate);
   EXPECT_EQ(received[0].ex.imm_data, 0xdeadbeef);
-  EXPECT_EQ(received[0].wc_flags, wc_flag::kWithImmediate);
+  EXPECT_EQ(received[0].wc_flags, verbs::wc_flag::kWithImmediate);
   EXPECT_EQ(received[0].byte_len, 3000u);
 }
 
@@ -101,7 +101,8 @@ TEST_F(QueuePairTest, GivesUpWhenNobodyAnswers) {
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Settle();
   EXPECT_THAT(a_->PollStatuses(),
-              ElementsAre(wc_status::kRetriesExceeded, wc_status::kFlushed));
+              ElementsAre(verbs::wc_status::kRetriesExceeded,
+                          verbs::wc_status::kFlushed));
   EXPECT_EQ(a_->State(), QpState::kError);
 }
 
@@ -112,11 +113,12 @@ TEST_F(QueuePairTest, WaitsForAReceiverThatIsNotReady) {
   EXPECT_THAT(a_->Poll(), IsEmpty());
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
 
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kRnrRetriesExceeded));
+  EXPECT_THAT(a_->PollStatuses(),
+              ElementsAre(verbs::wc_status::kRnrRetriesExceeded));
 }
 
 // The second message arrives out of sequence, for want of the first.
@@ -131,8 +133,8 @@ TEST_F(QueuePairTest, TwoMessagesWaitForOneReceiverWithoutHaste) {
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(),
-              ElementsAre(wc_status::kSuccess, wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess,
+                                              verbs::wc_status::kSuccess));
   EXPECT_EQ(sent - before, 4u);
 }
 
@@ -149,11 +151,11 @@ TEST_F(QueuePairTest, RepeatsNothingWhileItWaitsForAReceiver) {
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 10, *b_, 0).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Settle(absl::Milliseconds(600));
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_EQ(sent - before, 2u);
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_EQ(sent - before, 3u);
 }
 
@@ -161,7 +163,7 @@ TEST_F(QueuePairTest, RefusesWhatKeysAndRightsDoNotAllow) {
   Connect(QpType::kReliable, verbs::access::kLocalWrite);
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 10, *b_, 0).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kRemoteAccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kRemoteAccess));
   EXPECT_EQ(a_->State(), QpState::kError);
   EXPECT_EQ(b_->State(), QpState::kError);
   EXPECT_THAT(b_->events,
@@ -173,7 +175,7 @@ TEST_F(QueuePairTest, RefusesToReachBeyondARegion) {
   ASSERT_TRUE(
       a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 10, *b_, VerbsPeer::kSize - 9).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kRemoteAccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kRemoteAccess));
 }
 
 TEST_F(QueuePairTest, FailsASendWhoseOwnMemoryIsNotRegistered) {
@@ -183,7 +185,8 @@ TEST_F(QueuePairTest, FailsASendWhoseOwnMemoryIsNotRegistered) {
   ASSERT_TRUE(a_->Send(VerbsPeer::kSize, 1).ok());
   Settle();
   EXPECT_THAT(a_->PollStatuses(),
-              ElementsAre(wc_status::kSuccess, wc_status::kLocalProtection));
+              ElementsAre(verbs::wc_status::kSuccess,
+                          verbs::wc_status::kLocalProtection));
 }
 
 TEST_F(QueuePairTest, TellsBothSidesOfAMessageThatIsTooLong) {
@@ -192,8 +195,8 @@ TEST_F(QueuePairTest, TellsBothSidesOfAMessageThatIsTooLong) {
   ASSERT_TRUE(a_->Send(0, 100).ok());
   Settle();
   EXPECT_THAT(a_->PollStatuses(),
-              ElementsAre(wc_status::kRemoteInvalidRequest));
-  EXPECT_THAT(b_->PollStatuses(), ElementsAre(wc_status::kLocalLength));
+              ElementsAre(verbs::wc_status::kRemoteInvalidRequest));
+  EXPECT_THAT(b_->PollStatuses(), ElementsAre(verbs::wc_status::kLocalLength));
 }
 
 TEST_F(QueuePairTest, StopsAtMemoryThatWentAwayBeneathAKey) {
@@ -209,7 +212,8 @@ TEST_F(QueuePairTest, StopsAtMemoryThatWentAwayBeneathAKey) {
   request.work.wr.rdma.rkey = hole->rkey();
   ASSERT_TRUE(a_->Post(std::move(request)).ok());
   Settle();
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kRemoteOperation));
+  EXPECT_THAT(a_->PollStatuses(),
+              ElementsAre(verbs::wc_status::kRemoteOperation));
 }
 
 TEST_F(QueuePairTest, FlushesWhatIsLeftInAnError) {
@@ -219,11 +223,11 @@ TEST_F(QueuePairTest, FlushesWhatIsLeftInAnError) {
   error.qp_attr_mask = verbs::qp_attribute::kState;
   error.qp_state = static_cast<uint32_t>(QpState::kError);
   ASSERT_TRUE(a_->qp->Modify(error).ok());
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kFlushed));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kFlushed));
   ASSERT_TRUE(a_->Send(0, 10).ok());
   ASSERT_TRUE(a_->Receive(0, 10).ok());
-  EXPECT_THAT(a_->PollStatuses(),
-              ElementsAre(wc_status::kFlushed, wc_status::kFlushed));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kFlushed,
+                                              verbs::wc_status::kFlushed));
 }
 
 TEST_F(QueuePairTest, TakesNothingBeforeItsTime) {
@@ -268,7 +272,7 @@ TEST_F(QueuePairTest, LosesWhatMemoryIsTooSlowForOnAnUnreliableConnection) {
   a_->memory->Put(0, "in time");
   ASSERT_TRUE(a_->Send(0, 7).ok());
   Settle();
-  EXPECT_THAT(b_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(b_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_EQ(b_->memory->Text(0, 7), "in time");
 }
 
@@ -302,9 +306,10 @@ TEST_F(QueuePairTest, BeginsTheLongestMessageWhenNoneIsOutstanding) {
   row_.timers.RunFor(absl::Microseconds(500));
   EXPECT_EQ(sent - before, 1u) << "the read waits for its turn";
   Settle();
-  EXPECT_GT(sent - before, VerbsPeer::kSize / kChunk) << "it began";
+  EXPECT_GT(sent - before, VerbsPeer::kSize / verbs::kChunk) << "it began";
   EXPECT_THAT(a_->PollStatuses(),
-              ElementsAre(wc_status::kSuccess, wc_status::kRemoteOperation))
+              ElementsAre(verbs::wc_status::kSuccess,
+                          verbs::wc_status::kRemoteOperation))
       << "there are not so many bytes";
 }
 
@@ -378,7 +383,7 @@ TEST_F(QueuePairTest, APacketThatNamesNoQueuePairIsFromThePeerIfItsLidIs) {
   packet.slid = mad::Lid{1};
   row_.fabric.SendFrom(from, packet);
   Settle();
-  EXPECT_THAT(b_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(b_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "fabric/packet.h"
-#include "fabric/wc_status.h"
 #include "tests/fabric/verbs_pair.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -122,7 +122,7 @@ TEST_F(TrainTest, IsRepeatedFromWhereItWasBrokenOff) {
   const uint64_t before = sent;
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, text.size(), *b_, 0).ok());
   Settle(absl::Minutes(5));
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
   EXPECT_EQ(b_->memory->Text(0, text.size()), text);
   // Of n packets, at a fifth lost, about n / 5 gaps, and n / 2 behind each.
   constexpr uint64_t kPackets = (256 << 10) / 1024;
@@ -138,9 +138,9 @@ TEST_F(TrainTest, LosesSinglePacketsWhereALinkIsFaulty) {
     ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, text.size(), *b_, 0).ok());
   }
   Settle(absl::Minutes(5));
-  EXPECT_THAT(a_->PollStatuses(),
-              ElementsAre(wc_status::kSuccess, wc_status::kSuccess,
-                          wc_status::kSuccess));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess,
+                                              verbs::wc_status::kSuccess,
+                                              verbs::wc_status::kSuccess));
   EXPECT_EQ(b_->memory->Text(0, text.size()), text);
 }
 

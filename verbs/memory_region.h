@@ -1,6 +1,6 @@
 // Registered memory: regions, those of the fast kind, and windows on them.
-#ifndef IBEMU_FABRIC_MEMORY_REGION_H_
-#define IBEMU_FABRIC_MEMORY_REGION_H_
+#ifndef IBEMU_VERBS_MEMORY_REGION_H_
+#define IBEMU_VERBS_MEMORY_REGION_H_
 
 #include <cstdint>
 #include <memory>
@@ -8,12 +8,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "fabric/key_table.h"
+#include "verbs/key_table.h"
 #include "verbs/provider.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
-class MemoryRegion final : public verbs::Mr {
+class MemoryRegion : public verbs::Mr {
  public:
   // Errors: ResourceExhausted.
   static absl::StatusOr<std::unique_ptr<MemoryRegion>> Register(
@@ -94,6 +94,6 @@ class PostedBind {
   uint32_t access_;
 };
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs
 
-#endif  // IBEMU_FABRIC_MEMORY_REGION_H_
+#endif  // IBEMU_VERBS_MEMORY_REGION_H_

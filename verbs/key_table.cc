@@ -1,4 +1,4 @@
-#include "fabric/key_table.h"
+#include "verbs/key_table.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 namespace {
 
 constexpr int kUseBits = 8;
@@ -116,4 +116,4 @@ absl::StatusOr<MemoryRanges> KeyTable::FindAll(
   return ranges;
 }
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

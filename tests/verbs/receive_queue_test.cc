@@ -1,11 +1,11 @@
-#include "fabric/receive_queue.h"
+#include "verbs/receive_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 namespace {
 
 using ::testing::ElementsAre, ::testing::IsEmpty;
@@ -102,4 +102,4 @@ TEST_F(SharedReceiveQueueTest, HasNoLimitBeyondItsSize) {
 }
 
 }  // namespace
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

@@ -1,4 +1,4 @@
-#include "fabric/memory_region.h"
+#include "verbs/memory_region.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "testing/fake_memory.h"
 #include "testing/virtual_timers.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 namespace {
 
 namespace access = verbs::access;
@@ -192,4 +192,4 @@ TEST_F(MemoryWindowTest, ABindComesTooLateForWhatHasGone) {
 }
 
 }  // namespace
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

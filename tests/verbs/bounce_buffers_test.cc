@@ -1,4 +1,4 @@
-#include "fabric/bounce_buffers.h"
+#include "verbs/bounce_buffers.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 namespace {
 
 TEST(BounceBuffersTest, AreAsLongAsAskedFor) {
@@ -43,4 +43,4 @@ TEST(BounceBuffersTest, MayComeBackWhenTheirOwnerHasEnded) {
 }
 
 }  // namespace
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

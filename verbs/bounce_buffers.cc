@@ -1,10 +1,10 @@
-#include "fabric/bounce_buffers.h"
+#include "verbs/bounce_buffers.h"
 
 #include <mutex>
 #include <utility>
 #include <vector>
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
 class BounceBuffers::Shelf {
  public:
@@ -44,4 +44,4 @@ verbs::Buffer BounceBuffers::Take(size_t size) {
           }};
 }
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

@@ -1,13 +1,13 @@
 // Messages between buffers and the memory of processes.
-#ifndef IBEMU_FABRIC_MEMORY_TRANSFER_H_
-#define IBEMU_FABRIC_MEMORY_TRANSFER_H_
+#ifndef IBEMU_VERBS_MEMORY_TRANSFER_H_
+#define IBEMU_VERBS_MEMORY_TRANSFER_H_
 
 #include <vector>
 
-#include "fabric/key_table.h"
+#include "verbs/key_table.h"
 #include "verbs/memory.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
 // The part [offset, offset + size) of a message that lies in `ranges`.
 MemoryRanges PartOf(const MemoryRanges& ranges, size_t offset, size_t size);
@@ -39,6 +39,6 @@ class MemoryTransfer {
   std::vector<Part> parts_;
 };
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs
 
-#endif  // IBEMU_FABRIC_MEMORY_TRANSFER_H_
+#endif  // IBEMU_VERBS_MEMORY_TRANSFER_H_

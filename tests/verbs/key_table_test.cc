@@ -1,14 +1,14 @@
-#include "fabric/key_table.h"
+#include "verbs/key_table.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "fabric/memory_region.h"
 #include "testing/fake_memory.h"
 #include "testing/virtual_timers.h"
+#include "verbs/memory_region.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 namespace {
 
 class KeyTableTest : public ::testing::Test {
@@ -80,4 +80,4 @@ TEST_F(KeyTableTest, HasAnEnd) {
 }
 
 }  // namespace
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

@@ -1,12 +1,12 @@
 // Completions that wait for who polls.
-#ifndef IBEMU_FABRIC_COMPLETION_QUEUE_H_
-#define IBEMU_FABRIC_COMPLETION_QUEUE_H_
+#ifndef IBEMU_VERBS_COMPLETION_QUEUE_H_
+#define IBEMU_VERBS_COMPLETION_QUEUE_H_
 
 #include <deque>
 
 #include "verbs/provider.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
 class CompletionQueue : public verbs::Cq {
  public:
@@ -20,6 +20,9 @@ class CompletionQueue : public verbs::Cq {
   size_t Peek(size_t most) const override;
   void RequestNotify(bool solicited_only) override;
   bool RequestNotifyAfter(size_t count) override;
+
+  // Who waits is not to be told of all that come.
+  bool WantsSolicited() const { return wanted_ == Wanted::kSolicited; }
 
   // One that finds no room is lost, and the queue is in error: its owner hears
   // of that once (IBA vol 1 §10.10.2.4).
@@ -37,6 +40,6 @@ class CompletionQueue : public verbs::Cq {
   std::deque<verbs::WorkCompletion> completions_;
 };
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs
 
-#endif  // IBEMU_FABRIC_COMPLETION_QUEUE_H_
+#endif  // IBEMU_VERBS_COMPLETION_QUEUE_H_

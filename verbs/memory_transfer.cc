@@ -1,9 +1,9 @@
-#include "fabric/memory_transfer.h"
+#include "verbs/memory_transfer.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
 MemoryRanges PartOf(const MemoryRanges& ranges, size_t offset, size_t size) {
   MemoryRanges part;
@@ -70,4 +70,4 @@ void MemoryTransfer::Run(bool write, verbs::Memory::Done done) {
   }
 }
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

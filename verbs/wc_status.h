@@ -1,11 +1,11 @@
 // Numbers of work completions: enum ib_wc_status, ib_wc_opcode, ib_wc_flags and
 // ib_send_flags of the Linux kernel.
-#ifndef IBEMU_FABRIC_WC_STATUS_H_
-#define IBEMU_FABRIC_WC_STATUS_H_
+#ifndef IBEMU_VERBS_WC_STATUS_H_
+#define IBEMU_VERBS_WC_STATUS_H_
 
 #include <cstdint>
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
 namespace wc_status {
 inline constexpr uint32_t kSuccess = 0;
@@ -36,6 +36,6 @@ inline constexpr uint32_t kSignaled = 1 << 1;
 inline constexpr uint32_t kSolicited = 1 << 2;
 }  // namespace send_flag
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs
 
-#endif  // IBEMU_FABRIC_WC_STATUS_H_
+#endif  // IBEMU_VERBS_WC_STATUS_H_

@@ -1,4 +1,4 @@
-#include "fabric/memory_region.h"
+#include "verbs/memory_region.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
 absl::StatusOr<std::unique_ptr<MemoryRegion>> MemoryRegion::Register(
     KeyTable& table, const verbs::MrInit& init) {
@@ -124,4 +124,4 @@ absl::Status PostedBind::Execute(const verbs::Pd* pd) const {
   return absl::OkStatus();
 }
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

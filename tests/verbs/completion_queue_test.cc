@@ -1,8 +1,8 @@
-#include "fabric/completion_queue.h"
+#include "verbs/completion_queue.h"
 
 #include <gtest/gtest.h>
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 namespace {
 
 class CompletionQueueTest : public ::testing::Test, private verbs::CqListener {
@@ -115,4 +115,4 @@ TEST_F(CompletionQueueTest, ResizesWithinItsLimits) {
 }
 
 }  // namespace
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

@@ -1,13 +1,13 @@
 // Room for what is on its way from one process to another.
-#ifndef IBEMU_FABRIC_BOUNCE_BUFFERS_H_
-#define IBEMU_FABRIC_BOUNCE_BUFFERS_H_
+#ifndef IBEMU_VERBS_BOUNCE_BUFFERS_H_
+#define IBEMU_VERBS_BOUNCE_BUFFERS_H_
 
 #include <cstddef>
 #include <memory>
 
 #include "verbs/memory.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
 // What is fetched from a process at once: it fits a second-level cache, and is
 // long enough for process_vm_readv to be at its best.
@@ -29,6 +29,6 @@ class BounceBuffers {
   std::shared_ptr<Shelf> shelf_;
 };
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs
 
-#endif  // IBEMU_FABRIC_BOUNCE_BUFFERS_H_
+#endif  // IBEMU_VERBS_BOUNCE_BUFFERS_H_

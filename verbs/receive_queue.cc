@@ -1,10 +1,10 @@
-#include "fabric/receive_queue.h"
+#include "verbs/receive_queue.h"
 
 #include <utility>
 
 #include "absl/strings/str_format.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
 absl::Status ReceiveQueue::Post(std::span<verbs::ReceiveRequest> requests,
                                 size_t& taken) {
@@ -67,4 +67,4 @@ std::optional<verbs::ReceiveRequest> SharedReceiveQueue::Take() {
   return request;
 }
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

@@ -1,13 +1,13 @@
 // Receive requests that wait for messages: of one queue pair, or shared.
-#ifndef IBEMU_FABRIC_RECEIVE_QUEUE_H_
-#define IBEMU_FABRIC_RECEIVE_QUEUE_H_
+#ifndef IBEMU_VERBS_RECEIVE_QUEUE_H_
+#define IBEMU_VERBS_RECEIVE_QUEUE_H_
 
 #include <deque>
 #include <optional>
 
 #include "verbs/provider.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
 class ReceiveQueue {
  public:
@@ -62,6 +62,6 @@ class SharedReceiveQueue : public verbs::Srq {
   verbs::ObjectListener& listener_;
 };
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs
 
-#endif  // IBEMU_FABRIC_RECEIVE_QUEUE_H_
+#endif  // IBEMU_VERBS_RECEIVE_QUEUE_H_

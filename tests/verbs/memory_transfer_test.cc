@@ -1,4 +1,4 @@
-#include "fabric/memory_transfer.h"
+#include "verbs/memory_transfer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "testing/fake_memory.h"
 #include "testing/virtual_timers.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 namespace {
 
 using testing::FakeMemory;
@@ -90,4 +90,4 @@ TEST_F(MemoryTransferTest, TellsOfTheFirstErrorWhenAllHasEnded) {
 }
 
 }  // namespace
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

@@ -1,11 +1,11 @@
-#include "fabric/completion_queue.h"
+#include "verbs/completion_queue.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
 absl::Status CompletionQueue::Resize(uint32_t size) {
   if (size == 0 || size > most_ || size < completions_.size()) {
@@ -60,4 +60,4 @@ void CompletionQueue::Push(const verbs::WorkCompletion& completion,
   listener_.OnArrival();
 }
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs

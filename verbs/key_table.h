@@ -1,6 +1,6 @@
 // Keys of memory: IBA vol 1 §10.6.
-#ifndef IBEMU_FABRIC_KEY_TABLE_H_
-#define IBEMU_FABRIC_KEY_TABLE_H_
+#ifndef IBEMU_VERBS_KEY_TABLE_H_
+#define IBEMU_VERBS_KEY_TABLE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "verbs/provider.h"
 
-namespace ibemu::fabric {
+namespace ibemu::verbs {
 
 // Where bytes of a message are or go to.
 struct MemoryRange {
@@ -114,6 +114,6 @@ class KeyTable {
   std::deque<uint32_t> free_;  // the one that was freed first comes first
 };
 
-}  // namespace ibemu::fabric
+}  // namespace ibemu::verbs
 
-#endif  // IBEMU_FABRIC_KEY_TABLE_H_
+#endif  // IBEMU_VERBS_KEY_TABLE_H_

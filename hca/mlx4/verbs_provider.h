@@ -1,0 +1,93 @@
+// Verbs of an mlx4 adapter.
+#ifndef IBEMU_HCA_MLX4_VERBS_PROVIDER_H_
+#define IBEMU_HCA_MLX4_VERBS_PROVIDER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/observer_list.h"
+#include "hca/mlx4/resources.h"
+#include "mad/port.h"
+#include "verbs/provider.h"
+
+namespace ibemu::hca::mlx4 {
+
+// What the device has that its verbs are made of.
+struct VerbsParts {
+  Resources& resources;
+  std::vector<mad::Port*> ports;  // number 1 comes first
+  uint64_t node_guid = 0;
+  uint64_t system_image_guid = 0;
+  uint32_t vendor_id = 0;  // NodeInfo's
+  uint32_t part_id = 0;    // of PCI
+  uint32_t revision = 0;
+};
+
+// Objects may outlive the device: they keep the provider, which is empty then.
+class VerbsProvider final : public verbs::Provider,
+                            public std::enable_shared_from_this<VerbsProvider> {
+ public:
+  // All of `parts` must live until End().
+  explicit VerbsProvider(VerbsParts parts);
+  ~VerbsProvider() override;
+  VerbsProvider(const VerbsProvider&) = delete;
+  VerbsProvider& operator=(const VerbsProvider&) = delete;
+
+  verbs::DeviceAttributes QueryDevice() const override { return device_; }
+  absl::StatusOr<verbs::PortAttributes> QueryPort(int port) const override;
+  absl::StatusOr<std::unique_ptr<verbs::Pd>> CreatePd() override;
+  absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
+      const verbs::MrInit& init) override;
+  absl::StatusOr<std::unique_ptr<verbs::Mw>> CreateMw(verbs::Pd& pd) override;
+  absl::StatusOr<std::unique_ptr<verbs::Fmr>> CreateFmr(
+      const verbs::FmrInit& init) override;
+  absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
+      verbs::Pd& pd, const verbs::AddressAttributes& attributes) override;
+  absl::StatusOr<std::unique_ptr<verbs::Cq>> CreateCq(
+      uint32_t size, verbs::CqListener& listener) override;
+  absl::StatusOr<std::unique_ptr<verbs::Srq>> CreateSrq(
+      verbs::Pd& pd, const verbs::SrqAttributes& attributes,
+      verbs::ObjectListener& listener) override;
+  absl::StatusOr<std::unique_ptr<verbs::Qp>> CreateQp(
+      const verbs::QpInit& init, verbs::ObjectListener& listener) override;
+  void AddListener(verbs::DeviceListener& listener) override;
+  void RemoveListener(verbs::DeviceListener& listener) override;
+
+  // Somebody listens: a program has it open.
+  bool InUse() const { return !listeners_.empty(); }
+
+  // State, LID or a table of `port` may have changed.
+  void OnPortChange(int port);
+  void OnClientReregister(int port);
+
+  // The adapter died: its users hear of it.
+  void OnRemoved();
+  // The device goes: from now on there is nothing behind this.
+  void End();
+
+ private:
+  // What programs hear of when it changes.
+  struct PortLook {
+    bool active = false;
+    mad::Lid lid{}, sm_lid{};
+    std::vector<uint16_t> p_keys;
+    std::vector<mad::Gid> gids;
+  };
+  PortLook LookAt(const mad::Port& port) const;
+  void Tell(verbs::EventType type, int port);
+  absl::Status CheckAlive() const;
+
+  const VerbsParts parts_;
+  const verbs::DeviceAttributes device_;
+  bool alive_ = true;
+  // As they were last, for those who ask when there is nobody to tell.
+  std::vector<verbs::PortAttributes> port_attributes_;
+  std::vector<PortLook> looks_;
+  uint32_t pds_ = 0;
+  ObserverList<verbs::DeviceListener> listeners_;
+};
+
+}  // namespace ibemu::hca::mlx4
+
+#endif  // IBEMU_HCA_MLX4_VERBS_PROVIDER_H_
