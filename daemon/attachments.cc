@@ -14,7 +14,6 @@
 #include "daemon/mount_plan.h"
 #include "daemon/peer.h"
 #include "daemon/system_devices.h"
-#include "fabric/subnet.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
 #include "sysfs/view.h"
@@ -22,7 +21,6 @@
 namespace ibemu::daemon {
 namespace {
 
-using fabric::NodeId;
 using nlohmann::json;
 
 absl::StatusOr<sysfs::Profile> ParseProfile(const std::string& name) {
@@ -41,10 +39,10 @@ json DescribeShown(const sysfs::ViewDevice& shown) {
           {"umads", shown.umads}};
 }
 
-json DescribeRemoved(const fabric::Node& node) {
+json DescribeRemoved(const Adapters& adapters, AdapterId adapter) {
   return {{"name", json()},
-          {"node", node.description},
-          {"node_guid", GuidText(node.node_guid)},
+          {"node", adapters.description(adapter)},
+          {"node_guid", GuidText(adapters.node_guid(adapter))},
           {"umads", json::array()}};
 }
 
@@ -53,11 +51,11 @@ json DescribeRemoved(const fabric::Node& node) {
 // One view and the FUSE connection that shows it.
 class Attachments::Attachment {
  public:
-  // `nodes`: what is in the slots of `view`.
-  Attachment(Attachments& owner, const std::vector<NodeId>& nodes,
+  // `adapters`: what is in the slots of `view`.
+  Attachment(Attachments& owner, const std::vector<AdapterId>& adapters,
              sysfs::View view, int pid)
       : owner_(owner),
-        slots_(nodes.begin(), nodes.end()),
+        slots_(adapters.begin(), adapters.end()),
         view_(std::move(view)),
         pid_(pid) {}
 
@@ -91,15 +89,17 @@ class Attachments::Attachment {
     });
   }
 
-  bool Shows(NodeId node) const { return SlotOf(node) != slots_.end(); }
+  bool Shows(AdapterId adapter) const {
+    return SlotOf(adapter) != slots_.end();
+  }
 
-  // A device was pulled out of its host, or plugged in.
-  void OnDeviceChange(NodeId node, bool present) {
-    const auto found = SlotOf(node);
+  // One was pulled out of its host, or plugged in.
+  void OnAdapterChange(AdapterId adapter, bool present) {
+    const auto found = SlotOf(adapter);
     if (found == slots_.end()) return;
     const int slot = NumberOf(found);
     if (present) {
-      PlugIn(view_, slot, owner_.HostOf(node));
+      PlugIn(view_, slot, owner_.HostOf(adapter));
     } else {
       PullOut(view_, slot);
     }
@@ -109,24 +109,24 @@ class Attachments::Attachment {
   }
 
   // A host that the view had not.
-  absl::Status AddHost(NodeId node) {
-    IBEMU_RETURN_IF_ERROR(HasRoom(view_, owner_.HostOf(node)->device()));
+  absl::Status AddHost(AdapterId adapter) {
+    IBEMU_RETURN_IF_ERROR(HasRoom(view_, owner_.HostOf(adapter)->device()));
     auto slot = SlotOf(std::nullopt);
     if (slot == slots_.end()) slot = slots_.emplace(slot);
-    *slot = node;
-    PlugIn(view_, NumberOf(slot), owner_.HostOf(node));
+    *slot = adapter;
+    PlugIn(view_, NumberOf(slot), owner_.HostOf(adapter));
     return ShowChange();
   }
 
   // One that it has.
-  absl::Status RemoveHost(NodeId node) {
-    const auto slot = SlotOf(node);
+  absl::Status RemoveHost(AdapterId adapter) {
+    const auto slot = SlotOf(adapter);
     PullOut(view_, NumberOf(slot));
     slot->reset();
     return ShowChange();
   }
 
-  // In the order in which the nodes were named.
+  // In the order in which they were named.
   json Devices() const {
     json devices = json::array();
     auto shown = view_.devices.begin();
@@ -135,8 +135,7 @@ class Attachments::Attachment {
       if (shown != view_.devices.end() && shown->slot == NumberOf(slot)) {
         devices.push_back(DescribeShown(*shown++));
       } else {
-        devices.push_back(
-            DescribeRemoved(owner_.fabric_.subnet().node(**slot)));
+        devices.push_back(DescribeRemoved(owner_.adapters_, **slot));
       }
     }
     return devices;
@@ -145,21 +144,21 @@ class Attachments::Attachment {
   json Describe() const { return {{"pid", pid_}, {"devices", Devices()}}; }
 
  private:
-  using Slots = std::vector<std::optional<NodeId>>;
+  using Slots = std::vector<std::optional<AdapterId>>;
 
   // std::nullopt: the first that is empty.
-  Slots::iterator SlotOf(std::optional<NodeId> node) {
-    return std::find(slots_.begin(), slots_.end(), node);
+  Slots::iterator SlotOf(std::optional<AdapterId> adapter) {
+    return std::find(slots_.begin(), slots_.end(), adapter);
   }
-  Slots::const_iterator SlotOf(std::optional<NodeId> node) const {
-    return std::find(slots_.begin(), slots_.end(), node);
+  Slots::const_iterator SlotOf(std::optional<AdapterId> adapter) const {
+    return std::find(slots_.begin(), slots_.end(), adapter);
   }
   int NumberOf(Slots::const_iterator slot) const {
     return static_cast<int>(slot - slots_.begin());
   }
 
   verbs::Provider& ProviderOf(int slot) {
-    return owner_.fabric_.provider(*slots_[slot]);
+    return owner_.adapters_.provider(*slots_[slot]);
   }
 
   // Numbers first, then the entries that tell them.
@@ -188,17 +187,19 @@ class Attachments::Attachment {
   int pid_;
 };
 
-Attachments::Attachments(Loop& loop, fabric::Fabric& fabric)
+Attachments::Attachments(Loop& loop, Adapters& adapters)
     : loop_(loop),
-      fabric_(fabric),
+      adapters_(adapters),
       workers_(
           loop,
           [&loop](absl::AnyInvocable<void()> task) {
             loop.Post(std::move(task));
           },
-          cuse::WorkerPool::Limits(), &loop) {}
+          cuse::WorkerPool::Limits(), &loop) {
+  adapters_.SetListener(this);
+}
 
-Attachments::~Attachments() = default;
+Attachments::~Attachments() { adapters_.SetListener(nullptr); }
 
 void Attachments::AddTo(Dispatcher& dispatcher) {
   dispatcher.Add("attach", [this](Parameters& parameters, Caller& caller) {
@@ -206,9 +207,6 @@ void Attachments::AddTo(Dispatcher& dispatcher) {
   });
   dispatcher.Add("host.set", [this](Parameters& parameters, Caller&) {
     return SetHost(parameters);
-  });
-  dispatcher.Add("device.set", [this](Parameters& parameters, Caller&) {
-    return SetDevice(parameters);
   });
 }
 
@@ -220,80 +218,47 @@ json Attachments::List() const {
   return list;
 }
 
-bool Attachments::InUse(NodeId node) const {
-  const auto host = hosts_.find(node);
+bool Attachments::InUse(AdapterId adapter) const {
+  const auto host = hosts_.find(adapter);
   return host != hosts_.end() && !host->second.expired();
 }
 
-std::shared_ptr<mad::Host> Attachments::HostOf(NodeId node) {
-  std::shared_ptr<mad::Host> host = hosts_[node].lock();
+std::shared_ptr<mad::Host> Attachments::HostOf(AdapterId adapter) {
+  std::shared_ptr<mad::Host> host = hosts_[adapter].lock();
   if (host == nullptr) {
-    host = std::make_shared<mad::Host>(loop_, fabric_.device(node));
-    hosts_[node] = host;
+    host = std::make_shared<mad::Host>(loop_, adapters_.device(adapter));
+    hosts_[adapter] = host;
   }
   return host;
 }
 
-absl::StatusOr<NodeId> Attachments::DefaultNode() const {
-  const auto nodes = fabric_.subnet().nodes();
-  const auto first =
-      std::find_if(nodes.begin(), nodes.end(), [](const fabric::Node& node) {
-        return node.type == mad::NodeType::kChannelAdapter && !node.remote;
-      });
-  if (first == nodes.end()) {
-    return absl::NotFoundError(
-        "the fabric has no free channel adapter: name a switch with --host");
-  }
-  return static_cast<NodeId>(first - nodes.begin());
-}
-
-absl::StatusOr<std::vector<NodeId>> Attachments::FindNodes(
+absl::StatusOr<std::vector<AdapterId>> Attachments::FindAdapters(
     const std::vector<std::string>& names) const {
-  std::vector<NodeId> nodes;
+  std::vector<AdapterId> found;
   for (const std::string& name : names) {
-    IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(name));
-    if (std::find(nodes.begin(), nodes.end(), node) != nodes.end()) {
+    IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Find(name));
+    if (std::find(found.begin(), found.end(), adapter) != found.end()) {
       return absl::InvalidArgumentError(
           absl::StrCat("--host=", name, ": this node is named twice"));
     }
-    nodes.push_back(node);
+    found.push_back(adapter);
   }
-  if (nodes.empty()) {
-    IBEMU_ASSIGN_OR_RETURN(const NodeId node, DefaultNode());
-    nodes.push_back(node);
+  if (found.empty()) {
+    IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Default());
+    found.push_back(adapter);
   }
-  for (const NodeId id : nodes) {
-    const fabric::Node& node = fabric_.subnet().node(id);
-    if (node.remote) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the adapter of \"", node.description,
-                       "\" is that of another machine (ibemu-hca-model)"));
-    }
-    if (node.plugged) continue;
-    return absl::FailedPreconditionError(
-        absl::StrCat("the device of \"", node.description,
-                     "\" is removed: put it back with \"ibemu device ",
-                     node.description, " add\""));
+  for (const AdapterId adapter : found) {
+    IBEMU_RETURN_IF_ERROR(adapters_.CheckShowable(adapter));
   }
-  return nodes;
+  return found;
 }
 
-// Programs see the change before the answer goes out.
-absl::StatusOr<json> Attachments::SetDevice(Parameters& parameters) {
-  const std::string name = parameters.Text("node", "");
-  const bool present = parameters.Flag("present", true);
-  IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(name));
-  if (present) {
-    IBEMU_RETURN_IF_ERROR(fabric_.AddDevice(node));
-  } else {
-    IBEMU_RETURN_IF_ERROR(fabric_.RemoveDevice(node));
-    hosts_.erase(node);  // whoever has it keeps it, nobody else gets it
-  }
+void Attachments::OnAdapterChange(AdapterId adapter, bool present) {
+  // Whoever has it keeps it, nobody else gets it.
+  if (!present) hosts_.erase(adapter);
   for (Attachment* attachment : served_) {
-    attachment->OnDeviceChange(node, present);
+    attachment->OnAdapterChange(adapter, present);
   }
-  return json{{"present", present}};
 }
 
 absl::StatusOr<json> Attachments::SetHost(Parameters& parameters) {
@@ -305,20 +270,20 @@ absl::StatusOr<json> Attachments::SetHost(Parameters& parameters) {
         "this daemon shows no devices to the whole machine: start it with "
         "--front-end=cuse, or use \"ibemu run --host\"");
   }
-  IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(name));
-  const std::string& description = fabric_.subnet().node(node).description;
-  if (system_->Shows(node) == present) {
+  IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Find(name));
+  const std::string description = adapters_.description(adapter);
+  if (system_->Shows(adapter) == present) {
     return absl::FailedPreconditionError(
         absl::StrCat("the devices of \"", description, "\" are ",
                      present ? "shown already" : "not shown"));
   }
   if (present) {
-    IBEMU_RETURN_IF_ERROR(FindNodes({name}).status());
-    IBEMU_RETURN_IF_ERROR(system_->AddHost(node));
+    IBEMU_RETURN_IF_ERROR(FindAdapters({name}).status());
+    IBEMU_RETURN_IF_ERROR(system_->AddHost(adapter));
   } else {
     const bool shared = std::any_of(
         served_.begin(), served_.end(), [&](const Attachment* other) {
-          return other != system_.get() && other->Shows(node);
+          return other != system_.get() && other->Shows(adapter);
         });
     if (shared) {
       return absl::FailedPreconditionError(
@@ -326,9 +291,9 @@ absl::StatusOr<json> Attachments::SetHost(Parameters& parameters) {
                        "\" is also the host of an \"ibemu run\": end that one "
                        "first (\"ibemu status\" lists them)"));
     }
-    const std::shared_ptr<mad::Host> host = hosts_[node].lock();
-    hosts_.erase(node);
-    IBEMU_RETURN_IF_ERROR(system_->RemoveHost(node));
+    const std::shared_ptr<mad::Host> host = hosts_[adapter].lock();
+    hosts_.erase(adapter);
+    IBEMU_RETURN_IF_ERROR(system_->RemoveHost(adapter));
     if (host != nullptr) host->Unbind();
   }
   return json{{"present", present}};
@@ -338,21 +303,23 @@ absl::Status Attachments::AttachSystem(const std::vector<std::string>& names,
                                        int major_number, UniqueFd fuse) {
   IBEMU_ASSIGN_OR_RETURN(Placed placed,
                          Place(names, "ibemu%d", sysfs::Profile::kQib));
-  system_ = std::make_shared<Attachment>(*this, placed.nodes,
+  system_ = std::make_shared<Attachment>(*this, placed.adapters,
                                          std::move(placed.view), getpid());
   IBEMU_RETURN_IF_ERROR(system_->MakeDevices(major_number));
   return system_->Serve(std::move(fuse), absl::StrCat(kSystemMount, "/sys"));
 }
 
-// A view of the named nodes.
+// A view of the named adapters.
 absl::StatusOr<Attachments::Placed> Attachments::Place(
     const std::vector<std::string>& names, const std::string& name_format,
     sysfs::Profile profile) {
   Placed placed;
-  IBEMU_ASSIGN_OR_RETURN(placed.nodes, FindNodes(names));
+  IBEMU_ASSIGN_OR_RETURN(placed.adapters, FindAdapters(names));
   std::vector<std::shared_ptr<mad::Host>> hosts;
-  hosts.reserve(placed.nodes.size());
-  for (const NodeId node : placed.nodes) hosts.push_back(HostOf(node));
+  hosts.reserve(placed.adapters.size());
+  for (const AdapterId adapter : placed.adapters) {
+    hosts.push_back(HostOf(adapter));
+  }
   IBEMU_ASSIGN_OR_RETURN(
       placed.view,
       sysfs::MakeView(std::move(hosts), name_format, profile, true));
@@ -373,7 +340,7 @@ absl::StatusOr<json> Attachments::Attach(Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(CheckPidNamespace(caller.pid()));
 
   auto attachment = std::make_shared<Attachment>(
-      *this, placed.nodes, std::move(placed.view), caller.pid());
+      *this, placed.adapters, std::move(placed.view), caller.pid());
   json devices = attachment->Devices();
   IBEMU_RETURN_IF_ERROR(attachment->Serve(std::move(fuse), ""));
   caller.Keep(std::move(attachment));

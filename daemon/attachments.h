@@ -10,24 +10,26 @@
 
 #include "base/unique_fd.h"
 #include "cuse/worker_pool.h"
+#include "daemon/adapters.h"
 #include "daemon/loop.h"
 #include "daemon/rpc.h"
-#include "fabric/fabric.h"
 #include "mad/host.h"
 #include "sysfs/view.h"
 
 namespace ibemu::daemon {
 
 // Serves each view until its connection ends or its mount is gone.  Views of
-// one node share one mad::Host, which lives as long as any of them, or an open
-// file of it.
-class Attachments {
+// one adapter share one mad::Host, which lives as long as any of them, or an
+// open file of it.
+class Attachments : private Adapters::Listener {
  public:
   // Both must outlive this; and this every Caller that it served.
-  Attachments(Loop& loop, fabric::Fabric& fabric);
+  Attachments(Loop& loop, Adapters& adapters);
   ~Attachments();
+  Attachments(const Attachments&) = delete;
+  Attachments& operator=(const Attachments&) = delete;
 
-  // Shows the nodes (none: the first adapter) to the whole machine: character
+  // Shows the adapters (none: the default one) to the whole machine: character
   // devices, and sysfs entries through `fuse`, which is or will be mounted on
   // kSystemMount.  Call once.
   //
@@ -35,11 +37,11 @@ class Attachments {
   absl::Status AttachSystem(const std::vector<std::string>& hosts,
                             int major_number, UniqueFd fuse);
 
-  // Adds the methods `attach`, `device.set` and `host.set`.
+  // Adds the methods `attach` and `host.set`.
   void AddTo(Dispatcher& dispatcher);
 
-  // Whether some view shows the node, or a program still has it open.
-  bool InUse(fabric::NodeId node) const;
+  // Whether some view shows it, or a program still has it open.
+  bool InUse(AdapterId adapter) const;
 
   // [{"pid": 4711, "devices": [...]}]
   nlohmann::json List() const;
@@ -47,25 +49,25 @@ class Attachments {
  private:
   class Attachment;
   struct Placed {
-    std::vector<fabric::NodeId> nodes;
+    std::vector<AdapterId> adapters;
     sysfs::View view;
   };
 
+  void OnAdapterChange(AdapterId adapter, bool present) override;
+
   absl::StatusOr<nlohmann::json> Attach(Parameters& parameters, Caller& caller);
-  absl::StatusOr<nlohmann::json> SetDevice(Parameters& parameters);
   absl::StatusOr<nlohmann::json> SetHost(Parameters& parameters);
-  absl::StatusOr<std::vector<fabric::NodeId>> FindNodes(
+  absl::StatusOr<std::vector<AdapterId>> FindAdapters(
       const std::vector<std::string>& names) const;
-  absl::StatusOr<fabric::NodeId> DefaultNode() const;
   absl::StatusOr<Placed> Place(const std::vector<std::string>& names,
                                const std::string& name_format,
                                sysfs::Profile profile);
-  std::shared_ptr<mad::Host> HostOf(fabric::NodeId node);
+  std::shared_ptr<mad::Host> HostOf(AdapterId adapter);
 
   Loop& loop_;
-  fabric::Fabric& fabric_;
+  Adapters& adapters_;
   cuse::WorkerPool workers_;
-  std::map<fabric::NodeId, std::weak_ptr<mad::Host>> hosts_;
+  std::map<AdapterId, std::weak_ptr<mad::Host>> hosts_;
   std::set<Attachment*> served_;
   std::shared_ptr<Attachment> system_;  // null unless AttachSystem() was called
 };

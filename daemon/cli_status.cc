@@ -69,6 +69,27 @@ std::string Text(const json& value) {
   return value.is_null() ? "-" : value.dump();
 }
 
+std::string FabricText(const json& status) {
+  const json& fabric = status["fabric"];
+  return absl::StrCat(
+      "fabric    ", Text(status["topology"]), ": ", Text(fabric["cas"]),
+      " channel adapters, ", Text(fabric["switches"]), " switches, ",
+      Text(fabric["routers"]), " routers, ", Text(fabric["links_up"]), " of ",
+      Text(fabric["links"]), " links up\nsm        ", Text(status["sm"]),
+      "\nseed      ", Text(status["seed"]), "\n");
+}
+
+// Of --backend=hca.
+std::string AdaptersText(const json& adapters) {
+  std::string text;
+  for (const json& adapter : adapters) {
+    absl::StrAppend(&text, "adapter   ", Text(adapter["adapter"]), ": ",
+                    Text(adapter["node"]), ", ", Text(adapter["node_guid"]),
+                    adapter["alive"] == true ? "" : ", dead", "\n");
+  }
+  return text;
+}
+
 absl::Status ShowStatus(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(Client client, Client::Connect(flags.fabric));
   IBEMU_ASSIGN_OR_RETURN(const json status,
@@ -77,16 +98,10 @@ absl::Status ShowStatus(const Flags& flags) {
     Print(status);
     return absl::OkStatus();
   }
-  const json& fabric = status["fabric"];
-  Print(absl::StrCat(
-      "fabric    ", Text(status["topology"]), ": ", Text(fabric["cas"]),
-      " channel adapters, ", Text(fabric["switches"]), " switches, ",
-      Text(fabric["routers"]), " routers, ", Text(fabric["links_up"]), " of ",
-      Text(fabric["links"]), " links up\n"));
-  Print(absl::StrCat("sm        ", Text(status["sm"]), "\nseed      ",
-                     Text(status["seed"]), "\ndaemon    ibemud ",
-                     Text(status["version"]), ", process ", Text(status["pid"]),
-                     ", ", Text(status["socket"]), "\n"));
+  Print(status.contains("adapters") ? AdaptersText(status["adapters"])
+                                    : FabricText(status));
+  Print(absl::StrCat("daemon    ibemud ", Text(status["version"]), ", process ",
+                     Text(status["pid"]), ", ", Text(status["socket"]), "\n"));
   if (status["views"].empty()) {
     Print(std::string("views     none\n"));
     return absl::OkStatus();

@@ -19,6 +19,8 @@ namespace ibemu::daemon {
 inline constexpr uint64_t kServesOneUser = uint64_t{1} << CAP_SYS_PTRACE;
 inline constexpr uint64_t kServesEveryUser =
     kServesOneUser | uint64_t{1} << CAP_DAC_READ_SEARCH;
+// With CAP_IPC_LOCK more memory than RLIMIT_MEMLOCK can be shown to an adapter.
+inline constexpr uint64_t kDrivesAdapters = uint64_t{1} << CAP_IPC_LOCK;
 
 // Capabilities (all but `kept`) and new privileges.
 absl::Status DropCapabilities(uint64_t kept);

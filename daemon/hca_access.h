@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +24,32 @@ struct HcaOptions {
   static absl::StatusOr<HcaOptions> Parse(
       const std::vector<std::string>& words);
 };
+
+// model=lab/host-1: no real adapter but a modelled one, in this process, that
+// is a node of the fabric that another daemon serves.
+struct HcaModelChoice {
+  std::string fabric;  // a name, or the path of a socket
+  std::string node;    // a description, a name of the topology file or a GUID
+
+  // What follows "model=".  In a path, the last slash comes before the node;
+  // after a name, the first one.
+  //
+  // Errors: InvalidArgument.
+  static absl::StatusOr<HcaModelChoice> Parse(std::string_view value);
+};
+
+// One adapter of --backend=hca.
+using HcaChoice = std::variant<HcaOptions, HcaModelChoice>;
+
+// pci=0000:3b:00.0 pci=0000:5e:00.0 access=sysfs: an access= belongs to the
+// pci= before it.
+//
+// Errors: InvalidArgument, also when there is none or one is named twice.
+absl::StatusOr<std::vector<HcaChoice>> ParseHcaChoices(
+    const std::vector<std::string>& words);
+
+// "0000:3b:00.0", "lab/host-1".
+std::string HcaName(const HcaChoice& choice);
 
 // Errors: those of PciSysfs, VfioPci and SysfsPci, and CheckDevice()'s.
 absl::StatusOr<std::unique_ptr<hca::PciFunction>> OpenHca(

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -17,7 +18,9 @@ namespace {
 using ibemu::daemon::kUsageError;
 
 constexpr char kHelp[] = R"(Usage: ibemud --topology=SPEC [OPTION]...
-Own one simulated InfiniBand subnet and serve it to "ibemu run --fabric".
+       ibemud --backend=hca pci=DDDD:BB:DD.F [access=vfio|sysfs] [OPTION]...
+Own one simulated InfiniBand subnet, or drive real adapters from user space, and
+serve it to "ibemu run --fabric".
 
   --topology=SPEC   a file (ibnetdiscover format, "-" is standard input) or a
                     generator: back-to-back, single-switch:hosts=8,
@@ -27,6 +30,13 @@ Own one simulated InfiniBand subnet and serve it to "ibemu run --fabric".
                     of the hosts; static sets LIDs, routes and ACTIVE ports at
                     start; builtin (default) is a subnet manager inside the
                     fabric, which an opensm may take over from
+  --backend=hca     no simulated subnet, but the adapters that follow (repeat for
+                    more); this has never been run on hardware
+  pci=DDDD:BB:DD.F  a ConnectX to ConnectX-3 ("lspci -D -d 15b3:" lists them)
+  access=vfio|sysfs how the adapter before it is reached (default: vfio); see
+                    "ibemu hca-probe --help"
+  model=FABRIC/NODE instead of a real adapter a modelled one, which is a node of
+                    the fabric that another ibemud serves under that name
   --front-end=cuse  show devices to the whole machine: needs root and the
                     kernel's "cuse" module
   --host=NODE       with --front-end=cuse: whose devices (repeat for more;
@@ -43,7 +53,8 @@ Own one simulated InfiniBand subnet and serve it to "ibemu run --fabric".
                     token), and /metrics, /metrics/ports (for Prometheus) and
                     /health; to this machine alone; port 0: the kernel chooses
   --seed=N          seed of losses and delays (default: drawn and printed)
-  --check           load and verify, then exit: 0 without faults, else 1
+  --check           load and verify (with --backend=hca: print what the firmware
+                    of each adapter says), then exit: 0 without faults, else 1
   --version         print the version
 
 A line with "ready" on standard error says that clients may come.  SIGTERM and
@@ -59,6 +70,7 @@ constexpr int kLastMajor = 511;
 struct Flags {
   ibemu::daemon::DaemonOptions daemon;
   std::string topology;
+  std::vector<std::string> adapters;
   std::string name;
   std::vector<std::string> hosts;
   std::string front_end;
@@ -66,7 +78,37 @@ struct Flags {
   std::string sysfs;
   std::string http;
   std::optional<int> major_number;
+  std::optional<std::string> sm;
+  std::optional<uint64_t> seed;
 };
+
+// Empty when back end and flags make sense together.
+std::string BackendMistake(const Flags& flags) {
+  if (!flags.backend.empty() && flags.backend != "hca") {
+    return absl::StrCat("--backend=", flags.backend,
+                        ": there is \"hca\"; without it, --topology says which "
+                        "subnet is simulated");
+  }
+  if (flags.backend.empty()) {
+    if (!flags.adapters.empty()) {
+      return absl::StrCat(flags.adapters.front(),
+                          ": adapters go together with --backend=hca");
+    }
+    if (flags.topology.empty()) {
+      return "--topology=SPEC is missing: a file, or for instance "
+             "--topology=single-switch:hosts=8";
+    }
+    return "";
+  }
+  if (!flags.topology.empty() || flags.sm || flags.seed) {
+    return "--topology, --sm and --seed make a simulated subnet: there is none "
+           "with --backend=hca";
+  }
+  if (!flags.http.empty()) {
+    return "--http shows a simulated subnet: there is none with --backend=hca";
+  }
+  return "";
+}
 
 // Empty when the flags make sense together.
 std::string Mistake(const Flags& flags) {
@@ -90,13 +132,8 @@ std::string Mistake(const Flags& flags) {
                         ": a character device's major number is at most ",
                         kLastMajor, "; 0 lets the kernel choose");
   }
-  if (!flags.backend.empty()) {
-    return "--backend (a real adapter) comes with a later release: use "
-           "--topology";
-  }
-  if (flags.topology.empty()) {
-    return "--topology=SPEC is missing: a file, or for instance "
-           "--topology=single-switch:hosts=8";
+  if (const std::string mistake = BackendMistake(flags); !mistake.empty()) {
+    return mistake;
   }
   if (!flags.name.empty() && !flags.daemon.socket.empty()) {
     return "--name and --socket exclude each other";
@@ -114,22 +151,22 @@ std::string Mistake(const Flags& flags) {
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   Flags flags;
-  uint64_t seed = 0;
   CLI::App app("", "ibemud");
   ibemu::daemon::SetHelp(app, kHelp);
   app.set_version_flag("--version",
                        absl::StrCat("ibemud ", ibemu::daemon::Version()));
   app.add_option("--topology", flags.topology);
-  app.add_option("--sm", flags.daemon.sm);
+  app.add_option("--sm", flags.sm);
   app.add_option("--name", flags.name);
   app.add_option("--socket", flags.daemon.socket);
-  const CLI::Option* seed_option = app.add_option("--seed", seed);
+  app.add_option("--seed", flags.seed);
   app.add_option("--host", flags.hosts)->allow_extra_args(false);
   app.add_option("--front-end", flags.front_end);
   app.add_option("--sysfs", flags.sysfs);
   app.add_option("--major", flags.major_number);
   app.add_option("--http", flags.http);
   app.add_option("--backend", flags.backend);
+  app.add_option("adapters", flags.adapters);
   app.add_flag("--check", flags.daemon.check);
   if (const auto status = ibemu::daemon::Parse(app, {argv + 1, argv + argc})) {
     return *status;
@@ -137,6 +174,15 @@ int main(int argc, char** argv) {
   if (const std::string mistake = Mistake(flags); !mistake.empty()) {
     std::fprintf(stderr, "ibemud: %s\n", mistake.c_str());
     return kUsageError;
+  }
+  if (!flags.backend.empty()) {
+    auto adapters = ibemu::daemon::ParseHcaChoices(flags.adapters);
+    if (!adapters.ok()) {
+      std::fprintf(stderr, "ibemud: %s\n",
+                   std::string(adapters.status().message()).c_str());
+      return kUsageError;
+    }
+    flags.daemon.adapters = *std::move(adapters);
   }
   if (!flags.http.empty()) {
     auto address = ibemu::daemon::WebAddress::Parse(flags.http);
@@ -148,11 +194,12 @@ int main(int argc, char** argv) {
     flags.daemon.web = *std::move(address);
   }
   flags.daemon.topology = flags.topology;
+  if (flags.sm) flags.daemon.sm = *flags.sm;
+  flags.daemon.seed = flags.seed;
   flags.daemon.system_wide = !flags.front_end.empty();
   flags.daemon.hosts = flags.hosts;
   flags.daemon.cover_sys_class = flags.sysfs != "none";
   flags.daemon.major_number = flags.major_number.value_or(ibemu::sysfs::kMajor);
   if (!flags.name.empty()) flags.daemon.socket = flags.name;
-  if (!seed_option->empty()) flags.daemon.seed = seed;
   return ibemu::daemon::RunDaemon(flags.daemon);
 }

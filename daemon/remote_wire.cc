@@ -109,6 +109,7 @@ void RemoteWires::Send(WireMessage type, int port,
       pollfd room = {socket_.get(), POLLIN | POLLOUT, 0};
       poll(&room, 1, -1);
       if ((room.revents & POLLIN) != 0) lost_.Update(Receive(false));
+      if (has_pending()) on_pending_();
     } else if (errno != EINTR) {
       lost_ = absl::UnavailableError("the daemon has ended");
     }
@@ -121,6 +122,7 @@ absl::Status RemoteWires::WaitFor(WireMessage type, int port,
     IBEMU_RETURN_IF_ERROR(lost_);
     IBEMU_RETURN_IF_ERROR(Receive(true));
   }
+  if (has_pending()) on_pending_();
   WireSplitter::Message reply = std::move(replies_.front());
   replies_.pop_front();
   if (reply.type != type || reply.port != port) {

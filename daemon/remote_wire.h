@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -67,8 +69,12 @@ class RemoteWires {
   RemoteWire& wire(int port) { return wires_[static_cast<size_t>(port - 1)]; }
 
   int fd() const { return socket_.get(); }
-  // Something was read while an answer was awaited.
+  // Something was read while an answer was awaited, and does not show in fd().
   bool has_pending() const { return !pending_.empty(); }
+  // Calls `pending` when that happens, from within the call that waits.
+  void OnPending(std::function<void()> pending) {
+    on_pending_ = std::move(pending);
+  }
   // Takes what there is, without waiting, and tells the listeners.
   //
   // Errors: Unavailable when the daemon is gone.
@@ -93,6 +99,7 @@ class RemoteWires {
   WireSplitter splitter_;
   std::deque<WireSplitter::Message> pending_;
   std::deque<WireSplitter::Message> replies_;
+  std::function<void()> on_pending_ = [] {};
   absl::Status lost_;  // why the connection is of no use any more
 };
 

@@ -181,7 +181,8 @@ std::string Dispatcher::Handle(std::string_view line, Caller& caller) const {
     for (const auto& [known, function] : methods_) guess.Offer(known);
     response = Error(
         kMethodNotFound,
-        absl::StrCat("there is no method \"", name, "\"", guess.Question()),
+        absl::StrCat(why_missing_, why_missing_.empty() ? "" : ": ",
+                     "there is no method \"", name, "\"", guess.Question()),
         answer_id, absl::StatusCode::kUnimplemented);
   } else if (!parameters_json.is_object()) {
     response = Error(kInvalidParameters, "\"params\" is a JSON object",

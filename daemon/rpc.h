@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -63,6 +64,8 @@ class Dispatcher {
       Parameters& parameters, Caller& caller)>;
 
   void Add(std::string_view name, Method method);
+  // Why others have methods that this one has not: what errors begin with.
+  void ExplainMissing(std::string why) { why_missing_ = std::move(why); }
   std::vector<std::string> names() const;
 
   // Calls a method that was added.
@@ -77,6 +80,7 @@ class Dispatcher {
 
  private:
   std::map<std::string, Method, std::less<>> methods_;
+  std::string why_missing_;
 };
 
 // The response that says what is wrong with a request that can't be read.

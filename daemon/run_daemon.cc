@@ -17,6 +17,8 @@
 #include "base/unique_fd.h"
 #include "daemon/control_socket.h"
 #include "daemon/hardening.h"
+#include "daemon/hca_backend.h"
+#include "daemon/loop.h"
 #include "daemon/mount_keeper.h"
 #include "daemon/mounts.h"
 #include "daemon/service_manager.h"
@@ -48,6 +50,13 @@ absl::Status Serve(Server& server, ControlSocket& socket,
   return absl::OkStatus();
 }
 
+constexpr auto kEndingSignals = {SIGTERM, SIGINT, SIGHUP};
+
+uint64_t CapabilitiesFor(const DaemonOptions& options) {
+  return (options.system_wide ? kServesEveryUser : kServesOneUser) |
+         (options.adapters.empty() ? 0 : kDrivesAdapters);
+}
+
 // One ibemud, and who started it.
 class Ibemud {
  public:
@@ -58,16 +67,17 @@ class Ibemud {
     if (options_.system_wide) IBEMU_RETURN_IF_ERROR(PrepareSystem());
     IBEMU_ASSIGN_OR_RETURN(ControlSocket socket, TakeSocket());
     socket_.emplace(std::move(socket));
+    // Who ends a daemon while it takes adapters over wants them given back.
+    if (!options_.adapters.empty()) BlockSignals(kEndingSignals);
     IBEMU_ASSIGN_OR_RETURN(server_, Server::Load(options_));
     if (options_.system_wide) IBEMU_RETURN_IF_ERROR(ShowSystem());
     if (const auto period = manager_.heartbeat()) {
       server_->Repeat(*period, [this] { manager_.Alive(); });
     }
-    IBEMU_RETURN_IF_ERROR(
-        Serve(*server_, *socket_, {SIGTERM, SIGINT, SIGHUP},
-              options_.system_wide ? kServesEveryUser : kServesOneUser, [&] {
-                if (!keeper_) SayReady();
-              }));
+    IBEMU_RETURN_IF_ERROR(Serve(*server_, *socket_, kEndingSignals,
+                                CapabilitiesFor(options_), [&] {
+                                  if (!keeper_) SayReady();
+                                }));
     manager_.Stopping();
     return end_;
   }
@@ -124,8 +134,7 @@ class Ibemud {
 
   void SayReady() {
     std::string what =
-        absl::StrCat(server_->node_count(), " nodes, seed ", server_->seed(),
-                     ", socket ", socket_->path());
+        absl::StrCat(server_->Summary(), ", socket ", socket_->path());
     std::string url;
     if (const WebServer* const web = server_->web()) {
       absl::StrAppend(&what, ", http://", web->address().Text());
@@ -146,11 +155,21 @@ class Ibemud {
   absl::Status end_;
 };
 
+// First contact with each, as of ibemu hca-probe.
+absl::Status ProbeOnly(const DaemonOptions& options) {
+  BlockSignals(kEndingSignals);
+  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Loop> loop, MakeLoop());
+  IBEMU_ASSIGN_OR_RETURN(const std::string text,
+                         HcaBackend::Probe(options.adapters, *loop));
+  std::fputs(text.c_str(), stdout);
+  return absl::OkStatus();
+}
+
 absl::Status CheckOnly(const DaemonOptions& options) {
+  if (!options.adapters.empty()) return ProbeOnly(options);
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                          Server::Load(options));
-  spdlog::info("{}: no faults: {} nodes", options.topology,
-               server->node_count());
+  spdlog::info("{}: no faults: {}", options.topology, server->Summary());
   return absl::OkStatus();
 }
 

@@ -1,17 +1,13 @@
 #include "daemon/server.h"
 
-#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "base/did_you_mean.h"
 #include "base/status_macros.h"
-#include "daemon/progress.h"
+#include "daemon/fabric_backend.h"
+#include "daemon/hca_backend.h"
 #include "daemon/version.h"
 
 namespace ibemu::daemon {
@@ -19,83 +15,26 @@ namespace {
 
 using nlohmann::json;
 
-absl::Status CheckSm(const std::string& sm) {
-  if (sm == "none" || sm == "static" || sm == "builtin") {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--sm=", sm, ": there are \"none\", \"static\" and \"builtin\"",
-      DidYouMean(sm, {"none", "static", "builtin"}).Question()));
-}
-
-uint64_t ChooseSeed(const DaemonOptions& options) {
-  if (options.seed) return *options.seed;
-  uint32_t seed = 0;  // short enough to be typed again
-  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) seed = 1;
-  return seed;
-}
-
-absl::StatusOr<std::unique_ptr<fabric::Fabric>> LoadFabric(
-    const DaemonOptions& options, uint64_t seed, Timers& timers) {
-  Progress progress;
-  const auto show = [&](std::string_view phase, size_t done, size_t total) {
-    progress.Show(phase, done, total);
-  };
-  IBEMU_ASSIGN_OR_RETURN(const fabric::Topology topology,
-                         fabric::LoadTopology(options.topology, show));
-  progress.Show("building the fabric", 0, 0);
-  auto fabric = std::make_unique<fabric::Fabric>(
-      topology, timers, fabric::FabricOptions{.seed = seed});
-  if (options.sm == "static") {
-    progress.Show("configuring the subnet", 0, 0);
-    IBEMU_RETURN_IF_ERROR(fabric::ConfigureStatically(*fabric));
-  } else if (options.sm == "builtin") {
-    progress.Show("configuring the subnet", 0, 0);
-    IBEMU_RETURN_IF_ERROR(fabric::StartSubnetManager(*fabric));
-  }
-  return fabric;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Load(
     const DaemonOptions& options) {
-  IBEMU_RETURN_IF_ERROR(CheckSm(options.sm));
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Loop> loop, MakeLoop());
-  const uint64_t seed = ChooseSeed(options);
-  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<fabric::Fabric> fabric,
-                         LoadFabric(options, seed, *loop));
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                         options.adapters.empty()
+                             ? FabricBackend::Load(options, *loop)
+                             : HcaBackend::Load(options.adapters, *loop));
   return std::unique_ptr<Server>(
-      new Server(options, seed, std::move(loop), std::move(fabric)));
+      new Server(options, std::move(loop), std::move(backend)));
 }
 
-Server::Server(const DaemonOptions& options, uint64_t seed,
-               std::unique_ptr<Loop> loop,
-               std::unique_ptr<fabric::Fabric> fabric)
+Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
+               std::unique_ptr<Backend> backend)
     : options_(options),
-      seed_(seed),
       loop_(std::move(loop)),
-      fabric_(std::move(fabric)),
-      attachments_(*loop_, *fabric_),
-      methods_(*loop_, *fabric_),
-      events_(*loop_, *fabric_, absl::Now() - loop_->Now()),
-      faults_(*loop_, *fabric_, events_),
-      captures_(*loop_, *fabric_),
-      event_methods_(*loop_, events_),
-      counters_(*fabric_),
-      hardware_(*fabric_),
-      paths_(*fabric_),
-      scenarios_(*loop_, *fabric_, faults_, events_, dispatcher_),
-      wires_(*loop_, *fabric_, attachments_) {
-  methods_.AddTo(dispatcher_);
-  faults_.AddTo(dispatcher_);
-  captures_.AddTo(dispatcher_);
-  event_methods_.AddTo(dispatcher_);
-  counters_.AddTo(dispatcher_);
-  hardware_.AddTo(dispatcher_);
-  paths_.AddTo(dispatcher_);
-  scenarios_.AddTo(dispatcher_);
-  wires_.AddTo(dispatcher_);
+      backend_(std::move(backend)),
+      attachments_(*loop_, backend_->adapters()) {
+  backend_->AddTo(dispatcher_, attachments_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",
                   [](Parameters& parameters, Caller&) -> absl::StatusOr<json> {
@@ -114,7 +53,7 @@ Server::~Server() {
   if (signals_.valid()) loop_->Forget(signals_.get());
 }
 
-absl::Status Server::WatchSignals(std::initializer_list<int> signals) {
+sigset_t BlockSignals(std::initializer_list<int> signals) {
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : signals) {
@@ -124,6 +63,11 @@ absl::Status Server::WatchSignals(std::initializer_list<int> signals) {
     if (inherited.sa_handler != SIG_IGN) sigaddset(&set, signal);
   }
   sigprocmask(SIG_BLOCK, &set, nullptr);
+  return set;
+}
+
+absl::Status Server::WatchSignals(std::initializer_list<int> signals) {
+  const sigset_t set = BlockSignals(signals);
   signals_.Reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   return loop_->Watch(signals_.get(), [this] { loop_->Stop(); });
 }
@@ -137,8 +81,7 @@ absl::Status Server::Open(ControlSocket& socket) {
 
 absl::Status Server::OpenWeb() {
   if (!options_.web) return absl::OkStatus();
-  IBEMU_ASSIGN_OR_RETURN(web_, WebServer::Bind(*options_.web, *loop_, *fabric_,
-                                               events_, dispatcher_));
+  IBEMU_ASSIGN_OR_RETURN(web_, backend_->BindWeb(*options_.web, dispatcher_));
   return absl::OkStatus();
 }
 
@@ -170,26 +113,24 @@ void Server::Repeat(absl::Duration period, absl::AnyInvocable<void()> task) {
 }
 
 std::string Server::Greeting() const {
+  json greeting = {{"protocol", "ibemu"},
+                   {"version", Version()},
+                   {"capabilities", dispatcher_.names()},
+                   {"socket", socket_},
+                   {"pid", getpid()}};
+  backend_->Greet(greeting);
   return Dump({{"jsonrpc", "2.0"},
                {"method", "greeting"},
-               {"params",
-                {{"protocol", "ibemu"},
-                 {"version", Version()},
-                 {"capabilities", dispatcher_.names()},
-                 {"socket", socket_},
-                 {"seed", seed_},
-                 {"pid", getpid()}}}});
+               {"params", std::move(greeting)}});
 }
 
 json Server::Status() const {
-  return {{"version", Version()},
-          {"pid", getpid()},
-          {"socket", socket_},
-          {"topology", options_.topology},
-          {"sm", options_.sm},
-          {"seed", seed_},
-          {"fabric", methods_.Summary()},
-          {"views", attachments_.List()}};
+  json status = {{"version", Version()},
+                 {"pid", getpid()},
+                 {"socket", socket_},
+                 {"views", attachments_.List()}};
+  backend_->Describe(status);
+  return status;
 }
 
 }  // namespace ibemu::daemon

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "daemon/bounded_stream.h"
+#include "daemon/fabric_adapters.h"
 #include "daemon/fabric_wire.h"
 #include "daemon/wire_host.h"
 #include "fabric/subnet.h"
@@ -33,7 +34,7 @@ absl::StatusOr<json> WireMethods::Attach(Parameters& parameters,
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(CheckStreamSocket(socket.get(), "wire.attach"));
   IBEMU_ASSIGN_OR_RETURN(const fabric::NodeId node, fabric_.Find(name));
-  if (attachments_.InUse(node)) {
+  if (attachments_.InUse(FabricAdapters::IdOf(node))) {
     return absl::FailedPreconditionError(absl::StrCat(
         "\"", fabric_.subnet().node(node).description,
         "\" is the host of an \"ibemu run\": end that one first (\"ibemu "

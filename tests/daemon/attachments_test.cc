@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "daemon/fabric_adapters.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -16,7 +17,10 @@ using nlohmann::json;
 // Three hosts on one switch.  Views need a kernel: tests/e2e has them.
 class AttachmentsTest : public ::testing::Test, protected MethodCaller {
  protected:
-  AttachmentsTest() { attachments_.AddTo(dispatcher); }
+  AttachmentsTest() {
+    adapters_.AddTo(dispatcher);
+    attachments_.AddTo(dispatcher);
+  }
 
   void Set(const std::string& node, bool present) {
     EXPECT_EQ(Result("device.set", {{"node", node}, {"present", present}}),
@@ -26,7 +30,8 @@ class AttachmentsTest : public ::testing::Test, protected MethodCaller {
   std::unique_ptr<Loop> loop_ = MakeLoop().value();
   fabric::Fabric fabric_{fabric::LoadTopology("single-switch:hosts=3").value(),
                          *loop_, fabric::FabricOptions{}};
-  Attachments attachments_{*loop_, fabric_};
+  FabricAdapters adapters_{fabric_};
+  Attachments attachments_{*loop_, adapters_};
 };
 
 TEST_F(AttachmentsTest, ADeviceThatNobodyUsesIsRemovedAndAdded) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "daemon/epoll_loop.h"
+#include "daemon/fabric_adapters.h"
 #include "daemon/remote_wire.h"
 #include "fabric/subnet.h"
 #include "nlohmann/json.hpp"
@@ -48,7 +49,8 @@ class WireMethodsTest : public ::testing::Test {
 
   fabric::RowFabric row_{1};
   std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
-  Attachments attachments_{*loop_, row_.fabric};
+  FabricAdapters adapters_{row_.fabric};
+  Attachments attachments_{*loop_, adapters_};
   WireMethods methods_{*loop_, row_.fabric, attachments_};
   Dispatcher dispatcher_;
   UniqueFd adapter_;

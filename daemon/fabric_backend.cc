@@ -1,0 +1,119 @@
+#include "daemon/fabric_backend.h"
+
+#include <sys/random.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/did_you_mean.h"
+#include "base/status_macros.h"
+#include "daemon/progress.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+absl::Status CheckSm(const std::string& sm) {
+  if (sm == "none" || sm == "static" || sm == "builtin") {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--sm=", sm, ": there are \"none\", \"static\" and \"builtin\"",
+      DidYouMean(sm, {"none", "static", "builtin"}).Question()));
+}
+
+uint64_t ChooseSeed(const DaemonOptions& options) {
+  if (options.seed) return *options.seed;
+  uint32_t seed = 0;  // short enough to be typed again
+  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) seed = 1;
+  return seed;
+}
+
+absl::StatusOr<std::unique_ptr<fabric::Fabric>> LoadFabric(
+    const DaemonOptions& options, uint64_t seed, Timers& timers) {
+  Progress progress;
+  const auto show = [&](std::string_view phase, size_t done, size_t total) {
+    progress.Show(phase, done, total);
+  };
+  IBEMU_ASSIGN_OR_RETURN(const fabric::Topology topology,
+                         fabric::LoadTopology(options.topology, show));
+  progress.Show("building the fabric", 0, 0);
+  auto fabric = std::make_unique<fabric::Fabric>(
+      topology, timers, fabric::FabricOptions{.seed = seed});
+  if (options.sm == "static") {
+    progress.Show("configuring the subnet", 0, 0);
+    IBEMU_RETURN_IF_ERROR(fabric::ConfigureStatically(*fabric));
+  } else if (options.sm == "builtin") {
+    progress.Show("configuring the subnet", 0, 0);
+    IBEMU_RETURN_IF_ERROR(fabric::StartSubnetManager(*fabric));
+  }
+  return fabric;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Backend>> FabricBackend::Load(
+    const DaemonOptions& options, Loop& loop) {
+  IBEMU_RETURN_IF_ERROR(CheckSm(options.sm));
+  const uint64_t seed = ChooseSeed(options);
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<fabric::Fabric> fabric,
+                         LoadFabric(options, seed, loop));
+  return std::unique_ptr<Backend>(
+      new FabricBackend(options, seed, loop, std::move(fabric)));
+}
+
+FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
+                             Loop& loop, std::unique_ptr<fabric::Fabric> fabric)
+    : topology_(options.topology),
+      sm_(options.sm),
+      seed_(seed),
+      loop_(loop),
+      fabric_(std::move(fabric)),
+      adapters_(*fabric_),
+      methods_(loop_, *fabric_),
+      events_(loop_, *fabric_, absl::Now() - loop_.Now()),
+      faults_(loop_, *fabric_, events_),
+      captures_(loop_, *fabric_),
+      event_methods_(loop_, events_),
+      counters_(*fabric_),
+      hardware_(*fabric_),
+      paths_(*fabric_) {}
+
+void FabricBackend::AddTo(Dispatcher& dispatcher,
+                          const Attachments& attachments) {
+  scenarios_.emplace(loop_, *fabric_, faults_, events_, dispatcher);
+  wires_.emplace(loop_, *fabric_, attachments);
+  adapters_.AddTo(dispatcher);
+  methods_.AddTo(dispatcher);
+  faults_.AddTo(dispatcher);
+  captures_.AddTo(dispatcher);
+  event_methods_.AddTo(dispatcher);
+  counters_.AddTo(dispatcher);
+  hardware_.AddTo(dispatcher);
+  paths_.AddTo(dispatcher);
+  scenarios_->AddTo(dispatcher);
+  wires_->AddTo(dispatcher);
+}
+
+void FabricBackend::Greet(json& greeting) const { greeting["seed"] = seed_; }
+
+void FabricBackend::Describe(json& status) const {
+  status["topology"] = topology_;
+  status["sm"] = sm_;
+  status["seed"] = seed_;
+  status["fabric"] = methods_.Summary();
+}
+
+std::string FabricBackend::Summary() const {
+  return absl::StrCat(fabric_->node_count(), " nodes, seed ", seed_);
+}
+
+absl::StatusOr<std::unique_ptr<WebServer>> FabricBackend::BindWeb(
+    const WebAddress& address, Dispatcher& dispatcher) {
+  return WebServer::Bind(address, loop_, *fabric_, events_, dispatcher);
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,66 @@
+// The back end that is a simulated subnet.
+#ifndef IBEMU_DAEMON_FABRIC_BACKEND_H_
+#define IBEMU_DAEMON_FABRIC_BACKEND_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "daemon/backend.h"
+#include "daemon/capture_methods.h"
+#include "daemon/counter_methods.h"
+#include "daemon/daemon_options.h"
+#include "daemon/event_log.h"
+#include "daemon/event_methods.h"
+#include "daemon/fabric_adapters.h"
+#include "daemon/fabric_methods.h"
+#include "daemon/fault_methods.h"
+#include "daemon/hardware_methods.h"
+#include "daemon/loop.h"
+#include "daemon/path_methods.h"
+#include "daemon/scenario_methods.h"
+#include "daemon/wire_methods.h"
+#include "fabric/fabric.h"
+
+namespace ibemu::daemon {
+
+// The fabric, and all that looks at it or changes it.
+class FabricBackend : public Backend {
+ public:
+  // `loop` must outlive it.  Errors: those of the topology, of --sm.
+  static absl::StatusOr<std::unique_ptr<Backend>> Load(
+      const DaemonOptions& options, Loop& loop);
+
+  Adapters& adapters() override { return adapters_; }
+  void AddTo(Dispatcher& dispatcher, const Attachments& attachments) override;
+  void Greet(nlohmann::json& greeting) const override;
+  void Describe(nlohmann::json& status) const override;
+  std::string Summary() const override;
+  absl::StatusOr<std::unique_ptr<WebServer>> BindWeb(
+      const WebAddress& address, Dispatcher& dispatcher) override;
+
+ private:
+  FabricBackend(const DaemonOptions& options, uint64_t seed, Loop& loop,
+                std::unique_ptr<fabric::Fabric> fabric);
+
+  const std::string topology_, sm_;
+  const uint64_t seed_;
+  Loop& loop_;
+  const std::unique_ptr<fabric::Fabric> fabric_;
+  FabricAdapters adapters_;
+  FabricMethods methods_;
+  EventLog events_;
+  FaultMethods faults_;
+  CaptureMethods captures_;
+  EventMethods event_methods_;
+  CounterMethods counters_;
+  HardwareMethods hardware_;
+  PathMethods paths_;
+  std::optional<ScenarioMethods> scenarios_;  // with AddTo()
+  std::optional<WireMethods> wires_;          // with AddTo()
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_FABRIC_BACKEND_H_

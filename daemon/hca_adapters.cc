@@ -1,0 +1,139 @@
+#include "daemon/hca_adapters.h"
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/absl_text.h"
+#include "base/did_you_mean.h"
+#include "base/status_macros.h"
+#include "daemon/fabric_methods.h"
+#include "hca/mlx4/adapter.h"
+#include "nlohmann/json.hpp"
+#include "spdlog/spdlog.h"
+
+namespace ibemu::daemon {
+
+using nlohmann::json;
+
+HcaAdapters::HcaAdapters(Loop& loop, hca::Pause pause)
+    : loop_(loop), pause_(std::move(pause)) {}
+
+HcaAdapters::~HcaAdapters() {
+  for (const auto& entry : entries_) {
+    const int fd = entry->device->interrupt_fd();
+    if (entry->alive && fd >= 0) loop_.Forget(fd);
+  }
+}
+
+absl::Status HcaAdapters::Add(std::string name,
+                              std::unique_ptr<hca::PciFunction> function) {
+  auto entry = std::make_unique<Entry>();
+  entry->name = name;
+  entry->function = std::move(function);
+  hca::mlx4::AdapterOptions options;
+  options.pause = pause_;
+  options.note = [name](std::string_view note) {
+    spdlog::warn("{}: {}", name, std::string(note));
+  };
+  auto device =
+      hca::mlx4::Mlx4Device::Start(*entry->function, loop_, std::move(options));
+  if (!device.ok()) {
+    return absl::Status(device.status().code(),
+                        absl::StrCat(name, ": ", device.status().message()));
+  }
+  entry->device = *std::move(device);
+  IBEMU_RETURN_IF_ERROR(Watch(*entry));
+  const auto id = static_cast<AdapterId>(entries_.size());
+  entry->device->OnGone([this, id] { OnGone(id); });
+  entries_.push_back(std::move(entry));
+  return absl::OkStatus();
+}
+
+absl::Status HcaAdapters::Watch(Entry& entry) {
+  hca::mlx4::Mlx4Device& device = *entry.device;
+  if (device.interrupt_fd() < 0) return absl::OkStatus();
+  return loop_.Watch(device.interrupt_fd(),
+                     [&device] { device.OnInterrupt(); });
+}
+
+void HcaAdapters::OnGone(AdapterId adapter) {
+  Entry& entry = *entries_[static_cast<size_t>(adapter)];
+  spdlog::error("{}: the adapter is gone until ibemud is started again",
+                entry.name);
+  entry.alive = false;
+  if (entry.device->interrupt_fd() >= 0) {
+    loop_.Forget(entry.device->interrupt_fd());
+  }
+  TellChange(adapter, /*present=*/false);
+}
+
+json HcaAdapters::List() const {
+  json list = json::array();
+  for (const auto& entry : entries_) {
+    list.push_back({{"adapter", entry->name},
+                    {"node", entry->device->node_description()},
+                    {"node_guid", GuidText(entry->device->node_guid())},
+                    {"ports", entry->device->last_port()},
+                    {"alive", entry->alive}});
+  }
+  return list;
+}
+
+absl::StatusOr<AdapterId> HcaAdapters::Find(std::string_view name) const {
+  uint64_t number = 0;
+  const bool is_guid =
+      name.starts_with("0x") && absl::SimpleHexAtoi(Absl(name), &number);
+  std::vector<AdapterId> described;
+  DidYouMean near(name);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = *entries_[i];
+    const auto id = static_cast<AdapterId>(i);
+    const std::string description = entry.device->node_description();
+    if (entry.name == name) return id;
+    if (is_guid && entry.device->node_guid() == mad::Guid{number}) return id;
+    if (description == name) described.push_back(id);
+    near.Offer(entry.name);
+    near.Offer(description);
+  }
+  if (described.size() == 1) return described.front();
+  if (described.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("no adapter \"", Absl(name), "\"", near.Question()));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", Absl(name), "\" is what ", described.size(),
+                   " adapters call themselves: say \"",
+                   entry(described.front()).name, "\" for the first of them"));
+}
+
+absl::StatusOr<AdapterId> HcaAdapters::Default() const {
+  if (entries_.empty()) return absl::NotFoundError("there is no adapter");
+  return AdapterId{0};
+}
+
+absl::Status HcaAdapters::CheckShowable(AdapterId adapter) const {
+  const Entry& shown = entry(adapter);
+  if (shown.alive) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the adapter ", shown.name, " (\"", shown.device->node_description(),
+      "\") has died: ibemud must be started again"));
+}
+
+std::string HcaAdapters::description(AdapterId adapter) const {
+  return entry(adapter).device->node_description();
+}
+
+mad::Guid HcaAdapters::node_guid(AdapterId adapter) const {
+  return entry(adapter).device->node_guid();
+}
+
+mad::Device& HcaAdapters::device(AdapterId adapter) {
+  return *entry(adapter).device;
+}
+
+verbs::Provider& HcaAdapters::provider(AdapterId adapter) {
+  return entry(adapter).device->provider();
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,73 @@
+// Adapters by MMIO.
+#ifndef IBEMU_DAEMON_HCA_ADAPTERS_H_
+#define IBEMU_DAEMON_HCA_ADAPTERS_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/adapters.h"
+#include "daemon/loop.h"
+#include "hca/bus/pause.h"
+#include "hca/bus/pci_function.h"
+#include "hca/mlx4/mlx4_device.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace ibemu::daemon {
+
+// Each with our driver.  One that dies stays here, cut off from all memory:
+// files that were open then ask it until they are closed, and the daemon has to
+// be started again to take it over once more.
+class HcaAdapters : public Adapters {
+ public:
+  // `loop` must outlive this; `pause` is for the time that hardware takes.
+  HcaAdapters(Loop& loop, hca::Pause pause);
+  ~HcaAdapters() override;
+
+  // Takes one over and brings it up, which may take seconds.  `name`: what the
+  // command line calls it.
+  //
+  // Errors: Mlx4Device::Start()'s, with the name before them.
+  absl::Status Add(std::string name,
+                   std::unique_ptr<hca::PciFunction> function);
+
+  size_t count() const { return entries_.size(); }
+  // [{"adapter": "0000:3b:00.0", "node": "host-1", "node_guid": "0x...",
+  //   "ports": 1, "alive": true}]
+  nlohmann::json List() const;
+
+  // By name, node description or GUID.
+  absl::StatusOr<AdapterId> Find(std::string_view name) const override;
+  // The first one.
+  absl::StatusOr<AdapterId> Default() const override;
+  absl::Status CheckShowable(AdapterId adapter) const override;
+  std::string description(AdapterId adapter) const override;
+  mad::Guid node_guid(AdapterId adapter) const override;
+  mad::Device& device(AdapterId adapter) override;
+  verbs::Provider& provider(AdapterId adapter) override;
+
+ private:
+  struct Entry {
+    std::string name;
+    std::unique_ptr<hca::PciFunction> function;
+    std::unique_ptr<hca::mlx4::Mlx4Device> device;
+    bool alive = true;
+  };
+
+  const Entry& entry(AdapterId adapter) const {
+    return *entries_[static_cast<size_t>(adapter)];
+  }
+  absl::Status Watch(Entry& entry);
+  void OnGone(AdapterId adapter);
+
+  Loop& loop_;
+  const hca::Pause pause_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_HCA_ADAPTERS_H_

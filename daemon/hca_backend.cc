@@ -1,0 +1,83 @@
+#include "daemon/hca_backend.h"
+
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "daemon/hca_probe.h"
+#include "daemon/modelled_hca.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+absl::StatusOr<std::unique_ptr<hca::PciFunction>> Open(const HcaChoice& choice,
+                                                       Loop& loop) {
+  if (const auto* const real = std::get_if<HcaOptions>(&choice)) {
+    return OpenHca(*real);
+  }
+  auto plugged = PlugInModelledHca(std::get<HcaModelChoice>(choice), loop);
+  if (plugged.ok()) return plugged;
+  return absl::Status(plugged.status().code(),
+                      absl::StrCat("model=", HcaName(choice), ": ",
+                                   plugged.status().message()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Backend>> HcaBackend::Load(
+    const std::vector<HcaChoice>& choices, Loop& loop) {
+  std::unique_ptr<HcaBackend> backend(new HcaBackend(loop));
+  for (const HcaChoice& choice : choices) {
+    IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<hca::PciFunction> function,
+                           Open(choice, loop));
+    IBEMU_RETURN_IF_ERROR(
+        backend->adapters_.Add(HcaName(choice), std::move(function)));
+  }
+  return backend;
+}
+
+absl::StatusOr<std::string> HcaBackend::Probe(
+    const std::vector<HcaChoice>& choices, Loop& loop) {
+  std::string text;
+  for (const HcaChoice& choice : choices) {
+    IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<hca::PciFunction> function,
+                           Open(choice, loop));
+    const auto said = ProbeHca(*function, loop, SleepingPause());
+    if (!said.ok()) {
+      return absl::Status(
+          said.status().code(),
+          absl::StrCat(HcaName(choice), ": ", said.status().message()));
+    }
+    absl::StrAppend(&text, HcaName(choice), ": ", *said);
+  }
+  return text;
+}
+
+void HcaBackend::AddTo(Dispatcher& dispatcher, const Attachments&) {
+  dispatcher.ExplainMissing(
+      "this daemon drives adapters and has no simulated subnet");
+}
+
+void HcaBackend::Greet(json& greeting) const { greeting["backend"] = "hca"; }
+
+void HcaBackend::Describe(json& status) const {
+  status["backend"] = "hca";
+  status["adapters"] = adapters_.List();
+}
+
+std::string HcaBackend::Summary() const {
+  const size_t count = adapters_.count();
+  return absl::StrCat(count, count == 1 ? " adapter" : " adapters");
+}
+
+absl::StatusOr<std::unique_ptr<WebServer>> HcaBackend::BindWeb(
+    const WebAddress&, Dispatcher&) {
+  return absl::FailedPreconditionError(
+      "--http shows a simulated subnet: there is none with --backend=hca");
+}
+
+}  // namespace ibemu::daemon

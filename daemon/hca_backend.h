@@ -1,0 +1,47 @@
+// The back end that is adapters by MMIO.
+#ifndef IBEMU_DAEMON_HCA_BACKEND_H_
+#define IBEMU_DAEMON_HCA_BACKEND_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "daemon/backend.h"
+#include "daemon/hca_access.h"
+#include "daemon/hca_adapters.h"
+#include "daemon/loop.h"
+
+namespace ibemu::daemon {
+
+class HcaBackend : public Backend {
+ public:
+  // Takes the adapters over, one after the other.  `loop` must outlive it.
+  //
+  // Errors: OpenHca()'s, PlugInModelledHca()'s, HcaAdapters::Add()'s; those
+  // that were taken are given back.
+  static absl::StatusOr<std::unique_ptr<Backend>> Load(
+      const std::vector<HcaChoice>& choices, Loop& loop);
+
+  // Asks each what it is, and touches nothing else: what ProbeHca() says, under
+  // the adapter's name.  Errors: as Load()'s.
+  static absl::StatusOr<std::string> Probe(
+      const std::vector<HcaChoice>& choices, Loop& loop);
+
+  Adapters& adapters() override { return adapters_; }
+  void AddTo(Dispatcher& dispatcher, const Attachments& attachments) override;
+  void Greet(nlohmann::json& greeting) const override;
+  void Describe(nlohmann::json& status) const override;
+  std::string Summary() const override;
+  absl::StatusOr<std::unique_ptr<WebServer>> BindWeb(
+      const WebAddress& address, Dispatcher& dispatcher) override;
+
+ private:
+  explicit HcaBackend(Loop& loop) : adapters_(loop, SleepingPause()) {}
+
+  HcaAdapters adapters_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_HCA_BACKEND_H_
