@@ -32,6 +32,7 @@ Give a virtual machine a modelled ConnectX-3 that is a node of the subnet.
                     who configures the subnet (default: builtin)
   --seed=N          seed of losses and delays (default: drawn)
   --statistics      print at the end what the adapter had to do
+  --trace=FILE      write down the commands that the guest's driver gives it
   --version         print the version
 
 QEMU is that of Debian 12 (7.2), with one processor (-smp 1); KVM is not needed.
@@ -73,6 +74,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed);
   app.add_option("--host", options.host);
   app.add_flag("--statistics", options.statistics);
+  app.add_option("--trace", options.trace);
   std::vector<std::string> arguments(argv + 1, argv + argc);
   // What follows the first "--" is QEMU's, whatever it looks like.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");

@@ -1,9 +1,12 @@
 #include "daemon/hca_model_run.h"
 
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -18,6 +21,7 @@
 #include "daemon/private_daemon.h"
 #include "daemon/remote_wire.h"
 #include "daemon/run.h"
+#include "hca/model/mlx4/command_trace.h"
 #include "hca/model/mlx4/mlx4_device.h"
 
 namespace ibemu::daemon {
@@ -62,6 +66,30 @@ void PrintStatistics(const HcaModelMachine& machine) {
                link.config_accesses, link.bar_accesses, link.stray_accesses,
                link.resets, guest.interrupts, guest.faults);
 }
+
+// The file of --trace, each line of which is there as soon as it is written.
+class TraceFile {
+ public:
+  static absl::StatusOr<TraceFile> Create(const std::string& name) {
+    File file(std::fopen(name.c_str(), "we"));
+    if (!file) return absl::ErrnoToStatus(errno, name);
+    setvbuf(file.get(), nullptr, _IOLBF, BUFSIZ);
+    return TraceFile(std::move(file));
+  }
+  void WriteLine(std::string_view text) {
+    std::fprintf(file_.get(), "%.*s\n", static_cast<int>(text.size()),
+                 text.data());
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  using File = std::unique_ptr<std::FILE, Close>;
+  explicit TraceFile(File file) : file_(std::move(file)) {}
+
+  File file_;
+};
 
 // What comes by the wires goes to the model, between two accesses to it.
 class WirePump {
@@ -111,6 +139,13 @@ absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
                      " ports: a ConnectX-3 has ", kMlx4MostPorts, " at most"));
   }
   hca::model::Mlx4Device device(*loop, ports);
+  std::optional<TraceFile> trace;
+  hca::model::CommandTrace commands(
+      [&trace](std::string_view text) { trace->WriteLine(text); });
+  if (options.trace) {
+    IBEMU_ASSIGN_OR_RETURN(trace, TraceFile::Create(*options.trace));
+    device.AddObserver(commands);
+  }
   WirePump pump(*loop, *wires);
   IBEMU_RETURN_IF_ERROR(pump.Start());
   IBEMU_ASSIGN_OR_RETURN(

@@ -22,6 +22,8 @@ struct HcaModelOptions {
   std::string host;               // whose adapter the machine has; not empty
   std::vector<std::string> qemu;  // program and arguments; not empty
   bool statistics = false;        // print some at the end
+  // A file that gets a line for each command of the guest's driver.
+  std::optional<std::string> trace;
 };
 
 // Runs the machine and returns what main() returns: QEMU's exit status, or

@@ -118,8 +118,10 @@ inline constexpr uint32_t kMapEqUnmap = 1u << 31;
 // Input modifier of NOP: as soon as possible.
 inline constexpr uint32_t kNopNow = 0x1f;
 
-// 2RST_QP, HW2SW_*: no context comes back.
+// HW2SW_*: no context comes back.
 inline constexpr uint8_t kNoOutbox = 1;
+// 2RST_QP: whatever the state is; no context comes back (mlx4/qp.c).
+inline constexpr uint8_t kFromAnyState = 2;
 
 }  // namespace ibemu::hca::prm
 

@@ -50,10 +50,14 @@ inline constexpr size_t kQpContextInMailbox = 8;
 // Input modifier of RTS2SQD: an event tells when it is drained.
 inline constexpr uint32_t kSqdEvent = 1u << 31;
 
+// Of AddressPath::counter_index.
+inline constexpr uint8_t kNoCounter = 0xff;
+
 struct AddressPath {
   static constexpr int kBits = 0x2c * 8;
 
   uint8_t pkey_index = 0;
+  uint8_t counter_index = 0;  // kNoCounter: none
   bool grh = false;
   uint8_t my_lid_path_bits = 0;
   uint16_t rlid = 0;
@@ -64,15 +68,15 @@ struct AddressPath {
   uint8_t tclass = 0;
   uint32_t flow_label = 0;
   std::array<uint8_t, 16> rgid{};
-  uint8_t sched_queue = 0;    // bit 6: port - 1, bits 5:2: SL
-  uint8_t counter_index = 0;  // 0xff: none
+  uint8_t sched_queue = 0;  // bit 6: port - 1, bits 5:2: SL
 
   static constexpr auto Layout() {
     using T = AddressPath;
     using wire::Reserved, wire::Rw;
     return wire::Table(
         Reserved(25, 0), Rw(&T::pkey_index, "pkey_index", 7, 25),
-        Reserved(8, 32), Rw(&T::grh, "grh", 1, 40),
+        Rw(&T::counter_index, "counter_index", 8, 32),
+        Rw(&T::grh, "grh", 1, 40),
         Rw(&T::my_lid_path_bits, "my_lid_smac_idx", 7, 41),
         Rw(&T::rlid, "rlid", 16, 48), Rw(&T::ack_timeout, "ack_timeout", 5, 64),
         Reserved(4, 69), Rw(&T::mgid_index, "mgid_index", 7, 73),
@@ -81,8 +85,7 @@ struct AddressPath {
         Rw(&T::tclass, "tclass", 8, 100),
         Rw(&T::flow_label, "flow_label", 20, 108),
         Rw(&T::rgid, "rgid", 128, 128),
-        Rw(&T::sched_queue, "sched_queue", 8, 256), Reserved(24, 264),
-        Rw(&T::counter_index, "counter_index", 8, 288), Reserved(56, 296));
+        Rw(&T::sched_queue, "sched_queue", 8, 256), Reserved(88, 264));
   }
 };
 static_assert(wire::Tiles<AddressPath>());

@@ -122,9 +122,28 @@ struct QueryPort {
 };
 static_assert(wire::Tiles<QueryPort>());
 
+// MOD_STAT_CFG with opcode modifier 0: what counts in place of what the board's
+// flash has, until the next reset (mlx4/fw.c: mlx4_MOD_STAT_CFG).
+struct PageSizeConfiguration {
+  static constexpr int kBits = 0x20 * 8;
+
+  uint8_t change_page_size = 0;  // 1: log_page_size counts
+  uint8_t log_page_size = 0;     // the smallest page of an MTT, in 4 KiB
+
+  static constexpr auto Layout() {
+    using T = PageSizeConfiguration;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(Reserved(16, 0),
+                       Rw(&T::change_page_size, "log_pg_sz_m", 8, 0x02 * 8),
+                       Rw(&T::log_page_size, "log_pg_sz", 8, 0x03 * 8),
+                       Reserved(0x1c * 8, 0x04 * 8));
+  }
+};
+static_assert(wire::Tiles<PageSizeConfiguration>());
+
 // MOD_STAT_CFG with kQueryStaticConfiguration: the port that the input modifier
 // has in bits 15:8 (mlx4/fw.c: mlx4_get_phys_port_id).
-inline constexpr uint8_t kQueryStaticConfiguration = 2;
+inline constexpr uint8_t kQueryStaticConfiguration = 2;  // opcode modifier
 inline constexpr int kStaticConfigurationPortShift = 8;
 struct StaticConfiguration {
   static constexpr int kBits = 0x20 * 8;

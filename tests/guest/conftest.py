@@ -1,6 +1,7 @@
 """Where the programs are; a test is skipped where something is missing."""
 
 import shutil
+import subprocess
 
 import pytest
 
@@ -8,9 +9,10 @@ import pytest
 from accounts import build, make_account, programs, scratch  # noqa: F401
 from guest import Guest
 from harness import RunFabric
+from mlx4_guest import MODULES, PROGRAMS
 
 NEEDED = ("qemu-system-x86_64", "busybox", "apt-get", "dpkg-deb",
-          "ibnetdiscover", "opensm", "ibv_rc_pingpong")
+          "ibnetdiscover", "opensm", "ibv_rc_pingpong", "strip")
 
 
 def pytest_collection_modifyitems(items):
@@ -38,6 +40,20 @@ def boot(tmp_path):
     return make
 
 
+@pytest.fixture(scope="session")
+def stripped(build, scratch):
+    """The path of a program of ours without what debuggers want, which is
+    most of it."""
+    def make(name):
+        target = scratch / "stripped" / (build / name).name
+        if not target.exists():
+            target.parent.mkdir(exist_ok=True)
+            subprocess.run(["strip", "-o", target, build / name], check=True)
+        return str(target)
+
+    return make
+
+
 @pytest.fixture
 def fabric(scratch, programs):
     """Makes fabrics: fabric("fat-tree:radix=8,levels=2", sm="none")."""
@@ -52,3 +68,15 @@ def fabric(scratch, programs):
     yield make
     for made in reversed(running):
         made.stop()
+
+
+@pytest.fixture
+def plug(build, boot):
+    """A guest whose ConnectX-3 is `host` of a running fabric."""
+    def make(lab, host, *flags, **options):
+        options.setdefault("modules", MODULES)
+        options.setdefault("programs", PROGRAMS)
+        launcher = [build / "daemon/ibemu-hca-model", f"--fabric={lab.socket}",
+                    f"--host={host}", "--statistics", *flags]
+        return boot(launcher, **options)
+    return make

@@ -34,7 +34,8 @@ class Guest:
     `launcher` is the command that plugs the adapter in, up to its "--"."""
 
     def __init__(self, place, launcher, modules=(), programs=(), machine=(),
-                 append="", seconds=SECONDS, memory="384M"):
+                 append="", seconds=SECONDS, memory="384M",
+                 qemu="qemu-system-x86_64"):
         place = pathlib.Path(place)
         self.console = place / "console"
         self._errors = place / "errors"
@@ -43,7 +44,7 @@ class Guest:
         image = place / "initramfs"
         initramfs.make(image, kernel, modules, programs)
         self._command = [
-            *launcher, "--", "qemu-system-x86_64", "-accel", "tcg", "-smp", "1",
+            *launcher, "--", qemu, "-accel", "tcg", "-smp", "1",
             "-m", memory, "-nodefaults", "-no-user-config", "-no-reboot",
             "-display", "none", "-vga", "none", *machine,
             "-kernel", str(kernel.image), "-initrd", str(image), "-append",

@@ -2,50 +2,12 @@
 
 import re
 
-import pytest
+from mlx4_guest import CLASS, DRIVER, FUNCTION, complaints, load, state
 from netdiscover import parse
 
-FUNCTION = "0000:00:10.0"
-CLASS = "/sys/class/infiniband/mlx4_0"
-MODULES = ["mlx4_core", "mlx4_ib", "ib_umad", "ib_uverbs", "ib_ipoib", "e1000"]
-PROGRAMS = ["ibstat", "smpquery", "ibnetdiscover", "opensm", "sminfo",
-            "perfquery", "ibv_devinfo", "ibv_rc_pingpong"]
 # A way to this machine's own network, for what programs agree on beforehand.
 NETWORK = ["-netdev", "user,id=net", "-device", "e1000,netdev=net"]
 THIS_MACHINE = "10.0.2.2"
-# What the drivers say when something is wrong.
-COMPLAINT = re.compile(r"fail|error|timed? ?out|unexpected|invalid",
-                       re.IGNORECASE)
-DRIVERS = re.compile(r"mlx4|infiniband|\bib_|umad|uverbs|0000:00:10\.0")
-
-
-@pytest.fixture
-def plug(build, boot):
-    """A guest that is `host` of a running fabric."""
-    def make(lab, host, **options):
-        options.setdefault("modules", MODULES)
-        options.setdefault("programs", PROGRAMS)
-        launcher = [build / "daemon/ibemu-hca-model", f"--fabric={lab.socket}",
-                    f"--host={host}", "--statistics"]
-        return boot(launcher, **options)
-    return make
-
-
-def load(guest):
-    """The drivers, so that /dev/infiniband is there."""
-    for module in ("mlx4_core", "mlx4_ib", "ib_umad", "ib_uverbs"):
-        guest.load(module)
-    guest.until(f"[ -e {CLASS}/ports/1/state ] && [ -e /dev/infiniband/umad0 ]"
-                " && [ -e /dev/infiniband/uverbs0 ]")
-
-
-def complaints(guest):
-    return [line for line in guest.kernel_log().splitlines()
-            if DRIVERS.search(line) and COMPLAINT.search(line)]
-
-
-def state(guest):
-    return guest.say(f"cat {CLASS}/ports/1/state").split(": ")[1]
 
 
 def test_the_drivers_bind_unbind_and_bind_again(fabric, plug):
@@ -58,10 +20,9 @@ def test_the_drivers_bind_unbind_and_bind_again(fabric, plug):
         guid = guest.say(f"cat {CLASS}/node_guid").replace(":", "")
         found = lab.run("node-1", "ibnetdiscover").stdout
         assert re.search(rf"^caguid=0x0*{guid.lstrip('0')}$", found, re.M)
-        driver = "/sys/bus/pci/drivers/mlx4_core"
-        guest.say(f"echo {FUNCTION} > {driver}/unbind")
+        guest.say(f"echo {FUNCTION} > {DRIVER}/unbind")
         assert guest.say("ls /sys/class/infiniband") == ""
-        guest.say(f"echo {FUNCTION} > {driver}/bind")
+        guest.say(f"echo {FUNCTION} > {DRIVER}/bind")
         guest.until("[ -e /dev/infiniband/umad0 ]")
         assert guest.say(f"cat {CLASS}/fw_ver") == "2.42.5000"
         assert complaints(guest) == []

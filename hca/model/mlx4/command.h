@@ -3,7 +3,9 @@
 #ifndef IBEMU_HCA_MODEL_MLX4_COMMAND_H_
 #define IBEMU_HCA_MODEL_MLX4_COMMAND_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "hca/prm/mlx4_commands.h"
 
@@ -31,8 +33,12 @@ struct CommandRecord {
   prm::Opcode opcode{};
   uint8_t op_modifier = 0;
   uint32_t in_modifier = 0;
+  uint64_t in_param = 0;  // as in the request
   bool by_event = false;  // completed by an event, not by polling
   prm::CommandStatus status = prm::CommandStatus::kOk;
+  // What software had in its input mailbox, up to the page's end; empty for a
+  // command without one, or whose mailbox can't be reached.
+  std::vector<std::byte> inbox = {};
 
   bool operator==(const CommandRecord&) const = default;
 };

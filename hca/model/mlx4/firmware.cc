@@ -127,6 +127,11 @@ const Firmware::Kind* Firmware::KindOf(Opcode opcode) {
   return nullptr;
 }
 
+bool Firmware::TakesInbox(Opcode opcode) {
+  const Kind* const kind = KindOf(opcode);
+  return kind != nullptr && kind->in;
+}
+
 Status Firmware::Check(const Kind& kind, const CommandRequest& request) const {
   if (request.op_modifier >= kind.op_modifiers) return Status::kBadOp;
   if (stage_ < kind.earliest || stage_ > kind.latest) {

@@ -46,6 +46,9 @@ class Firmware {
   // allow; a refused command changes nothing.
   CommandReply Execute(const CommandRequest& request);
 
+  // False, too, for a command that there is not.
+  static bool TakesInbox(prm::Opcode opcode);
+
   Stage stage() const { return stage_; }
   uint64_t firmware_pages() const { return firmware_pages_; }
   uint64_t auxiliary_pages() const { return auxiliary_pages_; }

@@ -180,7 +180,14 @@ Status Firmware::QueryPort(const CommandRequest& request) {
 }
 
 Status Firmware::StaticConfiguration(const CommandRequest& request) {
-  if (request.op_modifier == 0) return Status::kOk;  // nothing to be set
+  if (request.op_modifier == 0) {
+    const auto wanted = In<prm::PageSizeConfiguration>(request);
+    if (!wanted) return Status::kInternalError;
+    // Pages of 4 KiB are what it has.
+    return wanted->change_page_size == 0 || wanted->log_page_size == 0
+               ? Status::kOk
+               : Status::kBadParam;
+  }
   const uint32_t port =
       request.in_modifier >> prm::kStaticConfigurationPortShift;
   if (request.op_modifier != prm::kQueryStaticConfiguration) {

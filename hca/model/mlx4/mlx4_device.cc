@@ -1,5 +1,7 @@
 #include "hca/model/mlx4/mlx4_device.h"
 
+#include <utility>
+
 #include "hca/prm/mlx4_registers.h"
 
 namespace ibemu::hca::model {
@@ -104,6 +106,9 @@ void Mlx4Device::WriteControl(size_t offset, uint32_t value) {
 void Mlx4Device::Run(const mlx4::Hcr::Posted& posted) {
   const mlx4::CommandRequest& request = posted.request;
   if (error_buffer_[0] != 0 || faults_.TakeHang(request.opcode)) return;
+  // Before the command, as its two mailboxes may be one.
+  std::vector<std::byte> inbox;
+  if (!observers_.empty()) inbox = ReadInbox(request);
   mlx4::CommandReply reply;
   if (const auto refusal = faults_.TakeRefusal(request.opcode)) {
     reply.status = *refusal;
@@ -116,8 +121,10 @@ void Mlx4Device::Run(const mlx4::Hcr::Posted& posted) {
   const CommandRecord record{.opcode = request.opcode,
                              .op_modifier = request.op_modifier,
                              .in_modifier = request.in_modifier,
+                             .in_param = request.in_param,
                              .by_event = posted.by_event,
-                             .status = reply.status};
+                             .status = reply.status,
+                             .inbox = std::move(inbox)};
   observers_.ForEach(
       [&record](CommandObserver& observer) { observer.OnCommand(record); });
   hcr_.Complete(reply);
@@ -128,6 +135,17 @@ void Mlx4Device::Run(const mlx4::Hcr::Posted& posted) {
                           .status = static_cast<uint8_t>(reply.status),
                           .out_param = reply.out_param});
   }
+}
+
+std::vector<std::byte> Mlx4Device::ReadInbox(
+    const mlx4::CommandRequest& request) {
+  if (!mlx4::Firmware::TakesInbox(request.opcode) || request.in_param == 0) {
+    return {};
+  }
+  std::vector<std::byte> inbox(prm::kMailboxBytes -
+                               request.in_param % prm::kMailboxBytes);
+  if (!ReadMemory(request.in_param, inbox)) inbox.clear();
+  return inbox;
 }
 
 void Mlx4Device::WriteUar(size_t offset, size_t size, uint64_t value) {

@@ -74,6 +74,7 @@ class Mlx4Device : public PciEndpoint, private mlx4::HostMemory {
   void WriteControl(size_t offset, uint32_t value);
   void WriteUar(size_t offset, size_t size, uint64_t value);
   void Run(const mlx4::Hcr::Posted& posted);
+  std::vector<std::byte> ReadInbox(const mlx4::CommandRequest& request);
   void SoftwareReset();
   bool resetting() const { return timers_.Now() < reset_until_; }
 

@@ -119,6 +119,16 @@ TEST_F(Mlx4BringUp, TellsAPortsIdentity) {
   EXPECT_EQ(bench_.Ask(Opcode::kModStatCfg, 0, 1), Status::kBadOp);
 }
 
+TEST_F(Mlx4BringUp, HasPagesOf4KibAndNoLargerOnes) {
+  bench_.Boot();
+  prm::PageSizeConfiguration wanted{.change_page_size = 1};
+  EXPECT_EQ(bench_.Give(Opcode::kModStatCfg, 0, wanted), Status::kOk);
+  wanted.log_page_size = 1;
+  EXPECT_EQ(bench_.Give(Opcode::kModStatCfg, 0, wanted), Status::kBadParam);
+  wanted.change_page_size = 0;
+  EXPECT_EQ(bench_.Give(Opcode::kModStatCfg, 0, wanted), Status::kOk);
+}
+
 TEST_F(Mlx4BringUp, RefusesWhatItDoesNotKnow) {
   bench_.Boot();
   EXPECT_EQ(bench_.Ask(static_cast<Opcode>(0x7ff)), Status::kBadOp);
