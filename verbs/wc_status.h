@@ -10,14 +10,19 @@ namespace ibemu::verbs {
 namespace wc_status {
 inline constexpr uint32_t kSuccess = 0;
 inline constexpr uint32_t kLocalLength = 1;
+inline constexpr uint32_t kLocalQpOperation = 2;
 inline constexpr uint32_t kLocalProtection = 4;
 inline constexpr uint32_t kFlushed = 5;
 inline constexpr uint32_t kWindowBind = 6;
+inline constexpr uint32_t kBadResponse = 7;
+inline constexpr uint32_t kLocalAccess = 8;
 inline constexpr uint32_t kRemoteInvalidRequest = 9;
 inline constexpr uint32_t kRemoteAccess = 10;
 inline constexpr uint32_t kRemoteOperation = 11;
 inline constexpr uint32_t kRetriesExceeded = 12;
 inline constexpr uint32_t kRnrRetriesExceeded = 13;
+inline constexpr uint32_t kRemoteAborted = 16;
+inline constexpr uint32_t kGeneral = 21;
 }  // namespace wc_status
 
 namespace wc_opcode {

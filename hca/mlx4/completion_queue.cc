@@ -50,6 +50,12 @@ CompletionQueue::~CompletionQueue() {
   resources_.ReturnCq(number_);
 }
 
+uint32_t CompletionQueue::index() const { return next_ & kCqIndexMask; }
+
+bool CompletionQueue::HasEntry() const {
+  return !FindEntry(memory_->bytes(), log_entries_, next_).empty();
+}
+
 std::optional<Completion> CompletionQueue::Poll() {
   const auto entry = FindEntry(memory_->bytes(), log_entries_, next_);
   if (entry.empty()) return std::nullopt;

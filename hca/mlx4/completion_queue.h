@@ -32,6 +32,10 @@ class CompletionQueue {
 
   uint32_t number() const { return number_; }
 
+  // How many were taken out, in 24 bits; and whether there is another.
+  uint32_t index() const;
+  bool HasEntry() const;
+
   // Takes the oldest completion out.
   std::optional<Completion> Poll();
 

@@ -16,7 +16,9 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-constexpr int kLogEvents = 8;
+// One for each completion queue, and three of each queue pair, are outstanding
+// at most.
+constexpr int kLogEvents = 12;
 // Room for all that four queue pairs have in flight.
 constexpr int kLogCompletions = 12;
 constexpr uint32_t kSpecialQps = 8;  // taken; four are used
@@ -27,6 +29,14 @@ constexpr uint64_t kSubscribed =
     prm::EventBit(prm::EventType::kPortManagementChange) |
     prm::EventBit(prm::EventType::kLocalCatastrophicError) |
     prm::EventBit(prm::EventType::kCqError) |
+    prm::EventBit(prm::EventType::kCommunicationEstablished) |
+    prm::EventBit(prm::EventType::kSendQueueDrained) |
+    prm::EventBit(prm::EventType::kWqCatastrophicError) |
+    prm::EventBit(prm::EventType::kWqInvalidRequest) |
+    prm::EventBit(prm::EventType::kWqAccessError) |
+    prm::EventBit(prm::EventType::kSrqCatastrophicError) |
+    prm::EventBit(prm::EventType::kSrqLastWqe) |
+    prm::EventBit(prm::EventType::kSrqLimit) |
     prm::EventBit(prm::EventType::kEqOverflow);
 
 // The subnet manager wants clients to register once more.
@@ -169,7 +179,9 @@ void Mlx4Device::StartVerbs() {
       .system_image_guid = static_cast<uint64_t>(system_image_guid_),
       .vendor_id = vendor_id_,
       .part_id = function.ReadConfig(pci_config::kDevice, 2),
-      .revision = function.ReadConfig(kRevision, 1)};
+      .revision = function.ReadConfig(kRevision, 1),
+      .lkey = prm::KeyOfMpt(mpt_),
+      .eqn = events_->number()};
   for (const auto& port : ports_) parts.ports.push_back(port.get());
   verbs_ = std::make_shared<VerbsProvider>(std::move(parts));
 }
@@ -189,13 +201,31 @@ void Mlx4Device::OnInterrupt() {
 void Mlx4Device::PollQueues() {
   if (removed_) return;
   events_->Poll([this](const prm::Eqe& event) { OnEvent(event); });
+  resources_.EndRest();
   PollCompletions();
 }
 
 void Mlx4Device::OnEvent(const prm::Eqe& event) {
   switch (event.type) {
-    case prm::EventType::kCompletion:
-      completions_->OnEvent();
+    case prm::EventType::kCompletion: {
+      const auto queue =
+          wire::Decode<prm::QueueEvent>(std::as_bytes(std::span(event.data)));
+      if (completions_ && queue.number == completions_->number()) {
+        completions_->OnEvent();
+      } else if (verbs_) {
+        verbs_->OnEvent(event);
+      }
+      return;
+    }
+    case prm::EventType::kCommunicationEstablished:
+    case prm::EventType::kSendQueueDrained:
+    case prm::EventType::kWqCatastrophicError:
+    case prm::EventType::kWqInvalidRequest:
+    case prm::EventType::kWqAccessError:
+    case prm::EventType::kSrqCatastrophicError:
+    case prm::EventType::kSrqLastWqe:
+    case prm::EventType::kSrqLimit:
+      if (verbs_) verbs_->OnEvent(event);
       return;
     case prm::EventType::kPortChange:
     case prm::EventType::kPortManagementChange: {
@@ -250,6 +280,7 @@ void Mlx4Device::WatchHealth() {
     if (!health.ok()) return Die(health);
     // An interrupt that was lost costs a second, then.
     PollQueues();
+    verbs_->PollCompletions();
     WatchHealth();
   });
 }

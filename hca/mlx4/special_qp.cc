@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "hca/bus/address_space.h"
 #include "hca/bus/big_endian.h"
+#include "hca/mlx4/qp_context.h"
 #include "hca/mlx4/queue_entry.h"
 #include "hca/prm/mlx4_registers.h"
 #include "hca/prm/mlx4_wqe.h"
@@ -27,18 +28,8 @@ constexpr size_t kReceiveBytes = kGrhBytes + mad::kMadBytes;
 constexpr size_t kReceiveSlot = 512;
 
 constexpr uint8_t kMtu4096 = 5;
-constexpr uint8_t kLogMessageMax = 12;
+constexpr uint8_t kLogMessageMax = 11;  // the Linux driver's, for MADs
 constexpr uint8_t kQp0SchedQueue = 0x3f;
-constexpr uint8_t kNoCounter = 0xff;
-
-// Puts the context where QP commands have it.
-std::array<std::byte, prm::kQpContextInMailbox + wire::kBytes<prm::QpContext>>
-QpMailbox(const prm::QpContext& context) {
-  std::array<std::byte, prm::kQpContextInMailbox + wire::kBytes<prm::QpContext>>
-      mailbox{};
-  wire::Encode(context, std::span(mailbox).subspan(prm::kQpContextInMailbox));
-  return mailbox;
-}
 
 }  // namespace
 
@@ -56,7 +47,7 @@ absl::StatusOr<std::unique_ptr<SpecialQp>> SpecialQp::Create(
 SpecialQp::~SpecialQp() {
   if (!started_) return;
   resources_.adapter().TakeDown(prm::Opcode::k2RstQp,
-                                {.in = init_.number, .op = prm::kNoOutbox});
+                                {.in = init_.number, .op = prm::kFromAnyState});
 }
 
 absl::Status SpecialQp::Allocate() {
@@ -89,7 +80,7 @@ prm::QpContext SpecialQp::Context() const {
       init_.qp == 0
           ? static_cast<uint8_t>(kQp0SchedQueue | (init_.port - 1) << 6)
           : prm::SchedQueue(init_.port, /*sl=*/0);
-  context.primary.counter_index = kNoCounter;
+  context.primary.counter_index = prm::kNoCounter;
   context.cqn_send = context.cqn_receive = init_.cqn;
   context.db_record_addr = doorbell_record_->iova();
   context.qkey = init_.qp == 0 ? 0 : mad::kQp1QKey;
@@ -100,16 +91,18 @@ prm::QpContext SpecialQp::Context() const {
 absl::Status SpecialQp::Start(const std::function<absl::Status()>& between) {
   // Until they are posted WQEs are not valid.
   for (uint32_t i = 0; i < kSendSlots; ++i) Stamp(i);
-  const auto mailbox = QpMailbox(Context());
-  const auto step = [&](prm::Opcode opcode) {
+  const auto step = [&](prm::Opcode opcode, prm::QpState next) {
+    prm::QpContext context = Context();
+    context.state = next;
+    const auto mailbox = QpMailbox(context, /*optional=*/0);
     return resources_.commands().Send(
         opcode, std::span<const std::byte>(mailbox), {.in = init_.number});
   };
-  IBEMU_RETURN_IF_ERROR(step(prm::Opcode::kRst2InitQp));
+  IBEMU_RETURN_IF_ERROR(step(prm::Opcode::kRst2InitQp, prm::QpState::kInit));
   started_ = true;
-  IBEMU_RETURN_IF_ERROR(step(prm::Opcode::kInit2RtrQp));
+  IBEMU_RETURN_IF_ERROR(step(prm::Opcode::kInit2RtrQp, prm::QpState::kRtr));
   IBEMU_RETURN_IF_ERROR(between());
-  return step(prm::Opcode::kRtr2RtsQp);
+  return step(prm::Opcode::kRtr2RtsQp, prm::QpState::kRts);
 }
 
 void SpecialQp::Send(const mad::AddressVector& to, MlxSource source,

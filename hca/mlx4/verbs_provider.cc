@@ -2,30 +2,56 @@
 
 #include <endian.h>
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "hca/mlx4/queue_pair.h"
+#include "hca/mlx4/shared_receive_queue.h"
 #include "hca/mlx4/verbs_attributes.h"
+#include "verbs/completion_queue.h"
+#include "verbs/device_limits.h"
+#include "verbs/memory_region.h"
 #include "verbs/port_attributes.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
 
-class ProtectionDomain final : public verbs::Pd {
- public:
-  ProtectionDomain(std::shared_ptr<VerbsProvider> provider, uint32_t& count)
+// Memory for messages, in all.
+constexpr size_t kSendMemory = size_t{24} << 20;
+constexpr size_t kReceiveMemory = size_t{40} << 20;
+
+// What an object is of, until all else of it has gone; and how many there are.
+class Keeper {
+ protected:
+  Keeper(std::shared_ptr<VerbsProvider> provider, uint32_t& count)
       : provider_(std::move(provider)), count_(count) {
     ++count_;
   }
-  ~ProtectionDomain() override { --count_; }
-  ProtectionDomain(const ProtectionDomain&) = delete;
-  ProtectionDomain& operator=(const ProtectionDomain&) = delete;
+  ~Keeper() { --count_; }
+
+ public:
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
 
  private:
   const std::shared_ptr<VerbsProvider> provider_;
   uint32_t& count_;  // the provider's
 };
+
+template <class Base>
+class Kept final : private Keeper, public Base {
+ public:
+  template <class... Arguments>
+  Kept(std::shared_ptr<VerbsProvider> provider, uint32_t& count,
+       Arguments&&... arguments)
+      : Keeper(std::move(provider), count),
+        Base(std::forward<Arguments>(arguments)...) {}
+};
+
+class ProtectionDomain : public verbs::Pd {};
 
 verbs::DeviceAttributes DeviceOf(const VerbsParts& parts) {
   verbs::DeviceAttributes device =
@@ -36,6 +62,32 @@ verbs::DeviceAttributes DeviceOf(const VerbsParts& parts) {
   device.vendor_part_id = parts.part_id;
   device.hw_ver = parts.revision;
   return device;
+}
+
+// None: it is not one of a queue pair or a shared receive queue.
+std::optional<verbs::EventType> EventTypeOf(prm::EventType type) {
+  using enum prm::EventType;
+  using verbs::EventType;
+  switch (type) {
+    case kCommunicationEstablished:
+      return EventType::kCommunicationEstablished;
+    case kSendQueueDrained:
+      return EventType::kSendQueueDrained;
+    case kWqCatastrophicError:
+      return EventType::kQpFatal;
+    case kWqInvalidRequest:
+      return EventType::kQpRequestError;
+    case kWqAccessError:
+      return EventType::kQpAccessError;
+    case kSrqLastWqe:
+      return EventType::kLastWqeReached;
+    case kSrqCatastrophicError:
+      return EventType::kSrqError;
+    case kSrqLimit:
+      return EventType::kSrqLimit;
+    default:
+      return std::nullopt;
+  }
 }
 
 verbs::PortAttributes AttributesOf(const mad::Port& port) {
@@ -57,7 +109,13 @@ absl::Status NoMore(const char* what) {
 }  // namespace
 
 VerbsProvider::VerbsProvider(VerbsParts parts)
-    : parts_(std::move(parts)), device_(DeviceOf(parts_)) {
+    : parts_(std::move(parts)),
+      device_(DeviceOf(parts_)),
+      keys_(device_.max_mr),
+      groups_(parts_.resources) {
+  Adapter& adapter = parts_.resources.adapter();
+  send_memory_.emplace(adapter.function(), adapter.timers(), kSendMemory);
+  receive_memory_.emplace(adapter.function(), adapter.timers(), kReceiveMemory);
   for (const mad::Port* const port : parts_.ports) {
     port_attributes_.push_back(AttributesOf(*port));
     looks_.push_back(LookAt(*port));
@@ -83,12 +141,20 @@ absl::StatusOr<verbs::PortAttributes> VerbsProvider::QueryPort(int port) const {
 absl::StatusOr<std::unique_ptr<verbs::Pd>> VerbsProvider::CreatePd() {
   IBEMU_RETURN_IF_ERROR(CheckAlive());
   if (pds_ >= device_.max_pd) return NoMore("domains");
-  return std::make_unique<ProtectionDomain>(shared_from_this(), pds_);
+  return std::make_unique<Kept<ProtectionDomain>>(shared_from_this(), pds_);
 }
 
+// Requests of our own find a region's memory by its key; peers don't.
 absl::StatusOr<std::unique_ptr<verbs::Mr>> VerbsProvider::CreateMr(
-    const verbs::MrInit& /*init*/) {
-  return Missing("memory regions");
+    const verbs::MrInit& init) {
+  namespace access = verbs::access;
+  constexpr uint32_t kOfPeers = access::kRemoteWrite | access::kRemoteRead |
+                                access::kRemoteAtomic | access::kBindWindow;
+  IBEMU_RETURN_IF_ERROR(CheckAlive());
+  if ((init.access & kOfPeers) != 0) return Missing("regions for peers");
+  IBEMU_ASSIGN_OR_RETURN(auto key, keys_.Allocate());
+  return std::make_unique<Kept<verbs::MemoryRegion>>(shared_from_this(), mrs_,
+                                                     std::move(key), init);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Mw>> VerbsProvider::CreateMw(
@@ -102,24 +168,49 @@ absl::StatusOr<std::unique_ptr<verbs::Fmr>> VerbsProvider::CreateFmr(
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Ah>> VerbsProvider::CreateAh(
-    verbs::Pd& /*pd*/, const verbs::AddressAttributes& /*attributes*/) {
-  return Missing("address handles");
+    verbs::Pd& /*pd*/, const verbs::AddressAttributes& attributes) {
+  IBEMU_RETURN_IF_ERROR(CheckAlive());
+  IBEMU_RETURN_IF_ERROR(verbs::CheckAddress(device_, gids(), attributes));
+  if (ahs_ >= device_.max_ah) return NoMore("address handles");
+  return std::make_unique<Kept<AddressHandle>>(shared_from_this(), ahs_,
+                                               attributes);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Cq>> VerbsProvider::CreateCq(
-    uint32_t /*size*/, verbs::CqListener& /*listener*/) {
-  return Missing("completion queues");
+    uint32_t size, verbs::CqListener& listener) {
+  IBEMU_RETURN_IF_ERROR(CheckAlive());
+  IBEMU_RETURN_IF_ERROR(verbs::CheckCqSize(device_, size));
+  if (cqs_ >= device_.max_cq) return NoMore("completion queues");
+  return std::make_unique<Kept<verbs::CompletionQueue>>(
+      shared_from_this(), cqs_, size, device_.max_cqe, listener);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Srq>> VerbsProvider::CreateSrq(
-    verbs::Pd& /*pd*/, const verbs::SrqAttributes& /*attributes*/,
-    verbs::ObjectListener& /*listener*/) {
-  return Missing("shared receive queues");
+    verbs::Pd& pd, const verbs::SrqAttributes& attributes,
+    verbs::ObjectListener& listener) {
+  IBEMU_RETURN_IF_ERROR(CheckAlive());
+  IBEMU_RETURN_IF_ERROR(verbs::CheckSrq(device_, attributes));
+  if (srqs_.size() >= device_.max_srq) return NoMore("shared receive queues");
+  return SharedReceiveQueue::Create(shared_from_this(), pd, attributes,
+                                    listener);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Qp>> VerbsProvider::CreateQp(
-    const verbs::QpInit& /*init*/, verbs::ObjectListener& /*listener*/) {
-  return Missing("queue pairs");
+    const verbs::QpInit& init, verbs::ObjectListener& listener) {
+  IBEMU_RETURN_IF_ERROR(CheckAlive());
+  if (init.type != verbs::QpType::kReliable &&
+      init.type != verbs::QpType::kDatagram) {
+    return Missing("queue pairs of this type");
+  }
+  IBEMU_RETURN_IF_ERROR(
+      verbs::CheckCapacity(device_, init.capacity, kMostInline));
+  if (init.srq != nullptr &&
+      static_cast<SharedReceiveQueue*>(init.srq)->pd() != init.pd) {
+    return absl::InvalidArgumentError(
+        "the shared receive queue is of another domain");
+  }
+  if (qps_.size() >= device_.max_qp) return NoMore("queue pairs");
+  return QueuePair::Create(shared_from_this(), init, listener);
 }
 
 void VerbsProvider::AddListener(verbs::DeviceListener& listener) {
@@ -171,11 +262,90 @@ void VerbsProvider::OnClientReregister(int port) {
   if (alive_) Tell(verbs::EventType::kClientReregister, port);
 }
 
+int VerbsProvider::gids() const {
+  return static_cast<int>(port_attributes_.front().gid_tbl_len);
+}
+
+uint32_t VerbsProvider::MtuCodeOf(int port) const {
+  return port_attributes_[static_cast<size_t>(std::max(port, 1) - 1)]
+      .active_mtu;
+}
+
+absl::Status VerbsProvider::AttachMulticast(const verbs::GidBytes& gid,
+                                            uint32_t qpn) {
+  return groups_.Attach(gid, qpn, device_.max_mcast_qp_attach);
+}
+
+// A queue pair that stays a member although the firmware was asked otherwise
+// would hand on its number's next messages: then nothing is handed on.
+void VerbsProvider::DetachMulticast(const verbs::GidBytes& gid, uint32_t qpn) {
+  Adapter& adapter = parts_.resources.adapter();
+  if (adapter.cut_off()) return;
+  const absl::Status detached = groups_.Detach(gid, qpn);
+  if (!detached.ok()) adapter.CutOff(detached);
+}
+
+void VerbsProvider::Add(QueuePair& qp) {
+  qps_[qp.number()] = &qp;
+  qps_by_cqn_[qp.cqn()] = &qp;
+}
+
+void VerbsProvider::Forget(QueuePair& qp) {
+  const auto is_it = [&qp](const auto& entry) { return entry.second == &qp; };
+  absl::erase_if(qps_, is_it);
+  absl::erase_if(qps_by_cqn_, is_it);
+}
+
+void VerbsProvider::Add(SharedReceiveQueue& srq) { srqs_[srq.number()] = &srq; }
+
+void VerbsProvider::Forget(SharedReceiveQueue& srq) {
+  absl::erase_if(srqs_,
+                 [&srq](const auto& entry) { return entry.second == &srq; });
+}
+
+void VerbsProvider::OnEvent(const prm::Eqe& event) {
+  if (!alive_) return;
+  const uint32_t number =
+      wire::Decode<prm::QueueEvent>(std::as_bytes(std::span(event.data)))
+          .number;
+  const auto find = [number](const auto& all) {
+    const auto found = all.find(number);
+    return found == all.end() ? nullptr : found->second;
+  };
+  if (event.type == prm::EventType::kCompletion) {
+    if (QueuePair* const qp = find(qps_by_cqn_)) qp->OnCompletionEvent();
+    return;
+  }
+  const std::optional<verbs::EventType> type = EventTypeOf(event.type);
+  if (!type) return;
+  if (*type == verbs::EventType::kSrqError ||
+      *type == verbs::EventType::kSrqLimit) {
+    if (SharedReceiveQueue* const srq = find(srqs_)) srq->OnEvent(*type);
+  } else if (QueuePair* const qp = find(qps_)) {
+    // What came before it comes first.
+    qp->PollCompletions();
+    qp->OnEvent(*type);
+  }
+}
+
+void VerbsProvider::PollCompletions() {
+  if (!alive_) return;
+  for (const auto& [number, qp] : qps_) qp->PollCompletions();
+}
+
 void VerbsProvider::OnRemoved() {
   if (!std::exchange(alive_, false)) return;
+  for (const auto& [number, qp] : qps_) qp->OnRemoved();
   Tell(verbs::EventType::kDeviceFatal, 0);
 }
 
-void VerbsProvider::End() { alive_ = false; }
+// First what uses others.
+void VerbsProvider::End() {
+  alive_ = false;
+  for (const auto& [number, qp] : qps_) qp->OnGone();
+  for (const auto& [number, srq] : srqs_) srq->OnGone();
+  send_memory_.reset();
+  receive_memory_.reset();
+}
 
 }  // namespace ibemu::hca::mlx4

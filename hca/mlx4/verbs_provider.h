@@ -4,14 +4,25 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "base/observer_list.h"
+#include "base/timers.h"
+#include "hca/mlx4/dma_pool.h"
+#include "hca/mlx4/multicast_groups.h"
 #include "hca/mlx4/resources.h"
+#include "hca/prm/mlx4_events.h"
 #include "mad/port.h"
+#include "verbs/bounce_buffers.h"
+#include "verbs/key_table.h"
 #include "verbs/provider.h"
 
 namespace ibemu::hca::mlx4 {
+
+class QueuePair;
+class SharedReceiveQueue;
 
 // What the device has that its verbs are made of.
 struct VerbsParts {
@@ -22,6 +33,8 @@ struct VerbsParts {
   uint32_t vendor_id = 0;  // NodeInfo's
   uint32_t part_id = 0;    // of PCI
   uint32_t revision = 0;
+  uint32_t lkey = 0;  // of all memory
+  uint32_t eqn = 0;   // where completions are told
 };
 
 // Objects may outlive the device: they keep the provider, which is empty then.
@@ -61,10 +74,34 @@ class VerbsProvider final : public verbs::Provider,
   void OnPortChange(int port);
   void OnClientReregister(int port);
 
+  // An event of a completion queue, queue pair or shared receive queue; those
+  // of others are ignored.
+  void OnEvent(const prm::Eqe& event);
+  // Takes out what events have not told of.
+  void PollCompletions();
+
   // The adapter died: its users hear of it.
   void OnRemoved();
   // The device goes: from now on there is nothing behind this.
   void End();
+
+  // For queue pairs.  Those of the adapter are there until it ends for them,
+  // too.
+  Resources& resources() { return parts_.resources; }
+  uint32_t lkey() const { return parts_.lkey; }
+  uint32_t eqn() const { return parts_.eqn; }
+  DmaPool& send_memory() { return *send_memory_; }
+  DmaPool& receive_memory() { return *receive_memory_; }
+  const verbs::KeyTable& keys() const { return keys_; }
+  verbs::BounceBuffers& bounces() { return bounces_; }
+  int gids() const;  // entries of a port's table
+  uint32_t MtuCodeOf(int port) const;
+  absl::Status AttachMulticast(const verbs::GidBytes& gid, uint32_t qpn);
+  void DetachMulticast(const verbs::GidBytes& gid, uint32_t qpn);
+  void Add(QueuePair& qp);
+  void Forget(QueuePair& qp);
+  void Add(SharedReceiveQueue& srq);
+  void Forget(SharedReceiveQueue& srq);
 
  private:
   // What programs hear of when it changes.
@@ -84,7 +121,14 @@ class VerbsProvider final : public verbs::Provider,
   // As they were last, for those who ask when there is nobody to tell.
   std::vector<verbs::PortAttributes> port_attributes_;
   std::vector<PortLook> looks_;
-  uint32_t pds_ = 0;
+  verbs::KeyTable keys_;
+  verbs::BounceBuffers bounces_;
+  // Sends come back by themselves, and so never wait for receives.
+  std::optional<DmaPool> send_memory_, receive_memory_;
+  MulticastGroups groups_;
+  uint32_t pds_ = 0, ahs_ = 0, mrs_ = 0, cqs_ = 0;
+  absl::flat_hash_map<uint32_t, QueuePair*> qps_, qps_by_cqn_;
+  absl::flat_hash_map<uint32_t, SharedReceiveQueue*> srqs_;
   ObserverList<verbs::DeviceListener> listeners_;
 };
 

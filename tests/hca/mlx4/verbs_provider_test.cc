@@ -23,7 +23,7 @@ namespace {
 using ::testing::Contains, ::testing::ElementsAre, ::testing::IsEmpty;
 using verbs::EventType;
 
-class VerbsProviderTest : public DriverBench, private verbs::DeviceListener {
+class VerbsProviderTest : public DriverBench, public verbs::DeviceListener {
  protected:
   using Heard = std::vector<std::pair<EventType, int>>;
 
