@@ -2,7 +2,9 @@
 
 umad_abi (its sources stand in umad_abi/) says what it observes; linux.txt holds
 what Linux 6.1 does, after recordings of it, run_mode.txt and cuse.txt the lines
-that FUSE and CUSE make different.
+that FUSE and CUSE make different.  hca.txt has what an mlx4 adapter makes
+different: its completions give the permissive LID as the sender of an SMP on a
+directed route.
 """
 
 import pathlib

@@ -9,7 +9,7 @@ import pytest
 
 # Fixtures that the tests in a User-Mode Linux have, too.
 from accounts import build, make_account, programs, scratch  # noqa: F401
-from harness import ACCOUNTS, Background, Fabric
+from harness import ACCOUNTS, STANDS, Background, Fabric
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -58,6 +58,24 @@ def fabric(account):
         made = Fabric(account, f"fabric{len(running)}", topology, **options)
         running.append(made)
         return made
+
+    yield make
+    for made in reversed(running):
+        made.stop()
+
+
+@pytest.fixture(params=STANDS, ids=lambda stand: f"{stand[0]}-"
+                f"{stand[1].__name__}")
+def any_fabric(request, scratch, programs):
+    """As `fabric`, whatever stands behind the adapters."""
+    name, kind = request.param
+    account = make_account(name, scratch, programs)
+    running = []
+
+    def make(topology, **options):
+        running.append(kind(account, f"fabric{len(running)}", topology,
+                            **options))
+        return running[-1]
 
     yield make
     for made in reversed(running):

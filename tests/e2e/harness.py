@@ -209,6 +209,32 @@ class RunFabric:
             program.stop()
 
 
+class HcaFabric(RunFabric):
+    """The same, but each host is a modelled adapter that our driver drives, in
+    an ibemud of its own (--backend=hca)."""
+
+    def __init__(self, account, name, topology, **options):
+        super().__init__(account, name, topology, **options)
+        self.drivers = {}  # of hosts, as on() names them
+
+    def drive(self, *hosts):
+        """Takes their adapters over, with one more ibemud."""
+        socket = self.account.home / f"{self.socket.stem}.{hosts[0]}.sock"
+        driver = self._start(
+            ["ibemud", "--backend=hca",
+             *[f"model={self.socket}/{host}" for host in hosts],
+             f"--socket={socket}"])
+        driver.wait_for(r"\bready\b")
+        driver.socket = socket
+        self.drivers[hosts] = driver
+        return driver
+
+    def on(self, *hosts):
+        driver = self.drivers.get(hosts) or self.drive(*hosts)
+        return ["ibemu", "run", f"--fabric={driver.socket}",
+                *[f"--host={host}" for host in hosts], "--"]
+
+
 class SystemFabric(RunFabric):
     """The same in system mode: the machine has the adapters of all hosts that
     the test uses, and each program is shown those of its own."""
@@ -233,3 +259,8 @@ FRONT_END = os.environ.get("IBEMU_FRONT_END", "run")
 Fabric = {"run": RunFabric, "cuse": SystemFabric}[FRONT_END]
 # Nodes of system mode are root's where there is no udev.
 ACCOUNTS = {"run": ["root", "plain"], "cuse": ["root"]}[FRONT_END]
+# Who runs a body that both back ends must pass, and what stands behind it.  A
+# modelled adapter needs no right; once is enough.
+STANDS = {"run": [("root", RunFabric), ("plain", RunFabric),
+                  ("plain", HcaFabric)],
+          "cuse": [("root", SystemFabric)]}[FRONT_END]

@@ -5,6 +5,8 @@ import shutil
 import pytest
 
 import abi
+from accounts import make_account
+from harness import HcaFabric
 
 RUNS = 20
 
@@ -33,6 +35,20 @@ def test_the_devices_do_what_linux_does(account, background, umad_abi):
     for run in runs:
         assert run.wait() == 0, run.output
         assert abi.observed(run.output) == expected
+
+
+def test_our_driver_does_what_linux_does_on_such_an_adapter(
+        scratch, programs, umad_abi):
+    """An adapter that can't be pulled out has no case of that."""
+    lab = HcaFabric(make_account("plain", scratch, programs), "lab",
+                    "back-to-back", sm="static")
+    try:
+        done = lab.account.run(*lab.on("node-1", "node-2"), umad_abi)
+        expected = {**abi.expected("run_mode.txt"), **abi.transcript("hca.txt")}
+        del expected["removal"]
+        assert abi.observed(done.stdout) == expected
+    finally:
+        lab.stop()
 
 
 def test_what_differs_from_linux_stands_in_the_readme():

@@ -1,0 +1,152 @@
+"""ibemud --backend=hca: its words, and what becomes of programs when an adapter
+or a daemon goes."""
+
+import re
+from signal import SIGKILL, SIGTERM
+
+import pytest
+
+from accounts import make_account
+from harness import HcaFabric, until
+
+PAIR = "single-switch:hosts=2"
+
+
+@pytest.fixture
+def lab(scratch, programs):
+    made = HcaFabric(make_account("plain", scratch, programs), "lab", PAIR,
+                     sm="static")
+    yield made
+    made.stop()
+
+
+@pytest.mark.parametrize("words, sentence", [
+    ([], r"pci=DDDD:BB:DD\.F is missing"),
+    (["pci=mlx4_0"], r"pci=mlx4_0"),
+    (["pci=3b:00.0", "acces=sysfs"], r'did you mean "access"\?'),
+    (["access=sysfs", "pci=3b:00.0"], r"after the pci= of its adapter"),
+    (["pci=3b:00.0", "pci=0000:3b:00.0"], r"named twice"),
+    (["model=lab"], r"it is FABRIC/NODE"),
+    (["model=lab/node-1", "--sm=none"], r"--sm .* a simulated subnet"),
+    (["model=lab/node-1", "--topology=back-to-back"], r"a simulated subnet"),
+    (["model=lab/node-1", "--seed=1"], r"a simulated subnet"),
+    (["model=lab/node-1", "--http=127.0.0.1:0"], r"a simulated subnet"),
+])
+def test_words_that_make_no_sense_are_refused(account, words, sentence):
+    done = account.run("ibemud", "--backend=hca", *words, check=False)
+    assert done.returncode == 2, done
+    assert re.search(sentence, done.stderr), done.stderr
+
+
+def test_a_back_end_has_its_own_words(account):
+    for words, sentence in [
+            (["--backend=hcaa", "pci=3b:00.0"], '--backend=hcaa: there is "hca"'),
+            (["pci=3b:00.0"], "adapters go together with --backend=hca")]:
+        done = account.run("ibemud", *words, check=False)
+        assert done.returncode == 2, done
+        assert sentence in done.stderr
+
+
+def test_an_adapter_that_cannot_be_had_ends_the_daemon(lab):
+    def refusal(word):
+        done = lab.account.run("ibemud", "--backend=hca", word,
+                               f"--socket={lab.account.home}/other.sock",
+                               check=False)
+        assert done.returncode == 1, done
+        return done.stderr
+    assert "ffff:ff:1f.7: there is no such PCI function" in refusal(
+        "pci=ffff:ff:1f.7")
+    assert "no daemon listens there" in refusal("model=nobody/node-1")
+    assert 'did you mean "node-1"?' in refusal(f"model={lab.socket}/node-3")
+    lab.drive("node-1")
+    assert '"node-1" has an adapter elsewhere already' in refusal(
+        f"model={lab.socket}/node-1")
+
+
+def test_check_prints_what_the_firmware_says(lab):
+    done = lab.account.run("ibemud", "--backend=hca", "--check",
+                           f"model={lab.socket}/node-1")
+    assert "/node-1: ConnectX-3 (15b3:1003)\n" in done.stdout
+    assert re.search(r"num_ports +1 ", done.stdout)
+
+
+def test_status_names_adapters_and_what_belongs_to_a_subnet_is_not_there(lab):
+    driver = lab.drive("node-1", "node-2")
+
+    def ibemu(command, *words, **options):
+        return lab.account.run("ibemu", command, f"--fabric={driver.socket}",
+                               *words, **options)
+    status = ibemu("status").stdout
+    assert re.search(r"adapter .*lab\.sock/node-2: node-2, 0x[0-9a-f]{16}\n",
+                     status)
+    done = ibemu("nodes", check=False)
+    assert done.returncode != 0
+    assert ("this daemon drives adapters and has no simulated subnet"
+            in done.stderr)
+    done = ibemu("run", "--host=node-3", "--", "true", check=False)
+    assert 'no adapter "node-3": did you mean "node-' in done.stderr
+
+
+@pytest.mark.parametrize("number", [SIGTERM, SIGKILL])
+def test_who_ends_gives_the_adapter_back(lab, number):
+    """And takes it over again, whatever state it was left in."""
+    for _ in range(2):
+        driver = lab.drive("node-1")
+        assert "State: Active" in lab.run("node-1", "ibstat").stdout
+        status = driver.stop(number)
+        assert status == (0 if number == SIGTERM else -SIGKILL)
+    assert "State: Active" in lab.account.run(
+        "ibemu", "run", f"--fabric={lab.socket}", "--host=node-1", "--",
+        "ibstat").stdout, "the node is the fabric's own again"
+
+
+def test_a_signal_during_the_start_ends_it_cleanly(lab):
+    driver = lab._start(["ibemud", "--backend=hca",
+                         f"model={lab.socket}/node-1",
+                         f"--socket={lab.account.home}/brief.sock"])
+    # When the node is taken, the driver waits for the reset: a second.
+    until(lambda: lab.account.run("ibemu", "run", f"--fabric={lab.socket}",
+                                  "--host=node-1", "--", "true",
+                                  check=False).returncode != 0)
+    driver.signal(SIGTERM)
+    assert driver.wait() == 0, driver.output
+    lab.drive("node-1")
+
+
+WATCHER = r"""
+import errno, os, select
+def attempt(call, *arguments):
+    try:
+        return call(*arguments)
+    except OSError as error:
+        return errno.errorcode[error.errno]
+umad = os.open("/dev/infiniband/umad0", os.O_RDWR)
+uverbs = os.open("/dev/infiniband/uverbs0", os.O_RDWR)
+print("open", flush=True)
+poll = select.poll()
+poll.register(umad, select.POLLIN)
+poll.poll()
+print("umad", attempt(os.read, umad, 512))
+print("uverbs", attempt(os.write, uverbs, bytes(8)))
+print("nodes", os.listdir("/dev/infiniband"))
+print("classes", os.listdir("/sys/class/infiniband"))
+print("again", attempt(os.open, "/dev/infiniband/umad0", os.O_RDWR))
+"""
+
+
+def test_programs_see_an_adapter_go_as_on_linux(lab):
+    """Its end: the daemon that has its fabric is killed."""
+    watcher = lab.start("node-1", "python3", "-c", WATCHER)
+    watcher.wait_for("open")
+    driver = lab.drivers[("node-1",)]
+    lab.daemon.stop(SIGKILL)
+    assert watcher.wait() == 0, watcher.output
+    assert watcher.output.splitlines()[1:] == [
+        "umad EIO", "uverbs EIO", "nodes []", "classes []", "again ENOENT"]
+    driver.wait_for("the daemon that has its fabric has ended")
+    done = lab.run("node-1", "true", check=False)
+    assert done.returncode == 125
+    assert "has died: ibemud must be started again" in done.stderr
+    assert ", dead\n" in lab.account.run(
+        "ibemu", "status", f"--fabric={driver.socket}").stdout
+    assert driver.stop() == 0
