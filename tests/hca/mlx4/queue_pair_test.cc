@@ -283,6 +283,77 @@ TEST_F(QueuePairTest, TellsWhatItIs) {
   EXPECT_EQ(b_->qp->Query().rq_psn, 0xffffffu);
 }
 
+TEST_F(QueuePairTest, ConnectsByGid) {
+  Make({}, {});
+  const auto by_gid = [](verbs::QpAttributes to, Mlx4Device& device) {
+    const mad::Gid gid = device.port(1).GidAt(0);
+    to.ah_attr.is_global = 1;
+    to.ah_attr.grh.hop_limit = 1;
+    for (size_t i = 0; i < 8; ++i) {
+      to.ah_attr.grh.dgid[i] = static_cast<uint8_t>(gid.prefix >> (56 - 8 * i));
+      to.ah_attr.grh.dgid[8 + i] =
+          static_cast<uint8_t>(gid.interface_id >> (56 - 8 * i));
+    }
+    return to;
+  };
+  a_->Connect(by_gid(VerbsEnd::Towards(b_->qp->number(), LidOf(*device_b_)),
+                     *device_b_));
+  b_->Connect(by_gid(VerbsEnd::Towards(a_->qp->number(), LidOf(*device_a_)),
+                     *device_a_));
+  a_->memory->Put(0, "global");
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 6).ok());
+  Run();
+  EXPECT_EQ(b_->memory->Text(0, 6), "global");
+}
+
+TEST_F(QueuePairTest, TellsAReceiverThatSomebodySpeaks) {
+  Make({}, {});
+  a_->Connect(VerbsEnd::Towards(b_->qp->number(), LidOf(*device_b_)));
+  const verbs::QpAttributes to =
+      VerbsEnd::Towards(a_->qp->number(), LidOf(*device_a_));
+  namespace attribute = verbs::qp_attribute;
+  b_->Modify(
+      to, QpState::kInit,
+      attribute::kPKeyIndex | attribute::kPort | attribute::kAccessFlags);
+  b_->Modify(to, QpState::kReadyToReceive,
+             attribute::kAddress | attribute::kPathMtu |
+                 attribute::kDestinationQp | attribute::kReceivePsn |
+                 attribute::kMaxReadsHere | attribute::kMinRnrTimer);
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(b_->Send(0, 1))) << "not yet";
+  ASSERT_TRUE(a_->Send(0, 6).ok());
+  Run();
+  EXPECT_THAT(b_->events, ElementsAre(EventType::kCommunicationEstablished));
+  EXPECT_THAT(b_->Poll(), SizeIs(1));
+}
+
+TEST_F(QueuePairTest, HoldsSendsBackWhileItIsDrained) {
+  Connect();
+  verbs::QpAttributes drain{};
+  drain.en_sqd_async_notify = 1;
+  a_->Modify(drain, QpState::kSendQueueDrain,
+             verbs::qp_attribute::kNotifyDrained);
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
+  EXPECT_THAT(b_->Poll(), IsEmpty());
+  EXPECT_EQ(a_->State(), QpState::kSendQueueDrain);
+  a_->Modify({}, QpState::kReadyToSend);
+  Run();
+  EXPECT_THAT(b_->Poll(), SizeIs(1));
+}
+
+TEST_F(QueuePairTest, RefusesTransitionsThatTheSpecificationDoesNotHave) {
+  Make({}, {});
+  verbs::QpAttributes to{};
+  to.qp_state = static_cast<uint32_t>(QpState::kReadyToSend);
+  to.qp_attr_mask = verbs::qp_attribute::kState;
+  EXPECT_TRUE(absl::IsInvalidArgument(a_->qp->Modify(to)));
+  EXPECT_EQ(a_->State(), QpState::kReset);
+}
+
 TEST_F(QueuePairTest, LeavesNothingBehind) {
   Connect();
   ASSERT_TRUE(b_->Receive(0, 10).ok());
