@@ -60,8 +60,8 @@ def fabric(scratch, programs):
     account = make_account("root", scratch, programs)
     running = []
 
-    def make(topology, **options):
-        made = RunFabric(account, f"fabric{len(running)}", topology, **options)
+    def make(topology, kind=RunFabric, **options):
+        made = kind(account, f"fabric{len(running)}", topology, **options)
         running.append(made)
         return made
 

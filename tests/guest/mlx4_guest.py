@@ -5,6 +5,9 @@ import re
 MODULES = ["mlx4_core", "mlx4_ib", "ib_umad", "ib_uverbs", "ib_ipoib", "e1000"]
 PROGRAMS = ["ibstat", "smpquery", "ibnetdiscover", "opensm", "sminfo",
             "perfquery", "ibv_devinfo", "ibv_rc_pingpong"]
+# A way to this machine's own network, for what programs agree on beforehand.
+NETWORK = ["-netdev", "user,id=net", "-device", "e1000,netdev=net"]
+THIS_MACHINE = "10.0.2.2"
 FUNCTION = "0000:00:10.0"
 CLASS = "/sys/class/infiniband/mlx4_0"
 DRIVER = "/sys/bus/pci/drivers/mlx4_core"
@@ -20,6 +23,12 @@ def load(guest):
         guest.load(module)
     guest.until(f"[ -e {CLASS}/ports/1/state ] && [ -e /dev/infiniband/umad0 ]"
                 " && [ -e /dev/infiniband/uverbs0 ]")
+
+
+def connect(guest):
+    """To NETWORK."""
+    guest.load("e1000")
+    guest.say("ip addr add 10.0.2.15/24 dev eth0; ip link set eth0 up")
 
 
 def complaints(guest):

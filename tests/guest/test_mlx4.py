@@ -2,12 +2,9 @@
 
 import re
 
-from mlx4_guest import CLASS, DRIVER, FUNCTION, complaints, load, state
+from mlx4_guest import (CLASS, DRIVER, FUNCTION, NETWORK, THIS_MACHINE,
+                        complaints, connect, load, state)
 from netdiscover import parse
-
-# A way to this machine's own network, for what programs agree on beforehand.
-NETWORK = ["-netdev", "user,id=net", "-device", "e1000,netdev=net"]
-THIS_MACHINE = "10.0.2.2"
 
 
 def test_the_drivers_bind_unbind_and_bind_again(fabric, plug):
@@ -121,8 +118,7 @@ def test_rc_pingpong_between_the_guest_and_a_software_host(fabric, plug):
                        "1000", "-s", "4096", "-c")
     with plug(lab, "node-2", machine=NETWORK) as guest:
         load(guest)
-        guest.load("e1000")
-        guest.say("ip addr add 10.0.2.15/24 dev eth0; ip link set eth0 up")
+        connect(guest)
         guest.until(f"grep ACTIVE {CLASS}/ports/1/state")
         server.wait_for("local address")
         client = guest.say("ibv_rc_pingpong -n 1000 -s 4096 -c "
