@@ -68,13 +68,22 @@ absl::Status CheckDevice(uint16_t vendor, uint16_t device) {
 absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Start(
     PciFunction& function, Timers& timers, AdapterOptions options) {
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
-                         Inquire(function, timers, std::move(options)));
+                         Take(function, timers, std::move(options)));
   IBEMU_RETURN_IF_ERROR(adapter->firmware_.Start());
   return adapter;
 }
 
 absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Inquire(
     PciFunction& function, Timers& timers, AdapterOptions options) {
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
+                         Take(function, timers, std::move(options)));
+  IBEMU_RETURN_IF_ERROR(adapter->firmware_.Inquire());
+  return adapter;
+}
+
+absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Take(PciFunction& function,
+                                                       Timers& timers,
+                                                       AdapterOptions options) {
   IBEMU_RETURN_IF_ERROR(CheckDevice(
       static_cast<uint16_t>(function.ReadConfig(pci_config::kVendor, 2)),
       static_cast<uint16_t>(function.ReadConfig(pci_config::kDevice, 2))));
@@ -97,10 +106,8 @@ absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Inquire(
     return hcr.status();
   }
   pci_config::SetCommand(function, /*memory=*/true, /*bus_master=*/true);
-  std::unique_ptr<Adapter> adapter(new Adapter(
+  return std::unique_ptr<Adapter>(new Adapter(
       function, timers, std::move(options), *control, *uars, *std::move(hcr)));
-  IBEMU_RETURN_IF_ERROR(adapter->firmware_.Inquire());
-  return adapter;
 }
 
 Adapter::~Adapter() {

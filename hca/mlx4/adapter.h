@@ -47,8 +47,8 @@ class Adapter {
                                                         Timers& timers,
                                                         AdapterOptions options);
 
-  // The same as far as the firmware says what there is, and no further: first
-  // contact.  What can be done with it is to ask firmware() again.
+  // As far as the firmware says what there is, and no further: first contact,
+  // which only asks.  What can be done with it is to ask firmware() again.
   static absl::StatusOr<std::unique_ptr<Adapter>> Inquire(
       PciFunction& function, Timers& timers, AdapterOptions options);
 
@@ -94,6 +94,10 @@ class Adapter {
   void Note(std::string_view text) const { options_.note(text); }
 
  private:
+  // Reset, and ours; its firmware does not run yet.
+  static absl::StatusOr<std::unique_ptr<Adapter>> Take(PciFunction& function,
+                                                       Timers& timers,
+                                                       AdapterOptions options);
   Adapter(PciFunction& function, Timers& timers, AdapterOptions options,
           Bar& control, Bar& uars, std::unique_ptr<Hcr> hcr)
       : function_(function),

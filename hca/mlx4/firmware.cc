@@ -77,6 +77,10 @@ absl::Status CheckPort(int number, const prm::QueryPort& port) {
 
 absl::Status Firmware::Inquire() {
   IBEMU_RETURN_IF_ERROR(RunFirmware());
+  return QueryCapabilities();
+}
+
+absl::Status Firmware::QueryCapabilities() {
   IBEMU_ASSIGN_OR_RETURN(
       caps_, commands_.Ask<prm::QueryDevCap>(prm::Opcode::kQueryDevCap));
   IBEMU_RETURN_IF_ERROR(CheckCaps(caps_));
@@ -84,6 +88,9 @@ absl::Status Firmware::Inquire() {
 }
 
 absl::Status Firmware::Start() {
+  IBEMU_RETURN_IF_ERROR(RunFirmware());
+  SetPageSize();
+  IBEMU_RETURN_IF_ERROR(QueryCapabilities());
   IBEMU_RETURN_IF_ERROR(MapContexts());
   IBEMU_RETURN_IF_ERROR(InitHca());
   IBEMU_ASSIGN_OR_RETURN(
@@ -101,6 +108,15 @@ absl::Status Firmware::RunFirmware() {
   IBEMU_RETURN_IF_ERROR(
       GivePages(commands_, prm::Opcode::kMapFa, std::nullopt, *firmware_area_));
   return commands_.Run(prm::Opcode::kRunFw).status();
+}
+
+// Boards can be configured for larger pages than queues of ours have.  When
+// firmware does not take it, CheckCaps() sees what it has instead.
+void Firmware::SetPageSize() {
+  commands_
+      .Send(prm::Opcode::kModStatCfg,
+            prm::PageSizeConfiguration{.change_page_size = 1})
+      .IgnoreError();
 }
 
 absl::Status Firmware::QueryPorts() {

@@ -29,8 +29,8 @@ absl::Status CheckCaps(const prm::QueryDevCap& caps);
 absl::Status CheckPort(int number, const prm::QueryPort& port);
 
 // The order of commands is the Linux driver's: QUERY_FW, MAP_FA, RUN_FW,
-// QUERY_DEV_CAP, QUERY_PORT, SET_ICM_SIZE, MAP_ICM_AUX, MAP_ICM, INIT_HCA,
-// QUERY_ADAPTER.
+// MOD_STAT_CFG, QUERY_DEV_CAP, QUERY_PORT, SET_ICM_SIZE, MAP_ICM_AUX, MAP_ICM,
+// INIT_HCA, QUERY_ADAPTER.
 class Firmware {
  public:
   // Both arguments must outlive it.
@@ -38,12 +38,12 @@ class Firmware {
       : function_(function), commands_(commands) {}
 
   // The adapter was reset and is bus master.  Runs the firmware and asks it
-  // what there is: fw(), caps() and port() count then.  After an error, too,
-  // Stop() is to be called.
+  // what there is: fw(), caps() and port() count then.  It changes nothing of
+  // the adapter.  After an error, too, Stop() is to be called.
   //
   // Errors: those of commands, of memory, of the checks above.
   absl::Status Inquire();
-  // The rest of the way, after Inquire().  Errors: the same.
+  // All of the way, instead.  Errors: the same.
   absl::Status Start();
 
   // The other way: CLOSE_HCA, UNMAP_ICM, UNMAP_ICM_AUX, UNMAP_FA, of what there
@@ -63,6 +63,8 @@ class Firmware {
 
  private:
   absl::Status RunFirmware();
+  absl::Status QueryCapabilities();
+  void SetPageSize();
   absl::Status QueryPorts();
   absl::Status MapContexts();
   absl::Status InitHca();

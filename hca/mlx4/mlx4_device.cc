@@ -22,7 +22,8 @@ constexpr int kLogEvents = 12;
 // Room for all that four queue pairs have in flight.
 constexpr int kLogCompletions = 12;
 constexpr uint32_t kSpecialQps = 8;  // taken; four are used
-constexpr size_t kRevision = 0x08;   // of configuration space
+constexpr uint32_t kLogPage = 12;
+constexpr size_t kRevision = 0x08;  // of configuration space
 
 constexpr uint64_t kSubscribed =
     prm::EventBit(prm::EventType::kPortChange) |
@@ -83,12 +84,12 @@ Mlx4Device::~Mlx4Device() {
   timers_.Cancel(poll_timer_);
   if (verbs_) verbs_->End();
   ports_.clear();
-  if (has_qps_) adapter_->TakeDown(prm::Opcode::kConfSpecialQp);
   completions_.reset();
   if (has_mpt_) {
     adapter_->TakeDown(prm::Opcode::kHw2SwMpt,
                        {.in = mpt_, .op = prm::kNoOutbox});
   }
+  if (has_qps_) adapter_->TakeDown(prm::Opcode::kConfSpecialQp);
   events_.reset();
 }
 
@@ -127,7 +128,9 @@ absl::Status Mlx4Device::RegisterAllMemory() {
   mpt.physical = true;
   mpt.region = true;
   mpt.key = mpt_;
+  mpt.pd = resources_.pd();
   mpt.length = ~uint64_t{0};
+  mpt.entity_size = kLogPage;
   IBEMU_RETURN_IF_ERROR(
       adapter_->commands().Send(prm::Opcode::kSw2HwMpt, mpt, {.in = mpt_}));
   has_mpt_ = true;

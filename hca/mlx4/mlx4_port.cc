@@ -40,10 +40,13 @@ Mlx4Port::Mlx4Port(PortParts parts, int number, const prm::QueryPort& limits)
       tables_(number, 1 << limits.log_max_gid, 1 << limits.log_max_pkey) {}
 
 Mlx4Port::~Mlx4Port() {
-  for (auto& qp : qps_) qp.reset();
-  if (!initialised_) return;
-  parts_.resources.adapter().TakeDown(prm::Opcode::kClosePort,
-                                      {.in = static_cast<uint32_t>(number_)});
+  qps_[1].reset();
+  // Before queue pair 0 goes: from here on nobody asks its agent any more.
+  if (initialised_) {
+    parts_.resources.adapter().TakeDown(prm::Opcode::kClosePort,
+                                        {.in = static_cast<uint32_t>(number_)});
+  }
+  qps_[0].reset();
 }
 
 absl::Status Mlx4Port::Start() {

@@ -44,6 +44,7 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
     if (is_datagram()) {
       send->to = AddressVectorOf(
           static_cast<const AddressHandle&>(*request.address).attributes);
+      if (!gone_) send->to->pd = provider_->resources().pd();
     }
     send->request = std::move(request);
     sends_.push_back(std::move(send));

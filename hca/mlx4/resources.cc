@@ -52,6 +52,7 @@ uint64_t RoundUp(uint64_t count) {
 Resources::Resources(Adapter& adapter)
     : adapter_(adapter),
       icm_(adapter.firmware().icm()),
+      pd_(adapter.firmware().caps().num_rsvd_pd),
       uar_page_(
           std::max<uint32_t>(kEqUars, adapter.firmware().caps().num_rsvd_uar) +
           1),

@@ -54,6 +54,9 @@ class Resources {
   absl::StatusOr<uint64_t> TakeMtts(std::span<const uint64_t> pages);
   void ReturnMtts(uint64_t place, size_t pages);
 
+  // The protection domain of all that the driver has: the first that is not
+  // firmware's.
+  uint32_t pd() const { return pd_; }
   // The page of doorbells that all queues of the driver share.
   uint32_t uar_page() const { return uar_page_; }
   // Offsets in BAR 2.
@@ -68,6 +71,7 @@ class Resources {
 
   Adapter& adapter_;
   Icm& icm_;
+  const uint32_t pd_;
   const uint32_t uar_page_;
   RangePool eqs_, cqs_, qps_, srqs_, mpts_, mtts_;
   struct Resting {

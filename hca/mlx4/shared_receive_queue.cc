@@ -64,6 +64,7 @@ absl::Status SharedReceiveQueue::Start(uint32_t limit) {
   IBEMU_ASSIGN_OR_RETURN(number_, resources.TakeSrq());
   has_number_ = true;
   prm::SrqContext context;
+  context.pd = resources.pd();
   context.log_srq_size = static_cast<uint8_t>(log_slots);
   context.srqn = number_;
   context.log_stride = kLogSharedWqe - kLogSharedUnit;
@@ -120,7 +121,7 @@ absl::Status SharedReceiveQueue::PostReceive(
     std::span<verbs::ReceiveRequest> requests, size_t& taken) {
   if (!running_) return absl::UnavailableError("the adapter is gone");
   pending_.SetMaxRequests(max_requests_ - static_cast<uint32_t>(used_));
-  const absl::Status posted = pending_.Post(requests, taken);
+  absl::Status posted = pending_.Post(requests, taken);
   Pump();
   return posted;
 }

@@ -74,6 +74,7 @@ prm::QpContext SpecialQp::Context() const {
   context.log_sq_stride = kLogMlxWqe - kLogStrideUnit;
   context.log_rq_size = kLogReceives;
   context.log_rq_stride = kLogReceiveWqe - kLogStrideUnit;
+  context.pd = resources_.pd();
   context.usr_page = resources_.uar_page();
   context.local_qpn = init_.number;
   context.primary.sched_queue =

@@ -83,6 +83,7 @@ void WorkQueues::Describe(prm::QpContext& context) const {
     context.log_rq_size = static_cast<uint8_t>(log_receives_);
     context.log_rq_stride = kLogPointer - kLogWqeUnit;
   }
+  context.pd = resources_.pd();
   context.usr_page = resources_.uar_page();
   context.db_record_addr = record_->iova();
   context.mtt_base_addr = memory_->mtts();

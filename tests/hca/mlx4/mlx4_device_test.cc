@@ -124,9 +124,9 @@ TEST_F(Mlx4DeviceTest, LeavesNothingBehind) {
   device_.reset();
   EXPECT_THAT(
       host_.trace.Names(),
-      ElementsAre("2RST_QP", "CLOSE_PORT", "CONF_SPECIAL_QP", "HW2SW_CQ",
-                  "HW2SW_MPT", "MAP_EQ", "HW2SW_EQ", "CLOSE_HCA", "UNMAP_ICM",
-                  "UNMAP_ICM_AUX", "UNMAP_FA"));
+      ElementsAre("2RST_QP", "CLOSE_PORT", "2RST_QP", "HW2SW_CQ", "HW2SW_MPT",
+                  "CONF_SPECIAL_QP", "MAP_EQ", "HW2SW_EQ", "CLOSE_HCA",
+                  "UNMAP_ICM", "UNMAP_ICM_AUX", "UNMAP_FA"));
   EXPECT_EQ(host_.function->mapped(), 0u);
   EXPECT_EQ(host_.model.icm_pages(), 0u);
   EXPECT_EQ(host_.function->faults(), 0);

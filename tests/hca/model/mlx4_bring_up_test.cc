@@ -249,7 +249,8 @@ TEST_F(Mlx4BringUp, KeepsATraceOfItsCommands) {
   EXPECT_THAT(bench_.trace, ::testing::ElementsAre(
                                 CommandRecord{.opcode = Opcode::kRunFw,
                                               .status = Status::kBadSysState},
-                                CommandRecord{.opcode = Opcode::kQueryFw}));
+                                CommandRecord{.opcode = Opcode::kQueryFw,
+                                              .in_param = bench_.inbox}));
 }
 
 TEST_F(Mlx4BringUp, GivesTheRegisterBackWithItsToggle) {

@@ -1,0 +1,174 @@
+// Our driver's commands against those of the Linux driver, which a guest has
+// recorded: tests/guest/golden/mlx4_driver.txt.
+#include <fstream>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hca/model/mlx4/command_trace.h"
+#include "tests/hca/mlx4/command_lines.h"
+#include "tests/hca/mlx4/driver_bench.h"
+
+namespace ibemu::hca::mlx4 {
+namespace {
+
+struct Allowed {
+  std::string_view difference;
+  std::string_view reason;
+};
+
+// "-": the Linux driver's alone, "+": ours alone.
+constexpr Allowed kSteps[] = {
+    {"- MOD_STAT_CFG op=2", "asks for what Ethernet tools show"},
+    {"- SW2HW_EQ", "we have one queue for all events"},
+    {"- HW2SW_EQ", "we have one queue for all events"},
+    {"- NOP", "tries whether commands can end by an event: ours are polled"},
+    {"- MAP_ICM", "whose tables need more is a matter of their sizes"},
+    {"- UNMAP_ICM", "ours all goes at the end"},
+    {"- SET_PORT", "is its core driver's, and so before mlx4_ib's objects"},
+    {"+ SET_PORT", "is its core driver's, and so before mlx4_ib's objects"},
+    {"- DIAG_RPRT", "asks for counters that we don't show"},
+    {"- QUERY_HCA", "asks for a clock that we don't use"},
+    {"- CLOSE_PORT", "each of its drivers closes the port once more"},
+};
+
+// Of a step that both have, the n-th of each with the n-th.  "QP component":
+// in whatever step of a queue pair.
+constexpr Allowed kFields[] = {
+    {"MAP_FA in", "memory lies as it comes"},
+    {"MAP_FA log2size", "memory lies as it comes"},
+    {"MAP_ICM in", "memory lies as it comes"},
+    {"MAP_ICM log2size", "memory lies as it comes"},
+    {"MAP_ICM va", "tables lie by their sizes"},
+    {"MAP_ICM_AUX in", "memory lies as it comes"},
+    {"UNMAP_ICM in", "memory lies as it comes"},
+    {"UNMAP_ICM value", "tables lie by their sizes"},
+    {"SET_ICM_SIZE value", "our tables are smaller"},
+    {"INIT_HCA tables.qpc_base_addr", "our tables are smaller"},
+    {"INIT_HCA tables.srqc_base_addr", "our tables are smaller"},
+    {"INIT_HCA tables.cqc_base_addr", "our tables are smaller"},
+    {"INIT_HCA tables.eqc_base_addr", "our tables are smaller"},
+    {"INIT_HCA tables.altc_base_addr", "tables lie by their sizes"},
+    {"INIT_HCA tables.auxc_base_addr", "tables lie by their sizes"},
+    {"INIT_HCA tables.rdmardc_base_addr", "tables lie by their sizes"},
+    {"INIT_HCA tables.mc_base_addr", "tables lie by their sizes"},
+    {"INIT_HCA tables.mtt_base_addr", "tables lie by their sizes"},
+    {"INIT_HCA tables.dmpt_base_adr", "tables lie by their sizes"},
+    {"INIT_HCA tables.log_dmpt_sz", "our tables are smaller"},
+    {"INIT_HCA tables.log_mc_table_sz", "our tables are smaller"},
+    {"INIT_HCA tables.log_mc_table_hash_sz", "our tables are smaller"},
+    {"SW2HW_EQ log_eq_size", "how many events may wait is ours to say"},
+    {"MAP_EQ value", "we take no events of commands and of Ethernet"},
+    {"CONF_SPECIAL_QP in", "the first of as many as firmware keeps"},
+    {"SW2HW_MPT pd", "numbers of objects are chance"},
+    {"SW2HW_MPT en_inv", "no request of ours invalidates it"},
+    {"SW2HW_CQ c_eqn", "its completions have a queue of events of their own"},
+    {"SW2HW_CQ log_cq_size", "one of ours is for all ports"},
+    {"SW2HW_CQ mtt_base_addr", "translations lie as they come"},
+    {"QP in", "numbers of objects are chance"},
+    {"QP local_qpn", "numbers of objects are chance"},
+    {"QP pd", "numbers of objects are chance"},
+    {"QP log_sq_size", "how much may wait is ours to say"},
+    {"QP log_sq_stride", "our requests have fewer pointers"},
+    {"QP log_rq_stride", "our requests have fewer pointers"},
+    {"QP mtt_base_addr", "translations lie as they come; we repeat it"},
+    {"QP db_record_addr", "we repeat it"},
+    {"QP q_key", "we repeat it"},
+    {"QP primary_address_path.sched_queue", "we repeat it"},
+    {"QP primary_address_path.counter_index", "we repeat it"},
+    {"QP opt_param_mask", "firmware takes all from reset to init"},
+    {"QP ack_req_freq", "is for acknowledged services"},
+    {"QP fre", "no request of ours registers memory"},
+    {"QP rlky", "no request of ours has the reserved key"},
+};
+
+// What is asked of the port's agent.
+constexpr Allowed kMads[] = {
+    {"- MAD_IFC class=0x1 attribute=0xff90", "a vendor's: extended speeds"},
+    {"- MAD_IFC class=0x4 attribute=0x1", "whether counters have 64 bits"},
+};
+
+}  // namespace
+
+class GoldenTraceTest : public DriverBench {
+ protected:
+  static std::vector<std::string> ReadGolden() {
+    std::ifstream file(IBEMU_GUEST_GOLDEN_DIR "/mlx4_driver.txt");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) {
+      if (!line.starts_with('#')) lines.push_back(line);
+    }
+    return lines;
+  }
+  // From Start() to the end.
+  std::vector<std::string> TraceOurs() {
+    std::vector<std::string> lines;
+    model::CommandTrace trace(
+        [&lines](std::string_view text) { lines.emplace_back(text); });
+    ModelledHost& host = PlugIn();
+    host.model.AddObserver(trace);
+    const auto device = Start(host);
+    if (device) RunFor(absl::Milliseconds(1), {device.get()});
+    return lines;
+  }
+
+  // Each difference is allowed, and each that is allowed is there.
+  static void Expect(const std::set<std::string>& found,
+                     std::span<const Allowed> allowed) {
+    std::set<std::string> used;
+    for (const std::string& difference : found) {
+      const std::string anywhere =
+          difference.find("_QP ") == std::string::npos
+              ? difference
+              : "QP " + difference.substr(difference.rfind(' ') + 1);
+      const auto entry = std::ranges::find_if(allowed, [&](const Allowed& one) {
+        return one.difference == difference || one.difference == anywhere;
+      });
+      if (entry == allowed.end()) {
+        ADD_FAILURE() << "not allowed: " << difference;
+      } else {
+        used.emplace(entry->difference);
+      }
+    }
+    for (const Allowed& one : allowed) {
+      EXPECT_TRUE(used.contains(std::string(one.difference)))
+          << "there is no such difference any more: " << one.difference;
+    }
+  }
+
+  const Trace linux_ = ParseTrace(ReadGolden());
+  const Trace ours_ = ParseTrace(TraceOurs());
+};
+
+TEST_F(GoldenTraceTest, TakesTheStepsOfTheLinuxDriver) {
+  ASSERT_GT(linux_.commands.size(), 30u);
+  Expect(StepDifferences(linux_.commands, ours_.commands), kSteps);
+}
+
+TEST_F(GoldenTraceTest, SaysInEachStepWhatTheLinuxDriverSays) {
+  Expect(FieldDifferences(linux_.commands, ours_.commands), kFields);
+}
+
+TEST_F(GoldenTraceTest, AsksThePortsAgentForWhatTheLinuxDriverAsksFor) {
+  Expect(SetDifferences(linux_.mads, ours_.mads), kMads);
+}
+
+TEST_F(GoldenTraceTest, KeepsOutOfTheProtectionDomainsOfFirmware) {
+  constexpr int kReserved = 4;  // the model's num_rsvd_pd
+  int seen = 0;
+  for (const Trace* const trace : {&linux_, &ours_}) {
+    for (const CommandLine& command : trace->commands) {
+      const auto pd = command.fields.find("pd");
+      if (pd == command.fields.end()) continue;
+      ++seen;
+      EXPECT_GE(std::stoi(pd->second, nullptr, 0), kReserved) << command.step;
+    }
+  }
+  EXPECT_EQ(seen, 2 * 7) << "a region, and three steps of two queue pairs";
+}
+
+}  // namespace ibemu::hca::mlx4
