@@ -38,3 +38,8 @@ def complaints(guest):
 
 def state(guest):
     return guest.say(f"cat {CLASS}/ports/1/state").split(": ")[1]
+
+
+def port_guid(node_info):
+    """Of what smpquery says."""
+    return re.search(r"^PortGuid:\.+(0x\w+)", node_info, re.MULTILINE)[1]

@@ -1,17 +1,11 @@
 """Two modelled adapters at the ends of one wire: ibemu's own driver has one, a
 guest's kernel the other."""
 
-import re
-
 from harness import HcaFabric
 from mlx4_guest import (CLASS, MODULES, NETWORK, THIS_MACHINE, complaints,
-                        connect, load, state)
+                        connect, load, port_guid, state)
 
 PORT = "18616"  # of TCP; other tests may have the usual one
-
-
-def port_guid(node_info):
-    return re.search(r"^PortGuid:\.+(0x\w+)", node_info, re.MULTILINE)[1]
 
 
 def test_our_driver_and_linuxs_talk_over_one_wire(fabric, plug):

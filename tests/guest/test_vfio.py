@@ -2,7 +2,8 @@
 
 import re
 
-FUNCTION = "0000:00:10.0"
+from mlx4_guest import FUNCTION, port_guid
+
 PROBE = f"ibemu hca-probe pci={FUNCTION}"
 IOMMU = {"machine": ["-machine", "q35", "-device", "intel-iommu,intremap=off"],
          "append": "intel_iommu=on"}
@@ -146,3 +147,55 @@ def test_without_an_iommu_there_is_the_way_by_sysfs(fabric, plug, stripped):
         guest.say("echo 16 > /proc/sys/vm/nr_hugepages")
         text = guest.say(PROBE + " access=sysfs")
         assert "firmware 2.42.5000" in text
+
+
+DAEMON = f"ibemud --backend=hca pci={FUNCTION} --socket=/tmp/ibemud.sock"
+RUN = "ibemu run --fabric=/tmp/ibemud.sock -- "
+
+
+def start_daemon(guest):
+    guest.say(f"{DAEMON} > /tmp/ibemud 2>&1 & echo $! > /tmp/pid")
+    guest.until("grep ready /tmp/ibemud || ! kill -0 $(cat /tmp/pid)")
+    said = guest.say("cat /tmp/ibemud")
+    assert "ready" in said, said
+    return said
+
+
+def test_ibemud_serves_programs_over_vfio(fabric, plug, stripped):
+    lab = fabric("back-to-back", sm="none")
+    with plug(lab, "node-2", modules=["fuse", "overlay", *VFIO],
+              programs=["ibstat", "smpquery",
+                        *map(stripped, ("daemon/ibemu", "daemon/ibemud"))],
+              memory="768M", **IOMMU) as guest:
+        guest.load("vfio_iommu_type1")
+        guest.load("fuse")
+        guest.load("overlay")
+        guest.say("echo 1 > /sys/module/vfio_iommu_type1/parameters/"
+                  "allow_unsafe_interrupts")
+        follow(guest, refusal(guest, PROBE), 0)
+        assert "note:" not in start_daemon(guest)
+        assert pinned_pages(guest) > 0
+        status = guest.say("ibemu status --fabric=/tmp/ibemud.sock")
+        assert re.search(rf"adapter +{FUNCTION}", status)
+
+        # Wired to a node of the simulated subnet, which configures it.
+        here = port_guid(guest.say(RUN + "smpquery -D nodeinfo 0"))
+        there = port_guid(guest.say(RUN + "smpquery -D nodeinfo 0,1"))
+        ask = ("node-1", "smpquery", "-D", "nodeinfo")
+        assert port_guid(lab.run(*ask, "0").stdout) == there != here
+        assert port_guid(lab.run(*ask, "0,1").stdout) == here
+        assert "State: Initializing" in guest.say(RUN + "ibstat")
+        lab.start_opensm("node-1")
+        guest.until(RUN + "ibstat | grep 'State: Active'")
+
+        guest.say("kill $(cat /tmp/pid)")
+        guest.until("! kill -0 $(cat /tmp/pid)")
+        assert pinned_pages(guest) == 0
+        guest.say(f"echo > /sys/bus/pci/devices/{FUNCTION}/reset_method")
+        assert "owner was killed" not in start_daemon(guest)
+        kill(guest)
+        assert pinned_pages(guest) == 0
+        assert "owner was killed" in start_daemon(guest)
+        assert port_guid(guest.say(RUN + "smpquery -D nodeinfo 0")) == here
+        words = guest.off()
+    assert int(re.search(r"faults (\d+)", words)[1]) == 0
