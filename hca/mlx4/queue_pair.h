@@ -138,7 +138,7 @@ class QueuePair final : public verbs::Qp {
   void PumpReceives();
   void OnReceived(const Completion& completion, bool solicited);
   verbs::WorkCompletion Describe(const prm::Cqe& entry, uint64_t id) const;
-  void PutDown(PostedReceive receive, std::shared_ptr<Arrival> arrival);
+  void PutDown(PostedReceive receive, const std::shared_ptr<Arrival>& arrival);
   void RunArrivals();
   void FlushReceives();
 

@@ -29,7 +29,7 @@ absl::Status QueuePair::PostReceive(std::span<verbs::ReceiveRequest> requests,
   }
   pending_.SetMaxRequests(init_.capacity.receive_requests -
                           static_cast<uint32_t>(posted_receives_.size()));
-  const absl::Status posted = pending_.Post(requests, taken);
+  absl::Status posted = pending_.Post(requests, taken);
   PumpReceives();
   FlushReceives();
   return posted;
@@ -117,7 +117,7 @@ verbs::WorkCompletion QueuePair::Describe(const prm::Cqe& entry,
 
 // The message is in the client's memory before its completion is shown.
 void QueuePair::PutDown(PostedReceive receive,
-                        std::shared_ptr<Arrival> arrival) {
+                        const std::shared_ptr<Arrival>& arrival) {
   const verbs::WorkCompletion& completion = arrival->completion;
   const bool written =
       completion.opcode == verbs::wc_opcode::kReceiveWriteWithImmediate;
