@@ -286,6 +286,7 @@ void QueuePair::Fail() {
 
 void QueuePair::OnEvent(verbs::EventType type) {
   using enum verbs::EventType;
+  if (state_ == State::kReset) return;  // it is of a life before
   if (type == kQpFatal || type == kQpRequestError || type == kQpAccessError) {
     EnterError();
   }

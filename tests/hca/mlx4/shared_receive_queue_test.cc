@@ -77,6 +77,26 @@ TEST_F(SharedReceiveQueueTest, SaysThatAQueuePairTakesNoMore) {
   EXPECT_THAT(b_->Poll(), IsEmpty()) << "the request is for others";
 }
 
+TEST_F(SharedReceiveQueueTest, SaysNothingOfAQueuePairThatIsReset) {
+  Connect({}, Shared());
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  b_->Modify({}, QpState::kReset);
+  Run(absl::Milliseconds(1100));
+  EXPECT_THAT(b_->events, IsEmpty());
+}
+
+// Half of it has come: its request is not lost.
+TEST_F(SharedReceiveQueueTest, GetsBackTheRequestOfAMessageThatWasBrokenOff) {
+  Connect({}, Shared());
+  for (uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(b_->Receive(0, 1 << 20).ok());
+  ASSERT_TRUE(a_->Send(0, 1 << 20).ok());
+  timers_.RunFor(absl::Microseconds(60));
+  b_->qp.reset();
+  Run();
+  EXPECT_TRUE(b_->Receive(0, 10).ok()) << "there is room for one more";
+  EXPECT_TRUE(absl::IsResourceExhausted(b_->Receive(0, 10)));
+}
+
 TEST_F(SharedReceiveQueueTest, ServesNoQueuePairOfAnotherDomain) {
   Connect({}, Shared());
   const auto other = *b_->provider.CreatePd();
