@@ -121,10 +121,7 @@ absl::Status HcaModelMachine::Watch() {
 
 bool HcaModelMachine::ServeDevice() {
   const absl::StatusOr<bool> served = link_.OnReadable();
-  if (served.ok()) {
-    if (*served) served_();
-    return *served;
-  }
+  if (served.ok()) return *served;
   Drop(link_.fd(), served.status());
   return true;
 }

@@ -6,10 +6,8 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
@@ -35,9 +33,6 @@ class HcaModelMachine {
   static absl::StatusOr<std::unique_ptr<HcaModelMachine>> Start(
       Loop& loop, const LauncherSignals& signals, hca::model::PciDevice& device,
       const std::vector<std::string>& qemu);
-
-  // Calls `task` whenever the device has been served.
-  void OnServed(absl::AnyInvocable<void()> task) { served_ = std::move(task); }
 
   // Ends QEMU, unless it has ended.
   ~HcaModelMachine();
@@ -78,7 +73,6 @@ class HcaModelMachine {
   bool ended_ = false;
   int wait_status_ = 0;
   absl::Status status_;
-  absl::AnyInvocable<void()> served_ = [] {};
 };
 
 }  // namespace ibemu::daemon

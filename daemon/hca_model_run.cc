@@ -21,6 +21,7 @@
 #include "daemon/private_daemon.h"
 #include "daemon/remote_wire.h"
 #include "daemon/run.h"
+#include "daemon/wire_pump.h"
 #include "hca/model/mlx4/command_trace.h"
 #include "hca/model/mlx4/mlx4_device.h"
 
@@ -91,36 +92,6 @@ class TraceFile {
   File file_;
 };
 
-// What comes by the wires goes to the model, between two accesses to it.
-class WirePump {
- public:
-  WirePump(Loop& loop, RemoteWires& wires) : loop_(loop), wires_(wires) {}
-  ~WirePump() { loop_.Forget(wires_.fd()); }
-  WirePump(const WirePump&) = delete;
-  WirePump& operator=(const WirePump&) = delete;
-
-  absl::Status Start() {
-    return loop_.Watch(wires_.fd(), [this] { Pump(); });
-  }
-  void Pump() {
-    if (!status_.ok()) return;
-    status_ = wires_.Dispatch();
-    if (status_.ok()) return;
-    loop_.Forget(wires_.fd());
-    std::fputs("ibemu-hca-model: the daemon has ended, and the link is down\n",
-               stderr);
-  }
-  // What was read while an answer was awaited, and does not show in fd().
-  void PumpPending() {
-    if (wires_.has_pending()) Pump();
-  }
-
- private:
-  Loop& loop_;
-  RemoteWires& wires_;
-  absl::Status status_;
-};
-
 // Returns QEMU's wait status.
 absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
                                        Client& client) {
@@ -146,12 +117,14 @@ absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
     IBEMU_ASSIGN_OR_RETURN(trace, TraceFile::Create(*options.trace));
     device.AddObserver(commands);
   }
-  WirePump pump(*loop, *wires);
+  WirePump pump(*loop, *wires, [] {
+    std::fputs("ibemu-hca-model: the daemon has ended, and the link is down\n",
+               stderr);
+  });
   IBEMU_RETURN_IF_ERROR(pump.Start());
   IBEMU_ASSIGN_OR_RETURN(
       const std::unique_ptr<HcaModelMachine> machine,
       HcaModelMachine::Start(*loop, signals, device, options.qemu));
-  machine->OnServed([&pump] { pump.PumpPending(); });
   const int wait_status = machine->Run();
   IBEMU_RETURN_IF_ERROR(machine->status());
   if (options.statistics) PrintStatistics(*machine);

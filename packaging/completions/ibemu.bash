@@ -17,7 +17,7 @@ _ibemu_words() {
 
 _ibemu_options() {
   case $1 in
-    ibemud) echo "--topology= --sm= --front-end= --host= --sysfs= --major= --name= --socket= --http= --seed= --check --version --help" ;;
+    ibemud) echo "--topology= --sm= --backend= --front-end= --host= --sysfs= --major= --name= --socket= --http= --seed= --check --version --help" ;;
     run) echo "--topology= --sm= --seed= --fabric= --host= --profile= --device-name= --help" ;;
     status) echo "--fabric= --json --help" ;;
     nodes) echo "--fabric= --all --json --help" ;;
@@ -43,6 +43,7 @@ _ibemu_options() {
 _ibemu_values() {
   case $1 in
     --sm) echo "none static builtin" ;;
+    --backend) echo "hca" ;;
     --front-end) echo "cuse" ;;
     --sysfs) echo "none" ;;
     --profile) echo "qib cx7" ;;
@@ -179,6 +180,10 @@ _ibemu() {
       record,*) [[ $prev != -o ]] || _filedir ;;
       topology,1)
         [[ ${arguments[0]} == generate ]] && _ibemu_value --topology || _filedir
+        ;;
+      ibemud,*)
+        compopt -o nospace
+        COMPREPLY=($(compgen -W "pci= access= model=" -- "$cur"))
         ;;
       run,0) _command_offset $cword ;;
       *,[01])

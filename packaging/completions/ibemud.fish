@@ -5,6 +5,8 @@ set -l c complete -c ibemud
 $c -f
 $c -l topology -r -F -a "$generators"
 $c -l sm -x -a 'none static builtin'
+$c -l backend -x -a hca
+$c -a 'pci= access= model='
 $c -l front-end -x -a cuse
 $c -l host -x
 $c -l sysfs -x -a none

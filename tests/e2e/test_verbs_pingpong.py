@@ -10,8 +10,7 @@ PAIR = "single-switch:hosts=2"
 LINES = ["stdbuf", "-oL"]  # tell at once what is printed
 
 
-@pytest.fixture
-def pingpong(fabric):
+def player(fabric):
     """Runs one program on both hosts; what each of them printed."""
     def play(program, *options, prepare=lambda lab: None, server_ends=(0,)):
         lab = fabric(PAIR, sm="static")
@@ -31,29 +30,58 @@ def pingpong(fabric):
     return play
 
 
-@pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_uc_pingpong",
-                                     "ibv_ud_pingpong", "ibv_srq_pingpong"])
-@pytest.mark.parametrize("options", [[], ["-e"]], ids=["poll", "events"])
-def test_a_pingpong_ends_with_valid_data(pingpong, program, options):
+@pytest.fixture
+def pingpong(fabric):
+    return player(fabric)
+
+
+@pytest.fixture
+def any_pingpong(any_fabric):
+    return player(any_fabric)
+
+
+POLL_AND_EVENTS = pytest.mark.parametrize("options", [[], ["-e"]],
+                                          ids=["poll", "events"])
+
+
+@pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_ud_pingpong",
+                                     "ibv_srq_pingpong"])
+@POLL_AND_EVENTS
+def test_a_pingpong_ends_with_valid_data(any_pingpong, program, options):
     valid = [] if program == "ibv_srq_pingpong" else ["-c"]
-    for text in pingpong(program, "-n", "200", *valid, *options)[:2]:
+    for text in any_pingpong(program, "-n", "200", *valid, *options)[:2]:
         assert re.search(r"200 iters in", text)
         assert "invalid data" not in text
 
 
+@POLL_AND_EVENTS
+def test_unreliable_connections_end_with_valid_data(pingpong, options):
+    for text in pingpong("ibv_uc_pingpong", "-n", "200", "-c", *options)[:2]:
+        assert "200 iters in" in text
+        assert "invalid data" not in text
+
+
 @pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_ud_pingpong"])
-def test_global_addresses_lead_to_the_same_place(pingpong, program):
-    for text in pingpong(program, "-n", "50", "-c", "-g", "0")[:2]:
+def test_global_addresses_lead_to_the_same_place(any_pingpong, program):
+    for text in any_pingpong(program, "-n", "50", "-c", "-g", "0")[:2]:
         assert re.search(r"local address.*GID fe80::21b:e001:0:", text)
         assert "50 iters in" in text
 
 
-@pytest.mark.parametrize("size", [1, 1024, 1025, 65536, 4 << 20])
-def test_messages_of_every_size_arrive_whole(pingpong, size):
+def arrive_whole(pingpong, size):
     for text in pingpong("ibv_rc_pingpong", "-n", "10", "-r", "20", "-c", "-s",
                          str(size), "-m", "2048")[:2]:
         assert "10 iters in" in text
         assert "invalid data" not in text
+
+
+@pytest.mark.parametrize("size", [1, 1024, 1025, 65536])
+def test_messages_of_every_size_arrive_whole(any_pingpong, size):
+    arrive_whole(any_pingpong, size)
+
+
+def test_messages_of_megabytes_arrive_whole(pingpong):
+    arrive_whole(pingpong, 4 << 20)
 
 
 def test_the_counters_of_the_links_know_of_it(pingpong):
