@@ -11,6 +11,8 @@ namespace {
 
 constexpr uint8_t kLongestMtu = 5;
 constexpr uint8_t kLogDatagram = 12;  // bytes
+// Packets between requests for an acknowledgement, as Linux has it.
+constexpr uint8_t kLogAckInterval = 8;
 
 // The adapter's codes of rates begin later than the specification's, whose 0
 // stands for the port's own (hw/mlx4/qp.c, ib_rate_to_mlx4).
@@ -95,6 +97,7 @@ void SetAttributes(verbs::QpType type, const verbs::QpAttributes& attributes,
                     ? static_cast<uint8_t>(attributes.path_mtu)
                     : kLongestMtu;
   context.log_msg_max = reliable ? uint8_t{kLogMostMessage} : kLogDatagram;
+  context.ack_request_freq = kLogAckInterval;
   context.remote_qpn = attributes.dest_qp_num & 0xffffff;
   prm::AddressPath& path = context.primary;
   SetPath(attributes.ah_attr, path);
