@@ -254,6 +254,7 @@ void Mlx4Device::OnEvent(const prm::Eqe& event) {
         }
       });
     default:
+      if (verbs_) verbs_->OnEvent(event);
       adapter_->Note(absl::StrCat("the adapter tells of an error: event ",
                                   static_cast<int>(event.type), ", subtype ",
                                   static_cast<int>(event.subtype)));

@@ -316,6 +316,13 @@ void VerbsProvider::OnEvent(const prm::Eqe& event) {
     if (QueuePair* const qp = find(qps_by_cqn_)) qp->OnCompletionEvent();
     return;
   }
+  if (event.type == prm::EventType::kCqError) {
+    // The adapter's queue is of one queue pair, which learns nothing any more.
+    if (QueuePair* const qp = find(qps_by_cqn_)) {
+      qp->OnEvent(verbs::EventType::kQpFatal);
+    }
+    return;
+  }
   const std::optional<verbs::EventType> type = EventTypeOf(event.type);
   if (!type) return;
   if (*type == verbs::EventType::kSrqError ||

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "hca/mlx4/queue_pair.h"
+#include "hca/mlx4/shared_receive_queue.h"
 #include "tests/hca/mlx4/verbs_bench.h"
 
 namespace ibemu::hca::mlx4 {
@@ -72,6 +74,33 @@ TEST_F(VerbsLifeTest, AnEventOfAQueuePairThatIsGoneReachesNoOther) {
   EXPECT_THAT(a_->events, IsEmpty());
   a_->qp = *a_->provider.CreateQp(init, *a_);
   EXPECT_EQ(a_->qp->number(), number) << "all events have been read";
+}
+
+TEST_F(VerbsLifeTest, TellsWhoseQueuesMetAnError) {
+  Options shared;
+  shared.shared = true;
+  Connect(shared, shared);
+  auto& provider = static_cast<VerbsProvider&>(device_a_->provider());
+  auto& qp = static_cast<QueuePair&>(*a_->qp);
+  auto& srq = static_cast<SharedReceiveQueue&>(*a_->srq);
+  const auto after = [&](prm::EventType type, uint32_t number) {
+    a_->events.clear();
+    prm::Eqe event;
+    event.type = type;
+    wire::Encode(prm::QueueEvent{.number = number},
+                 std::as_writable_bytes(std::span(event.data)));
+    provider.OnEvent(event);
+    return a_->events;
+  };
+  EXPECT_THAT(after(prm::EventType::kSrqCatastrophicError, srq.number()),
+              ElementsAre(EventType::kSrqError));
+  EXPECT_THAT(after(prm::EventType::kWqAccessError, qp.number()),
+              ElementsAre(EventType::kQpAccessError));
+  EXPECT_THAT(after(prm::EventType::kWqCatastrophicError, qp.number()),
+              ElementsAre(EventType::kQpFatal));
+  EXPECT_THAT(after(prm::EventType::kCqError, qp.cqn()),
+              ElementsAre(EventType::kQpFatal));
+  EXPECT_THAT(after(prm::EventType::kWqCatastrophicError, 0x999), IsEmpty());
 }
 
 TEST_F(VerbsLifeTest, EndsAllRequestsWhenTheAdapterDies) {
