@@ -84,6 +84,13 @@ TEST_F(DispatcherTest, AMistypedMethodOrParameterIsAnsweredWithWhatWasMeant) {
             "there is no parameter \"prot\": did you mean \"port\"?");
 }
 
+TEST_F(DispatcherTest, ItSaysWhyAMethodIsMissing) {
+  dispatcher_.ExplainMissing("this daemon has no subnet");
+  EXPECT_EQ(Message(R"({"id":1,"method":"link.sat"})"),
+            "this daemon has no subnet: there is no method \"link.sat\": did "
+            "you mean \"link.set\"?");
+}
+
 TEST_F(DispatcherTest, ParametersOfTheWrongTypeOrSizeAreRefused) {
   const auto with = [&](const std::string& parameters) {
     return Message(R"({"id":1,"method":"link.set","params":)" + parameters +
