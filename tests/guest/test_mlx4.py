@@ -132,8 +132,8 @@ def test_rc_pingpong_between_the_guest_and_a_software_host(fabric, plug):
 
 def test_ipoib_between_two_guests(fabric, plug):
     lab = fabric("single-switch:hosts=3", sm="builtin")
-    with plug(lab, "node-2", seconds=120) as first, \
-            plug(lab, "node-3", seconds=120) as second:
+    with plug(lab, "node-2", programs=[], seconds=120) as first, \
+            plug(lab, "node-3", programs=[], seconds=120) as second:
         for number, guest in ((1, first), (2, second)):
             load(guest)
             guest.load("ib_ipoib")
