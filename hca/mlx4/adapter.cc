@@ -131,7 +131,7 @@ void Adapter::TakeDown(prm::Opcode opcode, Modifiers modifiers,
 
 absl::Status Adapter::Give(prm::Opcode opcode, std::span<const std::byte> in,
                            Modifiers modifiers) {
-  const absl::Status given = commands_.Send(opcode, in, modifiers);
+  absl::Status given = commands_.Send(opcode, in, modifiers);
   if (!given.ok() && !dead().ok()) CutOff(given);
   return given;
 }
