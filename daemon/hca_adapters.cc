@@ -26,7 +26,7 @@ HcaAdapters::~HcaAdapters() {
   }
 }
 
-absl::Status HcaAdapters::Add(std::string name,
+absl::Status HcaAdapters::Add(const std::string& name,
                               std::unique_ptr<hca::PciFunction> function) {
   auto entry = std::make_unique<Entry>();
   entry->name = name;

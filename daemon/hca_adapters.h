@@ -31,7 +31,7 @@ class HcaAdapters : public Adapters {
   // command line calls it.
   //
   // Errors: Mlx4Device::Start()'s, with the name before them.
-  absl::Status Add(std::string name,
+  absl::Status Add(const std::string& name,
                    std::unique_ptr<hca::PciFunction> function);
 
   size_t count() const { return entries_.size(); }

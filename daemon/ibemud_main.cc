@@ -132,7 +132,7 @@ std::string Mistake(const Flags& flags) {
                         ": a character device's major number is at most ",
                         kLastMajor, "; 0 lets the kernel choose");
   }
-  if (const std::string mistake = BackendMistake(flags); !mistake.empty()) {
+  if (std::string mistake = BackendMistake(flags); !mistake.empty()) {
     return mistake;
   }
   if (!flags.name.empty() && !flags.daemon.socket.empty()) {
