@@ -233,6 +233,8 @@ void QueuePair::Forget() {
   ++life_;
   state_ = State::kReset;
   attributes_ = {};
+  // Who fetches one keeps it until then; its memory is the driver's.
+  for (const auto& send : sends_) send->memory.reset();
   sends_.clear();
   sent_ = posted_ = begun_ = 0;
   sends_wait_ = receives_wait_ = false;

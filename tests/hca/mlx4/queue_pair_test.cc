@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "hca/mlx4/verbs_attributes.h"
+#include "hca/mlx4/verbs_provider.h"
 #include "tests/hca/mlx4/verbs_bench.h"
 
 namespace ibemu::hca::mlx4 {
@@ -367,6 +368,24 @@ TEST_F(QueuePairTest, LeavesNothingBehind) {
   EXPECT_EQ(host_a_.function->faults(), 0);
   EXPECT_EQ(host_a_.model.violations(), 0);
   EXPECT_EQ(host_b_.function->faults(), 0);
+}
+
+TEST_F(QueuePairTest, HoldsNoMemoryForASendThatItForgot) {
+  Connect();
+  a_->memory->SetDelay(absl::Milliseconds(1));
+  auto& memory =
+      static_cast<VerbsProvider&>(device_a_->provider()).send_memory();
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  EXPECT_GT(memory.in_use(), 0u);
+  a_->Modify({}, QpState::kReset);
+  EXPECT_EQ(memory.in_use(), 0u);
+  a_->Connect(VerbsEnd::Towards(b_->qp->number(), LidOf(*device_b_)));
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  a_->qp.reset();
+  EXPECT_EQ(memory.in_use(), 0u);
+  device_a_.reset();
+  Run();
+  EXPECT_EQ(host_a_.function->mapped(), 0u);
 }
 
 }  // namespace
