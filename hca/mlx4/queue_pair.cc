@@ -349,6 +349,8 @@ void QueuePair::OnCompletion(const Completion& completion, bool solicited) {
   } else {
     OnReceived(completion, solicited);
   }
+  FlushUnposted();
+  FlushReceives();
 }
 
 absl::Status QueuePair::AttachMulticast(const verbs::GidBytes& gid,

@@ -80,7 +80,6 @@ void QueuePair::OnReceived(const Completion& completion, bool solicited) {
   }
   RunArrivals();
   PumpReceives();
-  FlushReceives();
 }
 
 verbs::WorkCompletion QueuePair::Describe(const prm::Cqe& entry,

@@ -188,7 +188,6 @@ void QueuePair::OnSent(const Completion& completion) {
   send->memory.reset();
   send->complete = true;
   CompleteSends();
-  FlushUnposted();
   Pump();
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 namespace status = verbs::wc_status;
 using ::testing::Contains, ::testing::ElementsAre, ::testing::IsEmpty,
-    ::testing::Pair, ::testing::SizeIs;
+    ::testing::Pair, ::testing::SizeIs, ::testing::UnorderedElementsAre;
 using verbs::EventType, verbs::QpState;
 
 class QueuePairTest : public VerbsBench {};
@@ -386,6 +386,41 @@ TEST_F(QueuePairTest, HoldsNoMemoryForASendThatItForgot) {
   device_a_.reset();
   Run();
   EXPECT_EQ(host_a_.function->mapped(), 0u);
+}
+
+TEST_F(QueuePairTest, FlushesSendsThatAReceiveErrorOvertakes) {
+  Connect();
+  a_->memory->SetDelay(absl::Milliseconds(4));
+  std::vector<verbs::ReceiveRequest> wrong = {
+      {.id = 1, .pieces = {a_->Piece(0, 10)}}};
+  wrong[0].pieces[0].lkey ^= 0x100;
+  size_t taken = 0;
+  ASSERT_TRUE(a_->qp->PostReceive(wrong, taken).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 2).ok());
+  ASSERT_TRUE(b_->Send(0, 10).ok());
+  Run(absl::Milliseconds(20));
+  EXPECT_THAT(a_->PollEnds(),
+              UnorderedElementsAre(Pair(1u, status::kLocalProtection),
+                                   Pair(2u, status::kFlushed)));
+}
+
+TEST_F(QueuePairTest, FlushesReceivesThatWaitForMemoryWhenASendFails) {
+  Connect();
+  VerbsEnd other(timers_, device_a_->provider(), {});
+  const auto to = VerbsEnd::Towards(b_->qp->number(), LidOf(*device_b_));
+  namespace attribute = verbs::qp_attribute;
+  other.Modify(
+      to, QpState::kInit,
+      attribute::kPKeyIndex | attribute::kPort | attribute::kAccessFlags);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(other.Receive(0, 2 << 20).ok());
+  ASSERT_TRUE(a_->Receive(0, 10, 1).ok());
+  auto wrong = a_->Request(IB_UVERBS_WR_SEND, 0, 10, 2);
+  wrong.pieces[0].lkey ^= 0x100;
+  ASSERT_TRUE(a_->Post(wrong).ok());
+  Run();
+  EXPECT_THAT(a_->PollEnds(),
+              UnorderedElementsAre(Pair(1u, status::kFlushed),
+                                   Pair(2u, status::kLocalProtection)));
 }
 
 }  // namespace
