@@ -52,8 +52,10 @@ CompletionQueue::~CompletionQueue() {
 
 uint32_t CompletionQueue::index() const { return next_ & kCqIndexMask; }
 
-bool CompletionQueue::HasEntry() const {
-  return !FindEntry(memory_->bytes(), log_entries_, next_).empty();
+uint32_t CompletionQueue::end() const {
+  uint32_t end = next_;
+  while (!FindEntry(memory_->bytes(), log_entries_, end).empty()) ++end;
+  return end & kCqIndexMask;
 }
 
 std::optional<Completion> CompletionQueue::Poll() {

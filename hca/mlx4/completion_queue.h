@@ -32,9 +32,9 @@ class CompletionQueue {
 
   uint32_t number() const { return number_; }
 
-  // How many were taken out, in 24 bits; and whether there is another.
+  // How many were taken out, and how many there were, both in 24 bits.
   uint32_t index() const;
-  bool HasEntry() const;
+  uint32_t end() const;
 
   // Takes the oldest completion out.
   std::optional<Completion> Poll();

@@ -313,9 +313,13 @@ void QueuePair::OnCompletionEvent() {
 void QueuePair::PollCompletions() {
   if (gone_) return;
   for (bool armed = false;; armed = true) {
-    const std::optional<uint32_t> solicited = SolicitedIndex();
+    const uint32_t known = completions_->end();
+    const std::optional<uint32_t> solicited = SolicitedIndex(known);
+    bool may_be = !solicited;
     while (const auto completion = completions_->Poll()) {
-      OnCompletion(*completion, solicited == completions_->index());
+      const uint32_t index = completions_->index();
+      OnCompletion(*completion, may_be || solicited == index);
+      may_be = may_be || index == known;
     }
     if (armed) return;
     completions_->Arm();
@@ -323,9 +327,11 @@ void QueuePair::PollCompletions() {
 }
 
 // Entries don't tell whether they were solicited; the queue's context tells
-// which was the last one that was.  It is asked when somebody waits for that.
-std::optional<uint32_t> QueuePair::SolicitedIndex() const {
-  if (!receive_cq().WantsSolicited() || !completions_->HasEntry()) {
+// which was the last one that was, of those before `end` and maybe of others.
+// It is asked when somebody waits for that.  None: any may be; who begins to
+// wait before it is in his memory is told of one too many rather than of none.
+std::optional<uint32_t> QueuePair::SolicitedIndex(uint32_t end) const {
+  if (!receive_cq().WantsSolicited() || end == completions_->index()) {
     return std::nullopt;
   }
   const auto context = provider_->resources().commands().Ask<prm::CqContext>(

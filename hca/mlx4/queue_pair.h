@@ -117,7 +117,7 @@ class QueuePair final : public verbs::Qp {
   verbs::CompletionQueue& send_cq() const;
   verbs::CompletionQueue& receive_cq() const;
   void OnCompletion(const Completion& completion, bool solicited);
-  std::optional<uint32_t> SolicitedIndex() const;
+  std::optional<uint32_t> SolicitedIndex(uint32_t end) const;
   template <class Call>
   auto WhileSame(Call call);
 

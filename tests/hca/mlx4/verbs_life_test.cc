@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <utility>
+
 #include "hca/mlx4/queue_pair.h"
 #include "hca/mlx4/shared_receive_queue.h"
 #include "tests/hca/mlx4/verbs_bench.h"
@@ -217,6 +220,45 @@ TEST_F(VerbsLifeTest, RefusesMoreThanItSaysThatThereIs) {
       verbs::qp_attribute::kState | verbs::qp_attribute::kPKeyIndex |
       verbs::qp_attribute::kPort | verbs::qp_attribute::kAccessFlags;
   EXPECT_TRUE(absl::IsInvalidArgument(a_->qp->Modify(attributes)));
+}
+
+TEST_F(VerbsLifeTest, NotifiesOfWhatIsPutDownWhenSomebodyAsks) {
+  Connect();
+  b_->memory->SetDelay(absl::Milliseconds(4));
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 10);
+  request.work.send_flags = verbs::send_flag::kSolicited;
+  ASSERT_TRUE(a_->Post(std::move(request)).ok());
+  Run(absl::Milliseconds(2));
+  ASSERT_EQ(b_->memory->calls, 1) << "it is on its way to the client";
+  b_->cq->RequestNotify(/*solicited_only=*/true);
+  EXPECT_EQ(b_->notices, 0);
+  Run(absl::Milliseconds(10));
+  EXPECT_EQ(b_->notices, 1);
+}
+
+TEST_F(VerbsLifeTest,
+       NotifiesOfWhatComesWhileTheAdapterIsAskedWhatWasSolicited) {
+  struct OnQuery : model::CommandObserver {
+    void OnCommand(const model::CommandRecord& record) override {
+      if (record.opcode == Opcode::kQueryCq) std::exchange(then, [] {})();
+    }
+    std::function<void()> then = [] {};
+  } on_query;
+  Connect();
+  host_b_.model.AddObserver(on_query);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(b_->Receive(0, 10).ok());
+  b_->cq->RequestNotify(/*solicited_only=*/true);
+  on_query.then = [this] {
+    auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 10);
+    request.work.send_flags = verbs::send_flag::kSolicited;
+    ASSERT_TRUE(a_->Post(std::move(request)).ok());
+    timers_.RunFor(absl::Milliseconds(1));
+  };
+  SendTo(*a_);
+  EXPECT_EQ(b_->cq->Peek(10), 2u);
+  EXPECT_EQ(b_->notices, 1);
+  host_b_.model.RemoveObserver(on_query);
 }
 
 }  // namespace
