@@ -48,9 +48,7 @@ QueuePair::QueuePair(std::shared_ptr<VerbsProvider> provider,
 QueuePair::~QueuePair() {
   *self_ = nullptr;
   if (!gone_) {
-    for (const auto& [gid, lid] : groups_) {
-      provider_->DetachMulticast(gid, number_);
-    }
+    LeaveGroups();
     TakeDown();
   }
   Forget();
@@ -208,6 +206,13 @@ verbs::QpAttributes QueuePair::Query() const {
   return result;
 }
 
+void QueuePair::LeaveGroups() {
+  for (const auto& [gid, lid] : groups_) {
+    provider_->DetachMulticast(gid, number_);
+  }
+  groups_.clear();
+}
+
 // Takes it from the adapter, which is cut off if it does not give it up: so the
 // memory of its requests is free afterwards.
 void QueuePair::TakeDown() {
@@ -293,6 +298,15 @@ void QueuePair::OnEvent(verbs::EventType type) {
     EnterError();
   }
   listener_.OnEvent(type);
+}
+
+// Nothing leads out of this: the adapter's queue stays as it is.
+void QueuePair::OnCqError() {
+  if (gone_ || state_ == State::kReset) return;
+  LeaveGroups();
+  TakeDown();
+  OnRemoved();
+  listener_.OnEvent(verbs::EventType::kQpFatal);
 }
 
 void QueuePair::OnGone() {

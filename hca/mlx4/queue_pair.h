@@ -70,6 +70,8 @@ class QueuePair final : public verbs::Qp {
   void PollCompletions();
 
   void OnEvent(verbs::EventType type);
+  // It will not hear any more how requests end: they do now.
+  void OnCqError();
   // The adapter is gone: requests end.
   void OnRemoved();
   // The driver goes, and with it what this has of the adapter.
@@ -109,6 +111,7 @@ class QueuePair final : public verbs::Qp {
   void Forget();
   void EnterError();
   void Fail();
+  void LeaveGroups();
   void TakeDown();
   void ReleaseHardware();
   bool Broken() const { return state_ == State::kError; }
@@ -148,7 +151,7 @@ class QueuePair final : public verbs::Qp {
   uint32_t number_ = 0;
   bool has_number_ = false;
   bool running_ = false;  // the adapter has it: not in the reset state
-  bool gone_ = false;
+  bool gone_ = false;     // the adapter, or its queue of completions
   std::unique_ptr<CompletionQueue> completions_;
   std::unique_ptr<WorkQueues> queues_;
   State state_ = State::kReset;

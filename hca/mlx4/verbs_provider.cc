@@ -317,10 +317,8 @@ void VerbsProvider::OnEvent(const prm::Eqe& event) {
     return;
   }
   if (event.type == prm::EventType::kCqError) {
-    // The adapter's queue is of one queue pair, which learns nothing any more.
-    if (QueuePair* const qp = find(qps_by_cqn_)) {
-      qp->OnEvent(verbs::EventType::kQpFatal);
-    }
+    // The adapter's queue is of one queue pair.
+    if (QueuePair* const qp = find(qps_by_cqn_)) qp->OnCqError();
     return;
   }
   const std::optional<verbs::EventType> type = EventTypeOf(event.type);

@@ -16,7 +16,8 @@ namespace {
 namespace status = verbs::wc_status;
 using prm::CommandStatus, prm::Opcode;
 using ::testing::Contains, ::testing::ElementsAre, ::testing::HasSubstr,
-    ::testing::IsEmpty, ::testing::Pair, ::testing::SizeIs;
+    ::testing::IsEmpty, ::testing::Pair, ::testing::SizeIs,
+    ::testing::UnorderedElementsAre;
 using verbs::EventType, verbs::QpState;
 
 class VerbsLifeTest : public VerbsBench {
@@ -261,6 +262,25 @@ TEST_F(VerbsLifeTest,
   EXPECT_EQ(b_->cq->Peek(10), 2u);
   EXPECT_EQ(b_->notices, 1);
   host_b_.model.RemoveObserver(on_query);
+}
+
+TEST_F(VerbsLifeTest, EndsAllRequestsWhenTheAdaptersCompletionQueueFails) {
+  Connect();
+  ASSERT_TRUE(a_->Receive(0, 10, 1).ok());
+  a_->memory->SetDelay(absl::Milliseconds(1));
+  ASSERT_TRUE(a_->Send(0, 10, 2).ok());
+  host_a_.trace.records.clear();
+  prm::Eqe event;
+  event.type = prm::EventType::kCqError;
+  wire::Encode(
+      prm::QueueEvent{.number = static_cast<QueuePair&>(*a_->qp).cqn()},
+      std::as_writable_bytes(std::span(event.data)));
+  static_cast<VerbsProvider&>(device_a_->provider()).OnEvent(event);
+  EXPECT_THAT(host_a_.trace.Names(), ElementsAre("2RST_QP"));
+  EXPECT_THAT(a_->PollEnds(), UnorderedElementsAre(Pair(1u, status::kFlushed),
+                                                   Pair(2u, status::kFlushed)));
+  EXPECT_THAT(a_->events, ElementsAre(EventType::kQpFatal));
+  EXPECT_EQ(a_->State(), QpState::kError);
 }
 
 }  // namespace
