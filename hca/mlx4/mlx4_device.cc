@@ -187,6 +187,7 @@ void Mlx4Device::StartVerbs() {
       .eqn = events_->number()};
   for (const auto& port : ports_) parts.ports.push_back(port.get());
   verbs_ = std::make_shared<VerbsProvider>(std::move(parts));
+  resources_.SetEventReader([this] { PollEvents(); });
 }
 
 void Mlx4Device::SetNodeDescription(std::string_view text) {
@@ -201,10 +202,14 @@ void Mlx4Device::OnInterrupt() {
   PollQueues();
 }
 
-void Mlx4Device::PollQueues() {
+void Mlx4Device::PollEvents() {
   if (removed_) return;
   events_->Poll([this](const prm::Eqe& event) { OnEvent(event); });
   resources_.EndRest();
+}
+
+void Mlx4Device::PollQueues() {
+  PollEvents();
   PollCompletions();
 }
 

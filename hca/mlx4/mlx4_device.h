@@ -80,6 +80,7 @@ class Mlx4Device : public mad::Device {
   absl::Status StartPorts();
   absl::Status RegisterAllMemory();
   void StartVerbs();
+  void PollEvents();
   void PollQueues();
   void PollCompletions();
   void OnEvent(const prm::Eqe& event);

@@ -66,7 +66,11 @@ Resources::Resources(Adapter& adapter)
 absl::StatusOr<uint32_t> Resources::Take(RangePool& pool, const char* what,
                                          std::initializer_list<IcmTable> tables,
                                          uint32_t count, uint32_t alignment) {
-  const std::optional<uint64_t> first = pool.Take(count, alignment);
+  std::optional<uint64_t> first = pool.Take(count, alignment);
+  if (!first && !resting_.empty()) {
+    ReadEvents();
+    first = pool.Take(count, alignment);
+  }
   if (!first) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the adapter has no more ", what));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -47,6 +48,10 @@ class Resources {
   // All events have been read that were written until now.
   void EndRest();
 
+  // How to read all events that are there; until then they are not.
+  void SetEventReader(std::function<void()> read) { read_ = std::move(read); }
+  void ReadEvents() { read_(); }
+
   // Writes translations of whole pages, by bus address, one after the other.
   // The result is their place, in bytes from mtt_base, as contexts want it.
   //
@@ -79,6 +84,7 @@ class Resources {
     uint64_t first, count;
   };
   std::vector<Resting> resting_;
+  std::function<void()> read_ = [] {};
 };
 
 // Memory of a queue, which the adapter finds by translation.

@@ -283,5 +283,17 @@ TEST_F(VerbsLifeTest, EndsAllRequestsWhenTheAdaptersCompletionQueueFails) {
   EXPECT_EQ(a_->State(), QpState::kError);
 }
 
+TEST_F(VerbsLifeTest, NumbersComeBackWhenThereAreNoOthers) {
+  Make({}, {});
+  for (uint32_t i = 0; i < 2 * a_->provider.QueryDevice().max_srq; ++i) {
+    ASSERT_TRUE(a_->provider
+                    .CreateSrq(*a_->pd,
+                               {.max_requests = 1, .max_pieces = 1, .limit = 0},
+                               *a_)
+                    .ok())
+        << i;
+  }
+}
+
 }  // namespace
 }  // namespace ibemu::hca::mlx4
