@@ -112,6 +112,8 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
   if (to == State::kReset) {
     TakeDown();
     Forget();
+    // What happened before is not of the next life.
+    provider_->resources().ReadEvents();
     return absl::OkStatus();
   }
   IBEMU_RETURN_IF_ERROR(Command(from, to, attributes));

@@ -295,5 +295,20 @@ TEST_F(VerbsLifeTest, NumbersComeBackWhenThereAreNoOthers) {
   }
 }
 
+TEST_F(VerbsLifeTest, AnEventReachesNoLaterLifeOfItsQueuePair) {
+  Connect();
+  ASSERT_TRUE(a_->Receive(0, 1).ok());
+  ASSERT_TRUE(b_->Send(0, 10).ok());
+  // It is in the queue of events when its queue pair is reset.
+  timers_.RunFor(absl::Microseconds(100));
+  a_->Modify({}, QpState::kReset);
+  a_->Connect(VerbsEnd::Towards(b_->qp->number(), LidOf(*device_b_)));
+  Run();
+  EXPECT_THAT(a_->events, IsEmpty());
+  ASSERT_TRUE(a_->Receive(0, 10).ok());
+  Run();
+  EXPECT_THAT(a_->Poll(), IsEmpty()) << "it is in no error";
+}
+
 }  // namespace
 }  // namespace ibemu::hca::mlx4
