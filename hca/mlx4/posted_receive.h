@@ -3,32 +3,34 @@
 #define IBEMU_HCA_MLX4_POSTED_RECEIVE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 
-#include "absl/status/statusor.h"
 #include "hca/mlx4/dma_pool.h"
 #include "hca/mlx4/work_queues.h"
-#include "verbs/key_table.h"
 #include "verbs/provider.h"
 
 namespace ibemu::hca::mlx4 {
+
+class VerbsProvider;
 
 struct PostedReceive {
   verbs::ReceiveRequest request;
   std::unique_ptr<DmaPool::Buffer> memory;  // null: there is nothing to take
   WqePointer pointer;
+  uint32_t status = 0;  // wc_status of what the driver makes fail
 };
 
 // `request` is taken on success only.  What is wrong with its keys the adapter
 // itself finds when a message comes, for it is told of memory that is
-// nobody's; and of room beyond `most` bytes it is not told at all.  `lkey`: of
-// the driver's memory.
+// nobody's; and of room beyond `most` bytes it is not told at all.  When there
+// is no memory and none will come back, the request fails in the same way.
 //
-// Errors: DmaPool::Take()'s.
-absl::StatusOr<PostedReceive> MakeReceive(verbs::ReceiveRequest& request,
-                                          const verbs::KeyTable& keys,
-                                          const verbs::Pd* pd, DmaPool& pool,
-                                          size_t most, uint32_t lkey);
+// None: there will be memory when some has been returned.
+std::optional<PostedReceive> MakeReceive(verbs::ReceiveRequest& request,
+                                         VerbsProvider& provider,
+                                         const verbs::Pd* pd, size_t most);
 
 }  // namespace ibemu::hca::mlx4
 

@@ -39,10 +39,9 @@ void QueuePair::PumpReceives() {
   while (running_ && !receives_wait_ && !Broken()) {
     auto request = pending_.Take();
     if (!request) return;
-    auto receive = MakeReceive(
-        *request, provider_->keys(), init_.pd, provider_->receive_memory(),
-        is_datagram() ? kMostDatagram : kMostMessage, provider_->lkey());
-    if (!receive.ok()) {
+    auto receive = MakeReceive(*request, *provider_, init_.pd,
+                               is_datagram() ? kMostDatagram : kMostMessage);
+    if (!receive) {
       pending_.PutBack(*std::move(request));
       receives_wait_ = true;
       return provider_->receive_memory().CallWhenReturned(WhileSame([this] {
@@ -70,7 +69,11 @@ void QueuePair::OnReceived(const Completion& completion, bool solicited) {
   arrival->solicited = solicited;
   if (completion.error) {
     arrival->completion.wr_id = receive.request.id;
-    arrival->completion.status = StatusOf(completion.error->syndrome);
+    const bool ours =
+        receive.status != 0 &&
+        completion.error->syndrome == prm::CqeSyndrome::kLocalProtection;
+    arrival->completion.status =
+        ours ? receive.status : StatusOf(completion.error->syndrome);
     arrival->completion.opcode = verbs::wc_opcode::kReceive;
     arrival->completion.qp_num = number_;
     arrival->done = true;

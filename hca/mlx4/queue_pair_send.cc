@@ -106,10 +106,17 @@ bool QueuePair::Begin(const std::shared_ptr<Send>& send) {
     send->ready = true;
     return true;
   }
-  auto memory = provider_->send_memory().Take(send->length);
+  DmaPool& pool = provider_->send_memory();
+  auto memory = pool.Take(send->length);
+  if (!memory.ok() && pool.in_use() == 0) {
+    provider_->OnShortage(memory.status());
+    send->status = verbs::wc_status::kLocalQpOperation;
+    send->ready = true;
+    return true;
+  }
   if (!memory.ok()) {
     sends_wait_ = true;
-    provider_->send_memory().CallWhenReturned(WhileSame([this] {
+    pool.CallWhenReturned(WhileSame([this] {
       sends_wait_ = false;
       Pump();
     }));

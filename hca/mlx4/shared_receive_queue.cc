@@ -130,10 +130,8 @@ void SharedReceiveQueue::Pump() {
   while (!waits_) {
     auto request = pending_.Take();
     if (!request) return;
-    auto receive = MakeReceive(*request, provider_->keys(), &pd_,
-                               provider_->receive_memory(), kMostMessage,
-                               provider_->lkey());
-    if (!receive.ok()) {
+    auto receive = MakeReceive(*request, *provider_, &pd_, kMostMessage);
+    if (!receive) {
       pending_.PutBack(*std::move(request));
       waits_ = true;
       return provider_->receive_memory().CallWhenReturned([self = self_] {

@@ -262,6 +262,12 @@ void VerbsProvider::OnClientReregister(int port) {
   if (alive_) Tell(verbs::EventType::kClientReregister, port);
 }
 
+void VerbsProvider::OnShortage(const absl::Status& why) {
+  if (std::exchange(told_shortage_, true)) return;
+  parts_.resources.adapter().Note(absl::StrFormat(
+      "%s: messages of programs fail for want of memory", why.message()));
+}
+
 int VerbsProvider::gids() const {
   return static_cast<int>(port_attributes_.front().gid_tbl_len);
 }

@@ -94,6 +94,9 @@ class VerbsProvider final : public verbs::Provider,
   DmaPool& receive_memory() { return *receive_memory_; }
   const verbs::KeyTable& keys() const { return keys_; }
   verbs::BounceBuffers& bounces() { return bounces_; }
+  // There is no memory for a message, and none that could come back: its
+  // request fails.  The adapter's owner hears so once.
+  void OnShortage(const absl::Status& why);
   int gids() const;  // entries of a port's table
   uint32_t MtuCodeOf(int port) const;
   absl::Status AttachMulticast(const verbs::GidBytes& gid, uint32_t qpn);
@@ -125,6 +128,7 @@ class VerbsProvider final : public verbs::Provider,
   verbs::BounceBuffers bounces_;
   // Sends come back by themselves, and so never wait for receives.
   std::optional<DmaPool> send_memory_, receive_memory_;
+  bool told_shortage_ = false;
   MulticastGroups groups_;
   uint32_t pds_ = 0, ahs_ = 0, mrs_ = 0, cqs_ = 0;
   absl::flat_hash_map<uint32_t, QueuePair*> qps_, qps_by_cqn_;
