@@ -30,6 +30,10 @@ absl::Status StatusOf(prm::Opcode opcode, uint8_t firmware_status) {
   return absl::InternalError(message);
 }
 
+bool IsRefusal(const absl::Status& status) {
+  return absl::IsUnimplemented(status) || absl::IsInternal(status);
+}
+
 absl::StatusOr<uint64_t> Commands::Run(prm::Opcode opcode, Modifiers modifiers,
                                        uint64_t in_parameter) {
   Command command = MakeCommand(opcode, modifiers);

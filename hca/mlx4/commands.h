@@ -25,6 +25,8 @@ struct Modifiers {
 // The firmware's refusal as a status; OK when there is none.  Errors:
 // Unimplemented for BAD_OP, Internal for all others (EIO both).
 absl::Status StatusOf(prm::Opcode opcode, uint8_t firmware_status);
+// Whether that is it: the firmware has not done what the command says.
+bool IsRefusal(const absl::Status& status);
 
 // Errors of all: CommandChannel::Execute()'s and StatusOf()'s.
 class Commands {

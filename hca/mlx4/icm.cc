@@ -85,16 +85,17 @@ absl::Status Icm::Map(IcmTable table, uint64_t first, uint64_t count) {
     std::unique_ptr<DmaMemory>& piece = pieces_[region.start + at];
     if (piece) continue;
     auto memory = function_.Allocate(size);
-    absl::Status status = memory.status();
-    if (status.ok()) {
-      status = GivePages(commands_, prm::Opcode::kMapIcm, region.start + at,
-                         **memory);
-    }
-    if (!status.ok()) {
+    if (!memory.ok()) {
       pieces_.erase(region.start + at);
-      return status;
+      return memory.status();
     }
     piece = *std::move(memory);
+    absl::Status given =
+        GivePages(commands_, prm::Opcode::kMapIcm, region.start + at, *piece);
+    // Firmware that does not say whether it has it may use it until the reset,
+    // and gets no other command.
+    if (IsRefusal(given)) pieces_.erase(region.start + at);
+    IBEMU_RETURN_IF_ERROR(given);
   }
   return absl::OkStatus();
 }

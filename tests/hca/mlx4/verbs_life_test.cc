@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "hca/mlx4/queue_pair.h"
 #include "hca/mlx4/shared_receive_queue.h"
@@ -308,6 +310,23 @@ TEST_F(VerbsLifeTest, AnEventReachesNoLaterLifeOfItsQueuePair) {
   ASSERT_TRUE(a_->Receive(0, 10).ok());
   Run();
   EXPECT_THAT(a_->Poll(), IsEmpty()) << "it is in no error";
+}
+
+TEST_F(VerbsLifeTest, KeepsContextMemoryThatAnAdapterMayHave) {
+  Make({}, {});
+  verbs::QpInit init;
+  init.pd = a_->pd.get();
+  init.send_cq = init.receive_cq = a_->cq.get();
+  host_a_.model.faults().Hang(Opcode::kMapIcm);
+  std::vector<std::unique_ptr<verbs::Qp>> all;
+  size_t before = 0;
+  do {
+    before = host_a_.function->mapped();
+    auto qp = a_->provider.CreateQp(init, *a_);
+    all.push_back(qp.ok() ? *std::move(qp) : nullptr);
+  } while (all.back());
+  EXPECT_THAT(notes_, Contains(HasSubstr("MAP_ICM")));
+  EXPECT_EQ(host_a_.function->mapped(), before + Icm::kPiece);
 }
 
 }  // namespace
