@@ -75,11 +75,16 @@ class TraceFile {
     File file(std::fopen(name.c_str(), "we"));
     if (!file) return absl::ErrnoToStatus(errno, name);
     setvbuf(file.get(), nullptr, _IOLBF, BUFSIZ);
-    return TraceFile(std::move(file));
+    return TraceFile(name, std::move(file));
   }
   void WriteLine(std::string_view text) {
-    std::fprintf(file_.get(), "%.*s\n", static_cast<int>(text.size()),
-                 text.data());
+    Check(std::fprintf(file_.get(), "%.*s\n", static_cast<int>(text.size()),
+                       text.data()) >= 0);
+  }
+  // After the last line.  Errors: those of writing any of them, too.
+  absl::Status Finish() {
+    Check(std::fclose(file_.release()) == 0);
+    return error_ == 0 ? absl::OkStatus() : absl::ErrnoToStatus(error_, name_);
   }
 
  private:
@@ -87,9 +92,16 @@ class TraceFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   using File = std::unique_ptr<std::FILE, Close>;
-  explicit TraceFile(File file) : file_(std::move(file)) {}
+  TraceFile(std::string name, File file)
+      : name_(std::move(name)), file_(std::move(file)) {}
 
+  void Check(bool written) {
+    if (!written && error_ == 0) error_ = errno;
+  }
+
+  std::string name_;
   File file_;
+  int error_ = 0;  // the first
 };
 
 // Returns QEMU's wait status.
@@ -128,6 +140,7 @@ absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
   const int wait_status = machine->Run();
   IBEMU_RETURN_IF_ERROR(machine->status());
   if (options.statistics) PrintStatistics(*machine);
+  if (trace) IBEMU_RETURN_IF_ERROR(trace->Finish());
   return wait_status;
 }
 
