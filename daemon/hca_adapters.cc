@@ -1,5 +1,6 @@
 #include "daemon/hca_adapters.h"
 
+#include <deque>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -85,11 +86,13 @@ absl::StatusOr<AdapterId> HcaAdapters::Find(std::string_view name) const {
   const bool is_guid =
       name.starts_with("0x") && absl::SimpleHexAtoi(Absl(name), &number);
   std::vector<AdapterId> described;
+  std::deque<std::string> descriptions;  // `near` only looks at them
   DidYouMean near(name);
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = *entries_[i];
     const auto id = static_cast<AdapterId>(i);
-    const std::string description = entry.device->node_description();
+    const std::string& description =
+        descriptions.emplace_back(entry.device->node_description());
     if (entry.name == name) return id;
     if (is_guid && entry.device->node_guid() == mad::Guid{number}) return id;
     if (description == name) described.push_back(id);
