@@ -117,7 +117,7 @@ absl::StatusOr<std::unique_ptr<verbs::Ah>> Hca::CreateAh(
   if (ahs_ >= static_cast<int>(QueryDevice().max_ah)) {
     return NoMore("address handles");
   }
-  return std::make_unique<Counted<AddressHandle>>(ahs_, attributes);
+  return std::make_unique<Counted<verbs::AddressHandle>>(ahs_, attributes);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Cq>> Hca::CreateCq(

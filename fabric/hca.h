@@ -22,12 +22,6 @@ namespace ibemu::fabric {
 
 class QueuePair;
 
-struct AddressHandle : verbs::Ah {
-  explicit AddressHandle(const verbs::AddressAttributes& own)
-      : attributes(own) {}
-  const verbs::AddressAttributes attributes;
-};
-
 // Who sends, and whom to.
 struct QpAddress {
   uint16_t pkey_index = 0;

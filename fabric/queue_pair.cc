@@ -14,9 +14,7 @@ namespace {
 
 namespace attribute = verbs::qp_attribute;
 
-bool Has(const verbs::QpAttributes& attributes, uint32_t bit) {
-  return (attributes.qp_attr_mask & bit) != 0;
-}
+using verbs::Names;
 
 }  // namespace
 
@@ -50,10 +48,10 @@ size_t QueuePair::Mtu() const {
 }
 
 absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
-  const State from = Has(attributes, attribute::kCurrentState)
+  const State from = Names(attributes, attribute::kCurrentState)
                          ? State{static_cast<uint8_t>(attributes.cur_qp_state)}
                          : state_;
-  const State to = Has(attributes, attribute::kState)
+  const State to = Names(attributes, attribute::kState)
                        ? State{static_cast<uint8_t>(attributes.qp_state)}
                        : from;
   if (from != state_) {
@@ -78,7 +76,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
   }
   state_ = to;
   if (to == State::kSendQueueDrain && from != to) {
-    tells_drained_ = Has(attributes, attribute::kNotifyDrained) &&
+    tells_drained_ = Names(attributes, attribute::kNotifyDrained) &&
                      attributes.en_sqd_async_notify != 0;
     TellIfDrained();
   }
@@ -87,32 +85,11 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
 }
 
 void QueuePair::Apply(const verbs::QpAttributes& attributes) {
-  const auto take = [&](uint32_t bit, auto member) {
-    if (Has(attributes, bit)) attributes_.*member = attributes.*member;
-  };
-  using A = verbs::QpAttributes;
-  take(attribute::kAccessFlags, &A::qp_access_flags);
-  take(attribute::kPKeyIndex, &A::pkey_index);
-  take(attribute::kPort, &A::port_num);
-  take(attribute::kQKey, &A::qkey);
-  take(attribute::kAddress, &A::ah_attr);
-  take(attribute::kPathMtu, &A::path_mtu);
-  take(attribute::kTimeout, &A::timeout);
-  take(attribute::kRetryCount, &A::retry_cnt);
-  take(attribute::kRnrRetry, &A::rnr_retry);
-  take(attribute::kMaxReads, &A::max_rd_atomic);
-  take(attribute::kMaxReadsHere, &A::max_dest_rd_atomic);
-  take(attribute::kMinRnrTimer, &A::min_rnr_timer);
-  take(attribute::kDestinationQp, &A::dest_qp_num);
-  take(attribute::kAlternatePath, &A::alt_ah_attr);
-  take(attribute::kAlternatePath, &A::alt_pkey_index);
-  take(attribute::kAlternatePath, &A::alt_port_num);
-  take(attribute::kAlternatePath, &A::alt_timeout);
-  take(attribute::kMigrationState, &A::path_mig_state);
-  if (Has(attributes, attribute::kReceivePsn)) {
+  verbs::TakeNamed(attributes, attributes_);
+  if (Names(attributes, attribute::kReceivePsn)) {
     attributes_.rq_psn = expected_psn_ = attributes.rq_psn & kPsnMask;
   }
-  if (Has(attributes, attribute::kSendPsn)) {
+  if (Names(attributes, attribute::kSendPsn)) {
     attributes_.sq_psn = send_psn_ = attributes.sq_psn & kPsnMask;
     acknowledged_psn_ = PsnAfter(send_psn_, kPsnMask);
   }

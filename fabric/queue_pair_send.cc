@@ -98,7 +98,7 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
     auto send = std::make_unique<Send>();
     if (request.address != nullptr) {
       send->address =
-          static_cast<const AddressHandle&>(*request.address).attributes;
+          static_cast<const verbs::AddressHandle&>(*request.address).attributes;
     }
     if (request.bind) send->bind.emplace(*request.bind);
     send->request = std::move(request);

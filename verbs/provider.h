@@ -39,6 +39,12 @@ class Ah {
   virtual ~Ah() = default;
 };
 
+// That of a provider which keeps no more of it.
+struct AddressHandle : Ah {
+  explicit AddressHandle(const AddressAttributes& own) : attributes(own) {}
+  const AddressAttributes attributes;
+};
+
 class Mr {
  public:
   virtual ~Mr() = default;

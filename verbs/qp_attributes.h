@@ -92,6 +92,14 @@ enum class EventType : uint32_t {
 using QpAttributes = ib_uverbs_qp_attr;
 using AddressAttributes = ib_uverbs_ah_attr;
 
+// Whether `attributes` has what a bit of qp_attribute stands for.
+inline bool Names(const QpAttributes& attributes, uint32_t bit) {
+  return (attributes.qp_attr_mask & bit) != 0;
+}
+
+// Sets in `to` what `from` names, states and capacities excepted.
+void TakeNamed(const QpAttributes& from, QpAttributes& to);
+
 }  // namespace ibemu::verbs
 
 #endif  // IBEMU_VERBS_QP_ATTRIBUTES_H_

@@ -21,11 +21,9 @@ namespace {
 
 namespace attribute = verbs::qp_attribute;
 
-constexpr int kLeastLogCompletions = 7;  // a page's
+using verbs::Names;
 
-bool Names(const verbs::QpAttributes& attributes, uint32_t bit) {
-  return (attributes.qp_attr_mask & bit) != 0;
-}
+constexpr int kLeastLogCompletions = 7;  // a page's
 
 }  // namespace
 
@@ -117,7 +115,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
     return absl::OkStatus();
   }
   IBEMU_RETURN_IF_ERROR(Command(from, to, attributes));
-  Apply(attributes);
+  verbs::TakeNamed(attributes, attributes_);
   state_ = to;
   if (to == State::kError) EnterError();
   PumpReceives();
@@ -138,12 +136,11 @@ absl::Status QueuePair::Command(State from, State to,
   if (to == State::kError) {
     return adapter.commands().Run(*opcode, {.in = number_}).status();
   }
-  const verbs::QpAttributes before = attributes_;
-  Apply(attributes);
+  verbs::QpAttributes wanted = attributes_;
+  verbs::TakeNamed(attributes, wanted);
   prm::QpContext context;
   queues_->Describe(context);
-  SetAttributes(init_.type, attributes_, context);
-  attributes_ = before;
+  SetAttributes(init_.type, wanted, context);
   context.state = ContextState(to);
   context.local_qpn = number_;
   context.cqn_send = context.cqn_receive = completions_->number();
@@ -161,28 +158,6 @@ absl::Status QueuePair::Command(State from, State to,
                    {.in = number_ | (tell ? prm::kSqdEvent : 0)}));
   running_ = true;
   return absl::OkStatus();
-}
-
-void QueuePair::Apply(const verbs::QpAttributes& attributes) {
-  const auto take = [&](uint32_t bit, auto member) {
-    if (Names(attributes, bit)) attributes_.*member = attributes.*member;
-  };
-  using A = verbs::QpAttributes;
-  take(attribute::kAccessFlags, &A::qp_access_flags);
-  take(attribute::kPKeyIndex, &A::pkey_index);
-  take(attribute::kPort, &A::port_num);
-  take(attribute::kQKey, &A::qkey);
-  take(attribute::kAddress, &A::ah_attr);
-  take(attribute::kPathMtu, &A::path_mtu);
-  take(attribute::kTimeout, &A::timeout);
-  take(attribute::kRetryCount, &A::retry_cnt);
-  take(attribute::kRnrRetry, &A::rnr_retry);
-  take(attribute::kReceivePsn, &A::rq_psn);
-  take(attribute::kSendPsn, &A::sq_psn);
-  take(attribute::kMaxReads, &A::max_rd_atomic);
-  take(attribute::kMaxReadsHere, &A::max_dest_rd_atomic);
-  take(attribute::kMinRnrTimer, &A::min_rnr_timer);
-  take(attribute::kDestinationQp, &A::dest_qp_num);
 }
 
 verbs::QpAttributes QueuePair::Query() const {

@@ -27,12 +27,6 @@ namespace ibemu::hca::mlx4 {
 class SharedReceiveQueue;
 class VerbsProvider;
 
-struct AddressHandle : verbs::Ah {
-  explicit AddressHandle(const verbs::AddressAttributes& own)
-      : attributes(own) {}
-  const verbs::AddressAttributes attributes;
-};
-
 // The adapter does the transport, and the driver carries messages between its
 // own memory and the client's: a send is posted when it has been fetched, a
 // receive is complete when it has been put down.  Both end in the order in
@@ -107,7 +101,6 @@ class QueuePair final : public verbs::Qp {
   absl::Status Allocate();
   absl::Status Command(State from, State to,
                        const verbs::QpAttributes& attributes);
-  void Apply(const verbs::QpAttributes& attributes);
   void Forget();
   void EnterError();
   void Fail();

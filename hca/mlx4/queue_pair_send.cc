@@ -43,7 +43,8 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
     auto send = std::make_shared<Send>();
     if (is_datagram()) {
       send->to = AddressVectorOf(
-          static_cast<const AddressHandle&>(*request.address).attributes);
+          static_cast<const verbs::AddressHandle&>(*request.address)
+              .attributes);
       if (!gone_) send->to->pd = provider_->resources().pd();
     }
     send->request = std::move(request);

@@ -172,8 +172,8 @@ absl::StatusOr<std::unique_ptr<verbs::Ah>> VerbsProvider::CreateAh(
   IBEMU_RETURN_IF_ERROR(CheckAlive());
   IBEMU_RETURN_IF_ERROR(verbs::CheckAddress(device_, gids(), attributes));
   if (ahs_ >= device_.max_ah) return NoMore("address handles");
-  return std::make_unique<Kept<AddressHandle>>(shared_from_this(), ahs_,
-                                               attributes);
+  return std::make_unique<Kept<verbs::AddressHandle>>(shared_from_this(), ahs_,
+                                                      attributes);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Cq>> VerbsProvider::CreateCq(
