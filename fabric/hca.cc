@@ -91,7 +91,7 @@ absl::StatusOr<verbs::PortAttributes> Hca::QueryPort(int port) const {
   return PortAttributesOf(node(), subnet_.port(PortOf(port)));
 }
 
-absl::StatusOr<std::unique_ptr<verbs::Pd>> Hca::CreatePd() {
+absl::StatusOr<std::unique_ptr<verbs::Pd>> Hca::CreatePd(uint64_t /*process*/) {
   if (pds_ >= static_cast<int>(QueryDevice().max_pd)) return NoMore("domains");
   return std::make_unique<Counted<ProtectionDomain>>(pds_);
 }

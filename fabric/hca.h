@@ -41,7 +41,8 @@ class Hca final : public verbs::Provider, private TransportSink {
 
   verbs::DeviceAttributes QueryDevice() const override;
   absl::StatusOr<verbs::PortAttributes> QueryPort(int port) const override;
-  absl::StatusOr<std::unique_ptr<verbs::Pd>> CreatePd() override;
+  absl::StatusOr<std::unique_ptr<verbs::Pd>> CreatePd(
+      uint64_t process) override;
   absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
       const verbs::MrInit& init) override;
   absl::StatusOr<std::unique_ptr<verbs::Mw>> CreateMw(verbs::Pd& pd) override;

@@ -5,10 +5,14 @@
 
 #include "fabric/packet_crc.h"
 #include "fabric/transport.h"
+#include "mad/wire/opcode.h"
 #include "mad/wire/packet_headers.h"
 
 namespace ibemu::fabric {
 namespace {
+
+namespace opcode = mad::opcode;
+namespace syndrome = mad::syndrome;
 
 using Operation = Transport::Operation;
 using Syndrome = Transport::Syndrome;
@@ -16,17 +20,14 @@ using Syndrome = Transport::Syndrome;
 constexpr size_t kIcrcBytes = 4;
 constexpr size_t kVcrcBytes = 2;
 
-// OpCode, IBA vol 1 table 38: the service is in the upper three bits.
-constexpr uint8_t kUdSendOnly = 0x64;
-
 uint8_t ServiceBits(verbs::QpType service) {
   switch (service) {
     case verbs::QpType::kUnreliable:
-      return 0x20;
+      return opcode::kUnreliableConnection << opcode::kServiceShift;
     case verbs::QpType::kDatagram:
-      return 0x60;
+      return opcode::kUnreliableDatagram << opcode::kServiceShift;
     default:
-      return 0x00;
+      return opcode::kReliableConnection << opcode::kServiceShift;
   }
 }
 
@@ -42,44 +43,45 @@ uint8_t InMessage(uint8_t first_opcode, const Transport& transport) {
 uint8_t OperationBits(const Transport& transport) {
   switch (transport.operation) {
     case Operation::kSend:
-      return InMessage(0x00, transport);
+      return InMessage(opcode::kSendFirst, transport);
     case Operation::kWrite:
-      return InMessage(0x06, transport);
+      return InMessage(opcode::kWriteFirst, transport);
     case Operation::kReadRequest:
-      return 0x0c;
+      return opcode::kReadRequest;
     case Operation::kReadResponse:
-      if (transport.first) return transport.last ? 0x10 : 0x0d;
-      return transport.last ? 0x0f : 0x0e;
+      if (transport.first && transport.last) return opcode::kReadResponseOnly;
+      if (transport.first) return opcode::kReadResponseFirst;
+      return transport.last ? opcode::kReadResponseLast
+                            : opcode::kReadResponseMiddle;
     case Operation::kAcknowledge:
-      return 0x11;
+      return opcode::kAcknowledge;
     case Operation::kAtomicResponse:
-      return 0x12;
+      return opcode::kAtomicAcknowledge;
     case Operation::kCompareSwap:
-      return 0x13;
+      return opcode::kCompareSwap;
     case Operation::kFetchAdd:
-      return 0x14;
+      return opcode::kFetchAdd;
   }
   return 0;
 }
 
 // Table 45 and table 46.
 uint8_t SyndromeBits(const Transport& transport) {
-  constexpr uint8_t kNoCredits = 0x1f, kRnr = 0x20, kNak = 0x60;
   switch (transport.syndrome) {
     case Syndrome::kAck:
-      return kNoCredits;
+      return syndrome::kAck | syndrome::kNoCredits;
     case Syndrome::kRnrNak:
-      return kRnr | (transport.rnr_timer & 31);
+      return syndrome::kRnrNak | (transport.rnr_timer & syndrome::kValueMask);
     case Syndrome::kSequenceError:
-      return kNak;
+      return syndrome::kNak | syndrome::kSequenceError;
     case Syndrome::kInvalidRequest:
-      return kNak | 1;
+      return syndrome::kNak | syndrome::kInvalidRequest;
     case Syndrome::kAccessError:
-      return kNak | 2;
+      return syndrome::kNak | syndrome::kRemoteAccessError;
     case Syndrome::kOperationError:
-      return kNak | 3;
+      return syndrome::kNak | syndrome::kRemoteOperationError;
   }
-  return kNak;
+  return syndrome::kNak;
 }
 
 // Bytes, one header after the other.
@@ -154,7 +156,7 @@ void AddTransport(PacketWriter& writer, const Packet& packet) {
 }
 
 mad::BaseTransportHeader BthOf(const Packet& packet) {
-  mad::BaseTransportHeader bth{.opcode = kUdSendOnly,
+  mad::BaseTransportHeader bth{.opcode = opcode::kUdSendOnly,
                                .p_key = packet.p_key,
                                .destination_qpn = packet.destination_qpn};
   if (packet.transport == nullptr) return bth;

@@ -11,10 +11,14 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "fabric/transport.h"
+#include "mad/wire/opcode.h"
 #include "mad/wire/packet_headers.h"
 
 namespace ibemu::fabric {
 namespace {
+
+namespace opcode = mad::opcode;
+namespace syndrome = mad::syndrome;
 
 using Operation = Transport::Operation;
 using Syndrome = Transport::Syndrome;
@@ -63,66 +67,69 @@ class PacketReader {
   std::span<const std::byte> left_;
 };
 
-// IBA vol 1 table 38, the lower five bits of OpCode.
 struct OpcodeMeaning {
   Operation operation;
   bool first, last, immediate;
 };
 
 std::optional<OpcodeMeaning> MeaningOf(uint8_t operation) {
+  using enum Transport::Operation;
   constexpr bool kYes = true, kNo = false;
   switch (operation) {
-    case 0x00:
-    case 0x06:
-      return {{operation == 0 ? Operation::kSend : Operation::kWrite, kYes, kNo,
-               kNo}};
-    case 0x01:
-    case 0x07:
-      return {{operation == 1 ? Operation::kSend : Operation::kWrite, kNo, kNo,
-               kNo}};
-    case 0x02:
-    case 0x03:
-      return {{Operation::kSend, kNo, kYes, operation == 0x03}};
-    case 0x04:
-    case 0x05:
-      return {{Operation::kSend, kYes, kYes, operation == 0x05}};
-    case 0x08:
-    case 0x09:
-      return {{Operation::kWrite, kNo, kYes, operation == 0x09}};
-    case 0x0a:
-    case 0x0b:
-      return {{Operation::kWrite, kYes, kYes, operation == 0x0b}};
-    case 0x0c:
-      return {{Operation::kReadRequest, kYes, kYes, kNo}};
-    case 0x0d:
-      return {{Operation::kReadResponse, kYes, kNo, kNo}};
-    case 0x0e:
-      return {{Operation::kReadResponse, kNo, kNo, kNo}};
-    case 0x0f:
-      return {{Operation::kReadResponse, kNo, kYes, kNo}};
-    case 0x10:
-      return {{Operation::kReadResponse, kYes, kYes, kNo}};
-    case 0x11:
-      return {{Operation::kAcknowledge, kYes, kYes, kNo}};
-    case 0x12:
-      return {{Operation::kAtomicResponse, kYes, kYes, kNo}};
-    case 0x13:
-      return {{Operation::kCompareSwap, kYes, kYes, kNo}};
-    case 0x14:
-      return {{Operation::kFetchAdd, kYes, kYes, kNo}};
+    case opcode::kSendFirst:
+      return {{kSend, kYes, kNo, kNo}};
+    case opcode::kSendMiddle:
+      return {{kSend, kNo, kNo, kNo}};
+    case opcode::kSendLast:
+      return {{kSend, kNo, kYes, kNo}};
+    case opcode::kSendLastImmediate:
+      return {{kSend, kNo, kYes, kYes}};
+    case opcode::kSendOnly:
+      return {{kSend, kYes, kYes, kNo}};
+    case opcode::kSendOnlyImmediate:
+      return {{kSend, kYes, kYes, kYes}};
+    case opcode::kWriteFirst:
+      return {{kWrite, kYes, kNo, kNo}};
+    case opcode::kWriteMiddle:
+      return {{kWrite, kNo, kNo, kNo}};
+    case opcode::kWriteLast:
+      return {{kWrite, kNo, kYes, kNo}};
+    case opcode::kWriteLastImmediate:
+      return {{kWrite, kNo, kYes, kYes}};
+    case opcode::kWriteOnly:
+      return {{kWrite, kYes, kYes, kNo}};
+    case opcode::kWriteOnlyImmediate:
+      return {{kWrite, kYes, kYes, kYes}};
+    case opcode::kReadRequest:
+      return {{kReadRequest, kYes, kYes, kNo}};
+    case opcode::kReadResponseFirst:
+      return {{kReadResponse, kYes, kNo, kNo}};
+    case opcode::kReadResponseMiddle:
+      return {{kReadResponse, kNo, kNo, kNo}};
+    case opcode::kReadResponseLast:
+      return {{kReadResponse, kNo, kYes, kNo}};
+    case opcode::kReadResponseOnly:
+      return {{kReadResponse, kYes, kYes, kNo}};
+    case opcode::kAcknowledge:
+      return {{kAcknowledge, kYes, kYes, kNo}};
+    case opcode::kAtomicAcknowledge:
+      return {{kAtomicResponse, kYes, kYes, kNo}};
+    case opcode::kCompareSwap:
+      return {{kCompareSwap, kYes, kYes, kNo}};
+    case opcode::kFetchAdd:
+      return {{kFetchAdd, kYes, kYes, kNo}};
     default:
       return std::nullopt;
   }
 }
 
-// The upper three bits.
-std::optional<verbs::QpType> ServiceOf(uint8_t opcode) {
-  switch (opcode >> 5) {
-    case 0:
+std::optional<verbs::QpType> ServiceOf(uint8_t code) {
+  switch (code >> opcode::kServiceShift) {
+    case opcode::kReliableConnection:
       return verbs::QpType::kReliable;
-    case 1:
+    case opcode::kUnreliableConnection:
       return verbs::QpType::kUnreliable;
-    case 3:
+    case opcode::kUnreliableDatagram:
       return verbs::QpType::kDatagram;
     default:
       return std::nullopt;
@@ -134,16 +141,16 @@ absl::Status ReadSyndrome(uint8_t bits, Transport& transport) {
   constexpr Syndrome kNaks[] = {
       Syndrome::kSequenceError, Syndrome::kInvalidRequest,
       Syndrome::kAccessError, Syndrome::kOperationError};
-  const size_t value = bits & 31;
-  switch (bits >> 5) {
-    case 0:
+  const size_t value = bits & syndrome::kValueMask;
+  switch (bits & syndrome::kKindMask) {
+    case syndrome::kAck:
       transport.syndrome = Syndrome::kAck;
       return absl::OkStatus();
-    case 1:
+    case syndrome::kRnrNak:
       transport.syndrome = Syndrome::kRnrNak;
       transport.rnr_timer = static_cast<uint8_t>(value);
       return absl::OkStatus();
-    case 3:
+    case syndrome::kNak:
       if (value < std::size(kNaks)) {
         transport.syndrome = kNaks[value];
         return absl::OkStatus();
@@ -205,7 +212,8 @@ absl::Status ReadExtended(PacketReader& reader, Transport& transport) {
 absl::Status ReadTransport(PacketReader& reader,
                            const mad::BaseTransportHeader& bth,
                            verbs::QpType service, Packet& packet) {
-  const std::optional<OpcodeMeaning> meaning = MeaningOf(bth.opcode & 31);
+  const std::optional<OpcodeMeaning> meaning =
+      MeaningOf(bth.opcode & opcode::kOperationMask);
   const bool is_request = meaning && (meaning->operation == Operation::kSend ||
                                       meaning->operation == Operation::kWrite);
   if (!meaning || (service == verbs::QpType::kUnreliable && !is_request)) {
@@ -233,9 +241,9 @@ absl::Status ReadTransport(PacketReader& reader,
 
 absl::Status ReadDatagram(PacketReader& reader,
                           const mad::BaseTransportHeader& bth, Packet& packet) {
-  constexpr uint8_t kSendOnly = 0x04, kSendOnlyImmediate = 0x05;
-  const uint8_t operation = bth.opcode & 31;
-  if (operation != kSendOnly && operation != kSendOnlyImmediate) {
+  const uint8_t operation = bth.opcode & opcode::kOperationMask;
+  if (operation != opcode::kSendOnly &&
+      operation != opcode::kSendOnlyImmediate) {
     return absl::InvalidArgumentError(
         absl::StrFormat("BTH has the opcode 0x%02x", bth.opcode));
   }

@@ -7,6 +7,7 @@
 
 #include "fabric/pma_counters.h"
 #include "fabric/pma_port.h"
+#include "mad/wire/opcode.h"
 #include "mad/wire/port_counters.h"
 #include "mad/wire/port_event_counters.h"
 #include "mad/wire/port_lane_counters.h"
@@ -338,7 +339,7 @@ MadStatus Handle(const PmaSelection& selection, bool set,
   }
   if constexpr (kOpCode<T> != nullptr) {
     const auto& pma = selection.ports.front().pma;
-    attribute.op_code = pma ? pma.get()->*kOpCode<T> : PmaPort::kUdSendOnly;
+    attribute.op_code = pma ? pma.get()->*kOpCode<T> : mad::opcode::kUdSendOnly;
   }
   wire::Encode(attribute, data);
   return MadStatus::kOk;

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "fabric/packet.h"
 #include "fabric/pma_port.h"
+#include "mad/wire/opcode.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -40,7 +41,7 @@ const EventCounters& EventsOf(const NodePort& port) {
 }
 
 // Received with the OpCode that the attribute selects.
-bool Counts(uint8_t op_code) { return op_code == PmaPort::kUdSendOnly; }
+bool Counts(uint8_t op_code) { return op_code == mad::opcode::kUdSendOnly; }
 
 uint64_t RawRun(const NodePort& port, Counter run, int index) {
   const TrafficCounters& traffic = port.traffic;

@@ -9,21 +9,20 @@
 
 #include "fabric/node.h"
 #include "fabric/pma_sampler.h"
+#include "mad/wire/opcode.h"
 
 namespace ibemu::fabric {
 
 struct PmaPort {
-  // BTH.OpCode of every management datagram, IBA vol 1 §9.2.1.
-  static constexpr uint8_t kUdSendOnly = 0x64;
-
   // By Counter: what the port had counted when the shown value was zero (modulo
   // 2^64).  Shorter than the enum, or empty: zeros.
   std::vector<uint64_t> base;
 
-  // Which packets PortOpRcvCounters, PortVLOpPackets and PortVLOpData count.
-  uint8_t op_code = kUdSendOnly;
-  uint8_t vl_packets_op_code = kUdSendOnly;
-  uint8_t vl_data_op_code = kUdSendOnly;
+  // Which packets PortOpRcvCounters, PortVLOpPackets and PortVLOpData count:
+  // at first every management datagram.
+  uint8_t op_code = mad::opcode::kUdSendOnly;
+  uint8_t vl_packets_op_code = mad::opcode::kUdSendOnly;
+  uint8_t vl_data_op_code = mad::opcode::kUdSendOnly;
 
   std::shared_ptr<PmaSampler> sampler;  // of a management port
 };

@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "fabric/hca.h"
+#include "mad/wire/psn.h"
 #include "verbs/device_limits.h"
 #include "verbs/qp_transitions.h"
 #include "verbs/wc_status.h"
@@ -48,17 +49,9 @@ size_t QueuePair::Mtu() const {
 }
 
 absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
-  const State from = Names(attributes, attribute::kCurrentState)
-                         ? State{static_cast<uint8_t>(attributes.cur_qp_state)}
-                         : state_;
-  const State to = Names(attributes, attribute::kState)
-                       ? State{static_cast<uint8_t>(attributes.qp_state)}
-                       : from;
-  if (from != state_) {
-    return absl::InvalidArgumentError("not the current state");
-  }
-  IBEMU_RETURN_IF_ERROR(
-      verbs::CheckTransition(init_.type, from, to, attributes.qp_attr_mask));
+  const State from = state_;
+  IBEMU_ASSIGN_OR_RETURN(const State to,
+                         verbs::NextState(init_.type, from, attributes));
   if (from == State::kSendQueueDrain && to < State::kSendQueueError &&
       to != State::kReset && !IsDrained()) {
     return absl::InvalidArgumentError("what is under way has not ended");
@@ -87,11 +80,11 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
 void QueuePair::Apply(const verbs::QpAttributes& attributes) {
   verbs::TakeNamed(attributes, attributes_);
   if (Names(attributes, attribute::kReceivePsn)) {
-    attributes_.rq_psn = expected_psn_ = attributes.rq_psn & kPsnMask;
+    attributes_.rq_psn = expected_psn_ = attributes.rq_psn & mad::kPsnMask;
   }
   if (Names(attributes, attribute::kSendPsn)) {
-    attributes_.sq_psn = send_psn_ = attributes.sq_psn & kPsnMask;
-    acknowledged_psn_ = PsnAfter(send_psn_, kPsnMask);
+    attributes_.sq_psn = send_psn_ = attributes.sq_psn & mad::kPsnMask;
+    acknowledged_psn_ = mad::PsnAfter(send_psn_, mad::kPsnMask);
   }
   retries_left_ = attributes_.retry_cnt;
   rnr_retries_left_ = attributes_.rnr_retry;

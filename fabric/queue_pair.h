@@ -118,6 +118,7 @@ class QueuePair final : public verbs::Qp {
     size_t answered = 0;
     bool reaching = false;  // for memory
     bool repeats = false;   // one that was answered before
+    bool breaks = false;    // the queue pair, of which the completion tells
   };
   // What an atomic found, for a requester that did not hear of it.
   struct AtomicResult {

@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "fabric/hca.h"
 #include "fabric/queue_pair.h"
+#include "mad/wire/psn.h"
 #include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
@@ -39,8 +40,8 @@ void QueuePair::EmitFetch(Send& send) {
   const size_t length = std::min(send.length - send.emitted, verbs::kChunk);
   auto packet = std::make_shared<Transport>();
   packet->first = packet->last = packet->ack_request = true;
-  packet->psn =
-      PsnAfter(send.first_psn, static_cast<uint32_t>(send.emitted / Mtu()));
+  packet->psn = mad::PsnAfter(send.first_psn,
+                              static_cast<uint32_t>(send.emitted / Mtu()));
   packet->length = static_cast<uint32_t>(length);
   if (send.IsAtomic()) {
     const auto& atomic = work.wr.atomic;
@@ -56,12 +57,13 @@ void QueuePair::EmitFetch(Send& send) {
     packet->address = work.wr.rdma.remote_addr + send.emitted;
     packet->key = work.wr.rdma.rkey;
   }
-  auto fetch = std::make_shared<Fetch>(
-      Fetch{.send = send,
-            .start = send.emitted,
-            .length = length,
-            .next_psn = packet->psn,
-            .last_psn = PsnAfter(packet->psn, PacketsFor(length, Mtu()) - 1)});
+  auto fetch = std::make_shared<Fetch>(Fetch{
+      .send = send,
+      .start = send.emitted,
+      .length = length,
+      .next_psn = packet->psn,
+      .last_psn =
+          mad::PsnAfter(packet->psn, mad::PacketsFor(length, Mtu()) - 1)});
   send.emitted += length;
   ++send.fetches;
   ++fetches_;
@@ -73,7 +75,7 @@ void QueuePair::EmitFetch(Send& send) {
 // Answers come in the order of the requests; those of which memory is not
 // reached yet are complete later.
 void QueuePair::OnFetched(const Transport& answer) {
-  AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
+  AcknowledgeUpTo(mad::PsnAfter(answer.psn, mad::kPsnMask));
   const auto first = std::find_if(
       in_flight_.begin(), in_flight_.end(), [](const InFlight& packet) {
         return packet.fetch != nullptr && !packet.fetch->answered;
@@ -106,7 +108,7 @@ void QueuePair::OnFetched(const Transport& answer) {
   }
   fetch->received += size;
   fetch->answered = fetch->received == fetch->length;
-  fetch->next_psn = PsnAfter(fetch->next_psn, answer.packets);
+  fetch->next_psn = mad::PsnAfter(fetch->next_psn, answer.packets);
   retries_left_ = attributes_.retry_cnt;
   timeouts_ = 0;
   ArmRetryTimer();
@@ -138,7 +140,8 @@ void QueuePair::AnswerFetch(const Transport& request) {
   if (request.IsAtomic() && request.address % kAtomicBytes != 0) {
     return Refuse(Syndrome::kInvalidRequest);
   }
-  expected_psn_ = PsnAfter(expected_psn_, PacketsFor(request.length, Mtu()));
+  expected_psn_ =
+      mad::PsnAfter(expected_psn_, mad::PacketsFor(request.length, Mtu()));
   AddStep({.psn = request.psn, .fetch = std::make_shared<Transport>(request)});
   RunSteps();
 }
@@ -261,11 +264,11 @@ void QueuePair::SendReadResponses(Step& step, const verbs::Buffer& buffer) {
   auto packet = std::make_shared<Transport>();
   packet->operation = Operation::kReadResponse;
   packet->psn =
-      PsnAfter(request.psn, static_cast<uint32_t>(step.answered / mtu));
+      mad::PsnAfter(request.psn, static_cast<uint32_t>(step.answered / mtu));
   packet->first = step.answered == 0;
   packet->message = buffer;
   packet->size = buffer->size();
-  packet->packets = PacketsFor(packet->size, mtu);
+  packet->packets = mad::PacketsFor(packet->size, mtu);
   packet->payload = static_cast<uint32_t>(mtu);
   step.answered += packet->size;
   packet->last = step.answered == request.length;

@@ -5,6 +5,7 @@
 #include "fabric/hca.h"
 #include "fabric/packet_bytes.h"
 #include "fabric/queue_pair.h"
+#include "mad/wire/psn.h"
 #include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
@@ -49,7 +50,7 @@ void QueuePair::OnRequest(const Transport& request) {
     return AnswerFetch(request);
   }
   if (!Begin(request) || !Place(request)) return;
-  expected_psn_ = PsnAfter(expected_psn_, request.packets);
+  expected_psn_ = mad::PsnAfter(expected_psn_, request.packets);
   if (request.last) {
     std::optional<verbs::WorkCompletion> completion;
     if (message_->receive) completion = ReceiveCompletion(request);
@@ -61,13 +62,13 @@ void QueuePair::OnRequest(const Transport& request) {
 }
 
 bool QueuePair::InSequence(const Transport& request) {
-  const int32_t ahead = PsnDistance(request.psn, expected_psn_);
+  const int32_t ahead = mad::PsnDistance(request.psn, expected_psn_);
   if (init_.type == verbs::QpType::kUnreliable) {
     if (ahead == 0 && (request.first || message_)) return true;
     // The rest of a message of which something was lost is lost, too.
     DropMessage();
     expected_psn_ =
-        request.first ? request.psn : PsnAfter(request.last_psn(), 1);
+        request.first ? request.psn : mad::PsnAfter(request.last_psn(), 1);
     return request.first;
   }
   if (ahead == 0) {
@@ -82,7 +83,7 @@ bool QueuePair::InSequence(const Transport& request) {
   } else if (request.ack_request) {
     AddStep({.done = true,
              .acknowledge = true,
-             .psn = PsnAfter(expected_psn_, kPsnMask)});
+             .psn = mad::PsnAfter(expected_psn_, mad::kPsnMask)});
     RunSteps();
   }
   return false;
@@ -205,6 +206,7 @@ void QueuePair::RunSteps() {
     if (step->completion) {
       receive_cq().Push(*step->completion, step->solicited);
     }
+    if (step->breaks) return EnterError();
     if (step->refusal) {
       SendAcknowledge(*step->refusal, step->psn);
       if (*step->refusal == Syndrome::kRnrNak ||
@@ -254,16 +256,23 @@ void QueuePair::Refuse(Syndrome syndrome) {
   Answer(syndrome);
 }
 
+// An unreliable connection keeps the request that was too short for the next
+// message; one that names no memory of the client breaks it (IBA vol 1 §9.9.3).
 void QueuePair::RefuseReceive(uint32_t status, Syndrome syndrome) {
+  const bool reliable = init_.type == verbs::QpType::kReliable;
+  if (!reliable && status == verbs::wc_status::kLocalLength) {
+    return DropMessage();
+  }
   verbs::WorkCompletion completion{};
   completion.wr_id = message_->receive->id;
   completion.status = status;
   completion.opcode = verbs::wc_opcode::kReceive;
   completion.qp_num = number_;
   message_.reset();
-  AddStep({.done = true, .completion = completion});
-  if (init_.type != verbs::QpType::kReliable) return RunSteps();
-  Refuse(syndrome);
+  AddStep({.done = true, .completion = completion, .breaks = !reliable});
+  if (reliable) return Refuse(syndrome);
+  refused_ = true;
+  RunSteps();
 }
 
 // What is left of a message that was broken off.

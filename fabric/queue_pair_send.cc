@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "fabric/hca.h"
 #include "fabric/queue_pair.h"
+#include "mad/wire/psn.h"
 #include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
@@ -167,14 +168,15 @@ bool QueuePair::Start(Send& send) {
     return false;
   }
   // Of the longest message alone there are as many (IBA vol 1 §9.7.1).
-  constexpr uint32_t kMostOutstanding = (kPsnMask + 1) / 2;
-  const uint32_t packets = PacketsFor(send.length, Mtu());
+  constexpr uint32_t kMostOutstanding = (mad::kPsnMask + 1) / 2;
+  const uint32_t packets = mad::PacketsFor(send.length, Mtu());
   const uint32_t outstanding =
-      in_flight_.empty() ? 0 : (send_psn_ - in_flight_.front().psn) & kPsnMask;
+      in_flight_.empty() ? 0
+                         : (send_psn_ - in_flight_.front().psn) & mad::kPsnMask;
   if (outstanding + packets > kMostOutstanding) return false;
   send.first_psn = send_psn_;
-  send_psn_ = PsnAfter(send_psn_, packets);
-  send.last_psn = PsnAfter(send_psn_, kPsnMask);  // one less
+  send_psn_ = mad::PsnAfter(send_psn_, packets);
+  send.last_psn = mad::PsnAfter(send_psn_, mad::kPsnMask);  // one less
   send.started = true;
   return true;
 }
@@ -189,7 +191,7 @@ bool QueuePair::Bind(Send& send) {
     return false;
   }
   send.first_psn = send_psn_;
-  send.last_psn = PsnAfter(send_psn_, kPsnMask);
+  send.last_psn = mad::PsnAfter(send_psn_, mad::kPsnMask);
   send.started = send.complete = true;
   ++cursor_;
   CompleteSends();
@@ -229,11 +231,11 @@ void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer) {
   train->service = init_.type;
   train->operation = OperationOf(work.opcode);
   train->psn =
-      PsnAfter(send.first_psn, static_cast<uint32_t>(send.emitted / mtu));
+      mad::PsnAfter(send.first_psn, static_cast<uint32_t>(send.emitted / mtu));
   train->first = send.emitted == 0;
   train->message = buffer;
   train->size = buffer == nullptr ? 0 : buffer->size();
-  train->packets = PacketsFor(train->size, mtu);
+  train->packets = mad::PacketsFor(train->size, mtu);
   train->payload = static_cast<uint32_t>(mtu);
   train->ack_request = true;
   send.emitted += train->size;
@@ -278,20 +280,21 @@ void QueuePair::FinishSending(Send& send) {
 void QueuePair::OnAnswer(const Transport& answer) {
   if (in_flight_.empty()) return;
   // Nobody can acknowledge what was not sent.
-  if (PsnDistance(answer.psn, PsnAfter(send_psn_, kPsnMask)) > 0) return;
+  if (mad::PsnDistance(answer.psn, mad::PsnAfter(send_psn_, mad::kPsnMask)) > 0)
+    return;
   if (answer.operation != Operation::kAcknowledge) return OnFetched(answer);
   switch (answer.syndrome) {
     case Syndrome::kAck:
       return AcknowledgeUpTo(answer.psn);
     case Syndrome::kSequenceError:
-      AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
+      AcknowledgeUpTo(mad::PsnAfter(answer.psn, mad::kPsnMask));
       if (waits_for_receiver_) return;  // all will be sent again after that
       if (state_ == State::kReadyToSend || state_ == State::kSendQueueDrain) {
         Retransmit();
       }
       return;
     case Syndrome::kRnrNak: {
-      AcknowledgeUpTo(PsnAfter(answer.psn, kPsnMask));
+      AcknowledgeUpTo(mad::PsnAfter(answer.psn, mad::kPsnMask));
       if (in_flight_.empty() || waits_for_receiver_) return;
       constexpr int kForEver = 7;
       if (attributes_.rnr_retry != kForEver && rnr_retries_left_-- == 0) {
@@ -319,9 +322,9 @@ void QueuePair::OnAnswer(const Transport& answer) {
 
 // Reads before it may still be on their way to memory: they come first.
 void QueuePair::OnRefusal(uint32_t psn, uint32_t status) {
-  AcknowledgeUpTo(PsnAfter(psn, kPsnMask));
+  AcknowledgeUpTo(mad::PsnAfter(psn, mad::kPsnMask));
   for (const auto& send : sends_) {
-    if (send->started && PsnDistance(psn, send->last_psn) <= 0) {
+    if (send->started && mad::PsnDistance(psn, send->last_psn) <= 0) {
       return FailLater(*send, status);
     }
   }
@@ -329,13 +332,14 @@ void QueuePair::OnRefusal(uint32_t psn, uint32_t status) {
 
 void QueuePair::AcknowledgeUpTo(uint32_t psn) {
   // What waits for memory is complete later than what was sent after it.
-  bool progress = PsnDistance(psn, acknowledged_psn_) > 0;
+  bool progress = mad::PsnDistance(psn, acknowledged_psn_) > 0;
   if (progress) acknowledged_psn_ = psn;
   while (!in_flight_.empty()) {
     const InFlight& first = in_flight_.front();
     if (first.fetch != nullptr
             ? !first.fetch->complete
-            : PsnDistance(acknowledged_psn_, first.transport->last_psn()) < 0) {
+            : mad::PsnDistance(acknowledged_psn_, first.transport->last_psn()) <
+                  0) {
       break;
     }
     in_flight_bytes_ -= first.transport->size;
@@ -352,7 +356,7 @@ void QueuePair::AcknowledgeUpTo(uint32_t psn) {
     Send& send = *sends_[i];
     if (!send.Fetches() &&
         (in_flight_.empty() ||
-         PsnDistance(send.last_psn, in_flight_.front().psn) < 0)) {
+         mad::PsnDistance(send.last_psn, in_flight_.front().psn) < 0)) {
       send.complete = true;
     }
   }
@@ -409,14 +413,16 @@ void QueuePair::FailSend(uint32_t status) {
 bool QueuePair::AwaitsPeer(const InFlight& packet) const {
   return packet.fetch != nullptr
              ? !packet.fetch->answered
-             : PsnDistance(packet.transport->last_psn(), acknowledged_psn_) > 0;
+             : mad::PsnDistance(packet.transport->last_psn(),
+                                acknowledged_psn_) > 0;
 }
 
 void QueuePair::Retransmit() {
   for (const InFlight& packet : in_flight_) {
     if (!AwaitsPeer(packet)) continue;
     if (packet.fetch == nullptr) {
-      const int32_t arrived = PsnDistance(acknowledged_psn_, packet.psn) + 1;
+      const int32_t arrived =
+          mad::PsnDistance(acknowledged_psn_, packet.psn) + 1;
       Transmit(arrived <= 0
                    ? packet.transport
                    : std::make_shared<Transport>(packet.transport->After(

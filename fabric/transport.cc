@@ -1,5 +1,7 @@
 #include "fabric/transport.h"
 
+#include "mad/wire/psn.h"
+
 namespace ibemu::fabric {
 
 Transport Transport::Single(uint32_t index) const {
@@ -8,7 +10,7 @@ Transport Transport::Single(uint32_t index) const {
   const bool at_end = index + 1 == packets;
   const size_t before = size_t{index} * payload;
   single.packets = 1;
-  single.psn = PsnAfter(psn, index);
+  single.psn = mad::PsnAfter(psn, index);
   single.offset = offset + before;
   single.size = at_end ? size - before : payload;
   single.first = first && index == 0;
@@ -24,7 +26,7 @@ Transport Transport::After(uint32_t count) const {
   if (count == 0) return rest;
   const size_t before = size_t{count} * payload;
   rest.packets = packets - count;
-  rest.psn = PsnAfter(psn, count);
+  rest.psn = mad::PsnAfter(psn, count);
   rest.offset = offset + before;
   rest.size = size - before;
   rest.first = false;

@@ -5,26 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mad/wire/psn.h"
 #include "verbs/memory.h"
 #include "verbs/qp_attributes.h"
 
 namespace ibemu::fabric {
-
-// Packet sequence numbers count modulo 2^24.
-inline constexpr uint32_t kPsnMask = 0xffffff;
-
-// How far `a` is ahead of `b`; negative: behind it (IBA vol 1 §9.7.1).
-constexpr int32_t PsnDistance(uint32_t a, uint32_t b) {
-  return static_cast<int32_t>((a - b) << 8) >> 8;
-}
-constexpr uint32_t PsnAfter(uint32_t psn, uint32_t count) {
-  return (psn + count) & kPsnMask;
-}
-
-// A message without a payload is a packet, too.
-constexpr uint32_t PacketsFor(size_t length, size_t mtu) {
-  return length == 0 ? 1 : static_cast<uint32_t>((length + mtu - 1) / mtu);
-}
 
 // Base transport header (IBA vol 1 §9.2) and those that follow it, of one
 // packet or of a train: packets of one message that follow each other, and
@@ -81,7 +66,7 @@ struct Transport {
   uint32_t packets = 1;
   uint32_t payload = 0;
 
-  uint32_t last_psn() const { return PsnAfter(psn, packets - 1); }
+  uint32_t last_psn() const { return mad::PsnAfter(psn, packets - 1); }
   // The bytes of the longest packet.
   size_t longest() const { return packets > 1 ? payload : size; }
   // One of a train's packets, by itself.

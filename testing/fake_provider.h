@@ -137,7 +137,9 @@ class FakeProvider : public verbs::Provider {
     if (number != 1) return absl::InvalidArgumentError("there is port 1 only");
     return port;
   }
-  absl::StatusOr<std::unique_ptr<verbs::Pd>> CreatePd() override {
+  absl::StatusOr<std::unique_ptr<verbs::Pd>> CreatePd(
+      uint64_t process) override {
+    pd_process = process;
     return std::make_unique<FakePd>();
   }
   absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
@@ -184,6 +186,7 @@ class FakeProvider : public verbs::Provider {
 
   verbs::DeviceAttributes device{};
   verbs::PortAttributes port{};
+  uint64_t pd_process = 0;
   verbs::MrInit mr_init;
   FakeCq* cq = nullptr;
   FakeSrq* srq = nullptr;

@@ -46,7 +46,8 @@ bool IsWritable(uint32_t flags) {
 
 absl::Status Context::AllocPd(Call& call) {
   auto object = std::make_unique<PdObject>();
-  IBEMU_ASSIGN_OR_RETURN(object->pd, provider_.CreatePd());
+  IBEMU_ASSIGN_OR_RETURN(
+      object->pd, provider_.CreatePd(client_.MemoryOf(call.caller)->process()));
   auto response = Blank<ib_uverbs_alloc_pd_resp>();
   response.pd_handle = pds_.Add(std::move(object));
   call.response = ToVector(response);

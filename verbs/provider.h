@@ -254,7 +254,8 @@ class Provider {
   // Errors: InvalidArgument, no such port.
   virtual absl::StatusOr<PortAttributes> QueryPort(int port) const = 0;
 
-  virtual absl::StatusOr<std::unique_ptr<Pd>> CreatePd() = 0;
+  // `process`: whose it is (Memory::process()), and so what is made in it.
+  virtual absl::StatusOr<std::unique_ptr<Pd>> CreatePd(uint64_t process) = 0;
   virtual absl::StatusOr<std::unique_ptr<Mr>> CreateMr(const MrInit& init) = 0;
   virtual absl::StatusOr<std::unique_ptr<Mw>> CreateMw(Pd& pd) = 0;
   virtual absl::StatusOr<std::unique_ptr<Fmr>> CreateFmr(

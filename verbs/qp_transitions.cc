@@ -4,6 +4,7 @@
 #include <array>
 
 #include "absl/strings/str_format.h"
+#include "base/status_macros.h"
 
 namespace ibemu::verbs {
 namespace {
@@ -127,6 +128,20 @@ absl::Status CheckTransition(QpType type, QpState from, QpState to,
     return refuse(absl::StrFormat("allows %#x", row->required | row->optional));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<QpState> NextState(QpType type, QpState state,
+                                  const QpAttributes& attributes) {
+  if (Names(attributes, kCurrentState) &&
+      QpState{static_cast<uint8_t>(attributes.cur_qp_state)} != state) {
+    return absl::InvalidArgumentError("not the current state");
+  }
+  const QpState to = Names(attributes, kState)
+                         ? QpState{static_cast<uint8_t>(attributes.qp_state)}
+                         : state;
+  IBEMU_RETURN_IF_ERROR(
+      CheckTransition(type, state, to, attributes.qp_attr_mask));
+  return to;
 }
 
 }  // namespace ibemu::verbs

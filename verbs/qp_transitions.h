@@ -3,6 +3,7 @@
 #define IBEMU_VERBS_QP_TRANSITIONS_H_
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "verbs/qp_attributes.h"
 
 namespace ibemu::verbs {
@@ -14,6 +15,14 @@ namespace ibemu::verbs {
 // Errors: InvalidArgument.
 absl::Status CheckTransition(QpType type, QpState from, QpState to,
                              uint32_t mask);
+
+// Which state a queue pair of `type` that is in `state` has when it was
+// modified as `attributes` says.
+//
+// Errors: InvalidArgument, they name another current state;
+// CheckTransition()'s.
+absl::StatusOr<QpState> NextState(QpType type, QpState state,
+                                  const QpAttributes& attributes);
 
 }  // namespace ibemu::verbs
 

@@ -87,6 +87,32 @@ TEST_F(QueuePairStatesTest, ADrainingQueuePairStillReceives) {
   EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
 }
 
+TEST_F(QueuePairStatesTest, AnUnreliableConnectionKeepsARequestThatIsTooShort) {
+  Connect(QpType::kUnreliable);
+  ASSERT_TRUE(b_->Receive(0, 2000).ok());
+  ASSERT_TRUE(a_->Send(0, 2001).ok());
+  Settle();
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
+  EXPECT_THAT(b_->Poll(), IsEmpty());
+  ASSERT_TRUE(a_->Send(0, 2000).ok());
+  Settle();
+  EXPECT_THAT(b_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
+  EXPECT_EQ(b_->State(), QpState::kReadyToSend);
+}
+
+TEST_F(QueuePairStatesTest, AnUnreliableConnectionBreaksOverAWrongRequest) {
+  Connect(QpType::kUnreliable);
+  ASSERT_TRUE(b_->Receive(VerbsPeer::kSize, 10).ok()) << "nothing there";
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(a_->Send(0, 10).ok());
+  Settle();
+  EXPECT_THAT(b_->PollStatuses(),
+              ElementsAre(verbs::wc_status::kLocalProtection,
+                          verbs::wc_status::kFlushed));
+  EXPECT_EQ(b_->State(), QpState::kError);
+  EXPECT_EQ(a_->State(), QpState::kReadyToSend) << "nobody tells it";
+}
+
 // Connections have no retries here that could hide it.
 TEST_F(QueuePairStatesTest, AnUnreliableSendQueueComesBackFromItsError) {
   Connect(QpType::kUnreliable);

@@ -43,10 +43,10 @@ TEST(TransportTest, PacketsOfATrainFollowEachOther) {
     EXPECT_EQ(single.ack_request, at_end);
     EXPECT_EQ(single.solicited, at_end);
     EXPECT_EQ(single.has_immediate, at_end);
-    psn = PsnAfter(psn, 1);
+    psn = mad::PsnAfter(psn, 1);
     offset += single.size;
   }
-  EXPECT_EQ(psn, PsnAfter(train.last_psn(), 1));
+  EXPECT_EQ(psn, mad::PsnAfter(train.last_psn(), 1));
   EXPECT_EQ(psn, 2u);
 }
 

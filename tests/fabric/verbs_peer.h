@@ -28,7 +28,7 @@ class VerbsPeer : public verbs::CqListener {
             uint32_t rights = kAll)
       : provider(row.fabric.provider(node)),
         memory(std::make_shared<FakeMemory>(row.timers, kSize)),
-        pd(*provider.CreatePd()),
+        pd(*provider.CreatePd(memory->process())),
         mr(*provider.CreateMr({.pd = pd.get(),
                                .memory = memory,
                                .start = FakeMemory::kStart,

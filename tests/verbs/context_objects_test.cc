@@ -68,6 +68,10 @@ class ObjectsTest : public ContextTest {
   uint32_t pd_ = 0;
 };
 
+TEST_F(ObjectsTest, SaysWhichProcessADomainIsOf) {
+  EXPECT_EQ(provider_.pd_process, memory_->process());
+}
+
 TEST_F(ObjectsTest, KeepsADomainThatIsInUse) {
   const Answer mr = RegMr(access::kLocalWrite);
   ASSERT_TRUE(mr.status.ok()) << mr.status;

@@ -89,5 +89,23 @@ TEST(QpTransitionsTest, AssumesACurrentStateOnlyWhereItMayHaveChanged) {
   EXPECT_FALSE(Allowed(kReliable, kReset, kInit, kRcInit | kCurrentState));
 }
 
+TEST(QpTransitionsTest, LeadsWhereTheAttributesSayFromTheStateThatTheyMean) {
+  QpAttributes attributes{};
+  attributes.qp_state = static_cast<uint32_t>(kReadyToSend);
+  attributes.cur_qp_state = static_cast<uint32_t>(kSendQueueDrain);
+  attributes.qp_attr_mask = kState;
+  EXPECT_EQ(*NextState(kDatagram, kSendQueueError, attributes), kReadyToSend);
+  attributes.qp_attr_mask = kState | kCurrentState;
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      NextState(kDatagram, kSendQueueError, attributes).status()))
+      << "it is in another";
+  EXPECT_EQ(*NextState(kDatagram, kSendQueueDrain, attributes), kReadyToSend);
+  attributes.qp_attr_mask = kQKey;
+  EXPECT_EQ(*NextState(kDatagram, kReadyToSend, attributes), kReadyToSend)
+      << "it stays where it is";
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      NextState(kDatagram, kReset, attributes).status()));
+}
+
 }  // namespace
 }  // namespace ibemu::verbs
