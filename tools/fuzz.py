@@ -20,7 +20,7 @@ def run(target, seconds):
     with tempfile.TemporaryDirectory() as scratch:
         done = subprocess.run(
             [target, f"-max_total_time={seconds}", f"-seed={SEED}",
-             "-timeout=5", f"-artifact_prefix={scratch}/", scratch, corpus],
+             "-timeout=100", f"-artifact_prefix={scratch}/", scratch, corpus],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             errors="replace", check=False)
     lines = done.stdout.splitlines()

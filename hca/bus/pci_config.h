@@ -15,19 +15,25 @@ inline constexpr size_t kCommand = 0x04;       // 2 bytes
 inline constexpr size_t kStatus = 0x06;        // 2 bytes
 inline constexpr size_t kCapabilities = 0x34;  // 1 byte: where the first is
 
+inline constexpr uint16_t kNoVendor = 0xffff;  // nobody is there
+
 inline constexpr uint32_t kCommandMemory = 1 << 1;
 inline constexpr uint32_t kCommandBusMaster = 1 << 2;
+inline constexpr uint32_t kCommandIntxDisable = 1 << 10;
 inline constexpr uint32_t kStatusCapabilities = 1 << 4;
 
 inline constexpr uint8_t kMsix = 0x11;     // capability
 inline constexpr uint8_t kExpress = 0x10;  // capability
 
-// Whether the function answers to its BARs; whether it may reach memory.
+// Whether the function answers to its BARs; whether it may reach memory.  Its
+// interrupt pin is disabled in any case: nobody serves it, and Linux takes a
+// shared line away from all when nobody does.
 inline void SetCommand(PciFunction& function, bool memory, bool bus_master) {
   uint32_t command = function.ReadConfig(kCommand, 2);
   command &= ~(kCommandMemory | kCommandBusMaster);
   if (memory) command |= kCommandMemory;
   if (bus_master) command |= kCommandBusMaster;
+  command |= kCommandIntxDisable;
   function.WriteConfig(kCommand, 2, command);
 }
 

@@ -12,6 +12,14 @@
 
 namespace ibemu::hca {
 
+// Base address registers of a function: 0 ... 5.
+inline constexpr int kBars = 6;
+constexpr bool IsBar(int index) { return index >= 0 && index < kBars; }
+
+// Bytes that every bus has in one piece, while it has memory: a huge page,
+// which is where the way by sysfs ends.
+inline constexpr size_t kDmaPiece = size_t{2} << 20;
+
 // A memory window of the function (a base address register).  Values are those
 // of the bus: whoever reads a big-endian register swaps it
 // (hca/bus/big_endian.h). Offsets are in bytes, aligned to the access, and
@@ -47,18 +55,13 @@ class PciFunction {
   // Errors: NotFound (ENXIO) if the function has no memory BAR `index`.
   virtual absl::StatusOr<Bar*> OpenBar(int index) = 0;
 
-  // Zeroed, aligned to a page.  Errors: ResourceExhausted (ENOMEM).
+  // Zeroed, aligned to a page.  Errors: ResourceExhausted (ENOMEM), also where
+  // `size`, above kDmaPiece bytes, is more than this bus has in one piece.
   virtual absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) = 0;
-
-  // Memory of others (a client's pages that the daemon has mapped), from now
-  // until the result goes.  Errors: as Allocate(), FailedPrecondition if this
-  // bus can't.
-  virtual absl::StatusOr<std::unique_ptr<DmaMemory>> Map(
-      std::span<std::byte> memory) = 0;
 
   // Interrupts: vectors 0 ... count - 1, each an eventfd that is readable after
   // one.  The descriptors stay the function's.  Errors: FailedPrecondition if
-  // this bus has none (then poll the queues).
+  // this bus has none (then poll the queues), ResourceExhausted.
   virtual absl::Status EnableInterrupts(int count) = 0;
   virtual int InterruptFd(int vector) = 0;
 };

@@ -18,6 +18,10 @@ namespace fs = std::filesystem;
 constexpr char kDevices[] = "/bus/pci/devices/";
 constexpr uint64_t kMemoryFlag = 0x200;  // IORESOURCE_MEM, linux/ioport.h
 constexpr uint32_t kBridgeClass = 0x06;
+// As Debian's GRUB reads it.
+constexpr char kBootWithIommu[] =
+    "echo 'GRUB_CMDLINE_LINUX=$GRUB_CMDLINE_LINUX\\ intel_iommu=on' > "
+    "/etc/default/grub.d/iommu.cfg && update-grub";
 
 // The number in a file such as `vendor`: "0x15b3".
 absl::StatusOr<uint32_t> ReadHex(const std::string& path) {
@@ -91,15 +95,6 @@ std::string BindCommand(const PciAddress& address) {
       "/driver_override && echo ", name, " > /sys/bus/pci/drivers_probe");
 }
 
-absl::Status CheckPhysical(const PciFacts& facts) {
-  if (!facts.is_virtual_function) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      facts.address.Text(),
-      ": a virtual function: only the physical function can be driven from "
-      "reset on (\"readlink /sys/bus/pci/devices/",
-      facts.address.Text(), "/physfn\" names it)"));
-}
-
 // What VFIO's rule for a viable group lets be: vfio_dev_viable() in Linux.
 bool IsHarmless(const PciNeighbour& other) {
   return other.is_bridge || other.driver.empty() ||
@@ -144,16 +139,27 @@ absl::StatusOr<PciFacts> PciSysfs::Read(const PciAddress& address) const {
   return facts;
 }
 
+absl::Status CheckPhysical(const PciFacts& facts) {
+  if (!facts.is_virtual_function) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      facts.address.Text(),
+      ": a virtual function: only the physical function can be driven from "
+      "reset on (\"readlink /sys/bus/pci/devices/",
+      facts.address.Text(), "/physfn\" names it)"));
+}
+
 absl::Status CheckVfio(const PciFacts& facts) {
   IBEMU_RETURN_IF_ERROR(CheckPhysical(facts));
   const std::string name = facts.address.Text();
   if (!facts.iommu_group) {
     return absl::FailedPreconditionError(absl::StrCat(
         name,
-        ": in no IOMMU group: VFIO needs an IOMMU that is on (in the "
-        "firmware's "
-        "setup; then boot with intel_iommu=on on Intel's; AMD's is on by "
-        "itself), or say access=sysfs"));
+        ": in no IOMMU group, and VFIO needs an IOMMU: switch it on in the "
+        "machine's setup (VT-d, AMD-Vi), on Intel's boot with intel_iommu=on, "
+        "too: \"",
+        kBootWithIommu,
+        "\", and reboot; or say access=sysfs, which nothing protects memory "
+        "from"));
   }
   if (facts.driver.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(

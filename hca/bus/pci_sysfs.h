@@ -60,6 +60,11 @@ class PciSysfs {
   std::string root_;
 };
 
+// It is no virtual function.
+//
+// Errors: FailedPrecondition, with the command that names the physical one.
+absl::Status CheckPhysical(const PciFacts& facts);
+
 // Nothing is in the way of VFIO.
 //
 // Errors: FailedPrecondition, with the command that helps.

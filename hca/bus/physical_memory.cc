@@ -1,6 +1,7 @@
 #include "hca/bus/physical_memory.h"
 
 #include <fcntl.h>
+#include <linux/mman.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -46,14 +47,15 @@ absl::StatusOr<uint64_t> PageMap::Find(const void* page) const {
 
 absl::StatusOr<std::shared_ptr<PhysicalRun>> PhysicalRun::Make(
     const PageMap& pages) {
-  void* const start = mmap(
-      nullptr, kHugePage, PROT_READ | PROT_WRITE,
-      MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_LOCKED | MAP_POPULATE, -1,
-      0);
+  // Without a size they are of the machine's default, which may be 1 GiB.
+  void* const start = mmap(nullptr, kHugePage, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB |
+                               MAP_HUGE_2MB | MAP_LOCKED | MAP_POPULATE,
+                           -1, 0);
   if (start == MAP_FAILED) {
     return absl::ResourceExhaustedError(
         "access=sysfs needs huge pages of 2 MiB, and there are too few: \"echo "
-        "64 > /proc/sys/vm/nr_hugepages\"");
+        "64 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages\"");
   }
   madvise(start, kHugePage, MADV_DONTFORK);
   const auto physical = pages.Find(start);

@@ -1,6 +1,7 @@
 #include "hca/bus/sysfs_pci.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,26 +41,53 @@ absl::StatusOr<UniqueFd> OpenFunctionFile(const std::string& path) {
   return absl::UnavailableError(message);
 }
 
+// Until `config`, the function's file at `path`, is closed.
+absl::Status LockFunction(const UniqueFd& config, const std::string& path,
+                          const PciAddress& address) {
+  if (flock(config.get(), LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
+  if (errno == EWOULDBLOCK) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(address.Text(), ": another program drives it (\"fuser -v ",
+                     path, "\" names it)"));
+  }
+  return absl::UnavailableError(
+      absl::StrCat(path, ": it can't be locked: ", std::strerror(errno)));
+}
+
+// Gives it power, and the right to answer to its addresses, unless it has them.
+// `path`: its file `enable`, which counts who wants that.  Whether it had not.
+absl::StatusOr<bool> EnableFunction(const std::string& path) {
+  int users = 0;
+  if (std::ifstream(path) >> users && users > 0) return false;
+  if (std::ofstream(path) << "1" << std::flush) return true;
+  return absl::UnavailableError(
+      absl::StrCat(path, ": the kernel does not enable the function"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SysfsPci>> SysfsPci::Open(
     const PciSysfs& sysfs, const PciFacts& facts, const std::string& pagemap) {
   IBEMU_RETURN_IF_ERROR(CheckSysfs(facts));
-  IBEMU_ASSIGN_OR_RETURN(UniqueFd config,
-                         OpenFunctionFile(sysfs.Path(facts.address, "config")));
+  const std::string config_path = sysfs.Path(facts.address, "config");
+  IBEMU_ASSIGN_OR_RETURN(UniqueFd config, OpenFunctionFile(config_path));
+  IBEMU_RETURN_IF_ERROR(LockFunction(config, config_path, facts.address));
   IBEMU_ASSIGN_OR_RETURN(PageMap pages, PageMap::Open(pagemap));
-  // Power, and the right to answer to its addresses.
   const std::string enable = sysfs.Path(facts.address, "enable");
-  if (!(std::ofstream(enable) << "1" << std::flush)) {
-    return absl::UnavailableError(
-        absl::StrCat(enable, ": the kernel does not enable the function"));
-  }
-  return std::unique_ptr<SysfsPci>(
-      new SysfsPci(sysfs, facts, std::move(config), std::move(pages)));
+  IBEMU_ASSIGN_OR_RETURN(const bool enabled, EnableFunction(enable));
+  std::unique_ptr<SysfsPci> function(
+      new SysfsPci(sysfs, facts, std::move(config), std::move(pages), enabled));
+  // It disables the interrupt pin, too, which `enable` has enabled.
+  pci_config::SetCommand(*function, /*memory=*/true, /*bus_master=*/false);
+  return function;
 }
 
 SysfsPci::~SysfsPci() {
   pci_config::SetCommand(*this, /*memory=*/true, /*bus_master=*/false);
+  if (!enabled_) return;
+  // It is for CAP_SYS_ADMIN, which a daemon that serves has no more; then the
+  // function stays enabled.
+  std::ofstream(sysfs_.Path(facts_.address, "enable")) << "0" << std::flush;
 }
 
 uint32_t SysfsPci::ReadConfig(size_t offset, size_t size) {
@@ -78,6 +106,10 @@ void SysfsPci::WriteConfig(size_t offset, size_t size, uint32_t value) {
 }
 
 absl::StatusOr<Bar*> SysfsPci::OpenBar(int index) {
+  if (!IsBar(index)) {
+    return absl::NotFoundError(absl::StrCat(facts_.address.Text(), ": BAR ",
+                                            index, ": there are 0 to 5"));
+  }
   std::unique_ptr<MappedBar>& bar = bars_[static_cast<size_t>(index)];
   if (bar) return bar.get();
   const PciResource& resource = facts_.bars[static_cast<size_t>(index)];
@@ -94,6 +126,7 @@ absl::StatusOr<Bar*> SysfsPci::OpenBar(int index) {
 }
 
 absl::StatusOr<std::unique_ptr<DmaMemory>> SysfsPci::Allocate(size_t size) {
+  static_assert(PhysicalRun::kHugePage >= kDmaPiece);
   if (size > PhysicalRun::kHugePage) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "access=sysfs has at most a huge page in one piece, 2 MiB, not ", size,
@@ -111,15 +144,8 @@ absl::StatusOr<std::unique_ptr<DmaMemory>> SysfsPci::Allocate(size_t size) {
   return std::make_unique<PhysicalMemory>(std::move(run), memory);
 }
 
-absl::StatusOr<std::unique_ptr<DmaMemory>> SysfsPci::Map(std::span<std::byte>) {
-  return absl::FailedPreconditionError(
-      "access=sysfs can't reach a client's memory, whose pages may move: use "
-      "VFIO");
-}
-
 absl::Status SysfsPci::EnableInterrupts(int) {
-  return absl::FailedPreconditionError(
-      "access=sysfs has no interrupts: the queues are polled");
+  return absl::FailedPreconditionError("access=sysfs has no interrupts");
 }
 
 }  // namespace ibemu::hca

@@ -26,13 +26,18 @@ namespace ibemu::hca {
 // this is for those who asked for it.  There are no interrupts.
 class SysfsPci : public PciFunction {
  public:
-  // `facts` passed CheckSysfs().  `pagemap`: a file as /proc/self/pagemap.
+  // `facts` passed CheckSysfs().  `pagemap`: a file as /proc/self/pagemap.  The
+  // function is locked while this lives: flock() of its file `config`, which
+  // ends with the process, however that ends.  Who has mounted a sysfs of
+  // another network namespace has other files, and does not see the lock.
   //
-  // Errors: PermissionDenied, Unavailable: what can't be opened.
+  // Errors: FailedPrecondition, another program has it open this way;
+  // PermissionDenied, Unavailable: what can't be opened.
   static absl::StatusOr<std::unique_ptr<SysfsPci>> Open(
       const PciSysfs& sysfs, const PciFacts& facts,
       const std::string& pagemap = "/proc/self/pagemap");
-  // Takes the right to be bus master away.
+  // Takes the right to be bus master away, and disables the function if Open()
+  // has enabled it.
   ~SysfsPci() override;
 
   uint32_t ReadConfig(size_t offset, size_t size) override;
@@ -41,23 +46,24 @@ class SysfsPci : public PciFunction {
   // At most a huge page, 2 MiB.
   absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) override;
   // FailedPrecondition: memory of others may move.
-  absl::StatusOr<std::unique_ptr<DmaMemory>> Map(
-      std::span<std::byte> memory) override;
   absl::Status EnableInterrupts(int count) override;
   int InterruptFd(int) override { return -1; }
 
  private:
-  SysfsPci(PciSysfs sysfs, PciFacts facts, UniqueFd config, PageMap pages)
+  SysfsPci(PciSysfs sysfs, PciFacts facts, UniqueFd config, PageMap pages,
+           bool enabled)
       : sysfs_(std::move(sysfs)),
         facts_(std::move(facts)),
         config_(std::move(config)),
-        pages_(std::move(pages)) {}
+        pages_(std::move(pages)),
+        enabled_(enabled) {}
 
   const PciSysfs sysfs_;
   const PciFacts facts_;
   const UniqueFd config_;
   const PageMap pages_;
-  std::array<std::unique_ptr<MappedBar>, 6> bars_;
+  const bool enabled_;  // by Open()
+  std::array<std::unique_ptr<MappedBar>, kBars> bars_;
   std::vector<std::shared_ptr<PhysicalRun>> runs_;
 };
 

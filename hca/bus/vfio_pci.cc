@@ -1,7 +1,6 @@
 #include "hca/bus/vfio_pci.h"
 
 #include <linux/vfio.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "hca/bus/big_endian.h"
+#include "hca/bus/interrupt_fds.h"
 
 namespace ibemu::hca {
 namespace {
@@ -28,33 +28,28 @@ absl::StatusOr<vfio_region_info> RegionInfo(int device, uint32_t index) {
   return info;
 }
 
-// Pages of ours, or of others (`owned` is false), that the function reaches.
+// Pages of ours that the function reaches.
 class VfioMemory : public DmaMemory {
  public:
   VfioMemory(std::shared_ptr<VfioContainer> container,
-             std::span<std::byte> pages, std::span<std::byte> bytes,
-             uint64_t iova, bool owned)
+             std::span<std::byte> pages, size_t size, uint64_t iova)
       : container_(std::move(container)),
         pages_(pages),
-        bytes_(bytes),
-        iova_(iova),
-        owned_(owned) {}
+        size_(size),
+        iova_(iova) {}
   ~VfioMemory() override {
     container_->UnmapMemory(iova_, pages_.size());
-    if (owned_) munmap(pages_.data(), pages_.size());
+    munmap(pages_.data(), pages_.size());
   }
 
-  std::span<std::byte> bytes() override { return bytes_; }
-  uint64_t iova() const override {
-    return iova_ + static_cast<uint64_t>(bytes_.data() - pages_.data());
-  }
+  std::span<std::byte> bytes() override { return pages_.first(size_); }
+  uint64_t iova() const override { return iova_; }
 
  private:
   const std::shared_ptr<VfioContainer> container_;
   const std::span<std::byte> pages_;
-  const std::span<std::byte> bytes_;
-  const uint64_t iova_;  // of the first page
-  const bool owned_;
+  const size_t size_;  // that was asked for
+  const uint64_t iova_;
 };
 
 }  // namespace
@@ -92,6 +87,10 @@ void VfioPci::WriteConfig(size_t offset, size_t size, uint32_t value) {
 }
 
 absl::StatusOr<Bar*> VfioPci::OpenBar(int index) {
+  if (!IsBar(index)) {
+    return absl::NotFoundError(
+        absl::StrCat(name_, ": BAR ", index, ": there are 0 to 5"));
+  }
   std::unique_ptr<MappedBar>& bar = bars_[static_cast<size_t>(index)];
   if (bar) return bar.get();
   IBEMU_ASSIGN_OR_RETURN(
@@ -123,23 +122,12 @@ absl::StatusOr<std::unique_ptr<DmaMemory>> VfioPci::Allocate(size_t size) {
     munmap(start, pages);
     return iova.status();
   }
-  return std::make_unique<VfioMemory>(container_, memory, memory.first(size),
-                                      *iova, /*owned=*/true);
-}
-
-absl::StatusOr<std::unique_ptr<DmaMemory>> VfioPci::Map(
-    std::span<std::byte> memory) {
-  const auto start = reinterpret_cast<uint64_t>(memory.data());
-  const uint64_t skipped = start % kPageSize;
-  const std::span<std::byte> pages(memory.data() - skipped,
-                                   RoundUpToPage(skipped + memory.size()));
-  IBEMU_ASSIGN_OR_RETURN(const uint64_t iova, container_->MapMemory(pages));
-  return std::make_unique<VfioMemory>(container_, pages, memory, iova,
-                                      /*owned=*/false);
+  return std::make_unique<VfioMemory>(container_, memory, size, *iova);
 }
 
 absl::Status VfioPci::EnableInterrupts(int count) {
-  std::vector<UniqueFd> interrupts;
+  IBEMU_ASSIGN_OR_RETURN(std::vector<UniqueFd> interrupts,
+                         MakeInterruptFds(count));
   const size_t size =
       sizeof(vfio_irq_set) + sizeof(int32_t) * static_cast<size_t>(count);
   std::vector<std::byte> request(size);
@@ -150,8 +138,7 @@ absl::Status VfioPci::EnableInterrupts(int count) {
   set->start = 0;
   set->count = static_cast<uint32_t>(count);
   for (int i = 0; i < count; ++i) {
-    interrupts.emplace_back(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    const int32_t fd = interrupts.back().get();
+    const int32_t fd = interrupts[static_cast<size_t>(i)].get();
     std::memcpy(
         request.data() + sizeof *set + sizeof fd * static_cast<size_t>(i), &fd,
         sizeof fd);

@@ -36,8 +36,6 @@ class VfioPci : public PciFunction {
   void WriteConfig(size_t offset, size_t size, uint32_t value) override;
   absl::StatusOr<Bar*> OpenBar(int index) override;
   absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) override;
-  absl::StatusOr<std::unique_ptr<DmaMemory>> Map(
-      std::span<std::byte> memory) override;
   absl::Status EnableInterrupts(int count) override;
   int InterruptFd(int vector) override {
     return interrupts_[static_cast<size_t>(vector)].get();
@@ -56,7 +54,7 @@ class VfioPci : public PciFunction {
   const std::shared_ptr<VfioContainer> container_;
   const UniqueFd device_;
   const uint64_t config_offset_;
-  std::array<std::unique_ptr<MappedBar>, 6> bars_;
+  std::array<std::unique_ptr<MappedBar>, kBars> bars_;
   std::vector<UniqueFd> interrupts_;
 };
 

@@ -8,6 +8,7 @@
 #include "base/absl_text.h"
 #include "base/status_macros.h"
 #include "hca/bus/pci_config.h"
+#include "hca/mlx4/presence.h"
 #include "hca/prm/mlx4_registers.h"
 
 namespace ibemu::hca::mlx4 {
@@ -60,30 +61,39 @@ absl::Status CheckDevice(uint16_t vendor, uint16_t device) {
   }
   if (known->is_virtual) {
     return absl::FailedPreconditionError(absl::StrCat(
-        DeviceText(vendor, device), ": ibemu drives physical functions"));
+        DeviceText(vendor, device),
+        ": only the physical function can be driven from reset on: give this "
+        "virtual machine that one (on its host \"ls -l "
+        "/sys/bus/pci/devices/*/physfn\" names it; to QEMU it is \"-device "
+        "vfio-pci,host=DDDD:BB:DD.F\")"));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Start(
-    PciFunction& function, Timers& timers, AdapterOptions options) {
+absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Start(PciFunction& function,
+                                                        Timers& timers,
+                                                        DeviceOptions options) {
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
                          Take(function, timers, std::move(options)));
   IBEMU_RETURN_IF_ERROR(adapter->firmware_.Start());
+  IBEMU_ASSIGN_OR_RETURN(adapter->health_,
+                         Health::Create(function, adapter->firmware_.fw()));
+  adapter->hcr_->Watch(*adapter->health_);
   return adapter;
 }
 
 absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Inquire(
-    PciFunction& function, Timers& timers, AdapterOptions options) {
+    PciFunction& function, Timers& timers, DeviceOptions options,
+    Firmware::Heard heard) {
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
                          Take(function, timers, std::move(options)));
-  IBEMU_RETURN_IF_ERROR(adapter->firmware_.Inquire());
+  IBEMU_RETURN_IF_ERROR(adapter->firmware_.Inquire(std::move(heard)));
   return adapter;
 }
 
 absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Take(PciFunction& function,
                                                        Timers& timers,
-                                                       AdapterOptions options) {
+                                                       DeviceOptions options) {
   IBEMU_RETURN_IF_ERROR(CheckDevice(
       static_cast<uint16_t>(function.ReadConfig(pci_config::kVendor, 2)),
       static_cast<uint16_t>(function.ReadConfig(pci_config::kDevice, 2))));
@@ -140,6 +150,8 @@ void Adapter::CutOff(const absl::Status& why) {
   if (cut_off_) return;
   cut_off_ = true;
   hcr_->Close(why);
+  // Then there is nothing to reset.
+  if (!CheckPresence(function_).ok()) return Note(std::string(why.message()));
   pci_config::SetCommand(function_, /*memory=*/true, /*bus_master=*/false);
   Note(absl::StrCat(why.message(), ": the adapter is reset"));
   const absl::Status reset =

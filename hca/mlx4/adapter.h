@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,11 +16,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/timers.h"
-#include "hca/bus/pause.h"
+#include "hca/bus/counted_commands.h"
 #include "hca/bus/pci_function.h"
+#include "hca/device.h"
 #include "hca/mlx4/commands.h"
 #include "hca/mlx4/firmware.h"
 #include "hca/mlx4/hcr.h"
+#include "hca/mlx4/health.h"
 #include "hca/mlx4/reset.h"
 
 namespace ibemu::hca::mlx4 {
@@ -31,26 +34,23 @@ absl::Status CheckDevice(uint16_t vendor, uint16_t device);
 // "ConnectX-3 (15b3:1003)".
 std::string DeviceText(uint16_t vendor, uint16_t device);
 
-struct AdapterOptions {
-  Pause pause;
-  // Hears what its owner may want to know, in one sentence each.
-  std::function<void(std::string_view)> note = [](std::string_view) {};
-};
-
 class Adapter {
  public:
   // `function` and `timers` must outlive it.  It takes some seconds.
   //
-  // Errors: CheckDevice()'s, TakeAdapter()'s, Firmware::Start()'s; the adapter
-  // is as it was found, then: reset and nobody's.
+  // Errors: CheckDevice()'s, TakeAdapter()'s, Firmware::Start()'s,
+  // Health::Create()'s; the adapter is as it was found, then: reset and
+  // nobody's.
   static absl::StatusOr<std::unique_ptr<Adapter>> Start(PciFunction& function,
                                                         Timers& timers,
-                                                        AdapterOptions options);
+                                                        DeviceOptions options);
 
   // As far as the firmware says what there is, and no further: first contact,
   // which only asks.  What can be done with it is to ask firmware() again.
+  // `heard`: as Firmware::Inquire()'s, so also of an adapter that is refused.
   static absl::StatusOr<std::unique_ptr<Adapter>> Inquire(
-      PciFunction& function, Timers& timers, AdapterOptions options);
+      PciFunction& function, Timers& timers, DeviceOptions options,
+      Firmware::Heard heard);
 
   // Brings it down.  When the firmware is dead, the reset of the adapter keeps
   // it from memory that is not ours any more.
@@ -62,6 +62,9 @@ class Adapter {
   Timers& timers() { return timers_; }
   Commands& commands() { return commands_; }
   Firmware& firmware() { return firmware_; }
+  // Of an adapter that was brought up.
+  const Health& health() const { return *health_; }
+  const CountedCommands& counted() const { return counted_; }
   // Why it takes no commands any more; OK while it does.
   const absl::Status& dead() const { return hcr_->dead(); }
   Bar& control() { return control_; }
@@ -97,8 +100,8 @@ class Adapter {
   // Reset, and ours; its firmware does not run yet.
   static absl::StatusOr<std::unique_ptr<Adapter>> Take(PciFunction& function,
                                                        Timers& timers,
-                                                       AdapterOptions options);
-  Adapter(PciFunction& function, Timers& timers, AdapterOptions options,
+                                                       DeviceOptions options);
+  Adapter(PciFunction& function, Timers& timers, DeviceOptions options,
           Bar& control, Bar& uars, std::unique_ptr<Hcr> hcr)
       : function_(function),
         timers_(timers),
@@ -106,17 +109,20 @@ class Adapter {
         control_(control),
         uars_(uars),
         hcr_(std::move(hcr)),
-        commands_(*hcr_),
-        firmware_(function, commands_) {}
+        counted_(*hcr_, timers),
+        commands_(counted_),
+        firmware_(function, commands_, options_.name) {}
 
   PciFunction& function_;
   Timers& timers_;
-  const AdapterOptions options_;
+  const DeviceOptions options_;
   Bar& control_;
   Bar& uars_;
   const std::unique_ptr<Hcr> hcr_;
+  CountedCommands counted_;
   Commands commands_;
   Firmware firmware_;
+  std::optional<Health> health_;
   bool cut_off_ = false;
 };
 

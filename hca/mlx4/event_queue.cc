@@ -58,11 +58,15 @@ absl::Status EventQueue::Subscribe(uint64_t mask) {
   return absl::OkStatus();
 }
 
-void EventQueue::Poll(const std::function<void(const prm::Eqe&)>& handle) {
+bool EventQueue::Poll(const std::function<void(const prm::Eqe&)>& handle) {
   uint32_t untold = 0;
-  for (;;) {
+  bool all = false;
+  // All that was there, and no more: what each event's handling makes happen
+  // may be another event, without end.  Armed, the queue tells of those.
+  for (uint32_t left = 1u << log_entries_; left != 0; --left) {
     const auto entry = FindEntry(memory_->bytes(), log_entries_, next_);
-    if (entry.empty()) break;
+    all = entry.empty();
+    if (all) break;
     const auto event = wire::Decode<prm::Eqe>(entry);
     ++next_;
     if (++untold == kEventsBetweenDoorbells) {
@@ -72,6 +76,7 @@ void EventQueue::Poll(const std::function<void(const prm::Eqe&)>& handle) {
     handle(event);
   }
   RingDoorbell(/*arm=*/true);
+  return all;
 }
 
 void EventQueue::RingDoorbell(bool arm) {

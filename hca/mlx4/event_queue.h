@@ -28,8 +28,9 @@ class EventQueue {
   // The asynchronous events of `mask` (prm::EventBit) come here from now on.
   absl::Status Subscribe(uint64_t mask);
 
-  // Hands out what is there, then asks for an interrupt for what comes next.
-  void Poll(const std::function<void(const prm::Eqe&)>& handle);
+  // Hands out what is there, as many as it holds at most, then asks for an
+  // interrupt for what comes next.  Whether that was all.
+  bool Poll(const std::function<void(const prm::Eqe&)>& handle);
 
  private:
   EventQueue(Resources& resources, uint32_t number, int log_entries,

@@ -8,14 +8,12 @@
 #include "base/absl_text.h"
 #include "base/status_macros.h"
 #include "hca/bus/big_endian.h"
+#include "hca/mlx4/presence.h"
 #include "hca/prm/mlx4_commands.h"
 #include "hca/prm/mlx4_registers.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
-
-// Reads of a function that is not there, or no longer.
-constexpr uint32_t kAllOnes = ~uint32_t{0};
 
 // Most commands are done after some reads; what takes longer may take seconds.
 constexpr int kReadsWithoutPause = 50;
@@ -52,16 +50,14 @@ absl::StatusOr<uint32_t> Hcr::WaitFor(Condition done, absl::Duration limit) {
   absl::Duration pause = kFirstPause;
   for (int reads = 0;; ++reads) {
     const uint32_t status = ReadStatus();
-    if (status == kAllOnes) {
-      return absl::UnavailableError(
-          "the adapter does not answer: its registers read as all ones");
-    }
+    if (status == kAllOnes) return GoneFromBus();
     if (done(status)) return status;
     if (timers_.Now() >= deadline) {
       return absl::DeadlineExceededError(
           absl::StrCat("no end of it after ", absl::FormatDuration(limit)));
     }
     if (reads < kReadsWithoutPause) continue;
+    if (health_) IBEMU_RETURN_IF_ERROR(health_->Check());
     pause_(pause);
     pause = std::min(2 * pause, kLongestPause);
   }
@@ -114,6 +110,8 @@ absl::StatusOr<CommandResult> Hcr::Execute(const Command& command) {
     std::ranges::fill(in_->bytes(), std::byte{0});
     std::ranges::copy(command.in, in_->bytes().begin());
   }
+  // What firmware leaves out of its answer is not the last answer's.
+  std::ranges::fill(out_->bytes(), std::byte{0});
   Post(command);
   const uint32_t toggle = toggle_ ? prm::kHcrToggle : 0;
   const auto done = WaitFor(

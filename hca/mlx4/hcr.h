@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "hca/bus/command_channel.h"
 #include "hca/bus/pause.h"
 #include "hca/bus/pci_function.h"
+#include "hca/mlx4/health.h"
 
 namespace ibemu::hca::mlx4 {
 
@@ -36,6 +38,10 @@ class Hcr : public CommandChannel {
                                                      Pause pause);
 
   absl::StatusOr<CommandResult> Execute(const Command& command) override;
+
+  // From now on a command ends when the firmware has: what its error buffer
+  // tells is told before kTimeout is over.
+  void Watch(const Health& health) { health_ = health; }
 
   // Why every command is refused by now; OK while none is.
   const absl::Status& dead() const { return dead_; }
@@ -65,6 +71,7 @@ class Hcr : public CommandChannel {
   const Pause pause_;
   const std::unique_ptr<DmaMemory> in_;
   const std::unique_ptr<DmaMemory> out_;
+  std::optional<Health> health_;
   bool toggle_ = true;  // of the next command
   absl::Status dead_;   // why; OK while it lives
 };

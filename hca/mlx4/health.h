@@ -1,4 +1,4 @@
-// Whether the adapter's firmware lives.
+// Whether the adapter and its firmware live.
 #ifndef IBEMU_HCA_MLX4_HEALTH_H_
 #define IBEMU_HCA_MLX4_HEALTH_H_
 
@@ -14,24 +14,29 @@
 namespace ibemu::hca::mlx4 {
 
 // The buffer of catastrophic errors, which firmware fills when it can't go on
-// (mlx4/catas.c).
+// (mlx4/catas.c), and configuration space, which tells whether the adapter is
+// there and reaches memory.
 class Health {
  public:
   // How often to look.
   static constexpr absl::Duration kPeriod = absl::Seconds(1);
 
+  // `function` is bus master from now on, and outlives it.
+  //
   // Errors: NotFound, the buffer is in a BAR that is not there;
-  // FailedPrecondition, it is outside.
+  // FailedPrecondition, it is outside, or in a BAR that is none.
   static absl::StatusOr<Health> Create(PciFunction& function,
                                        const prm::QueryFw& fw);
 
-  // Unavailable once it died, with what the buffer says.
+  // Unavailable once it died: with what the buffer says, or because the adapter
+  // is gone from the bus or is bus master no longer.
   absl::Status Check() const;
 
  private:
-  Health(Bar& bar, size_t offset, uint32_t words)
-      : bar_(&bar), offset_(offset), words_(words) {}
+  Health(PciFunction& function, Bar& bar, size_t offset, uint32_t words)
+      : function_(&function), bar_(&bar), offset_(offset), words_(words) {}
 
+  PciFunction* function_;
   Bar* bar_;
   size_t offset_;
   uint32_t words_;

@@ -17,8 +17,19 @@ using Mapping = prm::VirtualPhysicalMapping;
 constexpr size_t kMappingsInMailbox =
     prm::kMailboxBytes / wire::kBytes<Mapping>;
 
+// For itself firmware has asked for some MiB so far; what wants more is broken,
+// and would take all of the machine's memory.
+constexpr uint64_t kMostPages = (uint64_t{1} << 30) / prm::kIcmPageBytes;
+
 constexpr uint64_t ToPages(uint64_t bytes) {
   return bytes >> prm::kIcmPageShift;
+}
+
+// Of the largest chunk from `place` on that is aligned to its size and ends
+// within `left` bytes.  `place`: an address, or the bits of two together.
+int LogOfChunk(uint64_t place, uint64_t left) {
+  return std::min(std::countr_zero(place),
+                  static_cast<int>(std::bit_width(left)) - 1);
 }
 
 // Pieces end where their table does: tables are neighbours.
@@ -28,17 +39,26 @@ uint64_t PieceSize(const IcmRegion& region) {
 
 }  // namespace
 
-absl::Status GivePages(Commands& commands, prm::Opcode opcode,
-                       std::optional<uint64_t> icm_address, DmaMemory& memory) {
-  const uint64_t start = memory.iova();
-  const uint64_t size = memory.bytes().size();
-  // The largest chunks that are all aligned to their size.
-  const int log = std::countr_zero(start | size | icm_address.value_or(0));
-  if (log < prm::kIcmPageShift) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("firmware takes whole pages of ", prm::kIcmPageBytes,
-                     " bytes, not ", size, " from ", start));
+absl::StatusOr<DmaPieces> AllocatePages(PciFunction& function, uint64_t pages) {
+  if (pages > kMostPages) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the firmware asks for ", pages, " pages of ", prm::kIcmPageBytes,
+        " bytes, and gets at most ", kMostPages));
   }
+  DmaPieces pieces;
+  for (uint64_t left = pages * prm::kIcmPageBytes; left != 0;) {
+    const uint64_t size = std::min<uint64_t>(left, kDmaPiece);
+    IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<DmaMemory> piece,
+                           function.Allocate(size));
+    pieces.push_back(std::move(piece));
+    left -= size;
+  }
+  return pieces;
+}
+
+absl::Status GivePages(Commands& commands, prm::Opcode opcode,
+                       std::optional<uint64_t> icm_address,
+                       std::span<const std::unique_ptr<DmaMemory>> memory) {
   std::vector<std::byte> mailbox;
   const auto flush = [&] {
     const auto count =
@@ -48,15 +68,29 @@ absl::Status GivePages(Commands& commands, prm::Opcode opcode,
     mailbox.clear();
     return sent;
   };
-  for (uint64_t at = 0; at < size; at += uint64_t{1} << log) {
-    wire::Append(
-        Mapping{.virtual_page = icm_address ? ToPages(*icm_address + at) : 0,
-                .physical_page = ToPages(start + at),
-                .log2size = static_cast<uint8_t>(log - prm::kIcmPageShift)},
-        mailbox);
-    if (mailbox.size() == kMappingsInMailbox * wire::kBytes<Mapping>) {
-      IBEMU_RETURN_IF_ERROR(flush());
+  uint64_t icm = icm_address.value_or(0);
+  for (const std::unique_ptr<DmaMemory>& piece : memory) {
+    const uint64_t start = piece->iova();
+    const uint64_t size = piece->bytes().size();
+    if ((start | size | icm) % prm::kIcmPageBytes != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("firmware takes whole pages of ", prm::kIcmPageBytes,
+                       " bytes, not ", size, " from ", start));
     }
+    for (uint64_t at = 0; at < size;) {
+      const uint64_t icm_place = icm_address ? icm + at : 0;
+      const int log = LogOfChunk((start + at) | icm_place, size - at);
+      wire::Append(
+          Mapping{.virtual_page = ToPages(icm_place),
+                  .physical_page = ToPages(start + at),
+                  .log2size = static_cast<uint8_t>(log - prm::kIcmPageShift)},
+          mailbox);
+      at += uint64_t{1} << log;
+      if (mailbox.size() == kMappingsInMailbox * wire::kBytes<Mapping>) {
+        IBEMU_RETURN_IF_ERROR(flush());
+      }
+    }
+    if (icm_address) icm += size;
   }
   return mailbox.empty() ? absl::OkStatus() : flush();
 }
@@ -90,8 +124,8 @@ absl::Status Icm::Map(IcmTable table, uint64_t first, uint64_t count) {
       return memory.status();
     }
     piece = *std::move(memory);
-    absl::Status given =
-        GivePages(commands_, prm::Opcode::kMapIcm, region.start + at, *piece);
+    absl::Status given = GivePages(commands_, prm::Opcode::kMapIcm,
+                                   region.start + at, std::span(&piece, 1));
     // Firmware that does not say whether it has it may use it until the reset,
     // and gets no other command.
     if (IsRefusal(given)) pieces_.erase(region.start + at);

@@ -18,10 +18,20 @@
 
 namespace ibemu::hca::mlx4 {
 
+// Each in one piece, in the order of what they are for.
+using DmaPieces = std::vector<std::unique_ptr<DmaMemory>>;
+
+// `pages` of prm::kIcmPageBytes, in pieces of kDmaPiece and what is left.
+//
+// Errors: those of PciFunction::Allocate(); ResourceExhausted, above 1 GiB.
+absl::StatusOr<DmaPieces> AllocatePages(PciFunction& function, uint64_t pages);
+
 // Gives `memory`, whole pages, to the firmware: MAP_FA, MAP_ICM_AUX, and with
-// an ICM address MAP_ICM (mlx4/fw.c, mlx4_map_cmd).
+// an ICM address, from which on the pieces follow each other, MAP_ICM
+// (mlx4/fw.c, mlx4_map_cmd).
 absl::Status GivePages(Commands& commands, prm::Opcode opcode,
-                       std::optional<uint64_t> icm_address, DmaMemory& memory);
+                       std::optional<uint64_t> icm_address,
+                       std::span<const std::unique_ptr<DmaMemory>> memory);
 
 // Tables of which a part is mapped: what firmware keeps from the start, and the
 // rest piece by piece when it is used first.

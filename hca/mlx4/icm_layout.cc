@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "hca/prm/mlx4_registers.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -37,13 +38,20 @@ uint64_t Power(int log) { return uint64_t{1} << log; }
 
 }  // namespace
 
+uint32_t ReservedEqs(const prm::QueryDevCap& caps) {
+  return std::max(1u << caps.log_rsvd_eq,
+                  uint32_t{prm::kEqsPerUar} * caps.num_rsvd_uar);
+}
+
 absl::StatusOr<IcmLayout> MakeIcmLayout(const prm::QueryDevCap& caps) {
   using enum IcmTable;
   IcmLayout layout;
   const int log_qps = LogCount(kLogQps, caps.log_rsvd_qp, caps.log_max_qp);
   const int log_srqs = LogCount(kLogSrqs, caps.log_rsvd_srq, caps.log_max_srq);
   const int log_cqs = LogCount(kLogCqs, caps.log_rsvd_cq, caps.log_max_cq);
-  const int log_eqs = LogCount(kLogEqs, caps.log_rsvd_eq, caps.log_max_eq);
+  const auto log_kept_eqs =
+      static_cast<int>(std::bit_width(ReservedEqs(caps) - 1));
+  const int log_eqs = LogCount(kLogEqs, log_kept_eqs, caps.log_max_eq);
   const uint64_t kept_qps = Power(caps.log_rsvd_qp);
 
   layout[kQp] = Region(caps.qpc_entry_sz, log_qps, kept_qps);

@@ -58,6 +58,10 @@ inline constexpr int kLogRdmaReads = 4;
 // Bytes of a multicast group: 2 to the power of it.
 inline constexpr int kLogMulticastEntry = 10;
 
+// Event queues that firmware keeps: those whose doorbells would be on a UAR
+// page that it keeps, too (mlx4/main.c).
+uint32_t ReservedEqs(const prm::QueryDevCap& caps);
+
 // As many objects as ibemu has use for, and at least what firmware keeps for
 // itself.  Tables are sorted by size, so that each begins at a multiple of its
 // own (mlx4/profile.c).

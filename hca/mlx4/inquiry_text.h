@@ -8,8 +8,10 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Lines of a name and a value, from what Firmware::Inquire() found.
-std::string InquiryText(const Firmware& firmware);
+// Each component of the answer's table with its name, one in a line.
+std::string AnswerText(const FirmwareAnswer& answer);
+// Its bytes, 16 in a line, after the name of the command.
+std::string AnswerDump(const FirmwareAnswer& answer);
 
 }  // namespace ibemu::hca::mlx4
 

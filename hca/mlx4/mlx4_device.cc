@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/absl_text.h"
 #include "base/status_macros.h"
 #include "hca/bus/pci_config.h"
 #include "hca/prm/mlx4_commands.h"
@@ -16,9 +18,11 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// One for each completion queue, and three of each queue pair, are outstanding
-// at most.
-constexpr int kLogEvents = 12;
+// While nobody reads, a completion queue tells once, a queue pair of being
+// connected, drained, broken and cut off from its shared receives, and a shared
+// receive queue of its limit and its end: of all that clients can make there is
+// room, and as much again for the ports.  An overflow ends the device.
+constexpr int kLogEvents = 13;
 // Room for all that four queue pairs have in flight.
 constexpr int kLogCompletions = 12;
 constexpr uint32_t kSpecialQps = 8;  // taken; four are used
@@ -51,16 +55,24 @@ bool IsReregister(const prm::Eqe& event) {
   return (change.changed & prm::kClientReregister) != 0;
 }
 
+std::string_view FatalEventText(prm::EventType type) {
+  switch (type) {
+    case prm::EventType::kEqOverflow:
+      return "its queue of events overflowed";
+    case prm::EventType::kCqError:
+      return "their completion queue has failed";
+    default:
+      return "one of their queue pairs has failed";
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Mlx4Device>> Mlx4Device::Start(
-    PciFunction& function, Timers& timers, AdapterOptions options) {
+    PciFunction& function, Timers& timers, DeviceOptions options) {
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
                          Adapter::Start(function, timers, std::move(options)));
-  IBEMU_ASSIGN_OR_RETURN(const Health health,
-                         Health::Create(function, adapter->firmware().fw()));
-  std::unique_ptr<Mlx4Device> device(
-      new Mlx4Device(std::move(adapter), health));
+  std::unique_ptr<Mlx4Device> device(new Mlx4Device(std::move(adapter)));
   IBEMU_RETURN_IF_ERROR(device->StartQueues());
   IBEMU_RETURN_IF_ERROR(device->ReadIdentity());
   IBEMU_RETURN_IF_ERROR(device->StartPorts());
@@ -71,10 +83,9 @@ absl::StatusOr<std::unique_ptr<Mlx4Device>> Mlx4Device::Start(
   return device;
 }
 
-Mlx4Device::Mlx4Device(std::unique_ptr<Adapter> adapter, Health health)
+Mlx4Device::Mlx4Device(std::unique_ptr<Adapter> adapter)
     : adapter_(std::move(adapter)),
       timers_(adapter_->timers()),
-      health_(health),
       mads_(adapter_->commands()),
       resources_(*adapter_),
       self_(std::make_shared<Mlx4Device*>(this)) {}
@@ -94,6 +105,7 @@ Mlx4Device::~Mlx4Device() {
 }
 
 absl::Status Mlx4Device::StartQueues() {
+  IBEMU_RETURN_IF_ERROR(resources_.CheckUarPage());
   PciFunction& function = adapter_->function();
   if (const absl::Status enabled = function.EnableInterrupts(1); enabled.ok()) {
     interrupt_fd_ = function.InterruptFd(0);
@@ -150,6 +162,9 @@ absl::Status Mlx4Device::ReadIdentity() {
   label_.firmware = VersionText(adapter_->firmware().fw());
   label_.hardware = absl::StrCat(absl::Hex(function.ReadConfig(kRevision, 1)));
   label_.board_id = BoardId(adapter_->firmware().adapter());
+  product_ = DeviceText(
+      static_cast<uint16_t>(function.ReadConfig(pci_config::kVendor, 2)),
+      static_cast<uint16_t>(function.ReadConfig(pci_config::kDevice, 2)));
   label_.hca_type =
       absl::StrCat("MT", function.ReadConfig(pci_config::kDevice, 2));
   return absl::OkStatus();
@@ -202,10 +217,29 @@ void Mlx4Device::OnInterrupt() {
   PollQueues();
 }
 
+std::map<std::string, CommandTotals> Mlx4Device::commands() const {
+  std::map<std::string, CommandTotals> by_name;
+  for (const auto& [opcode, totals] : adapter_->counted().totals()) {
+    by_name.emplace(prm::Name(static_cast<prm::Opcode>(opcode)), totals);
+  }
+  return by_name;
+}
+
+std::map<std::string, uint64_t> Mlx4Device::events() const {
+  std::map<std::string, uint64_t> by_name;
+  for (const auto& [type, count] : event_totals_) {
+    std::string name(prm::Name(type));
+    if (name == "?") name = absl::StrFormat("0x%02x", static_cast<int>(type));
+    by_name.emplace(std::move(name), count);
+  }
+  return by_name;
+}
+
 void Mlx4Device::PollEvents() {
   if (removed_) return;
-  events_->Poll([this](const prm::Eqe& event) { OnEvent(event); });
-  resources_.EndRest();
+  if (events_->Poll([this](const prm::Eqe& event) { OnEvent(event); })) {
+    resources_.EndRest();
+  }
 }
 
 void Mlx4Device::PollQueues() {
@@ -213,7 +247,35 @@ void Mlx4Device::PollQueues() {
   PollCompletions();
 }
 
+// Whether what the ports themselves need has failed.  Nor can the device go on
+// without the events that an overflow has cost: tables could be read once more,
+// but no queue tells again that its queue pair is broken, and one that has told
+// of a completion does not tell of the next.
+bool Mlx4Device::IsFatal(const prm::Eqe& event) const {
+  const uint32_t number =
+      wire::Decode<prm::QueueEvent>(std::as_bytes(std::span(event.data)))
+          .number;
+  switch (event.type) {
+    case prm::EventType::kEqOverflow:
+      return true;
+    case prm::EventType::kCqError:
+      return completions_ && number == completions_->number();
+    case prm::EventType::kWqCatastrophicError:
+    case prm::EventType::kWqInvalidRequest:
+    case prm::EventType::kWqAccessError:
+      return has_qps_ && number - first_qpn_ < kSpecialQps;
+    default:
+      return false;
+  }
+}
+
 void Mlx4Device::OnEvent(const prm::Eqe& event) {
+  ++event_totals_[event.type];
+  if (IsFatal(event)) {
+    return DieSoon(absl::UnavailableError(
+        absl::StrCat("the adapter can't serve its ports any more: ",
+                     Absl(FatalEventText(event.type)))));
+  }
   switch (event.type) {
     case prm::EventType::kCompletion: {
       const auto queue =
@@ -255,7 +317,7 @@ void Mlx4Device::OnEvent(const prm::Eqe& event) {
       // Not from within the queue that is being read.
       return timers_.RunSoon([weak = std::weak_ptr(self_)] {
         if (const auto self = weak.lock()) {
-          (*self)->Die((*self)->health_.Check());
+          (*self)->Die((*self)->adapter_->health().Check());
         }
       });
     default:
@@ -283,7 +345,7 @@ void Mlx4Device::PollCompletions() {
 
 void Mlx4Device::WatchHealth() {
   health_timer_ = timers_.RunAfter(Health::kPeriod, [this] {
-    absl::Status health = health_.Check();
+    absl::Status health = adapter_->health().Check();
     // It may have been cut off on the way, too.
     if (health.ok()) health = adapter_->dead();
     if (!health.ok()) return Die(health);
@@ -308,6 +370,13 @@ void Mlx4Device::TellChange(int port) {
     if (!self) return;
     if ((*self)->verbs_) (*self)->verbs_->OnPortChange(port);
     if ((*self)->listener_ != nullptr) (*self)->listener_->OnPortEvent(port);
+  });
+}
+
+// Not from within the queue that is being read.
+void Mlx4Device::DieSoon(const absl::Status& why) {
+  timers_.RunSoon([weak = std::weak_ptr(self_), why] {
+    if (const auto self = weak.lock()) (*self)->Die(why);
   });
 }
 

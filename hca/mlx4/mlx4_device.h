@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,19 +15,19 @@
 #include "absl/status/statusor.h"
 #include "base/timers.h"
 #include "hca/bus/pci_function.h"
+#include "hca/device.h"
 #include "hca/mlx4/adapter.h"
 #include "hca/mlx4/completion_queue.h"
 #include "hca/mlx4/event_queue.h"
-#include "hca/mlx4/health.h"
 #include "hca/mlx4/mad_ifc.h"
 #include "hca/mlx4/mlx4_port.h"
 #include "hca/mlx4/resources.h"
+#include "hca/mlx4/special_qp.h"
 #include "hca/mlx4/verbs_provider.h"
-#include "mad/device.h"
 
 namespace ibemu::hca::mlx4 {
 
-class Mlx4Device : public mad::Device {
+class Mlx4Device : public Device {
  public:
   // How often the queues are looked at where there are no interrupts.
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(1);
@@ -36,21 +37,20 @@ class Mlx4Device : public mad::Device {
   //
   // Errors: Adapter::Start()'s; those of commands and memory.
   static absl::StatusOr<std::unique_ptr<Mlx4Device>> Start(
-      PciFunction& function, Timers& timers, AdapterOptions options);
+      PciFunction& function, Timers& timers, DeviceOptions options);
   // Brings it down again, and gives it up.
   ~Mlx4Device() override;
   Mlx4Device(const Mlx4Device&) = delete;
   Mlx4Device& operator=(const Mlx4Device&) = delete;
 
-  // Readable after an interrupt, and then OnInterrupt() is to be called; -1
-  // where there are none.
-  int interrupt_fd() const { return interrupt_fd_; }
-  void OnInterrupt();
+  int interrupt_fd() const override { return interrupt_fd_; }
+  void OnInterrupt() override;
 
   mad::NodeType type() const override { return mad::NodeType::kChannelAdapter; }
   mad::Guid node_guid() const override { return node_guid_; }
   mad::Guid system_image_guid() const override { return system_image_guid_; }
   const mad::DeviceLabel* label() const override { return &label_; }
+  const std::string& product() const override { return product_; }
   std::string node_description() const override { return description_; }
   // What the port's agent answers from now on.  The firmware is not told, and
   // sends no trap 144.
@@ -64,16 +64,19 @@ class Mlx4Device : public mad::Device {
     listener_ = listener;
   }
 
-  // Calls `gone` once, when the adapter has died and its listener has heard so.
-  void OnGone(std::function<void()> gone) { gone_ = std::move(gone); }
+  const absl::Status& dead() const override { return adapter_->dead(); }
+  void OnGone(std::function<void()> gone) override { gone_ = std::move(gone); }
+  verbs::Provider& provider() override { return *verbs_; }
 
-  // Its verbs.  Objects may outlive the device; the reference may not.
-  verbs::Provider& provider() { return *verbs_; }
-  // Whether a program has it open: the device should stay until it has not.
-  bool provider_in_use() const { return verbs_->InUse(); }
+  std::map<std::string, CommandTotals> commands() const override;
+  std::map<std::string, uint64_t> events() const override;
+  const MadTotals& mads(int port, int qp) const override {
+    return ports_[static_cast<size_t>(port - 1)]->mads(qp);
+  }
+  VerbsUse verbs_use() const override { return verbs_->Use(); }
 
  private:
-  Mlx4Device(std::unique_ptr<Adapter> adapter, Health health);
+  explicit Mlx4Device(std::unique_ptr<Adapter> adapter);
 
   absl::Status StartQueues();
   absl::Status ReadIdentity();
@@ -84,21 +87,24 @@ class Mlx4Device : public mad::Device {
   void PollQueues();
   void PollCompletions();
   void OnEvent(const prm::Eqe& event);
+  bool IsFatal(const prm::Eqe& event) const;
   void WatchHealth();
   void WatchQueues();
   void TellChange(int port);
   void Die(const absl::Status& why);
+  void DieSoon(const absl::Status& why);
 
   const std::unique_ptr<Adapter> adapter_;
   Timers& timers_;
-  const Health health_;
   MadIfc mads_;
   Resources resources_;
   mad::DeviceLabel label_;
+  std::string product_;
   mad::Guid node_guid_{}, system_image_guid_{};
   uint32_t vendor_id_ = 0;
   std::string description_;
   std::unique_ptr<EventQueue> events_;
+  std::map<prm::EventType, uint64_t> event_totals_;
   std::unique_ptr<CompletionQueue> completions_;
   uint32_t mpt_ = 0;
   bool has_mpt_ = false;

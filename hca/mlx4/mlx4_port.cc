@@ -24,6 +24,7 @@ using mad::AttributeId, mad::LocalVerdict, mad::Method, mad::SmiStep;
 
 constexpr size_t kArrivalGrh = wire::kBytes<mad::GlobalRouteHeader>;
 constexpr uint32_t kPKeyIndexMask = 0x7f;
+constexpr uint8_t kMostVls = 8;  // that the Linux driver asks for
 
 // Queue pairs 0 of all ports come first, then queue pairs 1.
 uint32_t SpecialNumber(uint32_t first, int qp, int port) {
@@ -50,20 +51,8 @@ Mlx4Port::~Mlx4Port() {
 }
 
 absl::Status Mlx4Port::Start() {
-  if (const absl::Status told = tables_.RefreshAll(parts_.mads); !told.ok()) {
-    return absl::Status(
-        told.code(),
-        absl::StrCat(
-            told.message(),
-            " (firmware in secure-host mode refuses the packets of "
-            "its host until \"mstflint -d DEVICE hw_access enable\")"));
-  }
-  prm::SetPort limits;
-  limits.change_mtu_cap = limits.change_vl_cap = true;
-  limits.mtu_cap = limits_.ib_mtu;
-  limits.vl_cap = limits_.max_vl;
-  limits.capability_mask = tables_.info().capability_mask;
-  IBEMU_RETURN_IF_ERROR(SetPort(limits));
+  IBEMU_RETURN_IF_ERROR(tables_.RefreshAll(parts_.mads));
+  IBEMU_RETURN_IF_ERROR(SetLimits());
   IBEMU_RETURN_IF_ERROR(StartQp(0, [this] {
     IBEMU_RETURN_IF_ERROR(
         parts_.resources.commands()
@@ -92,6 +81,30 @@ absl::Status Mlx4Port::StartQp(int qp,
             OnMad(qp, entry, bytes);
           }));
   return absl::OkStatus();
+}
+
+// QUERY_PORT tells how many VLs there can be at most; how many there can be
+// with this MTU, firmware says only by refusing more (mlx4/port.c:
+// mlx4_SET_PORT).
+absl::Status Mlx4Port::SetLimits() {
+  prm::SetPort limits;
+  limits.change_mtu_cap = limits.change_vl_cap = true;
+  limits.mtu_cap = limits_.ib_mtu;
+  limits.capability_mask = tables_.info().capability_mask;
+  for (limits.vl_cap = kMostVls;; limits.vl_cap /= 2) {
+    std::array<std::byte, wire::kBytes<prm::SetPort>> bytes;
+    wire::Encode(limits, bytes);
+    Command command{.opcode = static_cast<uint16_t>(prm::Opcode::kSetPort),
+                    .in_modifier = static_cast<uint32_t>(number_),
+                    .in = bytes};
+    IBEMU_ASSIGN_OR_RETURN(
+        const CommandResult result,
+        parts_.resources.commands().channel().Execute(command));
+    const auto status = static_cast<prm::CommandStatus>(result.status);
+    if (status != prm::CommandStatus::kExceedLimit || limits.vl_cap == 1) {
+      return StatusOf(prm::Opcode::kSetPort, result.status);
+    }
+  }
 }
 
 absl::Status Mlx4Port::SetPort(const prm::SetPort& wanted) {

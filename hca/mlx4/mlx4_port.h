@@ -64,11 +64,18 @@ class Mlx4Port : public mad::Port {
   // An asynchronous event that names this port.
   void OnEvent(const prm::Eqe& event);
 
+  // What went through queue pair 0 or 1, once it is started.  What the
+  // firmware's agents are asked are commands.
+  const MadTotals& mads(int qp) const {
+    return qps_[static_cast<size_t>(qp)]->totals();
+  }
+
   // The device is gone: Transmit() fails from now on.
   void OnRemoved() { removed_ = true; }
 
  private:
   absl::Status StartQp(int qp, const std::function<absl::Status()>& between);
+  absl::Status SetLimits();
   absl::Status SetPort(const prm::SetPort& wanted);
   // What a Set by the firmware's agent may have changed.
   void Follow(const mad::MadBytes& request);

@@ -6,12 +6,12 @@
 #include "hca/prm/mlx4_wqe.h"
 #include "mad/wire/layout.h"
 #include "mad/wire/mad_header.h"
+#include "mad/wire/opcode.h"
 #include "mad/wire/packet_headers.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
 
-constexpr uint8_t kUdSendOnly = 0x64;  // IBA vol 1 §9.2.1, table 38
 constexpr size_t kIcrc = 4;
 constexpr size_t kUnit = 16;  // of a WQE
 
@@ -87,7 +87,7 @@ std::vector<std::byte> MakeMadHeaders(const mad::AddressVector& to,
     wire::Append(grh, headers);
   }
   mad::BaseTransportHeader bth;
-  bth.opcode = kUdSendOnly;
+  bth.opcode = mad::opcode::kUdSendOnly;
   bth.p_key = source.p_key;
   bth.destination_qpn = to.qpn;
   bth.psn = source.psn & 0xffffff;

@@ -21,10 +21,13 @@ bool IsFree(const prm::McgHeader& header) {
 }  // namespace
 
 MulticastGroups::MulticastGroups(Resources& resources)
-    : resources_(resources), entry_bytes_(size_t{1} << kLogMulticastEntry) {
-  const uint64_t entries =
-      resources.adapter().firmware().layout()[IcmTable::kMulticast].entries();
-  chained_.Add(entries / 2, entries / 2);
+    : resources_(resources),
+      entry_bytes_(size_t{1} << kLogMulticastEntry),
+      entries_(resources.adapter()
+                   .firmware()
+                   .layout()[IcmTable::kMulticast]
+                   .entries()) {
+  chained_.Add(entries_ / 2, entries_ / 2);
 }
 
 absl::StatusOr<MulticastGroups::Group> MulticastGroups::Read(uint32_t index) {
@@ -68,7 +71,7 @@ absl::StatusOr<MulticastGroups::Place> MulticastGroups::Find(
   IBEMU_RETURN_IF_ERROR(StatusOf(prm::Opcode::kMgidHash, answer.status));
   Place place;
   auto index = static_cast<uint32_t>(answer.out_parameter & 0xffff);
-  for (;;) {
+  for (uint64_t steps = 0; steps < entries_; ++steps) {
     IBEMU_ASSIGN_OR_RETURN(place.group, Read(index));
     const prm::McgHeader& header = place.group.header;
     place.found = header.gid == gid && !IsFree(header);
@@ -76,6 +79,9 @@ absl::StatusOr<MulticastGroups::Place> MulticastGroups::Find(
     if (place.found || index == 0) return place;
     place.before = place.group;
   }
+  // It is the host's memory, so anything may be there.
+  return absl::InternalError(
+      "the adapter's list of multicast groups is a ring");
 }
 
 absl::Status MulticastGroups::Attach(const verbs::GidBytes& gid, uint32_t qpn,

@@ -25,9 +25,9 @@ class MulticastGroups {
 
   // `most`: members of a group.
   //
-  // Errors: ResourceExhausted, no room in group or table; those of commands.
+  // Errors: ResourceExhausted, no room in group or table; Find()'s.
   absl::Status Attach(const verbs::GidBytes& gid, uint32_t qpn, size_t most);
-  // Nothing to do when it is no member.  Errors: those of commands.
+  // Nothing to do when it is no member.  Errors: Find()'s.
   absl::Status Detach(const verbs::GidBytes& gid, uint32_t qpn);
 
  private:
@@ -43,6 +43,7 @@ class MulticastGroups {
     bool found = false;
   };
 
+  // Errors: Internal, the list of groups is a ring; those of commands.
   absl::StatusOr<Place> Find(const verbs::GidBytes& gid);
   absl::StatusOr<Group> Read(uint32_t index);
   absl::Status Write(const Group& group);
@@ -50,6 +51,7 @@ class MulticastGroups {
 
   Resources& resources_;
   const size_t entry_bytes_;
+  const uint64_t entries_;
   RangePool chained_;  // free places of the second half
 };
 

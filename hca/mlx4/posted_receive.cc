@@ -10,9 +10,10 @@
 
 namespace ibemu::hca::mlx4 {
 
-std::optional<PostedReceive> MakeReceive(verbs::ReceiveRequest& request,
-                                         VerbsProvider& provider,
-                                         const verbs::Pd* pd, size_t most) {
+std::optional<PostedReceive> MakeReceive(
+    verbs::ReceiveRequest& request, VerbsProvider& provider,
+    const std::shared_ptr<DmaPool::Share>& share, const verbs::Pd* pd,
+    size_t most) {
   PostedReceive receive;
   const auto fail = [&] {
     receive.pointer = {.iova = 0, .size = 1, .lkey = prm::kInvalidLKey};
@@ -27,7 +28,7 @@ std::optional<PostedReceive> MakeReceive(verbs::ReceiveRequest& request,
   } else if (const size_t room = std::min(verbs::LengthOf(*ranges), most);
              room != 0) {
     DmaPool& pool = provider.receive_memory();
-    auto memory = pool.Take(room);
+    auto memory = pool.Take(share, room);
     if (memory.ok()) {
       receive.memory = *std::move(memory);
       receive.pointer = {.iova = receive.memory->iova(),

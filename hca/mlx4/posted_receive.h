@@ -27,10 +27,11 @@ struct PostedReceive {
 // nobody's; and of room beyond `most` bytes it is not told at all.  When there
 // is no memory and none will come back, the request fails in the same way.
 //
-// None: there will be memory when some has been returned.
-std::optional<PostedReceive> MakeReceive(verbs::ReceiveRequest& request,
-                                         VerbsProvider& provider,
-                                         const verbs::Pd* pd, size_t most);
+// None: `share` will have memory when some has been returned.
+std::optional<PostedReceive> MakeReceive(
+    verbs::ReceiveRequest& request, VerbsProvider& provider,
+    const std::shared_ptr<DmaPool::Share>& share, const verbs::Pd* pd,
+    size_t most);
 
 }  // namespace ibemu::hca::mlx4
 

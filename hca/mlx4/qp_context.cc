@@ -10,16 +10,32 @@ namespace ibemu::hca::mlx4 {
 namespace {
 
 constexpr uint8_t kLongestMtu = 5;
-constexpr uint8_t kLogDatagram = 12;  // bytes
+constexpr uint8_t kLogDatagram = 13;  // bytes, as Linux has it
 // Packets between requests for an acknowledgement, as Linux has it.
 constexpr uint8_t kLogAckInterval = 8;
 
 // The adapter's codes of rates begin later than the specification's, whose 0
-// stands for the port's own (hw/mlx4/qp.c, ib_rate_to_mlx4).
-uint8_t RateOf(uint8_t rate) {
-  constexpr uint8_t kFirst = 5;
-  constexpr uint8_t kMask = 0xf;
-  return rate == 0 ? uint8_t{0} : static_cast<uint8_t>((rate + kFirst) & kMask);
+// stands for the port's own, and end at 15.  The next lower code that the
+// adapter has stands for one that it has not (hw/mlx4/qp.c, _mlx4_set_path).
+uint8_t RateOf(uint8_t rate, uint16_t supported) {
+  constexpr int kFirst = 5;
+  constexpr int kSlowest = kFirst + 2;  // 2.5 Gbit/s
+  constexpr int kLast = 15;
+  if (rate == 0) return 0;
+  int code = std::min(rate + kFirst, kLast);
+  while (code > kSlowest && (supported >> code & 1) == 0) --code;
+  return static_cast<uint8_t>(code);
+}
+
+prm::QpService ServiceOf(verbs::QpType type) {
+  switch (type) {
+    case verbs::QpType::kReliable:
+      return prm::QpService::kRc;
+    case verbs::QpType::kUnreliable:
+      return prm::QpService::kUc;
+    default:
+      return prm::QpService::kUd;
+  }
 }
 
 // Binary logarithm, rounded up.
@@ -27,11 +43,12 @@ uint8_t LogReads(uint32_t count) {
   return static_cast<uint8_t>(count == 0 ? 0 : std::bit_width(count - 1));
 }
 
-void SetPath(const verbs::AddressAttributes& to, prm::AddressPath& path) {
+void SetPath(const verbs::AddressAttributes& to, uint16_t rates,
+             prm::AddressPath& path) {
   path.grh = to.is_global != 0;
   path.my_lid_path_bits = to.src_path_bits & 0x7f;
   path.rlid = to.dlid;
-  path.max_stat_rate = RateOf(to.static_rate);
+  path.max_stat_rate = RateOf(to.static_rate, rates);
   if (path.grh) {
     path.mgid_index = to.grh.sgid_index;
     path.hop_limit = to.grh.hop_limit;
@@ -43,13 +60,14 @@ void SetPath(const verbs::AddressAttributes& to, prm::AddressPath& path) {
 
 }  // namespace
 
-prm::AddressVector AddressVectorOf(const verbs::AddressAttributes& address) {
+prm::AddressVector AddressVectorOf(const verbs::AddressAttributes& address,
+                                   uint16_t rates) {
   prm::AddressVector vector;
   vector.port = address.port_num;
   vector.grh = address.is_global != 0;
   vector.my_lid_path_bits = address.src_path_bits & 0x7f;
   vector.rlid = address.dlid;
-  vector.max_stat_rate = RateOf(address.static_rate);
+  vector.max_stat_rate = RateOf(address.static_rate, rates);
   vector.sl = address.sl;
   if (vector.grh) {
     vector.mgid_index = address.grh.sgid_index;
@@ -89,23 +107,23 @@ std::optional<prm::Opcode> TransitionOf(verbs::QpState from,
 }
 
 void SetAttributes(verbs::QpType type, const verbs::QpAttributes& attributes,
-                   prm::QpContext& context) {
-  const bool reliable = type == verbs::QpType::kReliable;
-  context.service = reliable ? prm::QpService::kRc : prm::QpService::kUd;
+                   uint16_t rates, prm::QpContext& context) {
+  const bool connected = type != verbs::QpType::kDatagram;
+  context.service = ServiceOf(type);
   context.pm_state = prm::kPathMigrated;
-  context.mtu = reliable && attributes.path_mtu != 0
+  context.mtu = connected && attributes.path_mtu != 0
                     ? static_cast<uint8_t>(attributes.path_mtu)
                     : kLongestMtu;
-  context.log_msg_max = reliable ? uint8_t{kLogMostMessage} : kLogDatagram;
+  context.log_msg_max = connected ? uint8_t{kLogMostMessage} : kLogDatagram;
   context.ack_request_freq = kLogAckInterval;
   context.remote_qpn = attributes.dest_qp_num & 0xffffff;
   prm::AddressPath& path = context.primary;
-  SetPath(attributes.ah_attr, path);
+  SetPath(attributes.ah_attr, rates, path);
   path.pkey_index = static_cast<uint8_t>(attributes.pkey_index & 0x7f);
   path.ack_timeout = attributes.timeout;
   path.counter_index = prm::kNoCounter;
   path.sched_queue = prm::SchedQueue(std::max<int>(attributes.port_num, 1),
-                                     reliable ? attributes.ah_attr.sl : 0);
+                                     connected ? attributes.ah_attr.sl : 0);
   context.log_sra_max = LogReads(attributes.max_rd_atomic);
   context.log_rra_max = LogReads(attributes.max_dest_rd_atomic);
   context.retry_count = attributes.retry_cnt;
@@ -115,31 +133,40 @@ void SetAttributes(verbs::QpType type, const verbs::QpAttributes& attributes,
   context.next_receive_psn = attributes.rq_psn & 0xffffff;
   const uint32_t rights = attributes.qp_access_flags;
   context.remote_write = (rights & verbs::access::kRemoteWrite) != 0;
-  context.remote_read = (rights & verbs::access::kRemoteRead) != 0;
-  context.remote_atomic = (rights & verbs::access::kRemoteAtomic) != 0;
+  // Only a reliable connection answers, whatever rights it was given, and only
+  // one that has room for requests (hw/mlx4/qp.c, to_mlx4_access_flags).
+  const bool answers =
+      type == verbs::QpType::kReliable && attributes.max_dest_rd_atomic != 0;
+  context.remote_read = answers && (rights & verbs::access::kRemoteRead) != 0;
+  context.remote_atomic =
+      answers && (rights & verbs::access::kRemoteAtomic) != 0;
   context.qkey = attributes.qkey;
 }
 
-uint32_t OptionalOf(uint32_t mask) {
+uint32_t OptionalOf(prm::Opcode opcode, uint32_t mask) {
   namespace attribute = verbs::qp_attribute;
   struct Row {
     uint32_t attribute, optional;
   };
+  constexpr uint32_t kRights =
+      prm::kOptRemoteRead | prm::kOptRemoteWrite | prm::kOptRemoteAtomic;
   constexpr Row kRows[] = {
-      {attribute::kAccessFlags,
-       prm::kOptRemoteRead | prm::kOptRemoteWrite | prm::kOptRemoteAtomic},
+      {attribute::kAccessFlags, kRights},
       {attribute::kPKeyIndex, prm::kOptPKeyIndex},
-      {attribute::kPort, prm::kOptSchedQueue},
       {attribute::kQKey, prm::kOptQKey},
       {attribute::kAddress, prm::kOptPrimaryPath | prm::kOptSchedQueue},
       {attribute::kTimeout, prm::kOptAckTimeout},
       {attribute::kRetryCount, prm::kOptRetryCount},
       {attribute::kRnrRetry, prm::kOptRnrRetry},
       {attribute::kMaxReads, prm::kOptSraMax},
-      {attribute::kMaxReadsHere, prm::kOptRraMax},
+      {attribute::kMaxReadsHere, prm::kOptRraMax | kRights},
       {attribute::kMinRnrTimer, prm::kOptRnrTimeout},
   };
+  // Before, the path to the peer brings the port.
   uint32_t optional = 0;
+  if (opcode == prm::Opcode::kSqd2SqdQp && (mask & attribute::kPort) != 0) {
+    optional |= prm::kOptSchedQueue;
+  }
   for (const Row& row : kRows) {
     if ((mask & row.attribute) != 0) optional |= row.optional;
   }

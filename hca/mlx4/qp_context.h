@@ -15,19 +15,22 @@
 namespace ibemu::hca::mlx4 {
 
 // Of a datagram; its domain is the driver's own, 0, as that of all queue pairs.
-prm::AddressVector AddressVectorOf(const verbs::AddressAttributes& address);
+// `rates`: QueryDevCap::stat_rate_support, of the adapter's codes one bit each.
+prm::AddressVector AddressVectorOf(const verbs::AddressAttributes& address,
+                                   uint16_t rates);
 
 // The command that leads from one state to the other; none: the adapter has
 // none.
 std::optional<prm::Opcode> TransitionOf(verbs::QpState from, verbs::QpState to);
 
-// Puts all of `attributes` into `context`.
+// Puts all of `attributes` into `context`.  `rates`: as above.
 void SetAttributes(verbs::QpType type, const verbs::QpAttributes& attributes,
-                   prm::QpContext& context);
+                   uint16_t rates, prm::QpContext& context);
 
-// Those of `mask` (bits: verbs::qp_attribute) that a command takes only when it
-// is told so: bits of prm::QpOptional.
-uint32_t OptionalOf(uint32_t mask);
+// What `opcode` is told to take for the attributes of `mask` (bits:
+// verbs::qp_attribute), be they required or not, as Linux has it: bits of
+// prm::QpOptional.
+uint32_t OptionalOf(prm::Opcode opcode, uint32_t mask);
 
 // As QP commands want it.
 std::vector<std::byte> QpMailbox(const prm::QpContext& context,

@@ -56,6 +56,14 @@ QueuePair::~QueuePair() {
 
 absl::Status QueuePair::Allocate() {
   Resources& resources = provider_->resources();
+  const uint64_t process =
+      static_cast<const ProtectionDomain*>(init_.pd)->process;
+  IBEMU_ASSIGN_OR_RETURN(send_share_,
+                         provider_->send_memory().ShareOf(process));
+  if (srq() == nullptr) {
+    IBEMU_ASSIGN_OR_RETURN(receive_share_,
+                           provider_->receive_memory().ShareOf(process));
+  }
   const uint32_t receives =
       srq() != nullptr ? 0 : std::max(init_.capacity.receive_requests, 1u);
   IBEMU_ASSIGN_OR_RETURN(
@@ -89,17 +97,15 @@ verbs::CompletionQueue& QueuePair::receive_cq() const {
 }
 
 absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
-  const State from = Names(attributes, attribute::kCurrentState)
-                         ? State{static_cast<uint8_t>(attributes.cur_qp_state)}
-                         : state_;
-  const State to = Names(attributes, attribute::kState)
-                       ? State{static_cast<uint8_t>(attributes.qp_state)}
-                       : from;
-  if (from != state_) {
-    return absl::InvalidArgumentError("not the current state");
-  }
-  IBEMU_RETURN_IF_ERROR(
-      verbs::CheckTransition(init_.type, from, to, attributes.qp_attr_mask));
+  // What has failed by now failed in the state that is left; of what came
+  // before a reset nobody hears.
+  const bool resets =
+      Names(attributes, attribute::kState) &&
+      attributes.qp_state == static_cast<uint32_t>(State::kReset);
+  if (!resets) PollCompletions();
+  const State from = state_;
+  IBEMU_ASSIGN_OR_RETURN(const State to,
+                         verbs::NextState(init_.type, from, attributes));
   IBEMU_RETURN_IF_ERROR(verbs::CheckQpAttributes(
       provider_->QueryDevice(), provider_->gids(), attributes));
   if (Names(attributes, attribute::kAlternatePath) ||
@@ -140,19 +146,21 @@ absl::Status QueuePair::Command(State from, State to,
   verbs::TakeNamed(attributes, wanted);
   prm::QpContext context;
   queues_->Describe(context);
-  SetAttributes(init_.type, wanted, context);
+  SetAttributes(init_.type, wanted, adapter.firmware().caps().stat_rate_support,
+                context);
   context.state = ContextState(to);
   context.local_qpn = number_;
   context.cqn_send = context.cqn_receive = completions_->number();
   if (srq() != nullptr) {
     context.srq = true;
     context.srqn = srq()->number();
+    // Others take from it, too, so there is no number to tell the peer.
+    context.invalid_credits = true;
   }
   const bool tell = to == State::kSendQueueDrain &&
                     Names(attributes, attribute::kNotifyDrained) &&
                     attributes.en_sqd_async_notify != 0;
-  const uint32_t optional =
-      from == State::kReset ? 0 : OptionalOf(attributes.qp_attr_mask);
+  const uint32_t optional = OptionalOf(*opcode, attributes.qp_attr_mask);
   IBEMU_RETURN_IF_ERROR(
       adapter.Give(*opcode, QpMailbox(context, optional),
                    {.in = number_ | (tell ? prm::kSqdEvent : 0)}));
@@ -215,15 +223,23 @@ void QueuePair::Forget() {
   ++life_;
   state_ = State::kReset;
   attributes_ = {};
-  // Who fetches one keeps it until then; its memory is the driver's.
-  for (const auto& send : sends_) send->memory.reset();
+  // What is between its client's memory and ours stays his until it is there:
+  // who forgets and begins again can't have more of it.
   sends_.clear();
   sent_ = posted_ = begun_ = 0;
   sends_wait_ = receives_wait_ = false;
   while (pending_.Take()) continue;
   posted_receives_.clear();
+  if (srq() != nullptr) srq()->EndArriving(arrivals_.size());
   arrivals_.clear();
+  if (!gone_) StopWaiting();
   if (queues_) queues_->Reset();
+}
+
+// For memory.
+void QueuePair::StopWaiting() {
+  provider_->send_memory().StopWaiting(this);
+  provider_->receive_memory().StopWaiting(this);
 }
 
 void QueuePair::ReleaseHardware() {
@@ -245,6 +261,7 @@ void QueuePair::OnRemoved() {
   if (std::exchange(gone_, true)) return;
   running_ = false;
   ++life_;
+  StopWaiting();
   if (state_ == State::kReset) return;
   state_ = State::kError;
   FlushSends();
@@ -333,8 +350,9 @@ std::optional<uint32_t> QueuePair::SolicitedIndex(uint32_t end) const {
 
 void QueuePair::OnCompletion(const Completion& completion, bool solicited) {
   if (completion.error) {
-    // A datagram that can't be sent stops those behind it, and nothing else.
-    const bool sends_only = is_datagram() && completion.entry.is_send;
+    // What can't be sent unreliably stops those behind it, and nothing else.
+    const bool sends_only =
+        init_.type != verbs::QpType::kReliable && completion.entry.is_send;
     if (!sends_only) {
       state_ = State::kError;
     } else if (state_ == State::kReadyToSend) {

@@ -83,12 +83,14 @@ class QueuePair final : public verbs::Qp {
     size_t length = 0;
     std::unique_ptr<DmaPool::Buffer> memory{};
     bool ready = false;     // to be posted
+    bool arriving = false;  // what it fetched, in the client's memory
     bool complete = false;  // when those before it are
     uint32_t status = 0;    // wc_status; once known
   };
   // A receive that has ended, until it is in the client's memory.
   struct Arrival {
     verbs::WorkCompletion completion;
+    std::unique_ptr<DmaPool::Buffer> memory{};  // its client's, until then
     bool solicited = false;
     bool done = false;
     bool fails = false;  // the queue pair, which the adapter does not know
@@ -102,6 +104,7 @@ class QueuePair final : public verbs::Qp {
   absl::Status Command(State from, State to,
                        const verbs::QpAttributes& attributes);
   void Forget();
+  void StopWaiting();
   void EnterError();
   void Fail();
   void LeaveGroups();
@@ -147,6 +150,8 @@ class QueuePair final : public verbs::Qp {
   bool gone_ = false;     // the adapter, or its queue of completions
   std::unique_ptr<CompletionQueue> completions_;
   std::unique_ptr<WorkQueues> queues_;
+  std::shared_ptr<DmaPool::Share> send_share_;
+  std::shared_ptr<DmaPool::Share> receive_share_;  // null: it has none
   State state_ = State::kReset;
   verbs::QpAttributes attributes_{};
   std::set<std::pair<verbs::GidBytes, uint16_t>> groups_;

@@ -27,8 +27,9 @@ absl::Status QueuePair::PostReceive(std::span<verbs::ReceiveRequest> requests,
   if (state_ == State::kReset || init_.srq != nullptr) {
     return absl::InvalidArgumentError("it receives nothing by itself");
   }
-  pending_.SetMaxRequests(init_.capacity.receive_requests -
-                          static_cast<uint32_t>(posted_receives_.size()));
+  pending_.SetMaxRequests(
+      init_.capacity.receive_requests -
+      static_cast<uint32_t>(posted_receives_.size() + arrivals_.size()));
   absl::Status posted = pending_.Post(requests, taken);
   PumpReceives();
   FlushReceives();
@@ -39,15 +40,16 @@ void QueuePair::PumpReceives() {
   while (running_ && !receives_wait_ && !Broken()) {
     auto request = pending_.Take();
     if (!request) return;
-    auto receive = MakeReceive(*request, *provider_, init_.pd,
+    auto receive = MakeReceive(*request, *provider_, receive_share_, init_.pd,
                                is_datagram() ? kMostDatagram : kMostMessage);
     if (!receive) {
       pending_.PutBack(*std::move(request));
       receives_wait_ = true;
-      return provider_->receive_memory().CallWhenReturned(WhileSame([this] {
-        receives_wait_ = false;
-        PumpReceives();
-      }));
+      return provider_->receive_memory().CallWhenReturned(
+          this, WhileSame([this] {
+            receives_wait_ = false;
+            PumpReceives();
+          }));
     }
     queues_->PostReceive(receive->pointer);
     posted_receives_.push_back(*std::move(receive));
@@ -57,15 +59,19 @@ void QueuePair::PumpReceives() {
 void QueuePair::OnReceived(const Completion& completion, bool solicited) {
   const prm::Cqe& entry = completion.entry;
   PostedReceive receive;
+  // What was not asked for is nobody's.
   if (srq() != nullptr) {
-    receive = srq()->Take(entry.wqe_counter);
+    auto taken = srq()->Take(entry.wqe_counter);
+    if (!taken) return;
+    receive = *std::move(taken);
   } else {
-    if (posted_receives_.empty()) return;  // it was not asked for
+    if (posted_receives_.empty()) return;
     receive = std::move(posted_receives_.front());
     posted_receives_.pop_front();
   }
   auto arrival = std::make_shared<Arrival>();
   arrivals_.push_back(arrival);
+  if (srq() != nullptr) srq()->AddArriving(1);
   arrival->solicited = solicited;
   if (completion.error) {
     arrival->completion.wr_id = receive.request.id;
@@ -117,7 +123,9 @@ verbs::WorkCompletion QueuePair::Describe(const prm::Cqe& entry,
   return completion;
 }
 
-// The message is in the client's memory before its completion is shown.
+// The message is in the client's memory before its completion is shown.  Until
+// then it counts as what it came in: a client that takes it slowly is sent no
+// more than there is room for.
 void QueuePair::PutDown(PostedReceive receive,
                         const std::shared_ptr<Arrival>& arrival) {
   const verbs::WorkCompletion& completion = arrival->completion;
@@ -132,8 +140,9 @@ void QueuePair::PutDown(PostedReceive receive,
       is_datagram() && (completion.wc_flags & verbs::wc_flag::kGrh) == 0
           ? std::min(size, kGrhPlace)
           : 0;
-  const auto end = [this, arrival](const absl::Status& status) {
+  const auto end = [arrival](const absl::Status& status) {
     arrival->done = true;
+    arrival->memory.reset();
     if (!status.ok()) {
       arrival->completion.status = verbs::wc_status::kLocalProtection;
       arrival->fails = true;
@@ -146,7 +155,7 @@ void QueuePair::PutDown(PostedReceive receive,
   const verbs::Buffer buffer = provider_->bounces().Take(size - skipped);
   const auto bytes = receive.memory->bytes().subspan(skipped, size - skipped);
   std::ranges::copy(bytes, buffer->begin());
-  receive.memory.reset();
+  arrival->memory = std::move(receive.memory);
   verbs::MemoryTransfer transfer;
   transfer.Add(verbs::PartOf(*ranges, skipped, size - skipped), buffer, 0);
   transfer.Write(WhileSame([this, end](const absl::Status& status) {
@@ -160,6 +169,7 @@ void QueuePair::RunArrivals() {
   while (!arrivals_.empty() && arrivals_.front()->done) {
     const std::shared_ptr<Arrival> arrival = arrivals_.front();
     arrivals_.pop_front();
+    if (srq() != nullptr) srq()->EndArriving(1);
     receive_cq().Push(arrival->completion, arrival->solicited);
     if (!arrival->fails) continue;
     // The sender was told that all is well; the receiver learns that it isn't.

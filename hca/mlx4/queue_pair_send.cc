@@ -41,11 +41,13 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
       break;
     }
     auto send = std::make_shared<Send>();
-    if (is_datagram()) {
+    // Once the adapter is gone it goes nowhere.
+    if (is_datagram() && !gone_) {
+      Resources& resources = provider_->resources();
       send->to = AddressVectorOf(
-          static_cast<const verbs::AddressHandle&>(*request.address)
-              .attributes);
-      if (!gone_) send->to->pd = provider_->resources().pd();
+          static_cast<const verbs::AddressHandle&>(*request.address).attributes,
+          resources.adapter().firmware().caps().stat_rate_support);
+      send->to->pd = resources.pd();
     }
     send->request = std::move(request);
     sends_.push_back(std::move(send));
@@ -108,7 +110,7 @@ bool QueuePair::Begin(const std::shared_ptr<Send>& send) {
     return true;
   }
   DmaPool& pool = provider_->send_memory();
-  auto memory = pool.Take(send->length);
+  auto memory = pool.Take(send_share_, send->length);
   if (!memory.ok() && pool.in_use() == 0) {
     provider_->OnShortage(memory.status());
     send->status = verbs::wc_status::kLocalQpOperation;
@@ -117,10 +119,10 @@ bool QueuePair::Begin(const std::shared_ptr<Send>& send) {
   }
   if (!memory.ok()) {
     sends_wait_ = true;
-    pool.CallWhenReturned(WhileSame([this] {
-      sends_wait_ = false;
-      Pump();
-    }));
+    pool.CallWhenReturned(this, WhileSame([this] {
+                            sends_wait_ = false;
+                            Pump();
+                          }));
     return false;
   }
   send->memory = *std::move(memory);
@@ -202,6 +204,7 @@ void QueuePair::OnSent(const Completion& completion) {
 // What a read or an atomic brought goes where the client wants it.
 void QueuePair::PutDown(const std::shared_ptr<Send>& send) {
   const auto end = [this, send](const absl::Status& status) {
+    send->memory.reset();
     send->complete = true;
     if (!status.ok()) send->status = verbs::wc_status::kLocalProtection;
     CompleteSends();
@@ -211,13 +214,10 @@ void QueuePair::PutDown(const std::shared_ptr<Send>& send) {
   };
   const auto ranges = provider_->keys().FindAll(send->request.pieces, init_.pd,
                                                 verbs::access::kLocalWrite);
-  if (!ranges.ok()) {
-    send->memory.reset();
-    return end(ranges.status());
-  }
+  if (!ranges.ok()) return end(ranges.status());
   const verbs::Buffer buffer = provider_->bounces().Take(send->length);
   std::copy_n(send->memory->bytes().begin(), send->length, buffer->begin());
-  send->memory.reset();
+  send->arriving = true;
   verbs::MemoryTransfer transfer;
   transfer.Add(*ranges, buffer, 0);
   transfer.Write(WhileSame(end));
@@ -254,11 +254,8 @@ void QueuePair::FlushSends() {
   for (const auto& send : sends_) {
     if (send->complete) continue;
     // What has been done waits for the client's memory alone.
-    const bool done = !gone_ && Fetches(send->request.work) && send->ready &&
-                      !send->memory && send->status == 0 && send->length != 0;
-    if (done) continue;
+    if (send->arriving && !gone_) continue;
     send->status = verbs::wc_status::kFlushed;
-    send->memory.reset();
     send->complete = true;
   }
   sent_ = posted_ = begun_ = sends_.size();

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "hca/bus/big_endian.h"
 #include "hca/bus/pci_config.h"
+#include "hca/mlx4/presence.h"
 #include "hca/prm/mlx4_registers.h"
 
 namespace ibemu::hca::mlx4 {
@@ -85,13 +86,19 @@ bool WaitUntil(Condition done, absl::Duration limit, Timers& timers,
 
 absl::Status ResetAdapter(PciFunction& function, Bar& control, Timers& timers,
                           const Pause& pause) {
+  IBEMU_RETURN_IF_ERROR(CheckPresence(function));
   const SavedConfig saved(function);
-  if (!WaitUntil([&] { return ReadBe32(control, prm::kResetSemaphore) == 0; },
-                 kSemaphoreTimeout, timers, pause)) {
+  uint32_t semaphore = 0;
+  const auto is_free_or_gone = [&] {
+    semaphore = ReadBe32(control, prm::kResetSemaphore);
+    return semaphore == 0 || semaphore == kAllOnes;
+  };
+  if (!WaitUntil(is_free_or_gone, kSemaphoreTimeout, timers, pause)) {
     return absl::FailedPreconditionError(
         "the adapter's reset semaphore is taken: another program, or another "
         "function of the card, resets it");
   }
+  if (semaphore == kAllOnes) return GoneFromBus();
   WriteBe32(control, prm::kReset, prm::kResetValue);
   pause(kResetTime);
   const auto answers = [&function] {

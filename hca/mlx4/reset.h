@@ -13,8 +13,8 @@ namespace ibemu::hca::mlx4 {
 // Resets the adapter's firmware and restores what configuration space loses by
 // that; afterwards it answers to its BARs and is no bus master (mlx4/reset.c).
 //
-// Errors: FailedPrecondition, somebody else resets it; Unavailable, it does not
-// come back.
+// Errors: FailedPrecondition, somebody else resets it; Unavailable, it is not
+// on the bus any more (which it says at once), or does not come back.
 absl::Status ResetAdapter(PciFunction& function, Bar& control, Timers& timers,
                           const Pause& pause);
 

@@ -30,7 +30,7 @@ RangePool OursOf(const IcmRegion& region) {
 
 RangePool OursOfEqs(Firmware& firmware) {
   RangePool pool;
-  const uint64_t kept = uint64_t{1} << firmware.caps().log_rsvd_eq;
+  const uint64_t kept = ReservedEqs(firmware.caps());
   pool.Add(kept, firmware.icm().layout()[IcmTable::kEq].entries() - kept);
   return pool;
 }
@@ -87,7 +87,15 @@ absl::StatusOr<uint32_t> Resources::Take(RangePool& pool, const char* what,
 }
 
 absl::StatusOr<uint32_t> Resources::TakeEq() {
-  return Take(eqs_, "event queues", {IcmTable::kEq, IcmTable::kEqMpt});
+  IBEMU_ASSIGN_OR_RETURN(
+      const uint32_t number,
+      Take(eqs_, "event queues", {IcmTable::kEq, IcmTable::kEqMpt}));
+  if (const absl::Status there = CheckUar(number / prm::kEqsPerUar);
+      !there.ok()) {
+    ReturnEq(number);
+    return there;
+  }
+  return number;
 }
 
 absl::StatusOr<uint32_t> Resources::TakeCq() {
@@ -141,6 +149,16 @@ absl::StatusOr<uint64_t> Resources::TakeMtts(std::span<const uint64_t> pages) {
 
 void Resources::ReturnMtts(uint64_t place, size_t pages) {
   mtts_.Return(place / kMtt, RoundUp(pages));
+}
+
+absl::Status Resources::CheckUar(uint32_t page) const {
+  const size_t pages = adapter_.uars().size() / prm::kUarPageSize;
+  if (page < pages) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the adapter's BAR 2 has ", pages,
+                   " pages of doorbells, and by what its firmware keeps ours "
+                   "is number ",
+                   page));
 }
 
 size_t Resources::SendDoorbell() const {

@@ -31,7 +31,8 @@ class Resources {
 
   // Numbers, with all that belongs to them in context memory.
   //
-  // Errors: ResourceExhausted; Icm::Map()'s.
+  // Errors: ResourceExhausted; Icm::Map()'s; FailedPrecondition, BAR 2 ends
+  // before the doorbells of this event queue.
   absl::StatusOr<uint32_t> TakeEq();
   absl::StatusOr<uint32_t> TakeCq();
   absl::StatusOr<uint32_t> TakeQps(uint32_t count, uint32_t alignment);
@@ -64,12 +65,15 @@ class Resources {
   uint32_t pd() const { return pd_; }
   // The page of doorbells that all queues of the driver share.
   uint32_t uar_page() const { return uar_page_; }
+  // Whether BAR 2 has it.  Errors: FailedPrecondition.
+  absl::Status CheckUarPage() const { return CheckUar(uar_page_); }
   // Offsets in BAR 2.
   size_t SendDoorbell() const;
   size_t CqDoorbell() const;
   size_t EqDoorbell(uint32_t eqn) const;
 
  private:
+  absl::Status CheckUar(uint32_t page) const;
   absl::StatusOr<uint32_t> Take(RangePool& pool, const char* what,
                                 std::initializer_list<IcmTable> tables,
                                 uint32_t count = 1, uint32_t alignment = 1);

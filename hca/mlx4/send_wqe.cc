@@ -60,6 +60,8 @@ bool IsOffered(verbs::QpType type, const ib_uverbs_send_wr& work) {
       return true;
     case IB_UVERBS_WR_RDMA_WRITE:
     case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
+      return type == verbs::QpType::kReliable ||
+             type == verbs::QpType::kUnreliable;
     case IB_UVERBS_WR_RDMA_READ:
     case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
     case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:

@@ -53,6 +53,9 @@ absl::Status SharedReceiveQueue::Start(uint32_t limit) {
   Resources& resources = provider_->resources();
   const int log_slots = LogOf(slots());
   IBEMU_ASSIGN_OR_RETURN(
+      share_, provider_->receive_memory().ShareOf(
+                  static_cast<const ProtectionDomain&>(pd_).process));
+  IBEMU_ASSIGN_OR_RETURN(
       memory_, QueueMemory::Create(
                    resources, RoundUpToPage(size_t{slots()} << kLogSharedWqe)));
   IBEMU_ASSIGN_OR_RETURN(
@@ -87,6 +90,7 @@ void SharedReceiveQueue::OnGone() {
     running_ = false;
   }
   if (has_number_) provider_->resources().ReturnSrq(number_);
+  provider_->receive_memory().StopWaiting(this);
   while (pending_.Take()) continue;
   for (Slot& slot : slots_) slot = {};
   memory_.reset();
@@ -120,7 +124,8 @@ absl::Status SharedReceiveQueue::SetLimit(uint32_t limit) {
 absl::Status SharedReceiveQueue::PostReceive(
     std::span<verbs::ReceiveRequest> requests, size_t& taken) {
   if (!running_) return absl::UnavailableError("the adapter is gone");
-  pending_.SetMaxRequests(max_requests_ - static_cast<uint32_t>(used_));
+  pending_.SetMaxRequests(max_requests_ -
+                          static_cast<uint32_t>(used_ + arriving_));
   absl::Status posted = pending_.Post(requests, taken);
   Pump();
   return posted;
@@ -130,11 +135,12 @@ void SharedReceiveQueue::Pump() {
   while (!waits_) {
     auto request = pending_.Take();
     if (!request) return;
-    auto receive = MakeReceive(*request, *provider_, &pd_, kMostMessage);
+    auto receive =
+        MakeReceive(*request, *provider_, share_, &pd_, kMostMessage);
     if (!receive) {
       pending_.PutBack(*std::move(request));
       waits_ = true;
-      return provider_->receive_memory().CallWhenReturned([self = self_] {
+      return provider_->receive_memory().CallWhenReturned(this, [self = self_] {
         if (*self == nullptr) return;
         (*self)->waits_ = false;
         (*self)->Pump();
@@ -149,8 +155,8 @@ void SharedReceiveQueue::Pump() {
   }
 }
 
-PostedReceive SharedReceiveQueue::Take(uint32_t slot) {
-  if (slot >= slots() || !slots_[slot].posted) return {};
+std::optional<PostedReceive> SharedReceiveQueue::Take(uint32_t slot) {
+  if (slot >= slots() || !slots_[slot].posted) return std::nullopt;
   PostedReceive receive = std::move(slots_[slot].receive);
   slots_[slot] = {};
   --used_;

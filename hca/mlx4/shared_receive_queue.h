@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -40,8 +41,12 @@ class SharedReceiveQueue final : public verbs::Srq {
   uint32_t number() const { return number_; }
   uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
   const verbs::Pd* pd() const { return &pd_; }
-  // The adapter has used the WQE in this place; empty when it can't have.
-  PostedReceive Take(uint32_t slot);
+  // The adapter has used the WQE in this place; none when it can't have.
+  std::optional<PostedReceive> Take(uint32_t slot);
+  // There is room for another request only when a message is where the client
+  // wants it: so many more are not there yet, or are.
+  void AddArriving(size_t count) { arriving_ += count; }
+  void EndArriving(size_t count) { arriving_ -= count; }
 
   void OnEvent(verbs::EventType type);
   // The adapter is gone, or about to: it is told so if it is not cut off.
@@ -67,6 +72,7 @@ class SharedReceiveQueue final : public verbs::Srq {
   bool has_number_ = false, running_ = false;
   std::unique_ptr<QueueMemory> memory_;
   std::unique_ptr<DmaMemory> record_;
+  std::shared_ptr<DmaPool::Share> share_;
 
   verbs::ReceiveQueue pending_;  // not the adapter's yet
   struct Slot {
@@ -77,6 +83,7 @@ class SharedReceiveQueue final : public verbs::Srq {
   uint32_t first_free_ = 0, last_free_ = 0;
   std::vector<uint32_t> next_;  // of each slot, as the adapter reads it
   size_t used_ = 0;             // slots
+  size_t arriving_ = 0;         // messages
   uint32_t posted_ = 0;         // counts on and on
   bool waits_ = false;          // for memory
   // Who comes back from a timer looks here first.

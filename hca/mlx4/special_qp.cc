@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <utility>
 
+#include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "hca/bus/address_space.h"
 #include "hca/bus/big_endian.h"
@@ -92,28 +94,41 @@ prm::QpContext SpecialQp::Context() const {
 absl::Status SpecialQp::Start(const std::function<absl::Status()>& between) {
   // Until they are posted WQEs are not valid.
   for (uint32_t i = 0; i < kSendSlots; ++i) Stamp(i);
-  const auto step = [&](prm::Opcode opcode, prm::QpState next) {
-    prm::QpContext context = Context();
-    context.state = next;
-    const auto mailbox = QpMailbox(context, /*optional=*/0);
-    return resources_.commands().Send(
-        opcode, std::span<const std::byte>(mailbox), {.in = init_.number});
-  };
-  IBEMU_RETURN_IF_ERROR(step(prm::Opcode::kRst2InitQp, prm::QpState::kInit));
+  IBEMU_RETURN_IF_ERROR(Step(prm::Opcode::kRst2InitQp, prm::QpState::kInit));
   started_ = true;
-  IBEMU_RETURN_IF_ERROR(step(prm::Opcode::kInit2RtrQp, prm::QpState::kRtr));
+  IBEMU_RETURN_IF_ERROR(Step(prm::Opcode::kInit2RtrQp, prm::QpState::kRtr));
   IBEMU_RETURN_IF_ERROR(between());
-  return step(prm::Opcode::kRtr2RtsQp, prm::QpState::kRts);
+  return Step(prm::Opcode::kRtr2RtsQp, prm::QpState::kRts);
+}
+
+absl::Status SpecialQp::Step(prm::Opcode opcode, prm::QpState next) {
+  prm::QpContext context = Context();
+  context.state = next;
+  // Its path and its key stay as they are from the beginning.
+  const uint32_t optional = opcode == prm::Opcode::kRst2InitQp
+                                ? prm::kOptPKeyIndex | prm::kOptQKey
+                                : 0;
+  const auto mailbox = QpMailbox(context, optional);
+  return resources_.commands().Send(opcode, std::span<const std::byte>(mailbox),
+                                    {.in = init_.number});
 }
 
 void SpecialQp::Send(const mad::AddressVector& to, MlxSource source,
                      const mad::MadBytes& mad) {
   source.psn = psn_++;
-  const Waiting send{.to = to, .source = source, .mad = mad};
-  if (posted_ - sent_ < kSendsInFlight) {
-    Post(send);
-  } else if (backlog_.size() < kBacklog) {
-    backlog_.push_back(send);
+  if (backlog_.size() >= kBacklog) {
+    ++totals_.dropped;
+    return;
+  }
+  backlog_.push_back({.to = to, .source = source, .mad = mad});
+  PostWaiting();
+}
+
+void SpecialQp::PostWaiting() {
+  while (!backlog_.empty() && flying_.size() < kSendsInFlight) {
+    Post(backlog_.front());
+    flying_.push_back(backlog_.front());
+    backlog_.pop_front();
   }
 }
 
@@ -132,6 +147,7 @@ void SpecialQp::Post(const Waiting& send) {
   CopyWords(std::span(wqe).first(4), place);
   Stamp(posted_ + kSpareSends);
   ++posted_;
+  ++totals_.sent;
   WriteBe32(resources_.adapter().uars(), resources_.SendDoorbell(),
             init_.number << 8);
 }
@@ -177,19 +193,49 @@ void SpecialQp::PostReceive() {
 }
 
 void SpecialQp::OnCompletion(const Completion& completion) {
-  if (completion.entry.is_send) {
-    ++sent_;
-    while (!backlog_.empty() && posted_ - sent_ < kSendsInFlight) {
-      Post(backlog_.front());
-      backlog_.pop_front();
-    }
-    return;
+  if (completion.entry.is_send) return OnSent(completion.error);
+  if (completion.error) {
+    // The error state, which only a reset of the queue pair ends.
+    return resources_.adapter().CutOff(absl::UnavailableError(absl::StrFormat(
+        "queue pair %d of port %d received with error 0x%02x", init_.qp,
+        init_.port, static_cast<int>(completion.error->syndrome))));
   }
   // A datagram of another length is no MAD.
-  if (!completion.error && completion.entry.byte_count == kReceiveBytes) {
+  if (completion.entry.byte_count == kReceiveBytes) {
+    ++totals_.received;
     on_mad_(completion.entry, ReceiveBuffer(completion.entry.wqe_counter));
+  } else {
+    ++totals_.dropped;
   }
   PostReceive();
+}
+
+void SpecialQp::OnSent(const std::optional<prm::ErrorCqe>& error) {
+  if (flying_.empty()) return;  // of what was never posted
+  const Waiting send = flying_.front();
+  flying_.pop_front();
+  const bool may_be_flushed = flushed_ != 0;
+  if (may_be_flushed) --flushed_;
+  if (error && error->syndrome != prm::CqeSyndrome::kFlushed) {
+    ++totals_.dropped;
+    Recover(error->syndrome);
+  } else if (error && may_be_flushed) {
+    backlog_.push_front(send);
+  }
+  PostWaiting();
+}
+
+// An error ends sending, not receiving, and what was posted comes back (IBA vol
+// 1 §10.3.1); Linux's ib_mad leads the queue pair on, too, and sends that
+// again.
+void SpecialQp::Recover(prm::CqeSyndrome syndrome) {
+  Adapter& adapter = resources_.adapter();
+  adapter.Note(absl::StrFormat(
+      "queue pair %d of port %d: a packet was not sent: error 0x%02x", init_.qp,
+      init_.port, static_cast<int>(syndrome)));
+  flushed_ = flying_.size();
+  const absl::Status led = Step(prm::Opcode::kSqErr2RtsQp, prm::QpState::kRts);
+  if (!led.ok()) adapter.CutOff(led);
 }
 
 }  // namespace ibemu::hca::mlx4

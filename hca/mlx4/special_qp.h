@@ -7,11 +7,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "hca/device.h"
 #include "hca/mlx4/completion_queue.h"
 #include "hca/mlx4/mlx_wqe.h"
 #include "hca/mlx4/resources.h"
@@ -56,12 +58,15 @@ class SpecialQp {
   SpecialQp& operator=(const SpecialQp&) = delete;
 
   uint32_t number() const { return init_.number; }
+  const MadTotals& totals() const { return totals_; }
 
   // `source.psn` is set here.
   void Send(const mad::AddressVector& to, MlxSource source,
             const mad::MadBytes& mad);
 
-  // Of this queue pair.
+  // Of this queue pair.  A packet that the adapter can't send is lost, as it
+  // may be anywhere; what waits behind it is sent.  The adapter is cut off when
+  // nothing more can be sent, or received.
   void OnCompletion(const Completion& completion);
 
  private:
@@ -76,8 +81,12 @@ class SpecialQp {
 
   absl::Status Allocate();
   absl::Status Start(const std::function<absl::Status()>& between);
+  absl::Status Step(prm::Opcode opcode, prm::QpState next);
   prm::QpContext Context() const;
   void Post(const Waiting& send);
+  void PostWaiting();
+  void OnSent(const std::optional<prm::ErrorCqe>& error);
+  void Recover(prm::CqeSyndrome syndrome);
   void Stamp(uint32_t index);
   void PostReceive();
   std::span<std::byte> ReceiveBuffer(uint32_t index);
@@ -91,8 +100,11 @@ class SpecialQp {
   std::unique_ptr<DmaMemory> receives_;
   bool started_ = false;
   // All count on and on.
-  uint32_t posted_ = 0, sent_ = 0, receives_posted_ = 0;
+  uint32_t posted_ = 0, receives_posted_ = 0;
   uint32_t psn_ = 0;
+  MadTotals totals_;
+  std::deque<Waiting> flying_;  // posted, and not complete
+  size_t flushed_ = 0;          // so many of them may come back unsent
   std::deque<Waiting> backlog_;
 };
 

@@ -8,7 +8,8 @@ namespace ibemu::hca::mlx4 {
 namespace {
 
 // What ibemu has use for.  Each queue pair has a completion queue of the
-// adapter, and all of them may tell at once: the event queue has that room.
+// adapter, and all of them and the shared receive queues may tell at once: the
+// event queue has that room.
 constexpr uint32_t kQps = 1024;
 constexpr uint32_t kSrqs = 512;
 constexpr uint32_t kLogRequests = 12;  // of a queue

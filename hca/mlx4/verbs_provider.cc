@@ -3,6 +3,7 @@
 #include <endian.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -19,9 +20,10 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// Memory for messages, in all.
-constexpr size_t kSendMemory = size_t{24} << 20;
-constexpr size_t kReceiveMemory = size_t{40} << 20;
+// Memory for messages, beside what each process has of its own: one alone may
+// have half of it.
+constexpr size_t kSendMemory = size_t{48} << 20;
+constexpr size_t kReceiveMemory = size_t{80} << 20;
 
 // What an object is of, until all else of it has gone; and how many there are.
 class Keeper {
@@ -50,8 +52,6 @@ class Kept final : private Keeper, public Base {
       : Keeper(std::move(provider), count),
         Base(std::forward<Arguments>(arguments)...) {}
 };
-
-class ProtectionDomain : public verbs::Pd {};
 
 verbs::DeviceAttributes DeviceOf(const VerbsParts& parts) {
   verbs::DeviceAttributes device =
@@ -138,10 +138,12 @@ absl::StatusOr<verbs::PortAttributes> VerbsProvider::QueryPort(int port) const {
   return port_attributes_[static_cast<size_t>(port - 1)];
 }
 
-absl::StatusOr<std::unique_ptr<verbs::Pd>> VerbsProvider::CreatePd() {
+absl::StatusOr<std::unique_ptr<verbs::Pd>> VerbsProvider::CreatePd(
+    uint64_t process) {
   IBEMU_RETURN_IF_ERROR(CheckAlive());
   if (pds_ >= device_.max_pd) return NoMore("domains");
-  return std::make_unique<Kept<ProtectionDomain>>(shared_from_this(), pds_);
+  return std::make_unique<Kept<ProtectionDomain>>(shared_from_this(), pds_,
+                                                  process);
 }
 
 // Requests of our own find a region's memory by its key; peers don't.
@@ -199,6 +201,7 @@ absl::StatusOr<std::unique_ptr<verbs::Qp>> VerbsProvider::CreateQp(
     const verbs::QpInit& init, verbs::ObjectListener& listener) {
   IBEMU_RETURN_IF_ERROR(CheckAlive());
   if (init.type != verbs::QpType::kReliable &&
+      init.type != verbs::QpType::kUnreliable &&
       init.type != verbs::QpType::kDatagram) {
     return Missing("queue pairs of this type");
   }
@@ -219,6 +222,17 @@ void VerbsProvider::AddListener(verbs::DeviceListener& listener) {
 
 void VerbsProvider::RemoveListener(verbs::DeviceListener& listener) {
   listeners_.Remove(listener);
+}
+
+VerbsUse VerbsProvider::Use() const {
+  return {.pds = pds_,
+          .mrs = mrs_,
+          .ahs = ahs_,
+          .cqs = cqs_,
+          .qps = qps_.size(),
+          .srqs = srqs_.size(),
+          .send_memory = send_memory_->in_use(),
+          .receive_memory = receive_memory_->in_use()};
 }
 
 VerbsProvider::PortLook VerbsProvider::LookAt(const mad::Port& port) const {

@@ -2,6 +2,7 @@
 #ifndef IBEMU_HCA_MLX4_VERBS_PROVIDER_H_
 #define IBEMU_HCA_MLX4_VERBS_PROVIDER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/observer_list.h"
 #include "base/timers.h"
+#include "hca/device.h"
 #include "hca/mlx4/dma_pool.h"
 #include "hca/mlx4/multicast_groups.h"
 #include "hca/mlx4/resources.h"
@@ -23,6 +25,12 @@ namespace ibemu::hca::mlx4 {
 
 class QueuePair;
 class SharedReceiveQueue;
+
+// Whose messages are whose: each process has its share of the memory.
+struct ProtectionDomain : verbs::Pd {
+  explicit ProtectionDomain(uint64_t owner) : process(owner) {}
+  const uint64_t process;
+};
 
 // What the device has that its verbs are made of.
 struct VerbsParts {
@@ -49,7 +57,8 @@ class VerbsProvider final : public verbs::Provider,
 
   verbs::DeviceAttributes QueryDevice() const override { return device_; }
   absl::StatusOr<verbs::PortAttributes> QueryPort(int port) const override;
-  absl::StatusOr<std::unique_ptr<verbs::Pd>> CreatePd() override;
+  absl::StatusOr<std::unique_ptr<verbs::Pd>> CreatePd(
+      uint64_t process) override;
   absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
       const verbs::MrInit& init) override;
   absl::StatusOr<std::unique_ptr<verbs::Mw>> CreateMw(verbs::Pd& pd) override;
@@ -68,7 +77,7 @@ class VerbsProvider final : public verbs::Provider,
   void RemoveListener(verbs::DeviceListener& listener) override;
 
   // Somebody listens: a program has it open.
-  bool InUse() const { return !listeners_.empty(); }
+  VerbsUse Use() const;  // until End()
 
   // State, LID or a table of `port` may have changed.
   void OnPortChange(int port);

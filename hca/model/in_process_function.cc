@@ -1,6 +1,5 @@
 #include "hca/model/in_process_function.h"
 
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "hca/bus/address_space.h"
+#include "hca/bus/interrupt_fds.h"
 #include "hca/bus/pci_config.h"
 
 namespace ibemu::hca::model {
@@ -38,20 +38,17 @@ constexpr size_t kMsixEntry = 16;
 class InProcessFunction::Machine {
  public:
   absl::StatusOr<uint64_t> Map(std::span<std::byte> memory) {
-    // The offset within a page stays, as with any IOMMU.
-    const uint64_t offset =
-        reinterpret_cast<uint64_t>(memory.data()) % kPageSize;
     IBEMU_ASSIGN_OR_RETURN(const uint64_t start,
-                           addresses_.Take(offset + memory.size()));
-    regions_[start + offset] = memory;
+                           addresses_.Take(memory.size()));
+    regions_[start] = memory;
     mapped_ += memory.size();
-    return start + offset;
+    return start;
   }
 
   void Unmap(uint64_t iova) {
     const auto region = regions_.find(iova);
     const size_t size = region->second.size();
-    addresses_.Return(iova - iova % kPageSize, iova % kPageSize + size);
+    addresses_.Return(iova, size);
     mapped_ -= size;
     regions_.erase(region);
   }
@@ -78,14 +75,11 @@ class InProcessFunction::Machine {
 class InProcessFunction::Memory : public DmaMemory {
  public:
   Memory(std::shared_ptr<Machine> machine, std::span<std::byte> bytes,
-         uint64_t iova, bool owned)
-      : machine_(std::move(machine)),
-        bytes_(bytes),
-        iova_(iova),
-        owned_(owned) {}
+         uint64_t iova)
+      : machine_(std::move(machine)), bytes_(bytes), iova_(iova) {}
   ~Memory() override {
     machine_->Unmap(iova_);
-    if (owned_) munmap(bytes_.data(), bytes_.size());
+    munmap(bytes_.data(), bytes_.size());
   }
 
   std::span<std::byte> bytes() override { return bytes_; }
@@ -95,7 +89,6 @@ class InProcessFunction::Memory : public DmaMemory {
   const std::shared_ptr<Machine> machine_;
   const std::span<std::byte> bytes_;
   const uint64_t iova_;
-  const bool owned_;
 };
 
 class InProcessFunction::ModelBar : public Bar {
@@ -136,7 +129,7 @@ void InProcessFunction::WriteConfig(size_t offset, size_t size,
 }
 
 absl::StatusOr<Bar*> InProcessFunction::OpenBar(int index) {
-  if (device_.BarSize(index) == 0) {
+  if (!IsBar(index) || device_.BarSize(index) == 0) {
     return absl::NotFoundError(
         absl::StrCat("the model has no memory BAR ", index));
   }
@@ -159,13 +152,7 @@ absl::StatusOr<std::unique_ptr<DmaMemory>> InProcessFunction::Allocate(
     munmap(start, size);
     return iova.status();
   }
-  return std::make_unique<Memory>(machine_, memory, *iova, /*owned=*/true);
-}
-
-absl::StatusOr<std::unique_ptr<DmaMemory>> InProcessFunction::Map(
-    std::span<std::byte> memory) {
-  IBEMU_ASSIGN_OR_RETURN(const uint64_t iova, machine_->Map(memory));
-  return std::make_unique<Memory>(machine_, memory, iova, /*owned=*/false);
+  return std::make_unique<Memory>(machine_, memory, *iova);
 }
 
 absl::Status InProcessFunction::EnableInterrupts(int count) {
@@ -185,9 +172,8 @@ absl::Status InProcessFunction::EnableInterrupts(int count) {
   const uint32_t place = device_.ReadConfig(capability + kMsixTablePlace, 4);
   const int bar = static_cast<int>(place & kMsixPlaceBarMask);
   const size_t table = place & ~kMsixPlaceBarMask;
-  interrupts_.clear();
+  IBEMU_ASSIGN_OR_RETURN(interrupts_, MakeInterruptFds(count));
   for (int i = 0; i < count; ++i) {
-    interrupts_.emplace_back(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     const size_t entry = table + kMsixEntry * static_cast<size_t>(i);
     device_.WriteBar(bar, entry, 4, kInterruptAddress);
     device_.WriteBar(bar, entry + 4, 4, 0);

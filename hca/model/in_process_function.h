@@ -33,8 +33,6 @@ class InProcessFunction : public PciFunction, private PciHost {
   void WriteConfig(size_t offset, size_t size, uint32_t value) override;
   absl::StatusOr<Bar*> OpenBar(int index) override;
   absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) override;
-  absl::StatusOr<std::unique_ptr<DmaMemory>> Map(
-      std::span<std::byte> memory) override;
   // Programs the vectors as an operating system does.
   absl::Status EnableInterrupts(int count) override;
   int InterruptFd(int vector) override;
@@ -55,7 +53,7 @@ class InProcessFunction : public PciFunction, private PciHost {
 
   PciDevice& device_;
   const std::shared_ptr<Machine> machine_;
-  std::array<std::unique_ptr<ModelBar>, 6> bars_;
+  std::array<std::unique_ptr<ModelBar>, kBars> bars_;
   std::vector<UniqueFd> interrupts_;
   int faults_ = 0;
 };

@@ -114,6 +114,8 @@ std::string_view Name(Opcode opcode) {
       return "WRITE_MCG";
     case Opcode::kMgidHash:
       return "MGID_HASH";
+    case Opcode::kMadDemux:
+      return "MAD_DEMUX";
     case Opcode::kDiagRprt:
       return "DIAG_RPRT";
     case Opcode::kNop:

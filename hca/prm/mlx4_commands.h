@@ -72,6 +72,7 @@ enum class Opcode : uint16_t {
   kWriteMcg = 0x026,
   kMgidHash = 0x027,
   kDiagRprt = 0x030,
+  kMadDemux = 0x203,
   kNop = 0x031,
 };
 
@@ -111,6 +112,11 @@ inline constexpr uint8_t kMadIfcIgnoreBKey = 2;
 // How the request came in follows it, in a MadIfcExtension.
 inline constexpr uint8_t kMadIfcExtended = 4;
 inline constexpr uint8_t kMadIfcNetworkView = 8;
+
+// MAD_DEMUX: which MADs firmware takes for itself.  Opcode modifier: those that
+// it does not leave to its host; input modifier: of the subnet manager's class.
+inline constexpr uint8_t kMadDemuxQueryRestrictions = 2;
+inline constexpr uint32_t kMadDemuxSubnet = 1;
 
 // Input modifier of MAP_EQ: EQ | kMapEqUnmap.
 inline constexpr uint32_t kMapEqUnmap = 1u << 31;

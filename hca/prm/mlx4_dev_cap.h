@@ -102,6 +102,7 @@ struct QueryDevCap {
   uint32_t rsvd_lkey = 0;
   uint32_t ext_3_flags = 0;
   uint64_t max_icm_sz = 0;  // bytes
+  bool mad_demux = false;   // firmware knows MAD_DEMUX
 
   static constexpr auto Layout() {
     using T = QueryDevCap;
@@ -175,7 +176,8 @@ struct QueryDevCap {
         Ro(&T::bmme_flags, "bmme_flags", 32, 0x94 * 8),
         Ro(&T::rsvd_lkey, "rsvd_lkey", 32, 0x98 * 8),
         Ro(&T::ext_3_flags, "ext_3_flags", 32, 0x9c * 8),
-        Ro(&T::max_icm_sz, "max_icm_sz", 64, 0xa0 * 8), Reserved(704, 1344));
+        Ro(&T::max_icm_sz, "max_icm_sz", 64, 0xa0 * 8), Reserved(95, 1344),
+        Ro(&T::mad_demux, "mad_demux", 1, 0xb3 * 8 + 7), Reserved(608, 1440));
   }
 };
 static_assert(wire::Tiles<QueryDevCap>());

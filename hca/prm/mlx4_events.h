@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "mad/wire/layout.h"
 
@@ -30,6 +31,8 @@ enum class EventType : uint8_t {
   kSrqLimit = 0x14,
   kPortManagementChange = 0x1d,
 };
+// In words, with low lines: "port_change"; "?" for a number that has none.
+std::string_view Name(EventType type);
 // MAP_EQ: the events that go to an EQ, as bits of in_param.
 constexpr uint64_t EventBit(EventType type) {
   return uint64_t{1} << static_cast<int>(type);

@@ -1,5 +1,6 @@
-// MAD_IFC's extension and multicast groups.  As in the Linux driver
-// (hw/mlx4/mad.c: mlx4_MAD_IFC; mlx4/mcg.c, mlx4/mlx4.h: mlx4_mgm) and the PRM.
+// MAD_IFC's extension, MAD_DEMUX and multicast groups.  As in the Linux driver
+// (hw/mlx4/mad.c: mlx4_MAD_IFC; mlx4/fw.c: mlx4_check_smp_firewall_active;
+// mlx4/mcg.c, mlx4/mlx4.h: mlx4_mgm) and the PRM.
 #ifndef IBEMU_HCA_PRM_MLX4_MANAGEMENT_H_
 #define IBEMU_HCA_PRM_MLX4_MANAGEMENT_H_
 
@@ -35,6 +36,29 @@ struct MadIfcExtension {
   }
 };
 static_assert(wire::Tiles<MadIfcExtension>());
+
+// MAD_DEMUX with kMadDemuxQueryRestrictions: attributes that the host may not
+// have, by method, a bit each.
+struct MadDemuxRestrictions {
+  static constexpr int kBits = 0x100 * 8;
+
+  uint32_t set = 0, get_response = 0, trap = 0, trap_repress = 0;
+
+  static constexpr auto Layout() {
+    using T = MadDemuxRestrictions;
+    using wire::Reserved, wire::Ro;
+    return wire::Table(
+        Reserved(0x10 * 8, 0), Ro(&T::set, "set_attr_mask", 32, 0x10 * 8),
+        Reserved(0x0c * 8, 0x14 * 8),
+        Ro(&T::get_response, "getresp_attr_mask", 32, 0x20 * 8),
+        Reserved(0x1c * 8, 0x24 * 8),
+        Ro(&T::trap, "trap_attr_mask", 32, 0x40 * 8),
+        Reserved(0x2c * 8, 0x44 * 8),
+        Ro(&T::trap_repress, "traprepress_attr_mask", 32, 0x70 * 8),
+        Reserved(0x8c * 8, 0x74 * 8));
+  }
+};
+static_assert(wire::Tiles<MadDemuxRestrictions>());
 
 // READ_MCG, WRITE_MCG: a group; its members follow, as McgMember.
 struct McgHeader {

@@ -11,8 +11,8 @@
 namespace ibemu::hca::prm {
 
 // One chunk of MAP_FA, MAP_ICM_AUX and MAP_ICM; the input modifier is their
-// number.  virtual_address counts for MAP_ICM only.  A chunk is aligned to its
-// size.
+// number.  virtual_address counts for MAP_ICM only.  A chunk's place on the bus
+// is aligned to its size.
 struct VirtualPhysicalMapping {
   static constexpr int kBits = 128;
 

@@ -47,6 +47,8 @@ enum QpOptional : uint32_t {
 };
 // Where the context starts in the mailbox, in bytes.
 inline constexpr size_t kQpContextInMailbox = 8;
+// Where the size and stride of the receive queue are in the context.
+inline constexpr size_t kQpReceiveQueueByte = 9;
 // Input modifier of RTS2SQD: an event tells when it is drained.
 inline constexpr uint32_t kSqdEvent = 1u << 31;
 

@@ -48,7 +48,7 @@ void GuestMachine::SignalMessage(uint64_t address, uint32_t data) {
     WriteMemory(address, bytes);
     return;
   }
-  status_.Update(qtest_.Write32(address, data));
+  Note(qtest_.Write32(address, data));
 }
 
 template <class Access>
@@ -91,14 +91,20 @@ std::optional<VtdWalker::Translation> GuestMachine::Translate(uint64_t address,
 }
 
 bool GuestMachine::ReadRegisters() {
-  const absl::StatusOr<uint32_t> status = qtest_.Read32(kVtdStatus);
-  const absl::StatusOr<uint64_t> root = qtest_.Read64(kVtdRootAddress);
-  status_.Update(status.status());
-  status_.Update(root.status());
   registers_.reset();
-  if (!status.ok() || !root.ok()) return false;
+  const absl::StatusOr<uint32_t> status = qtest_.Read32(kVtdStatus);
+  Note(status.status());
+  // Who did not answer in time would not be in time now, either.
+  if (!status.ok()) return false;
+  const absl::StatusOr<uint64_t> root = qtest_.Read64(kVtdRootAddress);
+  Note(root.status());
+  if (!root.ok()) return false;
   registers_ = VtdRegisters{*status, *root};
   return true;
+}
+
+void GuestMachine::Note(const absl::Status& status) {
+  if (!status.ok() && on_error_) on_error_(status);
 }
 
 }  // namespace ibemu::hca::remote

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "hca/model/pci_device.h"
 #include "hca/remote/guest_memory.h"
@@ -32,11 +34,18 @@ class GuestMachine : public model::PciHost {
 
   bool ReadMemory(uint64_t address, std::span<std::byte> into) override;
   bool WriteMemory(uint64_t address, std::span<const std::byte> from) override;
-  // Lost when QEMU can't be reached: status() tells.
+  // Lost when QEMU can't be reached: OnError() tells.
   void SignalMessage(uint64_t address, uint32_t data) override;
 
-  // The first error of the way to QEMU, if there was one.
-  const absl::Status& status() const { return status_; }
+  // The machine starts anew: where its IOMMU has its tables is asked again.
+  void Reset() { registers_.reset(); }
+
+  // `callback` is told each error of the way to QEMU (those of QtestChannel):
+  // an interrupt is lost then, or an access fails for want of the IOMMU's
+  // registers.
+  void OnError(absl::AnyInvocable<void(const absl::Status&)> callback) {
+    on_error_ = std::move(callback);
+  }
   const Counters& counters() const { return counters_; }
 
  private:
@@ -46,6 +55,7 @@ class GuestMachine : public model::PciHost {
   bool ForEachPiece(uint64_t address, size_t size, bool write, Access access);
   std::optional<VtdWalker::Translation> Translate(uint64_t address, bool write);
   bool ReadRegisters();
+  void Note(const absl::Status& status);
 
   GuestMemory& memory_;
   QtestChannel& qtest_;
@@ -53,7 +63,7 @@ class GuestMachine : public model::PciHost {
   // Kept while they say that translation is on: a kernel sets them once.  Read
   // anew when a walk fails.
   std::optional<VtdRegisters> registers_;
-  absl::Status status_;
+  absl::AnyInvocable<void(const absl::Status&)> on_error_;
   Counters counters_;
 };
 

@@ -93,6 +93,7 @@ absl::Status MpqemuLink::Handle(MpqemuMessage message) {
           return absl::OkStatus();
         } else if constexpr (std::is_same_v<What, DeviceReset>) {
           ++counters_.resets;
+          if (on_reset_) on_reset_();
           device_.Reset();
           return Answer(0);
         } else if constexpr (std::is_same_v<What, ConfigRead> ||

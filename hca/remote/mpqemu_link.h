@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
@@ -28,6 +30,11 @@ class MpqemuLink {
   // `socket`: our end of a stream socket.  `device` and `memory` are not owned;
   // `memory` follows the guest's.
   MpqemuLink(UniqueFd socket, model::PciDevice& device, GuestMemory& memory);
+
+  // `callback` comes before the device's own reset by its bus.
+  void OnReset(absl::AnyInvocable<void()> callback) {
+    on_reset_ = std::move(callback);
+  }
 
   // Readable when OnReadable() has something to do.
   int fd() const { return socket_.get(); }
@@ -62,6 +69,7 @@ class MpqemuLink {
   model::PciDevice& device_;
   GuestMemory& memory_;
   MpqemuDecoder decoder_;
+  absl::AnyInvocable<void()> on_reset_;
   Counters counters_;
 };
 

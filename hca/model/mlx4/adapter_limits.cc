@@ -11,7 +11,7 @@ constexpr std::string_view kBoardId = "IBE0000000001";
 }  // namespace
 
 prm::QueryFw FirmwareInfo() {
-  return {.fw_pages = 256,
+  return {.fw_pages = 1542,
           .fw_rev_major = 2,
           .fw_rev_minor = 42,
           .fw_rev_subminor = 5000,
@@ -44,7 +44,10 @@ prm::QueryDevCap DeviceCapabilities(int ports) {
   cap.log_max_cq = 16;
   cap.log_max_mpt = 24;
   cap.log_rsvd_eq = 2;
-  cap.log_max_eq = 8;
+  // One a vector.  Where there are more, Linux's profile with few of all queues
+  // maps their contexts (always 1,024) over those of shared receive queues,
+  // unless firmware has system EQs, which are not modelled.
+  cap.log_max_eq = 6;
   cap.log_rsvd_mtt = 4;
   cap.log_rsvd_mrw = 4;
   cap.log_max_mtt = 24;

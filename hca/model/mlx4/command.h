@@ -37,7 +37,7 @@ struct CommandRecord {
   bool by_event = false;  // completed by an event, not by polling
   prm::CommandStatus status = prm::CommandStatus::kOk;
   // What software had in its input mailbox, up to the page's end; empty for a
-  // command without one, or whose mailbox can't be reached.
+  // command without one, or whose mailbox was not read.
   std::vector<std::byte> inbox = {};
 
   bool operator==(const CommandRecord&) const = default;

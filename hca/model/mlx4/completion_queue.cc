@@ -28,7 +28,10 @@ bool Beyond(uint32_t a, uint32_t b) {
 }  // namespace
 
 CompletionQueue::CompletionQueue(Core& core, const prm::CqContext& context)
-    : core_(core), context_(context), buffer_(core, PlaceOfCq(context)) {}
+    : core_(core),
+      context_(context),
+      buffer_(core, PlaceOfCq(context)),
+      count_(core.ended, {.kind = QueueKind::kCompletions, .size = size()}) {}
 
 Status CompletionQueue::Check(Core& core, const prm::CqContext& context) {
   constexpr uint64_t kRecordAlignment = 8;
@@ -97,6 +100,7 @@ CompletionQueue::Posted CompletionQueue::Write(Entry entry, bool solicited) {
     return Posted::kFault;
   }
   ++producer_;
+  count_.Add();
   if (solicited) solicited_ = producer_;
   return Notify(solicited) ? Posted::kNotify : Posted::kQuietly;
 }
@@ -147,6 +151,7 @@ Status CompletionQueue::Resize(Core& core, const prm::CqContext& context) {
   context_.page_offset = wanted.page_offset;
   context_.mtt_base_addr = wanted.mtt_base_addr;
   buffer_.Move(PlaceOfCq(context_));
+  count_.Resize(size());
   return Initialise() ? Status::kOk : Status::kInternalError;
 }
 

@@ -50,6 +50,7 @@ class CompletionQueue {
   Core& core_;
   prm::CqContext context_;
   QueueBuffer buffer_;
+  EntryCount count_;
   uint32_t producer_ = 0;   // counts on and on
   uint32_t consumer_ = 0;   // 24 bits
   uint32_t solicited_ = 0;  // `producer_` after the last solicited one

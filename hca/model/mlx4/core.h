@@ -5,8 +5,10 @@
 #include <cstdint>
 
 #include "base/timers.h"
+#include "hca/model/mlx4/fault_plan.h"
 #include "hca/model/mlx4/host_memory.h"
 #include "hca/model/mlx4/icm.h"
+#include "hca/model/mlx4/queue_use.h"
 #include "hca/prm/mlx4_commands.h"
 #include "hca/prm/mlx4_dev_cap.h"
 #include "hca/prm/mlx4_hca.h"
@@ -15,14 +17,21 @@ namespace ibemu::hca::model::mlx4 {
 
 // The limits, the host's memory, and where INIT_HCA put the tables.
 struct Core {
-  Core(HostMemory& host_memory, Timers& time, const prm::QueryDevCap& limits)
-      : host(host_memory), timers(time), cap(limits), icm(host_memory) {}
+  Core(HostMemory& host_memory, Timers& time, FaultPlan& plan,
+       const prm::QueryDevCap& limits)
+      : host(host_memory),
+        timers(time),
+        faults(plan),
+        cap(limits),
+        icm(host_memory) {}
 
   HostMemory& host;
   Timers& timers;
-  const prm::QueryDevCap cap;
+  FaultPlan& faults;
+  prm::QueryDevCap cap;
   Icm icm;
   prm::HcaTables tables;  // counts after INIT_HCA
+  QueueUses ended;        // queues that were the adapter's, since power-on
 
   int qp_count() const { return 1 << prm::TableLog(tables.qpc); }
   int srq_count() const { return 1 << prm::TableLog(tables.srqc); }

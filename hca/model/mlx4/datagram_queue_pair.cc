@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "mad/address.h"
+#include "mad/wire/opcode.h"
+#include "mad/wire/psn.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -12,13 +14,8 @@ using prm::CqeSyndrome;
 
 namespace {
 
-// BTH.OpCode, IBA vol 1 §9.2.1.
-constexpr uint8_t kUdSendOnly = 0x64;
-constexpr uint8_t kUdSendOnlyImmediate = 0x65;
-
 constexpr size_t kImmediateBytes = 4;
 constexpr uint32_t kControlledQKey = 1u << 31;
-constexpr uint32_t kPsnMask = 0xffffff;
 
 // PortInfo's MTU code.
 constexpr size_t MtuBytes(uint8_t code) { return size_t{128} << code; }
@@ -43,8 +40,7 @@ void DatagramQueuePair::Work() {
       continue;
     }
     FailSend(wqe, result);
-    context_.state = prm::QpState::kSqError;
-    FlushSends();
+    EnterSendError();
   }
 }
 
@@ -59,6 +55,9 @@ CqeSyndrome DatagramQueuePair::SendMlx(const SendWqe& wqe) {
   std::vector<std::byte> packet(wqe.length);
   if (!Gather(environment_.memory(), context_.pd, wqe.pieces, 0, packet)) {
     return CqeSyndrome::kLocalProtection;
+  }
+  if (environment_.core().faults.TakeSendFailure()) {
+    return CqeSyndrome::kLocalQpOperation;
   }
   auto lrh = wire::Decode<mad::LocalRouteHeader>(packet);
   if (size_t{lrh.words} * 4 != packet.size() ||
@@ -110,12 +109,13 @@ CqeSyndrome DatagramQueuePair::SendUd(const SendWqe& wqe) {
                         to.flow_label);
   }
   const mad::BaseTransportHeader bth{
-      .opcode = immediate ? kUdSendOnlyImmediate : kUdSendOnly,
+      .opcode = immediate ? mad::opcode::kUdSendOnlyImmediate
+                          : mad::opcode::kUdSendOnly,
       .solicited = wqe.control.solicited,
       .p_key = wire.PKeyAt(context_.primary.pkey_index),
       .destination_qpn = wqe.datagram.remote_qpn,
       .psn = psn_};
-  psn_ = (psn_ + 1) & kPsnMask;
+  psn_ = (psn_ + 1) & mad::kPsnMask;
   environment_.Send(
       port(),
       BuildPacket(RouteTo(wire, to.rlid, to.my_lid_path_bits, to.sl), grh, bth,
@@ -151,14 +151,15 @@ void DatagramQueuePair::Receive(const Packet& incoming) {
   const auto deth = packet.Take<mad::DatagramHeader>();
   if (!deth) return;
   uint32_t immediate = 0;
-  const bool has_immediate = packet.bth.opcode == kUdSendOnlyImmediate;
+  const bool has_immediate =
+      packet.bth.opcode == mad::opcode::kUdSendOnlyImmediate;
   if (has_immediate) {
     if (packet.rest.size() < kImmediateBytes) return;
     for (size_t i = 0; i < kImmediateBytes; ++i) {
       immediate = immediate << 8 | static_cast<uint8_t>(packet.rest[i]);
     }
     packet.rest = packet.rest.subspan(kImmediateBytes);
-  } else if (packet.bth.opcode != kUdSendOnly) {
+  } else if (packet.bth.opcode != mad::opcode::kUdSendOnly) {
     return;
   }
   const std::optional<uint16_t> pkey_index = Admit(packet, *deth);

@@ -20,7 +20,9 @@ QueueBuffer::Place PlaceOfEq(const prm::EqContext& context) {
 }  // namespace
 
 EventQueue::EventQueue(Core& core, const prm::EqContext& context)
-    : context_(context), buffer_(core, PlaceOfEq(context)) {
+    : context_(context),
+      buffer_(core, PlaceOfEq(context)),
+      count_(core.ended, {.kind = QueueKind::kEvents, .size = size()}) {
   context_.status = prm::kQueueOk;
 }
 
@@ -66,10 +68,16 @@ EventQueue::Posted EventQueue::Post(prm::Eqe event) {
     return Posted::kFault;
   }
   ++producer_;
+  count_.Add();
   if (context_.state == prm::kEqAlwaysArmed) return Posted::kInterrupt;
   if (context_.state != prm::kEqArmed) return Posted::kQuietly;
   context_.state = prm::kEqFired;
   return Posted::kInterrupt;
+}
+
+bool EventQueue::MayRead(uint32_t consumer_index) const {
+  return ((consumer_index - consumer_) & kEqIndexBits) <=
+         ((producer_ - consumer_) & kEqIndexBits);
 }
 
 bool EventQueue::Doorbell(uint32_t consumer_index, bool arm) {

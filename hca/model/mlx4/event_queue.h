@@ -28,8 +28,11 @@ class EventQueue {
   // could not be written; the queue is dead after either.
   Posted Post(prm::Eqe event);
 
-  // Software has read up to `consumer_index` (24 bits).  True: it arms, and
-  // there is more already, so an interrupt is due.
+  // Whether software may have read up to `consumer_index` (24 bits): not less
+  // than before, and nothing that there is not yet.
+  bool MayRead(uint32_t consumer_index) const;
+  // Software has.  True: it arms, and there is more already, so an interrupt is
+  // due.
   bool Doorbell(uint32_t consumer_index, bool arm);
 
   // As QUERY_EQ shows it.
@@ -42,6 +45,7 @@ class EventQueue {
 
   prm::EqContext context_;
   QueueBuffer buffer_;
+  EntryCount count_;
   uint32_t producer_ = 0;  // counts on and on, as `consumer_` does
   uint32_t consumer_ = 0;
 };

@@ -72,7 +72,10 @@ void EventQueues::Post(uint32_t eqn, const prm::Eqe& event) {
 
 void EventQueues::Doorbell(uint32_t eqn, uint32_t consumer_index, bool arm) {
   const auto queue = queues_.find(eqn);
-  if (queue == queues_.end()) return;
+  if (queue == queues_.end() || !queue->second.MayRead(consumer_index)) {
+    ++bad_doorbells_;
+    return;
+  }
   if (queue->second.Doorbell(consumer_index, arm)) {
     interrupt_(queue->second.vector());
   }

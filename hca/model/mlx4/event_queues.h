@@ -40,7 +40,10 @@ class EventQueues {
   // A completion of `cqn`.
   void ReportCompletion(uint32_t eqn, uint32_t cqn);
 
+  // One for no queue, or for events that there are not yet, is ignored.
   void Doorbell(uint32_t eqn, uint32_t consumer_index, bool arm);
+  // How many doorbells were ignored, since power-on.
+  int bad_doorbells() const { return bad_doorbells_; }
 
   bool Maps(prm::EventType type) const {
     return mapping_[static_cast<size_t>(type)] != kUnmapped;
@@ -64,6 +67,7 @@ class EventQueues {
   absl::AnyInvocable<void(int)> interrupt_;
   std::map<uint32_t, EventQueue> queues_;
   std::array<int, 64> mapping_;  // event type: EQ
+  int bad_doorbells_ = 0;
 };
 
 }  // namespace ibemu::hca::model::mlx4

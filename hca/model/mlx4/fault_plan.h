@@ -21,6 +21,10 @@ class FaultPlan {
   void Hang(prm::Opcode opcode) { hanging_.insert(opcode); }
   // The next `count` interrupts are not sent.
   void LoseInterrupts(int count) { lost_interrupts_ += count; }
+  // The next `count` packets of queue pairs 0 and 1 fail before the wire.
+  void FailSends(int count) { failing_sends_ += count; }
+  // Firmware keeps subnet management from its host from now on.
+  void SecureHost() { secure_host_ = true; }
 
   // For the adapter: what becomes of this one.
   std::optional<prm::CommandStatus> TakeRefusal(prm::Opcode opcode) {
@@ -31,20 +35,27 @@ class FaultPlan {
     return status;
   }
   bool TakeHang(prm::Opcode opcode) { return hanging_.erase(opcode) != 0; }
-  bool TakeInterrupt() {
-    if (lost_interrupts_ == 0) return false;
-    --lost_interrupts_;
-    return true;
-  }
+  bool TakeInterrupt() { return Take(lost_interrupts_); }
+  bool TakeSendFailure() { return Take(failing_sends_); }
+  bool secure_host() const { return secure_host_; }
 
  private:
   struct Refusal {
     prm::CommandStatus status{};
     int times = 0;
   };
+
+  static bool Take(int& count) {
+    if (count == 0) return false;
+    --count;
+    return true;
+  }
+
   std::map<prm::Opcode, Refusal> refused_;
   std::set<prm::Opcode> hanging_;
   int lost_interrupts_ = 0;
+  int failing_sends_ = 0;
+  bool secure_host_ = false;
 };
 
 }  // namespace ibemu::hca::model

@@ -13,7 +13,9 @@ struct Firmware::Kind {
   Stage earliest = Stage::kUp;
   Stage latest = Stage::kUp;
   bool in = false, out = false;
-  uint8_t op_modifiers = 1;  // 0 ... op_modifiers - 1
+  uint8_t op_modifiers = 1;      // up to op_modifiers - 1
+  bool out_is_optional = false;  // see prm::kNoOutbox
+  uint8_t least_op_modifier = 0;
 };
 
 const Firmware::Kind* Firmware::KindOf(Opcode opcode) {
@@ -34,9 +36,7 @@ const Firmware::Kind* Firmware::KindOf(Opcode opcode) {
   static constexpr Kind kModify{kUp, kUp, true, false, 2};
   static constexpr Kind kOut{kUp, kUp, false, true};
   static constexpr Kind kDiagnostics{kUp, kUp, false, true, 3};
-  // The outbox is optional, see prm::kNoOutbox.
-  static constexpr Kind kBack{kUp, kUp, false, false, 2};
-  static constexpr Kind kToState{kUp, kUp, false, false, 4};
+  static constexpr Kind kBack{kUp, kUp, false, true, 2, true};
   static constexpr Kind kHash{kUp, kUp, true, false, 8};
   static constexpr Kind kMad{kUp, kUp, true, true, 16};
   switch (opcode) {
@@ -106,13 +106,26 @@ const Firmware::Kind* Firmware::KindOf(Opcode opcode) {
     case Opcode::kHw2SwCq:
     case Opcode::kHw2SwSrq:
       return &kBack;
-    case Opcode::k2ErrQp:
-    case Opcode::k2RstQp:
-      return &kToState;
+    case Opcode::k2RstQp: {
+      // What the others would mean no driver knows: Linux gives this one alone.
+      static constexpr Kind kToReset{kUp,
+                                     kUp,
+                                     false,
+                                     false,
+                                     prm::kFromAnyState + 1,
+                                     false,
+                                     prm::kFromAnyState};
+      return &kToReset;
+    }
+    case Opcode::kMadDemux: {
+      static constexpr Kind kDemultiplex{kUp, kUp, false, true, 3};
+      return &kDemultiplex;
+    }
     case Opcode::kMgidHash:
       return &kHash;
     case Opcode::kMadIfc:
       return &kMad;
+    case Opcode::k2ErrQp:
     case Opcode::kInitPort:
     case Opcode::kClosePort:
     case Opcode::kSyncTpt:
@@ -133,12 +146,17 @@ bool Firmware::TakesInbox(Opcode opcode) {
 }
 
 Status Firmware::Check(const Kind& kind, const CommandRequest& request) const {
-  if (request.op_modifier >= kind.op_modifiers) return Status::kBadOp;
+  if (request.op_modifier >= kind.op_modifiers ||
+      request.op_modifier < kind.least_op_modifier) {
+    return Status::kBadOp;
+  }
   if (stage_ < kind.earliest || stage_ > kind.latest) {
     return Status::kBadSysState;
   }
+  const bool out = kind.out && !(kind.out_is_optional &&
+                                 (request.op_modifier & prm::kNoOutbox) != 0);
   if ((kind.in && request.in_param % prm::kMailboxAlignment != 0) ||
-      (kind.out && request.out_param % prm::kMailboxAlignment != 0)) {
+      (out && request.out_param % prm::kMailboxAlignment != 0)) {
     return Status::kBadParam;
   }
   return Status::kOk;
@@ -197,8 +215,8 @@ void Firmware::Reset() {
   CloseHca();
   parts_.core.icm.Reset();
   stage_ = Stage::kReset;
-  firmware_pages_ = 0;
-  auxiliary_pages_ = 0;
+  firmware_area_.clear();
+  auxiliary_area_.clear();
 }
 
 }  // namespace ibemu::hca::model::mlx4

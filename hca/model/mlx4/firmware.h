@@ -2,6 +2,7 @@
 #ifndef IBEMU_HCA_MODEL_MLX4_FIRMWARE_H_
 #define IBEMU_HCA_MODEL_MLX4_FIRMWARE_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -50,8 +51,6 @@ class Firmware {
   static bool TakesInbox(prm::Opcode opcode);
 
   Stage stage() const { return stage_; }
-  uint64_t firmware_pages() const { return firmware_pages_; }
-  uint64_t auxiliary_pages() const { return auxiliary_pages_; }
 
   // As after power-on.
   void Reset();
@@ -79,12 +78,17 @@ class Firmware {
   Status QueryPort(const CommandRequest& request);
   Status StaticConfiguration(const CommandRequest& request);
   CommandReply SetIcmSize(const CommandRequest& request);
-  // The chunks of a mailbox of MAP_FA, MAP_ICM_AUX or MAP_ICM.
-  Status ReadChunks(const CommandRequest& request,
-                    std::vector<prm::VirtualPhysicalMapping>& chunks) const;
+  using Chunks = std::vector<prm::VirtualPhysicalMapping>;
+  // Adds the chunks of a mailbox of MAP_FA, MAP_ICM_AUX or MAP_ICM to `chunks`,
+  // all or none.  INTERNAL_ERR: some of that memory can't be reached.
+  Status ReadChunks(const CommandRequest& request, Chunks& chunks) const;
+  static uint64_t PagesOf(const Chunks& chunks);
+  // Whether all of the memory that the host lends, or lent, is there.
+  bool CanReach(const Chunks& chunks) const;
 
   // Management.
   Status MadIfc(const CommandRequest& request);
+  Status MadDemux(const CommandRequest& request);
   Status Mcg(const CommandRequest& request);
   CommandReply MgidHash(const CommandRequest& request);
   Status Port(const CommandRequest& request);
@@ -97,6 +101,20 @@ class Firmware {
                       uint64_t offset = 0) const {
     return ReadStructure<T>(parts_.core.host, request.in_param + offset);
   }
+  // The same of software whose reserved bits are zero; else BAD_PARAM.
+  template <wire::Structure T>
+  Status Take(const CommandRequest& request, T& value,
+              uint64_t offset = 0) const {
+    std::array<std::byte, wire::kBytes<T>> bytes;
+    if (!parts_.core.host.Read(request.in_param + offset, bytes)) {
+      return Status::kInternalError;
+    }
+    value = wire::Decode<T>(bytes);
+    return ToBytes(value) == bytes ? Status::kOk : Status::kBadParam;
+  }
+  // Of a queue pair; nobody looks at the receive queue of one that shares its.
+  Status TakeQpContext(const CommandRequest& request,
+                       prm::QpContext& context) const;
   template <wire::Structure T>
   Status Out(const CommandRequest& request, const T& value) const {
     return WriteStructure(parts_.core.host, request.out_param, value)
@@ -112,8 +130,7 @@ class Firmware {
 
   Parts parts_;
   Stage stage_ = Stage::kReset;
-  uint64_t firmware_pages_ = 0;
-  uint64_t auxiliary_pages_ = 0;
+  Chunks firmware_area_, auxiliary_area_;
 };
 
 }  // namespace ibemu::hca::model::mlx4

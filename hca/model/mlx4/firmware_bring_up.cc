@@ -1,54 +1,80 @@
 // Firmware: from power-on to INIT_HCA, and back.
 #include "hca/model/mlx4/adapter_limits.h"
 #include "hca/model/mlx4/firmware.h"
+#include "hca/model/mlx4/table_layout.h"
 #include "hca/prm/mlx4_registers.h"
 
 namespace ibemu::hca::model::mlx4 {
 
 using Status = prm::CommandStatus;
 
-Status Firmware::ReadChunks(
-    const CommandRequest& request,
-    std::vector<prm::VirtualPhysicalMapping>& chunks) const {
+Status Firmware::ReadChunks(const CommandRequest& request,
+                            Chunks& chunks) const {
   constexpr size_t kChunkBytes = wire::kBytes<prm::VirtualPhysicalMapping>;
   constexpr uint8_t kMaxLogChunk = 20;
   const uint32_t count = request.in_modifier;
   if (count == 0 || count > prm::kMailboxBytes / kChunkBytes) {
     return Status::kBadParam;
   }
+  Chunks read(count);
   for (uint32_t i = 0; i < count; ++i) {
-    const auto chunk =
-        In<prm::VirtualPhysicalMapping>(request, i * kChunkBytes);
-    if (!chunk) return Status::kInternalError;
-    if (chunk->log2size > kMaxLogChunk) return Status::kBadParam;
-    const uint64_t mask = (uint64_t{1} << chunk->log2size) - 1;
-    if ((chunk->physical_page & mask) != 0) return Status::kBadParam;
-    chunks.push_back(*chunk);
+    prm::VirtualPhysicalMapping& chunk = read[i];
+    if (const Status status = Take(request, chunk, i * kChunkBytes);
+        status != Status::kOk) {
+      return status;
+    }
+    if (chunk.log2size > kMaxLogChunk) return Status::kBadParam;
+    const uint64_t mask = (uint64_t{1} << chunk.log2size) - 1;
+    if ((chunk.physical_page & mask) != 0) return Status::kBadParam;
   }
+  if (!CanReach(read)) return Status::kInternalError;
+  chunks.insert(chunks.end(), read.begin(), read.end());
   return Status::kOk;
+}
+
+uint64_t Firmware::PagesOf(const Chunks& chunks) {
+  uint64_t pages = 0;
+  for (const prm::VirtualPhysicalMapping& chunk : chunks) {
+    pages += uint64_t{1} << chunk.log2size;
+  }
+  return pages;
+}
+
+bool Firmware::CanReach(const Chunks& chunks) const {
+  for (const prm::VirtualPhysicalMapping& chunk : chunks) {
+    for (uint64_t page = 0; page >> chunk.log2size == 0; ++page) {
+      std::array<std::byte, 1> byte;
+      if (!parts_.core.host.Read(
+              (chunk.physical_page + page) << prm::kIcmPageShift, byte)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 Status Firmware::MapFirmwareArea(const CommandRequest& request) {
-  std::vector<prm::VirtualPhysicalMapping> chunks;
-  const Status status = ReadChunks(request, chunks);
-  if (status != Status::kOk) return status;
-  for (const prm::VirtualPhysicalMapping& chunk : chunks) {
-    firmware_pages_ += uint64_t{1} << chunk.log2size;
+  if (PagesOf(firmware_area_) >= FirmwareInfo().fw_pages) {
+    return Status::kBadSysState;
   }
-  return Status::kOk;
+  return ReadChunks(request, firmware_area_);
 }
 
 Status Firmware::RunFirmware() {
-  if (firmware_pages_ < FirmwareInfo().fw_pages) return Status::kBadSysState;
+  if (PagesOf(firmware_area_) < FirmwareInfo().fw_pages) {
+    return Status::kBadSysState;
+  }
   stage_ = Stage::kRunning;
   return Status::kOk;
 }
 
 Status Firmware::UnmapFirmwareArea() {
-  if (firmware_pages_ == 0 || auxiliary_pages_ != 0) {
+  if (firmware_area_.empty() || !auxiliary_area_.empty()) {
     return Status::kBadSysState;
   }
-  firmware_pages_ = 0;
+  if (!CanReach(firmware_area_)) return Status::kInternalError;
+  firmware_area_.clear();
+  parts_.core.icm.Reset();  // its size is asked for anew
   stage_ = Stage::kReset;
   return Status::kOk;
 }
@@ -57,35 +83,33 @@ CommandReply Firmware::SetIcmSize(const CommandRequest& request) {
   if (request.in_param == 0 || request.in_param > parts_.core.cap.max_icm_sz) {
     return {Status::kExceedLimit};
   }
-  if (auxiliary_pages_ != 0) return {Status::kBadSysState};
+  if (!auxiliary_area_.empty()) return {Status::kBadSysState};
   return {Status::kOk, parts_.core.icm.SetSize(request.in_param)};
 }
 
 Status Firmware::MapAuxiliary(const CommandRequest& request) {
-  if (parts_.core.icm.bytes() == 0) return Status::kBadSysState;
-  std::vector<prm::VirtualPhysicalMapping> chunks;
-  const Status status = ReadChunks(request, chunks);
-  if (status != Status::kOk) return status;
-  for (const prm::VirtualPhysicalMapping& chunk : chunks) {
-    auxiliary_pages_ += uint64_t{1} << chunk.log2size;
+  const Icm& icm = parts_.core.icm;
+  if (icm.bytes() == 0 || PagesOf(auxiliary_area_) >= icm.auxiliary_pages()) {
+    return Status::kBadSysState;
   }
-  return Status::kOk;
+  return ReadChunks(request, auxiliary_area_);
 }
 
 Status Firmware::UnmapAuxiliary() {
-  if (auxiliary_pages_ == 0 || !parts_.core.icm.empty()) {
+  if (auxiliary_area_.empty() || !parts_.core.icm.empty()) {
     return Status::kBadSysState;
   }
-  auxiliary_pages_ = 0;
+  if (!CanReach(auxiliary_area_)) return Status::kInternalError;
+  auxiliary_area_.clear();
   return Status::kOk;
 }
 
 Status Firmware::MapIcm(const CommandRequest& request) {
   Icm& icm = parts_.core.icm;
-  if (icm.bytes() == 0 || auxiliary_pages_ < icm.auxiliary_pages()) {
+  if (icm.bytes() == 0 || PagesOf(auxiliary_area_) < icm.auxiliary_pages()) {
     return Status::kIcmError;
   }
-  std::vector<prm::VirtualPhysicalMapping> chunks;
+  Chunks chunks;
   if (const Status status = ReadChunks(request, chunks);
       status != Status::kOk) {
     return status;
@@ -134,7 +158,9 @@ Status Firmware::CheckTables(const prm::HcaTables& tables) const {
       tables.memory_windows) {
     return Status::kBadParam;
   }
-  // Firmware's own objects are the first of each table.
+  if (TablesOverlap(cap, tables)) return Status::kBadParam;
+  // Firmware's own objects are the first of each table; all multicast groups
+  // are, for it follows their chains.
   const Icm& icm = parts_.core.icm;
   const bool mapped =
       icm.Contains(prm::TableBase(tables.qpc),
@@ -146,19 +172,22 @@ Status Firmware::CheckTables(const prm::HcaTables& tables) const {
       icm.Contains(prm::TableBase(tables.eqc),
                    uint64_t{cap.eqc_entry_sz} << cap.log_rsvd_eq) &&
       icm.Contains(tables.dmpt_base,
-                   uint64_t{cap.d_mpt_entry_sz} << cap.log_rsvd_mrw);
+                   uint64_t{cap.d_mpt_entry_sz} << cap.log_rsvd_mrw) &&
+      icm.Contains(tables.mc_base, uint64_t{1} << tables.log_mc_entry_sz
+                                               << tables.log_mc_table_sz);
   return mapped ? Status::kOk : Status::kIcmError;
 }
 
 Status Firmware::InitHca(const CommandRequest& request) {
-  const auto wanted = In<prm::InitHca>(request);
-  if (!wanted) return Status::kInternalError;
-  if (wanted->version != prm::InitHca::kVersion) return Status::kBadParam;
-  if (const Status status = CheckTables(wanted->tables);
-      status != Status::kOk) {
+  prm::InitHca wanted;
+  if (const Status status = Take(request, wanted); status != Status::kOk) {
     return status;
   }
-  parts_.core.tables = wanted->tables;
+  if (wanted.version != prm::InitHca::kVersion) return Status::kBadParam;
+  if (const Status status = CheckTables(wanted.tables); status != Status::kOk) {
+    return status;
+  }
+  parts_.core.tables = wanted.tables;
   stage_ = Stage::kUp;
   return Status::kOk;
 }

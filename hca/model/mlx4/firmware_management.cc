@@ -22,8 +22,9 @@ Status Firmware::Port(const CommandRequest& request) {
       parts_.ports.Close(port);
       return Status::kOk;
     default: {
-      const auto wanted = In<prm::SetPort>(request);
-      return wanted ? parts_.ports.Set(port, *wanted) : Status::kInternalError;
+      prm::SetPort wanted;
+      const Status status = Take(request, wanted);
+      return status == Status::kOk ? parts_.ports.Set(port, wanted) : status;
     }
   }
 }
@@ -37,6 +38,7 @@ bool IsSubnetManagement(const mad::MadHeader& header) {
 
 }  // namespace
 
+// There is no baseboard manager, so kMadIfcIgnoreBKey has nothing to ignore.
 Status Firmware::MadIfc(const CommandRequest& request) {
   const uint32_t number = request.in_modifier & prm::kMadIfcPortMask;
   if (!parts_.ports.Has(number)) return Status::kBadParam;
@@ -57,10 +59,18 @@ Status Firmware::MadIfc(const CommandRequest& request) {
     arrival.pkey_index = how->pkey_index;
     arrival.source_qpn = how->remote_qpn;
   }
+  Wire& agents = parts_.ports.wire(port);
+  const bool ignore_m_key =
+      arrival.qp == 0 && (request.op_modifier & prm::kMadIfcIgnoreMKey) != 0;
+  const auto m_key = wire::Get<&mad::Smp::m_key>(arrival.mad);
+  // The agents are asked as by somebody who knows it.
+  if (ignore_m_key) {
+    wire::Put<&mad::Smp::m_key>(arrival.mad, agents.Info().m_key);
+  }
   mad::MadBytes reply{};
-  const mad::LocalVerdict verdict =
-      parts_.ports.wire(port).ProcessLocal(arrival, reply);
+  const mad::LocalVerdict verdict = agents.ProcessLocal(arrival, reply);
   if (verdict == mad::LocalVerdict::kUnhandled) return Status::kBadPacket;
+  if (ignore_m_key) wire::Put<&mad::Smp::m_key>(reply, m_key);
   if (header.method == mad::Method::kSet) {
     const bool reregister =
         arrival.qp == 0 &&
@@ -70,10 +80,28 @@ Status Firmware::MadIfc(const CommandRequest& request) {
             std::span(arrival.mad).subspan(mad::kSmpDataOffset));
     parts_.ports.TellChanges(port, reregister);
   }
-  if (verdict == mad::LocalVerdict::kConsumed) return Status::kOk;
+  if (verdict == mad::LocalVerdict::kConsumed) {
+    // A MAD that ought to be answered was dropped: its M_Key is wrong.
+    return header.method == mad::Method::kTrapRepress ? Status::kOk
+                                                      : Status::kBadPacket;
+  }
   return parts_.core.host.Write(request.out_param, reply)
              ? Status::kOk
              : Status::kInternalError;
+}
+
+// Of what drivers do with it, the question alone.
+Status Firmware::MadDemux(const CommandRequest& request) {
+  if (!parts_.core.cap.mad_demux ||
+      request.op_modifier != prm::kMadDemuxQueryRestrictions) {
+    return Status::kBadOp;
+  }
+  if (request.in_modifier != prm::kMadDemuxSubnet) return Status::kBadParam;
+  const uint32_t all = parts_.core.faults.secure_host() ? ~uint32_t{0} : 0;
+  return Out(
+      request,
+      prm::MadDemuxRestrictions{
+          .set = all, .get_response = all, .trap = all, .trap_repress = all});
 }
 
 Status Firmware::Mcg(const CommandRequest& request) {

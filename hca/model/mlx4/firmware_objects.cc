@@ -12,22 +12,15 @@ using Status = prm::CommandStatus;
 
 template <wire::Structure T, class Start>
 Status Firmware::Give(const CommandRequest& request, Start start) const {
-  std::array<std::byte, wire::kBytes<T>> bytes;
-  if (!parts_.core.host.Read(request.in_param, bytes)) {
-    return Status::kInternalError;
-  }
-  const auto context = wire::Decode<T>(bytes);
-  // Reserved bits are zero.
-  return ToBytes(context) == bytes ? start(context) : Status::kBadParam;
+  T context;
+  const Status status = Take(request, context);
+  return status == Status::kOk ? start(context) : status;
 }
 
 template <wire::Structure T>
 Status Firmware::TakeBack(const CommandRequest& request,
                           const T& context) const {
   if ((request.op_modifier & prm::kNoOutbox) != 0) return Status::kOk;
-  if (request.out_param % prm::kMailboxAlignment != 0) {
-    return Status::kBadParam;
-  }
   return Out(request, context);
 }
 
@@ -125,6 +118,8 @@ CommandReply Firmware::DispatchUp(const CommandRequest& request) {
       return {parts_.queue_pairs.ConfigureSpecial(number)};
     case Opcode::kMadIfc:
       return {MadIfc(request)};
+    case Opcode::kMadDemux:
+      return {MadDemux(request)};
     case Opcode::kReadMcg:
     case Opcode::kWriteMcg:
       return {Mcg(request)};
@@ -160,6 +155,21 @@ Status Firmware::WriteMtt(const CommandRequest& request) {
   return parts_.memory.WriteMtts(header->first, entries);
 }
 
+// What Linux's mlx4_ib leaves there is 0 - 4.
+Status Firmware::TakeQpContext(const CommandRequest& request,
+                               prm::QpContext& context) const {
+  std::array<std::byte, wire::kBytes<prm::QpContext>> bytes;
+  if (!parts_.core.host.Read(request.in_param + prm::kQpContextInMailbox,
+                             bytes)) {
+    return Status::kInternalError;
+  }
+  if (wire::Decode<prm::QpContext>(bytes).srq) {
+    bytes[prm::kQpReceiveQueueByte] = std::byte{0};
+  }
+  context = wire::Decode<prm::QpContext>(bytes);
+  return ToBytes(context) == bytes ? Status::kOk : Status::kBadParam;
+}
+
 Status Firmware::QueuePairCommand(const CommandRequest& request) {
   const uint32_t qpn = request.in_modifier & 0xffffff;
   if (request.opcode == Opcode::kQueryQp) {
@@ -175,13 +185,17 @@ Status Firmware::QueuePairCommand(const CommandRequest& request) {
     return parts_.queue_pairs.Modify(request.opcode, qpn, 0, {}, false);
   }
   std::array<std::byte, 4> optional;
-  const auto context = In<prm::QpContext>(request, prm::kQpContextInMailbox);
-  if (!context || !parts_.core.host.Read(request.in_param, optional)) {
+  prm::QpContext context;
+  if (const Status status = TakeQpContext(request, context);
+      status != Status::kOk) {
+    return status;
+  }
+  if (!parts_.core.host.Read(request.in_param, optional)) {
     return Status::kInternalError;
   }
   uint32_t mask = 0;
   for (std::byte byte : optional) mask = mask << 8 | static_cast<uint8_t>(byte);
-  return parts_.queue_pairs.Modify(request.opcode, qpn, mask, *context,
+  return parts_.queue_pairs.Modify(request.opcode, qpn, mask, context,
                                    (request.in_modifier & prm::kSqdEvent) != 0);
 }
 

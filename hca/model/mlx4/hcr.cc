@@ -11,6 +11,9 @@ std::optional<Hcr::Posted> Hcr::Write(size_t offset, uint32_t value) {
   if (offset != prm::kHcrStatus || (value & prm::kHcrGo) == 0) {
     return std::nullopt;
   }
+  const uint32_t toggle = value & prm::kHcrToggle;
+  if (last_toggle_ == toggle) ++violations_;
+  last_toggle_ = toggle;
   constexpr uint32_t kOpModifierMask = 0xf;
   return Posted{
       .request = {.opcode =

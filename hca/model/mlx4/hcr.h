@@ -14,7 +14,9 @@ namespace ibemu::hca::model::mlx4 {
 
 // Seven dwords.  Software writes six, then the last with GO; the adapter clears
 // GO when it is done, and leaves the toggle bit as it was given.  While GO is
-// set the register is the adapter's: what software writes is ignored.
+// set the register is the adapter's: what software writes is ignored.  Each
+// command has the other toggle bit than the one before, for that is how
+// software sees that it was done; the first after a reset has either.
 class Hcr {
  public:
   struct Posted {
@@ -33,10 +35,14 @@ class Hcr {
   void Complete(const CommandReply& reply);
 
   bool busy() const { return (words_[kStatusWord] & prm::kHcrGo) != 0; }
-  // How often software wrote to it while it was the adapter's.
+  // How often software wrote to it while it was the adapter's, or left the
+  // toggle bit as it was; since power-on.
   int violations() const { return violations_; }
 
-  void Reset() { *this = Hcr(); }
+  void Reset() {
+    words_ = {};
+    last_toggle_.reset();
+  }
 
  private:
   static constexpr size_t kStatusWord = prm::kHcrStatus / 4;
@@ -46,6 +52,7 @@ class Hcr {
   }
 
   std::array<uint32_t, prm::kHcrBytes / 4> words_{};
+  std::optional<uint32_t> last_toggle_;  // kHcrToggle, or 0
   int violations_ = 0;
 };
 

@@ -26,7 +26,8 @@ class Icm {
   uint64_t auxiliary_pages() const { return auxiliary_pages_; }
 
   // MAP_ICM, one chunk.  ICM_ERROR: some of it is mapped already, or it begins
-  // beyond the size.  BAD_PARAM: an address is not aligned to the chunk's size.
+  // beyond the size.  BAD_PARAM: the bus address is no multiple of the chunk's
+  // size.
   prm::CommandStatus Map(const prm::VirtualPhysicalMapping& chunk);
 
   // UNMAP_ICM.  What of it is mapped goes; the rest does not matter, for the

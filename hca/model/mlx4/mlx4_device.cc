@@ -29,7 +29,7 @@ constexpr MsixPlace kMsixPlace{.bar = prm::kControlBar,
 Mlx4Device::Mlx4Device(Timers& timers, const std::vector<Wire*>& wires)
     : PciEndpoint(IdentityOfConnectX3(), kMsixPlace, mlx4::kMsixVectors),
       timers_(timers),
-      core_(*this, timers,
+      core_(*this, timers, faults_,
             mlx4::DeviceCapabilities(static_cast<int>(wires.size()))),
       events_(core_,
               [this](int vector) {
@@ -55,6 +55,11 @@ Mlx4Device::Mlx4Device(Timers& timers, const std::vector<Wire*>& wires)
 void Mlx4Device::Fail(uint32_t code) {
   error_buffer_.fill(code);
   events_.Report(prm::EventType::kLocalCatastrophicError, 0, prm::QueueEvent{});
+  // Whoever is served no more needs no queues.
+  queue_pairs_.Reset();
+  shared_.Reset();
+  completions_.Reset();
+  events_.Reset();
 }
 
 uint64_t Mlx4Device::ReadRegister(int bar, size_t offset, size_t size) {
@@ -68,7 +73,9 @@ void Mlx4Device::WriteRegister(int bar, size_t offset, size_t size,
                                uint64_t value) {
   if (resetting()) return;
   if (bar == prm::kUarBar) {
-    WriteUar(offset, size, value);
+    // Programs may ring on while a driver takes the adapter up once more.
+    const bool up = firmware_.stage() == mlx4::Firmware::Stage::kUp;
+    if (up && !failed()) WriteUar(offset, size, value);
   } else if (size == 4) {
     WriteControl(offset, Swap(static_cast<uint32_t>(value)));
   }
@@ -105,12 +112,15 @@ void Mlx4Device::WriteControl(size_t offset, uint32_t value) {
 
 void Mlx4Device::Run(const mlx4::Hcr::Posted& posted) {
   const mlx4::CommandRequest& request = posted.request;
-  if (error_buffer_[0] != 0 || faults_.TakeHang(request.opcode)) return;
-  // Before the command, as its two mailboxes may be one.
-  std::vector<std::byte> inbox;
-  if (!observers_.empty()) inbox = ReadInbox(request);
+  if (failed() || faults_.TakeHang(request.opcode)) return;
+  inbox_.clear();
+  if (!observers_.empty() && mlx4::Firmware::TakesInbox(request.opcode)) {
+    inbox_place_ = request.in_param;
+  }
   mlx4::CommandReply reply;
   if (const auto refusal = faults_.TakeRefusal(request.opcode)) {
+    // What a test makes firmware refuse, it has looked at.
+    if (inbox_place_) KeepInbox();
     reply.status = *refusal;
   } else if (posted.by_event && !events_.Maps(prm::EventType::kCommand)) {
     // Nobody would ever hear of it.
@@ -118,13 +128,15 @@ void Mlx4Device::Run(const mlx4::Hcr::Posted& posted) {
   } else {
     reply = firmware_.Execute(request);
   }
+  inbox_place_.reset();
+  if (reply.status != prm::CommandStatus::kOk) ++refusals_;
   const CommandRecord record{.opcode = request.opcode,
                              .op_modifier = request.op_modifier,
                              .in_modifier = request.in_modifier,
                              .in_param = request.in_param,
                              .by_event = posted.by_event,
                              .status = reply.status,
-                             .inbox = std::move(inbox)};
+                             .inbox = std::move(inbox_)};
   observers_.ForEach(
       [&record](CommandObserver& observer) { observer.OnCommand(record); });
   hcr_.Complete(reply);
@@ -137,15 +149,21 @@ void Mlx4Device::Run(const mlx4::Hcr::Posted& posted) {
   }
 }
 
-std::vector<std::byte> Mlx4Device::ReadInbox(
-    const mlx4::CommandRequest& request) {
-  if (!mlx4::Firmware::TakesInbox(request.opcode) || request.in_param == 0) {
-    return {};
-  }
-  std::vector<std::byte> inbox(prm::kMailboxBytes -
-                               request.in_param % prm::kMailboxBytes);
-  if (!ReadMemory(request.in_param, inbox)) inbox.clear();
-  return inbox;
+bool Mlx4Device::Read(uint64_t address, std::span<std::byte> into) {
+  if (!ReadMemory(address, into)) return false;
+  const auto page = [](uint64_t place) { return place / prm::kMailboxBytes; };
+  if (inbox_place_ && page(address) == page(*inbox_place_)) KeepInbox();
+  return true;
+}
+
+// When firmware has just read of it: then it is there, and to look is no fault
+// that would be none without an observer.  Nor was it written to, as the two
+// mailboxes of a command may be one.
+void Mlx4Device::KeepInbox() {
+  const uint64_t place = *inbox_place_;
+  inbox_place_.reset();
+  inbox_.resize(prm::kMailboxBytes - place % prm::kMailboxBytes);
+  if (!ReadMemory(place, inbox_)) inbox_.clear();
 }
 
 void Mlx4Device::WriteUar(size_t offset, size_t size, uint64_t value) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,24 +44,38 @@ class Mlx4Device : public PciEndpoint, private mlx4::HostMemory {
   }
 
   FaultPlan& faults() { return faults_; }
+  // What QUERY_DEV_CAP tells, and what holds: another adapter's, for a test to
+  // set before a driver asks.
+  prm::QueryDevCap& limits() { return core_.cap; }
+  // What QUERY_PORT tells from now on.
+  void SetPortType(int port, prm::PortType type) { ports_.SetType(port, type); }
+  // Tells software what has not happened to object `number`.
+  void Pretend(prm::EventType type, uint32_t number) {
+    events_.Report(type, 0, prm::QueueEvent{.number = number});
+  }
   // An internal error that nothing but a reset ends: the error buffer is filled
-  // with it, an event tells, commands hang.  `code` must not be 0.
+  // with it, an event tells, commands hang, and doorbells and packets have no
+  // effect.  `code` must not be 0.
   void Fail(uint32_t code);
 
   // What a driver must not do and the adapter has no status for: writes to the
-  // command register while it was the adapter's; doorbells for no queue, or
-  // from another's page.
+  // command register while it was the adapter's, or with an old toggle bit;
+  // doorbells for no queue, from another's page, or for events that are not
+  // there.
   int violations() const {
     return hcr_.violations() + queue_pairs_.bad_doorbells() +
-           completions_.bad_doorbells();
+           completions_.bad_doorbells() + events_.bad_doorbells();
   }
+  // How many commands ended with another status than OK, since power-on.
+  int refusals() const { return refusals_; }
   mlx4::Firmware::Stage stage() const { return firmware_.stage(); }
   uint64_t icm_pages() const { return core_.icm.mapped_pages(); }
+  // Of all queues that have ended since power-on: a reset ends those that are
+  // left.
+  const mlx4::QueueUses& ended_queues() const { return core_.ended; }
 
  private:
-  bool Read(uint64_t address, std::span<std::byte> into) override {
-    return ReadMemory(address, into);
-  }
+  bool Read(uint64_t address, std::span<std::byte> into) override;
   bool Write(uint64_t address, std::span<const std::byte> from) override {
     return WriteMemory(address, from);
   }
@@ -74,9 +89,10 @@ class Mlx4Device : public PciEndpoint, private mlx4::HostMemory {
   void WriteControl(size_t offset, uint32_t value);
   void WriteUar(size_t offset, size_t size, uint64_t value);
   void Run(const mlx4::Hcr::Posted& posted);
-  std::vector<std::byte> ReadInbox(const mlx4::CommandRequest& request);
+  void KeepInbox();
   void SoftwareReset();
   bool resetting() const { return timers_.Now() < reset_until_; }
+  bool failed() const { return error_buffer_[0] != 0; }
 
   Timers& timers_;
   FaultPlan faults_;
@@ -98,6 +114,11 @@ class Mlx4Device : public PciEndpoint, private mlx4::HostMemory {
   absl::Time reset_until_ = absl::InfinitePast();
   std::array<uint32_t, mlx4::kErrorBufferWords> error_buffer_{};
   uint32_t half_doorbell_ = 0;  // of a CQ doorbell that comes in two writes
+  int refusals_ = 0;
+  // While a command is carried out that somebody observes: where its mailbox
+  // is, until it was read; and what was in it.
+  std::optional<uint64_t> inbox_place_;
+  std::vector<std::byte> inbox_;
 };
 
 }  // namespace ibemu::hca::model

@@ -33,6 +33,17 @@ Status MulticastTable::Write(uint32_t index, std::span<const std::byte> entry) {
       header.next_gid_index >> core_.tables.log_mc_table_sz != 0) {
     return Status::kBadParam;
   }
+  // Reserved bits are zero.
+  std::vector<std::byte> expected;
+  wire::Append(header, expected);
+  for (size_t i = 0; i < header.member_count; ++i) {
+    wire::Append(wire::Decode<prm::McgMember>(
+                     entry.subspan(kMcgHeaderBytes + i * kMcgMemberBytes)),
+                 expected);
+  }
+  if (!std::ranges::equal(expected, entry.first(expected.size()))) {
+    return Status::kBadParam;
+  }
   return core_.icm.Write(Place(index), entry) ? Status::kOk
                                               : Status::kInternalError;
 }

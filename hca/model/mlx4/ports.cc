@@ -67,7 +67,7 @@ prm::QueryPort Ports::Query(int port) const {
     return bits;
   };
   return {.link_up = info.port_state != mad::PortState::kDown,
-          .supported_type = prm::PortType::kInfiniBand,
+          .supported_type = At(port).type,
           .ib_mtu = info.mtu_cap,
           .ib_port_width = info.link_width_supported,
           .log_max_gid = log(At(port).wire->GidCount()),

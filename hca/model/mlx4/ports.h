@@ -33,6 +33,7 @@ class Ports {
 
   // Commands; `port` must be one of them.
   prm::QueryPort Query(int port) const;
+  void SetType(int port, prm::PortType type) { At(port).type = type; }
   // INIT_PORT.  BAD_RES_STATE: it was, already.
   prm::CommandStatus Initialise(int port);
   // CLOSE_PORT.  Linux closes a port more often than it opens it.
@@ -60,6 +61,7 @@ class Ports {
     Wire* wire = nullptr;
     std::unique_ptr<Listener> listener;
     bool enabled = false;
+    prm::PortType type = prm::PortType::kInfiniBand;
     Told told;
   };
 

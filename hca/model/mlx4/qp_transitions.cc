@@ -41,6 +41,85 @@ std::optional<QpState> NextState(Opcode opcode, QpState from) {
 
 namespace {
 
+enum Services : uint8_t {
+  kRc = 1 << 0,
+  kUc = 1 << 1,
+  kUd = 1 << 2,
+  kMlx = 1 << 3,
+};
+
+uint8_t BitOf(prm::QpService service) {
+  switch (service) {
+    case prm::QpService::kRc:
+      return kRc;
+    case prm::QpService::kUc:
+      return kUc;
+    case prm::QpService::kUd:
+      return kUd;
+    case prm::QpService::kMlx:
+      return kMlx;
+  }
+  return 0;
+}
+
+// Linux always names all three rights.
+constexpr uint32_t kRights =
+    prm::kOptRemoteRead | prm::kOptRemoteWrite | prm::kOptRemoteAtomic;
+constexpr uint32_t kPath = prm::kOptPrimaryPath | prm::kOptSchedQueue;
+constexpr uint32_t kMigration =
+    prm::kOptAlternatePath | prm::kOptMigrationState | kRights;
+constexpr uint32_t kReliableReceive = prm::kOptRraMax | prm::kOptRnrTimeout;
+constexpr uint32_t kReliableSend = prm::kOptAckTimeout | prm::kOptRetryCount |
+                                   prm::kOptRnrRetry | prm::kOptSraMax;
+constexpr uint32_t kDatagram = prm::kOptPKeyIndex | prm::kOptQKey;
+
+struct Components {
+  Opcode opcode;
+  uint8_t services;
+  uint32_t optional;
+};
+
+// The port is part of the path's schedule queue.
+constexpr Components kComponents[] = {
+    {Opcode::kRst2InitQp, kRc | kUc,
+     prm::kOptPKeyIndex | prm::kOptSchedQueue | kRights},
+    {Opcode::kRst2InitQp, kUd, kDatagram | prm::kOptSchedQueue},
+    {Opcode::kRst2InitQp, kMlx, kDatagram},
+
+    {Opcode::kInit2InitQp, kRc | kUc,
+     prm::kOptPKeyIndex | prm::kOptSchedQueue | kRights},
+    {Opcode::kInit2InitQp, kUd, kDatagram | prm::kOptSchedQueue},
+    {Opcode::kInit2InitQp, kMlx, kDatagram},
+
+    {Opcode::kInit2RtrQp, kRc,
+     kPath | prm::kOptPKeyIndex | prm::kOptAlternatePath | kRights |
+         kReliableReceive},
+    {Opcode::kInit2RtrQp, kUc,
+     kPath | prm::kOptPKeyIndex | prm::kOptAlternatePath | kRights},
+    {Opcode::kInit2RtrQp, kUd | kMlx, kDatagram},
+
+    {Opcode::kRtr2RtsQp, kRc, kReliableSend | kMigration | prm::kOptRnrTimeout},
+    {Opcode::kRtr2RtsQp, kUc, kMigration},
+    {Opcode::kRtr2RtsQp, kUd | kMlx, prm::kOptQKey},
+
+    {Opcode::kRts2RtsQp, kRc, kMigration | prm::kOptRnrTimeout},
+    {Opcode::kRts2RtsQp, kUc, kMigration},
+    {Opcode::kRts2RtsQp, kUd | kMlx, prm::kOptQKey},
+
+    {Opcode::kSqd2RtsQp, kRc, kMigration | prm::kOptRnrTimeout},
+    {Opcode::kSqd2RtsQp, kUc, kMigration},
+    {Opcode::kSqd2RtsQp, kUd | kMlx, prm::kOptQKey},
+
+    {Opcode::kSqd2SqdQp, kRc,
+     kPath | prm::kOptPKeyIndex | kReliableSend | kReliableReceive |
+         kMigration},
+    {Opcode::kSqd2SqdQp, kUc, kPath | prm::kOptPKeyIndex | kMigration},
+    {Opcode::kSqd2SqdQp, kUd | kMlx, kDatagram},
+
+    {Opcode::kSqErr2RtsQp, kUc, kRights},
+    {Opcode::kSqErr2RtsQp, kUd | kMlx, prm::kOptQKey},
+};
+
 void TakePath(const prm::QpContext& given, prm::QpContext& context) {
   // P_Key index and timeout have bits of their own.
   const uint8_t pkey_index = context.primary.pkey_index;
@@ -81,6 +160,14 @@ void TakeOptional(uint32_t optional, const prm::QpContext& given,
 }
 
 }  // namespace
+
+uint32_t OptionalComponents(Opcode opcode, prm::QpService service) {
+  const uint8_t bit = BitOf(service);
+  for (const Components& row : kComponents) {
+    if (row.opcode == opcode && (row.services & bit) != 0) return row.optional;
+  }
+  return 0;
+}
 
 void TakeContext(Opcode opcode, uint32_t optional, const prm::QpContext& given,
                  prm::QpContext& context) {

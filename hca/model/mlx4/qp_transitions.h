@@ -14,6 +14,11 @@ namespace ibemu::hca::model::mlx4 {
 // (mlx4/qp.c: __mlx4_qp_modify; IBA vol 1 §10.3.1).
 std::optional<prm::QpState> NextState(prm::Opcode opcode, prm::QpState from);
 
+// The optional components that `opcode` has for a queue pair of `service`: bits
+// of prm::QpOptional.  Those that a transition requires are among them, for
+// Linux names them, too (IBA vol 1 §11.2.5.2, table 91).
+uint32_t OptionalComponents(prm::Opcode opcode, prm::QpService service);
+
 // Takes from `given` what `opcode` takes, `optional` (prm::QpOptional) being
 // what software asks for besides.
 void TakeContext(prm::Opcode opcode, uint32_t optional,

@@ -28,6 +28,7 @@ bool QueuePair::CanSend() const { return context_.state == QpState::kRts; }
 void QueuePair::Change(const prm::QpContext& context) {
   const QpState before = context_.state;
   context_ = context;
+  if (context_.state != QpState::kSqDrained) tell_drained_ = false;
   if (context_.state == QpState::kError && before != QpState::kError) {
     context_.state = before;
     EnterError();
@@ -40,9 +41,26 @@ void QueuePair::Change(const prm::QpContext& context) {
 prm::QpContext QueuePair::context() const {
   prm::QpContext context = context_;
   context.local_qpn = qpn_;
+  if (context.state == QpState::kSqDrained && !IsDrained()) {
+    context.state = QpState::kSqDraining;
+  }
   context.sq_wqe_counter = sends_.counter();
   if (own_receives_) context.rq_wqe_counter = own_receives_->counter();
   return context;
+}
+
+void QueuePair::TellWhenDrained() {
+  tell_drained_ = true;
+  LookWhetherDrained();
+}
+
+void QueuePair::LookWhetherDrained() {
+  if (!tell_drained_ || context_.state != QpState::kSqDrained || !IsDrained()) {
+    return;
+  }
+  tell_drained_ = false;
+  environment_.events().Report(prm::EventType::kSendQueueDrained, 0,
+                               prm::QueueEvent{.number = qpn_});
 }
 
 void QueuePair::Doorbell() {
@@ -52,6 +70,11 @@ void QueuePair::Doorbell() {
              context_.state == QpState::kSqError) {
     FlushSends();
   }
+}
+
+void QueuePair::EnterSendError() {
+  context_.state = QpState::kSqError;
+  FlushSends();
 }
 
 void QueuePair::EnterError() {

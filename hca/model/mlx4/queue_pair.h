@@ -55,6 +55,10 @@ class QueuePair {
   // As QUERY_QP shows it.
   virtual prm::QpContext context() const;
 
+  // Tells software, now or later, that all sends which began have ended: of a
+  // queue pair whose sends are to be drained.
+  void TellWhenDrained();
+
   // Software has posted send WQEs.
   void Doorbell();
 
@@ -72,10 +76,17 @@ class QueuePair {
   virtual void OnState(prm::QpState before) { static_cast<void>(before); }
   // The state has become `kError`: requests on their way end with kFlushed.
   virtual void OnError() {}
+  // Whether no send that began is still open.
+  virtual bool IsDrained() const { return true; }
+  // One has ended.
+  void LookWhetherDrained();
   // Enough to receive, enough to send.
   bool CanReceive() const;
   bool CanSend() const;
 
+  // Sends end, those to come too; it goes on to receive (IBA vol 1
+  // §10.3.1.6).
+  void EnterSendError();
   void EnterError();
   // Told to software, besides.
   void EnterError(prm::EventType why);
@@ -98,6 +109,7 @@ class QueuePair {
  private:
   const uint32_t qpn_;
   std::unique_ptr<ReceiveQueue> own_receives_;
+  bool tell_drained_ = false;
 };
 
 // The headers of a packet along an address path; slid and P_Key are the port's.

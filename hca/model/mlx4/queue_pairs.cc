@@ -6,6 +6,8 @@
 #include "hca/model/mlx4/datagram_queue_pair.h"
 #include "hca/model/mlx4/qp_transitions.h"
 #include "hca/model/mlx4/reliable_queue_pair.h"
+#include "hca/model/mlx4/unreliable_queue_pair.h"
+#include "hca/prm/mlx4_memory.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -54,10 +56,12 @@ std::optional<QueuePairs::Special> QueuePairs::SpecialOf(uint32_t qpn) const {
 
 Status QueuePairs::CheckNew(uint32_t qpn, const prm::QpContext& context) {
   constexpr int kMinLogSqStride = 2;  // 64 bytes
+  constexpr uint64_t kRecordAlignment = 4;
   const prm::QueryDevCap& cap = core_.cap;
   const auto special = SpecialOf(qpn);
   const bool mlx = context.service == prm::QpService::kMlx;
   const bool known = mlx || context.service == prm::QpService::kRc ||
+                     context.service == prm::QpService::kUc ||
                      context.service == prm::QpService::kUd;
   if (!known || mlx != special.has_value() ||
       (special && !ports_->Has(static_cast<uint32_t>(special->port)))) {
@@ -67,6 +71,8 @@ Status QueuePairs::CheckNew(uint32_t qpn, const prm::QpContext& context) {
       (!context.srq && context.log_rq_size > cap.log_max_qp_sz) ||
       context.log_sq_stride < kMinLogSqStride ||
       context.log_page_size > kMaxLogQueuePage ||
+      context.mtt_base_addr % wire::kBytes<prm::MttEntry> != 0 ||
+      context.db_record_addr % kRecordAlignment != 0 ||
       context.pd >> cap.log_max_pd != 0 ||
       context.usr_page < cap.num_rsvd_uar) {
     return Status::kBadParam;
@@ -97,6 +103,11 @@ void QueuePairs::Create(uint32_t qpn, const prm::QpContext& context) {
         std::make_unique<ReliableQueuePair>(environment, qpn, context, shared);
     return;
   }
+  if (context.service == prm::QpService::kUc) {
+    pairs_[qpn] = std::make_unique<UnreliableQueuePair>(environment, qpn,
+                                                        context, shared);
+    return;
+  }
   const auto special = SpecialOf(qpn);
   pairs_[qpn] = std::make_unique<DatagramQueuePair>(
       environment, qpn, context, shared,
@@ -122,6 +133,12 @@ Status QueuePairs::Modify(Opcode opcode, uint32_t qpn, uint32_t optional,
       pair == pairs_.end() ? prm::QpState::kReset : pair->second->state();
   const std::optional<prm::QpState> next = NextState(opcode, before);
   if (!next) return Status::kBadQpState;
+  const prm::QpService service = before == prm::QpState::kReset
+                                     ? given.service
+                                     : pair->second->context().service;
+  if ((optional & ~OptionalComponents(opcode, service)) != 0) {
+    return Status::kBadParam;
+  }
 
   if (before == prm::QpState::kReset) {
     if (opcode != Opcode::kRst2InitQp) {
@@ -162,8 +179,7 @@ Status QueuePairs::Modify(Opcode opcode, uint32_t qpn, uint32_t optional,
   context.state = *next;
   pair->second->Change(context);
   if (opcode == Opcode::kRts2SqdQp && tell_drained) {
-    events_.Report(prm::EventType::kSendQueueDrained, 0,
-                   prm::QueueEvent{.number = qpn});
+    pair->second->TellWhenDrained();
   }
   PollReceives();
   return Status::kOk;

@@ -37,7 +37,9 @@ class QueuePairs : private QpEnvironment {
   prm::CommandStatus ConfigureSpecial(uint32_t base);
 
   // All that change a queue pair.  BAD_QP_STATE: not from the state that it is
-  // in; BAD_RESOURCE_STATE: its CQs or its SRQ are not the adapter's.
+  // in; BAD_PARAM: `optional` has components that the transition has not, or
+  // the context makes no sense; BAD_RESOURCE_STATE: its CQs or its SRQ are not
+  // the adapter's.
   prm::CommandStatus Modify(prm::Opcode opcode, uint32_t qpn, uint32_t optional,
                             const prm::QpContext& given, bool tell_drained);
   // None: no such number.

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
+
+#include "hca/model/mlx4/outgoing_message.h"
+#include "mad/wire/opcode.h"
+#include "mad/wire/psn.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -25,38 +30,8 @@ constexpr std::array<int, 32> kRnrTimers = {
     48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
     2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
-void AppendWord(uint32_t value, std::vector<std::byte>& bytes) {
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    bytes.push_back(static_cast<std::byte>(value >> shift));
-  }
-}
-
-bool IsWrite(WqeOpcode opcode) {
-  return opcode == WqeOpcode::kRdmaWrite ||
-         opcode == WqeOpcode::kRdmaWriteImmediate;
-}
-
-bool HasImmediate(WqeOpcode opcode) {
-  return opcode == WqeOpcode::kSendImmediate ||
-         opcode == WqeOpcode::kRdmaWriteImmediate;
-}
-
 bool IsAtomic(WqeOpcode opcode) {
   return opcode == WqeOpcode::kCompareSwap || opcode == WqeOpcode::kFetchAdd;
-}
-
-// The opcode of one of the packets of a message.
-uint8_t OpcodeAt(WqeOpcode opcode, bool first, bool last) {
-  const bool write = IsWrite(opcode);
-  const bool immediate = HasImmediate(opcode);
-  if (first && last) {
-    if (write) return immediate ? rc::kWriteOnlyImmediate : rc::kWriteOnly;
-    return immediate ? rc::kSendOnlyImmediate : rc::kSendOnly;
-  }
-  if (first) return write ? rc::kWriteFirst : rc::kSendFirst;
-  if (!last) return write ? rc::kWriteMiddle : rc::kSendMiddle;
-  if (write) return immediate ? rc::kWriteLastImmediate : rc::kWriteLast;
-  return immediate ? rc::kSendLastImmediate : rc::kSendLast;
 }
 
 }  // namespace
@@ -79,10 +54,9 @@ int RcRequester::OpenReads() const {
 
 CqeSyndrome RcRequester::Check(const SendWqe& wqe) const {
   const WqeOpcode opcode = wqe.control.opcode;
-  const bool known =
-      IsWrite(opcode) || IsAtomic(opcode) || opcode == WqeOpcode::kSend ||
-      opcode == WqeOpcode::kSendImmediate || opcode == WqeOpcode::kRdmaRead ||
-      opcode == WqeOpcode::kNop;
+  const bool known = IsMessage(opcode) || IsAtomic(opcode) ||
+                     opcode == WqeOpcode::kRdmaRead ||
+                     opcode == WqeOpcode::kNop;
   if (!known) return CqeSyndrome::kLocalQpOperation;
   const bool fits = wqe.length <= uint64_t{1} << link_.qp().log_msg_max &&
                     (!IsAtomic(opcode) || wqe.length == kAtomicBytes);
@@ -117,7 +91,7 @@ bool RcRequester::Open() {
   const WqeOpcode opcode = request.wqe.control.opcode;
   if (request.error == CqeSyndrome::kNone && opcode != WqeOpcode::kNop) {
     request.packets =
-        IsAtomic(opcode) ? 1 : rc::PacketsOf(request.wqe.length, link_.mtu());
+        IsAtomic(opcode) ? 1 : mad::PacketsFor(request.wqe.length, link_.mtu());
   }
   next_psn_ = request.end();
   open_.push_back(std::move(request));
@@ -127,7 +101,7 @@ bool RcRequester::Open() {
 
 void RcRequester::Pump() {
   while (!waiting_ && !broken_) {
-    if (rc::PsnDistance(send_psn_, oldest_psn_) >= kWindow) break;
+    if (mad::PsnDistance(send_psn_, oldest_psn_) >= kWindow) break;
     if (send_psn_ == next_psn_) {
       if (!Open()) break;
       continue;
@@ -140,7 +114,7 @@ void RcRequester::Pump() {
 bool RcRequester::SendAt(uint32_t psn) {
   const auto request =
       std::ranges::find_if(open_, [psn](const Request& candidate) {
-        const int32_t index = rc::PsnDistance(psn, candidate.psn);
+        const int32_t index = mad::PsnDistance(psn, candidate.psn);
         return index >= 0 && index < static_cast<int32_t>(candidate.packets);
       });
   if (request == open_.end() || request->error != CqeSyndrome::kNone) {
@@ -156,23 +130,24 @@ bool RcRequester::SendAt(uint32_t psn) {
     SendAtomic(*request);
     return true;
   }
-  send_psn_ = rc::PsnAdd(psn, 1);
+  send_psn_ = mad::PsnAfter(psn, 1);
   return SendData(*request,
-                  static_cast<uint32_t>(rc::PsnDistance(psn, request->psn)));
+                  static_cast<uint32_t>(mad::PsnDistance(psn, request->psn)));
 }
 
 void RcRequester::SendRead(const Request& request, uint32_t psn) {
   // After a loss: what has not come yet.
   const uint64_t skip =
-      static_cast<uint64_t>(rc::PsnDistance(psn, request.psn)) * link_.mtu();
+      static_cast<uint64_t>(mad::PsnDistance(psn, request.psn)) * link_.mtu();
   std::vector<std::byte> headers;
   wire::Append(mad::RdmaHeader{.address = request.wqe.remote.address + skip,
                                .key = request.wqe.remote.rkey,
                                .length = static_cast<uint32_t>(
                                    request.wqe.length - skip)},
                headers);
-  link_.Send({.opcode = rc::kReadRequest, .psn = psn, .ack_request = true},
-             headers, {});
+  link_.Send(
+      {.operation = mad::opcode::kReadRequest, .psn = psn, .ack_request = true},
+      headers, {});
 }
 
 void RcRequester::SendAtomic(const Request& request) {
@@ -183,40 +158,27 @@ void RcRequester::SendAtomic(const Request& request) {
                                  .swap_or_add = wqe.atomic.swap_add,
                                  .compare = wqe.atomic.compare},
                headers);
-  link_.Send(
-      {.opcode = wqe.control.opcode == WqeOpcode::kFetchAdd ? rc::kFetchAdd
-                                                            : rc::kCompareSwap,
-       .psn = request.psn,
-       .ack_request = true},
-      headers, {});
+  link_.Send({.operation = wqe.control.opcode == WqeOpcode::kFetchAdd
+                               ? mad::opcode::kFetchAdd
+                               : mad::opcode::kCompareSwap,
+              .psn = request.psn,
+              .ack_request = true},
+             headers, {});
 }
 
 bool RcRequester::SendData(Request& request, uint32_t index) {
-  const SendWqe& wqe = request.wqe;
-  const bool first = index == 0;
-  const bool last = index + 1 == request.packets;
-  const uint64_t offset = index * link_.mtu();
-  std::vector<std::byte> payload(std::min(link_.mtu(), wqe.length - offset));
-  if (!Gather(link_.memory(), link_.qp().pd, wqe.pieces, offset, payload)) {
+  const std::optional<OutgoingPart> part = CutPart(link_, request.wqe, index);
+  if (!part) {
     request.error = CqeSyndrome::kLocalProtection;
     EndLocal();
     return false;
   }
-  std::vector<std::byte> headers;
-  if (first && IsWrite(wqe.control.opcode)) {
-    wire::Append(mad::RdmaHeader{.address = wqe.remote.address,
-                                 .key = wqe.remote.rkey,
-                                 .length = static_cast<uint32_t>(wqe.length)},
-                 headers);
-  }
-  if (last && HasImmediate(wqe.control.opcode)) {
-    AppendWord(wqe.control.immediate, headers);
-  }
-  link_.Send({.opcode = OpcodeAt(wqe.control.opcode, first, last),
-              .psn = rc::PsnAdd(request.psn, index),
-              .ack_request = last || index % kAckInterval == kAckInterval - 1,
-              .solicited = last && wqe.control.solicited},
-             headers, payload);
+  link_.Send(
+      {.operation = part->operation,
+       .psn = mad::PsnAfter(request.psn, index),
+       .ack_request = part->last || index % kAckInterval == kAckInterval - 1,
+       .solicited = part->solicited},
+      part->headers, part->payload);
   return true;
 }
 
@@ -241,15 +203,15 @@ void RcRequester::EndLocal() {
 }
 
 bool RcRequester::Advance(uint32_t psn) {
-  const bool progress = rc::PsnDistance(psn, oldest_psn_) > 0;
+  const bool progress = mad::PsnDistance(psn, oldest_psn_) > 0;
   for (EndLocal(); !broken_ && !open_.empty(); EndLocal()) {
     const Request& front = open_.front();
-    if (rc::PsnDistance(psn, front.psn) <= 0) break;
+    if (mad::PsnDistance(psn, front.psn) <= 0) break;
     if (front.awaits_response()) {
-      GoBack(rc::PsnAdd(front.psn, front.answered));
+      GoBack(mad::PsnAfter(front.psn, front.answered));
       return false;
     }
-    if (rc::PsnDistance(psn, front.end()) < 0) {
+    if (mad::PsnDistance(psn, front.end()) < 0) {
       oldest_psn_ = psn;
       break;
     }
@@ -266,18 +228,18 @@ bool RcRequester::Advance(uint32_t psn) {
 void RcRequester::Receive(const Packet& incoming) {
   const uint32_t psn = incoming.bth.psn;
   // Of what is on its way; others are answers that come twice, or ghosts.
-  if (broken_ || rc::PsnDistance(psn, oldest_psn_) < 0 ||
-      rc::PsnDistance(psn, send_psn_) >= 0) {
+  if (broken_ || mad::PsnDistance(psn, oldest_psn_) < 0 ||
+      mad::PsnDistance(psn, send_psn_) >= 0) {
     return;
   }
   Packet packet = incoming;
   switch (packet.bth.opcode) {
-    case rc::kAcknowledge:
+    case mad::opcode::kAcknowledge:
       if (const auto aeth = packet.Take<mad::AcknowledgeHeader>()) {
         OnAcknowledge(packet, aeth->syndrome);
       }
       break;
-    case rc::kAtomicAcknowledge:
+    case mad::opcode::kAtomicAcknowledge:
       OnAtomicResponse(packet);
       break;
     default:
@@ -289,15 +251,15 @@ void RcRequester::Receive(const Packet& incoming) {
 
 void RcRequester::OnAcknowledge(const Packet& packet, uint8_t syndrome) {
   const uint32_t psn = packet.bth.psn;
-  const uint8_t value = syndrome & rc::kValueMask;
-  switch (syndrome & rc::kKindMask) {
+  const uint8_t value = syndrome & mad::syndrome::kValueMask;
+  switch (syndrome & mad::syndrome::kKindMask) {
     case 0:
-      Advance(rc::PsnAdd(psn, 1));
+      Advance(mad::PsnAfter(psn, 1));
       break;
-    case rc::kRnrNak:
+    case mad::syndrome::kRnrNak:
       if (Advance(psn)) OnRnrNak(psn, value);
       break;
-    case rc::kNak:
+    case mad::syndrome::kNak:
       if (Advance(psn)) OnNak(psn, value);
       break;
     default:
@@ -307,13 +269,13 @@ void RcRequester::OnAcknowledge(const Packet& packet, uint8_t syndrome) {
 
 void RcRequester::OnNak(uint32_t psn, uint8_t code) {
   switch (code) {
-    case rc::kNakSequence:
+    case mad::syndrome::kSequenceError:
       GoBack(psn);
       break;
-    case rc::kNakInvalidRequest:
+    case mad::syndrome::kInvalidRequest:
       Fail(CqeSyndrome::kRemoteInvalidRequest);
       break;
-    case rc::kNakRemoteAccess:
+    case mad::syndrome::kRemoteAccessError:
       Fail(CqeSyndrome::kRemoteAccess);
       break;
     default:
@@ -328,27 +290,26 @@ void RcRequester::OnRnrNak(uint32_t psn, uint8_t timer) {
     return;
   }
   if (link_.qp().rnr_retry != kRetryForEver) --rnr_retries_;
-  link_.timers().Cancel(timer_);
+  timers_.Cancel(timer_);
   waiting_ = true;
   send_psn_ = psn;
-  timer_ = link_.timers().RunAfter(absl::Microseconds(10) * kRnrTimers[timer],
-                                   [this] {
-                                     timer_ = TimerId::kNone;
-                                     waiting_ = false;
-                                     Pump();
-                                   });
+  timer_ = timers_.RunAfter(absl::Microseconds(10) * kRnrTimers[timer], [this] {
+    timer_ = TimerId::kNone;
+    waiting_ = false;
+    Pump();
+  });
 }
 
 void RcRequester::OnReadResponse(Packet packet) {
   const uint8_t opcode = packet.bth.opcode;
-  if (opcode != rc::kReadResponseMiddle &&
+  if (opcode != mad::opcode::kReadResponseMiddle &&
       !packet.Take<mad::AcknowledgeHeader>()) {
     return;
   }
   const uint32_t psn = packet.bth.psn;
   // A response acknowledges all before its request.
   const auto found = std::ranges::find_if(open_, [psn](const Request& request) {
-    const int32_t index = rc::PsnDistance(psn, request.psn);
+    const int32_t index = mad::PsnDistance(psn, request.psn);
     return index >= 0 && index < static_cast<int32_t>(request.packets);
   });
   if (found == open_.end() ||
@@ -357,10 +318,10 @@ void RcRequester::OnReadResponse(Packet packet) {
     return;
   }
   Request& request = open_.front();
-  const auto index = static_cast<uint32_t>(rc::PsnDistance(psn, request.psn));
+  const auto index = static_cast<uint32_t>(mad::PsnDistance(psn, request.psn));
   if (index < request.answered) return;  // it came before
   if (index > request.answered) {
-    GoBack(rc::PsnAdd(request.psn, request.answered));
+    GoBack(mad::PsnAfter(request.psn, request.answered));
     return;
   }
   const uint64_t offset = index * link_.mtu();
@@ -376,7 +337,7 @@ void RcRequester::OnReadResponse(Packet packet) {
   }
   retries_ = link_.qp().retry_count;
   ++request.answered;
-  oldest_psn_ = rc::PsnAdd(psn, 1);
+  oldest_psn_ = mad::PsnAfter(psn, 1);
   if (request.answered == request.packets) {
     CompleteFront(static_cast<uint32_t>(request.wqe.length));
   }
@@ -432,14 +393,14 @@ void RcRequester::OnTimeout() {
 
 void RcRequester::RestartTimer() {
   if (waiting_) return;
-  link_.timers().Cancel(std::exchange(timer_, TimerId::kNone));
+  timers_.Cancel(std::exchange(timer_, TimerId::kNone));
   const int code = link_.qp().primary.ack_timeout;
   if (broken_ || code == 0 || open_.empty()) return;
   // IBA vol 1 §9.7.6.1.3: no sooner than 4.096 us * 2^code, no later than four
   // times that.
   const absl::Duration wait =
       absl::Nanoseconds(4096) * static_cast<double>(uint64_t{1} << code);
-  timer_ = link_.timers().RunAfter(4 * wait, [this] { OnTimeout(); });
+  timer_ = timers_.RunAfter(4 * wait, [this] { OnTimeout(); });
 }
 
 void RcRequester::Fail(CqeSyndrome syndrome) {
@@ -452,7 +413,7 @@ void RcRequester::Fail(CqeSyndrome syndrome) {
 
 void RcRequester::Flush() {
   broken_ = true;
-  link_.timers().Cancel(std::exchange(timer_, TimerId::kNone));
+  timers_.Cancel(std::exchange(timer_, TimerId::kNone));
   for (const Request& request : std::exchange(open_, {})) {
     link_.AbortSend(request.wqe, CqeSyndrome::kFlushed);
   }

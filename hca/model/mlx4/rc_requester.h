@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <deque>
 
+#include "base/timers.h"
+#include "hca/model/mlx4/connection_link.h"
 #include "hca/model/mlx4/packet.h"
-#include "hca/model/mlx4/rc_link.h"
+#include "mad/wire/psn.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -15,8 +17,9 @@ namespace ibemu::hca::model::mlx4 {
 // packet was lost or the peer was not ready; ends the work requests in order.
 class RcRequester {
  public:
-  explicit RcRequester(RcLink& link) : link_(link) {}
-  ~RcRequester() { link_.timers().Cancel(timer_); }
+  RcRequester(ConnectionLink& link, Timers& timers)
+      : link_(link), timers_(timers) {}
+  ~RcRequester() { timers_.Cancel(timer_); }
   RcRequester(const RcRequester&) = delete;
   RcRequester& operator=(const RcRequester&) = delete;
 
@@ -29,6 +32,8 @@ class RcRequester {
   // The queue pair is in error: what is open ends with kFlushed.
   void Flush();
 
+  // Nothing waits for the peer.
+  bool idle() const { return open_.empty(); }
   uint32_t next_psn() const { return next_psn_; }
   uint32_t oldest_psn() const { return oldest_psn_; }
 
@@ -42,7 +47,7 @@ class RcRequester {
     prm::CqeSyndrome error = prm::CqeSyndrome::kNone;
 
     bool awaits_response() const;
-    uint32_t end() const { return rc::PsnAdd(psn, packets); }
+    uint32_t end() const { return mad::PsnAfter(psn, packets); }
   };
 
   // Takes the next WQE.  False: there is none, or it has to wait.
@@ -74,7 +79,8 @@ class RcRequester {
   void RestartTimer();
   int OpenReads() const;
 
-  RcLink& link_;
+  ConnectionLink& link_;
+  Timers& timers_;
   std::deque<Request> open_;
   uint32_t next_psn_ = 0;              // of the next work request
   uint32_t send_psn_ = 0;              // of the next packet

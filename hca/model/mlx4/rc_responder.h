@@ -6,50 +6,46 @@
 #include <deque>
 #include <optional>
 
+#include "hca/model/mlx4/connection_link.h"
+#include "hca/model/mlx4/incoming_message.h"
 #include "hca/model/mlx4/packet.h"
-#include "hca/model/mlx4/rc_link.h"
 
 namespace ibemu::hca::model::mlx4 {
 
 class RcResponder {
  public:
-  explicit RcResponder(RcLink& link) : link_(link) {}
+  explicit RcResponder(ConnectionLink& link) : link_(link), message_(link) {}
 
   // The queue pair may receive, from PSN `psn` on.
   void Start(uint32_t psn) { expected_ = psn; }
   void Receive(const Packet& request);
+  // The queue pair is in error: a message that has half come ends with
+  // kFlushed.
+  void Flush() { message_.FailReceive(prm::CqeSyndrome::kFlushed); }
 
   uint32_t expected_psn() const { return expected_; }
   uint32_t message_number() const { return message_number_; }
 
  private:
-  enum class Message { kNone, kSend, kWrite };
-
   void OnDuplicate(const Packet& request);
-  void OnSend(const Packet& request);
-  void OnWrite(const Packet& request);
+  void OnMessage(const Packet& request);
   void OnRead(Packet request, bool duplicate);
   void OnAtomic(Packet request);
 
   // Takes a receive WQE.  False: there is none, and the peer was told.
   bool TakeReceive();
-  // The packet's place in its message fits what came before, and its length.
-  bool InOrder(Message kind, bool first, bool last, size_t bytes) const;
   // The request with `psn` is done.
   void Accept(const Packet& request, bool end_of_message);
   void Acknowledge(uint32_t psn, uint8_t syndrome);
   // Tells the peer why not, and breaks the connection.
   void Refuse(uint8_t code, prm::EventType event);
 
-  RcLink& link_;
+  ConnectionLink& link_;
   uint32_t expected_ = 0;
   uint32_t message_number_ = 0;
   bool sequence_told_ = false;  // that a packet is missing
 
-  Message message_ = Message::kNone;
-  ReceiveWqe receive_;
-  uint64_t received_ = 0;  // bytes of the message
-  mad::RdmaHeader write_;
+  IncomingMessage message_;
 
   struct Result {
     uint32_t psn = 0;

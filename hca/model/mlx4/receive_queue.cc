@@ -20,7 +20,9 @@ ReceiveQueue::ReceiveQueue(Core& core, const prm::QpContext& context)
                                             : SendQueue::SendBytes(context))),
       record_(context.db_record_addr),
       log_size_(context.log_rq_size),
-      stride_(size_t{1} << (context.log_rq_stride + kReceiveStrideShift)) {}
+      stride_(size_t{1} << (context.log_rq_stride + kReceiveStrideShift)),
+      count_(core.ended,
+             {.kind = QueueKind::kReceives, .size = 1u << log_size_}) {}
 
 ReceiveSource::Fetched ReceiveQueue::Fetch(ReceiveWqe& wqe) {
   std::array<std::byte, 4> record;
@@ -33,6 +35,7 @@ ReceiveSource::Fetched ReceiveQueue::Fetch(ReceiveWqe& wqe) {
   if (!buffer_.Read(slot * stride_, bytes)) return Fetched::kFault;
   wqe = {.counter = counter_, .pieces = ParseReceiveWqe(bytes)};
   ++counter_;
+  count_.Add();
   return Fetched::kWqe;
 }
 

@@ -41,6 +41,7 @@ class ReceiveQueue : public ReceiveSource {
   const int log_size_;
   const size_t stride_;
   uint16_t counter_ = 0;
+  EntryCount count_;
 };
 
 }  // namespace ibemu::hca::model::mlx4

@@ -1,7 +1,6 @@
 #include "hca/model/mlx4/reliable_queue_pair.h"
 
-#include <optional>
-#include <utility>
+#include "mad/wire/opcode.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -12,6 +11,11 @@ void ReliableQueuePair::OnState(prm::QpState before) {
   if (before == prm::QpState::kRtr && state() == prm::QpState::kRts) {
     requester_.Start(context_.next_send_psn);
   }
+}
+
+void ReliableQueuePair::OnError() {
+  requester_.Flush();
+  responder_.Flush();
 }
 
 prm::QpContext ReliableQueuePair::context() const {
@@ -27,47 +31,16 @@ prm::QpContext ReliableQueuePair::context() const {
   return context;
 }
 
-void ReliableQueuePair::Receive(const Packet& packet) {
-  if (!CanReceive() || !PKeyMatches(packet.bth.p_key) ||
-      packet.lrh.slid != mad::Lid{context_.primary.rlid}) {
-    return;
-  }
-  if (!std::exchange(established_, true) && state() == prm::QpState::kRtr) {
-    environment_.events().Report(prm::EventType::kCommunicationEstablished, 0,
-                                 prm::QueueEvent{.number = qpn()});
-  }
+void ReliableQueuePair::OnPacket(const Packet& packet) {
   const uint8_t opcode = packet.bth.opcode;
-  const bool answer =
-      opcode >= rc::kReadResponseFirst && opcode <= rc::kAtomicAcknowledge;
+  const bool answer = opcode >= mad::opcode::kReadResponseFirst &&
+                      opcode <= mad::opcode::kAtomicAcknowledge;
   if (!answer) {
     responder_.Receive(packet);
   } else if (state() != prm::QpState::kRtr) {
     requester_.Receive(packet);
+    LookWhetherDrained();
   }
-}
-
-void ReliableQueuePair::Send(const Outgoing& packet,
-                             std::span<const std::byte> headers,
-                             std::span<const std::byte> payload) {
-  const prm::AddressPath& path = context_.primary;
-  Wire& wire = environment_.ports().wire(port());
-  std::optional<mad::GlobalRouteHeader> grh;
-  if (path.grh) {
-    grh = GlobalRouteTo(wire, path.rgid, path.mgid_index, path.hop_limit,
-                        path.tclass, path.flow_label);
-  }
-  const mad::BaseTransportHeader bth{.opcode = packet.opcode,
-                                     .solicited = packet.solicited,
-                                     .migrated = true,
-                                     .p_key = wire.PKeyAt(path.pkey_index),
-                                     .destination_qpn = context_.remote_qpn,
-                                     .ack_request = packet.ack_request,
-                                     .psn = packet.psn};
-  environment_.Send(port(),
-                    BuildPacket(RouteTo(wire, path.rlid, path.my_lid_path_bits,
-                                        prm::SlOfSchedQueue(path.sched_queue)),
-                                grh, bth, headers, payload),
-                    false);
 }
 
 }  // namespace ibemu::hca::model::mlx4

@@ -42,7 +42,9 @@ SendQueue::SendQueue(Core& core, const prm::QpContext& context)
                           ReceiveIsFirst(context) ? ReceiveBytes(context) : 0)),
       service_(context.service),
       log_size_(context.log_sq_size),
-      stride_(size_t{1} << (context.log_sq_stride + kStrideShift)) {}
+      stride_(size_t{1} << (context.log_sq_stride + kStrideShift)),
+      count_(core.ended, {.kind = QueueKind::kSends, .size = 1u << log_size_}) {
+}
 
 SendQueue::Fetched SendQueue::Fetch(SendWqe& wqe) {
   std::vector<std::byte> bytes(stride_);
@@ -54,6 +56,7 @@ SendQueue::Fetched SendQueue::Fetch(SendWqe& wqe) {
     return Fetched::kNone;
   }
   ++counter_;
+  count_.Add();
   std::optional<SendWqe> parsed = ParseSendWqe(bytes, service_);
   if (!parsed) {
     wqe = {};

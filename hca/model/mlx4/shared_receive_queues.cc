@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "hca/prm/mlx4_memory.h"
 #include "hca/prm/mlx4_registers.h"
 
 namespace ibemu::hca::model::mlx4 {
@@ -27,7 +28,10 @@ SharedReceiveQueue::SharedReceiveQueue(Core& core, EventQueues& events,
       events_(events),
       number_(number),
       context_(context),
-      buffer_(core, PlaceOfSrq(context)) {}
+      buffer_(core, PlaceOfSrq(context)),
+      count_(core.ended,
+             {.kind = QueueKind::kShared, .size = 1u << context.log_srq_size}) {
+}
 
 ReceiveSource::Fetched SharedReceiveQueue::Fetch(ReceiveWqe& wqe) {
   std::array<std::byte, 4> record;
@@ -45,6 +49,7 @@ ReceiveSource::Fetched SharedReceiveQueue::Fetch(ReceiveWqe& wqe) {
              wire::kBytes<prm::NextSegment>))};
   next_ = header.next_wqe_index;
   ++taken_;
+  count_.Add();
   const auto left = static_cast<uint16_t>(posted - taken_);
   if (left < context_.limit_watermark) {
     context_.limit_watermark = 0;  // once
@@ -61,9 +66,12 @@ Status SharedReceiveQueues::Start(uint32_t srqn,
   }
   if (queues_.contains(srqn)) return Status::kBadResourceState;
   constexpr int kMinLogStride = 1;  // the header and one pointer
+  constexpr uint64_t kRecordAlignment = 4;
   if (context.log_srq_size > core_.cap.log_max_srq_sz ||
       context.log_page_size > kMaxLogQueuePage ||
-      context.log_stride < kMinLogStride || context.xrcd != 0 ||
+      context.log_stride < kMinLogStride ||
+      context.mtt_base_addr % wire::kBytes<prm::MttEntry> != 0 ||
+      context.db_record_addr % kRecordAlignment != 0 || context.xrcd != 0 ||
       context.pd >> core_.cap.log_max_pd != 0) {
     return Status::kBadParam;
   }

@@ -30,6 +30,7 @@ class SharedReceiveQueue : public ReceiveSource {
   const uint32_t number_;
   prm::SrqContext context_;
   QueueBuffer buffer_;
+  EntryCount count_;
   uint16_t next_ = 0;   // WQE
   uint16_t taken_ = 0;  // counts on and on
 };

@@ -57,7 +57,9 @@ class FakeSysfs {
                                     Path(name, "driver"));
   }
 
+  // A ConnectX-3's.
   void MakeVirtual() {
+    Write(kName, "device", "0x1004\n");
     std::filesystem::create_symlink("../0000:3b:00.1", Path(kName, "physfn"));
   }
 

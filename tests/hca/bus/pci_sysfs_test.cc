@@ -77,7 +77,12 @@ TEST_F(PciSysfsTest, LetsVfioHaveWhatIsBoundToIt) {
 
 TEST_F(PciSysfsTest, RefusesVfioWithoutAnIommu) {
   fake_.Bind("vfio-pci");
-  EXPECT_THAT(VfioRefusal(), HasSubstr("intel_iommu=on"));
+  const std::string refusal = VfioRefusal();
+  EXPECT_THAT(refusal,
+              HasSubstr("\"echo 'GRUB_CMDLINE_LINUX=$GRUB_CMDLINE_LINUX\\ "
+                        "intel_iommu=on' > /etc/default/grub.d/iommu.cfg && "
+                        "update-grub\", and reboot"));
+  EXPECT_THAT(refusal, HasSubstr("or say access=sysfs"));
 }
 
 TEST_F(PciSysfsTest, SaysHowAnotherDriverLetsGo) {

@@ -9,22 +9,40 @@
 #include "gmock/gmock.h"
 #include "testing/mad_builder.h"
 #include "tests/hca/mlx4/driver_bench.h"
+#include "tests/hca/mlx4/troubled_function.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
 
 using prm::CommandStatus, prm::Opcode;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::HasStatusCode;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
 using Stage = model::mlx4::Firmware::Stage;
 
 class AdapterTest : public DriverBench {
  protected:
   absl::StatusOr<std::unique_ptr<Adapter>> StartAdapter() {
     return Adapter::Start(*host_.function, timers_, Options());
+  }
+  // How many pages the commands of this kind gave.
+  uint64_t PagesGiven(Opcode opcode) const {
+    uint64_t pages = 0;
+    for (const model::CommandRecord& record : host_.trace.records) {
+      if (record.opcode != opcode) continue;
+      constexpr size_t kBytes = wire::kBytes<prm::VirtualPhysicalMapping>;
+      for (uint32_t i = 0; i < record.in_modifier; ++i) {
+        const auto chunk = wire::Decode<prm::VirtualPhysicalMapping>(
+            std::span(record.inbox).subspan(i * kBytes).first<kBytes>());
+        pages += uint64_t{1} << chunk.log2size;
+      }
+    }
+    return pages;
   }
   void ExpectNothingLeft() {
     EXPECT_EQ(host_.function->mapped(), 0u);
@@ -51,6 +69,45 @@ TEST_F(AdapterTest, IsBroughtUpInTheOrderOfTheLinuxDriver) {
   EXPECT_EQ(host_.model.stage(), Stage::kUp);
   EXPECT_EQ(VersionText((*adapter)->firmware().fw()), "2.42.5000");
   EXPECT_THAT(notes_, IsEmpty());
+}
+
+TEST_F(AdapterTest, GivesFirmwareItsMemoryInPieces) {
+  // Then firmware wants more than a piece for its tables about the tables.
+  host_.model.limits().c_mpt_entry_sz = 256;
+  TroubledFunction function(*host_.function);
+  function.longest_piece = kDmaPiece;
+  const auto adapter = Adapter::Start(function, timers_, Options());
+  ASSERT_TRUE(adapter.ok()) << adapter.status();
+  constexpr uint64_t kPieceInPages = kDmaPiece / prm::kIcmPageBytes;
+  EXPECT_EQ(PagesGiven(Opcode::kMapFa), 1542u);
+  EXPECT_GT(PagesGiven(Opcode::kMapIcmAux), kPieceInPages);
+  EXPECT_EQ(host_.function->faults(), 0);
+}
+
+TEST_F(AdapterTest, GivesFirmwareNoMoreThanAGigabyte) {
+  constexpr uint64_t kGigabyte = (uint64_t{1} << 30) / prm::kIcmPageBytes;
+  EXPECT_THAT(AllocatePages(*host_.function, kGigabyte + 1),
+              HasStatusCode(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(AllocatePages(*host_.function, ~uint64_t{0}),
+              HasStatusCode(absl::StatusCode::kResourceExhausted));
+  const auto some = AllocatePages(*host_.function, 513);
+  ASSERT_TRUE(some.ok()) << some.status();
+  EXPECT_THAT(*some, SizeIs(2));
+}
+
+TEST_F(AdapterTest, DoesNotTryToResetWhatIsGone) {
+  TroubledFunction function(*host_.function);
+  const auto adapter = Adapter::Start(function, timers_, Options());
+  ASSERT_TRUE(adapter.ok()) << adapter.status();
+  function.gone = true;
+  const absl::Time start = timers_.Now();
+  const absl::Status health = (*adapter)->health().Check();
+  EXPECT_EQ(health.code(), absl::StatusCode::kUnavailable);
+  (*adapter)->CutOff(health);
+  EXPECT_EQ(timers_.Now(), start);
+  EXPECT_THAT(notes_, ElementsAre(AllOf(
+                          HasSubstr("does not answer on the bus any more"),
+                          Not(HasSubstr("reset")))));
 }
 
 TEST_F(AdapterTest, DoesWithoutACommandThatOldFirmwareDoesNotKnow) {
@@ -142,23 +199,58 @@ TEST_F(AdapterTest, SaysWhichDevicesItDrives) {
   EXPECT_THAT(std::string(connectx5.message()), HasSubstr("ConnectX-3"));
   EXPECT_FALSE(CheckDevice(0x8086, 0x1003).ok());
   EXPECT_THAT(std::string(CheckDevice(0x15b3, 0x1004).message()),
-              HasSubstr("virtual function"));
+              AllOf(HasSubstr("virtual function"),
+                    HasSubstr("\"ls -l /sys/bus/pci/devices/*/physfn\""),
+                    HasSubstr("-device vfio-pci,host=")));
 }
 
 TEST_F(AdapterTest, RefusesPortsInEthernetMode) {
   prm::QueryPort port;
   port.supported_type = prm::PortType::kEthernet;
-  const absl::Status refused = CheckPort(2, port);
+  const absl::Status refused = CheckPort(2, port, "0000:3b:00.0");
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("LINK_TYPE_P2=1"));
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("\"mstconfig -d 0000:3b:00.0 set LINK_TYPE_P2=1\""));
   port.supported_type = static_cast<prm::PortType>(3);  // either
-  EXPECT_TRUE(CheckPort(1, port).ok());
+  EXPECT_TRUE(CheckPort(1, port, "0000:3b:00.0").ok());
+
+  host_.model.SetPortType(1, prm::PortType::kEthernet);
+  const auto adapter = StartAdapter();
+  EXPECT_THAT(adapter, HasStatusCode(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(std::string(adapter.status().message()),
+              HasSubstr("mstconfig -d 0000:3b:00.0 set LINK_TYPE_P1=1"));
+  ExpectNothingLeft();
+  host_.model.SetPortType(1, prm::PortType::kInfiniBand);
+  EXPECT_TRUE(StartAdapter().ok()) << "it was given back";
+}
+
+TEST_F(AdapterTest, RefusesFirmwareInSecureHostMode) {
+  host_.model.faults().SecureHost();
+  EXPECT_TRUE(StartAdapter().ok()) << "older firmware has no way to tell";
+  host_.model.limits().mad_demux = true;
+  const auto adapter = StartAdapter();
+  EXPECT_THAT(adapter, HasStatusCode(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(std::string(adapter.status().message()),
+              HasSubstr("\"mstflint -d 0000:3b:00.0 hw_access enable\""));
+  ExpectNothingLeft();
+}
+
+TEST_F(AdapterTest, AsksFirmwareWhetherItIsInSecureHostMode) {
+  host_.model.limits().mad_demux = true;
+  const auto adapter = StartAdapter();
+  ASSERT_TRUE(adapter.ok()) << adapter.status();
+  EXPECT_EQ(host_.trace.Names().back(), "MAD_DEMUX");
+  prm::MadDemuxRestrictions some{.set = 1, .get_response = 1, .trap = 1};
+  EXPECT_TRUE(CheckHostAccess(some, "0000:3b:00.0").ok());
 }
 
 TEST_F(AdapterTest, RefusesFirmwareThatItDoesNotKnow) {
   prm::QueryFw fw;
   fw.cmd_interface_rev = 2;
-  EXPECT_EQ(CheckFirmware(fw).code(), absl::StatusCode::kFailedPrecondition);
+  const absl::Status refused = CheckFirmware(fw, "0000:3b:00.0");
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("mstflint -d 0000:3b:00.0 query"));
   prm::QueryDevCap caps;
   caps.num_ports = 1;
   caps.log_page_sz = 12;

@@ -22,7 +22,9 @@ struct CommandLine {
 
 struct Trace {
   std::vector<CommandLine> commands;  // but MAD_IFC
-  std::set<std::string> mads;         // MAD_IFC, and what it asks for
+  // MAD_IFC, and what it asks for: how often is a matter of caches and of
+  // threads that both want to know.
+  std::set<std::string> mads;
 };
 
 // One line of a trace.  Of a field that comes more than once, the last counts;
@@ -67,11 +69,13 @@ inline Trace ParseTrace(const std::vector<std::string>& lines) {
   return trace;
 }
 
+// What differs, and how often.
+using Differences = std::map<std::string, int>;
+
 // "- STEP" for what is in the first alone, "+ STEP" for what is in the second,
 // by the longest order that they share.
-inline std::set<std::string> StepDifferences(
-    const std::vector<CommandLine>& first,
-    const std::vector<CommandLine>& second) {
+inline Differences StepDifferences(const std::vector<CommandLine>& first,
+                                   const std::vector<CommandLine>& second) {
   std::vector<std::vector<size_t>> common(
       first.size() + 1, std::vector<size_t>(second.size() + 1));
   for (size_t i = first.size(); i-- > 0;) {
@@ -81,7 +85,7 @@ inline std::set<std::string> StepDifferences(
                          : std::max(common[i + 1][j], common[i][j + 1]);
     }
   }
-  std::set<std::string> found;
+  Differences found;
   size_t i = 0;
   size_t j = 0;
   while (i < first.size() || j < second.size()) {
@@ -91,9 +95,9 @@ inline std::set<std::string> StepDifferences(
       ++j;
     } else if (j == second.size() ||
                (i < first.size() && common[i + 1][j] >= common[i][j + 1])) {
-      found.insert(absl::StrCat("- ", first[i++].step));
+      ++found[absl::StrCat("- ", first[i++].step)];
     } else {
-      found.insert(absl::StrCat("+ ", second[j++].step));
+      ++found[absl::StrCat("+ ", second[j++].step)];
     }
   }
   return found;
@@ -101,13 +105,12 @@ inline std::set<std::string> StepDifferences(
 
 // "STEP field" for each field whose values differ, the n-th STEP of one trace
 // against the n-th of the other; a field that is not there is 0.
-inline std::set<std::string> FieldDifferences(
-    const std::vector<CommandLine>& first,
-    const std::vector<CommandLine>& second) {
+inline Differences FieldDifferences(const std::vector<CommandLine>& first,
+                                    const std::vector<CommandLine>& second) {
   std::map<std::string, std::vector<const CommandLine*>> by_step;
   for (const CommandLine& line : second) by_step[line.step].push_back(&line);
   std::map<std::string, size_t> count;
-  std::set<std::string> found;
+  Differences found;
   for (const CommandLine& line : first) {
     const std::vector<const CommandLine*>& others = by_step[line.step];
     const size_t index = count[line.step]++;
@@ -121,21 +124,21 @@ inline std::set<std::string> FieldDifferences(
         return field == one.fields.end() ? std::string("0") : field->second;
       };
       if (in(line) != in(other)) {
-        found.insert(absl::StrCat(line.step, " ", name));
+        ++found[absl::StrCat(line.step, " ", name)];
       }
     }
   }
   return found;
 }
 
-inline std::set<std::string> SetDifferences(
-    const std::set<std::string>& first, const std::set<std::string>& second) {
-  std::set<std::string> found;
+inline Differences SetDifferences(const std::set<std::string>& first,
+                                  const std::set<std::string>& second) {
+  Differences found;
   for (const std::string& one : first) {
-    if (!second.contains(one)) found.insert("- " + one);
+    if (!second.contains(one)) ++found["- " + one];
   }
   for (const std::string& one : second) {
-    if (!first.contains(one)) found.insert("+ " + one);
+    if (!first.contains(one)) ++found["+ " + one];
   }
   return found;
 }

@@ -86,10 +86,11 @@ class DriverBench : public ::testing::Test {
     EXPECT_TRUE(fabric::ConfigureStatically(fabric_).ok());
   }
 
-  AdapterOptions Options() {
+  DeviceOptions Options() {
     return {
         .pause = [this](absl::Duration span) { timers_.RunFor(span); },
-        .note = [this](std::string_view text) { notes_.emplace_back(text); }};
+        .note = [this](std::string_view text) { notes_.emplace_back(text); },
+        .name = "0000:3b:00.0"};
   }
 
   ModelledHost& PlugIn(const std::string& node = "host-1") {

@@ -81,6 +81,21 @@ TEST_F(HcrTest, CarriesMailboxesBothWays) {
       << "nothing of the older command is left in the mailbox";
 }
 
+TEST_F(HcrTest, TakesNothingFromAnOlderAnswer) {
+  std::array<std::byte, 2> out{};
+  adapter_.SetScript([](const ScriptedCommand& command) {
+    *reinterpret_cast<std::byte*>(command.out_parameter) = std::byte{7};
+    return std::optional(ScriptedAdapter::Done(command));
+  });
+  ASSERT_TRUE(hcr_->Execute({.opcode = kQueryFw, .out = out}).ok());
+  EXPECT_THAT(out, ElementsAre(std::byte{7}, std::byte{0}));
+  adapter_.SetScript([](const ScriptedCommand& command) {
+    return std::optional(ScriptedAdapter::Done(command));  // writes nothing
+  });
+  ASSERT_TRUE(hcr_->Execute({.opcode = kQueryFw, .out = out}).ok());
+  EXPECT_THAT(out, ElementsAre(std::byte{0}, std::byte{0}));
+}
+
 TEST_F(HcrTest, GivesWhatTheFirmwareSays) {
   adapter_.SetScript([this](const ScriptedCommand& command) {
     adapter_.Set(prm::kHcr + prm::kHcrOutParam, 0x11);

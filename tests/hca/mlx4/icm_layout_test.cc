@@ -49,6 +49,19 @@ TEST(IcmLayout, HasRoomBeyondWhatFirmwareKeeps) {
   EXPECT_EQ((*layout)[IcmTable::kRdmaReads].entries(), 1u << 18);
 }
 
+TEST(IcmLayout, LeavesEventQueuesOnFirmwaresUarPagesToIt) {
+  prm::QueryDevCap caps = Caps();
+  EXPECT_EQ(ReservedEqs(caps), 4u) << "one page, and four on it";
+  caps.num_rsvd_uar = 9;
+  EXPECT_EQ(ReservedEqs(caps), 36u);
+  caps.log_rsvd_eq = 6;
+  caps.log_max_eq = 8;
+  EXPECT_EQ(ReservedEqs(caps), 64u);
+  const auto layout = MakeIcmLayout(caps);
+  ASSERT_TRUE(layout.ok()) << layout.status();
+  EXPECT_GT((*layout)[IcmTable::kEq].entries(), 64u);
+}
+
 TEST(IcmLayout, TellsInitHcaTheSame) {
   const auto layout = MakeIcmLayout(Caps());
   ASSERT_TRUE(layout.ok()) << layout.status();

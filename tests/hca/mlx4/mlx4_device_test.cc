@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "fabric/subnet.h"
 #include "gmock/gmock.h"
+#include "hca/bus/pci_config.h"
 #include "mad/host.h"
 #include "mad/wire/node_info.h"
 #include "mad/wire/port_info.h"
@@ -17,12 +19,14 @@
 #include "testing/mad_builder.h"
 #include "tests/fabric/small_fabric.h"
 #include "tests/hca/mlx4/driver_bench.h"
+#include "tests/hca/mlx4/troubled_function.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
 
 using mad::AttributeId, mad::Lid, mad::LocalVerdict, mad::Method,
     mad::MgmtClass, mad::Smp;
+using model::mlx4::QueueKind;
 using prm::CommandStatus, prm::Opcode;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -67,6 +71,16 @@ class Mlx4DeviceTest : public DriverBench {
     mad::Outgoing packet = fabric::DirectedGet(attribute, path);
     wire::Put<&Smp::hop_pointer>(packet.mad, 0);
     return packet;
+  }
+
+  // How often the software went around the queues of this kind that it used
+  // most, once the device has ended.
+  uint64_t RoundsOf(QueueKind kind) {
+    uint64_t rounds = 0;
+    for (const auto& [sort, use] : host_.model.ended_queues()) {
+      if (sort.kind == kind) rounds = std::max(rounds, use.most / sort.size);
+    }
+    return rounds;
   }
 
   mad::PortInfo FabricsView() {
@@ -117,6 +131,47 @@ TEST_F(Mlx4DeviceTest, GivesCommandsInTheOrderOfTheLinuxDriver) {
   for (const model::CommandRecord& record : host_.trace.records) {
     EXPECT_EQ(record.status, CommandStatus::kOk) << prm::Name(record.opcode);
   }
+}
+
+TEST_F(Mlx4DeviceTest, TakesAsManyVlsAsFirmwareAllows) {
+  device_.reset();
+  host_.trace.records.clear();
+  host_.model.faults().Refuse(Opcode::kSetPort, CommandStatus::kExceedLimit, 2);
+  device_ = Start(host_);
+  ASSERT_TRUE(device_);
+  std::vector<int> asked;
+  for (const model::CommandRecord& record : host_.trace.records) {
+    if (record.opcode != Opcode::kSetPort) continue;
+    const auto wanted = wire::Decode<prm::SetPort>(
+        std::span(record.inbox).first<wire::kBytes<prm::SetPort>>());
+    EXPECT_TRUE(wanted.change_vl_cap);
+    asked.push_back(wanted.vl_cap);
+  }
+  EXPECT_THAT(asked, ElementsAre(8, 4, 2));
+}
+
+TEST_F(Mlx4DeviceTest, RefusesAPortInEthernetMode) {
+  device_.reset();
+  host_.model.SetPortType(1, prm::PortType::kEthernet);
+  const auto device = Mlx4Device::Start(*host_.function, timers_, Options());
+  EXPECT_EQ(device.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(device.status().message()),
+              HasSubstr("port 1 is in Ethernet mode"));
+  EXPECT_EQ(host_.function->mapped(), 0u);
+}
+
+TEST_F(Mlx4DeviceTest, RefusesAPortThatTakesNoVlAtAll) {
+  device_.reset();
+  host_.model.faults().Refuse(Opcode::kSetPort, CommandStatus::kExceedLimit, 4);
+  const auto device = Mlx4Device::Start(*host_.function, timers_, Options());
+  EXPECT_THAT(std::string(device.status().message()), HasSubstr("EXCEED_LIM"));
+  EXPECT_EQ(host_.function->mapped(), 0u);
+}
+
+TEST_F(Mlx4DeviceTest, KeepsOffTheEventQueuesOnFirmwaresUarPages) {
+  device_.reset();
+  host_.model.limits().num_rsvd_uar = 3;
+  EXPECT_TRUE(Start(host_)) << "its model refuses the first twelve";
 }
 
 TEST_F(Mlx4DeviceTest, LeavesNothingBehind) {
@@ -256,8 +311,8 @@ TEST_F(Mlx4DeviceTest, AnswersWithTheDescriptionThatItWasGiven) {
 }
 
 TEST_F(Mlx4DeviceTest, SendsMoreThanItsQueuesHold) {
-  mad::Host host(timers_, *device_);
-  const auto agent = Register(host, 1);
+  auto host = std::make_unique<mad::Host>(timers_, *device_);
+  auto agent = Register(*host, 1);
   const Lid peer = fabric_.device(*fabric_.Find("host-2")).port(1).Info().lid;
   constexpr uint32_t kMany = 5000;  // every queue wraps
   constexpr uint32_t kBurst = 250;  // more than a send queue holds
@@ -275,15 +330,26 @@ TEST_F(Mlx4DeviceTest, SendsMoreThanItsQueuesHold) {
   Run(absl::Milliseconds(100));
   EXPECT_EQ(asker_.inbox.size(), kMany);
   EXPECT_THAT(asker_.timed_out, IsEmpty());
+  agent.reset();
+  host.reset();
+  device_.reset();
+  for (const QueueKind kind :
+       {QueueKind::kSends, QueueKind::kReceives, QueueKind::kCompletions}) {
+    EXPECT_GE(RoundsOf(kind), 1u) << model::mlx4::QueueKindName(kind);
+  }
 }
 
 TEST_F(Mlx4DeviceTest, HearsMoreEventsThanItsQueueHolds) {
-  mad::Host host(timers_, *device_);
-  const auto agent = Register(host, 0);
-  for (int i = 0; i < 2100; ++i) {  // each two, sent and received
-    ASSERT_THAT(Ask(*agent, Directed(AttributeId::kNodeInfo, {1})), SizeIs(1))
-        << i;
-  }
+  auto host = std::make_unique<mad::Host>(timers_, *device_);
+  auto agent = Register(*host, 0);
+  constexpr uint64_t kMany = 9000;
+  do {
+    ASSERT_THAT(Ask(*agent, Directed(AttributeId::kNodeInfo, {1})), SizeIs(1));
+  } while (device_->events().at("completion") < kMany);
+  agent.reset();
+  host.reset();
+  device_.reset();
+  EXPECT_GE(RoundsOf(QueueKind::kEvents), 1u);
 }
 
 TEST_F(Mlx4DeviceTest, SurvivesALostInterrupt) {
@@ -300,6 +366,71 @@ TEST_F(Mlx4DeviceTest, SurvivesALostInterrupt) {
   EXPECT_THAT(asker_.inbox, SizeIs(1));
 }
 
+TEST_F(Mlx4DeviceTest, GoesOnAfterASendThatFailed) {
+  mad::Host host(timers_, *device_);
+  const auto agent = Register(host, 0);
+  host_.model.faults().FailSends(1);
+  for (uint32_t i = 0; i < 3; ++i) {  // two are posted behind the first
+    mad::Outgoing packet = Directed(AttributeId::kNodeInfo, {1});
+    wire::Put<&mad::MadHeader::tid>(packet.mad, i);
+    ASSERT_TRUE(agent
+                    ->Send({.to = packet.to,
+                            .mad = {packet.mad.begin(), packet.mad.end()},
+                            .timeout = absl::Milliseconds(20)})
+                    .ok());
+  }
+  Run(absl::Milliseconds(2));
+  EXPECT_THAT(asker_.inbox, SizeIs(2));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("queue pair 0 of port 1")));
+  Run(absl::Milliseconds(30));
+  EXPECT_THAT(asker_.timed_out, SizeIs(1)) << "it is lost, as on a wire";
+  EXPECT_THAT(Ask(*agent, Directed(AttributeId::kNodeInfo, {1})), SizeIs(1));
+  EXPECT_EQ(host_.model.violations(), 0);
+}
+
+TEST_F(Mlx4DeviceTest, IsGoneWhenAQueuePairCanNotBeLedOn) {
+  mad::Host host(timers_, *device_);
+  const auto agent = Register(host, 0);
+  host_.model.faults().FailSends(1);
+  host_.model.faults().Refuse(Opcode::kSqErr2RtsQp, CommandStatus::kBadQpState);
+  Ask(*agent, Directed(AttributeId::kNodeInfo, {1}));
+  Run(absl::Milliseconds(2200));
+  EXPECT_EQ(device_->port(1).Transmit({}).code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_THAT(notes_, Contains(HasSubstr("SQERR2RTS_QP")));
+}
+
+TEST_F(Mlx4DeviceTest, IsGoneWithoutTheQueuesOfItsPorts) {
+  uint32_t first_qpn = 0, cqn = 0;
+  for (const model::CommandRecord& record : host_.trace.records) {
+    if (record.opcode == Opcode::kConfSpecialQp) first_qpn = record.in_modifier;
+    if (record.opcode == Opcode::kSw2HwCq) cqn = record.in_modifier;
+  }
+  const struct {
+    prm::EventType type;
+    uint32_t number;
+    const char* reason;
+  } kCases[] = {
+      {prm::EventType::kWqCatastrophicError, first_qpn + 2, "queue pairs"},
+      {prm::EventType::kCqError, cqn, "completion queue"},
+      {prm::EventType::kEqOverflow, 0, "overflowed"},
+  };
+  for (const auto& [type, number, reason] : kCases) {
+    SCOPED_TRACE(reason);
+    device_.reset();
+    // The case before has ended with a reset of the adapter.
+    timers_.RunFor(model::Mlx4Device::kResetTime);
+    device_ = Start(host_);
+    ASSERT_TRUE(device_);
+    device_->SetListener(&listener_);
+    listener_.removals = 0;
+    host_.model.Pretend(type, number);
+    Run(absl::Milliseconds(1));
+    EXPECT_EQ(listener_.removals, 1);
+    EXPECT_THAT(notes_, Contains(HasSubstr(reason)));
+  }
+}
+
 TEST_F(Mlx4DeviceTest, IsGoneAfterACatastrophicError) {
   host_.model.Fail(0x0badcafe);
   Run(absl::Milliseconds(1100));
@@ -313,6 +444,25 @@ TEST_F(Mlx4DeviceTest, IsGoneAfterACatastrophicError) {
   EXPECT_TRUE(Start(host_)) << "the reset has cured it";
 }
 
+TEST_F(Mlx4DeviceTest, IsGoneWhenSomebodyElseHasResetTheAdapter) {
+  pci_config::SetCommand(*host_.function, /*memory=*/true,
+                         /*bus_master=*/false);
+  Run(absl::Milliseconds(1100));
+  EXPECT_EQ(listener_.removals, 1);
+  EXPECT_THAT(notes_, Contains(HasSubstr("somebody else has reset")));
+}
+
+TEST_F(Mlx4DeviceTest, RefusesAnAdapterWithoutAPageOfDoorbellsForIt) {
+  device_.reset();
+  TroubledFunction function(*host_.function);
+  function.longest_bar = size_t{129} * prm::kUarPageSize;
+  const auto device = Mlx4Device::Start(function, timers_, Options());
+  EXPECT_EQ(device.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(device.status().message()),
+              HasSubstr("BAR 2 has 129 pages of doorbells"));
+  EXPECT_EQ(host_.function->mapped(), 0u);
+}
+
 TEST_F(Mlx4DeviceTest, IsGoneAfterACommandThatNeverEnds) {
   host_.model.faults().Hang(Opcode::kMadIfc);
   mad::MadBytes reply;
@@ -322,6 +472,21 @@ TEST_F(Mlx4DeviceTest, IsGoneAfterACommandThatNeverEnds) {
   Run(absl::Milliseconds(1100));
   EXPECT_EQ(listener_.removals, 1);
   EXPECT_THAT(notes_, Contains(HasSubstr("MAD_IFC")));
+}
+
+TEST_F(Mlx4DeviceTest, DoesNotWaitForFirmwareThatHasDied) {
+  host_.model.faults().Hang(Opcode::kMadIfc);
+  timers_.RunAfter(absl::Milliseconds(300),
+                   [this] { host_.model.Fail(0x0badcafe); });
+  mad::MadBytes reply;
+  const mad::Outgoing request = Directed(AttributeId::kNodeInfo, {});
+  const absl::Time start = timers_.Now();
+  EXPECT_EQ(device_->port(1).ProcessLocal({.mad = request.mad}, reply),
+            LocalVerdict::kConsumed);
+  EXPECT_LT(timers_.Now() - start, absl::Seconds(1)) << "not a minute";
+  Run(absl::Milliseconds(1100));
+  EXPECT_EQ(listener_.removals, 1);
+  EXPECT_THAT(notes_, Contains(HasSubstr("0badcafe")));
 }
 
 TEST_F(Mlx4DeviceTest, RefusesGidsThatItDoesNotHave) {

@@ -11,6 +11,8 @@ namespace attribute = verbs::qp_attribute;
 using prm::Opcode;
 using verbs::QpState, verbs::QpType;
 
+constexpr uint16_t kAllRates = 0xffff;
+
 TEST(QpContextTest, PutsAnAddressWhereDatagramsAndConnectionsHaveIt) {
   verbs::QpAttributes attributes{};
   verbs::AddressAttributes& to = attributes.ah_attr;
@@ -25,7 +27,7 @@ TEST(QpContextTest, PutsAnAddressWhereDatagramsAndConnectionsHaveIt) {
   to.grh.traffic_class = 0x11;
   to.grh.flow_label = 0x54321;
   to.grh.dgid[15] = 0x42;
-  const prm::AddressVector vector = AddressVectorOf(to);
+  const prm::AddressVector vector = AddressVectorOf(to, kAllRates);
   EXPECT_EQ(vector.rlid, 0x1234);
   EXPECT_EQ(vector.sl, 5);
   EXPECT_EQ(vector.my_lid_path_bits, 3);
@@ -38,12 +40,28 @@ TEST(QpContextTest, PutsAnAddressWhereDatagramsAndConnectionsHaveIt) {
 
   attributes.port_num = 2;
   prm::QpContext context;
-  SetAttributes(QpType::kReliable, attributes, context);
+  SetAttributes(QpType::kReliable, attributes, kAllRates, context);
   EXPECT_EQ(context.primary.rlid, 0x1234);
   EXPECT_EQ(context.primary.mgid_index, 7);
   EXPECT_EQ(context.primary.hop_limit, 9);
   EXPECT_EQ(prm::PortOfSchedQueue(context.primary.sched_queue), 2);
   EXPECT_EQ(prm::SlOfSchedQueue(context.primary.sched_queue), 5);
+}
+
+TEST(QpContextTest, TakesTheNextLowerRateThatTheAdapterHas) {
+  const auto code = [](uint8_t rate, uint16_t supported) {
+    verbs::AddressAttributes to{};
+    to.static_rate = rate;
+    return AddressVectorOf(to, supported).max_stat_rate;
+  };
+  EXPECT_EQ(code(0, kAllRates), 0) << "the port's own";
+  EXPECT_EQ(code(2, 0), 7) << "2.5 Gbit/s, which all have";
+  EXPECT_EQ(code(10, kAllRates), 15);
+  EXPECT_EQ(code(7, 1 << 9 | 1 << 13), 9);
+  for (uint8_t rate = 11; rate <= 18; ++rate) {
+    EXPECT_EQ(code(rate, kAllRates), 15) << int{rate};
+    EXPECT_EQ(code(rate, 0x7f7f), 14) << int{rate};
+  }
 }
 
 TEST(QpContextTest, TellsReadsAsPowersOfTwoThatHoldThem) {
@@ -53,11 +71,28 @@ TEST(QpContextTest, TellsReadsAsPowersOfTwoThatHoldThem) {
     attributes.max_rd_atomic = static_cast<uint8_t>(reads);
     attributes.max_dest_rd_atomic = static_cast<uint8_t>(reads);
     prm::QpContext context;
-    SetAttributes(QpType::kReliable, attributes, context);
+    SetAttributes(QpType::kReliable, attributes, kAllRates, context);
     EXPECT_EQ(context.log_sra_max, log) << reads;
     EXPECT_EQ(context.log_rra_max, log) << reads;
     EXPECT_EQ(context.log_msg_max, kLogMostMessage);
   }
+}
+
+TEST(QpContextTest, LetsPeersOfAnUnreliableConnectionWriteAtMost) {
+  verbs::QpAttributes attributes{};
+  attributes.qp_access_flags = verbs::access::kRemoteWrite |
+                               verbs::access::kRemoteRead |
+                               verbs::access::kRemoteAtomic;
+  attributes.path_mtu = 3;
+  attributes.max_dest_rd_atomic = 1;
+  prm::QpContext context;
+  SetAttributes(QpType::kUnreliable, attributes, kAllRates, context);
+  EXPECT_EQ(context.service, prm::QpService::kUc);
+  EXPECT_EQ(context.mtu, 3);
+  EXPECT_EQ(context.log_msg_max, kLogMostMessage);
+  EXPECT_TRUE(context.remote_write);
+  EXPECT_FALSE(context.remote_read);
+  EXPECT_FALSE(context.remote_atomic);
 }
 
 TEST(QpContextTest, FindsTheCommandOfATransition) {
@@ -71,11 +106,40 @@ TEST(QpContextTest, FindsTheCommandOfATransition) {
 }
 
 TEST(QpContextTest, NamesOptionalComponents) {
-  EXPECT_EQ(OptionalOf(attribute::kState | attribute::kSendPsn), 0u);
-  EXPECT_EQ(OptionalOf(attribute::kQKey | attribute::kPKeyIndex),
-            prm::kOptQKey | prm::kOptPKeyIndex);
+  EXPECT_EQ(
+      OptionalOf(Opcode::kRtr2RtsQp, attribute::kState | attribute::kSendPsn),
+      0u);
+  EXPECT_EQ(
+      OptionalOf(Opcode::kInit2RtrQp, attribute::kQKey | attribute::kPKeyIndex),
+      prm::kOptQKey | prm::kOptPKeyIndex);
   const auto mailbox = QpMailbox({}, prm::kOptQKey);
   EXPECT_EQ(mailbox[3], std::byte{prm::kOptQKey}) << "big-endian, and first";
+}
+
+TEST(QpContextTest, NamesThePortByItselfOnlyWhereNoPathBringsIt) {
+  EXPECT_EQ(OptionalOf(Opcode::kInit2InitQp, attribute::kPort), 0u);
+  EXPECT_EQ(OptionalOf(Opcode::kSqd2SqdQp, attribute::kPort),
+            prm::kOptSchedQueue);
+}
+
+TEST(QpContextTest, GrantsReadsOnlyWithRoomForThem) {
+  verbs::QpAttributes attributes{};
+  attributes.qp_access_flags = verbs::access::kRemoteRead |
+                               verbs::access::kRemoteWrite |
+                               verbs::access::kRemoteAtomic;
+  prm::QpContext context;
+  SetAttributes(QpType::kReliable, attributes, 0, context);
+  EXPECT_TRUE(context.remote_write);
+  EXPECT_FALSE(context.remote_read);
+  EXPECT_FALSE(context.remote_atomic);
+  attributes.max_dest_rd_atomic = 1;
+  SetAttributes(QpType::kReliable, attributes, 0, context);
+  EXPECT_TRUE(context.remote_read);
+  EXPECT_TRUE(context.remote_atomic);
+  // So who says how many may come says the rights again.
+  EXPECT_EQ(OptionalOf(Opcode::kInit2RtrQp, attribute::kMaxReadsHere),
+            prm::kOptRraMax | prm::kOptRemoteRead | prm::kOptRemoteWrite |
+                prm::kOptRemoteAtomic);
 }
 
 TEST(QpContextTest, StatesAreTheSameBothWays) {

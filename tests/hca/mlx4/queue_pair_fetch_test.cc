@@ -125,6 +125,19 @@ TEST_F(QueuePairFetchTest, ReadsAreCompleteInTheirOrderWhenTheyAreInPlace) {
                                           Pair(2u, status::kSuccess)));
 }
 
+TEST_F(QueuePairFetchTest, ReadsNoMoreForOneWhoTakesSlowlyThanItMayHave) {
+  constexpr size_t kLong = size_t{2} << 20;
+  constexpr size_t kMost = size_t{26} << 20;  // of one process
+  a_->memory->SetDelay(absl::Milliseconds(20));
+  for (uint64_t i = 0; i < 16; ++i) {
+    ASSERT_TRUE(a_->Post(Rdma(IB_UVERBS_WR_RDMA_READ, 0, kLong, 0, i)).ok());
+  }
+  Run(absl::Milliseconds(400));
+  EXPECT_GT(a_->memory->most_waiting, kMost / 2);
+  EXPECT_LE(a_->memory->most_waiting, kMost);
+  EXPECT_THAT(a_->Poll(), SizeIs(16));
+}
+
 TEST_F(QueuePairFetchTest, AFencedSendCarriesWhatAReadBrought) {
   a_->memory->SetDelay(absl::Microseconds(300));
   b_->memory->Put(300, "fresh");

@@ -14,6 +14,7 @@ namespace ibemu::hca::mlx4 {
 namespace {
 
 using testing::HasStatusCode;
+using ::testing::HasSubstr;
 
 class ResetTest : public ::testing::Test {
  protected:
@@ -49,13 +50,29 @@ TEST_F(ResetTest, RestoresConfigurationSpaceWithoutBusMastering) {
   EXPECT_GE(timers_.Now() - start, absl::Seconds(1));
   EXPECT_EQ(adapter_.ReadConfig(0x10, 4), 0xf0000000u);
   EXPECT_EQ(adapter_.ReadConfig(pci_config::kCommand, 2),
-            pci_config::kCommandMemory);
+            pci_config::kCommandMemory | pci_config::kCommandIntxDisable);
 }
 
 TEST_F(ResetTest, LeavesAloneWhatSomebodyElseResets) {
   adapter_.Set(prm::kResetSemaphore, 1);
   EXPECT_EQ(ResetAdapter(adapter_, adapter_, timers_, pause_).code(),
             absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(resets_, 0);
+}
+
+TEST_F(ResetTest, SaysAtOnceThatTheAdapterIsGone) {
+  const absl::Time start = timers_.Now();
+  adapter_.Set(prm::kResetSemaphore, ~uint32_t{0});
+  const absl::Status by_semaphore =
+      ResetAdapter(adapter_, adapter_, timers_, pause_);
+  EXPECT_EQ(by_semaphore.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(by_semaphore.message()),
+              HasSubstr("does not answer on the bus any more"));
+
+  adapter_.Set(prm::kResetSemaphore, 0);
+  adapter_.WriteConfig(pci_config::kVendor, 4, ~uint32_t{0});
+  EXPECT_EQ(ResetAdapter(adapter_, adapter_, timers_, pause_), by_semaphore);
+  EXPECT_EQ(timers_.Now(), start);
   EXPECT_EQ(resets_, 0);
 }
 

@@ -86,10 +86,6 @@ class ScriptedAdapter : public PciFunction, public Bar {
   absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) override {
     return std::make_unique<Memory>(size);
   }
-  absl::StatusOr<std::unique_ptr<DmaMemory>> Map(
-      std::span<std::byte>) override {
-    return absl::FailedPreconditionError("not scripted");
-  }
   absl::Status EnableInterrupts(int) override {
     return absl::FailedPreconditionError("not scripted");
   }

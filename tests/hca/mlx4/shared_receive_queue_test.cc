@@ -99,7 +99,7 @@ TEST_F(SharedReceiveQueueTest, GetsBackTheRequestOfAMessageThatWasBrokenOff) {
 
 TEST_F(SharedReceiveQueueTest, ServesNoQueuePairOfAnotherDomain) {
   Connect({}, Shared());
-  const auto other = *b_->provider.CreatePd();
+  const auto other = *b_->provider.CreatePd(0);
   verbs::QpInit init;
   init.pd = other.get();
   init.send_cq = init.receive_cq = b_->cq.get();

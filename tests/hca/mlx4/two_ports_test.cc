@@ -134,7 +134,8 @@ TEST(WithoutInterrupts, QueuesArePolled) {
     auto device = Mlx4Device::Start(
         function, timers,
         {.pause = [&](absl::Duration span) { timers.RunFor(span); },
-         .note = [&](std::string_view text) { notes.emplace_back(text); }});
+         .note = [&](std::string_view text) { notes.emplace_back(text); },
+         .name = "0000:3b:00.0"});
     ASSERT_TRUE(device.ok()) << device.status();
     EXPECT_EQ((*device)->interrupt_fd(), -1);
     EXPECT_THAT(notes, ElementsAre(HasSubstr("the queues are polled")));

@@ -32,14 +32,17 @@ class VerbsEnd : public verbs::CqListener {
                                .send_pieces = 4,
                                .receive_pieces = 4,
                                .inline_bytes = 64};
-    bool shared = false;  // with a shared receive queue
+    bool shared = false;         // with a shared receive queue
+    uint32_t srq_requests = 20;  // of that
     uint32_t rights = verbs::access::kLocalWrite;  // of its memory
+    std::shared_ptr<FakeMemory> memory = nullptr;  // null: of its own process
   };
 
   VerbsEnd(Timers& timers, verbs::Provider& its, const Options& options)
       : provider(its),
-        memory(std::make_shared<FakeMemory>(timers, kSize)),
-        pd(*provider.CreatePd()),
+        memory(options.memory ? options.memory
+                              : std::make_shared<FakeMemory>(timers, kSize)),
+        pd(*provider.CreatePd(memory->process())),
         mr(*provider.CreateMr({.pd = pd.get(),
                                .memory = memory,
                                .start = FakeMemory::kStart,
@@ -56,7 +59,9 @@ class VerbsEnd : public verbs::CqListener {
     init.send_cq = init.receive_cq = cq.get();
     if (options.shared) {
       srq = *provider.CreateSrq(
-          *pd, {.max_requests = 20, .max_pieces = 2, .limit = 0}, *this);
+          *pd,
+          {.max_requests = options.srq_requests, .max_pieces = 2, .limit = 0},
+          *this);
       init.srq = srq.get();
     }
     qp = Made(provider.CreateQp(init, *this));
@@ -96,6 +101,7 @@ class VerbsEnd : public verbs::CqListener {
   void Connect(const verbs::QpAttributes& to) {
     namespace attribute = verbs::qp_attribute;
     const bool datagram = type_ == verbs::QpType::kDatagram;
+    const bool reliable = type_ == verbs::QpType::kReliable;
     Modify(to, verbs::QpState::kInit,
            attribute::kPKeyIndex | attribute::kPort |
                (datagram ? attribute::kQKey : attribute::kAccessFlags));
@@ -103,12 +109,14 @@ class VerbsEnd : public verbs::CqListener {
            datagram ? 0
                     : attribute::kAddress | attribute::kPathMtu |
                           attribute::kDestinationQp | attribute::kReceivePsn |
-                          attribute::kMaxReadsHere | attribute::kMinRnrTimer);
+                          (reliable ? attribute::kMaxReadsHere |
+                                          attribute::kMinRnrTimer
+                                    : 0));
     Modify(to, verbs::QpState::kReadyToSend,
            attribute::kSendPsn |
-               (datagram ? 0
-                         : attribute::kTimeout | attribute::kRetryCount |
-                               attribute::kRnrRetry | attribute::kMaxReads));
+               (reliable ? attribute::kTimeout | attribute::kRetryCount |
+                               attribute::kRnrRetry | attribute::kMaxReads
+                         : 0));
   }
   void Modify(verbs::QpAttributes to, verbs::QpState state, uint32_t mask = 0) {
     to.qp_state = static_cast<uint32_t>(state);

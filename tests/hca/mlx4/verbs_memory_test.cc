@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -36,10 +35,6 @@ class ShortOfMemory : public PciFunction {
   absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) override {
     if (is_short) return absl::ResourceExhaustedError("no huge page is free");
     return function_.Allocate(size);
-  }
-  absl::StatusOr<std::unique_ptr<DmaMemory>> Map(
-      std::span<std::byte> memory) override {
-    return function_.Map(memory);
   }
   absl::Status EnableInterrupts(int count) override {
     return function_.EnableInterrupts(count);

@@ -124,13 +124,13 @@ TEST_F(VerbsProviderTest, TellsItsUsersOnceThatTheAdapterDied) {
   host_.model.Fail(0x0badcafe);
   Run(absl::Milliseconds(1100));
   EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kDeviceFatal, 0)));
-  EXPECT_TRUE(absl::IsUnavailable(provider().CreatePd().status()));
+  EXPECT_TRUE(absl::IsUnavailable(provider().CreatePd(0).status()));
   EXPECT_EQ(provider().QueryPort(1)->port_cap_flags,
             device_->port(1).Info().capability_mask);
 }
 
 TEST_F(VerbsProviderTest, ObjectsMayOutliveTheDevice) {
-  auto pd = provider().CreatePd();
+  auto pd = provider().CreatePd(0);
   ASSERT_TRUE(pd.ok()) << pd.status();
   provider().RemoveListener(*this);
   device_.reset();

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,13 +28,19 @@ class BenchMachine : public PciHost {
   static constexpr size_t kBytes = 48 << 20;
 
   bool ReadMemory(uint64_t address, std::span<std::byte> into) override {
-    if (!Mapped(address, into.size())) return false;
-    std::copy_n(&memory_[address - kBase], into.size(), into.begin());
+    if (!Mapped(address, into.size())) {
+      ++faults;
+      return false;
+    }
+    std::ranges::copy(Bytes(address, into.size()), into.begin());
     return true;
   }
   bool WriteMemory(uint64_t address, std::span<const std::byte> from) override {
-    if (!Mapped(address, from.size())) return false;
-    std::ranges::copy(from, &memory_[address - kBase]);
+    if (!Mapped(address, from.size())) {
+      ++faults;
+      return false;
+    }
+    std::ranges::copy(from, Bytes(address, from.size()).begin());
     return true;
   }
   void SignalMessage(uint64_t, uint32_t data) override { ++interrupts[data]; }
@@ -45,15 +53,14 @@ class BenchMachine : public PciHost {
   }
   template <wire::Structure T>
   T Get(uint64_t address) const {
-    return wire::Decode<T>(
-        std::span(memory_).subspan(address - kBase, wire::kBytes<T>));
+    return wire::Decode<T>(Bytes(address, wire::kBytes<T>));
   }
   template <wire::Structure T>
   void Put(uint64_t address, const T& value) {
-    wire::Encode(value, std::span(memory_).subspan(address - kBase));
+    wire::Encode(value, Bytes(address, wire::kBytes<T>));
   }
-  std::span<std::byte> Bytes(uint64_t address, size_t count) {
-    return std::span(memory_).subspan(address - kBase, count);
+  std::span<std::byte> Bytes(uint64_t address, size_t count) const {
+    return std::span(memory_.get(), kBytes).subspan(address - kBase, count);
   }
   void PutWord(uint64_t address, uint32_t value) {
     for (size_t i = 0; i < 4; ++i) {
@@ -64,6 +71,7 @@ class BenchMachine : public PciHost {
 
   std::map<uint32_t, int> interrupts;  // by vector
   uint64_t unmapped = 0;               // a page that is taken away
+  int faults = 0;                      // accesses to what is not there
 
  private:
   bool Mapped(uint64_t address, size_t bytes) const {
@@ -74,7 +82,12 @@ class BenchMachine : public PciHost {
            address >= unmapped + 4096;
   }
 
-  std::vector<std::byte> memory_ = std::vector<std::byte>(kBytes);
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  // Zeros that take no memory until they are written.
+  std::unique_ptr<std::byte[], Free> memory_{
+      static_cast<std::byte*>(std::calloc(kBytes, 1))};
   uint64_t used_ = 0;
 };
 
@@ -93,6 +106,9 @@ class Mlx4Bench : private CommandObserver {
     inbox = machine.Allocate(prm::kMailboxBytes);
     outbox = machine.Allocate(prm::kMailboxBytes);
   }
+
+  // From now on `trace` stays as it is.
+  void StopTrace() { device.RemoveObserver(*this); }
 
   // Bus master, and as many interrupts as there are: vector n's message is n.
   void EnableFunction() {
@@ -166,6 +182,8 @@ class Mlx4Bench : private CommandObserver {
     place = (place + size - 1) / size * size;
     while (machine.Allocate(4096) + 4096 < place + size) {
     }
+    if (opcode == Opcode::kMapFa) firmware_area = place;
+    if (opcode == Opcode::kMapIcmAux) auxiliary_area = place;
     if (opcode == Opcode::kMapIcm && address == Tables().mc_base) {
       multicast_table = place;
     }
@@ -324,8 +342,9 @@ class Mlx4Bench : private CommandObserver {
   std::vector<FakeWire> wires;
   Mlx4Device device;
   uint64_t inbox = 0, outbox = 0;
-  uint64_t out_value = 0;        // of the last command
-  uint64_t multicast_table = 0;  // on the bus
+  uint64_t out_value = 0;  // of the last command
+  // On the bus.
+  uint64_t firmware_area = 0, auxiliary_area = 0, multicast_table = 0;
   bool toggle = false;
   std::map<uint32_t, Buffer> eqs, cqs;
   std::map<uint32_t, uint64_t> cq_records;

@@ -59,8 +59,11 @@ TEST_F(Mlx4BringUp, TakesNoObjectsBeforeItIsInitialised) {
         Opcode::kSqd2SqdQp,   Opcode::kSqd2RtsQp,  Opcode::k2RstQp,
         Opcode::kQueryQp,     Opcode::kMadIfc,     Opcode::kConfSpecialQp,
         Opcode::kReadMcg,     Opcode::kWriteMcg,   Opcode::kMgidHash,
-        Opcode::kDiagRprt}) {
-    EXPECT_EQ(bench_.Ask(opcode, 1), Status::kBadSysState) << prm::Name(opcode);
+        Opcode::kDiagRprt,    Opcode::kMadDemux}) {
+    const uint8_t op_modifier =
+        opcode == Opcode::k2RstQp ? prm::kFromAnyState : uint8_t{0};
+    EXPECT_EQ(bench_.Ask(opcode, 1, op_modifier), Status::kBadSysState)
+        << prm::Name(opcode);
   }
   EXPECT_EQ(bench_.Map(Opcode::kMapFa, 1), Status::kBadSysState);
   EXPECT_EQ(bench_.Ask(Opcode::kNop), Status::kOk);
@@ -68,9 +71,11 @@ TEST_F(Mlx4BringUp, TakesNoObjectsBeforeItIsInitialised) {
 
 TEST_F(Mlx4BringUp, RunsTheFirmwareOnlyInTheMemoryItWants) {
   EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
-  bench_.Map(Opcode::kMapFa, 128);
+  bench_.Map(Opcode::kMapFa, 1024);
   EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
-  bench_.Map(Opcode::kMapFa, 128);
+  bench_.Map(Opcode::kMapFa, 1024);
+  EXPECT_EQ(bench_.Map(Opcode::kMapFa, 1), Status::kBadSysState)
+      << "that is enough";
   EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kOk);
   EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
 }
@@ -157,6 +162,28 @@ TEST_F(Mlx4BringUp, MapsContextMemoryOnlyWithItsAuxiliaryPages) {
   EXPECT_EQ(bench_.device.icm_pages(), 1u);
 }
 
+// What firmware can't reach it finds out when it is lent, not when it is used.
+TEST_F(Mlx4BringUp, BorrowsNoMemoryThatIsNotThere) {
+  const auto lend = [this](Opcode opcode, uint64_t address) {
+    return bench_.Give(opcode, 1,
+                       prm::VirtualPhysicalMapping{
+                           .physical_page = address >> 12, .log2size = 1});
+  };
+  const uint64_t last = BenchMachine::kBase + BenchMachine::kBytes - 8192;
+  bench_.machine.unmapped = last + 4096;
+  EXPECT_EQ(lend(Opcode::kMapFa, last), Status::kInternalError);
+  bench_.Boot();
+  bench_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20);
+  const uint64_t wanted = bench_.out_value;
+  EXPECT_EQ(lend(Opcode::kMapIcmAux, last), Status::kInternalError);
+  EXPECT_EQ(bench_.Map(Opcode::kMapIcmAux, wanted), Status::kOk);
+  EXPECT_EQ(lend(Opcode::kMapIcm, last), Status::kInternalError);
+  EXPECT_EQ(bench_.device.icm_pages(), 0u);
+  bench_.machine.unmapped = 0;
+  EXPECT_EQ(lend(Opcode::kMapIcm, last), Status::kOk);
+  EXPECT_EQ(bench_.device.icm_pages(), 2u);
+}
+
 TEST_F(Mlx4BringUp, SetsNoSizeBeyondItsLimit) {
   bench_.Boot();
   EXPECT_EQ(bench_.Command(Opcode::kSetIcmSize, 0, 0, uint64_t{1} << 41),
@@ -202,6 +229,70 @@ TEST_F(Mlx4BringUp, RefusesTablesWithoutMemoryOrBeyondItsLimits) {
   EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
 }
 
+TEST_F(Mlx4BringUp, RefusesMulticastGroupsOfOddSizes) {
+  bench_.Boot();
+  bench_.MapTables();
+  prm::InitHca wanted{.tables = Mlx4Bench::Tables()};
+  for (const uint8_t log_entry : {5, 13}) {
+    wanted.tables.log_mc_entry_sz = log_entry;
+    EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
+  }
+  wanted.tables = Mlx4Bench::Tables();
+  wanted.tables.log_mc_hash_sz = 7;
+  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam)
+      << "more hashes than groups";
+  wanted.tables = Mlx4Bench::Tables();
+  wanted.tables.log_mc_table_sz = 14;
+  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kExceedLimit);
+}
+
+TEST_F(Mlx4BringUp, RefusesTablesThatLieUponEachOther) {
+  bench_.Boot();
+  bench_.MapTables();
+  prm::InitHca wanted{.tables = Mlx4Bench::Tables()};
+  wanted.tables.auxc_base = wanted.tables.altc_base + 4096;
+  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
+  wanted.tables = Mlx4Bench::Tables();
+  wanted.tables.cmpt_base = wanted.tables.mtt_base;
+  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
+}
+
+TEST_F(Mlx4BringUp, WantsMemoryForAllMulticastGroups) {
+  bench_.Boot();
+  bench_.MapTables();
+  const prm::InitHca wanted{.tables = Mlx4Bench::Tables()};
+  const uint64_t last_page = wanted.tables.mc_base + 4096;
+  ASSERT_EQ(bench_.Command(Opcode::kUnmapIcm, 1, 0, last_page), Status::kOk);
+  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kIcmError);
+}
+
+TEST_F(Mlx4BringUp, WantsToBeAskedForItsSizeEachTime) {
+  bench_.Boot();
+  EXPECT_EQ(bench_.Command(Opcode::kSetIcmSize, 0, 0, 0), Status::kExceedLimit);
+  ASSERT_EQ(bench_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20), Status::kOk);
+  ASSERT_EQ(bench_.Map(Opcode::kMapIcmAux, bench_.out_value), Status::kOk);
+  EXPECT_EQ(bench_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20),
+            Status::kBadSysState);
+  bench_.Command(Opcode::kUnmapIcmAux);
+  bench_.Command(Opcode::kUnmapFa);
+  bench_.Boot();
+  EXPECT_EQ(bench_.Map(Opcode::kMapIcmAux, 64), Status::kBadSysState);
+}
+
+TEST_F(Mlx4BringUp, FaultsWhereItsMemoryWasTakenAwayTooEarly) {
+  bench_.Boot();
+  bench_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20);
+  bench_.Map(Opcode::kMapIcmAux, bench_.out_value);
+  bench_.machine.unmapped = bench_.auxiliary_area + 4096;
+  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcmAux), Status::kInternalError);
+  bench_.machine.unmapped = bench_.firmware_area + 4096;
+  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcmAux), Status::kOk);
+  EXPECT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kInternalError);
+  EXPECT_EQ(bench_.machine.faults, 2);
+  bench_.machine.unmapped = 0;
+  EXPECT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kOk);
+}
+
 TEST_F(Mlx4BringUp, ComesDownInTheOrderItCameUp) {
   ASSERT_EQ(bench_.Initialise(), Status::kOk);
   EXPECT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kBadSysState);
@@ -209,6 +300,7 @@ TEST_F(Mlx4BringUp, ComesDownInTheOrderItCameUp) {
   ASSERT_EQ(bench_.Command(Opcode::kCloseHca), Status::kOk);
   EXPECT_EQ(bench_.Command(Opcode::kUnmapIcmAux), Status::kBadSysState);
   EXPECT_EQ(bench_.Command(Opcode::kUnmapIcm, 0, 0, 0), Status::kBadParam);
+  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcm, 1, 0, 256), Status::kBadParam);
   ASSERT_EQ(bench_.Command(Opcode::kUnmapIcm, 1u << 22, 0, 0), Status::kOk);
   EXPECT_EQ(bench_.device.icm_pages(), 0u);
   EXPECT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kBadSysState);
@@ -251,6 +343,34 @@ TEST_F(Mlx4BringUp, KeepsATraceOfItsCommands) {
                                               .status = Status::kBadSysState},
                                 CommandRecord{.opcode = Opcode::kQueryFw,
                                               .in_param = bench_.inbox}));
+}
+
+TEST_F(Mlx4BringUp, FaultsAsOftenWithATraceAsWithoutOne) {
+  bench_.Boot();
+  const auto faults = [this] {
+    bench_.machine.faults = 0;
+    bench_.Command(Opcode::kMapIcmAux, 1, 0, 0x7700001000);
+    bench_.Command(Opcode::kInitHca, 0, 0, 0x7700001000);
+    return bench_.machine.faults;
+  };
+  const int with_trace = faults();
+  bench_.StopTrace();
+  EXPECT_EQ(faults(), with_trace);
+  EXPECT_EQ(with_trace, 1) << "the first comes too early to be read";
+}
+
+TEST_F(Mlx4BringUp, CountsWhatItRefuses) {
+  bench_.Boot();
+  EXPECT_EQ(bench_.device.refusals(), 0);
+  bench_.Ask(Opcode::kQueryHca);
+  EXPECT_EQ(bench_.device.refusals(), 1);
+}
+
+TEST_F(Mlx4BringUp, CountsACommandWhoseToggleIsThatOfTheOneBefore) {
+  bench_.Ask(Opcode::kQueryFw);
+  bench_.toggle = !bench_.toggle;
+  bench_.Ask(Opcode::kQueryFw);
+  EXPECT_EQ(bench_.device.violations(), 1);
 }
 
 TEST_F(Mlx4BringUp, GivesTheRegisterBackWithItsToggle) {

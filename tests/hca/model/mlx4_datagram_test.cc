@@ -382,7 +382,7 @@ TEST_F(Mlx4Datagrams, RefuseQueuePairsThatMakeNoSense) {
       << "the number has the same place in the table";
   context.cqn_send = 140;
   EXPECT_EQ(here_.Create(300, context), Status::kBadResourceState);
-  context = here_.Context(prm::QpService::kUc);
+  context = here_.Context(static_cast<prm::QpService>(2));  // RD
   EXPECT_EQ(here_.Create(300, context), Status::kBadParam);
   context = here_.Context(prm::QpService::kUd);
   context.pd = 1 << 16;
@@ -448,6 +448,9 @@ TEST_F(Mlx4Datagrams, TakeReceiveBuffersFromASharedQueue) {
   EXPECT_THAT(there_.Events(), Contains(EventType::kSrqLimit));
   ASSERT_EQ(there_.Ask(Opcode::kQuerySrq, kSrqn), Status::kOk);
   EXPECT_EQ(there_.Out<prm::SrqContext>().limit_watermark, 0);
+  there_.device.Reset();
+  mlx4::QueueUses uses = there_.device.ended_queues();
+  EXPECT_EQ((uses[{mlx4::QueueKind::kShared, 4}].most), 23u);
 }
 
 }  // namespace

@@ -53,9 +53,17 @@ TEST_F(IcmTest, RefusesAPageThatWasMappedTwice) {
   EXPECT_EQ(icm_.mapped_pages(), 5u);
 }
 
-TEST_F(IcmTest, RefusesAChunkThatIsNotAlignedToItsSize) {
-  EXPECT_EQ(Map(2, 4, 2), Status::kBadParam);
+TEST_F(IcmTest, RefusesMemoryThatIsNotAlignedToItsSize) {
   EXPECT_EQ(Map(4, 2, 2), Status::kBadParam);
+}
+
+TEST_F(IcmTest, TakesAChunkAtAnyPageOfItsOwn) {
+  ASSERT_EQ(Map(2, 4, 2), Status::kOk);
+  EXPECT_TRUE(icm_.Contains(2 * 4096, 4 * 4096));
+  EXPECT_FALSE(icm_.Contains(6 * 4096, 1));
+  const std::array<std::byte, 1> byte{std::byte{7}};
+  ASSERT_TRUE(icm_.Write(3 * 4096, byte));
+  EXPECT_EQ(memory_.bytes.at(5 * 4096), byte[0]);
 }
 
 TEST_F(IcmTest, RefusesAChunkThatBeginsBeyondItsSize) {

@@ -135,6 +135,48 @@ TEST_F(Mlx4Ports, RefuseMadsForNoPortOrNoAgent) {
   EXPECT_EQ(here_.Ask(Opcode::kMadIfc, 1), Status::kBadPacket);
 }
 
+TEST_F(Mlx4Ports, TellWhoManagesThemOnlyWhereFirmwareKnowsHow) {
+  constexpr uint8_t kQuery = prm::kMadDemuxQueryRestrictions;
+  EXPECT_EQ(here_.Ask(Opcode::kMadDemux, prm::kMadDemuxSubnet, kQuery),
+            Status::kBadOp);
+  here_.device.limits().mad_demux = true;
+  EXPECT_EQ(here_.Ask(Opcode::kMadDemux, prm::kMadDemuxSubnet, 1),
+            Status::kBadOp);
+  EXPECT_EQ(here_.Ask(Opcode::kMadDemux, 4, kQuery), Status::kBadParam);
+  ASSERT_EQ(here_.Ask(Opcode::kMadDemux, prm::kMadDemuxSubnet, kQuery),
+            Status::kOk);
+  EXPECT_EQ(here_.Out<prm::MadDemuxRestrictions>().set, 0u);
+  here_.device.faults().SecureHost();
+  ASSERT_EQ(here_.Ask(Opcode::kMadDemux, prm::kMadDemuxSubnet, kQuery),
+            Status::kOk);
+  EXPECT_NE(here_.Out<prm::MadDemuxRestrictions>().trap, 0u);
+}
+
+TEST_F(Mlx4Ports, AskTheirAgentsWithTheManagementKeyIfSoftwareSkipsItsCheck) {
+  wire().info.m_key = 0x1234;
+  const mad::Smp request{.method = mad::Method::kGet,
+                         .attr_id = mad::AttributeId::kPortInfo,
+                         .m_key = 0x42};
+  here_.machine.Put(here_.inbox, request);
+  ASSERT_EQ(here_.Ask(Opcode::kMadIfc, 1), Status::kOk);
+  EXPECT_EQ(wire::Get<&mad::Smp::m_key>(wire().arrivals[0].mad), 0x42u);
+  ASSERT_EQ(here_.Ask(Opcode::kMadIfc, 1, prm::kMadIfcIgnoreMKey), Status::kOk);
+  EXPECT_EQ(wire::Get<&mad::Smp::m_key>(wire().arrivals[1].mad), 0x1234u);
+  EXPECT_EQ(here_.Out<mad::Smp>().m_key, 0x42u) << "it tells nobody";
+}
+
+TEST_F(Mlx4Ports, SayThatAMadWasDroppedUnlessItHasNoAnswer) {
+  wire().verdict = mad::LocalVerdict::kConsumed;
+  mad::Smp request{.method = mad::Method::kGet,
+                   .attr_id = mad::AttributeId::kPortInfo};
+  here_.machine.Put(here_.inbox, request);
+  EXPECT_EQ(here_.Ask(Opcode::kMadIfc, 1), Status::kBadPacket);
+  request.method = mad::Method::kTrapRepress;
+  request.attr_id = mad::AttributeId::kNotice;
+  here_.machine.Put(here_.inbox, request);
+  EXPECT_EQ(here_.Ask(Opcode::kMadIfc, 1), Status::kOk);
+}
+
 TEST_F(Mlx4Ports, TellThatASubnetManagerWantsClientsToReregister) {
   here_.machine.Put(here_.inbox,
                     mad::Smp{.method = mad::Method::kSet,

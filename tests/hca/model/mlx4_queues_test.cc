@@ -110,6 +110,23 @@ TEST_F(Mlx4Queues, InterruptOnceForEachTimeTheyWereArmed) {
   EXPECT_EQ(bench_.machine.interrupts[4], 3);
 }
 
+TEST_F(Mlx4Queues, CountDoorbellsForNoQueueOrForEventsThatAreNotThere) {
+  ASSERT_EQ(bench_.StartEq(4, 3), Status::kOk);
+  bench_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EventType::kCommand));
+  Nop(1);
+  bench_.ArmEq(4, 2);
+  EXPECT_EQ(bench_.device.violations(), 1) << "there is one event";
+  bench_.ArmEq(4, 1);
+  bench_.ArmEq(4, 0);
+  EXPECT_EQ(bench_.device.violations(), 2) << "it was read already";
+  bench_.ArmEq(5, 0);
+  EXPECT_EQ(bench_.device.violations(), 3);
+  bench_.Command(Opcode::kCloseHca);
+  bench_.ArmEq(5, 0);
+  EXPECT_EQ(bench_.device.violations(), 3) << "it has no doorbells now";
+  EXPECT_EQ(bench_.machine.interrupts[4], 1);
+}
+
 TEST_F(Mlx4Queues, LoseAnInterruptWhenATestWantsIt) {
   ASSERT_EQ(bench_.StartEq(4, 3), Status::kOk);
   bench_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EventType::kCommand));
@@ -129,6 +146,9 @@ TEST_F(Mlx4Queues, TurnTheEventsOwnershipRoundWithEachRound) {
     bench_.ArmEq(4, i + 1);
   }
   EXPECT_EQ(bench_.machine.interrupts[4], 20);
+  bench_.device.Reset();
+  mlx4::QueueUses uses = bench_.device.ended_queues();
+  EXPECT_EQ((uses[{mlx4::QueueKind::kEvents, 8}].most), 20u);
 }
 
 TEST_F(Mlx4Queues, OverrunAnEventQueueThatNobodyReads) {

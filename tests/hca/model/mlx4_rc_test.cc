@@ -10,7 +10,7 @@ namespace {
 using prm::CqeSyndrome;
 using prm::EventType;
 using prm::WqeOpcode;
-using ::testing::Contains;
+using ::testing::Contains, ::testing::Not;
 using Status = prm::CommandStatus;
 
 constexpr uint32_t kQpn = 200;
@@ -39,7 +39,7 @@ class Mlx4Reliable : public ::testing::Test {
   void Connect(Station& station, uint16_t peer) {
     const prm::QpContext context = Context(station, peer);
     ASSERT_EQ(station.Create(kQpn, context), Status::kOk);
-    station.ToRts(kQpn, context, 0);
+    station.ToRts(kQpn, context);
   }
   static prm::ControlSegment Control(WqeOpcode opcode) {
     return {.opcode = opcode, .completion = prm::kCompletionRequested};
@@ -347,6 +347,58 @@ TEST_F(Mlx4Reliable, FlushWhatIsOpenWhenSoftwareBreaksThem) {
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kFlushed);
 }
 
+TEST_F(Mlx4Reliable, FlushAReceiveWhoseMessageHasHalfCome) {
+  there_.PostReceive(kQpn, {Station::At(0, 4096)});
+  there_.PostReceive(kQpn, {Station::At(0, 4096)});
+  here_.wires[0].lose = 2;
+  PostSend(2000);
+  timers_.RunPending();
+  there_.Command(prm::Opcode::k2ErrQp, kQpn);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(there_.NextSyndrome(Station::kReceiveCq), CqeSyndrome::kFlushed);
+    EXPECT_EQ(there_.last.wqe_counter, i);
+  }
+}
+
+TEST_F(Mlx4Reliable, DropWhatAnotherServiceSends) {
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  std::vector<std::byte> packet = here_.wires[0].sent[0];
+  constexpr size_t kOpcode = 8;  // behind the LRH
+  packet[kOpcode] |= std::byte{0x20};
+  there_.wires[0].listener->OnPacket(packet);
+  EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+}
+
+TEST_F(Mlx4Reliable, BeginNoMessageWhileTheyAreDrained) {
+  for (int i = 0; i < 2; ++i) there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  here_.Modify(prm::Opcode::kRts2SqdQp, kQpn, {});
+  PostSend(8);
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_TRUE(here_.Empty(Station::kSendCq));
+  here_.Modify(prm::Opcode::kSqd2RtsQp, kQpn, {});
+  Run();
+  EXPECT_EQ(here_.NextCqe(Station::kSendCq).wqe_counter, 1);
+}
+
+TEST_F(Mlx4Reliable, AreDrainedWhenThePeerHasAcknowledgedWhatBegan) {
+  PostSend(8);
+  here_.Modify(prm::Opcode::kRts2SqdQp, kQpn, {}, 0, prm::kSqdEvent);
+  Run(absl::Microseconds(100));
+  EXPECT_THAT(here_.Events(), Not(Contains(EventType::kSendQueueDrained)))
+      << "the peer has no receive request";
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kSqDraining);
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_THAT(here_.Events(), Contains(EventType::kSendQueueDrained));
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kSqDrained);
+}
+
 TEST_F(Mlx4Reliable, GoRoundPsnsAndQueuesManyTimes) {
   for (uint32_t i = 0; i < 60; ++i) {
     there_.PostReceive(kQpn, {Station::At(0, 4096)});
@@ -371,6 +423,41 @@ TEST_F(Mlx4Reliable, SendMoreThanAWindowOfPackets) {
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
   EXPECT_EQ(there_.Text(0, Station::kRegionBytes), text);
+}
+
+TEST_F(Mlx4Reliable, DropAnOldReadThatTheyCanNoLongerAnswer) {
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaRead),
+             Concat(Remote(0), Station::At(0, 8)));
+  std::vector<std::byte> read = here_.wires[0].sent.back();
+  Run();
+  ASSERT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  there_.wires[0].sent.clear();
+  there_.wires[0].listener->OnPacket(read);
+  EXPECT_EQ(there_.wires[0].sent.size(), 1u) << "it is answered once more";
+  there_.Command(prm::Opcode::kHw2SwMpt, Station::kRegion, 1);
+  there_.wires[0].listener->OnPacket(read);
+  // Without its RETH.
+  read.resize(24);
+  auto lrh = wire::Decode<mad::LocalRouteHeader>(read);
+  lrh.words = 6;
+  wire::Encode(lrh, read);
+  there_.wires[0].listener->OnPacket(read);
+  EXPECT_EQ(there_.wires[0].sent.size(), 1u);
+  EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kRts);
+}
+
+TEST_F(Mlx4Reliable, DoNothingMoreOnceTheAdapterHasFailed) {
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  there_.device.Fail(0xdead);
+  Run();
+  EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
+  const size_t sent = there_.wires[0].sent.size();
+  there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(Station::At(0, 8)));
+  there_.ArmEq(Station::kEq, 0);
+  EXPECT_EQ(there_.wires[0].sent.size(), sent);
+  EXPECT_THAT(there_.Events(), Contains(EventType::kLocalCatastrophicError));
+  EXPECT_EQ(there_.device.violations(), 0) << "a driver may not know it yet";
 }
 
 TEST_F(Mlx4Reliable, TellThatACommunicationIsEstablished) {

@@ -66,10 +66,12 @@ class Station : public Mlx4Bench {
                 uint32_t optional = 0, uint32_t flags = 0) {
     machine.Put(inbox + prm::kQpContextInMailbox, context);
     machine.PutWord(inbox, optional);
-    return Command(opcode, qpn | flags, 0, inbox);
+    const uint8_t op_modifier =
+        opcode == Opcode::k2RstQp ? prm::kFromAnyState : uint8_t{0};
+    return Command(opcode, qpn | flags, op_modifier, inbox);
   }
   // With memory of its own.
-  Status Create(uint32_t qpn, prm::QpContext context) {
+  Status Create(uint32_t qpn, prm::QpContext context, uint32_t optional = 0) {
     Pair& pair = pairs[qpn];
     const Buffer buffer = MakeBuffer(2 * (kStride << kLogWqes));
     pair = {.sends = buffer.memory,
@@ -81,10 +83,12 @@ class Station : public Mlx4Bench {
     }
     context.mtt_base_addr = buffer.mtt;
     context.db_record_addr = pair.record;
-    return Modify(Opcode::kRst2InitQp, qpn, context);
+    return Modify(Opcode::kRst2InitQp, qpn, context, optional);
   }
-  void ToRts(uint32_t qpn, const prm::QpContext& context,
-             uint32_t optional = prm::kOptQKey) {
+  void ToRts(uint32_t qpn, const prm::QpContext& context) {
+    const bool connected = context.service == prm::QpService::kRc ||
+                           context.service == prm::QpService::kUc;
+    const uint32_t optional = connected ? 0u : uint32_t{prm::kOptQKey};
     Modify(Opcode::kInit2RtrQp, qpn, context, optional);
     Modify(Opcode::kRtr2RtsQp, qpn, context, optional);
   }

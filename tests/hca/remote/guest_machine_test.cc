@@ -34,7 +34,7 @@ class RemappingUnit {
             const bool is_root = line == "readq 0xfed90020\n";
             EXPECT_TRUE(is_status || is_root) << line;
             const std::string answer = absl::StrFormat(
-                "OK 0x%016x\n", is_root ? uint64_t{1} << 20 : status.load());
+                "OK 0x%016x\n", is_root ? root.load() : status.load());
             ++reads;
             line.clear();
             SendTo(socket, std::as_bytes(std::span(answer)));
@@ -46,6 +46,7 @@ class RemappingUnit {
   }
 
   std::atomic<uint64_t> status = uint64_t{1} << 31;  // translation is on
+  std::atomic<uint64_t> root = uint64_t{1} << 20;
   std::atomic<int> reads = 0;
 
  private:
@@ -112,11 +113,27 @@ TEST_F(GuestMachineTest, AMessageElsewhereIsAWriteToMemory) {
   EXPECT_EQ(LoadWord(file_, 8), 0x99u);
 }
 
-TEST_F(GuestMachineTest, TellsWhenInterruptsAreLost) {
-  EXPECT_TRUE(machine_.status().ok());
+TEST_F(GuestMachineTest, TellsEachTimeThatInterruptsAreLost) {
+  std::vector<absl::Status> told;
+  machine_.OnError(
+      [&told](const absl::Status& status) { told.push_back(status); });
+  machine_.SignalMessage(0xfee00000, 1);
+  EXPECT_TRUE(told.empty());
   qemu_.Reset();
   machine_.SignalMessage(0xfee00000, 1);
-  EXPECT_FALSE(machine_.status().ok());
+  machine_.SignalMessage(0xfee00000, 1);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_TRUE(absl::IsUnavailable(told[1]));
+}
+
+TEST_F(GuestMachineTest, TellsThatTheIommuCantBeAsked) {
+  std::vector<absl::Status> told;
+  machine_.OnError(
+      [&told](const absl::Status& status) { told.push_back(status); });
+  machine_.AddIommu(kDevfn);
+  qemu_.Reset();
+  EXPECT_FALSE(machine_.ReadMemory(0x2000, bytes_));
+  EXPECT_EQ(told.size(), 1u);
 }
 
 TEST_F(GuestMachineTest, GoesThroughTheIommu) {
@@ -149,6 +166,27 @@ TEST_F(GuestMachineTest, WhatIsUnmappedIsGoneAtOnce) {
   EXPECT_TRUE(machine_.ReadMemory(0x2000, bytes_));
   StoreWord(file_, 0x4000 + 2 * 8, 0);
   EXPECT_FALSE(machine_.ReadMemory(0x2000, bytes_));
+}
+
+// The old tables may still translate, to what is somebody else's by now.
+TEST_F(GuestMachineTest, AsksAgainWhereTheTablesAreAfterAReset) {
+  RemappingUnit unit(qemu_.get());
+  machine_.AddIommu(kDevfn);
+  MakeTables();
+  EXPECT_TRUE(machine_.WriteMemory(0x2000, bytes_));
+  EXPECT_EQ(LoadWord(file_, 0x8000), 0x2211u);
+  // Elsewhere IOVA 0x2000 leads to 0x107000.
+  StoreWord(file_, 0x9000, 0x10a001);
+  StoreWord(file_, 0xa000 + kDevfn * 16, 0x10b001);
+  StoreWord(file_, 0xa000 + kDevfn * 16 + 8, 1);
+  StoreWord(file_, 0xb000, 0x10c003);
+  StoreWord(file_, 0xc000, 0x10d003);
+  StoreWord(file_, 0xd000 + 2 * 8, 0x107003);
+  unit.root = (1 << 20) + 0x9000;
+  machine_.Reset();
+  EXPECT_TRUE(machine_.WriteMemory(0x2000, bytes_));
+  EXPECT_EQ(LoadWord(file_, 0x7000), 0x2211u);
+  EXPECT_EQ(unit.reads, 4);
 }
 
 TEST_F(GuestMachineTest, AsksAgainAsLongAsTranslationIsOff) {

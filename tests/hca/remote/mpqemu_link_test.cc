@@ -141,6 +141,13 @@ TEST_F(MpqemuLinkTest, ResetsTheDevice) {
   EXPECT_EQ(device_.resets, 1);
 }
 
+TEST_F(MpqemuLinkTest, TellsOfAResetBeforeTheDeviceDoesIt) {
+  std::vector<int> resets;
+  link_.OnReset([&] { resets.push_back(device_.resets); });
+  Ask(Message(7, {}));
+  EXPECT_THAT(resets, ElementsAre(0));
+}
+
 TEST_F(MpqemuLinkTest, HasNothingToDoUnlessSomethingCame) {
   const auto served = link_.OnReadable();
   ASSERT_TRUE(served.ok());

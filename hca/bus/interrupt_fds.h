@@ -1,0 +1,18 @@
+// The eventfds that interrupts become.
+#ifndef IBEMU_HCA_BUS_INTERRUPT_FDS_H_
+#define IBEMU_HCA_BUS_INTERRUPT_FDS_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+
+namespace ibemu::hca {
+
+// `count` of them, which don't block.  Errors: ResourceExhausted, the process
+// has no more descriptors.
+absl::StatusOr<std::vector<UniqueFd>> MakeInterruptFds(int count);
+
+}  // namespace ibemu::hca
+
+#endif  // IBEMU_HCA_BUS_INTERRUPT_FDS_H_

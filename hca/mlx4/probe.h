@@ -1,0 +1,23 @@
+// First contact with an adapter.
+#ifndef IBEMU_HCA_MLX4_PROBE_H_
+#define IBEMU_HCA_MLX4_PROBE_H_
+
+#include <functional>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "base/timers.h"
+#include "hca/bus/pci_function.h"
+#include "hca/device.h"
+
+namespace ibemu::hca::mlx4 {
+
+// hca::ProbeDevice() of this family.
+//
+// Errors: Adapter::Inquire()'s.
+absl::Status Probe(PciFunction& function, Timers& timers, DeviceOptions options,
+                   const std::function<void(std::string_view)>& print);
+
+}  // namespace ibemu::hca::mlx4
+
+#endif  // IBEMU_HCA_MLX4_PROBE_H_
