@@ -37,8 +37,7 @@ class Backend {
   // In a line for people: "20 nodes, seed 5".
   virtual std::string Summary() const = 0;
 
-  // Takes the address of --http.  Errors: WebServer::Bind()'s;
-  // FailedPrecondition if there is nothing to show.
+  // Takes the address of --http.  Errors: WebServer::Bind()'s.
   virtual absl::StatusOr<std::unique_ptr<WebServer>> BindWeb(
       const WebAddress& address, Dispatcher& dispatcher) = 0;
 };

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -10,6 +11,7 @@
 #include "daemon/hca_access.h"
 #include "daemon/hca_probe.h"
 #include "daemon/loop.h"
+#include "daemon/signals.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -17,8 +19,10 @@ namespace {
 constexpr char kHelp[] =
     R"(Usage: ibemu hca-probe pci=DDDD:BB:DD.F [access=vfio|sysfs]
 Reset a real adapter (ConnectX to ConnectX-3), print what its firmware says of
-itself, and give it up again.  No port is touched.  This has never been run on
-hardware: please tell what it prints.
+itself (first for people, then in bytes), and give it up again.  No port is
+touched.  A device that ibemu does not know is refused as it is; what else ibemu
+does not drive, after what it said.
+This has never been run on hardware: please tell what it prints.
 
   pci=DDDD:BB:DD.F  which adapter ("lspci -D -d 15b3:" lists Mellanox's)
   access=vfio       through the driver vfio-pci, behind an IOMMU (default)
@@ -26,15 +30,20 @@ hardware: please tell what it prints.
                     IOMMU; then nothing keeps the adapter from any memory
 )";
 
+// What comes next may take a minute.
+void PrintNow(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
 absl::Status Probe(const std::vector<std::string>& words) {
   IBEMU_ASSIGN_OR_RETURN(const HcaOptions options, HcaOptions::Parse(words));
+  BlockSignalsForAdapters(kEndingSignals);
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<hca::PciFunction> function,
                          OpenHca(options));
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Loop> loop, MakeLoop());
-  IBEMU_ASSIGN_OR_RETURN(const std::string text,
-                         ProbeHca(*function, *loop, SleepingPause()));
-  std::fputs(text.c_str(), stdout);
-  return absl::OkStatus();
+  return ProbeHca(*function, options.address.Text(), *loop, SleepingPause(),
+                  PrintNow);
 }
 
 }  // namespace

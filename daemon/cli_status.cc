@@ -85,7 +85,20 @@ std::string AdaptersText(const json& adapters) {
   for (const json& adapter : adapters) {
     absl::StrAppend(&text, "adapter   ", Text(adapter["adapter"]), ": ",
                     Text(adapter["node"]), ", ", Text(adapter["node_guid"]),
-                    adapter["alive"] == true ? "" : ", dead", "\n");
+                    adapter["alive"] == true ? "" : ", dead", "\n          ",
+                    Text(adapter["device"]),
+                    Text(adapter["board_id"]).empty() ? "" : ", board ",
+                    Text(adapter["board_id"]), ", firmware ",
+                    Text(adapter["firmware"]), "\n");
+    if (!adapter["error"].is_null()) {
+      absl::StrAppend(&text, "          ", Text(adapter["error"]), "\n");
+    }
+    for (const json& port : adapter["ports"]) {
+      absl::StrAppend(&text, "          port ", Text(port["port"]), ": ",
+                      Text(port["state"]), " (", Text(port["physical_state"]),
+                      "), ", Text(port["rate"]), ", LID ", Text(port["lid"]),
+                      ", SM LID ", Text(port["sm_lid"]), "\n");
+    }
   }
   return text;
 }

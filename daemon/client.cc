@@ -161,6 +161,7 @@ struct Client::Impl {
     greeting.version = hello.value("version", "");
     greeting.socket = hello.value("socket", "");
     greeting.seed = hello.value("seed", uint64_t{0});
+    greeting.backend = hello.value("backend", "");
     greeting.pid = hello.value("pid", 0);
     greeting.capabilities =
         hello.value("capabilities", std::vector<std::string>());

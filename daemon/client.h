@@ -20,6 +20,7 @@ struct Greeting {
   std::vector<std::string> capabilities;  // the methods it knows
   std::string socket;  // its path: what IBEMU_FABRIC should be
   uint64_t seed = 0;
+  std::string backend;  // "hca"; empty: a simulated subnet
   int pid = 0;
 };
 

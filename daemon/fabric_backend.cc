@@ -9,6 +9,7 @@
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "daemon/progress.h"
+#include "daemon/web/fabric_site.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
@@ -113,7 +114,7 @@ std::string FabricBackend::Summary() const {
 
 absl::StatusOr<std::unique_ptr<WebServer>> FabricBackend::BindWeb(
     const WebAddress& address, Dispatcher& dispatcher) {
-  return WebServer::Bind(address, loop_, *fabric_, events_, dispatcher);
+  return BindFabricSite(address, loop_, *fabric_, events_, dispatcher);
 }
 
 }  // namespace ibemu::daemon

@@ -8,7 +8,6 @@
 #include "base/status_macros.h"
 #include "daemon/fabric_methods.h"
 #include "daemon/port_text.h"
-#include "fabric/rate_text.h"
 #include "fabric/subnet.h"
 #include "mad/address.h"
 #include "nlohmann/json.hpp"
@@ -22,18 +21,7 @@ using nlohmann::json;
 constexpr int kLastUnicastLid = 0xbfff;
 constexpr int kMostLmc = 7;
 
-std::string_view PhysicalStateText(mad::PortPhysicalState state) {
-  constexpr std::string_view kNames[] = {
-      "-",        "sleep",  "polling",        "disabled",
-      "training", "linkup", "error recovery", "phy test"};
-  return kNames[static_cast<size_t>(state)];
-}
-
 json DescribePort(const Subnet& subnet, const NodePort& port) {
-  const fabric::LinkRate rate{.width = port.info.link_width_active,
-                              .speed = port.info.link_speed_active,
-                              .speed_ext = port.info.link_speed_ext_active,
-                              .speed_ext2 = port.info.link_speed_ext_active2};
   json peer;
   if (port.peer != fabric::kNoPort) {
     const NodePort& other = subnet.port(port.peer);
@@ -46,9 +34,8 @@ json DescribePort(const Subnet& subnet, const NodePort& port) {
           {"sm_lid", static_cast<unsigned>(port.info.master_sm_lid)},
           {"state", PortStateText(port.info.port_state)},
           {"physical_state", PhysicalStateText(port.info.port_physical_state)},
-          {"rate", port.IsUp() && port.number != 0
-                       ? json(fabric::LinkRateName(rate))
-                       : json()},
+          {"rate", port.IsUp() && port.number != 0 ? json(RateText(port.info))
+                                                   : json()},
           {"cut", !port.cable_up},
           {"peer", std::move(peer)}};
 }

@@ -14,7 +14,7 @@
 #include "hca/bus/pci_sysfs.h"
 #include "hca/bus/sysfs_pci.h"
 #include "hca/bus/vfio_pci.h"
-#include "hca/mlx4/adapter.h"
+#include "hca/families.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -128,12 +128,12 @@ std::string HcaName(const HcaChoice& choice) {
 }
 
 absl::StatusOr<std::unique_ptr<hca::PciFunction>> OpenHca(
-    const HcaOptions& options) {
-  const hca::PciSysfs sysfs;
+    const HcaOptions& options, const hca::PciSysfs& sysfs) {
   IBEMU_ASSIGN_OR_RETURN(const hca::PciFacts facts,
                          sysfs.Read(options.address));
-  if (const absl::Status known =
-          hca::mlx4::CheckDevice(facts.vendor, facts.device);
+  // Virtual functions have device ids of their own, which say less.
+  IBEMU_RETURN_IF_ERROR(hca::CheckPhysical(facts));
+  if (const absl::Status known = hca::CheckDevice(facts.vendor, facts.device);
       !known.ok()) {
     return absl::Status(known.code(), absl::StrCat(options.address.Text(), ": ",
                                                    known.message()));
@@ -144,6 +144,17 @@ absl::StatusOr<std::unique_ptr<hca::PciFunction>> OpenHca(
 
 hca::Pause SleepingPause() {
   return [](absl::Duration span) { absl::SleepFor(span); };
+}
+
+hca::Pause WithHeartbeat(hca::Pause pause, std::function<void()> alive) {
+  return [pause = std::move(pause), alive = std::move(alive),
+          since = absl::ZeroDuration()](absl::Duration span) mutable {
+    pause(span);
+    since += span;
+    if (since < kHeartbeat) return;
+    since = absl::ZeroDuration();
+    alive();
+  };
 }
 
 }  // namespace ibemu::daemon

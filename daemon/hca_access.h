@@ -2,6 +2,7 @@
 #ifndef IBEMU_DAEMON_HCA_ACCESS_H_
 #define IBEMU_DAEMON_HCA_ACCESS_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,9 +10,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "hca/bus/pause.h"
 #include "hca/bus/pci_address.h"
 #include "hca/bus/pci_function.h"
+#include "hca/bus/pci_sysfs.h"
 
 namespace ibemu::daemon {
 
@@ -53,10 +56,16 @@ std::string HcaName(const HcaChoice& choice);
 
 // Errors: those of PciSysfs, VfioPci and SysfsPci, and CheckDevice()'s.
 absl::StatusOr<std::unique_ptr<hca::PciFunction>> OpenHca(
-    const HcaOptions& options);
+    const HcaOptions& options, const hca::PciSysfs& sysfs = hca::PciSysfs());
 
 // By sleeping.
 hca::Pause SleepingPause();
+
+// The same as `pause`, which tells `alive` meanwhile, after kHeartbeat of
+// waiting: a watchdog must not take a wait for hardware for a program that
+// hangs.
+inline constexpr absl::Duration kHeartbeat = absl::Seconds(1);
+hca::Pause WithHeartbeat(hca::Pause pause, std::function<void()> alive);
 
 }  // namespace ibemu::daemon
 

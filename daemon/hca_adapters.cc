@@ -8,14 +8,27 @@
 #include "base/absl_text.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
-#include "daemon/fabric_methods.h"
-#include "hca/mlx4/adapter.h"
+#include "hca/bus/pci_address.h"
+#include "hca/families.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
 
 namespace ibemu::daemon {
 
 using nlohmann::json;
+
+namespace {
+
+// Its own or a port's.
+bool HasGuid(const HcaView& adapter, mad::Guid guid) {
+  if (adapter.device.node_guid() == guid) return true;
+  for (int port = 1; port <= adapter.device.last_port(); ++port) {
+    if (PortGuidOf(adapter, port) == guid) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 HcaAdapters::HcaAdapters(Loop& loop, hca::Pause pause)
     : loop_(loop), pause_(std::move(pause)) {}
@@ -32,13 +45,13 @@ absl::Status HcaAdapters::Add(const std::string& name,
   auto entry = std::make_unique<Entry>();
   entry->name = name;
   entry->function = std::move(function);
-  hca::mlx4::AdapterOptions options;
+  hca::DeviceOptions options;
   options.pause = pause_;
+  options.name = name;
   options.note = [name](std::string_view note) {
     spdlog::warn("{}: {}", name, std::string(note));
   };
-  auto device =
-      hca::mlx4::Mlx4Device::Start(*entry->function, loop_, std::move(options));
+  auto device = hca::StartDevice(*entry->function, loop_, std::move(options));
   if (!device.ok()) {
     return absl::Status(device.status().code(),
                         absl::StrCat(name, ": ", device.status().message()));
@@ -52,7 +65,7 @@ absl::Status HcaAdapters::Add(const std::string& name,
 }
 
 absl::Status HcaAdapters::Watch(Entry& entry) {
-  hca::mlx4::Mlx4Device& device = *entry.device;
+  hca::Device& device = *entry.device;
   if (device.interrupt_fd() < 0) return absl::OkStatus();
   return loop_.Watch(device.interrupt_fd(),
                      [&device] { device.OnInterrupt(); });
@@ -71,13 +84,7 @@ void HcaAdapters::OnGone(AdapterId adapter) {
 
 json HcaAdapters::List() const {
   json list = json::array();
-  for (const auto& entry : entries_) {
-    list.push_back({{"adapter", entry->name},
-                    {"node", entry->device->node_description()},
-                    {"node_guid", GuidText(entry->device->node_guid())},
-                    {"ports", entry->device->last_port()},
-                    {"alive", entry->alive}});
-  }
+  for (size_t i = 0; i < count(); ++i) list.push_back(DescribeHca(at(i)));
   return list;
 }
 
@@ -85,6 +92,9 @@ absl::StatusOr<AdapterId> HcaAdapters::Find(std::string_view name) const {
   uint64_t number = 0;
   const bool is_guid =
       name.starts_with("0x") && absl::SimpleHexAtoi(Absl(name), &number);
+  // "3b:00.0" is 0000:3b:00.0.
+  const auto pci = hca::PciAddress::Parse(name);
+  const std::string address = pci.ok() ? pci->Text() : "";
   std::vector<AdapterId> described;
   std::deque<std::string> descriptions;  // `near` only looks at them
   DidYouMean near(name);
@@ -93,8 +103,8 @@ absl::StatusOr<AdapterId> HcaAdapters::Find(std::string_view name) const {
     const auto id = static_cast<AdapterId>(i);
     const std::string& description =
         descriptions.emplace_back(entry.device->node_description());
-    if (entry.name == name) return id;
-    if (is_guid && entry.device->node_guid() == mad::Guid{number}) return id;
+    if (entry.name == name || entry.name == address) return id;
+    if (is_guid && HasGuid(at(i), mad::Guid{number})) return id;
     if (description == name) described.push_back(id);
     near.Offer(entry.name);
     near.Offer(description);

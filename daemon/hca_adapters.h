@@ -10,10 +10,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/adapters.h"
+#include "daemon/hca_status.h"
 #include "daemon/loop.h"
 #include "hca/bus/pause.h"
 #include "hca/bus/pci_function.h"
-#include "hca/mlx4/mlx4_device.h"
+#include "hca/device.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace ibemu::daemon {
@@ -30,16 +31,20 @@ class HcaAdapters : public Adapters {
   // Takes one over and brings it up, which may take seconds.  `name`: what the
   // command line calls it.
   //
-  // Errors: Mlx4Device::Start()'s, with the name before them.
+  // Errors: hca::StartDevice()'s, with the name before them.
   absl::Status Add(const std::string& name,
                    std::unique_ptr<hca::PciFunction> function);
 
   size_t count() const { return entries_.size(); }
-  // [{"adapter": "0000:3b:00.0", "node": "host-1", "node_guid": "0x...",
-  //   "ports": 1, "alive": true}]
+  // In the order of the command line.
+  HcaView at(size_t index) const {
+    const Entry& entry = *entries_[index];
+    return {entry.name, *entry.device, entry.alive};
+  }
+  // DescribeHca() of each.
   nlohmann::json List() const;
 
-  // By name, node description or GUID.
+  // By name, PCI address, node description, or GUID of it or a port.
   absl::StatusOr<AdapterId> Find(std::string_view name) const override;
   // The first one.
   absl::StatusOr<AdapterId> Default() const override;
@@ -53,7 +58,7 @@ class HcaAdapters : public Adapters {
   struct Entry {
     std::string name;
     std::unique_ptr<hca::PciFunction> function;
-    std::unique_ptr<hca::mlx4::Mlx4Device> device;
+    std::unique_ptr<hca::Device> device;
     bool alive = true;
   };
 

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "daemon/hca_probe.h"
 #include "daemon/modelled_hca.h"
+#include "daemon/web/adapter_site.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
@@ -29,8 +29,9 @@ absl::StatusOr<std::unique_ptr<hca::PciFunction>> Open(const HcaChoice& choice,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Backend>> HcaBackend::Load(
-    const std::vector<HcaChoice>& choices, Loop& loop) {
-  std::unique_ptr<HcaBackend> backend(new HcaBackend(loop));
+    const std::vector<HcaChoice>& choices, Loop& loop,
+    std::function<void()> alive) {
+  std::unique_ptr<HcaBackend> backend(new HcaBackend(loop, std::move(alive)));
   for (const HcaChoice& choice : choices) {
     IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<hca::PciFunction> function,
                            Open(choice, loop));
@@ -40,21 +41,21 @@ absl::StatusOr<std::unique_ptr<Backend>> HcaBackend::Load(
   return backend;
 }
 
-absl::StatusOr<std::string> HcaBackend::Probe(
-    const std::vector<HcaChoice>& choices, Loop& loop) {
-  std::string text;
+absl::Status HcaBackend::Probe(const std::vector<HcaChoice>& choices,
+                               Loop& loop, const hca::Print& print) {
   for (const HcaChoice& choice : choices) {
     IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<hca::PciFunction> function,
                            Open(choice, loop));
-    const auto said = ProbeHca(*function, loop, SleepingPause());
-    if (!said.ok()) {
-      return absl::Status(
-          said.status().code(),
-          absl::StrCat(HcaName(choice), ": ", said.status().message()));
+    const std::string name = HcaName(choice);
+    print(name + ": ");
+    const absl::Status probed =
+        ProbeHca(*function, name, loop, SleepingPause(), print);
+    if (!probed.ok()) {
+      return absl::Status(probed.code(),
+                          absl::StrCat(name, ": ", probed.message()));
     }
-    absl::StrAppend(&text, HcaName(choice), ": ", *said);
   }
-  return text;
+  return absl::OkStatus();
 }
 
 void HcaBackend::AddTo(Dispatcher& dispatcher, const Attachments&) {
@@ -75,9 +76,8 @@ std::string HcaBackend::Summary() const {
 }
 
 absl::StatusOr<std::unique_ptr<WebServer>> HcaBackend::BindWeb(
-    const WebAddress&, Dispatcher&) {
-  return absl::FailedPreconditionError(
-      "--http shows a simulated subnet: there is none with --backend=hca");
+    const WebAddress& address, Dispatcher&) {
+  return BindAdapterSite(address, loop_, adapters_);
 }
 
 }  // namespace ibemu::daemon

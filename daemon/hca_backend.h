@@ -2,31 +2,36 @@
 #ifndef IBEMU_DAEMON_HCA_BACKEND_H_
 #define IBEMU_DAEMON_HCA_BACKEND_H_
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "daemon/backend.h"
 #include "daemon/hca_access.h"
 #include "daemon/hca_adapters.h"
+#include "daemon/hca_probe.h"
 #include "daemon/loop.h"
 
 namespace ibemu::daemon {
 
 class HcaBackend : public Backend {
  public:
-  // Takes the adapters over, one after the other.  `loop` must outlive it.
+  // Takes the adapters over, one after the other.  `loop` must outlive it;
+  // `alive` is told about once a second while it waits for an adapter.
   //
   // Errors: OpenHca()'s, PlugInModelledHca()'s, HcaAdapters::Add()'s; those
   // that were taken are given back.
   static absl::StatusOr<std::unique_ptr<Backend>> Load(
-      const std::vector<HcaChoice>& choices, Loop& loop);
+      const std::vector<HcaChoice>& choices, Loop& loop,
+      std::function<void()> alive);
 
-  // Asks each what it is, and touches nothing else: what ProbeHca() says, under
-  // the adapter's name.  Errors: as Load()'s.
-  static absl::StatusOr<std::string> Probe(
-      const std::vector<HcaChoice>& choices, Loop& loop);
+  // Asks each what it is, and touches nothing else: prints what ProbeHca()
+  // does, after the adapter's name.  Errors: as Load()'s.
+  static absl::Status Probe(const std::vector<HcaChoice>& choices, Loop& loop,
+                            const hca::Print& print);
 
   Adapters& adapters() override { return adapters_; }
   void AddTo(Dispatcher& dispatcher, const Attachments& attachments) override;
@@ -37,8 +42,11 @@ class HcaBackend : public Backend {
       const WebAddress& address, Dispatcher& dispatcher) override;
 
  private:
-  explicit HcaBackend(Loop& loop) : adapters_(loop, SleepingPause()) {}
+  HcaBackend(Loop& loop, std::function<void()> alive)
+      : loop_(loop),
+        adapters_(loop, WithHeartbeat(SleepingPause(), std::move(alive))) {}
 
+  Loop& loop_;
   HcaAdapters adapters_;
 };
 

@@ -89,6 +89,8 @@ HcaModelMachine::HcaModelMachine(Loop& loop, const LauncherSignals& signals,
       device_(device),
       qtest_(std::move(qtest_socket)),
       link_(std::move(device_socket), device, memory_) {
+  guest_.OnError([this](const absl::Status& status) { OnGuestError(status); });
+  link_.OnReset([this] { guest_.Reset(); });
   device_.SetHost(&guest_);
 }
 
@@ -135,7 +137,9 @@ void HcaModelMachine::ServeQtest() {
 void HcaModelMachine::PassSignalsOn() {
   signalfd_siginfo signal = {};
   while (read(signals_.fd(), &signal, sizeof signal) == sizeof signal) {
-    if (PassesOn(signal)) {
+    if (signal.ssi_signo == SIGUSR1 && on_user_signal_) {
+      on_user_signal_();
+    } else if (PassesOn(signal)) {
       pidfd_send_signal(process_.get(), static_cast<int>(signal.ssi_signo),
                         nullptr, 0);
     }
@@ -147,6 +151,15 @@ void HcaModelMachine::Reap() {
   ended_ = true;
   loop_.Forget(process_.get());
   loop_.Stop();
+}
+
+// What stands still may go on; what says nonsense does not.
+void HcaModelMachine::OnGuestError(const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status) && !absl::IsDeadlineExceeded(status)) {
+    Drop(qtest_.fd(), status);
+  } else if (auto callback = std::exchange(on_trouble_, nullptr)) {
+    callback(status);
+  }
 }
 
 void HcaModelMachine::Drop(int fd, const absl::Status& status) {

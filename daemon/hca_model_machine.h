@@ -6,8 +6,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
@@ -39,6 +41,18 @@ class HcaModelMachine {
   HcaModelMachine(const HcaModelMachine&) = delete;
   HcaModelMachine& operator=(const HcaModelMachine&) = delete;
 
+  // SIGUSR1 is not passed on, but calls `callback`.
+  void OnUserSignal(absl::AnyInvocable<void()> callback) {
+    on_user_signal_ = std::move(callback);
+  }
+
+  // `callback` is told once of interrupts or accesses to memory that are lost,
+  // as QEMU does not serve them: one that is only stopped goes on, its guest
+  // may hang.  Errors: ResourceExhausted, DeadlineExceeded.
+  void OnTrouble(absl::AnyInvocable<void(const absl::Status&)> callback) {
+    on_trouble_ = std::move(callback);
+  }
+
   // Serves until QEMU ends, and passes signals on to it.  Its wait status.
   int Run();
 
@@ -58,6 +72,7 @@ class HcaModelMachine {
   void ServeQtest();
   void PassSignalsOn();
   void Reap();
+  void OnGuestError(const absl::Status& status);
   // QEMU closing its end is no error: it is about to end.
   void Drop(int fd, const absl::Status& status);
 
@@ -70,6 +85,8 @@ class HcaModelMachine {
   hca::remote::MpqemuLink link_;
   pid_t pid_ = -1;
   UniqueFd process_;  // pidfd
+  absl::AnyInvocable<void()> on_user_signal_;
+  absl::AnyInvocable<void(const absl::Status&)> on_trouble_;
   bool ended_ = false;
   int wait_status_ = 0;
   absl::Status status_;

@@ -37,7 +37,9 @@ Give a virtual machine a modelled ConnectX-3 that is a node of the subnet.
 
 QEMU is that of Debian 12 (7.2), with one processor (-smp 1); KVM is not needed.
 What the adapter needs is added to its arguments.  The guest's kernel drives it
-with mlx4_core and mlx4_ib.  The exit status is QEMU's; 125 to 127 as of env(1).
+with mlx4_core and mlx4_ib.  SIGUSR1 lets the adapter fail with an internal
+error, which only a reset ends; other signals are passed on to QEMU.  The exit
+status is QEMU's; 125 to 127 as of env(1).
 
 Example, a guest on the second host of a running fabric:
   ibemu-hca-model --fabric=default --host=node-2 -- qemu-system-x86_64 \

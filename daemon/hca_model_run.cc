@@ -30,6 +30,9 @@ namespace {
 
 constexpr size_t kMlx4MostPorts = 2;
 
+// What fills the error buffer when a user asks for an internal error.
+constexpr uint32_t kInjectedError = 0xdead;
+
 // The daemon whose fabric the adapter is a node of.
 struct HcaModelUplink {
   std::optional<PrivateDaemon> daemon;  // outlives the connection
@@ -57,7 +60,8 @@ absl::StatusOr<HcaModelUplink> FindFabric(const HcaModelOptions& options) {
   return uplink;
 }
 
-void PrintStatistics(const HcaModelMachine& machine) {
+void PrintStatistics(const HcaModelMachine& machine,
+                     const hca::model::Mlx4Device& device) {
   const auto& link = machine.link().counters();
   const auto& guest = machine.guest().counters();
   std::fprintf(stderr,
@@ -66,6 +70,19 @@ void PrintStatistics(const HcaModelMachine& machine) {
                " faults %" PRIu64 "\n",
                link.config_accesses, link.bar_accesses, link.stray_accesses,
                link.resets, guest.interrupts, guest.faults);
+  for (const auto& [sort, use] : device.ended_queues()) {
+    std::fprintf(stderr,
+                 "ibemu-hca-model: %s size %" PRIu32 " queues %" PRIu64
+                 " least %" PRIu64 " most %" PRIu64 "\n",
+                 std::string(QueueKindName(sort.kind)).c_str(), sort.size,
+                 use.queues, use.least, use.most);
+  }
+}
+
+// What the guest's driver did wrong.
+void PrintVerdict(const hca::model::Mlx4Device& device) {
+  std::fprintf(stderr, "ibemu-hca-model: violations %d refused commands %d\n",
+               device.violations(), device.refusals());
 }
 
 // The file of --trace, each line of which is there as soon as it is written.
@@ -137,9 +154,20 @@ absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
   IBEMU_ASSIGN_OR_RETURN(
       const std::unique_ptr<HcaModelMachine> machine,
       HcaModelMachine::Start(*loop, signals, device, options.qemu));
+  machine->OnTrouble([](const absl::Status& status) {
+    std::fprintf(stderr,
+                 "ibemu-hca-model: %s: the guest may wait for its adapter in "
+                 "vain\n",
+                 std::string(status.message()).c_str());
+  });
+  machine->OnUserSignal([&device] { device.Fail(kInjectedError); });
   const int wait_status = machine->Run();
   IBEMU_RETURN_IF_ERROR(machine->status());
-  if (options.statistics) PrintStatistics(*machine);
+  device.Reset();  // the end of its queues
+  if (options.statistics) {
+    PrintStatistics(*machine, device);
+    PrintVerdict(device);
+  }
   if (trace) IBEMU_RETURN_IF_ERROR(trace->Finish());
   return wait_status;
 }

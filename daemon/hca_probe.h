@@ -2,21 +2,21 @@
 #ifndef IBEMU_DAEMON_HCA_PROBE_H_
 #define IBEMU_DAEMON_HCA_PROBE_H_
 
-#include <string>
+#include <string_view>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "base/timers.h"
 #include "hca/bus/pause.h"
 #include "hca/bus/pci_function.h"
+#include "hca/families.h"
 
 namespace ibemu::daemon {
 
-// Resets the adapter, asks its firmware what there is, and gives it up again,
-// as it was after the reset; what it said, for people.
-//
-// Errors: hca::mlx4::Adapter::Inquire()'s.
-absl::StatusOr<std::string> ProbeHca(hca::PciFunction& function, Timers& timers,
-                                     hca::Pause pause);
+// hca::ProbeDevice(), and what else is to be told as "note: ".  `name`: how
+// tools call the adapter.
+absl::Status ProbeHca(hca::PciFunction& function, std::string_view name,
+                      Timers& timers, hca::Pause pause,
+                      const hca::Print& print);
 
 }  // namespace ibemu::daemon
 

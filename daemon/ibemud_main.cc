@@ -50,11 +50,13 @@ serve it to "ibemu run --fabric".
   --socket=PATH     the control socket, instead of --name
   --http=127.0.0.1:PORT
                     show the live view there (the log says its address with the
-                    token), and /metrics, /metrics/ports (for Prometheus) and
-                    /health; to this machine alone; port 0: the kernel chooses
+                    token), or the adapters, and /metrics, /metrics/ports (for
+                    Prometheus) and /health; to this machine alone; port 0: the
+                    kernel chooses
   --seed=N          seed of losses and delays (default: drawn and printed)
-  --check           load and verify (with --backend=hca: print what the firmware
-                    of each adapter says), then exit: 0 without faults, else 1
+  --check           load and verify (with --backend=hca: reset each adapter and
+                    print what its firmware says), then exit: 0 without faults,
+                    else 1
   --version         print the version
 
 A line with "ready" on standard error says that clients may come.  SIGTERM and
@@ -103,9 +105,6 @@ std::string BackendMistake(const Flags& flags) {
   if (!flags.topology.empty() || flags.sm || flags.seed) {
     return "--topology, --sm and --seed make a simulated subnet: there is none "
            "with --backend=hca";
-  }
-  if (!flags.http.empty()) {
-    return "--http shows a simulated subnet: there is none with --backend=hca";
   }
   return "";
 }

@@ -1,8 +1,12 @@
 #include "daemon/port_text.h"
 
+#include <cstddef>
+#include <iterator>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
+#include "fabric/rate_text.h"
 
 namespace ibemu::daemon {
 
@@ -31,6 +35,21 @@ std::string_view PortStateText(mad::PortState state) {
       return "down";
   }
   return "unknown";
+}
+
+std::string_view PhysicalStateText(mad::PortPhysicalState state) {
+  constexpr std::string_view kNames[] = {
+      "-",        "sleep",  "polling",        "disabled",
+      "training", "linkup", "error recovery", "phy test"};
+  const auto number = static_cast<size_t>(state);
+  return number < std::size(kNames) ? kNames[number] : "unknown";
+}
+
+std::string RateText(const mad::PortInfo& info) {
+  return fabric::LinkRateName({.width = info.link_width_active,
+                               .speed = info.link_speed_active,
+                               .speed_ext = info.link_speed_ext_active,
+                               .speed_ext2 = info.link_speed_ext_active2});
 }
 
 }  // namespace ibemu::daemon

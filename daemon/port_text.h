@@ -22,6 +22,10 @@ absl::StatusOr<PortText> ParsePort(std::string_view text);
 
 // As in "ibemu links" and in events: init, armed, active or down.
 std::string_view PortStateText(mad::PortState state);
+// "polling", "linkup"; "-" where there is none.
+std::string_view PhysicalStateText(mad::PortPhysicalState state);
+// What the link trained to: "4xHDR".
+std::string RateText(const mad::PortInfo& info);
 
 }  // namespace ibemu::daemon
 

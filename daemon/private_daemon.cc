@@ -17,7 +17,10 @@
 namespace ibemu::daemon {
 namespace {
 
-constexpr int kEndsWithin = 5000;  // milliseconds
+// Milliseconds.  Adapters are given back: a command to firmware that hangs may
+// take a minute, and then the adapter is reset.
+constexpr int kEndsWithin = 5000;
+constexpr int kGivesBackWithin = 70000;
 
 // stdin and stdout are the command's; stderr stays for the daemon's last words.
 void LeaveStandardStreams() {
@@ -48,7 +51,9 @@ absl::StatusOr<PrivateDaemon> PrivateDaemon::Fork(const DaemonOptions& options,
   UniqueFd process(pidfd_open(pid, 0));
   if (!process.valid()) return absl::ErrnoToStatus(errno, "pidfd_open");
   connection = std::move(ours);
-  return PrivateDaemon(std::move(process));
+  return PrivateDaemon(std::move(process), options.adapters.empty()
+                                               ? kEndsWithin
+                                               : kGivesBackWithin);
 }
 
 void PrivateDaemon::Interrupt() {
@@ -58,7 +63,7 @@ void PrivateDaemon::Interrupt() {
 PrivateDaemon::~PrivateDaemon() {
   if (!process_.valid()) return;
   pollfd ended = {process_.get(), POLLIN, 0};
-  if (poll(&ended, 1, kEndsWithin) == 0) {
+  if (poll(&ended, 1, ends_within_) == 0) {
     pidfd_send_signal(process_.get(), SIGKILL, nullptr, 0);
   }
   siginfo_t info = {};

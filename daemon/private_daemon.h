@@ -2,6 +2,8 @@
 #ifndef IBEMU_DAEMON_PRIVATE_DAEMON_H_
 #define IBEMU_DAEMON_PRIVATE_DAEMON_H_
 
+#include <utility>
+
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
 #include "daemon/server.h"
@@ -26,9 +28,11 @@ class PrivateDaemon {
   void Interrupt();
 
  private:
-  explicit PrivateDaemon(UniqueFd process) : process_(std::move(process)) {}
+  PrivateDaemon(UniqueFd process, int ends_within)
+      : process_(std::move(process)), ends_within_(ends_within) {}
 
   UniqueFd process_;  // pidfd: safe when the pid is reaped and used again
+  int ends_within_;   // milliseconds
 };
 
 }  // namespace ibemu::daemon

@@ -49,11 +49,13 @@ void FillStandardStreams() {
 }
 
 bool WantsPrivateDaemon(const RunOptions& options) {
-  return options.topology || options.sm || options.seed;
+  return options.topology || options.sm || options.seed ||
+         !options.adapters.empty();
 }
 
 DaemonOptions PrivateOptions(const RunOptions& options) {
   DaemonOptions daemon;
+  daemon.adapters = options.adapters;
   if (options.topology) daemon.topology = *options.topology;
   if (options.sm) daemon.sm = *options.sm;
   daemon.seed = options.seed;
@@ -71,8 +73,8 @@ absl::StatusOr<Uplink> FindDaemon(const RunOptions& options) {
   Uplink uplink;
   if (options.fabric && WantsPrivateDaemon(options)) {
     return absl::InvalidArgumentError(
-        "--fabric joins a running daemon: give --topology, --sm and --seed to "
-        "that ibemud instead");
+        "--fabric joins a running daemon: give --topology, --sm, --seed and "
+        "--backend to that ibemud instead");
   }
   const bool outer = !Variable(kFabricVariable).empty();
   if (options.fabric || (outer && !WantsPrivateDaemon(options))) {
@@ -90,6 +92,9 @@ AttachRequest RequestOf(const RunOptions& options) {
   AttachRequest request{.hosts = options.hosts,
                         .device_name = options.device_name,
                         .profile = options.profile};
+  for (const HcaChoice& adapter : options.adapters) {
+    request.hosts.push_back(HcaName(adapter));
+  }
   const std::string outer = Variable(kHostVariable);
   const bool same_fabric = !options.fabric && !WantsPrivateDaemon(options);
   if (request.hosts.empty() && same_fabric && !outer.empty()) {
@@ -98,12 +103,14 @@ AttachRequest RequestOf(const RunOptions& options) {
   return request;
 }
 
-// IBEMU_HOST: what --host takes, comma separated.
-std::string HostNames(const std::vector<AttachedDevice>& devices) {
+// IBEMU_HOST: what --host takes, comma separated.  Real adapters often call
+// themselves by their product's name, all of them by the same.
+std::string HostNames(const Greeting& daemon,
+                      const std::vector<AttachedDevice>& devices) {
   std::vector<std::string> names;
   for (const AttachedDevice& device : devices) {
-    const bool clear =
-        !device.node.empty() && device.node.find(',') == std::string::npos;
+    const bool clear = daemon.backend.empty() && !device.node.empty() &&
+                       device.node.find(',') == std::string::npos;
     names.push_back(clear ? device.node : device.node_guid);
   }
   return absl::StrJoin(names, ",");
@@ -160,8 +167,9 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   umask(umask_before);
 
   const std::string& socket = uplink.client->greeting().socket;
-  command.environment = {{kFabricVariable, socket},
-                         {kHostVariable, HostNames(devices)}};
+  command.environment = {
+      {kFabricVariable, socket},
+      {kHostVariable, HostNames(uplink.client->greeting(), devices)}};
   std::optional<NodeSupervisor> nodes;
   const int first_node = FirstNodeFd(DescriptorLimit());
   // An outer run's filter is in force already, and its supervisor serves us.

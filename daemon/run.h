@@ -7,16 +7,21 @@
 #include <string>
 #include <vector>
 
+#include "daemon/hca_access.h"
+
 namespace ibemu::daemon {
 
 struct RunOptions {
-  // Of the private daemon; none of them goes together with `fabric`.
+  // Of the private daemon; none of them goes together with `fabric`, and
+  // `adapters` (--backend=hca) with nothing else of it: the command sees all of
+  // them, and `hosts` is empty.
+  std::vector<HcaChoice> adapters;
   std::optional<std::string> topology;  // default "back-to-back"
   std::optional<std::string> sm;
   std::optional<uint64_t> seed;
 
   // A running daemon: a name, or the path of its socket (it has a slash).
-  // Without it and without the three above, IBEMU_FABRIC counts: so a nested
+  // Without it and without all above, IBEMU_FABRIC counts: so a nested
   // run finds the fabric of the outer one.
   std::optional<std::string> fabric;
 

@@ -22,6 +22,7 @@
 #include "daemon/mount_keeper.h"
 #include "daemon/mounts.h"
 #include "daemon/service_manager.h"
+#include "daemon/signals.h"
 #include "daemon/socket_path.h"
 #include "daemon/system_devices.h"
 #include "spdlog/sinks/stdout_sinks.h"
@@ -50,8 +51,6 @@ absl::Status Serve(Server& server, ControlSocket& socket,
   return absl::OkStatus();
 }
 
-constexpr auto kEndingSignals = {SIGTERM, SIGINT, SIGHUP};
-
 uint64_t CapabilitiesFor(const DaemonOptions& options) {
   return (options.system_wide ? kServesEveryUser : kServesOneUser) |
          (options.adapters.empty() ? 0 : kDrivesAdapters);
@@ -68,8 +67,9 @@ class Ibemud {
     IBEMU_ASSIGN_OR_RETURN(ControlSocket socket, TakeSocket());
     socket_.emplace(std::move(socket));
     // Who ends a daemon while it takes adapters over wants them given back.
-    if (!options_.adapters.empty()) BlockSignals(kEndingSignals);
-    IBEMU_ASSIGN_OR_RETURN(server_, Server::Load(options_));
+    if (!options_.adapters.empty()) BlockSignalsForAdapters(kEndingSignals);
+    IBEMU_ASSIGN_OR_RETURN(
+        server_, Server::Load(options_, [this] { manager_.Alive(); }));
     if (options_.system_wide) IBEMU_RETURN_IF_ERROR(ShowSystem());
     if (const auto period = manager_.heartbeat()) {
       server_->Repeat(*period, [this] { manager_.Alive(); });
@@ -157,12 +157,11 @@ class Ibemud {
 
 // First contact with each, as of ibemu hca-probe.
 absl::Status ProbeOnly(const DaemonOptions& options) {
-  BlockSignals(kEndingSignals);
+  BlockSignalsForAdapters(kEndingSignals);
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Loop> loop, MakeLoop());
-  IBEMU_ASSIGN_OR_RETURN(const std::string text,
-                         HcaBackend::Probe(options.adapters, *loop));
-  std::fputs(text.c_str(), stdout);
-  return absl::OkStatus();
+  return HcaBackend::Probe(options.adapters, *loop, [](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  });
 }
 
 absl::Status CheckOnly(const DaemonOptions& options) {
@@ -192,9 +191,10 @@ absl::StatusOr<ControlSocket> ClaimPrivateSocket(const DaemonOptions& options) {
 
 absl::Status RunPrivate(const DaemonOptions& options, UniqueFd& client) {
   IBEMU_ASSIGN_OR_RETURN(ControlSocket socket, ClaimPrivateSocket(options));
+  if (!options.adapters.empty()) BlockSignalsForAdapters({SIGTERM});
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                          Server::Load(options));
-  return Serve(*server, socket, {SIGTERM}, kServesOneUser,
+  return Serve(*server, socket, {SIGTERM}, CapabilitiesFor(options),
                [&] { server->Adopt(std::move(client)); });
 }
 

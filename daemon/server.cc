@@ -18,12 +18,13 @@ using nlohmann::json;
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Load(
-    const DaemonOptions& options) {
+    const DaemonOptions& options, std::function<void()> alive) {
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Loop> loop, MakeLoop());
-  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                         options.adapters.empty()
-                             ? FabricBackend::Load(options, *loop)
-                             : HcaBackend::Load(options.adapters, *loop));
+  IBEMU_ASSIGN_OR_RETURN(
+      std::unique_ptr<Backend> backend,
+      options.adapters.empty()
+          ? FabricBackend::Load(options, *loop)
+          : HcaBackend::Load(options.adapters, *loop, std::move(alive)));
   return std::unique_ptr<Server>(
       new Server(options, std::move(loop), std::move(backend)));
 }
@@ -51,19 +52,6 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
 
 Server::~Server() {
   if (signals_.valid()) loop_->Forget(signals_.get());
-}
-
-sigset_t BlockSignals(std::initializer_list<int> signals) {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : signals) {
-    // A blocked signal reaches a signalfd even if nohup(1) ignores it.
-    struct sigaction inherited;
-    sigaction(signal, nullptr, &inherited);
-    if (inherited.sa_handler != SIG_IGN) sigaddset(&set, signal);
-  }
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  return set;
 }
 
 absl::Status Server::WatchSignals(std::initializer_list<int> signals) {

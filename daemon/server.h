@@ -2,7 +2,7 @@
 #ifndef IBEMU_DAEMON_SERVER_H_
 #define IBEMU_DAEMON_SERVER_H_
 
-#include <csignal>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -19,23 +19,23 @@
 #include "daemon/daemon_options.h"
 #include "daemon/loop.h"
 #include "daemon/rpc.h"
+#include "daemon/signals.h"
 #include "daemon/web/web_server.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
 
-// Keeps the signals until Server::WatchSignals() takes them, those that are
-// ignored excepted; returns which they are.  Threads inherit it.
-sigset_t BlockSignals(std::initializer_list<int> signals);
-
 // The back end, and all that serves it.  Members are destroyed from the last to
 // the first: connections before the views they hold, views before the back end.
 class Server {
  public:
+  // `alive` is told about once a second while an adapter has to be waited for,
+  // now or later.
+  //
   // Errors: those of FabricBackend::Load() or HcaBackend::Load(), and the
   // loop's.
   static absl::StatusOr<std::unique_ptr<Server>> Load(
-      const DaemonOptions& options);
+      const DaemonOptions& options, std::function<void()> alive = [] {});
 
   ~Server();
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/web/page_files.h"
+#include "daemon/web/page_headers.h"
 #include "daemon/web/view_calls.h"
 #include "daemon/web/view_token.h"
 
@@ -15,25 +16,12 @@ namespace {
 constexpr char kJson[] = "application/json";
 constexpr char kNoAnswer[] = "the daemon's loop does not answer";
 
-// What a page of ours needs, and nothing else: no inline script or style, no
-// other site, no frame around it.
-constexpr char kContentPolicy[] =
-    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
-    "'none'; object-src 'none'";
-
 enum Answer {
   kNoContent = 204,
   kUnauthorized = 401,
   kOtherSite = 403,
   kTooMany = 503,
 };
-
-void Protect(httplib::Response& response) {
-  response.set_header("Content-Security-Policy", kContentPolicy);
-  response.set_header("X-Content-Type-Options", "nosniff");
-  response.set_header("Referrer-Policy", "no-referrer");
-  response.set_header("Cache-Control", "no-store");
-}
 
 void RefuseCall(httplib::Response& response, Answer status, const char* text) {
   response.status = status;

@@ -14,34 +14,13 @@ namespace {
 
 using fabric::EventCounters;
 using fabric::NodePort;
-using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-using Labels = std::vector<ClientMetric::Label>;
-
-MetricFamily Family(std::string name, std::string help, MetricType type) {
-  return {.name = std::move(name),
-          .help = std::move(help),
-          .type = type,
-          .metric = {}};
-}
-
-void Add(MetricFamily& family, double value, Labels labels = {}) {
-  ClientMetric metric;
-  metric.label = std::move(labels);
-  if (family.type == MetricType::Counter) {
-    metric.counter.value = value;
-  } else {
-    metric.gauge.value = value;
-  }
-  family.metric.push_back(std::move(metric));
-}
-
 MetricFamily Total(std::string name, std::string help, uint64_t value) {
   MetricFamily family =
-      Family(std::move(name), std::move(help), MetricType::Counter);
-  Add(family, static_cast<double>(value));
+      MakeFamily(std::move(name), std::move(help), MetricType::Counter);
+  AddSample(family, static_cast<double>(value));
   return family;
 }
 
@@ -52,7 +31,7 @@ const char* TypeOf(const fabric::Node& node) {
 
 MetricFamily NodeFamily(const fabric::Subnet& subnet) {
   constexpr std::array<const char*, 3> kTypes = {"ca", "switch", "router"};
-  MetricFamily family = Family(
+  MetricFamily family = MakeFamily(
       "ibemu_nodes", "Nodes of the fabric, by what they do", MetricType::Gauge);
   for (const std::string type : kTypes) {
     for (const bool up : {true, false}) {
@@ -61,15 +40,15 @@ MetricFamily NodeFamily(const fabric::Subnet& subnet) {
           nodes.begin(), nodes.end(), [&](const fabric::Node& node) {
             return TypeOf(node) == type && node.up == up;
           });
-      Add(family, static_cast<double>(count),
-          {{"type", type}, {"state", up ? "up" : "down"}});
+      AddSample(family, static_cast<double>(count),
+                {{"type", type}, {"state", up ? "up" : "down"}});
     }
   }
   return family;
 }
 
 MetricFamily LinkFamily(const fabric::Subnet& subnet) {
-  MetricFamily family = Family(
+  MetricFamily family = MakeFamily(
       "ibemu_links", "Links of the fabric, by their state", MetricType::Gauge);
   std::array<int, 3> counts{};
   for (const NodePort& port : subnet.ports()) {
@@ -78,9 +57,9 @@ MetricFamily LinkFamily(const fabric::Subnet& subnet) {
     }
     ++counts[port.IsActive() ? 0 : port.IsUp() ? 1 : 2];
   }
-  Add(family, counts[0], {{"state", "active"}});
-  Add(family, counts[1], {{"state", "not_active"}});
-  Add(family, counts[2], {{"state", "down"}});
+  AddSample(family, counts[0], {{"state", "active"}});
+  AddSample(family, counts[1], {{"state", "not_active"}});
+  AddSample(family, counts[2], {{"state", "down"}});
   return family;
 }
 
@@ -168,7 +147,7 @@ size_t PortMetricKinds() { return kPortMetrics.size(); }
 MetricFamily PortMetrics(size_t kind, const fabric::Subnet& subnet, size_t from,
                          size_t count) {
   const PortMetric& metric = kPortMetrics[kind];
-  MetricFamily family = Family(metric.name, metric.help, metric.type);
+  MetricFamily family = MakeFamily(metric.name, metric.help, metric.type);
   const auto ports = subnet.ports();
   for (size_t i = from; i < std::min(from + count, ports.size()); ++i) {
     const NodePort& port = ports[i];
@@ -176,10 +155,10 @@ MetricFamily PortMetrics(size_t kind, const fabric::Subnet& subnet, size_t from,
     const fabric::Node& node = subnet.node(port.node);
     const EventCounters none;
     const EventCounters& events = port.events ? *port.events : none;
-    Add(family, static_cast<double>(metric.value(port, events)),
-        {{"node", node.description},
-         {"guid", GuidText(node.node_guid)},
-         {"port", std::to_string(port.number)}});
+    AddSample(family, static_cast<double>(metric.value(port, events)),
+              {{"node", node.description},
+               {"guid", GuidText(node.node_guid)},
+               {"port", std::to_string(port.number)}});
   }
   return family;
 }

@@ -5,13 +5,11 @@
 #include <prometheus/metric_family.h>
 
 #include <cstddef>
-#include <vector>
 
+#include "daemon/web/metric_family.h"
 #include "fabric/fabric.h"
 
 namespace ibemu::daemon {
-
-using MetricFamilies = std::vector<prometheus::MetricFamily>;
 
 // Of the whole fabric: nodes, links, packets.
 MetricFamilies FabricMetrics(const fabric::Fabric& fabric);

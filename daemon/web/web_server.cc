@@ -14,10 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "daemon/web/live_view.h"
 #include "daemon/web/loop_questions.h"
 #include "daemon/web/metrics.h"
-#include "fabric/subnet.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -69,16 +67,16 @@ void TakePort(int socket) {
 
 class WebServer::Impl {
  public:
-  Impl(WebAddress address, Loop& loop, fabric::Fabric& fabric, EventLog& events,
-       const Dispatcher& dispatcher)
+  Impl(WebAddress address, Loop& loop, MakeSite make)
       : address_(std::move(address)),
-        fabric_(fabric),
         questions_(loop),
-        view_(loop, fabric, events, dispatcher, questions_) {
+        site_(make(questions_)) {
     // Few, for a scrape of a large fabric takes memory.
-    constexpr size_t kThreads = LiveView::kMostStreams + 3;
+    const size_t threads = site_->streams() + 3;
     constexpr size_t kLongestRequest = 16384;
-    server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+    server_.new_task_queue = [threads] {
+      return new httplib::ThreadPool(threads);
+    };
     server_.set_payload_max_length(kLongestRequest);
     server_.set_socket_options(TakePort);
     server_.set_write_timeout(kWritePatience);
@@ -100,7 +98,7 @@ class WebServer::Impl {
       Refuse(response, kNotFound,
              "there are /, /health, /metrics and /metrics/ports\n");
     });
-    view_.AddTo(server_);
+    site_->AddTo(server_);
     server_.Get("/health", [this](const Request&, Response& response) {
       Health(response);
     });
@@ -114,7 +112,7 @@ class WebServer::Impl {
 
   ~Impl() {
     questions_.Close();
-    view_.Close();
+    site_->Close();
     if (!thread_.joinable()) return;
     // It can't be stopped before it runs.
     while (!server_.is_running() && !ended_) std::this_thread::yield();
@@ -145,7 +143,7 @@ class WebServer::Impl {
   }
 
   const WebAddress& address() const { return address_; }
-  const LiveView& view() const { return view_; }
+  const Site& site() const { return *site_; }
 
  private:
   void Health(Response& response) {
@@ -159,7 +157,7 @@ class WebServer::Impl {
     absl::Duration waited;
     const bool answered = questions_.Ask([&] {
       waited = absl::Now() - asked;
-      families = FabricMetrics(fabric_);
+      families = site_->Metrics();
     });
     if (!answered) return NoAnswer(response);
     for (auto& family : ProcessMetrics()) families.push_back(std::move(family));
@@ -177,46 +175,34 @@ class WebServer::Impl {
   // missing.
   void Ports(Response& response) {
     response.set_chunked_content_provider(
-        kMetricsText, [this, kind = size_t{0}, from = size_t{0}](
+        kMetricsText, [this, cursor = Site::PortCursor{}](
                           size_t, httplib::DataSink& sink) mutable {
-          if (kind == PortMetricKinds()) {
+          if (cursor.kind == site_->PortMetricKinds()) {
             sink.done();
             return true;
           }
-          constexpr size_t kSlice = 1000;
-          prometheus::MetricFamily slice;
-          size_t ports = 0;
-          const bool answered = questions_.Ask([&] {
-            const fabric::Subnet& subnet = fabric_.subnet();
-            slice = PortMetrics(kind, subnet, from, kSlice);
-            ports = subnet.ports().size();
-          });
-          if (!answered) return false;
-          const std::string text =
-              from == 0 ? TextOf({slice}) : SamplesOf(slice);
-          from += kSlice;
-          if (from >= ports) {
-            from = 0;
-            ++kind;
+          const bool begins = cursor.from == 0;
+          prometheus::MetricFamily piece;
+          if (!questions_.Ask([&] { piece = site_->PortMetrics(cursor); })) {
+            return false;
           }
+          const std::string text = begins ? TextOf({piece}) : SamplesOf(piece);
           // An empty piece would end the answer.
           return text.empty() || sink.write(text.data(), text.size());
         });
   }
 
   WebAddress address_;
-  const fabric::Fabric& fabric_;
   LoopQuestions questions_;
-  LiveView view_;
+  const std::unique_ptr<Site> site_;
   httplib::Server server_;
   std::atomic<bool> ended_ = false;
   std::thread thread_;
 };
 
 absl::StatusOr<std::unique_ptr<WebServer>> WebServer::Bind(
-    const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
-    EventLog& events, const Dispatcher& dispatcher) {
-  auto impl = std::make_unique<Impl>(address, loop, fabric, events, dispatcher);
+    const WebAddress& address, Loop& loop, MakeSite make) {
+  auto impl = std::make_unique<Impl>(address, loop, make);
   if (const absl::Status status = impl->Bind(); !status.ok()) return status;
   return std::unique_ptr<WebServer>(new WebServer(std::move(impl)));
 }
@@ -226,8 +212,7 @@ WebServer::WebServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 WebServer::~WebServer() = default;
 
 std::string WebServer::ViewUrl() const {
-  return absl::StrCat("http://", address().Text(),
-                      "/?token=", impl_->view().token());
+  return absl::StrCat("http://", address().Text(), impl_->site().ViewPath());
 }
 
 const WebAddress& WebServer::address() const { return impl_->address(); }

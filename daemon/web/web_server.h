@@ -6,32 +6,33 @@
 #include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "daemon/event_log.h"
 #include "daemon/loop.h"
-#include "daemon/rpc.h"
+#include "daemon/web/loop_questions.h"
+#include "daemon/web/site.h"
 #include "daemon/web/web_address.h"
-#include "fabric/fabric.h"
 
 namespace ibemu::daemon {
 
-// GET /health, /metrics, /metrics/ports, and daemon/web/live_view.h, for this
-// machine alone.  Only who has the view's token can change something.  Its
-// threads ask the loop for what lives there, a
-// slice at a time, so that no answer keeps the loop for long.
+// GET /health, /metrics, /metrics/ports, and the pages of a site, for this
+// machine alone.  Its threads ask the loop for what lives there, a slice at a
+// time, so that no answer keeps the loop for long.
 class WebServer {
  public:
-  // Takes the address; nobody is answered yet.  All must outlive this.
+  using MakeSite = absl::FunctionRef<std::unique_ptr<Site>(LoopQuestions&)>;
+
+  // Takes the address; nobody is answered yet.  `loop` must outlive this;
+  // `make` is called once, and what it makes goes with this.
   //
   // Errors: those of bind(2), naming the address.
   static absl::StatusOr<std::unique_ptr<WebServer>> Bind(
-      const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
-      EventLog& events, const Dispatcher& dispatcher);
+      const WebAddress& address, Loop& loop, MakeSite make);
 
   // Those who wait for the loop get an error.
   ~WebServer();
 
-  // Of the live view, for who may use it: "http://127.0.0.1:8080/?token=..."
+  // Of the site, for who may use it: "http://127.0.0.1:8080/?token=..."
   std::string ViewUrl() const;
 
   // With the port that it got.

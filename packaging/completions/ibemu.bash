@@ -18,7 +18,7 @@ _ibemu_words() {
 _ibemu_options() {
   case $1 in
     ibemud) echo "--topology= --sm= --backend= --front-end= --host= --sysfs= --major= --name= --socket= --http= --seed= --check --version --help" ;;
-    run) echo "--topology= --sm= --seed= --fabric= --host= --profile= --device-name= --help" ;;
+    run) echo "--topology= --sm= --seed= --fabric= --backend= --host= --profile= --device-name= --help" ;;
     status) echo "--fabric= --json --help" ;;
     nodes) echo "--fabric= --all --json --help" ;;
     links) echo "--fabric= --all --json --help" ;;
@@ -66,14 +66,17 @@ _ibemu_fabrics() {
   done
 }
 
-# The nodes of the fabric that the line names, if its daemon answers.
+# The nodes of the fabric that the line names, or the adapters of that daemon,
+# if it answers.
 _ibemu_nodes() {
-  local word fabric=()
+  local word command fabric=()
   for word in "${words[@]}"; do
     [[ $word != --fabric=?* ]] || fabric=("$word")
   done
-  timeout 2 "${words[0]}" nodes --json "${fabric[@]}" 2>/dev/null |
-    sed -n '/\\/!s/^ *"description": "\(.*\)",*$/\1/p'
+  for command in nodes status; do
+    timeout 2 "${words[0]}" "$command" --json "${fabric[@]}" && break
+  done 2>/dev/null |
+    sed -n '/\\/!s/^ *"\(description\|adapter\)": "\(.*\)",*$/\2/p'
 }
 
 # Offers lines of standard input; their text is a stranger's, so nothing here

@@ -25,10 +25,14 @@ function __ibemu_fabrics
         path change-extension '' | string match -rv '^run-\d+$'
 end
 
-# The nodes of the fabric that the line names, if its daemon answers.
+# The nodes of the fabric that the line names, or the adapters of that daemon,
+# if it answers.
 function __ibemu_nodes
-    timeout 2 ibemu nodes --json (string match -- '--fabric=?*' (commandline -opc)) 2>/dev/null |
-        sed -n '/\\\\/!s/^ *"description": "\(.*\)",*$/\1/p'
+    set -l fabric (string match -- '--fabric=?*' (commandline -opc))
+    begin
+        timeout 2 ibemu nodes --json $fabric; or timeout 2 ibemu status --json $fabric
+    end 2>/dev/null |
+        sed -n '/\\\\/!s/^ *"\(description\|adapter\)": "\(.*\)",*$/\2/p'
 end
 
 set -l generators 'back-to-back single-switch: fat-tree: torus: dragonfly:'
@@ -65,10 +69,11 @@ __ibemu_command help 'List the commands'
 $c -n '__ibemu_uses run' -l topology -r -F -a "$generators"
 $c -n '__ibemu_uses run' -l sm -x -a 'none static builtin'
 $c -n '__ibemu_uses run' -l seed -x
+$c -n '__ibemu_uses run' -l backend -x -a hca
 $c -n '__ibemu_uses run' -l host -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses run' -l profile -x -a 'qib cx7'
 $c -n '__ibemu_uses run' -l device-name -x
-$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --host --profile --device-name)'
+$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --backend --host --profile --device-name)'
 
 $c -n '__ibemu_uses run status nodes links link node device host counter fault scenario console capture events export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses status nodes links counter fault events doctor' -l json

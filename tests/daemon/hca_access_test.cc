@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "testing/mad_builder.h"
+#include "tests/hca/bus/fake_sysfs.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -44,6 +46,18 @@ TEST(HcaAccess, SaysThatThereIsNoSuchAdapter) {
   EXPECT_THAT(function, HasStatusCode(absl::StatusCode::kNotFound));
   EXPECT_THAT(std::string(function.status().message()),
               HasSubstr("ffff:ff:1f.7"));
+}
+
+TEST(HcaAccess, SaysWhoseVirtualFunctionItIs) {
+  hca::FakeSysfs fake;
+  fake.MakeVirtual();
+  for (const char* access : {"access=vfio", "access=sysfs"}) {
+    const auto function =
+        OpenHca(*HcaOptions::Parse({"pci=0000:3b:00.0", access}), fake.sysfs());
+    EXPECT_THAT(function, HasStatusCode(absl::StatusCode::kFailedPrecondition));
+    EXPECT_THAT(std::string(function.status().message()),
+                HasSubstr("readlink /sys/bus/pci/devices/0000:3b:00.0/physfn"));
+  }
 }
 
 std::vector<std::string> Names(const std::vector<std::string>& words) {
@@ -103,6 +117,17 @@ TEST(HcaAccess, AnAdapterIsNamed) {
   EXPECT_THAT(ChoiceRefusal({}), HasSubstr("pci=DDDD:BB:DD.F is missing"));
   EXPECT_THAT(ChoiceRefusal({"modle=lab/host-1"}),
               HasSubstr("did you mean \"model\"?"));
+}
+
+TEST(WithHeartbeat, TellsAboutOnceASecondOfWaiting) {
+  absl::Duration waited;
+  std::vector<absl::Duration> beats;
+  const hca::Pause pause =
+      WithHeartbeat([&](absl::Duration span) { waited += span; },
+                    [&] { beats.push_back(waited); });
+  for (int i = 0; i < 2500; ++i) pause(absl::Milliseconds(1));
+  EXPECT_EQ(waited, absl::Milliseconds(2500));
+  EXPECT_THAT(beats, ElementsAre(absl::Seconds(1), absl::Seconds(2)));
 }
 
 }  // namespace

@@ -2,62 +2,31 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "hca/model/in_process_function.h"
 #include "mad/host.h"
 #include "nlohmann/json.hpp"
 #include "testing/mad_builder.h"
-#include "tests/daemon/virtual_loop.h"
-#include "tests/hca/mlx4/driver_bench.h"
+#include "tests/daemon/hca_adapters_bench.h"
 
 namespace ibemu::daemon {
 namespace {
 
-using hca::mlx4::DriverBench, hca::mlx4::ModelledHost;
-using hca::model::InProcessFunction;
+using hca::mlx4::ModelledHost;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using testing::HasStatusCode;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Modelled adapters in the place of host-1 and host-2.
-class HcaAdaptersTest : public DriverBench, private Adapters::Listener {
+class HcaAdaptersTest : public HcaAdaptersBench, private Adapters::Listener {
  protected:
   HcaAdaptersTest() { adapters_.SetListener(this); }
-
-  ModelledHost& PlugInAlone(const std::string& node) {
-    ModelledHost& host = PlugIn(node);
-    host.function.reset();  // the adapters' own comes instead
-    return host;
-  }
-
-  absl::Status Add(ModelledHost& host, const std::string& name) {
-    auto function = std::make_unique<InProcessFunction>(host.model);
-    function_ = function.get();
-    return adapters_.Add(name, std::move(function));
-  }
-
-  ModelledHost& Start(const std::string& node) {
-    ModelledHost& host = PlugInAlone(node);
-    const absl::Status added = Add(host, "lab/" + node);
-    EXPECT_TRUE(added.ok()) << added;
-    return host;
-  }
-
-  void Run(absl::Duration span) {
-    const absl::Time end = timers_.Now() + span;
-    do {
-      timers_.RunFor(absl::Milliseconds(1));
-      loop_.Poll();
-    } while (timers_.Now() < end);
-  }
+  ~HcaAdaptersTest() override { adapters_.SetListener(nullptr); }
 
   void OnAdapterChange(AdapterId adapter, bool present) override {
     changes_.emplace_back(adapter, present);
@@ -67,11 +36,7 @@ class HcaAdaptersTest : public DriverBench, private Adapters::Listener {
     return std::string(status.message());
   }
 
-  VirtualLoop loop_{timers_};
   std::vector<std::pair<AdapterId, bool>> changes_;
-  InProcessFunction* function_ = nullptr;  // the last one, while it is there
-  HcaAdapters adapters_{loop_,
-                        [this](absl::Duration span) { timers_.RunFor(span); }};
 };
 
 TEST_F(HcaAdaptersTest, FindsAnAdapterByNameDescriptionOrGuid) {
@@ -86,6 +51,18 @@ TEST_F(HcaAdaptersTest, FindsAnAdapterByNameDescriptionOrGuid) {
                 absl::StrCat("0x", absl::Hex(static_cast<uint64_t>(guid)))),
             second);
   EXPECT_EQ(*adapters_.Default(), *adapters_.Find("host-1"));
+}
+
+TEST_F(HcaAdaptersTest, FindsAnAdapterByItsPortOrAShortAddress) {
+  Start("host-1");
+  ModelledHost& card = PlugInAlone("host-2");
+  ASSERT_TRUE(Add(card, "0000:3b:00.0").ok());
+  EXPECT_EQ(*adapters_.Find("3b:00.0"), AdapterId{1});
+  const uint64_t port =
+      adapters_.device(AdapterId{1}).port(1).GidAt(0).interface_id;
+  EXPECT_EQ(*adapters_.Find(absl::StrCat("0x", absl::Hex(port))), AdapterId{1});
+  EXPECT_EQ(Message(adapters_.Find("0000:3b:00.1").status()),
+            "no adapter \"0000:3b:00.1\": did you mean \"0000:3b:00.0\"?");
 }
 
 TEST_F(HcaAdaptersTest, SaysWhatWasMeant) {
@@ -105,6 +82,24 @@ TEST_F(HcaAdaptersTest, ADescriptionOfTwoAdaptersNamesNeither) {
   EXPECT_THAT(found, HasStatusCode(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(Message(found.status()),
               AllOf(HasSubstr("2 adapters"), HasSubstr("\"lab/host-1\"")));
+}
+
+TEST_F(HcaAdaptersTest, TellsWhatAnAdapterIsAndHowItIs) {
+  Start("host-1");
+  const nlohmann::json told = adapters_.List()[0];
+  EXPECT_EQ(told["adapter"], "lab/host-1");
+  EXPECT_EQ(told["device"], "ConnectX-3 (15b3:1003)");
+  EXPECT_EQ(told["firmware"], "2.42.5000");
+  EXPECT_NE(told["board_id"], "");
+  EXPECT_EQ(told["alive"], true);
+  EXPECT_TRUE(told["error"].is_null());
+  ASSERT_EQ(told["ports"].size(), 1u);
+  const nlohmann::json& port = told["ports"][0];
+  EXPECT_EQ(port["port"], 1);
+  EXPECT_EQ(port["state"], "active");
+  EXPECT_EQ(port["physical_state"], "linkup");
+  EXPECT_NE(port["lid"], 0);
+  EXPECT_EQ(port["rate"], "4xHDR");
 }
 
 TEST_F(HcaAdaptersTest, AnAdapterThatIsRefusedIsGivenBack) {
@@ -132,7 +127,11 @@ TEST_F(HcaAdaptersTest, TellsThatAnAdapterDiedAfterItsHostKnows) {
   EXPECT_EQ(Message(adapters_.CheckShowable(AdapterId{0})),
             "the adapter lab/host-1 (\"host-1\") has died: ibemud must be "
             "started again");
-  EXPECT_EQ(adapters_.List()[0]["alive"], false);
+  const nlohmann::json dead = adapters_.List()[0];
+  EXPECT_EQ(dead["alive"], false);
+  EXPECT_THAT(dead["error"], HasSubstr("catastrophic error"));
+  EXPECT_EQ(dead["ports"][0]["state"], "down");
+  EXPECT_TRUE(dead["ports"][0]["rate"].is_null());
 }
 
 TEST_F(HcaAdaptersTest, ADeadAdapterIsStillAnsweredFor) {

@@ -21,6 +21,13 @@ class NoRegisters : public hca::model::PciEndpoint {
  public:
   NoRegisters() : PciEndpoint({.vendor = 0x15b3}, {}, 1) {}
 
+  void SetHost(hca::model::PciHost* its) override {
+    PciEndpoint::SetHost(its);
+    host = its;
+  }
+
+  hca::model::PciHost* host = nullptr;
+
  private:
   uint64_t ReadRegister(int, size_t, size_t) override { return 0; }
   void WriteRegister(int, size_t, size_t, uint64_t) override {}
@@ -92,6 +99,23 @@ TEST_F(HcaModelMachineTest, WhatIsNoQemuIsEndedAndTheReasonKept) {
   (*machine)->Run();
   EXPECT_THAT(std::string((*machine)->status().message()),
               HasSubstr("is it QEMU 7.2?"));
+}
+
+// It never looks at its sockets.
+TEST_F(HcaModelMachineTest, AQemuThatTakesNoInterruptsIsToldOfOnceAndGoesOn) {
+  auto machine = Start({"sh", "-c",
+                        "trap 'exit 4' TERM; kill -TERM $PPID;"
+                        " while :; do sleep 0.01; done"});
+  ASSERT_TRUE(machine.ok()) << machine.status();
+  std::vector<absl::Status> told;
+  (*machine)->OnTrouble(
+      [&told](const absl::Status& status) { told.push_back(status); });
+  for (int i = 0; i < 20000; ++i) device_.host->SignalMessage(0xfee00000, 1);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_THAT(std::string(told[0].message()),
+              HasSubstr("takes no interrupts any more"));
+  EXPECT_EQ(ExitStatus((*machine)->Run()), 4);
+  EXPECT_TRUE((*machine)->status().ok()) << (*machine)->status();
 }
 
 }  // namespace

@@ -145,7 +145,10 @@ TEST(NodeCallsTest, ServesWhatAProcessLeavesBehind) {
   EXPECT_EQ(StatusOf([&ends] {
               const pid_t parent = getpid();
               if (fork() != 0) return 0;
-              while (getppid() == parent && OpenOf("/dev/null") >= 0) {
+              while (getppid() == parent) {
+                const int opened = OpenOf("/dev/null");
+                if (opened < 0) break;
+                close(opened);
               }
               const char last = OpenOf("/dev/null") >= 0 ? 'y' : 'n';
               return write(ends[1], &last, 1) == 1 ? 0 : 1;

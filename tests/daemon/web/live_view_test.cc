@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/web/web_server.h"
+#include "daemon/web/fabric_site.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -31,8 +31,8 @@ class LiveViewTest : public ::testing::Test {
     dispatcher_.Add("status", [](Parameters&, Caller&) {
       return json{{"pid", 7}};
     });
-    server_ = *WebServer::Bind({.host = "127.0.0.1"}, *loop_, fabric_, log_,
-                               dispatcher_);
+    server_ = *BindFabricSite({.host = "127.0.0.1"}, *loop_, fabric_, log_,
+                              dispatcher_);
     server_->Start();
     thread_ = std::thread([this] { loop_->Run(); });
     const std::string url = server_->ViewUrl();

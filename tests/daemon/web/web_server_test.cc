@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "daemon/web/fabric_site.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "testing/virtual_timers.h"
@@ -22,8 +23,8 @@ class WebServerTest : public ::testing::Test {
   ~WebServerTest() override { StopLoop(); }
 
   void StartServer() {
-    server_ = *WebServer::Bind({.host = "127.0.0.1"}, *loop_, fabric_, log_,
-                               dispatcher_);
+    server_ = *BindFabricSite({.host = "127.0.0.1"}, *loop_, fabric_, log_,
+                              dispatcher_);
     server_->Start();
   }
   void StartLoop() {
@@ -125,7 +126,7 @@ TEST_F(WebServerTest, NamesWhatThereIs) {
 TEST_F(WebServerTest, SharesItsPortWithNobody) {
   StartServer();
   const auto second =
-      WebServer::Bind(server_->address(), *loop_, fabric_, log_, dispatcher_);
+      BindFabricSite(server_->address(), *loop_, fabric_, log_, dispatcher_);
   ASSERT_FALSE(second.ok());
   EXPECT_THAT(second.status().message(), HasSubstr(server_->address().Text() +
                                                    ": Address already in use"));

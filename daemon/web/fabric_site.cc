@@ -1,0 +1,40 @@
+#include "daemon/web/fabric_site.h"
+
+#include "absl/strings/str_cat.h"
+#include "daemon/web/metrics.h"
+#include "fabric/subnet.h"
+
+namespace ibemu::daemon {
+
+std::string FabricSite::ViewPath() const {
+  return absl::StrCat("/?token=", view_.token());
+}
+
+MetricFamilies FabricSite::Metrics() const { return FabricMetrics(fabric_); }
+
+size_t FabricSite::PortMetricKinds() const {
+  return ibemu::daemon::PortMetricKinds();
+}
+
+prometheus::MetricFamily FabricSite::PortMetrics(PortCursor& cursor) const {
+  constexpr size_t kSlice = 1000;
+  const fabric::Subnet& subnet = fabric_.subnet();
+  prometheus::MetricFamily piece =
+      ibemu::daemon::PortMetrics(cursor.kind, subnet, cursor.from, kSlice);
+  cursor.from += kSlice;
+  if (cursor.from >= subnet.ports().size()) {
+    cursor = {.kind = cursor.kind + 1, .from = 0};
+  }
+  return piece;
+}
+
+absl::StatusOr<std::unique_ptr<WebServer>> BindFabricSite(
+    const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
+    EventLog& events, const Dispatcher& dispatcher) {
+  return WebServer::Bind(address, loop, [&](LoopQuestions& questions) {
+    return std::make_unique<FabricSite>(loop, fabric, events, dispatcher,
+                                        questions);
+  });
+}
+
+}  // namespace ibemu::daemon

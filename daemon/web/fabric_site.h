@@ -1,0 +1,51 @@
+// The live view and the metrics of a simulated subnet.
+#ifndef IBEMU_DAEMON_WEB_FABRIC_SITE_H_
+#define IBEMU_DAEMON_WEB_FABRIC_SITE_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "daemon/event_log.h"
+#include "daemon/loop.h"
+#include "daemon/rpc.h"
+#include "daemon/web/live_view.h"
+#include "daemon/web/loop_questions.h"
+#include "daemon/web/site.h"
+#include "daemon/web/web_address.h"
+#include "daemon/web/web_server.h"
+#include "fabric/fabric.h"
+
+namespace ibemu::daemon {
+
+class FabricSite : public Site {
+ public:
+  // All must outlive this.
+  FabricSite(Timers& timers, fabric::Fabric& fabric, EventLog& events,
+             const Dispatcher& dispatcher, LoopQuestions& questions)
+      : fabric_(fabric), view_(timers, fabric, events, dispatcher, questions) {}
+
+  void AddTo(httplib::Server& server) override { view_.AddTo(server); }
+  // Only who has the view's token can change something.
+  std::string ViewPath() const override;
+  size_t streams() const override { return LiveView::kMostStreams; }
+  void Close() override { view_.Close(); }
+
+  MetricFamilies Metrics() const override;
+  size_t PortMetricKinds() const override;
+  prometheus::MetricFamily PortMetrics(PortCursor& cursor) const override;
+
+ private:
+  const fabric::Fabric& fabric_;
+  LiveView view_;
+};
+
+// A web server that shows it: WebServer::Bind().  All must outlive that.
+absl::StatusOr<std::unique_ptr<WebServer>> BindFabricSite(
+    const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
+    EventLog& events, const Dispatcher& dispatcher);
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_WEB_FABRIC_SITE_H_
