@@ -1,28 +1,26 @@
-"""Where the programs are; a test is skipped where something is missing."""
+"""Where the programs are, and what makes guests and subnets."""
 
-import shutil
 import subprocess
 
 import pytest
 
+import initramfs
+import this_machine
 # From the end-to-end tests, as the subnet is theirs.
 from accounts import build, make_account, programs, scratch  # noqa: F401
 from guest import Guest
 from harness import RunFabric
 from mlx4_guest import MODULES, PROGRAMS
 
-NEEDED = ("qemu-system-x86_64", "busybox", "apt-get", "dpkg-deb",
-          "ibnetdiscover", "opensm", "ibv_rc_pingpong", "strip")
 
-
-def pytest_collection_modifyitems(items):
-    missing = [name for name in NEEDED
-               if shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin")
-               is None]
-    if missing:
-        reason = f"not on this machine: {', '.join(missing)}"
-        for item in items:
-            item.add_marker(pytest.mark.skip(reason=reason))
+@pytest.fixture(scope="session", autouse=True)
+def qemu_and_kernel():
+    """Tests are skipped where one of them can't be had, and else not."""
+    try:
+        this_machine.need_qemu()
+        initramfs.Kernel()
+    except this_machine.NotToBeHad as why:
+        pytest.skip(f"no QEMU or no kernel to be had: {why}")
 
 
 @pytest.fixture
@@ -48,7 +46,8 @@ def stripped(build, scratch):
         target = scratch / "stripped" / (build / name).name
         if not target.exists():
             target.parent.mkdir(exist_ok=True)
-            subprocess.run(["strip", "-o", target, build / name], check=True)
+            subprocess.run([this_machine.command("strip"), "-o", target,
+                            build / name], check=True)
         return str(target)
 
     return make

@@ -1,46 +1,75 @@
 """What a guest boots: Debian's kernel, and a root file system made of this
 machine's programs with their libraries.  Nothing is installed."""
 
+import lzma
 import os
 import pathlib
 import re
-import shutil
 import stat
+import struct
 import subprocess
 import tempfile
+
+import this_machine
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = ROOT / "build/guest"
 # What the guest has no use for.
 LEFT_OUT = ["*/sound/*", "*/drivers/gpu/*", "*/drivers/media/*"]
+# Of rdma-core in user space: the modelled adapter's, and that of ibemu's.
+DRIVERS = ["mlx4", "ipathverbs"]
 
 
 def kernel_package():
     """The package that linux-image-amd64 stands for."""
-    depends = subprocess.run(["apt-cache", "depends", "linux-image-amd64"],
-                             check=True, capture_output=True, text=True).stdout
+    depends = this_machine.apt("apt-cache", "depends", "linux-image-amd64")
     return re.search(r"Depends: (\S+)", depends).group(1)
 
 
+def unpacked(image):
+    """The kernel proper, an ELF file, out of what boot loaders load.  QEMU
+    starts that, too (PVH), and to have it unpacked by an emulated processor
+    takes as long as the rest of the boot.  Linux, Documentation/arch/x86/
+    boot.rst."""
+    setup_sectors = image[0x1f1]
+    offset, length = struct.unpack_from("<II", image, 0x248)
+    start = (setup_sectors + 1) * 512 + offset
+    return lzma.LZMADecompressor().decompress(image[start:start + length])
+
+
+def unpacked_before():
+    """Where the newest kernel is that needs no download, if there is one."""
+    def version(place):
+        return [int(number) for number in re.findall(r"\d+", place.name)]
+
+    return max(CACHE.glob("linux-image-*"), key=version, default=None)
+
+
 class Kernel:
-    """Debian's kernel, downloaded once."""
+    """Debian's kernel, downloaded and unpacked once: apt is asked only where
+    CACHE has none, so machines without a network can use what they have, and
+    a newer one comes when CACHE is removed."""
 
     def __init__(self):
-        name = kernel_package()
-        self.place = CACHE / name
-        if not self.place.exists():
-            self._download(name)
-        self.image = next(self.place.glob("boot/vmlinuz-*"))
+        self.place = unpacked_before() or self._download(kernel_package())
+        self.image = self.place / "boot/vmlinux"
+        if not self.image.exists():
+            packed = next(self.place.glob("boot/vmlinuz-*"))
+            part = self.image.with_suffix(".part")
+            part.write_bytes(unpacked(packed.read_bytes()))
+            part.rename(self.image)
         self._modules = {path.stem.replace("-", "_"): path
                          for path in self.place.glob("lib/modules/**/*.ko")}
 
-    def _download(self, name):
+    @staticmethod
+    def _download(name):
+        """Where it is then."""
+        place = CACHE / name
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
             # As whoever owns the directory: apt's own user may not write there.
-            subprocess.run(["apt-get", "download", "-qq", "-o",
-                            "APT::Sandbox::User=root", name],
-                           cwd=scratch, check=True)
+            this_machine.apt("apt-get", "download", "-qq", "-o",
+                             "APT::Sandbox::User=root", name, cwd=scratch)
             package = next(pathlib.Path(scratch).glob("*.deb"))
             tree = pathlib.Path(scratch) / "tree"
             tree.mkdir()
@@ -51,7 +80,8 @@ class Kernel:
                      *[f"--exclude={pattern}" for pattern in LEFT_OUT],
                      "./boot", "./lib"],
                     stdin=unpack.stdout, check=True)
-            os.rename(tree, self.place)
+            os.rename(tree, place)
+        return place
 
     def modules(self, *names):
         """The files of these modules, each after those that it needs."""
@@ -129,28 +159,33 @@ class Archive:
 def make(path, kernel, modules=(), programs=()):
     """Writes an initramfs whose /init is init.sh.
 
-    `modules` are in its /modules, and listed there in the order in which they
-    have to be loaded; `programs`, paths or names of commands, in its /bin."""
+    `modules` are in its /modules, and for each there is a list of what has to be
+    loaded in which order: names and files.  `programs`, paths or names of
+    commands, are in its /bin."""
     archive = Archive(path)
     archive.copy(pathlib.Path(__file__).with_name("init.sh"), "/init")
-    archive.program(shutil.which("busybox"), "/bin/busybox")
+    archive.program(this_machine.command("busybox"), "/bin/busybox")
     # glibc loads it when a thread is cancelled.
     archive.copy("/lib/x86_64-linux-gnu/libgcc_s.so.1")
     files = kernel.modules(*modules)
     for file in files:
         archive.copy(file, f"/modules/{file.name}")
     for name in modules:
-        order = [file.name for file in kernel.modules(name)]
-        archive.add(f"/modules/{name}.list", "\n".join(order + [""]).encode())
+        order = [f"{file.stem.replace('-', '_')} {file.name}\n"
+                 for file in kernel.modules(name)]
+        archive.add(f"/modules/{name}.list", "".join(order).encode())
     for program in programs:
-        source = shutil.which(program, path=f"/usr/sbin:{os.environ['PATH']}")
-        assert source, f"{program} is missing on this machine"
-        archive.program(source, f"/bin/{os.path.basename(program)}")
+        archive.program(this_machine.command(program),
+                        f"/bin/{os.path.basename(program)}")
     # rdma-core's user-space drivers are found by name.
-    for provider in pathlib.Path("/usr/lib/x86_64-linux-gnu/libibverbs").glob(
-            "libmlx4-*.so"):
-        archive.program(provider, str(provider))
-        archive.add("/etc/libibverbs.d/mlx4.driver", b"driver mlx4\n", 0o644)
+    for driver in DRIVERS:
+        providers = list(pathlib.Path(
+            "/usr/lib/x86_64-linux-gnu/libibverbs").glob(f"lib{driver}-*.so"))
+        assert providers, (f"lib{driver} is missing on this machine: it is in"
+                           " the package ibverbs-providers")
+        archive.program(providers[0], str(providers[0]))
+        archive.add(f"/etc/libibverbs.d/{driver}.driver",
+                    f"driver {driver}\n".encode(), 0o644)
     for name in ("/proc", "/sys", "/dev", "/tmp", "/root", "/var/log",
                  "/var/cache/opensm"):
         archive.directory(name)

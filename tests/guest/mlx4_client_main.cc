@@ -42,9 +42,9 @@ absl::Status Try(const std::string& name) {
   IBEMU_ASSIGN_OR_RETURN(const auto loop, ibemu::daemon::MakeLoop());
   IBEMU_ASSIGN_OR_RETURN(
       const auto adapter,
-      Adapter::Inquire(*function, *loop, {.pause = [](absl::Duration span) {
-        absl::SleepFor(span);
-      }}));
+      Adapter::Inquire(*function, *loop,
+                       {.pause = absl::SleepFor, .name = name},
+                       [](const ibemu::hca::mlx4::FirmwareAnswer&) {}));
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<DmaMemory> memory,
                          function->Allocate(4096));
   // A version that firmware refuses: so that it was read can be seen.
