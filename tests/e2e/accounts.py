@@ -18,7 +18,7 @@ PLAIN = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
 @pytest.fixture(scope="session")
 def scratch():
     """A directory that everybody may enter (a clone below /root is closed)."""
-    with tempfile.TemporaryDirectory(prefix="ibemu-e2e-") as name:
+    with tempfile.TemporaryDirectory(prefix="e2e-") as name:
         path = pathlib.Path(name)
         path.chmod(0o755)
         yield path

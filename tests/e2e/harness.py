@@ -217,20 +217,22 @@ class HcaFabric(RunFabric):
         super().__init__(account, name, topology, **options)
         self.drivers = {}  # of hosts, as on() names them
 
-    def drive(self, *hosts):
+    def drive(self, *hosts, options=()):
         """Takes their adapters over, with one more ibemud."""
         socket = self.account.home / f"{self.socket.stem}.{hosts[0]}.sock"
         driver = self._start(
             ["ibemud", "--backend=hca",
              *[f"model={self.socket}/{host}" for host in hosts],
-             f"--socket={socket}"])
+             f"--socket={socket}", *options])
         driver.wait_for(r"\bready\b")
         driver.socket = socket
         self.drivers[hosts] = driver
         return driver
 
     def on(self, *hosts):
-        driver = self.drivers.get(hosts) or self.drive(*hosts)
+        driver = next((driver for driven, driver in self.drivers.items()
+                       if set(hosts) <= set(driven)), None)
+        driver = driver or self.drive(*hosts)
         return ["ibemu", "run", f"--fabric={driver.socket}",
                 *[f"--host={host}" for host in hosts], "--"]
 

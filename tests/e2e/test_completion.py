@@ -48,6 +48,7 @@ def test_commands_options_and_values(offers):
     assert offers("ibemu", "scenario", "--c") == {"--check"}
     assert offers("ibemud", "--front-end=") == {"cuse"}
     assert offers("ibemud", "--backend=") == {"hca"}
+    assert offers("ibemu", "run", "--backend=") == {"hca"}
     assert offers("ibemud", "--backend=hca", "mo") == {"model"}
     assert "torus:" in offers("ibemud", "--topology=to")
 

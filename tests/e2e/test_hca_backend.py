@@ -1,7 +1,9 @@
 """ibemud --backend=hca: its words, and what becomes of programs when an adapter
 or a daemon goes."""
 
+import json
 import re
+import subprocess
 from signal import SIGKILL, SIGTERM
 
 import pytest
@@ -30,7 +32,6 @@ def lab(scratch, programs):
     (["model=lab/node-1", "--sm=none"], r"--sm .* a simulated subnet"),
     (["model=lab/node-1", "--topology=back-to-back"], r"a simulated subnet"),
     (["model=lab/node-1", "--seed=1"], r"a simulated subnet"),
-    (["model=lab/node-1", "--http=127.0.0.1:0"], r"a simulated subnet"),
 ])
 def test_words_that_make_no_sense_are_refused(account, words, sentence):
     done = account.run("ibemud", "--backend=hca", *words, check=False)
@@ -77,8 +78,14 @@ def test_status_names_adapters_and_what_belongs_to_a_subnet_is_not_there(lab):
         return lab.account.run("ibemu", command, f"--fabric={driver.socket}",
                                *words, **options)
     status = ibemu("status").stdout
-    assert re.search(r"adapter .*lab\.sock/node-2: node-2, 0x[0-9a-f]{16}\n",
-                     status)
+    assert re.search(
+        r"adapter .*lab\.sock/node-2: node-2, 0x[0-9a-f]{16}\n"
+        r" +ConnectX-3 \(15b3:1003\), board \S+, firmware 2\.42\.5000\n"
+        r" +port 1: active \(linkup\), 4xHDR, LID \d+, SM LID \d+\n", status)
+    told = json.loads(ibemu("status", "--json").stdout)["adapters"]
+    assert [(adapter["node"], adapter["alive"], adapter["ports"][0]["state"])
+            for adapter in told] == [("node-1", True, "active"),
+                                     ("node-2", True, "active")]
     done = ibemu("nodes", check=False)
     assert done.returncode != 0
     assert ("this daemon drives adapters and has no simulated subnet"
@@ -147,6 +154,89 @@ def test_programs_see_an_adapter_go_as_on_linux(lab):
     done = lab.run("node-1", "true", check=False)
     assert done.returncode == 125
     assert "has died: ibemud must be started again" in done.stderr
-    assert ", dead\n" in lab.account.run(
-        "ibemu", "status", f"--fabric={driver.socket}").stdout
+    status = lab.account.run("ibemu", "status", f"--fabric={driver.socket}").stdout
+    assert re.search(r", dead\n(.*\n){1,2} +the adapter is dead: .*catastrophic",
+                     status), status
+    assert "port 1: down" in status
     assert driver.stop() == 0
+
+
+def test_metrics_and_a_page_tell_how_adapters_do(lab):
+    driver = lab.drive("node-1", options=["--http=127.0.0.1:0"])
+    url = driver.wait_for(r"live view: (http://127\.0\.0\.1:\d+/)$")[1]
+
+    def get(path):
+        return lab.account.run("curl", "-sS", url + path).stdout
+
+    def value(text, series):
+        return float(re.search(rf"(?m)^{re.escape(series)}.*\}} (\S+)$", text)[1])
+    name = f'adapter="{lab.socket}/node-1"'
+    sent = 'ibemu_port_mads_sent_total{node="node-1"'
+    before = value(get("metrics/ports"), sent)
+    lab.run("node-1", "smpquery", "-D", "nodeinfo", "0,1")
+    assert value(get("metrics/ports"), sent) > before
+    text = get("metrics")
+    assert value(text, f"ibemu_adapter_alive{{{name}") == 1
+    assert value(text, f'ibemu_adapter_events_total{{{name},type="completion"') > 0
+    for page in ("metrics", "metrics/ports"):
+        checked = subprocess.run(["promtool", "check", "metrics"], input=get(page),
+                                 text=True, capture_output=True, check=False)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "<td>active</td><td>linkup</td>" in get("")
+    lab.daemon.stop(SIGKILL)
+    driver.wait_for("the adapter is gone")
+    assert value(get("metrics"), f"ibemu_adapter_alive{{{name}") == 0
+    assert "<td>dead</td>" in get("")
+
+
+# --- ibemu run --backend=hca
+
+
+def run_privately(lab, *words, **options):
+    return lab.account.run("ibemu", "run", "--backend=hca", *words, **options)
+
+
+def test_a_run_may_have_adapters_of_its_own(lab):
+    models = [f"model={lab.socket}/{node}" for node in ("node-1", "node-2")]
+    for _ in range(2):
+        done = run_privately(lab, *models, "--", "ibstat")
+        assert done.stdout.count("State: Active") == 2, done.stdout
+        assert re.search(r"CA 'ibemu1'", done.stdout)
+    # A word without "=" is the command, and it may run further ones.
+    done = run_privately(lab, models[1], "sh", "-c",
+                         "ibemu run ibstat -l && ibemu status && exit 7", check=False)
+    assert done.returncode == 7, done
+    assert re.search(r"ibemu0\nadapter .*node-2: node-2, .*\n", done.stdout)
+    assert "State: Active" in lab.account.run(
+        "ibemu", "run", f"--fabric={lab.socket}", "--host=node-2", "--",
+        "ibstat").stdout, "the node is the fabric's own again"
+
+
+@pytest.mark.parametrize("words, sentence", [
+    (["--backend=hcaa", "pci=3b:00.0", "true"], 'there is "hca"'),
+    (["pci=3b:00.0", "--", "true"], "adapters go together with --backend=hca"),
+    (["--backend=hca", "true"], "pci=DDDD:BB:DD.F is missing"),
+    (["--backend=hca", "pci=3b:00.0"], "a COMMAND is missing"),
+    (["--backend=hca", "pci=3b:00.0", "acces=sysfs", "true"],
+     'did you mean "access"?'),
+    (["--backend=hca", "--topology=back-to-back", "pci=3b:00.0", "true"],
+     "--topology, --sm and --seed make a simulated subnet"),
+    (["--backend=hca", "--sm=none", "pci=3b:00.0", "true"],
+     "--topology, --sm and --seed make a simulated subnet"),
+    (["--backend=hca", "--fabric=lab", "pci=3b:00.0", "true"],
+     "--fabric joins a running daemon"),
+    (["--backend=hca", "--host=node-1", "pci=3b:00.0", "true"],
+     "--host chooses among the nodes of a daemon"),
+    (["--backend=hca", "pci=3b:00.0", "--profile=qib", "--", "true"],
+     "--profile=qib: options come before the adapters"),
+    (["--backend=hca", "pci=ffff:ff:1f.7", "--", "true"],
+     "ffff:ff:1f.7: there is no such PCI function"),
+    (["--backend=hca", "model=nobody/node-1", "--", "true"],
+     "no daemon listens there"),
+])
+def test_a_run_says_which_words_make_no_sense(account, words, sentence):
+    done = account.run("ibemu", "run", *words, check=False)
+    assert done.returncode == 125, done
+    assert sentence in done.stderr
+    assert done.stderr.startswith("ibemu run: ")
+    assert done.stderr.count("\n") == 1, done.stderr

@@ -52,22 +52,22 @@ def test_a_connection_outlives_a_cable_of_its_path(fabric):
     lab = fabric("fat-tree:radix=4,levels=3")
     lab.start_opensm("node-2")
     cable = middle_cable(lab)
-    options = ["ibv_rc_pingpong", "-n", "3000", "-c"]
+    options = ["ibv_rc_pingpong", "-n", "20000", "-c"]
     server = lab.start("node-1", *LINES, *options)
     server.wait_for("local address")
-    client = lab.start("node-16", *LINES, "sh", "-c",
-                       f"until {' '.join(options)} localhost; do sleep 0.1; "
-                       "done")
 
     def packets():
         return int(lab.run("node-16", "cat", "/sys/class/infiniband/ibemu0/"
                            "ports/1/counters/port_xmit_packets").stdout)
     before = packets()
+    client = lab.start("node-16", *LINES, "sh", "-c",
+                       f"until {' '.join(options)} localhost; do sleep 0.1; "
+                       "done")
     until(lambda: packets() > before + 500)
     lab.ibemu("link", cable, "down")
     assert server.process.poll() is None, "it was over too soon"
     assert client.wait() == 0, client.output
     assert server.wait() == 0, server.output
     for text in (client.output, server.output):
-        assert "3000 iters in" in text and "invalid data" not in text
+        assert "20000 iters in" in text and "invalid data" not in text
     assert middle_cable(lab) != cable

@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
     for (const Case& one : cases()) {
       if (!IsWanted(one.name, argc, argv)) continue;
       Line line;
+      Settle();
       one.run(line);
       std::printf("%.*s: %s\n", static_cast<int>(one.name.size()),
                   one.name.data(), line.text().c_str());

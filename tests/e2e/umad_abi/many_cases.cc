@@ -64,6 +64,9 @@ struct LongEnds {
       {.mgmt_class = kSa, .version = 2, .methods = {kGetMulti}, .rmpp = 1});
 };
 
+// An ACK may be late where much else is going on.
+constexpr To kPatient{.retries = 5};
+
 // The receiver reads what was written.
 void LongMessages(Line& line) {
   const LongEnds ends;
@@ -71,7 +74,7 @@ void LongMessages(Line& line) {
   for (const size_t bytes :
        {1U, 199U, 200U, 201U, 4096U, 130'000U, 1U << 20, 16U << 20}) {
     const Bytes message = SaMessage(kGetMulti, tid++, bytes);
-    const int written = ends.here.Send(ends.sender, {}, message);
+    const int written = ends.here.Send(ends.sender, kPatient, message);
     const Packet read = ends.there.Next(64 + message.size() + 256);
     const bool intact = IsCopy(read.mad, message);
     line.Say(std::to_string(bytes) +
@@ -101,7 +104,7 @@ void Writers(Line& line) {
   const auto write = [&](uint64_t first_tid, long& whole) {
     for (uint64_t tid = first_tid; tid < first_tid + kEach; ++tid) {
       const Bytes message = Marked(tid, kBytes);
-      whole += ends.here.Send(ends.sender, {}, message) ==
+      whole += ends.here.Send(ends.sender, kPatient, message) ==
                static_cast<int>(64 + message.size());
     }
   };

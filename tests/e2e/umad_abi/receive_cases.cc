@@ -120,7 +120,7 @@ void ReadShort(Line& line) {
   line.Say("bad pointer",
            read(ends.there.fd(), NoPage(), 320) < 0 ? -errno : 0);
   for (int i = 0; i < 2; ++i) {
-    const Packet packet = ends.there.Read();
+    const Packet packet = ends.there.Next();
     line.Say("320", packet.result);
     line.Say("TID", static_cast<long>(packet.tid() & 0xffff));
   }

@@ -241,10 +241,10 @@ void UnregOutstanding(Line& line) {
   const int going = umad.Register({});
   umad.Send(going, {.timeout_ms = 10'000}, Mad(kPerf, kGet, 1, 1));
   const Packet first = umad.Next();
-  umad.Send(going, {.lid = 0x1234, .timeout_ms = 500}, Mad(kPerf, kGet, 2, 1));
+  umad.Send(going, {.lid = 0x1234, .timeout_ms = 2000}, Mad(kPerf, kGet, 2, 1));
   const int staying = umad.Register({});
   // Its timeout ends after that of the one that goes would have.
-  umad.Send(staying, {.lid = 0x1234, .timeout_ms = 600},
+  umad.Send(staying, {.lid = 0x1234, .timeout_ms = 2100},
             Mad(kPerf, kGet, 4, 1));
   line.Say("unregister", umad.Unregister(static_cast<uint32_t>(going)));
   line.Say("before", first.result);

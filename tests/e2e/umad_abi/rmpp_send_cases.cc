@@ -171,13 +171,13 @@ void ControlErrors(Line& line) {
       {"ABORT", {.type = kAbort, .status = 126}}};
   for (const auto& [what, rmpp] : errors) {
     const RmppEnds ends;
-    const Packet first = Start(ends, 1, 3, {.timeout_ms = 250});
+    const Packet first = Start(ends, 1, 3, {.timeout_ms = 1500});
     ends.Reply(first, rmpp);
     std::string reply = "silence";
     for (const Packet& packet : ends.raw.Arrived()) reply = Describe(packet);
     line.Say(std::string(what) + ": " + reply);
     // Its own timeout would have come by the end of another that is longer.
-    ends.kernel.Send(ends.agent, {.lid = 0x1234, .timeout_ms = 300},
+    ends.kernel.Send(ends.agent, {.lid = 0x1234, .timeout_ms = 1600},
                      Mad(kSa, kGet, 2));
     const Packet told = ends.kernel.Next();
     if ((told.tid() & 0xffff) != 2) line.Say("and the sender was told");

@@ -82,12 +82,12 @@ void DuplicateAfterEnd(Line& line) {
 void DuplicateResponse(Line& line) {
   const Ends ends;
   const Bytes answer = Mad(kVendor, kGet | kResponse, 0x1200000001);
-  const To to{.timeout_ms = 400};
+  const To to{.timeout_ms = 3000};
   line.Say("response", ends.here.Send(ends.sender, to, answer));
   line.Say("same", ends.here.Send(ends.sender, to, answer));
   line.Say(
       "other LID",
-      ends.here.Send(ends.sender, {.lid = 0x1234, .timeout_ms = 450}, answer));
+      ends.here.Send(ends.sender, {.lid = 0x1234, .timeout_ms = 3050}, answer));
   line.Say("request of that TID",
            ends.here.Send(ends.sender, {}, Mad(kVendor, kSend, 1)));
   for (int i = 0; i < 2; ++i) {

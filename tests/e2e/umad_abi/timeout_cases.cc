@@ -82,7 +82,7 @@ void TimeoutOrder(Line& line) {
   const Umad here(0);
   const int agent = here.Register({});
   int tid = 0;
-  for (const int timeout_ms : {600, 200, 400}) {
+  for (const int timeout_ms : {2000, 200, 1000}) {
     here.Send(agent, {.lid = kNowhere, .timeout_ms = timeout_ms},
               Mad(kPerf, kGet, static_cast<uint64_t>(++tid)));
   }

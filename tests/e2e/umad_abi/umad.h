@@ -126,6 +126,10 @@ class Umad {
   size_t header_size_;
 };
 
+// What was sent before has arrived or found nobody: what an agent leaves on the
+// cable does not come to the next one.
+void Settle();
+
 // A header for Umad::Write(), all fields as `to` says.
 ib_user_mad_hdr HeaderFor(int agent, const To& to);
 
