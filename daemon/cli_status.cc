@@ -165,7 +165,9 @@ absl::Status ShowNodes(const Flags& flags) {
   const auto state = [](const json& node,
                         const std::vector<std::string>& ports) {
     if (node["plugged"] == false) return std::string("removed");
-    return node["up"] == true ? absl::StrJoin(ports, ",") : "off";
+    if (node["up"] == false) return std::string("off");
+    return absl::StrJoin(ports, ",") +
+           (node["remote"] == true ? " (remote)" : "");
   };
   Table table({"NODE", "TYPE", "GUID", "NAME", "LID", "STATE", "LINKS"});
   for (const json& node : nodes) {

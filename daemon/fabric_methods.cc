@@ -61,6 +61,7 @@ json DescribeNode(const Subnet& subnet, const Node& node) {
           {"guid", GuidText(node.node_guid)},
           {"up", node.up},
           {"plugged", node.plugged},
+          {"remote", node.remote},
           {"port_count", node.port_count},
           {"ports_linked", linked},
           {"ports", std::move(ports)}};

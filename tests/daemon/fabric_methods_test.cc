@@ -39,6 +39,7 @@ TEST_F(FabricMethodsTest, NodesTellWhatTheyAre) {
   for (const json& node : page["nodes"]) {
     EXPECT_EQ(node["up"], true);
     EXPECT_EQ(node["plugged"], true);
+    EXPECT_EQ(node["remote"], false);
     EXPECT_EQ(node["ports"].size(), 1u);
     if (node["type"] != "switch") continue;
     ++switches;

@@ -60,6 +60,8 @@ def test_an_adapter_that_cannot_be_had_ends_the_daemon(lab):
     assert "no daemon listens there" in refusal("model=nobody/node-1")
     assert 'did you mean "node-1"?' in refusal(f"model={lab.socket}/node-3")
     lab.drive("node-1")
+    assert re.search(r"(?m)^node-1 .* active \(remote\) ",
+                     lab.ibemu("nodes").stdout)
     assert '"node-1" has an adapter elsewhere already' in refusal(
         f"model={lab.socket}/node-1")
 
@@ -112,9 +114,9 @@ def test_a_signal_during_the_start_ends_it_cleanly(lab):
                          f"model={lab.socket}/node-1",
                          f"--socket={lab.account.home}/brief.sock"])
     # When the node is taken, the driver waits for the reset: a second.
-    until(lambda: lab.account.run("ibemu", "run", f"--fabric={lab.socket}",
-                                  "--host=node-1", "--", "true",
-                                  check=False).returncode != 0)
+    until(lambda: [node["remote"] for node in json.loads(
+        lab.ibemu("nodes", "--json").stdout)
+        if node["description"] == "node-1"] == [True])
     driver.signal(SIGTERM)
     assert driver.wait() == 0, driver.output
     lab.drive("node-1")
