@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "mad/wire/mad_header.h"
+#include "testing/golden.h"
 #include "tests/sysfs/fixture.h"
 
 namespace ibemu::sysfs {
@@ -42,7 +43,8 @@ TEST(ListingTest, HoldsTheseFilesAndNoOthers) {
   std::string listing;
   List(*BuildTree(view), "", listing);
 
-  std::ifstream file(IBEMU_SYSFS_GOLDEN_DIR "/two_devices.txt");
+  std::ifstream file =
+      testing::OpenGolden("tests/sysfs/golden/two_devices.txt");
   const std::string golden{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(listing, golden);
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "testing/golden.h"
 #include "tests/hca/mlx4/command_lines.h"
 
 namespace ibemu::hca::mlx4 {
@@ -28,7 +29,7 @@ struct Allowed {
 
 // The lines of a file, without its comments.
 inline std::vector<std::string> ReadGolden(const std::string& name) {
-  std::ifstream file(IBEMU_GUEST_GOLDEN_DIR "/" + name);
+  std::ifstream file = testing::OpenGolden("tests/guest/golden/" + name);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with('#')) lines.push_back(line);

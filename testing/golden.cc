@@ -1,0 +1,16 @@
+#include "testing/golden.h"
+
+#include <filesystem>
+
+#include "gtest/gtest.h"
+
+namespace ibemu::testing {
+
+std::ifstream OpenGolden(std::string_view path) {
+  const auto name = std::filesystem::path(IBEMU_SOURCE_TREE) / path;
+  std::ifstream file(name);
+  EXPECT_TRUE(file.is_open()) << name;
+  return file;
+}
+
+}  // namespace ibemu::testing
