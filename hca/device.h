@@ -39,6 +39,18 @@ struct VerbsUse {
   size_t send_memory = 0, receive_memory = 0;
 };
 
+// What a device's owner hears, whoever else listens.
+class DeviceWatcher {
+ public:
+  // As mad::DeviceListener's OnPortEvent().
+  virtual void OnPortChange(int port) = 0;
+  // Once: it has died, and its listener has heard so.
+  virtual void OnGone() = 0;
+
+ protected:
+  ~DeviceWatcher() = default;
+};
+
 // An adapter that was taken over and brought up; destroying it gives it up.
 class Device : public mad::Device {
  public:
@@ -53,8 +65,8 @@ class Device : public mad::Device {
   // Why it takes no commands any more; OK while it does.  It may be a second
   // before the listener hears of it.
   virtual const absl::Status& dead() const = 0;
-  // Calls `gone` once, when the adapter has died and its listener has heard so.
-  virtual void OnGone(std::function<void()> gone) = 0;
+  // At most one; nullptr takes it away.  Not owned.
+  virtual void SetWatcher(DeviceWatcher* watcher) = 0;
 
   // Its verbs.  Objects may outlive the device; the reference may not.
   virtual verbs::Provider& provider() = 0;

@@ -15,7 +15,8 @@ absl::StatusOr<std::vector<UniqueFd>> MakeInterruptFds(int count) {
     fds.emplace_back(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (fds.back().valid()) continue;
     return absl::ResourceExhaustedError(
-        absl::StrCat("no eventfd for an interrupt: ", std::strerror(errno)));
+        absl::StrCat("no eventfd for an interrupt: ", std::strerror(errno),
+                     " (\"ulimit -n\" says how many files there may be)"));
   }
   return fds;
 }

@@ -13,9 +13,8 @@ inline constexpr size_t kVendor = 0x00;        // 2 bytes
 inline constexpr size_t kDevice = 0x02;        // 2 bytes
 inline constexpr size_t kCommand = 0x04;       // 2 bytes
 inline constexpr size_t kStatus = 0x06;        // 2 bytes
+inline constexpr size_t kRevision = 0x08;      // 1 byte, and 3 of its class
 inline constexpr size_t kCapabilities = 0x34;  // 1 byte: where the first is
-
-inline constexpr uint16_t kNoVendor = 0xffff;  // nobody is there
 
 inline constexpr uint32_t kCommandMemory = 1 << 1;
 inline constexpr uint32_t kCommandBusMaster = 1 << 2;

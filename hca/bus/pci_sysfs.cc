@@ -20,7 +20,8 @@ constexpr uint64_t kMemoryFlag = 0x200;  // IORESOURCE_MEM, linux/ioport.h
 constexpr uint32_t kBridgeClass = 0x06;
 // As Debian's GRUB reads it.
 constexpr char kBootWithIommu[] =
-    "echo 'GRUB_CMDLINE_LINUX=$GRUB_CMDLINE_LINUX\\ intel_iommu=on' > "
+    "mkdir -p /etc/default/grub.d && echo "
+    "'GRUB_CMDLINE_LINUX=$GRUB_CMDLINE_LINUX\\ intel_iommu=on' > "
     "/etc/default/grub.d/iommu.cfg && update-grub";
 
 // The number in a file such as `vendor`: "0x15b3".

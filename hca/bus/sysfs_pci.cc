@@ -59,9 +59,11 @@ absl::Status LockFunction(const UniqueFd& config, const std::string& path,
 absl::StatusOr<bool> EnableFunction(const std::string& path) {
   int users = 0;
   if (std::ifstream(path) >> users && users > 0) return false;
-  if (std::ofstream(path) << "1" << std::flush) return true;
-  return absl::UnavailableError(
-      absl::StrCat(path, ": the kernel does not enable the function"));
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.valid() && write(file.get(), "1", 1) == 1) return true;
+  return absl::UnavailableError(absl::StrCat(
+      path, ": ", std::strerror(errno),
+      ": the kernel does not enable the function (\"dmesg\" may say why)"));
 }
 
 }  // namespace

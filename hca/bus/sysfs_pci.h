@@ -45,7 +45,6 @@ class SysfsPci : public PciFunction {
   absl::StatusOr<Bar*> OpenBar(int index) override;
   // At most a huge page, 2 MiB.
   absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) override;
-  // FailedPrecondition: memory of others may move.
   absl::Status EnableInterrupts(int count) override;
   int InterruptFd(int) override { return -1; }
 

@@ -27,7 +27,6 @@ constexpr int kLogEvents = 13;
 constexpr int kLogCompletions = 12;
 constexpr uint32_t kSpecialQps = 8;  // taken; four are used
 constexpr uint32_t kLogPage = 12;
-constexpr size_t kRevision = 0x08;  // of configuration space
 
 constexpr uint64_t kSubscribed =
     prm::EventBit(prm::EventType::kPortChange) |
@@ -160,7 +159,8 @@ absl::Status Mlx4Device::ReadIdentity() {
   description_.resize(description_.find_last_not_of('\0') + 1);
   PciFunction& function = adapter_->function();
   label_.firmware = VersionText(adapter_->firmware().fw());
-  label_.hardware = absl::StrCat(absl::Hex(function.ReadConfig(kRevision, 1)));
+  label_.hardware =
+      absl::StrCat(absl::Hex(function.ReadConfig(pci_config::kRevision, 1)));
   label_.board_id = BoardId(adapter_->firmware().adapter());
   product_ = DeviceText(
       static_cast<uint16_t>(function.ReadConfig(pci_config::kVendor, 2)),
@@ -197,7 +197,7 @@ void Mlx4Device::StartVerbs() {
       .system_image_guid = static_cast<uint64_t>(system_image_guid_),
       .vendor_id = vendor_id_,
       .part_id = function.ReadConfig(pci_config::kDevice, 2),
-      .revision = function.ReadConfig(kRevision, 1),
+      .revision = function.ReadConfig(pci_config::kRevision, 1),
       .lkey = prm::KeyOfMpt(mpt_),
       .eqn = events_->number()};
   for (const auto& port : ports_) parts.ports.push_back(port.get());
@@ -328,12 +328,15 @@ void Mlx4Device::OnEvent(const prm::Eqe& event) {
   }
 }
 
-// One that comes after the last look makes an event: the queue is armed before
-// that look.
+// One that comes after the last look makes an event, and so does one that is
+// left: the queue is armed before that look.
 void Mlx4Device::PollCompletions() {
   if (removed_ || !completions_) return;
+  int left = kMostCompletions;
   for (bool armed = false;; armed = true) {
-    while (const auto completion = completions_->Poll()) {
+    for (; left != 0; --left) {
+      const auto completion = completions_->Poll();
+      if (!completion) break;
       for (const auto& port : ports_) {
         if (port->OnCompletion(*completion)) break;
       }
@@ -370,6 +373,7 @@ void Mlx4Device::TellChange(int port) {
     if (!self) return;
     if ((*self)->verbs_) (*self)->verbs_->OnPortChange(port);
     if ((*self)->listener_ != nullptr) (*self)->listener_->OnPortEvent(port);
+    if ((*self)->watcher_ != nullptr) (*self)->watcher_->OnPortChange(port);
   });
 }
 
@@ -390,7 +394,7 @@ void Mlx4Device::Die(const absl::Status& why) {
   verbs_->OnRemoved();
   mad::DeviceListener* const listener = std::exchange(listener_, nullptr);
   if (listener != nullptr) listener->OnRemoved();
-  gone_();
+  if (watcher_ != nullptr) watcher_->OnGone();
 }
 
 }  // namespace ibemu::hca::mlx4

@@ -31,6 +31,9 @@ class Mlx4Device : public Device {
  public:
   // How often the queues are looked at where there are no interrupts.
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(1);
+  // MADs that are taken before the loop has its turn: firmware may be asked
+  // about each, for a millisecond, and others may send without end.
+  static constexpr int kMostCompletions = 64;
 
   // Takes the adapter over, brings it and its ports up.  It takes some seconds.
   // Both references must outlive it.
@@ -65,7 +68,7 @@ class Mlx4Device : public Device {
   }
 
   const absl::Status& dead() const override { return adapter_->dead(); }
-  void OnGone(std::function<void()> gone) override { gone_ = std::move(gone); }
+  void SetWatcher(DeviceWatcher* watcher) override { watcher_ = watcher; }
   verbs::Provider& provider() override { return *verbs_; }
 
   std::map<std::string, CommandTotals> commands() const override;
@@ -117,7 +120,7 @@ class Mlx4Device : public Device {
   TimerId poll_timer_ = TimerId::kNone;
   bool removed_ = false;
   mad::DeviceListener* listener_ = nullptr;
-  std::function<void()> gone_ = [] {};
+  DeviceWatcher* watcher_ = nullptr;
   // Gone with this: for what is deferred.
   std::shared_ptr<Mlx4Device*> self_;
 };

@@ -96,14 +96,13 @@ absl::Status ResetAdapter(PciFunction& function, Bar& control, Timers& timers,
   if (!WaitUntil(is_free_or_gone, kSemaphoreTimeout, timers, pause)) {
     return absl::FailedPreconditionError(
         "the adapter's reset semaphore is taken: another program, or another "
-        "function of the card, resets it");
+        "function of the card, resets it: try again; when it stays so, only a "
+        "power cycle of the machine helps");
   }
   if (semaphore == kAllOnes) return GoneFromBus();
   WriteBe32(control, prm::kReset, prm::kResetValue);
   pause(kResetTime);
-  const auto answers = [&function] {
-    return function.ReadConfig(pci_config::kVendor, 2) == prm::kMellanoxVendor;
-  };
+  const auto answers = [&function] { return CheckPresence(function).ok(); };
   if (!WaitUntil(answers, kReturnTimeout, timers, pause)) {
     return absl::UnavailableError(
         "the adapter did not come back from its reset: a power cycle of the "

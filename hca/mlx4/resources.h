@@ -39,7 +39,6 @@ class Resources {
   absl::StatusOr<uint32_t> TakeSrq();
   absl::StatusOr<uint32_t> TakeMpt();
   void ReturnEq(uint32_t number) { eqs_.Return(number); }
-  void ReturnMpt(uint32_t index) { mpts_.Return(index); }
   // Events may name these still: nobody else gets them before EndRest().
   void ReturnCq(uint32_t number) { resting_.push_back({&cqs_, number, 1}); }
   void ReturnQps(uint32_t first, uint32_t count) {

@@ -76,8 +76,8 @@ class VerbsProvider final : public verbs::Provider,
   void AddListener(verbs::DeviceListener& listener) override;
   void RemoveListener(verbs::DeviceListener& listener) override;
 
-  // Somebody listens: a program has it open.
-  VerbsUse Use() const;  // until End()
+  // What programs have of it; nothing after End().
+  VerbsUse Use() const;
 
   // State, LID or a table of `port` may have changed.
   void OnPortChange(int port);

@@ -79,7 +79,8 @@ TEST_F(PciSysfsTest, RefusesVfioWithoutAnIommu) {
   fake_.Bind("vfio-pci");
   const std::string refusal = VfioRefusal();
   EXPECT_THAT(refusal,
-              HasSubstr("\"echo 'GRUB_CMDLINE_LINUX=$GRUB_CMDLINE_LINUX\\ "
+              HasSubstr("\"mkdir -p /etc/default/grub.d && echo "
+                        "'GRUB_CMDLINE_LINUX=$GRUB_CMDLINE_LINUX\\ "
                         "intel_iommu=on' > /etc/default/grub.d/iommu.cfg && "
                         "update-grub\", and reboot"));
   EXPECT_THAT(refusal, HasSubstr("or say access=sysfs"));

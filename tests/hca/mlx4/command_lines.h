@@ -104,28 +104,41 @@ inline Differences StepDifferences(const std::vector<CommandLine>& first,
 }
 
 // "STEP field" for each field whose values differ, the n-th STEP of one trace
-// against the n-th of the other; a field that is not there is 0.
+// against the n-th of the other; a field that is not there is 0.  "STEP field
+// repeated": the first trace has given that value in an earlier step of the
+// queue pair, and gives none here.
 inline Differences FieldDifferences(const std::vector<CommandLine>& first,
                                     const std::vector<CommandLine>& second) {
   std::map<std::string, std::vector<const CommandLine*>> by_step;
   for (const CommandLine& line : second) by_step[line.step].push_back(&line);
   std::map<std::string, size_t> count;
+  // By queue pair ("" is the only one) and field, the last value.
+  std::map<std::string, std::map<std::string, std::string>> given;
   Differences found;
   for (const CommandLine& line : first) {
     const std::vector<const CommandLine*>& others = by_step[line.step];
     const size_t index = count[line.step]++;
-    if (index >= others.size()) continue;
-    const CommandLine& other = *others[index];
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(line.step, absl::MaxSplits("_QP", 1));
+    std::map<std::string, std::string>& earlier = given[parts.second];
     std::map<std::string, std::string> all = line.fields;
-    all.insert(other.fields.begin(), other.fields.end());
+    if (index < others.size()) {
+      all.insert(others[index]->fields.begin(), others[index]->fields.end());
+    }
     for (const auto& [name, value] : all) {
       const auto in = [&name = name](const CommandLine& one) {
         const auto field = one.fields.find(name);
         return field == one.fields.end() ? std::string("0") : field->second;
       };
-      if (in(line) != in(other)) {
-        ++found[absl::StrCat(line.step, " ", name)];
+      const std::string theirs = in(line);
+      if (index < others.size() && theirs != in(*others[index])) {
+        const bool repeated = line.step.find("_QP") != std::string::npos &&
+                              theirs == "0" &&
+                              earlier[name] == in(*others[index]);
+        ++found[absl::StrCat(line.step, " ", name,
+                             repeated ? " repeated" : "")];
       }
+      if (theirs != "0") earlier[name] = theirs;
     }
   }
   return found;

@@ -18,7 +18,7 @@
 #include "mad/wire/smp.h"
 #include "testing/mad_builder.h"
 #include "tests/fabric/small_fabric.h"
-#include "tests/hca/mlx4/driver_bench.h"
+#include "tests/hca/mlx4/device_bench.h"
 #include "tests/hca/mlx4/troubled_function.h"
 
 namespace ibemu::hca::mlx4 {
@@ -36,62 +36,7 @@ using ::testing::IsSupersetOf;
 using testing::RecordingClient;
 using ::testing::SizeIs;
 
-class Mlx4DeviceTest : public DriverBench {
- protected:
-  Mlx4DeviceTest() {
-    device_ = Start(host_);
-    if (!device_) throw std::runtime_error("the driver did not start");
-    device_->SetListener(&listener_);
-    Run(absl::Milliseconds(10));
-  }
-
-  void Run(absl::Duration span) { RunFor(span, {device_.get()}); }
-
-  std::unique_ptr<mad::Agent> Register(mad::Host& host, int qp) {
-    auto agent = host.Register(1, {.qp = qp}, asker_);
-    EXPECT_TRUE(agent.ok()) << agent.status();
-    return *std::move(agent);
-  }
-
-  // What comes back.
-  std::vector<mad::IncomingMessage> Ask(mad::Agent& agent,
-                                        const mad::Outgoing& packet) {
-    asker_.inbox.clear();
-    const absl::Status sent =
-        agent.Send({.to = packet.to,
-                    .mad = {packet.mad.begin(), packet.mad.end()},
-                    .timeout = absl::Milliseconds(20)});
-    EXPECT_TRUE(sent.ok()) << sent;
-    Run(absl::Milliseconds(2));
-    return asker_.inbox;
-  }
-
-  static mad::Outgoing Directed(AttributeId attribute,
-                                std::initializer_list<int> path) {
-    mad::Outgoing packet = fabric::DirectedGet(attribute, path);
-    wire::Put<&Smp::hop_pointer>(packet.mad, 0);
-    return packet;
-  }
-
-  // How often the software went around the queues of this kind that it used
-  // most, once the device has ended.
-  uint64_t RoundsOf(QueueKind kind) {
-    uint64_t rounds = 0;
-    for (const auto& [sort, use] : host_.model.ended_queues()) {
-      if (sort.kind == kind) rounds = std::max(rounds, use.most / sort.size);
-    }
-    return rounds;
-  }
-
-  mad::PortInfo FabricsView() {
-    return fabric_.device(*fabric_.Find("host-1")).port(1).Info();
-  }
-
-  ModelledHost& host_ = PlugIn();
-  RecordingDeviceListener listener_;
-  std::unique_ptr<Mlx4Device> device_;
-  RecordingClient asker_;
-};
+using Mlx4DeviceTest = DeviceBench;
 
 TEST_F(Mlx4DeviceTest, TellsWhoItIs) {
   const mad::Device& node = fabric_.device(*fabric_.Find("host-1"));
@@ -310,148 +255,6 @@ TEST_F(Mlx4DeviceTest, AnswersWithTheDescriptionThatItWasGiven) {
   EXPECT_STREQ(description.text.data(), "rack 7");
 }
 
-TEST_F(Mlx4DeviceTest, SendsMoreThanItsQueuesHold) {
-  auto host = std::make_unique<mad::Host>(timers_, *device_);
-  auto agent = Register(*host, 1);
-  const Lid peer = fabric_.device(*fabric_.Find("host-2")).port(1).Info().lid;
-  constexpr uint32_t kMany = 5000;  // every queue wraps
-  constexpr uint32_t kBurst = 250;  // more than a send queue holds
-  for (uint32_t i = 0; i < kMany; ++i) {
-    mad::Outgoing packet = fabric::LidGet(1, MgmtClass::kPerformance, peer,
-                                          AttributeId::kClassPortInfo);
-    wire::Put<&mad::MadHeader::tid>(packet.mad, i);
-    ASSERT_TRUE(agent
-                    ->Send({.to = packet.to,
-                            .mad = {packet.mad.begin(), packet.mad.end()},
-                            .timeout = absl::Seconds(1)})
-                    .ok());
-    if (i % kBurst == kBurst - 1) Run(absl::Milliseconds(5));
-  }
-  Run(absl::Milliseconds(100));
-  EXPECT_EQ(asker_.inbox.size(), kMany);
-  EXPECT_THAT(asker_.timed_out, IsEmpty());
-  agent.reset();
-  host.reset();
-  device_.reset();
-  for (const QueueKind kind :
-       {QueueKind::kSends, QueueKind::kReceives, QueueKind::kCompletions}) {
-    EXPECT_GE(RoundsOf(kind), 1u) << model::mlx4::QueueKindName(kind);
-  }
-}
-
-TEST_F(Mlx4DeviceTest, HearsMoreEventsThanItsQueueHolds) {
-  auto host = std::make_unique<mad::Host>(timers_, *device_);
-  auto agent = Register(*host, 0);
-  constexpr uint64_t kMany = 9000;
-  do {
-    ASSERT_THAT(Ask(*agent, Directed(AttributeId::kNodeInfo, {1})), SizeIs(1));
-  } while (device_->events().at("completion") < kMany);
-  agent.reset();
-  host.reset();
-  device_.reset();
-  EXPECT_GE(RoundsOf(QueueKind::kEvents), 1u);
-}
-
-TEST_F(Mlx4DeviceTest, SurvivesALostInterrupt) {
-  mad::Host host(timers_, *device_);
-  const auto agent = Register(host, 0);
-  host_.model.faults().LoseInterrupts(1);
-  const mad::Outgoing packet = Directed(AttributeId::kNodeInfo, {1});
-  ASSERT_TRUE(agent
-                  ->Send({.to = packet.to,
-                          .mad = {packet.mad.begin(), packet.mad.end()},
-                          .timeout = absl::Seconds(5)})
-                  .ok());
-  Run(absl::Milliseconds(1100));
-  EXPECT_THAT(asker_.inbox, SizeIs(1));
-}
-
-TEST_F(Mlx4DeviceTest, GoesOnAfterASendThatFailed) {
-  mad::Host host(timers_, *device_);
-  const auto agent = Register(host, 0);
-  host_.model.faults().FailSends(1);
-  for (uint32_t i = 0; i < 3; ++i) {  // two are posted behind the first
-    mad::Outgoing packet = Directed(AttributeId::kNodeInfo, {1});
-    wire::Put<&mad::MadHeader::tid>(packet.mad, i);
-    ASSERT_TRUE(agent
-                    ->Send({.to = packet.to,
-                            .mad = {packet.mad.begin(), packet.mad.end()},
-                            .timeout = absl::Milliseconds(20)})
-                    .ok());
-  }
-  Run(absl::Milliseconds(2));
-  EXPECT_THAT(asker_.inbox, SizeIs(2));
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("queue pair 0 of port 1")));
-  Run(absl::Milliseconds(30));
-  EXPECT_THAT(asker_.timed_out, SizeIs(1)) << "it is lost, as on a wire";
-  EXPECT_THAT(Ask(*agent, Directed(AttributeId::kNodeInfo, {1})), SizeIs(1));
-  EXPECT_EQ(host_.model.violations(), 0);
-}
-
-TEST_F(Mlx4DeviceTest, IsGoneWhenAQueuePairCanNotBeLedOn) {
-  mad::Host host(timers_, *device_);
-  const auto agent = Register(host, 0);
-  host_.model.faults().FailSends(1);
-  host_.model.faults().Refuse(Opcode::kSqErr2RtsQp, CommandStatus::kBadQpState);
-  Ask(*agent, Directed(AttributeId::kNodeInfo, {1}));
-  Run(absl::Milliseconds(2200));
-  EXPECT_EQ(device_->port(1).Transmit({}).code(),
-            absl::StatusCode::kUnavailable);
-  EXPECT_THAT(notes_, Contains(HasSubstr("SQERR2RTS_QP")));
-}
-
-TEST_F(Mlx4DeviceTest, IsGoneWithoutTheQueuesOfItsPorts) {
-  uint32_t first_qpn = 0, cqn = 0;
-  for (const model::CommandRecord& record : host_.trace.records) {
-    if (record.opcode == Opcode::kConfSpecialQp) first_qpn = record.in_modifier;
-    if (record.opcode == Opcode::kSw2HwCq) cqn = record.in_modifier;
-  }
-  const struct {
-    prm::EventType type;
-    uint32_t number;
-    const char* reason;
-  } kCases[] = {
-      {prm::EventType::kWqCatastrophicError, first_qpn + 2, "queue pairs"},
-      {prm::EventType::kCqError, cqn, "completion queue"},
-      {prm::EventType::kEqOverflow, 0, "overflowed"},
-  };
-  for (const auto& [type, number, reason] : kCases) {
-    SCOPED_TRACE(reason);
-    device_.reset();
-    // The case before has ended with a reset of the adapter.
-    timers_.RunFor(model::Mlx4Device::kResetTime);
-    device_ = Start(host_);
-    ASSERT_TRUE(device_);
-    device_->SetListener(&listener_);
-    listener_.removals = 0;
-    host_.model.Pretend(type, number);
-    Run(absl::Milliseconds(1));
-    EXPECT_EQ(listener_.removals, 1);
-    EXPECT_THAT(notes_, Contains(HasSubstr(reason)));
-  }
-}
-
-TEST_F(Mlx4DeviceTest, IsGoneAfterACatastrophicError) {
-  host_.model.Fail(0x0badcafe);
-  Run(absl::Milliseconds(1100));
-  EXPECT_EQ(listener_.removals, 1);
-  EXPECT_THAT(notes_, Contains(HasSubstr("0badcafe")));
-  EXPECT_EQ(device_->port(1).Transmit({}).code(),
-            absl::StatusCode::kUnavailable);
-  device_.reset();
-  EXPECT_EQ(host_.function->mapped(), 0u);
-  EXPECT_EQ(host_.function->faults(), 0);
-  EXPECT_TRUE(Start(host_)) << "the reset has cured it";
-}
-
-TEST_F(Mlx4DeviceTest, IsGoneWhenSomebodyElseHasResetTheAdapter) {
-  pci_config::SetCommand(*host_.function, /*memory=*/true,
-                         /*bus_master=*/false);
-  Run(absl::Milliseconds(1100));
-  EXPECT_EQ(listener_.removals, 1);
-  EXPECT_THAT(notes_, Contains(HasSubstr("somebody else has reset")));
-}
-
 TEST_F(Mlx4DeviceTest, RefusesAnAdapterWithoutAPageOfDoorbellsForIt) {
   device_.reset();
   TroubledFunction function(*host_.function);
@@ -461,32 +264,6 @@ TEST_F(Mlx4DeviceTest, RefusesAnAdapterWithoutAPageOfDoorbellsForIt) {
   EXPECT_THAT(std::string(device.status().message()),
               HasSubstr("BAR 2 has 129 pages of doorbells"));
   EXPECT_EQ(host_.function->mapped(), 0u);
-}
-
-TEST_F(Mlx4DeviceTest, IsGoneAfterACommandThatNeverEnds) {
-  host_.model.faults().Hang(Opcode::kMadIfc);
-  mad::MadBytes reply;
-  const mad::Outgoing request = Directed(AttributeId::kNodeInfo, {});
-  EXPECT_EQ(device_->port(1).ProcessLocal({.mad = request.mad}, reply),
-            LocalVerdict::kConsumed);
-  Run(absl::Milliseconds(1100));
-  EXPECT_EQ(listener_.removals, 1);
-  EXPECT_THAT(notes_, Contains(HasSubstr("MAD_IFC")));
-}
-
-TEST_F(Mlx4DeviceTest, DoesNotWaitForFirmwareThatHasDied) {
-  host_.model.faults().Hang(Opcode::kMadIfc);
-  timers_.RunAfter(absl::Milliseconds(300),
-                   [this] { host_.model.Fail(0x0badcafe); });
-  mad::MadBytes reply;
-  const mad::Outgoing request = Directed(AttributeId::kNodeInfo, {});
-  const absl::Time start = timers_.Now();
-  EXPECT_EQ(device_->port(1).ProcessLocal({.mad = request.mad}, reply),
-            LocalVerdict::kConsumed);
-  EXPECT_LT(timers_.Now() - start, absl::Seconds(1)) << "not a minute";
-  Run(absl::Milliseconds(1100));
-  EXPECT_EQ(listener_.removals, 1);
-  EXPECT_THAT(notes_, Contains(HasSubstr("0badcafe")));
 }
 
 TEST_F(Mlx4DeviceTest, RefusesGidsThatItDoesNotHave) {

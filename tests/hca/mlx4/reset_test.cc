@@ -70,7 +70,7 @@ TEST_F(ResetTest, SaysAtOnceThatTheAdapterIsGone) {
               HasSubstr("does not answer on the bus any more"));
 
   adapter_.Set(prm::kResetSemaphore, 0);
-  adapter_.WriteConfig(pci_config::kVendor, 4, ~uint32_t{0});
+  adapter_.WriteConfig(pci_config::kRevision, 4, ~uint32_t{0});
   EXPECT_EQ(ResetAdapter(adapter_, adapter_, timers_, pause_), by_semaphore);
   EXPECT_EQ(timers_.Now(), start);
   EXPECT_EQ(resets_, 0);
@@ -78,7 +78,8 @@ TEST_F(ResetTest, SaysAtOnceThatTheAdapterIsGone) {
 
 TEST_F(ResetTest, NoticesThatTheAdapterDoesNotComeBack) {
   adapter_.on_write = [this](size_t offset, uint32_t) {
-    if (offset == prm::kReset) adapter_.WriteConfig(0, 4, ~uint32_t{0});
+    if (offset != prm::kReset) return;
+    adapter_.WriteConfig(pci_config::kRevision, 4, ~uint32_t{0});
   };
   EXPECT_EQ(ResetAdapter(adapter_, adapter_, timers_, pause_).code(),
             absl::StatusCode::kUnavailable);

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "hca/bus/pci_config.h"
 #include "hca/bus/pci_function.h"
 
 namespace ibemu::hca {
@@ -19,7 +20,8 @@ class TroubledFunction : public PciFunction {
  public:
   explicit TroubledFunction(PciFunction& function) : function_(function) {}
 
-  // It was pulled out: it hears nothing, and all reads as ones.
+  // It was pulled out: it hears nothing, and all reads as ones, but for the ids
+  // that vfio-pci knows by heart.
   bool gone = false;
   // As much as there is in one piece, in bytes.
   size_t longest_piece = std::numeric_limits<size_t>::max();
@@ -27,7 +29,10 @@ class TroubledFunction : public PciFunction {
   size_t longest_bar = std::numeric_limits<size_t>::max();
 
   uint32_t ReadConfig(size_t offset, size_t size) override {
-    return gone ? kOnes >> (32 - 8 * size) : function_.ReadConfig(offset, size);
+    if (!gone || offset < pci_config::kCommand) {
+      return function_.ReadConfig(offset, size);
+    }
+    return kOnes >> (32 - 8 * size);
   }
   void WriteConfig(size_t offset, size_t size, uint32_t value) override {
     if (!gone) function_.WriteConfig(offset, size, value);

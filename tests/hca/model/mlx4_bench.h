@@ -21,6 +21,16 @@
 
 namespace ibemu::hca::model {
 
+// All that have a name: twelve bits of the register say which one is meant.
+inline std::vector<prm::Opcode> AllOpcodes() {
+  std::vector<prm::Opcode> opcodes;
+  for (uint16_t number = 0; number < 1 << 12; ++number) {
+    const auto opcode = static_cast<prm::Opcode>(number);
+    if (prm::Name(opcode) != "?") opcodes.push_back(opcode);
+  }
+  return opcodes;
+}
+
 // Memory from kBase on; the rest of the bus is empty.
 class BenchMachine : public PciHost {
  public:

@@ -71,6 +71,10 @@ TEST_F(Mlx4Refusals, MailboxesThatAreNotAlignedOrNotThere) {
         << prm::Name(opcode);
     EXPECT_EQ(here_.Ask(opcode, number), Status::kOk) << prm::Name(opcode);
   }
+  EXPECT_EQ(here_.Command(Opcode::kMadDemux, prm::kMadDemuxSubnet,
+                          prm::kMadDemuxQueryRestrictions, here_.inbox,
+                          here_.outbox + 8),
+            Status::kBadParam);
   const std::pair<Opcode, uint32_t> inboxes[] = {
       {Opcode::kSw2HwMpt, 30},     {Opcode::kSw2HwEq, 8},
       {Opcode::kSw2HwCq, 140},     {Opcode::kSw2HwSrq, 71},
@@ -99,6 +103,17 @@ TEST_F(Mlx4Refusals, MailboxesThatAreNotAlignedOrNotThere) {
         << prm::Name(opcode);
     EXPECT_EQ(here_.Ask(opcode, number), Status::kOk) << "it was not stopped";
   }
+}
+
+TEST_F(Mlx4Refusals, MailboxesOfBringUpThatAreNotAligned) {
+  ASSERT_EQ(here_.Command(Opcode::kCloseHca), Status::kOk);
+  for (const Opcode opcode : {Opcode::kInitHca, Opcode::kMapIcmAux}) {
+    EXPECT_EQ(here_.Command(opcode, 1, 0, here_.inbox + 8), Status::kBadParam)
+        << prm::Name(opcode);
+  }
+  Mlx4Bench fresh(timers_);
+  EXPECT_EQ(fresh.Command(Opcode::kMapFa, 1, 0, fresh.inbox + 8),
+            Status::kBadParam);
 }
 
 TEST_F(Mlx4Refusals, ReservedBitsOfWhatSoftwareGives) {
