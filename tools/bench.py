@@ -2,7 +2,7 @@
 """ibemu against ibsim, on one machine, in one run, placed alike.
 
     tools/bench.py [micro] [rate] [messages] [tools] [memory] [idle] [scale]
-                   [system] [verbs]
+                   [system] [verbs] [hca]
     tools/bench.py --hosts 648,3888 tools
 
 All suites, unless some are named.
@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 
+from bench_hca import bench_hca
 from bench_lab import (BUILD, MESSAGES, PLACES, ROOT, RUNS, TOPOLOGIES, Ibemu,
                        Ibsim, SystemIbemu, figure, head, median, opensm,
                        report, subnet_up, timed)
@@ -241,7 +242,8 @@ def main():
     suites = {"micro": bench_micro, "rate": bench_rate,
               "messages": bench_messages, "tools": bench_tools,
               "memory": bench_memory, "idle": bench_idle,
-              "scale": bench_scale, "system": bench_system, "verbs": bench_verbs}
+              "scale": bench_scale, "system": bench_system, "verbs": bench_verbs,
+              "hca": bench_hca}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", default="648,3888,11664")
     parser.add_argument("suites", nargs="*", choices=[*suites, []])
