@@ -19,8 +19,9 @@ namespace {
 using nlohmann::json;
 
 constexpr char kHelp[] = R"(Usage: ibemu events [OPTION]... [KIND]...
-Tell what happens in a fabric, a line each, until it is interrupted: events of
-these kinds, or all.  Time counts from the daemon's start, in seconds.
+Tell what happens in a fabric, or to adapters (port, sm, device), a line each,
+until it is interrupted: events of these kinds, or all.  Time counts from the
+daemon's start, in seconds.
 
   --json          a JSON object a line: see ibemu-events(7)
   --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
@@ -30,7 +31,7 @@ KIND is one of
   link            a link comes up or goes down
   port            a port's state, LID or subnet manager changes
   sm              a port has a subnet manager, or no more
-  node, device    a node is switched, an adapter plugged
+  node, device    a node is switched; an adapter is plugged, or dies
   trap            an agent sends a trap to the subnet manager
   drop            a packet goes no further, and why
   fault           a fault is added or removed

@@ -30,18 +30,12 @@ This has never been run on hardware: please tell what it prints.
                     IOMMU; then nothing keeps the adapter from any memory
 )";
 
-// What comes next may take a minute.
-void PrintNow(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
-}
-
 absl::Status Probe(const std::vector<std::string>& words) {
   IBEMU_ASSIGN_OR_RETURN(const HcaOptions options, HcaOptions::Parse(words));
   BlockSignalsForAdapters(kEndingSignals);
+  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Loop> loop, MakeLoop());
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<hca::PciFunction> function,
                          OpenHca(options));
-  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Loop> loop, MakeLoop());
   return ProbeHca(*function, options.address.Text(), *loop, SleepingPause(),
                   PrintNow);
 }

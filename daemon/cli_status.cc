@@ -79,25 +79,30 @@ std::string FabricText(const json& status) {
       "\nseed      ", Text(status["seed"]), "\n");
 }
 
-// Of --backend=hca.
+// Of --backend=hca.  A daemon that was not restarted after an upgrade tells
+// less.
 std::string AdaptersText(const json& adapters) {
   std::string text;
   for (const json& adapter : adapters) {
-    absl::StrAppend(&text, "adapter   ", Text(adapter["adapter"]), ": ",
-                    Text(adapter["node"]), ", ", Text(adapter["node_guid"]),
-                    adapter["alive"] == true ? "" : ", dead", "\n          ",
-                    Text(adapter["device"]),
-                    Text(adapter["board_id"]).empty() ? "" : ", board ",
-                    Text(adapter["board_id"]), ", firmware ",
-                    Text(adapter["firmware"]), "\n");
-    if (!adapter["error"].is_null()) {
-      absl::StrAppend(&text, "          ", Text(adapter["error"]), "\n");
-    }
-    for (const json& port : adapter["ports"]) {
-      absl::StrAppend(&text, "          port ", Text(port["port"]), ": ",
-                      Text(port["state"]), " (", Text(port["physical_state"]),
-                      "), ", Text(port["rate"]), ", LID ", Text(port["lid"]),
-                      ", SM LID ", Text(port["sm_lid"]), "\n");
+    const auto get = [](const json& object, const char* key) {
+      return object.contains(key) ? Text(object.at(key)) : "-";
+    };
+    const std::string board = get(adapter, "board_id");
+    const std::string error = get(adapter, "error");
+    absl::StrAppend(&text, "adapter   ", get(adapter, "adapter"), ": ",
+                    get(adapter, "node"), ", ", get(adapter, "node_guid"),
+                    get(adapter, "alive") == "false" ? ", dead" : "",
+                    "\n          ", get(adapter, "device"),
+                    board.empty() ? "" : ", board ", board, ", firmware ",
+                    get(adapter, "firmware"), "\n");
+    if (error != "-") absl::StrAppend(&text, "          ", error, "\n");
+    const auto ports = adapter.find("ports");
+    if (ports == adapter.end() || !ports->is_array()) continue;
+    for (const json& port : *ports) {
+      absl::StrAppend(&text, "          port ", get(port, "port"), ": ",
+                      get(port, "state"), " (", get(port, "physical_state"),
+                      "), ", get(port, "rate"), ", LID ", get(port, "lid"),
+                      ", SM LID ", get(port, "sm_lid"), "\n");
     }
   }
   return text;

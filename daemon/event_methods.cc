@@ -1,11 +1,11 @@
 #include "daemon/event_methods.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
@@ -15,15 +15,20 @@ namespace {
 
 using nlohmann::json;
 
-absl::Status CheckKind(const std::string& kind) {
-  const auto& kinds = EventLog::kKinds;
-  if (std::ranges::find(kinds, kind) != std::end(kinds)) {
-    return absl::OkStatus();
-  }
+absl::Status CheckKind(const std::string& kind, const EventLog& events) {
+  const auto kinds = events.kinds();
+  if (std::ranges::find(kinds, kind) != kinds.end()) return absl::OkStatus();
   DidYouMean guess(kind);
   for (const std::string_view known : kinds) guess.Offer(known);
+  std::string help = guess.Question();
+  if (help.empty()) {
+    const auto append = [](std::string* text, std::string_view known) {
+      text->append(known);
+    };
+    help = ": there are " + absl::StrJoin(kinds, ", ", append);
+  }
   return absl::InvalidArgumentError(
-      absl::StrFormat("\"%s\" is no kind of event%s", kind, guess.Question()));
+      absl::StrFormat("\"%s\" is no kind of event%s", kind, help));
 }
 
 }  // namespace
@@ -41,13 +46,13 @@ absl::StatusOr<json> EventMethods::Start(Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd socket = caller.TakeDescriptor();
   for (const std::string& kind : kinds) {
-    IBEMU_RETURN_IF_ERROR(CheckKind(kind));
+    IBEMU_RETURN_IF_ERROR(CheckKind(kind, events_));
   }
   IBEMU_RETURN_IF_ERROR(CheckStreamSocket(socket.get(), "events.start"));
   std::erase_if(streams_, [](const auto& stream) { return stream.expired(); });
   if (streams_.size() == kMostStreams) {
-    return absl::ResourceExhaustedError(absl::StrFormat(
-        "a fabric's events have at most %d readers", kMostStreams));
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("events have at most %d readers", kMostStreams));
   }
   const auto stream = std::make_shared<EventStream>(
       loop_, events_, std::move(socket), std::move(kinds));

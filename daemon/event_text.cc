@@ -89,7 +89,9 @@ std::string What(const std::string& kind, const json& event) {
     return absl::StrCat(Text(event, "events"),
                         " events: they came faster than they were read");
   }
-  return absl::StrCat(Text(event, "node"), " ", Text(event, "state"));
+  const std::string error = Text(event, "error");
+  return absl::StrCat(Text(event, "node"), " ", Text(event, "state"),
+                      error.empty() ? "" : ": ", error);
 }
 
 }  // namespace

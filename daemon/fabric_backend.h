@@ -11,9 +11,9 @@
 #include "daemon/capture_methods.h"
 #include "daemon/counter_methods.h"
 #include "daemon/daemon_options.h"
-#include "daemon/event_log.h"
 #include "daemon/event_methods.h"
 #include "daemon/fabric_adapters.h"
+#include "daemon/fabric_event_log.h"
 #include "daemon/fabric_methods.h"
 #include "daemon/fault_methods.h"
 #include "daemon/hardware_methods.h"
@@ -50,7 +50,7 @@ class FabricBackend : public Backend {
   const std::unique_ptr<fabric::Fabric> fabric_;
   FabricAdapters adapters_;
   FabricMethods methods_;
-  EventLog events_;
+  FabricEventLog events_;
   FaultMethods faults_;
   CaptureMethods captures_;
   EventMethods event_methods_;

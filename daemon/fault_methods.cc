@@ -55,7 +55,8 @@ std::string PlaceText(const FaultRequest& request) {
 
 }  // namespace
 
-FaultMethods::FaultMethods(Timers& timers, Fabric& fabric, EventLog& events)
+FaultMethods::FaultMethods(Timers& timers, Fabric& fabric,
+                           FabricEventLog& events)
     : timers_(timers), fabric_(fabric), events_(events) {
   events_.NameFaultsBy([this](fabric::PortId port, uint32_t number) {
     return NameOf(port, number);

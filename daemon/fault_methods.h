@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/timers.h"
-#include "daemon/event_log.h"
+#include "daemon/fabric_event_log.h"
 #include "daemon/fault_words.h"
 #include "daemon/rpc.h"
 #include "fabric/fabric.h"
@@ -24,7 +24,7 @@ class FaultMethods {
   static constexpr size_t kMostFaults = 500;  // a list of them is one line
 
   // All must outlive this.
-  FaultMethods(Timers& timers, fabric::Fabric& fabric, EventLog& events);
+  FaultMethods(Timers& timers, fabric::Fabric& fabric, FabricEventLog& events);
   FaultMethods(const FaultMethods&) = delete;
   FaultMethods& operator=(const FaultMethods&) = delete;
   ~FaultMethods();
@@ -66,7 +66,7 @@ class FaultMethods {
 
   Timers& timers_;
   fabric::Fabric& fabric_;
-  EventLog& events_;
+  FabricEventLog& events_;
   std::map<std::string, Fault, std::less<>> faults_;
 };
 

@@ -42,8 +42,7 @@ HcaAdapters::~HcaAdapters() {
 
 absl::Status HcaAdapters::Add(const std::string& name,
                               std::unique_ptr<hca::PciFunction> function) {
-  auto entry = std::make_unique<Entry>();
-  entry->name = name;
+  auto entry = std::make_unique<Entry>(*this, entries_.size(), name);
   entry->function = std::move(function);
   hca::DeviceOptions options;
   options.pause = pause_;
@@ -58,8 +57,7 @@ absl::Status HcaAdapters::Add(const std::string& name,
   }
   entry->device = *std::move(device);
   IBEMU_RETURN_IF_ERROR(Watch(*entry));
-  const auto id = static_cast<AdapterId>(entries_.size());
-  entry->device->OnGone([this, id] { OnGone(id); });
+  entry->device->SetWatcher(entry.get());
   entries_.push_back(std::move(entry));
   return absl::OkStatus();
 }
@@ -71,15 +69,16 @@ absl::Status HcaAdapters::Watch(Entry& entry) {
                      [&device] { device.OnInterrupt(); });
 }
 
-void HcaAdapters::OnGone(AdapterId adapter) {
-  Entry& entry = *entries_[static_cast<size_t>(adapter)];
-  spdlog::error("{}: the adapter is gone until ibemud is started again",
-                entry.name);
-  entry.alive = false;
-  if (entry.device->interrupt_fd() >= 0) {
-    loop_.Forget(entry.device->interrupt_fd());
-  }
-  TellChange(adapter, /*present=*/false);
+void HcaAdapters::Entry::OnPortChange(int port) {
+  if (all.watcher_ != nullptr) all.watcher_->OnPortChange(index, port);
+}
+
+void HcaAdapters::Entry::OnGone() {
+  spdlog::error("{}: the adapter is gone until ibemud is started again", name);
+  alive = false;
+  if (device->interrupt_fd() >= 0) all.loop_.Forget(device->interrupt_fd());
+  all.TellChange(static_cast<AdapterId>(index), /*present=*/false);
+  if (all.watcher_ != nullptr) all.watcher_->OnGone(index);
 }
 
 json HcaAdapters::List() const {

@@ -2,9 +2,11 @@
 #ifndef IBEMU_DAEMON_HCA_ADAPTERS_H_
 #define IBEMU_DAEMON_HCA_ADAPTERS_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,6 +26,18 @@ namespace ibemu::daemon {
 // be started again to take it over once more.
 class HcaAdapters : public Adapters {
  public:
+  // Hears what happens to each, by its place in the command line.
+  class Watcher {
+   public:
+    // As mad::DeviceListener's OnPortEvent().
+    virtual void OnPortChange(size_t adapter, int port) = 0;
+    // It has died.
+    virtual void OnGone(size_t adapter) = 0;
+
+   protected:
+    ~Watcher() = default;
+  };
+
   // `loop` must outlive this; `pause` is for the time that hardware takes.
   HcaAdapters(Loop& loop, hca::Pause pause);
   ~HcaAdapters() override;
@@ -41,6 +55,8 @@ class HcaAdapters : public Adapters {
     const Entry& entry = *entries_[index];
     return {entry.name, *entry.device, entry.alive};
   }
+  // At most one; nullptr takes it away.  Not owned.
+  void SetWatcher(Watcher* watcher) { watcher_ = watcher; }
   // DescribeHca() of each.
   nlohmann::json List() const;
 
@@ -55,8 +71,16 @@ class HcaAdapters : public Adapters {
   verbs::Provider& provider(AdapterId adapter) override;
 
  private:
-  struct Entry {
-    std::string name;
+  struct Entry final : hca::DeviceWatcher {
+    Entry(HcaAdapters& adapters, size_t place, std::string its_name)
+        : all(adapters), index(place), name(std::move(its_name)) {}
+
+    void OnPortChange(int port) override;
+    void OnGone() override;
+
+    HcaAdapters& all;
+    const size_t index;
+    const std::string name;
     std::unique_ptr<hca::PciFunction> function;
     std::unique_ptr<hca::Device> device;
     bool alive = true;
@@ -66,11 +90,11 @@ class HcaAdapters : public Adapters {
     return *entries_[static_cast<size_t>(adapter)];
   }
   absl::Status Watch(Entry& entry);
-  void OnGone(AdapterId adapter);
 
   Loop& loop_;
   const hca::Pause pause_;
   std::vector<std::unique_ptr<Entry>> entries_;
+  Watcher* watcher_ = nullptr;
 };
 
 }  // namespace ibemu::daemon

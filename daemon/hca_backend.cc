@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "daemon/modelled_hca.h"
 #include "daemon/web/adapter_site.h"
@@ -28,6 +29,12 @@ absl::StatusOr<std::unique_ptr<hca::PciFunction>> Open(const HcaChoice& choice,
 
 }  // namespace
 
+HcaBackend::HcaBackend(Loop& loop, std::function<void()> alive)
+    : loop_(loop),
+      adapters_(loop, WithHeartbeat(SleepingPause(), std::move(alive))),
+      events_(loop, adapters_, absl::Now() - loop.Now()),
+      event_methods_(loop, events_) {}
+
 absl::StatusOr<std::unique_ptr<Backend>> HcaBackend::Load(
     const std::vector<HcaChoice>& choices, Loop& loop,
     std::function<void()> alive) {
@@ -43,22 +50,26 @@ absl::StatusOr<std::unique_ptr<Backend>> HcaBackend::Load(
 
 absl::Status HcaBackend::Probe(const std::vector<HcaChoice>& choices,
                                Loop& loop, const hca::Print& print) {
+  absl::Status first_error;
   for (const HcaChoice& choice : choices) {
-    IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<hca::PciFunction> function,
-                           Open(choice, loop));
     const std::string name = HcaName(choice);
-    print(name + ": ");
-    const absl::Status probed =
-        ProbeHca(*function, name, loop, SleepingPause(), print);
-    if (!probed.ok()) {
-      return absl::Status(probed.code(),
-                          absl::StrCat(name, ": ", probed.message()));
+    absl::Status probed;
+    if (const auto function = Open(choice, loop); function.ok()) {
+      print(name + ": ");
+      probed = ProbeHca(**function, name, loop, SleepingPause(), print);
+    } else {
+      probed = function.status();
     }
+    if (probed.ok()) continue;
+    // The last words say the first one.
+    if (!first_error.ok()) print(absl::StrCat(probed.message(), "\n"));
+    first_error.Update(probed);
   }
-  return absl::OkStatus();
+  return first_error;
 }
 
 void HcaBackend::AddTo(Dispatcher& dispatcher, const Attachments&) {
+  event_methods_.AddTo(dispatcher);
   dispatcher.ExplainMissing(
       "this daemon drives adapters and has no simulated subnet");
 }

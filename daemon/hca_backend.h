@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "daemon/adapter_event_log.h"
 #include "daemon/backend.h"
+#include "daemon/event_methods.h"
 #include "daemon/hca_access.h"
 #include "daemon/hca_adapters.h"
 #include "daemon/hca_probe.h"
@@ -29,7 +31,8 @@ class HcaBackend : public Backend {
       std::function<void()> alive);
 
   // Asks each what it is, and touches nothing else: prints what ProbeHca()
-  // does, after the adapter's name.  Errors: as Load()'s.
+  // does, after the adapter's name.  Errors: as Load()'s, of the first that has
+  // one; of others they are printed.
   static absl::Status Probe(const std::vector<HcaChoice>& choices, Loop& loop,
                             const hca::Print& print);
 
@@ -42,12 +45,12 @@ class HcaBackend : public Backend {
       const WebAddress& address, Dispatcher& dispatcher) override;
 
  private:
-  HcaBackend(Loop& loop, std::function<void()> alive)
-      : loop_(loop),
-        adapters_(loop, WithHeartbeat(SleepingPause(), std::move(alive))) {}
+  HcaBackend(Loop& loop, std::function<void()> alive);
 
   Loop& loop_;
   HcaAdapters adapters_;
+  AdapterEventLog events_;
+  EventMethods event_methods_;
 };
 
 }  // namespace ibemu::daemon

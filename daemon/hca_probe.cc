@@ -1,5 +1,6 @@
 #include "daemon/hca_probe.h"
 
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -18,7 +19,16 @@ absl::Status ProbeHca(hca::PciFunction& function, std::string_view name,
     print(absl::StrCat("note: ", Absl(note), "\n"));
   };
   options.name = name;
-  return hca::ProbeDevice(function, timers, std::move(options), print);
+  const absl::Status probed =
+      hca::ProbeDevice(function, timers, std::move(options), print);
+  if (probed.ok()) return probed;
+  return absl::Status(probed.code(),
+                      absl::StrCat(Absl(name), ": ", probed.message()));
+}
+
+void PrintNow(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
 }
 
 }  // namespace ibemu::daemon

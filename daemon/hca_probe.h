@@ -13,10 +13,13 @@
 namespace ibemu::daemon {
 
 // hca::ProbeDevice(), and what else is to be told as "note: ".  `name`: how
-// tools call the adapter.
+// tools call the adapter, which stands before errors, too.
 absl::Status ProbeHca(hca::PciFunction& function, std::string_view name,
                       Timers& timers, hca::Pause pause,
                       const hca::Print& print);
+
+// To standard output, at once: what comes next may take a minute.
+void PrintNow(std::string_view text);
 
 }  // namespace ibemu::daemon
 

@@ -17,10 +17,10 @@
 namespace ibemu::daemon {
 namespace {
 
-// Milliseconds.  Adapters are given back: a command to firmware that hangs may
-// take a minute, and then the adapter is reset.
+// Milliseconds.  Each adapter is given back: a command to firmware that hangs
+// may take 70 s, and the adapter's reset then 13.
 constexpr int kEndsWithin = 5000;
-constexpr int kGivesBackWithin = 70000;
+constexpr int kGivesBackWithin = 90000;
 
 // stdin and stdout are the command's; stderr stays for the daemon's last words.
 void LeaveStandardStreams() {
@@ -51,9 +51,10 @@ absl::StatusOr<PrivateDaemon> PrivateDaemon::Fork(const DaemonOptions& options,
   UniqueFd process(pidfd_open(pid, 0));
   if (!process.valid()) return absl::ErrnoToStatus(errno, "pidfd_open");
   connection = std::move(ours);
-  return PrivateDaemon(std::move(process), options.adapters.empty()
-                                               ? kEndsWithin
-                                               : kGivesBackWithin);
+  return PrivateDaemon(
+      std::move(process),
+      kEndsWithin +
+          kGivesBackWithin * static_cast<int>(options.adapters.size()));
 }
 
 void PrivateDaemon::Interrupt() {

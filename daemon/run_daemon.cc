@@ -159,9 +159,7 @@ class Ibemud {
 absl::Status ProbeOnly(const DaemonOptions& options) {
   BlockSignalsForAdapters(kEndingSignals);
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Loop> loop, MakeLoop());
-  return HcaBackend::Probe(options.adapters, *loop, [](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  });
+  return HcaBackend::Probe(options.adapters, *loop, PrintNow);
 }
 
 absl::Status CheckOnly(const DaemonOptions& options) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "daemon/fabric_event_log.h"
 #include "nlohmann/json.hpp"
 #include "tests/daemon/virtual_loop.h"
 #include "tests/fabric/small_fabric.h"
@@ -52,7 +53,7 @@ class EventStreamTest : public ::testing::Test {
 
   fabric::RowFabric row_{1};
   VirtualLoop loop_{row_.timers};
-  EventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
+  FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
   UniqueFd reader_;
   std::unique_ptr<EventStream> stream_;
   std::string text_;

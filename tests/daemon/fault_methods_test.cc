@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "daemon/fabric_event_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -60,7 +61,7 @@ struct FaultedRow : MethodCaller {
   }
 
   fabric::RowFabric row;
-  EventLog events{row.timers, row.fabric, absl::ZeroDuration()};
+  FabricEventLog events{row.timers, row.fabric, absl::ZeroDuration()};
   FaultMethods methods{row.timers, row.fabric, events};
 };
 

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "daemon/fabric_event_log.h"
 #include "daemon/fabric_methods.h"
 #include "nlohmann/json.hpp"
 #include "tests/daemon/connection.h"
@@ -90,7 +91,7 @@ class ScenarioMethodsTest : public ::testing::Test {
 
   fabric::RowFabric row_{1};
   VirtualLoop loop_{row_.timers};
-  EventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
+  FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
   FabricMethods changes_{row_.timers, row_.fabric};
   FaultMethods faults_{row_.timers, row_.fabric, log_};
   Dispatcher dispatcher_;

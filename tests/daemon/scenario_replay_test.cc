@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/capture.h"
+#include "daemon/fabric_event_log.h"
 #include "daemon/fabric_methods.h"
 #include "daemon/fault_methods.h"
 #include "daemon/scenario_methods.h"
@@ -119,7 +120,7 @@ class Replay {
 
   fabric::RowFabric row_;
   VirtualLoop loop_{row_.timers};
-  EventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
+  FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
   FabricMethods changes_{row_.timers, row_.fabric};
   FaultMethods faults_{row_.timers, row_.fabric, log_};
   Dispatcher dispatcher_;

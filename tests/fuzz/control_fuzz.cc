@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/absl_text.h"
+#include "daemon/fabric_event_log.h"
 #include "daemon/fault_methods.h"
 #include "daemon/fault_words.h"
 #include "daemon/rpc.h"
@@ -69,7 +70,7 @@ void ParseWords(std::string_view line) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ibemu::testing::VirtualTimers timers;
   ibemu::fabric::Fabric fabric(ibemu::testing::Row(1), timers, {.seed = 1});
-  ibemu::daemon::EventLog events(timers, fabric, absl::ZeroDuration());
+  ibemu::daemon::FabricEventLog events(timers, fabric, absl::ZeroDuration());
   ibemu::daemon::FaultMethods faults(timers, fabric, events);
   Dispatcher dispatcher = MakeDispatcher();
   faults.AddTo(dispatcher);

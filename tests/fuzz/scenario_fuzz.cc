@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "daemon/fabric_event_log.h"
 #include "daemon/fabric_methods.h"
 #include "daemon/fault_methods.h"
 #include "daemon/scenario_player.h"
@@ -64,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   ibemu::testing::VirtualTimers timers;
   ibemu::fabric::Fabric fabric(ibemu::testing::Row(1), timers, {.seed = 1});
-  EventLog events(timers, fabric, absl::ZeroDuration());
+  FabricEventLog events(timers, fabric, absl::ZeroDuration());
   FabricMethods changes(timers, fabric);
   FaultMethods faults(timers, fabric, events);
   Dispatcher dispatcher;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "daemon/counter_methods.h"
-#include "daemon/event_log.h"
+#include "daemon/fabric_event_log.h"
 #include "daemon/fabric_methods.h"
 #include "daemon/fault_methods.h"
 #include "daemon/hardware_methods.h"
@@ -65,7 +65,7 @@ class ConsoleTest : public ::testing::Test {
       fabric::LoadTopology("fat-tree:radix=4,levels=2").value(), timers_,
       fabric::FabricOptions{}};
   FabricMethods methods_{timers_, fabric_};
-  EventLog events_{timers_, fabric_, absl::ZeroDuration()};
+  FabricEventLog events_{timers_, fabric_, absl::ZeroDuration()};
   FaultMethods faults_{timers_, fabric_, events_};
   CounterMethods counters_{fabric_};
   HardwareMethods hardware_{fabric_};

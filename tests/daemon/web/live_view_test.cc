@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/fabric_event_log.h"
 #include "daemon/web/fabric_site.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -81,7 +82,7 @@ class LiveViewTest : public ::testing::Test {
   ibemu::testing::VirtualTimers timers_;
   fabric::Fabric fabric_{fabric::LoadTopology("single-switch:hosts=3").value(),
                          timers_, fabric::FabricOptions{}};
-  EventLog log_{*loop_, fabric_, absl::ZeroDuration()};
+  FabricEventLog log_{*loop_, fabric_, absl::ZeroDuration()};
   Dispatcher dispatcher_;
   std::unique_ptr<WebServer> server_;
   std::thread thread_;

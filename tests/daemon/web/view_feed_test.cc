@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/fabric_event_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -51,7 +52,7 @@ class ViewFeedTest : public ::testing::Test {
   }
 
   fabric::RowFabric row_{1};
-  EventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
+  FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
   std::shared_ptr<EventQueue> page_ = std::make_shared<EventQueue>();
   ViewFeed feed_{row_.timers, row_.fabric, log_};
 };
@@ -130,7 +131,7 @@ TEST(ViewFeedOfManyTest, TooManyChangesAreToldAsAll) {
   ibemu::testing::VirtualTimers timers;
   fabric::Fabric large(
       fabric::LoadTopology("fat-tree:radix=12,levels=3").value(), timers, {});
-  EventLog log(timers, large, absl::ZeroDuration());
+  FabricEventLog log(timers, large, absl::ZeroDuration());
   ViewFeed feed(timers, large, log);
   const auto page = std::make_shared<EventQueue>();
   feed.Add(page);

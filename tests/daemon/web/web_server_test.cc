@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "daemon/fabric_event_log.h"
 #include "daemon/web/fabric_site.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -44,7 +45,7 @@ class WebServerTest : public ::testing::Test {
   ibemu::testing::VirtualTimers timers_;
   fabric::Fabric fabric_{fabric::LoadTopology("single-switch:hosts=3").value(),
                          timers_, fabric::FabricOptions{}};
-  EventLog log_{*loop_, fabric_, absl::ZeroDuration()};
+  FabricEventLog log_{*loop_, fabric_, absl::ZeroDuration()};
   Dispatcher dispatcher_;
   std::thread thread_;
   std::unique_ptr<WebServer> server_;

@@ -1,4 +1,4 @@
-#include "daemon/event_log.h"
+#include "daemon/fabric_event_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nlohmann/json.hpp"
+#include "tests/daemon/event_recorder.h"
 #include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
@@ -15,38 +16,19 @@ namespace {
 using nlohmann::json;
 using ::testing::IsEmpty, ::testing::SizeIs;
 
-struct Recorder : EventListener {
-  void OnEvent(std::string_view kind, std::string_view line) override {
-    EXPECT_EQ(line.find('\n'), line.npos);
-    events.push_back(json::parse(line));
-    EXPECT_EQ(events.back()["event"], kind);
-  }
-  // Without their times.
-  json Of(const char* kind) {
-    json found = json::array();
-    for (json event : events) {
-      if (event["event"] != kind) continue;
-      for (const char* key : {"event", "time_ns", "wall"}) event.erase(key);
-      found.push_back(event);
-    }
-    return found;
-  }
-  std::vector<json> events;
-};
-
-class EventLogTest : public ::testing::Test {
+class FabricEventLogTest : public ::testing::Test {
  protected:
-  EventLogTest() {
+  FabricEventLogTest() {
     row_.Configure();
     log_.Add(recorder_);
   }
 
   fabric::RowFabric row_{1};
-  EventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
-  Recorder recorder_;
+  FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
+  EventRecorder recorder_;
 };
 
-TEST_F(EventLogTest, ALinkThatGoesDownIsOneEventWithBothEnds) {
+TEST_F(FabricEventLogTest, ALinkThatGoesDownIsOneEventWithBothEnds) {
   ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
   const json ends = {{"a", {{"node", "host-1"}, {"port", 1}}},
                      {"b", {{"node", "sw1"}, {"port", 1}}}};
@@ -59,7 +41,7 @@ TEST_F(EventLogTest, ALinkThatGoesDownIsOneEventWithBothEnds) {
   EXPECT_EQ(recorder_.Of("link"), json::array({down, up}));
 }
 
-TEST_F(EventLogTest, APortTellsItsStateAndWhoManagesIt) {
+TEST_F(FabricEventLogTest, APortTellsItsStateAndWhoManagesIt) {
   fabric::Subnet& subnet = row_.fabric.subnet();
   const fabric::PortId id = subnet.port_id(row_.host_1, 1);
   subnet.port(id).info.master_sm_lid = mad::Lid{2};
@@ -76,7 +58,7 @@ TEST_F(EventLogTest, APortTellsItsStateAndWhoManagesIt) {
   EXPECT_EQ(of_host, json::array({down, init}));
 }
 
-TEST_F(EventLogTest, ASubnetManagerComesAndGoesWithItsPort) {
+TEST_F(FabricEventLogTest, ASubnetManagerComesAndGoesWithItsPort) {
   row_.Host1().SetIsSm(true);
   const json there = {{"node", "host-1"}, {"port", 1}, {"is_sm", true}};
   EXPECT_EQ(recorder_.Of("sm"), json::array({there}));
@@ -86,7 +68,7 @@ TEST_F(EventLogTest, ASubnetManagerComesAndGoesWithItsPort) {
   EXPECT_EQ(recorder_.Of("sm"), json::array({there, gone}));
 }
 
-TEST_F(EventLogTest, NodesAndDevicesGoAndComeBack) {
+TEST_F(FabricEventLogTest, NodesAndDevicesGoAndComeBack) {
   row_.fabric.SetNode(row_.host_2, false);
   row_.fabric.SetNode(row_.host_2, true);
   ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_2).ok());
@@ -99,7 +81,7 @@ TEST_F(EventLogTest, NodesAndDevicesGoAndComeBack) {
                          json{{"node", "host-2"}, {"state", "added"}}}));
 }
 
-TEST_F(EventLogTest, ATrapNamesItsManager) {
+TEST_F(FabricEventLogTest, ATrapNamesItsManager) {
   fabric::NodePort& port = row_.PortOf(fabric::RowFabric::Switch(1), 0);
   port.info.master_sm_lid = mad::Lid{1};
   port.info.port_state = mad::PortState::kActive;
@@ -112,7 +94,7 @@ TEST_F(EventLogTest, ATrapNamesItsManager) {
                                                     {"repeated", false}}}));
 }
 
-TEST_F(EventLogTest, ADroppedPacketTellsWhyAndWhatItWas) {
+TEST_F(FabricEventLogTest, ADroppedPacketTellsWhyAndWhatItWas) {
   log_.NameFaultsBy([](fabric::PortId, uint32_t number) {
     return "fault " + std::to_string(number);
   });
@@ -147,7 +129,7 @@ TEST_F(EventLogTest, ADroppedPacketTellsWhyAndWhatItWas) {
                                     {"attribute", "0x77"}}}));
 }
 
-TEST_F(EventLogTest, TimesCountFromItsStart) {
+TEST_F(FabricEventLogTest, TimesCountFromItsStart) {
   row_.timers.RunFor(absl::Milliseconds(1500));
   log_.Tell("fault", {{"name", "x"}});
   ASSERT_THAT(recorder_.events, SizeIs(1));
@@ -158,8 +140,8 @@ TEST_F(EventLogTest, TimesCountFromItsStart) {
                   {"wall", "1970-01-01T00:00:01.500000000Z"}}));
 }
 
-TEST_F(EventLogTest, WhoStopsListeningHearsNothingAndOthersGoOn) {
-  Recorder other;
+TEST_F(FabricEventLogTest, WhoStopsListeningHearsNothingAndOthersGoOn) {
+  EventRecorder other;
   log_.Add(other);
   log_.Remove(recorder_);
   ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
