@@ -28,8 +28,15 @@ def test_the_drivers_bind_unbind_and_bind_again(fabric, plug):
         guest.say(f"echo {FUNCTION} > {DRIVER}/unbind")
         assert guest.say("ls /sys/class/infiniband") == ""
         guest.say(f"echo {FUNCTION} > {DRIVER}/bind")
-        guest.until("[ -e /dev/infiniband/umad0 ]")
+        guest.until("[ -e /dev/infiniband/umad0 ] &&"
+                    " [ -e /dev/infiniband/uverbs0 ]")
         assert guest.say(f"cat {CLASS}/fw_ver") == "2.42.5000"
+        # Events, queues and the wire are as they were.
+        guest.until(f"grep INIT {CLASS}/ports/1/state")
+        assert re.search(r"NodeType:\.+Switch",
+                         guest.say("smpquery -D nodeinfo 0,1"))
+        assert re.search(rf"^caguid=0x0*{guid.lstrip('0')}$",
+                         lab.run("node-1", "ibnetdiscover").stdout, re.M)
 
 
 def test_directed_routes_reach_the_adapter_and_its_neighbour(fabric, plug):
