@@ -148,7 +148,7 @@ class Background:
         elif self.process.poll() is None:
             self.process.send_signal(number)
         try:
-            return self.process.wait(30)
+            return self.process.wait(DEADLINE)
         finally:
             # Its group is its session's first: nobody else's.
             with contextlib.suppress(ProcessLookupError):

@@ -27,7 +27,7 @@ def offers(request, account):
         else:
             source = place / "ibemu.bash" if shell == "bash" else place
             command = [shell, place / f"complete.{shell}", source, *words]
-        answer = account.run(*command, check=False, timeout=30).stdout
+        answer = account.run(*command, check=False).stdout
         # Some repeat the option before the value, some have descriptions.
         return {line.split("\t")[0].rsplit("=", 1)[-1] if "=" in words[-1]
                 else line.split("\t")[0].rstrip("=")

@@ -163,6 +163,22 @@ def test_programs_see_an_adapter_go_as_on_linux(lab):
     assert driver.stop() == 0
 
 
+def test_events_tell_what_happens_to_adapters(lab):
+    driver = lab.drive("node-1")
+    events = lab._start(["ibemu", "events", f"--fabric={driver.socket}"])
+    until(lambda: lab.ibemu("link", "node-1/1", "down")
+          and lab.ibemu("link", "node-1/1", "up")
+          and re.search("port +node-1/1 down, LID", events.output))
+    events.wait_for(r"port +node-1/1 active, LID \d+, SM LID \d+$")
+    refused = lab.account.run("ibemu", "events", f"--fabric={driver.socket}",
+                              "drop", check=False)
+    assert (refused.returncode, refused.stderr) == (
+        1, 'ibemu events: "drop" is no kind of event: there are port, sm, '
+        "device\n")
+    lab.daemon.stop(SIGKILL)
+    events.wait_for("device +node-1 removed: .*catastrophic")
+
+
 def test_metrics_and_a_page_tell_how_adapters_do(lab):
     driver = lab.drive("node-1", options=["--http=127.0.0.1:0"])
     url = driver.wait_for(r"live view: (http://127\.0\.0\.1:\d+/)$")[1]

@@ -418,23 +418,23 @@ def test_readers_that_never_read_hold_up_nobody(tree):
     command = [*tree.account.prefix, "curl", "-sSN", "-H",
                f"Authorization: Bearer {tree.token}",
                f"{tree.origin}/api/events"]
-    readers = [subprocess.Popen(command, stdout=subprocess.PIPE)
-               for _ in range(8)]
+    readers = []
+
+    def greeted():
+        reader = subprocess.Popen(command, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL)
+        readers.append(reader)
+        return reader.stdout.readline() == b"event: hello\n"
+
     try:
-        for reader in readers:
-            assert reader.stdout.readline() == b"event: hello\n"
+        for _ in range(8):
+            # A page that was left is found out a second later.
+            until(greeted)
         refused, status = curl(tree.account, command[-1], *command[-3:-1])
         assert status == "503"
         assert "close one" in refused
         # Their pipes fill, then their sockets: they are let go.
         tree.ibemu("fault", "add", "link", "node-32/1", "flap", "2ms", "1ms")
-
-        def greeted():
-            reader = subprocess.Popen(command, stdout=subprocess.PIPE,
-                                      stderr=subprocess.DEVNULL)
-            readers.append(reader)
-            return reader.stdout.readline() == b"event: hello\n"
-
         until(greeted)
         assert curl(tree.account, f"{tree.origin}/health")[1] == "200"
     finally:

@@ -2,12 +2,14 @@
 
 import re
 
+# Of one timeout, in milliseconds, for the whole answer.
+SAQUERY = ["saquery", "-t", "20000"]
 TOOLS = [
     ["ibnetdiscover"], ["iblinkinfo"], ["ibstat"], ["ibstatus"], ["sminfo"],
-    ["ibqueryerrors"], ["saquery", "NR"], ["saquery", "PIR"], ["saquery", "LR"],
+    ["ibqueryerrors"], [*SAQUERY, "NR"], [*SAQUERY, "PIR"], [*SAQUERY, "LR"],
     ["perfquery"], ["perfquery", "-x"], ["smpquery", "-D", "nodeinfo", "0"],
     ["smpquery", "-D", "portinfo", "0,1", "1"], ["ibaddr"], ["dump_lfts"],
-    ["ibhosts"], ["ibswitches"], ["saquery", "SWIR"], ["ibnodes"],
+    ["ibhosts"], ["ibswitches"], [*SAQUERY, "SWIR"], ["ibnodes"],
 ]
 
 

@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+from perftest import free_port
+
 PAIR = "single-switch:hosts=2"
 COUNTER = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
 UCX = {"UCX_NET_DEVICES": "ibemu0:1"}
@@ -85,11 +87,12 @@ def fi_pingpong(lab, endpoint, size=64):
     """What server and client say, the client's exit status last."""
     program = ["timeout", "60", "fi_pingpong", "-p", "verbs", "-e", endpoint,
                "-c", "-I", "100", "-S", size]
-    server = lab.start("node-1", *program)
+    port = free_port()
+    server = lab.start("node-1", *program, "-B", port)
     # It prints nothing when it begins to listen.
-    while True:
-        client = lab.account.run(*lab.on("node-2"), *program, "127.0.0.1",
-                                 check=False)
+    while server.process.poll() is None:
+        client = lab.account.run(*lab.on("node-2"), *program, "-P", port,
+                                 "127.0.0.1", check=False)
         if "Connection refused" not in client.stderr:
             break
         time.sleep(0.1)

@@ -65,7 +65,7 @@ def test_messages_are_exchanged_under_a_tracer_and_a_debugger(pair, tool):
     """With completion events: their descriptor is given to a traced thread."""
     program = [*tool, "ibv_rc_pingpong", "-n", "50", "-c", "-e"]
     server = pair.start("node-1", *program)
-    while True:
+    while server.process.poll() is None:
         client = pair.account.run(*pair.on("node-2"), *program, "localhost",
                                   check=False)
         if "Couldn't connect" not in client.stdout + client.stderr:
@@ -81,7 +81,7 @@ def test_two_threads_of_one_process_post_and_poll(pair):
     program = ["env", "UCX_TLS=rc_v,self", "UCX_NET_DEVICES=ibemu0:1",
                "ucx_perftest", "-p", "13373", "-T", "2", "-M", "multi"]
     server = pair.start("node-1", *program)
-    while True:
+    while server.process.poll() is None:
         client = pair.account.run(*pair.on("node-2"), *program, "127.0.0.1",
                                   "-t", "tag_bw", "-n", "300", "-w", "10",
                                   check=False)

@@ -29,8 +29,8 @@ def test_perfquery_and_node_exporter_see_what_perftest_moved(fabric):
     sent = query("node-2", "PortXmitData")
     received = query("node-1", "PortRcvData")
     check(play(lab, "ib_write_bw", "-n", "50", "-s", "65536")[0], 50)
-    # Headers and a few MADs are not much.
+    # Headers and a few MADs are not much; what is late goes twice.
     for before, after in ((scraped, scrape()),
                           (sent, query("node-2", "PortXmitData")),
                           (received, query("node-1", "PortRcvData"))):
-        assert MOVED < after - before < 1.2 * MOVED
+        assert MOVED < after - before < 2.2 * MOVED

@@ -117,5 +117,4 @@ def test_who_outlives_its_run_opens_files_as_before(account):
         "sh", "-c", "AFTER=1 ibemu run -- sh -c "
         "'setsid python3 orphan.py <&- >&- 2>&- &'")
     assert done.stdout == ""
-    account.run("sh", "-c", "until test -s late; do sleep 0.05; done",
-                timeout=30)
+    account.run("sh", "-c", "until test -s late; do sleep 0.05; done")

@@ -75,7 +75,7 @@ class Witnesses:
         yield
         self.go_on()
         until(lambda: self._files() <= files, LONGEST)
-        assert self._memory() < memory + growth
+        until(lambda: self._memory() < memory + growth, LONGEST)
 
     def stop(self):
         for player in self.players:
