@@ -19,7 +19,7 @@ absl::Status ProbeHca(hca::PciFunction& function, std::string_view name,
     print(absl::StrCat("note: ", Absl(note), "\n"));
   };
   options.name = name;
-  const absl::Status probed =
+  absl::Status probed =
       hca::ProbeDevice(function, timers, std::move(options), print);
   if (probed.ok()) return probed;
   return absl::Status(probed.code(),

@@ -40,7 +40,8 @@ TEST_F(AdapterEventLogTest, APortThatGoesDownAndUpIsToldWithItsNode) {
   EXPECT_EQ(down["state"], "down");
   EXPECT_EQ(down["lid"], lid);
   Cable(true);
-  ASSERT_THAT(recorder_.events, SizeIs(2)) << "what changed nothing is no event";
+  ASSERT_THAT(recorder_.events, SizeIs(2))
+      << "what changed nothing is no event";
   EXPECT_EQ(recorder_.Of("port")[1]["state"], "active");
   events_.Remove(recorder_);
 }
