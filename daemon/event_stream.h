@@ -18,7 +18,7 @@ namespace ibemu::daemon {
 // not fit is lost, and the next line that does is {"event": "lost", "events":
 // how many}.  When the reader shuts down its sending side, it gets what is in
 // the buffer and the end of the stream.
-class EventStream : public EventListener {
+class EventStream final : public EventListener {
  public:
   // `kinds`: which ones; all when it is empty.  `loop` and `events` must
   // outlive this.
