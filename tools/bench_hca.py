@@ -1,7 +1,8 @@
 """Modelled adapters that our driver drives, against hosts of the software
 fabric.  Driver and model are in one process, on one CPU, and what hardware does
 at once the model does step by step: an upper bound of what the driver costs,
-not a forecast for an adapter."""
+not a forecast for an adapter.  Sends alone: our driver has no regions for
+peers."""
 
 import subprocess
 
@@ -66,8 +67,8 @@ def measure(lab):
         -best(lambda: -perftest(lab, "ib_send_lat", "-s", 8, "-n", 2000)[4]),
         "us")
     for size in (4096, 65536):
-        figures[f"ib_write_bw {size >> 10} KiB"] = (
-            best(lambda: perftest(lab, "ib_write_bw", "-s", size, "-n",
+        figures[f"ib_send_bw {size >> 10} KiB"] = (
+            best(lambda: perftest(lab, "ib_send_bw", "-s", size, "-n",
                                   (64 << 20) // size)[3] * 1.048576), "MB/s")
     figures["memory of a daemon"] = (lab.memory_mib(), "MiB")
     return figures
