@@ -82,11 +82,11 @@ std::string FabricText(const json& status) {
 // Of --backend=hca.  A daemon that was not restarted after an upgrade tells
 // less.
 std::string AdaptersText(const json& adapters) {
+  const auto get = [](const json& object, const char* key) {
+    return object.contains(key) ? Text(object.at(key)) : "-";
+  };
   std::string text;
   for (const json& adapter : adapters) {
-    const auto get = [](const json& object, const char* key) {
-      return object.contains(key) ? Text(object.at(key)) : "-";
-    };
     const std::string board = get(adapter, "board_id");
     const std::string error = get(adapter, "error");
     absl::StrAppend(&text, "adapter   ", get(adapter, "adapter"), ": ",

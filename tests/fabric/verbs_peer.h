@@ -10,6 +10,7 @@
 
 #include "fabric/queue_pair.h"
 #include "testing/fake_memory.h"
+#include "testing/qp_steps.h"
 #include "tests/fabric/small_fabric.h"
 #include "verbs/provider.h"
 
@@ -51,7 +52,6 @@ class VerbsPeer : public verbs::CqListener {
 
   // RESET to RTS, towards `peer` at `lid`; `mtu` is a code.
   void Connect(const VerbsPeer& peer, uint16_t lid, uint32_t mtu = 3) {
-    namespace attribute = verbs::qp_attribute;
     verbs::QpAttributes to{};
     to.port_num = 1;
     to.qp_access_flags = kAll;
@@ -65,23 +65,11 @@ class VerbsPeer : public verbs::CqListener {
     to.timeout = 14;
     to.retry_cnt = to.rnr_retry = 3;
     to.min_rnr_timer = 12;
-    const bool reliable = Type() == verbs::QpType::kReliable;
-    const bool datagram = Type() == verbs::QpType::kDatagram;
-    Modify(to, 1,
-           attribute::kPKeyIndex | attribute::kPort |
-               (datagram ? attribute::kQKey : attribute::kAccessFlags));
-    Modify(to, 2,
-           datagram ? 0
-                    : attribute::kAddress | attribute::kPathMtu |
-                          attribute::kDestinationQp | attribute::kReceivePsn |
-                          (reliable ? attribute::kMaxReadsHere |
-                                          attribute::kMinRnrTimer
-                                    : 0));
-    Modify(to, 3,
-           attribute::kSendPsn |
-               (reliable ? attribute::kTimeout | attribute::kRetryCount |
-                               attribute::kRnrRetry | attribute::kMaxReads
-                         : 0));
+    for (const auto state :
+         {verbs::QpState::kInit, verbs::QpState::kReadyToReceive,
+          verbs::QpState::kReadyToSend}) {
+      Modify(to, static_cast<uint32_t>(state), testing::StepTo(state, Type()));
+    }
   }
 
   ib_uverbs_sge Piece(size_t offset, size_t size) const {

@@ -19,6 +19,7 @@
 #include "mad/wire/subnet_tables.h"
 #include "testing/fake_memory.h"
 #include "testing/fuzz_input.h"
+#include "testing/qp_steps.h"
 #include "testing/virtual_timers.h"
 #include "tests/fuzz/lying_adapter.h"
 #include "tests/hca/model/mlx4_fake_wire.h"
@@ -194,25 +195,11 @@ class Program final : private verbs::CqListener {
     qps_[which]->Modify(to).IgnoreError();
   }
   void Connect(size_t which) {
-    namespace attribute = verbs::qp_attribute;
-    const QpType type = kSorts[which].type;
-    const bool datagram = type == QpType::kDatagram;
-    const bool reliable = type == QpType::kReliable;
-    Modify(which, verbs::QpState::kInit,
-           attribute::kPKeyIndex | attribute::kPort |
-               (datagram ? attribute::kQKey : attribute::kAccessFlags));
-    Modify(which, verbs::QpState::kReadyToReceive,
-           datagram ? 0
-                    : attribute::kAddress | attribute::kPathMtu |
-                          attribute::kDestinationQp | attribute::kReceivePsn |
-                          (reliable ? attribute::kMaxReadsHere |
-                                          attribute::kMinRnrTimer
-                                    : 0));
-    Modify(which, verbs::QpState::kReadyToSend,
-           attribute::kSendPsn |
-               (reliable ? attribute::kTimeout | attribute::kRetryCount |
-                               attribute::kRnrRetry | attribute::kMaxReads
-                         : 0));
+    for (const auto state :
+         {verbs::QpState::kInit, verbs::QpState::kReadyToReceive,
+          verbs::QpState::kReadyToSend}) {
+      Modify(which, state, testing::StepTo(state, kSorts[which].type));
+    }
   }
 
   ib_uverbs_sge Piece(testing::FuzzInput& input) const {

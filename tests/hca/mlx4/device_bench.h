@@ -38,15 +38,27 @@ class DeviceBench : public DriverBench {
     return *std::move(agent);
   }
 
+  // Its answer goes to asker_, or that none came in time.
+  static void Post(mad::Agent& agent, const mad::Outgoing& packet,
+                   absl::Duration timeout) {
+    const absl::Status sent =
+        agent.Send({.to = packet.to,
+                    .mad = {packet.mad.begin(), packet.mad.end()},
+                    .timeout = timeout});
+    EXPECT_TRUE(sent.ok()) << sent;
+  }
+  // With a transaction id of its own.
+  static void Post(mad::Agent& agent, mad::Outgoing packet, uint64_t tid,
+                   absl::Duration timeout) {
+    wire::Put<&mad::MadHeader::tid>(packet.mad, tid);
+    Post(agent, packet, timeout);
+  }
+
   // What comes back.
   std::vector<mad::IncomingMessage> Ask(mad::Agent& agent,
                                         const mad::Outgoing& packet) {
     asker_.inbox.clear();
-    const absl::Status sent =
-        agent.Send({.to = packet.to,
-                    .mad = {packet.mad.begin(), packet.mad.end()},
-                    .timeout = absl::Milliseconds(20)});
-    EXPECT_TRUE(sent.ok()) << sent;
+    Post(agent, packet, absl::Milliseconds(20));
     Run(absl::Milliseconds(2));
     return asker_.inbox;
   }

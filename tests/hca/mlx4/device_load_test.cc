@@ -26,14 +26,9 @@ TEST_F(DeviceLoadTest, SendsMoreThanItsQueuesHold) {
   constexpr uint32_t kMany = 5000;  // every queue wraps
   constexpr uint32_t kBurst = 250;  // more than a send queue holds
   for (uint32_t i = 0; i < kMany; ++i) {
-    mad::Outgoing packet = fabric::LidGet(1, MgmtClass::kPerformance, peer,
-                                          AttributeId::kClassPortInfo);
-    wire::Put<&mad::MadHeader::tid>(packet.mad, i);
-    ASSERT_TRUE(agent
-                    ->Send({.to = packet.to,
-                            .mad = {packet.mad.begin(), packet.mad.end()},
-                            .timeout = absl::Seconds(1)})
-                    .ok());
+    const mad::Outgoing packet = fabric::LidGet(
+        1, MgmtClass::kPerformance, peer, AttributeId::kClassPortInfo);
+    Post(*agent, packet, i, absl::Seconds(1));
     if (i % kBurst == kBurst - 1) Run(absl::Milliseconds(5));
   }
   Run(absl::Milliseconds(100));
@@ -66,11 +61,7 @@ TEST_F(DeviceLoadTest, SurvivesALostInterrupt) {
   const auto agent = Register(host, 0);
   host_.model.faults().LoseInterrupts(1);
   const mad::Outgoing packet = Directed(AttributeId::kNodeInfo, {1});
-  ASSERT_TRUE(agent
-                  ->Send({.to = packet.to,
-                          .mad = {packet.mad.begin(), packet.mad.end()},
-                          .timeout = absl::Seconds(5)})
-                  .ok());
+  Post(*agent, packet, absl::Seconds(5));
   Run(absl::Milliseconds(1100));
   EXPECT_THAT(asker_.inbox, SizeIs(1));
 }
@@ -80,13 +71,8 @@ TEST_F(DeviceLoadTest, GoesOnAfterASendThatFailed) {
   const auto agent = Register(host, 0);
   host_.model.faults().FailSends(1);
   for (uint32_t i = 0; i < 3; ++i) {  // two are posted behind the first
-    mad::Outgoing packet = Directed(AttributeId::kNodeInfo, {1});
-    wire::Put<&mad::MadHeader::tid>(packet.mad, i);
-    ASSERT_TRUE(agent
-                    ->Send({.to = packet.to,
-                            .mad = {packet.mad.begin(), packet.mad.end()},
-                            .timeout = absl::Milliseconds(20)})
-                    .ok());
+    const mad::Outgoing packet = Directed(AttributeId::kNodeInfo, {1});
+    Post(*agent, packet, i, absl::Milliseconds(20));
   }
   Run(absl::Milliseconds(2));
   EXPECT_THAT(asker_.inbox, SizeIs(2));
@@ -104,14 +90,9 @@ TEST_F(DeviceLoadTest, LetsOthersHaveTheirTurnWhileMadsComeWithoutEnd) {
   const Lid lid = device_->port(1).Info().lid;
   constexpr uint64_t kMany = 3 * Mlx4Device::kMostCompletions;
   for (uint64_t i = 0; i < kMany; ++i) {
-    mad::Outgoing packet = fabric::LidGet(1, MgmtClass::kPerformance, lid,
-                                          AttributeId::kClassPortInfo);
-    wire::Put<&mad::MadHeader::tid>(packet.mad, i);
-    ASSERT_TRUE(agent
-                    ->Send({.to = packet.to,
-                            .mad = {packet.mad.begin(), packet.mad.end()},
-                            .timeout = absl::Seconds(1)})
-                    .ok());
+    const mad::Outgoing packet = fabric::LidGet(1, MgmtClass::kPerformance, lid,
+                                                AttributeId::kClassPortInfo);
+    Post(*agent, packet, i, absl::Seconds(1));
   }
   timers_.RunFor(absl::Milliseconds(5));  // they are all there
   const uint64_t before = device_->mads(1, 1).received;

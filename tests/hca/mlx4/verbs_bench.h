@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "testing/fake_memory.h"
+#include "testing/qp_steps.h"
 #include "tests/hca/mlx4/driver_bench.h"
 #include "verbs/provider.h"
 #include "verbs/wc_status.h"
@@ -99,24 +100,11 @@ class VerbsEnd : public verbs::CqListener {
 
   // RESET to RTS.
   void Connect(const verbs::QpAttributes& to) {
-    namespace attribute = verbs::qp_attribute;
-    const bool datagram = type_ == verbs::QpType::kDatagram;
-    const bool reliable = type_ == verbs::QpType::kReliable;
-    Modify(to, verbs::QpState::kInit,
-           attribute::kPKeyIndex | attribute::kPort |
-               (datagram ? attribute::kQKey : attribute::kAccessFlags));
-    Modify(to, verbs::QpState::kReadyToReceive,
-           datagram ? 0
-                    : attribute::kAddress | attribute::kPathMtu |
-                          attribute::kDestinationQp | attribute::kReceivePsn |
-                          (reliable ? attribute::kMaxReadsHere |
-                                          attribute::kMinRnrTimer
-                                    : 0));
-    Modify(to, verbs::QpState::kReadyToSend,
-           attribute::kSendPsn |
-               (reliable ? attribute::kTimeout | attribute::kRetryCount |
-                               attribute::kRnrRetry | attribute::kMaxReads
-                         : 0));
+    for (const auto state :
+         {verbs::QpState::kInit, verbs::QpState::kReadyToReceive,
+          verbs::QpState::kReadyToSend}) {
+      Modify(to, state, testing::StepTo(state, type_));
+    }
   }
   void Modify(verbs::QpAttributes to, verbs::QpState state, uint32_t mask = 0) {
     to.qp_state = static_cast<uint32_t>(state);

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "tests/hca/model/mlx4_bench.h"
@@ -14,8 +12,23 @@ namespace {
 using prm::Opcode;
 using Status = prm::CommandStatus;
 
+// What firmware does not offer at all.
+const std::set<Opcode> kNever = {Opcode::kSensePort, Opcode::kReadMtt};
+
 class Mlx4BringUp : public ::testing::Test {
  protected:
+  // With a modifier that the command has, and at this stage.
+  void ExpectAllRefused(const std::set<Opcode>& but_these) {
+    for (const Opcode opcode : AllOpcodes()) {
+      if (but_these.contains(opcode)) continue;
+      const uint8_t op_modifier =
+          opcode == Opcode::k2RstQp ? prm::kFromAnyState : uint8_t{0};
+      EXPECT_EQ(bench_.Ask(opcode, 1, op_modifier),
+                kNever.contains(opcode) ? Status::kBadOp : Status::kBadSysState)
+          << prm::Name(opcode);
+    }
+  }
+
   testing::VirtualTimers timers_;
   Mlx4Bench bench_{timers_};
 };
@@ -36,25 +49,10 @@ TEST_F(Mlx4BringUp, TellsItsFirmwareBeforeItRuns) {
   EXPECT_EQ(info.error_buf_start, mlx4::kErrorBuffer);
 }
 
-// The modifier is one that the command has.
-uint8_t OpModifierOf(Opcode opcode) {
-  return opcode == Opcode::k2RstQp ? prm::kFromAnyState : uint8_t{0};
-}
-
-// What firmware does not offer at all.
-constexpr Opcode kNever[] = {Opcode::kSensePort, Opcode::kReadMtt};
-
 TEST_F(Mlx4BringUp, TakesNothingElseBeforeTheFirmwareRuns) {
   const std::set<Opcode> early = {Opcode::kQueryFw, Opcode::kMapFa,
                                   Opcode::kRunFw, Opcode::kUnmapFa};
-  for (const Opcode opcode : AllOpcodes()) {
-    if (early.contains(opcode)) continue;
-    EXPECT_EQ(bench_.Ask(opcode, 1, OpModifierOf(opcode)),
-              std::ranges::find(kNever, opcode) == std::end(kNever)
-                  ? Status::kBadSysState
-                  : Status::kBadOp)
-        << prm::Name(opcode);
-  }
+  ExpectAllRefused(early);
 }
 
 TEST_F(Mlx4BringUp, TakesNoObjectsBeforeItIsInitialised) {
@@ -66,14 +64,7 @@ TEST_F(Mlx4BringUp, TakesNoObjectsBeforeItIsInitialised) {
       Opcode::kSetIcmSize,   Opcode::kUnmapIcmAux, Opcode::kMapIcmAux,
       Opcode::kInitHca,      Opcode::kMapIcm,      Opcode::kUnmapIcm,
       Opcode::kNop};
-  for (const Opcode opcode : AllOpcodes()) {
-    if (settling.contains(opcode)) continue;
-    EXPECT_EQ(bench_.Ask(opcode, 1, OpModifierOf(opcode)),
-              std::ranges::find(kNever, opcode) == std::end(kNever)
-                  ? Status::kBadSysState
-                  : Status::kBadOp)
-        << prm::Name(opcode);
-  }
+  ExpectAllRefused(settling);
   EXPECT_EQ(bench_.Ask(Opcode::kNop), Status::kOk);
 }
 
