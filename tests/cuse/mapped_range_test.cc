@@ -12,13 +12,13 @@
 namespace ibemu::cuse {
 namespace {
 
-constexpr size_t kPage = 4096;
+constexpr size_t kOnePage = 4096;
 
 // Pages of this process, all gone with it.
 class MappedRangeTest : public ::testing::Test {
  protected:
   static uint64_t Map(size_t pages, int rights, int flags, int fd = -1) {
-    void* const made = mmap(nullptr, pages * kPage, rights, flags, fd, 0);
+    void* const made = mmap(nullptr, pages * kOnePage, rights, flags, fd, 0);
     EXPECT_NE(made, MAP_FAILED);
     return reinterpret_cast<uintptr_t>(made);
   }
@@ -26,7 +26,7 @@ class MappedRangeTest : public ::testing::Test {
     return Map(pages, rights, MAP_PRIVATE | MAP_ANONYMOUS);
   }
   static void Protect(uint64_t page, int rights) {
-    ASSERT_EQ(mprotect(reinterpret_cast<void*>(page), kPage, rights), 0);
+    ASSERT_EQ(mprotect(reinterpret_cast<void*>(page), kOnePage, rights), 0);
   }
   static bool Readable(uint64_t start, uint64_t length) {
     return CheckMapped(getpid(), start, length, false).ok();
@@ -38,39 +38,39 @@ class MappedRangeTest : public ::testing::Test {
 
 TEST_F(MappedRangeTest, WantsEachPage) {
   const uint64_t start = MapOwn(4);
-  EXPECT_TRUE(Writable(start, 4 * kPage));
+  EXPECT_TRUE(Writable(start, 4 * kOnePage));
   EXPECT_TRUE(Writable(start + 1, 1));
-  EXPECT_TRUE(Writable(start + kPage - 1, 2));
-  munmap(reinterpret_cast<void*>(start + 2 * kPage), kPage);
-  EXPECT_TRUE(Writable(start, 2 * kPage));
-  EXPECT_FALSE(Writable(start, 2 * kPage + 1));
-  EXPECT_FALSE(Writable(start + 2 * kPage, 1));
-  EXPECT_FALSE(Readable(start, 4 * kPage));
-  EXPECT_TRUE(Readable(start + 3 * kPage, kPage));
+  EXPECT_TRUE(Writable(start + kOnePage - 1, 2));
+  munmap(reinterpret_cast<void*>(start + 2 * kOnePage), kOnePage);
+  EXPECT_TRUE(Writable(start, 2 * kOnePage));
+  EXPECT_FALSE(Writable(start, 2 * kOnePage + 1));
+  EXPECT_FALSE(Writable(start + 2 * kOnePage, 1));
+  EXPECT_FALSE(Readable(start, 4 * kOnePage));
+  EXPECT_TRUE(Readable(start + 3 * kOnePage, kOnePage));
 }
 
 TEST_F(MappedRangeTest, WantsTheRights) {
   const uint64_t start = MapOwn(3);
-  Protect(start + kPage, PROT_READ);
-  EXPECT_TRUE(Readable(start, 3 * kPage)) << "of three mappings";
-  EXPECT_TRUE(Writable(start, kPage));
-  EXPECT_FALSE(Writable(start, kPage + 1));
-  Protect(start + kPage, PROT_NONE);
-  EXPECT_FALSE(Readable(start, 3 * kPage));
+  Protect(start + kOnePage, PROT_READ);
+  EXPECT_TRUE(Readable(start, 3 * kOnePage)) << "of three mappings";
+  EXPECT_TRUE(Writable(start, kOnePage));
+  EXPECT_FALSE(Writable(start, kOnePage + 1));
+  Protect(start + kOnePage, PROT_NONE);
+  EXPECT_FALSE(Readable(start, 3 * kOnePage));
 }
 
 TEST_F(MappedRangeTest, KnowsWhereAFileEnds) {
   const UniqueFd file(memfd_create("two pages", MFD_CLOEXEC));
-  ASSERT_EQ(ftruncate(file.get(), kPage + 1), 0);
+  ASSERT_EQ(ftruncate(file.get(), kOnePage + 1), 0);
   const uint64_t start = Map(4, PROT_READ | PROT_WRITE, MAP_SHARED, file.get());
-  EXPECT_TRUE(Writable(start, 2 * kPage));
-  EXPECT_FALSE(Writable(start, 2 * kPage + 1));
-  EXPECT_FALSE(Readable(start, 4 * kPage));
+  EXPECT_TRUE(Writable(start, 2 * kOnePage));
+  EXPECT_FALSE(Writable(start, 2 * kOnePage + 1));
+  EXPECT_FALSE(Readable(start, 4 * kOnePage));
 }
 
 TEST_F(MappedRangeTest, FindsNothingAtAddressesThatNobodyHas) {
   EXPECT_FALSE(Readable(0, 1));
-  EXPECT_FALSE(Readable(uint64_t{1} << 62, kPage));
+  EXPECT_FALSE(Readable(uint64_t{1} << 62, kOnePage));
   EXPECT_FALSE(Readable(MapOwn(1), uint64_t{1} << 48));
 }
 

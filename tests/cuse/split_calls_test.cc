@@ -12,7 +12,7 @@ using ::testing::ElementsAreArray;
 using ::testing::SizeIs;
 using Verdict = SplitWrites::Verdict;
 
-constexpr size_t kPiece = 128 << 10;
+constexpr size_t kRequestBytes = 128 << 10;
 constexpr pid_t kClient = 10;
 constexpr pid_t kOther = 11;
 
@@ -30,7 +30,7 @@ std::vector<std::byte> Count(size_t size) {
 class SplitWritesTest : public ::testing::Test {
  protected:
   Verdict Add(uint64_t offset, size_t size, pid_t tid = kClient) {
-    return writes_.Add(tid, offset, Data(size), kPiece, /*head_size=*/0);
+    return writes_.Add(tid, offset, Data(size), kRequestBytes, /*head_size=*/0);
   }
 
   std::map<pid_t, size_t> known_sizes_;
@@ -42,11 +42,11 @@ class SplitWritesTest : public ::testing::Test {
 };
 
 TEST_F(SplitWritesTest, PiecesOfAKnownCallMakeAWhole) {
-  known_sizes_[kClient] = kPiece + 10;
-  EXPECT_EQ(Add(0, kPiece - 16), Verdict::kMore);
+  known_sizes_[kClient] = kRequestBytes + 10;
+  EXPECT_EQ(Add(0, kRequestBytes - 16), Verdict::kMore);
   EXPECT_TRUE(writes_.pending(kClient));
-  EXPECT_EQ(Add(kPiece - 16, 26), Verdict::kWhole);
-  EXPECT_THAT(writes_.TakeWhole(kClient).body, SizeIs(kPiece + 10));
+  EXPECT_EQ(Add(kRequestBytes - 16, 26), Verdict::kWhole);
+  EXPECT_THAT(writes_.TakeWhole(kClient).body, SizeIs(kRequestBytes + 10));
   EXPECT_FALSE(writes_.pending(kClient));
 }
 
@@ -55,10 +55,11 @@ TEST_F(SplitWritesTest, TheHeadIsKeptApartHoweverItWasCut) {
   for (const size_t first : {10u, 64u, 90u}) {
     known_sizes_[kClient] = written.size();
     const auto pieces = mad::Bytes(written);
-    EXPECT_EQ(writes_.Add(kClient, 0, pieces.first(first), kPiece, 64),
+    EXPECT_EQ(writes_.Add(kClient, 0, pieces.first(first), kRequestBytes, 64),
               Verdict::kMore);
-    EXPECT_EQ(writes_.Add(kClient, first, pieces.subspan(first), kPiece, 64),
-              Verdict::kWhole);
+    EXPECT_EQ(
+        writes_.Add(kClient, first, pieces.subspan(first), kRequestBytes, 64),
+        Verdict::kWhole);
     const SplitWrites::Whole whole = writes_.TakeWhole(kClient);
     EXPECT_THAT(whole.head, ElementsAreArray(pieces.first(64)));
     EXPECT_THAT(whole.body, ElementsAreArray(pieces.subspan(64)));
@@ -67,51 +68,52 @@ TEST_F(SplitWritesTest, TheHeadIsKeptApartHoweverItWasCut) {
 
 TEST_F(SplitWritesTest, AWriteMayBeShorterThanAHead) {
   known_sizes_[kClient] = 10;
-  EXPECT_EQ(writes_.Add(kClient, 0, Data(10), kPiece, 64), Verdict::kWhole);
+  EXPECT_EQ(writes_.Add(kClient, 0, Data(10), kRequestBytes, 64),
+            Verdict::kWhole);
   const SplitWrites::Whole whole = writes_.TakeWhole(kClient);
   EXPECT_THAT(whole.head, SizeIs(10));
   EXPECT_THAT(whole.body, SizeIs(0));
 }
 
 TEST_F(SplitWritesTest, AKnownCallMayEndWhereAPieceDoes) {
-  known_sizes_[kClient] = kPiece;
-  EXPECT_EQ(Add(0, kPiece), Verdict::kWhole);
+  known_sizes_[kClient] = kRequestBytes;
+  EXPECT_EQ(Add(0, kRequestBytes), Verdict::kWhole);
 }
 
 TEST_F(SplitWritesTest, AnUnknownCallEndsWithAShortPieceOrMayHaveEnded) {
-  EXPECT_EQ(Add(0, kPiece - 16), Verdict::kMaybe);
-  EXPECT_EQ(Add(kPiece - 16, kPiece), Verdict::kMaybe);
-  EXPECT_EQ(Add(2 * kPiece - 16, 100), Verdict::kWhole);
+  EXPECT_EQ(Add(0, kRequestBytes - 16), Verdict::kMaybe);
+  EXPECT_EQ(Add(kRequestBytes - 16, kRequestBytes), Verdict::kMaybe);
+  EXPECT_EQ(Add(2 * kRequestBytes - 16, 100), Verdict::kWhole);
 }
 
 TEST_F(SplitWritesTest, APieceThatContinuesNothingIsInvalid) {
   EXPECT_EQ(Add(100, 100), Verdict::kInvalid);
-  known_sizes_[kClient] = 3 * kPiece;
-  EXPECT_EQ(Add(0, kPiece), Verdict::kMore);
-  EXPECT_EQ(Add(kPiece, kPiece, kOther), Verdict::kInvalid);
-  EXPECT_EQ(Add(kPiece + 1, kPiece), Verdict::kInvalid);
-  EXPECT_EQ(Add(kPiece, kPiece), Verdict::kMore);
+  known_sizes_[kClient] = 3 * kRequestBytes;
+  EXPECT_EQ(Add(0, kRequestBytes), Verdict::kMore);
+  EXPECT_EQ(Add(kRequestBytes, kRequestBytes, kOther), Verdict::kInvalid);
+  EXPECT_EQ(Add(kRequestBytes + 1, kRequestBytes), Verdict::kInvalid);
+  EXPECT_EQ(Add(kRequestBytes, kRequestBytes), Verdict::kMore);
 }
 
 TEST_F(SplitWritesTest, ThreadsWriteAtTheSameTime) {
-  known_sizes_ = {{kClient, kPiece + 10}, {kOther, kPiece + 20}};
-  EXPECT_EQ(Add(0, kPiece), Verdict::kMore);
-  EXPECT_EQ(Add(0, kPiece, kOther), Verdict::kMore);
-  EXPECT_EQ(Add(kPiece, 10), Verdict::kWhole);
-  EXPECT_THAT(writes_.TakeWhole(kClient).body, SizeIs(kPiece + 10));
+  known_sizes_ = {{kClient, kRequestBytes + 10}, {kOther, kRequestBytes + 20}};
+  EXPECT_EQ(Add(0, kRequestBytes), Verdict::kMore);
+  EXPECT_EQ(Add(0, kRequestBytes, kOther), Verdict::kMore);
+  EXPECT_EQ(Add(kRequestBytes, 10), Verdict::kWhole);
+  EXPECT_THAT(writes_.TakeWhole(kClient).body, SizeIs(kRequestBytes + 10));
   EXPECT_TRUE(writes_.pending(kOther));
-  EXPECT_EQ(Add(kPiece, 20, kOther), Verdict::kWhole);
-  EXPECT_THAT(writes_.TakeWhole(kOther).body, SizeIs(kPiece + 20));
+  EXPECT_EQ(Add(kRequestBytes, 20, kOther), Verdict::kWhole);
+  EXPECT_THAT(writes_.TakeWhole(kOther).body, SizeIs(kRequestBytes + 20));
 }
 
 TEST_F(SplitWritesTest, OfTooManyThreadsTheFirstIsGivenUp) {
   for (pid_t tid = 0; tid <= static_cast<pid_t>(SplitWrites::kMostThreads);
        ++tid) {
-    known_sizes_[tid] = 2 * kPiece;
-    EXPECT_EQ(Add(0, kPiece, tid), Verdict::kMore);
+    known_sizes_[tid] = 2 * kRequestBytes;
+    EXPECT_EQ(Add(0, kRequestBytes, tid), Verdict::kMore);
   }
-  EXPECT_EQ(Add(kPiece, kPiece, 0), Verdict::kInvalid);
-  EXPECT_EQ(Add(kPiece, kPiece, 1), Verdict::kWhole);
+  EXPECT_EQ(Add(kRequestBytes, kRequestBytes, 0), Verdict::kInvalid);
+  EXPECT_EQ(Add(kRequestBytes, kRequestBytes, 1), Verdict::kWhole);
 }
 
 TEST(SplitReadsTest, ARestIsReadInOrderByItsThread) {

@@ -20,6 +20,9 @@ namespace ibemu::cuse {
 constexpr int kIdle = POLLOUT | POLLWRNORM;
 constexpr int kReadable = kIdle | POLLIN | POLLRDNORM;
 constexpr size_t kWholeMad = kOldUmadHeader + 256;
+// A class, and the bit of a method, that tests register for.
+constexpr uint8_t kPerformance = 4;
+constexpr uint64_t kGet = uint64_t{1} << 1;
 
 class UmadTest : public ::testing::Test {
  protected:

@@ -7,7 +7,6 @@ namespace ibemu::cuse {
 namespace {
 
 constexpr uint8_t kDevice = static_cast<uint8_t>(mad::MgmtClass::kDevice);
-constexpr uint64_t kGet = 1 << 1;
 
 class UmadHeaderTest : public UmadTest {
  protected:

@@ -6,9 +6,6 @@
 namespace ibemu::cuse {
 namespace {
 
-constexpr uint8_t kPerformance = 4;
-constexpr uint64_t kGet = uint64_t{1} << 1;
-
 class UmadLimitsTest : public UmadTest {
  protected:
   // Requests from the peer, for the agent of the class.

@@ -4,7 +4,6 @@
 namespace ibemu::cuse {
 namespace {
 
-constexpr uint8_t kPerformance = 4;
 constexpr uint8_t kVendor = 0x32;
 constexpr uint64_t kGetAndSet = 0b110;
 

@@ -1,4 +1,4 @@
-"""Fixtures: `account` runs a test twice, as root and as a plain user."""
+"""Fixtures, and which account a test runs as: see pytest_generate_tests()."""
 
 import os
 import pathlib
@@ -7,9 +7,48 @@ import stat
 
 import pytest
 
+import own_network
 # Fixtures that the tests in a User-Mode Linux have, too.
 from accounts import build, make_account, programs, scratch  # noqa: F401
 from harness import ACCOUNTS, STANDS, Background, Fabric
+
+
+def pytest_addoption(parser):
+    parser.addoption("--deep", action="store_true",
+                     help="the tests marked `deep`, too, and each as root, too")
+
+
+def pytest_collection_modifyitems(config, items):
+    """What is marked `deep` takes long, and says little that others do not."""
+    if not config.getoption("--deep"):
+        left_out = [item for item in items if item.get_closest_marker("deep")]
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_generate_tests(metafunc):
+    """A test runs as a plain user.  Where rights matter it is marked
+    `both_accounts` and runs as root, too; with --deep each does."""
+    deep = metafunc.config.getoption("--deep")
+    both = deep or metafunc.definition.get_closest_marker("both_accounts")
+    named = [mark.args[0] for mark in
+             metafunc.definition.iter_markers("parametrize")]
+    for name in ("account", "module_account"):
+        if name in metafunc.fixturenames and name not in named:
+            metafunc.parametrize(
+                name, ACCOUNTS if both else ACCOUNTS[-1:], indirect=True,
+                scope="module" if name == "module_account" else None)
+    if "any_fabric" in metafunc.fixturenames:
+        metafunc.parametrize(
+            "any_fabric", STANDS if deep else STANDS[-2:], indirect=True,
+            ids=lambda stand: f"{stand[0]}-{stand[1].__name__}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_network_beside_others():
+    """Where tests run side by side (pytest-xdist), each has all ports."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        own_network.enter()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,12 +77,12 @@ def signals_as_a_login_has_them():
         signal.signal(number, signal.SIG_IGN)
 
 
-@pytest.fixture(params=ACCOUNTS)
+@pytest.fixture
 def account(request, scratch, programs):
     return make_account(request.param, scratch, programs)
 
 
-@pytest.fixture(params=ACCOUNTS, scope="module")
+@pytest.fixture(scope="module")
 def module_account(request, scratch, programs):
     """One account for a whole file, for fabrics that several tests share."""
     return make_account(request.param, scratch, programs)
@@ -64,8 +103,7 @@ def fabric(account):
         made.stop()
 
 
-@pytest.fixture(params=STANDS, ids=lambda stand: f"{stand[0]}-"
-                f"{stand[1].__name__}")
+@pytest.fixture
 def any_fabric(request, scratch, programs):
     """As `fabric`, whatever stands behind the adapters."""
     name, kind = request.param

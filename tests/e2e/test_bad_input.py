@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.both_accounts
+
 BROKEN = """\
 switchguid=0x100(100)
 Switch 8 "sw1" # "sw1"

@@ -6,6 +6,8 @@ import shutil
 
 import pytest
 
+pytestmark = pytest.mark.both_accounts
+
 HERE = pathlib.Path(__file__).resolve().parent
 COMPLETIONS = HERE.parents[1] / "packaging/completions"
 

@@ -239,6 +239,9 @@ def retry(attempt, until, times=20):
     return result
 
 
+# Of 702 nodes, and it waits 100 ms for an answer, once.
+@pytest.mark.deep
+@pytest.mark.alone
 def test_ibdiagnet_of_ibutils_finds_the_subnet_healthy(subnet):
     out = subnet.account.home / "ibdiagnet"
     text = subnet.run(OTHER_HOST, "ibdiagnet", "-o", out, timeout=600).stdout

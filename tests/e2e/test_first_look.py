@@ -3,6 +3,10 @@
 import ipaddress
 import re
 
+import pytest
+
+pytestmark = pytest.mark.both_accounts
+
 
 def test_ibstat_shows_one_active_port(account):
     text = account.run("ibemu", "run", "--", "ibstat").stdout

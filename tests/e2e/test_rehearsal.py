@@ -8,6 +8,7 @@ import pytest
 from harness import ROOT, Background
 
 SECTION = "## Rehearse a change\n"
+pytestmark = pytest.mark.deep
 PATIENCE = 1500  # seconds: ibdiagnet takes minutes, and more on a busy machine
 
 

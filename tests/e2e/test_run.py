@@ -17,6 +17,8 @@ import pytest
 
 from harness import DEADLINE, until
 
+pytestmark = pytest.mark.both_accounts
+
 root_alone = pytest.mark.parametrize("account", ["root"], indirect=True)
 plain_alone = pytest.mark.parametrize("account", ["plain"], indirect=True)
 

@@ -122,6 +122,7 @@ def test_osmtest_passes(tested, flow):
     assert "PASS" in done.stdout
 
 
+@pytest.mark.both_accounts
 def test_a_cut_link_makes_opensm_route_around_it(fabric):
     subnet = fabric(TREE)
     opensm = subnet.start_opensm("node-1")

@@ -52,6 +52,7 @@ def test_ibutils_two_descriptions_of_one_cluster_agree(account):
     assert counts[0] == counts[1]
 
 
+@pytest.mark.alone
 def test_what_ibdiagnet_found_is_the_subnet(account, fabric):
     made = fabric(TREE, sm="static")
     out = account.home / "ibdiagnet"

@@ -78,6 +78,7 @@ def test_messages_of_megabytes_arrive_whole(pingpong):
     arrive_whole(pingpong, 4 << 20)
 
 
+@pytest.mark.both_accounts
 def test_the_counters_of_the_links_know_of_it(pingpong):
     *_, lab = pingpong("ibv_rc_pingpong", "-n", "100", "-s", "4096", "-m",
                        "4096")

@@ -3,13 +3,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "testing/mad_builder.h"
+#include "tests/mad/rmpp_fixture.h"
 
 namespace ibemu::mad {
 namespace {
 
 using ::ibemu::testing::SetRmpp;
-
-constexpr size_t kSaHeader = 56;  // 200 bytes of data in a segment
 
 class RmppReceiverTest : public ::testing::Test {
  protected:

@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "testing/mad_builder.h"
+#include "tests/mad/rmpp_fixture.h"
 
 namespace ibemu::mad {
 namespace {
@@ -11,8 +12,6 @@ using ::ibemu::testing::RmppOf;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Step = RmppSender::Step;
-
-constexpr size_t kSaHeader = 56;  // 200 bytes of data in a segment
 
 // A message of class SA whose data count up.
 std::vector<std::byte> Message(size_t data_bytes, size_t header = kSaHeader) {

@@ -338,7 +338,7 @@ TEST_F(ObjectsTest, KeepsAQueuePairThatIsInAGroup) {
   group.gid[0] = 0xff;
   group.qp_handle = qp;
   group.mlid = 0xc001;
-  const auto command = [&](uint32_t number) {
+  const auto command = [this, &group = group](uint32_t number) {
     return Execute(number, group).status;
   };
   EXPECT_FALSE(command(IB_USER_VERBS_CMD_DETACH_MCAST).ok());

@@ -12,7 +12,7 @@ namespace {
 
 namespace access = verbs::access;
 
-constexpr uint64_t kStart = 0x5000, kAddress = 0x9000, kLength = 0x1000;
+constexpr uint64_t kStart = 0x5000, kBufferAddress = 0x9000, kLength = 0x1000;
 
 class MemoryRegionTest : public ::testing::Test {
  protected:
@@ -23,7 +23,7 @@ class MemoryRegionTest : public ::testing::Test {
                                            .memory = memory_,
                                            .start = kStart,
                                            .length = kLength,
-                                           .address = kAddress,
+                                           .address = kBufferAddress,
                                            .access = rights});
   }
   bool MayRead(uint32_t key, uint64_t address, size_t size = 1) {
@@ -113,75 +113,75 @@ class MemoryWindowTest : public MemoryRegionTest {
 };
 
 TEST_F(MemoryWindowTest, OpensAPartOfARegion) {
-  ASSERT_TRUE(Bind(kAddress + 16, 32).ok());
+  ASSERT_TRUE(Bind(kBufferAddress + 16, 32).ok());
   const uint32_t key = window_->rkey();
   const auto range =
-      keys_.Find(key, &pd_, kAddress + 16, 32, access::kRemoteRead);
+      keys_.Find(key, &pd_, kBufferAddress + 16, 32, access::kRemoteRead);
   ASSERT_TRUE(range.ok()) << range.status();
   EXPECT_EQ(range->front().address, kStart + 16);
-  EXPECT_FALSE(MayRead(key, kAddress + 15));
-  EXPECT_FALSE(MayRead(key, kAddress + 48));
+  EXPECT_FALSE(MayRead(key, kBufferAddress + 15));
+  EXPECT_FALSE(MayRead(key, kBufferAddress + 48));
   EXPECT_FALSE(
-      keys_.Find(key, &pd_, kAddress + 16, 1, access::kRemoteWrite).ok());
-  EXPECT_FALSE(keys_.Find(key, &other_, kAddress + 16, 1, 0).ok());
+      keys_.Find(key, &pd_, kBufferAddress + 16, 1, access::kRemoteWrite).ok());
+  EXPECT_FALSE(keys_.Find(key, &other_, kBufferAddress + 16, 1, 0).ok());
 }
 
 TEST_F(MemoryWindowTest, IsNoLocalKey) {
-  ASSERT_TRUE(Bind(kAddress, 32).ok());
-  const ib_uverbs_sge piece = {kAddress, 32, window_->rkey()};
+  ASSERT_TRUE(Bind(kBufferAddress, 32).ok());
+  const ib_uverbs_sge piece = {kBufferAddress, 32, window_->rkey()};
   EXPECT_FALSE(keys_.FindAll({&piece, 1}, &pd_, 0).ok());
 }
 
 TEST_F(MemoryWindowTest, EveryBindEndsTheKeyBeforeIt) {
-  ASSERT_TRUE(Bind(kAddress, 32).ok());
+  ASSERT_TRUE(Bind(kBufferAddress, 32).ok());
   const uint32_t first = window_->rkey();
-  ASSERT_TRUE(Bind(kAddress, 32).ok());
-  EXPECT_FALSE(MayRead(first, kAddress));
-  EXPECT_TRUE(MayRead(window_->rkey(), kAddress));
-  ASSERT_TRUE(Bind(kAddress, 0).ok());
-  EXPECT_FALSE(MayRead(window_->rkey(), kAddress));
+  ASSERT_TRUE(Bind(kBufferAddress, 32).ok());
+  EXPECT_FALSE(MayRead(first, kBufferAddress));
+  EXPECT_TRUE(MayRead(window_->rkey(), kBufferAddress));
+  ASSERT_TRUE(Bind(kBufferAddress, 0).ok());
+  EXPECT_FALSE(MayRead(window_->rkey(), kBufferAddress));
 }
 
 TEST_F(MemoryWindowTest, EndsWithItsRegion) {
-  ASSERT_TRUE(Bind(kAddress, 32).ok());
+  ASSERT_TRUE(Bind(kBufferAddress, 32).ok());
   region_.reset();
-  EXPECT_FALSE(MayRead(window_->rkey(), kAddress));
+  EXPECT_FALSE(MayRead(window_->rkey(), kBufferAddress));
 }
 
 TEST_F(MemoryWindowTest, KeepsToTheRegionsBounds) {
-  EXPECT_TRUE(Bind(kAddress, kLength).ok());
-  EXPECT_FALSE(Bind(kAddress, kLength + 1).ok());
-  EXPECT_FALSE(Bind(kAddress - 1, 1).ok());
-  EXPECT_FALSE(Bind(kAddress + 1, ~uint64_t{0}).ok());
+  EXPECT_TRUE(Bind(kBufferAddress, kLength).ok());
+  EXPECT_FALSE(Bind(kBufferAddress, kLength + 1).ok());
+  EXPECT_FALSE(Bind(kBufferAddress - 1, 1).ok());
+  EXPECT_FALSE(Bind(kBufferAddress + 1, ~uint64_t{0}).ok());
 }
 
 TEST_F(MemoryWindowTest, NeedsTheRegionsConsent) {
-  EXPECT_TRUE(Bind(kAddress, 8, access::kRemoteAtomic).ok());
-  EXPECT_FALSE(Bind(kAddress, 8, access::kLocalWrite).ok());
+  EXPECT_TRUE(Bind(kBufferAddress, 8, access::kRemoteAtomic).ok());
+  EXPECT_FALSE(Bind(kBufferAddress, 8, access::kLocalWrite).ok());
   region_ = Register(access::kBindWindow);
-  EXPECT_TRUE(Bind(kAddress, 8).ok());
-  EXPECT_FALSE(Bind(kAddress, 8, access::kRemoteWrite).ok());
-  EXPECT_FALSE(Bind(kAddress, 8, access::kRemoteAtomic).ok());
+  EXPECT_TRUE(Bind(kBufferAddress, 8).ok());
+  EXPECT_FALSE(Bind(kBufferAddress, 8, access::kRemoteWrite).ok());
+  EXPECT_FALSE(Bind(kBufferAddress, 8, access::kRemoteAtomic).ok());
   region_ = Register(access::kRemoteRead);
-  EXPECT_FALSE(Bind(kAddress, 8).ok());
+  EXPECT_FALSE(Bind(kBufferAddress, 8).ok());
 }
 
 TEST_F(MemoryWindowTest, StaysInItsDomain) {
   const PostedBind bind({.window = window_.get(),
                          .region = region_.get(),
-                         .address = kAddress,
+                         .address = kBufferAddress,
                          .length = 8,
                          .access = access::kRemoteRead});
   EXPECT_TRUE(absl::IsPermissionDenied(bind.Execute(&other_)));
   EXPECT_TRUE(bind.Execute(&pd_).ok());
   window_ = *MemoryWindow::Allocate(keys_, other_);
-  EXPECT_FALSE(Bind(kAddress, 8).ok());
+  EXPECT_FALSE(Bind(kBufferAddress, 8).ok());
 }
 
 TEST_F(MemoryWindowTest, ABindComesTooLateForWhatHasGone) {
   const verbs::WindowBind what = {.window = window_.get(),
                                   .region = region_.get(),
-                                  .address = kAddress,
+                                  .address = kBufferAddress,
                                   .length = 8,
                                   .access = access::kRemoteRead};
   const PostedBind without_region(what), without_window(what);

@@ -12,12 +12,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-absl::StatusOr<Topology> Parse(std::string_view text) {
+absl::StatusOr<Topology> Dot(std::string_view text) {
   return ParseDot(text, "a.dot");
 }
 
 TEST(DotReaderTest, WhoHasOneCableIsAHostAndWhoHasMoreASwitch) {
-  const auto topology = Parse("graph { h1 -- sw1; h2 -- sw1 }");
+  const auto topology = Dot("graph { h1 -- sw1; h2 -- sw1 }");
   ASSERT_TRUE(topology.ok()) << topology.status();
   EXPECT_THAT(NodesOf(*topology),
               ElementsAre("h1: ca 1", "sw1: switch 2", "h2: ca 1"));
@@ -27,8 +27,8 @@ TEST(DotReaderTest, WhoHasOneCableIsAHostAndWhoHasMoreASwitch) {
 }
 
 TEST(DotReaderTest, PortsThatAreNamedAreKeptAndOthersTakeWhatIsFree) {
-  const auto topology = Parse(
-      "digraph g { sw:1 -> a\n sw -> b; sw -> c [taillabel=2]; sw -> d }");
+  const auto topology =
+      Dot("digraph g { sw:1 -> a\n sw -> b; sw -> c [taillabel=2]; sw -> d }");
   ASSERT_TRUE(topology.ok()) << topology.status();
   EXPECT_THAT(LinksOf(*topology),
               ElementsAre("sw/1 - a/1 4xHDR", "sw/3 - b/1 4xHDR",
@@ -36,7 +36,7 @@ TEST(DotReaderTest, PortsThatAreNamedAreKeptAndOthersTakeWhatIsFree) {
 }
 
 TEST(DotReaderTest, AttributesSayWhatANodeIs) {
-  const auto topology = Parse(R"(
+  const auto topology = Dot(R"(
     graph {
       node [type=ca, ports=2]
       h1 [label="host \"one\"", guid="0x100", vendor_id="0x2c9",
@@ -61,7 +61,7 @@ TEST(DotReaderTest, AttributesSayWhatANodeIs) {
 }
 
 TEST(DotReaderTest, SubgraphsStandForTheirNodes) {
-  const auto topology = Parse(R"(
+  const auto topology = Dot(R"(
     graph {
       subgraph hosts { node [type=ca] a b }
       edge [rate="4xEDR"]
@@ -74,38 +74,38 @@ TEST(DotReaderTest, SubgraphsStandForTheirNodes) {
 }
 
 TEST(DotReaderTest, WhatConcernsDrawingsIsPassedOver) {
-  const auto topology = Parse(
-      "# made by hand\nstrict graph \"my\" + \" graph\" {\n"
-      "/* a comment */ rankdir=LR; graph [splines=false] // another\n"
-      "a [color=red label=<<b>bold</b>>]; a -- b [penwidth=2.5]}\n");
+  const auto topology =
+      Dot("# made by hand\nstrict graph \"my\" + \" graph\" {\n"
+          "/* a comment */ rankdir=LR; graph [splines=false] // another\n"
+          "a [color=red label=<<b>bold</b>>]; a -- b [penwidth=2.5]}\n");
   EXPECT_TRUE(topology.ok()) << topology.status();
 }
 
 TEST(DotReaderTest, FaultsNamePlaceThingAndRule) {
-  EXPECT_THAT(FaultsOf(Parse("grap { a -- b }")),
+  EXPECT_THAT(FaultsOf(Dot("grap { a -- b }")),
               ElementsAre("a.dot:1: a file in DOT begins with graph or "
                           "digraph"));
-  EXPECT_THAT(FaultsOf(Parse("graph {\n a -- \n}")),
+  EXPECT_THAT(FaultsOf(Dot("graph {\n a -- \n}")),
               ElementsAre("a.dot:3: \"}\" stands where a node's name should "
                           "be"));
-  EXPECT_THAT(FaultsOf(Parse("graph {\n a -- \"b \n}")),
+  EXPECT_THAT(FaultsOf(Dot("graph {\n a -- \"b \n}")),
               ElementsAre("a.dot:2: this text in quotes has no end"));
-  EXPECT_THAT(FaultsOf(Parse("graph {\n a -- b")),
+  EXPECT_THAT(FaultsOf(Dot("graph {\n a -- b")),
               ElementsAre("a.dot:2: the text ends where a graph ends with "
                           "\"}\""));
-  EXPECT_THAT(FaultsOf(Parse("graph { a -- b [x=1;\n}")),
+  EXPECT_THAT(FaultsOf(Dot("graph { a -- b [x=1;\n}")),
               ElementsAre(HasSubstr("a.dot:2: \"}\" stands where a name")));
-  EXPECT_THAT(FaultsOf(Parse("graph { /* a -- b }")),
+  EXPECT_THAT(FaultsOf(Dot("graph { /* a -- b }")),
               ElementsAre("a.dot:1: this comment has no end: it is */"));
-  EXPECT_THAT(FaultsOf(Parse("graph { a } graph { b }")),
+  EXPECT_THAT(FaultsOf(Dot("graph { a } graph { b }")),
               ElementsAre("a.dot:1: a file has one graph, and this stands "
                           "behind it"));
 }
 
 TEST(DotReaderTest, WrongValuesAreToldAllTogether) {
   EXPECT_THAT(
-      FaultsOf(Parse("graph {\n a [type=box]\n b [ports=0, guid=0]\n"
-                     "a -- b [rate=fast]\n a:300 -- c\n}")),
+      FaultsOf(Dot("graph {\n a [type=box]\n b [ports=0, guid=0]\n"
+                   "a -- b [rate=fast]\n a:300 -- c\n}")),
       ElementsAre("a.dot:2: type=\"box\" of \"a\": it is one of ca, switch, "
                   "router",
                   "a.dot:3: ports=\"0\" of \"b\": it is a number from 1 to 254",
@@ -119,7 +119,7 @@ TEST(DotReaderTest, WhatIsWrittenComesBack) {
                            "torus:3x2,speed=QDR", "dragonfly:width=1x"}) {
     const auto topology = GenerateTopology(spec);
     ASSERT_TRUE(topology.ok());
-    const auto again = Parse(FormatDot(*topology));
+    const auto again = Dot(FormatDot(*topology));
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_EQ(FormatIbnetdiscover(*again), FormatIbnetdiscover(*topology));
     EXPECT_EQ(FormatDot(*again), FormatDot(*topology));
@@ -132,7 +132,7 @@ TEST(DotReaderTest, AnyDescriptionComesBack) {
     auto topology = GenerateTopology("back-to-back");
     ASSERT_TRUE(topology.ok());
     topology->nodes[0].description = description;
-    const auto again = Parse(FormatDot(*topology));
+    const auto again = Dot(FormatDot(*topology));
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_EQ(again->nodes[0].description, description);
   }

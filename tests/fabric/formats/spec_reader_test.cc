@@ -16,12 +16,12 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
-absl::StatusOr<Topology> Parse(std::string_view text) {
+absl::StatusOr<Topology> Spec(std::string_view text) {
   return ParseSpec(text, "a.yaml");
 }
 
 TEST(SpecReaderTest, NodesAndLinksOfItsOwn) {
-  const auto topology = Parse(R"(
+  const auto topology = Spec(R"(
 nodes:
   - {name: sw1, type: switch, ports: 36, guid: 0x200, description: leaf}
   - name: h1
@@ -43,7 +43,7 @@ links:
 }
 
 TEST(SpecReaderTest, MoreThanAGeneratorMakes) {
-  const auto topology = Parse(R"(
+  const auto topology = Spec(R"(
 generator: single-switch:hosts=2,ports=4
 hosts: compute-%03d
 nodes:
@@ -61,7 +61,7 @@ links:
 }
 
 TEST(SpecReaderTest, ProfilesAreForNodesWhoseNamesMatch) {
-  const auto topology = Parse(R"(
+  const auto topology = Spec(R"(
 generator: single-switch:hosts=3
 profiles:
   every:
@@ -90,7 +90,7 @@ profiles:
 }
 
 TEST(SpecReaderTest, ANodeMayNameItsProfile) {
-  const auto topology = Parse(R"(
+  const auto topology = Spec(R"(
 profiles: {big: {ports: 64, width: 2x}}
 nodes: [{name: sw, type: switch, profile: big}, {name: h}]
 links: [{a: sw/1, b: h/1}]
@@ -101,7 +101,7 @@ links: [{a: sw/1, b: h/1}]
 }
 
 TEST(SpecReaderTest, RulesForLinksComeLast) {
-  const auto topology = Parse(R"(
+  const auto topology = Spec(R"(
 generator: fat-tree:radix=4,levels=2
 links:
   - {match: "spine-*/1", width: 1x, speed: SDR}
@@ -119,16 +119,16 @@ links:
 }
 
 TEST(SpecReaderTest, FaultsNamePlaceThingAndRule) {
-  EXPECT_THAT(FaultsOf(Parse("generator: fat-tre\n")),
+  EXPECT_THAT(FaultsOf(Spec("generator: fat-tre\n")),
               ElementsAre("a.yaml:1: no generator is named \"fat-tre\": did "
                           "you mean \"fat-tree\"?"));
   EXPECT_THAT(
-      FaultsOf(Parse("generater: x\nnodes:\n"
-                     "  - {name: a, prots: 3, type: swich, ports: 0}\n"
-                     "  - {nmae: b}\n  - c\n"
-                     "links:\n  - {a: a/1, b: c/1, spede: EDR}\n"
-                     "  - {a: a}\n  - {a: a/x, b: a/2, speed: FAST}\n"
-                     "  - {match: \"z/*\"}\n")),
+      FaultsOf(Spec("generater: x\nnodes:\n"
+                    "  - {name: a, prots: 3, type: swich, ports: 0}\n"
+                    "  - {nmae: b}\n  - c\n"
+                    "links:\n  - {a: a/1, b: c/1, spede: EDR}\n"
+                    "  - {a: a}\n  - {a: a/x, b: a/2, speed: FAST}\n"
+                    "  - {match: \"z/*\"}\n")),
       ElementsAre(
           HasSubstr("a.yaml:1: a spec has no key \"generater\" but generator, "
                     "include, hosts, profiles, nodes, links: did you mean "
@@ -148,11 +148,11 @@ TEST(SpecReaderTest, FaultsNamePlaceThingAndRule) {
 
 TEST(SpecReaderTest, ProfilesThatDoNotFitAreFaults) {
   EXPECT_THAT(
-      FaultsOf(Parse("generator: single-switch:hosts=4\nprofiles:\n"
-                     "  small: {match: switch-1, ports: 2}\n"
-                     "  none: {match: spine-1}\n"
-                     "  odd: {match: node-1, speed: 7}\n"
-                     "nodes: [{name: x, profile: smal}]\n")),
+      FaultsOf(Spec("generator: single-switch:hosts=4\nprofiles:\n"
+                    "  small: {match: switch-1, ports: 2}\n"
+                    "  none: {match: spine-1}\n"
+                    "  odd: {match: node-1, speed: 7}\n"
+                    "nodes: [{name: x, profile: smal}]\n")),
       ElementsAre("a.yaml:3: profile small has 2 ports, but \"switch-1\" uses "
                   "port 4",
                   HasSubstr("a.yaml:4: profile none is for no node"),
@@ -162,31 +162,31 @@ TEST(SpecReaderTest, ProfilesThatDoNotFitAreFaults) {
 }
 
 TEST(SpecReaderTest, BrokenYamlIsAFaultOfItsLine) {
-  EXPECT_THAT(FaultsOf(Parse("nodes:\n  - {name: a\nlinks: ]\n")),
+  EXPECT_THAT(FaultsOf(Spec("nodes:\n  - {name: a\nlinks: ]\n")),
               ElementsAre(HasSubstr(": this is no YAML: ")));
-  EXPECT_THAT(FaultsOf(Parse("nodes: []\nnodes: []\n")),
+  EXPECT_THAT(FaultsOf(Spec("nodes: []\nnodes: []\n")),
               ElementsAre("a.yaml:2: \"nodes\" stands twice: first on line 1"));
-  EXPECT_THAT(FaultsOf(Parse("nodes: [&x {name: a}, *x]\n")),
+  EXPECT_THAT(FaultsOf(Spec("nodes: [&x {name: a}, *x]\n")),
               Each(HasSubstr("a.yaml:1: anchors (&name) and aliases")));
-  EXPECT_THAT(FaultsOf(Parse("- a\n")),
+  EXPECT_THAT(FaultsOf(Spec("- a\n")),
               ElementsAre(HasSubstr("a.yaml:1: a spec is a map")));
-  EXPECT_THAT(FaultsOf(Parse("")), ElementsAre(HasSubstr("a.yaml:1: ")));
-  EXPECT_THAT(FaultsOf(Parse("nodes:\n")),
+  EXPECT_THAT(FaultsOf(Spec("")), ElementsAre(HasSubstr("a.yaml:1: ")));
+  EXPECT_THAT(FaultsOf(Spec("nodes:\n")),
               ElementsAre("a.yaml:1: there is no node in this file"));
 }
 
 TEST(SpecReaderTest, WhatAResolverFindsHasTheLineOfTheSpec) {
-  EXPECT_THAT(FaultsOf(Parse("nodes:\n  - {name: a, guid: 1}\n"
-                             "  - {name: b, guid: 1}\n  - {name: a}\n")),
+  EXPECT_THAT(FaultsOf(Spec("nodes:\n  - {name: a, guid: 1}\n"
+                            "  - {name: b, guid: 1}\n  - {name: a}\n")),
               Contains("a.yaml:4: \"a\" is defined twice: first on line 2"));
 }
 
 TEST(SpecReaderTest, IncludesAreReadInAnyFormat) {
-  EXPECT_THAT(FaultsOf(Parse("include: /nonexistent.net\n")),
+  EXPECT_THAT(FaultsOf(Spec("include: /nonexistent.net\n")),
               ElementsAre("a.yaml:1: /nonexistent.net: no such file"));
-  EXPECT_THAT(FaultsOf(Parse("include: /dev/null\n")),
+  EXPECT_THAT(FaultsOf(Spec("include: /dev/null\n")),
               ElementsAre(HasSubstr("it is no regular file")));
-  EXPECT_THAT(FaultsOf(Parse("include: x.net\ngenerator: back-to-back\n")),
+  EXPECT_THAT(FaultsOf(Spec("include: x.net\ngenerator: back-to-back\n")),
               ElementsAre(HasSubstr("a.yaml:2: a spec has a generator or an "
                                     "include, not both")));
 }
@@ -200,7 +200,7 @@ TEST(SpecReaderTest, WhatIsWrittenComesBack) {
     topology->links[0].down = true;
     for (const std::string& text :
          {FormatSpecJson(*topology), FormatSpecYaml(*topology)}) {
-      const auto again = Parse(text);
+      const auto again = Spec(text);
       ASSERT_TRUE(again.ok()) << again.status();
       EXPECT_EQ(FormatSpecJson(*again), FormatSpecJson(*topology));
       EXPECT_EQ(FormatIbnetdiscover(*again), FormatIbnetdiscover(*topology));

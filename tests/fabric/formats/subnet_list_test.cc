@@ -23,13 +23,13 @@ constexpr char kSwitch[] =
     "PortGUID:0000000000000200 VenID:000002C9 DevID:B9240000 Rev:000000A1 "
     "{leaf-1} LID:0002 PN:0C }";
 
-absl::StatusOr<Topology> Parse(std::string_view text) {
+absl::StatusOr<Topology> List(std::string_view text) {
   return ParseSubnetList(text, "a.lst");
 }
 
 TEST(SubnetListTest, ALineIsACable) {
   const auto topology =
-      Parse(absl::StrCat(kHost, " ", kSwitch, " PHY=4x LOG=ACT SPD=5\n"));
+      List(absl::StrCat(kHost, " ", kSwitch, " PHY=4x LOG=ACT SPD=5\n"));
   ASSERT_TRUE(topology.ok()) << topology.status();
   EXPECT_THAT(NodesOf(*topology), ElementsAre("H-0000000000000100: ca 1",
                                               "S-0000000000000200: switch 24"));
@@ -47,15 +47,15 @@ TEST(SubnetListTest, ALineIsACable) {
 
 TEST(SubnetListTest, WithoutASpeedItIsSdr) {
   const auto topology =
-      Parse(absl::StrCat(kHost, " ", kSwitch, " PHY=12x LOG=INI\n"));
+      List(absl::StrCat(kHost, " ", kSwitch, " PHY=12x LOG=INI\n"));
   ASSERT_TRUE(topology.ok()) << topology.status();
   EXPECT_THAT(LinksOf(*topology), ElementsAre(HasSubstr(" 12xSDR")));
 }
 
 TEST(SubnetListTest, ACableMayBeToldFromBothEnds) {
   const auto topology =
-      Parse(absl::StrCat(kHost, kSwitch, " PHY=4x LOG=ACT\n", kSwitch, " ",
-                         kHost, " PHY=4x LOG=ACT\n"));
+      List(absl::StrCat(kHost, kSwitch, " PHY=4x LOG=ACT\n", kSwitch, " ",
+                        kHost, " PHY=4x LOG=ACT\n"));
   ASSERT_TRUE(topology.ok()) << topology.status();
   EXPECT_EQ(topology->links.size(), 1u);
 }
@@ -68,8 +68,8 @@ TEST(SubnetListTest, ACaWithOneGuidForManyPortsIsASwitch) {
         node, node, port);
   };
   const auto topology =
-      Parse(absl::StrCat(end(0x100, 1), end(0x200, 1), " PHY=4x\n",
-                         end(0x100, 2), end(0x300, 1), " PHY=4x\n"));
+      List(absl::StrCat(end(0x100, 1), end(0x200, 1), " PHY=4x\n",
+                        end(0x100, 2), end(0x300, 1), " PHY=4x\n"));
   ASSERT_TRUE(topology.ok()) << topology.status();
   EXPECT_THAT(NodesOf(*topology), ElementsAre("S-0000000000000100: switch 8",
                                               "H-0000000000000200: ca 8",
@@ -79,9 +79,9 @@ TEST(SubnetListTest, ACaWithOneGuidForManyPortsIsASwitch) {
 TEST(SubnetListTest, AllFaultsAreToldWithTheirLines) {
   const std::string good = absl::StrCat(kHost, " ", kSwitch);
   EXPECT_THAT(
-      FaultsOf(Parse(absl::StrCat("hello\n# not this\n", good, " PHY=5x\n",
-                                  good, " PHY=4x SPD=11\n", good, " LGO=ACT\n",
-                                  "{ XX Ports:01 }\n", "{ CA Ports:zz }\n"))),
+      FaultsOf(List(absl::StrCat("hello\n# not this\n", good, " PHY=5x\n", good,
+                                 " PHY=4x SPD=11\n", good, " LGO=ACT\n",
+                                 "{ XX Ports:01 }\n", "{ CA Ports:zz }\n"))),
       ElementsAre(HasSubstr("a.lst:1: a line is two ends of a cable"),
                   "a.lst:3: \"PHY=5x\" is no width: it is from 1x to 12x",
                   HasSubstr("a.lst:4: \"SPD=11\" is no speed of a lane: it is "
@@ -93,7 +93,7 @@ TEST(SubnetListTest, AllFaultsAreToldWithTheirLines) {
 
 TEST(SubnetListTest, APortHasOneCable) {
   const std::string line = absl::StrCat(kHost, " ", kSwitch, " PHY=4x\n");
-  EXPECT_THAT(FaultsOf(Parse(absl::StrCat(line, line))),
+  EXPECT_THAT(FaultsOf(List(absl::StrCat(line, line))),
               ElementsAre(HasSubstr("a.lst:2: port 1 of \"H-0000000000000100\" "
                                     "is used twice: first on line 1"),
                           HasSubstr("a.lst:2: port 12 of")));
@@ -102,8 +102,8 @@ TEST(SubnetListTest, APortHasOneCable) {
 TEST(SubnetListTest, ANodeIsTheSameOnAllLines) {
   std::string other = kSwitch;
   other.replace(other.find("Ports:18"), 8, "Ports:08");
-  EXPECT_THAT(FaultsOf(Parse(absl::StrCat(kHost, kSwitch, " PHY=4x\n", kHost,
-                                          other, " PHY=4x\n"))),
+  EXPECT_THAT(FaultsOf(List(absl::StrCat(kHost, kSwitch, " PHY=4x\n", kHost,
+                                         other, " PHY=4x\n"))),
               ElementsAre("a.lst:2: node 0x200 has another type or number of "
                           "ports here than on line 1"));
 }

@@ -16,7 +16,7 @@ namespace ibemu::hca::mlx4 {
 namespace {
 
 // "-": the Linux driver's alone, "+": ours alone, and how often.
-constexpr Allowed kSteps[] = {
+constexpr Allowed kAllowedSteps[] = {
     {"- MOD_STAT_CFG op=2", "asks for what Ethernet tools show", 1},
     {"- SW2HW_EQ", "we have one queue for all events", 1},
     {"- HW2SW_EQ", "we have one queue for all events", 1},
@@ -32,7 +32,7 @@ constexpr Allowed kSteps[] = {
 
 // Of a step that both have, the n-th of each with the n-th.  "QP component":
 // in whatever step of a queue pair.
-constexpr Allowed kFields[] = {
+constexpr Allowed kAllowedFields[] = {
     {"MAP_FA in", "memory lies as it comes"},
     {"MAP_FA log2size", "memory lies as it comes"},
     {"MAP_ICM in", "memory lies as it comes"},
@@ -129,11 +129,13 @@ TEST(StepDifferencesTest, CountWhatIsRepeatedOrDropped) {
 
 TEST_F(GoldenTraceTest, TakesTheStepsOfTheLinuxDriver) {
   ASSERT_GT(linux_.commands.size(), 30u);
-  ExpectAllowed(StepDifferences(linux_.commands, ours_.commands), kSteps);
+  ExpectAllowed(StepDifferences(linux_.commands, ours_.commands),
+                kAllowedSteps);
 }
 
 TEST_F(GoldenTraceTest, SaysInEachStepWhatTheLinuxDriverSays) {
-  ExpectAllowed(FieldDifferences(linux_.commands, ours_.commands), kFields);
+  ExpectAllowed(FieldDifferences(linux_.commands, ours_.commands),
+                kAllowedFields);
 }
 
 TEST_F(GoldenTraceTest, AsksThePortsAgentForWhatTheLinuxDriverAsksFor) {

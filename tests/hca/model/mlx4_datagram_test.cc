@@ -16,7 +16,6 @@ using ::testing::Contains;
 using ::testing::IsEmpty;
 using Status = prm::CommandStatus;
 
-constexpr uint32_t kQpn = 200;
 constexpr uint32_t kQKey = 0x1234;
 
 class Mlx4Datagrams : public ::testing::Test {

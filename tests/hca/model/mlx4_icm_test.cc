@@ -112,7 +112,7 @@ TEST_F(IcmTest, UnmapsMoreThanThereIs) {
   EXPECT_TRUE(icm_.empty());
 }
 
-TEST(HcrTest, GivesACommandWhenSoftwareGivesTheRegister) {
+TEST(HcrRegisterTest, GivesACommandWhenSoftwareGivesTheRegister) {
   Hcr hcr;
   EXPECT_FALSE(hcr.Write(prm::kHcrInModifier, 5));
   EXPECT_FALSE(hcr.Write(prm::kHcrToken, 0x12340000));

@@ -13,8 +13,6 @@ using prm::WqeOpcode;
 using ::testing::Contains, ::testing::Not;
 using Status = prm::CommandStatus;
 
-constexpr uint32_t kQpn = 200;
-
 class Mlx4Reliable : public ::testing::Test {
  protected:
   Mlx4Reliable() {

@@ -11,7 +11,6 @@ namespace {
 using prm::Opcode;
 using Status = prm::CommandStatus;
 
-constexpr uint32_t kQpn = 200;
 constexpr uint64_t kNowhere = 0x7700001000;
 
 class Mlx4Refusals : public ::testing::Test {

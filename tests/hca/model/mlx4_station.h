@@ -14,6 +14,9 @@
 
 namespace ibemu::hca::model {
 
+// The queue pair under test.
+constexpr uint32_t kQpn = 200;
+
 class Station : public Mlx4Bench {
  public:
   static constexpr uint32_t kAsyncEq = 4;  // events

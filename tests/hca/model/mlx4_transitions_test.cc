@@ -14,8 +14,6 @@ using prm::Opcode;
 using prm::QpState;
 using Status = prm::CommandStatus;
 
-constexpr uint32_t kQpn = 200;
-
 constexpr Opcode kCommands[] = {
     Opcode::kRst2InitQp, Opcode::kInit2InitQp, Opcode::kInit2RtrQp,
     Opcode::kRtr2RtsQp,  Opcode::kRts2RtsQp,   Opcode::kSqErr2RtsQp,
@@ -84,7 +82,8 @@ class Mlx4Transitions
 };
 
 TEST_P(Mlx4Transitions, HappenFromTheStatesOfTheTableAlone) {
-  const auto [state, opcode] = GetParam();
+  const QpState state = std::get<0>(GetParam());
+  const Opcode opcode = std::get<1>(GetParam());
   BringTo(state);
   const auto* const taken =
       std::ranges::find_if(kTaken, [&](const Transition& transition) {

@@ -17,7 +17,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Status = prm::CommandStatus;
 
-constexpr uint32_t kQpn = 200;
 constexpr uint32_t kPsn = 0xfffff0;
 
 class Mlx4Unreliable : public ::testing::Test {
