@@ -63,7 +63,7 @@ json DescribePlan(const ScenarioPlan& plan) {
 }
 
 // One scenario that is played, and tells of it.
-class ScenarioMethods::Performance : public ScenarioPlayer::Stage {
+class ScenarioMethods::Performance final : public ScenarioPlayer::Stage {
  public:
   Performance(const ScenarioMethods& owner, ScenarioPlan plan, UniqueFd socket)
       : events_(owner.events_),

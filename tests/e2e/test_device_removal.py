@@ -9,9 +9,10 @@ import pytest
 
 from harness import DEADLINE
 
+pytestmark = pytest.mark.both_accounts
+
 # What the Python programs below have in common.  System calls go through
 # ctypes, since os.read() hides EINTR.
-pytestmark = pytest.mark.both_accounts
 PRELUDE = r"""
 import ctypes, errno, fcntl, os, select, signal, struct, subprocess, sys
 

@@ -49,7 +49,7 @@ struct SaAnswer {
 class SaClient : public mad::AgentClient {
  public:
   SaClient(testing::VirtualTimers& timers, Fabric& fabric, NodeId node)
-      : timers_(timers), host_(timers, fabric.device(node)) {
+      : host_(timers, fabric.device(node)) {
     mad::Registration registration{
         .mgmt_class = 0x03, .mgmt_class_version = 2, .rmpp_version = 1};
     registration.methods.set(static_cast<size_t>(mad::Method::kReport));
@@ -99,7 +99,6 @@ class SaClient : public mad::AgentClient {
   int timeouts = 0;
 
  private:
-  testing::VirtualTimers& timers_;
   mad::Host host_;
   std::unique_ptr<mad::Agent> agent_;
   uint32_t tid_ = 0;

@@ -18,7 +18,7 @@ namespace ibemu::fabric {
 
 using testing::FakeMemory;
 
-class VerbsPeer : public verbs::CqListener {
+class VerbsPeer final : public verbs::CqListener {
  public:
   static constexpr uint32_t kAll =
       verbs::access::kLocalWrite | verbs::access::kRemoteWrite |

@@ -19,6 +19,8 @@ struct QueueSort {
   QueueKind kind{};
   uint32_t size = 0;  // entries
 
+  // clang-tidy 14 takes the 0 that this compares with for a pointer.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   auto operator<=>(const QueueSort&) const = default;
 };
 

@@ -21,7 +21,7 @@ namespace ibemu::hca::mlx4 {
 using testing::FakeMemory;
 
 // One program: a domain, its memory, a completion queue, and a queue pair.
-class VerbsEnd : public verbs::CqListener {
+class VerbsEnd final : public verbs::CqListener {
  public:
   static constexpr size_t kSize = size_t{8} << 20;
   static constexpr uint32_t kQKey = 0x1234;

@@ -363,6 +363,7 @@ class Mlx4Bench : private CommandObserver {
  private:
   static std::vector<Wire*> Pointers(std::vector<FakeWire>& wires) {
     std::vector<Wire*> pointers;
+    pointers.reserve(wires.size());
     for (FakeWire& wire : wires) pointers.push_back(&wire);
     return pointers;
   }

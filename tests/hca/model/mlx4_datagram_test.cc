@@ -13,7 +13,6 @@ using prm::CqeSyndrome;
 using prm::EventType;
 using prm::Opcode;
 using ::testing::Contains;
-using ::testing::IsEmpty;
 using Status = prm::CommandStatus;
 
 constexpr uint32_t kQKey = 0x1234;
