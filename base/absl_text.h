@@ -1,5 +1,7 @@
-// Debian's Abseil has a string_view of its own, which std's does not become
-// by itself (ABSL_OPTION_USE_STD_STRING_VIEW is 0).
+// Conversion of std::string_view to absl::string_view.
+//
+// Debian's Abseil is built with ABSL_OPTION_USE_STD_STRING_VIEW 0: it has a
+// string_view of its own, to which std's does not convert by itself.
 #ifndef IBEMU_BASE_ABSL_TEXT_H_
 #define IBEMU_BASE_ABSL_TEXT_H_
 

@@ -1,4 +1,4 @@
-// Jobs that take microseconds, unless somebody makes them wait.
+// Jobs that normally take microseconds.
 #ifndef IBEMU_BASE_BRIEF_JOBS_H_
 #define IBEMU_BASE_BRIEF_JOBS_H_
 
@@ -7,22 +7,27 @@
 
 namespace ibemu {
 
-// To hand such a job to another thread costs more than the job.  So the loop's
-// own thread runs it; another takes the loop over if it does not end in time.
+// A BriefJobs runs jobs for which handing over to another thread would cost
+// more than the job itself.  It is an interface of the loop: the loop's own
+// thread runs the job, and another thread takes the loop over if the job does
+// not end in time.
 class BriefJobs {
  public:
   virtual ~BriefJobs() = default;
 
   struct BriefJob {
-    // Runs with no lock and no state of the loop: it must own what it touches.
+    // The job.  It runs with no lock and no state of the loop, so it must own
+    // what it touches.
     absl::AnyInvocable<void()> run;
-    // On the loop, when `run` holds its thread up and another has the loop.
+    // Called on the loop when `run` still holds its thread up and another
+    // thread has taken the loop over.
     absl::AnyInvocable<void()> late;
-    // On the loop, when `run` has returned, which took so long.
+    // Called on the loop when `run` has returned.  `took` is how long it ran.
     absl::AnyInvocable<void(absl::Duration took)> done;
   };
 
-  // Soon, in the order of the calls; never before it returns.
+  // Runs `job` soon, never before this call has returned.  Jobs start in the
+  // order of the calls.
   virtual void RunBriefly(BriefJob job) = 0;
 };
 

@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t kLongest = 80;  // a longer name is no typing mistake
 
-// Optimal string alignment distance, or `limit` + 1 when it is larger.
+// Returns the optimal string alignment distance, or `limit` + 1 if it is
+// larger.
 size_t Distance(std::string_view a, std::string_view b, size_t limit) {
   using Row = std::array<uint8_t, kLongest + 1>;
   Row before_last{}, last{}, row{};

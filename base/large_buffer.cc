@@ -7,7 +7,8 @@
 namespace ibemu {
 namespace {
 
-// Of x86-64; where they are larger the wish may be in vain.
+// The size on x86-64.  On machines with larger ones the request may have no
+// effect.
 constexpr size_t kHugePage = size_t{2} << 20;
 
 }  // namespace
@@ -17,7 +18,8 @@ void ReserveLarge(std::vector<std::byte>& bytes, size_t capacity) {
   void* first = bytes.data();
   size_t room = bytes.capacity();
   if (std::align(kHugePage, kHugePage, first, room) == nullptr) return;
-  // A wish: not every kernel has them, nor always one to spare.
+  // Only a request, whose failure is ignored: not every kernel has huge pages,
+  // nor always one to spare.
   madvise(first, room - room % kHugePage, MADV_HUGEPAGE);
 }
 

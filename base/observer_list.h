@@ -1,4 +1,4 @@
-// Those who want to be called, and may come and go while they are.
+// A list of observers that may change while they are being called.
 #ifndef IBEMU_BASE_OBSERVER_LIST_H_
 #define IBEMU_BASE_OBSERVER_LIST_H_
 
@@ -8,16 +8,18 @@
 
 namespace ibemu {
 
-// Pointers, not owned, in the order of their coming.
+// An ObserverList holds pointers to observers, which it does not own, in the
+// order in which they were added.
 template <class Observer>
 class ObserverList {
  public:
-  // True when there is nobody to call: cheap, for hot paths.
+  // Returns true when there is no observer.  Cheap, for hot paths.
   bool empty() const { return all_.empty(); }
 
   void Add(Observer& observer) { all_.push_back(&observer); }
 
-  // Requires an earlier Add().  The observer may be in a call.
+  // Removes an observer that was added before.  It may be in a call at this
+  // moment.
   void Remove(const Observer& observer) {
     const auto place = std::find(all_.begin(), all_.end(), &observer);
     if (depth_ == 0) {
@@ -27,9 +29,9 @@ class ObserverList {
     }
   }
 
-  // Calls call(observer) for each one that is there now and still is when its
-  // turn comes.  `call` may add and remove any, and call this again; the list
-  // must outlive it.
+  // Calls call(observer) for each observer that is in the list now and still is
+  // when its turn comes.  `call` may add and remove any observer, and may call
+  // ForEach() again; the list must outlive the call.
   template <class Call>
   void ForEach(Call&& call) {
     ++depth_;
@@ -41,8 +43,8 @@ class ObserverList {
   }
 
  private:
-  std::vector<Observer*> all_;  // null: gone during a call
-  int depth_ = 0;               // of calls within calls
+  std::vector<Observer*> all_;  // null: removed during a call
+  int depth_ = 0;               // of nested ForEach() calls
 };
 
 }  // namespace ibemu

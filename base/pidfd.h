@@ -1,8 +1,8 @@
-// Descriptors of processes.
+// glibc's functions for process file descriptors (pidfd).
 #ifndef IBEMU_BASE_PIDFD_H_
 #define IBEMU_BASE_PIDFD_H_
 
-extern "C" {  // glibc 2.36 forgot it
+extern "C" {  // missing in the header of glibc 2.36
 #include <sys/pidfd.h>
 }
 

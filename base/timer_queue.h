@@ -1,4 +1,4 @@
-// The tasks of a time-line, ordered by deadline, then by insertion.
+// A queue of timer tasks.
 #ifndef IBEMU_BASE_TIMER_QUEUE_H_
 #define IBEMU_BASE_TIMER_QUEUE_H_
 
@@ -14,24 +14,25 @@
 
 namespace ibemu {
 
-// Shared by the real loop and by testing::VirtualTimers, so that both run tasks
-// in the same order.  Knows no clock: the owner passes the time.
+// A TimerQueue holds the tasks of a Timers, ordered by deadline, then by
+// insertion.  The real loop and testing::VirtualTimers share it, so that both
+// run tasks in the same order.  It has no clock: its owner passes the time.
 class TimerQueue {
  public:
   TimerId Add(absl::Time deadline, Timers::Task task);
   void AddSoon(Timers::Task task);
   void Cancel(TimerId id);
 
-  // The earliest deadline; InfinitePast when a RunSoon task waits, nullopt when
-  // nothing does.
+  // Returns the earliest deadline; InfinitePast if a RunSoon() task waits,
+  // nullopt if nothing waits.
   std::optional<absl::Time> NextDeadline() const;
 
-  // Runs every RunSoon task, those added meanwhile included.
+  // Runs every RunSoon() task, including those added meanwhile.
   void RunSoonTasks();
 
-  // Runs what is due at `now` (RunSoon tasks first and in between), but not
-  // timers that are added meanwhile with a later deadline.  Returns how many
-  // timers ran.
+  // Runs the timers that are due at `now`, and RunSoon() tasks before the first
+  // and after each of them.  Timers that are added meanwhile with a later
+  // deadline do not run.  Returns how many timers ran.
   int RunDue(absl::Time now);
 
  private:

@@ -1,4 +1,4 @@
-// A file descriptor that closes itself.
+// An owned file descriptor.
 #ifndef IBEMU_BASE_UNIQUE_FD_H_
 #define IBEMU_BASE_UNIQUE_FD_H_
 
@@ -8,6 +8,7 @@
 
 namespace ibemu {
 
+// A UniqueFd owns a file descriptor and closes it when it is destroyed.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -22,7 +23,7 @@ class UniqueFd {
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
 
-  // The caller closes it from now on.
+  // Gives the descriptor up: the caller must close it.
   int Release() { return std::exchange(fd_, -1); }
 
   void Reset(int fd = -1) {

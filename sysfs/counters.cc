@@ -21,8 +21,8 @@ struct Counter {
   uint64_t (*read)(const mad::MadBytes&);
 };
 
-// What PortCounters saturates at is what sysfs shows: the widths are the
-// attribute's.
+// The widths are those of the attribute, so sysfs shows the values at which
+// PortCounters saturates.
 template <class Attribute, auto kMember>
 constexpr Counter Of(std::string_view name) {
   return {name, Attribute::kId, [](const mad::MadBytes& reply) -> uint64_t {

@@ -1,5 +1,5 @@
-// ports/N/counters: the port's performance management agent, read by a local
-// Get, so that perfquery and sysfs never differ.
+// The directory ports/N/counters.  Its files ask the port's performance
+// management agent with a local Get, so that perfquery and sysfs never differ.
 #ifndef IBEMU_SYSFS_COUNTERS_H_
 #define IBEMU_SYSFS_COUNTERS_H_
 
@@ -9,8 +9,9 @@
 namespace ibemu::sysfs {
 
 // Fills `directory` with the counters of port `number` of `device`, which must
-// outlive it.  64-bit ones are there if the agent says at this moment that it
-// has PortCountersExtended; else data and packets have 32 bits, as in Linux.
+// outlive it.  64-bit counters are there if the agent says at this moment that
+// it has PortCountersExtended; otherwise data and packets have 32 bits, as in
+// Linux.
 void AddCounters(Entry& directory, const ViewDevice& device, int number);
 
 }  // namespace ibemu::sysfs

@@ -30,8 +30,8 @@ std::string NodeTypeText(mad::NodeType type) {
   return "1: CA";
 }
 
-// A directory of class `name` below the PCI function at `pci`, with the links
-// that every class device has.
+// Adds the directory of a device of `class_name` below the PCI function at
+// `pci`, with the links that every class device has.
 Entry& AddClassDevice(Entry& root, std::string_view pci,
                       std::string_view class_name, std::string_view device) {
   const std::string path = absl::StrFormat("%s/%s/%s", pci, class_name, device);
@@ -42,7 +42,7 @@ Entry& AddClassDevice(Entry& root, std::string_view pci,
   return Directory(root, path);
 }
 
-// A device with a node in /dev/infiniband.
+// Adds the directory of a device that has a node in /dev/infiniband.
 Entry& AddNode(Entry& root, const View& view, const ViewDevice& device,
                std::string_view class_name, const std::string& node,
                int minor_number) {

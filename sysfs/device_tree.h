@@ -1,4 +1,4 @@
-// One device of a view, in all the classes that know it.
+// The directories of one device of a view, in all classes that show it.
 #ifndef IBEMU_SYSFS_DEVICE_TREE_H_
 #define IBEMU_SYSFS_DEVICE_TREE_H_
 
@@ -9,7 +9,7 @@
 
 namespace ibemu::sysfs {
 
-// Where devices come and go.
+// Returns the paths of the directories in which devices come and go.
 std::vector<std::string> DeviceDirectories(const ProfileFacts& facts);
 
 }  // namespace ibemu::sysfs

@@ -22,8 +22,9 @@ std::vector<std::string> Parts(std::string_view path) {
   return absl::StrSplit(std::string(path), '/', absl::SkipEmpty());
 }
 
-// From the directory of the link at `path`.  The target's own name is always
-// there: scripts take a device's PCI address from its basename.
+// Returns the path from the link at `path` to `target`.  It always ends in the
+// target's own name, because scripts take a device's PCI address from its
+// basename.
 std::string Relative(std::string_view path, std::string_view target) {
   const std::vector<std::string> from = Parts(path), to = Parts(target);
   const auto last = from.end() - 1;  // the link's own name

@@ -1,4 +1,4 @@
-// The verbs with which the tree is built.
+// Functions that build the tree.
 #ifndef IBEMU_SYSFS_ENTRIES_H_
 #define IBEMU_SYSFS_ENTRIES_H_
 
@@ -11,23 +11,24 @@
 
 namespace ibemu::sysfs {
 
+// Returns the bytes of a file; called at each read.
 using Reader = std::function<absl::StatusOr<std::string>()>;
 
-// The directory at `path` below `root`; makes it, and those above it, if need
-// be.
+// Returns the directory at `path` below `root`.  Creates it, and those above
+// it, if they are missing.
 Entry& Directory(Entry& root, std::string_view path);
 
-// A file that always says `line` and a newline.
+// Adds a file that always contains `line` and a newline.
 Entry& AddLine(Entry& directory, std::string_view name, std::string line);
 
-// A file whose bytes are made at each read.
+// Adds a file whose bytes come from `read`, at each read.
 Entry& AddText(Entry& directory, std::string_view name, Reader read);
 
-// A link at `path` to `target`, both seen from `root`; the text of the link is
-// relative, as in sysfs.
+// Adds a link at `path` to `target`, both as seen from `root`.  The text of the
+// link is relative, as in sysfs.
 void AddLink(Entry& root, std::string_view path, std::string_view target);
 
-// Takes away what is at `path`, which must be there.
+// Removes the entry at `path`, which must be there.
 void Remove(Entry& root, std::string_view path);
 
 }  // namespace ibemu::sysfs

@@ -1,5 +1,5 @@
-// How Linux writes InfiniBand values in sysfs
-// (drivers/infiniband/core/sysfs.c).  No newline.
+// InfiniBand values as Linux writes them in sysfs
+// (drivers/infiniband/core/sysfs.c), without a newline.
 #ifndef IBEMU_SYSFS_FORMAT_H_
 #define IBEMU_SYSFS_FORMAT_H_
 
@@ -24,10 +24,11 @@ std::string FormatState(int state);
 // "5: LinkUp"
 std::string FormatPhysicalState(int state);
 
-// "400 Gb/sec (4X NDR)".  A speed that is not known counts as SDR.  FDR10 has
-// QDR's code in PortInfo: the caller knows it from elsewhere.
+// "400 Gb/sec (4X NDR)".  An unknown speed counts as SDR.  FDR10 has QDR's code
+// in PortInfo: the caller knows from elsewhere (see IsFdr10()) and says so in
+// `fdr10`.
 //
-// Errors: InvalidArgument when LinkWidthActive is not one width.
+// Errors: InvalidArgument if LinkWidthActive is not one width.
 absl::StatusOr<std::string> FormatRate(const mad::PortInfo& info, bool fdr10);
 
 }  // namespace ibemu::sysfs

@@ -17,14 +17,17 @@
 
 namespace ibemu::sysfs {
 
+// Errors: Unavailable, the device is gone.
 inline absl::Status CheckPresent(const mad::Host& host) {
   if (!host.removed()) return absl::OkStatus();
   return absl::UnavailableError("the device is gone");
 }
 
-// `line` is called while the device is there and gives the text without its
-// newline.  Files keep the host: they may stay open longer than the device is
-// there.
+// Adds a file that asks the device at each read.  `line` is called as long as
+// the device is there, and returns the text without its newline.  The file
+// keeps the host, because it may stay open longer than the device is there.
+//
+// Errors of the file: Unavailable, the device is gone; those of `line`.
 inline Entry& AddLive(Entry& directory, std::string_view name,
                       const ViewDevice& device,
                       std::function<absl::StatusOr<std::string>()> line) {

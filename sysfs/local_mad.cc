@@ -34,7 +34,7 @@ absl::StatusOr<MadBytes> GetPerformance(mad::Port& port, int number,
                               .method = mad::Method::kGet,
                               .attr_id = attribute},
                request.mad);
-  // At the same place in every attribute.
+  // PortSelect is at the same place in every attribute.
   wire::Put<&mad::PortCounters::port_select>(
       std::span(request.mad).subspan(mad::kPerfDataOffset),
       static_cast<uint8_t>(number));

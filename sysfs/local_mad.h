@@ -1,4 +1,5 @@
-// Questions to a port's own agents, without the wire: Linux's process_mad.
+// Requests to a port's own agents that do not take the wire: Linux's
+// process_mad.
 #ifndef IBEMU_SYSFS_LOCAL_MAD_H_
 #define IBEMU_SYSFS_LOCAL_MAD_H_
 
@@ -8,13 +9,15 @@
 
 namespace ibemu::sysfs {
 
-// Performance Get of `attribute` for port `number`; gives the whole answer.
+// Does a Get of the performance management attribute `attribute` for port
+// `number`, and returns the whole response.
 //
-// Errors: InvalidArgument when the port has no such attribute.
+// Errors: InvalidArgument if the port has no such attribute.
 absl::StatusOr<mad::MadBytes> GetPerformance(mad::Port& port, int number,
                                              mad::AttributeId attribute);
 
-// True when the port runs at Mellanox's FDR10, whose PortInfo says QDR.
+// Returns true if the port runs at Mellanox's FDR10, which PortInfo shows as
+// QDR.
 bool IsFdr10(mad::Port& port, int number);
 
 }  // namespace ibemu::sysfs

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kDomain = "1bed";
 constexpr char kBusDevices[] = "bus/pci/devices";
-// Far above any memory; one BAR after the other.
+// BAR 0 of slot 0.  Far above any memory; the BARs of the other slots follow.
 constexpr uint64_t kFirstBar = 0x3f'0000'0000'0000;
 
 uint64_t BarAddress(const ProfileFacts& facts, int slot) {
@@ -27,7 +27,8 @@ std::string DriverPath(const ProfileFacts& facts) {
   return absl::StrFormat("bus/pci/drivers/%s", facts.driver);
 }
 
-// "3", or "ff,ffffffff" with 40 CPUs: 32 bits a word, as %*pb prints them.
+// Returns a mask of CPUs: "3", or "ff,ffffffff" for 40, 32 bits a word as %*pb
+// prints them.
 std::string CpuMask(int count) {
   std::vector<std::string> words;
   const int top = (count - 1) / 32;
@@ -64,7 +65,8 @@ std::string Uevent(const ProfileFacts& facts, int slot) {
       Modalias(facts));
 }
 
-// BAR 0 to 5 and the ROM: start, end and the kernel's IORESOURCE_* flags.
+// Returns the lines of `resource`, for BAR 0 to 5 and the ROM: start, end and
+// the kernel's IORESOURCE_* flags.
 std::string Resources(const ProfileFacts& facts, int slot) {
   constexpr uint64_t kMemory64 = 0x140204, kPrefetch = 0x2008;
   const uint64_t start = BarAddress(facts, slot);
@@ -166,9 +168,10 @@ void AddPciFunction(Entry& root, const ProfileFacts& facts, int slot,
   AddLink(root, absl::StrCat(kBusDevices, "/", address), path);
 }
 
-// The links of the bus stay, leading nowhere, but are not listed.  An overlay
-// joins them with the machine's own, and for that a name that has gone below it
-// is a stale handle for ever (ovl_revalidate_real() in fs/overlayfs/super.c).
+// The links on the bus stay, dangling, but are not listed.  An overlay joins
+// them with the machine's own, and takes a name that has disappeared from its
+// lower layer for a stale handle for ever (ovl_revalidate_real() in
+// fs/overlayfs/super.c).
 void RemovePciFunction(Entry& root, const ProfileFacts& facts, int slot) {
   const std::string address = PciAddress(slot);
   Remove(root, PciPath(slot));

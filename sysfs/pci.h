@@ -1,4 +1,4 @@
-// The PCI function that a device of the view seems to be.
+// The PCI function that a device of a view appears to be.
 #ifndef IBEMU_SYSFS_PCI_H_
 #define IBEMU_SYSFS_PCI_H_
 
@@ -10,22 +10,23 @@
 
 namespace ibemu::sysfs {
 
-// "1bed:00:03.0", of the device in slot 3.
+// Returns the address of the device in `slot`: "1bed:00:03.0" in slot 3.
 std::string PciAddress(int slot);
 
-// "devices/pci1bed:00/1bed:00:03.0"
+// Returns its path: "devices/pci1bed:00/1bed:00:03.0".
 std::string PciPath(int slot);
 
-// Its 256 bytes of configuration space: header, power management and PCI
-// Express capabilities.
+// Returns its 256 bytes of configuration space: header, power management and
+// PCI Express capabilities.
 std::string PciConfig(const ProfileFacts& facts, int slot);
 
-// Adds the function's directory, and its links under bus/pci, to `root`.
+// Add the function's directory, and its links under bus/pci, to `root`, or
+// remove them.
 void AddPciFunction(Entry& root, const ProfileFacts& facts, int slot,
                     int cpu_count);
 void RemovePciFunction(Entry& root, const ProfileFacts& facts, int slot);
 
-// The directories that these two change: the bus, and its driver.
+// Returns the directories that these two change: the bus and its driver.
 std::vector<std::string> PciDirectories(const ProfileFacts& facts);
 
 }  // namespace ibemu::sysfs

@@ -18,7 +18,7 @@ namespace {
 
 using Text = absl::StatusOr<std::string>;
 
-// A line made from PortInfo as it is at that moment.
+// Adds a file with a line that is made from PortInfo at each read.
 void AddInfo(Entry& directory, std::string_view name, const ViewDevice& device,
              mad::Port& port, Text (*line)(const mad::PortInfo&)) {
   AddLive(directory, name, device, [&port, line] { return line(port.Info()); });
@@ -80,8 +80,8 @@ void AddTables(Entry& directory, const ViewDevice& device, mad::Port& port) {
   }
 }
 
-// mlx5's set.  They count what happens to reliable queue pairs; management
-// datagrams touch none of them.
+// The counters of mlx5.  They count events of reliable queue pairs and are not
+// touched by management datagrams.
 void AddHardwareCounters(Entry& directory) {
   constexpr int kDefaultLifespan = 10, kMaxLifespan = 10000;  // milliseconds
   for (std::string_view name :

@@ -1,4 +1,4 @@
-// ports/N of a device.
+// The directory ports/N of a device.
 #ifndef IBEMU_SYSFS_PORT_TREE_H_
 #define IBEMU_SYSFS_PORT_TREE_H_
 
@@ -7,7 +7,8 @@
 
 namespace ibemu::sysfs {
 
-// Fills `directory` with port `number` of `device`, which must outlive it.
+// Fills `directory` with the files of port `number` of `device`, which must
+// outlive it.
 void AddPort(Entry& directory, const ViewDevice& device, int number);
 
 }  // namespace ibemu::sysfs

@@ -3,9 +3,9 @@
 namespace ibemu::sysfs {
 namespace {
 
-// Names and numbers as drivers/infiniband/hw/qib gives them for the boards
+// Names and numbers as drivers/infiniband/hw/qib has them for the boards
 // QLE7340 and QLE7342.  Its fw_ver is an empty line, which readers take for a
-// fault: so there is one.
+// fault, so here it has a value.
 constexpr ProfileFacts kQib = {
     .vendor = 0x1077,
     .device = 0x7322,

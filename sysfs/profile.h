@@ -1,5 +1,5 @@
-// The plain facts of each profile: what a program finds that looks at the
-// adapter rather than at its ports.
+// The facts of each profile: what programs find that look at the adapter rather
+// than at its ports.
 #ifndef IBEMU_SYSFS_PROFILE_H_
 #define IBEMU_SYSFS_PROFILE_H_
 
@@ -10,6 +10,7 @@
 
 namespace ibemu::sysfs {
 
+// The PCI function, driver and sysfs texts of the adapters of one profile.
 struct ProfileFacts {
   uint16_t vendor, device, subsystem_vendor, subsystem_device;
   uint32_t pci_class;  // 24 bits

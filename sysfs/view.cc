@@ -48,7 +48,8 @@ absl::Status CheckName(std::string_view name) {
       name.size(), kMaxDeviceName));
 }
 
-// No provider of libibverbs would drive the other profile's adapters.
+// Returns true if the device has a uverbs node.  No provider of libibverbs
+// would drive the adapters of the other profile.
 bool HasVerbs(const View& view, const mad::Device& device) {
   return view.verbs && view.profile == Profile::kQib &&
          device.type() == mad::NodeType::kChannelAdapter;

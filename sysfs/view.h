@@ -1,5 +1,4 @@
-// What one `ibemu run` (or the CUSE front end) shows: devices under one
-// numbering.
+// The devices that one `ibemu run`, or the CUSE front end, shows.
 #ifndef IBEMU_SYSFS_VIEW_H_
 #define IBEMU_SYSFS_VIEW_H_
 
@@ -15,12 +14,14 @@
 
 namespace ibemu::sysfs {
 
-// What a device looks like to programs that look at more than its ports.
+// The kind of adapter that devices appear to be, to programs that look at more
+// than their ports.
 enum class Profile {
   kQib,  // QLogic QLE7322 (1077:7322): stock libibverbs drives it by write()
   kCx7,  // ConnectX-7 identity (15b3:1021), for tools that look at it
 };
 
+// One device of a view, with its name and numbers there.
 struct ViewDevice {
   std::string name;  // "ibemu0": at most 19 characters
   std::shared_ptr<mad::Host> host;
@@ -34,13 +35,15 @@ struct DeviceNumber {
   int minor_number = 0;
 };
 
+// A View is a set of devices under one numbering, as one Linux machine has
+// them.
 struct View {
   Profile profile = Profile::kQib;
   std::string name_format = "ibemu%d";
   std::vector<ViewDevice> devices;  // by slot; a slot may be empty
-  int cpu_count = 1;                // the machine's, for PCI's local_cpus
+  int cpu_count = 1;                // of the machine, for PCI's local_cpus
   bool verbs = false;               // adapters have a uverbs node
-  // By node, where they are not Linux's own.
+  // The device numbers, by node, of nodes that do not have Linux's own.
   std::map<std::string, DeviceNumber> numbers{};
 };
 
@@ -51,7 +54,8 @@ inline constexpr int kFirstUmad = 0;
 inline constexpr int kFirstIssm = 64;
 inline constexpr int kFirstUverbs = 192;
 
-// A node in /dev/infiniband that a port has for its management.
+// A device node in /dev/infiniband for the management of a port: umadN or
+// issmN.
 struct MadNode {
   std::string name;  // "umad0"
   int port = 0;
@@ -59,36 +63,38 @@ struct MadNode {
   int minor_number = 0;  // Linux's own
 };
 
+// Returns the nodes of all ports of `device`, the issm nodes first.
 std::vector<MadNode> MadNodesOf(const ViewDevice& device);
 
-// libibumad 44 knows no more (UMAD_MAX_DEVICES, UMAD_MAX_PORTS) and has room
-// for names of 19 characters (UMAD_CA_NAME_LEN).
+// The limits of libibumad 44: UMAD_MAX_DEVICES, UMAD_MAX_PORTS, and room for
+// names of 19 characters (UMAD_CA_NAME_LEN).
 inline constexpr int kMaxViewDevices = 32;
 inline constexpr int kMaxViewPorts = 64;
 inline constexpr int kMaxDeviceName = 19;
 
-// Plugs `hosts` into slots 0, 1, ... of a machine without devices.  Names go
-// after `name_format`; a single host may do without %d.  With `verbs`, those
-// adapters have a uverbs node that stock libibverbs can drive.
+// Returns a view with `hosts` in slots 0, 1, ... of a machine without other
+// devices.  Names follow `name_format`; the %d may be missing if there is only
+// one host.  With `verbs`, adapters that stock libibverbs can drive have a
+// uverbs node.
 //
-// Errors: InvalidArgument when the format is not one or a name gets too long,
+// Errors: InvalidArgument if the format is not one or a name gets too long,
 // ResourceExhausted past the limits above.
 absl::StatusOr<View> MakeView(std::vector<std::shared_ptr<mad::Host>> hosts,
                               std::string_view name_format, Profile profile,
                               bool verbs = false);
 
-// Whether `view` may have `more`, too.
+// Checks that there is room in `view` for `more`, too.
 //
 // Errors: ResourceExhausted past the limits above.
 absl::Status HasRoom(const View& view, const mad::Device& more);
 
-// Adds a device, in a slot that must be empty.  As in Linux (alloc_name() in
+// Adds a device in `slot`, which must be empty.  As in Linux (alloc_name() in
 // drivers/infiniband/core/device.c, umad_ida in user_mad.c, uverbs_ida in
-// uverbs_main.c) it gets the lowest name that is free, each of its ports the
-// lowest umad number, and the device the lowest uverbs number.
+// uverbs_main.c), it gets the lowest free name, each of its ports the lowest
+// free umad number, and the device the lowest free uverbs number.
 void PlugIn(View& view, int slot, std::shared_ptr<mad::Host> host);
 
-// Takes the device in `slot` away, if there is one; the others keep their names
+// Removes the device in `slot`, if there is one.  The others keep their names
 // and numbers.
 void PullOut(View& view, int slot);
 

@@ -1,4 +1,4 @@
-// A device with fake ports.
+// A stand-in for a device.
 #ifndef IBEMU_TESTING_FAKE_DEVICE_H_
 #define IBEMU_TESTING_FAKE_DEVICE_H_
 
@@ -12,13 +12,14 @@
 
 namespace ibemu::testing {
 
+// A FakeDevice is a device with fake ports.
 class FakeDevice : public mad::Device {
  public:
-  // A channel adapter with ports 1 to `ports`.
+  // Creates a channel adapter with ports 1 to `ports`.
   explicit FakeDevice(int ports = 1)
       : FakeDevice(mad::NodeType::kChannelAdapter, 1, ports) {}
 
-  // A switch, as a host sees it.
+  // Returns a switch as a host sees it: with port 0 only.
   static FakeDevice Switch() {
     return FakeDevice(mad::NodeType::kSwitch, 0, 1);
   }
@@ -44,13 +45,13 @@ class FakeDevice : public mad::Device {
     if (listener != nullptr) listener->OnPortEvent(number);
   }
 
-  // As a hot-unplug does.
+  // Removes the device, as hot-unplug does.
   void Remove() {
     for (auto& port : ports_) port->removed = true;
     if (listener != nullptr) listener->OnRemoved();
   }
 
-  // As when it is plugged in again, for another host.
+  // Brings the device back, as when it is plugged in again for another host.
   void Add() {
     for (auto& port : ports_) port->removed = false;
   }

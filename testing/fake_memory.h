@@ -1,4 +1,4 @@
-// The memory of a process that there isn't.
+// A stand-in for the memory of a process.
 #ifndef IBEMU_TESTING_FAKE_MEMORY_H_
 #define IBEMU_TESTING_FAKE_MEMORY_H_
 
@@ -14,7 +14,8 @@
 
 namespace ibemu::testing {
 
-// Addresses begin at kStart; what lies outside can't be reached.
+// A FakeMemory is the memory of a process that does not exist.  Its addresses
+// begin at kStart; what lies outside can't be reached.
 class FakeMemory : public verbs::Memory {
  public:
   static constexpr uint64_t kStart = 0x10000;
@@ -67,11 +68,11 @@ class FakeMemory : public verbs::Memory {
     return text;
   }
 
-  // How long each call takes, behind those before it.
+  // Sets how long each Read() or Write() takes, after those before it.
   void SetDelay(absl::Duration delay) { delay_ = delay; }
 
   int calls = 0;
-  int pins = 0;                          // not ended yet
+  int pins = 0;                          // that exist now
   size_t waiting = 0, most_waiting = 0;  // bytes to be written
   std::vector<bool> pins_wanted_writable;
 

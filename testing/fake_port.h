@@ -1,5 +1,4 @@
-// A port that leads nowhere: it keeps what is sent and receives what the test
-// says.
+// A stand-in for a port.
 #ifndef IBEMU_TESTING_FAKE_PORT_H_
 #define IBEMU_TESTING_FAKE_PORT_H_
 
@@ -10,6 +9,8 @@
 
 namespace ibemu::testing {
 
+// A FakePort is a port without a link: it keeps what is sent, and receives what
+// the test passes to Receive().
 class FakePort : public mad::Port {
  public:
   using Local = std::function<mad::LocalVerdict(const mad::Arrival& request,

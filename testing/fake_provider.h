@@ -1,5 +1,4 @@
-// An adapter that says what a test wants to hear, and writes down what it is
-// told.
+// A stand-in for the adapter behind uverbs objects.
 #ifndef IBEMU_TESTING_FAKE_PROVIDER_H_
 #define IBEMU_TESTING_FAKE_PROVIDER_H_
 
@@ -122,7 +121,8 @@ struct FakeQp : verbs::Qp {
   int groups = 0;
 };
 
-// The last object of each kind is at hand; it may be gone.
+// A FakeProvider answers what a test sets and records what it is told.  It
+// points to the last CQ, SRQ and QP created, which may have ended since.
 class FakeProvider : public verbs::Provider {
  public:
   FakeProvider() {
@@ -147,7 +147,7 @@ class FakeProvider : public verbs::Provider {
     mr_init = init;
     return std::make_unique<FakeMr>();
   }
-  // No client asks for these.
+  // Clients never create these.
   absl::StatusOr<std::unique_ptr<verbs::Mw>> CreateMw(verbs::Pd&) override {
     return absl::UnimplementedError("windows");
   }

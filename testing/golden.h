@@ -1,4 +1,4 @@
-// What a test compares with: files of the source tree.
+// Files of the source tree that tests compare with.
 #ifndef IBEMU_TESTING_GOLDEN_H_
 #define IBEMU_TESTING_GOLDEN_H_
 
@@ -7,7 +7,8 @@
 
 namespace ibemu::testing {
 
-// `path` begins at the source tree's root.  Without such a file the test fails.
+// Opens the file at `path`, relative to the root of the source tree.  The test
+// fails if there is no such file.
 std::ifstream OpenGolden(std::string_view path);
 
 }  // namespace ibemu::testing

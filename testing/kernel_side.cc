@@ -22,7 +22,7 @@ T Decode(std::span<const std::byte> from) {
   return value;
 }
 
-// With the zero that ends it.
+// Returns `name` and the zero that ends it.
 std::vector<std::byte> Name(std::string_view name) {
   std::vector<std::byte> bytes(name.size() + 1);
   std::memcpy(bytes.data(), name.data(), name.size());
@@ -136,7 +136,7 @@ KernelSide::Device KernelSide::FinishCuse(uint64_t request) {
   const auto out = Decode<cuse_init_out>(reply.data);
   Device device{reply.error, out.dev_major, out.dev_minor, ""};
   if (reply.data.size() <= sizeof out) return device;
-  // Strings, each with its zero.
+  // The rest are strings, each with its zero.
   const std::string_view info =
       reinterpret_cast<const char*>(reply.data.data() + sizeof out);
   if (info.starts_with(kKey)) device.name = info.substr(kKey.size());

@@ -1,4 +1,4 @@
-// Plays the kernel for a FUSE front end, over a pair of sockets.
+// The kernel's side of a FUSE connection, for tests.
 #ifndef IBEMU_TESTING_KERNEL_SIDE_H_
 #define IBEMU_TESTING_KERNEL_SIDE_H_
 
@@ -21,9 +21,10 @@
 
 namespace ibemu::testing {
 
-// Speaks the raw protocol of <linux/fuse.h>, so that tests need neither root
-// nor a mount.  Errors are positive errnos.  One request is at most 128 KiB, as
-// of a kernel without FUSE_MAX_PAGES.
+// A KernelSide plays the kernel for a FUSE front end, over a pair of sockets.
+// It speaks the raw protocol of <linux/fuse.h>, so that tests need neither root
+// nor a mount.  Errors are positive errnos.  One request is at most 128 KiB
+// long, as from a kernel without FUSE_MAX_PAGES.
 class KernelSide {
  public:
   static constexpr size_t kPiece = size_t{128} << 10;
@@ -46,7 +47,7 @@ class KernelSide {
   };
   struct DirectoryEntry {
     std::string name;
-    uint64_t next = 0;  // the offset behind it
+    uint64_t next = 0;  // the offset after it
   };
   struct IoctlResult {
     int error = 0;
@@ -55,29 +56,32 @@ class KernelSide {
 
   KernelSide();
 
-  // The other end, to be served.  Call once.
+  // Returns the other end of the connection, to be served.  Call once.
   int TakeServerFd() { return server_.Release(); }
 
-  // What lets the server work until it has nothing to do.
+  // Sets the function that lets the server work until it has nothing to do.
   void SetPump(std::function<void()> pump) { pump_ = std::move(pump); }
 
-  // What waits until a thread of the server has done something.
+  // Sets the function that waits until a thread of the server has done
+  // something.
   void SetWorkerWait(std::function<void()> wait) { wait_ = std::move(wait); }
 
-  // Who makes requests from now on.
+  // Sets the thread and the user that make requests from now on.
   void SetCaller(pid_t tid, uint32_t uid = 0) { tid_ = tid, uid_ = uid; }
 
-  // One request; the answer is waited for with Wait() or looked for with
-  // Take().  Returns its number.
+  // Sends one request and returns its number.  Wait() waits for its answer,
+  // Take() looks whether there is one.
   uint64_t Send(uint32_t opcode, uint64_t node,
                 std::initializer_list<Bytes> parts);
   std::optional<Reply> Take(uint64_t request);
   bool IsParked(uint64_t request) { return !Take(request).has_value(); }
 
-  // Pumps, and fails the test when there is no answer.
+  // Lets the server work and returns the answer; the test fails if there is
+  // none.
   Reply Wait(uint64_t request);
 
-  // The answer to a request that a thread of the server has to do with.
+  // Waits for the answer to a request in which a thread of the server takes
+  // part.
   Reply WaitForWorker(uint64_t request);
 
   Reply Call(uint32_t opcode, uint64_t node,
@@ -87,7 +91,8 @@ class KernelSide {
 
   void Init();
 
-  // A /dev/cuse was opened: asks who it is, as the kernel does at once.
+  // Asks for the name and number of the device, as the kernel does at once when
+  // a server has opened /dev/cuse.
   uint64_t StartCuse();
   struct Device {
     int error = 0;
@@ -98,11 +103,11 @@ class KernelSide {
   Device FinishCuse(uint64_t request);
 
   Entry Lookup(uint64_t parent, std::string_view name);
-  Entry Walk(std::string_view path);  // from the root
+  Entry Walk(std::string_view path);  // looks up, from the root
   void Forget(uint64_t node, uint64_t times = 1);
   std::string ReadLink(uint64_t node);
   std::vector<std::string> List(uint64_t directory);
-  // At most `size` bytes of entries behind `offset`.
+  // Reads at most `size` bytes of entries from `offset` on.
   std::vector<DirectoryEntry> ReadDirectory(uint64_t directory, uint64_t offset,
                                             uint32_t size);
   OpenFile OpenDirectory(uint64_t node);
@@ -118,21 +123,24 @@ class KernelSide {
   Reply Read(const OpenFile& file, size_t size, uint64_t offset = 0,
              uint32_t flags = 0);
   Reply Write(const OpenFile& file, Bytes data, uint64_t offset = 0);
-  // The argument is where `in` is.  A thread of the server writes it back.
+  // Starts an ioctl() whose argument is at the address of `in`.  A thread of
+  // the server writes these bytes back to their place (see
+  // cuse::ProbeArgument()).
   uint64_t StartIoctl(const OpenFile& file, uint32_t command, Bytes in,
                       size_t out_size);
   IoctlResult Ioctl(const OpenFile& file, uint32_t command, Bytes in,
                     size_t out_size);
-  // Events; negative errno when it fails.  `notify`: FUSE_POLL_SCHEDULE_NOTIFY.
+  // Returns the events, or a negative errno.  `notify` is the flag
+  // FUSE_POLL_SCHEDULE_NOTIFY.
   int Poll(const OpenFile& file, bool notify = true);
 
-  // A signal reaches the client of `request`.
+  // Interrupts `request`, as if a signal had reached its client.
   void Interrupt(uint64_t request);
 
-  // Poll notifications since the last call.
+  // Returns the number of poll notifications since the last call.
   int TakeNotifications();
 
-  // The file system is unmounted.
+  // Closes the kernel's end, as when the file system is unmounted.
   void HangUp() { kernel_.Reset(); }
 
  private:
@@ -149,7 +157,7 @@ class KernelSide {
   std::map<uint64_t, Reply> replies_;
 };
 
-// The bytes of a plain structure.
+// Returns the bytes of a plain structure, which must outlive the result.
 template <class T>
 KernelSide::Bytes AsBytes(const T& value) {
   return {reinterpret_cast<const std::byte*>(&value), sizeof value};

@@ -1,4 +1,5 @@
-// MADs, agents' clients and matchers for tests of and above mad/.
+// MADs, clients of agents, and matchers, for tests of mad/ and of what is
+// above.
 #ifndef IBEMU_TESTING_MAD_BUILDER_H_
 #define IBEMU_TESTING_MAD_BUILDER_H_
 
@@ -15,7 +16,7 @@
 
 namespace ibemu::testing {
 
-// A 256-byte MAD with this header; the rest is `fill`.
+// Returns a 256-byte MAD with this header, and `fill` in all other bytes.
 inline mad::MadBytes MakeMad(const mad::MadHeader& header, int fill = 0) {
   mad::MadBytes bytes;
   bytes.fill(std::byte(fill));
@@ -39,7 +40,7 @@ inline void SetRmpp(mad::MadBytes& bytes, const mad::RmppHeader& rmpp) {
   wire::Encode(rmpp, std::span(bytes).subspan(mad::kRmppHeaderOffset));
 }
 
-// Writes down what an agent tells its client.
+// A RecordingClient records what an agent tells its client.
 class RecordingClient : public mad::AgentClient {
  public:
   void OnMad(mad::Agent& agent, mad::IncomingMessage message) override {

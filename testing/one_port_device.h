@@ -1,4 +1,4 @@
-// A channel adapter around any port: for filters, or ports with a wire.
+// A channel adapter around any port: a filter, or a port with a wire.
 #ifndef IBEMU_TESTING_ONE_PORT_DEVICE_H_
 #define IBEMU_TESTING_ONE_PORT_DEVICE_H_
 
@@ -9,6 +9,8 @@
 
 namespace ibemu::testing {
 
+// A OnePortDevice is a channel adapter with the one port that it is given,
+// which must outlive it.
 class OnePortDevice : public mad::Device {
  public:
   explicit OnePortDevice(mad::Port& port) : port_(port) {}

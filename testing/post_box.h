@@ -1,4 +1,4 @@
-// Stands for Loop::Post in tests: keeps what other threads post.
+// A stand-in for Loop::Post.
 #ifndef IBEMU_TESTING_POST_BOX_H_
 #define IBEMU_TESTING_POST_BOX_H_
 
@@ -12,10 +12,12 @@
 
 namespace ibemu::testing {
 
+// A PostBox keeps what other threads post until the test runs it.
 class PostBox {
  public:
   using Task = absl::AnyInvocable<void()>;
 
+  // Returns the function to post with, from any thread.
   std::function<void(Task)> Poster() {
     return [this](Task task) {
       const std::lock_guard lock(mutex_);
@@ -24,7 +26,7 @@ class PostBox {
     };
   }
 
-  // Runs what has been posted, on the calling thread.
+  // Runs all that has been posted, on the calling thread.
   void Run() {
     std::deque<Task> tasks;
     {
@@ -34,8 +36,8 @@ class PostBox {
     for (Task& task : tasks) task();
   }
 
-  // Waits until something is posted, then runs that, and not what was posted
-  // meanwhile: who waits for one more finds it.
+  // Waits until something is posted, then runs the oldest task only: a caller
+  // who waits for one more finds the next.
   void WaitAndRun() {
     std::unique_lock lock(mutex_);
     posted_.wait(lock, [this] { return !tasks_.empty(); });

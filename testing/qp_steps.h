@@ -1,4 +1,4 @@
-// What takes a queue pair from RESET to RTS.
+// The attributes that take a queue pair from RESET to RTS.
 #ifndef IBEMU_TESTING_QP_STEPS_H_
 #define IBEMU_TESTING_QP_STEPS_H_
 
@@ -8,9 +8,10 @@
 
 namespace ibemu::testing {
 
-// The attributes (bits: verbs::qp_attribute) that the step to `state` requires,
-// but the state itself; `state` is INIT, RTR or RTS.  Written once more, beside
-// verbs::CheckTransition(): tests judge that one by it.
+// Returns the attributes (bits: verbs::qp_attribute) that the transition to
+// `state` (INIT, RTR or RTS) requires, without the state itself.  They are
+// written here a second time, beside verbs::CheckTransition(), so that tests
+// can judge that function by them.
 inline uint32_t StepTo(verbs::QpState state, verbs::QpType type) {
   namespace attribute = verbs::qp_attribute;
   const bool datagram = type == verbs::QpType::kDatagram;

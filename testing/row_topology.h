@@ -1,4 +1,4 @@
-// The simplest subnet with a way through it.
+// A small topology: hosts at the ends of a row of switches.
 #ifndef IBEMU_TESTING_ROW_TOPOLOGY_H_
 #define IBEMU_TESTING_ROW_TOPOLOGY_H_
 
@@ -9,8 +9,9 @@
 
 namespace ibemu::testing {
 
-// Switches in a row with one host at each end: host 1 - sw1 - ... - swN - host
-// 2.  Each switch has 8 ports: 1 leads towards host 1, 2 towards host 2.
+// Returns a row of switches with one host at each end: host 1 - sw1 - ... - swN
+// - host 2.  Each switch has 8 ports: port 1 leads towards host 1, port 2
+// towards host 2.
 inline fabric::Topology Row(int switches) {
   using fabric::LinkSpec, fabric::NodeId, fabric::NodeSpec;
   fabric::Topology topology;

@@ -1,4 +1,4 @@
-// A directory for one test.
+// A temporary directory for a test.
 #ifndef IBEMU_TESTING_TEMP_DIRECTORY_H_
 #define IBEMU_TESTING_TEMP_DIRECTORY_H_
 
@@ -10,7 +10,8 @@
 
 namespace ibemu::testing {
 
-// Short enough for a socket's path; gone with this object.
+// A TempDirectory creates a directory, and removes it with all its contents
+// when it is destroyed.  The path is short enough for a socket's.
 class TempDirectory {
  public:
   TempDirectory() { EXPECT_NE(mkdtemp(path_.data()), nullptr); }

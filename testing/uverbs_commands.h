@@ -1,4 +1,4 @@
-// Commands as libibverbs writes them to a uverbs file.
+// Commands in the form in which libibverbs writes them to a uverbs file.
 #ifndef IBEMU_TESTING_UVERBS_COMMANDS_H_
 #define IBEMU_TESTING_UVERBS_COMMANDS_H_
 
@@ -19,7 +19,8 @@ void Append(CommandBytes& bytes, const T& value) {
   bytes.insert(bytes.end(), more.begin(), more.end());
 }
 
-// `request` has its `response` set if it wants one; `room` for it in bytes.
+// Returns a plain command.  `request` has its `response` set if it is to have
+// one, for which there are `room` bytes.
 template <class T>
 CommandBytes PlainCommand(uint32_t number, const T& request, size_t room) {
   CommandBytes bytes;
@@ -32,6 +33,8 @@ CommandBytes PlainCommand(uint32_t number, const T& request, size_t room) {
   return bytes;
 }
 
+// Returns an extended command, with `room` bytes for the response at
+// `response`.
 template <class T>
 CommandBytes ExtendedCommand(uint32_t number, const T& request,
                              uint64_t response, size_t room) {
@@ -44,7 +47,7 @@ CommandBytes ExtendedCommand(uint32_t number, const T& request,
   return bytes;
 }
 
-// Of a structure that begins with `response`.
+// Returns a T of zeros, a structure that begins with `response`, with that set.
 template <class T>
 T Answered(uint64_t response) {
   auto request = verbs::Blank<T>();

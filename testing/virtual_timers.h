@@ -1,4 +1,4 @@
-// A time-line that takes no time.
+// A clock for tests that does not wait.
 #ifndef IBEMU_TESTING_VIRTUAL_TIMERS_H_
 #define IBEMU_TESTING_VIRTUAL_TIMERS_H_
 
@@ -11,6 +11,7 @@
 
 namespace ibemu::testing {
 
+// A VirtualTimers jumps from deadline to deadline, so that tests take no time.
 class VirtualTimers : public Timers {
  public:
   absl::Time Now() const override { return now_; }
@@ -27,7 +28,7 @@ class VirtualTimers : public Timers {
     RunIdleTasks();
   }
 
-  // Moves the clock by `span`, from deadline to deadline.
+  // Moves the clock on by `span`, from deadline to deadline.
   void RunFor(absl::Duration span) {
     const absl::Time end = now_ + span;
     queue_.RunSoonTasks();
@@ -40,7 +41,7 @@ class VirtualTimers : public Timers {
     RunIdleTasks();
   }
 
-  // True when no task waits: nothing leaks a timer.
+  // Returns true if no task waits.  Tests that end so leak no timer.
   bool idle() const {
     return idle_.empty() && !queue_.NextDeadline().has_value();
   }

@@ -1,4 +1,4 @@
-// Two ports that reach each other.
+// A pair of ports that are connected to each other.
 #ifndef IBEMU_TESTING_WIRE_H_
 #define IBEMU_TESTING_WIRE_H_
 
@@ -10,8 +10,8 @@
 
 namespace ibemu::testing {
 
-// A port whose MADs arrive at its peer, soon.  It has no agents of its own and
-// keeps nothing of what was sent.
+// A WiredPort is a port whose MADs arrive at its peer, soon.  It has no agents
+// of its own and does not keep what was sent.
 class WiredPort : public FakePort {
  public:
   explicit WiredPort(Timers& timers) : timers_(timers) {}

@@ -1,4 +1,4 @@
-// Room for what is on its way from one process to another.
+// Buffers for data on its way from one process to another.
 #ifndef IBEMU_VERBS_BOUNCE_BUFFERS_H_
 #define IBEMU_VERBS_BOUNCE_BUFFERS_H_
 
@@ -9,19 +9,19 @@
 
 namespace ibemu::verbs {
 
-// What is fetched from a process at once: it fits a second-level cache, and is
-// long enough for process_vm_readv to be at its best.
+// The number of bytes read from a process at once: it fits a second-level
+// cache, and is long enough for process_vm_readv to be at its best.
 inline constexpr size_t kChunk = size_t{256} << 10;
 
-// Whole chunks are used again, because to get and to clear one takes half as
-// long as to fill it.  A buffer may come back from any thread, and when this
-// has ended.
+// A BounceBuffers lends buffers.  Those of kChunk bytes are used again, because
+// allocating and clearing one takes half as long as filling it.  A buffer may
+// be released on any thread, also after the BounceBuffers has ended.
 class BounceBuffers {
  public:
   BounceBuffers();
 
-  // Bytes of whatever value: who takes them fills them all before anybody else
-  // sees them.
+  // Returns a buffer of `size` bytes with any contents: the caller must fill
+  // all of it before anybody else sees it.
   verbs::Buffer Take(size_t size);
 
  private:

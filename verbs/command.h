@@ -1,4 +1,4 @@
-// A write() to a uverbs file, taken apart.
+// Commands as clients write() them to a uverbs file.
 #ifndef IBEMU_VERBS_COMMAND_H_
 #define IBEMU_VERBS_COMMAND_H_
 
@@ -13,38 +13,42 @@ namespace ibemu::verbs {
 
 using Bytes = std::span<const std::byte>;
 
-// Plain structures of <rdma/ib_user_verbs.h> and bytes.  Requires that `bytes`
-// has so many.
+// Returns the first sizeof(T) of `bytes` as a T, a plain structure of
+// <rdma/ib_user_verbs.h>.  Requires that `bytes` has so many.
 template <class T>
 T ReadAs(Bytes bytes) {
   T value;
   std::memcpy(&value, bytes.data(), sizeof value);
   return value;
 }
-// All zero.  Braces can't do it: some end in an array without a size.
+// Returns a T whose bytes are all zero.  Braces can't do it: some of these
+// structures end in an array without a size.
 template <class T>
 T Blank() {
   T value;
   std::memset(&value, 0, sizeof value);
   return value;
 }
+// Returns the bytes of `value`, which must outlive the result.
 template <class T>
 Bytes AsBytes(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
+// A Command is one parsed write().  Its `request` refers to the bytes that were
+// parsed.
 struct Command {
   uint32_t number = 0;    // IB_USER_VERBS_CMD_* or IB_USER_VERBS_EX_CMD_*
-  bool extended = false;  // which of the two
+  bool extended = false;  // true: it is the latter
   Bytes request;          // behind the headers
-  uint64_t response = 0;  // where the answer goes; 0: nowhere
-  size_t room = 0;        // how long it may be
+  uint64_t response = 0;  // address of the response; 0: none
+  size_t room = 0;        // for the response, in bytes
 };
 
 // Splits headers and request and checks their lengths, as verify_hdr() in
-// drivers/infiniband/core/uverbs_main.c does.  Of a plain command that wants an
-// answer, the request begins with `response`; there it is the handler's word
-// whether it does.
+// drivers/infiniband/core/uverbs_main.c does.  In a plain command with a
+// response, the request begins with the response's address; only the handler
+// knows whether the command has one, so `response` is filled in either way.
 //
 // Errors: InvalidArgument.
 absl::StatusOr<Command> ParseCommand(Bytes written);

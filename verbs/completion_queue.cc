@@ -29,7 +29,7 @@ size_t CompletionQueue::Peek(size_t most) const {
   return std::min(most, completions_.size());
 }
 
-// A wish for any completion is not narrowed by one for solicited ones.
+// A request for any completion is not narrowed by one for solicited ones.
 void CompletionQueue::RequestNotify(bool solicited_only) {
   wanted_ =
       std::max(wanted_, solicited_only ? Wanted::kSolicited : Wanted::kAny);

@@ -1,4 +1,4 @@
-// Completions that wait for who polls.
+// Completion queues in memory.
 #ifndef IBEMU_VERBS_COMPLETION_QUEUE_H_
 #define IBEMU_VERBS_COMPLETION_QUEUE_H_
 
@@ -8,9 +8,12 @@
 
 namespace ibemu::verbs {
 
+// A CompletionQueue keeps completions, oldest first, until the client polls
+// them.  The listener must outlive it.
 class CompletionQueue : public verbs::Cq {
  public:
-  // `most`: what it may be resized to.
+  // `size` is the number of completions that it holds, `most` the largest size
+  // to which it may be resized.
   CompletionQueue(uint32_t size, uint32_t most, verbs::CqListener& listener)
       : size_(size), most_(most), listener_(listener) {}
 
@@ -21,11 +24,13 @@ class CompletionQueue : public verbs::Cq {
   void RequestNotify(bool solicited_only) override;
   bool RequestNotifyAfter(size_t count) override;
 
-  // Who waits is not to be told of all that come.
+  // Returns true if the client asked to be notified of solicited (or failed)
+  // completions only.
   bool WantsSolicited() const { return wanted_ == Wanted::kSolicited; }
 
-  // One that finds no room is lost, and the queue is in error: its owner hears
-  // of that once (IBA vol 1 §10.10.2.4).
+  // Adds a completion and tells the listener, as the client asked.  A
+  // completion that finds no room is lost, and the queue is in error: the
+  // listener hears of that once (IBA vol 1 §10.10.2.4).
   void Push(const verbs::WorkCompletion& completion, bool solicited);
 
  private:
@@ -35,7 +40,7 @@ class CompletionQueue : public verbs::Cq {
   const uint32_t most_;
   verbs::CqListener& listener_;
   Wanted wanted_ = Wanted::kNothing;
-  size_t wanted_count_ = 0;  // 0: no such wish
+  size_t wanted_count_ = 0;  // 0: RequestNotifyAfter() is not pending
   bool overrun_ = false;
   std::deque<verbs::WorkCompletion> completions_;
 };

@@ -11,8 +11,8 @@
 
 namespace ibemu::verbs {
 
-// A row of the table of commands: lengths in bytes, without headers and without
-// what a driver adds.
+// A row of the table of commands.  Lengths are in bytes, without headers and
+// without what a driver adds.
 struct Context::Method {
   uint32_t number;
   bool extended;

@@ -1,4 +1,4 @@
-// What one open uverbs file has made: the kernel's side of libibverbs.
+// The objects behind one open uverbs file: the kernel's side of libibverbs.
 #ifndef IBEMU_VERBS_CONTEXT_H_
 #define IBEMU_VERBS_CONTEXT_H_
 
@@ -21,17 +21,19 @@
 
 namespace ibemu::verbs {
 
-// What becomes of a command.
+// The outcome of a command.
 struct Answer {
   absl::Status status;
   std::vector<std::byte> response;  // for the client's memory, at `address`
   uint64_t address = 0;
-  // Takes back what was made, if the response can't be written; may be null.
+  // Destroys the object that was created, if the response can't be written; may
+  // be null.
   absl::AnyInvocable<void()> undo;
 };
 
-// The commands of drivers/infiniband/core/uverbs_cmd.c.  Destroying a context
-// destroys what its client has left.
+// A Context carries out the commands of one open uverbs file
+// (drivers/infiniband/core/uverbs_cmd.c) and owns the objects that they create.
+// Destroying a context destroys what its client has left.
 //
 // Errors of commands:
 //   InvalidArgument     what Linux refuses with EINVAL, bad handles included
@@ -44,7 +46,7 @@ struct Answer {
 //   Unavailable         the device is gone
 class Context final : private DeviceListener {
  public:
-  // The front end's part: what lies beyond write().
+  // A Client is what a Context needs of its front end beyond write().
   class Client {
    public:
     // Gives the process of thread `caller` a descriptor that reads `queue`.
@@ -54,28 +56,30 @@ class Context final : private DeviceListener {
     virtual absl::StatusOr<int> GiveDescriptor(
         Events events, pid_t caller, std::shared_ptr<EventQueue> queue) = 0;
 
-    // Of the process of thread `caller`.
+    // Returns the memory of the process of thread `caller`.
     virtual std::shared_ptr<Memory> MemoryOf(pid_t caller) = 0;
 
    protected:
     ~Client() = default;
   };
 
-  // All must outlive it.
+  // All arguments must outlive the context.
   Context(Provider& provider, Client& client, Timers& timers)
       : provider_(provider), client_(client), timers_(timers) {}
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  // Carries out what thread `caller` wrote.  `done` is called once: before this
-  // returns, or later when memory of the client has to be read first; not at
-  // all when the context ends before.
+  // Carries out the command that thread `caller` wrote.  `done` is called once:
+  // before this returns, or later if the command has to wait for memory of the
+  // client or, as an empty poll, for completions; not at all if the context
+  // ends before.
   using Done = absl::AnyInvocable<void(Answer)>;
   void Execute(Bytes written, pid_t caller, Done done);
 
  private:
-  // A command under way.  Who answers later takes `done`.
+  // A command that is being carried out.  A handler that answers later moves
+  // `done` out.
   struct Call {
     Bytes request;
     pid_t caller;
@@ -132,14 +136,16 @@ class Context final : private DeviceListener {
   absl::Status PostRecv(Call& call);
   absl::Status PostSrqRecv(Call& call);
 
-  // The objects that a request names; null handles are errors.
+  // Looks up the objects that `request` names.
+  //
+  // Errors: InvalidArgument, a type that programs can't create or a bad handle.
   absl::StatusOr<QpInit> InitOf(const ib_uverbs_create_qp& request) const;
   absl::Status Post(QpObject& qp, std::span<SendRequest> sends,
                     size_t& taken) const;
-  // Fetches what the requests carry inline, then posts them.
+  // Reads the inline data of the requests from the client, then posts them.
   void PostInline(Call& call, uint32_t qp, std::vector<SendRequest> requests);
 
-  // Who polled and found nothing.
+  // A POLL_CQ that found nothing and has not been answered yet.
   struct Poll {
     uint32_t cq;
     size_t most;  // completions
@@ -158,14 +164,15 @@ class Context final : private DeviceListener {
   bool polls_end_soon_ = false;
   absl::flat_hash_map<uint64_t, Poll> polls_;
 
-  // What uses others comes after them: it ends first.
+  // An object comes after those that it uses, so that it is destroyed first.
   HandleTable<PdObject> pds_;
   HandleTable<MrObject> mrs_;
   HandleTable<AhObject> ahs_;
   HandleTable<CqObject> cqs_;
   HandleTable<SrqObject> srqs_;
   HandleTable<QpObject> qps_;
-  // Who comes back from reading memory looks here first.
+  // Null inside once the context has ended; callbacks that run later check
+  // that.
   std::shared_ptr<Context*> self_ = std::make_shared<Context*>(this);
 };
 

@@ -10,8 +10,9 @@
 namespace ibemu::verbs {
 namespace {
 
-// How long an empty poll waits: a message needs so long to come from a client
-// that runs, and no other write() to the same open file passes this one.
+// The longest time that an empty poll waits.  A message from a running client
+// needs about so long to arrive; meanwhile, other write()s to the same open
+// file can't overtake the poll.
 constexpr absl::Duration kLongestPoll = absl::Microseconds(30);
 
 }  // namespace
@@ -74,9 +75,10 @@ absl::Status Context::DestroyCq(Call& call) {
   return absl::OkStatus();
 }
 
-// A client that spins takes the processor from whom it waits for, where there
-// are few.  So who finds nothing is answered when something has come, to
-// whichever queue of the context, or a little later.
+// A client that polls in a loop takes the processor from the process that it
+// waits for, where there are few processors.  A poll that finds nothing is
+// therefore answered only when a completion has arrived in any queue of the
+// context, or a little later.
 absl::Status Context::PollCq(Call& call) {
   const auto request = ReadAs<ib_uverbs_poll_cq>(call.request);
   const size_t room =
@@ -107,7 +109,8 @@ void Context::EndPoll(uint64_t number) {
   poll.done(std::move(answer));
 }
 
-// When there is nothing else to do: more may come of what is being done.
+// Ends the polls when there is nothing else to do, because what is being done
+// now may bring more completions.
 void Context::EndPollsSoon() {
   if (polls_.empty() || std::exchange(polls_end_soon_, true)) return;
   timers_.RunIdle([self = self_] {

@@ -10,8 +10,9 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 
-// ib_check_mr_access() in include/rdma/ib_verbs.h, and reg_mr() in
-// uverbs_cmd.c.  Who has no memory windows lets a region allow them, too.
+// The checks of ib_check_mr_access() in include/rdma/ib_verbs.h, and of
+// reg_mr() in uverbs_cmd.c.  A region may allow memory windows even if the
+// device has none.
 absl::Status CheckRegistration(const ib_uverbs_reg_mr& request) {
   constexpr uint32_t kKnown = access::kLocalWrite | access::kRemoteWrite |
                               access::kRemoteRead | access::kRemoteAtomic |
@@ -64,7 +65,7 @@ absl::Status Context::DeallocPd(Call& call) {
   return absl::OkStatus();
 }
 
-// Whether the memory is there takes a look by a worker.
+// Answers later, because a worker has to look whether the memory is there.
 absl::Status Context::RegMr(Call& call) {
   const auto request = ReadAs<ib_uverbs_reg_mr>(call.request);
   IBEMU_RETURN_IF_ERROR(CheckRegistration(request));
@@ -114,8 +115,8 @@ Answer Context::AddMr(uint32_t pd_handle, MrInit init,
       .undo = [this, handle = response.mr_handle] { mrs_.Remove(handle); }};
 }
 
-// Answered when nothing touches the region any more: what comes to a memory is
-// done in order.
+// Answers when nothing accesses the region any more: calls on a Memory are
+// carried out in order, so the empty Write() comes after all others.
 absl::Status Context::DeregMr(Call& call) {
   const auto request = ReadAs<ib_uverbs_dereg_mr>(call.request);
   const std::unique_ptr<MrObject> object = mrs_.Remove(request.mr_handle);

@@ -71,7 +71,8 @@ QpAttributes AttributesOf(const ib_uverbs_modify_qp& request) {
   return attributes;
 }
 
-// Bits that libibverbs may set, and their values within what they can hold.
+// Checks that the mask has only bits that libibverbs may set, and that the
+// states exist.
 absl::Status CheckModification(const ib_uverbs_modify_qp& request) {
   constexpr uint32_t kKnown = (qp_attribute::kDestinationQp << 1) - 1;
   constexpr auto kLast = static_cast<uint8_t>(QpState::kError);

@@ -20,7 +20,7 @@ std::vector<std::byte> BadRequest(const absl::Status& status, size_t taken) {
   return ToVector(ib_uverbs_post_send_resp{bad});
 }
 
-// In bytes; so many as no message may have, if it is more.
+// In bytes.
 size_t LengthOf(const std::vector<ib_uverbs_sge>& pieces) {
   size_t length = 0;
   for (const ib_uverbs_sge& piece : pieces) length += piece.length;
@@ -66,7 +66,8 @@ absl::Status Context::PostSend(Call& call) {
   return status;
 }
 
-// The client may change inline data as soon as it has posted them.
+// Reads inline data before the command is answered, because the client may
+// change them afterwards.
 void Context::PostInline(Call& call, uint32_t qp,
                          std::vector<SendRequest> requests) {
   std::vector<MemoryPiece> pieces;

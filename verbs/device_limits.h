@@ -1,4 +1,4 @@
-// What a device has no room for, as its own QUERY_DEVICE says it.
+// Checks of requests against the limits in a device's QUERY_DEVICE.
 #ifndef IBEMU_VERBS_DEVICE_LIMITS_H_
 #define IBEMU_VERBS_DEVICE_LIMITS_H_
 
@@ -9,20 +9,25 @@
 
 namespace ibemu::verbs {
 
-// Errors of all: InvalidArgument.
+// Errors of all these functions: InvalidArgument.
+
+// Checks the size of a completion queue, in entries.
 absl::Status CheckCqSize(const DeviceAttributes& device, uint32_t size);
+// Checks size, SGEs per request and limit of a shared receive queue.
 absl::Status CheckSrq(const DeviceAttributes& device,
                       const SrqAttributes& attributes);
-// `most_inline`: bytes.
+// Checks the capacity of a queue pair.  `most_inline` is the largest amount of
+// inline data, in bytes.
 absl::Status CheckCapacity(const DeviceAttributes& device,
                            const QpCapacity& capacity, uint32_t most_inline);
 
-// `gids`: entries of a port's table.
+// Checks port, LID, SL and GID index of an address.  `gids` is the number of
+// entries in the port's GID table.
 absl::Status CheckAddress(const DeviceAttributes& device, int gids,
                           const AddressAttributes& address);
 
-// What a queue pair is to be modified to, those of `attributes` that its mask
-// names.
+// Checks, of the attributes to which a queue pair is to be modified, those that
+// their mask names.  `gids`: as above.
 absl::Status CheckQpAttributes(const DeviceAttributes& device, int gids,
                                const QpAttributes& attributes);
 

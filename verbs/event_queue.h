@@ -1,5 +1,4 @@
-// Events on their way to a client: what read() of a completion channel, or of a
-// context's asynchronous descriptor, gives.
+// Events on their way to a client.
 #ifndef IBEMU_VERBS_EVENT_QUEUE_H_
 #define IBEMU_VERBS_EVENT_QUEUE_H_
 
@@ -12,36 +11,41 @@
 
 namespace ibemu::verbs {
 
-// Events in the order of their coming.  One that comes from an object (a CQ,
-// QP or SRQ) counts as delivered when it is read: DESTROY_* tells the client
-// how many those are, and it waits until so many are acknowledged
-// (ib_uverbs_event_read() in drivers/infiniband/core/uverbs_main.c).
+// An EventQueue holds, in the order of arrival, the events that read() of a
+// completion channel, or of a context's asynchronous descriptor, returns.
+//
+// An event of an object (a CQ, QP or SRQ) counts as delivered when it is read:
+// DESTROY_* tells the client how many were delivered, and the client waits
+// until it has acknowledged that many (ib_uverbs_event_read() in
+// drivers/infiniband/core/uverbs_main.c).
 class EventQueue {
  public:
-  // struct ib_uverbs_async_event_desc is the longest.
+  // In bytes; struct ib_uverbs_async_event_desc is the longest event.
   static constexpr size_t kMaxEvent = 16;
 
-  // `size`: of every event, in bytes.
+  // `size` is the length of every event, in bytes.
   explicit EventQueue(size_t size) : size_(size) {}
 
   size_t event_size() const { return size_; }
   bool empty() const { return events_.empty(); }
 
-  // Nobody will read any more: what comes is dropped.
+  // Drops all events, those to come as well: nobody will read any more.
   void Close();
   bool closed() const { return closed_; }
 
-  // Requires an event of event_size() bytes.  `delivered` is counted up when it
-  // is read; null for an event of no object.  Not owned: see Forget().
+  // Adds an event, which must have event_size() bytes.  `*delivered` is
+  // incremented when the event is read; it is not owned (see Forget()), and
+  // null if the event belongs to no object.
   void Push(std::span<const std::byte> event, uint32_t* delivered);
 
-  // The oldest event; requires that there is one.
+  // Removes and returns the oldest event.  Requires that there is one.
   std::array<std::byte, kMaxEvent> Take();
 
-  // The object that counts in `delivered` ends, and what it has here with it.
+  // Drops the events that count in `delivered`, because their object ends.
   void Forget(const uint32_t* delivered);
 
-  // Called when an event has come.  At most one.
+  // Sets the function that is called whenever an event arrives.  There is at
+  // most one.
   void SetListener(std::function<void()> listener) {
     listener_ = std::move(listener);
   }

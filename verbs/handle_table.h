@@ -1,4 +1,4 @@
-// Objects by the numbers that a client has for them.
+// Objects by the handles that a client has for them.
 #ifndef IBEMU_VERBS_HANDLE_TABLE_H_
 #define IBEMU_VERBS_HANDLE_TABLE_H_
 
@@ -10,11 +10,13 @@
 
 namespace ibemu::verbs {
 
-// A handle is a place and how often it was used before, so that the handle of a
-// destroyed object does not soon name another one.
+// A HandleTable owns objects and gives each a handle.  A handle consists of a
+// slot's number and how often that slot was used before, so that the handle of
+// a destroyed object does not soon name another one.
 template <class T>
 class HandleTable {
  public:
+  // Adds an object and returns its handle.
   uint32_t Add(std::unique_ptr<T> object) {
     size_t place = 0;
     if (free_.empty()) {
@@ -29,14 +31,14 @@ class HandleTable {
     return HandleOf(place);
   }
 
-  // Null when there is none.
+  // Returns the object of `handle`, or null.
   T* Find(uint32_t handle) const {
     const size_t place = handle & kPlaces;
     if (place >= slots_.size() || HandleOf(place) != handle) return nullptr;
     return slots_[place].object.get();
   }
 
-  // The object, or null.
+  // Removes and returns the object of `handle`; null if there is none.
   std::unique_ptr<T> Remove(uint32_t handle) {
     if (Find(handle) == nullptr) return nullptr;
     const size_t place = handle & kPlaces;
@@ -49,6 +51,7 @@ class HandleTable {
 
   size_t size() const { return size_; }
 
+  // Calls call(object) for each object, in the order of their slots.
   template <class Call>
   void ForEach(Call call) {
     for (const Slot& slot : slots_) {
@@ -57,7 +60,8 @@ class HandleTable {
   }
 
  private:
-  // More objects than any device has of one kind (see Provider's limits).
+  // Room for more objects of one kind than any device has (see Provider's
+  // limits).
   static constexpr int kPlaceBits = 20;
   static constexpr uint32_t kPlaces = (1u << kPlaceBits) - 1;
 

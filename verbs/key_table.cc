@@ -62,7 +62,7 @@ absl::StatusOr<std::unique_ptr<KeyTable::Key>> KeyTable::Allocate() {
   if (used_ == most_) {
     return absl::ResourceExhaustedError("the device has no more keys");
   }
-  // Keys rotate over a few places even if one at a time is in use.
+  // Spare places make the keys rotate even if only one at a time is in use.
   constexpr size_t kSpare = 16;
   uint32_t place = 0;
   if (free_.size() < kSpare) {

@@ -1,4 +1,4 @@
-// Keys of memory: IBA vol 1 §10.6.
+// Keys (L_Key and R_Key) of registered memory: IBA vol 1 §10.6.
 #ifndef IBEMU_VERBS_KEY_TABLE_H_
 #define IBEMU_VERBS_KEY_TABLE_H_
 
@@ -18,7 +18,7 @@
 
 namespace ibemu::verbs {
 
-// Where bytes of a message are or go to.
+// A range of a process's memory that bytes of a message come from or go to.
 struct MemoryRange {
   std::shared_ptr<verbs::Memory> memory;
   uint64_t address = 0;  // in the process
@@ -26,36 +26,41 @@ struct MemoryRange {
 };
 using MemoryRanges = absl::InlinedVector<MemoryRange, 2>;
 
-// What a key opens: `length` bytes of a process, which requests call `address`
-// and on.
+// A Grant is the access that a key gives: to `length` bytes of a process's
+// memory, which work requests address from `address` on.
 struct Grant {
   const verbs::Pd* pd = nullptr;
   std::shared_ptr<verbs::Memory> memory;
   uint64_t address = 0;
   uint64_t length = 0;
   uint32_t access = 0;  // bits: verbs::access
-  // Of a window: it opens nothing without its region, and nothing to requests
-  // of our own.
+  // Set for a memory window.  Its key gives no access once the region has
+  // ended, and never in local work requests.
   std::optional<std::weak_ptr<const Grant>> region = std::nullopt;
 
-  // In the process: in one piece from `start` on; or page by page.
+  // The place in the process: contiguous from `start` on or, if `pages` is not
+  // empty, page by page.
   uint64_t start = 0;
   std::vector<uint64_t> pages{};
   uint8_t page_shift = 0;
 
+  // Returns true if the bytes [first, first + size) lie within the grant.
   bool Covers(uint64_t first, uint64_t size) const {
     const uint64_t offset = first - address;
     return first >= address && offset <= length && size <= length - offset;
   }
-  // Requires that it covers them; the parts come behind `ranges`.
+  // Appends to `ranges` where the bytes [first, first + size) are in the
+  // process.  Requires that the grant covers them.
   void Locate(uint64_t first, size_t size, MemoryRanges& ranges) const;
 };
 
-// A key's number is a place, and in its low byte how often that was used: the
-// key of a region that is gone does not soon name another one.
+// A KeyTable gives out the keys of a device.  A key's number is that of a place
+// in the table and, in its low byte, how often that place was used: the key of
+// a region that is gone does not soon name another one.
 class KeyTable {
  public:
-  // One place, until this ends.  It opens nothing unless told to.
+  // A Key occupies one place of the table as long as it exists.  It gives
+  // access to nothing before Open().  The table must outlive it.
   class Key {
    public:
     Key(KeyTable& table, uint32_t place);
@@ -65,10 +70,10 @@ class KeyTable {
 
     uint32_t value() const { return value_; }
 
-    // Another number: the old one opens nothing any more.
+    // Gives the key another number: the old one gives no access any more.
     void Renew();
 
-    // Not longer than `grant` lives.
+    // Makes the key give access to `grant`, for as long as that exists.
     void Open(std::weak_ptr<const Grant> grant) { grant_ = std::move(grant); }
 
    private:
@@ -80,21 +85,27 @@ class KeyTable {
     std::weak_ptr<const Grant> grant_;
   };
 
-  // `most` are given out at a time.
+  // `most` is the number of keys that may exist at a time.
   explicit KeyTable(size_t most) : most_(most) {}
 
+  // Returns a new key.
+  //
   // Errors: ResourceExhausted.
   absl::StatusOr<std::unique_ptr<Key>> Allocate();
 
-  // The bytes [address, address + size) as a peer's request names them.  `size`
-  // may be 0: then the key does not matter (IBA vol 1 §10.6.6.3).
+  // Returns where the bytes [address, address + size) are that a peer's request
+  // names.  `size` may be 0: then the key does not matter (IBA vol 1
+  // §10.6.6.3).
   //
-  // Errors: PermissionDenied when key, domain, bounds or rights are wrong.
+  // Errors: PermissionDenied if key, protection domain, bounds or rights are
+  // wrong.
   absl::StatusOr<MemoryRanges> Find(uint32_t key, const verbs::Pd* pd,
                                     uint64_t address, size_t size,
                                     uint32_t access) const;
 
-  // All pieces of a request of our own.  Errors: as above.
+  // Returns where the SGEs `pieces` of a local work request are.
+  //
+  // Errors: PermissionDenied, as above or because a key is that of a window.
   absl::StatusOr<MemoryRanges> FindAll(std::span<const ib_uverbs_sge> pieces,
                                        const verbs::Pd* pd,
                                        uint32_t access) const;
@@ -111,7 +122,7 @@ class KeyTable {
   const size_t most_;
   size_t used_ = 0;
   std::vector<Place> places_;
-  std::deque<uint32_t> free_;  // the one that was freed first comes first
+  std::deque<uint32_t> free_;  // in the order of their release
 };
 
 }  // namespace ibemu::verbs

@@ -1,4 +1,4 @@
-// The memory of a process that uses verbs.
+// Access to the memory of a process that uses verbs.
 #ifndef IBEMU_VERBS_MEMORY_H_
 #define IBEMU_VERBS_MEMORY_H_
 
@@ -13,10 +13,10 @@
 
 namespace ibemu::verbs {
 
-// Bytes that several hold: a message under way.
+// A buffer with several owners, for a message under way.
 using Buffer = std::shared_ptr<std::vector<std::byte>>;
 
-// Some of a buffer's bytes, and where they are in the process.
+// A part of a buffer, and its place in the process.
 struct MemoryPiece {
   uint64_t address = 0;
   Buffer buffer;
@@ -24,12 +24,14 @@ struct MemoryPiece {
   size_t size = 0;
 };
 
-// Pages of the process may be missing, slow, or wait for us: so nothing here
-// happens at once.  Calls are carried out one after the other, in the order in
-// which they came, and `done` is called on the loop thread after the call has
-// returned; not at all when the front end ends first.
+// A Memory reads and writes the memory of one process.
 //
-// Errors: DataLoss when not all of it could be reached, Unavailable when the
+// Pages of the process may be missing, slow, or wait for this very daemon, so
+// nothing here happens at once.  Calls are carried out one after the other, in
+// the order in which they were made, and `done` is called on the loop thread
+// after the call has returned; not at all if the front end ends first.
+//
+// Errors: DataLoss if not all of it could be reached, Unavailable if the
 // process has ended.
 class Memory {
  public:
@@ -37,25 +39,27 @@ class Memory {
 
   virtual ~Memory() = default;
 
-  // Which process it is: the same number says that it is the same memory.
+  // Identifies the process: two objects with the same number are the same
+  // memory.
   virtual uint64_t process() const = 0;
 
-  // What is registered, until this ends.
+  // A Pin is the registration of some memory, for as long as it exists.
   class Pin {
    public:
     virtual ~Pin() = default;
   };
   using Pinned = absl::AnyInvocable<void(absl::StatusOr<std::unique_ptr<Pin>>)>;
 
-  // For registration: `length` bytes from `start` on must be there, to be read
-  // or also written, and are counted.
+  // Registers `length` bytes from `start` on: they must be mapped and readable,
+  // and writable if `writable`, and are counted against what the process may
+  // lock.
   //
-  // Errors: DataLoss when they aren't, PermissionDenied and ResourceExhausted
-  // when the process may not lock so much, Unavailable.
+  // Errors: DataLoss if they aren't mapped so, PermissionDenied and
+  // ResourceExhausted if the process may not lock so much, Unavailable.
   virtual void PinPages(uint64_t start, uint64_t length, bool writable,
                         Pinned done) = 0;
 
-  // From the process into the buffers, or the reverse.
+  // Copy from the process into the buffers, or the reverse.
   virtual void Read(std::vector<MemoryPiece> pieces, Done done) = 0;
   virtual void Write(std::vector<MemoryPiece> pieces, Done done) = 0;
 };

@@ -1,4 +1,4 @@
-// Registered memory: regions, those of the fast kind, and windows on them.
+// Registered memory: memory regions, fast memory regions and memory windows.
 #ifndef IBEMU_VERBS_MEMORY_REGION_H_
 #define IBEMU_VERBS_MEMORY_REGION_H_
 
@@ -13,8 +13,11 @@
 
 namespace ibemu::verbs {
 
+// A MemoryRegion is a memory region whose keys are entries of a KeyTable.
 class MemoryRegion : public verbs::Mr {
  public:
+  // Registers memory.
+  //
   // Errors: ResourceExhausted.
   static absl::StatusOr<std::unique_ptr<MemoryRegion>> Register(
       KeyTable& table, const verbs::MrInit& init);
@@ -24,7 +27,7 @@ class MemoryRegion : public verbs::Mr {
   uint32_t lkey() const override { return key_->value(); }
   uint32_t rkey() const override { return key_->value(); }
 
-  // Ends with the region.
+  // The access that the region's keys give.  It ends with the region.
   const std::shared_ptr<const Grant>& grant() const { return grant_; }
 
  private:
@@ -32,9 +35,14 @@ class MemoryRegion : public verbs::Mr {
   std::shared_ptr<const Grant> grant_;
 };
 
+// A FastRegion is a region for fast registration (see Fmr) whose keys are
+// entries of a KeyTable.
 class FastRegion final : public verbs::Fmr {
  public:
-  // Errors: ResourceExhausted, InvalidArgument.
+  // Creates a region, not mapped yet.
+  //
+  // Errors: ResourceExhausted; InvalidArgument, a page size that is not
+  // possible.
   static absl::StatusOr<std::unique_ptr<FastRegion>> Allocate(
       KeyTable& table, const verbs::FmrInit& init);
 
@@ -48,16 +56,20 @@ class FastRegion final : public verbs::Fmr {
  private:
   const verbs::FmrInit init_;
   std::unique_ptr<KeyTable::Key> key_;
-  uint32_t maps_ = 0;  // since it was unmapped
+  uint32_t maps_ = 0;  // since the last Unmap()
   std::shared_ptr<const Grant> grant_;
 };
 
-// A bind that was posted, with what it names as that was then: neither region
-// nor window need be there when its turn comes.
+// A PostedBind is a bind that was posted, with the window and the region's
+// access as they were then.  Either may have ended by the time the bind is
+// carried out.
 class PostedBind;
 
+// A MemoryWindow is a memory window whose key is an entry of a KeyTable.
 class MemoryWindow final : public verbs::Mw {
  public:
+  // Creates a window that is not bound.
+  //
   // Errors: ResourceExhausted.
   static absl::StatusOr<std::unique_ptr<MemoryWindow>> Allocate(
       KeyTable& table, const verbs::Pd& pd);
@@ -81,8 +93,9 @@ class PostedBind {
  public:
   explicit PostedBind(const verbs::WindowBind& bind);
 
-  // For a queue pair of domain `pd`.  The key that opened the window before
-  // opens nothing from now on, even if nothing is bound instead.
+  // Carries out the bind for a queue pair of protection domain `pd`.  The key
+  // that the window had before gives no access from now on, even if nothing is
+  // bound instead.
   //
   // Errors: PermissionDenied, as IBA vol 1 §10.6.7.2 demands.
   absl::Status Execute(const verbs::Pd* pd) const;

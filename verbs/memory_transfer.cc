@@ -34,7 +34,8 @@ void MemoryTransfer::Add(const MemoryRanges& ranges,
       parts_.push_back({range.memory, {}});
     }
     auto& pieces = parts_.back().pieces;
-    // What follows on both sides is one piece: packets of a message.
+    // Packets of a message: ranges that are contiguous on both sides are
+    // joined.
     if (!pieces.empty() && pieces.back().buffer == buffer &&
         pieces.back().offset + pieces.back().size == offset &&
         pieces.back().address + pieces.back().size == range.address) {

@@ -1,4 +1,4 @@
-// Messages between buffers and the memory of processes.
+// Copies of messages between buffers and the memory of processes.
 #ifndef IBEMU_VERBS_MEMORY_TRANSFER_H_
 #define IBEMU_VERBS_MEMORY_TRANSFER_H_
 
@@ -9,22 +9,25 @@
 
 namespace ibemu::verbs {
 
-// The part [offset, offset + size) of a message that lies in `ranges`.
+// Returns the part [offset, offset + size) of a message that lies in `ranges`.
 MemoryRanges PartOf(const MemoryRanges& ranges, size_t offset, size_t size);
+// Returns the number of bytes in `ranges`.
 size_t LengthOf(const MemoryRanges& ranges);
 
-// Pieces with the memory they are in.
+// A MemoryTransfer collects pieces of messages and copies them together, from
+// or to the memory that each piece is in.
 class MemoryTransfer {
  public:
-  // The bytes [offset, offset + ranges' length) of `buffer` belong to `ranges`.
+  // Adds the bytes [offset, offset + LengthOf(ranges)) of `buffer`, which
+  // belong to `ranges`.
   void Add(const MemoryRanges& ranges, const verbs::Buffer& buffer,
            size_t offset);
 
   size_t size() const { return size_; }
   bool empty() const { return parts_.empty(); }
 
-  // Carries it out, and starts anew.  `done` is called after returning, with
-  // the first error if there is one.
+  // Copy all that was added, and empty the transfer.  `done` is called after
+  // the call has returned, with the first error if there is one.
   void Read(verbs::Memory::Done done) { Run(false, std::move(done)); }
   void Write(verbs::Memory::Done done) { Run(true, std::move(done)); }
 

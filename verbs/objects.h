@@ -1,5 +1,6 @@
-// The objects of a context, as the client knows them: around each of the
-// provider's, who uses it and what its events are called.
+// The objects of a context as its client knows them: each object of the
+// provider, with a count of those who use it and the client's name for it in
+// events.
 #ifndef IBEMU_VERBS_OBJECTS_H_
 #define IBEMU_VERBS_OBJECTS_H_
 
@@ -13,10 +14,11 @@
 
 namespace ibemu::verbs {
 
-// What GET_CONTEXT says of the device's completion vectors.
+// The number of completion vectors that GET_CONTEXT reports.
 inline constexpr uint32_t kCompletionVectors = 1;
 
-// Keeps an object from being destroyed as long as this lives.
+// A Use counts as one user of an object, which can't be destroyed as long as it
+// has users.
 class Use {
  public:
   Use() = default;
@@ -51,8 +53,8 @@ struct AhObject {
   std::unique_ptr<Ah> ah;
 };
 
-// Asynchronous events of one object; ib_uverbs_async_event_desc.element is what
-// the client calls it.
+// An EventSource queues the asynchronous events of one object.  `user_handle`
+// is the client's name for the object, ib_uverbs_async_event_desc.element.
 class EventSource {
  public:
   EventSource(std::shared_ptr<EventQueue> queue, uint64_t user_handle)
@@ -70,7 +72,7 @@ class EventSource {
   }
 
   uint64_t user_handle() const { return user_handle_; }
-  // How many the client has read.
+  // Returns how many events the client has read.
   uint32_t delivered() const { return delivered_; }
 
  private:

@@ -1,4 +1,4 @@
-// What QUERY_PORT says of a port.
+// Port attributes, as QUERY_PORT reports them.
 #ifndef IBEMU_VERBS_PORT_ATTRIBUTES_H_
 #define IBEMU_VERBS_PORT_ATTRIBUTES_H_
 
@@ -9,7 +9,7 @@
 
 namespace ibemu::verbs {
 
-// What a port has besides its PortInfo.
+// The limits of a port that its PortInfo does not tell.
 struct PortLimits {
   uint32_t max_message = uint32_t{1} << 31;  // bytes; IBA vol 1 §9.7.7
   int gids = 0, p_keys = 0;                  // entries of its tables

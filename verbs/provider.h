@@ -1,4 +1,4 @@
-// The seam between uverbs objects and the adapter behind them.
+// The interface between uverbs objects and the adapter behind them.
 #ifndef IBEMU_VERBS_PROVIDER_H_
 #define IBEMU_VERBS_PROVIDER_H_
 
@@ -19,32 +19,37 @@
 
 namespace ibemu::verbs {
 
-// What QUERY_DEVICE and QUERY_PORT say, reserved bytes zero; GUIDs are in
-// network order.
+// The responses of QUERY_DEVICE and QUERY_PORT.  Reserved bytes are zero, GUIDs
+// in network byte order.
 using DeviceAttributes = ib_uverbs_query_device_resp;
 using PortAttributes = ib_uverbs_query_port_resp;
 
 using WorkCompletion = ib_uverbs_wc;
 using GidBytes = std::array<uint8_t, 16>;
 
-// Objects of a provider.  Destroying one is the driver's destroy_*; whoever
-// uses an object must go before it, which Context sees to.
+// The objects of a provider follow.  Destroying one is what the driver's
+// destroy_*() does.  An object must be destroyed before those that it uses,
+// which Context sees to.
+
+// A Pd is a protection domain.
 class Pd {
  public:
   virtual ~Pd() = default;
 };
 
+// An Ah is an address handle.
 class Ah {
  public:
   virtual ~Ah() = default;
 };
 
-// That of a provider which keeps no more of it.
+// The address handle of a provider that needs no more than its attributes.
 struct AddressHandle : Ah {
   explicit AddressHandle(const AddressAttributes& own) : attributes(own) {}
   const AddressAttributes attributes;
 };
 
+// An Mr is a memory region.
 class Mr {
  public:
   virtual ~Mr() = default;
@@ -52,25 +57,26 @@ class Mr {
   virtual uint32_t rkey() const = 0;
 };
 
-// A memory window of type 1: it opens a part of a region to peers, from one
-// bind (SendRequest::bind) to the next (IBA vol 1 §10.6.7).
+// An Mw is a memory window of type 1: it gives peers access to a part of a
+// region, from one bind (SendRequest::bind) to the next (IBA vol 1 §10.6.7).
 class Mw {
  public:
   virtual ~Mw() = default;
-  // Another one after each bind that was carried out.
+  // Changes with each bind that was carried out.
   virtual uint32_t rkey() const = 0;
 };
 
-// A region for fast registration, made once and mapped again and again: what
-// kernels of 2005 had for storage and sockets (struct ib_fmr).
+// An Fmr is a region for fast registration, created once and mapped again and
+// again: what kernels of 2005 had for storage and sockets (struct ib_fmr).
 class Fmr {
  public:
   virtual ~Fmr() = default;
-  // Others after each Map().
+  // Change with each Map().
   virtual uint32_t lkey() const = 0;
   virtual uint32_t rkey() const = 0;
 
-  // Requests call the first byte of the first page `address`.
+  // Maps `pages`, addresses in the process.  Work requests address the first
+  // byte of the first page as `address`.
   //
   // Errors: InvalidArgument, no pages or too many, one that does not begin
   // where a page does, or mapped too often since Unmap().
@@ -79,7 +85,7 @@ class Fmr {
   virtual void Unmap() = 0;
 };
 
-// Hears what happens to an object: its asynchronous (affiliated) events.
+// An ObjectListener hears the asynchronous (affiliated) events of an object.
 class ObjectListener {
  public:
   virtual void OnEvent(EventType type) = 0;
@@ -88,83 +94,92 @@ class ObjectListener {
   ~ObjectListener() = default;
 };
 
+// A CqListener hears what happens to a completion queue.
 class CqListener : public ObjectListener {
  public:
-  // There is one more; it may be polled at once.
+  // Called for each new completion, which may be polled at once.
   virtual void OnArrival() = 0;
-  // What RequestNotify() asked for is there.
+  // Called once the completion has arrived for which RequestNotify() or
+  // RequestNotifyAfter() asked.
   virtual void OnCompletion() = 0;
 
  protected:
   ~CqListener() = default;
 };
 
+// A Cq is a completion queue.
 class Cq {
  public:
   virtual ~Cq() = default;
 
-  // How many completions it holds at most.
+  // Returns how many completions the queue holds at most.
   virtual uint32_t size() const = 0;
 
-  // Errors: InvalidArgument when there are more in it, or out of limits.
+  // Changes the size of the queue.
+  //
+  // Errors: InvalidArgument if it holds more completions than that, or `size`
+  // is out of limits.
   virtual absl::Status Resize(uint32_t size) = 0;
 
-  // Takes the oldest completions out; how many.
+  // Moves the oldest completions to `completions` and returns how many.
   virtual size_t Poll(std::span<WorkCompletion> completions) = 0;
 
-  // How many wait to be polled, counted up to `most`.
+  // Returns how many completions wait to be polled, counted up to `most`.
   virtual size_t Peek(size_t most) const = 0;
 
-  // Once, for the next completion to come: any, or only a solicited or failed
-  // one.
+  // Asks for one OnCompletion(), for the next completion to arrive: any, or
+  // only a solicited or failed one.
   virtual void RequestNotify(bool solicited_only) = 0;
 
-  // Once, when `count` of them wait to be polled.  False: they do already, and
-  // nobody will be notified.
+  // Asks for one OnCompletion(), when `count` completions wait to be polled.
+  // Returns false if they do already: then there will be no call.
   virtual bool RequestNotifyAfter(size_t count) = 0;
 };
 
-// A receive request: where a message goes.
+// A ReceiveRequest is a work request that says where a message is to go.
 struct ReceiveRequest {
   uint64_t id = 0;
   std::vector<ib_uverbs_sge> pieces;
 };
 
-// What a window is to open from now on.
+// A WindowBind says what a memory window is to open from now on.
 struct WindowBind {
   Mw* window = nullptr;
   const Mr* region = nullptr;  // must allow access::kBindWindow
-  uint64_t address = 0;        // as requests to the region call it
-  uint64_t length = 0;         // 0: nothing any more
-  uint32_t access = 0;         // to peers; bits: access
+  uint64_t address = 0;        // as work requests to the region name it
+  uint64_t length = 0;         // 0: no access any more
+  uint32_t access = 0;         // for peers; bits: access
 };
 
+// A SendRequest is a work request for a send queue.
 struct SendRequest {
   ib_uverbs_send_wr work;
   std::vector<ib_uverbs_sge> pieces;
-  Buffer inline_data;     // null: `pieces` says where the message is
-  Ah* address = nullptr;  // of a datagram
-  std::optional<WindowBind> bind = std::nullopt;  // of IB_UVERBS_WR_BIND_MW
+  Buffer inline_data;     // null: the message is in `pieces`
+  Ah* address = nullptr;  // destination of a UD message
+  std::optional<WindowBind> bind = std::nullopt;  // IB_UVERBS_WR_BIND_MW
 };
 
 struct SrqAttributes {
   uint32_t max_requests = 0;
   uint32_t max_pieces = 0;
-  uint32_t limit = 0;  // below it there is an event, once; 0: never
+  uint32_t limit = 0;  // an event, once, below it; 0: never
 };
 
+// An Srq is a shared receive queue.
 class Srq {
  public:
   virtual ~Srq() = default;
   virtual SrqAttributes Query() const = 0;
 
-  // Errors: InvalidArgument when a number is out of limits.
+  // Errors: InvalidArgument if the number is out of limits.
   virtual absl::Status Resize(uint32_t max_requests) = 0;
   virtual absl::Status SetLimit(uint32_t limit) = 0;
 
-  // Takes requests until one is refused; `taken` says how many those were.
+  // Posts requests until one is refused, and adds to `taken` the number of
+  // those posted.
   //
-  // Errors: ResourceExhausted when it is full, InvalidArgument.
+  // Errors: ResourceExhausted when the queue is full, InvalidArgument.
   virtual absl::Status PostReceive(std::span<ReceiveRequest> requests,
                                    size_t& taken) = 0;
 };
@@ -177,7 +192,7 @@ struct QpCapacity {
 
 struct QpInit {
   QpType type = QpType::kReliable;
-  bool signal_all = false;  // every send request gives a completion
+  bool signal_all = false;  // every send request generates a completion
   QpCapacity capacity;
   Pd* pd = nullptr;
   Cq* send_cq = nullptr;
@@ -185,6 +200,7 @@ struct QpInit {
   Srq* srq = nullptr;  // instead of a receive queue of its own; or null
 };
 
+// A Qp is a queue pair.
 class Qp {
  public:
   virtual ~Qp() = default;
@@ -192,19 +208,22 @@ class Qp {
   virtual uint32_t number() const = 0;
   virtual QpCapacity capacity() const = 0;
 
+  // Changes the attributes, and the state if they name it.
+  //
   // Errors: InvalidArgument, see CheckTransition(); nothing has changed then.
   virtual absl::Status Modify(const QpAttributes& attributes) = 0;
-  // All attributes, whatever qp_attr_mask says.
+  // Returns all attributes, whatever qp_attr_mask says.
   virtual QpAttributes Query() const = 0;
 
-  // As Srq::PostReceive().
+  // Post requests in the way of Srq::PostReceive().
   virtual absl::Status PostReceive(std::span<ReceiveRequest> requests,
                                    size_t& taken) = 0;
   virtual absl::Status PostSend(std::span<SendRequest> requests,
                                 size_t& taken) = 0;
 
-  // What is sent to the group comes to this queue pair, too, until it is
-  // detached from it or destroyed.  It is attached once.
+  // Attaches the queue pair to a multicast group: it receives what is sent to
+  // the group until it is detached or destroyed.  A queue pair is attached to a
+  // group only once.
   //
   // Errors: InvalidArgument, ResourceExhausted.
   virtual absl::Status AttachMulticast(const GidBytes& gid, uint16_t lid) = 0;
@@ -216,7 +235,7 @@ struct MrInit {
   std::shared_ptr<Memory> memory;
   uint64_t start = 0;    // in the process
   uint64_t length = 0;   // not 0, and no address wraps
-  uint64_t address = 0;  // what requests call the first byte
+  uint64_t address = 0;  // of the first byte, in work requests
   uint32_t access = 0;   // bits: access
 };
 
@@ -229,32 +248,36 @@ struct FmrInit {
   uint8_t page_shift = 12;  // binary logarithm of a page's size
 };
 
-// Hears what happens to the device and its ports.
+// A DeviceListener hears what happens to a device and its ports.
 class DeviceListener {
  public:
-  // `port` is 0 for an event of the whole device.
+  // Called for each event; `port` is 0 if it is one of the whole device.
   virtual void OnDeviceEvent(EventType type, int port) = 0;
 
  protected:
   ~DeviceListener() = default;
 };
 
-// One adapter, as its Linux driver would offer it to the InfiniBand core
-// (struct ib_device_ops; "InfiniBand core software", OLS 2005, §5).  A back end
-// (fabric/, hca/) implements it.  Everything runs on the loop thread.
+// A Provider is one adapter as its Linux driver would offer it to the
+// InfiniBand core (struct ib_device_ops; "InfiniBand core software", OLS 2005,
+// §5).  A back end (fabric/, hca/) implements it.  Everything runs on the loop
+// thread.
 //
-// Errors of Create*(): ResourceExhausted when the device has no more of them,
-// InvalidArgument when it can't be as asked for.
+// Errors of Create*(): ResourceExhausted if the device has no more of them,
+// InvalidArgument if it can't be as asked for.
 class Provider {
  public:
   virtual ~Provider() = default;
 
   virtual DeviceAttributes QueryDevice() const = 0;
 
+  // Returns the attributes of a port.
+  //
   // Errors: InvalidArgument, no such port.
   virtual absl::StatusOr<PortAttributes> QueryPort(int port) const = 0;
 
-  // `process`: whose it is (Memory::process()), and so what is made in it.
+  // `process` (Memory::process()) owns the protection domain, and so all that
+  // is created in it.
   virtual absl::StatusOr<std::unique_ptr<Pd>> CreatePd(uint64_t process) = 0;
   virtual absl::StatusOr<std::unique_ptr<Mr>> CreateMr(const MrInit& init) = 0;
   virtual absl::StatusOr<std::unique_ptr<Mw>> CreateMw(Pd& pd) = 0;

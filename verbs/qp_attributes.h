@@ -9,7 +9,7 @@
 
 namespace ibemu::verbs {
 
-// enum ib_qp_type, as far as the device has them.
+// Types of queue pairs: those of enum ib_qp_type that devices here have.
 enum class QpType : uint8_t {
   kSmi = 0,
   kGsi = 1,
@@ -18,7 +18,7 @@ enum class QpType : uint8_t {
   kDatagram = 4,    // UD
 };
 
-// IBA vol 1 §10.3.1.
+// States of queue pairs: IBA vol 1 §10.3.1.
 enum class QpState : uint8_t {
   kReset = 0,
   kInit = 1,
@@ -63,11 +63,11 @@ inline constexpr uint32_t kRemoteAtomic = 1u << 3;
 inline constexpr uint32_t kBindWindow = 1u << 4;
 inline constexpr uint32_t kZeroBased = 1u << 5;
 inline constexpr uint32_t kHugeTlb = 1u << 7;
-// Whoever does not know these ignores them.
+// A device that does not know these bits ignores them.
 inline constexpr uint32_t kOptional = 0x3ff00000;
 }  // namespace access
 
-// enum ib_event_type.
+// Asynchronous events: enum ib_event_type.
 enum class EventType : uint32_t {
   kCqError = 0,
   kQpFatal = 1,
@@ -88,16 +88,17 @@ enum class EventType : uint32_t {
   kGidChange = 18,
 };
 
-// All attributes of a queue pair at once, as INIT_QP_ATTR of rdma_cm has them.
+// All attributes of a queue pair at once, as in INIT_QP_ATTR of rdma_cm.
 using QpAttributes = ib_uverbs_qp_attr;
 using AddressAttributes = ib_uverbs_ah_attr;
 
-// Whether `attributes` has what a bit of qp_attribute stands for.
+// Returns true if the mask of `attributes` has `bit`, a bit of qp_attribute.
 inline bool Names(const QpAttributes& attributes, uint32_t bit) {
   return (attributes.qp_attr_mask & bit) != 0;
 }
 
-// Sets in `to` what `from` names, states and capacities excepted.
+// Copies to `to` the attributes that `from` names, except states, capacities
+// and the notification of a drained send queue.
 void TakeNamed(const QpAttributes& from, QpAttributes& to);
 
 }  // namespace ibemu::verbs

@@ -12,7 +12,8 @@ namespace {
 using enum QpState;
 using namespace qp_attribute;  // NOLINT: the table is made of them
 
-// Rows for several types: they share columns of the specification's table.
+// Bits, because some rows are for several types: these share columns of the
+// specification's table.
 enum Types : uint8_t {
   kRc = 1 << 0,
   kUc = 1 << 1,
@@ -35,7 +36,8 @@ constexpr uint32_t kReliableSend =
 constexpr uint32_t kPath = kAlternatePath | kAccessFlags;
 constexpr uint32_t kMigration = kPath | kMigrationState;
 
-// Any state may become RESET or ERR, without anything else: not in here.
+// Not in here: any state may become RESET, and any but RESET may become ERR,
+// both without attributes.
 constexpr std::array kRows = {
     Row{kReset, kInit, kRc | kUc, kPKeyIndex | kPort | kAccessFlags, 0},
     Row{kReset, kInit, kUd, kPKeyIndex | kPort | kQKey, 0},

@@ -1,4 +1,4 @@
-// Which states of a queue pair follow which, and what that takes.
+// The state transitions of queue pairs, and the attributes that each requires.
 #ifndef IBEMU_VERBS_QP_TRANSITIONS_H_
 #define IBEMU_VERBS_QP_TRANSITIONS_H_
 
@@ -8,19 +8,20 @@
 
 namespace ibemu::verbs {
 
-// Whether a queue pair of `type` in `from` may be modified to `to` with the
-// attributes in `mask` (bits: qp_attribute): those that the transition requires
-// must be there, and no others than it allows.  IBA vol 1 §11.2.5.2, table 91.
+// Checks that a queue pair of `type` may be modified from `from` to `to` with
+// the attributes in `mask` (bits: qp_attribute): those that the transition
+// requires must be there, and no others than it allows.  IBA vol 1 §11.2.5.2,
+// table 91.
 //
 // Errors: InvalidArgument.
 absl::Status CheckTransition(QpType type, QpState from, QpState to,
                              uint32_t mask);
 
-// Which state a queue pair of `type` that is in `state` has when it was
-// modified as `attributes` says.
+// Returns the state that a queue pair of `type` in `state` gets when it is
+// modified to `attributes`.
 //
-// Errors: InvalidArgument, they name another current state;
-// CheckTransition()'s.
+// Errors: InvalidArgument, they name another current state; those of
+// CheckTransition().
 absl::StatusOr<QpState> NextState(QpType type, QpState state,
                                   const QpAttributes& attributes);
 

@@ -57,7 +57,7 @@ absl::Status SharedReceiveQueue::PostReceive(
   return queue_.Post(requests, taken);
 }
 
-// The event comes once for each limit that is set (IBA vol 1 §10.2.9.2).
+// The event comes once for each limit that was set (IBA vol 1 §10.2.9.2).
 std::optional<verbs::ReceiveRequest> SharedReceiveQueue::Take() {
   std::optional<verbs::ReceiveRequest> request = queue_.Take();
   if (limit_ != 0 && queue_.size() < limit_) {

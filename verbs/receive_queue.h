@@ -1,4 +1,4 @@
-// Receive requests that wait for messages: of one queue pair, or shared.
+// Queues of receive requests in memory.
 #ifndef IBEMU_VERBS_RECEIVE_QUEUE_H_
 #define IBEMU_VERBS_RECEIVE_QUEUE_H_
 
@@ -9,6 +9,8 @@
 
 namespace ibemu::verbs {
 
+// A ReceiveQueue holds the receive requests, of one queue pair or shared, that
+// wait for messages.
 class ReceiveQueue {
  public:
   ReceiveQueue(uint32_t max_requests, uint32_t max_pieces)
@@ -19,11 +21,12 @@ class ReceiveQueue {
   void SetMaxRequests(uint32_t most) { max_requests_ = most; }
   size_t size() const { return requests_.size(); }
 
-  // verbs::Qp::PostReceive().
+  // Adds requests, see verbs::Srq::PostReceive().
   absl::Status Post(std::span<verbs::ReceiveRequest> requests, size_t& taken);
 
   std::optional<verbs::ReceiveRequest> Take();
-  // What was taken for a message that did not come to its end.
+  // Gives back, as the oldest, a request that was taken for a message that was
+  // not completed.
   void PutBack(verbs::ReceiveRequest request) {
     requests_.push_front(std::move(request));
   }
@@ -34,9 +37,11 @@ class ReceiveQueue {
   std::deque<verbs::ReceiveRequest> requests_;
 };
 
+// A SharedReceiveQueue is a shared receive queue whose requests are in memory.
+// The listener must outlive it.
 class SharedReceiveQueue : public verbs::Srq {
  public:
-  // `most`: what it may be resized to.
+  // `most` is the largest number of requests to which it may be resized.
   SharedReceiveQueue(const verbs::SrqAttributes& attributes, uint32_t most,
                      verbs::ObjectListener& listener)
       : queue_(attributes.max_requests, attributes.max_pieces),

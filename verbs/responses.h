@@ -1,4 +1,4 @@
-// Responses of commands, and handles in their requests.
+// Helpers for the responses of commands and the handles in their requests.
 #ifndef IBEMU_VERBS_RESPONSES_H_
 #define IBEMU_VERBS_RESPONSES_H_
 
@@ -22,7 +22,9 @@ inline absl::Status BadHandle(uint32_t handle) {
       absl::StrFormat("handle %#x names nothing of that kind", handle));
 }
 
-// Never null.
+// Returns the object of `handle`, never null.
+//
+// Errors: InvalidArgument.
 template <class T>
 absl::StatusOr<T*> FindObject(const HandleTable<T>& table, uint32_t handle) {
   T* const object = table.Find(handle);

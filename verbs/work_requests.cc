@@ -5,11 +5,11 @@
 namespace ibemu::verbs {
 namespace {
 
-// The three parts of a list: a header, requests of one size, pieces.
+// The three parts of a list: a header, requests of one size, SGEs.
 class List {
  public:
-  // `least`: the size of a request.  The headers of sends and receives are the
-  // same.
+  // `least` is the smallest size of a request.  Sends and receives have the
+  // same header.
   static absl::StatusOr<List> Of(Bytes request, size_t least) {
     const auto header = ReadAs<ib_uverbs_post_recv>(request);
     const Bytes rest = request.subspan(offsetof(ib_uverbs_post_recv, recv_wr));
@@ -33,7 +33,7 @@ class List {
     return ReadAs<T>(requests_.subspan(index * size_));
   }
 
-  // The next `count` pieces.
+  // Removes and returns the next `count` SGEs.
   absl::StatusOr<std::vector<ib_uverbs_sge>> TakePieces(uint32_t count) {
     if (count > pieces_.size() / sizeof(ib_uverbs_sge)) {
       return absl::InvalidArgumentError("more pieces than it says");

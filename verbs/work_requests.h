@@ -1,4 +1,4 @@
-// Lists of work requests, as POST_* commands carry them.
+// Decoders of the lists of work requests in POST_* commands.
 #ifndef IBEMU_VERBS_WORK_REQUESTS_H_
 #define IBEMU_VERBS_WORK_REQUESTS_H_
 
@@ -10,9 +10,9 @@
 
 namespace ibemu::verbs {
 
-// `request` is struct ib_uverbs_post_send, or ib_uverbs_post_recv (that of an
-// SRQ is the same), with requests and pieces behind it.  Addresses and inline
-// data of sends are left to the caller.
+// Decode `request`: struct ib_uverbs_post_send, or ib_uverbs_post_recv (that of
+// an SRQ is the same), followed by the work requests and their SGEs.  Addresses
+// and inline data of sends are left to the caller.
 //
 // Errors: InvalidArgument.
 absl::StatusOr<std::vector<SendRequest>> DecodeSends(Bytes request);
