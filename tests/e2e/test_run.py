@@ -449,6 +449,8 @@ def surroundings(account):
     return found
 
 
+# It looks into places that all runs share.
+@pytest.mark.alone
 def test_nothing_is_left_behind(account):
     run(account, "true")  # makes the socket directory
     before = surroundings(account)
