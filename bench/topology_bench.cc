@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "fabric/formats/load_topology.h"
 #include "fabric/links.h"
 #include "fabric/static_sm.h"
 #include "fabric/topology.h"

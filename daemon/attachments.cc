@@ -13,6 +13,7 @@
 #include "daemon/fabric_methods.h"
 #include "daemon/mount_plan.h"
 #include "daemon/peer.h"
+#include "daemon/port_text.h"
 #include "daemon/system_devices.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"

@@ -12,8 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "daemon/run.h"
-
 namespace ibemu::daemon {
 namespace {
 

@@ -18,6 +18,11 @@
 
 namespace ibemu::daemon {
 
+// The launcher's own failures, as with env(1) and timeout(1).
+inline constexpr int kRunFailed = 125;
+inline constexpr int kCommandNotExecutable = 126;
+inline constexpr int kCommandNotFound = 127;
+
 // From construction on, signals reach the launcher through fd() alone.  SIGINT
 // and SIGQUIT are ignored: the terminal sends them to the command as well.
 class LauncherSignals {

@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "daemon/progress.h"
 #include "daemon/web/fabric_site.h"
+#include "fabric/formats/load_topology.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {

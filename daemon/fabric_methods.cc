@@ -83,22 +83,6 @@ json DescribeLink(const Subnet& subnet, const NodePort& port) {
           {"rate", up ? json(fabric::LinkRateName(rate)) : json()}};
 }
 
-std::string GuidText(mad::Guid guid) {
-  return absl::StrFormat("0x%016x", static_cast<uint64_t>(guid));
-}
-
-std::string_view NodeTypeText(mad::NodeType type) {
-  switch (type) {
-    case mad::NodeType::kChannelAdapter:
-      return "ca";
-    case mad::NodeType::kSwitch:
-      return "switch";
-    case mad::NodeType::kRouter:
-      return "router";
-  }
-  return "unknown";
-}
-
 FabricMethods::FabricMethods(Timers& timers, fabric::Fabric& fabric)
     : timers_(timers), fabric_(fabric) {}
 

@@ -50,12 +50,6 @@ nlohmann::json DescribeNode(const fabric::Subnet& subnet,
 nlohmann::json DescribeLink(const fabric::Subnet& subnet,
                             const fabric::NodePort& port);
 
-// "0x0002c90300000001"
-std::string GuidText(mad::Guid guid);
-
-// "ca", "switch" or "router"
-std::string_view NodeTypeText(mad::NodeType type);
-
 }  // namespace ibemu::daemon
 
 #endif  // IBEMU_DAEMON_FABRIC_METHODS_H_

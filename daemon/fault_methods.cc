@@ -11,6 +11,7 @@
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "daemon/fabric_methods.h"
+#include "daemon/port_text.h"
 #include "fabric/subnet.h"
 #include "nlohmann/json.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/cli.h"
+#include "daemon/command_line.h"
 #include "daemon/hca_model_run.h"
 #include "daemon/version.h"
 

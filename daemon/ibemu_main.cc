@@ -7,7 +7,20 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/cli.h"
+#include "daemon/capture_command.h"
+#include "daemon/change_command.h"
+#include "daemon/command_line.h"
+#include "daemon/console_command.h"
+#include "daemon/counter_command.h"
+#include "daemon/doctor_command.h"
+#include "daemon/events_command.h"
+#include "daemon/fault_command.h"
+#include "daemon/hca_probe_command.h"
+#include "daemon/record_command.h"
+#include "daemon/run_command.h"
+#include "daemon/scenario_command.h"
+#include "daemon/status_command.h"
+#include "daemon/topology_command.h"
 #include "daemon/version.h"
 
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
-#include "daemon/cli.h"
+#include "daemon/command_line.h"
 #include "daemon/mounts.h"
 #include "daemon/service_manager.h"
 #include "daemon/system_mounts.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/cli.h"
+#include "daemon/command_line.h"
 #include "daemon/run_daemon.h"
 #include "daemon/version.h"
 

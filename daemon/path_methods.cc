@@ -9,6 +9,7 @@
 #include "base/absl_text.h"
 #include "base/status_macros.h"
 #include "daemon/fabric_methods.h"
+#include "daemon/port_text.h"
 #include "fabric/path_trace.h"
 #include "nlohmann/json.hpp"
 

@@ -52,4 +52,20 @@ std::string RateText(const mad::PortInfo& info) {
                                .speed_ext2 = info.link_speed_ext_active2});
 }
 
+std::string GuidText(mad::Guid guid) {
+  return absl::StrFormat("0x%016x", static_cast<uint64_t>(guid));
+}
+
+std::string_view NodeTypeText(mad::NodeType type) {
+  switch (type) {
+    case mad::NodeType::kChannelAdapter:
+      return "ca";
+    case mad::NodeType::kSwitch:
+      return "switch";
+    case mad::NodeType::kRouter:
+      return "router";
+  }
+  return "unknown";
+}
+
 }  // namespace ibemu::daemon

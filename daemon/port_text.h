@@ -1,4 +1,5 @@
-// Ports as people write them, NODE/PORT, and their states.
+// The texts of a subnet's values that methods, events and tables share: ports
+// as people write them, NODE/PORT, their states and rates, GUIDs, node types.
 #ifndef IBEMU_DAEMON_PORT_TEXT_H_
 #define IBEMU_DAEMON_PORT_TEXT_H_
 
@@ -6,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "mad/wire/node_info.h"
 #include "mad/wire/port_info.h"
 
 namespace ibemu::daemon {
@@ -26,6 +28,12 @@ std::string_view PortStateText(mad::PortState state);
 std::string_view PhysicalStateText(mad::PortPhysicalState state);
 // What the link trained to: "4xHDR".
 std::string RateText(const mad::PortInfo& info);
+
+// "0x0002c90300000001"
+std::string GuidText(mad::Guid guid);
+
+// "ca", "switch" or "router"
+std::string_view NodeTypeText(mad::NodeType type);
 
 }  // namespace ibemu::daemon
 

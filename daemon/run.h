@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/child.h"
 #include "daemon/hca_access.h"
 
 namespace ibemu::daemon {
@@ -34,14 +35,9 @@ struct RunOptions {
   std::vector<std::string> command;  // not empty
 };
 
-// The launcher's own failures, as with env(1) and timeout(1).
-inline constexpr int kRunFailed = 125;
-inline constexpr int kCommandNotExecutable = 126;
-inline constexpr int kCommandNotFound = 127;
-
 // Runs the command and returns what main() returns: the command's exit status,
-// or one of the constants above after one sentence on stderr.  A command that a
-// signal killed makes this process die of the same signal.
+// or one of the constants of child.h after one sentence on stderr.  A command
+// that a signal killed makes this process die of the same signal.
 //
 // Must be called by a process with one thread; it leaves that process in new
 // namespaces, so nothing else should be done in it afterwards.

@@ -1,8 +1,7 @@
 #include "fabric/node.h"
 
 #include <algorithm>
-
-#include "fabric/pma_port.h"
+#include <array>
 
 namespace ibemu::fabric {
 
@@ -13,8 +12,6 @@ uint8_t SlToVlDefault(uint8_t sl, uint8_t operational_vls) {
       operational_vls < kLanes.size() ? kLanes[operational_vls] : kLanes.back();
   return sl % lanes;
 }
-
-void PmaPortDeleter::operator()(PmaPort* port) const { delete port; }
 
 uint16_t NodePort::PKeyAt(int index) const {
   if (!tables || tables->p_keys.empty()) return index == 0 ? kDefaultPKey : 0;

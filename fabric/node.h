@@ -56,10 +56,10 @@ struct PortTables {
 // operational VLs.
 uint8_t SlToVlDefault(uint8_t sl, uint8_t operational_vls);
 
-// State of the performance management agent for one port: fabric/pma.h.
-struct PmaPort;
-struct PmaPortDeleter {
-  void operator()(PmaPort* port) const;
+// What an agent keeps of one port beside the port's own attributes.  The port
+// owns it; only the agent knows what it is (PmaPort, in fabric/pma_port.h).
+struct AgentPortState {
+  virtual ~AgentPortState() = default;
 };
 
 struct NodePort {
@@ -78,7 +78,7 @@ struct NodePort {
   std::unique_ptr<PortTables> tables;     // null: defaults
   std::unique_ptr<EventCounters> events;  // null: all zero
   std::unique_ptr<LaneCounters> lanes;
-  std::unique_ptr<PmaPort, PmaPortDeleter> pma;
+  std::unique_ptr<AgentPortState> pma;
 
   EventCounters& Events() {
     if (!events) events = std::make_unique<EventCounters>();

@@ -40,11 +40,6 @@ bool IsSamples(AttributeId attribute) {
 
 }  // namespace
 
-PmaPort& PmaOf(NodePort& port) {
-  if (!port.pma) port.pma.reset(new PmaPort);
-  return *port.pma;
-}
-
 LocalVerdict Pma::Handle(PortId port, const mad::Arrival& request,
                          mad::MadBytes& reply) {
   const auto header = wire::Decode<MadHeader>(request.mad);

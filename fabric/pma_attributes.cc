@@ -338,8 +338,9 @@ MadStatus Handle(const PmaSelection& selection, bool set,
     }
   }
   if constexpr (kOpCode<T> != nullptr) {
-    const auto& pma = selection.ports.front().pma;
-    attribute.op_code = pma ? pma.get()->*kOpCode<T> : mad::opcode::kUdSendOnly;
+    const PmaPort* pma = FindPma(selection.ports.front());
+    attribute.op_code =
+        pma != nullptr ? pma->*kOpCode<T> : mad::opcode::kUdSendOnly;
   }
   wire::Encode(attribute, data);
   return MadStatus::kOk;

@@ -46,7 +46,7 @@ bool Counts(uint8_t op_code) { return op_code == mad::opcode::kUdSendOnly; }
 uint64_t RawRun(const NodePort& port, Counter run, int index) {
   const TrafficCounters& traffic = port.traffic;
   const LaneCounters* lanes = port.lanes.get();
-  const PmaPort* pma = port.pma.get();
+  const PmaPort* pma = FindPma(port);
   switch (run) {
     case Counter::kXmitDataSl:
       return BySl(traffic.xmit_data, lanes ? &lanes->xmit_data_by_sl : nullptr,
@@ -69,6 +69,7 @@ uint64_t RawRun(const NodePort& port, Counter run, int index) {
 
 // What the port counted since it exists.
 uint64_t Raw(const NodePort& port, Counter counter) {
+  const PmaPort* pma = FindPma(port);
   const TrafficCounters& traffic = port.traffic;
   const EventCounters& events = EventsOf(port);
   switch (counter) {
@@ -137,9 +138,9 @@ uint64_t Raw(const NodePort& port, Counter counter) {
     case Counter::kHoqLifetimeLimitDiscards:
       return events.xmit_hoq_lifetime;
     case Counter::kOpRcvPkts:
-      return port.pma && !Counts(port.pma->op_code) ? 0 : traffic.rcv_packets;
+      return pma != nullptr && !Counts(pma->op_code) ? 0 : traffic.rcv_packets;
     case Counter::kOpRcvData:
-      return port.pma && !Counts(port.pma->op_code) ? 0 : traffic.rcv_data;
+      return pma != nullptr && !Counts(pma->op_code) ? 0 : traffic.rcv_data;
     default:
       break;
   }
@@ -187,8 +188,9 @@ constexpr NamedCounter kNamed[] = {
 
 uint64_t ReadCounter(const NodePort& port, Counter counter) {
   const auto index = static_cast<size_t>(counter);
-  const bool written = port.pma && index < port.pma->base.size();
-  return Raw(port, counter) - (written ? port.pma->base[index] : 0);
+  const PmaPort* pma = FindPma(port);
+  const bool written = pma != nullptr && index < pma->base.size();
+  return Raw(port, counter) - (written ? pma->base[index] : 0);
 }
 
 void WriteCounter(NodePort& port, Counter counter, uint64_t value) {

@@ -13,7 +13,7 @@
 
 namespace ibemu::fabric {
 
-struct PmaPort {
+struct PmaPort : AgentPortState {
   // By Counter: what the port had counted when the shown value was zero (modulo
   // 2^64).  Shorter than the enum, or empty: zeros.
   std::vector<uint64_t> base;
@@ -29,6 +29,8 @@ struct PmaPort {
 
 // Makes it if there is none.
 PmaPort& PmaOf(NodePort& port);
+// nullptr if there is none.
+const PmaPort* FindPma(const NodePort& port);
 
 }  // namespace ibemu::fabric
 

@@ -4,9 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/str_format.h"
-#include "fabric/formats/formats.h"
-#include "fabric/generators.h"
 #include "fabric/topology_builder.h"
 
 namespace ibemu::fabric {
@@ -25,19 +22,6 @@ int Rank(mad::NodeType type) {
 }
 
 }  // namespace
-
-absl::StatusOr<Topology> LoadTopology(std::string_view spec,
-                                      Progress progress) {
-  if (IsGenerator(spec)) return GenerateTopology(spec, progress);
-
-  absl::StatusOr<Topology> topology =
-      ReadTopologyFile(std::string(spec), progress, 0);
-  if (!absl::IsNotFound(topology.status())) return topology;
-  // It may have been meant as a generator, too.
-  return absl::NotFoundError(
-      absl::StrFormat("%s%s", topology.status().message(),
-                      SimilarGenerator(spec.substr(0, spec.find(':')))));
-}
 
 Topology NormalizeTopology(Topology topology) {
   std::vector<uint32_t> order(topology.nodes.size());

@@ -80,23 +80,6 @@ using Progress =
     absl::FunctionRef<void(std::string_view phase, size_t done, size_t total)>;
 inline void NoProgress(std::string_view, size_t, size_t) {}
 
-// SPEC of the command line: a generator such as "fat-tree:radix=36,levels=2",
-// or a file ("-" is standard input) in one of the formats of
-// fabric/formats/formats.h, which its name or its content tells.  A file that
-// is named like a generator is written "./fat-tree".
-//
-// Errors: InvalidArgument, NotFound or PermissionDenied; the message holds
-// every fault of the file, one a line, as
-// `lab.net:14: port 9 of "sw1" does not exist: it has ports 1 to 8`.
-absl::StatusOr<Topology> LoadTopology(std::string_view spec,
-                                      Progress progress = NoProgress);
-
-// A file's text; `file` names it in messages and `include` lines are relative
-// to it.  Errors: as above.
-absl::StatusOr<Topology> ParseTopology(std::string_view text,
-                                       std::string_view file,
-                                       Progress progress = NoProgress);
-
 // A generator's spec.  Errors: InvalidArgument.
 absl::StatusOr<Topology> GenerateTopology(std::string_view spec,
                                           Progress progress = NoProgress);

@@ -7,6 +7,7 @@
 
 #include "daemon/fabric_methods.h"
 #include "daemon/hca_status.h"
+#include "daemon/port_text.h"
 
 namespace ibemu::daemon {
 namespace {

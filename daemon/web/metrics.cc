@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "daemon/fabric_methods.h"
+#include "daemon/port_text.h"
 #include "fabric/subnet.h"
 
 namespace ibemu::daemon {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "daemon/fabric_methods.h"
+#include "daemon/port_text.h"
 #include "daemon/rpc.h"
 #include "daemon/version.h"
 #include "fabric/subnet.h"

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <iterator>
-#include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "base/absl_text.h"
 #include "fabric/formats/ibdm_arrow.h"
 #include "fabric/formats/lines.h"
-#include "fabric/read_file.h"
 #include "fabric/topology_parser.h"
 
 namespace ibemu::fabric {
@@ -86,52 +83,12 @@ TextFormat DetectFormat(std::string_view text, std::string_view file) {
   return TextFormat::kIbnetdiscover;
 }
 
-namespace {
-
-absl::StatusOr<Topology> ParseText(std::string_view text, std::string_view file,
-                                   Progress progress, int depth) {
-  switch (DetectFormat(text, file)) {
-    case TextFormat::kIbnetdiscover:
-      break;
-    case TextFormat::kSubnetList:
-      return ParseSubnetList(text, file, progress);
-    case TextFormat::kIbdmTopology: {
-      SystemLibrary systems;
-      systems.AddDirectories(SystemDirectories(
-          std::filesystem::path(file).parent_path().string()));
-      systems.AddSmallSystems();
-      return ParseIbdmTopology(text, file, systems, progress);
-    }
-    case TextFormat::kDot:
-      return ParseDot(text, file, progress);
-    case TextFormat::kSpec:
-      return ParseSpec(text, file, progress, depth);
-  }
-  return ParseIbnetdiscover(text, file, progress);
-}
-
-}  // namespace
-
 absl::StatusOr<Topology> ParseIbnetdiscover(std::string_view text,
                                             std::string_view file,
                                             Progress progress) {
   TopologyParser parser(progress);
   parser.Parse(std::string(text), file);
   return parser.Finish();
-}
-
-absl::StatusOr<Topology> ParseTopology(std::string_view text,
-                                       std::string_view file,
-                                       Progress progress) {
-  return ParseText(text, file, progress, 0);
-}
-
-absl::StatusOr<Topology> ReadTopologyFile(const std::string& path,
-                                          Progress progress, int depth) {
-  const absl::StatusOr<std::string> text = ReadFile(path);
-  if (!text.ok()) return text.status();
-  return ParseText(*text, path == "-" ? "standard input" : path, progress,
-                   depth);
 }
 
 }  // namespace ibemu::fabric

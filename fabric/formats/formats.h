@@ -47,11 +47,6 @@ absl::StatusOr<Topology> ParseSpec(std::string_view text, std::string_view file,
                                    Progress progress = NoProgress,
                                    int depth = 0);
 
-// A file in the format that DetectFormat() finds.  `depth`: how many files
-// include it.  Errors: those of ReadFile(), too.
-absl::StatusOr<Topology> ReadTopologyFile(const std::string& path,
-                                          Progress progress, int depth);
-
 // Nodes and cables in the order of `topology`.  What a reader needs to make
 // the same subnet again is all there.
 std::string FormatDot(const Topology& topology);

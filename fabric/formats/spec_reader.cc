@@ -18,6 +18,7 @@
 #include "fabric/formats/attributes.h"
 #include "fabric/formats/draft_builder.h"
 #include "fabric/formats/formats.h"
+#include "fabric/formats/load_topology.h"
 #include "fabric/formats/spec_checks.h"
 #include "fabric/formats/spec_draft.h"
 #include "fabric/formats/spec_links.h"

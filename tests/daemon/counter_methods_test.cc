@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "fabric/formats/load_topology.h"
 #include "fabric/subnet.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "daemon/live_topology.h"
+#include "fabric/formats/load_topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

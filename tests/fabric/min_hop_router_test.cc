@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fabric/formats/load_topology.h"
 #include "fabric/static_sm.h"
 #include "fabric/switch_ranks.h"
 #include "tests/fabric/net.h"

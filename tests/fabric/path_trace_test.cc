@@ -1,5 +1,6 @@
 #include "fabric/path_trace.h"
 
+#include "fabric/formats/load_topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fabric/small_fabric.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/formats/load_topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fabric/net.h"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fabric/formats/load_topology.h"
 #include "mad/wire/port_codes.h"
 #include "tests/fabric/managed_net.h"
 #include "tests/fabric/small_fabric.h"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fabric/formats/load_topology.h"
 #include "testing/row_topology.h"
 #include "tests/fabric/net.h"
 

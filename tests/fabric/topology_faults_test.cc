@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/formats/load_topology.h"
 #include "fabric/topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "fabric/formats/load_topology.h"
 #include "fabric/topology.h"
 
 using ibemu::fabric::FormatIbnetdiscover;

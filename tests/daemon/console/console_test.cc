@@ -12,6 +12,7 @@
 #include "daemon/hardware_methods.h"
 #include "daemon/path_methods.h"
 #include "fabric/fabric.h"
+#include "fabric/formats/load_topology.h"
 #include "fabric/pma_counters.h"
 #include "fabric/subnet.h"
 #include "gmock/gmock.h"

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/fabric_methods.h"
+#include "daemon/port_text.h"
 #include "gmock/gmock.h"
 #include "hca/prm/mlx4_commands.h"
 #include "mad/host.h"

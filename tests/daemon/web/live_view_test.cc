@@ -11,6 +11,7 @@
 
 #include "daemon/fabric_event_log.h"
 #include "daemon/web/fabric_site.h"
+#include "fabric/formats/load_topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

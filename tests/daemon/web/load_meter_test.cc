@@ -1,5 +1,6 @@
 #include "daemon/web/load_meter.h"
 
+#include "fabric/formats/load_topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fabric/small_fabric.h"

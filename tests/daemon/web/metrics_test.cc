@@ -6,6 +6,8 @@
 #include <string>
 
 #include "daemon/fabric_methods.h"
+#include "daemon/port_text.h"
+#include "fabric/formats/load_topology.h"
 #include "fabric/subnet.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "daemon/fabric_event_log.h"
+#include "fabric/formats/load_topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

@@ -1,6 +1,6 @@
 // What the command lines of ibemu and ibemud have in common.
-#ifndef IBEMU_DAEMON_CLI_H_
-#define IBEMU_DAEMON_CLI_H_
+#ifndef IBEMU_DAEMON_COMMAND_LINE_H_
+#define IBEMU_DAEMON_COMMAND_LINE_H_
 
 #include <functional>
 #include <optional>
@@ -40,21 +40,6 @@ int Fail(std::string_view name, const absl::Status& status);
 void OnUse(CLI::App& command, Action& action, std::string name,
            std::function<absl::Status()> act);
 
-// The commands of ibemu.  Each adds its own and sets `action` when it is used.
-void AddRun(CLI::App& app, Action& action);
-void AddStatus(CLI::App& app, Action& action);   // status, nodes, links
-void AddChanges(CLI::App& app, Action& action);  // link, node, device, host
-void AddConsole(CLI::App& app, Action& action);
-void AddCounter(CLI::App& app, Action& action);
-void AddFault(CLI::App& app, Action& action);
-void AddCapture(CLI::App& app, Action& action);
-void AddEvents(CLI::App& app, Action& action);
-void AddScenario(CLI::App& app, Action& action);
-void AddTopology(CLI::App& app, Action& action);  // topology, export
-void AddRecord(CLI::App& app, Action& action);
-void AddHcaProbe(CLI::App& app, Action& action);
-void AddDoctor(CLI::App& app, Action& action);
-
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_CLI_H_
+#endif  // IBEMU_DAEMON_COMMAND_LINE_H_

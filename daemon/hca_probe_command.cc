@@ -1,4 +1,5 @@
-// ibemu hca-probe.
+#include "daemon/hca_probe_command.h"
+
 #include <CLI/App.hpp>
 #include <cstdio>
 #include <memory>
@@ -7,7 +8,6 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "daemon/cli.h"
 #include "daemon/hca_access.h"
 #include "daemon/hca_probe.h"
 #include "daemon/loop.h"

@@ -1,4 +1,5 @@
-// ibemu doctor.
+#include "daemon/doctor_command.h"
+
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -6,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "daemon/cli.h"
 #include "daemon/doctor.h"
 #include "daemon/rpc.h"
 #include "nlohmann/json.hpp"

@@ -1,4 +1,5 @@
-// ibemu fault.
+#include "daemon/fault_command.h"
+
 #include <CLI/App.hpp>
 #include <cstdio>
 #include <memory>
@@ -7,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "daemon/cli.h"
 #include "daemon/client.h"
 #include "daemon/rpc.h"
 #include "daemon/table.h"

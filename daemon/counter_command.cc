@@ -1,4 +1,5 @@
-// ibemu counter.
+#include "daemon/counter_command.h"
+
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -9,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "daemon/change_words.h"
-#include "daemon/cli.h"
 #include "daemon/client.h"
 #include "daemon/port_text.h"
 #include "daemon/rpc.h"

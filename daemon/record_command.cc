@@ -1,4 +1,5 @@
-// ibemu record: a spec of the subnet that this machine, or another, is on.
+#include "daemon/record_command.h"
+
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -10,7 +11,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "daemon/cli.h"
 #include "fabric/formats/formats.h"
 #include "fabric/formats/ibstat_text.h"
 #include "fabric/read_file.h"

@@ -1,4 +1,5 @@
-// ibemu topology, export.
+#include "daemon/topology_command.h"
+
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -11,10 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
-#include "daemon/cli.h"
 #include "daemon/client.h"
 #include "daemon/progress.h"
 #include "fabric/formats/formats.h"
+#include "fabric/formats/load_topology.h"
 #include "fabric/rate_text.h"
 #include "fabric/topology.h"
 #include "nlohmann/json.hpp"

@@ -1,4 +1,5 @@
-// ibemu capture.
+#include "daemon/capture_command.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -21,7 +22,6 @@
 #include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "daemon/capture_file.h"
-#include "daemon/cli.h"
 #include "daemon/client.h"
 #include "nlohmann/json.hpp"
 

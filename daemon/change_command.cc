@@ -1,11 +1,11 @@
-// ibemu link, node, device, host.
+#include "daemon/change_command.h"
+
 #include <CLI/App.hpp>
 #include <memory>
 #include <string>
 
 #include "base/status_macros.h"
 #include "daemon/change_words.h"
-#include "daemon/cli.h"
 #include "daemon/client.h"
 #include "nlohmann/json.hpp"
 

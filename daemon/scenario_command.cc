@@ -1,4 +1,5 @@
-// ibemu scenario.
+#include "daemon/scenario_command.h"
+
 #include <CLI/App.hpp>
 #include <cstdio>
 #include <memory>
@@ -8,7 +9,6 @@
 
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
-#include "daemon/cli.h"
 #include "daemon/client.h"
 #include "daemon/line_reader.h"
 #include "daemon/scenario_methods.h"

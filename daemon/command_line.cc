@@ -1,4 +1,4 @@
-#include "daemon/cli.h"
+#include "daemon/command_line.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

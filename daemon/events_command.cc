@@ -1,4 +1,5 @@
-// ibemu events.
+#include "daemon/events_command.h"
+
 #include <CLI/App.hpp>
 #include <cstdio>
 #include <memory>
@@ -7,7 +8,6 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "daemon/cli.h"
 #include "daemon/client.h"
 #include "daemon/event_text.h"
 #include "daemon/line_reader.h"

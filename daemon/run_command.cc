@@ -1,4 +1,5 @@
-// ibemu run.
+#include "daemon/run_command.h"
+
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -11,7 +12,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "daemon/cli.h"
 #include "daemon/hca_access.h"
 #include "daemon/run.h"
 

@@ -1,4 +1,5 @@
-// ibemu status, nodes, links.
+#include "daemon/status_command.h"
+
 #include <unistd.h>
 
 #include <CLI/App.hpp>
@@ -10,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "daemon/cli.h"
 #include "daemon/client.h"
 #include "daemon/rpc.h"
 #include "daemon/table.h"

@@ -1,4 +1,5 @@
-// ibemu console.
+#include "daemon/console_command.h"
+
 #include <unistd.h>
 
 #include <CLI/App.hpp>
@@ -9,7 +10,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
-#include "daemon/cli.h"
 #include "daemon/client.h"
 #include "daemon/console/console.h"
 #include "nlohmann/json.hpp"

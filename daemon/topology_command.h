@@ -1,0 +1,14 @@
+// The command line of `ibemu topology` and `ibemu export`.
+#ifndef IBEMU_DAEMON_TOPOLOGY_COMMAND_H_
+#define IBEMU_DAEMON_TOPOLOGY_COMMAND_H_
+
+#include "daemon/command_line.h"
+
+namespace ibemu::daemon {
+
+// Adds the commands to `app`; using one sets `action`.
+void AddTopology(CLI::App& app, Action& action);
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_TOPOLOGY_COMMAND_H_
