@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "fabric/fabric.h"
-#include "fabric/links.h"
-#include "fabric/subnet.h"
+#include "fabric/subnet/links.h"
+#include "fabric/subnet/subnet.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/smp.h"
 #include "testing/virtual_timers.h"
@@ -32,28 +32,28 @@ struct Row {
     for (Node& node : subnet.nodes()) {
       if (!node.is_switch()) continue;
       node.sw->info.linear_fdb_top = 63;
-      node.sw->linear.Set(mad::Lid{1}, 1);
-      node.sw->linear.Set(mad::Lid{2}, 2);
+      node.sw->linear.Set(wire::Lid{1}, 1);
+      node.sw->linear.Set(wire::Lid{2}, 2);
     }
-    subnet.port(subnet.port_id(NodeId{0}, 1)).info.lid = mad::Lid{1};
-    subnet.port(subnet.port_id(NodeId{6}, 1)).info.lid = mad::Lid{2};
-    fabric.device(NodeId{0}).port(1).SetListener(&answers);
+    subnet.port(subnet.port_id(topology::NodeId{0}, 1)).info.lid = wire::Lid{1};
+    subnet.port(subnet.port_id(topology::NodeId{6}, 1)).info.lid = wire::Lid{2};
+    fabric.device(topology::NodeId{0}).port(1).SetListener(&answers);
     timers.RunPending();
   }
 
-  static Topology MakeTopology() {
-    Topology topology;
+  static topology::Topology MakeTopology() {
+    topology::Topology topology;
     for (uint32_t i = 0; i < 7; ++i) {
-      NodeSpec& spec = topology.nodes.emplace_back();
+      topology::NodeSpec& spec = topology.nodes.emplace_back();
       const bool end = i == 0 || i == 6;
       spec.type = end ? mad::NodeType::kChannelAdapter : mad::NodeType::kSwitch;
       spec.port_count = end ? 1 : 36;
-      spec.node_guid = mad::Guid{0x1000 * (i + 1)};
+      spec.node_guid = wire::Guid{0x1000 * (i + 1)};
       if (i == 0) continue;
-      LinkSpec& link = topology.links.emplace_back();
-      link.a = NodeId{i - 1};
+      topology::LinkSpec& link = topology.links.emplace_back();
+      link.a = topology::NodeId{i - 1};
       link.port_a = i == 1 ? 1 : 2;
-      link.b = NodeId{i};
+      link.b = topology::NodeId{i};
       link.port_b = 1;
       link.rate = {.width = 3, .speed = 7};
     }
@@ -61,7 +61,7 @@ struct Row {
   }
 
   void RoundTrips(benchmark::State& state, const mad::Outgoing& packet) {
-    mad::Port& port = fabric.device(NodeId{0}).port(1);
+    mad::Port& port = fabric.device(topology::NodeId{0}).port(1);
     for (auto _ : state) {
       benchmark::DoNotOptimize(port.Transmit(packet));
       timers.RunPending();
@@ -85,10 +85,10 @@ void DirectedNodeInfo(benchmark::State& state) {
   smp.attr_id = mad::AttributeId::kNodeInfo;
   smp.hop_pointer = 1;
   smp.hop_count = 6;
-  smp.dr_slid = smp.dr_dlid = mad::Lid::kPermissive;
+  smp.dr_slid = smp.dr_dlid = wire::Lid::kPermissive;
   smp.initial_path = {0, 1, 2, 2, 2, 2, 2};
   mad::Outgoing packet;
-  packet.to.dlid = mad::Lid::kPermissive;
+  packet.to.dlid = wire::Lid::kPermissive;
   wire::Encode(smp, packet.mad);
   row.RoundTrips(state, packet);
 }
@@ -102,7 +102,7 @@ void LidRoutedPortInfo(benchmark::State& state) {
   header.attr_id = mad::AttributeId::kPortInfo;
   header.attr_mod = 1;
   mad::Outgoing packet;
-  packet.to.dlid = mad::Lid{2};
+  packet.to.dlid = wire::Lid{2};
   wire::Encode(header, packet.mad);
   row.RoundTrips(state, packet);
 }
@@ -113,7 +113,7 @@ void Create(benchmark::State& state, const char* spec) {
   double bytes = 0, ports = 0;
   for (auto _ : state) {
     state.PauseTiming();
-    const auto topology = GenerateTopology(spec);
+    const auto topology = topology::GenerateTopology(spec);
     testing::VirtualTimers timers;
     const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     state.ResumeTiming();

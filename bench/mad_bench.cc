@@ -59,8 +59,8 @@ void Query(benchmark::State& state) {
   testing::VirtualTimers timers;
   testing::WiredPort here(timers), there(timers);
   here.Connect(there);
-  here.info.lid = Lid{1};
-  there.info.lid = Lid{2};
+  here.info.lid = wire::Lid{1};
+  there.info.lid = wire::Lid{2};
   testing::OnePortDevice own(here), other(there);
   Host host(timers, own), peer(timers, other);
   Server server(static_cast<size_t>(state.range(0)));
@@ -73,7 +73,7 @@ void Query(benchmark::State& state) {
   uint64_t tid = 0;
   for (auto _ : state) {
     (*asking)
-        ->Send({.to = {.dlid = Lid{2}, .qpn = 1},
+        ->Send({.to = {.dlid = wire::Lid{2}, .qpn = 1},
                 .mad = SaMessage(Method::kGetTable, ++tid, 200),
                 .timeout = absl::Seconds(1)})
         .IgnoreError();

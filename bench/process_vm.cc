@@ -21,7 +21,8 @@
 namespace {
 
 constexpr size_t kMost = size_t{1} << 20;
-// As fabric/queue_pair_send.cc: a bounce that fits a second-level cache.
+// As fabric/soft_hca/queue_pair_send.cc: a bounce that fits a second-level
+// cache.
 constexpr size_t kChunk = size_t{256} << 10;
 constexpr size_t kTotal = size_t{1} << 30;
 

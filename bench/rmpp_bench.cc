@@ -14,7 +14,7 @@
 namespace ibemu::fabric {
 namespace {
 
-constexpr mad::Lid kReceiver{2};  // static: hosts are counted from 1
+constexpr wire::Lid kReceiver{2};  // static: hosts are counted from 1
 constexpr size_t kRmppFlags = 26;
 
 class Inbox : public mad::AgentClient {
@@ -31,10 +31,10 @@ class Inbox : public mad::AgentClient {
 // The argument: bytes of the message.
 void Message(benchmark::State& state) {
   testing::VirtualTimers timers;
-  Fabric fabric(*GenerateTopology("back-to-back"), timers, {});
+  Fabric fabric(*topology::GenerateTopology("back-to-back"), timers, {});
   if (!ConfigureStatically(fabric).ok()) state.SkipWithError("refused");
-  mad::Host sending(timers, fabric.device(NodeId{0}));
-  mad::Host receiving(timers, fabric.device(NodeId{1}));
+  mad::Host sending(timers, fabric.device(topology::NodeId{0}));
+  mad::Host receiving(timers, fabric.device(topology::NodeId{1}));
   mad::Registration sa{
       .mgmt_class = 3, .mgmt_class_version = 2, .rmpp_version = 1};
   Inbox nothing, inbox;

@@ -3,14 +3,15 @@
 
 #include <string>
 
-#include "fabric/formats/load_topology.h"
-#include "fabric/links.h"
-#include "fabric/static_sm.h"
-#include "fabric/topology.h"
+#include "fabric/routing/static_sm.h"
+#include "fabric/subnet/links.h"
+#include "topology/formats/load_topology.h"
+#include "topology/topology.h"
 
 namespace {
 
 namespace fabric = ibemu::fabric;
+namespace topology = ibemu::topology;
 
 constexpr const char* kSpecs[] = {
     "fat-tree:radix=36,levels=2",              // 648 hosts
@@ -25,7 +26,7 @@ const char* SpecOf(const benchmark::State& state) {
 
 void Generate(benchmark::State& state) {
   for (auto _ : state) {
-    benchmark::DoNotOptimize(fabric::GenerateTopology(SpecOf(state)));
+    benchmark::DoNotOptimize(topology::GenerateTopology(SpecOf(state)));
   }
   state.SetLabel(SpecOf(state));
 }
@@ -33,9 +34,9 @@ BENCHMARK(Generate)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 
 void Parse(benchmark::State& state) {
   const std::string text =
-      fabric::FormatIbnetdiscover(*fabric::GenerateTopology(SpecOf(state)));
+      topology::FormatIbnetdiscover(*topology::GenerateTopology(SpecOf(state)));
   for (auto _ : state) {
-    benchmark::DoNotOptimize(fabric::ParseTopology(text, "bench.net"));
+    benchmark::DoNotOptimize(topology::ParseTopology(text, "bench.net"));
   }
   state.SetLabel(SpecOf(state));
   state.SetBytesProcessed(static_cast<int64_t>(text.size()) *
@@ -44,9 +45,10 @@ void Parse(benchmark::State& state) {
 BENCHMARK(Parse)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 
 void Format(benchmark::State& state) {
-  const fabric::Topology topology = *fabric::GenerateTopology(SpecOf(state));
+  const topology::Topology topology =
+      *topology::GenerateTopology(SpecOf(state));
   for (auto _ : state) {
-    benchmark::DoNotOptimize(fabric::FormatIbnetdiscover(topology));
+    benchmark::DoNotOptimize(topology::FormatIbnetdiscover(topology));
   }
   state.SetLabel(SpecOf(state));
 }
@@ -55,11 +57,12 @@ BENCHMARK(Format)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 struct NoEvents : fabric::FabricEvents {
   void OnPortChange(fabric::PortId) override {}
   void OnClientReregister(fabric::PortId) override {}
-  void OnLinkStateChange(fabric::NodeId) override {}
+  void OnLinkStateChange(topology::NodeId) override {}
 };
 
 void ConfigureSubnet(benchmark::State& state) {
-  const fabric::Topology topology = *fabric::GenerateTopology(SpecOf(state));
+  const topology::Topology topology =
+      *topology::GenerateTopology(SpecOf(state));
   NoEvents events;
   for (auto _ : state) {
     state.PauseTiming();

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "daemon/adapters.h"
-#include "daemon/attachments.h"
-#include "daemon/rpc.h"
+#include "control/rpc.h"
+#include "daemon/adapters/adapters.h"
+#include "daemon/views/attachments.h"
 #include "daemon/web/web_address.h"
 #include "daemon/web/web_server.h"
 #include "nlohmann/json_fwd.hpp"
@@ -27,7 +27,7 @@ class Backend {
 
   // Adds the methods that this back end has beside those of `attachments`,
   // once. Both must outlive their last call.
-  virtual void AddTo(Dispatcher& dispatcher,
+  virtual void AddTo(control::Dispatcher& dispatcher,
                      const Attachments& attachments) = 0;
 
   // Adds what it is to the greeting and to the result of `status`.
@@ -39,7 +39,7 @@ class Backend {
 
   // Takes the address of --http.  Errors: WebServer::Bind()'s.
   virtual absl::StatusOr<std::unique_ptr<WebServer>> BindWeb(
-      const WebAddress& address, Dispatcher& dispatcher) = 0;
+      const WebAddress& address, control::Dispatcher& dispatcher) = 0;
 };
 
 }  // namespace ibemu::daemon

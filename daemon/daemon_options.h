@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/hca_access.h"
+#include "daemon/adapters/hca_access.h"
 #include "daemon/web/web_address.h"
 #include "sysfs/view.h"
 

@@ -10,8 +10,8 @@
 #include "base/status_macros.h"
 #include "daemon/progress.h"
 #include "daemon/web/fabric_site.h"
-#include "fabric/formats/load_topology.h"
 #include "nlohmann/json.hpp"
+#include "topology/formats/load_topology.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -40,8 +40,8 @@ absl::StatusOr<std::unique_ptr<fabric::Fabric>> LoadFabric(
   const auto show = [&](std::string_view phase, size_t done, size_t total) {
     progress.Show(phase, done, total);
   };
-  IBEMU_ASSIGN_OR_RETURN(const fabric::Topology topology,
-                         fabric::LoadTopology(options.topology, show));
+  IBEMU_ASSIGN_OR_RETURN(const topology::Topology topology,
+                         topology::LoadTopology(options.topology, show));
   progress.Show("building the fabric", 0, 0);
   auto fabric = std::make_unique<fabric::Fabric>(
       topology, timers, fabric::FabricOptions{.seed = seed});
@@ -84,7 +84,7 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       hardware_(*fabric_),
       paths_(*fabric_) {}
 
-void FabricBackend::AddTo(Dispatcher& dispatcher,
+void FabricBackend::AddTo(control::Dispatcher& dispatcher,
                           const Attachments& attachments) {
   scenarios_.emplace(loop_, *fabric_, faults_, events_, dispatcher);
   wires_.emplace(loop_, *fabric_, attachments);
@@ -114,7 +114,7 @@ std::string FabricBackend::Summary() const {
 }
 
 absl::StatusOr<std::unique_ptr<WebServer>> FabricBackend::BindWeb(
-    const WebAddress& address, Dispatcher& dispatcher) {
+    const WebAddress& address, control::Dispatcher& dispatcher) {
   return BindFabricSite(address, loop_, *fabric_, events_, dispatcher);
 }
 

@@ -7,21 +7,21 @@
 #include <optional>
 #include <string>
 
+#include "daemon/adapters/fabric_adapters.h"
 #include "daemon/backend.h"
-#include "daemon/capture_methods.h"
-#include "daemon/counter_methods.h"
+#include "daemon/capture/capture_methods.h"
 #include "daemon/daemon_options.h"
-#include "daemon/event_methods.h"
-#include "daemon/fabric_adapters.h"
-#include "daemon/fabric_event_log.h"
-#include "daemon/fabric_methods.h"
-#include "daemon/fault_methods.h"
-#include "daemon/hardware_methods.h"
-#include "daemon/loop.h"
-#include "daemon/path_methods.h"
-#include "daemon/scenario_methods.h"
-#include "daemon/wire_methods.h"
+#include "daemon/events/event_methods.h"
+#include "daemon/events/fabric_event_log.h"
+#include "daemon/remote_node/wire_methods.h"
+#include "daemon/scenario/scenario_methods.h"
+#include "daemon/subnet/counter_methods.h"
+#include "daemon/subnet/fabric_methods.h"
+#include "daemon/subnet/fault_methods.h"
+#include "daemon/subnet/hardware_methods.h"
+#include "daemon/subnet/path_methods.h"
 #include "fabric/fabric.h"
+#include "loop/loop.h"
 
 namespace ibemu::daemon {
 
@@ -33,12 +33,13 @@ class FabricBackend : public Backend {
       const DaemonOptions& options, Loop& loop);
 
   Adapters& adapters() override { return adapters_; }
-  void AddTo(Dispatcher& dispatcher, const Attachments& attachments) override;
+  void AddTo(control::Dispatcher& dispatcher,
+             const Attachments& attachments) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;
   std::string Summary() const override;
   absl::StatusOr<std::unique_ptr<WebServer>> BindWeb(
-      const WebAddress& address, Dispatcher& dispatcher) override;
+      const WebAddress& address, control::Dispatcher& dispatcher) override;
 
  private:
   FabricBackend(const DaemonOptions& options, uint64_t seed, Loop& loop,

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
-#include "daemon/modelled_hca.h"
+#include "daemon/remote_node/modelled_hca.h"
 #include "daemon/web/adapter_site.h"
 #include "nlohmann/json.hpp"
 
@@ -68,7 +68,7 @@ absl::Status HcaBackend::Probe(const std::vector<HcaChoice>& choices,
   return first_error;
 }
 
-void HcaBackend::AddTo(Dispatcher& dispatcher, const Attachments&) {
+void HcaBackend::AddTo(control::Dispatcher& dispatcher, const Attachments&) {
   event_methods_.AddTo(dispatcher);
   dispatcher.ExplainMissing(
       "this daemon drives adapters and has no simulated subnet");
@@ -87,7 +87,7 @@ std::string HcaBackend::Summary() const {
 }
 
 absl::StatusOr<std::unique_ptr<WebServer>> HcaBackend::BindWeb(
-    const WebAddress& address, Dispatcher&) {
+    const WebAddress& address, control::Dispatcher&) {
   return BindAdapterSite(address, loop_, adapters_);
 }
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "daemon/adapter_event_log.h"
+#include "daemon/adapters/adapter_event_log.h"
+#include "daemon/adapters/hca_access.h"
+#include "daemon/adapters/hca_adapters.h"
+#include "daemon/adapters/hca_probe.h"
 #include "daemon/backend.h"
-#include "daemon/event_methods.h"
-#include "daemon/hca_access.h"
-#include "daemon/hca_adapters.h"
-#include "daemon/hca_probe.h"
-#include "daemon/loop.h"
+#include "daemon/events/event_methods.h"
+#include "loop/loop.h"
 
 namespace ibemu::daemon {
 
@@ -37,12 +37,13 @@ class HcaBackend : public Backend {
                             const hca::Print& print);
 
   Adapters& adapters() override { return adapters_; }
-  void AddTo(Dispatcher& dispatcher, const Attachments& attachments) override;
+  void AddTo(control::Dispatcher& dispatcher,
+             const Attachments& attachments) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;
   std::string Summary() const override;
   absl::StatusOr<std::unique_ptr<WebServer>> BindWeb(
-      const WebAddress& address, Dispatcher& dispatcher) override;
+      const WebAddress& address, control::Dispatcher& dispatcher) override;
 
  private:
   HcaBackend(Loop& loop, std::function<void()> alive);

@@ -15,16 +15,16 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
-#include "daemon/control_socket.h"
+#include "control/control_socket.h"
+#include "control/socket_path.h"
 #include "daemon/hardening.h"
 #include "daemon/hca_backend.h"
-#include "daemon/loop.h"
-#include "daemon/mount_keeper.h"
-#include "daemon/mounts.h"
-#include "daemon/service_manager.h"
-#include "daemon/signals.h"
-#include "daemon/socket_path.h"
-#include "daemon/system_devices.h"
+#include "daemon/views/system_devices.h"
+#include "launch/mount_keeper.h"
+#include "launch/mounts.h"
+#include "launch/service_manager.h"
+#include "loop/loop.h"
+#include "loop/signals.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
 
@@ -33,7 +33,7 @@ namespace {
 
 // Serves until the end.  Whoever wants to hear of the start is told through
 // `started`.
-absl::Status Serve(Server& server, ControlSocket& socket,
+absl::Status Serve(Server& server, control::ControlSocket& socket,
                    std::initializer_list<int> signals, uint64_t capabilities,
                    absl::FunctionRef<void()> started) {
   IBEMU_RETURN_IF_ERROR(server.WatchSignals(signals));
@@ -64,7 +64,7 @@ class Ibemud {
   absl::Status Run() {
     // Before anything is open that the keeper should not keep open.
     if (options_.system_wide) IBEMU_RETURN_IF_ERROR(PrepareSystem());
-    IBEMU_ASSIGN_OR_RETURN(ControlSocket socket, TakeSocket());
+    IBEMU_ASSIGN_OR_RETURN(control::ControlSocket socket, TakeSocket());
     socket_.emplace(std::move(socket));
     // Who ends a daemon while it takes adapters over wants them given back.
     if (!options_.adapters.empty()) BlockSignalsForAdapters(kEndingSignals);
@@ -87,35 +87,37 @@ class Ibemud {
   // of ours or the service manager's.
   absl::Status PrepareSystem() {
     IBEMU_RETURN_IF_ERROR(OpenCuse().status());
-    fuse_ = manager_.Take(kFuseName);
+    fuse_ = manager_.Take(launch::kFuseName);
     if (fuse_.valid()) {
-      manager_.Unstore(kFuseName);
+      manager_.Unstore(launch::kFuseName);
       return absl::OkStatus();
     }
-    IBEMU_ASSIGN_OR_RETURN(fuse_, OpenFuse());
-    IBEMU_ASSIGN_OR_RETURN(
-        keeper_, MountKeeper::Fork(fuse_.get(), options_.cover_sys_class));
+    IBEMU_ASSIGN_OR_RETURN(fuse_, launch::OpenFuse());
+    IBEMU_ASSIGN_OR_RETURN(keeper_, launch::MountKeeper::Fork(
+                                        fuse_.get(), options_.cover_sys_class));
     return absl::OkStatus();
   }
 
-  absl::StatusOr<ControlSocket> TakeSocket() {
-    if (UniqueFd passed = manager_.Take(kControlName); passed.valid()) {
+  absl::StatusOr<control::ControlSocket> TakeSocket() {
+    if (UniqueFd passed = manager_.Take(launch::kControlName); passed.valid()) {
       return AdoptSocket(std::move(passed));
     }
     std::string path = options_.socket;
     if (path.empty() || path.find('/') == std::string::npos) {
-      IBEMU_RETURN_IF_ERROR(PrepareSocketDirectory(SocketDirectory()));
-      IBEMU_ASSIGN_OR_RETURN(path, SocketPath(path.empty() ? "default" : path));
+      IBEMU_RETURN_IF_ERROR(
+          control::PrepareSocketDirectory(control::SocketDirectory()));
+      IBEMU_ASSIGN_OR_RETURN(
+          path, control::SocketPath(path.empty() ? "default" : path));
     }
-    return ControlSocket::Claim(std::move(path));
+    return control::ControlSocket::Claim(std::move(path));
   }
 
-  absl::StatusOr<ControlSocket> AdoptSocket(UniqueFd passed) const {
-    IBEMU_ASSIGN_OR_RETURN(ControlSocket socket,
-                           ControlSocket::Adopt(std::move(passed)));
+  absl::StatusOr<control::ControlSocket> AdoptSocket(UniqueFd passed) const {
+    IBEMU_ASSIGN_OR_RETURN(control::ControlSocket socket,
+                           control::ControlSocket::Adopt(std::move(passed)));
     if (options_.socket.empty()) return socket;
     IBEMU_ASSIGN_OR_RETURN(const std::string named,
-                           SocketPath(options_.socket));
+                           control::SocketPath(options_.socket));
     if (named == socket.path()) return socket;
     return absl::InvalidArgumentError(
         absl::StrCat(named, ": the control socket that was passed is ",
@@ -147,10 +149,10 @@ class Ibemud {
   }
 
   const DaemonOptions& options_;
-  ServiceManager manager_;
+  launch::ServiceManager manager_;
   UniqueFd fuse_;
-  std::optional<MountKeeper> keeper_;
-  std::optional<ControlSocket> socket_;
+  std::optional<launch::MountKeeper> keeper_;
+  std::optional<control::ControlSocket> socket_;
   std::unique_ptr<Server> server_;
   absl::Status end_;
 };
@@ -179,16 +181,19 @@ absl::Status Run(const DaemonOptions& options) {
 
 // A name that no other daemon has: process ids are unique on this machine, and
 // the directory is not shared with another.
-absl::StatusOr<ControlSocket> ClaimPrivateSocket(const DaemonOptions& options) {
-  if (!options.socket.empty()) return ControlSocket::Claim(options.socket);
-  const std::string directory = SocketDirectory();
-  IBEMU_RETURN_IF_ERROR(PrepareSocketDirectory(directory));
-  return ControlSocket::Claim(
+absl::StatusOr<control::ControlSocket> ClaimPrivateSocket(
+    const DaemonOptions& options) {
+  if (!options.socket.empty())
+    return control::ControlSocket::Claim(options.socket);
+  const std::string directory = control::SocketDirectory();
+  IBEMU_RETURN_IF_ERROR(control::PrepareSocketDirectory(directory));
+  return control::ControlSocket::Claim(
       absl::StrCat(directory, "/run-", getpid(), ".sock"));
 }
 
 absl::Status RunPrivate(const DaemonOptions& options, UniqueFd& client) {
-  IBEMU_ASSIGN_OR_RETURN(ControlSocket socket, ClaimPrivateSocket(options));
+  IBEMU_ASSIGN_OR_RETURN(control::ControlSocket socket,
+                         ClaimPrivateSocket(options));
   if (!options.adapters.empty()) BlockSignalsForAdapters({SIGTERM});
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                          Server::Load(options));
@@ -221,7 +226,7 @@ int RunPrivateDaemon(const DaemonOptions& options, int client_fd) {
   UniqueFd client(client_fd);
   const absl::Status status = RunPrivate(options, client);
   if (status.ok()) return 0;
-  const std::string refusal = RefuseRequest(status) + "\n";
+  const std::string refusal = control::RefuseRequest(status) + "\n";
   send(client.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL);
   return 1;
 }

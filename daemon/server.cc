@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "base/version.h"
 #include "daemon/fabric_backend.h"
 #include "daemon/hca_backend.h"
-#include "daemon/version.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -38,16 +38,17 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
   backend_->AddTo(dispatcher_, attachments_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",
-                  [](Parameters& parameters, Caller&) -> absl::StatusOr<json> {
+                  [](control::Parameters& parameters,
+                     control::Caller&) -> absl::StatusOr<json> {
                     IBEMU_RETURN_IF_ERROR(parameters.Finish());
                     return json::object();
                   });
-  dispatcher_.Add(
-      "status",
-      [this](Parameters& parameters, Caller&) -> absl::StatusOr<json> {
-        IBEMU_RETURN_IF_ERROR(parameters.Finish());
-        return Status();
-      });
+  dispatcher_.Add("status",
+                  [this](control::Parameters& parameters,
+                         control::Caller&) -> absl::StatusOr<json> {
+                    IBEMU_RETURN_IF_ERROR(parameters.Finish());
+                    return Status();
+                  });
 }
 
 Server::~Server() {
@@ -60,10 +61,11 @@ absl::Status Server::WatchSignals(std::initializer_list<int> signals) {
   return loop_->Watch(signals_.get(), [this] { loop_->Stop(); });
 }
 
-absl::Status Server::Open(ControlSocket& socket) {
+absl::Status Server::Open(control::ControlSocket& socket) {
   socket_ = socket.path();
   IBEMU_RETURN_IF_ERROR(socket.Listen());
-  control_ = std::make_unique<ControlServer>(*loop_, dispatcher_, Greeting());
+  control_ =
+      std::make_unique<control::ControlServer>(*loop_, dispatcher_, Greeting());
   return control_->Listen(socket.fd());
 }
 
@@ -107,9 +109,9 @@ std::string Server::Greeting() const {
                    {"socket", socket_},
                    {"pid", getpid()}};
   backend_->Greet(greeting);
-  return Dump({{"jsonrpc", "2.0"},
-               {"method", "greeting"},
-               {"params", std::move(greeting)}});
+  return control::Dump({{"jsonrpc", "2.0"},
+                        {"method", "greeting"},
+                        {"params", std::move(greeting)}});
 }
 
 json Server::Status() const {

@@ -12,15 +12,15 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
-#include "daemon/attachments.h"
+#include "control/control_server.h"
+#include "control/control_socket.h"
+#include "control/rpc.h"
 #include "daemon/backend.h"
-#include "daemon/control_server.h"
-#include "daemon/control_socket.h"
 #include "daemon/daemon_options.h"
-#include "daemon/loop.h"
-#include "daemon/rpc.h"
-#include "daemon/signals.h"
+#include "daemon/views/attachments.h"
 #include "daemon/web/web_server.h"
+#include "loop/loop.h"
+#include "loop/signals.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
@@ -44,7 +44,7 @@ class Server {
   absl::Status WatchSignals(std::initializer_list<int> signals);
 
   // Lets clients in.  `socket` must outlive this.
-  absl::Status Open(ControlSocket& socket);
+  absl::Status Open(control::ControlSocket& socket);
 
   // Takes the address of --http, if there is one; StartWeb() answers there.
   //
@@ -85,8 +85,8 @@ class Server {
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Backend> backend_;
   Attachments attachments_;
-  Dispatcher dispatcher_;
-  std::unique_ptr<ControlServer> control_;
+  control::Dispatcher dispatcher_;
+  std::unique_ptr<control::ControlServer> control_;
   std::unique_ptr<WebServer> web_;
 };
 

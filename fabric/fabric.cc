@@ -13,19 +13,19 @@
 #include "base/absl_text.h"
 #include "base/did_you_mean.h"
 #include "base/observer_list.h"
-#include "fabric/endpoints.h"
 #include "fabric/fabric_device.h"
-#include "fabric/fabric_watcher.h"
-#include "fabric/hca.h"
+#include "fabric/forwarding/endpoints.h"
+#include "fabric/routing/static_sm.h"
 #include "fabric/sa/subnet_administration.h"
 #include "fabric/sm/subnet_manager.h"
-#include "fabric/static_sm.h"
+#include "fabric/soft_hca/hca.h"
+#include "fabric/subnet/fabric_watcher.h"
 #include "mad/wire/port_codes.h"
 
 namespace ibemu::fabric {
 
 struct Fabric::Impl : FabricEvents {
-  Impl(const Topology& topology, Timers& own_timers,
+  Impl(const topology::Topology& topology, Timers& own_timers,
        const FabricOptions& options)
       : timers(own_timers),
         seed(options.seed),
@@ -60,7 +60,7 @@ struct Fabric::Impl : FabricEvents {
     if (hca != hcas.end()) hca->second->OnClientReregister(port);
   }
 
-  void OnLinkStateChange(NodeId node) override {
+  void OnLinkStateChange(topology::NodeId node) override {
     endpoints.sma().OnLinkStateChange(node);
   }
 
@@ -74,7 +74,7 @@ struct Fabric::Impl : FabricEvents {
     watchers.ForEach([&](FabricWatcher& watcher) { watcher.OnDrop(dropped); });
   }
 
-  void RemoveHca(NodeId node) {
+  void RemoveHca(topology::NodeId node) {
     std::erase_if(removed_hcas,
                   [](const auto& removed) { return !removed->InUse(); });
     const auto found = hcas.find(node);
@@ -84,7 +84,7 @@ struct Fabric::Impl : FabricEvents {
     hcas.erase(found);
   }
 
-  void BringBack(NodeId node, absl::FunctionRef<void()> power_on) {
+  void BringBack(topology::NodeId node, absl::FunctionRef<void()> power_on) {
     if (!static_sm) return power_on();
     static_sm->BringBack(node, power_on);
   }
@@ -108,14 +108,14 @@ struct Fabric::Impl : FabricEvents {
   std::optional<StaticSm> static_sm;                   // with --sm=static
   std::optional<SubnetManager> subnet_manager;         // with --sm=builtin
   std::optional<SubnetAdministration> administration;  // the same
-  absl::flat_hash_map<NodeId, std::unique_ptr<FabricDevice>> devices;
-  absl::flat_hash_map<NodeId, std::unique_ptr<Hca>> hcas;
+  absl::flat_hash_map<topology::NodeId, std::unique_ptr<FabricDevice>> devices;
+  absl::flat_hash_map<topology::NodeId, std::unique_ptr<Hca>> hcas;
   // Of adapters that were pulled out, while somebody has them open.
   std::vector<std::unique_ptr<Hca>> removed_hcas;
   std::vector<PortId> changed_ports;  // whose hosts will hear of it
 };
 
-Fabric::Fabric(const Topology& topology, Timers& timers,
+Fabric::Fabric(const topology::Topology& topology, Timers& timers,
                const FabricOptions& options)
     : impl_(std::make_unique<Impl>(topology, timers, options)) {}
 
@@ -135,12 +135,12 @@ const ForwardingTotals& Fabric::totals() const {
   return impl_->endpoints.forwarder().totals();
 }
 
-absl::StatusOr<NodeId> Fabric::Find(std::string_view wanted) const {
+absl::StatusOr<topology::NodeId> Fabric::Find(std::string_view wanted) const {
   const auto nodes = std::as_const(impl_->subnet).nodes();
-  const auto find = [&](auto matches) -> std::optional<NodeId> {
+  const auto find = [&](auto matches) -> std::optional<topology::NodeId> {
     const auto found = std::find_if(nodes.begin(), nodes.end(), matches);
     if (found == nodes.end()) return std::nullopt;
-    return NodeId{static_cast<uint32_t>(found - nodes.begin())};
+    return topology::NodeId{static_cast<uint32_t>(found - nodes.begin())};
   };
   if (const auto id =
           find([&](const Node& node) { return node.description == wanted; })) {
@@ -152,7 +152,7 @@ absl::StatusOr<NodeId> Fabric::Find(std::string_view wanted) const {
   }
   uint64_t number = 0;
   if (wanted.starts_with("0x") && absl::SimpleHexAtoi(Absl(wanted), &number)) {
-    const mad::Guid guid{number};
+    const wire::Guid guid{number};
     if (const auto id =
             find([&](const Node& node) { return node.node_guid == guid; })) {
       return *id;
@@ -170,7 +170,7 @@ absl::StatusOr<NodeId> Fabric::Find(std::string_view wanted) const {
       absl::StrFormat("no node \"%s\"%s", wanted, near.Question()));
 }
 
-mad::Device& Fabric::device(NodeId node) {
+mad::Device& Fabric::device(topology::NodeId node) {
   auto& device = impl_->devices[node];
   if (!device) {
     device = std::make_unique<FabricDevice>(impl_->subnet, impl_->endpoints,
@@ -179,7 +179,7 @@ mad::Device& Fabric::device(NodeId node) {
   return *device;
 }
 
-verbs::Provider& Fabric::provider(NodeId node) {
+verbs::Provider& Fabric::provider(topology::NodeId node) {
   auto& hca = impl_->hcas[node];
   if (!hca)
     hca = std::make_unique<Hca>(impl_->subnet, impl_->endpoints, impl_->timers,
@@ -187,7 +187,7 @@ verbs::Provider& Fabric::provider(NodeId node) {
   return *hca;
 }
 
-absl::Status Fabric::SetRemote(NodeId id, RemoteAdapter* adapter) {
+absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
   const Node& node = impl_->subnet.node(id);
   if (node.type != mad::NodeType::kChannelAdapter) {
     return absl::FailedPreconditionError(
@@ -230,7 +230,7 @@ void Fabric::SetPort(PortId port, bool enabled) {
   if (enabled && impl_->static_sm) impl_->static_sm->ActivateLink(port);
 }
 
-absl::StatusOr<PortId> Fabric::FindPort(NodeId id, int number) const {
+absl::StatusOr<PortId> Fabric::FindPort(topology::NodeId id, int number) const {
   const Node& node = impl_->subnet.node(id);
   if (number < 1 || number > node.port_count) {
     return absl::NotFoundError(absl::StrFormat(
@@ -240,7 +240,8 @@ absl::StatusOr<PortId> Fabric::FindPort(NodeId id, int number) const {
   return impl_->subnet.port_id(node, number);
 }
 
-absl::StatusOr<PortId> Fabric::FindCable(NodeId id, int number) const {
+absl::StatusOr<PortId> Fabric::FindCable(topology::NodeId id,
+                                         int number) const {
   absl::StatusOr<PortId> port = FindPort(id, number);
   if (port.ok() && impl_->subnet.port(*port).peer == kNoPort) {
     return absl::NotFoundError(
@@ -250,7 +251,7 @@ absl::StatusOr<PortId> Fabric::FindCable(NodeId id, int number) const {
   return port;
 }
 
-absl::Status Fabric::SetLink(NodeId node, int port, bool up) {
+absl::Status Fabric::SetLink(topology::NodeId node, int port, bool up) {
   const absl::StatusOr<PortId> id = FindCable(node, port);
   if (!id.ok()) return id.status();
   const bool restored = up && !impl_->subnet.port(*id).cable_up;
@@ -259,8 +260,8 @@ absl::Status Fabric::SetLink(NodeId node, int port, bool up) {
   return absl::OkStatus();
 }
 
-absl::Status Fabric::Connect(NodeId node, int port, NodeId peer,
-                             int peer_port) {
+absl::Status Fabric::Connect(topology::NodeId node, int port,
+                             topology::NodeId peer, int peer_port) {
   const absl::StatusOr<PortId> a = FindPort(node, port);
   if (!a.ok()) return a.status();
   const absl::StatusOr<PortId> b = FindPort(peer, peer_port);
@@ -283,7 +284,7 @@ absl::Status Fabric::Connect(NodeId node, int port, NodeId peer,
   return absl::OkStatus();
 }
 
-void Fabric::SetLid(PortId id, mad::Lid lid, int lmc) {
+void Fabric::SetLid(PortId id, wire::Lid lid, int lmc) {
   NodePort& port = impl_->subnet.port(id);
   port.info.lid = lid;
   if (lmc >= 0) port.info.lmc = static_cast<uint8_t>(lmc);
@@ -296,12 +297,12 @@ void Fabric::SetLid(PortId id, mad::Lid lid, int lmc) {
   impl_->OnPortChange(id);
 }
 
-void Fabric::SetNode(NodeId node, bool up) {
+void Fabric::SetNode(topology::NodeId node, bool up) {
   if (!up) return impl_->links.SetNode(node, false);
   impl_->BringBack(node, [&] { impl_->links.SetNode(node, true); });
 }
 
-absl::Status Fabric::RemoveDevice(NodeId id) {
+absl::Status Fabric::RemoveDevice(topology::NodeId id) {
   Node& node = impl_->subnet.node(id);
   if (!node.plugged) {
     return absl::FailedPreconditionError(absl::StrFormat(
@@ -323,7 +324,7 @@ absl::Status Fabric::RemoveDevice(NodeId id) {
   return absl::OkStatus();
 }
 
-absl::Status Fabric::AddDevice(NodeId id) {
+absl::Status Fabric::AddDevice(topology::NodeId id) {
   const Node& node = impl_->subnet.node(id);
   if (node.plugged) {
     return absl::FailedPreconditionError(absl::StrFormat(
@@ -333,7 +334,7 @@ absl::Status Fabric::AddDevice(NodeId id) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<FaultId> Fabric::AddFault(NodeId node, int port,
+absl::StatusOr<FaultId> Fabric::AddFault(topology::NodeId node, int port,
                                          Direction direction,
                                          const LinkFaults& faults,
                                          const FaultChance& chance) {
@@ -352,7 +353,8 @@ const FaultCounts& Fabric::CountsOf(FaultId fault) const {
   return impl_->endpoints.forwarder().CountsOf(fault);
 }
 
-AgentFaultId Fabric::AddAgentFault(NodeId node, const LinkFaults& faults,
+AgentFaultId Fabric::AddAgentFault(topology::NodeId node,
+                                   const LinkFaults& faults,
                                    const FaultChance& chance) {
   return impl_->endpoints.agent_faults().Add(node, faults, chance);
 }

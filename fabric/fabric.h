@@ -7,11 +7,11 @@
 
 #include "absl/status/statusor.h"
 #include "base/timers.h"
-#include "fabric/agent_faults.h"
-#include "fabric/fault_lane.h"
-#include "fabric/port_counters.h"
-#include "fabric/topology.h"
+#include "fabric/faults/agent_faults.h"
+#include "fabric/faults/fault_lane.h"
+#include "fabric/subnet/port_counters.h"
 #include "mad/device.h"
+#include "topology/topology.h"
 #include "verbs/provider.h"
 
 namespace ibemu::fabric {
@@ -32,7 +32,7 @@ struct FabricOptions {
 // Owns every node, port and link.  Runs on the loop thread.
 class Fabric {
  public:
-  Fabric(const Topology& topology, Timers& timers,
+  Fabric(const topology::Topology& topology, Timers& timers,
          const FabricOptions& options);
   ~Fabric();
 
@@ -52,15 +52,15 @@ class Fabric {
   // order.
   //
   // Errors: NotFound, naming the closest node ("did you mean ...").
-  absl::StatusOr<NodeId> Find(std::string_view node) const;
+  absl::StatusOr<topology::NodeId> Find(std::string_view node) const;
 
   // The node as a host sees it.  Lives as long as the fabric, also while the
   // adapter is pulled out: whoever uses it was told of that.
-  mad::Device& device(NodeId node);
+  mad::Device& device(topology::NodeId node);
 
   // The verbs of the node, which must be a channel adapter.  Lives as long as
   // somebody listens to it, and until the adapter is pulled out.
-  verbs::Provider& provider(NodeId node);
+  verbs::Provider& provider(topology::NodeId node);
 
   // Lets an adapter elsewhere be this node, a channel adapter: it gets what
   // comes for the node, and sends what the node sends.  The node's own agents
@@ -70,7 +70,7 @@ class Fabric {
   //
   // Errors: FailedPrecondition when it is no channel adapter, has such an
   // adapter already, or is where the subnet manager of --sm=builtin runs.
-  absl::Status SetRemote(NodeId node, RemoteAdapter* adapter);
+  absl::Status SetRemote(topology::NodeId node, RemoteAdapter* adapter);
   // Sends what SetRemote()'s adapter made, through a port of the node.
   void SendFrom(PortId port, const Packet& packet);
   // Lets a port train, or keeps it down, as its driver wants it.
@@ -79,21 +79,22 @@ class Fabric {
   // Cuts or restores the cable at this port; both ends notice.
   //
   // Errors: NotFound when the port has no cable or does not exist.
-  absl::Status SetLink(NodeId node, int port, bool up);
+  absl::Status SetLink(topology::NodeId node, int port, bool up);
 
   // Plugs a cable into both ports: one that was cut, or a new one.
   //
   // Errors: NotFound when a port does not exist, FailedPrecondition when there
   // is a whole cable in it.
-  absl::Status Connect(NodeId node, int port, NodeId peer, int peer_port);
+  absl::Status Connect(topology::NodeId node, int port, topology::NodeId peer,
+                       int peer_port);
 
   // Gives a port another LID, and if `lmc` is not negative another LMC, as if
   // it had been configured by hand.  A subnet manager finds out when it sweeps.
   // Requires a switch's port 0 or a port of an adapter.
-  void SetLid(PortId port, mad::Lid lid, int lmc);
+  void SetLid(PortId port, wire::Lid lid, int lmc);
 
   // A node that is down is silent, and all its links are cut.
-  void SetNode(NodeId node, bool up);
+  void SetNode(topology::NodeId node, bool up);
 
   // Pulls the adapter out of its host, which hears of it before this returns,
   // or plugs it in again: the node is then as after power-on, and the device's
@@ -101,8 +102,8 @@ class Fabric {
   //
   // Errors: FailedPrecondition when that is so already, or the adapter is one
   // of SetRemote().
-  absl::Status RemoveDevice(NodeId node);
-  absl::Status AddDevice(NodeId node);
+  absl::Status RemoveDevice(topology::NodeId node);
+  absl::Status AddDevice(topology::NodeId node);
 
   // Lets something go wrong with the packets that leave (kTransmit) or enter
   // (kReceive) through this port, until RemoveFault().  What several faults of
@@ -110,7 +111,8 @@ class Fabric {
   //
   // Errors: as SetLink().
   enum class Direction { kTransmit, kReceive };
-  absl::StatusOr<FaultId> AddFault(NodeId node, int port, Direction direction,
+  absl::StatusOr<FaultId> AddFault(topology::NodeId node, int port,
+                                   Direction direction,
                                    const LinkFaults& faults,
                                    const FaultChance& chance = {});
 
@@ -120,7 +122,7 @@ class Fabric {
 
   // Lets something go wrong with what the agents of this node answer to others:
   // they are late (delay), or silent (loss, corrupt).
-  AgentFaultId AddAgentFault(NodeId node, const LinkFaults& faults,
+  AgentFaultId AddAgentFault(topology::NodeId node, const LinkFaults& faults,
                              const FaultChance& chance = {});
   void RemoveFault(AgentFaultId fault);
   const FaultCounts& CountsOf(AgentFaultId fault) const;
@@ -139,9 +141,9 @@ class Fabric {
   SubnetManager* subnet_manager();
 
   // The port's id.  Errors: NotFound when the node has no such external port.
-  absl::StatusOr<PortId> FindPort(NodeId node, int port) const;
+  absl::StatusOr<PortId> FindPort(topology::NodeId node, int port) const;
   // The same of a port with a cable, cut or not.
-  absl::StatusOr<PortId> FindCable(NodeId node, int port) const;
+  absl::StatusOr<PortId> FindCable(topology::NodeId node, int port) const;
 
  private:
   friend absl::Status ConfigureStatically(Fabric& fabric);

@@ -33,7 +33,7 @@ mad::PortInfo FabricPort::Info() const { return subnet_.port(id_).info; }
 
 int FabricPort::GidCount() const { return kGuidTableEntries; }
 
-mad::Gid FabricPort::GidAt(int index) const {
+wire::Gid FabricPort::GidAt(int index) const {
   if (index < 0 || index >= kGuidTableEntries) return {};
   const NodePort& port = subnet_.port(id_);
   const uint64_t guid = port.GuidAt(index);
@@ -67,7 +67,7 @@ void FabricPort::SetCapability(bool is_sm) {
 }
 
 FabricDevice::FabricDevice(Subnet& subnet, Endpoints& endpoints,
-                           FabricEvents& events, NodeId id)
+                           FabricEvents& events, topology::NodeId id)
     : subnet_(subnet), endpoints_(endpoints), id_(id) {
   const int last = FabricDevice::last_port();
   for (int number = FabricDevice::first_port(); number <= last; ++number) {
@@ -77,9 +77,9 @@ FabricDevice::FabricDevice(Subnet& subnet, Endpoints& endpoints,
 
 mad::NodeType FabricDevice::type() const { return node().type; }
 
-mad::Guid FabricDevice::node_guid() const { return node().node_guid; }
+wire::Guid FabricDevice::node_guid() const { return node().node_guid; }
 
-mad::Guid FabricDevice::system_image_guid() const {
+wire::Guid FabricDevice::system_image_guid() const {
   return node().system_image_guid;
 }
 

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "fabric/endpoints.h"
-#include "fabric/events.h"
-#include "fabric/subnet.h"
+#include "fabric/forwarding/endpoints.h"
+#include "fabric/subnet/events.h"
+#include "fabric/subnet/subnet.h"
 #include "mad/device.h"
 #include "mad/port.h"
 
@@ -28,7 +28,7 @@ class FabricPort : public mad::Port {
   void SetListener(mad::PortListener* listener) override;
   mad::PortInfo Info() const override;
   int GidCount() const override;
-  mad::Gid GidAt(int index) const override;
+  wire::Gid GidAt(int index) const override;
   int PKeyCount() const override;
   uint16_t PKeyAt(int index) const override;
   void SetIsSm(bool is_sm) override;
@@ -45,11 +45,11 @@ class FabricPort : public mad::Port {
 class FabricDevice : public mad::Device {
  public:
   FabricDevice(Subnet& subnet, Endpoints& endpoints, FabricEvents& events,
-               NodeId id);
+               topology::NodeId id);
 
   mad::NodeType type() const override;
-  mad::Guid node_guid() const override;
-  mad::Guid system_image_guid() const override;
+  wire::Guid node_guid() const override;
+  wire::Guid system_image_guid() const override;
   const mad::DeviceLabel* label() const override { return node().label.get(); }
   std::string node_description() const override;
   void SetNodeDescription(std::string_view text) override;
@@ -68,7 +68,7 @@ class FabricDevice : public mad::Device {
 
   Subnet& subnet_;
   Endpoints& endpoints_;
-  const NodeId id_;
+  const topology::NodeId id_;
   std::deque<FabricPort> ports_;
   mad::DeviceListener* listener_ = nullptr;
 };

@@ -3,16 +3,16 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "fabric/forwarding_table.h"
+#include "fabric/subnet/forwarding_table.h"
 #include "mad/wire/port_info.h"
 
 namespace ibemu::fabric {
 namespace {
 
 // The number of the port that leads out of the switch; 0: to itself.
-int Route(const Node& node, mad::Lid dlid) {
+int Route(const Node& node, wire::Lid dlid) {
   const bool in_range =
-      dlid != mad::Lid::kUnassigned &&
+      dlid != wire::Lid::kUnassigned &&
       static_cast<uint16_t>(dlid) <= node.sw->info.linear_fdb_top;
   return in_range ? node.sw->linear.Lookup(dlid) : LinearTable::kNoPort;
 }
@@ -20,7 +20,7 @@ int Route(const Node& node, mad::Lid dlid) {
 // Carries a packet from node to node.
 class Walk {
  public:
-  Walk(const Subnet& subnet, PortId from, mad::Lid dlid)
+  Walk(const Subnet& subnet, PortId from, wire::Lid dlid)
       : subnet_(subnet), dlid_(dlid) {
     trace_.hops.push_back(subnet.NodeOf(from).is_switch()
                               ? PathHop{.entry = from}
@@ -80,14 +80,14 @@ class Walk {
   }
 
   const Subnet& subnet_;
-  const mad::Lid dlid_;
+  const wire::Lid dlid_;
   absl::flat_hash_set<PortId> entered_;
   PathTrace trace_;
 };
 
 }  // namespace
 
-PathTrace TracePath(const Subnet& subnet, PortId from, mad::Lid dlid) {
+PathTrace TracePath(const Subnet& subnet, PortId from, wire::Lid dlid) {
   return Walk(subnet, from, dlid).Run();
 }
 

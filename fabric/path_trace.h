@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/fabric_watcher.h"
-#include "fabric/sa/path_walk.h"
-#include "fabric/subnet.h"
-#include "mad/wire/types.h"
+#include "fabric/routing/path_walk.h"
+#include "fabric/subnet/fabric_watcher.h"
+#include "fabric/subnet/subnet.h"
+#include "wire/types.h"
 
 namespace ibemu::fabric {
 
@@ -23,7 +23,7 @@ struct PathTrace {
 
 // Of a unicast packet from an adapter's port or a switch's port 0 to `dlid`.
 // Looks at states and tables as they are, not at faults, partitions and MTUs.
-PathTrace TracePath(const Subnet& subnet, PortId from, mad::Lid dlid);
+PathTrace TracePath(const Subnet& subnet, PortId from, wire::Lid dlid);
 
 }  // namespace ibemu::fabric
 

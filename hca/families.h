@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/timers.h"
 #include "hca/bus/pci_function.h"
-#include "hca/device.h"
+#include "hca/driver/device.h"
 
 namespace ibemu::hca {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 
-#include "mad/wire/types.h"
+#include "wire/types.h"
 
 namespace ibemu::mad {
 
@@ -18,7 +18,7 @@ using Bytes = std::span<const std::byte>;
 
 // The global part of an address: IBA vol 1 §8.3, ib_global_route in Linux.
 struct GlobalRoute {
-  Gid gid{};  // destination when sending, source when receiving
+  wire::Gid gid{};  // destination when sending, source when receiving
   uint32_t flow_label = 0;
   uint8_t gid_index = 0;  // index of our own GID: source or destination
   uint8_t hop_limit = 0;
@@ -29,7 +29,7 @@ struct GlobalRoute {
 
 // An address handle (IBA vol 1 §11.2.2.1) plus the destination queue pair.
 struct AddressVector {
-  Lid dlid = Lid::kUnassigned;
+  wire::Lid dlid = wire::Lid::kUnassigned;
   uint8_t sl = 0;
   uint8_t path_bits = 0;  // added to the port's base LID
   uint16_t pkey_index = 0;
@@ -50,7 +50,7 @@ struct Outgoing {
 // One MAD on its way up, with what a work completion says of it.
 struct Arrival {
   int qp = 0;  // 0 or 1: which of our own special queue pairs received it
-  Lid slid = Lid::kUnassigned;
+  wire::Lid slid = wire::Lid::kUnassigned;
   uint8_t sl = 0;
   uint8_t path_bits = 0;  // destination LID minus the port's base LID
   uint16_t pkey_index = 0;

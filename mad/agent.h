@@ -39,7 +39,7 @@ struct OutgoingMessage {
 // followed by all data.
 struct IncomingMessage {
   int qp = 0;
-  Lid slid = Lid::kUnassigned;
+  wire::Lid slid = wire::Lid::kUnassigned;
   uint8_t sl = 0;
   uint8_t path_bits = 0;
   uint16_t pkey_index = 0;

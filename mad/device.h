@@ -41,8 +41,8 @@ class Device {
   virtual ~Device() = default;
 
   virtual NodeType type() const = 0;
-  virtual Guid node_guid() const = 0;
-  virtual Guid system_image_guid() const = 0;
+  virtual wire::Guid node_guid() const = 0;
+  virtual wire::Guid system_image_guid() const = 0;
 
   // nullptr: all texts are empty.
   virtual const DeviceLabel* label() const { return nullptr; }

@@ -9,7 +9,7 @@
 namespace ibemu::mad {
 namespace {
 
-std::optional<int> FindGid(const Port& port, const Gid& gid) {
+std::optional<int> FindGid(const Port& port, const wire::Gid& gid) {
   for (int index = 0; index < port.GidCount(); ++index) {
     if (port.GidAt(index) == gid) return index;
   }
@@ -72,7 +72,7 @@ void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
   if (receiver == nullptr) return;
   host_.DeliverSoon(receiver->hi_tid(),
                     IncomingMessage{.qp = receiver->registration().qp,
-                                    .slid = Lid::kPermissive,
+                                    .slid = wire::Lid::kPermissive,
                                     .pkey_index = packet.to.pkey_index,
                                     .mad = {answer->begin(), answer->end()}});
 }
@@ -89,7 +89,7 @@ void Dispatcher::OnReceive(const Arrival& arrival) {
   }
   // An answer at another port than the agent's, which knows the GIDs of its
   // own.
-  const Gid dgid = port_.GidAt(arrival.grh->gid_index);
+  const wire::Gid dgid = port_.GidAt(arrival.grh->gid_index);
   const std::optional<int> index = FindGid(agent->dispatcher().port(), dgid);
   if (!index) return;
   Arrival seen = arrival;

@@ -62,7 +62,7 @@ class Port {
 
   // GID and P_Key tables.  Indexes beyond the tables give zero.
   virtual int GidCount() const = 0;
-  virtual Gid GidAt(int index) const = 0;
+  virtual wire::Gid GidAt(int index) const = 0;
   virtual int PKeyCount() const = 0;
   virtual uint16_t PKeyAt(int index) const = 0;
 

@@ -15,7 +15,9 @@ bool IsRedirect(Bytes answer) {
   return (status & static_cast<uint16_t>(MadStatus::kRedirect)) != 0;
 }
 
-bool CanBeAsked(const Gid& gid) { return gid != Gid{} && !IsMulticast(gid); }
+bool CanBeAsked(const wire::Gid& gid) {
+  return gid != wire::Gid{} && !wire::IsMulticast(gid);
+}
 
 }  // namespace
 
@@ -31,7 +33,8 @@ Redirection::Result Redirection::OnAnswer(Bytes answer) {
 }
 
 Redirection::Result Redirection::OnClassPortInfo(const ClassPortInfo& info) {
-  if (info.redirect_lid == Lid::kUnassigned && info.redirect_gid == Gid{}) {
+  if (info.redirect_lid == wire::Lid::kUnassigned &&
+      info.redirect_gid == wire::Gid{}) {
     return std::nullopt;
   }
   return Follow(info);
@@ -42,9 +45,9 @@ Redirection::Result Redirection::Follow(const ClassPortInfo& info) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("redirected more than %d times", kMost));
   }
-  const bool has_lid = IsUnicast(info.redirect_lid);
-  if (!has_lid &&
-      (IsMulticast(info.redirect_lid) || !CanBeAsked(info.redirect_gid))) {
+  const bool has_lid = wire::IsUnicast(info.redirect_lid);
+  if (!has_lid && (wire::IsMulticast(info.redirect_lid) ||
+                   !CanBeAsked(info.redirect_gid))) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "redirected to LID 0x%04x: it is not unicast, and there is no GID",
         static_cast<int>(info.redirect_lid)));
@@ -65,13 +68,14 @@ Redirection::Result Redirection::Follow(const ClassPortInfo& info) {
         info.redirect_p_key));
   }
 
-  Target target{.to = {.dlid = has_lid ? info.redirect_lid : Lid::kUnassigned,
-                       .sl = info.redirect_sl,
-                       .path_bits = at_.path_bits,
-                       .pkey_index = *pkey_index,
-                       .qpn = info.redirect_qp,
-                       .qkey = info.redirect_q_key},
-                .needs_path = !has_lid};
+  Target target{
+      .to = {.dlid = has_lid ? info.redirect_lid : wire::Lid::kUnassigned,
+             .sl = info.redirect_sl,
+             .path_bits = at_.path_bits,
+             .pkey_index = *pkey_index,
+             .qpn = info.redirect_qp,
+             .qkey = info.redirect_q_key},
+      .needs_path = !has_lid};
   // Within the subnet the LID is enough, and not every peer likes a GRH: it is
   // for requests that had one, and for those that leave the subnet.
   if (CanBeAsked(info.redirect_gid) &&
@@ -89,15 +93,16 @@ Redirection::Result Redirection::Follow(const ClassPortInfo& info) {
 }
 
 std::optional<uint16_t> Redirection::FindPKey(uint16_t p_key) const {
-  if (MayTalk(port_.PKeyAt(at_.pkey_index), p_key)) return at_.pkey_index;
+  if (wire::MayTalk(port_.PKeyAt(at_.pkey_index), p_key)) return at_.pkey_index;
   for (int i = 0; i < port_.PKeyCount(); ++i) {
-    if (MayTalk(port_.PKeyAt(i), p_key)) return static_cast<uint16_t>(i);
+    if (wire::MayTalk(port_.PKeyAt(i), p_key)) return static_cast<uint16_t>(i);
   }
   return std::nullopt;
 }
 
-bool Redirection::IsOnOtherSubnet(const Gid& gid) const {
-  return gid.prefix != kDefaultGidPrefix && gid.prefix != port_.GidAt(0).prefix;
+bool Redirection::IsOnOtherSubnet(const wire::Gid& gid) const {
+  return gid.prefix != wire::kDefaultGidPrefix &&
+         gid.prefix != port_.GidAt(0).prefix;
 }
 
 }  // namespace ibemu::mad

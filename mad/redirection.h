@@ -56,7 +56,7 @@ class Redirection {
  private:
   Result Follow(const ClassPortInfo& info);
   std::optional<uint16_t> FindPKey(uint16_t p_key) const;
-  bool IsOnOtherSubnet(const Gid& gid) const;
+  bool IsOnOtherSubnet(const wire::Gid& gid) const;
 
   const Port& port_;
   AddressVector at_;  // where the request went last

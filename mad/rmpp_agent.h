@@ -56,7 +56,7 @@ class RmppAgent {
   struct Key {
     uint64_t tid = 0;
     uint32_t source_qpn = 0;
-    Lid slid{};
+    wire::Lid slid{};
     MgmtClass mgmt_class{};
     uint8_t class_version = 0;
     Method method{};
@@ -108,7 +108,7 @@ class RmppAgent {
   absl::flat_hash_map<Key, std::list<Receiving>::iterator> receiving_;
   std::list<Receiving> open_;
   std::list<Receiving> closed_;  // oldest first
-  absl::flat_hash_map<Lid, uint32_t> open_by_peer_;
+  absl::flat_hash_map<wire::Lid, uint32_t> open_by_peer_;
 };
 
 }  // namespace ibemu::mad

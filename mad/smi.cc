@@ -20,14 +20,14 @@ class Route {
   bool returning() const { return wire::Get<&Smp::direction>(smp_); }
   int hop_pointer() const { return wire::Get<&Smp::hop_pointer>(smp_); }
   int hop_count() const { return wire::Get<&Smp::hop_count>(smp_); }
-  Lid dr_slid() const { return wire::Get<&Smp::dr_slid>(smp_); }
-  Lid dr_dlid() const { return wire::Get<&Smp::dr_dlid>(smp_); }
+  wire::Lid dr_slid() const { return wire::Get<&Smp::dr_slid>(smp_); }
+  wire::Lid dr_dlid() const { return wire::Get<&Smp::dr_dlid>(smp_); }
 
   bool too_long() const { return hop_count() > kSmpMaxHops; }
 
   // A LID-routed part comes before the directed one.
   bool starts_by_lid() const {
-    return (returning() ? dr_dlid() : dr_slid()) != Lid::kPermissive;
+    return (returning() ? dr_dlid() : dr_slid()) != wire::Lid::kPermissive;
   }
 
   void Move(int by) {
@@ -48,8 +48,8 @@ class Route {
 
   // The directed part is over.  Only a switch goes on by LID.
   SmiVerdict End() const {
-    const Lid onward = returning() ? dr_slid() : dr_dlid();
-    if (onward == Lid::kPermissive) return kDelivered;
+    const wire::Lid onward = returning() ? dr_slid() : dr_dlid();
+    if (onward == wire::Lid::kPermissive) return kDelivered;
     if (!node_.is_switch) return kDiscarded;
     return {.step = SmiStep::kRouteByLid, .dlid = onward};
   }
@@ -153,7 +153,7 @@ SmiVerdict SmiSend(MadBytes& smp, SmiNode node, uint8_t port) {
 
 SmiVerdict SmiAnswer(MadBytes& smp, SmiNode node, uint8_t port) {
   Route route(smp, node);
-  if (route.hop_count() == 0 && route.dr_slid() != Lid::kPermissive &&
+  if (route.hop_count() == 0 && route.dr_slid() != wire::Lid::kPermissive &&
       !route.starts_by_lid()) {
     route.Move(-route.hop_pointer());
     return {.step = SmiStep::kRouteByLid, .dlid = route.dr_slid()};

@@ -33,7 +33,7 @@ enum class SmiStep {
 struct SmiVerdict {
   SmiStep step = SmiStep::kDiscard;
   uint8_t egress = 0;
-  Lid dlid = Lid::kUnassigned;
+  wire::Lid dlid = wire::Lid::kUnassigned;
 
   bool operator==(const SmiVerdict&) const = default;
 };

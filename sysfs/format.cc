@@ -64,11 +64,11 @@ std::string Quads(uint64_t value) {
 
 }  // namespace
 
-std::string FormatGuid(mad::Guid guid) {
+std::string FormatGuid(wire::Guid guid) {
   return Quads(static_cast<uint64_t>(guid));
 }
 
-std::string FormatGid(const mad::Gid& gid) {
+std::string FormatGid(const wire::Gid& gid) {
   return absl::StrCat(Quads(gid.prefix), ":", Quads(gid.interface_id));
 }
 

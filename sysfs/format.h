@@ -8,15 +8,15 @@
 
 #include "absl/status/statusor.h"
 #include "mad/wire/port_info.h"
-#include "mad/wire/types.h"
+#include "wire/types.h"
 
 namespace ibemu::sysfs {
 
 // "fc6a:1c03:0082:db00"
-std::string FormatGuid(mad::Guid guid);
+std::string FormatGuid(wire::Guid guid);
 
 // "fe80:0000:0000:0000:fc6a:1c03:0082:db00"
-std::string FormatGid(const mad::Gid& gid);
+std::string FormatGid(const wire::Gid& gid);
 
 // "4: ACTIVE"
 std::string FormatState(int state);

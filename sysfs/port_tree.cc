@@ -61,7 +61,7 @@ void AddTables(Entry& directory, const ViewDevice& device, mad::Port& port) {
     AddLive(gids, name, device,
             [&port, i]() -> Text { return FormatGid(port.GidAt(i)); });
     AddLive(types, name, device, [&port, i]() -> Text {
-      if (port.GidAt(i) == mad::Gid{}) {
+      if (port.GidAt(i) == wire::Gid{}) {
         return absl::InvalidArgumentError(absl::StrCat("GID ", i, " is empty"));
       }
       return "IB/RoCE v1";

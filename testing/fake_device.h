@@ -25,8 +25,8 @@ class FakeDevice : public mad::Device {
   }
 
   mad::NodeType type() const override { return type_; }
-  mad::Guid node_guid() const override { return mad::Guid{0x1000}; }
-  mad::Guid system_image_guid() const override { return mad::Guid{0x1fff}; }
+  wire::Guid node_guid() const override { return wire::Guid{0x1000}; }
+  wire::Guid system_image_guid() const override { return wire::Guid{0x1fff}; }
   std::string node_description() const override { return description_; }
   void SetNodeDescription(std::string_view text) override {
     description_ = text.substr(0, 64);
@@ -64,7 +64,7 @@ class FakeDevice : public mad::Device {
     for (int i = 0; i < count; ++i) {
       ports_.push_back(std::make_unique<FakePort>());
       ports_.back()->info.local_port_num = static_cast<uint8_t>(first + i);
-      ports_.back()->info.lid = mad::Lid(i + 1);
+      ports_.back()->info.lid = wire::Lid(i + 1);
     }
   }
 

@@ -36,9 +36,9 @@ class FakePort : public mad::Port {
     return now;
   }
   int GidCount() const override { return static_cast<int>(gids.size()); }
-  mad::Gid GidAt(int index) const override {
+  wire::Gid GidAt(int index) const override {
     const bool known = index >= 0 && index < GidCount();
-    return known ? gids[static_cast<size_t>(index)] : mad::Gid{};
+    return known ? gids[static_cast<size_t>(index)] : wire::Gid{};
   }
   int PKeyCount() const override { return static_cast<int>(pkeys.size()); }
   uint16_t PKeyAt(int index) const override {
@@ -58,7 +58,7 @@ class FakePort : public mad::Port {
   std::vector<mad::Arrival> local_requests;
   Local local;  // null: leaves everything unhandled
   mad::PortInfo info;
-  std::vector<mad::Gid> gids = {{mad::kDefaultGidPrefix, 0x1001}};
+  std::vector<wire::Gid> gids = {{wire::kDefaultGidPrefix, 0x1001}};
   std::vector<uint16_t> pkeys = {0xffff};
   bool has_qp0 = true;
   bool is_sm = false;

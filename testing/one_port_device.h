@@ -16,8 +16,8 @@ class OnePortDevice : public mad::Device {
   explicit OnePortDevice(mad::Port& port) : port_(port) {}
 
   mad::NodeType type() const override { return mad::NodeType::kChannelAdapter; }
-  mad::Guid node_guid() const override { return mad::Guid{0x1000}; }
-  mad::Guid system_image_guid() const override { return mad::Guid{0x1fff}; }
+  wire::Guid node_guid() const override { return wire::Guid{0x1000}; }
+  wire::Guid system_image_guid() const override { return wire::Guid{0x1fff}; }
   std::string node_description() const override { return "one port"; }
   void SetNodeDescription(std::string_view) override {}
   int first_port() const override { return 1; }

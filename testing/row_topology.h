@@ -4,22 +4,22 @@
 
 #include <string>
 
-#include "fabric/rate_text.h"
-#include "fabric/topology.h"
+#include "topology/rate_text.h"
+#include "topology/topology.h"
 
 namespace ibemu::testing {
 
 // Returns a row of switches with one host at each end: host 1 - sw1 - ... - swN
 // - host 2.  Each switch has 8 ports: port 1 leads towards host 1, port 2
 // towards host 2.
-inline fabric::Topology Row(int switches) {
-  using fabric::LinkSpec, fabric::NodeId, fabric::NodeSpec;
-  fabric::Topology topology;
+inline topology::Topology Row(int switches) {
+  using topology::LinkSpec, topology::NodeId, topology::NodeSpec;
+  topology::Topology topology;
   const auto host = [&](const std::string& name, uint64_t guid) {
     NodeSpec spec;
     spec.name = spec.description = name;
-    spec.node_guid = mad::Guid{guid};
-    spec.port_guids = {mad::Guid{guid + 1}};
+    spec.node_guid = wire::Guid{guid};
+    spec.port_guids = {wire::Guid{guid + 1}};
     spec.port_count = 1;
     topology.nodes.push_back(spec);
   };
@@ -28,7 +28,7 @@ inline fabric::Topology Row(int switches) {
     NodeSpec spec;
     spec.type = mad::NodeType::kSwitch;
     spec.name = spec.description = "sw" + std::to_string(i);
-    spec.node_guid = mad::Guid{0x5000 + 16 * static_cast<uint64_t>(i)};
+    spec.node_guid = wire::Guid{0x5000 + 16 * static_cast<uint64_t>(i)};
     spec.port_guids = {spec.node_guid};
     spec.port_count = 8;
     topology.nodes.push_back(spec);
@@ -41,7 +41,7 @@ inline fabric::Topology Row(int switches) {
     link.port_a = i == 0 ? 1 : 2;
     link.b = NodeId{i + 1};
     link.port_b = 1;
-    link.rate = fabric::DefaultLinkRate();
+    link.rate = topology::DefaultLinkRate();
     topology.links.push_back(link);
   }
   return topology;

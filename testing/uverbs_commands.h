@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "verbs/command.h"
+#include "verbs/uverbs/command.h"
 
 namespace ibemu::testing {
 

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/absl_text.h"
-#include "daemon/web/adapter_metrics.h"
-#include "daemon/web/page_files.h"
-#include "daemon/web/page_headers.h"
+#include "daemon/web/metrics/adapter_metrics.h"
+#include "daemon/web/view/page_files.h"
+#include "daemon/web/view/page_headers.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "daemon/hca_adapters.h"
-#include "daemon/loop.h"
-#include "daemon/web/loop_questions.h"
+#include "daemon/adapters/hca_adapters.h"
 #include "daemon/web/site.h"
+#include "daemon/web/view/loop_questions.h"
 #include "daemon/web/web_address.h"
 #include "daemon/web/web_server.h"
+#include "loop/loop.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace ibemu::daemon {

@@ -1,8 +1,8 @@
 #include "daemon/web/fabric_site.h"
 
 #include "absl/strings/str_cat.h"
-#include "daemon/web/metrics.h"
-#include "fabric/subnet.h"
+#include "daemon/web/metrics/metrics.h"
+#include "fabric/subnet/subnet.h"
 
 namespace ibemu::daemon {
 
@@ -30,7 +30,7 @@ prometheus::MetricFamily FabricSite::PortMetrics(PortCursor& cursor) const {
 
 absl::StatusOr<std::unique_ptr<WebServer>> BindFabricSite(
     const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
-    EventLog& events, const Dispatcher& dispatcher) {
+    EventLog& events, const control::Dispatcher& dispatcher) {
   return WebServer::Bind(address, loop, [&](LoopQuestions& questions) {
     return std::make_unique<FabricSite>(loop, fabric, events, dispatcher,
                                         questions);

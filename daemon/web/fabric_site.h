@@ -7,15 +7,15 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "daemon/event_log.h"
-#include "daemon/loop.h"
-#include "daemon/rpc.h"
-#include "daemon/web/live_view.h"
-#include "daemon/web/loop_questions.h"
+#include "control/rpc.h"
+#include "daemon/events/event_log.h"
 #include "daemon/web/site.h"
+#include "daemon/web/view/live_view.h"
+#include "daemon/web/view/loop_questions.h"
 #include "daemon/web/web_address.h"
 #include "daemon/web/web_server.h"
 #include "fabric/fabric.h"
+#include "loop/loop.h"
 
 namespace ibemu::daemon {
 
@@ -23,7 +23,7 @@ class FabricSite : public Site {
  public:
   // All must outlive this.
   FabricSite(Timers& timers, fabric::Fabric& fabric, EventLog& events,
-             const Dispatcher& dispatcher, LoopQuestions& questions)
+             const control::Dispatcher& dispatcher, LoopQuestions& questions)
       : fabric_(fabric), view_(timers, fabric, events, dispatcher, questions) {}
 
   void AddTo(httplib::Server& server) override { view_.AddTo(server); }
@@ -44,7 +44,7 @@ class FabricSite : public Site {
 // A web server that shows it: WebServer::Bind().  All must outlive that.
 absl::StatusOr<std::unique_ptr<WebServer>> BindFabricSite(
     const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
-    EventLog& events, const Dispatcher& dispatcher);
+    EventLog& events, const control::Dispatcher& dispatcher);
 
 }  // namespace ibemu::daemon
 

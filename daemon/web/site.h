@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-#include "daemon/web/metric_family.h"
+#include "daemon/web/metrics/metric_family.h"
 
 namespace httplib {
 class Server;

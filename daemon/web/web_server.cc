@@ -14,8 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "daemon/web/loop_questions.h"
-#include "daemon/web/metrics.h"
+#include "daemon/web/metrics/metrics.h"
+#include "daemon/web/view/loop_questions.h"
 
 namespace ibemu::daemon {
 namespace {

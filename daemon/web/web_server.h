@@ -8,10 +8,10 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "daemon/loop.h"
-#include "daemon/web/loop_questions.h"
 #include "daemon/web/site.h"
+#include "daemon/web/view/loop_questions.h"
 #include "daemon/web/web_address.h"
+#include "loop/loop.h"
 
 namespace ibemu::daemon {
 

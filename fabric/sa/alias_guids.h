@@ -2,10 +2,10 @@
 #ifndef IBEMU_FABRIC_SA_ALIAS_GUIDS_H_
 #define IBEMU_FABRIC_SA_ALIAS_GUIDS_H_
 
-#include "fabric/events.h"
 #include "fabric/sa/directory.h"
 #include "fabric/sa/multicast_groups.h"
 #include "fabric/sa/sa_request.h"
+#include "fabric/subnet/events.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/sa_records.h"
 

@@ -5,7 +5,7 @@
 namespace ibemu::fabric {
 namespace {
 
-constexpr size_t kLids = static_cast<size_t>(mad::Lid::kFirstMulticast);
+constexpr size_t kLids = static_cast<size_t>(wire::Lid::kFirstMulticast);
 
 }  // namespace
 
@@ -34,15 +34,15 @@ void Directory::Forget() {
 
 void Directory::Reach(PortId manager) {
   reached_.assign(subnet_.nodes().size(), false);
-  std::vector<NodeId> open;
-  const auto enter = [&](NodeId node) {
+  std::vector<topology::NodeId> open;
+  const auto enter = [&](topology::NodeId node) {
     if (reached_[static_cast<size_t>(node)] || !subnet_.node(node).up) return;
     reached_[static_cast<size_t>(node)] = true;
     open.push_back(node);
   };
   enter(subnet_.port(manager).node);
   while (!open.empty()) {
-    const NodeId id = open.back();
+    const topology::NodeId id = open.back();
     open.pop_back();
     const Node& node = subnet_.node(id);
     // An adapter forwards nothing: from the manager's only its own port leads
@@ -58,7 +58,7 @@ void Directory::Reach(PortId manager) {
 
 void Directory::Add(PortId id) {
   const NodePort& port = subnet_.port(id);
-  if (!mad::IsUnicast(port.info.lid)) return;
+  if (!wire::IsUnicast(port.info.lid)) return;
   end_ports_.push_back(id);
   const auto base = static_cast<size_t>(port.info.lid);
   const size_t end = std::min(base + (size_t{1} << port.info.lmc), kLids);
@@ -71,7 +71,7 @@ void Directory::Add(PortId id) {
   }
 }
 
-std::optional<PortId> Directory::FindLid(mad::Lid lid) const {
+std::optional<PortId> Directory::FindLid(wire::Lid lid) const {
   const auto index = static_cast<size_t>(lid);
   if (index >= by_lid_.size() || by_lid_[index] == kNoPort) return std::nullopt;
   return by_lid_[index];
@@ -83,20 +83,20 @@ std::optional<PortId> Directory::FindGuid(uint64_t guid) const {
   return found->second;
 }
 
-std::optional<PortId> Directory::FindGid(const mad::Gid& gid) const {
+std::optional<PortId> Directory::FindGid(const wire::Gid& gid) const {
   const std::optional<PortId> port = FindGuid(gid.interface_id);
-  if (!port || (gid.prefix != mad::kDefaultGidPrefix &&
+  if (!port || (gid.prefix != wire::kDefaultGidPrefix &&
                 gid.prefix != subnet_.port(*port).info.gid_prefix)) {
     return std::nullopt;
   }
   return port;
 }
 
-mad::Lid Directory::LidOf(PortId port) const {
+wire::Lid Directory::LidOf(PortId port) const {
   return subnet_.port(subnet_.management_port(port)).info.lid;
 }
 
-mad::Gid Directory::GidOf(PortId port) const {
+wire::Gid Directory::GidOf(PortId port) const {
   const NodePort& end = subnet_.port(subnet_.management_port(port));
   return {.prefix = end.info.gid_prefix, .interface_id = end.GuidAt(0)};
 }

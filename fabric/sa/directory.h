@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "fabric/subnet.h"
-#include "mad/wire/types.h"
+#include "fabric/subnet/subnet.h"
+#include "wire/types.h"
 
 namespace ibemu::fabric {
 
@@ -26,16 +26,16 @@ class Directory {
   std::span<const PortId> end_ports() const { return end_ports_; }
 
   // Any LID of a port, not only its base LID.
-  std::optional<PortId> FindLid(mad::Lid lid) const;
+  std::optional<PortId> FindLid(wire::Lid lid) const;
   // A port's own GUID or an alias.
   std::optional<PortId> FindGuid(uint64_t guid) const;
   // The prefix of the subnet, or the default one.
-  std::optional<PortId> FindGid(const mad::Gid& gid) const;
+  std::optional<PortId> FindGid(const wire::Gid& gid) const;
 
   // The base LID and the GID of index 0 of any port: on a switch those of its
   // port 0.
-  mad::Lid LidOf(PortId port) const;
-  mad::Gid GidOf(PortId port) const;
+  wire::Lid LidOf(PortId port) const;
+  wire::Gid GidOf(PortId port) const;
 
   const Subnet& subnet() const { return subnet_; }
 

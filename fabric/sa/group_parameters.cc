@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "fabric/routing/path_rate.h"
 #include "fabric/sa/partitions.h"
-#include "fabric/sa/path_rate.h"
 #include "mad/wire/sa_component_mask.h"
 
 namespace ibemu::fabric {
 namespace {
 
-using mad::Gid, mad::kComponentBit, mad::McMemberRecord, mad::Selector;
+using wire::Gid, mad::kComponentBit, mad::McMemberRecord, mad::Selector;
 
 constexpr uint64_t kGroupMtuBits = kComponentBit<&McMemberRecord::mtu> |
                                    kComponentBit<&McMemberRecord::mtu_selector>;
@@ -43,7 +43,7 @@ McMemberRecord IpoibBroadcastGroup() {
   McMemberRecord group;
   group.mgid = {.prefix = 0xff12'401b'ffff'0000, .interface_id = 0xffff'ffff};
   group.q_key = 0xb1b;
-  group.mlid = mad::Lid::kFirstMulticast;
+  group.mlid = wire::Lid::kFirstMulticast;
   group.mtu = 4;   // 2048 bytes
   group.rate = 3;  // 10 Gb/s
   group.packet_life_time = kPacketLifeTime;
@@ -58,7 +58,7 @@ McMemberRecord IpoibBroadcastGroup() {
 std::optional<Gid> BroadcastMgidOf(const Gid& mgid) {
   constexpr uint64_t kScopeAndPKey = 0x000f'0000'ffff'0000;
   const uint64_t signature = SignatureOf(mgid);
-  if (!mad::IsMulticast(mgid) || (signature != kIpv4 && signature != kIpv6)) {
+  if (!wire::IsMulticast(mgid) || (signature != kIpv4 && signature != kIpv6)) {
     return std::nullopt;
   }
   return Gid{.prefix = 0xff10'401b'0000'0000 | (mgid.prefix & kScopeAndPKey),
@@ -66,7 +66,7 @@ std::optional<Gid> BroadcastMgidOf(const Gid& mgid) {
 }
 
 bool IsMgidValid(const Gid& mgid) {
-  if (!mad::IsMulticast(mgid)) return false;
+  if (!wire::IsMulticast(mgid)) return false;
   if (BroadcastMgidOf(mgid)) return true;
   constexpr uint64_t kReservedFlags = 0x00e0'0000'0000'0000;
   if ((mgid.prefix & kReservedFlags) != 0) return false;
@@ -93,7 +93,7 @@ bool FitsGroup(const SaRequest& request, const McMemberRecord& wanted,
     return false;
   }
   if (request.Has(kComponentBit<&McMemberRecord::p_key>) &&
-      !mad::MayTalk(wanted.p_key, group.p_key)) {
+      !wire::MayTalk(wanted.p_key, group.p_key)) {
     return false;
   }
   if (request.Has(kGroupMtuBits) &&

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "fabric/sa/sa_request.h"
-#include "fabric/subnet.h"
+#include "fabric/subnet/subnet.h"
 #include "mad/wire/sa_services.h"
 
 namespace ibemu::fabric {
@@ -16,10 +16,10 @@ mad::McMemberRecord IpoibBroadcastGroup();
 
 // The broadcast group that the IPoIB group `mgid` belongs to; nullopt: it is
 // not of IPoIB.
-std::optional<mad::Gid> BroadcastMgidOf(const mad::Gid& mgid);
+std::optional<wire::Gid> BroadcastMgidOf(const wire::Gid& mgid);
 
 // §4.1.1.
-bool IsMgidValid(const mad::Gid& mgid);
+bool IsMgidValid(const wire::Gid& mgid);
 
 // MTU, rate and P_Key are such, if the request has them.
 bool AreGroupCodesValid(const SaRequest& request,

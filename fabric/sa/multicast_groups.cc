@@ -11,7 +11,7 @@
 namespace ibemu::fabric {
 namespace {
 
-using mad::Gid, mad::kComponentBit, mad::Lid, mad::MadStatus,
+using wire::Gid, mad::kComponentBit, wire::Lid, mad::MadStatus,
     mad::McMemberRecord;
 
 constexpr uint8_t kFull = mad::kFullMember | mad::kSendOnlyFullMember;

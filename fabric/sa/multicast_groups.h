@@ -10,8 +10,8 @@
 
 #include "base/timers.h"
 #include "fabric/sa/directory.h"
-#include "fabric/sa/multicast_routes.h"
 #include "fabric/sa/sa_request.h"
+#include "fabric/sm/multicast_routes.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/sa_services.h"
 
@@ -22,7 +22,7 @@ class MulticastGroups {
  public:
   struct Member {
     PortId port = kNoPort;
-    mad::Gid gid{};
+    wire::Gid gid{};
     uint8_t join_state = 0;
     bool proxy = false;
   };
@@ -36,7 +36,7 @@ class MulticastGroups {
 
   // Called with a group's MGID when its first full member came, and after the
   // last one left.
-  using Observer = std::function<void(const mad::Gid& mgid, bool created)>;
+  using Observer = std::function<void(const wire::Gid& mgid, bool created)>;
 
   MulticastGroups(const Directory& directory, MulticastRoutes& routes,
                   Timers& timers, Observer observer);
@@ -58,7 +58,7 @@ class MulticastGroups {
   void Find(const SaRequest& request, SaRecords& records) const;
 
   // Null: there is none.
-  const Group* Find(const mad::Gid& mgid) const;
+  const Group* Find(const wire::Gid& mgid) const;
 
   // A port that is gone leaves all groups.
   void RemovePort(PortId port);
@@ -71,10 +71,11 @@ class MulticastGroups {
 
   mad::MadStatus Create(const SaRequest& request, PortId port,
                         mad::McMemberRecord wanted, Groups::iterator& created);
-  mad::Gid NewMgid(const SaRequest& request, const mad::McMemberRecord& wanted);
-  mad::Lid NewMlid(mad::Lid wanted) const;
+  wire::Gid NewMgid(const SaRequest& request,
+                    const mad::McMemberRecord& wanted);
+  wire::Lid NewMlid(wire::Lid wanted) const;
   void Remove(Groups::iterator group, uint64_t guid, uint8_t join_state);
-  void RouteSoon(mad::Lid mlid);
+  void RouteSoon(wire::Lid mlid);
   void Route();
 
   const Directory& directory_;
@@ -82,7 +83,7 @@ class MulticastGroups {
   Timers& timers_;
   const Observer observer_;
   Groups groups_;
-  std::set<mad::Lid> to_route_;
+  std::set<wire::Lid> to_route_;
   TimerId route_timer_ = TimerId::kNone;
   uint32_t next_mgid_ = 0;
 };

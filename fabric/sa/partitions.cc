@@ -1,6 +1,6 @@
 #include "fabric/sa/partitions.h"
 
-#include "mad/wire/types.h"
+#include "wire/types.h"
 
 namespace ibemu::fabric {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "fabric/node.h"
+#include "fabric/subnet/node.h"
 
 namespace ibemu::fabric {
 

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/routing/path_rate.h"
+#include "fabric/routing/path_walk.h"
 #include "fabric/sa/partitions.h"
-#include "fabric/sa/path_rate.h"
-#include "fabric/sa/path_walk.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/sa_component_mask.h"
 #include "mad/wire/sa_paths.h"
@@ -14,7 +14,7 @@
 namespace ibemu::fabric {
 namespace {
 
-using mad::kComponentBit, mad::Lid, mad::MadStatus, mad::MultiPathRecord,
+using mad::kComponentBit, wire::Lid, mad::MadStatus, mad::MultiPathRecord,
     mad::PathRecord, mad::Selector;
 
 constexpr uint8_t kHopLimitMax = 255;
@@ -75,8 +75,8 @@ bool FitRate(const Wish& wish, uint8_t& value) {
 // One end of a path as it was asked for.
 struct End {
   PortId port = kNoPort;
-  std::optional<mad::Gid> gid{};  // as in the request: an alias, a prefix
-  std::optional<Lid> lid{};       // only this one
+  std::optional<wire::Gid> gid{};  // as in the request: an alias, a prefix
+  std::optional<Lid> lid{};        // only this one
 };
 
 std::optional<PathRecord> FindPath(const Directory& directory, const Wish& wish,
@@ -222,7 +222,7 @@ class PairScan : public RecordSource {
 
 // nullopt: no such port.  Without GID and LID: all that are known.
 std::optional<std::vector<End>> FindEnds(const Directory& directory,
-                                         const mad::Gid* gid, const Lid* lid) {
+                                         const wire::Gid* gid, const Lid* lid) {
   std::vector<End> ends;
   if (gid == nullptr && lid == nullptr) {
     for (const PortId port : directory.end_ports()) {

@@ -20,7 +20,7 @@ struct PortQuery {
   const Subnet& subnet;
   const Node& node;
   const NodePort& port;
-  mad::Lid lid;  // base LID of the end port
+  wire::Lid lid;  // base LID of the end port
   const T& wanted;
   uint64_t mask;
   uint32_t modifier;

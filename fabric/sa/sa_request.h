@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/node.h"
+#include "fabric/subnet/node.h"
 #include "mad/address.h"
-#include "mad/wire/layout.h"
 #include "mad/wire/sa.h"
+#include "wire/layout.h"
 
 namespace ibemu::fabric {
 

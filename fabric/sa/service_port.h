@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "fabric/events.h"
-#include "fabric/subnet.h"
+#include "fabric/subnet/events.h"
+#include "fabric/subnet/subnet.h"
 #include "mad/device.h"
 
 namespace ibemu::fabric {
@@ -24,8 +24,8 @@ class ServicePort : public mad::Device, public mad::Port {
 
   // mad::Device.
   mad::NodeType type() const override { return mad::NodeType::kChannelAdapter; }
-  mad::Guid node_guid() const override { return subnet_.port(id_).guid; }
-  mad::Guid system_image_guid() const override { return node_guid(); }
+  wire::Guid node_guid() const override { return subnet_.port(id_).guid; }
+  wire::Guid system_image_guid() const override { return node_guid(); }
   std::string node_description() const override { return {}; }
   void SetNodeDescription(std::string_view) override {}
   int first_port() const override { return 1; }
@@ -46,7 +46,7 @@ class ServicePort : public mad::Device, public mad::Port {
   }
   mad::PortInfo Info() const override { return subnet_.port(id_).info; }
   int GidCount() const override { return kGuidTableEntries; }
-  mad::Gid GidAt(int index) const override {
+  wire::Gid GidAt(int index) const override {
     const NodePort& port = subnet_.port(id_);
     return {.prefix = port.info.gid_prefix, .interface_id = port.GuidAt(index)};
   }

@@ -44,7 +44,7 @@ bool Services::MayOffer(const SaRequest& request,
     return false;
   }
   if (!request.Has(kComponentBit<&ServiceRecord::service_gid>) ||
-      mad::IsMulticast(record.service_gid)) {
+      wire::IsMulticast(record.service_gid)) {
     return true;
   }
   const std::optional<PortId> port =

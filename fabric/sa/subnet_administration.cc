@@ -62,7 +62,7 @@ SubnetAdministration::SubnetAdministration(Subnet& subnet, FabricEvents& events,
       managers_(std::move(managers)),
       directory_(subnet),
       groups_(directory_, routes, timers,
-              [this](const mad::Gid& mgid, bool created) {
+              [this](const wire::Gid& mgid, bool created) {
                 OnGroup(mgid, created);
               }),
       services_(directory_, timers),
@@ -122,21 +122,21 @@ void SubnetAdministration::OnPorts(const std::vector<PortId>& came,
 void SubnetAdministration::OnNotice(const mad::Notice& notice,
                                     const mad::Arrival& arrival) {
   if (!is_master_) return;
-  const mad::Lid lid =
-      mad::IsUnicast(notice.issuer_lid) ? notice.issuer_lid : arrival.slid;
+  const wire::Lid lid =
+      wire::IsUnicast(notice.issuer_lid) ? notice.issuer_lid : arrival.slid;
   const std::optional<PortId> issuer = directory_.FindLid(lid);
   if (!issuer) return;
   Report({.notice = notice, .issuer_gid = directory_.GidOf(*issuer)}, *issuer);
 }
 
-void SubnetAdministration::OnGroup(const mad::Gid& mgid, bool created) {
+void SubnetAdministration::OnGroup(const wire::Gid& mgid, bool created) {
   ReportGid(created ? mad::TrapNumber::kMulticastGroupCreated
                     : mad::TrapNumber::kMulticastGroupDeleted,
             mgid, kNoPort);
 }
 
 void SubnetAdministration::ReportGid(mad::TrapNumber number,
-                                     const mad::Gid& gid, PortId source) {
+                                     const wire::Gid& gid, PortId source) {
   mad::SaNotice notice;
   notice.notice.type = mad::NoticeType::kSubnetManagement;
   notice.notice.producer_type = kClassManager;

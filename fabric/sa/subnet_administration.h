@@ -10,7 +10,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/timers.h"
-#include "fabric/events.h"
 #include "fabric/sa/alias_guids.h"
 #include "fabric/sa/directory.h"
 #include "fabric/sa/multicast_groups.h"
@@ -19,6 +18,7 @@
 #include "fabric/sa/services.h"
 #include "fabric/sa/subscriptions.h"
 #include "fabric/sm/subnet_observer.h"
+#include "fabric/subnet/events.h"
 #include "mad/host.h"
 
 namespace ibemu::fabric {
@@ -101,8 +101,8 @@ class SubnetAdministration : public SubnetObserver,
   void RespondWithOne(const SaRequest& request, const T& record,
                       mad::MadStatus status);
 
-  void OnGroup(const mad::Gid& mgid, bool created);
-  void ReportGid(mad::TrapNumber number, const mad::Gid& gid, PortId source);
+  void OnGroup(const wire::Gid& mgid, bool created);
+  void ReportGid(mad::TrapNumber number, const wire::Gid& gid, PortId source);
   void Report(const mad::SaNotice& notice, PortId source);
 
   Subnet& subnet_;

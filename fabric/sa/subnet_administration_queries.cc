@@ -137,7 +137,7 @@ bool SubnetAdministration::FindAtOnce(const SaRequest& request,
     case AttributeId::kPathRecord: {
       const auto wanted = request.Record<mad::PathRecord>();
       if (!request.Has(kComponentBit<&mad::PathRecord::dgid>) ||
-          !mad::IsMulticast(wanted.dgid)) {
+          !wire::IsMulticast(wanted.dgid)) {
         return false;
       }
       const MulticastGroups::Group* const group = groups_.Find(wanted.dgid);

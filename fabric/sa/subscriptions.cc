@@ -9,7 +9,7 @@
 namespace ibemu::fabric {
 namespace {
 
-using mad::InformInfo, mad::InformInfoRecord, mad::Lid, mad::MadStatus,
+using mad::InformInfo, mad::InformInfoRecord, wire::Lid, mad::MadStatus,
     mad::Notice;
 
 constexpr uint16_t kAll = 0xffff;
@@ -18,7 +18,7 @@ constexpr uint32_t kAllProducers = 0xffffff;
 // Table 120: what a subscription and a notice have in common.
 bool IsFor(const InformInfo& info, const mad::SaNotice& sa_notice) {
   const Notice& notice = sa_notice.notice;
-  if (info.gid != mad::Gid{}) {
+  if (info.gid != wire::Gid{}) {
     if (info.gid != sa_notice.issuer_gid) return false;
   } else if (info.lid_range_begin != Lid::kPermissive) {
     const Lid last = std::max(info.lid_range_begin, info.lid_range_end);
@@ -95,7 +95,7 @@ bool Subscriptions::MayHear(const SaRequest& request,
   const auto reaches = [&](PortId port) {
     return CommonPKey(subnet.port(port), subnet.port(request.requester)) != 0;
   };
-  if (info.gid != mad::Gid{}) {
+  if (info.gid != wire::Gid{}) {
     const std::optional<PortId> port = directory_.FindGid(info.gid);
     return port && reaches(*port);
   }

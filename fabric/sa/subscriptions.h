@@ -38,7 +38,7 @@ class Subscriptions {
   struct Subscription {
     PortId port = kNoPort;
     mad::AddressVector address{};
-    mad::Gid gid{};
+    wire::Gid gid{};
     mad::InformInfo info{};  // with the subscriber's queue pair
   };
 

@@ -4,7 +4,7 @@
 
 namespace ibemu::fabric {
 
-using mad::Lid;
+using wire::Lid;
 
 void MulticastRouter::SetMembers(Lid mlid, MulticastMembers members) {
   if (members.receivers.empty() && members.senders.empty()) {
@@ -18,8 +18,8 @@ void MulticastRouter::RouteAll() {
   for (const auto& [mlid, members] : members_) Route(mlid);
 }
 
-void MulticastRouter::TakeOver(const std::vector<NodeId>& switches) {
-  for (const NodeId id : switches) {
+void MulticastRouter::TakeOver(const std::vector<topology::NodeId>& switches) {
+  for (const topology::NodeId id : switches) {
     SwitchState& state = *subnet_.node(id).sw;
     state.multicast = MulticastTable();
     state.info.multicast_fdb_top = 0;  // no limit
@@ -28,7 +28,8 @@ void MulticastRouter::TakeOver(const std::vector<NodeId>& switches) {
   RouteAll();
 }
 
-bool MulticastRouter::FindSwitch(PortId member, NodeId& node, int& port) const {
+bool MulticastRouter::FindSwitch(PortId member, topology::NodeId& node,
+                                 int& port) const {
   const NodePort& end = subnet_.port(member);
   if (subnet_.node(end.node).is_switch()) {
     node = end.node;
@@ -44,7 +45,7 @@ bool MulticastRouter::FindSwitch(PortId member, NodeId& node, int& port) const {
 
 // All switches that the root reaches, each after its parent.
 std::vector<MulticastRouter::Branch> MulticastRouter::Grow(
-    NodeId root, uint16_t index) const {
+    topology::NodeId root, uint16_t index) const {
   const auto holds = [&](const Node& node) {
     return node.is_switch() && index < node.sw->info.multicast_fdb_cap;
   };
@@ -78,7 +79,7 @@ void MulticastRouter::Route(Lid mlid) {
   if (found == members_.end()) return;
   const MulticastMembers& members = found->second;
 
-  NodeId node{};
+  topology::NodeId node{};
   int port = 0;
   std::vector<Branch> tree;
   for (const auto* list : {&members.receivers, &members.senders}) {
@@ -132,7 +133,7 @@ void MulticastRouter::Clear(Lid mlid) {
   routed_.erase(found);
 }
 
-void MulticastRouter::Set(Lid mlid, NodeId node, int port) {
+void MulticastRouter::Set(Lid mlid, topology::NodeId node, int port) {
   subnet_.node(node).sw->multicast.Set(mlid, port, true);
   routed_[mlid].emplace_back(node, port);
 }

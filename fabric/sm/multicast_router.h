@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "fabric/sa/multicast_routes.h"
-#include "fabric/subnet.h"
+#include "fabric/sm/multicast_routes.h"
+#include "fabric/subnet/subnet.h"
 
 namespace ibemu::fabric {
 
@@ -21,23 +21,23 @@ class MulticastRouter {
   explicit MulticastRouter(Subnet& subnet) : subnet_(subnet) {}
 
   // Only remembers them.  No members: forgets the LID.
-  void SetMembers(mad::Lid mlid, MulticastMembers members);
+  void SetMembers(wire::Lid mlid, MulticastMembers members);
 
   // Sets the tables of this LID anew, from its members.
-  void Route(mad::Lid mlid);
+  void Route(wire::Lid mlid);
 
   // The same for all LIDs.
   void RouteAll();
 
   // Empties the tables of these switches, whoever filled them, and sets all
   // LIDs anew.
-  void TakeOver(const std::vector<NodeId>& switches);
+  void TakeOver(const std::vector<topology::NodeId>& switches);
 
  private:
   // A switch's number in a tree; the root has 0.
   using Place = uint32_t;
   struct Branch {
-    NodeId node{};
+    topology::NodeId node{};
     Place parent = 0;
     int port_up = 0;           // towards the parent
     int port_down = 0;         // of the parent, towards this one
@@ -45,16 +45,17 @@ class MulticastRouter {
     bool has_members = false;  // the same, senders included
   };
 
-  std::vector<Branch> Grow(NodeId root, uint16_t index) const;
+  std::vector<Branch> Grow(topology::NodeId root, uint16_t index) const;
   // The switch that serves an end port; false if there is none.
-  bool FindSwitch(PortId member, NodeId& node, int& port) const;
-  void Clear(mad::Lid mlid);
-  void Set(mad::Lid mlid, NodeId node, int port);
+  bool FindSwitch(PortId member, topology::NodeId& node, int& port) const;
+  void Clear(wire::Lid mlid);
+  void Set(wire::Lid mlid, topology::NodeId node, int port);
 
   Subnet& subnet_;
-  absl::flat_hash_map<mad::Lid, MulticastMembers> members_;
+  absl::flat_hash_map<wire::Lid, MulticastMembers> members_;
   // The bits that are set, by LID.
-  absl::flat_hash_map<mad::Lid, std::vector<std::pair<NodeId, int>>> routed_;
+  absl::flat_hash_map<wire::Lid, std::vector<std::pair<topology::NodeId, int>>>
+      routed_;
 };
 
 }  // namespace ibemu::fabric

@@ -51,11 +51,11 @@ void SmDialogue::Start(const Path& path, Smp smp, Answered answered) {
   smp.tid = tid;
   smp.hop_pointer = 1;
   smp.hop_count = static_cast<uint8_t>(path.size());
-  smp.dr_slid = smp.dr_dlid = mad::Lid::kPermissive;
+  smp.dr_slid = smp.dr_dlid = wire::Lid::kPermissive;
   std::copy(path.begin(), path.end(), smp.initial_path.begin() + 1);
   Request& request = requests_[tid];
   request.packet.qp = 0;
-  request.packet.to.dlid = mad::Lid::kPermissive;
+  request.packet.to.dlid = wire::Lid::kPermissive;
   wire::Encode(smp, request.packet.mad);
   request.answered = std::move(answered);
   Send(tid);

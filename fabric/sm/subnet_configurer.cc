@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "fabric/static_sm.h"
+#include "fabric/routing/static_sm.h"
 
 namespace ibemu::fabric {
 namespace {
 
-using mad::Lid, mad::PortState;
+using wire::Lid, mad::PortState;
 
 constexpr auto kLastLid = static_cast<size_t>(Lid::kLastUnicast);
 
@@ -59,8 +59,8 @@ absl::Status SubnetConfigurer::Begin(bool anew) {
     }
   }
   routing_ = std::make_unique<MinHopRouter>(subnet_, switches_);
-  const bool emptied =
-      std::any_of(switches_.begin(), switches_.end(), [this](NodeId id) {
+  const bool emptied = std::any_of(
+      switches_.begin(), switches_.end(), [this](topology::NodeId id) {
         return subnet_.node(id).sw->info.linear_fdb_top == 0;
       });
   if (!anew && !emptied && routed_ && routed_->Covers(*routing_)) {
@@ -74,7 +74,7 @@ std::vector<PortId> SubnetConfigurer::KeepLids() const {
   std::vector<PortId> owners(kLastLid + 1, kNoPort);
   std::vector<PortId> homeless;
   const auto claim = [&](PortId id, Lid lid) {
-    if (!mad::IsUnicast(lid)) return false;
+    if (!wire::IsUnicast(lid)) return false;
     PortId& owner = owners[static_cast<size_t>(lid)];
     if (owner != kNoPort) return false;
     owner = id;
@@ -141,7 +141,7 @@ bool SubnetConfigurer::SetSwitches() {
     if (!routing_->RouteSome(kEntriesInAPiece, top_)) return false;
     routed_ = std::move(routing_);
   }
-  for (const NodeId id : switches_) {
+  for (const topology::NodeId id : switches_) {
     Node& node = subnet_.node(id);
     if (!node.up) continue;
     node.sw->info.linear_fdb_top = static_cast<uint16_t>(top_);

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "fabric/events.h"
-#include "fabric/links.h"
-#include "fabric/min_hop_router.h"
+#include "fabric/routing/min_hop_router.h"
 #include "fabric/sm/multicast_router.h"
 #include "fabric/sm/subnet_reach.h"
-#include "fabric/subnet.h"
+#include "fabric/subnet/events.h"
+#include "fabric/subnet/links.h"
+#include "fabric/subnet/subnet.h"
 
 namespace ibemu::fabric {
 
@@ -51,7 +51,7 @@ class SubnetConfigurer {
   // By LID: whose it is.
   std::vector<PortId> KeepLids() const;
   void FillGaps(std::vector<PortId>& owners) const;
-  void SetEndPort(PortId id, mad::Lid lid, mad::Lid home);
+  void SetEndPort(PortId id, wire::Lid lid, wire::Lid home);
   bool SetSwitches();
   void SetLinks();
   // True if the link waited for that.
@@ -66,9 +66,9 @@ class SubnetConfigurer {
 
   SubnetReach reach_, before_;
   bool anew_ = false;
-  mad::Lid top_ = mad::Lid::kUnassigned;  // the highest LID
-  std::vector<mad::Lid> lids_;  // by end port: the last one that it had
-  std::vector<NodeId> switches_;
+  wire::Lid top_ = wire::Lid::kUnassigned;  // the highest LID
+  std::vector<wire::Lid> lids_;  // by end port: the last one that it had
+  std::vector<topology::NodeId> switches_;
   // What made the tables that there are, and what makes those to come; null if
   // the present ones will do.
   std::unique_ptr<MinHopRouter> routed_, routing_;

@@ -97,7 +97,7 @@ SmIdentity SubnetManager::master() const {
           .act_count = master_.act_count};
 }
 
-void SubnetManager::SetMembers(mad::Lid mlid, MulticastMembers members) {
+void SubnetManager::SetMembers(wire::Lid mlid, MulticastMembers members) {
   MulticastRouter& router = configurer_.multicast();
   router.SetMembers(mlid, std::move(members));
   if (IsMaster()) router.Route(mlid);

@@ -10,15 +10,15 @@
 #include "absl/time/time.h"
 #include "base/observer_list.h"
 #include "base/timers.h"
-#include "fabric/events.h"
-#include "fabric/links.h"
-#include "fabric/management_service.h"
-#include "fabric/sa/multicast_routes.h"
+#include "fabric/forwarding/management_service.h"
+#include "fabric/sm/multicast_routes.h"
 #include "fabric/sm/sm_dialogue.h"
 #include "fabric/sm/sm_state_machine.h"
 #include "fabric/sm/subnet_configurer.h"
 #include "fabric/sm/subnet_observer.h"
-#include "fabric/subnet.h"
+#include "fabric/subnet/events.h"
+#include "fabric/subnet/links.h"
+#include "fabric/subnet/subnet.h"
 #include "mad/wire/sm_info.h"
 #include "mad/wire/smp.h"
 
@@ -66,7 +66,7 @@ class SubnetManager : public ManagementService, public MulticastRoutes {
 
   // MulticastRoutes.  Tables are set at once while we are master, and when we
   // become it again.
-  void SetMembers(mad::Lid mlid, MulticastMembers members) override;
+  void SetMembers(wire::Lid mlid, MulticastMembers members) override;
 
   // ManagementService.
   mad::LocalVerdict Take(const mad::Arrival& arrival,
@@ -92,7 +92,7 @@ class SubnetManager : public ManagementService, public MulticastRoutes {
 
   // Other managers: subnet_manager_peers.cc.
   void UpdatePeer(PortId port);
-  PortId FindPeer(mad::Guid guid) const;
+  PortId FindPeer(wire::Guid guid) const;
   void AskAll();
   void AskIn(absl::Duration delay);
   void Ask(const SubnetReach& reach, PortId peer);

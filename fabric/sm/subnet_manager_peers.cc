@@ -32,7 +32,7 @@ void SubnetManager::UpdatePeer(PortId id) {
   }
 }
 
-PortId SubnetManager::FindPeer(mad::Guid guid) const {
+PortId SubnetManager::FindPeer(wire::Guid guid) const {
   for (const PortId peer : peers_) {
     if (subnet_.port(peer).guid == guid) return peer;
   }

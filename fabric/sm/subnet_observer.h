@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "fabric/node.h"
+#include "fabric/subnet/node.h"
 #include "mad/address.h"
 #include "mad/wire/notice.h"
 #include "mad/wire/sm_info.h"
@@ -14,8 +14,8 @@ namespace ibemu::fabric {
 // A subnet manager of the subnet, ours or another one.
 struct SmIdentity {
   PortId port = kNoPort;
-  mad::Lid lid = mad::Lid::kUnassigned;
-  mad::Guid guid{};  // of its port
+  wire::Lid lid = wire::Lid::kUnassigned;
+  wire::Guid guid{};  // of its port
   uint8_t priority = 0;
   mad::SmState state = mad::SmState::kNotActive;
   uint32_t act_count = 0;

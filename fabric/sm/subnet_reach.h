@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/subnet.h"
+#include "fabric/subnet/subnet.h"
 
 namespace ibemu::fabric {
 

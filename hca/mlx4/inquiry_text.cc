@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
-#include "mad/wire/layout.h"
+#include "wire/layout.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {

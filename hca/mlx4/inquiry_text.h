@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "hca/mlx4/firmware.h"
+#include "hca/mlx4/core/firmware.h"
 
 namespace ibemu::hca::mlx4 {
 

@@ -15,15 +15,15 @@
 #include "absl/status/statusor.h"
 #include "base/timers.h"
 #include "hca/bus/pci_function.h"
-#include "hca/device.h"
-#include "hca/mlx4/adapter.h"
-#include "hca/mlx4/completion_queue.h"
-#include "hca/mlx4/event_queue.h"
-#include "hca/mlx4/mad_ifc.h"
-#include "hca/mlx4/mlx4_port.h"
-#include "hca/mlx4/resources.h"
-#include "hca/mlx4/special_qp.h"
-#include "hca/mlx4/verbs_provider.h"
+#include "hca/driver/device.h"
+#include "hca/mlx4/core/adapter.h"
+#include "hca/mlx4/core/completion_queue.h"
+#include "hca/mlx4/core/event_queue.h"
+#include "hca/mlx4/core/resources.h"
+#include "hca/mlx4/mad/mad_ifc.h"
+#include "hca/mlx4/mad/mlx4_port.h"
+#include "hca/mlx4/mad/special_qp.h"
+#include "hca/mlx4/verbs/verbs_provider.h"
 
 namespace ibemu::hca::mlx4 {
 
@@ -50,8 +50,8 @@ class Mlx4Device : public Device {
   void OnInterrupt() override;
 
   mad::NodeType type() const override { return mad::NodeType::kChannelAdapter; }
-  mad::Guid node_guid() const override { return node_guid_; }
-  mad::Guid system_image_guid() const override { return system_image_guid_; }
+  wire::Guid node_guid() const override { return node_guid_; }
+  wire::Guid system_image_guid() const override { return system_image_guid_; }
   const mad::DeviceLabel* label() const override { return &label_; }
   const std::string& product() const override { return product_; }
   std::string node_description() const override { return description_; }
@@ -103,7 +103,7 @@ class Mlx4Device : public Device {
   Resources resources_;
   mad::DeviceLabel label_;
   std::string product_;
-  mad::Guid node_guid_{}, system_image_guid_{};
+  wire::Guid node_guid_{}, system_image_guid_{};
   uint32_t vendor_id_ = 0;
   std::string description_;
   std::unique_ptr<EventQueue> events_;

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "hca/bus/pci_config.h"
-#include "hca/mlx4/adapter.h"
+#include "hca/mlx4/core/adapter.h"
 #include "hca/mlx4/inquiry_text.h"
 
 namespace ibemu::hca::mlx4 {

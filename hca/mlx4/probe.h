@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "base/timers.h"
 #include "hca/bus/pci_function.h"
-#include "hca/device.h"
+#include "hca/driver/device.h"
 
 namespace ibemu::hca::mlx4 {
 

@@ -46,9 +46,9 @@ class Wire {
                                          mad::MadBytes& reply) = 0;
 
   virtual mad::PortInfo Info() const = 0;
-  virtual mad::Guid node_guid() const = 0;
+  virtual wire::Guid node_guid() const = 0;
   virtual int GidCount() const = 0;
-  virtual mad::Gid GidAt(int index) const = 0;
+  virtual wire::Gid GidAt(int index) const = 0;
   virtual int PKeyCount() const = 0;
   virtual uint16_t PKeyAt(int index) const = 0;
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "mad/wire/layout.h"
+#include "wire/layout.h"
 
 namespace ibemu::hca::prm {
 

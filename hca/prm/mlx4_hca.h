@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "mad/wire/layout.h"
+#include "wire/layout.h"
 
 namespace ibemu::hca::prm {
 

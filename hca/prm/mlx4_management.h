@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include "mad/wire/layout.h"
+#include "wire/layout.h"
 
 namespace ibemu::hca::prm {
 

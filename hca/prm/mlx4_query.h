@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mad/wire/layout.h"
+#include "wire/layout.h"
 
 namespace ibemu::hca::prm {
 

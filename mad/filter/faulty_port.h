@@ -28,7 +28,7 @@ class FaultyPort : public Port, private PortListener {
   void SetListener(PortListener* listener) override { listener_ = listener; }
   PortInfo Info() const override { return inner_.Info(); }
   int GidCount() const override { return inner_.GidCount(); }
-  Gid GidAt(int index) const override { return inner_.GidAt(index); }
+  wire::Gid GidAt(int index) const override { return inner_.GidAt(index); }
   int PKeyCount() const override { return inner_.PKeyCount(); }
   uint16_t PKeyAt(int index) const override { return inner_.PKeyAt(index); }
   bool HasQp0() const override { return inner_.HasQp0(); }

@@ -3,8 +3,8 @@
 #define IBEMU_MAD_WIRE_CLASS_PORT_INFO_H_
 
 #include "mad/wire/attribute_id.h"
-#include "mad/wire/layout.h"
-#include "mad/wire/types.h"
+#include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::mad {
 
@@ -18,19 +18,19 @@ struct ClassPortInfo {
   uint16_t capability_mask = 0;  // bit 0: traps, bit 1: Get/Set(Notice)
   uint32_t capability_mask2 = 0;
   uint8_t resp_time_value = 0;  // 4.096 us * 2^n
-  Gid redirect_gid{};
+  wire::Gid redirect_gid{};
   uint8_t redirect_tc = 0;
   uint8_t redirect_sl = 0;
   uint32_t redirect_fl = 0;
-  Lid redirect_lid{};
+  wire::Lid redirect_lid{};
   uint16_t redirect_p_key = 0;
   uint32_t redirect_qp = 0;
   uint32_t redirect_q_key = 0;
-  Gid trap_gid{};
+  wire::Gid trap_gid{};
   uint8_t trap_tc = 0;
   uint8_t trap_sl = 0;
   uint32_t trap_fl = 0;
-  Lid trap_lid{};
+  wire::Lid trap_lid{};
   uint16_t trap_p_key = 0;
   uint8_t trap_hl = 0;
   uint32_t trap_qp = 0;

@@ -5,9 +5,9 @@
 #include <array>
 
 #include "mad/wire/attribute_id.h"
-#include "mad/wire/layout.h"
 #include "mad/wire/mad_header.h"
-#include "mad/wire/types.h"
+#include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::mad {
 
@@ -77,8 +77,8 @@ static_assert(wire::Tiles<CongestionKeyInfo>());
 struct CongestionLogEntrySwitch {
   static constexpr int kBits = 96;
 
-  Lid slid{};
-  Lid dlid{};
+  wire::Lid slid{};
+  wire::Lid dlid{};
   uint8_t sl = 0;
   uint32_t timestamp = 0;
 
@@ -130,8 +130,8 @@ struct CongestionLogEntryCa {
   uint8_t sl = 0;
   uint8_t service_type = 0;
   uint32_t remote_qp = 0;
-  Lid local_lid{};
-  Lid remote_lid{};
+  wire::Lid local_lid{};
+  wire::Lid remote_lid{};
   uint32_t timestamp = 0;
 
   bool operator==(const CongestionLogEntryCa&) const = default;

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "mad/wire/attribute_id.h"
-#include "mad/wire/layout.h"
-#include "mad/wire/types.h"
+#include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::mad {
 
@@ -31,7 +31,7 @@ static_assert(wire::Tiles<LinearForwardingTable>());
 struct RandomForwardingEntry {
   static constexpr int kBits = 32;
 
-  Lid lid{};
+  wire::Lid lid{};
   bool valid = false;
   uint8_t lmc = 0;
   uint8_t port = 0;

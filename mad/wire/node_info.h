@@ -3,8 +3,8 @@
 #define IBEMU_MAD_WIRE_NODE_INFO_H_
 
 #include "mad/wire/attribute_id.h"
-#include "mad/wire/layout.h"
-#include "mad/wire/types.h"
+#include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::mad {
 
@@ -35,7 +35,7 @@ struct NodeInfo {
   uint8_t base_version = 1, class_version = 1;
   NodeType node_type = NodeType::kChannelAdapter;
   uint8_t num_ports = 0;  // physical ones
-  Guid system_image_guid{}, node_guid{}, port_guid{};
+  wire::Guid system_image_guid{}, node_guid{}, port_guid{};
   uint16_t partition_cap = 0;  // entries of the CA's or switch port 0's P_Keys
   uint16_t device_id = 0;
   uint32_t revision = 0;

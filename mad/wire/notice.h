@@ -5,10 +5,10 @@
 #include <array>
 
 #include "mad/wire/attribute_id.h"
-#include "mad/wire/layout.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/node_info.h"
-#include "mad/wire/types.h"
+#include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::mad {
 
@@ -49,7 +49,7 @@ struct Notice {
   NoticeType type = NoticeType::kEmpty;
   uint32_t producer_type = 0;  // a NodeType
   TrapNumber trap_number{};
-  Lid issuer_lid{};
+  wire::Lid issuer_lid{};
   bool toggle = false;
   uint16_t count = 0;
   std::array<std::byte, 54> data_details{};
@@ -76,7 +76,7 @@ struct SaNotice {
   static constexpr int kBits = 640;
 
   Notice notice{};
-  Gid issuer_gid{};
+  wire::Gid issuer_gid{};
 
   bool operator==(const SaNotice&) const = default;
 
@@ -94,7 +94,7 @@ static_assert(wire::Tiles<SaNotice>());
 struct GidDetails {
   static constexpr int kBits = 432;
 
-  Gid gid{};
+  wire::Gid gid{};
 
   bool operator==(const GidDetails&) const = default;
 
@@ -111,7 +111,7 @@ static_assert(wire::Tiles<GidDetails>());
 struct LinkStateDetails {
   static constexpr int kBits = 432;
 
-  Lid lid{};
+  wire::Lid lid{};
 
   bool operator==(const LinkStateDetails&) const = default;
 
@@ -128,7 +128,7 @@ static_assert(wire::Tiles<LinkStateDetails>());
 struct PortThresholdDetails {
   static constexpr int kBits = 432;
 
-  Lid lid{};
+  wire::Lid lid{};
   uint8_t port_num = 0;
 
   bool operator==(const PortThresholdDetails&) const = default;
@@ -147,7 +147,7 @@ static_assert(wire::Tiles<PortThresholdDetails>());
 struct LocalChangeDetails {
   static constexpr int kBits = 432;
 
-  Lid lid{};
+  wire::Lid lid{};
   bool other_local_changes = false;  // says whether flags count
   uint32_t capability_mask = 0;
   bool capability_mask2_change = false;
@@ -181,8 +181,8 @@ static_assert(wire::Tiles<LocalChangeDetails>());
 struct SystemImageGuidDetails {
   static constexpr int kBits = 432;
 
-  Lid lid{};
-  Guid system_image_guid{};
+  wire::Lid lid{};
+  wire::Guid system_image_guid{};
 
   bool operator==(const SystemImageGuidDetails&) const = default;
 
@@ -201,8 +201,8 @@ static_assert(wire::Tiles<SystemImageGuidDetails>());
 struct BadMKeyDetails {
   static constexpr int kBits = 432;
 
-  Lid lid{};  // the offender's
-  Lid dr_slid{};
+  wire::Lid lid{};  // the offender's
+  wire::Lid dr_slid{};
   Method method{};
   AttributeId attr_id{};
   uint32_t attr_mod = 0;
@@ -235,14 +235,14 @@ static_assert(wire::Tiles<BadMKeyDetails>());
 struct BadKeyDetails {
   static constexpr int kBits = 432;
 
-  Lid lid1{};
-  Lid lid2{};
+  wire::Lid lid1{};
+  wire::Lid lid2{};
   uint32_t key = 0;
   uint8_t sl = 0;
   uint32_t qp1 = 0;
   uint32_t qp2 = 0;
-  Gid gid1{};
-  Gid gid2{};
+  wire::Gid gid1{};
+  wire::Gid gid2{};
 
   bool operator==(const BadKeyDetails&) const = default;
 
@@ -265,15 +265,15 @@ struct BadPKeyAtSwitchDetails {
   static constexpr int kBits = 432;
 
   uint16_t data_valid = 0;  // see kDataValid...
-  Lid lid1{};
-  Lid lid2{};
+  wire::Lid lid1{};
+  wire::Lid lid2{};
   uint16_t p_key = 0;
   uint8_t sl = 0;
   uint32_t qp1 = 0;
   uint32_t qp2 = 0;
-  Gid gid1{};
-  Gid gid2{};
-  Lid switch_lid{};
+  wire::Gid gid1{};
+  wire::Gid gid2{};
+  wire::Lid switch_lid{};
   uint8_t port_num = 0;
 
   bool operator==(const BadPKeyAtSwitchDetails&) const = default;

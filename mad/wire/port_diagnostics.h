@@ -6,7 +6,7 @@
 #include <array>
 
 #include "mad/wire/attribute_id.h"
-#include "mad/wire/layout.h"
+#include "wire/layout.h"
 
 namespace ibemu::mad {
 

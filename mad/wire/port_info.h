@@ -3,9 +3,9 @@
 #define IBEMU_MAD_WIRE_PORT_INFO_H_
 
 #include "mad/wire/attribute_id.h"
-#include "mad/wire/layout.h"
 #include "mad/wire/port_codes.h"
-#include "mad/wire/types.h"
+#include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::mad {
 
@@ -14,8 +14,8 @@ struct PortInfo {
   static constexpr AttributeId kId = AttributeId::kPortInfo;
   static constexpr int kBits = 512;
 
-  uint64_t m_key = 0, gid_prefix = kDefaultGidPrefix;
-  Lid lid{}, master_sm_lid{};
+  uint64_t m_key = 0, gid_prefix = wire::kDefaultGidPrefix;
+  wire::Lid lid{}, master_sm_lid{};
   uint32_t capability_mask = 0;  // bits: namespace capability
   uint16_t diag_code = 0;
   uint16_t m_key_lease_period = 0;  // seconds; 0 = never expires

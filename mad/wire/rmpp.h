@@ -2,7 +2,7 @@
 #ifndef IBEMU_MAD_WIRE_RMPP_H_
 #define IBEMU_MAD_WIRE_RMPP_H_
 
-#include "mad/wire/layout.h"
+#include "wire/layout.h"
 
 namespace ibemu::mad {
 

@@ -2,9 +2,9 @@
 #ifndef IBEMU_MAD_WIRE_SA_H_
 #define IBEMU_MAD_WIRE_SA_H_
 
-#include "mad/wire/layout.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/rmpp.h"
+#include "wire/layout.h"
 
 namespace ibemu::mad {
 

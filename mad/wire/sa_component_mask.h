@@ -7,9 +7,9 @@
 #include <string_view>
 #include <type_traits>
 
-#include "mad/wire/layout.h"
 #include "mad/wire/sa_services.h"
 #include "mad/wire/subnet_tables.h"
+#include "wire/layout.h"
 
 namespace ibemu::mad {
 

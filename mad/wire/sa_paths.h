@@ -5,8 +5,8 @@
 #include <array>
 
 #include "mad/wire/attribute_id.h"
-#include "mad/wire/layout.h"
-#include "mad/wire/types.h"
+#include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::mad {
 
@@ -24,10 +24,10 @@ struct PathRecord {
 
   uint8_t service_id_msb = 0;
   uint64_t service_id_lsb = 0;
-  Gid dgid{};
-  Gid sgid{};
-  Lid dlid{};
-  Lid slid{};
+  wire::Gid dgid{};
+  wire::Gid sgid{};
+  wire::Lid dlid{};
+  wire::Lid slid{};
   bool raw_traffic = false;
   uint32_t flow_label = 0;
   uint8_t hop_limit = 0;
@@ -96,7 +96,7 @@ struct MultiPathRecord {
   uint8_t sgid_count = 0;
   uint8_t dgid_count = 0;
   uint64_t service_id_lsb = 0;
-  std::array<Gid, 11> gids{};  // sources, then destinations
+  std::array<wire::Gid, 11> gids{};  // sources, then destinations
 
   bool operator==(const MultiPathRecord&) const = default;
 

@@ -5,12 +5,12 @@
 #include <array>
 
 #include "mad/wire/forwarding_tables.h"
-#include "mad/wire/layout.h"
 #include "mad/wire/node_info.h"
 #include "mad/wire/port_info.h"
 #include "mad/wire/sm_info.h"
 #include "mad/wire/subnet_tables.h"
 #include "mad/wire/switch_info.h"
+#include "wire/layout.h"
 
 namespace ibemu::mad {
 
@@ -18,7 +18,7 @@ struct NodeRecord {
   static constexpr AttributeId kId = AttributeId::kNodeRecord;
   static constexpr int kBits = 864;
 
-  Lid lid{};
+  wire::Lid lid{};
   NodeInfo node_info{};
   NodeDescription node_description{};
 
@@ -39,7 +39,7 @@ struct PortInfoRecord {
   static constexpr AttributeId kId = AttributeId::kPortInfoRecord;
   static constexpr int kBits = 544;
 
-  Lid lid{};
+  wire::Lid lid{};
   uint8_t port_num = 0;
   uint8_t options = 0;
   PortInfo port_info{};
@@ -61,7 +61,7 @@ struct SlToVlMappingTableRecord {
   static constexpr AttributeId kId = AttributeId::kSlToVlMappingTableRecord;
   static constexpr int kBits = 128;
 
-  Lid lid{};
+  wire::Lid lid{};
   uint8_t input_port_num = 0;
   uint8_t output_port_num = 0;
   SlToVlMappingTable table{};
@@ -84,7 +84,7 @@ struct SwitchInfoRecord {
   static constexpr AttributeId kId = AttributeId::kSwitchInfoRecord;
   static constexpr int kBits = 192;
 
-  Lid lid{};
+  wire::Lid lid{};
   SwitchInfo switch_info{};
 
   bool operator==(const SwitchInfoRecord&) const = default;
@@ -103,7 +103,7 @@ struct LinearForwardingTableRecord {
   static constexpr AttributeId kId = AttributeId::kLinearForwardingTableRecord;
   static constexpr int kBits = 576;
 
-  Lid lid{};
+  wire::Lid lid{};
   uint16_t block_num = 0;
   LinearForwardingTable table{};
 
@@ -124,7 +124,7 @@ struct MulticastForwardingTableRecord {
       AttributeId::kMulticastForwardingTableRecord;
   static constexpr int kBits = 576;
 
-  Lid lid{};
+  wire::Lid lid{};
   uint8_t position = 0;
   uint16_t block_num = 0;
   MulticastForwardingTable table{};
@@ -146,7 +146,7 @@ struct SmInfoRecord {
   static constexpr AttributeId kId = AttributeId::kSmInfoRecord;
   static constexpr int kBits = 200;
 
-  Lid lid{};
+  wire::Lid lid{};
   SmInfo sm_info{};
 
   bool operator==(const SmInfoRecord&) const = default;
@@ -165,10 +165,10 @@ struct LinkRecord {
   static constexpr AttributeId kId = AttributeId::kLinkRecord;
   static constexpr int kBits = 48;
 
-  Lid from_lid{};
+  wire::Lid from_lid{};
   uint8_t from_port = 0;
   uint8_t to_port = 0;
-  Lid to_lid{};
+  wire::Lid to_lid{};
 
   bool operator==(const LinkRecord&) const = default;
 
@@ -187,7 +187,7 @@ struct GuidInfoRecord {
   static constexpr AttributeId kId = AttributeId::kGuidInfoRecord;
   static constexpr int kBits = 576;
 
-  Lid lid{};
+  wire::Lid lid{};
   uint8_t block_num = 0;
   GuidInfo guid_info{};
 
@@ -208,7 +208,7 @@ struct PKeyTableRecord {
   static constexpr AttributeId kId = AttributeId::kPKeyTableRecord;
   static constexpr int kBits = 576;
 
-  Lid lid{};
+  wire::Lid lid{};
   uint16_t block_num = 0;
   uint8_t port_num = 0;
   PKeyTable table{};
@@ -230,7 +230,7 @@ struct VlArbitrationTableRecord {
   static constexpr AttributeId kId = AttributeId::kVlArbitrationTableRecord;
   static constexpr int kBits = 576;
 
-  Lid lid{};
+  wire::Lid lid{};
   uint8_t output_port_num = 0;
   uint8_t block_num = 0;
   VlArbitrationTable table{};

@@ -6,9 +6,9 @@
 #include <array>
 
 #include "mad/wire/attribute_id.h"
-#include "mad/wire/layout.h"
 #include "mad/wire/sa_paths.h"
-#include "mad/wire/types.h"
+#include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::mad {
 
@@ -22,10 +22,10 @@ struct McMemberRecord {
   static constexpr AttributeId kId = AttributeId::kMcMemberRecord;
   static constexpr int kBits = 416;
 
-  Gid mgid{};
-  Gid port_gid{};
+  wire::Gid mgid{};
+  wire::Gid port_gid{};
   uint32_t q_key = 0;
-  Lid mlid{};
+  wire::Lid mlid{};
   Selector mtu_selector{};
   uint8_t mtu = 0;
   uint8_t traffic_class = 0;
@@ -69,7 +69,7 @@ struct ServiceRecord {
   static constexpr int kBits = 1408;
 
   uint64_t service_id = 0;
-  Gid service_gid{};
+  wire::Gid service_gid{};
   uint16_t service_p_key = 0;
   uint32_t service_lease = 0;  // seconds; all ones: for ever
   std::array<std::byte, 16> service_key{};
@@ -105,9 +105,9 @@ struct InformInfo {
   static constexpr AttributeId kId = AttributeId::kInformInfo;
   static constexpr int kBits = 288;
 
-  Gid gid{};
-  Lid lid_range_begin{};
-  Lid lid_range_end{};
+  wire::Gid gid{};
+  wire::Lid lid_range_begin{};
+  wire::Lid lid_range_end{};
   uint8_t is_generic = 0;
   uint8_t subscribe = 0;
   uint16_t type = 0;         // 0xffff: all
@@ -138,7 +138,7 @@ struct InformInfoRecord {
   static constexpr AttributeId kId = AttributeId::kInformInfoRecord;
   static constexpr int kBits = 480;
 
-  Gid subscriber_gid{};
+  wire::Gid subscriber_gid{};
   uint16_t subscriber_enum = 0;
   InformInfo inform_info{};
 

@@ -3,8 +3,8 @@
 #define IBEMU_MAD_WIRE_SM_INFO_H_
 
 #include "mad/wire/attribute_id.h"
-#include "mad/wire/layout.h"
-#include "mad/wire/types.h"
+#include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::mad {
 
@@ -20,7 +20,7 @@ struct SmInfo {
   static constexpr AttributeId kId = AttributeId::kSmInfo;
   static constexpr int kBits = 168;
 
-  Guid guid{};
+  wire::Guid guid{};
   uint64_t sm_key = 0;
   uint32_t act_count = 0;
   uint8_t priority = 0;

@@ -2,9 +2,9 @@
 #ifndef IBEMU_MAD_WIRE_SMP_H_
 #define IBEMU_MAD_WIRE_SMP_H_
 
-#include "mad/wire/layout.h"
 #include "mad/wire/mad_header.h"
-#include "mad/wire/types.h"
+#include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::mad {
 
@@ -29,8 +29,8 @@ struct Smp {
   AttributeId attr_id{};
   uint32_t attr_mod = 0;
   uint64_t m_key = 0;
-  Lid dr_slid = Lid::kUnassigned;  // [DR]
-  Lid dr_dlid = Lid::kUnassigned;  // [DR]
+  wire::Lid dr_slid = wire::Lid::kUnassigned;  // [DR]
+  wire::Lid dr_dlid = wire::Lid::kUnassigned;  // [DR]
   std::array<std::byte, kSmpDataBytes> data{};
   std::array<uint8_t, 64> initial_path{};  // [DR] egress ports from entry 1
   std::array<uint8_t, 64> return_path{};   // [DR] ingress ports from entry 1

@@ -3,7 +3,7 @@
 #define IBEMU_MAD_WIRE_SWITCH_INFO_H_
 
 #include "mad/wire/attribute_id.h"
-#include "mad/wire/layout.h"
+#include "wire/layout.h"
 
 namespace ibemu::mad {
 

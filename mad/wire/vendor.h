@@ -2,9 +2,9 @@
 #ifndef IBEMU_MAD_WIRE_VENDOR_H_
 #define IBEMU_MAD_WIRE_VENDOR_H_
 
-#include "mad/wire/layout.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/rmpp.h"
+#include "wire/layout.h"
 
 namespace ibemu::mad {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "cuse/caller_memory.h"
+#include "cuse/client/caller_memory.h"
 
 namespace ibemu::cuse {
 

@@ -9,14 +9,14 @@
 #include <span>
 #include <vector>
 
-#include "cuse/umad_header.h"
+#include "cuse/umad/umad_header.h"
 #include "mad/mad_class.h"
 #include "mad/port.h"
 #include "testing/mad_builder.h"
 
 namespace ibemu::cuse {
 
-constexpr mad::Lid kPeer{7};
+constexpr wire::Lid kPeer{7};
 
 // `mad` behind a header of `header_size` bytes.
 inline std::vector<std::byte> Umad(const ib_user_mad_hdr& header,
@@ -28,7 +28,7 @@ inline std::vector<std::byte> Umad(const ib_user_mad_hdr& header,
   return written;
 }
 
-inline ib_user_mad_hdr HeaderTo(mad::Lid lid, uint32_t agent = 0) {
+inline ib_user_mad_hdr HeaderTo(wire::Lid lid, uint32_t agent = 0) {
   ib_user_mad_hdr header{};
   header.id = agent;
   header.qpn = htobe32(1);

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "daemon/rpc.h"
+#include "control/rpc.h"
 
 namespace ibemu::daemon {
 
-struct Connection : Caller {
+struct Connection : control::Caller {
   UniqueFd TakeDescriptor() override { return std::move(descriptor); }
   int pid() const override { return 1; }
   void Keep(std::shared_ptr<void> thing) override {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/event_log.h"
+#include "daemon/events/event_log.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "daemon/hca_adapters.h"
+#include "daemon/adapters/hca_adapters.h"
 #include "gtest/gtest.h"
 #include "hca/model/in_process_function.h"
 #include "tests/daemon/virtual_loop.h"

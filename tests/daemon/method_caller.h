@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "daemon/rpc.h"
+#include "control/rpc.h"
 #include "nlohmann/json.hpp"
 #include "tests/daemon/nobody.h"
 
@@ -31,7 +31,7 @@ struct MethodCaller {
     return Call(method, parameters)["error"].value("message", "");
   }
 
-  Dispatcher dispatcher;
+  control::Dispatcher dispatcher;
 };
 
 }  // namespace ibemu::daemon

@@ -4,11 +4,11 @@
 
 #include <memory>
 
-#include "daemon/rpc.h"
+#include "control/rpc.h"
 
 namespace ibemu::daemon {
 
-class NobodyInParticular : public Caller {
+class NobodyInParticular : public control::Caller {
  public:
   UniqueFd TakeDescriptor() override { return UniqueFd(); }
   int pid() const override { return 1; }

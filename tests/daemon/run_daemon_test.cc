@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
-#include "daemon/client.h"
+#include "control/client.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -48,8 +48,8 @@ class PrivateDaemonTest : public ::testing::Test {
     connection_.Reset(ends[0]);
   }
 
-  absl::StatusOr<Client> Adopt() {
-    return Client::Adopt(connection_.Release());
+  absl::StatusOr<control::Client> Adopt() {
+    return control::Client::Adopt(connection_.Release());
   }
 
   // The daemon's exit status; -1 if a signal killed it.
@@ -81,7 +81,7 @@ TEST_F(PrivateDaemonTest, NestedRunsFindItThroughItsSocket) {
   Start();
   const auto outer = Adopt();
   ASSERT_TRUE(outer.ok()) << outer.status();
-  auto inner = Client::Connect(outer->greeting().socket);
+  auto inner = control::Client::Connect(outer->greeting().socket);
   ASSERT_TRUE(inner.ok()) << inner.status();
   const auto status = inner->Call("status", json::object());
   ASSERT_TRUE(status.ok()) << status.status();

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/loop.h"
+#include "loop/loop.h"
 #include "testing/virtual_timers.h"
 
 namespace ibemu::daemon {

@@ -8,8 +8,8 @@
 namespace ibemu::fabric {
 namespace {
 
-using mad::Guid, mad::Lid;
 using ::testing::ElementsAre, ::testing::IsEmpty;
+using wire::Guid, wire::Lid;
 
 class Events : public mad::DeviceListener {
  public:
@@ -35,11 +35,12 @@ TEST_F(FabricDeviceTest, ShowsTheNodeOfTheTopology) {
   EXPECT_EQ(host.node_description(), "host-1");
   EXPECT_EQ(host.first_port(), 1);
   EXPECT_EQ(host.last_port(), 1);
-  EXPECT_EQ(host.port(1).GidAt(0), (mad::Gid{mad::kDefaultGidPrefix, 0x1001}));
+  EXPECT_EQ(host.port(1).GidAt(0),
+            (wire::Gid{wire::kDefaultGidPrefix, 0x1001}));
   EXPECT_EQ(host.port(1).PKeyAt(0), 0xffff);
   EXPECT_EQ(host.port(1).PKeyAt(1), 0);
   EXPECT_EQ(host.port(1).PKeyAt(-1), 0);
-  EXPECT_EQ(host.port(1).GidAt(1000), mad::Gid{}) << "beyond the table";
+  EXPECT_EQ(host.port(1).GidAt(1000), wire::Gid{}) << "beyond the table";
   EXPECT_EQ(&row.fabric.device(row.host_1), &host) << "one device per node";
 }
 

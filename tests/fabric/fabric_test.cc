@@ -14,15 +14,16 @@ struct FabricTest : ::testing::Test {
 };
 
 TEST_F(FabricTest, FindsNodesByDescriptionNameAndGuid) {
-  Topology topology = Row(1);
+  topology::Topology topology = Row(1);
   topology.nodes[0].description = "node-1";
   topology.nodes[2].description = "sw1";  // as the switch's name
   Fabric fabric(topology, row.timers, {});
-  EXPECT_EQ(*fabric.Find("node-1"), NodeId{0});
-  EXPECT_EQ(*fabric.Find("host-1"), NodeId{0}) << "name of the file";
-  EXPECT_EQ(*fabric.Find("0x2000"), NodeId{2});
-  EXPECT_EQ(*fabric.Find("0x2001"), NodeId{2}) << "a port's GUID";
-  EXPECT_EQ(*fabric.Find("sw1"), NodeId{1}) << "both have it: the first";
+  EXPECT_EQ(*fabric.Find("node-1"), topology::NodeId{0});
+  EXPECT_EQ(*fabric.Find("host-1"), topology::NodeId{0}) << "name of the file";
+  EXPECT_EQ(*fabric.Find("0x2000"), topology::NodeId{2});
+  EXPECT_EQ(*fabric.Find("0x2001"), topology::NodeId{2}) << "a port's GUID";
+  EXPECT_EQ(*fabric.Find("sw1"), topology::NodeId{1})
+      << "both have it: the first";
 }
 
 TEST_F(FabricTest, SuggestsANodeForAMistypedOne) {
@@ -54,7 +55,7 @@ TEST_F(FabricTest, AnAdapterIsEitherInOrOut) {
 
 TEST_F(FabricTest, CountsWhatCrossedIt) {
   row.Configure();
-  row.Send(LidGet(0, mad::MgmtClass::kSubnetLidRouted, mad::Lid{2},
+  row.Send(LidGet(0, mad::MgmtClass::kSubnetLidRouted, wire::Lid{2},
                   mad::AttributeId::kNodeInfo));
   EXPECT_EQ(row.fabric.totals().sent, 2u);
   EXPECT_EQ(row.fabric.totals().hops, 6u);
@@ -66,7 +67,7 @@ TEST_F(FabricTest, LeavesNoTaskBehindThatTouchesIt) {
   testing::VirtualTimers timers;
   {
     Fabric fabric(Row(0), timers, {});
-    ASSERT_TRUE(fabric.device(NodeId{0})
+    ASSERT_TRUE(fabric.device(topology::NodeId{0})
                     .port(1)
                     .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1}))
                     .ok());

@@ -11,7 +11,7 @@
 namespace ibemu::fabric {
 namespace {
 
-using mad::Agent, mad::AttributeId, mad::IncomingMessage, mad::Lid,
+using mad::Agent, mad::AttributeId, mad::IncomingMessage, wire::Lid,
     mad::MadHeader, mad::MadStatus, mad::Method, mad::MgmtClass, mad::Smp;
 using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
 using testing::RecordingClient;
@@ -297,9 +297,9 @@ TEST_F(HostOnFabricTest, AGidThatThePeerDoesNotHaveLosesTheMad) {
   auto peer =
       Register(host_2, Server(MgmtClass::kDevice, {Method::kGet}), server);
   mad::Outgoing packet = Get(MgmtClass::kDevice, AttributeId::kClassPortInfo);
-  for (const mad::Gid& gid :
-       {mad::Gid{}, mad::Gid{mad::kDefaultGidPrefix, 0},
-        mad::Gid{mad::kDefaultGidPrefix, 0x9999}, mad::Gid{7, 0x2001}}) {
+  for (const wire::Gid& gid :
+       {wire::Gid{}, wire::Gid{wire::kDefaultGidPrefix, 0},
+        wire::Gid{wire::kDefaultGidPrefix, 0x9999}, wire::Gid{7, 0x2001}}) {
     packet.to.grh = mad::GlobalRoute{.gid = gid};
     EXPECT_TRUE(IsLost(*agent, packet));
   }

@@ -9,19 +9,19 @@
 #include <vector>
 
 #include "fabric/fabric.h"
-#include "fabric/subnet.h"
-#include "fabric/topology.h"
+#include "fabric/subnet/subnet.h"
 #include "testing/virtual_timers.h"
+#include "topology/topology.h"
 
 namespace ibemu::fabric {
 
 struct Net {
-  explicit Net(Topology from)
+  explicit Net(topology::Topology from)
       : topology(std::move(from)), fabric(topology, timers, {}) {}
 
   Subnet& subnet() { return fabric.subnet(); }
-  NodeId Find(std::string_view node) {
-    const absl::StatusOr<NodeId> id = fabric.Find(node);
+  topology::NodeId Find(std::string_view node) {
+    const absl::StatusOr<topology::NodeId> id = fabric.Find(node);
     EXPECT_TRUE(id.ok()) << id.status();
     return *id;
   }
@@ -31,16 +31,18 @@ struct Net {
   PortId IdOf(std::string_view node, int number) {
     return subnet().id_of(PortOf(node, number));
   }
-  mad::Lid LidOf(std::string_view node, int number = 1) {
+  wire::Lid LidOf(std::string_view node, int number = 1) {
     return PortOf(node, number).info.lid;
   }
 
-  Topology topology;
+  topology::Topology topology;
   ::ibemu::testing::VirtualTimers timers;
   Fabric fabric;
 };
 
-inline Topology Generated(const char* spec) { return *GenerateTopology(spec); }
+inline topology::Topology Generated(const char* spec) {
+  return *topology::GenerateTopology(spec);
+}
 
 // Where packets for a LID end up that leave `from`, and how: ids of the ports
 // that send it, hosts' included.  A loop is longer than any path.
@@ -48,7 +50,7 @@ struct Walk {
   PortId end = kNoPort;
   std::vector<PortId> senders;
 };
-inline Walk Follow(const Subnet& subnet, PortId from, mad::Lid lid) {
+inline Walk Follow(const Subnet& subnet, PortId from, wire::Lid lid) {
   Walk walk;
   PortId at = from;
   if (!subnet.NodeOf(from).is_switch()) {
@@ -75,7 +77,7 @@ inline Walk Follow(const Subnet& subnet, PortId from, mad::Lid lid) {
 inline std::vector<PortId> EndPorts(const Subnet& subnet) {
   std::vector<PortId> ends;
   for (const NodePort& port : subnet.ports()) {
-    if (port.info.lid != mad::Lid::kUnassigned)
+    if (port.info.lid != wire::Lid::kUnassigned)
       ends.push_back(subnet.id_of(port));
   }
   return ends;

@@ -1,9 +1,9 @@
 #include "fabric/path_trace.h"
 
-#include "fabric/formats/load_topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fabric/small_fabric.h"
+#include "topology/formats/load_topology.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -16,16 +16,19 @@ class PathTraceTest : public ::testing::Test {
   PathTraceTest() { row_.Configure(); }
 
   Subnet& subnet() { return row_.fabric.subnet(); }
-  PortId Port(NodeId node, int number) {
+  PortId Port(topology::NodeId node, int number) {
     return subnet().port_id(node, number);
   }
-  mad::Lid LidOf(NodeId node) { return subnet().port(Port(node, 1)).info.lid; }
+  wire::Lid LidOf(topology::NodeId node) {
+    return subnet().port(Port(node, 1)).info.lid;
+  }
   PathTrace Trace() {
     return TracePath(subnet(), Port(row_.host_1, 1), LidOf(row_.host_2));
   }
 
   RowFabric row_{2};
-  const NodeId first_ = RowFabric::Switch(1), second_ = RowFabric::Switch(2);
+  const topology::NodeId first_ = RowFabric::Switch(1),
+                         second_ = RowFabric::Switch(2);
 };
 
 TEST_F(PathTraceTest, NamesEachNodeAndItsPorts) {
@@ -42,7 +45,7 @@ TEST_F(PathTraceTest, NamesEachNodeAndItsPorts) {
 }
 
 TEST_F(PathTraceTest, BeginsAndEndsAtPort0OfASwitch) {
-  const mad::Lid lid = subnet().port(Port(first_, 0)).info.lid;
+  const wire::Lid lid = subnet().port(Port(first_, 0)).info.lid;
   const PathTrace there = TracePath(subnet(), Port(row_.host_1, 1), lid);
   EXPECT_EQ(there.end, std::nullopt);
   EXPECT_THAT(there.hops, SizeIs(2));
@@ -97,11 +100,11 @@ TEST_F(PathTraceTest, EndsAtANodeThatIsOff) {
 
 TEST(PathTraceInARingTest, EndsWhereItHasBeenBefore) {
   ibemu::testing::VirtualTimers timers;
-  Fabric fabric(LoadTopology("torus:4,hosts=1").value(), timers, {});
+  Fabric fabric(topology::LoadTopology("torus:4,hosts=1").value(), timers, {});
   ASSERT_TRUE(ConfigureStatically(fabric).ok());
   timers.RunFor(absl::Seconds(1));
   Subnet& subnet = fabric.subnet();
-  const mad::Lid nobodys{1000};
+  const wire::Lid nobodys{1000};
   PortId from = kNoPort;
   for (Node& node : subnet.nodes()) {
     if (!node.is_switch()) {

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "fabric/fabric.h"
-#include "fabric/links.h"
-#include "fabric/rate_text.h"
-#include "fabric/subnet.h"
+#include "fabric/subnet/links.h"
+#include "fabric/subnet/subnet.h"
 #include "mad/port.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/node_info.h"
 #include "mad/wire/smp.h"
 #include "testing/row_topology.h"
 #include "testing/virtual_timers.h"
+#include "topology/rate_text.h"
 
 namespace ibemu::fabric {
 
@@ -43,19 +43,19 @@ inline mad::Outgoing DirectedGet(mad::AttributeId attribute,
   smp.tid = 0x1234;
   smp.hop_pointer = 1;
   smp.hop_count = static_cast<uint8_t>(path.size());
-  smp.dr_slid = smp.dr_dlid = mad::Lid::kPermissive;
+  smp.dr_slid = smp.dr_dlid = wire::Lid::kPermissive;
   size_t hop = 1;
   for (const int port : path) {
     smp.initial_path[hop++] = static_cast<uint8_t>(port);
   }
   mad::Outgoing packet;
-  packet.to.dlid = mad::Lid::kPermissive;
+  packet.to.dlid = wire::Lid::kPermissive;
   wire::Encode(smp, packet.mad);
   return packet;
 }
 
 // An SMP or GMP by LID.
-inline mad::Outgoing LidGet(int qp, mad::MgmtClass mgmt_class, mad::Lid dlid,
+inline mad::Outgoing LidGet(int qp, mad::MgmtClass mgmt_class, wire::Lid dlid,
                             mad::AttributeId attribute) {
   mad::MadHeader header;
   header.mgmt_class = mgmt_class;
@@ -80,15 +80,15 @@ inline mad::MadHeader HeaderOf(const mad::Arrival& arrival) {
 struct RowFabric {
   explicit RowFabric(int switches, uint64_t seed = 1)
       : fabric(Row(switches), timers, {.seed = seed}),
-        host_1(NodeId{0}),
-        host_2(NodeId{static_cast<uint32_t>(switches + 1)}) {
+        host_1(topology::NodeId{0}),
+        host_2(topology::NodeId{static_cast<uint32_t>(switches + 1)}) {
     fabric.device(host_1).port(1).SetListener(&inbox);
   }
 
-  static NodeId Switch(int number) {
-    return NodeId{static_cast<uint32_t>(number)};
+  static topology::NodeId Switch(int number) {
+    return topology::NodeId{static_cast<uint32_t>(number)};
   }
-  NodePort& PortOf(NodeId node, int number) {
+  NodePort& PortOf(topology::NodeId node, int number) {
     Subnet& subnet = fabric.subnet();
     return subnet.port(subnet.port_id(node, number));
   }
@@ -98,18 +98,18 @@ struct RowFabric {
   // What an SM does: host 1 is LID 1, host 2 is LID 2, switch n is LID 10 + n.
   void Configure() {
     Subnet& subnet = fabric.subnet();
-    PortOf(host_1, 1).info.lid = mad::Lid{1};
-    PortOf(host_2, 1).info.lid = mad::Lid{2};
+    PortOf(host_1, 1).info.lid = wire::Lid{1};
+    PortOf(host_2, 1).info.lid = wire::Lid{2};
     const auto switches = static_cast<int>(host_2) - 1;
     for (int number = 1; number <= switches; ++number) {
       Node& node = subnet.node(Switch(number));
-      PortOf(Switch(number), 0).info.lid = mad::Lid(10 + number);
+      PortOf(Switch(number), 0).info.lid = wire::Lid(10 + number);
       node.sw->info.linear_fdb_top = 63;
-      node.sw->linear.Set(mad::Lid{1}, 1);
-      node.sw->linear.Set(mad::Lid{2}, 2);
+      node.sw->linear.Set(wire::Lid{1}, 1);
+      node.sw->linear.Set(wire::Lid{2}, 2);
       for (int other = 1; other <= switches; ++other) {
         const int port = other == number ? 0 : other < number ? 1 : 2;
-        node.sw->linear.Set(mad::Lid(10 + other), static_cast<uint8_t>(port));
+        node.sw->linear.Set(wire::Lid(10 + other), static_cast<uint8_t>(port));
       }
     }
     Activate();
@@ -139,7 +139,7 @@ struct RowFabric {
   testing::VirtualTimers timers;
   Inbox inbox;
   Fabric fabric;
-  const NodeId host_1, host_2;
+  const topology::NodeId host_1, host_2;
 };
 
 }  // namespace ibemu::fabric

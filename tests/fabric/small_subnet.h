@@ -5,37 +5,37 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/events.h"
-#include "fabric/topology.h"
+#include "fabric/subnet/events.h"
 #include "mad/wire/port_codes.h"
+#include "topology/topology.h"
 
 namespace ibemu::fabric {
 
-inline constexpr NodeId kHost{0}, kOtherHost{1}, kSwitch{2};
+inline constexpr topology::NodeId kHost{0}, kOtherHost{1}, kSwitch{2};
 
 // node-1 (2 ports) and node-2 are on ports 1, 2 and 3 of the switch; its port 4
 // is free.
-inline Topology SmallSubnet() {
-  Topology topology;
+inline topology::Topology SmallSubnet() {
+  topology::Topology topology;
   topology.nodes.resize(3);
-  NodeSpec& host = topology.nodes[0];
+  topology::NodeSpec& host = topology.nodes[0];
   host.description = "node-1";
-  host.node_guid = mad::Guid{0x10};
+  host.node_guid = wire::Guid{0x10};
   host.vendor_id = 0x2c9;
   host.device_id = 0x1011;
   host.port_count = 2;
-  NodeSpec& other = topology.nodes[1];
+  topology::NodeSpec& other = topology.nodes[1];
   other.description = "node-2";
-  other.node_guid = mad::Guid{0x20};
+  other.node_guid = wire::Guid{0x20};
   other.vendor_id = 0x1175;
   other.port_count = 1;
-  NodeSpec& sw = topology.nodes[2];
+  topology::NodeSpec& sw = topology.nodes[2];
   sw.type = mad::NodeType::kSwitch;
   sw.description = "sw";
-  sw.node_guid = mad::Guid{0x30};
+  sw.node_guid = wire::Guid{0x30};
   sw.vendor_id = 0x2c9;
   sw.port_count = 4;
-  LinkRate edr;
+  topology::LinkRate edr;
   edr.width = mad::link_width::k1x | mad::link_width::k4x;
   edr.speed =
       mad::link_speed::kSdr | mad::link_speed::kDdr | mad::link_speed::kQdr;
@@ -52,11 +52,13 @@ class RecordedEvents : public FabricEvents {
  public:
   void OnPortChange(PortId port) override { changes.push_back(port); }
   void OnClientReregister(PortId port) override { reregisters.push_back(port); }
-  void OnLinkStateChange(NodeId node) override { link_changes.push_back(node); }
+  void OnLinkStateChange(topology::NodeId node) override {
+    link_changes.push_back(node);
+  }
 
   std::vector<PortId> changes;
   std::vector<PortId> reregisters;
-  std::vector<NodeId> link_changes;
+  std::vector<topology::NodeId> link_changes;
 };
 
 class RecordedMads : public MadSender {

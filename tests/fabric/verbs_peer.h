@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/queue_pair.h"
+#include "fabric/soft_hca/queue_pair.h"
 #include "testing/fake_memory.h"
 #include "testing/qp_steps.h"
 #include "tests/fabric/small_fabric.h"
@@ -25,7 +25,7 @@ class VerbsPeer final : public verbs::CqListener {
       verbs::access::kRemoteRead | verbs::access::kRemoteAtomic;
   static constexpr size_t kSize = size_t{1} << 20;
 
-  VerbsPeer(RowFabric& row, NodeId node, verbs::QpType type,
+  VerbsPeer(RowFabric& row, topology::NodeId node, verbs::QpType type,
             uint32_t rights = kAll)
       : provider(row.fabric.provider(node)),
         memory(std::make_shared<FakeMemory>(row.timers, kSize)),

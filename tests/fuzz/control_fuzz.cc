@@ -10,10 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/absl_text.h"
-#include "daemon/fabric_event_log.h"
-#include "daemon/fault_methods.h"
-#include "daemon/fault_words.h"
-#include "daemon/rpc.h"
+#include "control/rpc.h"
+#include "daemon/events/fabric_event_log.h"
+#include "daemon/subnet/fault_methods.h"
+#include "daemon/words/fault_words.h"
 #include "nlohmann/json.hpp"
 #include "testing/row_topology.h"
 #include "testing/virtual_timers.h"
@@ -21,10 +21,10 @@
 
 namespace {
 
-using ibemu::daemon::Caller;
-using ibemu::daemon::Dispatcher;
+using ibemu::control::Caller;
+using ibemu::control::Dispatcher;
+using ibemu::control::Parameters;
 using ibemu::daemon::NobodyInParticular;
-using ibemu::daemon::Parameters;
 
 Dispatcher MakeDispatcher() {
   Dispatcher dispatcher;
@@ -48,7 +48,7 @@ void HandleLine(const Dispatcher& dispatcher, Caller& caller,
   const std::string answer = dispatcher.Handle(line, caller);
   if (answer.find('\n') != std::string::npos) std::abort();
   if (!answer.empty() && !nlohmann::json::accept(answer)) std::abort();
-  ibemu::daemon::ReadResponse(line).status().IgnoreError();
+  ibemu::control::ReadResponse(line).status().IgnoreError();
 }
 
 // What is accepted can be written down and is then the same, as far as the

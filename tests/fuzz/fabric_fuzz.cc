@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "fabric/fabric.h"
-#include "fabric/links.h"
-#include "fabric/subnet.h"
+#include "fabric/subnet/links.h"
+#include "fabric/subnet/subnet.h"
 #include "mad/smi.h"
 #include "mad/wire/sm_info.h"
 #include "mad/wire/smp.h"
@@ -21,18 +21,18 @@ using Input = testing::FuzzInput;
 
 constexpr int kSwitches = 3;
 
-NodeId NodeFrom(Input& input) {
-  return NodeId{input.Byte() % (kSwitches + 2u)};
+topology::NodeId NodeFrom(Input& input) {
+  return topology::NodeId{input.Byte() % (kSwitches + 2u)};
 }
 
 // A loop among the switches: unicast and multicast may go round.
-Topology Ring() {
-  Topology topology = testing::Row(kSwitches);
-  topology.links.push_back({.a = NodeId{1},
-                            .b = NodeId{kSwitches},
+topology::Topology Ring() {
+  topology::Topology topology = testing::Row(kSwitches);
+  topology.links.push_back({.a = topology::NodeId{1},
+                            .b = topology::NodeId{kSwitches},
                             .port_a = 3,
                             .port_b = 3,
-                            .rate = DefaultLinkRate()});
+                            .rate = topology::DefaultLinkRate()});
   return topology;
 }
 
@@ -57,7 +57,7 @@ class Listener : public mad::PortListener {
     smp.direction = true;
     wire::Encode(info_, smp.data);
     mad::Outgoing answer;
-    answer.to.dlid = mad::Lid::kPermissive;
+    answer.to.dlid = wire::Lid::kPermissive;
     wire::Encode(smp, answer.mad);
     mad::SmiAnswer(answer.mad, {.is_switch = false, .port_count = 1}, 1);
     port_.Transmit(answer).IgnoreError();
@@ -74,13 +74,13 @@ void Transmit(Fabric& fabric, Input& input) {
   const uint8_t flags = input.Byte();
   packet.qp = flags & 1;
   packet.to.qpn = (flags & 2) != 0 ? input.Byte() : (flags & 1);
-  packet.to.dlid = mad::Lid{input.Short()};
+  packet.to.dlid = wire::Lid{input.Short()};
   packet.to.sl = input.Byte();
   packet.to.pkey_index = input.Byte();
   packet.to.path_bits = input.Byte();
   if ((flags & 4) != 0) {
     packet.to.grh =
-        mad::GlobalRoute{.gid = {mad::kDefaultGidPrefix, input.Short()},
+        mad::GlobalRoute{.gid = {wire::kDefaultGidPrefix, input.Short()},
                          .gid_index = input.Byte()};
   }
   packet.mad = input.Mad(input.Byte() + 1u);
@@ -92,7 +92,7 @@ void Step(Fabric& fabric, Listener& listener, std::vector<FaultId>& faults,
   const uint8_t code = input.Byte();
   switch (code % 8) {
     case 0: {
-      const NodeId node = NodeFrom(input);
+      const topology::NodeId node = NodeFrom(input);
       fabric.SetLink(node, input.Byte() % 10, (code & 8) != 0).IgnoreError();
       break;
     }
@@ -100,7 +100,7 @@ void Step(Fabric& fabric, Listener& listener, std::vector<FaultId>& faults,
       fabric.SetNode(NodeFrom(input), (code & 8) != 0);
       break;
     case 4: {
-      const NodeId node = NodeFrom(input);
+      const topology::NodeId node = NodeFrom(input);
       const auto done =
           (code & 8) != 0 ? fabric.AddDevice(node) : fabric.RemoveDevice(node);
       done.IgnoreError();
@@ -118,7 +118,7 @@ void Step(Fabric& fabric, Listener& listener, std::vector<FaultId>& faults,
       wrong.reorder = input.Byte() / 255.0;
       wrong.delay = absl::Microseconds(input.Byte());
       wrong.jitter = absl::Microseconds(input.Byte());
-      const NodeId node = NodeFrom(input);
+      const topology::NodeId node = NodeFrom(input);
       const absl::StatusOr<FaultId> fault = fabric.AddFault(
           node, input.Byte() % 10, Fabric::Direction::kReceive, wrong);
       if (fault.ok()) faults.push_back(*fault);
@@ -149,7 +149,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::Status status =
       builtin ? StartSubnetManager(fabric) : ConfigureStatically(fabric);
   if (!status.ok()) std::abort();
-  Listener listener(fabric.device(NodeId{0}).port(1));
+  Listener listener(fabric.device(topology::NodeId{0}).port(1));
 
   testing::FuzzInput input(data, size);
   std::vector<FaultId> faults;

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "fabric/other_agents.h"
-#include "fabric/pma.h"
+#include "fabric/agents/other_agents.h"
+#include "fabric/agents/pma.h"
 #include "mad/wire/mad_header.h"
 #include "testing/virtual_timers.h"
 

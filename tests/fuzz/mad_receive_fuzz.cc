@@ -46,7 +46,7 @@ class EchoClient : public AgentClient {
             .OnAnswer(answer.mad);
     if (!target.ok() || !target->has_value()) return;
     const AddressVector& to = (*target)->to;
-    if (to.qpn == 0 || !(IsUnicast(to.dlid) || to.grh)) std::abort();
+    if (to.qpn == 0 || !(wire::IsUnicast(to.dlid) || to.grh)) std::abort();
   }
 
   const Port& port_;
@@ -100,7 +100,7 @@ class Scene {
 
   void Receive(Input& input, uint8_t how) {
     Arrival arrival{.qp = how & 1,
-                    .slid = Lid(how >> 4),
+                    .slid = wire::Lid(how >> 4),
                     .source_qpn = 1,
                     .mad = input.Mad()};
     if ((how & 2) != 0) arrival.grh = GlobalRoute{.gid_index = input.Byte()};
@@ -123,7 +123,7 @@ class Scene {
     if (agents_.empty()) return;
     Agent& agent = *agents_[who % agents_.size()];
     const MadBytes mad = input.Mad();
-    OutgoingMessage message{.to = {.dlid = Lid{1}, .qpn = 1},
+    OutgoingMessage message{.to = {.dlid = wire::Lid{1}, .qpn = 1},
                             .mad = {mad.begin(), mad.end()},
                             .timeout = absl::Milliseconds(10) * input.Byte(),
                             .retries = input.Byte() % 4,
@@ -133,7 +133,7 @@ class Scene {
     auto& sent = device_.port(1).sent;
     if (sent.empty()) return;
     Arrival answer{.qp = agent.registration().qp,
-                   .slid = Lid{1},
+                   .slid = wire::Lid{1},
                    .source_qpn = 1,
                    .mad = sent.back().mad};
     answer.mad[3] ^= std::byte{kResponseBit};

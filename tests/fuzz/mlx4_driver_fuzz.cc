@@ -14,7 +14,7 @@
 
 #include "hca/mlx4/mlx4_device.h"
 #include "hca/model/in_process_function.h"
-#include "hca/model/mlx4/mlx4_device.h"
+#include "hca/model/mlx4/firmware/mlx4_device.h"
 #include "mad/wire/smp.h"
 #include "mad/wire/subnet_tables.h"
 #include "testing/fake_memory.h"
@@ -320,7 +320,7 @@ class Machine {
       case 1: {
         mad::Outgoing packet;
         packet.qp = input_.Byte() & 1;
-        packet.to.dlid = mad::Lid{5};
+        packet.to.dlid = wire::Lid{5};
         packet.mad = input_.Mad();
         port.Transmit(packet).IgnoreError();
         break;

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "hca/model/mlx4/packet.h"
+#include "hca/model/mlx4/core/packet.h"
 #include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
 #include "tests/hca/model/mlx4_station.h"
@@ -240,7 +240,7 @@ class Guest {
     const uint32_t psn = input_.Byte();
     const mad::Bytes payload = input_.Take(input_.Byte() * size_t{5});
     std::vector<std::byte> packet =
-        mlx4::BuildPacket({.dlid = mad::Lid{5}, .slid = mad::Lid{5}}, {},
+        mlx4::BuildPacket({.dlid = wire::Lid{5}, .slid = wire::Lid{5}}, {},
                           {.opcode = opcode,
                            .p_key = 0xffff,
                            .destination_qpn = qpn,
@@ -290,7 +290,7 @@ class Guest {
         here_.machine.unmapped = 0;
         break;
       case 3:
-        here_.wires[0].info.lid = mad::Lid{what};
+        here_.wires[0].info.lid = wire::Lid{what};
         here_.wires[0].listener->OnPortEvent();
         break;
     }

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "daemon/wire_format.h"
-#include "fabric/packet_bytes.h"
-#include "fabric/packet_parser.h"
+#include "daemon/remote_node/wire_format.h"
+#include "fabric/packet/packet_bytes.h"
+#include "fabric/packet/packet_parser.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "fabric/fabric.h"
-#include "fabric/subnet.h"
+#include "fabric/subnet/subnet.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/sa.h"
 #include "testing/row_topology.h"

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <utility>
 
-#include "daemon/fabric_event_log.h"
-#include "daemon/fabric_methods.h"
-#include "daemon/fault_methods.h"
-#include "daemon/scenario_player.h"
-#include "daemon/scenario_words.h"
+#include "daemon/events/fabric_event_log.h"
+#include "daemon/scenario/scenario_player.h"
+#include "daemon/scenario/scenario_words.h"
+#include "daemon/subnet/fabric_methods.h"
+#include "daemon/subnet/fault_methods.h"
 #include "nlohmann/json.hpp"
 #include "testing/row_topology.h"
 #include "testing/virtual_timers.h"
@@ -54,7 +54,7 @@ class Stage : public ScenarioPlayer::Stage {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  ibemu::fabric::FaultList mistakes;
+  ibemu::topology::FaultList mistakes;
   const ScenarioPlan plan = ParseScenario(
       {reinterpret_cast<const char*>(data), size}, "fuzz.yaml", mistakes);
   if (!mistakes.empty()) {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "fabric/sma.h"
+#include "fabric/agents/sma.h"
 #include "mad/wire/smp.h"
 #include "testing/virtual_timers.h"
 #include "tests/fabric/small_subnet.h"
@@ -22,8 +22,8 @@ void RequireSaneSubnet(const Subnet& subnet) {
     const mad::PortInfo& info = port.info;
     Require(info.port_state >= mad::PortState::kDown &&
             info.port_state <= mad::PortState::kActive);
-    Require(info.lid <= mad::Lid::kLastUnicast);
-    Require(info.master_sm_lid <= mad::Lid::kLastUnicast);
+    Require(info.lid <= wire::Lid::kLastUnicast);
+    Require(info.master_sm_lid <= wire::Lid::kLastUnicast);
     Require(info.neighbor_mtu >= 1 && info.neighbor_mtu <= info.mtu_cap);
     Require(info.operational_vls >= 1 && info.operational_vls <= info.vl_cap);
     Require(info.link_width_enabled != 0 &&

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "fabric/formats/formats.h"
-#include "fabric/formats/ibstat_text.h"
-#include "fabric/topology.h"
+#include "topology/formats/formats.h"
+#include "topology/formats/text/ibstat_text.h"
+#include "topology/topology.h"
 
 namespace {
 

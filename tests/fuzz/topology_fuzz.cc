@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "fabric/formats/load_topology.h"
-#include "fabric/topology.h"
+#include "topology/formats/load_topology.h"
+#include "topology/topology.h"
 
-using ibemu::fabric::FormatIbnetdiscover;
-using ibemu::fabric::NormalizeTopology;
-using ibemu::fabric::ParseTopology;
+using ibemu::topology::FormatIbnetdiscover;
+using ibemu::topology::NormalizeTopology;
+using ibemu::topology::ParseTopology;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

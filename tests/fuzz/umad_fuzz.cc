@@ -11,7 +11,7 @@
 #include <map>
 #include <memory>
 
-#include "cuse/umad_file.h"
+#include "cuse/umad/umad_file.h"
 #include "mad/mad_class.h"
 #include "testing/fake_device.h"
 #include "testing/fuzz_input.h"
@@ -168,7 +168,7 @@ class Scene {
     port_.Receive(arrival);
   }
 
-  using Lid = mad::Lid;
+  using Lid = wire::Lid;
 
   testing::VirtualTimers timers_;
   testing::FakeDevice device_;

@@ -17,7 +17,7 @@
 #include "testing/row_topology.h"
 #include "testing/uverbs_commands.h"
 #include "testing/virtual_timers.h"
-#include "verbs/context.h"
+#include "verbs/uverbs/context.h"
 
 namespace ibemu::verbs {
 namespace {
@@ -132,8 +132,8 @@ class Scene {
   testing::VirtualTimers timers_;
   fabric::Fabric fabric_{testing::Row(1), timers_, {}};
   std::array<Client, 2> clients_ = {
-      Client(timers_, fabric_.provider(fabric::NodeId{0})),
-      Client(timers_, fabric_.provider(fabric::NodeId{2}))};
+      Client(timers_, fabric_.provider(topology::NodeId{0})),
+      Client(timers_, fabric_.provider(topology::NodeId{2}))};
 };
 
 }  // namespace

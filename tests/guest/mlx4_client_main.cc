@@ -12,12 +12,12 @@
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
-#include "daemon/loop.h"
 #include "hca/bus/pci_address.h"
 #include "hca/bus/pci_sysfs.h"
 #include "hca/bus/vfio_pci.h"
-#include "hca/mlx4/adapter.h"
+#include "hca/mlx4/core/adapter.h"
 #include "hca/prm/mlx4_hca.h"
+#include "loop/loop.h"
 
 namespace {
 
@@ -39,7 +39,7 @@ absl::Status Try(const std::string& name) {
   IBEMU_ASSIGN_OR_RETURN(const auto facts,
                          ibemu::hca::PciSysfs().Read(address));
   IBEMU_ASSIGN_OR_RETURN(const auto function, ibemu::hca::VfioPci::Open(facts));
-  IBEMU_ASSIGN_OR_RETURN(const auto loop, ibemu::daemon::MakeLoop());
+  IBEMU_ASSIGN_OR_RETURN(const auto loop, ibemu::MakeLoop());
   IBEMU_ASSIGN_OR_RETURN(
       const auto adapter,
       Adapter::Inquire(*function, *loop,

@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "daemon/child.h"
-#include "daemon/hca_model_machine.h"
-#include "daemon/loop.h"
+#include "cli/hca_model/hca_model_machine.h"
 #include "hca/model/pci_endpoint.h"
+#include "launch/child.h"
+#include "loop/loop.h"
 
 namespace ibemu {
 namespace {
@@ -121,11 +121,11 @@ int Fail(const absl::Status& status) {
 }
 
 int Run(const std::vector<std::string>& qemu) {
-  const daemon::LauncherSignals signals;
-  auto loop = daemon::MakeLoop();
+  const launch::LauncherSignals signals;
+  auto loop = ibemu::MakeLoop();
   if (!loop.ok()) return Fail(loop.status());
   TestDevice device;
-  auto machine = daemon::HcaModelMachine::Start(**loop, signals, device, qemu);
+  auto machine = cli::HcaModelMachine::Start(**loop, signals, device, qemu);
   if (!machine.ok()) return Fail(machine.status());
   const int wait_status = (*machine)->Run();
   if (!(*machine)->status().ok()) return Fail((*machine)->status());
@@ -138,7 +138,7 @@ int Run(const std::vector<std::string>& qemu) {
                uintmax_t{link.config_accesses}, uintmax_t{link.bar_accesses},
                uintmax_t{link.stray_accesses}, uintmax_t{link.resets},
                uintmax_t{guest.interrupts}, uintmax_t{guest.faults});
-  return daemon::ExitStatus(wait_status);
+  return launch::ExitStatus(wait_status);
 }
 
 }  // namespace

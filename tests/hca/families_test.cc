@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "hca/bus/pci_config.h"
 #include "testing/virtual_timers.h"
-#include "tests/hca/mlx4/scripted_adapter.h"
+#include "tests/hca/scripted_adapter.h"
 
 namespace ibemu::hca {
 namespace {

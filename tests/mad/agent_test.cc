@@ -134,8 +134,8 @@ class LocalRouteTest : public AgentTest {
             .hop_count = hop_count,
             .tid = 0x42,
             .attr_id = attribute,
-            .dr_slid = Lid::kPermissive,
-            .dr_dlid = Lid::kPermissive};
+            .dr_slid = wire::Lid::kPermissive,
+            .dr_dlid = wire::Lid::kPermissive};
     smp.initial_path[1] = 1;
     MadBytes mad;
     wire::Encode(smp, mad);
@@ -157,7 +157,7 @@ class LocalRouteTest : public AgentTest {
 
   absl::Status Send(const MadBytes& mad,
                     absl::Duration timeout = absl::Seconds(1)) {
-    return agent_->Send(MessageTo(Lid::kPermissive, mad, timeout, 0, 8));
+    return agent_->Send(MessageTo(wire::Lid::kPermissive, mad, timeout, 0, 8));
   }
 
   std::unique_ptr<Agent> agent_ = Register({.qp = 0});
@@ -173,7 +173,7 @@ TEST_F(LocalRouteTest, TheSmaAnswersWithoutTheWire) {
   EXPECT_THAT(port_.sent, IsEmpty());
   ASSERT_THAT(client_.inbox, SizeIs(1));
   const IncomingMessage& got = client_.inbox[0];
-  EXPECT_EQ(got.slid, Lid::kPermissive);
+  EXPECT_EQ(got.slid, wire::Lid::kPermissive);
   EXPECT_EQ(got.source_qpn, 0u);
   EXPECT_EQ(got.sl, 0);
   const Smp reply = wire::Decode<Smp>(got.mad);
@@ -226,17 +226,17 @@ TEST_F(LocalRouteTest, SmInfoGoesToTheSmOfThePortAndItsAnswerComesBack) {
   ASSERT_TRUE(Send(LocalGet(AttributeId::kSmInfo)).ok());
   timers_.RunPending();
   ASSERT_THAT(sm_client.inbox, SizeIs(1));
-  EXPECT_EQ(sm_client.inbox[0].slid, Lid::kPermissive);
+  EXPECT_EQ(sm_client.inbox[0].slid, wire::Lid::kPermissive);
   EXPECT_THAT(client_.done, ElementsAre(8));
 
   MadBytes answer;
   std::copy_n(sm_client.inbox[0].mad.begin(), 256, answer.begin());
   wire::Put<&Smp::method>(answer, Method::kGetResp);
   wire::Put<&Smp::direction>(answer, true);
-  ASSERT_TRUE(sm->Send(MessageTo(Lid::kPermissive, answer)).ok());
+  ASSERT_TRUE(sm->Send(MessageTo(wire::Lid::kPermissive, answer)).ok());
   timers_.RunPending();
   ASSERT_THAT(client_.inbox, SizeIs(1));
-  EXPECT_EQ(client_.inbox[0].slid, Lid::kPermissive);
+  EXPECT_EQ(client_.inbox[0].slid, wire::Lid::kPermissive);
   EXPECT_EQ(wire::Get<&Smp::hop_pointer>(client_.inbox[0].mad), 0);
   EXPECT_THAT(port_.sent, IsEmpty());
 }
@@ -252,7 +252,7 @@ TEST_F(LocalRouteTest, ARouteThatIsNotOursIsRefused) {
 // [smi_hop_pointer]
 TEST_F(LocalRouteTest, TheHopPointerAdvancesBeforeTheWireAndOnlyOnce) {
   ASSERT_TRUE(agent_
-                  ->Send(MessageTo(Lid::kPermissive,
+                  ->Send(MessageTo(wire::Lid::kPermissive,
                                    LocalGet(AttributeId::kNodeInfo, 1),
                                    absl::Seconds(1), /*retries=*/1))
                   .ok());
@@ -275,9 +275,9 @@ TEST_F(LocalRouteTest, AQp1AgentsDirectedRoutesAreCheckedToo) {
 TEST_F(LocalRouteTest, AQp1AgentsLocalRouteReachesTheSmaAsSmp) {
   RunSma();
   auto gsi = RegisterSender();
-  ASSERT_TRUE(
-      gsi->Send(MessageTo(Lid::kPermissive, LocalGet(AttributeId::kNodeInfo)))
-          .ok());
+  ASSERT_TRUE(gsi->Send(MessageTo(wire::Lid::kPermissive,
+                                  LocalGet(AttributeId::kNodeInfo)))
+                  .ok());
   timers_.RunPending();
   ASSERT_THAT(port_.local_requests, SizeIs(1));
   EXPECT_EQ(port_.local_requests[0].qp, 0);
@@ -289,7 +289,7 @@ TEST_F(LocalRouteTest, AQp1AgentsLocalRouteReachesTheSmaAsSmp) {
 // [resp_routing]
 TEST_F(LocalRouteTest, ADirectedAnswerMatchesWhateverItsAddress) {
   ASSERT_TRUE(Send(LocalGet(AttributeId::kNodeInfo, 1)).ok());
-  Arrival answer = From(Lid{9}, AnswerToLast(), 0);
+  Arrival answer = From(wire::Lid{9}, AnswerToLast(), 0);
   answer.grh = GlobalRoute{};
   port_.Receive(answer);
   EXPECT_THAT(client_.inbox, SizeIs(1));

@@ -57,8 +57,8 @@ class DirectedSendTest : public HostTest {
             .hop_pointer = vector.pointer,
             .hop_count = vector.count,
             .attr_id = AttributeId::kNodeInfo,
-            .dr_slid = Lid{vector.slid},
-            .dr_dlid = Lid{vector.dlid}};
+            .dr_slid = wire::Lid{vector.slid},
+            .dr_dlid = wire::Lid{vector.dlid}};
     smp.initial_path[1] = smp.return_path[1] = vector.path_1;
     MadBytes mad;
     wire::Encode(smp, mad);
@@ -69,7 +69,7 @@ class DirectedSendTest : public HostTest {
     port_.sent.clear();
     port_.local_requests.clear();
     const absl::Status status =
-        agent.Send(MessageTo(Lid::kPermissive, Encode(vector)));
+        agent.Send(MessageTo(wire::Lid::kPermissive, Encode(vector)));
     timers_.RunPending();
     if (!status.ok()) {
       EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
@@ -115,7 +115,7 @@ TEST_F(DirectedSendTest, TheReplyOfTheSmaLooksAsIfFromThePermissiveLid) {
     return LocalVerdict::kReply;
   };
   auto agent = Register({.qp = 0});
-  OutgoingMessage message = MessageTo(Lid{3}, Encode({"", Fate::kLocal}));
+  OutgoingMessage message = MessageTo(wire::Lid{3}, Encode({"", Fate::kLocal}));
   message.to.sl = 5;
   message.to.path_bits = 1;
   message.to.pkey_index = 2;
@@ -123,7 +123,7 @@ TEST_F(DirectedSendTest, TheReplyOfTheSmaLooksAsIfFromThePermissiveLid) {
   timers_.RunPending();
   ASSERT_THAT(client_.inbox, SizeIs(1));
   const IncomingMessage& got = client_.inbox[0];
-  EXPECT_EQ(got.slid, Lid::kPermissive);
+  EXPECT_EQ(got.slid, wire::Lid::kPermissive);
   EXPECT_EQ(got.source_qpn, 0u);
   EXPECT_EQ(got.sl, 0);
   EXPECT_EQ(got.path_bits, 0);

@@ -143,7 +143,7 @@ TEST_F(DispatcherTest, AnswersByTheGrhThatTheRequestHad) {
   EXPECT_EQ(port_.sent[0].to.sl, 2);
   EXPECT_EQ(port_.sent[0].to.path_bits, 3);
   ASSERT_TRUE(port_.sent[0].to.grh.has_value());
-  EXPECT_EQ(port_.sent[0].to.grh->gid, (Gid{5, 6}));
+  EXPECT_EQ(port_.sent[0].to.grh->gid, (wire::Gid{5, 6}));
   EXPECT_EQ(port_.sent[0].to.grh->flow_label, 7u);
   EXPECT_EQ(port_.sent[0].to.grh->hop_limit, 255);
 }
@@ -251,8 +251,8 @@ TEST_F(DispatcherTest, AnUnmatchedDirectedRequestIsAnsweredAlongItsPath) {
           .method = Method::kGet,
           .hop_pointer = 2,
           .hop_count = 1,
-          .dr_slid = Lid::kPermissive,
-          .dr_dlid = Lid::kPermissive};
+          .dr_slid = wire::Lid::kPermissive,
+          .dr_dlid = wire::Lid::kPermissive};
   smp.return_path[1] = 1;
   MadBytes mad;
   wire::Encode(smp, mad);

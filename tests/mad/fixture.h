@@ -29,7 +29,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr Lid kPeer{7};
+constexpr wire::Lid kPeer{7};
 constexpr MadHeader kPerfGet{.mgmt_class = MgmtClass::kPerformance,
                              .method = Method::kGet,
                              .tid = 0x1234,
@@ -42,7 +42,7 @@ inline std::bitset<128> Methods(std::initializer_list<Method> methods) {
   return mask;
 }
 
-inline OutgoingMessage MessageTo(Lid dlid, const MadBytes& mad,
+inline OutgoingMessage MessageTo(wire::Lid dlid, const MadBytes& mad,
                                  absl::Duration timeout = absl::ZeroDuration(),
                                  int retries = 0, uint64_t cookie = 0) {
   return {.to = {.dlid = dlid, .qpn = 1},
@@ -52,7 +52,7 @@ inline OutgoingMessage MessageTo(Lid dlid, const MadBytes& mad,
           .cookie = cookie};
 }
 
-inline Arrival From(Lid slid, const MadBytes& mad, int qp = 1) {
+inline Arrival From(wire::Lid slid, const MadBytes& mad, int qp = 1) {
   return {.qp = qp,
           .slid = slid,
           .source_qpn = static_cast<uint32_t>(qp),

@@ -138,11 +138,12 @@ TEST_F(ManySendsTest, OneTidMayGoToManyPlaces) {
   constexpr uint16_t kPlaces = 1000;
   for (uint16_t lid = 1; lid <= kPlaces; ++lid) {
     ASSERT_TRUE(
-        agent_->Send(MessageTo(Lid{lid}, answer, absl::Seconds(1), 0, lid))
+        agent_
+            ->Send(MessageTo(wire::Lid{lid}, answer, absl::Seconds(1), 0, lid))
             .ok());
   }
-  EXPECT_FALSE(agent_->Send(MessageTo(Lid{1}, answer)).ok());
-  EXPECT_FALSE(agent_->Send(MessageTo(Lid{kPlaces}, answer)).ok());
+  EXPECT_FALSE(agent_->Send(MessageTo(wire::Lid{1}, answer)).ok());
+  EXPECT_FALSE(agent_->Send(MessageTo(wire::Lid{kPlaces}, answer)).ok());
   timers_.RunFor(absl::Seconds(1));
   EXPECT_THAT(client_.timed_out, SizeIs(kPlaces));
   EXPECT_TRUE(timers_.idle());

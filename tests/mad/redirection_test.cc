@@ -12,9 +12,9 @@ namespace {
 
 using absl::StatusCode;
 
-constexpr Gid kPeerGid{kDefaultGidPrefix, 0x2001};
+constexpr wire::Gid kPeerGid{wire::kDefaultGidPrefix, 0x2001};
 constexpr uint32_t kOtherQp = 0x18;
-constexpr Lid kOtherLid{3};
+constexpr wire::Lid kOtherLid{3};
 
 // A redirection that nothing is wrong with.
 ClassPortInfo Elsewhere() {
@@ -104,12 +104,12 @@ TEST_F(RedirectionTest, AnotherSubnetIsReachedWithAGrh) {
 }
 
 TEST_F(RedirectionTest, AGidWithoutALidNeedsAPath) {
-  for (const Lid lid : {Lid::kUnassigned, Lid::kPermissive}) {
+  for (const wire::Lid lid : {wire::Lid::kUnassigned, wire::Lid::kPermissive}) {
     ClassPortInfo info = Elsewhere();
     info.redirect_lid = lid;
     const auto target = Follow(info);
     EXPECT_TRUE(target.needs_path);
-    EXPECT_EQ(target.to.dlid, Lid::kUnassigned);
+    EXPECT_EQ(target.to.dlid, wire::Lid::kUnassigned);
     ASSERT_TRUE(target.to.grh.has_value());
     EXPECT_EQ(target.to.grh->gid, kPeerGid);
   }
@@ -118,15 +118,16 @@ TEST_F(RedirectionTest, AGidWithoutALidNeedsAPath) {
 TEST_F(RedirectionTest, RefusesPlacesThatAreNone) {
   ClassPortInfo info = Elsewhere();
   info.redirect_gid = {};
-  for (const Lid lid : {Lid::kPermissive, Lid::kFirstMulticast, Lid{0xfffe}}) {
+  for (const wire::Lid lid : {wire::Lid::kPermissive,
+                              wire::Lid::kFirstMulticast, wire::Lid{0xfffe}}) {
     info.redirect_lid = lid;
     EXPECT_EQ(Refusal(info), StatusCode::kInvalidArgument);
   }
   // A group can't answer either.
-  info.redirect_lid = Lid::kFirstMulticast;
+  info.redirect_lid = wire::Lid::kFirstMulticast;
   info.redirect_gid = kPeerGid;
   EXPECT_EQ(Refusal(info), StatusCode::kInvalidArgument);
-  info.redirect_lid = Lid::kUnassigned;
+  info.redirect_lid = wire::Lid::kUnassigned;
   info.redirect_gid = {0xff12'0000'0000'0000, 1};
   EXPECT_EQ(Refusal(info), StatusCode::kInvalidArgument);
 }
@@ -233,7 +234,7 @@ class Exchange {
  public:
   explicit Exchange(Timers& timers) : timers_(timers) {}
 
-  void Connect(FakePort& port, Lid lid, uint32_t qpn) {
+  void Connect(FakePort& port, wire::Lid lid, uint32_t qpn) {
     port.info.lid = lid;
     ports_[{lid, qpn}] = &port;
     port.on_transmit = [this, lid, qpn](const Outgoing& packet) {
@@ -252,7 +253,7 @@ class Exchange {
 
  private:
   Timers& timers_;
-  std::map<std::pair<Lid, uint32_t>, FakePort*> ports_;
+  std::map<std::pair<wire::Lid, uint32_t>, FakePort*> ports_;
 };
 
 // Follows each redirection, and keeps the last answer.
@@ -317,7 +318,7 @@ class LongServer : public RecordingClient {
 
 class RedirectedRequestTest : public ::testing::Test {
  protected:
-  static constexpr Lid kAsker{1}, kFirst{2};
+  static constexpr wire::Lid kAsker{1}, kFirst{2};
 
   RedirectedRequestTest() {
     exchange_.Connect(own_.port(1), kAsker, 1);

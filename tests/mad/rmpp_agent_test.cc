@@ -137,7 +137,7 @@ TEST_F(RmppAgentTest, AnAckFromElsewhereDoesNotCountForAnAnswer) {
   SentSegments();
   Arrival ack =
       Control({.type = RmppType::kAck, .segment = 1, .length_or_window = 65});
-  ack.slid = Lid{99};
+  ack.slid = wire::Lid{99};
   port_.Receive(ack);
   EXPECT_THAT(SentSegments(), IsEmpty());
   ack.slid = kPeer;
@@ -377,7 +377,7 @@ TEST_F(RmppServerTest, TheAckOfTheLastAckOpensTheWindowOfTheAnswer) {
 
 TEST_F(RmppServerTest, TransfersOfTwoPeersDoNotMix) {
   Arrival from_other = RequestData(1, 2);
-  from_other.slid = Lid{9};
+  from_other.slid = wire::Lid{9};
   port_.Receive(RequestData(1, 2));
   port_.Receive(from_other);
   port_.Receive(RequestData(2, 2));

@@ -7,7 +7,7 @@
 namespace ibemu::mad {
 namespace {
 
-constexpr Lid kHonest{9};
+constexpr wire::Lid kHonest{9};
 constexpr absl::Duration kTotalTime = absl::Seconds(40);
 constexpr absl::Duration kRememberTime = absl::Seconds(10);
 
@@ -15,7 +15,7 @@ class HostilePeerTest : public RmppAgentTest {
  protected:
   // Segment `n` of the peer's request `tid`.
   static Arrival Request(uint64_t tid, uint32_t n, uint32_t segments,
-                         Lid from = kPeer) {
+                         wire::Lid from = kPeer) {
     MadHeader header = kSaQuery;
     header.method = Method::kGetMulti;
     header.tid = tid;

@@ -17,7 +17,7 @@ namespace {
 using ::ibemu::testing::OnePortDevice;
 using ::ibemu::testing::WiredPort;
 
-constexpr Lid kAsker{1}, kServer{2};
+constexpr wire::Lid kAsker{1}, kServer{2};
 
 // The data of a message, which its TID and its method determine.
 class Pattern {

@@ -21,7 +21,7 @@ constexpr SmiVerdict Forward(uint8_t egress) {
   return {.step = SmiStep::kForward, .egress = egress};
 }
 constexpr SmiVerdict RouteTo(int lid) {
-  return {.step = SmiStep::kRouteByLid, .dlid = Lid(lid)};
+  return {.step = SmiStep::kRouteByLid, .dlid = wire::Lid(lid)};
 }
 
 // A directed-route SMP under way: request with `path`, answer with `back`.
@@ -37,8 +37,8 @@ struct Dr {
             .direction = returning,
             .hop_pointer = static_cast<uint8_t>(pointer),
             .hop_count = static_cast<uint8_t>(count),
-            .dr_slid = Lid(slid),
-            .dr_dlid = Lid(dlid)};
+            .dr_slid = wire::Lid(slid),
+            .dr_dlid = wire::Lid(dlid)};
     std::copy(path.begin(), path.end(), smp.initial_path.begin() + 1);
     std::copy(back.begin(), back.end(), smp.return_path.begin() + 1);
     MadBytes bytes;

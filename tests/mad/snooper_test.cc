@@ -134,15 +134,15 @@ TEST_F(SnooperTest, SeesADirectedRouteThatEndsWhereItBegins) {
   mad::Smp smp{.mgmt_class = MgmtClass::kSubnetDirectedRoute,
                .method = Method::kGet,
                .attr_id = AttributeId::kNodeInfo,
-               .dr_slid = Lid::kPermissive,
-               .dr_dlid = Lid::kPermissive};
+               .dr_slid = wire::Lid::kPermissive,
+               .dr_dlid = wire::Lid::kPermissive};
   MadBytes mad;
   wire::Encode(smp, mad);
-  ASSERT_TRUE(agent->Send(MessageTo(Lid::kPermissive, mad)).ok());
+  ASSERT_TRUE(agent->Send(MessageTo(wire::Lid::kPermissive, mad)).ok());
   timers_.RunPending();
   EXPECT_THAT(snooper_.sent, ElementsAre(HasMethod(Method::kGet)));
   EXPECT_THAT(snooper_.received, ElementsAre(HasMethod(Method::kGetResp)));
-  EXPECT_EQ(snooper_.received[0].slid, Lid::kPermissive);
+  EXPECT_EQ(snooper_.received[0].slid, wire::Lid::kPermissive);
   EXPECT_THAT(client_.inbox, SizeIs(1));
 }
 

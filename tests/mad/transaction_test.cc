@@ -158,7 +158,7 @@ TEST_F(TransactionTest, RefusesASecondAnswerOnlyToTheSamePlace) {
                                    .tid = 5});
   ASSERT_TRUE(agent_->Send(MessageTo(kPeer, answer, kTimeout)).ok());
   EXPECT_FALSE(agent_->Send(MessageTo(kPeer, answer, kTimeout)).ok());
-  EXPECT_TRUE(agent_->Send(MessageTo(Lid{8}, answer, kTimeout)).ok());
+  EXPECT_TRUE(agent_->Send(MessageTo(wire::Lid{8}, answer, kTimeout)).ok());
 
   OutgoingMessage global = MessageTo(kPeer, answer, kTimeout);
   global.to.grh = GlobalRoute{.gid = {1, 2}};
@@ -217,7 +217,7 @@ TEST_F(MatchTest, ComparesTheWholeTidAndTheClass) {
 
 // [resp_routing]
 TEST_F(MatchTest, DoesNotCompareSourceMethodAttributeOrVersion) {
-  EXPECT_TRUE(Takes([](Arrival& a) { a.slid = Lid{99}; }));
+  EXPECT_TRUE(Takes([](Arrival& a) { a.slid = wire::Lid{99}; }));
   EXPECT_TRUE(Takes([](Arrival& a) {
     wire::Put<&MadHeader::method>(a.mad, Method::kReportResp);
   }));

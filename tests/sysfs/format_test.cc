@@ -74,7 +74,7 @@ TEST(FormatTest, NamesPhysicalStates) {
 }
 
 TEST(FormatTest, WritesIdentifiersInGroupsOfFourDigits) {
-  EXPECT_EQ(FormatGuid(mad::Guid{0xfc6a1c030082db00}), "fc6a:1c03:0082:db00");
+  EXPECT_EQ(FormatGuid(wire::Guid{0xfc6a1c030082db00}), "fc6a:1c03:0082:db00");
   EXPECT_EQ(FormatGid({0xfe80'0000'0000'0000, 0x0002'c903'0000'0001}),
             "fe80:0000:0000:0000:0002:c903:0000:0001");
 }

@@ -16,9 +16,9 @@ class TreeTest : public ::testing::Test {
     mad::PortInfo& info = port().info;
     info.port_state = mad::PortState::kActive;
     info.port_physical_state = mad::PortPhysicalState::kLinkUp;
-    info.lid = mad::Lid{0x1f};
+    info.lid = wire::Lid{0x1f};
     info.lmc = 3;
-    info.master_sm_lid = mad::Lid{0x2};
+    info.master_sm_lid = wire::Lid{0x2};
     info.master_sm_sl = 5;
     info.capability_mask = 0x0259e848;
     info.link_width_active = mad::link_width::k4x;
@@ -87,7 +87,7 @@ TEST_F(TreeTest, SaysHowThePortIs) {
 
 TEST_F(TreeTest, ShowsAChangeAtTheNextRead) {
   port().info.port_state = mad::PortState::kDown;
-  port().info.lid = mad::Lid{0xbfff};
+  port().info.lid = wire::Lid{0xbfff};
   port().info.capability_mask |= mad::capability::kIsSm;
   EXPECT_EQ(File("ports/1/state"), "1: DOWN\n");
   EXPECT_EQ(File("ports/1/lid"), "0xbfff\n");

@@ -13,7 +13,7 @@
 #include "testing/fake_provider.h"
 #include "testing/uverbs_commands.h"
 #include "testing/virtual_timers.h"
-#include "verbs/context.h"
+#include "verbs/uverbs/context.h"
 
 namespace ibemu::verbs {
 

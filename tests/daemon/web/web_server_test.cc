@@ -5,12 +5,12 @@
 #include <string>
 #include <thread>
 
-#include "daemon/fabric_event_log.h"
+#include "daemon/events/fabric_event_log.h"
 #include "daemon/web/fabric_site.h"
-#include "fabric/formats/load_topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "testing/virtual_timers.h"
+#include "topology/formats/load_topology.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -44,10 +44,11 @@ class WebServerTest : public ::testing::Test {
 
   std::unique_ptr<Loop> loop_ = *MakeLoop();
   ibemu::testing::VirtualTimers timers_;
-  fabric::Fabric fabric_{fabric::LoadTopology("single-switch:hosts=3").value(),
-                         timers_, fabric::FabricOptions{}};
+  fabric::Fabric fabric_{
+      topology::LoadTopology("single-switch:hosts=3").value(), timers_,
+      fabric::FabricOptions{}};
   FabricEventLog log_{*loop_, fabric_, absl::ZeroDuration()};
-  Dispatcher dispatcher_;
+  control::Dispatcher dispatcher_;
   std::thread thread_;
   std::unique_ptr<WebServer> server_;
 };

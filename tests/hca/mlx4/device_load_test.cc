@@ -11,7 +11,7 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-using mad::AttributeId, mad::Lid, mad::MgmtClass;
+using mad::AttributeId, wire::Lid, mad::MgmtClass;
 using model::mlx4::QueueKind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "daemon/fabric_wire.h"
+#include "daemon/remote_node/fabric_wire.h"
 #include "fabric/fabric.h"
 #include "gtest/gtest.h"
 #include "hca/mlx4/mlx4_device.h"
 #include "hca/model/in_process_function.h"
-#include "hca/model/mlx4/mlx4_device.h"
+#include "hca/model/mlx4/firmware/mlx4_device.h"
 #include "mad/device.h"
 #include "testing/row_topology.h"
 #include "testing/virtual_timers.h"
@@ -81,7 +81,7 @@ class ModelledHost {
 // Two hosts and a switch between, unless a test has another subnet.
 class DriverBench : public ::testing::Test {
  protected:
-  explicit DriverBench(const fabric::Topology& topology = testing::Row(1))
+  explicit DriverBench(const topology::Topology& topology = testing::Row(1))
       : fabric_(topology, timers_, {}) {
     EXPECT_TRUE(fabric::ConfigureStatically(fabric_).ok());
   }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "hca/model/mlx4/command_trace.h"
+#include "hca/model/mlx4/core/command_trace.h"
 #include "tests/hca/mlx4/command_lines.h"
 #include "tests/hca/mlx4/golden.h"
 #include "tests/hca/mlx4/verbs_bench.h"

@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "hca/model/mlx4/command_trace.h"
+#include "hca/model/mlx4/core/command_trace.h"
 #include "tests/hca/mlx4/command_lines.h"
 #include "tests/hca/mlx4/driver_bench.h"
 #include "tests/hca/mlx4/golden.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/subnet.h"
+#include "fabric/subnet/subnet.h"
 #include "gmock/gmock.h"
 #include "hca/bus/pci_config.h"
 #include "mad/host.h"
@@ -24,7 +24,7 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-using mad::AttributeId, mad::Lid, mad::LocalVerdict, mad::Method,
+using mad::AttributeId, wire::Lid, mad::LocalVerdict, mad::Method,
     mad::MgmtClass, mad::Smp;
 using model::mlx4::QueueKind;
 using prm::CommandStatus, prm::Opcode;

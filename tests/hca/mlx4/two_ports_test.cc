@@ -16,7 +16,7 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-using mad::AttributeId, mad::Lid;
+using mad::AttributeId, wire::Lid;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -34,15 +34,15 @@ mad::OutgoingMessage RequestOf(mad::Outgoing packet) {
 }
 
 // Both cables of one adapter lead to the same switch.
-fabric::Topology TwoCables() {
-  fabric::Topology topology = testing::Row(1);
-  fabric::NodeSpec& host = topology.nodes[0];
+topology::Topology TwoCables() {
+  topology::Topology topology = testing::Row(1);
+  topology::NodeSpec& host = topology.nodes[0];
   host.port_count = 2;
-  host.port_guids = {mad::Guid{0x1001}, mad::Guid{0x1002}};
-  fabric::LinkSpec& link = topology.links[1];  // of the other host
-  link.a = fabric::NodeId{1};
+  host.port_guids = {wire::Guid{0x1001}, wire::Guid{0x1002}};
+  topology::LinkSpec& link = topology.links[1];  // of the other host
+  link.a = topology::NodeId{1};
   link.port_a = 2;
-  link.b = fabric::NodeId{0};
+  link.b = topology::NodeId{0};
   link.port_b = 2;
   return topology;
 }

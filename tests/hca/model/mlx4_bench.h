@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "hca/model/mlx4/mlx4_device.h"
+#include "hca/model/mlx4/firmware/mlx4_device.h"
 #include "hca/prm/mlx4_events.h"
 #include "hca/prm/mlx4_registers.h"
 #include "testing/virtual_timers.h"

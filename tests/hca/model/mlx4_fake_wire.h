@@ -15,7 +15,7 @@ namespace ibemu::hca::model {
 class FakeWire : public Wire {
  public:
   FakeWire() {
-    info.lid = mad::Lid{5};
+    info.lid = wire::Lid{5};
     info.mtu_cap = 5;
     info.vl_cap = 4;
     info.link_width_supported = 3;
@@ -42,10 +42,10 @@ class FakeWire : public Wire {
     return verdict;
   }
   mad::PortInfo Info() const override { return info; }
-  mad::Guid node_guid() const override { return mad::Guid{0x1234}; }
+  wire::Guid node_guid() const override { return wire::Guid{0x1234}; }
   int GidCount() const override { return 8; }
-  mad::Gid GidAt(int index) const override {
-    return {.prefix = mad::kDefaultGidPrefix,
+  wire::Gid GidAt(int index) const override {
+    return {.prefix = wire::kDefaultGidPrefix,
             .interface_id = index == 0 ? gid0 : 0};
   }
   int PKeyCount() const override { return 4; }

@@ -33,7 +33,7 @@ class Station : public Mlx4Bench {
 
   explicit Station(testing::VirtualTimers& timers, uint16_t lid = 5)
       : Mlx4Bench(timers) {
-    wires[0].info.lid = mad::Lid{lid};
+    wires[0].info.lid = wire::Lid{lid};
     wires[0].gid0 = lid;
     wires[0].listener->OnPortEvent();  // nobody is told yet
     Initialise();

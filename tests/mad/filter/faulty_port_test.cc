@@ -104,8 +104,8 @@ TEST_F(FaultyPortTest, WhatIsUnderWayWhenTheFilterEndsIsLost) {
 
 TEST_F(FaultyPortTest, QuestionsToThePortPass) {
   Use({.loss = 1});
-  inner_.info.lid = Lid{5};
-  EXPECT_EQ(faulty_->Info().lid, Lid{5});
+  inner_.info.lid = wire::Lid{5};
+  EXPECT_EQ(faulty_->Info().lid, wire::Lid{5});
   EXPECT_EQ(faulty_->GidAt(0), inner_.gids[0]);
   EXPECT_EQ(faulty_->PKeyAt(0), 0xffff);
   faulty_->SetIsSm(true);

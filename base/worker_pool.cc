@@ -1,0 +1,215 @@
+#include "base/worker_pool.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/worker_threads.h"
+
+namespace ibemu {
+
+// Which client has which job where.  Loop thread only.
+class WorkerPool::Ledger
+    : public std::enable_shared_from_this<WorkerPool::Ledger> {
+ public:
+  Ledger(Timers& timers, std::shared_ptr<Threads> threads, Limits limits,
+         BriefJobs* brief)
+      : timers_(&timers),
+        threads_(std::move(threads)),
+        limits_(limits),
+        brief_(brief) {}
+
+  void Run(ClientId id, bool brief, Job job, Finish finish) {
+    Client& client = clients_[id];
+    if (client.stuck) return Refuse(std::move(finish));
+    if (threads_->written_off() + late_briefs_ >= limits_.stuck_threads) {
+      if (client.jobs.empty()) clients_.erase(id);
+      return Refuse(std::move(finish));
+    }
+    client.jobs.push_back({std::move(job), std::move(finish), brief});
+    if (client.jobs.size() == 1) Start(id, client);
+  }
+
+  void Close() {
+    closed_ = true;
+    for (auto& [id, client] : clients_) timers_->Cancel(client.patience);
+    clients_.clear();
+  }
+
+ private:
+  struct Task {
+    Job job;
+    Finish finish;
+    bool brief;
+  };
+  struct Client {
+    std::deque<Task> jobs;  // the first one runs
+    bool brief = false;     // it does so on the loop's thread
+    uint64_t running = 0;   // otherwise: its number
+    bool late = false;      // a brief one that another thread was needed for
+    bool seen_running = false;
+    bool stuck = false;
+    TimerId patience = TimerId::kNone;
+  };
+
+  struct Manners {
+    absl::Duration debt;
+    absl::Time noted = absl::InfinitePast();
+    absl::Time slow_until = absl::InfinitePast();
+
+    // One part in `share` of the time is free.
+    void Note(absl::Time now, absl::Duration took, int share,
+              absl::Duration most) {
+      constexpr absl::Duration kPenalty = absl::Seconds(1);
+      debt =
+          std::max(debt - (now - noted) / share, absl::ZeroDuration()) + took;
+      noted = now;
+      if (debt < most) return;
+      debt = absl::ZeroDuration();
+      slow_until = now + kPenalty;
+    }
+  };
+  // The loop is held up for no longer by one job: who was late once is slow.
+  static constexpr absl::Duration kLate = absl::Milliseconds(10);
+
+  void Refuse(Finish finish) {
+    timers_->RunSoon(
+        [self = shared_from_this(), finish = std::move(finish)]() mutable {
+          if (!self->closed_) finish(Outcome::kStuck);
+        });
+  }
+
+  void Start(ClientId id, Client& client) {
+    Task& task = client.jobs.front();
+    client.brief = brief_ != nullptr && task.brief && !IsSlow(id);
+    if (client.brief) {
+      return brief_->RunBriefly(
+          {.run = std::move(task.job),
+           .late = [self = shared_from_this(), id] { self->OnLate(id); },
+           .done =
+               [self = shared_from_this(), id](absl::Duration took) {
+                 self->NoteTime(id, took);
+                 self->OnDone(id);
+               }});
+    }
+    client.running = ++last_job_;
+    client.seen_running = false;
+    Wait(id, client);
+    threads_->Enqueue(client.running, std::move(task.job),
+                      [self = shared_from_this(), id] { self->OnDone(id); });
+  }
+
+  // True of somebody who held the loop up; of all when they did so together.
+  bool IsSlow(ClientId id) {
+    const auto found = manners_.find(id);
+    const absl::Time now = timers_->Now();
+    return now < everybody_.slow_until ||
+           (found != manners_.end() && now < found->second.slow_until);
+  }
+
+  // Who holds the loop up for more than a hundredth of the time, or at length,
+  // does so no more for a while.  Many who are new each time are as one.
+  void NoteTime(ClientId id, absl::Duration took) {
+    constexpr absl::Duration kUsual = absl::Microseconds(200);
+    constexpr size_t kMany = 256;
+    if (took < kUsual) return;
+    took = std::min(took, kLate);
+    if (manners_.size() == kMany) manners_.clear();
+    const absl::Time now = timers_->Now();
+    manners_[id].Note(now, took, 100, absl::Milliseconds(10));
+    everybody_.Note(now, took, 10, absl::Milliseconds(50));
+  }
+
+  void OnLate(ClientId id) {
+    const auto it = clients_.find(id);
+    if (closed_ || it == clients_.end()) return;
+    NoteTime(id, kLate);
+    ++late_briefs_;
+    it->second.late = it->second.seen_running = true;
+    Wait(id, it->second);
+  }
+
+  void Wait(ClientId id, Client& client) {
+    client.patience = timers_->RunAfter(
+        limits_.patience,
+        [self = shared_from_this(), id] { self->OnPatienceEnds(id); });
+  }
+
+  // Patience counts from when the job was first seen to run: a job that waits
+  // for a thread is not stuck.
+  void OnPatienceEnds(ClientId id) {
+    const auto it = clients_.find(id);
+    if (it == clients_.end()) return;
+    Client& client = it->second;
+    if (!client.seen_running) {
+      client.seen_running = !threads_->IsWaiting(client.running);
+      return Wait(id, client);
+    }
+    if (!client.brief && !threads_->WriteOff(client.running)) {
+      return;  // OnDone is on its way
+    }
+    client.stuck = true;
+    for (Task& task : std::exchange(client.jobs, {})) {
+      Refuse(std::move(task.finish));
+    }
+  }
+
+  void OnDone(ClientId id) {
+    if (closed_) return;
+    const auto it = clients_.find(id);
+    Client& client = it->second;
+    timers_->Cancel(client.patience);
+    if (std::exchange(client.late, false)) --late_briefs_;
+    if (client.stuck) {
+      clients_.erase(it);
+      return;
+    }
+    Finish finish = std::move(client.jobs.front().finish);
+    client.jobs.pop_front();
+    if (client.jobs.empty()) {
+      clients_.erase(it);
+    } else {
+      Start(id, client);
+    }
+    finish(Outcome::kDone);
+  }
+
+  Timers* timers_;
+  std::shared_ptr<Threads> threads_;
+  Limits limits_;
+  BriefJobs* brief_;
+  bool closed_ = false;
+  uint64_t last_job_ = 0;
+  absl::flat_hash_map<ClientId, Client> clients_;
+  int late_briefs_ = 0;
+  absl::flat_hash_map<ClientId, Manners> manners_;  // of those who were slow
+  Manners everybody_;
+};
+
+WorkerPool::WorkerPool(Timers& timers, Post post, Limits limits,
+                       BriefJobs* brief)
+    : threads_(std::make_shared<Threads>(std::move(post), limits.threads)),
+      ledger_(std::make_shared<Ledger>(timers, threads_, limits, brief)),
+      patience_(limits.patience) {}
+
+WorkerPool::~WorkerPool() {
+  ledger_->Close();
+  threads_->Close(patience_);
+}
+
+void WorkerPool::Run(ClientId client, Job job, Finish finish) {
+  ledger_->Run(client, false, std::move(job), std::move(finish));
+}
+
+void WorkerPool::RunBriefly(ClientId client, Job job, Finish finish) {
+  ledger_->Run(client, true, std::move(job), std::move(finish));
+}
+
+Post WorkerPool::ToLoop() const {
+  return [threads = threads_](absl::AnyInvocable<void()> task) {
+    threads->PostToLoop(std::move(task));
+  };
+}
+
+}  // namespace ibemu

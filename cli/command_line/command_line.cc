@@ -1,0 +1,124 @@
+#include "cli/command_line/command_line.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "base/absl_text.h"
+#include "base/did_you_mean.h"
+
+namespace ibemu::cli {
+namespace {
+
+CLI::App& Deepest(CLI::App& app) {
+  for (CLI::App* used : app.get_subcommands()) return Deepest(*used);
+  return app;
+}
+
+std::string FullName(const CLI::App& app) {
+  if (app.get_parent() == nullptr) return app.get_name();
+  return absl::StrCat(FullName(*app.get_parent()), " ", app.get_name());
+}
+
+std::string UnknownOption(const CLI::App& app, const std::string& argument) {
+  const std::string name = argument.substr(0, argument.find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& text : option->get_lnames()) {
+      known.push_back("--" + text);
+    }
+  }
+  DidYouMean guess(name);
+  for (const std::string& candidate : known) guess.Offer(candidate);
+  return absl::StrCat("there is no option \"", name, "\"", guess.Question());
+}
+
+std::string UnknownCommand(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    known.push_back(command->get_name());
+  }
+  DidYouMean guess(name);
+  for (const std::string& candidate : known) guess.Offer(candidate);
+  return absl::StrCat("there is no command \"", name, "\"", guess.Question());
+}
+
+bool TakesCommand(const CLI::App& app) {
+  return !app.get_subcommands({}).empty();
+}
+
+// Empty when the whole line was understood.
+std::string Mistake(CLI::App& app) {
+  const std::vector<std::string> rest = app.remaining();
+  if (!rest.empty() && rest.front().starts_with("-")) {
+    return UnknownOption(app, rest.front());
+  }
+  if (TakesCommand(app)) {
+    return rest.empty() ? "a command is missing"
+                        : UnknownCommand(app, rest.front());
+  }
+  if (!rest.empty() && !app.get_prefix_command()) {
+    return absl::StrCat("\"", rest.front(), "\" is one argument too many");
+  }
+  return "";
+}
+
+int Explain(const CLI::App& app, std::string_view mistake) {
+  const std::string name = FullName(app);
+  std::fprintf(stderr, "%s: %s (see \"%s --help\")\n", name.c_str(),
+               std::string(mistake).c_str(), name.c_str());
+  return kUsageError;
+}
+
+}  // namespace
+
+void SetHelp(CLI::App& app, const char* text) {
+  app.formatter_fn([text](const CLI::App*, const std::string&,
+                          CLI::AppFormatMode) { return std::string(text); });
+  app.set_help_flag("--help");
+  app.allow_extras();  // Mistake() says more about them than CLI11 does
+  // What follows a command belongs to it, even if it reads like another one.
+  app.require_subcommand(0, 1);
+}
+
+std::optional<int> Parse(CLI::App& app, std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments.front() == "run") {
+    std::replace(arguments.begin(), arguments.end(), std::string("--"),
+                 std::string(kCommandFollows));
+  }
+  arguments = {arguments.rbegin(), arguments.rend()};  // CLI11 pops the back
+  try {
+    app.parse(arguments);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    CLI::App& used = Deepest(app);
+    const std::string mistake = Mistake(used);
+    return Explain(used, mistake.empty() ? error.what() : mistake);
+  }
+  CLI::App& used = Deepest(app);
+  const std::string mistake = Mistake(used);
+  if (!mistake.empty()) return Explain(used, mistake);
+  return std::nullopt;
+}
+
+int Fail(std::string_view name, const absl::Status& status) {
+  std::fprintf(stderr, "%s: %s\n", std::string(name).c_str(),
+               std::string(status.message()).c_str());
+  return 1;
+}
+
+void OnUse(CLI::App& command, Action& action, std::string name,
+           std::function<absl::Status()> act) {
+  command.callback([&action, name = std::move(name), act = std::move(act)] {
+    action = [name, act] {
+      const absl::Status status = act();
+      return status.ok() ? 0 : Fail("ibemu " + name, status);
+    };
+  });
+}
+
+}  // namespace ibemu::cli

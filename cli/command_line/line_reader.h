@@ -1,0 +1,28 @@
+// Text from a descriptor, line by line.
+#ifndef IBEMU_CLI_COMMAND_LINE_LINE_READER_H_
+#define IBEMU_CLI_COMMAND_LINE_LINE_READER_H_
+
+#include <optional>
+#include <string>
+
+namespace ibemu::cli {
+
+class LineReader {
+ public:
+  // Not owned; blocking.
+  explicit LineReader(int fd) : fd_(fd) {}
+
+  // Waits for the next line, without its newline; nullopt at the end.
+  std::optional<std::string> Next();
+
+  // Whether Next() would give a line without waiting.
+  bool HasLine() const { return text_.find('\n') != std::string::npos; }
+
+ private:
+  const int fd_;
+  std::string text_;
+};
+
+}  // namespace ibemu::cli
+
+#endif  // IBEMU_CLI_COMMAND_LINE_LINE_READER_H_

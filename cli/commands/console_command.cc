@@ -1,0 +1,71 @@
+#include "cli/commands/console_command.h"
+
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "base/status_macros.h"
+#include "cli/console/console.h"
+#include "control/client.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kHelp[] =
+    R"(Usage: ibemu console [OPTION]...
+Read ibsim's commands from standard input and carry them out, a line each, so
+that scripts for ibsim run.  "Help" lists them.
+
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+
+What can't be done is told in a comment ("# ..."), the next line goes on, and
+the exit status is 1 in the end.
+
+Example:
+  printf 'Unlink "S-0001"[3]\nWait 2\nReLink "S-0001"[3]\n' | ibemu console
+)";
+
+struct Flags {
+  std::string fabric;
+};
+
+absl::Status RunConsole(const Flags& flags) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(flags.fabric));
+  Console console(
+      [&](const char* method, const json& parameters) {
+        return client.Call(method, parameters);
+      },
+      absl::SleepFor, std::cout);
+  const bool people = isatty(STDIN_FILENO) == 1;
+  std::string line;
+  do {
+    if (people) std::cout << "sim> " << std::flush;
+    if (!std::getline(std::cin, line)) break;
+  } while (console.Do(line));
+  if (!std::cout) return absl::UnavailableError("standard output is gone");
+  if (console.failures() == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%d of the commands could not be carried out", console.failures()));
+}
+
+}  // namespace
+
+void AddConsole(CLI::App& app, Action& action) {
+  CLI::App* console = app.add_subcommand("console");
+  SetHelp(*console, kHelp);
+  const auto flags = std::make_shared<Flags>();
+  console->add_option("--fabric", flags->fabric);
+  OnUse(*console, action, "console", [flags] { return RunConsole(*flags); });
+}
+
+}  // namespace ibemu::cli

@@ -1,0 +1,83 @@
+#include "cli/commands/events_command.h"
+
+#include <CLI/App.hpp>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "cli/command_line/line_reader.h"
+#include "control/client.h"
+#include "daemon/events/event_text.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kHelp[] = R"(Usage: ibemu events [OPTION]... [KIND]...
+Tell what happens in a fabric, or to adapters (port, sm, device), a line each,
+until it is interrupted: events of these kinds, or all.  Time counts from the
+daemon's start, in seconds.
+
+  --json          a JSON object a line: see ibemu-events(7)
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+
+KIND is one of
+  link            a link comes up or goes down
+  port            a port's state, LID or subnet manager changes
+  sm              a port has a subnet manager, or no more
+  node, device    a node is switched; an adapter is plugged, or dies
+  trap            an agent sends a trap to the subnet manager
+  drop            a packet goes no further, and why
+  fault           a fault is added or removed
+  scenario        a scenario's step is done
+
+Example:
+  ibemu events link trap
+)";
+
+struct Flags {
+  std::string fabric;
+  std::vector<std::string> kinds;
+  bool json = false;
+};
+
+absl::Status Run(const Flags& flags) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(flags.fabric));
+  IBEMU_ASSIGN_OR_RETURN(
+      const UniqueFd stream,
+      client.OpenStream("events.start", {{"kinds", flags.kinds}}));
+  LineReader lines(stream.get());
+  while (const std::optional<std::string> line = lines.Next()) {
+    const std::string text =
+        flags.json ? *line
+                   : daemon::EventText(json::parse(*line, nullptr,
+                                                   /*allow_exceptions=*/false));
+    const bool written = std::puts(text.c_str()) >= 0 &&
+                         (lines.HasLine() || std::fflush(stdout) == 0);
+    if (!written) {
+      return absl::UnavailableError("standard output takes no more");
+    }
+  }
+  return absl::UnavailableError("the daemon has ended");
+}
+
+}  // namespace
+
+void AddEvents(CLI::App& app, Action& action) {
+  CLI::App* events = app.add_subcommand("events");
+  SetHelp(*events, kHelp);
+  const auto flags = std::make_shared<Flags>();
+  events->add_flag("--json", flags->json);
+  events->add_option("--fabric", flags->fabric);
+  events->add_option("kinds", flags->kinds);
+  OnUse(*events, action, "events", [flags] { return Run(*flags); });
+}
+
+}  // namespace ibemu::cli

@@ -1,0 +1,150 @@
+#include "cli/commands/fault_command.h"
+
+#include <CLI/App.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "cli/command_line/table.h"
+#include "control/client.h"
+#include "control/rpc.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kHelp[] =
+    R"(Usage: ibemu fault add [--name=NAME] link NODE/PORT WHAT...
+  or:  ibemu fault add [--name=NAME] node NODE WHAT...
+  or:  ibemu fault ls [--json]
+  or:  ibemu fault rm NAME
+  or:  ibemu fault reset
+Let something go wrong with a link and its packets, or with what a node's
+management agents answer; list what does, with counts; remove one fault, or all.
+
+  --name=NAME     without: fault-1, fault-2 ...; add prints it
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+
+WHAT of a link is one or more of
+  loss P%              vanishes
+  corrupt P%           arrives with a bad CRC, is counted there and dropped
+  ber RATE             each bit, as in 1e-12; a wrong one is a symbol error and
+                       corrupts its packet
+  duplicate P%         arrives twice
+  reorder P%           arrives 1 ms later; others overtake it
+  delay TIME [JITTER]  all of them, by TIME plus or minus JITTER, in order
+  flap PERIOD DOWN [JITTER]
+                       each PERIOD the link is down for DOWN
+of a node
+  slow TIME [JITTER]   its agents answer later by TIME plus or minus JITTER
+  loss P%              they don't answer
+and, if wanted,
+  attr NAME            only MADs of this attribute (NodeInfo, Notice ...) or this
+                       class (SM, SA, PM, CM ...), only MAD, only verbs
+  dir tx|rx            only what leaves through the port, only what enters
+  seed N               of its luck; without, the daemon's
+
+Example:
+  ibemu fault add link node-1/1 loss 5% delay 10us 2us
+  ibemu fault add node switch-1 slow 50ms attr PortInfo
+)";
+
+struct Flags {
+  std::string fabric;
+  std::string name;
+  std::vector<std::string> words;
+  bool json = false;
+};
+
+absl::StatusOr<json> Call(const Flags& flags, std::string_view method,
+                          const json& parameters) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(flags.fabric));
+  return client.Call(method, parameters);
+}
+
+absl::Status Add(const Flags& flags) {
+  json parameters = {{"words", flags.words}};
+  if (!flags.name.empty()) parameters["name"] = flags.name;
+  IBEMU_ASSIGN_OR_RETURN(const json result,
+                         Call(flags, "fault.add", parameters));
+  std::printf("%s\n", result.value("name", "").c_str());
+  return absl::OkStatus();
+}
+
+// Of both directions.
+std::string Sum(const json& fault, const char* count) {
+  uint64_t sum = 0;
+  for (const char* direction : {"tx", "rx"}) {
+    if (fault.contains(direction))
+      sum += fault[direction][count].get<uint64_t>();
+  }
+  return absl::StrCat(sum);
+}
+
+// A node's has no port.
+std::string Place(const json& fault) {
+  const auto node = fault["node"].get<std::string>();
+  return fault["port"].is_null()
+             ? node
+             : absl::StrCat(node, "/", fault["port"].get<int>());
+}
+
+absl::Status List(const Flags& flags) {
+  IBEMU_ASSIGN_OR_RETURN(const json result,
+                         Call(flags, "fault.list", json::object()));
+  const json& faults = result["faults"];
+  if (flags.json) {
+    std::fputs(control::DumpForPeople(faults).c_str(), stdout);
+    return absl::OkStatus();
+  }
+  Table table({"FAULT", "PLACE", "DIR", "WHAT", "PACKETS", "LOST", "CORRUPTED",
+               "DUPLICATED", "REORDERED", "DELAYED"});
+  for (const json& fault : faults) {
+    table.Add({fault["name"], Place(fault),
+               fault["dir"].is_null() ? "-" : fault["dir"].get<std::string>(),
+               fault["what"], Sum(fault, "packets"), Sum(fault, "lost"),
+               Sum(fault, "corrupted"), Sum(fault, "duplicated"),
+               Sum(fault, "reordered"), Sum(fault, "delayed")});
+  }
+  std::fputs(table.Text().c_str(), stdout);
+  return absl::OkStatus();
+}
+
+absl::Status Remove(const Flags& flags) {
+  return Call(flags, "fault.remove", {{"name", flags.name}}).status();
+}
+
+absl::Status Reset(const Flags& flags) {
+  return Call(flags, "fault.reset", json::object()).status();
+}
+
+}  // namespace
+
+void AddFault(CLI::App& app, Action& action) {
+  CLI::App* fault = app.add_subcommand("fault");
+  SetHelp(*fault, kHelp);
+  const auto flags = std::make_shared<Flags>();
+  fault->add_option("--fabric", flags->fabric);
+  const auto part = [&](const char* name, absl::Status (*act)(const Flags&)) {
+    CLI::App* command = fault->add_subcommand(name);
+    SetHelp(*command, kHelp);
+    command->add_option("--fabric", flags->fabric);
+    OnUse(*command, action, "fault", [flags, act] { return act(*flags); });
+    return command;
+  };
+  CLI::App* add = part("add", Add);
+  add->add_option("--name", flags->name);
+  add->add_option("link", flags->words)->required();
+  part("ls", List)->add_flag("--json", flags->json);
+  part("rm", Remove)->add_option("name", flags->name)->required();
+  part("reset", Reset);
+}
+
+}  // namespace ibemu::cli

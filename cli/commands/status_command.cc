@@ -1,0 +1,253 @@
+#include "cli/commands/status_command.h"
+
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "cli/command_line/table.h"
+#include "control/client.h"
+#include "control/rpc.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kStatusHelp[] = R"(Usage: ibemu status [--fabric=NAME] [--json]
+Print what a daemon serves, and to whom.
+
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+  --json          for programs
+)";
+
+constexpr char kNodesHelp[] =
+    R"(Usage: ibemu nodes [--fabric=NAME] [--all] [--json]
+Print the nodes of a fabric.
+
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+  --all           all of them; else many are summed up on a terminal
+  --json          for programs: always all
+)";
+
+constexpr char kLinksHelp[] =
+    R"(Usage: ibemu links [--fabric=NAME] [--all] [--json]
+Print the links of a fabric.
+
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+  --all           all of them; else many are summed up on a terminal
+  --json          for programs: always all
+)";
+
+constexpr size_t kMany = 200;  // rows that nobody reads on a terminal
+
+struct Flags {
+  std::string fabric;
+  bool json = false;
+  bool all = false;
+
+  bool Summarise(size_t rows) const {
+    return !all && rows > kMany && isatty(STDOUT_FILENO) == 1;
+  }
+};
+
+void Print(const std::string& text) { std::fputs(text.c_str(), stdout); }
+void Print(const json& value) { Print(control::DumpForPeople(value)); }
+
+std::string Text(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_null() ? "-" : value.dump();
+}
+
+std::string FabricText(const json& status) {
+  const json& fabric = status["fabric"];
+  return absl::StrCat(
+      "fabric    ", Text(status["topology"]), ": ", Text(fabric["cas"]),
+      " channel adapters, ", Text(fabric["switches"]), " switches, ",
+      Text(fabric["routers"]), " routers, ", Text(fabric["links_up"]), " of ",
+      Text(fabric["links"]), " links up\nsm        ", Text(status["sm"]),
+      "\nseed      ", Text(status["seed"]), "\n");
+}
+
+// Of --backend=hca.  A daemon that was not restarted after an upgrade tells
+// less.
+std::string AdaptersText(const json& adapters) {
+  const auto get = [](const json& object, const char* key) {
+    return object.contains(key) ? Text(object.at(key)) : "-";
+  };
+  std::string text;
+  for (const json& adapter : adapters) {
+    const std::string board = get(adapter, "board_id");
+    const std::string error = get(adapter, "error");
+    absl::StrAppend(&text, "adapter   ", get(adapter, "adapter"), ": ",
+                    get(adapter, "node"), ", ", get(adapter, "node_guid"),
+                    get(adapter, "alive") == "false" ? ", dead" : "",
+                    "\n          ", get(adapter, "device"),
+                    board.empty() ? "" : ", board ", board, ", firmware ",
+                    get(adapter, "firmware"), "\n");
+    if (error != "-") absl::StrAppend(&text, "          ", error, "\n");
+    const auto ports = adapter.find("ports");
+    if (ports == adapter.end() || !ports->is_array()) continue;
+    for (const json& port : *ports) {
+      absl::StrAppend(&text, "          port ", get(port, "port"), ": ",
+                      get(port, "state"), " (", get(port, "physical_state"),
+                      "), ", get(port, "rate"), ", LID ", get(port, "lid"),
+                      ", SM LID ", get(port, "sm_lid"), "\n");
+    }
+  }
+  return text;
+}
+
+absl::Status ShowStatus(const Flags& flags) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(flags.fabric));
+  IBEMU_ASSIGN_OR_RETURN(const json status,
+                         client.Call("status", json::object()));
+  if (flags.json) {
+    Print(status);
+    return absl::OkStatus();
+  }
+  Print(status.contains("adapters") ? AdaptersText(status["adapters"])
+                                    : FabricText(status));
+  Print(absl::StrCat("daemon    ibemud ", Text(status["version"]), ", process ",
+                     Text(status["pid"]), ", ", Text(status["socket"]), "\n"));
+  if (status["views"].empty()) {
+    Print(std::string("views     none\n"));
+    return absl::OkStatus();
+  }
+  Table table({"PROCESS", "DEVICE", "NODE", "UMAD"});
+  for (const json& view : status["views"]) {
+    for (const json& device : view["devices"]) {
+      const bool removed = device["name"].is_null();
+      table.Add({Text(view["pid"]), removed ? "removed" : Text(device["name"]),
+                 Text(device["node"]),
+                 removed ? "-"
+                         : absl::StrJoin(
+                               device["umads"].get<std::vector<int>>(), ",")});
+    }
+  }
+  Print("\n" + table.Text());
+  return absl::OkStatus();
+}
+
+std::string SumUp(const std::map<std::string, int>& counts,
+                  std::string_view what) {
+  std::string text;
+  for (const auto& [kind, count] : counts) {
+    absl::StrAppend(&text, count, " ", kind, "\n");
+  }
+  return text + "(--all prints the " + std::string(what) + ")\n";
+}
+
+absl::Status ShowNodes(const Flags& flags) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(flags.fabric));
+  json nodes = json::array();
+  for (bool more = true; more;) {
+    IBEMU_ASSIGN_OR_RETURN(json page,
+                           client.Call("nodes", {{"from", nodes.size()}}));
+    for (json& node : page["nodes"]) nodes.push_back(std::move(node));
+    more = !page["nodes"].empty() && nodes.size() < page["total"];
+  }
+  if (flags.json) {
+    Print(nodes);
+    return absl::OkStatus();
+  }
+  if (flags.Summarise(nodes.size())) {
+    std::map<std::string, int> counts;
+    for (const json& node : nodes) ++counts[Text(node["type"])];
+    Print(SumUp(counts, "nodes"));
+    return absl::OkStatus();
+  }
+  const auto state = [](const json& node,
+                        const std::vector<std::string>& ports) {
+    if (node["plugged"] == false) return std::string("removed");
+    if (node["up"] == false) return std::string("off");
+    return absl::StrJoin(ports, ",") +
+           (node["remote"] == true ? " (remote)" : "");
+  };
+  Table table({"NODE", "TYPE", "GUID", "NAME", "LID", "STATE", "LINKS"});
+  for (const json& node : nodes) {
+    std::vector<std::string> lids;
+    std::vector<std::string> states;
+    for (const json& port : node["ports"]) {
+      lids.push_back(Text(port["lid"]));
+      states.push_back(Text(port["state"]));
+    }
+    table.Add({Text(node["description"]), Text(node["type"]),
+               Text(node["guid"]), Text(node["name"]), absl::StrJoin(lids, ","),
+               state(node, states),
+               absl::StrCat(Text(node["ports_linked"]), "/",
+                            Text(node["port_count"]))});
+  }
+  Print(table.Text());
+  return absl::OkStatus();
+}
+
+std::string EndText(const json& end) {
+  return absl::StrCat(Text(end["node"]), "/", Text(end["port"]));
+}
+
+absl::Status ShowLinks(const Flags& flags) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(flags.fabric));
+  json links = json::array();
+  for (json from = 0; !from.is_null();) {
+    IBEMU_ASSIGN_OR_RETURN(json page, client.Call("links", {{"from", from}}));
+    for (json& link : page["links"]) links.push_back(std::move(link));
+    from = page["next"];
+  }
+  if (flags.json) {
+    Print(links);
+    return absl::OkStatus();
+  }
+  const auto state = [](const json& link) {
+    return link["cut"] == true ? "cut" : Text(link["state"]);
+  };
+  if (flags.Summarise(links.size())) {
+    std::map<std::string, int> counts;
+    for (const json& link : links) {
+      ++counts[absl::StrCat(state(link), " ", Text(link["rate"]))];
+    }
+    Print(SumUp(counts, "links"));
+    return absl::OkStatus();
+  }
+  Table table({"FROM", "TO", "STATE", "RATE"});
+  for (const json& link : links) {
+    table.Add({EndText(link["a"]), EndText(link["b"]), state(link),
+               Text(link["rate"])});
+  }
+  Print(table.Text());
+  return absl::OkStatus();
+}
+
+void Add(CLI::App& app, Action& action, const char* name, const char* help,
+         absl::Status (*show)(const Flags&), bool can_be_long) {
+  CLI::App* command = app.add_subcommand(name);
+  SetHelp(*command, help);
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("--fabric", flags->fabric);
+  command->add_flag("--json", flags->json);
+  if (can_be_long) command->add_flag("--all", flags->all);
+  OnUse(*command, action, name, [flags, show] { return show(*flags); });
+}
+
+}  // namespace
+
+void AddStatus(CLI::App& app, Action& action) {
+  Add(app, action, "status", kStatusHelp, ShowStatus, /*can_be_long=*/false);
+  Add(app, action, "nodes", kNodesHelp, ShowNodes, /*can_be_long=*/true);
+  Add(app, action, "links", kLinksHelp, ShowLinks, /*can_be_long=*/true);
+}
+
+}  // namespace ibemu::cli

@@ -1,0 +1,60 @@
+// One line of ibsim's console.
+#ifndef IBEMU_CLI_CONSOLE_CONSOLE_LINE_H_
+#define IBEMU_CLI_CONSOLE_CONSOLE_LINE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace ibemu::cli {
+
+enum class Verb {
+  kNothing,  // an empty line or a comment
+  kFile,     // !FILE
+  kAttached,
+  kBaselid,
+  kClear,
+  kDisconnect,  // X
+  kDump,
+  kError,
+  kGuid,
+  kHelp,
+  kLink,
+  kPerformanceSet,
+  kQuit,
+  kRelink,
+  kRoute,
+  kStart,
+  kUnlink,
+  kVerbose,
+  kWait,
+};
+
+struct ConsoleLine {
+  // "NODE"[PORT] or "NODE[PORT]"
+  struct Place {
+    std::string node;
+    std::optional<int> port;
+
+    bool operator==(const Place&) const = default;
+  };
+
+  Verb verb = Verb::kNothing;
+  std::vector<Place> places;
+  std::vector<std::string> words;  // what follows; of kFile: its name
+};
+
+// Letter case of the command aside.  What it needs is there.
+//
+// Errors: InvalidArgument, saying how the command is written.
+absl::StatusOr<ConsoleLine> ParseConsoleLine(std::string_view text);
+
+// All commands, a line each.
+std::string ConsoleHelp();
+
+}  // namespace ibemu::cli
+
+#endif  // IBEMU_CLI_CONSOLE_CONSOLE_LINE_H_

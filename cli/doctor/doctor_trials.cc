@@ -1,0 +1,136 @@
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/unique_fd.h"
+#include "cli/doctor/doctor.h"
+#include "control/peer.h"
+#include "launch/mounts.h"
+#include "launch/namespaces.h"
+#include "loop/uring_loop.h"
+
+namespace ibemu::cli {
+namespace {
+
+// Runs `trial` in a process of its own, which keeps what it does to itself.
+absl::Status InChild(const std::function<absl::Status()>& trial) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "pipe2");
+  UniqueFd reading(ends[0]);
+  UniqueFd writing(ends[1]);
+  const pid_t child = fork();
+  if (child < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (child == 0) {
+    const std::string message(trial().message());
+    [[maybe_unused]] const ssize_t size =
+        write(writing.get(), message.data(), message.size());
+    _exit(0);
+  }
+  writing.Reset();
+  std::string message;
+  std::array<char, 1024> buffer;
+  for (ssize_t size;
+       (size = read(reading.get(), buffer.data(), buffer.size())) > 0;) {
+    message.append(buffer.data(), static_cast<size_t>(size));
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) == child && !WIFEXITED(status)) {
+    return absl::InternalError("the trial was killed by a signal");
+  }
+  return message.empty() ? absl::OkStatus()
+                         : absl::FailedPreconditionError(message);
+}
+
+absl::Status TryNamespaces() { return launch::EnterNamespaces().status(); }
+
+absl::Status TryFuse() {
+  IBEMU_ASSIGN_OR_RETURN(const UniqueFd fuse, launch::OpenFuse());
+  if (!control::CheckFuseDescriptor(fuse.get()).ok()) {
+    return absl::FailedPreconditionError(
+        "/dev/fuse is not the FUSE device: load it with \"modprobe fuse\" (as "
+        "root); a container needs \"--device /dev/fuse\"");
+  }
+  IBEMU_RETURN_IF_ERROR(TryNamespaces());
+  // Who mounts must have opened it in the same namespace.
+  IBEMU_ASSIGN_OR_RETURN(const UniqueFd inner, launch::OpenFuse());
+  const std::string data =
+      absl::StrCat("fd=", inner.get(), ",rootmode=40000,user_id=", geteuid(),
+                   ",group_id=", getegid());
+  if (mount("ibemu", "/dev", "fuse", MS_NOSUID | MS_NODEV, data.c_str()) != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "/dev/fuse can't be mounted (", std::strerror(errno),
+        "): load it with \"modprobe fuse\" (as root); a container needs "
+        "\"--cap-add SYS_ADMIN --security-opt apparmor=unconfined\""));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TryOverlay() {
+  IBEMU_RETURN_IF_ERROR(TryNamespaces());
+  if (mount("ibemu", "/sys/class", "overlay", MS_RDONLY,
+            "lowerdir=/sys/class:/sys/bus") != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "overlay can't be mounted on /sys/class (", std::strerror(errno),
+        "): load it with \"modprobe overlay\" (as root)"));
+  }
+  return absl::OkStatus();
+}
+
+// As the daemon does to a client: from a process that is not its parent, to one
+// in a user namespace of its own.  Who made that namespace may do everything
+// there, so Yama lets him pass unless it forbids all (scope 3).
+absl::Status TryMemory() {
+  static volatile char target = 'a';
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "pipe2");
+  const UniqueFd entered(ends[0]);
+  UniqueFd entering(ends[1]);
+  const pid_t victim = fork();
+  if (victim < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (victim == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // Without a namespace there is no run; that is another finding's matter.
+    launch::EnterNamespaces().IgnoreError();
+    entering.Reset();
+    pause();
+    _exit(0);
+  }
+  entering.Reset();
+  char nothing = 0;
+  (void)!read(entered.get(), &nothing, 1);  // its end of file
+  absl::Status written = InChild([victim] {
+    char byte = 'b';
+    const iovec local{&byte, 1};
+    const iovec remote{const_cast<char*>(&target), 1};
+    return process_vm_writev(victim, &local, 1, &remote, 1, 0) == 1
+               ? absl::OkStatus()
+               : absl::ErrnoToStatus(errno, "process_vm_writev");
+  });
+  kill(victim, SIGKILL);
+  waitpid(victim, nullptr, 0);
+  return written;
+}
+
+}  // namespace
+
+DoctorTrials TryEverything() {
+  return {.namespaces = InChild(TryNamespaces),
+          .fuse = InChild(TryFuse),
+          .overlay = InChild(TryOverlay),
+          .uring = InChild([] { return UringLoop::Create().status(); }),
+          .memory = TryMemory()};
+}
+
+}  // namespace ibemu::cli

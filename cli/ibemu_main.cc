@@ -1,0 +1,86 @@
+// ibemu: the command that people type.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/version.h"
+#include "cli/command_line/command_line.h"
+#include "cli/commands/capture_command.h"
+#include "cli/commands/change_command.h"
+#include "cli/commands/console_command.h"
+#include "cli/commands/counter_command.h"
+#include "cli/commands/events_command.h"
+#include "cli/commands/fault_command.h"
+#include "cli/commands/hca_probe_command.h"
+#include "cli/commands/record_command.h"
+#include "cli/commands/scenario_command.h"
+#include "cli/commands/status_command.h"
+#include "cli/commands/topology_command.h"
+#include "cli/doctor/doctor_command.h"
+#include "cli/run/run_command.h"
+
+namespace {
+
+constexpr char kHelp[] = R"(Usage: ibemu COMMAND [OPTION]...
+Simulated InfiniBand subnets for unmodified programs.
+
+  run         run a command as if on a host of a subnet
+  status      what a daemon serves, and to whom
+  nodes       the nodes of a fabric
+  links       its links
+  link        cut or restore a link
+  node        switch a node off or on
+  device      pull a node's adapter out, or plug it in again
+  host        show a node's devices to the whole machine, or no more
+  counter     what a port has counted; make it show something else
+  fault       lose, delay or corrupt packets of a link, let it flap, slow a node
+  scenario    do all that at set times, from a file
+  console     carry out the commands of ibsim
+  capture     write down the packets that cross links, for tshark
+  events      tell what happens, as it does
+  export      write a topology, of a running fabric or of a file
+  topology    generate, check or show a topology
+  record      write a spec of a subnet from what tools print of it
+  hca-probe   what the firmware of a real adapter says of itself
+  doctor      what on this machine is in ibemu's way, and the cure
+
+"ibemu COMMAND --help" tells more; "ibemu --version" prints the version.
+
+Example, two hosts, cable to cable:
+  ibemu run -- ibstat
+)";
+
+}  // namespace
+
+// Only bugs and a lack of memory throw.
+// NOLINTNEXTLINE(bugprone-exception-escape)
+int main(int argc, char** argv) {
+  CLI::App app("", "ibemu");
+  ibemu::cli::SetHelp(app, kHelp);
+  app.set_version_flag("--version", absl::StrCat("ibemu ", ibemu::Version()));
+  ibemu::cli::Action action;
+  ibemu::cli::AddRun(app, action);
+  ibemu::cli::AddStatus(app, action);
+  ibemu::cli::AddChanges(app, action);
+  ibemu::cli::AddConsole(app, action);
+  ibemu::cli::AddCounter(app, action);
+  ibemu::cli::AddFault(app, action);
+  ibemu::cli::AddCapture(app, action);
+  ibemu::cli::AddEvents(app, action);
+  ibemu::cli::AddScenario(app, action);
+  ibemu::cli::AddTopology(app, action);
+  ibemu::cli::AddRecord(app, action);
+  ibemu::cli::AddHcaProbe(app, action);
+  ibemu::cli::AddDoctor(app, action);
+  app.add_subcommand("help")->callback([&action] {
+    action = [] { return std::fputs(kHelp, stdout) < 0 ? 1 : 0; };
+  });
+  if (const auto status = ibemu::cli::Parse(app, {argv + 1, argv + argc})) {
+    return *status;
+  }
+  return action();
+}

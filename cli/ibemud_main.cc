@@ -1,0 +1,203 @@
+// ibemud: the daemon.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/version.h"
+#include "cli/command_line/command_line.h"
+#include "daemon/run_daemon.h"
+
+namespace {
+
+using ibemu::cli::kUsageError;
+
+constexpr char kHelp[] = R"(Usage: ibemud --topology=SPEC [OPTION]...
+       ibemud --backend=hca pci=DDDD:BB:DD.F [access=vfio|sysfs] [OPTION]...
+Own one simulated InfiniBand subnet, or drive real adapters from user space, and
+serve it to "ibemu run --fabric".
+
+  --topology=SPEC   a file (ibnetdiscover format, "-" is standard input) or a
+                    generator: back-to-back, single-switch:hosts=8,
+                    fat-tree:radix=36,levels=2, torus:4x4x4, dragonfly:...
+  --sm=none|static|builtin
+                    who configures the subnet: none leaves it to an opensm on one
+                    of the hosts; static sets LIDs, routes and ACTIVE ports at
+                    start; builtin (default) is a subnet manager inside the
+                    fabric, which an opensm may take over from
+  --backend=hca     no simulated subnet, but the adapters that follow (repeat for
+                    more); this has never been run on hardware
+  pci=DDDD:BB:DD.F  a ConnectX to ConnectX-3 ("lspci -D -d 15b3:" lists them)
+  access=vfio|sysfs how the adapter before it is reached (default: vfio); see
+                    "ibemu hca-probe --help"
+  model=FABRIC/NODE instead of a real adapter a modelled one, which is a node of
+                    the fabric that another ibemud serves under that name
+  --front-end=cuse  show devices to the whole machine: needs root and the
+                    kernel's "cuse" module
+  --host=NODE       with --front-end=cuse: whose devices (repeat for more;
+                    default: the first adapter)
+  --sysfs=none      with --front-end=cuse: leave /sys/class as it is; the entries
+                    are in /run/ibemu/sys/sys then
+  --major=N         with --front-end=cuse: the devices' major number (default:
+                    231, Linux's own, which a loaded ib_umad has; 0: the kernel
+                    chooses all numbers)
+  --name=NAME       the fabric's name, for --fabric=NAME (default: default)
+  --socket=PATH     the control socket, instead of --name
+  --http=127.0.0.1:PORT
+                    show the live view there (the log says its address with the
+                    token), or the adapters, and /metrics, /metrics/ports (for
+                    Prometheus) and /health; to this machine alone; port 0: the
+                    kernel chooses
+  --seed=N          seed of losses and delays (default: drawn and printed)
+  --check           load and verify (with --backend=hca: reset each adapter and
+                    print what its firmware says), then exit: 0 without faults,
+                    else 1
+  --version         print the version
+
+A line with "ready" on standard error says that clients may come.  SIGTERM and
+SIGINT end the daemon; programs on its hosts then get errors.
+
+Example, in two terminals:
+  ibemud --topology=fat-tree:radix=36,levels=2 --sm=none
+  ibemu run --fabric=default -- opensm
+)";
+
+constexpr int kLastMajor = 511;
+
+struct Flags {
+  ibemu::daemon::DaemonOptions daemon;
+  std::string topology;
+  std::vector<std::string> adapters;
+  std::string name;
+  std::vector<std::string> hosts;
+  std::string front_end;
+  std::string backend;
+  std::string sysfs;
+  std::string http;
+  std::optional<int> major_number;
+  std::optional<std::string> sm;
+  std::optional<uint64_t> seed;
+};
+
+// Empty when back end and flags make sense together.
+std::string BackendMistake(const Flags& flags) {
+  if (!flags.backend.empty() && flags.backend != "hca") {
+    return absl::StrCat("--backend=", flags.backend,
+                        ": there is \"hca\"; without it, --topology says which "
+                        "subnet is simulated");
+  }
+  if (flags.backend.empty()) {
+    if (!flags.adapters.empty()) {
+      return absl::StrCat(flags.adapters.front(),
+                          ": adapters go together with --backend=hca");
+    }
+    if (flags.topology.empty()) {
+      return "--topology=SPEC is missing: a file, or for instance "
+             "--topology=single-switch:hosts=8";
+    }
+    return "";
+  }
+  if (!flags.topology.empty() || flags.sm || flags.seed) {
+    return "--topology, --sm and --seed make a simulated subnet: there is none "
+           "with --backend=hca";
+  }
+  return "";
+}
+
+// Empty when the flags make sense together.
+std::string Mistake(const Flags& flags) {
+  if (!flags.front_end.empty() && flags.front_end != "cuse") {
+    return absl::StrCat("--front-end=", flags.front_end, ": there is \"cuse\"");
+  }
+  if (flags.front_end.empty() &&
+      !(flags.hosts.empty() && flags.sysfs.empty() && !flags.major_number)) {
+    return "--host, --sysfs and --major belong to --front-end=cuse, which "
+           "shows "
+           "devices to the whole machine: use \"ibemu run --fabric --host\"";
+  }
+  if (!flags.sysfs.empty() && flags.sysfs != "none") {
+    return absl::StrCat("--sysfs=", flags.sysfs, ": there is \"none\"");
+  }
+  // MAJOR() has 12 bits, and the kernel gives out numbers below 512 alone
+  // (CHRDEV_MAJOR_MAX in include/linux/fs.h).
+  if (flags.major_number.value_or(0) < 0 ||
+      flags.major_number.value_or(0) > kLastMajor) {
+    return absl::StrCat("--major=", *flags.major_number,
+                        ": a character device's major number is at most ",
+                        kLastMajor, "; 0 lets the kernel choose");
+  }
+  if (std::string mistake = BackendMistake(flags); !mistake.empty()) {
+    return mistake;
+  }
+  if (!flags.name.empty() && !flags.daemon.socket.empty()) {
+    return "--name and --socket exclude each other";
+  }
+  if (flags.name.find('/') != std::string::npos) {
+    return absl::StrCat("--name=", flags.name,
+                        ": a name has no slash: use --socket for a path");
+  }
+  return "";
+}
+
+}  // namespace
+
+// Only bugs and a lack of memory throw.
+// NOLINTNEXTLINE(bugprone-exception-escape)
+int main(int argc, char** argv) {
+  Flags flags;
+  CLI::App app("", "ibemud");
+  ibemu::cli::SetHelp(app, kHelp);
+  app.set_version_flag("--version", absl::StrCat("ibemud ", ibemu::Version()));
+  app.add_option("--topology", flags.topology);
+  app.add_option("--sm", flags.sm);
+  app.add_option("--name", flags.name);
+  app.add_option("--socket", flags.daemon.socket);
+  app.add_option("--seed", flags.seed);
+  app.add_option("--host", flags.hosts)->allow_extra_args(false);
+  app.add_option("--front-end", flags.front_end);
+  app.add_option("--sysfs", flags.sysfs);
+  app.add_option("--major", flags.major_number);
+  app.add_option("--http", flags.http);
+  app.add_option("--backend", flags.backend);
+  app.add_option("adapters", flags.adapters);
+  app.add_flag("--check", flags.daemon.check);
+  if (const auto status = ibemu::cli::Parse(app, {argv + 1, argv + argc})) {
+    return *status;
+  }
+  if (const std::string mistake = Mistake(flags); !mistake.empty()) {
+    std::fprintf(stderr, "ibemud: %s\n", mistake.c_str());
+    return kUsageError;
+  }
+  if (!flags.backend.empty()) {
+    auto adapters = ibemu::daemon::ParseHcaChoices(flags.adapters);
+    if (!adapters.ok()) {
+      std::fprintf(stderr, "ibemud: %s\n",
+                   std::string(adapters.status().message()).c_str());
+      return kUsageError;
+    }
+    flags.daemon.adapters = *std::move(adapters);
+  }
+  if (!flags.http.empty()) {
+    auto address = ibemu::daemon::WebAddress::Parse(flags.http);
+    if (!address.ok()) {
+      std::fprintf(stderr, "ibemud: --http=%s\n",
+                   std::string(address.status().message()).c_str());
+      return kUsageError;
+    }
+    flags.daemon.web = *std::move(address);
+  }
+  flags.daemon.topology = flags.topology;
+  if (flags.sm) flags.daemon.sm = *flags.sm;
+  flags.daemon.seed = flags.seed;
+  flags.daemon.system_wide = !flags.front_end.empty();
+  flags.daemon.hosts = flags.hosts;
+  flags.daemon.cover_sys_class = flags.sysfs != "none";
+  flags.daemon.major_number = flags.major_number.value_or(ibemu::sysfs::kMajor);
+  if (!flags.name.empty()) flags.daemon.socket = flags.name;
+  return ibemu::daemon::RunDaemon(flags.daemon);
+}

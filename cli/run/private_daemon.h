@@ -1,0 +1,40 @@
+// The daemon that lives as long as one `ibemu run`.
+#ifndef IBEMU_CLI_RUN_PRIVATE_DAEMON_H_
+#define IBEMU_CLI_RUN_PRIVATE_DAEMON_H_
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+#include "daemon/server.h"
+
+namespace ibemu::cli {
+
+// A forked daemon.  It ends when the connection that it was made with closes;
+// the destructor waits for that, and kills a daemon that does not.
+class PrivateDaemon {
+ public:
+  // Forks: to be called before the launcher changes its namespaces, so that
+  // the daemon stays in the user's own.  `connection` gets the launcher's end,
+  // for Client::Adopt().
+  static absl::StatusOr<PrivateDaemon> Fork(
+      const daemon::DaemonOptions& options, UniqueFd& connection);
+
+  PrivateDaemon(PrivateDaemon&&) = default;
+  PrivateDaemon& operator=(PrivateDaemon&&) = default;
+  ~PrivateDaemon();
+
+  // For a launch that failed: don't wait until a large topology is loaded.
+  void Interrupt();
+
+ private:
+  PrivateDaemon(UniqueFd process, int ends_within)
+      : process_(std::move(process)), ends_within_(ends_within) {}
+
+  UniqueFd process_;  // pidfd: safe when the pid is reaped and used again
+  int ends_within_;   // milliseconds
+};
+
+}  // namespace ibemu::cli
+
+#endif  // IBEMU_CLI_RUN_PRIVATE_DAEMON_H_

@@ -1,0 +1,223 @@
+#include "cli/run/run.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+#include "base/unique_fd.h"
+#include "cli/run/private_daemon.h"
+#include "control/client.h"
+#include "control/control_socket.h"
+#include "launch/child.h"
+#include "launch/mounts.h"
+#include "launch/namespaces.h"
+#include "launch/node_supervisor.h"
+#include "launch/seccomp.h"
+
+namespace ibemu::cli {
+namespace {
+
+constexpr char kFabricVariable[] = "IBEMU_FABRIC";
+constexpr char kHostVariable[] = "IBEMU_HOST";
+constexpr mode_t kUsualUmask = 022;
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Descriptors that we open must not become anyone's stdin.  What the caller
+// closed is closed for the command, too.
+void FillStandardStreams() {
+  int fd = STDIN_FILENO;
+  while (fd >= 0 && fd <= STDERR_FILENO) {
+    fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  }
+  if (fd >= 0) close(fd);
+}
+
+bool WantsPrivateDaemon(const RunOptions& options) {
+  return options.topology || options.sm || options.seed ||
+         !options.adapters.empty();
+}
+
+daemon::DaemonOptions PrivateOptions(const RunOptions& options) {
+  daemon::DaemonOptions daemon;
+  daemon.adapters = options.adapters;
+  if (options.topology) daemon.topology = *options.topology;
+  if (options.sm) daemon.sm = *options.sm;
+  daemon.seed = options.seed;
+  return daemon;
+}
+
+// The way to the daemon, open before the namespaces are made.
+struct Uplink {
+  std::optional<PrivateDaemon> daemon;  // outlives the connection
+  UniqueFd connection;                  // of `daemon`; it has not spoken yet
+  std::optional<control::Client> client;
+};
+
+absl::StatusOr<Uplink> FindDaemon(const RunOptions& options) {
+  Uplink uplink;
+  if (options.fabric && WantsPrivateDaemon(options)) {
+    return absl::InvalidArgumentError(
+        "--fabric joins a running daemon: give --topology, --sm, --seed and "
+        "--backend to that ibemud instead");
+  }
+  const bool outer = !Variable(kFabricVariable).empty();
+  if (options.fabric || (outer && !WantsPrivateDaemon(options))) {
+    IBEMU_ASSIGN_OR_RETURN(
+        uplink.client, control::Client::Connect(options.fabric.value_or("")));
+  } else {
+    IBEMU_ASSIGN_OR_RETURN(
+        uplink.daemon,
+        PrivateDaemon::Fork(PrivateOptions(options), uplink.connection));
+  }
+  return uplink;
+}
+
+control::AttachRequest RequestOf(const RunOptions& options) {
+  control::AttachRequest request{.hosts = options.hosts,
+                                 .device_name = options.device_name,
+                                 .profile = options.profile};
+  for (const daemon::HcaChoice& adapter : options.adapters) {
+    request.hosts.push_back(daemon::HcaName(adapter));
+  }
+  const std::string outer = Variable(kHostVariable);
+  const bool same_fabric = !options.fabric && !WantsPrivateDaemon(options);
+  if (request.hosts.empty() && same_fabric && !outer.empty()) {
+    request.hosts = absl::StrSplit(outer, ',');
+  }
+  return request;
+}
+
+// IBEMU_HOST: what --host takes, comma separated.  Real adapters often call
+// themselves by their product's name, all of them by the same.
+std::string HostNames(const control::Greeting& daemon,
+                      const std::vector<control::AttachedDevice>& devices) {
+  std::vector<std::string> names;
+  for (const control::AttachedDevice& device : devices) {
+    const bool clear = daemon.backend.empty() && !device.node.empty() &&
+                       device.node.find(',') == std::string::npos;
+    names.push_back(clear ? device.node : device.node_guid);
+  }
+  return absl::StrJoin(names, ",");
+}
+
+// Where the command has to go back to, because mounts cover the place; empty:
+// it is there already.
+std::string CoveredDirectory() {
+  char path[PATH_MAX];
+  if (getcwd(path, sizeof(path)) == nullptr) return "";
+  const std::string inside = absl::StrCat(path, "/");
+  const bool covered =
+      inside.starts_with("/dev/") || inside.starts_with("/sys/");
+  return covered ? path : "";
+}
+
+// Makes the devices appear to this process and all that come from it.
+absl::StatusOr<std::vector<control::AttachedDevice>> ShowDevices(
+    const RunOptions& options, launch::Privilege privilege, Uplink& uplink,
+    const launch::MachineFacts& machine, UniqueFd fuse) {
+  IBEMU_RETURN_IF_ERROR(launch::CarryOut(launch::PlanStage(machine)));
+  IBEMU_RETURN_IF_ERROR(launch::MountFuse(
+      fuse.get(), launch::kFuseMount, privilege == launch::Privilege::kMounts));
+  if (!uplink.client) {
+    IBEMU_ASSIGN_OR_RETURN(uplink.client,
+                           control::Client::Adopt(uplink.connection.Release()));
+  }
+  IBEMU_ASSIGN_OR_RETURN(std::vector<control::AttachedDevice> devices,
+                         uplink.client->Attach(fuse.get(), RequestOf(options)));
+  fuse.Reset();  // the daemon's alone: when it closes, the devices are gone
+  IBEMU_ASSIGN_OR_RETURN(const launch::ServedFacts served,
+                         launch::LookAtServed());
+  IBEMU_RETURN_IF_ERROR(launch::CarryOut(launch::PlanView(machine, served)));
+  return devices;
+}
+
+rlim_t DescriptorLimit() {
+  rlimit limit = {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+// Returns the command's wait status.
+absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
+  launch::Command command;
+  command.arguments = options.command;
+  command.directory = CoveredDirectory();
+  IBEMU_ASSIGN_OR_RETURN(const launch::Privilege privilege,
+                         launch::EnterNamespaces());
+  IBEMU_ASSIGN_OR_RETURN(UniqueFd fuse, launch::OpenFuse());
+  IBEMU_ASSIGN_OR_RETURN(const launch::MachineFacts machine,
+                         launch::LookAtMachine());
+  const mode_t umask_before = umask(kUsualUmask);
+  IBEMU_ASSIGN_OR_RETURN(
+      const std::vector<control::AttachedDevice> devices,
+      ShowDevices(options, privilege, uplink, machine, std::move(fuse)));
+  umask(umask_before);
+
+  const std::string& socket = uplink.client->greeting().socket;
+  command.environment = {
+      {kFabricVariable, socket},
+      {kHostVariable, HostNames(uplink.client->greeting(), devices)}};
+  std::optional<launch::NodeSupervisor> nodes;
+  const int first_node = launch::FirstNodeFd(DescriptorLimit());
+  // An outer run's filter is in force already, and its supervisor serves us.
+  if (!machine.nested) {
+    IBEMU_ASSIGN_OR_RETURN(nodes, launch::NodeSupervisor::Fork(first_node));
+  }
+  const launch::LauncherSignals signals;
+  IBEMU_ASSIGN_OR_RETURN(
+      const pid_t pid,
+      launch::Start(command, signals, [&nodes, first_node]() -> absl::Status {
+        if (!nodes) return absl::OkStatus();
+        IBEMU_ASSIGN_OR_RETURN(UniqueFd listener,
+                               launch::FilterSystemCalls(first_node));
+        return nodes->HandOver(std::move(listener));
+      }));
+  nodes.reset();
+  return launch::Supervise(pid, signals, uplink.client->fd(), [] {
+    std::fputs("ibemu run: the daemon has ended, and the devices with it\n",
+               stderr);
+  });
+}
+
+absl::StatusOr<int> Run(const RunOptions& options) {
+  IBEMU_ASSIGN_OR_RETURN(Uplink uplink, FindDaemon(options));
+  absl::StatusOr<int> wait_status = Launch(options, uplink);
+  if (!uplink.daemon) return wait_status;
+  if (!wait_status.ok()) uplink.daemon->Interrupt();
+  if (uplink.client) {
+    const std::string socket = uplink.client->greeting().socket;
+    uplink.client.reset();
+    uplink.daemon.reset();           // waits
+    control::RemoveRemains(socket);  // if it was killed
+  }
+  return wait_status;
+}
+
+}  // namespace
+
+int RunCommand(const RunOptions& options) {
+  FillStandardStreams();
+  const absl::StatusOr<int> wait_status = Run(options);
+  if (wait_status.ok()) return launch::EndLike(*wait_status);
+  std::fprintf(stderr, "ibemu run: %s\n",
+               std::string(wait_status.status().message()).c_str());
+  return launch::kRunFailed;
+}
+
+}  // namespace ibemu::cli

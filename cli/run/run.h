@@ -1,0 +1,48 @@
+// `ibemu run`: one command, run as if on a host of the fabric.
+#ifndef IBEMU_CLI_RUN_RUN_H_
+#define IBEMU_CLI_RUN_RUN_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/adapters/hca_access.h"
+#include "launch/child.h"
+
+namespace ibemu::cli {
+
+struct RunOptions {
+  // Of the private daemon; none of them goes together with `fabric`, and
+  // `adapters` (--backend=hca) with nothing else of it: the command sees all of
+  // them, and `hosts` is empty.
+  std::vector<daemon::HcaChoice> adapters;
+  std::optional<std::string> topology;  // default "back-to-back"
+  std::optional<std::string> sm;
+  std::optional<uint64_t> seed;
+
+  // A running daemon: a name, or the path of its socket (it has a slash).
+  // Without it and without all above, IBEMU_FABRIC counts: so a nested
+  // run finds the fabric of the outer one.
+  std::optional<std::string> fabric;
+
+  // Whose adapters the command sees; none: IBEMU_HOST's when the fabric is
+  // IBEMU_FABRIC's, else the daemon's default (the first CA).
+  std::vector<std::string> hosts;
+  std::string profile = "qib";
+  std::string device_name = "ibemu%d";
+
+  std::vector<std::string> command;  // not empty
+};
+
+// Runs the command and returns what main() returns: the command's exit status,
+// or one of the constants of child.h after one sentence on stderr.  A command
+// that a signal killed makes this process die of the same signal.
+//
+// Must be called by a process with one thread; it leaves that process in new
+// namespaces, so nothing else should be done in it afterwards.
+int RunCommand(const RunOptions& options);
+
+}  // namespace ibemu::cli
+
+#endif  // IBEMU_CLI_RUN_RUN_H_

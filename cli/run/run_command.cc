@@ -1,0 +1,161 @@
+#include "cli/run/run_command.h"
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "cli/run/run.h"
+#include "daemon/adapters/hca_access.h"
+
+namespace ibemu::cli {
+namespace {
+
+constexpr char kHelp[] = R"(Usage: ibemu run [OPTION]... [--] COMMAND [ARG]...
+       ibemu run --backend=hca ADAPTER... [--] COMMAND [ARG]...
+Run COMMAND as if on a host of an InfiniBand subnet, or with adapters that are
+driven from user space.
+
+  --topology=SPEC   a file (ibnetdiscover format) or a generator; default
+                    back-to-back
+  --sm=none|static|builtin
+                    who configures the subnet: none leaves it to COMMAND; static
+                    sets LIDs, routes and ACTIVE ports at start; builtin
+                    (default) is a subnet manager inside the fabric
+  --seed=N          seed of losses and delays (default: drawn)
+  --fabric=NAME     join a running daemon (a name, or the path of its socket)
+                    instead of starting a private one
+  --backend=hca     no simulated subnet, but the adapters that follow, and
+                    COMMAND sees all of them: pci=DDDD:BB:DD.F,
+                    pci=DDDD:BB:DD.F access=sysfs, or model=FABRIC/NODE, as of
+                    ibemud(8); this has never been run on hardware
+  --host=NODE       whose adapters COMMAND sees: a description, a name of the
+                    topology file or a GUID; may be repeated; default: the first
+                    channel adapter
+  --profile=qib|cx7 what kind of adapter it looks like; default qib
+  --device-name=FMT the devices' names; default ibemu%d
+
+The exit status is COMMAND's; 125 to 127 as of env(1).  Inside, IBEMU_FABRIC and
+IBEMU_HOST name the fabric and the host, so that further "ibemu" commands find
+them.
+
+Example, opensm on a fat tree of 648 hosts:
+  ibemu run --topology=fat-tree:radix=36,levels=2 --sm=none -- opensm
+)";
+
+struct RunFlags {
+  RunOptions options;
+  std::optional<std::string> backend;
+};
+
+bool NamesAdapter(const std::string& word) {
+  return word.starts_with("pci=") || word.starts_with("model=");
+}
+
+// Moves the words before the command, which name adapters, from `rest`.
+std::vector<std::string> TakeAdapterWords(std::vector<std::string>& rest) {
+  const auto end = std::ranges::find_if(rest, [](const std::string& word) {
+    return word == kCommandFollows || word.find('=') == word.npos;
+  });
+  std::vector<std::string> words(rest.begin(), end);
+  rest.erase(rest.begin(), end);
+  return words;
+}
+
+absl::Status CheckBackend(const RunFlags& flags) {
+  const RunOptions& options = flags.options;
+  if (*flags.backend != "hca") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--backend=", *flags.backend,
+        ": there is \"hca\"; without it, --topology says which subnet is "
+        "simulated"));
+  }
+  if (options.fabric) {
+    return absl::InvalidArgumentError(
+        "--fabric joins a running daemon: give --backend and the adapters to "
+        "that ibemud instead");
+  }
+  if (options.topology || options.sm || options.seed) {
+    return absl::InvalidArgumentError(
+        "--topology, --sm and --seed make a simulated subnet: there is none "
+        "with --backend=hca");
+  }
+  if (!options.hosts.empty()) {
+    return absl::InvalidArgumentError(
+        "--host chooses among the nodes of a daemon: with --backend=hca the "
+        "command sees the adapters that are named, and all of them");
+  }
+  return absl::OkStatus();
+}
+
+// Moves adapters from the front of `rest` to the options.
+absl::Status TakeAdapters(RunFlags& flags, std::vector<std::string>& rest) {
+  if (!flags.backend) {
+    if (rest.empty() || !NamesAdapter(rest.front())) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        rest.front(), ": adapters go together with --backend=hca"));
+  }
+  IBEMU_RETURN_IF_ERROR(CheckBackend(flags));
+  const std::vector<std::string> words = TakeAdapterWords(rest);
+  for (const std::string& word : words) {
+    if (word.starts_with('-')) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(word, ": options come before the adapters"));
+    }
+  }
+  IBEMU_ASSIGN_OR_RETURN(flags.options.adapters,
+                         daemon::ParseHcaChoices(words));
+  return absl::OkStatus();
+}
+
+// A "--" is the end of our options or belongs to the command.
+std::vector<std::string> CommandIn(std::vector<std::string> rest) {
+  if (!rest.empty() && rest.front() == kCommandFollows) {
+    rest.erase(rest.begin());
+  }
+  std::replace(rest.begin(), rest.end(), std::string(kCommandFollows),
+               std::string("--"));
+  return rest;
+}
+
+}  // namespace
+
+void AddRun(CLI::App& app, Action& action) {
+  CLI::App* run = app.add_subcommand("run");
+  SetHelp(*run, kHelp);
+  run->prefix_command();
+  const auto flags = std::make_shared<RunFlags>();
+  RunOptions* const options = &flags->options;
+  run->add_option("--topology", options->topology);
+  run->add_option("--sm", options->sm);
+  run->add_option("--seed", options->seed);
+  run->add_option("--backend", flags->backend);
+  run->add_option("--fabric", options->fabric);
+  // One value each time: what follows is COMMAND.
+  run->add_option("--host", options->hosts)->allow_extra_args(false);
+  run->add_option("--profile", options->profile);
+  run->add_option("--device-name", options->device_name);
+  run->callback([run, flags, &action] {
+    std::vector<std::string> rest = run->remaining();
+    const absl::Status taken = TakeAdapters(*flags, rest);
+    flags->options.command = CommandIn(std::move(rest));
+    action = [flags, taken] {
+      if (taken.ok() && !flags->options.command.empty()) {
+        return RunCommand(flags->options);
+      }
+      std::fprintf(stderr, "ibemu run: %s\n",
+                   taken.ok() ? "a COMMAND is missing"
+                              : std::string(taken.message()).c_str());
+      return launch::kRunFailed;
+    };
+  });
+}
+
+}  // namespace ibemu::cli

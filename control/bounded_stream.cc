@@ -1,0 +1,134 @@
+#include "control/bounded_stream.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/absl_text.h"
+
+namespace ibemu::control {
+namespace {
+
+// So much is sent at once, without waiting for the end of a turn.
+constexpr size_t kEnough = size_t{128} << 10;
+
+}  // namespace
+
+absl::Status CheckStreamSocket(int fd, std::string_view method) {
+  const auto option = [fd](int name) {
+    int value = -1;
+    socklen_t size = sizeof value;
+    return getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
+  };
+  if (option(SO_DOMAIN) == AF_UNIX && option(SO_TYPE) == SOCK_STREAM) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      Absl(method), " needs a unix stream socket with the request"));
+}
+
+BoundedStream::BoundedStream(Loop& loop, UniqueFd socket)
+    : loop_(loop),
+      socket_(std::move(socket)),
+      self_(std::make_shared<BoundedStream*>(this)) {}
+
+BoundedStream::~BoundedStream() {
+  *self_ = nullptr;
+  if (socket_.valid()) loop_.Forget(socket_.get());
+}
+
+absl::Status BoundedStream::Start(absl::AnyInvocable<void()> enough,
+                                  absl::AnyInvocable<void()> ended) {
+  enough_ = std::move(enough);
+  ended_ = std::move(ended);
+  return Wait();
+}
+
+void BoundedStream::Send() {
+  if (waits_for_ == Wanted::kRoom) return;
+  if (buffer_.size() > kEnough) {
+    Flush();
+  } else {
+    SendSoon();
+  }
+}
+
+void BoundedStream::SendSoon() {
+  if (scheduled_ || waits_for_ == Wanted::kRoom) return;
+  scheduled_ = true;
+  loop_.RunSoon([self = self_] {
+    if (*self == nullptr) return;
+    (*self)->scheduled_ = false;
+    (*self)->Flush();
+  });
+}
+
+void BoundedStream::Finish() {
+  finishing_ = true;
+  if (waits_for_ != Wanted::kRoom) Flush();
+}
+
+void BoundedStream::Flush() {
+  while (sent_ < buffer_.size()) {
+    const ssize_t sent =
+        send(socket_.get(), buffer_.data() + sent_, buffer_.size() - sent_,
+             MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) {
+      if (!WaitForRoom().ok()) End();
+      return;
+    }
+    if (sent < 0) return End();
+    sent_ += static_cast<size_t>(sent);
+  }
+  buffer_.clear();
+  sent_ = 0;
+  if (finishing_ || !Wait().ok()) End();
+}
+
+absl::Status BoundedStream::WaitForRoom() {
+  // Seldom: what stays is moved.
+  if (sent_ > buffer_.size() / 2) {
+    buffer_.erase(buffer_.begin(),
+                  buffer_.begin() + static_cast<std::ptrdiff_t>(sent_));
+    sent_ = 0;
+  }
+  if (waits_for_ == Wanted::kRoom) return absl::OkStatus();
+  waits_for_ = Wanted::kRoom;
+  loop_.Forget(socket_.get());
+  return loop_.WatchWritable(socket_.get(), [this] { Flush(); });
+}
+
+absl::Status BoundedStream::Wait() {
+  if (waits_for_ == Wanted::kWord) return absl::OkStatus();
+  waits_for_ = Wanted::kWord;
+  loop_.Forget(socket_.get());
+  return loop_.Watch(socket_.get(), [this] { OnReadable(); });
+}
+
+void BoundedStream::OnReadable() {
+  std::array<char, 64> ignored;
+  const ssize_t size =
+      recv(socket_.get(), ignored.data(), ignored.size(), MSG_DONTWAIT);
+  if (size == 0) {
+    loop_.Forget(socket_.get());
+    waits_for_ = Wanted::kNothing;
+    enough_();
+  } else if (size < 0 && errno != EAGAIN && errno != EINTR) {
+    End();
+  }
+}
+
+void BoundedStream::End() {
+  if (!socket_.valid()) return;
+  loop_.Forget(socket_.get());
+  socket_.Reset();
+  buffer_ = {};
+  sent_ = 0;
+  ended_();
+}
+
+}  // namespace ibemu::control

@@ -1,0 +1,229 @@
+#include "control/client.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/did_you_mean.h"
+#include "base/status_macros.h"
+#include "base/unique_fd.h"
+#include "control/rpc.h"
+#include "control/socket_path.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::control {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kProtocol = "ibemu";
+
+absl::Status Gone() {
+  return absl::UnavailableError("the daemon has gone away");
+}
+
+// "NAME" of ".../NAME.sock": what people type.
+absl::Status NobodyListens(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path socket(path);
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry :
+       fs::directory_iterator(socket.parent_path(), error)) {
+    if (entry.path().extension() == ".sock")
+      names.push_back(entry.path().stem());
+  }
+  DidYouMean guess(socket.stem().native());
+  for (const std::string& name : names) guess.Offer(name);
+  std::string question = guess.Question();
+  if (guess.best() == socket.stem().native()) question.clear();  // a dead one
+  return absl::NotFoundError(
+      absl::StrCat(path, ": no daemon listens there", question,
+                   question.empty() ? ": start one with \"ibemud\"" : ""));
+}
+
+absl::StatusOr<UniqueFd> ConnectTo(const std::string& path) {
+  UniqueFd connected(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!connected.valid()) return absl::ErrnoToStatus(errno, "socket");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  if (connect(connected.get(), reinterpret_cast<sockaddr*>(&address),
+              sizeof address) == 0) {
+    return connected;
+  }
+  if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR) {
+    return NobodyListens(path);
+  }
+  if (errno == EACCES || errno == EPERM) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(path, ": that daemon is another user's"));
+  }
+  return absl::ErrnoToStatus(errno, path);
+}
+
+// Somebody else might wait at a name below /tmp.
+absl::Status CheckOwner(int socket, const std::string& path) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return absl::ErrnoToStatus(errno, path);
+  }
+  if (peer.uid == geteuid()) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat(path, ": that daemon is user ", peer.uid, "'s, not yours"));
+}
+
+}  // namespace
+
+struct Client::Impl {
+  UniqueFd socket;
+  std::string input;
+  Greeting greeting;
+  int64_t last_id = 0;
+
+  absl::Status Send(std::string_view line, int fd) {
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    while (!line.empty()) {
+      iovec data{const_cast<char*>(line.data()), line.size()};
+      msghdr message{};
+      message.msg_iov = &data;
+      message.msg_iovlen = 1;
+      if (fd >= 0) {
+        message.msg_control = control.data();
+        message.msg_controllen = control.size();
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+      }
+      const ssize_t sent = sendmsg(socket.get(), &message, MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0) return Gone();
+      line.remove_prefix(static_cast<size_t>(sent));
+      fd = -1;  // it went with the first byte
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> Receive() {
+    size_t searched = 0;
+    while (true) {
+      const size_t end = input.find('\n', searched);
+      if (end != std::string::npos) {
+        std::string line = input.substr(0, end);
+        input.erase(0, end + 1);
+        return line;
+      }
+      searched = input.size();
+      std::array<char, size_t{64} * 1024> buffer;
+      const ssize_t size = recv(socket.get(), buffer.data(), buffer.size(), 0);
+      if (size < 0 && errno == EINTR) continue;
+      if (size <= 0) return Gone();
+      input.append(buffer.data(), static_cast<size_t>(size));
+    }
+  }
+
+  absl::StatusOr<json> Call(std::string_view method, const json& parameters,
+                            int fd) {
+    const std::string request = Dump({{"jsonrpc", "2.0"},
+                                      {"id", ++last_id},
+                                      {"method", method},
+                                      {"params", parameters}});
+    IBEMU_RETURN_IF_ERROR(Send(request + "\n", fd));
+    IBEMU_ASSIGN_OR_RETURN(const std::string line, Receive());
+    return ReadResponse(line);
+  }
+
+  absl::Status ReadGreeting() {
+    IBEMU_ASSIGN_OR_RETURN(const std::string line, Receive());
+    const json greeting_json =
+        json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!greeting_json.is_object() ||
+        greeting_json.value("method", "") != "greeting") {
+      // An error in its place says why we are not served.
+      const absl::Status refusal = ReadResponse(line).status();
+      return refusal.ok() ? absl::UnavailableError("it is no ibemu daemon")
+                          : refusal;
+    }
+    const json& hello = greeting_json["params"];
+    if (hello.value("protocol", "") != kProtocol) {
+      return absl::UnavailableError("the daemon speaks another protocol");
+    }
+    greeting.version = hello.value("version", "");
+    greeting.socket = hello.value("socket", "");
+    greeting.seed = hello.value("seed", uint64_t{0});
+    greeting.backend = hello.value("backend", "");
+    greeting.pid = hello.value("pid", 0);
+    greeting.capabilities =
+        hello.value("capabilities", std::vector<std::string>());
+    return absl::OkStatus();
+  }
+};
+
+Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Client::Client(Client&& other) noexcept = default;
+Client& Client::operator=(Client&& other) noexcept = default;
+Client::~Client() = default;
+
+absl::StatusOr<Client> Client::Connect(std::string_view fabric) {
+  IBEMU_ASSIGN_OR_RETURN(const std::string path, SocketPath(fabric));
+  IBEMU_ASSIGN_OR_RETURN(UniqueFd connected, ConnectTo(path));
+  IBEMU_RETURN_IF_ERROR(CheckOwner(connected.get(), path));
+  return Adopt(connected.Release());
+}
+
+absl::StatusOr<Client> Client::Adopt(int fd) {
+  auto impl = std::make_unique<Impl>();
+  impl->socket.Reset(fd);
+  IBEMU_RETURN_IF_ERROR(impl->ReadGreeting());
+  return Client(std::move(impl));
+}
+
+const Greeting& Client::greeting() const { return impl_->greeting; }
+
+int Client::fd() const { return impl_->socket.get(); }
+
+absl::StatusOr<json> Client::Call(std::string_view method,
+                                  const json& parameters) {
+  return impl_->Call(method, parameters, -1);
+}
+
+absl::StatusOr<std::vector<AttachedDevice>> Client::Attach(
+    int fuse_fd, const AttachRequest& request) {
+  const json parameters = {{"hosts", request.hosts},
+                           {"device_name", request.device_name},
+                           {"profile", request.profile}};
+  IBEMU_ASSIGN_OR_RETURN(const json result,
+                         impl_->Call("attach", parameters, fuse_fd));
+  std::vector<AttachedDevice> devices;
+  for (const json& device : result.value("devices", json::array())) {
+    devices.push_back({.name = device.value("name", ""),
+                       .node = device.value("node", ""),
+                       .node_guid = device.value("node_guid", ""),
+                       .umads = device.value("umads", std::vector<int>())});
+  }
+  return devices;
+}
+
+absl::StatusOr<UniqueFd> Client::OpenStream(std::string_view method,
+                                            const json& parameters) {
+  std::array<int, 2> ends;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return absl::ErrnoToStatus(errno, "socketpair");
+  }
+  UniqueFd ours(ends[0]);
+  const UniqueFd theirs(ends[1]);
+  IBEMU_RETURN_IF_ERROR(impl_->Call(method, parameters, theirs.get()).status());
+  return ours;
+}
+
+}  // namespace ibemu::control

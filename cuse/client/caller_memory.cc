@@ -1,0 +1,111 @@
+#include "cuse/client/caller_memory.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+#include "base/unique_fd.h"
+#include "cuse/client/write_memory.h"
+
+namespace ibemu::cuse {
+namespace {
+
+// A thread needs microseconds from sending its request to sleep.
+constexpr int kTries = 1000;
+
+using ProcText = std::array<char, 512>;
+
+absl::StatusOr<ProcText> ReadProc(pid_t tid, const char* name) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/%s", tid, name);
+  const UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
+  ProcText text{};
+  if (!fd.valid() || read(fd.get(), text.data(), text.size() - 1) < 0) {
+    return absl::ErrnoToStatus(errno, path);
+  }
+  return text;
+}
+
+// "0 0x5 0x7ffd… 0x100 …": number, six arguments, stack and instruction
+// pointer; "running"; or "-1 …" outside of any call.
+absl::StatusOr<BlockedCall> Parse(const char* text) {
+  BlockedCall call;
+  auto& [a, b, c, d, e, f] = call.arguments;
+  if (std::sscanf(text,
+                  "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+                  " %" SCNx64 " %" SCNx64,
+                  &call.number, &a, &b, &c, &d, &e, &f) != 7) {
+    return absl::UnavailableError("the thread is running");
+  }
+  return call;
+}
+
+absl::StatusOr<size_t> SizeOf(pid_t tid, int64_t number) {
+  const absl::StatusOr<BlockedCall> call = CallOf(tid, kTries);
+  if (!call.ok()) return call.status();
+  if (call->number != number) {
+    return absl::FailedPreconditionError("another system call");
+  }
+  return call->arguments[2];
+}
+
+}  // namespace
+
+absl::StatusOr<BlockedCall> CallOf(pid_t tid, int tries) {
+  absl::StatusOr<BlockedCall> call = absl::UnavailableError("not looked at");
+  for (; tries > 0 && absl::IsUnavailable(call.status()); --tries) {
+    const absl::StatusOr<ProcText> text = ReadProc(tid, "syscall");
+    if (!text.ok()) return text.status();
+    call = Parse(text->data());
+    if (!call.ok()) sched_yield();
+  }
+  return call;
+}
+
+absl::StatusOr<size_t> SizeOfRead(pid_t tid) { return SizeOf(tid, SYS_read); }
+
+absl::StatusOr<size_t> SizeOfWrite(pid_t tid) { return SizeOf(tid, SYS_write); }
+
+ClientId ClientOf(pid_t tid) {
+  int process = tid;
+  if (const absl::StatusOr<ProcText> text = ReadProc(tid, "status");
+      text.ok()) {
+    const char* line = std::strstr(text->data(), "\nTgid:");
+    if (line == nullptr || std::sscanf(line, " Tgid: %d", &process) != 1) {
+      process = tid;
+    }
+  }
+  return ClientId{static_cast<uint64_t>(process)};
+}
+
+absl::Status WriteMemory(pid_t tid, uint64_t address, mad::Bytes data) {
+  const iovec local = {const_cast<std::byte*>(data.data()), data.size()};
+  const iovec remote = {reinterpret_cast<void*>(address), data.size()};
+  const ssize_t done = process_vm_writev(tid, &local, 1, &remote, 1, 0);
+  if (done < 0 && errno != EFAULT) {
+    return absl::ErrnoToStatus(errno, "process_vm_writev");
+  }
+  if (done < 0 || static_cast<size_t>(done) < data.size()) {
+    return absl::FailedPreconditionError("not all of it can be written");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FillReadBuffer(pid_t tid, size_t room, mad::Bytes data) {
+  const absl::StatusOr<BlockedCall> call = CallOf(tid, kTries);
+  if (!call.ok()) return call.status();
+  if (call->number != SYS_read || call->arguments[2] != room) {
+    return absl::FailedPreconditionError("not in that read()");
+  }
+  return WriteMemory(tid, call->arguments[1], data);
+}
+
+}  // namespace ibemu::cuse

@@ -1,0 +1,51 @@
+// The memory of a process that uses verbs, reached by jobs.
+#ifndef IBEMU_CUSE_CLIENT_CLIENT_MEMORY_H_
+#define IBEMU_CUSE_CLIENT_CLIENT_MEMORY_H_
+
+#include <memory>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "base/worker_pool.h"
+#include "cuse/client/pinned_pages.h"
+#include "verbs/memory.h"
+
+namespace ibemu::cuse {
+
+// The calls of one process are carried out one after the other.
+class ClientMemory final : public verbs::Memory {
+ public:
+  // `process`: its id; `workers` must outlive this, but not its calls.
+  ClientMemory(WorkerPool& workers, ClientId process,
+               std::shared_ptr<PinnedPages> pinned);
+
+  // False for good once the process has ended.
+  bool Lives() const;
+
+  uint64_t process() const override { return static_cast<uint64_t>(process_); }
+
+  void PinPages(uint64_t start, uint64_t length, bool writable,
+                Pinned done) override;
+  void Read(std::vector<verbs::MemoryPiece> pieces, Done done) override;
+  void Write(std::vector<verbs::MemoryPiece> pieces, Done done) override;
+
+ private:
+  // Its end is that of the process: another may have its number then.
+  using Process = std::shared_ptr<UniqueFd>;
+
+  enum class Direction { kRead, kWrite };
+  void Run(Direction direction, std::vector<verbs::MemoryPiece> pieces,
+           Done done);
+  static absl::Status Transfer(Direction direction, pid_t process,
+                               const Process& lives,
+                               const std::vector<verbs::MemoryPiece>& pieces);
+
+  WorkerPool& workers_;
+  const ClientId process_;
+  const Process lives_;
+  const std::shared_ptr<PinnedPages> pinned_;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_CLIENT_CLIENT_MEMORY_H_

@@ -1,0 +1,238 @@
+#include "cuse/fuse/fuse_devices.h"
+
+#include <fcntl.h>
+#include <linux/fuse.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "cuse/client/argument_probe.h"
+#include "cuse/client/no_space.h"
+#include "cuse/fuse/fuse_handle.h"
+
+namespace ibemu::cuse {
+namespace {
+
+fuse_req_t RequestOf(RequestId id) { return reinterpret_cast<fuse_req_t>(id); }
+
+}  // namespace
+
+FuseDevices::FuseDevices(Timers& timers, WorkerPool& workers,
+                         uint32_t open_flags)
+    : timers_(timers),
+      workers_(workers),
+      open_flags_(open_flags),
+      self_(std::make_shared<FuseDevices*>(this)) {}
+
+FuseDevices::~FuseDevices() {
+  *self_ = nullptr;
+  for (const fuse_req_t request : at_worker_) {
+    ReplyError(request, Errno::kIo);
+  }
+  handles_.Clear();  // their replies come back here
+}
+
+void FuseDevices::OnInterrupt(fuse_req_t request, void* handle) {
+  static_cast<Handle*>(handle)->file->Interrupt(IdOf(request));
+}
+
+fuse_req_t FuseDevices::Settle(RequestId id) {
+  if (running_ == id) running_ = RequestId{};
+  return RequestOf(id);
+}
+
+void FuseDevices::Open(fuse_req_t request, std::unique_ptr<File> file,
+                       int flags) {
+  const uint64_t number = handles_.Add(std::make_unique<Handle>(
+      timers_, std::move(file), fuse_req_ctx(request)->uid));
+  opening_.emplace(IdOf(request), number);
+  Handle& handle = *handles_.Find(number);
+  Dispatch(request, handle, [&](RequestId id) {
+    handle.file->Open((flags & O_NONBLOCK) != 0, OpenReply(*this, id));
+  });
+}
+
+void FuseDevices::SendOpened(RequestId id) {
+  const auto opening = opening_.find(id);
+  const uint64_t number = opening->second;
+  opening_.erase(opening);
+
+  // Not fuse_reply_open(): this libfuse knows no FOPEN_STREAM.
+  const fuse_open_out answer = {
+      .fh = number, .open_flags = open_flags_, .padding = 0};
+  if (fuse_reply_buf(Settle(id), reinterpret_cast<const char*>(&answer),
+                     sizeof answer) != 0) {
+    RemoveSoon(number);  // the client has gone, no RELEASE will come
+  }
+}
+
+void FuseDevices::SendError(RequestId id, Errno error) {
+  if (!opening_.empty()) {
+    if (const auto opening = opening_.find(id); opening != opening_.end()) {
+      RemoveSoon(opening->second);
+      opening_.erase(opening);
+    }
+  }
+  if (!long_reads_.empty()) long_reads_.erase(id);
+  if (!long_writes_.empty()) long_writes_.erase(id);
+  ReplyError(Settle(id), error);
+}
+
+// A file must not end within its own call.
+void FuseDevices::RemoveSoon(uint64_t number) {
+  timers_.RunSoon([self = self_, number] {
+    if (*self != nullptr) (*self)->handles_.Remove(number);
+  });
+}
+
+void FuseDevices::Read(fuse_req_t request, size_t size, off_t offset,
+                       const fuse_file_info& info) {
+  Handle* const handle = handles_.Find(info.fh);
+  if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
+  const bool nonblock = (info.flags & O_NONBLOCK) != 0;
+  if (offset != 0 || MayGoOn(size, piece_) || !handle->reads.empty()) {
+    return ReadLong(request, *handle, size, offset, nonblock);
+  }
+  Dispatch(request, *handle, [&](RequestId id) {
+    handle->file->Read(nonblock, ReadReply(*this, id, size));
+  });
+  handle->waiters.OnRead();
+}
+
+void FuseDevices::SendData(RequestId id, Bytes head,
+                           std::vector<std::byte> body) {
+  const fuse_req_t request = Settle(id);
+  if (!long_reads_.empty()) {
+    if (const auto node = long_reads_.extract(id)) {
+      return SendLong(request, node.mapped(), head, std::move(body));
+    }
+  }
+  // Copying a little is cheaper than libfuse's vectors.
+  std::array<std::byte, 1024> small;
+  if (head.size() + body.size() <= small.size()) {
+    auto end = std::copy(head.begin(), head.end(), small.begin());
+    end = std::copy(body.begin(), body.end(), end);
+    fuse_reply_buf(request, Chars(small),
+                   static_cast<size_t>(end - small.begin()));
+    return;
+  }
+  ReplyParts(request, head, body);
+}
+
+void FuseDevices::SendNoSpace(RequestId id, size_t room, Bytes head,
+                              Bytes body) {
+  const fuse_req_t request = Settle(id);
+  long_reads_.erase(id);
+  // A signal can't end this any more; ours may be one (PTRACE_INTERRUPT).
+  fuse_req_interrupt_func(request, nullptr, nullptr);
+  at_worker_.insert(request);
+
+  std::vector<std::byte> data(head.begin(), head.end());
+  data.insert(data.end(), body.begin(), body.end());
+  // A reply that breaks off must fit with the byte that breaks it.
+  std::vector<std::byte> fitting = data;
+  fitting.resize(std::min(data.size(), room - 1));
+  DeliverNoSpace(
+      workers_, fuse_req_ctx(request)->pid, room, std::move(data),
+      [self = self_, request, fitting = std::move(fitting)](NoSpaceAnswer how) {
+        if (*self != nullptr) {
+          (*self)->AnswerNoSpace(request, how, fitting);
+        }
+      });
+}
+
+void FuseDevices::AnswerNoSpace(fuse_req_t request, NoSpaceAnswer how,
+                                Bytes data) {
+  at_worker_.erase(request);
+  switch (how) {
+    case NoSpaceAnswer::kNoSpace:
+      return ReplyError(request, Errno::kNoSpace);
+    case NoSpaceAnswer::kFaultLast:
+      return ReplyFaulting(request, data);
+    case NoSpaceAnswer::kFault:
+      return ReplyError(request, Errno::kFault);
+  }
+}
+
+void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
+                        const fuse_file_info& info) {
+  Handle* const handle = handles_.Find(info.fh);
+  if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
+  if (handle->file->IsForOpenerOnly() &&
+      fuse_req_ctx(request)->uid != handle->opener) {
+    return ReplyError(request, Errno::kAccess);
+  }
+  if (offset != 0 || MayGoOn(data.size(), piece_) ||
+      handle->writes.pending(fuse_req_ctx(request)->pid)) {
+    return WriteLong(request, *handle, data, offset);
+  }
+  Dispatch(request, *handle, [&](RequestId id) {
+    handle->file->Write(
+        Written::Of(data, handle->file->HeadSize(), fuse_req_ctx(request)->pid),
+        WriteReply(*this, id));
+  });
+}
+
+void FuseDevices::SendWritten(RequestId id, size_t size) {
+  if (!long_writes_.empty()) {
+    if (const auto node = long_writes_.extract(id)) size = node.mapped();
+  }
+  fuse_reply_write(Settle(id), size);
+}
+
+void FuseDevices::Ioctl(fuse_req_t request, const IoctlRequest& ioctl,
+                        const fuse_file_info& info) {
+  if (ioctl.out_room == 0 || ioctl.in.empty()) {
+    return RunIoctl(request, ioctl, info.fh);
+  }
+  at_worker_.insert(request);
+  std::vector<std::byte> in(ioctl.in.begin(), ioctl.in.end());
+  IoctlRequest later = ioctl;
+  ProbeArgument(workers_, fuse_req_ctx(request)->pid, ioctl.argument, in,
+                [self = self_, request, later, in,
+                 number = info.fh](bool writable) mutable {
+                  if (*self == nullptr) return;
+                  (*self)->at_worker_.erase(request);
+                  later.in = in;
+                  later.writable = writable;
+                  (*self)->RunIoctl(request, later, number);
+                });
+}
+
+void FuseDevices::RunIoctl(fuse_req_t request, const IoctlRequest& ioctl,
+                           uint64_t number) {
+  Handle* const handle = handles_.Find(number);
+  if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
+  IoctlRequest whole = ioctl;
+  whole.caller = fuse_req_ctx(request)->pid;
+  whole.user = fuse_req_ctx(request)->uid;
+  Dispatch(request, *handle, [&](RequestId id) {
+    handle->file->Ioctl(whole, IoctlReply(*this, id));
+  });
+}
+
+void FuseDevices::SendIoctl(RequestId id, Errno result, Bytes out) {
+  fuse_reply_ioctl(Settle(id), -static_cast<int>(result), out.data(),
+                   out.size());
+}
+
+void FuseDevices::Poll(fuse_req_t request, const fuse_file_info& info,
+                       fuse_pollhandle* poll) {
+  Handle* const handle = handles_.Find(info.fh);
+  if (handle == nullptr) {
+    if (poll != nullptr) fuse_pollhandle_destroy(poll);
+    return ReplyError(request, Errno::kBadFile);
+  }
+  fuse_reply_poll(request, handle->waiters.Ask(poll));
+}
+
+void FuseDevices::Release(fuse_req_t request, const fuse_file_info& info) {
+  if (const std::unique_ptr<Handle> ended = handles_.Remove(info.fh)) {
+    for (const auto& [tid, end] : ended->write_ends) timers_.Cancel(end);
+  }
+  ReplyError(request, Errno::kOk);
+}
+
+}  // namespace ibemu::cuse

@@ -1,0 +1,99 @@
+// Open device files behind libfuse requests: what every front end needs.
+#ifndef IBEMU_CUSE_FUSE_FUSE_DEVICES_H_
+#define IBEMU_CUSE_FUSE_FUSE_DEVICES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "base/timers.h"
+#include "base/worker_pool.h"
+#include "cuse/client/no_space.h"
+#include "cuse/file.h"
+#include "cuse/fuse/libfuse.h"
+#include "cuse/fuse/slot_table.h"
+
+namespace ibemu::cuse {
+
+// FuseTree and CUSE get the same requests for a device file.  This class hands
+// them to the File, carries its replies back, parks and interrupts, wakes
+// poll(), joins calls that the kernel cut.
+class FuseDevices final : public ReplySink {
+ public:
+  // `open_flags`: FOPEN_* of every open.  `timers` and `workers` outlive this.
+  FuseDevices(Timers& timers, WorkerPool& workers, uint32_t open_flags);
+
+  // Ends every file.  The session must still be there.
+  ~FuseDevices();
+
+  // The most bytes that one READ or WRITE has: max_write.
+  void SetPiece(size_t piece) { piece_ = piece; }
+
+  // True when no file is open, or being opened.
+  bool empty() const { return handles_.empty(); }
+
+  // Each answers `request` at once or later.  `file` is released with the last
+  // close, or when its opening fails.
+  void Open(fuse_req_t request, std::unique_ptr<File> file, int flags);
+  void Read(fuse_req_t request, size_t size, off_t offset,
+            const fuse_file_info& info);
+  void Write(fuse_req_t request, Bytes data, off_t offset,
+             const fuse_file_info& info);
+  void Ioctl(fuse_req_t request, const IoctlRequest& ioctl,
+             const fuse_file_info& info);
+  // Takes `handle`, which may be null.
+  void Poll(fuse_req_t request, const fuse_file_info& info,
+            fuse_pollhandle* handle);
+  void Release(fuse_req_t request, const fuse_file_info& info);
+
+ private:
+  struct Handle;
+  struct LongRead {
+    Handle* handle;
+    size_t size;  // of this piece
+  };
+
+  void SendError(RequestId id, Errno error) override;
+  void SendOpened(RequestId id) override;
+  void SendData(RequestId id, Bytes head, std::vector<std::byte> body) override;
+  void SendNoSpace(RequestId id, size_t room, Bytes head, Bytes body) override;
+  void SendWritten(RequestId id, size_t size) override;
+  void SendIoctl(RequestId id, Errno result, Bytes out) override;
+
+  static void OnInterrupt(fuse_req_t request, void* handle);
+
+  template <class Call>
+  void Dispatch(fuse_req_t request, Handle& handle, Call call);
+  // The request that `id` names, which is answered now.
+  fuse_req_t Settle(RequestId id);
+  void ReadLong(fuse_req_t request, Handle& handle, size_t size, off_t offset,
+                bool nonblock);
+  void SendLong(fuse_req_t request, const LongRead& read, Bytes head,
+                std::vector<std::byte> body);
+  void WriteLong(fuse_req_t request, Handle& handle, Bytes data, off_t offset);
+  void CancelWriteEnd(Handle& handle, pid_t tid);
+  void FinishWrite(Handle& handle, pid_t tid);
+  void RunIoctl(fuse_req_t request, const IoctlRequest& ioctl, uint64_t number);
+  void AnswerNoSpace(fuse_req_t request, NoSpaceAnswer how, Bytes data);
+  void RemoveSoon(uint64_t number);
+
+  Timers& timers_;
+  WorkerPool& workers_;
+  uint32_t open_flags_;
+  size_t piece_ = size_t{128} << 10;
+  RequestId running_{};  // whose call has not returned, if not answered yet
+  SlotTable<Handle> handles_;
+  // Requests of which more is known than their name; mostly empty.
+  absl::flat_hash_map<RequestId, uint64_t> opening_;  // handle numbers
+  absl::flat_hash_map<RequestId, LongRead> long_reads_;
+  absl::flat_hash_map<RequestId, size_t> long_writes_;  // sizes of the pieces
+  absl::flat_hash_set<fuse_req_t> at_worker_;
+  std::shared_ptr<FuseDevices*> self_;  // null when this has ended
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_FUSE_FUSE_DEVICES_H_

@@ -1,0 +1,15 @@
+// What became of an attempt to handle one request of the kernel.
+#ifndef IBEMU_CUSE_FUSE_FUSE_RESULT_H_
+#define IBEMU_CUSE_FUSE_FUSE_RESULT_H_
+
+namespace ibemu::cuse {
+
+enum class FuseResult {
+  kHandled,
+  kNothing,  // there is none
+  kEnded,    // and none will come: unmounted, or the connection was aborted
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_FUSE_FUSE_RESULT_H_

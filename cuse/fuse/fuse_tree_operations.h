@@ -1,0 +1,72 @@
+// What a FuseTree does for each kind of FUSE request.
+#ifndef IBEMU_CUSE_FUSE_FUSE_TREE_OPERATIONS_H_
+#define IBEMU_CUSE_FUSE_FUSE_TREE_OPERATIONS_H_
+
+#include <sys/stat.h>
+
+#include <memory>
+
+#include "cuse/client/pinned_pages.h"
+#include "cuse/fuse/fuse_devices.h"
+#include "cuse/fuse/fuse_session.h"
+#include "cuse/fuse/fuse_tree.h"
+#include "cuse/fuse/text_files.h"
+#include "cuse/fuse/tree_nodes.h"
+#include "cuse/uverbs/uverbs_offers.h"
+
+namespace ibemu::cuse {
+
+class FuseTreeOperations {
+ public:
+  FuseTreeOperations(Timers& timers, const sysfs::View& view,
+                     WorkerPool& workers, const FuseTree::Options& options);
+
+  // The view has other devices now.
+  void Update();
+
+  // For a session whose user data is a FuseTreeOperations.
+  static const fuse_lowlevel_ops& Table();
+
+ private:
+  // File handles: of texts with this bit, of device files without.
+  static constexpr uint64_t kText = uint64_t{1} << 63;
+
+  // One static function per entry of the table, see there.
+  struct Calls;
+
+  void Init(fuse_conn_info& connection);
+  void Lookup(fuse_req_t request, fuse_ino_t parent, const char* name);
+  void GetAttributes(fuse_req_t request, fuse_ino_t id);
+  void SetAttributes(fuse_req_t request, fuse_ino_t id, int which);
+  void ReadLink(fuse_req_t request, fuse_ino_t id);
+  void OpenDirectory(fuse_req_t request, fuse_ino_t id);
+  void ReadDirectory(fuse_req_t request, fuse_ino_t id, size_t size,
+                     off_t offset);
+  void Access(fuse_req_t request, fuse_ino_t id, int mask);
+  void Open(fuse_req_t request, fuse_ino_t id, const fuse_file_info& info);
+  std::unique_ptr<File> NewFile(const DeviceNode& device, int flags);
+  std::unique_ptr<File> NewUverbsFile(const DeviceNode& device, int flags);
+  void OpenText(fuse_req_t request, const TreeNodes::NodePtr& node, int flags);
+  void ReadText(fuse_req_t request, uint64_t file, size_t size, off_t offset);
+  void WriteText(fuse_req_t request, uint64_t file, Bytes data);
+  void ReleaseText(fuse_req_t request, uint64_t file);
+
+  struct stat StatOf(const TreeNode& node) const;
+  bool MayWrite(const fuse_ctx& caller, const TreeNode& node) const;
+
+  FuseTree::Options options_;
+  const sysfs::View& view_;
+  timespec made_;  // the time that every entry shows
+  TreeNodes nodes_;
+  TextFiles texts_;
+  Timers& timers_;
+  WorkerPool& workers_;
+  const std::shared_ptr<UverbsOffers> offers_ =
+      std::make_shared<UverbsOffers>();
+  const std::shared_ptr<PinnedPages> pinned_ = PinnedPages::OfThisMachine();
+  FuseDevices devices_;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_FUSE_FUSE_TREE_OPERATIONS_H_

@@ -1,0 +1,62 @@
+// What a umad file has to read.
+#ifndef IBEMU_CUSE_UMAD_UMAD_QUEUE_H_
+#define IBEMU_CUSE_UMAD_UMAD_QUEUE_H_
+
+#include <cstddef>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "cuse/errno.h"
+#include "cuse/umad/umad_header.h"
+
+namespace ibemu::cuse {
+
+struct UmadPacket {
+  ib_user_mad_hdr header{};
+  std::vector<std::byte> mad;
+};
+
+// First in, first out over all agents of the file.
+class UmadQueue {
+ public:
+  // Past this many entries Linux drops received MADs, but still reports
+  // timeouts (MAX_UMAD_RECV_LIST_SIZE in user_mad.c).
+  static constexpr size_t kLimit = 200000;
+
+  // How much of a long message fits into a buffer that is too small for it.
+  static constexpr size_t kFirstSegment = 256;
+
+  bool empty() const { return packets_.empty(); }
+  bool full() const { return packets_.size() > kLimit; }
+  void Push(UmadPacket packet) { packets_.push_back(std::move(packet)); }
+
+  // The rest requires !empty().
+  const UmadPacket& front() const { return packets_.front(); }
+  UmadPacket TakeFront() {
+    UmadPacket packet = std::move(packets_.front());
+    packets_.pop_front();
+    return packet;
+  }
+
+  // Whether a buffer of `room` bytes can take the first packet: kOk, kInvalid
+  // (not even a segment fits) or kNoSpace (a segment does, the message
+  // doesn't).
+  Errno Fits(size_t header_size, size_t room) const {
+    const size_t length = front().mad.size();
+    if (room >= header_size + length) return Errno::kOk;
+    if (length <= kFirstSegment || room < header_size + kFirstSegment) {
+      return Errno::kInvalid;
+    }
+    return Errno::kNoSpace;
+  }
+
+  void Clear() { packets_.clear(); }
+
+ private:
+  std::deque<UmadPacket> packets_;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_UMAD_UMAD_QUEUE_H_

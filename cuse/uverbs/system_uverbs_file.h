@@ -1,0 +1,67 @@
+// An open uverbsN where no supervisor gives descriptors to clients.
+#ifndef IBEMU_CUSE_UVERBS_SYSTEM_UVERBS_FILE_H_
+#define IBEMU_CUSE_UVERBS_SYSTEM_UVERBS_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "base/worker_pool.h"
+#include "cuse/file.h"
+
+namespace ibemu::cuse {
+
+// A UverbsFile whose commands that answer with a new descriptor arrive twice.
+// The first time a worker stops the thread by ptrace, its write() is answered
+// with EINTR, and before it sees that it opens an event file (UverbsOffers) and
+// writes again: StoppedCaller::GiveEventFile().
+//
+// Who can't be stopped, because somebody else traces it or on other machines
+// than x86-64, gets what UverbsFile gives without an offer.
+class SystemUverbsFile final : public File, private File::Listener {
+ public:
+  // `workers` must outlive it.
+  SystemUverbsFile(std::unique_ptr<File> file, WorkerPool& workers);
+  ~SystemUverbsFile() override { *self_ = nullptr; }
+
+  void Open(bool nonblock, OpenReply reply) override {
+    file_->Open(nonblock, std::move(reply));
+  }
+  void Read(bool nonblock, ReadReply reply) override {
+    file_->Read(nonblock, std::move(reply));
+  }
+  bool IsForOpenerOnly() const override { return file_->IsForOpenerOnly(); }
+  void Write(Written data, WriteReply reply) override;
+  void Ioctl(const IoctlRequest& request, IoctlReply reply) override {
+    file_->Ioctl(request, std::move(reply));
+  }
+  uint32_t Poll() override { return file_->Poll(); }
+  void Interrupt(RequestId id) override { file_->Interrupt(id); }
+
+ private:
+  struct Parked {
+    Written data;
+    WriteReply reply;
+  };
+
+  void OnEvents() override { NotifyEvents(); }
+  void GiveEventFile(Written data, WriteReply reply);
+  void WriteAgain(uint64_t number);
+  void OnJobDone(uint64_t number, pid_t tid, bool writes_again);
+
+  std::unique_ptr<File> file_;
+  WorkerPool& workers_;
+  uint64_t last_ = 0;
+  absl::flat_hash_map<uint64_t, Parked> parked_;
+  // Threads whose next command is one that they wrote before.
+  absl::flat_hash_set<pid_t> repeating_;
+  // Finished jobs look here first.
+  std::shared_ptr<SystemUverbsFile*> self_ =
+      std::make_shared<SystemUverbsFile*>(this);
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_UVERBS_SYSTEM_UVERBS_FILE_H_

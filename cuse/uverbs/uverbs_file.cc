@@ -1,0 +1,152 @@
+#include "cuse/uverbs/uverbs_file.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+
+#include <utility>
+
+#include "cuse/client/caller_memory.h"
+#include "cuse/client/process_life.h"
+#include "cuse/client/write_memory.h"
+
+namespace ibemu::cuse {
+namespace {
+
+// The descriptor that the blocked thread writes to; -1 if it can't be known.
+int DescriptorOfWrite(pid_t tid) {
+  constexpr int kTries = 1000;  // it may still be on its way to sleep
+  const absl::StatusOr<BlockedCall> call = CallOf(tid, kTries);
+  if (!call.ok() || call->number != SYS_write) return -1;
+  return static_cast<int>(call->arguments[0]);
+}
+
+}  // namespace
+
+UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
+                       verbs::Provider& provider, Timers& timers,
+                       WorkerPool& workers,
+                       std::shared_ptr<UverbsOffers> offers,
+                       std::shared_ptr<PinnedPages> pinned)
+    : host_(std::move(host)),
+      workers_(workers),
+      offers_(std::move(offers)),
+      pinned_(std::move(pinned)),
+      context_(provider, *this, timers) {}
+
+void UverbsFile::Open(bool /*nonblock*/, OpenReply reply) {
+  if (host_->removed()) return reply.Fail(Errno::kNoSuchAddress);
+  reply.Opened();
+}
+
+void UverbsFile::Read(bool nonblock, ReadReply reply) {
+  events_.Read(nonblock, std::move(reply));
+}
+
+uint32_t UverbsFile::Poll() {
+  if (events_.bound()) return events_.Poll();
+  return POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;  // DEFAULT_POLLMASK
+}
+
+// As a kernel that knows write() alone; libibverbs then asks no more.
+void UverbsFile::Ioctl(const IoctlRequest& /*request*/, IoctlReply reply) {
+  reply.Fail(Errno::kNotTty);
+}
+
+void UverbsFile::Write(Written data, WriteReply reply) {
+  if (host_->removed()) return reply.Fail(Errno::kIo);
+  const uint64_t number = ++last_;
+  parked_.emplace(number, Parked{std::move(reply), data.size(), data.caller});
+  context_.Execute(data.body, data.caller,
+                   [self = self_, number](verbs::Answer answer) {
+                     if (*self == nullptr) return;
+                     (*self)->OnAnswer(number, std::move(answer));
+                   });
+}
+
+void UverbsFile::OnAnswer(uint64_t number, verbs::Answer answer) {
+  Parked& parked = parked_.at(number);
+  parked.answer = std::move(answer);
+  struct Response {
+    std::vector<std::byte> bytes;
+    bool written = false;  // the job's, then the loop's
+  };
+  auto response = std::make_shared<Response>(
+      Response{std::exchange(parked.answer.response, {})});
+  const uint64_t address = parked.answer.address;
+  if (response->bytes.empty() || address == 0) {
+    return OnResponseWritten(number, true);
+  }
+  workers_.RunBriefly(
+      ClientOfThread(parked.caller),
+      [response, tid = parked.caller, address] {
+        response->written = WriteMemory(tid, address, response->bytes).ok();
+      },
+      [self = self_, number, response](WorkerPool::Outcome outcome) {
+        if (*self == nullptr) return;
+        (*self)->OnResponseWritten(
+            number, outcome == WorkerPool::Outcome::kDone && response->written);
+      });
+}
+
+void UverbsFile::OnResponseWritten(uint64_t number, bool written) {
+  Parked parked = std::move(parked_.extract(number).mapped());
+  verbs::Answer& answer = parked.answer;
+  if (!answer.status.ok()) {
+    return parked.reply.Fail(VerbsErrno(answer.status));
+  }
+  if (written) return parked.reply.Written(parked.size);
+  if (answer.undo) answer.undo();
+  parked.reply.Fail(Errno::kFault);
+}
+
+absl::StatusOr<int> UverbsFile::GiveDescriptor(
+    Events events, pid_t caller, std::shared_ptr<verbs::EventQueue> queue) {
+  UverbsEventFile* file = offers_->Take(caller);
+  if (file == nullptr) {
+    file = offers_->Take(static_cast<pid_t>(ClientOf(caller)));
+  }
+  if (file != nullptr) {
+    file->Bind(std::move(queue));
+    return file->number();
+  }
+  if (events == Events::kAsynchronous) {
+    if (const int fd = DescriptorOfWrite(caller); fd >= 0) {
+      events_.Bind(std::move(queue));
+      return fd;
+    }
+  }
+  return absl::AbortedError("no descriptor can be given");
+}
+
+std::shared_ptr<verbs::Memory> UverbsFile::MemoryOf(pid_t caller) {
+  ClientId process = ClientOfThread(caller);
+  const auto known = memories_.find(process);
+  // Numbers of threads and processes are used again: that the process of the
+  // memory lives, and that the thread, which waits for us, is one of its
+  // threads, says that it is what it was.
+  if (known != memories_.end() && known->second->Lives() &&
+      HasThread(static_cast<pid_t>(process), caller)) {
+    return known->second;
+  }
+  absl::erase_if(memories_,
+                 [](const auto& entry) { return !entry.second->Lives(); });
+  clients_.erase(caller);
+  process = ClientOfThread(caller);
+  std::shared_ptr<ClientMemory>& memory = memories_[process];
+  if (memory == nullptr) {
+    memory = std::make_shared<ClientMemory>(workers_, process, pinned_);
+  }
+  return memory;
+}
+
+// Looking it up costs more than all else, and a client asks all the time.  For
+// jobs a thread id that is used again only mixes up who waits for whom.
+ClientId UverbsFile::ClientOfThread(pid_t tid) {
+  constexpr size_t kMany = 256;
+  const auto known = clients_.find(tid);
+  if (known != clients_.end()) return known->second;
+  if (clients_.size() == kMany) clients_.clear();
+  return clients_.emplace(tid, ClientOf(tid)).first->second;
+}
+
+}  // namespace ibemu::cuse

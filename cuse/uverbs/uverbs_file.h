@@ -1,0 +1,74 @@
+// An open uverbsN.
+#ifndef IBEMU_CUSE_UVERBS_UVERBS_FILE_H_
+#define IBEMU_CUSE_UVERBS_UVERBS_FILE_H_
+
+#include <memory>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/worker_pool.h"
+#include "cuse/client/client_memory.h"
+#include "cuse/file.h"
+#include "cuse/uverbs/uverbs_offers.h"
+#include "mad/host.h"
+#include "verbs/uverbs/context.h"
+
+namespace ibemu::cuse {
+
+// Commands come as write(); what they answer goes to the memory of the process
+// that wrote, and only then does write() return.
+class UverbsFile final : public File, private verbs::Context::Client {
+ public:
+  // `provider`, `timers` and `workers` must outlive it.
+  UverbsFile(std::shared_ptr<mad::Host> host, verbs::Provider& provider,
+             Timers& timers, WorkerPool& workers,
+             std::shared_ptr<UverbsOffers> offers,
+             std::shared_ptr<PinnedPages> pinned);
+  ~UverbsFile() override { *self_ = nullptr; }
+
+  void Open(bool nonblock, OpenReply reply) override;
+  void Read(bool nonblock, ReadReply reply) override;
+  // A command says where in the writer's memory its answer goes.  Linux asks
+  // for the very credentials (ib_safe_file_access()).
+  bool IsForOpenerOnly() const override { return true; }
+  void Write(Written data, WriteReply reply) override;
+  void Ioctl(const IoctlRequest& request, IoctlReply reply) override;
+  uint32_t Poll() override;
+  // Whatever waits here is being answered.
+  void Interrupt(RequestId id) override { events_.Interrupt(id); }
+
+ private:
+  // A command on the way to its answer.
+  struct Parked {
+    WriteReply reply;
+    size_t size;
+    pid_t caller;
+    verbs::Answer answer{};
+  };
+
+  // Asynchronous events come from this file itself, if the client can't be
+  // given another.
+  absl::StatusOr<int> GiveDescriptor(
+      Events events, pid_t caller,
+      std::shared_ptr<verbs::EventQueue> queue) override;
+  std::shared_ptr<verbs::Memory> MemoryOf(pid_t caller) override;
+  ClientId ClientOfThread(pid_t tid);
+  void OnAnswer(uint64_t number, verbs::Answer answer);
+  void OnResponseWritten(uint64_t number, bool written);
+
+  std::shared_ptr<mad::Host> host_;
+  WorkerPool& workers_;
+  EventReader events_{[this] { NotifyEvents(); }};
+  const std::shared_ptr<UverbsOffers> offers_;
+  const std::shared_ptr<PinnedPages> pinned_;
+  absl::flat_hash_map<pid_t, ClientId> clients_;
+  absl::flat_hash_map<ClientId, std::shared_ptr<ClientMemory>> memories_;
+  uint64_t last_ = 0;
+  absl::flat_hash_map<uint64_t, Parked> parked_;
+  verbs::Context context_;
+  // Finished jobs look here first.
+  std::shared_ptr<UverbsFile*> self_ = std::make_shared<UverbsFile*>(this);
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_UVERBS_UVERBS_FILE_H_

@@ -1,0 +1,47 @@
+// The adapters of a simulated subnet's nodes.
+#ifndef IBEMU_DAEMON_ADAPTERS_FABRIC_ADAPTERS_H_
+#define IBEMU_DAEMON_ADAPTERS_FABRIC_ADAPTERS_H_
+
+#include <string>
+#include <string_view>
+
+#include "control/rpc.h"
+#include "daemon/adapters/adapters.h"
+#include "fabric/fabric.h"
+
+namespace ibemu::daemon {
+
+class FabricAdapters : public Adapters {
+ public:
+  // `fabric` must outlive this.
+  explicit FabricAdapters(fabric::Fabric& fabric) : fabric_(fabric) {}
+
+  static AdapterId IdOf(topology::NodeId node) {
+    return static_cast<AdapterId>(node);
+  }
+  static topology::NodeId NodeOf(AdapterId adapter) {
+    return static_cast<topology::NodeId>(adapter);
+  }
+
+  // Adds the method `device.set`: pulls a device out of its host, or plugs it
+  // in.
+  void AddTo(control::Dispatcher& dispatcher);
+
+  absl::StatusOr<AdapterId> Find(std::string_view name) const override;
+  absl::StatusOr<AdapterId> Default() const override;
+  absl::Status CheckShowable(AdapterId adapter) const override;
+  std::string description(AdapterId adapter) const override;
+  wire::Guid node_guid(AdapterId adapter) const override;
+  mad::Device& device(AdapterId adapter) override;
+  verbs::Provider& provider(AdapterId adapter) override;
+
+ private:
+  absl::StatusOr<nlohmann::json> SetDevice(control::Parameters& parameters);
+  const fabric::Node& node(AdapterId adapter) const;
+
+  fabric::Fabric& fabric_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_ADAPTERS_FABRIC_ADAPTERS_H_

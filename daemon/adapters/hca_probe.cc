@@ -1,0 +1,34 @@
+#include "daemon/adapters/hca_probe.h"
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/absl_text.h"
+#include "hca/driver/device.h"
+
+namespace ibemu::daemon {
+
+absl::Status ProbeHca(hca::PciFunction& function, std::string_view name,
+                      Timers& timers, hca::Pause pause,
+                      const hca::Print& print) {
+  hca::DeviceOptions options;
+  options.pause = std::move(pause);
+  options.note = [&print](std::string_view note) {
+    print(absl::StrCat("note: ", Absl(note), "\n"));
+  };
+  options.name = name;
+  absl::Status probed =
+      hca::ProbeDevice(function, timers, std::move(options), print);
+  if (probed.ok()) return probed;
+  return absl::Status(probed.code(),
+                      absl::StrCat(Absl(name), ": ", probed.message()));
+}
+
+void PrintNow(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace ibemu::daemon

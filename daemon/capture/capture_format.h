@@ -1,0 +1,87 @@
+// What a capture is written in: pcap files of ERF records.
+#ifndef IBEMU_DAEMON_CAPTURE_CAPTURE_FORMAT_H_
+#define IBEMU_DAEMON_CAPTURE_CAPTURE_FORMAT_H_
+
+#include <cstdint>
+
+#include "wire/layout.h"
+
+namespace ibemu::daemon {
+
+// An ERF record's header: Endace's "ERF types reference", section 1.  The
+// packet follows it.  Big-endian, but for the timestamp.
+struct ErfHeader {
+  static constexpr int kBits = 128;
+  static constexpr uint8_t kInfiniband = 21;  // LRH to VCRC
+  static constexpr uint8_t kPad = 48;         // no packet
+  // Between daemon and client only: the packets that follow leave through the
+  // port with this number (32 bits), and if it was not told yet: its name, a
+  // zero, and the name of the port that its cable leads to.
+  static constexpr uint8_t kPort = 127;
+  static constexpr uint8_t kVaryingLength = 0x04;
+
+  // Seconds since 1970 times 2^32, in little-endian order.
+  uint64_t swapped_timestamp = 0;
+  uint8_t type = kInfiniband, flags = kVaryingLength;
+  uint16_t record_length = 0;  // bytes, this header included
+  uint16_t lost = 0;           // packets between the last record and this one
+  uint16_t wire_length = 0;    // bytes of the packet
+
+  static constexpr auto Layout() {
+    using T = ErfHeader;
+    using wire::Rw;
+    return wire::Table(
+        Rw(&T::swapped_timestamp, "ts", 64, 0), Rw(&T::type, "type", 8, 64),
+        Rw(&T::flags, "flags", 8, 72), Rw(&T::record_length, "rlen", 16, 80),
+        Rw(&T::lost, "lctr", 16, 96), Rw(&T::wire_length, "wlen", 16, 112));
+  }
+
+  uint64_t timestamp() const { return __builtin_bswap64(swapped_timestamp); }
+};
+static_assert(wire::Tiles<ErfHeader>());
+
+// How a pcap file begins: draft-ietf-opsawg-pcap, section 4.  Either byte order
+// is good; the magic number tells which.
+struct PcapFileHeader {
+  static constexpr int kBits = 192;
+  static constexpr uint32_t kNanoseconds = 0xa1b23c4d;
+  static constexpr uint32_t kErf = 197;
+
+  uint32_t magic = kNanoseconds;
+  uint16_t major = 2, minor = 4;
+  uint32_t longest = 65536;
+  uint32_t link_type = kErf;
+
+  static constexpr auto Layout() {
+    using T = PcapFileHeader;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(Rw(&T::magic, "Magic", 32, 0),
+                       Rw(&T::major, "Major", 16, 32),
+                       Rw(&T::minor, "Minor", 16, 48), Reserved(64, 64),
+                       Rw(&T::longest, "SnapLen", 32, 128),
+                       Rw(&T::link_type, "LinkType", 32, 160));
+  }
+};
+static_assert(wire::Tiles<PcapFileHeader>());
+
+// Before each packet, here an ERF record: section 5.
+struct PcapPacketHeader {
+  static constexpr int kBits = 128;
+
+  uint32_t seconds = 0, nanoseconds = 0;  // since 1970
+  uint32_t captured = 0, original = 0;    // bytes
+
+  static constexpr auto Layout() {
+    using T = PcapPacketHeader;
+    using wire::Rw;
+    return wire::Table(Rw(&T::seconds, "Seconds", 32, 0),
+                       Rw(&T::nanoseconds, "Nanoseconds", 32, 32),
+                       Rw(&T::captured, "CapturedLength", 32, 64),
+                       Rw(&T::original, "OriginalLength", 32, 96));
+  }
+};
+static_assert(wire::Tiles<PcapPacketHeader>());
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_CAPTURE_CAPTURE_FORMAT_H_

@@ -1,0 +1,117 @@
+#include "daemon/events/event_text.h"
+
+#include <cstdint>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "control/rpc.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+// Another daemon's events may have other fields, or others' types.
+std::string Text(const json& event, const char* name) {
+  const auto found = event.find(name);
+  if (found == event.end() || found->is_null()) return "";
+  return found->is_string() ? found->get<std::string>() : control::Dump(*found);
+}
+
+bool Flag(const json& event, const char* name) {
+  const auto found = event.find(name);
+  return found != event.end() && found->is_boolean() && found->get<bool>();
+}
+
+std::string EndText(const json& end) {
+  return absl::StrCat(Text(end, "node"), "/", Text(end, "port"));
+}
+
+std::string EndText(const json& event, const char* end) {
+  const auto found = event.find(end);
+  return found != event.end() && found->is_object() ? EndText(*found) : "?";
+}
+
+std::string Drop(const json& event) {
+  std::string text =
+      absl::StrCat(EndText(event), " ", Text(event, "cause"), ", ");
+  const std::string fault = Text(event, "fault");
+  if (!fault.empty()) absl::StrAppend(&text, fault, ", ");
+  const std::string attribute = Text(event, "attribute");
+  absl::StrAppend(&text, Text(event, "class"), attribute.empty() ? "" : " ",
+                  attribute, ", LID ", Text(event, "slid"), " to ",
+                  Text(event, "dlid"));
+  const std::string packets = Text(event, "packets");
+  if (packets != "1") absl::StrAppend(&text, ", ", packets, " packets");
+  return text;
+}
+
+std::string Scenario(const json& event) {
+  std::string text = Text(event, "file");
+  const std::string line = Text(event, "line");
+  if (!line.empty()) absl::StrAppend(&text, ":", line);
+  absl::StrAppend(&text, " ", Text(event, "state"));
+  for (const char* more : {"do", "error"}) {
+    const std::string detail = Text(event, more);
+    if (!detail.empty()) absl::StrAppend(&text, ": ", detail);
+  }
+  return text;
+}
+
+std::string What(const std::string& kind, const json& event) {
+  if (kind == "link") {
+    return absl::StrCat(EndText(event, "a"), " - ", EndText(event, "b"), " ",
+                        Text(event, "state"));
+  }
+  if (kind == "port") {
+    return absl::StrCat(EndText(event), " ", Text(event, "state"), ", LID ",
+                        Text(event, "lid"), ", SM LID ", Text(event, "sm_lid"));
+  }
+  if (kind == "sm") {
+    return absl::StrCat(EndText(event), Flag(event, "is_sm")
+                                            ? " has a subnet manager"
+                                            : " has no subnet manager");
+  }
+  if (kind == "trap") {
+    return absl::StrCat(Text(event, "trap"), " of ", EndText(event), " to LID ",
+                        Text(event, "sm_lid"),
+                        Flag(event, "repeated") ? ", again" : "");
+  }
+  if (kind == "drop") return Drop(event);
+  if (kind == "fault") {
+    return absl::StrCat(Text(event, "name"), " ", Text(event, "state"), ": ",
+                        Text(event, "place"), " ", Text(event, "what"));
+  }
+  if (kind == "scenario") return Scenario(event);
+  if (kind == "lost") {
+    return absl::StrCat(Text(event, "events"),
+                        " events: they came faster than they were read");
+  }
+  const std::string error = Text(event, "error");
+  return absl::StrCat(Text(event, "node"), " ", Text(event, "state"),
+                      error.empty() ? "" : ": ", error);
+}
+
+}  // namespace
+
+std::string EventText(const json& event) {
+  const std::string kind = Text(event, "event");
+  const auto found = event.find("time_ns");
+  const std::string time =
+      found != event.end() && found->is_number_integer()
+          ? absl::StrFormat("%.6f",
+                            static_cast<double>(found->get<int64_t>()) / 1e9)
+          : "";
+  std::string text =
+      absl::StrFormat("%13s  %-8s  %s", time, kind, What(kind, event));
+  absl::StripTrailingAsciiWhitespace(&text);
+  // Names of nodes and files are a stranger's.
+  for (char& c : text) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
+  }
+  return text;
+}
+
+}  // namespace ibemu::daemon

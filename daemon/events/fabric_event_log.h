@@ -1,0 +1,61 @@
+// What happens in a fabric.
+#ifndef IBEMU_DAEMON_EVENTS_FABRIC_EVENT_LOG_H_
+#define IBEMU_DAEMON_EVENTS_FABRIC_EVENT_LOG_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "base/timers.h"
+#include "daemon/events/event_log.h"
+#include "fabric/fabric.h"
+#include "fabric/subnet/fabric_watcher.h"
+
+namespace ibemu::daemon {
+
+// Watches the fabric while somebody listens, and only then.
+class FabricEventLog : public EventLog, fabric::FabricWatcher {
+ public:
+  // As EventLog's; `fabric` must outlive this, too.
+  FabricEventLog(Timers& timers, fabric::Fabric& fabric,
+                 absl::Duration wall_clock);
+  ~FabricEventLog() override;
+
+  std::span<const std::string_view> kinds() const override;
+
+  // Who knows a fault's name by the port that it is at the end of; null:
+  // nobody.
+  using FaultNames =
+      std::function<std::string(fabric::PortId port, uint32_t number)>;
+  void NameFaultsBy(FaultNames names) { fault_names_ = std::move(names); }
+
+ private:
+  struct KnownEnd {
+    KnownPort port;
+    bool link_up;
+  };
+  struct KnownNode {
+    bool on, plugged;
+  };
+
+  void Begin() override;
+  void End() override;
+  void OnPortChange(fabric::PortId port) override;
+  void OnTrap(fabric::PortId port, const mad::Notice& notice,
+              bool repeated) override;
+  void OnDrop(const fabric::DroppedPacket& dropped) override;
+
+  void TellNode(topology::NodeId node);
+  void TellLink(fabric::PortId port);
+
+  fabric::Fabric& fabric_;
+  FaultNames fault_names_;
+  std::vector<KnownEnd> ports_;  // empty while nobody listens
+  std::vector<KnownNode> nodes_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_EVENTS_FABRIC_EVENT_LOG_H_

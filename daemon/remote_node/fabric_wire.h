@@ -1,0 +1,84 @@
+// Plugs an adapter that is not the fabric's into the place of one of its nodes.
+#ifndef IBEMU_DAEMON_REMOTE_NODE_FABRIC_WIRE_H_
+#define IBEMU_DAEMON_REMOTE_NODE_FABRIC_WIRE_H_
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <span>
+
+#include "absl/status/statusor.h"
+#include "fabric/fabric.h"
+#include "fabric/forwarding/endpoints.h"
+#include "hca/model/wire.h"
+#include "mad/device.h"
+
+namespace ibemu::daemon {
+
+// One port of the node, as the adapter's model sees it.
+class FabricWire : public hca::model::Wire {
+ public:
+  FabricWire(fabric::Fabric& fabric, fabric::PortId id, mad::Device& device,
+             int number);
+
+  void SetListener(hca::model::WireListener* listener) override {
+    listener_ = listener;
+  }
+  void Send(std::span<const std::byte> packet) override;
+  mad::LocalVerdict ProcessLocal(const mad::Arrival& request,
+                                 mad::MadBytes& reply) override;
+  mad::PortInfo Info() const override { return port_.Info(); }
+  wire::Guid node_guid() const override { return device_.node_guid(); }
+  int GidCount() const override { return port_.GidCount(); }
+  wire::Gid GidAt(int index) const override { return port_.GidAt(index); }
+  int PKeyCount() const override { return port_.PKeyCount(); }
+  uint16_t PKeyAt(int index) const override { return port_.PKeyAt(index); }
+  void SetIsSm(bool is_sm) override { port_.SetIsSm(is_sm); }
+  void SetEnabled(bool enabled) override;
+
+  // From the fabric.
+  void OnPacket(const fabric::Packet& packet);
+  void OnPortEvent();
+
+ private:
+  fabric::Fabric& fabric_;
+  const fabric::PortId id_;
+  mad::Device& device_;
+  mad::Port& port_;
+  hca::model::WireListener* listener_ = nullptr;
+};
+
+// All of a node's ports, for as long as this lives.
+class FabricWires : private fabric::RemoteAdapter, private mad::DeviceListener {
+ public:
+  // `fabric` must outlive it.  Nobody else may be the node's host.
+  //
+  // Errors: fabric::Fabric::SetRemote()'s.
+  static absl::StatusOr<std::unique_ptr<FabricWires>> Plug(
+      fabric::Fabric& fabric, topology::NodeId node);
+  ~FabricWires() override;
+  FabricWires(const FabricWires&) = delete;
+  FabricWires& operator=(const FabricWires&) = delete;
+
+  int port_count() const { return static_cast<int>(wires_.size()); }
+  // 1 ... port_count().
+  FabricWire& wire(int port) { return wires_[static_cast<size_t>(port - 1)]; }
+
+ private:
+  FabricWires(fabric::Fabric& fabric, topology::NodeId node);
+
+  void OnPacket(fabric::PortId port, const fabric::Packet& packet) override;
+  void OnPortEvent(int port) override;
+  // Pulled out: its links are down, and what it sends is lost.
+  void OnRemoved() override {}
+
+  fabric::Fabric& fabric_;
+  const topology::NodeId node_;
+  mad::Device& device_;
+  std::deque<FabricWire> wires_;
+  bool plugged_ = false;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_REMOTE_NODE_FABRIC_WIRE_H_

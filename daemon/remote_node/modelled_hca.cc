@@ -1,0 +1,88 @@
+#include "daemon/remote_node/modelled_hca.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "control/client.h"
+#include "daemon/remote_node/remote_wire.h"
+#include "daemon/remote_node/wire_pump.h"
+#include "hca/model/in_process_function.h"
+#include "hca/model/mlx4/firmware/mlx4_device.h"
+#include "spdlog/spdlog.h"
+
+namespace ibemu::daemon {
+namespace {
+
+constexpr int kMostPorts = 2;
+constexpr uint32_t kWireLost = 1;  // an internal error code like any other
+
+std::vector<hca::model::Wire*> PortsOf(RemoteWires& wires) {
+  std::vector<hca::model::Wire*> ports;
+  for (int port = 1; port <= wires.port_count(); ++port) {
+    ports.push_back(&wires.wire(port));
+  }
+  return ports;
+}
+
+// The adapter and what it is plugged into.
+class Card {
+ public:
+  Card(control::Client client, std::unique_ptr<RemoteWires> wires, Loop& loop,
+       std::string name)
+      : client_(std::move(client)),
+        wires_(std::move(wires)),
+        device_(loop, PortsOf(*wires_)),
+        pump_(loop, *wires_, [this] { OnLost(); }),
+        name_(std::move(name)) {}
+
+  absl::Status Start() { return pump_.Start(); }
+  hca::model::PciDevice& device() { return device_; }
+
+ private:
+  void OnLost() {
+    spdlog::error("{}: the daemon that has its fabric has ended", name_);
+    device_.Fail(kWireLost);
+  }
+
+  control::Client client_;  // the node is ours while it is open
+  const std::unique_ptr<RemoteWires> wires_;
+  hca::model::Mlx4Device device_;
+  WirePump pump_;
+  const std::string name_;
+};
+
+// Made before the function, and gone after it.
+struct CardHolder {
+  std::unique_ptr<Card> card;
+};
+
+class ModelledFunction : private CardHolder,
+                         public hca::model::InProcessFunction {
+ public:
+  explicit ModelledFunction(std::unique_ptr<Card> made)
+      : CardHolder{std::move(made)}, InProcessFunction(card->device()) {}
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<hca::PciFunction>> PlugInModelledHca(
+    const HcaModelChoice& choice, Loop& loop) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(choice.fabric));
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<RemoteWires> wires,
+                         RemoteWires::Plug(client, choice.node));
+  if (wires->port_count() > kMostPorts) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(choice.node, " has ", wires->port_count(),
+                     " ports: a ConnectX-3 has ", kMostPorts, " at most"));
+  }
+  auto card = std::make_unique<Card>(std::move(client), std::move(wires), loop,
+                                     HcaName(choice));
+  IBEMU_RETURN_IF_ERROR(card->Start());
+  return std::make_unique<ModelledFunction>(std::move(card));
+}
+
+}  // namespace ibemu::daemon

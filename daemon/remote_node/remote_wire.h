@@ -1,0 +1,108 @@
+// A node of a running daemon's fabric, for the adapter that is it.
+#ifndef IBEMU_DAEMON_REMOTE_NODE_REMOTE_WIRE_H_
+#define IBEMU_DAEMON_REMOTE_NODE_REMOTE_WIRE_H_
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+#include "control/client.h"
+#include "daemon/remote_node/wire_format.h"
+#include "hca/model/wire.h"
+
+namespace ibemu::daemon {
+
+class RemoteWires;
+
+class RemoteWire : public hca::model::Wire {
+ public:
+  RemoteWire(RemoteWires& wires, int port) : wires_(wires), port_(port) {}
+
+  void SetListener(hca::model::WireListener* listener) override {
+    listener_ = listener;
+  }
+  void Send(std::span<const std::byte> packet) override;
+  // Waits for the daemon; kUnhandled when it is gone.
+  mad::LocalVerdict ProcessLocal(const mad::Arrival& request,
+                                 mad::MadBytes& reply) override;
+  mad::PortInfo Info() const override { return state_.info; }
+  wire::Guid node_guid() const override { return state_.node_guid; }
+  int GidCount() const override;
+  wire::Gid GidAt(int index) const override;
+  int PKeyCount() const override;
+  uint16_t PKeyAt(int index) const override;
+  void SetIsSm(bool is_sm) override;
+  void SetEnabled(bool enabled) override;
+
+ private:
+  friend class RemoteWires;
+
+  RemoteWires& wires_;
+  const int port_;
+  WirePortState state_;
+  hca::model::WireListener* listener_ = nullptr;
+};
+
+// All ports of the node, over one socket.  Whoever owns it waits until fd() is
+// readable, or has_pending(), and calls Dispatch().
+class RemoteWires {
+ public:
+  // Plugs into `node` of the daemon that `client` talks to, for as long as both
+  // live.  Returns when the state of each port is known.
+  //
+  // Errors: the daemon's; Unavailable when it is gone.
+  static absl::StatusOr<std::unique_ptr<RemoteWires>> Plug(
+      control::Client& client, std::string_view node);
+
+  // The same over a socket whose other end is a WireHost's.
+  static absl::StatusOr<std::unique_ptr<RemoteWires>> Adopt(UniqueFd socket);
+
+  int port_count() const { return static_cast<int>(wires_.size()); }
+  // 1 ... port_count().
+  RemoteWire& wire(int port) { return wires_[static_cast<size_t>(port - 1)]; }
+
+  int fd() const { return socket_.get(); }
+  // Something was read while an answer was awaited, and does not show in fd().
+  bool has_pending() const { return !pending_.empty(); }
+  // Calls `pending` when that happens, from within the call that waits.
+  void OnPending(std::function<void()> pending) {
+    on_pending_ = std::move(pending);
+  }
+  // Takes what there is, without waiting, and tells the listeners.
+  //
+  // Errors: Unavailable when the daemon is gone.
+  absl::Status Dispatch();
+
+ private:
+  friend class RemoteWire;
+
+  explicit RemoteWires(UniqueFd socket);
+
+  void Send(WireMessage type, int port, std::span<const std::byte> payload);
+  // Waits for what only an answer brings.
+  absl::Status WaitFor(WireMessage type, int port,
+                       std::vector<std::byte>& payload);
+  // Takes some bytes; `wait`: until there are some.
+  absl::Status Receive(bool wait);
+  // Sorts what has come: states are in force at once, the rest is pending.
+  absl::Status Sort();
+
+  UniqueFd socket_;
+  std::deque<RemoteWire> wires_;
+  WireSplitter splitter_;
+  std::deque<WireSplitter::Message> pending_;
+  std::deque<WireSplitter::Message> replies_;
+  std::function<void()> on_pending_ = [] {};
+  absl::Status lost_;  // why the connection is of no use any more
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_REMOTE_NODE_REMOTE_WIRE_H_

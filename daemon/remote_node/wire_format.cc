@@ -1,0 +1,170 @@
+#include "daemon/remote_node/wire_format.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+
+namespace ibemu::daemon {
+namespace {
+
+// The `follows` bytes after the table at the start of `payload`, which has no
+// others.
+template <class T>
+absl::StatusOr<std::span<const std::byte>> After(
+    std::span<const std::byte> payload, size_t follows, const char* name) {
+  if (payload.size() != wire::kBytes<T> + follows) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s has %d bytes, not %d", name,
+                        wire::kBytes<T> + follows, payload.size()));
+  }
+  return payload.subspan(wire::kBytes<T>);
+}
+
+}  // namespace
+
+void AppendMessage(WireMessage type, int port,
+                   std::span<const std::byte> payload,
+                   std::vector<std::byte>& bytes) {
+  wire::Append(WireHeader{.length = static_cast<uint32_t>(payload.size()),
+                          .type = type,
+                          .port = static_cast<uint8_t>(port)},
+               bytes);
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+}
+
+std::vector<std::byte> EncodeRequest(const mad::Arrival& arrival) {
+  WireRequest request{.qp = static_cast<uint8_t>(arrival.qp),
+                      .sl = arrival.sl,
+                      .path_bits = arrival.path_bits,
+                      .has_grh = arrival.grh.has_value(),
+                      .slid = arrival.slid,
+                      .pkey_index = arrival.pkey_index,
+                      .source_qpn = arrival.source_qpn};
+  if (arrival.grh) {
+    request.sgid = arrival.grh->gid;
+    request.flow_label = arrival.grh->flow_label;
+    request.gid_index = arrival.grh->gid_index;
+    request.hop_limit = arrival.grh->hop_limit;
+    request.traffic_class = arrival.grh->traffic_class;
+  }
+  std::vector<std::byte> bytes;
+  wire::Append(request, bytes);
+  bytes.insert(bytes.end(), arrival.mad.begin(), arrival.mad.end());
+  return bytes;
+}
+
+absl::StatusOr<mad::Arrival> DecodeRequest(std::span<const std::byte> payload) {
+  mad::Arrival arrival;
+  const auto mad = After<WireRequest>(payload, arrival.mad.size(), "a request");
+  if (!mad.ok()) return mad.status();
+  const auto request = wire::Decode<WireRequest>(payload);
+  if (request.qp > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("queue pair %d has no agents", request.qp));
+  }
+  arrival.qp = request.qp;
+  arrival.slid = request.slid;
+  arrival.sl = request.sl;
+  arrival.path_bits = request.path_bits;
+  arrival.pkey_index = request.pkey_index;
+  arrival.source_qpn = request.source_qpn;
+  if (request.has_grh) {
+    arrival.grh = mad::GlobalRoute{.gid = request.sgid,
+                                   .flow_label = request.flow_label,
+                                   .gid_index = request.gid_index,
+                                   .hop_limit = request.hop_limit,
+                                   .traffic_class = request.traffic_class};
+  }
+  std::copy(mad->begin(), mad->end(), arrival.mad.begin());
+  return arrival;
+}
+
+std::vector<std::byte> EncodeReply(mad::LocalVerdict verdict,
+                                   const mad::MadBytes& mad) {
+  std::vector<std::byte> bytes;
+  wire::Append(WireReply{.verdict = verdict}, bytes);
+  bytes.insert(bytes.end(), mad.begin(), mad.end());
+  return bytes;
+}
+
+absl::StatusOr<mad::LocalVerdict> DecodeReply(
+    std::span<const std::byte> payload, mad::MadBytes& mad) {
+  const auto answer = After<WireReply>(payload, mad.size(), "a reply");
+  if (!answer.ok()) return answer.status();
+  const mad::LocalVerdict verdict = wire::Decode<WireReply>(payload).verdict;
+  if (verdict > mad::LocalVerdict::kUnhandled) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%d is no verdict", static_cast<int>(verdict)));
+  }
+  std::copy(answer->begin(), answer->end(), mad.begin());
+  return verdict;
+}
+
+std::vector<std::byte> EncodeState(const WirePortState& state) {
+  std::vector<std::byte> bytes;
+  wire::Append(WireState{.info = state.info,
+                         .node_guid = state.node_guid,
+                         .gids = static_cast<uint16_t>(state.gids.size()),
+                         .p_keys = static_cast<uint16_t>(state.p_keys.size()),
+                         .ports = static_cast<uint8_t>(state.ports)},
+               bytes);
+  for (const wire::Gid& gid : state.gids) wire::Append(gid, bytes);
+  for (const uint16_t p_key : state.p_keys) {
+    bytes.push_back(static_cast<std::byte>(p_key >> 8));
+    bytes.push_back(static_cast<std::byte>(p_key));
+  }
+  return bytes;
+}
+
+absl::StatusOr<WirePortState> DecodeState(std::span<const std::byte> payload) {
+  if (payload.size() < wire::kBytes<WireState>) {
+    return absl::InvalidArgumentError("a port's state is too short");
+  }
+  const auto header = wire::Decode<WireState>(payload);
+  const size_t tables =
+      header.gids * wire::kBytes<wire::Gid> + header.p_keys * size_t{2};
+  const auto after = After<WireState>(payload, tables, "a port's state");
+  if (!after.ok()) return after.status();
+  std::span<const std::byte> left = *after;
+  WirePortState state{.info = header.info,
+                      .node_guid = header.node_guid,
+                      .ports = header.ports};
+  for (int i = 0; i < header.gids; ++i) {
+    state.gids.push_back(wire::Decode<wire::Gid>(left));
+    left = left.subspan(wire::kBytes<wire::Gid>);
+  }
+  for (; !left.empty(); left = left.subspan(2)) {
+    state.p_keys.push_back(
+        static_cast<uint16_t>(std::to_integer<unsigned>(left[0]) << 8 |
+                              std::to_integer<unsigned>(left[1])));
+  }
+  return state;
+}
+
+void WireSplitter::Add(std::span<const std::byte> bytes) {
+  bytes_.erase(bytes_.begin(),
+               bytes_.begin() + static_cast<std::ptrdiff_t>(taken_));
+  taken_ = 0;
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+}
+
+absl::StatusOr<bool> WireSplitter::Next(Message& message) {
+  const auto left = std::span<const std::byte>(bytes_).subspan(taken_);
+  if (left.size() < wire::kBytes<WireHeader>) return false;
+  const auto header = wire::Decode<WireHeader>(left);
+  if (header.length > WireHeader::kLongest) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a message of %d bytes: the longest has %d",
+                        header.length, WireHeader::kLongest));
+  }
+  const size_t whole = wire::kBytes<WireHeader> + header.length;
+  if (left.size() < whole) return false;
+  const auto payload = left.subspan(wire::kBytes<WireHeader>, header.length);
+  message = {.type = header.type,
+             .port = header.port,
+             .payload = {payload.begin(), payload.end()}};
+  taken_ += whole;
+  return true;
+}
+
+}  // namespace ibemu::daemon

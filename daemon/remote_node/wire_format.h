@@ -1,0 +1,162 @@
+// What an adapter outside of the daemon and the node that it is say to each
+// other: messages on a stream socket.
+#ifndef IBEMU_DAEMON_REMOTE_NODE_WIRE_FORMAT_H_
+#define IBEMU_DAEMON_REMOTE_NODE_WIRE_FORMAT_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "mad/address.h"
+#include "mad/port.h"
+#include "mad/wire/port_info.h"
+#include "wire/layout.h"
+
+namespace ibemu::daemon {
+
+enum class WireMessage : uint8_t {
+  kPacket = 1,   // both ways: LRH to ICRC
+  kState = 2,    // to the adapter: WireState and the tables, at first and then
+                 // whenever something changed
+  kRequest = 3,  // to the node's agents: WireRequest, a MAD
+  kReply = 4,    // their answer: WireReply, a MAD
+  kIsSm = 5,     // to the node: one byte, 0 or 1
+  kEnable = 6,   // to the node: one byte, 0 or 1
+};
+
+// Before each message.
+struct WireHeader {
+  static constexpr int kBits = 64;
+  // Longer than a packet of the largest MTU, and than all tables.
+  static constexpr size_t kLongest = 8192;
+
+  uint32_t length = 0;  // bytes that follow this header
+  WireMessage type{};
+  uint8_t port = 0;  // 1 ...
+
+  static constexpr auto Layout() {
+    using T = WireHeader;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(Rw(&T::length, "Length", 32, 0),
+                       Rw(&T::type, "Type", 8, 32), Rw(&T::port, "Port", 8, 40),
+                       Reserved(16, 48));
+  }
+};
+static_assert(wire::Tiles<WireHeader>());
+
+// A port; its GIDs and P_Keys follow.
+struct WireState {
+  static constexpr int kBits = 64 * 8 + 128;
+
+  mad::PortInfo info{};
+  wire::Guid node_guid{};
+  uint16_t gids = 0, p_keys = 0;
+  uint8_t ports = 0;  // of the node
+
+  static constexpr auto Layout() {
+    using T = WireState;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(Rw(&T::info, "PortInfo", 512, 0),
+                       Rw(&T::node_guid, "NodeGUID", 64, 512),
+                       Rw(&T::gids, "GidCount", 16, 576),
+                       Rw(&T::p_keys, "PKeyCount", 16, 592),
+                       Rw(&T::ports, "PortCount", 8, 608), Reserved(24, 616));
+  }
+};
+static_assert(wire::Tiles<WireState>());
+
+// A mad::Arrival but for its MAD, which follows.
+struct WireRequest {
+  static constexpr int kBits = 320;
+
+  uint8_t qp = 0, sl = 0, path_bits = 0;
+  bool has_grh = false;
+  wire::Lid slid{};
+  uint16_t pkey_index = 0;
+  uint32_t source_qpn = 0;
+  wire::Gid sgid{};
+  uint32_t flow_label = 0;
+  uint8_t gid_index = 0, hop_limit = 0, traffic_class = 0;
+
+  static constexpr auto Layout() {
+    using T = WireRequest;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(
+        Rw(&T::qp, "QP", 8, 0), Rw(&T::sl, "SL", 8, 8),
+        Rw(&T::path_bits, "PathBits", 8, 16), Reserved(7, 24),
+        Rw(&T::has_grh, "HasGRH", 1, 31), Rw(&T::slid, "SLID", 16, 32),
+        Rw(&T::pkey_index, "PKeyIndex", 16, 48),
+        Rw(&T::source_qpn, "SrcQP", 32, 64), Rw(&T::sgid, "SGID", 128, 96),
+        Rw(&T::flow_label, "FlowLabel", 32, 224),
+        Rw(&T::gid_index, "GidIndex", 8, 256),
+        Rw(&T::hop_limit, "HopLmt", 8, 264),
+        Rw(&T::traffic_class, "TClass", 8, 272), Reserved(40, 280));
+  }
+};
+static_assert(wire::Tiles<WireRequest>());
+
+// The MAD follows; it is the answer if the verdict is kReply.
+struct WireReply {
+  static constexpr int kBits = 32;
+
+  mad::LocalVerdict verdict{};
+
+  static constexpr auto Layout() {
+    return wire::Table(wire::Reserved(24, 0),
+                       wire::Rw(&WireReply::verdict, "Verdict", 8, 24));
+  }
+};
+static_assert(wire::Tiles<WireReply>());
+
+// One message at the end of `bytes`.
+void AppendMessage(WireMessage type, int port,
+                   std::span<const std::byte> payload,
+                   std::vector<std::byte>& bytes);
+
+std::vector<std::byte> EncodeRequest(const mad::Arrival& arrival);
+// Errors: InvalidArgument.
+absl::StatusOr<mad::Arrival> DecodeRequest(std::span<const std::byte> payload);
+
+std::vector<std::byte> EncodeReply(mad::LocalVerdict verdict,
+                                   const mad::MadBytes& mad);
+// Errors: InvalidArgument.
+absl::StatusOr<mad::LocalVerdict> DecodeReply(
+    std::span<const std::byte> payload, mad::MadBytes& mad);
+
+struct WirePortState {
+  mad::PortInfo info{};
+  wire::Guid node_guid{};
+  int ports = 0;  // of the node
+  std::vector<wire::Gid> gids{};
+  std::vector<uint16_t> p_keys{};
+};
+std::vector<std::byte> EncodeState(const WirePortState& state);
+// Errors: InvalidArgument.
+absl::StatusOr<WirePortState> DecodeState(std::span<const std::byte> payload);
+
+// Cuts a stream into messages.
+class WireSplitter {
+ public:
+  struct Message {
+    WireMessage type;
+    int port;
+    std::vector<std::byte> payload;
+  };
+
+  void Add(std::span<const std::byte> bytes);
+  // Whether there is a whole message; then it is `message`'s.
+  //
+  // Errors: InvalidArgument for one that is too long: the stream is lost.
+  absl::StatusOr<bool> Next(Message& message);
+
+ private:
+  std::vector<std::byte> bytes_;
+  size_t taken_ = 0;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_REMOTE_NODE_WIRE_FORMAT_H_

@@ -1,0 +1,180 @@
+#include "daemon/remote_node/wire_host.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace ibemu::daemon {
+
+WireHost::WireHost(Loop& loop, std::unique_ptr<FabricWires> wires,
+                   UniqueFd socket)
+    : loop_(loop), wires_(std::move(wires)), reader_(std::move(socket)) {}
+
+WireHost::~WireHost() { End(); }
+
+absl::Status WireHost::Start() {
+  writer_ = UniqueFd(fcntl(reader_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!writer_.valid()) {
+    return absl::ErrnoToStatus(errno, "can't duplicate the socket");
+  }
+  for (int port = 1; port <= wires_->port_count(); ++port) {
+    wires_->wire(port).SetListener(&listeners_.emplace_back(*this, port));
+    TellState(port);
+  }
+  return Listen();
+}
+
+absl::Status WireHost::Listen() {
+  return loop_.Watch(reader_.get(), [this] { OnReadable(); });
+}
+
+void WireHost::OnReadable() {
+  std::array<std::byte, 65536> bytes;
+  const ssize_t count =
+      recv(reader_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) return End();
+  splitter_.Add(std::span(bytes).first(static_cast<size_t>(count)));
+  if (!HandleMessages()) return End();
+  Flush();
+  Pace();
+}
+
+bool WireHost::HandleMessages() {
+  WireSplitter::Message message;
+  while (!full()) {
+    const absl::StatusOr<bool> there = splitter_.Next(message);
+    absl::Status status = there.status();
+    if (status.ok() && !*there) return true;
+    if (status.ok()) status = Handle(message);
+    if (!status.ok()) {
+      spdlog::warn("an adapter's connection ends: {}",
+                   std::string(status.message()));
+      return false;
+    }
+  }
+  return true;
+}
+
+absl::Status WireHost::Handle(const WireSplitter::Message& message) {
+  if (message.port < 1 || message.port > wires_->port_count()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("port %d does not exist: there are 1 to %d",
+                        message.port, wires_->port_count()));
+  }
+  FabricWire& wire = wires_->wire(message.port);
+  const auto is_flag = [&] { return message.payload.size() == 1; };
+  switch (message.type) {
+    case WireMessage::kPacket:
+      wire.Send(message.payload);
+      return absl::OkStatus();
+    case WireMessage::kRequest: {
+      IBEMU_ASSIGN_OR_RETURN(const mad::Arrival request,
+                             DecodeRequest(message.payload));
+      mad::MadBytes reply = request.mad;
+      const mad::LocalVerdict verdict = wire.ProcessLocal(request, reply);
+      // What it changed comes before it.
+      TellState(message.port);
+      Queue(WireMessage::kReply, message.port, EncodeReply(verdict, reply));
+      return absl::OkStatus();
+    }
+    case WireMessage::kIsSm:
+      if (!is_flag()) break;
+      wire.SetIsSm(message.payload[0] != std::byte{0});
+      return absl::OkStatus();
+    case WireMessage::kEnable:
+      if (!is_flag()) break;
+      wire.SetEnabled(message.payload[0] != std::byte{0});
+      return absl::OkStatus();
+    default:
+      break;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrFormat("no message has type %d and %d bytes",
+                      static_cast<int>(message.type), message.payload.size()));
+}
+
+void WireHost::Listener::OnPacket(std::span<const std::byte> packet) {
+  if (host_.full()) return;
+  host_.Queue(WireMessage::kPacket, port_, packet);
+  host_.Flush();
+}
+
+void WireHost::TellState(int port) {
+  const FabricWire& wire = wires_->wire(port);
+  WirePortState state{.info = wire.Info(),
+                      .node_guid = wire.node_guid(),
+                      .ports = wires_->port_count()};
+  for (int i = 0; i < wire.GidCount(); ++i) state.gids.push_back(wire.GidAt(i));
+  for (int i = 0; i < wire.PKeyCount(); ++i) {
+    state.p_keys.push_back(wire.PKeyAt(i));
+  }
+  Queue(WireMessage::kState, port, EncodeState(state));
+  Flush();
+}
+
+void WireHost::Queue(WireMessage type, int port,
+                     std::span<const std::byte> payload) {
+  AppendMessage(type, port, payload, buffer_);
+}
+
+void WireHost::Flush() {
+  while (!waits_for_room_ && sent_ < buffer_.size()) {
+    const ssize_t count =
+        send(writer_.get(), buffer_.data() + sent_, buffer_.size() - sent_,
+             MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count >= 0) {
+      sent_ += static_cast<size_t>(count);
+    } else if (errno == EAGAIN) {
+      waits_for_room_ = loop_
+                            .WatchWritable(writer_.get(),
+                                           [this] {
+                                             loop_.Forget(writer_.get());
+                                             waits_for_room_ = false;
+                                             Flush();
+                                             Pace();
+                                           })
+                            .ok();
+      break;
+    } else if (errno != EINTR) {
+      break;  // it hung up; reading tells
+    }
+  }
+  if (sent_ == buffer_.size()) {
+    buffer_.clear();
+    sent_ = 0;
+  }
+}
+
+void WireHost::Pace() {
+  while (wires_ != nullptr && paused_ != full()) {
+    if (!paused_) {
+      loop_.Forget(reader_.get());
+      paused_ = true;
+      return;
+    }
+    paused_ = false;
+    if (!HandleMessages() || !Listen().ok()) return End();
+    Flush();
+  }
+}
+
+void WireHost::End() {
+  if (wires_ == nullptr) return;
+  if (!paused_) loop_.Forget(reader_.get());
+  if (waits_for_room_) loop_.Forget(writer_.get());
+  paused_ = waits_for_room_ = false;
+  wires_.reset();
+  reader_.Reset();
+  writer_.Reset();
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,34 @@
+// The control socket's method that makes a program the adapter of a node.
+#ifndef IBEMU_DAEMON_REMOTE_NODE_WIRE_METHODS_H_
+#define IBEMU_DAEMON_REMOTE_NODE_WIRE_METHODS_H_
+
+#include "control/rpc.h"
+#include "daemon/views/attachments.h"
+#include "fabric/fabric.h"
+#include "loop/loop.h"
+
+namespace ibemu::daemon {
+
+class WireMethods {
+ public:
+  // All must outlive this, and every Caller that it served.
+  WireMethods(Loop& loop, fabric::Fabric& fabric,
+              const Attachments& attachments);
+
+  // Adds wire.attach: {"node": "node-2"}, and with it one end of a pair of
+  // stream sockets, whose other end is a RemoteWires'.  The node is the
+  // caller's while its connection is open.
+  void AddTo(control::Dispatcher& dispatcher);
+
+ private:
+  absl::StatusOr<nlohmann::json> Attach(control::Parameters& parameters,
+                                        control::Caller& caller);
+
+  Loop& loop_;
+  fabric::Fabric& fabric_;
+  const Attachments& attachments_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_REMOTE_NODE_WIRE_METHODS_H_

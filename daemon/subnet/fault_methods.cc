@@ -1,0 +1,278 @@
+#include "daemon/subnet/fault_methods.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/absl_text.h"
+#include "base/did_you_mean.h"
+#include "base/status_macros.h"
+#include "daemon/subnet/fabric_methods.h"
+#include "daemon/words/port_text.h"
+#include "fabric/subnet/subnet.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+namespace {
+
+using fabric::Fabric;
+using fabric::FaultCounts;
+using fabric::FaultId;
+using nlohmann::json;
+using topology::NodeId;
+
+constexpr size_t kLongestName = 64;
+
+absl::Status CheckName(const std::string& name) {
+  const bool good =
+      !name.empty() && name.size() <= kLongestName &&
+      std::all_of(name.begin(), name.end(), [](char c) {
+        return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' ||
+               c == '_' || c == '.';
+      });
+  if (good) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "\"%s\" is no name of a fault: it has 1 to %d letters, digits, \"-\", "
+      "\"_\" or \".\"",
+      name, kLongestName));
+}
+
+json DescribeCounts(const FaultCounts& counts) {
+  return {{"packets", counts.packets},     {"lost", counts.lost},
+          {"corrupted", counts.corrupted}, {"duplicated", counts.duplicated},
+          {"reordered", counts.reordered}, {"delayed", counts.delayed}};
+}
+
+// "link node-1/1", "node node-1"
+std::string PlaceText(const FaultRequest& request) {
+  if (request.place == FaultRequest::Place::kNode) {
+    return absl::StrCat("node ", request.port.node);
+  }
+  return absl::StrCat("link ", request.port.node, "/", request.port.port);
+}
+
+}  // namespace
+
+FaultMethods::FaultMethods(Timers& timers, Fabric& fabric,
+                           FabricEventLog& events)
+    : timers_(timers), fabric_(fabric), events_(events) {
+  events_.NameFaultsBy([this](fabric::PortId port, uint32_t number) {
+    return NameOf(port, number);
+  });
+}
+
+FaultMethods::~FaultMethods() { events_.NameFaultsBy(nullptr); }
+
+void FaultMethods::AddTo(control::Dispatcher& dispatcher) {
+  dispatcher.Add("fault.add",
+                 [this](control::Parameters& parameters, control::Caller&) {
+                   return Add(parameters);
+                 });
+  dispatcher.Add("fault.list",
+                 [this](control::Parameters& parameters, control::Caller&) {
+                   return List(parameters);
+                 });
+  dispatcher.Add("fault.remove",
+                 [this](control::Parameters& parameters, control::Caller&) {
+                   return Remove(parameters);
+                 });
+  dispatcher.Add("fault.reset",
+                 [this](control::Parameters& parameters, control::Caller&) {
+                   return Reset(parameters);
+                 });
+}
+
+absl::StatusOr<json> FaultMethods::Add(control::Parameters& parameters) {
+  std::string name = parameters.Text("name", FreeName());
+  const std::vector<std::string> words = parameters.Texts("words");
+  const int64_t seed =
+      parameters.Number("seed", -1, -1, std::numeric_limits<int64_t>::max());
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  IBEMU_RETURN_IF_ERROR(CheckName(name));
+  const std::optional<uint64_t> common =
+      seed < 0 ? std::nullopt : std::optional(static_cast<uint64_t>(seed));
+  if (faults_.contains(name)) {
+    return absl::AlreadyExistsError(absl::StrFormat(
+        "there is a fault \"%s\" already: remove it, or take another name",
+        name));
+  }
+  if (faults_.size() == kMostFaults) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("a fabric has at most %d faults", kMostFaults));
+  }
+  Fault fault;
+  IBEMU_ASSIGN_OR_RETURN(fault.request, ParseFault(words));
+  IBEMU_ASSIGN_OR_RETURN(fault.node, fabric_.Find(fault.request.port.node));
+  // Whoever gives a fault a seed wants the same again, whatever its name.
+  const std::optional<uint64_t> own = fault.request.seed;
+  const std::string stream = own ? "" : absl::StrCat(" ", name);
+  IBEMU_RETURN_IF_ERROR(
+      Install(fault, {.seed = own ? own : common, .stream = stream}));
+  Tell(name, fault, "added");
+  json result = {{"name", name}};
+  faults_.emplace(std::move(name), std::move(fault));
+  return result;
+}
+
+absl::Status FaultMethods::Check(const std::string& name,
+                                 const std::vector<std::string>& words) const {
+  IBEMU_RETURN_IF_ERROR(CheckName(name));
+  IBEMU_ASSIGN_OR_RETURN(const FaultRequest request, ParseFault(words));
+  IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(request.port.node));
+  if (request.place == FaultRequest::Place::kNode) return absl::OkStatus();
+  return fabric_.FindCable(node, request.port.port).status();
+}
+
+absl::Status FaultMethods::Install(Fault& fault,
+                                   const fabric::FaultChance& chance) {
+  const FaultRequest& request = fault.request;
+  if (request.place == FaultRequest::Place::kNode) {
+    fault.answers = fabric_.AddAgentFault(fault.node, request.faults, chance);
+    return absl::OkStatus();
+  }
+  return InstallOnLink(fault, chance);
+}
+
+absl::Status FaultMethods::InstallOnLink(Fault& fault,
+                                         const fabric::FaultChance& chance) {
+  const FaultRequest& request = fault.request;
+  IBEMU_RETURN_IF_ERROR(
+      fabric_.FindCable(fault.node, request.port.port).status());
+  const auto install = [&](Fabric::Direction direction,
+                           std::optional<FaultId>& id) -> absl::Status {
+    IBEMU_ASSIGN_OR_RETURN(
+        id, fabric_.AddFault(fault.node, request.port.port, direction,
+                             request.faults, chance));
+    return absl::OkStatus();
+  };
+  if (HasPacketFaults(request)) {
+    // One port has both directions or none: nothing is left half done.
+    if (request.direction != FaultDirection::kReceive) {
+      IBEMU_RETURN_IF_ERROR(
+          install(Fabric::Direction::kTransmit, fault.transmit));
+    }
+    if (request.direction != FaultDirection::kTransmit) {
+      IBEMU_RETURN_IF_ERROR(
+          install(Fabric::Direction::kReceive, fault.receive));
+    }
+  }
+  if (request.flap) fault.flap = Flap(fault, chance);
+  return absl::OkStatus();
+}
+
+std::unique_ptr<fabric::LinkFlap> FaultMethods::Flap(
+    const Fault& fault, const fabric::FaultChance& chance) {
+  const NodeId node = fault.node;
+  const int port = fault.request.port.port;
+  const fabric::Subnet& subnet = fabric_.subnet();
+  const Random random = Random::ForStream(
+      chance.seed.value_or(fabric_.seed()),
+      absl::StrCat("flap ", subnet.PortName(subnet.port_id(node, port)),
+                   Absl(chance.stream)));
+  const auto set = [this, node, port](bool up) {
+    const fabric::Subnet& now = fabric_.subnet();
+    const bool change = now.port(now.port_id(node, port)).cable_up != up;
+    return change && fabric_.SetLink(node, port, up).ok();
+  };
+  return std::make_unique<fabric::LinkFlap>(timers_, *fault.request.flap,
+                                            random, set);
+}
+
+absl::StatusOr<json> FaultMethods::List(control::Parameters& parameters) const {
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  json faults = json::array();
+  for (const auto& [name, fault] : faults_) {
+    faults.push_back(Describe(name, fault));
+  }
+  return json{{"faults", std::move(faults)}};
+}
+
+absl::StatusOr<json> FaultMethods::Remove(control::Parameters& parameters) {
+  const std::string name = parameters.Text("name", "");
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  const auto found = faults_.find(name);
+  if (found == faults_.end()) {
+    DidYouMean guess(name);
+    for (const auto& [known, fault] : faults_) guess.Offer(known);
+    return absl::NotFoundError(
+        absl::StrFormat("no fault \"%s\"%s", name, guess.Question()));
+  }
+  TakeOut(found->second);
+  Tell(name, found->second, "removed");
+  faults_.erase(found);
+  return json::object();
+}
+
+absl::StatusOr<json> FaultMethods::Reset(control::Parameters& parameters) {
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  for (const auto& [name, fault] : faults_) {
+    TakeOut(fault);
+    Tell(name, fault, "removed");
+  }
+  const size_t removed = faults_.size();
+  faults_.clear();
+  return json{{"removed", removed}};
+}
+
+// The lowest that is free: the same commands give the same names and so the
+// same luck.
+std::string FaultMethods::FreeName() const {
+  for (int number = 1;; ++number) {
+    std::string name = absl::StrCat("fault-", number);
+    if (!faults_.contains(name)) return name;
+  }
+}
+
+std::string FaultMethods::NameOf(fabric::PortId port, uint32_t number) const {
+  const auto is = [&](const std::optional<FaultId>& id) {
+    return id && id->port == port && id->number == number;
+  };
+  for (const auto& [name, fault] : faults_) {
+    if (is(fault.transmit) || is(fault.receive)) return name;
+  }
+  return "";
+}
+
+void FaultMethods::Tell(const std::string& name, const Fault& fault,
+                        const char* state) {
+  if (!events_.Listened()) return;
+  events_.Tell("fault", {{"name", name},
+                         {"state", state},
+                         {"place", PlaceText(fault.request)},
+                         {"what", FaultText(fault.request)}});
+}
+
+json FaultMethods::Describe(std::string_view name, const Fault& fault) const {
+  const FaultRequest& request = fault.request;
+  const bool at_link = request.place == FaultRequest::Place::kLink;
+  json description = {
+      {"name", name},
+      {"node", fabric_.subnet().node(fault.node).description},
+      {"guid", GuidText(fabric_.subnet().node(fault.node).node_guid)},
+      {"port", at_link ? json(request.port.port) : json()},
+      {"dir", at_link ? json(DirectionName(request.direction)) : json()},
+      {"what", FaultText(request)},
+      {"seed", request.seed ? json(*request.seed) : json()}};
+  if (fault.transmit) {
+    description["tx"] = DescribeCounts(fabric_.CountsOf(*fault.transmit));
+  }
+  if (fault.receive) {
+    description["rx"] = DescribeCounts(fabric_.CountsOf(*fault.receive));
+  }
+  if (fault.answers) {
+    description["tx"] = DescribeCounts(fabric_.CountsOf(*fault.answers));
+  }
+  if (fault.flap) description["cuts"] = fault.flap->cuts();
+  return description;
+}
+
+void FaultMethods::TakeOut(const Fault& fault) {
+  if (fault.transmit) fabric_.RemoveFault(*fault.transmit);
+  if (fault.receive) fabric_.RemoveFault(*fault.receive);
+  if (fault.answers) fabric_.RemoveFault(*fault.answers);
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,75 @@
+// The control socket's methods for faults of links and of nodes.
+#ifndef IBEMU_DAEMON_SUBNET_FAULT_METHODS_H_
+#define IBEMU_DAEMON_SUBNET_FAULT_METHODS_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/timers.h"
+#include "control/rpc.h"
+#include "daemon/events/fabric_event_log.h"
+#include "daemon/words/fault_words.h"
+#include "fabric/fabric.h"
+#include "fabric/faults/link_flap.h"
+
+namespace ibemu::daemon {
+
+// Faults have names, and stay until they are removed by them.
+class FaultMethods {
+ public:
+  static constexpr size_t kMostFaults = 500;  // a list of them is one line
+
+  // All must outlive this.
+  FaultMethods(Timers& timers, fabric::Fabric& fabric, FabricEventLog& events);
+  FaultMethods(const FaultMethods&) = delete;
+  FaultMethods& operator=(const FaultMethods&) = delete;
+  ~FaultMethods();
+
+  // Adds fault.add, fault.list, fault.remove and fault.reset.  This must
+  // outlive `dispatcher`'s last call.
+  void AddTo(control::Dispatcher& dispatcher);
+
+  // What fault.add would say of these words, at a time when the name is free.
+  absl::Status Check(const std::string& name,
+                     const std::vector<std::string>& words) const;
+
+  bool Has(std::string_view name) const { return faults_.contains(name); }
+
+ private:
+  struct Fault {
+    FaultRequest request;
+    topology::NodeId node{};
+    std::optional<fabric::FaultId> transmit, receive;
+    std::optional<fabric::AgentFaultId> answers;
+    std::unique_ptr<fabric::LinkFlap> flap;
+  };
+
+  absl::StatusOr<nlohmann::json> Add(control::Parameters& parameters);
+  absl::StatusOr<nlohmann::json> List(control::Parameters& parameters) const;
+  absl::StatusOr<nlohmann::json> Remove(control::Parameters& parameters);
+  absl::StatusOr<nlohmann::json> Reset(control::Parameters& parameters);
+
+  absl::Status Install(Fault& fault, const fabric::FaultChance& chance);
+  absl::Status InstallOnLink(Fault& fault, const fabric::FaultChance& chance);
+  std::unique_ptr<fabric::LinkFlap> Flap(const Fault& fault,
+                                         const fabric::FaultChance& chance);
+  std::string FreeName() const;
+  // Empty: it is none of ours.
+  std::string NameOf(fabric::PortId port, uint32_t number) const;
+  void Tell(const std::string& name, const Fault& fault, const char* state);
+  nlohmann::json Describe(std::string_view name, const Fault& fault) const;
+  void TakeOut(const Fault& fault);
+
+  Timers& timers_;
+  fabric::Fabric& fabric_;
+  FabricEventLog& events_;
+  std::map<std::string, Fault, std::less<>> faults_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_SUBNET_FAULT_METHODS_H_

@@ -1,0 +1,354 @@
+#include "daemon/views/attachments.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/did_you_mean.h"
+#include "base/status_macros.h"
+#include "control/peer.h"
+#include "cuse/fuse/fuse_tree.h"
+#include "daemon/subnet/fabric_methods.h"
+#include "daemon/views/system_devices.h"
+#include "daemon/words/port_text.h"
+#include "launch/mount_plan.h"
+#include "nlohmann/json.hpp"
+#include "spdlog/spdlog.h"
+#include "sysfs/view.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+absl::StatusOr<sysfs::Profile> ParseProfile(const std::string& name) {
+  if (name == "qib") return sysfs::Profile::kQib;
+  if (name == "cx7") return sysfs::Profile::kCx7;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--profile=", name, ": there are \"qib\" and \"cx7\"",
+                   DidYouMean(name, {"qib", "cx7"}).Question()));
+}
+
+json DescribeShown(const sysfs::ViewDevice& shown) {
+  const mad::Device& device = shown.host->device();
+  return {{"name", shown.name},
+          {"node", device.node_description()},
+          {"node_guid", GuidText(device.node_guid())},
+          {"umads", shown.umads}};
+}
+
+json DescribeRemoved(const Adapters& adapters, AdapterId adapter) {
+  return {{"name", json()},
+          {"node", adapters.description(adapter)},
+          {"node_guid", GuidText(adapters.node_guid(adapter))},
+          {"umads", json::array()}};
+}
+
+}  // namespace
+
+// One view and the FUSE connection that shows it.
+class Attachments::Attachment {
+ public:
+  // `adapters`: what is in the slots of `view`.
+  Attachment(Attachments& owner, const std::vector<AdapterId>& adapters,
+             sysfs::View view, int pid)
+      : owner_(owner),
+        slots_(adapters.begin(), adapters.end()),
+        view_(std::move(view)),
+        pid_(pid) {}
+
+  ~Attachment() { Stop(); }
+
+  // The view as character devices, too.
+  absl::Status MakeDevices(int major_number) {
+    devices_ = std::make_unique<SystemDevices>(
+        owner_.loop_, owner_.workers_, major_number,
+        [this](int slot) -> verbs::Provider& { return ProviderOf(slot); });
+    return devices_->Follow(view_);
+  }
+
+  // `sys_path`: FuseTree::Options'.
+  absl::Status Serve(UniqueFd fuse, const std::string& sys_path) {
+    tree_ = std::make_unique<cuse::FuseTree>(
+        owner_.loop_, view_, owner_.workers_,
+        cuse::FuseTree::Options{
+            .uid = geteuid(),
+            .gid = getegid(),
+            .provider_of = [this](int slot) -> verbs::Provider& {
+              return ProviderOf(slot);
+            },
+            .sys_path = sys_path});
+    owner_.served_.insert(this);
+    IBEMU_RETURN_IF_ERROR(tree_->Serve(fuse.Release()));
+    return owner_.loop_.WatchEagerly(tree_->fd(), [this] {
+      const auto result = tree_->HandleOne();
+      if (result == cuse::FuseResult::kEnded) Stop();
+      return result == cuse::FuseResult::kHandled;
+    });
+  }
+
+  bool Shows(AdapterId adapter) const {
+    return SlotOf(adapter) != slots_.end();
+  }
+
+  // One was pulled out of its host, or plugged in.
+  void OnAdapterChange(AdapterId adapter, bool present) {
+    const auto found = SlotOf(adapter);
+    if (found == slots_.end()) return;
+    const int slot = NumberOf(found);
+    if (present) {
+      PlugIn(view_, slot, owner_.HostOf(adapter));
+    } else {
+      PullOut(view_, slot);
+    }
+    if (const absl::Status shown = ShowChange(); !shown.ok()) {
+      spdlog::error("{}", std::string(shown.message()));
+    }
+  }
+
+  // A host that the view had not.
+  absl::Status AddHost(AdapterId adapter) {
+    IBEMU_RETURN_IF_ERROR(HasRoom(view_, owner_.HostOf(adapter)->device()));
+    auto slot = SlotOf(std::nullopt);
+    if (slot == slots_.end()) slot = slots_.emplace(slot);
+    *slot = adapter;
+    PlugIn(view_, NumberOf(slot), owner_.HostOf(adapter));
+    return ShowChange();
+  }
+
+  // One that it has.
+  absl::Status RemoveHost(AdapterId adapter) {
+    const auto slot = SlotOf(adapter);
+    PullOut(view_, NumberOf(slot));
+    slot->reset();
+    return ShowChange();
+  }
+
+  // In the order in which they were named.
+  json Devices() const {
+    json devices = json::array();
+    auto shown = view_.devices.begin();
+    for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+      if (!*slot) continue;
+      if (shown != view_.devices.end() && shown->slot == NumberOf(slot)) {
+        devices.push_back(DescribeShown(*shown++));
+      } else {
+        devices.push_back(DescribeRemoved(owner_.adapters_, **slot));
+      }
+    }
+    return devices;
+  }
+
+  json Describe() const { return {{"pid", pid_}, {"devices", Devices()}}; }
+
+ private:
+  using Slots = std::vector<std::optional<AdapterId>>;
+
+  // std::nullopt: the first that is empty.
+  Slots::iterator SlotOf(std::optional<AdapterId> adapter) {
+    return std::find(slots_.begin(), slots_.end(), adapter);
+  }
+  Slots::const_iterator SlotOf(std::optional<AdapterId> adapter) const {
+    return std::find(slots_.begin(), slots_.end(), adapter);
+  }
+  int NumberOf(Slots::const_iterator slot) const {
+    return static_cast<int>(slot - slots_.begin());
+  }
+
+  verbs::Provider& ProviderOf(int slot) {
+    return owner_.adapters_.provider(*slots_[slot]);
+  }
+
+  // Numbers first, then the entries that tell them.
+  absl::Status ShowChange() {
+    absl::Status made;
+    if (devices_ != nullptr) made = devices_->Follow(view_);
+    tree_->Update();
+    return made;
+  }
+
+  // Lets go of the hosts too: the mount is gone for good.
+  void Stop() {
+    if (tree_ == nullptr) return;
+    owner_.loop_.Forget(tree_->fd());
+    tree_.reset();
+    devices_.reset();
+    view_.devices.clear();
+    owner_.served_.erase(this);
+  }
+
+  Attachments& owner_;
+  Slots slots_;
+  sysfs::View view_;
+  std::unique_ptr<cuse::FuseTree> tree_;
+  std::unique_ptr<SystemDevices> devices_;  // null in a run
+  int pid_;
+};
+
+Attachments::Attachments(Loop& loop, Adapters& adapters)
+    : loop_(loop),
+      adapters_(adapters),
+      workers_(
+          loop,
+          [&loop](absl::AnyInvocable<void()> task) {
+            loop.Post(std::move(task));
+          },
+          WorkerPool::Limits(), &loop) {
+  adapters_.SetListener(this);
+}
+
+Attachments::~Attachments() { adapters_.SetListener(nullptr); }
+
+void Attachments::AddTo(control::Dispatcher& dispatcher) {
+  dispatcher.Add("attach", [this](control::Parameters& parameters,
+                                  control::Caller& caller) {
+    return Attach(parameters, caller);
+  });
+  dispatcher.Add("host.set",
+                 [this](control::Parameters& parameters, control::Caller&) {
+                   return SetHost(parameters);
+                 });
+}
+
+json Attachments::List() const {
+  json list = json::array();
+  for (const Attachment* attachment : served_) {
+    list.push_back(attachment->Describe());
+  }
+  return list;
+}
+
+bool Attachments::InUse(AdapterId adapter) const {
+  const auto host = hosts_.find(adapter);
+  return host != hosts_.end() && !host->second.expired();
+}
+
+std::shared_ptr<mad::Host> Attachments::HostOf(AdapterId adapter) {
+  std::shared_ptr<mad::Host> host = hosts_[adapter].lock();
+  if (host == nullptr) {
+    host = std::make_shared<mad::Host>(loop_, adapters_.device(adapter));
+    hosts_[adapter] = host;
+  }
+  return host;
+}
+
+absl::StatusOr<std::vector<AdapterId>> Attachments::FindAdapters(
+    const std::vector<std::string>& names) const {
+  std::vector<AdapterId> found;
+  for (const std::string& name : names) {
+    IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Find(name));
+    if (std::find(found.begin(), found.end(), adapter) != found.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--host=", name, ": this node is named twice"));
+    }
+    found.push_back(adapter);
+  }
+  if (found.empty()) {
+    IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Default());
+    found.push_back(adapter);
+  }
+  for (const AdapterId adapter : found) {
+    IBEMU_RETURN_IF_ERROR(adapters_.CheckShowable(adapter));
+  }
+  return found;
+}
+
+void Attachments::OnAdapterChange(AdapterId adapter, bool present) {
+  // Whoever has it keeps it, nobody else gets it.
+  if (!present) hosts_.erase(adapter);
+  for (Attachment* attachment : served_) {
+    attachment->OnAdapterChange(adapter, present);
+  }
+}
+
+absl::StatusOr<json> Attachments::SetHost(control::Parameters& parameters) {
+  const std::string name = parameters.Text("node", "");
+  const bool present = parameters.Flag("present", true);
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  if (system_ == nullptr) {
+    return absl::FailedPreconditionError(
+        "this daemon shows no devices to the whole machine: start it with "
+        "--front-end=cuse, or use \"ibemu run --host\"");
+  }
+  IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Find(name));
+  const std::string description = adapters_.description(adapter);
+  if (system_->Shows(adapter) == present) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the devices of \"", description, "\" are ",
+                     present ? "shown already" : "not shown"));
+  }
+  if (present) {
+    IBEMU_RETURN_IF_ERROR(FindAdapters({name}).status());
+    IBEMU_RETURN_IF_ERROR(system_->AddHost(adapter));
+  } else {
+    const bool shared = std::any_of(
+        served_.begin(), served_.end(), [&](const Attachment* other) {
+          return other != system_.get() && other->Shows(adapter);
+        });
+    if (shared) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("\"", description,
+                       "\" is also the host of an \"ibemu run\": end that one "
+                       "first (\"ibemu status\" lists them)"));
+    }
+    const std::shared_ptr<mad::Host> host = hosts_[adapter].lock();
+    hosts_.erase(adapter);
+    IBEMU_RETURN_IF_ERROR(system_->RemoveHost(adapter));
+    if (host != nullptr) host->Unbind();
+  }
+  return json{{"present", present}};
+}
+
+absl::Status Attachments::AttachSystem(const std::vector<std::string>& names,
+                                       int major_number, UniqueFd fuse) {
+  IBEMU_ASSIGN_OR_RETURN(Placed placed,
+                         Place(names, "ibemu%d", sysfs::Profile::kQib));
+  system_ = std::make_shared<Attachment>(*this, placed.adapters,
+                                         std::move(placed.view), getpid());
+  IBEMU_RETURN_IF_ERROR(system_->MakeDevices(major_number));
+  return system_->Serve(std::move(fuse),
+                        absl::StrCat(launch::kSystemMount, "/sys"));
+}
+
+// A view of the named adapters.
+absl::StatusOr<Attachments::Placed> Attachments::Place(
+    const std::vector<std::string>& names, const std::string& name_format,
+    sysfs::Profile profile) {
+  Placed placed;
+  IBEMU_ASSIGN_OR_RETURN(placed.adapters, FindAdapters(names));
+  std::vector<std::shared_ptr<mad::Host>> hosts;
+  hosts.reserve(placed.adapters.size());
+  for (const AdapterId adapter : placed.adapters) {
+    hosts.push_back(HostOf(adapter));
+  }
+  IBEMU_ASSIGN_OR_RETURN(
+      placed.view,
+      sysfs::MakeView(std::move(hosts), name_format, profile, true));
+  return placed;
+}
+
+absl::StatusOr<json> Attachments::Attach(control::Parameters& parameters,
+                                         control::Caller& caller) {
+  const std::vector<std::string> names = parameters.Texts("hosts");
+  const std::string format = parameters.Text("device_name", "ibemu%d");
+  const std::string profile_name = parameters.Text("profile", "qib");
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  IBEMU_ASSIGN_OR_RETURN(const sysfs::Profile profile,
+                         ParseProfile(profile_name));
+  IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, format, profile));
+  UniqueFd fuse = caller.TakeDescriptor();
+  IBEMU_RETURN_IF_ERROR(control::CheckFuseDescriptor(fuse.get()));
+  IBEMU_RETURN_IF_ERROR(control::CheckPidNamespace(caller.pid()));
+
+  auto attachment = std::make_shared<Attachment>(
+      *this, placed.adapters, std::move(placed.view), caller.pid());
+  json devices = attachment->Devices();
+  IBEMU_RETURN_IF_ERROR(attachment->Serve(std::move(fuse), ""));
+  caller.Keep(std::move(attachment));
+  return json{{"devices", std::move(devices)}};
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,78 @@
+// The views of all runs: who sees which hosts.
+#ifndef IBEMU_DAEMON_VIEWS_ATTACHMENTS_H_
+#define IBEMU_DAEMON_VIEWS_ATTACHMENTS_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "base/worker_pool.h"
+#include "control/rpc.h"
+#include "daemon/adapters/adapters.h"
+#include "loop/loop.h"
+#include "mad/host.h"
+#include "sysfs/view.h"
+
+namespace ibemu::daemon {
+
+// Serves each view until its connection ends or its mount is gone.  Views of
+// one adapter share one mad::Host, which lives as long as any of them, or an
+// open file of it.
+class Attachments : private Adapters::Listener {
+ public:
+  // Both must outlive this; and this every Caller that it served.
+  Attachments(Loop& loop, Adapters& adapters);
+  ~Attachments();
+  Attachments(const Attachments&) = delete;
+  Attachments& operator=(const Attachments&) = delete;
+
+  // Shows the adapters (none: the default one) to the whole machine: character
+  // devices, and sysfs entries through `fuse`, which is or will be mounted on
+  // kSystemMount.  Call once.
+  //
+  // Errors: those of a run's --host, and SystemDevices::Follow()'s.
+  absl::Status AttachSystem(const std::vector<std::string>& hosts,
+                            int major_number, UniqueFd fuse);
+
+  // Adds the methods `attach` and `host.set`.
+  void AddTo(control::Dispatcher& dispatcher);
+
+  // Whether some view shows it, or a program still has it open.
+  bool InUse(AdapterId adapter) const;
+
+  // [{"pid": 4711, "devices": [...]}]
+  nlohmann::json List() const;
+
+ private:
+  class Attachment;
+  struct Placed {
+    std::vector<AdapterId> adapters;
+    sysfs::View view;
+  };
+
+  void OnAdapterChange(AdapterId adapter, bool present) override;
+
+  absl::StatusOr<nlohmann::json> Attach(control::Parameters& parameters,
+                                        control::Caller& caller);
+  absl::StatusOr<nlohmann::json> SetHost(control::Parameters& parameters);
+  absl::StatusOr<std::vector<AdapterId>> FindAdapters(
+      const std::vector<std::string>& names) const;
+  absl::StatusOr<Placed> Place(const std::vector<std::string>& names,
+                               const std::string& name_format,
+                               sysfs::Profile profile);
+  std::shared_ptr<mad::Host> HostOf(AdapterId adapter);
+
+  Loop& loop_;
+  Adapters& adapters_;
+  WorkerPool workers_;
+  std::map<AdapterId, std::weak_ptr<mad::Host>> hosts_;
+  std::set<Attachment*> served_;
+  std::shared_ptr<Attachment> system_;  // null unless AttachSystem() was called
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_VIEWS_ATTACHMENTS_H_

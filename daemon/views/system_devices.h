@@ -1,0 +1,88 @@
+// The character devices of --front-end=cuse.
+#ifndef IBEMU_DAEMON_VIEWS_SYSTEM_DEVICES_H_
+#define IBEMU_DAEMON_VIEWS_SYSTEM_DEVICES_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+#include "base/worker_pool.h"
+#include "cuse/client/pinned_pages.h"
+#include "cuse/fuse/cuse_device.h"
+#include "loop/loop.h"
+#include "sysfs/view.h"
+#include "verbs/provider.h"
+
+namespace ibemu::daemon {
+
+// /dev/cuse, where each device begins.
+//
+// Errors: NotFound, PermissionDenied, each with the cure.
+absl::StatusOr<UniqueFd> OpenCuse();
+
+// One device for each umadN, issmN and uverbsN of a view.  A device that the
+// view has no more has no node either; those who had it open keep it until they
+// close it.
+class SystemDevices {
+ public:
+  // The verbs of the adapter in a slot of the view.
+  using ProviderOf = std::function<verbs::Provider&(int slot)>;
+
+  // `major_number`: of every device, with Linux's minor numbers; 0: the kernel
+  // chooses both.  `loop`, `workers` and the providers must outlive this.
+  SystemDevices(Loop& loop, WorkerPool& workers, int major_number,
+                ProviderOf provider_of);
+  ~SystemDevices();
+  SystemDevices(const SystemDevices&) = delete;
+  SystemDevices& operator=(const SystemDevices&) = delete;
+
+  // Makes the devices that `view` has and this has not, and takes away those
+  // that it has no more.  Sets the numbers of the view.
+  //
+  // Errors: the first of OpenCuse()'s and CuseDevice::Serve()'s; it does what
+  // it can nevertheless.
+  absl::Status Follow(sysfs::View& view);
+
+ private:
+  // What is to be shown.
+  struct Node {
+    std::string name;  // "umad0"
+    std::string path;  // below /dev
+    int minor_number;  // Linux's own
+    std::shared_ptr<mad::Host> host;
+    cuse::CuseDevice::Opener opener;
+  };
+  struct Shown {
+    std::unique_ptr<cuse::CuseDevice> device;
+    // What it stands for: another adapter may get its name later.  None: it is
+    // hidden.
+    std::weak_ptr<mad::Host> host;
+    sysfs::DeviceNumber number;
+    bool hidden = false;
+  };
+  using Devices = std::map<std::string, Shown>;  // by name below /dev
+
+  std::vector<Node> NodesOf(const sysfs::ViewDevice& shown) const;
+  absl::Status Show(const Node& node);
+  absl::Status Make(const Node& node);
+  bool Handle(const std::string& name);
+  void TakeAway(Devices::iterator device);
+  void End(Devices::iterator device);
+
+  Loop& loop_;
+  WorkerPool& workers_;
+  const std::shared_ptr<cuse::PinnedPages> pinned_ =
+      cuse::PinnedPages::OfThisMachine();
+  const int major_number_;
+  const ProviderOf provider_of_;
+  Devices devices_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_VIEWS_SYSTEM_DEVICES_H_

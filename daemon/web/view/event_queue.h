@@ -1,0 +1,50 @@
+// Server-sent events on their way from the loop to the thread that writes them.
+#ifndef IBEMU_DAEMON_WEB_VIEW_EVENT_QUEUE_H_
+#define IBEMU_DAEMON_WEB_VIEW_EVENT_QUEUE_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+
+namespace ibemu::daemon {
+
+// One event as text/event-stream has it (HTML, section "Server-sent events").
+// Neither part holds a line end.
+std::string SentEvent(std::string_view name, std::string_view data);
+
+// Of one reader.  What a slow one leaves behind is bounded: what does not fit
+// is lost, and {"events": how many} of the event "lost" comes where it was.
+class EventQueue {
+ public:
+  static constexpr size_t kMostBytes = size_t{1} << 20;
+
+  // Many readers share the text.  Never waits for the reader.
+  void Push(std::shared_ptr<const std::string> event);
+
+  // All that there is, or what comes within `patience`: empty when nothing
+  // does.  nullopt: closed.
+  std::optional<std::string> Take(absl::Duration patience);
+
+  // The reader is to go.
+  void Close();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::deque<std::shared_ptr<const std::string>> events_;
+  size_t bytes_ = 0;
+  uint64_t lost_ = 0;  // since events_.back()
+  bool closed_ = false;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_WEB_VIEW_EVENT_QUEUE_H_

@@ -1,0 +1,48 @@
+#include "daemon/web/view/view_calls.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+namespace {
+
+// None takes a descriptor, outlives its request or starts a program.
+constexpr std::string_view kForPages[] = {
+    "status",    "nodes",      "links",        "link.set",    "node.set",
+    "fault.add", "fault.list", "fault.remove", "counter.get", "path.trace"};
+
+// A page has no connection that anything could be kept for.
+class Page : public control::Caller {
+ public:
+  UniqueFd TakeDescriptor() override { return UniqueFd(); }
+  int pid() const override { return -1; }
+  void Keep(std::shared_ptr<void>) override {}
+};
+
+}  // namespace
+
+absl::Status CheckViewCall(std::string_view body) {
+  const nlohmann::json request =
+      nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (!request.is_object()) return absl::OkStatus();
+  const auto method = request.find("method");
+  if (method == request.end() || !method->is_string()) return absl::OkStatus();
+  const auto& name = method->get_ref<const std::string&>();
+  if (std::ranges::find(kForPages, name) != std::end(kForPages)) {
+    return absl::OkStatus();
+  }
+  return absl::PermissionDeniedError(absl::StrFormat(
+      "\"%s\" is no method for pages: use the control socket", name));
+}
+
+std::string AnswerViewCall(const control::Dispatcher& dispatcher,
+                           std::string_view body) {
+  Page page;
+  return dispatcher.Handle(body, page);
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,28 @@
+// The attributes that show counters: IBA vol 1 §16.1.3.5 and §16.1.4.
+#ifndef IBEMU_FABRIC_AGENTS_PMA_ATTRIBUTES_H_
+#define IBEMU_FABRIC_AGENTS_PMA_ATTRIBUTES_H_
+
+#include <cstddef>
+#include <span>
+
+#include "fabric/subnet/node.h"
+#include "mad/wire/mad_header.h"
+
+namespace ibemu::fabric {
+
+// Which ports an attribute's PortSelect means.
+struct PmaSelection {
+  std::span<NodePort> ports;  // several: the sum is shown
+  bool is_switch = false;
+};
+
+// Get or Set of `attribute`: `data` is the request's and becomes the answer's.
+// A Set gives the selected counters the values of the request; the answer
+// shows all of them, saturated.
+mad::MadStatus HandleCounters(const PmaSelection& selection,
+                              mad::AttributeId attribute, bool set,
+                              std::span<std::byte> data);
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_AGENTS_PMA_ATTRIBUTES_H_

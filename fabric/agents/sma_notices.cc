@@ -1,0 +1,153 @@
+// What the subnet management agent has to tell: M_Key violations and traps.
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#include "fabric/agents/sma.h"
+#include "fabric/agents/sma_request.h"
+#include "mad/wire/notice.h"
+
+namespace ibemu::fabric {
+
+using mad::MadStatus, mad::Method, mad::NoticeType, mad::Smp, mad::TrapNumber;
+
+namespace {
+
+template <class Counter>
+void Saturate(Counter& counter) {
+  if (counter != std::numeric_limits<Counter>::max()) ++counter;
+}
+
+}  // namespace
+
+bool Sma::PassesMKey(NodePort& port, const mad::Arrival& request) {
+  mad::PortInfo& info = port.info;
+  if (port.tables && timers_.Now() >= port.tables->m_key_lease_end) {
+    port.tables->m_key_lease_end = absl::InfiniteFuture();
+    info.m_key_protect_bits = 0;
+  }
+  if (info.m_key == 0 || info.m_key == wire::Get<&Smp::m_key>(request.mad)) {
+    if (port.tables) port.tables->m_key_lease_end = absl::InfiniteFuture();
+    return true;
+  }
+  // Levels 0 and 1 let everybody read (0: the key too).
+  if (wire::Get<&Smp::method>(request.mad) == Method::kGet &&
+      info.m_key_protect_bits < 2) {
+    return true;
+  }
+  Saturate(info.m_key_violations);
+  if (info.m_key_lease_period != 0 &&
+      (!port.tables ||
+       port.tables->m_key_lease_end == absl::InfiniteFuture())) {
+    port.Tables().m_key_lease_end =
+        timers_.Now() + absl::Seconds(info.m_key_lease_period);
+  }
+  RaiseBadMKey(subnet_.id_of(port), request);
+  return false;
+}
+
+void Sma::RaiseBadMKey(PortId port, const mad::Arrival& request) {
+  const auto smp = wire::Decode<Smp>(request.mad);
+  mad::BadMKeyDetails details;
+  details.lid = request.slid;
+  details.method = smp.method;
+  details.attr_id = smp.attr_id;
+  details.attr_mod = smp.attr_mod;
+  details.m_key = smp.m_key;
+  if (smp.mgmt_class == mad::MgmtClass::kSubnetDirectedRoute) {
+    auto& path = details.dr_notice_return_path;
+    const size_t hops = std::min<size_t>(smp.hop_count, path.size());
+    details.dr_slid = smp.dr_slid;
+    details.dr_notice = true;
+    details.dr_path_truncated = smp.hop_count > path.size();
+    details.dr_hop_count = static_cast<uint8_t>(hops);
+    std::copy_n(smp.return_path.begin(), hops, path.begin());
+  }
+  traps_.Raise(port, TrapNumber::kBadMKey, NoticeType::kSecurity, details);
+}
+
+void Sma::OnLinkStateChange(topology::NodeId id) {
+  const Node& node = subnet_.node(id);
+  assert(node.is_switch());
+  traps_.Raise(
+      node.first_port, TrapNumber::kLinkStateChange, NoticeType::kUrgent,
+      mad::LinkStateDetails{.lid = subnet_.port(node.first_port).info.lid});
+}
+
+void Sma::OnLocalChange(PortId id, LocalChange change) {
+  const mad::PortInfo& info = subnet_.port(id).info;
+  mad::LocalChangeDetails details;
+  details.lid = info.lid;
+  details.capability_mask = info.capability_mask;
+  details.capability_mask2 = info.capability_mask2;
+  if (change == LocalChange::kNodeDescription) {
+    details.other_local_changes = true;
+    details.node_description_change = true;
+  }
+  traps_.Raise(id, TrapNumber::kLocalChange, NoticeType::kInformational,
+               details);
+}
+
+void Sma::OnThreshold(PortId id, TrapNumber number) {
+  assert(number == TrapNumber::kLocalLinkIntegrity ||
+         number == TrapNumber::kExcessiveBufferOverrun ||
+         number == TrapNumber::kFlowControlWatchdog);
+  const PortId end_port = subnet_.management_port(id);
+  traps_.Raise(end_port, number, NoticeType::kUrgent,
+               mad::PortThresholdDetails{.lid = subnet_.port(end_port).info.lid,
+                                         .port_num = subnet_.port(id).number});
+}
+
+void Sma::RaiseBadKey(PortId port, TrapNumber number, const BadKey& packet) {
+  traps_.Raise(port, number, NoticeType::kSecurity,
+               mad::BadKeyDetails{.lid1 = packet.slid,
+                                  .lid2 = packet.dlid,
+                                  .key = packet.key,
+                                  .sl = packet.sl,
+                                  .qp1 = packet.source_qpn,
+                                  .qp2 = packet.destination_qpn,
+                                  .gid1 = packet.sgid,
+                                  .gid2 = packet.dgid});
+}
+
+void Sma::OnBadPKey(PortId port, const BadKey& packet) {
+  RaiseBadKey(port, TrapNumber::kBadPKey, packet);
+}
+
+void Sma::OnBadQKey(PortId port, const BadKey& packet) {
+  RaiseBadKey(port, TrapNumber::kBadQKey, packet);
+}
+
+void Sma::OnSwitchBadPKey(PortId id, const BadKey& packet) {
+  NodePort& port = subnet_.port(id);
+  Saturate(port.info.p_key_violations);
+  const PortId end_port = subnet_.management_port(id);
+  mad::BadPKeyAtSwitchDetails details;
+  details.data_valid = mad::kDataValidLid1 | mad::kDataValidLid2 |
+                       mad::kDataValidPKey | mad::kDataValidSl |
+                       mad::kDataValidQp1 | mad::kDataValidQp2;
+  if (packet.sgid != wire::Gid{} || packet.dgid != wire::Gid{}) {
+    details.data_valid |= mad::kDataValidGid1 | mad::kDataValidGid2;
+  }
+  details.lid1 = packet.slid;
+  details.lid2 = packet.dlid;
+  details.p_key = static_cast<uint16_t>(packet.key);
+  details.sl = packet.sl;
+  details.qp1 = packet.source_qpn;
+  details.qp2 = packet.destination_qpn;
+  details.gid1 = packet.sgid;
+  details.gid2 = packet.dgid;
+  details.switch_lid = subnet_.port(end_port).info.lid;
+  details.port_num = port.number;
+  traps_.Raise(end_port, TrapNumber::kBadPKeyAtSwitchPort,
+               NoticeType::kSecurity, details);
+}
+
+// The notice that waits longest, or an empty one.
+MadStatus SmaNotice(const SmaRequest& request) {
+  if (request.set) return MadStatus::kUnsupportedAttribute;
+  return request.Answer(
+      request.traps.Oldest(request.id()).value_or(mad::Notice{}));
+}
+
+}  // namespace ibemu::fabric

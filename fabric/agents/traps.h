@@ -1,0 +1,75 @@
+// Traps to the subnet manager: IBA vol 1 §13.4.9 and §14.3.
+#ifndef IBEMU_FABRIC_AGENTS_TRAPS_H_
+#define IBEMU_FABRIC_AGENTS_TRAPS_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/timers.h"
+#include "fabric/subnet/events.h"
+#include "fabric/subnet/subnet.h"
+#include "mad/wire/notice.h"
+#include "wire/layout.h"
+
+namespace ibemu::fabric {
+
+// Sends notices of end ports (of a switch: port 0) to the subnet manager that
+// the port knows, and repeats each until it is repressed.  A port that has no
+// subnet manager, or is not ACTIVE, sends nothing and forgets what waits.
+class Traps {
+ public:
+  Traps(Subnet& subnet, FabricEvents& events, MadSender& sender,
+        Timers& timers);
+  Traps(const Traps&) = delete;
+  Traps& operator=(const Traps&) = delete;
+  ~Traps();
+
+  // What is the same as a waiting notice is not sent twice, but once more when
+  // that one is repressed: the manager may have looked before it happened.
+  template <wire::Structure Details>
+  void Raise(PortId port, mad::TrapNumber number, mad::NoticeType type,
+             const Details& details) {
+    mad::Notice notice;
+    notice.trap_number = number;
+    notice.type = type;
+    wire::Encode(details, notice.data_details);
+    RaiseNotice(port, notice);
+  }
+
+  // A TrapRepress arrived.  False: no waiting trap has this transaction id.
+  bool Repress(PortId port, uint64_t tid);
+
+  // The notice that waits longest, for Get(Notice).
+  std::optional<mad::Notice> Oldest(PortId port) const;
+
+ private:
+  struct Waiting {
+    mad::Notice notice;
+    uint64_t tid = 0;
+    bool again = false;  // it happened once more meanwhile
+  };
+  struct Queue {
+    std::deque<Waiting> notices;
+    TimerId timer = TimerId::kNone;
+  };
+
+  void RaiseNotice(PortId port, mad::Notice notice);
+  bool MaySend(PortId port) const;
+  void Send(PortId port, const Waiting& waiting, bool repeated);
+  // Sends all that wait, at once and then in each interval.
+  void Repeat(PortId port);
+  void StartTimer(PortId port, Queue& queue);
+
+  Subnet& subnet_;
+  FabricEvents& events_;
+  MadSender& sender_;
+  Timers& timers_;
+  uint64_t next_tid_ = 1;
+  absl::flat_hash_map<PortId, Queue> queues_;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_AGENTS_TRAPS_H_

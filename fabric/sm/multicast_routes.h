@@ -1,0 +1,29 @@
+// What the subnet administration asks of the subnet manager for its groups.
+#ifndef IBEMU_FABRIC_SM_MULTICAST_ROUTES_H_
+#define IBEMU_FABRIC_SM_MULTICAST_ROUTES_H_
+
+#include <vector>
+
+#include "fabric/subnet/node.h"
+#include "mad/address.h"
+
+namespace ibemu::fabric {
+
+// The members of one multicast LID, each once: end ports (of a switch: port 0).
+struct MulticastMembers {
+  std::vector<PortId> receivers;  // full members and non-members
+  std::vector<PortId> senders;    // send-only members that are no receivers
+};
+
+class MulticastRoutes {
+ public:
+  virtual ~MulticastRoutes() = default;
+
+  // Replaces the ways of `mlid`; no members: there are none any more.  The
+  // manager keeps the members, and routes them again when links come and go.
+  virtual void SetMembers(wire::Lid mlid, MulticastMembers members) = 0;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SM_MULTICAST_ROUTES_H_

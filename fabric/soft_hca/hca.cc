@@ -1,0 +1,313 @@
+#include "fabric/soft_hca/hca.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+#include "fabric/soft_hca/hca_attributes.h"
+#include "fabric/soft_hca/queue_pair.h"
+#include "verbs/parts/completion_queue.h"
+#include "verbs/parts/device_limits.h"
+#include "verbs/parts/memory_region.h"
+#include "verbs/parts/receive_queue.h"
+
+namespace ibemu::fabric {
+namespace {
+
+constexpr uint32_t kMostInline = 1024;  // bytes
+constexpr size_t kMostKeys = 65536;
+constexpr uint32_t kMulticastQpn = 0xffffff;
+
+// An object of a kind of which the device has so many.
+template <class Base>
+class Counted final : public Base {
+ public:
+  template <class... Arguments>
+  explicit Counted(int& count, Arguments&&... arguments)
+      : Base(std::forward<Arguments>(arguments)...), count_(count) {
+    ++count_;
+  }
+  ~Counted() override { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  int& count_;
+};
+
+class ProtectionDomain : public verbs::Pd {};
+
+absl::Status NoMore(const char* what) {
+  return absl::ResourceExhaustedError(
+      absl::StrFormat("the device has no more %s", what));
+}
+
+verbs::GidBytes BytesOf(const wire::Gid& gid) {
+  verbs::GidBytes bytes;
+  for (size_t i = 0; i < 8; ++i) {
+    bytes[i] = static_cast<uint8_t>(gid.prefix >> (56 - 8 * i));
+    bytes[8 + i] = static_cast<uint8_t>(gid.interface_id >> (56 - 8 * i));
+  }
+  return bytes;
+}
+
+wire::Gid GidOf(const uint8_t (&bytes)[16]) {
+  wire::Gid gid;
+  for (size_t i = 0; i < 8; ++i) {
+    gid.prefix = gid.prefix << 8 | bytes[i];
+    gid.interface_id = gid.interface_id << 8 | bytes[8 + i];
+  }
+  return gid;
+}
+
+}  // namespace
+
+Hca::Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers,
+         topology::NodeId node)
+    : subnet_(subnet),
+      endpoints_(endpoints),
+      timers_(timers),
+      id_(node),
+      keys_(kMostKeys),
+      looks_(size_t{subnet.node(node).port_count} + 1) {
+  endpoints_.SetTransportSink(id_, this);
+  for (int port = 1; port <= subnet.node(node).port_count; ++port) {
+    OnPortChange(PortOf(port));
+  }
+}
+
+Hca::~Hca() {
+  if (!removed_) endpoints_.SetTransportSink(id_, nullptr);
+}
+
+verbs::DeviceAttributes Hca::QueryDevice() const {
+  return HcaAttributesOf(node(), subnet_.port(PortOf(1)));
+}
+
+absl::StatusOr<verbs::PortAttributes> Hca::QueryPort(int port) const {
+  if (!subnet_.has_port(node(), port)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "port %d: the device has ports 1 to %d", port, node().port_count));
+  }
+  return PortAttributesOf(node(), subnet_.port(PortOf(port)));
+}
+
+absl::StatusOr<std::unique_ptr<verbs::Pd>> Hca::CreatePd(uint64_t /*process*/) {
+  if (pds_ >= static_cast<int>(QueryDevice().max_pd)) return NoMore("domains");
+  return std::make_unique<Counted<ProtectionDomain>>(pds_);
+}
+
+absl::StatusOr<std::unique_ptr<verbs::Mr>> Hca::CreateMr(
+    const verbs::MrInit& init) {
+  return verbs::MemoryRegion::Register(keys_, init);
+}
+
+absl::StatusOr<std::unique_ptr<verbs::Mw>> Hca::CreateMw(verbs::Pd& pd) {
+  return verbs::MemoryWindow::Allocate(keys_, pd);
+}
+
+absl::StatusOr<std::unique_ptr<verbs::Fmr>> Hca::CreateFmr(
+    const verbs::FmrInit& init) {
+  return verbs::FastRegion::Allocate(keys_, init);
+}
+
+absl::StatusOr<std::unique_ptr<verbs::Ah>> Hca::CreateAh(
+    verbs::Pd& /*pd*/, const verbs::AddressAttributes& attributes) {
+  IBEMU_RETURN_IF_ERROR(
+      verbs::CheckAddress(QueryDevice(), kGuidTableEntries, attributes));
+  if (ahs_ >= static_cast<int>(QueryDevice().max_ah)) {
+    return NoMore("address handles");
+  }
+  return std::make_unique<Counted<verbs::AddressHandle>>(ahs_, attributes);
+}
+
+absl::StatusOr<std::unique_ptr<verbs::Cq>> Hca::CreateCq(
+    uint32_t size, verbs::CqListener& listener) {
+  const verbs::DeviceAttributes device = QueryDevice();
+  IBEMU_RETURN_IF_ERROR(verbs::CheckCqSize(device, size));
+  if (cqs_ >= static_cast<int>(device.max_cq)) {
+    return NoMore("completion queues");
+  }
+  return std::make_unique<Counted<verbs::CompletionQueue>>(
+      cqs_, size, device.max_cqe, listener);
+}
+
+absl::StatusOr<std::unique_ptr<verbs::Srq>> Hca::CreateSrq(
+    verbs::Pd& /*pd*/, const verbs::SrqAttributes& attributes,
+    verbs::ObjectListener& listener) {
+  const verbs::DeviceAttributes device = QueryDevice();
+  IBEMU_RETURN_IF_ERROR(verbs::CheckSrq(device, attributes));
+  if (srqs_ >= static_cast<int>(device.max_srq)) {
+    return NoMore("shared receive queues");
+  }
+  return std::make_unique<Counted<verbs::SharedReceiveQueue>>(
+      srqs_, attributes, device.max_srq_wr, listener);
+}
+
+absl::StatusOr<std::unique_ptr<verbs::Qp>> Hca::CreateQp(
+    const verbs::QpInit& init, verbs::ObjectListener& listener) {
+  const verbs::DeviceAttributes device = QueryDevice();
+  IBEMU_RETURN_IF_ERROR(
+      verbs::CheckCapacity(device, init.capacity, kMostInline));
+  if (qps_.size() >= device.max_qp) return NoMore("queue pairs");
+  do {
+    last_qpn_ = last_qpn_ == kMulticastQpn - 1 ? 2 : last_qpn_ + 1;
+  } while (qps_.contains(last_qpn_));
+  auto qp = std::make_unique<QueuePair>(*this, last_qpn_, init, listener);
+  qps_[last_qpn_] = qp.get();
+  return qp;
+}
+
+void Hca::AddListener(verbs::DeviceListener& listener) {
+  listeners_.Add(listener);
+}
+
+void Hca::RemoveListener(verbs::DeviceListener& listener) {
+  listeners_.Remove(listener);
+}
+
+uint32_t Hca::MtuCodeOf(int port) const {
+  return subnet_.port(PortOf(std::max(port, 1))).info.neighbor_mtu;
+}
+
+void Hca::Transmit(int number, const verbs::AddressAttributes& to,
+                   const QpAddress& queue_pairs,
+                   std::shared_ptr<const Transport> transport) {
+  const PortId id = PortOf(number);
+  const NodePort& port = subnet_.port(id);
+  Packet packet;
+  packet.dlid = wire::Lid{to.dlid};
+  packet.slid = wire::Lid(static_cast<unsigned>(port.info.lid) |
+                          (to.src_path_bits & ((1u << port.info.lmc) - 1)));
+  packet.sl = to.sl;
+  packet.p_key = port.PKeyAt(queue_pairs.pkey_index);
+  packet.source_qpn = queue_pairs.source_qpn;
+  packet.destination_qpn = queue_pairs.destination_qpn;
+  packet.q_key = queue_pairs.q_key;
+  if (to.is_global != 0) {
+    packet.grh = RouteHeader{.sgid = endpoints_.GidAt(id, to.grh.sgid_index),
+                             .dgid = GidOf(to.grh.dgid),
+                             .flow_label = to.grh.flow_label & 0xfffff,
+                             .traffic_class = to.grh.traffic_class,
+                             .hop_limit = to.grh.hop_limit};
+  }
+  packet.transport = std::move(transport);
+  Forwarder& forwarder = endpoints_.forwarder();
+  // No switch sends a packet back where it came from (IBA vol 1 §10.5.2).
+  if (FindGroup(packet) != nullptr)
+    forwarder.Send(Flight::Step::kLoop, id, packet);
+  forwarder.SendByAddress(id, packet);
+}
+
+absl::Status Hca::Attach(QueuePair& qp, const verbs::GidBytes& gid,
+                         uint16_t lid) {
+  const verbs::DeviceAttributes device = QueryDevice();
+  const auto group = groups_.find({gid, lid});
+  if (group == groups_.end()
+          ? groups_.size() >= device.max_mcast_grp
+          : group->second.size() >= device.max_mcast_qp_attach) {
+    return NoMore("places in multicast groups");
+  }
+  groups_[{gid, lid}].push_back(&qp);
+  return absl::OkStatus();
+}
+
+void Hca::Detach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid) {
+  const auto group = groups_.find({gid, lid});
+  if (group == groups_.end()) return;
+  std::erase(group->second, &qp);
+  if (group->second.empty()) groups_.erase(group);
+}
+
+void Hca::Forget(QueuePair& qp) {
+  qps_.erase(qp.number());
+  for (auto& [address, members] : groups_) std::erase(members, &qp);
+  std::erase_if(groups_,
+                [](const auto& group) { return group.second.empty(); });
+}
+
+void Hca::OnBadQKey(const NodePort& port, const Packet& packet) {
+  endpoints_.OnBadQKey(subnet_.id_of(port), packet);
+}
+
+void Hca::OnTransport(PortId port, const Packet& packet) {
+  const int pkey_index = endpoints_.AdmitByPKey(port, packet);
+  if (pkey_index < 0) return;
+  if (packet.grh && !endpoints_.IsForUs(port, *packet.grh)) return;
+  if (packet.destination_qpn == kMulticastQpn) {
+    return DeliverToGroup(port, pkey_index, packet);
+  }
+  const auto found = qps_.find(packet.destination_qpn);
+  if (found != qps_.end()) Deliver(*found->second, port, pkey_index, packet);
+}
+
+void Hca::Deliver(QueuePair& qp, PortId port, int pkey_index,
+                  const Packet& packet) {
+  qp.OnPacket(subnet_.port(port), static_cast<uint16_t>(pkey_index), packet);
+}
+
+// Null: it is no multicast packet, or nobody here is attached.
+const std::vector<QueuePair*>* Hca::FindGroup(const Packet& packet) const {
+  if (!wire::IsMulticast(packet.dlid) || !packet.grh) return nullptr;
+  const auto group = groups_.find(
+      {BytesOf(packet.grh->dgid), static_cast<uint16_t>(packet.dlid)});
+  return group == groups_.end() ? nullptr : &group->second;
+}
+
+void Hca::DeliverToGroup(PortId port, int pkey_index, const Packet& packet) {
+  const std::vector<QueuePair*>* const members = FindGroup(packet);
+  if (members == nullptr) return;
+  for (QueuePair* const qp : std::vector<QueuePair*>(*members)) {
+    Deliver(*qp, port, pkey_index, packet);
+  }
+}
+
+Hca::PortLook Hca::LookAt(PortId id) const {
+  const NodePort& port = subnet_.port(id);
+  PortLook look = {.active = port.IsActive(),
+                   .lid = port.info.lid,
+                   .sm_lid = port.info.master_sm_lid,
+                   .p_keys = {},
+                   .gids = {}};
+  for (int i = 0; i < node().p_key_entries(); ++i) {
+    look.p_keys.push_back(port.PKeyAt(i));
+  }
+  for (int i = 0; i < kGuidTableEntries; ++i) {
+    look.gids.push_back(endpoints_.GidAt(id, i));
+  }
+  return look;
+}
+
+void Hca::Tell(verbs::EventType type, int port) {
+  listeners_.ForEach([&](verbs::DeviceListener& listener) {
+    listener.OnDeviceEvent(type, port);
+  });
+}
+
+void Hca::OnPortChange(PortId id) {
+  using enum verbs::EventType;
+  const int number = subnet_.port(id).number;
+  const PortLook now = LookAt(id);
+  const PortLook before =
+      std::exchange(looks_[static_cast<size_t>(number)], now);
+  if (before.active != now.active) {
+    Tell(now.active ? kPortActive : kPortError, number);
+  }
+  if (before.lid != now.lid) Tell(kLidChange, number);
+  if (before.sm_lid != now.sm_lid) Tell(kSmChange, number);
+  if (before.p_keys != now.p_keys) Tell(kPKeyChange, number);
+  if (before.gids != now.gids) Tell(kGidChange, number);
+}
+
+void Hca::OnClientReregister(PortId port) {
+  Tell(verbs::EventType::kClientReregister, subnet_.port(port).number);
+}
+
+void Hca::Remove() {
+  removed_ = true;
+  endpoints_.SetTransportSink(id_, nullptr);
+  for (const auto& [number, qp] : qps_) qp->OnRemoval();
+  Tell(verbs::EventType::kDeviceFatal, 0);
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,125 @@
+// The software channel adapter: verbs of a node of the fabric.
+#ifndef IBEMU_FABRIC_SOFT_HCA_HCA_H_
+#define IBEMU_FABRIC_SOFT_HCA_HCA_H_
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/observer_list.h"
+#include "base/timers.h"
+#include "fabric/forwarding/endpoints.h"
+#include "fabric/packet/transport.h"
+#include "fabric/soft_hca/atomic_unit.h"
+#include "fabric/subnet/subnet.h"
+#include "verbs/parts/bounce_buffers.h"
+#include "verbs/parts/key_table.h"
+#include "verbs/provider.h"
+
+namespace ibemu::fabric {
+
+class QueuePair;
+
+// Who sends, and whom to.
+struct QpAddress {
+  uint16_t pkey_index = 0;
+  uint32_t source_qpn = 0, destination_qpn = 0;
+  uint32_t q_key = 0;  // of a datagram
+};
+
+// Queue pairs by number, memory by key, groups; what they send travels the
+// links as MADs do.
+class Hca final : public verbs::Provider, private TransportSink {
+ public:
+  // `node` is a channel adapter of `subnet`.  All must outlive it.
+  Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers,
+      topology::NodeId node);
+  ~Hca() override;
+  Hca(const Hca&) = delete;
+  Hca& operator=(const Hca&) = delete;
+
+  verbs::DeviceAttributes QueryDevice() const override;
+  absl::StatusOr<verbs::PortAttributes> QueryPort(int port) const override;
+  absl::StatusOr<std::unique_ptr<verbs::Pd>> CreatePd(
+      uint64_t process) override;
+  absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
+      const verbs::MrInit& init) override;
+  absl::StatusOr<std::unique_ptr<verbs::Mw>> CreateMw(verbs::Pd& pd) override;
+  absl::StatusOr<std::unique_ptr<verbs::Fmr>> CreateFmr(
+      const verbs::FmrInit& init) override;
+  absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
+      verbs::Pd& pd, const verbs::AddressAttributes& attributes) override;
+  absl::StatusOr<std::unique_ptr<verbs::Cq>> CreateCq(
+      uint32_t size, verbs::CqListener& listener) override;
+  absl::StatusOr<std::unique_ptr<verbs::Srq>> CreateSrq(
+      verbs::Pd& pd, const verbs::SrqAttributes& attributes,
+      verbs::ObjectListener& listener) override;
+  absl::StatusOr<std::unique_ptr<verbs::Qp>> CreateQp(
+      const verbs::QpInit& init, verbs::ObjectListener& listener) override;
+  void AddListener(verbs::DeviceListener& listener) override;
+  void RemoveListener(verbs::DeviceListener& listener) override;
+
+  // For queue pairs.
+  Timers& timers() { return timers_; }
+  const verbs::KeyTable& keys() const { return keys_; }
+  verbs::BounceBuffers& bounces() { return bounces_; }
+  AtomicUnit& atomics() { return atomics_; }
+  uint32_t MtuCodeOf(int port) const;
+  void Transmit(int port, const verbs::AddressAttributes& to,
+                const QpAddress& queue_pairs,
+                std::shared_ptr<const Transport> transport);
+  absl::Status Attach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid);
+  void Detach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid);
+  void Forget(QueuePair& qp);
+  void OnBadQKey(const NodePort& port, const Packet& packet);
+
+  // State, LID or a table of a port changed.
+  void OnPortChange(PortId port);
+  void OnClientReregister(PortId port);
+
+  // The adapter was pulled out: its queue pairs end, its users hear of it, and
+  // then of nothing more.
+  void Remove();
+  bool InUse() const { return !listeners_.empty(); }
+
+ private:
+  // What programs hear of when it changes.
+  struct PortLook {
+    bool active = false;
+    wire::Lid lid{}, sm_lid{};
+    std::vector<uint16_t> p_keys;
+    std::vector<wire::Gid> gids;
+  };
+  PortLook LookAt(PortId port) const;
+  void Tell(verbs::EventType type, int port);
+
+  void OnTransport(PortId port, const Packet& packet) override;
+  void Deliver(QueuePair& qp, PortId port, int pkey_index,
+               const Packet& packet);
+  const std::vector<QueuePair*>* FindGroup(const Packet& packet) const;
+  void DeliverToGroup(PortId port, int pkey_index, const Packet& packet);
+  const Node& node() const { return subnet_.node(id_); }
+  PortId PortOf(int number) const { return subnet_.port_id(node(), number); }
+
+  Subnet& subnet_;
+  Endpoints& endpoints_;
+  Timers& timers_;
+  const topology::NodeId id_;
+  bool removed_ = false;
+  verbs::KeyTable keys_;
+  verbs::BounceBuffers bounces_;
+  AtomicUnit atomics_;
+  int pds_ = 0, ahs_ = 0, cqs_ = 0, srqs_ = 0;
+  uint32_t last_qpn_ = 1;  // 0 and 1 are the special ones
+  absl::flat_hash_map<uint32_t, QueuePair*> qps_;
+  std::map<std::pair<verbs::GidBytes, uint16_t>, std::vector<QueuePair*>>
+      groups_;
+  std::vector<PortLook> looks_;  // by port number
+  ObserverList<verbs::DeviceListener> listeners_;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SOFT_HCA_HCA_H_

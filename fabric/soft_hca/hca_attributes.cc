@@ -1,0 +1,85 @@
+#include "fabric/soft_hca/hca_attributes.h"
+
+#include <endian.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "verbs/uverbs/port_attributes.h"
+
+namespace ibemu::fabric {
+namespace {
+
+uint64_t NetworkOrder(wire::Guid guid) {
+  return htobe64(static_cast<uint64_t>(guid));
+}
+
+// "16.35.4030" as the ABI packs it; other texts are told as 1.11.0, which
+// sysfs says of an adapter without a label.
+uint64_t FirmwareCode(const mad::DeviceLabel* label) {
+  constexpr uint64_t kUsual = 0x0001'000b'0000;
+  if (label == nullptr) return kUsual;
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(label->firmware, '.');
+  uint16_t numbers[3];
+  if (parts.size() != 3) return kUsual;
+  for (size_t i = 0; i < 3; ++i) {
+    uint32_t number = 0;
+    if (!absl::SimpleAtoi(parts[i], &number) || number > 0xffff) return kUsual;
+    numbers[i] = static_cast<uint16_t>(number);
+  }
+  return uint64_t{numbers[0]} << 32 | uint64_t{numbers[1]} << 16 | numbers[2];
+}
+
+}  // namespace
+
+verbs::DeviceAttributes HcaAttributesOf(const Node& node,
+                                        const NodePort& first_port) {
+  constexpr uint32_t kAmongItself = 1;  // IB_ATOMIC_HCA
+  verbs::DeviceAttributes device{};
+  device.fw_ver = FirmwareCode(node.label.get());
+  device.node_guid = NetworkOrder(node.node_guid);
+  device.sys_image_guid = NetworkOrder(node.system_image_guid);
+  device.max_mr_size = ~uint64_t{0};
+  device.page_size_cap = 4096;
+  device.vendor_id = node.vendor_id;
+  device.vendor_part_id = node.device_id;
+  device.hw_ver = node.revision;
+  device.max_qp = 16384;
+  device.max_qp_wr = 16383;
+  device.device_cap_flags =
+      IB_UVERBS_DEVICE_BAD_PKEY_CNTR | IB_UVERBS_DEVICE_BAD_QKEY_CNTR |
+      IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT | IB_UVERBS_DEVICE_SYS_IMAGE_GUID |
+      IB_UVERBS_DEVICE_RC_RNR_NAK_GEN | IB_UVERBS_DEVICE_SRQ_RESIZE;
+  device.max_sge = 32;
+  device.max_sge_rd = 32;
+  device.max_cq = 65536;
+  device.max_cqe = 196607;
+  device.max_mr = 65536;
+  device.max_pd = 65535;
+  device.max_qp_rd_atom = 16;
+  device.max_res_rd_atom = device.max_qp_rd_atom * device.max_qp;
+  device.max_qp_init_rd_atom = 16;
+  device.atomic_cap = kAmongItself;
+  device.max_mcast_grp = 16384;
+  device.max_mcast_qp_attach = 240;
+  device.max_total_mcast_qp_attach =
+      device.max_mcast_grp * device.max_mcast_qp_attach;
+  device.max_ah = 65535;
+  device.max_srq = 1024;
+  device.max_srq_wr = 16383;
+  device.max_srq_sge = 32;
+  device.max_pkeys = static_cast<uint16_t>(node.p_key_entries());
+  device.local_ca_ack_delay = first_port.info.resp_time_value;
+  device.phys_port_cnt = node.port_count;
+  return device;
+}
+
+verbs::PortAttributes PortAttributesOf(const Node& node, const NodePort& port) {
+  return verbs::PortAttributesOf(
+      port.info, {.gids = kGuidTableEntries, .p_keys = node.p_key_entries()});
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,16 @@
+// What the software channel adapter can do: QUERY_DEVICE and QUERY_PORT.
+#ifndef IBEMU_FABRIC_SOFT_HCA_HCA_ATTRIBUTES_H_
+#define IBEMU_FABRIC_SOFT_HCA_HCA_ATTRIBUTES_H_
+
+#include "fabric/subnet/subnet.h"
+#include "verbs/provider.h"
+
+namespace ibemu::fabric {
+
+verbs::DeviceAttributes HcaAttributesOf(const Node& node,
+                                        const NodePort& first_port);
+verbs::PortAttributes PortAttributesOf(const Node& node, const NodePort& port);
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SOFT_HCA_HCA_ATTRIBUTES_H_

@@ -1,0 +1,46 @@
+// What one part of the fabric tells the others, synchronously.  Fabric
+// implements both interfaces.
+#ifndef IBEMU_FABRIC_SUBNET_EVENTS_H_
+#define IBEMU_FABRIC_SUBNET_EVENTS_H_
+
+#include "fabric/subnet/fabric_watcher.h"
+#include "fabric/subnet/node.h"
+#include "mad/address.h"
+#include "topology/topology.h"
+
+namespace ibemu::fabric {
+
+class FabricEvents {
+ public:
+  virtual ~FabricEvents() = default;
+
+  // State, LID, LMC, SM LID, P_Key or GID table of `port` changed.  An attached
+  // host hears of it soon, not before the call returns.
+  virtual void OnPortChange(PortId port) = 0;
+
+  // The subnet manager asks those who use `port` to register again
+  // (PortInfo.ClientReregister, IBA vol 1 §14.4.11).
+  virtual void OnClientReregister(PortId port) = 0;
+
+  // SwitchInfo.PortStateChange of a switch was set: trap 128 is due.
+  virtual void OnLinkStateChange(topology::NodeId node) = 0;
+
+  // For FabricWatchers.
+  virtual void OnTrap(PortId /*port*/, const mad::Notice& /*notice*/,
+                      bool /*repeated*/) {}
+  virtual void OnDrop(const DroppedPacket& /*dropped*/) {}
+};
+
+// The way out for the agents of the fabric's own nodes: answers and traps.
+class MadSender {
+ public:
+  virtual ~MadSender() = default;
+
+  // Like mad::Port::Transmit, from a port of any node (port 0 of a switch).
+  // Nothing is delivered before the call returns.
+  virtual void SendMad(PortId from, const mad::Outgoing& packet) = 0;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SUBNET_EVENTS_H_

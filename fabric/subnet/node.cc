@@ -1,0 +1,56 @@
+#include "fabric/subnet/node.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ibemu::fabric {
+
+uint8_t SlToVlDefault(uint8_t sl, uint8_t operational_vls) {
+  // PortInfo's code: 1, 2, 3, 4, 5 are 1, 2, 4, 8 and 15 lanes.
+  constexpr std::array<uint8_t, 6> kLanes = {1, 1, 2, 4, 8, 15};
+  const uint8_t lanes =
+      operational_vls < kLanes.size() ? kLanes[operational_vls] : kLanes.back();
+  return sl % lanes;
+}
+
+uint16_t NodePort::PKeyAt(int index) const {
+  if (!tables || tables->p_keys.empty()) return index == 0 ? kDefaultPKey : 0;
+  const auto entry = static_cast<size_t>(index);
+  return entry < tables->p_keys.size() ? tables->p_keys[entry] : 0;
+}
+
+int NodePort::FindPKey(uint16_t p_key) const {
+  const auto matches = [p_key](uint16_t entry) {
+    return wire::MayTalk(p_key, entry);
+  };
+  if (!tables || tables->p_keys.empty()) return matches(kDefaultPKey) ? 0 : -1;
+  const auto& keys = tables->p_keys;
+  const auto found = std::find_if(keys.begin(), keys.end(), matches);
+  return found == keys.end() ? -1 : static_cast<int>(found - keys.begin());
+}
+
+void NodePort::SetPKey(int index, uint16_t p_key) {
+  if (PKeyAt(index) == p_key) return;
+  auto& keys = Tables().p_keys;
+  if (keys.empty()) {
+    keys.resize(kPKeyTableEntries);
+    keys[0] = kDefaultPKey;
+  }
+  keys[static_cast<size_t>(index)] = p_key;
+}
+
+uint64_t NodePort::GuidAt(int index) const {
+  if (index == 0) return static_cast<uint64_t>(guid);
+  if (!tables) return 0;
+  const auto entry = static_cast<size_t>(index);
+  return entry < tables->guids.size() ? tables->guids[entry] : 0;
+}
+
+void NodePort::SetGuid(int index, uint64_t value) {
+  if (GuidAt(index) == value || index == 0) return;
+  auto& guids = Tables().guids;
+  if (guids.empty()) guids.resize(kGuidTableEntries);
+  guids[static_cast<size_t>(index)] = value;
+}
+
+}  // namespace ibemu::fabric

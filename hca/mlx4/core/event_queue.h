@@ -1,0 +1,56 @@
+// An event queue of the mlx4 family.
+#ifndef IBEMU_HCA_MLX4_CORE_EVENT_QUEUE_H_
+#define IBEMU_HCA_MLX4_CORE_EVENT_QUEUE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "hca/mlx4/core/resources.h"
+#include "hca/prm/mlx4_events.h"
+
+namespace ibemu::hca::mlx4 {
+
+class EventQueue {
+ public:
+  // `vector`: of the interrupt; `log_entries`: 2 to the power of it, at least a
+  // page's 128.  `resources` must outlive it.
+  static absl::StatusOr<std::unique_ptr<EventQueue>> Create(
+      Resources& resources, int log_entries, int vector);
+  ~EventQueue();
+  EventQueue(const EventQueue&) = delete;
+  EventQueue& operator=(const EventQueue&) = delete;
+
+  uint32_t number() const { return number_; }
+
+  // The asynchronous events of `mask` (prm::EventBit) come here from now on.
+  absl::Status Subscribe(uint64_t mask);
+
+  // Hands out what is there, as many as it holds at most, then asks for an
+  // interrupt for what comes next.  Whether that was all.
+  bool Poll(const std::function<void(const prm::Eqe&)>& handle);
+
+ private:
+  EventQueue(Resources& resources, uint32_t number, int log_entries,
+             std::unique_ptr<QueueMemory> memory)
+      : resources_(resources),
+        number_(number),
+        log_entries_(log_entries),
+        memory_(std::move(memory)) {}
+
+  void RingDoorbell(bool arm);
+
+  Resources& resources_;
+  const uint32_t number_;
+  const int log_entries_;
+  const std::unique_ptr<QueueMemory> memory_;
+  bool running_ = false;
+  uint64_t subscribed_ = 0;
+  uint32_t next_ = 0;  // counts on and on
+};
+
+}  // namespace ibemu::hca::mlx4
+
+#endif  // IBEMU_HCA_MLX4_CORE_EVENT_QUEUE_H_

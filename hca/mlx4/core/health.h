@@ -1,0 +1,47 @@
+// Whether the adapter and its firmware live.
+#ifndef IBEMU_HCA_MLX4_CORE_HEALTH_H_
+#define IBEMU_HCA_MLX4_CORE_HEALTH_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "hca/bus/pci_function.h"
+#include "hca/prm/mlx4_query.h"
+
+namespace ibemu::hca::mlx4 {
+
+// The buffer of catastrophic errors, which firmware fills when it can't go on
+// (mlx4/catas.c), and configuration space, which tells whether the adapter is
+// there and reaches memory.
+class Health {
+ public:
+  // How often to look.
+  static constexpr absl::Duration kPeriod = absl::Seconds(1);
+
+  // `function` is bus master from now on, and outlives it.
+  //
+  // Errors: NotFound, the buffer is in a BAR that is not there;
+  // FailedPrecondition, it is outside, or in a BAR that is none.
+  static absl::StatusOr<Health> Create(PciFunction& function,
+                                       const prm::QueryFw& fw);
+
+  // Unavailable once it died: with what the buffer says, or because the adapter
+  // is gone from the bus or is bus master no longer.
+  absl::Status Check() const;
+
+ private:
+  Health(PciFunction& function, Bar& bar, size_t offset, uint32_t words)
+      : function_(&function), bar_(&bar), offset_(offset), words_(words) {}
+
+  PciFunction* function_;
+  Bar* bar_;
+  size_t offset_;
+  uint32_t words_;
+};
+
+}  // namespace ibemu::hca::mlx4
+
+#endif  // IBEMU_HCA_MLX4_CORE_HEALTH_H_

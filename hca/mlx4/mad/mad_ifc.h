@@ -1,0 +1,58 @@
+// MADs to the agents that the adapter's firmware runs: SMA, PMA and others.
+#ifndef IBEMU_HCA_MLX4_MAD_MAD_IFC_H_
+#define IBEMU_HCA_MLX4_MAD_MAD_IFC_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/status_macros.h"
+#include "hca/mlx4/core/commands.h"
+#include "mad/address.h"
+#include "mad/port.h"
+#include "mad/wire/attribute_id.h"
+#include "mad/wire/smp.h"
+#include "wire/layout.h"
+#include "wire/types.h"
+
+namespace ibemu::hca::mlx4 {
+
+// Whether the firmware's agents answer such a MAD: they know subnet management
+// (but no SMInfo), performance management, two vendors' classes and congestion
+// control (hw/mlx4/mad.c, mlx4_ib_process_mad).
+bool IsForFirmware(const mad::MadBytes& request);
+
+class MadIfc {
+ public:
+  // `commands` must outlive it.
+  explicit MadIfc(Commands& commands) : commands_(commands) {}
+
+  // A MAD that came to `port`, or that one of its own agents sent to it: as
+  // mad::Port::ProcessLocal().  `dgid`: what a GRH of the request says it was
+  // for.
+  mad::LocalVerdict Process(int port, const mad::Arrival& request,
+                            const wire::Gid& dgid, mad::MadBytes& reply);
+
+  // Get of an attribute of subnet management; keys don't count.
+  //
+  // Errors: CommandChannel::Execute()'s; Internal, the firmware or its agent
+  // refuses.
+  template <wire::Structure T>
+  absl::StatusOr<T> Get(int port, uint32_t modifier = 0) {
+    mad::Smp smp;
+    IBEMU_RETURN_IF_ERROR(GetSmp(port, T::kId, modifier, smp));
+    return wire::Decode<T>(smp.data);
+  }
+
+ private:
+  absl::Status GetSmp(int port, mad::AttributeId id, uint32_t modifier,
+                      mad::Smp& answer);
+
+  Commands& commands_;
+  uint64_t last_tid_ = 0;
+};
+
+}  // namespace ibemu::hca::mlx4
+
+#endif  // IBEMU_HCA_MLX4_MAD_MAD_IFC_H_

@@ -1,0 +1,265 @@
+// Sends: from the client's memory to the adapter, and what they bring back.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "hca/mlx4/core/qp_context.h"
+#include "hca/mlx4/core/verbs_attributes.h"
+#include "hca/mlx4/verbs/queue_pair.h"
+#include "hca/mlx4/verbs/send_wqe.h"
+#include "hca/mlx4/verbs/verbs_provider.h"
+#include "hca/mlx4/verbs/work_completion.h"
+#include "verbs/wc_status.h"
+
+namespace ibemu::hca::mlx4 {
+namespace {
+
+constexpr size_t kAtomicOperand = 8;  // bytes
+
+}  // namespace
+
+absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
+                                 size_t& taken) {
+  if (state_ < State::kReadyToSend) {
+    return absl::InvalidArgumentError("it is not ready to send");
+  }
+  absl::Status status;
+  for (verbs::SendRequest& request : requests) {
+    const bool too_long =
+        request.inline_data != nullptr &&
+        request.inline_data->size() > init_.capacity.inline_bytes;
+    if (request.pieces.size() > init_.capacity.send_pieces || too_long ||
+        !IsOffered(init_.type, request.work) ||
+        (is_datagram() && request.address == nullptr)) {
+      status = absl::InvalidArgumentError(
+          absl::StrFormat("operation %d, %d pieces", request.work.opcode,
+                          request.pieces.size()));
+      break;
+    }
+    if (sends_.size() == init_.capacity.send_requests) {
+      status = absl::ResourceExhaustedError("the send queue is full");
+      break;
+    }
+    auto send = std::make_shared<Send>();
+    // Once the adapter is gone it goes nowhere.
+    if (is_datagram() && !gone_) {
+      Resources& resources = provider_->resources();
+      send->to = AddressVectorOf(
+          static_cast<const verbs::AddressHandle&>(*request.address).attributes,
+          resources.adapter().firmware().caps().stat_rate_support);
+      send->to->pd = resources.pd();
+    }
+    send->request = std::move(request);
+    sends_.push_back(std::move(send));
+    ++taken;
+  }
+  FlushUnposted();
+  Pump();
+  return status;
+}
+
+// Fetches what may be fetched now, and posts what is there.
+void QueuePair::Pump() {
+  while (!sends_wait_ && state_ == State::kReadyToSend && !gone_ &&
+         begun_ < sends_.size() && begun_ - posted_ < kMostFetching) {
+    const bool fenced = (sends_[begun_]->request.work.send_flags &
+                         verbs::send_flag::kFence) != 0;
+    if ((fenced && AwaitsAnswers()) || !Begin(sends_[begun_])) break;
+    ++begun_;
+  }
+  PostReady();
+}
+
+// Whether something of the client's memory is not yet what a fenced request
+// may send.
+bool QueuePair::AwaitsAnswers() const {
+  return std::any_of(sends_.begin(),
+                     sends_.begin() + static_cast<ptrdiff_t>(begun_),
+                     [](const std::shared_ptr<Send>& send) {
+                       return Fetches(send->request.work) && !send->complete;
+                     });
+}
+
+size_t QueuePair::LongestSend() const {
+  if (!is_datagram()) return kMostMessage;
+  return size_t{128} << provider_->MtuCodeOf(attributes_.port_num);
+}
+
+// False: there is no memory for it now.
+bool QueuePair::Begin(const std::shared_ptr<Send>& send) {
+  const verbs::SendRequest& request = send->request;
+  if (request.inline_data != nullptr) {
+    send->length = request.inline_data->size();
+  } else {
+    const auto ranges = provider_->keys().FindAll(
+        request.pieces, init_.pd,
+        Fetches(request.work) ? verbs::access::kLocalWrite : 0);
+    if (!ranges.ok()) {
+      send->status = verbs::wc_status::kLocalProtection;
+    } else {
+      send->length = verbs::LengthOf(*ranges);
+    }
+  }
+  if (send->length > LongestSend() ||
+      (send->status == 0 && IsAtomic(request.work) &&
+       send->length != kAtomicOperand)) {
+    send->status = verbs::wc_status::kLocalLength;
+  }
+  if (send->status != 0 || send->length == 0) {
+    send->ready = true;
+    return true;
+  }
+  DmaPool& pool = provider_->send_memory();
+  auto memory = pool.Take(send_share_, send->length);
+  if (!memory.ok() && pool.in_use() == 0) {
+    provider_->OnShortage(memory.status());
+    send->status = verbs::wc_status::kLocalQpOperation;
+    send->ready = true;
+    return true;
+  }
+  if (!memory.ok()) {
+    sends_wait_ = true;
+    pool.CallWhenReturned(this, WhileSame([this] {
+                            sends_wait_ = false;
+                            Pump();
+                          }));
+    return false;
+  }
+  send->memory = *std::move(memory);
+  return Fetch(send);
+}
+
+bool QueuePair::Fetch(const std::shared_ptr<Send>& send) {
+  const verbs::SendRequest& request = send->request;
+  if (Fetches(request.work)) {
+    send->ready = true;
+    return true;
+  }
+  if (request.inline_data != nullptr) {
+    std::ranges::copy(*request.inline_data, send->memory->bytes().begin());
+    send->ready = true;
+    return true;
+  }
+  const auto ranges = provider_->keys().FindAll(request.pieces, init_.pd, 0);
+  const verbs::Buffer buffer = provider_->bounces().Take(send->length);
+  verbs::MemoryTransfer transfer;
+  transfer.Add(*ranges, buffer, 0);
+  transfer.Read(WhileSame([this, send, buffer](const absl::Status& status) {
+    if (send->complete) return;  // it was flushed
+    if (status.ok()) {
+      std::copy_n(buffer->begin(), send->length, send->memory->bytes().begin());
+    } else {
+      send->status = verbs::wc_status::kLocalProtection;
+      send->memory.reset();
+    }
+    send->ready = true;
+    Pump();
+  }));
+  return true;
+}
+
+void QueuePair::PostReady() {
+  if (gone_ || state_ != State::kReadyToSend) return;
+  bool posted = false;
+  while (posted_ < begun_ && sends_[posted_]->ready &&
+         queues_->send_room() != 0) {
+    const Send& send = *sends_[posted_];
+    const prm::AddressVector* const to = send.to ? &*send.to : nullptr;
+    WqePointer data;
+    if (send.memory) {
+      data = {.iova = send.memory->iova(),
+              .size = static_cast<uint32_t>(send.length),
+              .lkey = provider_->lkey()};
+    }
+    queues_->PostSend(send.status != 0
+                          ? MakeFailingWqe(to)
+                          : MakeSendWqe(send.request.work, to, data));
+    ++posted_;
+    posted = true;
+  }
+  if (posted) queues_->Ring(number_);
+}
+
+void QueuePair::OnSent(const Completion& completion) {
+  if (sent_ == posted_) return;  // it was not asked for
+  const std::shared_ptr<Send> send = sends_[sent_++];
+  queues_->OnSent();
+  if (completion.error) {
+    // What the driver made fail has a reason of its own.
+    const bool ours =
+        send->status != 0 &&
+        completion.error->syndrome == prm::CqeSyndrome::kLocalProtection;
+    if (!ours) send->status = StatusOf(completion.error->syndrome);
+  } else if (Fetches(send->request.work) && send->memory) {
+    PutDown(send);
+    Pump();
+    return;
+  }
+  send->memory.reset();
+  send->complete = true;
+  CompleteSends();
+  Pump();
+}
+
+// What a read or an atomic brought goes where the client wants it.
+void QueuePair::PutDown(const std::shared_ptr<Send>& send) {
+  const auto end = [this, send](const absl::Status& status) {
+    send->memory.reset();
+    send->complete = true;
+    if (!status.ok()) send->status = verbs::wc_status::kLocalProtection;
+    CompleteSends();
+    if (!status.ok()) Fail();
+    FlushUnposted();
+    Pump();
+  };
+  const auto ranges = provider_->keys().FindAll(send->request.pieces, init_.pd,
+                                                verbs::access::kLocalWrite);
+  if (!ranges.ok()) return end(ranges.status());
+  const verbs::Buffer buffer = provider_->bounces().Take(send->length);
+  std::copy_n(send->memory->bytes().begin(), send->length, buffer->begin());
+  send->arriving = true;
+  verbs::MemoryTransfer transfer;
+  transfer.Add(*ranges, buffer, 0);
+  transfer.Write(WhileSame(end));
+}
+
+void QueuePair::CompleteSends() {
+  while (!sends_.empty() && sends_.front()->complete) {
+    const std::shared_ptr<Send> send = std::move(sends_.front());
+    sends_.pop_front();
+    --sent_;
+    --posted_;
+    --begun_;
+    const ib_uverbs_send_wr& work = send->request.work;
+    const bool signaled = init_.signal_all ||
+                          (work.send_flags & verbs::send_flag::kSignaled) != 0;
+    if (!signaled && send->status == 0) continue;
+    verbs::WorkCompletion completion{};
+    completion.wr_id = work.wr_id;
+    completion.status = send->status;
+    completion.opcode = CompletionOpcodeOf(work.opcode);
+    completion.byte_len = static_cast<uint32_t>(send->length);
+    completion.qp_num = number_;
+    send_cq().Push(completion, false);
+  }
+}
+
+// Those behind what the adapter flushes.
+void QueuePair::FlushUnposted() {
+  const bool stopped = Broken() || state_ == State::kSendQueueError;
+  if (stopped && sent_ == posted_) FlushSends();
+}
+
+void QueuePair::FlushSends() {
+  for (const auto& send : sends_) {
+    if (send->complete) continue;
+    // What has been done waits for the client's memory alone.
+    if (send->arriving && !gone_) continue;
+    send->status = verbs::wc_status::kFlushed;
+    send->complete = true;
+  }
+  sent_ = posted_ = begun_ = sends_.size();
+  CompleteSends();
+}
+
+}  // namespace ibemu::hca::mlx4

@@ -1,0 +1,96 @@
+// A shared receive queue of an mlx4 adapter.
+#ifndef IBEMU_HCA_MLX4_VERBS_SHARED_RECEIVE_QUEUE_H_
+#define IBEMU_HCA_MLX4_VERBS_SHARED_RECEIVE_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hca/mlx4/core/resources.h"
+#include "hca/mlx4/verbs/posted_receive.h"
+#include "verbs/parts/receive_queue.h"
+#include "verbs/provider.h"
+
+namespace ibemu::hca::mlx4 {
+
+class VerbsProvider;
+
+// The adapter's queue is a list: each WQE names the next one, that of the last
+// is the place where the next will be.
+class SharedReceiveQueue final : public verbs::Srq {
+ public:
+  // Errors: those of memory, numbers and commands.
+  static absl::StatusOr<std::unique_ptr<SharedReceiveQueue>> Create(
+      std::shared_ptr<VerbsProvider> provider, const verbs::Pd& pd,
+      const verbs::SrqAttributes& attributes, verbs::ObjectListener& listener);
+  ~SharedReceiveQueue() override;
+  SharedReceiveQueue(const SharedReceiveQueue&) = delete;
+  SharedReceiveQueue& operator=(const SharedReceiveQueue&) = delete;
+
+  verbs::SrqAttributes Query() const override;
+  // Errors: Unimplemented, always.
+  absl::Status Resize(uint32_t max_requests) override;
+  absl::Status SetLimit(uint32_t limit) override;
+  absl::Status PostReceive(std::span<verbs::ReceiveRequest> requests,
+                           size_t& taken) override;
+
+  // For queue pairs.
+  uint32_t number() const { return number_; }
+  uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
+  const verbs::Pd* pd() const { return &pd_; }
+  // The adapter has used the WQE in this place; none when it can't have.
+  std::optional<PostedReceive> Take(uint32_t slot);
+  // There is room for another request only when a message is where the client
+  // wants it: so many more are not there yet, or are.
+  void AddArriving(size_t count) { arriving_ += count; }
+  void EndArriving(size_t count) { arriving_ -= count; }
+
+  void OnEvent(verbs::EventType type);
+  // The adapter is gone, or about to: it is told so if it is not cut off.
+  void OnGone();
+
+ private:
+  SharedReceiveQueue(std::shared_ptr<VerbsProvider> provider,
+                     const verbs::Pd& pd,
+                     const verbs::SrqAttributes& attributes,
+                     verbs::ObjectListener& listener);
+
+  absl::Status Start(uint32_t limit);
+  void Pump();
+  std::byte* PlaceOf(uint32_t slot);
+  void Link(uint32_t slot, uint32_t next);
+
+  const std::shared_ptr<VerbsProvider> provider_;
+  const verbs::Pd& pd_;
+  const uint32_t max_requests_;
+  verbs::ObjectListener& listener_;
+  uint32_t limit_ = 0;
+  uint32_t number_ = 0;
+  bool has_number_ = false, running_ = false;
+  std::unique_ptr<QueueMemory> memory_;
+  std::unique_ptr<DmaMemory> record_;
+  std::shared_ptr<DmaPool::Share> share_;
+
+  verbs::ReceiveQueue pending_;  // not the adapter's yet
+  struct Slot {
+    bool posted = false;
+    PostedReceive receive;
+  };
+  std::vector<Slot> slots_;
+  uint32_t first_free_ = 0, last_free_ = 0;
+  std::vector<uint32_t> next_;  // of each slot, as the adapter reads it
+  size_t used_ = 0;             // slots
+  size_t arriving_ = 0;         // messages
+  uint32_t posted_ = 0;         // counts on and on
+  bool waits_ = false;          // for memory
+  // Who comes back from a timer looks here first.
+  std::shared_ptr<SharedReceiveQueue*> self_ =
+      std::make_shared<SharedReceiveQueue*>(this);
+};
+
+}  // namespace ibemu::hca::mlx4
+
+#endif  // IBEMU_HCA_MLX4_VERBS_SHARED_RECEIVE_QUEUE_H_

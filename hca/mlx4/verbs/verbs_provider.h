@@ -1,0 +1,150 @@
+// Verbs of an mlx4 adapter.
+#ifndef IBEMU_HCA_MLX4_VERBS_VERBS_PROVIDER_H_
+#define IBEMU_HCA_MLX4_VERBS_VERBS_PROVIDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/observer_list.h"
+#include "base/timers.h"
+#include "hca/driver/device.h"
+#include "hca/mlx4/core/resources.h"
+#include "hca/mlx4/verbs/dma_pool.h"
+#include "hca/mlx4/verbs/multicast_groups.h"
+#include "hca/prm/mlx4_events.h"
+#include "mad/port.h"
+#include "verbs/parts/bounce_buffers.h"
+#include "verbs/parts/key_table.h"
+#include "verbs/provider.h"
+
+namespace ibemu::hca::mlx4 {
+
+class QueuePair;
+class SharedReceiveQueue;
+
+// Whose messages are whose: each process has its share of the memory.
+struct ProtectionDomain : verbs::Pd {
+  explicit ProtectionDomain(uint64_t owner) : process(owner) {}
+  const uint64_t process;
+};
+
+// What the device has that its verbs are made of.
+struct VerbsParts {
+  Resources& resources;
+  std::vector<mad::Port*> ports;  // number 1 comes first
+  uint64_t node_guid = 0;
+  uint64_t system_image_guid = 0;
+  uint32_t vendor_id = 0;  // NodeInfo's
+  uint32_t part_id = 0;    // of PCI
+  uint32_t revision = 0;
+  uint32_t lkey = 0;  // of all memory
+  uint32_t eqn = 0;   // where completions are told
+};
+
+// Objects may outlive the device: they keep the provider, which is empty then.
+class VerbsProvider final : public verbs::Provider,
+                            public std::enable_shared_from_this<VerbsProvider> {
+ public:
+  // All of `parts` must live until End().
+  explicit VerbsProvider(VerbsParts parts);
+  ~VerbsProvider() override;
+  VerbsProvider(const VerbsProvider&) = delete;
+  VerbsProvider& operator=(const VerbsProvider&) = delete;
+
+  verbs::DeviceAttributes QueryDevice() const override { return device_; }
+  absl::StatusOr<verbs::PortAttributes> QueryPort(int port) const override;
+  absl::StatusOr<std::unique_ptr<verbs::Pd>> CreatePd(
+      uint64_t process) override;
+  absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
+      const verbs::MrInit& init) override;
+  absl::StatusOr<std::unique_ptr<verbs::Mw>> CreateMw(verbs::Pd& pd) override;
+  absl::StatusOr<std::unique_ptr<verbs::Fmr>> CreateFmr(
+      const verbs::FmrInit& init) override;
+  absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
+      verbs::Pd& pd, const verbs::AddressAttributes& attributes) override;
+  absl::StatusOr<std::unique_ptr<verbs::Cq>> CreateCq(
+      uint32_t size, verbs::CqListener& listener) override;
+  absl::StatusOr<std::unique_ptr<verbs::Srq>> CreateSrq(
+      verbs::Pd& pd, const verbs::SrqAttributes& attributes,
+      verbs::ObjectListener& listener) override;
+  absl::StatusOr<std::unique_ptr<verbs::Qp>> CreateQp(
+      const verbs::QpInit& init, verbs::ObjectListener& listener) override;
+  void AddListener(verbs::DeviceListener& listener) override;
+  void RemoveListener(verbs::DeviceListener& listener) override;
+
+  // What programs have of it; nothing after End().
+  VerbsUse Use() const;
+
+  // State, LID or a table of `port` may have changed.
+  void OnPortChange(int port);
+  void OnClientReregister(int port);
+
+  // An event of a completion queue, queue pair or shared receive queue; those
+  // of others are ignored.
+  void OnEvent(const prm::Eqe& event);
+  // Takes out what events have not told of.
+  void PollCompletions();
+
+  // The adapter died: its users hear of it.
+  void OnRemoved();
+  // The device goes: from now on there is nothing behind this.
+  void End();
+
+  // For queue pairs.  Those of the adapter are there until it ends for them,
+  // too.
+  Resources& resources() { return parts_.resources; }
+  uint32_t lkey() const { return parts_.lkey; }
+  uint32_t eqn() const { return parts_.eqn; }
+  DmaPool& send_memory() { return *send_memory_; }
+  DmaPool& receive_memory() { return *receive_memory_; }
+  const verbs::KeyTable& keys() const { return keys_; }
+  verbs::BounceBuffers& bounces() { return bounces_; }
+  // There is no memory for a message, and none that could come back: its
+  // request fails.  The adapter's owner hears so once.
+  void OnShortage(const absl::Status& why);
+  int gids() const;  // entries of a port's table
+  uint32_t MtuCodeOf(int port) const;
+  absl::Status AttachMulticast(const verbs::GidBytes& gid, uint32_t qpn);
+  void DetachMulticast(const verbs::GidBytes& gid, uint32_t qpn);
+  void Add(QueuePair& qp);
+  void Forget(QueuePair& qp);
+  void Add(SharedReceiveQueue& srq);
+  void Forget(SharedReceiveQueue& srq);
+
+ private:
+  // What programs hear of when it changes.
+  struct PortLook {
+    bool active = false;
+    wire::Lid lid{}, sm_lid{};
+    std::vector<uint16_t> p_keys;
+    std::vector<wire::Gid> gids;
+  };
+  PortLook LookAt(const mad::Port& port) const;
+  void Tell(verbs::EventType type, int port);
+  absl::Status CheckAlive() const;
+
+  const VerbsParts parts_;
+  const verbs::DeviceAttributes device_;
+  bool alive_ = true;
+  // As they were last, for those who ask when there is nobody to tell.
+  std::vector<verbs::PortAttributes> port_attributes_;
+  std::vector<PortLook> looks_;
+  verbs::KeyTable keys_;
+  verbs::BounceBuffers bounces_;
+  // Sends come back by themselves, and so never wait for receives.
+  std::optional<DmaPool> send_memory_, receive_memory_;
+  bool told_shortage_ = false;
+  MulticastGroups groups_;
+  uint32_t pds_ = 0, ahs_ = 0, mrs_ = 0, cqs_ = 0;
+  absl::flat_hash_map<uint32_t, QueuePair*> qps_, qps_by_cqn_;
+  absl::flat_hash_map<uint32_t, SharedReceiveQueue*> srqs_;
+  ObserverList<verbs::DeviceListener> listeners_;
+};
+
+}  // namespace ibemu::hca::mlx4
+
+#endif  // IBEMU_HCA_MLX4_VERBS_VERBS_PROVIDER_H_

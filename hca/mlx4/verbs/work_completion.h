@@ -1,0 +1,19 @@
+// Completions as verbs have them.
+#ifndef IBEMU_HCA_MLX4_VERBS_WORK_COMPLETION_H_
+#define IBEMU_HCA_MLX4_VERBS_WORK_COMPLETION_H_
+
+#include <cstdint>
+
+#include "hca/prm/mlx4_completion.h"
+
+namespace ibemu::hca::mlx4 {
+
+// wc_status of how a request failed.
+uint32_t StatusOf(prm::CqeSyndrome syndrome);
+
+// ib_wc_opcode of a send request of this ib_uverbs_wr_opcode.
+uint32_t CompletionOpcodeOf(uint32_t opcode);
+
+}  // namespace ibemu::hca::mlx4
+
+#endif  // IBEMU_HCA_MLX4_VERBS_WORK_COMPLETION_H_

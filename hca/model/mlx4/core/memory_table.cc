@@ -1,0 +1,150 @@
+#include "hca/model/mlx4/core/memory_table.h"
+
+#include <algorithm>
+
+#include "hca/model/mlx4/core/queue_buffer.h"
+
+namespace ibemu::hca::model::mlx4 {
+
+namespace {
+
+using Status = prm::CommandStatus;
+
+constexpr int kMaxLogPage = 31;
+
+// Whether its pages are such that addresses can be translated.
+bool Translatable(const Core& core, const prm::Mpt& entry) {
+  return entry.physical || (entry.entity_size >= core.cap.log_page_sz &&
+                            entry.entity_size <= kMaxLogPage);
+}
+
+bool Allows(const prm::Mpt& entry, Right right) {
+  switch (right) {
+    case Right::kLocalRead:
+      return entry.local_read;
+    case Right::kLocalWrite:
+      return entry.local_write;
+    case Right::kRemoteRead:
+      return entry.remote_read;
+    case Right::kRemoteWrite:
+      return entry.remote_write;
+    case Right::kAtomic:
+      return entry.atomic;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status MemoryTable::Start(uint32_t index, const prm::Mpt& entry) {
+  if (const Status status = core_.CheckMpt(index); status != Status::kOk) {
+    return status;
+  }
+  const std::optional<prm::Mpt> old = Find(index);
+  if (!old) return Status::kInternalError;
+  // What ICM held before it was used is nothing: an entry without a key.
+  if (old->status == prm::MptStatus::kHardware && old->key != 0) {
+    return Status::kBadResourceState;
+  }
+  const bool given = entry.status == prm::MptStatus::kSoftware ||
+                     entry.status == prm::MptStatus::kFree;
+  const bool aligned = entry.mtt_addr % wire::kBytes<prm::MttEntry> == 0;
+  if (!given) return Status::kBadResourceState;
+  if (!entry.region || (entry.key & (core_.mpt_count() - 1)) != index ||
+      entry.pd >> core_.cap.log_max_pd != 0 || !aligned ||
+      (entry.status == prm::MptStatus::kSoftware &&
+       !Translatable(core_, entry))) {
+    return Status::kBadParam;
+  }
+  prm::Mpt owned = entry;
+  if (entry.status == prm::MptStatus::kSoftware) {
+    owned.status = prm::MptStatus::kHardware;
+  }
+  return WriteStructure(core_.icm, Place(index), owned)
+             ? Status::kOk
+             : Status::kInternalError;
+}
+
+Status MemoryTable::Stop(uint32_t index) {
+  if (const Status status = core_.CheckMpt(index); status != Status::kOk) {
+    return status;
+  }
+  std::optional<prm::Mpt> entry = Find(index);
+  if (!entry) return Status::kInternalError;
+  if (entry->status == prm::MptStatus::kSoftware || entry->key == 0) {
+    return Status::kBadResourceState;
+  }
+  entry->status = prm::MptStatus::kSoftware;
+  return WriteStructure(core_.icm, Place(index), *entry)
+             ? Status::kOk
+             : Status::kInternalError;
+}
+
+std::optional<prm::Mpt> MemoryTable::Find(uint32_t index) {
+  return ReadStructure<prm::Mpt>(core_.icm, Place(index));
+}
+
+std::optional<prm::Mpt> MemoryTable::Check(uint32_t key, uint32_t pd,
+                                           uint64_t address, uint64_t bytes,
+                                           Right right) {
+  const uint32_t full_index = prm::MptOfKey(key);
+  const uint32_t index = full_index & (core_.mpt_count() - 1);
+  if (core_.CheckMpt(index) != Status::kOk) return std::nullopt;
+  const std::optional<prm::Mpt> entry = Find(index);
+  if (!entry || entry->status != prm::MptStatus::kHardware ||
+      entry->key != full_index || entry->pd != pd || !entry->region ||
+      !Allows(*entry, right) || !Translatable(core_, *entry)) {
+    return std::nullopt;
+  }
+  if (address < entry->start || bytes > entry->length ||
+      address - entry->start > entry->length - bytes) {
+    return std::nullopt;
+  }
+  return entry;
+}
+
+template <class Span, class Copy>
+bool MemoryTable::ForEachPage(const prm::Mpt& entry, uint64_t address,
+                              Span bytes, Copy copy) {
+  if (entry.physical) return copy(address, bytes);
+  const uint64_t page_size = uint64_t{1} << entry.entity_size;
+  // The first page holds `start` where its lowest bits say.
+  uint64_t place =
+      address - (entry.start & ~(page_size - 1)) + entry.first_byte_offset;
+  while (!bytes.empty()) {
+    const uint64_t in_page = place & (page_size - 1);
+    const size_t step = std::min<uint64_t>(bytes.size(), page_size - in_page);
+    const std::optional<uint64_t> page =
+        PageAddress(core_, entry.mtt_addr, place >> entry.entity_size);
+    if (!page || !copy(*page + in_page, bytes.first(step))) return false;
+    bytes = bytes.subspan(step);
+    place += step;
+  }
+  return true;
+}
+
+bool MemoryTable::Read(const prm::Mpt& entry, uint64_t address,
+                       std::span<std::byte> into) {
+  return ForEachPage(entry, address, into,
+                     [this](uint64_t bus, std::span<std::byte> part) {
+                       return core_.host.Read(bus, part);
+                     });
+}
+
+bool MemoryTable::Write(const prm::Mpt& entry, uint64_t address,
+                        std::span<const std::byte> from) {
+  return ForEachPage(entry, address, from,
+                     [this](uint64_t bus, std::span<const std::byte> part) {
+                       return core_.host.Write(bus, part);
+                     });
+}
+
+Status MemoryTable::WriteMtts(uint64_t first,
+                              std::span<const std::byte> entries) {
+  const uint64_t place =
+      core_.tables.mtt_base + first * wire::kBytes<prm::MttEntry>;
+  if (!core_.icm.Contains(place, entries.size())) return Status::kIcmError;
+  return core_.icm.Write(place, entries) ? Status::kOk : Status::kInternalError;
+}
+
+}  // namespace ibemu::hca::model::mlx4

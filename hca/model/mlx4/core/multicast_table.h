@@ -1,0 +1,46 @@
+// Multicast groups.
+#ifndef IBEMU_HCA_MODEL_MLX4_CORE_MULTICAST_TABLE_H_
+#define IBEMU_HCA_MODEL_MLX4_CORE_MULTICAST_TABLE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hca/model/mlx4/core/core.h"
+#include "hca/prm/mlx4_management.h"
+
+namespace ibemu::hca::model::mlx4 {
+
+// The table in ICM: first one entry for each hash, then those that chains of
+// equal hashes go on in.  Software keeps the chains (mlx4/mcg.c).
+class MulticastTable {
+ public:
+  explicit MulticastTable(Core& core) : core_(core) {}
+
+  size_t entry_bytes() const {
+    return size_t{1} << core_.tables.log_mc_entry_sz;
+  }
+
+  // READ_MCG, WRITE_MCG.  BAD_INDEX, ICM_ERROR; BAD_PARAM: more members than an
+  // entry has.
+  prm::CommandStatus Read(uint32_t index, std::span<std::byte> entry);
+  prm::CommandStatus Write(uint32_t index, std::span<const std::byte> entry);
+
+  // MGID_HASH.
+  uint32_t Hash(std::span<const uint8_t, 16> gid) const;
+
+  // The queue pairs of group `gid`.
+  std::vector<prm::McgMember> Members(std::span<const uint8_t, 16> gid);
+
+ private:
+  uint64_t Place(uint32_t index) const {
+    return core_.tables.mc_base + uint64_t{index} * entry_bytes();
+  }
+  prm::CommandStatus Check(uint32_t index) const;
+
+  Core& core_;
+};
+
+}  // namespace ibemu::hca::model::mlx4
+
+#endif  // IBEMU_HCA_MODEL_MLX4_CORE_MULTICAST_TABLE_H_

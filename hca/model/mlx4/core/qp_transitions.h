@@ -1,0 +1,29 @@
+// The state machine of a queue pair, as far as commands move it.
+#ifndef IBEMU_HCA_MODEL_MLX4_CORE_QP_TRANSITIONS_H_
+#define IBEMU_HCA_MODEL_MLX4_CORE_QP_TRANSITIONS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "hca/prm/mlx4_commands.h"
+#include "hca/prm/mlx4_qp.h"
+
+namespace ibemu::hca::model::mlx4 {
+
+// The state that `opcode` leads to from `from`, if it may be given there
+// (mlx4/qp.c: __mlx4_qp_modify; IBA vol 1 §10.3.1).
+std::optional<prm::QpState> NextState(prm::Opcode opcode, prm::QpState from);
+
+// The optional components that `opcode` has for a queue pair of `service`: bits
+// of prm::QpOptional.  Those that a transition requires are among them, for
+// Linux names them, too (IBA vol 1 §11.2.5.2, table 91).
+uint32_t OptionalComponents(prm::Opcode opcode, prm::QpService service);
+
+// Takes from `given` what `opcode` takes, `optional` (prm::QpOptional) being
+// what software asks for besides.
+void TakeContext(prm::Opcode opcode, uint32_t optional,
+                 const prm::QpContext& given, prm::QpContext& context);
+
+}  // namespace ibemu::hca::model::mlx4
+
+#endif  // IBEMU_HCA_MODEL_MLX4_CORE_QP_TRANSITIONS_H_

@@ -1,0 +1,126 @@
+// A ConnectX-3, modelled at the level of its registers.
+#ifndef IBEMU_HCA_MODEL_MLX4_FIRMWARE_MLX4_DEVICE_H_
+#define IBEMU_HCA_MODEL_MLX4_FIRMWARE_MLX4_DEVICE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/observer_list.h"
+#include "base/timers.h"
+#include "hca/model/mlx4/core/adapter_limits.h"
+#include "hca/model/mlx4/core/core.h"
+#include "hca/model/mlx4/core/fault_plan.h"
+#include "hca/model/mlx4/core/memory_table.h"
+#include "hca/model/mlx4/core/multicast_table.h"
+#include "hca/model/mlx4/firmware/firmware.h"
+#include "hca/model/mlx4/firmware/hcr.h"
+#include "hca/model/mlx4/queues/completion_queues.h"
+#include "hca/model/mlx4/queues/event_queues.h"
+#include "hca/model/mlx4/queues/ports.h"
+#include "hca/model/mlx4/transport/queue_pairs.h"
+#include "hca/model/pci_endpoint.h"
+#include "hca/model/wire.h"
+
+namespace ibemu::hca::model {
+
+// 15b3:1003 with one or two InfiniBand ports.  It takes what the Linux driver
+// does, and refuses what firmware refuses, with firmware's status.
+class Mlx4Device : public PciEndpoint, private mlx4::HostMemory {
+ public:
+  // How long a software reset takes, during which it does not answer.
+  static constexpr absl::Duration kResetTime = absl::Milliseconds(100);
+
+  // `timers` and `wires` (one a port, port 1's first; 1 or 2) must outlive it.
+  Mlx4Device(Timers& timers, const std::vector<Wire*>& wires);
+
+  // Not owned.
+  void AddObserver(CommandObserver& observer) { observers_.Add(observer); }
+  void RemoveObserver(CommandObserver& observer) {
+    observers_.Remove(observer);
+  }
+
+  FaultPlan& faults() { return faults_; }
+  // What QUERY_DEV_CAP tells, and what holds: another adapter's, for a test to
+  // set before a driver asks.
+  prm::QueryDevCap& limits() { return core_.cap; }
+  // What QUERY_PORT tells from now on.
+  void SetPortType(int port, prm::PortType type) { ports_.SetType(port, type); }
+  // Tells software what has not happened to object `number`.
+  void Pretend(prm::EventType type, uint32_t number) {
+    events_.Report(type, 0, prm::QueueEvent{.number = number});
+  }
+  // An internal error that nothing but a reset ends: the error buffer is filled
+  // with it, an event tells, commands hang, and doorbells and packets have no
+  // effect.  `code` must not be 0.
+  void Fail(uint32_t code);
+
+  // What a driver must not do and the adapter has no status for: writes to the
+  // command register while it was the adapter's, or with an old toggle bit;
+  // doorbells for no queue, from another's page, or for events that are not
+  // there.
+  int violations() const {
+    return hcr_.violations() + queue_pairs_.bad_doorbells() +
+           completions_.bad_doorbells() + events_.bad_doorbells();
+  }
+  // How many commands ended with another status than OK, since power-on.
+  int refusals() const { return refusals_; }
+  mlx4::Firmware::Stage stage() const { return firmware_.stage(); }
+  uint64_t icm_pages() const { return core_.icm.mapped_pages(); }
+  // Of all queues that have ended since power-on: a reset ends those that are
+  // left.
+  const mlx4::QueueUses& ended_queues() const { return core_.ended; }
+
+ private:
+  bool Read(uint64_t address, std::span<std::byte> into) override;
+  bool Write(uint64_t address, std::span<const std::byte> from) override {
+    return WriteMemory(address, from);
+  }
+
+  uint64_t ReadRegister(int bar, size_t offset, size_t size) override;
+  void WriteRegister(int bar, size_t offset, size_t size,
+                     uint64_t value) override;
+  void ResetRegisters() override;
+
+  uint32_t ReadControl(size_t offset);
+  void WriteControl(size_t offset, uint32_t value);
+  void WriteUar(size_t offset, size_t size, uint64_t value);
+  void Run(const mlx4::Hcr::Posted& posted);
+  void KeepInbox();
+  void SoftwareReset();
+  bool resetting() const { return timers_.Now() < reset_until_; }
+  bool failed() const { return error_buffer_[0] != 0; }
+
+  Timers& timers_;
+  FaultPlan faults_;
+  ObserverList<CommandObserver> observers_;
+
+  mlx4::Hcr hcr_;
+  mlx4::Core core_;
+  mlx4::EventQueues events_;
+  mlx4::CompletionQueues completions_;
+  mlx4::MemoryTable memory_;
+  mlx4::MulticastTable multicast_;
+  mlx4::SharedReceiveQueues shared_;
+  mlx4::QueuePairs queue_pairs_;
+  mlx4::Ports ports_;
+  mlx4::Firmware firmware_;
+
+  bool owned_ = false;        // the owner semaphore
+  bool reset_taken_ = false;  // that of the reset register
+  absl::Time reset_until_ = absl::InfinitePast();
+  std::array<uint32_t, mlx4::kErrorBufferWords> error_buffer_{};
+  uint32_t half_doorbell_ = 0;  // of a CQ doorbell that comes in two writes
+  int refusals_ = 0;
+  // While a command is carried out that somebody observes: where its mailbox
+  // is, until it was read; and what was in it.
+  std::optional<uint64_t> inbox_place_;
+  std::vector<std::byte> inbox_;
+};
+
+}  // namespace ibemu::hca::model
+
+#endif  // IBEMU_HCA_MODEL_MLX4_FIRMWARE_MLX4_DEVICE_H_

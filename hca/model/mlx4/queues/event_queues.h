@@ -1,0 +1,75 @@
+// All event queues, and which event goes to which.
+#ifndef IBEMU_HCA_MODEL_MLX4_QUEUES_EVENT_QUEUES_H_
+#define IBEMU_HCA_MODEL_MLX4_QUEUES_EVENT_QUEUES_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "absl/functional/any_invocable.h"
+#include "hca/model/mlx4/queues/event_queue.h"
+
+namespace ibemu::hca::model::mlx4 {
+
+class EventQueues {
+ public:
+  // `interrupt` is called with an MSI-X vector.
+  EventQueues(Core& core, absl::AnyInvocable<void(int vector)> interrupt)
+      : core_(core), interrupt_(std::move(interrupt)) {
+    mapping_.fill(kUnmapped);
+  }
+
+  // SW2HW_EQ, HW2SW_EQ, QUERY_EQ.  BAD_RES_STATE: it is already, or not, the
+  // adapter's; RESOURCE_BUSY: events or completion queues still go to it.
+  prm::CommandStatus Start(uint32_t eqn, const prm::EqContext& context);
+  prm::CommandStatus Stop(uint32_t eqn);
+  const EventQueue* Find(uint32_t eqn) const;
+
+  // MAP_EQ: the events `mask` (EventBit()) go to `eqn`, or no longer do.
+  prm::CommandStatus MapEvents(uint32_t eqn, uint64_t mask, bool unmap);
+
+  // An event that software has mapped to a queue; else it is lost.
+  template <wire::Structure Data>
+  void Report(prm::EventType type, uint8_t subtype, const Data& data) {
+    const int eqn = mapping_[static_cast<size_t>(type)];
+    if (eqn != kUnmapped) {
+      Post(static_cast<uint32_t>(eqn), MakeEvent(type, subtype, data));
+    }
+  }
+  // A completion of `cqn`.
+  void ReportCompletion(uint32_t eqn, uint32_t cqn);
+
+  // One for no queue, or for events that there are not yet, is ignored.
+  void Doorbell(uint32_t eqn, uint32_t consumer_index, bool arm);
+  // How many doorbells were ignored, since power-on.
+  int bad_doorbells() const { return bad_doorbells_; }
+
+  bool Maps(prm::EventType type) const {
+    return mapping_[static_cast<size_t>(type)] != kUnmapped;
+  }
+
+  void Reset();
+
+ private:
+  static constexpr int kUnmapped = -1;
+
+  template <wire::Structure Data>
+  static prm::Eqe MakeEvent(prm::EventType type, uint8_t subtype,
+                            const Data& data) {
+    prm::Eqe event{.type = type, .subtype = subtype};
+    wire::Encode(data, std::as_writable_bytes(std::span(event.data)));
+    return event;
+  }
+  void Post(uint32_t eqn, const prm::Eqe& event);
+
+  Core& core_;
+  absl::AnyInvocable<void(int)> interrupt_;
+  std::map<uint32_t, EventQueue> queues_;
+  std::array<int, 64> mapping_;  // event type: EQ
+  int bad_doorbells_ = 0;
+};
+
+}  // namespace ibemu::hca::model::mlx4
+
+#endif  // IBEMU_HCA_MODEL_MLX4_QUEUES_EVENT_QUEUES_H_

@@ -1,0 +1,52 @@
+#include "hca/model/mlx4/transport/connected_queue_pair.h"
+
+#include <optional>
+#include <utility>
+
+#include "wire/opcode.h"
+
+namespace ibemu::hca::model::mlx4 {
+
+void ConnectedQueuePair::Receive(const Packet& packet) {
+  // What another service sends is dropped (IBA vol 1 §9.6.1).
+  if (!CanReceive() || !PKeyMatches(packet.bth.p_key) ||
+      packet.bth.opcode >> wire::opcode::kServiceShift !=
+          static_cast<int>(context_.service) ||
+      packet.lrh.slid != wire::Lid{context_.primary.rlid}) {
+    return;
+  }
+  if (!std::exchange(established_, true) && state() == prm::QpState::kRtr) {
+    environment_.events().Report(prm::EventType::kCommunicationEstablished, 0,
+                                 prm::QueueEvent{.number = qpn()});
+  }
+  OnPacket(packet);
+}
+
+void ConnectedQueuePair::Send(const Outgoing& packet,
+                              std::span<const std::byte> headers,
+                              std::span<const std::byte> payload) {
+  const prm::AddressPath& path = context_.primary;
+  Wire& wire = environment_.ports().wire(port());
+  std::optional<wire::GlobalRouteHeader> grh;
+  if (path.grh) {
+    grh = GlobalRouteTo(wire, path.rgid, path.mgid_index, path.hop_limit,
+                        path.tclass, path.flow_label);
+  }
+  const auto service = static_cast<unsigned>(context_.service);
+  const wire::BaseTransportHeader bth{
+      .opcode = static_cast<uint8_t>(service << wire::opcode::kServiceShift |
+                                     packet.operation),
+      .solicited = packet.solicited,
+      .migrated = true,
+      .p_key = wire.PKeyAt(path.pkey_index),
+      .destination_qpn = context_.remote_qpn,
+      .ack_request = packet.ack_request,
+      .psn = packet.psn};
+  environment_.Send(port(),
+                    BuildPacket(RouteTo(wire, path.rlid, path.my_lid_path_bits,
+                                        prm::SlOfSchedQueue(path.sched_queue)),
+                                grh, bth, headers, payload),
+                    false);
+}
+
+}  // namespace ibemu::hca::model::mlx4

@@ -1,0 +1,53 @@
+// What queue pairs of the services RC and UC have in common.
+#ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_CONNECTED_QUEUE_PAIR_H_
+#define IBEMU_HCA_MODEL_MLX4_TRANSPORT_CONNECTED_QUEUE_PAIR_H_
+
+#include "hca/model/mlx4/transport/connection_link.h"
+#include "hca/model/mlx4/transport/queue_pair.h"
+
+namespace ibemu::hca::model::mlx4 {
+
+class ConnectedQueuePair : public QueuePair, protected ConnectionLink {
+ public:
+  using QueuePair::QueuePair;
+
+  void Receive(const Packet& packet) final;
+
+ protected:
+  // A packet of the connection came.
+  virtual void OnPacket(const Packet& packet) = 0;
+
+ private:
+  const prm::QpContext& qp() const override { return context_; }
+  MemoryTable& memory() override { return environment_.memory(); }
+  void Send(const Outgoing& packet, std::span<const std::byte> headers,
+            std::span<const std::byte> payload) override;
+  // None begins while it is drained, although those that began go on.
+  SendQueue::Fetched FetchSend(SendWqe& wqe) override {
+    return CanSend() ? sends_.Fetch(wqe) : SendQueue::Fetched::kNone;
+  }
+  void EndSend(const SendWqe& wqe, uint32_t byte_count) override {
+    CompleteSend(wqe, byte_count);
+  }
+  void AbortSend(const SendWqe& wqe, prm::CqeSyndrome syndrome) override {
+    FailSend(wqe, syndrome);
+  }
+  ReceiveSource::Fetched FetchReceive(ReceiveWqe& wqe) override {
+    return receives_->Fetch(wqe);
+  }
+  void EndReceive(const prm::Cqe& entry, bool solicited) override {
+    CompleteReceive(entry, solicited);
+  }
+  void AbortReceive(uint16_t counter, prm::CqeSyndrome syndrome) override {
+    FailReceive(counter, syndrome);
+  }
+  void StopSends() override { EnterSendError(); }
+  void Break() override { EnterError(); }
+  void Break(prm::EventType event) override { EnterError(event); }
+
+  bool established_ = false;  // a packet has come
+};
+
+}  // namespace ibemu::hca::model::mlx4
+
+#endif  // IBEMU_HCA_MODEL_MLX4_TRANSPORT_CONNECTED_QUEUE_PAIR_H_

@@ -1,0 +1,59 @@
+// The half of a reliable connection that answers: IBA vol 1 §9.7.4, §9.7.5.
+#ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_RC_RESPONDER_H_
+#define IBEMU_HCA_MODEL_MLX4_TRANSPORT_RC_RESPONDER_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "hca/model/mlx4/core/packet.h"
+#include "hca/model/mlx4/transport/connection_link.h"
+#include "hca/model/mlx4/transport/incoming_message.h"
+
+namespace ibemu::hca::model::mlx4 {
+
+class RcResponder {
+ public:
+  explicit RcResponder(ConnectionLink& link) : link_(link), message_(link) {}
+
+  // The queue pair may receive, from PSN `psn` on.
+  void Start(uint32_t psn) { expected_ = psn; }
+  void Receive(const Packet& request);
+  // The queue pair is in error: a message that has half come ends with
+  // kFlushed.
+  void Flush() { message_.FailReceive(prm::CqeSyndrome::kFlushed); }
+
+  uint32_t expected_psn() const { return expected_; }
+  uint32_t message_number() const { return message_number_; }
+
+ private:
+  void OnDuplicate(const Packet& request);
+  void OnMessage(const Packet& request);
+  void OnRead(Packet request, bool duplicate);
+  void OnAtomic(Packet request);
+
+  // Takes a receive WQE.  False: there is none, and the peer was told.
+  bool TakeReceive();
+  // The request with `psn` is done.
+  void Accept(const Packet& request, bool end_of_message);
+  void Acknowledge(uint32_t psn, uint8_t syndrome);
+  // Tells the peer why not, and breaks the connection.
+  void Refuse(uint8_t code, prm::EventType event);
+
+  ConnectionLink& link_;
+  uint32_t expected_ = 0;
+  uint32_t message_number_ = 0;
+  bool sequence_told_ = false;  // that a packet is missing
+
+  IncomingMessage message_;
+
+  struct Result {
+    uint32_t psn = 0;
+    uint64_t original = 0;
+  };
+  std::deque<Result> atomics_;  // the last ones, for repetitions
+};
+
+}  // namespace ibemu::hca::model::mlx4
+
+#endif  // IBEMU_HCA_MODEL_MLX4_TRANSPORT_RC_RESPONDER_H_

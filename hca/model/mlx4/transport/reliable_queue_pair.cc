@@ -1,0 +1,46 @@
+#include "hca/model/mlx4/transport/reliable_queue_pair.h"
+
+#include "wire/opcode.h"
+
+namespace ibemu::hca::model::mlx4 {
+
+void ReliableQueuePair::OnState(prm::QpState before) {
+  if (before == prm::QpState::kInit && state() == prm::QpState::kRtr) {
+    responder_.Start(context_.next_receive_psn);
+  }
+  if (before == prm::QpState::kRtr && state() == prm::QpState::kRts) {
+    requester_.Start(context_.next_send_psn);
+  }
+}
+
+void ReliableQueuePair::OnError() {
+  requester_.Flush();
+  responder_.Flush();
+}
+
+prm::QpContext ReliableQueuePair::context() const {
+  prm::QpContext context = QueuePair::context();
+  if (CanReceive()) {
+    context.next_receive_psn = responder_.expected_psn();
+    context.msn = responder_.message_number();
+  }
+  if (CanSend()) {
+    context.next_send_psn = requester_.next_psn();
+    context.last_acked_psn = requester_.oldest_psn();
+  }
+  return context;
+}
+
+void ReliableQueuePair::OnPacket(const Packet& packet) {
+  const uint8_t opcode = packet.bth.opcode;
+  const bool answer = opcode >= wire::opcode::kReadResponseFirst &&
+                      opcode <= wire::opcode::kAtomicAcknowledge;
+  if (!answer) {
+    responder_.Receive(packet);
+  } else if (state() != prm::QpState::kRtr) {
+    requester_.Receive(packet);
+    LookWhetherDrained();
+  }
+}
+
+}  // namespace ibemu::hca::model::mlx4

@@ -1,0 +1,33 @@
+// A queue pair of the service UC.
+#ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_UNRELIABLE_QUEUE_PAIR_H_
+#define IBEMU_HCA_MODEL_MLX4_TRANSPORT_UNRELIABLE_QUEUE_PAIR_H_
+
+#include "hca/model/mlx4/transport/connected_queue_pair.h"
+#include "hca/model/mlx4/transport/uc_requester.h"
+#include "hca/model/mlx4/transport/uc_responder.h"
+
+namespace ibemu::hca::model::mlx4 {
+
+class UnreliableQueuePair : public ConnectedQueuePair {
+ public:
+  UnreliableQueuePair(QpEnvironment& environment, uint32_t qpn,
+                      const prm::QpContext& context, ReceiveSource* shared)
+      : ConnectedQueuePair(environment, qpn, context, shared),
+        requester_(*this, environment.core().timers),
+        responder_(*this) {}
+
+  prm::QpContext context() const override;
+
+ private:
+  void OnPacket(const Packet& packet) override { responder_.Receive(packet); }
+  void OnState(prm::QpState before) override;
+  void Work() override { requester_.Pump(); }
+  void OnError() override;
+
+  UcRequester requester_;
+  UcResponder responder_;
+};
+
+}  // namespace ibemu::hca::model::mlx4
+
+#endif  // IBEMU_HCA_MODEL_MLX4_TRANSPORT_UNRELIABLE_QUEUE_PAIR_H_

@@ -1,0 +1,177 @@
+#include "launch/child.h"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace ibemu::launch {
+namespace {
+
+// The launcher's own faults: never blocked, never passed on.
+constexpr std::array kFaults = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+                                SIGTRAP, SIGSYS, SIGABRT};
+
+struct sigaction Disposition(void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  return action;
+}
+
+bool StoppedByTerminal(int wait_status) {
+  return WIFSTOPPED(wait_status) &&
+         (WSTOPSIG(wait_status) == SIGTSTP ||
+          WSTOPSIG(wait_status) == SIGTTIN || WSTOPSIG(wait_status) == SIGTTOU);
+}
+
+// Takes `signal` with its default effect, although it is blocked.
+void Take(int signal) {
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  raise(signal);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  sigprocmask(SIG_BLOCK, &only, nullptr);
+}
+
+// Reaps whoever has ended.  True when `command` is among them.
+bool Reap(pid_t command, int& wait_status) {
+  int status = 0;
+  pid_t pid = 0;
+  while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+    if (pid != command) continue;
+    if (!WIFSTOPPED(status)) {
+      wait_status = status;
+      return true;
+    }
+    if (StoppedByTerminal(status)) {
+      Take(WSTOPSIG(status));
+      kill(command, SIGCONT);  // here again: somebody continued us
+    }
+  }
+  return false;
+}
+
+[[noreturn]] void Become(const Command& command) {
+  if (!command.directory.empty() && chdir(command.directory.c_str()) != 0) {
+    std::fprintf(stderr, "ibemu run: %s: %s\n", command.directory.c_str(),
+                 std::strerror(errno));
+    _exit(kRunFailed);
+  }
+  for (const auto& [name, value] : command.environment) {
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  std::vector<char*> arguments;
+  for (const std::string& argument : command.arguments) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  const bool missing = errno == ENOENT || errno == ENOTDIR;
+  std::fprintf(stderr, "ibemu run: %s: %s\n", arguments[0],
+               missing && std::strchr(arguments[0], '/') == nullptr
+                   ? "no such command in $PATH"
+                   : std::strerror(errno));
+  _exit(missing ? kCommandNotFound : kCommandNotExecutable);
+}
+
+}  // namespace
+
+LauncherSignals::LauncherSignals() {
+  sigset_t blocked;
+  sigfillset(&blocked);
+  for (int fault : kFaults) sigdelset(&blocked, fault);
+  sigprocmask(SIG_BLOCK, &blocked, &mask_);
+  fd_.Reset(signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK));
+
+  // The job control signals keep their default effect for Take().
+  const std::pair<int, void (*)(int)> wanted[] = {
+      {SIGINT, SIG_IGN},  {SIGQUIT, SIG_IGN}, {SIGCHLD, SIG_DFL},
+      {SIGTSTP, SIG_DFL}, {SIGTTIN, SIG_DFL}, {SIGTTOU, SIG_DFL},
+  };
+  for (const auto& [signal, handler] : wanted) {
+    const struct sigaction action = Disposition(handler);
+    struct sigaction before = {};
+    sigaction(signal, &action, &before);
+    actions_.emplace_back(signal, before);
+  }
+}
+
+void LauncherSignals::Restore() const {
+  for (const auto& [signal, action] : actions_) {
+    sigaction(signal, &action, nullptr);
+  }
+  sigprocmask(SIG_SETMASK, &mask_, nullptr);
+}
+
+bool PassesOn(const signalfd_siginfo& signal) {
+  switch (signal.ssi_signo) {
+    case SIGCHLD:
+    case SIGINT:
+    case SIGQUIT:
+      return false;
+    default:
+      return signal.ssi_code <= 0;  // SI_USER, SI_QUEUE, SI_TKILL: a process
+  }
+}
+
+absl::StatusOr<pid_t> Start(const Command& command,
+                            const LauncherSignals& signals,
+                            absl::FunctionRef<absl::Status()> prepare) {
+  const pid_t pid = fork();
+  if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (pid > 0) return pid;
+  if (const absl::Status status = prepare(); !status.ok()) {
+    std::fprintf(stderr, "ibemu run: %s\n",
+                 std::string(status.message()).c_str());
+    _exit(kRunFailed);
+  }
+  signals.Restore();
+  Become(command);
+}
+
+int Supervise(pid_t command, const LauncherSignals& signals, int daemon_fd,
+              absl::FunctionRef<void()> daemon_ended) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  pollfd watched[] = {{signals.fd(), POLLIN, 0}, {daemon_fd, POLLIN, 0}};
+  int wait_status = 0;
+  while (!Reap(command, wait_status)) {
+    if (poll(watched, std::size(watched), -1) < 0) continue;
+    signalfd_siginfo signal = {};
+    while (read(signals.fd(), &signal, sizeof(signal)) == sizeof(signal)) {
+      if (PassesOn(signal)) kill(command, static_cast<int>(signal.ssi_signo));
+    }
+    if (watched[1].revents != 0) {
+      watched[1].fd = -1;
+      daemon_ended();
+    }
+  }
+  return wait_status;
+}
+
+int ExitStatus(int wait_status) {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status)
+                                  : WEXITSTATUS(wait_status);
+}
+
+int EndLike(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    // The command left a core if one was wanted; the launcher's is of no use.
+    const rlimit no_core = {};
+    setrlimit(RLIMIT_CORE, &no_core);
+    const int number = WTERMSIG(wait_status);
+    const struct sigaction action = Disposition(SIG_DFL);
+    sigaction(number, &action, nullptr);
+    Take(number);  // SIGCHLD and the like can't kill; process 1 is immune
+  }
+  return ExitStatus(wait_status);
+}
+
+}  // namespace ibemu::launch

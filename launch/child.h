@@ -1,0 +1,79 @@
+// The command of a run, as its launcher sees it: started, sent signals, waited
+// for.
+#ifndef IBEMU_LAUNCH_CHILD_H_
+#define IBEMU_LAUNCH_CHILD_H_
+
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+
+namespace ibemu::launch {
+
+// The launcher's own failures, as with env(1) and timeout(1).
+inline constexpr int kRunFailed = 125;
+inline constexpr int kCommandNotExecutable = 126;
+inline constexpr int kCommandNotFound = 127;
+
+// From construction on, signals reach the launcher through fd() alone.  SIGINT
+// and SIGQUIT are ignored: the terminal sends them to the command as well.
+class LauncherSignals {
+ public:
+  LauncherSignals();
+  LauncherSignals(const LauncherSignals&) = delete;
+  LauncherSignals& operator=(const LauncherSignals&) = delete;
+
+  // Readable when a signal waits; a signalfd.
+  int fd() const { return fd_.get(); }
+
+  // Undoes everything: a command starts with the caller's signals.
+  void Restore() const;
+
+ private:
+  sigset_t mask_ = {};
+  std::vector<std::pair<int, struct sigaction>> actions_;
+  UniqueFd fd_;
+};
+
+// Whether the launcher passes this signal on.  Not those of the kernel: a
+// terminal's go to the whole foreground group, which the command is in.
+bool PassesOn(const signalfd_siginfo& signal);
+
+struct Command {
+  std::vector<std::string> arguments;  // not empty; found along $PATH
+  std::vector<std::pair<std::string, std::string>> environment;  // additions
+  std::string directory;  // absolute; empty: the current one
+};
+
+// Starts the command.  `prepare` runs in its process just before: its error is
+// printed, and the exit status is kRunFailed.
+absl::StatusOr<pid_t> Start(const Command& command,
+                            const LauncherSignals& signals,
+                            absl::FunctionRef<absl::Status()> prepare);
+
+// Waits until `command` ends and returns its wait status.  Meanwhile passes
+// signals on, stops when the command is stopped by the terminal (so that the
+// shell's job control works), reaps orphans, and calls `daemon_ended` once when
+// `daemon_fd` hangs up or becomes readable.
+int Supervise(pid_t command, const LauncherSignals& signals, int daemon_fd,
+              absl::FunctionRef<void()> daemon_ended);
+
+// The shell's number for a wait status: 128 + n for signal n.
+int ExitStatus(int wait_status);
+
+// Ends as the command did: dies of the signal that killed it, if one did and
+// this process can, so that a calling shell sees the same; else returns
+// ExitStatus().
+int EndLike(int wait_status);
+
+}  // namespace ibemu::launch
+
+#endif  // IBEMU_LAUNCH_CHILD_H_

@@ -1,0 +1,113 @@
+#include "launch/mount_keeper.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "launch/system_mounts.h"
+
+namespace ibemu::launch {
+namespace {
+
+// What the keeper tells: this once the file system is mounted, then, at the
+// end of its work, what went wrong.
+constexpr char kMounted = '\x06';  // begins no sentence
+
+absl::Status Show(int fuse, bool cover, int news) {
+  close(fuse);  // the daemon's alone: when it ends, nobody waits for answers
+  (void)!write(news, &kMounted, 1);
+  return cover ? CoverSysClass() : absl::OkStatus();
+}
+
+void Tell(const absl::Status& status, UniqueFd news) {
+  (void)!write(news.get(), status.message().data(), status.message().size());
+}
+
+// The keeper's whole life.
+void Keep(int fuse, bool cover, const UniqueFd& life, UniqueFd news) {
+  // A terminal's signals are for the daemon.
+  setsid();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
+    std::signal(signal, SIG_IGN);
+  }
+  const absl::StatusOr<UniqueFd> claim = ClaimSystemMounts();
+  const absl::Status mounted = claim.ok() ? MountSystem(fuse) : claim.status();
+  if (!mounted.ok()) return Tell(mounted, std::move(news));
+  const absl::Status shown = Show(fuse, cover, news.get());
+  Tell(shown, std::move(news));
+  if (shown.ok()) {
+    char byte;
+    while (read(life.get(), &byte, 1) < 0 && errno == EINTR) continue;
+  }
+  UnmountSystem();
+}
+
+}  // namespace
+
+absl::StatusOr<MountKeeper> MountKeeper::Fork(int fuse, bool cover) {
+  std::array<int, 2> life;
+  std::array<int, 2> news;
+  if (pipe2(life.data(), O_CLOEXEC) != 0) {
+    return absl::ErrnoToStatus(errno, "pipe");
+  }
+  UniqueFd life_read(life[0]), life_write(life[1]);
+  if (pipe2(news.data(), O_CLOEXEC) != 0) {
+    return absl::ErrnoToStatus(errno, "pipe");
+  }
+  UniqueFd news_read(news[0]), news_write(news[1]);
+  const pid_t child = fork();
+  if (child < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (child == 0) {
+    life_write.Reset();
+    news_read.Reset();
+    Keep(fuse, cover, life_read, std::move(news_write));
+    _exit(0);
+  }
+  news_write.Reset();
+  MountKeeper keeper(child, std::move(life_write), std::move(news_read));
+  // Before there is a mount, reading from the descriptor fails.
+  char mounted = 0;
+  const ssize_t got = read(keeper.fd(), &mounted, 1);
+  if (got == 1 && mounted == kMounted) return keeper;
+  const std::string first(&mounted, got == 1 ? 1 : 0);
+  return absl::FailedPreconditionError(
+      absl::StrCat(first, keeper.Result().message()));
+}
+
+MountKeeper::MountKeeper(MountKeeper&& other) noexcept
+    : process_(std::exchange(other.process_, 0)),
+      life_(std::move(other.life_)),
+      news_(std::move(other.news_)) {}
+
+MountKeeper& MountKeeper::operator=(MountKeeper&& other) noexcept {
+  std::swap(process_, other.process_);
+  std::swap(life_, other.life_);
+  std::swap(news_, other.news_);
+  return *this;
+}
+
+MountKeeper::~MountKeeper() {
+  if (process_ == 0) return;
+  life_.Reset();
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
+absl::Status MountKeeper::Result() {
+  std::string told(4096, '\0');
+  const ssize_t length = read(news_.get(), told.data(), told.size());
+  news_.Reset();
+  if (length == 0) return absl::OkStatus();
+  if (length < 0) return absl::ErrnoToStatus(errno, "the mounts' keeper");
+  told.resize(static_cast<size_t>(length));
+  return absl::FailedPreconditionError(told);
+}
+
+}  // namespace ibemu::launch

@@ -1,0 +1,49 @@
+// Who mounts for the whole machine when no service manager does.
+#ifndef IBEMU_LAUNCH_MOUNT_KEEPER_H_
+#define IBEMU_LAUNCH_MOUNT_KEEPER_H_
+
+#include <sys/types.h>
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+
+namespace ibemu::launch {
+
+// A process that mounts, keeps the rights to unmount, and does so when the
+// daemon ends, however it ends.
+class MountKeeper {
+ public:
+  // Forks; call it before the first thread starts.  Returns when `fuse`, an
+  // open /dev/fuse, is mounted: the caller serves it then.  `cover`:
+  // CoverSysClass(), too.
+  //
+  // Errors: MountSystem()'s.
+  static absl::StatusOr<MountKeeper> Fork(int fuse, bool cover);
+
+  // Waits until the mounts are gone: who starts the next daemon then finds
+  // their places free.  Nobody may serve `fuse` any more.
+  ~MountKeeper();
+  MountKeeper(MountKeeper&& other) noexcept;
+  MountKeeper& operator=(MountKeeper&& other) noexcept;
+
+  // Readable when the mounts are there, or can't be.
+  int fd() const { return news_.get(); }
+
+  // To be called when fd() is readable.
+  absl::Status Result();
+
+ private:
+  MountKeeper(pid_t process, UniqueFd life, UniqueFd news)
+      : process_(process), life_(std::move(life)), news_(std::move(news)) {}
+
+  pid_t process_;  // 0: moved from
+  UniqueFd life_;  // its other end hangs up when this process ends
+  UniqueFd news_;
+};
+
+}  // namespace ibemu::launch
+
+#endif  // IBEMU_LAUNCH_MOUNT_KEEPER_H_

@@ -1,0 +1,176 @@
+#include "launch/mount_plan.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace ibemu::launch {
+namespace {
+
+using Kind = MountStep::Kind;
+
+// What sysfs shows of RDMA lives in these; a real adapter's are hidden.
+constexpr std::string_view kRdmaPrefix = "infiniband";
+
+std::string InStage(const std::string& name) {
+  return absl::StrCat(kStage, "/", name);
+}
+
+std::string Served(const std::string& path) {
+  return absl::StrCat(kFuseMount, "/", path);
+}
+
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Adds what makes the entry `from` of a directory appear as `to`.
+void Repeat(const DirectoryEntry& entry, const std::string& from,
+            const std::string& to, MountPlan& plan) {
+  if (entry.kind == DirectoryEntry::Kind::kLink) {
+    plan.push_back({Kind::kLink, entry.target, to});
+    return;
+  }
+  const bool directory = entry.kind == DirectoryEntry::Kind::kDirectory;
+  plan.push_back({directory ? Kind::kDirectory : Kind::kFile, "", to});
+  plan.push_back({Kind::kBind, from, to});
+}
+
+// A /dev with one directory more.  Built aside, then moved into place.
+// Overlayfs can't do it: it refuses /dev.
+void PlanDev(const MachineFacts& machine, MountPlan& plan) {
+  const std::string made = InStage("new");
+  plan.push_back({Kind::kTmpfs, "", made});
+  plan.push_back({Kind::kDirectory, "", made + "/.host"});
+  plan.push_back({Kind::kBind, "/dev", made + "/.host"});
+  plan.push_back({Kind::kDirectory, "", made + "/infiniband"});
+  for (const DirectoryEntry& entry : machine.dev) {
+    const std::string to = absl::StrCat(made, "/", entry.name);
+    if (entry.name == "ptmx" && entry.kind == DirectoryEntry::Kind::kOther) {
+      // Opening it looks for its sibling `pts`, which a bound file has not.
+      plan.push_back({Kind::kLink, ".host/ptmx", to});
+    } else {
+      Repeat(entry, "/dev/" + entry.name, to, plan);
+    }
+  }
+  plan.push_back({Kind::kMove, made, "/dev"});
+}
+
+// Binds and no overlay: files of real devices stay sysfs files, writable and
+// recognised as such by libudev.
+void PlanDevices(const MachineFacts& machine, const ServedFacts& served,
+                 MountPlan& plan) {
+  const std::string made = InStage("new");
+  plan.push_back({Kind::kTmpfs, "", made});
+  for (const DirectoryEntry& entry : machine.devices) {
+    if (Contains(served.devices, entry.name)) continue;
+    Repeat(entry, InStage("devices/" + entry.name),
+           absl::StrCat(made, "/", entry.name), plan);
+  }
+  for (const std::string& name : served.devices) {
+    const std::string to = absl::StrCat(made, "/", name);
+    plan.push_back({Kind::kDirectory, "", to});
+    plan.push_back({Kind::kBind, Served("sys/devices/" + name), to});
+  }
+  plan.push_back({Kind::kMove, made, "/sys/devices"});
+}
+
+// Binds the RDMA classes of `served` below `from` over those of /sys/class.
+void BindClasses(const std::vector<std::string>& served,
+                 const std::string& from, MountPlan& plan) {
+  for (const std::string& name : served) {
+    if (!name.starts_with(kRdmaPrefix)) continue;
+    plan.push_back({Kind::kBind, absl::StrCat(from, "/", name),
+                    absl::StrCat(kSysClass, "/", name)});
+  }
+}
+
+// An overlay merges directories and is read-only.  So it only adds what the
+// machine lacks, and the RDMA classes are bound over it.
+void PlanClasses(const MachineFacts& machine, const ServedFacts& served,
+                 MountPlan& plan) {
+  plan.push_back({Kind::kOverlay,
+                  absl::StrCat(Served("sys/class"), ":", InStage("class")),
+                  kSysClass});
+  BindClasses(served.classes, Served("sys/class"), plan);
+  for (const DirectoryEntry& entry : machine.classes) {
+    if (!entry.name.starts_with(kRdmaPrefix)) continue;
+    if (Contains(served.classes, entry.name)) continue;
+    plan.push_back({Kind::kBind, InStage("empty"),
+                    absl::StrCat(kSysClass, "/", entry.name)});
+  }
+}
+
+}  // namespace
+
+MountPlan PlanStage(const MachineFacts& machine) {
+  MountPlan plan;
+  if (machine.nested) return plan;
+  plan.push_back({Kind::kTmpfs, "", kStage});
+  for (const char* name : {"fuse", "new", "empty"}) {
+    plan.push_back({Kind::kDirectory, "", InStage(name)});
+  }
+  for (const char* name : {"class", "bus", "devices"}) {
+    plan.push_back({Kind::kDirectory, "", InStage(name)});
+    plan.push_back({Kind::kBind, absl::StrCat("/sys/", name), InStage(name)});
+  }
+  return plan;
+}
+
+MountPlan PlanView(const MachineFacts& machine, const ServedFacts& served) {
+  MountPlan plan;
+  if (!machine.has_dev_infiniband) PlanDev(machine, plan);
+  plan.push_back({Kind::kBind, Served("dev"), "/dev/infiniband"});
+  PlanClasses(machine, served, plan);
+  plan.push_back({Kind::kOverlay,
+                  absl::StrCat(Served("sys/bus"), ":", InStage("bus")),
+                  "/sys/bus"});
+  PlanDevices(machine, served, plan);
+  return plan;
+}
+
+MountPlan PlanSystemView(const std::vector<std::string>& served_classes,
+                         const std::vector<std::string>& machine_classes) {
+  MountPlan plan;
+  const std::string served = absl::StrCat(kSystemMount, kSysClass);
+  const bool all_there = std::all_of(
+      served_classes.begin(), served_classes.end(), [&](const auto& name) {
+        return !name.starts_with(kRdmaPrefix) ||
+               Contains(machine_classes, name);
+      });
+  // sysfs takes no new directory; an overlay supplies the places to bind to.
+  if (!all_there) {
+    plan.push_back(
+        {Kind::kOverlay, absl::StrCat(served, ":", kSysClass), kSysClass});
+  }
+  BindClasses(served_classes, served, plan);
+  return plan;
+}
+
+std::string ToString(const MountStep& step) {
+  switch (step.kind) {
+    case Kind::kTmpfs:
+      return absl::StrCat("tmpfs on ", step.target);
+    case Kind::kDirectory:
+      return absl::StrCat("mkdir ", step.target);
+    case Kind::kFile:
+      return absl::StrCat("create ", step.target);
+    case Kind::kLink:
+      return absl::StrCat("link ", step.target, " to ", step.source);
+    case Kind::kBind:
+      return absl::StrCat("bind ", step.source, " on ", step.target);
+    case Kind::kMove:
+      return absl::StrCat("move ", step.source, " to ", step.target);
+    case Kind::kOverlay:
+      return absl::StrCat("overlay ", step.source, " on ", step.target);
+  }
+  return "";
+}
+
+std::ostream& operator<<(std::ostream& out, const MountStep& step) {
+  return out << ToString(step);
+}
+
+}  // namespace ibemu::launch

@@ -1,0 +1,86 @@
+// What `ibemu run` and system mode mount where, as data.
+#ifndef IBEMU_LAUNCH_MOUNT_PLAN_H_
+#define IBEMU_LAUNCH_MOUNT_PLAN_H_
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace ibemu::launch {
+
+// The one place of a run that is no place of the machine: a tmpfs that holds
+// the FUSE mount and the machine's own /sys/{class,bus,devices}, which a nested
+// run needs again.  The directory exists wherever FUSE does, and unlike /tmp or
+// /run nobody else writes there.
+inline constexpr char kStage[] = "/sys/fs/fuse/connections";
+inline constexpr char kFuseMount[] = "/sys/fs/fuse/connections/fuse";
+
+// In system mode: where the FUSE file system of the devices' sysfs entries is.
+inline constexpr char kSystemMount[] = "/run/ibemu/sys";
+
+inline constexpr char kSysClass[] = "/sys/class";
+
+struct DirectoryEntry {
+  enum class Kind { kDirectory, kLink, kOther };
+  std::string name;
+  Kind kind = Kind::kDirectory;
+  std::string target;  // kLink
+};
+
+// How the machine looks to the launcher, in its new mount namespace.
+struct MachineFacts {
+  bool nested = false;  // the stage of an outer run is there
+  bool has_dev_infiniband = false;
+  std::vector<DirectoryEntry> dev;      // of /dev; not used when it has
+  std::vector<DirectoryEntry> devices;  // of the machine's own /sys/devices
+  std::vector<DirectoryEntry> classes;  // of the machine's own /sys/class
+};
+
+// What the daemon serves below kFuseMount.
+struct ServedFacts {
+  std::vector<std::string> classes;  // of sys/class
+  std::vector<std::string> devices;  // of sys/devices: "pci1b1b:00"
+};
+
+// One step; steps are taken in order and each must succeed.
+struct MountStep {
+  enum class Kind {
+    kTmpfs,      // a new, empty one on `target`
+    kDirectory,  // mkdir(target)
+    kFile,       // an empty file: something to bind on
+    kLink,       // symlink(source, target)
+    kBind,       // `source` with all mounts below it, on `target`
+    kMove,       // the mount at `source` to `target`
+    kOverlay,    // read-only, of `source` (colon separated), on `target`
+  };
+  Kind kind;
+  std::string source;  // empty where there is none
+  std::string target;
+
+  bool operator==(const MountStep&) const = default;
+};
+
+using MountPlan = std::vector<MountStep>;
+
+// Before the FUSE file system is mounted on kFuseMount.
+MountPlan PlanStage(const MachineFacts& machine);
+
+// After it answers: makes its directories appear in /dev and /sys.  No overlay
+// is ever stacked on another one: a nested run covers all of the outer one's
+// with mounts of the machine's own directories.
+MountPlan PlanView(const MachineFacts& machine, const ServedFacts& served);
+
+// After the FUSE file system on kSystemMount answers: lets its RDMA classes
+// appear in /sys/class, whose entries are `machine_classes`.  What a real
+// adapter has there is hidden.  Nothing is mounted over /sys/devices, which
+// systemd's libudev would refuse.
+MountPlan PlanSystemView(const std::vector<std::string>& served_classes,
+                         const std::vector<std::string>& machine_classes);
+
+// For messages and tests: "bind /a on /b".
+std::string ToString(const MountStep& step);
+std::ostream& operator<<(std::ostream& out, const MountStep& step);
+
+}  // namespace ibemu::launch
+
+#endif  // IBEMU_LAUNCH_MOUNT_PLAN_H_

@@ -1,0 +1,202 @@
+#include "launch/mounts.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+
+namespace ibemu::launch {
+namespace {
+
+using Kind = MountStep::Kind;
+
+absl::StatusOr<std::string> ReadLink(int directory, const char* name) {
+  char target[PATH_MAX];
+  const ssize_t length = readlinkat(directory, name, target, sizeof(target));
+  if (length < 0) return absl::ErrnoToStatus(errno, name);
+  return std::string(target, static_cast<size_t>(length));
+}
+
+absl::StatusOr<DirectoryEntry> Look(int directory, const dirent& found) {
+  DirectoryEntry entry;
+  entry.name = found.d_name;
+  struct stat status = {};
+  if (fstatat(directory, found.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    return absl::ErrnoToStatus(errno, found.d_name);
+  }
+  if (S_ISLNK(status.st_mode)) {
+    entry.kind = DirectoryEntry::Kind::kLink;
+    IBEMU_ASSIGN_OR_RETURN(entry.target, ReadLink(directory, found.d_name));
+  } else if (!S_ISDIR(status.st_mode)) {
+    entry.kind = DirectoryEntry::Kind::kOther;
+  }
+  return entry;
+}
+
+absl::StatusOr<std::vector<DirectoryEntry>> List(const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(path.c_str()),
+                                                      &closedir);
+  if (directory == nullptr) return absl::ErrnoToStatus(errno, path);
+  std::vector<DirectoryEntry> entries;
+  while (const dirent* found = readdir(directory.get())) {
+    const std::string_view name = found->d_name;
+    if (name == "." || name == "..") continue;
+    // An entry may go while we look: a terminal that is closed.
+    absl::StatusOr<DirectoryEntry> entry = Look(dirfd(directory.get()), *found);
+    if (entry.ok()) entries.push_back(*std::move(entry));
+  }
+  return entries;
+}
+
+bool IsDirectory(const std::string& path) {
+  struct stat status = {};
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// A device may be unplugged between our look and the step that repeats it.
+bool SourceHasGone(const MountStep& step) {
+  return step.kind == Kind::kBind && access(step.source.c_str(), F_OK) != 0 &&
+         errno == ENOENT;
+}
+
+absl::Status StepFailed(const MountStep& step, int error) {
+  if (step.kind == Kind::kOverlay && error == ENODEV) {
+    return absl::FailedPreconditionError(
+        "the kernel has no overlay file system: load it with \"modprobe "
+        "overlay\" (as root)");
+  }
+  return absl::ErrnoToStatus(error, ToString(step));
+}
+
+// 0, or -1 and errno, as the system calls.
+int Take(const MountStep& step) {
+  const char* source = step.source.c_str();
+  const char* target = step.target.c_str();
+  switch (step.kind) {
+    case Kind::kTmpfs:
+      return mount(kMountSource, target, "tmpfs", MS_NOSUID,
+                   "mode=0755,size=4m,nr_inodes=65536");
+    case Kind::kDirectory:
+      return mkdir(target, 0755);
+    case Kind::kFile:
+      return UniqueFd(open(target, O_WRONLY | O_CREAT | O_CLOEXEC, 0644))
+                     .valid()
+                 ? 0
+                 : -1;
+    case Kind::kLink:
+      return symlink(source, target);
+    case Kind::kBind:
+      return mount(source, target, nullptr, MS_BIND | MS_REC, nullptr);
+    case Kind::kMove:
+      return mount(source, target, nullptr, MS_MOVE, nullptr);
+    case Kind::kOverlay:
+      return mount(kMountSource, target, "overlay",
+                   MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                   absl::StrCat("lowerdir=", step.source).c_str());
+  }
+  errno = EINVAL;
+  return -1;
+}
+
+}  // namespace
+
+absl::StatusOr<UniqueFd> OpenFuse() {
+  UniqueFd fuse(open("/dev/fuse", O_RDWR | O_CLOEXEC));
+  if (fuse.valid()) return fuse;
+  switch (errno) {
+    case ENOENT:
+    case ENODEV:
+    case ENXIO:
+      return absl::NotFoundError(
+          "/dev/fuse is missing: load it with \"modprobe fuse\" (as root); a "
+          "container needs \"--device /dev/fuse\"");
+    case EACCES:
+    case EPERM:
+      return absl::PermissionDeniedError(
+          "/dev/fuse may not be opened: allow it with \"chmod 666 /dev/fuse\" "
+          "(as root; udev does it by default); a container needs \"--device "
+          "/dev/fuse\"");
+    default:
+      return absl::ErrnoToStatus(errno, "/dev/fuse");
+  }
+}
+
+bool InsideRun() {
+  struct statfs stage = {};
+  return statfs(kStage, &stage) == 0 && stage.f_type == TMPFS_MAGIC &&
+         IsDirectory(absl::StrCat(kStage, "/class"));
+}
+
+absl::StatusOr<MachineFacts> LookAtMachine() {
+  if (!IsDirectory(kStage)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        kStage, " is missing: mount sysfs with \"mount -t sysfs sysfs /sys\""));
+  }
+  MachineFacts facts;
+  facts.nested = InsideRun();
+  facts.has_dev_infiniband = IsDirectory("/dev/infiniband");
+  if (!facts.has_dev_infiniband) {
+    IBEMU_ASSIGN_OR_RETURN(facts.dev, List("/dev"));
+  }
+  const std::string sys = facts.nested ? kStage : "/sys";
+  IBEMU_ASSIGN_OR_RETURN(facts.devices, List(sys + "/devices"));
+  IBEMU_ASSIGN_OR_RETURN(facts.classes, List(sys + "/class"));
+  return facts;
+}
+
+absl::StatusOr<ServedFacts> LookAtServed() {
+  ServedFacts facts;
+  const std::string sys = absl::StrCat(kFuseMount, "/sys");
+  IBEMU_ASSIGN_OR_RETURN(facts.classes, NamesIn(sys + "/class"));
+  IBEMU_ASSIGN_OR_RETURN(facts.devices, NamesIn(sys + "/devices"));
+  return facts;
+}
+
+absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& path) {
+  IBEMU_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, List(path));
+  std::vector<std::string> names;
+  names.reserve(entries.size());
+  for (const DirectoryEntry& entry : entries) names.push_back(entry.name);
+  return names;
+}
+
+absl::Status MountFuse(int fuse, const char* place, bool for_everybody) {
+  // The kernel checks file modes, as it does for real device nodes.
+  const std::string options = absl::StrFormat(
+      "fd=%d,rootmode=40000,user_id=%d,group_id=%d,default_permissions%s", fuse,
+      geteuid(), getegid(), for_everybody ? ",allow_other" : "");
+  if (mount(kMountSource, place, "fuse.ibemu", MS_NOSUID | MS_NODEV,
+            options.c_str()) == 0) {
+    return absl::OkStatus();
+  }
+  if (errno == EPERM || errno == EACCES) {
+    return absl::PermissionDeniedError(
+        "FUSE may not be mounted here: a container needs \"--cap-add SYS_ADMIN "
+        "--security-opt apparmor=unconfined\"");
+  }
+  return absl::ErrnoToStatus(errno, "mounting FUSE");
+}
+
+absl::Status CarryOut(const MountPlan& plan) {
+  for (const MountStep& step : plan) {
+    if (Take(step) == 0) continue;
+    const int error = errno;
+    if (!SourceHasGone(step)) return StepFailed(step, error);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ibemu::launch

@@ -1,0 +1,72 @@
+#include "launch/node_supervisor.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "launch/node_calls.h"
+#include "launch/pass_descriptor.h"
+
+namespace ibemu::launch {
+namespace {
+
+// Holds nothing of the run: not its terminal, nor the way to its daemon, which
+// ends when the launcher does.
+[[noreturn]] void Supervise(UniqueFd socket, int first_fd) {
+  prctl(PR_SET_NAME, "ibemu-nodes");
+  setsid();
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  constexpr int kSocket = STDERR_FILENO + 1;
+  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  const int kept = fcntl(socket.get(), F_DUPFD_CLOEXEC, kSocket + 1);
+  dup3(kept, kSocket, O_CLOEXEC);
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    dup2(null.get(), fd);
+  }
+  close_range(kSocket + 1, ~0u, 0);
+  if (const UniqueFd listener = ReceiveDescriptor(kSocket); listener.valid()) {
+    close(kSocket);
+    NodeCalls(listener.get(), first_fd).Serve();
+  }
+  _exit(0);
+}
+
+}  // namespace
+
+absl::StatusOr<NodeSupervisor> NodeSupervisor::Fork(int first_fd) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return absl::ErrnoToStatus(errno, "socketpair");
+  }
+  UniqueFd ours(ends[0]);
+  UniqueFd theirs(ends[1]);
+  const pid_t pid = fork();
+  if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (pid == 0) {
+    ours.Reset();
+    Supervise(std::move(theirs), first_fd);
+  }
+  return NodeSupervisor(std::move(ours));
+}
+
+absl::Status NodeSupervisor::HandOver(UniqueFd listener) {
+  if (!listener.valid()) return absl::OkStatus();
+  const absl::Status sent = SendDescriptor(socket_.get(), listener.get());
+  if (!sent.ok()) {
+    return absl::Status(
+        sent.code(),
+        absl::StrCat("handing the seccomp filter over: ", sent.message()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ibemu::launch

@@ -1,0 +1,48 @@
+// What makes a file of a FUSE mount pass for a character device, in a run.
+#ifndef IBEMU_LAUNCH_NODE_SUPERVISOR_H_
+#define IBEMU_LAUNCH_NODE_SUPERVISOR_H_
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+
+namespace ibemu::launch {
+
+// libibverbs wants uverbsN to be a character device with the number that sysfs
+// shows, and the kernel to give it new descriptors.  The mount shows such a
+// device, but the kernel opens none there.  So someone answers the system calls
+// that the run's filter (seccomp.h) stops:
+//
+//   open    of our uverbsN: puts the FUSE file behind it (cuse::TreeNode) among
+//           the descriptors from `first_fd` on, and some files of events beside
+//           it for commands that answer with a descriptor; tells the daemon
+//           (cuse::UverbsOffers)
+//   fstat   of such a one: says what sysfs says
+//   write   of CREATE_CQ: adds files of events, in place of those in use
+//
+// Everything else goes on as if nothing had been.  Runs in a process of its
+// own, as long as any process has the filter: without it, what the filter stops
+// fails with ENOSYS, also for those that outlive their run.
+class NodeSupervisor {
+ public:
+  // Forks; to be called in the namespaces of the run, by a process that has one
+  // thread.
+  static absl::StatusOr<NodeSupervisor> Fork(int first_fd);
+
+  NodeSupervisor(NodeSupervisor&&) = default;
+  NodeSupervisor& operator=(NodeSupervisor&&) = default;
+
+  // In the process that has the filter: hands the filter's listener over.
+  // Without one, there is nothing to supervise.
+  absl::Status HandOver(UniqueFd listener);
+
+ private:
+  explicit NodeSupervisor(UniqueFd socket) : socket_(std::move(socket)) {}
+
+  UniqueFd socket_;
+};
+
+}  // namespace ibemu::launch
+
+#endif  // IBEMU_LAUNCH_NODE_SUPERVISOR_H_

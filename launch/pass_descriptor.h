@@ -1,0 +1,20 @@
+// A descriptor by itself, from one process to another.
+#ifndef IBEMU_LAUNCH_PASS_DESCRIPTOR_H_
+#define IBEMU_LAUNCH_PASS_DESCRIPTOR_H_
+
+#include "absl/status/status.h"
+#include "base/unique_fd.h"
+
+namespace ibemu::launch {
+
+// Through a unix socket; `fd` stays open here.
+//
+// Errors: those of sendmsg(2).
+absl::Status SendDescriptor(int socket, int fd);
+
+// What SendDescriptor() sent; none when the socket is closed instead.
+UniqueFd ReceiveDescriptor(int socket);
+
+}  // namespace ibemu::launch
+
+#endif  // IBEMU_LAUNCH_PASS_DESCRIPTOR_H_

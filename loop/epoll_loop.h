@@ -1,0 +1,34 @@
+// The loop for kernels and containers that forbid io_uring.
+#ifndef IBEMU_LOOP_EPOLL_LOOP_H_
+#define IBEMU_LOOP_EPOLL_LOOP_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "loop/loop_core.h"
+
+namespace ibemu {
+
+class EpollLoop : public LoopCore {
+ public:
+  static absl::StatusOr<std::unique_ptr<Loop>> Create();
+  ~EpollLoop() override;
+
+ protected:
+  absl::Status Arm(const Interest& interest) override;
+  void Rearm(const Interest&) override {}  // level triggered by itself
+  void Disarm(int fd, uint32_t generation, bool reads, bool writes) override;
+  void Wait(std::optional<absl::Duration> timeout,
+            std::vector<Interest>& ready) override;
+
+ private:
+  EpollLoop() = default;
+
+  int epoll_fd_ = -1;
+  std::vector<uint32_t> events_;  // wanted, by descriptor
+};
+
+}  // namespace ibemu
+
+#endif  // IBEMU_LOOP_EPOLL_LOOP_H_

@@ -1,0 +1,122 @@
+// What both loops share: watchers, timers, posted tasks and their order.
+#ifndef IBEMU_LOOP_LOOP_CORE_H_
+#define IBEMU_LOOP_LOOP_CORE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/timer_queue.h"
+#include "loop/loop.h"
+#include "loop/patience.h"
+#include "loop/relay.h"
+
+namespace ibemu {
+
+class LoopCore : public Loop {
+ public:
+  LoopCore();
+  ~LoopCore() override;
+
+  absl::Time Now() const override;
+  TimerId RunAt(absl::Time deadline, Task task) override;
+  void RunSoon(Task task) override;
+  void RunIdle(Task task) override;
+  void Cancel(TimerId id) override;
+
+  absl::Status Watch(int fd, absl::AnyInvocable<void()> ready) override;
+  absl::Status WatchEagerly(int fd,
+                            absl::AnyInvocable<bool()> attempt) override;
+  absl::Status WatchWritable(int fd, absl::AnyInvocable<void()> ready) override;
+  void Forget(int fd) override;
+  void Post(absl::AnyInvocable<void()> task) override;
+  void RunBriefly(BriefJob job) override;
+  void Run() override;
+  void Stop() override;
+
+ protected:
+  enum class Direction : uint8_t { kRead, kWrite };
+
+  // One wish to hear of one descriptor, as a number that fits the kernel's
+  // user data.  `generation` tells a reused descriptor from its predecessor.
+  struct Interest {
+    int fd = -1;
+    uint32_t generation = 0;
+    Direction direction = Direction::kRead;
+
+    uint64_t Pack() const {
+      return uint64_t{generation} << 32 | static_cast<uint32_t>(fd) << 1 |
+             static_cast<uint32_t>(direction);
+    }
+    static Interest Unpack(uint64_t packed);
+  };
+
+  // Makes the internal descriptor that Post() needs.
+  absl::Status Init();
+
+  virtual absl::Status Arm(const Interest& interest) = 0;
+  // Called after the handler of `interest` has returned, if it is still
+  // wanted: for one-shot mechanisms.
+  virtual void Rearm(const Interest& interest) = 0;
+  // Takes away every interest in `fd`.
+  virtual void Disarm(int fd, uint32_t generation, bool reads, bool writes) = 0;
+  // Waits until something is ready or `timeout` (nullopt: for ever) is over,
+  // and appends what is ready.
+  virtual void Wait(std::optional<absl::Duration> timeout,
+                    std::vector<Interest>& ready) = 0;
+  // Before another thread than the last makes calls of these, and when the last
+  // one knows that it has made its last call.
+  virtual void MoveToThisThread() {}
+  virtual void LeaveThisThread() {}
+  // All that there are; what they wait for is armed.
+  std::vector<Interest> Interests() const;
+
+ private:
+  // Whether an eager watcher found something; false of all others.
+  using Handler = absl::AnyInvocable<bool()>;
+  struct Watcher;
+  // An eager watcher that found something lately.
+  struct Eager {
+    Interest interest;
+    int vain = 0;  // busy waits since then
+  };
+  // What other threads may reach even when the loop has ended.
+  class Mailbox;
+
+  absl::Status Add(Direction direction, int fd, Handler handler);
+  Watcher* Find(const Interest& interest);
+  // What the handler says; false if there is none any more.
+  bool Call(const Interest& interest);
+  // These are false when this thread no longer runs the loop: nothing of it may
+  // be touched then.
+  bool Carry();
+  bool Dispatch(const Interest& interest);
+  bool WaitBusily();
+  void OnFound(const Interest& interest);
+  bool RunBriefJobs();
+  bool RunIdleTasks();
+
+  TimerQueue timers_;
+  std::vector<Task> idle_;
+  int rounds_ = 0;  // that idle_ has waited
+  Patience patience_;
+  std::vector<Eager> eager_;
+  bool found_ = false;  // by an eager watcher, since the last busy wait
+  absl::Time answered_ = absl::InfinitePast();  // when it had returned
+  bool stopped_ = false;
+  uint32_t generation_ = 0;
+  std::vector<std::unique_ptr<Watcher>> watchers_;   // by descriptor
+  std::vector<std::unique_ptr<Watcher>> forgotten_;  // may still be running
+
+  std::shared_ptr<Mailbox> mailbox_;
+
+  std::unique_ptr<Relay> relay_;  // while it runs
+  std::deque<BriefJob> brief_jobs_;
+  absl::AnyInvocable<void()> late_;  // of the job that runs; or null
+};
+
+}  // namespace ibemu
+
+#endif  // IBEMU_LOOP_LOOP_CORE_H_

@@ -1,0 +1,40 @@
+// Whether to wait busily for what a client asks next.
+#ifndef IBEMU_LOOP_PATIENCE_H_
+#define IBEMU_LOOP_PATIENCE_H_
+
+#include <algorithm>
+
+#include "absl/time/time.h"
+
+namespace ibemu {
+
+// A client that got an answer often asks again within microseconds.  To sleep
+// until then costs both sides a wake-up, on another CPU up to 50 us; to look
+// again and again costs CPU time if nothing comes.  So this counts how often it
+// would have paid off.  Pure: the owner passes the times.
+class Patience {
+ public:
+  // The longest busy wait.
+  static constexpr absl::Duration kSpan = absl::Microseconds(50);
+
+  // Whether to wait busily now.
+  bool Pays() const { return credit_ > 0; }
+
+  // A request came, this long after the last answer.
+  void OnRequest(absl::Duration since_answer) {
+    if (since_answer < kSpan) credit_ = std::min(credit_ + 1, kMost);
+  }
+
+  // Nothing came within kSpan.
+  void OnVain() { credit_ = std::max(credit_ - kPrice, -kMost); }
+
+ private:
+  static constexpr int kMost = 8;
+  static constexpr int kPrice = 2;  // of a busy wait in vain, in requests
+
+  int credit_ = 0;
+};
+
+}  // namespace ibemu
+
+#endif  // IBEMU_LOOP_PATIENCE_H_

@@ -1,0 +1,133 @@
+#include "cli/doctor/doctor.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "testing/temp_directory.h"
+
+namespace ibemu::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Level = Finding::Level;
+
+// A machine made of files.
+class DoctorFactsTest : public ::testing::Test {
+ protected:
+  void Write(const std::string& path, const std::string& text) {
+    const std::filesystem::path file = root_ + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+  DoctorFacts Read() { return ReadDoctorFacts(root_); }
+
+  const testing::TempDirectory temporary_;
+  const std::string root_ = temporary_.path();
+};
+
+TEST_F(DoctorFactsTest, AnEmptyMachineForbidsNothingAndHasNothing) {
+  const DoctorFacts facts = Read();
+  EXPECT_FALSE(facts.has_fuse_device);
+  EXPECT_EQ(facts.container, "");
+  EXPECT_TRUE(facts.rdma_devices.empty());
+}
+
+TEST_F(DoctorFactsTest, SysctlsAreRead) {
+  Write("/proc/sys/kernel/io_uring_disabled", "2\n");
+  Write("/proc/sys/kernel/yama/ptrace_scope", "3\n");
+  const DoctorFacts facts = Read();
+  EXPECT_EQ(facts.io_uring_disabled, 2);
+  EXPECT_EQ(facts.ptrace_scope, 3);
+}
+
+TEST_F(DoctorFactsTest, ContainersAndTheirFiltersAreSeen) {
+  Write("/.dockerenv", "");
+  Write("/proc/self/status", "Name:\tx\nNoNewPrivs:\t0\nSeccomp:\t2\n");
+  EXPECT_EQ(Read().container, "Docker");
+  EXPECT_EQ(Read().seccomp_mode, 2);
+}
+
+TEST_F(DoctorFactsTest, RealAdaptersAreListedInOrder) {
+  Write("/sys/class/infiniband/mlx5_1/node_type", "1: CA\n");
+  Write("/sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
+  EXPECT_THAT(Read().rdma_devices, ElementsAre("mlx5_0", "mlx5_1"));
+}
+
+class DiagnoseTest : public ::testing::Test {
+ protected:
+  DiagnoseTest() {
+    facts_.has_fuse_device = true;
+    facts_.open_files = 1024;
+    facts_.uid = 1000;
+  }
+  Finding About(const std::string& subject) {
+    for (const Finding& finding : Diagnose(facts_, trials_)) {
+      if (finding.subject == subject) return finding;
+    }
+    ADD_FAILURE() << "nothing about " << subject;
+    return {};
+  }
+
+  DoctorFacts facts_;
+  DoctorTrials trials_;
+};
+
+TEST_F(DiagnoseTest, AHealthyMachineIsFine) {
+  for (const Finding& finding : Diagnose(facts_, trials_)) {
+    EXPECT_EQ(finding.level, Level::kFine) << finding.subject;
+    EXPECT_EQ(finding.cure, "");
+  }
+}
+
+TEST_F(DiagnoseTest, AMissingFuseDeviceIsAnObstacleWithACure) {
+  facts_.has_fuse_device = false;
+  EXPECT_EQ(About("/dev/fuse").level, Level::kObstacle);
+  EXPECT_THAT(About("/dev/fuse").cure, HasSubstr("modprobe fuse"));
+}
+
+TEST_F(DiagnoseTest, AFailedTrialSpeaksForItself) {
+  trials_.fuse =
+      absl::PermissionDeniedError("/dev/fuse may not be opened: chmod");
+  EXPECT_EQ(About("/dev/fuse").level, Level::kObstacle);
+  EXPECT_EQ(About("/dev/fuse").what, "/dev/fuse may not be opened");
+  EXPECT_EQ(About("/dev/fuse").cure, "chmod");
+}
+
+TEST_F(DiagnoseTest, WithoutNamespacesTheMountsAreNotBlamed) {
+  const auto forbidden = absl::PermissionDeniedError("forbidden: sysctl");
+  trials_.namespaces = trials_.fuse = trials_.overlay = forbidden;
+  EXPECT_EQ(About("namespaces").level, Level::kObstacle);
+  EXPECT_EQ(About("/dev/fuse").level, Level::kNote);
+  EXPECT_EQ(About("overlay").level, Level::kNote);
+}
+
+TEST_F(DiagnoseTest, ForbiddenIoUringOnlyCostsSpeed) {
+  trials_.uring = absl::PermissionDeniedError("io_uring_setup");
+  EXPECT_EQ(About("io_uring").level, Level::kNote);
+  EXPECT_THAT(About("io_uring").cure, HasSubstr("seccomp profile"));
+  facts_.io_uring_disabled = 2;
+  EXPECT_THAT(About("io_uring").cure, HasSubstr("io_uring_disabled=0"));
+}
+
+TEST_F(DiagnoseTest, UnreachableMemoryNamesYamaWhenItIsYama) {
+  trials_.memory = absl::PermissionDeniedError("process_vm_writev");
+  EXPECT_THAT(About("ptrace").cure, HasSubstr("SYS_PTRACE"));
+  facts_.ptrace_scope = 1;
+  EXPECT_THAT(About("ptrace").cure, HasSubstr("ptrace_scope=0"));
+  facts_.ptrace_scope = 3;
+  EXPECT_THAT(About("ptrace").cure, HasSubstr("start the machine with"));
+}
+
+TEST_F(DiagnoseTest, RealAdaptersAndFewOpenFilesAreNoted) {
+  facts_.rdma_devices = {"mlx5_0"};
+  facts_.open_files = 64;
+  EXPECT_THAT(About("real adapters").what, HasSubstr("mlx5_0 will be hidden"));
+  EXPECT_EQ(About("open files").level, Level::kNote);
+}
+
+}  // namespace
+}  // namespace ibemu::cli

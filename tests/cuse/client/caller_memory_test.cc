@@ -1,0 +1,131 @@
+#include "cuse/client/caller_memory.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "tests/cuse/blocked_reader.h"
+
+namespace ibemu::cuse {
+namespace {
+
+constexpr std::array kData = {std::byte{1}, std::byte{2}, std::byte{3}};
+
+TEST(CallerMemoryTest, ABlockedReadShowsItsSize) {
+  const BlockedReader client(1000);
+  EXPECT_EQ(SizeOfRead(client.tid()).value_or(0), 1000u);
+  EXPECT_TRUE(absl::IsFailedPrecondition(SizeOfWrite(client.tid()).status()));
+}
+
+TEST(CallerMemoryTest, TheBufferOfABlockedReadIsFilled) {
+  const BlockedReader client(1000);
+  ASSERT_TRUE(FillReadBuffer(client.tid(), 1000, kData).ok());
+  EXPECT_EQ(client.buffer()[2], std::byte{3});
+  EXPECT_EQ(client.buffer()[3], std::byte{0});
+}
+
+TEST(CallerMemoryTest, AnotherReadThanTheRequestsIsLeftAlone) {
+  const BlockedReader client(1000);
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(FillReadBuffer(client.tid(), 999, kData)));
+  EXPECT_EQ(client.buffer()[0], std::byte{0});
+}
+
+TEST(CallerMemoryTest, ARunningThreadIsNotInACall) {
+  std::atomic<pid_t> tid = 0;
+  std::atomic<bool> go_on = true;
+  std::thread thread([&] {
+    tid = gettid();
+    while (go_on) {
+    }
+  });
+  while (tid == 0) {
+  }
+  EXPECT_FALSE(CallOf(tid).ok());
+  go_on = false;
+  thread.join();
+}
+
+TEST(CallerMemoryTest, NoThreadIsNotFound) {
+  EXPECT_TRUE(absl::IsNotFound(CallOf(0x3fffffff).status()));
+}
+
+TEST(CallerMemoryTest, ThreadsOfAProcessAreOneClient) {
+  const BlockedReader client(10);
+  EXPECT_EQ(ClientOf(client.tid()), ClientOf(getpid()));
+  EXPECT_EQ(ClientOf(0x3fffffff), ClientId{0x3fffffff});
+}
+
+// A child process that reads `kData.size()` bytes from a pipe, gets one, and
+// checks that somebody has filled the rest of its buffer.
+class StoppedCallerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int request[2];
+    ASSERT_EQ(pipe(request), 0);
+    child_ = fork();
+    if (child_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      close(request[1]);
+      std::array<std::byte, kData.size()> buffer{};
+      const ssize_t got = read(request[0], buffer.data(), buffer.size());
+      // The first byte is the pipe's if the stop made read() start again.
+      const bool filled =
+          std::equal(buffer.begin() + 1, buffer.end(), kData.begin() + 1);
+      _exit(got == 1 && filled ? 0 : 1);
+    }
+    close(request[0]);
+    answer_.Reset(request[1]);
+    while (!SizeOfRead(child_).ok()) sched_yield();
+  }
+
+  // Lets the read() end, as the front end's reply would.
+  void Answer() {
+    const char byte = 9;
+    ASSERT_EQ(write(answer_.get(), &byte, 1), 1);
+  }
+
+  int StatusOfChild() {
+    int status = -1;
+    EXPECT_EQ(waitpid(child_, &status, 0), child_);
+    return status;
+  }
+
+  pid_t child_ = 0;
+  UniqueFd answer_;
+};
+
+TEST_F(StoppedCallerTest, TheBufferIsFilledOnTheWayBackToUserSpace) {
+  absl::StatusOr<StoppedCaller> caller = StoppedCaller::Seize(child_);
+  ASSERT_TRUE(caller.ok()) << caller.status();
+  Answer();
+  const absl::Status filled = caller->Fill(kData.size(), kData);
+  EXPECT_TRUE(filled.ok()) << filled;
+  { const StoppedCaller let_go = *std::move(caller); }
+  EXPECT_EQ(StatusOfChild(), 0);
+}
+
+TEST_F(StoppedCallerTest, AThreadThatDiesIsNotFound) {
+  absl::StatusOr<StoppedCaller> caller = StoppedCaller::Seize(child_);
+  ASSERT_TRUE(caller.ok());
+  ASSERT_EQ(kill(child_, SIGKILL), 0);
+  EXPECT_FALSE(caller->Fill(kData.size(), kData).ok());
+}
+
+TEST(CallerMemoryTest, AStrangerCannotBeSeized) {
+  EXPECT_FALSE(StoppedCaller::Seize(gettid()).ok());
+}
+
+}  // namespace
+}  // namespace ibemu::cuse

@@ -1,0 +1,160 @@
+#include "cuse/fuse/split_calls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace ibemu::cuse {
+namespace {
+
+using ::testing::ElementsAreArray;
+using ::testing::SizeIs;
+using Verdict = SplitWrites::Verdict;
+
+constexpr size_t kRequestBytes = 128 << 10;
+constexpr pid_t kClient = 10;
+constexpr pid_t kOther = 11;
+
+std::vector<std::byte> Data(size_t size, int fill = 0) {
+  return std::vector<std::byte>(size, std::byte(fill));
+}
+
+// Bytes that can be told apart.
+std::vector<std::byte> Count(size_t size) {
+  std::vector<std::byte> bytes = Data(size);
+  for (size_t i = 0; i < size; ++i) bytes[i] = std::byte(i);
+  return bytes;
+}
+
+class SplitWritesTest : public ::testing::Test {
+ protected:
+  Verdict Add(uint64_t offset, size_t size, pid_t tid = kClient) {
+    return writes_.Add(tid, offset, Data(size), kRequestBytes, /*head_size=*/0);
+  }
+
+  std::map<pid_t, size_t> known_sizes_;
+  SplitWrites writes_{[this](pid_t tid) -> absl::StatusOr<size_t> {
+    const auto it = known_sizes_.find(tid);
+    if (it == known_sizes_.end()) return absl::PermissionDeniedError("");
+    return it->second;
+  }};
+};
+
+TEST_F(SplitWritesTest, PiecesOfAKnownCallMakeAWhole) {
+  known_sizes_[kClient] = kRequestBytes + 10;
+  EXPECT_EQ(Add(0, kRequestBytes - 16), Verdict::kMore);
+  EXPECT_TRUE(writes_.pending(kClient));
+  EXPECT_EQ(Add(kRequestBytes - 16, 26), Verdict::kWhole);
+  EXPECT_THAT(writes_.TakeWhole(kClient).body, SizeIs(kRequestBytes + 10));
+  EXPECT_FALSE(writes_.pending(kClient));
+}
+
+TEST_F(SplitWritesTest, TheHeadIsKeptApartHoweverItWasCut) {
+  const std::vector<std::byte> written = Count(100);
+  for (const size_t first : {10u, 64u, 90u}) {
+    known_sizes_[kClient] = written.size();
+    const auto pieces = mad::Bytes(written);
+    EXPECT_EQ(writes_.Add(kClient, 0, pieces.first(first), kRequestBytes, 64),
+              Verdict::kMore);
+    EXPECT_EQ(
+        writes_.Add(kClient, first, pieces.subspan(first), kRequestBytes, 64),
+        Verdict::kWhole);
+    const SplitWrites::Whole whole = writes_.TakeWhole(kClient);
+    EXPECT_THAT(whole.head, ElementsAreArray(pieces.first(64)));
+    EXPECT_THAT(whole.body, ElementsAreArray(pieces.subspan(64)));
+  }
+}
+
+TEST_F(SplitWritesTest, AWriteMayBeShorterThanAHead) {
+  known_sizes_[kClient] = 10;
+  EXPECT_EQ(writes_.Add(kClient, 0, Data(10), kRequestBytes, 64),
+            Verdict::kWhole);
+  const SplitWrites::Whole whole = writes_.TakeWhole(kClient);
+  EXPECT_THAT(whole.head, SizeIs(10));
+  EXPECT_THAT(whole.body, SizeIs(0));
+}
+
+TEST_F(SplitWritesTest, AKnownCallMayEndWhereAPieceDoes) {
+  known_sizes_[kClient] = kRequestBytes;
+  EXPECT_EQ(Add(0, kRequestBytes), Verdict::kWhole);
+}
+
+TEST_F(SplitWritesTest, AnUnknownCallEndsWithAShortPieceOrMayHaveEnded) {
+  EXPECT_EQ(Add(0, kRequestBytes - 16), Verdict::kMaybe);
+  EXPECT_EQ(Add(kRequestBytes - 16, kRequestBytes), Verdict::kMaybe);
+  EXPECT_EQ(Add(2 * kRequestBytes - 16, 100), Verdict::kWhole);
+}
+
+TEST_F(SplitWritesTest, APieceThatContinuesNothingIsInvalid) {
+  EXPECT_EQ(Add(100, 100), Verdict::kInvalid);
+  known_sizes_[kClient] = 3 * kRequestBytes;
+  EXPECT_EQ(Add(0, kRequestBytes), Verdict::kMore);
+  EXPECT_EQ(Add(kRequestBytes, kRequestBytes, kOther), Verdict::kInvalid);
+  EXPECT_EQ(Add(kRequestBytes + 1, kRequestBytes), Verdict::kInvalid);
+  EXPECT_EQ(Add(kRequestBytes, kRequestBytes), Verdict::kMore);
+}
+
+TEST_F(SplitWritesTest, ThreadsWriteAtTheSameTime) {
+  known_sizes_ = {{kClient, kRequestBytes + 10}, {kOther, kRequestBytes + 20}};
+  EXPECT_EQ(Add(0, kRequestBytes), Verdict::kMore);
+  EXPECT_EQ(Add(0, kRequestBytes, kOther), Verdict::kMore);
+  EXPECT_EQ(Add(kRequestBytes, 10), Verdict::kWhole);
+  EXPECT_THAT(writes_.TakeWhole(kClient).body, SizeIs(kRequestBytes + 10));
+  EXPECT_TRUE(writes_.pending(kOther));
+  EXPECT_EQ(Add(kRequestBytes, 20, kOther), Verdict::kWhole);
+  EXPECT_THAT(writes_.TakeWhole(kOther).body, SizeIs(kRequestBytes + 20));
+}
+
+TEST_F(SplitWritesTest, OfTooManyThreadsTheFirstIsGivenUp) {
+  for (pid_t tid = 0; tid <= static_cast<pid_t>(SplitWrites::kMostThreads);
+       ++tid) {
+    known_sizes_[tid] = 2 * kRequestBytes;
+    EXPECT_EQ(Add(0, kRequestBytes, tid), Verdict::kMore);
+  }
+  EXPECT_EQ(Add(kRequestBytes, kRequestBytes, 0), Verdict::kInvalid);
+  EXPECT_EQ(Add(kRequestBytes, kRequestBytes, 1), Verdict::kWhole);
+}
+
+TEST(SplitReadsTest, ARestIsReadInOrderByItsThread) {
+  SplitReads reads;
+  const std::vector<std::byte> bytes = Count(190);
+  const auto rest = mad::Bytes(bytes).subspan(40);
+  reads.Keep(kClient, 100, bytes, 40);
+  EXPECT_THAT(reads.Next(kOther, 100, 100), SizeIs(0));
+  EXPECT_THAT(reads.Next(kClient, 99, 100), SizeIs(0));
+  EXPECT_THAT(reads.Next(kClient, 100, 100), ElementsAreArray(rest.first(100)));
+  EXPECT_THAT(reads.Next(kClient, 200, 100),
+              ElementsAreArray(rest.subspan(100)));
+  EXPECT_THAT(reads.Next(kClient, 250, 100), SizeIs(0));
+}
+
+TEST(SplitReadsTest, WhatIsReadIsForgotten) {
+  SplitReads reads;
+  reads.Keep(kClient, 1, Data(3), 1);
+  EXPECT_THAT(reads.Next(kClient, 1, 1), SizeIs(1));
+  reads.ForgetIfRead(kClient);
+  EXPECT_FALSE(reads.empty());
+  EXPECT_THAT(reads.Next(kClient, 2, 1), SizeIs(1));
+  reads.ForgetIfRead(kClient);
+  EXPECT_TRUE(reads.empty());
+  reads.ForgetIfRead(kClient);
+}
+
+TEST(SplitReadsTest, ThreadsReadTheirOwnRests) {
+  SplitReads reads;
+  reads.Keep(kClient, 1, Data(1, 0xa), 0);
+  reads.Keep(kOther, 1, Data(1, 0xb), 0);
+  EXPECT_EQ(reads.Next(kOther, 1, 1)[0], std::byte{0xb});
+  EXPECT_EQ(reads.Next(kClient, 1, 1)[0], std::byte{0xa});
+}
+
+TEST(SplitReadsTest, ANewReadForgetsTheOldRest) {
+  SplitReads reads;
+  reads.Keep(kClient, 1, Data(1), 0);
+  reads.Forget(kClient);
+  EXPECT_TRUE(reads.empty());
+}
+
+}  // namespace
+}  // namespace ibemu::cuse

@@ -1,0 +1,73 @@
+#include "daemon/adapters/fabric_adapters.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/remote_node/fabric_wire.h"
+#include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
+#include "tests/daemon/method_caller.h"
+#include "tests/fabric/small_fabric.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Two hosts and a switch between.
+class FabricAdaptersTest : public ::testing::Test,
+                           protected MethodCaller,
+                           private Adapters::Listener {
+ protected:
+  FabricAdaptersTest() {
+    adapters_.AddTo(dispatcher);
+    adapters_.SetListener(this);
+  }
+
+  void OnAdapterChange(AdapterId adapter, bool present) override {
+    changes_.emplace_back(adapters_.description(adapter), present);
+  }
+
+  fabric::RowFabric row_{1};
+  FabricAdapters adapters_{row_.fabric};
+  std::vector<std::pair<std::string, bool>> changes_;
+};
+
+TEST_F(FabricAdaptersTest, AnAdapterIsThatOfItsNode) {
+  const AdapterId adapter = *adapters_.Find("host-2");
+  EXPECT_EQ(FabricAdapters::NodeOf(adapter), row_.host_2);
+  EXPECT_EQ(&adapters_.device(adapter), &row_.fabric.device(row_.host_2));
+  EXPECT_EQ(&adapters_.provider(adapter), &row_.fabric.provider(row_.host_2));
+  EXPECT_EQ(adapters_.node_guid(adapter),
+            row_.fabric.device(row_.host_2).node_guid());
+}
+
+TEST_F(FabricAdaptersTest, WhatIsAnotherMachinesIsNotShown) {
+  const AdapterId first = *adapters_.Default();
+  EXPECT_EQ(adapters_.description(first), "host-1");
+  const auto wires =
+      FabricWires::Plug(row_.fabric, FabricAdapters::NodeOf(first));
+  ASSERT_TRUE(wires.ok()) << wires.status();
+  EXPECT_EQ(adapters_.CheckShowable(first).message(),
+            "the adapter of \"host-1\" is that of another machine "
+            "(ibemu-hca-model)");
+  EXPECT_EQ(adapters_.description(*adapters_.Default()), "host-2");
+}
+
+TEST_F(FabricAdaptersTest, TellsWhenADeviceWasPulledOutOrPluggedIn) {
+  const json parameters = {{"node", "host-2"}, {"present", false}};
+  Result("device.set", parameters);
+  EXPECT_THAT(changes_, ElementsAre(std::pair("host-2", false)));
+  changes_.clear();
+  Error("device.set", parameters);
+  EXPECT_THAT(changes_, IsEmpty()) << "it was out already";
+  Result("device.set", {{"node", "host-2"}, {"present", true}});
+  EXPECT_THAT(changes_, ElementsAre(std::pair("host-2", true)));
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

@@ -1,0 +1,95 @@
+#include "daemon/capture/capture_methods.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "loop/epoll_loop.h"
+#include "nlohmann/json.hpp"
+#include "tests/daemon/connection.h"
+#include "tests/fabric/small_fabric.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+class CaptureMethodsTest : public ::testing::Test {
+ protected:
+  CaptureMethodsTest() { methods_.AddTo(dispatcher_); }
+
+  void GiveSocket() {
+    std::array<int, 2> ends;
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    reader_.Reset(ends[0]);
+    connection_.descriptor.Reset(ends[1]);
+  }
+
+  // The sentence of the error; empty when there is none.
+  std::string Start(const json& ports) {
+    const json request = {
+        {"id", 1}, {"method", "capture.start"}, {"params", {{"ports", ports}}}};
+    const json answer =
+        json::parse(dispatcher_.Handle(request.dump(), connection_));
+    return answer.contains("error")
+               ? answer["error"]["message"].get<std::string>()
+               : "";
+  }
+
+  fabric::RowFabric row_{1};
+  std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
+  CaptureMethods methods_{*loop_, row_.fabric};
+  control::Dispatcher dispatcher_;
+  Connection connection_;
+  UniqueFd reader_;
+};
+
+TEST_F(CaptureMethodsTest, ACaptureLastsAsLongAsTheConnection) {
+  GiveSocket();
+  EXPECT_EQ(Start({"sw1/1", "host-2/1"}), "");
+  ASSERT_EQ(connection_.kept.size(), 1u);
+  connection_.kept.clear();
+  char byte;
+  EXPECT_EQ(recv(reader_.get(), &byte, 1, MSG_DONTWAIT), 0);
+}
+
+TEST_F(CaptureMethodsTest, UnknownPortsAreNamed) {
+  GiveSocket();
+  EXPECT_EQ(Start({"sw1/9"}),
+            "port 9 of \"sw1\" does not exist: it has ports 1 to 8");
+  EXPECT_EQ(Start({"sw2/1"}), "no node \"sw2\": did you mean \"sw1\"?");
+  EXPECT_EQ(Start({"sw1"}),
+            "\"sw1\" names no port: write NODE/PORT, as in sw1/3");
+  EXPECT_TRUE(connection_.kept.empty());
+}
+
+TEST_F(CaptureMethodsTest, OnlyASocketCanBeWrittenToWithoutWaiting) {
+  EXPECT_EQ(Start(json::array()),
+            "capture.start needs a unix stream socket with the request");
+  std::array<int, 2> ends;
+  ASSERT_EQ(pipe(ends.data()), 0);
+  reader_.Reset(ends[0]);
+  connection_.descriptor.Reset(ends[1]);
+  EXPECT_EQ(Start(json::array()),
+            "capture.start needs a unix stream socket with the request");
+}
+
+TEST_F(CaptureMethodsTest, ThereIsAPlaceAgainWhenOneHasEnded) {
+  for (size_t i = 0; i < CaptureMethods::kMostCaptures; ++i) {
+    GiveSocket();
+    EXPECT_EQ(Start(json::array()), "");
+  }
+  GiveSocket();
+  EXPECT_EQ(Start(json::array()), "a fabric has at most 8 captures");
+  connection_.kept.pop_back();
+  GiveSocket();
+  EXPECT_EQ(Start(json::array()), "");
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

@@ -1,0 +1,190 @@
+#include "daemon/capture/capture.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "daemon/capture/capture_file.h"
+#include "daemon/capture/capture_format.h"
+#include "daemon/capture/pcap_file.h"
+#include "fabric/packet/packet_bytes.h"
+#include "loop/epoll_loop.h"
+#include "tests/fabric/small_fabric.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using fabric::PortId;
+using ::testing::ElementsAre;
+
+class CaptureTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    loop_ = EpollLoop::Create().value();
+    row_.Configure();
+  }
+
+  void Start(Capture::Options options = {}) {
+    std::array<int, 2> ends;
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    reader_.Reset(ends[0]);
+    daemons_end_ = ends[1];
+    capture_ = std::make_shared<Capture>(*loop_, row_.fabric, UniqueFd(ends[1]),
+                                         std::move(options));
+    ASSERT_TRUE(capture_->Start().ok());
+  }
+
+  // Host 1 asks host 2: two packets, each over two links.
+  void Ask() {
+    ASSERT_EQ(
+        row_.Send(fabric::LidGet(0, mad::MgmtClass::kSubnetLidRouted,
+                                 wire::Lid{2}, mad::AttributeId::kNodeInfo))
+            .size(),
+        1u);
+  }
+
+  // Runs what is ready until nothing is.
+  void Settle() {
+    for (int i = 0; i < 3; ++i) {
+      loop_->RunAfter(absl::ZeroDuration(), [this] {
+        loop_->RunAfter(absl::ZeroDuration(), [this] { loop_->Stop(); });
+      });
+      loop_->Run();
+    }
+  }
+
+  // All that there is; true at the end of the stream.
+  bool Read(CaptureFile& file) {
+    std::vector<std::byte> bytes(1 << 20);
+    while (true) {
+      Settle();
+      const ssize_t size =
+          recv(reader_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+      if (size <= 0) return size == 0;
+      EXPECT_TRUE(
+          file.Add(std::span(bytes).first(static_cast<size_t>(size)), written_)
+              .ok());
+    }
+  }
+
+  PortId Id(topology::NodeId node, int port) {
+    return row_.fabric.subnet().port_id(node, port);
+  }
+
+  std::unique_ptr<Loop> loop_;
+  fabric::RowFabric row_{1};
+  UniqueFd reader_;
+  int daemons_end_ = -1;
+  std::shared_ptr<Capture> capture_;
+  PcapFile pcap_;
+  std::vector<std::byte> written_;
+};
+
+TEST_F(CaptureTest, EachCrossingIsARecord) {
+  Start();
+  Ask();
+  CaptureFile file(pcap_, 100);
+  EXPECT_FALSE(Read(file));
+  EXPECT_EQ(file.packets(), 4u);
+  EXPECT_EQ(file.lost(), 0u);
+  EXPECT_EQ(written_.size(), 4u * (16 + 16 + 290));
+}
+
+TEST_F(CaptureTest, APortsLinkIsThatOfBothItsEnds) {
+  for (const PortId port :
+       {Id(row_.host_1, 1), Id(fabric::RowFabric::Switch(1), 1)}) {
+    Start({.ports = {port}});
+    Ask();
+    CaptureFile file(pcap_, 100);
+    EXPECT_FALSE(Read(file));
+    EXPECT_EQ(file.packets(), 2u);
+  }
+}
+
+TEST_F(CaptureTest, WhoHasEnoughGetsTheRestAndTheEnd) {
+  Start();
+  Ask();
+  ASSERT_EQ(shutdown(reader_.get(), SHUT_WR), 0);
+  CaptureFile file(pcap_, 100);
+  EXPECT_TRUE(Read(file));
+  EXPECT_TRUE(file.ended());
+  EXPECT_EQ(file.packets(), 4u);
+  Ask();
+  EXPECT_TRUE(Read(file));
+  EXPECT_EQ(file.packets(), 4u);
+}
+
+TEST_F(CaptureTest, ASlowReaderLosesPacketsAndIsToldHowMany) {
+  Start();
+  constexpr uint64_t kCrossings = 40'000;  // 12 MB
+  for (uint64_t i = 0; i < kCrossings / 4; ++i) Ask();
+  ASSERT_EQ(shutdown(reader_.get(), SHUT_WR), 0);
+  CaptureFile file(pcap_, kCrossings);
+  EXPECT_TRUE(Read(file));
+  EXPECT_TRUE(file.ended());
+  EXPECT_GT(file.lost(), 0u);
+  EXPECT_GE(file.packets() * (16 + 290), control::BoundedStream::kMostBuffered);
+  EXPECT_EQ(file.packets() + file.lost(), kCrossings);
+}
+
+TEST_F(CaptureTest, AReaderThatGoesEndsIt) {
+  Start();
+  Ask();
+  reader_.Reset();
+  Ask();
+  Settle();
+  EXPECT_EQ(fcntl(daemons_end_, F_GETFD), -1);  // closed
+  Ask();
+}
+
+TEST_F(CaptureTest, ACaptureMayEndWithPacketsInItsBuffer) {
+  Start();
+  Ask();
+  capture_.reset();
+  Ask();
+  CaptureFile file(pcap_, 100);
+  EXPECT_TRUE(Read(file));
+  EXPECT_FALSE(file.ended());
+}
+
+// Notes what it is told.
+struct Told : PacketFile {
+  void Begin(std::vector<std::byte>& /*file*/) override {}
+  void Port(uint32_t /*id*/, std::string_view name, std::string_view peer,
+            std::vector<std::byte>& /*file*/) override {
+    all.push_back(std::string(name) + " " + std::string(peer));
+  }
+  void Packet(const ErfHeader& /*header*/,
+              std::span<const std::byte> /*record*/,
+              std::vector<std::byte>& /*file*/) override {
+    all.emplace_back("packet");
+  }
+
+  std::vector<std::string> all;
+};
+
+TEST_F(CaptureTest, PortsAreToldWhenTheyChangeAndNamedOnce) {
+  Start({.tell_ports = true});
+  Ask();
+  Ask();
+  Told told;
+  CaptureFile file(told, 100);
+  EXPECT_FALSE(Read(file));
+  // Two packets to the other host and back, twice.
+  EXPECT_THAT(
+      told.all,
+      ElementsAre("host-1/1 sw1/1", "packet", "sw1/2 host-2/1", "packet",
+                  "host-2/1 sw1/2", "packet", "sw1/1 host-1/1", "packet", " ",
+                  "packet", " ", "packet", " ", "packet", " ", "packet"));
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

@@ -1,0 +1,57 @@
+#include "daemon/events/event_text.h"
+
+#include <gtest/gtest.h>
+
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+std::string Text(const char* event) { return EventText(json::parse(event)); }
+
+TEST(EventTextTest, EveryKindIsALineForPeople) {
+  EXPECT_EQ(Text(R"({"time_ns":2000000000,"event":"link","state":"down",
+                     "a":{"node":"node-1","port":1},
+                     "b":{"node":"sw1","port":3}})"),
+            "     2.000000  link      node-1/1 - sw1/3 down");
+  EXPECT_EQ(Text(R"({"time_ns":1500,"event":"port","node":"sw1","port":0,
+                     "state":"active","lid":3,"lmc":0,"sm_lid":1})"),
+            "     0.000002  port      sw1/0 active, LID 3, SM LID 1");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"sm","node":"n","port":1,
+                     "is_sm":true})"),
+            "     0.000000  sm        n/1 has a subnet manager");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"device","node":"n",
+                     "state":"removed"})"),
+            "     0.000000  device    n removed");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"trap","node":"sw1","port":0,
+                     "trap":128,"sm_lid":1,"repeated":true})"),
+            "     0.000000  trap      128 of sw1/0 to LID 1, again");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"drop","node":"sw1","port":2,
+                     "cause":"loss","fault":"f","class":"SM","packets":3,
+                     "attribute":"NodeInfo","slid":1,"dlid":2})"),
+            "     0.000000  drop      sw1/2 loss, f, SM NodeInfo, LID 1 to 2, "
+            "3 packets");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"fault","name":"f","state":"added",
+                     "place":"link n/1","what":"loss 5%"})"),
+            "     0.000000  fault     f added: link n/1 loss 5%");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"scenario","file":"a.yaml","line":7,
+                     "state":"step","do":"fault reset"})"),
+            "     0.000000  scenario  a.yaml:7 step: fault reset");
+  EXPECT_EQ(
+      Text(R"({"event":"lost","events":9})"),
+      "               lost      9 events: they came faster than they were "
+      "read");
+}
+
+TEST(EventTextTest, AStrangersEventIsALineToo) {
+  EXPECT_EQ(Text("5"), "");
+  EXPECT_EQ(Text(R"({"event":"link","a":5,"time_ns":"x"})"),
+            "               link      ? - ?");
+  EXPECT_EQ(Text(R"({"event":"node","node":"\u001b[2J\n","state":"up"})"),
+            "               node      ?[2J? up");
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

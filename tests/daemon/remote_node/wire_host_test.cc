@@ -1,0 +1,229 @@
+// Both ends of a wire: WireHost in the daemon, RemoteWires in the adapter.
+#include "daemon/remote_node/wire_host.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "daemon/remote_node/remote_wire.h"
+#include "fabric/subnet/subnet.h"
+#include "loop/epoll_loop.h"
+#include "mad/smi.h"
+#include "tests/fabric/small_fabric.h"
+#include "wire/packet_headers.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using mad::AttributeId, mad::LocalVerdict, mad::PortState, mad::Smp;
+using ::testing::SizeIs;
+using topology::NodeId, fabric::DirectedGet;
+
+struct Listener : hca::model::WireListener {
+  void OnPacket(std::span<const std::byte> packet) override {
+    packets.emplace_back(packet.begin(), packet.end());
+  }
+  void OnPortEvent() override { ++events; }
+
+  std::vector<std::vector<std::byte>> packets;
+  int events = 0;
+};
+
+// The daemon's side has a thread of its own, as it has a process.
+class WireHostTest : public ::testing::Test {
+ protected:
+  WireHostTest() {
+    std::array<int, 2> ends;
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    auto wires = FabricWires::Plug(fabric_, kHost2);
+    EXPECT_TRUE(wires.ok()) << wires.status();
+    host_ = std::make_unique<WireHost>(*loop_, std::move(*wires),
+                                       UniqueFd(ends[0]));
+    EXPECT_TRUE(host_->Start().ok());
+    daemon_ = std::thread([this] { loop_->Run(); });
+    socket_.Reset(ends[1]);
+  }
+  ~WireHostTest() override { StopDaemon(); }
+
+  void Adopt() {
+    auto wires = RemoteWires::Adopt(std::move(socket_));
+    ASSERT_TRUE(wires.ok()) << wires.status();
+    remote_ = std::move(*wires);
+    remote_->wire(1).SetListener(&listener_);
+  }
+
+  void StopDaemon() {
+    if (!daemon_.joinable()) return;
+    loop_->Post([this] { loop_->Stop(); });
+    daemon_.join();
+  }
+
+  // On the daemon's thread; done when it returns.
+  template <class Task>
+  void InDaemon(Task task) {
+    std::atomic<bool> done = false;
+    loop_->Post([&] {
+      task();
+      done = true;
+      done.notify_all();
+    });
+    done.wait(false);
+  }
+
+  template <class Condition>
+  void DispatchUntil(Condition condition) {
+    while (!condition()) ASSERT_TRUE(remote_->Dispatch().ok());
+  }
+
+  // Until the adapter knows that its link is up.
+  void Enable() {
+    remote_->wire(1).SetEnabled(true);
+    DispatchUntil(
+        [&] { return remote_->wire(1).Info().port_state == PortState::kInit; });
+  }
+
+  static constexpr NodeId kHost1{0}, kHost2{2};
+  std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
+  fabric::Fabric fabric_{fabric::Row(1), *loop_, {}};
+  std::unique_ptr<WireHost> host_;
+  std::thread daemon_;
+  UniqueFd socket_;
+  std::unique_ptr<RemoteWires> remote_;
+  Listener listener_;
+};
+
+TEST_F(WireHostTest, TellsTheStateOfThePortAndItsChanges) {
+  Adopt();
+  ASSERT_EQ(remote_->port_count(), 1);
+  RemoteWire& wire = remote_->wire(1);
+  EXPECT_EQ(wire.node_guid(), wire::Guid{0x2000});
+  EXPECT_EQ(wire.Info().port_state, PortState::kDown);
+  EXPECT_EQ(wire.GidAt(0).interface_id, 0x2001u);
+  EXPECT_EQ(wire.GidAt(99).interface_id, 0u);
+  EXPECT_EQ(wire.PKeyAt(0), 0xffff);
+  EXPECT_EQ(wire.PKeyAt(-1), 0);
+  Enable();
+  EXPECT_GT(listener_.events, 0);
+}
+
+TEST_F(WireHostTest, AsksTheNodesAgents) {
+  Adopt();
+  mad::Arrival request;
+  mad::Smp smp;
+  smp.mgmt_class = mad::MgmtClass::kSubnetLidRouted;
+  smp.method = mad::Method::kGet;
+  smp.attr_id = AttributeId::kNodeInfo;
+  wire::Encode(smp, request.mad);
+  mad::MadBytes reply{};
+  EXPECT_EQ(remote_->wire(1).ProcessLocal(request, reply),
+            LocalVerdict::kReply);
+  EXPECT_EQ(wire::Get<&Smp::method>(reply), mad::Method::kGetResp);
+}
+
+TEST_F(WireHostTest, AChangeByTheAgentsIsKnownWithTheirAnswer) {
+  Adopt();
+  remote_->wire(1).SetIsSm(true);
+  mad::Arrival anything;
+  mad::MadBytes reply;
+  remote_->wire(1).ProcessLocal(anything, reply);
+  EXPECT_NE(remote_->wire(1).Info().capability_mask & mad::capability::kIsSm,
+            0u);
+}
+
+TEST_F(WireHostTest, PacketsCrossBothWays) {
+  Adopt();
+  Enable();
+  InDaemon([&] {
+    ASSERT_TRUE(fabric_.device(kHost1)
+                    .port(1)
+                    .Transmit(DirectedGet(AttributeId::kNodeInfo, {1, 2}))
+                    .ok());
+  });
+  DispatchUntil([&] { return !listener_.packets.empty(); });
+  std::vector<std::byte> packet = listener_.packets[0];
+  constexpr size_t kMadAt = 8 + 12 + 8;
+  ASSERT_EQ(packet.size(), kMadAt + 256 + 4);
+
+  // The answer of an adapter whose software knows no better.
+  mad::MadBytes smp;
+  std::copy_n(packet.begin() + kMadAt, smp.size(), smp.begin());
+  const mad::SmiNode adapter{.is_switch = false, .port_count = 1};
+  ASSERT_EQ(mad::SmiReceive(smp, adapter, 1).step, mad::SmiStep::kDeliver);
+  wire::Put<&Smp::method>(smp, mad::Method::kGetResp);
+  wire::Put<&Smp::direction>(smp, true);
+  ASSERT_EQ(mad::SmiAnswer(smp, adapter, 1).step, mad::SmiStep::kForward);
+  std::copy(smp.begin(), smp.end(), packet.begin() + kMadAt);
+  fabric::Inbox inbox;
+  InDaemon([&] { fabric_.device(kHost1).port(1).SetListener(&inbox); });
+  remote_->wire(1).Send(packet);
+  bool arrived = false;
+  while (!arrived) InDaemon([&] { arrived = !inbox.arrivals.empty(); });
+  EXPECT_EQ(wire::Get<&Smp::method>(inbox.arrivals[0].mad),
+            mad::Method::kGetResp);
+  InDaemon([&] { fabric_.device(kHost1).port(1).SetListener(nullptr); });
+}
+
+TEST_F(WireHostTest, TheNodeIsTheFabricsAgainWhenTheAdapterHangsUp) {
+  Adopt();
+  remote_.reset();
+  bool ended = false;
+  while (!ended) InDaemon([&] { ended = host_->ended(); });
+  StopDaemon();
+  EXPECT_FALSE(std::as_const(fabric_).subnet().node(kHost2).remote);
+  EXPECT_EQ(fabric_.device(kHost2).port(1).Info().port_state, PortState::kInit);
+}
+
+TEST_F(WireHostTest, GarbageEndsTheConnectionAndNothingElse) {
+  const std::vector<std::byte> garbage(64, std::byte{0xff});
+  ASSERT_EQ(send(socket_.get(), garbage.data(), garbage.size(), 0), 64);
+  bool ended = false;
+  while (!ended) InDaemon([&] { ended = host_->ended(); });
+}
+
+TEST_F(WireHostTest, AnAdapterThatDoesNotReadIsNotBufferedWithoutEnd) {
+  std::vector<std::byte> requests;
+  for (int i = 0; i < 200; ++i) {
+    AppendMessage(WireMessage::kRequest, 1, EncodeRequest({}), requests);
+  }
+  size_t sent = 0;
+  // Until the daemon reads no more: its answers fill the socket, then its
+  // buffer, then ours.
+  for (int failures = 0; failures < 3;) {
+    const ssize_t count =
+        send(socket_.get(), requests.data(), requests.size(), MSG_DONTWAIT);
+    if (count < 0) {
+      InDaemon([] {});
+      ++failures;
+      continue;
+    }
+    failures = 0;
+    sent += static_cast<size_t>(count);
+    // Only whole requests: the rest of this one later.
+    std::rotate(requests.begin(), requests.begin() + count, requests.end());
+    ASSERT_LT(sent, size_t{64} << 20);
+  }
+  Adopt();  // reads, and it goes on
+  EXPECT_EQ(remote_->port_count(), 1);
+}
+
+TEST_F(WireHostTest, TheAdapterHearsThatTheDaemonIsGone) {
+  Adopt();
+  StopDaemon();
+  host_.reset();
+  absl::Status status;
+  while (status.ok()) status = remote_->Dispatch();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  mad::MadBytes reply;
+  EXPECT_EQ(remote_->wire(1).ProcessLocal({}, reply), LocalVerdict::kUnhandled);
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

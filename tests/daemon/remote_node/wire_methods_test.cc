@@ -1,0 +1,91 @@
+#include "daemon/remote_node/wire_methods.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "daemon/adapters/fabric_adapters.h"
+#include "daemon/remote_node/remote_wire.h"
+#include "fabric/subnet/subnet.h"
+#include "loop/epoll_loop.h"
+#include "nlohmann/json.hpp"
+#include "tests/daemon/connection.h"
+#include "tests/fabric/small_fabric.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+class WireMethodsTest : public ::testing::Test {
+ protected:
+  WireMethodsTest() { methods_.AddTo(dispatcher_); }
+
+  // The sentence of the error; empty when there is none.
+  std::string Attach(Connection& connection, const std::string& node) {
+    std::array<int, 2> ends;
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    adapter_.Reset(ends[0]);
+    connection.descriptor.Reset(ends[1]);
+    return Ask(connection, node);
+  }
+  std::string Ask(Connection& connection, const std::string& node) {
+    const json request = {
+        {"id", 1}, {"method", "wire.attach"}, {"params", {{"node", node}}}};
+    const json answer =
+        json::parse(dispatcher_.Handle(request.dump(), connection));
+    return answer.contains("error")
+               ? answer["error"]["message"].get<std::string>()
+               : "";
+  }
+  bool IsRemote() const {
+    return std::as_const(row_.fabric).subnet().node(row_.host_2).remote;
+  }
+
+  fabric::RowFabric row_{1};
+  std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
+  FabricAdapters adapters_{row_.fabric};
+  Attachments attachments_{*loop_, adapters_};
+  WireMethods methods_{*loop_, row_.fabric, attachments_};
+  control::Dispatcher dispatcher_;
+  UniqueFd adapter_;
+};
+
+TEST_F(WireMethodsTest, ANodeIsTheCallersWhileItsConnectionIsOpen) {
+  Connection connection;
+  EXPECT_EQ(Attach(connection, "host-2"), "");
+  EXPECT_TRUE(IsRemote());
+  const auto wires = RemoteWires::Adopt(std::move(adapter_));
+  ASSERT_TRUE(wires.ok()) << wires.status();
+  EXPECT_EQ((*wires)->port_count(), 1);
+  connection.kept.clear();
+  EXPECT_FALSE(IsRemote());
+}
+
+TEST_F(WireMethodsTest, ANodeHasOneAdapter) {
+  Connection first, second;
+  EXPECT_EQ(Attach(first, "host-2"), "");
+  EXPECT_EQ(Attach(second, "host-2"),
+            "\"host-2\" has an adapter elsewhere already");
+  EXPECT_TRUE(second.kept.empty());
+  EXPECT_TRUE(IsRemote());
+}
+
+TEST_F(WireMethodsTest, SaysWhyANodeCannotBeHad) {
+  Connection connection;
+  EXPECT_EQ(Attach(connection, "host-3"),
+            "no node \"host-3\": did you mean \"host-1\"?");
+  EXPECT_EQ(Attach(connection, "sw1"), "\"sw1\" is no channel adapter");
+  EXPECT_EQ(Ask(connection, "host-2"),
+            "wire.attach needs a unix stream socket with the request");
+  EXPECT_TRUE(connection.kept.empty());
+  EXPECT_FALSE(IsRemote());
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

@@ -1,0 +1,155 @@
+// The same scenario with the same seed is the same, to the last bit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/capture/capture.h"
+#include "daemon/events/fabric_event_log.h"
+#include "daemon/scenario/scenario_methods.h"
+#include "daemon/subnet/fabric_methods.h"
+#include "daemon/subnet/fault_methods.h"
+#include "nlohmann/json.hpp"
+#include "tests/daemon/connection.h"
+#include "tests/daemon/virtual_loop.h"
+#include "tests/fabric/verbs_peer.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kScenario[] = R"(
+steps:
+  - at: 100ms
+    do:
+      - fault add link host-1/1 loss 5% duplicate 5% delay 20us 10us
+      - fault add link sw1/2 corrupt 2% ber 1e-6
+      - fault add node host-2 slow 2ms 1ms
+  - {at: 300ms, do: fault add --name=shaky link host-2/1 flap 200ms 5ms 50ms}
+  - {at: 400ms, every: 100ms, repeat: 3, do: link host-1/1 down --for=1ms}
+  - {at: 1s, do: fault rm shaky}
+  - {at: 1s, do: fault add link host-1/1 loss 50% attr NodeInfo}
+  - {at: 1100ms, do: node host-2 down}
+  - {at: 1200ms, do: node host-2 up}
+  - {at: 1500ms, do: fault reset}
+)";
+
+// Two hosts that talk: MADs, and messages of a reliable connection.
+class Replay {
+ public:
+  Replay(uint64_t fabric_seed, int64_t scenario_seed) : row_(1, fabric_seed) {
+    EXPECT_TRUE(ConfigureStatically(row_.fabric).ok());
+    changes_.AddTo(dispatcher_);
+    faults_.AddTo(dispatcher_);
+    scenarios_.AddTo(dispatcher_);
+    a_.Connect(b_, 2);
+    b_.Connect(a_, 1);
+    Start(scenario_seed);
+  }
+
+  // What was captured, byte by byte.
+  std::string Play() {
+    for (int round = 0; round < 400; ++round) {
+      EXPECT_TRUE(row_.Host1()
+                      .Transmit(fabric::LidGet(
+                          0, mad::MgmtClass::kSubnetLidRouted, wire::Lid{2},
+                          mad::AttributeId::kNodeInfo))
+                      .ok());
+      if (round % 4 == 0) {
+        // A connection that has given up takes no more.
+        b_.Receive(0, 8192).IgnoreError();
+        a_.Send(0, 5000).IgnoreError();
+      }
+      row_.timers.RunFor(absl::Milliseconds(5));
+      Read();
+      for (const uint32_t status : a_.PollStatuses()) {
+        if (status == 0) ++delivered_;
+      }
+      b_.Poll();
+    }
+    EXPECT_GT(delivered_, 5);
+    EXPECT_EQ(failures_, 0);
+    return std::move(captured_);
+  }
+
+ private:
+  UniqueFd Pair(UniqueFd& ours) {
+    std::array<int, 2> ends;
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    ours.Reset(ends[0]);
+    return UniqueFd(ends[1]);
+  }
+
+  void Start(int64_t seed) {
+    capture_ = std::make_unique<Capture>(loop_, row_.fabric, Pair(packets_),
+                                         Capture::Options{});
+    EXPECT_TRUE(capture_->Start().ok());
+    topology::FaultList faults;
+    ScenarioPlan plan = ParseScenario(kScenario, "replay.yaml", faults);
+    EXPECT_TRUE(faults.ToStatus().ok()) << faults.ToStatus();
+    plan.seed = seed;
+    connection_.descriptor = Pair(steps_);
+    const json request = {
+        {"id", 1}, {"method", "scenario.run"}, {"params", DescribePlan(plan)}};
+    const json answer =
+        json::parse(dispatcher_.Handle(request.dump(), connection_));
+    EXPECT_TRUE(answer.contains("result")) << answer;
+  }
+
+  void Read() {
+    loop_.Poll();
+    std::vector<char> bytes(1 << 15);
+    ssize_t size;
+    while ((size = recv(packets_.get(), bytes.data(), bytes.size(),
+                        MSG_DONTWAIT)) > 0) {
+      captured_.append(bytes.data(), static_cast<size_t>(size));
+      loop_.Poll();
+    }
+    size = recv(steps_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (size <= 0) return;
+    const std::string told(bytes.data(), static_cast<size_t>(size));
+    if (told.find("failed") != told.npos) ++failures_;
+  }
+
+  fabric::RowFabric row_;
+  VirtualLoop loop_{row_.timers};
+  FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
+  FabricMethods changes_{row_.timers, row_.fabric};
+  FaultMethods faults_{row_.timers, row_.fabric, log_};
+  control::Dispatcher dispatcher_;
+  ScenarioMethods scenarios_{loop_, row_.fabric, faults_, log_, dispatcher_};
+  fabric::VerbsPeer a_{row_, row_.host_1, verbs::QpType::kReliable};
+  fabric::VerbsPeer b_{row_, row_.host_2, verbs::QpType::kReliable};
+  std::unique_ptr<Capture> capture_;
+  UniqueFd packets_, steps_;
+  Connection connection_;
+  std::string captured_;
+  int failures_ = 0;   // of the scenario
+  int delivered_ = 0;  // messages
+};
+
+TEST(ScenarioReplayTest, TenRunsWithOneSeedAreTheSameByteByByte) {
+  const std::string first = Replay(1, 7).Play();
+  ASSERT_GT(first.size(), 300'000u);
+  for (int run = 1; run < 10; ++run) {
+    EXPECT_TRUE(Replay(1, 7).Play() == first) << "run " << run;
+  }
+}
+
+TEST(ScenarioReplayTest, AnotherSeedOfTheScenarioIsAnotherRun) {
+  EXPECT_FALSE(Replay(1, 7).Play() == Replay(1, 8).Play());
+}
+
+TEST(ScenarioReplayTest, ASeedOfTheScenarioDecidesWhateverThatOfTheFabric) {
+  EXPECT_TRUE(Replay(1, 7).Play() == Replay(2, 7).Play());
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

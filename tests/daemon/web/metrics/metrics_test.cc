@@ -1,0 +1,90 @@
+#include "daemon/web/metrics/metrics.h"
+
+#include <prometheus/text_serializer.h>
+
+#include <sstream>
+#include <string>
+
+#include "daemon/subnet/fabric_methods.h"
+#include "daemon/words/port_text.h"
+#include "fabric/subnet/subnet.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "testing/virtual_timers.h"
+#include "topology/formats/load_topology.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using ::testing::HasSubstr, ::testing::Not;
+
+std::string Text(const MetricFamilies& families) {
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, families);
+  return text.str();
+}
+
+// Three hosts on one switch.
+class MetricsTest : public ::testing::Test {
+ protected:
+  MetricsTest() {
+    EXPECT_TRUE(fabric::ConfigureStatically(fabric_).ok());
+    timers_.RunFor(absl::Seconds(1));
+  }
+  topology::NodeId Find(std::string_view name) { return *fabric_.Find(name); }
+
+  ibemu::testing::VirtualTimers timers_;
+  fabric::Fabric fabric_{
+      topology::LoadTopology("single-switch:hosts=3").value(), timers_,
+      fabric::FabricOptions{}};
+};
+
+TEST_F(MetricsTest, CountNodesAndLinks) {
+  fabric_.SetNode(Find("node-3"), false);
+  const std::string text = Text(FabricMetrics(fabric_));
+  EXPECT_THAT(text, HasSubstr("ibemu_nodes{type=\"ca\",state=\"up\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("ibemu_nodes{type=\"ca\",state=\"down\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("ibemu_nodes{type=\"switch\",state=\"up\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("ibemu_links{state=\"active\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("ibemu_links{state=\"down\"} 1\n"));
+}
+
+TEST_F(MetricsTest, TellWhatAPortCounts) {
+  ASSERT_TRUE(fabric_.SetLink(Find("node-2"), 1, false).ok());
+  ASSERT_TRUE(fabric_.SetLink(Find("node-2"), 1, true).ok());
+  fabric::Subnet& subnet = fabric_.subnet();
+  fabric::NodePort& port = subnet.port(*fabric_.FindPort(Find("node-2"), 1));
+  port.traffic.xmit_data = 10;
+  std::string text;
+  for (size_t kind = 0; kind < PortMetricKinds(); ++kind) {
+    text += Text({PortMetrics(kind, subnet, 0, subnet.ports().size())});
+  }
+  const std::string labels = "{node=\"node-2\",guid=\"" +
+                             GuidText(subnet.node(Find("node-2")).node_guid) +
+                             "\",port=\"1\"}";
+  EXPECT_THAT(
+      text, HasSubstr("ibemu_port_transmitted_bytes_total" + labels + " 40\n"));
+  EXPECT_THAT(text,
+              HasSubstr("ibemu_port_link_downed_total" + labels + " 1\n"));
+  EXPECT_THAT(text, HasSubstr("ibemu_port_state" + labels + " 4\n"));
+}
+
+TEST_F(MetricsTest, SlicesTogetherHoldEachPortOnce) {
+  const fabric::Subnet& subnet = fabric_.subnet();
+  size_t found = 0;
+  for (size_t from = 0; from < subnet.ports().size(); from += 2) {
+    found += PortMetrics(0, subnet, from, 2).metric.size();
+  }
+  EXPECT_EQ(found, 6u) << "with a cable";
+}
+
+TEST_F(MetricsTest, TellOfTheProcess) {
+  const std::string text = Text(ProcessMetrics());
+  EXPECT_THAT(text, HasSubstr("ibemu_build_info{version=\""));
+  EXPECT_THAT(text, HasSubstr("process_resident_memory_bytes "));
+  EXPECT_THAT(text, Not(HasSubstr("process_resident_memory_bytes 0\n")));
+  EXPECT_THAT(text, Not(HasSubstr("process_open_fds 0\n")));
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

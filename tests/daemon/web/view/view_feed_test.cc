@@ -1,0 +1,153 @@
+#include "daemon/web/view/view_feed.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/events/fabric_event_log.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/fabric/small_fabric.h"
+#include "topology/formats/load_topology.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+using ::testing::IsEmpty, ::testing::SizeIs;
+
+struct Told {
+  std::string name;
+  json data;
+};
+
+std::vector<Told> Read(EventQueue& page) {
+  std::vector<Told> all;
+  std::string text = page.Take(absl::ZeroDuration()).value_or("");
+  while (!text.empty()) {
+    const size_t end = text.find("\n\n"), line = text.find('\n');
+    all.push_back({text.substr(7, line - 7),
+                   json::parse(text.substr(line + 7, end - line - 7))});
+    text.erase(0, end + 2);
+  }
+  return all;
+}
+
+// host-1 – sw1 – host-2, and a page.
+class ViewFeedTest : public ::testing::Test {
+ protected:
+  ViewFeedTest() {
+    row_.Configure();
+    feed_.Add(page_);
+    Read(*page_);
+  }
+
+  std::vector<json> Of(const std::string& name) {
+    std::vector<json> found;
+    for (Told& told : Read(*page_)) {
+      if (told.name == name) found.push_back(std::move(told.data));
+    }
+    return found;
+  }
+
+  fabric::RowFabric row_{1};
+  FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
+  std::shared_ptr<EventQueue> page_ = std::make_shared<EventQueue>();
+  ViewFeed feed_{row_.timers, row_.fabric, log_};
+};
+
+TEST_F(ViewFeedTest, GreetsEachPage) {
+  const auto other = std::make_shared<EventQueue>();
+  feed_.Add(other);
+  const std::vector<Told> told = Read(*other);
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].name, "hello");
+}
+
+TEST_F(ViewFeedTest, TellsWhatHasChangedOnceAndAsItIs) {
+  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
+  EXPECT_THAT(Of("change"), IsEmpty()) << "not at once: more may come";
+  row_.timers.RunFor(absl::Milliseconds(150));
+  const std::vector<json> changes = Of("change");
+  ASSERT_THAT(changes, SizeIs(1));
+  ASSERT_THAT(changes[0]["links"], SizeIs(1));
+  const json& link = changes[0]["links"][0];
+  EXPECT_EQ(link["a"]["node"], "host-1");
+  EXPECT_EQ(link["cut"], true);
+  EXPECT_EQ(link["state"], "down");
+  EXPECT_THAT(changes[0]["nodes"], SizeIs(2));
+  row_.timers.RunFor(absl::Milliseconds(150));
+  EXPECT_THAT(Of("change"), IsEmpty());
+}
+
+TEST_F(ViewFeedTest, NoticesTheCutOfALinkThatIsDown) {
+  row_.fabric.SetNode(row_.host_1, false);
+  row_.timers.RunFor(absl::Seconds(2));
+  Read(*page_);
+  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
+  row_.timers.RunFor(absl::Seconds(2));
+  const std::vector<json> changes = Of("change");
+  ASSERT_THAT(changes, SizeIs(1));
+  EXPECT_EQ(changes[0]["links"][0]["cut"], true);
+}
+
+TEST_F(ViewFeedTest, TellsEventsButDrops) {
+  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
+  EXPECT_FALSE(feed_.Wants("drop"));
+  log_.Tell("drop", json::object());
+  const std::vector<json> events = Of("event");
+  ASSERT_FALSE(events.empty());
+  for (const json& event : events) EXPECT_NE(event["event"], "drop");
+  EXPECT_EQ(events[0]["event"], "link");
+}
+
+TEST_F(ViewFeedTest, TellsLoadsEachSecond) {
+  row_.timers.RunFor(absl::Milliseconds(3500));
+  EXPECT_THAT(Of("load"), SizeIs(3));
+  fabric::Subnet& subnet = row_.fabric.subnet();
+  subnet.port(subnet.port_id(row_.host_1, 1)).traffic.xmit_data += 1000;
+  row_.timers.RunFor(absl::Seconds(1));
+  const std::vector<json> loads = Of("load");
+  ASSERT_THAT(loads, SizeIs(1));
+  ASSERT_THAT(loads[0]["links"], SizeIs(1));
+  EXPECT_EQ(loads[0]["links"][0][1], 1) << "the port";
+  EXPECT_EQ(loads[0]["links"][0][2], 4000.0) << "bytes sent in a second";
+}
+
+TEST_F(ViewFeedTest, WatchesNothingWhenThePageIsClosed) {
+  EXPECT_TRUE(log_.Listened());
+  page_.reset();
+  row_.timers.RunFor(absl::Seconds(2));
+  EXPECT_FALSE(feed_.Watching());
+  EXPECT_FALSE(log_.Listened());
+  page_ = std::make_shared<EventQueue>();
+  feed_.Add(page_);
+  row_.timers.RunFor(absl::Milliseconds(1500));
+  EXPECT_THAT(Of("load"), SizeIs(2)) << "it looks again";
+}
+
+TEST(ViewFeedOfManyTest, TooManyChangesAreToldAsAll) {
+  ibemu::testing::VirtualTimers timers;
+  fabric::Fabric large(
+      topology::LoadTopology("fat-tree:radix=12,levels=3").value(), timers, {});
+  FabricEventLog log(timers, large, absl::ZeroDuration());
+  ViewFeed feed(timers, large, log);
+  const auto page = std::make_shared<EventQueue>();
+  feed.Add(page);
+  for (uint32_t i = 0; i < large.node_count(); ++i) {
+    large.SetNode(topology::NodeId{i}, false);
+    Read(*page);  // else events fill it, and the change is lost
+  }
+  timers.RunFor(absl::Milliseconds(150));
+  std::vector<json> changes;
+  for (const Told& told : Read(*page)) {
+    if (told.name == "change") changes.push_back(told.data);
+  }
+  ASSERT_THAT(changes, SizeIs(1));
+  EXPECT_EQ(changes[0], json({{"all", true}}));
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

@@ -1,0 +1,149 @@
+// A node whose adapter is elsewhere: fabric::Fabric::SetRemote().
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "fabric/forwarding/endpoints.h"
+#include "fabric/packet/transport.h"
+#include "tests/fabric/small_fabric.h"
+
+namespace ibemu::fabric {
+namespace {
+
+using mad::AttributeId, wire::Lid, mad::MgmtClass, mad::PortState, mad::Smp;
+using ::testing::IsEmpty, ::testing::SizeIs;
+
+struct Adapter : RemoteAdapter {
+  void OnPacket(PortId port, const Packet& packet) override {
+    packets.emplace_back(port, packet);
+  }
+  std::vector<std::pair<PortId, Packet>> packets;
+};
+
+struct RemoteAdapterTest : ::testing::Test {
+  RemoteAdapterTest() : row(1) {}
+
+  void Plug() {
+    ASSERT_TRUE(row.fabric.SetRemote(row.host_2, &adapter).ok());
+    row.fabric.SetPort(port(), true);
+    row.Configure();
+  }
+  PortId port() const {
+    const Subnet& subnet = std::as_const(row.fabric).subnet();
+    return subnet.port_id(subnet.node(row.host_2), 1);
+  }
+  PortState State() { return row.Host2().Info().port_state; }
+
+  RowFabric row;
+  Adapter adapter;
+};
+
+TEST_F(RemoteAdapterTest, ItsPortsAreDownUntilItsDriverEnablesThem) {
+  ASSERT_EQ(State(), PortState::kInit);
+  ASSERT_TRUE(row.fabric.SetRemote(row.host_2, &adapter).ok());
+  EXPECT_EQ(State(), PortState::kDown);
+  row.fabric.SetPort(port(), true);
+  EXPECT_EQ(State(), PortState::kInit);
+  row.fabric.SetPort(port(), false);
+  EXPECT_EQ(State(), PortState::kDown);
+}
+
+TEST_F(RemoteAdapterTest, GetsADirectedRoutePacketAsTheNeighbourLeftIt) {
+  Plug();
+  EXPECT_THAT(row.Send(DirectedGet(AttributeId::kNodeInfo, {1, 2})), IsEmpty());
+  ASSERT_THAT(adapter.packets, SizeIs(1));
+  EXPECT_EQ(adapter.packets[0].first, port());
+  const Packet& packet = adapter.packets[0].second;
+  EXPECT_TRUE(packet.vl15);
+  EXPECT_EQ(packet.dlid, Lid::kPermissive);
+  // An agent would see 3, one more than the hop count.
+  EXPECT_EQ(wire::Get<&Smp::hop_pointer>(packet.mad), 2);
+}
+
+TEST_F(RemoteAdapterTest, GetsWhatTheNodesAgentsAnsweredBefore) {
+  Plug();
+  EXPECT_THAT(row.Send(LidGet(1, MgmtClass::kPerformance, Lid{2},
+                              AttributeId::kClassPortInfo)),
+              IsEmpty());
+  ASSERT_THAT(adapter.packets, SizeIs(1));
+  EXPECT_EQ(adapter.packets[0].second.q_key, mad::kQp1QKey);
+}
+
+TEST_F(RemoteAdapterTest, SendsAsTheNodeDoes) {
+  Plug();
+  Packet packet;
+  packet.slid = Lid{2};
+  packet.dlid = Lid{1};
+  packet.source_qpn = packet.destination_qpn = 1;
+  packet.q_key = mad::kQp1QKey;
+  packet.mad =
+      LidGet(1, MgmtClass::kVendorFirst, Lid{1}, AttributeId{0x10}).mad;
+  row.inbox.arrivals.clear();
+  row.fabric.SendFrom(port(), packet);
+  row.timers.RunPending();
+  ASSERT_THAT(row.inbox.arrivals, SizeIs(1));
+  EXPECT_EQ(row.inbox.arrivals[0].slid, Lid{2});
+}
+
+TEST_F(RemoteAdapterTest, GetsThePacketsOfATrainOneByOne) {
+  Plug();
+  Transport train;
+  train.first = train.last = true;
+  train.packets = 3;
+  train.payload = 256;
+  train.size = 600;
+  train.message = std::make_shared<std::vector<std::byte>>(600);
+  Packet packet;
+  packet.slid = Lid{1};
+  packet.dlid = Lid{2};
+  packet.destination_qpn = 5;
+  packet.transport = std::make_shared<Transport>(train);
+  const Subnet& subnet = std::as_const(row.fabric).subnet();
+  row.fabric.SendFrom(subnet.port_id(subnet.node(row.host_1), 1), packet);
+  row.timers.RunPending();
+  ASSERT_THAT(adapter.packets, SizeIs(3));
+  for (const auto& [port, single] : adapter.packets) {
+    EXPECT_EQ(single.Count(), 1u);
+  }
+  EXPECT_EQ(adapter.packets[2].second.transport->size, 88u);
+}
+
+TEST_F(RemoteAdapterTest, LeavesAnOrdinaryNodeBehind) {
+  Plug();
+  ASSERT_TRUE(row.fabric.SetRemote(row.host_2, nullptr).ok());
+  row.timers.RunPending();
+  EXPECT_EQ(State(), PortState::kInit);
+  EXPECT_THAT(row.Send(DirectedGet(AttributeId::kNodeInfo, {1, 2})), SizeIs(1));
+  EXPECT_THAT(adapter.packets, IsEmpty());
+}
+
+TEST_F(RemoteAdapterTest, IsOneAtATimeAndNoSwitch) {
+  EXPECT_EQ(row.fabric.SetRemote(RowFabric::Switch(1), &adapter).message(),
+            "\"sw1\" is no channel adapter");
+  ASSERT_TRUE(row.fabric.SetRemote(row.host_2, &adapter).ok());
+  Adapter other;
+  EXPECT_EQ(row.fabric.SetRemote(row.host_2, &other).message(),
+            "\"host-2\" has an adapter elsewhere already");
+}
+
+TEST_F(RemoteAdapterTest, IsPulledOutWhereItIsAndNotHere) {
+  Plug();
+  EXPECT_EQ(row.fabric.RemoveDevice(row.host_2).message(),
+            "the adapter of \"host-2\" is that of another machine, which alone "
+            "can pull it out");
+}
+
+TEST_F(RemoteAdapterTest, IsNotWhereTheBuiltInSubnetManagerRuns) {
+  RowFabric pair(0);
+  ASSERT_TRUE(StartSubnetManager(pair.fabric).ok());
+  EXPECT_EQ(pair.fabric.SetRemote(pair.host_2, &adapter).message(),
+            "the subnet manager of --sm=builtin is on \"host-2\": choose "
+            "another node, or --sm=none");
+  EXPECT_TRUE(pair.fabric.SetRemote(pair.host_1, &adapter).ok());
+}
+
+}  // namespace
+}  // namespace ibemu::fabric

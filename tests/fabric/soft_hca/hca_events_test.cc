@@ -1,0 +1,111 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "fabric/soft_hca/hca.h"
+#include "tests/fabric/verbs_pair.h"
+#include "verbs/wc_status.h"
+
+namespace ibemu::fabric {
+namespace {
+
+using ::testing::ElementsAre, ::testing::IsEmpty;
+using verbs::EventType;
+
+class HcaEventsTest : public VerbsPair, private verbs::DeviceListener {
+ protected:
+  using Heard = std::vector<std::pair<EventType, int>>;
+
+  HcaEventsTest() {
+    Connect(verbs::QpType::kReliable);
+    a_->provider.AddListener(*this);
+  }
+  ~HcaEventsTest() override { a_->provider.RemoveListener(*this); }
+
+  Heard Take() {
+    row_.timers.RunPending();
+    return std::exchange(heard_, {});
+  }
+  // Host 1's port, as the subnet manager's words change it.
+  template <class Change>
+  Heard After(Change change) {
+    Subnet& subnet = row_.fabric.subnet();
+    const PortId id = subnet.port_id(subnet.node(row_.host_1), 1);
+    change(subnet.port(id));
+    static_cast<Hca&>(a_->provider).OnPortChange(id);
+    return Take();
+  }
+
+ private:
+  void OnDeviceEvent(EventType type, int port) override {
+    heard_.emplace_back(type, port);
+  }
+  Heard heard_;
+};
+
+TEST_F(HcaEventsTest, ALinkThatGoesAndComes) {
+  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
+  EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kPortError, 1)));
+  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, true).ok());
+  EXPECT_THAT(Take(), IsEmpty()) << "nobody made it ACTIVE yet";
+  row_.Activate();
+  EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kPortActive, 1)));
+}
+
+TEST_F(HcaEventsTest, WhatTheSubnetManagerSets) {
+  EXPECT_THAT(After([](NodePort& port) { port.info.lid = wire::Lid{9}; }),
+              ElementsAre(std::pair(EventType::kLidChange, 1)));
+  EXPECT_THAT(
+      After([](NodePort& port) { port.info.master_sm_lid = wire::Lid{5}; }),
+      ElementsAre(std::pair(EventType::kSmChange, 1)));
+  EXPECT_THAT(After([](NodePort& port) { port.SetPKey(3, 0x8001); }),
+              ElementsAre(std::pair(EventType::kPKeyChange, 1)));
+  EXPECT_THAT(After([](NodePort& port) { port.SetGuid(2, 0x77); }),
+              ElementsAre(std::pair(EventType::kGidChange, 1)));
+  EXPECT_THAT(After([](NodePort& port) { port.info.gid_prefix = 0x1234; }),
+              ElementsAre(std::pair(EventType::kGidChange, 1)));
+  EXPECT_THAT(After([](NodePort& port) { port.info.subnet_timeout = 7; }),
+              IsEmpty());
+}
+
+TEST_F(HcaEventsTest, ASubnetManagerThatAsksToRegisterAgain) {
+  Subnet& subnet = row_.fabric.subnet();
+  static_cast<Hca&>(a_->provider)
+      .OnClientReregister(subnet.port_id(subnet.node(row_.host_1), 1));
+  EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kClientReregister, 1)));
+}
+
+TEST_F(HcaEventsTest, ARemovedAdapterIsDeadForItsUsers) {
+  ASSERT_TRUE(a_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
+  EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kDeviceFatal, 0)));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kFlushed,
+                                              verbs::wc_status::kFlushed));
+  EXPECT_EQ(a_->State(), verbs::QpState::kError);
+
+  ASSERT_TRUE(row_.fabric.AddDevice(row_.host_1).ok());
+  row_.Configure();
+  EXPECT_THAT(Take(), IsEmpty()) << "that is another adapter";
+  EXPECT_NE(&row_.fabric.provider(row_.host_1), &a_->provider);
+}
+
+TEST_F(HcaEventsTest, ARemovedAdapterLeavesThePlaceToTheNext) {
+  ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
+  ASSERT_TRUE(row_.fabric.AddDevice(row_.host_1).ok());
+  row_.Configure();
+  VerbsPeer next(row_, row_.host_1, verbs::QpType::kReliable);
+  VerbsPeer peer(row_, row_.host_2, verbs::QpType::kReliable);
+  next.Connect(peer, 2);
+  peer.Connect(next, 1);
+  a_->qp.reset();
+  ASSERT_TRUE(peer.Receive(0, 10).ok());
+  ASSERT_TRUE(next.Send(0, 10).ok());
+  Settle();
+  EXPECT_THAT(next.PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
+}
+
+}  // namespace
+}  // namespace ibemu::fabric

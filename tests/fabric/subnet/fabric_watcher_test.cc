@@ -1,0 +1,123 @@
+#include "fabric/subnet/fabric_watcher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "tests/fabric/small_fabric.h"
+
+namespace ibemu::fabric {
+namespace {
+
+using mad::AttributeId, wire::Lid, mad::MgmtClass;
+using ::testing::Contains, ::testing::ElementsAre, ::testing::IsEmpty,
+    ::testing::Pair;
+
+struct Recorder : FabricWatcher {
+  void OnPortChange(PortId port) override { ports.push_back(port); }
+  void OnTrap(PortId port, const mad::Notice& notice, bool repeated) override {
+    EXPECT_EQ(notice.trap_number, mad::TrapNumber::kLinkStateChange);
+    traps.emplace_back(port, repeated);
+  }
+  void OnDrop(const DroppedPacket& dropped) override {
+    drops.emplace_back(dropped.port, dropped.cause);
+    faults.push_back(dropped.fault);
+  }
+  std::vector<PortId> ports;
+  std::vector<std::pair<PortId, bool>> traps;
+  std::vector<std::pair<PortId, DropCause>> drops;
+  std::vector<uint32_t> faults;
+};
+
+struct FabricWatcherTest : ::testing::Test {
+  FabricWatcherTest() : row(2) {
+    row.Configure();
+    row.fabric.AddWatcher(recorder);
+  }
+  ~FabricWatcherTest() override { row.fabric.RemoveWatcher(recorder); }
+
+  PortId Id(topology::NodeId node, int port) {
+    return row.fabric.subnet().port_id(node, port);
+  }
+  void Ask(Lid lid = Lid{2}) {
+    row.Send(
+        LidGet(0, MgmtClass::kSubnetLidRouted, lid, AttributeId::kNodeInfo));
+  }
+
+  RowFabric row;
+  Recorder recorder;
+};
+
+TEST_F(FabricWatcherTest, HearsOfBothEndsOfALinkThatGoesDown) {
+  ASSERT_TRUE(row.fabric.SetLink(row.host_2, 1, false).ok());
+  EXPECT_THAT(recorder.ports, Contains(Id(row.host_2, 1)));
+  EXPECT_THAT(recorder.ports, Contains(Id(RowFabric::Switch(2), 2)));
+}
+
+TEST_F(FabricWatcherTest, HearsOfTrapsAndOfTheirRepetition) {
+  const PortId sw = Id(RowFabric::Switch(2), 0);
+  row.fabric.subnet().port(sw).info.master_sm_lid = Lid{1};
+  row.fabric.subnet().port(sw).info.port_state = mad::PortState::kActive;
+  ASSERT_TRUE(row.fabric.SetLink(row.host_2, 1, false).ok());
+  EXPECT_THAT(recorder.traps, ElementsAre(Pair(sw, false)));
+  row.timers.RunFor(absl::Seconds(10));
+  ASSERT_GE(recorder.traps.size(), 2u);
+  EXPECT_THAT(recorder.traps[1], Pair(sw, true));
+}
+
+TEST_F(FabricWatcherTest, HearsWhatAFaultDropsAndWhichOneItWas) {
+  ASSERT_TRUE(row.fabric
+                  .AddFault(RowFabric::Switch(1), 2,
+                            Fabric::Direction::kTransmit, {.loss = 0})
+                  .ok());
+  const auto fault = row.fabric.AddFault(
+      RowFabric::Switch(1), 2, Fabric::Direction::kTransmit, {.corrupt = 1});
+  ASSERT_TRUE(fault.ok());
+  Ask();
+  EXPECT_THAT(recorder.drops, ElementsAre(Pair(Id(RowFabric::Switch(1), 2),
+                                               DropCause::kFaultCorrupt)));
+  EXPECT_THAT(recorder.faults, ElementsAre(fault->number));
+}
+
+TEST_F(FabricWatcherTest, HearsWhereAPacketHadNoWay) {
+  Ask(Lid{60});
+  EXPECT_THAT(recorder.drops, ElementsAre(Pair(Id(RowFabric::Switch(1), 1),
+                                               DropCause::kNoRoute)));
+  recorder.drops.clear();
+  ASSERT_TRUE(row.fabric.SetLink(row.host_2, 1, false).ok());
+  Ask();
+  EXPECT_THAT(recorder.drops, ElementsAre(Pair(Id(RowFabric::Switch(2), 2),
+                                               DropCause::kLinkDown)));
+  EXPECT_THAT(recorder.faults, ElementsAre(0, 0));
+}
+
+TEST_F(FabricWatcherTest, HearsOfWhatWasInACableThatIsCut) {
+  ASSERT_TRUE(row.fabric
+                  .AddFault(RowFabric::Switch(1), 2,
+                            Fabric::Direction::kTransmit,
+                            {.delay = absl::Milliseconds(3)})
+                  .ok());
+  Ask();
+  ASSERT_TRUE(row.fabric.SetLink(RowFabric::Switch(1), 2, false).ok());
+  row.timers.RunFor(absl::Milliseconds(5));
+  EXPECT_THAT(recorder.drops,
+              ElementsAre(Pair(Id(RowFabric::Switch(1), 2), DropCause::kCut)));
+}
+
+TEST_F(FabricWatcherTest, HearsNothingOfWhatArrives) {
+  Ask();
+  EXPECT_THAT(recorder.drops, IsEmpty());
+  EXPECT_THAT(recorder.traps, IsEmpty());
+}
+
+TEST(DropCauseTest, EveryCauseHasItsName) {
+  for (int cause = 0; cause <= static_cast<int>(DropCause::kDelayFull);
+       ++cause) {
+    EXPECT_NE(NameOf(static_cast<DropCause>(cause)), "unknown") << cause;
+  }
+}
+
+}  // namespace
+}  // namespace ibemu::fabric

@@ -1,0 +1,145 @@
+#include "hca/mlx4/verbs/shared_receive_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/hca/mlx4/verbs_bench.h"
+
+namespace ibemu::hca::mlx4 {
+namespace {
+
+namespace status = verbs::wc_status;
+using ::testing::Contains, ::testing::ElementsAre, ::testing::IsEmpty,
+    ::testing::Pair, ::testing::SizeIs;
+using verbs::EventType, verbs::QpState;
+
+class SharedReceiveQueueTest : public VerbsBench {
+ protected:
+  static Options Shared() {
+    Options options;
+    options.shared = true;
+    return options;
+  }
+};
+
+TEST_F(SharedReceiveQueueTest, ReceivesMoreThanItsListHolds) {
+  Connect({}, Shared());
+  a_->memory->Put(0, Pattern(100));
+  for (uint64_t i = 0; i < 200; ++i) {
+    ASSERT_TRUE(b_->Receive(1000 * (i % 20), 100, i).ok());
+    ASSERT_TRUE(a_->Send(0, i % 100 + 1).ok());
+    if (i % 20 != 19) continue;
+    Run();
+    const auto received = b_->Poll();
+    ASSERT_THAT(received, SizeIs(20));
+    EXPECT_EQ(received[19].wr_id, i);
+    EXPECT_EQ(received[19].byte_len, i % 100 + 1);
+    EXPECT_EQ(b_->memory->Text(19000, i % 100 + 1),
+              Pattern(100).substr(0, i % 100 + 1));
+    a_->Poll();
+  }
+}
+
+TEST_F(SharedReceiveQueueTest, HoldsAsManyAsItWasMadeFor) {
+  Connect({}, Shared());
+  for (uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(b_->Receive(0, 10, i).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(b_->Receive(0, 10)));
+  std::vector<verbs::ReceiveRequest> request(1);
+  size_t taken = 0;
+  EXPECT_TRUE(absl::IsInvalidArgument(b_->qp->PostReceive(request, taken)))
+      << "its queue pair has no queue of its own";
+  EXPECT_EQ(b_->srq->Query().max_requests, 20u);
+  EXPECT_TRUE(absl::IsUnimplemented(b_->srq->Resize(10)));
+}
+
+TEST_F(SharedReceiveQueueTest, TellsOnceThatFewAreLeft) {
+  Connect({}, Shared());
+  for (uint64_t i = 0; i < 4; ++i) ASSERT_TRUE(b_->Receive(0, 10, i).ok());
+  ASSERT_TRUE(b_->srq->SetLimit(3).ok());
+  EXPECT_EQ(b_->srq->Query().limit, 3u);
+  EXPECT_TRUE(absl::IsInvalidArgument(b_->srq->SetLimit(21)));
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  EXPECT_THAT(b_->events, IsEmpty());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  EXPECT_THAT(b_->events, ElementsAre(EventType::kSrqLimit));
+  EXPECT_EQ(b_->srq->Query().limit, 0u);
+}
+
+TEST_F(SharedReceiveQueueTest, SaysThatAQueuePairTakesNoMore) {
+  Connect({}, Shared());
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  b_->Modify({}, QpState::kError);
+  Run();
+  EXPECT_THAT(b_->events, Contains(EventType::kLastWqeReached));
+  EXPECT_THAT(b_->Poll(), IsEmpty()) << "the request is for others";
+}
+
+TEST_F(SharedReceiveQueueTest, SaysNothingOfAQueuePairThatIsReset) {
+  Connect({}, Shared());
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  b_->Modify({}, QpState::kReset);
+  Run(absl::Milliseconds(1100));
+  EXPECT_THAT(b_->events, IsEmpty());
+}
+
+// Half of it has come: its request is not lost.
+TEST_F(SharedReceiveQueueTest, GetsBackTheRequestOfAMessageThatWasBrokenOff) {
+  Connect({}, Shared());
+  for (uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(b_->Receive(0, 1 << 20).ok());
+  ASSERT_TRUE(a_->Send(0, 1 << 20).ok());
+  timers_.RunFor(absl::Microseconds(60));
+  b_->qp.reset();
+  Run();
+  EXPECT_TRUE(b_->Receive(0, 10).ok()) << "there is room for one more";
+  EXPECT_TRUE(absl::IsResourceExhausted(b_->Receive(0, 10)));
+}
+
+TEST_F(SharedReceiveQueueTest, ServesNoQueuePairOfAnotherDomain) {
+  Connect({}, Shared());
+  const auto other = *b_->provider.CreatePd(0);
+  verbs::QpInit init;
+  init.pd = other.get();
+  init.send_cq = init.receive_cq = b_->cq.get();
+  init.srq = b_->srq.get();
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(b_->provider.CreateQp(init, *b_).status()));
+}
+
+TEST_F(SharedReceiveQueueTest, KeepsItsRequestsWhenAQueuePairGoes) {
+  Connect({}, Shared());
+  ASSERT_TRUE(b_->Receive(500, 10, 1).ok());
+  verbs::QpInit init;
+  init.signal_all = true;
+  init.pd = b_->pd.get();
+  init.send_cq = init.receive_cq = b_->cq.get();
+  init.srq = b_->srq.get();
+  b_->qp = *b_->provider.CreateQp(init, *b_);
+  b_->Connect(VerbsEnd::Towards(a_->qp->number(), LidOf(*device_a_)));
+  a_->Modify({}, QpState::kReset);
+  a_->Connect(VerbsEnd::Towards(b_->qp->number(), LidOf(*device_b_)));
+  a_->memory->Put(0, "for you");
+  ASSERT_TRUE(a_->Send(0, 7).ok());
+  Run();
+  EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess)));
+  EXPECT_EQ(b_->memory->Text(500, 7), "for you");
+}
+
+TEST_F(SharedReceiveQueueTest, CutsTheAdapterOffWhenItIsNotGivenBack) {
+  Connect({}, Shared());
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  b_->qp.reset();
+  host_b_.model.faults().Refuse(prm::Opcode::kHw2SwSrq,
+                                prm::CommandStatus::kResourceBusy);
+  b_->srq.reset();
+  EXPECT_THAT(notes_, Contains(::testing::HasSubstr("HW2SW_SRQ")));
+  host_b_.trace.records.clear();
+  b_.reset();
+  Run(absl::Milliseconds(1100));
+  EXPECT_THAT(host_b_.trace.Names(), IsEmpty()) << "it gets no command";
+}
+
+}  // namespace
+}  // namespace ibemu::hca::mlx4

@@ -1,0 +1,79 @@
+// What the adapter tells of how far its queues were used.
+#include <gtest/gtest.h>
+
+#include "hca/model/mlx4/core/queue_use.h"
+#include "tests/hca/model/mlx4_station.h"
+
+namespace ibemu::hca::model::mlx4 {
+namespace {
+
+constexpr QueueSort kSort{.kind = QueueKind::kCompletions, .size = 8};
+
+TEST(QueueUseTest, CountsQueuesThatTookAnEntryWhenTheyEnd) {
+  QueueUses uses;
+  {
+    EntryCount one(uses, kSort);
+    EntryCount other(uses, kSort);
+    const EntryCount unused(uses, kSort);
+    for (int i = 0; i < 20; ++i) one.Add();
+    other.Add();
+    EXPECT_TRUE(uses.empty());
+  }
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_EQ(uses[kSort].queues, 2u);
+  EXPECT_EQ(uses[kSort].least, 1u);
+  EXPECT_EQ(uses[kSort].most, 20u);
+}
+
+TEST(QueueUseTest, TakesAQueueOfAnotherSizeForAnotherQueue) {
+  QueueUses uses;
+  {
+    EntryCount count(uses, kSort);
+    count.Add();
+    count.Add();
+    count.Resize(16);
+    count.Add();
+  }
+  EXPECT_EQ(uses[kSort].most, 2u);
+  EXPECT_EQ((uses[{QueueKind::kCompletions, 16}].most), 1u);
+}
+
+TEST(QueueUseTest, KnowsEachKindOfQueueOfAnAdapter) {
+  constexpr uint32_t kQpn = 200;
+  testing::VirtualTimers timers;
+  Station station(timers, 5);
+  prm::QpContext context = station.Context(prm::QpService::kUd);
+  ASSERT_EQ(station.Create(kQpn, context), prm::CommandStatus::kOk);
+  station.ToRts(kQpn, context);
+  prm::DatagramSegment to;
+  to.remote_qpn = kQpn;
+  to.address.port = 1;
+  to.address.pd = Station::kPd;
+  to.address.rlid = 5;
+  for (int i = 0; i < 5; ++i) {
+    station.PostReceive(kQpn, {Station::At(0, 64)});
+    station.Post(kQpn,
+                 prm::ControlSegment{.opcode = prm::WqeOpcode::kSend,
+                                     .completion = prm::kCompletionRequested},
+                 Concat(to, Station::At(0, 4)));
+    timers.RunPending();
+  }
+  EXPECT_TRUE(station.device.ended_queues().empty());
+  station.device.Reset();
+  QueueUses uses = station.device.ended_queues();
+  EXPECT_EQ((uses[{QueueKind::kSends, 8}].most), 5u);
+  EXPECT_EQ((uses[{QueueKind::kReceives, 8}].most), 5u);
+  EXPECT_EQ((uses[{QueueKind::kCompletions, 16}].queues), 2u);
+  EXPECT_EQ((uses[{QueueKind::kCompletions, 16}].least), 5u);
+}
+
+TEST(QueueUseTest, NamesEachKind) {
+  EXPECT_EQ(QueueKindName(QueueKind::kEvents), "eq");
+  EXPECT_EQ(QueueKindName(QueueKind::kCompletions), "cq");
+  EXPECT_EQ(QueueKindName(QueueKind::kSends), "sq");
+  EXPECT_EQ(QueueKindName(QueueKind::kReceives), "rq");
+  EXPECT_EQ(QueueKindName(QueueKind::kShared), "srq");
+}
+
+}  // namespace
+}  // namespace ibemu::hca::model::mlx4

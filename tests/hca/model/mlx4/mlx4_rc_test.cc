@@ -1,0 +1,474 @@
+// Reliable connections between two adapters.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/hca/model/mlx4_station.h"
+
+namespace ibemu::hca::model {
+namespace {
+
+using prm::CqeSyndrome;
+using prm::EventType;
+using prm::WqeOpcode;
+using ::testing::Contains, ::testing::Not;
+using Status = prm::CommandStatus;
+
+class Mlx4Reliable : public ::testing::Test {
+ protected:
+  Mlx4Reliable() {
+    FakeWire::Join(timers_, here_.wires[0], there_.wires[0]);
+    Connect(here_, 6);
+    Connect(there_, 5);
+  }
+
+  prm::QpContext Context(Station& station, uint16_t peer) {
+    prm::QpContext context = station.Context(prm::QpService::kRc);
+    context.remote_qpn = kQpn;
+    context.primary.rlid = peer;
+    context.primary.ack_timeout = 10;  // 4.2 ms, at most 16.8
+    context.retry_count = 2;
+    context.rnr_retry = 2;
+    context.min_rnr_nak = 12;  // 0.64 ms
+    context.log_sra_max = context.log_rra_max = 2;
+    context.remote_read = context.remote_write = context.remote_atomic = true;
+    context.next_send_psn = context.next_receive_psn = 0xfffff0;
+    return context;
+  }
+  void Connect(Station& station, uint16_t peer) {
+    const prm::QpContext context = Context(station, peer);
+    ASSERT_EQ(station.Create(kQpn, context), Status::kOk);
+    station.ToRts(kQpn, context);
+  }
+  static prm::ControlSegment Control(WqeOpcode opcode) {
+    return {.opcode = opcode, .completion = prm::kCompletionRequested};
+  }
+  void PostSend(uint32_t bytes, uint64_t offset = 0) {
+    here_.Post(kQpn, Control(WqeOpcode::kSend),
+               Concat(Station::At(offset, bytes)));
+  }
+  static prm::RemoteAddressSegment Remote(uint64_t offset) {
+    return {.address = Station::kRegionStart + offset, .rkey = Station::kKey};
+  }
+  void Run(absl::Duration span = absl::Milliseconds(1)) {
+    timers_.RunFor(span);
+  }
+  // A pattern that repeats after 251 bytes only.
+  static std::string Pattern(size_t bytes) {
+    std::string text(bytes, '\0');
+    for (size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(i % 251);
+    return text;
+  }
+
+  testing::VirtualTimers timers_;
+  Station here_{timers_, 5};
+  Station there_{timers_, 6};
+};
+
+TEST_F(Mlx4Reliable, SendAMessageOfManyPackets) {
+  const std::string text = Pattern(5000);
+  here_.Fill(0, text);
+  there_.PostReceive(kQpn, {Station::At(0, 3000), Station::At(8000, 3000)});
+  PostSend(5000);
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  const prm::Cqe got = there_.NextCqe(Station::kReceiveCq);
+  EXPECT_EQ(got.opcode, prm::kReceivedSend);
+  EXPECT_EQ(got.byte_count, 5000u);
+  EXPECT_EQ(there_.Text(0, 3000), text.substr(0, 3000));
+  EXPECT_EQ(there_.Text(8000, 2000), text.substr(3000));
+}
+
+TEST_F(Mlx4Reliable, SendImmediateDataAndNothing) {
+  there_.PostReceive(kQpn, {});
+  prm::ControlSegment control = Control(WqeOpcode::kSendImmediate);
+  control.immediate = 0x12345678;
+  here_.Post(kQpn, control, {});
+  Run();
+  const prm::Cqe got = there_.NextCqe(Station::kReceiveCq);
+  EXPECT_EQ(got.opcode, prm::kReceivedSendImmediate);
+  EXPECT_EQ(got.immediate, 0x12345678u);
+  EXPECT_EQ(got.byte_count, 0u);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+}
+
+TEST_F(Mlx4Reliable, WriteIntoThePeersMemory) {
+  const std::string text = Pattern(2500);
+  here_.Fill(0, text);
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
+             Concat(Remote(100), Station::At(0, 2500)));
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(there_.Text(100, 2500), text);
+  EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
+}
+
+TEST_F(Mlx4Reliable, WriteWithImmediateDataTakesAReceive) {
+  there_.PostReceive(kQpn, {});
+  prm::ControlSegment control = Control(WqeOpcode::kRdmaWriteImmediate);
+  control.immediate = 77;
+  here_.Fill(0, "text");
+  here_.Post(kQpn, control, Concat(Remote(100), Station::At(0, 4)));
+  Run();
+  const prm::Cqe got = there_.NextCqe(Station::kReceiveCq);
+  EXPECT_EQ(got.opcode, prm::kReceivedRdmaWriteImmediate);
+  EXPECT_EQ(got.immediate, 77u);
+  EXPECT_EQ(got.byte_count, 4u);
+  EXPECT_EQ(there_.Text(100, 4), "text");
+}
+
+TEST_F(Mlx4Reliable, ReadThePeersMemory) {
+  const std::string text = Pattern(5000);
+  there_.Fill(300, text);
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaRead),
+             Concat(Remote(300), Station::At(0, 5000)));
+  Run();
+  const prm::Cqe done = here_.NextCqe(Station::kSendCq);
+  EXPECT_EQ(done.opcode, static_cast<uint8_t>(WqeOpcode::kRdmaRead));
+  EXPECT_EQ(done.byte_count, 5000u);
+  EXPECT_EQ(here_.Text(0, 5000), text);
+}
+
+TEST_F(Mlx4Reliable, HaveNoMoreReadsOpenThanTheyMay) {
+  for (int i = 0; i < 6; ++i) {
+    here_.Post(kQpn, Control(WqeOpcode::kRdmaRead),
+               Concat(Remote(0), Station::At(0, 8)));
+  }
+  EXPECT_EQ(here_.wires[0].sent.size(), 4u);
+  Run();
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(here_.NextCqe(Station::kSendCq).wqe_counter, i);
+  }
+}
+
+TEST_F(Mlx4Reliable, AddAndSwapAtomically) {
+  there_.machine.Bytes(there_.region, 1)[0] = std::byte{5};
+  here_.Post(
+      kQpn, Control(WqeOpcode::kFetchAdd),
+      Concat(Remote(0), prm::AtomicSegment{.swap_add = 3}, Station::At(0, 8)));
+  Run();
+  EXPECT_EQ(here_.NextCqe(Station::kSendCq).byte_count, 8u);
+  EXPECT_EQ(here_.machine.Bytes(here_.region, 1)[0], std::byte{5});
+  EXPECT_EQ(there_.machine.Bytes(there_.region, 1)[0], std::byte{8});
+  here_.Post(
+      kQpn, Control(WqeOpcode::kCompareSwap),
+      Concat(Remote(0), prm::AtomicSegment{.swap_add = 0x99, .compare = 8},
+             Station::At(0, 8)));
+  Run();
+  EXPECT_EQ(here_.machine.Bytes(here_.region, 1)[0], std::byte{8});
+  EXPECT_EQ(there_.machine.Bytes(there_.region, 1)[0], std::byte{0x99});
+}
+
+TEST_F(Mlx4Reliable, RefuseAnAtomicThatIsNotAligned) {
+  here_.Post(kQpn, Control(WqeOpcode::kFetchAdd),
+             Concat(Remote(4), prm::AtomicSegment{}, Station::At(0, 8)));
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
+            CqeSyndrome::kRemoteInvalidRequest);
+  EXPECT_THAT(there_.Events(), Contains(EventType::kWqInvalidRequest));
+}
+
+TEST_F(Mlx4Reliable, GoBackWhenAPacketWasLost) {
+  const std::string text = Pattern(5000);
+  here_.Fill(0, text);
+  there_.PostReceive(kQpn, {Station::At(0, 5000)});
+  here_.wires[0].lose = 2;
+  PostSend(5000);
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(there_.NextCqe(Station::kReceiveCq).byte_count, 5000u);
+  EXPECT_EQ(there_.Text(0, 5000), text);
+}
+
+TEST_F(Mlx4Reliable, TryAgainWhenNoAnswerComes) {
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  here_.wires[0].lose = 1;
+  PostSend(8);
+  Run();
+  EXPECT_TRUE(here_.Empty(Station::kSendCq));
+  Run(absl::Milliseconds(20));
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+}
+
+TEST_F(Mlx4Reliable, AnswerARepetitionWithoutDoingItTwice) {
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  there_.PostReceive(kQpn, {Station::At(64, 64)});
+  there_.wires[0].lose = 1;  // the acknowledgement
+  PostSend(8);
+  Run(absl::Milliseconds(20));
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, 0);
+  EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
+}
+
+TEST_F(Mlx4Reliable, RepeatTheResultOfAnAtomic) {
+  there_.wires[0].lose = 1;
+  here_.Post(
+      kQpn, Control(WqeOpcode::kFetchAdd),
+      Concat(Remote(0), prm::AtomicSegment{.swap_add = 3}, Station::At(0, 8)));
+  Run(absl::Milliseconds(20));
+  EXPECT_EQ(here_.NextCqe(Station::kSendCq).byte_count, 8u);
+  EXPECT_EQ(there_.machine.Bytes(there_.region, 1)[0], std::byte{3});
+}
+
+TEST_F(Mlx4Reliable, AskAgainForALostPartOfARead) {
+  const std::string text = Pattern(5000);
+  there_.Fill(0, text);
+  there_.wires[0].lose = 3;
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaRead),
+             Concat(Remote(0), Station::At(0, 5000)));
+  Run(absl::Milliseconds(20));
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.Text(0, 5000), text);
+}
+
+TEST_F(Mlx4Reliable, GiveUpWhenThePeerIsGone) {
+  there_.Command(prm::Opcode::k2RstQp, kQpn, 2);
+  PostSend(8);
+  PostSend(8);
+  Run(absl::Milliseconds(60));
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
+            CqeSyndrome::kTransportRetryExceeded);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kFlushed);
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
+  EXPECT_EQ(here_.wires[0].sent.size(), 6u) << "two packets, three times";
+}
+
+TEST_F(Mlx4Reliable, WaitForAPeerThatIsNotReady) {
+  PostSend(8);
+  Run(absl::Microseconds(100));
+  EXPECT_TRUE(here_.Empty(Station::kSendCq));
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  Run(absl::Microseconds(700));
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+}
+
+TEST_F(Mlx4Reliable, WaitWithAllThatFollowed) {
+  for (int i = 0; i < 3; ++i) PostSend(8);
+  Run(absl::Microseconds(100));
+  for (int i = 0; i < 3; ++i) there_.PostReceive(kQpn, {Station::At(0, 64)});
+  Run(absl::Microseconds(700));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+    EXPECT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, i);
+  }
+}
+
+TEST_F(Mlx4Reliable, GiveUpOnAPeerThatNeverIsReady) {
+  PostSend(8);
+  Run(absl::Milliseconds(5));
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
+            CqeSyndrome::kRnrRetryExceeded);
+}
+
+TEST_F(Mlx4Reliable, RefuseAKeyThatDoesNotOpenTheMemory) {
+  prm::RemoteAddressSegment remote = Remote(0);
+  remote.rkey += 1;
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
+             Concat(remote, Station::At(0, 8)));
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kRemoteAccess);
+  EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kError);
+  EXPECT_THAT(there_.Events(), Contains(EventType::kWqAccessError));
+}
+
+TEST_F(Mlx4Reliable, RefuseWhatTheQueuePairDoesNotAllow) {
+  prm::QpContext context = Context(there_, 5);
+  context.remote_read = false;
+  there_.Modify(prm::Opcode::kRts2RtsQp, kQpn, context, prm::kOptRemoteRead);
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaRead),
+             Concat(Remote(0), Station::At(0, 8)));
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kRemoteAccess);
+}
+
+TEST_F(Mlx4Reliable, RefuseAMessageLongerThanItsBuffers) {
+  there_.PostReceive(kQpn, {Station::At(0, 7)});
+  PostSend(8);
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
+            CqeSyndrome::kRemoteInvalidRequest);
+  EXPECT_EQ(there_.NextSyndrome(Station::kReceiveCq),
+            CqeSyndrome::kLocalLength);
+}
+
+TEST_F(Mlx4Reliable, TellThePeerOfAnErrorOfTheirOwn) {
+  prm::DataSegment wrong = Station::At(0, 64);
+  wrong.lkey += 1;
+  there_.PostReceive(kQpn, {wrong});
+  PostSend(8);
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
+            CqeSyndrome::kRemoteOperation);
+  EXPECT_EQ(there_.NextSyndrome(Station::kReceiveCq),
+            CqeSyndrome::kLocalProtection);
+}
+
+TEST_F(Mlx4Reliable, FailARequestOfTheirOwnAfterThoseBeforeIt) {
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  prm::DataSegment wrong = Station::At(0, 8);
+  wrong.lkey += 1;
+  here_.Post(kQpn, Control(WqeOpcode::kSend), Concat(wrong));
+  here_.Post(kQpn, Control(WqeOpcode::kBindWindow), {});
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
+            CqeSyndrome::kLocalProtection);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kFlushed);
+}
+
+TEST_F(Mlx4Reliable, FailAnOpcodeThatTheServiceDoesNotHave) {
+  here_.Post(kQpn, Control(WqeOpcode::kBindWindow), {});
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
+            CqeSyndrome::kLocalQpOperation);
+}
+
+TEST_F(Mlx4Reliable, CompleteSilentlyWhatAsksForNoCompletion) {
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  here_.Post(kQpn, prm::ControlSegment{.opcode = WqeOpcode::kSend},
+             Concat(Station::At(0, 8)));
+  PostSend(8);
+  Run();
+  EXPECT_EQ(here_.NextCqe(Station::kSendCq).wqe_counter, 1);
+  EXPECT_TRUE(here_.Empty(Station::kSendCq));
+}
+
+TEST_F(Mlx4Reliable, FlushWhatIsOpenWhenSoftwareBreaksThem) {
+  there_.Command(prm::Opcode::k2RstQp, kQpn, 2);
+  here_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  here_.Command(prm::Opcode::k2ErrQp, kQpn);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kFlushed);
+  EXPECT_EQ(here_.NextSyndrome(Station::kReceiveCq), CqeSyndrome::kFlushed);
+  PostSend(8);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kFlushed);
+}
+
+TEST_F(Mlx4Reliable, FlushAReceiveWhoseMessageHasHalfCome) {
+  there_.PostReceive(kQpn, {Station::At(0, 4096)});
+  there_.PostReceive(kQpn, {Station::At(0, 4096)});
+  here_.wires[0].lose = 2;
+  PostSend(2000);
+  timers_.RunPending();
+  there_.Command(prm::Opcode::k2ErrQp, kQpn);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(there_.NextSyndrome(Station::kReceiveCq), CqeSyndrome::kFlushed);
+    EXPECT_EQ(there_.last.wqe_counter, i);
+  }
+}
+
+TEST_F(Mlx4Reliable, DropWhatAnotherServiceSends) {
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  std::vector<std::byte> packet = here_.wires[0].sent[0];
+  constexpr size_t kOpcode = 8;  // behind the LRH
+  packet[kOpcode] |= std::byte{0x20};
+  there_.wires[0].listener->OnPacket(packet);
+  EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+}
+
+TEST_F(Mlx4Reliable, BeginNoMessageWhileTheyAreDrained) {
+  for (int i = 0; i < 2; ++i) there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  here_.Modify(prm::Opcode::kRts2SqdQp, kQpn, {});
+  PostSend(8);
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_TRUE(here_.Empty(Station::kSendCq));
+  here_.Modify(prm::Opcode::kSqd2RtsQp, kQpn, {});
+  Run();
+  EXPECT_EQ(here_.NextCqe(Station::kSendCq).wqe_counter, 1);
+}
+
+TEST_F(Mlx4Reliable, AreDrainedWhenThePeerHasAcknowledgedWhatBegan) {
+  PostSend(8);
+  here_.Modify(prm::Opcode::kRts2SqdQp, kQpn, {}, 0, prm::kSqdEvent);
+  Run(absl::Microseconds(100));
+  EXPECT_THAT(here_.Events(), Not(Contains(EventType::kSendQueueDrained)))
+      << "the peer has no receive request";
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kSqDraining);
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_THAT(here_.Events(), Contains(EventType::kSendQueueDrained));
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kSqDrained);
+}
+
+TEST_F(Mlx4Reliable, GoRoundPsnsAndQueuesManyTimes) {
+  for (uint32_t i = 0; i < 60; ++i) {
+    there_.PostReceive(kQpn, {Station::At(0, 4096)});
+    PostSend(3000);
+    Run();
+    ASSERT_EQ(here_.NextCqe(Station::kSendCq).wqe_counter, i);
+    ASSERT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, i);
+  }
+  EXPECT_EQ(here_.Query(kQpn).next_send_psn, (0xfffff0 + 180) & 0xffffff);
+  EXPECT_EQ(there_.Query(kQpn).next_receive_psn, (0xfffff0 + 180) & 0xffffff);
+}
+
+TEST_F(Mlx4Reliable, SendMoreThanAWindowOfPackets) {
+  const std::string text = Pattern(Station::kRegionBytes);
+  here_.Fill(0, text);
+  there_.PostReceive(kQpn, {Station::At(0, Station::kRegionBytes)});
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
+             Concat(Remote(0), Station::At(0, Station::kRegionBytes)));
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
+             Concat(Remote(0), Station::At(0, Station::kRegionBytes)));
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(there_.Text(0, Station::kRegionBytes), text);
+}
+
+TEST_F(Mlx4Reliable, DropAnOldReadThatTheyCanNoLongerAnswer) {
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaRead),
+             Concat(Remote(0), Station::At(0, 8)));
+  std::vector<std::byte> read = here_.wires[0].sent.back();
+  Run();
+  ASSERT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  there_.wires[0].sent.clear();
+  there_.wires[0].listener->OnPacket(read);
+  EXPECT_EQ(there_.wires[0].sent.size(), 1u) << "it is answered once more";
+  there_.Command(prm::Opcode::kHw2SwMpt, Station::kRegion, 1);
+  there_.wires[0].listener->OnPacket(read);
+  // Without its RETH.
+  read.resize(24);
+  auto lrh = wire::Decode<wire::LocalRouteHeader>(read);
+  lrh.words = 6;
+  wire::Encode(lrh, read);
+  there_.wires[0].listener->OnPacket(read);
+  EXPECT_EQ(there_.wires[0].sent.size(), 1u);
+  EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kRts);
+}
+
+TEST_F(Mlx4Reliable, DoNothingMoreOnceTheAdapterHasFailed) {
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  there_.device.Fail(0xdead);
+  Run();
+  EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
+  const size_t sent = there_.wires[0].sent.size();
+  there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(Station::At(0, 8)));
+  there_.ArmEq(Station::kEq, 0);
+  EXPECT_EQ(there_.wires[0].sent.size(), sent);
+  EXPECT_THAT(there_.Events(), Contains(EventType::kLocalCatastrophicError));
+  EXPECT_EQ(there_.device.violations(), 0) << "a driver may not know it yet";
+}
+
+TEST_F(Mlx4Reliable, TellThatACommunicationIsEstablished) {
+  there_.Command(prm::Opcode::k2RstQp, kQpn, 2);
+  const prm::QpContext context = Context(there_, 5);
+  there_.Create(kQpn, context);
+  there_.Modify(prm::Opcode::kInit2RtrQp, kQpn, context);
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  Run();
+  EXPECT_THAT(there_.Events(), Contains(EventType::kCommunicationEstablished));
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+}
+
+}  // namespace
+}  // namespace ibemu::hca::model

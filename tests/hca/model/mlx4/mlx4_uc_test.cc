@@ -1,0 +1,424 @@
+// Unreliable connections between two adapters.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hca/model/mlx4/core/packet.h"
+#include "tests/hca/model/mlx4_station.h"
+
+namespace ibemu::hca::model {
+namespace {
+
+using prm::CqeSyndrome;
+using prm::EventType;
+using prm::QpState;
+using prm::WqeOpcode;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Status = prm::CommandStatus;
+
+constexpr uint32_t kPsn = 0xfffff0;
+
+class Mlx4Unreliable : public ::testing::Test {
+ protected:
+  Mlx4Unreliable() {
+    FakeWire::Join(timers_, here_.wires[0], there_.wires[0]);
+    Connect(here_, 6);
+    Connect(there_, 5);
+  }
+
+  prm::QpContext Context(Station& station, uint16_t peer) {
+    prm::QpContext context = station.Context(prm::QpService::kUc);
+    context.remote_qpn = kQpn;
+    context.primary.rlid = peer;
+    context.remote_write = true;
+    context.next_send_psn = context.next_receive_psn = kPsn;
+    return context;
+  }
+  void Connect(Station& station, uint16_t peer) {
+    const prm::QpContext context = Context(station, peer);
+    ASSERT_EQ(station.Create(kQpn, context), Status::kOk);
+    station.ToRts(kQpn, context);
+  }
+  static prm::ControlSegment Control(WqeOpcode opcode) {
+    return {.opcode = opcode, .completion = prm::kCompletionRequested};
+  }
+  void PostSend(uint32_t bytes, bool ring = true) {
+    here_.Post(kQpn, Control(WqeOpcode::kSend), Concat(Station::At(0, bytes)),
+               ring);
+  }
+  static prm::RemoteAddressSegment Remote(uint64_t offset) {
+    return {.address = Station::kRegionStart + offset, .rkey = Station::kKey};
+  }
+  // One that says what its peer never would.
+  static std::vector<std::byte> Ghost(uint8_t opcode, uint32_t psn,
+                                      size_t bytes = 8) {
+    return mlx4::BuildPacket({.dlid = wire::Lid{6}, .slid = wire::Lid{5}},
+                             std::nullopt,
+                             {.opcode = opcode,
+                              .p_key = 0xffff,
+                              .destination_qpn = kQpn,
+                              .psn = psn},
+                             {}, std::vector<std::byte>(bytes));
+  }
+  void Run() { timers_.RunFor(absl::Milliseconds(1)); }
+  // How the next message ended that arrived: its length, or nothing came.
+  std::optional<uint32_t> NextArrival() {
+    if (there_.Empty(Station::kReceiveCq)) return std::nullopt;
+    return there_.NextCqe(Station::kReceiveCq).byte_count;
+  }
+  // A pattern that repeats after 251 bytes only.
+  static std::string Pattern(size_t bytes) {
+    std::string text(bytes, '\0');
+    for (size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(i % 251);
+    return text;
+  }
+
+  testing::VirtualTimers timers_;
+  Station here_{timers_, 5};
+  Station there_{timers_, 6};
+};
+
+TEST_F(Mlx4Unreliable, SendAMessageOfManyPacketsAndHearNothingOfIt) {
+  const std::string text = Pattern(5000);
+  here_.Fill(0, text);
+  there_.PostReceive(kQpn, {Station::At(0, 3000), Station::At(8000, 3000)});
+  PostSend(5000);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone)
+      << "it has left";
+  Run();
+  const prm::Cqe got = there_.NextCqe(Station::kReceiveCq);
+  EXPECT_EQ(got.opcode, prm::kReceivedSend);
+  EXPECT_EQ(got.byte_count, 5000u);
+  EXPECT_EQ(there_.Text(0, 3000), text.substr(0, 3000));
+  EXPECT_EQ(there_.Text(8000, 2000), text.substr(3000));
+  EXPECT_THAT(there_.wires[0].sent, IsEmpty());
+}
+
+TEST_F(Mlx4Unreliable, SayTheirServiceInEveryPacket) {
+  there_.PostReceive(kQpn, {Station::At(0, 5000)});
+  PostSend(3000);
+  std::vector<uint8_t> opcodes;
+  for (const auto& bytes : here_.wires[0].sent) {
+    opcodes.push_back(mlx4::ParsePacket(bytes)->bth.opcode);
+  }
+  EXPECT_THAT(opcodes, ElementsAre(0x20, 0x21, 0x22));
+}
+
+TEST_F(Mlx4Unreliable, SendImmediateDataAndNothing) {
+  there_.PostReceive(kQpn, {});
+  prm::ControlSegment control = Control(WqeOpcode::kSendImmediate);
+  control.immediate = 0x12345678;
+  here_.Post(kQpn, control, {});
+  Run();
+  const prm::Cqe got = there_.NextCqe(Station::kReceiveCq);
+  EXPECT_EQ(got.opcode, prm::kReceivedSendImmediate);
+  EXPECT_EQ(got.immediate, 0x12345678u);
+  EXPECT_EQ(got.byte_count, 0u);
+}
+
+TEST_F(Mlx4Unreliable, WriteIntoThePeersMemory) {
+  const std::string text = Pattern(2500);
+  here_.Fill(0, text);
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
+             Concat(Remote(100), Station::At(0, 2500)));
+  Run();
+  const prm::Cqe done = here_.NextCqe(Station::kSendCq);
+  EXPECT_EQ(done.opcode, static_cast<uint8_t>(WqeOpcode::kRdmaWrite));
+  EXPECT_EQ(there_.Text(100, 2500), text);
+  EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
+}
+
+TEST_F(Mlx4Unreliable, WriteWithImmediateDataTakesAReceive) {
+  there_.PostReceive(kQpn, {});
+  prm::ControlSegment control = Control(WqeOpcode::kRdmaWriteImmediate);
+  control.immediate = 77;
+  here_.Fill(0, "text");
+  here_.Post(kQpn, control, Concat(Remote(100), Station::At(0, 4)));
+  Run();
+  const prm::Cqe got = there_.NextCqe(Station::kReceiveCq);
+  EXPECT_EQ(got.opcode, prm::kReceivedRdmaWriteImmediate);
+  EXPECT_EQ(got.immediate, 77u);
+  EXPECT_EQ(got.byte_count, 4u);
+  EXPECT_EQ(there_.Text(100, 4), "text");
+}
+
+TEST_F(Mlx4Unreliable, LoseAMessageOfWhichAnyPacketIsLost) {
+  const std::string text = Pattern(5000);
+  here_.Fill(0, text);
+  for (int lost = 1; lost <= 5; ++lost) {
+    there_.PostReceive(kQpn, {Station::At(0, 5000)});
+    here_.wires[0].lose = lost;
+    PostSend(5000);
+    Run();
+    EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+    EXPECT_EQ(NextArrival(), std::nullopt) << "packet " << lost;
+    PostSend(lost);
+    Run();
+    EXPECT_EQ(NextArrival(), lost) << "the next one has its place";
+    EXPECT_EQ(there_.Text(0, lost), text.substr(0, lost));
+    here_.NextCqe(Station::kSendCq);
+  }
+  EXPECT_EQ(there_.Query(kQpn).state, QpState::kRts);
+}
+
+TEST_F(Mlx4Unreliable, TakeTheNextMessageWhenOneBreaksOff) {
+  there_.PostReceive(kQpn, {Station::At(0, 4096)});
+  FakeWire& wire = there_.wires[0];
+  wire.listener->OnPacket(Ghost(0x20, kPsn, 1024));      // first
+  wire.listener->OnPacket(Ghost(0x20, kPsn + 1, 1024));  // first
+  wire.listener->OnPacket(Ghost(0x22, kPsn + 2, 5));     // last
+  EXPECT_EQ(NextArrival(), 1029u);
+  EXPECT_EQ(NextArrival(), std::nullopt);
+}
+
+TEST_F(Mlx4Unreliable, DropGhostsOfOtherMessagesServicesAndTimes) {
+  there_.PostReceive(kQpn, {Station::At(0, 4096)});
+  FakeWire& wire = there_.wires[0];
+  wire.listener->OnPacket(Ghost(0x21, kPsn, 1024));      // middle of none
+  wire.listener->OnPacket(Ghost(0x22, kPsn + 1));        // last of none
+  wire.listener->OnPacket(Ghost(0x04, kPsn + 2));        // of RC
+  wire.listener->OnPacket(Ghost(0x64, kPsn + 2, 16));    // of UD
+  wire.listener->OnPacket(Ghost(0x2c, kPsn + 2, 16));    // an RDMA read
+  wire.listener->OnPacket(Ghost(0x20, kPsn + 3, 1000));  // shorter than the MTU
+  wire.listener->OnPacket(Ghost(0x20, kPsn + 4, 1024));
+  wire.listener->OnPacket(Ghost(0x27, kPsn + 5, 1024));  // now it is a write
+  wire.listener->OnPacket(Ghost(0x2a, kPsn + 6, 8));     // without its header
+  wire.listener->OnPacket(Ghost(0x20, kPsn + 7, 1024));
+  wire.listener->OnPacket(Ghost(0x22, kPsn + 7));  // it came before
+  EXPECT_EQ(NextArrival(), std::nullopt);
+  EXPECT_EQ(there_.Query(kQpn).state, QpState::kRts);
+  EXPECT_THAT(there_.Events(), IsEmpty());
+  EXPECT_THAT(wire.sent, IsEmpty());
+
+  wire.listener->OnPacket(Ghost(0x24, 0x123456, 6));
+  EXPECT_EQ(NextArrival(), 6u) << "with an only one they are in step again";
+  EXPECT_EQ(there_.Query(kQpn).next_receive_psn, 0x123457u);
+}
+
+TEST_F(Mlx4Unreliable, DropAMessageThatNobodyWaitsFor) {
+  PostSend(3000);
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  Run();
+  EXPECT_EQ(NextArrival(), 8u);
+}
+
+TEST_F(Mlx4Unreliable, DropAMessageThatIsLongerThanItsBuffers) {
+  there_.PostReceive(kQpn, {Station::At(0, 1500)});
+  PostSend(1501);
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(NextArrival(), std::nullopt);
+  PostSend(1500);
+  Run();
+  EXPECT_EQ(NextArrival(), 1500u) << "they are another's";
+  EXPECT_EQ(there_.Query(kQpn).state, QpState::kRts);
+}
+
+TEST_F(Mlx4Unreliable, DropWritesThatArentAllowed) {
+  there_.Fill(0, "before");
+  prm::RemoteAddressSegment wrong = Remote(0);
+  wrong.rkey += 1;
+  here_.Fill(100, "after");
+  const auto write = [&](const prm::RemoteAddressSegment& to) {
+    here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
+               Concat(to, Station::At(100, 5)));
+    Run();
+    EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  };
+  write(wrong);
+  prm::QpContext context = Context(there_, 5);
+  context.remote_write = false;
+  there_.Modify(prm::Opcode::kRts2RtsQp, kQpn, context, prm::kOptRemoteWrite);
+  write(Remote(0));
+  EXPECT_EQ(there_.Text(0, 6), "before");
+  EXPECT_EQ(there_.Query(kQpn).state, QpState::kRts);
+  EXPECT_THAT(there_.Events(), IsEmpty());
+}
+
+TEST_F(Mlx4Unreliable, BreakOverAReceiveWhoseKeyIsWrong) {
+  prm::DataSegment wrong = Station::At(0, 64);
+  wrong.lkey += 1;
+  there_.PostReceive(kQpn, {wrong});
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  Run();
+  EXPECT_EQ(there_.NextSyndrome(Station::kReceiveCq),
+            CqeSyndrome::kLocalProtection);
+  EXPECT_EQ(there_.NextSyndrome(Station::kReceiveCq), CqeSyndrome::kFlushed);
+  EXPECT_EQ(there_.Query(kQpn).state, QpState::kError);
+  EXPECT_EQ(here_.Query(kQpn).state, QpState::kRts) << "nobody tells the peer";
+}
+
+TEST_F(Mlx4Unreliable, FailWhatTheServiceDoesNotHave) {
+  for (const WqeOpcode opcode :
+       {WqeOpcode::kRdmaRead, WqeOpcode::kFetchAdd, WqeOpcode::kCompareSwap}) {
+    here_.Post(kQpn, Control(opcode),
+               Concat(Remote(0), prm::AtomicSegment{}, Station::At(0, 8)));
+    EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
+              CqeSyndrome::kLocalQpOperation);
+    EXPECT_EQ(here_.Query(kQpn).state, QpState::kSqError);
+    EXPECT_EQ(here_.Modify(prm::Opcode::kSqErr2RtsQp, kQpn, {}), Status::kOk);
+  }
+  EXPECT_THAT(here_.wires[0].sent, IsEmpty());
+}
+
+TEST_F(Mlx4Unreliable, ReceiveInTheSendQueueErrorStateAndComeBackFromIt) {
+  prm::DataSegment wrong = Station::At(0, 8);
+  wrong.lkey += 1;
+  here_.Post(kQpn, Control(WqeOpcode::kSend), Concat(wrong), false);
+  PostSend(8);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
+            CqeSyndrome::kLocalProtection);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kFlushed);
+  PostSend(8);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kFlushed);
+  EXPECT_EQ(here_.Query(kQpn).state, QpState::kSqError);
+
+  here_.PostReceive(kQpn, {Station::At(0, 64)});
+  there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(Station::At(0, 8)));
+  Run();
+  EXPECT_EQ(here_.NextCqe(Station::kReceiveCq).byte_count, 8u);
+
+  EXPECT_EQ(here_.Modify(prm::Opcode::kSqErr2RtsQp, kQpn, {}), Status::kOk);
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  Run();
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(NextArrival(), 8u);
+}
+
+TEST_F(Mlx4Unreliable, FailAMessageLongerThanTheContextSays) {
+  prm::QpContext context = Context(here_, 6);
+  context.log_msg_max = 10;
+  here_.Command(prm::Opcode::k2RstQp, kQpn, 2);
+  here_.Create(kQpn, context);
+  here_.ToRts(kQpn, context);
+  PostSend(1025);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kLocalLength);
+}
+
+TEST_F(Mlx4Unreliable, GiveOthersATurnInALongMessage) {
+  const std::string text = Pattern(Station::kRegionBytes);
+  here_.Fill(0, text);
+  for (int i = 0; i < 2; ++i) {
+    here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
+               Concat(Remote(0), Station::At(0, Station::kRegionBytes)), false);
+  }
+  here_.Ring(kQpn);
+  here_.Ring(kQpn);
+  EXPECT_EQ(here_.wires[0].sent.size(), 64u);
+  Run();
+  EXPECT_EQ(here_.wires[0].sent.size(), 128u);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(there_.Text(0, Station::kRegionBytes), text);
+}
+
+// One packet of the long message is left.
+TEST_F(Mlx4Unreliable, FinishAMessageThatBeganBeforeTheQueueIsDrained) {
+  PostSend(1, false);
+  PostSend(Station::kRegionBytes, false);
+  PostSend(8);
+  EXPECT_EQ(here_.wires[0].sent.size(), 64u);
+  here_.Modify(prm::Opcode::kRts2SqdQp, kQpn, {}, 0, prm::kSqdEvent);
+  Run();
+  EXPECT_EQ(here_.wires[0].sent.size(), 65u);
+  EXPECT_THAT(here_.Events(), Contains(EventType::kSendQueueDrained));
+  here_.Modify(prm::Opcode::kSqd2RtsQp, kQpn, {});
+  Run();
+  EXPECT_EQ(here_.wires[0].sent.size(), 66u);
+  EXPECT_EQ(here_.Query(kQpn).next_send_psn, (kPsn + 66) & 0xffffff);
+}
+
+TEST_F(Mlx4Unreliable, FlushWhatHasHalfGoneAndHalfComeWhenSoftwareBreaksThem) {
+  here_.PostReceive(kQpn, {Station::At(0, 4096)});
+  here_.PostReceive(kQpn, {Station::At(0, 4096)});
+  there_.wires[0].lose = 2;
+  there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(Station::At(0, 3000)));
+  Run();
+  PostSend(1, false);
+  PostSend(Station::kRegionBytes, false);
+  PostSend(8);
+  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
+  here_.Command(prm::Opcode::k2ErrQp, kQpn);
+  Run();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kFlushed);
+    EXPECT_EQ(here_.NextSyndrome(Station::kReceiveCq), CqeSyndrome::kFlushed);
+  }
+  EXPECT_TRUE(here_.Empty(Station::kSendCq));
+  EXPECT_EQ(here_.wires[0].sent.size(), 64u);
+}
+
+TEST_F(Mlx4Unreliable, TellThatACommunicationIsEstablished) {
+  there_.Command(prm::Opcode::k2RstQp, kQpn, 2);
+  const prm::QpContext context = Context(there_, 5);
+  there_.Create(kQpn, context);
+  there_.Modify(prm::Opcode::kInit2RtrQp, kQpn, context);
+  there_.PostReceive(kQpn, {Station::At(0, 64)});
+  PostSend(8);
+  Run();
+  EXPECT_THAT(there_.Events(), Contains(EventType::kCommunicationEstablished));
+  EXPECT_EQ(NextArrival(), 8u);
+}
+
+TEST_F(Mlx4Unreliable, GoRoundPsnsAndQueuesManyTimes) {
+  for (uint32_t i = 0; i < 60; ++i) {
+    there_.PostReceive(kQpn, {Station::At(0, 4096)});
+    PostSend(3000);
+    Run();
+    ASSERT_EQ(here_.NextCqe(Station::kSendCq).wqe_counter, i);
+    ASSERT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, i);
+  }
+  EXPECT_EQ(here_.Query(kQpn).next_send_psn, (kPsn + 180) & 0xffffff);
+  EXPECT_EQ(there_.Query(kQpn).next_receive_psn, (kPsn + 180) & 0xffffff);
+}
+
+// The buffer of a message that breaks off is the queue pair's next one; it does
+// not go back.
+TEST_F(Mlx4Unreliable, TakeReceiveBuffersFromASharedQueue) {
+  constexpr uint32_t kSrqn = 70;
+  const Mlx4Bench::Buffer buffer = there_.MakeBuffer(4096);
+  prm::SrqContext shared;
+  shared.log_srq_size = 2;
+  shared.log_stride = 1;
+  shared.pd = Station::kPd;
+  shared.mtt_base_addr = buffer.mtt;
+  shared.db_record_addr = there_.machine.Allocate(4);
+  for (uint16_t i = 0; i < 3; ++i) {
+    const uint64_t place = buffer.memory + i * uint64_t{32};
+    there_.machine.Put(
+        place,
+        prm::NextSegment{.next_wqe_index = static_cast<uint16_t>(i + 1)});
+    there_.machine.Put(place + 16, Station::At(i * 4096u, 4096));
+  }
+  there_.machine.PutWord(shared.db_record_addr, 3);
+  ASSERT_EQ(there_.Give(prm::Opcode::kSw2HwSrq, kSrqn, shared), Status::kOk);
+  there_.Command(prm::Opcode::k2RstQp, kQpn, 2);
+  prm::QpContext context = Context(there_, 5);
+  context.srq = true;
+  context.srqn = kSrqn;
+  ASSERT_EQ(there_.Create(kQpn, context), Status::kOk);
+  there_.ToRts(kQpn, context);
+
+  here_.wires[0].lose = 2;
+  PostSend(3000);
+  PostSend(8);
+  PostSend(9);
+  Run();
+  EXPECT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, 0);
+  EXPECT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, 1);
+  here_.wires[0].lose = 2;
+  PostSend(3000);
+  Run();
+  there_.Command(prm::Opcode::k2ErrQp, kQpn);
+  EXPECT_EQ(there_.NextSyndrome(Station::kReceiveCq), CqeSyndrome::kFlushed);
+  EXPECT_EQ(there_.last.wqe_counter, 2);
+}
+
+}  // namespace
+}  // namespace ibemu::hca::model

@@ -1,0 +1,192 @@
+#include "launch/mount_plan.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ibemu::launch {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+using Kind = DirectoryEntry::Kind;
+
+constexpr char kStageIn[] = "/sys/fs/fuse/connections";
+
+std::vector<std::string> Texts(const MountPlan& plan) {
+  std::vector<std::string> texts;
+  for (const MountStep& step : plan) {
+    std::string text = ToString(step);
+    // Shorter to read: S is the stage.
+    for (size_t at; (at = text.find(kStageIn)) != std::string::npos;) {
+      text.replace(at, sizeof(kStageIn) - 1, "S");
+    }
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+size_t Position(const std::vector<std::string>& steps,
+                const std::string& step) {
+  return static_cast<size_t>(std::find(steps.begin(), steps.end(), step) -
+                             steps.begin());
+}
+
+class MountPlanTest : public ::testing::Test {
+ protected:
+  std::vector<std::string> View() { return Texts(PlanView(machine_, served_)); }
+
+  MachineFacts machine_;
+  ServedFacts served_ = {
+      .classes = {"infiniband", "infiniband_mad", "infiniband_verbs", "misc"},
+      .devices = {"pci1bed:00"}};
+};
+
+TEST_F(MountPlanTest, KeepsTheMachinesOwnDirectoriesForNestedRuns) {
+  EXPECT_THAT(
+      Texts(PlanStage(machine_)),
+      ElementsAre("tmpfs on S", "mkdir S/fuse", "mkdir S/new", "mkdir S/empty",
+                  "mkdir S/class", "bind /sys/class on S/class", "mkdir S/bus",
+                  "bind /sys/bus on S/bus", "mkdir S/devices",
+                  "bind /sys/devices on S/devices"));
+}
+
+TEST_F(MountPlanTest, ANestedRunUsesTheStageOfTheOuterOne) {
+  machine_.nested = true;
+  EXPECT_THAT(PlanStage(machine_), IsEmpty());
+}
+
+TEST_F(MountPlanTest, BindsOverAnExistingDevInfiniband) {
+  machine_.has_dev_infiniband = true;
+  const std::vector<std::string> steps = View();
+  EXPECT_EQ(steps.front(), "bind S/fuse/dev on /dev/infiniband");
+  EXPECT_THAT(steps, Not(Contains(HasSubstr("/dev/.host"))));
+}
+
+TEST_F(MountPlanTest, BuildsADevAsideWhenThereIsNoDevInfiniband) {
+  machine_.dev = {{"null", Kind::kOther, ""},
+                  {"pts", Kind::kDirectory, ""},
+                  {"fd", Kind::kLink, "/proc/self/fd"}};
+  const std::vector<std::string> steps = View();
+  EXPECT_THAT(
+      std::vector<std::string>(steps.begin(), steps.begin() + 11),
+      ElementsAre("tmpfs on S/new", "mkdir S/new/.host",
+                  "bind /dev on S/new/.host", "mkdir S/new/infiniband",
+                  "create S/new/null", "bind /dev/null on S/new/null",
+                  "mkdir S/new/pts", "bind /dev/pts on S/new/pts",
+                  "link S/new/fd to /proc/self/fd", "move S/new to /dev",
+                  "bind S/fuse/dev on /dev/infiniband"));
+}
+
+TEST_F(MountPlanTest, ReachesPtmxBesideItsPts) {
+  machine_.dev = {{"ptmx", Kind::kOther, ""}};
+  EXPECT_THAT(View(), Contains("link S/new/ptmx to .host/ptmx"));
+}
+
+TEST_F(MountPlanTest, LeavesAPtmxThatIsALinkAlready) {
+  machine_.dev = {{"ptmx", Kind::kLink, "pts/ptmx"}};
+  EXPECT_THAT(View(), Contains("link S/new/ptmx to pts/ptmx"));
+}
+
+TEST_F(MountPlanTest, OverlaysTheMachinesOwnClassesAndNeverAnotherOverlay) {
+  for (bool nested : {false, true}) {
+    machine_.nested = nested;
+    EXPECT_THAT(View(),
+                IsSupersetOf({"overlay S/fuse/sys/class:S/class on /sys/class",
+                              "overlay S/fuse/sys/bus:S/bus on /sys/bus"}));
+  }
+}
+
+TEST_F(MountPlanTest, BindsRdmaClassesOverTheOverlaySoThatTheyCanBeWritten) {
+  const std::vector<std::string> steps = View();
+  const size_t overlay =
+      Position(steps, "overlay S/fuse/sys/class:S/class on /sys/class");
+  for (const char* name :
+       {"infiniband", "infiniband_mad", "infiniband_verbs"}) {
+    const size_t bind = Position(
+        steps,
+        absl::StrCat("bind S/fuse/sys/class/", name, " on /sys/class/", name));
+    ASSERT_LT(bind, steps.size()) << name;
+    EXPECT_LT(overlay, bind) << name;
+  }
+  EXPECT_THAT(steps, Not(Contains(StartsWith("bind S/fuse/sys/class/misc"))));
+}
+
+TEST_F(MountPlanTest, HidesTheRdmaClassesOfARealAdapter) {
+  machine_.classes = {{"infiniband", Kind::kDirectory, ""},
+                      {"infiniband_cm", Kind::kDirectory, ""},
+                      {"net", Kind::kDirectory, ""}};
+  const std::vector<std::string> steps = View();
+  EXPECT_THAT(steps, Contains("bind S/empty on /sys/class/infiniband_cm"));
+  EXPECT_THAT(steps, Not(Contains("bind S/empty on /sys/class/infiniband")));
+  EXPECT_THAT(steps, Not(Contains("bind S/empty on /sys/class/net")));
+}
+
+TEST_F(MountPlanTest, AddsThePciRootBesideTheMachinesDevices) {
+  machine_.has_dev_infiniband = true;
+  machine_.devices = {{"system", Kind::kDirectory, ""}};
+  const std::vector<std::string> steps = View();
+  const size_t start = Position(steps, "tmpfs on S/new");
+  ASSERT_LT(start, steps.size());
+  EXPECT_THAT(
+      std::vector<std::string>(steps.begin() + static_cast<long>(start),
+                               steps.end()),
+      ElementsAre("tmpfs on S/new", "mkdir S/new/system",
+                  "bind S/devices/system on S/new/system",
+                  "mkdir S/new/pci1bed:00",
+                  "bind S/fuse/sys/devices/pci1bed:00 on S/new/pci1bed:00",
+                  "move S/new to /sys/devices"));
+}
+
+TEST_F(MountPlanTest, AServedDeviceHidesTheMachinesOfTheSameName) {
+  machine_.devices = {{"pci1bed:00", Kind::kDirectory, ""}};
+  EXPECT_THAT(View(), Not(Contains(AllOf(StartsWith("bind S/devices/"),
+                                         HasSubstr("pci1bed:00")))));
+}
+
+std::vector<std::string> Steps(const std::vector<std::string>& served,
+                               const std::vector<std::string>& machine) {
+  std::vector<std::string> steps;
+  for (const MountStep& step : PlanSystemView(served, machine)) {
+    steps.push_back(ToString(step));
+  }
+  return steps;
+}
+
+TEST(SystemViewTest, AnOverlayGivesSysClassThePlacesThatItLacks) {
+  EXPECT_THAT(
+      Steps({"infiniband", "infiniband_mad"}, {"block", "net"}),
+      ElementsAre(
+          "overlay /run/ibemu/sys/sys/class:/sys/class on /sys/class",
+          "bind /run/ibemu/sys/sys/class/infiniband on /sys/class/infiniband",
+          "bind /run/ibemu/sys/sys/class/infiniband_mad on "
+          "/sys/class/infiniband_mad"));
+}
+
+TEST(SystemViewTest, ClassesOfRealAdaptersAreCoveredWithoutAnOverlay) {
+  EXPECT_THAT(
+      Steps({"infiniband"}, {"infiniband", "infiniband_cm", "net"}),
+      ElementsAre(
+          "bind /run/ibemu/sys/sys/class/infiniband on /sys/class/infiniband"));
+}
+
+TEST(SystemViewTest, OtherClassesStayAsTheyAre) {
+  EXPECT_THAT(
+      Steps({"infiniband", "misc"}, {"infiniband", "misc"}),
+      ElementsAre(
+          "bind /run/ibemu/sys/sys/class/infiniband on /sys/class/infiniband"));
+}
+
+}  // namespace
+}  // namespace ibemu::launch

@@ -1,0 +1,118 @@
+#include "verbs/parts/completion_queue.h"
+
+#include <gtest/gtest.h>
+
+namespace ibemu::verbs {
+namespace {
+
+class CompletionQueueTest : public ::testing::Test, private verbs::CqListener {
+ protected:
+  void Push(uint64_t id, bool solicited = false, uint32_t status = 0) {
+    verbs::WorkCompletion completion{};
+    completion.wr_id = id;
+    completion.status = status;
+    queue_.Push(completion, solicited);
+  }
+  uint64_t Poll() {
+    verbs::WorkCompletion completion{};
+    EXPECT_EQ(queue_.Poll({&completion, 1}), 1u);
+    return completion.wr_id;
+  }
+
+  int notices_ = 0, errors_ = 0, arrivals_ = 0;
+  CompletionQueue queue_{3, 10, *this};
+
+ private:
+  void OnArrival() override { ++arrivals_; }
+  void OnCompletion() override { ++notices_; }
+  void OnEvent(verbs::EventType type) override {
+    EXPECT_EQ(type, verbs::EventType::kCqError);
+    ++errors_;
+  }
+};
+
+TEST_F(CompletionQueueTest, GivesTheOldestFirst) {
+  Push(1);
+  Push(2);
+  EXPECT_EQ(Poll(), 1u);
+  EXPECT_EQ(Poll(), 2u);
+  verbs::WorkCompletion none{};
+  EXPECT_EQ(queue_.Poll({&none, 1}), 0u);
+}
+
+TEST_F(CompletionQueueTest, NotifiesOnceForEachRequest) {
+  Push(1);
+  queue_.RequestNotify(false);
+  EXPECT_EQ(notices_, 0) << "what was there does not count";
+  EXPECT_EQ(arrivals_, 1);
+  Push(2);
+  Push(3);
+  EXPECT_EQ(notices_, 1);
+}
+
+TEST_F(CompletionQueueTest, WaitsForASolicitedOrFailedOne) {
+  queue_.RequestNotify(true);
+  Push(1);
+  EXPECT_EQ(notices_, 0);
+  Push(2, true);
+  EXPECT_EQ(notices_, 1);
+  queue_.RequestNotify(true);
+  Push(3, false, 5);
+  EXPECT_EQ(notices_, 2);
+}
+
+TEST_F(CompletionQueueTest, DoesNotNarrowAWish) {
+  queue_.RequestNotify(false);
+  queue_.RequestNotify(true);
+  Push(1);
+  EXPECT_EQ(notices_, 1);
+}
+
+TEST_F(CompletionQueueTest, CountsWhatWaits) {
+  Push(1);
+  Push(2);
+  EXPECT_EQ(queue_.Peek(5), 2u);
+  EXPECT_EQ(queue_.Peek(1), 1u);
+  Poll();
+  EXPECT_EQ(queue_.Peek(5), 1u);
+}
+
+TEST_F(CompletionQueueTest, NotifiesOnceWhenSoManyWait) {
+  ASSERT_TRUE(queue_.RequestNotifyAfter(2));
+  Push(1);
+  Poll();
+  Push(2);
+  EXPECT_EQ(notices_, 0) << "only one waits";
+  Push(3);
+  EXPECT_EQ(notices_, 1);
+  Poll();
+  Push(4);
+  EXPECT_EQ(notices_, 1);
+}
+
+TEST_F(CompletionQueueTest, DoesNotNotifyOfSoManyThatWaitAlready) {
+  Push(1);
+  Push(2);
+  EXPECT_FALSE(queue_.RequestNotifyAfter(2));
+  Push(3);
+  EXPECT_EQ(notices_, 0);
+}
+
+TEST_F(CompletionQueueTest, SaysThatItIsOverrun) {
+  for (uint64_t id = 1; id <= 5; ++id) Push(id);
+  EXPECT_EQ(errors_, 1);
+  EXPECT_EQ(Poll(), 1u);
+}
+
+TEST_F(CompletionQueueTest, ResizesWithinItsLimits) {
+  Push(1);
+  Push(2);
+  EXPECT_FALSE(queue_.Resize(1).ok());
+  EXPECT_FALSE(queue_.Resize(11).ok());
+  EXPECT_FALSE(queue_.Resize(0).ok());
+  EXPECT_TRUE(queue_.Resize(2).ok());
+  EXPECT_EQ(queue_.size(), 2u);
+}
+
+}  // namespace
+}  // namespace ibemu::verbs

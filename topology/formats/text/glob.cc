@@ -1,0 +1,31 @@
+#include "topology/formats/text/glob.h"
+
+#include <cstddef>
+
+namespace ibemu::topology {
+
+// Goes back to the last "*" only: what an earlier one took needs no change.
+bool MatchesGlob(std::string_view pattern, std::string_view text) {
+  size_t p = 0;
+  size_t t = 0;
+  size_t star = pattern.npos;  // where the last one stands
+  size_t taken = 0;            // where in `text` what it takes ends
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() &&
+               (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != pattern.npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == pattern.npos;
+}
+
+}  // namespace ibemu::topology

@@ -1,0 +1,48 @@
+// The shapes that `--topology` knows by name.  Each reads its parameters and
+// returns InvalidArgument with the first fault, or the topology.
+#ifndef IBEMU_TOPOLOGY_GENERATORS_H_
+#define IBEMU_TOPOLOGY_GENERATORS_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "topology/generator_spec.h"
+#include "topology/topology.h"
+
+namespace ibemu::topology {
+
+// `: did you mean "fat-tree"?`, or nothing.
+std::string SimilarGenerator(std::string_view name);
+
+// Two hosts and one cable.
+absl::StatusOr<Topology> GenerateBackToBack(GeneratorSpec& spec,
+                                            Progress progress);
+
+// `hosts` hosts on ports 1..hosts of one switch, which has `ports` ports.
+absl::StatusOr<Topology> GenerateSingleSwitch(GeneratorSpec& spec,
+                                              Progress progress);
+
+// Leaves and spines (levels=2), or pods of leaves and spines under a layer of
+// cores (levels=3), all of `radix` ports and with as many uplinks as hosts:
+// Al-Fares, Loukissas, Vahdat, "A scalable, commodity data center network
+// architecture", 2008.  With `hosts`, the smallest such tree that holds them.
+absl::StatusOr<Topology> GenerateFatTree(GeneratorSpec& spec,
+                                         Progress progress);
+
+// Switches in a ring, grid or cube that closes on itself, `hosts` hosts each.
+// One port per direction, the same on all switches: 1 to +x, 2 to -x, 3 to +y,
+// 4 to -y, 5 to +z, 6 to -z, then the hosts.  Two switches in a dimension have
+// one cable.
+absl::StatusOr<Topology> GenerateTorus(GeneratorSpec& spec, Progress progress);
+
+// g groups of a switches; each switch has p hosts, a cable to each other
+// switch of its group and h cables to other groups: Kim, Dally, Scott, Abts,
+// "Technology-driven, highly-scalable dragonfly topology", 2008.  Defaults are
+// the balanced ones: p = h = a / 2, g = a * h + 1.
+absl::StatusOr<Topology> GenerateDragonfly(GeneratorSpec& spec,
+                                           Progress progress);
+
+}  // namespace ibemu::topology
+
+#endif  // IBEMU_TOPOLOGY_GENERATORS_H_

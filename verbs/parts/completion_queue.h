@@ -1,0 +1,50 @@
+// Completion queues in memory.
+#ifndef IBEMU_VERBS_PARTS_COMPLETION_QUEUE_H_
+#define IBEMU_VERBS_PARTS_COMPLETION_QUEUE_H_
+
+#include <deque>
+
+#include "verbs/provider.h"
+
+namespace ibemu::verbs {
+
+// A CompletionQueue keeps completions, oldest first, until the client polls
+// them.  The listener must outlive it.
+class CompletionQueue : public verbs::Cq {
+ public:
+  // `size` is the number of completions that it holds, `most` the largest size
+  // to which it may be resized.
+  CompletionQueue(uint32_t size, uint32_t most, verbs::CqListener& listener)
+      : size_(size), most_(most), listener_(listener) {}
+
+  uint32_t size() const override { return size_; }
+  absl::Status Resize(uint32_t size) override;
+  size_t Poll(std::span<verbs::WorkCompletion> completions) override;
+  size_t Peek(size_t most) const override;
+  void RequestNotify(bool solicited_only) override;
+  bool RequestNotifyAfter(size_t count) override;
+
+  // Returns true if the client asked to be notified of solicited (or failed)
+  // completions only.
+  bool WantsSolicited() const { return wanted_ == Wanted::kSolicited; }
+
+  // Adds a completion and tells the listener, as the client asked.  A
+  // completion that finds no room is lost, and the queue is in error: the
+  // listener hears of that once (IBA vol 1 §10.10.2.4).
+  void Push(const verbs::WorkCompletion& completion, bool solicited);
+
+ private:
+  enum class Wanted { kNothing, kSolicited, kAny };
+
+  uint32_t size_;
+  const uint32_t most_;
+  verbs::CqListener& listener_;
+  Wanted wanted_ = Wanted::kNothing;
+  size_t wanted_count_ = 0;  // 0: RequestNotifyAfter() is not pending
+  bool overrun_ = false;
+  std::deque<verbs::WorkCompletion> completions_;
+};
+
+}  // namespace ibemu::verbs
+
+#endif  // IBEMU_VERBS_PARTS_COMPLETION_QUEUE_H_

@@ -1,0 +1,119 @@
+#include "verbs/parts/key_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+
+namespace ibemu::verbs {
+namespace {
+
+constexpr int kUseBits = 8;
+
+absl::Status CheckGrant(const Grant& grant, const verbs::Pd* pd,
+                        uint64_t address, size_t size, uint32_t access) {
+  if (grant.pd != pd || (access & ~grant.access) != 0) {
+    return absl::PermissionDeniedError("another domain, or no such right");
+  }
+  if (!grant.Covers(address, size)) {
+    return absl::PermissionDeniedError("out of the region's bounds");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void Grant::Locate(uint64_t first, size_t size, MemoryRanges& ranges) const {
+  uint64_t offset = first - address;
+  if (pages.empty()) {
+    ranges.push_back({memory, start + offset, size});
+    return;
+  }
+  const uint64_t page_size = uint64_t{1} << page_shift;
+  while (size != 0) {
+    const uint64_t inside = offset & (page_size - 1);
+    const auto part = std::min<size_t>(size, page_size - inside);
+    ranges.push_back({memory, pages[offset >> page_shift] + inside, part});
+    offset += part;
+    size -= part;
+  }
+}
+
+KeyTable::Key::Key(KeyTable& table, uint32_t place)
+    : table_(table), place_(place), value_(table.NextValue(place)) {
+  table_.places_[place_].key = this;
+  ++table_.used_;
+}
+
+KeyTable::Key::~Key() {
+  table_.places_[place_].key = nullptr;
+  table_.free_.push_back(place_);
+  --table_.used_;
+}
+
+void KeyTable::Key::Renew() { value_ = table_.NextValue(place_); }
+
+uint32_t KeyTable::NextValue(uint32_t place) {
+  return place << kUseBits | ++places_[place].uses;
+}
+
+absl::StatusOr<std::unique_ptr<KeyTable::Key>> KeyTable::Allocate() {
+  if (used_ == most_) {
+    return absl::ResourceExhaustedError("the device has no more keys");
+  }
+  // Spare places make the keys rotate even if only one at a time is in use.
+  constexpr size_t kSpare = 16;
+  uint32_t place = 0;
+  if (free_.size() < kSpare) {
+    place = static_cast<uint32_t>(places_.size());
+    places_.emplace_back();
+  } else {
+    place = free_.front();
+    free_.pop_front();
+  }
+  return std::make_unique<Key>(*this, place);
+}
+
+absl::StatusOr<std::shared_ptr<const Grant>> KeyTable::GrantOf(
+    uint32_t key) const {
+  const size_t place = key >> kUseBits;
+  const Key* const found =
+      place < places_.size() ? places_[place].key : nullptr;
+  std::shared_ptr<const Grant> grant;
+  if (found != nullptr && found->value() == key) grant = found->grant_.lock();
+  if (grant == nullptr || (grant->region && grant->region->expired())) {
+    return absl::PermissionDeniedError(absl::StrFormat("no key %#x", key));
+  }
+  return grant;
+}
+
+absl::StatusOr<MemoryRanges> KeyTable::Find(uint32_t key, const verbs::Pd* pd,
+                                            uint64_t address, size_t size,
+                                            uint32_t access) const {
+  MemoryRanges ranges;
+  if (size == 0) return ranges;
+  IBEMU_ASSIGN_OR_RETURN(const auto grant, GrantOf(key));
+  IBEMU_RETURN_IF_ERROR(CheckGrant(*grant, pd, address, size, access));
+  grant->Locate(address, size, ranges);
+  return ranges;
+}
+
+absl::StatusOr<MemoryRanges> KeyTable::FindAll(
+    std::span<const ib_uverbs_sge> pieces, const verbs::Pd* pd,
+    uint32_t access) const {
+  MemoryRanges ranges;
+  for (const ib_uverbs_sge& piece : pieces) {
+    if (piece.length == 0) continue;
+    IBEMU_ASSIGN_OR_RETURN(const auto grant, GrantOf(piece.lkey));
+    if (grant->region) {
+      return absl::PermissionDeniedError("the key of a window");
+    }
+    IBEMU_RETURN_IF_ERROR(
+        CheckGrant(*grant, pd, piece.addr, piece.length, access));
+    grant->Locate(piece.addr, piece.length, ranges);
+  }
+  return ranges;
+}
+
+}  // namespace ibemu::verbs

@@ -1,0 +1,72 @@
+// Queues of receive requests in memory.
+#ifndef IBEMU_VERBS_PARTS_RECEIVE_QUEUE_H_
+#define IBEMU_VERBS_PARTS_RECEIVE_QUEUE_H_
+
+#include <deque>
+#include <optional>
+
+#include "verbs/provider.h"
+
+namespace ibemu::verbs {
+
+// A ReceiveQueue holds the receive requests, of one queue pair or shared, that
+// wait for messages.
+class ReceiveQueue {
+ public:
+  ReceiveQueue(uint32_t max_requests, uint32_t max_pieces)
+      : max_requests_(max_requests), max_pieces_(max_pieces) {}
+
+  uint32_t max_requests() const { return max_requests_; }
+  uint32_t max_pieces() const { return max_pieces_; }
+  void SetMaxRequests(uint32_t most) { max_requests_ = most; }
+  size_t size() const { return requests_.size(); }
+
+  // Adds requests, see verbs::Srq::PostReceive().
+  absl::Status Post(std::span<verbs::ReceiveRequest> requests, size_t& taken);
+
+  std::optional<verbs::ReceiveRequest> Take();
+  // Gives back, as the oldest, a request that was taken for a message that was
+  // not completed.
+  void PutBack(verbs::ReceiveRequest request) {
+    requests_.push_front(std::move(request));
+  }
+
+ private:
+  uint32_t max_requests_;
+  const uint32_t max_pieces_;
+  std::deque<verbs::ReceiveRequest> requests_;
+};
+
+// A SharedReceiveQueue is a shared receive queue whose requests are in memory.
+// The listener must outlive it.
+class SharedReceiveQueue : public verbs::Srq {
+ public:
+  // `most` is the largest number of requests to which it may be resized.
+  SharedReceiveQueue(const verbs::SrqAttributes& attributes, uint32_t most,
+                     verbs::ObjectListener& listener)
+      : queue_(attributes.max_requests, attributes.max_pieces),
+        limit_(attributes.limit),
+        most_(most),
+        listener_(listener) {}
+
+  verbs::SrqAttributes Query() const override;
+  absl::Status Resize(uint32_t max_requests) override;
+  absl::Status SetLimit(uint32_t limit) override;
+  absl::Status PostReceive(std::span<verbs::ReceiveRequest> requests,
+                           size_t& taken) override;
+
+  std::optional<verbs::ReceiveRequest> Take();
+  void PutBack(verbs::ReceiveRequest request) {
+    queue_.PutBack(std::move(request));
+  }
+
+ private:
+  ReceiveQueue queue_;
+  uint32_t limit_;
+  const uint32_t most_;
+  verbs::ObjectListener& listener_;
+};
+
+}  // namespace ibemu::verbs
+
+#endif  // IBEMU_VERBS_PARTS_RECEIVE_QUEUE_H_

@@ -1,0 +1,148 @@
+// Completion channels and completion queues.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "verbs/uverbs/context.h"
+#include "verbs/uverbs/responses.h"
+
+namespace ibemu::verbs {
+namespace {
+
+// The longest time that an empty poll waits.  A message from a running client
+// needs about so long to arrive; meanwhile, other write()s to the same open
+// file can't overtake the poll.
+constexpr absl::Duration kLongestPoll = absl::Microseconds(30);
+
+}  // namespace
+
+absl::Status Context::CreateCompChannel(Call& call) {
+  auto queue = std::make_shared<EventQueue>(sizeof(ib_uverbs_comp_event_desc));
+  IBEMU_ASSIGN_OR_RETURN(
+      const int fd,
+      client_.GiveDescriptor(Client::Events::kCompletion, call.caller, queue));
+  channels_[fd] = queue;
+  call.response =
+      ToVector(ib_uverbs_create_comp_channel_resp{static_cast<uint32_t>(fd)});
+  return absl::OkStatus();
+}
+
+absl::Status Context::CreateCq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_create_cq>(call.request);
+  if (request.comp_vector >= kCompletionVectors) {
+    return absl::InvalidArgumentError("no such completion vector");
+  }
+  std::shared_ptr<EventQueue> channel;
+  if (request.comp_channel >= 0) {
+    const auto known = channels_.find(request.comp_channel);
+    if (known != channels_.end()) channel = known->second.lock();
+    if (channel == nullptr || channel->closed()) {
+      return absl::InvalidArgumentError("not a completion channel");
+    }
+  }
+  auto object = std::make_unique<CqObject>(async_, request.user_handle,
+                                           std::move(channel),
+                                           [this] { EndPollsSoon(); });
+  IBEMU_ASSIGN_OR_RETURN(object->cq, provider_.CreateCq(request.cqe, *object));
+  auto response = Blank<ib_uverbs_create_cq_resp>();
+  response.cqe = object->cq->size();
+  response.cq_handle = cqs_.Add(std::move(object));
+  call.response = ToVector(response);
+  call.undo = [this, handle = response.cq_handle] { cqs_.Remove(handle); };
+  return absl::OkStatus();
+}
+
+absl::Status Context::ResizeCq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_resize_cq>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(cqs_, request.cq_handle));
+  IBEMU_RETURN_IF_ERROR(cq->cq->Resize(request.cqe));
+  auto response = Blank<ib_uverbs_resize_cq_resp>();
+  response.cqe = cq->cq->size();
+  call.response = ToVector(response);
+  return absl::OkStatus();
+}
+
+absl::Status Context::DestroyCq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_destroy_cq>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(const CqObject* cq,
+                         FindObject(cqs_, request.cq_handle));
+  if (cq->users != 0) return StillUsed();
+  call.response = ToVector(ib_uverbs_destroy_cq_resp{
+      .comp_events_reported = cq->completions_delivered,
+      .async_events_reported = cq->events.delivered()});
+  cqs_.Remove(request.cq_handle);
+  return absl::OkStatus();
+}
+
+// A client that polls in a loop takes the processor from the process that it
+// waits for, where there are few processors.  A poll that finds nothing is
+// therefore answered only when a completion has arrived in any queue of the
+// context, or a little later.
+absl::Status Context::PollCq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_poll_cq>(call.request);
+  const size_t room =
+      (call.room - sizeof(ib_uverbs_poll_cq_resp)) / sizeof(WorkCompletion);
+  const size_t most = std::min<size_t>(request.ne, room);
+  IBEMU_RETURN_IF_ERROR(
+      TakeCompletions(request.cq_handle, most, call.response));
+  if (most == 0 || call.response.size() > sizeof(ib_uverbs_poll_cq_resp)) {
+    return absl::OkStatus();
+  }
+  const uint64_t number = ++last_poll_;
+  polls_.emplace(number,
+                 Poll{.cq = request.cq_handle,
+                      .most = most,
+                      .address = call.address,
+                      .done = std::exchange(call.done, nullptr),
+                      .end = timers_.RunAfter(
+                          kLongestPoll, [this, number] { EndPoll(number); })});
+  return absl::OkStatus();
+}
+
+void Context::EndPoll(uint64_t number) {
+  Poll poll = std::move(polls_.extract(number).mapped());
+  timers_.Cancel(poll.end);
+  Answer answer;
+  answer.address = poll.address;
+  answer.status = TakeCompletions(poll.cq, poll.most, answer.response);
+  poll.done(std::move(answer));
+}
+
+// Ends the polls when there is nothing else to do, because what is being done
+// now may bring more completions.
+void Context::EndPollsSoon() {
+  if (polls_.empty() || std::exchange(polls_end_soon_, true)) return;
+  timers_.RunIdle([self = self_] {
+    if (*self == nullptr) return;
+    (*self)->polls_end_soon_ = false;
+    while (!(*self)->polls_.empty()) {
+      (*self)->EndPoll((*self)->polls_.begin()->first);
+    }
+  });
+}
+
+absl::Status Context::TakeCompletions(uint32_t handle, size_t most,
+                                      std::vector<std::byte>& response) {
+  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(cqs_, handle));
+  std::vector<WorkCompletion> completions(
+      std::min<size_t>(most, cq->cq->size()));
+  auto header = Blank<ib_uverbs_poll_cq_resp>();
+  header.count = static_cast<uint32_t>(cq->cq->Poll(completions));
+  completions.resize(header.count);
+  response = ToVector(header);
+  for (const WorkCompletion& completion : completions) {
+    const Bytes bytes = AsBytes(completion);
+    response.insert(response.end(), bytes.begin(), bytes.end());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Context::ReqNotifyCq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_req_notify_cq>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(cqs_, request.cq_handle));
+  cq->cq->RequestNotify(request.solicited_only != 0);
+  return absl::OkStatus();
+}
+
+}  // namespace ibemu::verbs

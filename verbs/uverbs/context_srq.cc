@@ -1,0 +1,71 @@
+// Shared receive queues.
+#include <utility>
+
+#include "base/status_macros.h"
+#include "verbs/uverbs/context.h"
+#include "verbs/uverbs/responses.h"
+
+namespace ibemu::verbs {
+
+absl::Status Context::CreateSrq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_create_srq>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(PdObject * pd, FindObject(pds_, request.pd_handle));
+  auto object = std::make_unique<SrqObject>(async_, request.user_handle);
+  IBEMU_ASSIGN_OR_RETURN(object->srq,
+                         provider_.CreateSrq(*pd->pd,
+                                             {.max_requests = request.max_wr,
+                                              .max_pieces = request.max_sge,
+                                              .limit = request.srq_limit},
+                                             *object));
+  object->pd = Use(pd->users);
+  const SrqAttributes attributes = object->srq->Query();
+  auto response = Blank<ib_uverbs_create_srq_resp>();
+  response.max_wr = attributes.max_requests;
+  response.max_sge = attributes.max_pieces;
+  response.srq_handle = srqs_.Add(std::move(object));
+  call.response = ToVector(response);
+  call.undo = [this, handle = response.srq_handle] { srqs_.Remove(handle); };
+  return absl::OkStatus();
+}
+
+absl::Status Context::ModifySrq(Call& call) {
+  constexpr uint32_t kMaxRequests = 1, kLimit = 2;  // enum ib_srq_attr_mask
+  const auto request = ReadAs<ib_uverbs_modify_srq>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(SrqObject * srq,
+                         FindObject(srqs_, request.srq_handle));
+  if ((request.attr_mask & ~(kMaxRequests | kLimit)) != 0) {
+    return absl::InvalidArgumentError("an unknown attribute");
+  }
+  if ((request.attr_mask & kMaxRequests) != 0) {
+    IBEMU_RETURN_IF_ERROR(srq->srq->Resize(request.max_wr));
+  }
+  if ((request.attr_mask & kLimit) != 0) {
+    IBEMU_RETURN_IF_ERROR(srq->srq->SetLimit(request.srq_limit));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Context::QuerySrq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_query_srq>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(const SrqObject* srq,
+                         FindObject(srqs_, request.srq_handle));
+  const SrqAttributes attributes = srq->srq->Query();
+  call.response =
+      ToVector(ib_uverbs_query_srq_resp{.max_wr = attributes.max_requests,
+                                        .max_sge = attributes.max_pieces,
+                                        .srq_limit = attributes.limit,
+                                        .reserved = 0});
+  return absl::OkStatus();
+}
+
+absl::Status Context::DestroySrq(Call& call) {
+  const auto request = ReadAs<ib_uverbs_destroy_srq>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(const SrqObject* srq,
+                         FindObject(srqs_, request.srq_handle));
+  if (srq->users != 0) return StillUsed();
+  call.response = ToVector(ib_uverbs_destroy_srq_resp{srq->events.delivered()});
+  srqs_.Remove(request.srq_handle);
+  return absl::OkStatus();
+}
+
+}  // namespace ibemu::verbs

@@ -1,0 +1,127 @@
+// Posting work requests.
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "verbs/uverbs/context.h"
+#include "verbs/uverbs/responses.h"
+#include "verbs/uverbs/work_requests.h"
+
+namespace ibemu::verbs {
+namespace {
+
+// enum ib_send_flags.
+constexpr uint32_t kInline = 1u << 3;
+
+// ib_uverbs_post_*_resp.bad_wr: the first request that was not taken, counted
+// from 1; 0 if all were.
+std::vector<std::byte> BadRequest(const absl::Status& status, size_t taken) {
+  const auto bad = static_cast<uint32_t>(status.ok() ? 0 : taken + 1);
+  return ToVector(ib_uverbs_post_send_resp{bad});
+}
+
+// In bytes.
+size_t LengthOf(const std::vector<ib_uverbs_sge>& pieces) {
+  size_t length = 0;
+  for (const ib_uverbs_sge& piece : pieces) length += piece.length;
+  return length;
+}
+
+bool IsInline(const SendRequest& request) {
+  return (request.work.send_flags & kInline) != 0;
+}
+
+}  // namespace
+
+absl::Status Context::Post(QpObject& qp, std::span<SendRequest> sends,
+                           size_t& taken) const {
+  if (qp.type == QpType::kDatagram) {
+    for (SendRequest& send : sends) {
+      IBEMU_ASSIGN_OR_RETURN(const AhObject* ah,
+                             FindObject(ahs_, send.work.wr.ud.ah));
+      send.address = ah->ah.get();
+    }
+  }
+  return qp.qp->PostSend(sends, taken);
+}
+
+absl::Status Context::PostSend(Call& call) {
+  const auto request = ReadAs<ib_uverbs_post_send>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(QpObject * qp, FindObject(qps_, request.qp_handle));
+  IBEMU_ASSIGN_OR_RETURN(std::vector<SendRequest> sends,
+                         DecodeSends(call.request));
+  const uint32_t inline_room = qp->qp->capacity().inline_bytes;
+  for (const SendRequest& send : sends) {
+    if (IsInline(send) && LengthOf(send.pieces) > inline_room) {
+      return absl::InvalidArgumentError("more inline than agreed");
+    }
+  }
+  if (std::any_of(sends.begin(), sends.end(), IsInline)) {
+    PostInline(call, request.qp_handle, std::move(sends));
+    return absl::OkStatus();
+  }
+  size_t taken = 0;
+  absl::Status status = Post(*qp, sends, taken);
+  call.response = BadRequest(status, taken);
+  return status;
+}
+
+// Reads inline data before the command is answered, because the client may
+// change them afterwards.
+void Context::PostInline(Call& call, uint32_t qp,
+                         std::vector<SendRequest> requests) {
+  std::vector<MemoryPiece> pieces;
+  for (SendRequest& request : requests) {
+    if (!IsInline(request)) continue;
+    request.inline_data =
+        std::make_shared<std::vector<std::byte>>(LengthOf(request.pieces));
+    size_t offset = 0;
+    for (const ib_uverbs_sge& piece : request.pieces) {
+      pieces.push_back({piece.addr, request.inline_data, offset, piece.length});
+      offset += piece.length;
+    }
+  }
+  const std::shared_ptr<Memory> memory = client_.MemoryOf(call.caller);
+  memory->Read(
+      std::move(pieces),
+      [self = self_, qp, requests = std::move(requests), address = call.address,
+       done = std::exchange(call.done, nullptr)](absl::Status read) mutable {
+        if (*self == nullptr) return;
+        size_t taken = 0;
+        if (read.ok()) {
+          QpObject* const object = (*self)->qps_.Find(qp);
+          read = object == nullptr ? BadHandle(qp)
+                                   : (*self)->Post(*object, requests, taken);
+        }
+        std::vector<std::byte> response = BadRequest(read, taken);
+        done(Answer{.status = std::move(read),
+                    .response = std::move(response),
+                    .address = address,
+                    .undo = {}});
+      });
+}
+
+absl::Status Context::PostRecv(Call& call) {
+  const auto request = ReadAs<ib_uverbs_post_recv>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(QpObject * qp, FindObject(qps_, request.qp_handle));
+  IBEMU_ASSIGN_OR_RETURN(std::vector<ReceiveRequest> receives,
+                         DecodeReceives(call.request));
+  size_t taken = 0;
+  absl::Status status = qp->qp->PostReceive(receives, taken);
+  call.response = BadRequest(status, taken);
+  return status;
+}
+
+absl::Status Context::PostSrqRecv(Call& call) {
+  const auto request = ReadAs<ib_uverbs_post_srq_recv>(call.request);
+  IBEMU_ASSIGN_OR_RETURN(SrqObject * srq,
+                         FindObject(srqs_, request.srq_handle));
+  IBEMU_ASSIGN_OR_RETURN(std::vector<ReceiveRequest> receives,
+                         DecodeReceives(call.request));
+  size_t taken = 0;
+  absl::Status status = srq->srq->PostReceive(receives, taken);
+  call.response = BadRequest(status, taken);
+  return status;
+}
+
+}  // namespace ibemu::verbs

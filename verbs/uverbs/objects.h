@@ -1,0 +1,140 @@
+// The objects of a context as its client knows them: each object of the
+// provider, with a count of those who use it and the client's name for it in
+// events.
+#ifndef IBEMU_VERBS_UVERBS_OBJECTS_H_
+#define IBEMU_VERBS_UVERBS_OBJECTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "verbs/provider.h"
+#include "verbs/uverbs/event_queue.h"
+
+namespace ibemu::verbs {
+
+// The number of completion vectors that GET_CONTEXT reports.
+inline constexpr uint32_t kCompletionVectors = 1;
+
+// A Use counts as one user of an object, which can't be destroyed as long as it
+// has users.
+class Use {
+ public:
+  Use() = default;
+  explicit Use(int& users) : users_(&users) { ++users; }
+  Use(Use&& other) noexcept : users_(std::exchange(other.users_, nullptr)) {}
+  Use& operator=(Use&& other) noexcept {
+    std::swap(users_, other.users_);
+    return *this;
+  }
+  ~Use() {
+    if (users_ != nullptr) --*users_;
+  }
+
+ private:
+  int* users_ = nullptr;
+};
+
+struct PdObject {
+  std::unique_ptr<Pd> pd;
+  int users = 0;
+};
+
+struct MrObject {
+  Use pd;
+  std::shared_ptr<Memory> memory;
+  std::unique_ptr<Memory::Pin> pin;
+  std::unique_ptr<Mr> mr;
+};
+
+struct AhObject {
+  Use pd;
+  std::unique_ptr<Ah> ah;
+};
+
+// An EventSource queues the asynchronous events of one object.  `user_handle`
+// is the client's name for the object, ib_uverbs_async_event_desc.element.
+class EventSource {
+ public:
+  EventSource(std::shared_ptr<EventQueue> queue, uint64_t user_handle)
+      : queue_(std::move(queue)), user_handle_(user_handle) {}
+  ~EventSource() { queue_->Forget(&delivered_); }
+  EventSource(const EventSource&) = delete;
+  EventSource& operator=(const EventSource&) = delete;
+
+  void Push(EventType type) {
+    const ib_uverbs_async_event_desc event = {
+        .element = user_handle_,
+        .event_type = static_cast<uint32_t>(type),
+        .reserved = 0};
+    queue_->Push(std::as_bytes(std::span(&event, 1)), &delivered_);
+  }
+
+  uint64_t user_handle() const { return user_handle_; }
+  // Returns how many events the client has read.
+  uint32_t delivered() const { return delivered_; }
+
+ private:
+  std::shared_ptr<EventQueue> queue_;
+  uint64_t user_handle_;
+  uint32_t delivered_ = 0;
+};
+
+struct CqObject final : CqListener {
+  CqObject(std::shared_ptr<EventQueue> async, uint64_t user_handle,
+           std::shared_ptr<EventQueue> own_channel,
+           absl::AnyInvocable<void()> on_arrival)
+      : events(std::move(async), user_handle),
+        channel(std::move(own_channel)),
+        arrival(std::move(on_arrival)) {}
+  ~CqObject() {
+    cq.reset();
+    if (channel != nullptr) channel->Forget(&completions_delivered);
+  }
+
+  void OnEvent(EventType type) override { events.Push(type); }
+  void OnArrival() override { arrival(); }
+  void OnCompletion() override {
+    if (channel == nullptr) return;
+    const ib_uverbs_comp_event_desc event = {.cq_handle = events.user_handle()};
+    channel->Push(std::as_bytes(std::span(&event, 1)), &completions_delivered);
+  }
+
+  EventSource events;
+  std::shared_ptr<EventQueue> channel;  // or null
+  absl::AnyInvocable<void()> arrival;
+  uint32_t completions_delivered = 0;
+  int users = 0;
+  std::unique_ptr<Cq> cq;
+};
+
+struct SrqObject final : ObjectListener {
+  SrqObject(std::shared_ptr<EventQueue> async, uint64_t user_handle)
+      : events(std::move(async), user_handle) {}
+
+  void OnEvent(EventType type) override { events.Push(type); }
+
+  Use pd;
+  EventSource events;
+  int users = 0;
+  std::unique_ptr<Srq> srq;
+};
+
+struct QpObject final : ObjectListener {
+  QpObject(std::shared_ptr<EventQueue> async, uint64_t user_handle)
+      : events(std::move(async), user_handle) {}
+
+  void OnEvent(EventType type) override { events.Push(type); }
+
+  Use pd, send_cq, receive_cq, srq;
+  EventSource events;
+  QpType type = QpType::kReliable;
+  bool signal_all = false;
+  std::set<std::pair<GidBytes, uint16_t>> groups;  // attached to
+  std::unique_ptr<Qp> qp;
+};
+
+}  // namespace ibemu::verbs
+
+#endif  // IBEMU_VERBS_UVERBS_OBJECTS_H_
