@@ -32,7 +32,7 @@ def generate(scratch, hosts):
     net = scratch / f"{hosts}.net"
     if not net.exists():
         with net.open("w") as file:
-            subprocess.run([BUILD / "daemon/ibemu", "topology", "generate",
+            subprocess.run([BUILD / "cli/ibemu", "topology", "generate",
                             TOPOLOGIES[hosts]], stdout=file, check=True)
     return net
 

@@ -22,12 +22,12 @@ class HcaIbemu(Ibemu):
         for node in NODES:
             self.sockets[node] = scratch / f"{node}.sock"
             self.drivers[node] = Server(
-                None, [BUILD / "daemon/ibemud", "--backend=hca",
+                None, [BUILD / "cli/ibemud", "--backend=hca",
                        f"model={self.socket}/{node}",
                        f"--socket={self.sockets[node]}"], r"\bready\b")
 
     def command(self, host, cpu, *arguments):
-        return [BUILD / "daemon/ibemu", "run",
+        return [BUILD / "cli/ibemu", "run",
                 f"--fabric={self.sockets[host]}", f"--host={host}", "--",
                 *map(str, arguments)]
 

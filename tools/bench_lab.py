@@ -71,11 +71,11 @@ class Ibemu:
         self.scratch = scratch
         self.socket = scratch / "bench.sock"
         self.server = Server(
-            cpu, [BUILD / "daemon/ibemud", f"--topology={net}", f"--sm={sm}",
+            cpu, [BUILD / "cli/ibemud", f"--topology={net}", f"--sm={sm}",
                   f"--socket={self.socket}"], r"\bready\b")
 
     def command(self, host, cpu, *arguments):
-        return pinned(cpu, [BUILD / "daemon/ibemu", "run",
+        return pinned(cpu, [BUILD / "cli/ibemu", "run",
                             f"--fabric={self.socket}", f"--host={host}", "--",
                             *arguments])
 
@@ -88,7 +88,7 @@ class SystemIbemu(Ibemu):
     def __init__(self, scratch, net, cpu, host):
         self.scratch = scratch
         self.server = Server(
-            cpu, [BUILD / "daemon/ibemud", "--front-end=cuse", "--sm=none",
+            cpu, [BUILD / "cli/ibemud", "--front-end=cuse", "--sm=none",
                   f"--topology={net}", f"--host={host}"], r"\bready\b")
 
     def command(self, host, cpu, *arguments):

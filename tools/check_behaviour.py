@@ -32,7 +32,7 @@ def read_cases(path):
 
 def named_by_tests(root):
     """Each name in the comment above a unit test, and where."""
-    for path in sorted(root.glob("tests/*/*_test.cc")):
+    for path in sorted(root.glob("tests/**/*_test.cc")):
         above = []
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if line.startswith("TEST"):

@@ -1,49 +1,132 @@
 #!/usr/bin/env python3
-"""Fails if a folder includes a header from a folder it may not know, or asks
-the clock, chance or sleep behind the back of Timers and Random."""
+"""Fails if the rooms of the tree are not what their meson.build files say.
+
+A room is a folder whose meson.build has a list NAME_rooms (NAME: the path, with
+"_" for "/").  It may include headers of itself and of the rooms in that list,
+which holds no room that it does not include.  Meson wants each room defined
+before it is named, so there are no circles.  Beyond that:
+- what one room alone may use: libfuse, liburing;
+- what must not know each other: our driver and the model that judges it;
+- the clock, chance and sleep come from base/ and loop/, not from behind the back
+  of Timers and Random;
+- a folder holds at most 35 files and has a README.md."""
 
 import pathlib
 import re
 import sys
 
-MAY_INCLUDE = {
-    "base": set(),
-    "mad": {"base"},
-    "verbs": {"base", "mad"},
-    "fabric": {"base", "mad", "verbs"},
-    "hca": {"base", "mad", "verbs"},
-    "sysfs": {"base", "mad"},
-    "cuse": {"base", "mad", "verbs", "sysfs"},
-    "daemon": {"base", "mad", "verbs", "fabric", "hca", "sysfs", "cuse"},
-    "testing": {"base", "mad", "verbs", "fabric", "hca", "sysfs", "cuse"},
+NO_ROOMS = {"bench", "testing", "tests", "build"}  # they may include all
+ONLY_IN = {"fuse": "cuse/fuse", "liburing": "loop"}
+STRANGERS = [("hca/mlx4", "hca/model"), ("hca/mlx4", "fabric"),
+             ("hca/mlx4", "hca/remote")]
+CLOCKS = {
+    "base",  # Random
+    "loop",  # Timers
+    "launch", "cli",  # of one process, that has no loop
+    "daemon/web",  # httplib's threads have none
 }
-# Headers that one folder alone may use.
-ONLY_IN = {"fuse": "cuse", "liburing": "daemon"}
-# Time and chance are constructor arguments; only daemon/ has the real ones.
-FORBIDDEN = re.compile(
+# Where wall-clock time is part of what is told or asked.
+CLOCK_FILES = {
+    "daemon/adapters/hca_access.cc",
+    "daemon/capture/capture_methods.cc",
+    "daemon/fabric_backend.cc",
+    "daemon/hca_backend.cc",
+    "daemon/progress.cc",
+}
+MOST_FILES = 35
+CLOCK = re.compile(
     r"\babsl::(Now|SleepFor|GetCurrentTimeNanos|BitGen)\b|_clock::now\b|"
     r"\brandom_device\b|_distribution\b|"
     r"\b(nano|u)?sleep\(|\bsleep_for\b|\bclock_gettime\b|\brand\(")
-INCLUDE = re.compile(r'#include (?:"(\w+)/|<(fuse|liburing)\b)')
+INCLUDE = re.compile(r'#include (?:"(\w[\w/]*)/\w+\.h"|<(fuse|liburing)\b)')
+ROOMS = re.compile(r"^(\w+)_rooms = \[([^\]]*)\]", re.M)
+
+
+def inside(path, folder):
+    return path == folder or path.startswith(folder + "/")
+
+
+def read_rooms(root):
+    """{path of a room: (paths of the rooms it names, its meson.build)}"""
+    names, lists = {}, {}
+    for path in sorted(root.rglob("meson.build")):
+        folder = path.parent.relative_to(root).as_posix()
+        if folder.split("/")[0] in NO_ROOMS:
+            continue
+        for name, listed in ROOMS.findall(path.read_text()):
+            names[name] = folder
+            lists[folder] = (name, [word for word in
+                                    re.split(r"[\s,]+", listed) if word])
+    return names, lists
+
+
+def declared(names, lists):
+    """Yields complaints about the lists; returns what they name."""
+    rooms, faults = {}, []
+    for folder, (name, words) in lists.items():
+        where = f"{folder}/meson.build"
+        if name != folder.replace("/", "_"):
+            faults.append(f"{where}: the list of {folder}/ is called "
+                          f"{folder.replace('/', '_')}_rooms, not {name}_rooms")
+        for word in words:
+            if word not in names:
+                faults.append(f'{where}: there is no room "{word}"')
+        rooms[folder] = {names[word] for word in words if word in names}
+    return rooms, faults
+
+
+def clock_allowed(path, folder):
+    return path in CLOCK_FILES or any(inside(folder, room) for room in CLOCKS)
 
 
 def violations(root):
-    for layer, allowed in MAY_INCLUDE.items():
-        for path in sorted((root / layer).rglob("*.[hc]*")):
+    names, lists = read_rooms(root)
+    rooms, faults = declared(names, lists)
+    yield from faults
+    for folder, known in sorted(rooms.items()):
+        for other, stranger in STRANGERS:
+            for used in sorted(known):
+                if (inside(folder, other) and inside(used, stranger) or
+                        inside(folder, stranger) and inside(used, other)):
+                    yield (f"{folder}/meson.build: {folder}/ must not know "
+                           f"{used}/")
+        included = set()
+        for path in sorted((root / folder).glob("*.[hc]*")):
+            file = path.relative_to(root).as_posix()
             for number, line in enumerate(path.read_text().splitlines(), 1):
-                if layer != "daemon" and FORBIDDEN.search(line.split("//")[0]):
-                    yield (f"{path.relative_to(root)}:{number}: "
-                           "time and chance come from base/")
+                where = f"{file}:{number}"
+                if (CLOCK.search(line.split("//")[0]) and
+                        not clock_allowed(file, folder)):
+                    yield f"{where}: time and chance come from base/"
                 match = INCLUDE.match(line)
                 if not match:
                     continue
                 used, library = match.groups()
-                where = f"{path.relative_to(root)}:{number}"
-                if used in MAY_INCLUDE and used not in allowed | {layer}:
-                    yield f"{where}: {layer}/ may not include {used}/"
-                if library and layer not in (ONLY_IN[library], "testing"):
+                if library and not inside(folder, ONLY_IN[library]):
                     yield f"{where}: only {ONLY_IN[library]}/ may use {library}"
+                if used in rooms:
+                    included.add(used)
+                    if used != folder and used not in known:
+                        yield (f"{where}: {folder}/ may not include {used}/: "
+                               f"{folder}/meson.build does not name it")
+        for unused in sorted(known - included):
+            yield (f"{folder}/meson.build: {folder}/ includes nothing of "
+                   f"{unused}/")
+
+
+def crowded(root):
+    """Complaints about folders of the rooms."""
+    _, lists = read_rooms(root)
+    folders = {folder for room in lists
+               for folder in [room, *map(str, pathlib.PurePath(room).parents)]}
+    for folder in sorted(folders - {"."}):
+        files = [path for path in (root / folder).iterdir() if path.is_file()]
+        if len(files) > MOST_FILES:
+            yield f"{folder}/: {len(files)} files; {MOST_FILES} are the most"
+        if not (root / folder / "README.md").exists():
+            yield f"{folder}/: no README.md says what lives here"
 
 
 if __name__ == "__main__":
-    sys.exit("\n".join(violations(pathlib.Path(sys.argv[1]))) or 0)
+    tree = pathlib.Path(sys.argv[1])
+    sys.exit("\n".join([*violations(tree), *crowded(tree)]) or 0)

@@ -34,7 +34,7 @@ def programs(scratch, build):
     target = scratch / "bin"
     target.mkdir()
     for name in ("ibemu", "ibemud"):
-        shutil.copy(build / "daemon" / name, target / name)
+        shutil.copy(build / "cli" / name, target / name)
     return target
 
 

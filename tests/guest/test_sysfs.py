@@ -32,7 +32,7 @@ def machine(lab, plug, stripped):
     """A guest that can run ibemud."""
     return plug(lab, "node-2", modules=MODULES,
                 programs=["ibstat", "smpquery",
-                          *map(stripped, ("daemon/ibemu", "daemon/ibemud"))],
+                          *map(stripped, ("cli/ibemu", "cli/ibemud"))],
                 memory="768M")
 
 

@@ -60,7 +60,7 @@ def test_our_driver_over_vfio_and_linuxs_talk_over_one_wire(
     with together(
             plug(lab, "node-1", modules=["e1000", *FUSE, *VFIO],
                  programs=["smpquery", "opensm", "ibv_rc_pingpong",
-                           *map(stripped, ("daemon/ibemu", "daemon/ibemud"))],
+                           *map(stripped, ("cli/ibemu", "cli/ibemud"))],
                  memory="768M", machine=[*IOMMU["machine"], *reachable],
                  append=IOMMU["append"]),
             plug(lab, "node-2", machine=NETWORK,

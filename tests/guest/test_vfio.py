@@ -49,7 +49,7 @@ def test_the_driver_over_vfio_and_what_helps_to_get_there(
         fabric, plug, build, stripped):
     lab = fabric("single-switch:hosts=2", sm="none")
     with plug(lab, "node-2", modules=["mlx4_core", *VFIO],
-              programs=[stripped("daemon/ibemu"),
+              programs=[stripped("cli/ibemu"),
                         stripped("tests/guest/guest-mlx4-client")],
               memory="512M", provoked=[UNSAFE, NO_RESET], **IOMMU) as guest:
         guest.load("mlx4_core")
@@ -117,7 +117,7 @@ def test_all_functions_of_a_group_have_to_be_given_up(
     qemu.chmod(0o755)
     lab = fabric("single-switch:hosts=2", sm="none")
     with plug(lab, "node-2", modules=["e1000", *VFIO],
-              programs=[stripped("daemon/ibemu")], qemu=str(qemu),
+              programs=[stripped("cli/ibemu")], qemu=str(qemu),
               machine=[*IOMMU["machine"],
                        "-device", "pcie-pci-bridge,id=bridge,addr=11.0",
                        "-device", "e1000,bus=bridge,addr=2"],
@@ -137,7 +137,7 @@ def test_all_functions_of_a_group_have_to_be_given_up(
 def test_without_an_iommu_there_is_the_way_by_sysfs(fabric, plug, stripped):
     lab = fabric("single-switch:hosts=2", sm="none")
     with plug(lab, "node-2", modules=[],
-              programs=[stripped("daemon/ibemu")]) as guest:
+              programs=[stripped("cli/ibemu")]) as guest:
         text = refusal(guest, PROBE)
         assert f"{FUNCTION}: in no IOMMU group" in text
         assert "intel_iommu=on" in text and "access=sysfs" in text
@@ -159,7 +159,7 @@ def test_ibemud_serves_programs_over_vfio(fabric, plug, stripped):
     lab = fabric("back-to-back", sm="none")
     with plug(lab, "node-2", modules=[*MODULES, *VFIO],
               programs=["ibstat", "smpquery",
-                        *map(stripped, ("daemon/ibemu", "daemon/ibemud"))],
+                        *map(stripped, ("cli/ibemu", "cli/ibemud"))],
               memory="768M", provoked=[NO_RESET], **IOMMU) as guest:
         take_over(guest)
         assert "note:" not in start_daemon(guest, WORDS)

@@ -20,7 +20,7 @@ def test_opensm_and_ping_pong_over_vfio(fabric, plug, stripped):
     lab = fabric("back-to-back", sm="none")
     with plug(lab, "node-2", modules=["e1000", *MODULES, *VFIO],
               programs=["ibstat", "opensm", "ibv_rc_pingpong",
-                        *map(stripped, ("daemon/ibemu", "daemon/ibemud"))],
+                        *map(stripped, ("cli/ibemu", "cli/ibemud"))],
               memory="768M", machine=[*IOMMU["machine"], *NETWORK],
               append=IOMMU["append"]) as guest:
         take_over(guest)

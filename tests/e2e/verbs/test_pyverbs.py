@@ -14,7 +14,7 @@ import pytest
 from harness import ROOT
 
 PACKAGED = pathlib.Path("/usr/share/doc/rdma-core/tests")
-SKIPS = ROOT / "tests/e2e/pyverbs_skips.txt"
+SKIPS = ROOT / "tests/e2e/verbs/pyverbs_skips.txt"
 # How many tests of a module must pass.
 MODULES = {
     "test_addr": 2,
