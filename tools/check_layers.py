@@ -114,10 +114,17 @@ def violations(root):
                    f"{unused}/")
 
 
-def crowded(root):
-    """Complaints about folders of the rooms."""
-    _, lists = read_rooms(root)
-    folders = {folder for room in lists
+def includers(rooms):
+    """{room: its users, as its README.md has them}"""
+    return {room: ", ".join(sorted(user for user, used in rooms.items()
+                                   if room in used)) or "nobody"
+            for room in rooms}
+
+
+def untold(root):
+    """Complaints about folders that hold rooms, and their README.md files."""
+    rooms, _ = declared(*read_rooms(root))
+    folders = {folder for room in rooms
                for folder in [room, *map(str, pathlib.PurePath(room).parents)]}
     for folder in sorted(folders - {"."}):
         files = [path for path in (root / folder).iterdir() if path.is_file()]
@@ -125,8 +132,13 @@ def crowded(root):
             yield f"{folder}/: {len(files)} files; {MOST_FILES} are the most"
         if not (root / folder / "README.md").exists():
             yield f"{folder}/: no README.md says what lives here"
+    for room, users in includers(rooms).items():
+        readme = root / room / "README.md"
+        line = f"Included by: {users}."
+        if readme.exists() and line not in readme.read_text().splitlines():
+            yield f'{room}/README.md: it has to say "{line}"'
 
 
 if __name__ == "__main__":
     tree = pathlib.Path(sys.argv[1])
-    sys.exit("\n".join([*violations(tree), *crowded(tree)]) or 0)
+    sys.exit("\n".join([*violations(tree), *untold(tree)]) or 0)
