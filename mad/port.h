@@ -31,7 +31,7 @@ enum class LocalVerdict {
 
 // One InfiniBand port, as its MAD agents see it: packets go down through
 // Transmit() and come up through PortListener::OnReceive().  A backend
-// (fabric/, hca/) implements Port; a filter (mad/filter/) wraps one.
+// (fabric/, hca/) implements Port; testing/faulty_port.h wraps one.
 //
 // Everything runs on the loop thread.  Transmit() never calls OnReceive()
 // before it returns, not even for a packet addressed to this very port.

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/random.h"
-#include "mad/filter/faulty_port.h"
+#include "testing/faulty_port.h"
 #include "testing/one_port_device.h"
 #include "testing/wire.h"
 #include "tests/mad/fixture.h"

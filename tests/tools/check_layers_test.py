@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""What tools/check_layers.py says of small trees, and of planted faults."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import check_layers  # noqa: E402
+
+
+class CheckLayersTest(unittest.TestCase):
+    """A tree of three rooms, sound until something is planted in it."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = pathlib.Path(directory.name)
+        self.room("base", [], users="hca/mlx4, hca/model")
+        self.room("hca/model", ["base"])
+        self.room("hca/mlx4", ["base"])
+        self.write("hca/README.md", "# hca/\n")
+        self.write("base/random.h", "")
+        for room in ("model", "mlx4"):
+            self.write(f"hca/{room}/core.h", '#include "base/random.h"\n')
+
+    def write(self, path, text):
+        path = self.root / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def room(self, path, rooms, users="nobody"):
+        names = ", ".join(room.replace("/", "_") for room in rooms)
+        self.write(f"{path}/meson.build",
+                   f"{path.replace('/', '_')}_rooms = [{names}]\n")
+        self.write(f"{path}/README.md", f"# {path}/\n\nIncluded by: {users}.\n")
+
+    def complaints(self):
+        return [*check_layers.violations(self.root),
+                *check_layers.untold(self.root)]
+
+    def test_a_sound_tree_gets_no_complaint(self):
+        self.assertEqual(self.complaints(), [])
+
+    def test_an_include_of_a_room_that_the_list_does_not_name(self):
+        self.write("base/pidfd.h", '\n#include "hca/model/core.h"\n')
+        self.assertEqual(self.complaints(), [
+            "base/pidfd.h:2: base/ may not include hca/model/: "
+            "base/meson.build does not name it"])
+
+    def test_a_room_in_the_list_that_is_not_included(self):
+        self.write("hca/mlx4/core.h", "")
+        self.assertEqual(self.complaints(), [
+            "hca/mlx4/meson.build: hca/mlx4/ includes nothing of base/"])
+
+    def test_a_room_that_does_not_exist(self):
+        self.room("hca/mlx4", ["base", "fabric"])
+        self.assertIn('hca/mlx4/meson.build: there is no room "fabric"',
+                      self.complaints())
+
+    def test_a_driver_that_knows_the_model_that_judges_it(self):
+        self.room("hca/mlx4", ["base", "hca/model"])
+        self.write("hca/mlx4/adapter.h", '#include "hca/model/core.h"\n')
+        self.assertIn(
+            "hca/mlx4/meson.build: hca/mlx4/ must not know hca/model/",
+            self.complaints())
+
+    def test_a_clock_that_is_asked_behind_the_back_of_timers(self):
+        self.write("hca/mlx4/reset.cc", "auto now = absl::Now();\n")
+        self.assertEqual(self.complaints(), [
+            "hca/mlx4/reset.cc:1: time and chance come from base/"])
+
+    def test_a_library_that_is_another_rooms(self):
+        self.write("hca/mlx4/reset.cc", "#include <liburing.h>\n")
+        self.assertEqual(self.complaints(), [
+            "hca/mlx4/reset.cc:1: only loop/ may use liburing"])
+
+    def test_a_folder_with_too_many_files(self):
+        for number in range(36):
+            self.write(f"hca/mlx4/file_{number}.h", "")
+        self.assertEqual(self.complaints(), [
+            "hca/mlx4/: 39 files; 35 are the most"])
+
+    def test_a_room_without_a_readme(self):
+        (self.root / "hca/README.md").unlink()
+        self.assertEqual(self.complaints(), [
+            "hca/: no README.md says what lives here"])
+
+    def test_a_readme_that_is_wrong_about_who_includes_its_room(self):
+        self.room("hca/model", ["base"], users="daemon")
+        self.assertEqual(self.complaints(), [
+            'hca/model/README.md: it has to say "Included by: nobody."'])
+
+
+if __name__ == "__main__":
+    unittest.main()
