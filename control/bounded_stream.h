@@ -21,7 +21,7 @@ absl::Status CheckStreamSocket(int fd, std::string_view method);
 // What does not fit into the buffer is for the owner to lose, and to count.
 class BoundedStream {
  public:
-  static constexpr size_t kMostBuffered = size_t{8} << 20;
+  static constexpr size_t kMaxBuffered = size_t{8} << 20;
 
   // `loop` must outlive this.
   BoundedStream(Loop& loop, UniqueFd socket);
@@ -36,7 +36,7 @@ class BoundedStream {
                      absl::AnyInvocable<void()> ended);
 
   // Whether there is no room: append nothing then.
-  bool full() const { return buffer_.size() - sent_ > kMostBuffered; }
+  bool full() const { return buffer_.size() - sent_ > kMaxBuffered; }
 
   // Append to it, then call one of these.
   std::vector<std::byte>& buffer() { return buffer_; }

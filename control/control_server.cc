@@ -36,9 +36,9 @@ class ControlServer::Connection : public Caller {
   void Start() {
     const absl::StatusOr<pid_t> peer = CheckPeer(socket_.get());
     if (!peer.ok()) return RefuseAndEnd(peer.status());
-    if (server_.connections_.size() > kMostConnections) {
+    if (server_.connections_.size() > kMaxConnections) {
       return RefuseAndEnd(absl::ResourceExhaustedError(absl::StrFormat(
-          "the daemon has %d connections already", kMostConnections)));
+          "the daemon has %d connections already", kMaxConnections)));
     }
     pid_ = *peer;
     output_ = server_.greeting_ + "\n";

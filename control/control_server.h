@@ -20,7 +20,7 @@ namespace ibemu::control {
 class ControlServer {
  public:
   static constexpr size_t kLongestLine = size_t{256} * 1024;
-  static constexpr size_t kMostConnections = 256;
+  static constexpr size_t kMaxConnections = 256;
 
   // `greeting` is the line that each client gets first.  All must outlive this.
   ControlServer(Loop& loop, const Dispatcher& dispatcher, std::string greeting);

@@ -19,14 +19,14 @@ namespace ibemu {
 namespace {
 
 // Others wait for so many rounds of eager descriptors at most,
-constexpr int kMostAtOnce = 16;
+constexpr int kMaxAtOnce = 16;
 // which are so many,
-constexpr size_t kMostEager = 4;
+constexpr size_t kMaxEager = 4;
 // and had something to say in one of the last busy waits.
-constexpr int kMostVain = 8;
+constexpr int kMaxVain = 8;
 
 // What is to run when nothing else is waits for so many rounds at most.
-constexpr int kMostRounds = 4;
+constexpr int kMaxRounds = 4;
 
 // Others wait so long for a brief job, twice at most.  It is longer than a
 // thread has to wait for its turn on a busy machine.
@@ -223,7 +223,7 @@ void LoopCore::OnFound(const Interest& interest) {
       });
   if (known != eager_.end()) {
     known->vain = 0;
-  } else if (eager_.size() < kMostEager) {
+  } else if (eager_.size() < kMaxEager) {
     eager_.push_back({interest});
   }
 }
@@ -231,10 +231,10 @@ void LoopCore::OnFound(const Interest& interest) {
 // Clients often ask in turns, so all who asked lately are waited for.
 bool LoopCore::WaitBusily() {
   if (!std::exchange(found_, false)) return true;
-  std::erase_if(eager_, [](Eager& eager) { return ++eager.vain > kMostVain; });
+  std::erase_if(eager_, [](Eager& eager) { return ++eager.vain > kMaxVain; });
   patience_.OnRequest(Now() - answered_);
   answered_ = Now();
-  for (int served = 0; served < kMostAtOnce && patience_.Pays();) {
+  for (int served = 0; served < kMaxAtOnce && patience_.Pays();) {
     bool found = false;
     for (Eager& eager : eager_) {
       if (!Call(eager.interest)) continue;
@@ -340,7 +340,7 @@ bool LoopCore::Carry() {
     }
     if (!WaitBusily()) return false;
     const bool idle = ready.empty() && brief_jobs_.empty();
-    if (!idle_.empty() && (idle || ++rounds_ == kMostRounds)) {
+    if (!idle_.empty() && (idle || ++rounds_ == kMaxRounds)) {
       if (!RunIdleTasks()) return false;
     }
   }

@@ -16,11 +16,11 @@ namespace {
 SmiNode SmiNodeOf(Device& device) {
   // Seen as a host, a switch has port 0 only; how many others there are, its
   // own side knows.
-  constexpr uint8_t kMostPorts = 254;
+  constexpr uint8_t kMaxPorts = 254;
   const bool is_switch = device.type() == NodeType::kSwitch;
   return {.is_switch = is_switch,
-          .port_count = is_switch ? kMostPorts
-                                  : static_cast<uint8_t>(device.last_port())};
+          .port_count =
+              is_switch ? kMaxPorts : static_cast<uint8_t>(device.last_port())};
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ std::optional<IncomingMessage> RmppAgent::OnData(const RmppHeader& data,
 
 RmppAgent::Receiving* RmppAgent::Begin(const Key& key, const Arrival& arrival) {
   uint32_t& open = open_by_peer_[key.slid];
-  if (open == kMostFromPeer) return nullptr;
+  if (open == kMaxFromPeer) return nullptr;
   ++open;
   Receiving& receiving = open_.emplace_back(key, arrival);
   receiving_[key] = std::prev(open_.end());
@@ -234,7 +234,7 @@ void RmppAgent::Remember(Receiving& receiving) {
   agent_.timers().Cancel(receiving.timer);
   receiving.timer = agent_.timers().RunAfter(
       kRememberTime, [this, &receiving] { Forget(receiving); });
-  if (closed_.size() > kMostRemembered) Forget(closed_.front());
+  if (closed_.size() > kMaxRemembered) Forget(closed_.front());
 }
 
 void RmppAgent::OnTotalTime(const Receiving& receiving) {

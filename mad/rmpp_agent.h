@@ -23,10 +23,10 @@ class RmppAgent {
   // Messages that one peer may have on their way in at a time.  The first
   // segment of another one is dropped, as if it had been lost: Linux has no
   // such limit but its memory, which a peer could fill with first segments.
-  static constexpr uint32_t kMostFromPeer = 4096;
+  static constexpr uint32_t kMaxFromPeer = 4096;
 
   // Requests that are remembered when they are complete, the newest ones.
-  static constexpr size_t kMostRemembered = 4096;
+  static constexpr size_t kMaxRemembered = 4096;
 
   explicit RmppAgent(AgentCore& agent) : agent_(agent) {}
   ~RmppAgent() { Die(); }

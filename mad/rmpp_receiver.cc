@@ -15,7 +15,7 @@ constexpr size_t kTrust = 8;
 // After so much of a message more is believed, for there copies would begin to
 // cost time; what is not used yet are addresses only.
 constexpr size_t kProof = size_t{1} << 20;
-constexpr size_t kMostOnProof = size_t{256} << 20;
+constexpr size_t kMaxOnProof = size_t{256} << 20;
 
 }  // namespace
 
@@ -76,7 +76,7 @@ void RmppReceiver::Keep(const RmppHeader& data, Bytes mad) {
   const size_t end = offset + each;
   if (end > message_.capacity()) {
     const size_t arrived = header_bytes_ + received_ * each;
-    const size_t trusted = arrived < kProof ? kTrust * arrived : kMostOnProof;
+    const size_t trusted = arrived < kProof ? kTrust * arrived : kMaxOnProof;
     const size_t wanted =
         announced_ < end ? 2 * arrived
                          : std::min(announced_, std::max(2 * arrived, trusted));

@@ -14,8 +14,8 @@ namespace ibemu::testing {
 // can judge that function by them.
 inline uint32_t StepTo(verbs::QpState state, verbs::QpType type) {
   namespace attribute = verbs::qp_attribute;
-  const bool datagram = type == verbs::QpType::kDatagram;
-  const bool reliable = type == verbs::QpType::kReliable;
+  const bool datagram = type == verbs::QpType::kUd;
+  const bool reliable = type == verbs::QpType::kRc;
   if (state == verbs::QpState::kInit) {
     return attribute::kPKeyIndex | attribute::kPort |
            (datagram ? attribute::kQKey : attribute::kAccessFlags);

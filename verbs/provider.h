@@ -139,7 +139,7 @@ class Cq {
 // A ReceiveRequest is a work request that says where a message is to go.
 struct ReceiveRequest {
   uint64_t id = 0;
-  std::vector<ib_uverbs_sge> pieces;
+  std::vector<ib_uverbs_sge> sges;
 };
 
 // A WindowBind says what a memory window is to open from now on.
@@ -154,15 +154,15 @@ struct WindowBind {
 // A SendRequest is a work request for a send queue.
 struct SendRequest {
   ib_uverbs_send_wr work;
-  std::vector<ib_uverbs_sge> pieces;
-  Buffer inline_data;     // null: the message is in `pieces`
+  std::vector<ib_uverbs_sge> sges;
+  Buffer inline_data;     // null: the message is in `sges`
   Ah* address = nullptr;  // destination of a UD message
   std::optional<WindowBind> bind = std::nullopt;  // IB_UVERBS_WR_BIND_MW
 };
 
 struct SrqAttributes {
   uint32_t max_requests = 0;
-  uint32_t max_pieces = 0;
+  uint32_t max_sges = 0;
   uint32_t limit = 0;  // an event, once, below it; 0: never
 };
 
@@ -186,12 +186,12 @@ class Srq {
 
 struct QpCapacity {
   uint32_t send_requests = 0, receive_requests = 0;
-  uint32_t send_pieces = 0, receive_pieces = 0;
+  uint32_t send_sges = 0, receive_sges = 0;
   uint32_t inline_bytes = 0;
 };
 
 struct QpInit {
-  QpType type = QpType::kReliable;
+  QpType type = QpType::kRc;
   bool signal_all = false;  // every send request generates a completion
   QpCapacity capacity;
   Pd* pd = nullptr;

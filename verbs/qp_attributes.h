@@ -13,9 +13,9 @@ namespace ibemu::verbs {
 enum class QpType : uint8_t {
   kSmi = 0,
   kGsi = 1,
-  kReliable = 2,    // RC
-  kUnreliable = 3,  // UC
-  kDatagram = 4,    // UD
+  kRc = 2,
+  kUc = 3,
+  kUd = 4,
 };
 
 // States of queue pairs: IBA vol 1 §10.3.1.

@@ -23,9 +23,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMostFiles = 8;  // one in another
+constexpr int kMaxFiles = 8;  // one in another
 constexpr int64_t kPageNodes = 1000;
-constexpr int kMostLids = 128;  // of a port: LMC 7
+constexpr int kMaxLids = 128;  // of a port: LMC 7
 
 absl::StatusOr<int> Number(const std::string& text, const char* what, int least,
                            int most) {
@@ -148,9 +148,9 @@ absl::Status Console::CarryOut(const ConsoleLine& line, int depth) {
 }
 
 absl::Status Console::DoFile(const std::string& name, int depth) {
-  if (depth == kMostFiles) {
+  if (depth == kMaxFiles) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "%s: files are in files deeper than %d", name, kMostFiles));
+        "%s: files are in files deeper than %d", name, kMaxFiles));
   }
   std::ifstream file(name);
   if (!file) {
@@ -177,7 +177,7 @@ absl::Status Console::Attached() {
 }
 
 absl::Status Console::Baselid(const ConsoleLine& line) {
-  constexpr int kLastLid = 0xbfff, kMostLmc = 7;
+  constexpr int kLastLid = 0xbfff, kMaxLmc = 7;
   IBEMU_ASSIGN_OR_RETURN(const int lid,
                          Number(line.words[0], "LID", 1, kLastLid));
   json change = {{"node", line.places[0].node},
@@ -185,7 +185,7 @@ absl::Status Console::Baselid(const ConsoleLine& line) {
                  {"lid", lid}};
   if (line.words.size() == 2) {
     IBEMU_ASSIGN_OR_RETURN(const int lmc,
-                           Number(line.words[1], "LMC", 0, kMostLmc));
+                           Number(line.words[1], "LMC", 0, kMaxLmc));
     change["lmc"] = lmc;
   }
   return call_("lid.set", change).status();
@@ -357,7 +357,7 @@ absl::StatusOr<Console::Place> Console::FindLid(int lid) {
   std::optional<Place> found;
   const auto may_own = [&](const json& port) {
     const int base = port["lid"];
-    return base != 0 && lid >= base && lid < base + kMostLids;
+    return base != 0 && lid >= base && lid < base + kMaxLids;
   };
   IBEMU_RETURN_IF_ERROR(ForEachNode([&](const json& listed) {
     const json& near = listed["ports"];

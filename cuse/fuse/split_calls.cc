@@ -25,7 +25,7 @@ bool SplitWrites::MayBeWhole(pid_t tid) const {
 
 SplitWrites::Call& SplitWrites::Begin(pid_t tid, size_t head_size) {
   if (const auto last = Find(tid); last != calls_.end()) calls_.erase(last);
-  if (calls_.size() >= kMostThreads) calls_.erase(calls_.begin());
+  if (calls_.size() >= kMaxThreads) calls_.erase(calls_.begin());
   Call& call = calls_.emplace_back();
   call.tid = tid;
   call.head_size = head_size;

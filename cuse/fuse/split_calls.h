@@ -36,7 +36,7 @@ class SplitWrites {
   static constexpr size_t kLimit = size_t{256} << 20;
   // Threads that may be in such a write at a time; one more, and the one that
   // began first is given up.  A thread that was killed in there stays behind.
-  static constexpr size_t kMostThreads = 32;
+  static constexpr size_t kMaxThreads = 32;
 
   enum class Verdict {
     kWhole,    // the call is complete: TakeWhole() has it

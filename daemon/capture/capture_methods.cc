@@ -42,9 +42,9 @@ absl::StatusOr<json> CaptureMethods::Start(control::Parameters& parameters,
       control::CheckStreamSocket(socket.get(), "capture.start"));
   std::erase_if(captures_,
                 [](const auto& capture) { return capture.expired(); });
-  if (captures_.size() == kMostCaptures) {
+  if (captures_.size() == kMaxCaptures) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("a fabric has at most %d captures", kMostCaptures));
+        absl::StrFormat("a fabric has at most %d captures", kMaxCaptures));
   }
   const auto capture = std::make_shared<Capture>(
       loop_, fabric_, std::move(socket),

@@ -15,7 +15,7 @@ namespace ibemu::daemon {
 
 class CaptureMethods {
  public:
-  static constexpr size_t kMostCaptures = 8;
+  static constexpr size_t kMaxCaptures = 8;
 
   // Both must outlive this, and every Caller that it served.
   CaptureMethods(Loop& loop, fabric::Fabric& fabric);

@@ -51,9 +51,9 @@ absl::StatusOr<json> EventMethods::Start(control::Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(
       control::CheckStreamSocket(socket.get(), "events.start"));
   std::erase_if(streams_, [](const auto& stream) { return stream.expired(); });
-  if (streams_.size() == kMostStreams) {
+  if (streams_.size() == kMaxStreams) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("events have at most %d readers", kMostStreams));
+        absl::StrFormat("events have at most %d readers", kMaxStreams));
   }
   const auto stream = std::make_shared<EventStream>(
       loop_, events_, std::move(socket), std::move(kinds));

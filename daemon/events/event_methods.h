@@ -15,7 +15,7 @@ namespace ibemu::daemon {
 
 class EventMethods {
  public:
-  static constexpr size_t kMostStreams = 16;
+  static constexpr size_t kMaxStreams = 16;
 
   // Both must outlive this, and every Caller that it served.
   EventMethods(Loop& loop, EventLog& events) : loop_(loop), events_(events) {}

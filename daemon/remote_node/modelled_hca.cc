@@ -16,7 +16,7 @@
 namespace ibemu::daemon {
 namespace {
 
-constexpr int kMostPorts = 2;
+constexpr int kMaxPorts = 2;
 constexpr uint32_t kWireLost = 1;  // an internal error code like any other
 
 std::vector<hca::model::Wire*> PortsOf(RemoteWires& wires) {
@@ -74,10 +74,10 @@ absl::StatusOr<std::unique_ptr<hca::PciFunction>> PlugInModelledHca(
                          control::Client::Connect(choice.fabric));
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<RemoteWires> wires,
                          RemoteWires::Plug(client, choice.node));
-  if (wires->port_count() > kMostPorts) {
+  if (wires->port_count() > kMaxPorts) {
     return absl::InvalidArgumentError(
         absl::StrCat(choice.node, " has ", wires->port_count(),
-                     " ports: a ConnectX-3 has ", kMostPorts, " at most"));
+                     " ports: a ConnectX-3 has ", kMaxPorts, " at most"));
   }
   auto card = std::make_unique<Card>(std::move(client), std::move(wires), loop,
                                      HcaName(choice));

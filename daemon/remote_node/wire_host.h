@@ -21,7 +21,7 @@ namespace ibemu::daemon {
 // the daemon buffer without end.
 class WireHost {
  public:
-  static constexpr size_t kMostBuffered = size_t{4} << 20;
+  static constexpr size_t kMaxBuffered = size_t{4} << 20;
 
   // `loop` must outlive this.  `socket`: a unix stream socket.
   WireHost(Loop& loop, std::unique_ptr<FabricWires> wires, UniqueFd socket);
@@ -48,7 +48,7 @@ class WireHost {
     const int port_;
   };
 
-  bool full() const { return buffer_.size() - sent_ > kMostBuffered; }
+  bool full() const { return buffer_.size() - sent_ > kMaxBuffered; }
   absl::Status Listen();
   void OnReadable();
   // False: the stream is lost.

@@ -150,9 +150,9 @@ absl::StatusOr<ScenarioPlan> ScenarioMethods::ReadPlan(
   const std::vector<json> steps = parameters.Objects("steps");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   if (seed >= 0) plan.seed = seed;
-  if (steps.size() > kMostScenarioSteps) {
+  if (steps.size() > kMaxScenarioSteps) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "a scenario has at most %d commands", kMostScenarioSteps));
+        "a scenario has at most %d commands", kMaxScenarioSteps));
   }
   for (const json& object : steps) {
     IBEMU_ASSIGN_OR_RETURN(ScenarioStep step, ReadStep(object));

@@ -159,10 +159,10 @@ class ScenarioParser {
       step.times = (*raw.until - *raw.at) / *raw.every + 1;
     }
     for (const auto& [command_line, command] : raw.commands) {
-      if (plan_.steps.size() == kMostScenarioSteps) {
+      if (plan_.steps.size() == kMaxScenarioSteps) {
         return Fault(command_line,
                      absl::StrFormat("a scenario has at most %d commands",
-                                     kMostScenarioSteps));
+                                     kMaxScenarioSteps));
       }
       step.line = command_line;
       step.command = command;

@@ -28,7 +28,7 @@ struct ScenarioStep {
 };
 
 // As ParseScenario() and the control socket take it.
-inline constexpr size_t kMostScenarioSteps = 1000;
+inline constexpr size_t kMaxScenarioSteps = 1000;
 inline constexpr absl::Duration kLatestScenarioTime = absl::Hours(366 * 24);
 inline constexpr absl::Duration kShortestScenarioPeriod = absl::Milliseconds(1);
 

@@ -99,9 +99,9 @@ absl::StatusOr<json> FaultMethods::Add(control::Parameters& parameters) {
         "there is a fault \"%s\" already: remove it, or take another name",
         name));
   }
-  if (faults_.size() == kMostFaults) {
+  if (faults_.size() == kMaxFaults) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("a fabric has at most %d faults", kMostFaults));
+        absl::StrFormat("a fabric has at most %d faults", kMaxFaults));
   }
   Fault fault;
   IBEMU_ASSIGN_OR_RETURN(fault.request, ParseFault(words));

@@ -21,7 +21,7 @@ namespace ibemu::daemon {
 // Faults have names, and stay until they are removed by them.
 class FaultMethods {
  public:
-  static constexpr size_t kMostFaults = 500;  // a list of them is one line
+  static constexpr size_t kMaxFaults = 500;  // a list of them is one line
 
   // All must outlive this.
   FaultMethods(Timers& timers, fabric::Fabric& fabric, FabricEventLog& events);

@@ -19,7 +19,7 @@ using nlohmann::json;
 using topology::NodeId, fabric::NodePort, fabric::PortId, fabric::Subnet;
 
 constexpr int kLastUnicastLid = 0xbfff;
-constexpr int kMostLmc = 7;
+constexpr int kMaxLmc = 7;
 
 json DescribePort(const Subnet& subnet, const NodePort& port) {
   json peer;
@@ -125,7 +125,7 @@ absl::StatusOr<json> HardwareMethods::SetLid(control::Parameters& parameters) {
   const auto number =
       static_cast<int>(parameters.Number("port", 0, 0, topology::kMaxPorts));
   const int64_t lid = parameters.Number("lid", 0, 1, kLastUnicastLid);
-  const int64_t lmc = parameters.Number("lmc", -1, -1, kMostLmc);
+  const int64_t lmc = parameters.Number("lmc", -1, -1, kMaxLmc);
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(name));
   IBEMU_ASSIGN_OR_RETURN(const PortId id, FindManaged(node, number));

@@ -29,7 +29,7 @@ class FabricSite : public Site {
   void AddTo(httplib::Server& server) override { view_.AddTo(server); }
   // Only who has the view's token can change something.
   std::string ViewPath() const override;
-  size_t streams() const override { return LiveView::kMostStreams; }
+  size_t streams() const override { return LiveView::kMaxStreams; }
   void Close() override { view_.Close(); }
 
   MetricFamilies Metrics() const override;

@@ -45,7 +45,7 @@ void AgentFaults::Pass(PortId ingress, const mad::MadBytes& answer,
       lanes_.find(port.node)->second.Decide(packet, now);
   if (fate.lost || fate.corrupted) return;
   if (fate.arrival == now) return send();
-  if (late_ == kMostLate) return;
+  if (late_ == kMaxLate) return;
   ++late_;
   timers_.RunAt(fate.arrival, [self = self_, ingress, epoch = port.link_epoch,
                                send = std::move(send)]() mutable {

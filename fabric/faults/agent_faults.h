@@ -25,7 +25,7 @@ struct AgentFaultId {
 class AgentFaults {
  public:
   // Answers that wait at most, all together; others are lost.
-  static constexpr size_t kMostLate = 1 << 14;
+  static constexpr size_t kMaxLate = 1 << 14;
 
   AgentFaults(const Subnet& subnet, Timers& timers, uint64_t seed);
   AgentFaults(const AgentFaults&) = delete;

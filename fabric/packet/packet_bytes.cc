@@ -22,9 +22,9 @@ constexpr size_t kVcrcBytes = 2;
 
 uint8_t ServiceBits(verbs::QpType service) {
   switch (service) {
-    case verbs::QpType::kUnreliable:
+    case verbs::QpType::kUc:
       return opcode::kUnreliableConnection << opcode::kServiceShift;
-    case verbs::QpType::kDatagram:
+    case verbs::QpType::kUd:
       return opcode::kUnreliableDatagram << opcode::kServiceShift;
     default:
       return opcode::kReliableConnection << opcode::kServiceShift;
@@ -113,7 +113,7 @@ class PacketWriter {
 // The extended headers and the payload (§9.4, tables of each operation).
 void AddTransport(PacketWriter& writer, const Packet& packet) {
   const Transport& transport = *packet.transport;
-  if (transport.service == verbs::QpType::kDatagram) {
+  if (transport.service == verbs::QpType::kUd) {
     writer.Add(wire::DatagramHeader{.q_key = packet.q_key,
                                     .source_qpn = packet.source_qpn});
   }
@@ -165,10 +165,10 @@ wire::BaseTransportHeader BthOf(const Packet& packet) {
                                     OperationBits(transport));
   bth.solicited = transport.solicited;
   // A connection without an alternate path is in the state Migrated (§17.2.8).
-  bth.migrated = transport.service != verbs::QpType::kDatagram;
+  bth.migrated = transport.service != verbs::QpType::kUd;
   bth.pad = static_cast<uint8_t>(-transport.size & 3);
   bth.ack_request =
-      transport.ack_request && transport.service == verbs::QpType::kReliable;
+      transport.ack_request && transport.service == verbs::QpType::kRc;
   bth.psn = transport.psn;
   return bth;
 }

@@ -126,11 +126,11 @@ std::optional<OpcodeMeaning> MeaningOf(uint8_t operation) {
 std::optional<verbs::QpType> ServiceOf(uint8_t code) {
   switch (code >> opcode::kServiceShift) {
     case opcode::kReliableConnection:
-      return verbs::QpType::kReliable;
+      return verbs::QpType::kRc;
     case opcode::kUnreliableConnection:
-      return verbs::QpType::kUnreliable;
+      return verbs::QpType::kUc;
     case opcode::kUnreliableDatagram:
-      return verbs::QpType::kDatagram;
+      return verbs::QpType::kUd;
     default:
       return std::nullopt;
   }
@@ -216,7 +216,7 @@ absl::Status ReadTransport(PacketReader& reader,
       MeaningOf(bth.opcode & opcode::kOperationMask);
   const bool is_request = meaning && (meaning->operation == Operation::kSend ||
                                       meaning->operation == Operation::kWrite);
-  if (!meaning || (service == verbs::QpType::kUnreliable && !is_request)) {
+  if (!meaning || (service == verbs::QpType::kUc && !is_request)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("BTH has the opcode 0x%02x", bth.opcode));
   }
@@ -253,7 +253,7 @@ absl::Status ReadDatagram(PacketReader& reader,
   packet.q_key = deth.q_key;
   packet.source_qpn = deth.source_qpn;
   if (bth.destination_qpn > 1) {
-    return ReadTransport(reader, bth, verbs::QpType::kDatagram, packet);
+    return ReadTransport(reader, bth, verbs::QpType::kUd, packet);
   }
   if (reader.left().size() != packet.mad.size()) {
     return absl::InvalidArgumentError(absl::StrFormat(
@@ -299,7 +299,7 @@ absl::StatusOr<Packet> ParsePacket(std::span<const std::byte> bytes) {
     return absl::InvalidArgumentError(
         absl::StrFormat("BTH has the opcode 0x%02x", bth.opcode));
   }
-  const bool datagram = *service == verbs::QpType::kDatagram;
+  const bool datagram = *service == verbs::QpType::kUd;
   if (packet.vl15 && !(datagram && packet.destination_qpn == 0)) {
     return absl::InvalidArgumentError("lane 15 is for queue pair 0 alone");
   }

@@ -48,7 +48,7 @@ uint32_t Transport::Bytes() const {
     extra += first ? kAeth : 0;
     extra += last && !(first && packets == 1) ? kAeth : 0;
   }
-  if (service == verbs::QpType::kDatagram) extra += kDeth;
+  if (service == verbs::QpType::kUd) extra += kDeth;
   if (IsAtomic()) extra += kAtomicEth;
   if (atomic_response) extra += kAtomicAckEth;
   if (has_immediate) extra += kImmediate;

@@ -35,7 +35,7 @@ struct Transport {
     kOperationError,
   };
 
-  verbs::QpType service = verbs::QpType::kReliable;
+  verbs::QpType service = verbs::QpType::kRc;
   Operation operation = Operation::kSend;
   bool first = false, last = false;  // of a message
   bool has_immediate = false;

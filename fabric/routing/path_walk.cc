@@ -7,7 +7,7 @@
 namespace ibemu::fabric {
 namespace {
 
-constexpr int kMostHops = 64;
+constexpr int kMaxHops = 64;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::optional<Path> WalkPath(const Subnet& subnet, PortId from, wire::Lid dlid,
 
   PathHop hop{.exit = from};  // the node where we are
   if (subnet.NodeOf(from).is_switch()) hop = {.entry = from};
-  for (int count = 0; count <= kMostHops; ++count) {
+  for (int count = 0; count <= kMaxHops; ++count) {
     const topology::NodeId here =
         subnet.port(hop.entry != kNoPort ? hop.entry : hop.exit).node;
     const Node& node = subnet.node(here);

@@ -22,7 +22,7 @@ constexpr uint64_t kOfMembership = kComponentBit<&McMemberRecord::mgid> |
                                    kComponentBit<&McMemberRecord::join_state>;
 // Routes are made for all who came meanwhile.
 constexpr absl::Duration kRouteDelay = absl::Milliseconds(1);
-constexpr size_t kMostGroups = 0x1000;  // a switch's MulticastFDBCap
+constexpr size_t kMaxGroups = 0x1000;  // a switch's MulticastFDBCap
 
 }  // namespace
 
@@ -188,11 +188,11 @@ Lid MulticastGroups::NewMlid(Lid wanted) const {
   for (const auto& [mgid, group] : groups_) used.insert(group.parameters.mlid);
   const auto first = static_cast<unsigned>(Lid::kFirstMulticast);
   const auto as_wanted = static_cast<unsigned>(wanted);
-  if (as_wanted >= first && as_wanted < first + kMostGroups &&
+  if (as_wanted >= first && as_wanted < first + kMaxGroups &&
       !used.contains(wanted)) {
     return wanted;
   }
-  for (unsigned lid = first; lid < first + kMostGroups; ++lid) {
+  for (unsigned lid = first; lid < first + kMaxGroups; ++lid) {
     if (!used.contains(Lid(lid))) return Lid(lid);
   }
   return Lid::kUnassigned;

@@ -404,7 +404,7 @@ std::unique_ptr<RecordSource> PathRecords(const Directory& directory,
 
 std::unique_ptr<RecordSource> MultiPathRecords(const Directory& directory,
                                                const SaRequest& request) {
-  constexpr uint8_t kMostPaths = 127;
+  constexpr uint8_t kMaxPaths = 127;
   const auto wanted = request.Record<MultiPathRecord>();
   std::vector<End> from, to;
   for (size_t i = 0; i < size_t{wanted.sgid_count} + wanted.dgid_count; ++i) {
@@ -415,7 +415,7 @@ std::unique_ptr<RecordSource> MultiPathRecords(const Directory& directory,
   Wish wish = WishOf(wanted, request.header.component_mask);
   if (!wish.Has(kComponentBit<&PathRecord::num_path>)) {
     wish.mask |= kComponentBit<&PathRecord::num_path>;
-    wish.path.num_path = kMostPaths;
+    wish.path.num_path = kMaxPaths;
   }
   auto pairs = std::make_unique<PairScan>(directory, request, wish,
                                           std::move(from), std::move(to));

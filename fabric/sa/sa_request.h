@@ -41,7 +41,7 @@ struct SaRequest {
 class SaRecords {
  public:
   // Of one answer; more is ERR_NO_RESOURCES.
-  static constexpr size_t kMostBytes = size_t{64} << 20;
+  static constexpr size_t kMaxBytes = size_t{64} << 20;
 
   // Of one kind: its size.
   explicit SaRecords(uint16_t attribute_offset)
@@ -53,8 +53,8 @@ class SaRecords {
     // written there.
     constexpr size_t kLong = size_t{1} << 20;
     const size_t begin = message_.size();
-    if (begin > kLong && message_.capacity() < kMostBytes) {
-      message_.reserve(2 * kMostBytes);
+    if (begin > kLong && message_.capacity() < kMaxBytes) {
+      message_.reserve(2 * kMaxBytes);
     }
     message_.resize(begin + each_);
     wire::Encode(record, std::span(message_).subspan(begin));

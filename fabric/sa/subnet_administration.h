@@ -38,10 +38,10 @@ class SubnetAdministration : public SubnetObserver,
 
   // Answers that are being made or on their way: those beyond get BUSY, for one
   // requester and for all.
-  static constexpr size_t kMostOfRequester = 32;
-  static constexpr size_t kMostAnswers = 256;
+  static constexpr size_t kMaxOfRequester = 32;
+  static constexpr size_t kMaxAnswers = 256;
   // Of all answers together; who asks for more gets ERR_NO_RESOURCES.
-  static constexpr size_t kMostBytes = 4 * SaRecords::kMostBytes;
+  static constexpr size_t kMaxBytes = 4 * SaRecords::kMaxBytes;
 
   // The managers of the subnet that are known.
   using Managers = std::function<std::vector<SmIdentity>()>;

@@ -104,7 +104,7 @@ void SubnetAdministration::HandleQuery(const SaRequest& request) {
     }
   }
   size_t& of_requester = answers_of_[request.requester];
-  if (of_requester >= kMostOfRequester || answers_.size() >= kMostAnswers) {
+  if (of_requester >= kMaxOfRequester || answers_.size() >= kMaxAnswers) {
     return Respond(request, MadStatus::kBusy);
   }
   ++of_requester;
@@ -225,7 +225,7 @@ void SubnetAdministration::Continue(uint64_t id) {
 }
 
 bool SubnetAdministration::IsTooLong(const Answer& answer) const {
-  return answer.bytes > SaRecords::kMostBytes || bytes_ > kMostBytes;
+  return answer.bytes > SaRecords::kMaxBytes || bytes_ > kMaxBytes;
 }
 
 void SubnetAdministration::Finish(Answer& answer) {

@@ -14,8 +14,8 @@
 namespace ibemu::fabric {
 namespace {
 
-constexpr uint32_t kMostInline = 1024;  // bytes
-constexpr size_t kMostKeys = 65536;
+constexpr uint32_t kMaxInline = 1024;  // bytes
+constexpr size_t kMaxKeys = 65536;
 constexpr uint32_t kMulticastQpn = 0xffffff;
 
 // An object of a kind of which the device has so many.
@@ -68,7 +68,7 @@ Hca::Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers,
       endpoints_(endpoints),
       timers_(timers),
       id_(node),
-      keys_(kMostKeys),
+      keys_(kMaxKeys),
       looks_(size_t{subnet.node(node).port_count} + 1) {
   endpoints_.SetTransportSink(id_, this);
   for (int port = 1; port <= subnet.node(node).port_count; ++port) {
@@ -148,7 +148,7 @@ absl::StatusOr<std::unique_ptr<verbs::Qp>> Hca::CreateQp(
     const verbs::QpInit& init, verbs::ObjectListener& listener) {
   const verbs::DeviceAttributes device = QueryDevice();
   IBEMU_RETURN_IF_ERROR(
-      verbs::CheckCapacity(device, init.capacity, kMostInline));
+      verbs::CheckCapacity(device, init.capacity, kMaxInline));
   if (qps_.size() >= device.max_qp) return NoMore("queue pairs");
   do {
     last_qpn_ = last_qpn_ == kMulticastQpn - 1 ? 2 : last_qpn_ + 1;

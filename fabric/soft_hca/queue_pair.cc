@@ -25,7 +25,7 @@ QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
       number_(number),
       init_(init),
       listener_(listener),
-      receives_(init.capacity.receive_requests, init.capacity.receive_pieces) {}
+      receives_(init.capacity.receive_requests, init.capacity.receive_sges) {}
 
 QueuePair::~QueuePair() {
   *self_ = nullptr;
@@ -42,7 +42,7 @@ verbs::CompletionQueue& QueuePair::receive_cq() const {
 }
 
 size_t QueuePair::Mtu() const {
-  const uint32_t code = init_.type == verbs::QpType::kDatagram
+  const uint32_t code = init_.type == verbs::QpType::kUd
                             ? hca_.MtuCodeOf(attributes_.port_num)
                             : attributes_.path_mtu;
   return size_t{128} << code;
@@ -189,7 +189,7 @@ absl::Status QueuePair::PostReceive(std::span<verbs::ReceiveRequest> requests,
 absl::Status QueuePair::AttachMulticast(const verbs::GidBytes& gid,
                                         uint16_t lid) {
   constexpr uint8_t kMulticastGid = 0xff;
-  if (init_.type != verbs::QpType::kDatagram || gid[0] != kMulticastGid ||
+  if (init_.type != verbs::QpType::kUd || gid[0] != kMulticastGid ||
       !wire::IsMulticast(wire::Lid{lid})) {
     return absl::InvalidArgumentError("no datagrams, or no multicast address");
   }
@@ -236,7 +236,7 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
     return;
   }
   if (!Receives()) return;
-  if (init_.type == verbs::QpType::kDatagram) {
+  if (init_.type == verbs::QpType::kUd) {
     return OnDatagram(port, pkey_index, packet);
   }
   // On a wire, a connected packet does not name the queue pair that it is from:

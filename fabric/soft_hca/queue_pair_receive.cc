@@ -35,8 +35,7 @@ void QueuePair::OnRequest(const Transport& request) {
     return;
   }
   if (refused_ || !InSequence(request)) return;
-  if (init_.type == verbs::QpType::kUnreliable &&
-      writing_bytes_ >= kMaxWaiting) {
+  if (init_.type == verbs::QpType::kUc && writing_bytes_ >= kMaxWaiting) {
     return DropMessage();  // memory is too slow: it is lost
   }
   if (state_ == State::kReadyToReceive && !established_) {
@@ -63,7 +62,7 @@ void QueuePair::OnRequest(const Transport& request) {
 
 bool QueuePair::InSequence(const Transport& request) {
   const int32_t ahead = wire::PsnDistance(request.psn, expected_psn_);
-  if (init_.type == verbs::QpType::kUnreliable) {
+  if (init_.type == verbs::QpType::kUc) {
     if (ahead == 0 && (request.first || message_)) return true;
     // The rest of a message of which something was lost is lost, too.
     DropMessage();
@@ -118,7 +117,7 @@ bool QueuePair::Begin(const Transport& request) {
   if (message_->receive) return true;
   // It will come again, from this packet on.
   if (request.first) message_.reset();
-  if (init_.type == verbs::QpType::kReliable) {
+  if (init_.type == verbs::QpType::kRc) {
     told_of_gap_ = true;  // what follows is out of sequence for that reason
     Answer(Syndrome::kRnrNak);
   } else {
@@ -143,7 +142,7 @@ bool QueuePair::Place(const Transport& request) {
     if (!range.ok()) return Refuse(Syndrome::kAccessError), false;
     part = *std::move(range);
   } else {
-    const auto ranges = hca_.keys().FindAll(message.receive->pieces, init_.pd,
+    const auto ranges = hca_.keys().FindAll(message.receive->sges, init_.pd,
                                             verbs::access::kLocalWrite);
     if (!ranges.ok()) {
       return RefuseReceive(verbs::wc_status::kLocalProtection,
@@ -164,7 +163,7 @@ bool QueuePair::Place(const Transport& request) {
 
 void QueuePair::FlushBatch(const Transport& request,
                            std::optional<verbs::WorkCompletion> completion) {
-  const bool reliable = init_.type == verbs::QpType::kReliable;
+  const bool reliable = init_.type == verbs::QpType::kRc;
   WriteStep(std::exchange(batch_, {}),
             {.acknowledge = reliable && request.ack_request,
              .psn = request.last_psn(),
@@ -231,8 +230,8 @@ void QueuePair::FailStep(const Step& step) {
     failed.status = verbs::wc_status::kLocalProtection;
     receive_cq().Push(failed, false);
   }
-  if (init_.type == verbs::QpType::kDatagram) return RunSteps();
-  if (init_.type == verbs::QpType::kReliable) {
+  if (init_.type == verbs::QpType::kUd) return RunSteps();
+  if (init_.type == verbs::QpType::kRc) {
     SendAcknowledge(Syndrome::kOperationError, step.psn);
   }
   listener_.OnEvent(verbs::EventType::kQpAccessError);
@@ -251,7 +250,7 @@ void QueuePair::Answer(Syndrome syndrome) {
 
 // The request breaks a rule: that is the end of the connection.
 void QueuePair::Refuse(Syndrome syndrome) {
-  if (init_.type != verbs::QpType::kReliable) return DropMessage();
+  if (init_.type != verbs::QpType::kRc) return DropMessage();
   refused_ = true;
   Answer(syndrome);
 }
@@ -259,7 +258,7 @@ void QueuePair::Refuse(Syndrome syndrome) {
 // An unreliable connection keeps the request that was too short for the next
 // message; one that names no memory of the client breaks it (IBA vol 1 §9.9.3).
 void QueuePair::RefuseReceive(uint32_t status, Syndrome syndrome) {
-  const bool reliable = init_.type == verbs::QpType::kReliable;
+  const bool reliable = init_.type == verbs::QpType::kRc;
   if (!reliable && status == verbs::wc_status::kLocalLength) {
     return DropMessage();
   }
@@ -299,8 +298,8 @@ void QueuePair::OnDatagram(const NodePort& port, uint16_t pkey_index,
   if (packet.q_key != attributes_.qkey) return hca_.OnBadQKey(port, packet);
   std::optional<verbs::ReceiveRequest> receive = TakeReceiveRequest();
   if (!receive) return;
-  const auto ranges = hca_.keys().FindAll(receive->pieces, init_.pd,
-                                          verbs::access::kLocalWrite);
+  const auto ranges =
+      hca_.keys().FindAll(receive->sges, init_.pd, verbs::access::kLocalWrite);
   if (!ranges.ok() || verbs::LengthOf(*ranges) < kGrhBytes + datagram.size) {
     return PutBackReceive(*std::move(receive));
   }

@@ -57,14 +57,14 @@ bool IsOffered(verbs::QpType type, const verbs::SendRequest& request) {
       return true;
     case IB_UVERBS_WR_RDMA_WRITE:
     case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
-      return type != verbs::QpType::kDatagram;
+      return type != verbs::QpType::kUd;
     case IB_UVERBS_WR_RDMA_READ:
     case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
     case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
-      return type == verbs::QpType::kReliable;
+      return type == verbs::QpType::kRc;
     case IB_UVERBS_WR_BIND_MW:
-      return request.bind && (type == verbs::QpType::kReliable ||
-                              type == verbs::QpType::kUnreliable);
+      return request.bind &&
+             (type == verbs::QpType::kRc || type == verbs::QpType::kUc);
     default:
       return false;
   }
@@ -85,11 +85,10 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
   }
   absl::Status status;
   for (verbs::SendRequest& request : requests) {
-    if (request.pieces.size() > init_.capacity.send_pieces ||
+    if (request.sges.size() > init_.capacity.send_sges ||
         !IsOffered(init_.type, request)) {
-      status = absl::InvalidArgumentError(
-          absl::StrFormat("operation %d, %d pieces", request.work.opcode,
-                          request.pieces.size()));
+      status = absl::InvalidArgumentError(absl::StrFormat(
+          "operation %d, %d SGEs", request.work.opcode, request.sges.size()));
       break;
     }
     if (sends_.size() == init_.capacity.send_requests) {
@@ -161,20 +160,20 @@ bool QueuePair::Start(Send& send) {
     send.length = verbs::LengthOf(*ranges);
   }
   constexpr size_t kLongest = size_t{1} << 31;
-  const bool datagram = init_.type == verbs::QpType::kDatagram;
+  const bool datagram = init_.type == verbs::QpType::kUd;
   if (send.length > (datagram ? Mtu() : kLongest) ||
       (send.IsAtomic() && send.length != kAtomicBytes)) {
     FailLater(send, verbs::wc_status::kLocalLength);
     return false;
   }
   // Of the longest message alone there are as many (IBA vol 1 §9.7.1).
-  constexpr uint32_t kMostOutstanding = (wire::kPsnMask + 1) / 2;
+  constexpr uint32_t kMaxOutstanding = (wire::kPsnMask + 1) / 2;
   const uint32_t packets = wire::PacketsFor(send.length, Mtu());
   const uint32_t outstanding =
       in_flight_.empty()
           ? 0
           : (send_psn_ - in_flight_.front().psn) & wire::kPsnMask;
-  if (outstanding + packets > kMostOutstanding) return false;
+  if (outstanding + packets > kMaxOutstanding) return false;
   send.first_psn = send_psn_;
   send_psn_ = wire::PsnAfter(send_psn_, packets);
   send.last_psn = wire::PsnAfter(send_psn_, wire::kPsnMask);  // one less
@@ -202,7 +201,7 @@ bool QueuePair::Bind(Send& send) {
 // As keys are now: they may have gone since a message began.
 absl::StatusOr<verbs::MemoryRanges> QueuePair::RangesOf(
     const Send& send) const {
-  return hca_.keys().FindAll(send.request.pieces, init_.pd,
+  return hca_.keys().FindAll(send.request.sges, init_.pd,
                              send.Fetches() ? verbs::access::kLocalWrite : 0);
 }
 
@@ -251,7 +250,7 @@ void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer) {
     train->has_immediate = HasImmediate(work.opcode);
     train->immediate = work.ex.imm_data;
   }
-  if (init_.type == verbs::QpType::kDatagram) {
+  if (init_.type == verbs::QpType::kUd) {
     Transmit(std::move(train), &send);
   } else {
     Emit(std::move(train), nullptr);
@@ -261,7 +260,7 @@ void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer) {
 
 void QueuePair::Emit(std::shared_ptr<Transport> transport,
                      std::shared_ptr<Fetch> fetch) {
-  if (init_.type == verbs::QpType::kReliable) {
+  if (init_.type == verbs::QpType::kRc) {
     in_flight_bytes_ += transport->size;
     in_flight_.push_back({transport->psn, transport, std::move(fetch)});
     ArmRetryTimer();
@@ -272,7 +271,7 @@ void QueuePair::Emit(std::shared_ptr<Transport> transport,
 // All packets of a message have left.
 void QueuePair::FinishSending(Send& send) {
   ++cursor_;
-  if (init_.type == verbs::QpType::kReliable) return;
+  if (init_.type == verbs::QpType::kRc) return;
   send.complete = true;
   CompleteSends();
   TellIfDrained();
@@ -405,7 +404,7 @@ void QueuePair::FailSend(uint32_t status) {
   sends_.pop_front();
   if (cursor_ > 0) --cursor_;
   CompleteSend(*send, status);
-  if (init_.type == verbs::QpType::kReliable) return EnterError();
+  if (init_.type == verbs::QpType::kRc) return EnterError();
   // It still receives (IBA vol 1 §10.3.1.6).
   state_ = State::kSendQueueError;
   FlushSends();

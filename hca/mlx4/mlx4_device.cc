@@ -332,7 +332,7 @@ void Mlx4Device::OnEvent(const prm::Eqe& event) {
 // left: the queue is armed before that look.
 void Mlx4Device::PollCompletions() {
   if (removed_ || !completions_) return;
-  int left = kMostCompletions;
+  int left = kMaxCompletions;
   for (bool armed = false;; armed = true) {
     for (; left != 0; --left) {
       const auto completion = completions_->Poll();

@@ -33,7 +33,7 @@ class Mlx4Device : public Device {
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(1);
   // MADs that are taken before the loop has its turn: firmware may be asked
   // about each, for a millisecond, and others may send without end.
-  static constexpr int kMostCompletions = 64;
+  static constexpr int kMaxCompletions = 64;
 
   // Takes the adapter over, brings it and its ports up.  It takes some seconds.
   // Both references must outlive it.

@@ -16,9 +16,9 @@
 namespace ibemu::hca::remote {
 namespace {
 
-constexpr int kPatience = 2000;                   // ms
-constexpr size_t kMostUnsent = size_t{64} << 10;  // bytes: 2000 interrupts
-constexpr size_t kLongestLine = 4096;             // bytes; answers have 25
+constexpr int kPatience = 2000;                  // ms
+constexpr size_t kMaxUnsent = size_t{64} << 10;  // bytes: 2000 interrupts
+constexpr size_t kLongestLine = 4096;            // bytes; answers have 25
 
 absl::Status Gone() { return absl::UnavailableError("QEMU has gone"); }
 
@@ -29,7 +29,7 @@ bool WouldBlock() { return errno == EAGAIN || errno == EINTR; }
 QtestChannel::QtestChannel(UniqueFd socket) : socket_(std::move(socket)) {}
 
 absl::Status QtestChannel::Write32(uint64_t address, uint32_t value) {
-  if (out_.size() > kMostUnsent) {
+  if (out_.size() > kMaxUnsent) {
     return absl::ResourceExhaustedError("QEMU takes no interrupts any more");
   }
   unanswered_.push_back(false);

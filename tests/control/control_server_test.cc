@@ -202,7 +202,7 @@ TEST_F(ControlServerTest, ADescriptorBelongsToTheRequestThatItCameWith) {
 
 TEST_F(ControlServerTest, TooManyConnectionsAreTurnedAway) {
   std::vector<UniqueFd> clients;
-  for (size_t i = 1; i < ControlServer::kMostConnections; ++i) {
+  for (size_t i = 1; i < ControlServer::kMaxConnections; ++i) {
     std::array<int, 2> ends;
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
     clients.emplace_back(ends[0]);

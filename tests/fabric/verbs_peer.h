@@ -42,8 +42,8 @@ class VerbsPeer final : public verbs::CqListener {
     init.signal_all = true;
     init.capacity = {.send_requests = 100,
                      .receive_requests = 100,
-                     .send_pieces = 4,
-                     .receive_pieces = 4,
+                     .send_sges = 4,
+                     .receive_sges = 4,
                      .inline_bytes = 64};
     init.pd = pd.get();
     init.send_cq = init.receive_cq = cq.get();
@@ -72,13 +72,13 @@ class VerbsPeer final : public verbs::CqListener {
     }
   }
 
-  ib_uverbs_sge Piece(size_t offset, size_t size) const {
+  ib_uverbs_sge Sge(size_t offset, size_t size) const {
     return {FakeMemory::kStart + offset, static_cast<uint32_t>(size),
             mr->lkey()};
   }
   absl::Status Receive(size_t offset, size_t size) {
     std::vector<verbs::ReceiveRequest> requests = {
-        {.id = 100, .pieces = {Piece(offset, size)}}};
+        {.id = 100, .sges = {Sge(offset, size)}}};
     size_t taken = 0;
     return qp->PostReceive(requests, taken);
   }
@@ -87,7 +87,7 @@ class VerbsPeer final : public verbs::CqListener {
     verbs::SendRequest request{};
     request.work.wr_id = 7;
     request.work.opcode = opcode;
-    request.pieces = {Piece(offset, size)};
+    request.sges = {Sge(offset, size)};
     return request;
   }
   absl::Status Post(verbs::SendRequest request) {

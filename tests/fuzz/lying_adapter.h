@@ -80,7 +80,7 @@ class LyingAdapter : public model::PciDevice, private model::PciHost {
 
  private:
   static constexpr size_t kEntry = 32;
-  static constexpr size_t kMostPlaces = 64;
+  static constexpr size_t kMaxPlaces = 64;
   static constexpr uint64_t kPage = 4096;
 
   struct Lie {
@@ -143,7 +143,7 @@ class LyingAdapter : public model::PciDevice, private model::PciHost {
   }
 
   void Remember(uint64_t address, std::span<const std::byte> bytes) {
-    if (places_.size() < kMostPlaces) places_.push_back(address);
+    if (places_.size() < kMaxPlaces) places_.push_back(address);
     // Of an entry the owner's byte comes last, by itself.
     if (bytes.size() != 1 || address % kEntry != kEntry - 1) return;
     const Queue entry = {.address = address - (kEntry - 1),
@@ -153,7 +153,7 @@ class LyingAdapter : public model::PciDevice, private model::PciHost {
     });
     if (queue != queues_.end()) {
       *queue = entry;
-    } else if (queues_.size() < kMostPlaces) {
+    } else if (queues_.size() < kMaxPlaces) {
       queues_.push_back(entry);
     }
   }

@@ -64,18 +64,18 @@ class AgentWire : public model::FakeWire {
 };
 
 struct Sort {
-  QpType type = QpType::kReliable;
+  QpType type = QpType::kRc;
   bool shares = false;  // a shared receive queue
   size_t peer = 0;
 };
 constexpr std::array kSorts = {
-    Sort{.type = QpType::kReliable, .shares = false, .peer = 1},
-    Sort{.type = QpType::kReliable, .shares = false, .peer = 0},
-    Sort{.type = QpType::kReliable, .shares = true, .peer = 3},
-    Sort{.type = QpType::kReliable, .shares = true, .peer = 2},
-    Sort{.type = QpType::kUnreliable, .shares = false, .peer = 5},
-    Sort{.type = QpType::kUnreliable, .shares = false, .peer = 4},
-    Sort{.type = QpType::kDatagram, .shares = false, .peer = 6},
+    Sort{.type = QpType::kRc, .shares = false, .peer = 1},
+    Sort{.type = QpType::kRc, .shares = false, .peer = 0},
+    Sort{.type = QpType::kRc, .shares = true, .peer = 3},
+    Sort{.type = QpType::kRc, .shares = true, .peer = 2},
+    Sort{.type = QpType::kUc, .shares = false, .peer = 5},
+    Sort{.type = QpType::kUc, .shares = false, .peer = 4},
+    Sort{.type = QpType::kUd, .shares = false, .peer = 6},
 };
 constexpr size_t kQps = kSorts.size();
 
@@ -103,7 +103,7 @@ class Program final : private verbs::CqListener {
     cq_ = *std::move(cq);
     ah_ = *std::move(ah);
     auto srq = provider_.CreateSrq(
-        *pd_, {.max_requests = 7, .max_pieces = 2, .limit = 0}, *this);
+        *pd_, {.max_requests = 7, .max_sges = 2, .limit = 0}, *this);
     if (!srq.ok()) return false;
     srq_ = *std::move(srq);
     for (size_t i = 0; i < kQps; ++i) {
@@ -161,8 +161,8 @@ class Program final : private verbs::CqListener {
     init.signal_all = true;
     init.capacity = {.send_requests = 16,
                      .receive_requests = 16,
-                     .send_pieces = 2,
-                     .receive_pieces = 2,
+                     .send_sges = 2,
+                     .receive_sges = 2,
                      .inline_bytes = 64};
     init.pd = pd_.get();
     init.send_cq = init.receive_cq = cq_.get();
@@ -202,7 +202,7 @@ class Program final : private verbs::CqListener {
     }
   }
 
-  ib_uverbs_sge Piece(testing::FuzzInput& input) const {
+  ib_uverbs_sge Sge(testing::FuzzInput& input) const {
     const uint64_t start = FakeMemory::kStart + input.Short() % (kMemory / 2);
     return {start, input.Short() % static_cast<uint32_t>(kMemory / 4),
             mr_->lkey()};
@@ -211,8 +211,8 @@ class Program final : private verbs::CqListener {
     verbs::SendRequest request{};
     request.work.wr_id = which;
     request.work.opcode = input.Byte() % 7;
-    request.pieces = {Piece(input)};
-    if (kSorts[which].type == QpType::kDatagram) {
+    request.sges = {Sge(input)};
+    if (kSorts[which].type == QpType::kUd) {
       request.address = ah_.get();
       request.work.wr.ud.remote_qpn = qps_[which]->number();
       request.work.wr.ud.remote_qkey = kQKey;
@@ -221,7 +221,7 @@ class Program final : private verbs::CqListener {
     qps_[which]->PostSend({&request, 1}, taken).IgnoreError();
   }
   void Receive(testing::FuzzInput& input, size_t which) {
-    verbs::ReceiveRequest request{.id = which, .pieces = {Piece(input)}};
+    verbs::ReceiveRequest request{.id = which, .sges = {Sge(input)}};
     size_t taken = 0;
     const auto posted = kSorts[which].shares
                             ? srq_->PostReceive({&request, 1}, taken)

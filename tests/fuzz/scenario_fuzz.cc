@@ -23,7 +23,7 @@ namespace {
 using namespace ibemu::daemon;
 
 // A scenario of a year may have a command each millisecond.
-constexpr int kMostCommands = 1000;
+constexpr int kMaxCommands = 1000;
 
 class Stage : public ScenarioPlayer::Stage {
  public:
@@ -31,7 +31,7 @@ class Stage : public ScenarioPlayer::Stage {
 
   absl::Status Do(const ScenarioStep& step, absl::Duration time) override {
     if (time < step.at) std::abort();
-    if (++done_ > kMostCommands) return absl::AbortedError("enough");
+    if (++done_ > kMaxCommands) return absl::AbortedError("enough");
     const auto call = ParseCommand(step.command);
     if (!call.ok()) std::abort();  // the plan was sound
     if (call->method == "device.set") return absl::OkStatus();

@@ -41,7 +41,7 @@ class HostilePeerTest : public RmppAgentTest {
 };
 
 TEST_F(HostilePeerTest, HasALimitOfMessagesOnTheirWayAndOnlyItself) {
-  constexpr uint32_t kLimit = RmppAgent::kMostFromPeer;
+  constexpr uint32_t kLimit = RmppAgent::kMaxFromPeer;
   for (uint64_t tid = 0; tid < kLimit + 1000; ++tid) {
     port_.Receive(Request(tid, 1, 3));
   }
@@ -64,7 +64,7 @@ TEST_F(HostilePeerTest, HasALimitOfMessagesOnTheirWayAndOnlyItself) {
 }
 
 TEST_F(HostilePeerTest, LosesWhatItBeganAfterTheTotalTime) {
-  constexpr uint32_t kLimit = RmppAgent::kMostFromPeer;
+  constexpr uint32_t kLimit = RmppAgent::kMaxFromPeer;
   for (uint64_t tid = 0; tid < kLimit; ++tid) {
     port_.Receive(Request(tid, 1, 3));
   }
@@ -81,7 +81,7 @@ TEST_F(HostilePeerTest, LosesWhatItBeganAfterTheTotalTime) {
 
 TEST_F(HostilePeerTest, OnlyTheNewestCompleteRequestsAreRemembered) {
   constexpr uint64_t kSome = 1000;
-  constexpr uint64_t kAll = RmppAgent::kMostRemembered + kSome;
+  constexpr uint64_t kAll = RmppAgent::kMaxRemembered + kSome;
   for (uint64_t tid = 0; tid < kAll; ++tid) port_.Receive(Request(tid, 1, 1));
   EXPECT_THAT(client_.inbox, SizeIs(kAll));
   EXPECT_EQ(TakeAcks(), kAll);
@@ -90,7 +90,7 @@ TEST_F(HostilePeerTest, OnlyTheNewestCompleteRequestsAreRemembered) {
   for (uint64_t tid = kSome; tid < kAll; ++tid) {
     port_.Receive(Request(tid, 1, 1));
   }
-  EXPECT_EQ(TakeAcks(), RmppAgent::kMostRemembered);
+  EXPECT_EQ(TakeAcks(), RmppAgent::kMaxRemembered);
   EXPECT_THAT(client_.inbox, SizeIs(kAll));
 
   port_.Receive(Request(kSome - 1, 1, 1));

@@ -61,7 +61,7 @@ class ContextTest : public ::testing::Test, private Context::Client {
             testing::Answered<ib_uverbs_create_comp_channel>(kPlace))
             .fd);
   }
-  uint32_t CreateQp(uint32_t pd, uint32_t cq, QpType type = QpType::kReliable) {
+  uint32_t CreateQp(uint32_t pd, uint32_t cq, QpType type = QpType::kRc) {
     auto request = testing::Answered<ib_uverbs_create_qp>(kPlace);
     request.pd_handle = pd;
     request.send_cq_handle = request.recv_cq_handle = cq;

@@ -327,13 +327,13 @@ TEST_F(ObjectsTest, RefusesListsThatAreShorterThanTheySay) {
 }
 
 TEST_F(ObjectsTest, WantsAnAddressForEachDatagram) {
-  const uint32_t qp = CreateQp(pd_, CreateCq(), QpType::kDatagram);
+  const uint32_t qp = CreateQp(pd_, CreateCq(), QpType::kUd);
   const Answer answer = Execute(PostSend(qp, 1));
   EXPECT_TRUE(absl::IsInvalidArgument(answer.status));
 }
 
 TEST_F(ObjectsTest, KeepsAQueuePairThatIsInAGroup) {
-  const uint32_t qp = CreateQp(pd_, CreateCq(), QpType::kDatagram);
+  const uint32_t qp = CreateQp(pd_, CreateCq(), QpType::kUd);
   ib_uverbs_attach_mcast group{};
   group.gid[0] = 0xff;
   group.qp_handle = qp;
@@ -393,7 +393,7 @@ TEST_F(ObjectsTest, SharesAReceiveQueue) {
   auto qp = Answered<ib_uverbs_create_qp>(kPlace);
   qp.pd_handle = pd_;
   qp.send_cq_handle = qp.recv_cq_handle = CreateCq();
-  qp.qp_type = static_cast<uint8_t>(QpType::kReliable);
+  qp.qp_type = static_cast<uint8_t>(QpType::kRc);
   qp.is_srq = 1;
   qp.srq_handle = srq.srq_handle;
   const auto made =

@@ -22,8 +22,7 @@ absl::Status CheckSrq(const DeviceAttributes& device,
                       const SrqAttributes& attributes) {
   if (attributes.max_requests != 0 &&
       attributes.max_requests <= device.max_srq_wr &&
-      attributes.max_pieces != 0 &&
-      attributes.max_pieces <= device.max_srq_sge &&
+      attributes.max_sges != 0 && attributes.max_sges <= device.max_srq_sge &&
       attributes.limit <= attributes.max_requests) {
     return absl::OkStatus();
   }
@@ -34,8 +33,8 @@ absl::Status CheckCapacity(const DeviceAttributes& device,
                            const QpCapacity& capacity, uint32_t most_inline) {
   if (capacity.send_requests <= device.max_qp_wr &&
       capacity.receive_requests <= device.max_qp_wr &&
-      capacity.send_pieces <= device.max_sge &&
-      capacity.receive_pieces <= device.max_sge &&
+      capacity.send_sges <= device.max_sge &&
+      capacity.receive_sges <= device.max_sge &&
       capacity.inline_bytes <= most_inline) {
     return absl::OkStatus();
   }

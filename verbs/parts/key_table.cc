@@ -100,18 +100,17 @@ absl::StatusOr<MemoryRanges> KeyTable::Find(uint32_t key, const verbs::Pd* pd,
 }
 
 absl::StatusOr<MemoryRanges> KeyTable::FindAll(
-    std::span<const ib_uverbs_sge> pieces, const verbs::Pd* pd,
+    std::span<const ib_uverbs_sge> sges, const verbs::Pd* pd,
     uint32_t access) const {
   MemoryRanges ranges;
-  for (const ib_uverbs_sge& piece : pieces) {
-    if (piece.length == 0) continue;
-    IBEMU_ASSIGN_OR_RETURN(const auto grant, GrantOf(piece.lkey));
+  for (const ib_uverbs_sge& sge : sges) {
+    if (sge.length == 0) continue;
+    IBEMU_ASSIGN_OR_RETURN(const auto grant, GrantOf(sge.lkey));
     if (grant->region) {
       return absl::PermissionDeniedError("the key of a window");
     }
-    IBEMU_RETURN_IF_ERROR(
-        CheckGrant(*grant, pd, piece.addr, piece.length, access));
-    grant->Locate(piece.addr, piece.length, ranges);
+    IBEMU_RETURN_IF_ERROR(CheckGrant(*grant, pd, sge.addr, sge.length, access));
+    grant->Locate(sge.addr, sge.length, ranges);
   }
   return ranges;
 }

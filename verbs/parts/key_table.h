@@ -103,10 +103,10 @@ class KeyTable {
                                     uint64_t address, size_t size,
                                     uint32_t access) const;
 
-  // Returns where the SGEs `pieces` of a local work request are.
+  // Returns where the SGEs `sges` of a local work request are.
   //
   // Errors: PermissionDenied, as above or because a key is that of a window.
-  absl::StatusOr<MemoryRanges> FindAll(std::span<const ib_uverbs_sge> pieces,
+  absl::StatusOr<MemoryRanges> FindAll(std::span<const ib_uverbs_sge> sges,
                                        const verbs::Pd* pd,
                                        uint32_t access) const;
 

@@ -87,11 +87,11 @@ constexpr std::array kRows = {
 
 uint8_t BitOf(QpType type) {
   switch (type) {
-    case QpType::kReliable:
+    case QpType::kRc:
       return kRc;
-    case QpType::kUnreliable:
+    case QpType::kUc:
       return kUc;
-    case QpType::kDatagram:
+    case QpType::kUd:
       return kUd;
     default:
       return kSpecial;

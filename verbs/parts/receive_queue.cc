@@ -9,9 +9,9 @@ namespace ibemu::verbs {
 absl::Status ReceiveQueue::Post(std::span<verbs::ReceiveRequest> requests,
                                 size_t& taken) {
   for (verbs::ReceiveRequest& request : requests) {
-    if (request.pieces.size() > max_pieces_) {
+    if (request.sges.size() > max_sges_) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "%d pieces, %d are allowed", request.pieces.size(), max_pieces_));
+          "%d sges, %d are allowed", request.sges.size(), max_sges_));
     }
     if (requests_.size() == max_requests_) {
       return absl::ResourceExhaustedError("the receive queue is full");
@@ -31,7 +31,7 @@ std::optional<verbs::ReceiveRequest> ReceiveQueue::Take() {
 
 verbs::SrqAttributes SharedReceiveQueue::Query() const {
   return {.max_requests = queue_.max_requests(),
-          .max_pieces = queue_.max_pieces(),
+          .max_sges = queue_.max_sges(),
           .limit = limit_};
 }
 

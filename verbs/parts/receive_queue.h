@@ -13,11 +13,11 @@ namespace ibemu::verbs {
 // wait for messages.
 class ReceiveQueue {
  public:
-  ReceiveQueue(uint32_t max_requests, uint32_t max_pieces)
-      : max_requests_(max_requests), max_pieces_(max_pieces) {}
+  ReceiveQueue(uint32_t max_requests, uint32_t max_sges)
+      : max_requests_(max_requests), max_sges_(max_sges) {}
 
   uint32_t max_requests() const { return max_requests_; }
-  uint32_t max_pieces() const { return max_pieces_; }
+  uint32_t max_sges() const { return max_sges_; }
   void SetMaxRequests(uint32_t most) { max_requests_ = most; }
   size_t size() const { return requests_.size(); }
 
@@ -33,7 +33,7 @@ class ReceiveQueue {
 
  private:
   uint32_t max_requests_;
-  const uint32_t max_pieces_;
+  const uint32_t max_sges_;
   std::deque<verbs::ReceiveRequest> requests_;
 };
 
@@ -44,7 +44,7 @@ class SharedReceiveQueue : public verbs::Srq {
   // `most` is the largest number of requests to which it may be resized.
   SharedReceiveQueue(const verbs::SrqAttributes& attributes, uint32_t most,
                      verbs::ObjectListener& listener)
-      : queue_(attributes.max_requests, attributes.max_pieces),
+      : queue_(attributes.max_requests, attributes.max_sges),
         limit_(attributes.limit),
         most_(most),
         listener_(listener) {}

@@ -89,9 +89,9 @@ absl::Status CheckModification(const ib_uverbs_modify_qp& request) {
 }
 
 bool IsKnown(uint8_t type) {
-  return type == static_cast<uint8_t>(QpType::kReliable) ||
-         type == static_cast<uint8_t>(QpType::kUnreliable) ||
-         type == static_cast<uint8_t>(QpType::kDatagram);
+  return type == static_cast<uint8_t>(QpType::kRc) ||
+         type == static_cast<uint8_t>(QpType::kUc) ||
+         type == static_cast<uint8_t>(QpType::kUd);
 }
 
 }  // namespace
@@ -112,8 +112,8 @@ absl::StatusOr<QpInit> Context::InitOf(
   init.signal_all = request.sq_sig_all != 0;
   init.capacity = {.send_requests = request.max_send_wr,
                    .receive_requests = request.max_recv_wr,
-                   .send_pieces = request.max_send_sge,
-                   .receive_pieces = request.max_recv_sge,
+                   .send_sges = request.max_send_sge,
+                   .receive_sges = request.max_recv_sge,
                    .inline_bytes = request.max_inline_data};
   init.pd = pd->pd.get();
   init.send_cq = send->cq.get();
@@ -122,7 +122,7 @@ absl::StatusOr<QpInit> Context::InitOf(
     IBEMU_ASSIGN_OR_RETURN(const SrqObject* srq,
                            FindObject(srqs_, request.srq_handle));
     init.srq = srq->srq.get();
-    init.capacity.receive_requests = init.capacity.receive_pieces = 0;
+    init.capacity.receive_requests = init.capacity.receive_sges = 0;
   }
   return init;
 }
@@ -145,8 +145,8 @@ absl::Status Context::CreateQp(Call& call) {
   response.qpn = object->qp->number();
   response.max_send_wr = capacity.send_requests;
   response.max_recv_wr = capacity.receive_requests;
-  response.max_send_sge = capacity.send_pieces;
-  response.max_recv_sge = capacity.receive_pieces;
+  response.max_send_sge = capacity.send_sges;
+  response.max_recv_sge = capacity.receive_sges;
   response.max_inline_data = capacity.inline_bytes;
   response.qp_handle = qps_.Add(std::move(object));
   call.response = ToVector(response);
@@ -165,8 +165,8 @@ absl::Status Context::QueryQp(Call& call) {
   response.alt_dest = DestOf(attributes.alt_ah_attr);
   response.max_send_wr = capacity.send_requests;
   response.max_recv_wr = capacity.receive_requests;
-  response.max_send_sge = capacity.send_pieces;
-  response.max_recv_sge = capacity.receive_pieces;
+  response.max_send_sge = capacity.send_sges;
+  response.max_recv_sge = capacity.receive_sges;
   response.max_inline_data = capacity.inline_bytes;
   response.qkey = attributes.qkey;
   response.rq_psn = attributes.rq_psn;

@@ -14,14 +14,14 @@ absl::Status Context::CreateSrq(Call& call) {
   IBEMU_ASSIGN_OR_RETURN(object->srq,
                          provider_.CreateSrq(*pd->pd,
                                              {.max_requests = request.max_wr,
-                                              .max_pieces = request.max_sge,
+                                              .max_sges = request.max_sge,
                                               .limit = request.srq_limit},
                                              *object));
   object->pd = Use(pd->users);
   const SrqAttributes attributes = object->srq->Query();
   auto response = Blank<ib_uverbs_create_srq_resp>();
   response.max_wr = attributes.max_requests;
-  response.max_sge = attributes.max_pieces;
+  response.max_sge = attributes.max_sges;
   response.srq_handle = srqs_.Add(std::move(object));
   call.response = ToVector(response);
   call.undo = [this, handle = response.srq_handle] { srqs_.Remove(handle); };
@@ -52,7 +52,7 @@ absl::Status Context::QuerySrq(Call& call) {
   const SrqAttributes attributes = srq->srq->Query();
   call.response =
       ToVector(ib_uverbs_query_srq_resp{.max_wr = attributes.max_requests,
-                                        .max_sge = attributes.max_pieces,
+                                        .max_sge = attributes.max_sges,
                                         .srq_limit = attributes.limit,
                                         .reserved = 0});
   return absl::OkStatus();

@@ -21,9 +21,9 @@ std::vector<std::byte> BadRequest(const absl::Status& status, size_t taken) {
 }
 
 // In bytes.
-size_t LengthOf(const std::vector<ib_uverbs_sge>& pieces) {
+size_t LengthOf(const std::vector<ib_uverbs_sge>& sges) {
   size_t length = 0;
-  for (const ib_uverbs_sge& piece : pieces) length += piece.length;
+  for (const ib_uverbs_sge& sge : sges) length += sge.length;
   return length;
 }
 
@@ -35,7 +35,7 @@ bool IsInline(const SendRequest& request) {
 
 absl::Status Context::Post(QpObject& qp, std::span<SendRequest> sends,
                            size_t& taken) const {
-  if (qp.type == QpType::kDatagram) {
+  if (qp.type == QpType::kUd) {
     for (SendRequest& send : sends) {
       IBEMU_ASSIGN_OR_RETURN(const AhObject* ah,
                              FindObject(ahs_, send.work.wr.ud.ah));
@@ -52,7 +52,7 @@ absl::Status Context::PostSend(Call& call) {
                          DecodeSends(call.request));
   const uint32_t inline_room = qp->qp->capacity().inline_bytes;
   for (const SendRequest& send : sends) {
-    if (IsInline(send) && LengthOf(send.pieces) > inline_room) {
+    if (IsInline(send) && LengthOf(send.sges) > inline_room) {
       return absl::InvalidArgumentError("more inline than agreed");
     }
   }
@@ -74,9 +74,9 @@ void Context::PostInline(Call& call, uint32_t qp,
   for (SendRequest& request : requests) {
     if (!IsInline(request)) continue;
     request.inline_data =
-        std::make_shared<std::vector<std::byte>>(LengthOf(request.pieces));
+        std::make_shared<std::vector<std::byte>>(LengthOf(request.sges));
     size_t offset = 0;
-    for (const ib_uverbs_sge& piece : request.pieces) {
+    for (const ib_uverbs_sge& piece : request.sges) {
       pieces.push_back({piece.addr, request.inline_data, offset, piece.length});
       offset += piece.length;
     }

@@ -129,7 +129,7 @@ struct QpObject final : ObjectListener {
 
   Use pd, send_cq, receive_cq, srq;
   EventSource events;
-  QpType type = QpType::kReliable;
+  QpType type = QpType::kRc;
   bool signal_all = false;
   std::set<std::pair<GidBytes, uint16_t>> groups;  // attached to
   std::unique_ptr<Qp> qp;

@@ -14,16 +14,16 @@ class List {
     const auto header = ReadAs<ib_uverbs_post_recv>(request);
     const Bytes rest = request.subspan(offsetof(ib_uverbs_post_recv, recv_wr));
     const uint64_t requests = uint64_t{header.wr_count} * header.wqe_size;
-    const uint64_t pieces = uint64_t{header.sge_count} * sizeof(ib_uverbs_sge);
+    const uint64_t sges = uint64_t{header.sge_count} * sizeof(ib_uverbs_sge);
     if (header.wqe_size < least || requests > rest.size() ||
-        pieces > rest.size() - requests) {
+        sges > rest.size() - requests) {
       return absl::InvalidArgumentError("the list is shorter than it says");
     }
     List list;
     list.count_ = header.wr_count;
     list.size_ = header.wqe_size;
     list.requests_ = rest.first(requests);
-    list.pieces_ = rest.subspan(requests, pieces);
+    list.sges_ = rest.subspan(requests, sges);
     return list;
   }
 
@@ -34,21 +34,21 @@ class List {
   }
 
   // Removes and returns the next `count` SGEs.
-  absl::StatusOr<std::vector<ib_uverbs_sge>> TakePieces(uint32_t count) {
-    if (count > pieces_.size() / sizeof(ib_uverbs_sge)) {
-      return absl::InvalidArgumentError("more pieces than it says");
+  absl::StatusOr<std::vector<ib_uverbs_sge>> TakeSges(uint32_t count) {
+    if (count > sges_.size() / sizeof(ib_uverbs_sge)) {
+      return absl::InvalidArgumentError("more sges than it says");
     }
     std::vector<ib_uverbs_sge> taken(count);
-    for (ib_uverbs_sge& piece : taken) {
-      piece = ReadAs<ib_uverbs_sge>(pieces_);
-      pieces_ = pieces_.subspan(sizeof piece);
+    for (ib_uverbs_sge& sge : taken) {
+      sge = ReadAs<ib_uverbs_sge>(sges_);
+      sges_ = sges_.subspan(sizeof sge);
     }
     return taken;
   }
 
  private:
   size_t count_ = 0, size_ = 0;
-  Bytes requests_, pieces_;
+  Bytes requests_, sges_;
 };
 
 }  // namespace
@@ -61,9 +61,9 @@ absl::StatusOr<std::vector<SendRequest>> DecodeSends(Bytes request) {
   for (size_t i = 0; i < list->count(); ++i) {
     SendRequest& send = sends.emplace_back();
     send.work = list->At<ib_uverbs_send_wr>(i);
-    auto pieces = list->TakePieces(send.work.num_sge);
-    if (!pieces.ok()) return pieces.status();
-    send.pieces = *std::move(pieces);
+    auto sges = list->TakeSges(send.work.num_sge);
+    if (!sges.ok()) return sges.status();
+    send.sges = *std::move(sges);
   }
   return sends;
 }
@@ -75,9 +75,9 @@ absl::StatusOr<std::vector<ReceiveRequest>> DecodeReceives(Bytes request) {
   receives.reserve(list->count());
   for (size_t i = 0; i < list->count(); ++i) {
     const auto work = list->At<ib_uverbs_recv_wr>(i);
-    auto pieces = list->TakePieces(work.num_sge);
-    if (!pieces.ok()) return pieces.status();
-    receives.push_back({work.wr_id, *std::move(pieces)});
+    auto sges = list->TakeSges(work.num_sge);
+    if (!sges.ok()) return sges.status();
+    receives.push_back({work.wr_id, *std::move(sges)});
   }
   return receives;
 }

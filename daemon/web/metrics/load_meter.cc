@@ -56,11 +56,11 @@ LoadMeter::Found LoadMeter::Take() {
   const auto busier = [](const LinkLoad& a, const LinkLoad& b) {
     return std::pair(b.share, a.port) < std::pair(a.share, b.port);
   };
-  if (found.links.size() > kMostLinks) {
-    found.others = found.links.size() - kMostLinks;
-    std::ranges::nth_element(found.links, found.links.begin() + kMostLinks,
+  if (found.links.size() > kMaxLinks) {
+    found.others = found.links.size() - kMaxLinks;
+    std::ranges::nth_element(found.links, found.links.begin() + kMaxLinks,
                              busier);
-    found.links.resize(kMostLinks);
+    found.links.resize(kMaxLinks);
   }
   std::ranges::sort(found.links, busier);
   return found;

@@ -23,14 +23,14 @@ struct LinkLoad {
 class LoadMeter {
  public:
   static constexpr size_t kSlice = 4096;
-  static constexpr size_t kMostLinks = 2000;
+  static constexpr size_t kMaxLinks = 2000;
 
   // Compares the ports of slice `index` with what they had counted when it was
   // looked at before; the first look finds nothing.  False: it was the last.
   bool Look(const fabric::Subnet& subnet, size_t index, absl::Time now);
 
   // What the slices had since the last call: the links that carried something,
-  // the busiest first, at most kMostLinks.
+  // the busiest first, at most kMaxLinks.
   struct Found {
     std::vector<LinkLoad> links;
     size_t others = 0;  // that carried something, too

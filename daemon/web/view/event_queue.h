@@ -24,7 +24,7 @@ std::string SentEvent(std::string_view name, std::string_view data);
 // is lost, and {"events": how many} of the event "lost" comes where it was.
 class EventQueue {
  public:
-  static constexpr size_t kMostBytes = size_t{1} << 20;
+  static constexpr size_t kMaxBytes = size_t{1} << 20;
 
   // Many readers share the text.  Never waits for the reader.
   void Push(std::shared_ptr<const std::string> event);

@@ -107,7 +107,7 @@ void LiveView::Call(const httplib::Request& request,
 std::shared_ptr<EventQueue> LiveView::OpenStream() {
   const std::lock_guard lock(mutex_);
   std::erase_if(streams_, [](const auto& stream) { return stream.expired(); });
-  if (closed_ || streams_.size() == kMostStreams) return nullptr;
+  if (closed_ || streams_.size() == kMaxStreams) return nullptr;
   auto stream = std::make_shared<EventQueue>();
   streams_.push_back(stream);
   return stream;

@@ -35,7 +35,7 @@ namespace ibemu::daemon {
 // them apart by port.
 class LiveView {
  public:
-  static constexpr size_t kMostStreams = 8;  // each takes a thread
+  static constexpr size_t kMaxStreams = 8;  // each takes a thread
 
   // All must outlive this.
   LiveView(Timers& timers, fabric::Fabric& fabric, EventLog& events,

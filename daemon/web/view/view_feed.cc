@@ -74,7 +74,7 @@ void ViewFeed::OnPortChange(PortId port) { Changed(port); }
 
 void ViewFeed::Changed(PortId port) {
   // More are told as "all".
-  if (changed_.size() <= kMostChanges) changed_.insert(port);
+  if (changed_.size() <= kMaxChanges) changed_.insert(port);
   if (next_changes_ != TimerId::kNone) return;
   next_changes_ = timers_.RunAfter(kBetweenChanges, [this] {
     next_changes_ = TimerId::kNone;
@@ -86,7 +86,7 @@ void ViewFeed::TellChanges() {
   const Subnet& subnet = fabric_.subnet();
   std::vector<PortId> ports(changed_.begin(), changed_.end());
   changed_.clear();
-  if (ports.size() > kMostChanges) return Tell("change", R"({"all":true})");
+  if (ports.size() > kMaxChanges) return Tell("change", R"({"all":true})");
   std::vector<PortId> links;
   std::vector<topology::NodeId> nodes;
   for (const PortId id : ports) {

@@ -33,7 +33,7 @@ namespace ibemu::daemon {
 //   lost    see EventQueue
 class ViewFeed final : public EventListener, public fabric::FabricWatcher {
  public:
-  static constexpr size_t kMostChanges = 1000;
+  static constexpr size_t kMaxChanges = 1000;
 
   // All must outlive this.
   ViewFeed(Timers& timers, fabric::Fabric& fabric, EventLog& events);

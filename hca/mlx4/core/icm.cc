@@ -19,7 +19,7 @@ constexpr size_t kMappingsInMailbox =
 
 // For itself firmware has asked for some MiB so far; what wants more is broken,
 // and would take all of the machine's memory.
-constexpr uint64_t kMostPages = (uint64_t{1} << 30) / prm::kIcmPageBytes;
+constexpr uint64_t kMaxPages = (uint64_t{1} << 30) / prm::kIcmPageBytes;
 
 constexpr uint64_t ToPages(uint64_t bytes) {
   return bytes >> prm::kIcmPageShift;
@@ -40,10 +40,10 @@ uint64_t PieceSize(const IcmRegion& region) {
 }  // namespace
 
 absl::StatusOr<DmaPieces> AllocatePages(PciFunction& function, uint64_t pages) {
-  if (pages > kMostPages) {
+  if (pages > kMaxPages) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "the firmware asks for ", pages, " pages of ", prm::kIcmPageBytes,
-        " bytes, and gets at most ", kMostPages));
+        " bytes, and gets at most ", kMaxPages));
   }
   DmaPieces pieces;
   for (uint64_t left = pages * prm::kIcmPageBytes; left != 0;) {

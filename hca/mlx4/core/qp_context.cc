@@ -29,9 +29,9 @@ uint8_t RateOf(uint8_t rate, uint16_t supported) {
 
 prm::QpService ServiceOf(verbs::QpType type) {
   switch (type) {
-    case verbs::QpType::kReliable:
+    case verbs::QpType::kRc:
       return prm::QpService::kRc;
-    case verbs::QpType::kUnreliable:
+    case verbs::QpType::kUc:
       return prm::QpService::kUc;
     default:
       return prm::QpService::kUd;
@@ -108,13 +108,13 @@ std::optional<prm::Opcode> TransitionOf(verbs::QpState from,
 
 void SetAttributes(verbs::QpType type, const verbs::QpAttributes& attributes,
                    uint16_t rates, prm::QpContext& context) {
-  const bool connected = type != verbs::QpType::kDatagram;
+  const bool connected = type != verbs::QpType::kUd;
   context.service = ServiceOf(type);
   context.pm_state = prm::kPathMigrated;
   context.mtu = connected && attributes.path_mtu != 0
                     ? static_cast<uint8_t>(attributes.path_mtu)
                     : kLongestMtu;
-  context.log_msg_max = connected ? uint8_t{kLogMostMessage} : kLogDatagram;
+  context.log_msg_max = connected ? uint8_t{kLogMaxMessage} : kLogDatagram;
   context.ack_request_freq = kLogAckInterval;
   context.remote_qpn = attributes.dest_qp_num & 0xffffff;
   prm::AddressPath& path = context.primary;
@@ -136,7 +136,7 @@ void SetAttributes(verbs::QpType type, const verbs::QpAttributes& attributes,
   // Only a reliable connection answers, whatever rights it was given, and only
   // one that has room for requests (hw/mlx4/qp.c, to_mlx4_access_flags).
   const bool answers =
-      type == verbs::QpType::kReliable && attributes.max_dest_rd_atomic != 0;
+      type == verbs::QpType::kRc && attributes.max_dest_rd_atomic != 0;
   context.remote_read = answers && (rights & verbs::access::kRemoteRead) != 0;
   context.remote_atomic =
       answers && (rights & verbs::access::kRemoteAtomic) != 0;

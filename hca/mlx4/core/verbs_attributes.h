@@ -11,9 +11,9 @@ namespace ibemu::hca::mlx4 {
 
 // Messages pass through memory of the driver, each in one piece: the longest,
 // in bytes, and as a power of two.
-inline constexpr int kLogMostMessage = 21;
-inline constexpr uint32_t kMostMessage = 1u << kLogMostMessage;
-inline constexpr uint32_t kMostInline = 1024;  // bytes
+inline constexpr int kLogMaxMessage = 21;
+inline constexpr uint32_t kMaxMessage = 1u << kLogMaxMessage;
+inline constexpr uint32_t kMaxInline = 1024;  // bytes
 
 // The adapter's limits, and ours where those are lower; without the GUIDs and
 // what PCI says.

@@ -24,7 +24,7 @@ using mad::AttributeId, mad::LocalVerdict, mad::Method, mad::SmiStep;
 
 constexpr size_t kArrivalGrh = wire::kBytes<wire::GlobalRouteHeader>;
 constexpr uint32_t kPKeyIndexMask = 0x7f;
-constexpr uint8_t kMostVls = 8;  // that the Linux driver asks for
+constexpr uint8_t kMaxVls = 8;  // that the Linux driver asks for
 
 // Queue pairs 0 of all ports come first, then queue pairs 1.
 uint32_t SpecialNumber(uint32_t first, int qp, int port) {
@@ -91,7 +91,7 @@ absl::Status Mlx4Port::SetLimits() {
   limits.change_mtu_cap = limits.change_vl_cap = true;
   limits.mtu_cap = limits_.ib_mtu;
   limits.capability_mask = tables_.info().capability_mask;
-  for (limits.vl_cap = kMostVls;; limits.vl_cap /= 2) {
+  for (limits.vl_cap = kMaxVls;; limits.vl_cap /= 2) {
     std::array<std::byte, wire::kBytes<prm::SetPort>> bytes;
     wire::Encode(limits, bytes);
     Command command{.opcode = static_cast<uint16_t>(prm::Opcode::kSetPort),

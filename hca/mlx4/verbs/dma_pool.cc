@@ -31,9 +31,9 @@ absl::StatusOr<std::shared_ptr<DmaPool::Share>> DmaPool::ShareOf(
   if (const auto found = shares_.find(process); found != shares_.end()) {
     return found->second.lock();
   }
-  if (shares_.size() >= kMostShares) {
+  if (shares_.size() >= kMaxShares) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("%d processes use the adapter already", kMostShares));
+        absl::StrFormat("%d processes use the adapter already", kMaxShares));
   }
   auto share = std::make_shared<Share>();
   shares_[process] = share;

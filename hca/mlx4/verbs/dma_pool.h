@@ -31,12 +31,12 @@ class DmaPool {
   // A piece, in bytes.
   static constexpr size_t kArena = kDmaPiece;
   // Processes at a time.
-  static constexpr size_t kMostShares = 64;
+  static constexpr size_t kMaxShares = 64;
 
   class Share;
   class Buffer;
 
-  // `common`: bytes for all, a multiple of kArena; kMostShares pieces more may
+  // `common`: bytes for all, a multiple of kArena; kMaxShares pieces more may
   // be asked of the function.  Both references must outlive it.
   DmaPool(PciFunction& function, Timers& timers, size_t common)
       : function_(function),

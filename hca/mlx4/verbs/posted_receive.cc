@@ -17,12 +17,12 @@ std::optional<PostedReceive> MakeReceive(
   PostedReceive receive;
   const auto fail = [&] {
     receive.pointer = {.iova = 0, .size = 1, .lkey = prm::kInvalidLKey};
-    for (const ib_uverbs_sge& piece : request.pieces) {
-      receive.pointer.size = std::max(receive.pointer.size, piece.length);
+    for (const ib_uverbs_sge& sge : request.sges) {
+      receive.pointer.size = std::max(receive.pointer.size, sge.length);
     }
   };
   const auto ranges =
-      provider.keys().FindAll(request.pieces, pd, verbs::access::kLocalWrite);
+      provider.keys().FindAll(request.sges, pd, verbs::access::kLocalWrite);
   if (!ranges.ok()) {
     fail();
   } else if (const size_t room = std::min(verbs::LengthOf(*ranges), most);

@@ -41,7 +41,7 @@ QueuePair::QueuePair(std::shared_ptr<VerbsProvider> provider,
     : provider_(std::move(provider)),
       init_(init),
       listener_(listener),
-      pending_(init.capacity.receive_requests, init.capacity.receive_pieces) {}
+      pending_(init.capacity.receive_requests, init.capacity.receive_sges) {}
 
 QueuePair::~QueuePair() {
   *self_ = nullptr;
@@ -352,7 +352,7 @@ void QueuePair::OnCompletion(const Completion& completion, bool solicited) {
   if (completion.error) {
     // What can't be sent unreliably stops those behind it, and nothing else.
     const bool sends_only =
-        init_.type != verbs::QpType::kReliable && completion.entry.is_send;
+        init_.type != verbs::QpType::kRc && completion.entry.is_send;
     if (!sends_only) {
       state_ = State::kError;
     } else if (state_ == State::kReadyToSend) {

@@ -75,7 +75,7 @@ class QueuePair final : public verbs::Qp {
   using State = verbs::QpState;
 
   // How many sends are fetched ahead of the adapter.
-  static constexpr size_t kMostFetching = 16;
+  static constexpr size_t kMaxFetching = 16;
 
   struct Send {
     verbs::SendRequest request;
@@ -111,7 +111,7 @@ class QueuePair final : public verbs::Qp {
   void TakeDown();
   void ReleaseHardware();
   bool Broken() const { return state_ == State::kError; }
-  bool is_datagram() const { return init_.type == verbs::QpType::kDatagram; }
+  bool is_datagram() const { return init_.type == verbs::QpType::kUd; }
   SharedReceiveQueue* srq() const;
   verbs::CompletionQueue& send_cq() const;
   verbs::CompletionQueue& receive_cq() const;

@@ -18,7 +18,7 @@ namespace {
 
 // Of each datagram the adapter writes the GRH, or leaves its place.
 constexpr size_t kGrhPlace = wire::kBytes<wire::GlobalRouteHeader>;
-constexpr size_t kMostDatagram = kGrhPlace + 4096;
+constexpr size_t kMaxDatagram = kGrhPlace + 4096;
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void QueuePair::PumpReceives() {
     auto request = pending_.Take();
     if (!request) return;
     auto receive = MakeReceive(*request, *provider_, receive_share_, init_.pd,
-                               is_datagram() ? kMostDatagram : kMostMessage);
+                               is_datagram() ? kMaxDatagram : kMaxMessage);
     if (!receive) {
       pending_.PutBack(*std::move(request));
       receives_wait_ = true;
@@ -149,8 +149,8 @@ void QueuePair::PutDown(PostedReceive receive,
     }
   };
   if (size == skipped) return end(absl::OkStatus());
-  const auto ranges = provider_->keys().FindAll(
-      receive.request.pieces, init_.pd, verbs::access::kLocalWrite);
+  const auto ranges = provider_->keys().FindAll(receive.request.sges, init_.pd,
+                                                verbs::access::kLocalWrite);
   if (!ranges.ok()) return end(ranges.status());
   const verbs::Buffer buffer = provider_->bounces().Take(size - skipped);
   const auto bytes = receive.memory->bytes().subspan(skipped, size - skipped);

@@ -28,12 +28,11 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
     const bool too_long =
         request.inline_data != nullptr &&
         request.inline_data->size() > init_.capacity.inline_bytes;
-    if (request.pieces.size() > init_.capacity.send_pieces || too_long ||
+    if (request.sges.size() > init_.capacity.send_sges || too_long ||
         !IsOffered(init_.type, request.work) ||
         (is_datagram() && request.address == nullptr)) {
-      status = absl::InvalidArgumentError(
-          absl::StrFormat("operation %d, %d pieces", request.work.opcode,
-                          request.pieces.size()));
+      status = absl::InvalidArgumentError(absl::StrFormat(
+          "operation %d, %d SGEs", request.work.opcode, request.sges.size()));
       break;
     }
     if (sends_.size() == init_.capacity.send_requests) {
@@ -61,7 +60,7 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
 // Fetches what may be fetched now, and posts what is there.
 void QueuePair::Pump() {
   while (!sends_wait_ && state_ == State::kReadyToSend && !gone_ &&
-         begun_ < sends_.size() && begun_ - posted_ < kMostFetching) {
+         begun_ < sends_.size() && begun_ - posted_ < kMaxFetching) {
     const bool fenced = (sends_[begun_]->request.work.send_flags &
                          verbs::send_flag::kFence) != 0;
     if ((fenced && AwaitsAnswers()) || !Begin(sends_[begun_])) break;
@@ -81,7 +80,7 @@ bool QueuePair::AwaitsAnswers() const {
 }
 
 size_t QueuePair::LongestSend() const {
-  if (!is_datagram()) return kMostMessage;
+  if (!is_datagram()) return kMaxMessage;
   return size_t{128} << provider_->MtuCodeOf(attributes_.port_num);
 }
 
@@ -92,7 +91,7 @@ bool QueuePair::Begin(const std::shared_ptr<Send>& send) {
     send->length = request.inline_data->size();
   } else {
     const auto ranges = provider_->keys().FindAll(
-        request.pieces, init_.pd,
+        request.sges, init_.pd,
         Fetches(request.work) ? verbs::access::kLocalWrite : 0);
     if (!ranges.ok()) {
       send->status = verbs::wc_status::kLocalProtection;
@@ -140,7 +139,7 @@ bool QueuePair::Fetch(const std::shared_ptr<Send>& send) {
     send->ready = true;
     return true;
   }
-  const auto ranges = provider_->keys().FindAll(request.pieces, init_.pd, 0);
+  const auto ranges = provider_->keys().FindAll(request.sges, init_.pd, 0);
   const verbs::Buffer buffer = provider_->bounces().Take(send->length);
   verbs::MemoryTransfer transfer;
   transfer.Add(*ranges, buffer, 0);
@@ -212,7 +211,7 @@ void QueuePair::PutDown(const std::shared_ptr<Send>& send) {
     FlushUnposted();
     Pump();
   };
-  const auto ranges = provider_->keys().FindAll(send->request.pieces, init_.pd,
+  const auto ranges = provider_->keys().FindAll(send->request.sges, init_.pd,
                                                 verbs::access::kLocalWrite);
   if (!ranges.ok()) return end(ranges.status());
   const verbs::Buffer buffer = provider_->bounces().Take(send->length);

@@ -60,12 +60,11 @@ bool IsOffered(verbs::QpType type, const ib_uverbs_send_wr& work) {
       return true;
     case IB_UVERBS_WR_RDMA_WRITE:
     case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
-      return type == verbs::QpType::kReliable ||
-             type == verbs::QpType::kUnreliable;
+      return type == verbs::QpType::kRc || type == verbs::QpType::kUc;
     case IB_UVERBS_WR_RDMA_READ:
     case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
     case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
-      return type == verbs::QpType::kReliable;
+      return type == verbs::QpType::kRc;
     default:
       return false;
   }

@@ -13,7 +13,7 @@ namespace ibemu::hca::mlx4 {
 
 // Bytes of the longest, as a power of two.
 constexpr int LogStrideOf(verbs::QpType type) {
-  return type == verbs::QpType::kDatagram ? 7 : 6;
+  return type == verbs::QpType::kUd ? 7 : 6;
 }
 
 // Whether queue pairs of `type` send such requests here.

@@ -38,7 +38,7 @@ SharedReceiveQueue::SharedReceiveQueue(std::shared_ptr<VerbsProvider> provider,
       pd_(pd),
       max_requests_(attributes.max_requests),
       listener_(listener),
-      pending_(attributes.max_requests, attributes.max_pieces),
+      pending_(attributes.max_requests, attributes.max_sges),
       // One is always free: the end of the list.
       slots_(std::bit_ceil(attributes.max_requests + 1)),
       last_free_(slots() - 1),
@@ -99,7 +99,7 @@ void SharedReceiveQueue::OnGone() {
 
 verbs::SrqAttributes SharedReceiveQueue::Query() const {
   return {.max_requests = max_requests_,
-          .max_pieces = pending_.max_pieces(),
+          .max_sges = pending_.max_sges(),
           .limit = limit_};
 }
 
@@ -135,8 +135,7 @@ void SharedReceiveQueue::Pump() {
   while (!waits_) {
     auto request = pending_.Take();
     if (!request) return;
-    auto receive =
-        MakeReceive(*request, *provider_, share_, &pd_, kMostMessage);
+    auto receive = MakeReceive(*request, *provider_, share_, &pd_, kMaxMessage);
     if (!receive) {
       pending_.PutBack(*std::move(request));
       waits_ = true;

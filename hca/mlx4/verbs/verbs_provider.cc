@@ -91,7 +91,7 @@ std::optional<verbs::EventType> EventTypeOf(prm::EventType type) {
 }
 
 verbs::PortAttributes AttributesOf(const mad::Port& port) {
-  return verbs::PortAttributesOf(port.Info(), {.max_message = kMostMessage,
+  return verbs::PortAttributesOf(port.Info(), {.max_message = kMaxMessage,
                                                .gids = port.GidCount(),
                                                .p_keys = port.PKeyCount()});
 }
@@ -200,13 +200,12 @@ absl::StatusOr<std::unique_ptr<verbs::Srq>> VerbsProvider::CreateSrq(
 absl::StatusOr<std::unique_ptr<verbs::Qp>> VerbsProvider::CreateQp(
     const verbs::QpInit& init, verbs::ObjectListener& listener) {
   IBEMU_RETURN_IF_ERROR(CheckAlive());
-  if (init.type != verbs::QpType::kReliable &&
-      init.type != verbs::QpType::kUnreliable &&
-      init.type != verbs::QpType::kDatagram) {
+  if (init.type != verbs::QpType::kRc && init.type != verbs::QpType::kUc &&
+      init.type != verbs::QpType::kUd) {
     return Missing("queue pairs of this type");
   }
   IBEMU_RETURN_IF_ERROR(
-      verbs::CheckCapacity(device_, init.capacity, kMostInline));
+      verbs::CheckCapacity(device_, init.capacity, kMaxInline));
   if (init.srq != nullptr &&
       static_cast<SharedReceiveQueue*>(init.srq)->pd() != init.pd) {
     return absl::InvalidArgumentError(

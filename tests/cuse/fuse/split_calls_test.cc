@@ -107,7 +107,7 @@ TEST_F(SplitWritesTest, ThreadsWriteAtTheSameTime) {
 }
 
 TEST_F(SplitWritesTest, OfTooManyThreadsTheFirstIsGivenUp) {
-  for (pid_t tid = 0; tid <= static_cast<pid_t>(SplitWrites::kMostThreads);
+  for (pid_t tid = 0; tid <= static_cast<pid_t>(SplitWrites::kMaxThreads);
        ++tid) {
     known_sizes_[tid] = 2 * kRequestBytes;
     EXPECT_EQ(Add(0, kRequestBytes, tid), Verdict::kMore);

@@ -80,7 +80,7 @@ TEST_F(CaptureMethodsTest, OnlyASocketCanBeWrittenToWithoutWaiting) {
 }
 
 TEST_F(CaptureMethodsTest, ThereIsAPlaceAgainWhenOneHasEnded) {
-  for (size_t i = 0; i < CaptureMethods::kMostCaptures; ++i) {
+  for (size_t i = 0; i < CaptureMethods::kMaxCaptures; ++i) {
     GiveSocket();
     EXPECT_EQ(Start(json::array()), "");
   }

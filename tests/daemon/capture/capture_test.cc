@@ -131,7 +131,7 @@ TEST_F(CaptureTest, ASlowReaderLosesPacketsAndIsToldHowMany) {
   EXPECT_TRUE(Read(file));
   EXPECT_TRUE(file.ended());
   EXPECT_GT(file.lost(), 0u);
-  EXPECT_GE(file.packets() * (16 + 290), control::BoundedStream::kMostBuffered);
+  EXPECT_GE(file.packets() * (16 + 290), control::BoundedStream::kMaxBuffered);
   EXPECT_EQ(file.packets() + file.lost(), kCrossings);
 }
 

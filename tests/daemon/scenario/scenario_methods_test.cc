@@ -208,8 +208,7 @@ TEST_F(ScenarioMethodsTest, APlanThatNoClientMakesIsRefused) {
               HasSubstr("x:1: write link NODE/PORT"));
   EXPECT_THAT(RunPlan(with("doo", 1)), HasSubstr("did you mean \"do\""));
   json many = {{"steps", json::array()}};
-  for (size_t i = 0; i <= kMostScenarioSteps; ++i)
-    many["steps"].push_back(step);
+  for (size_t i = 0; i <= kMaxScenarioSteps; ++i) many["steps"].push_back(step);
   EXPECT_THAT(RunPlan(many), HasSubstr("at most 1000 commands"));
   connection_.descriptor.Reset();
   EXPECT_THAT(

@@ -122,10 +122,10 @@ TEST(ScenarioPlanTest, WhatIsNoYamlHasItsLineToo) {
 
 TEST(ScenarioPlanTest, TheNumberOfStepsIsLimited) {
   std::string text;
-  for (size_t i = 0; i < kMostScenarioSteps; ++i) {
+  for (size_t i = 0; i < kMaxScenarioSteps; ++i) {
     absl::StrAppend(&text, "- {at: 1s, do: fault reset}\n");
   }
-  EXPECT_THAT(Parse(text).steps, SizeIs(kMostScenarioSteps));
+  EXPECT_THAT(Parse(text).steps, SizeIs(kMaxScenarioSteps));
   EXPECT_EQ(Faults(text + "- {at: 1s, do: fault reset}\n"),
             "lab.yaml:1001: a scenario has at most 1000 commands");
 }

@@ -125,8 +125,8 @@ class Replay {
   FaultMethods faults_{row_.timers, row_.fabric, log_};
   control::Dispatcher dispatcher_;
   ScenarioMethods scenarios_{loop_, row_.fabric, faults_, log_, dispatcher_};
-  fabric::VerbsPeer a_{row_, row_.host_1, verbs::QpType::kReliable};
-  fabric::VerbsPeer b_{row_, row_.host_2, verbs::QpType::kReliable};
+  fabric::VerbsPeer a_{row_, row_.host_1, verbs::QpType::kRc};
+  fabric::VerbsPeer b_{row_, row_.host_2, verbs::QpType::kRc};
   std::unique_ptr<Capture> capture_;
   UniqueFd packets_, steps_;
   Connection connection_;

@@ -257,12 +257,12 @@ TEST_F(FaultMethodsTest, ANameIsOneShortWord) {
 }
 
 TEST_F(FaultMethodsTest, TheNumberOfFaultsIsLimited) {
-  for (size_t i = 0; i < FaultMethods::kMostFaults; ++i) {
+  for (size_t i = 0; i < FaultMethods::kMaxFaults; ++i) {
     Add(Words("link host-1/1 loss 0%"));
   }
   EXPECT_EQ(Error("fault.add", Words("link host-1/1 loss 0%")),
             "a fabric has at most 500 faults");
-  EXPECT_EQ(List().size(), FaultMethods::kMostFaults);
+  EXPECT_EQ(List().size(), FaultMethods::kMaxFaults);
 }
 
 }  // namespace

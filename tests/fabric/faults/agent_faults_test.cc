@@ -90,12 +90,12 @@ TEST_F(AgentFaultsTest, AnswersThatWaitAreLimited) {
   const AgentFaultId fault = Add({.delay = absl::Seconds(1)});
   const auto ask =
       LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kNodeInfo);
-  for (size_t i = 0; i < AgentFaults::kMostLate + 10; ++i) {
+  for (size_t i = 0; i < AgentFaults::kMaxLate + 10; ++i) {
     ASSERT_TRUE(row.Host1().Transmit(ask).ok());
   }
   row.timers.RunFor(absl::Seconds(2));
-  EXPECT_EQ(row.fabric.CountsOf(fault).packets, AgentFaults::kMostLate + 10);
-  EXPECT_THAT(row.inbox.arrivals, SizeIs(AgentFaults::kMostLate));
+  EXPECT_EQ(row.fabric.CountsOf(fault).packets, AgentFaults::kMaxLate + 10);
+  EXPECT_THAT(row.inbox.arrivals, SizeIs(AgentFaults::kMaxLate));
 }
 
 TEST_F(AgentFaultsTest, EndWithTheFabric) {

@@ -58,7 +58,7 @@ TEST_F(PacketTapTest, APacketShowsOnEachLinkOfItsWay) {
 }
 
 TEST_F(PacketTapTest, ATrainShowsAsItsPackets) {
-  Connect(verbs::QpType::kReliable);
+  Connect(verbs::QpType::kRc);
   ASSERT_TRUE(b_->Receive(0, 4000).ok());
   row_.fabric.AddTap(tap_);
   ASSERT_TRUE(a_->Send(0, 4000).ok());

@@ -183,13 +183,13 @@ TEST(PacketBytesTest, OpcodesSayThePlaceInTheMessage) {
   EXPECT_EQ(OpcodeOf(with_immediate), 0x05);
   with_immediate.operation = Operation::kWrite;
   EXPECT_EQ(OpcodeOf(with_immediate), 0x0b);
-  with_immediate.service = QpType::kUnreliable;
+  with_immediate.service = QpType::kUc;
   EXPECT_EQ(OpcodeOf(with_immediate), 0x2b);
 }
 
 TEST(PacketBytesTest, ADatagramNamesItsSenderBeforeTheImmediate) {
   Transport datagram = Only(Operation::kSend);
-  datagram.service = QpType::kDatagram;
+  datagram.service = QpType::kUd;
   datagram.has_immediate = datagram.ack_request = true;
   datagram.immediate = 0x04030201;  // as in the client's memory
   datagram.message = Payload(5);

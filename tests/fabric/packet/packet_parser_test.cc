@@ -71,7 +71,7 @@ std::string Refusal(const Bytes& bytes) {
 }
 
 TEST(PacketParser, ReadsEveryOperationOfAConnection) {
-  for (const QpType service : {QpType::kReliable, QpType::kUnreliable}) {
+  for (const QpType service : {QpType::kRc, QpType::kUc}) {
     for (const Operation operation : {Operation::kSend, Operation::kWrite}) {
       for (const bool first : {false, true}) {
         for (const bool last : {false, true}) {
@@ -123,7 +123,7 @@ TEST(PacketParser, ReadsEverySyndrome) {
 
 TEST(PacketParser, ReadsADatagramWithItsGlobalRoute) {
   Transport transport = With(Operation::kSend, true, true, 5);
-  transport.service = QpType::kDatagram;
+  transport.service = QpType::kUd;
   Packet packet = Carrying(transport);
   packet.source_qpn = 0x42;
   packet.q_key = 0x11111111;

@@ -99,7 +99,7 @@ class TrainTest : public VerbsPair {
 };
 
 TEST_F(TrainTest, CountsAsItsPacketsOnEveryPort) {
-  Connect(QpType::kUnreliable);
+  Connect(QpType::kUc);
   const uint64_t before = Arrived().rcv_packets;
   const uint64_t data = Arrived().rcv_data;
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 64 << 10, *b_, 0).ok());
@@ -114,7 +114,7 @@ TEST_F(TrainTest, CountsAsItsPacketsOnEveryPort) {
 // Each time some of it comes through: that counts as progress, and is not sent
 // again.
 TEST_F(TrainTest, IsRepeatedFromWhereItWasBrokenOff) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   Lose(0.2);
   const std::string text = Pattern(256 << 10);
   a_->memory->Put(0, text);
@@ -130,7 +130,7 @@ TEST_F(TrainTest, IsRepeatedFromWhereItWasBrokenOff) {
 }
 
 TEST_F(TrainTest, LosesSinglePacketsWhereALinkIsFaulty) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   Lose(0.05);
   const std::string text = Pattern(300000);
   a_->memory->Put(0, text);

@@ -19,7 +19,7 @@ class HcaEventsTest : public VerbsPair, private verbs::DeviceListener {
   using Heard = std::vector<std::pair<EventType, int>>;
 
   HcaEventsTest() {
-    Connect(verbs::QpType::kReliable);
+    Connect(verbs::QpType::kRc);
     a_->provider.AddListener(*this);
   }
   ~HcaEventsTest() override { a_->provider.RemoveListener(*this); }
@@ -96,8 +96,8 @@ TEST_F(HcaEventsTest, ARemovedAdapterLeavesThePlaceToTheNext) {
   ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
   ASSERT_TRUE(row_.fabric.AddDevice(row_.host_1).ok());
   row_.Configure();
-  VerbsPeer next(row_, row_.host_1, verbs::QpType::kReliable);
-  VerbsPeer peer(row_, row_.host_2, verbs::QpType::kReliable);
+  VerbsPeer next(row_, row_.host_1, verbs::QpType::kRc);
+  VerbsPeer peer(row_, row_.host_2, verbs::QpType::kRc);
   next.Connect(peer, 2);
   peer.Connect(next, 1);
   a_->qp.reset();

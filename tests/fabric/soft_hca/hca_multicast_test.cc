@@ -32,7 +32,7 @@ class HcaMulticastTest : public ::testing::Test {
 
   // A peer that has room for ten datagrams.
   std::unique_ptr<VerbsPeer> Peer(topology::NodeId node) {
-    auto peer = std::make_unique<VerbsPeer>(row_, node, QpType::kDatagram);
+    auto peer = std::make_unique<VerbsPeer>(row_, node, QpType::kUd);
     peer->Connect(*peer, 0);
     for (int i = 0; i < 10; ++i) EXPECT_TRUE(peer->Receive(0, 1000).ok());
     return peer;
@@ -104,7 +104,7 @@ TEST_F(HcaMulticastTest, GroupsOfOneLidAreToldApartByTheirGid) {
 }
 
 TEST_F(HcaMulticastTest, OnlyDatagramsAndGroupAddressesCanBeAttached) {
-  VerbsPeer connected(row_, row_.host_1, QpType::kReliable);
+  VerbsPeer connected(row_, row_.host_1, QpType::kRc);
   EXPECT_TRUE(
       absl::IsInvalidArgument(connected.qp->AttachMulticast(group_, kLid)));
   const auto peer = Peer(row_.host_1);

@@ -15,7 +15,7 @@ namespace access = verbs::access;
 
 class QueuePairBindTest : public VerbsPair {
  protected:
-  void ConnectWithWindow(QpType type = QpType::kReliable) {
+  void ConnectWithWindow(QpType type = QpType::kRc) {
     Connect(type);
     region_ = *b_->provider.CreateMr(
         {.pd = b_->pd.get(),
@@ -108,9 +108,9 @@ TEST_F(QueuePairBindTest, AFailedBindEndsTheConnection) {
 }
 
 TEST_F(QueuePairBindTest, UnreliableConnectionsBindAndDatagramsDoNot) {
-  ConnectWithWindow(QpType::kUnreliable);
+  ConnectWithWindow(QpType::kUc);
   EXPECT_TRUE(b_->Post(Bind(0, 10)).ok());
-  ConnectWithWindow(QpType::kDatagram);
+  ConnectWithWindow(QpType::kUd);
   EXPECT_TRUE(absl::IsInvalidArgument(b_->Post(Bind(0, 10))));
 }
 

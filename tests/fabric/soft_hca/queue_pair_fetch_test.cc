@@ -26,7 +26,7 @@ class QueuePairFetchTest : public VerbsPair {
 };
 
 TEST_F(QueuePairFetchTest, AnAtomicBringsWhatWasThere) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   b_->memory->PutValue(800, 40);
   ASSERT_TRUE(Add(*a_, 0, *b_, 800, 2).ok());
   ASSERT_TRUE(a_->Post(a_->Atomic(kSwap, 8, *b_, 800, 42, 7)).ok());
@@ -46,7 +46,7 @@ TEST_F(QueuePairFetchTest, AnAtomicBringsWhatWasThere) {
 }
 
 TEST_F(QueuePairFetchTest, ARepeatedAtomicIsDoneOnce) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   Lose(0.3);
   ASSERT_TRUE(
       row_.fabric
@@ -62,9 +62,9 @@ TEST_F(QueuePairFetchTest, ARepeatedAtomicIsDoneOnce) {
 }
 
 TEST_F(QueuePairFetchTest, AtomicsOfSeveralQueuePairsDoNotRace) {
-  Connect(QpType::kReliable);
-  VerbsPeer c(row_, row_.host_1, QpType::kReliable);
-  VerbsPeer d(row_, row_.host_2, QpType::kReliable);
+  Connect(QpType::kRc);
+  VerbsPeer c(row_, row_.host_1, QpType::kRc);
+  VerbsPeer d(row_, row_.host_2, QpType::kRc);
   d.memory = b_->memory;
   d.mr = *d.provider.CreateMr({.pd = d.pd.get(),
                                .memory = d.memory,
@@ -89,7 +89,7 @@ TEST_F(QueuePairFetchTest, AtomicsOfSeveralQueuePairsDoNotRace) {
 }
 
 TEST_F(QueuePairFetchTest, AnAtomicNeedsAnAlignedAddress) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(Add(*a_, 0, *b_, 4, 1).ok());
   Settle();
   EXPECT_THAT(a_->PollStatuses(),
@@ -99,7 +99,7 @@ TEST_F(QueuePairFetchTest, AnAtomicNeedsAnAlignedAddress) {
 }
 
 TEST_F(QueuePairFetchTest, AnAtomicNeedsItsOwnRight) {
-  Connect(QpType::kReliable,
+  Connect(QpType::kRc,
           VerbsPeer::kAll & ~uint32_t{verbs::access::kRemoteAtomic});
   ASSERT_TRUE(Add(*a_, 0, *b_, 0, 1).ok());
   Settle();
@@ -108,7 +108,7 @@ TEST_F(QueuePairFetchTest, AnAtomicNeedsItsOwnRight) {
 }
 
 TEST_F(QueuePairFetchTest, AnAtomicDoesNotWriteToARegionThatWentSinceItRead) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   b_->memory->SetDelay(absl::Milliseconds(1));
   ASSERT_TRUE(Add(*a_, 0, *b_, 0, 1).ok());
   row_.timers.RunFor(absl::Microseconds(500));
@@ -122,21 +122,21 @@ TEST_F(QueuePairFetchTest, AnAtomicDoesNotWriteToARegionThatWentSinceItRead) {
 }
 
 TEST_F(QueuePairFetchTest, AnAtomicHasEightBytes) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   verbs::SendRequest request = a_->Atomic(kAdd, 0, *b_, 0, 1);
-  request.pieces = {a_->Piece(0, 4)};
+  request.sges = {a_->Sge(0, 4)};
   ASSERT_TRUE(a_->Post(std::move(request)).ok());
   Settle();
   EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kLocalLength));
 }
 
 TEST_F(QueuePairFetchTest, UnreliableConnectionsHaveNoAtomics) {
-  Connect(QpType::kUnreliable);
+  Connect(QpType::kUc);
   EXPECT_TRUE(absl::IsInvalidArgument(Add(*a_, 0, *b_, 0, 1)));
 }
 
 TEST_F(QueuePairFetchTest, AResponderOfWhichNoneAreExpectedRefusesThem) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   verbs::QpAttributes to{};
   to.qp_attr_mask = verbs::qp_attribute::kState;
   to.qp_state = static_cast<uint32_t>(QpState::kSendQueueDrain);
@@ -150,7 +150,7 @@ TEST_F(QueuePairFetchTest, AResponderOfWhichNoneAreExpectedRefusesThem) {
 }
 
 TEST_F(QueuePairFetchTest, AFenceWaitsForWhatIsFetched) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   b_->memory->PutValue(0, 123);
   ASSERT_TRUE(Add(*a_, 0, *b_, 0, 1).ok());
   verbs::SendRequest fenced =
@@ -166,7 +166,7 @@ TEST_F(QueuePairFetchTest, AFenceWaitsForWhatIsFetched) {
 
 // Four may be outstanding.
 TEST_F(QueuePairFetchTest, SeveralReadsAreUnderWayAtOnceAndNoneIsRepeated) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   const auto& sent = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
   const uint64_t before = sent;
   for (size_t i = 0; i < 12; ++i) {
@@ -185,7 +185,7 @@ TEST_F(QueuePairFetchTest, SeveralReadsAreUnderWayAtOnceAndNoneIsRepeated) {
 }
 
 TEST_F(QueuePairFetchTest, LongReadsDoNotPileUpBeforeSlowMemory) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   a_->memory->SetDelay(absl::Milliseconds(5));
   const std::string text = Pattern(VerbsPeer::kSize - 1);
   b_->memory->Put(0, text);
@@ -201,7 +201,7 @@ TEST_F(QueuePairFetchTest, LongReadsDoNotPileUpBeforeSlowMemory) {
 }
 
 TEST_F(QueuePairFetchTest, ALongReadIsDoneAsSeveralOfWhichSomeGetLost) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   Lose(0.2);
   ASSERT_TRUE(row_.fabric
                   .AddFault(row_.host_2, 1, Fabric::Direction::kTransmit,
@@ -219,7 +219,7 @@ TEST_F(QueuePairFetchTest, ALongReadIsDoneAsSeveralOfWhichSomeGetLost) {
 }
 
 TEST_F(QueuePairFetchTest, ARefusalWaitsForTheReadsBeforeIt) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   b_->memory->Put(0, "text");
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 4, *b_, 0).ok());
   ASSERT_TRUE(

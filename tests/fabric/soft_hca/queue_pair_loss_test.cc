@@ -45,8 +45,8 @@ class QueuePairLossTest : public ::testing::TestWithParam<uint64_t> {
 
 TEST_P(QueuePairLossTest, DeliversInOrderOnceOrSaysThatItGaveUp) {
   row_.Configure();
-  VerbsPeer a(row_, row_.host_1, verbs::QpType::kReliable);
-  VerbsPeer b(row_, row_.host_2, verbs::QpType::kReliable);
+  VerbsPeer a(row_, row_.host_1, verbs::QpType::kRc);
+  VerbsPeer b(row_, row_.host_2, verbs::QpType::kRc);
   a.Connect(b, 2);
   b.Connect(a, 1);
   for (size_t i = 0; i < kMessages; ++i) {

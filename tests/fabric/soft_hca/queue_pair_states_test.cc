@@ -28,14 +28,14 @@ class QueuePairStatesTest : public VerbsPair {
 };
 
 TEST_F(QueuePairStatesTest, ADrainWithNothingUnderWayEndsAtOnce) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(Drain(*a_).ok());
   EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
   EXPECT_EQ(a_->qp->Query().sq_draining, 0);
 }
 
 TEST_F(QueuePairStatesTest, ADrainEndsTheMessageThatBeganAndNoOther) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   // Too long to be in flight as a whole.
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 1 << 20, *b_, 0).ok());
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 10, *b_, 0).ok());
@@ -56,7 +56,7 @@ TEST_F(QueuePairStatesTest, ADrainEndsTheMessageThatBeganAndNoOther) {
 }
 
 TEST_F(QueuePairStatesTest, ADrainWaitsForAReceiverThatIsNotReady) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(a_->Send(0, 10).ok());
   row_.timers.RunPending();
   ASSERT_TRUE(Drain(*a_).ok());
@@ -68,7 +68,7 @@ TEST_F(QueuePairStatesTest, ADrainWaitsForAReceiverThatIsNotReady) {
 }
 
 TEST_F(QueuePairStatesTest, WhoDidNotAskIsNotToldOfTheEndOfADrain) {
-  Connect(QpType::kUnreliable);
+  Connect(QpType::kUc);
   ASSERT_TRUE(a_->Send(0, 300000).ok());
   ASSERT_TRUE(Go(*a_, QpState::kSendQueueDrain).ok());
   EXPECT_EQ(a_->qp->Query().sq_draining, 1);
@@ -79,7 +79,7 @@ TEST_F(QueuePairStatesTest, WhoDidNotAskIsNotToldOfTheEndOfADrain) {
 }
 
 TEST_F(QueuePairStatesTest, ADrainingQueuePairStillReceives) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(Drain(*b_).ok());
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
@@ -88,7 +88,7 @@ TEST_F(QueuePairStatesTest, ADrainingQueuePairStillReceives) {
 }
 
 TEST_F(QueuePairStatesTest, AnUnreliableConnectionKeepsARequestThatIsTooShort) {
-  Connect(QpType::kUnreliable);
+  Connect(QpType::kUc);
   ASSERT_TRUE(b_->Receive(0, 2000).ok());
   ASSERT_TRUE(a_->Send(0, 2001).ok());
   Settle();
@@ -101,7 +101,7 @@ TEST_F(QueuePairStatesTest, AnUnreliableConnectionKeepsARequestThatIsTooShort) {
 }
 
 TEST_F(QueuePairStatesTest, AnUnreliableConnectionBreaksOverAWrongRequest) {
-  Connect(QpType::kUnreliable);
+  Connect(QpType::kUc);
   ASSERT_TRUE(b_->Receive(VerbsPeer::kSize, 10).ok()) << "nothing there";
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(a_->Send(0, 10).ok());
@@ -115,7 +115,7 @@ TEST_F(QueuePairStatesTest, AnUnreliableConnectionBreaksOverAWrongRequest) {
 
 // Connections have no retries here that could hide it.
 TEST_F(QueuePairStatesTest, AnUnreliableSendQueueComesBackFromItsError) {
-  Connect(QpType::kUnreliable);
+  Connect(QpType::kUc);
   ASSERT_TRUE(a_->Send(VerbsPeer::kSize, 10).ok()) << "nothing there";
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Settle();
@@ -141,7 +141,7 @@ TEST_F(QueuePairStatesTest, AnUnreliableSendQueueComesBackFromItsError) {
 }
 
 TEST_F(QueuePairStatesTest, AReliableSendQueueHasNoErrorOfItsOwn) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(a_->Send(VerbsPeer::kSize, 10).ok());
   Settle();
   EXPECT_EQ(a_->State(), QpState::kError);

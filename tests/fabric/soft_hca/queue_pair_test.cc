@@ -19,7 +19,7 @@ using verbs::QpState, verbs::QpType;
 class QueuePairTest : public VerbsPair {};
 
 TEST_F(QueuePairTest, SendsAMessageOfManyPackets) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   const std::string text = Pattern(10000);
   a_->memory->Put(0, text);
   ASSERT_TRUE(b_->Receive(50000, 20000).ok());
@@ -38,7 +38,7 @@ TEST_F(QueuePairTest, SendsAMessageOfManyPackets) {
 }
 
 TEST_F(QueuePairTest, WritesAndReadsWithoutThePeersHelp) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   const std::string text = Pattern(600000);  // more than one chunk
   a_->memory->Put(0, text);
   ASSERT_TRUE(
@@ -57,7 +57,7 @@ TEST_F(QueuePairTest, WritesAndReadsWithoutThePeersHelp) {
 }
 
 TEST_F(QueuePairTest, DeliversImmediateDataWithAWrite) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(b_->Receive(0, 0).ok());
   verbs::SendRequest request =
       a_->Request(IB_UVERBS_WR_RDMA_WRITE_WITH_IMM, 0, 3000);
@@ -75,7 +75,7 @@ TEST_F(QueuePairTest, DeliversImmediateDataWithAWrite) {
 }
 
 TEST_F(QueuePairTest, KeepsTheOrderOfMixedOperationsUnderLoss) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   Lose(0.2);
   const std::string text = Pattern(5000);
   a_->memory->Put(0, text);
@@ -95,7 +95,7 @@ TEST_F(QueuePairTest, KeepsTheOrderOfMixedOperationsUnderLoss) {
 }
 
 TEST_F(QueuePairTest, GivesUpWhenNobodyAnswers) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(row_.fabric.SetLink(row_.host_2, 1, false).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
@@ -107,7 +107,7 @@ TEST_F(QueuePairTest, GivesUpWhenNobodyAnswers) {
 }
 
 TEST_F(QueuePairTest, WaitsForAReceiverThatIsNotReady) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Settle(absl::Microseconds(500));
   EXPECT_THAT(a_->Poll(), IsEmpty());
@@ -123,7 +123,7 @@ TEST_F(QueuePairTest, WaitsForAReceiverThatIsNotReady) {
 
 // The second message arrives out of sequence, for want of the first.
 TEST_F(QueuePairTest, TwoMessagesWaitForOneReceiverWithoutHaste) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   const auto& sent = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
   const uint64_t before = sent;
   ASSERT_TRUE(a_->Send(0, 10).ok());
@@ -140,7 +140,7 @@ TEST_F(QueuePairTest, TwoMessagesWaitForOneReceiverWithoutHaste) {
 
 // The end of the read would start the retry timer, which is the shorter one.
 TEST_F(QueuePairTest, RepeatsNothingWhileItWaitsForAReceiver) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   verbs::QpAttributes patient{};
   patient.qp_attr_mask = verbs::qp_attribute::kMinRnrTimer;
   patient.min_rnr_timer = 0;  // 655.36 ms
@@ -160,7 +160,7 @@ TEST_F(QueuePairTest, RepeatsNothingWhileItWaitsForAReceiver) {
 }
 
 TEST_F(QueuePairTest, RefusesWhatKeysAndRightsDoNotAllow) {
-  Connect(QpType::kReliable, verbs::access::kLocalWrite);
+  Connect(QpType::kRc, verbs::access::kLocalWrite);
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 10, *b_, 0).ok());
   Settle();
   EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kRemoteAccess));
@@ -171,7 +171,7 @@ TEST_F(QueuePairTest, RefusesWhatKeysAndRightsDoNotAllow) {
 }
 
 TEST_F(QueuePairTest, RefusesToReachBeyondARegion) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(
       a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 10, *b_, VerbsPeer::kSize - 9).ok());
   Settle();
@@ -179,7 +179,7 @@ TEST_F(QueuePairTest, RefusesToReachBeyondARegion) {
 }
 
 TEST_F(QueuePairTest, FailsASendWhoseOwnMemoryIsNotRegistered) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(b_->Receive(0, 100).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
   ASSERT_TRUE(a_->Send(VerbsPeer::kSize, 1).ok());
@@ -190,7 +190,7 @@ TEST_F(QueuePairTest, FailsASendWhoseOwnMemoryIsNotRegistered) {
 }
 
 TEST_F(QueuePairTest, TellsBothSidesOfAMessageThatIsTooLong) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(b_->Receive(0, 99).ok());
   ASSERT_TRUE(a_->Send(0, 100).ok());
   Settle();
@@ -200,7 +200,7 @@ TEST_F(QueuePairTest, TellsBothSidesOfAMessageThatIsTooLong) {
 }
 
 TEST_F(QueuePairTest, StopsAtMemoryThatWentAwayBeneathAKey) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   auto hole = *b_->provider.CreateMr(
       {.pd = b_->pd.get(),
        .memory = b_->memory,
@@ -217,7 +217,7 @@ TEST_F(QueuePairTest, StopsAtMemoryThatWentAwayBeneathAKey) {
 }
 
 TEST_F(QueuePairTest, FlushesWhatIsLeftInAnError) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(a_->Receive(0, 10).ok());
   verbs::QpAttributes error{};
   error.qp_attr_mask = verbs::qp_attribute::kState;
@@ -231,14 +231,14 @@ TEST_F(QueuePairTest, FlushesWhatIsLeftInAnError) {
 }
 
 TEST_F(QueuePairTest, TakesNothingBeforeItsTime) {
-  Connect(QpType::kReliable);
-  VerbsPeer fresh(row_, row_.host_1, QpType::kReliable);
+  Connect(QpType::kRc);
+  VerbsPeer fresh(row_, row_.host_1, QpType::kRc);
   EXPECT_TRUE(absl::IsInvalidArgument(fresh.Send(0, 10)));
   EXPECT_TRUE(absl::IsInvalidArgument(fresh.Receive(0, 10)));
 }
 
 TEST_F(QueuePairTest, LosesWhatAnUnreliableConnectionLoses) {
-  Connect(QpType::kUnreliable);
+  Connect(QpType::kUc);
   Lose(0.3);
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(b_->Receive(0, 3000).ok());
   for (int i = 0; i < 50; ++i) {
@@ -254,7 +254,7 @@ TEST_F(QueuePairTest, LosesWhatAnUnreliableConnectionLoses) {
 }
 
 TEST_F(QueuePairTest, LosesWhatMemoryIsTooSlowForOnAnUnreliableConnection) {
-  Connect(QpType::kUnreliable);
+  Connect(QpType::kUc);
   b_->memory->SetDelay(absl::Milliseconds(1));
   constexpr int kWrites = 30;
   ASSERT_TRUE(b_->Receive(0, 10).ok());
@@ -279,7 +279,7 @@ TEST_F(QueuePairTest, LosesWhatMemoryIsTooSlowForOnAnUnreliableConnection) {
 // 2^31 bytes in packets of 256 take half of all sequence numbers.
 TEST_F(QueuePairTest, BeginsTheLongestMessageWhenNoneIsOutstanding) {
   constexpr uint32_t kMtu256 = 1;
-  Connect(QpType::kReliable, VerbsPeer::kAll, kMtu256);
+  Connect(QpType::kRc, VerbsPeer::kAll, kMtu256);
   constexpr size_t kLongest = size_t{1} << 31;
   const auto wide = *a_->provider.CreateMr({.pd = a_->pd.get(),
                                             .memory = a_->memory,
@@ -299,7 +299,7 @@ TEST_F(QueuePairTest, BeginsTheLongestMessageWhenNoneIsOutstanding) {
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
   verbs::SendRequest request = a_->Request(IB_UVERBS_WR_RDMA_READ, 0, kLongest);
-  request.pieces[0].lkey = wide->lkey();
+  request.sges[0].lkey = wide->lkey();
   request.work.wr.rdma.remote_addr = FakeMemory::kStart;
   request.work.wr.rdma.rkey = target->rkey();
   ASSERT_TRUE(a_->Post(std::move(request)).ok());
@@ -314,7 +314,7 @@ TEST_F(QueuePairTest, BeginsTheLongestMessageWhenNoneIsOutstanding) {
 }
 
 TEST_F(QueuePairTest, PutsADatagramBehindRoomForItsRoute) {
-  Connect(QpType::kDatagram);
+  Connect(QpType::kUd);
   a_->memory->Put(0, "datagram");
   ASSERT_TRUE(b_->Receive(0, 2048).ok());
   const auto ah = *a_->provider.CreateAh(*a_->pd, [] {
@@ -342,7 +342,7 @@ TEST_F(QueuePairTest, PutsADatagramBehindRoomForItsRoute) {
 }
 
 TEST_F(QueuePairTest, CountsWhatItSendsInThePortsItPasses) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   const uint64_t before = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 4096, *b_, 0).ok());
   Settle();
@@ -352,7 +352,7 @@ TEST_F(QueuePairTest, CountsWhatItSendsInThePortsItPasses) {
 }
 
 TEST_F(QueuePairTest, LeavesNothingBehindWhenItEndsInTheMiddle) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 500000, *b_, 0).ok());
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 500000, *b_, 0).ok());
   row_.timers.RunPending();
@@ -365,7 +365,7 @@ TEST_F(QueuePairTest, LeavesNothingBehindWhenItEndsInTheMiddle) {
 
 // As an adapter outside of the fabric sends it.
 TEST_F(QueuePairTest, APacketThatNamesNoQueuePairIsFromThePeerIfItsLidIs) {
-  Connect(QpType::kReliable);
+  Connect(QpType::kRc);
   ASSERT_TRUE(b_->Receive(0, 64).ok());
   Transport message;
   message.first = message.last = true;

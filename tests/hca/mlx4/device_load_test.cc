@@ -88,7 +88,7 @@ TEST_F(DeviceLoadTest, LetsOthersHaveTheirTurnWhileMadsComeWithoutEnd) {
   mad::Host other(timers_, fabric_.device(*fabric_.Find("host-2")));
   const auto agent = Register(other, 1);
   const Lid lid = device_->port(1).Info().lid;
-  constexpr uint64_t kMany = 3 * Mlx4Device::kMostCompletions;
+  constexpr uint64_t kMany = 3 * Mlx4Device::kMaxCompletions;
   for (uint64_t i = 0; i < kMany; ++i) {
     const mad::Outgoing packet = fabric::LidGet(1, MgmtClass::kPerformance, lid,
                                                 AttributeId::kClassPortInfo);
@@ -98,7 +98,7 @@ TEST_F(DeviceLoadTest, LetsOthersHaveTheirTurnWhileMadsComeWithoutEnd) {
   const uint64_t before = device_->mads(1, 1).received;
   device_->OnInterrupt();
   EXPECT_EQ(device_->mads(1, 1).received - before,
-            uint64_t{Mlx4Device::kMostCompletions});
+            uint64_t{Mlx4Device::kMaxCompletions});
   Run(absl::Milliseconds(50));
   EXPECT_EQ(device_->mads(1, 1).received - before, kMany)
       << "the queue tells again of what is left";

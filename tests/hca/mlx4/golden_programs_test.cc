@@ -77,15 +77,15 @@ struct Program {
 std::vector<Program> Programs() {
   constexpr verbs::QpCapacity kCapacity{.send_requests = 1,
                                         .receive_requests = 100,
-                                        .send_pieces = 1,
-                                        .receive_pieces = 1,
+                                        .send_sges = 1,
+                                        .receive_sges = 1,
                                         .inline_bytes = 0};
   using enum verbs::QpType;
-  return {{"ibv_rc_pingpong", {.type = kReliable, .capacity = kCapacity}},
-          {"ibv_uc_pingpong", {.type = kUnreliable, .capacity = kCapacity}},
-          {"ibv_ud_pingpong", {.type = kDatagram, .capacity = kCapacity}},
+  return {{"ibv_rc_pingpong", {.type = kRc, .capacity = kCapacity}},
+          {"ibv_uc_pingpong", {.type = kUc, .capacity = kCapacity}},
+          {"ibv_ud_pingpong", {.type = kUd, .capacity = kCapacity}},
           {"ibv_srq_pingpong",
-           {.type = kReliable,
+           {.type = kRc,
             .capacity = kCapacity,
             .shared = true,
             .srq_requests = 100}}};

@@ -27,11 +27,11 @@ class VerbsEnd final : public verbs::CqListener {
   static constexpr uint32_t kQKey = 0x1234;
 
   struct Options {
-    verbs::QpType type = verbs::QpType::kReliable;
+    verbs::QpType type = verbs::QpType::kRc;
     verbs::QpCapacity capacity{.send_requests = 100,
                                .receive_requests = 100,
-                               .send_pieces = 4,
-                               .receive_pieces = 4,
+                               .send_sges = 4,
+                               .receive_sges = 4,
                                .inline_bytes = 64};
     bool shared = false;         // with a shared receive queue
     uint32_t srq_requests = 20;  // of that
@@ -61,7 +61,7 @@ class VerbsEnd final : public verbs::CqListener {
     if (options.shared) {
       srq = *provider.CreateSrq(
           *pd,
-          {.max_requests = options.srq_requests, .max_pieces = 2, .limit = 0},
+          {.max_requests = options.srq_requests, .max_sges = 2, .limit = 0},
           *this);
       init.srq = srq.get();
     }
@@ -116,13 +116,13 @@ class VerbsEnd final : public verbs::CqListener {
     return verbs::QpState{static_cast<uint8_t>(qp->Query().qp_state)};
   }
 
-  ib_uverbs_sge Piece(size_t offset, size_t size) const {
+  ib_uverbs_sge Sge(size_t offset, size_t size) const {
     return {FakeMemory::kStart + offset, static_cast<uint32_t>(size),
             mr->lkey()};
   }
   absl::Status Receive(size_t offset, size_t size, uint64_t id = 100) {
     std::vector<verbs::ReceiveRequest> requests = {
-        {.id = id, .pieces = {Piece(offset, size)}}};
+        {.id = id, .sges = {Sge(offset, size)}}};
     size_t taken = 0;
     return srq ? srq->PostReceive(requests, taken)
                : qp->PostReceive(requests, taken);
@@ -132,7 +132,7 @@ class VerbsEnd final : public verbs::CqListener {
     verbs::SendRequest request{};
     request.work.wr_id = id;
     request.work.opcode = opcode;
-    request.pieces = {Piece(offset, size)};
+    request.sges = {Sge(offset, size)};
     return request;
   }
   absl::Status Post(verbs::SendRequest request) {

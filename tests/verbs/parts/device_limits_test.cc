@@ -48,25 +48,25 @@ TEST_F(DeviceLimitsTest, QueuesHaveSizesThatTheDeviceHas) {
   EXPECT_TRUE(CheckCqSize(device_, 100).ok());
   EXPECT_FALSE(CheckCqSize(device_, 0).ok());
   EXPECT_FALSE(CheckCqSize(device_, 101).ok());
-  EXPECT_TRUE(CheckSrq(device_, {.max_requests = 50, .max_pieces = 4}).ok());
-  EXPECT_FALSE(CheckSrq(device_, {.max_requests = 51, .max_pieces = 4}).ok());
-  EXPECT_FALSE(CheckSrq(device_, {.max_requests = 50, .max_pieces = 5}).ok());
-  EXPECT_FALSE(CheckSrq(device_, {.max_requests = 0, .max_pieces = 1}).ok());
+  EXPECT_TRUE(CheckSrq(device_, {.max_requests = 50, .max_sges = 4}).ok());
+  EXPECT_FALSE(CheckSrq(device_, {.max_requests = 51, .max_sges = 4}).ok());
+  EXPECT_FALSE(CheckSrq(device_, {.max_requests = 50, .max_sges = 5}).ok());
+  EXPECT_FALSE(CheckSrq(device_, {.max_requests = 0, .max_sges = 1}).ok());
   EXPECT_FALSE(
-      CheckSrq(device_, {.max_requests = 5, .max_pieces = 1, .limit = 6}).ok());
+      CheckSrq(device_, {.max_requests = 5, .max_sges = 1, .limit = 6}).ok());
 }
 
 TEST_F(DeviceLimitsTest, QueuePairsHaveCapacitiesThatTheDeviceHas) {
   constexpr uint32_t kInline = 64;
   const QpCapacity most = {.send_requests = 60,
                            .receive_requests = 60,
-                           .send_pieces = 8,
-                           .receive_pieces = 8,
+                           .send_sges = 8,
+                           .receive_sges = 8,
                            .inline_bytes = kInline};
   EXPECT_TRUE(CheckCapacity(device_, most, kInline).ok());
   for (uint32_t QpCapacity::*const member :
        {&QpCapacity::send_requests, &QpCapacity::receive_requests,
-        &QpCapacity::send_pieces, &QpCapacity::receive_pieces,
+        &QpCapacity::send_sges, &QpCapacity::receive_sges,
         &QpCapacity::inline_bytes}) {
     QpCapacity more = most;
     ++(more.*member);

@@ -11,11 +11,11 @@ namespace {
 using ::testing::ElementsAre, ::testing::IsEmpty;
 
 std::vector<verbs::ReceiveRequest> Requests(uint64_t first, size_t count,
-                                            size_t pieces = 1) {
+                                            size_t sges = 1) {
   std::vector<verbs::ReceiveRequest> requests(count);
   for (verbs::ReceiveRequest& request : requests) {
     request.id = first++;
-    request.pieces.resize(pieces);
+    request.sges.resize(sges);
   }
   return requests;
 }
@@ -69,7 +69,7 @@ class SharedReceiveQueueTest : public ::testing::Test,
 
   std::vector<verbs::EventType> events_;
   SharedReceiveQueue queue_{
-      {.max_requests = 10, .max_pieces = 1, .limit = 0}, 20, *this};
+      {.max_requests = 10, .max_sges = 1, .limit = 0}, 20, *this};
 
  private:
   void OnEvent(verbs::EventType type) override { events_.push_back(type); }

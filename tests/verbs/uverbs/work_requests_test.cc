@@ -14,12 +14,12 @@ namespace {
 // A POST_SEND as libibverbs lays it out: header, requests, pieces.
 class SendList {
  public:
-  void Add(uint64_t id, uint32_t pieces) {
+  void Add(uint64_t id, uint32_t count) {
     ib_uverbs_send_wr work{};
     work.wr_id = id;
-    work.num_sge = pieces;
+    work.num_sge = count;
     works.push_back(work);
-    for (uint32_t i = 0; i < pieces; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
       sges.push_back({.addr = 100 * id + i, .length = 8, .lkey = 3});
     }
   }
@@ -57,11 +57,11 @@ TEST(WorkRequestsTest, EachRequestHasItsOwnPieces) {
   ASSERT_TRUE(sends.ok()) << sends.status();
   ASSERT_EQ(sends->size(), 3u);
   EXPECT_EQ((*sends)[0].work.wr_id, 1u);
-  ASSERT_EQ((*sends)[0].pieces.size(), 2u);
-  EXPECT_EQ((*sends)[0].pieces[1].addr, 101u);
-  EXPECT_TRUE((*sends)[1].pieces.empty());
-  ASSERT_EQ((*sends)[2].pieces.size(), 1u);
-  EXPECT_EQ((*sends)[2].pieces[0].addr, 300u);
+  ASSERT_EQ((*sends)[0].sges.size(), 2u);
+  EXPECT_EQ((*sends)[0].sges[1].addr, 101u);
+  EXPECT_TRUE((*sends)[1].sges.empty());
+  ASSERT_EQ((*sends)[2].sges.size(), 1u);
+  EXPECT_EQ((*sends)[2].sges[0].addr, 300u);
 }
 
 TEST(WorkRequestsTest, AListMayBeEmpty) {
@@ -88,7 +88,7 @@ TEST(WorkRequestsTest, ALaterKernelsRequestsMayBeLonger) {
   ASSERT_TRUE(sends.ok()) << sends.status();
   ASSERT_EQ(sends->size(), 2u);
   EXPECT_EQ((*sends)[1].work.wr_id, 2u);
-  EXPECT_EQ((*sends)[1].pieces.at(0).addr, 200u);
+  EXPECT_EQ((*sends)[1].sges.at(0).addr, 200u);
 }
 
 TEST(WorkRequestsTest, RefusesAListThatIsShorterThanItSays) {
@@ -133,7 +133,7 @@ TEST(WorkRequestsTest, ReceivesAreLaidOutAlike) {
   ASSERT_TRUE(receives.ok()) << receives.status();
   ASSERT_EQ(receives->size(), 1u);
   EXPECT_EQ((*receives)[0].id, 9u);
-  EXPECT_EQ((*receives)[0].pieces.at(0).length, 5u);
+  EXPECT_EQ((*receives)[0].sges.at(0).length, 5u);
 }
 
 }  // namespace

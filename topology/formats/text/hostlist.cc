@@ -20,10 +20,10 @@ struct NumberedName {
 };
 
 NumberedName Split(std::string_view name) {
-  constexpr size_t kMostDigits = 18;
+  constexpr size_t kMaxDigits = 18;
   const size_t last = name.find_last_not_of("0123456789");
   const size_t begin = last == name.npos ? 0 : last + 1;
-  if (name.size() - begin > kMostDigits) return {name, ""};
+  if (name.size() - begin > kMaxDigits) return {name, ""};
   return {name.substr(0, begin), name.substr(begin)};
 }
 

@@ -70,21 +70,21 @@ void Icm::Unmap(uint64_t address, uint64_t pages) {
   }
 }
 
-std::optional<Icm::Piece> Icm::Find(uint64_t address) const {
+std::optional<Icm::Sge> Icm::Find(uint64_t address) const {
   const uint64_t page = address >> prm::kIcmPageShift;
   auto chunk = chunks_.upper_bound(page);
   if (chunk == chunks_.begin()) return std::nullopt;
   --chunk;
   if (page >= chunk->first + chunk->second.pages) return std::nullopt;
   const uint64_t skip = address - (chunk->first << prm::kIcmPageShift);
-  return Piece{
+  return Sge{
       .address = (chunk->second.physical_page << prm::kIcmPageShift) + skip,
       .bytes = (chunk->second.pages << prm::kIcmPageShift) - skip};
 }
 
 bool Icm::Contains(uint64_t address, uint64_t bytes) const {
   while (bytes > 0) {
-    const std::optional<Piece> piece = Find(address);
+    const std::optional<Sge> piece = Find(address);
     if (!piece) return false;
     const uint64_t step = std::min(bytes, piece->bytes);
     address += step;
@@ -103,7 +103,7 @@ template <class Span, class Copy>
 bool Icm::ForEachPiece(uint64_t address, Span bytes, Copy copy) const {
   if (!Contains(address, bytes.size())) return false;
   while (!bytes.empty()) {
-    const Piece piece = *Find(address);
+    const Sge piece = *Find(address);
     const size_t step = std::min<uint64_t>(bytes.size(), piece.bytes);
     if (!copy(piece.address, bytes.first(step))) return false;
     bytes = bytes.subspan(step);

@@ -51,11 +51,11 @@ class Icm {
     uint64_t pages = 0;
   };
 
-  struct Piece {
+  struct Sge {
     uint64_t address = 0;  // on the bus
     uint64_t bytes = 0;    // to the end of its chunk
   };
-  std::optional<Piece> Find(uint64_t address) const;
+  std::optional<Sge> Find(uint64_t address) const;
 
   template <class Span, class Copy>
   bool ForEachPiece(uint64_t address, Span bytes, Copy copy) const;

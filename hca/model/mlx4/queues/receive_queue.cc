@@ -33,7 +33,7 @@ ReceiveSource::Fetched ReceiveQueue::Fetch(ReceiveWqe& wqe) {
   std::vector<std::byte> bytes(stride_);
   const uint64_t slot = counter_ & ((1u << log_size_) - 1);
   if (!buffer_.Read(slot * stride_, bytes)) return Fetched::kFault;
-  wqe = {.counter = counter_, .pieces = ParseReceiveWqe(bytes)};
+  wqe = {.counter = counter_, .sges = ParseReceiveWqe(bytes)};
   ++counter_;
   count_.Add();
   return Fetched::kWqe;

@@ -13,7 +13,7 @@ namespace ibemu::hca::model::mlx4 {
 
 struct ReceiveWqe {
   uint16_t counter = 0;  // for the CQE
-  std::vector<Piece> pieces;
+  std::vector<Sge> sges;
 };
 
 class ReceiveSource {

@@ -5,20 +5,20 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-uint64_t BytesOf(std::span<const Piece> pieces) {
+uint64_t BytesOf(std::span<const Sge> sges) {
   uint64_t bytes = 0;
-  for (const Piece& piece : pieces) bytes += piece.bytes;
+  for (const Sge& piece : sges) bytes += piece.bytes;
   return bytes;
 }
 
 namespace {
 
 // Calls visit(piece, offset in piece, part of `bytes`) until it returns false;
-// false then, or when the pieces end before `bytes` do.
+// false then, or when the sges end before `bytes` do.
 template <class Span, class Visit>
-bool ForEachPart(std::span<const Piece> pieces, uint64_t offset, Span bytes,
+bool ForEachPart(std::span<const Sge> sges, uint64_t offset, Span bytes,
                  Visit visit) {
-  for (const Piece& piece : pieces) {
+  for (const Sge& piece : sges) {
     if (bytes.empty()) return true;
     if (offset >= piece.bytes) {
       offset -= piece.bytes;
@@ -34,11 +34,11 @@ bool ForEachPart(std::span<const Piece> pieces, uint64_t offset, Span bytes,
 
 }  // namespace
 
-bool Gather(MemoryTable& memory, uint32_t pd, std::span<const Piece> pieces,
+bool Gather(MemoryTable& memory, uint32_t pd, std::span<const Sge> sges,
             uint64_t offset, std::span<std::byte> into) {
   return ForEachPart(
-      pieces, offset, into,
-      [&](const Piece& piece, uint64_t skip, std::span<std::byte> part) {
+      sges, offset, into,
+      [&](const Sge& piece, uint64_t skip, std::span<std::byte> part) {
         if (!piece.inlined.empty()) {
           std::copy_n(piece.inlined.begin() + static_cast<ptrdiff_t>(skip),
                       part.size(), part.begin());
@@ -50,13 +50,12 @@ bool Gather(MemoryTable& memory, uint32_t pd, std::span<const Piece> pieces,
       });
 }
 
-Scattered Scatter(MemoryTable& memory, uint32_t pd,
-                  std::span<const Piece> pieces, uint64_t offset,
-                  std::span<const std::byte> from) {
-  if (offset + from.size() > BytesOf(pieces)) return Scattered::kTooLong;
+Scattered Scatter(MemoryTable& memory, uint32_t pd, std::span<const Sge> sges,
+                  uint64_t offset, std::span<const std::byte> from) {
+  if (offset + from.size() > BytesOf(sges)) return Scattered::kTooLong;
   const bool done = ForEachPart(
-      pieces, offset, from,
-      [&](const Piece& piece, uint64_t skip, std::span<const std::byte> part) {
+      sges, offset, from,
+      [&](const Sge& piece, uint64_t skip, std::span<const std::byte> part) {
         const auto entry = memory.Check(piece.lkey, pd, piece.address + skip,
                                         part.size(), Right::kLocalWrite);
         return entry && memory.Write(*entry, piece.address + skip, part);
@@ -64,8 +63,8 @@ Scattered Scatter(MemoryTable& memory, uint32_t pd,
   return done ? Scattered::kOk : Scattered::kProtection;
 }
 
-std::vector<Piece> ParseReceiveWqe(std::span<const std::byte> wqe) {
-  std::vector<Piece> pieces;
+std::vector<Sge> ParseReceiveWqe(std::span<const std::byte> wqe) {
+  std::vector<Sge> sges;
   while (wqe.size() >= wire::kBytes<prm::DataSegment>) {
     const auto segment = wire::Decode<prm::DataSegment>(wqe);
     wqe = wqe.subspan(wire::kBytes<prm::DataSegment>);
@@ -73,11 +72,11 @@ std::vector<Piece> ParseReceiveWqe(std::span<const std::byte> wqe) {
       if (segment.lkey == prm::kInvalidLKey) break;
       continue;
     }
-    pieces.push_back({.bytes = segment.byte_count,
-                      .lkey = segment.lkey,
-                      .address = segment.address});
+    sges.push_back({.bytes = segment.byte_count,
+                    .lkey = segment.lkey,
+                    .address = segment.address});
   }
-  return pieces;
+  return sges;
 }
 
 }  // namespace ibemu::hca::model::mlx4

@@ -21,7 +21,7 @@ bool TakeInline(std::span<const std::byte>& rest, SendWqe& wqe) {
   if (!Take(rest, segment) || rest.size() < segment.byte_count) return false;
   const auto bytes = rest.first(segment.byte_count);
   if (!bytes.empty()) {
-    wqe.pieces.push_back(
+    wqe.sges.push_back(
         {.bytes = bytes.size(), .inlined = {bytes.begin(), bytes.end()}});
   }
   const size_t used = wire::kBytes<prm::InlineSegment> + bytes.size();
@@ -40,12 +40,12 @@ bool TakeData(std::span<const std::byte> rest, SendWqe& wqe) {
     }
     prm::DataSegment segment;
     if (!Take(rest, segment)) return false;
-    wqe.pieces.push_back(
+    wqe.sges.push_back(
         {.bytes = segment.byte_count == 0 ? kMessageUnit : segment.byte_count,
          .lkey = segment.lkey,
          .address = segment.address});
   }
-  wqe.length = BytesOf(wqe.pieces);
+  wqe.length = BytesOf(wqe.sges);
   return true;
 }
 

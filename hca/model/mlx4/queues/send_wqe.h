@@ -23,7 +23,7 @@ struct SendWqe {
   prm::AtomicSegment atomic;
   prm::FastRegisterSegment fast_register;
   prm::LocalInvalidateSegment invalidate;
-  std::vector<Piece> pieces;
+  std::vector<Sge> sges;
   uint64_t length = 0;  // of the message, bytes
 
   bool signaled() const {

@@ -45,7 +45,7 @@ ReceiveSource::Fetched SharedReceiveQueue::Fetch(ReceiveWqe& wqe) {
   if (!buffer_.Read(slot * stride, bytes)) return Fetched::kFault;
   const auto header = wire::Decode<prm::NextSegment>(bytes);
   wqe = {.counter = slot,
-         .pieces = ParseReceiveWqe(std::span<const std::byte>(bytes).subspan(
+         .sges = ParseReceiveWqe(std::span<const std::byte>(bytes).subspan(
              wire::kBytes<prm::NextSegment>))};
   next_ = header.next_wqe_index;
   ++taken_;

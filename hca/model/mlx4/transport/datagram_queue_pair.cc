@@ -54,7 +54,7 @@ CqeSyndrome DatagramQueuePair::SendMlx(const SendWqe& wqe) {
     return CqeSyndrome::kLocalQpOperation;
   }
   std::vector<std::byte> packet(wqe.length);
-  if (!Gather(environment_.memory(), context_.pd, wqe.pieces, 0, packet)) {
+  if (!Gather(environment_.memory(), context_.pd, wqe.sges, 0, packet)) {
     return CqeSyndrome::kLocalProtection;
   }
   if (environment_.core().faults.TakeSendFailure()) {
@@ -90,7 +90,7 @@ CqeSyndrome DatagramQueuePair::SendUd(const SendWqe& wqe) {
     return CqeSyndrome::kLocalLength;
   }
   std::vector<std::byte> payload(wqe.length);
-  if (!Gather(environment_.memory(), context_.pd, wqe.pieces, 0, payload)) {
+  if (!Gather(environment_.memory(), context_.pd, wqe.sges, 0, payload)) {
     return CqeSyndrome::kLocalProtection;
   }
   std::vector<std::byte> headers;
@@ -181,7 +181,7 @@ void DatagramQueuePair::Receive(const Packet& incoming) {
   if (packet.grh) wire::Encode(*packet.grh, message);
   message.insert(message.end(), packet.rest.begin(), packet.rest.end());
   const Scattered scattered =
-      Scatter(environment_.memory(), context_.pd, wqe.pieces, 0, message);
+      Scatter(environment_.memory(), context_.pd, wqe.sges, 0, message);
   if (scattered != Scattered::kOk) {
     FailReceive(wqe.counter, scattered == Scattered::kTooLong
                                  ? CqeSyndrome::kLocalLength

@@ -102,7 +102,7 @@ IncomingMessage::Placed IncomingMessage::Place(const IncomingPart& part) {
   if (part.write) {
     if (!Write(target_, received_, part.payload)) return Placed::kAccess;
   } else {
-    switch (Scatter(link_.memory(), link_.qp().pd, receive_->pieces, received_,
+    switch (Scatter(link_.memory(), link_.qp().pd, receive_->sges, received_,
                     part.payload)) {
       case Scattered::kOk:
         break;

@@ -62,7 +62,7 @@ std::optional<OutgoingPart> CutPart(ConnectionLink& link, const SendWqe& wqe,
                     .headers = {},
                     .payload = {}};
   part.payload.resize(std::min(link.mtu(), wqe.length - offset));
-  if (!Gather(link.memory(), link.qp().pd, wqe.pieces, offset, part.payload)) {
+  if (!Gather(link.memory(), link.qp().pd, wqe.sges, offset, part.payload)) {
     return std::nullopt;
   }
   if (first && IsWrite(opcode)) {

@@ -332,7 +332,7 @@ void RcRequester::OnReadResponse(Packet packet) {
     Fail(CqeSyndrome::kBadResponse);
     return;
   }
-  if (Scatter(link_.memory(), link_.qp().pd, request.wqe.pieces, offset,
+  if (Scatter(link_.memory(), link_.qp().pd, request.wqe.sges, offset,
               packet.rest) != Scattered::kOk) {
     Fail(CqeSyndrome::kLocalProtection);
     return;
@@ -362,7 +362,7 @@ void RcRequester::OnAtomicResponse(Packet packet) {
   for (size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = static_cast<std::byte>(answer->original >> (8 * i));
   }
-  if (Scatter(link_.memory(), link_.qp().pd, request.wqe.pieces, 0, bytes) !=
+  if (Scatter(link_.memory(), link_.qp().pd, request.wqe.sges, 0, bytes) !=
       Scattered::kOk) {
     Fail(CqeSyndrome::kLocalProtection);
     return;

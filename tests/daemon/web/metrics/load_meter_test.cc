@@ -80,8 +80,8 @@ TEST(LoadMeterOfManyTest, TellsTheBusiestOfManyLinks) {
     meter.Look(subnet, slice, absl::UnixEpoch() + absl::Seconds(1));
   }
   const LoadMeter::Found found = meter.Take();
-  ASSERT_THAT(found.links, SizeIs(LoadMeter::kMostLinks));
-  EXPECT_EQ(found.others, links - LoadMeter::kMostLinks);
+  ASSERT_THAT(found.links, SizeIs(LoadMeter::kMaxLinks));
+  EXPECT_EQ(found.others, links - LoadMeter::kMaxLinks);
   EXPECT_EQ(found.links.front().sent, 4.0 * static_cast<double>(links));
   EXPECT_EQ(found.links.back().sent,
             4.0 * static_cast<double>(found.others + 1));

@@ -33,7 +33,7 @@ TEST(EventQueueTest, GivesAllThatCameInItsOrder) {
 
 TEST(EventQueueTest, ASlowReaderLosesEventsAndIsToldHowMany) {
   EventQueue queue;
-  const auto large = Text(std::string(EventQueue::kMostBytes / 2 + 1, 'x'));
+  const auto large = Text(std::string(EventQueue::kMaxBytes / 2 + 1, 'x'));
   queue.Push(large);
   queue.Push(large);          // lost
   queue.Push(Text("small"));  // would fit, but comes after what is lost

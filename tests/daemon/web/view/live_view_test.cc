@@ -170,7 +170,7 @@ TEST_F(LiveViewTest, AStreamBeginsWithAGreetingAndTellsEvents) {
 TEST_F(LiveViewTest, TooManyStreamsAreRefusedAndAllEndWithTheServer) {
   std::atomic<size_t> open = 0;
   std::vector<std::thread> pages;
-  for (size_t i = 0; i < LiveView::kMostStreams; ++i) {
+  for (size_t i = 0; i < LiveView::kMaxStreams; ++i) {
     pages.emplace_back([&, port = server_->address().port] {
       httplib::Client client("127.0.0.1", port);
       bool greeted = false;
@@ -180,7 +180,7 @@ TEST_F(LiveViewTest, TooManyStreamsAreRefusedAndAllEndWithTheServer) {
       });
     });
   }
-  while (open < LiveView::kMostStreams) std::this_thread::yield();
+  while (open < LiveView::kMaxStreams) std::this_thread::yield();
   EXPECT_EQ(ReadEventsUntil("hello"), kUnavailable);
   const auto other = Client().Get("/health");
   ASSERT_TRUE(other);

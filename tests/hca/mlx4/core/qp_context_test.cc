@@ -40,7 +40,7 @@ TEST(QpContextTest, PutsAnAddressWhereDatagramsAndConnectionsHaveIt) {
 
   attributes.port_num = 2;
   prm::QpContext context;
-  SetAttributes(QpType::kReliable, attributes, kAllRates, context);
+  SetAttributes(QpType::kRc, attributes, kAllRates, context);
   EXPECT_EQ(context.primary.rlid, 0x1234);
   EXPECT_EQ(context.primary.mgid_index, 7);
   EXPECT_EQ(context.primary.hop_limit, 9);
@@ -71,10 +71,10 @@ TEST(QpContextTest, TellsReadsAsPowersOfTwoThatHoldThem) {
     attributes.max_rd_atomic = static_cast<uint8_t>(reads);
     attributes.max_dest_rd_atomic = static_cast<uint8_t>(reads);
     prm::QpContext context;
-    SetAttributes(QpType::kReliable, attributes, kAllRates, context);
+    SetAttributes(QpType::kRc, attributes, kAllRates, context);
     EXPECT_EQ(context.log_sra_max, log) << reads;
     EXPECT_EQ(context.log_rra_max, log) << reads;
-    EXPECT_EQ(context.log_msg_max, kLogMostMessage);
+    EXPECT_EQ(context.log_msg_max, kLogMaxMessage);
   }
 }
 
@@ -86,10 +86,10 @@ TEST(QpContextTest, LetsPeersOfAnUnreliableConnectionWriteAtMost) {
   attributes.path_mtu = 3;
   attributes.max_dest_rd_atomic = 1;
   prm::QpContext context;
-  SetAttributes(QpType::kUnreliable, attributes, kAllRates, context);
+  SetAttributes(QpType::kUc, attributes, kAllRates, context);
   EXPECT_EQ(context.service, prm::QpService::kUc);
   EXPECT_EQ(context.mtu, 3);
-  EXPECT_EQ(context.log_msg_max, kLogMostMessage);
+  EXPECT_EQ(context.log_msg_max, kLogMaxMessage);
   EXPECT_TRUE(context.remote_write);
   EXPECT_FALSE(context.remote_read);
   EXPECT_FALSE(context.remote_atomic);
@@ -128,12 +128,12 @@ TEST(QpContextTest, GrantsReadsOnlyWithRoomForThem) {
                                verbs::access::kRemoteWrite |
                                verbs::access::kRemoteAtomic;
   prm::QpContext context;
-  SetAttributes(QpType::kReliable, attributes, 0, context);
+  SetAttributes(QpType::kRc, attributes, 0, context);
   EXPECT_TRUE(context.remote_write);
   EXPECT_FALSE(context.remote_read);
   EXPECT_FALSE(context.remote_atomic);
   attributes.max_dest_rd_atomic = 1;
-  SetAttributes(QpType::kReliable, attributes, 0, context);
+  SetAttributes(QpType::kRc, attributes, 0, context);
   EXPECT_TRUE(context.remote_read);
   EXPECT_TRUE(context.remote_atomic);
   // So who says how many may come says the rights again.

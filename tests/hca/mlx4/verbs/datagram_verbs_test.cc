@@ -23,7 +23,7 @@ class DatagramVerbsTest : public VerbsBench {
  protected:
   DatagramVerbsTest() {
     Options options;
-    options.type = verbs::QpType::kDatagram;
+    options.type = verbs::QpType::kUd;
     Connect(options, options);
   }
 

@@ -77,7 +77,7 @@ TEST_F(DmaPoolTest, KeepsAPieceWholeForWhoUsesLittle) {
 TEST_F(DmaPoolTest, AProcessHasOneShareAndThereAreNotMoreThanItsPieces) {
   EXPECT_EQ(*pool_->ShareOf(1), share_);
   std::vector<Share> shares;
-  for (uint64_t process = 2; process <= DmaPool::kMostShares; ++process) {
+  for (uint64_t process = 2; process <= DmaPool::kMaxShares; ++process) {
     shares.push_back(*pool_->ShareOf(process));
   }
   EXPECT_TRUE(absl::IsResourceExhausted(pool_->ShareOf(0).status()));

@@ -172,7 +172,7 @@ TEST_F(QueuePairFetchTest, ComparesSwapsAndAdds) {
 TEST_F(QueuePairFetchTest, AnAtomicHasEightBytesAndChangesNothingOtherwise) {
   b_->memory->PutValue(800, 41);
   auto request = Atomic(IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD, 0, 800, 1);
-  request.pieces[0].length = 16;
+  request.sges[0].length = 16;
   ASSERT_TRUE(a_->Post(request).ok());
   Run();
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7u, status::kLocalLength)));
@@ -182,7 +182,7 @@ TEST_F(QueuePairFetchTest, AnAtomicHasEightBytesAndChangesNothingOtherwise) {
 TEST_F(QueuePairFetchTest, AnAtomicWhoseKeyIsWrongChangesNothing) {
   b_->memory->PutValue(800, 41);
   auto request = Atomic(IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD, 0, 800, 1);
-  request.pieces[0].lkey ^= 0x100;
+  request.sges[0].lkey ^= 0x100;
   ASSERT_TRUE(a_->Post(request).ok());
   Run();
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7u, status::kLocalProtection)));

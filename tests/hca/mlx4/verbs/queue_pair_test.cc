@@ -95,12 +95,12 @@ TEST_F(QueuePairTest, KeepsTheOrderOfManyMessagesOfAnyLength) {
 
 TEST_F(QueuePairTest, CarriesTheLongestMessageAndRefusesALongerOne) {
   Connect();
-  a_->memory->Put(0, Pattern(kMostMessage));
-  ASSERT_TRUE(b_->Receive(0, kMostMessage).ok());
-  ASSERT_TRUE(a_->Send(0, kMostMessage, 1).ok());
-  ASSERT_TRUE(a_->Send(0, kMostMessage + 1, 2).ok());
+  a_->memory->Put(0, Pattern(kMaxMessage));
+  ASSERT_TRUE(b_->Receive(0, kMaxMessage).ok());
+  ASSERT_TRUE(a_->Send(0, kMaxMessage, 1).ok());
+  ASSERT_TRUE(a_->Send(0, kMaxMessage + 1, 2).ok());
   Run(absl::Milliseconds(20));
-  EXPECT_EQ(b_->memory->Text(0, kMostMessage), Pattern(kMostMessage));
+  EXPECT_EQ(b_->memory->Text(0, kMaxMessage), Pattern(kMaxMessage));
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess),
                                           Pair(2u, status::kLocalLength)));
   EXPECT_EQ(a_->State(), QpState::kError);
@@ -132,7 +132,7 @@ TEST_F(QueuePairTest, FailsASendWhoseKeyIsWrongInItsTurn) {
   Connect();
   ASSERT_TRUE(b_->Receive(0, 100).ok());
   auto wrong = a_->Request(IB_UVERBS_WR_SEND, 0, 10, 2);
-  wrong.pieces[0].lkey ^= 0x100;
+  wrong.sges[0].lkey ^= 0x100;
   ASSERT_TRUE(a_->Send(0, 10, 1).ok());
   ASSERT_TRUE(a_->Post(wrong).ok());
   ASSERT_TRUE(a_->Send(0, 10, 3).ok());
@@ -159,8 +159,8 @@ TEST_F(QueuePairTest, FailsASendWhoseMemoryIsNotThere) {
 TEST_F(QueuePairTest, RefusesAMessageForAReceiveRequestWhoseKeyIsWrong) {
   Connect();
   std::vector<verbs::ReceiveRequest> requests = {
-      {.id = 4, .pieces = {b_->Piece(0, 100)}}};
-  requests[0].pieces[0].lkey ^= 0x100;
+      {.id = 4, .sges = {b_->Sge(0, 100)}}};
+  requests[0].sges[0].lkey ^= 0x100;
   size_t taken = 0;
   ASSERT_TRUE(b_->qp->PostReceive(requests, taken).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
@@ -403,8 +403,8 @@ TEST_F(QueuePairTest, FlushesSendsThatAReceiveErrorOvertakes) {
   Connect();
   a_->memory->SetDelay(absl::Milliseconds(4));
   std::vector<verbs::ReceiveRequest> wrong = {
-      {.id = 1, .pieces = {a_->Piece(0, 10)}}};
-  wrong[0].pieces[0].lkey ^= 0x100;
+      {.id = 1, .sges = {a_->Sge(0, 10)}}};
+  wrong[0].sges[0].lkey ^= 0x100;
   size_t taken = 0;
   ASSERT_TRUE(a_->qp->PostReceive(wrong, taken).ok());
   ASSERT_TRUE(a_->Send(0, 10, 2).ok());
@@ -428,7 +428,7 @@ TEST_F(QueuePairTest, FlushesReceivesThatWaitForMemoryWhenASendFails) {
   for (int i = 0; i < 30; ++i) ASSERT_TRUE(other.Receive(0, 2 << 20).ok());
   ASSERT_TRUE(a_->Receive(0, 10, 1).ok());
   auto wrong = a_->Request(IB_UVERBS_WR_SEND, 0, 10, 2);
-  wrong.pieces[0].lkey ^= 0x100;
+  wrong.sges[0].lkey ^= 0x100;
   ASSERT_TRUE(a_->Post(wrong).ok());
   Run();
   EXPECT_THAT(a_->PollEnds(),

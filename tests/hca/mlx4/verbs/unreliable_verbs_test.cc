@@ -17,7 +17,7 @@ using verbs::EventType, verbs::QpState;
 
 VerbsEnd::Options Unreliable() {
   VerbsEnd::Options options;
-  options.type = verbs::QpType::kUnreliable;
+  options.type = verbs::QpType::kUc;
   return options;
 }
 
@@ -34,7 +34,7 @@ class UnreliableVerbsTest : public VerbsBench {
   }
   verbs::SendRequest Wrong(uint64_t id) {
     verbs::SendRequest wrong = a_->Request(IB_UVERBS_WR_SEND, 0, 10, id);
-    wrong.pieces[0].lkey ^= 0x100;
+    wrong.sges[0].lkey ^= 0x100;
     return wrong;
   }
 };
@@ -63,12 +63,12 @@ TEST_F(UnreliableVerbsTest, SendsAMessageIntoTheOthersMemory) {
 
 TEST_F(UnreliableVerbsTest, CarriesTheLongestMessageAndRefusesALongerOne) {
   Connect();
-  a_->memory->Put(0, Pattern(kMostMessage));
-  ASSERT_TRUE(b_->Receive(0, kMostMessage).ok());
-  ASSERT_TRUE(a_->Send(0, kMostMessage, 1).ok());
-  ASSERT_TRUE(a_->Send(0, kMostMessage + 1, 2).ok());
+  a_->memory->Put(0, Pattern(kMaxMessage));
+  ASSERT_TRUE(b_->Receive(0, kMaxMessage).ok());
+  ASSERT_TRUE(a_->Send(0, kMaxMessage, 1).ok());
+  ASSERT_TRUE(a_->Send(0, kMaxMessage + 1, 2).ok());
   Run(absl::Milliseconds(20));
-  EXPECT_EQ(b_->memory->Text(0, kMostMessage), Pattern(kMostMessage));
+  EXPECT_EQ(b_->memory->Text(0, kMaxMessage), Pattern(kMaxMessage));
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess),
                                           Pair(2u, status::kLocalLength)));
   EXPECT_EQ(a_->State(), QpState::kSendQueueError);
@@ -116,8 +116,8 @@ TEST_F(UnreliableVerbsTest, LosesAMessageThatNobodyCanTake) {
 TEST_F(UnreliableVerbsTest, BreaksOverAReceiveRequestWhoseKeyIsWrong) {
   Connect();
   std::vector<verbs::ReceiveRequest> requests = {
-      {.id = 4, .pieces = {b_->Piece(0, 100)}}};
-  requests[0].pieces[0].lkey ^= 0x100;
+      {.id = 4, .sges = {b_->Sge(0, 100)}}};
+  requests[0].sges[0].lkey ^= 0x100;
   size_t taken = 0;
   ASSERT_TRUE(b_->qp->PostReceive(requests, taken).ok());
   ASSERT_TRUE(b_->Receive(0, 10, 5).ok());

@@ -212,7 +212,7 @@ TEST_F(VerbsLifeTest, RefusesMoreThanItSaysThatThereIs) {
   EXPECT_TRUE(absl::IsInvalidArgument(
       a_->provider
           .CreateSrq(*a_->pd,
-                     {.max_requests = device.max_srq_wr + 1, .max_pieces = 1},
+                     {.max_requests = device.max_srq_wr + 1, .max_sges = 1},
                      *a_)
           .status()));
   EXPECT_TRUE(absl::IsInvalidArgument(
@@ -289,7 +289,7 @@ TEST_F(VerbsLifeTest, NumbersComeBackWhenThereAreNoOthers) {
   for (uint32_t i = 0; i < 2 * a_->provider.QueryDevice().max_srq; ++i) {
     ASSERT_TRUE(a_->provider
                     .CreateSrq(*a_->pd,
-                               {.max_requests = 1, .max_pieces = 1, .limit = 0},
+                               {.max_requests = 1, .max_sges = 1, .limit = 0},
                                *a_)
                     .ok())
         << i;

@@ -96,10 +96,10 @@ TEST_F(VerbsMemoryTest, FailsAReceiveThatNoMemoryWillComeFor) {
 TEST_F(VerbsMemoryTest, WaitsWhileSomeMemoryIsInUse) {
   Connect();
   ASSERT_TRUE(b_->Receive(0, 10, 1).ok());
-  ASSERT_TRUE(b_->Receive(0, kMostMessage, 2).ok());
+  ASSERT_TRUE(b_->Receive(0, kMaxMessage, 2).ok());
   ASSERT_TRUE(a_->Send(0, 10, 1).ok());
   function_.is_short = true;
-  ASSERT_TRUE(a_->Send(0, kMostMessage, 2).ok());
+  ASSERT_TRUE(a_->Send(0, kMaxMessage, 2).ok());
   Run(absl::Milliseconds(20));
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess),
                                           Pair(2u, status::kSuccess)));

@@ -94,7 +94,7 @@ TEST_F(VerbsProviderTest, SaysHowThePortIsNow) {
   ASSERT_TRUE(port.ok()) << port.status();
   EXPECT_EQ(wire::Lid{port->lid}, device_->port(1).Info().lid);
   EXPECT_EQ(port->state, static_cast<uint8_t>(mad::PortState::kActive));
-  EXPECT_EQ(port->max_msg_sz, kMostMessage);
+  EXPECT_EQ(port->max_msg_sz, kMaxMessage);
   EXPECT_EQ(port->gid_tbl_len,
             static_cast<uint32_t>(device_->port(1).GidCount()));
   for (const int number : {-1, 0, 2}) {

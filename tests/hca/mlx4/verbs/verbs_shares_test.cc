@@ -17,8 +17,8 @@ using ::testing::ElementsAre, ::testing::Pair, ::testing::SizeIs;
 
 // What one process may have of the memory for sends and for receives, when
 // there is no other: half of what is for all, and a piece.
-constexpr size_t kMostSends = size_t{26} << 20;
-constexpr size_t kMostReceives = size_t{42} << 20;
+constexpr size_t kMaxSends = size_t{26} << 20;
+constexpr size_t kMaxReceives = size_t{42} << 20;
 
 class VerbsSharesTest : public VerbsBench {
  protected:
@@ -50,7 +50,7 @@ class VerbsSharesTest : public VerbsBench {
                                                 Options()));
       ends.back()->Connect(VerbsEnd::Towards(1, LidOf(*device_a_)));
       for (int j = 0; j < 50; ++j) {
-        EXPECT_TRUE(ends.back()->Receive(0, kMostMessage).ok());
+        EXPECT_TRUE(ends.back()->Receive(0, kMaxMessage).ok());
       }
     }
     return ends;
@@ -62,10 +62,10 @@ class VerbsSharesTest : public VerbsBench {
     VerbsEnd d(timers_, device_b_->provider(), {});
     ConnectPatiently(c, d);
     for (VerbsEnd* const end : {&c, &d}) {
-      ASSERT_TRUE(end->Receive(0, kMostMessage, 1).ok());
+      ASSERT_TRUE(end->Receive(0, kMaxMessage, 1).ok());
     }
     for (VerbsEnd* const end : {&c, &d}) {
-      ASSERT_TRUE(end->Send(kMostMessage, kMostMessage, 2).ok());
+      ASSERT_TRUE(end->Send(kMaxMessage, kMaxMessage, 2).ok());
       Run(absl::Milliseconds(10));
     }
     EXPECT_THAT(c.PollEnds(), ElementsAre(Pair(2u, status::kSuccess),
@@ -82,10 +82,10 @@ TEST_F(VerbsSharesTest,
     options.srq_requests = 50;
     Connect({}, options);
     for (int i = 0; i < 50; ++i) {
-      ASSERT_TRUE(b_->Receive(0, kMostMessage).ok());
+      ASSERT_TRUE(b_->Receive(0, kMaxMessage).ok());
     }
     DmaPool& memory = ProviderOf(*device_b_).receive_memory();
-    EXPECT_EQ(memory.in_use(), kMostReceives);
+    EXPECT_EQ(memory.in_use(), kMaxReceives);
     ExpectThatOthersGoOn();
     b_.reset();
     EXPECT_EQ(memory.in_use(), 0u) << "it comes back with its queues";
@@ -96,10 +96,10 @@ TEST_F(VerbsSharesTest,
 TEST_F(VerbsSharesTest, OthersGoOnBesideOneWhoseSendsNobodyTakes) {
   Make({}, {});
   ConnectPatiently(*a_, *b_);
-  for (int i = 0; i < 30; ++i) ASSERT_TRUE(a_->Send(0, kMostMessage).ok());
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(a_->Send(0, kMaxMessage).ok());
   Run(absl::Milliseconds(10));
   DmaPool& memory = ProviderOf(*device_a_).send_memory();
-  EXPECT_EQ(memory.in_use(), kMostSends);
+  EXPECT_EQ(memory.in_use(), kMaxSends);
   ExpectThatOthersGoOn();
   a_->Modify({}, verbs::QpState::kReset);
   EXPECT_EQ(memory.in_use(), 0u);
@@ -115,11 +115,11 @@ TEST_F(VerbsSharesTest, SendsThatWaitForMemoryGoOnWhenOthersWereTaken) {
   ConnectPatiently(*a_, *b_);
   constexpr uint64_t kMessages = 14;  // one too many
   for (uint64_t i = 0; i < kMessages; ++i) {
-    ASSERT_TRUE(a_->Send(0, kMostMessage, i).ok());
+    ASSERT_TRUE(a_->Send(0, kMaxMessage, i).ok());
   }
   Run(absl::Milliseconds(10));
   for (uint64_t i = 0; i < kMessages; ++i) {
-    ASSERT_TRUE(b_->Receive(0, kMostMessage, i).ok());
+    ASSERT_TRUE(b_->Receive(0, kMaxMessage, i).ok());
   }
   Run(absl::Milliseconds(50));
   EXPECT_THAT(a_->PollEnds(), SizeIs(kMessages));
@@ -131,24 +131,24 @@ TEST_F(VerbsSharesTest, HoldsNoMoreForOneWhoTakesSlowlyThanItMayHave) {
   for (const bool shared : {false, true}) {
     Make({}, Shared(shared));
     ConnectPatiently(*a_, *b_);
-    a_->memory->Put(0, Pattern(kMostMessage));
+    a_->memory->Put(0, Pattern(kMaxMessage));
     b_->memory->SetDelay(absl::Milliseconds(10));
     constexpr uint64_t kMessages = 6;
     for (uint64_t i = 0; i < kMessages; ++i) {
-      ASSERT_TRUE(b_->Receive(i % 3 * kMostMessage, kMostMessage, i).ok());
-      ASSERT_TRUE(a_->Send(i, kMostMessage - i, i).ok());
+      ASSERT_TRUE(b_->Receive(i % 3 * kMaxMessage, kMaxMessage, i).ok());
+      ASSERT_TRUE(a_->Send(i, kMaxMessage - i, i).ok());
     }
     Run(absl::Milliseconds(100));
-    EXPECT_GT(b_->memory->most_waiting, kMostMessage);
-    EXPECT_LE(b_->memory->most_waiting, 3 * kMostMessage);
+    EXPECT_GT(b_->memory->most_waiting, kMaxMessage);
+    EXPECT_LE(b_->memory->most_waiting, 3 * kMaxMessage);
     const auto ends = b_->PollEnds();
     ASSERT_THAT(ends, SizeIs(kMessages));
     for (uint64_t i = 0; i < kMessages; ++i) {
       EXPECT_EQ(ends[i], std::pair(i, status::kSuccess));
     }
     constexpr size_t kLast = kMessages - 1;
-    EXPECT_EQ(b_->memory->Text(kLast % 3 * kMostMessage, 5000),
-              Pattern(kMostMessage).substr(kLast, 5000));
+    EXPECT_EQ(b_->memory->Text(kLast % 3 * kMaxMessage, 5000),
+              Pattern(kMaxMessage).substr(kLast, 5000));
     a_.reset();
     b_.reset();
   }
@@ -198,11 +198,11 @@ TEST_F(VerbsSharesTest, HasQueuePairsForSoManyProcessesAndNotForMore) {
   init.send_cq = init.receive_cq = a_->cq.get();
   std::vector<std::unique_ptr<verbs::Pd>> pds;
   std::vector<std::unique_ptr<verbs::Qp>> qps;
-  for (uint64_t process = 1; process <= DmaPool::kMostShares; ++process) {
+  for (uint64_t process = 1; process <= DmaPool::kMaxShares; ++process) {
     pds.push_back(*provider.CreatePd(process));
     init.pd = pds.back().get();
     auto qp = provider.CreateQp(init, *a_);
-    if (process == DmaPool::kMostShares) {  // one more than there is place for
+    if (process == DmaPool::kMaxShares) {  // one more than there is place for
       EXPECT_TRUE(absl::IsResourceExhausted(qp.status()));
     } else {
       ASSERT_TRUE(qp.ok()) << qp.status();
