@@ -1,4 +1,5 @@
-// What a supervisor of descriptors tells us: see UverbsOffers.
+// EventNumber: a descriptor supervisor's message about an event file; see
+// UverbsOffers.
 #ifndef IBEMU_BASE_EVENT_NUMBER_H_
 #define IBEMU_BASE_EVENT_NUMBER_H_
 
@@ -8,15 +9,16 @@
 
 namespace ibemu {
 
-// The process of thread `tid` (0: the thread that asks, for itself) has the
-// event file as `number`, and commands of it may use that.
+// The descriptor `number` that the process of thread `tid` has for the event
+// file.  Commands of that process may use it.  A `tid` of 0 is the calling
+// thread itself.
 struct EventNumber {
   int32_t tid;
   int32_t number;
 };
 
-// ioctl()s of an event file.  The first one asks whether the process of `tid`
-// can do with another one: EBUSY if it has enough.
+// The ioctl()s of an event file.  The first one asks if the process of `tid`
+// needs another event file, and fails with EBUSY if it has enough.
 inline constexpr uint32_t kOfferEventFile = _IOW(0xeb, 0, int32_t);
 inline constexpr uint32_t kNumberEventFile = _IOW(0xeb, 1, EventNumber);
 

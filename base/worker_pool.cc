@@ -9,7 +9,7 @@
 
 namespace ibemu {
 
-// Which client has which job where.  Loop thread only.
+// The record of each client's jobs, and where they run.  Loop thread only.
 class WorkerPool::Ledger
     : public std::enable_shared_from_this<WorkerPool::Ledger> {
  public:
@@ -45,20 +45,22 @@ class WorkerPool::Ledger
   };
   struct Client {
     std::deque<Task> jobs;  // the first one runs
-    bool brief = false;     // it does so on the loop's thread
-    uint64_t running = 0;   // otherwise: its number
-    bool late = false;      // a brief one that another thread was needed for
+    bool brief = false;     // it does so on the loop thread
+    uint64_t running = 0;   // else: its number
+    bool late = false;      // a brief job that needed another thread after all
     bool seen_running = false;
     bool stuck = false;
     TimerId patience = TimerId::kNone;
   };
 
+  // The record of how long a client has held up the loop.
   struct Manners {
     absl::Duration debt;
     absl::Time noted = absl::InfinitePast();
     absl::Time slow_until = absl::InfinitePast();
 
-    // One part in `share` of the time is free.
+    // Adds `took` to the debt, of which one part in `share` of the time is
+    // forgiven.  A debt of `most` makes the client slow for a while.
     void Note(absl::Time now, absl::Duration took, int share,
               absl::Duration most) {
       constexpr absl::Duration kPenalty = absl::Seconds(1);
@@ -70,7 +72,8 @@ class WorkerPool::Ledger
       slow_until = now + kPenalty;
     }
   };
-  // The loop is held up for no longer by one job: who was late once is slow.
+  // The longest time for which one job holds up the loop.  A job that takes
+  // longer makes its client slow.
   static constexpr absl::Duration kLate = absl::Milliseconds(10);
 
   void Refuse(Finish finish) {
@@ -100,7 +103,8 @@ class WorkerPool::Ledger
                       [self = shared_from_this(), id] { self->OnDone(id); });
   }
 
-  // True of somebody who held the loop up; of all when they did so together.
+  // Returns true if the client held up the loop, or if all clients together
+  // did.
   bool IsSlow(ClientId id) {
     const auto found = manners_.find(id);
     const absl::Time now = timers_->Now();
@@ -108,8 +112,9 @@ class WorkerPool::Ledger
            (found != manners_.end() && now < found->second.slow_until);
   }
 
-  // Who holds the loop up for more than a hundredth of the time, or at length,
-  // does so no more for a while.  Many who are new each time are as one.
+  // Records that a client held up the loop.  A client that does so for more
+  // than a hundredth of the time, or for long, gets no brief jobs for a while.
+  // Many clients that are new each time count as one.
   void NoteTime(ClientId id, absl::Duration took) {
     constexpr absl::Duration kUsual = absl::Microseconds(200);
     constexpr size_t kMany = 256;
@@ -136,8 +141,8 @@ class WorkerPool::Ledger
         [self = shared_from_this(), id] { self->OnPatienceEnds(id); });
   }
 
-  // Patience counts from when the job was first seen to run: a job that waits
-  // for a thread is not stuck.
+  // Patience counts from the time when the job was first seen to run, because a
+  // job that waits for a thread is not stuck.
   void OnPatienceEnds(ClientId id) {
     const auto it = clients_.find(id);
     if (it == clients_.end()) return;
@@ -183,7 +188,7 @@ class WorkerPool::Ledger
   uint64_t last_job_ = 0;
   absl::flat_hash_map<ClientId, Client> clients_;
   int late_briefs_ = 0;
-  absl::flat_hash_map<ClientId, Manners> manners_;  // of those who were slow
+  absl::flat_hash_map<ClientId, Manners> manners_;  // of clients that were slow
   Manners everybody_;
 };
 

@@ -9,7 +9,8 @@
 namespace ibemu {
 namespace {
 
-// Signals are the loop's: threads start with all of them blocked.
+// A scope with all signals blocked.  Threads start in it, because signals are
+// for the loop.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -66,7 +67,8 @@ int WorkerPool::Threads::written_off() const {
 }
 
 void WorkerPool::Threads::PostToLoop(absl::AnyInvocable<void()> task) {
-  // With the lock: once Close() has returned the loop may be gone.
+  // This needs the lock, because the loop may be gone once Close() has
+  // returned.
   const std::lock_guard lock(mutex_);
   if (!closed_) post_(std::move(task));
 }
@@ -96,7 +98,7 @@ void WorkerPool::Threads::Loop() {
     work.job();
     work.job = nullptr;
     lock.lock();
-    if (running_.erase(work.id) == 0) {  // written off: back again
+    if (running_.erase(work.id) == 0) {  // written off, and back again
       written_off_.erase(work.id);
       ++counted_;
     }

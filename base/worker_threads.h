@@ -1,4 +1,5 @@
-// The threads of a WorkerPool: they take jobs and say when they are through.
+// WorkerPool::Threads: the threads of a WorkerPool, which run jobs and report
+// their end.
 #ifndef IBEMU_BASE_WORKER_THREADS_H_
 #define IBEMU_BASE_WORKER_THREADS_H_
 
@@ -15,30 +16,32 @@
 
 namespace ibemu {
 
-// Threads are detached and share the ownership of this object, because one that
-// is stuck can't be joined.  Every method may be called from any thread.
+// The threads of a pool.  They are detached and share the ownership of this
+// object, because a stuck one can't be joined.  Every method may be called from
+// any thread.
 class WorkerPool::Threads
     : public std::enable_shared_from_this<WorkerPool::Threads> {
  public:
   // At most `limit` threads work at the same time.
   Threads(Post post, int limit);
 
-  // Runs `job` on some thread; `done` then goes to the loop thread.
+  // Runs `job` on some thread, and then `done` on the loop thread.
   void Enqueue(uint64_t id, Job job, absl::AnyInvocable<void()> done);
 
-  // Whether `id` still waits for a thread.
+  // Returns true if `id` still waits for a thread.
   bool IsWaiting(uint64_t id) const;
 
-  // The thread that runs `id` no longer counts, until it is through.  False
-  // when it is through already.
+  // Stops counting the thread that runs `id` until it ends.  Returns false if
+  // it has already ended.
   bool WriteOff(uint64_t id);
 
   int written_off() const;
 
-  // `task` goes to the loop thread unless Close() was called.
+  // Runs `task` on the loop thread, unless Close() was called.
   void PostToLoop(absl::AnyInvocable<void()> task);
 
-  // Drops what waits, and waits for what runs, but not longer than `patience`.
+  // Drops waiting jobs, and waits for running ones, but not longer than
+  // `patience`.
   void Close(absl::Duration patience);
 
  private:
@@ -60,7 +63,7 @@ class WorkerPool::Threads
   size_t idle_ = 0;
   size_t counted_ = 0;  // threads that are not written off
   std::deque<Work> waiting_;
-  std::unordered_set<uint64_t> running_;  // by job, written off ones excluded
+  std::unordered_set<uint64_t> running_;  // by job, without written off ones
   std::unordered_set<uint64_t> written_off_;
 };
 

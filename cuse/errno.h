@@ -1,4 +1,4 @@
-// How file operations fail: the errno that a client sees.
+// Errno: the errno with which a client sees a file operation fail.
 #ifndef IBEMU_CUSE_ERRNO_H_
 #define IBEMU_CUSE_ERRNO_H_
 
@@ -8,8 +8,9 @@
 
 namespace ibemu::cuse {
 
-// The errnos that Linux's InfiniBand devices and sysfs give, by what they say.
-// File operations return these: an absl::Status can't tell EIO from EPIPE.
+// The errnos that Linux's InfiniBand devices and sysfs give, named by their
+// meaning.  File operations return these instead of absl::Status, which can't
+// tell EIO from EPIPE.
 enum class Errno : int {
   kOk = 0,
   kNotPermitted = EPERM,
@@ -37,8 +38,9 @@ enum class Errno : int {
   kNotSupported = EOPNOTSUPP,
 };
 
-// What a status of mad/ or sysfs/ is in a client's eyes, and one of verbs/: the
-// two places that know.
+// Return the errno that a client sees for a status: the first for statuses of
+// mad/ or sysfs/, the second for those of verbs/. No other code maps statuses
+// to errnos.
 Errno ToErrno(const absl::Status& status);
 Errno VerbsErrno(const absl::Status& status);
 

@@ -1,4 +1,5 @@
-// An open device file, whichever front end (FuseTree, CUSE) serves it.
+// File: an open device file, independent of the front end (FuseTree, CUSE) that
+// serves it.
 #ifndef IBEMU_CUSE_FILE_H_
 #define IBEMU_CUSE_FILE_H_
 
@@ -13,26 +14,27 @@
 
 namespace ibemu::cuse {
 
+// The arguments of an ioctl().
 struct IoctlRequest {
   uint32_t command = 0;
-  uint64_t argument = 0;  // as passed: a pointer of the client, or a number
-  Bytes in;               // what _IOC_WRITE commands point at
-  size_t out_room = 0;    // what the answer may hold
+  uint64_t argument = 0;  // as passed: a client's pointer, or a number
+  Bytes in;               // the data of an _IOC_WRITE command
+  size_t out_room = 0;    // the maximum size of the answer
   bool writable = true;   // false: the answer will not reach the client
   pid_t caller = 0;       // the thread that asks
-  uid_t user = 0;         // and whose it is
+  uid_t user = 0;         // and its user
 };
 
-// All that a client wrote, in two parts: a body of megabytes can be kept
+// The data of a write(), in two parts, so that a body of megabytes can be kept
 // without being copied.
 struct Written {
-  Bytes head;  // as many bytes as File::HeadSize() said, if there are as many
+  Bytes head;  // the first File::HeadSize() bytes, or all if there are fewer
   std::vector<std::byte> body;
   pid_t caller = 0;  // the thread that wrote; 0 if it did not wait
 
   size_t size() const { return head.size() + body.size(); }
 
-  // Of a write that came in one piece; copies the body.
+  // Returns the data of a write that came in one piece.  Copies the body.
   static Written Of(Bytes data, size_t head_size, pid_t caller = 0) {
     const Bytes head = data.first(std::min(head_size, data.size()));
     const Bytes body = data.subspan(head.size());
@@ -40,12 +42,13 @@ struct Written {
   }
 };
 
-// One struct file: from open() until its last descriptor is closed.  Destroying
-// it is the release; replies that it still holds fail.  Everything runs on the
-// loop thread, and bytes passed in are valid during the call alone.
+// An open file, as the kernel's struct file: from open() until its last
+// descriptor is closed.  Destroying it is the release, and fails the replies
+// that it still holds.  All calls come on the loop thread.  Bytes passed in are
+// valid only during the call.
 class File {
  public:
-  // poll() may have changed.
+  // A listener, which is called when the result of poll() may have changed.
   class Listener {
    public:
     virtual void OnEvents() = 0;
@@ -56,34 +59,38 @@ class File {
 
   virtual ~File() = default;
 
-  // Comes first, once.  The file lives on only if it is answered with Opened().
+  // Opens the file.  This is the first call, and comes only once.  The file
+  // lives on only if it is answered with Opened().
   virtual void Open(bool nonblock, OpenReply reply) = 0;
 
-  // Calls are whole, however the front end had to cut them: `data` is all that
-  // the client wrote, reply.room() all that it wants to read.
+  // Calls come whole, even if the front end received them in parts: `data` is
+  // all that the client wrote, and reply.room() is all that it wants to read.
   virtual void Read(bool nonblock, ReadReply reply) = 0;
 
-  // Whether write() is for the user alone who opened it, whoever has it now: a
-  // program of another user may be made to write what it does not know.
+  // Returns true if only the user who opened the file may write to it, whoever
+  // has the descriptor now.  Otherwise a program of another user could be made
+  // to write data that it does not know.
   virtual bool IsForOpenerOnly() const { return false; }
 
-  // The size of the header that a write() begins with, as it is now.
+  // Returns the size of the header that a write() begins with, as it is now.
   virtual size_t HeadSize() const { return 0; }
 
-  // A write that is parked blocks every writer of the inode: soon, of its own
-  // accord, it must be answered.
+  // Handles a write().  A kept reply blocks all writers of the inode, so the
+  // file must answer it soon, and without help from a client.
   virtual void Write(Written data, WriteReply reply) = 0;
 
   virtual void Ioctl(const IoctlRequest& request, IoctlReply reply) = 0;
 
-  // Events as poll(2) numbers them, now.
+  // Returns the current events, numbered as in poll(2).
   virtual uint32_t Poll() = 0;
 
-  // A signal reached the client of a request that was not answered when its
-  // call returned: fail that one with EINTR, unless it is being answered.
+  // Called when a signal reached the client of a request that was not answered
+  // when its call returned.  Fails that request with EINTR, unless it is being
+  // answered.
   virtual void Interrupt(RequestId id) = 0;
 
-  // At most one; outlives the file.
+  // Sets the only listener, or removes it if null.  REQUIRES: the listener
+  // lives until it is removed or the file ends.
   void SetListener(Listener* listener) { listener_ = listener; }
 
  protected:

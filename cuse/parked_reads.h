@@ -1,4 +1,5 @@
-// Blocking reads that wait for something to read, in the order they came.
+// ParkedReads: blocking reads that wait for data, in the order of their
+// arrival.
 #ifndef IBEMU_CUSE_PARKED_READS_H_
 #define IBEMU_CUSE_PARKED_READS_H_
 
@@ -10,19 +11,20 @@
 
 namespace ibemu::cuse {
 
+// The parked reads of one file.
 class ParkedReads {
  public:
   bool empty() const { return reads_.empty(); }
   void Park(ReadReply reply) { reads_.push_back(std::move(reply)); }
 
-  // Requires !empty().
+  // REQUIRES: !empty().
   ReadReply TakeFirst() {
     ReadReply reply = std::move(reads_.front());
     reads_.pop_front();
     return reply;
   }
 
-  // Fails the read with EINTR.  No effect when it isn't here.
+  // Fails the read `id` with EINTR.  Has no effect if it isn't here.
   void Interrupt(RequestId id) {
     const auto it =
         std::find_if(reads_.begin(), reads_.end(),

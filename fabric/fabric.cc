@@ -37,7 +37,7 @@ struct Fabric::Impl : FabricEvents {
     watchers.ForEach(
         [&](FabricWatcher& watcher) { watcher.OnPortChange(port); });
     if (subnet_manager) subnet_manager->OnPortChange(port);
-    // A switch's host sees its port 0 alone.
+    // The host of a switch sees only port 0.
     const NodePort& changed = subnet.port(port);
     if (const auto hca = hcas.find(changed.node); hca != hcas.end()) {
       hca->second->OnPortChange(port);
@@ -107,12 +107,12 @@ struct Fabric::Impl : FabricEvents {
   Endpoints endpoints;
   std::optional<StaticSm> static_sm;                   // with --sm=static
   std::optional<SubnetManager> subnet_manager;         // with --sm=builtin
-  std::optional<SubnetAdministration> administration;  // the same
+  std::optional<SubnetAdministration> administration;  // with --sm=builtin
   absl::flat_hash_map<topology::NodeId, std::unique_ptr<FabricDevice>> devices;
   absl::flat_hash_map<topology::NodeId, std::unique_ptr<Hca>> hcas;
-  // Of adapters that were pulled out, while somebody has them open.
+  // Adapters that were pulled out while programs still have them open.
   std::vector<std::unique_ptr<Hca>> removed_hcas;
-  std::vector<PortId> changed_ports;  // whose hosts will hear of it
+  std::vector<PortId> changed_ports;  // changed since the last TellHosts()
 };
 
 Fabric::Fabric(const topology::Topology& topology, Timers& timers,
@@ -288,7 +288,7 @@ void Fabric::SetLid(PortId id, wire::Lid lid, int lmc) {
   NodePort& port = impl_->subnet.port(id);
   port.info.lid = lid;
   if (lmc >= 0) port.info.lmc = static_cast<uint8_t>(lmc);
-  // What makes a subnet manager look again.
+  // A subnet manager sweeps again when it sees PortStateChange.
   const PortId beside = port.peer == kNoPort ? id : port.peer;
   for (const PortId end : {id, beside}) {
     Node& node = impl_->subnet.NodeOf(end);
@@ -316,7 +316,7 @@ absl::Status Fabric::RemoveDevice(topology::NodeId id) {
   }
   impl_->RemoveHca(id);
   for (NodePort& port : impl_->subnet.PortsOf(node)) {
-    port.info.capability_mask &= ~mad::capability::kIsSm;  // the host's word
+    port.info.capability_mask &= ~mad::capability::kIsSm;  // the host set it
   }
   impl_->links.SetPlugged(id, false);
   const auto device = impl_->devices.find(id);

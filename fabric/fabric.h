@@ -1,4 +1,4 @@
-// The simulated subnet.
+// Fabric: the simulated subnet.
 #ifndef IBEMU_FABRIC_FABRIC_H_
 #define IBEMU_FABRIC_FABRIC_H_
 
@@ -29,7 +29,8 @@ struct FabricOptions {
   uint64_t seed = 0;
 };
 
-// Owns every node, port and link.  Runs on the loop thread.
+// The owner of every node, port and link.  Not thread-safe: all calls are made
+// on the loop thread.
 class Fabric {
  public:
   Fabric(const topology::Topology& topology, Timers& timers,
@@ -39,75 +40,79 @@ class Fabric {
   size_t node_count() const;
   uint64_t seed() const;
 
-  // Every node and port as it is now.  Who changes something through the second
-  // one changes it as a SubnSet would, without its checks.
+  // Returns every node and port as it is now.  A change through the non-const
+  // reference acts like a Set by SMP, but without its checks.
   const Subnet& subnet() const;
   Subnet& subnet();
   Links& links();
 
-  // What has crossed the fabric since its start.
+  // Returns the packet totals since the fabric's start.
   const ForwardingTotals& totals() const;
 
-  // By description, name of the topology file, or GUID ("0x..."), in this
-  // order.
+  // Finds a node by its description, its name in the topology file, or a GUID
+  // ("0x..."), in this order.
   //
   // Errors: NotFound, naming the closest node ("did you mean ...").
   absl::StatusOr<topology::NodeId> Find(std::string_view node) const;
 
-  // The node as a host sees it.  Lives as long as the fabric, also while the
-  // adapter is pulled out: whoever uses it was told of that.
+  // Returns the node as a host sees it.  The device lives as long as the
+  // fabric, even while the adapter is pulled out; its listener is told of that.
   mad::Device& device(topology::NodeId node);
 
-  // The verbs of the node, which must be a channel adapter.  Lives as long as
-  // somebody listens to it, and until the adapter is pulled out.
+  // Returns the verbs of the node, which must be a channel adapter.  The
+  // provider lives until the adapter is pulled out, and after that as long as
+  // it has a listener.
   verbs::Provider& provider(topology::NodeId node);
 
-  // Lets an adapter elsewhere be this node, a channel adapter: it gets what
-  // comes for the node, and sends what the node sends.  The node's own agents
-  // answer it alone, through device(node).port(n).ProcessLocal().  Its ports
-  // are down until SetPort().  Not owned; nullptr makes it an ordinary node
-  // again, as after power-on.
+  // Lets a remote adapter take the place of this node, a channel adapter: it
+  // gets the packets for the node and sends the node's packets.  It alone gets
+  // the answers of the node's own agents, through
+  // device(node).port(n).ProcessLocal().  Its ports are down until SetPort().
+  // Not owned; nullptr makes the node an ordinary one again, as after power-on.
   //
-  // Errors: FailedPrecondition when it is no channel adapter, has such an
-  // adapter already, or is where the subnet manager of --sm=builtin runs.
+  // Errors: FailedPrecondition if the node is not a channel adapter, has a
+  // remote adapter already, or is where the subnet manager of --sm=builtin
+  // runs.
   absl::Status SetRemote(topology::NodeId node, RemoteAdapter* adapter);
-  // Sends what SetRemote()'s adapter made, through a port of the node.
+  // Sends a packet that the remote adapter made, through a port of its node.
   void SendFrom(PortId port, const Packet& packet);
-  // Lets a port train, or keeps it down, as its driver wants it.
+  // Lets a port of a remote adapter train, or keeps it down, as its driver
+  // wants.
   void SetPort(PortId port, bool enabled);
 
   // Cuts or restores the cable at this port; both ends notice.
   //
-  // Errors: NotFound when the port has no cable or does not exist.
+  // Errors: NotFound if the port does not exist or has no cable.
   absl::Status SetLink(topology::NodeId node, int port, bool up);
 
-  // Plugs a cable into both ports: one that was cut, or a new one.
+  // Plugs a cable into both ports: the one that was cut, or a new one.
   //
-  // Errors: NotFound when a port does not exist, FailedPrecondition when there
-  // is a whole cable in it.
+  // Errors: NotFound if a port does not exist, FailedPrecondition if one of
+  // them has an intact cable.
   absl::Status Connect(topology::NodeId node, int port, topology::NodeId peer,
                        int peer_port);
 
-  // Gives a port another LID, and if `lmc` is not negative another LMC, as if
-  // it had been configured by hand.  A subnet manager finds out when it sweeps.
-  // Requires a switch's port 0 or a port of an adapter.
+  // Gives a port another LID and, if `lmc` is not negative, another LMC, as if
+  // it had been configured by hand.  A subnet manager notices at its next
+  // sweep.  REQUIRES: `port` is port 0 of a switch or a port of an adapter.
   void SetLid(PortId port, wire::Lid lid, int lmc);
 
-  // A node that is down is silent, and all its links are cut.
+  // Switches a node on or off.  A node that is off is silent, and all its links
+  // are down.
   void SetNode(topology::NodeId node, bool up);
 
-  // Pulls the adapter out of its host, which hears of it before this returns,
-  // or plugs it in again: the node is then as after power-on, and the device's
-  // listener places are free for a new host.
+  // Pulls the adapter out of its host, or plugs it in again.  RemoveDevice()
+  // tells the host before it returns.  After AddDevice() the node is as after
+  // power-on, and the listener places of its device are free for a new host.
   //
-  // Errors: FailedPrecondition when that is so already, or the adapter is one
-  // of SetRemote().
+  // Errors: FailedPrecondition if the adapter is already removed or present, or
+  // if it is a remote one (SetRemote()).
   absl::Status RemoveDevice(topology::NodeId node);
   absl::Status AddDevice(topology::NodeId node);
 
-  // Lets something go wrong with the packets that leave (kTransmit) or enter
-  // (kReceive) through this port, until RemoveFault().  What several faults of
-  // one link make together: FaultLane.
+  // Adds a fault to the packets that leave (kTransmit) or enter (kReceive)
+  // through this port, until RemoveFault().  FaultLane says how several faults
+  // of one link combine.
   //
   // Errors: as SetLink().
   enum class Direction { kTransmit, kReceive };
@@ -116,33 +121,36 @@ class Fabric {
                                    const LinkFaults& faults,
                                    const FaultChance& chance = {});
 
-  // Both require that the fault is there.
+  // REQUIRES: the fault was added and not removed.
   void RemoveFault(FaultId fault);
   const FaultCounts& CountsOf(FaultId fault) const;
 
-  // Lets something go wrong with what the agents of this node answer to others:
-  // they are late (delay), or silent (loss, corrupt).
+  // Adds a fault to the answers that this node's agents send to others: delay
+  // makes them late, loss and corruption drop them.
   AgentFaultId AddAgentFault(topology::NodeId node, const LinkFaults& faults,
                              const FaultChance& chance = {});
   void RemoveFault(AgentFaultId fault);
   const FaultCounts& CountsOf(AgentFaultId fault) const;
 
-  // Tells `watcher` what happens.  Not owned; costs nothing while there are
-  // none.
+  // Adds an observer of what happens.  Not owned.  There is no cost while there
+  // is none.
   void AddWatcher(FabricWatcher& watcher);
   void RemoveWatcher(const FabricWatcher& watcher);
 
-  // Shows `tap` every packet that crosses a link.  Not owned; costs nothing
-  // while there are none.
+  // Adds an observer of every packet that crosses a link.  Not owned.  There is
+  // no cost while there is none.
   void AddTap(PacketTap& tap);
   void RemoveTap(const PacketTap& tap);
 
-  // Null without --sm=builtin.
+  // Returns null without --sm=builtin.
   SubnetManager* subnet_manager();
 
-  // The port's id.  Errors: NotFound when the node has no such external port.
+  // Returns the port's id.
+  //
+  // Errors: NotFound if the node has no such external port.
   absl::StatusOr<PortId> FindPort(topology::NodeId node, int port) const;
-  // The same of a port with a cable, cut or not.
+  // The same for a port with a cable, intact or cut.  Errors: also NotFound if
+  // it has no cable.
   absl::StatusOr<PortId> FindCable(topology::NodeId node, int port) const;
 
  private:
@@ -153,15 +161,17 @@ class Fabric {
   std::unique_ptr<Impl> impl_;
 };
 
-// --sm=static: LIDs (1, 2, ... hosts first, in file order), min-hop tables and
-// ACTIVE ports.  From then on a link, node or device that comes back gets its
-// part of that again, unless a subnet manager has taken over.
+// Configures the subnet once, for --sm=static: LIDs (1, 2, ... hosts first, in
+// file order), min-hop tables and ACTIVE ports.  From then on a link, node or
+// device that comes back gets its configuration again, unless a subnet manager
+// has taken over.
 //
 // Errors: ResourceExhausted, "needs 70656 LIDs, a subnet has 49151".
 absl::Status ConfigureStatically(Fabric& fabric);
 
-// --sm=builtin: the same, by a subnet manager inside the fabric that answers,
-// watches over the subnet and hands it over to a better one.
+// Starts the subnet manager of --sm=builtin: it configures the subnet in the
+// same way, answers requests, watches over the subnet, and hands it over to a
+// manager that outranks it.
 //
 // Errors: as ConfigureStatically().
 absl::Status StartSubnetManager(Fabric& fabric);

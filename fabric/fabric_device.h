@@ -1,4 +1,4 @@
-// A node of the fabric as the host that it belongs to sees it.
+// FabricDevice and FabricPort: a node of the fabric as its host sees it.
 #ifndef IBEMU_FABRIC_FABRIC_DEVICE_H_
 #define IBEMU_FABRIC_FABRIC_DEVICE_H_
 
@@ -15,7 +15,7 @@
 
 namespace ibemu::fabric {
 
-// An end port: of a CA or router, or a switch's port 0.
+// An end port: one of a CA or router, or port 0 of a switch.
 class FabricPort : public mad::Port {
  public:
   FabricPort(Subnet& subnet, Endpoints& endpoints, FabricEvents& events,
@@ -42,6 +42,7 @@ class FabricPort : public mad::Port {
   const PortId id_;
 };
 
+// The node, with one FabricPort for each end port.
 class FabricDevice : public mad::Device {
  public:
   FabricDevice(Subnet& subnet, Endpoints& endpoints, FabricEvents& events,
@@ -60,7 +61,7 @@ class FabricDevice : public mad::Device {
 
   mad::DeviceListener* listener() const { return listener_; }
 
-  // Tells the listener that the device is gone, and forgets it.
+  // Tells the listener that the device is gone, and drops it.
   void Remove();
 
  private:

@@ -9,7 +9,8 @@
 namespace ibemu::fabric {
 namespace {
 
-// The number of the port that leads out of the switch; 0: to itself.
+// Returns the number of the port that leads out of the switch, or 0 if the
+// packet is for the switch itself.
 int Route(const Node& node, wire::Lid dlid) {
   const bool in_range =
       dlid != wire::Lid::kUnassigned &&
@@ -17,7 +18,7 @@ int Route(const Node& node, wire::Lid dlid) {
   return in_range ? node.sw->linear.Lookup(dlid) : LinearTable::kNoPort;
 }
 
-// Carries a packet from node to node.
+// A walk from node to node.
 class Walk {
  public:
   Walk(const Subnet& subnet, PortId from, wire::Lid dlid)
@@ -41,14 +42,14 @@ class Walk {
     return false;
   }
 
-  // Finds the way out of this node.  False: the path ends here.
+  // Finds the egress port of this node.  Returns false if the path ends here.
   bool Leave() {
     const PortId entry = here().entry;
-    if (entry == kNoPort) {  // where it starts
+    if (entry == kNoPort) {  // the first node
       return subnet_.port(here().exit).Owns(dlid_) ? End(std::nullopt) : true;
     }
     const NodePort& in = subnet_.port(entry);
-    // An ARMED port becomes ACTIVE by the first packet.
+    // An ARMED port becomes ACTIVE with the first packet.
     if (in.number != 0 && !in.IsActive() &&
         in.info.port_state != mad::PortState::kArmed) {
       return End(DropCause::kPortInactive);
@@ -73,7 +74,8 @@ class Walk {
     if (out.peer == kNoPort || !out.IsActive()) {
       return End(DropCause::kLinkDown);
     }
-    // Tables do not change on the way, so it would be here again and again.
+    // Tables do not change during the walk, so a port that is entered twice
+    // would be entered forever.
     if (!entered_.insert(out.peer).second) return End(DropCause::kHopLimit);
     trace_.hops.push_back({.entry = out.peer});
     return true;

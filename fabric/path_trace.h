@@ -1,4 +1,4 @@
-// Which way a packet would go, and where it would end.
+// PathTrace: the path that a packet would take, and where it would end.
 #ifndef IBEMU_FABRIC_PATH_TRACE_H_
 #define IBEMU_FABRIC_PATH_TRACE_H_
 
@@ -12,17 +12,19 @@
 
 namespace ibemu::fabric {
 
+// The result of TracePath().
 struct PathTrace {
-  // The nodes on the way, the first and the last included.  Where it ends at
-  // the way out of a node, that way out is there.
+  // The nodes on the path, including the first and the last.  If the path ends
+  // at an egress port, the last hop has that port.
   std::vector<PathHop> hops;
-  // Why it ends before it is there, as the forwarder would say of a packet that
-  // is not management (DropCause); nullopt: it arrives.
+  // The reason why the path ends early, as the forwarder would report it
+  // (DropCause) for a packet that is not an SMP; nullopt if the packet arrives.
   std::optional<DropCause> end;
 };
 
-// Of a unicast packet from an adapter's port or a switch's port 0 to `dlid`.
-// Looks at states and tables as they are, not at faults, partitions and MTUs.
+// Traces a unicast packet from an adapter's port or a switch's port 0 to
+// `dlid`.  It uses the present states and tables, and ignores faults,
+// partitions and MTUs.
 PathTrace TracePath(const Subnet& subnet, PortId from, wire::Lid dlid);
 
 }  // namespace ibemu::fabric

@@ -56,8 +56,9 @@ absl::StatusOr<Topology> GenerateDragonfly(GeneratorSpec& spec,
     }
   }
 
-  // Global port k of a group belongs to its switch k / h.  In each round, a
-  // group meets the others in the order of their numbers.
+  // The global ports of a group are numbered 0 to a * h - 1: port k belongs to
+  // switch k / h of the group.  In each round a group gets one cable to every
+  // other group, in the order of the group numbers.
   const int first_global = p + a;
   for (int round = 0; round < cables_per_pair; ++round) {
     for (int from = 0; from < g; ++from) {

@@ -11,13 +11,13 @@ namespace {
 
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// The numbers of a fat tree.  A tree of two levels is one pod without cores,
-// whose spines have all their ports down.
+// The dimensions of a fat tree.  A tree of two levels is a single pod without
+// cores, so all ports of its spines lead down.
 struct Shape {
   int radix = 0, half = 0;
   int64_t hosts = 0, leaves = 0, pods = 1;
-  int64_t spines = 0;           // of one pod
-  int64_t cores_per_spine = 0;  // cores that the n-th spine of each pod meets
+  int64_t spines = 0;           // in each pod
+  int64_t cores_per_spine = 0;  // connected to the n-th spine of each pod
 
   int64_t cores() const { return spines * cores_per_spine; }
   int64_t switches() const { return leaves + pods * spines + cores(); }
@@ -98,8 +98,8 @@ class FatTree {
     }
   }
 
-  // The uplinks of a pod's leaves go round its spines, so that each spine gets
-  // its share even where the numbers do not divide.
+  // Connects the leaves of each pod to its spines.  The uplinks take the spines
+  // in turn, so that each gets its share even if the numbers do not divide.
   void ConnectLeaves() {
     for (int64_t i = 0; i < shape_.leaves; ++i) {
       const int64_t pod = i / shape_.leaves_per_pod();
@@ -113,7 +113,8 @@ class FatTree {
     }
   }
 
-  // Likewise, from the n-th spine of all pods to the n-th group of cores.
+  // Connects the n-th spine of every pod to the n-th group of cores, in the
+  // same way.
   void ConnectSpines() {
     for (int64_t pod = 0; pod < shape_.pods; ++pod) {
       for (int64_t i = 0; i < shape_.spines; ++i) {

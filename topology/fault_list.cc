@@ -9,7 +9,7 @@
 namespace ibemu::topology {
 namespace {
 
-constexpr size_t kMaxText = 400;  // of one fault, in bytes
+constexpr size_t kMaxText = 400;  // bytes in the text of one fault
 
 }  // namespace
 
@@ -23,12 +23,12 @@ void FaultList::Add(Place at, std::string what) {
     ++untold_;
     return;
   }
-  // It quotes the file, which may hold anything.
+  // The text may quote the file, which may contain any bytes.
   if (what.size() > kMaxText) what.replace(kMaxText, what.npos, "...");
   for (char& c : what) {
     if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
   }
-  // A cable is looked at from both ends.
+  // A cable is checked from both ends, which may give the same fault twice.
   if (std::ranges::find(faults_, Fault{at, what}) != faults_.end()) return;
   faults_.push_back({at, std::move(what)});
 }

@@ -1,4 +1,4 @@
-// All faults of a topology's text, told together.
+// FaultList: the errors found in the text of a topology, reported together.
 #ifndef IBEMU_TOPOLOGY_FAULT_LIST_H_
 #define IBEMU_TOPOLOGY_FAULT_LIST_H_
 
@@ -13,36 +13,39 @@ namespace ibemu::topology {
 
 // A line of a file.
 struct Place {
-  int file = 0;  // what FaultList::AddFile() returned
+  int file = 0;  // index returned by FaultList::AddFile()
   int line = 0;  // from 1
 
   bool operator==(const Place&) const = default;
-  // NOLINTNEXTLINE(modernize-use-nullptr): there is none in it.
+  // NOLINTNEXTLINE(modernize-use-nullptr): false alarm, there is no null in it.
   auto operator<=>(const Place&) const = default;
 };
 
+// A list of errors ("faults"), each with its place.
 class FaultList {
  public:
-  // Text beyond this many faults is not kept, only counted.
+  // The texts of further faults are not kept, only counted.
   static constexpr size_t kMaxTold = 100;
 
   int AddFile(std::string_view name);
 
-  // `what` names the thing and the rule it breaks.  The same at the same place
-  // is told once.
+  // Adds a fault.  `what` names the thing and the rule it breaks.  The same
+  // text at the same place is added only once.
   void Add(Place at, std::string what);
 
-  // False once further texts would be thrown away: don't make them.
+  // Returns false once further texts would be discarded, so that the caller
+  // need not make them.
   bool Listens() const { return faults_.size() < kMaxTold; }
 
-  // `there` for a reader of a fault `at`: "line 12", or "spine.net:12" when
-  // that is another file.
+  // Returns a reference to the place `there` for a reader of a fault at `at`:
+  // "line 12", or "spine.net:12" if that is in another file.
   std::string Refer(Place at, Place there) const;
 
   bool empty() const { return faults_.empty(); }
 
-  // InvalidArgument with the faults in the order of the text, one a line, each
-  // behind its "lab.net:14: "; OK if there are none.
+  // Returns OK if there are no faults, else InvalidArgument with the faults in
+  // the order of the text, one per line, each with a prefix such as
+  // "lab.net:14: ".
   absl::Status ToStatus() const;
 
  private:

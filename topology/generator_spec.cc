@@ -12,8 +12,8 @@
 namespace ibemu::topology {
 namespace {
 
-// Cuts `text` at the first `separator`, which goes away; what is behind it
-// stays in `text`.
+// Returns the part of `text` before the first `separator`, and removes both
+// from `text`.
 std::string_view CutAt(char separator, std::string_view& text) {
   const std::string_view part = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(text.size(), part.size() + 1));

@@ -1,4 +1,5 @@
-// The words of a generator's spec: "fat-tree:radix=36,levels=2".
+// GeneratorSpec: the parameters of a topology generator,
+// "fat-tree:radix=36,levels=2".
 #ifndef IBEMU_TOPOLOGY_GENERATOR_SPEC_H_
 #define IBEMU_TOPOLOGY_GENERATOR_SPEC_H_
 
@@ -13,37 +14,43 @@
 
 namespace ibemu::topology {
 
-// Largest subnet that a generator makes: a typing mistake shall not fill the
-// machine's memory.
+// The size of the largest subnet that a generator makes, so that a typing
+// mistake does not fill the machine's memory.
 inline constexpr int64_t kMaxGeneratedNodes = int64_t{1} << 20;
 
-// Takes a spec apart and hands its parameters out one by one.  The first
-// fault sticks: what follows it returns defaults, and status() tells it.
+// A parser that hands out the parameters of a spec one by one.  It remembers
+// the first error: after it, parameters have their defaults, and status()
+// returns it.
 class GeneratorSpec {
  public:
   explicit GeneratorSpec(std::string_view spec);
 
   std::string_view name() const { return name_; }
 
-  // The parameter that has no key: "4x4x4".  Empty if there is none.
+  // Returns the parameter without a key, such as "4x4x4", or an empty string if
+  // there is none.
   std::string_view Bare();
 
-  // A number in [low, high]; `fallback` if the spec does not have it.
+  // Returns a number in [low, high], or `fallback` if the spec does not have
+  // it.
   int Number(std::string_view key, int low, int high, int fallback);
   std::optional<int> OptionalNumber(std::string_view key, int low, int high);
 
-  // Parameters "speed" and "width", which every generator knows.
+  // Returns the rate of the parameters "speed" and "width", which every
+  // generator has.
   LinkRate Rate();
 
-  // `what` is the rule that the spec breaks.
+  // Records an error.  `what` is the rule that the spec breaks.
   void Fail(std::string_view what);
 
-  // Call when every known parameter was asked for: others are errors.
+  // Ends the parsing: parameters that were not asked for are errors.
   //
-  // Errors: InvalidArgument, naming parameter, value and what is allowed.
+  // Errors: InvalidArgument, naming the parameter, its value and the allowed
+  // ones.
   absl::Status Finish();
 
-  // Likewise, if what it asks for is not too large.
+  // The same, and also checks that the number of nodes is at most
+  // kMaxGeneratedNodes.
   absl::Status FinishWith(int64_t nodes);
 
   const absl::Status& status() const { return status_; }

@@ -1,5 +1,5 @@
-// The shapes that `--topology` knows by name.  Each reads its parameters and
-// returns InvalidArgument with the first fault, or the topology.
+// The topology generators that `--topology` knows by name.  Each reads its
+// parameters and returns the topology, or InvalidArgument with the first error.
 #ifndef IBEMU_TOPOLOGY_GENERATORS_H_
 #define IBEMU_TOPOLOGY_GENERATORS_H_
 
@@ -12,7 +12,7 @@
 
 namespace ibemu::topology {
 
-// `: did you mean "fat-tree"?`, or nothing.
+// Returns `: did you mean "fat-tree"?`, or an empty string.
 std::string SimilarGenerator(std::string_view name);
 
 // Two hosts and one cable.
@@ -30,10 +30,11 @@ absl::StatusOr<Topology> GenerateSingleSwitch(GeneratorSpec& spec,
 absl::StatusOr<Topology> GenerateFatTree(GeneratorSpec& spec,
                                          Progress progress);
 
-// Switches in a ring, grid or cube that closes on itself, `hosts` hosts each.
-// One port per direction, the same on all switches: 1 to +x, 2 to -x, 3 to +y,
-// 4 to -y, 5 to +z, 6 to -z, then the hosts.  Two switches in a dimension have
-// one cable.
+// Switches in a ring, grid or cube that is closed in each dimension (a torus),
+// with `hosts` hosts each.  Each direction has its port, the same on all
+// switches: 1 to +x, 2 to -x, 3 to +y, 4 to -y, 5 to +z, 6 to -z, then the
+// hosts.  If a dimension has only two switches, they have one cable between
+// them.
 absl::StatusOr<Topology> GenerateTorus(GeneratorSpec& spec, Progress progress);
 
 // g groups of a switches; each switch has p hosts, a cable to each other

@@ -1,4 +1,4 @@
-// Reads one line of text from left to right.
+// LineCursor: a reader of one line of text, from left to right.
 #ifndef IBEMU_TOPOLOGY_LINE_CURSOR_H_
 #define IBEMU_TOPOLOGY_LINE_CURSOR_H_
 
@@ -8,8 +8,8 @@
 
 namespace ibemu::topology {
 
-// Each method skips white space first, and leaves the cursor where it was
-// when it does not find what it looks for.
+// A cursor in a line.  Each method skips white space first, and does not move
+// the cursor if it does not find what it looks for.
 class LineCursor {
  public:
   explicit LineCursor(std::string_view line) : rest_(line) {}
@@ -20,25 +20,27 @@ class LineCursor {
   bool IsNext(char wanted);
   bool Eat(char wanted);
 
-  // Letters and dashes: a keyword.
+  // Takes a keyword: letters and dashes.
   std::string_view Word();
 
-  // What is up to the next white space.
+  // Takes everything up to the next white space.
   std::string_view Token();
 
-  // Decimal, or hexadecimal behind "0x".
+  // Takes a number: decimal, or hexadecimal with "0x".
   std::optional<uint64_t> Number();
 
-  // "text" in quotes.
+  // Takes a "text" in quotes.
   std::optional<std::string_view> Quoted();
 
-  // "[12]".  A number that does not fit is -1.
+  // Takes a number in brackets, such as "[12]".  A number that is too large is
+  // -1.
   std::optional<int> Bracketed();
 
-  // "[ext 12]", the connector's number on a chassis (ibnetdiscover -g).
+  // Skips "[ext 12]", the number of the connector on a chassis (ibnetdiscover
+  // -g).
   void SkipExternalPort();
 
-  // "(2c903000a5b1f)": hexadecimal without "0x".
+  // Takes a GUID such as "(2c903000a5b1f)": hexadecimal without "0x".
   std::optional<uint64_t> GuidInParentheses();
 
  private:

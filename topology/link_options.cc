@@ -48,17 +48,18 @@ absl::StatusOr<LinkRate> LinkRateReader::Read(std::string_view options,
         token));
   }
 
-  // The description may hold anything: look behind it.
+  // The description may contain anything, so the rate is looked for behind its
+  // closing quote.
   const size_t quote = comment.rfind('"');
   if (quote != comment.npos) comment.remove_prefix(quote + 1);
   LineCursor tail(comment);
-  bool is_rate = false;  // the next token
+  bool is_rate = false;  // whether the next token is a rate
   while (!tail.AtEnd()) {
     const std::string_view token = tail.Token();
     if (token == "lid") {
       is_rate = tail.Number().has_value();
     } else if (is_rate && token != "lmc" && token.find('?') == token.npos) {
-      // Masks behind it (ibnetdiscover -f) repeat what is active.
+      // Masks that follow the rate (ibnetdiscover -f) repeat the active values.
       return ReadRate(token);
     } else {
       is_rate = false;

@@ -1,5 +1,5 @@
-// What a port line says of its cable's rate: `w=3 s=7` of ibsim, `# "leaf-1"
-// lid 2 4xQDR` of ibnetdiscover.
+// LinkOptions: the rate of a cable in a port line: `w=3 s=7` of ibsim, `#
+// "leaf-1" lid 2 4xQDR` of ibnetdiscover.
 #ifndef IBEMU_TOPOLOGY_LINK_OPTIONS_H_
 #define IBEMU_TOPOLOGY_LINK_OPTIONS_H_
 
@@ -12,26 +12,26 @@
 
 namespace ibemu::topology {
 
-// Masks as in PortInfo.
+// The options of a port line.  The values are masks as in PortInfo.
 struct LinkOptions {
   std::optional<uint64_t> width, speed, speed_ext;
 
-  // "w=3", "s=7" or "e=2".  False: it is none of these.
+  // Parses "w=3", "s=7" or "e=2".  Returns false if `token` is none of these.
   bool Parse(std::string_view token);
 
-  // `rate` where no option says otherwise; a speed without an extended one
-  // means that there is none.
+  // Returns `rate` with the options applied.  A speed without an extended speed
+  // means that there is no extended speed.
   LinkRate Apply(LinkRate rate) const;
 };
 
-// Reads the end of port lines; keeps the last rate, as the next is often the
-// same.
+// A reader of the rates at the end of port lines.  It keeps the last rate,
+// because the next one is often the same.
 class LinkRateReader {
  public:
-  // `options` is what stands before the '#' of a line, `comment` what stands
-  // behind it.
+  // Returns the rate of a line.  `options` is the text before the '#',
+  // `comment` the text after it.
   //
-  // Errors: InvalidArgument, without a place.
+  // Errors: InvalidArgument, without the place in the file.
   absl::StatusOr<LinkRate> Read(std::string_view options,
                                 std::string_view comment, LinkOptions defaults);
 

@@ -10,7 +10,8 @@ namespace {
 
 namespace width = mad::link_width;
 
-// Slowest first.  `mask` is what a port of that width supports.
+// The link widths, narrowest first.  `mask`: what a port of that width
+// supports.
 struct WidthName {
   std::string_view lanes;
   uint8_t code, mask;
@@ -23,8 +24,9 @@ constexpr WidthName kWidths[] = {
     {"12", width::k12x, width::k1x | width::k4x | width::k12x},
 };
 
-// Slowest first: the bit of each speed, and with it those of hardware that
-// runs at it.  FDR and faster hardware of Mellanox also does FDR10.
+// The link speeds, slowest first: the bit of each speed, and the speeds of
+// hardware that runs at it.  FDR and faster hardware of Mellanox also supports
+// FDR10.
 struct SpeedName {
   std::string_view name;
   LinkRate bit, supported;

@@ -1,4 +1,4 @@
-// Link rates as people write them.
+// Names of link rates, and their parsers.
 #ifndef IBEMU_TOPOLOGY_RATE_TEXT_H_
 #define IBEMU_TOPOLOGY_RATE_TEXT_H_
 
@@ -11,26 +11,30 @@
 
 namespace ibemu::topology {
 
-// Of links that say nothing: 4x HDR, the fastest that every tool of Debian 12
-// can print.
+// Returns the rate of links whose description has none: 4x HDR, the fastest
+// that every tool of Debian 12 can print.
 LinkRate DefaultLinkRate();
 
 inline constexpr std::string_view kLinkSpeedNames[] = {
     "sdr", "ddr", "qdr", "fdr10", "fdr", "edr", "hdr", "ndr", "xdr"};
 
-// "4x", "4X" or "4"; zero: no such width.
+// Parses a width such as "4x", "4X" or "4".  Returns zero if there is no such
+// width.
 uint8_t ParseLinkWidth(std::string_view text);
 
-// Sets the speeds of `rate`: "SDR", "FDR10", "xdr" ...  False: no such speed.
+// Sets the speeds of `rate` from a name such as "SDR", "FDR10" or "xdr".
+// Returns false if there is no such speed.
 bool ParseLinkSpeed(std::string_view text, LinkRate& rate);
 
-// "4xEDR" of ibnetdiscover.
+// Parses a rate such as "4xEDR", as ibnetdiscover prints it.
 std::optional<LinkRate> ParseLinkRate(std::string_view text);
 
-// What ibnetdiscover prints for a link that trained to the best of `rate`.
+// Returns the name that ibnetdiscover prints for a link that trained to the
+// best rate of `rate`.
 std::string LinkRateName(const LinkRate& rate);
 
-// What two ends have in common; nullopt: no width or no speed.
+// Returns the widths and speeds that two ends have in common; nullopt if there
+// is no common width or no common speed.
 std::optional<LinkRate> CommonLinkRate(const LinkRate& a, const LinkRate& b);
 
 }  // namespace ibemu::topology

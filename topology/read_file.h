@@ -1,4 +1,4 @@
-// Reads whole files.
+// ReadFile: reads a whole file.
 #ifndef IBEMU_TOPOLOGY_READ_FILE_H_
 #define IBEMU_TOPOLOGY_READ_FILE_H_
 
@@ -8,10 +8,10 @@
 
 namespace ibemu::topology {
 
-// "-" is standard input.
+// Returns the content of a file.  "-" is standard input.
 //
-// Errors: NotFound, PermissionDenied, InvalidArgument (a directory) or what
-// else the system says, as `lab.net: no such file`.
+// Errors: NotFound, PermissionDenied, InvalidArgument (a directory), or the
+// status for another system error; the message is like `lab.net: no such file`.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 }  // namespace ibemu::topology

@@ -35,12 +35,12 @@ class Resolver {
   DraftNode& node(NodeId id) { return draft_.nodes[static_cast<size_t>(id)]; }
   const std::string& NameOf(NodeId id) { return node(id).spec.name; }
 
-  // The slot of a port that exists.
+  // Returns the slot of a port that exists.
   uint32_t& EndAt(NodeId id, int port) {
     return ends_[first_[static_cast<size_t>(id)] + static_cast<size_t>(port)];
   }
 
-  // "port 3 of "sw1"".
+  // Returns `port 3 of "sw1"`.
   std::string PortText(NodeId id, int port) {
     return absl::StrFormat("port %d of \"%s\"", port, NameOf(id));
   }
@@ -129,8 +129,8 @@ class Resolver {
     return kNowhere;
   }
 
-  // The GUID of each CA port: what its line says, else what the other end
-  // says of it, else one that fits.
+  // Sets the GUID of each CA port: the one in its line, else the one that the
+  // line of the other end gives, else a free one.
   void CompleteGuids() {
     for (const DraftNode& node : draft_.nodes) {
       for (const wire::Guid guid : node.spec.port_guids) {
@@ -154,7 +154,7 @@ class Resolver {
       for (int port = 1; port <= spec.port_count; ++port) {
         wire::Guid& guid = PortGuid(spec, port);
         if (guid != wire::Guid{}) continue;
-        // One that a neighbour's line has claimed is passed over.
+        // A GUID that the line of a neighbour has claimed is skipped.
         uint64_t wanted =
             static_cast<uint64_t>(spec.node_guid) + static_cast<uint64_t>(port);
         while (wanted == 0 || !port_guids_.insert(wanted).second) ++wanted;
@@ -172,9 +172,9 @@ class Resolver {
   void Claim(NodeId id, int port, size_t end_index) {
     const DraftEnd& end = draft_.ends[end_index];
     NodeSpec& spec = node(id).spec;
-    if (spec.type == mad::NodeType::kSwitch) return;  // ports have none there
-    if (port < 1 || port > spec.port_count) return;   // told already
-    if (EndAt(id, port) != end_index) return;         // likewise
+    if (spec.type == mad::NodeType::kSwitch) return;  // its ports have no GUIDs
+    if (port < 1 || port > spec.port_count) return;   // reported already
+    if (EndAt(id, port) != end_index) return;         // reported already
     if (Take(end.own_guid, end.at, spec)) PortGuid(spec, port) = end.own_guid;
   }
 
@@ -189,7 +189,7 @@ class Resolver {
 
   void CheckPeerGuid(const DraftEnd& end, NodeId peer, int port) {
     NodeSpec& spec = node(peer).spec;
-    if (spec.type == mad::NodeType::kSwitch) return;  // says nothing
+    if (spec.type == mad::NodeType::kSwitch) return;
     wire::Guid& guid = PortGuid(spec, port);
     if (guid == end.peer_guid) return;
     const auto said = static_cast<uint64_t>(end.peer_guid);
@@ -227,7 +227,7 @@ class Resolver {
     }
   }
 
-  // Makes the cable of which ends_[i] is the first end.
+  // Makes the cable whose first end is ends_[i].
   void Join(uint32_t i) {
     const auto [peer, port] = peers_[i];
     if (peer == NodeId{kNone}) return;
@@ -245,7 +245,7 @@ class Resolver {
       JoinAlias(end, draft_.ends[other]);
       return;
     }
-    if (peers_[other].node == NodeId{kNone}) return;  // told already
+    if (peers_[other].node == NodeId{kNone}) return;  // reported already
     const DraftEnd& back = draft_.ends[other];
     if (peers_[other].node != end.node || peers_[other].port != end.port) {
       faults_.Add(
@@ -259,7 +259,7 @@ class Resolver {
     if (i < other) AddLink(end, back);
   }
 
-  // The port behind an alias takes the first that comes.
+  // The first end that names a port by its alias is connected to it.
   void JoinAlias(const DraftEnd& end, DraftEnd& back) {
     back.is_alias = false;
     peers_[EndAt(back.node, back.port)] = {end.node, end.port};
@@ -287,7 +287,7 @@ class Resolver {
   Topology topology_;
   std::vector<size_t> first_;     // by node: its slots in ends_
   std::vector<uint32_t> ends_;    // by port: index of its DraftEnd
-  std::vector<DraftPort> peers_;  // by end
+  std::vector<DraftPort> peers_;  // by index of a DraftEnd: its peer
   absl::flat_hash_set<uint64_t> port_guids_;
 };
 

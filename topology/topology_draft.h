@@ -1,5 +1,4 @@
-// A topology as its text tells it, before anybody has checked that the lines
-// fit together.
+// Draft: a topology as its text gives it, before it is checked for consistency.
 #ifndef IBEMU_TOPOLOGY_TOPOLOGY_DRAFT_H_
 #define IBEMU_TOPOLOGY_TOPOLOGY_DRAFT_H_
 
@@ -17,46 +16,50 @@
 
 namespace ibemu::topology {
 
-// One port line: this end of a cable, and what it says of the other.
+// One port line: this end of a cable, and what the line says of the other end.
 struct DraftEnd {
   NodeId node{};
   int port = 0;
   Place at;
-  std::string_view peer;  // empty: the line is faulty, or just an alias
+  std::string_view peer;  // empty: the line is faulty, or only an alias
   int peer_port = 0;
   LinkRate rate;
   uint16_t length = 0;  // metres
   bool down = false;
-  // Zero: the line does not say.
+  // Zero: not given in the line.
   wire::Guid own_guid{}, peer_guid{};
-  // The other end names this port by an alias and need not be listed here.
+  // True: the other end names this port by an alias and need not be named here.
   bool is_alias = false;
 };
 
+// One node, with the places of its lines.
 struct DraftNode {
-  NodeSpec spec;  // port GUIDs: as far as the node's own lines tell them
+  NodeSpec spec;  // port GUIDs: only those in the node's own lines
   Place at;       // of the header
-  Place guid_at;  // of "caguid=" and its like, or of the header
+  Place guid_at;  // of a line such as "caguid=", or of the header
 };
 
+// The port behind an alias.
 struct DraftPort {
   NodeId node{};
   int port = 0;
 };
 
-// Texts are kept alive here: everything else points into them.
+// All lines of a text.  It owns the texts of the files, into which all
+// string_views point.
 struct Draft {
   std::deque<std::string> texts;
   std::vector<DraftNode> nodes;
   std::vector<DraftEnd> ends;
   absl::flat_hash_map<absl::string_view, NodeId> names;
   absl::flat_hash_map<absl::string_view, DraftPort> aliases;
-  // Nodes whose header is at fault: that somebody leads to them is not.
+  // The names of nodes with a faulty header.  References to them are not
+  // reported as faults.
   absl::flat_hash_set<absl::string_view> faulty;
 };
 
-// Joins the ends to cables and completes the GUIDs.  What does not fit goes
-// to `faults`; then the result is incomplete.
+// Joins the ends to cables and completes the GUIDs.  Inconsistencies are added
+// to `faults`; the result is then incomplete.
 Topology ResolveDraft(Draft draft, FaultList& faults, Progress progress);
 
 }  // namespace ibemu::topology

@@ -1,4 +1,4 @@
-// FormatIbnetdiscover: what infiniband-diags' ibnetdiscover prints.
+// FormatIbnetdiscover: the output format of infiniband-diags' ibnetdiscover.
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,7 +61,8 @@ class TopologyWriter {
     return node.port_guids[index];
   }
 
-  // As clean_nodedesc() of infiniband-diags leaves it.
+  // Replaces unprintable characters, as clean_nodedesc() of infiniband-diags
+  // does.
   static std::string Clean(std::string description) {
     for (char& c : description) {
       if (!absl::ascii_isprint(static_cast<unsigned char>(c))) c = ' ';
@@ -122,7 +123,8 @@ class TopologyWriter {
                     Clean(peer.description), "\" lid 0 ", RateOf(link), "\n");
   }
 
-  // Neighbouring links mostly run at the same rate.
+  // Returns the text of a rate.  The last one is cached, because neighbouring
+  // links mostly run at the same rate.
   const std::string& RateOf(const LinkSpec& link) {
     if (rate_text_.empty() || link.rate != rate_) {
       rate_ = link.rate;

@@ -45,7 +45,7 @@ constexpr Assignment kAssignments[] = {
     {"vendid", 0, 0xffffff}, {"devid", 0, 0xffff}, {"sysimgguid", 0, ~0ull},
     {"width", 1, 31},        {"speed", 1, 7},      {"extspeed", 0, 31},
 };
-// Lines of `ibnetdiscover -g` that say nothing about nodes and cables.
+// Keywords of `ibnetdiscover -g` that say nothing about nodes and cables.
 constexpr std::string_view kPassedOver[] = {"Chassis", "Hostname",
                                             "Non-Chassis", "pdebug"};
 
@@ -71,10 +71,11 @@ std::string_view Trim(std::string_view line) {
   return line.substr(begin, line.find_last_not_of(kSpace) + 1 - begin);
 }
 
-// A number may be followed by "(guid)" and a comment only.
+// A number may be followed only by "(guid)" and a comment.
 bool AtEndOfValue(LineCursor& line) { return line.AtEnd() || line.Eat('#'); }
 
-// "S-0002c90000000001", as ibnetdiscover names nodes; zero for other names.
+// Returns the GUID in a name such as "S-0002c90000000001", which ibnetdiscover
+// gives nodes; zero for other names.
 uint64_t GuidInName(std::string_view name) {
   uint64_t guid = 0;
   if (name.size() != 18 || name[1] != '-' ||
@@ -85,8 +86,8 @@ uint64_t GuidInName(std::string_view name) {
   return guid;
 }
 
-// The text behind a header's '#': `"leaf-1" base port 0 lid 4 lmc 0`.  Quotes
-// inside the description are not escaped.
+// Returns the description from the text behind a header's '#': `"leaf-1" base
+// port 0 lid 4 lmc 0`.  Quotes within the description are not escaped.
 std::string_view TakeDescription(std::string_view comment) {
   comment = Trim(comment);
   if (comment.starts_with('"')) {
@@ -183,8 +184,8 @@ void TopologyParser::ParseKeyword(LineCursor line) {
   } else if (std::ranges::find(kPassedOver, word) == std::end(kPassedOver)) {
     Fault(absl::StrFormat("unknown keyword \"%s\"%s",
                           word.empty() ? whole : word, Suggestion(word)));
-    // If it was meant to be a node: pass over its ports, and let others lead
-    // to it.
+    // The line may have been meant as a node: its ports are skipped, and
+    // references to it are not reported.
     record_ = Record::kFaulty;
     const bool has_ports = line.Number().has_value();
     const std::optional<std::string_view> name = line.Quoted();
@@ -440,7 +441,7 @@ bool TopologyParser::ParsePeer(LineCursor& line, DraftEnd& end) {
     end.peer = Qualified(*name);
   }
 
-  // ibsim: a link that names no port leads to port 1.
+  // As in ibsim, a link that does not name a port leads to port 1.
   end.peer_port = 1;
   if (line.IsNext('[')) {
     const std::optional<int> port = line.Bracketed();

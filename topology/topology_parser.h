@@ -1,4 +1,4 @@
-// The text format of ibnetdiscover and ibsim, line by line.
+// TopologyParser: the parser of the text format of ibnetdiscover and ibsim.
 #ifndef IBEMU_TOPOLOGY_TOPOLOGY_PARSER_H_
 #define IBEMU_TOPOLOGY_TOPOLOGY_PARSER_H_
 
@@ -17,29 +17,31 @@
 
 namespace ibemu::topology {
 
+// The parser, which works line by line.
 class TopologyParser {
  public:
   explicit TopologyParser(Progress progress) : progress_(progress) {}
 
-  // Reads one file and those that it includes.
+  // Parses one file and those that it includes.
   void Parse(std::string text, std::string_view file);
 
-  // Every fault found, or the topology.  Call once.
+  // Returns the topology, or InvalidArgument with every fault that was found.
+  // To be called once.
   absl::StatusOr<Topology> Finish();
 
  private:
-  // Whose port lines may follow.
+  // The kind of record whose port lines may follow.
   enum class Record {
     kNone,
     kOpen,
-    kFaulty,  // its header makes no sense: its ports are passed over
+    kFaulty,  // its header is faulty: its ports are skipped
   };
 
-  // What the lines above a node's header say of it.
+  // The data of a node that stands in lines above its header.
   struct Identity {
     std::optional<uint64_t> vendor_id, device_id, system_image_guid;
-    std::optional<uint64_t> port_guid;  // of a switch's port 0
-    std::optional<Place> guid_at;       // where next_guid_ was set
+    std::optional<uint64_t> port_guid;  // of port 0 of a switch
+    std::optional<Place> guid_at;       // the line that set next_guid_
   };
 
   void ParseLine(std::string_view line);
@@ -62,19 +64,19 @@ class TopologyParser {
   Draft draft_;
 
   Place at_;
-  std::vector<std::filesystem::path> open_files_;  // the including ones first
+  std::vector<std::filesystem::path> open_files_;  // the including files first
 
   Record record_ = Record::kNone;
   std::string_view record_name_;  // of the open record
   NodeId record_node_{};
-  int record_ports_ = 0;  // seen so far
+  int record_ports_ = 0;  // number of port lines so far
 
   Identity identity_;
   std::string_view module_;
   LinkOptions link_defaults_;
   LinkRateReader rates_;
-  // By node type: what the next node without a GUID of its own gets, and what
-  // "caguid+5" counts from.  Both start as in ibsim.
+  // By node type: the GUID for the next node that does not give its own, and
+  // the base of "caguid+5".  The initial values are those of ibsim.
   std::array<uint64_t, 4> next_guid_{0, 0x100000, 0x200000, 0x300000};
   std::array<uint64_t, 4> guid_base_ = next_guid_;
 };

@@ -14,7 +14,7 @@
 namespace ibemu::topology {
 namespace {
 
-// "3x4": empty after a fault.
+// Returns the sizes of a shape such as "3x4"; empty after an error.
 std::vector<int> TakeSizes(GeneratorSpec& spec) {
   const std::string shape(spec.Bare());
   std::vector<int> sizes;
@@ -38,7 +38,8 @@ std::vector<int> TakeSizes(GeneratorSpec& spec) {
   return sizes;
 }
 
-// Switch numbers and coordinates; the last dimension varies fastest.
+// A mapping between switch numbers and coordinates.  The last dimension varies
+// fastest.
 class Grid {
  public:
   explicit Grid(std::vector<int> sizes)
@@ -53,8 +54,8 @@ class Grid {
   int64_t Coordinate(int64_t index, size_t d) const {
     return index / strides_[d] % sizes_[d];
   }
-  // The neighbour in direction +d, or -1: the cable of two switches that are
-  // alone in a dimension is that of the other direction.
+  // Returns the neighbour in direction +d.  Returns -1 for the second of two
+  // switches in a dimension, whose only cable is that of the first.
   int64_t Next(int64_t index, size_t d) const {
     const int64_t here = Coordinate(index, d);
     if (here + 1 < sizes_[d]) return index + strides_[d];

@@ -13,7 +13,7 @@ void ProbeArgument(WorkerPool& workers, pid_t tid, uint64_t address,
                    absl::AnyInvocable<void(bool writable)> answer) {
   struct Probe {
     std::vector<std::byte> argument;
-    bool fault = false;  // the worker's, then the loop's
+    bool fault = false;  // set by the worker, then read by the loop
   };
   auto probe = std::make_shared<Probe>(Probe{std::move(argument)});
   workers.RunBriefly(

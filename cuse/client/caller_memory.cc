@@ -18,7 +18,7 @@
 namespace ibemu::cuse {
 namespace {
 
-// A thread needs microseconds from sending its request to sleep.
+// A thread takes some microseconds from sending its request to sleep.
 constexpr int kTries = 1000;
 
 using ProcText = std::array<char, 512>;
@@ -34,8 +34,8 @@ absl::StatusOr<ProcText> ReadProc(pid_t tid, const char* name) {
   return text;
 }
 
-// "0 0x5 0x7ffd… 0x100 …": number, six arguments, stack and instruction
-// pointer; "running"; or "-1 …" outside of any call.
+// Parses "0 0x5 0x7ffd… 0x100 …": number, six arguments, stack and instruction
+// pointer.  All else is Unavailable: "running", and "-1 …" outside of any call.
 absl::StatusOr<BlockedCall> Parse(const char* text) {
   BlockedCall call;
   auto& [a, b, c, d, e, f] = call.arguments;

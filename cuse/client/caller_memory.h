@@ -1,4 +1,5 @@
-// The memory of a client whose thread is blocked in a request to us.
+// StoppedCaller: access to the memory of a client whose thread is blocked in a
+// request to us.
 #ifndef IBEMU_CUSE_CLIENT_CALLER_MEMORY_H_
 #define IBEMU_CUSE_CLIENT_CALLER_MEMORY_H_
 
@@ -14,38 +15,42 @@
 
 namespace ibemu::cuse {
 
-// The system call that a blocked thread is in, as /proc/TID/syscall says it.
+// The system call that a blocked thread is in, as /proc/TID/syscall shows it.
 struct BlockedCall {
   int64_t number = 0;
   std::array<uint64_t, 6> arguments{};
 };
 
-// Doesn't touch the client's memory, so it may be called anywhere.  Takes
-// `tries` looks: a thread that has just sent its request may still be on its
-// way to sleep.
+// Returns the call of a thread.  This doesn't touch the client's memory, so any
+// thread may call it.  Looks up to `tries` times, because a thread that has
+// just sent its request may not be asleep yet.
 //
 // Errors:
 //   NotFound          the thread is gone, or this kernel has no such file (UML)
 //   PermissionDenied  we may not look (another user's, a set-uid program)
-//   Unavailable       it kept running
+//   Unavailable       the thread kept running
 absl::StatusOr<BlockedCall> CallOf(pid_t tid, int tries = 1);
 
-// The size that the blocked thread passed to read() or write(), else nothing.
+// Return the size that the blocked thread passed to read() or write().  Errors:
+// those of CallOf(); FailedPrecondition if it is in another call.
 absl::StatusOr<size_t> SizeOfRead(pid_t tid);
 absl::StatusOr<size_t> SizeOfWrite(pid_t tid);
 
-// Whose thread it is, so that a client's jobs can be told from others'.  A
-// thread that can't be looked up stands for itself.
+// Returns the client that the thread belongs to, so that jobs of different
+// clients can be told apart.  A thread that can't be looked up is a client of
+// its own.
 ClientId ClientOf(pid_t tid);
 
-// Copies `data` to where the thread, blocked in read() of exactly `room` bytes,
-// wants to have it.  On a worker only: it takes page faults of the client.
+// Copies `data` to the buffer of a thread that is blocked in read() of exactly
+// `room` bytes.  To be called only on a worker, because it may wait for page
+// faults in the client's memory.
 //
-// Errors: those of CallOf(); FailedPrecondition when it is in another call.
+// Errors: those of CallOf() and WriteMemory(); FailedPrecondition if the thread
+// is in another call.
 absl::Status FillReadBuffer(pid_t tid, size_t room, mad::Bytes data);
 
-// A blocked thread that ptrace stops on its way back to user space.  One
-// thread, a worker, must make all calls.
+// A blocked thread that ptrace stops on its way back to user space.  REQUIRES:
+// all calls are made on one thread, which is a worker.
 class StoppedCaller {
  public:
   // Errors: PermissionDenied, Unimplemented (another architecture).
@@ -55,28 +60,28 @@ class StoppedCaller {
   StoppedCaller& operator=(StoppedCaller&&) = delete;
   ~StoppedCaller();  // lets it run
 
-  // Waits until the thread has its answer and stops; so the request must be
-  // answered by another thread.  FillReadBuffer() for kernels without
-  // /proc/TID/syscall, with its errors.
+  // Waits until the thread has its answer and stops, so another thread must
+  // answer its request.  Then does what FillReadBuffer() does, with the same
+  // errors, for kernels without /proc/TID/syscall.
   absl::Status Fill(size_t room, mad::Bytes data);
 
-  // Waits until the write() of the thread was interrupted.  Then, before
-  // the client notices, makes it open the file that it wrote to once more, for
-  // reading, and tell it its number (base/event_number.h); then write again
-  // what it wrote before.
+  // Waits until the write() of the thread was interrupted.  Then, before the
+  // client notices, makes the thread open the file that it wrote to once more,
+  // for reading, and report the number of that descriptor to us
+  // (base/event_number.h).  After that the thread repeats its write().
   //
   // Errors:
-  //   ResourceExhausted   it has no descriptor left: its write() ends so
+  //   ResourceExhausted   it has no descriptor left, so its write() fails
   //   NotFound            it died
-  //   FailedPrecondition  it is in another call, and left alone
-  //   Aborted             it does write again, but has no such file
+  //   FailedPrecondition  it is in another call, and is left alone
+  //   Aborted             it repeats its write(), but has no such file
   absl::Status GiveEventFile();
 
  private:
   class Puppet;
 
   explicit StoppedCaller(pid_t tid) : tid_(tid) {}
-  // For the next stop: its status of waitpid(2).
+  // Waits for the next stop, and returns its status as in waitpid(2).
   absl::StatusOr<int> Wait();
 
   pid_t tid_;

@@ -16,7 +16,7 @@
 namespace ibemu::cuse {
 namespace {
 
-// So much is copied before another thread would have begun to.
+// A copy of this size ends before another thread would have begun it.
 constexpr size_t kBriefBytes = size_t{256} << 10;
 
 }  // namespace
@@ -38,7 +38,7 @@ void ClientMemory::PinPages(uint64_t start, uint64_t length, bool writable,
     LockLimit limit;
     absl::Status mapped;
   };
-  auto found = std::make_shared<Found>();  // as in Run()
+  auto found = std::make_shared<Found>();  // shared as in Run()
   workers_.Run(
       process_,
       [found, id, start, length, writable] {
@@ -50,7 +50,7 @@ void ClientMemory::PinPages(uint64_t start, uint64_t length, bool writable,
         if (outcome != WorkerPool::Outcome::kDone) {
           return done(absl::DataLossError("its memory does not answer"));
         }
-        if (!IsAlive(*lives)) {  // who was looked at, may be another
+        if (!IsAlive(*lives)) {  // the job may have seen another process
           return done(absl::UnavailableError("the process has ended"));
         }
         auto pin = pinned->Charge(pinned->AccountOf(id, lives), found->limit,
@@ -72,7 +72,7 @@ void ClientMemory::Run(Direction direction,
                        std::vector<verbs::MemoryPiece> pieces, Done done) {
   size_t size = 0;
   for (const verbs::MemoryPiece& piece : pieces) size += piece.size;
-  // The job's, then the loop's; the job may outlive all of us.
+  // Set by the job, then read by the loop.  The job may outlive this object.
   auto status = std::make_shared<absl::Status>();
   auto job = [status, direction, process = static_cast<pid_t>(process_),
               lives = lives_, pieces = std::move(pieces)] {

@@ -1,4 +1,5 @@
-// The memory of a process that uses verbs, reached by jobs.
+// ClientMemory: the memory of a process that uses verbs, accessed by jobs of a
+// WorkerPool.
 #ifndef IBEMU_CUSE_CLIENT_CLIENT_MEMORY_H_
 #define IBEMU_CUSE_CLIENT_CLIENT_MEMORY_H_
 
@@ -12,14 +13,15 @@
 
 namespace ibemu::cuse {
 
-// The calls of one process are carried out one after the other.
+// The memory of one process.  Its calls are carried out one after the other.
 class ClientMemory final : public verbs::Memory {
  public:
-  // `process`: its id; `workers` must outlive this, but not its calls.
+  // `process` is the id of the process.  REQUIRES: `workers` outlives this
+  // object, but not necessarily its calls.
   ClientMemory(WorkerPool& workers, ClientId process,
                std::shared_ptr<PinnedPages> pinned);
 
-  // False for good once the process has ended.
+  // Returns false once the process has ended, and ever after.
   bool Lives() const;
 
   uint64_t process() const override { return static_cast<uint64_t>(process_); }
@@ -30,7 +32,7 @@ class ClientMemory final : public verbs::Memory {
   void Write(std::vector<verbs::MemoryPiece> pieces, Done done) override;
 
  private:
-  // Its end is that of the process: another may have its number then.
+  // A pidfd.  Unlike the number, it never comes to mean another process.
   using Process = std::shared_ptr<UniqueFd>;
 
   enum class Direction { kRead, kWrite };

@@ -1,4 +1,5 @@
-// StoppedCaller::GiveEventFile(): system calls that a client makes for us.
+// StoppedCaller::GiveEventFile(), with system calls that a client is made to
+// execute for us.
 #include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -29,17 +30,17 @@ constexpr int64_t kRestart = 512;  // ERESTARTSYS: the kernel would repeat it
 
 }  // namespace
 
-// A thread that has stopped at the end of a system call.  What it is made to do
-// leaves its registers, its stack and its signal mask as they were; signals
-// wait until it goes on.
+// A thread that has stopped at the end of a system call, and can be made to
+// execute others.  These leave its registers, its stack and its signal mask as
+// they were.  Signals wait until it goes on.
 class StoppedCaller::Puppet {
  public:
   explicit Puppet(StoppedCaller& caller) : caller_(caller), tid_(caller.tid_) {}
   Puppet(const Puppet&) = delete;
   Puppet& operator=(const Puppet&) = delete;
 
-  // Errors: FailedPrecondition when it does not come from an interrupted
-  // write() of a 64-bit program; what ptrace() says.
+  // Reads the registers.  Errors: FailedPrecondition if the thread does not
+  // come from an interrupted write() of a 64-bit program; those of ptrace().
   absl::Status Prepare() {
     IBEMU_RETURN_IF_ERROR(
         Trace(PTRACE_GETREGS, nullptr, &registers_, "PTRACE_GETREGS"));
@@ -48,14 +49,14 @@ class StoppedCaller::Puppet {
         (result != -EINTR && result != -kRestart)) {
       return absl::FailedPreconditionError("not in that write()");
     }
-    // Only calls that fail with ERESTART* are the kernel's to repeat.
+    // Keeps the kernel from repeating the call, as it does after ERESTART*.
     registers_.orig_rax = static_cast<uint64_t>(-1);
     return absl::OkStatus();
   }
 
   int descriptor() const { return static_cast<int>(registers_.rdi); }
 
-  // Errors: what ptrace() says.
+  // Blocks all signals, and saves the stack.  Errors: those of ptrace().
   absl::Status Borrow() {
     constexpr uint64_t kAll = ~uint64_t{0};
     IBEMU_RETURN_IF_ERROR(Trace(PTRACE_SETOPTIONS, nullptr,
@@ -89,7 +90,8 @@ class StoppedCaller::Puppet {
     return absl::OkStatus();
   }
 
-  // What the call returned: a negative errno, too.
+  // Executes a system call, and returns its result, which may be a negative
+  // errno.
   absl::StatusOr<int64_t> Call(uint64_t number, uint64_t a, uint64_t b,
                                uint64_t c) {
     user_regs_struct call = registers_;
@@ -101,14 +103,15 @@ class StoppedCaller::Puppet {
     call.r10 = 0;
     IBEMU_RETURN_IF_ERROR(
         Trace(PTRACE_SETREGS, nullptr, &call, "PTRACE_SETREGS"));
-    IBEMU_RETURN_IF_ERROR(RunToSyscallStop());  // its begin
-    IBEMU_RETURN_IF_ERROR(RunToSyscallStop());  // its end
+    IBEMU_RETURN_IF_ERROR(RunToSyscallStop());  // its entry
+    IBEMU_RETURN_IF_ERROR(RunToSyscallStop());  // its exit
     IBEMU_RETURN_IF_ERROR(
         Trace(PTRACE_GETREGS, nullptr, &call, "PTRACE_GETREGS"));
     return static_cast<int64_t>(call.rax);
   }
 
-  // Puts everything back: write() begins anew, or has failed with `error`.
+  // Restores everything.  The write() begins anew if `error` is 0, and else has
+  // failed with it.
   void GoOn(int error) {
     if (written_) Put(stack_).IgnoreError();
     if (masked_) ptrace(PTRACE_SETSIGMASK, tid_, kMaskSize, &signals_);
@@ -135,8 +138,9 @@ class StoppedCaller::Puppet {
                : absl::OkStatus();
   }
 
-  // SIGSTOP can't be kept waiting: it is delivered, and the stop of the whole
-  // process begins when the thread is let go.
+  // Lets the thread run to the next system call stop.  SIGSTOP can't be held
+  // back: it is delivered, and the stop of the whole process begins when the
+  // thread is detached.
   absl::Status RunToSyscallStop() {
     constexpr int kSyscallStop = SIGTRAP | 0x80;
     uintptr_t signal = 0;
@@ -161,7 +165,7 @@ class StoppedCaller::Puppet {
   bool written_ = false;
 };
 
-// The kernel refused what the client was made to ask for.
+// Returns the status of a call that the kernel refused to the client.
 static absl::Status Refused(int64_t error, const char* call) {
   return absl::AbortedError(
       absl::ErrnoToStatus(static_cast<int>(error), call).message());
@@ -175,7 +179,8 @@ absl::Status StoppedCaller::GiveEventFile() {
   int error = 0;  // of its write()
   absl::Status given = [&]() -> absl::Status {
     IBEMU_RETURN_IF_ERROR(client.Borrow());
-    // Whatever its root directory is, whatever became of the node.
+    // This path works whatever the client's root directory is, and whatever has
+    // become of the node.
     Words path{};
     std::snprintf(reinterpret_cast<char*>(path.data()), sizeof path,
                   "/proc/thread-self/fd/%d", client.descriptor());
@@ -205,7 +210,7 @@ absl::Status StoppedCaller::GiveEventFile() {
   }();
   if (tid_ == 0) return absl::NotFoundError("it died");
   client.GoOn(error);
-  // NotFound: it died between two of its stops (ESRCH).
+  // NotFound means that it died between two of its stops (ESRCH).
   if (given.ok() || error != 0 || absl::IsNotFound(given)) return given;
   return absl::AbortedError(given.message());
 }

@@ -16,14 +16,14 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 
-// A line of /proc/PID/maps; proc(5).
+// A line of /proc/PID/maps; see proc(5).
 struct Mapping {
   uint64_t start = 0;
   uint64_t end = 0;
   bool readable = false;
   bool writable = false;
-  // Nobody but the kernel knows whether there is a page behind each address: of
-  // a file, or of what a device or the kernel put there ("[vvar]").
+  // True if only the kernel knows whether there is a page behind each address:
+  // a mapping of a file, or one that a device or the kernel made ("[vvar]").
   bool backed = false;
 };
 
@@ -58,7 +58,7 @@ absl::Status CheckMapped(pid_t process, uint64_t start, uint64_t length,
         absl::StrCat("no such page at 0x", absl::Hex(address)));
   };
   const uint64_t end = start + length;
-  uint64_t next = start / kPage * kPage;  // all before it is there
+  uint64_t next = start / kPage * kPage;  // all before it is mapped
   std::ifstream maps(absl::StrCat("/proc/", process, "/maps"));
   Mapping mapping;
   while (next < end) {
@@ -69,7 +69,7 @@ absl::Status CheckMapped(pid_t process, uint64_t start, uint64_t length,
       return nothing(next);
     }
     next = mapping.end;
-    // What a file lacks, it lacks at the end of the mapping.
+    // If a file lacks pages, then those at the end of the mapping.
     const uint64_t last = std::min(next, end) - 1;
     if (mapping.backed && !CanRead(process, last / kPage * kPage)) {
       return nothing(last);

@@ -1,4 +1,4 @@
-// What a process has mapped.
+// CheckMapped(): a check of the memory that a process has mapped.
 #ifndef IBEMU_CUSE_CLIENT_MAPPED_RANGE_H_
 #define IBEMU_CUSE_CLIENT_MAPPED_RANGE_H_
 
@@ -10,11 +10,12 @@
 
 namespace ibemu::cuse {
 
-// Whether pages could be pinned as pin_user_pages() in mm/gup.c does it (since
-// Linux 6.2: before, reading took a writable page, too): all of the range is
-// mapped, with the right to read or write it, and no file ends before it.  No
-// page is brought in, so the time depends on the number of mappings, not on
-// their size.  On a worker only: the end of a file is found by reading there.
+// Checks that pages could be pinned as pin_user_pages() in mm/gup.c does it
+// (since Linux 6.2; before, even reading needed a writable page).  This means
+// that all of the range is mapped, with the right to read or write it, and that
+// no file ends before the range does.  No page is brought in, so the time
+// depends on the number of mappings, not on their size.  To be called only on a
+// worker, because it finds the end of a file by reading there.
 //
 // Errors: DataLoss.
 absl::Status CheckMapped(pid_t process, uint64_t start, uint64_t length,

@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t kPinnedPage = 4096;
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
-// What follows `name` and blanks in a file of /proc/PID.
+// Returns the text after `name` and blanks in a file of /proc/PID.
 std::string Line(pid_t process, const char* file, std::string_view name) {
   std::ifstream lines(absl::StrCat("/proc/", process, "/", file));
   for (std::string line; std::getline(lines, line);) {
@@ -32,7 +32,7 @@ std::string Line(pid_t process, const char* file, std::string_view name) {
   return "";
 }
 
-// 0 when there is none.
+// Returns 0 if there is no number.
 uint64_t Number(const std::string& text, int base) {
   uint64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number, base);

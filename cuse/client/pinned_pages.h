@@ -1,4 +1,5 @@
-// How much memory processes have registered, and how much they may.
+// PinnedPages: a count of the memory that processes have registered, with its
+// limit.
 #ifndef IBEMU_CUSE_CLIENT_PINNED_PAGES_H_
 #define IBEMU_CUSE_CLIENT_PINNED_PAGES_H_
 
@@ -14,21 +15,23 @@
 
 namespace ibemu::cuse {
 
-// What a process may lock in memory.
+// The limit on the memory that a process may lock.
 struct LockLimit {
-  uint64_t bytes = 0;   // RLIMIT_MEMLOCK, the soft one
-  bool exempt = false;  // it has CAP_IPC_LOCK, in whatever namespace
+  uint64_t bytes = 0;   // the soft RLIMIT_MEMLOCK
+  bool exempt = false;  // it has CAP_IPC_LOCK in some namespace
 };
 
-// Of /proc/PID.  A process that can't be looked at may lock nothing.
+// Reads the limit from /proc/PID.  A process that can't be examined may lock
+// nothing.
 LockLimit LockLimitOf(pid_t process);
 
-// Linux's mm_struct.pinned_vm: pages are counted as often as they are
-// registered, in all files of a process together (drivers/infiniband/core/
-// umem.c).
+// The counts of all processes, like Linux's mm_struct.pinned_vm: pages count as
+// often as they are registered, in all files of a process together
+// (drivers/infiniband/core/umem.c).
 //
-// Nothing is pinned here, and a plain user can't raise a limit; so the limit
-// that everybody has, `usual`, holds nobody back, but a lower one does.
+// Nothing is really pinned here, and an ordinary user can't raise a limit.  So
+// the limit that everybody has, `usual`, restricts no one, but a lower one
+// does.
 class PinnedPages {
  public:
   struct Account {
@@ -36,20 +39,21 @@ class PinnedPages {
     uint64_t pages = 0;
   };
 
-  // `usual`: in bytes.
+  // `usual` is in bytes.
   explicit PinnedPages(uint64_t usual) : usual_(usual) {}
-  // Takes the limit of this process, which comes from where its clients do.
+  // Uses the limit of this process, which comes from the same source as that of
+  // its clients.
   static std::shared_ptr<PinnedPages> OfThisMachine();
 
-  // Of the process `id`, to which the pidfd belongs.
+  // Returns the account of the process `id`, to which the pidfd belongs.
   std::shared_ptr<Account> AccountOf(pid_t id,
                                      std::shared_ptr<UniqueFd> process);
 
-  // Counts the pages of a range of which `length` is not 0, until the result
-  // ends.
+  // Counts the pages of a range until the result is destroyed.  REQUIRES:
+  // `length` is not 0.
   //
-  // Errors: PermissionDenied when the process may lock nothing,
-  // ResourceExhausted when it may not lock so much more.
+  // Errors: PermissionDenied if the process may lock nothing, ResourceExhausted
+  // if it may not lock that much more.
   absl::StatusOr<std::unique_ptr<verbs::Memory::Pin>> Charge(
       std::shared_ptr<Account> account, const LockLimit& limit, uint64_t start,
       uint64_t length) const;

@@ -10,8 +10,8 @@
 
 namespace ibemu::cuse {
 
-// In both, EPERM says yes, too: another user's.  A daemon that may touch its
-// memory need not have the right to send it signals.
+// In both functions EPERM means yes as well: the process is another user's.  A
+// daemon that may access its memory need not have the right to send it signals.
 
 bool IsAlive(const UniqueFd& process) {
   return process.valid() &&

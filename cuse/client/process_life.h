@@ -1,4 +1,4 @@
-// Whether a process that was known by its number is still that process.
+// Checks that a process known by its number is still the same process.
 #ifndef IBEMU_CUSE_CLIENT_PROCESS_LIFE_H_
 #define IBEMU_CUSE_CLIENT_PROCESS_LIFE_H_
 
@@ -8,10 +8,10 @@
 
 namespace ibemu::cuse {
 
-// `process`: a pidfd, or none.
+// Returns true if the process lives.  `process` is a pidfd, or empty.
 bool IsAlive(const UniqueFd& process);
 
-// Whether `tid` is one of the threads of process `pid` now.
+// Returns true if `tid` is now one of the threads of process `pid`.
 bool HasThread(pid_t pid, pid_t tid);
 
 }  // namespace ibemu::cuse

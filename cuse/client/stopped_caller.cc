@@ -31,7 +31,7 @@ absl::StatusOr<StoppedCaller> StoppedCaller::Seize(pid_t tid) {
 
 StoppedCaller::~StoppedCaller() {
   if (tid_ == 0) return;
-  // Only a stopped thread can be let go.
+  // Only a stopped thread can be detached.
   if (ptrace(PTRACE_DETACH, tid_, nullptr, nullptr) < 0 &&
       waitpid(tid_, nullptr, __WALL) == tid_) {
     ptrace(PTRACE_DETACH, tid_, nullptr, nullptr);

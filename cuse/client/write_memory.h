@@ -1,4 +1,5 @@
-// Shared by the ways to a client's memory; see caller_memory.h.
+// WriteMemory(): a write to a client's memory, for all ways to it in
+// caller_memory.h.
 #ifndef IBEMU_CUSE_CLIENT_WRITE_MEMORY_H_
 #define IBEMU_CUSE_CLIENT_WRITE_MEMORY_H_
 
@@ -11,8 +12,10 @@
 
 namespace ibemu::cuse {
 
-// It may be held up: see WorkerPool.  PermissionDenied, NotFound (thread gone),
-// FailedPrecondition (nothing or not enough mapped there, or read-only).
+// Writes `data` to `address` in the memory of thread `tid`.  It may block: see
+// WorkerPool.  Errors: PermissionDenied, NotFound (the thread is gone),
+// FailedPrecondition (nothing or not enough is mapped there, or it is
+// read-only).
 absl::Status WriteMemory(pid_t tid, uint64_t address, mad::Bytes data);
 
 }  // namespace ibemu::cuse

@@ -14,7 +14,7 @@ namespace {
 // CUSE needs no flag: it neither caches nor keeps a file position.
 constexpr uint32_t kOpenFlags = 0;
 
-// The kernel's own limit of a request to a character device, 32 pages
+// The kernel's limit on a request to a character device, 32 pages
 // (FUSE_DEFAULT_MAX_PAGES_PER_REQ in fs/fuse/cuse.c).
 constexpr size_t kPiece = size_t{128} << 10;
 
@@ -38,9 +38,10 @@ class CuseDevice::Impl {
                             .dev_info_argv = &about,
                             .flags = 0};
     IBEMU_RETURN_IF_ERROR(session_.Start(std::move(cuse), info, Table(), this));
-    // The kernel asks at once who this is, makes the device while it takes the
-    // answer, and ends the connection when it can't.
-    // Somebody may open it before we look again.
+    // The first request asks for the device's identity.  The kernel makes the
+    // device when it gets the answer, and ends the connection if it can't.
+    // After that there may already be a request of a client that has opened the
+    // device.
     if (HandleOne() == FuseResult::kHandled &&
         HandleOne() != FuseResult::kEnded) {
       return absl::OkStatus();
@@ -66,7 +67,7 @@ class CuseDevice::Impl {
 
   const Identity identity_;
   Opener opener_;
-  FuseSession session_;  // outlives the files, which still have replies
+  FuseSession session_;  // outlives the files, which may still reply
   FuseDevices devices_;
 };
 

@@ -1,4 +1,4 @@
-// A character device for the whole machine.
+// CuseDevice: a character device for the whole machine.
 #ifndef IBEMU_CUSE_FUSE_CUSE_DEVICE_H_
 #define IBEMU_CUSE_FUSE_CUSE_DEVICE_H_
 
@@ -15,7 +15,7 @@
 
 namespace ibemu::cuse {
 
-// Each open() of the device is a File, the same that FuseTree serves.
+// A character device.  Each open() of it gives a File, as in a FuseTree.
 class CuseDevice {
  public:
   struct Identity {
@@ -23,39 +23,39 @@ class CuseDevice {
     unsigned major_number = 0;
     unsigned minor_number = 0;
   };
-  // Makes the File of an open() with `flags`; null: it fails with ENXIO, as a
-  // device that was pulled out does.
+  // Makes the File of an open() with `flags`.  If it returns null, the open()
+  // fails with ENXIO, as that of a removed device does.
   using Opener = std::function<std::unique_ptr<File>(int flags)>;
 
-  // `timers` and `workers` must outlive the device.
+  // REQUIRES: `timers` and `workers` outlive the device.
   CuseDevice(Timers& timers, WorkerPool& workers, Identity identity,
              Opener opener);
 
-  // Ends every open file, and the device node.  Clients see errors from then
-  // on.
+  // Ends every open file, and removes the device node.  Clients see errors from
+  // then on.
   ~CuseDevice();
 
   CuseDevice(const CuseDevice&) = delete;
   CuseDevice& operator=(const CuseDevice&) = delete;
 
   // Makes the device on an open /dev/cuse (or a socket that speaks its
-  // protocol).  When it returns OK the node is there, as far as devtmpfs is
-  // concerned; udev may still be at work.  Call once.
+  // protocol).  When this returns OK the node exists in devtmpfs, but udev may
+  // still be at work.  REQUIRES: called once.
   //
-  // Errors: AlreadyExists when the kernel refuses name or number.
+  // Errors: AlreadyExists if the kernel refuses the name or the number.
   absl::Status Serve(UniqueFd cuse);
 
-  // What the next open() gets.  Files that are open stay what they are.
+  // Sets the opener of later open() calls.  Open files are not affected.
   void SetOpener(Opener opener);
 
-  // True when somebody has it open.
+  // True if a client has the device open.
   bool in_use() const;
 
-  // To be watched for readability; -1 before Serve().
+  // The descriptor to watch for readability; -1 before Serve().
   int fd() const;
 
-  // Handles one request, without waiting for it.  After kEnded forget fd() and
-  // destroy the device.
+  // Handles one request, and returns at once if there is none.  After kEnded
+  // the caller must forget fd() and destroy the device.
   [[nodiscard]] FuseResult HandleOne();
 
  private:

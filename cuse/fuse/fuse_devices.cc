@@ -31,7 +31,7 @@ FuseDevices::~FuseDevices() {
   for (const fuse_req_t request : at_worker_) {
     ReplyError(request, Errno::kIo);
   }
-  handles_.Clear();  // their replies come back here
+  handles_.Clear();  // their replies come back to this
 }
 
 void FuseDevices::OnInterrupt(fuse_req_t request, void* handle) {
@@ -59,12 +59,13 @@ void FuseDevices::SendOpened(RequestId id) {
   const uint64_t number = opening->second;
   opening_.erase(opening);
 
-  // Not fuse_reply_open(): this libfuse knows no FOPEN_STREAM.
+  // fuse_reply_open() can't be used, as this libfuse does not know
+  // FOPEN_STREAM.
   const fuse_open_out answer = {
       .fh = number, .open_flags = open_flags_, .padding = 0};
   if (fuse_reply_buf(Settle(id), reinterpret_cast<const char*>(&answer),
                      sizeof answer) != 0) {
-    RemoveSoon(number);  // the client has gone, no RELEASE will come
+    RemoveSoon(number);  // the client is gone, and no RELEASE will come
   }
 }
 
@@ -80,7 +81,7 @@ void FuseDevices::SendError(RequestId id, Errno error) {
   ReplyError(Settle(id), error);
 }
 
-// A file must not end within its own call.
+// Removes the file later, because it must not end within its own call.
 void FuseDevices::RemoveSoon(uint64_t number) {
   timers_.RunSoon([self = self_, number] {
     if (*self != nullptr) (*self)->handles_.Remove(number);
@@ -109,7 +110,7 @@ void FuseDevices::SendData(RequestId id, Bytes head,
       return SendLong(request, node.mapped(), head, std::move(body));
     }
   }
-  // Copying a little is cheaper than libfuse's vectors.
+  // Copying few bytes is cheaper than libfuse's vectors.
   std::array<std::byte, 1024> small;
   if (head.size() + body.size() <= small.size()) {
     auto end = std::copy(head.begin(), head.end(), small.begin());
@@ -125,13 +126,14 @@ void FuseDevices::SendNoSpace(RequestId id, size_t room, Bytes head,
                               Bytes body) {
   const fuse_req_t request = Settle(id);
   long_reads_.erase(id);
-  // A signal can't end this any more; ours may be one (PTRACE_INTERRUPT).
+  // From now on no signal ends this request; our own PTRACE_INTERRUPT may count
+  // as one.
   fuse_req_interrupt_func(request, nullptr, nullptr);
   at_worker_.insert(request);
 
   std::vector<std::byte> data(head.begin(), head.end());
   data.insert(data.end(), body.begin(), body.end());
-  // A reply that breaks off must fit with the byte that breaks it.
+  // A reply that breaks off must fit together with the byte that breaks it.
   std::vector<std::byte> fitting = data;
   fitting.resize(std::min(data.size(), room - 1));
   DeliverNoSpace(

@@ -1,4 +1,4 @@
-// Open device files behind libfuse requests: what every front end needs.
+// FuseDevices: open device files behind libfuse requests, for every front end.
 #ifndef IBEMU_CUSE_FUSE_FUSE_DEVICES_H_
 #define IBEMU_CUSE_FUSE_FUSE_DEVICES_H_
 
@@ -18,25 +18,27 @@
 
 namespace ibemu::cuse {
 
-// FuseTree and CUSE get the same requests for a device file.  This class hands
-// them to the File, carries its replies back, parks and interrupts, wakes
-// poll(), joins calls that the kernel cut.
+// The open device files of one front end.  FuseTree and CUSE get the same
+// requests for a device file.  This class passes them to the File, carries its
+// replies back, parks and interrupts requests, wakes poll(), and joins calls
+// that the kernel split.
 class FuseDevices final : public ReplySink {
  public:
-  // `open_flags`: FOPEN_* of every open.  `timers` and `workers` outlive this.
+  // `open_flags` are the FOPEN_* flags of every open.  REQUIRES: `timers` and
+  // `workers` outlive this object.
   FuseDevices(Timers& timers, WorkerPool& workers, uint32_t open_flags);
 
-  // Ends every file.  The session must still be there.
+  // Ends every file.  REQUIRES: the session still exists.
   ~FuseDevices();
 
-  // The most bytes that one READ or WRITE has: max_write.
+  // Sets the maximum number of bytes in one READ or WRITE: max_write.
   void SetPiece(size_t piece) { piece_ = piece; }
 
-  // True when no file is open, or being opened.
+  // True if no file is open, or being opened.
   bool empty() const { return handles_.empty(); }
 
-  // Each answers `request` at once or later.  `file` is released with the last
-  // close, or when its opening fails.
+  // Each call answers `request` at once or later.  `file` is released with the
+  // last close, or when its opening fails.
   void Open(fuse_req_t request, std::unique_ptr<File> file, int flags);
   void Read(fuse_req_t request, size_t size, off_t offset,
             const fuse_file_info& info);
@@ -44,7 +46,7 @@ class FuseDevices final : public ReplySink {
              const fuse_file_info& info);
   void Ioctl(fuse_req_t request, const IoctlRequest& ioctl,
              const fuse_file_info& info);
-  // Takes `handle`, which may be null.
+  // Takes ownership of `handle`, which may be null.
   void Poll(fuse_req_t request, const fuse_file_info& info,
             fuse_pollhandle* handle);
   void Release(fuse_req_t request, const fuse_file_info& info);
@@ -53,7 +55,7 @@ class FuseDevices final : public ReplySink {
   struct Handle;
   struct LongRead {
     Handle* handle;
-    size_t size;  // of this piece
+    size_t size;  // of this request
   };
 
   void SendError(RequestId id, Errno error) override;
@@ -67,7 +69,7 @@ class FuseDevices final : public ReplySink {
 
   template <class Call>
   void Dispatch(fuse_req_t request, Handle& handle, Call call);
-  // The request that `id` names, which is answered now.
+  // Returns the request that `id` names, which is answered now.
   fuse_req_t Settle(RequestId id);
   void ReadLong(fuse_req_t request, Handle& handle, size_t size, off_t offset,
                 bool nonblock);
@@ -84,14 +86,14 @@ class FuseDevices final : public ReplySink {
   WorkerPool& workers_;
   uint32_t open_flags_;
   size_t piece_ = size_t{128} << 10;
-  RequestId running_{};  // whose call has not returned, if not answered yet
+  RequestId running_{};  // in a call that has not returned, if not answered yet
   SlotTable<Handle> handles_;
-  // Requests of which more is known than their name; mostly empty.
+  // Data of requests for which the id is not enough; mostly empty.
   absl::flat_hash_map<RequestId, uint64_t> opening_;  // handle numbers
   absl::flat_hash_map<RequestId, LongRead> long_reads_;
   absl::flat_hash_map<RequestId, size_t> long_writes_;  // sizes of the pieces
   absl::flat_hash_set<fuse_req_t> at_worker_;
-  std::shared_ptr<FuseDevices*> self_;  // null when this has ended
+  std::shared_ptr<FuseDevices*> self_;  // points to null after the end
 };
 
 }  // namespace ibemu::cuse

@@ -1,4 +1,4 @@
-// Calls that the kernel cut into several requests.
+// FuseDevices, part 2: calls that the kernel splits into several requests.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -9,11 +9,11 @@
 namespace ibemu::cuse {
 namespace {
 
-// A client whose call's size can't be known sends the next piece of a write
-// within microseconds, as a rule.
+// The time to wait for the next piece of a write if the size of the client's
+// call can't be found out.  As a rule that piece comes within microseconds.
 constexpr absl::Duration kNextPieceComesWithin = absl::Milliseconds(100);
 
-// For a write whose client has its answer already.
+// The sink of a write whose client already has its answer.
 class NoOne final : public ReplySink {
  public:
   void SendError(RequestId, Errno) override {}
@@ -39,7 +39,8 @@ void FuseDevices::ReadLong(fuse_req_t request, Handle& handle, size_t size,
   handle.reads.Forget(tid);
   size_t room = size;
   if (MayGoOn(size, piece_)) {
-    // If it can't be known, the client is taken to have room for all.
+    // If the size can't be found out, the client is assumed to have room for
+    // everything.
     room = SizeOfRead(tid).value_or(SIZE_MAX);
     long_reads_.emplace(IdOf(request), LongRead{&handle, size});
   }
@@ -53,7 +54,7 @@ void FuseDevices::SendLong(fuse_req_t request, const LongRead& read, Bytes head,
   if (head.size() + body.size() <= read.size) {
     return ReplyParts(request, head, body);
   }
-  // A piece is longer than a head, as a rule.
+  // As a rule a piece is longer than a head.
   const Bytes front = head.first(std::min(head.size(), read.size));
   const Bytes rest = head.subspan(front.size());
   body.insert(body.begin(), rest.begin(), rest.end());
@@ -99,14 +100,14 @@ void FuseDevices::CancelWriteEnd(Handle& handle, pid_t tid) {
   }
 }
 
-// What has come of a write is all that comes.
+// Ends a write with the data that have come, as there will be no more.
 void FuseDevices::FinishWrite(Handle& handle, pid_t tid) {
   CancelWriteEnd(handle, tid);
   if (!handle.writes.pending(tid)) return;
   const bool may_be_whole = handle.writes.MayBeWhole(tid);
   SplitWrites::Whole whole = handle.writes.TakeWhole(tid);
   if (!may_be_whole)
-    return;  // broken off: a page was missing, or a signal came
+    return;  // incomplete: a page was missing, or a signal came
   NoOne no_one;
   handle.file->Write({whole.head, std::move(whole.body), 0},
                      WriteReply(no_one, RequestId{}));

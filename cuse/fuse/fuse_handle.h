@@ -1,4 +1,4 @@
-// One open device file, as FuseDevices keeps it, and small things around it.
+// FuseDevices::Handle: one open device file of FuseDevices, and small helpers.
 #ifndef IBEMU_CUSE_FUSE_FUSE_HANDLE_H_
 #define IBEMU_CUSE_FUSE_FUSE_HANDLE_H_
 
@@ -35,8 +35,8 @@ struct FuseDevices::Handle {
   absl::flat_hash_map<pid_t, TimerId> write_ends;
 };
 
-// Runs a call of `handle`'s file.  If it keeps the reply, signals that reach
-// the client from now on end the wait.
+// Runs a call of `handle`'s file.  If the file keeps the reply, later signals
+// to the client interrupt the request.
 template <class Call>
 void FuseDevices::Dispatch(fuse_req_t request, Handle& handle, Call call) {
   running_ = IdOf(request);

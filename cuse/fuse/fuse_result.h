@@ -1,4 +1,4 @@
-// What became of an attempt to handle one request of the kernel.
+// FuseResult: the outcome of handling one request of the kernel.
 #ifndef IBEMU_CUSE_FUSE_FUSE_RESULT_H_
 #define IBEMU_CUSE_FUSE_FUSE_RESULT_H_
 
@@ -6,8 +6,8 @@ namespace ibemu::cuse {
 
 enum class FuseResult {
   kHandled,
-  kNothing,  // there is none
-  kEnded,    // and none will come: unmounted, or the connection was aborted
+  kNothing,  // there was no request
+  kEnded,    // no more will come: unmounted, or the connection was aborted
 };
 
 }  // namespace ibemu::cuse

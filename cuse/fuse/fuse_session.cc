@@ -10,8 +10,8 @@
 namespace ibemu::cuse {
 namespace {
 
-// libfuse tells standard error of each failure but these: ENOENT, the request
-// is gone, and ENODEV, the mount is.
+// libfuse reports each failure to standard error except for these: ENOENT (the
+// request is gone), and ENODEV (the mount is gone).
 ssize_t SendReply(int fd, iovec* parts, int count, void* /*user*/) {
   const ssize_t sent = writev(fd, parts, count);
   if (sent < 0) errno = ENOENT;
@@ -32,7 +32,7 @@ constexpr fuse_custom_io kIo = {.writev = SendReply,
                                 .splice_receive = nullptr,
                                 .splice_send = nullptr};
 
-// The command line of a program that has none.
+// The command line of a program without arguments.
 class NoArguments {
  public:
   ~NoArguments() { fuse_opt_free_args(&arguments_); }

@@ -1,4 +1,4 @@
-// A libfuse session over a descriptor that somebody else watches.
+// FuseSession: a libfuse session over a descriptor that its owner watches.
 #ifndef IBEMU_CUSE_FUSE_FUSE_SESSION_H_
 #define IBEMU_CUSE_FUSE_FUSE_SESSION_H_
 
@@ -9,6 +9,7 @@
 
 namespace ibemu::cuse {
 
+// A session.  It owns the descriptor, which it makes non-blocking.
 class FuseSession {
  public:
   FuseSession() = default;
@@ -17,8 +18,8 @@ class FuseSession {
   FuseSession(const FuseSession&) = delete;
   FuseSession& operator=(const FuseSession&) = delete;
 
-  // A file system on /dev/fuse, a device on /dev/cuse.  `user` comes back in
-  // every operation, by fuse_req_userdata().
+  // Starts a file system on /dev/fuse, or a device on /dev/cuse.  Every
+  // operation gets `user` by fuse_req_userdata().
   absl::Status Start(UniqueFd fd, const fuse_lowlevel_ops& operations,
                      void* user);
   absl::Status Start(UniqueFd fd, const cuse_info& device,
@@ -26,7 +27,7 @@ class FuseSession {
 
   int fd() const;
 
-  // Handles one request, without waiting for it.
+  // Handles one request, and returns at once if there is none.
   FuseResult HandleOne();
 
  private:

@@ -26,7 +26,7 @@ class FuseTree::Impl {
   FuseResult HandleOne() { return session_.HandleOne(); }
 
  private:
-  FuseSession session_;  // outlives the files, which still have replies
+  FuseSession session_;  // outlives the files, which may still reply
   FuseTreeOperations operations_;
 };
 

@@ -1,4 +1,4 @@
-// One view's devices and sysfs entries as a FUSE file system.
+// FuseTree: one view's devices and sysfs entries as a FUSE file system.
 #ifndef IBEMU_CUSE_FUSE_FUSE_TREE_H_
 #define IBEMU_CUSE_FUSE_FUSE_TREE_H_
 
@@ -17,13 +17,15 @@
 
 namespace ibemu::cuse {
 
-// The root shows `dev/` (umadN, issmN, uverbsN) and `sys/` (sysfs::BuildTree):
-// bind them to where programs look.
+// A file system.  Its root shows `dev/` (umadN, issmN, uverbsN) and `sys/`
+// (sysfs::BuildTree), which are to be bound to the places where programs look.
 //
-// Mount with type "fuse" and data "fd=N,rootmode=40000,user_id=U,group_id=G",
-// MS_NOSUID|MS_NODEV, without max_read; U and G are ids of the mount's user
-// namespace.  "default_permissions" is welcome, not needed.  Requests must
-// be served from the mount on: even stat() of the mount point waits for them.
+// Mount it with type "fuse" and data
+// "fd=N,rootmode=40000,user_id=U,group_id=G", MS_NOSUID|MS_NODEV, without
+// max_read; U and G are ids of the mount's user namespace.
+// "default_permissions" is allowed, but not needed.  Requests must be served
+// from the moment of the mount, because even stat() of the mount point waits
+// for them.
 class FuseTree {
  public:
   struct Options {
@@ -32,15 +34,15 @@ class FuseTree {
     gid_t gid = 0;
     mode_t device_mode = 0600;  // as Linux gives umadN and issmN; uverbsN has
                                 // 0666
-    // The verbs of the adapter in a slot of the view; only for views with
-    // uverbs nodes.
+    // Returns the verbs of the adapter in a slot of the view.  Needed only for
+    // views with uverbs nodes.
     std::function<verbs::Provider&(int slot)> provider_of{};
-    // Where `sys/` is to be found when its classes are bound elsewhere: then
-    // their links lead there.  Empty: they are relative, as in sysfs.
+    // The path of `sys/`, for when its classes are bound elsewhere: their links
+    // then lead there.  If empty, the links are relative, as in sysfs.
     std::string sys_path{};
   };
 
-  // `timers`, `view` and `workers` must outlive the tree.
+  // REQUIRES: `timers`, `view` and `workers` outlive the tree.
   FuseTree(Timers& timers, const sysfs::View& view, WorkerPool& workers,
            const Options& options);
 
@@ -51,19 +53,19 @@ class FuseTree {
   FuseTree& operator=(const FuseTree&) = delete;
 
   // Serves an open /dev/fuse (or a socket that speaks its protocol).  Takes
-  // ownership of `fuse_fd`, also when it fails.  Call once.
+  // ownership of `fuse_fd`, even on failure.  REQUIRES: called once.
   absl::Status Serve(int fuse_fd);
 
-  // To be called when a device was plugged into the view or pulled out: every
-  // later look-up and listing shows it.  Open files of a device that went stay
-  // open.
+  // Must be called when a device was plugged into the view or pulled out.
+  // Later look-ups and listings show the change.  Open files of a removed
+  // device stay open.
   void Update();
 
-  // To be watched for readability; -1 before Serve().
+  // The descriptor to watch for readability; -1 before Serve().
   int fd() const;
 
-  // Handles one request, without waiting for it.  After kEnded forget fd() and
-  // destroy the tree.
+  // Handles one request, and returns at once if there is none.  After kEnded
+  // the caller must forget fd() and destroy the tree.
   [[nodiscard]] FuseResult HandleOne();
 
  private:

@@ -16,16 +16,16 @@
 namespace ibemu::cuse {
 namespace {
 
-// Without FOPEN_STREAM a write() waits for a read() of another thread on the
-// same descriptor: both want the lock of the file position.
+// Without FOPEN_STREAM a write() would wait for a read() by another thread on
+// the same descriptor, because both take the lock of the file position.
 constexpr uint32_t kDeviceFlags = FOPEN_DIRECT_IO | FOPEN_STREAM;
 
 constexpr mode_t kUverbsMode = 0666;  // rdma-core's udev rule
 
 constexpr size_t kMaxWrite = size_t{1} << 20;  // what Linux's 256 pages hold
 
-// Seconds.  The name of a device is asked for each time, and what is below it
-// goes with it.
+// In seconds.  The kernel looks up a device's name each time, and drops what is
+// below it when the device goes.
 constexpr double kTimeout = 3600;
 double EntryTimeout(const TreeNode& parent) {
   return parent.changes ? 0 : kTimeout;
@@ -108,7 +108,7 @@ void FuseTreeOperations::GetAttributes(fuse_req_t request, fuse_ino_t id) {
   fuse_reply_attr(request, &attributes, kTimeout);
 }
 
-// Truncation and times mean nothing here, but programs do them in passing.
+// Truncation and times have no meaning here, but programs set them in passing.
 void FuseTreeOperations::SetAttributes(fuse_req_t request, fuse_ino_t id,
                                        int which) {
   constexpr int kOwnership =
@@ -124,7 +124,7 @@ void FuseTreeOperations::ReadLink(fuse_req_t request, fuse_ino_t id) {
   if (node == nullptr || node->kind != TreeNode::Kind::kLink) {
     return ReplyError(request, Errno::kInvalid);
   }
-  // The text of a link from class/NAME/ to its device.
+  // The beginning of a link's text that leads from class/NAME/ to its device.
   constexpr std::string_view kFromClass = "../../devices/";
   const std::string& target = node->entry->target;
   if (options_.sys_path.empty() || !target.starts_with(kFromClass)) {
@@ -136,7 +136,7 @@ void FuseTreeOperations::ReadLink(fuse_req_t request, fuse_ino_t id) {
   fuse_reply_readlink(request, absolute.c_str());
 }
 
-// The kernel may keep a listing that never changes.
+// The kernel may cache a listing that never changes.
 void FuseTreeOperations::OpenDirectory(fuse_req_t request, fuse_ino_t id) {
   const TreeNodes::NodePtr node = nodes_.Find(id);
   if (node == nullptr) return ReplyError(request, Errno::kNoEntry);
@@ -145,8 +145,9 @@ void FuseTreeOperations::OpenDirectory(fuse_req_t request, fuse_ino_t id) {
   fuse_reply_open(request, &info);
 }
 
-// Offsets: 1 and 2 stand behind "." and "..", the number of a child plus 2
-// behind that: children may come and go between two calls.
+// Offsets: 1 and 2 are the places after "." and "..", and the number of a child
+// plus 2 is the place after that child.  So children may come and go between
+// two calls.
 void FuseTreeOperations::ReadDirectory(fuse_req_t request, fuse_ino_t id,
                                        size_t size, off_t offset) {
   const TreeNodes::NodePtr node = nodes_.Find(id);
@@ -176,8 +177,8 @@ void FuseTreeOperations::ReadDirectory(fuse_req_t request, fuse_ino_t id,
   fuse_reply_buf(request, buffer.data(), used);
 }
 
-// For mounts without default_permissions; the kernel asks only here and in
-// open().
+// Checks the permission on mounts without default_permissions, where the kernel
+// asks only in access() and open().
 bool FuseTreeOperations::MayWrite(const fuse_ctx& caller,
                                   const TreeNode& node) const {
   const mode_t mode = StatOf(node).st_mode;
@@ -227,7 +228,7 @@ std::unique_ptr<File> FuseTreeOperations::NewFile(const DeviceNode& device,
 
 std::unique_ptr<File> FuseTreeOperations::NewUverbsFile(
     const DeviceNode& device, int flags) {
-  // No command can be written there, so it is good for events alone.
+  // No command can be written to this descriptor, so it serves only for events.
   if ((flags & O_ACCMODE) == O_RDONLY) {
     return std::make_unique<UverbsEventFile>(offers_, options_.uid);
   }
@@ -245,7 +246,7 @@ void FuseTreeOperations::OpenText(fuse_req_t request,
   }
   fuse_file_info info{};
   info.fh = texts_.Open(node) | kText;
-  info.direct_io = 1;  // live, and of a size that nobody knows before
+  info.direct_io = 1;  // made when read, so the size is unknown
   if (fuse_reply_open(request, &info) != 0) texts_.Release(info.fh & ~kText);
 }
 

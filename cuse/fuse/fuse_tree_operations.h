@@ -1,4 +1,5 @@
-// What a FuseTree does for each kind of FUSE request.
+// FuseTreeOperations: the operations of a FuseTree, one for each kind of FUSE
+// request.
 #ifndef IBEMU_CUSE_FUSE_FUSE_TREE_OPERATIONS_H_
 #define IBEMU_CUSE_FUSE_FUSE_TREE_OPERATIONS_H_
 
@@ -21,17 +22,17 @@ class FuseTreeOperations {
   FuseTreeOperations(Timers& timers, const sysfs::View& view,
                      WorkerPool& workers, const FuseTree::Options& options);
 
-  // The view has other devices now.
+  // Called when the devices of the view have changed.
   void Update();
 
-  // For a session whose user data is a FuseTreeOperations.
+  // Returns the table for a session whose user data is a FuseTreeOperations.
   static const fuse_lowlevel_ops& Table();
 
  private:
-  // File handles: of texts with this bit, of device files without.
+  // A bit of file handles: set for texts, clear for device files.
   static constexpr uint64_t kText = uint64_t{1} << 63;
 
-  // One static function per entry of the table, see there.
+  // One static function per entry of the table; see there.
   struct Calls;
 
   void Init(fuse_conn_info& connection);

@@ -1,12 +1,14 @@
-// libfuse's table of functions, bound to a FuseTreeOperations.
+// FuseTreeOperations::Table(): libfuse's table of functions, bound to a
+// FuseTreeOperations.
 #include <sys/statvfs.h>
 
 #include "cuse/fuse/fuse_tree_operations.h"
 
 namespace ibemu::cuse {
 
-// The parameters are libfuse's.  What is not here is answered with ENOSYS,
-// which makes the kernel stop asking: FLUSH, extended attributes.
+// The parameters are libfuse's.  Requests without a function here are answered
+// with ENOSYS, which makes the kernel stop sending them: FLUSH, extended
+// attributes.
 struct FuseTreeOperations::Calls {
   using Info = fuse_file_info*;
 

@@ -11,7 +11,8 @@ iovec Part(mad::Bytes bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
 
-// A byte that nobody can read.  Stays for the life of the process.
+// Returns the address of an unreadable byte, which stays for the life of the
+// process.
 void* UnreadableByte() {
   static void* const page =
       mmap(nullptr, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,4 +1,4 @@
-// libfuse's low-level interface, at the version that ibemu is written for.
+// The low-level interface of libfuse, at the version that ibemu is written for.
 #ifndef IBEMU_CUSE_FUSE_LIBFUSE_H_
 #define IBEMU_CUSE_FUSE_LIBFUSE_H_
 
@@ -15,11 +15,11 @@ inline void ReplyError(fuse_req_t request, Errno error) {
   fuse_reply_err(request, static_cast<int>(error));
 }
 
-// Data in two parts.
+// Replies with data in two parts.
 void ReplyParts(fuse_req_t request, mad::Bytes head, mad::Bytes body);
 
-// The client gets `data`, and EIO: the reply claims one byte more, which can't
-// be read.
+// Replies so that the client gets `data`, and EIO: the reply claims one more
+// byte, which can't be read.
 void ReplyFaulting(fuse_req_t request, mad::Bytes data);
 
 }  // namespace ibemu::cuse

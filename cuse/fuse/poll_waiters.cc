@@ -28,7 +28,7 @@ uint32_t PollWaiters::Ask(fuse_pollhandle* handle) {
   const uint32_t events = file_.Poll();
   if (handle != nullptr) {
     armed_ = true;
-    // It names the same open file every time.
+    // Each handle names the same open file.
     if (handle_ != nullptr) fuse_pollhandle_destroy(handle_);
     handle_ = handle;
   }

@@ -1,4 +1,4 @@
-// Objects by small number: what a front end hands out as file handles.
+// SlotTable: objects by small numbers, which a front end uses as file handles.
 #ifndef IBEMU_CUSE_FUSE_SLOT_TABLE_H_
 #define IBEMU_CUSE_FUSE_SLOT_TABLE_H_
 
@@ -9,7 +9,7 @@
 
 namespace ibemu::cuse {
 
-// Numbers are used again, the last freed first.
+// A table of objects.  Numbers are reused, the last freed first.
 template <class T>
 class SlotTable {
  public:
@@ -26,19 +26,19 @@ class SlotTable {
 
   bool empty() const { return slots_.size() == free_.size(); }
 
-  // Null when there is none.
+  // Returns null if there is none.
   T* Find(uint64_t number) const {
     return number < slots_.size() ? slots_[number].get() : nullptr;
   }
 
-  // The object, or null.
+  // Removes and returns the object; null if there is none.
   std::unique_ptr<T> Remove(uint64_t number) {
     if (Find(number) == nullptr) return nullptr;
     free_.push_back(number);
     return std::move(slots_[number]);
   }
 
-  // Objects find themselves gone already when they end.
+  // Destroys all objects, which are no longer in the table when they end.
   void Clear() {
     const auto ending = std::exchange(slots_, {});
     free_.clear();

@@ -31,7 +31,7 @@ SplitWrites::Call& SplitWrites::Begin(pid_t tid, size_t head_size) {
   call.head_size = head_size;
   if (const auto size = size_of_write_(tid); size.ok()) {
     call.total = *size;
-    // Addresses only: pages are taken when the bytes come.
+    // This reserves addresses only: pages are taken when the bytes come.
     ReserveLarge(call.data.body, std::min(*size, kLimit));
   }
   return call;

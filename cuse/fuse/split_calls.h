@@ -1,4 +1,5 @@
-// read() and write() calls that are longer than one request.
+// SplitWrites and SplitReads: write() and read() calls that are longer than one
+// request.
 #ifndef IBEMU_CUSE_FUSE_SPLIT_CALLS_H_
 #define IBEMU_CUSE_FUSE_SPLIT_CALLS_H_
 
@@ -16,48 +17,52 @@
 
 namespace ibemu::cuse {
 
-// The kernel cuts a long call into requests of at most `piece` bytes, that is,
-// of so many pages, with growing offsets; each starts when the one before was
-// answered.  The first is shorter when the buffer does not begin on a page.  So
-// a first piece that is shorter by less than a page may be all or not.
+// The kernel splits a long call into requests ("pieces") of at most `piece`
+// bytes, a number of pages, with increasing offsets.  Each one starts when the
+// one before was answered.  The first is shorter if the buffer does not begin
+// on a page boundary.  So a first piece that is shorter by less than a page may
+// or may not be the whole call.
 inline constexpr size_t kPageBytes = 4096;
 inline bool MayGoOn(size_t size, size_t piece) {
   return size + kPageBytes > piece;
 }
 
-// The size that a blocked thread passed to its call, if it can be known.
+// The function that returns the size which a blocked thread passed to its call,
+// if that can be found out.
 using SizeOfCall = std::function<absl::StatusOr<size_t>(pid_t)>;
 
-// Puts the writes of one open file together.  Threads write at the same time:
-// CUSE does not keep their pieces apart, as FUSE does.
+// The unfinished writes of one open file.  Several threads may write at the
+// same time: CUSE, unlike FUSE, does not keep their pieces apart.
 class SplitWrites {
  public:
-  // More than any message, but less than all memory.
+  // The maximum size of a write in bytes: more than any message, but less than
+  // all memory.
   static constexpr size_t kLimit = size_t{256} << 20;
-  // Threads that may be in such a write at a time; one more, and the one that
-  // began first is given up.  A thread that was killed in there stays behind.
+  // The maximum number of threads in such a write at a time.  With one more,
+  // the one that began first is given up.  The call of a thread that was killed
+  // stays here until then.
   static constexpr size_t kMaxThreads = 32;
 
   enum class Verdict {
     kWhole,    // the call is complete: TakeWhole() has it
     kMore,     // the next piece is on its way
-    kMaybe,    // the next piece may be on its way: if none comes soon, all
+    kMaybe,    // another may come: if none does soon, complete
     kInvalid,  // no call that this piece continues, or too long
   };
 
   explicit SplitWrites(SizeOfCall size_of_write)
       : size_of_write_(std::move(size_of_write)) {}
 
-  // Whether thread `tid` is in the midst of a call.
+  // Returns true if thread `tid` is in the middle of a call.
   bool pending(pid_t tid) const;
 
-  // A piece at `offset` of thread `tid`.  A piece at offset 0 starts a call
-  // anew; take what is pending before.  Of that piece `head_size` counts: the
-  // bytes that are kept apart.
+  // Adds a piece at `offset` of thread `tid`.  A piece at offset 0 starts a new
+  // call, so what is pending must be taken before.  The `head_size` of that
+  // first piece counts: the number of bytes that are kept apart.
   Verdict Add(pid_t tid, uint64_t offset, mad::Bytes data, size_t piece,
               size_t head_size);
 
-  // False as long as more is known to be on its way.
+  // Returns false if more data are known to follow.
   bool MayBeWhole(pid_t tid) const;
 
   struct Whole {
@@ -73,7 +78,7 @@ class SplitWrites {
     std::optional<size_t> total;
     Whole data;
   };
-  using Calls = std::vector<Call>;  // few, the first begun first
+  using Calls = std::vector<Call>;  // few; the oldest first
 
   Calls::iterator Find(pid_t tid);
   Call& Begin(pid_t tid, size_t head_size);
@@ -82,19 +87,19 @@ class SplitWrites {
   Calls calls_;
 };
 
-// Keeps what readers of one open file have not got yet.
+// The data that readers of one open file have not got yet.
 class SplitReads {
  public:
-  // Thread `tid` has read so far that `offset` comes next: what is in `bytes`
-  // after the first `sent`.
+  // Keeps the part of `bytes` after the first `sent` for the next read of
+  // thread `tid`, which will be at `offset`.
   void Keep(pid_t tid, uint64_t offset, std::vector<std::byte> bytes,
             size_t sent);
 
-  // At most `size` bytes for a read at `offset` > 0; empty at the end.  Valid
-  // until the next call.
+  // Returns at most `size` bytes for a read at `offset` > 0, and none at the
+  // end.  Valid until the next call.
   mad::Bytes Next(pid_t tid, uint64_t offset, size_t size);
 
-  // The thread begins another read, or may have read all.
+  // Drop the rest of a thread: in any case, or only if it was read.
   void Forget(pid_t tid);
   void ForgetIfRead(pid_t tid);
 

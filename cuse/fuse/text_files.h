@@ -1,4 +1,4 @@
-// Open sysfs files.
+// TextFiles: the open sysfs files.
 #ifndef IBEMU_CUSE_FUSE_TEXT_FILES_H_
 #define IBEMU_CUSE_FUSE_TEXT_FILES_H_
 
@@ -14,20 +14,22 @@
 
 namespace ibemu::cuse {
 
-// As in Linux's sysfs, the text is made when a read starts at its beginning,
-// and stays the same for reads further on.
+// The open texts.  As in Linux's sysfs, a text is made when a read starts at
+// its beginning, and stays the same for reads further on.
 class TextFiles {
  public:
-  // Requires a node of kind kText.
+  // Returns the number of the new open file.  REQUIRES: `node` is of kind
+  // kText.
   uint64_t Open(std::shared_ptr<const TreeNode> node);
 
-  // At most `size` bytes from `offset` on, valid until the next call.
+  // Returns at most `size` bytes from `offset` on, valid until the next call.
   //
-  // Errors: the entry's; NotFound when `file` is not open, Unavailable when the
-  // node is gone.
+  // Errors: the entry's; NotFound if `file` is not open, Unavailable if the
+  // node is gone, PermissionDenied if the text is write-only.
   absl::StatusOr<std::string_view> Read(uint64_t file, uint64_t offset,
                                         size_t size);
-  // The offset of a write has no meaning.
+  // Writes a text.  The offset of a write has no meaning.  Errors: as of
+  // Read(), with PermissionDenied if the text is read-only.
   absl::Status Write(uint64_t file, std::string_view text);
   void Release(uint64_t file);
 

@@ -1,4 +1,4 @@
-// The inodes of a FuseTree.
+// TreeNodes: the inodes of a FuseTree.
 #ifndef IBEMU_CUSE_FUSE_TREE_NODES_H_
 #define IBEMU_CUSE_FUSE_TREE_NODES_H_
 
@@ -22,10 +22,11 @@ struct DeviceNode {
   int slot = 0;  // of kUverbs: sysfs::ViewDevice's
 };
 
+// An inode.
 struct TreeNode {
-  // kCharacter is what stat() takes for a character device.  The kernel opens
-  // no such file of a user's mount; who may open it is given the kDevice of the
-  // same name with a dot before it, which is not listed.
+  // kCharacter looks like a character device to stat().  The kernel opens no
+  // such file on a user's mount.  A client that may open it is given the
+  // kDevice of the same name with a dot before it, which is not listed.
   enum class Kind { kDirectory, kText, kLink, kDevice, kCharacter };
 
   bool listed() const { return !hidden && (entry == nullptr || entry->listed); }
@@ -33,21 +34,23 @@ struct TreeNode {
   Kind kind = Kind::kDirectory;
   std::string name;
   uint64_t number = 0;                              // what ls -i shows
-  uint64_t parent = 0;                              // of a directory
-  std::shared_ptr<const sysfs::Entry> entry;        // of what comes from sysfs
-  DeviceNode device;                                // of both kinds of them
+  uint64_t parent = 0;                              // of the directory above
+  std::shared_ptr<const sysfs::Entry> entry;        // of nodes from sysfs
+  DeviceNode device;                                // of kDevice and kCharacter
   int minor = 0;                                    // of kCharacter
-  std::vector<std::shared_ptr<TreeNode>> children;  // by number
+  std::vector<std::shared_ptr<TreeNode>> children;  // in the order of numbers
   bool changes = false;  // devices come and go among the children
   bool hidden = false;
-  bool gone = false;  // yet somebody may have it open, or be in there
+  bool gone = false;  // removed, though clients may still use it
 };
 
-// Follows a view.  What goes is remembered as long as the kernel knows its id.
-// Numbers are not used again: the kernel never takes a new node for an old one.
+// The inodes of a view, which follow its changes.  A removed node is remembered
+// as long as the kernel knows its id.  Numbers are not reused, so the kernel
+// never takes a new node for an old one.
 //
-// Each look-up of a device file gives it a node id of its own, since the kernel
-// serialises the writers of an inode: programs must not wait for each other.
+// Each look-up of a device file gives it a node id of its own, because the
+// kernel serialises the writers of an inode, and programs must not wait for
+// each other.
 class TreeNodes {
  public:
   using NodePtr = std::shared_ptr<const TreeNode>;
@@ -56,17 +59,18 @@ class TreeNodes {
 
   explicit TreeNodes(const sysfs::View& view);
 
-  // `view`, the same as ever, has other devices now.
+  // Updates the nodes after the devices of `view`, always the same one, have
+  // changed.
   void Update(const sysfs::View& view);
 
-  // Null when there is none.
+  // Returns null if there is none.
   NodePtr Find(uint64_t id) const;
 
-  // Null when `directory` is none or has no such child.
+  // Returns null if `directory` is not a directory or has no such child.
   NodePtr Child(uint64_t directory, std::string_view name) const;
 
-  // The id to give the kernel for a node that it looked up; Forget() as often
-  // as it does.
+  // Returns the id to give to the kernel for a node that it looked up.
+  // Forget() is to be called whenever the kernel forgets look-ups of that id.
   uint64_t Remember(const NodePtr& node);
   void Forget(uint64_t id, uint64_t times);
 
@@ -80,7 +84,7 @@ class TreeNodes {
   void AddEntry(TreeNode& parent, const std::string& name,
                 std::shared_ptr<const sysfs::Entry> entry);
   void AddDeviceFiles(const sysfs::ViewDevice& device);
-  // Makes what is below `directory` that of its entry.
+  // Updates the nodes below `directory` to those of its entry.
   void Follow(TreeNode& directory);
   template <class Condition>
   void RemoveChildren(TreeNode& directory, Condition which);

@@ -20,8 +20,9 @@ void IssmFile::Open(bool nonblock, OpenReply reply) {
                            [this](auto lock) { OnGranted(std::move(lock)); });
 }
 
-// The removal of the device wakes nobody here, as in ib_umad_sm_open(): the
-// semaphore does, or a signal.  Linux then trips over the device that is gone.
+// The removal of the device does not end the wait, as in ib_umad_sm_open():
+// only the semaphore or a signal does.  Linux then trips over the removed
+// device.
 void IssmFile::OnGranted(std::unique_ptr<mad::Host::SmLock> lock) {
   OpenReply reply = *std::exchange(opening_, std::nullopt);
   if (host_->removed()) return reply.Fail(Errno::kNoSuchAddress);

@@ -1,4 +1,4 @@
-// An open issmN: the sign that a subnet manager runs on the port.
+// IssmFile: an open issmN, the sign that a subnet manager runs on the port.
 #ifndef IBEMU_CUSE_UMAD_ISSM_FILE_H_
 #define IBEMU_CUSE_UMAD_ISSM_FILE_H_
 
@@ -10,8 +10,8 @@
 
 namespace ibemu::cuse {
 
-// Only one may be open for a port: open() is the semaphore's down(), the last
-// close() its up().  Nothing else can be done with it.
+// An open issmN.  Only one may be open for a port: open() is the semaphore's
+// down(), and the last close() its up().  The file has no other use.
 class IssmFile final : public File {
  public:
   IssmFile(std::shared_ptr<mad::Host> host, int port);

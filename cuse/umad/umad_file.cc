@@ -59,8 +59,9 @@ void UmadFile::OnMad(mad::Agent& agent, mad::IncomingMessage message) {
   Queue({header, std::move(message.mad)});
 }
 
-// As Linux does it, a reader gets EIO from now on, one that is blocked already
-// stays so until a signal comes, and poll() reports an error and nothing else.
+// Does as Linux does: a reader gets EIO from now on, one that is already
+// blocked stays so until a signal comes, and poll() reports an error and
+// nothing else.
 void UmadFile::OnHostChanged() {
   if (gone_ || !host_->removed()) return;
   gone_ = true;

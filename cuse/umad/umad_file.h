@@ -1,4 +1,4 @@
-// An open umadN.
+// UmadFile: an open umadN.
 #ifndef IBEMU_CUSE_UMAD_UMAD_FILE_H_
 #define IBEMU_CUSE_UMAD_UMAD_FILE_H_
 
@@ -17,8 +17,9 @@
 
 namespace ibemu::cuse {
 
-// What drivers/infiniband/core/user_mad.c does for one struct file: agents by
-// id, writes that send, a queue to read from.
+// An open umadN, which does for one struct file what
+// drivers/infiniband/core/user_mad.c does: agents by id, writes that send, and
+// a queue to read from.
 class UmadFile final : public File, private mad::AgentClient {
  public:
   UmadFile(std::shared_ptr<mad::Host> host, int port);
@@ -53,13 +54,13 @@ class UmadFile final : public File, private mad::AgentClient {
 
   std::shared_ptr<mad::Host> host_;
   int port_;
-  bool used_ = false;  // an agent was registered: the header is settled
-  bool gone_ = false;  // the device is, and we know
+  bool used_ = false;  // an agent was registered, so the header is fixed
+  bool gone_ = false;  // the removal of the device was handled
   size_t header_size_ = kOldUmadHeader;
   UmadSends sends_;
   UmadQueue queue_;
   ParkedReads reads_;
-  // Last, so that their ends find the rest alive.
+  // These come last, so that they end while the rest still lives.
   std::array<std::unique_ptr<mad::Agent>, kMaxAgents> agents_;
   std::unique_ptr<mad::Host::Subscription> watch_;
 };

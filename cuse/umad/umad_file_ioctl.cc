@@ -1,4 +1,5 @@
-// umadN's ioctls: agents come and go, and the header's layout is chosen.
+// UmadFile, part 2: the ioctls, which register agents, remove them, and choose
+// the layout of the header.
 #include <rdma/rdma_user_ioctl.h>
 
 #include <algorithm>
@@ -51,7 +52,7 @@ Errno UmadFile::EnablePKey() {
   return Errno::kOk;
 }
 
-// The order of the checks is visible to programs: keep it.
+// Programs can see the order of the checks, so keep it.
 template <class Request>
 void UmadFile::RegisterAgent(const IoctlRequest& ioctl, IoctlReply reply) {
   constexpr bool kSecond = std::is_same_v<Request, ib_user_mad_reg_req2>;
@@ -61,7 +62,7 @@ void UmadFile::RegisterAgent(const IoctlRequest& ioctl, IoctlReply reply) {
 
   if (const Errno error = CheckRequest(request); error != Errno::kOk) {
     if constexpr (kSecond) {
-      if (request.qpn <= 1) {  // so it was the flags: say which there are
+      if (request.qpn <= 1) {  // so the flags are wrong: report the valid ones
         request.flags = IB_USER_MAD_REG_FLAGS_CAP;
         return reply.FailWith(error, BytesOf(request));
       }
@@ -95,7 +96,8 @@ Errno UmadFile::Register(uint32_t id, const mad::Registration& registration) {
   return Errno::kOk;
 }
 
-// What the agent received before stays readable, what it sent is forgotten.
+// Messages that the agent received before stay readable.  Those that it sent
+// are forgotten.
 Errno UmadFile::UnregisterAgent(const IoctlRequest& ioctl) {
   uint32_t id = 0;
   if (!Decode(ioctl.in, id)) return Errno::kFault;

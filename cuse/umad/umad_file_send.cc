@@ -1,4 +1,4 @@
-// umadN's write(): one MAD out, and what becomes of it.
+// UmadFile, part 3: write(), which sends one MAD, and the outcome of sends.
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -10,7 +10,8 @@
 namespace ibemu::cuse {
 namespace {
 
-// RMPP is done by the core for such an agent; others see single packets.
+// Returns true if the core does RMPP for the agent.  Other agents see single
+// packets.
 bool HasKernelRmpp(const mad::Registration& registration) {
   return registration.rmpp_version != 0 && !registration.user_rmpp;
 }
@@ -21,7 +22,7 @@ bool IsUserRmppPacket(const mad::Registration& registration, Bytes mad) {
          mad::IsRmppActive(mad);
 }
 
-// So that answers find the agent again.
+// Sets the high half of the TID, by which answers find the agent again.
 void SetHighTid(uint32_t high, std::span<std::byte> mad) {
   const auto low =
       static_cast<uint32_t>(wire::Get<&mad::MadHeader::tid>(Bytes(mad)));
@@ -38,7 +39,8 @@ void UmadFile::Write(Written data, WriteReply reply) {
 }
 
 Errno UmadFile::Send(Written data) {
-  // The head is shorter also if the header grew while the pieces came.
+  // The head may also be too short because the header grew while the pieces
+  // came.
   if (data.head.size() < header_size_ ||
       data.body.size() < mad::kRmppHeaderBytes) {
     return Errno::kInvalid;
@@ -74,7 +76,8 @@ void UmadFile::OnSendDone(mad::Agent& /*agent*/, uint64_t cookie) {
   sends_.Take(cookie);
 }
 
-// The reader gets the writer's own header back, and the MAD's first 24 bytes.
+// The reader gets back the writer's own header, and the first 24 bytes of the
+// MAD.
 void UmadFile::OnSendTimeout(mad::Agent& /*agent*/, uint64_t cookie) {
   std::optional<UmadSends::Send> send = sends_.Take(cookie);
   if (!send) return;

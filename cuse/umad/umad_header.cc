@@ -63,7 +63,7 @@ ib_user_mad_hdr HeaderOf(const mad::IncomingMessage& message, uint32_t agent_id,
   if (message.grh) {
     header.grh_present = 1;
     header.gid_index = message.grh->gid_index;
-    header.hop_limit = 0xff;  // not the received one: an answer starts anew
+    header.hop_limit = 0xff;  // not the received one: an answer starts afresh
     header.traffic_class = message.grh->traffic_class;
     header.flow_label = htobe32(message.grh->flow_label);
     StoreGid(message.grh->gid, header.gid);

@@ -1,4 +1,4 @@
-// What a umad file has to read.
+// UmadQueue: the packets that wait to be read from a umad file.
 #ifndef IBEMU_CUSE_UMAD_UMAD_QUEUE_H_
 #define IBEMU_CUSE_UMAD_UMAD_QUEUE_H_
 
@@ -12,26 +12,28 @@
 
 namespace ibemu::cuse {
 
+// A MAD with the header that a reader gets.
 struct UmadPacket {
   ib_user_mad_hdr header{};
   std::vector<std::byte> mad;
 };
 
-// First in, first out over all agents of the file.
+// The queue of one file, first in, first out over all its agents.
 class UmadQueue {
  public:
-  // Past this many entries Linux drops received MADs, but still reports
+  // Beyond this many entries Linux drops received MADs, but still reports
   // timeouts (MAX_UMAD_RECV_LIST_SIZE in user_mad.c).
   static constexpr size_t kLimit = 200000;
 
-  // How much of a long message fits into a buffer that is too small for it.
+  // The number of bytes of a long message that fit into a buffer which is too
+  // small for all of it.
   static constexpr size_t kFirstSegment = 256;
 
   bool empty() const { return packets_.empty(); }
   bool full() const { return packets_.size() > kLimit; }
   void Push(UmadPacket packet) { packets_.push_back(std::move(packet)); }
 
-  // The rest requires !empty().
+  // The functions below require !empty().
   const UmadPacket& front() const { return packets_.front(); }
   UmadPacket TakeFront() {
     UmadPacket packet = std::move(packets_.front());
@@ -39,9 +41,9 @@ class UmadQueue {
     return packet;
   }
 
-  // Whether a buffer of `room` bytes can take the first packet: kOk, kInvalid
-  // (not even a segment fits) or kNoSpace (a segment does, the message
-  // doesn't).
+  // Checks if a buffer of `room` bytes can take the first packet.  Returns kOk,
+  // kInvalid (not even a segment fits) or kNoSpace (a segment fits, but the
+  // message doesn't).
   Errno Fits(size_t header_size, size_t room) const {
     const size_t length = front().mad.size();
     if (room >= header_size + length) return Errno::kOk;

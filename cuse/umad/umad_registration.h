@@ -9,15 +9,16 @@
 
 namespace ibemu::cuse {
 
-// What is checked before a free agent id is looked for ...
+// Check what Linux checks before it looks for a free agent id.
 Errno CheckRequest(const ib_user_mad_reg_req& request);
 Errno CheckRequest(const ib_user_mad_reg_req2& request);
 
-// ... and what after that, before ib_mad sees it.
+// Check what Linux checks after that, before ib_mad sees the request.
 Errno CheckClass(const ib_user_mad_reg_req& request);
 Errno CheckClass(const ib_user_mad_reg_req2& request);
 
-// Of a class-0 agent, which only sends, version, methods and OUI are ignored.
+// Convert a request.  For an agent of class 0, which only sends, version,
+// methods and OUI are ignored.
 mad::Registration ToRegistration(const ib_user_mad_reg_req& request);
 mad::Registration ToRegistration(const ib_user_mad_reg_req2& request);
 

@@ -1,4 +1,4 @@
-// What a umad file has sent and not heard the end of.
+// UmadSends: the sends of a umad file that have not ended yet.
 #ifndef IBEMU_CUSE_UMAD_UMAD_SENDS_H_
 #define IBEMU_CUSE_UMAD_UMAD_SENDS_H_
 
@@ -14,9 +14,10 @@
 
 namespace ibemu::cuse {
 
-// Linux refuses a second MAD of the same TID and class while the first is
-// outstanding, whatever its destination, because the answer could not be told
-// apart.  Of answers it refuses only two to one destination.  (is_duplicate in
+// The outstanding sends of one file.  Linux refuses a second MAD of the same
+// TID and class while the first is outstanding, whatever its destination,
+// because the answers could not be told apart.  Of answers it refuses only two
+// to the same destination.  (is_duplicate in
 // drivers/infiniband/core/user_mad.c.)
 class UmadSends {
  public:
@@ -26,14 +27,15 @@ class UmadSends {
     std::array<std::byte, mad::kMadHeaderBytes> mad_header{};
   };
 
-  // `mad` has its final TID.
+  // Returns true if Linux would refuse `mad`.  REQUIRES: `mad` has its final
+  // TID.
   bool IsDuplicate(const ib_user_mad_hdr& header, mad::Bytes mad) const;
 
   // Returns the cookie of the new entry.
   uint64_t Add(uint32_t agent_id, const ib_user_mad_hdr& header,
                mad::Bytes mad);
 
-  // Removes an entry.  Nothing when it is gone already.
+  // Removes and returns an entry.  Returns nothing if it is already gone.
   std::optional<Send> Take(uint64_t cookie);
 
   void DropAgent(uint32_t agent_id);

@@ -1,4 +1,4 @@
-// read() and poll() of a descriptor from which verbs events come.
+// EventReader: read() and poll() of a descriptor that delivers verbs events.
 #ifndef IBEMU_CUSE_UVERBS_EVENT_READER_H_
 #define IBEMU_CUSE_UVERBS_EVENT_READER_H_
 
@@ -11,17 +11,18 @@
 
 namespace ibemu::cuse {
 
-// One event a read(), as ib_uverbs_event_read() gives them.
+// The reader of one event queue.  Each read() returns one event, as
+// ib_uverbs_event_read() does.
 class EventReader {
  public:
-  // `readable` is called when poll() may have changed.
+  // `readable` is called when the result of poll() may have changed.
   explicit EventReader(std::function<void()> readable)
       : readable_(std::move(readable)) {}
   ~EventReader();
   EventReader(const EventReader&) = delete;
   EventReader& operator=(const EventReader&) = delete;
 
-  // Before it has a queue reads fail with EINVAL.
+  // Sets the queue.  Reads without a queue fail with EINVAL.
   void Bind(std::shared_ptr<verbs::EventQueue> queue);
   bool bound() const { return queue_ != nullptr; }
 

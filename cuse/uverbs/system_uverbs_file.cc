@@ -35,7 +35,7 @@ void SystemUverbsFile::GiveEventFile(Written data, WriteReply reply) {
   const uint64_t number = ++last_;
   const pid_t tid = data.caller;
   parked_.emplace(number, Parked{std::move(data), std::move(reply)});
-  // The worker's, then the loop's.
+  // Set by the worker, then read by the loop.
   auto writes_again = std::make_shared<bool>(false);
   workers_.Run(
       ClientOf(tid),
@@ -58,7 +58,7 @@ void SystemUverbsFile::GiveEventFile(Written data, WriteReply reply) {
       });
 }
 
-// Its thread will be stopped as soon as it has this answer.
+// The thread will be stopped as soon as it has this answer.
 void SystemUverbsFile::WriteAgain(uint64_t number) {
   auto node = parked_.extract(number);
   if (node.empty()) return;
@@ -69,7 +69,7 @@ void SystemUverbsFile::WriteAgain(uint64_t number) {
 void SystemUverbsFile::OnJobDone(uint64_t number, pid_t tid,
                                  bool writes_again) {
   if (auto node = parked_.extract(number); !node.empty()) {
-    // It could not be stopped.
+    // The thread could not be stopped.
     file_->Write(std::move(node.mapped().data), std::move(node.mapped().reply));
   } else if (!writes_again) {
     repeating_.erase(tid);

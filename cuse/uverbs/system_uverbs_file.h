@@ -1,4 +1,5 @@
-// An open uverbsN where no supervisor gives descriptors to clients.
+// SystemUverbsFile: an open uverbsN where no supervisor gives descriptors to
+// clients.
 #ifndef IBEMU_CUSE_UVERBS_SYSTEM_UVERBS_FILE_H_
 #define IBEMU_CUSE_UVERBS_SYSTEM_UVERBS_FILE_H_
 
@@ -13,16 +14,16 @@
 
 namespace ibemu::cuse {
 
-// A UverbsFile whose commands that answer with a new descriptor arrive twice.
-// The first time a worker stops the thread by ptrace, its write() is answered
-// with EINTR, and before it sees that it opens an event file (UverbsOffers) and
-// writes again: StoppedCaller::GiveEventFile().
+// A UverbsFile for which commands that answer with a new descriptor arrive
+// twice.  The first time, a worker stops the thread by ptrace, and the write()
+// is answered with EINTR.  Before the thread sees that, it is made to open an
+// event file (UverbsOffers) and to write again: StoppedCaller::GiveEventFile().
 //
-// Who can't be stopped, because somebody else traces it or on other machines
-// than x86-64, gets what UverbsFile gives without an offer.
+// A client that can't be stopped, because another process traces it or the
+// machine is no x86-64, gets what UverbsFile gives without an offer.
 class SystemUverbsFile final : public File, private File::Listener {
  public:
-  // `workers` must outlive it.
+  // REQUIRES: `workers` outlives this object.
   SystemUverbsFile(std::unique_ptr<File> file, WorkerPool& workers);
   ~SystemUverbsFile() override { *self_ = nullptr; }
 
@@ -55,9 +56,9 @@ class SystemUverbsFile final : public File, private File::Listener {
   WorkerPool& workers_;
   uint64_t last_ = 0;
   absl::flat_hash_map<uint64_t, Parked> parked_;
-  // Threads whose next command is one that they wrote before.
+  // Threads whose next command repeats one that they wrote before.
   absl::flat_hash_set<pid_t> repeating_;
-  // Finished jobs look here first.
+  // Finished jobs check this first; it points to null after the end.
   std::shared_ptr<SystemUverbsFile*> self_ =
       std::make_shared<SystemUverbsFile*>(this);
 };

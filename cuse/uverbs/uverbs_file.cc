@@ -12,9 +12,10 @@
 namespace ibemu::cuse {
 namespace {
 
-// The descriptor that the blocked thread writes to; -1 if it can't be known.
+// Returns the descriptor that the blocked thread writes to; -1 if it can't be
+// found out.
 int DescriptorOfWrite(pid_t tid) {
-  constexpr int kTries = 1000;  // it may still be on its way to sleep
+  constexpr int kTries = 1000;  // the thread may not be asleep yet
   const absl::StatusOr<BlockedCall> call = CallOf(tid, kTries);
   if (!call.ok() || call->number != SYS_write) return -1;
   return static_cast<int>(call->arguments[0]);
@@ -47,7 +48,7 @@ uint32_t UverbsFile::Poll() {
   return POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;  // DEFAULT_POLLMASK
 }
 
-// As a kernel that knows write() alone; libibverbs then asks no more.
+// Fails as on a kernel with write() only; libibverbs then does not ask again.
 void UverbsFile::Ioctl(const IoctlRequest& /*request*/, IoctlReply reply) {
   reply.Fail(Errno::kNotTty);
 }
@@ -68,7 +69,7 @@ void UverbsFile::OnAnswer(uint64_t number, verbs::Answer answer) {
   parked.answer = std::move(answer);
   struct Response {
     std::vector<std::byte> bytes;
-    bool written = false;  // the job's, then the loop's
+    bool written = false;  // set by the job, then read by the loop
   };
   auto response = std::make_shared<Response>(
       Response{std::exchange(parked.answer.response, {})});
@@ -121,9 +122,9 @@ absl::StatusOr<int> UverbsFile::GiveDescriptor(
 std::shared_ptr<verbs::Memory> UverbsFile::MemoryOf(pid_t caller) {
   ClientId process = ClientOfThread(caller);
   const auto known = memories_.find(process);
-  // Numbers of threads and processes are used again: that the process of the
-  // memory lives, and that the thread, which waits for us, is one of its
-  // threads, says that it is what it was.
+  // Numbers of threads and processes are reused.  The known memory is the right
+  // one if its process lives, and if the thread, which waits for us, is one of
+  // its threads.
   if (known != memories_.end() && known->second->Lives() &&
       HasThread(static_cast<pid_t>(process), caller)) {
     return known->second;
@@ -139,8 +140,9 @@ std::shared_ptr<verbs::Memory> UverbsFile::MemoryOf(pid_t caller) {
   return memory;
 }
 
-// Looking it up costs more than all else, and a client asks all the time.  For
-// jobs a thread id that is used again only mixes up who waits for whom.
+// Looking up the process costs more than all else, and a client needs it all
+// the time.  For jobs, a reused thread id only confuses which client waits for
+// which.
 ClientId UverbsFile::ClientOfThread(pid_t tid) {
   constexpr size_t kMany = 256;
   const auto known = clients_.find(tid);

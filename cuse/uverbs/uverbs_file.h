@@ -1,4 +1,4 @@
-// An open uverbsN.
+// UverbsFile: an open uverbsN.
 #ifndef IBEMU_CUSE_UVERBS_UVERBS_FILE_H_
 #define IBEMU_CUSE_UVERBS_UVERBS_FILE_H_
 
@@ -14,11 +14,11 @@
 
 namespace ibemu::cuse {
 
-// Commands come as write(); what they answer goes to the memory of the process
-// that wrote, and only then does write() return.
+// An open uverbsN.  Commands come by write().  Their answers go to the memory
+// of the process that wrote, and only then does write() return.
 class UverbsFile final : public File, private verbs::Context::Client {
  public:
-  // `provider`, `timers` and `workers` must outlive it.
+  // REQUIRES: `provider`, `timers` and `workers` outlive this object.
   UverbsFile(std::shared_ptr<mad::Host> host, verbs::Provider& provider,
              Timers& timers, WorkerPool& workers,
              std::shared_ptr<UverbsOffers> offers,
@@ -27,17 +27,18 @@ class UverbsFile final : public File, private verbs::Context::Client {
 
   void Open(bool nonblock, OpenReply reply) override;
   void Read(bool nonblock, ReadReply reply) override;
-  // A command says where in the writer's memory its answer goes.  Linux asks
-  // for the very credentials (ib_safe_file_access()).
+  // A command names the place of its answer in the writer's memory.  Linux
+  // requires the very same credentials (ib_safe_file_access()).
   bool IsForOpenerOnly() const override { return true; }
   void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override;
   uint32_t Poll() override;
-  // Whatever waits here is being answered.
+  // Only reads of events can be interrupted.  All other requests that wait here
+  // are being answered.
   void Interrupt(RequestId id) override { events_.Interrupt(id); }
 
  private:
-  // A command on the way to its answer.
+  // A command without an answer yet.
   struct Parked {
     WriteReply reply;
     size_t size;
@@ -45,8 +46,8 @@ class UverbsFile final : public File, private verbs::Context::Client {
     verbs::Answer answer{};
   };
 
-  // Asynchronous events come from this file itself, if the client can't be
-  // given another.
+  // Returns the descriptor for a queue of events.  Asynchronous events come
+  // from this file itself if the client can't be given another one.
   absl::StatusOr<int> GiveDescriptor(
       Events events, pid_t caller,
       std::shared_ptr<verbs::EventQueue> queue) override;
@@ -65,7 +66,7 @@ class UverbsFile final : public File, private verbs::Context::Client {
   uint64_t last_ = 0;
   absl::flat_hash_map<uint64_t, Parked> parked_;
   verbs::Context context_;
-  // Finished jobs look here first.
+  // Finished jobs check this first; it points to null after the end.
   std::shared_ptr<UverbsFile*> self_ = std::make_shared<UverbsFile*>(this);
 };
 

@@ -1,4 +1,5 @@
-// Descriptors of events that clients of uverbs have, without knowing it yet.
+// UverbsOffers: event descriptors that clients of uverbs have, but do not know
+// of yet.
 #ifndef IBEMU_CUSE_UVERBS_UVERBS_OFFERS_H_
 #define IBEMU_CUSE_UVERBS_UVERBS_OFFERS_H_
 
@@ -18,45 +19,46 @@ namespace ibemu::cuse {
 
 class UverbsEventFile;
 
-// Two answers carry a new descriptor (GET_CONTEXT, CREATE_COMP_CHANNEL).  In a
-// run a supervisor puts some into a process that opens a device, and as many as
-// were used whenever it makes a completion queue, and tells us: see
-// launch/node_supervisor.h.  The commands themselves it must not stop: seccomp
-// sees their size alone, which REQ_NOTIFY_CQ has, too, and a signal that comes
-// while a call is stopped ends it with EINTR, which no driver of Linux answers
-// to that.  Where there is no supervisor, the thread itself is made to open one
-// while its command waits: see SystemUverbsFile.
+// The event files that processes have been offered.  Two answers carry a new
+// descriptor (GET_CONTEXT, CREATE_COMP_CHANNEL).  In a run, a supervisor puts
+// some into a process that opens a device, and as many as were used whenever
+// the process makes a completion queue, and tells us: see
+// launch/node_supervisor.h.  It must not stop the commands themselves: seccomp
+// sees only their size, which REQ_NOTIFY_CQ has, too, and a signal that comes
+// while a call is stopped ends it with EINTR, which no Linux driver returns for
+// these commands.  Where there is no supervisor, the thread itself is made to
+// open an event file while its command waits: see SystemUverbsFile.
 class UverbsOffers {
  public:
-  // How many a process has at once: one for asynchronous events, four for
-  // channels that are made before any completion queue is.
+  // The number that a process has at once: one for asynchronous events, four
+  // for channels that are made before any completion queue.
   static constexpr size_t kEnough = 5;
 
   bool HasEnough(pid_t client) const;
 
-  // The oldest event file that `client`, a thread or a process, has; null if
-  // there is none.
+  // Removes and returns the oldest event file of `client`, which is a thread or
+  // a process; null if there is none.
   UverbsEventFile* Take(pid_t client);
 
   void Offer(pid_t client, UverbsEventFile& file);
-  // The file ends.
+  // Called when the file ends.
   void Withdraw(const UverbsEventFile& file);
 
  private:
   absl::flat_hash_map<pid_t, std::deque<UverbsEventFile*>> offers_;
 };
 
-// A descriptor from which events come, once a command has bound it to a queue.
+// A descriptor that delivers events, once a command has bound it to a queue.
 class UverbsEventFile final : public File {
  public:
-  // `supervisor`: the user who may tell of other processes, as root may; none:
-  // each thread tells of itself.
+  // `supervisor` is the user who may speak for other processes, as root may.
+  // If empty, each thread speaks for itself.
   UverbsEventFile(std::shared_ptr<UverbsOffers> offers,
                   std::optional<uid_t> supervisor)
       : offers_(std::move(offers)), supervisor_(supervisor) {}
   ~UverbsEventFile() override { offers_->Withdraw(*this); }
 
-  // What the client calls it.
+  // The number of the descriptor in the client.
   int number() const { return number_; }
   void Bind(std::shared_ptr<verbs::EventQueue> queue) {
     events_.Bind(std::move(queue));

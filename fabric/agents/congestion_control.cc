@@ -16,15 +16,17 @@ using mad::AttributeId, mad::CaCongestionSetting, mad::CongestionControlTable,
     mad::SwitchCongestionSetting, mad::SwitchPortCongestionSetting,
     mad::SwitchPortCongestionSettingElement;
 
-constexpr int kTableBlockEntries = 64;  // of the congestion control table
-constexpr int kBlockPorts = 32;         // of SwitchPortCongestionSetting
-// ibccquery reads a block of 48 ports (the whole of the data), so a Get shows
-// those that follow.
+// The entries in a block of the congestion control table.
+constexpr int kTableBlockEntries = 64;
+// The ports in a Set of SwitchPortCongestionSetting.
+constexpr int kBlockPorts = 32;
+// The answer to a Get of SwitchPortCongestionSetting also holds the ports that
+// follow the block: ibccquery takes the whole data as a block of 48 ports.
 constexpr int kShownPorts = 48;
 constexpr uint8_t kCcResponseTime = 18;
 constexpr absl::Duration kTimestampUnit = absl::Nanoseconds(1024);
 
-// Attributes that a node of the other kind doesn't have.
+// Returns false for attributes that only the other kind of node has.
 bool Has(const Node& node, AttributeId attribute) {
   switch (attribute) {
     case AttributeId::kSwitchCongestionSetting:
@@ -87,8 +89,8 @@ LocalVerdict CongestionControl::Handle(PortId port, const mad::Arrival& request,
   return LocalVerdict::kReply;
 }
 
-// As with M_Keys: a Set needs the key, a lost key can be read once the lease
-// has run out.
+// Checks the CC_Key with the rules of M_Keys: a Set needs the key, and once the
+// lease has run out the protection ends, so that a lost key can be read.
 bool CongestionControl::KeyFits(State& state, const CongestionHeader& header) {
   CongestionKeyInfo& key = state.key;
   if (timers_.Now() >= state.lease_end) {

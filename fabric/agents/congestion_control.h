@@ -1,4 +1,4 @@
-// The congestion control agent, class 0x21: IBA vol 1 annex A10.
+// The congestion control agent, management class 0x21: IBA vol 1 annex A10.
 #ifndef IBEMU_FABRIC_AGENTS_CONGESTION_CONTROL_H_
 #define IBEMU_FABRIC_AGENTS_CONGESTION_CONTROL_H_
 
@@ -14,18 +14,20 @@
 
 namespace ibemu::fabric {
 
-// Keeps what a congestion manager sets, for each port of an adapter and for
-// each switch.  Simulated links do not congest, so nothing follows from it and
-// the logs stay empty.
+// The agent that stores what a congestion manager sets, for each port of an
+// adapter and for each switch.  Simulated links do not congest, so the settings
+// have no effect and the congestion logs stay empty.
 class CongestionControl {
  public:
-  // Entries of an adapter's congestion control table, in blocks of 64.
+  // The length of an adapter's congestion control table, in blocks of 64
+  // entries.
   static constexpr int kTableBlocks = 4;
 
   CongestionControl(Subnet& subnet, Timers& timers);
   ~CongestionControl();
 
-  // Answers Get and Set; those with a wrong CC_Key it consumes.
+  // Answers Get and Set.  A request with a wrong CC_Key gets no answer:
+  // kConsumed.
   mad::LocalVerdict Handle(PortId port, const mad::Arrival& request,
                            mad::MadBytes& reply);
 

@@ -13,15 +13,15 @@ namespace {
 using mad::AttributeId, mad::LocalVerdict, mad::MadHeader, mad::MadStatus,
     mad::Method;
 
-// Those that dumps of real fabrics show.
+// Mellanox's OUIs, as found in dumps of real fabrics.
 constexpr uint32_t kMellanoxOuis[] = {
     0x0002c9, 0x00258b, 0x043f72, 0x08c0eb, 0x0c42a1, 0x1070fd,
     0x1c34da, 0x248a07, 0x506b4b, 0x7cfe90, 0x900a84, 0x9440c9,
     0x98039b, 0xa088c2, 0xb83fd2, 0xb8599f, 0xb8cef6, 0xe41d2d,
     0xe8ebd3, 0xec0d9a, 0xf45214, 0xfc6a1c};
 
-// InfiniScale III: its firmware version is in the old place only, and its
-// PortXmitWait is a register.
+// The device id of InfiniScale III.  Its firmware version is in the old place
+// only, and its PortXmitWait is a register.
 constexpr uint16_t kInfiniScale3 = 47396;
 constexpr uint32_t kXmitWaitRegister = 0x10013c;
 constexpr uint32_t kRegisterStep = 0x1000;
@@ -30,11 +30,13 @@ constexpr uint8_t kFirmwareMajor = 28, kFirmwareMinor = 39;
 constexpr uint32_t kFirmwareSubMinor = 2048;
 constexpr std::string_view kPsid = "IBEMU_0000000001";
 
-// InfiniScale IV: PortXmitDataSL and PortRcvDataSL, in halves.
+// The group selects of InfiniScale IV: PortXmitDataSL and PortRcvDataSL, in
+// halves.
 constexpr uint32_t kGroupMasks[] = {0x7, 0x106};
 
-// The port whose PortXmitWait is at `address`; 0: there is none.  The ports
-// lie as vendstat prints them, from 4 on.
+// Returns the port whose PortXmitWait is at `address`, or 0 if there is none.
+// The registers are in the order in which vendstat prints the ports, from port
+// 4 on.
 int XmitWaitPort(uint32_t address) {
   const uint32_t offset = address - kXmitWaitRegister;
   if (address < kXmitWaitRegister || offset % kRegisterStep != 0) return 0;

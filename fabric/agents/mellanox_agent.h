@@ -1,4 +1,5 @@
-// The vendor class of Mellanox devices, 0x0a: what vendstat asks.
+// MellanoxAgent: the vendor class of Mellanox devices, 0x0a, as vendstat
+// queries it.
 #ifndef IBEMU_FABRIC_AGENTS_MELLANOX_AGENT_H_
 #define IBEMU_FABRIC_AGENTS_MELLANOX_AGENT_H_
 
@@ -15,7 +16,8 @@
 
 namespace ibemu::fabric {
 
-// Answers for nodes whose vendor is Mellanox and leaves others alone.
+// The agent of nodes whose vendor is Mellanox.  It does not handle MADs to
+// other nodes.
 class MellanoxAgent {
  public:
   MellanoxAgent(Subnet& subnet, Timers& timers)

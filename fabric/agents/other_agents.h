@@ -1,4 +1,5 @@
-// The general services a device answers itself, besides the PMA.
+// OtherAgents: the general services that a device answers itself, besides
+// performance management.
 #ifndef IBEMU_FABRIC_AGENTS_OTHER_AGENTS_H_
 #define IBEMU_FABRIC_AGENTS_OTHER_AGENTS_H_
 
@@ -11,15 +12,15 @@
 
 namespace ibemu::fabric {
 
-// Congestion control and Mellanox's vendor class.  Baseboard and device
-// management and SNMP tunnelling belong to programs, as on adapters under
-// Linux: without one the answer is "unsupported".
+// The agents for congestion control and for Mellanox's vendor class.  Baseboard
+// management, device management and SNMP tunnelling are left to programs, as on
+// adapters under Linux; without such a program the answer is "unsupported".
 class OtherAgents {
  public:
   OtherAgents(Subnet& subnet, Timers& timers)
       : congestion_control_(subnet, timers), mellanox_(subnet, timers) {}
 
-  // A MAD of another class than PerfMgt arrived at `port`'s QP1.
+  // Handles a MAD of a class other than PerfMgt that arrived at QP1 of `port`.
   mad::LocalVerdict Handle(PortId port, const mad::Arrival& request,
                            mad::MadBytes& reply);
 

@@ -13,13 +13,13 @@ namespace {
 using mad::AttributeId, mad::LocalVerdict, mad::MadHeader, mad::MadStatus,
     mad::Method, mad::PortSamplesControl;
 
-// ClassPortInfo.CapabilityMask and CapabilityMask2, §16.1.3.1.
+// Bits of ClassPortInfo's CapabilityMask and CapabilityMask2, §16.1.3.1.
 constexpr uint16_t kAllPortSelect = 1 << 8;
 constexpr uint16_t kExtendedWidth = 1 << 9;
 constexpr uint16_t kXmitWait = 1 << 12;
 constexpr uint16_t kQp1Drop = 1 << 15;
 constexpr uint32_t kAdditionalExtendedCounters = 1 << 1;
-constexpr uint8_t kResponseTime = 18;  // 1.07 s, as Linux's drivers say
+constexpr uint8_t kResponseTime = 18;  // 1.07 s, as in Linux's drivers
 
 constexpr uint8_t kClassVersion = 1;
 
@@ -66,7 +66,7 @@ MadStatus Pma::Answer(PortId port, const MadHeader& header,
     wire::Encode(PerformanceClass(), data);
     return MadStatus::kOk;
   }
-  // At the same place in every attribute.
+  // PortSelect is at the same place in every attribute.
   const auto selection =
       Select(port, wire::Get<&mad::PortCounters::port_select>(data));
   if (!selection || header.attr_mod != 0) return MadStatus::kInvalidField;
@@ -75,7 +75,7 @@ MadStatus Pma::Answer(PortId port, const MadHeader& header,
 
 MadStatus Pma::AnswerSamples(PortId id, const MadHeader& header,
                              std::span<std::byte> data) {
-  // The modifier is the sampling mechanism; there is one.
+  // The attribute modifier selects a sampling mechanism; there is only one.
   if (header.attr_mod != 0) return MadStatus::kInvalidField;
   NodePort& port = subnet_.port(id);
   PmaPort& pma = PmaOf(port);
@@ -110,7 +110,7 @@ std::optional<PmaSelection> Pma::Select(PortId id, uint8_t port_select) {
   selection.is_switch = node.is_switch();
   if (port_select == mad::kAllPorts) {
     selection.ports = subnet_.PortsOf(node);
-    // Only an enhanced port 0 counts as one of them.
+    // Port 0 is included only if it is an enhanced one.
     if (node.is_switch() && !node.sw->info.enhanced_port_0) {
       selection.ports = selection.ports.subspan(1);
     }

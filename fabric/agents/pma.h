@@ -1,4 +1,4 @@
-// The performance management agent: IBA vol 1 chapter 16.1.
+// Pma: the performance management agent, IBA vol 1 chapter 16.1.
 #ifndef IBEMU_FABRIC_AGENTS_PMA_H_
 #define IBEMU_FABRIC_AGENTS_PMA_H_
 
@@ -12,13 +12,13 @@
 
 namespace ibemu::fabric {
 
-// Answers for every port of every node.
+// The agent of every port of every node.
 class Pma {
  public:
   Pma(Subnet& subnet, Timers& timers) : subnet_(subnet), timers_(timers) {}
 
-  // A MAD of class PerfMgt arrived at `port` (port 0 of a switch).  Answers
-  // Get and Set.
+  // Answers a Get or Set of class PerfMgt that arrived at `port` (on a switch:
+  // port 0).
   mad::LocalVerdict Handle(PortId port, const mad::Arrival& request,
                            mad::MadBytes& reply);
 
@@ -27,8 +27,9 @@ class Pma {
                         std::span<std::byte> data);
   mad::MadStatus AnswerSamples(PortId port, const mad::MadHeader& header,
                                std::span<std::byte> data);
-  // What PortSelect of a MAD to `port` means; none: nothing.  An adapter takes
-  // 0 for the port that was asked, as mlx5 does.
+  // Returns the ports that the PortSelect of a MAD to `port` stands for;
+  // nullopt if it is invalid.  On an adapter, 0 stands for the port that was
+  // asked, as on mlx5.
   std::optional<PmaSelection> Select(PortId port, uint8_t port_select);
 
   Subnet& subnet_;

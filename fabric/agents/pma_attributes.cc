@@ -24,12 +24,12 @@ using mad::AttributeId, mad::MadStatus, mad::PortCounters,
     mad::PortVlXmitWaitCounters, mad::PortXmitConCtrl, mad::PortXmitDataSl,
     mad::PortXmitDiscardDetails, mad::SwPortVlCongestion;
 
-// One component of attribute T, or an array of them.
+// One component of attribute T, or an array of components.
 template <class T>
 struct Column {
   Counter counter;
-  int select;  // bit of CounterSelect; CounterSelect2 goes on from bit 16
-  int count;   // of consecutive counters and bits
+  int select;  // bit of CounterSelect; CounterSelect2 starts at bit 16
+  int count;   // number of consecutive counters and bits
   uint64_t max;
   uint64_t (*get)(const T&, int index);
   void (*put)(T&, int index, uint64_t value);
@@ -260,7 +260,8 @@ uint64_t Selected(const T& wanted) {
   }
 }
 
-// Where the agent keeps the OpCode that attribute T counts; null: T has none.
+// The member of PmaPort with the OpCode that attribute T counts; null if T has
+// none.
 template <class T>
 constexpr uint8_t PmaPort::*kOpCode = nullptr;
 template <>
@@ -271,7 +272,8 @@ constexpr uint8_t PmaPort::*kOpCode<PortVlOpPackets> =
 template <>
 constexpr uint8_t PmaPort::*kOpCode<PortVlOpData> = &PmaPort::vl_data_op_code;
 
-// Counting begins anew when the OpCode changes.
+// Sets the OpCode of attribute T.  Its counters start again if the OpCode
+// changes.
 template <class T>
 void SelectOpCode(NodePort& port, uint8_t op_code) {
   PmaPort& pma = PmaOf(port);
@@ -293,8 +295,9 @@ uint64_t Total(std::span<const NodePort> ports, Counter counter) {
   return total;
 }
 
-// PortCounters doesn't know unicast from multicast; a Set of its packets means
-// both, so that the extended counters still add up.
+// PortCounters does not tell unicast from multicast packets.  A Set of its
+// packet counters is applied to both, so that the extended counters still add
+// up.
 void SplitPackets(NodePort& port, const PortCounters& wanted) {
   const auto selects = [&](int bit) {
     return (wanted.counter_select >> bit & 1) != 0;

@@ -14,10 +14,12 @@ namespace {
 using Row = std::array<uint64_t, 16>;
 
 constexpr int kVl15 = 15;
-// Of a subnet management packet, which has no GRH.
+// The length of a subnet management packet, which has no GRH, in units of 4
+// bytes.
 constexpr uint64_t kSmpWords = (8 + 12 + 8 + 256 + 4) / 4;
 
-// LaneCounters knows what went by lanes other than 0; lane 0 has the rest.
+// Returns the count of VL or SL 0: LaneCounters has only the others, so lane 0
+// has the rest of the total.
 uint64_t LaneZero(uint64_t total, const Row* row, int first, int last) {
   if (row == nullptr) return total;
   return total - std::accumulate(row->begin() + first, row->begin() + last + 1,
@@ -40,7 +42,7 @@ const EventCounters& EventsOf(const NodePort& port) {
   return port.events ? *port.events : kNone;
 }
 
-// Received with the OpCode that the attribute selects.
+// Returns true if received MADs have the OpCode that an attribute selects.
 bool Counts(uint8_t op_code) { return op_code == wire::opcode::kUdSendOnly; }
 
 uint64_t RawRun(const NodePort& port, Counter run, int index) {
@@ -67,7 +69,7 @@ uint64_t RawRun(const NodePort& port, Counter run, int index) {
   }
 }
 
-// What the port counted since it exists.
+// Returns what the port has counted since it was created.
 uint64_t Raw(const NodePort& port, Counter counter) {
   const PmaPort* pma = FindPma(port);
   const TrafficCounters& traffic = port.traffic;
@@ -197,7 +199,7 @@ void WriteCounter(NodePort& port, Counter counter, uint64_t value) {
   const auto index = static_cast<size_t>(counter);
   std::vector<uint64_t>& base = PmaOf(port).base;
   if (index >= base.size()) {
-    // Few ports are ever asked to clear a run.
+    // The runs take memory only in the few ports in which one is ever cleared.
     base.resize(static_cast<size_t>(
         counter < Counter::kScalars ? Counter::kScalars : Counter::kEnd));
   }

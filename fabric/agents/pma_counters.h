@@ -1,5 +1,5 @@
 // The counters of a port as the performance management agent shows them: what
-// the port counted since the last Set of each.
+// the port has counted since the last Set of each counter.
 #ifndef IBEMU_FABRIC_AGENTS_PMA_COUNTERS_H_
 #define IBEMU_FABRIC_AGENTS_PMA_COUNTERS_H_
 
@@ -14,9 +14,9 @@
 
 namespace ibemu::fabric {
 
-// One counter, whichever attribute shows it: PortCounters and
-// PortCountersExtended show the same ones, so that a Set of one clears both.
-// Arrays by SL, VL or lane are runs of 16.
+// The counters, regardless of the attribute that shows them: PortCounters and
+// PortCountersExtended show the same ones, so a Set through one changes both.
+// Arrays by SL, VL or lane are runs of 16 values.
 enum class Counter : uint16_t {
   kSymbolError,
   kLinkErrorRecovery,
@@ -40,7 +40,7 @@ enum class Counter : uint16_t {
   kUnicastRcvPkts,
   kMulticastXmitPkts,
   kMulticastRcvPkts,
-  // PortRcvErrorDetails and PortXmitDiscardDetails.
+  // Counters of PortRcvErrorDetails and PortXmitDiscardDetails.
   kLocalPhysicalErrors,
   kMalformedPackets,
   kBufferOverruns,
@@ -51,10 +51,11 @@ enum class Counter : uint16_t {
   kNeighborMtuDiscards,
   kLifetimeLimitDiscards,
   kHoqLifetimeLimitDiscards,
-  // PortOpRcvCounters.
+  // Counters of PortOpRcvCounters.
   kOpRcvPkts,
   kOpRcvData,
-  // Events that the simulated links don't have: zero until somebody writes.
+  // Events that the simulated links do not have.  The counters are zero until
+  // they are written.
   kXmitFlowPkts,
   kRcvFlowPkts,
   kRcvFecn,
@@ -66,7 +67,7 @@ enum class Counter : uint16_t {
   kFecUncorrectableBlocks,
   kFecCorrectedSymbols,
 
-  kScalars,  // how many there are above
+  kScalars,  // the number of counters above
   kXmitDataSl = 48,
   kRcvDataSl = 64,
   kVlOpPackets = 80,
@@ -88,23 +89,24 @@ constexpr Counter At(Counter run, int index) {
   return static_cast<Counter>(static_cast<int>(run) + index);
 }
 
-// The value since the last WriteCounter(), not yet saturated.
+// Returns the value since the last WriteCounter(), not saturated.
 uint64_t ReadCounter(const NodePort& port, Counter counter);
 
-// The counter goes on from `value`.
+// Sets a counter to `value`, from which it continues.
 void WriteCounter(NodePort& port, Counter counter, uint64_t value);
 
-// The counters of `ibemu counter`, under IBA's names ("PortXmitData").
+// A counter of `ibemu counter`, with its name in the IBA ("PortXmitData").
 struct NamedCounter {
   std::string_view name;
   Counter counter;
 };
 std::span<const NamedCounter> NamedCounters();
 
-// Null when there is none of this name; case doesn't matter.
+// Returns the counter of this name, regardless of letter case, or null if there
+// is none.
 const NamedCounter* FindCounter(std::string_view name);
 
-// All counters of the port to zero.
+// Sets all counters of the port to zero.
 void ClearCounters(NodePort& port);
 
 }  // namespace ibemu::fabric

@@ -10,18 +10,19 @@ namespace {
 
 using mad::SampleStatus;
 
-// The code n stands for (n + 1) ten-bit symbols at 2.5 Gb/s, that is 4 ns.
+// The code n stands for (n + 1) ten-bit symbols at 2.5 Gb/s, which take 4 ns
+// each.
 constexpr uint8_t kSampleTick = 249;
 constexpr absl::Duration kTickTime = absl::Nanoseconds(4 * (kSampleTick + 1));
 
 constexpr uint8_t k32Bits = 4;  // CounterWidth
-// CounterMask n, three bits each: 1 says that a counter takes any mandatory
-// quantity and no other.
+// The values of CounterMask n, three bits each: 1 means that a counter takes
+// any mandatory quantity and no other.
 constexpr uint8_t kMask0 = 1;
 constexpr uint32_t kMasks1To4 = 0b001'001'001'001u << 15;
 
 uint64_t Quantity(const NodePort& port, uint16_t select) {
-  // Table of §16.1.3.2, the mandatory ones.
+  // The mandatory quantities in the table of §16.1.3.2.
   switch (select) {
     case 1:
       return port.traffic.xmit_data;

@@ -1,5 +1,5 @@
-// The sampling mechanism of one performance management agent: IBA vol 1
-// §16.1.3.2 to §16.1.3.4.
+// PmaSampler: the sampling mechanism of a performance management agent, IBA vol
+// 1 §16.1.3.2 to §16.1.3.4.
 #ifndef IBEMU_FABRIC_AGENTS_PMA_SAMPLER_H_
 #define IBEMU_FABRIC_AGENTS_PMA_SAMPLER_H_
 
@@ -13,8 +13,9 @@
 
 namespace ibemu::fabric {
 
-// Counts five of the mandatory quantities (data, packets and waiting, as the
-// QLogic adapters do) on one port for a while that begins a while later.
+// A sampler of one port.  It counts five of the mandatory quantities (data,
+// packets and waiting, as QLogic adapters do) during a sampling period that
+// begins after a delay.
 class PmaSampler : public std::enable_shared_from_this<PmaSampler> {
  public:
   static constexpr int kCounters = 5;
@@ -22,11 +23,11 @@ class PmaSampler : public std::enable_shared_from_this<PmaSampler> {
   PmaSampler(Subnet& subnet, Timers& timers)
       : subnet_(subnet), timers_(timers) {}
 
-  // Control as Get shows it for `port_select`.
+  // Returns PortSamplesControl as Get shows it for `port_select`.
   mad::PortSamplesControl Control(uint8_t port_select) const;
 
-  // Begins to sample `port`, whose number is wanted.port_select.  Ignored
-  // while a sample is under way.
+  // Starts to sample `port`, whose number is wanted.port_select.  It is ignored
+  // while a sample is in progress.
   void Start(PortId port, const mad::PortSamplesControl& wanted);
 
   mad::PortSamplesResult Result() const;

@@ -17,7 +17,7 @@ namespace {
 using mad::AttributeId, mad::LocalVerdict, mad::MadStatus, mad::Method,
     mad::Smp;
 
-// Methods that a subnet manager receives, not an agent.
+// Returns true for methods that a subnet manager receives, not an agent.
 bool IsForManager(Method method) {
   return mad::IsResponse(method) || method == Method::kTrap ||
          method == Method::kReport;
@@ -140,7 +140,7 @@ MadStatus SmaNodeInfo(const SmaRequest& request) {
   return request.Answer(info);
 }
 
-// A Set is there because CapabilityMask2 says so; it raises no trap.
+// A Set is supported because CapabilityMask2 announces it.  It raises no trap.
 MadStatus SmaNodeDescription(const SmaRequest& request) {
   mad::NodeDescription description;
   if (request.set) {

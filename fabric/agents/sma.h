@@ -1,4 +1,4 @@
-// The subnet management agent of every node: IBA vol 1 chapter 14.2.
+// Sma: the subnet management agent of every node, IBA vol 1 chapter 14.2.
 #ifndef IBEMU_FABRIC_AGENTS_SMA_H_
 #define IBEMU_FABRIC_AGENTS_SMA_H_
 
@@ -13,34 +13,36 @@
 
 namespace ibemu::fabric {
 
+// The agent of all nodes.
 class Sma {
  public:
   Sma(Subnet& subnet, Links& links, FabricEvents& events, MadSender& sender,
       Timers& timers);
 
-  // An SMP for the node of `port`, which is where it came in: any port of a
-  // switch, 0 for its own host's.  `request.mad` is as the sender's SMA gets
-  // it, paths complete; the reply of a directed route has D set and the same
-  // hop pointer.  kConsumed: the M_Key is wrong, or it represses a trap.
-  // kUnhandled: SMInfo, responses, traps and what else belongs to a subnet
-  // manager.
+  // Handles an SMP for the node of `port`, the port at which it came in: any
+  // port of a switch, port 0 if it is from the switch's own host.
+  // `request.mad` is as the sender's SMA gets it, with complete paths; the
+  // reply to a directed-route SMP has the D bit set and the same hop pointer.
+  // kConsumed: the M_Key is wrong, or the SMP represses a trap.  kUnhandled:
+  // SMInfo, responses, traps and others that belong to a subnet manager.
   mad::LocalVerdict Handle(PortId port, const mad::Arrival& request,
                            mad::MadBytes& reply);
 
-  // SwitchInfo.PortStateChange was set: trap 128.
+  // SwitchInfo.PortStateChange was set: raises trap 128.
   void OnLinkStateChange(topology::NodeId node);
 
-  // CapabilityMask or NodeDescription changed from inside: trap 144 of this
-  // port.
+  // CapabilityMask or NodeDescription was changed by the node itself: raises
+  // trap 144 for this port.
   enum class LocalChange { kCapabilityMask, kNodeDescription };
   void OnLocalChange(PortId port, LocalChange change);
 
-  // Errors on the link of `port` passed a threshold of PortInfo: traps 129
-  // (LocalPhyErrors), 130 (OverrunErrors) and 131 (flow control watchdog).
+  // Errors on the link of `port` exceeded a threshold of PortInfo: raises trap
+  // 129 (LocalPhyErrors), 130 (OverrunErrors) or 131 (flow control watchdog).
   void OnThreshold(PortId port, mad::TrapNumber number);
 
-  // A packet came to, or passed, a port with a wrong P_Key or Q_Key: traps 257,
-  // 258 (an end port counts before) and 259 (a switch that enforces P_Keys).
+  // A packet with a wrong P_Key or Q_Key came to a port or passed it: raises
+  // trap 257 or 258 (an end port, which has counted the violation before) or
+  // 259 (a switch that enforces P_Keys).
   struct BadKey {
     uint32_t key = 0;
     uint8_t sl = 0;
@@ -53,7 +55,8 @@ class Sma {
   void OnSwitchBadPKey(PortId port, const BadKey& packet);
 
  private:
-  // §14.2.4: true if the SMP may be carried out; else it is counted.
+  // Returns true if the M_Key permits the SMP (§14.2.4); else counts a
+  // violation.
   bool PassesMKey(NodePort& port, const mad::Arrival& request);
   void RaiseBadMKey(PortId port, const mad::Arrival& request);
   void RaiseBadKey(PortId port, mad::TrapNumber number, const BadKey& packet);

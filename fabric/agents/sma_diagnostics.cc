@@ -1,4 +1,4 @@
-// VendorDiag, LedInfo, LinkSpeedWidthPairsTable and Mellanox's attributes.
+// Attributes VendorDiag, LedInfo, LinkSpeedWidthPairsTable and Mellanox's own.
 #include <algorithm>
 #include <string_view>
 
@@ -12,7 +12,8 @@ using mad::MadStatus;
 
 namespace {
 
-// OpenSM asks these for ExtendedPortInfo, and goes by the device id.
+// Returns true for nodes that OpenSM asks for ExtendedPortInfo; it decides by
+// the vendor id or the device id.
 bool IsMellanox(const Node& node) {
   constexpr uint32_t kMellanox = 0x2c9, kBull = 0x119f;
   const uint16_t id = node.device_id;
@@ -22,7 +23,7 @@ bool IsMellanox(const Node& node) {
          id == 0xd2f0 || id == 0xa2d2;
 }
 
-// The port that PortInfo's modifier would name.
+// Returns the port that the modifier names, as in PortInfo.
 NodePort* NamedPort(const SmaRequest& request) {
   const int number = static_cast<int>(request.modifier & 0xff);
   if (number == 0) return &request.port;
@@ -32,14 +33,14 @@ NodePort* NamedPort(const SmaRequest& request) {
 
 }  // namespace
 
-// §14.2.5.14: nothing to report, and one page of it.
+// VendorDiag, §14.2.5.14: one page, with nothing to report.
 MadStatus SmaVendorDiag(const SmaRequest& request) {
   if (request.set) return MadStatus::kUnsupportedAttribute;
   if (request.modifier != 0) return MadStatus::kInvalidField;
   return request.Answer(mad::VendorDiag{});
 }
 
-// §14.2.5.15.
+// LedInfo, §14.2.5.15.
 MadStatus SmaLedInfo(const SmaRequest& request) {
   NodePort* const port = NamedPort(request);
   if (port == nullptr) return MadStatus::kInvalidField;
@@ -50,7 +51,8 @@ MadStatus SmaLedInfo(const SmaRequest& request) {
   return request.Answer(mad::LedInfo{.led_mask = on});
 }
 
-// All ports of a node can do the same: each width at each basic speed.
+// All ports of a node have the same capabilities: each width at each basic
+// speed.
 MadStatus SmaLinkSpeedWidthPairsTable(const SmaRequest& request) {
   if (request.set) return MadStatus::kUnsupportedAttribute;
   if (request.modifier != 0) return MadStatus::kInvalidField;
@@ -73,7 +75,7 @@ MadStatus SmaLinkSpeedWidthPairsTable(const SmaRequest& request) {
   return request.Answer(table);
 }
 
-// No port has FDR10.
+// No port supports FDR10.
 MadStatus SmaMellanoxExtendedPortInfo(const SmaRequest& request) {
   if (!IsMellanox(request.node)) return MadStatus::kUnsupportedAttribute;
   const mad::MellanoxExtendedPortInfo none;

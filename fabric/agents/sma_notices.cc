@@ -1,4 +1,4 @@
-// What the subnet management agent has to tell: M_Key violations and traps.
+// The notices of the subnet management agent: M_Key violations and traps.
 #include <algorithm>
 #include <cassert>
 #include <limits>
@@ -30,7 +30,7 @@ bool Sma::PassesMKey(NodePort& port, const mad::Arrival& request) {
     if (port.tables) port.tables->m_key_lease_end = absl::InfiniteFuture();
     return true;
   }
-  // Levels 0 and 1 let everybody read (0: the key too).
+  // Protection levels 0 and 1 let everybody read (level 0: the key, too).
   if (wire::Get<&Smp::method>(request.mad) == Method::kGet &&
       info.m_key_protect_bits < 2) {
     return true;
@@ -143,7 +143,7 @@ void Sma::OnSwitchBadPKey(PortId id, const BadKey& packet) {
                NoticeType::kSecurity, details);
 }
 
-// The notice that waits longest, or an empty one.
+// Answers with the notice that has waited longest, or an empty one.
 MadStatus SmaNotice(const SmaRequest& request) {
   if (request.set) return MadStatus::kUnsupportedAttribute;
   return request.Answer(

@@ -9,10 +9,11 @@ using wire::Lid, mad::MadStatus, mad::PortInfo, mad::PortPhysicalState,
 
 namespace {
 
-// A component of enabled widths or speeds: a mask, or one of the codes.
+// The special codes of a component with enabled widths or speeds, which
+// otherwise holds a mask.
 struct EnabledCodes {
   uint8_t all_supported;
-  uint8_t disabled;  // 0: there is none
+  uint8_t disabled;  // 0: there is no such code
 };
 constexpr EnabledCodes kWidthCodes = {mad::link_width::kAllSupported, 0};
 constexpr EnabledCodes kSpeedCodes = {mad::link_speed::kAllSupported, 0};
@@ -21,7 +22,8 @@ constexpr EnabledCodes kExtCodes = {mad::link_speed_ext::kAllSupported,
 constexpr EnabledCodes kExt2Codes = {mad::link_speed_ext2::kAllSupported,
                                      mad::link_speed_ext2::kDisabled};
 
-// False: `wanted` is not a legal value.  Zero means "no change".
+// Sets enabled widths or speeds.  Returns false if `wanted` is not a legal
+// value.  Zero means "no change".
 bool SetEnabled(uint8_t wanted, uint8_t supported, const EnabledCodes& codes,
                 uint8_t& enabled) {
   if (wanted == 0 || wanted == enabled) return true;
@@ -38,7 +40,7 @@ bool SetEnabled(uint8_t wanted, uint8_t supported, const EnabledCodes& codes,
   return true;
 }
 
-// The number of violations only ever goes back to zero.
+// A Set can only clear the number of violations.
 void ClearViolations(uint16_t wanted, uint16_t& violations) {
   if (wanted == 0) violations = 0;
 }
@@ -50,10 +52,10 @@ bool IsLegalLid(const PortInfo& wanted) {
          wire::IsUnicast(Lid(lid + mask));
 }
 
-// Components of end ports: CAs, routers, and port 0 of a switch.
+// Sets the components of end ports: CAs, routers, and port 0 of a switch.
 bool SetEndPort(const PortInfo& asked, bool base_port_0, PortInfo& next) {
   PortInfo wanted = asked;
-  if (base_port_0) wanted.lmc = 0;  // it has one LID
+  if (base_port_0) wanted.lmc = 0;  // it has only one LID
   const bool moves = wanted.lid != next.lid || wanted.lmc != next.lmc;
   if (moves && !IsLegalLid(wanted)) return false;
   if (wanted.master_sm_lid != next.master_sm_lid &&
@@ -77,7 +79,7 @@ bool SetEndPort(const PortInfo& asked, bool base_port_0, PortInfo& next) {
   return true;
 }
 
-// Components of ports with a link.
+// Sets the components of ports with a link.
 bool SetLinkPort(const PortInfo& wanted, PortInfo& next) {
   if (!SetEnabled(wanted.link_width_enabled, next.link_width_supported,
                   kWidthCodes, next.link_width_enabled) ||
@@ -107,7 +109,7 @@ bool SetLinkPort(const PortInfo& wanted, PortInfo& next) {
   return true;
 }
 
-// Components of all ports but a base port 0.
+// Sets the components of all ports but a base port 0.
 bool SetQueues(const PortInfo& wanted, PortInfo& next) {
   if (wanted.neighbor_mtu != next.neighbor_mtu &&
       (wanted.neighbor_mtu == 0 || wanted.neighbor_mtu > next.mtu_cap)) {
@@ -123,8 +125,8 @@ bool SetQueues(const PortInfo& wanted, PortInfo& next) {
   return true;
 }
 
-// The state that is asked for, checked against the other one: only a link that
-// is or goes down has a physical state to choose.
+// Checks the wanted logical and physical states against each other: a physical
+// state may be chosen only if the link is down or goes down.
 bool IsLegalCommand(const PortInfo& wanted) {
   switch (wanted.port_state) {
     case PortState::kNoChange:
@@ -138,7 +140,8 @@ bool IsLegalCommand(const PortInfo& wanted) {
   }
 }
 
-// Whether Links would obey; asked before anything else changes.
+// Returns true if Links will accept the state.  It is checked before anything
+// else changes.
 bool MayGoTo(PortState wanted, const PortInfo& current) {
   switch (wanted) {
     case PortState::kArmed:
@@ -181,7 +184,7 @@ bool SetPortInfo(const SmaRequest& request, NodePort& port) {
     next.filter_raw_outbound = wanted.filter_raw_outbound;
     ClearViolations(wanted.p_key_violations, next.p_key_violations);
   }
-  // A base port 0 is always ACTIVE, whatever one asks of it.
+  // A base port 0 is always ACTIVE, whatever is requested.
   if (!base_port_0) {
     if (!IsLegalCommand(wanted) || !MayGoTo(wanted.port_state, port.info)) {
       return false;
@@ -205,8 +208,8 @@ bool SetPortInfo(const SmaRequest& request, NodePort& port) {
 
 }  // namespace
 
-// The modifier's upper bits tell what the subnet manager understands (extended
-// speeds: bit 31); every answer holds all there is.
+// The upper bits of the modifier say what the subnet manager supports (bit 31:
+// extended speeds).  They are ignored: every answer has all components.
 MadStatus SmaPortInfo(const SmaRequest& request) {
   const int number = static_cast<int>(request.modifier & 0xff);
   const bool own = number == 0;  // on a CA: the port that was asked

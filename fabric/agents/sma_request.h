@@ -1,5 +1,5 @@
-// One SMP on its way through the subnet management agent, and the attributes
-// that answer it.
+// SmaRequest: one SMP in the subnet management agent, and the attributes that
+// answer it.
 #ifndef IBEMU_FABRIC_AGENTS_SMA_REQUEST_H_
 #define IBEMU_FABRIC_AGENTS_SMA_REQUEST_H_
 
@@ -28,14 +28,14 @@ struct SmaRequest {
 
   Node& node;
   NodePort& ingress;  // where the SMP came in
-  NodePort& port;     // of a switch: port 0; otherwise `ingress`
+  NodePort& port;     // on a switch port 0, otherwise `ingress`
   bool set = false;
   uint32_t modifier = 0;
   uint64_t m_key = 0;
-  // SMPData: the request's, then the answer's.
+  // SMPData of the request, which is replaced by that of the answer.
   std::span<std::byte, mad::kSmpDataBytes> data;
 
-  // What a Set asks for.
+  // Returns the attribute of a Set.
   template <wire::Structure T>
   T Wanted() const {
     return wire::Decode<T>(data);
@@ -53,9 +53,9 @@ struct SmaRequest {
   PortId id() const { return subnet.id_of(port); }
 };
 
-// The attributes (IBA vol 1 §14.2.5).  Each carries out a Set, if it is one,
-// and puts the resulting attribute into `data`; a status other than kOk means
-// that nothing has changed.
+// The attributes (IBA vol 1 §14.2.5).  Each function carries out the request if
+// it is a Set, and puts the resulting attribute into `data`.  A status other
+// than kOk means that nothing has changed.
 mad::MadStatus SmaNodeDescription(const SmaRequest& request);
 mad::MadStatus SmaNodeInfo(const SmaRequest& request);
 mad::MadStatus SmaNotice(const SmaRequest& request);

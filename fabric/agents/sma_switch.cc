@@ -9,7 +9,7 @@ namespace ibemu::fabric {
 
 using mad::MadStatus;
 
-// §14.2.5.4.
+// SwitchInfo, §14.2.5.4.
 MadStatus SmaSwitchInfo(const SmaRequest& request) {
   if (!request.node.is_switch()) return MadStatus::kUnsupportedAttribute;
   mad::SwitchInfo& current = request.node.sw->info;
@@ -28,7 +28,7 @@ MadStatus SmaSwitchInfo(const SmaRequest& request) {
   return request.Answer(current);
 }
 
-// §14.2.5.10.
+// LinearForwardingTable, §14.2.5.10.
 MadStatus SmaLinearForwardingTable(const SmaRequest& request) {
   if (!request.node.is_switch()) return MadStatus::kUnsupportedAttribute;
   SwitchState& state = *request.node.sw;
@@ -44,7 +44,7 @@ MadStatus SmaLinearForwardingTable(const SmaRequest& request) {
       mad::LinearForwardingTable{.ports = state.linear.block(block)});
 }
 
-// §14.2.5.12.
+// MulticastForwardingTable, §14.2.5.12.
 MadStatus SmaMulticastForwardingTable(const SmaRequest& request) {
   constexpr uint32_t kBlockMask = 0x1ff, kPositionShift = 28;
   if (!request.node.is_switch()) return MadStatus::kUnsupportedAttribute;

@@ -11,8 +11,9 @@ using mad::MadStatus;
 
 namespace {
 
-// The port that a table's modifier names; null if there is none.  A CA has
-// tables of its own for each port, and answers for the one that was asked.
+// Returns the port that a table's modifier names, or null if there is none.  A
+// CA has separate tables for each port, and answers for the port that was
+// asked.
 NodePort* NamedPort(const SmaRequest& request, uint32_t number) {
   if (!request.node.is_switch()) return &request.port;
   if (!request.subnet.has_port(request.node, static_cast<int>(number))) {
@@ -46,7 +47,7 @@ void SetVls(const SmaRequest& request, NodePort& port, int first_ingress,
 
 }  // namespace
 
-// §14.2.5.5.  The first GUID is the port's own and stays.
+// GUIDInfo, §14.2.5.5.  The first GUID is the port's own and cannot be set.
 MadStatus SmaGuidInfo(const SmaRequest& request) {
   constexpr uint32_t kBlockEntries = 8;
   NodePort& port = request.port;
@@ -70,7 +71,7 @@ MadStatus SmaGuidInfo(const SmaRequest& request) {
   return request.Answer(table);
 }
 
-// §14.2.5.7.
+// P_KeyTable, §14.2.5.7.
 MadStatus SmaPKeyTable(const SmaRequest& request) {
   constexpr int kBlockEntries = 32;
   const int block = static_cast<int>(request.modifier & 0xffff);
@@ -94,8 +95,9 @@ MadStatus SmaPKeyTable(const SmaRequest& request) {
   return request.Answer(table);
 }
 
-// §14.2.5.8.  A switch has a table for each pair of ports; bit 17 of a Set's
-// modifier means all ingress ports, bit 16 all egress ports.
+// SLtoVLMappingTable, §14.2.5.8.  A switch has a table for each pair of ports.
+// In a Set, bit 17 of the modifier stands for all ingress ports and bit 16 for
+// all egress ports.
 MadStatus SmaSlToVlMappingTable(const SmaRequest& request) {
   constexpr uint32_t kAllIngress = 1 << 17, kAllEgress = 1 << 16;
   const Node& node = request.node;
@@ -123,10 +125,11 @@ MadStatus SmaSlToVlMappingTable(const SmaRequest& request) {
       mad::SlToVlMappingTable{.vls = VlsOf(*egress, ingress)});
 }
 
-// §14.2.5.9.  Entries past the port's capability are not kept.
+// VLArbitrationTable, §14.2.5.9.  Entries beyond the port's capability are not
+// stored.
 MadStatus SmaVlArbitrationTable(const SmaRequest& request) {
   constexpr unsigned kBlockEntries = 32;
-  const uint32_t block = (request.modifier >> 16) - 1;  // as the port's tables
+  const uint32_t block = (request.modifier >> 16) - 1;  // in vl_arbitration
   NodePort* const port = NamedPort(request, request.modifier & 0xffff);
   if (port == nullptr || block >= 4) return MadStatus::kInvalidField;
   const unsigned cap = block < 2 ? port->info.vl_arbitration_low_cap

@@ -8,10 +8,10 @@
 namespace ibemu::fabric {
 namespace {
 
-// More notices than this wait for no one: the oldest stay.
+// The most notices that wait at a port.  Further ones are dropped.
 constexpr size_t kMaxWaitingNotices = 16;
 
-// The least time between two sendings of a trap (§13.4.9).
+// The least time between two transmissions of a trap (§13.4.9).
 absl::Duration Interval(const NodePort& port) {
   return absl::Nanoseconds(4096) * (int64_t{1} << port.info.subnet_timeout);
 }

@@ -1,4 +1,4 @@
-// Traps to the subnet manager: IBA vol 1 §13.4.9 and §14.3.
+// Traps: traps to the subnet manager, IBA vol 1 §13.4.9 and §14.3.
 #ifndef IBEMU_FABRIC_AGENTS_TRAPS_H_
 #define IBEMU_FABRIC_AGENTS_TRAPS_H_
 
@@ -15,9 +15,10 @@
 
 namespace ibemu::fabric {
 
-// Sends notices of end ports (of a switch: port 0) to the subnet manager that
-// the port knows, and repeats each until it is repressed.  A port that has no
-// subnet manager, or is not ACTIVE, sends nothing and forgets what waits.
+// The sender of notices of end ports (on a switch: port 0).  It sends them to
+// the subnet manager that the port knows, and repeats each until it is
+// repressed.  A port that has no subnet manager, or is not ACTIVE, sends
+// nothing and drops its waiting notices.
 class Traps {
  public:
   Traps(Subnet& subnet, FabricEvents& events, MadSender& sender,
@@ -26,8 +27,9 @@ class Traps {
   Traps& operator=(const Traps&) = delete;
   ~Traps();
 
-  // What is the same as a waiting notice is not sent twice, but once more when
-  // that one is repressed: the manager may have looked before it happened.
+  // Raises a trap.  If an equal notice is already waiting, the trap is not sent
+  // now, but once more after the waiting one is repressed, because the manager
+  // may have looked before the new event.
   template <wire::Structure Details>
   void Raise(PortId port, mad::TrapNumber number, mad::NoticeType type,
              const Details& details) {
@@ -38,17 +40,18 @@ class Traps {
     RaiseNotice(port, notice);
   }
 
-  // A TrapRepress arrived.  False: no waiting trap has this transaction id.
+  // Handles a TrapRepress.  Returns false if no waiting trap has this
+  // transaction id.
   bool Repress(PortId port, uint64_t tid);
 
-  // The notice that waits longest, for Get(Notice).
+  // Returns the notice that has waited longest, for Get(Notice).
   std::optional<mad::Notice> Oldest(PortId port) const;
 
  private:
   struct Waiting {
     mad::Notice notice;
     uint64_t tid = 0;
-    bool again = false;  // it happened once more meanwhile
+    bool again = false;  // the event has happened again meanwhile
   };
   struct Queue {
     std::deque<Waiting> notices;
@@ -58,7 +61,7 @@ class Traps {
   void RaiseNotice(PortId port, mad::Notice notice);
   bool MaySend(PortId port) const;
   void Send(PortId port, const Waiting& waiting, bool repeated);
-  // Sends all that wait, at once and then in each interval.
+  // Sends all waiting notices again, and restarts the timer.
   void Repeat(PortId port);
   void StartTimer(PortId port, Queue& queue);
 

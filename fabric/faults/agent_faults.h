@@ -1,4 +1,4 @@
-// Nodes whose agents answer late, or not always.
+// AgentFaults: faults that delay or drop the answers of a node's agents.
 #ifndef IBEMU_FABRIC_FAULTS_AGENT_FAULTS_H_
 #define IBEMU_FABRIC_FAULTS_AGENT_FAULTS_H_
 
@@ -15,16 +15,18 @@
 
 namespace ibemu::fabric {
 
-// One fault of what a node's agents answer.
+// The key of one agent fault.
 struct AgentFaultId {
   topology::NodeId node;
-  uint32_t number;  // no other fault of agents has it
+  uint32_t number;  // unique among the agent faults
 };
 
-// What goes wrong with answers on their way from an agent to the port.
+// The agent faults of all nodes.  Each acts on an answer on its way from the
+// agent to the port: loss and corruption drop the answer, delay makes it late.
 class AgentFaults {
  public:
-  // Answers that wait at most, all together; others are lost.
+  // The most answers that are delayed at a time, over all nodes.  Further ones
+  // are lost.
   static constexpr size_t kMaxLate = 1 << 14;
 
   AgentFaults(const Subnet& subnet, Timers& timers, uint64_t seed);
@@ -34,18 +36,19 @@ class AgentFaults {
 
   AgentFaultId Add(topology::NodeId node, const LinkFaults& faults,
                    const FaultChance& chance);
-  // Both require that the fault is there.
+  // REQUIRES: the fault was added and not removed.
   void Remove(AgentFaultId fault);
   const FaultCounts& CountsOf(AgentFaultId fault) const;
 
-  // Whether answers of this node have to pass.
+  // Returns true if the node has a fault, so that its answers go through
+  // Pass().
   bool Concern(topology::NodeId node) const {
     return !lanes_.empty() && lanes_.contains(node);
   }
 
-  // Calls `send` now, later, or not at all.  Later: not if the link of
-  // `ingress`, where the request came in, has been down meanwhile.  Requires
-  // Concern().
+  // Calls `send` now, later, or not at all.  A delayed answer is lost if the
+  // link of `ingress`, where the request came in, goes down in the meantime.
+  // REQUIRES: Concern(node of `ingress`).
   void Pass(PortId ingress, const mad::MadBytes& answer,
             absl::AnyInvocable<void()> send);
 
@@ -56,7 +59,8 @@ class AgentFaults {
   absl::flat_hash_map<topology::NodeId, FaultLane> lanes_;
   uint32_t last_ = 0;
   size_t late_ = 0;
-  // Tasks that outlive this object look here first.
+  // Timer tasks may outlive this object: they hold this pointer, which the
+  // destructor sets to null.
   std::shared_ptr<AgentFaults*> self_;
 };
 

@@ -1,4 +1,4 @@
-// A bad cable: each bit that crosses it may be read wrong.
+// BitErrors: random bit errors of a bad cable.
 #ifndef IBEMU_FABRIC_FAULTS_BIT_ERRORS_H_
 #define IBEMU_FABRIC_FAULTS_BIT_ERRORS_H_
 
@@ -8,18 +8,19 @@
 
 namespace ibemu::fabric {
 
-// Bit errors of a chance of their own each, none depends on another.
+// A source of independent bit errors: every bit has the same probability of
+// being wrong.
 class BitErrors {
  public:
-  // `rate`: of the bits, 0 to 1.
+  // `rate`: the probability of an error per bit, from 0 to 1.
   BitErrors(double rate, Random random);
 
-  // How many of the next `bits` are wrong.
+  // Returns the number of wrong bits among the next `bits`.
   uint64_t Count(uint64_t bits);
 
  private:
-  // How many good bits there are before the next wrong one.  One draw an error,
-  // not one a bit: a rate of 1e-12 is of interest.
+  // Draws the number of good bits before the next wrong one.  One draw per
+  // error instead of one per bit makes rates such as 1e-12 cheap.
   uint64_t DrawGap();
 
   double rate_;

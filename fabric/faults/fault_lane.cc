@@ -5,7 +5,8 @@
 namespace ibemu::fabric {
 namespace {
 
-// On the wire: IBA vol 1 §7.8.  Words() has all but the VCRC, of 16 bits.
+// The length on the wire (IBA vol 1 §7.8).  Words() covers all but the VCRC of
+// 16 bits.
 uint64_t BitsOf(const Packet& packet) {
   return uint64_t{packet.Words()} * 32 + 16;
 }
@@ -48,7 +49,7 @@ FaultLane::Fate FaultLane::Decide(const Packet& packet, absl::Time now) {
   for (Member& member : members_) {
     if (!member.stage.Concerns(packet)) continue;
     const FaultStage::Fate own = member.stage.Decide(bits);
-    if (fate.lost || fate.corrupted) continue;  // but it drew
+    if (fate.lost || fate.corrupted) continue;  // it has drawn all the same
     Count(own, member.counts);
     fate.lost = own.lost;
     fate.corrupted = own.corrupted && !own.lost;

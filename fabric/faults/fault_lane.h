@@ -1,5 +1,5 @@
-// All that goes wrong on one direction of one link, or with what one node's
-// agents answer.
+// FaultLane: the faults of one direction of one link, or of the answers of one
+// node's agents.
 #ifndef IBEMU_FABRIC_FAULTS_FAULT_LANE_H_
 #define IBEMU_FABRIC_FAULTS_FAULT_LANE_H_
 
@@ -14,9 +14,9 @@ namespace ibemu::fabric {
 
 enum class PortId : uint32_t;
 
-// What a fault has done so far.
+// The effects of one fault so far.
 struct FaultCounts {
-  uint64_t packets = 0;  // that came by
+  uint64_t packets = 0;  // that reached the fault
   uint64_t lost = 0;
   uint64_t corrupted = 0;
   uint64_t duplicated = 0;
@@ -26,40 +26,41 @@ struct FaultCounts {
   bool operator==(const FaultCounts&) const = default;
 };
 
-// Where a fault's luck comes from.  The same chance at the same port is the
-// same luck.
+// The random stream of a fault.  The same seed and stream at the same port give
+// the same random decisions.
 struct FaultChance {
-  std::optional<uint64_t> seed = std::nullopt;  // the fabric's unless given
-  std::string_view stream = {};  // sets it apart from others of its port
+  std::optional<uint64_t> seed = std::nullopt;  // default: the fabric's
+  std::string_view stream = {};  // tells it from the port's other faults
 };
 
-// One fault of one direction of a link.
+// The key of one fault of one direction of a link.
 struct FaultId {
-  PortId port;      // through which what it concerns leaves
-  uint32_t number;  // no other fault of a link has it
+  PortId port;      // the port through which the packets leave
+  uint32_t number;  // unique among the link faults
 };
 
-// Several faults act in the order in which they were added: what one loses or
-// corrupts does not come by the next.  Each has its own luck: what it does to
-// the nth packet that it concerns does not depend on the others.  Delays add
-// up, and so do duplicates: two faults that always duplicate make three of one.
+// The faults of one direction, in the order in which they were added: a packet
+// that one of them loses or corrupts does not reach the next.  Each has its own
+// random stream: what it does to the nth packet that it concerns does not
+// depend on the others.  Delays add up, and so do duplicates: two faults that
+// always duplicate turn one packet into three.
 class FaultLane {
  public:
-  // `number`: none that the lane has already.
+  // Adds a fault.  REQUIRES: `number` is not used in this lane yet.
   void Add(uint32_t number, const FaultStage& stage);
   void Remove(uint32_t number);
   bool empty() const { return members_.empty(); }
 
-  // Requires that `number` was added and not removed.
+  // REQUIRES: `number` was added and not removed.
   const FaultCounts& CountsOf(uint32_t number) const;
 
   struct Fate {
     bool lost = false;
     bool corrupted = false;
-    uint32_t culprit = 0;  // the number of the fault that did either
+    uint32_t culprit = 0;  // the fault that lost or corrupted it
     uint64_t symbol_errors = 0;
     int copies = 1;
-    absl::Time arrival;  // `now` or later; in order, but for reordered ones
+    absl::Time arrival;  // `now` or later; in order unless reordered
   };
   Fate Decide(const Packet& packet, absl::Time now);
 

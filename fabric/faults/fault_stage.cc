@@ -7,13 +7,13 @@ namespace ibemu::fabric {
 FaultStage::FaultStage(const LinkFaults& faults, Random random)
     : faults_(faults),
       random_(random),
-      // From a copy: what the others draw does not change.
+      // `random` is a copy, so this draw does not change the draws of random_.
       bit_errors_(faults.ber, Random(random.Next())) {}
 
 FaultStage::Fate FaultStage::Decide(uint64_t bits) {
   Fate fate;
-  // Every chance is drawn for every packet, so that the losses of a run do not
-  // depend on which other faults are set.
+  // All probabilities are drawn for every packet, so that the losses of a run
+  // do not depend on which other faults are set.
   fate.lost = random_.Chance(faults_.loss);
   fate.corrupted = random_.Chance(faults_.corrupt);
   fate.duplicated = random_.Chance(faults_.duplicate);

@@ -1,4 +1,4 @@
-// One thing that goes wrong with packets.
+// FaultStage: one fault that acts on packets.
 #ifndef IBEMU_FABRIC_FAULTS_FAULT_STAGE_H_
 #define IBEMU_FABRIC_FAULTS_FAULT_STAGE_H_
 
@@ -11,22 +11,23 @@
 
 namespace ibemu::fabric {
 
-// Probabilities are between 0 and 1; each packet draws its own luck.
+// The parameters of a fault.  Probabilities are from 0 to 1, and are drawn for
+// each packet separately.
 struct LinkFaults {
-  double loss = 0;       // vanishes, counted by no port
-  double corrupt = 0;    // arrives with a bad CRC: counted and dropped there
+  double loss = 0;       // vanishes; no port counts it
+  double corrupt = 0;    // arrives with a bad CRC; counted, dropped
   double duplicate = 0;  // arrives twice
-  double reorder = 0;    // arrives `reorder_by` later; others overtake it
+  double reorder = 0;    // arrives `reorder_by` later, others pass it
   absl::Duration delay = absl::ZeroDuration();
-  absl::Duration jitter = absl::ZeroDuration();  // of the delay, either way
+  absl::Duration jitter = absl::ZeroDuration();  // of the delay, plus or minus
   absl::Duration reorder_by = absl::Milliseconds(1);
-  double ber = 0;  // each bit; one that is wrong corrupts its packet
+  double ber = 0;  // per bit; a wrong bit corrupts its packet
   PacketFilter concerns = {};
 
   bool operator==(const LinkFaults&) const = default;
 };
 
-// Decides the fate of one packet after the other.
+// The decisions of one fault on one packet after the other.
 class FaultStage {
  public:
   FaultStage(const LinkFaults& faults, Random random);
@@ -39,11 +40,11 @@ class FaultStage {
     bool lost = false;
     bool corrupted = false;
     bool duplicated = false;
-    uint64_t symbol_errors = 0;  // that corrupted it
+    uint64_t symbol_errors = 0;  // the bit errors that corrupted it
     absl::Duration delay;        // keeps the order
-    absl::Duration held;         // on top of it; others overtake meanwhile
+    absl::Duration held;         // added to it; other packets may overtake
   };
-  // `bits`: its length on the wire.
+  // Decides on the next packet, whose length on the wire is `bits`.
   Fate Decide(uint64_t bits = 0);
 
  private:

@@ -1,4 +1,4 @@
-// A link that goes down again and again.
+// LinkFlap: a link that goes down again and again.
 #ifndef IBEMU_FABRIC_FAULTS_LINK_FLAP_H_
 #define IBEMU_FABRIC_FAULTS_LINK_FLAP_H_
 
@@ -11,8 +11,9 @@
 
 namespace ibemu::fabric {
 
-// Each `period` has one cut of length `down`, up to `jitter` earlier or later
-// than its end.  Requires down + 2 * jitter < period.
+// The schedule of a flapping link: one cut of length `down` at the end of each
+// `period`, up to `jitter` earlier or later.  REQUIRES: down + 2 * jitter <
+// period.
 struct FlapPlan {
   absl::Duration period, down;
   absl::Duration jitter = absl::ZeroDuration();
@@ -20,10 +21,12 @@ struct FlapPlan {
   bool operator==(const FlapPlan&) const = default;
 };
 
+// A running flap.
 class LinkFlap {
  public:
-  // `set` cuts the link (false) or restores it; its result says whether that
-  // changed anything.  A link that somebody else has cut is left alone.
+  // `set` cuts the link (false) or restores it (true), and returns whether that
+  // changed anything.  If the link is already cut by something else, the flap
+  // leaves it alone.
   LinkFlap(Timers& timers, const FlapPlan& plan, Random random,
            absl::AnyInvocable<bool(bool up)> set);
   LinkFlap(const LinkFlap&) = delete;
@@ -41,9 +44,9 @@ class LinkFlap {
   const FlapPlan plan_;
   Random random_;
   absl::AnyInvocable<bool(bool up)> set_;
-  absl::Time next_;  // without jitter: it does not add up
+  absl::Time next_;  // without jitter, so that jitter does not add up
   TimerId timer_ = TimerId::kNone;
-  bool is_cut_ = false;  // by this
+  bool is_cut_ = false;  // by this flap
   uint64_t cuts_ = 0;
 };
 

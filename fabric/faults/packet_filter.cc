@@ -67,7 +67,7 @@ std::string_view NameOf(const PacketFilter& filter) {
     case PacketFilter::Kind::kMads:
       break;
   }
-  const auto any = mad::MgmtClass{};  // has the attributes of every class
+  const auto any = mad::MgmtClass{};  // stands for every class
   if (filter.attribute) {
     return mad::NameOf(filter.mgmt_class.value_or(any), *filter.attribute);
   }

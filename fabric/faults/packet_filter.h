@@ -1,4 +1,4 @@
-// Some packets among all: by what they carry.
+// PacketFilter: a selection of packets by what they carry.
 #ifndef IBEMU_FABRIC_FAULTS_PACKET_FILTER_H_
 #define IBEMU_FABRIC_FAULTS_PACKET_FILTER_H_
 
@@ -12,14 +12,16 @@
 
 namespace ibemu::fabric {
 
+// The conditions that a packet has to meet.
 struct PacketFilter {
   enum class Kind : uint8_t {
     kEvery,
-    kMads,   // of queue pairs 0 and 1
-    kVerbs,  // of all others
+    kMads,   // packets of queue pairs 0 and 1
+    kVerbs,  // packets of all other queue pairs
   };
   Kind kind = Kind::kEvery;
-  // Further conditions of kMads.  kSubnetLidRouted: both kinds of SMPs.
+  // Further conditions on kMads.  kSubnetLidRouted stands for both classes of
+  // SMPs.
   std::optional<mad::MgmtClass> mgmt_class = std::nullopt;
   std::optional<mad::AttributeId> attribute = std::nullopt;
 
@@ -27,13 +29,14 @@ struct PacketFilter {
   bool operator==(const PacketFilter&) const = default;
 };
 
-// "NodeInfo", "SA" (a class), "MAD", "verbs": the filter of that name, letter
-// case aside.
+// Returns the filter of the given name: an attribute ("NodeInfo"), a class
+// ("SA"), "MAD" or "verbs".  Letter case does not matter.
 //
-// Errors: InvalidArgument, naming the closest one ("did you mean ...").
+// Errors: InvalidArgument, naming the closest name ("did you mean ...").
 absl::StatusOr<PacketFilter> ParsePacketFilter(std::string_view name);
 
-// As ParsePacketFilter() understands it; empty: every packet.
+// Returns the name that ParsePacketFilter() understands, or an empty string for
+// the filter of all packets.
 std::string_view NameOf(const PacketFilter& filter);
 
 }  // namespace ibemu::fabric

@@ -15,8 +15,8 @@ namespace {
 using wire::Lid, mad::LocalVerdict, mad::MadHeader, mad::Method, mad::MgmtClass,
     mad::SmiStep, mad::Smp;
 
-// The port that an SMP inside the directed part of its path leaves through; 0:
-// it goes by its address.
+// Returns the port through which an SMP leaves while it is in the directed part
+// of its path, or 0 if it is routed by LID.
 uint8_t DirectedEgress(const mad::MadBytes& smp) {
   constexpr size_t kInitialPath = 128, kReturnPath = 192;
   const bool returning = wire::Get<&Smp::direction>(smp);
@@ -36,8 +36,8 @@ wire::Gid GidOf(const NodePort& port, int index) {
   return {.prefix = port.info.gid_prefix, .interface_id = port.GuidAt(index)};
 }
 
-// The index of `gid` in the port's table; the default prefix always matches
-// (IBA vol 1 §4.1.1).
+// Returns the index of `gid` in the port's table.  The default prefix always
+// matches (IBA vol 1 §4.1.1).
 std::optional<uint8_t> FindGid(const NodePort& port, const wire::Gid& gid) {
   if (gid.prefix != port.info.gid_prefix &&
       gid.prefix != wire::kDefaultGidPrefix) {
@@ -174,7 +174,7 @@ void Endpoints::SendMad(PortId from, const mad::Outgoing& outgoing) {
     return;
   }
 
-  // Special queue pairs send with QP1's Q_Key whatever the request says.
+  // Queue pair 1 always sends with its own Q_Key, whatever the request says.
   packet.q_key = mad::kQp1QKey;
   packet.p_key = port.PKeyAt(to.pkey_index);
   if (to.grh) {
@@ -326,7 +326,8 @@ void Endpoints::AnswerSmp(PortId ingress, const mad::Arrival& request,
     }
     if (verdict.step == SmiStep::kRouteByLid) answer.to.dlid = verdict.dlid;
   } else if (request.slid == Lid::kPermissive && node.is_switch()) {
-    // From a neighbour without a LID: back the way it came.
+    // The request came from a neighbour without a LID: the answer leaves
+    // through the port at which the request came in.
     Packet packet;
     packet.vl15 = true;
     packet.slid = packet.dlid = Lid::kPermissive;

@@ -1,4 +1,4 @@
-// The ends of the fabric's packets: queue pairs 0 and 1 of every node.
+// Endpoints: the receivers of packets at the nodes of the fabric.
 #ifndef IBEMU_FABRIC_FORWARDING_ENDPOINTS_H_
 #define IBEMU_FABRIC_FORWARDING_ENDPOINTS_H_
 
@@ -18,7 +18,8 @@
 
 namespace ibemu::fabric {
 
-// Takes packets of queue pairs that carry no MADs.
+// Receiver of the packets of one node that carry no MADs: those of ordinary
+// queue pairs.
 class TransportSink {
  public:
   virtual void OnTransport(PortId port, const Packet& packet) = 0;
@@ -27,20 +28,23 @@ class TransportSink {
   ~TransportSink() = default;
 };
 
-// An adapter that is not in the fabric, but is one of its nodes.
+// A channel adapter outside the fabric that takes the place of one of its
+// nodes.
 class RemoteAdapter {
  public:
-  // What came in, as it was on the wire: an SMP's hop pointer is as the
-  // neighbour left it.  Never a train.
+  // Takes a packet that came in, as it was on the wire: the hop pointer of an
+  // SMP is as the neighbour left it.  Always a single packet (Packet::Count()
+  // is 1).
   virtual void OnPacket(PortId port, const Packet& packet) = 0;
 
  protected:
   ~RemoteAdapter() = default;
 };
 
-// Gives what arrives to the node's own agents, then to the listener of the
-// port.  A node without a listener behaves as a Linux kernel without agents.
-// Ports are end ports here: of a CA, or port 0 of a switch.
+// The dispatcher of arriving packets: it gives a MAD to the node's own agents,
+// then to the management service of the port, then to its listener.  A port
+// without a listener behaves like a Linux kernel without agents.  Ports are end
+// ports here: those of a CA, or port 0 of a switch.
 class Endpoints : public PacketSink, public MadSender {
  public:
   Endpoints(Subnet& subnet, Links& links, FabricEvents& events, Timers& timers,
@@ -50,33 +54,37 @@ class Endpoints : public PacketSink, public MadSender {
   Forwarder& forwarder() { return forwarder_; }
   AgentFaults& agent_faults() { return agent_faults_; }
 
-  // Not owned; nullptr takes it away.
+  // Sets the listener of a port.  Not owned; nullptr removes it.
   void SetListener(PortId port, mad::PortListener* listener);
 
-  // The same for what comes before the listener; null where there is none.
+  // Sets the service that is asked before the listener.  Not owned; nullptr
+  // removes it.  ServiceAt() returns null if there is none.
   void SetManagementService(PortId port, ManagementService* service);
   ManagementService* ServiceAt(PortId port) const;
 
-  // Of a node; not owned, nullptr takes it away.
+  // Sets the receiver of a node's transport packets.  Not owned; nullptr
+  // removes it.
   void SetTransportSink(topology::NodeId node, TransportSink* sink);
 
-  // Of a channel adapter, which then gets all packets for the node, instead of
-  // its agents and queue pairs; not owned, nullptr takes it away.
+  // Sets the remote adapter of a node, which must be a channel adapter.  It
+  // then gets all packets for the node, instead of the agents and queue pairs
+  // here.  Not owned; nullptr removes it.
   void SetRemote(topology::NodeId node, RemoteAdapter* adapter);
 
-  // What every queue pair asks of a packet: the index of the P_Key that lets it
-  // in, else it is counted and -1; whether its global destination is ours, a
-  // group included.
+  // Checks that every queue pair makes.  AdmitByPKey() returns the index of the
+  // P_Key that admits the packet; if there is none, it counts a violation and
+  // returns -1.  IsForUs() returns true if the destination GID is one of the
+  // port's or a multicast GID.  OnBadQKey() counts a violation.
   int AdmitByPKey(PortId port, const Packet& packet);
   bool IsForUs(PortId port, const RouteHeader& grh) const;
   void OnBadQKey(PortId port, const Packet& packet);
   wire::Gid GidAt(PortId port, int index) const;
 
-  // The node's own agents, then the service.
+  // Asks the node's own agents, then the management service.
   mad::LocalVerdict ProcessLocal(PortId port, const mad::Arrival& request,
                                  mad::MadBytes& reply);
 
-  // mad::Port::Transmit.
+  // Implements mad::Port::Transmit().
   absl::Status Transmit(PortId from, const mad::Outgoing& packet);
   void SendMad(PortId from, const mad::Outgoing& packet) override;
 
@@ -87,10 +95,11 @@ class Endpoints : public PacketSink, public MadSender {
   void HandOut(PortId port, const Packet& packet);
   void OnSmp(PortId ingress, const Packet& packet);
   void OnGmp(PortId port, const Packet& packet);
-  // False: the global destination is not ours.
+  // Fills in arrival.grh.  Returns false if the destination GID is not the
+  // port's.
   bool TakeGrh(const NodePort& port, const Packet& packet,
                mad::Arrival& arrival) const;
-  // Past the faults of the node's agents.
+  // Sends an answer, subject to the faults of the node's agents.
   void Answer(PortId ingress, const mad::Arrival& request,
               mad::MadBytes& reply);
   mad::LocalVerdict AskAgents(PortId port, const mad::Arrival& request,
@@ -99,8 +108,8 @@ class Endpoints : public PacketSink, public MadSender {
                  mad::MadBytes& reply);
   void AnswerGmp(PortId port, const mad::Arrival& request,
                  const mad::MadBytes& reply);
-  // The listener, or what the kernel does without agents: true if `reply` is an
-  // answer.
+  // Gives a MAD to the listener, or does what the kernel does without agents.
+  // Returns true if `reply` is an answer.
   bool HandUp(PortId port, const mad::Arrival& arrival, mad::MadBytes& reply);
 
   Subnet& subnet_;

@@ -1,4 +1,4 @@
-// Packets under way that wait for nothing but their turn.
+// FlightQueue: the packets that are ready for their next step.
 #ifndef IBEMU_FABRIC_FORWARDING_FLIGHT_QUEUE_H_
 #define IBEMU_FABRIC_FORWARDING_FLIGHT_QUEUE_H_
 
@@ -11,26 +11,29 @@
 
 namespace ibemu::fabric {
 
+// A packet on its way through the fabric, and its next step.
 struct Flight {
   enum class Step {
-    kLeave,   // leaves through `port`
-    kArrive,  // comes out of the cable at `port`
-    kRoute,   // starts at `port`, a switch's port 0, and goes by its DLID
-    kLoop,    // is for `port` itself
+    kLeave,   // it leaves through `port`
+    kArrive,  // it comes out of the cable at `port`
+    kRoute,   // it starts at `port`, a switch's port 0, and is routed by DLID
+    kLoop,    // it is for `port` itself
   };
   Step step = Step::kLeave;
-  uint8_t vl = 0;  // on the link it is on; meaningless for VL15
+  uint8_t vl = 0;  // on its current link; meaningless for VL15
   PortId port = kNoPort;
   int hops = 0;  // links crossed so far
   Packet packet;
 };
 
-// A ring that grows and never shrinks: no allocation once warm.
+// A first-in first-out ring that grows and never shrinks, so that it does not
+// allocate in steady state.
 class FlightQueue {
  public:
   bool empty() const { return size_ == 0; }
 
-  // The new last one, its old contents to be overwritten.
+  // Appends a flight and returns it.  It has old contents, which the caller
+  // overwrites.
   Flight& Push() {
     if (size_ == ring_.size()) Grow();
     return ring_[(first_ + size_++) & (ring_.size() - 1)];

@@ -13,18 +13,18 @@ namespace {
 
 using wire::Lid, mad::PortState, mad::SmiStep;
 
-// A routing loop ends here: no real subnet has paths as long.
+// The limit that ends a routing loop.  No real subnet has paths this long.
 constexpr int kMaxHops = 4096;
 
-// The same for multicast, whose loops also multiply.
+// The limit for multicast packets, whose loops also multiply them.
 constexpr int kMaxMulticastHops = 256;
 
-// What crosses in one turn, in packets and links crossed: some 50 us.  A long
-// RMPP message has tens of thousands of packets, a multicast one as many
-// copies, and the loop has other clients.
+// The work of one call of Drain(), in packets and links crossed: some 50 us.  A
+// long RMPP message has tens of thousands of packets, a multicast packet as
+// many copies, and the event loop has other tasks.
 constexpr int64_t kTurn = 512;
 
-// Packets that delayed links hold at most, all together.
+// The most packets that delayed links hold at a time, over the whole fabric.
 constexpr size_t kMaxLate = 1 << 17;
 
 bool IsDirectedRoute(const Packet& packet) {
@@ -142,7 +142,7 @@ void Forwarder::Schedule() {
 }
 
 void Forwarder::Drain() {
-  Flight flight;  // a copy: the queue may grow under our feet
+  Flight flight;  // a copy, because the queue may grow meanwhile
   int64_t left = kTurn;
   while (true) {
     while (left > 0 && !queue_.empty()) {
@@ -158,7 +158,8 @@ void Forwarder::Drain() {
   }
   scheduled_ = !queue_.empty();
   if (!scheduled_) return;
-  // A timer, for the loop runs all RunSoon tasks before it looks at others.
+  // This uses RunAt(), because the loop runs all RunSoon() tasks before
+  // anything else.
   timers_.RunAt(timers_.Now(), [self = self_] {
     if (*self != nullptr) (*self)->Drain();
   });
@@ -240,7 +241,8 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
   return true;
 }
 
-// Faults meet single packets.
+// Carries each packet of a group by itself, because faults act on single
+// packets.
 bool Forwarder::CrossOneByOne(const Flight& train, PortId ingress) {
   const std::shared_ptr<const Transport> all = train.packet.transport;
   for (uint32_t i = 0; i < all->packets; ++i) {
@@ -305,7 +307,7 @@ void Forwarder::ArriveLater(const Flight& flight, const NodePort& out,
     if (*self == nullptr) return;
     Forwarder& forwarder = **self;
     --forwarder.late_;
-    // Cut meanwhile: what was in the cable is lost.
+    // The link went down in the meantime: packets in the cable are lost.
     if (forwarder.subnet_.port(late.port).link_epoch != epoch) {
       forwarder.Drop(DropCause::kCut, from, late.packet);
       return;
@@ -385,7 +387,7 @@ PortId Forwarder::TakeDirected(PortId ingress, const Node& node,
       packet.slid = packet.dlid = Lid::kPermissive;
       return subnet_.port_id(node, verdict.egress);
     case SmiStep::kRouteByLid: {
-      // The answer comes back to this switch by LID.
+      // The answer comes back to this switch, which needs a LID for it.
       packet.slid = subnet_.port(node.first_port).info.lid;
       packet.dlid = verdict.dlid;
       return RouteByLid(node.first_port, node, flight);
@@ -453,7 +455,7 @@ void Forwarder::Replicate(PortId ingress, const Node& node,
       Drop(DropCause::kCopyLimit, egress, flight.packet);
       continue;
     }
-    // Depth first: no copy waits for another, so a burst takes no memory.
+    // Depth first: copies are not queued, so a burst needs no memory.
     Flight copy = flight;
     Carry(copy, ingress, egress);
   }

@@ -1,4 +1,5 @@
-// Carries packets: over links, through switches, to the ports they are for.
+// Forwarder: carries packets over links and through switches to their
+// destination ports.
 #ifndef IBEMU_FABRIC_FORWARDING_FORWARDER_H_
 #define IBEMU_FABRIC_FORWARDING_FORWARDER_H_
 
@@ -20,22 +21,24 @@
 
 namespace ibemu::fabric {
 
-// Where the way of a packet ends.
+// The receiver of packets that have reached their destination.
 class PacketSink {
  public:
   virtual ~PacketSink() = default;
 
-  // A packet for the node of `ingress`, where it came in: any port of a switch.
-  // A directed-route SMP has its hop pointer as agents see it.
+  // Takes a packet for the node of `ingress`, the port at which it came in: on
+  // a switch, any port.  A directed-route SMP has its hop pointer as agents see
+  // it.
   virtual void OnPacket(PortId ingress, const Packet& packet) = 0;
 
   // A switch dropped a packet at `port` because of its P_Key.
   virtual void OnEnforcedPKey(PortId port, const Packet& packet) = 0;
 };
 
-// A link takes no time and a packet crosses the fabric in one go, unless a
-// fault lane on its way wants otherwise.  Packets cross in the order they were
-// sent; when there are many, other tasks and timers have their turn in between.
+// The engine that moves packets.  A link takes no time, so a packet crosses the
+// fabric in one step unless a fault delays it.  Packets cross in the order in
+// which they were sent.  If there are many, other tasks and timers run in
+// between.
 class Forwarder {
  public:
   Forwarder(Subnet& subnet, Links& links, FabricEvents& events, Timers& timers,
@@ -44,25 +47,24 @@ class Forwarder {
   Forwarder& operator=(const Forwarder&) = delete;
   ~Forwarder();
 
-  // Takes a packet on its way; nothing happens before this returns.
+  // Queues a packet; nothing happens before this returns.
   void Send(Flight::Step step, PortId port, const Packet& packet);
 
-  // Sends a packet by its addresses from an end port (a switch's port 0).
+  // Sends a packet by its DLID from an end port (on a switch: port 0).
   void SendByAddress(PortId from, const Packet& packet);
 
-  // Calls `task` when the packets under way have come to rest, at the latest
-  // when others have their turn.
+  // Calls `task` when the packets under way have been delivered, at the latest
+  // when Drain() gives way to other tasks.
   void AfterDelivery(Timers::Task task);
 
-  // From now on, and until RemoveFault(), this too goes wrong with what leaves
-  // through `port`.
+  // Adds a fault to the packets that leave through `port`, until RemoveFault().
   FaultId AddFault(PortId port, const LinkFaults& faults,
                    const FaultChance& chance);
-  // Both require that the fault is there.
+  // REQUIRES: the fault was added and not removed.
   void RemoveFault(FaultId fault);
   const FaultCounts& CountsOf(FaultId fault) const;
 
-  // Not owned; costs nothing while there are none.
+  // Not owned.  There is no cost while there is no tap.
   void AddTap(PacketTap& tap) { taps_.Add(tap); }
   void RemoveTap(const PacketTap& tap) { taps_.Remove(tap); }
 
@@ -71,13 +73,14 @@ class Forwarder {
  private:
   void Schedule();
   void Drain();
-  // From hop to hop, until the packet is delivered, dropped or delayed.
+  // Moves a packet from hop to hop until it is delivered, dropped or delayed.
   void Walk(Flight& flight);
 
   void Carry(Flight& flight, PortId ingress, PortId egress);
 
-  // From flight.port to the other end of its link.  False: it is not there
-  // now; what became of it is settled.  `ingress`: where it entered the node.
+  // Moves a packet from flight.port to the other end of its link.  Returns
+  // false if it did not arrive there now; it has been dropped or will arrive
+  // later.  `ingress`: the port through which it entered the node.
   bool CrossLink(Flight& flight, PortId ingress);
   bool CrossOneByOne(const Flight& train, PortId ingress);
   void Show(const Flight& flight, const NodePort& out);
@@ -85,8 +88,8 @@ class Forwarder {
   void ArriveLater(const Flight& flight, const NodePort& out,
                    absl::Time arrival);
 
-  // What a node does with a packet.  The result is the port to leave through,
-  // or kNoPort: the way ends here.
+  // The steps of a node that has received a packet.  They return the port to
+  // leave through, or kNoPort if the packet ends here.
   PortId Enter(Flight& flight);
   PortId TakeAtEnd(PortId port, const Node& node, Packet& packet);
   PortId EnterSwitch(PortId ingress, const Node& node, Flight& flight);
@@ -95,10 +98,12 @@ class Forwarder {
   void Replicate(PortId ingress, const Node& node, const Flight& flight);
   PortId Deliver(PortId ingress, const Packet& packet);
 
-  // The end of a packet; the port has counted it, where ports do.
+  // Drop a packet and report it; the caller has counted it in the port's
+  // counters, where they have one for this cause.  Drop() returns false,
+  // NoWay() kNoPort, so that callers can return the result.
   bool Drop(DropCause cause, PortId port, const Packet& packet,
-            uint32_t fault = 0);                                     // false
-  PortId NoWay(DropCause cause, PortId port, const Packet& packet);  // kNoPort
+            uint32_t fault = 0);
+  PortId NoWay(DropCause cause, PortId port, const Packet& packet);
 
   Subnet& subnet_;
   Links& links_;
@@ -110,13 +115,14 @@ class Forwarder {
   FlightQueue queue_;
   std::vector<Timers::Task> after_delivery_;
   bool scheduled_ = false;
-  size_t copies_ = 0;  // of the packet under way: a storm ends
+  size_t copies_ = 0;  // multicast copies of this packet, to stop a storm
   size_t late_ = 0;    // packets that wait in delayed links
   ForwardingTotals totals_;
   absl::flat_hash_map<PortId, FaultLane> faults_;
   uint32_t last_fault_ = 0;
   ObserverList<PacketTap> taps_;
-  // Tasks that outlive this object look here first.
+  // Timer tasks may outlive this object: they hold this pointer, which the
+  // destructor sets to null.
   std::shared_ptr<Forwarder*> self_;
 };
 

@@ -1,4 +1,4 @@
-// Who wants to see the packets that cross links.
+// PacketTap: an observer of the packets that cross links.
 #ifndef IBEMU_FABRIC_FORWARDING_PACKET_TAP_H_
 #define IBEMU_FABRIC_FORWARDING_PACKET_TAP_H_
 
@@ -9,11 +9,13 @@
 
 namespace ibemu::fabric {
 
+// The observer interface.
 class PacketTap {
  public:
-  // A single packet (Packet::Count() is 1) leaves through the port `from`, on
-  // its way to `to`, on the lane `vl`.  What a fault of the link then does to
-  // it does not show.  May take taps away, itself too.
+  // Called when a single packet (Packet::Count() is 1) leaves through the port
+  // `from` on its way to `to`, on the virtual lane `vl`.  The effects of faults
+  // of this link do not show yet.  The call may remove taps, including this
+  // one.
   virtual void OnCrossing(PortId from, PortId to, uint8_t vl,
                           const Packet& packet) = 0;
 

@@ -1,4 +1,4 @@
-// One packet between two ports of the fabric.
+// Packet: one packet between two ports of the fabric.
 #ifndef IBEMU_FABRIC_PACKET_PACKET_H_
 #define IBEMU_FABRIC_PACKET_PACKET_H_
 
@@ -11,7 +11,7 @@
 
 namespace ibemu::fabric {
 
-// Global route header, IBA vol 1 §8.3.
+// The global route header (GRH), IBA vol 1 §8.3.
 struct RouteHeader {
   wire::Gid sgid, dgid;
   uint32_t flow_label = 0;
@@ -21,27 +21,29 @@ struct RouteHeader {
 
 struct Transport;
 
-// A MAD, or a packet of another queue pair.  What forwarding looks at comes
-// first; it never looks at the payload, except of directed-route SMPs.
+// A MAD, or one or more packets of an ordinary queue pair (see Transport).  The
+// members that forwarding reads come first.  Forwarding never reads the
+// payload, except that of directed-route SMPs.
 struct Packet {
   wire::Lid slid{}, dlid{};
   uint8_t sl = 0;
-  bool vl15 = false;  // an SMP: passes links that are not ACTIVE
+  bool vl15 = false;  // an SMP, which passes links that are not ACTIVE
   uint16_t p_key = kFullPKey;
   uint32_t source_qpn = 0, destination_qpn = 0;
   uint32_t q_key = 0;
   std::optional<RouteHeader> grh;
   mad::MadBytes mad{};
-  std::shared_ptr<const Transport> transport;  // null: it is `mad`
+  std::shared_ptr<const Transport> transport;  // null: it carries `mad`
 
-  // LRH to ICRC in units of 4 bytes, as LRH's PktLen has it (§7.7.8): LRH 8,
-  // GRH 40, BTH 12, DETH 8, ICRC 4.  Of a train, all of it.
+  // Returns the length from LRH to ICRC in units of 4 bytes, as in LRH's PktLen
+  // (§7.7.8): LRH 8, GRH 40, BTH 12, DETH 8, ICRC 4.  For several packets, the
+  // sum of their lengths.
   uint32_t Words() const {
     constexpr auto kMadWords = static_cast<uint32_t>((12 + 8 + 256) / 4);
     const uint32_t around = (8 + (grh ? 40 : 0) + 4) / 4;
     return transport ? Count() * around + TransportWords() : around + kMadWords;
   }
-  // How many packets it stands for.
+  // Returns the number of packets that it stands for.
   uint32_t Count() const { return transport ? TransportCount() : 1; }
 
   uint32_t TransportWords() const;

@@ -31,8 +31,9 @@ uint8_t ServiceBits(verbs::QpType service) {
   }
 }
 
-// Of FIRST; MIDDLE, LAST, LAST with immediate, ONLY and ONLY with immediate
-// follow it.
+// Returns the opcode of a packet within a message.  The opcodes for MIDDLE,
+// LAST, LAST with immediate, ONLY and ONLY with immediate follow `first_opcode`
+// in this order.
 uint8_t InMessage(uint8_t first_opcode, const Transport& transport) {
   const int immediate = transport.has_immediate ? 1 : 0;
   if (transport.first && transport.last) return first_opcode + 4 + immediate;
@@ -65,7 +66,7 @@ uint8_t OperationBits(const Transport& transport) {
   return 0;
 }
 
-// Table 45 and table 46.
+// The AETH syndrome: IBA vol 1 tables 45 and 46.
 uint8_t SyndromeBits(const Transport& transport) {
   switch (transport.syndrome) {
     case Syndrome::kAck:
@@ -84,7 +85,7 @@ uint8_t SyndromeBits(const Transport& transport) {
   return syndrome::kNak;
 }
 
-// Bytes, one header after the other.
+// A buffer to which headers are appended.
 class PacketWriter {
  public:
   explicit PacketWriter(size_t length) { bytes_.reserve(length); }
@@ -97,7 +98,7 @@ class PacketWriter {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
   void AddPad(size_t count) { bytes_.resize(bytes_.size() + count); }
-  // The least significant byte first.
+  // Appends `crc`, least significant byte first.
   void AddCrc(uint32_t crc, size_t size) {
     for (size_t i = 0; i < size; ++i, crc >>= 8) {
       bytes_.push_back(static_cast<std::byte>(crc));
@@ -110,7 +111,8 @@ class PacketWriter {
   std::vector<std::byte> bytes_;
 };
 
-// The extended headers and the payload (§9.4, tables of each operation).
+// Appends the extended headers and the payload (§9.4 and its tables of each
+// operation).
 void AddTransport(PacketWriter& writer, const Packet& packet) {
   const Transport& transport = *packet.transport;
   if (transport.service == verbs::QpType::kUd) {

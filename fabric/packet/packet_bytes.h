@@ -1,4 +1,4 @@
-// Packets as they are on the wire, for whoever writes them down.
+// Functions that write packets in wire format.
 #ifndef IBEMU_FABRIC_PACKET_PACKET_BYTES_H_
 #define IBEMU_FABRIC_PACKET_PACKET_BYTES_H_
 
@@ -11,16 +11,18 @@
 
 namespace ibemu::fabric {
 
-// LRH to VCRC.  `vl`: the lane of the link that it is on; an SMP has 15
-// anyhow.  Requires a single packet: Packet::Count() is 1.
+// Returns the bytes from LRH to VCRC.  `vl`: the VL of the packet on its
+// current link; an SMP always has 15.  REQUIRES: a single packet, that is,
+// Packet::Count() is 1.
 //
 // The fabric's queue pairs do not number messages: AETH.MSN is 0.
 std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl);
 
-// `payload`: bytes that follow it, to ICRC.
+// Returns the GRH of `route`.  `payload`: the number of bytes from the end of
+// the GRH to the end of the ICRC.
 wire::GlobalRouteHeader GrhOf(const RouteHeader& route, size_t payload);
 
-// How many bytes BytesOf() gives.
+// Returns the number of bytes that BytesOf() gives.
 size_t LengthOf(const Packet& packet);
 
 }  // namespace ibemu::fabric

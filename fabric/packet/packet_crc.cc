@@ -8,8 +8,9 @@
 namespace ibemu::fabric {
 namespace {
 
-// Polynomials of §7.8.1 and §7.8.2, the first power of x in the highest bit: so
-// bits go in as they go over the wire.
+// The polynomials of §7.8.1 and §7.8.2.  The lowest power of x is in the
+// highest bit, so that bits are processed in the order in which they go over
+// the wire.
 constexpr uint32_t kInvariantPolynomial = 0xedb88320;
 constexpr uint16_t kVariantPolynomial = 0xd008;
 

@@ -26,7 +26,7 @@ using Syndrome = Transport::Syndrome;
 constexpr size_t kParsedIcrc = 4;
 constexpr uint8_t kSubnetManagementLane = 15;
 
-// Headers are taken off the front.
+// A reader that takes headers off the front of a packet.
 class PacketReader {
  public:
   explicit PacketReader(std::span<const std::byte> bytes) : left_(bytes) {}
@@ -52,7 +52,7 @@ class PacketReader {
     left_ = left_.subspan(into.size());
     return absl::OkStatus();
   }
-  // From the back: padding and CRC.
+  // Drops padding or CRC from the end.
   absl::Status Drop(size_t count, const char* name) {
     if (left_.size() < count) {
       return absl::InvalidArgumentError(absl::StrFormat(
@@ -136,7 +136,7 @@ std::optional<verbs::QpType> ServiceOf(uint8_t code) {
   }
 }
 
-// Tables 45 and 46.
+// The AETH syndrome: IBA vol 1 tables 45 and 46.
 absl::Status ReadSyndrome(uint8_t bits, Transport& transport) {
   constexpr Syndrome kNaks[] = {
       Syndrome::kSequenceError, Syndrome::kInvalidRequest,

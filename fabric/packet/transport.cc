@@ -44,7 +44,7 @@ uint32_t Transport::Bytes() const {
   }
   if (operation == Operation::kAcknowledge || atomic_response) extra += kAeth;
   if (operation == Operation::kReadResponse) {
-    // Of its first packet and its last, which may be the same.
+    // The first and the last packet have an AETH; they may be the same.
     extra += first ? kAeth : 0;
     extra += last && !(first && packets == 1) ? kAeth : 0;
   }

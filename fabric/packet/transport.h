@@ -1,4 +1,4 @@
-// What a packet between two queue pairs carries besides its addresses.
+// Transport: the transport headers and payload of packets between queue pairs.
 #ifndef IBEMU_FABRIC_PACKET_TRANSPORT_H_
 #define IBEMU_FABRIC_PACKET_TRANSPORT_H_
 
@@ -11,9 +11,9 @@
 
 namespace ibemu::fabric {
 
-// Base transport header (IBA vol 1 §9.2) and those that follow it, of one
-// packet or of a train: packets of one message that follow each other, and
-// travel as one as long as nothing tells them apart.
+// The base transport header (BTH, IBA vol 1 §9.2) and the headers that follow
+// it.  A Transport is one packet or several consecutive packets of one message,
+// which travel together as long as they are treated alike.
 struct Transport {
   enum class Operation : uint8_t {
     kSend,
@@ -25,7 +25,7 @@ struct Transport {
     kAtomicResponse,
     kAcknowledge,
   };
-  // AETH, §9.7.5.2.
+  // The syndrome in the AETH, §9.7.5.2.
   enum class Syndrome : uint8_t {
     kAck,
     kRnrNak,
@@ -37,20 +37,20 @@ struct Transport {
 
   verbs::QpType service = verbs::QpType::kRc;
   Operation operation = Operation::kSend;
-  bool first = false, last = false;  // of a message
+  bool first = false, last = false;  // whether it starts, ends a message
   bool has_immediate = false;
   bool solicited = false;
   bool ack_request = false;
   Syndrome syndrome = Syndrome::kAck;
   uint8_t rnr_timer = 0;  // of kRnrNak, §9.7.5.2.8
   uint32_t psn = 0;
-  uint32_t immediate = 0;  // as the client wrote it
-  // RETH: of the first kWrite, and of kReadRequest; all but the length are in
-  // the AtomicETH, too.
+  uint32_t immediate = 0;  // in the byte order in which the client wrote it
+  // RETH of the first kWrite packet and of kReadRequest.  The AtomicETH has
+  // `address` and `key`, too.
   uint64_t address = 0;
   uint32_t key = 0;
   uint32_t length = 0;
-  // AtomicETH; AtomicAckETH.
+  // AtomicETH, then AtomicAckETH.
   uint64_t compare = 0, swap_or_add = 0;
   uint64_t original = 0;
 
@@ -61,21 +61,22 @@ struct Transport {
 
   verbs::Buffer message;  // null: no payload
   size_t offset = 0, size = 0;
-  // All packets of a train but the last carry `payload` bytes, an MTU; what is
-  // true of its end alone is so of the last.
+  // All packets but the last have `payload` bytes, an MTU.  Properties of the
+  // end of a message apply to the last packet only.
   uint32_t packets = 1;
   uint32_t payload = 0;
 
   uint32_t last_psn() const { return wire::PsnAfter(psn, packets - 1); }
-  // The bytes of the longest packet.
+  // Returns the payload of the longest packet, in bytes.
   size_t longest() const { return packets > 1 ? payload : size; }
-  // One of a train's packets, by itself.
+  // Returns one of the packets, by itself.
   Transport Single(uint32_t index) const;
-  // What is left of a train without its first `count` packets: at least one.
+  // Returns the packets without the first `count`.  REQUIRES: at least one is
+  // left.
   Transport After(uint32_t count) const;
 
-  // From BTH to the end of the payload, which is padded to 4 bytes; of all
-  // packets together.
+  // Returns the bytes from BTH to the end of the payload, which is padded to 4
+  // bytes, summed over all packets.
   uint32_t Bytes() const;
 };
 

@@ -65,7 +65,7 @@ void MinHopRouter::Route(wire::Lid top) {
 }
 
 bool MinHopRouter::RouteSome(size_t entries, wire::Lid top) {
-  // Blocks may have moved since the last time.
+  // Blocks may have moved since the last call.
   block_ = kNoBlock;
   size_t done = 0;
   while (next_ < states_.size() && done < entries) {
@@ -84,7 +84,7 @@ bool MinHopRouter::Covers(const MinHopRouter& now) const {
       first_cable_ != now.first_cable_ || cables_ != now.cables_) {
     return false;
   }
-  // Both in the order of the ports.
+  // Both lists are in the order of the ports.
   for (size_t at = 0; at < states_.size(); ++at) {
     const auto of = [at](const MinHopRouter& router) {
       return std::span(router.hosts_)
@@ -113,8 +113,9 @@ void MinHopRouter::RouteTo(Switch destination) {
   RouteSwitch(destination);
 }
 
-// Breadth first, and against the direction of the packets: what goes down to
-// the destination may be reached from everywhere, what goes up from below only.
+// A breadth-first search against the direction of the packets.  A path that has
+// to go down from here can be extended by any switch, a path that still goes up
+// only by switches below.
 void MinHopRouter::Explore(Switch destination) {
   distance_.assign(states_.size(), kUnreached);
   way_.assign(states_.size(), ranks_.empty() ? Way::kAny : Way::kUp);
@@ -138,7 +139,8 @@ void MinHopRouter::Explore(Switch destination) {
   if (order_.size() < states_.size()) ExploreAgainstTheRules();
 }
 
-// The rest, over those that have a way: nearest first, as before.
+// Reaches the remaining switches through those that have a path, nearest first,
+// without regard to up and down.
 void MinHopRouter::ExploreAgainstTheRules() {
   if (ranks_.empty()) return;
   std::vector<Switch> lawful;
@@ -184,7 +186,8 @@ bool MinHopRouter::IsAllowed(Switch from, Switch to) const {
   return true;
 }
 
-// The cables of each switch of order_ that lead nearer to the destination.
+// Finds, for each switch in order_, the cables that lead nearer to the
+// destination.
 void MinHopRouter::FindChoices() {
   choices_.clear();
   first_choice_.assign(1, 0);
@@ -208,8 +211,8 @@ void MinHopRouter::OpenBlocks(wire::Lid lid) {
   }
 }
 
-// From the farthest switches on, so that each knows how many paths come
-// through it when it chooses.
+// Starts with the farthest switches, so that the number of paths through a
+// switch is known when its cable is chosen.
 void MinHopRouter::RouteHost(Switch destination, const Host& host) {
   if (host.lid == wire::Lid::kUnassigned) return;
   OpenBlocks(host.lid);
@@ -234,7 +237,8 @@ void MinHopRouter::RouteHost(Switch destination, const Host& host) {
   (*blocks_[destination])[entry] = host.port;
 }
 
-// Switches are no one's peers: any of the shortest ways will do.
+// The load does not count for paths to switches, because hosts do not talk to
+// them: any shortest path will do.
 void MinHopRouter::RouteSwitch(Switch destination) {
   const wire::Lid lid = lids_[destination];
   if (lid == wire::Lid::kUnassigned) return;

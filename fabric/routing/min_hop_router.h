@@ -1,4 +1,4 @@
-// Forwarding tables in which every path is a shortest one that is allowed.
+// MinHopRouter: forwarding tables with the shortest allowed paths.
 #ifndef IBEMU_FABRIC_ROUTING_MIN_HOP_ROUTER_H_
 #define IBEMU_FABRIC_ROUTING_MIN_HOP_ROUTER_H_
 
@@ -11,36 +11,38 @@
 
 namespace ibemu::fabric {
 
-// Of equally short ways a switch takes the one that carries the fewest paths
-// so far, where a path is one from a host to another: all hosts are taken to
-// talk to all others alike.  In a fat tree this comes to the well-known
-// D-mod-K: each host is reached through spines of its own.
+// The routing engine.  Among equally short paths a switch chooses the one with
+// the fewest paths so far, where each pair of hosts counts as one path: the
+// engine assumes that all hosts talk equally to all others.  In a fat tree this
+// gives the well-known D-mod-K routing: different hosts are reached through
+// different spines.
 //
-// In a fat tree (RankSwitches()) a path goes up and then down, and hence cannot
-// deadlock, even if cuts leave shorter ones that turn up again.  Only where all
-// others are cut it takes such a one.  On a torus or a dragonfly any shortest
-// path will do; they could deadlock, if links had credits.
+// In a fat tree (RankSwitches()) a path goes up and then down, so it cannot
+// deadlock.  Shorter paths that turn up again, which cuts may leave, are not
+// used unless all others are cut.  On a torus or a dragonfly any shortest path
+// is used; such paths could deadlock if links had credits.
 class MinHopRouter {
  public:
-  // Of `switches` (those that are down are left out), by the LIDs that they and
-  // the ports behind them have now.  Links that are down are not used.
+  // Reads the cables and LIDs of `switches`, and of the ports behind them, as
+  // they are now.  Switches and links that are down are left out.
   MinHopRouter(Subnet& subnet, std::span<const topology::NodeId> switches);
 
-  // Fills the linear tables of these switches.  What has no way, or no LID any
-  // more, has no entry, up to `top`.
+  // Fills the linear tables of the switches.  LIDs up to `top` that are
+  // unreachable or no longer assigned have no entry.
   void Route(wire::Lid top);
 
-  // The same in pieces of about `entries` entries, at least one switch's hosts
-  // at a time; false: there is more to do.  A switch that is powered on
-  // meanwhile is left with part of its entries.
+  // The same in steps of about `entries` entries, but at least the hosts of one
+  // switch.  Returns false if there is more to do.  A switch that is powered on
+  // in the meantime keeps only part of its entries.
   bool RouteSome(size_t entries, wire::Lid top);
 
-  // What Route() made is right for `now` too: the switches and cables between
-  // them are the same, and there are no other hosts than before.
+  // Returns true if the tables that Route() made are also right for `now`: the
+  // switches and the cables between them are the same, and there are no new
+  // hosts.
   bool Covers(const MinHopRouter& now) const;
 
  private:
-  // Index of a switch, or of one of their ports, in the arrays below.
+  // The index of a switch, or of a switch port, in the arrays below.
   using Switch = uint32_t;
   using Port = uint32_t;
 
@@ -49,22 +51,22 @@ class MinHopRouter {
 
   struct Cable {
     Switch to;
-    uint8_t port;  // of the switch that it leaves
+    uint8_t port;  // of the switch at this end
     bool operator==(const Cable&) const = default;
   };
 
-  // The other end of a switch's cable to a host.
+  // A host that is connected to a switch: its LID, and the port of the switch.
   struct Host {
     wire::Lid lid;
     uint8_t port;
   };
 
-  // Where a path goes on from a switch.
+  // The direction in which a path leaves a switch.  kAny: both are allowed.
   enum class Way : uint8_t { kDown, kUp, kAny };
 
   void ReadSubnet(std::span<const topology::NodeId> switches);
   void RouteTo(Switch destination);
-  // Sets distance_, order_ and way_.
+  // Sets distance_, order_ and way_ for a destination.
   void Explore(Switch destination);
   void ExploreAgainstTheRules();
   void Reach(Switch from, Switch to, Way way);
@@ -74,32 +76,33 @@ class MinHopRouter {
   void ForgetUnassigned(wire::Lid top);
   void RouteHost(Switch destination, const Host& host);
   void RouteSwitch(Switch destination);
-  // Points blocks_ to where `lid` belongs.
+  // Points blocks_ to the blocks of `lid`.
   void OpenBlocks(wire::Lid lid);
 
   Subnet& subnet_;
   std::vector<SwitchState*> states_;  // by switch
   std::vector<wire::Lid> lids_;
-  std::vector<uint16_t> ranks_;  // empty: there is neither up nor down
+  std::vector<uint16_t> ranks_;  // empty: there is no up and down
 
-  // By switch; entry n + 1 is where that of switch n ends.
+  // By switch: the first index in the arrays below.  Those of switch n end at
+  // entry n + 1.
   std::vector<uint32_t> first_cable_, first_neighbour_, first_host_;
   std::vector<Cable> cables_;
-  std::vector<Switch> neighbours_;  // each once, however many cables there are
+  std::vector<Switch> neighbours_;  // each once, even with several cables
   std::vector<Host> hosts_;
-  std::vector<uint32_t> load_;  // paths through each of cables_
+  std::vector<uint32_t> load_;  // number of paths through each of cables_
 
   // The block of each switch's table that is being filled.
   std::vector<LinearTable::Block*> blocks_;
   uint32_t block_ = kNoBlock;
-  Switch next_ = 0;  // destination, of RouteSome()
+  Switch next_ = 0;  // the next destination of RouteSome()
 
-  // For one destination.
+  // The state for the destination that is being routed.
   std::vector<uint16_t> distance_;
   std::vector<Way> way_;
-  std::vector<Switch> order_;  // those that reach it, nearest first
+  std::vector<Switch> order_;  // switches that reach it, nearest first
   std::vector<uint32_t> choices_, first_choice_;  // indices of cables_
-  std::vector<uint32_t> paths_;  // from sources at or behind each switch
+  std::vector<uint32_t> paths_;  // paths from hosts at or behind each switch
 };
 
 }  // namespace ibemu::fabric

@@ -13,7 +13,8 @@ struct Rate {
   uint8_t code;
 };
 
-// As they are counted: 8/10 and 64/66 coding left out, as in their names.
+// The rates in units of 100 Mb/s.  They are nominal, as in their names: the
+// overhead of 8/10 and 64/66 coding is ignored.
 constexpr std::array<Rate, 23> kSlowToFast = {{
     {25, 2},    {50, 5},    {100, 3},   {140, 11},  {200, 6},    {250, 15},
     {280, 19},  {300, 4},   {400, 7},   {500, 20},  {560, 12},   {600, 8},

@@ -1,4 +1,4 @@
-// The rates of paths and multicast groups: IBA vol 1 §15.2.5.16.
+// The rates of paths and multicast groups, IBA vol 1 §15.2.5.16.
 #ifndef IBEMU_FABRIC_ROUTING_PATH_RATE_H_
 #define IBEMU_FABRIC_ROUTING_PATH_RATE_H_
 
@@ -8,24 +8,26 @@
 
 namespace ibemu::fabric {
 
-// A rate's code says nothing about its order: 10 is 120 Gb/s, 11 is 14.
+// Returns true if `code` is a rate.  The codes are not in order: 10 is 120
+// Gb/s, 11 is 14 Gb/s.
 bool IsPathRate(uint8_t code);
-// Negative, zero or positive as `a` is slower than, as fast as or faster than
-// `b`.  A code that does not exist is slower than all.
+// Returns a negative number, zero or a positive one if `a` is slower than, as
+// fast as or faster than `b`.  An invalid code is slower than all others.
 int ComparePathRates(uint8_t a, uint8_t b);
-// The next slower or faster rate; 0: there is none.
+// Return the next slower or faster rate, or 0 if there is none.
 uint8_t SlowerPathRate(uint8_t code);
 uint8_t FasterPathRate(uint8_t code);
 
-// What a link carries whose end has this PortInfo, in units of 100 Mb/s, and
-// the fastest rate that this is enough for.
+// LinkBandwidth() returns the bandwidth of a link whose end has this PortInfo,
+// in units of 100 Mb/s.  PathRateWithin() returns the fastest rate that does
+// not exceed a bandwidth.
 int LinkBandwidth(const mad::PortInfo& info);
 uint8_t PathRateWithin(int bandwidth);
 
-// Of all paths and groups, as 4.096 us << 18: opensm's.
+// The packet life time of all paths and groups, 4.096 us << 18, as in opensm.
 inline constexpr uint8_t kPacketLifeTime = 18;
 
-// 256, 512, 1024, 2048 and 4096 bytes.
+// Returns true for the codes of 256, 512, 1024, 2048 and 4096 bytes.
 constexpr bool IsPathMtu(uint8_t code) { return code >= 1 && code <= 5; }
 
 }  // namespace ibemu::fabric

@@ -15,14 +15,14 @@ std::optional<Path> WalkPath(const Subnet& subnet, PortId from, wire::Lid dlid,
                              PortId to, std::vector<PathHop>* hops) {
   const mad::PortInfo& first = subnet.port(from).info;
   uint8_t mtu = std::min(first.mtu_cap, subnet.port(to).info.mtu_cap);
-  int bandwidth = 0;  // of no link yet
+  int bandwidth = 0;  // 0: no link so far
   const auto narrow = [&](const mad::PortInfo& info) {
     mtu = std::min(mtu, info.mtu_cap);
     const int here = LinkBandwidth(info);
     bandwidth = bandwidth == 0 ? here : std::min(bandwidth, here);
   };
 
-  PathHop hop{.exit = from};  // the node where we are
+  PathHop hop{.exit = from};  // the current node
   if (subnet.NodeOf(from).is_switch()) hop = {.entry = from};
   for (int count = 0; count <= kMaxHops; ++count) {
     const topology::NodeId here =
@@ -39,7 +39,7 @@ std::optional<Path> WalkPath(const Subnet& subnet, PortId from, wire::Lid dlid,
     } else if (at_end && (hop.entry == to || from == to)) {
       hop.exit = hop.entry == to ? to : hop.exit;
     } else if (hop.entry != kNoPort) {
-      return std::nullopt;  // an adapter forwards nothing
+      return std::nullopt;  // adapters do not forward packets
     }
     if (hop.exit == to) {
       if (hops != nullptr) {

@@ -1,4 +1,4 @@
-// A path, walked through the forwarding tables as a packet would.
+// WalkPath: follows a path through the forwarding tables as a packet would.
 #ifndef IBEMU_FABRIC_ROUTING_PATH_WALK_H_
 #define IBEMU_FABRIC_ROUTING_PATH_WALK_H_
 
@@ -11,19 +11,21 @@
 
 namespace ibemu::fabric {
 
-// Where a path enters and leaves a node; kNoPort at its ends.  A switch's port
-// 0 counts as a port.
+// The ports through which a path enters and leaves a node; kNoPort at the ends
+// of the path.  Port 0 of a switch counts as a port.
 struct PathHop {
   PortId entry = kNoPort, exit = kNoPort;
 };
 
+// The properties of a path.
 struct Path {
-  uint8_t mtu = 0;   // the smallest on the way, as PathRecord's code
-  uint8_t rate = 0;  // the slowest, as PathRecord's code
+  uint8_t mtu = 0;   // the smallest of its links, as in PathRecord
+  uint8_t rate = 0;  // of the slowest link, as in PathRecord
 };
 
-// From one end port to another that owns `dlid`.  nullopt: a packet would not
-// get there.  Appends what it crosses to `hops`, if there is a list.
+// Follows the path from one end port to another that owns `dlid`.  Returns
+// nullopt if a packet would not arrive.  Appends the nodes on the path to
+// `hops` unless it is null.
 std::optional<Path> WalkPath(const Subnet& subnet, PortId from, wire::Lid dlid,
                              PortId to, std::vector<PathHop>* hops = nullptr);
 

@@ -10,8 +10,8 @@
 namespace ibemu::fabric {
 namespace {
 
-// The ports that get a LID: those of hosts and routers in the order of the
-// nodes, then each switch's port 0.
+// Returns the ports that get a LID: those of hosts and routers in the order of
+// the nodes, then port 0 of each switch.
 std::vector<PortId> EndPorts(const Subnet& subnet) {
   std::vector<PortId> ends;
   for (const NodePort& port : subnet.ports()) {
@@ -85,8 +85,8 @@ bool StaticSm::IsOurs(const Node& node) const {
   });
 }
 
-// A switch that is powered on loses its routes; those of the others, and the
-// way back to the node, are still there.
+// A switch loses its own routes by being powered on.  The other switches still
+// have theirs, including those to this node.
 void StaticSm::BringBack(topology::NodeId id,
                          absl::FunctionRef<void()> power_on) {
   Node& node = subnet_.node(id);
@@ -102,7 +102,7 @@ void StaticSm::BringBack(topology::NodeId id,
     node.sw->linear = std::move(routes);
     node.sw->info.linear_fdb_top = top;
   }
-  if (!node.up) return;  // it lacks something else
+  if (!node.up) return;  // it is still off or unplugged
   for (NodePort& port : subnet_.PortsOf(node)) {
     const PortId port_id = subnet_.id_of(port);
     port.info.lid = lids_[static_cast<size_t>(port_id)];
@@ -119,7 +119,8 @@ void StaticSm::ActivateLink(PortId id) {
   }
   for (const PortId end : {id, peer}) {
     SetUpLink(subnet_, subnet_.port(end));
-    // Refused if it is ACTIVE already: a switch's port 0.
+    // Links refuses this if the port is ACTIVE already, as port 0 of a switch
+    // is.
     links_.SetLogicalState(end, mad::PortState::kArmed);
     links_.SetLogicalState(end, mad::PortState::kActive);
   }

@@ -1,4 +1,5 @@
-// --sm=static: a subnet that is configured once, by nobody.
+// StaticSm: a subnet that is configured once, without a subnet manager
+// (--sm=static).
 #ifndef IBEMU_FABRIC_ROUTING_STATIC_SM_H_
 #define IBEMU_FABRIC_ROUTING_STATIC_SM_H_
 
@@ -12,33 +13,34 @@
 
 namespace ibemu::fabric {
 
-// What fabric.h's ConfigureStatically() does, on the bare state: nobody is
-// told.  Links that are down stay unconfigured.
+// Configures a subnet as ConfigureStatically() of fabric.h says.  It writes the
+// state directly and raises no events.  Links that are down are not configured.
 //
 // Errors: ResourceExhausted, with nothing changed.
 absl::Status ConfigureSubnet(Subnet& subnet);
 
-// ResourceExhausted unless there are LIDs for so many ports.
+// Returns ResourceExhausted if there are not enough LIDs for `ports` ports.
 absl::Status CheckLids(size_t ports);
 
-// What an SM leaves behind on this end of a link, apart from its state.
+// Sets what an SM sets at this end of a link, except for its state.
 void SetUpLink(const Subnet& subnet, NodePort& port);
 
-// Configures a running fabric, and what comes back to it.  A node that a subnet
-// manager has taken over (its port knows a master's LID) is left alone.
+// The configuration of a running fabric and of what comes back to it.  A node
+// that a subnet manager has taken over (its port knows a master's LID) is left
+// alone.
 class StaticSm {
  public:
-  // Both must outlive it.
+  // Both arguments must outlive this object.
   StaticSm(Subnet& subnet, Links& links) : subnet_(subnet), links_(links) {}
 
-  // ConfigureSubnet().  Errors: its.
+  // Calls ConfigureSubnet() and returns its error.
   absl::Status Configure();
 
-  // Has a node powered on, and gives it LIDs, routes and ACTIVE ports as
-  // Configure() did.
+  // Powers a node on with `power_on`, and gives it LIDs, routes and ACTIVE
+  // ports as Configure() did.
   void BringBack(topology::NodeId node, absl::FunctionRef<void()> power_on);
 
-  // The link of this port, if it is up.
+  // Makes the link of this port ACTIVE, if it is up.
   void ActivateLink(PortId port);
 
  private:

@@ -1,4 +1,4 @@
-// Which way is up.
+// RankSwitches: the levels of the switches of a fat tree.
 #ifndef IBEMU_FABRIC_ROUTING_SWITCH_RANKS_H_
 #define IBEMU_FABRIC_ROUTING_SWITCH_RANKS_H_
 
@@ -9,12 +9,14 @@
 
 namespace ibemu::fabric {
 
-// How many cables lie between each switch and the nearest host, by node; of
-// other nodes any value.  Cables count whether they are up or not, so that a
-// cut turns nothing upside down.
+// Returns the rank of each switch, by node: the number of cables between
+// switches on the way to the nearest host.  The values of other nodes mean
+// nothing.  Cables count whether they are up or not, so that a cut does not
+// change the ranks.
 //
-// Empty unless every cable between switches joins two ranks, as in a fat tree:
-// a torus or a dragonfly has hosts everywhere, hence neither up nor down.
+// The result is empty unless every cable between switches joins two different
+// ranks, as in a fat tree.  A torus or a dragonfly has hosts everywhere, hence
+// no up and down.
 std::vector<uint16_t> RankSwitches(const Subnet& subnet);
 
 }  // namespace ibemu::fabric

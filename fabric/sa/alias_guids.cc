@@ -36,13 +36,13 @@ MadStatus AliasGuids::FindBlock(const SaRequest& request,
   if (record.block_num >= subnet_.port(port).info.guid_cap / kBlockGuids) {
     return MadStatus::kSaNoRecords;
   }
-  // A port's own GUID stays.
+  // A port's own GUID cannot be changed.
   return record.block_num == 0 && Names(request, 0)
              ? MadStatus::kSaRequestInvalid
              : MadStatus::kOk;
 }
 
-// An OUI of OpenIB, then a number.
+// Returns an unused GUID: an OUI of OpenIB, then a number.
 uint64_t AliasGuids::NewGuid() {
   constexpr uint64_t kOpenIb = uint64_t{0x001405} << 40;
   uint64_t guid = 0;

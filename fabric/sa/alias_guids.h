@@ -1,4 +1,4 @@
-// Set and Delete(GUIDInfoRecord): IBA vol 1 §15.2.5.18.
+// AliasGuids: Set and Delete(GUIDInfoRecord), IBA vol 1 §15.2.5.18.
 #ifndef IBEMU_FABRIC_SA_ALIAS_GUIDS_H_
 #define IBEMU_FABRIC_SA_ALIAS_GUIDS_H_
 
@@ -11,9 +11,10 @@
 
 namespace ibemu::fabric {
 
-// Alias GUIDs of end ports, as opensm gives them out: a wanted GUID of 0 gets
-// one from the manager, a GUID that another port has stays there and is
-// answered as 0, and one that is in a multicast group can't be deleted.
+// The assignment of alias GUIDs to end ports, as in opensm: for a wanted GUID
+// of 0 the manager chooses one; a GUID that another port has is not assigned
+// and answered as 0; and one that is a member of a multicast group cannot be
+// deleted.
 class AliasGuids {
  public:
   AliasGuids(Subnet& subnet, FabricEvents& events, const Directory& directory,
@@ -23,12 +24,12 @@ class AliasGuids {
         directory_(directory),
         groups_(groups) {}
 
-  // `record` becomes the answer.
+  // Carry out a request.  `record` receives the answer.
   mad::MadStatus Set(const SaRequest& request, mad::GuidInfoRecord& record);
   mad::MadStatus Delete(const SaRequest& request, mad::GuidInfoRecord& record);
 
  private:
-  // The port whose block it is.  kOk, or what is wrong.
+  // Finds the port of a GUID block.  Returns kOk, or what is wrong.
   mad::MadStatus FindBlock(const SaRequest& request,
                            const mad::GuidInfoRecord& record, PortId& port);
   uint64_t NewGuid();

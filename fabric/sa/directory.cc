@@ -45,8 +45,8 @@ void Directory::Reach(PortId manager) {
     const topology::NodeId id = open.back();
     open.pop_back();
     const Node& node = subnet_.node(id);
-    // An adapter forwards nothing: from the manager's only its own port leads
-    // on.
+    // Adapters do not forward packets.  If the manager is on an adapter, only
+    // its own port leads on.
     if (!node.is_switch() && id != subnet_.port(manager).node) continue;
     for (const NodePort& port : subnet_.PortsOf(node)) {
       if (port.peer == kNoPort || !port.IsUp() || port.number == 0) continue;

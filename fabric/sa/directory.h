@@ -1,4 +1,5 @@
-// The end ports that subnet administration knows, by LID, GUID and GID.
+// Directory: the end ports that subnet administration knows, by LID, GUID and
+// GID.
 #ifndef IBEMU_FABRIC_SA_DIRECTORY_H_
 #define IBEMU_FABRIC_SA_DIRECTORY_H_
 
@@ -12,28 +13,28 @@
 
 namespace ibemu::fabric {
 
-// End ports (of a switch: port 0) with a LID, on nodes that the manager's port
-// reaches over links that are up.
+// A snapshot of the end ports (on a switch: port 0) that have a LID, on nodes
+// that the manager's port reaches over links that are up.
 class Directory {
  public:
   explicit Directory(const Subnet& subnet) : subnet_(subnet) {}
 
-  // Looks at the subnet as it is now.
+  // Reads the subnet as it is now.
   void Explore(PortId manager);
   void Forget();
 
   bool Knows(PortId port) const { return FindLid(LidOf(port)) == port; }
   std::span<const PortId> end_ports() const { return end_ports_; }
 
-  // Any LID of a port, not only its base LID.
+  // Finds a port by any of its LIDs, not only by its base LID.
   std::optional<PortId> FindLid(wire::Lid lid) const;
-  // A port's own GUID or an alias.
+  // Finds a port by its own GUID or an alias.
   std::optional<PortId> FindGuid(uint64_t guid) const;
-  // The prefix of the subnet, or the default one.
+  // Finds a port by a GID with the subnet's prefix or the default one.
   std::optional<PortId> FindGid(const wire::Gid& gid) const;
 
-  // The base LID and the GID of index 0 of any port: on a switch those of its
-  // port 0.
+  // Return the base LID and the GID at index 0 of any port; on a switch those
+  // of its port 0.
   wire::Lid LidOf(PortId port) const;
   wire::Gid GidOf(PortId port) const;
 

@@ -23,7 +23,8 @@ constexpr uint64_t kLinkLocal = 2;
 uint64_t SignatureOf(const Gid& mgid) { return mgid.prefix >> 32 & 0xffff; }
 uint64_t ScopeOf(const Gid& mgid) { return mgid.prefix >> 48 & 15; }
 
-// `order`: of what the group has against what is wanted.
+// Returns true if a value of the group meets a request.  `order`: the group's
+// value compared with the wanted one.
 bool Fits(Selector selector, int order) {
   switch (selector) {
     case Selector::kGreaterThan:

@@ -1,5 +1,5 @@
-// What a multicast group is like, and who fits into it: IBA vol 1 o15-0.2.1 to
-// .5, and opensm where the specification leaves it open.
+// The parameters of multicast groups, and the rules for joining them: IBA vol 1
+// o15-0.2.1 to .5, and opensm where the specification leaves it open.
 #ifndef IBEMU_FABRIC_SA_GROUP_PARAMETERS_H_
 #define IBEMU_FABRIC_SA_GROUP_PARAMETERS_H_
 
@@ -11,38 +11,42 @@
 
 namespace ibemu::fabric {
 
-// RFC 4391: ff12:401b:ffff::ffff:ffff.
+// Returns the parameters of IPoIB's broadcast group, RFC 4391:
+// ff12:401b:ffff::ffff:ffff.
 mad::McMemberRecord IpoibBroadcastGroup();
 
-// The broadcast group that the IPoIB group `mgid` belongs to; nullopt: it is
-// not of IPoIB.
+// Returns the MGID of the broadcast group that the IPoIB group `mgid` belongs
+// to; nullopt if it is not an IPoIB group.
 std::optional<wire::Gid> BroadcastMgidOf(const wire::Gid& mgid);
 
-// §4.1.1.
+// Returns true if `mgid` is a legal multicast GID, §4.1.1.
 bool IsMgidValid(const wire::Gid& mgid);
 
-// MTU, rate and P_Key are such, if the request has them.
+// Returns true if MTU, rate and P_Key have legal codes, as far as the request
+// has them.
 bool AreGroupCodesValid(const SaRequest& request,
                         const mad::McMemberRecord& wanted);
 
-// Whether a request to join fits the group in all components that it has.
+// Returns true if a request to join fits the group in all components that it
+// has.
 bool FitsGroup(const SaRequest& request, const mad::McMemberRecord& wanted,
                const mad::McMemberRecord& group);
 
-// The same for a query, which may also ask for MGID, MLID and scope.
+// The same for a query, which may also specify MGID, MLID and scope.
 bool MatchesGroup(const SaRequest& request, const mad::McMemberRecord& wanted,
                   const mad::McMemberRecord& group);
 
-// Chooses what a new group's creator has left open.  False: what it asks for
-// can't be.
+// Chooses the parameters that the creator of a group has left open.  Returns
+// false if the request cannot be met.
 bool CompleteGroup(const SaRequest& request, const NodePort& creator,
                    mad::McMemberRecord& group);
 
-// The port's link is fast enough, and its MTU large enough.
+// Returns true if the port's link is fast enough, and its MTU large enough.
 bool CanCarry(const NodePort& port, const mad::McMemberRecord& group);
 
-// o15-0.2.1: a membership is changed by the member; one by proxy, by whoever is
-// in the group's partition.
+// Returns true if `requester` may change a membership (o15-0.2.1): its own, or,
+// if it is one by proxy, that of any port as long as the requester is in the
+// group's partition.
 bool MayModify(const Subnet& subnet, PortId requester, PortId member,
                bool proxy, const mad::McMemberRecord& group);
 

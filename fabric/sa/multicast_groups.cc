@@ -16,11 +16,12 @@ using wire::Gid, mad::kComponentBit, wire::Lid, mad::MadStatus,
 
 constexpr uint8_t kFull = mad::kFullMember | mad::kSendOnlyFullMember;
 constexpr uint8_t kReceives = mad::kFullMember | mad::kNonMember;
-// What each request to join or leave says.
+// The components that each request to join or leave has to have.
 constexpr uint64_t kOfMembership = kComponentBit<&McMemberRecord::mgid> |
                                    kComponentBit<&McMemberRecord::port_gid> |
                                    kComponentBit<&McMemberRecord::join_state>;
-// Routes are made for all who came meanwhile.
+// The delay of routing, so that it is done once for all members that join
+// meanwhile.
 constexpr absl::Duration kRouteDelay = absl::Milliseconds(1);
 constexpr size_t kMaxGroups = 0x1000;  // a switch's MulticastFDBCap
 
@@ -128,7 +129,8 @@ MadStatus MulticastGroups::Join(const SaRequest& request,
   return MadStatus::kOk;
 }
 
-// o15-0.2.3: what makes a group is not left to the SA.
+// Creates a group.  The requester has to specify its characteristics
+// (o15-0.2.3).
 MadStatus MulticastGroups::Create(const SaRequest& request, PortId port,
                                   McMemberRecord wanted,
                                   Groups::iterator& created) {
@@ -146,7 +148,7 @@ MadStatus MulticastGroups::Create(const SaRequest& request, PortId port,
     if (!IsMgidValid(wanted.mgid)) return MadStatus::kSaRequestInvalid;
     if (const auto broadcast = BroadcastMgidOf(wanted.mgid);
         broadcast && *broadcast != wanted.mgid) {
-      // An IPoIB group is like the broadcast group of its partition.
+      // An IPoIB group has the parameters of its partition's broadcast group.
       const Group* const like = Find(*broadcast);
       if (like == nullptr || !FitsGroup(request, wanted, like->parameters)) {
         return MadStatus::kSaRequestInvalid;
@@ -167,7 +169,7 @@ MadStatus MulticastGroups::Create(const SaRequest& request, PortId port,
   return MadStatus::kOk;
 }
 
-// Signed 0xa01b, as those that an SA assigns are.
+// Returns an unused MGID with the signature 0xa01b of those that an SA assigns.
 Gid MulticastGroups::NewMgid(const SaRequest& request,
                              const McMemberRecord& wanted) {
   constexpr uint64_t kLinkLocal = 2, kTransient = 0xff10'a01b'0000'0000;
@@ -198,7 +200,7 @@ Lid MulticastGroups::NewMlid(Lid wanted) const {
   return Lid::kUnassigned;
 }
 
-// o15-0.1.14.
+// The rules for leaving: o15-0.1.14.
 MadStatus MulticastGroups::Leave(const SaRequest& request,
                                  McMemberRecord& record) {
   if (!request.Has(kOfMembership)) {
@@ -241,7 +243,7 @@ void MulticastGroups::Remove(Groups::iterator group, uint64_t guid,
     members.erase(guid);
   }
   if (group->second.full_members() != 0) return;
-  // A group lives by its full members.
+  // A group ends with its last full member.
   const Gid mgid = group->second.parameters.mgid;
   members.clear();
   if (had_full) observer_(mgid, false);
@@ -257,7 +259,7 @@ void MulticastGroups::RemovePort(PortId port) {
       if (member.port == port) guids.push_back(guid);
     }
     for (const uint64_t guid : guids) {
-      // With its last full member the group may have gone.
+      // The group may have ended with its last full member.
       if (!groups_.contains(mgid)) break;
       if (here->second.members.contains(guid)) Remove(here, guid, 0);
     }

@@ -1,4 +1,5 @@
-// The multicast groups of the subnet: IBA vol 1 §15.2.5.17 and o15-0.2.
+// MulticastGroups: the multicast groups of the subnet, IBA vol 1 §15.2.5.17 and
+// o15-0.2.
 #ifndef IBEMU_FABRIC_SA_MULTICAST_GROUPS_H_
 #define IBEMU_FABRIC_SA_MULTICAST_GROUPS_H_
 
@@ -17,7 +18,8 @@
 
 namespace ibemu::fabric {
 
-// Behaviour: opensm's, where the specification leaves it open.
+// The groups and their members.  Where the specification leaves it open, the
+// behaviour is that of opensm.
 class MulticastGroups {
  public:
   struct Member {
@@ -28,14 +30,14 @@ class MulticastGroups {
   };
   struct Group {
     mad::McMemberRecord parameters{};
-    bool well_known = false;               // outlives its members
+    bool well_known = false;               // remains without members
     std::map<uint64_t, Member> members{};  // by GUID
 
     int full_members() const;
   };
 
-  // Called with a group's MGID when its first full member came, and after the
-  // last one left.
+  // Called with a group's MGID after its first full member joined (`created`),
+  // and after the last one left.
   using Observer = std::function<void(const wire::Gid& mgid, bool created)>;
 
   MulticastGroups(const Directory& directory, MulticastRoutes& routes,
@@ -44,23 +46,23 @@ class MulticastGroups {
   MulticastGroups(const MulticastGroups&) = delete;
   MulticastGroups& operator=(const MulticastGroups&) = delete;
 
-  // Makes IPoIB's broadcast group of the default partition.
+  // Creates IPoIB's broadcast group of the default partition.
   void Begin();
-  // Forgets all groups, and their routes.
+  // Deletes all groups and their routes.
   void Clear();
 
-  // Set and Delete(MCMemberRecord): join (which may create the group) and
-  // leave.  `record` becomes the answer.
+  // Set and Delete(MCMemberRecord): Join(), which may create the group, and
+  // Leave().  `record` receives the answer.
   mad::MadStatus Join(const SaRequest& request, mad::McMemberRecord& record);
   mad::MadStatus Leave(const SaRequest& request, mad::McMemberRecord& record);
 
-  // Get and GetTable.  Members are told to who is trusted only.
+  // Get and GetTable.  Members are shown only to trusted requesters.
   void Find(const SaRequest& request, SaRecords& records) const;
 
-  // Null: there is none.
+  // Returns null if there is no such group.
   const Group* Find(const wire::Gid& mgid) const;
 
-  // A port that is gone leaves all groups.
+  // Removes a port that is gone from all groups.
   void RemovePort(PortId port);
 
   bool IsMember(uint64_t guid) const;

@@ -33,8 +33,9 @@ void AddNodeRecord(const PortQuery<NodeRecord>& query) {
   query.Offer(record);
 }
 
-// Bit 31 of the modifier asks for ports that have at least the wanted
-// capabilities, instead of just these.
+// Compares the capabilities if bit 31 of the modifier asks for ports that have
+// at least the wanted ones, and removes them from `mask`.  Without that bit
+// they are compared like other components, which have to be equal.
 bool HasCapabilities(const PortQuery<PortInfoRecord>& query,
                      const PortInfo& info, uint64_t& mask) {
   constexpr uint32_t kAtLeast = 1u << 31;
@@ -70,7 +71,8 @@ void AddPortInfoRecord(const PortQuery<PortInfoRecord>& query) {
                         (record.options & kAsItIs) != 0;
   if (!query.Asks(kComponentBit<&PortInfoRecord::options>)) record.options = 0;
   if (!as_it_is && info.link_speed_ext_active != 0) {
-    // For who knows no extended speeds it is the fastest of the old ones.
+    // For clients without extended speeds, the record shows the fastest basic
+    // speed.
     info.link_speed_supported |= mad::link_speed::kQdr;
     info.link_speed_enabled |= mad::link_speed::kQdr;
     info.link_speed_active |= mad::link_speed::kQdr;

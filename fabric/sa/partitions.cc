@@ -37,7 +37,7 @@ bool ShareThisPKey(const NodePort& a, const NodePort& b, uint16_t p_key) {
 }
 
 bool IsInPartition(const NodePort& port, uint16_t p_key) {
-  // Whoever may talk to a full member is in.
+  // A port that may talk to a full member is a member.
   return port.FindPKey(p_key | kFullMember) >= 0;
 }
 

@@ -1,4 +1,5 @@
-// Who may talk to whom: P_Key tables of ports, compared.
+// Comparison of the P_Key tables of ports: which of them may talk to each
+// other.
 #ifndef IBEMU_FABRIC_SA_PARTITIONS_H_
 #define IBEMU_FABRIC_SA_PARTITIONS_H_
 
@@ -8,14 +9,15 @@
 
 namespace ibemu::fabric {
 
-// A P_Key under which `a` and `b` may talk (a full one if either is a full
-// member); 0: there is none.
+// Returns a P_Key under which `a` and `b` may talk (a full one if either is a
+// full member), or 0 if there is none.
 uint16_t CommonPKey(const NodePort& a, const NodePort& b);
 
-// Both are members of the partition of `p_key`, and not both limited ones.
+// Returns true if both are members of the partition of `p_key`, and at least
+// one is a full member.
 bool ShareThisPKey(const NodePort& a, const NodePort& b, uint16_t p_key);
 
-// A member of the partition, full or limited.
+// Returns true if the port is a full or limited member of the partition.
 bool IsInPartition(const NodePort& port, uint16_t p_key);
 
 }  // namespace ibemu::fabric

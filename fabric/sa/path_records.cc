@@ -29,7 +29,7 @@ constexpr uint64_t kLifeTime =
 constexpr uint64_t kService = kComponentBit<&PathRecord::service_id_msb> |
                               kComponentBit<&PathRecord::service_id_lsb>;
 
-// What is asked of each path.
+// The requirements on each path.
 struct Wish {
   PathRecord path;
   uint64_t mask = 0;
@@ -37,8 +37,8 @@ struct Wish {
   bool Has(uint64_t bits) const { return (mask & bits) == bits; }
 };
 
-// Fits an MTU or a life time to a selector, as opensm does: less than the best
-// is less than asked for.  False: it can't be.
+// Fits an MTU or a life time to a selector, as opensm does: a path may be used
+// with a smaller value than its own.  Returns false if that is impossible.
 bool FitNumber(Selector selector, uint8_t wanted, uint8_t& value) {
   switch (selector) {
     case Selector::kGreaterThan:
@@ -55,7 +55,8 @@ bool FitNumber(Selector selector, uint8_t wanted, uint8_t& value) {
   }
 }
 
-// The same for a rate, whose codes are in no order; a slower one does not do.
+// The same for a rate, whose codes are not in order.  Unlike an MTU, a rate is
+// not lowered to meet kExactly.
 bool FitRate(const Wish& wish, uint8_t& value) {
   if (!wish.Has(kRateBits)) return true;
   const int order = ComparePathRates(value, wish.path.rate);
@@ -72,10 +73,10 @@ bool FitRate(const Wish& wish, uint8_t& value) {
   }
 }
 
-// One end of a path as it was asked for.
+// One end of a path as it was requested.
 struct End {
   PortId port = kNoPort;
-  std::optional<wire::Gid> gid{};  // as in the request: an alias, a prefix
+  std::optional<wire::Gid> gid{};  // as in the request, perhaps with an alias
   std::optional<Lid> lid{};        // only this one
 };
 
@@ -128,7 +129,8 @@ std::optional<PathRecord> FindPath(const Directory& directory, const Wish& wish,
   return record;
 }
 
-// The LIDs of an end, or the one that was asked for.
+// Returns the range of the LIDs of an end, or the single LID that was
+// requested.
 std::pair<unsigned, unsigned> LidRange(const Subnet& subnet, const End& end) {
   if (end.lid) {
     const auto lid = static_cast<unsigned>(*end.lid);
@@ -139,8 +141,9 @@ std::pair<unsigned, unsigned> LidRange(const Subnet& subnet, const End& end) {
   return {base, base + (1u << info.lmc) - 1};
 }
 
-// Paths between two ports: those between LIDs of the same offset first, which
-// share the least (preference 0), then all others (2).  At most `most`.
+// Calls `add` for paths between two ports, at most `most`.  Paths between LIDs
+// with the same offset come first, because they share the fewest links
+// (preference 0), then all others (preference 2).
 template <class Add>
 void PathsBetween(const Directory& directory, const Wish& wish, const End& from,
                   const End& to, size_t most, Add add) {
@@ -173,7 +176,7 @@ bool MayReach(const Directory& directory, PortId requester, PortId from,
          CommonPKey(subnet.port(from), subnet.port(to)) != 0;
 }
 
-// All pairs of two lists of ends.
+// The paths between all pairs of two lists of ends.
 class PairScan : public RecordSource {
  public:
   PairScan(const Directory& directory, const SaRequest& request,
@@ -190,7 +193,7 @@ class PairScan : public RecordSource {
     }
   }
 
-  // At most so many in all, instead of for each pair.
+  // Applies the limit of the request to the total instead of to each pair.
   void LimitTotal() { most_ = std::exchange(most_for_pair_, most_); }
 
   bool Next(SaRecords& records) override {
@@ -220,7 +223,8 @@ class PairScan : public RecordSource {
   size_t next_ = 0;
 };
 
-// nullopt: no such port.  Without GID and LID: all that are known.
+// Returns the ends with the given GID and LID, or all known ones if both are
+// null.  Returns nullopt if there is no such port.
 std::optional<std::vector<End>> FindEnds(const Directory& directory,
                                          const wire::Gid* gid, const Lid* lid) {
   std::vector<End> ends;
@@ -264,7 +268,8 @@ std::unique_ptr<PairScan> Pairs(const Directory& directory,
   auto to = FindEnds(
       directory, if_asked(kComponentBit<&PathRecord::dgid>, wish.path.dgid),
       if_asked(kComponentBit<&PathRecord::dlid>, wish.path.dlid));
-  // As opensm: of ports that don't exist there are no paths, which is no error.
+  // As in opensm, a port that does not exist has no paths, which is not an
+  // error.
   if (!from) from.emplace();
   if (!to) to.emplace();
   return std::make_unique<PairScan>(directory, request, wish, *std::move(from),
@@ -378,7 +383,7 @@ MadStatus CheckPathRequest(const SaRequest& request) {
   return Check(WishOf(request));
 }
 
-// As opensm, §15.2.5.19: both counts are needed.
+// As in opensm, both counts are required (§15.2.5.19).
 MadStatus CheckMultiPathRequest(const Directory& directory,
                                 const SaRequest& request) {
   if (!request.Has(kComponentBit<&MultiPathRecord::sgid_count> |

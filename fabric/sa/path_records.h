@@ -1,4 +1,5 @@
-// PathRecord, MultiPathRecord and TraceRecord: IBA vol 1 §15.2.5.16, .19, .20.
+// PathRecord, MultiPathRecord and TraceRecord: IBA vol 1 §15.2.5.16, .19 and
+// .20.
 #ifndef IBEMU_FABRIC_SA_PATH_RECORDS_H_
 #define IBEMU_FABRIC_SA_PATH_RECORDS_H_
 
@@ -10,21 +11,24 @@
 
 namespace ibemu::fabric {
 
-// What a wrong request gets; kOk: ask for the records.
+// Check a request.  They return the status of the answer to an invalid request,
+// or kOk.
 mad::MadStatus CheckPathRequest(const SaRequest& request);
 mad::MadStatus CheckMultiPathRequest(const Directory& directory,
                                      const SaRequest& request);
 
-// Require that the check found nothing.
+// Return the paths between ports.  REQUIRES: the check returned kOk.
 std::unique_ptr<RecordSource> PathRecords(const Directory& directory,
                                           const SaRequest& request);
 std::unique_ptr<RecordSource> MultiPathRecords(const Directory& directory,
                                                const SaRequest& request);
-// Of GetTraceTable(PathRecord): the nodes of the first path that fits.
+// Returns the records for GetTraceTable(PathRecord): the nodes of the first
+// path that fits.
 std::unique_ptr<RecordSource> TraceRecords(const Directory& directory,
                                            const SaRequest& request);
 
-// The path to a multicast group.  False: the request wants another one.
+// Fills in the path to a multicast group.  Returns false if it does not fit the
+// request.
 bool GroupPath(const SaRequest& request, const mad::McMemberRecord& group,
                mad::PathRecord& path);
 

@@ -1,4 +1,5 @@
-// Records that ports have: a scan over all ports, or those of one LID.
+// PortScan: finds the records of ports, of all of them or of those with one
+// LID.
 #ifndef IBEMU_FABRIC_SA_PORT_SCAN_H_
 #define IBEMU_FABRIC_SA_PORT_SCAN_H_
 
@@ -13,7 +14,7 @@
 
 namespace ibemu::fabric {
 
-// What a producer of records sees.
+// The arguments of a function that produces records for a port.
 template <class T>
 struct PortQuery {
   const Directory& directory;
@@ -28,7 +29,8 @@ struct PortQuery {
   SaRecords& records;
 
   bool Asks(uint64_t component) const { return (mask & component) != 0; }
-  // `ignored`: components that count on switches only, as for opensm.
+  // Adds `record` if it fits the request.  `ignored`: components that are
+  // compared on switches only, as in opensm.
   void Offer(const T& record, uint64_t ignored = 0) const {
     if (mad::MatchesComponents(wanted, record, mask & ~ignored)) {
       records.Add(record);
@@ -36,8 +38,9 @@ struct PortQuery {
   }
 };
 
-// Calls produce(PortQuery) for each port of a node that is known and in a
-// partition of the requester.  On a channel adapter only ports with a LID.
+// A source of records that calls kProduce(PortQuery) for each port that is
+// known and in a partition of the requester; on a channel adapter only for
+// ports with a LID.
 template <class T, auto kProduce>
 class PortScan : public RecordSource {
  public:
@@ -101,13 +104,14 @@ class PortScan : public RecordSource {
   size_t end_;
 };
 
-// Records of whole switches: AddX is called for port 0 only.
+// Returns true for port 0 of a switch, for records that describe whole
+// switches.
 template <class T>
 bool IsSwitchPort0(const PortQuery<T>& query) {
   return query.node.is_switch() && query.port.number == 0;
 }
 
-// For tables of RecordSources by attribute.
+// The type of Scan(), for tables of RecordSources by attribute.
 using SourceFactory = std::unique_ptr<RecordSource> (*)(const Directory&,
                                                         const SaRequest&);
 template <class T, auto kProduce>

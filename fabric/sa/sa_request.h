@@ -1,4 +1,5 @@
-// One request to subnet administration, and what is found for it.
+// SaRequest: one request to subnet administration, and the records found for
+// it.
 #ifndef IBEMU_FABRIC_SA_SA_REQUEST_H_
 #define IBEMU_FABRIC_SA_SA_REQUEST_H_
 
@@ -14,12 +15,13 @@
 
 namespace ibemu::fabric {
 
+// A request as it arrived.
 struct SaRequest {
   mad::SaHeader header{};
   mad::AddressVector from{};  // where the answer goes
   PortId requester = kNoPort;
-  bool trusted = false;  // knows the SM_Key
-  // At least kSaDataBytes, zeros after what was sent.
+  bool trusted = false;  // the request has the SM_Key
+  // At least kSaDataBytes, padded with zeros.
   std::vector<std::byte> data{};
 
   bool Has(uint64_t components) const {
@@ -36,21 +38,22 @@ struct SaRequest {
   }
 };
 
-// The records of an answer, one after the other, each padded to 8 bytes, behind
-// room for the header.
+// The records of an answer, in one message: room for the header, then the
+// records, each padded to a multiple of 8 bytes.
 class SaRecords {
  public:
-  // Of one answer; more is ERR_NO_RESOURCES.
+  // The most bytes of one answer; larger ones get ERR_NO_RESOURCES.
   static constexpr size_t kMaxBytes = size_t{64} << 20;
 
-  // Of one kind: its size.
+  // `attribute_offset`: the size of a record in units of 8 bytes.  All records
+  // have the same type.
   explicit SaRecords(uint16_t attribute_offset)
       : each_(size_t{attribute_offset} * 8), message_(mad::kSaDataOffset) {}
 
   template <wire::Structure T>
   void Add(const T& record) {
-    // A long one does not move any more: these are addresses until something is
-    // written there.
+    // A long message gets all its address space at once, so that it is not
+    // copied again.  The pages take no memory until they are written to.
     constexpr size_t kLong = size_t{1} << 20;
     const size_t begin = message_.size();
     if (begin > kLong && message_.capacity() < kMaxBytes) {
@@ -64,13 +67,14 @@ class SaRecords {
   size_t count() const { return count_; }
   size_t bytes() const { return message_.size(); }
   uint16_t attribute_offset() const { return static_cast<uint16_t>(each_ / 8); }
-  // The place of record `index`.
+  // Returns the bytes of record `index`.
   std::span<const std::byte> at(size_t index) const {
     return std::span(message_).subspan(mad::kSaDataOffset + index * each_,
                                        each_);
   }
 
-  // The whole message, its header to be filled in.  Once.
+  // Returns the whole message, in which the header is not filled in yet.  To be
+  // called once.
   std::vector<std::byte> Take() { return std::move(message_); }
 
  private:
@@ -79,12 +83,13 @@ class SaRecords {
   std::vector<std::byte> message_;
 };
 
-// Finds records piece by piece, so that a long table holds nobody up.
+// An iterator that finds records in steps, so that a long table does not block
+// the event loop.
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
 
-  // Adds what the next piece has.  False: it was the last one.
+  // Adds the records of the next step.  Returns false if it was the last one.
   virtual bool Next(SaRecords& records) = 0;
 };
 

@@ -1,4 +1,4 @@
-// A port of the fabric, as the host of a service inside the fabric sees it.
+// ServicePort: a port of the fabric, as a service inside the fabric uses it.
 #ifndef IBEMU_FABRIC_SA_SERVICE_PORT_H_
 #define IBEMU_FABRIC_SA_SERVICE_PORT_H_
 
@@ -11,8 +11,9 @@
 
 namespace ibemu::fabric {
 
-// A device with one port, for a mad::Host that is not the one of the node's
-// programs: it sends from the same port, and gets what is handed to Receive().
+// A device with one port, for a mad::Host that is separate from that of the
+// node's programs.  It sends from the same port, and receives what is passed to
+// Receive().
 class ServicePort : public mad::Device, public mad::Port {
  public:
   ServicePort(const Subnet& subnet, MadSender& sender, PortId id)

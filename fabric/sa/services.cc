@@ -35,7 +35,8 @@ std::list<Services::Service>::iterator Services::FindSame(
       });
 }
 
-// The P_Key must be one of the requester, and of the port that offers it.
+// Returns true if the P_Key is one of the requester and of the port that offers
+// the service.
 bool Services::MayOffer(const SaRequest& request,
                         const ServiceRecord& record) const {
   if (!request.Has(kComponentBit<&ServiceRecord::service_p_key>)) return true;
@@ -96,7 +97,7 @@ void Services::Find(const SaRequest& request, SaRecords& records) {
   DropExpired();
   const auto wanted = request.Record<ServiceRecord>();
   const NodePort& requester = directory_.subnet().port(request.requester);
-  // opensm, too, gives records of any lease.
+  // As in opensm, records match whatever their lease is.
   const uint64_t mask = request.header.component_mask &
                         ~kComponentBit<&ServiceRecord::service_lease>;
   for (const Service& service : services_) {

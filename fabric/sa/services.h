@@ -1,4 +1,5 @@
-// Who offers what: ServiceRecord, IBA vol 1 §15.2.5.14.
+// Services: the table of registered services (ServiceRecord), IBA vol 1
+// §15.2.5.14.
 #ifndef IBEMU_FABRIC_SA_SERVICES_H_
 #define IBEMU_FABRIC_SA_SERVICES_H_
 
@@ -13,8 +14,8 @@
 
 namespace ibemu::fabric {
 
-// A record is known by its ServiceID, ServiceGID and ServiceP_Key.  When its
-// lease runs out it is forgotten.
+// The service records.  The key of a record is its ServiceID, ServiceGID and
+// ServiceP_Key.  It is deleted when its lease runs out.
 class Services {
  public:
   static constexpr size_t kMost = 16384;
@@ -22,7 +23,7 @@ class Services {
   Services(const Directory& directory, Timers& timers)
       : directory_(directory), timers_(timers) {}
 
-  // Set and Delete(ServiceRecord).  `record` becomes the answer.
+  // Set and Delete(ServiceRecord).  `record` receives the answer.
   mad::MadStatus Register(const SaRequest& request, mad::ServiceRecord& record);
   mad::MadStatus Remove(const SaRequest& request, mad::ServiceRecord& record);
 

@@ -14,14 +14,16 @@ namespace {
 using mad::AttributeId, mad::MadHeader, mad::MadStatus, mad::Method,
     mad::SaHeader;
 
-// Changes that no event told of show after this.
+// The interval after which the directory is read again, for changes without an
+// event.
 constexpr absl::Duration kLookAroundInterval = absl::Seconds(10);
 constexpr int kRmppRetries = 4;
 constexpr absl::Duration kReportTimeout = absl::Milliseconds(200);
 constexpr int kReportRetries = 3;
 constexpr uint32_t kClassManager = 4;  // ProducerType
 
-// The header of an answer; its attribute may be another one than the request's.
+// Returns the header of an answer, whose attribute may differ from that of the
+// request.
 SaHeader ResponseTo(const SaHeader& request) {
   SaHeader header = request;
   header.sm_key = 0;
@@ -163,7 +165,8 @@ void SubnetAdministration::Report(const mad::SaNotice& notice, PortId source) {
                                    [&](const mad::AddressVector& to) {
                                      header.mad.tid = next_tid_++;
                                      wire::Encode(header, mad);
-                                     // Who can't be reached misses it.
+                                     // A subscriber that cannot be reached
+                                     // misses the report.
                                      agent_
                                          ->Send({.to = to,
                                                  .mad = mad,
@@ -174,7 +177,8 @@ void SubnetAdministration::Report(const mad::SaNotice& notice, PortId source) {
                                    });
 }
 
-// What goes the other way on the same port is for programs of its host.
+// Reports, trap represses and responses to other clients are for programs of
+// the port's host.
 bool SubnetAdministration::Take(const mad::Arrival& arrival) {
   if (!is_master_ || agent_ == nullptr) return false;
   const auto method = wire::Get<&MadHeader::method>(arrival.mad);
@@ -191,8 +195,8 @@ bool SubnetAdministration::Take(const mad::Arrival& arrival) {
 void SubnetAdministration::OnMad(mad::Agent&, mad::IncomingMessage message) {
   SaRequest request;
   request.header = wire::Decode<SaHeader>(message.mad);
-  if (mad::IsResponse(request.header.mad.method)) return;  // of a Report
-  // C15-0.1.5.
+  if (mad::IsResponse(request.header.mad.method)) return;  // to a Report
+  // The SM_Key must be right or 0: C15-0.1.5.
   if (request.header.sm_key != 0 && request.header.sm_key != kSmKey) return;
   if (timers_.Now() - looked_around_ >= kLookAroundInterval) LookAround();
   const std::optional<PortId> requester = directory_.FindLid(message.slid);

@@ -1,5 +1,5 @@
-// The administration of the subnet that the built-in manager is master of: IBA
-// vol 1 chapter 15.
+// SubnetAdministration: the subnet administration (SA) of the built-in subnet
+// manager, IBA vol 1 chapter 15.
 #ifndef IBEMU_FABRIC_SA_SUBNET_ADMINISTRATION_H_
 #define IBEMU_FABRIC_SA_SUBNET_ADMINISTRATION_H_
 
@@ -23,30 +23,32 @@
 
 namespace ibemu::fabric {
 
-// Answers as opensm does, while its manager is master: before and after, not at
-// all.  What it was told (groups, services, subscriptions) it forgets with the
-// mastership.
+// The SA.  It answers as opensm does while its manager is master, and otherwise
+// not at all.  When the mastership ends, it drops all groups, services and
+// subscriptions.
 //
-// It is a user of a mad::Host of its own, which knows RMPP, timeouts and
+// It is a client of its own mad::Host, which provides RMPP, timeouts and
 // retries.
 class SubnetAdministration : public SubnetObserver,
                              public GmpHandler,
                              private mad::AgentClient {
  public:
-  // opensm's, too.  A request with another one (but 0) is dropped.
+  // The SM_Key, the same as opensm's.  A request with another one (except 0) is
+  // dropped.
   static constexpr uint64_t kSmKey = 1;
 
-  // Answers that are being made or on their way: those beyond get BUSY, for one
-  // requester and for all.
+  // Limits on answers in progress, for one requester and for all; further
+  // requests get BUSY.
   static constexpr size_t kMaxOfRequester = 32;
   static constexpr size_t kMaxAnswers = 256;
-  // Of all answers together; who asks for more gets ERR_NO_RESOURCES.
+  // The most bytes of all answers together; a request beyond that gets
+  // ERR_NO_RESOURCES.
   static constexpr size_t kMaxBytes = 4 * SaRecords::kMaxBytes;
 
-  // The managers of the subnet that are known.
+  // Returns the known managers of the subnet.
   using Managers = std::function<std::vector<SmIdentity>()>;
 
-  // `port`: the manager's.  All must outlive it.
+  // `port`: that of the manager.  All arguments must outlive this object.
   SubnetAdministration(Subnet& subnet, FabricEvents& events, MadSender& sender,
                        MulticastRoutes& routes, Timers& timers, PortId port,
                        Managers managers);
@@ -65,11 +67,11 @@ class SubnetAdministration : public SubnetObserver,
   const MulticastGroups& groups() const { return groups_; }
 
  private:
-  // An answer from its request to its last ACK.
+  // An answer, from its request to its last ACK.
   struct Answer {
     uint64_t id = 0;
     SaRequest request;
-    std::unique_ptr<RecordSource> source;  // null: all is found
+    std::unique_ptr<RecordSource> source;  // null: all records are found
     SaRecords records{1};
     size_t bytes = 0;
   };
@@ -83,9 +85,10 @@ class SubnetAdministration : public SubnetObserver,
   void Handle(const SaRequest& request);
   void HandleQuery(const SaRequest& request);
   void HandleChange(const SaRequest& request);
-  // What is wrong with a query before any record is looked at.
+  // Checks a query before records are read.  Returns the status of the answer
+  // to an invalid one, or kOk.
   mad::MadStatus CheckQuery(const SaRequest& request) const;
-  // Records that need no time; false: no such attribute.
+  // Finds records that need no time.  Returns false for other attributes.
   bool FindAtOnce(const SaRequest& request, SaRecords& records);
   std::unique_ptr<RecordSource> SourceFor(const SaRequest& request) const;
   void AddClassPortInfo(SaRecords& records) const;
@@ -125,7 +128,7 @@ class SubnetAdministration : public SubnetObserver,
   absl::flat_hash_map<uint64_t, std::unique_ptr<Answer>> answers_;
   absl::flat_hash_map<PortId, size_t> answers_of_;
   size_t bytes_ = 0;  // of all answers
-  // For jobs that may come after our end.
+  // Idle tasks may outlive this object: they hold a weak_ptr to this.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -1,4 +1,4 @@
-// What is asked of the subnet's administration, and the records that answer.
+// The queries to subnet administration, and the records that answer them.
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -46,7 +46,7 @@ uint16_t AttributeOffset(const SaHeader& header) {
       return header.mad.method == Method::kGetTraceTable
                  ? mad::kAttributeOffset<mad::TraceRecord>
                  : mad::kAttributeOffset<mad::PathRecord>;
-    default:  // a table of 64 bytes behind a header of 8
+    default:  // a table of 64 bytes after a header of 8
       return mad::kAttributeOffset<mad::GuidInfoRecord>;
   }
 }
@@ -73,7 +73,7 @@ MadStatus SubnetAdministration::CheckQuery(const SaRequest& request) const {
     case AttributeId::kPathRecord:
       return CheckPathRequest(request);
     case AttributeId::kPKeyTableRecord:
-      // For trusted requests only, IBA vol 1 §15.4.1.
+      // Only for trusted requests, IBA vol 1 §15.4.1.
       return request.trusted ? MadStatus::kOk : MadStatus::kSaRequestInvalid;
     case AttributeId::kMultiPathRecord:
     case AttributeId::kTraceRecord:
@@ -84,7 +84,7 @@ MadStatus SubnetAdministration::CheckQuery(const SaRequest& request) const {
 }
 
 void SubnetAdministration::HandleQuery(const SaRequest& request) {
-  // The same again, while its answer is on its way.
+  // A repeated request, whose answer is in progress, is ignored.
   for (const auto& [id, answer] : answers_) {
     if (answer->request.requester == request.requester &&
         answer->request.from.qpn == request.from.qpn &&
@@ -171,12 +171,13 @@ std::unique_ptr<RecordSource> SubnetAdministration::SourceFor(
 }
 
 void SubnetAdministration::AddClassPortInfo(SaRecords& records) const {
-  // §15.2.4.  Beside what each SA has: Get(Notice), UD multicast, multiple
-  // paths, and CapabilityMask compared bit by bit.
+  // Capabilities beyond those of every SA (§15.2.4): Get(Notice), UD multicast,
+  // multiple paths, and CapabilityMask compared bit by bit.
   constexpr uint16_t kGetSetNotice = 1 << 1, kUdMulticast = 1 << 9,
                      kMultiPath = 1 << 10, kCapabilityMatch = 1 << 13;
-  // Whole PortInfoRecords, extended speeds, alias GUIDs, multicast services,
-  // CapabilityMask2 compared, send-only full members, 2x links, HDR.
+  // More capabilities: complete PortInfoRecords, extended speeds, alias GUIDs,
+  // multicast services, CapabilityMask2 compared, send-only full members, 2x
+  // links, HDR.
   constexpr uint32_t kMask2 =
       1 << 2 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 9 | 1 << 12 | 1 << 13 | 1 << 14;
   constexpr uint8_t kResponseTime = 16;
@@ -206,7 +207,7 @@ void SubnetAdministration::AddManagers(const SaRequest& request,
   }
 }
 
-// A piece of a table, then others have their turn.
+// Finds some of the records, then lets other tasks run.
 void SubnetAdministration::Continue(uint64_t id) {
   const auto found = answers_.find(id);
   if (found == answers_.end()) return;

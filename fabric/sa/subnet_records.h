@@ -1,5 +1,5 @@
-// Records of nodes, ports, links and their tables: what subnet administration
-// reads from the subnet as it is.
+// Records of nodes, ports, links and their tables, which subnet administration
+// reads from the present state of the subnet.
 #ifndef IBEMU_FABRIC_SA_SUBNET_RECORDS_H_
 #define IBEMU_FABRIC_SA_SUBNET_RECORDS_H_
 
@@ -10,14 +10,14 @@
 
 namespace ibemu::fabric {
 
-// NodeRecord, PortInfoRecord, SwitchInfoRecord, LinkRecord; IBA vol 1
-// §15.2.5.2 to .4 and .13.  Null: none of these attributes.
+// Returns the source of NodeRecord, PortInfoRecord, SwitchInfoRecord or
+// LinkRecord (IBA vol 1 §15.2.5.2 to .4 and .13), or null for other attributes.
 std::unique_ptr<RecordSource> NodeRecords(const Directory& directory,
                                           const SaRequest& request);
 
-// GUIDInfoRecord, P_KeyTableRecord, SLtoVLMappingTableRecord,
-// VLArbitrationTableRecord and both forwarding tables; §15.2.5.5 to .11 and
-// .18.  Null: none of these attributes.
+// Returns the source of GUIDInfoRecord, P_KeyTableRecord,
+// SLtoVLMappingTableRecord, VLArbitrationTableRecord or one of the forwarding
+// tables (§15.2.5.5 to .11 and .18), or null for other attributes.
 std::unique_ptr<RecordSource> TableRecords(const Directory& directory,
                                            const SaRequest& request);
 

@@ -15,7 +15,7 @@ using mad::InformInfo, mad::InformInfoRecord, wire::Lid, mad::MadStatus,
 constexpr uint16_t kAll = 0xffff;
 constexpr uint32_t kAllProducers = 0xffffff;
 
-// Table 120: what a subscription and a notice have in common.
+// Returns true if a subscription covers a notice (table 120).
 bool IsFor(const InformInfo& info, const mad::SaNotice& sa_notice) {
   const Notice& notice = sa_notice.notice;
   if (info.gid != wire::Gid{}) {
@@ -80,8 +80,9 @@ MadStatus Subscriptions::Set(const SaRequest& request, InformInfo& info) {
   return MadStatus::kOk;
 }
 
-// C15-0.2-1.16: traps of keys are for who is trusted.  o13-14.1.1: of a port in
-// another partition one hears nothing.
+// Returns true if the requester may subscribe.  Key violation traps are only
+// for trusted requesters (C15-0.2-1.16).  Ports in other partitions are not
+// reported (o13-14.1.1).
 bool Subscriptions::MayHear(const SaRequest& request,
                             const InformInfo& info) const {
   constexpr auto kFirst = static_cast<uint16_t>(mad::TrapNumber::kBadMKey);

@@ -1,4 +1,5 @@
-// Who wants to hear of what: InformInfo, IBA vol 1 §13.4.8.3 and §13.4.11.
+// Subscriptions: subscriptions to notices, InformInfo, IBA vol 1 §13.4.8.3 and
+// §13.4.11.
 #ifndef IBEMU_FABRIC_SA_SUBSCRIPTIONS_H_
 #define IBEMU_FABRIC_SA_SUBSCRIPTIONS_H_
 
@@ -13,20 +14,21 @@
 
 namespace ibemu::fabric {
 
+// The list of subscriptions.
 class Subscriptions {
  public:
   static constexpr size_t kMost = 65536;
 
   explicit Subscriptions(const Directory& directory) : directory_(directory) {}
 
-  // Set(InformInfo): subscribes or unsubscribes.  `info` becomes the answer.
+  // Set(InformInfo): subscribes or unsubscribes.  `info` receives the answer.
   mad::MadStatus Set(const SaRequest& request, mad::InformInfo& info);
 
   // Get and GetTable(InformInfoRecord).
   void Find(const SaRequest& request, SaRecords& records) const;
 
-  // Calls report(address) for each subscriber that the notice is for.
-  // `source`: the port whose partitions count; kNoPort: it is nobody's.
+  // Calls report(address) for each subscriber to the notice.  `source`: the
+  // port whose partitions the subscriber must share; kNoPort: any subscriber.
   void ForEachInterested(
       const mad::SaNotice& notice, PortId source,
       const std::function<void(const mad::AddressVector&)>& report) const;
@@ -39,7 +41,7 @@ class Subscriptions {
     PortId port = kNoPort;
     mad::AddressVector address{};
     wire::Gid gid{};
-    mad::InformInfo info{};  // with the subscriber's queue pair
+    mad::InformInfo info{};  // with the subscriber's QPN
   };
 
   bool MayHear(const SaRequest& request, const mad::InformInfo& info) const;

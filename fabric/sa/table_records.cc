@@ -12,7 +12,8 @@ using mad::AttributeId, mad::GuidInfoRecord, mad::kComponentBit,
     mad::PKeyTableRecord, mad::SlToVlMappingTableRecord,
     mad::VlArbitrationTableRecord;
 
-// An adapter's port is known by its LID, whatever number is asked for.
+// Returns the components to ignore: an adapter's port is identified by its LID,
+// whatever port number is requested.
 template <auto kMember, class T>
 uint64_t PortOfSwitch(const PortQuery<T>& query) {
   return query.node.is_switch() ? 0 : kComponentBit<kMember>;
@@ -48,7 +49,7 @@ void AddPKeyTableRecords(const PortQuery<PKeyTableRecord>& query) {
   }
 }
 
-// Of a channel adapter there is one, and both its ports are 0.
+// A channel adapter has one record, in which both port numbers are 0.
 void AddSlToVlRecords(const PortQuery<SlToVlMappingTableRecord>& query) {
   const bool is_switch = query.node.is_switch();
   const int last = is_switch ? query.node.port_count : 0;
@@ -101,7 +102,7 @@ void AddLinearRecords(const PortQuery<LinearForwardingTableRecord>& query) {
   }
 }
 
-// Up to the last block with a group in it.
+// Adds blocks up to the last one with a group in it.
 void AddMulticastRecords(
     const PortQuery<MulticastForwardingTableRecord>& query) {
   if (!IsSwitchPort0(query)) return;

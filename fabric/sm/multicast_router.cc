@@ -43,7 +43,7 @@ bool MulticastRouter::FindSwitch(PortId member, topology::NodeId& node,
   return subnet_.node(node).is_switch();
 }
 
-// All switches that the root reaches, each after its parent.
+// Returns all switches that the root reaches, each after its parent.
 std::vector<MulticastRouter::Branch> MulticastRouter::Grow(
     topology::NodeId root, uint16_t index) const {
   const auto holds = [&](const Node& node) {

@@ -1,4 +1,5 @@
-// What the subnet administration asks of the subnet manager for its groups.
+// MulticastRoutes: the service that subnet administration needs from the subnet
+// manager for its groups.
 #ifndef IBEMU_FABRIC_SM_MULTICAST_ROUTES_H_
 #define IBEMU_FABRIC_SM_MULTICAST_ROUTES_H_
 
@@ -9,18 +10,20 @@
 
 namespace ibemu::fabric {
 
-// The members of one multicast LID, each once: end ports (of a switch: port 0).
+// The members of one multicast LID, each once.  They are end ports (on a
+// switch: port 0).
 struct MulticastMembers {
   std::vector<PortId> receivers;  // full members and non-members
-  std::vector<PortId> senders;    // send-only members that are no receivers
+  std::vector<PortId> senders;    // send-only members that are not receivers
 };
 
+// The router of multicast LIDs.
 class MulticastRoutes {
  public:
   virtual ~MulticastRoutes() = default;
 
-  // Replaces the ways of `mlid`; no members: there are none any more.  The
-  // manager keeps the members, and routes them again when links come and go.
+  // Replaces the routes of `mlid`; an empty list removes them.  The manager
+  // keeps the members, and routes them again when links come and go.
   virtual void SetMembers(wire::Lid mlid, MulticastMembers members) = 0;
 };
 

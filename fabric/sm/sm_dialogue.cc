@@ -10,8 +10,8 @@ namespace {
 constexpr absl::Duration kTimeout = absl::Milliseconds(200);
 constexpr int kSends = 4;
 
-// Tells our transactions from those of a program on the same port, whose
-// kernel counts the upper half from 1.
+// The upper half of our TIDs, to tell them from those of a program on the same
+// port, for which the kernel counts from 1.
 constexpr uint64_t kTidSpace = uint64_t{0xffffffff} << 32;
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What one subnet manager asks another: SMInfo by directed routes.
+// SmDialogue: the SMInfo requests of one subnet manager to others, by directed
+// routes.
 #ifndef IBEMU_FABRIC_SM_SM_DIALOGUE_H_
 #define IBEMU_FABRIC_SM_SM_DIALOGUE_H_
 
@@ -17,29 +18,31 @@
 
 namespace ibemu::fabric {
 
-// Requests are repeated three times, after 200 ms each, as OpenSM does; after
-// that, and when the answer has a status, there is no manager at that port.
+// A sender of Get(SMInfo) and Set(SMInfo).  Like OpenSM it repeats a request
+// three times, after 200 ms each.  If there is no answer after that, or the
+// answer has a status, there is no manager at that port.
 class SmDialogue {
  public:
-  // nullopt: no answer.  It may ask again.
+  // Receives the answer; nullopt if there was none.  It may send another
+  // request.
   using Answered = absl::AnyInvocable<void(const std::optional<mad::SmInfo>&)>;
   using Path = std::vector<uint8_t>;
 
-  // Sends from `port`.  Both others must outlive it.
+  // Sends from `port`.  The other arguments must outlive this object.
   SmDialogue(PortId port, MadSender& sender, Timers& timers);
   SmDialogue(const SmDialogue&) = delete;
   SmDialogue& operator=(const SmDialogue&) = delete;
   ~SmDialogue();
 
-  // `answered` is not called before this returns.
+  // Send a request.  `answered` is called after they return.
   void Get(const Path& path, Answered answered);
   void Set(const Path& path, SmControl control, const mad::SmInfo& own,
            Answered answered);
 
-  // False: nobody waits for this one.
+  // Returns false if no request is waiting for this answer.
   bool TakeAnswer(const mad::MadBytes& answer);
 
-  // Forgets all that is under way, without a call.
+  // Drops all requests in progress without calling `answered`.
   void Clear();
 
  private:

@@ -13,12 +13,13 @@ SmStateMachine::Verdict SmStateMachine::OnControl(SmControl control) {
   const bool standby = state_ == SmState::kStandby;
   switch (control) {
     case SmControl::kHandover:
-      // To a master: another one gives its part of a merged subnet.
+      // A master gets it, too: another master hands over its part of a merged
+      // subnet.
       if (!standby && state_ != SmState::kMaster) return Verdict::kRefused;
       state_ = SmState::kMaster;
       return Verdict::kAcknowledged;
     case SmControl::kAcknowledge:
-      // OnHandedOver() did what it stands for.
+      // There is nothing to do: OnHandedOver() has changed the state.
       return standby ? Verdict::kTaken : Verdict::kRefused;
     case SmControl::kDisable:
       if (!standby) return Verdict::kRefused;
@@ -41,7 +42,8 @@ SmStateMachine::Advice SmStateMachine::OnPeer(const SmInfo& own,
   const bool better = Outranks(peer, own);
   switch (state_) {
     case SmState::kDiscovering:
-      // One that only discovers, too, finds us and decides the same.
+      // A manager that is also discovering finds us and decides in the same
+      // way.
       if (peer.sm_state != SmState::kMaster &&
           (peer.sm_state != SmState::kStandby || !better)) {
         return Advice::kIgnore;

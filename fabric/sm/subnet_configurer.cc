@@ -14,10 +14,10 @@ using wire::Lid, mad::PortState;
 
 constexpr auto kLastLid = static_cast<size_t>(Lid::kLastUnicast);
 
-// Some 10 ms of routing.
+// The entries of one step, some 10 ms of work.
 constexpr size_t kEntriesInAPiece = size_t{1} << 17;
 
-// The wait of §13.4.6.1 that each port is told: 4.096 us * 2^18 = 1 s.
+// SubnetTimeOut (§13.4.6.1), which each port is given: 4.096 us * 2^18 = 1 s.
 constexpr uint8_t kSubnetTimeout = 18;
 
 }  // namespace
@@ -69,7 +69,8 @@ absl::Status SubnetConfigurer::Begin(bool anew) {
   return absl::OkStatus();
 }
 
-// The first port that has a LID keeps it; then the one that had it.
+// The first port that has a LID keeps it.  If no port has it, the port that had
+// it before gets it.
 std::vector<PortId> SubnetConfigurer::KeepLids() const {
   std::vector<PortId> owners(kLastLid + 1, kNoPort);
   std::vector<PortId> homeless;
@@ -87,7 +88,8 @@ std::vector<PortId> SubnetConfigurer::KeepLids() const {
   return owners;
 }
 
-// Others get LIDs that nobody ever had, as long as there are any.
+// The remaining ports get LIDs that no port has had before, as long as there
+// are any.
 void SubnetConfigurer::FillGaps(std::vector<PortId>& owners) const {
   std::vector<bool> served(lids_.size()), taken(owners.size());
   for (size_t lid = 1; lid < owners.size(); ++lid) {
@@ -103,13 +105,13 @@ void SubnetConfigurer::FillGaps(std::vector<PortId>& owners) const {
       owners[fresh++] = id;
       continue;
     }
-    while (owners[used] != kNoPort) ++used;  // there is one: Begin() counted
+    while (owners[used] != kNoPort) ++used;  // ends: Begin() has checked
     owners[used++] = id;
   }
 }
 
-// Nobody is told until the routes are there, by SetLinks() or here: a port that
-// knows its master keeps what it has in all other sweeps.
+// Gives an end port its LID and its master, and raises an event if that changes
+// anything, which it does not in a routine sweep.
 void SubnetConfigurer::SetEndPort(PortId id, Lid lid, Lid home) {
   mad::PortInfo& info = subnet_.port(id).info;
   mad::PortInfo next = info;
@@ -119,7 +121,7 @@ void SubnetConfigurer::SetEndPort(PortId id, Lid lid, Lid home) {
   next.master_sm_sl = 0;
   next.subnet_timeout = kSubnetTimeout;
   if (anew_) {
-    // Its keys are gone with the other manager.
+    // The M_Key of the previous manager is dropped.
     next.m_key = 0;
     next.m_key_protect_bits = 0;
     next.m_key_lease_period = 0;
@@ -172,14 +174,15 @@ bool SubnetConfigurer::SetLink(PortId id) {
   NodePort& port = subnet_.port(id);
   const bool base_port_0 = port.number == 0 && port.IsActive();
   if (!port.IsUp() || base_port_0) return false;
-  // The other end of a link is in reach, too, unless it came since.
+  // The other end of a link has been reached, too, unless the link came up
+  // since.
   if (port.number != 0 &&
       !reach_.Contains(subnet_.management_port(port.peer))) {
     return false;
   }
   const bool waited = port.info.port_state == PortState::kInit;
   SetUpLink(subnet_, port);
-  // Refused where another manager has done it already.
+  // Links refuses this where another manager has done it already.
   links_.SetLogicalState(id, PortState::kArmed);
   links_.SetLogicalState(id, PortState::kActive);
   return waited;

@@ -1,4 +1,5 @@
-// What a master writes into its subnet.
+// SubnetConfigurer: the configuration that a master subnet manager gives its
+// subnet.
 #ifndef IBEMU_FABRIC_SM_SUBNET_CONFIGURER_H_
 #define IBEMU_FABRIC_SM_SUBNET_CONFIGURER_H_
 
@@ -15,46 +16,48 @@
 
 namespace ibemu::fabric {
 
-// One sweep after the other, each in pieces, so that a large subnet holds
-// nobody up.  It sees and sets the state of nodes and ports directly; the
-// packets that a real manager needs for that would tell it the same.
+// The sweeps of a master.  Each is divided into steps, so that a large subnet
+// does not block the event loop.  It reads and sets the state of nodes and
+// ports directly; a real manager would need packets, with the same result.
 //
-// LIDs stay with their ports: those that a port has, if it is the only one,
-// then those that it had before.  Links that come meanwhile belong to the next
-// sweep.
+// Ports keep their LIDs: a port keeps the one that it has if no other port has
+// it, else it gets the one that it had before.  Links that come up during a
+// sweep are left to the next one.
 class SubnetConfigurer {
  public:
-  // For the manager at `home`.  All must outlive it.
+  // `home`: the port of the manager.  All arguments must outlive this object.
   SubnetConfigurer(Subnet& subnet, Links& links, FabricEvents& events,
                    PortId home);
 
-  // Begins a sweep: finds what is there and gives it LIDs.  `anew`: another
-  // manager may have changed everything, or nobody was there before.
+  // Begins a sweep: finds the end ports and gives them LIDs.  `anew`: another
+  // manager may have changed everything, or there was no manager before.
   //
   // Errors: ResourceExhausted, with nothing changed.
   absl::Status Begin(bool anew);
 
-  // Goes on with it; false: there is more to do.
+  // Does the next step of the sweep.  Returns false if there is more to do.
   bool Continue();
 
-  // After the last piece: what the sweep found and the one before had not, and
-  // the reverse.  End ports.
+  // After the last step: the end ports that this sweep found but not the one
+  // before, and the reverse.
   const std::vector<PortId>& came() const { return came_; }
   const std::vector<PortId>& went() const { return went_; }
 
-  // What the last sweep that has begun found.
+  // The end ports that the latest sweep has found, even if it is still in
+  // progress.
   const SubnetReach& reach() const { return reach_; }
 
   MulticastRouter& multicast() { return multicast_; }
 
  private:
-  // By LID: whose it is.
+  // Returns the end ports by LID.
   std::vector<PortId> KeepLids() const;
   void FillGaps(std::vector<PortId>& owners) const;
   void SetEndPort(PortId id, wire::Lid lid, wire::Lid home);
   bool SetSwitches();
   void SetLinks();
-  // True if the link waited for that.
+  // Configures the link of a port.  Returns true if it was waiting for that, in
+  // INIT.
   bool SetLink(PortId id);
   void Compare();
 
@@ -67,10 +70,10 @@ class SubnetConfigurer {
   SubnetReach reach_, before_;
   bool anew_ = false;
   wire::Lid top_ = wire::Lid::kUnassigned;  // the highest LID
-  std::vector<wire::Lid> lids_;  // by end port: the last one that it had
+  std::vector<wire::Lid> lids_;             // by end port: its latest LID
   std::vector<topology::NodeId> switches_;
-  // What made the tables that there are, and what makes those to come; null if
-  // the present ones will do.
+  // The router that made the present tables, and the one that makes the next
+  // ones; it is null if the present ones need no change.
   std::unique_ptr<MinHopRouter> routed_, routing_;
   std::vector<PortId> came_, went_;
 };

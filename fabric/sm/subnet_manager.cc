@@ -9,13 +9,15 @@ namespace {
 
 using mad::capability::kIsSm;
 
-// Between two light sweeps, as OpenSM's -s.
+// The time between two light sweeps, as with OpenSM's -s.
 constexpr absl::Duration kTick = absl::Seconds(10);
 
-// One cut raises traps of many switches: they make one sweep.
+// The delay of a sweep: one cut raises traps of many switches, which need only
+// one sweep.
 constexpr absl::Duration kSettle = absl::Milliseconds(10);
 
-// OpenSM's default: it takes managers with another one for strangers.
+// OpenSM's default.  OpenSM does not deal with managers that have another
+// SM_Key.
 constexpr uint64_t kSmKey = 1;
 
 PortId FindHome(const Subnet& subnet) {
@@ -120,7 +122,7 @@ void SubnetManager::OnPortChange(PortId port) {
   if (subnet_.port(port).node != subnet_.port(port_).node) {
     return UpdatePeer(port);
   }
-  // Not now: the change may be half done.
+  // Handled later, because the change may be incomplete.
   if (own_change_ != TimerId::kNone) return;
   own_change_ = timers_.RunAt(timers_.Now(), [this] {
     own_change_ = TimerId::kNone;
@@ -168,7 +170,8 @@ void SubnetManager::TellMastership(bool is_master) {
     asked_ = 0;
     timers_.Cancel(std::exchange(sweep_timer_, TimerId::kNone));
     sweeping_ = false;
-    // Who never heard that we are master won't hear that we no longer are.
+    // Observers that were never told of this mastership are not told of its
+    // end.
     if (std::exchange(promoted_, false)) return;
   }
   observers_.ForEach(
@@ -190,7 +193,8 @@ void SubnetManager::Sweep() {
   working_ = true;
   const absl::Status status = configurer_.Begin(anew_);
   working_ = false;
-  // More ports than LIDs: it stays as it was, until something changes.
+  // There are more ports than LIDs: the subnet stays as it is until the next
+  // change.
   if (!status.ok()) return;
   anew_ = false;
   SweepSome();
@@ -214,7 +218,7 @@ void SubnetManager::EndSweep() {
     });
   }
   RequestSweep();  // for what has happened meanwhile
-  AskAll();        // there may be new ways to others
+  AskAll();        // there may be new paths to them
 }
 
 }  // namespace ibemu::fabric

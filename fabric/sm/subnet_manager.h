@@ -1,4 +1,5 @@
-// --sm=builtin: a subnet manager inside the fabric.  IBA vol 1 §14.4.
+// SubnetManager: a subnet manager inside the fabric (--sm=builtin), IBA vol 1
+// §14.4.
 #ifndef IBEMU_FABRIC_SM_SUBNET_MANAGER_H_
 #define IBEMU_FABRIC_SM_SUBNET_MANAGER_H_
 
@@ -24,17 +25,17 @@
 
 namespace ibemu::fabric {
 
-// Lives on the first switch's port 0; without a switch on the last channel
-// adapter, so that programs of the first may run a manager of their own.
-// Belongs to the subnet that this port reaches.
+// The built-in manager.  It is on port 0 of the first switch, or without a
+// switch on the last channel adapter, so that programs of the first one may run
+// a manager of their own.  Its subnet is what this port reaches.
 //
-// It has priority 0.  What other managers there are it learns from the ports'
-// IsSM, and asks them by SMInfo; what changes in the subnet it learns from
-// traps, from events of its own node, and every 10 s from a count of all
-// changes, for a trap may be lost.
+// It has priority 0.  It learns of other managers from the IsSM bits of ports,
+// and asks them by SMInfo.  It learns of changes in the subnet from traps, from
+// events of its own node, and, because traps may be lost, from a count of all
+// changes every 10 s.
 class SubnetManager : public ManagementService, public MulticastRoutes {
  public:
-  // All must outlive it.  The fabric must have a node.
+  // All arguments must outlive this object.  REQUIRES: the fabric has a node.
   SubnetManager(Subnet& subnet, Links& links, FabricEvents& events,
                 MadSender& sender, Timers& timers);
   SubnetManager(const SubnetManager&) = delete;
@@ -46,11 +47,11 @@ class SubnetManager : public ManagementService, public MulticastRoutes {
   // Errors: ResourceExhausted, with nothing changed.
   absl::Status Start();
 
-  // Where it lives.
+  // Returns the port on which the manager is.
   PortId port() const { return port_; }
 
-  // Ourselves, and who is the master: we or another one.  Without a master that
-  // we know of its port is kNoPort.
+  // Return the identities of this manager and of the master, which is this one
+  // or another.  If no master is known, its port is kNoPort.
   SmIdentity self() const;
   SmIdentity master() const;
   bool IsMaster() const { return machine_.state() == mad::SmState::kMaster; }
@@ -61,11 +62,11 @@ class SubnetManager : public ManagementService, public MulticastRoutes {
     observers_.Remove(observer);
   }
 
-  // Not owned; nullptr takes it away.
+  // Not owned; nullptr removes it.
   void SetGmpHandler(GmpHandler* handler) { gmp_handler_ = handler; }
 
-  // MulticastRoutes.  Tables are set at once while we are master, and when we
-  // become it again.
+  // MulticastRoutes.  The tables are set at once while this manager is master,
+  // and again whenever it becomes master.
   void SetMembers(wire::Lid mlid, MulticastMembers members) override;
 
   // ManagementService.
@@ -83,7 +84,7 @@ class SubnetManager : public ManagementService, public MulticastRoutes {
   void OnOwnNodeChange();
   void Tick();
 
-  // What arrives: subnet_manager_mads.cc.
+  // Arriving MADs: subnet_manager_mads.cc.
   mad::LocalVerdict TakeSmp(const mad::Arrival& arrival, mad::MadBytes& reply);
   mad::LocalVerdict TakeSmInfo(const mad::Smp& request, mad::MadBytes& reply);
   bool TakeTrap(const mad::Arrival& arrival, const mad::Smp& trap);
@@ -121,26 +122,26 @@ class SubnetManager : public ManagementService, public MulticastRoutes {
   ObserverList<SubnetObserver> observers_;
   GmpHandler* gmp_handler_ = nullptr;
 
-  bool host_sm_ = false;  // the port belongs to a program of the host
+  bool host_sm_ = false;  // a program of the host is SM on the port
   bool alive_ = false;
   uint32_t act_count_ = 0;
   TimerId tick_ = TimerId::kNone;
   TimerId own_change_ = TimerId::kNone;
 
-  std::set<PortId> peers_;  // ports of others with IsSM
-  int asked_ = 0;           // answers that are still to come
+  std::set<PortId> peers_;  // other ports with IsSM
+  int asked_ = 0;           // number of outstanding answers
   TimerId ask_timer_ = TimerId::kNone;
   TimerId control_ = TimerId::kNone;
-  PortId master_port_ = kNoPort;  // of another one
+  PortId master_port_ = kNoPort;  // kNoPort unless another manager is master
   mad::SmInfo master_;
-  int idle_answers_ = 0;  // of a master that says it is none, in a row
+  int idle_answers_ = 0;  // consecutive answers of a master that it is none
 
-  uint64_t changes_ = 0;  // in the fabric, but for our own
+  uint64_t changes_ = 0;  // changes in the fabric made by others
   uint64_t swept_changes_ = 0;
-  bool working_ = false;   // what changes is our own doing
-  bool sweeping_ = false;  // between two pieces
-  bool anew_ = false;      // the next sweep's
-  bool promoted_ = false;  // observers will hear at the sweep's end
+  bool working_ = false;   // changes are our own
+  bool sweeping_ = false;  // between two steps
+  bool anew_ = false;      // for the next sweep
+  bool promoted_ = false;  // observers are told after the sweep
   TimerId sweep_timer_ = TimerId::kNone;
 };
 

@@ -1,4 +1,4 @@
-// What arrives at a subnet manager.
+// The MADs that a subnet manager receives.
 #include <optional>
 
 #include "fabric/sm/subnet_manager.h"
@@ -41,7 +41,7 @@ LocalVerdict SubnetManager::TakeSmp(const mad::Arrival& arrival,
   return taken ? LocalVerdict::kConsumed : LocalVerdict::kUnhandled;
 }
 
-// §14.2.5.13.  A Set's attribute tells who sends it.
+// SMInfo, §14.2.5.13.  The attribute of a Set describes its sender.
 LocalVerdict SubnetManager::TakeSmInfo(const Smp& request,
                                        mad::MadBytes& reply) {
   ++act_count_;
@@ -58,7 +58,7 @@ LocalVerdict SubnetManager::TakeSmInfo(const Smp& request,
       const bool acknowledge =
           verdict == SmStateMachine::Verdict::kAcknowledged;
       const PortId from = FindPeer(wire::Decode<SmInfo>(request.data).guid);
-      // After the answer.
+      // This runs after the answer has been sent.
       timers_.Cancel(control_);
       control_ =
           timers_.RunAt(timers_.Now(), [this, control, acknowledge, from] {
@@ -97,14 +97,14 @@ void SubnetManager::OnControl(SmControl control, bool acknowledge,
   }
 }
 
-// §13.4.9: who does not manage the subnet is not meant.
+// Handles a trap (§13.4.9).  A manager that is not master ignores it.
 bool SubnetManager::TakeTrap(const mad::Arrival& arrival, const Smp& trap) {
   if (!IsMaster() || trap.mgmt_class != MgmtClass::kSubnetLidRouted) {
     return false;
   }
   Repress(arrival, trap);
   const auto notice = wire::Decode<mad::Notice>(trap.data);
-  // One that somebody made up changes nothing, and costs nothing.
+  // A forged trap does no harm: a sweep without changes does nothing.
   RequestSweep();
   observers_.ForEach(
       [&](SubnetObserver& observer) { observer.OnNotice(notice, arrival); });

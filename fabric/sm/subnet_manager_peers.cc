@@ -1,4 +1,4 @@
-// What a subnet manager has to do with others.
+// The dealings of a subnet manager with other managers.
 #include <utility>
 
 #include "fabric/sm/subnet_manager.h"
@@ -10,10 +10,11 @@ using mad::SmInfo, mad::SmState;
 
 namespace {
 
-// A better manager that starts is asked when it will have looked around.
+// The delay after which a manager that outranks us but is still discovering is
+// asked again.
 constexpr absl::Duration kAskAgain = absl::Seconds(1);
 
-// A master that says so often that it is none has given up.
+// A master that says so many times in a row that it is none has given up.
 constexpr int kIdleAnswers = 3;
 
 }  // namespace
@@ -47,7 +48,7 @@ void SubnetManager::AskIn(absl::Duration delay) {
   });
 }
 
-// A master asks all others, in STANDBY the master counts.
+// A master asks all other managers; in STANDBY only the master is asked.
 void SubnetManager::AskAll() {
   switch (machine_.state()) {
     case SmState::kNotActive:
@@ -106,8 +107,8 @@ void SubnetManager::OnMasterAnswer(const SmInfo& info) {
   if (idle_answers_ == kIdleAnswers) LoseMaster();
 }
 
-// The other one is master from its answer on: a manager that looks around and
-// still finds one does not become it.
+// The peer is master from its answer on, and not before: a manager that is
+// discovering while another one is master does not become it.
 void SubnetManager::HandOver(PortId peer, const SmInfo& info) {
   const auto path = SubnetReach(subnet_, port_).PathTo(peer);
   if (!path) return;

@@ -46,7 +46,7 @@ std::optional<std::vector<uint8_t>> SubnetReach::PathTo(PortId end_port) const {
   for (PortId at = end_port; at != from_;) {
     const PortId ingress = entries_[static_cast<size_t>(at)].ingress;
     const PortId egress = subnet_->port(ingress).peer;
-    // Relinked since.
+    // A cable was moved since this object was made, or the route is too long.
     if (egress == kNoPort || path.size() == mad::kSmpMaxHops) {
       return std::nullopt;
     }

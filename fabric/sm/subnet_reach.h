@@ -1,4 +1,4 @@
-// What of the fabric belongs to one subnet.
+// SubnetReach: the part of the fabric that belongs to one subnet.
 #ifndef IBEMU_FABRIC_SM_SUBNET_REACH_H_
 #define IBEMU_FABRIC_SM_SUBNET_REACH_H_
 
@@ -10,8 +10,8 @@
 
 namespace ibemu::fabric {
 
-// The end ports (of a switch: port 0) that SMPs from one of them get to, over
-// links that are up at the time of its making.  Only switches pass them on.
+// The end ports (on a switch: port 0) that SMPs from one of them can reach over
+// the links that are up when this object is made.  Only switches forward SMPs.
 class SubnetReach {
  public:
   SubnetReach() = default;
@@ -19,17 +19,17 @@ class SubnetReach {
 
   bool Contains(PortId end_port) const;
 
-  // Those of hosts and routers, then those of switches, each in the order of
-  // the nodes.
+  // Returns the end ports: those of hosts and routers, then those of switches,
+  // each in the order of the nodes.
   const std::vector<PortId>& ends() const { return ends_; }
 
-  // The egress ports of a directed route to `end_port`, a shortest one.
-  // nullopt: there is none, or it has more than 63 hops.
+  // Returns the egress ports of a shortest directed route to `end_port`;
+  // nullopt if there is none, or if it has more than 63 hops.
   std::optional<std::vector<uint8_t>> PathTo(PortId end_port) const;
 
  private:
   struct Entry {
-    PortId ingress = kNoPort;  // where a packet comes in
+    PortId ingress = kNoPort;  // where packets from the start come in
     bool reached = false;
   };
 

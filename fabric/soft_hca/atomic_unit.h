@@ -1,4 +1,4 @@
-// Atomic operations of an adapter on the memory of processes.
+// AtomicUnit: the atomic operations of an adapter on the memory of processes.
 #ifndef IBEMU_FABRIC_SOFT_HCA_ATOMIC_UNIT_H_
 #define IBEMU_FABRIC_SOFT_HCA_ATOMIC_UNIT_H_
 
@@ -15,12 +15,13 @@
 
 namespace ibemu::fabric {
 
-// What an atomic changes: 8 bytes, in the order of the machine.
+// The size of an atomic operand.  Operands are in the byte order of the
+// machine.
 inline constexpr size_t kAtomicBytes = 8;
 
-// IBA vol 1 §9.4.5.
+// One atomic operation: compare and swap, or fetch and add (IBA vol 1 §9.4.5).
 struct AtomicOperation {
-  bool compares = false;  // else it adds
+  bool compares = false;  // false: fetch and add
   uint64_t compare = 0;
   uint64_t swap_or_add = 0;
 
@@ -30,16 +31,19 @@ struct AtomicOperation {
   }
 };
 
-// Reads, changes and writes, in jobs of the memory.  One operation at an
-// address waits for the one before it, so no other atomic of the adapter comes
-// between; what the processor or a write does there may (IB_ATOMIC_HCA). Places
-// are told apart by process and address: memory that several processes share,
-// and each registers for itself, is several places.
+// The executor of atomic operations: it reads, changes and writes back the
+// operand through the jobs of verbs::Memory.  Operations on one address run one
+// after the other, so they are atomic with respect to all others of this
+// adapter, but not to the processor or to RDMA WRITEs (IB_ATOMIC_HCA).
+//
+// Addresses are told apart by process and virtual address.  If several
+// processes register the same shared memory, their addresses are not serialized
+// with each other.
 class AtomicUnit {
  public:
-  // What was there before, or Memory's errors.
+  // Receives the original value, or the error of verbs::Memory.
   using Done = absl::AnyInvocable<void(absl::StatusOr<uint64_t>)>;
-  // Whether the target may still be written to.
+  // Returns OK if the target may still be written to.
   using Check = absl::AnyInvocable<absl::Status()>;
 
   AtomicUnit() = default;
@@ -47,9 +51,10 @@ class AtomicUnit {
   AtomicUnit(const AtomicUnit&) = delete;
   AtomicUnit& operator=(const AtomicUnit&) = delete;
 
-  // `target` has kAtomicBytes.  `done` is called after returning.  `check` is
-  // asked before the write, for keys may go after the read; its error is that
-  // of the operation.
+  // Starts an operation.  `target` has kAtomicBytes.  `done` is called after
+  // Run() returns.  `check` is called between the read and the write, because
+  // the memory key may be revoked after the read; its error becomes that of the
+  // operation.
   void Run(const verbs::MemoryRange& target, const AtomicOperation& operation,
            Check check, Done done);
 
@@ -60,16 +65,17 @@ class AtomicUnit {
     Check check;
     Done done;
   };
-  // A process, and an address in it.
+  // A process, and a virtual address in it.
   using Place = std::pair<uint64_t, uint64_t>;
 
   void Begin(Place place);
   void Change(Place place, const verbs::Buffer& buffer);
   void End(Place place, absl::StatusOr<uint64_t> result);
 
-  // The first of each is being done.
+  // The operations on each address; the first one is in progress.
   absl::flat_hash_map<Place, std::deque<Job>> jobs_;
-  // Who comes back from memory looks here first.
+  // Memory callbacks may outlive this object: they hold this pointer, which the
+  // destructor sets to null.
   std::shared_ptr<AtomicUnit*> self_ = std::make_shared<AtomicUnit*>(this);
 };
 

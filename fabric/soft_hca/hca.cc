@@ -18,7 +18,7 @@ constexpr uint32_t kMaxInline = 1024;  // bytes
 constexpr size_t kMaxKeys = 65536;
 constexpr uint32_t kMulticastQpn = 0xffffff;
 
-// An object of a kind of which the device has so many.
+// A verbs object that is counted against the limit of its kind.
 template <class Base>
 class Counted final : public Base {
  public:
@@ -193,7 +193,8 @@ void Hca::Transmit(int number, const verbs::AddressAttributes& to,
   }
   packet.transport = std::move(transport);
   Forwarder& forwarder = endpoints_.forwarder();
-  // No switch sends a packet back where it came from (IBA vol 1 §10.5.2).
+  // Members on this adapter get their copy here, because a switch never sends a
+  // packet back to where it came from (IBA vol 1 §10.5.2).
   if (FindGroup(packet) != nullptr)
     forwarder.Send(Flight::Step::kLoop, id, packet);
   forwarder.SendByAddress(id, packet);
@@ -246,7 +247,8 @@ void Hca::Deliver(QueuePair& qp, PortId port, int pkey_index,
   qp.OnPacket(subnet_.port(port), static_cast<uint16_t>(pkey_index), packet);
 }
 
-// Null: it is no multicast packet, or nobody here is attached.
+// Returns null if this is not a multicast packet, or if no queue pair here is
+// attached to the group.
 const std::vector<QueuePair*>* Hca::FindGroup(const Packet& packet) const {
   if (!wire::IsMulticast(packet.dlid) || !packet.grh) return nullptr;
   const auto group = groups_.find(

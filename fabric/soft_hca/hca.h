@@ -1,4 +1,4 @@
-// The software channel adapter: verbs of a node of the fabric.
+// Hca: the software channel adapter, which gives verbs to a node of the fabric.
 #ifndef IBEMU_FABRIC_SOFT_HCA_HCA_H_
 #define IBEMU_FABRIC_SOFT_HCA_HCA_H_
 
@@ -22,18 +22,19 @@ namespace ibemu::fabric {
 
 class QueuePair;
 
-// Who sends, and whom to.
+// The queue pair addresses of a packet: sender, destination and keys.
 struct QpAddress {
   uint16_t pkey_index = 0;
   uint32_t source_qpn = 0, destination_qpn = 0;
-  uint32_t q_key = 0;  // of a datagram
+  uint32_t q_key = 0;  // datagrams only
 };
 
-// Queue pairs by number, memory by key, groups; what they send travels the
-// links as MADs do.
+// The provider of verbs.  It has queue pairs by number, memory by key, and
+// multicast groups.  Its packets travel over the links as MADs do.
 class Hca final : public verbs::Provider, private TransportSink {
  public:
-  // `node` is a channel adapter of `subnet`.  All must outlive it.
+  // REQUIRES: `node` is a channel adapter of `subnet`.  All arguments must
+  // outlive this object.
   Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers,
       topology::NodeId node);
   ~Hca() override;
@@ -61,7 +62,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   void AddListener(verbs::DeviceListener& listener) override;
   void RemoveListener(verbs::DeviceListener& listener) override;
 
-  // For queue pairs.
+  // The interface for this adapter's queue pairs.
   Timers& timers() { return timers_; }
   const verbs::KeyTable& keys() const { return keys_; }
   verbs::BounceBuffers& bounces() { return bounces_; }
@@ -75,17 +76,17 @@ class Hca final : public verbs::Provider, private TransportSink {
   void Forget(QueuePair& qp);
   void OnBadQKey(const NodePort& port, const Packet& packet);
 
-  // State, LID or a table of a port changed.
+  // The state, the LID or a table of a port changed.
   void OnPortChange(PortId port);
   void OnClientReregister(PortId port);
 
-  // The adapter was pulled out: its queue pairs end, its users hear of it, and
-  // then of nothing more.
+  // The adapter is pulled out: its queue pairs enter the error state, and its
+  // listeners are told of that and of nothing after it.
   void Remove();
   bool InUse() const { return !listeners_.empty(); }
 
  private:
-  // What programs hear of when it changes.
+  // The properties of a port whose changes are reported to programs.
   struct PortLook {
     bool active = false;
     wire::Lid lid{}, sm_lid{};
@@ -112,7 +113,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   verbs::BounceBuffers bounces_;
   AtomicUnit atomics_;
   int pds_ = 0, ahs_ = 0, cqs_ = 0, srqs_ = 0;
-  uint32_t last_qpn_ = 1;  // 0 and 1 are the special ones
+  uint32_t last_qpn_ = 1;  // 0 and 1 are the special queue pairs
   absl::flat_hash_map<uint32_t, QueuePair*> qps_;
   std::map<std::pair<verbs::GidBytes, uint16_t>, std::vector<QueuePair*>>
       groups_;

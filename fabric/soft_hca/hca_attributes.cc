@@ -16,8 +16,9 @@ uint64_t NetworkOrder(wire::Guid guid) {
   return htobe64(static_cast<uint64_t>(guid));
 }
 
-// "16.35.4030" as the ABI packs it; other texts are told as 1.11.0, which
-// sysfs says of an adapter without a label.
+// Returns a firmware version such as "16.35.4030" as the ABI packs it.  Other
+// texts give 1.11.0, which is also what sysfs shows for an adapter without a
+// label.
 uint64_t FirmwareCode(const mad::DeviceLabel* label) {
   constexpr uint64_t kUsual = 0x0001'000b'0000;
   if (label == nullptr) return kUsual;

@@ -1,4 +1,4 @@
-// What the software channel adapter can do: QUERY_DEVICE and QUERY_PORT.
+// Capabilities of the software channel adapter: QUERY_DEVICE and QUERY_PORT.
 #ifndef IBEMU_FABRIC_SOFT_HCA_HCA_ATTRIBUTES_H_
 #define IBEMU_FABRIC_SOFT_HCA_HCA_ATTRIBUTES_H_
 

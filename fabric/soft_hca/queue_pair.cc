@@ -100,8 +100,8 @@ verbs::QpAttributes QueuePair::Query() const {
   return result;
 }
 
-// A message that began is sent and acknowledged to its end; no other begins
-// (IBA vol 1 §10.3.1.5).
+// A message that has started is sent and acknowledged completely; no other one
+// starts (IBA vol 1 §10.3.1.5).
 bool QueuePair::IsDrained() const {
   return in_flight_.empty() &&
          (cursor_ == sends_.size() || !sends_[cursor_]->started);
@@ -167,7 +167,7 @@ void QueuePair::FlushReceives() {
     completion.qp_num = number_;
     receive_cq().Push(completion, false);
   };
-  // A message whose last packet has come counts among the steps.
+  // A message whose last packet has arrived is one of the steps.
   for (const auto& step : std::exchange(steps_, {})) {
     if (step->completion) flush(step->completion->wr_id);
   }
@@ -213,7 +213,7 @@ void QueuePair::Transmit(std::shared_ptr<const Transport> transport,
                          std::move(transport));
   }
   const auto& ud = datagram->request.work.wr.ud;
-  // The highest bit asks for the queue pair's own Q_Key (IBA vol 1 §10.2.5).
+  // The highest bit selects the queue pair's own Q_Key (IBA vol 1 §10.2.5).
   constexpr uint32_t kOwnQKey = 1u << 31;
   hca_.Transmit(attributes_.port_num, datagram->address,
                 {.pkey_index = attributes_.pkey_index,
@@ -239,8 +239,8 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
   if (init_.type == verbs::QpType::kUd) {
     return OnDatagram(port, pkey_index, packet);
   }
-  // On a wire, a connected packet does not name the queue pair that it is from:
-  // who sent it stands for that (IBA vol 1 §9.6.1.5).
+  // On a wire, a packet of a connection does not name its source queue pair, so
+  // the source LID has to do (IBA vol 1 §9.6.1.5).
   const bool from_peer =
       packet.source_qpn != 0
           ? packet.source_qpn == attributes_.dest_qp_num

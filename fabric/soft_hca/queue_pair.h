@@ -1,4 +1,4 @@
-// A queue pair of the software channel adapter.
+// QueuePair: a queue pair of the software channel adapter.
 #ifndef IBEMU_FABRIC_SOFT_HCA_QUEUE_PAIR_H_
 #define IBEMU_FABRIC_SOFT_HCA_QUEUE_PAIR_H_
 
@@ -25,9 +25,10 @@ namespace ibemu::fabric {
 
 class Hca;
 
-// Reliable and unreliable connections and datagrams: IBA vol 1 §9.7 and §9.8.
-// Memory is reached piece by piece, by others; so what is under way stays in
-// two lists, of sends and of steps, whose ends come in order.
+// A queue pair of type RC, UC or UD: IBA vol 1 §9.7 and §9.8.  Memory of
+// processes is accessed asynchronously and in chunks.  Operations in progress
+// are therefore kept in two lists, the sends of the requester and the steps of
+// the responder, and each list completes in order.
 class QueuePair final : public verbs::Qp {
  public:
   QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
@@ -48,11 +49,11 @@ class QueuePair final : public verbs::Qp {
                                uint16_t lid) override;
   void DetachMulticast(const verbs::GidBytes& gid, uint16_t lid) override;
 
-  // A packet for it came to `port`, whose P_Key at `pkey_index` let it in.
+  // Takes a packet that came to `port`.  The P_Key at `pkey_index` admitted it.
   void OnPacket(const NodePort& port, uint16_t pkey_index,
                 const Packet& packet);
 
-  // The adapter is gone for good.
+  // The adapter was removed for good: enters the error state.
   void OnRemoval();
 
   verbs::QpType type() const { return init_.type; }
@@ -61,22 +62,22 @@ class QueuePair final : public verbs::Qp {
   using State = verbs::QpState;
   using Syndrome = Transport::Syndrome;
 
-  // What may be on its way, not acknowledged or not in memory yet, at most;
-  // but for what begins before that.
+  // The limit on bytes in flight, that is, not acknowledged or not in memory
+  // yet.  An operation that starts below the limit may exceed it.
   static constexpr size_t kMaxInFlight = 2 * verbs::kChunk;
 
-  // A send request, until it is complete.
+  // A work request of the send queue, until it is complete.
   struct Send {
     verbs::SendRequest request;
-    verbs::AddressAttributes address{};       // of a datagram
-    std::optional<verbs::PostedBind> bind{};  // nothing leaves for it
+    verbs::AddressAttributes address{};       // UD only
+    std::optional<verbs::PostedBind> bind{};  // no packets are sent for it
     size_t length = 0;
-    size_t emitted = 0;  // bytes given to packets, or asked for
+    size_t emitted = 0;  // bytes sent in packets, or requested by reads
     uint32_t first_psn = 0, last_psn = 0;
-    bool started = false;   // has its sequence numbers
+    bool started = false;   // has its packet sequence numbers
     bool complete = false;  // all packets sent, and acknowledged if reliable
-    uint32_t failure = 0;   // its completion, when those before it are complete
-    int fetches = 0;        // under way
+    uint32_t failure = 0;   // its completion status when it is the oldest
+    int fetches = 0;        // RDMA READ or atomic requests in progress
 
     bool IsRead() const {
       return request.work.opcode == IB_UVERBS_WR_RDMA_READ;
@@ -87,50 +88,52 @@ class QueuePair final : public verbs::Qp {
     }
     bool Fetches() const { return IsRead() || IsAtomic(); }
   };
-  // A request for a part of a read, or for an atomic, until what it brought is
-  // in memory.
+  // A request packet for a part of an RDMA READ, or for an atomic operation,
+  // until its result is in memory.
   struct Fetch {
     Send& send;
-    size_t start, length;         // in the message
-    uint32_t next_psn, last_psn;  // of its answers
+    size_t start, length;         // within the message
+    uint32_t next_psn, last_psn;  // of its response packets
     size_t received = 0;
     bool answered = false, complete = false;
     verbs::MemoryTransfer arrived{};
   };
-  // A packet that may have to be sent again.
+  // One or more packets that may have to be sent again.
   struct InFlight {
     uint32_t psn;
     std::shared_ptr<Transport> transport;
-    std::shared_ptr<Fetch> fetch;  // null: it is none
+    std::shared_ptr<Fetch> fetch;  // null: neither RDMA READ nor atomic
   };
-  // Something of the responder that is finished when memory was reached, and
-  // those before it are.
+  // An operation of the responder.  It finishes when its memory access is done
+  // and the steps before it have finished.
   struct Step {
     bool done = false;
-    absl::Status status{};  // of reaching memory
+    absl::Status status{};  // of the memory access
     bool acknowledge = false;
-    uint32_t psn = 0;  // of the last packet that it covers
+    uint32_t psn = 0;  // of the last packet that belongs to it
     std::optional<verbs::WorkCompletion> completion = std::nullopt;
     bool solicited = false;
     std::optional<Syndrome> refusal = std::nullopt;
-    // A read or an atomic, and how many bytes of a read's answer have left.
+    // The request of an RDMA READ or an atomic operation, and the number of
+    // bytes of the READ's response that have been sent.
     std::shared_ptr<const Transport> fetch = nullptr;
     size_t answered = 0;
-    bool reaching = false;  // for memory
-    bool repeats = false;   // one that was answered before
-    bool breaks = false;    // the queue pair, of which the completion tells
+    bool reaching = false;  // a memory access is in progress
+    bool repeats = false;   // the request was answered before
+    bool breaks = false;    // ends in the error state, after the completion
   };
-  // What an atomic found, for a requester that did not hear of it.
+  // The original value of an atomic operation, kept in case its response is
+  // lost.
   struct AtomicResult {
     uint32_t psn;
     uint64_t original;
   };
-  // A message that is coming in.
+  // A message of which some packets have arrived.
   struct Message {
     Transport::Operation operation;
-    uint64_t address;  // of a write
+    uint64_t address;  // RDMA WRITE only
     uint32_t key, size;
-    size_t length = 0;  // so far
+    size_t length = 0;  // received so far
     std::optional<verbs::ReceiveRequest> receive;
   };
 
@@ -162,7 +165,8 @@ class QueuePair final : public verbs::Qp {
   void OnAnswer(const Transport& answer);
   void AcknowledgeUpTo(uint32_t psn);
   void CompleteSends();
-  // Sends of an error: the oldest, or one whose turn will come.
+  // Completions with an error: of the oldest send, or of one that is reported
+  // once those before it are complete.
   void FailSend(uint32_t status);
   void FailLater(Send& send, uint32_t status);
   void OnRefusal(uint32_t psn, uint32_t status);
@@ -219,39 +223,41 @@ class QueuePair final : public verbs::Qp {
   verbs::QpAttributes attributes_{};
   std::set<std::pair<verbs::GidBytes, uint16_t>> groups_;
 
-  // Requester.
+  // State of the requester.
   std::deque<std::unique_ptr<Send>> sends_;
-  size_t cursor_ = 0;  // of sends_: what is being sent
+  size_t cursor_ = 0;  // index in sends_ of the one being sent
   bool gathering_ = false;
-  int fetches_ = 0;  // outstanding, and the bytes that they bring
+  int fetches_ = 0;  // outstanding RDMA READ and atomic requests
+  // The bytes that they will return.
   size_t fetching_bytes_ = 0;
   uint32_t send_psn_ = 0;
   uint32_t acknowledged_psn_ = 0;  // and all before it
   std::deque<InFlight> in_flight_;
   size_t in_flight_bytes_ = 0;
   int retries_left_ = 0, rnr_retries_left_ = 0;
-  int timeouts_ = 0;  // since there was progress
+  int timeouts_ = 0;  // since the last progress
   TimerId retry_timer_ = TimerId::kNone;
-  bool waits_for_receiver_ = false;  // told so by an RNR NAK
-  bool tells_drained_ = false;       // of the end of a drain
+  bool waits_for_receiver_ = false;  // after an RNR NAK
+  bool tells_drained_ = false;  // an event is due when the queue is drained
 
-  // Responder.
+  // State of the responder.
   verbs::ReceiveQueue receives_;
   uint32_t expected_psn_ = 0;
   bool told_of_gap_ = false, refused_ = false, established_ = false;
   std::optional<Message> message_;
   verbs::MemoryTransfer batch_;
-  size_t writing_bytes_ = 0;  // on their way to memory
+  size_t writing_bytes_ = 0;  // being written to memory
   std::deque<std::shared_ptr<Step>> steps_;
-  std::deque<AtomicResult> atomic_results_;  // the latest, oldest first
+  std::deque<AtomicResult> atomic_results_;  // the latest ones, oldest first
 
-  // Who comes back from memory or a timer: grows with each reset.
+  // Callbacks of memory and timers compare this with its value when they were
+  // started (WhileSame()).  It is incremented by each reset or error.
   uint64_t life_ = 0;
   std::shared_ptr<QueuePair*> self_ = std::make_shared<QueuePair*>(this);
 };
 
-// Wraps `call` so that it does nothing when this queue pair has ended, or was
-// reset, since.
+// Wraps `call` so that it does nothing if this queue pair has been destroyed,
+// was reset, or has entered the error state in the meantime.
 template <class Call>
 auto QueuePair::WhileSame(Call call) {
   return [self = self_, life = life_,

@@ -1,5 +1,5 @@
-// Reads and atomics, whose answers carry data: both ends of them (IBA vol 1
-// §9.4.4, §9.4.5 and §9.7.5.1).
+// RDMA READs and atomic operations, whose responses carry data: requester and
+// responder (IBA vol 1 §9.4.4, §9.4.5 and §9.7.5.1).
 #include <algorithm>
 #include <cstring>
 
@@ -27,14 +27,16 @@ verbs::Buffer BytesOf(uint64_t value) {
 
 }  // namespace
 
-// What is asked for comes at once, and then waits for memory, which may be
-// slow.
+// Returns true if another request may be sent.  The bytes outstanding are
+// limited, because responses come at once and then wait for memory, which may
+// be slow.
 bool QueuePair::MayFetch() const {
   return fetches_ == 0 || (fetches_ < attributes_.max_rd_atomic &&
                            fetching_bytes_ < kMaxInFlight);
 }
 
-// A long read is several requests on the wire, each for a chunk.
+// Sends a request.  A long RDMA READ is several requests on the wire, one for
+// each chunk.
 void QueuePair::EmitFetch(Send& send) {
   const ib_uverbs_send_wr& work = send.request.work;
   const size_t length = std::min(send.length - send.emitted, verbs::kChunk);
@@ -72,8 +74,8 @@ void QueuePair::EmitFetch(Send& send) {
   if (send.emitted == send.length) ++cursor_;
 }
 
-// Answers come in the order of the requests; those of which memory is not
-// reached yet are complete later.
+// Responses come in the order of the requests, but a request is complete only
+// when its data is in memory.
 void QueuePair::OnFetched(const Transport& answer) {
   AcknowledgeUpTo(wire::PsnAfter(answer.psn, wire::kPsnMask));
   const auto first = std::find_if(
@@ -92,7 +94,7 @@ void QueuePair::OnFetched(const Transport& answer) {
     }
     return;
   }
-  // One before it was lost: the request goes out again when its time is over.
+  // A response was lost: the request is sent again after the timeout.
   if (answer.psn != fetch->next_psn || atomic != send.IsAtomic() ||
       size != std::min(fetch->length - fetch->received, most)) {
     return;
@@ -146,7 +148,8 @@ void QueuePair::AnswerFetch(const Transport& request) {
   RunSteps();
 }
 
-// A read is done again.  An atomic is not: what it found was kept.
+// Answers a repeated request.  An RDMA READ is executed again.  An atomic
+// operation is not: its result was kept.
 void QueuePair::RepeatFetch(const Transport& request) {
   AddStep({.psn = request.psn,
            .fetch = std::make_shared<Transport>(request),
@@ -154,14 +157,14 @@ void QueuePair::RepeatFetch(const Transport& request) {
   RunSteps();
 }
 
-// True when the answer is whole.
+// Returns true when the response is complete.
 bool QueuePair::ContinueFetch(Step& step) {
   if (step.done) return true;
   if (step.reaching) return false;
   return step.fetch->IsAtomic() ? ContinueAtomic(step) : ContinueRead(step);
 }
 
-// The next chunk of an answer.
+// Sends the next chunk of a response.
 bool QueuePair::ContinueRead(Step& step) {
   const Transport& request = *step.fetch;
   const size_t size =
@@ -198,7 +201,8 @@ bool QueuePair::ContinueRead(Step& step) {
   return false;
 }
 
-// In one piece, whatever page it is on: its address is a multiple of its size.
+// Returns the target of an atomic operation.  It is a single range, because an
+// address that is a multiple of its size cannot cross a page.
 absl::StatusOr<verbs::MemoryRange> QueuePair::AtomicTarget(
     const Transport& request) const {
   IBEMU_ASSIGN_OR_RETURN(
@@ -212,7 +216,8 @@ bool QueuePair::ContinueAtomic(Step& step) {
   const Transport& request = *step.fetch;
   step.done = true;
   if (step.repeats) {
-    // The latest has the number; who asks for an older one gets no answer.
+    // The latest result with this number is the right one.  A repeated request
+    // that is too old gets no response.
     const auto kept = std::find_if(
         atomic_results_.rbegin(), atomic_results_.rend(),
         [&](const AtomicResult& result) { return result.psn == step.psn; });

@@ -1,5 +1,5 @@
-// The responder: messages in, acknowledgements out (IBA vol 1 §9.7.4, §9.7.5,
-// §9.8.2 and §9.8.3).
+// The responder: it receives messages and sends acknowledgements (IBA vol 1
+// §9.7.4, §9.7.5, §9.8.2 and §9.8.3).
 #include <algorithm>
 
 #include "fabric/packet/packet_bytes.h"
@@ -15,7 +15,8 @@ using Operation = Transport::Operation;
 
 constexpr size_t kGrhBytes = wire::kBytes<wire::GlobalRouteHeader>;
 
-// What may wait for memory of a sender whom nothing holds back.
+// The limit on bytes that wait for memory on an unreliable connection, whose
+// sender is not slowed down by acknowledgements.
 constexpr size_t kMaxWaiting = 64 * verbs::kChunk;
 
 verbs::Buffer GrhBytes(const RouteHeader& grh, size_t payload) {
@@ -28,7 +29,7 @@ verbs::Buffer GrhBytes(const RouteHeader& grh, size_t payload) {
 
 void QueuePair::OnRequest(const Transport& request) {
   if (request.packets > 1 && request.psn != expected_psn_) {
-    // Some of it came before, or all of it is out of turn.
+    // Some of the packets are duplicates, or all are out of sequence.
     for (uint32_t i = 0; i < request.packets && Receives(); ++i) {
       OnRequest(request.Single(i));
     }
@@ -36,7 +37,7 @@ void QueuePair::OnRequest(const Transport& request) {
   }
   if (refused_ || !InSequence(request)) return;
   if (init_.type == verbs::QpType::kUc && writing_bytes_ >= kMaxWaiting) {
-    return DropMessage();  // memory is too slow: it is lost
+    return DropMessage();  // memory is too slow, so the message is lost
   }
   if (state_ == State::kReadyToReceive && !established_) {
     established_ = true;
@@ -64,7 +65,7 @@ bool QueuePair::InSequence(const Transport& request) {
   const int32_t ahead = wire::PsnDistance(request.psn, expected_psn_);
   if (init_.type == verbs::QpType::kUc) {
     if (ahead == 0 && (request.first || message_)) return true;
-    // The rest of a message of which something was lost is lost, too.
+    // After a lost packet, the rest of its message is dropped, too.
     DropMessage();
     expected_psn_ =
         request.first ? request.psn : wire::PsnAfter(request.last_psn(), 1);
@@ -88,7 +89,8 @@ bool QueuePair::InSequence(const Transport& request) {
   return false;
 }
 
-// Makes message_ the one that `request` belongs to.
+// Makes message_ the message that `request` belongs to.  Returns false if it
+// cannot be received.
 bool QueuePair::Begin(const Transport& request) {
   const bool write = request.operation == Operation::kWrite;
   if (request.first) {
@@ -115,10 +117,10 @@ bool QueuePair::Begin(const Transport& request) {
   if (!consumes || message_->receive) return true;
   message_->receive = TakeReceiveRequest();
   if (message_->receive) return true;
-  // It will come again, from this packet on.
+  // The requester will repeat the message from this packet on.
   if (request.first) message_.reset();
   if (init_.type == verbs::QpType::kRc) {
-    told_of_gap_ = true;  // what follows is out of sequence for that reason
+    told_of_gap_ = true;  // the RNR NAK explains the gap that follows
     Answer(Syndrome::kRnrNak);
   } else {
     DropMessage();
@@ -126,8 +128,8 @@ bool QueuePair::Begin(const Transport& request) {
   return false;
 }
 
-// Puts the payload where it belongs.  Rights may have gone since the first
-// packet: they are asked for again.
+// Adds the payload to batch_, for its place in memory.  Access rights are
+// checked again, because they may have been revoked since the first packet.
 bool QueuePair::Place(const Transport& request) {
   Message& message = *message_;
   if (request.size == 0) return true;
@@ -191,7 +193,7 @@ std::shared_ptr<QueuePair::Step> QueuePair::AddStep(Step step) {
   return steps_.emplace_back(std::make_shared<Step>(std::move(step)));
 }
 
-// The ends of steps, in the order in which they began.
+// Finishes steps, in the order in which they started.
 void QueuePair::RunSteps() {
   while (!steps_.empty()) {
     const std::shared_ptr<Step> step = steps_.front();
@@ -221,8 +223,9 @@ void QueuePair::RunSteps() {
   }
 }
 
-// The client's memory could not be reached.  Of a client that has ended nobody
-// is left to speak: its peers are as if it had gone already.
+// Ends a step whose memory could not be accessed.  If the process has ended
+// (Unavailable), there is no one to notify, and peers see what they would see
+// if it had already closed the queue pair.
 void QueuePair::FailStep(const Step& step) {
   if (absl::IsUnavailable(step.status)) return EnterError();
   if (step.completion) {
@@ -242,21 +245,24 @@ bool QueuePair::MayAccess(uint32_t right) const {
   return (attributes_.qp_access_flags & right) != 0;
 }
 
-// After what is under way: it says that all before it was done.
+// Sends a NAK after the steps in progress, because it also acknowledges all
+// packets before it.
 void QueuePair::Answer(Syndrome syndrome) {
   AddStep({.done = true, .psn = expected_psn_, .refusal = syndrome});
   RunSteps();
 }
 
-// The request breaks a rule: that is the end of the connection.
+// Handles an invalid request: on a reliable connection, sends a NAK that ends
+// the connection.
 void QueuePair::Refuse(Syndrome syndrome) {
   if (init_.type != verbs::QpType::kRc) return DropMessage();
   refused_ = true;
   Answer(syndrome);
 }
 
-// An unreliable connection keeps the request that was too short for the next
-// message; one that names no memory of the client breaks it (IBA vol 1 §9.9.3).
+// Handles a receive request that does not fit the message.  If it is too short,
+// an unreliable connection keeps it for the next message.  If its memory is not
+// accessible, that ends an unreliable connection, too (IBA vol 1 §9.9.3).
 void QueuePair::RefuseReceive(uint32_t status, Syndrome syndrome) {
   const bool reliable = init_.type == verbs::QpType::kRc;
   if (!reliable && status == verbs::wc_status::kLocalLength) {
@@ -274,7 +280,7 @@ void QueuePair::RefuseReceive(uint32_t status, Syndrome syndrome) {
   RunSteps();
 }
 
-// What is left of a message that was broken off.
+// Discards a message that was cut short, and puts its receive request back.
 void QueuePair::DropMessage() {
   batch_ = {};
   if (message_ && message_->receive) {

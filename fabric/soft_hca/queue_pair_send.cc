@@ -1,4 +1,5 @@
-// The requester: messages out, acknowledgements in (IBA vol 1 §9.7.3).
+// The requester: it sends messages and receives acknowledgements (IBA vol 1
+// §9.7.3).
 #include <algorithm>
 #include <array>
 
@@ -70,7 +71,7 @@ bool IsOffered(verbs::QpType type, const verbs::SendRequest& request) {
   }
 }
 
-// RNR NAK timer codes in units of 10 us: IBA vol 1 table 45.
+// The delays of the RNR NAK timer codes, in units of 10 us: IBA vol 1 table 45.
 constexpr std::array<uint32_t, 32> kRnrDelays = {
     65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
     48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
@@ -113,7 +114,7 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
   return status;
 }
 
-// Sends what may be sent now.
+// Sends as much as may be sent now.
 void QueuePair::Pump() {
   while (!gathering_ && !waits_for_receiver_ && cursor_ < sends_.size() &&
          in_flight_bytes_ < kMaxInFlight) {
@@ -139,7 +140,8 @@ void QueuePair::Pump() {
   }
 }
 
-// False: not now, or never.
+// Starts a send: gives it its length and sequence numbers.  Returns false if it
+// has to wait or has failed.
 bool QueuePair::Start(Send& send) {
   const ib_uverbs_send_wr& work = send.request.work;
   const bool fenced = (work.send_flags & verbs::send_flag::kFence) != 0;
@@ -166,7 +168,8 @@ bool QueuePair::Start(Send& send) {
     FailLater(send, verbs::wc_status::kLocalLength);
     return false;
   }
-  // Of the longest message alone there are as many (IBA vol 1 §9.7.1).
+  // The limit on outstanding packets; the longest message alone has as many
+  // (IBA vol 1 §9.7.1).
   constexpr uint32_t kMaxOutstanding = (wire::kPsnMask + 1) / 2;
   const uint32_t packets = wire::PacketsFor(send.length, Mtu());
   const uint32_t outstanding =
@@ -176,13 +179,14 @@ bool QueuePair::Start(Send& send) {
   if (outstanding + packets > kMaxOutstanding) return false;
   send.first_psn = send_psn_;
   send_psn_ = wire::PsnAfter(send_psn_, packets);
-  send.last_psn = wire::PsnAfter(send_psn_, wire::kPsnMask);  // one less
+  send.last_psn = wire::PsnAfter(send_psn_, wire::kPsnMask);  // send_psn_ - 1
   send.started = true;
   return true;
 }
 
-// False: not now, or never.  It takes no sequence number, and is complete when
-// those before it are.
+// Executes a bind of a memory window.  Returns false if it has to wait or has
+// failed.  A bind takes no sequence number, and is complete when the sends
+// before it are.
 bool QueuePair::Bind(Send& send) {
   const uint32_t flags = send.request.work.send_flags;
   if ((flags & verbs::send_flag::kFence) != 0 && fetches_ != 0) return false;
@@ -198,7 +202,8 @@ bool QueuePair::Bind(Send& send) {
   return true;
 }
 
-// As keys are now: they may have gone since a message began.
+// Returns the memory of a send.  Keys are looked up each time, because they may
+// have been revoked since the message started.
 absl::StatusOr<verbs::MemoryRanges> QueuePair::RangesOf(
     const Send& send) const {
   return hca_.keys().FindAll(send.request.sges, init_.pd,
@@ -222,8 +227,8 @@ void QueuePair::Gather(Send& send) {
   }));
 }
 
-// The next bytes of the message are those of `buffer`, if it is not null.  A
-// datagram is one packet: no longer message was begun.
+// Sends the next packets of a message.  `buffer` holds their payload; null: no
+// payload.  A datagram is a single packet: Start() has refused longer ones.
 void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer) {
   const ib_uverbs_send_wr& work = send.request.work;
   const size_t mtu = Mtu();
@@ -268,7 +273,7 @@ void QueuePair::Emit(std::shared_ptr<Transport> transport,
   Transmit(std::move(transport));
 }
 
-// All packets of a message have left.
+// Ends a send all of whose packets have left.
 void QueuePair::FinishSending(Send& send) {
   ++cursor_;
   if (init_.type == verbs::QpType::kRc) return;
@@ -279,7 +284,7 @@ void QueuePair::FinishSending(Send& send) {
 
 void QueuePair::OnAnswer(const Transport& answer) {
   if (in_flight_.empty()) return;
-  // Nobody can acknowledge what was not sent.
+  // Acknowledgements of packets that were not sent are invalid.
   if (wire::PsnDistance(answer.psn, wire::PsnAfter(send_psn_, wire::kPsnMask)) >
       0)
     return;
@@ -289,7 +294,7 @@ void QueuePair::OnAnswer(const Transport& answer) {
       return AcknowledgeUpTo(answer.psn);
     case Syndrome::kSequenceError:
       AcknowledgeUpTo(wire::PsnAfter(answer.psn, wire::kPsnMask));
-      if (waits_for_receiver_) return;  // all will be sent again after that
+      if (waits_for_receiver_) return;  // Retransmit() will follow
       if (state_ == State::kReadyToSend || state_ == State::kSendQueueDrain) {
         Retransmit();
       }
@@ -321,7 +326,8 @@ void QueuePair::OnAnswer(const Transport& answer) {
   }
 }
 
-// Reads before it may still be on their way to memory: they come first.
+// Handles a NAK that ends the connection.  RDMA READs before the failed request
+// may still be waiting for memory: they complete first.
 void QueuePair::OnRefusal(uint32_t psn, uint32_t status) {
   AcknowledgeUpTo(wire::PsnAfter(psn, wire::kPsnMask));
   for (const auto& send : sends_) {
@@ -332,7 +338,7 @@ void QueuePair::OnRefusal(uint32_t psn, uint32_t status) {
 }
 
 void QueuePair::AcknowledgeUpTo(uint32_t psn) {
-  // What waits for memory is complete later than what was sent after it.
+  // The acknowledged PSN may be ahead of READ data that still waits for memory.
   bool progress = wire::PsnDistance(psn, acknowledged_psn_) > 0;
   if (progress) acknowledged_psn_ = psn;
   while (!in_flight_.empty()) {
@@ -352,7 +358,7 @@ void QueuePair::AcknowledgeUpTo(uint32_t psn) {
   timeouts_ = 0;
   rnr_retries_left_ = attributes_.rnr_retry;
   ArmRetryTimer();
-  // What has left and is not in flight any more is complete.
+  // Sends that have left and are no longer in flight are complete.
   for (size_t i = 0; i < cursor_; ++i) {
     Send& send = *sends_[i];
     if (!send.Fetches() &&
@@ -397,7 +403,7 @@ void QueuePair::CompleteSend(const Send& send, uint32_t status) {
   send_cq().Push(completion, false);
 }
 
-// The oldest send can't be done; those behind it are flushed.
+// Completes the oldest send with an error and flushes those behind it.
 void QueuePair::FailSend(uint32_t status) {
   if (sends_.empty()) return;
   const std::unique_ptr<Send> send = std::move(sends_.front());
@@ -405,12 +411,13 @@ void QueuePair::FailSend(uint32_t status) {
   if (cursor_ > 0) --cursor_;
   CompleteSend(*send, status);
   if (init_.type == verbs::QpType::kRc) return EnterError();
-  // It still receives (IBA vol 1 §10.3.1.6).
+  // In this state the queue pair still receives (IBA vol 1 §10.3.1.6).
   state_ = State::kSendQueueError;
   FlushSends();
 }
 
-// Else it waits for memory here.
+// Returns true if the packet waits for an answer of the peer.  Otherwise it
+// waits for local memory.
 bool QueuePair::AwaitsPeer(const InFlight& packet) const {
   return packet.fetch != nullptr
              ? !packet.fetch->answered
@@ -435,7 +442,7 @@ void QueuePair::Retransmit() {
       Transmit(packet.transport);
       continue;
     }
-    // From the first answer on that has not come.
+    // A READ is repeated from its first missing response on.
     auto again = std::make_shared<Transport>(*packet.transport);
     again->psn = fetch.next_psn;
     again->address += fetch.received;
@@ -447,12 +454,12 @@ void QueuePair::Retransmit() {
 
 void QueuePair::ArmRetryTimer() {
   hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
-  if (waits_for_receiver_) return;  // all will be sent again after that
+  if (waits_for_receiver_) return;  // Retransmit() will follow
   const bool waits = std::any_of(
       in_flight_.begin(), in_flight_.end(),
       [this](const InFlight& packet) { return AwaitsPeer(packet); });
   if (!waits || attributes_.timeout == 0) return;
-  // IBA vol 1 §9.7.6.1.3.
+  // The local ACK timeout, IBA vol 1 §9.7.6.1.3.
   const absl::Duration timeout =
       absl::Nanoseconds(4096) * (int64_t{1} << attributes_.timeout);
   retry_timer_ = hca_.timers().RunAfter(timeout, WhileSame([this] {
@@ -461,9 +468,10 @@ void QueuePair::ArmRetryTimer() {
                                         }));
 }
 
-// A retry may take up to four times the timeout.  All of it is given, for on a
-// busy machine it is the worker at the other end who is late; yet what was lost
-// is sent again as soon as it may be.
+// Retransmits after a timeout.  The specification lets a retry take up to four
+// times the timeout.  A retry is counted only after all of that time, because
+// on a busy machine the worker of the peer may be late, but lost packets are
+// sent again after each single timeout.
 void QueuePair::OnRetryTimeout() {
   constexpr int kMost = 4;
   if (++timeouts_ % kMost == 0 && retries_left_-- == 0)

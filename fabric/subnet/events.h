@@ -1,5 +1,5 @@
-// What one part of the fabric tells the others, synchronously.  Fabric
-// implements both interfaces.
+// FabricEvents and MadSender: synchronous calls from one part of the fabric to
+// the others.  Fabric implements FabricEvents, Endpoints implements MadSender.
 #ifndef IBEMU_FABRIC_SUBNET_EVENTS_H_
 #define IBEMU_FABRIC_SUBNET_EVENTS_H_
 
@@ -10,34 +10,35 @@
 
 namespace ibemu::fabric {
 
+// The receiver of state changes in the fabric.
 class FabricEvents {
  public:
   virtual ~FabricEvents() = default;
 
-  // State, LID, LMC, SM LID, P_Key or GID table of `port` changed.  An attached
-  // host hears of it soon, not before the call returns.
+  // The state, LID, LMC, SM LID, P_Key table or GID table of `port` changed.
+  // An attached host is told soon, not before the call returns.
   virtual void OnPortChange(PortId port) = 0;
 
-  // The subnet manager asks those who use `port` to register again
+  // The subnet manager asks the users of `port` to register again
   // (PortInfo.ClientReregister, IBA vol 1 §14.4.11).
   virtual void OnClientReregister(PortId port) = 0;
 
   // SwitchInfo.PortStateChange of a switch was set: trap 128 is due.
   virtual void OnLinkStateChange(topology::NodeId node) = 0;
 
-  // For FabricWatchers.
+  // Passed on to the FabricWatchers.
   virtual void OnTrap(PortId /*port*/, const mad::Notice& /*notice*/,
                       bool /*repeated*/) {}
   virtual void OnDrop(const DroppedPacket& /*dropped*/) {}
 };
 
-// The way out for the agents of the fabric's own nodes: answers and traps.
+// The sender of MADs from the fabric's own nodes: answers and traps.
 class MadSender {
  public:
   virtual ~MadSender() = default;
 
-  // Like mad::Port::Transmit, from a port of any node (port 0 of a switch).
-  // Nothing is delivered before the call returns.
+  // Sends like mad::Port::Transmit(), from an end port of any node (port 0 of a
+  // switch).  Nothing is delivered before the call returns.
   virtual void SendMad(PortId from, const mad::Outgoing& packet) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Who wants to hear what happens in the fabric.
+// FabricWatcher: an observer of what happens in the fabric.
 #ifndef IBEMU_FABRIC_SUBNET_FABRIC_WATCHER_H_
 #define IBEMU_FABRIC_SUBNET_FABRIC_WATCHER_H_
 
@@ -11,41 +11,43 @@
 
 namespace ibemu::fabric {
 
-// Why a packet went no further.
+// The reason why a packet went no further.
 enum class DropCause : uint8_t {
   kNodeDown,       // its node was switched off before it left
-  kLinkDown,       // there is no link, or it is not ACTIVE (VL15: not up)
-  kCut,            // the link went down while it was in the cable
-  kFaultLoss,      // a fault
-  kFaultCorrupt,   // the same, and the receiver counted it
+  kLinkDown,       // no link, or it is not ACTIVE (VL15: not up)
+  kCut,            // the link went down while the packet was delayed in it
+  kFaultLoss,      // lost by a fault
+  kFaultCorrupt,   // corrupted by a fault; the receiver counted it
   kNoRoute,        // no forwarding entry
-  kLooping,        // the way out is the way in
+  kLooping,        // the egress port is the ingress port
   kHopLimit,       // a routing loop
-  kCopyLimit,      // a multicast storm
-  kVlMapping,      // SLtoVL says VL15
-  kPKey,           // a switch enforces partitions
+  kCopyLimit,      // too many multicast copies: a storm
+  kVlMapping,      // SLtoVL maps a data packet to VL15
+  kPKey,           // a switch's partition enforcement
   kMtu,            // longer than NeighborMTU
-  kNotOurs,        // another's DLID
-  kDirectedRoute,  // its path leads nowhere
+  kNotOurs,        // the DLID is not the port's
+  kDirectedRoute,  // the directed route leads nowhere
   kPortInactive,   // the receiving port is not ACTIVE
   kDelayFull,      // delayed links hold too many packets
 };
-std::string_view NameOf(DropCause cause);  // "no-route"
+std::string_view NameOf(DropCause cause);  // for example "no-route"
 
+// A packet that was dropped, and where.
 struct DroppedPacket {
-  const Packet& packet;  // or a train: Count() of them
-  PortId port;           // of a link: the end that it left through
+  const Packet& packet;  // stands for Count() packets
+  PortId port;           // on a link: the end through which it left
   DropCause cause;
-  uint32_t fault = 0;  // the number of a FaultId; 0: it was none
+  uint32_t fault = 0;  // FaultId::number; 0: no fault
 };
 
-// Nothing here may change the fabric.
+// The observer interface.  Its functions must not change the fabric.
 class FabricWatcher {
  public:
-  // As FabricEvents has it: something of the port changed, or of its node.
+  // The port, or its node, changed: see FabricEvents::OnPortChange().
   virtual void OnPortChange(PortId port) = 0;
 
-  // A trap leaves `port`.  `repeated`: nobody has repressed it so far.
+  // A trap leaves `port`.  `repeated`: it was sent before and has not been
+  // repressed.
   virtual void OnTrap(PortId port, const mad::Notice& notice,
                       bool repeated) = 0;
 

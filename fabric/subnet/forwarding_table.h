@@ -1,4 +1,5 @@
-// The forwarding tables of a switch, in blocks as SMPs set them.
+// LinearTable and MulticastTable: the forwarding tables of a switch, in the
+// blocks that SMPs set.
 #ifndef IBEMU_FABRIC_SUBNET_FORWARDING_TABLE_H_
 #define IBEMU_FABRIC_SUBNET_FORWARDING_TABLE_H_
 
@@ -12,12 +13,12 @@
 
 namespace ibemu::fabric {
 
-// LinearForwardingTable, IBA vol 1 §14.2.5.10: LID to port.  A block that was
-// never set takes no memory.
+// The LinearForwardingTable (IBA vol 1 §14.2.5.10): it maps a LID to a port.  A
+// block that was never set takes no memory.
 class LinearTable {
  public:
   static constexpr int kBlockEntries = 64;
-  static constexpr uint8_t kNoPort = 255;  // what an entry that drops holds
+  static constexpr uint8_t kNoPort = 255;  // the value of entries that drop
   using Block = std::array<uint8_t, kBlockEntries>;
 
   uint8_t Lookup(wire::Lid lid) const {
@@ -30,17 +31,19 @@ class LinearTable {
   const Block& block(uint32_t index) const;
   void SetBlock(uint32_t index, const Block& entries);
 
-  // For many entries in any order: the block stays where it is.
+  // Returns a block to be changed in place, for many entries in any order.  The
+  // reference stays valid.
   Block& Edit(uint32_t index);
 
-  // For one entry at a time.
+  // Sets a single entry.
   void Set(wire::Lid lid, uint8_t port);
 
  private:
   std::vector<std::unique_ptr<Block>> blocks_;
 };
 
-// MulticastForwardingTable, §14.2.5.12: multicast LID to a set of ports.
+// The MulticastForwardingTable (IBA vol 1 §14.2.5.12): it maps a multicast LID
+// to a set of ports.
 class MulticastTable {
  public:
   static constexpr int kBlockEntries = 32;  // LIDs in one SMP
@@ -48,15 +51,15 @@ class MulticastTable {
   static constexpr int kPositions = 16;     // 0 to 15
   using Block = std::array<uint16_t, kBlockEntries>;
 
-  // True if a packet to `lid` leaves by `port`.
+  // Returns true if a packet to `lid` leaves through `port`.
   bool Contains(wire::Lid lid, int port) const;
 
-  // Block `index` counts from LID 0xc000 in steps of 32, `position` gives the
-  // ports: 16 * position is bit 0.  Requires position < kPositions.
+  // Block `index` starts at LID 0xc000 + 32 * index.  In its masks, bit 0
+  // stands for port 16 * position.  REQUIRES: position < kPositions.
   const Block& block(uint32_t index, int position) const;
   void SetBlock(uint32_t index, int position, const Block& masks);
 
-  // For one port at a time; prefer SetBlock.
+  // Sets or clears a single port of a LID.  SetBlock() is preferable.
   void Set(wire::Lid lid, int port, bool member);
 
  private:

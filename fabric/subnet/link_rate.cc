@@ -24,8 +24,9 @@ uint8_t Fastest(unsigned mask) {
   return static_cast<uint8_t>(std::bit_floor(mask));
 }
 
-// What a port offers in training.  The codes of "all supported" have every bit
-// set; those of "disabled" would look like a mask.
+// The widths and speeds that a port offers in training.  In PortInfo the code
+// for "all supported" has every bit set, and the code for "disabled" would look
+// like a mask.
 unsigned Widths(const mad::PortInfo& info) {
   return info.link_width_supported & info.link_width_enabled;
 }

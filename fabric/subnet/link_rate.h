@@ -1,4 +1,4 @@
-// Width and speed of links.
+// Functions for the width and speed of links.
 #ifndef IBEMU_FABRIC_SUBNET_LINK_RATE_H_
 #define IBEMU_FABRIC_SUBNET_LINK_RATE_H_
 
@@ -7,17 +7,17 @@
 
 namespace ibemu::fabric {
 
-// What two ports agree on: the widest width and the fastest speed that both
-// support and have enabled, one bit each.  Beside an extended speed, `speed` is
-// the fastest common basic one, as LinkSpeedActive has it; of the extended ones
-// only that in use is set.
+// The rate that two ports agree on: the widest width and the fastest speed that
+// both support and have enabled, one bit each.  With an extended speed, `speed`
+// is the fastest common basic speed, as in LinkSpeedActive; of the extended
+// speeds only the one in use is set.
 struct NegotiatedRate {
-  uint8_t width = 0;  // 0: nothing in common, the link stays down
+  uint8_t width = 0;  // 0: nothing in common, so the link stays down
   uint8_t speed = 0, speed_ext = 0, speed_ext2 = 0;
 };
 NegotiatedRate Negotiate(const mad::PortInfo& a, const mad::PortInfo& b);
 
-// The width and speed that a port without a link shows: the slowest.
+// Sets the width and speed that a port without a link shows: the slowest ones.
 void SetDownRate(mad::PortInfo& info);
 
 }  // namespace ibemu::fabric

@@ -128,7 +128,7 @@ void Links::OnDataWhileArmed(PortId id) {
   SetLogicalState(id, PortState::kActive);
 }
 
-// A sleeping port listens and wakes when the other end polls.
+// A sleeping port listens, and wakes up when the other end polls.
 void Links::Train(PortId id) {
   NodePort& port = subnet_.port(id);
   if (port.peer == kNoPort || !port.cable_up) return;

@@ -1,5 +1,5 @@
-// The state machines of the links: IBA vol 1 §7.2 (logical) and vol 2 §5.8
-// (physical).  Training takes no time.
+// Links: the state machines of the links, IBA vol 1 §7.2 (logical) and vol 2
+// §5.8 (physical).  Training takes no time.
 #ifndef IBEMU_FABRIC_SUBNET_LINKS_H_
 #define IBEMU_FABRIC_SUBNET_LINKS_H_
 
@@ -8,27 +8,31 @@
 
 namespace ibemu::fabric {
 
+// The operations that change the state of links.
 class Links {
  public:
-  // Brings up every link that can be, without events.
+  // Brings up every link that can be up, without events.
   Links(Subnet& subnet, FabricEvents& events);
 
-  // Cuts or restores the cable of `port`.  Requires that it has one.
+  // Cuts or restores the cable of `port`.  REQUIRES: it has a cable.
   void SetCable(PortId port, bool up);
 
-  // Moves the cable of `a` (if any) so that it leads to `b`; what was plugged
-  // there before hangs loose.  kNoPort: pulls it out.
+  // Moves the cable of `a` (if any) so that it leads to `b`; a cable that was
+  // plugged into `b` is removed.  If `b` is kNoPort, the cable of `a` is
+  // removed.
   void Relink(PortId a, PortId b);
 
-  // Power off and on.  On: the node is as after power-on.
+  // Switches a node off or on.  After being switched on, the node is as after
+  // power-on.
   void SetNode(topology::NodeId node, bool on);
 
-  // The adapter out of its host and in again.  In: the same as power-on, if the
-  // node is not off.
+  // Pulls the adapter out of its host or plugs it in.  After being plugged in,
+  // the node is as after power-on, unless it is switched off.
   void SetPlugged(topology::NodeId node, bool plugged);
 
-  // What Set(PortInfo) asks for.  False: the port's state forbids it.  A link
-  // that goes down trains again at once if both ends still poll.
+  // Carries out a state change of Set(PortInfo).  Returns false if the port's
+  // state forbids it.  A link that goes down trains again at once if both ends
+  // are still polling.
   bool SetLogicalState(PortId port, mad::PortState wanted);
   bool SetPhysicalState(PortId port, mad::PortPhysicalState wanted);
 
@@ -37,14 +41,14 @@ class Links {
 
  private:
   void Unplug(PortId port);
-  // The node was switched or plugged.
+  // Applies Node::on and Node::plugged after a change.
   void Update(topology::NodeId node);
-  // Brings the link of `port` up if nothing is against it.
+  // Brings the link of `port` up if nothing prevents it.
   void Train(PortId port);
-  // The link of `port` goes down if it is up.  The two ends then sleep or poll
+  // Takes the link of `port` down if it is up.  Both ends then sleep or poll,
   // as their LinkDownDefaultState says.
   void Drop(PortId port);
-  // PortStateChange and events.
+  // Sets PortStateChange and sends the events.
   void Tell(NodePort& port);
 
   Subnet& subnet_;

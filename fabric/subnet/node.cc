@@ -6,7 +6,8 @@
 namespace ibemu::fabric {
 
 uint8_t SlToVlDefault(uint8_t sl, uint8_t operational_vls) {
-  // PortInfo's code: 1, 2, 3, 4, 5 are 1, 2, 4, 8 and 15 lanes.
+  // OperationalVLs of PortInfo is a code: 1, 2, 3, 4, 5 stand for 1, 2, 4, 8
+  // and 15 VLs.
   constexpr std::array<uint8_t, 6> kLanes = {1, 1, 2, 4, 8, 15};
   const uint8_t lanes =
       operational_vls < kLanes.size() ? kLanes[operational_vls] : kLanes.back();

@@ -1,4 +1,5 @@
-// What a port counts: the one source for PMA, sysfs and `ibemu counter`.
+// The counters that a port keeps: the one source for the PMA, sysfs and `ibemu
+// counter`.
 #ifndef IBEMU_FABRIC_SUBNET_PORT_COUNTERS_H_
 #define IBEMU_FABRIC_SUBNET_PORT_COUNTERS_H_
 
@@ -7,30 +8,32 @@
 
 namespace ibemu::fabric {
 
-// Counted for every packet, in every port: IBA vol 1 §16.1.3.5 and §16.1.4.11.
-// These and those below grow without limit; the PMA saturates and clears what
-// it shows.  Data is in units of 4 bytes, LRH to ICRC (no VCRC).
+// The counters that every packet changes, in every port: IBA vol 1 §16.1.3.5
+// and §16.1.4.11.  All counters in this file grow without limit; the PMA
+// saturates and clears what it shows.  Data is in units of 4 bytes, from LRH to
+// ICRC (without VCRC).
 struct TrafficCounters {
   uint64_t xmit_data = 0, rcv_data = 0;
   uint64_t xmit_packets = 0, rcv_packets = 0;
-  uint64_t xmit_vl15_packets = 0, rcv_vl15_packets = 0;  // part of the above
+  uint64_t xmit_vl15_packets = 0, rcv_vl15_packets = 0;  // included above
 };
 
-// Counted rarely: a port has none until the first of these events.
+// The counters of rare events.  A port has none until the first of these
+// events.
 struct EventCounters {
   uint64_t symbol_errors = 0;
   uint64_t link_error_recovery = 0;
   uint64_t link_downed = 0;
 
-  // PortRcvErrors is the sum of these; PortRcvErrorDetails (§16.1.4.1) shows
-  // them and the next three.
-  uint64_t rcv_local_physical_errors = 0;  // bad VCRC: corrupted on the way
-  uint64_t rcv_malformed = 0;              // a DLID that is not ours ...
+  // PortRcvErrors is the sum of these three.  PortRcvErrorDetails (§16.1.4.1)
+  // shows them and the relay errors below.
+  uint64_t rcv_local_physical_errors = 0;  // bad VCRC: corrupted by a fault
+  uint64_t rcv_malformed = 0;              // for example a DLID of another port
   uint64_t rcv_buffer_overrun = 0;
 
-  // PortRcvSwitchRelayErrors is the sum of these.
+  // PortRcvSwitchRelayErrors is the sum of these three.
   uint64_t relay_dlid_mapping = 0;  // no forwarding entry
-  uint64_t relay_vl_mapping = 0;    // SLtoVL says VL15
+  uint64_t relay_vl_mapping = 0;    // SLtoVL maps to VL15
   uint64_t relay_looping = 0;       // the egress is the ingress
 
   uint64_t rcv_remote_physical_errors = 0;
@@ -63,20 +66,20 @@ struct EventCounters {
   }
 };
 
-// By service level and virtual lane.  A port has none until the first packet
-// with an SL or a data VL other than 0; whatever came before was SL 0, VL 0 or
-// VL15, as TrafficCounters says.
+// The counters by service level and virtual lane.  A port has none until its
+// first packet with an SL or a data VL other than 0; all earlier packets had SL
+// 0 and VL 0, or VL15, and TrafficCounters counts them.
 struct LaneCounters {
   std::array<uint64_t, 16> xmit_data_by_sl{}, rcv_data_by_sl{};
   std::array<uint64_t, 16> xmit_data_by_vl{}, rcv_data_by_vl{};
   std::array<uint64_t, 16> xmit_packets_by_vl{}, rcv_packets_by_vl{};
 };
 
-// Counted over the whole fabric since its start.
+// The totals of the whole fabric since its start.
 struct ForwardingTotals {
   uint64_t sent = 0;       // packets that left their source
   uint64_t hops = 0;       // links crossed
-  uint64_t delivered = 0;  // copies that reached an end
+  uint64_t delivered = 0;  // copies that reached their destination
   uint64_t dropped = 0;    // copies that did not
 };
 

@@ -54,8 +54,8 @@ uint16_t RateCapabilities(const mad::PortInfo& info) {
   return mask;
 }
 
-// What a port supports stays, and that a program of its host is an SM;
-// everything else is as delivered.
+// Returns the PortInfo after power-on.  What a port supports stays, and so does
+// the IsSM bit of a program on its host; everything else is reset.
 mad::PortInfo PowerOnPortInfo(const Node& node, const NodePort& port) {
   mad::PortInfo info;
   info.local_port_num = port.number;
@@ -64,7 +64,7 @@ mad::PortInfo PowerOnPortInfo(const Node& node, const NodePort& port) {
     info.capability_mask = node.is_switch() ? kSwitchPort0 : kEndPort;
     info.guid_cap = kGuidTableEntries;
   } else {
-    info.gid_prefix = 0;  // a component of end ports
+    info.gid_prefix = 0;  // only end ports have it
   }
   info.link_width_supported = port.info.link_width_supported;
   info.link_speed_supported = port.info.link_speed_supported;
@@ -84,13 +84,14 @@ mad::PortInfo PowerOnPortInfo(const Node& node, const NodePort& port) {
       capability2::kSetNodeDescription | RateCapabilities(info);
   info.mtu_cap = info.neighbor_mtu = kMtu4096;
   info.vl_cap = kVl0To7;
-  info.operational_vls = info.vl_cap;  // else OpenSM resets the links
+  info.operational_vls = info.vl_cap;  // otherwise OpenSM resets the links
   info.vl_arbitration_high_cap = info.vl_arbitration_low_cap = 8;
   info.subnet_timeout = 18;
   info.resp_time_value = 16;
   info.local_phy_errors = info.overrun_errors = 8;
   if (node.is_switch() && port.number == 0) {
-    // No link.  A base port 0 has no logical states either, and says ACTIVE.
+    // Port 0 has no link.  A base port 0 does not have logical states either,
+    // and shows ACTIVE.
     info.port_physical_state = PortPhysicalState::kLinkUp;
     info.port_state =
         node.sw->info.enhanced_port_0 ? PortState::kInit : PortState::kActive;

@@ -1,5 +1,6 @@
-// All nodes and ports of a fabric.  State only: who may change it, and what
-// follows from a change, is in links.h (link states), sma.h and forwarder.h.
+// Subnet: all nodes and ports of a fabric.  It is only state: links.h (link
+// states), sma.h and forwarder.h say who may change it, and what follows from a
+// change.
 #ifndef IBEMU_FABRIC_SUBNET_SUBNET_H_
 #define IBEMU_FABRIC_SUBNET_SUBNET_H_
 
@@ -13,9 +14,11 @@
 
 namespace ibemu::fabric {
 
+// The arrays of nodes and ports, with their indices.
 class Subnet {
  public:
-  // Every port is as after power-on, all links are down: Links brings them up.
+  // Makes every port as after power-on, with all links down: Links brings them
+  // up.
   explicit Subnet(const topology::Topology& topology);
 
   std::span<Node> nodes() { return nodes_; }
@@ -34,7 +37,7 @@ class Subnet {
   Node& NodeOf(PortId id) { return node(port(id).node); }
   const Node& NodeOf(PortId id) const { return node(port(id).node); }
 
-  // Requires that the node has this port.
+  // REQUIRES: the node has this port.
   PortId port_id(const Node& node, int number) const {
     return PortId{static_cast<uint32_t>(node.first_port) +
                   static_cast<uint32_t>(number)};
@@ -42,7 +45,7 @@ class Subnet {
   PortId port_id(topology::NodeId id, int number) const {
     return port_id(node(id), number);
   }
-  // All ports of the node, port 0 of a switch included.
+  // Returns all ports of the node, including port 0 of a switch.
   std::span<NodePort> PortsOf(const Node& node) {
     return {&port(port_id(node, node.first_number())), PortTotal(node)};
   }
@@ -56,17 +59,17 @@ class Subnet {
     return number >= node.first_number() && number <= node.port_count;
   }
 
-  // The port whose LID and other management state stands for `port`: a switch's
-  // port 0, otherwise the port itself.
+  // Returns the port that has the LID and the other management state for
+  // `port`: on a switch port 0, otherwise the port itself.
   PortId management_port(PortId port) const {
     const Node& owner = NodeOf(port);
     return owner.is_switch() ? owner.first_port : port;
   }
 
-  // As after power-on, cables and counters apart.
+  // Resets a node to its state after power-on, except for cables and counters.
   void ResetNode(topology::NodeId id);
 
-  // "node-1 port 1": for messages and the names of random streams.
+  // Returns "node-1 port 1", for messages and as the name of random streams.
   std::string PortName(PortId port) const;
 
  private:
@@ -74,7 +77,7 @@ class Subnet {
     return static_cast<size_t>(node.port_count) + (node.is_switch() ? 1 : 0);
   }
   void AddNode(const topology::NodeSpec& spec);
-  // Ports without a cable can do what the others of their node can.
+  // Gives ports without a cable the capabilities of the node's other ports.
   void EquipFreePorts(const Node& node);
   void Reset(Node& node);
 

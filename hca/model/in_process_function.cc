@@ -17,14 +17,15 @@
 namespace ibemu::hca::model {
 namespace {
 
-// Where interrupt messages go on a PC.
+// The address of interrupt messages on a PC.
 constexpr uint64_t kInterruptAddress = 0xfee0'0000;
 
-// Above 4 GiB, so that a device that drops the upper half is found out.
+// The range lies above 4 GiB, so that a device that drops the upper half of an
+// address is caught.
 constexpr AddressSpace::Range kDmaRange{.start = uint64_t{0x77} << 32,
                                         .last = (uint64_t{0x7f} << 32) - 1};
 
-// Of the MSI-X capability and its table (PCI Local Bus 3.0 section 6.8.2).
+// The MSI-X capability and its table (PCI Local Bus 3.0 section 6.8.2).
 constexpr size_t kMsixControl = 2;
 constexpr size_t kMsixTablePlace = 4;
 constexpr uint32_t kMsixSizeMask = 0x7ff;
@@ -34,7 +35,7 @@ constexpr size_t kMsixEntry = 16;
 
 }  // namespace
 
-// What is mapped, kept by those who hold parts of it.
+// The mapped memory.  Shared with the Memory objects, which unmap themselves.
 class InProcessFunction::Machine {
  public:
   absl::StatusOr<uint64_t> Map(std::span<std::byte> memory) {
@@ -53,7 +54,7 @@ class InProcessFunction::Machine {
     regions_.erase(region);
   }
 
-  // Empty when not all of it is mapped.
+  // Returns an empty span unless all of it is mapped.
   std::span<std::byte> Find(uint64_t address, size_t size) const {
     auto region = regions_.upper_bound(address);
     if (region == regions_.begin()) return {};
@@ -116,7 +117,8 @@ InProcessFunction::InProcessFunction(PciDevice& device)
   device_.SetHost(this);
 }
 
-// The device outlives its machine, which is switched off.
+// The device outlives its machine, so it is reset as when a machine is switched
+// off.
 InProcessFunction::~InProcessFunction() { device_.Reset(); }
 
 uint32_t InProcessFunction::ReadConfig(size_t offset, size_t size) {
@@ -215,7 +217,7 @@ bool InProcessFunction::WriteMemory(uint64_t address,
 void InProcessFunction::SignalMessage(uint64_t address, uint32_t data) {
   if (address != kInterruptAddress || data >= interrupts_.size()) return;
   const uint64_t one = 1;
-  // It can't fail but when it counts to 2^64 already.
+  // This write can fail only when the counter is about to reach 2^64.
   [[maybe_unused]] const ssize_t written =
       write(interrupts_[data].get(), &one, sizeof one);
 }

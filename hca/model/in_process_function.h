@@ -1,4 +1,5 @@
-// A modelled adapter in the hands of a driver in the same process.
+// InProcessFunction: a modelled adapter that is driven by a driver in the same
+// process.
 #ifndef IBEMU_HCA_MODEL_IN_PROCESS_FUNCTION_H_
 #define IBEMU_HCA_MODEL_IN_PROCESS_FUNCTION_H_
 
@@ -18,12 +19,13 @@
 
 namespace ibemu::hca::model {
 
-// The machine between the two: bus addresses that are no pointers, an IOMMU
-// that lets the device reach what is mapped and nothing else, MSI-X messages
-// that become eventfds.
+// A PciFunction over a PciDevice, and the machine between the two: bus
+// addresses that are not pointers, an IOMMU that lets the device reach mapped
+// memory and nothing else, and MSI-X messages that become eventfds.
 class InProcessFunction : public PciFunction, private PciHost {
  public:
-  // `device` must outlive it, and it its memory.
+  // REQUIRES: `device` outlives this object, and this object outlives the
+  // memory that it allocates.
   explicit InProcessFunction(PciDevice& device);
   ~InProcessFunction() override;
   InProcessFunction(const InProcessFunction&) = delete;
@@ -33,13 +35,13 @@ class InProcessFunction : public PciFunction, private PciHost {
   void WriteConfig(size_t offset, size_t size, uint32_t value) override;
   absl::StatusOr<Bar*> OpenBar(int index) override;
   absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) override;
-  // Programs the vectors as an operating system does.
+  // Programs the MSI-X vectors as an operating system does.
   absl::Status EnableInterrupts(int count) override;
   int InterruptFd(int vector) override;
 
-  // How much the device can reach, in bytes.
+  // The memory that the device can reach, in bytes.
   size_t mapped() const;
-  // How often it reached for something else.
+  // The number of times the device accessed memory that was not mapped.
   int faults() const { return faults_; }
 
  private:

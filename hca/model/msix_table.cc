@@ -36,8 +36,8 @@ uint64_t MsixTable::ReadTable(size_t offset, size_t size) const {
 }
 
 void MsixTable::WriteTable(size_t offset, size_t size, uint64_t value) {
-  // Software may write whole words alone: what else would happen to the rest
-  // of the word is undefined there.
+  // Software may write only whole words.  The specification leaves the effect
+  // of a smaller write on the rest of the word undefined.
   if (size < 4) return;
   SetWord(offset, static_cast<uint32_t>(value));
   if (size == 8) SetWord(offset + 4, static_cast<uint32_t>(value >> 32));
@@ -91,7 +91,7 @@ void MsixTable::SetWord(size_t offset, uint32_t value) {
   Entry& entry = entries_[offset / kEntrySize];
   switch (offset % kEntrySize) {
     case 0:
-      // A message is a write of a word: the two lowest bits are 0.
+      // A message is a write of one word, so the two lowest address bits are 0.
       entry.address = (entry.address & ~uint64_t{0xffffffff}) | (value & ~3u);
       break;
     case 4:

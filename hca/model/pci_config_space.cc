@@ -7,7 +7,7 @@
 namespace ibemu::hca::model {
 namespace {
 
-constexpr size_t kFirstCapability = 0x40;  // the type 0 header is before
+constexpr size_t kFirstCapability = 0x40;  // after the type 0 header
 
 constexpr size_t kExpressSize = 0x3c;  // version 2, PCI Express 3.0 §7.8
 constexpr uint32_t kPayload512 = 2;    // Max_Payload_Size Supported
@@ -25,13 +25,13 @@ PciConfigSpace::PciConfigSpace(const PciIdentity& identity)
   Define(PCI_CACHE_LINE_SIZE, 1, 0, 0xff);
   Define(PCI_SUBSYSTEM_VENDOR_ID, 2, identity.subsystem_vendor, 0);
   Define(PCI_SUBSYSTEM_ID, 2, identity.subsystem, 0);
-  // Software's note to itself.
+  // A scratch register of software's.
   Define(PCI_INTERRUPT_LINE, 1, 0, 0xff);
 }
 
 void PciConfigSpace::AddMemoryBar(int bar, size_t size) {
   bar_sizes_.at(static_cast<size_t>(bar)) = size;
-  // Bits that can't be set tell the size.
+  // The bits that can't be set tell software the size.
   Define(PCI_BASE_ADDRESS_0 + 4 * static_cast<size_t>(bar), 4,
          PCI_BASE_ADDRESS_SPACE_MEMORY, ~static_cast<uint32_t>(size - 1));
 }
@@ -76,7 +76,7 @@ void PciConfigSpace::Write(size_t offset, size_t size, uint32_t value) {
     const size_t place = offset + i;
     bytes_[place] = static_cast<uint8_t>((bytes_[place] & ~writable_[place]) |
                                          (byte & writable_[place]));
-    // Reads as 0: it is no state.
+    // The bit reads as 0: it triggers a reset, and is not stored.
     if (express_ != 0 && place == express_ + PCI_EXP_DEVCTL + 1 &&
         (byte & PCI_EXP_DEVCTL_BCR_FLR >> 8) != 0) {
       reset_asked_ = true;

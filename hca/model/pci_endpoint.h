@@ -1,4 +1,5 @@
-// What all device models have in common: configuration space and MSI-X.
+// PciEndpoint: the common part of all device models, which is the configuration
+// space and MSI-X.
 #ifndef IBEMU_HCA_MODEL_PCI_ENDPOINT_H_
 #define IBEMU_HCA_MODEL_PCI_ENDPOINT_H_
 
@@ -12,10 +13,10 @@
 
 namespace ibemu::hca::model {
 
-// A device model derives from it, adds its BARs in its constructor, and is
-// asked for registers alone: table and pending bits of MSI-X are shown where
-// `place` says, and a function without the right to be bus master neither
-// reaches memory nor interrupts.
+// The base class of device models.  A derived class adds its BARs in its
+// constructor, and implements only the registers: PciEndpoint exposes the MSI-X
+// table and pending bits where `place` says.  While the function may not be bus
+// master, it can neither access memory nor send interrupts.
 class PciEndpoint : public PciDevice {
  public:
   PciEndpoint(const PciIdentity& identity, const MsixPlace& place, int vectors);
@@ -26,27 +27,31 @@ class PciEndpoint : public PciDevice {
   uint32_t ReadConfig(size_t offset, size_t size) override;
   void WriteConfig(size_t offset, size_t size, uint32_t value) override;
   size_t BarSize(int bar) const override { return config_.BarSize(bar); }
-  // What is outside of the BAR reads 0, and goes nowhere.
+  // Reads outside of the BAR return 0, and writes outside of it are ignored.
   uint64_t ReadBar(int bar, size_t offset, size_t size) override;
   void WriteBar(int bar, size_t offset, size_t size, uint64_t value) override;
-  // Everything, the model's own state included.
+  // Resets everything, including the model's own state.
   void Reset() override;
 
  protected:
-  // Registers, which are all of a BAR but MSI-X.  Values as in PciDevice.
+  // Accesses to registers, that is, to every part of a BAR except MSI-X.  Sizes
+  // and values are as in PciDevice.
   virtual uint64_t ReadRegister(int bar, size_t offset, size_t size) = 0;
   virtual void WriteRegister(int bar, size_t offset, size_t size,
                              uint64_t value) = 0;
-  // As after power-on: by the bus, or by software (function-level reset).
+  // Restores the state after power-on.  Called for a reset by the bus or by
+  // software (function-level reset).
   virtual void ResetRegisters() = 0;
 
   PciConfigSpace& config() { return config_; }
   const PciConfigSpace& config() const { return config_; }
 
-  // As in PciHost, and false unless the function may be bus master.
+  // Access memory as PciHost does.  Both also return false unless the function
+  // may be bus master.
   bool ReadMemory(uint64_t address, std::span<std::byte> into);
   bool WriteMemory(uint64_t address, std::span<const std::byte> from);
-  // An interrupt; `vector` as in MsixTable.  One beyond the table is none.
+  // Raises interrupt `vector`, as in MsixTable.  A vector beyond the table is
+  // ignored.
   void Interrupt(int vector);
   bool InterruptsEnabled() const { return msix_.enabled(); }
 

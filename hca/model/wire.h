@@ -1,4 +1,4 @@
-// What a modelled adapter's port is plugged into.
+// Wire: the other end of the cable of a modelled adapter's port.
 #ifndef IBEMU_HCA_MODEL_WIRE_H_
 #define IBEMU_HCA_MODEL_WIRE_H_
 
@@ -12,36 +12,39 @@
 
 namespace ibemu::hca::model {
 
+// The adapter's side of a Wire.
 class WireListener {
  public:
   virtual ~WireListener() = default;
 
-  // A packet came in: LRH to ICRC, as IBA vol 1 chapter 5 has it, without
-  // VCRC.  ICRC need not be right: links without faults don't break it.  An SMP
-  // is as it is on the wire, before this end's SMI has seen it.
+  // Called when a packet arrives: LRH to ICRC, as in IBA vol 1 chapter 5,
+  // without VCRC.  The ICRC need not be right, as links without faults don't
+  // corrupt packets.  An SMP is as it is on the wire, before the SMI of this
+  // end has processed it.
   virtual void OnPacket(std::span<const std::byte> packet) = 0;
 
-  // State, LID, P_Keys or GIDs of the port changed.
+  // Called when the state, LID, P_Keys or GIDs of the port change.
   virtual void OnPortEvent() = 0;
 };
 
 // The other end of the cable, together with the agents that the adapter's
-// firmware runs (SMA, PMA, BMA): who owns the link owns its PortInfo, and so a
-// node of the simulated subnet that is a modelled adapter shows the same state
-// to all.  Calls come on the loop thread; Send() never calls back before it
-// returns.
+// firmware runs (SMA, PMA, BMA).  The owner of the link also owns its PortInfo,
+// so that a modelled adapter, as a node of the simulated subnet, shows the same
+// state to everyone.  Calls come on the loop thread.  Send() never calls the
+// listener before it returns.
 class Wire {
  public:
   virtual ~Wire() = default;
 
-  // At most one; nullptr takes it away.  Not owned.
+  // Sets the only listener, or removes it if null.  Not owned.
   virtual void SetListener(WireListener* listener) = 0;
 
-  // LRH to ICRC; ICRC may be 0.  A packet that can't leave is lost.
+  // Sends a packet, LRH to ICRC; the ICRC may be 0.  A packet that can't leave
+  // is lost.
   virtual void Send(std::span<const std::byte> packet) = 0;
 
-  // MAD_IFC: the firmware's agents.  As mad::Port::ProcessLocal(): a
-  // directed-route SMP is as the receiving SMI handed it up.
+  // MAD_IFC: gives a MAD to the firmware's agents, as mad::Port::ProcessLocal()
+  // does.  A directed-route SMP is as the receiving SMI passed it on.
   virtual mad::LocalVerdict ProcessLocal(const mad::Arrival& request,
                                          mad::MadBytes& reply) = 0;
 
@@ -52,9 +55,9 @@ class Wire {
   virtual int PKeyCount() const = 0;
   virtual uint16_t PKeyAt(int index) const = 0;
 
-  // SET_PORT: CapabilityMask.IsSM.
+  // SET_PORT: sets CapabilityMask.IsSM.
   virtual void SetIsSm(bool is_sm) = 0;
-  // INIT_PORT, CLOSE_PORT: the link trains, or goes down.
+  // INIT_PORT, CLOSE_PORT: lets the link train, or takes it down.
   virtual void SetEnabled(bool enabled) = 0;
 };
 

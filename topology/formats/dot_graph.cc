@@ -9,8 +9,8 @@
 namespace ibemu::topology {
 namespace {
 
-constexpr int kMaxSubgraphDepth = 100;         // of subgraphs
-constexpr size_t kMaxEdges = size_t{1} << 20;  // as a -- {b c} makes many
+constexpr int kMaxSubgraphDepth = 100;
+constexpr size_t kMaxEdges = size_t{1} << 20;  // a -- {b c} makes several
 
 class DotParser {
  public:
@@ -34,11 +34,12 @@ class DotParser {
   }
 
  private:
-  // What "node [...]" and "edge [...]" give to those that follow.
+  // The attributes that "node [...]" and "edge [...]" give to all nodes and
+  // edges that follow.
   struct Defaults {
     DotAttributes node, edge;
   };
-  // Nodes of one side of an edge, and a port if it is a single one.
+  // The nodes on one side of an edge.  Only a single one can have a port.
   using Side = std::vector<DotEdge::End>;
 
   void Advance() {
@@ -66,7 +67,7 @@ class DotParser {
                                 token_.text, where, sign));
   }
 
-  // "{ ... }"; returns the nodes in it.
+  // Parses "{ ... }" and returns the nodes in it.
   Side Statements(Defaults defaults, int depth) {
     Side all;
     if (depth > kMaxSubgraphDepth) {
@@ -91,7 +92,7 @@ class DotParser {
 
     const Place at{file_, token_.line};
     std::vector<Side> chain = {OneSide(defaults, depth)};
-    if (Eat("=")) {  // an attribute of the graph; its name is no node
+    if (Eat("=")) {  // a graph attribute: its name is not a node
       TakeValue();
       return {};
     }
@@ -123,7 +124,7 @@ class DotParser {
     return {};
   }
 
-  // A node with its port, or the nodes of a subgraph.
+  // Parses one side of an edge: a node with its port, or a subgraph.
   Side OneSide(const Defaults& defaults, int depth) {
     if (token_.IsKeyword("subgraph")) {
       Advance();
@@ -144,13 +145,13 @@ class DotParser {
     std::string port;
     if (Eat(":")) {
       port = TakeText();
-      if (Eat(":")) TakeText();  // where a renderer puts the edge's end
+      if (Eat(":")) TakeText();  // a compass point, for renderers
     }
     if (token_.Is("=")) return {};
     return {{Find(name, at, defaults), std::move(port)}};
   }
 
-  // The index of the node; it is made where it is first named.
+  // Returns the index of the node, which is added at its first mention.
   size_t Find(const std::string& name, Place at, const Defaults& defaults) {
     const auto [found, is_new] = names_.try_emplace(name, graph_.nodes.size());
     if (is_new) graph_.nodes.push_back({name, at, defaults.node});
@@ -171,7 +172,7 @@ class DotParser {
     }
   }
 
-  // "[a=b, c=d] [e=f]"
+  // Parses "[a=b, c=d] [e=f]".
   void Attributes(DotAttributes& attributes) {
     while (Eat("[")) {
       while (!failed_ && !token_.Is("]") &&
@@ -186,7 +187,8 @@ class DotParser {
     }
   }
 
-  // An ID, or what a renderer alone understands.
+  // Parses an ID.  HTML text, which only a renderer understands, is skipped and
+  // gives an empty string.
   std::string TakeValue() {
     if (token_.kind == DotToken::Kind::kHtml) {
       Advance();

@@ -1,4 +1,4 @@
-// A graph in Graphviz's language, as a text tells it.
+// DotGraph: a graph in Graphviz's language, as parsed from a text.
 #ifndef IBEMU_TOPOLOGY_FORMATS_DOT_GRAPH_H_
 #define IBEMU_TOPOLOGY_FORMATS_DOT_GRAPH_H_
 
@@ -20,11 +20,11 @@ struct DotNode {
   DotAttributes attributes;
 };
 
-// Directed or not.
+// An edge, directed or not.
 struct DotEdge {
   struct End {
     size_t node = 0;   // index into nodes
-    std::string port;  // "a:3" names 3
+    std::string port;  // "3" of "a:3"
   };
   Place at;
   End tail, head;
@@ -32,12 +32,12 @@ struct DotEdge {
 };
 
 struct DotGraph {
-  std::vector<DotNode> nodes;  // in the order in which they are named
+  std::vector<DotNode> nodes;  // in the order of first mention
   std::vector<DotEdge> edges;
 };
 
-// Reads one graph.  After a fault, which goes to `faults`, the rest of the
-// text makes no sense any more.
+// Parses one graph.  Adds a fault to `faults` and stops there, as the rest of
+// the text can't be understood after it.
 DotGraph ParseDotGraph(std::string_view text, int file, FaultList& faults);
 
 }  // namespace ibemu::topology

@@ -1,4 +1,5 @@
-// Graphs as subnets: what DOT leaves open gets sensible values.
+// Reader of DOT graphs as subnets.  It sets sensible values where DOT says
+// nothing.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -23,7 +24,7 @@ namespace {
 
 using mad::NodeType;
 
-// The text that a renderer makes of a label.
+// Returns the text that a renderer makes of a label.
 std::string Unescape(std::string_view label, std::string_view node) {
   std::string text;
   for (size_t i = 0; i < label.size(); ++i) {
@@ -59,8 +60,8 @@ class DotReader {
  private:
   using Ends = std::pair<int, int>;
 
-  // The ports that edges name; the others take the lowest that are free, in
-  // the order of the text.
+  // Assigns a port to each end of each edge.  Edges may name ports; all others
+  // get the lowest free ones, in the order of the text.
   void CountPorts() {
     std::vector<std::set<int>> used(graph_.nodes.size());
     ports_.resize(graph_.edges.size());
@@ -92,10 +93,10 @@ class DotReader {
     }
   }
 
-  // 0: the text names none.
+  // Returns the port that the text names, or 0 if it names none.
   static int NamedPort(const DotEdge& edge, const DotEdge::End& end,
                        std::string_view label) {
-    constexpr int kNoSuchPort = 1000;  // which is told as a fault
+    constexpr int kNoSuchPort = 1000;  // reported as a fault later
     int port = 0;
     const auto said = edge.attributes.find(label);
     for (const std::string_view text :
@@ -168,7 +169,8 @@ class DotReader {
         label != edge.attributes.end()) {
       link.rate = ParseLinkRate(label->second).value_or(link.rate);
     }
-    // "width" is a line's to Graphviz, "rate" and "speed" are nothing.
+    // To Graphviz "width" is that of a line, and "rate" and "speed" have no
+    // meaning.
     for (const auto& [key, value] : edge.attributes) {
       std::string rule;
       if (SetLinkKey(key, value, link, rule) == Setting::kBadValue) {
@@ -178,7 +180,7 @@ class DotReader {
     }
     const std::optional<NodeId> tail = ids_[edge.tail.node];
     const std::optional<NodeId> head = ids_[edge.head.node];
-    if (!tail || !head) return;  // told already
+    if (!tail || !head) return;  // reported already
     builder_.Connect(edge.at, {*tail, ports_[index].first, {}},
                      {*head, ports_[index].second, {}}, link);
   }

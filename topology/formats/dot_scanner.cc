@@ -74,8 +74,8 @@ DotToken DotScanner::Sign(std::string_view sign) {
   return token;
 }
 
-// Of the escapes only \" and a line's end belong to the language; others are
-// left to who uses the text.
+// Only \" and an escaped end of line belong to the language.  The users of the
+// text interpret all other escapes.
 DotToken DotScanner::Quoted() {
   DotToken token{DotToken::Kind::kId, "", true, line_};
   Skip(1);

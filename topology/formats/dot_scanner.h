@@ -1,4 +1,5 @@
-// The words of Graphviz's language: https://graphviz.org/doc/info/lang.html.
+// DotScanner: splits a text in Graphviz's language into tokens
+// (https://graphviz.org/doc/info/lang.html).
 #ifndef IBEMU_TOPOLOGY_FORMATS_DOT_SCANNER_H_
 #define IBEMU_TOPOLOGY_FORMATS_DOT_SCANNER_H_
 
@@ -8,34 +9,37 @@
 
 namespace ibemu::topology {
 
+// One token of the language.
 struct DotToken {
   enum class Kind {
     kId,       // a name, number or quoted text
-    kHtml,     // <...>: text that only a renderer understands
+    kHtml,     // <...>: text for renderers only
     kSign,     // one of {}[];,=: or an edge
-    kEnd,      // of the text
-    kBadByte,  // none of these; `text` is what is wrong
+    kEnd,      // the end of the text
+    kBadByte,  // none of these; `text` is the fault
   };
   Kind kind = Kind::kEnd;
-  std::string text;     // of a sign: it, "--" of both kinds of edges
-  bool quoted = false;  // an ID in quotes is no keyword
+  std::string text;     // of a sign: the sign; "--" for both kinds of edge
+  bool quoted = false;  // a quoted ID is not a keyword
   int line = 0;
 
   bool Is(std::string_view sign) const {
     return kind == Kind::kSign && text == sign;
   }
-  // Letter case does not matter.
+  // Ignores letter case.
   bool IsKeyword(std::string_view word) const;
 };
 
+// The scanner of one text.
 class DotScanner {
  public:
+  // REQUIRES: `text` outlives this object.
   explicit DotScanner(std::string_view text) : text_(text) {}
 
   DotToken Next();
 
  private:
-  bool SkipSpace();  // false: a comment has no end
+  bool SkipSpace();  // false if a comment does not end
   DotToken Sign(std::string_view sign);
   DotToken Quoted();
   DotToken Html();

@@ -1,4 +1,4 @@
-// Graphs for Graphviz, which ParseDot() reads again.
+// Writer of graphs for Graphviz, which ParseDot() can read again.
 #include <string>
 #include <string_view>
 
@@ -15,7 +15,7 @@ namespace {
 
 using mad::NodeType;
 
-// A control character would end up in a drawing.
+// Replaces control characters, which would end up in a drawing.
 std::string Quote(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

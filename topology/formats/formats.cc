@@ -32,7 +32,7 @@ constexpr Ending kEndings[] = {
 constexpr std::string_view kSpecKeys[] = {"generator", "include", "hosts",
                                           "profiles",  "nodes",   "links"};
 
-// The first two lines that are neither blank nor a comment.
+// Returns the first two lines that are neither blank nor a comment.
 std::array<std::string_view, 2> FirstLines(std::string_view text) {
   std::array<std::string_view, 2> lines;
   for (size_t found = 0; found < lines.size() && !text.empty();) {

@@ -1,5 +1,5 @@
-// ibdm's .topo files: systems by name, and the cables between their front
-// panels.
+// Reader of ibdm's .topo files, which hold systems by name, and the cables
+// between their front panels.
 #include <map>
 #include <optional>
 #include <string>
@@ -51,7 +51,7 @@ class IbdmTopologyReader {
     Place at;
     bool has_section = false;
     Modifiers modifiers;
-    std::optional<ExpandedSystem> parts;  // nothing: it is at fault
+    std::optional<ExpandedSystem> parts;  // empty if it is faulty
     std::vector<NodeId> chips;
   };
   struct CableEnd {
@@ -104,7 +104,8 @@ class IbdmTopologyReader {
     in_faulty_section_ = false;
   }
 
-  // The system of that name, which may be new; nullptr: its type is another.
+  // Returns the system of that name, which may be new, or nullptr if it has
+  // another type.
   System* Mention(std::string_view type, std::string_view name) {
     const auto [found, is_new] = systems_.try_emplace(std::string(name));
     System& system = found->second;
@@ -189,7 +190,7 @@ class IbdmTopologyReader {
     }
   }
 
-  // Mellanox numbered its devices as it named them: MT47396 is 0xb924.
+  // Mellanox's device IDs are the numbers of the names: MT47396 is 0xb924.
   static void SetDevice(std::string_view device, NodeSpec& node) {
     const size_t digits = device.find_first_of("0123456789");
     uint32_t number = 0;
@@ -210,7 +211,7 @@ class IbdmTopologyReader {
   const ExpandedSystem::ChipPort* FindPort(const Cable& cable,
                                            const CableEnd& end) {
     const System& system = systems_.at(end.system);
-    if (!system.parts) return nullptr;  // told already
+    if (!system.parts) return nullptr;  // reported already
     const auto port = system.parts->panel.find(end.port);
     if (port != system.parts->panel.end()) return &port->second;
     DidYouMean names(end.port);

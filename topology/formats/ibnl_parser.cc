@@ -43,7 +43,7 @@ class IbnlParser {
       ReadSubsystem(line);
     } else if (words[0].starts_with("CFG:")) {
       ReadModifiers(line);
-    } else if (line.find('=') == line.npos) {  // an attribute, for ibdiagnet
+    } else if (line.find('=') == line.npos) {  // attributes are for ibdiagnet
       Fault(
           absl::StrFormat("\"%s\" begins nothing: SYSTEM, TOPSYSTEM, NODE "
                           "and SUBSYSTEM do",
@@ -137,7 +137,7 @@ class IbnlParser {
 
   void ReadWire(std::string_view line) {
     if (part_ == nullptr) {
-      // It may be at fault itself.
+      // The part may be missing because of a fault of its own.
       if (faults_.empty()) Fault("no NODE or SUBSYSTEM stands above this");
       return;
     }
@@ -167,8 +167,8 @@ class IbnlParser {
   FaultList faults_;
   SystemFile file_;
   Place at_;
-  IbnlBoard* board_ = nullptr;  // the last one begun
-  IbnlPart* part_ = nullptr;    // likewise, of that board
+  IbnlBoard* board_ = nullptr;  // the current one
+  IbnlPart* part_ = nullptr;    // the current one of that board
 };
 
 }  // namespace

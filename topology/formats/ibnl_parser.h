@@ -1,4 +1,5 @@
-// One .ibnl file: boards ("SYSTEM") and the box that they make ("TOPSYSTEM").
+// SystemFile: one .ibnl file, with boards ("SYSTEM") and the box that they form
+// ("TOPSYSTEM").
 #ifndef IBEMU_TOPOLOGY_FORMATS_IBNL_PARSER_H_
 #define IBEMU_TOPOLOGY_FORMATS_IBNL_PARSER_H_
 
@@ -14,8 +15,8 @@
 
 namespace ibemu::topology {
 
-// From a port of a chip or a board to that of another, or to the panel of the
-// board that they are on.
+// A connection from a port of a chip or a board to a port of another, or to the
+// panel of the board that they are on.
 struct IbnlWire {
   std::string port;
   ArrowRate rate;
@@ -23,13 +24,14 @@ struct IbnlWire {
   std::string part_port;
 };
 
+// A chip on a board, or a board on another.
 struct IbnlPart {
   bool is_chip = false;
   mad::NodeType type = mad::NodeType::kSwitch;  // of a chip
   int port_count = 0;                           // likewise
-  std::string kind;  // of a chip: its device; else the name of a board
+  std::string kind;  // a chip's device, or the name of a board
   std::string name;
-  Modifiers modifiers;  // of boards on the board
+  Modifiers modifiers;  // for the boards on this board
   std::vector<IbnlWire> wires;
 };
 
@@ -37,19 +39,21 @@ struct IbnlBoard {
   std::vector<IbnlPart> parts;
 };
 
+// The contents of a file.
 struct SystemFile {
   std::string name;
   std::vector<IbnlBoard> boards;
   std::map<std::string, size_t, std::less<>> board_names;
   std::vector<std::string> top_names;
-  size_t top = 0;  // the board that is the box
+  size_t top = 0;  // the index of the box in `boards`
   absl::Status status;
 };
 
-// Faults are kept in `status` of the result.
+// Parses a file.  Faults are returned in `status` of the result.
 SystemFile ParseIbnl(std::string_view text, std::string_view file);
 
-// "leaf1=12x,spine2=R"; blanks separate, too.  False: something has no sign.
+// Parses "leaf1=12x,spine2=R"; blanks separate as well.  Returns false if an
+// item has no equals sign.
 bool ParseModifiers(std::string_view text, Modifiers& modifiers);
 
 }  // namespace ibemu::topology

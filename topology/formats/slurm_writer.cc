@@ -1,5 +1,5 @@
-// Slurm's topology.conf (topology/tree): each switch with the nodes or the
-// switches below it.
+// Writer of Slurm's topology.conf (topology/tree), which lists each switch with
+// the nodes or the switches below it.
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -23,7 +23,7 @@ using mad::NodeType;
 
 constexpr int kUnreached = -1;
 
-// A name that Slurm takes.
+// Returns a name that Slurm accepts.
 std::string Plain(std::string_view name) {
   std::string plain(name);
   for (char& c : plain) {
@@ -66,7 +66,8 @@ class SlurmWriter {
     return topology_.nodes[node].type == NodeType::kSwitch;
   }
 
-  // The machine: adapters of one have the same first word, "node-1 HCA-2".
+  // Returns the name of the machine.  All adapters of a machine have the same
+  // first word, as in "node-1 HCA-2".
   std::string HostName(size_t node) const {
     const NodeSpec& spec = topology_.nodes[node];
     const std::string_view text = spec.description;
@@ -88,7 +89,8 @@ class SlurmWriter {
       if (IsSwitch(a) == IsSwitch(b)) continue;
       const auto [hub, end] = IsSwitch(a) ? std::pair(a, b) : std::pair(b, a);
       if (topology_.nodes[end].type != NodeType::kChannelAdapter) continue;
-      // A node has one leaf: Slurm knows no second port.
+      // A host gets only one leaf, because Slurm does not support a second
+      // port.
       std::string name = HostName(end);
       if (placed.insert(name).second) hosts[hub].insert(std::move(name));
     }
@@ -166,7 +168,7 @@ class SlurmWriter {
                     "\n");
   }
 
-  // Slurm gives a job to nodes with a common switch above them only.
+  // Slurm runs a job only on nodes that have a common switch above them.
   void WriteRoot() {
     std::vector<bool> has_parent(level_.size());
     for (const std::vector<size_t>& children : children_) {
@@ -206,13 +208,13 @@ class SlurmWriter {
 
   const Topology& topology_;
   std::string text_;
-  // By switch: its hosts.  Only those that have some.
+  // The hosts of each switch that has any.
   std::map<size_t, std::vector<std::string>> leaves_;
   size_t host_count_ = 0;
-  std::vector<int> level_;  // by node; leaves are 0
+  std::vector<int> level_;  // by node; 0 for leaves
   int highest_ = 0;
-  std::vector<std::set<size_t>> neighbours_;   // neighbours that are switches
-  std::vector<std::vector<size_t>> children_;  // those one level below
+  std::vector<std::set<size_t>> neighbours_;   // switches only
+  std::vector<std::vector<size_t>> children_;  // switches one level below
   std::vector<std::string> names_;
 };
 

@@ -1,5 +1,5 @@
-// YAML specs: what a generator or another file gives, more nodes and cables,
-// profiles of devices, and rules for cables.
+// Reader of YAML specs.  A spec starts from a generator or another file, and
+// adds nodes and cables, profiles of devices, and rules for cables.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -41,10 +41,10 @@ constexpr std::string_view kSpecNodeKeys[] = {
 
 class SpecReader {
  public:
-  // `depth`: how many files include this one.
+  // `depth` is the number of files through which this one is included.
   SpecReader(std::string_view file, int depth) : file_(file), depth_(depth) {}
 
-  // Call once.
+  // REQUIRES: called once.
   absl::StatusOr<Topology> Read(std::string_view text, Progress progress) {
     const SpecValue root =
         ParseSpecValue(text, faults_.AddFile(file_), faults_);
@@ -69,7 +69,7 @@ class SpecReader {
   }
 
  private:
-  // --- What there is before this spec
+  // --- The base of this spec, from a generator or another file
 
   void ReadBase(const SpecValue& root, Progress progress) {
     const SpecEntry* generator = root.Find("generator");
@@ -125,7 +125,7 @@ class SpecReader {
     }
   }
 
-  // "compute-%03d"
+  // Names the hosts by a pattern such as "compute-%03d".
   void NameHosts(const SpecValue& root) {
     const std::optional<std::string> pattern = checks_.Text(root, "hosts");
     if (!pattern) return;
@@ -213,7 +213,7 @@ class SpecReader {
     for (const SpecLink& link : draft_.links()) {
       const std::optional<NodeId> a = ids[link.nodes[0]];
       const std::optional<NodeId> b = ids[link.nodes[1]];
-      if (!a || !b) continue;  // told already
+      if (!a || !b) continue;  // reported already
       builder.Connect(link.at, {*a, link.ports[0], {}}, {*b, link.ports[1], {}},
                       link.link);
     }

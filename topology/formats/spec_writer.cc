@@ -1,5 +1,5 @@
-// Specs that ParseSpec() reads again: in YAML for people, in JSON, which is
-// YAML too, for programs.
+// Writer of specs that ParseSpec() can read again: in YAML for people, and in
+// JSON, which is also YAML, for programs.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,8 +22,9 @@ using nlohmann::json;
 
 enum class Style { kJson, kYaml };
 
-// JSON's text in quotes is YAML's.  Control characters, and what is no UTF-8,
-// become blanks, as in ibnetdiscover's output.
+// Returns a quoted string of JSON, which is one of YAML as well.  Control
+// characters become blanks, as in ibnetdiscover's output, and so do non-ASCII
+// bytes if the text is not UTF-8.
 std::string Quote(std::string text) {
   for (char& c : text) {
     if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = ' ';
@@ -41,7 +42,7 @@ std::string Quote(std::string text) {
 std::string Hex(uint64_t number) { return absl::StrFormat("\"0x%x\"", number); }
 std::string Hex(wire::Guid guid) { return Hex(static_cast<uint64_t>(guid)); }
 
-// One map on one line.
+// A map that is written on one line.
 class Item {
  public:
   explicit Item(Style style) : style_(style) {}
@@ -63,7 +64,7 @@ class Item {
   std::string text_;
 };
 
-// A reader makes the same ones.
+// Returns true if a reader would make the same port GUIDs.
 bool HasUsualPortGuids(const NodeSpec& node) {
   if (node.type == NodeType::kSwitch) {
     return node.port_guids.empty() || node.port_guids[0] == node.node_guid;

@@ -1,5 +1,6 @@
-// ibdm's list of cables, which ibdiagnet (ibdiagnet.lst) and OpenSM
-// (opensm-subnet.lst) write: one cable a line, both ends in braces.
+// Reader of ibdm's list of cables, which ibdiagnet (ibdiagnet.lst) and OpenSM
+// (opensm-subnet.lst) write.  It has one cable per line, with both ends in
+// braces.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -22,13 +23,14 @@ namespace {
 
 using mad::NodeType;
 
-// One end as a line tells it.
+// One end of a cable, as a line describes it.
 struct ListedEnd {
   NodeSpec node;  // without a name
   int port = 0;
   wire::Guid port_guid{};
 };
 
+// A cable, as a line describes it.
 struct ListedCable {
   Place at;
   uint64_t nodes[2] = {};
@@ -37,14 +39,14 @@ struct ListedCable {
   LinkSpec link;  // without its ends
 };
 
-// A node as its first line tells it, and what all of them tell of its ports.
+// A node as its first line describes it, with the port GUIDs from all lines.
 struct ListedNode {
   NodeSpec spec;
   Place at;
   std::map<int, wire::Guid> port_guids;
 };
 
-// What is wrong with a line, or nothing.
+// The error of a line, or nothing.
 using Fault = std::optional<std::string>;
 
 class SubnetListReader {
@@ -71,7 +73,7 @@ class SubnetListReader {
     for (const ListedCable& cable : cables_) {
       const auto a = ids.find(cable.nodes[0]);
       const auto b = ids.find(cable.nodes[1]);
-      if (a == ids.end() || b == ids.end()) continue;  // told already
+      if (a == ids.end() || b == ids.end()) continue;  // reported already
       builder.Connect(
           cable.at, {a->second, cable.ports[0], cable.port_guids[0]},
           {b->second, cable.ports[1], cable.port_guids[1]}, cable.link);
@@ -100,7 +102,7 @@ class SubnetListReader {
     return std::nullopt;
   }
 
-  // "{ CA-SM Ports:01 ... {node-1} LID:0001 PN:01 }"
+  // Parses "{ CA-SM Ports:01 ... {node-1} LID:0001 PN:01 }".
   static Fault ReadEnd(std::string_view& line, ListedEnd& end) {
     line = TrimSpace(line);
     if (!line.starts_with('{')) {
@@ -119,7 +121,7 @@ class SubnetListReader {
       return absl::StrFormat("\"%s\" is no type of a node: it is CA, SW or Rt",
                              type);
     }
-    // The description may hold anything but the words behind it.
+    // The description may contain anything but the words that follow it.
     std::string_view head = CutBefore("{", line);
     const std::string_view description = CutBefore("} LID:", line);
     std::string_view tail = CutBefore("}", line);
@@ -144,7 +146,7 @@ class SubnetListReader {
     end.node.node_guid = wire::Guid{node};
     end.node.system_image_guid = wire::Guid{system};
     end.node.vendor_id = static_cast<uint32_t>(vendor & 0xffffff);
-    // Some versions print the 32 bits that begin with the 16 of the ID.
+    // Some versions print 32 bits, of which the first 16 are the ID.
     end.node.device_id =
         static_cast<uint16_t>(device > 0xffff ? device >> 16 : device);
     end.port = static_cast<int>(std::min<uint64_t>(number, 1000));
@@ -164,8 +166,8 @@ class SubnetListReader {
     return done.ec == std::errc() && done.ptr == end && !digits.empty();
   }
 
-  // "PHY=4x LOG=ACT SPD=10": the width, and Gbit/s of a lane, 2.5 if it does
-  // not say.
+  // Parses "PHY=4x LOG=ACT SPD=10": the width, and the speed in Gbit/s per
+  // lane, which is 2.5 if it is missing.
   static Fault ReadLink(std::string_view line, LinkRate& rate) {
     bool has_speed = false;
     for (line = TrimSpace(line); !line.empty(); line = TrimSpace(line)) {
@@ -218,8 +220,8 @@ class SubnetListReader {
     return std::nullopt;
   }
 
-  // ibdm's simulator calls switches CAs.  But two ports of a CA never have
-  // one GUID, and those of a switch always do.
+  // ibdm's simulator lists switches as CAs.  But two ports of a CA never have
+  // the same GUID, and those of a switch always do.
   static void CompleteType(ListedNode& node) {
     const auto is_own = [&node](const auto& port) {
       return port.second == node.spec.node_guid;

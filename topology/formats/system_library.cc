@@ -21,10 +21,10 @@ namespace ibemu::topology {
 namespace {
 
 constexpr int kMaxBoardDepth = 8;        // boards on boards
-constexpr size_t kMaxChips = 4096;       // of one system, and boards
+constexpr size_t kMaxChips = 4096;       // of one system; also of boards
 constexpr uintmax_t kMaxFile = 1 << 22;  // bytes
 
-// Systems of one chip: names, what it is, its ports.
+// Systems of one chip, with their names, type, ports and device.
 struct SmallSystem {
   const char *names, *type;
   int ports;
@@ -53,7 +53,7 @@ std::string TextOf(const SmallSystem& system) {
   return text;
 }
 
-// Puts the boards of one file together.
+// A builder of systems from the boards of one file.
 class Expander {
  public:
   explicit Expander(const SystemFile& file) : file_(file) {}
@@ -138,8 +138,8 @@ class Expander {
     return absl::OkStatus();
   }
 
-  // A wire that ends at a board which is not there, or which has no such
-  // port, is left out: so are the unused variants of a front panel.
+  // Adds a wire, unless it ends at a board that does not exist or has no such
+  // port.  This also leaves out the unused variants of a front panel.
   void AddWire(const std::map<std::string, Panel, std::less<>>& parts,
                const Panel& own, const IbnlWire& wire, Panel& panel) {
     const auto from = own.find(wire.port);
@@ -155,7 +155,7 @@ class Expander {
     const auto to = part->second.find(wire.part_port);
     if (to == part->second.end()) return;
     const ChipPort& b = to->second;
-    // Most are told from both ends.
+    // Most wires are described from both ends.
     ChipEnd low(a.chip, a.port);
     ChipEnd high(b.chip, b.port);
     if (high < low) std::swap(low, high);

@@ -1,5 +1,6 @@
-// ibdm's definitions of systems (*.ibnl): the switch boxes and adapters whose
-// names a .topo file uses, down to their chips and the wires between them.
+// SystemLibrary: ibdm's definitions of systems (*.ibnl).  These are the switch
+// boxes and adapters that .topo files name, down to their chips and the wires
+// between them.
 #ifndef IBEMU_TOPOLOGY_FORMATS_SYSTEM_LIBRARY_H_
 #define IBEMU_TOPOLOGY_FORMATS_SYSTEM_LIBRARY_H_
 
@@ -18,7 +19,8 @@ namespace ibemu::topology {
 
 struct SystemFile;
 
-// A system taken apart: chips, wires, and where its front panel leads.
+// A system in parts: its chips, its wires, and the chip ports behind its front
+// panel.
 struct ExpandedSystem {
   struct Chip {
     std::string path;  // "leaf1/U1"
@@ -41,32 +43,37 @@ struct ExpandedSystem {
   std::map<std::string, ChipPort, std::less<>> panel;
 };
 
-// What replaces a board: "leaf1" → "12x"; "R": it is not there.
+// Variants that replace boards: "leaf1" → "12x".  The variant "R" removes the
+// board.
 using Modifiers = std::map<std::string, std::string, std::less<>>;
 
+// All known systems, by name.
 class SystemLibrary {
  public:
   SystemLibrary();
   ~SystemLibrary();
   SystemLibrary(SystemLibrary&&) noexcept;
 
-  // Of systems with the same name the one that was added first counts.  What
-  // is wrong with a file is told when one of its systems is asked for.
+  // Add systems.  Of several with the same name, the first one added counts.
+  // Faults of a file are reported when one of its systems is asked for.
   //
-  // *.ibnl of `directories`; one that cannot be read is passed over.
+  // AddDirectories() reads *.ibnl in `directories`, and skips those that it
+  // can't read.
   void AddDirectories(const std::vector<std::string>& directories);
   void AddText(std::string_view text, std::string_view file);
-  // Those of one chip that the examples of ibutils use.
+  // Adds the systems of one chip that the examples of ibutils use.
   void AddSmallSystems();
 
+  // Returns the parts of a system.
+  //
   // Errors:
-  //   NotFound         no file defines `type`; with what is alike
-  //   InvalidArgument  every fault of the file that does, one a line, or why
-  //                    the system cannot be put together
+  //   NotFound         no file defines `type`; the message names similar ones
+  //   InvalidArgument  every fault of the file that does, one per line, or the
+  //                    reason why the system cannot be put together
   absl::StatusOr<ExpandedSystem> Expand(std::string_view type,
                                         const Modifiers& modifiers);
 
-  // True if the two are names of one system.
+  // Returns true if both are names of the same system.
   bool AreSame(std::string_view a, std::string_view b) const;
 
  private:
@@ -74,8 +81,9 @@ class SystemLibrary {
   std::map<std::string, std::shared_ptr<SystemFile>, std::less<>> files_;
 };
 
-// Where ibdm looks: `directory`, then IBDM_IBNL_PATH (names separated by
-// colons, commas or blanks), then where ibutils is installed.
+// Returns the directories that ibdm searches: `directory`, then IBDM_IBNL_PATH
+// (names separated by colons, commas or blanks), then where ibutils is
+// installed.
 std::vector<std::string> SystemDirectories(const std::string& directory);
 
 }  // namespace ibemu::topology

@@ -1,5 +1,4 @@
-// What the maps of a YAML spec may hold, and the faults of those that hold
-// something else.
+// SpecChecks: checks of the maps in a YAML spec.
 #ifndef IBEMU_TOPOLOGY_FORMATS_SPEC_SPEC_CHECKS_H_
 #define IBEMU_TOPOLOGY_FORMATS_SPEC_SPEC_CHECKS_H_
 
@@ -15,39 +14,43 @@
 
 namespace ibemu::topology {
 
-// "nodes, links"
+// Returns the keys as a list, as in "nodes, links".
 std::string ListKeys(std::span<const std::string_view> keys);
 
-// Collects the faults of a spec.  What is not as it should be is told and left
-// out, so that one run tells all.
+// A collector of the faults of a spec.  Invalid parts are reported and left
+// out, so that one run finds all faults.
 class SpecChecks {
  public:
-  // `faults` must outlive this.
+  // REQUIRES: `faults` outlives this object.
   explicit SpecChecks(FaultList& faults) : faults_(faults) {}
 
   void Fault(Place at, std::string what);
-  // `owner` is who has the key, "a link"; `keys` are those that it may have.
+  // Reports an unknown key.  `owner` describes the map that has it, as in "a
+  // link"; `keys` are its valid keys.
   void UnknownKey(const SpecEntry& entry, std::string_view owner,
                   std::span<const std::string_view> keys);
-  // `rule` says what the value should have been.
+  // Reports a bad value.  `rule` describes the valid ones.
   void BadValue(const SpecEntry& entry, std::string_view rule);
 
+  // Reports every key of `map` that is not one of `keys`.
   void CheckKeys(const SpecValue& map, std::string_view owner,
                  std::span<const std::string_view> keys);
 
-  // The text behind `key`; nothing if it is not there, or no text.
+  // Returns the text of `key`, or nothing if it is missing or not a text.
   std::optional<std::string> Text(const SpecValue& map, std::string_view key);
-  // What "ports" and "type" say; nothing if they are not there, or wrong.
+  // Return the values of "ports" and "type", or nothing if they are missing or
+  // invalid.
   std::optional<int> Ports(const SpecValue& map);
   std::optional<mad::NodeType> Type(const SpecValue& map);
-  // The maps of a list, as long as `root` lives; what else is in it is told.
+  // Returns the maps in the list `key`, which live as long as `root`.  Items
+  // that are not maps are reported.
   std::vector<const SpecValue*> Maps(const SpecValue& root,
                                      std::string_view key,
                                      std::string_view example);
 
-  // Sets a property of a node or cable.  False: there is none of this name,
-  // which the caller tells.  `has_width` and `has_speed` become true where the
-  // property says it.
+  // Set a property of a node or a cable.  They return false if there is no such
+  // property, which the caller has to report.  `has_width` and `has_speed`
+  // become true if the property sets the width or the speed.
   bool SetNode(const SpecEntry& property, NodeSpec& node);
   bool SetLink(const SpecEntry& property, LinkSpec& link, bool& has_width,
                bool& has_speed);

@@ -1,4 +1,4 @@
-// The subnet of a YAML spec while the spec is read.
+// SpecDraft: the subnet of a YAML spec while the spec is read.
 #ifndef IBEMU_TOPOLOGY_FORMATS_SPEC_SPEC_DRAFT_H_
 #define IBEMU_TOPOLOGY_FORMATS_SPEC_SPEC_DRAFT_H_
 
@@ -15,36 +15,39 @@ namespace ibemu::topology {
 
 struct SpecProfile;
 
-// A node and what the spec knows of it beyond its own properties.
+// A node, and what the spec says about it beyond its own properties.
 struct SpecNode {
   NodeSpec spec;
   Place at;
   bool has_ports = false;
-  int highest_port = 1;  // of its cables
+  int highest_port = 1;  // the highest with a cable
   std::vector<const SpecProfile*> profiles;
 };
 
+// A cable.  Its ends are in `nodes` and `ports`, and not in `link`.
 struct SpecLink {
   Place at;
-  size_t nodes[2] = {};  // as SpecDraft::nodes() numbers them
+  size_t nodes[2] = {};  // indexes into SpecDraft::nodes()
   int ports[2] = {};
-  LinkSpec link;                              // its ends aside
-  bool has_width = false, has_speed = false;  // this spec says so
+  LinkSpec link;
+  bool has_width = false, has_speed = false;  // set by this spec
 };
 
+// The nodes and cables of a spec.
 class SpecDraft {
  public:
-  // The answer is good until the next node is added.
+  // Returns a reference that is valid until the next node is added.
   SpecNode& AddNode(NodeSpec spec, Place at);
   void AddLink(const SpecLink& link);
 
   std::vector<SpecNode>& nodes() { return nodes_; }
   std::vector<SpecLink>& links() { return links_; }
 
-  // By its name, else by its description.  For when all nodes are there.
+  // Finds a node by its name, or else by its description.  REQUIRES: all nodes
+  // have been added.
   std::optional<size_t> Find(const std::string& name);
 
-  // Nodes that say nothing have as many ports as their cables need.
+  // Gives nodes without a number of ports as many as their cables need.
   void CompletePorts();
 
  private:

@@ -56,7 +56,7 @@ void SpecLinks::SetProperties(const SpecValue& map, SpecLink& link,
   }
 }
 
-// "sw1/3"
+// Parses an end, such as "sw1/3".  Returns false after reporting a fault.
 bool SpecLinks::ReadEnd(const SpecEntry& entry, size_t& node, int& port) {
   const std::string& text = entry.value.text;
   const size_t slash = text.rfind('/');
@@ -86,7 +86,8 @@ void SpecLinks::ApplyRules() {
   for (const SpecValue* rule : rules_) ApplyRule(*rule);
 }
 
-// "match: spine-*/1": each cable of which one end is meant.
+// Applies a rule, such as "match: spine-*/1", to each cable with an end that
+// matches.
 void SpecLinks::ApplyRule(const SpecValue& map) {
   const std::optional<std::string> pattern = checks_.Text(map, "match");
   SpecLink rule;

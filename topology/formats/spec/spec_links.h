@@ -1,4 +1,4 @@
-// The cables of a YAML spec, and its rules for cables.
+// SpecLinks: the cables of a YAML spec, and its rules for cables.
 #ifndef IBEMU_TOPOLOGY_FORMATS_SPEC_SPEC_LINKS_H_
 #define IBEMU_TOPOLOGY_FORMATS_SPEC_SPEC_LINKS_H_
 
@@ -12,17 +12,18 @@
 
 namespace ibemu::topology {
 
+// A reader of the list "links".
 class SpecLinks {
  public:
-  // Both must outlive this.
+  // REQUIRES: both outlive this object.
   SpecLinks(SpecChecks& checks, SpecDraft& draft)
       : checks_(checks), draft_(draft) {}
 
-  // Adds cables between nodes of the draft, and puts the rules aside.  `root`
-  // must outlive this.
+  // Adds the cables to the draft, and keeps the rules for later.  REQUIRES:
+  // `root` outlives this object.
   void Read(const SpecValue& root);
 
-  // Applies the rules, to all cables of the draft.
+  // Applies the rules to all cables of the draft.
   void ApplyRules();
 
  private:

@@ -1,4 +1,5 @@
-// The profiles of a YAML spec: what many nodes have, said once.
+// SpecProfiles: the profiles of a YAML spec, each of which describes many nodes
+// at once.
 #ifndef IBEMU_TOPOLOGY_FORMATS_SPEC_SPEC_PROFILES_H_
 #define IBEMU_TOPOLOGY_FORMATS_SPEC_SPEC_PROFILES_H_
 
@@ -15,11 +16,11 @@
 
 namespace ibemu::topology {
 
-// What a profile gives to the nodes that it is for.
+// The properties that a profile gives to its nodes.
 struct SpecProfile {
   const SpecEntry* entry = nullptr;
   std::vector<std::string> patterns;
-  std::optional<mad::NodeType> type;  // nothing: any
+  std::optional<mad::NodeType> type;  // empty: any type
   std::optional<int> ports;
   bool has_width = false, has_speed = false;
   LinkRate rate;
@@ -28,24 +29,27 @@ struct SpecProfile {
   const std::string& name() const { return entry->key; }
 };
 
+// All profiles of a spec.
 class SpecProfiles {
  public:
-  // Both must outlive this.  From Assign() on the nodes of `draft` point here.
+  // REQUIRES: both outlive this object.  After Assign() the nodes of `draft`
+  // point to profiles in this object.
   SpecProfiles(SpecChecks& checks, SpecDraft& draft)
       : checks_(checks), draft_(draft) {}
 
-  // `root` must outlive this.  Call once.
+  // REQUIRES: called once, and `root` outlives this object.
   void Read(const SpecValue& root);
 
-  // Node number `node` asks for the profile `name`.
+  // Records that node number `node` asks for the profile `name`.
   void Want(size_t node, std::string name, Place at);
 
-  // Gives each profile to the nodes that it is for.  That it is for none is a
+  // Gives each profile to the nodes that it is for.  A profile without any is a
   // fault.
   void Assign();
 
-  // What the ports at both ends can do takes the place of what a generator or
-  // file said; what the spec says of a link stays.
+  // Sets the rate of each cable to what the ports at both ends support.  This
+  // replaces a rate from a generator or an included file, but not one that the
+  // spec itself gives to the cable.
   void ApplyRates();
 
  private:

@@ -61,8 +61,8 @@ class TreeMaker : public YAML::EventHandler {
   void OnMapEnd() override { Close(); }
 
  private:
-  // A list or map that is being read, and of a map the key whose value comes
-  // next.
+  // A list or map that is being read.  For a map, it holds the key of the next
+  // value.
   struct Level {
     SpecValue value;
     bool has_key = false;

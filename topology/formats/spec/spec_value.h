@@ -1,4 +1,4 @@
-// A YAML text as a tree that remembers its lines.
+// SpecValue: a YAML text as a tree that remembers its lines.
 #ifndef IBEMU_TOPOLOGY_FORMATS_SPEC_SPEC_VALUE_H_
 #define IBEMU_TOPOLOGY_FORMATS_SPEC_SPEC_VALUE_H_
 
@@ -12,6 +12,7 @@ namespace ibemu::topology {
 
 struct SpecEntry;
 
+// One value of the tree.
 struct SpecValue {
   enum class Kind { kNull, kScalar, kList, kMap };
 
@@ -24,15 +25,16 @@ struct SpecValue {
   const SpecEntry* Find(std::string_view key) const;
 };
 
+// One key of a map, and its value.
 struct SpecEntry {
   std::string key;
   Place at;
   SpecValue value;
 };
 
-// The one document of `text`.  What makes no tree goes to `faults`: a broken
-// syntax, a key that is no word or stands twice, and anchors, which would let
-// a short text be a huge tree.
+// Parses the one document of `text`.  Reports to `faults` what can't be part of
+// a tree: invalid syntax, a key that is not a word or occurs twice, and
+// anchors, which could turn a short text into a huge tree.
 SpecValue ParseSpecValue(std::string_view text, int file, FaultList& faults);
 
 }  // namespace ibemu::topology

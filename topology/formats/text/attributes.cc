@@ -30,7 +30,7 @@ std::optional<bool> ParseFlag(std::string_view text) {
   return std::nullopt;
 }
 
-// Sets `number` to one of at most `highest`.
+// Sets `number` to a value of at most `highest`.
 template <typename T>
 Setting SetNumber(std::string_view text, uint64_t highest, T& number,
                   std::string& rule) {
@@ -63,7 +63,7 @@ Setting SetFlag(std::string_view text, bool& flag, std::string& rule) {
   return Setting::kDone;
 }
 
-// As sysfs has it: one line of plain text.
+// Sets a text that sysfs shows, which must be one line of plain text.
 Setting SetLabel(std::string_view text, std::string mad::DeviceLabel::*field,
                  NodeSpec& node, std::string& rule) {
   constexpr size_t kLongest = 64;
@@ -88,7 +88,7 @@ std::optional<uint64_t> ParseNumber(std::string_view text) {
   const bool is_right = is_hex
                             ? absl::SimpleHexAtoi(Absl(text.substr(2)), &value)
                             : absl::SimpleAtoi(Absl(text), &value);
-  // Both accept white space and signs.
+  // Both functions also accept white space and signs, which are errors here.
   constexpr std::string_view kDigits = "0123456789abcdefABCDEF";
   if (!is_right || kDigits.find(text[is_hex ? 2 : 0]) == kDigits.npos ||
       kDigits.find(text.back()) == kDigits.npos) {

@@ -1,4 +1,4 @@
-// What DOT and YAML files call the properties of nodes and cables.
+// The keys and values by which DOT and YAML files describe nodes and cables.
 #ifndef IBEMU_TOPOLOGY_FORMATS_TEXT_ATTRIBUTES_H_
 #define IBEMU_TOPOLOGY_FORMATS_TEXT_ATTRIBUTES_H_
 
@@ -12,18 +12,19 @@
 
 namespace ibemu::topology {
 
-// "0x2c9" or decimal.
+// Parses a decimal number, or a hexadecimal one such as "0x2c9".
 std::optional<uint64_t> ParseNumber(std::string_view text);
 
+// The result of setting a property.
 enum class Setting {
   kDone,
   kUnknownKey,
   kBadValue,
 };
 
-// The keys that a node has, but for its name, type, ports and port GUIDs.
+// Returns the keys of a node, except for its name, type, ports and port GUIDs.
 std::span<const std::string_view> NodeKeys();
-// `rule` says what the value should have been.
+// Sets a property of a node.  On kBadValue, `rule` describes the valid values.
 Setting SetNodeKey(std::string_view key, std::string_view value, NodeSpec& node,
                    std::string& rule);
 
@@ -32,12 +33,13 @@ std::string_view NodeTypeName(mad::NodeType type);
 inline constexpr std::string_view kNodeTypeRule =
     "it is one of ca, switch, router";
 
-// What exported files call a node: its name, or what ibnetdiscover makes of its
-// GUID if the name is more than printable ASCII.
+// Returns the name of a node in exported files: its own, or the one that
+// ibnetdiscover makes of its GUID if its own is empty or not printable ASCII.
 std::string ExportName(const NodeSpec& node);
 
-// The keys that a cable has, but for its ends.
+// Returns the keys of a cable, except for its ends.
 std::span<const std::string_view> LinkKeys();
+// Sets a property of a cable, as SetNodeKey() does.
 Setting SetLinkKey(std::string_view key, std::string_view value, LinkSpec& link,
                    std::string& rule);
 

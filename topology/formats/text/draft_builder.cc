@@ -71,7 +71,7 @@ std::optional<NodeId> DraftBuilder::AddNode(Place at, NodeSpec spec) {
 void DraftBuilder::Connect(Place at, End a, End b, const LinkSpec& cable) {
   const auto back = told_.find({b.node, b.port, a.node, a.port});
   if (back != told_.end() && back->second > 0) {
-    --back->second;  // a third time is a fault
+    --back->second;  // a third time would be a fault
     return;
   }
   ++told_[{a.node, a.port, b.node, b.port}];
@@ -95,7 +95,7 @@ void DraftBuilder::AddEnd(Place at, const End& own, const End& peer,
   end.peer_guid = peer.guid;
 }
 
-// As a generator would give them out, without those that the text has.
+// Uses the GUIDs that a generator would, except those that the text has.
 void DraftBuilder::CompleteNodeGuids() {
   absl::flat_hash_set<uint64_t> taken;
   for (const DraftNode& node : draft_.nodes) {

@@ -1,4 +1,4 @@
-// How readers of foreign formats put a draft together.
+// DraftBuilder: builds the draft of a topology for readers of foreign formats.
 #ifndef IBEMU_TOPOLOGY_FORMATS_TEXT_DRAFT_BUILDER_H_
 #define IBEMU_TOPOLOGY_FORMATS_TEXT_DRAFT_BUILDER_H_
 
@@ -16,34 +16,35 @@
 
 namespace ibemu::topology {
 
-// What a node is made of when its text does not say.
+// Sets the vendor and device IDs of a node whose text does not give them.
 void SetDefaultIds(NodeSpec& node);
 
+// A draft under construction, from nodes and cables.
 class DraftBuilder {
  public:
   struct End {
     NodeId node{};
     int port = 0;
-    wire::Guid guid{};  // zero: the text does not say
+    wire::Guid guid{};  // zero if the text does not give it
   };
 
   explicit DraftBuilder(FaultList& faults) : faults_(faults) {}
 
-  // A node whose name, ports and description are as they should be; else the
-  // fault is told, and whoever leads there is not at fault.  A node GUID of
-  // zero is completed in the end.
+  // Adds a node.  If its name, number of ports, description or port GUIDs are
+  // invalid, a fault is reported and nothing is returned; cables to that node
+  // are no further faults then.  Finish() replaces a node GUID of zero.
   std::optional<NodeId> AddNode(Place at, NodeSpec spec);
   size_t node_count() const { return draft_.nodes.size(); }
 
-  // One cable, its ends aside.  That it is told once more from its other end
-  // is no fault.
+  // Adds one cable, whose properties except for its ends are in `cable`.  It is
+  // not a fault if the text describes it a second time from its other end.
   void Connect(Place at, End a, End b, const LinkSpec& cable);
 
-  // The topology, or every fault.  Call once.
+  // Returns the topology, or an error with all faults.  REQUIRES: called once.
   absl::StatusOr<Topology> Finish(Progress progress);
 
  private:
-  // Keeps a text alive as long as the draft.
+  // Stores a text for the lifetime of the draft.
   std::string_view Keep(std::string text);
   void AddEnd(Place at, const End& own, const End& peer, const LinkSpec& cable);
   void CompleteNodeGuids();
@@ -53,7 +54,8 @@ class DraftBuilder {
   FaultList& faults_;
   Draft draft_;
   std::vector<std::string_view> names_;  // by node
-  // How often each cable was told from its first end.
+  // The number of times that each cable was described from its first end, and
+  // not yet from the other.
   std::map<PortPair, int> told_;
 };
 

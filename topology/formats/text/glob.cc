@@ -4,12 +4,13 @@
 
 namespace ibemu::topology {
 
-// Goes back to the last "*" only: what an earlier one took needs no change.
+// Backtracks only to the last "*", since changing the text of an earlier one
+// would not help.
 bool MatchesGlob(std::string_view pattern, std::string_view text) {
   size_t p = 0;
   size_t t = 0;
-  size_t star = pattern.npos;  // where the last one stands
-  size_t taken = 0;            // where in `text` what it takes ends
+  size_t star = pattern.npos;  // the place of the last one
+  size_t taken = 0;            // the end of its text in `text`
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;

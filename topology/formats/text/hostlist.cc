@@ -43,13 +43,13 @@ std::string FormatRanges(const std::set<uint64_t>& numbers, int width) {
 }  // namespace
 
 std::string FormatHostlist(const std::vector<std::string>& names) {
-  // "08" and "10" are one range of two digits, "8" and "10" one without.
+  // "08" and "10" form a range of two digits, "8" and "10" one without padding.
   std::set<std::pair<std::string_view, size_t>> padded;
   for (const std::string& name : names) {
     const NumberedName parts = Split(name);
     if (parts.IsPadded()) padded.insert({parts.prefix, parts.digits.size()});
   }
-  // Width 0: numbers without zeros in front; -1: no number at all.
+  // Width 0: numbers without leading zeros.  Width -1: no number at all.
   std::map<std::pair<std::string_view, int>, std::set<uint64_t>> groups;
   for (const std::string& name : names) {
     const NumberedName parts = Split(name);

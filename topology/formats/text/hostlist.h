@@ -7,7 +7,7 @@
 
 namespace ibemu::topology {
 
-// In the order of prefixes and numbers; each name once.
+// Returns the short form, sorted by prefix and number, with each name once.
 std::string FormatHostlist(const std::vector<std::string>& names);
 
 }  // namespace ibemu::topology

@@ -27,7 +27,8 @@ ArrowRate ArrowRate::Within(const ArrowRate& outer) const {
   return both;
 }
 
-// Every width has 1x in it, and every speed SDR: something is left.
+// The intersection is never empty, as every width includes 1x, and every speed
+// includes SDR.
 LinkRate RateOfCable(std::initializer_list<ArrowRate> parts) {
   ArrowRate all;
   for (const ArrowRate& part : parts) {

@@ -78,7 +78,7 @@ class IbstatReader {
     } else if (key == "Link layer") {
       ++links_;
       if (value == "Ethernet") ++ethernet_;
-    }  // others change while one looks
+    }  // other values change at any time
   }
 
   void Close() {
@@ -104,7 +104,7 @@ class IbstatReader {
     return low;
   }
 
-  // By the rules of specs, where it will stand.
+  // Checks the text by the rules of specs, where it will end up.
   void SetText(Place at, std::string_view text, std::string& field) {
     NodeSpec node;
     std::string rule;

@@ -1,4 +1,5 @@
-// What `ibstat` prints of a machine's adapters, and a recorded subnet.
+// IbstatAdapter: an adapter in the output of `ibstat`, which adds labels to a
+// recorded subnet.
 #ifndef IBEMU_TOPOLOGY_FORMATS_TEXT_IBSTAT_TEXT_H_
 #define IBEMU_TOPOLOGY_FORMATS_TEXT_IBSTAT_TEXT_H_
 
@@ -12,23 +13,25 @@
 
 namespace ibemu::topology {
 
+// An adapter as ibstat reports it.
 struct IbstatAdapter {
   std::string name;  // "mlx5_0"
   mad::DeviceLabel label;
   int port_count = 0;
   wire::Guid node_guid{}, system_image_guid{};
   std::map<int, wire::Guid> port_guids;
-  bool is_ethernet = false;  // all its ports are
+  bool is_ethernet = false;  // all its ports are Ethernet
 };
 
-// One or more runs of ibstat, one behind the other.
+// Parses the output of one or more runs of ibstat, one after the other.
 //
-// Errors: InvalidArgument with every fault, one a line: `ibstat.txt:4: ...`.
+// Errors: InvalidArgument with every fault, one per line: `ibstat.txt:4: ...`.
 absl::StatusOr<std::vector<IbstatAdapter>> ParseIbstat(std::string_view text,
                                                        std::string_view file);
 
-// Gives the nodes of `topology` the labels of `adapters`; adapters that it
-// does not have, as they have no cable, become nodes of their own.
+// Gives the nodes of `topology` the labels of `adapters`.  Adapters that it
+// lacks, because they have no cable, become nodes of their own.  Adapters with
+// only Ethernet ports are ignored.
 void AddAdapters(const std::vector<IbstatAdapter>& adapters,
                  Topology& topology);
 

@@ -1,4 +1,4 @@
-// Speeds as ibdm writes them: Gbit/s of one lane.
+// Link speeds as ibdm writes them, in Gbit/s per lane.
 #ifndef IBEMU_TOPOLOGY_FORMATS_TEXT_LANE_SPEED_H_
 #define IBEMU_TOPOLOGY_FORMATS_TEXT_LANE_SPEED_H_
 
@@ -11,7 +11,7 @@ namespace ibemu::topology {
 inline constexpr std::string_view kLaneSpeeds =
     "2.5, 5, 10, 14, 25, 50, 100, 200";
 
-// Sets the speeds of `rate`.  False: `text` is none of kLaneSpeeds.
+// Sets the speeds of `rate`.  Returns false if `text` is none of kLaneSpeeds.
 bool ParseLaneSpeed(std::string_view text, LinkRate& rate);
 
 }  // namespace ibemu::topology

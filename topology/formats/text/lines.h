@@ -1,4 +1,4 @@
-// A text line by line.
+// Functions that read a text line by line.
 #ifndef IBEMU_TOPOLOGY_FORMATS_TEXT_LINES_H_
 #define IBEMU_TOPOLOGY_FORMATS_TEXT_LINES_H_
 
@@ -13,14 +13,14 @@ namespace ibemu::topology {
 
 std::string_view TrimSpace(std::string_view text);
 
-// Calls `read` with each line of `text`, trimmed at its end only, and tells
-// `progress` how far it has come.
+// Calls `read` with each line of `text`, trimmed only at its end, and reports
+// to `progress`.
 void ForEachLine(std::string_view text, int file, std::string_view name,
                  Progress progress,
                  absl::FunctionRef<void(Place at, std::string_view line)> read);
 
-// Cuts `text` after the first `end`, which goes away; what is behind it stays
-// in `text`.  Without an `end` all of it is cut off.
+// Returns the part of `text` before the first `end`, and leaves the part after
+// it in `text`.  Without an `end`, returns all of `text` and leaves it empty.
 std::string_view CutBefore(std::string_view end, std::string_view& text);
 
 }  // namespace ibemu::topology

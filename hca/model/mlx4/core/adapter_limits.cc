@@ -25,7 +25,7 @@ prm::QueryFw FirmwareInfo() {
 prm::QueryAdapter AdapterInfo() {
   prm::QueryAdapter info{.inta_pin = 1, .vsd_vendor_id = 0x15b3};
   for (size_t i = 0; i < kBoardId.size(); ++i) {
-    // Each dword is turned round, as firmware does it.
+    // The bytes of each dword are reversed, as in the real firmware.
     info.vsd[prm::kVsdBoardId + (i ^ 3)] = static_cast<uint8_t>(kBoardId[i]);
   }
   return info;
@@ -44,9 +44,10 @@ prm::QueryDevCap DeviceCapabilities(int ports) {
   cap.log_max_cq = 16;
   cap.log_max_mpt = 24;
   cap.log_rsvd_eq = 2;
-  // One a vector.  Where there are more, Linux's profile with few of all queues
-  // maps their contexts (always 1,024) over those of shared receive queues,
-  // unless firmware has system EQs, which are not modelled.
+  // One EQ per MSI-X vector.  If there were more, Linux's profile with few
+  // queues of each kind would map the contexts of EQs (always 1,024) over those
+  // of shared receive queues, unless the firmware had system EQs, which are not
+  // modelled.
   cap.log_max_eq = 6;
   cap.log_rsvd_mtt = 4;
   cap.log_rsvd_mrw = 4;

@@ -1,4 +1,4 @@
-// What the adapter is, and how much it has.
+// The adapter's identity and limits, as its query commands report them.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_ADAPTER_LIMITS_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_ADAPTER_LIMITS_H_
 
@@ -9,7 +9,7 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// The places in BAR 0 that QUERY_FW tells, in bytes, and MSI-X.
+// Offsets in BAR 0 that QUERY_FW reports, in bytes, and those of MSI-X.
 inline constexpr uint32_t kErrorBuffer = 0x78000;
 inline constexpr uint32_t kErrorBufferWords = 16;
 inline constexpr uint32_t kClearInterrupt = 0xf00d8;
@@ -19,7 +19,7 @@ inline constexpr int kMsixVectors = 64;
 inline constexpr uint32_t kControlBarBytes = 1 << 20;
 inline constexpr uint32_t kUarBarBytes = 8 << 20;
 
-// As a ConnectX-3 with firmware 2.42.5000 says it, but for what is not
+// The replies of a ConnectX-3 with firmware 2.42.5000, except for what is not
 // modelled: no Ethernet, no SR-IOV, CQEs and EQEs of 32 bytes, no BlueFlame.
 prm::QueryFw FirmwareInfo();
 prm::QueryAdapter AdapterInfo();

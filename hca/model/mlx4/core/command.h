@@ -1,5 +1,5 @@
-// A command, from the register to whoever carries it out, and what is kept of
-// it.
+// A command, as the command register passes it to the firmware, and its record
+// for observers.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_COMMAND_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_COMMAND_H_
 
@@ -11,14 +11,16 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// A command as software posted it.
 struct CommandRequest {
   prm::Opcode opcode{};
   uint8_t op_modifier = 0;
   uint32_t in_modifier = 0;
-  uint64_t in_param = 0;   // a mailbox's bus address, or a value
-  uint64_t out_param = 0;  // a mailbox's bus address
+  uint64_t in_param = 0;   // the bus address of a mailbox, or a value
+  uint64_t out_param = 0;  // the bus address of a mailbox
 };
 
+// The outcome of a command.
 struct CommandReply {
   prm::CommandStatus status = prm::CommandStatus::kOk;
   uint64_t out_param = 0;  // a value
@@ -28,7 +30,7 @@ struct CommandReply {
 
 namespace ibemu::hca::model {
 
-// One command that the adapter carried out or refused.
+// The record of a command that the adapter carried out or refused.
 struct CommandRecord {
   prm::Opcode opcode{};
   uint8_t op_modifier = 0;
@@ -36,14 +38,15 @@ struct CommandRecord {
   uint64_t in_param = 0;  // as in the request
   bool by_event = false;  // completed by an event, not by polling
   prm::CommandStatus status = prm::CommandStatus::kOk;
-  // What software had in its input mailbox, up to the page's end; empty for a
-  // command without one, or whose mailbox was not read.
+  // The input mailbox as software wrote it, up to the end of the page.  Empty
+  // if the command has none, or if its mailbox was not read.
   std::vector<std::byte> inbox = {};
 
   bool operator==(const CommandRecord&) const = default;
 };
 
-// Is told of every command when it is done, before software is.
+// An observer of commands: it is told of every finished command before software
+// is.
 class CommandObserver {
  public:
   virtual ~CommandObserver() = default;

@@ -28,7 +28,7 @@ using Bytes = std::span<const std::byte>;
 
 template <class V>
 bool IsBusAddress(std::string_view name) {
-  // Of an MPT, "pa" is one bit.
+  // In an MPT, "pa" is a single bit.
   return !std::is_same_v<V, bool> && (name == "pa" || name == "db_record_addr");
 }
 
@@ -56,7 +56,8 @@ void AppendValue(std::string_view name, const V& value,
   }
 }
 
-// The structure that `mailbox` starts with; nothing when it is too short.
+// Appends the structure at the start of `mailbox`; nothing if that is too
+// short.
 template <wire::Structure T>
 void Append(Bytes mailbox, std::string& text) {
   if (mailbox.size() < wire::kBytes<T>) return;
@@ -148,7 +149,7 @@ void AppendInbox(const CommandRecord& record, std::string& text) {
   }
 }
 
-// Whose input parameter is no mailbox.
+// Returns true if the input parameter of `opcode` is a value, not a mailbox.
 bool TakesValue(Opcode opcode) {
   return opcode == Opcode::kSetIcmSize || opcode == Opcode::kUnmapIcm ||
          opcode == Opcode::kMapEq || opcode == Opcode::kArmSrq;

@@ -1,4 +1,5 @@
-// What software asked of the adapter, as text: to be kept, read and compared.
+// CommandTrace: the commands that software gave to the adapter, as text to
+// keep, read and compare.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_COMMAND_TRACE_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_COMMAND_TRACE_H_
 
@@ -11,21 +12,22 @@
 
 namespace ibemu::hca::model {
 
-// One command, without a line's end:
+// Returns one command as a line of text, without the end of line:
 //
 //   SW2HW_EQ poll in=0x8 op=0 st=0x9 log_eq_size=0x9 intr=0x1
 //
-// The opcode's name; how its end is told, by "poll" or "event"; the two
-// modifiers; `value` of the input parameter where that is one; `status`, if it
-// was refused; and the components of the input mailbox that are not 0, by their
-// names in the PRM (up to a comma).  "?0x20=0x80" is what byte 0x20 of the
-// structure has in bits that the PRM reserves.
+// The line holds the opcode's name; "poll" or "event", which is the way
+// software learns of completion; the two modifiers; `value`, if the input
+// parameter is a value; `status`, if the command was refused; and the non-zero
+// components of the input mailbox, by their names in the PRM (up to a comma).
+// "?0x20=0x80" shows the bits that byte 0x20 of the structure has set although
+// the PRM reserves them.
 //
-// Bus addresses are the word "bus", as they are chance.  Of a MAD there is the
-// header.
+// A bus address is printed as the word "bus", because its value is arbitrary.
+// Of a MAD only the header is printed.
 std::string CommandText(const CommandRecord& record);
 
-// Gives each command's text to `write`.
+// An observer that passes the text of each command to `write`.
 class CommandTrace : public CommandObserver {
  public:
   explicit CommandTrace(std::function<void(std::string_view)> write)

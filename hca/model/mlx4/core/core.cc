@@ -56,7 +56,7 @@ Status Core::CheckCq(uint32_t index) const {
 }
 
 Status Core::CheckEq(uint32_t index) const {
-  // An EQ whose doorbell would be on a reserved UAR page is reserved, too.
+  // An EQ whose doorbell would be on a reserved UAR page is reserved as well.
   constexpr uint32_t kEqsOfUar = 4;
   const uint32_t reserved =
       std::max(1u << cap.log_rsvd_eq, cap.num_rsvd_uar * kEqsOfUar);

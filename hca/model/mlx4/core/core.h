@@ -1,4 +1,4 @@
-// What all parts of the adapter share.
+// Core: the state that all parts of the adapter share.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_CORE_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_CORE_H_
 
@@ -15,7 +15,8 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// The limits, the host's memory, and where INIT_HCA put the tables.
+// The limits, the host's memory, and the place of the tables as set by
+// INIT_HCA.
 struct Core {
   Core(HostMemory& host_memory, Timers& time, FaultPlan& plan,
        const prm::QueryDevCap& limits)
@@ -30,7 +31,7 @@ struct Core {
   FaultPlan& faults;
   prm::QueryDevCap cap;
   Icm icm;
-  prm::HcaTables tables;  // counts after INIT_HCA
+  prm::HcaTables tables;  // valid after INIT_HCA
   QueueUses ended;        // queues that were the adapter's, since power-on
 
   int qp_count() const { return 1 << prm::TableLog(tables.qpc); }
@@ -39,9 +40,10 @@ struct Core {
   int eq_count() const { return 1 << prm::TableLog(tables.eqc); }
   uint32_t mpt_count() const { return 1u << tables.log_dmpt_sz; }
 
-  // Whether object `index` may be used by software, and has its memory in ICM:
-  // its context, its cMPT and what else belongs to it.  BAD_INDEX: there are
-  // not so many; BAD_RESOURCE: firmware keeps it; ICM_ERROR: it has no memory.
+  // Check that software may use object `index`, and that the object has its
+  // memory in ICM: its context, its cMPT and whatever else belongs to it.  They
+  // return BAD_INDEX if there are not that many objects, BAD_RESOURCE if the
+  // object is reserved for firmware, and ICM_ERROR if it has no memory.
   prm::CommandStatus CheckQp(uint32_t index) const;
   prm::CommandStatus CheckSrq(uint32_t index) const;
   prm::CommandStatus CheckCq(uint32_t index) const;

@@ -1,4 +1,4 @@
-// What a test makes go wrong in an adapter.
+// FaultPlan: faults that a test injects into an adapter.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_FAULT_PLAN_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_FAULT_PLAN_H_
 
@@ -11,9 +11,12 @@
 
 namespace ibemu::hca::model {
 
+// The faults to come.  A test adds them, and the adapter takes each one when it
+// is due.
 class FaultPlan {
  public:
-  // The next `times` commands of this kind end with `status`, undone.
+  // The next `times` commands of this kind are not executed, and end with
+  // `status`.
   void Refuse(prm::Opcode opcode, prm::CommandStatus status, int times = 1) {
     refused_[opcode] = {status, times};
   }
@@ -21,12 +24,13 @@ class FaultPlan {
   void Hang(prm::Opcode opcode) { hanging_.insert(opcode); }
   // The next `count` interrupts are not sent.
   void LoseInterrupts(int count) { lost_interrupts_ += count; }
-  // The next `count` packets of queue pairs 0 and 1 fail before the wire.
+  // The next `count` packets that queue pairs 0 and 1 send fail before they
+  // reach the wire.
   void FailSends(int count) { failing_sends_ += count; }
-  // Firmware keeps subnet management from its host from now on.
+  // From now on firmware denies subnet management to its host.
   void SecureHost() { secure_host_ = true; }
 
-  // For the adapter: what becomes of this one.
+  // For the adapter: take the fault, if any, of the current operation.
   std::optional<prm::CommandStatus> TakeRefusal(prm::Opcode opcode) {
     const auto refusal = refused_.find(opcode);
     if (refusal == refused_.end()) return std::nullopt;

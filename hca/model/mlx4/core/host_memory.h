@@ -1,4 +1,4 @@
-// What the parts of the adapter reach of the host.
+// HostMemory: the host's memory, as the parts of the adapter access it.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_HOST_MEMORY_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_HOST_MEMORY_H_
 
@@ -12,8 +12,8 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// Memory by bus address.  False: not all of it is mapped, or the function may
-// not be bus master; then nothing was copied.
+// Host memory by bus address.  Both functions return false, and copy nothing,
+// if not all of the memory is mapped or if the function may not be bus master.
 class HostMemory {
  public:
   virtual ~HostMemory() = default;
@@ -21,6 +21,7 @@ class HostMemory {
   virtual bool Write(uint64_t address, std::span<const std::byte> from) = 0;
 };
 
+// Returns a wire structure as bytes.
 template <wire::Structure T>
 std::array<std::byte, wire::kBytes<T>> ToBytes(const T& value) {
   std::array<std::byte, wire::kBytes<T>> bytes;
@@ -28,7 +29,8 @@ std::array<std::byte, wire::kBytes<T>> ToBytes(const T& value) {
   return bytes;
 }
 
-// One wire structure at `address` of anything that has Read() and Write().
+// Read or write one wire structure at `address` of any object that has Read()
+// and Write().
 template <wire::Structure T, class Memory>
 std::optional<T> ReadStructure(Memory& memory, uint64_t address) {
   std::array<std::byte, wire::kBytes<T>> bytes;

@@ -8,7 +8,8 @@ namespace ibemu::hca::model::mlx4 {
 
 namespace {
 
-// Firmware's own tables about ICM: one page for each 16 MiB, and some.
+// The size of firmware's own tables about ICM: one page for each 16 MiB, plus a
+// minimum.
 constexpr uint64_t kAuxiliaryMinimum = 64;
 constexpr int kAuxiliaryShift = 24;
 
@@ -27,10 +28,11 @@ prm::CommandStatus Icm::Map(const prm::VirtualPhysicalMapping& chunk) {
   const uint64_t pages = uint64_t{1} << chunk.log2size;
   if ((chunk.physical_page & (pages - 1)) != 0) return Status::kBadParam;
   const uint64_t first = chunk.virtual_page;
-  // Linux maps the contexts of 1,024 EQs where it planned for fewer, as the
-  // last table, and so beyond the end: firmware lets it.  With few of all
-  // queues (its profile for a kernel that dumps another's memory) the place of
-  // that chunk is no multiple of its size, either.
+  // Only the beginning is checked against the size.  Where Linux planned for
+  // fewer than 1,024 EQs it still maps that many contexts, as the last table,
+  // and so beyond the end; real firmware allows it.  With Linux's profile with
+  // few queues of each kind (that of a crash dump kernel), the place of that
+  // chunk is not a multiple of its size, either.
   if (first >= (size_ + prm::kIcmPageBytes - 1) >> prm::kIcmPageShift) {
     return Status::kIcmError;
   }

@@ -1,4 +1,4 @@
-// ICM, the adapter's own memory, which the host lends it page by page.
+// Icm: the adapter's own memory (ICM), which the host lends to it page by page.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_ICM_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_ICM_H_
 
@@ -14,35 +14,36 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// The map from its addresses to those of the bus, in chunks as software gave
-// them.
+// The map from ICM addresses to bus addresses, in chunks as software gave them.
 class Icm {
  public:
   explicit Icm(HostMemory& host) : host_(host) {}
 
-  // SET_ICM_SIZE.  The number of auxiliary pages that firmware wants for it.
+  // SET_ICM_SIZE.  Returns the number of auxiliary pages that firmware needs
+  // for that size.
   uint64_t SetSize(uint64_t bytes);
   uint64_t bytes() const { return size_; }
   uint64_t auxiliary_pages() const { return auxiliary_pages_; }
 
-  // MAP_ICM, one chunk.  ICM_ERROR: some of it is mapped already, or it begins
-  // beyond the size.  BAD_PARAM: the bus address is no multiple of the chunk's
-  // size.
+  // MAP_ICM, for one chunk.  Returns ICM_ERROR if part of it is already mapped
+  // or if it begins beyond the size, and BAD_PARAM if the bus address is not a
+  // multiple of the chunk's size.
   prm::CommandStatus Map(const prm::VirtualPhysicalMapping& chunk);
 
-  // UNMAP_ICM.  What of it is mapped goes; the rest does not matter, for the
-  // Linux driver always unmaps 256 KiB, the last chunk of a table included.
+  // UNMAP_ICM.  Unmapped pages in the range are allowed: the Linux driver
+  // always unmaps 256 KiB, even for the last chunk of a table.
   void Unmap(uint64_t address, uint64_t pages);
 
   bool Contains(uint64_t address, uint64_t bytes) const;
   bool empty() const { return chunks_.empty(); }
   uint64_t mapped_pages() const;
 
-  // By its own addresses.  False: not mapped, or the host's memory is not.
+  // Copy by ICM address.  Return false if part of the range is not mapped, or
+  // if the host's memory is not.
   bool Read(uint64_t address, std::span<std::byte> into);
   bool Write(uint64_t address, std::span<const std::byte> from);
 
-  // Everything is unmapped, and it has no size.
+  // Unmaps everything, and sets the size to 0.
   void Reset();
 
  private:
@@ -51,6 +52,7 @@ class Icm {
     uint64_t pages = 0;
   };
 
+  // The rest of a chunk, from an address in it.
   struct Sge {
     uint64_t address = 0;  // on the bus
     uint64_t bytes = 0;    // to the end of its chunk

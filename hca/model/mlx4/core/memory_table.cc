@@ -12,7 +12,7 @@ using Status = prm::CommandStatus;
 
 constexpr int kMaxLogPage = 31;
 
-// Whether its pages are such that addresses can be translated.
+// Returns true if the entry's page size allows translation of addresses.
 bool Translatable(const Core& core, const prm::Mpt& entry) {
   return entry.physical || (entry.entity_size >= core.cap.log_page_sz &&
                             entry.entity_size <= kMaxLogPage);
@@ -42,7 +42,8 @@ Status MemoryTable::Start(uint32_t index, const prm::Mpt& entry) {
   }
   const std::optional<prm::Mpt> old = Find(index);
   if (!old) return Status::kInternalError;
-  // What ICM held before it was used is nothing: an entry without a key.
+  // ICM may hold anything before its first use, so an entry counts as owned by
+  // the adapter only if it has a key.
   if (old->status == prm::MptStatus::kHardware && old->key != 0) {
     return Status::kBadResourceState;
   }
@@ -108,7 +109,7 @@ bool MemoryTable::ForEachPage(const prm::Mpt& entry, uint64_t address,
                               Span bytes, Copy copy) {
   if (entry.physical) return copy(address, bytes);
   const uint64_t page_size = uint64_t{1} << entry.entity_size;
-  // The first page holds `start` where its lowest bits say.
+  // The first page holds `start` at the offset given by its lowest bits.
   uint64_t place =
       address - (entry.start & ~(page_size - 1)) + entry.first_byte_offset;
   while (!bytes.empty()) {

@@ -1,4 +1,5 @@
-// Memory protection: from a key and an address to the host's memory.
+// MemoryTable: memory protection and translation, from a key and an address to
+// the host's memory.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_MEMORY_TABLE_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_MEMORY_TABLE_H_
 
@@ -12,7 +13,7 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// What a request wants to do with memory.
+// The access that a request makes to memory.
 enum class Right {
   kLocalRead,
   kLocalWrite,
@@ -22,28 +23,29 @@ enum class Right {
 };
 
 // The dMPT table.  It lies in ICM, where software may change an entry that it
-// owns, so it is read there each time.
+// owns, so entries are read there each time.
 class MemoryTable {
  public:
   explicit MemoryTable(Core& core) : core_(core) {}
 
-  // SW2HW_MPT, HW2SW_MPT.  BAD_RES_STATE: it is already, or not, the adapter's.
+  // SW2HW_MPT, HW2SW_MPT.  They return BAD_RES_STATE if the adapter already
+  // owns the entry (Start) or does not own it (Stop).
   prm::CommandStatus Start(uint32_t index, const prm::Mpt& entry);
   prm::CommandStatus Stop(uint32_t index);
   std::optional<prm::Mpt> Find(uint32_t index);
 
-  // The entry that `key` names, if it allows `bytes` at `address` to `right` in
-  // protection domain `pd`.
+  // Returns the entry of `key`, if it allows the access `right` to `bytes` at
+  // `address` from protection domain `pd`.
   std::optional<prm::Mpt> Check(uint32_t key, uint32_t pd, uint64_t address,
                                 uint64_t bytes, Right right);
 
-  // Copies from and to memory that Check() allowed.  False: an MTT is missing,
-  // or the host's memory is.
+  // Copy from and to memory that Check() allowed.  Return false if an MTT or
+  // the host's memory is missing.
   bool Read(const prm::Mpt& entry, uint64_t address, std::span<std::byte> into);
   bool Write(const prm::Mpt& entry, uint64_t address,
              std::span<const std::byte> from);
 
-  // WRITE_MTT: `entries` from index `first` on.
+  // WRITE_MTT: writes `entries` from index `first` on.
   prm::CommandStatus WriteMtts(uint64_t first,
                                std::span<const std::byte> entries);
 

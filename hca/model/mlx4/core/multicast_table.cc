@@ -33,7 +33,7 @@ Status MulticastTable::Write(uint32_t index, std::span<const std::byte> entry) {
       header.next_gid_index >> core_.tables.log_mc_table_sz != 0) {
     return Status::kBadParam;
   }
-  // Reserved bits are zero.
+  // Reserved bits must be zero.
   std::vector<std::byte> expected;
   wire::Append(header, expected);
   for (size_t i = 0; i < header.member_count; ++i) {
@@ -60,14 +60,15 @@ std::vector<prm::McgMember> MulticastTable::Members(
     std::span<const uint8_t, 16> gid) {
   std::vector<std::byte> entry(entry_bytes());
   uint32_t index = Hash(gid);
-  // A chain is no longer than the table, unless software made it a ring.
+  // A chain is no longer than the table, unless software made a loop of it.
   for (uint32_t steps = 0; steps >> core_.tables.log_mc_table_sz == 0;
        ++steps) {
     if (Read(index, entry) != Status::kOk) return {};
     const auto header = wire::Decode<prm::McgHeader>(entry);
     if (std::ranges::equal(header.gid, gid)) {
       std::vector<prm::McgMember> members;
-      // It is memory of the host, which may have written anything there.
+      // The count is limited, because the host may have written anything to
+      // this memory.
       const size_t room = (entry.size() - kMcgHeaderBytes) / kMcgMemberBytes;
       for (size_t i = 0; i < std::min<size_t>(header.member_count, room); ++i) {
         members.push_back(wire::Decode<prm::McgMember>(

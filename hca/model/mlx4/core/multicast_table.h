@@ -1,4 +1,4 @@
-// Multicast groups.
+// MulticastTable: the multicast groups.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_MULTICAST_TABLE_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_MULTICAST_TABLE_H_
 
@@ -11,8 +11,9 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// The table in ICM: first one entry for each hash, then those that chains of
-// equal hashes go on in.  Software keeps the chains (mlx4/mcg.c).
+// The table in ICM.  Its first part has one entry for each hash, and the rest
+// holds the further entries of hash chains.  Software maintains the chains
+// (mlx4/mcg.c).
 class MulticastTable {
  public:
   explicit MulticastTable(Core& core) : core_(core) {}
@@ -21,15 +22,17 @@ class MulticastTable {
     return size_t{1} << core_.tables.log_mc_entry_sz;
   }
 
-  // READ_MCG, WRITE_MCG.  BAD_INDEX, ICM_ERROR; BAD_PARAM: more members than an
-  // entry has.
+  // READ_MCG, WRITE_MCG.  They return BAD_INDEX or ICM_ERROR if the entry does
+  // not exist or has no memory.  Write returns BAD_PARAM if there are more
+  // members than an entry can hold, if the next index is beyond the table, or
+  // if a reserved bit is set.
   prm::CommandStatus Read(uint32_t index, std::span<std::byte> entry);
   prm::CommandStatus Write(uint32_t index, std::span<const std::byte> entry);
 
-  // MGID_HASH.
+  // MGID_HASH: returns the hash of `gid`.
   uint32_t Hash(std::span<const uint8_t, 16> gid) const;
 
-  // The queue pairs of group `gid`.
+  // Returns the queue pairs of group `gid`.
   std::vector<prm::McgMember> Members(std::span<const uint8_t, 16> gid);
 
  private:

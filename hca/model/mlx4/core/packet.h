@@ -1,4 +1,5 @@
-// Packets, taken apart and put together.
+// Packet: a packet split into headers and payload, and functions that parse and
+// build one.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_PACKET_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_PACKET_H_
 
@@ -16,15 +17,17 @@ inline constexpr size_t kIcrcBytes = 4;
 inline constexpr size_t kGrhBytes = wire::kBytes<wire::GlobalRouteHeader>;
 inline constexpr uint32_t kMulticastQpn = 0xffffff;
 
+// A parsed packet.
 struct Packet {
   wire::LocalRouteHeader lrh;
   std::optional<wire::GlobalRouteHeader> grh;
   wire::BaseTransportHeader bth;
-  // What follows the BTH: other headers and payload, without padding and ICRC.
-  // It belongs to whom the packet came from.
+  // The bytes after the BTH: further headers and the payload, without padding
+  // and ICRC.  They point into the buffer that was parsed.
   std::span<const std::byte> rest;
 
-  // Takes the next header off `rest`; none if it is too short.
+  // Removes the next header from `rest` and returns it; nothing if `rest` is
+  // too short.
   template <wire::Structure T>
   std::optional<T> Take() {
     if (rest.size() < wire::kBytes<T>) return std::nullopt;
@@ -34,11 +37,12 @@ struct Packet {
   }
 };
 
-// None: it is no InfiniBand transport packet, or shorter than it says.
+// Returns nothing if this is not an InfiniBand transport packet, or if its
+// length does not match its headers.
 std::optional<Packet> ParsePacket(std::span<const std::byte> bytes);
 
-// LRH to ICRC, which is 0; lengths and padding are set here.  `headers` are
-// those after the BTH.
+// Builds a packet, LRH to ICRC, with an ICRC of 0.  Sets lengths and padding.
+// `headers` are those after the BTH.
 std::vector<std::byte> BuildPacket(wire::LocalRouteHeader lrh,
                                    std::optional<wire::GlobalRouteHeader> grh,
                                    wire::BaseTransportHeader bth,

@@ -79,7 +79,7 @@ struct Components {
   uint32_t optional;
 };
 
-// The port is part of the path's schedule queue.
+// The port needs no bit: it is part of the path's schedule queue.
 constexpr Components kComponents[] = {
     {Opcode::kRst2InitQp, kRc | kUc,
      prm::kOptPKeyIndex | prm::kOptSchedQueue | kRights},
@@ -121,7 +121,7 @@ constexpr Components kComponents[] = {
 };
 
 void TakePath(const prm::QpContext& given, prm::QpContext& context) {
-  // P_Key index and timeout have bits of their own.
+  // The P_Key index and the timeout have bits of their own.
   const uint8_t pkey_index = context.primary.pkey_index;
   const uint8_t ack_timeout = context.primary.ack_timeout;
   context.primary = given.primary;

@@ -1,4 +1,4 @@
-// The state machine of a queue pair, as far as commands move it.
+// The state machine of a queue pair, as commands drive it.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_QP_TRANSITIONS_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_QP_TRANSITIONS_H_
 
@@ -10,17 +10,18 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// The state that `opcode` leads to from `from`, if it may be given there
-// (mlx4/qp.c: __mlx4_qp_modify; IBA vol 1 §10.3.1).
+// Returns the state that `opcode` leads to from `from`, or nothing if it may
+// not be given there (mlx4/qp.c: __mlx4_qp_modify; IBA vol 1 §10.3.1).
 std::optional<prm::QpState> NextState(prm::Opcode opcode, prm::QpState from);
 
-// The optional components that `opcode` has for a queue pair of `service`: bits
-// of prm::QpOptional.  Those that a transition requires are among them, for
-// Linux names them, too (IBA vol 1 §11.2.5.2, table 91).
+// Returns the optional components that `opcode` has for a queue pair of
+// `service`, as bits of prm::QpOptional.  Components that a transition requires
+// are included, because Linux names them as well (IBA vol 1 §11.2.5.2, table
+// 91).
 uint32_t OptionalComponents(prm::Opcode opcode, prm::QpService service);
 
-// Takes from `given` what `opcode` takes, `optional` (prm::QpOptional) being
-// what software asks for besides.
+// Copies to `context` the components of `given` that `opcode` sets.  `optional`
+// (prm::QpOptional) holds the further ones that software asks for.
 void TakeContext(prm::Opcode opcode, uint32_t optional,
                  const prm::QpContext& given, prm::QpContext& context);
 

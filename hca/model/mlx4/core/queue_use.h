@@ -1,4 +1,5 @@
-// How far queues were used: whether software has gone around them.
+// QueueUse: statistics of the use of queues, which show whether software has
+// wrapped around them.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_QUEUE_USE_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_QUEUE_USE_H_
 
@@ -14,7 +15,8 @@ enum class QueueKind { kEvents, kCompletions, kSends, kReceives, kShared };
 // "eq", "cq", "sq", "rq", "srq".
 std::string_view QueueKindName(QueueKind kind);
 
-// Queues that differ in their number alone.
+// The kind and size of a queue.  Queues of one sort differ only in their
+// numbers.
 struct QueueSort {
   QueueKind kind{};
   uint32_t size = 0;  // entries
@@ -24,18 +26,20 @@ struct QueueSort {
   auto operator<=>(const QueueSort&) const = default;
 };
 
-// What became of those of one sort.  A queue that never took an entry does not
+// The use of all queues of one sort.  A queue that never took an entry does not
 // count.
 struct QueueUse {
   uint64_t queues = 0;
-  // Entries that one of them took while it was the adapter's.
+  // The least and the most entries that one queue took while it was the
+  // adapter's.
   uint64_t least = 0;
   uint64_t most = 0;
 };
 
 using QueueUses = std::map<QueueSort, QueueUse>;
 
-// Counts the entries of one queue, and adds them to `uses` when the queue ends.
+// A counter of the entries of one queue, which adds them to `uses` when the
+// queue ends.
 class EntryCount {
  public:
   // `uses` is not owned.
@@ -46,7 +50,7 @@ class EntryCount {
   EntryCount& operator=(const EntryCount&) = delete;
 
   void Add() { ++entries_; }
-  // The queue has `size` entries from now on, and begins anew.
+  // Ends the count, and begins a new one for a queue of `size` entries.
   void Resize(uint32_t size);
 
  private:

@@ -1,4 +1,4 @@
-// How INIT_HCA lays the tables out in ICM.
+// TablesOverlap: a check of the tables that INIT_HCA lays out in ICM.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_TABLE_LAYOUT_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_TABLE_LAYOUT_H_
 
@@ -7,9 +7,9 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// Whether two tables share a byte, or one ends beyond all addresses.  INIT_HCA
-// does not say how many MTTs there are: firmware's own count.  The logs must be
-// within the limits of `cap`.
+// Returns true if two tables share a byte, or if one ends beyond all addresses.
+// INIT_HCA does not give the number of MTTs, so only firmware's own ones count.
+// REQUIRES: the logs are within the limits of `cap`.
 bool TablesOverlap(const prm::QueryDevCap& cap, const prm::HcaTables& tables);
 
 }  // namespace ibemu::hca::model::mlx4

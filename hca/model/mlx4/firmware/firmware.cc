@@ -8,12 +8,12 @@ namespace ibemu::hca::model::mlx4 {
 using prm::Opcode;
 using Status = prm::CommandStatus;
 
-// When a command is taken, and which mailboxes it has.
+// The stages in which a command is allowed, and the mailboxes that it has.
 struct Firmware::Kind {
   Stage earliest = Stage::kUp;
   Stage latest = Stage::kUp;
   bool in = false, out = false;
-  uint8_t op_modifiers = 1;      // up to op_modifiers - 1
+  uint8_t op_modifiers = 1;      // the exclusive maximum
   bool out_is_optional = false;  // see prm::kNoOutbox
   uint8_t least_op_modifier = 0;
 };
@@ -55,7 +55,7 @@ const Firmware::Kind* Firmware::KindOf(Opcode opcode) {
     case Opcode::kQueryPort:
       return &kQueryRunning;
     case Opcode::kModStatCfg: {
-      // Set with an inbox, query with an outbox.
+      // It sets with the input mailbox, and queries with the output mailbox.
       static constexpr Kind kConfigure{kRuns, kUp, true, true, 3};
       return &kConfigure;
     }
@@ -107,7 +107,8 @@ const Firmware::Kind* Firmware::KindOf(Opcode opcode) {
     case Opcode::kHw2SwSrq:
       return &kBack;
     case Opcode::k2RstQp: {
-      // What the others would mean no driver knows: Linux gives this one alone.
+      // Linux always sends this op modifier, and no driver shows the meaning of
+      // the others.
       static constexpr Kind kToReset{kUp,
                                      kUp,
                                      false,

@@ -1,4 +1,4 @@
-// The firmware: carries out commands.
+// Firmware: the part of the adapter that carries out commands.
 #ifndef IBEMU_HCA_MODEL_MLX4_FIRMWARE_FIRMWARE_H_
 #define IBEMU_HCA_MODEL_MLX4_FIRMWARE_FIRMWARE_H_
 
@@ -20,7 +20,7 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// What commands work on.
+// The parts of the adapter that commands work on.
 struct Parts {
   Core& core;
   EventQueues& events;
@@ -32,9 +32,10 @@ struct Parts {
   Ports& ports;
 };
 
+// The executor of commands, with its stage of bring-up.
 class Firmware {
  public:
-  // How far it has been brought up.
+  // The stages of bring-up.
   enum class Stage {
     kReset,    // nothing runs but the boot loader
     kRunning,  // RUN_FW
@@ -43,16 +44,18 @@ class Firmware {
 
   explicit Firmware(const Parts& parts) : parts_(parts) {}
 
-  // Refuses what this stage, the mailboxes' places or the arguments don't
-  // allow; a refused command changes nothing.
+  // Carries out a command.  Refuses it if the stage, the alignment of its
+  // mailboxes or its arguments don't allow it; a refused command changes
+  // nothing.
   CommandReply Execute(const CommandRequest& request);
 
-  // False, too, for a command that there is not.
+  // Returns true if the command has an input mailbox.  False for an unknown
+  // command.
   static bool TakesInbox(prm::Opcode opcode);
 
   Stage stage() const { return stage_; }
 
-  // As after power-on.
+  // Restores the state after power-on.
   void Reset();
 
  private:
@@ -79,11 +82,13 @@ class Firmware {
   Status StaticConfiguration(const CommandRequest& request);
   CommandReply SetIcmSize(const CommandRequest& request);
   using Chunks = std::vector<prm::VirtualPhysicalMapping>;
-  // Adds the chunks of a mailbox of MAP_FA, MAP_ICM_AUX or MAP_ICM to `chunks`,
-  // all or none.  INTERNAL_ERR: some of that memory can't be reached.
+  // Appends the chunks in a mailbox of MAP_FA, MAP_ICM_AUX or MAP_ICM to
+  // `chunks`, all or none.  Returns INTERNAL_ERR if some of that memory can't
+  // be reached.
   Status ReadChunks(const CommandRequest& request, Chunks& chunks) const;
   static uint64_t PagesOf(const Chunks& chunks);
-  // Whether all of the memory that the host lends, or lent, is there.
+  // Returns true if all of the memory that the host lends, or lent, can be
+  // reached.
   bool CanReach(const Chunks& chunks) const;
 
   // Management.
@@ -101,7 +106,8 @@ class Firmware {
                       uint64_t offset = 0) const {
     return ReadStructure<T>(parts_.core.host, request.in_param + offset);
   }
-  // The same of software whose reserved bits are zero; else BAD_PARAM.
+  // Reads the input mailbox as In() does, and returns BAD_PARAM unless all
+  // reserved bits are zero.
   template <wire::Structure T>
   Status Take(const CommandRequest& request, T& value,
               uint64_t offset = 0) const {
@@ -112,7 +118,8 @@ class Firmware {
     value = wire::Decode<T>(bytes);
     return ToBytes(value) == bytes ? Status::kOk : Status::kBadParam;
   }
-  // Of a queue pair; nobody looks at the receive queue of one that shares its.
+  // Reads the context of a queue pair.  For one that uses a shared receive
+  // queue, the receive queue's own fields are not checked.
   Status TakeQpContext(const CommandRequest& request,
                        prm::QpContext& context) const;
   template <wire::Structure T>
@@ -121,10 +128,10 @@ class Firmware {
                ? Status::kOk
                : Status::kInternalError;
   }
-  // SW2HW: gives the context in the mailbox to `start`.
+  // SW2HW: passes the context in the mailbox to `start`.
   template <wire::Structure T, class Start>
   Status Give(const CommandRequest& request, Start start) const;
-  // HW2SW: the context goes back first, if software wants it.
+  // HW2SW: returns the context to software, if software wants it.
   template <wire::Structure T>
   Status TakeBack(const CommandRequest& request, const T& context) const;
 

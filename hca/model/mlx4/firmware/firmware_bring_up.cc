@@ -1,4 +1,4 @@
-// Firmware: from power-on to INIT_HCA, and back.
+// Firmware, part 1: bring-up from power-on to INIT_HCA, and back.
 #include "hca/model/mlx4/core/adapter_limits.h"
 #include "hca/model/mlx4/core/table_layout.h"
 #include "hca/model/mlx4/firmware/firmware.h"
@@ -74,7 +74,7 @@ Status Firmware::UnmapFirmwareArea() {
   }
   if (!CanReach(firmware_area_)) return Status::kInternalError;
   firmware_area_.clear();
-  parts_.core.icm.Reset();  // its size is asked for anew
+  parts_.core.icm.Reset();  // the size must be set again
   stage_ = Stage::kReset;
   return Status::kOk;
 }
@@ -152,15 +152,16 @@ Status Firmware::CheckTables(const prm::HcaTables& tables) const {
       tables.uar_page_sz != 0 || tables.num_sys_eqs != 0) {
     return Status::kBadParam;
   }
-  // What QUERY_DEV_CAP does not announce.
+  // Features that QUERY_DEV_CAP does not announce.
   if (tables.cqe_64 || tables.eqe_64 || tables.eqe_cqe_stride != 0 ||
       tables.device_steering || tables.unicast_steering ||
       tables.memory_windows) {
     return Status::kBadParam;
   }
   if (TablesOverlap(cap, tables)) return Status::kBadParam;
-  // Firmware's own objects are the first of each table; all multicast groups
-  // are, for it follows their chains.
+  // The first objects of each table are firmware's own, so they must be mapped.
+  // Of the multicast table every entry must be, because firmware follows its
+  // chains.
   const Icm& icm = parts_.core.icm;
   const bool mapped =
       icm.Contains(prm::TableBase(tables.qpc),
@@ -212,7 +213,7 @@ Status Firmware::StaticConfiguration(const CommandRequest& request) {
   if (request.op_modifier == 0) {
     const auto wanted = In<prm::PageSizeConfiguration>(request);
     if (!wanted) return Status::kInternalError;
-    // Pages of 4 KiB are what it has.
+    // Only pages of 4 KiB are supported.
     return wanted->change_page_size == 0 || wanted->log_page_size == 0
                ? Status::kOk
                : Status::kBadParam;

@@ -1,4 +1,4 @@
-// Firmware: ports, MADs, multicast.
+// Firmware, part 2: commands about ports, MADs and multicast.
 #include <algorithm>
 #include <array>
 
@@ -38,7 +38,7 @@ bool IsSubnetManagement(const mad::MadHeader& header) {
 
 }  // namespace
 
-// There is no baseboard manager, so kMadIfcIgnoreBKey has nothing to ignore.
+// kMadIfcIgnoreBKey has no effect, as there is no baseboard manager.
 Status Firmware::MadIfc(const CommandRequest& request) {
   const uint32_t number = request.in_modifier & prm::kMadIfcPortMask;
   if (!parts_.ports.Has(number)) return Status::kBadParam;
@@ -63,7 +63,7 @@ Status Firmware::MadIfc(const CommandRequest& request) {
   const bool ignore_m_key =
       arrival.qp == 0 && (request.op_modifier & prm::kMadIfcIgnoreMKey) != 0;
   const auto m_key = wire::Get<&mad::Smp::m_key>(arrival.mad);
-  // The agents are asked as by somebody who knows it.
+  // To ignore the M_Key, the agents are given the right one.
   if (ignore_m_key) {
     wire::Put<&mad::Smp::m_key>(arrival.mad, agents.Info().m_key);
   }
@@ -81,7 +81,7 @@ Status Firmware::MadIfc(const CommandRequest& request) {
     parts_.ports.TellChanges(port, reregister);
   }
   if (verdict == mad::LocalVerdict::kConsumed) {
-    // A MAD that ought to be answered was dropped: its M_Key is wrong.
+    // A MAD that needs an answer was dropped: its M_Key is wrong.
     return header.method == mad::Method::kTrapRepress ? Status::kOk
                                                       : Status::kBadPacket;
   }
@@ -90,7 +90,7 @@ Status Firmware::MadIfc(const CommandRequest& request) {
              : Status::kInternalError;
 }
 
-// Of what drivers do with it, the question alone.
+// Supports only the query, which is all that drivers use.
 Status Firmware::MadDemux(const CommandRequest& request) {
   if (!parts_.core.cap.mad_demux ||
       request.op_modifier != prm::kMadDemuxQueryRestrictions) {

@@ -1,4 +1,4 @@
-// Firmware: commands after INIT_HCA.
+// Firmware, part 3: dispatch of the commands that follow INIT_HCA.
 #include <array>
 
 #include "hca/model/mlx4/firmware/firmware.h"
@@ -155,7 +155,8 @@ Status Firmware::WriteMtt(const CommandRequest& request) {
   return parts_.memory.WriteMtts(header->first, entries);
 }
 
-// What Linux's mlx4_ib leaves there is 0 - 4.
+// A QP with a shared receive queue: Linux's mlx4_ib leaves 0 - 4 in the byte
+// that describes its own receive queue, so that byte is ignored.
 Status Firmware::TakeQpContext(const CommandRequest& request,
                                prm::QpContext& context) const {
   std::array<std::byte, wire::kBytes<prm::QpContext>> bytes;

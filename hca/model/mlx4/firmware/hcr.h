@@ -1,4 +1,4 @@
-// The command register, HCR.
+// Hcr: the command register (HCR).
 #ifndef IBEMU_HCA_MODEL_MLX4_FIRMWARE_HCR_H_
 #define IBEMU_HCA_MODEL_MLX4_FIRMWARE_HCR_H_
 
@@ -12,11 +12,12 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// Seven dwords.  Software writes six, then the last with GO; the adapter clears
-// GO when it is done, and leaves the toggle bit as it was given.  While GO is
-// set the register is the adapter's: what software writes is ignored.  Each
-// command has the other toggle bit than the one before, for that is how
-// software sees that it was done; the first after a reset has either.
+// The seven dwords of the register.  Software writes six, then the last with
+// GO.  The adapter clears GO when the command is done, and leaves the toggle
+// bit as it was given.  While GO is set the register is the adapter's, and
+// writes by software are ignored.  Each command must have the opposite toggle
+// bit of the one before, because that is how software sees that it was done;
+// the first after a reset may have either.
 class Hcr {
  public:
   struct Posted {
@@ -25,18 +26,19 @@ class Hcr {
     bool by_event = false;
   };
 
-  // `offset`: of a dword, from kHcr.  Values are host-order.
+  // Returns a dword in host order.  `offset` is in bytes from kHcr.
   uint32_t Read(size_t offset) const { return words_[offset / 4]; }
-  // A command, when this write gave one.
+  // Writes a dword.  Returns the command if this write posted one.
   std::optional<Posted> Write(size_t offset, uint32_t value);
 
-  // The command that Write() gave is done.  One that completes by an event
-  // leaves nothing in the register but GO.
+  // Ends the command that Write() returned.  For one that completes by an
+  // event, only GO changes in the register.
   void Complete(const CommandReply& reply);
 
   bool busy() const { return (words_[kStatusWord] & prm::kHcrGo) != 0; }
-  // How often software wrote to it while it was the adapter's, or left the
-  // toggle bit as it was; since power-on.
+  // The number of protocol violations by software since power-on: writes to the
+  // register while it was the adapter's, and commands with an unchanged toggle
+  // bit.
   int violations() const { return violations_; }
 
   void Reset() {
@@ -52,7 +54,7 @@ class Hcr {
   }
 
   std::array<uint32_t, prm::kHcrBytes / 4> words_{};
-  std::optional<uint32_t> last_toggle_;  // kHcrToggle, or 0
+  std::optional<uint32_t> last_toggle_;  // kHcrToggle or 0
   int violations_ = 0;
 };
 

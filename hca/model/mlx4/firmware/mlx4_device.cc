@@ -55,7 +55,7 @@ Mlx4Device::Mlx4Device(Timers& timers, const std::vector<Wire*>& wires)
 void Mlx4Device::Fail(uint32_t code) {
   error_buffer_.fill(code);
   events_.Report(prm::EventType::kLocalCatastrophicError, 0, prm::QueueEvent{});
-  // Whoever is served no more needs no queues.
+  // Queues have no use any more, as nothing serves them.
   queue_pairs_.Reset();
   shared_.Reset();
   completions_.Reset();
@@ -73,7 +73,8 @@ void Mlx4Device::WriteRegister(int bar, size_t offset, size_t size,
                                uint64_t value) {
   if (resetting()) return;
   if (bar == prm::kUarBar) {
-    // Programs may ring on while a driver takes the adapter up once more.
+    // Programs may still ring doorbells while a driver brings the adapter up
+    // again.
     const bool up = firmware_.stage() == mlx4::Firmware::Stage::kUp;
     if (up && !failed()) WriteUar(offset, size, value);
   } else if (size == 4) {
@@ -119,11 +120,12 @@ void Mlx4Device::Run(const mlx4::Hcr::Posted& posted) {
   }
   mlx4::CommandReply reply;
   if (const auto refusal = faults_.TakeRefusal(request.opcode)) {
-    // What a test makes firmware refuse, it has looked at.
+    // Firmware reads the mailbox before it refuses the command, so the record
+    // has it as well.
     if (inbox_place_) KeepInbox();
     reply.status = *refusal;
   } else if (posted.by_event && !events_.Maps(prm::EventType::kCommand)) {
-    // Nobody would ever hear of it.
+    // Software would never learn of its completion.
     reply.status = prm::CommandStatus::kBadSysState;
   } else {
     reply = firmware_.Execute(request);
@@ -156,9 +158,9 @@ bool Mlx4Device::Read(uint64_t address, std::span<std::byte> into) {
   return true;
 }
 
-// When firmware has just read of it: then it is there, and to look is no fault
-// that would be none without an observer.  Nor was it written to, as the two
-// mailboxes of a command may be one.
+// Called right after firmware has read from the mailbox's page.  The page
+// exists then, so that observing causes no fault of its own.  It is also still
+// unchanged, which matters because both mailboxes of a command may be the same.
 void Mlx4Device::KeepInbox() {
   const uint64_t place = *inbox_place_;
   inbox_place_.reset();
@@ -175,7 +177,7 @@ void Mlx4Device::WriteUar(size_t offset, size_t size, uint64_t value) {
     return;
   }
   if (place >= prm::kCqDoorbell && place < prm::kCqDoorbell + 8) {
-    // Two halves, where software has no writes of 64 bits.
+    // It comes in two halves if software has no 64-bit writes.
     if (size == 4 && place == prm::kCqDoorbell) half_doorbell_ = low;
     const bool whole = size == 8;
     if (!whole && place == prm::kCqDoorbell) return;
@@ -202,7 +204,7 @@ void Mlx4Device::WriteUar(size_t offset, size_t size, uint64_t value) {
 }
 
 void Mlx4Device::SoftwareReset() {
-  if (!reset_taken_) return;  // the semaphore comes first
+  if (!reset_taken_) return;  // the semaphore must be taken first
   PciEndpoint::Reset();
   reset_until_ = timers_.Now() + kResetTime;
 }

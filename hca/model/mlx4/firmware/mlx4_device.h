@@ -1,4 +1,4 @@
-// A ConnectX-3, modelled at the level of its registers.
+// Mlx4Device: a ConnectX-3, modelled at the level of its registers.
 #ifndef IBEMU_HCA_MODEL_MLX4_FIRMWARE_MLX4_DEVICE_H_
 #define IBEMU_HCA_MODEL_MLX4_FIRMWARE_MLX4_DEVICE_H_
 
@@ -27,51 +27,53 @@
 
 namespace ibemu::hca::model {
 
-// 15b3:1003 with one or two InfiniBand ports.  It takes what the Linux driver
-// does, and refuses what firmware refuses, with firmware's status.
+// The device 15b3:1003 with one or two InfiniBand ports.  It accepts what the
+// Linux driver does, and refuses what firmware refuses, with firmware's status.
 class Mlx4Device : public PciEndpoint, private mlx4::HostMemory {
  public:
-  // How long a software reset takes, during which it does not answer.
+  // The duration of a software reset, during which the device does not answer.
   static constexpr absl::Duration kResetTime = absl::Milliseconds(100);
 
-  // `timers` and `wires` (one a port, port 1's first; 1 or 2) must outlive it.
+  // REQUIRES: `timers` and `wires` outlive this object.  There are one or two
+  // wires, one for each port, port 1's first.
   Mlx4Device(Timers& timers, const std::vector<Wire*>& wires);
 
-  // Not owned.
+  // The observer is not owned.
   void AddObserver(CommandObserver& observer) { observers_.Add(observer); }
   void RemoveObserver(CommandObserver& observer) {
     observers_.Remove(observer);
   }
 
   FaultPlan& faults() { return faults_; }
-  // What QUERY_DEV_CAP tells, and what holds: another adapter's, for a test to
-  // set before a driver asks.
+  // The limits that QUERY_DEV_CAP reports and the device enforces.  A test may
+  // change them to those of another adapter before a driver asks.
   prm::QueryDevCap& limits() { return core_.cap; }
-  // What QUERY_PORT tells from now on.
+  // Sets the type that QUERY_PORT reports from now on.
   void SetPortType(int port, prm::PortType type) { ports_.SetType(port, type); }
-  // Tells software what has not happened to object `number`.
+  // Reports an event of object `number` that has not happened.
   void Pretend(prm::EventType type, uint32_t number) {
     events_.Report(type, 0, prm::QueueEvent{.number = number});
   }
-  // An internal error that nothing but a reset ends: the error buffer is filled
-  // with it, an event tells, commands hang, and doorbells and packets have no
-  // effect.  `code` must not be 0.
+  // Simulates an internal error, which lasts until a reset: the error buffer is
+  // filled with `code`, an event is reported, commands hang, and doorbells and
+  // packets have no effect.  `code` must not be 0.
   void Fail(uint32_t code);
 
-  // What a driver must not do and the adapter has no status for: writes to the
-  // command register while it was the adapter's, or with an old toggle bit;
-  // doorbells for no queue, from another's page, or for events that are not
-  // there.
+  // The number of driver errors for which the adapter has no status: writes to
+  // the command register while it was the adapter's, or with an old toggle bit;
+  // doorbells of a queue that does not exist, from another UAR page than the
+  // queue's, or for events that do not exist.
   int violations() const {
     return hcr_.violations() + queue_pairs_.bad_doorbells() +
            completions_.bad_doorbells() + events_.bad_doorbells();
   }
-  // How many commands ended with another status than OK, since power-on.
+  // The number of commands that ended with a status other than OK since
+  // power-on.
   int refusals() const { return refusals_; }
   mlx4::Firmware::Stage stage() const { return firmware_.stage(); }
   uint64_t icm_pages() const { return core_.icm.mapped_pages(); }
-  // Of all queues that have ended since power-on: a reset ends those that are
-  // left.
+  // The use of all queues that have ended since power-on.  A reset ends all
+  // others.
   const mlx4::QueueUses& ended_queues() const { return core_.ended; }
 
  private:
@@ -110,13 +112,13 @@ class Mlx4Device : public PciEndpoint, private mlx4::HostMemory {
   mlx4::Firmware firmware_;
 
   bool owned_ = false;        // the owner semaphore
-  bool reset_taken_ = false;  // that of the reset register
+  bool reset_taken_ = false;  // the semaphore of the reset register
   absl::Time reset_until_ = absl::InfinitePast();
   std::array<uint32_t, mlx4::kErrorBufferWords> error_buffer_{};
-  uint32_t half_doorbell_ = 0;  // of a CQ doorbell that comes in two writes
+  uint32_t half_doorbell_ = 0;  // first write of a CQ doorbell in two
   int refusals_ = 0;
-  // While a command is carried out that somebody observes: where its mailbox
-  // is, until it was read; and what was in it.
+  // Used only while an observed command is carried out: the place of its
+  // mailbox until that was read, and then the contents.
   std::optional<uint64_t> inbox_place_;
   std::vector<std::byte> inbox_;
 };

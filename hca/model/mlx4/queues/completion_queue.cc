@@ -19,7 +19,7 @@ QueueBuffer::Place PlaceOfCq(const prm::CqContext& context) {
           .page_offset = uint64_t{context.page_offset} * kCqeBytes};
 }
 
-// Whether 24-bit counter `a` is beyond `b`.
+// Returns true if the 24-bit counter `a` is ahead of `b`.
 bool Beyond(uint32_t a, uint32_t b) {
   const uint32_t distance = (a - b) & kCqIndexBits;
   return distance != 0 && distance <= kCqIndexBits / 2;
@@ -50,7 +50,7 @@ Status CompletionQueue::Check(Core& core, const prm::CqContext& context) {
 }
 
 bool CompletionQueue::Initialise() {
-  // The adapter owns what has the bit of the round before.
+  // The adapter owns the entries that have the owner bit of the previous round.
   const uint32_t at = producer_ & (size() - 1);
   const bool before = (producer_ & size()) == 0;
   const auto fill = [this](uint32_t first, uint32_t count, bool owner) {
@@ -92,7 +92,7 @@ CompletionQueue::Posted CompletionQueue::Write(Entry entry, bool solicited) {
   entry.owner = (producer_ & size()) != 0;
   const auto bytes = ToBytes(entry);
   const std::span<const std::byte> all = bytes;
-  // The last byte is the owner's, and is written last.
+  // The last byte holds the owner bit, so it is written last.
   const uint64_t place = (producer_ & (size() - 1)) * kCqeBytes;
   if (!buffer_.Write(place, all.first(kCqeBytes - 1)) ||
       !buffer_.Write(place + kCqeBytes - 1, all.last(1))) {
@@ -116,7 +116,7 @@ bool CompletionQueue::Notify(bool solicited) {
 }
 
 bool CompletionQueue::Arm(const prm::CqDoorbell& doorbell) {
-  // A repetition of one that was answered: the event is on its way.
+  // A repetition of a request that was answered: its event is on the way.
   if (doorbell.sequence != ((sequence_ + 1) & 3)) return false;
   consumer_ = doorbell.consumer_index;
   if (doorbell.command == prm::kCqArmNext) {
@@ -140,7 +140,8 @@ Status CompletionQueue::Resize(Core& core, const prm::CqContext& context) {
   }
   if (!ReadConsumerIndex()) return Status::kInternalError;
   const uint32_t unread = (producer_ - consumer_) & kCqIndexBits;
-  // The last entry in the old memory tells that the rest is in the new one.
+  // The last entry in the old memory tells software that the rest is in the new
+  // memory.
   if (unread + 1 > 1u << wanted.log_cq_size) return Status::kBadSize;
   constexpr uint8_t kResizeOpcode = 0x16;
   if (Write(prm::Cqe{.opcode = kResizeOpcode}, false) == Posted::kFault) {

@@ -1,4 +1,4 @@
-// One completion queue.
+// CompletionQueue: one completion queue (CQ).
 #ifndef IBEMU_HCA_MODEL_MLX4_QUEUES_COMPLETION_QUEUE_H_
 #define IBEMU_HCA_MODEL_MLX4_QUEUES_COMPLETION_QUEUE_H_
 
@@ -10,7 +10,7 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// From SW2HW_CQ to HW2SW_CQ.
+// A completion queue, from SW2HW_CQ to HW2SW_CQ.
 class CompletionQueue {
  public:
   enum class Posted { kQuietly, kNotify, kOverrun, kFault };
@@ -19,20 +19,23 @@ class CompletionQueue {
 
   static prm::CommandStatus Check(Core& core, const prm::CqContext& context);
 
-  // Gives every entry to the adapter.  False: the memory can't be written.
+  // Gives ownership of all entries to the adapter.  Returns false if the memory
+  // can't be written.
   bool Initialise();
 
-  // Writes an entry, whose `owner` is set here.  kNotify: it was armed for such
-  // a one.  kOverrun: software is a whole queue behind; kFault: the queue or
-  // its doorbell record can't be reached; the queue is dead after either.
+  // Writes an entry, after setting its `owner` bit.  Returns kNotify if the
+  // queue was armed for such an entry, kOverrun if the queue is full of entries
+  // that software has not read, and kFault if the queue or its doorbell record
+  // can't be accessed.  After kOverrun or kFault the queue is dead.
   Posted Post(const prm::Cqe& entry, bool solicited);
   Posted Post(const prm::ErrorCqe& entry);
 
-  // Software asks for one notification.  True: it is due at once.
+  // Arms the queue for one notification.  Returns true if that is due at once.
   bool Arm(const prm::CqDoorbell& doorbell);
 
-  // MODIFY_CQ.  What software has not read yet moves to the new memory;
-  // BAD_SIZE: it does not fit.
+  // MODIFY_CQ: moves the queue to new memory.  Entries that software has not
+  // read yet stay in the old memory, and software copies them.  Returns
+  // BAD_SIZE if they don't fit into the new memory.
   prm::CommandStatus Resize(Core& core, const prm::CqContext& context);
   void Moderate(uint16_t max_count, uint16_t period);
 
@@ -51,10 +54,10 @@ class CompletionQueue {
   prm::CqContext context_;
   QueueBuffer buffer_;
   EntryCount count_;
-  uint32_t producer_ = 0;   // counts on and on
+  uint32_t producer_ = 0;   // not reduced to the size of the queue
   uint32_t consumer_ = 0;   // 24 bits
-  uint32_t solicited_ = 0;  // `producer_` after the last solicited one
-  uint8_t sequence_ = 0;    // of notifications, 2 bits
+  uint32_t solicited_ = 0;  // `producer_` after the last solicited entry
+  uint8_t sequence_ = 0;    // of the last notification, 2 bits
 };
 
 }  // namespace ibemu::hca::model::mlx4

@@ -59,7 +59,7 @@ EventQueue::Posted EventQueue::Post(prm::Eqe event) {
   }
   event.owner = (producer_ & size()) != 0;
   const auto entry = ToBytes(event);
-  // The last byte is the owner's, and is written last.
+  // The last byte holds the owner bit, so it is written last.
   const uint64_t place = (producer_ & (size() - 1)) * kEqeBytes;
   const std::span<const std::byte> bytes = entry;
   if (!buffer_.Write(place, bytes.first(kEqeBytes - 1)) ||

@@ -1,4 +1,4 @@
-// One event queue.
+// EventQueue: one event queue (EQ).
 #ifndef IBEMU_HCA_MODEL_MLX4_QUEUES_EVENT_QUEUE_H_
 #define IBEMU_HCA_MODEL_MLX4_QUEUES_EVENT_QUEUE_H_
 
@@ -9,33 +9,34 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// From SW2HW_EQ to HW2SW_EQ.
+// An event queue, from SW2HW_EQ to HW2SW_EQ.
 class EventQueue {
  public:
   enum class Posted { kQuietly, kInterrupt, kOverrun, kFault };
 
   EventQueue(Core& core, const prm::EqContext& context);
 
-  // Whether the context makes sense and its memory is translated.
+  // Checks that the context is valid and that its memory can be translated.
   static prm::CommandStatus Check(Core& core, const prm::EqContext& context);
 
-  // Gives every entry to the adapter, as the hardware does.  False: the memory
-  // can't be written.
+  // Gives ownership of all entries to the adapter, as the hardware does.
+  // Returns false if the memory can't be written.
   bool Initialise();
 
-  // Writes an event, whose `owner` is set here.  kInterrupt: it was armed, and
-  // is no longer.  kOverrun: software is a whole queue behind; kFault: memory
-  // could not be written; the queue is dead after either.
+  // Writes an event, after setting its `owner` bit.  Returns kInterrupt if the
+  // queue was armed, which it no longer is (unless always armed); kOverrun if
+  // the queue is full of events that software has not read; kFault if memory
+  // can't be written.  After kOverrun or kFault the queue is dead.
   Posted Post(prm::Eqe event);
 
-  // Whether software may have read up to `consumer_index` (24 bits): not less
-  // than before, and nothing that there is not yet.
+  // Returns true if software may have read up to `consumer_index` (24 bits): it
+  // is not behind the previous index, nor ahead of the events written.
   bool MayRead(uint32_t consumer_index) const;
-  // Software has.  True: it arms, and there is more already, so an interrupt is
-  // due.
+  // Software has read up to `consumer_index`.  Returns true if it arms the
+  // queue and there are further events, so that an interrupt is due.
   bool Doorbell(uint32_t consumer_index, bool arm);
 
-  // As QUERY_EQ shows it.
+  // The context as QUERY_EQ returns it.
   prm::EqContext context() const;
   int vector() const { return context_.intr; }
   bool dead() const { return context_.status != prm::kQueueOk; }
@@ -46,7 +47,7 @@ class EventQueue {
   prm::EqContext context_;
   QueueBuffer buffer_;
   EntryCount count_;
-  uint32_t producer_ = 0;  // counts on and on, as `consumer_` does
+  uint32_t producer_ = 0;  // like `consumer_`, not reduced to the queue's size
   uint32_t consumer_ = 0;
 };
 

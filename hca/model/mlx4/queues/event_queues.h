@@ -1,4 +1,5 @@
-// All event queues, and which event goes to which.
+// EventQueues: all event queues of the adapter, and the mapping of events to
+// them.
 #ifndef IBEMU_HCA_MODEL_MLX4_QUEUES_EVENT_QUEUES_H_
 #define IBEMU_HCA_MODEL_MLX4_QUEUES_EVENT_QUEUES_H_
 
@@ -12,6 +13,8 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// The event queues by number.  Each one is the adapter's from Start() to
+// Stop().
 class EventQueues {
  public:
   // `interrupt` is called with an MSI-X vector.
@@ -20,16 +23,21 @@ class EventQueues {
     mapping_.fill(kUnmapped);
   }
 
-  // SW2HW_EQ, HW2SW_EQ, QUERY_EQ.  BAD_RES_STATE: it is already, or not, the
-  // adapter's; RESOURCE_BUSY: events or completion queues still go to it.
+  // SW2HW_EQ, HW2SW_EQ, QUERY_EQ.  Start returns BAD_RES_STATE if the adapter
+  // already owns the queue.  Stop returns it if the adapter does not own the
+  // queue, and RESOURCE_BUSY if events are still mapped to it; its caller
+  // checks that no completion queue reports to it.  Find returns null if the
+  // adapter does not own the queue.
   prm::CommandStatus Start(uint32_t eqn, const prm::EqContext& context);
   prm::CommandStatus Stop(uint32_t eqn);
   const EventQueue* Find(uint32_t eqn) const;
 
-  // MAP_EQ: the events `mask` (EventBit()) go to `eqn`, or no longer do.
+  // MAP_EQ: maps the events in `mask` (EventBit()) to `eqn`, or removes that
+  // mapping.
   prm::CommandStatus MapEvents(uint32_t eqn, uint64_t mask, bool unmap);
 
-  // An event that software has mapped to a queue; else it is lost.
+  // Posts an event to the queue that software has mapped it to.  An event that
+  // is not mapped is lost.
   template <wire::Structure Data>
   void Report(prm::EventType type, uint8_t subtype, const Data& data) {
     const int eqn = mapping_[static_cast<size_t>(type)];
@@ -37,12 +45,13 @@ class EventQueues {
       Post(static_cast<uint32_t>(eqn), MakeEvent(type, subtype, data));
     }
   }
-  // A completion of `cqn`.
+  // Posts the completion event of CQ `cqn`.
   void ReportCompletion(uint32_t eqn, uint32_t cqn);
 
-  // One for no queue, or for events that there are not yet, is ignored.
+  // A doorbell of a queue that does not exist, or for events that do not exist
+  // yet, is ignored.
   void Doorbell(uint32_t eqn, uint32_t consumer_index, bool arm);
-  // How many doorbells were ignored, since power-on.
+  // The number of doorbells that were ignored since power-on.
   int bad_doorbells() const { return bad_doorbells_; }
 
   bool Maps(prm::EventType type) const {
@@ -66,7 +75,7 @@ class EventQueues {
   Core& core_;
   absl::AnyInvocable<void(int)> interrupt_;
   std::map<uint32_t, EventQueue> queues_;
-  std::array<int, 64> mapping_;  // event type: EQ
+  std::array<int, 64> mapping_;  // event type to EQ
   int bad_doorbells_ = 0;
 };
 

@@ -8,10 +8,10 @@ namespace {
 
 using Status = prm::CommandStatus;
 
-// PortInfo.CapabilityMask.
+// A bit of PortInfo.CapabilityMask.
 constexpr uint32_t kIsSm = 1u << 1;
 
-// How many data VLs VLCap's code stands for.
+// Returns the number of data VLs for a code of VLCap.
 uint8_t VlsOf(uint8_t code) {
   constexpr uint8_t kVls[] = {0, 1, 2, 4, 8, 15};
   return code < std::size(kVls) ? kVls[code] : uint8_t{0};
@@ -94,7 +94,7 @@ Status Ports::Set(int port, const prm::SetPort& wanted) {
       (wanted.mtu_cap == 0 || wanted.mtu_cap > info.mtu_cap)) {
     return Status::kBadParam;
   }
-  // Linux tries 8, 4, 2, 1 until firmware takes one.
+  // Linux tries 8, 4, 2 and 1 until firmware accepts one.
   if (wanted.change_vl_cap &&
       (wanted.vl_cap == 0 || wanted.vl_cap > VlsOf(info.vl_cap))) {
     return Status::kExceedLimit;

@@ -1,4 +1,4 @@
-// The adapter's ports.
+// Ports: the adapter's ports.
 #ifndef IBEMU_HCA_MODEL_MLX4_QUEUES_PORTS_H_
 #define IBEMU_HCA_MODEL_MLX4_QUEUES_PORTS_H_
 
@@ -15,13 +15,13 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// Ports are numbered from 1.
+// All ports, numbered from 1.
 class Ports {
  public:
   using Receive =
       absl::AnyInvocable<void(int port, std::span<const std::byte> packet)>;
 
-  // `wires` must outlive it; the first is port 1's.
+  // REQUIRES: `wires` outlive this object.  The first one is port 1's.
   Ports(const std::vector<Wire*>& wires, EventQueues& events, Receive receive);
   ~Ports();
   Ports(const Ports&) = delete;
@@ -31,27 +31,33 @@ class Ports {
   bool Has(uint32_t port) const { return port >= 1 && port <= ports_.size(); }
   Wire& wire(int port) { return *At(port).wire; }
 
-  // Commands; `port` must be one of them.
+  // Commands.  REQUIRES: Has(port).
   prm::QueryPort Query(int port) const;
   void SetType(int port, prm::PortType type) { At(port).type = type; }
-  // INIT_PORT.  BAD_RES_STATE: it was, already.
+  // INIT_PORT.  Returns BAD_RES_STATE if the port is already enabled.
   prm::CommandStatus Initialise(int port);
-  // CLOSE_PORT.  Linux closes a port more often than it opens it.
+  // CLOSE_PORT.  Has no effect on a closed port, as Linux closes ports more
+  // often than it opens them.
   void Close(int port);
+  // SET_PORT.  Returns BAD_PARAM or EXCEED_LIM if the port's MTU or number of
+  // VLs is exceeded.
   prm::CommandStatus Set(int port, const prm::SetPort& wanted);
 
-  // Between INIT_PORT and CLOSE_PORT.
+  // True between INIT_PORT and CLOSE_PORT.
   bool enabled(int port) const { return At(port).enabled; }
 
-  // Compares what the port is with what software was told, and tells the
-  // difference.  `reregister`: the subnet manager asks for it.
+  // Compares the port's attributes with those last reported to software, and
+  // reports the differences as events.  `reregister`: the subnet manager asks
+  // for client reregistration.
   void TellChanges(int port, bool reregister);
 
-  // As after CLOSE_HCA: nothing is enabled, and no subnet manager runs here.
+  // Restores the state after CLOSE_HCA: all ports are disabled, and IsSM is
+  // clear.
   void Reset();
 
  private:
   class Listener;
+  // The attributes last reported to software.
   struct Told {
     mad::PortInfo info;
     std::vector<wire::Gid> gids;

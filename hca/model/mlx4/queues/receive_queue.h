@@ -1,4 +1,4 @@
-// Where a queue pair gets its receive WQEs from.
+// ReceiveSource: the queue that a queue pair fetches its receive WQEs from.
 #ifndef IBEMU_HCA_MODEL_MLX4_QUEUES_RECEIVE_QUEUE_H_
 #define IBEMU_HCA_MODEL_MLX4_QUEUES_RECEIVE_QUEUE_H_
 
@@ -11,22 +11,25 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// A receive WQE.  `sges` is its SGE list.
 struct ReceiveWqe {
   uint16_t counter = 0;  // for the CQE
   std::vector<Sge> sges;
 };
 
+// A receive queue, a queue pair's own or a shared one.
 class ReceiveSource {
  public:
   enum class Fetched { kWqe, kNone, kFault };
 
   virtual ~ReceiveSource() = default;
-  // kNone: software has posted none; kFault: queue or doorbell record can't be
-  // read.
+  // Fetches the next WQE.  Returns kNone if software has posted none, and
+  // kFault if the queue or its doorbell record can't be read.
   virtual Fetched Fetch(ReceiveWqe& wqe) = 0;
 };
 
-// A queue pair's own: a ring, whose doorbell record counts what was posted.
+// A queue pair's own receive queue: a ring, whose doorbell record counts the
+// WQEs that were posted.
 class ReceiveQueue : public ReceiveSource {
  public:
   ReceiveQueue(Core& core, const prm::QpContext& context);

@@ -13,8 +13,8 @@ uint64_t BytesOf(std::span<const Sge> sges) {
 
 namespace {
 
-// Calls visit(piece, offset in piece, part of `bytes`) until it returns false;
-// false then, or when the sges end before `bytes` do.
+// Calls visit(piece, offset in piece, part of `bytes`) for all of `bytes`.
+// Returns false if `visit` does, or if the SGE list ends before `bytes` do.
 template <class Span, class Visit>
 bool ForEachPart(std::span<const Sge> sges, uint64_t offset, Span bytes,
                  Visit visit) {

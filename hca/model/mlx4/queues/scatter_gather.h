@@ -1,4 +1,4 @@
-// The memory of a work request.
+// Sge: an SGE of a work request, and functions to copy by SGE lists.
 #ifndef IBEMU_HCA_MODEL_MLX4_QUEUES_SCATTER_GATHER_H_
 #define IBEMU_HCA_MODEL_MLX4_QUEUES_SCATTER_GATHER_H_
 
@@ -12,28 +12,30 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// A piece of a message: memory that a key opens, or bytes of the WQE itself.
+// An SGE: memory that a key gives access to, or inline data of the WQE itself.
 struct Sge {
   uint64_t bytes = 0;
   uint32_t lkey = 0;
   uint64_t address = 0;
-  std::vector<std::byte> inlined{};  // then it counts alone
+  std::vector<std::byte> inlined{};  // else lkey and address count
 };
 
+// Returns the length of the message.
 uint64_t BytesOf(std::span<const Sge> sges);
 
-// The message's bytes from `offset` on; `into` must not reach beyond its end.
-// False: a key does not open its piece, or memory is missing.
+// Copies the bytes of the message from `offset` on to `into`, which must not
+// reach beyond the end of the message.  Returns false if a key does not allow
+// access to its memory, or if memory is missing.
 bool Gather(MemoryTable& memory, uint32_t pd, std::span<const Sge> sges,
             uint64_t offset, std::span<std::byte> into);
 
 enum class Scattered { kOk, kTooLong, kProtection };
-// Puts `from` at `offset` of the message.
+// Copies `from` to `offset` of the message.
 Scattered Scatter(MemoryTable& memory, uint32_t pd, std::span<const Sge> sges,
                   uint64_t offset, std::span<const std::byte> from);
 
-// The data segments of a receive WQE: up to its end, or an empty one with
-// kInvalidLKey.
+// Returns the data segments of a receive WQE, up to its end or to an empty one
+// with kInvalidLKey.
 std::vector<Sge> ParseReceiveWqe(std::span<const std::byte> wqe);
 
 }  // namespace ibemu::hca::model::mlx4

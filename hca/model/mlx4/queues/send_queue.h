@@ -1,4 +1,4 @@
-// The send queue of a queue pair.
+// SendQueue: the send queue of a queue pair.
 #ifndef IBEMU_HCA_MODEL_MLX4_QUEUES_SEND_QUEUE_H_
 #define IBEMU_HCA_MODEL_MLX4_QUEUES_SEND_QUEUE_H_
 
@@ -10,22 +10,24 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// A ring of send WQEs.  Software hands each one over by its owner bit.
 class SendQueue {
  public:
   enum class Fetched { kWqe, kNone, kMalformed, kFault };
 
   SendQueue(Core& core, const prm::QpContext& context);
 
-  // Where the queues lie in their common memory: the one with the larger WQEs
-  // is first, and it is the send queue when they are equal (hw/mlx4/qp.c).
+  // The layout of a queue pair's two queues in their common memory.  The one
+  // with the larger WQEs comes first; if they are equal, it is the send queue
+  // (hw/mlx4/qp.c).
   static uint64_t ReceiveBytes(const prm::QpContext& context);
   static uint64_t SendBytes(const prm::QpContext& context);
   static bool ReceiveIsFirst(const prm::QpContext& context);
   static QueueBuffer::Place Place(const prm::QpContext& context,
                                   uint64_t offset);
 
-  // The next WQE, if software owns it no longer, and goes on to the one after.
-  // kMalformed: `wqe` has its counter and control segment alone.
+  // Fetches the next WQE, if software has handed it over.  With kMalformed only
+  // the counter and the control segment of `wqe` are valid.
   Fetched Fetch(SendWqe& wqe);
 
   uint16_t counter() const { return counter_; }

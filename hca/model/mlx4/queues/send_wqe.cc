@@ -5,9 +5,9 @@ namespace ibemu::hca::model::mlx4 {
 namespace {
 
 constexpr size_t kSegmentUnit = 16;
-constexpr size_t kMessageUnit = 2u << 30;  // what a length of 0 stands for
+constexpr size_t kMessageUnit = 2u << 30;  // the meaning of length 0
 
-// Takes one structure off the front.
+// Removes one structure from the front.
 template <wire::Structure T>
 bool Take(std::span<const std::byte>& rest, T& segment) {
   if (rest.size() < wire::kBytes<T>) return false;
@@ -49,7 +49,7 @@ bool TakeData(std::span<const std::byte> rest, SendWqe& wqe) {
   return true;
 }
 
-// The segments between control and data.
+// Takes the segments between the control segment and the data segments.
 bool TakeHeaders(std::span<const std::byte>& rest, prm::QpService service,
                  SendWqe& wqe) {
   if (service == prm::QpService::kUd) return Take(rest, wqe.datagram);

@@ -52,7 +52,7 @@ ReceiveSource::Fetched SharedReceiveQueue::Fetch(ReceiveWqe& wqe) {
   count_.Add();
   const auto left = static_cast<uint16_t>(posted - taken_);
   if (left < context_.limit_watermark) {
-    context_.limit_watermark = 0;  // once
+    context_.limit_watermark = 0;  // only one event
     events_.Report(prm::EventType::kSrqLimit, 0,
                    prm::QueueEvent{.number = number_});
   }

@@ -1,4 +1,4 @@
-// Shared receive queues.
+// SharedReceiveQueues: all shared receive queues (SRQ) of the adapter.
 #ifndef IBEMU_HCA_MODEL_MLX4_QUEUES_SHARED_RECEIVE_QUEUES_H_
 #define IBEMU_HCA_MODEL_MLX4_QUEUES_SHARED_RECEIVE_QUEUES_H_
 
@@ -11,8 +11,8 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// A list: each WQE says which one is next, and the doorbell record counts how
-// many there have been.
+// A shared receive queue.  It is a linked list: each WQE names the next one,
+// and the doorbell record counts the WQEs that were posted.
 class SharedReceiveQueue : public ReceiveSource {
  public:
   SharedReceiveQueue(Core& core, EventQueues& events, uint32_t number,
@@ -20,7 +20,7 @@ class SharedReceiveQueue : public ReceiveSource {
 
   Fetched Fetch(ReceiveWqe& wqe) override;
 
-  // ARM_SRQ: one event when fewer WQEs than `limit` are left.
+  // ARM_SRQ: asks for one event when fewer WQEs than `limit` are left.
   void Arm(uint16_t limit) { context_.limit_watermark = limit; }
   const prm::SrqContext& context() const { return context_; }
 
@@ -31,21 +31,26 @@ class SharedReceiveQueue : public ReceiveSource {
   prm::SrqContext context_;
   QueueBuffer buffer_;
   EntryCount count_;
-  uint16_t next_ = 0;   // WQE
-  uint16_t taken_ = 0;  // counts on and on
+  uint16_t next_ = 0;   // index of the next WQE
+  uint16_t taken_ = 0;  // not reduced to the queue's size
 };
 
+// The shared receive queues by number.  Each one is the adapter's from Start()
+// to Stop().
 class SharedReceiveQueues {
  public:
   SharedReceiveQueues(Core& core, EventQueues& events)
       : core_(core), events_(events) {}
 
-  // SW2HW_SRQ, HW2SW_SRQ, QUERY_SRQ, ARM_SRQ.
+  // SW2HW_SRQ, HW2SW_SRQ, QUERY_SRQ, ARM_SRQ.  They return BAD_RES_STATE, or
+  // nothing, if the adapter already owns the queue (Start) or does not own it
+  // (the others), and RESOURCE_BUSY if a queue pair uses it.
   prm::CommandStatus Start(uint32_t srqn, const prm::SrqContext& context);
   prm::CommandStatus Stop(uint32_t srqn);
   std::optional<prm::SrqContext> Query(uint32_t srqn) const;
   prm::CommandStatus Arm(uint32_t srqn, uint16_t limit);
 
+  // Returns null if the adapter does not own the queue.
   SharedReceiveQueue* Find(uint32_t srqn);
   void AddUser(uint32_t srqn) { ++users_[srqn]; }
   void RemoveUser(uint32_t srqn) {

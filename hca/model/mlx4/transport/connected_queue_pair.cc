@@ -8,7 +8,7 @@
 namespace ibemu::hca::model::mlx4 {
 
 void ConnectedQueuePair::Receive(const Packet& packet) {
-  // What another service sends is dropped (IBA vol 1 §9.6.1).
+  // Packets of other services are dropped (IBA vol 1 §9.6.1).
   if (!CanReceive() || !PKeyMatches(packet.bth.p_key) ||
       packet.bth.opcode >> wire::opcode::kServiceShift !=
           static_cast<int>(context_.service) ||

@@ -1,4 +1,4 @@
-// What queue pairs of the services RC and UC have in common.
+// ConnectedQueuePair: the common part of queue pairs of the services RC and UC.
 #ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_CONNECTED_QUEUE_PAIR_H_
 #define IBEMU_HCA_MODEL_MLX4_TRANSPORT_CONNECTED_QUEUE_PAIR_H_
 
@@ -7,6 +7,8 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// A queue pair of the service RC or UC, which is also the ConnectionLink of its
+// two halves.
 class ConnectedQueuePair : public QueuePair, protected ConnectionLink {
  public:
   using QueuePair::QueuePair;
@@ -14,7 +16,7 @@ class ConnectedQueuePair : public QueuePair, protected ConnectionLink {
   void Receive(const Packet& packet) final;
 
  protected:
-  // A packet of the connection came.
+  // Called for each packet of the connection.
   virtual void OnPacket(const Packet& packet) = 0;
 
  private:
@@ -22,7 +24,8 @@ class ConnectedQueuePair : public QueuePair, protected ConnectionLink {
   MemoryTable& memory() override { return environment_.memory(); }
   void Send(const Outgoing& packet, std::span<const std::byte> headers,
             std::span<const std::byte> payload) override;
-  // None begins while it is drained, although those that began go on.
+  // While the send queue is drained no new work request begins, although those
+  // that have begun continue.
   SendQueue::Fetched FetchSend(SendWqe& wqe) override {
     return CanSend() ? sends_.Fetch(wqe) : SendQueue::Fetched::kNone;
   }
@@ -45,7 +48,7 @@ class ConnectedQueuePair : public QueuePair, protected ConnectionLink {
   void Break() override { EnterError(); }
   void Break(prm::EventType event) override { EnterError(event); }
 
-  bool established_ = false;  // a packet has come
+  bool established_ = false;  // a packet has arrived
 };
 
 }  // namespace ibemu::hca::model::mlx4

@@ -1,4 +1,5 @@
-// What the two halves of a connection need of their queue pair.
+// ConnectionLink: the queue pair, as the requester and the responder of a
+// connection use it.
 #ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_CONNECTION_LINK_H_
 #define IBEMU_HCA_MODEL_MLX4_TRANSPORT_CONNECTION_LINK_H_
 
@@ -13,6 +14,7 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// The interface of a connected queue pair to its requester and its responder.
 class ConnectionLink {
  public:
   virtual ~ConnectionLink() = default;
@@ -20,6 +22,7 @@ class ConnectionLink {
   virtual const prm::QpContext& qp() const = 0;
   virtual MemoryTable& memory() = 0;
 
+  // The fields of an outgoing packet's BTH.
   struct Outgoing {
     uint8_t operation = 0;
     uint32_t psn = 0;
@@ -29,7 +32,7 @@ class ConnectionLink {
   virtual void Send(const Outgoing& packet, std::span<const std::byte> headers,
                     std::span<const std::byte> payload) = 0;
 
-  // Work requests, and how they ended.
+  // Work requests, and their completions.
   virtual SendQueue::Fetched FetchSend(SendWqe& wqe) = 0;
   virtual void EndSend(const SendWqe& wqe, uint32_t byte_count) = 0;
   virtual void AbortSend(const SendWqe& wqe, prm::CqeSyndrome syndrome) = 0;
@@ -37,8 +40,9 @@ class ConnectionLink {
   virtual void EndReceive(const prm::Cqe& entry, bool solicited) = 0;
   virtual void AbortReceive(uint16_t counter, prm::CqeSyndrome syndrome) = 0;
 
-  // The queue pair goes into the send queue error state, and goes on to
-  // receive; into the error state.  `event` tells, if there is one.
+  // StopSends() puts the queue pair into the send queue error state, in which
+  // it still receives.  Break() puts it into the error state, and reports
+  // `event` if there is one.
   virtual void StopSends() = 0;
   virtual void Break() = 0;
   virtual void Break(prm::EventType event) = 0;

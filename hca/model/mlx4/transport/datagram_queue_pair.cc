@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kImmediateBytes = 4;
 constexpr uint32_t kControlledQKey = 1u << 31;
 
-// PortInfo's MTU code.
+// The MTU in bytes of a code of PortInfo.
 constexpr size_t MtuBytes(uint8_t code) { return size_t{128} << code; }
 
 }  // namespace
@@ -127,8 +127,8 @@ CqeSyndrome DatagramQueuePair::SendUd(const SendWqe& wqe) {
 
 std::optional<uint16_t> DatagramQueuePair::Admit(
     const Packet& packet, const wire::DatagramHeader& deth) {
-  // IBA vol 1 §10.2.4: QP0 has no keys at all, and QP1 takes every P_Key of the
-  // port's table.
+  // QP0 has no keys at all, and QP1 accepts every P_Key in the port's table
+  // (IBA vol 1 §10.2.4).
   if (special_ == 0) return 0;
   if (!special_) {
     if (deth.q_key != context_.qkey || !PKeyMatches(packet.bth.p_key)) {
@@ -176,7 +176,7 @@ void DatagramQueuePair::Receive(const Packet& incoming) {
     case ReceiveSource::Fetched::kWqe:
       break;
   }
-  // A place for the GRH comes first, whether there is one or not.
+  // Room for a GRH comes first, whether the packet has one or not.
   std::vector<std::byte> message(kGrhBytes);
   if (packet.grh) wire::Encode(*packet.grh, message);
   message.insert(message.end(), packet.rest.begin(), packet.rest.end());

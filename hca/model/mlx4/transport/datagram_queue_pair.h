@@ -1,4 +1,4 @@
-// Queue pairs that send datagrams: UD, and the special ones (MLX).
+// DatagramQueuePair: a queue pair that sends datagrams, UD or special (MLX).
 #ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_DATAGRAM_QUEUE_PAIR_H_
 #define IBEMU_HCA_MODEL_MLX4_TRANSPORT_DATAGRAM_QUEUE_PAIR_H_
 
@@ -9,9 +9,10 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// A UD or MLX queue pair.  A datagram is complete when it was sent.
 class DatagramQueuePair : public QueuePair {
  public:
-  // `special`: 0 or 1, whose QP it is; else none.
+  // `special` is 0 or 1 for QP0 or QP1 of a port, and empty for any other QP.
   DatagramQueuePair(QpEnvironment& environment, uint32_t qpn,
                     const prm::QpContext& context, ReceiveSource* shared,
                     std::optional<int> special)
@@ -22,12 +23,13 @@ class DatagramQueuePair : public QueuePair {
  private:
   void Work() override;
 
-  // Sends what `wqe` says; kNone, or why it can't.
+  // Send the message of `wqe`.  They return kNone on success, and else the
+  // syndrome of the error.
   prm::CqeSyndrome SendUd(const SendWqe& wqe);
   prm::CqeSyndrome SendMlx(const SendWqe& wqe);
 
-  // Q_Key and P_Key, as the kind of QP has them.  The P_Key's index, if it may
-  // come in.
+  // Checks Q_Key and P_Key by the rules for this kind of QP.  Returns the index
+  // of the P_Key if the packet is accepted.
   std::optional<uint16_t> Admit(const Packet& packet,
                                 const wire::DatagramHeader& deth);
 

@@ -26,7 +26,8 @@ bool CarriesImmediate(uint8_t operation) {
          operation == kWriteLastImmediate || operation == kWriteOnlyImmediate;
 }
 
-// Takes the immediate data off the front; none if it is too short.
+// Removes the immediate data from the front.  Returns nothing if there are too
+// few bytes.
 std::optional<uint32_t> TakeImmediate(Packet& packet) {
   if (packet.rest.size() < kImmediateDataBytes) return std::nullopt;
   uint32_t value = 0;

@@ -1,4 +1,4 @@
-// SENDs and RDMA WRITEs as connections receive them.
+// IncomingMessage: a SEND or RDMA WRITE as a connection receives it.
 #ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_INCOMING_MESSAGE_H_
 #define IBEMU_HCA_MODEL_MLX4_TRANSPORT_INCOMING_MESSAGE_H_
 
@@ -12,51 +12,56 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// What one packet of a message says.
+// One packet of an incoming message.
 struct IncomingPart {
   bool write = false, first = false, last = false;
   std::optional<uint32_t> immediate;
-  wire::RdmaHeader target;             // of a write's first
-  std::span<const std::byte> payload;  // it belongs to whom the packet does
-  // Of the whole packet, for the completion.
+  wire::RdmaHeader target;             // of an RDMA WRITE's first packet
+  std::span<const std::byte> payload;  // points into the packet
+  // The whole packet, for the completion.
   const Packet* packet = nullptr;
 
   bool takes_receive() const { return write ? immediate.has_value() : first; }
 };
 
-// None: it is of another operation, or too short for its headers.
+// Returns nothing if the packet is of another operation, or too short for its
+// headers.
 std::optional<IncomingPart> ParsePart(const Packet& packet);
 
-// The message that is coming in, packet by packet, and its receive WQE.  What
-// it means that something is wrong is for the service to say.
+// The message that is being received, packet by packet, and its receive WQE.
+// The object only detects errors; their consequences depend on the service, and
+// are up to the caller.
 class IncomingMessage {
  public:
   enum class Placed {
     kOk,
     kTooLong,     // for the receive WQE
-    kProtection,  // the receive WQE's keys don't open their memory
-    kAccess       // the peer may not write there
+    kProtection,  // a key of the receive WQE allows no access
+    kAccess       // the peer may not write to this memory
   };
 
   explicit IncomingMessage(ConnectionLink& link) : link_(link) {}
 
   bool begun() const { return kind_ != Kind::kNone; }
 
-  // Whether `part` may come next: IBA vol 1 §9.7.4.1, its place and its length.
+  // Returns true if `part` may come next, by its position and its length (IBA
+  // vol 1 §9.7.4.1).
   bool Continues(const IncomingPart& part) const;
 
-  // For a part that takes one: the next receive WQE, or that of a message that
-  // was given up.
+  // For a part that takes one: fetches the next receive WQE, or reuses that of
+  // a message that was given up.
   ReceiveSource::Fetched TakeReceive();
 
-  // Puts the payload where it belongs; after kOk the next part may come.
+  // Copies the payload to its destination.  After kOk the next part may come.
   Placed Place(const IncomingPart& part);
-  // The last one was placed: completes the receive WQE, if it took one.
+  // Ends the message, whose last part was placed: completes the receive WQE, if
+  // it took one.
   void End(const IncomingPart& part);
 
-  // The rest will not come.  The receive WQE is the next message's.
+  // Gives the message up, as its other packets will not come.  The next message
+  // gets the receive WQE.
   void GiveUp() { kind_ = Kind::kNone; }
-  // The receive WQE, if there is one, ends so.
+  // Completes the receive WQE, if there is one, with `syndrome`.
   void FailReceive(prm::CqeSyndrome syndrome);
 
  private:
@@ -69,7 +74,7 @@ class IncomingMessage {
   Kind kind_ = Kind::kNone;
   std::optional<ReceiveWqe> receive_;
   uint64_t received_ = 0;    // bytes
-  wire::RdmaHeader target_;  // of a write
+  wire::RdmaHeader target_;  // of an RDMA WRITE
 };
 
 }  // namespace ibemu::hca::model::mlx4

@@ -28,7 +28,7 @@ bool HasImmediate(WqeOpcode opcode) {
          opcode == WqeOpcode::kRdmaWriteImmediate;
 }
 
-// Of one of the packets of a message.
+// Returns the BTH operation of one packet of a message.
 uint8_t OperationAt(WqeOpcode opcode, bool first, bool last) {
   using namespace wire::opcode;  // NOLINT: one table of them
   const bool write = IsWrite(opcode);

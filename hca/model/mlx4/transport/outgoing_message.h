@@ -1,4 +1,4 @@
-// SENDs and RDMA WRITEs as connections send them.
+// OutgoingPart: one packet of a SEND or RDMA WRITE as a connection sends it.
 #ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_OUTGOING_MESSAGE_H_
 #define IBEMU_HCA_MODEL_MLX4_TRANSPORT_OUTGOING_MESSAGE_H_
 
@@ -11,10 +11,11 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// Whether `opcode` asks for such a message.
+// Returns true if `opcode` asks for a SEND or an RDMA WRITE.
 bool IsMessage(prm::WqeOpcode opcode);
 
-// One packet of a message.
+// One packet of an outgoing message.  `operation` is that of the BTH's opcode,
+// and `headers` are those after the BTH.
 struct OutgoingPart {
   uint8_t operation = 0;
   bool last = false;
@@ -22,8 +23,9 @@ struct OutgoingPart {
   std::vector<std::byte> headers, payload;
 };
 
-// The packet number `index` of the message that `wqe` asks for, from 0 on.
-// None: a key does not open its memory, or memory is missing.
+// Returns packet `index` (from 0) of the message that `wqe` asks for.  Returns
+// nothing if a key does not allow access to its memory, or if memory is
+// missing.
 std::optional<OutgoingPart> CutPart(ConnectionLink& link, const SendWqe& wqe,
                                     uint32_t index);
 

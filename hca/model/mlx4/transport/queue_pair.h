@@ -1,4 +1,4 @@
-// One queue pair: what all services have in common.
+// QueuePair: the common part of queue pairs of all services.
 #ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_QUEUE_PAIR_H_
 #define IBEMU_HCA_MODEL_MLX4_TRANSPORT_QUEUE_PAIR_H_
 
@@ -18,7 +18,7 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// What a queue pair needs of the adapter.
+// The parts of the adapter that a queue pair uses.
 class QpEnvironment {
  public:
   virtual ~QpEnvironment() = default;
@@ -29,15 +29,18 @@ class QpEnvironment {
   virtual EventQueues& events() = 0;
   virtual Ports& ports() = 0;
 
-  // Puts a packet (LRH to ICRC) on the wire of `port`, or back into it when it
-  // is for the port itself; never calls back before it returns.
+  // Sends a packet (LRH to ICRC) on the wire of `port`.  If it is for the port
+  // itself, or with `force_loopback`, it is looped back instead; a multicast
+  // packet takes both ways.  Never calls back before it returns.
   virtual void Send(int port, std::vector<std::byte> packet,
                     bool force_loopback) = 0;
 };
 
+// A queue pair, from RST2INIT until its reset.
 class QueuePair {
  public:
-  // From RST2INIT on.  `source` of receive WQEs when it is shared, else null.
+  // Creates the queue pair in RST2INIT.  `shared` is the source of its receive
+  // WQEs if that is shared, else null.
   QueuePair(QpEnvironment& environment, uint32_t qpn,
             const prm::QpContext& context, ReceiveSource* shared);
   virtual ~QueuePair() = default;
@@ -50,55 +53,59 @@ class QueuePair {
     return prm::PortOfSchedQueue(context_.primary.sched_queue);
   }
 
-  // A command has changed it, its state included.
+  // Applies a context that a command has changed, its state included.
   void Change(const prm::QpContext& context);
-  // As QUERY_QP shows it.
+  // The context as QUERY_QP returns it.
   virtual prm::QpContext context() const;
 
-  // Tells software, now or later, that all sends which began have ended: of a
-  // queue pair whose sends are to be drained.
+  // Reports to software, now or later, that all sends in progress have ended.
+  // Used for a queue pair whose send queue is drained.
   void TellWhenDrained();
 
-  // Software has posted send WQEs.
+  // Called when software has posted send WQEs.
   void Doorbell();
 
-  // A packet for it, or for a multicast group that it is a member of.
+  // Receives a packet for this queue pair, or for a multicast group that it is
+  // a member of.
   virtual void Receive(const Packet& packet) = 0;
 
-  // In the error state receive WQEs that software posts later are flushed, too,
-  // and no doorbell tells of them.
+  // In the error state, flushes all posted receive WQEs.  It is called again
+  // and again, because no doorbell announces those that software posts later.
   void FlushReceives();
 
  protected:
-  // There may be send WQEs, and the state allows it.
+  // Processes the posted send WQEs.  Called when the state allows that.
   virtual void Work() = 0;
-  // A command has changed the state from `before`; work comes after.
+  // Called when a command has changed the state from `before`.  Work() follows
+  // if the new state allows it.
   virtual void OnState(prm::QpState before) { static_cast<void>(before); }
-  // The state has become `kError`: requests on their way end with kFlushed.
+  // Called when the state has become kError: requests in progress end with
+  // kFlushed.
   virtual void OnError() {}
-  // Whether no send that began is still open.
+  // Returns true if no send is in progress.
   virtual bool IsDrained() const { return true; }
-  // One has ended.
+  // Reports that the send queue is drained, if it is and software waits for it.
+  // Called when a send has ended.
   void LookWhetherDrained();
-  // Enough to receive, enough to send.
+  // True if the state allows the queue pair to receive, or to send.
   bool CanReceive() const;
   bool CanSend() const;
 
-  // Sends end, those to come too; it goes on to receive (IBA vol 1
-  // §10.3.1.6).
+  // Ends all sends, later ones included.  The queue pair still receives (IBA
+  // vol 1 §10.3.1.6).
   void EnterSendError();
   void EnterError();
-  // Told to software, besides.
+  // Also reports the event `why` to software.
   void EnterError(prm::EventType why);
 
   void CompleteSend(const SendWqe& wqe, uint32_t byte_count = 0);
-  // Always makes a CQE.
+  // Posts a CQE even if the WQE is not signaled.
   void FailSend(const SendWqe& wqe, prm::CqeSyndrome syndrome);
   void CompleteReceive(prm::Cqe entry, bool solicited);
   void FailReceive(uint16_t counter, prm::CqeSyndrome syndrome);
   void FlushSends();
 
-  // Whether a peer's P_Key may talk to this one's.
+  // Returns true if a peer's P_Key matches that of this queue pair.
   bool PKeyMatches(uint16_t peer);
 
   QpEnvironment& environment_;
@@ -112,7 +119,8 @@ class QueuePair {
   bool tell_drained_ = false;
 };
 
-// The headers of a packet along an address path; slid and P_Key are the port's.
+// Build the headers of a packet along an address path.  SLID and SGID are the
+// port's.
 wire::LocalRouteHeader RouteTo(Wire& wire, uint16_t dlid, uint8_t path_bits,
                                uint8_t sl);
 wire::GlobalRouteHeader GlobalRouteTo(Wire& wire,

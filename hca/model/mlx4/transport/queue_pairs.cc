@@ -19,7 +19,7 @@ namespace {
 constexpr uint32_t kSpecialQps = 4;  // QP0 and QP1 of two ports
 constexpr uint32_t kSpecialAlignment = 8;
 
-// How often receive queues in the error state are looked at.
+// The interval of looking for receive WQEs to flush in the error state.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(5);
 
 }  // namespace
@@ -142,10 +142,11 @@ Status QueuePairs::Modify(Opcode opcode, uint32_t qpn, uint32_t optional,
 
   if (before == prm::QpState::kReset) {
     if (opcode != Opcode::kRst2InitQp) {
-      // To reset it is there already; an unused one has no error state.
+      // Reset has no effect on an unused queue pair, and such a one can't be
+      // put into the error state.
       return opcode == Opcode::k2RstQp ? Status::kOk : Status::kBadQpState;
     }
-    // Two numbers may share an entry of the tables, but not at once.
+    // Two QP numbers may share an entry of the tables, but not at once.
     const bool taken = std::ranges::any_of(pairs_, [&](const auto& other) {
       return IndexOf(other.first) == IndexOf(qpn);
     });
@@ -237,7 +238,7 @@ void QueuePairs::Receive(int port, std::span<const std::byte> bytes) {
     if (!special_base_) return;
     number = *special_base_ + 2 * qpn + static_cast<uint32_t>(port) - 1;
   } else if (SpecialOf(qpn)) {
-    return;  // they are reached by their well-known numbers alone
+    return;  // they are reached only by their well-known numbers
   }
   const auto pair = pairs_.find(number);
   if (pair == pairs_.end() || pair->second->port() != port) return;
@@ -254,7 +255,7 @@ void QueuePairs::ReceiveMulticast(int port, const Packet& packet) {
   for (const prm::McgMember& member : multicast_.Members(gid)) {
     const auto pair = pairs_.find(member.qpn);
     if (pair == pairs_.end() || pair->second->port() != port) continue;
-    // A sender hears itself, unless it asked not to.
+    // A sender receives its own packet, unless it asked not to.
     const bool own = deth && deth->source_qpn == member.qpn &&
                      IsForPort(port, packet.lrh.slid);
     if (own && member.block_loopback) continue;
@@ -279,7 +280,7 @@ void QueuePairs::Reset() {
   core_.timers.Cancel(std::exchange(poll_, TimerId::kNone));
   pairs_.clear();
   special_base_.reset();
-  // Packets on their way to the port itself are gone, too.
+  // Drops packets on their way to the port itself as well.
   alive_ = std::make_shared<QueuePairs*>(this);
 }
 

@@ -1,4 +1,4 @@
-// All queue pairs.
+// QueuePairs: all queue pairs of the adapter.
 #ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_QUEUE_PAIRS_H_
 #define IBEMU_HCA_MODEL_MLX4_TRANSPORT_QUEUE_PAIRS_H_
 
@@ -13,6 +13,8 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// The queue pairs by number.  One that is in the reset state does not exist
+// here.
 class QueuePairs : private QpEnvironment {
  public:
   QueuePairs(Core& core, MemoryTable& memory, CompletionQueues& completions,
@@ -28,34 +30,36 @@ class QueuePairs : private QpEnvironment {
   QueuePairs(const QueuePairs&) = delete;
   QueuePairs& operator=(const QueuePairs&) = delete;
 
-  // Before anything else is called.
+  // REQUIRES: called before any other function.
   void SetPorts(Ports* ports) { ports_ = ports; }
 
-  // CONF_SPECIAL_QP: QP0 of the ports are `base`, base + 1, QP1 those after;
-  // there are none if it is 0.
-  // BAD_PARAM: not a multiple of 8; RESOURCE_BUSY: some are in use.
+  // CONF_SPECIAL_QP: makes `base` and base + 1 the QP0 of the ports, and the
+  // two after them their QP1.  A `base` of 0 means that there are none.
+  // Returns BAD_PARAM if it is not a multiple of 8, BAD_INDEX if it is reserved
+  // or beyond the table, and RESOURCE_BUSY if some special QPs are in use.
   prm::CommandStatus ConfigureSpecial(uint32_t base);
 
-  // All that change a queue pair.  BAD_QP_STATE: not from the state that it is
-  // in; BAD_PARAM: `optional` has components that the transition has not, or
-  // the context makes no sense; BAD_RESOURCE_STATE: its CQs or its SRQ are not
-  // the adapter's.
+  // All commands that change a queue pair.  Returns BAD_QP_STATE if the command
+  // is not allowed in the present state; BAD_PARAM if `optional` has components
+  // that the transition does not have, or if the context is invalid;
+  // BAD_RES_STATE if the adapter does not own the CQs or the SRQ.
+  // `tell_drained` asks for an event when the send queue is drained.
   prm::CommandStatus Modify(prm::Opcode opcode, uint32_t qpn, uint32_t optional,
                             const prm::QpContext& given, bool tell_drained);
-  // None: no such number.
+  // Returns nothing if there is no such number.
   std::optional<prm::QpContext> Query(uint32_t qpn) const;
 
-  // The send doorbell in UAR page `page`; one from another page than the queue
-  // pair's is ignored.
+  // A send doorbell in UAR page `page`.  It is ignored unless this is the page
+  // of the queue pair.
   void Doorbell(uint32_t page, uint32_t qpn);
 
-  // How many doorbells were ignored, since power-on.
+  // The number of doorbells that were ignored since power-on.
   int bad_doorbells() const { return bad_doorbells_; }
 
-  // From the wire.
+  // Receives a packet from the wire.
   void Receive(int port, std::span<const std::byte> packet);
 
-  // All are in the reset state.
+  // Puts all queue pairs into the reset state.
   void Reset();
 
  private:
@@ -69,11 +73,11 @@ class QueuePairs : private QpEnvironment {
   void Send(int port, std::vector<std::byte> packet,
             bool force_loopback) override;
 
-  // Tables have fewer entries than there are numbers.
+  // Tables have fewer entries than there are QP numbers.
   uint32_t IndexOf(uint32_t qpn) const {
     return qpn & static_cast<uint32_t>(core_.qp_count() - 1);
   }
-  // Which special QP of which port `qpn` is.
+  // A special QP: its number, 0 or 1, and its port.
   struct Special {
     int qp = 0;
     int port = 0;
@@ -97,7 +101,8 @@ class QueuePairs : private QpEnvironment {
   Pairs pairs_;
   TimerId poll_ = TimerId::kNone;
   int bad_doorbells_ = 0;
-  // Packets to the port itself wait here; who is gone gets none.
+  // Packets to the port itself are delivered later, and hold a weak pointer to
+  // this, so that none reaches a destroyed object.
   std::shared_ptr<QueuePairs*> alive_ = std::make_shared<QueuePairs*>(this);
 };
 

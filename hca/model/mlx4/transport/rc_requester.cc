@@ -17,14 +17,14 @@ using prm::WqeOpcode;
 
 namespace {
 
-// Packets on their way, at most.
+// The maximum number of packets in flight.
 constexpr int32_t kWindow = 64;
-// Every so many packets one asks for an acknowledgement.
+// One in so many packets asks for an acknowledgement.
 constexpr uint32_t kAckInterval = 16;
 constexpr int kRetryForEver = 7;
 constexpr uint32_t kAtomicBytes = 8;
 
-// IBA vol 1 §9.7.5.2.8, table 45: in units of 10 microseconds.
+// RNR NAK timers, in units of 10 microseconds (IBA vol 1 §9.7.5.2.8, table 45).
 constexpr std::array<int, 32> kRnrTimers = {
     65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
     48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
@@ -64,14 +64,14 @@ CqeSyndrome RcRequester::Check(const SendWqe& wqe) const {
 }
 
 bool RcRequester::Open() {
-  // What can't be sent, or goes nowhere, waits for those before it, and those
-  // after it wait for it.
+  // A request that can't be sent, or that needs no peer, ends after those
+  // before it.  Until then no other request is opened.
   if (!open_.empty() &&
       (open_.back().error != CqeSyndrome::kNone || open_.back().packets == 0)) {
     return false;
   }
-  // One more read may have to wait for another's end, and a WQE that was taken
-  // can't be put back.
+  // The next WQE might be one more RDMA READ or atomic operation, which would
+  // exceed the limit, and a fetched WQE can't be put back.
   if (OpenReads() >= 1 << link_.qp().log_sra_max) return false;
   Request request;
   request.psn = next_psn_;
@@ -137,7 +137,7 @@ bool RcRequester::SendAt(uint32_t psn) {
 }
 
 void RcRequester::SendRead(const Request& request, uint32_t psn) {
-  // After a loss: what has not come yet.
+  // After a loss only the missing rest is requested.
   const uint64_t skip =
       static_cast<uint64_t>(wire::PsnDistance(psn, request.psn)) * link_.mtu();
   std::vector<std::byte> headers;
@@ -229,7 +229,8 @@ bool RcRequester::Advance(uint32_t psn) {
 
 void RcRequester::Receive(const Packet& incoming) {
   const uint32_t psn = incoming.bth.psn;
-  // Of what is on its way; others are answers that come twice, or ghosts.
+  // Only responses to packets in flight count.  Others are duplicates, or
+  // strays from an earlier connection.
   if (broken_ || wire::PsnDistance(psn, oldest_psn_) < 0 ||
       wire::PsnDistance(psn, send_psn_) >= 0) {
     return;
@@ -309,7 +310,7 @@ void RcRequester::OnReadResponse(Packet packet) {
     return;
   }
   const uint32_t psn = packet.bth.psn;
-  // A response acknowledges all before its request.
+  // A response acknowledges all packets before its request.
   const auto found = std::ranges::find_if(open_, [psn](const Request& request) {
     const int32_t index = wire::PsnDistance(psn, request.psn);
     return index >= 0 && index < static_cast<int32_t>(request.packets);
@@ -321,7 +322,7 @@ void RcRequester::OnReadResponse(Packet packet) {
   }
   Request& request = open_.front();
   const auto index = static_cast<uint32_t>(wire::PsnDistance(psn, request.psn));
-  if (index < request.answered) return;  // it came before
+  if (index < request.answered) return;  // a duplicate
   if (index > request.answered) {
     GoBack(wire::PsnAfter(request.psn, request.answered));
     return;
@@ -357,7 +358,8 @@ void RcRequester::OnAtomicResponse(Packet packet) {
   if (request.psn != packet.bth.psn || !IsAtomic(request.wqe.control.opcode)) {
     return;
   }
-  // In the host's byte order, which is little-endian for this adapter.
+  // The value has the host's byte order, which is little-endian for this
+  // adapter.
   std::array<std::byte, kAtomicBytes> bytes;
   for (size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = static_cast<std::byte>(answer->original >> (8 * i));
@@ -376,7 +378,7 @@ void RcRequester::OnAtomicResponse(Packet packet) {
 }
 
 void RcRequester::GoBack(uint32_t psn) {
-  if (waiting_) return;  // it goes back anyway, later
+  if (waiting_) return;  // it goes back later anyway
   if (retries_ == 0) {
     Fail(CqeSyndrome::kTransportRetryExceeded);
     return;
@@ -398,8 +400,8 @@ void RcRequester::RestartTimer() {
   timers_.Cancel(std::exchange(timer_, TimerId::kNone));
   const int code = link_.qp().primary.ack_timeout;
   if (broken_ || code == 0 || open_.empty()) return;
-  // IBA vol 1 §9.7.6.1.3: no sooner than 4.096 us * 2^code, no later than four
-  // times that.
+  // The timeout is at least 4.096 us * 2^code and at most four times that (IBA
+  // vol 1 §9.7.6.1.3).
   const absl::Duration wait =
       absl::Nanoseconds(4096) * static_cast<double>(uint64_t{1} << code);
   timer_ = timers_.RunAfter(4 * wait, [this] { OnTimeout(); });

@@ -1,5 +1,5 @@
-// The half of a reliable connection that asks: IBA vol 1 §9.7.3, §9.7.5,
-// §9.9.2.
+// RcRequester: the sending half of a reliable connection (IBA vol 1 §9.7.3,
+// §9.7.5, §9.9.2).
 #ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_RC_REQUESTER_H_
 #define IBEMU_HCA_MODEL_MLX4_TRANSPORT_RC_REQUESTER_H_
 
@@ -13,8 +13,9 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// Sends what the send queue holds, a window of packets ahead; goes back when a
-// packet was lost or the peer was not ready; ends the work requests in order.
+// The requester of an RC queue pair.  It sends what the send queue holds, with
+// a window of packets in flight, goes back when a packet was lost or the peer
+// was not ready, and completes the work requests in order.
 class RcRequester {
  public:
   RcRequester(ConnectionLink& link, Timers& timers)
@@ -25,14 +26,14 @@ class RcRequester {
 
   // The queue pair may send, from PSN `psn` on.
   void Start(uint32_t psn);
-  // There may be something to send.
+  // Sends what the send queue holds, as far as the window allows.
   void Pump();
-  // An acknowledgement or a response.
+  // Handles an acknowledgement or a response.
   void Receive(const Packet& packet);
-  // The queue pair is in error: what is open ends with kFlushed.
+  // The queue pair is in error: requests in progress end with kFlushed.
   void Flush();
 
-  // Nothing waits for the peer.
+  // True if nothing waits for the peer.
   bool idle() const { return open_.empty(); }
   uint32_t next_psn() const { return next_psn_; }
   uint32_t oldest_psn() const { return oldest_psn_; }
@@ -42,19 +43,22 @@ class RcRequester {
     SendWqe wqe;
     uint32_t psn = 0;       // of its first packet
     uint32_t packets = 0;   // PSNs that it takes; 0: it needs no peer
-    uint32_t answered = 0;  // packets of a response that came
-    // Why it can't be sent; it ends so when those before it have ended.
+    uint32_t answered = 0;  // packets of the response that have arrived
+    // The error of a request that can't be sent.  The request ends with it when
+    // all requests before it have ended.
     prm::CqeSyndrome error = prm::CqeSyndrome::kNone;
 
     bool awaits_response() const;
     uint32_t end() const { return wire::PsnAfter(psn, packets); }
   };
 
-  // Takes the next WQE.  False: there is none, or it has to wait.
+  // Fetches the next WQE.  Returns false if there is none, or if it has to
+  // wait.
   bool Open();
-  // What is wrong with a work request, if anything is.
+  // Returns the error of a work request, or kNone.
   prm::CqeSyndrome Check(const SendWqe& wqe) const;
-  // False: the request that it belongs to can't be sent.
+  // Sends the packet with PSN `psn`, or the request that it belongs to.
+  // Returns false if that request can't be sent.
   bool SendAt(uint32_t psn);
   void SendRead(const Request& request, uint32_t psn);
   void SendAtomic(const Request& request);
@@ -66,13 +70,13 @@ class RcRequester {
   void OnReadResponse(Packet packet);
   void OnAtomicResponse(Packet packet);
 
-  // All before `psn` has arrived.  False: a response is missing, and was asked
-  // for again.
+  // Ends the requests before `psn`, which have all arrived.  Returns false if a
+  // response among them is missing, which is then requested again.
   bool Advance(uint32_t psn);
   void CompleteFront(uint32_t byte_count);
-  // Ends those at the front that wait for no peer.
+  // Ends the requests at the front that wait for no peer.
   void EndLocal();
-  // From `psn` on once more, if that may be tried.
+  // Sends again from `psn` on, or fails if no retry is left.
   void GoBack(uint32_t psn);
   void Fail(prm::CqeSyndrome syndrome);
   void OnTimeout();
@@ -82,11 +86,11 @@ class RcRequester {
   ConnectionLink& link_;
   Timers& timers_;
   std::deque<Request> open_;
-  uint32_t next_psn_ = 0;              // of the next work request
-  uint32_t send_psn_ = 0;              // of the next packet
-  uint32_t oldest_psn_ = 0;            // that is not acknowledged
-  int retries_ = 0, rnr_retries_ = 0;  // left
-  bool waiting_ = false;               // for the peer to become ready
+  uint32_t next_psn_ = 0;              // the first PSN of the next work request
+  uint32_t send_psn_ = 0;              // the PSN of the next packet
+  uint32_t oldest_psn_ = 0;            // the first unacknowledged PSN
+  int retries_ = 0, rnr_retries_ = 0;  // retries that are left
+  bool waiting_ = false;               // the peer is not ready
   bool broken_ = false;
   TimerId timer_ = TimerId::kNone;
 };

@@ -70,7 +70,7 @@ void RcResponder::OnDuplicate(const Packet& request) {
       }
       break;
     default:
-      // All that came in order is acknowledged once more.
+      // Acknowledges once more all packets that arrived in order.
       Acknowledge(wire::PsnAfter(expected_, wire::kPsnMask),
                   wire::syndrome::kNoCredits);
       break;
@@ -83,7 +83,7 @@ bool RcResponder::TakeReceive() {
       return true;
     case ReceiveSource::Fetched::kNone:
       Acknowledge(expected_, wire::syndrome::kRnrNak | link_.qp().min_rnr_nak);
-      sequence_told_ = true;  // what follows is out of sequence for that reason
+      sequence_told_ = true;  // packets that follow are out of sequence
       return false;
     case ReceiveSource::Fetched::kFault:
       Refuse(wire::syndrome::kRemoteOperationError,
@@ -122,8 +122,8 @@ void RcResponder::OnMessage(const Packet& request) {
 }
 
 void RcResponder::OnRead(Packet request, bool duplicate) {
-  // An old duplicate whose region is gone, say, harms nobody and is dropped.
-  // IBA vol 1 §9.7.5.1.
+  // An invalid duplicate, for example an old one whose region is gone, is
+  // harmless and dropped (IBA vol 1 §9.7.5.1).
   const auto refuse = [this, duplicate](uint8_t code, EventType event) {
     if (!duplicate) Refuse(code, event);
   };
@@ -193,7 +193,8 @@ void RcResponder::OnAtomic(Packet request) {
     Refuse(wire::syndrome::kRemoteAccessError, EventType::kWqAccessError);
     return;
   }
-  // In the host's byte order, which is little-endian for this adapter.
+  // The value has the host's byte order, which is little-endian for this
+  // adapter.
   uint64_t original = 0;
   for (size_t i = 0; i < bytes.size(); ++i) {
     original |= uint64_t{static_cast<uint8_t>(bytes[i])} << (8 * i);

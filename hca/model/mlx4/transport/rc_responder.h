@@ -1,4 +1,5 @@
-// The half of a reliable connection that answers: IBA vol 1 §9.7.4, §9.7.5.
+// RcResponder: the receiving half of a reliable connection (IBA vol 1 §9.7.4,
+// §9.7.5).
 #ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_RC_RESPONDER_H_
 #define IBEMU_HCA_MODEL_MLX4_TRANSPORT_RC_RESPONDER_H_
 
@@ -12,6 +13,8 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// The responder of an RC queue pair.  It receives messages, answers RDMA READs
+// and atomic operations, and sends acknowledgements.
 class RcResponder {
  public:
   explicit RcResponder(ConnectionLink& link) : link_(link), message_(link) {}
@@ -19,8 +22,7 @@ class RcResponder {
   // The queue pair may receive, from PSN `psn` on.
   void Start(uint32_t psn) { expected_ = psn; }
   void Receive(const Packet& request);
-  // The queue pair is in error: a message that has half come ends with
-  // kFlushed.
+  // The queue pair is in error: a partly received message ends with kFlushed.
   void Flush() { message_.FailReceive(prm::CqeSyndrome::kFlushed); }
 
   uint32_t expected_psn() const { return expected_; }
@@ -32,26 +34,29 @@ class RcResponder {
   void OnRead(Packet request, bool duplicate);
   void OnAtomic(Packet request);
 
-  // Takes a receive WQE.  False: there is none, and the peer was told.
+  // Takes a receive WQE.  Returns false if there is none; the peer has been
+  // told then.
   bool TakeReceive();
-  // The request with `psn` is done.
+  // Counts the expected packet as received, and acknowledges it if the peer
+  // asked for that.
   void Accept(const Packet& request, bool end_of_message);
   void Acknowledge(uint32_t psn, uint8_t syndrome);
-  // Tells the peer why not, and breaks the connection.
+  // Sends a NAK with `code`, and breaks the connection with `event`.
   void Refuse(uint8_t code, prm::EventType event);
 
   ConnectionLink& link_;
   uint32_t expected_ = 0;
   uint32_t message_number_ = 0;
-  bool sequence_told_ = false;  // that a packet is missing
+  bool sequence_told_ = false;  // a NAK for a missing packet was sent
 
   IncomingMessage message_;
 
+  // The result of an atomic operation.
   struct Result {
     uint32_t psn = 0;
     uint64_t original = 0;
   };
-  std::deque<Result> atomics_;  // the last ones, for repetitions
+  std::deque<Result> atomics_;  // the last ones, to answer duplicates
 };
 
 }  // namespace ibemu::hca::model::mlx4

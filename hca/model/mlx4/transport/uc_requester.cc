@@ -17,7 +17,7 @@ constexpr int kTurn = 64;  // packets
 }  // namespace
 
 void UcRequester::Pump() {
-  if (turn_ != TimerId::kNone) return;  // it is others' turn
+  if (turn_ != TimerId::kNone) return;  // it is the turn of other work
   for (int i = 0; i < kTurn; ++i) {
     if (!message_ && !Begin()) return;
     if (message_) SendPart();

@@ -1,4 +1,5 @@
-// The half of an unreliable connection that sends: IBA vol 1 §9.8.2, §9.9.2.
+// UcRequester: the sending half of an unreliable connection (IBA vol 1 §9.8.2,
+// §9.9.2).
 #ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_UC_REQUESTER_H_
 #define IBEMU_HCA_MODEL_MLX4_TRANSPORT_UC_REQUESTER_H_
 
@@ -10,9 +11,9 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// Sends what the send queue holds, without waiting for anybody: a work request
-// is complete when its last packet has left.  Others have their turn after each
-// 64 packets.
+// The requester of a UC queue pair.  It sends what the send queue holds and
+// waits for no acknowledgement: a work request is complete when its last packet
+// was sent.  After each 64 packets it lets other work of the loop run.
 class UcRequester {
  public:
   UcRequester(ConnectionLink& link, Timers& timers)
@@ -23,17 +24,17 @@ class UcRequester {
 
   // The queue pair may send, from PSN `psn` on.
   void Start(uint32_t psn) { next_psn_ = psn; }
-  // There may be something to send.
+  // Sends what the send queue holds.
   void Pump();
-  // The message that began leaves as a whole; no other begins.
+  // Sends the rest of the current message, and begins no other.
   void Drain();
-  // The queue pair is in error: the message that began ends with kFlushed.
+  // The queue pair is in error: the current message ends with kFlushed.
   void Flush();
 
   uint32_t next_psn() const { return next_psn_; }
 
  private:
-  // Takes the next WQE.  False: there is none, or it fails.
+  // Fetches the next WQE.  Returns false if there is none, or if it fails.
   bool Begin();
   void SendPart();
   void Fail(const SendWqe& wqe, prm::CqeSyndrome syndrome);
@@ -41,10 +42,10 @@ class UcRequester {
 
   ConnectionLink& link_;
   Timers& timers_;
-  std::optional<SendWqe> message_;  // that began, and
-  uint32_t sent_ = 0;               // how many packets of it have left
+  std::optional<SendWqe> message_;  // the current one
+  uint32_t sent_ = 0;               // packets of it that were sent
   uint32_t next_psn_ = 0;
-  TimerId turn_ = TimerId::kNone;  // the next one
+  TimerId turn_ = TimerId::kNone;  // continues after a pause
 };
 
 }  // namespace ibemu::hca::model::mlx4

@@ -12,7 +12,7 @@ void UcResponder::Receive(const Packet& packet) {
   const bool in_sequence =
       psn == std::exchange(expected_, wire::PsnAfter(psn, 1));
   const std::optional<IncomingPart> part = ParsePart(packet);
-  // Whatever the last message still lacked will not come.
+  // The rest of the last message will not come.
   if (!part || part->first || !in_sequence) message_.GiveUp();
   if (!part) return;
   if (!message_.Continues(*part) || (part->takes_receive() && !TakeReceive())) {
