@@ -30,7 +30,8 @@ absl::StatusOr<std::unique_ptr<Device>> StartMlx4(PciFunction& function,
 constexpr std::array kFamilies = {
     Family{mlx4::CheckDevice, StartMlx4, mlx4::Probe}};
 
-// The first one that has it, or what the last one says.
+// Returns the first family that drives the device, or the refusal of the last
+// one.
 absl::StatusOr<const Family*> FamilyOf(uint16_t vendor, uint16_t device) {
   absl::Status refusal;
   for (const Family& family : kFamilies) {

@@ -1,4 +1,4 @@
-// The families of adapters that there is a driver of, and which one is meant.
+// The families of adapters that ibemu drives, and the choice among them.
 #ifndef IBEMU_HCA_FAMILIES_H_
 #define IBEMU_HCA_FAMILIES_H_
 
@@ -15,29 +15,30 @@
 
 namespace ibemu::hca {
 
-// Before anything of it is touched, by its ids.
+// Checks by its PCI IDs that ibemu drives a device.  The device itself is not
+// touched.
 //
-// Errors: FailedPrecondition (ENODEV), no family has it: the message names what
-// ibemu drives.
+// Errors: FailedPrecondition (ENODEV) if no family drives it; the message names
+// the adapters that ibemu drives.
 absl::Status CheckDevice(uint16_t vendor, uint16_t device);
 
-// Takes an adapter over, brings it and its ports up.  It takes some seconds.
-// `function` and `timers` must outlive it.
+// Takes an adapter over and brings it and its ports up, which takes some
+// seconds.  `function` and `timers` must outlive the device.
 //
-// Errors: CheckDevice()'s; those of the family's driver.
+// Errors: those of CheckDevice() and of the family's driver.
 absl::StatusOr<std::unique_ptr<Device>> StartDevice(PciFunction& function,
                                                     Timers& timers,
                                                     DeviceOptions options);
 
-// Whole lines, in some pieces.
+// A function that prints text; each call passes whole lines.
 using Print = std::function<void(std::string_view)>;
 
-// First contact: resets the adapter, asks its firmware what there is, and gives
-// it up again, as it was after the reset.  What it says is printed for people
-// as it comes, so also that of an adapter that is refused; the bytes of it come
-// last.
+// Makes first contact with an adapter: resets it, asks its firmware what there
+// is, and releases it in the state after the reset.  The answers are printed in
+// readable form as they arrive, so those of an adapter that is then refused are
+// printed, too; their bytes are printed last.
 //
-// Errors: CheckDevice()'s; those of the family's driver.
+// Errors: those of CheckDevice() and of the family's driver.
 absl::Status ProbeDevice(PciFunction& function, Timers& timers,
                          DeviceOptions options, const Print& print);
 

@@ -13,7 +13,8 @@ AddressSpace::AddressSpace(const std::vector<Range>& usable) {
   for (const Range& range : usable) {
     const uint64_t first = std::max<uint64_t>(
         range.start / kPageSize + (range.start % kPageSize != 0 ? 1 : 0), 1);
-    // The page after the last whole one: 2^64 itself would not fit in bytes.
+    // The page after the last whole one.  It is counted in pages because 2^64,
+    // as a number of bytes, would not fit.
     const uint64_t end = range.last / kPageSize +
                          (range.last % kPageSize == kPageSize - 1 ? 1 : 0);
     if (end > first) pages_.Add(first, end - first);

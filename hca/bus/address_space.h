@@ -1,4 +1,4 @@
-// The bus addresses that one function may reach.
+// AddressSpace: the bus addresses that one PCI function may reach.
 #ifndef IBEMU_HCA_BUS_ADDRESS_SPACE_H_
 #define IBEMU_HCA_BUS_ADDRESS_SPACE_H_
 
@@ -16,24 +16,25 @@ constexpr uint64_t RoundUpToPage(uint64_t size) {
   return (size + kPageSize - 1) & ~(kPageSize - 1);
 }
 
-// Gives out ranges of addresses, in whole pages, lowest first.
+// An allocator of bus addresses, in whole pages, lowest first.
 class AddressSpace {
  public:
   struct Range {
     uint64_t start = 0;
-    uint64_t last = 0;  // included
+    uint64_t last = 0;  // inclusive
   };
 
-  // `usable`: what the IOMMU translates, ascending; page 0 is never given out.
+  // `usable`: the ranges that the IOMMU translates, ascending.  Page 0 is never
+  // given out.
   explicit AddressSpace(const std::vector<Range>& usable);
 
-  // The first of `size` bytes, aligned to `alignment` (a power of two, at least
-  // a page).
+  // Takes the lowest free range of `size` bytes that is aligned to `alignment`
+  // (a power of two, at least a page), and returns its start.
   //
-  // Errors: ResourceExhausted (ENOMEM).
+  // Errors: ResourceExhausted (ENOMEM), also for a size of 0.
   absl::StatusOr<uint64_t> Take(uint64_t size, uint64_t alignment = kPageSize);
 
-  // `start` is of Take(), `size` as it was then.
+  // Returns a range that Take() gave out, with the `size` it was taken with.
   void Return(uint64_t start, uint64_t size);
 
  private:

@@ -1,4 +1,4 @@
-// Registers of a big-endian adapter on a little-endian bus.
+// Access to the registers of a big-endian adapter on the little-endian PCI bus.
 #ifndef IBEMU_HCA_BUS_BIG_ENDIAN_H_
 #define IBEMU_HCA_BUS_BIG_ENDIAN_H_
 
@@ -10,8 +10,9 @@
 
 namespace ibemu::hca {
 
-// Bar's values are those of the bus, whatever processor this is, so whoever
-// reads a big-endian register swaps always.
+// Reverses the bytes of a value.  A Bar's values are those of the little-endian
+// bus whatever the processor is, so the value of a big-endian register must
+// always be swapped.
 constexpr uint32_t SwapBytes(uint32_t value) {
   return __builtin_bswap32(value);
 }
@@ -29,7 +30,8 @@ inline void WriteBe64(Bar& bar, size_t offset, uint64_t value) {
   bar.Write64(offset, SwapBytes(value));
 }
 
-// Between a processor's byte order and the bus's, which is little-endian.
+// Converts between the processor's byte order and that of the bus, which is
+// little-endian.
 constexpr uint32_t ToBus(uint32_t value) {
   return std::endian::native == std::endian::little ? value : SwapBytes(value);
 }

@@ -1,4 +1,5 @@
-// How a driver gives commands to its adapter's firmware.
+// CommandChannel: the path by which a driver gives commands to its adapter's
+// firmware.
 #ifndef IBEMU_HCA_BUS_COMMAND_CHANNEL_H_
 #define IBEMU_HCA_BUS_COMMAND_CHANNEL_H_
 
@@ -10,31 +11,37 @@
 
 namespace ibemu::hca {
 
+// A command of the adapter's firmware, with its input and the place for its
+// output.
 struct Command {
   uint16_t opcode = 0;
   uint8_t op_modifier = 0;
   uint32_t in_modifier = 0;
-  // What goes with it: a mailbox, or when that is empty 64 bits.
+  // The input: a mailbox, or, if that is empty, 64 bits.
   std::span<const std::byte> in{};
   uint64_t in_parameter = 0;
-  // Where the answer goes: none, a mailbox, or the 64 bits of the result.
+  // The output mailbox; empty if the command has no output, or only the 64 bits
+  // of CommandResult::out_parameter.
   std::span<std::byte> out{};
 };
 
 struct CommandResult {
-  uint8_t status = 0;  // the firmware's; 0: done
+  uint8_t status = 0;  // the firmware's; 0: success
   uint64_t out_parameter = 0;
 };
 
-// One command at a time, each carried out when Execute() returns.
+// The interface of a channel that executes one command at a time.  A command
+// has ended when Execute() returns.
 class CommandChannel {
  public:
   virtual ~CommandChannel() = default;
 
-  // What the firmware says to it is a result, whatever it says.
+  // Executes `command`.  The firmware's status is a result, not an error, even
+  // if it is a refusal.
   //
-  // Errors: InvalidArgument, a mailbox is too long; DeadlineExceeded (EIO), the
-  // firmware is silent; Unavailable, the adapter is gone, or was silent before.
+  // Errors: InvalidArgument if a mailbox is too long; DeadlineExceeded (EIO) if
+  // the firmware does not answer; Unavailable if the adapter is gone, or did
+  // not answer an earlier command.
   virtual absl::StatusOr<CommandResult> Execute(const Command& command) = 0;
 };
 

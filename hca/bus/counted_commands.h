@@ -1,4 +1,4 @@
-// Counts the commands of an adapter.
+// CountedCommands: counters of the commands of an adapter.
 #ifndef IBEMU_HCA_BUS_COUNTED_COMMANDS_H_
 #define IBEMU_HCA_BUS_COUNTED_COMMANDS_H_
 
@@ -12,25 +12,26 @@
 
 namespace ibemu::hca {
 
-// What became of commands of one kind.
+// The results of all commands of one opcode.
 struct CommandTotals {
   uint64_t done = 0;
-  uint64_t refused = 0;    // the firmware says so
-  uint64_t timed_out = 0;  // the firmware says nothing
-  uint64_t not_sent = 0;   // the adapter was gone, or the command is none
-  absl::Duration time;     // from Execute() to its end, of all of them
+  uint64_t refused = 0;    // by the firmware
+  uint64_t timed_out = 0;  // the firmware did not answer
+  uint64_t not_sent = 0;   // the adapter was gone, or the command was invalid
+  absl::Duration time;     // spent in Execute(), in total
 };
 
-// A channel before a channel.
+// A CommandChannel that passes each command on to another channel and counts
+// it.
 class CountedCommands : public CommandChannel {
  public:
-  // Both must outlive it.
+  // Both references must outlive the object.
   CountedCommands(CommandChannel& channel, Timers& timers)
       : channel_(channel), timers_(timers) {}
 
   absl::StatusOr<CommandResult> Execute(const Command& command) override;
 
-  // By opcode; those that were given at least once.
+  // The counters by opcode, of commands that were given at least once.
   const std::map<uint16_t, CommandTotals>& totals() const { return totals_; }
 
  private:

@@ -1,4 +1,4 @@
-// The eventfds that interrupts become.
+// The eventfds that signal a function's interrupts.
 #ifndef IBEMU_HCA_BUS_INTERRUPT_FDS_H_
 #define IBEMU_HCA_BUS_INTERRUPT_FDS_H_
 
@@ -9,8 +9,9 @@
 
 namespace ibemu::hca {
 
-// `count` of them, which don't block.  Errors: ResourceExhausted, the process
-// has no more descriptors.
+// Returns `count` non-blocking eventfds.
+//
+// Errors: ResourceExhausted if the process has no more descriptors.
 absl::StatusOr<std::vector<UniqueFd>> MakeInterruptFds(int count);
 
 }  // namespace ibemu::hca

@@ -29,8 +29,8 @@ absl::StatusOr<std::unique_ptr<MappedBar>> MappedBar::Map(
 
 MappedBar::~MappedBar() { munmap(start_, size_); }
 
-// Each access is one of the processor's, in program order: what was written to
-// memory before is there before the doorbell rings.
+// Each access is a single access of the processor, in program order: what was
+// written to memory before a doorbell is visible before it rings.
 
 uint32_t MappedBar::Read32(size_t offset) {
   assert(offset + 4 <= size_ && offset % 4 == 0);

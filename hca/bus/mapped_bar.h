@@ -1,4 +1,4 @@
-// A window of a function's registers that the kernel has mapped for us.
+// MappedBar: a function's registers, mapped into this process by the kernel.
 #ifndef IBEMU_HCA_BUS_MAPPED_BAR_H_
 #define IBEMU_HCA_BUS_MAPPED_BAR_H_
 
@@ -17,10 +17,10 @@ namespace ibemu::hca {
 
 class MappedBar : public Bar {
  public:
-  // `size` bytes of `fd` from `offset`; `name` is for the error.  The
-  // descriptor may be closed afterwards.
+  // Maps `size` bytes of `fd` from `offset` on; `name` is for error messages.
+  // The descriptor may be closed afterwards.
   //
-  // Errors: Unavailable when mmap() refuses (EPERM, EINVAL ...).
+  // Errors: Unavailable if mmap() refuses (EPERM, EINVAL ...).
   static absl::StatusOr<std::unique_ptr<MappedBar>> Map(int fd, off_t offset,
                                                         size_t size,
                                                         std::string_view name);

@@ -1,4 +1,4 @@
-// How a driver lets time pass while its adapter works.
+// Pause: lets time pass while a driver's adapter works.
 #ifndef IBEMU_HCA_BUS_PAUSE_H_
 #define IBEMU_HCA_BUS_PAUSE_H_
 
@@ -8,10 +8,10 @@
 
 namespace ibemu::hca {
 
-// Returns when `span` is over, by the clock that Timers::Now() tells; nothing
-// else of the process's thread runs meanwhile.  Commands of the bring-up wait
-// so, and those that must be answered at once.  daemon/ sleeps here; a test
-// moves its clock.
+// A function that returns when `span` is over by the clock of Timers::Now();
+// nothing else runs on the thread meanwhile.  The commands of the bring-up wait
+// this way, and so do commands that must be answered at once.  daemon/ sleeps
+// here; a test advances its clock.
 using Pause = std::function<void(absl::Duration span)>;
 
 }  // namespace ibemu::hca

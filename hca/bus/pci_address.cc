@@ -13,7 +13,9 @@
 namespace ibemu::hca {
 namespace {
 
-// A number of `digits` hexadecimal digits up to `end`, which is taken, too.
+// Removes a number of `least` to `most` hexadecimal digits, and the `end` that
+// follows it, from the start of `text`.  An `end` of '\0' means that the number
+// ends the text.  Returns none if there is no such number.
 std::optional<uint32_t> TakeNumber(std::string_view& text, size_t least,
                                    size_t most, char end) {
   const size_t length =

@@ -1,4 +1,4 @@
-// Where on the PCI buses a function is.
+// PciAddress: the address of a function on the PCI buses.
 #ifndef IBEMU_HCA_BUS_PCI_ADDRESS_H_
 #define IBEMU_HCA_BUS_PCI_ADDRESS_H_
 
@@ -10,12 +10,13 @@
 
 namespace ibemu::hca {
 
-// 0000:3b:00.0, as Linux writes it.
+// An address such as 0000:3b:00.0, as Linux writes it.
 struct PciAddress {
   uint32_t domain = 0;
   uint8_t bus = 0, device = 0, function = 0;
 
-  // "DDDD:BB:DD.F", or "BB:DD.F" as lspci prints it where there is one domain.
+  // Parses "DDDD:BB:DD.F", or "BB:DD.F", as lspci prints it on a machine with
+  // one domain.
   //
   // Errors: InvalidArgument.
   static absl::StatusOr<PciAddress> Parse(std::string_view text);

@@ -18,13 +18,13 @@ namespace fs = std::filesystem;
 constexpr char kDevices[] = "/bus/pci/devices/";
 constexpr uint64_t kMemoryFlag = 0x200;  // IORESOURCE_MEM, linux/ioport.h
 constexpr uint32_t kBridgeClass = 0x06;
-// As Debian's GRUB reads it.
+// Writes the setting to a file that Debian's GRUB reads.
 constexpr char kBootWithIommu[] =
     "mkdir -p /etc/default/grub.d && echo "
     "'GRUB_CMDLINE_LINUX=$GRUB_CMDLINE_LINUX\\ intel_iommu=on' > "
     "/etc/default/grub.d/iommu.cfg && update-grub";
 
-// The number in a file such as `vendor`: "0x15b3".
+// Returns the number in a file such as `vendor` ("0x15b3").
 absl::StatusOr<uint32_t> ReadHex(const std::string& path) {
   std::ifstream file(path);
   uint32_t value = 0;
@@ -35,7 +35,8 @@ absl::StatusOr<uint32_t> ReadHex(const std::string& path) {
   return value;
 }
 
-// The last component of what a link points to; empty if it is none.
+// Returns the last component of a symbolic link's target; empty if `path` is
+// not a link.
 std::string LinkName(const std::string& path) {
   std::error_code error;
   return fs::read_symlink(path, error).filename().string();
@@ -88,7 +89,7 @@ std::string UnbindCommand(const PciAddress& address) {
                       "/driver/unbind");
 }
 
-// How to give a function to vfio-pci.
+// Returns the command that binds a function to vfio-pci.
 std::string BindCommand(const PciAddress& address) {
   const std::string name = address.Text();
   return absl::StrCat(
@@ -96,7 +97,8 @@ std::string BindCommand(const PciAddress& address) {
       "/driver_override && echo ", name, " > /sys/bus/pci/drivers_probe");
 }
 
-// What VFIO's rule for a viable group lets be: vfio_dev_viable() in Linux.
+// Returns whether VFIO considers a group with this function viable, by the rule
+// of vfio_dev_viable() in Linux.
 bool IsHarmless(const PciNeighbour& other) {
   return other.is_bridge || other.driver.empty() ||
          other.driver == "vfio-pci" || other.driver == "pci-stub";

@@ -1,5 +1,5 @@
-// What Linux's sysfs says of a PCI function, and whether a program may drive
-// it.
+// PciSysfs: the facts that Linux's sysfs tells about a PCI function, and the
+// checks whether a program may drive it.
 #ifndef IBEMU_HCA_BUS_PCI_SYSFS_H_
 #define IBEMU_HCA_BUS_PCI_SYSFS_H_
 
@@ -17,13 +17,14 @@
 
 namespace ibemu::hca {
 
-// A line of `resource`.
+// A line of the file `resource`: one base address register.
 struct PciResource {
   uint64_t start = 0;
   size_t size = 0;  // bytes; 0: there is none
   bool is_memory = false;
 };
 
+// Another function in the same IOMMU group.
 struct PciNeighbour {
   PciAddress address;
   std::string driver;  // empty: none
@@ -32,45 +33,50 @@ struct PciNeighbour {
   bool operator==(const PciNeighbour&) const = default;
 };
 
+// The facts about one function.
 struct PciFacts {
   PciAddress address;
   uint16_t vendor = 0, device = 0;
-  std::string driver;  // that is bound to it; empty: none
+  std::string driver;  // bound to the function; empty: none
   bool is_virtual_function = false;
   std::optional<int> iommu_group;   // none: no IOMMU is in use
-  std::string iommu_type;           // "DMA", "identity" ...; of that group
-  std::vector<PciNeighbour> group;  // the other functions of it, by address
+  std::string iommu_type;           // that group's: "DMA", "identity" ...
+  std::vector<PciNeighbour> group;  // its other functions, by address
   std::array<PciResource, 6> bars;
 };
 
-// A function's directory in sysfs.
+// The directories of PCI functions in sysfs.
 class PciSysfs {
  public:
-  // `root`: where sysfs is mounted.
+  // `root`: the mount point of sysfs.
   explicit PciSysfs(std::string root = "/sys") : root_(std::move(root)) {}
 
-  // Errors: NotFound (ENODEV), there is no such function; Unavailable, a file
-  // of it can't be read.
+  // Reads the facts about the function at `address`.
+  //
+  // Errors: NotFound (ENODEV) if there is no such function; Unavailable if one
+  // of its files can't be read.
   absl::StatusOr<PciFacts> Read(const PciAddress& address) const;
 
-  // The path of `file` of a function.
+  // Returns the path of the function's file `file`.
   std::string Path(const PciAddress& address, const std::string& file) const;
 
  private:
   std::string root_;
 };
 
-// It is no virtual function.
+// Checks that the function is not a virtual one.
 //
-// Errors: FailedPrecondition, with the command that names the physical one.
+// Errors: FailedPrecondition, with the command that names the physical
+// function.
 absl::Status CheckPhysical(const PciFacts& facts);
 
-// Nothing is in the way of VFIO.
+// Checks that nothing keeps VFIO from driving the function.
 //
 // Errors: FailedPrecondition, with the command that helps.
 absl::Status CheckVfio(const PciFacts& facts);
 
-// Nothing is in the way of a program that maps resourceN.
+// Checks that nothing keeps a program from driving the function by mapping its
+// files resourceN.
 //
 // Errors: as CheckVfio().
 absl::Status CheckSysfs(const PciFacts& facts);

@@ -47,7 +47,8 @@ absl::StatusOr<uint64_t> PageMap::Find(const void* page) const {
 
 absl::StatusOr<std::shared_ptr<PhysicalRun>> PhysicalRun::Make(
     const PageMap& pages) {
-  // Without a size they are of the machine's default, which may be 1 GiB.
+  // Without MAP_HUGE_2MB the pages have the machine's default size, which may
+  // be 1 GiB.
   void* const start = mmap(nullptr, kHugePage, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB |
                                MAP_HUGE_2MB | MAP_LOCKED | MAP_POPULATE,
@@ -67,7 +68,8 @@ absl::StatusOr<std::shared_ptr<PhysicalRun>> PhysicalRun::Make(
       new PhysicalRun(static_cast<std::byte*>(start), *physical));
 }
 
-// Numbered by its own addresses, so that page 0 is none of it.
+// `free_` is numbered by virtual addresses, because an AddressSpace never gives
+// out page 0.
 PhysicalRun::PhysicalRun(std::byte* start, uint64_t physical)
     : start_(start),
       physical_(physical),

@@ -1,4 +1,5 @@
-// Memory of this process whose place in the machine is known and stays.
+// Memory of this process with physical addresses that are known and do not
+// change.
 #ifndef IBEMU_HCA_BUS_PHYSICAL_MEMORY_H_
 #define IBEMU_HCA_BUS_PHYSICAL_MEMORY_H_
 
@@ -16,18 +17,18 @@
 
 namespace ibemu::hca {
 
-// Answers where a page is, from /proc/PID/pagemap (Linux,
-// admin-guide/mm/pagemap.rst).
+// The physical addresses of this process's pages, from /proc/PID/pagemap
+// (Linux, admin-guide/mm/pagemap.rst).
 class PageMap {
  public:
-  // Errors: Unavailable, the file can't be opened.
+  // Errors: Unavailable if the file can't be opened.
   static absl::StatusOr<PageMap> Open(
       const std::string& path = "/proc/self/pagemap");
 
-  // The physical address of `page`, which must be locked.
+  // Returns the physical address of `page`, which must be locked.
   //
-  // Errors: PermissionDenied, Linux tells nobody but CAP_SYS_ADMIN;
-  // Unavailable, it is not in memory.
+  // Errors: PermissionDenied if the process lacks CAP_SYS_ADMIN, without which
+  // Linux shows no addresses; Unavailable if the page is not in memory.
   absl::StatusOr<uint64_t> Find(const void* page) const;
 
  private:
@@ -38,22 +39,22 @@ class PageMap {
   UniqueFd file_;
 };
 
-// A run of pages that follow each other in the machine's memory, too, and parts
-// of it.
+// An allocator of parts of a run of pages that are contiguous in physical
+// memory, too.
 class PhysicalRun {
  public:
   static constexpr size_t kHugePage = size_t{2} << 20;
 
-  // One huge page.
+  // Allocates a run of one huge page.
   //
-  // Errors: ResourceExhausted, there is none left; those of Find().
+  // Errors: ResourceExhausted if there is none left; those of PageMap::Find().
   static absl::StatusOr<std::shared_ptr<PhysicalRun>> Make(
       const PageMap& pages);
   ~PhysicalRun();
   PhysicalRun(const PhysicalRun&) = delete;
   PhysicalRun& operator=(const PhysicalRun&) = delete;
 
-  // Zeroed.  Errors: ResourceExhausted.
+  // Takes `size` zeroed bytes, in whole pages.  Errors: ResourceExhausted.
   absl::StatusOr<std::span<std::byte>> Take(size_t size);
   void Return(std::span<std::byte> memory);
   uint64_t AddressOf(const std::byte* place) const {

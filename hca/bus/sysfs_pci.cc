@@ -41,7 +41,7 @@ absl::StatusOr<UniqueFd> OpenFunctionFile(const std::string& path) {
   return absl::UnavailableError(message);
 }
 
-// Until `config`, the function's file at `path`, is closed.
+// Locks the function until `config`, its file at `path`, is closed.
 absl::Status LockFunction(const UniqueFd& config, const std::string& path,
                           const PciAddress& address) {
   if (flock(config.get(), LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
@@ -54,8 +54,9 @@ absl::Status LockFunction(const UniqueFd& config, const std::string& path,
       absl::StrCat(path, ": it can't be locked: ", std::strerror(errno)));
 }
 
-// Gives it power, and the right to answer to its addresses, unless it has them.
-// `path`: its file `enable`, which counts who wants that.  Whether it had not.
+// Gives the function power and the right to answer to its addresses, unless it
+// has them.  `path`: its file `enable`, which counts its users.  Returns
+// whether the function was not enabled before.
 absl::StatusOr<bool> EnableFunction(const std::string& path) {
   int users = 0;
   if (std::ifstream(path) >> users && users > 0) return false;
@@ -79,7 +80,7 @@ absl::StatusOr<std::unique_ptr<SysfsPci>> SysfsPci::Open(
   IBEMU_ASSIGN_OR_RETURN(const bool enabled, EnableFunction(enable));
   std::unique_ptr<SysfsPci> function(
       new SysfsPci(sysfs, facts, std::move(config), std::move(pages), enabled));
-  // It disables the interrupt pin, too, which `enable` has enabled.
+  // This disables the interrupt pin, too, which `enable` has enabled.
   pci_config::SetCommand(*function, /*memory=*/true, /*bus_master=*/false);
   return function;
 }
@@ -87,8 +88,8 @@ absl::StatusOr<std::unique_ptr<SysfsPci>> SysfsPci::Open(
 SysfsPci::~SysfsPci() {
   pci_config::SetCommand(*this, /*memory=*/true, /*bus_master=*/false);
   if (!enabled_) return;
-  // It is for CAP_SYS_ADMIN, which a daemon that serves has no more; then the
-  // function stays enabled.
+  // Writing `enable` needs CAP_SYS_ADMIN, which a serving daemon no longer has;
+  // the function stays enabled then.
   std::ofstream(sysfs_.Path(facts_.address, "enable")) << "0" << std::flush;
 }
 
@@ -96,13 +97,13 @@ uint32_t SysfsPci::ReadConfig(size_t offset, size_t size) {
   uint32_t value = 0;
   const ssize_t got =
       pread(config_.get(), &value, size, static_cast<off_t>(offset));
-  // As the bus answers when nobody is there.
+  // All ones, as the bus answers where no device is.
   return got == static_cast<ssize_t>(size) ? ToBus(value) : ~uint32_t{0};
 }
 
 void SysfsPci::WriteConfig(size_t offset, size_t size, uint32_t value) {
   value = ToBus(value);
-  // The bus does not say either whether anybody heard it.
+  // A failure is ignored, because the bus does not report lost writes, either.
   [[maybe_unused]] const ssize_t put =
       pwrite(config_.get(), &value, size, static_cast<off_t>(offset));
 }

@@ -1,4 +1,5 @@
-// A PCI function through its files in sysfs, where there is no IOMMU.
+// SysfsPci: a PCI function that is driven through its files in sysfs, where
+// there is no IOMMU.
 #ifndef IBEMU_HCA_BUS_SYSFS_PCI_H_
 #define IBEMU_HCA_BUS_SYSFS_PCI_H_
 
@@ -21,29 +22,32 @@
 
 namespace ibemu::hca {
 
-// Nothing protects the machine's memory from the function: one that was left
-// running when the process was killed goes on writing where its memory was.  So
-// this is for those who asked for it.  There are no interrupts.
+// A PCI function from which nothing protects the machine's memory: one that was
+// left running when its process was killed goes on writing where the process's
+// memory was.  So this is only for users who asked for it.  There are no
+// interrupts.
 class SysfsPci : public PciFunction {
  public:
-  // `facts` passed CheckSysfs().  `pagemap`: a file as /proc/self/pagemap.  The
-  // function is locked while this lives: flock() of its file `config`, which
-  // ends with the process, however that ends.  Who has mounted a sysfs of
-  // another network namespace has other files, and does not see the lock.
+  // Opens the function that `facts` describes.  `pagemap`: a file such as
+  // /proc/self/pagemap.  The function is locked while the object lives, by
+  // flock() of its file `config`; the lock ends with the process, however that
+  // ends.  A process that has mounted the sysfs of another network namespace
+  // has other files and does not see the lock.
   //
-  // Errors: FailedPrecondition, another program has it open this way;
-  // PermissionDenied, Unavailable: what can't be opened.
+  // Errors: those of CheckSysfs(); FailedPrecondition if another program has
+  // locked the function; PermissionDenied or Unavailable if a file can't be
+  // opened or the function can't be enabled.
   static absl::StatusOr<std::unique_ptr<SysfsPci>> Open(
       const PciSysfs& sysfs, const PciFacts& facts,
       const std::string& pagemap = "/proc/self/pagemap");
-  // Takes the right to be bus master away, and disables the function if Open()
-  // has enabled it.
+  // Takes away the function's right to be bus master, and disables the function
+  // if Open() has enabled it.
   ~SysfsPci() override;
 
   uint32_t ReadConfig(size_t offset, size_t size) override;
   void WriteConfig(size_t offset, size_t size, uint32_t value) override;
   absl::StatusOr<Bar*> OpenBar(int index) override;
-  // At most a huge page, 2 MiB.
+  // Allocates at most a huge page, 2 MiB.
   absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) override;
   absl::Status EnableInterrupts(int count) override;
   int InterruptFd(int) override { return -1; }

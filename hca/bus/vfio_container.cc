@@ -41,8 +41,8 @@ absl::StatusOr<UniqueFd> OpenVfioFile(const std::string& path) {
   }
 }
 
-// Where in `info`, which is as long as its argsz says, the translatable ranges
-// are; null if the kernel does not say (before 5.4).
+// Returns the list of translatable ranges in `info`, which is as long as its
+// argsz says; null if the kernel does not tell them (before 5.4).
 const vfio_iommu_type1_info_cap_iova_range* FindRanges(
     std::span<const std::byte> info) {
   vfio_iommu_type1_info head{};
@@ -62,13 +62,14 @@ const vfio_iommu_type1_info_cap_iova_range* FindRanges(
   return nullptr;
 }
 
-// Below the interrupt controllers' addresses, which every IOMMU has room for.
+// The range below the interrupt controllers' addresses, which every IOMMU
+// translates.
 constexpr AddressSpace::Range kUsualRange{.start = 0x10'0000,
                                           .last = 0xfedf'ffff};
 
 absl::StatusOr<std::vector<AddressSpace::Range>> UsableRanges(int container) {
   std::vector<std::byte> info(sizeof(vfio_iommu_type1_info));
-  // Twice at most: the first answer says how long the whole one is.
+  // At most two rounds: the first answer tells the size of the complete one.
   for (uint32_t size = static_cast<uint32_t>(info.size());;) {
     auto* const head = reinterpret_cast<vfio_iommu_type1_info*>(info.data());
     head->argsz = size;
@@ -167,7 +168,7 @@ void VfioContainer::UnmapMemory(uint64_t iova, size_t size) {
   unmap.argsz = sizeof unmap;
   unmap.iova = iova;
   unmap.size = size;
-  // What could not be unmapped is not given to others.
+  // A range that could not be unmapped is not given out again.
   if (ioctl(container_.get(), VFIO_IOMMU_UNMAP_DMA, &unmap) == 0) {
     addresses_.Return(iova, size);
   }

@@ -1,4 +1,4 @@
-// An IOMMU's translation for one VFIO group.
+// VfioContainer: an IOMMU's translation for one VFIO group.
 #ifndef IBEMU_HCA_BUS_VFIO_CONTAINER_H_
 #define IBEMU_HCA_BUS_VFIO_CONTAINER_H_
 
@@ -15,19 +15,24 @@
 
 namespace ibemu::hca {
 
-// linux/vfio.h: a container of type 1 with one group in it.
+// A VFIO container of type 1 with one group in it (linux/vfio.h).
 class VfioContainer {
  public:
-  // `devices`: where "vfio" and the groups' files are.
+  // Opens a container and puts `group` into it.  `devices`: the directory of
+  // "vfio" and the groups' files.
   //
-  // Errors: NotFound, PermissionDenied, FailedPrecondition, Unavailable.
+  // Errors: NotFound if VFIO is not loaded; PermissionDenied;
+  // FailedPrecondition if the group is in use, not viable, or its IOMMU
+  // unsuitable; Unavailable if the kernel refuses otherwise.
   static absl::StatusOr<std::shared_ptr<VfioContainer>> Open(
       const std::string& devices, int group);
 
-  // The function `name` ("0000:3b:00.0") of the group.  Errors: Unavailable.
+  // Opens the function `name` ("0000:3b:00.0") of the group.  Errors:
+  // Unavailable.
   absl::StatusOr<UniqueFd> OpenFunction(const std::string& name) const;
 
-  // Pins `memory`, whole pages, and lets the group reach it; where it finds it.
+  // Pins `memory`, which is whole pages, and lets the group reach it.  Returns
+  // its bus address.
   //
   // Errors: ResourceExhausted (no addresses, or RLIMIT_MEMLOCK), Unavailable.
   absl::StatusOr<uint64_t> MapMemory(std::span<std::byte> memory);
@@ -39,7 +44,8 @@ class VfioContainer {
         group_(std::move(group)),
         addresses_(std::move(addresses)) {}
 
-  // Destroyed in the other order: the group leaves its container first.
+  // Members are destroyed in reverse order, so that the group leaves its
+  // container first.
   UniqueFd container_;
   UniqueFd group_;
   AddressSpace addresses_;

@@ -28,7 +28,7 @@ absl::StatusOr<vfio_region_info> RegionInfo(int device, uint32_t index) {
   return info;
 }
 
-// Pages of ours that the function reaches.
+// Pages of this process that the function can reach.
 class VfioMemory : public DmaMemory {
  public:
   VfioMemory(std::shared_ptr<VfioContainer> container,
@@ -48,7 +48,7 @@ class VfioMemory : public DmaMemory {
  private:
   const std::shared_ptr<VfioContainer> container_;
   const std::span<std::byte> pages_;
-  const size_t size_;  // that was asked for
+  const size_t size_;  // as requested; `pages_` is rounded up
   const uint64_t iova_;
 };
 
@@ -61,8 +61,9 @@ absl::StatusOr<std::unique_ptr<VfioPci>> VfioPci::Open(
   IBEMU_ASSIGN_OR_RETURN(std::shared_ptr<VfioContainer> container,
                          VfioContainer::Open(devices, *facts.iommu_group));
   IBEMU_ASSIGN_OR_RETURN(UniqueFd device, container->OpenFunction(name));
-  // Whoever had it before may have left it running.  Not all functions know a
-  // reset of the bus's; the driver has one of its own.
+  // The previous user may have left the function running.  Not every function
+  // supports this reset, so a failure is ignored; the driver has a reset of its
+  // own.
   ioctl(device.get(), VFIO_DEVICE_RESET);
   IBEMU_ASSIGN_OR_RETURN(
       const vfio_region_info config,
@@ -75,13 +76,13 @@ uint32_t VfioPci::ReadConfig(size_t offset, size_t size) {
   uint32_t value = 0;
   const ssize_t got = pread(device_.get(), &value, size,
                             static_cast<off_t>(config_offset_ + offset));
-  // As the bus answers when nobody is there.
+  // All ones, as the bus answers where no device is.
   return got == static_cast<ssize_t>(size) ? ToBus(value) : ~uint32_t{0};
 }
 
 void VfioPci::WriteConfig(size_t offset, size_t size, uint32_t value) {
   value = ToBus(value);
-  // The bus does not say either whether anybody heard it.
+  // A failure is ignored, because the bus does not report lost writes, either.
   [[maybe_unused]] const ssize_t put = pwrite(
       device_.get(), &value, size, static_cast<off_t>(config_offset_ + offset));
 }
@@ -114,7 +115,7 @@ absl::StatusOr<std::unique_ptr<DmaMemory>> VfioPci::Allocate(size_t size) {
     return absl::ResourceExhaustedError(
         absl::StrCat(name_, ": no memory for ", size, " bytes"));
   }
-  // A child's copy-on-write would move pages away from the function.
+  // After a fork(), copy-on-write would move pages away from the function.
   madvise(start, pages, MADV_DONTFORK);
   const std::span<std::byte> memory(static_cast<std::byte*>(start), pages);
   auto iova = container_->MapMemory(memory);

@@ -1,5 +1,5 @@
-// A PCI function through VFIO: the kernel lets it reach the memory that it was
-// given, and nothing else.
+// VfioPci: a PCI function that is driven through VFIO.  The kernel lets it
+// reach the memory that it was given, and nothing else.
 #ifndef IBEMU_HCA_BUS_VFIO_PCI_H_
 #define IBEMU_HCA_BUS_VFIO_PCI_H_
 
@@ -21,14 +21,17 @@
 
 namespace ibemu::hca {
 
-// The group's and the container's files are closed with it; then the kernel
-// resets the function and takes its mappings away, however the process ended.
+// A PCI function that is opened through VFIO.  The files of its group and
+// container are closed with it; the kernel then resets the function and removes
+// its mappings, however the process ended.
 class VfioPci : public PciFunction {
  public:
-  // `facts` passed CheckVfio().  `devices`: where VFIO's files are.
+  // Opens the function that `facts` describes.  `devices`: the directory of
+  // VFIO's files.
   //
-  // Errors: NotFound, PermissionDenied, FailedPrecondition, Unavailable: what
-  // the kernel refused, and what helps.
+  // Errors: those of CheckVfio(); NotFound, PermissionDenied,
+  // FailedPrecondition or Unavailable, with what the kernel refused and what
+  // helps.
   static absl::StatusOr<std::unique_ptr<VfioPci>> Open(
       const PciFacts& facts, const std::string& devices = "/dev/vfio");
 
@@ -50,7 +53,7 @@ class VfioPci : public PciFunction {
         config_offset_(config_offset) {}
 
   const std::string name_;
-  // Memory that outlives this keeps it.
+  // Shared with the allocated memory, which may outlive this object.
   const std::shared_ptr<VfioContainer> container_;
   const UniqueFd device_;
   const uint64_t config_offset_;

@@ -21,7 +21,7 @@ void AppendTable(std::string& text, std::string_view title, const T& table) {
   });
 }
 
-// "QUERY_PORT 1".
+// Returns the command and its input modifier, such as "QUERY_PORT 1".
 std::string Title(const FirmwareAnswer& answer) {
   std::string title(prm::Name(answer.opcode));
   if (answer.in_modifier != 0) absl::StrAppend(&title, " ", answer.in_modifier);

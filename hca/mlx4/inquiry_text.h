@@ -1,4 +1,4 @@
-// What an adapter says of itself, for people.
+// An adapter's answers about itself, as text for people.
 #ifndef IBEMU_HCA_MLX4_INQUIRY_TEXT_H_
 #define IBEMU_HCA_MLX4_INQUIRY_TEXT_H_
 
@@ -8,9 +8,9 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Each component of the answer's table with its name, one in a line.
+// Returns each component of the answer's table with its name, one per line.
 std::string AnswerText(const FirmwareAnswer& answer);
-// Its bytes, 16 in a line, after the name of the command.
+// Returns the answer's bytes, 16 per line, after the name of the command.
 std::string AnswerDump(const FirmwareAnswer& answer);
 
 }  // namespace ibemu::hca::mlx4

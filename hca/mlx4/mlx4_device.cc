@@ -18,14 +18,16 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// While nobody reads, a completion queue tells once, a queue pair of being
-// connected, drained, broken and cut off from its shared receives, and a shared
-// receive queue of its limit and its end: of all that clients can make there is
-// room, and as much again for the ports.  An overflow ends the device.
+// The log of the number of events.  Until it is read, a completion queue makes
+// one event; a queue pair makes one each for communication established, send
+// queue drained, an error and the last WQE of its shared receive queue; a
+// shared receive queue makes one each for its limit and an error.  There is
+// room for these events of all objects that clients can create, and for more of
+// the ports.  An overflow ends the device.
 constexpr int kLogEvents = 13;
-// Room for all that four queue pairs have in flight.
+// Room for the completions of all that the four queue pairs have in flight.
 constexpr int kLogCompletions = 12;
-constexpr uint32_t kSpecialQps = 8;  // taken; four are used
+constexpr uint32_t kSpecialQps = 8;  // reserved; four are used
 constexpr uint32_t kLogPage = 12;
 
 constexpr uint64_t kSubscribed =
@@ -43,7 +45,7 @@ constexpr uint64_t kSubscribed =
     prm::EventBit(prm::EventType::kSrqLimit) |
     prm::EventBit(prm::EventType::kEqOverflow);
 
-// The subnet manager wants clients to register once more.
+// Returns whether the subnet manager wants clients to register once more.
 bool IsReregister(const prm::Eqe& event) {
   if (event.type != prm::EventType::kPortManagementChange ||
       event.subtype != prm::kPortInfoChange) {
@@ -128,8 +130,8 @@ absl::Status Mlx4Device::StartQueues() {
   return absl::OkStatus();
 }
 
-// A region of all that the adapter can reach, by bus address, for the driver's
-// own buffers.
+// Registers a region of all memory that the adapter can reach, by bus address,
+// for the driver's own buffers.
 absl::Status Mlx4Device::RegisterAllMemory() {
   IBEMU_ASSIGN_OR_RETURN(mpt_, resources_.TakeMpt());
   prm::Mpt mpt;
@@ -211,7 +213,7 @@ void Mlx4Device::SetNodeDescription(std::string_view text) {
 
 void Mlx4Device::OnInterrupt() {
   uint64_t count = 0;
-  // Not blocking: there may have been nothing to take.
+  // The descriptor does not block: there may be nothing to read.
   [[maybe_unused]] const ssize_t got =
       read(interrupt_fd_, &count, sizeof count);
   PollQueues();
@@ -247,10 +249,11 @@ void Mlx4Device::PollQueues() {
   PollCompletions();
 }
 
-// Whether what the ports themselves need has failed.  Nor can the device go on
-// without the events that an overflow has cost: tables could be read once more,
-// but no queue tells again that its queue pair is broken, and one that has told
-// of a completion does not tell of the next.
+// Returns whether `event` ends the device: something that the ports themselves
+// need has failed, or an overflow has cost events.  After an overflow tables
+// could be read once more, but no queue pair reports again that it is in error,
+// and a completion queue whose event was lost does not report the next
+// completion.
 bool Mlx4Device::IsFatal(const prm::Eqe& event) const {
   const uint32_t number =
       wire::Decode<prm::QueueEvent>(std::as_bytes(std::span(event.data)))
@@ -314,7 +317,7 @@ void Mlx4Device::OnEvent(const prm::Eqe& event) {
       return;
     }
     case prm::EventType::kLocalCatastrophicError:
-      // Not from within the queue that is being read.
+      // Deferred, because the event queue is being read.
       return timers_.RunSoon([weak = std::weak_ptr(self_)] {
         if (const auto self = weak.lock()) {
           (*self)->Die((*self)->adapter_->health().Check());
@@ -328,8 +331,8 @@ void Mlx4Device::OnEvent(const prm::Eqe& event) {
   }
 }
 
-// One that comes after the last look makes an event, and so does one that is
-// left: the queue is armed before that look.
+// The queue is armed before the last pass, so a completion that comes after
+// that pass, or is left by it, makes an event.
 void Mlx4Device::PollCompletions() {
   if (removed_ || !completions_) return;
   int left = kMaxCompletions;
@@ -349,10 +352,10 @@ void Mlx4Device::PollCompletions() {
 void Mlx4Device::WatchHealth() {
   health_timer_ = timers_.RunAfter(Health::kPeriod, [this] {
     absl::Status health = adapter_->health().Check();
-    // It may have been cut off on the way, too.
+    // The adapter may have been cut off meanwhile, too.
     if (health.ok()) health = adapter_->dead();
     if (!health.ok()) return Die(health);
-    // An interrupt that was lost costs a second, then.
+    // So an interrupt that was lost costs a second at most.
     PollQueues();
     verbs_->PollCompletions();
     WatchHealth();
@@ -366,7 +369,8 @@ void Mlx4Device::WatchQueues() {
   });
 }
 
-// Ports tell from within the calls of those who listen.
+// Deferred, because ports report changes from within the calls of those who
+// listen.
 void Mlx4Device::TellChange(int port) {
   timers_.RunSoon([weak = std::weak_ptr(self_), port] {
     const auto self = weak.lock();
@@ -377,7 +381,7 @@ void Mlx4Device::TellChange(int port) {
   });
 }
 
-// Not from within the queue that is being read.
+// Deferred, because the event queue is being read.
 void Mlx4Device::DieSoon(const absl::Status& why) {
   timers_.RunSoon([weak = std::weak_ptr(self_), why] {
     if (const auto self = weak.lock()) (*self)->Die(why);

@@ -1,4 +1,4 @@
-// An mlx4 adapter as ibemu's front ends show it.
+// Mlx4Device: an mlx4 adapter as ibemu's front ends show it.
 #ifndef IBEMU_HCA_MLX4_MLX4_DEVICE_H_
 #define IBEMU_HCA_MLX4_MLX4_DEVICE_H_
 
@@ -29,19 +29,20 @@ namespace ibemu::hca::mlx4 {
 
 class Mlx4Device : public Device {
  public:
-  // How often the queues are looked at where there are no interrupts.
+  // The interval at which the queues are polled if there are no interrupts.
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(1);
-  // MADs that are taken before the loop has its turn: firmware may be asked
-  // about each, for a millisecond, and others may send without end.
+  // The largest number of MADs that are handled before the event loop has its
+  // turn: each may need a firmware command, which takes a millisecond, and
+  // peers may send without end.
   static constexpr int kMaxCompletions = 64;
 
-  // Takes the adapter over, brings it and its ports up.  It takes some seconds.
-  // Both references must outlive it.
+  // Takes the adapter over and brings it and its ports up, which takes some
+  // seconds.  Both references must outlive it.
   //
-  // Errors: Adapter::Start()'s; those of commands and memory.
+  // Errors: those of Adapter::Start(), commands and memory.
   static absl::StatusOr<std::unique_ptr<Mlx4Device>> Start(
       PciFunction& function, Timers& timers, DeviceOptions options);
-  // Brings it down again, and gives it up.
+  // Brings the adapter down and releases it.
   ~Mlx4Device() override;
   Mlx4Device(const Mlx4Device&) = delete;
   Mlx4Device& operator=(const Mlx4Device&) = delete;
@@ -55,8 +56,8 @@ class Mlx4Device : public Device {
   const mad::DeviceLabel* label() const override { return &label_; }
   const std::string& product() const override { return product_; }
   std::string node_description() const override { return description_; }
-  // What the port's agent answers from now on.  The firmware is not told, and
-  // sends no trap 144.
+  // Sets what the ports' agents answer from now on.  The firmware is not told,
+  // and sends no trap 144.
   void SetNodeDescription(std::string_view text) override;
   int first_port() const override { return 1; }
   int last_port() const override { return static_cast<int>(ports_.size()); }
@@ -121,7 +122,7 @@ class Mlx4Device : public Device {
   bool removed_ = false;
   mad::DeviceListener* listener_ = nullptr;
   DeviceWatcher* watcher_ = nullptr;
-  // Gone with this: for what is deferred.
+  // Expires with this object: deferred calls hold weak references to it.
   std::shared_ptr<Mlx4Device*> self_;
 };
 

@@ -25,7 +25,8 @@ absl::Status Probe(PciFunction& function, Timers& timers, DeviceOptions options,
         print(AnswerText(answer));
         dump += AnswerDump(answer);
       });
-  // What goes wrong on the way down is told, too.
+  // The adapter is brought down before the bytes are printed, so that its
+  // errors are reported before them.
   if (adapter.ok()) adapter->reset();
   if (!dump.empty()) print(absl::StrCat("the same in bytes\n", dump));
   return adapter.status();

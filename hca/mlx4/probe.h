@@ -12,9 +12,9 @@
 
 namespace ibemu::hca::mlx4 {
 
-// hca::ProbeDevice() of this family.
+// Implements hca::ProbeDevice() for this family.
 //
-// Errors: Adapter::Inquire()'s.
+// Errors: those of Adapter::Inquire().
 absl::Status Probe(PciFunction& function, Timers& timers, DeviceOptions options,
                    const std::function<void(std::string_view)>& print);
 

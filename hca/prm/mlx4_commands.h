@@ -1,4 +1,4 @@
-// Commands of the mlx4 family and how they end.  Numbers as in the Linux driver
+// Commands of the mlx4 family and their status.  Numbers as in the Linux driver
 // (include/linux/mlx4/cmd.h, mlx4/cmd.c).
 #ifndef IBEMU_HCA_PRM_MLX4_COMMANDS_H_
 #define IBEMU_HCA_PRM_MLX4_COMMANDS_H_
@@ -76,22 +76,22 @@ enum class Opcode : uint16_t {
   kNop = 0x031,
 };
 
-// The name in the PRM; "?" for a number that has none.
+// Returns the name in the PRM; "?" for a number that has none.
 std::string_view Name(Opcode opcode);
 
 enum class CommandStatus : uint8_t {
   kOk = 0x00,
   kInternalError = 0x01,
-  kBadOp = 0x02,        // opcode or its modifier
-  kBadParam = 0x03,     // or out of range
+  kBadOp = 0x02,        // unknown opcode or opcode modifier
+  kBadParam = 0x03,     // or parameter out of range
   kBadSysState = 0x04,  // the adapter's state does not allow it
   kBadResource = 0x05,  // reserved, or not allocated
   kResourceBusy = 0x06,
   kExceedLimit = 0x08,
-  kBadResourceState = 0x09,  // or ownership
+  kBadResourceState = 0x09,  // or bad ownership
   kBadIndex = 0x0a,
   kBadNvmem = 0x0b,
-  kIcmError = 0x0c,  // not mapped
+  kIcmError = 0x0c,  // memory not mapped
   kBadQpState = 0x10,
   kBadSegmentParam = 0x20,
   kRegionBound = 0x21,
@@ -106,27 +106,29 @@ std::string_view Name(CommandStatus status);
 // Input modifier of MAD_IFC: port | receiving LID << 16.
 inline constexpr uint32_t kMadIfcPortMask = 0xff;
 inline constexpr int kMadIfcLidShift = 16;
-// Its opcode modifier.
+// Bits of MAD_IFC's opcode modifier.
 inline constexpr uint8_t kMadIfcIgnoreMKey = 1;
 inline constexpr uint8_t kMadIfcIgnoreBKey = 2;
-// How the request came in follows it, in a MadIfcExtension.
+// A MadIfcExtension, which tells how the request arrived, follows the request.
 inline constexpr uint8_t kMadIfcExtended = 4;
 inline constexpr uint8_t kMadIfcNetworkView = 8;
 
-// MAD_DEMUX: which MADs firmware takes for itself.  Opcode modifier: those that
-// it does not leave to its host; input modifier: of the subnet manager's class.
+// MAD_DEMUX: the MADs that firmware takes for itself.  The opcode modifier asks
+// for those that it does not leave to its host, the input modifier for those of
+// the subnet management class.
 inline constexpr uint8_t kMadDemuxQueryRestrictions = 2;
 inline constexpr uint32_t kMadDemuxSubnet = 1;
 
 // Input modifier of MAP_EQ: EQ | kMapEqUnmap.
 inline constexpr uint32_t kMapEqUnmap = 1u << 31;
 
-// Input modifier of NOP: as soon as possible.
+// Input modifier of NOP: answer as soon as possible.
 inline constexpr uint32_t kNopNow = 0x1f;
 
-// HW2SW_*: no context comes back.
+// Opcode modifier of HW2SW_*: no context is returned.
 inline constexpr uint8_t kNoOutbox = 1;
-// 2RST_QP: whatever the state is; no context comes back (mlx4/qp.c).
+// Opcode modifier of 2RST_QP: valid in any state; no context is returned
+// (mlx4/qp.c).
 inline constexpr uint8_t kFromAnyState = 2;
 
 }  // namespace ibemu::hca::prm

@@ -15,7 +15,7 @@ inline constexpr uint8_t kCqArmedSolicited = 6;
 inline constexpr uint8_t kCqArmed = 9;
 inline constexpr uint8_t kCqFired = 10;
 
-// SW2HW_CQ.
+// The context of a completion queue (SW2HW_CQ).
 struct CqContext {
   static constexpr int kBits = 64 * 8;
 
@@ -24,7 +24,7 @@ struct CqContext {
   bool collapsed = false;       // cc: every completion into entry 0
   bool ignore_overrun = false;  // oi
   uint8_t state = 0;
-  uint8_t page_offset = 0;  // of entry 0 in its page, in 32 bytes
+  uint8_t page_offset = 0;  // of entry 0 in its page, in units of 32 bytes
   uint8_t log_cq_size = 0;  // entries
   uint32_t usr_page = 0;    // UAR page of its doorbells
   uint16_t cq_period = 0;   // microseconds
@@ -68,7 +68,8 @@ struct CqContext {
 };
 static_assert(wire::Tiles<CqContext>());
 
-// In memory, at db_record_addr: how far software has read, and how it armed.
+// The doorbell record in memory, at db_record_addr: how far software has read,
+// and how it has armed the queue.
 struct CqDoorbellRecord {
   static constexpr int kBits = 64;
 
@@ -87,8 +88,8 @@ struct CqDoorbellRecord {
 };
 static_assert(wire::Tiles<CqDoorbellRecord>());
 
-// At kCqDoorbell.  The sequence number goes on by one with each notification;
-// an older one is a repetition.
+// The doorbell at kCqDoorbell, with its commands.  The sequence number
+// increases by one with each notification; an older one marks a repetition.
 inline constexpr uint8_t kCqArmSolicitedOnly = 1;
 inline constexpr uint8_t kCqArmNext = 2;
 struct CqDoorbell {
@@ -110,14 +111,15 @@ struct CqDoorbell {
 };
 static_assert(wire::Tiles<CqDoorbell>());
 
-// Cqe::opcode of a receive; of a send it is the WQE's.
+// Values of Cqe::opcode for a receive; for a send it is the WQE's opcode.
 inline constexpr uint8_t kReceivedRdmaWriteImmediate = 0x00;
 inline constexpr uint8_t kReceivedSend = 0x01;
 inline constexpr uint8_t kReceivedSendImmediate = 0x02;
 inline constexpr uint8_t kReceivedSendInvalidate = 0x03;
-inline constexpr uint8_t kCqeError = 0x1e;  // it is an ErrorCqe
+inline constexpr uint8_t kCqeError = 0x1e;  // the entry is an ErrorCqe
 
-// Software owns entry n of a queue of 2^k entries if `owner` is bit k of n.
+// A completion queue entry.  Software owns entry n of a queue of 2^k entries if
+// `owner` is bit k of n.
 struct Cqe {
   static constexpr int kBits = 32 * 8;
 
@@ -129,7 +131,7 @@ struct Cqe {
   uint8_t sl = 0;
   uint16_t remote_lid = 0;
   uint16_t status = 0;
-  uint32_t byte_count = 0;  // with 40 for the GRH of a datagram
+  uint32_t byte_count = 0;  // including 40 for the GRH of a datagram
   uint16_t wqe_counter = 0;
   uint16_t checksum = 0;
   bool owner = false;

@@ -1,5 +1,5 @@
-// QUERY_DEV_CAP: what the adapter can do, and how much of it.  Offsets as the
-// Linux driver reads them (mlx4/fw.c).
+// QUERY_DEV_CAP: the adapter's capabilities and limits.  Offsets as the Linux
+// driver reads them (mlx4/fw.c).
 #ifndef IBEMU_HCA_PRM_MLX4_DEV_CAP_H_
 #define IBEMU_HCA_PRM_MLX4_DEV_CAP_H_
 
@@ -9,7 +9,7 @@
 
 namespace ibemu::hca::prm {
 
-// Of QueryDevCap::flags (include/linux/mlx4/device.h).
+// Bits of QueryDevCap::flags (include/linux/mlx4/device.h).
 enum DevCapFlag : uint64_t {
   kDevCapRc = uint64_t{1} << 0,
   kDevCapUc = uint64_t{1} << 1,
@@ -26,7 +26,7 @@ enum DevCapFlag : uint64_t {
   kDevCap64ByteCqe = uint64_t{1} << 62,
 };
 
-// Of QueryDevCap::bmme_flags, the base memory management extensions.
+// Bits of QueryDevCap::bmme_flags, the base memory management extensions.
 enum BmmeFlag : uint32_t {
   kBmmeLocalInvalidate = 1u << 6,
   kBmmeRemoteInvalidate = 1u << 7,
@@ -35,8 +35,9 @@ enum BmmeFlag : uint32_t {
   kBmmeFastRegister = 1u << 11,
 };
 
-// "log": of the number, base 2.  What a name calls rsvd belongs to firmware,
-// and is the first of its kind.
+// The answer of QUERY_DEV_CAP.  A member with "log" in its name is the binary
+// logarithm of a number.  A member with "rsvd" is the number of objects that
+// belong to firmware; they are the first of their kind.
 struct QueryDevCap {
   static constexpr int kBits = 0x100 * 8;
 
@@ -56,13 +57,14 @@ struct QueryDevCap {
   uint8_t log_rsvd_mrw = 0;  // MPTs that firmware keeps
   uint8_t log_max_mtt = 0;   // segments
   uint16_t num_sys_eq = 0;
-  uint8_t log_max_req_qp = 0;  // RDMA reads that a queue pair may have open
-  uint8_t log_max_res_qp = 0;  // and may answer
+  uint8_t log_max_req_qp =
+      0;  // RDMA READs that a queue pair may have outstanding
+  uint8_t log_max_res_qp = 0;  // RDMA READs that it may answer
   uint8_t log_max_gso = 0;
   uint8_t log_max_rss = 0;
   uint8_t log_max_rdma = 0;
   bool resize_srq = false;
-  uint8_t local_ca_ack_delay = 0;  // the specification's code
+  uint8_t local_ca_ack_delay = 0;  // in the specification's code
   uint8_t max_vl = 0;
   uint8_t num_ports = 0;
   uint8_t log_max_msg = 0;  // bytes
@@ -88,7 +90,7 @@ struct QueryDevCap {
   uint8_t num_rsvd_xrcd = 0;
   uint8_t log_max_xrcd = 0;
   uint32_t ext_2_flags = 0;
-  uint16_t rdmarc_entry_sz = 0;  // bytes of ICM for one; as all below
+  uint16_t rdmarc_entry_sz = 0;  // bytes of ICM per entry, like all *_entry_sz
   uint16_t qpc_entry_sz = 0;
   uint16_t aux_entry_sz = 0;
   uint16_t altc_entry_sz = 0;
@@ -102,7 +104,7 @@ struct QueryDevCap {
   uint32_t rsvd_lkey = 0;
   uint32_t ext_3_flags = 0;
   uint64_t max_icm_sz = 0;  // bytes
-  bool mad_demux = false;   // firmware knows MAD_DEMUX
+  bool mad_demux = false;   // firmware supports MAD_DEMUX
 
   static constexpr auto Layout() {
     using T = QueryDevCap;

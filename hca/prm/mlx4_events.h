@@ -1,4 +1,4 @@
-// Event queues: context, entries, and what is told by them.  As in the Linux
+// Event queues: context, entries, and the data of events.  As in the Linux
 // driver (mlx4/mlx4.h, eq.c; include/linux/mlx4/device.h: mlx4_eqe).
 #ifndef IBEMU_HCA_PRM_MLX4_EVENTS_H_
 #define IBEMU_HCA_PRM_MLX4_EVENTS_H_
@@ -31,38 +31,41 @@ enum class EventType : uint8_t {
   kSrqLimit = 0x14,
   kPortManagementChange = 0x1d,
 };
-// In words, with low lines: "port_change"; "?" for a number that has none.
+// Returns the event's name in lower case with underscores, such as
+// "port_change"; "?" for a number that has none.
 std::string_view Name(EventType type);
-// MAP_EQ: the events that go to an EQ, as bits of in_param.
+// Returns the bit of an event in in_param of MAP_EQ, which selects the events
+// that go to an EQ.
 constexpr uint64_t EventBit(EventType type) {
   return uint64_t{1} << static_cast<int>(type);
 }
 
-// Subtypes.
+// Event subtypes.
 inline constexpr uint8_t kPortDown = 1;
 inline constexpr uint8_t kPortActive = 4;
 inline constexpr uint8_t kGuidInfoChange = 0x14;
 inline constexpr uint8_t kPortInfoChange = 0x15;
 inline constexpr uint8_t kPKeyTableChange = 0x16;
-// Of kPortInfoChange: what changed.
+// Bits of PortManagementEvent::changed (kPortInfoChange).
 inline constexpr uint32_t kSmLidChange = 1u << 0;
 inline constexpr uint32_t kGidPrefixChange = 1u << 1;
 inline constexpr uint32_t kLidChange = 1u << 2;
 inline constexpr uint32_t kClientReregister = 1u << 3;
 inline constexpr uint32_t kSmSlChange = 1u << 4;
-// Of kCqError.
+// Values of QueueEvent::syndrome for kCqError.
 inline constexpr uint8_t kCqOverrun = 1;
 inline constexpr uint8_t kCqAccessViolation = 2;
 
-// SW2HW_EQ.  States of `state`.
+// Values of EqContext::state.
 inline constexpr uint8_t kEqArmed = 9;
 inline constexpr uint8_t kEqFired = 10;
 inline constexpr uint8_t kEqAlwaysArmed = 11;
-// Of `status`; the same for a CQ.
+// Values of EqContext::status and CqContext::status.
 inline constexpr uint8_t kQueueOk = 0;
 inline constexpr uint8_t kQueueOverflow = 9;
 inline constexpr uint8_t kQueueWriteFailure = 10;
 
+// The context of an event queue (SW2HW_EQ).
 struct EqContext {
   static constexpr int kBits = 64 * 8;
 
@@ -70,7 +73,7 @@ struct EqContext {
   bool collapsed = false;       // ec: every event into entry 0
   bool ignore_overrun = false;  // oi
   uint8_t state = 0;
-  uint8_t page_offset = 0;  // of entry 0 in its page, in 32 bytes
+  uint8_t page_offset = 0;  // of entry 0 in its page, in units of 32 bytes
   uint8_t log_eq_size = 0;  // entries
   uint16_t eq_period = 0, eq_max_count = 0;
   uint16_t intr = 0;           // MSI-X vector
@@ -103,8 +106,9 @@ struct EqContext {
 };
 static_assert(wire::Tiles<EqContext>());
 
-// `data` is read as one of the structures below.  Software owns entry n of a
-// queue of 2^k entries if `owner` is bit k of n, n counting on and on.
+// An event queue entry.  `data` is decoded as one of the structures below.
+// Software owns entry n of a queue of 2^k entries if `owner` is bit k of n,
+// where n is a running count.
 struct Eqe {
   static constexpr int kBits = 32 * 8;
 
@@ -124,14 +128,14 @@ struct Eqe {
   }
 };
 static_assert(wire::Tiles<Eqe>());
-inline constexpr size_t kEqeData = 4;  // where `data` starts, in bytes
+inline constexpr size_t kEqeData = 4;  // offset of `data` in bytes
 
-// kCompletion, and all that tell of a CQ, QP or SRQ.
+// The data of kCompletion and of all events about a CQ, QP or SRQ.
 struct QueueEvent {
   static constexpr int kBits = 24 * 8;
 
   uint32_t number = 0;
-  uint8_t syndrome = 0;  // of kCqError
+  uint8_t syndrome = 0;  // only with kCqError
 
   static constexpr auto Layout() {
     using T = QueueEvent;
@@ -144,7 +148,7 @@ struct QueueEvent {
 };
 static_assert(wire::Tiles<QueueEvent>());
 
-// kCommand.
+// The data of kCommand.
 struct CommandEvent {
   static constexpr int kBits = 24 * 8;
 
@@ -163,7 +167,7 @@ struct CommandEvent {
 };
 static_assert(wire::Tiles<CommandEvent>());
 
-// kPortChange.
+// The data of kPortChange.
 struct PortChangeEvent {
   static constexpr int kBits = 24 * 8;
 
@@ -177,7 +181,8 @@ struct PortChangeEvent {
 };
 static_assert(wire::Tiles<PortChangeEvent>());
 
-// kPortManagementChange, subtype kPortInfoChange; others have a port only.
+// The data of kPortManagementChange with subtype kPortInfoChange; other
+// subtypes have `port` only.
 struct PortManagementEvent {
   static constexpr int kBits = 24 * 8;
 

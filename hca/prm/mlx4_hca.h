@@ -1,4 +1,4 @@
-// INIT_HCA and QUERY_HCA: where in ICM the adapter keeps its tables.  Offsets
+// INIT_HCA and QUERY_HCA: the places of the adapter's tables in ICM.  Offsets
 // as in the Linux driver (mlx4/fw.c).
 #ifndef IBEMU_HCA_PRM_MLX4_HCA_H_
 #define IBEMU_HCA_PRM_MLX4_HCA_H_
@@ -9,8 +9,8 @@
 
 namespace ibemu::hca::prm {
 
-// Base address and size of a table in one word: the base is aligned to 32
-// bytes, and the log of the number of entries takes the bits below.
+// The base address and size of a table in one word: the base is aligned to 32
+// bytes, and the log of the number of entries is in the bits below.
 inline constexpr uint64_t kTableLogMask = 0x1f;
 constexpr uint64_t TableWord(uint64_t base, int log_entries) {
   return base | static_cast<uint64_t>(log_entries);
@@ -19,27 +19,28 @@ constexpr uint64_t TableBase(uint64_t word) { return word & ~kTableLogMask; }
 constexpr int TableLog(uint64_t word) {
   return static_cast<int>(word & kTableLogMask);
 }
-// Log of the RDMA reads for each queue pair: in three bits of rdmarc.
+// Returns the log of the number of RDMA READs for each queue pair, from the low
+// three bits of `rdmarc`.
 constexpr int RdmarcLog(uint64_t word) { return static_cast<int>(word & 7); }
 
-// cMPTs of a kind of object follow those of the one before at this distance,
-// times the size of an entry (mlx4/mlx4.h: MLX4_CMPT_SHIFT).
+// The cMPTs of each kind of object begin 2^kCmptShift entries after those of
+// the kind before (mlx4/mlx4.h: MLX4_CMPT_SHIFT).
 inline constexpr int kCmptShift = 24;
 enum class CmptType : uint8_t { kQp = 0, kSrq = 1, kCq = 2, kEq = 3 };
 
-// Bytes 0x10 to 0x1ff of both.
+// Bytes 0x10 to 0x1ff of the mailboxes of INIT_HCA and QUERY_HCA.
 struct HcaTables {
   static constexpr int kBits = 0x1f0 * 8;
 
-  bool device_steering = false;  // of multicast, by the device
+  bool device_steering = false;  // dmfs: the device steers multicast
   bool counters = false, ipoib_checksum = false, qos = false;
-  bool big_endian = false;     // the host is
-  bool check_ud_port = false;  // the port of a datagram's address vector
+  bool big_endian = false;     // of the host
+  bool check_ud_port = false;  // check the port of a datagram's address vector
   bool recoverable_error_event = false;
   uint64_t qpc = 0, srqc = 0, cqc = 0, eqc = 0;  // TableWord()
-  bool cqe_64 = false, eqe_64 = false;           // bytes
+  bool cqe_64 = false, eqe_64 = false;           // entries of 64 bytes
   uint8_t eqe_cqe_stride = 0;
-  uint64_t altc_base = 0, auxc_base = 0;  // as many entries as qpc
+  uint64_t altc_base = 0, auxc_base = 0;  // with as many entries as qpc
   uint16_t num_sys_eqs = 0;
   uint64_t rdmarc = 0;  // base, and RdmarcLog()
   uint64_t mc_base = 0;
@@ -109,6 +110,7 @@ struct HcaTables {
 };
 static_assert(wire::Tiles<HcaTables>());
 
+// The mailbox of INIT_HCA.
 struct InitHca {
   static constexpr int kBits = 0x200 * 8;
   static constexpr uint8_t kVersion = 2;
@@ -128,6 +130,7 @@ struct InitHca {
 };
 static_assert(wire::Tiles<InitHca>());
 
+// The answer of QUERY_HCA.
 struct QueryHca {
   static constexpr int kBits = 0x200 * 8;
 

@@ -11,8 +11,8 @@
 
 namespace ibemu::hca::prm {
 
-// In the input mailbox of MAD_IFC, after the request's 256 bytes: how it came
-// in.  Counts with kMadIfcExtended.
+// The way a request arrived, in the input mailbox of MAD_IFC after the
+// request's 256 bytes.  Valid with kMadIfcExtended.
 struct MadIfcExtension {
   static constexpr int kBits = 0x68 * 8;
 
@@ -37,8 +37,8 @@ struct MadIfcExtension {
 };
 static_assert(wire::Tiles<MadIfcExtension>());
 
-// MAD_DEMUX with kMadDemuxQueryRestrictions: attributes that the host may not
-// have, by method, a bit each.
+// The answer of MAD_DEMUX with kMadDemuxQueryRestrictions: for each method, a
+// mask of the attributes that the host may not use.
 struct MadDemuxRestrictions {
   static constexpr int kBits = 0x100 * 8;
 
@@ -60,11 +60,12 @@ struct MadDemuxRestrictions {
 };
 static_assert(wire::Tiles<MadDemuxRestrictions>());
 
-// READ_MCG, WRITE_MCG: a group; its members follow, as McgMember.
+// A multicast group (READ_MCG, WRITE_MCG).  Its members follow, each as an
+// McgMember.
 struct McgHeader {
   static constexpr int kBits = 0x20 * 8;
 
-  uint32_t next_gid_index = 0;  // of the group with the same hash; 0: the last
+  uint32_t next_gid_index = 0;  // the next group with the same hash; 0: none
   uint8_t protocol = 0;         // 0: InfiniBand
   uint32_t member_count = 0;
   std::array<uint8_t, 16> gid{};

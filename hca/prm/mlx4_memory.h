@@ -1,4 +1,4 @@
-// How the adapter finds memory: pages given to it (MAP_FA, MAP_ICM), memory
+// The adapter's ways to memory: pages given to it (MAP_FA, MAP_ICM), memory
 // protection (MPT) and translation (MTT).  As in the Linux driver (mlx4/fw.c:
 // mlx4_map_cmd; mlx4/mlx4.h: mlx4_mpt_entry; mlx4/mr.c).
 #ifndef IBEMU_HCA_PRM_MLX4_MEMORY_H_
@@ -10,9 +10,9 @@
 
 namespace ibemu::hca::prm {
 
-// One chunk of MAP_FA, MAP_ICM_AUX and MAP_ICM; the input modifier is their
-// number.  virtual_address counts for MAP_ICM only.  A chunk's place on the bus
-// is aligned to its size.
+// A chunk of memory for MAP_FA, MAP_ICM_AUX or MAP_ICM; the input modifier is
+// the number of chunks.  `virtual_page` is used by MAP_ICM only.  A chunk's bus
+// address is aligned to its size.
 struct VirtualPhysicalMapping {
   static constexpr int kBits = 128;
 
@@ -30,37 +30,39 @@ struct VirtualPhysicalMapping {
 };
 static_assert(wire::Tiles<VirtualPhysicalMapping>());
 
-// Who may use an MPT: its topmost bits.
+// The owner of an MPT, in its topmost bits.
 enum class MptStatus : uint8_t {
   kHardware = 0x0,
   kFree = 0x3,
   kSoftware = 0xf
 };
 
-// A key is its MPT's index, rotated left by 8; what was the highest byte is the
-// lowest then, and differs from one use of an MPT to the next.
+// The conversion between a memory key and the index of its MPT.  A key is the
+// index rotated left by 8; its lowest byte, the index's highest, differs from
+// one use of an MPT to the next.
 constexpr uint32_t KeyOfMpt(uint32_t index) { return index << 8 | index >> 24; }
 constexpr uint32_t MptOfKey(uint32_t key) { return key >> 8 | key << 24; }
 
-// SW2HW_MPT, with the index as input modifier.
+// A memory protection table entry (SW2HW_MPT, with the index as input
+// modifier).
 struct Mpt {
   static constexpr int kBits = 64 * 8;
 
   MptStatus status = MptStatus::kHardware;
-  bool mio = false;          // bits 17: always set for a region of the host
+  bool mio = false;          // bit 17: always set for a region of the host
   bool bind_enable = false;  // memory windows may be bound to it
-  bool atomic = false;       // remote
+  bool atomic = false;       // remote atomic operations
   bool remote_write = false, remote_read = false;
   bool local_write = false, local_read = false;
   bool physical = false;  // no MTTs: addresses are bus addresses
   bool region = false;    // not a window
   uint32_t qpn = 0;
-  uint32_t key = 0;  // MptOfKey() of what requests carry
+  uint32_t key = 0;  // MptOfKey() of the key in requests
   uint32_t pd = 0;   // protection domain
   bool remote_atomic_enable = false, fast_register_enable = false;
   uint8_t invalidate_enable = 0;  // 3: local and remote
   uint64_t start = 0;             // virtual address
-  uint64_t length = 0;            // 0 with `physical`: all there is
+  uint64_t length = 0;            // 0 with `physical`: all memory
   uint32_t lkey = 0, window_count = 0;
   uint8_t mtt_rep = 0;
   uint64_t mtt_addr = 0;  // bytes from mtt_base
@@ -94,7 +96,8 @@ struct Mpt {
 };
 static_assert(wire::Tiles<Mpt>());
 
-// Software writes it into ICM itself, or has WRITE_MTT do so.
+// The translation of one page.  Software writes it into ICM itself, or uses
+// WRITE_MTT.
 struct MttEntry {
   static constexpr int kBits = 64;
 
@@ -110,7 +113,8 @@ struct MttEntry {
 };
 static_assert(wire::Tiles<MttEntry>());
 
-// WRITE_MTT: this, and then as many entries as the input modifier says.
+// The head of WRITE_MTT's mailbox.  As many entries as the input modifier says
+// follow.
 struct WriteMtt {
   static constexpr int kBits = 128;
 

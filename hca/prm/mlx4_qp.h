@@ -1,4 +1,4 @@
-// Queue pairs and shared receive queues: contexts.  As in the Linux driver
+// Contexts of queue pairs and shared receive queues.  As in the Linux driver
 // (include/linux/mlx4/qp.h, mlx4/mlx4.h: mlx4_srq_context) and the PRM.
 #ifndef IBEMU_HCA_PRM_MLX4_QP_H_
 #define IBEMU_HCA_PRM_MLX4_QP_H_
@@ -26,8 +26,8 @@ enum class QpService : uint8_t { kRc = 0, kUc = 1, kUd = 3, kMlx = 7 };
 
 inline constexpr uint8_t kPathMigrated = 3;
 
-// The dword before the context, in all transitions but RST2INIT: which optional
-// components to take.
+// Bits of the dword before the context, in all transitions but RST2INIT: the
+// optional components to take.
 enum QpOptional : uint32_t {
   kOptAlternatePath = 1u << 0,
   kOptRemoteRead = 1u << 1,
@@ -45,14 +45,15 @@ enum QpOptional : uint32_t {
   kOptAckTimeout = 1u << 14,
   kOptSchedQueue = 1u << 16,
 };
-// Where the context starts in the mailbox, in bytes.
+// The offset of the context in the mailbox, in bytes.
 inline constexpr size_t kQpContextInMailbox = 8;
-// Where the size and stride of the receive queue are in the context.
+// The offset in the context of the byte with the receive queue's size and
+// stride.
 inline constexpr size_t kQpReceiveQueueByte = 9;
-// Input modifier of RTS2SQD: an event tells when it is drained.
+// Bit of RTS2SQD's input modifier: an event tells when the queue is drained.
 inline constexpr uint32_t kSqdEvent = 1u << 31;
 
-// Of AddressPath::counter_index.
+// Value of AddressPath::counter_index.
 inline constexpr uint8_t kNoCounter = 0xff;
 
 struct AddressPath {
@@ -63,7 +64,7 @@ struct AddressPath {
   bool grh = false;
   uint8_t my_lid_path_bits = 0;
   uint16_t rlid = 0;
-  uint8_t ack_timeout = 0;  // 4.096 us << it; 0: for ever
+  uint8_t ack_timeout = 0;  // 4.096 us << ack_timeout; 0: no timeout
   uint8_t mgid_index = 0;
   uint8_t max_stat_rate = 0;
   uint8_t hop_limit = 0;
@@ -112,18 +113,18 @@ struct QpContext {
   uint32_t usr_page = 0;  // UAR page of its doorbells
   uint32_t local_qpn = 0, remote_qpn = 0;
   AddressPath primary, alternate;
-  uint8_t ack_request_freq = 0;            // log, packets
-  uint8_t log_sra_max = 0;                 // RDMA reads that it may have open
-  uint8_t retry_count = 0, rnr_retry = 0;  // rnr_retry 7: for ever
+  uint8_t ack_request_freq = 0;  // log, packets
+  uint8_t log_sra_max = 0;       // RDMA READs that it may have outstanding
+  uint8_t retry_count = 0, rnr_retry = 0;  // rnr_retry 7: no limit
   bool fast_register = false;
   uint8_t current_rnr_retry = 0, current_retry = 0;
   uint32_t next_send_psn = 0;
   uint32_t cqn_send = 0;
   uint32_t last_acked_psn = 0;
   uint32_t ssn = 0;
-  uint8_t log_rra_max = 0;  // RDMA reads that it may answer
+  uint8_t log_rra_max = 0;  // RDMA READs that it may answer
   bool remote_read = false, remote_write = false, remote_atomic = false;
-  uint8_t page_offset = 0;  // of the buffer in its page, in 64 bytes
+  uint8_t page_offset = 0;  // of the buffer in its page, in units of 64 bytes
   bool invalid_credits = false;
   uint8_t min_rnr_nak = 0;  // AETH's code
   uint32_t next_receive_psn = 0;
@@ -199,16 +200,16 @@ struct QpContext {
 };
 static_assert(wire::Tiles<QpContext>());
 
-// SW2HW_SRQ.
+// The context of a shared receive queue (SW2HW_SRQ).
 struct SrqContext {
   static constexpr int kBits = 0x30 * 8;
 
   uint8_t state = 0;
   uint8_t log_srq_size = 0;
   uint32_t srqn = 0;
-  uint8_t log_stride = 0;  // 16 bytes << it
+  uint8_t log_stride = 0;  // 16 bytes << log_stride
   uint16_t xrcd = 0;
-  uint8_t page_offset = 0;  // in 64 bytes
+  uint8_t page_offset = 0;  // in units of 64 bytes
   uint32_t cqn = 0;         // of an XRC SRQ
   uint8_t log_page_size = 0;
   uint64_t mtt_base_addr = 0;

@@ -1,6 +1,6 @@
-// What the adapter tells of itself: QUERY_FW, QUERY_ADAPTER, QUERY_PORT.
-// Offsets as the Linux driver reads them (mlx4/fw.c); bits that it does not
-// read are reserved here.
+// The adapter's description of itself: QUERY_FW, QUERY_ADAPTER, QUERY_PORT; and
+// settings: MOD_STAT_CFG, SET_PORT.  Offsets as the Linux driver reads them
+// (mlx4/fw.c); bits that it does not read are reserved here.
 #ifndef IBEMU_HCA_PRM_MLX4_QUERY_H_
 #define IBEMU_HCA_PRM_MLX4_QUERY_H_
 
@@ -12,7 +12,8 @@
 
 namespace ibemu::hca::prm {
 
-// The version's third number, the one that is printed last, comes first.
+// The answer of QUERY_FW.  In the mailbox the version's third number comes
+// before its second.
 struct QueryFw {
   static constexpr int kBits = 0x100 * 8;
 
@@ -22,7 +23,7 @@ struct QueryFw {
   uint16_t cmd_interface_rev = 0;
   uint8_t log_max_outstanding_cmd = 0;
   uint64_t clr_int_base = 0;
-  uint8_t clr_int_bar = 0;  // 0: BAR 0, 1: BAR 2; as all below
+  uint8_t clr_int_bar = 0;  // 0: BAR 0, 1: BAR 2; like all *_bar
   uint64_t error_buf_start = 0;
   uint32_t error_buf_size = 0;  // dwords
   uint8_t error_buf_bar = 0;
@@ -60,12 +61,14 @@ struct QueryFw {
 };
 static_assert(wire::Tiles<QueryFw>());
 
+// The answer of QUERY_ADAPTER.
 struct QueryAdapter {
   static constexpr int kBits = 0x100 * 8;
 
   uint8_t inta_pin = 0;
   uint16_t vsd_vendor_id = 0;
-  // With the board's ID (PSID) in bytes 0xd0 to 0xdf, each dword turned round.
+  // Vendor-specific data, with the board's ID (PSID) in bytes 0xd0 to 0xdf,
+  // where the bytes of each dword are in reverse order.
   std::array<uint8_t, 0xe0> vsd{};
 
   static constexpr auto Layout() {
@@ -84,6 +87,7 @@ inline constexpr size_t kBoardIdBytes = 16;
 
 enum class PortType : uint8_t { kNone = 0, kInfiniBand = 1, kEthernet = 2 };
 
+// The answer of QUERY_PORT.
 struct QueryPort {
   static constexpr int kBits = 0x40 * 8;
 
@@ -122,13 +126,13 @@ struct QueryPort {
 };
 static_assert(wire::Tiles<QueryPort>());
 
-// MOD_STAT_CFG with opcode modifier 0: what counts in place of what the board's
-// flash has, until the next reset (mlx4/fw.c: mlx4_MOD_STAT_CFG).
+// MOD_STAT_CFG with opcode modifier 0: settings that replace those in the
+// board's flash until the next reset (mlx4/fw.c: mlx4_MOD_STAT_CFG).
 struct PageSizeConfiguration {
   static constexpr int kBits = 0x20 * 8;
 
-  uint8_t change_page_size = 0;  // 1: log_page_size counts
-  uint8_t log_page_size = 0;     // the smallest page of an MTT, in 4 KiB
+  uint8_t change_page_size = 0;  // 1: log_page_size is valid
+  uint8_t log_page_size = 0;  // the smallest page of an MTT, in units of 4 KiB
 
   static constexpr auto Layout() {
     using T = PageSizeConfiguration;
@@ -141,8 +145,8 @@ struct PageSizeConfiguration {
 };
 static_assert(wire::Tiles<PageSizeConfiguration>());
 
-// MOD_STAT_CFG with kQueryStaticConfiguration: the port that the input modifier
-// has in bits 15:8 (mlx4/fw.c: mlx4_get_phys_port_id).
+// The answer of MOD_STAT_CFG with kQueryStaticConfiguration, for the port in
+// bits 15:8 of the input modifier (mlx4/fw.c: mlx4_get_phys_port_id).
 inline constexpr uint8_t kQueryStaticConfiguration = 2;  // opcode modifier
 inline constexpr int kStaticConfigurationPortShift = 8;
 struct StaticConfiguration {
@@ -161,9 +165,9 @@ struct StaticConfiguration {
 };
 static_assert(wire::Tiles<StaticConfiguration>());
 
-// SET_PORT for a port of type InfiniBand, opcode modifier 0.  What has a
-// "change" bit is taken when that is set (Linux: mlx4_SET_PORT in mlx4/port.c,
-// mlx4_ib_SET_PORT in hw/mlx4/main.c).
+// The mailbox of SET_PORT with opcode modifier 0, for a port of type
+// InfiniBand.  A component with a "change" bit is taken only if that bit is set
+// (Linux: mlx4_SET_PORT in mlx4/port.c, mlx4_ib_SET_PORT in hw/mlx4/main.c).
 struct SetPort {
   static constexpr int kBits = 0x40 * 8;
 

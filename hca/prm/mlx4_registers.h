@@ -24,18 +24,21 @@ inline constexpr size_t kHcrOutParam = 0x0c;  // 64 bits
 inline constexpr size_t kHcrToken = 0x14;     // in bits 31:16
 inline constexpr size_t kHcrStatus = 0x18;
 inline constexpr size_t kHcrBytes = 0x1c;
-// Of the dword at kHcrStatus.  Status is in bits 31:24.
-inline constexpr uint32_t kHcrGo = 1u << 23;      // hardware owns the HCR
-inline constexpr uint32_t kHcrEvent = 1u << 22;   // report by an event
-inline constexpr uint32_t kHcrToggle = 1u << 21;  // comes back when it is done
+// Bits of the dword at kHcrStatus.  The status is in bits 31:24.
+inline constexpr uint32_t kHcrGo = 1u << 23;     // hardware owns the HCR
+inline constexpr uint32_t kHcrEvent = 1u << 22;  // report the end by an event
+inline constexpr uint32_t kHcrToggle =
+    1u << 21;  // returned when the command is done
 inline constexpr int kHcrStatusShift = 24;
 inline constexpr int kHcrOpModifierShift = 12;
 inline constexpr uint32_t kHcrOpcodeMask = 0xfff;
 
-// Who reads 0 owns the function; it gives it up by writing 0.
+// The owner semaphore.  A reader that gets 0 owns the function, and gives it up
+// by writing 0.
 inline constexpr size_t kOwner = 0x8069c;
 
-// Software reset: take the semaphore (reads 0), write kResetValue, wait 1 s.
+// Registers of the software reset: take the semaphore (it reads 0), write
+// kResetValue, wait 1 s.
 inline constexpr size_t kReset = 0xf0010;
 inline constexpr uint32_t kResetValue = 1;
 inline constexpr size_t kResetSemaphore = 0xf03fc;
@@ -44,17 +47,18 @@ inline constexpr size_t kResetSemaphore = 0xf03fc;
 inline constexpr size_t kUarPageSize = 4096;
 inline constexpr size_t kSendDoorbell = 0x14;  // queue pair << 8
 inline constexpr size_t kCqDoorbell = 0x20;    // 64 bits: CqDoorbell
-// EQ n: in page n / 4, at kEqDoorbell + 8 * (n % 4): kEqArm | consumer index.
+// The doorbell of EQ n is in page n / 4, at kEqDoorbell + 8 * (n % 4).  Its
+// value is kEqArm | consumer index.
 inline constexpr size_t kEqDoorbell = 0x800;
 inline constexpr int kEqsPerUar = 4;
 inline constexpr uint32_t kEqArm = 1u << 31;
 inline constexpr uint32_t kEqIndexMask = 0xffffff;
 
-// Page 0 of a mailbox starts on 256 bytes and has 4,096.
+// A mailbox is aligned to 256 bytes and has 4,096.
 inline constexpr uint64_t kMailboxAlignment = 256;
 inline constexpr size_t kMailboxBytes = 4096;
 
-// ICM, the adapter's memory in the host's, comes in pages of 4 KiB.
+// The adapter's memory in the host's (ICM) comes in pages of 4 KiB.
 inline constexpr int kIcmPageShift = 12;
 inline constexpr uint64_t kIcmPageBytes = uint64_t{1} << kIcmPageShift;
 

@@ -1,10 +1,10 @@
-// Work queue entries: the segments of 16 bytes (and more) that they are made
-// of.  As in the Linux driver (include/linux/mlx4/qp.h, hw/mlx4/qp.c).
+// Work queue entries: the segments of 16 bytes (and more) that form them.  As
+// in the Linux driver (include/linux/mlx4/qp.h, hw/mlx4/qp.c).
 //
 // A send WQE is a control segment, then a datagram segment (UD), a remote
 // address segment (RDMA) and an atomic segment where its opcode needs them,
-// then data segments, pointers or inline.  A receive WQE is pointers only; one
-// with kInvalidLKey and no bytes ends it.
+// then data segments, which are pointers or inline.  A receive WQE has pointers
+// only; one with kInvalidLKey and no bytes ends it.
 #ifndef IBEMU_HCA_PRM_MLX4_WQE_H_
 #define IBEMU_HCA_PRM_MLX4_WQE_H_
 
@@ -34,8 +34,8 @@ enum class WqeOpcode : uint8_t {
   kLocalInvalidate = 0x1b,
 };
 
-// `owner` is bit k of the WQE's number in a queue of 2^k; the number counts on
-// and on.
+// The first segment of a send WQE.  `owner` is bit k of the WQE's number in a
+// queue of 2^k entries; the number is a running count.
 struct ControlSegment {
   static constexpr int kBits = 128;
 
@@ -43,7 +43,7 @@ struct ControlSegment {
   bool no_error_completion = false;
   WqeOpcode opcode = WqeOpcode::kNop;
   bool fence = false;
-  uint8_t size = 0;  // of the whole WQE, in 16 bytes
+  uint8_t size = 0;  // of the whole WQE, in units of 16 bytes
   bool strong_order = false;
   bool tcp_udp_checksum = false, ip_checksum = false;
   uint8_t completion = 0;  // 3: make a CQE
@@ -69,8 +69,8 @@ struct ControlSegment {
 static_assert(wire::Tiles<ControlSegment>());
 inline constexpr uint8_t kCompletionRequested = 3;
 
-// The control segment of queue pairs 0 and 1, whose software builds the headers
-// LRH to DETH itself, inline, and leaves the last four bytes for the ICRC.
+// The control segment of queue pairs 0 and 1.  Software builds the headers LRH
+// to DETH itself, as inline data, and leaves the last four bytes for the ICRC.
 struct MlxSegment {
   static constexpr int kBits = 128;
 
@@ -80,7 +80,7 @@ struct MlxSegment {
   bool fence = false;
   uint8_t size = 0;  // as in ControlSegment
   bool vl15 = false;
-  bool source_lid_given = false;  // slr; else the port's goes into the LRH
+  bool source_lid_given = false;  // slr; otherwise the LRH gets the port's LID
   uint8_t max_stat_rate = 0;
   uint8_t sl = 0;
   bool icrc_given = false;
@@ -107,7 +107,7 @@ struct MlxSegment {
 };
 static_assert(wire::Tiles<MlxSegment>());
 
-// Where to a datagram goes.
+// The destination of a datagram.
 struct AddressVector {
   static constexpr int kBits = 256;
 
@@ -149,7 +149,7 @@ struct DatagramSegment {
 
   AddressVector address;
   uint32_t remote_qpn = 0;
-  uint32_t qkey = 0;  // with its highest bit: the context's
+  uint32_t qkey = 0;  // highest bit set: use the context's
 
   static constexpr auto Layout() {
     using T = DatagramSegment;
@@ -191,11 +191,11 @@ struct AtomicSegment {
 };
 static_assert(wire::Tiles<AtomicSegment>());
 
-// The length 0 stands for 2^31 bytes.
+// A pointer to memory.  A byte_count of 0 stands for 2^31 bytes.
 struct DataSegment {
   static constexpr int kBits = 128;
 
-  bool is_inline = false;  // then it is an InlineSegment
+  bool is_inline = false;  // then the segment is an InlineSegment
   uint32_t byte_count = 0;
   uint32_t lkey = 0;
   uint64_t address = 0;
@@ -212,8 +212,9 @@ struct DataSegment {
 static_assert(wire::Tiles<DataSegment>());
 inline constexpr uint32_t kInvalidLKey = 0x100;
 
-// The bytes follow at once, and the next segment on the next 16 bytes.  None
-// goes beyond 64 bytes' boundary.
+// The head of inline data.  The data follows immediately, and the next segment
+// begins at the next multiple of 16 bytes.  No inline segment crosses a 64-byte
+// boundary.
 struct InlineSegment {
   static constexpr int kBits = 32;
 
@@ -230,7 +231,8 @@ struct InlineSegment {
 static_assert(wire::Tiles<InlineSegment>());
 inline constexpr size_t kInlineBoundary = 64;
 
-// Of a shared receive queue's WQE, before its pointers: the queue is a list.
+// The head of a shared receive queue's WQE, before its pointers: the queue is a
+// linked list.
 struct NextSegment {
   static constexpr int kBits = 128;
 
@@ -252,7 +254,7 @@ struct FastRegisterSegment {
   bool local_read = false, local_write = false;
   bool remote_read = false, remote_write = false, atomic = false;
   uint32_t key = 0;
-  uint64_t page_list = 0;  // bus address of the entries, which are MttEntry
+  uint64_t page_list = 0;  // bus address of the entries, each an MttEntry
   uint64_t start = 0;
   uint64_t length = 0;
   uint32_t offset = 0;

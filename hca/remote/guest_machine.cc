@@ -59,7 +59,8 @@ bool GuestMachine::ForEachPiece(uint64_t address, size_t size, bool write,
     ++counters_.faults;
     return false;
   }
-  // Pages are looked up twice: nothing may be copied unless all are there.
+  // Pages are translated in two passes, because nothing may be copied unless
+  // all of them are mapped.
   for (const bool copying : {false, true}) {
     for (size_t done = 0; done < size;) {
       const auto page = Translate(address + done, write);
@@ -94,7 +95,8 @@ bool GuestMachine::ReadRegisters() {
   registers_.reset();
   const absl::StatusOr<uint32_t> status = qtest_.Read32(kVtdStatus);
   Note(status.status());
-  // Who did not answer in time would not be in time now, either.
+  // If QEMU did not answer in time, it would not answer the next read in time,
+  // either.
   if (!status.ok()) return false;
   const absl::StatusOr<uint64_t> root = qtest_.Read64(kVtdRootAddress);
   Note(root.status());

@@ -1,4 +1,4 @@
-// The virtual machine that a device model is plugged into.
+// GuestMachine: the virtual machine that a device model is plugged into.
 #ifndef IBEMU_HCA_REMOTE_GUEST_MACHINE_H_
 #define IBEMU_HCA_REMOTE_GUEST_MACHINE_H_
 
@@ -17,40 +17,44 @@
 
 namespace ibemu::hca::remote {
 
-// Memory, through the IOMMU if the machine has one, and interrupts.
+// The guest's memory, reached through its IOMMU if it has one, and its
+// interrupts.
 class GuestMachine : public model::PciHost {
  public:
   struct Counters {
     uint64_t interrupts = 0;
-    uint64_t faults = 0;  // accesses to what is not mapped
+    uint64_t faults = 0;  // accesses to unmapped addresses
   };
 
   // `memory` and `qtest` are not owned.
   GuestMachine(GuestMemory& memory, QtestChannel& qtest);
 
-  // From now on there is an intel-iommu, and the device is function `devfn` of
-  // bus 0 behind it.
+  // Adds an intel-iommu to the machine.  The device is function `devfn` of bus
+  // 0 behind it.
   void AddIommu(uint8_t devfn);
 
   bool ReadMemory(uint64_t address, std::span<std::byte> into) override;
   bool WriteMemory(uint64_t address, std::span<const std::byte> from) override;
-  // Lost when QEMU can't be reached: OnError() tells.
+  // Sends an MSI.  It is lost if QEMU can't be reached; the callback of
+  // OnError() is told then.
   void SignalMessage(uint64_t address, uint32_t data) override;
 
-  // The machine starts anew: where its IOMMU has its tables is asked again.
+  // Called when the machine is reset: the location of the IOMMU's tables is
+  // read again.
   void Reset() { registers_.reset(); }
 
-  // `callback` is told each error of the way to QEMU (those of QtestChannel):
-  // an interrupt is lost then, or an access fails for want of the IOMMU's
-  // registers.
+  // Sets a callback for each error in talking to QEMU (those of QtestChannel).
+  // An interrupt is lost then, or an access fails because the IOMMU's registers
+  // can't be read.
   void OnError(absl::AnyInvocable<void(const absl::Status&)> callback) {
     on_error_ = std::move(callback);
   }
   const Counters& counters() const { return counters_; }
 
  private:
-  // Calls `access(guest-physical address, size)` for each piece of `size` bytes
-  // that is contiguous there, first to see whether all are mapped.
+  // Calls `access(guest-physical address, offset from `address`, size)` for
+  // each part of the range that is contiguous in guest-physical memory.  With
+  // an IOMMU, all parts are translated before the first access.
   template <class Access>
   bool ForEachPiece(uint64_t address, size_t size, bool write, Access access);
   std::optional<VtdWalker::Translation> Translate(uint64_t address, bool write);
@@ -60,8 +64,8 @@ class GuestMachine : public model::PciHost {
   GuestMemory& memory_;
   QtestChannel& qtest_;
   std::optional<VtdWalker> iommu_;
-  // Kept while they say that translation is on: a kernel sets them once.  Read
-  // anew when a walk fails.
+  // The IOMMU's registers, kept while they say that translation is on, because
+  // a kernel sets them once.  They are read again when a walk fails.
   std::optional<VtdRegisters> registers_;
   absl::AnyInvocable<void(const absl::Status&)> on_error_;
   Counters counters_;

@@ -17,7 +17,8 @@
 namespace ibemu::hca::remote {
 namespace {
 
-// How much of a write of `size` bytes to `address` has to wait for the rest.
+// Returns how many of the last bytes of a write of `size` bytes to `address`
+// must be written after the rest.
 size_t LastWord(uint64_t address, size_t size) {
   const size_t beyond = (address + size) % 8;
   return std::min(size, beyond == 0 ? size_t{8} : beyond);

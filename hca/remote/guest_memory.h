@@ -1,4 +1,4 @@
-// The memory of a virtual machine, as its QEMU shares it.
+// GuestMemory: the memory of a virtual machine, as its QEMU shares it.
 #ifndef IBEMU_HCA_REMOTE_GUEST_MEMORY_H_
 #define IBEMU_HCA_REMOTE_GUEST_MEMORY_H_
 
@@ -15,28 +15,31 @@
 
 namespace ibemu::hca::remote {
 
-// Files mapped at the guest's physical addresses.
+// The shared files, mapped into this process and found by guest-physical
+// address.
 class GuestMemory {
  public:
   GuestMemory() = default;
   GuestMemory(const GuestMemory&) = delete;
   GuestMemory& operator=(const GuestMemory&) = delete;
 
-  // In place of all that was there.
+  // Replaces all memory by `regions`.
   //
   // Errors: InvalidArgument (EINVAL) for a region that is empty, overlaps
-  // another, goes beyond its file, or whose file may shrink: a touch of what is
-  // gone would kill us.  Those of mmap(2).  After an error there is no memory.
+  // another, goes beyond its file, or whose file may shrink (an access to
+  // memory that is gone would kill the process); those of fstat(2) and mmap(2).
+  // After an error there is no memory.
   absl::Status Replace(const std::vector<SyncMemory::Region>& regions);
 
-  // False: not all of it is memory; then nothing was copied.  A write's last
-  // aligned 8 bytes become visible after all before them, as those of a PCI
-  // Express packet do: drivers find there whether an entry is theirs.
+  // Copy from and to guest memory.  Return false, and copy nothing, if not all
+  // of the range is memory.  The last aligned 8 bytes of a write become visible
+  // after all before them, as those of a PCI Express packet do: drivers read
+  // there whether an entry is theirs.
   bool Read(uint64_t address, std::span<std::byte> into) const;
   bool Write(uint64_t address, std::span<const std::byte> from);
 
  private:
-  // One mapped region.
+  // A mapped region.
   class Mapping {
    public:
     Mapping(const SyncMemory::Region& region, std::byte* memory, dev_t device,
@@ -59,19 +62,21 @@ class GuestMemory {
     uint64_t offset_;
     dev_t device_;
     ino_t inode_;
-    std::byte* memory_;  // nullptr: moved away
+    std::byte* memory_;  // nullptr: moved from
   };
 
-  // What is already mapped stays: QEMU tells of all memory whenever a BAR
-  // moves.
+  // Adds a region.  A mapping in `old` that shows it is reused, because QEMU
+  // sends all memory whenever a BAR moves.
   absl::Status Add(const SyncMemory::Region& region, std::vector<Mapping>& old);
 
-  // Calls `copy(pointer, size)` for each piece of [address, address + size).
+  // Calls `copy(pointer, size)` for each part of [address, address + size) that
+  // is in one mapping.  Returns false, without a call, if not all of the range
+  // is mapped.
   template <class Copy>
   bool ForEachPiece(uint64_t address, size_t size, Copy copy) const;
   const Mapping* Find(uint64_t address) const;
 
-  std::vector<Mapping> mappings_;  // 8 at most
+  std::vector<Mapping> mappings_;  // at most 8
 };
 
 }  // namespace ibemu::hca::remote

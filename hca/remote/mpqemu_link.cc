@@ -17,7 +17,7 @@
 namespace ibemu::hca::remote {
 namespace {
 
-// What a bus gives where nobody answers.
+// The value that a bus returns where no device answers.
 constexpr uint64_t kNobody = ~uint64_t{0};
 
 constexpr size_t kControlSpace =
@@ -110,7 +110,7 @@ absl::Status MpqemuLink::Handle(MpqemuMessage message) {
 
 absl::Status MpqemuLink::Answer(uint64_t value) {
   const std::array<std::byte, 24> bytes = EncodeReturn(value);
-  // QEMU has one request at a time, so there is always room for an answer.
+  // QEMU sends one request at a time, so there is always room for an answer.
   const ssize_t size = send(socket_.get(), bytes.data(), bytes.size(),
                             MSG_NOSIGNAL | MSG_DONTWAIT);
   if (size == static_cast<ssize_t>(bytes.size())) return absl::OkStatus();

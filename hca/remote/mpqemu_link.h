@@ -1,4 +1,4 @@
-// A device model as the other side of QEMU's x-pci-proxy-dev.
+// MpqemuLink: connects a device model to QEMU's x-pci-proxy-dev.
 #ifndef IBEMU_HCA_REMOTE_MPQEMU_LINK_H_
 #define IBEMU_HCA_REMOTE_MPQEMU_LINK_H_
 
@@ -16,40 +16,43 @@
 
 namespace ibemu::hca::remote {
 
-// Carries out what QEMU asks of the device, and answers.
+// The other side of x-pci-proxy-dev: carries out what QEMU asks of the device,
+// and answers.
 class MpqemuLink {
  public:
-  // What happened, for tests and for whoever wants to know.
+  // Counters of QEMU's requests, for tests and monitoring.
   struct Counters {
     uint64_t config_accesses = 0;
     uint64_t bar_accesses = 0;
-    uint64_t stray_accesses = 0;  // of addresses in no BAR
+    uint64_t stray_accesses = 0;  // to addresses in no BAR
     uint64_t resets = 0;
   };
 
-  // `socket`: our end of a stream socket.  `device` and `memory` are not owned;
-  // `memory` follows the guest's.
+  // `socket`: this process's end of a stream socket.  `device` and `memory` are
+  // not owned; `memory` is kept the same as the guest's.
   MpqemuLink(UniqueFd socket, model::PciDevice& device, GuestMemory& memory);
 
-  // `callback` comes before the device's own reset by its bus.
+  // Sets a callback that runs before the bus resets the device.
   void OnReset(absl::AnyInvocable<void()> callback) {
     on_reset_ = std::move(callback);
   }
 
-  // Readable when OnReadable() has something to do.
+  // A descriptor that is readable when OnReadable() has something to do.
   int fd() const { return socket_.get(); }
 
-  // Serves what has come, without waiting for more.  False: nothing had.
+  // Serves what has arrived, without waiting for more.  Returns false if
+  // nothing had arrived.
   //
-  // Errors: Unavailable (EPIPE) when QEMU has closed its end; InvalidArgument
-  // (EPROTO, EINVAL) for what no QEMU 7.2 sends, or memory that can't be
-  // shared; those of recvmsg(2) and send(2).  The link is dead then.
+  // Errors: Unavailable (EPIPE) if QEMU has closed its end; InvalidArgument
+  // (EPROTO, EINVAL) for a message that QEMU 7.2 never sends, or memory that
+  // can't be shared; those of recvmsg(2) and send(2).  After an error the link
+  // is dead.
   absl::StatusOr<bool> OnReadable();
 
   const Counters& counters() const { return counters_; }
 
  private:
-  // One recvmsg(2).  False: nothing there.
+  // Calls recvmsg(2) once.  Returns false if there is nothing to read.
   absl::StatusOr<bool> Receive();
   absl::Status Handle(MpqemuMessage message);
   absl::Status Answer(uint64_t value);
@@ -58,7 +61,8 @@ class MpqemuLink {
   uint64_t Config(const ConfigWrite& write);
   uint64_t Bar(const BarRead& read);
   uint64_t Bar(const BarWrite& write);
-  // The BAR that shows `address`, and where in it; -1: none.
+  // The BAR that contains an address, and the offset in it; `bar` is -1 if
+  // there is none.
   struct Place {
     int bar;
     size_t offset;

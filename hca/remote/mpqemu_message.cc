@@ -62,7 +62,8 @@ Raw Copy(std::span<const std::byte> bytes) {
   return raw;
 }
 
-// The size of a command's content in bytes; none: it is no command of QEMU's.
+// Returns the size of a command's content in bytes; none if QEMU has no such
+// command.
 std::optional<size_t> ContentSize(uint32_t command) {
   switch (command) {
     case kSyncSysmem:

@@ -1,9 +1,10 @@
 // The messages of QEMU's x-pci-proxy-dev, as Debian 12's QEMU 7.2 sends them.
 //
-// The protocol is private to QEMU and has no version: include/hw/remote/
-// mpqemu-link.h and hw/remote/proxy.c of QEMU 7.2 are its only description.  A
-// header of 16 bytes in the machine's own byte order, then as many bytes of
-// content as it says; descriptors come with the header (SCM_RIGHTS).
+// The protocol is private to QEMU and has no version; its only description is
+// include/hw/remote/mpqemu-link.h and hw/remote/proxy.c of QEMU 7.2.  A message
+// is a header of 16 bytes in the machine's own byte order, then as many bytes
+// of content as the header says.  Descriptors come with the header
+// (SCM_RIGHTS).
 #ifndef IBEMU_HCA_REMOTE_MPQEMU_MESSAGE_H_
 #define IBEMU_HCA_REMOTE_MPQEMU_MESSAGE_H_
 
@@ -20,7 +21,7 @@
 
 namespace ibemu::hca::remote {
 
-// The whole of the guest's memory, from now on.  QEMU waits for no answer.
+// All of the guest's memory, from now on.  QEMU waits for no answer.
 struct SyncMemory {
   struct Region {
     uint64_t address;  // guest-physical
@@ -31,9 +32,9 @@ struct SyncMemory {
   std::vector<Region> regions;
 };
 
-// An access to configuration space, or to a BAR: `address` is then on the bus.
-// `size` has been checked: 1, 2 or 4 bytes, and also 8 for BARs.  QEMU waits
-// for a value after a write, too.
+// Accesses to configuration space (at `offset`) and to BARs (at the bus address
+// `address`).  `size` has been checked: 1, 2 or 4 bytes, and for BARs also 8.
+// QEMU waits for a value after a write, too.
 struct ConfigRead {
   uint32_t offset;
   uint32_t size;
@@ -53,33 +54,36 @@ struct BarWrite {
   uint64_t value;
 };
 
-// Descriptors for the INTx line, which work with KVM alone.  No answer.
+// Descriptors for the INTx line, which work with KVM only.  QEMU waits for no
+// answer.
 struct SetIrqFd {};
 
-// Of the bus.  QEMU waits for a value, which says nothing.
+// A reset by the bus.  QEMU waits for a value, which means nothing.
 struct DeviceReset {};
 
 using MpqemuMessage = std::variant<SyncMemory, ConfigRead, ConfigWrite, BarRead,
                                    BarWrite, SetIrqFd, DeviceReset>;
 
-// Puts messages together from what a socket gives.  Pure: it reads nothing
+// A decoder that assembles messages from what a socket gives.  It does no input
 // itself.
 class MpqemuDecoder {
  public:
   static constexpr size_t kMaxDescriptors = 8;  // REMOTE_MAX_FDS
 
-  // How much to read next, and no more: so that descriptors come with the
-  // header that they belong to.  1 ... 192 bytes.
+  // The number of bytes to read next, 1 to 192.  Reading no more than that
+  // makes descriptors arrive with the header that they belong to.
   size_t wanted() const { return wanted_ - filled_; }
 
-  // What was read: 1 ... wanted() bytes.
+  // Takes the bytes that were read, 1 to wanted(), and the descriptors that
+  // came with them.
   //
-  // Errors: InvalidArgument (EPROTO) when no QEMU 7.2 sends that; then the
-  // stream can't be followed any longer.
+  // Errors: InvalidArgument (EPROTO) for a message that QEMU 7.2 never sends;
+  // Internal for more than wanted() bytes.  After an error the stream can't be
+  // followed any longer.
   absl::Status Add(std::span<const std::byte> bytes,
                    std::vector<UniqueFd> descriptors);
 
-  // The message that Add() has completed, once.
+  // Returns the message that Add() has completed, once; none if there is none.
   std::optional<MpqemuMessage> Take();
 
  private:
@@ -99,7 +103,7 @@ class MpqemuDecoder {
   std::optional<MpqemuMessage> message_;
 };
 
-// RET: the answer.
+// Encodes the answer to a request: the message RET.
 std::array<std::byte, 24> EncodeReturn(uint64_t value);
 
 }  // namespace ibemu::hca::remote

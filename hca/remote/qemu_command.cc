@@ -14,9 +14,10 @@
 namespace ibemu::hca::remote {
 namespace {
 
-constexpr char kDefaultMemory[] = "128M";  // QEMU's own
+constexpr char kDefaultMemory[] = "128M";  // QEMU's own default
 
-// QEMU's "value,key=value,...": what has no key gets `implied`.
+// Parses QEMU's "value,key=value,...".  A value without a key gets the key
+// `implied`.
 std::map<std::string, std::string> Settings(const std::string& text,
                                             const std::string& implied) {
   std::map<std::string, std::string> settings;
@@ -32,7 +33,8 @@ std::map<std::string, std::string> Settings(const std::string& text,
   return settings;
 }
 
-// How many processors "-smp text" means; none: that is QEMU's to explain.
+// Returns the number of processors that "-smp text" asks for.  A part that is
+// not a number is ignored: QEMU itself reports it.
 std::optional<int> Processors(const std::string& text) {
   const auto settings = Settings(text, "cpus");
   const auto number = [&settings](const char* key) -> std::optional<int> {
@@ -68,7 +70,7 @@ absl::Status CheckIommu(const std::string& text) {
       "-device ", text, ": interrupts can't go through it: add intremap=off"));
 }
 
-// "-m text" as a memory backend's size, which has a unit.
+// Returns the size in "-m text" with a unit, as a memory backend needs it.
 std::string MemorySize(const std::string& text) {
   const std::string size = Settings(text, "size")["size"];
   const bool bare = size.find_first_not_of("0123456789") == std::string::npos;

@@ -63,7 +63,8 @@ absl::StatusOr<uint64_t> QtestChannel::Read(const char* command,
     if (!out_.empty()) ready.events |= POLLOUT;
     const int count = poll(&ready, 1, kPatience);
     if (count == 0) {
-      unanswered_.assign(unanswered_.size(), false);  // it may still come
+      unanswered_.assign(unanswered_.size(),
+                         false);  // the answer may still come
       return absl::DeadlineExceededError("QEMU does not answer qtest");
     }
     IBEMU_RETURN_IF_ERROR(OnReadable());

@@ -17,7 +17,7 @@ constexpr uint64_t kTypeMask = 3;
 constexpr uint64_t kPassThrough = 2;
 constexpr uint64_t kWidthMask = 7;  // 1: 39 bits, 3 levels; 2: 48 bits, 4
 
-// A second-level page-table entry.
+// The bits of a second-level page-table entry.
 constexpr uint64_t kReadable = 1;
 constexpr uint64_t kWritable = 2;
 constexpr uint64_t kSuperpage = 0x80;

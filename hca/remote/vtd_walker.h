@@ -1,4 +1,4 @@
-// The way of a device's address through QEMU's intel-iommu.
+// VtdWalker: translates a device's addresses as QEMU's intel-iommu does.
 #ifndef IBEMU_HCA_REMOTE_VTD_WALKER_H_
 #define IBEMU_HCA_REMOTE_VTD_WALKER_H_
 
@@ -9,38 +9,40 @@
 
 namespace ibemu::hca::remote {
 
-// The two registers of the remapping unit that matter (Intel VT-d section 10.4;
-// QEMU's intel-iommu has them at 0xfed90000).
+// The two registers of the remapping unit that a walk needs (Intel VT-d section
+// 10.4; QEMU's intel-iommu has them at 0xfed90000).
 inline constexpr uint64_t kVtdStatus = 0xfed9001c;       // GSTS, 4 bytes
 inline constexpr uint64_t kVtdRootAddress = 0xfed90020;  // RTADDR, 8 bytes
 
+// The values of these registers.
 struct VtdRegisters {
   uint32_t status = 0;
   uint64_t root_address = 0;
 };
 
-// Walks root table, context table and second-level page tables of legacy mode
-// (Intel VT-d section 9), in the guest's memory, each time: what a driver has
-// unmapped is gone at once.
+// A walker of the root table, context table and second-level page tables of
+// legacy mode (Intel VT-d section 9) in the guest's memory.  It keeps no copy
+// of them, so a page that a driver has unmapped is gone at once.
 class VtdWalker {
  public:
-  // Reads 8 bytes of guest-physical memory; none: there is no memory.
+  // Reads 8 bytes of guest-physical memory; returns none if there is no memory.
   using ReadWord = absl::AnyInvocable<std::optional<uint64_t>(uint64_t)>;
 
-  // `bus`, `devfn`: the requester.
+  // `bus`, `devfn`: the address of the requester.
   VtdWalker(uint8_t bus, uint8_t devfn, ReadWord read);
 
-  // Without translation an address stays as it is.
+  // Returns whether translation is on; otherwise an address stays as it is.
   static bool Enabled(const VtdRegisters& registers);
 
-  // What a DMA address becomes, and for how many bytes (to the end of the page)
-  // that is true.
+  // The guest-physical address of a DMA address, and the number of bytes (to
+  // the end of the page) for which it is valid.
   struct Translation {
     uint64_t address;
     uint64_t size;
   };
 
-  // None: a fault; nothing is mapped there, or not for this direction.
+  // Translates `address`.  Returns none for a fault: nothing is mapped there,
+  // or not for this direction.
   std::optional<Translation> Translate(const VtdRegisters& registers,
                                        uint64_t address, bool write);
 

@@ -20,8 +20,8 @@ struct KnownDevice {
   bool is_virtual = false;
 };
 
-// As in the Linux driver's table (mlx4/main.c) and pci.ids; without those that
-// have Ethernet ports alone.
+// The adapters of the Linux driver's table (mlx4/main.c), named as in pci.ids,
+// without those that have Ethernet ports only.
 constexpr std::array kKnownDevices = {
     KnownDevice{0x6340, "ConnectX"},
     KnownDevice{0x634a, "ConnectX"},
@@ -97,7 +97,8 @@ absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Take(PciFunction& function,
   IBEMU_RETURN_IF_ERROR(CheckDevice(
       static_cast<uint16_t>(function.ReadConfig(pci_config::kVendor, 2)),
       static_cast<uint16_t>(function.ReadConfig(pci_config::kDevice, 2))));
-  // It may still write to its last owner's memory: not before the reset.
+  // The adapter may still write to its last owner's memory, so it must not be
+  // bus master before the reset.
   pci_config::SetCommand(function, /*memory=*/true, /*bus_master=*/false);
   IBEMU_ASSIGN_OR_RETURN(Bar* const control,
                          function.OpenBar(prm::kControlBar));
@@ -126,7 +127,7 @@ Adapter::~Adapter() {
       CutOff(stopped);
     }
   }
-  // Now it can't reach the memory that goes with the members.
+  // From here on the adapter can't reach the memory that the members free.
   pci_config::SetCommand(function_, /*memory=*/true, /*bus_master=*/false);
   ReleaseAdapter(control_);
 }
@@ -150,7 +151,7 @@ void Adapter::CutOff(const absl::Status& why) {
   if (cut_off_) return;
   cut_off_ = true;
   hcr_->Close(why);
-  // Then there is nothing to reset.
+  // An adapter that is gone can't be reset.
   if (!CheckPresence(function_).ok()) return Note(std::string(why.message()));
   pci_config::SetCommand(function_, /*memory=*/true, /*bus_master=*/false);
   Note(absl::StrCat(why.message(), ": the adapter is reset"));

@@ -1,4 +1,4 @@
-// One mlx4 adapter, taken over and brought up.
+// Adapter: an mlx4 adapter that was taken over and brought up.
 #ifndef IBEMU_HCA_MLX4_CORE_ADAPTER_H_
 #define IBEMU_HCA_MLX4_CORE_ADAPTER_H_
 
@@ -27,33 +27,41 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Errors: FailedPrecondition (ENODEV), no adapter of this family: the message
-// names those that are.
+// Checks by its PCI IDs that a device is an adapter of this family.  A virtual
+// function is refused.
+//
+// Errors: FailedPrecondition (ENODEV); the message names the adapters of this
+// family, or tells how to get the physical function.
 absl::Status CheckDevice(uint16_t vendor, uint16_t device);
 
-// "ConnectX-3 (15b3:1003)".
+// Returns a device's name and PCI IDs, such as "ConnectX-3 (15b3:1003)".
 std::string DeviceText(uint16_t vendor, uint16_t device);
 
 class Adapter {
  public:
-  // `function` and `timers` must outlive it.  It takes some seconds.
+  // Takes the adapter over and brings it up, which takes some seconds.
+  // `function` and `timers` must outlive it.
   //
-  // Errors: CheckDevice()'s, TakeAdapter()'s, Firmware::Start()'s,
-  // Health::Create()'s; the adapter is as it was found, then: reset and
-  // nobody's.
+  // Errors: those of CheckDevice(), TakeAdapter(), Firmware::Start() and
+  // Health::Create().  After an error the adapter has no owner; it is as it was
+  // found, or reset.
   static absl::StatusOr<std::unique_ptr<Adapter>> Start(PciFunction& function,
                                                         Timers& timers,
                                                         DeviceOptions options);
 
-  // As far as the firmware says what there is, and no further: first contact,
-  // which only asks.  What can be done with it is to ask firmware() again.
-  // `heard`: as Firmware::Inquire()'s, so also of an adapter that is refused.
+  // Takes the adapter over and asks its firmware what there is, but does not
+  // bring it up: first contact.  The result is only good for asking firmware()
+  // again.  `heard`: as for Firmware::Inquire(), so it hears the answers of an
+  // adapter that is then refused, too.
+  //
+  // Errors: those of CheckDevice(), TakeAdapter() and Firmware::Inquire().
   static absl::StatusOr<std::unique_ptr<Adapter>> Inquire(
       PciFunction& function, Timers& timers, DeviceOptions options,
       Firmware::Heard heard);
 
-  // Brings it down.  When the firmware is dead, the reset of the adapter keeps
-  // it from memory that is not ours any more.
+  // Brings the adapter down and releases it.  If its firmware is dead, the
+  // adapter is reset, which keeps it from memory that is no longer the
+  // driver's.
   ~Adapter();
   Adapter(const Adapter&) = delete;
   Adapter& operator=(const Adapter&) = delete;
@@ -62,24 +70,25 @@ class Adapter {
   Timers& timers() { return timers_; }
   Commands& commands() { return commands_; }
   Firmware& firmware() { return firmware_; }
-  // Of an adapter that was brought up.
+  // REQUIRES: the adapter was brought up by Start().
   const Health& health() const { return *health_; }
   const CountedCommands& counted() const { return counted_; }
-  // Why it takes no commands any more; OK while it does.
+  // Returns why the adapter takes no commands any more; OK while it does.
   const absl::Status& dead() const { return hcr_->dead(); }
   Bar& control() { return control_; }
   Bar& uars() { return uars_; }
 
-  // Takes something away from the adapter on the way down.  When the firmware
-  // does not do so, the adapter is cut off: the caller's memory will go.
+  // Runs a command that takes something away from the adapter on the way down.
+  // If the firmware does not carry it out, the adapter is cut off, because the
+  // caller is about to free its memory.
   void TakeDown(prm::Opcode opcode, Modifiers modifiers = {},
                 uint64_t in_parameter = 0);
 
-  // Gives something to the adapter, which uses the caller's memory from then
-  // on.  When the firmware does not say whether it has taken it, the adapter is
-  // cut off: that memory may go.
+  // Runs a command that gives something to the adapter, which uses the caller's
+  // memory from then on.  If the firmware does not say whether it has taken it,
+  // the adapter is cut off, so that the caller may free that memory.
   //
-  // Errors: those of commands.
+  // Errors: those of Commands.
   absl::Status Give(prm::Opcode opcode, std::span<const std::byte> in,
                     Modifiers modifiers);
   template <wire::Structure T>
@@ -89,15 +98,16 @@ class Adapter {
     return Give(opcode, std::span<const std::byte>(bytes), modifiers);
   }
 
-  // The adapter can't reach memory from now on, and forgets all of it: its
-  // firmware is dead, or not to be trusted.  It gets no command any more.
+  // Resets the adapter, because its firmware is dead or not to be trusted.
+  // From now on the adapter can't reach memory, has forgotten all of it, and
+  // gets no more commands.
   void CutOff(const absl::Status& why);
   bool cut_off() const { return cut_off_; }
 
   void Note(std::string_view text) const { options_.note(text); }
 
  private:
-  // Reset, and ours; its firmware does not run yet.
+  // Resets the adapter and takes it over; its firmware does not run yet.
   static absl::StatusOr<std::unique_ptr<Adapter>> Take(PciFunction& function,
                                                        Timers& timers,
                                                        DeviceOptions options);

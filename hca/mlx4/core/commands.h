@@ -1,4 +1,5 @@
-// Commands of the mlx4 family, with their tables for arguments.
+// Commands: runs the commands of the mlx4 family, with the PRM's structures as
+// arguments.
 #ifndef IBEMU_HCA_MLX4_CORE_COMMANDS_H_
 #define IBEMU_HCA_MLX4_CORE_COMMANDS_H_
 
@@ -16,28 +17,34 @@
 
 namespace ibemu::hca::mlx4 {
 
-// What a command is besides its mailboxes.
+// The modifiers of a command: the input modifier and the opcode modifier.
 struct Modifiers {
   uint32_t in = 0;
   uint8_t op = 0;
 };
 
-// The firmware's refusal as a status; OK when there is none.  Errors:
-// Unimplemented for BAD_OP, Internal for all others (EIO both).
+// Returns the firmware's status as an absl::Status; OK if the command
+// succeeded.
+//
+// Errors: Unimplemented for BAD_OP, Internal for all others (EIO both).
 absl::Status StatusOf(prm::Opcode opcode, uint8_t firmware_status);
-// Whether that is it: the firmware has not done what the command says.
+// Returns whether `status` is a refusal of StatusOf(): the firmware has not
+// done what the command says.
 bool IsRefusal(const absl::Status& status);
 
-// Errors of all: CommandChannel::Execute()'s and StatusOf()'s.
+// A typed interface to a CommandChannel.
+//
+// Errors of all commands: those of CommandChannel::Execute() and StatusOf().
 class Commands {
  public:
   // `channel` must outlive it.
   explicit Commands(CommandChannel& channel) : channel_(channel) {}
 
-  // Without a mailbox.  The result is the output parameter.
+  // Runs a command without a mailbox and returns its output parameter.
   absl::StatusOr<uint64_t> Run(prm::Opcode opcode, Modifiers modifiers = {},
                                uint64_t in_parameter = 0);
 
+  // Runs a command with an input mailbox.
   absl::Status Send(prm::Opcode opcode, std::span<const std::byte> in,
                     Modifiers modifiers = {});
   template <wire::Structure T>
@@ -47,6 +54,7 @@ class Commands {
     return Send(opcode, std::span<const std::byte>(bytes), modifiers);
   }
 
+  // Runs a command with an output mailbox.
   absl::Status Ask(prm::Opcode opcode, std::span<std::byte> out,
                    Modifiers modifiers = {});
   template <wire::Structure T>

@@ -1,4 +1,4 @@
-// A completion queue of the mlx4 family.
+// CompletionQueue: a completion queue of the mlx4 family.
 #ifndef IBEMU_HCA_MLX4_CORE_COMPLETION_QUEUE_H_
 #define IBEMU_HCA_MLX4_CORE_COMPLETION_QUEUE_H_
 
@@ -13,8 +13,8 @@
 
 namespace ibemu::hca::mlx4 {
 
-// `error` is set when the request failed; then qpn, is_send and wqe_counter are
-// all that counts of `entry`.
+// A completion.  `error` is set if the request failed; then only qpn, is_send
+// and wqe_counter of `entry` are valid.
 struct Completion {
   prm::Cqe entry;
   std::optional<prm::ErrorCqe> error;
@@ -22,8 +22,10 @@ struct Completion {
 
 class CompletionQueue {
  public:
-  // Its completion events go to `eqn`.  `log_entries`: as of an EventQueue.
-  // `resources` must outlive it.
+  // Creates a queue of 2^`log_entries` entries, at least a page's 128, whose
+  // completion events go to EQ `eqn`.  `resources` must outlive it.
+  //
+  // Errors: those of memory, numbers and commands.
   static absl::StatusOr<std::unique_ptr<CompletionQueue>> Create(
       Resources& resources, int log_entries, uint32_t eqn);
   ~CompletionQueue();
@@ -32,17 +34,18 @@ class CompletionQueue {
 
   uint32_t number() const { return number_; }
 
-  // How many were taken out, and how many there were, both in 24 bits.
+  // index() is the number of completions that were taken out, end() the number
+  // of those that there were.  Both have 24 bits.
   uint32_t index() const;
   uint32_t end() const;
 
-  // Takes the oldest completion out.
+  // Takes the oldest completion out; none if the queue is empty.
   std::optional<Completion> Poll();
 
-  // Asks for one event, for the next completion or for one that is there
-  // already.
+  // Asks for one event, for the next completion or for one that is already
+  // there.
   void Arm();
-  // The event that Arm() asked for came.
+  // Called when the event that Arm() asked for has come.
   void OnEvent() { ++arm_sequence_; }
 
  private:
@@ -63,9 +66,10 @@ class CompletionQueue {
   const std::unique_ptr<QueueMemory> memory_;
   const std::unique_ptr<DmaMemory> doorbell_record_;
   bool running_ = false;
-  uint32_t next_ = 0;  // counts on and on
+  uint32_t next_ = 0;  // running count of completions taken out
   prm::CqDoorbellRecord record_;
-  // Tells a repetition from a new request; two bits of it are told.
+  // Distinguishes a repetition from a new request for an event; the adapter is
+  // told the low two bits.
   uint32_t arm_sequence_ = 1;
 };
 

@@ -11,7 +11,8 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// The adapter takes the queue for full unless it hears this often.
+// The adapter considers the queue full unless it is told the consumer index
+// this often.
 constexpr uint32_t kEventsBetweenDoorbells = 64;
 
 }  // namespace
@@ -61,8 +62,8 @@ absl::Status EventQueue::Subscribe(uint64_t mask) {
 bool EventQueue::Poll(const std::function<void(const prm::Eqe&)>& handle) {
   uint32_t untold = 0;
   bool all = false;
-  // All that was there, and no more: what each event's handling makes happen
-  // may be another event, without end.  Armed, the queue tells of those.
+  // At most one queue's worth: the handling of each event may cause another,
+  // without end.  The queue is then armed and signals those.
   for (uint32_t left = 1u << log_entries_; left != 0; --left) {
     const auto entry = FindEntry(memory_->bytes(), log_entries_, next_);
     all = entry.empty();

@@ -1,4 +1,4 @@
-// An event queue of the mlx4 family.
+// EventQueue: an event queue of the mlx4 family.
 #ifndef IBEMU_HCA_MLX4_CORE_EVENT_QUEUE_H_
 #define IBEMU_HCA_MLX4_CORE_EVENT_QUEUE_H_
 
@@ -15,8 +15,10 @@ namespace ibemu::hca::mlx4 {
 
 class EventQueue {
  public:
-  // `vector`: of the interrupt; `log_entries`: 2 to the power of it, at least a
-  // page's 128.  `resources` must outlive it.
+  // Creates a queue of 2^`log_entries` entries, at least a page's 128, which
+  // signals the interrupt `vector`.  `resources` must outlive it.
+  //
+  // Errors: those of memory, numbers and commands.
   static absl::StatusOr<std::unique_ptr<EventQueue>> Create(
       Resources& resources, int log_entries, int vector);
   ~EventQueue();
@@ -25,11 +27,13 @@ class EventQueue {
 
   uint32_t number() const { return number_; }
 
-  // The asynchronous events of `mask` (prm::EventBit) come here from now on.
+  // Directs the asynchronous events of `mask` (prm::EventBit) to this queue
+  // from now on.
   absl::Status Subscribe(uint64_t mask);
 
-  // Hands out what is there, as many as it holds at most, then asks for an
-  // interrupt for what comes next.  Whether that was all.
+  // Passes the events that are there to `handle`, at most as many as the queue
+  // holds, then asks for an interrupt for the next one.  Returns whether those
+  // were all.
   bool Poll(const std::function<void(const prm::Eqe&)>& handle);
 
  private:
@@ -48,7 +52,7 @@ class EventQueue {
   const std::unique_ptr<QueueMemory> memory_;
   bool running_ = false;
   uint64_t subscribed_ = 0;
-  uint32_t next_ = 0;  // counts on and on
+  uint32_t next_ = 0;  // running count of events taken out
 };
 
 }  // namespace ibemu::hca::mlx4

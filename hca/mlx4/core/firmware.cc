@@ -13,12 +13,13 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// Port commands without mailboxes came with this revision of the interface.
+// The revision of the command interface in which port commands without
+// mailboxes appeared.
 constexpr uint16_t kCommandInterface = 3;
 
 constexpr int kLogUarPage = 12;
 constexpr int kLogMib = 20;
-constexpr int kLogDriverPage = 12;  // of queues, in MTTs
+constexpr int kLogDriverPage = 12;  // pages of queues, in MTTs
 
 constexpr uint8_t kCacheLineOf64 = 2 << 5 | 1 << 4;
 
@@ -32,7 +33,7 @@ std::string VersionText(const prm::QueryFw& fw) {
 std::string BoardId(const prm::QueryAdapter& adapter) {
   std::string id;
   for (size_t i = 0; i < prm::kBoardIdBytes; ++i) {
-    // Each dword is turned round.
+    // The bytes of each dword are in reverse order.
     const size_t at = prm::kVsdBoardId + (i ^ 3);
     id.push_back(static_cast<char>(adapter.vsd[at]));
   }
@@ -76,7 +77,8 @@ absl::Status CheckPort(int number, const prm::QueryPort& port,
 
 absl::Status CheckHostAccess(const prm::MadDemuxRestrictions& restrictions,
                              std::string_view name) {
-  // All of them, as Linux has it: some are kept from any host.
+  // As in Linux, access counts as restricted only if that of every method is:
+  // some attributes are kept from any host.
   if (restrictions.set == 0 || restrictions.get_response == 0 ||
       restrictions.trap == 0 || restrictions.trap_repress == 0) {
     return absl::OkStatus();
@@ -92,8 +94,8 @@ absl::Status Firmware::Inquire(Heard heard) {
   IBEMU_RETURN_IF_ERROR(RunFirmware());
   IBEMU_ASSIGN_OR_RETURN(caps_,
                          Query<prm::QueryDevCap>(prm::Opcode::kQueryDevCap));
-  // Linux asks for it after INIT_HCA alone; firmware that refuses it here has
-  // nothing wrong with it.
+  // Linux asks for this only after INIT_HCA, so a refusal here is no fault of
+  // the firmware.
   const auto adapter = Query<prm::QueryAdapter>(prm::Opcode::kQueryAdapter);
   if (adapter.ok()) {
     adapter_ = *adapter;
@@ -129,8 +131,9 @@ absl::Status Firmware::RunFirmware() {
   return commands_.Run(prm::Opcode::kRunFw).status();
 }
 
-// Boards can be configured for larger pages than queues of ours have.  When
-// firmware does not take it, CheckCaps() sees what it has instead.
+// Sets the smallest page to 4 KiB: boards can be configured for larger pages
+// than this driver's queues have.  If the firmware refuses, CheckCaps() sees
+// the size that it has instead.
 void Firmware::SetPageSize() {
   commands_
       .Send(prm::Opcode::kModStatCfg,
@@ -157,8 +160,8 @@ absl::Status Firmware::MapContexts() {
   IBEMU_ASSIGN_OR_RETURN(
       const uint64_t aux_pages,
       commands_.Run(prm::Opcode::kSetIcmSize, {}, layout.size));
-  // Real firmware wants a page for some MiB; a number without sense would take
-  // all of the machine's memory.
+  // Real firmware wants one page per several MiB; a nonsensical number would
+  // take all of the machine's memory.
   if (aux_pages > layout.size / prm::kIcmPageBytes) {
     return absl::FailedPreconditionError(
         absl::StrCat("the firmware wants ", aux_pages, " auxiliary pages for ",
@@ -185,8 +188,8 @@ absl::Status Firmware::InitHca() {
   return absl::OkStatus();
 }
 
-// Linux goes on to have firmware answer what it can by itself; to us all MADs
-// come as they would without that.
+// Linux goes on to let the firmware answer what it can by itself.  This driver
+// does not, so all MADs reach it.
 absl::Status Firmware::CheckHost() {
   if (!caps_.mad_demux) return absl::OkStatus();
   IBEMU_ASSIGN_OR_RETURN(

@@ -1,4 +1,4 @@
-// Brings an mlx4 adapter's firmware up, and down again.
+// Firmware: brings an mlx4 adapter's firmware up, and down again.
 #ifndef IBEMU_HCA_MLX4_CORE_FIRMWARE_H_
 #define IBEMU_HCA_MLX4_CORE_FIRMWARE_H_
 
@@ -25,60 +25,67 @@
 
 namespace ibemu::hca::mlx4 {
 
-// "2.42.5000".
+// Returns the version, such as "2.42.5000".
 std::string VersionText(const prm::QueryFw& fw);
-// "MT_1100120019": PSID of the board; not necessarily text.
+// Returns the board's PSID, such as "MT_1100120019"; it is not necessarily
+// text.
 std::string BoardId(const prm::QueryAdapter& adapter);
 
-// What the firmware said, byte for byte.
+// An answer of the firmware, byte for byte.
 struct FirmwareAnswer {
   prm::Opcode opcode{};
   uint32_t in_modifier = 0;
-  std::span<const std::byte> mailbox;  // while it is heard
+  std::span<const std::byte> mailbox;  // valid during the call of Heard
 };
 
-// In all, `name` is how tools call the adapter: "0000:3b:00.0".
+// Check that this driver knows the firmware, and can work with the adapter's
+// page size and number of ports.  In all checks, `name` is the adapter's name
+// in command lines, such as "0000:3b:00.0".
 //
-// Errors: FailedPrecondition, firmware that this driver does not know.
+// Errors: FailedPrecondition.
 absl::Status CheckFirmware(const prm::QueryFw& fw, std::string_view name);
 absl::Status CheckCaps(const prm::QueryDevCap& caps);
-// Errors: FailedPrecondition, port `number` is no InfiniBand port.
+// Checks that port `number` is an InfiniBand port.  Errors: FailedPrecondition.
 absl::Status CheckPort(int number, const prm::QueryPort& port,
                        std::string_view name);
-// Errors: FailedPrecondition, the firmware is in secure-host mode.
+// Checks that the firmware takes subnet management packets of its host.
+//
+// Errors: FailedPrecondition if it is in secure-host mode.
 absl::Status CheckHostAccess(const prm::MadDemuxRestrictions& restrictions,
                              std::string_view name);
 
-// The order of commands is the Linux driver's: QUERY_FW, MAP_FA, RUN_FW,
-// MOD_STAT_CFG, QUERY_DEV_CAP, QUERY_PORT, SET_ICM_SIZE, MAP_ICM_AUX, MAP_ICM,
-// INIT_HCA, QUERY_ADAPTER, MAD_DEMUX where there is one.
+// The firmware of one adapter.  Commands are given in the Linux driver's order:
+// QUERY_FW, MAP_FA, RUN_FW, MOD_STAT_CFG, QUERY_DEV_CAP, QUERY_PORT,
+// SET_ICM_SIZE, MAP_ICM_AUX, MAP_ICM, INIT_HCA, QUERY_ADAPTER, and MAD_DEMUX
+// where the firmware supports it.
 class Firmware {
  public:
   using Heard = std::function<void(const FirmwareAnswer&)>;
 
-  // Both references must outlive it.  `name`: as above.
+  // Both references must outlive it.  `name`: as in the checks above.
   Firmware(PciFunction& function, Commands& commands, std::string name)
       : function_(function), commands_(commands), name_(std::move(name)) {}
 
-  // The adapter was reset and is bus master.  Runs the firmware and asks it
-  // what there is: fw(), caps() and port() count then.  It changes nothing of
-  // the adapter.  `heard` is called with each answer, before it is checked.
-  // After an error, too, Stop() is to be called.
+  // Runs the firmware and asks it what there is: fw(), caps() and port() are
+  // valid afterwards.  Nothing of the adapter is changed.  `heard` is called
+  // with each answer, before the answer is checked.  Stop() must be called
+  // afterwards, even after an error.  REQUIRES: the adapter was reset and is
+  // bus master.
   //
-  // Errors: those of commands, of memory, of the checks above.
+  // Errors: those of commands, of memory, and of the checks above.
   absl::Status Inquire(Heard heard);
-  // All of the way, instead.  Errors: the same.
+  // Brings the firmware up completely, instead of Inquire().  Errors: the same.
   absl::Status Start();
 
-  // The other way: CLOSE_HCA, UNMAP_ICM, UNMAP_ICM_AUX, UNMAP_FA, of what there
-  // is.  The first error; after one the firmware may still know its memory,
-  // which stays until this goes: reset the adapter before.
+  // Undoes what was done: CLOSE_HCA, UNMAP_ICM, UNMAP_ICM_AUX, UNMAP_FA.
+  // Returns the first error; after one the firmware may still use its memory,
+  // which stays until this object is destroyed: reset the adapter before that.
   absl::Status Stop();
 
   const prm::QueryFw& fw() const { return fw_; }
   const prm::QueryDevCap& caps() const { return caps_; }
   const prm::QueryAdapter& adapter() const { return adapter_; }
-  // 1 ... caps().num_ports.
+  // `number`: 1 to caps().num_ports.
   const prm::QueryPort& port(int number) const {
     return ports_[static_cast<size_t>(number - 1)];
   }
@@ -92,7 +99,7 @@ class Firmware {
   absl::Status MapContexts();
   absl::Status InitHca();
   absl::Status CheckHost();
-  // Commands::Ask(), and `heard_` hears it.
+  // Calls Commands::Ask() and passes the answer to `heard_`.
   template <wire::Structure T>
   absl::StatusOr<T> Query(prm::Opcode opcode, Modifiers modifiers = {}) {
     std::array<std::byte, wire::kBytes<T>> bytes{};
@@ -101,7 +108,7 @@ class Firmware {
     return wire::Decode<T>(bytes);
   }
 
-  // What there is to be undone.
+  // The progress of the bring-up, which Stop() undoes.
   enum class Stage { kNone, kFirmwareMapped, kAuxMapped, kIcmMapped, kRunning };
 
   PciFunction& function_;

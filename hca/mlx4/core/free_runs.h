@@ -1,4 +1,4 @@
-// What is free of a piece of memory.
+// FreeRuns: the free parts of a piece of memory.
 #ifndef IBEMU_HCA_MLX4_CORE_FREE_RUNS_H_
 #define IBEMU_HCA_MLX4_CORE_FREE_RUNS_H_
 
@@ -10,15 +10,17 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Runs of units.  However small a client has them cut, to find one, and to find
-// that there is none, takes about the same time: others wait for it, too.
+// A set of runs of free units.  Take() needs about the same time however finely
+// a client has divided the memory, even if it finds nothing, because other
+// clients wait for it, too.
 class FreeRuns {
  public:
-  // `count` units, at least 1, from `start` on.
+  // Adds `count` units, at least 1, from `start` on.
   void Add(uint64_t start, uint64_t count);
 
-  // Of the shortest run that is long enough the first `count`, at least 1; of
-  // those that are equally short the lowest one's.  None when all are shorter.
+  // Takes the first `count` units, at least 1, of the shortest run that is long
+  // enough; of several such runs, of the lowest.  Returns the first unit; none
+  // if all runs are too short.
   std::optional<uint64_t> Take(uint64_t count);
 
  private:
@@ -27,7 +29,7 @@ class FreeRuns {
   void Insert(uint64_t start, uint64_t count);
   ByStart::iterator Remove(ByStart::iterator run);
 
-  ByStart by_start_;  // start to count; none touch
+  ByStart by_start_;  // start to count; no two runs are adjacent
   std::set<std::pair<uint64_t, uint64_t>> by_count_;  // count and start
 };
 

@@ -15,7 +15,8 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// Most commands are done after some reads; what takes longer may take seconds.
+// Most commands are done after some reads; those that take longer may take
+// seconds.
 constexpr int kReadsWithoutPause = 50;
 constexpr absl::Duration kFirstPause = absl::Microseconds(10);
 constexpr absl::Duration kLongestPause = absl::Milliseconds(1);
@@ -84,7 +85,7 @@ void Hcr::Post(const Command& command) {
   put(prm::kHcrInModifier, command.in_modifier);
   put(prm::kHcrOutParam, High(out));
   put(prm::kHcrOutParam + 4, Low(out));
-  put(prm::kHcrToken, 0);  // for commands that end with an event
+  put(prm::kHcrToken, 0);  // used only by commands that end with an event
   put(prm::kHcrStatus, prm::kHcrGo | (toggle_ ? prm::kHcrToggle : 0) |
                            static_cast<uint32_t>(command.op_modifier)
                                << prm::kHcrOpModifierShift |
@@ -110,7 +111,8 @@ absl::StatusOr<CommandResult> Hcr::Execute(const Command& command) {
     std::ranges::fill(in_->bytes(), std::byte{0});
     std::ranges::copy(command.in, in_->bytes().begin());
   }
-  // What firmware leaves out of its answer is not the last answer's.
+  // Cleared, so that what the firmware leaves out of its answer is not read
+  // from the previous one.
   std::ranges::fill(out_->bytes(), std::byte{0});
   Post(command);
   const uint32_t toggle = toggle_ ? prm::kHcrToggle : 0;

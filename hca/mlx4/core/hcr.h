@@ -1,4 +1,4 @@
-// The command register of the mlx4 family.
+// Hcr: the command register of the mlx4 family.
 #ifndef IBEMU_HCA_MLX4_CORE_HCR_H_
 #define IBEMU_HCA_MLX4_CORE_HCR_H_
 
@@ -19,19 +19,20 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Polls: a command is done when hardware gives the register back with the
-// toggle bit that it was given (mlx4/cmd.c, mlx4_cmd_poll).
+// A CommandChannel that polls.  A command is done when hardware gives the
+// register back with the toggle bit that it was given (mlx4/cmd.c,
+// mlx4_cmd_poll).
 class Hcr : public CommandChannel {
  public:
-  // As long as the Linux driver waits.
+  // The time limit of a command, as in the Linux driver.
   static constexpr absl::Duration kTimeout = absl::Seconds(60);
-  // For a predecessor's command to end.
+  // The time limit for the end of a predecessor's command.
   static constexpr absl::Duration kGoTimeout = absl::Seconds(10);
 
-  // All arguments must outlive it.  The toggle starts anew after a reset of the
-  // adapter, and so must this.
+  // All references must outlive it.  A reset of the adapter restarts the toggle
+  // bit, so a new object is needed then.
   //
-  // Errors: ResourceExhausted, no memory for two mailboxes.
+  // Errors: ResourceExhausted if there is no memory for two mailboxes.
   static absl::StatusOr<std::unique_ptr<Hcr>> Create(PciFunction& function,
                                                      Bar& control,
                                                      Timers& timers,
@@ -39,14 +40,15 @@ class Hcr : public CommandChannel {
 
   absl::StatusOr<CommandResult> Execute(const Command& command) override;
 
-  // From now on a command ends when the firmware has: what its error buffer
-  // tells is told before kTimeout is over.
+  // Makes a command end when the firmware is dead: the contents of its error
+  // buffer are then reported before kTimeout is over.
   void Watch(const Health& health) { health_ = health; }
 
-  // Why every command is refused by now; OK while none is.
+  // Returns why every command is refused by now; OK while commands are
+  // accepted.
   const absl::Status& dead() const { return dead_; }
 
-  // The adapter was taken from its memory: no command reaches it any more.
+  // Refuses all further commands, because the adapter was cut off from memory.
   void Close(const absl::Status& why);
 
  private:
@@ -60,10 +62,11 @@ class Hcr : public CommandChannel {
 
   uint32_t ReadStatus();
   void Post(const Command& command);
-  // Waits until `done` is true of the status word; the word.
+  // Waits until `done` is true of the status word, and returns that word.
   template <class Condition>
   absl::StatusOr<uint32_t> WaitFor(Condition done, absl::Duration limit);
-  // The adapter is not to be asked again.
+  // Marks the adapter as dead, so that it gets no more commands.  Returns
+  // `why`.
   absl::Status Die(absl::Status why);
 
   Bar& control_;
@@ -72,8 +75,8 @@ class Hcr : public CommandChannel {
   const std::unique_ptr<DmaMemory> in_;
   const std::unique_ptr<DmaMemory> out_;
   std::optional<Health> health_;
-  bool toggle_ = true;  // of the next command
-  absl::Status dead_;   // why; OK while it lives
+  bool toggle_ = true;  // for the next command
+  absl::Status dead_;   // see dead()
 };
 
 }  // namespace ibemu::hca::mlx4

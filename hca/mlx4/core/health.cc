@@ -14,7 +14,8 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// Of two bits: 0 is BAR 0, and 1 is BAR 2.
+// The largest valid code of a BAR, which has two bits: 0 is BAR 0, and 1 is BAR
+// 2.
 constexpr uint8_t kLastBarCode = 1;
 
 }  // namespace
@@ -48,13 +49,13 @@ absl::Status Health::Check() const {
         "somebody else has reset the adapter, or taken the right to be bus "
         "master from it");
   }
-  // The first word is enough to know; the rest is for the report.
+  // The first word tells whether there is an error; the rest is for the report.
   if (words_ == 0 || ReadBe32(*bar_, offset_) == 0) return absl::OkStatus();
   std::vector<uint32_t> words;
   for (uint32_t i = 0; i < words_; ++i) {
     words.push_back(ReadBe32(*bar_, offset_ + 4 * size_t{i}));
   }
-  // It may have gone since configuration space was read.
+  // The adapter may have gone since configuration space was read.
   const auto is_ones = [](uint32_t word) { return word == kAllOnes; };
   if (std::ranges::all_of(words, is_ones)) return GoneFromBus();
   std::string text;

@@ -1,4 +1,4 @@
-// Whether the adapter and its firmware live.
+// Health: checks whether the adapter and its firmware live.
 #ifndef IBEMU_HCA_MLX4_CORE_HEALTH_H_
 #define IBEMU_HCA_MLX4_CORE_HEALTH_H_
 
@@ -13,23 +13,25 @@
 
 namespace ibemu::hca::mlx4 {
 
-// The buffer of catastrophic errors, which firmware fills when it can't go on
-// (mlx4/catas.c), and configuration space, which tells whether the adapter is
-// there and reaches memory.
+// A watch on the buffer of catastrophic errors, which firmware fills when it
+// can't go on (mlx4/catas.c), and on configuration space, which tells whether
+// the adapter is there and reaches memory.
 class Health {
  public:
-  // How often to look.
+  // The interval between checks.
   static constexpr absl::Duration kPeriod = absl::Seconds(1);
 
-  // `function` is bus master from now on, and outlives it.
+  // `function` must be bus master from now on, and outlive the object.
   //
-  // Errors: NotFound, the buffer is in a BAR that is not there;
-  // FailedPrecondition, it is outside, or in a BAR that is none.
+  // Errors: NotFound if the buffer is in a BAR that is not there;
+  // FailedPrecondition if it is outside of its BAR, or the BAR's number is
+  // invalid.
   static absl::StatusOr<Health> Create(PciFunction& function,
                                        const prm::QueryFw& fw);
 
-  // Unavailable once it died: with what the buffer says, or because the adapter
-  // is gone from the bus or is bus master no longer.
+  // Returns Unavailable once the adapter has died: with the contents of the
+  // buffer, or because the adapter is gone from the bus or no longer bus
+  // master.
   absl::Status Check() const;
 
  private:

@@ -17,22 +17,24 @@ using Mapping = prm::VirtualPhysicalMapping;
 constexpr size_t kMappingsInMailbox =
     prm::kMailboxBytes / wire::kBytes<Mapping>;
 
-// For itself firmware has asked for some MiB so far; what wants more is broken,
-// and would take all of the machine's memory.
+// So far firmware has asked for some MiB for itself.  Firmware that wants more
+// than this is broken, and would take all of the machine's memory.
 constexpr uint64_t kMaxPages = (uint64_t{1} << 30) / prm::kIcmPageBytes;
 
 constexpr uint64_t ToPages(uint64_t bytes) {
   return bytes >> prm::kIcmPageShift;
 }
 
-// Of the largest chunk from `place` on that is aligned to its size and ends
-// within `left` bytes.  `place`: an address, or the bits of two together.
+// Returns the log of the size of the largest chunk at `place` that is aligned
+// to its size and has at most `left` bytes.  `place`: an address, or the
+// bitwise OR of two.
 int LogOfChunk(uint64_t place, uint64_t left) {
   return std::min(std::countr_zero(place),
                   static_cast<int>(std::bit_width(left)) - 1);
 }
 
-// Pieces end where their table does: tables are neighbours.
+// Returns the size of a table's pieces.  A piece ends where its table does,
+// because another table follows.
 uint64_t PieceSize(const IcmRegion& region) {
   return std::clamp<uint64_t>(region.size(), prm::kIcmPageBytes, Icm::kPiece);
 }
@@ -126,8 +128,8 @@ absl::Status Icm::Map(IcmTable table, uint64_t first, uint64_t count) {
     piece = *std::move(memory);
     absl::Status given = GivePages(commands_, prm::Opcode::kMapIcm,
                                    region.start + at, std::span(&piece, 1));
-    // Firmware that does not say whether it has it may use it until the reset,
-    // and gets no other command.
+    // Firmware that does not answer may use the memory until the reset, so it
+    // is freed only after a refusal.
     if (IsRefusal(given)) pieces_.erase(region.start + at);
     IBEMU_RETURN_IF_ERROR(given);
   }

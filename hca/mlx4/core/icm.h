@@ -1,4 +1,4 @@
-// The adapter's context memory, which is the host's: ICM.
+// Icm: the adapter's context memory (ICM), which is the host's.
 #ifndef IBEMU_HCA_MLX4_CORE_ICM_H_
 #define IBEMU_HCA_MLX4_CORE_ICM_H_
 
@@ -18,26 +18,31 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Each in one piece, in the order of what they are for.
+// Pieces of contiguous memory, in the order in which they are used.
 using DmaPieces = std::vector<std::unique_ptr<DmaMemory>>;
 
-// `pages` of prm::kIcmPageBytes, in pieces of kDmaPiece and what is left.
+// Allocates `pages` pages of prm::kIcmPageBytes, in pieces of kDmaPiece and one
+// for the rest.
 //
-// Errors: those of PciFunction::Allocate(); ResourceExhausted, above 1 GiB.
+// Errors: those of PciFunction::Allocate(); ResourceExhausted above 1 GiB.
 absl::StatusOr<DmaPieces> AllocatePages(PciFunction& function, uint64_t pages);
 
-// Gives `memory`, whole pages, to the firmware: MAP_FA, MAP_ICM_AUX, and with
-// an ICM address, from which on the pieces follow each other, MAP_ICM
-// (mlx4/fw.c, mlx4_map_cmd).
+// Gives `memory`, which is whole pages, to the firmware: by MAP_FA or
+// MAP_ICM_AUX, or by MAP_ICM with an ICM address, from which on the pieces
+// follow each other (mlx4/fw.c, mlx4_map_cmd).
+//
+// Errors: InvalidArgument if a piece is not whole pages; those of commands.
 absl::Status GivePages(Commands& commands, prm::Opcode opcode,
                        std::optional<uint64_t> icm_address,
                        std::span<const std::unique_ptr<DmaMemory>> memory);
 
-// Tables of which a part is mapped: what firmware keeps from the start, and the
-// rest piece by piece when it is used first.
+// The adapter's context tables, of which only a part is mapped: the entries
+// that firmware keeps from the start, and the rest piece by piece when it is
+// first used.
 class Icm {
  public:
-  // Mapped at once: fewer commands, and unused memory where tables are sparse.
+  // The size of a piece.  A larger one would need fewer commands, but leave
+  // more memory unused where tables are sparse.
   static constexpr uint64_t kPiece = 0x10000;  // bytes
 
   // `function` and `commands` must outlive it.
@@ -46,21 +51,21 @@ class Icm {
 
   const IcmLayout& layout() const { return layout_; }
 
-  // Maps what firmware keeps.
+  // Maps the entries that firmware keeps.
   absl::Status MapFirmwareEntries();
 
-  // Maps what `count` entries from `first` lie in, unless it is mapped.
+  // Maps the memory of `count` entries from `first` on, unless it is mapped.
   //
-  // Errors: ResourceExhausted, the table has fewer; those of commands and
-  // memory.
+  // Errors: ResourceExhausted if the table has fewer entries; those of commands
+  // and memory.
   absl::Status Map(IcmTable table, uint64_t first, uint64_t count = 1);
 
-  // Bytes `offset` to `offset + size` of a table, which are mapped, and in one
-  // piece.
+  // Returns bytes `offset` to `offset + size` of a table.  REQUIRES: they are
+  // mapped, and in one piece.
   std::span<std::byte> At(IcmTable table, uint64_t offset, size_t size);
 
-  // Takes all from the firmware.  The memory itself stays until this goes, in
-  // case firmware that is dead uses it nevertheless.
+  // Takes all memory from the firmware.  It is not freed until this object is
+  // destroyed, in case firmware that is dead uses it nevertheless.
   absl::Status UnmapAll();
 
  private:

@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint64_t kIcmPage = 4096;
 
-// What ibemu has use for, beyond what firmware keeps; 2 to the power of it.
+// Logs of the numbers of entries that ibemu has use for, including those that
+// firmware keeps.
 constexpr int kLogQps = 12;
 constexpr int kLogSrqs = 10;
 constexpr int kLogCqs = 12;
@@ -22,7 +23,8 @@ constexpr int kLogMpts = 14;
 constexpr int kLogMtts = 20;
 constexpr int kLogGroups = 8;
 
-// Room for firmware's and as many of ours, within what there can be.
+// Returns the log of a table's number of entries: `wanted`, but at least twice
+// those that firmware keeps, and no more than `most`.
 int LogCount(int wanted, int kept, int most) {
   return std::min(std::max(wanted, kept + 1), most);
 }
@@ -68,7 +70,7 @@ absl::StatusOr<IcmLayout> MakeIcmLayout(const prm::QueryDevCap& caps) {
   layout[kMtt] = Region(caps.mtt_entry_sz,
                         LogCount(kLogMtts, caps.log_rsvd_mtt, caps.log_max_mtt),
                         Power(caps.log_rsvd_mtt));
-  // Hardware walks all of the hash table.
+  // Hardware walks the whole hash table, so all of it is mapped from the start.
   layout[kMulticast] =
       Region(Power(kLogMulticastEntry), kLogGroups + 1, Power(kLogGroups + 1));
 

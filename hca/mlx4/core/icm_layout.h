@@ -1,4 +1,4 @@
-// Where the adapter's tables lie in its context memory (ICM).
+// The places of the adapter's tables in its context memory (ICM).
 #ifndef IBEMU_HCA_MLX4_CORE_ICM_LAYOUT_H_
 #define IBEMU_HCA_MLX4_CORE_ICM_LAYOUT_H_
 
@@ -12,6 +12,7 @@
 
 namespace ibemu::hca::mlx4 {
 
+// The tables in ICM.
 enum class IcmTable : uint8_t {
   kQp,
   kRdmaReads,
@@ -23,7 +24,7 @@ enum class IcmTable : uint8_t {
   kMpt,
   kMtt,
   kMulticast,
-  // The cMPTs: one of each kind's objects.
+  // The cMPTs: one table for each kind of object.
   kQpMpt,
   kSrqMpt,
   kCqMpt,
@@ -31,6 +32,7 @@ enum class IcmTable : uint8_t {
 };
 inline constexpr size_t kIcmTables = 14;
 
+// The place and size of one table.
 struct IcmRegion {
   uint64_t start = 0;       // ICM address
   uint64_t entry_size = 0;  // bytes, a power of two
@@ -41,6 +43,7 @@ struct IcmRegion {
   uint64_t size() const { return entry_size << log_entries; }
 };
 
+// The places of all tables.
 struct IcmLayout {
   std::array<IcmRegion, kIcmTables> regions;
   uint64_t size = 0;  // of all, in bytes; most of it is never mapped
@@ -53,23 +56,23 @@ struct IcmLayout {
   }
 };
 
-// RDMA reads that a queue pair may have open: 2 to the power of it.
+// Log of the number of entries for RDMA READs of each queue pair.
 inline constexpr int kLogRdmaReads = 4;
-// Bytes of a multicast group: 2 to the power of it.
+// Log of the bytes of a multicast group's entry.
 inline constexpr int kLogMulticastEntry = 10;
 
-// Event queues that firmware keeps: those whose doorbells would be on a UAR
-// page that it keeps, too (mlx4/main.c).
+// Returns the number of event queues that firmware keeps: also those whose
+// doorbells would be on a UAR page that it keeps (mlx4/main.c).
 uint32_t ReservedEqs(const prm::QueryDevCap& caps);
 
-// As many objects as ibemu has use for, and at least what firmware keeps for
-// itself.  Tables are sorted by size, so that each begins at a multiple of its
-// own (mlx4/profile.c).
+// Makes room for as many objects as ibemu has use for, and at least for those
+// that firmware keeps for itself.  Tables are sorted by size, so that each
+// begins at a multiple of its own size (mlx4/profile.c).
 //
-// Errors: FailedPrecondition, they don't fit in what the adapter can address.
+// Errors: FailedPrecondition if they don't fit in what the adapter can address.
 absl::StatusOr<IcmLayout> MakeIcmLayout(const prm::QueryDevCap& caps);
 
-// The same as INIT_HCA wants it.
+// Returns the layout in the form of INIT_HCA.
 prm::HcaTables TablesOf(const IcmLayout& layout);
 
 }  // namespace ibemu::hca::mlx4

@@ -10,8 +10,8 @@ absl::Status GoneFromBus() {
       "all ones");
 }
 
-// Not by the vendor's id: vfio-pci answers for that itself
-// (drivers/vfio/pci/vfio_pci_config.c), whether somebody is there or not.
+// The vendor ID is not what is read, because vfio-pci answers that itself
+// (drivers/vfio/pci/vfio_pci_config.c), whether the adapter is there or not.
 absl::Status CheckPresence(PciFunction& function) {
   return function.ReadConfig(pci_config::kRevision, 4) == kAllOnes
              ? GoneFromBus()

@@ -1,4 +1,4 @@
-// Whether an mlx4 adapter is still on the bus.
+// The check whether an mlx4 adapter is still on the bus.
 #ifndef IBEMU_HCA_MLX4_CORE_PRESENCE_H_
 #define IBEMU_HCA_MLX4_CORE_PRESENCE_H_
 
@@ -9,14 +9,15 @@
 
 namespace ibemu::hca::mlx4 {
 
-// How each register reads of an adapter that was pulled out, has lost its power
-// or whose link is down.
+// The value of each register of an adapter that was pulled out, has lost its
+// power or whose link is down.
 inline constexpr uint32_t kAllOnes = ~uint32_t{0};
 
-// Unavailable, which says so.
+// Returns Unavailable, with a message that the adapter is gone.
 absl::Status GoneFromBus();
 
-// Errors: GoneFromBus(), configuration space reads as ones.
+// Checks that the adapter answers on the bus.  Errors: GoneFromBus() if
+// configuration space reads as all ones.
 absl::Status CheckPresence(PciFunction& function);
 
 }  // namespace ibemu::hca::mlx4

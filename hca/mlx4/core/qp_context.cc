@@ -10,13 +10,14 @@ namespace ibemu::hca::mlx4 {
 namespace {
 
 constexpr uint8_t kLongestMtu = 5;
-constexpr uint8_t kLogDatagram = 13;  // bytes, as Linux has it
-// Packets between requests for an acknowledgement, as Linux has it.
+constexpr uint8_t kLogDatagram = 13;  // bytes, as in Linux
+// The log of the packets between requests for an acknowledgement, as in Linux.
 constexpr uint8_t kLogAckInterval = 8;
 
-// The adapter's codes of rates begin later than the specification's, whose 0
-// stands for the port's own, and end at 15.  The next lower code that the
-// adapter has stands for one that it has not (hw/mlx4/qp.c, _mlx4_set_path).
+// Converts the specification's code of a rate to the adapter's.  The adapter's
+// codes begin later, except that 0 stands for the port's own rate in both, and
+// end at 15.  A code that the adapter does not have is replaced by the next
+// lower one that it has (hw/mlx4/qp.c, _mlx4_set_path).
 uint8_t RateOf(uint8_t rate, uint16_t supported) {
   constexpr int kFirst = 5;
   constexpr int kSlowest = kFirst + 2;  // 2.5 Gbit/s
@@ -38,7 +39,7 @@ prm::QpService ServiceOf(verbs::QpType type) {
   }
 }
 
-// Binary logarithm, rounded up.
+// Returns the binary logarithm, rounded up.
 uint8_t LogReads(uint32_t count) {
   return static_cast<uint8_t>(count == 0 ? 0 : std::bit_width(count - 1));
 }
@@ -133,8 +134,9 @@ void SetAttributes(verbs::QpType type, const verbs::QpAttributes& attributes,
   context.next_receive_psn = attributes.rq_psn & 0xffffff;
   const uint32_t rights = attributes.qp_access_flags;
   context.remote_write = (rights & verbs::access::kRemoteWrite) != 0;
-  // Only a reliable connection answers, whatever rights it was given, and only
-  // one that has room for requests (hw/mlx4/qp.c, to_mlx4_access_flags).
+  // Only a reliable connection answers RDMA READs and atomic operations,
+  // whatever rights it was given, and only one that has room for them
+  // (hw/mlx4/qp.c, to_mlx4_access_flags).
   const bool answers =
       type == verbs::QpType::kRc && attributes.max_dest_rd_atomic != 0;
   context.remote_read = answers && (rights & verbs::access::kRemoteRead) != 0;
@@ -162,7 +164,7 @@ uint32_t OptionalOf(prm::Opcode opcode, uint32_t mask) {
       {attribute::kMaxReadsHere, prm::kOptRraMax | kRights},
       {attribute::kMinRnrTimer, prm::kOptRnrTimeout},
   };
-  // Before, the path to the peer brings the port.
+  // In earlier transitions the port comes with the path to the peer.
   uint32_t optional = 0;
   if (opcode == prm::Opcode::kSqd2SqdQp && (mask & attribute::kPort) != 0) {
     optional |= prm::kOptSchedQueue;

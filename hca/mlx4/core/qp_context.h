@@ -1,4 +1,4 @@
-// Attributes of queue pairs as the adapter's contexts have them.
+// The conversion of queue pairs' attributes to and from the adapter's contexts.
 #ifndef IBEMU_HCA_MLX4_CORE_QP_CONTEXT_H_
 #define IBEMU_HCA_MLX4_CORE_QP_CONTEXT_H_
 
@@ -14,29 +14,31 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Of a datagram; its domain is the driver's own, 0, as that of all queue pairs.
-// `rates`: QueryDevCap::stat_rate_support, of the adapter's codes one bit each.
+// Returns the address vector of a datagram.  Its protection domain is left 0,
+// for the caller to set.  `rates`: QueryDevCap::stat_rate_support, one bit for
+// each of the adapter's rate codes.
 prm::AddressVector AddressVectorOf(const verbs::AddressAttributes& address,
                                    uint16_t rates);
 
-// The command that leads from one state to the other; none: the adapter has
-// none.
+// Returns the command that leads from one state to the other; none if the
+// adapter has no such command.
 std::optional<prm::Opcode> TransitionOf(verbs::QpState from, verbs::QpState to);
 
 // Puts all of `attributes` into `context`.  `rates`: as above.
 void SetAttributes(verbs::QpType type, const verbs::QpAttributes& attributes,
                    uint16_t rates, prm::QpContext& context);
 
-// What `opcode` is told to take for the attributes of `mask` (bits:
-// verbs::qp_attribute), be they required or not, as Linux has it: bits of
-// prm::QpOptional.
+// Returns the bits of prm::QpOptional that make `opcode` take the attributes of
+// `mask` (bits: verbs::qp_attribute).  As in Linux, they include attributes
+// that the transition requires.
 uint32_t OptionalOf(prm::Opcode opcode, uint32_t mask);
 
-// As QP commands want it.
+// Returns the input mailbox of the QP commands.
 std::vector<std::byte> QpMailbox(const prm::QpContext& context,
                                  uint32_t optional);
 
-// As verbs call the state that QUERY_QP tells; and as a context has it.
+// Convert between the state that QUERY_QP tells or a context has, and that of
+// verbs.
 verbs::QpState StateOf(prm::QpState state);
 prm::QpState ContextState(verbs::QpState state);
 

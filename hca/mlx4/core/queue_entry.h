@@ -1,4 +1,4 @@
-// Memory that adapter and driver use at the same time.
+// Memory that the adapter and the driver use at the same time.
 #ifndef IBEMU_HCA_MLX4_CORE_QUEUE_ENTRY_H_
 #define IBEMU_HCA_MLX4_CORE_QUEUE_ENTRY_H_
 
@@ -10,12 +10,13 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Both kinds have 32 bytes, and the owner's bit at the top of the last.
+// The size in bytes of an entry of a completion or event queue.  The owner bit
+// is the highest of the last byte.
 inline constexpr size_t kQueueEntry = 32;
 
-// Entry `index`, which counts on and on, of a queue of 2 to the power of
-// `log_entries`; empty while it is the adapter's.  What it says was written
-// before its owner's bit changed.
+// Returns entry `index`, a running count, of a queue of 2^`log_entries`
+// entries; empty while the adapter owns it.  The adapter writes an entry's
+// contents before it changes the owner bit.
 inline std::span<const std::byte> FindEntry(std::span<const std::byte> queue,
                                             int log_entries, uint32_t index) {
   const size_t place = index & ((1u << log_entries) - 1);
@@ -27,8 +28,8 @@ inline std::span<const std::byte> FindEntry(std::span<const std::byte> queue,
   return entry;
 }
 
-// Copies words of 4 bytes, each at once: the adapter may read them at any time.
-// `to` is aligned to 4 bytes.
+// Copies words of 4 bytes, each with one write, because the adapter may read
+// them at any time.  `to` is aligned to 4 bytes.
 inline void CopyWords(std::span<const std::byte> from, std::byte* to) {
   for (size_t at = 0; at < from.size(); at += sizeof(uint32_t)) {
     uint32_t word = 0;

@@ -20,17 +20,18 @@ constexpr absl::Duration kReturnTimeout = absl::Seconds(2);
 constexpr absl::Duration kStep = absl::Milliseconds(1);
 
 constexpr size_t kHeaderWords = 16;
-constexpr size_t kDeviceControl = 0x08;  // of the PCI Express capability
+constexpr size_t kDeviceControl = 0x08;  // offset in the PCI Express capability
 constexpr size_t kLinkControl = 0x10;
 
-// Where capability `id` is; 0: there is none.
+// Returns the offset of capability `id`; 0 if there is none.
 size_t FindCapability(PciFunction& function, uint8_t id) {
   if ((function.ReadConfig(pci_config::kStatus, 2) &
        pci_config::kStatusCapabilities) == 0) {
     return 0;
   }
   size_t at = function.ReadConfig(pci_config::kCapabilities, 1);
-  // A list that runs in a circle has as many entries as there is room for.
+  // The number of entries is limited in case the list is a ring: there is room
+  // for 48.
   for (int seen = 0; at >= 0x40 && at < 0xff && seen < 48; ++seen) {
     if (function.ReadConfig(at, 1) == id) return at;
     at = function.ReadConfig(at + 1, 1);
@@ -38,7 +39,7 @@ size_t FindCapability(PciFunction& function, uint8_t id) {
   return 0;
 }
 
-// What a reset of the firmware takes away from configuration space.
+// The part of configuration space that a reset of the firmware destroys.
 class SavedConfig {
  public:
   explicit SavedConfig(PciFunction& function)
@@ -51,7 +52,7 @@ class SavedConfig {
     link_control_ = function.ReadConfig(express_ + kLinkControl, 2);
   }
 
-  // The command register comes last: the BARs are where they were by then.
+  // The command register comes last, because by then the BARs are restored.
   void Restore(PciFunction& function) const {
     if (express_ != 0) {
       function.WriteConfig(express_ + kDeviceControl, 2, device_control_);
@@ -114,7 +115,7 @@ absl::Status ResetAdapter(PciFunction& function, Bar& control, Timers& timers,
 
 absl::StatusOr<LastOwner> TakeAdapter(PciFunction& function, Bar& control,
                                       Timers& timers, const Pause& pause) {
-  // To read it is to take it, if it was free.
+  // Reading the semaphore takes it, if it was free.
   const bool was_free = ReadBe32(control, prm::kOwner) == 0;
   if (const absl::Status reset = ResetAdapter(function, control, timers, pause);
       !reset.ok()) {

@@ -15,11 +15,13 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// The pages before are event queues' (mlx4/pd.c, mlx4_init_uar_table).
+// The number of UAR pages that are reserved for event queues (mlx4/pd.c,
+// mlx4_init_uar_table).
 constexpr uint32_t kEqUars = 128;
 
 constexpr size_t kMtt = wire::kBytes<prm::MttEntry>;
-// The adapter reads translations by cache lines.
+// The adapter reads translations in cache lines, so they are allocated by the
+// line.
 constexpr uint64_t kMttsTogether = 8;
 
 RangePool OursOf(const IcmRegion& region) {
@@ -35,7 +37,7 @@ RangePool OursOfEqs(Firmware& firmware) {
   return pool;
 }
 
-// Of single translations, whatever the firmware calls an entry.
+// A pool of single translations, whatever the firmware calls an entry.
 RangePool OursOfMtts(const IcmRegion& region) {
   RangePool pool;
   const uint64_t kept = region.firmware_entries * region.entry_size / kMtt;

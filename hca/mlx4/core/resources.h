@@ -1,4 +1,5 @@
-// What queues are made of: numbers, memory, translation, doorbells.
+// Resources: the parts that queues are made of: numbers, memory, translations,
+// doorbells.
 #ifndef IBEMU_HCA_MLX4_CORE_RESOURCES_H_
 #define IBEMU_HCA_MLX4_CORE_RESOURCES_H_
 
@@ -20,7 +21,7 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Of one adapter, while it is up.
+// The resources of one adapter while it is up.
 class Resources {
  public:
   // `adapter` must outlive it.
@@ -29,44 +30,46 @@ class Resources {
   Adapter& adapter() { return adapter_; }
   Commands& commands() { return adapter_.commands(); }
 
-  // Numbers, with all that belongs to them in context memory.
+  // Take numbers of objects, and map what belongs to them in context memory.
   //
-  // Errors: ResourceExhausted; Icm::Map()'s; FailedPrecondition, BAR 2 ends
-  // before the doorbells of this event queue.
+  // Errors: ResourceExhausted; those of Icm::Map(); FailedPrecondition if BAR 2
+  // ends before the doorbells of this event queue.
   absl::StatusOr<uint32_t> TakeEq();
   absl::StatusOr<uint32_t> TakeCq();
   absl::StatusOr<uint32_t> TakeQps(uint32_t count, uint32_t alignment);
   absl::StatusOr<uint32_t> TakeSrq();
   absl::StatusOr<uint32_t> TakeMpt();
   void ReturnEq(uint32_t number) { eqs_.Return(number); }
-  // Events may name these still: nobody else gets them before EndRest().
+  // Events may still name these objects, so nobody else gets the numbers before
+  // EndRest().
   void ReturnCq(uint32_t number) { resting_.push_back({&cqs_, number, 1}); }
   void ReturnQps(uint32_t first, uint32_t count) {
     resting_.push_back({&qps_, first, count});
   }
   void ReturnSrq(uint32_t number) { resting_.push_back({&srqs_, number, 1}); }
-  // All events have been read that were written until now.
+  // Called when all events that were written until now have been read.
   void EndRest();
 
-  // How to read all events that are there; until then they are not.
+  // Sets the function that reads all events that are there; ReadEvents() does
+  // nothing before that.
   void SetEventReader(std::function<void()> read) { read_ = std::move(read); }
   void ReadEvents() { read_(); }
 
-  // Writes translations of whole pages, by bus address, one after the other.
-  // The result is their place, in bytes from mtt_base, as contexts want it.
+  // Writes translations of whole pages, given by bus address, one after the
+  // other.  Returns their place in bytes from mtt_base, as contexts need it.
   //
   // Errors: as above.
   absl::StatusOr<uint64_t> TakeMtts(std::span<const uint64_t> pages);
   void ReturnMtts(uint64_t place, size_t pages);
 
-  // The protection domain of all that the driver has: the first that is not
+  // The protection domain of all objects of the driver: the first that is not
   // firmware's.
   uint32_t pd() const { return pd_; }
-  // The page of doorbells that all queues of the driver share.
+  // The page of doorbells (UAR) that all queues of the driver share.
   uint32_t uar_page() const { return uar_page_; }
-  // Whether BAR 2 has it.  Errors: FailedPrecondition.
+  // Checks that BAR 2 has that page.  Errors: FailedPrecondition.
   absl::Status CheckUarPage() const { return CheckUar(uar_page_); }
-  // Offsets in BAR 2.
+  // Offsets of doorbells in BAR 2.
   size_t SendDoorbell() const;
   size_t CqDoorbell() const;
   size_t EqDoorbell(uint32_t eqn) const;
@@ -90,10 +93,13 @@ class Resources {
   std::function<void()> read_ = [] {};
 };
 
-// Memory of a queue, which the adapter finds by translation.
+// The memory of a queue, which the adapter finds by translation (MTTs).
 class QueueMemory {
  public:
-  // Filled with ones: nothing in it is valid.  `size`: bytes, whole pages.
+  // Allocates memory that is filled with ones, so that nothing in it is valid.
+  // `size`: bytes, whole pages.
+  //
+  // Errors: those of PciFunction::Allocate() and Resources::TakeMtts().
   static absl::StatusOr<std::unique_ptr<QueueMemory>> Create(
       Resources& resources, size_t size);
   ~QueueMemory() { resources_.ReturnMtts(mtts_, pages_); }

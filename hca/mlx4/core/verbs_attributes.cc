@@ -7,15 +7,15 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// What ibemu has use for.  Each queue pair has a completion queue of the
-// adapter, and all of them and the shared receive queues may tell at once: the
-// event queue has that room.
+// Limits of what ibemu has use for.  Each queue pair has a completion queue of
+// the adapter, and all of these and the shared receive queues may make events
+// at once: the event queue has room for that.
 constexpr uint32_t kQps = 1024;
 constexpr uint32_t kSrqs = 512;
 constexpr uint32_t kLogRequests = 12;  // of a queue
 constexpr uint32_t kPieces = 32;       // of a request
 constexpr uint32_t kCqEntries = (1u << 17) - 1;
-constexpr uint32_t kCqs = 65536;  // they are the driver's
+constexpr uint32_t kCqs = 65536;  // implemented by the driver
 constexpr uint32_t kKeys = 65536;
 constexpr uint32_t kPds = 32768;
 constexpr uint32_t kAhs = 65535;
@@ -54,7 +54,7 @@ verbs::DeviceAttributes DeviceAttributesOf(const Firmware& firmware) {
       PowerOf(std::min<int>(caps.log_max_res_qp, kLogRdmaReads));
   device.max_qp_init_rd_atom = PowerOf(caps.log_max_req_qp);
   device.max_res_rd_atom = device.max_qp_rd_atom * device.max_qp;
-  // Peers find no memory here to do atomics on.
+  // Peers find no memory here for atomic operations.
   constexpr uint32_t kNone = 0;  // IB_ATOMIC_NONE
   device.atomic_cap = kNone;
   const IcmRegion& groups = firmware.layout()[IcmTable::kMulticast];

@@ -1,4 +1,4 @@
-// What QUERY_DEVICE says of an mlx4 adapter.
+// The device attributes (QUERY_DEVICE) of an mlx4 adapter.
 #ifndef IBEMU_HCA_MLX4_CORE_VERBS_ATTRIBUTES_H_
 #define IBEMU_HCA_MLX4_CORE_VERBS_ATTRIBUTES_H_
 
@@ -9,14 +9,14 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Messages pass through memory of the driver, each in one piece: the longest,
-// in bytes, and as a power of two.
+// The longest message in bytes, and its log.  Messages pass through memory of
+// the driver, each in one contiguous buffer.
 inline constexpr int kLogMaxMessage = 21;
 inline constexpr uint32_t kMaxMessage = 1u << kLogMaxMessage;
 inline constexpr uint32_t kMaxInline = 1024;  // bytes
 
-// The adapter's limits, and ours where those are lower; without the GUIDs and
-// what PCI says.
+// Returns the adapter's limits, or the driver's where those are lower.  The
+// GUIDs and what PCI tells are left out.
 verbs::DeviceAttributes DeviceAttributesOf(const Firmware& firmware);
 
 }  // namespace ibemu::hca::mlx4

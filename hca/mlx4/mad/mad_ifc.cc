@@ -80,7 +80,7 @@ LocalVerdict MadIfc::Process(int port, const mad::Arrival& request,
   command.in = in;
   command.out = reply;
   const auto result = commands_.channel().Execute(command);
-  // A MAD can be lost anywhere, so also in an adapter that just died.
+  // A MAD can be lost anywhere, and so also in an adapter that just died.
   if (!result.ok()) return LocalVerdict::kConsumed;
   if (result->status != 0) {
     return static_cast<prm::CommandStatus>(result->status) ==

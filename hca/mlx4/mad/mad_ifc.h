@@ -1,4 +1,5 @@
-// MADs to the agents that the adapter's firmware runs: SMA, PMA and others.
+// MadIfc: passes MADs to the agents that the adapter's firmware runs: SMA, PMA
+// and others.
 #ifndef IBEMU_HCA_MLX4_MAD_MAD_IFC_H_
 #define IBEMU_HCA_MLX4_MAD_MAD_IFC_H_
 
@@ -18,9 +19,9 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Whether the firmware's agents answer such a MAD: they know subnet management
-// (but no SMInfo), performance management, two vendors' classes and congestion
-// control (hw/mlx4/mad.c, mlx4_ib_process_mad).
+// Returns whether the firmware's agents answer such a MAD.  They know subnet
+// management (but no SMInfo), performance management, two vendors' classes and
+// congestion control (hw/mlx4/mad.c, mlx4_ib_process_mad).
 bool IsForFirmware(const mad::MadBytes& request);
 
 class MadIfc {
@@ -28,16 +29,16 @@ class MadIfc {
   // `commands` must outlive it.
   explicit MadIfc(Commands& commands) : commands_(commands) {}
 
-  // A MAD that came to `port`, or that one of its own agents sent to it: as
-  // mad::Port::ProcessLocal().  `dgid`: what a GRH of the request says it was
-  // for.
+  // Processes a MAD that came to `port`, or that one of the port's own agents
+  // sent to it, as mad::Port::ProcessLocal() does.  `dgid`: the destination GID
+  // in the request's GRH, if it has one.
   mad::LocalVerdict Process(int port, const mad::Arrival& request,
                             const wire::Gid& dgid, mad::MadBytes& reply);
 
-  // Get of an attribute of subnet management; keys don't count.
+  // Gets an attribute of subnet management; keys are not checked.
   //
-  // Errors: CommandChannel::Execute()'s; Internal, the firmware or its agent
-  // refuses.
+  // Errors: those of CommandChannel::Execute() and StatusOf(); Internal if the
+  // agent refuses.
   template <wire::Structure T>
   absl::StatusOr<T> Get(int port, uint32_t modifier = 0) {
     mad::Smp smp;

@@ -24,7 +24,7 @@ using mad::AttributeId, mad::LocalVerdict, mad::Method, mad::SmiStep;
 
 constexpr size_t kArrivalGrh = wire::kBytes<wire::GlobalRouteHeader>;
 constexpr uint32_t kPKeyIndexMask = 0x7f;
-constexpr uint8_t kMaxVls = 8;  // that the Linux driver asks for
+constexpr uint8_t kMaxVls = 8;  // that the Linux driver asks for first
 
 // Queue pairs 0 of all ports come first, then queue pairs 1.
 uint32_t SpecialNumber(uint32_t first, int qp, int port) {
@@ -42,7 +42,8 @@ Mlx4Port::Mlx4Port(PortParts parts, int number, const prm::QueryPort& limits)
 
 Mlx4Port::~Mlx4Port() {
   qps_[1].reset();
-  // Before queue pair 0 goes: from here on nobody asks its agent any more.
+  // The port is closed before queue pair 0 goes: from here on nobody asks its
+  // agent any more.
   if (initialised_) {
     parts_.resources.adapter().TakeDown(prm::Opcode::kClosePort,
                                         {.in = static_cast<uint32_t>(number_)});
@@ -83,8 +84,8 @@ absl::Status Mlx4Port::StartQp(int qp,
   return absl::OkStatus();
 }
 
-// QUERY_PORT tells how many VLs there can be at most; how many there can be
-// with this MTU, firmware says only by refusing more (mlx4/port.c:
+// QUERY_PORT tells the largest number of VLs; the number that is possible with
+// this MTU shows only when the firmware refuses more (mlx4/port.c:
 // mlx4_SET_PORT).
 absl::Status Mlx4Port::SetLimits() {
   prm::SetPort limits;
@@ -124,7 +125,7 @@ absl::Status Mlx4Port::Transmit(const mad::Outgoing& packet) {
     }
     source.sgid = GidAt(grh->gid_index);
   }
-  // Queue pair 0 has no partition of its own.
+  // Queue pair 0 belongs to no partition of its own.
   source.p_key = PKeyAt(packet.qp == 0 ? 0 : packet.to.pkey_index);
   source.vl = tables_.VlOf(packet.to.sl);
   qps_[static_cast<size_t>(packet.qp)]->Send(packet.to, source, packet.mad);
@@ -172,8 +173,8 @@ void Mlx4Port::Follow(const mad::MadBytes& request) {
   }
 }
 
-// An agent that does not answer belongs to an adapter that is dying, which is
-// told elsewhere.
+// An agent that does not answer means that the adapter is dying, which is
+// reported elsewhere.
 void Mlx4Port::Tell(const absl::Status& refreshed) {
   if (refreshed.ok()) parts_.changed(number_);
 }
@@ -278,7 +279,7 @@ void Mlx4Port::Answer(const mad::Arrival& request, mad::MadBytes& reply) {
     }
   }
   answer.mad = reply;
-  // A port that was just pulled out loses its answers.
+  // The answer is lost if the port was just pulled out.
   Transmit(answer).IgnoreError();
 }
 

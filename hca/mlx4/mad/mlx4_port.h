@@ -1,4 +1,4 @@
-// A port of an mlx4 adapter, as MAD agents see it.
+// Mlx4Port: a port of an mlx4 adapter, as MAD agents see it.
 #ifndef IBEMU_HCA_MLX4_MAD_MLX4_PORT_H_
 #define IBEMU_HCA_MLX4_MAD_MLX4_PORT_H_
 
@@ -22,28 +22,30 @@
 
 namespace ibemu::hca::mlx4 {
 
-// What the ports of one adapter share.
+// The objects and values that the ports of one adapter share.
 struct PortParts {
   Resources& resources;
   MadIfc& mads;
   int port_count = 1;
-  uint32_t first_qpn = 0;  // of CONF_SPECIAL_QP
+  uint32_t first_qpn = 0;  // given to CONF_SPECIAL_QP
   uint32_t cqn = 0;
-  uint32_t lkey = 0;  // of all memory
-  // What Linux's node_desc says; the firmware has its own.
+  uint32_t lkey = 0;  // of the region of all memory
+  // The description in Linux's node_desc; the firmware has its own.
   const std::string& node_description;
-  // State or tables of `port` changed.  Called from the port's own calls.
+  // Called when the state or a table of `port` has changed, from within the
+  // port's own calls.
   std::function<void(int port)> changed;
 };
 
 class Mlx4Port : public mad::Port {
  public:
-  // All of `parts` must outlive it.
+  // All that `parts` refers to must outlive the port.
   Mlx4Port(PortParts parts, int number, const prm::QueryPort& limits);
-  // Takes its queue pairs down.
+  // Takes the queue pairs down, and closes the port.
   ~Mlx4Port() override;
 
-  // SET_PORT, then queue pairs 0 and 1 with INIT_PORT between.
+  // Runs SET_PORT, then brings up queue pairs 0 and 1, with INIT_PORT in
+  // between.
   absl::Status Start();
 
   absl::Status Transmit(const mad::Outgoing& packet) override;
@@ -59,25 +61,28 @@ class Mlx4Port : public mad::Port {
   uint16_t PKeyAt(int index) const override { return tables_.PKeyAt(index); }
   void SetIsSm(bool is_sm) override;
 
-  // A completion of one of its queue pairs; false if `completion` is of none.
+  // Handles a completion of one of the port's queue pairs; returns false if
+  // `completion` belongs to another.
   bool OnCompletion(const Completion& completion);
-  // An asynchronous event that names this port.
+  // Handles an asynchronous event that names this port.
   void OnEvent(const prm::Eqe& event);
 
-  // What went through queue pair 0 or 1, once it is started.  What the
-  // firmware's agents are asked are commands.
+  // The counters of queue pair 0 or 1.  Requests to the firmware's agents are
+  // not among them, because they are commands.  REQUIRES: the queue pair was
+  // started.
   const MadTotals& mads(int qp) const {
     return qps_[static_cast<size_t>(qp)]->totals();
   }
 
-  // The device is gone: Transmit() fails from now on.
+  // Called when the device is gone: Transmit() fails from now on.
   void OnRemoved() { removed_ = true; }
 
  private:
   absl::Status StartQp(int qp, const std::function<absl::Status()>& between);
   absl::Status SetLimits();
   absl::Status SetPort(const prm::SetPort& wanted);
-  // What a Set by the firmware's agent may have changed.
+  // Reads again what a Set that the firmware's agent has answered may have
+  // changed.
   void Follow(const mad::MadBytes& request);
   void Tell(const absl::Status& refreshed);
   void OnMad(int qp, const prm::Cqe& entry, std::span<const std::byte> bytes);
@@ -91,7 +96,7 @@ class Mlx4Port : public mad::Port {
   const prm::QueryPort limits_;
   PortTables tables_;
   std::array<std::unique_ptr<SpecialQp>, 2> qps_;
-  bool initialised_ = false;  // INIT_PORT
+  bool initialised_ = false;  // INIT_PORT was run
   mad::PortListener* listener_ = nullptr;
   bool removed_ = false;
 };

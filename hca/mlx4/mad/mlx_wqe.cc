@@ -25,12 +25,13 @@ constexpr size_t RoundUpToUnit(size_t size) {
   return (size + kUnit - 1) / kUnit * kUnit;
 }
 
-// Appends to a WQE, whose first `at` bytes are there.
+// A writer that appends segments to a WQE whose first `at` bytes are taken.
 class WqeWriter {
  public:
   WqeWriter(MlxWqe& wqe, size_t at) : wqe_(wqe), at_(at) {}
 
-  // In as many segments as it takes to cross no boundary of 64 bytes.
+  // Appends inline data, in as many segments as it takes to cross no 64-byte
+  // boundary.
   void Inline(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const size_t room =
@@ -93,7 +94,7 @@ std::vector<std::byte> MakeMadHeaders(const mad::AddressVector& to,
   bth.destination_qpn = to.qpn;
   bth.psn = source.psn & 0xffffff;
   wire::Append(bth, headers);
-  // A Q_Key with the highest bit stands for the queue pair's own.
+  // A Q_Key with the highest bit set stands for the queue pair's own.
   const bool own_key = (to.qkey & 0x80000000) != 0;
   const uint32_t own = source.qp == 0 ? 0 : mad::kQp1QKey;
   wire::Append(
@@ -111,7 +112,7 @@ MlxWqe MakeMlxWqe(const mad::AddressVector& to, const MlxSource& source,
   writer.Put(prm::DataSegment{.byte_count = mad::kMadBytes,
                               .lkey = payload.lkey,
                               .address = payload.iova});
-  // The adapter computes it.
+  // The adapter computes the ICRC.
   writer.Inline(std::array<std::byte, kIcrc>{});
 
   prm::MlxSegment control;

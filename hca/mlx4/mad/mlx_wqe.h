@@ -1,4 +1,4 @@
-// Send requests of queue pairs 0 and 1, whose headers the driver makes.
+// Send WQEs of queue pairs 0 and 1, whose packet headers the driver builds.
 #ifndef IBEMU_HCA_MLX4_MAD_MLX_WQE_H_
 #define IBEMU_HCA_MLX4_MAD_MLX_WQE_H_
 
@@ -13,21 +13,22 @@
 
 namespace ibemu::hca::mlx4 {
 
-// What the port adds to what a MAD's address says.
+// The values that the port adds to a MAD's address.
 struct MlxSource {
   int qp = 0;  // 0 or 1
   uint16_t p_key = 0;
-  uint8_t vl = 0;    // of the address's SL; QP0 has 15
-  wire::Gid sgid{};  // with a GRH
+  uint8_t vl = 0;    // for the address's SL; QP0 has 15
+  wire::Gid sgid{};  // used with a GRH
   uint32_t psn = 0;
 };
 
-// LRH to DETH.  The adapter adds the port's LID to the path bits in LRH.SLID,
-// but for the permissive destination, which has the permissive source.
+// Returns the packet headers LRH to DETH.  The adapter adds the port's LID to
+// the path bits in LRH.SLID; only a packet to the permissive LID has the
+// permissive LID as its source, too.
 std::vector<std::byte> MakeMadHeaders(const mad::AddressVector& to,
                                       const MlxSource& source);
 
-// Where the MAD is.
+// The memory of a MAD.
 struct MlxPayload {
   uint64_t iova = 0;
   uint32_t lkey = 0;
@@ -37,7 +38,8 @@ inline constexpr int kLogMlxWqe = 7;
 inline constexpr size_t kMlxWqe = size_t{1} << kLogMlxWqe;
 using MlxWqe = std::array<std::byte, kMlxWqe>;
 
-// `owner`: as the queue's number says for this WQE.
+// Returns the WQE that sends the MAD in `payload`.  `owner`: the owner bit of
+// this WQE, which follows from its number in the queue.
 MlxWqe MakeMlxWqe(const mad::AddressVector& to, const MlxSource& source,
                   const MlxPayload& payload, bool owner);
 

@@ -1,4 +1,5 @@
-// What a port's agent says of it, kept by the driver for those who ask often.
+// PortTables: a port's attributes as its agent tells them, kept by the driver
+// because they are read often.
 #ifndef IBEMU_HCA_MLX4_MAD_PORT_TABLES_H_
 #define IBEMU_HCA_MLX4_MAD_PORT_TABLES_H_
 
@@ -17,15 +18,15 @@ namespace ibemu::hca::mlx4 {
 
 class PortTables {
  public:
-  // `gids`, `p_keys`: entries of the tables.
+  // `gids`, `p_keys`: the numbers of entries of the tables.
   PortTables(int port, int gids, int p_keys)
       : port_(port),
         guids_(static_cast<size_t>(gids)),
         p_keys_(static_cast<size_t>(p_keys)) {}
 
-  // Asks the agent.  What it does not answer stays as it was.
+  // Ask the agent.  What it does not answer stays as it was.
   //
-  // Errors: MadIfc::Get()'s.
+  // Errors: those of MadIfc::Get().
   absl::Status RefreshInfo(MadIfc& mads);
   absl::Status RefreshGuids(MadIfc& mads);
   absl::Status RefreshPKeys(MadIfc& mads);
@@ -34,9 +35,10 @@ class PortTables {
 
   const mad::PortInfo& info() const { return info_; }
   int GidCount() const { return static_cast<int>(guids_.size()); }
-  // Zero where none is.
+  // Returns zero if there is no GID at `index`.
   wire::Gid GidAt(int index) const;
-  // By GUID, with the subnet's prefix or the default one.
+  // Returns the index of a GID, found by its GUID; its prefix must be the
+  // subnet's or the default one.
   std::optional<uint8_t> FindGid(const wire::Gid& gid) const;
   int PKeyCount() const { return static_cast<int>(p_keys_.size()); }
   uint16_t PKeyAt(int index) const;

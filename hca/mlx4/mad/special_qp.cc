@@ -22,7 +22,7 @@ namespace {
 constexpr uint32_t kSendSlots = 1u << SpecialQp::kLogSends;
 constexpr uint32_t kReceiveSlots = 1u << SpecialQp::kLogReceives;
 constexpr int kLogReceiveWqe = 4;  // one pointer
-constexpr int kLogStrideUnit = 4;  // strides are told in 16 bytes
+constexpr int kLogStrideUnit = 4;  // strides are in units of 16 bytes
 constexpr size_t kSendArea = size_t{kSendSlots} * kMlxWqe;
 constexpr size_t kReceiveArea = size_t{kReceiveSlots} << kLogReceiveWqe;
 constexpr size_t kGrhBytes = wire::kBytes<wire::GlobalRouteHeader>;
@@ -54,7 +54,7 @@ SpecialQp::~SpecialQp() {
 
 absl::Status SpecialQp::Allocate() {
   PciFunction& function = resources_.adapter().function();
-  // The longer WQEs come first: those of the send queue.
+  // The send queue comes first, because its WQEs are longer.
   IBEMU_ASSIGN_OR_RETURN(
       queue_,
       QueueMemory::Create(resources_, RoundUpToPage(kSendArea + kReceiveArea)));
@@ -92,7 +92,7 @@ prm::QpContext SpecialQp::Context() const {
 }
 
 absl::Status SpecialQp::Start(const std::function<absl::Status()>& between) {
-  // Until they are posted WQEs are not valid.
+  // WQEs are not valid until they are posted.
   for (uint32_t i = 0; i < kSendSlots; ++i) Stamp(i);
   IBEMU_RETURN_IF_ERROR(Step(prm::Opcode::kRst2InitQp, prm::QpState::kInit));
   started_ = true;
@@ -104,7 +104,8 @@ absl::Status SpecialQp::Start(const std::function<absl::Status()>& between) {
 absl::Status SpecialQp::Step(prm::Opcode opcode, prm::QpState next) {
   prm::QpContext context = Context();
   context.state = next;
-  // Its path and its key stay as they are from the beginning.
+  // The P_Key index and the Q_Key are set by the first transition, and stay as
+  // they are.
   const uint32_t optional = opcode == prm::Opcode::kRst2InitQp
                                 ? prm::kOptPKeyIndex | prm::kOptQKey
                                 : 0;
@@ -141,7 +142,7 @@ void SpecialQp::Post(const Waiting& send) {
       MakeMlxWqe(send.to, send.source,
                  {.iova = sends_->iova() + payload, .lkey = init_.lkey}, owner);
   std::byte* const place = queue_->bytes().data() + size_t{slot} * kMlxWqe;
-  // The owner's bit comes last: with it the adapter believes the rest.
+  // The owner bit comes last, because it makes the rest valid to the adapter.
   CopyWords(std::span(wqe).subspan(4), place + 4);
   std::atomic_thread_fence(std::memory_order_release);
   CopyWords(std::span(wqe).first(4), place);
@@ -152,8 +153,9 @@ void SpecialQp::Post(const Waiting& send) {
             init_.number << 8);
 }
 
-// What the adapter reads ahead must look unfinished: no segment of it starts
-// with a byte count, and its owner's bit is of the round before.
+// Makes a WQE invalid to the adapter, which reads ahead: none of its segments
+// starts with a valid byte count, and its owner bit is that of the previous
+// round.
 void SpecialQp::Stamp(uint32_t index) {
   std::byte* const place =
       queue_->bytes().data() + size_t{index % kSendSlots} * kMlxWqe;
@@ -195,7 +197,7 @@ void SpecialQp::PostReceive() {
 void SpecialQp::OnCompletion(const Completion& completion) {
   if (completion.entry.is_send) return OnSent(completion.error);
   if (completion.error) {
-    // The error state, which only a reset of the queue pair ends.
+    // The queue pair is in the error state, which only a reset of it ends.
     return resources_.adapter().CutOff(absl::UnavailableError(absl::StrFormat(
         "queue pair %d of port %d received with error 0x%02x", init_.qp,
         init_.port, static_cast<int>(completion.error->syndrome))));
@@ -211,7 +213,7 @@ void SpecialQp::OnCompletion(const Completion& completion) {
 }
 
 void SpecialQp::OnSent(const std::optional<prm::ErrorCqe>& error) {
-  if (flying_.empty()) return;  // of what was never posted
+  if (flying_.empty()) return;  // a completion of nothing that was posted
   const Waiting send = flying_.front();
   flying_.pop_front();
   const bool may_be_flushed = flushed_ != 0;
@@ -225,9 +227,9 @@ void SpecialQp::OnSent(const std::optional<prm::ErrorCqe>& error) {
   PostWaiting();
 }
 
-// An error ends sending, not receiving, and what was posted comes back (IBA vol
-// 1 §10.3.1); Linux's ib_mad leads the queue pair on, too, and sends that
-// again.
+// Brings the queue pair back to RTS.  An error ends sending, but not receiving,
+// and flushes what was posted (IBA vol 1 §10.3.1).  Linux's ib_mad does the
+// same, and sends the flushed packets again, too.
 void SpecialQp::Recover(prm::CqeSyndrome syndrome) {
   Adapter& adapter = resources_.adapter();
   adapter.Note(absl::StrFormat(

@@ -1,4 +1,4 @@
-// Queue pair 0 or 1 of a port.
+// SpecialQp: queue pair 0 or 1 of a port.
 #ifndef IBEMU_HCA_MLX4_MAD_SPECIAL_QP_H_
 #define IBEMU_HCA_MLX4_MAD_SPECIAL_QP_H_
 
@@ -25,31 +25,35 @@ namespace ibemu::hca::mlx4 {
 struct SpecialQpInit {
   int port = 1;
   int qp = 0;           // 0 or 1
-  uint32_t number = 0;  // below CONF_SPECIAL_QP's base it is QP 0 or 1
+  uint32_t number = 0;  // in CONF_SPECIAL_QP's range; on the wire 0 or 1
   uint32_t cqn = 0;
-  uint32_t lkey = 0;  // of all memory
+  uint32_t lkey = 0;  // of the region of all memory
 };
 
+// A queue pair that sends and receives MADs.
 class SpecialQp {
  public:
   static constexpr int kLogSends = 6;
-  // As many as Linux has: what comes while none is posted is lost.
+  // Log of the number of receive WQEs, as many as Linux has; a MAD that comes
+  // while none is posted is lost.
   static constexpr int kLogReceives = 9;
-  // The adapter reads ahead: so many WQEs behind the last are invalid
-  // (hw/mlx4/qp.c, sq_spare_wqes).
+  // The number of invalid WQEs that are kept behind the last one, because the
+  // adapter reads ahead (hw/mlx4/qp.c, sq_spare_wqes).
   static constexpr uint32_t kSpareSends = 2048 / kMlxWqe + 1;
   static constexpr uint32_t kSendsInFlight = (1u << kLogSends) - kSpareSends;
-  // MADs that wait for room; what comes then is lost.
+  // The largest number of MADs that wait for room; what comes then is lost.
   static constexpr size_t kBacklog = 4096;
 
-  // What arrived: the GRH's 40 bytes, which count if the entry says so, and
-  // the MAD.
+  // Called with a MAD that arrived.  The bytes are the 40 of a GRH, which are
+  // valid if the entry says so, and the MAD.
   using OnMad =
       std::function<void(const prm::Cqe&, std::span<const std::byte>)>;
 
-  // Has the firmware bring it to RTS; `between` is called between INIT2RTR and
-  // RTR2RTS (INIT_PORT belongs there for queue pair 0).  `resources` must
-  // outlive it.
+  // Creates the queue pair and brings it to RTS.  `between` is called between
+  // INIT2RTR and RTR2RTS (INIT_PORT belongs there for queue pair 0).
+  // `resources` must outlive it.
+  //
+  // Errors: those of memory, commands and `between`.
   static absl::StatusOr<std::unique_ptr<SpecialQp>> Create(
       Resources& resources, const SpecialQpInit& init,
       const std::function<absl::Status()>& between, OnMad on_mad);
@@ -60,16 +64,17 @@ class SpecialQp {
   uint32_t number() const { return init_.number; }
   const MadTotals& totals() const { return totals_; }
 
-  // `source.psn` is set here.
+  // Sends a MAD.  `source.psn` is set here.
   void Send(const mad::AddressVector& to, MlxSource source,
             const mad::MadBytes& mad);
 
-  // Of this queue pair.  A packet that the adapter can't send is lost, as it
-  // may be anywhere; what waits behind it is sent.  The adapter is cut off when
-  // nothing more can be sent, or received.
+  // Handles a completion of this queue pair.  A packet that the adapter can't
+  // send is lost, as it may be anywhere; those that wait behind it are sent.
+  // The adapter is cut off if nothing more can be sent, or received.
   void OnCompletion(const Completion& completion);
 
  private:
+  // A MAD to be sent.
   struct Waiting {
     mad::AddressVector to;
     MlxSource source;
@@ -99,12 +104,12 @@ class SpecialQp {
   std::unique_ptr<DmaMemory> sends_;
   std::unique_ptr<DmaMemory> receives_;
   bool started_ = false;
-  // All count on and on.
+  // Running counts.
   uint32_t posted_ = 0, receives_posted_ = 0;
   uint32_t psn_ = 0;
   MadTotals totals_;
-  std::deque<Waiting> flying_;  // posted, and not complete
-  size_t flushed_ = 0;          // so many of them may come back unsent
+  std::deque<Waiting> flying_;  // posted, and not yet complete
+  size_t flushed_ = 0;          // number of them that may come back unsent
   std::deque<Waiting> backlog_;
 };
 

@@ -9,7 +9,7 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// A cache line: two messages never share one.
+// The unit of allocation, a cache line, so that two messages never share one.
 constexpr size_t kUnit = 64;
 
 constexpr uint64_t UnitsOf(size_t size) { return (size + kUnit - 1) / kUnit; }
@@ -17,7 +17,7 @@ constexpr size_t RoundUp(size_t size) { return UnitsOf(size) * kUnit; }
 
 }  // namespace
 
-// The function takes its memory back, whoever still has a part of it.
+// Frees all pieces, even if a share or buffer still exists.
 DmaPool::~DmaPool() {
   for (const auto& [process, weak] : shares_) {
     if (const auto share = weak.lock()) share->own_.reset();
@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<DmaPool::Buffer>> DmaPool::Take(
     return absl::InvalidArgumentError(absl::StrFormat(
         "a buffer of %d bytes: it may have 1 to %d", size, kArena));
   }
-  // Its own comes last, so that it is whole when it is needed.
+  // The process's own piece comes last, so that it is whole when it is needed.
   if (common_.Take(share->common_, RoundUp(size))) {
     if (auto buffer = TakeCommon(share, size)) return buffer;
     common_.Return(share->common_, RoundUp(size));
@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<DmaPool::Buffer>> DmaPool::Take(
       "all memory that the process may have for messages is in use");
 }
 
-// Null: there is no place for it.
+// Returns null if there is no room.
 std::unique_ptr<DmaPool::Buffer> DmaPool::TakeCommon(
     const std::shared_ptr<Share>& share, size_t size) {
   for (const auto& arena : arenas_) {

@@ -1,4 +1,4 @@
-// Memory of the driver that messages pass through.
+// DmaPool: memory of the driver that messages pass through.
 #ifndef IBEMU_HCA_MLX4_VERBS_DMA_POOL_H_
 #define IBEMU_HCA_MLX4_VERBS_DMA_POOL_H_
 
@@ -19,25 +19,26 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Parts of larger pieces: to map each message by itself would cost a system
-// call, and a page.
+// An allocator of buffers in larger pieces of DMA memory: mapping each message
+// by itself would cost a system call, and a page.
 //
-// Whoever has a part may keep it for ever: a send to somebody who takes
-// nothing, a receive that nothing comes for.  So each process has a piece of
-// its own, which is enough for any message, beside its share of what is for all
-// (MemoryShares); and no more processes take part than there are pieces for.
+// A process may keep a buffer for ever: a send to a peer that takes nothing, or
+// a receive for which nothing comes.  So each process has a piece of its own,
+// which is enough for any message, besides its share of the common memory
+// (MemoryShares); and there are no more processes than pieces for them.
 class DmaPool {
  public:
-  // A piece, in bytes.
+  // The size of a piece in bytes.
   static constexpr size_t kArena = kDmaPiece;
-  // Processes at a time.
+  // The largest number of processes at a time.
   static constexpr size_t kMaxShares = 64;
 
   class Share;
   class Buffer;
 
-  // `common`: bytes for all, a multiple of kArena; kMaxShares pieces more may
-  // be asked of the function.  Both references must outlive it.
+  // `common`: bytes of common memory, a multiple of kArena.  Up to kMaxShares
+  // more pieces may be allocated from the function.  Both references must
+  // outlive the pool.
   DmaPool(PciFunction& function, Timers& timers, size_t common)
       : function_(function),
         timers_(timers),
@@ -47,30 +48,34 @@ class DmaPool {
   DmaPool(const DmaPool&) = delete;
   DmaPool& operator=(const DmaPool&) = delete;
 
-  // That of `process`, as long as anybody has it or something taken from it.
+  // Returns the share of `process`, which lives as long as anybody holds it or
+  // a buffer taken from it.
   //
-  // Errors: ResourceExhausted, too many processes have one.
+  // Errors: ResourceExhausted if too many processes have one.
   absl::StatusOr<std::shared_ptr<Share>> ShareOf(uint64_t process);
 
-  // `size`: 1 to kArena bytes, in one piece; of any value.  A share of which
-  // nothing is taken has that much, unless the machine has not.
+  // Takes a contiguous buffer of `size` bytes, 1 to kArena, with arbitrary
+  // contents.  A share from which nothing is taken always has enough, unless
+  // the machine has no memory.
   //
-  // Errors: ResourceExhausted, `share` has no more; InvalidArgument, too long;
-  // those of PciFunction::Allocate().
+  // Errors: ResourceExhausted if `share` has no more; InvalidArgument if `size`
+  // is 0 or too large; those of PciFunction::Allocate().
   absl::StatusOr<std::unique_ptr<Buffer>> Take(
       const std::shared_ptr<Share>& share, size_t size);
 
-  // Calls `again` once, when something has come back: not from within the call
-  // that brings it.  Of each `who` it keeps the last one, until StopWaiting().
+  // Calls `again` once, when a buffer has been returned, but not from within
+  // the call that returns it.  Only the last callback of each `who` is kept,
+  // until StopWaiting().
   void CallWhenReturned(const void* who, std::function<void()> again);
   void StopWaiting(const void* who);
 
   size_t in_use() const { return in_use_; }  // bytes, rounded up
 
  private:
+  // A piece of memory, and its free parts.
   struct Arena {
     std::unique_ptr<DmaMemory> memory;
-    FreeRuns free;  // units
+    FreeRuns free;  // in units
   };
 
   absl::StatusOr<std::unique_ptr<Arena>> MakeArena();
@@ -86,24 +91,26 @@ class DmaPool {
   const size_t common_size_;
   MemoryShares common_;
   size_t in_use_ = 0;
-  std::vector<std::unique_ptr<Arena>> arenas_;  // for all
+  std::vector<std::unique_ptr<Arena>> arenas_;  // common memory
   absl::flat_hash_map<uint64_t, std::weak_ptr<Share>> shares_;
   std::vector<std::pair<const void*, std::function<void()>>> waiting_;
   bool scheduled_ = false;
-  // Who comes back later looks here first.
+  // Expires with the pool: buffers and deferred calls hold weak references to
+  // it.
   std::shared_ptr<DmaPool*> self_ = std::make_shared<DmaPool*>(this);
 };
 
-// What a process has; it may outlive the pool.
+// The memory of one process.  It may outlive the pool.
 class DmaPool::Share {
  private:
   friend class DmaPool;
 
   MemoryShares::Holder common_;
-  std::unique_ptr<Arena> own_;  // null before it was needed
+  std::unique_ptr<Arena> own_;  // null until it is needed
 };
 
-// It may outlive the pool, and then has no bytes.
+// A part of a piece, returned to the pool on destruction.  It may outlive the
+// pool, but then has no bytes.
 class DmaPool::Buffer {
  public:
   Buffer(DmaPool& pool, std::shared_ptr<Share> share, Arena& arena,

@@ -1,4 +1,4 @@
-// How much each may have of what is for all.
+// MemoryShares: the rule that limits each holder's part of common memory.
 #ifndef IBEMU_HCA_MLX4_VERBS_MEMORY_SHARES_H_
 #define IBEMU_HCA_MLX4_VERBS_MEMORY_SHARES_H_
 
@@ -6,30 +6,32 @@
 
 namespace ibemu::hca::mlx4 {
 
-// What is taken may be kept for ever, and nobody knows who comes next; so
-// nobody has more than he leaves for others.  One alone has up to a half, and
-// who comes when n have taken what they could still finds a part in 2^n.  Of
-// what comes back, those who have least may take first.
+// Common memory and its division among holders.  What is taken may be kept for
+// ever, and the number of future holders is unknown, so no holder may have more
+// than it leaves free for others.  A single holder may have up to a half, and
+// when n holders have taken all they may, 1/2^n of the memory is still free.
+// When memory is returned, those who have least may take first.
 class MemoryShares {
  public:
-  // One who takes part.
+  // A participant.
   struct Holder {
     size_t held = 0;  // bytes
   };
 
-  // `all`: bytes.
+  // `all`: bytes of common memory.
   explicit MemoryShares(size_t all) : free_(all) {}
 
   size_t free() const { return free_; }  // bytes
 
-  // False: he may not have so much more now.
+  // Takes `size` bytes for `holder`.  Returns false if it may not have so many
+  // more now.
   [[nodiscard]] bool Take(Holder& holder, size_t size) {
     if (size > free_ || holder.held + size > free_ - size) return false;
     holder.held += size;
     free_ -= size;
     return true;
   }
-  // What was taken, or a part of it.
+  // Returns what was taken, or a part of it.
   void Return(Holder& holder, size_t size) {
     holder.held -= size;
     free_ += size;

@@ -63,7 +63,7 @@ absl::Status MulticastGroups::Write(const Group& group) {
 
 absl::StatusOr<MulticastGroups::Place> MulticastGroups::Find(
     const verbs::GidBytes& gid) {
-  // The answer is a number, the question a mailbox.
+  // MGID_HASH takes a mailbox, and its answer is a number.
   Command ask{.opcode = static_cast<uint16_t>(prm::Opcode::kMgidHash),
               .in = std::as_bytes(std::span(gid))};
   IBEMU_ASSIGN_OR_RETURN(const CommandResult answer,
@@ -79,7 +79,7 @@ absl::StatusOr<MulticastGroups::Place> MulticastGroups::Find(
     if (place.found || index == 0) return place;
     place.before = place.group;
   }
-  // It is the host's memory, so anything may be there.
+  // The table is in the host's memory, so anything may be in it.
   return absl::InternalError(
       "the adapter's list of multicast groups is a ring");
 }
@@ -109,7 +109,7 @@ absl::Status MulticastGroups::Attach(const verbs::GidBytes& gid, uint32_t qpn,
               .header = {},
               .members = {{.qpn = qpn}}};
   added.header.gid = gid;
-  // The list leads to it only when it is there.
+  // The entry is written before the list leads to it.
   absl::Status written = Write(added);
   if (written.ok()) {
     group.header.next_gid_index = added.index;
@@ -128,7 +128,8 @@ absl::Status MulticastGroups::Detach(const verbs::GidBytes& gid, uint32_t qpn) {
   return Remove(place);
 }
 
-// What has no members is no group.  The first of a list stays in its place.
+// Removes a group that has no members.  The first entry of a list keeps its
+// index, so the second group moves there.
 absl::Status MulticastGroups::Remove(const Place& place) {
   const uint32_t next = place.group.header.next_gid_index;
   if (place.before) {

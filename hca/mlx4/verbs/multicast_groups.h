@@ -1,4 +1,5 @@
-// Which queue pairs are members of which multicast groups.
+// MulticastGroups: the queue pairs that are members of the adapter's multicast
+// groups.
 #ifndef IBEMU_HCA_MLX4_VERBS_MULTICAST_GROUPS_H_
 #define IBEMU_HCA_MLX4_VERBS_MULTICAST_GROUPS_H_
 
@@ -16,18 +17,22 @@
 
 namespace ibemu::hca::mlx4 {
 
-// The adapter finds a group's members in a hash table of groups; those with
-// the same hash are a list, in the second half of the table (mlx4/mcg.c).
+// The adapter's hash table of multicast groups.  Groups with the same hash form
+// a linked list, in the second half of the table after the first group
+// (mlx4/mcg.c).
 class MulticastGroups {
  public:
   // `resources` must outlive it.
   explicit MulticastGroups(Resources& resources);
 
-  // `most`: members of a group.
+  // Makes queue pair `qpn` a member of the group, if it is not.  `most`: the
+  // largest number of members of a group.
   //
-  // Errors: ResourceExhausted, no room in group or table; Find()'s.
+  // Errors: ResourceExhausted if there is no room in the group or the table;
+  // those of Find().
   absl::Status Attach(const verbs::GidBytes& gid, uint32_t qpn, size_t most);
-  // Nothing to do when it is no member.  Errors: Find()'s.
+  // Ends the membership of queue pair `qpn`, if there is one.  Errors: those of
+  // Find().
   absl::Status Detach(const verbs::GidBytes& gid, uint32_t qpn);
 
  private:
@@ -36,14 +41,16 @@ class MulticastGroups {
     prm::McgHeader header;
     std::vector<prm::McgMember> members;
   };
-  // Where a group is, or the end of the list where it would be.
+  // The entry of a group, or the end of the list to which the group would be
+  // added.
   struct Place {
     Group group;
     std::optional<Group> before;
     bool found = false;
   };
 
-  // Errors: Internal, the list of groups is a ring; those of commands.
+  // Finds a group.  Errors: Internal if the list of groups is a ring; those of
+  // commands.
   absl::StatusOr<Place> Find(const verbs::GidBytes& gid);
   absl::StatusOr<Group> Read(uint32_t index);
   absl::Status Write(const Group& group);
@@ -52,7 +59,7 @@ class MulticastGroups {
   Resources& resources_;
   const size_t entry_bytes_;
   const uint64_t entries_;
-  RangePool chained_;  // free places of the second half
+  RangePool chained_;  // free entries of the second half
 };
 
 }  // namespace ibemu::hca::mlx4

@@ -1,4 +1,4 @@
-// Receive requests whose memory the adapter has.
+// PostedReceive: a receive request whose memory the adapter has.
 #ifndef IBEMU_HCA_MLX4_VERBS_POSTED_RECEIVE_H_
 #define IBEMU_HCA_MLX4_VERBS_POSTED_RECEIVE_H_
 
@@ -17,17 +17,19 @@ class VerbsProvider;
 
 struct PostedReceive {
   verbs::ReceiveRequest request;
-  std::unique_ptr<DmaPool::Buffer> memory;  // null: there is nothing to take
+  std::unique_ptr<DmaPool::Buffer> memory;  // null if it can receive no bytes
   WqePointer pointer;
-  uint32_t status = 0;  // wc_status of what the driver makes fail
+  uint32_t status = 0;  // wc_status, if the driver makes it fail
 };
 
-// `request` is taken on success only.  What is wrong with its keys the adapter
-// itself finds when a message comes, for it is told of memory that is
-// nobody's; and of room beyond `most` bytes it is not told at all.  When there
-// is no memory and none will come back, the request fails in the same way.
+// Makes a receive request ready for the adapter.  `request` is taken on success
+// only.  If its keys are wrong, the adapter is given an invalid key, and so
+// fails the request itself when a message comes.  Room beyond `most` bytes is
+// not passed on to the adapter.  If there is no memory and none that could be
+// returned, the request fails in the same way.
 //
-// None: `share` will have memory when some has been returned.
+// Returns none if there is no memory in `share` now, but there will be when
+// some has been returned.
 std::optional<PostedReceive> MakeReceive(
     verbs::ReceiveRequest& request, VerbsProvider& provider,
     const std::shared_ptr<DmaPool::Share>& share, const verbs::Pd* pd,

@@ -23,7 +23,7 @@ namespace attribute = verbs::qp_attribute;
 
 using verbs::Names;
 
-constexpr int kLeastLogCompletions = 7;  // a page's
+constexpr int kLeastLogCompletions = 7;  // a page's entries
 
 }  // namespace
 
@@ -69,7 +69,8 @@ absl::Status QueuePair::Allocate() {
   IBEMU_ASSIGN_OR_RETURN(
       queues_,
       WorkQueues::Create(resources, LogStrideOf(init_.type), receives));
-  // Whatever is posted, its completion has room: none is ever lost.
+  // There is room for the completions of all that can be posted, so none is
+  // ever lost.
   const uint32_t completions =
       WorkQueues::kSends + (srq() != nullptr ? srq()->slots() : receives);
   IBEMU_ASSIGN_OR_RETURN(
@@ -97,8 +98,8 @@ verbs::CompletionQueue& QueuePair::receive_cq() const {
 }
 
 absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
-  // What has failed by now failed in the state that is left; of what came
-  // before a reset nobody hears.
+  // What has failed until now belongs to the state that is left; what came
+  // before a reset is not reported.
   const bool resets =
       Names(attributes, attribute::kState) &&
       attributes.qp_state == static_cast<uint32_t>(State::kReset);
@@ -116,7 +117,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
   if (to == State::kReset) {
     TakeDown();
     Forget();
-    // What happened before is not of the next life.
+    // Events from before the reset do not belong to the time after it.
     provider_->resources().ReadEvents();
     return absl::OkStatus();
   }
@@ -154,7 +155,8 @@ absl::Status QueuePair::Command(State from, State to,
   if (srq() != nullptr) {
     context.srq = true;
     context.srqn = srq()->number();
-    // Others take from it, too, so there is no number to tell the peer.
+    // Other queue pairs take from it, too, so there is no number of credits to
+    // tell the peer.
     context.invalid_credits = true;
   }
   const bool tell = to == State::kSendQueueDrain &&
@@ -198,14 +200,14 @@ void QueuePair::LeaveGroups() {
   groups_.clear();
 }
 
-// Takes it from the adapter, which is cut off if it does not give it up: so the
-// memory of its requests is free afterwards.
+// Takes the queue pair from the adapter, which is cut off if it does not give
+// it up.  In either case the memory of its requests is free afterwards.
 void QueuePair::TakeDown() {
   if (!running_) return;
   running_ = false;
   Adapter& adapter = provider_->resources().adapter();
-  // The request of a message that has half come is handed back by an error
-  // only.
+  // The receive request of a message that has partly come is handed back only
+  // by the error state.
   if (srq() != nullptr) {
     adapter.TakeDown(prm::Opcode::k2ErrQp, {.in = number_});
   }
@@ -218,13 +220,14 @@ void QueuePair::TakeDown() {
   }
 }
 
-// As a new one: what was posted is forgotten.  The adapter does not have it.
+// Makes the queue pair like a new one: what was posted is forgotten.  REQUIRES:
+// the adapter does not have it any more.
 void QueuePair::Forget() {
   ++life_;
   state_ = State::kReset;
   attributes_ = {};
-  // What is between its client's memory and ours stays his until it is there:
-  // who forgets and begins again can't have more of it.
+  // Memory whose data is still on its way to the client continues to count as
+  // the client's, so a client gets no more memory by a reset.
   sends_.clear();
   sent_ = posted_ = begun_ = 0;
   sends_wait_ = receives_wait_ = false;
@@ -236,7 +239,7 @@ void QueuePair::Forget() {
   if (queues_) queues_->Reset();
 }
 
-// For memory.
+// Cancels the waiting for memory.
 void QueuePair::StopWaiting() {
   provider_->send_memory().StopWaiting(this);
   provider_->receive_memory().StopWaiting(this);
@@ -250,7 +253,8 @@ void QueuePair::ReleaseHardware() {
   }
 }
 
-// The adapter flushes what it has; the rest follows that.
+// The adapter flushes the requests that it has; the rest are flushed after
+// them.
 void QueuePair::EnterError() {
   state_ = State::kError;
   FlushUnposted();
@@ -272,7 +276,8 @@ void QueuePair::OnRemoved() {
   FlushReceives();
 }
 
-// What is wrong the adapter does not know.
+// Puts the queue pair into the error state because of an error that the adapter
+// does not know of.
 void QueuePair::Fail() {
   if (Broken()) return;
   if (!gone_) {
@@ -280,21 +285,22 @@ void QueuePair::Fail() {
         .commands()
         .Run(prm::Opcode::k2ErrQp, {.in = number_})
         .status()
-        .IgnoreError();  // then it is dying, which is told elsewhere
+        .IgnoreError();  // then it is dying, which is reported elsewhere
   }
   EnterError();
 }
 
 void QueuePair::OnEvent(verbs::EventType type) {
   using enum verbs::EventType;
-  if (state_ == State::kReset) return;  // it is of a life before
+  if (state_ == State::kReset) return;  // the event is from before a reset
   if (type == kQpFatal || type == kQpRequestError || type == kQpAccessError) {
     EnterError();
   }
   listener_.OnEvent(type);
 }
 
-// Nothing leads out of this: the adapter's queue stays as it is.
+// There is no way out of this state: the adapter's completion queue has failed
+// for good.
 void QueuePair::OnCqError() {
   if (gone_ || state_ == State::kReset) return;
   LeaveGroups();
@@ -316,8 +322,8 @@ void QueuePair::OnCompletionEvent() {
   PollCompletions();
 }
 
-// One that comes after the last look makes an event: the queue is armed before
-// that look.
+// The queue is armed before the last pass, so a completion that comes after
+// that pass makes an event.
 void QueuePair::PollCompletions() {
   if (gone_) return;
   for (bool armed = false;; armed = true) {
@@ -334,10 +340,12 @@ void QueuePair::PollCompletions() {
   }
 }
 
-// Entries don't tell whether they were solicited; the queue's context tells
-// which was the last one that was, of those before `end` and maybe of others.
-// It is asked when somebody waits for that.  None: any may be; who begins to
-// wait before it is in his memory is told of one too many rather than of none.
+// Returns the index of the last solicited completion; none if any completion
+// may be solicited.  Entries don't tell whether they were solicited.  The
+// queue's context tells which was the last one that was, of those before `end`
+// and maybe of later ones; it is queried only if somebody waits for solicited
+// completions.  A client that begins to wait before the message is in its
+// memory is notified once too often rather than not at all.
 std::optional<uint32_t> QueuePair::SolicitedIndex(uint32_t end) const {
   if (!receive_cq().WantsSolicited() || end == completions_->index()) {
     return std::nullopt;
@@ -350,7 +358,8 @@ std::optional<uint32_t> QueuePair::SolicitedIndex(uint32_t end) const {
 
 void QueuePair::OnCompletion(const Completion& completion, bool solicited) {
   if (completion.error) {
-    // What can't be sent unreliably stops those behind it, and nothing else.
+    // Without a reliable connection, a send that fails stops those behind it,
+    // and nothing else.
     const bool sends_only =
         init_.type != verbs::QpType::kRc && completion.entry.is_send;
     if (!sends_only) {
@@ -381,7 +390,8 @@ absl::Status QueuePair::AttachMulticast(const verbs::GidBytes& gid,
   return absl::OkStatus();
 }
 
-// The adapter knows groups by GID: by any of its LIDs it is still a member.
+// The adapter knows groups by GID, so the queue pair stays a member while it is
+// attached by another LID.
 void QueuePair::DetachMulticast(const verbs::GidBytes& gid, uint16_t lid) {
   if (groups_.erase({gid, lid}) == 0 || gone_) return;
   const bool other = std::ranges::any_of(

@@ -1,4 +1,4 @@
-// A queue pair of an mlx4 adapter.
+// QueuePair: a queue pair of an mlx4 adapter.
 #ifndef IBEMU_HCA_MLX4_VERBS_QUEUE_PAIR_H_
 #define IBEMU_HCA_MLX4_VERBS_QUEUE_PAIR_H_
 
@@ -27,11 +27,12 @@ namespace ibemu::hca::mlx4 {
 class SharedReceiveQueue;
 class VerbsProvider;
 
-// The adapter does the transport, and the driver carries messages between its
-// own memory and the client's: a send is posted when it has been fetched, a
-// receive is complete when it has been put down.  Both end in the order in
-// which they were posted.  What ends them badly is the adapter, as far as it
-// can: whether a key is wrong, too.
+// A queue pair for which the adapter does the transport, while the driver
+// carries messages between its own memory and the client's.  A send is posted
+// to the adapter when its data has been fetched; a receive is complete when its
+// data has been written to the client's memory.  Work requests end in the order
+// in which they were posted.  As far as possible it is the adapter that makes
+// them fail, even if a key is wrong.
 class QueuePair final : public verbs::Qp {
  public:
   // Errors: those of memory, numbers and commands.
@@ -44,8 +45,8 @@ class QueuePair final : public verbs::Qp {
 
   uint32_t number() const override { return number_; }
   verbs::QpCapacity capacity() const override { return init_.capacity; }
-  // Errors, besides: Unavailable, the adapter is gone; Internal, its firmware
-  // refuses.
+  // Errors, in addition: Unavailable if the adapter is gone; Internal if its
+  // firmware refuses.
   absl::Status Modify(const verbs::QpAttributes& attributes) override;
   verbs::QpAttributes Query() const override;
   absl::Status PostReceive(std::span<verbs::ReceiveRequest> requests,
@@ -56,44 +57,48 @@ class QueuePair final : public verbs::Qp {
                                uint16_t lid) override;
   void DetachMulticast(const verbs::GidBytes& gid, uint16_t lid) override;
 
-  // Of the adapter's completion queue, which is its own.
+  // The number of the adapter's completion queue, which is this queue pair's
+  // own.
   uint32_t cqn() const { return completions_->number(); }
-  // The event that it asked for has come.
+  // Called when the event that the completion queue asked for has come.
   void OnCompletionEvent();
-  // Takes out what is there.
+  // Handles the completions that are there.
   void PollCompletions();
 
   void OnEvent(verbs::EventType type);
-  // It will not hear any more how requests end: they do now.
+  // Called when the adapter's completion queue has failed.  Completions will
+  // not be heard of any more, so all requests end now.
   void OnCqError();
-  // The adapter is gone: requests end.
+  // Called when the adapter is gone: all requests end.
   void OnRemoved();
-  // The driver goes, and with it what this has of the adapter.
+  // Called when the driver goes: releases what this object has of the adapter.
   void OnGone();
 
  private:
   using State = verbs::QpState;
 
-  // How many sends are fetched ahead of the adapter.
+  // The largest number of sends that are fetched ahead of the adapter.
   static constexpr size_t kMaxFetching = 16;
 
+  // A send request on its way.
   struct Send {
     verbs::SendRequest request;
-    std::optional<prm::AddressVector> to{};  // of a datagram
+    std::optional<prm::AddressVector> to{};  // only of a datagram
     size_t length = 0;
     std::unique_ptr<DmaPool::Buffer> memory{};
-    bool ready = false;     // to be posted
-    bool arriving = false;  // what it fetched, in the client's memory
-    bool complete = false;  // when those before it are
-    uint32_t status = 0;    // wc_status; once known
+    bool ready = false;     // can be posted
+    bool arriving = false;  // returned data is on its way to the client
+    bool complete = false;  // ends once those before it have
+    uint32_t status = 0;    // wc_status, once known
   };
-  // A receive that has ended, until it is in the client's memory.
+  // A receive that has ended at the adapter, until its data is in the client's
+  // memory.
   struct Arrival {
     verbs::WorkCompletion completion;
-    std::unique_ptr<DmaPool::Buffer> memory{};  // its client's, until then
+    std::unique_ptr<DmaPool::Buffer> memory{};  // still counted as the client's
     bool solicited = false;
     bool done = false;
-    bool fails = false;  // the queue pair, which the adapter does not know
+    bool fails = false;  // the queue pair must fail; the adapter does not know
   };
 
   QueuePair(std::shared_ptr<VerbsProvider> provider, const verbs::QpInit& init,
@@ -146,33 +151,35 @@ class QueuePair final : public verbs::Qp {
   verbs::ObjectListener& listener_;
   uint32_t number_ = 0;
   bool has_number_ = false;
-  bool running_ = false;  // the adapter has it: not in the reset state
-  bool gone_ = false;     // the adapter, or its queue of completions
+  bool running_ = false;  // the adapter knows it: not in the reset state
+  bool gone_ = false;     // the adapter or its completion queue is gone
   std::unique_ptr<CompletionQueue> completions_;
   std::unique_ptr<WorkQueues> queues_;
   std::shared_ptr<DmaPool::Share> send_share_;
-  std::shared_ptr<DmaPool::Share> receive_share_;  // null: it has none
+  std::shared_ptr<DmaPool::Share> receive_share_;  // null with an SRQ
   State state_ = State::kReset;
   verbs::QpAttributes attributes_{};
   std::set<std::pair<verbs::GidBytes, uint16_t>> groups_;
 
-  // The first `sent_` wait for memory or for those before them, those up to
-  // `posted_` are the adapter's, those up to `begun_` are being fetched.
+  // The first `sent_` sends are done by the adapter, and wait for the client's
+  // memory or for those before them; those up to `posted_` are the adapter's;
+  // those up to `begun_` are being fetched.
   std::deque<std::shared_ptr<Send>> sends_;
   size_t sent_ = 0, posted_ = 0, begun_ = 0;
-  bool sends_wait_ = false;  // for memory of the driver
+  bool sends_wait_ = false;  // waits for memory of the driver
 
-  verbs::ReceiveQueue pending_;  // not the adapter's yet
+  verbs::ReceiveQueue pending_;  // not yet given to the adapter
   std::deque<PostedReceive> posted_receives_;
   bool receives_wait_ = false;
   std::deque<std::shared_ptr<Arrival>> arrivals_;
 
-  // Who comes back from memory or a timer: grows with each reset.
+  // Tells callbacks from memory and timers that the queue pair was reset: grows
+  // with each reset.
   uint64_t life_ = 0;
   std::shared_ptr<QueuePair*> self_ = std::make_shared<QueuePair*>(this);
 };
 
-// Wraps `call` so that it does nothing when this queue pair has ended, or was
+// Wraps `call` so that it does nothing if this queue pair has ended, or was
 // reset, since.
 template <class Call>
 auto QueuePair::WhileSame(Call call) {

@@ -1,4 +1,4 @@
-// Receives: from the adapter to the client's memory.
+// The receive side of QueuePair: from the adapter to the client's memory.
 #include <endian.h>
 
 #include <algorithm>
@@ -16,7 +16,8 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// Of each datagram the adapter writes the GRH, or leaves its place.
+// The bytes before each datagram, where the adapter writes its GRH or leaves
+// the place as it is.
 constexpr size_t kGrhPlace = wire::kBytes<wire::GlobalRouteHeader>;
 constexpr size_t kMaxDatagram = kGrhPlace + 4096;
 
@@ -59,7 +60,7 @@ void QueuePair::PumpReceives() {
 void QueuePair::OnReceived(const Completion& completion, bool solicited) {
   const prm::Cqe& entry = completion.entry;
   PostedReceive receive;
-  // What was not asked for is nobody's.
+  // A completion of nothing that was posted is ignored.
   if (srq() != nullptr) {
     auto taken = srq()->Take(entry.wqe_counter);
     if (!taken) return;
@@ -123,9 +124,9 @@ verbs::WorkCompletion QueuePair::Describe(const prm::Cqe& entry,
   return completion;
 }
 
-// The message is in the client's memory before its completion is shown.  Until
-// then it counts as what it came in: a client that takes it slowly is sent no
-// more than there is room for.
+// Writes a message to the client's memory; its completion is reported
+// afterwards.  Until then the memory that the message came in stays in use, so
+// a client that takes messages slowly is sent no more than there is room for.
 void QueuePair::PutDown(PostedReceive receive,
                         const std::shared_ptr<Arrival>& arrival) {
   const verbs::WorkCompletion& completion = arrival->completion;
@@ -135,7 +136,7 @@ void QueuePair::PutDown(PostedReceive receive,
                           ? 0
                           : std::min<size_t>(completion.byte_len,
                                              receive.memory->bytes().size());
-  // Without a GRH its place is the client's, and stays as it is.
+  // Without a GRH its place in the client's memory stays as it is.
   const size_t skipped =
       is_datagram() && (completion.wc_flags & verbs::wc_flag::kGrh) == 0
           ? std::min(size, kGrhPlace)
@@ -164,7 +165,7 @@ void QueuePair::PutDown(PostedReceive receive,
   }));
 }
 
-// The ends of receives, in the order in which they came.
+// Completes receives, in the order in which they came.
 void QueuePair::RunArrivals() {
   while (!arrivals_.empty() && arrivals_.front()->done) {
     const std::shared_ptr<Arrival> arrival = arrivals_.front();
@@ -172,7 +173,7 @@ void QueuePair::RunArrivals() {
     if (srq() != nullptr) srq()->EndArriving(1);
     receive_cq().Push(arrival->completion, arrival->solicited);
     if (!arrival->fails) continue;
-    // The sender was told that all is well; the receiver learns that it isn't.
+    // The sender was told of success; the receiver learns of the failure.
     Fail();
     listener_.OnEvent(verbs::EventType::kQpAccessError);
   }
@@ -194,7 +195,7 @@ void QueuePair::FlushReceives() {
       flush(receive.request.id);
     }
   }
-  // Behind what the adapter flushes.
+  // Pending requests end after those that the adapter flushes.
   if (posted_receives_.empty()) {
     while (const auto request = pending_.Take()) flush(request->id);
   }

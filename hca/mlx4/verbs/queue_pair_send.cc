@@ -1,4 +1,5 @@
-// Sends: from the client's memory to the adapter, and what they bring back.
+// The send side of QueuePair: from the client's memory to the adapter, and back
+// the data of RDMA READs and atomic operations.
 #include <algorithm>
 #include <utility>
 
@@ -40,7 +41,7 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
       break;
     }
     auto send = std::make_shared<Send>();
-    // Once the adapter is gone it goes nowhere.
+    // Once the adapter is gone the datagram is not sent, and needs no address.
     if (is_datagram() && !gone_) {
       Resources& resources = provider_->resources();
       send->to = AddressVectorOf(
@@ -57,7 +58,7 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
   return status;
 }
 
-// Fetches what may be fetched now, and posts what is there.
+// Fetches the sends that may be fetched now, and posts those that are ready.
 void QueuePair::Pump() {
   while (!sends_wait_ && state_ == State::kReadyToSend && !gone_ &&
          begun_ < sends_.size() && begun_ - posted_ < kMaxFetching) {
@@ -69,8 +70,8 @@ void QueuePair::Pump() {
   PostReady();
 }
 
-// Whether something of the client's memory is not yet what a fenced request
-// may send.
+// Returns whether the data of an RDMA READ or atomic operation is not yet in
+// the client's memory, from which a fenced request may send it.
 bool QueuePair::AwaitsAnswers() const {
   return std::any_of(sends_.begin(),
                      sends_.begin() + static_cast<ptrdiff_t>(begun_),
@@ -84,7 +85,7 @@ size_t QueuePair::LongestSend() const {
   return size_t{128} << provider_->MtuCodeOf(attributes_.port_num);
 }
 
-// False: there is no memory for it now.
+// Starts a send.  Returns false if there is no memory for it now.
 bool QueuePair::Begin(const std::shared_ptr<Send>& send) {
   const verbs::SendRequest& request = send->request;
   if (request.inline_data != nullptr) {
@@ -180,11 +181,11 @@ void QueuePair::PostReady() {
 }
 
 void QueuePair::OnSent(const Completion& completion) {
-  if (sent_ == posted_) return;  // it was not asked for
+  if (sent_ == posted_) return;  // a completion of nothing that was posted
   const std::shared_ptr<Send> send = sends_[sent_++];
   queues_->OnSent();
   if (completion.error) {
-    // What the driver made fail has a reason of its own.
+    // A request that the driver made fail keeps its own status.
     const bool ours =
         send->status != 0 &&
         completion.error->syndrome == prm::CqeSyndrome::kLocalProtection;
@@ -200,7 +201,7 @@ void QueuePair::OnSent(const Completion& completion) {
   Pump();
 }
 
-// What a read or an atomic brought goes where the client wants it.
+// Writes the data of an RDMA READ or atomic operation to the client's memory.
 void QueuePair::PutDown(const std::shared_ptr<Send>& send) {
   const auto end = [this, send](const absl::Status& status) {
     send->memory.reset();
@@ -243,7 +244,7 @@ void QueuePair::CompleteSends() {
   }
 }
 
-// Those behind what the adapter flushes.
+// Flushes the sends that were not posted, after those that the adapter flushes.
 void QueuePair::FlushUnposted() {
   const bool stopped = Broken() || state_ == State::kSendQueueError;
   if (stopped && sent_ == posted_) FlushSends();
@@ -252,7 +253,7 @@ void QueuePair::FlushUnposted() {
 void QueuePair::FlushSends() {
   for (const auto& send : sends_) {
     if (send->complete) continue;
-    // What has been done waits for the client's memory alone.
+    // A send that the adapter has completed waits for the client's memory only.
     if (send->arriving && !gone_) continue;
     send->status = verbs::wc_status::kFlushed;
     send->complete = true;

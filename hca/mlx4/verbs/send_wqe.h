@@ -1,4 +1,4 @@
-// Send requests of queue pairs whose headers the adapter makes.
+// Send WQEs of queue pairs whose packet headers the adapter builds.
 #ifndef IBEMU_HCA_MLX4_VERBS_SEND_WQE_H_
 #define IBEMU_HCA_MLX4_VERBS_SEND_WQE_H_
 
@@ -11,31 +11,34 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Bytes of the longest, as a power of two.
+// Returns the log of the longest WQE's size in bytes.
 constexpr int LogStrideOf(verbs::QpType type) {
   return type == verbs::QpType::kUd ? 7 : 6;
 }
 
-// Whether queue pairs of `type` send such requests here.
+// Returns whether queue pairs of `type` send such requests here.
 bool IsOffered(verbs::QpType type, const ib_uverbs_send_wr& work);
 
 inline bool IsAtomic(const ib_uverbs_send_wr& work) {
   return work.opcode == IB_UVERBS_WR_ATOMIC_CMP_AND_SWP ||
          work.opcode == IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD;
 }
-// It brings something back.
+// Returns whether the request returns data: an RDMA READ or an atomic
+// operation.
 inline bool Fetches(const ib_uverbs_send_wr& work) {
   return work.opcode == IB_UVERBS_WR_RDMA_READ || IsAtomic(work);
 }
 
-// `to`: of a datagram, else null.  `data` may have no bytes.  It makes a CQE
-// whatever `work` says: with that the driver's memory is free again.
+// Returns the WQE of a request.  `to`: the address of a datagram, else null.
+// `data` may have no bytes.  The WQE makes a CQE whatever `work` says, because
+// that is when the driver's memory is free again.
 std::vector<std::byte> MakeSendWqe(const ib_uverbs_send_wr& work,
                                    const prm::AddressVector* to,
                                    const WqePointer& data);
 
-// One that fails before anything of it is sent, because its memory is nobody's:
-// so the adapter itself ends what the driver knows to be wrong, in turn.
+// Returns a WQE that fails before anything of it is sent, because its key is
+// invalid.  By it, the adapter itself ends a request that the driver knows to
+// be wrong, in the right order.
 std::vector<std::byte> MakeFailingWqe(const prm::AddressVector* to);
 
 }  // namespace ibemu::hca::mlx4

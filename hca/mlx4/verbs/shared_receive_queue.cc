@@ -16,7 +16,7 @@ namespace ibemu::hca::mlx4 {
 namespace {
 
 constexpr size_t kNext = wire::kBytes<prm::NextSegment>;
-constexpr int kLogSharedWqe = 5;  // the next one, and a pointer
+constexpr int kLogSharedWqe = 5;  // a NextSegment and one pointer
 constexpr int kLogSharedUnit = 4;
 
 }  // namespace
@@ -39,7 +39,7 @@ SharedReceiveQueue::SharedReceiveQueue(std::shared_ptr<VerbsProvider> provider,
       max_requests_(attributes.max_requests),
       listener_(listener),
       pending_(attributes.max_requests, attributes.max_sges),
-      // One is always free: the end of the list.
+      // One slot is always free: the end of the list.
       slots_(std::bit_ceil(attributes.max_requests + 1)),
       last_free_(slots() - 1),
       next_(slots()) {}
@@ -80,7 +80,7 @@ absl::Status SharedReceiveQueue::Start(uint32_t limit) {
   return limit == 0 ? absl::OkStatus() : SetLimit(limit);
 }
 
-// The adapter gives the memory up before anybody else gets it.
+// The adapter gives the memory up before the memory is freed.
 void SharedReceiveQueue::OnGone() {
   if (*self_ == nullptr) return;
   *self_ = nullptr;
@@ -166,7 +166,7 @@ std::optional<PostedReceive> SharedReceiveQueue::Take(uint32_t slot) {
 }
 
 void SharedReceiveQueue::OnEvent(verbs::EventType type) {
-  // It comes once for each limit that is set.
+  // This event comes once for each limit that is set.
   if (type == verbs::EventType::kSrqLimit) limit_ = 0;
   listener_.OnEvent(type);
 }

@@ -1,4 +1,4 @@
-// A shared receive queue of an mlx4 adapter.
+// SharedReceiveQueue: a shared receive queue of an mlx4 adapter.
 #ifndef IBEMU_HCA_MLX4_VERBS_SHARED_RECEIVE_QUEUE_H_
 #define IBEMU_HCA_MLX4_VERBS_SHARED_RECEIVE_QUEUE_H_
 
@@ -18,8 +18,8 @@ namespace ibemu::hca::mlx4 {
 
 class VerbsProvider;
 
-// The adapter's queue is a list: each WQE names the next one, that of the last
-// is the place where the next will be.
+// A shared receive queue.  To the adapter it is a linked list: each WQE names
+// the next one, and the last names the slot where the next will be.
 class SharedReceiveQueue final : public verbs::Srq {
  public:
   // Errors: those of memory, numbers and commands.
@@ -31,25 +31,27 @@ class SharedReceiveQueue final : public verbs::Srq {
   SharedReceiveQueue& operator=(const SharedReceiveQueue&) = delete;
 
   verbs::SrqAttributes Query() const override;
-  // Errors: Unimplemented, always.
+  // Errors: always Unimplemented.
   absl::Status Resize(uint32_t max_requests) override;
   absl::Status SetLimit(uint32_t limit) override;
   absl::Status PostReceive(std::span<verbs::ReceiveRequest> requests,
                            size_t& taken) override;
 
-  // For queue pairs.
+  // The following are for queue pairs.
   uint32_t number() const { return number_; }
   uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
   const verbs::Pd* pd() const { return &pd_; }
-  // The adapter has used the WQE in this place; none when it can't have.
+  // Takes the request of a slot whose WQE the adapter has used; none if the
+  // adapter can't have used it.
   std::optional<PostedReceive> Take(uint32_t slot);
-  // There is room for another request only when a message is where the client
-  // wants it: so many more are not there yet, or are.
+  // Count the messages that are on their way to the client's memory.  There is
+  // room for another request only when a message is where the client wants it.
   void AddArriving(size_t count) { arriving_ += count; }
   void EndArriving(size_t count) { arriving_ -= count; }
 
   void OnEvent(verbs::EventType type);
-  // The adapter is gone, or about to: it is told so if it is not cut off.
+  // Called when the adapter is gone, or about to go.  Takes the queue from an
+  // adapter that is not cut off.
   void OnGone();
 
  private:
@@ -74,19 +76,19 @@ class SharedReceiveQueue final : public verbs::Srq {
   std::unique_ptr<DmaMemory> record_;
   std::shared_ptr<DmaPool::Share> share_;
 
-  verbs::ReceiveQueue pending_;  // not the adapter's yet
+  verbs::ReceiveQueue pending_;  // not yet given to the adapter
   struct Slot {
     bool posted = false;
     PostedReceive receive;
   };
   std::vector<Slot> slots_;
   uint32_t first_free_ = 0, last_free_ = 0;
-  std::vector<uint32_t> next_;  // of each slot, as the adapter reads it
+  std::vector<uint32_t> next_;  // slot after each one, as in its WQE
   size_t used_ = 0;             // slots
   size_t arriving_ = 0;         // messages
-  uint32_t posted_ = 0;         // counts on and on
-  bool waits_ = false;          // for memory
-  // Who comes back from a timer looks here first.
+  uint32_t posted_ = 0;         // running count
+  bool waits_ = false;          // waits for memory
+  // Null once the queue has ended: deferred calls look here first.
   std::shared_ptr<SharedReceiveQueue*> self_ =
       std::make_shared<SharedReceiveQueue*>(this);
 };

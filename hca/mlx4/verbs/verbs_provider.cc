@@ -20,12 +20,13 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-// Memory for messages, beside what each process has of its own: one alone may
-// have half of it.
+// The common memory for messages, in addition to each process's own piece.  A
+// single process may have half of it.
 constexpr size_t kSendMemory = size_t{48} << 20;
 constexpr size_t kReceiveMemory = size_t{80} << 20;
 
-// What an object is of, until all else of it has gone; and how many there are.
+// A base that keeps the provider alive until the rest of an object is
+// destroyed, and counts the objects.
 class Keeper {
  protected:
   Keeper(std::shared_ptr<VerbsProvider> provider, uint32_t& count)
@@ -64,7 +65,8 @@ verbs::DeviceAttributes DeviceOf(const VerbsParts& parts) {
   return device;
 }
 
-// None: it is not one of a queue pair or a shared receive queue.
+// Returns none if `type` is not an event of a queue pair or a shared receive
+// queue.
 std::optional<verbs::EventType> EventTypeOf(prm::EventType type) {
   using enum prm::EventType;
   using verbs::EventType;
@@ -146,7 +148,7 @@ absl::StatusOr<std::unique_ptr<verbs::Pd>> VerbsProvider::CreatePd(
                                                   process);
 }
 
-// Requests of our own find a region's memory by its key; peers don't.
+// A region's key serves the client's own requests only, not those of peers.
 absl::StatusOr<std::unique_ptr<verbs::Mr>> VerbsProvider::CreateMr(
     const verbs::MrInit& init) {
   namespace access = verbs::access;
@@ -295,8 +297,8 @@ absl::Status VerbsProvider::AttachMulticast(const verbs::GidBytes& gid,
   return groups_.Attach(gid, qpn, device_.max_mcast_qp_attach);
 }
 
-// A queue pair that stays a member although the firmware was asked otherwise
-// would hand on its number's next messages: then nothing is handed on.
+// If the firmware does not end the membership, it would pass the group's
+// messages to the next queue pair with this number; so the adapter is cut off.
 void VerbsProvider::DetachMulticast(const verbs::GidBytes& gid, uint32_t qpn) {
   Adapter& adapter = parts_.resources.adapter();
   if (adapter.cut_off()) return;
@@ -336,7 +338,7 @@ void VerbsProvider::OnEvent(const prm::Eqe& event) {
     return;
   }
   if (event.type == prm::EventType::kCqError) {
-    // The adapter's queue is of one queue pair.
+    // A completion queue of the adapter belongs to one queue pair.
     if (QueuePair* const qp = find(qps_by_cqn_)) qp->OnCqError();
     return;
   }
@@ -346,7 +348,7 @@ void VerbsProvider::OnEvent(const prm::Eqe& event) {
       *type == verbs::EventType::kSrqLimit) {
     if (SharedReceiveQueue* const srq = find(srqs_)) srq->OnEvent(*type);
   } else if (QueuePair* const qp = find(qps_)) {
-    // What came before it comes first.
+    // Completions from before the event are reported first.
     qp->PollCompletions();
     qp->OnEvent(*type);
   }
@@ -363,7 +365,7 @@ void VerbsProvider::OnRemoved() {
   Tell(verbs::EventType::kDeviceFatal, 0);
 }
 
-// First what uses others.
+// Queue pairs go first, because they use shared receive queues.
 void VerbsProvider::End() {
   alive_ = false;
   for (const auto& [number, qp] : qps_) qp->OnGone();

@@ -1,4 +1,4 @@
-// Verbs of an mlx4 adapter.
+// VerbsProvider: the verbs of an mlx4 adapter.
 #ifndef IBEMU_HCA_MLX4_VERBS_VERBS_PROVIDER_H_
 #define IBEMU_HCA_MLX4_VERBS_VERBS_PROVIDER_H_
 
@@ -26,30 +26,32 @@ namespace ibemu::hca::mlx4 {
 class QueuePair;
 class SharedReceiveQueue;
 
-// Whose messages are whose: each process has its share of the memory.
+// A protection domain with its process, because each process has its own share
+// of the memory for messages.
 struct ProtectionDomain : verbs::Pd {
   explicit ProtectionDomain(uint64_t owner) : process(owner) {}
   const uint64_t process;
 };
 
-// What the device has that its verbs are made of.
+// The parts of the device that its verbs are made of.
 struct VerbsParts {
   Resources& resources;
-  std::vector<mad::Port*> ports;  // number 1 comes first
+  std::vector<mad::Port*> ports;  // port 1 comes first
   uint64_t node_guid = 0;
   uint64_t system_image_guid = 0;
   uint32_t vendor_id = 0;  // NodeInfo's
-  uint32_t part_id = 0;    // of PCI
+  uint32_t part_id = 0;    // the PCI device ID
   uint32_t revision = 0;
-  uint32_t lkey = 0;  // of all memory
-  uint32_t eqn = 0;   // where completions are told
+  uint32_t lkey = 0;  // of the region of all memory
+  uint32_t eqn = 0;   // EQ of completion events
 };
 
-// Objects may outlive the device: they keep the provider, which is empty then.
+// The verbs of one adapter.  Objects may outlive the device: they keep the
+// provider alive, which has no adapter then.
 class VerbsProvider final : public verbs::Provider,
                             public std::enable_shared_from_this<VerbsProvider> {
  public:
-  // All of `parts` must live until End().
+  // All that `parts` refers to must live until End().
   explicit VerbsProvider(VerbsParts parts);
   ~VerbsProvider() override;
   VerbsProvider(const VerbsProvider&) = delete;
@@ -76,26 +78,26 @@ class VerbsProvider final : public verbs::Provider,
   void AddListener(verbs::DeviceListener& listener) override;
   void RemoveListener(verbs::DeviceListener& listener) override;
 
-  // What programs have of it; nothing after End().
+  // Returns what programs have of the device.  REQUIRES: End() was not called.
   VerbsUse Use() const;
 
-  // State, LID or a table of `port` may have changed.
+  // Called when the state, LID or a table of `port` may have changed.
   void OnPortChange(int port);
   void OnClientReregister(int port);
 
-  // An event of a completion queue, queue pair or shared receive queue; those
-  // of others are ignored.
+  // Handles an event of a completion queue, queue pair or shared receive queue;
+  // other events are ignored.
   void OnEvent(const prm::Eqe& event);
-  // Takes out what events have not told of.
+  // Handles the completions that no event has told of.
   void PollCompletions();
 
-  // The adapter died: its users hear of it.
+  // Called when the adapter has died: tells the users.
   void OnRemoved();
-  // The device goes: from now on there is nothing behind this.
+  // Called when the device goes: from now on the provider has no adapter.
   void End();
 
-  // For queue pairs.  Those of the adapter are there until it ends for them,
-  // too.
+  // The following are for queue pairs.  Those that belong to the adapter are
+  // valid until OnGone() of the queue pair has returned.
   Resources& resources() { return parts_.resources; }
   uint32_t lkey() const { return parts_.lkey; }
   uint32_t eqn() const { return parts_.eqn; }
@@ -103,8 +105,8 @@ class VerbsProvider final : public verbs::Provider,
   DmaPool& receive_memory() { return *receive_memory_; }
   const verbs::KeyTable& keys() const { return keys_; }
   verbs::BounceBuffers& bounces() { return bounces_; }
-  // There is no memory for a message, and none that could come back: its
-  // request fails.  The adapter's owner hears so once.
+  // Called when there is no memory for a message, and none that could be
+  // returned, so that its request fails.  The adapter's owner is told once.
   void OnShortage(const absl::Status& why);
   int gids() const;  // entries of a port's table
   uint32_t MtuCodeOf(int port) const;
@@ -116,7 +118,7 @@ class VerbsProvider final : public verbs::Provider,
   void Forget(SharedReceiveQueue& srq);
 
  private:
-  // What programs hear of when it changes.
+  // The attributes of a port whose changes programs are told of.
   struct PortLook {
     bool active = false;
     wire::Lid lid{}, sm_lid{};
@@ -130,12 +132,14 @@ class VerbsProvider final : public verbs::Provider,
   const VerbsParts parts_;
   const verbs::DeviceAttributes device_;
   bool alive_ = true;
-  // As they were last, for those who ask when there is nobody to tell.
+  // The latest attributes, which can still be queried after the adapter is
+  // gone.
   std::vector<verbs::PortAttributes> port_attributes_;
   std::vector<PortLook> looks_;
   verbs::KeyTable keys_;
   verbs::BounceBuffers bounces_;
-  // Sends come back by themselves, and so never wait for receives.
+  // Two pools, so that sends, whose memory always comes back by itself, never
+  // wait for receives.
   std::optional<DmaPool> send_memory_, receive_memory_;
   bool told_shortage_ = false;
   MulticastGroups groups_;

@@ -1,4 +1,4 @@
-// Completions as verbs have them.
+// The conversion of completions to those of verbs.
 #ifndef IBEMU_HCA_MLX4_VERBS_WORK_COMPLETION_H_
 #define IBEMU_HCA_MLX4_VERBS_WORK_COMPLETION_H_
 
@@ -8,10 +8,10 @@
 
 namespace ibemu::hca::mlx4 {
 
-// wc_status of how a request failed.
+// Returns the wc_status of a request that failed with `syndrome`.
 uint32_t StatusOf(prm::CqeSyndrome syndrome);
 
-// ib_wc_opcode of a send request of this ib_uverbs_wr_opcode.
+// Returns the ib_wc_opcode of a send request with this ib_uverbs_wr_opcode.
 uint32_t CompletionOpcodeOf(uint32_t opcode);
 
 }  // namespace ibemu::hca::mlx4

@@ -14,8 +14,8 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-constexpr int kLogPointer = 4;         // a receive WQE has one
-constexpr int kLogWqeUnit = 4;         // strides are told in 16 bytes
+constexpr int kLogPointer = 4;         // of a receive WQE, which is one pointer
+constexpr int kLogWqeUnit = 4;         // strides are in units of 16 bytes
 constexpr uint32_t kReadAhead = 2048;  // bytes (hw/mlx4/qp.c, sq_spare_wqes)
 
 size_t ReceiveBytes(int log_receives) {
@@ -75,7 +75,7 @@ WorkQueues::WorkQueues(Resources& resources, int log_stride, int log_receives,
       memory_(std::move(memory)),
       record_(std::move(record)) {}
 
-// Send WQEs are the longer ones, and so come first.
+// The send ring comes first, because its WQEs are longer.
 void WorkQueues::Describe(prm::QpContext& context) const {
   context.log_sq_size = kLogSends;
   context.log_sq_stride = static_cast<uint8_t>(log_stride_ - kLogWqeUnit);
@@ -99,8 +99,9 @@ std::byte* WorkQueues::SendPlace(uint32_t index) {
   return memory_->bytes().data() + (size_t{index % kSends} << log_stride_);
 }
 
-// What the adapter reads ahead must look unfinished: no segment of it starts
-// with a byte count, and its owner's bit is of the round before.
+// Makes a WQE invalid to the adapter, which reads ahead: none of its segments
+// starts with a valid byte count, and its owner bit is that of the previous
+// round.
 void WorkQueues::Stamp(uint32_t index) {
   constexpr std::array kInvalid = {std::byte{0xff}, std::byte{0xff},
                                    std::byte{0xff}, std::byte{0xff}};
@@ -121,7 +122,7 @@ void WorkQueues::PostSend(std::span<const std::byte> wqe) {
   std::copy_n(wqe.begin(), head.size(), head.begin());
   if ((posted_ & kSends) != 0) head[0] |= std::byte{0x80};
   CopyWords(wqe.subspan(head.size()), place + head.size());
-  // The owner's bit comes last: with it the adapter believes the rest.
+  // The owner bit comes last, because it makes the rest valid to the adapter.
   std::atomic_thread_fence(std::memory_order_release);
   CopyWords(head, place);
   Stamp(posted_ + spare_);

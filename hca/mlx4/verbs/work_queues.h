@@ -1,4 +1,5 @@
-// The rings of a queue pair, in memory that adapter and driver share.
+// WorkQueues: the rings of a queue pair, in memory that the adapter and the
+// driver share.
 #ifndef IBEMU_HCA_MLX4_VERBS_WORK_QUEUES_H_
 #define IBEMU_HCA_MLX4_VERBS_WORK_QUEUES_H_
 
@@ -14,19 +15,20 @@
 
 namespace ibemu::hca::mlx4 {
 
-// A piece of memory as the adapter is told of it.
+// A range of memory as a WQE refers to it (an SGE).
 struct WqePointer {
   uint64_t iova = 0;
   uint32_t size = 0;  // bytes
   uint32_t lkey = 0;
 };
 
-// One WQE of a receive queue: a pointer, or nothing when it has no bytes.
+// Writes a WQE of a receive queue: a pointer, or none if `pointer` has no
+// bytes.
 void WriteReceivePointer(const WqePointer& pointer, std::byte* place);
-// A doorbell record that counts 16 bits.
+// Writes a doorbell record, which has the low 16 bits of `count`.
 void WriteCounter(DmaMemory& record, uint32_t count);
 
-// 2 to the power of the result are at least `count`.
+// Returns the smallest n for which 2^n is at least `count`.
 int LogOf(uint32_t count);
 
 class WorkQueues {
@@ -34,29 +36,32 @@ class WorkQueues {
   static constexpr int kLogSends = 7;
   static constexpr uint32_t kSends = 1u << kLogSends;
 
-  // `log_stride`: of a send WQE, in bytes.  `receives`: at least so many; 0:
-  // there is no receive queue.  `resources` must outlive it.
+  // `log_stride`: the log of the bytes of a send WQE.  `receives`: the least
+  // number of receive WQEs; 0 for no receive queue.  `resources` must outlive
+  // it.
   //
   // Errors: those of memory.
   static absl::StatusOr<std::unique_ptr<WorkQueues>> Create(
       Resources& resources, int log_stride, uint32_t receives);
 
-  // What a context says of them.
+  // Sets the part of `context` that describes the rings.
   void Describe(prm::QpContext& context) const;
 
-  // As the adapter expects them of a queue pair that leaves the reset state.
+  // Makes the rings as the adapter expects them of a queue pair that leaves the
+  // reset state.
   void Reset();
 
-  // The adapter reads ahead: some WQEs behind the last are kept invalid.
+  // Returns the number of send WQEs that can be posted.  The adapter reads
+  // ahead, so some WQEs behind the last one are kept invalid.
   uint32_t send_room() const { return kSends - spare_ - (posted_ - sent_); }
-  // `wqe`: of 16 bytes at least, its owner's bit is set here.  It is not looked
-  // at before Ring().
+  // Adds a send WQE of at least 16 bytes, and sets its owner bit.  The adapter
+  // does not look at it before Ring().
   void PostSend(std::span<const std::byte> wqe);
   void Ring(uint32_t qpn);
-  // The oldest was completed.
+  // Called when the oldest send WQE was completed.
   void OnSent() { ++sent_; }
 
-  // There is room for as many as Create() was told.
+  // Adds a receive WQE.  There is room for as many as Create() was told.
   void PostReceive(const WqePointer& pointer);
 
  private:
@@ -73,7 +78,7 @@ class WorkQueues {
   const uint32_t spare_;
   const std::unique_ptr<QueueMemory> memory_;
   const std::unique_ptr<DmaMemory> record_;
-  // All count on and on.
+  // Running counts.
   uint32_t posted_ = 0, sent_ = 0, receives_posted_ = 0;
 };
 
