@@ -87,7 +87,7 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
 void FabricBackend::AddTo(control::Dispatcher& dispatcher,
                           const Attachments& attachments) {
   scenarios_.emplace(loop_, *fabric_, faults_, events_, dispatcher);
-  wires_.emplace(loop_, *fabric_, attachments);
+  cables_.emplace(loop_, *fabric_, attachments);
   adapters_.AddTo(dispatcher);
   methods_.AddTo(dispatcher);
   faults_.AddTo(dispatcher);
@@ -97,7 +97,7 @@ void FabricBackend::AddTo(control::Dispatcher& dispatcher,
   hardware_.AddTo(dispatcher);
   paths_.AddTo(dispatcher);
   scenarios_->AddTo(dispatcher);
-  wires_->AddTo(dispatcher);
+  cables_->AddTo(dispatcher);
 }
 
 void FabricBackend::Greet(json& greeting) const { greeting["seed"] = seed_; }

@@ -13,7 +13,7 @@
 #include "daemon/daemon_options.h"
 #include "daemon/events/event_methods.h"
 #include "daemon/events/fabric_event_log.h"
-#include "daemon/remote_node/wire_methods.h"
+#include "daemon/remote_node/node_link_methods.h"
 #include "daemon/scenario/scenario_methods.h"
 #include "daemon/subnet/counter_methods.h"
 #include "daemon/subnet/fabric_methods.h"
@@ -59,7 +59,7 @@ class FabricBackend : public Backend {
   HardwareMethods hardware_;
   PathMethods paths_;
   std::optional<ScenarioMethods> scenarios_;  // with AddTo()
-  std::optional<WireMethods> wires_;          // with AddTo()
+  std::optional<NodeLinkMethods> cables_;     // with AddTo()
 };
 
 }  // namespace ibemu::daemon

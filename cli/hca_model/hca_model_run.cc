@@ -18,8 +18,8 @@
 #include "cli/run/private_daemon.h"
 #include "cli/run/run.h"
 #include "control/client.h"
-#include "daemon/remote_node/remote_wire.h"
-#include "daemon/remote_node/wire_pump.h"
+#include "daemon/remote_node/node_link_pump.h"
+#include "daemon/remote_node/remote_cable.h"
 #include "hca/model/mlx4/core/command_trace.h"
 #include "hca/model/mlx4/firmware/mlx4_device.h"
 #include "launch/child.h"
@@ -128,11 +128,11 @@ absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
   // Before the loop's threads are made, which inherit them.
   const launch::LauncherSignals signals;
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Loop> loop, MakeLoop());
-  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<daemon::RemoteWires> wires,
-                         daemon::RemoteWires::Plug(client, options.host));
-  std::vector<hca::model::Wire*> ports;
-  for (int port = 1; port <= wires->port_count(); ++port) {
-    ports.push_back(&wires->wire(port));
+  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<daemon::RemoteCables> cables,
+                         daemon::RemoteCables::Plug(client, options.host));
+  std::vector<hca::model::Cable*> ports;
+  for (int port = 1; port <= cables->port_count(); ++port) {
+    ports.push_back(&cables->cable(port));
   }
   if (ports.size() > kMlx4MostPorts) {
     return absl::InvalidArgumentError(
@@ -147,7 +147,7 @@ absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
     IBEMU_ASSIGN_OR_RETURN(trace, TraceFile::Create(*options.trace));
     device.AddObserver(commands);
   }
-  daemon::WirePump pump(*loop, *wires, [] {
+  daemon::NodeLinkPump pump(*loop, *cables, [] {
     std::fputs("ibemu-hca-model: the daemon has ended, and the link is down\n",
                stderr);
   });

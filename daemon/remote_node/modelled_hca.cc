@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "control/client.h"
-#include "daemon/remote_node/remote_wire.h"
-#include "daemon/remote_node/wire_pump.h"
+#include "daemon/remote_node/node_link_pump.h"
+#include "daemon/remote_node/remote_cable.h"
 #include "hca/model/in_process_function.h"
 #include "hca/model/mlx4/firmware/mlx4_device.h"
 #include "spdlog/spdlog.h"
@@ -17,12 +17,12 @@ namespace ibemu::daemon {
 namespace {
 
 constexpr int kMaxPorts = 2;
-constexpr uint32_t kWireLost = 1;  // an internal error code like any other
+constexpr uint32_t kCableLost = 1;  // an internal error code like any other
 
-std::vector<hca::model::Wire*> PortsOf(RemoteWires& wires) {
-  std::vector<hca::model::Wire*> ports;
-  for (int port = 1; port <= wires.port_count(); ++port) {
-    ports.push_back(&wires.wire(port));
+std::vector<hca::model::Cable*> PortsOf(RemoteCables& cables) {
+  std::vector<hca::model::Cable*> ports;
+  for (int port = 1; port <= cables.port_count(); ++port) {
+    ports.push_back(&cables.cable(port));
   }
   return ports;
 }
@@ -30,12 +30,12 @@ std::vector<hca::model::Wire*> PortsOf(RemoteWires& wires) {
 // The adapter and what it is plugged into.
 class Card {
  public:
-  Card(control::Client client, std::unique_ptr<RemoteWires> wires, Loop& loop,
+  Card(control::Client client, std::unique_ptr<RemoteCables> cables, Loop& loop,
        std::string name)
       : client_(std::move(client)),
-        wires_(std::move(wires)),
-        device_(loop, PortsOf(*wires_)),
-        pump_(loop, *wires_, [this] { OnLost(); }),
+        cables_(std::move(cables)),
+        device_(loop, PortsOf(*cables_)),
+        pump_(loop, *cables_, [this] { OnLost(); }),
         name_(std::move(name)) {}
 
   absl::Status Start() { return pump_.Start(); }
@@ -44,13 +44,13 @@ class Card {
  private:
   void OnLost() {
     spdlog::error("{}: the daemon that has its fabric has ended", name_);
-    device_.Fail(kWireLost);
+    device_.Fail(kCableLost);
   }
 
   control::Client client_;  // the node is ours while it is open
-  const std::unique_ptr<RemoteWires> wires_;
+  const std::unique_ptr<RemoteCables> cables_;
   hca::model::Mlx4Device device_;
-  WirePump pump_;
+  NodeLinkPump pump_;
   const std::string name_;
 };
 
@@ -72,14 +72,14 @@ absl::StatusOr<std::unique_ptr<hca::PciFunction>> PlugInModelledHca(
     const HcaModelChoice& choice, Loop& loop) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(choice.fabric));
-  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<RemoteWires> wires,
-                         RemoteWires::Plug(client, choice.node));
-  if (wires->port_count() > kMaxPorts) {
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<RemoteCables> cables,
+                         RemoteCables::Plug(client, choice.node));
+  if (cables->port_count() > kMaxPorts) {
     return absl::InvalidArgumentError(
-        absl::StrCat(choice.node, " has ", wires->port_count(),
+        absl::StrCat(choice.node, " has ", cables->port_count(),
                      " ports: a ConnectX-3 has ", kMaxPorts, " at most"));
   }
-  auto card = std::make_unique<Card>(std::move(client), std::move(wires), loop,
+  auto card = std::make_unique<Card>(std::move(client), std::move(cables), loop,
                                      HcaName(choice));
   IBEMU_RETURN_IF_ERROR(card->Start());
   return std::make_unique<ModelledFunction>(std::move(card));

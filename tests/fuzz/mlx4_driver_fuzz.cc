@@ -22,7 +22,7 @@
 #include "testing/qp_steps.h"
 #include "testing/virtual_timers.h"
 #include "tests/fuzz/lying_adapter.h"
-#include "tests/hca/model/mlx4_fake_wire.h"
+#include "tests/hca/model/mlx4_fake_cable.h"
 #include "verbs/provider.h"
 
 namespace ibemu::hca::mlx4 {
@@ -32,11 +32,11 @@ using testing::FakeMemory;
 using verbs::QpType;
 
 // A port whose agent says what there is.
-class AgentWire : public model::FakeWire {
+class AgentCable : public model::FakeCable {
  public:
   mad::LocalVerdict ProcessLocal(const mad::Arrival& request,
                                  mad::MadBytes& reply) override {
-    const mad::LocalVerdict verdict = FakeWire::ProcessLocal(request, reply);
+    const mad::LocalVerdict verdict = FakeCable::ProcessLocal(request, reply);
     const auto data = std::span(reply).subspan(mad::kSmpDataOffset);
     switch (wire::Get<&mad::Smp::attr_id>(request.mad)) {
       case mad::AttributeId::kPortInfo:
@@ -347,8 +347,8 @@ class Machine {
   testing::VirtualTimers timers_;
   std::shared_ptr<FakeMemory> memory_ =
       std::make_shared<FakeMemory>(timers_, size_t{1} << 16);
-  AgentWire wire_;
-  model::Mlx4Device model_{timers_, {&wire_}};
+  AgentCable cable_;
+  model::Mlx4Device model_{timers_, {&cable_}};
   LyingAdapter adapter_{model_, input_};
   model::InProcessFunction function_{adapter_};
   std::unique_ptr<Mlx4Device> device_;

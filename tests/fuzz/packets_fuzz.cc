@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "daemon/remote_node/wire_format.h"
+#include "daemon/remote_node/node_link_format.h"
 #include "fabric/packet/packet_bytes.h"
 #include "fabric/packet/packet_parser.h"
 
@@ -22,9 +22,9 @@ void FuzzPacket(std::span<const std::byte> bytes) {
 }
 
 void FuzzMessages(std::span<const std::byte> bytes) {
-  ibemu::daemon::WireSplitter splitter;
+  ibemu::daemon::NodeLinkSplitter splitter;
   splitter.Add(bytes);
-  ibemu::daemon::WireSplitter::Message message;
+  ibemu::daemon::NodeLinkSplitter::Message message;
   while (true) {
     const auto there = splitter.Next(message);
     if (!there.ok() || !*there) return;

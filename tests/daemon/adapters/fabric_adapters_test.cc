@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/remote_node/fabric_wire.h"
+#include "daemon/remote_node/fabric_cable.h"
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/daemon/method_caller.h"
@@ -49,9 +49,9 @@ TEST_F(FabricAdaptersTest, AnAdapterIsThatOfItsNode) {
 TEST_F(FabricAdaptersTest, WhatIsAnotherMachinesIsNotShown) {
   const AdapterId first = *adapters_.Default();
   EXPECT_EQ(adapters_.description(first), "host-1");
-  const auto wires =
-      FabricWires::Plug(row_.fabric, FabricAdapters::NodeOf(first));
-  ASSERT_TRUE(wires.ok()) << wires.status();
+  const auto cables =
+      FabricCables::Plug(row_.fabric, FabricAdapters::NodeOf(first));
+  ASSERT_TRUE(cables.ok()) << cables.status();
   EXPECT_EQ(adapters_.CheckShowable(first).message(),
             "the adapter of \"host-1\" is that of another machine "
             "(ibemu-hca-model)");

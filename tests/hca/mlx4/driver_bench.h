@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/remote_node/fabric_wire.h"
+#include "daemon/remote_node/fabric_cable.h"
 #include "fabric/fabric.h"
 #include "gtest/gtest.h"
 #include "hca/mlx4/mlx4_device.h"
@@ -55,22 +55,22 @@ class RecordingDeviceListener : public mad::DeviceListener {
 class ModelledHost {
  public:
   ModelledHost(Timers& timers, fabric::Fabric& fabric, const std::string& node)
-      : wires_(*daemon::FabricWires::Plug(fabric, *fabric.Find(node))),
-        model(timers, Wires()) {
+      : cables_(*daemon::FabricCables::Plug(fabric, *fabric.Find(node))),
+        model(timers, Cables()) {
     model.AddObserver(trace);
     function.emplace(model);
   }
 
  private:
-  std::vector<model::Wire*> Wires() {
-    std::vector<model::Wire*> wires;
-    for (int port = 1; port <= wires_->port_count(); ++port) {
-      wires.push_back(&wires_->wire(port));
+  std::vector<model::Cable*> Cables() {
+    std::vector<model::Cable*> cables;
+    for (int port = 1; port <= cables_->port_count(); ++port) {
+      cables.push_back(&cables_->cable(port));
     }
-    return wires;
+    return cables;
   }
 
-  std::unique_ptr<daemon::FabricWires> wires_;
+  std::unique_ptr<daemon::FabricCables> cables_;
 
  public:
   model::Mlx4Device model;

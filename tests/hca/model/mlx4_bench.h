@@ -17,7 +17,7 @@
 #include "hca/prm/mlx4_events.h"
 #include "hca/prm/mlx4_registers.h"
 #include "testing/virtual_timers.h"
-#include "tests/hca/model/mlx4_fake_wire.h"
+#include "tests/hca/model/mlx4_fake_cable.h"
 
 namespace ibemu::hca::model {
 
@@ -109,7 +109,7 @@ class Mlx4Bench : private CommandObserver {
   static constexpr uint32_t kUar = 200;  // software's page of doorbells
 
   explicit Mlx4Bench(testing::VirtualTimers& timers, int ports = 1)
-      : wires(static_cast<size_t>(ports)), device(timers, Pointers(wires)) {
+      : cables(static_cast<size_t>(ports)), device(timers, Pointers(cables)) {
     device.SetHost(&machine);
     device.AddObserver(*this);
     EnableFunction();
@@ -349,7 +349,7 @@ class Mlx4Bench : private CommandObserver {
 
   testing::VirtualTimers* timers = nullptr;
   BenchMachine machine;
-  std::vector<FakeWire> wires;
+  std::vector<FakeCable> cables;
   Mlx4Device device;
   uint64_t inbox = 0, outbox = 0;
   uint64_t out_value = 0;  // of the last command
@@ -361,10 +361,10 @@ class Mlx4Bench : private CommandObserver {
   std::vector<CommandRecord> trace;
 
  private:
-  static std::vector<Wire*> Pointers(std::vector<FakeWire>& wires) {
-    std::vector<Wire*> pointers;
-    pointers.reserve(wires.size());
-    for (FakeWire& wire : wires) pointers.push_back(&wire);
+  static std::vector<Cable*> Pointers(std::vector<FakeCable>& cables) {
+    std::vector<Cable*> pointers;
+    pointers.reserve(cables.size());
+    for (FakeCable& cable : cables) pointers.push_back(&cable);
     return pointers;
   }
   void OnCommand(const CommandRecord& record) override {

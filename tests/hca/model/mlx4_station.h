@@ -33,9 +33,9 @@ class Station : public Mlx4Bench {
 
   explicit Station(testing::VirtualTimers& timers, uint16_t lid = 5)
       : Mlx4Bench(timers) {
-    wires[0].info.lid = wire::Lid{lid};
-    wires[0].gid0 = lid;
-    wires[0].listener->OnPortEvent();  // nobody is told yet
+    cables[0].info.lid = wire::Lid{lid};
+    cables[0].gid0 = lid;
+    cables[0].listener->OnPortEvent();  // nobody is told yet
     Initialise();
     StartEq(kAsyncEq, 6);
     StartEq(kEq, 4);

@@ -225,7 +225,7 @@ Status Firmware::StaticConfiguration(const CommandRequest& request) {
   }
   if (!parts_.ports.Has(port)) return Status::kBadParam;
   const uint64_t guid =
-      parts_.ports.wire(static_cast<int>(port)).GidAt(0).interface_id;
+      parts_.ports.cable(static_cast<int>(port)).GidAt(0).interface_id;
   return Out(request, prm::StaticConfiguration{
                           .uplink_guid_high = static_cast<uint32_t>(guid >> 32),
                           .uplink_guid_low = static_cast<uint32_t>(guid)});

@@ -59,7 +59,7 @@ Status Firmware::MadIfc(const CommandRequest& request) {
     arrival.pkey_index = how->pkey_index;
     arrival.source_qpn = how->remote_qpn;
   }
-  Wire& agents = parts_.ports.wire(port);
+  Cable& agents = parts_.ports.cable(port);
   const bool ignore_m_key =
       arrival.qp == 0 && (request.op_modifier & prm::kMadIfcIgnoreMKey) != 0;
   const auto m_key = wire::Get<&mad::Smp::m_key>(arrival.mad);

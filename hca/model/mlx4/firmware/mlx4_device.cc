@@ -26,11 +26,11 @@ constexpr MsixPlace kMsixPlace{.bar = prm::kControlBar,
 
 }  // namespace
 
-Mlx4Device::Mlx4Device(Timers& timers, const std::vector<Wire*>& wires)
+Mlx4Device::Mlx4Device(Timers& timers, const std::vector<Cable*>& cables)
     : PciEndpoint(IdentityOfConnectX3(), kMsixPlace, mlx4::kMsixVectors),
       timers_(timers),
       core_(*this, timers, faults_,
-            mlx4::DeviceCapabilities(static_cast<int>(wires.size()))),
+            mlx4::DeviceCapabilities(static_cast<int>(cables.size()))),
       events_(core_,
               [this](int vector) {
                 if (!faults_.TakeInterrupt()) Interrupt(vector);
@@ -40,7 +40,7 @@ Mlx4Device::Mlx4Device(Timers& timers, const std::vector<Wire*>& wires)
       multicast_(core_),
       shared_(core_, events_),
       queue_pairs_(core_, memory_, completions_, shared_, events_, multicast_),
-      ports_(wires, events_,
+      ports_(cables, events_,
              [this](int port, std::span<const std::byte> packet) {
                queue_pairs_.Receive(port, packet);
              }),

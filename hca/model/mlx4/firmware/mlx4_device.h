@@ -11,6 +11,7 @@
 
 #include "base/observer_list.h"
 #include "base/timers.h"
+#include "hca/model/cable.h"
 #include "hca/model/mlx4/core/adapter_limits.h"
 #include "hca/model/mlx4/core/core.h"
 #include "hca/model/mlx4/core/fault_plan.h"
@@ -23,7 +24,6 @@
 #include "hca/model/mlx4/queues/ports.h"
 #include "hca/model/mlx4/transport/queue_pairs.h"
 #include "hca/model/pci_endpoint.h"
-#include "hca/model/wire.h"
 
 namespace ibemu::hca::model {
 
@@ -36,7 +36,7 @@ class Mlx4Device : public PciEndpoint, private mlx4::HostMemory {
 
   // REQUIRES: `timers` and `wires` outlive this object.  There are one or two
   // wires, one for each port, port 1's first.
-  Mlx4Device(Timers& timers, const std::vector<Wire*>& wires);
+  Mlx4Device(Timers& timers, const std::vector<Cable*>& cables);
 
   // The observer is not owned.
   void AddObserver(CommandObserver& observer) { observers_.Add(observer); }

@@ -19,7 +19,7 @@ uint8_t VlsOf(uint8_t code) {
 
 }  // namespace
 
-class Ports::Listener : public WireListener {
+class Ports::Listener : public CableListener {
  public:
   Listener(Ports& ports, int port) : ports_(ports), port_(port) {}
 
@@ -33,34 +33,35 @@ class Ports::Listener : public WireListener {
   const int port_;
 };
 
-Ports::Ports(const std::vector<Wire*>& wires, EventQueues& events,
+Ports::Ports(const std::vector<Cable*>& cables, EventQueues& events,
              Receive receive)
     : events_(events), receive_(std::move(receive)) {
-  for (Wire* wire : wires) {
+  for (Cable* cable : cables) {
     const int number = static_cast<int>(ports_.size()) + 1;
-    ports_.push_back({.wire = wire,
+    ports_.push_back({.cable = cable,
                       .listener = std::make_unique<Listener>(*this, number),
-                      .told = Look(*wire)});
-    wire->SetListener(ports_.back().listener.get());
+                      .told = Look(*cable)});
+    cable->SetListener(ports_.back().listener.get());
   }
 }
 
 Ports::~Ports() {
-  for (const Port& port : ports_) port.wire->SetListener(nullptr);
+  for (const Port& port : ports_) port.cable->SetListener(nullptr);
 }
 
-Ports::Told Ports::Look(const Wire& wire) {
+Ports::Told Ports::Look(const Cable& cable) {
   Told told;
-  told.info = wire.Info();
-  for (int i = 0; i < wire.GidCount(); ++i) told.gids.push_back(wire.GidAt(i));
-  for (int i = 0; i < wire.PKeyCount(); ++i) {
-    told.p_keys.push_back(wire.PKeyAt(i));
+  told.info = cable.Info();
+  for (int i = 0; i < cable.GidCount(); ++i)
+    told.gids.push_back(cable.GidAt(i));
+  for (int i = 0; i < cable.PKeyCount(); ++i) {
+    told.p_keys.push_back(cable.PKeyAt(i));
   }
   return told;
 }
 
 prm::QueryPort Ports::Query(int port) const {
-  const mad::PortInfo info = At(port).wire->Info();
+  const mad::PortInfo info = At(port).cable->Info();
   const auto log = [](int count) {
     uint8_t bits = 0;
     while (1 << (bits + 1) <= count) ++bits;
@@ -70,26 +71,26 @@ prm::QueryPort Ports::Query(int port) const {
           .supported_type = At(port).type,
           .ib_mtu = info.mtu_cap,
           .ib_port_width = info.link_width_supported,
-          .log_max_gid = log(At(port).wire->GidCount()),
-          .log_max_pkey = log(At(port).wire->PKeyCount()),
+          .log_max_gid = log(At(port).cable->GidCount()),
+          .log_max_pkey = log(At(port).cable->PKeyCount()),
           .max_vl = VlsOf(info.vl_cap)};
 }
 
 Status Ports::Initialise(int port) {
   if (At(port).enabled) return Status::kBadResourceState;
   At(port).enabled = true;
-  At(port).wire->SetEnabled(true);
+  At(port).cable->SetEnabled(true);
   return Status::kOk;
 }
 
 void Ports::Close(int port) {
   if (std::exchange(At(port).enabled, false)) {
-    At(port).wire->SetEnabled(false);
+    At(port).cable->SetEnabled(false);
   }
 }
 
 Status Ports::Set(int port, const prm::SetPort& wanted) {
-  const mad::PortInfo info = At(port).wire->Info();
+  const mad::PortInfo info = At(port).cable->Info();
   if (wanted.change_mtu_cap &&
       (wanted.mtu_cap == 0 || wanted.mtu_cap > info.mtu_cap)) {
     return Status::kBadParam;
@@ -99,13 +100,13 @@ Status Ports::Set(int port, const prm::SetPort& wanted) {
       (wanted.vl_cap == 0 || wanted.vl_cap > VlsOf(info.vl_cap))) {
     return Status::kExceedLimit;
   }
-  At(port).wire->SetIsSm((wanted.capability_mask & kIsSm) != 0);
+  At(port).cable->SetIsSm((wanted.capability_mask & kIsSm) != 0);
   return Status::kOk;
 }
 
 void Ports::TellChanges(int port, bool reregister) {
   Told& told = At(port).told;
-  const Told old = std::exchange(told, Look(*At(port).wire));
+  const Told old = std::exchange(told, Look(*At(port).cable));
   const mad::PortInfo& info = told.info;
   const auto number = static_cast<uint8_t>(port);
 
@@ -146,9 +147,9 @@ void Ports::TellChanges(int port, bool reregister) {
 
 void Ports::Reset() {
   for (Port& port : ports_) {
-    if (std::exchange(port.enabled, false)) port.wire->SetEnabled(false);
-    port.wire->SetIsSm(false);
-    port.told = Look(*port.wire);
+    if (std::exchange(port.enabled, false)) port.cable->SetEnabled(false);
+    port.cable->SetIsSm(false);
+    port.told = Look(*port.cable);
   }
 }
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
+#include "hca/model/cable.h"
 #include "hca/model/mlx4/queues/event_queues.h"
-#include "hca/model/wire.h"
 #include "hca/prm/mlx4_query.h"
 
 namespace ibemu::hca::model::mlx4 {
@@ -22,14 +22,15 @@ class Ports {
       absl::AnyInvocable<void(int port, std::span<const std::byte> packet)>;
 
   // REQUIRES: `wires` outlive this object.  The first one is port 1's.
-  Ports(const std::vector<Wire*>& wires, EventQueues& events, Receive receive);
+  Ports(const std::vector<Cable*>& cables, EventQueues& events,
+        Receive receive);
   ~Ports();
   Ports(const Ports&) = delete;
   Ports& operator=(const Ports&) = delete;
 
   int count() const { return static_cast<int>(ports_.size()); }
   bool Has(uint32_t port) const { return port >= 1 && port <= ports_.size(); }
-  Wire& wire(int port) { return *At(port).wire; }
+  Cable& cable(int port) { return *At(port).cable; }
 
   // Commands.  REQUIRES: Has(port).
   prm::QueryPort Query(int port) const;
@@ -64,7 +65,7 @@ class Ports {
     std::vector<uint16_t> p_keys;
   };
   struct Port {
-    Wire* wire = nullptr;
+    Cable* cable = nullptr;
     std::unique_ptr<Listener> listener;
     bool enabled = false;
     prm::PortType type = prm::PortType::kInfiniBand;
@@ -75,7 +76,7 @@ class Ports {
   const Port& At(int port) const {
     return ports_[static_cast<size_t>(port - 1)];
   }
-  static Told Look(const Wire& wire);
+  static Told Look(const Cable& cable);
 
   EventQueues& events_;
   Receive receive_;

@@ -26,10 +26,10 @@ void ConnectedQueuePair::Send(const Outgoing& packet,
                               std::span<const std::byte> headers,
                               std::span<const std::byte> payload) {
   const prm::AddressPath& path = context_.primary;
-  Wire& wire = environment_.ports().wire(port());
+  Cable& cable = environment_.ports().cable(port());
   std::optional<wire::GlobalRouteHeader> grh;
   if (path.grh) {
-    grh = GlobalRouteTo(wire, path.rgid, path.mgid_index, path.hop_limit,
+    grh = GlobalRouteTo(cable, path.rgid, path.mgid_index, path.hop_limit,
                         path.tclass, path.flow_label);
   }
   const auto service = static_cast<unsigned>(context_.service);
@@ -38,12 +38,12 @@ void ConnectedQueuePair::Send(const Outgoing& packet,
                                      packet.operation),
       .solicited = packet.solicited,
       .migrated = true,
-      .p_key = wire.PKeyAt(path.pkey_index),
+      .p_key = cable.PKeyAt(path.pkey_index),
       .destination_qpn = context_.remote_qpn,
       .ack_request = packet.ack_request,
       .psn = packet.psn};
   environment_.Send(port(),
-                    BuildPacket(RouteTo(wire, path.rlid, path.my_lid_path_bits,
+                    BuildPacket(RouteTo(cable, path.rlid, path.my_lid_path_bits,
                                         prm::SlOfSchedQueue(path.sched_queue)),
                                 grh, bth, headers, payload),
                     false);

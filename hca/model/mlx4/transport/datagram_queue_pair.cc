@@ -66,7 +66,7 @@ CqeSyndrome DatagramQueuePair::SendMlx(const SendWqe& wqe) {
     return CqeSyndrome::kLocalQpOperation;
   }
   if (!wqe.mlx.source_lid_given) {
-    lrh.slid = RouteTo(environment_.ports().wire(port()), 0,
+    lrh.slid = RouteTo(environment_.ports().cable(port()), 0,
                        static_cast<uint8_t>(lrh.slid), 0)
                    .slid;
   }
@@ -85,8 +85,8 @@ CqeSyndrome DatagramQueuePair::SendUd(const SendWqe& wqe) {
   if (to.pd != context_.pd || to.port != port()) {
     return CqeSyndrome::kLocalQpOperation;
   }
-  Wire& wire = environment_.ports().wire(port());
-  if (wqe.length > MtuBytes(wire.Info().mtu_cap)) {
+  Cable& cable = environment_.ports().cable(port());
+  if (wqe.length > MtuBytes(cable.Info().mtu_cap)) {
     return CqeSyndrome::kLocalLength;
   }
   std::vector<std::byte> payload(wqe.length);
@@ -106,20 +106,20 @@ CqeSyndrome DatagramQueuePair::SendUd(const SendWqe& wqe) {
   }
   std::optional<wire::GlobalRouteHeader> grh;
   if (to.grh) {
-    grh = GlobalRouteTo(wire, to.rgid, to.mgid_index, to.hop_limit, to.tclass,
+    grh = GlobalRouteTo(cable, to.rgid, to.mgid_index, to.hop_limit, to.tclass,
                         to.flow_label);
   }
   const wire::BaseTransportHeader bth{
       .opcode = immediate ? wire::opcode::kUdSendOnlyImmediate
                           : wire::opcode::kUdSendOnly,
       .solicited = wqe.control.solicited,
-      .p_key = wire.PKeyAt(context_.primary.pkey_index),
+      .p_key = cable.PKeyAt(context_.primary.pkey_index),
       .destination_qpn = wqe.datagram.remote_qpn,
       .psn = psn_};
   psn_ = (psn_ + 1) & wire::kPsnMask;
   environment_.Send(
       port(),
-      BuildPacket(RouteTo(wire, to.rlid, to.my_lid_path_bits, to.sl), grh, bth,
+      BuildPacket(RouteTo(cable, to.rlid, to.my_lid_path_bits, to.sl), grh, bth,
                   headers, payload),
       to.force_loopback || wqe.control.force_loopback);
   return CqeSyndrome::kNone;
@@ -137,9 +137,9 @@ std::optional<uint16_t> DatagramQueuePair::Admit(
     return context_.primary.pkey_index;
   }
   if (deth.q_key != mad::kQp1QKey) return std::nullopt;
-  const Wire& wire = environment_.ports().wire(port());
-  for (int i = 0; i < wire.PKeyCount(); ++i) {
-    if (wire::MayTalk(wire.PKeyAt(i), packet.bth.p_key)) {
+  const Cable& cable = environment_.ports().cable(port());
+  for (int i = 0; i < cable.PKeyCount(); ++i) {
+    if (wire::MayTalk(cable.PKeyAt(i), packet.bth.p_key)) {
       return static_cast<uint16_t>(i);
     }
   }
@@ -189,7 +189,7 @@ void DatagramQueuePair::Receive(const Packet& incoming) {
     EnterError();
     return;
   }
-  const mad::PortInfo info = environment_.ports().wire(port()).Info();
+  const mad::PortInfo info = environment_.ports().cable(port()).Info();
   const bool unicast = wire::IsUnicast(packet.lrh.dlid);
   CompleteReceive({.immediate = has_immediate ? immediate : *pkey_index,
                    .grh = packet.grh.has_value(),

@@ -151,20 +151,20 @@ void QueuePair::FailReceive(uint16_t counter, prm::CqeSyndrome syndrome) {
 }
 
 bool QueuePair::PKeyMatches(uint16_t peer) {
-  const Wire& wire = environment_.ports().wire(port());
-  return wire::MayTalk(wire.PKeyAt(context_.primary.pkey_index), peer);
+  const Cable& cable = environment_.ports().cable(port());
+  return wire::MayTalk(cable.PKeyAt(context_.primary.pkey_index), peer);
 }
 
-wire::LocalRouteHeader RouteTo(Wire& wire, uint16_t dlid, uint8_t path_bits,
+wire::LocalRouteHeader RouteTo(Cable& cable, uint16_t dlid, uint8_t path_bits,
                                uint8_t sl) {
-  const mad::PortInfo info = wire.Info();
+  const mad::PortInfo info = cable.Info();
   const auto mask = static_cast<uint16_t>((1u << info.lmc) - 1);
   const auto slid = static_cast<uint16_t>(static_cast<uint16_t>(info.lid) |
                                           (path_bits & mask));
   return {.sl = sl, .dlid = wire::Lid{dlid}, .slid = wire::Lid{slid}};
 }
 
-wire::GlobalRouteHeader GlobalRouteTo(Wire& wire,
+wire::GlobalRouteHeader GlobalRouteTo(Cable& cable,
                                       std::span<const uint8_t, 16> gid,
                                       int gid_index, uint8_t hop_limit,
                                       uint8_t traffic_class,
@@ -172,7 +172,7 @@ wire::GlobalRouteHeader GlobalRouteTo(Wire& wire,
   return {.traffic_class = traffic_class,
           .flow_label = flow_label,
           .hop_limit = hop_limit,
-          .sgid = wire.GidAt(gid_index),
+          .sgid = cable.GidAt(gid_index),
           .dgid = wire::Decode<wire::Gid>(std::as_bytes(gid))};
 }
 

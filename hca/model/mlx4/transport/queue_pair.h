@@ -121,9 +121,9 @@ class QueuePair {
 
 // Build the headers of a packet along an address path.  SLID and SGID are the
 // port's.
-wire::LocalRouteHeader RouteTo(Wire& wire, uint16_t dlid, uint8_t path_bits,
+wire::LocalRouteHeader RouteTo(Cable& cable, uint16_t dlid, uint8_t path_bits,
                                uint8_t sl);
-wire::GlobalRouteHeader GlobalRouteTo(Wire& wire,
+wire::GlobalRouteHeader GlobalRouteTo(Cable& cable,
                                       std::span<const uint8_t, 16> gid,
                                       int gid_index, uint8_t hop_limit,
                                       uint8_t traffic_class,

@@ -205,7 +205,7 @@ void QueuePairs::Doorbell(uint32_t page, uint32_t qpn) {
 }
 
 bool QueuePairs::IsForPort(int port, wire::Lid lid) const {
-  const mad::PortInfo info = ports_->wire(port).Info();
+  const mad::PortInfo info = ports_->cable(port).Info();
   const auto base = static_cast<uint16_t>(info.lid);
   const auto number = static_cast<uint16_t>(lid);
   return wire::IsUnicast(lid) && number >= base &&
@@ -222,7 +222,7 @@ void QueuePairs::Send(int port, std::vector<std::byte> packet,
       if (const auto alive = weak.lock()) (*alive)->Receive(port, copy);
     });
   }
-  if (!to_itself) ports_->wire(port).Send(packet);
+  if (!to_itself) ports_->cable(port).Send(packet);
 }
 
 void QueuePairs::Receive(int port, std::span<const std::byte> bytes) {

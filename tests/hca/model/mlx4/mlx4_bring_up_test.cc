@@ -107,7 +107,7 @@ TEST_F(Mlx4BringUp, TellsWhatItHasOnceTheFirmwareRuns) {
 TEST_F(Mlx4BringUp, HasAsManyPortsAsWires) {
   Mlx4Bench two(timers_, 2);
   two.Boot();
-  two.wires[1].info.mtu_cap = 4;
+  two.cables[1].info.mtu_cap = 4;
   two.Ask(Opcode::kQueryDevCap);
   EXPECT_EQ(two.Out<prm::QueryDevCap>().num_ports, 2);
   ASSERT_EQ(two.Ask(Opcode::kQueryPort, 2), Status::kOk);
@@ -117,7 +117,7 @@ TEST_F(Mlx4BringUp, HasAsManyPortsAsWires) {
 
 TEST_F(Mlx4BringUp, TellsAPortsIdentity) {
   bench_.Boot();
-  bench_.wires[0].gid0 = 0x0002c90300000102;
+  bench_.cables[0].gid0 = 0x0002c90300000102;
   EXPECT_EQ(bench_.Ask(Opcode::kModStatCfg), Status::kOk);
   ASSERT_EQ(
       bench_.Ask(Opcode::kModStatCfg, 1 << 8, prm::kQueryStaticConfiguration),

@@ -20,7 +20,7 @@ constexpr uint32_t kQKey = 0x1234;
 class Mlx4Datagrams : public ::testing::Test {
  protected:
   Mlx4Datagrams() {
-    FakeWire::Join(timers_, here_.wires[0], there_.wires[0]);
+    FakeCable::Join(timers_, here_.cables[0], there_.cables[0]);
     Start(here_);
     Start(there_);
   }
@@ -109,7 +109,7 @@ TEST_F(Mlx4Datagrams, AreDroppedForAWrongKeyOrWithoutAPlace) {
   there_.PostReceive(kQpn, {Station::At(0, 64)});
   here_.Post(kQpn, Send(), Concat(To(6, kQKey + 1), Station::At(0, 4)));
   timers_.RunPending();
-  there_.wires[0].p_key = 0x8001;
+  there_.cables[0].p_key = 0x8001;
   here_.Post(kQpn, Send(), Concat(To(6), Station::At(0, 4)));
   timers_.RunPending();
   EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
@@ -181,7 +181,7 @@ TEST_F(Mlx4Datagrams, FailInAnotherProtectionDomainOrOnAnotherPort) {
 }
 
 TEST_F(Mlx4Datagrams, FailAboveTheMtu) {
-  here_.wires[0].info.mtu_cap = 1;
+  here_.cables[0].info.mtu_cap = 1;
   here_.Post(kQpn, Send(), Concat(To(6), Station::At(0, 257)));
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kLocalLength);
 }

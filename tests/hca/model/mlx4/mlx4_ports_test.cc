@@ -21,7 +21,7 @@ constexpr uint32_t kQp1 = Station::kSpecialBase + 2;
 
 class Mlx4Ports : public ::testing::Test {
  protected:
-  FakeWire& wire() { return here_.wires[0]; }
+  FakeCable& cable() { return here_.cables[0]; }
 
   void Start(uint32_t qpn) {
     const prm::QpContext context = here_.Context(prm::QpService::kMlx);
@@ -52,11 +52,11 @@ class Mlx4Ports : public ::testing::Test {
 };
 
 TEST_F(Mlx4Ports, AreEnabledByACommandAndClosedAsOftenAsSoftwareLikes) {
-  EXPECT_TRUE(wire().enabled);
+  EXPECT_TRUE(cable().enabled);
   EXPECT_EQ(here_.Command(Opcode::kInitPort, 1), Status::kBadResourceState);
   EXPECT_EQ(here_.Command(Opcode::kInitPort, 2), Status::kBadParam);
   EXPECT_EQ(here_.Command(Opcode::kClosePort, 1), Status::kOk);
-  EXPECT_FALSE(wire().enabled);
+  EXPECT_FALSE(cable().enabled);
   EXPECT_EQ(here_.Command(Opcode::kClosePort, 1), Status::kOk);
   EXPECT_EQ(here_.Command(Opcode::kClosePort, 0), Status::kBadParam);
 }
@@ -65,9 +65,9 @@ TEST_F(Mlx4Ports, SayThatASubnetManagerRuns) {
   EXPECT_EQ(
       here_.Give(Opcode::kSetPort, 1, prm::SetPort{.capability_mask = 1u << 1}),
       Status::kOk);
-  EXPECT_TRUE(wire().is_sm);
+  EXPECT_TRUE(cable().is_sm);
   EXPECT_EQ(here_.Give(Opcode::kSetPort, 1, prm::SetPort{}), Status::kOk);
-  EXPECT_FALSE(wire().is_sm);
+  EXPECT_FALSE(cable().is_sm);
 }
 
 TEST_F(Mlx4Ports, RefuseMoreThanThePortHas) {
@@ -81,11 +81,11 @@ TEST_F(Mlx4Ports, RefuseMoreThanThePortHas) {
 }
 
 TEST_F(Mlx4Ports, TellWhenTheLinkComesAndGoes) {
-  wire().info.port_state = mad::PortState::kDown;
-  wire().listener->OnPortEvent();
-  wire().listener->OnPortEvent();
-  wire().info.port_state = mad::PortState::kActive;
-  wire().listener->OnPortEvent();
+  cable().info.port_state = mad::PortState::kDown;
+  cable().listener->OnPortEvent();
+  cable().listener->OnPortEvent();
+  cable().info.port_state = mad::PortState::kActive;
+  cable().listener->OnPortEvent();
   EXPECT_THAT(here_.Events(),
               ElementsAre(EventType::kPortChange, EventType::kPortChange));
   EXPECT_EQ(here_.EventAt(Station::kAsyncEq, 0).subtype, prm::kPortDown);
@@ -98,10 +98,10 @@ TEST_F(Mlx4Ports, TellWhenTheLinkComesAndGoes) {
 }
 
 TEST_F(Mlx4Ports, TellWhatASubnetManagerChanged) {
-  wire().info.lid = wire::Lid{9};
-  wire().info.master_sm_lid = wire::Lid{2};
-  wire().p_key = 0x8001;
-  wire().listener->OnPortEvent();
+  cable().info.lid = wire::Lid{9};
+  cable().info.master_sm_lid = wire::Lid{2};
+  cable().p_key = 0x8001;
+  cable().listener->OnPortEvent();
   EXPECT_THAT(here_.Events(), ElementsAre(EventType::kPortManagementChange,
                                           EventType::kPortManagementChange));
   const auto change = here_.machine.Get<prm::PortManagementEvent>(
@@ -122,16 +122,16 @@ TEST_F(Mlx4Ports, PassMadsToTheFirmwaresAgents) {
                       prm::kMadIfcExtended),
             Status::kOk);
   EXPECT_EQ(here_.Out<mad::MadHeader>().method, mad::Method::kGetResp);
-  ASSERT_EQ(wire().arrivals.size(), 1u);
-  EXPECT_EQ(wire().arrivals[0].slid, wire::Lid{7});
-  EXPECT_EQ(wire().arrivals[0].sl, 2);
-  EXPECT_EQ(wire().arrivals[0].source_qpn, 3u);
-  EXPECT_EQ(wire().arrivals[0].qp, 0);
+  ASSERT_EQ(cable().arrivals.size(), 1u);
+  EXPECT_EQ(cable().arrivals[0].slid, wire::Lid{7});
+  EXPECT_EQ(cable().arrivals[0].sl, 2);
+  EXPECT_EQ(cable().arrivals[0].source_qpn, 3u);
+  EXPECT_EQ(cable().arrivals[0].qp, 0);
 }
 
 TEST_F(Mlx4Ports, RefuseMadsForNoPortOrNoAgent) {
   EXPECT_EQ(here_.Ask(Opcode::kMadIfc, 2), Status::kBadParam);
-  wire().verdict = mad::LocalVerdict::kUnhandled;
+  cable().verdict = mad::LocalVerdict::kUnhandled;
   EXPECT_EQ(here_.Ask(Opcode::kMadIfc, 1), Status::kBadPacket);
 }
 
@@ -153,20 +153,20 @@ TEST_F(Mlx4Ports, TellWhoManagesThemOnlyWhereFirmwareKnowsHow) {
 }
 
 TEST_F(Mlx4Ports, AskTheirAgentsWithTheManagementKeyIfSoftwareSkipsItsCheck) {
-  wire().info.m_key = 0x1234;
+  cable().info.m_key = 0x1234;
   const mad::Smp request{.method = mad::Method::kGet,
                          .attr_id = mad::AttributeId::kPortInfo,
                          .m_key = 0x42};
   here_.machine.Put(here_.inbox, request);
   ASSERT_EQ(here_.Ask(Opcode::kMadIfc, 1), Status::kOk);
-  EXPECT_EQ(wire::Get<&mad::Smp::m_key>(wire().arrivals[0].mad), 0x42u);
+  EXPECT_EQ(wire::Get<&mad::Smp::m_key>(cable().arrivals[0].mad), 0x42u);
   ASSERT_EQ(here_.Ask(Opcode::kMadIfc, 1, prm::kMadIfcIgnoreMKey), Status::kOk);
-  EXPECT_EQ(wire::Get<&mad::Smp::m_key>(wire().arrivals[1].mad), 0x1234u);
+  EXPECT_EQ(wire::Get<&mad::Smp::m_key>(cable().arrivals[1].mad), 0x1234u);
   EXPECT_EQ(here_.Out<mad::Smp>().m_key, 0x42u) << "it tells nobody";
 }
 
 TEST_F(Mlx4Ports, SayThatAMadWasDroppedUnlessItHasNoAnswer) {
-  wire().verdict = mad::LocalVerdict::kConsumed;
+  cable().verdict = mad::LocalVerdict::kConsumed;
   mad::Smp request{.method = mad::Method::kGet,
                    .attr_id = mad::AttributeId::kPortInfo};
   here_.machine.Put(here_.inbox, request);
@@ -225,12 +225,12 @@ TEST_F(Mlx4Ports, SendAPacketWhoseHeadersSoftwareBuilt) {
                              .completion = prm::kCompletionRequested,
                              .rlid = 9},
              MlxSegments(MlxPacket(9, 0, 0)));
-  ASSERT_EQ(wire().sent.size(), 1u);
-  const auto lrh = wire::Decode<wire::LocalRouteHeader>(wire().sent[0]);
+  ASSERT_EQ(cable().sent.size(), 1u);
+  const auto lrh = wire::Decode<wire::LocalRouteHeader>(cable().sent[0]);
   EXPECT_EQ(lrh.vl, 15);
   EXPECT_EQ(lrh.slid, wire::Lid{5}) << "the port's own";
-  EXPECT_EQ(wire().sent[0].size(), 288u);
-  EXPECT_EQ(wire().sent[0][28], std::byte{0x42});
+  EXPECT_EQ(cable().sent[0].size(), 288u);
+  EXPECT_EQ(cable().sent[0][28], std::byte{0x42});
   const prm::Cqe done = here_.NextCqe(Station::kSendCq);
   EXPECT_EQ(done.qpn, kQp0);
   EXPECT_TRUE(done.is_send);
@@ -248,8 +248,8 @@ TEST_F(Mlx4Ports, LeaveThePermissiveLidThatSoftwareGave) {
                              .source_lid_given = true,
                              .rlid = 0xffff},
              MlxSegments(packet));
-  ASSERT_EQ(wire().sent.size(), 1u);
-  EXPECT_EQ(wire::Decode<wire::LocalRouteHeader>(wire().sent[0]).slid,
+  ASSERT_EQ(cable().sent.size(), 1u);
+  EXPECT_EQ(wire::Decode<wire::LocalRouteHeader>(cable().sent[0]).slid,
             wire::Lid::kPermissive);
 }
 
@@ -257,7 +257,7 @@ TEST_F(Mlx4Ports, FailAPacketWhoseHeadersContradictItsWqe) {
   Start(kQp0);
   const prm::MlxSegment control{.opcode = prm::WqeOpcode::kSend, .rlid = 8};
   here_.Post(kQp0, control, MlxSegments(MlxPacket(9, 0, 0)));
-  EXPECT_THAT(wire().sent, IsEmpty());
+  EXPECT_THAT(cable().sent, IsEmpty());
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
             CqeSyndrome::kLocalQpOperation);
   EXPECT_EQ(here_.Query(kQp0).state, prm::QpState::kSqError);
@@ -274,8 +274,8 @@ TEST_F(Mlx4Ports, ReceiveForTheWellKnownNumbers) {
   auto lrh = wire::Decode<wire::LocalRouteHeader>(packet);
   lrh.slid = wire::Lid{7};
   wire::Encode(lrh, packet);
-  wire().listener->OnPacket(packet);
-  wire().listener->OnPacket(MlxPacket(5, 1, mad::kQp1QKey));
+  cable().listener->OnPacket(packet);
+  cable().listener->OnPacket(MlxPacket(5, 1, mad::kQp1QKey));
 
   const prm::Cqe first = here_.NextCqe(Station::kReceiveCq);
   EXPECT_EQ(first.qpn, kQp0);
@@ -291,14 +291,14 @@ TEST_F(Mlx4Ports, ReceiveForTheWellKnownNumbers) {
 
 TEST_F(Mlx4Ports, DropWhatHasTheWrongKeyNoPlaceOrNoPort) {
   Start(kQp1);
-  wire().listener->OnPacket(MlxPacket(5, 1, mad::kQp1QKey));
+  cable().listener->OnPacket(MlxPacket(5, 1, mad::kQp1QKey));
   here_.PostReceive(kQp1, {Station::At(512, 296)});
-  wire().listener->OnPacket(MlxPacket(5, 1, 0x1234));
+  cable().listener->OnPacket(MlxPacket(5, 1, 0x1234));
   std::vector<std::byte> cut = MlxPacket(5, 1, mad::kQp1QKey);
   cut.resize(20);
-  wire().listener->OnPacket(cut);
+  cable().listener->OnPacket(cut);
   here_.Command(Opcode::kClosePort, 1);
-  wire().listener->OnPacket(MlxPacket(5, 1, mad::kQp1QKey));
+  cable().listener->OnPacket(MlxPacket(5, 1, mad::kQp1QKey));
   EXPECT_TRUE(here_.Empty(Station::kReceiveCq));
 }
 
@@ -309,7 +309,7 @@ TEST_F(Mlx4Ports, DeliverToThemselvesWhatIsForThem) {
              MlxSegments(MlxPacket(5, 0, 0)));
   EXPECT_TRUE(here_.Empty(Station::kReceiveCq));
   timers_.RunPending();
-  EXPECT_THAT(wire().sent, IsEmpty());
+  EXPECT_THAT(cable().sent, IsEmpty());
   EXPECT_EQ(here_.NextCqe(Station::kReceiveCq).remote_lid, 5);
 }
 
@@ -335,10 +335,10 @@ TEST_F(Mlx4Ports, IgnoreADoorbellFromAnothersPage) {
   here_.Post(kQp0, prm::MlxSegment{.opcode = prm::WqeOpcode::kSend, .rlid = 9},
              MlxSegments(MlxPacket(9, 0, 0)), false);
   here_.Ring(kQp0, Station::kUar + 1);
-  EXPECT_THAT(wire().sent, IsEmpty());
+  EXPECT_THAT(cable().sent, IsEmpty());
   EXPECT_EQ(here_.device.violations(), 1);
   here_.Ring(kQp0);
-  EXPECT_EQ(wire().sent.size(), 1u);
+  EXPECT_EQ(cable().sent.size(), 1u);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using Status = prm::CommandStatus;
 class Mlx4Reliable : public ::testing::Test {
  protected:
   Mlx4Reliable() {
-    FakeWire::Join(timers_, here_.wires[0], there_.wires[0]);
+    FakeCable::Join(timers_, here_.cables[0], there_.cables[0]);
     Connect(here_, 6);
     Connect(there_, 5);
   }
@@ -133,7 +133,7 @@ TEST_F(Mlx4Reliable, HaveNoMoreReadsOpenThanTheyMay) {
     here_.Post(kQpn, Control(WqeOpcode::kRdmaRead),
                Concat(Remote(0), Station::At(0, 8)));
   }
-  EXPECT_EQ(here_.wires[0].sent.size(), 4u);
+  EXPECT_EQ(here_.cables[0].sent.size(), 4u);
   Run();
   for (int i = 0; i < 6; ++i) {
     EXPECT_EQ(here_.NextCqe(Station::kSendCq).wqe_counter, i);
@@ -171,7 +171,7 @@ TEST_F(Mlx4Reliable, GoBackWhenAPacketWasLost) {
   const std::string text = Pattern(5000);
   here_.Fill(0, text);
   there_.PostReceive(kQpn, {Station::At(0, 5000)});
-  here_.wires[0].lose = 2;
+  here_.cables[0].lose = 2;
   PostSend(5000);
   Run();
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
@@ -181,7 +181,7 @@ TEST_F(Mlx4Reliable, GoBackWhenAPacketWasLost) {
 
 TEST_F(Mlx4Reliable, TryAgainWhenNoAnswerComes) {
   there_.PostReceive(kQpn, {Station::At(0, 64)});
-  here_.wires[0].lose = 1;
+  here_.cables[0].lose = 1;
   PostSend(8);
   Run();
   EXPECT_TRUE(here_.Empty(Station::kSendCq));
@@ -192,7 +192,7 @@ TEST_F(Mlx4Reliable, TryAgainWhenNoAnswerComes) {
 TEST_F(Mlx4Reliable, AnswerARepetitionWithoutDoingItTwice) {
   there_.PostReceive(kQpn, {Station::At(0, 64)});
   there_.PostReceive(kQpn, {Station::At(64, 64)});
-  there_.wires[0].lose = 1;  // the acknowledgement
+  there_.cables[0].lose = 1;  // the acknowledgement
   PostSend(8);
   Run(absl::Milliseconds(20));
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
@@ -201,7 +201,7 @@ TEST_F(Mlx4Reliable, AnswerARepetitionWithoutDoingItTwice) {
 }
 
 TEST_F(Mlx4Reliable, RepeatTheResultOfAnAtomic) {
-  there_.wires[0].lose = 1;
+  there_.cables[0].lose = 1;
   here_.Post(
       kQpn, Control(WqeOpcode::kFetchAdd),
       Concat(Remote(0), prm::AtomicSegment{.swap_add = 3}, Station::At(0, 8)));
@@ -213,7 +213,7 @@ TEST_F(Mlx4Reliable, RepeatTheResultOfAnAtomic) {
 TEST_F(Mlx4Reliable, AskAgainForALostPartOfARead) {
   const std::string text = Pattern(5000);
   there_.Fill(0, text);
-  there_.wires[0].lose = 3;
+  there_.cables[0].lose = 3;
   here_.Post(kQpn, Control(WqeOpcode::kRdmaRead),
              Concat(Remote(0), Station::At(0, 5000)));
   Run(absl::Milliseconds(20));
@@ -230,7 +230,7 @@ TEST_F(Mlx4Reliable, GiveUpWhenThePeerIsGone) {
             CqeSyndrome::kTransportRetryExceeded);
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kFlushed);
   EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
-  EXPECT_EQ(here_.wires[0].sent.size(), 6u) << "two packets, three times";
+  EXPECT_EQ(here_.cables[0].sent.size(), 6u) << "two packets, three times";
 }
 
 TEST_F(Mlx4Reliable, WaitForAPeerThatIsNotReady) {
@@ -348,7 +348,7 @@ TEST_F(Mlx4Reliable, FlushWhatIsOpenWhenSoftwareBreaksThem) {
 TEST_F(Mlx4Reliable, FlushAReceiveWhoseMessageHasHalfCome) {
   there_.PostReceive(kQpn, {Station::At(0, 4096)});
   there_.PostReceive(kQpn, {Station::At(0, 4096)});
-  here_.wires[0].lose = 2;
+  here_.cables[0].lose = 2;
   PostSend(2000);
   timers_.RunPending();
   there_.Command(prm::Opcode::k2ErrQp, kQpn);
@@ -361,10 +361,10 @@ TEST_F(Mlx4Reliable, FlushAReceiveWhoseMessageHasHalfCome) {
 TEST_F(Mlx4Reliable, DropWhatAnotherServiceSends) {
   there_.PostReceive(kQpn, {Station::At(0, 64)});
   PostSend(8);
-  std::vector<std::byte> packet = here_.wires[0].sent[0];
+  std::vector<std::byte> packet = here_.cables[0].sent[0];
   constexpr size_t kOpcode = 8;  // behind the LRH
   packet[kOpcode] |= std::byte{0x20};
-  there_.wires[0].listener->OnPacket(packet);
+  there_.cables[0].listener->OnPacket(packet);
   EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
   Run();
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
@@ -426,21 +426,21 @@ TEST_F(Mlx4Reliable, SendMoreThanAWindowOfPackets) {
 TEST_F(Mlx4Reliable, DropAnOldReadThatTheyCanNoLongerAnswer) {
   here_.Post(kQpn, Control(WqeOpcode::kRdmaRead),
              Concat(Remote(0), Station::At(0, 8)));
-  std::vector<std::byte> read = here_.wires[0].sent.back();
+  std::vector<std::byte> read = here_.cables[0].sent.back();
   Run();
   ASSERT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
-  there_.wires[0].sent.clear();
-  there_.wires[0].listener->OnPacket(read);
-  EXPECT_EQ(there_.wires[0].sent.size(), 1u) << "it is answered once more";
+  there_.cables[0].sent.clear();
+  there_.cables[0].listener->OnPacket(read);
+  EXPECT_EQ(there_.cables[0].sent.size(), 1u) << "it is answered once more";
   there_.Command(prm::Opcode::kHw2SwMpt, Station::kRegion, 1);
-  there_.wires[0].listener->OnPacket(read);
+  there_.cables[0].listener->OnPacket(read);
   // Without its RETH.
   read.resize(24);
   auto lrh = wire::Decode<wire::LocalRouteHeader>(read);
   lrh.words = 6;
   wire::Encode(lrh, read);
-  there_.wires[0].listener->OnPacket(read);
-  EXPECT_EQ(there_.wires[0].sent.size(), 1u);
+  there_.cables[0].listener->OnPacket(read);
+  EXPECT_EQ(there_.cables[0].sent.size(), 1u);
   EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kRts);
 }
 
@@ -450,10 +450,10 @@ TEST_F(Mlx4Reliable, DoNothingMoreOnceTheAdapterHasFailed) {
   there_.device.Fail(0xdead);
   Run();
   EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
-  const size_t sent = there_.wires[0].sent.size();
+  const size_t sent = there_.cables[0].sent.size();
   there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(Station::At(0, 8)));
   there_.ArmEq(Station::kEq, 0);
-  EXPECT_EQ(there_.wires[0].sent.size(), sent);
+  EXPECT_EQ(there_.cables[0].sent.size(), sent);
   EXPECT_THAT(there_.Events(), Contains(EventType::kLocalCatastrophicError));
   EXPECT_EQ(there_.device.violations(), 0) << "a driver may not know it yet";
 }

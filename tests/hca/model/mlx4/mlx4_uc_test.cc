@@ -22,7 +22,7 @@ constexpr uint32_t kPsn = 0xfffff0;
 class Mlx4Unreliable : public ::testing::Test {
  protected:
   Mlx4Unreliable() {
-    FakeWire::Join(timers_, here_.wires[0], there_.wires[0]);
+    FakeCable::Join(timers_, here_.cables[0], there_.cables[0]);
     Connect(here_, 6);
     Connect(there_, 5);
   }
@@ -92,14 +92,14 @@ TEST_F(Mlx4Unreliable, SendAMessageOfManyPacketsAndHearNothingOfIt) {
   EXPECT_EQ(got.byte_count, 5000u);
   EXPECT_EQ(there_.Text(0, 3000), text.substr(0, 3000));
   EXPECT_EQ(there_.Text(8000, 2000), text.substr(3000));
-  EXPECT_THAT(there_.wires[0].sent, IsEmpty());
+  EXPECT_THAT(there_.cables[0].sent, IsEmpty());
 }
 
 TEST_F(Mlx4Unreliable, SayTheirServiceInEveryPacket) {
   there_.PostReceive(kQpn, {Station::At(0, 5000)});
   PostSend(3000);
   std::vector<uint8_t> opcodes;
-  for (const auto& bytes : here_.wires[0].sent) {
+  for (const auto& bytes : here_.cables[0].sent) {
     opcodes.push_back(mlx4::ParsePacket(bytes)->bth.opcode);
   }
   EXPECT_THAT(opcodes, ElementsAre(0x20, 0x21, 0x22));
@@ -148,7 +148,7 @@ TEST_F(Mlx4Unreliable, LoseAMessageOfWhichAnyPacketIsLost) {
   here_.Fill(0, text);
   for (int lost = 1; lost <= 5; ++lost) {
     there_.PostReceive(kQpn, {Station::At(0, 5000)});
-    here_.wires[0].lose = lost;
+    here_.cables[0].lose = lost;
     PostSend(5000);
     Run();
     EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
@@ -164,34 +164,35 @@ TEST_F(Mlx4Unreliable, LoseAMessageOfWhichAnyPacketIsLost) {
 
 TEST_F(Mlx4Unreliable, TakeTheNextMessageWhenOneBreaksOff) {
   there_.PostReceive(kQpn, {Station::At(0, 4096)});
-  FakeWire& wire = there_.wires[0];
-  wire.listener->OnPacket(Ghost(0x20, kPsn, 1024));      // first
-  wire.listener->OnPacket(Ghost(0x20, kPsn + 1, 1024));  // first
-  wire.listener->OnPacket(Ghost(0x22, kPsn + 2, 5));     // last
+  FakeCable& cable = there_.cables[0];
+  cable.listener->OnPacket(Ghost(0x20, kPsn, 1024));      // first
+  cable.listener->OnPacket(Ghost(0x20, kPsn + 1, 1024));  // first
+  cable.listener->OnPacket(Ghost(0x22, kPsn + 2, 5));     // last
   EXPECT_EQ(NextArrival(), 1029u);
   EXPECT_EQ(NextArrival(), std::nullopt);
 }
 
 TEST_F(Mlx4Unreliable, DropGhostsOfOtherMessagesServicesAndTimes) {
   there_.PostReceive(kQpn, {Station::At(0, 4096)});
-  FakeWire& wire = there_.wires[0];
-  wire.listener->OnPacket(Ghost(0x21, kPsn, 1024));      // middle of none
-  wire.listener->OnPacket(Ghost(0x22, kPsn + 1));        // last of none
-  wire.listener->OnPacket(Ghost(0x04, kPsn + 2));        // of RC
-  wire.listener->OnPacket(Ghost(0x64, kPsn + 2, 16));    // of UD
-  wire.listener->OnPacket(Ghost(0x2c, kPsn + 2, 16));    // an RDMA read
-  wire.listener->OnPacket(Ghost(0x20, kPsn + 3, 1000));  // shorter than the MTU
-  wire.listener->OnPacket(Ghost(0x20, kPsn + 4, 1024));
-  wire.listener->OnPacket(Ghost(0x27, kPsn + 5, 1024));  // now it is a write
-  wire.listener->OnPacket(Ghost(0x2a, kPsn + 6, 8));     // without its header
-  wire.listener->OnPacket(Ghost(0x20, kPsn + 7, 1024));
-  wire.listener->OnPacket(Ghost(0x22, kPsn + 7));  // it came before
+  FakeCable& cable = there_.cables[0];
+  cable.listener->OnPacket(Ghost(0x21, kPsn, 1024));    // middle of none
+  cable.listener->OnPacket(Ghost(0x22, kPsn + 1));      // last of none
+  cable.listener->OnPacket(Ghost(0x04, kPsn + 2));      // of RC
+  cable.listener->OnPacket(Ghost(0x64, kPsn + 2, 16));  // of UD
+  cable.listener->OnPacket(Ghost(0x2c, kPsn + 2, 16));  // an RDMA read
+  cable.listener->OnPacket(
+      Ghost(0x20, kPsn + 3, 1000));  // shorter than the MTU
+  cable.listener->OnPacket(Ghost(0x20, kPsn + 4, 1024));
+  cable.listener->OnPacket(Ghost(0x27, kPsn + 5, 1024));  // now it is a write
+  cable.listener->OnPacket(Ghost(0x2a, kPsn + 6, 8));     // without its header
+  cable.listener->OnPacket(Ghost(0x20, kPsn + 7, 1024));
+  cable.listener->OnPacket(Ghost(0x22, kPsn + 7));  // it came before
   EXPECT_EQ(NextArrival(), std::nullopt);
   EXPECT_EQ(there_.Query(kQpn).state, QpState::kRts);
   EXPECT_THAT(there_.Events(), IsEmpty());
-  EXPECT_THAT(wire.sent, IsEmpty());
+  EXPECT_THAT(cable.sent, IsEmpty());
 
-  wire.listener->OnPacket(Ghost(0x24, 0x123456, 6));
+  cable.listener->OnPacket(Ghost(0x24, 0x123456, 6));
   EXPECT_EQ(NextArrival(), 6u) << "with an only one they are in step again";
   EXPECT_EQ(there_.Query(kQpn).next_receive_psn, 0x123457u);
 }
@@ -263,7 +264,7 @@ TEST_F(Mlx4Unreliable, FailWhatTheServiceDoesNotHave) {
     EXPECT_EQ(here_.Query(kQpn).state, QpState::kSqError);
     EXPECT_EQ(here_.Modify(prm::Opcode::kSqErr2RtsQp, kQpn, {}), Status::kOk);
   }
-  EXPECT_THAT(here_.wires[0].sent, IsEmpty());
+  EXPECT_THAT(here_.cables[0].sent, IsEmpty());
 }
 
 TEST_F(Mlx4Unreliable, ReceiveInTheSendQueueErrorStateAndComeBackFromIt) {
@@ -310,9 +311,9 @@ TEST_F(Mlx4Unreliable, GiveOthersATurnInALongMessage) {
   }
   here_.Ring(kQpn);
   here_.Ring(kQpn);
-  EXPECT_EQ(here_.wires[0].sent.size(), 64u);
+  EXPECT_EQ(here_.cables[0].sent.size(), 64u);
   Run();
-  EXPECT_EQ(here_.wires[0].sent.size(), 128u);
+  EXPECT_EQ(here_.cables[0].sent.size(), 128u);
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
   EXPECT_EQ(there_.Text(0, Station::kRegionBytes), text);
@@ -323,21 +324,21 @@ TEST_F(Mlx4Unreliable, FinishAMessageThatBeganBeforeTheQueueIsDrained) {
   PostSend(1, false);
   PostSend(Station::kRegionBytes, false);
   PostSend(8);
-  EXPECT_EQ(here_.wires[0].sent.size(), 64u);
+  EXPECT_EQ(here_.cables[0].sent.size(), 64u);
   here_.Modify(prm::Opcode::kRts2SqdQp, kQpn, {}, 0, prm::kSqdEvent);
   Run();
-  EXPECT_EQ(here_.wires[0].sent.size(), 65u);
+  EXPECT_EQ(here_.cables[0].sent.size(), 65u);
   EXPECT_THAT(here_.Events(), Contains(EventType::kSendQueueDrained));
   here_.Modify(prm::Opcode::kSqd2RtsQp, kQpn, {});
   Run();
-  EXPECT_EQ(here_.wires[0].sent.size(), 66u);
+  EXPECT_EQ(here_.cables[0].sent.size(), 66u);
   EXPECT_EQ(here_.Query(kQpn).next_send_psn, (kPsn + 66) & 0xffffff);
 }
 
 TEST_F(Mlx4Unreliable, FlushWhatHasHalfGoneAndHalfComeWhenSoftwareBreaksThem) {
   here_.PostReceive(kQpn, {Station::At(0, 4096)});
   here_.PostReceive(kQpn, {Station::At(0, 4096)});
-  there_.wires[0].lose = 2;
+  there_.cables[0].lose = 2;
   there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(Station::At(0, 3000)));
   Run();
   PostSend(1, false);
@@ -351,7 +352,7 @@ TEST_F(Mlx4Unreliable, FlushWhatHasHalfGoneAndHalfComeWhenSoftwareBreaksThem) {
     EXPECT_EQ(here_.NextSyndrome(Station::kReceiveCq), CqeSyndrome::kFlushed);
   }
   EXPECT_TRUE(here_.Empty(Station::kSendCq));
-  EXPECT_EQ(here_.wires[0].sent.size(), 64u);
+  EXPECT_EQ(here_.cables[0].sent.size(), 64u);
 }
 
 TEST_F(Mlx4Unreliable, TellThatACommunicationIsEstablished) {
@@ -405,14 +406,14 @@ TEST_F(Mlx4Unreliable, TakeReceiveBuffersFromASharedQueue) {
   ASSERT_EQ(there_.Create(kQpn, context), Status::kOk);
   there_.ToRts(kQpn, context);
 
-  here_.wires[0].lose = 2;
+  here_.cables[0].lose = 2;
   PostSend(3000);
   PostSend(8);
   PostSend(9);
   Run();
   EXPECT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, 0);
   EXPECT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, 1);
-  here_.wires[0].lose = 2;
+  here_.cables[0].lose = 2;
   PostSend(3000);
   Run();
   there_.Command(prm::Opcode::k2ErrQp, kQpn);

@@ -1,4 +1,4 @@
-#include "daemon/remote_node/remote_wire.h"
+#include "daemon/remote_node/remote_cable.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -14,78 +14,79 @@
 
 namespace ibemu::daemon {
 
-void RemoteWire::Send(std::span<const std::byte> packet) {
-  wires_.Send(WireMessage::kPacket, port_, packet);
+void RemoteCable::Send(std::span<const std::byte> packet) {
+  cables_.Send(NodeLinkMessage::kPacket, port_, packet);
 }
 
-mad::LocalVerdict RemoteWire::ProcessLocal(const mad::Arrival& request,
-                                           mad::MadBytes& reply) {
-  wires_.Send(WireMessage::kRequest, port_, EncodeRequest(request));
+mad::LocalVerdict RemoteCable::ProcessLocal(const mad::Arrival& request,
+                                            mad::MadBytes& reply) {
+  cables_.Send(NodeLinkMessage::kRequest, port_, EncodeRequest(request));
   std::vector<std::byte> payload;
-  wires_.lost_.Update(wires_.WaitFor(WireMessage::kReply, port_, payload));
-  if (!wires_.lost_.ok()) return mad::LocalVerdict::kUnhandled;
+  cables_.lost_.Update(
+      cables_.WaitFor(NodeLinkMessage::kReply, port_, payload));
+  if (!cables_.lost_.ok()) return mad::LocalVerdict::kUnhandled;
   const absl::StatusOr<mad::LocalVerdict> verdict = DecodeReply(payload, reply);
-  wires_.lost_.Update(verdict.status());
+  cables_.lost_.Update(verdict.status());
   return verdict.ok() ? *verdict : mad::LocalVerdict::kUnhandled;
 }
 
-int RemoteWire::GidCount() const {
+int RemoteCable::GidCount() const {
   return static_cast<int>(state_.gids.size());
 }
 
-wire::Gid RemoteWire::GidAt(int index) const {
+wire::Gid RemoteCable::GidAt(int index) const {
   if (index < 0 || index >= GidCount()) return {};
   return state_.gids[static_cast<size_t>(index)];
 }
 
-int RemoteWire::PKeyCount() const {
+int RemoteCable::PKeyCount() const {
   return static_cast<int>(state_.p_keys.size());
 }
 
-uint16_t RemoteWire::PKeyAt(int index) const {
+uint16_t RemoteCable::PKeyAt(int index) const {
   if (index < 0 || index >= PKeyCount()) return 0;
   return state_.p_keys[static_cast<size_t>(index)];
 }
 
-void RemoteWire::SetIsSm(bool is_sm) {
+void RemoteCable::SetIsSm(bool is_sm) {
   const std::byte flag{is_sm};
-  wires_.Send(WireMessage::kIsSm, port_, std::span(&flag, 1));
+  cables_.Send(NodeLinkMessage::kIsSm, port_, std::span(&flag, 1));
 }
 
-void RemoteWire::SetEnabled(bool enabled) {
+void RemoteCable::SetEnabled(bool enabled) {
   const std::byte flag{enabled};
-  wires_.Send(WireMessage::kEnable, port_, std::span(&flag, 1));
+  cables_.Send(NodeLinkMessage::kEnable, port_, std::span(&flag, 1));
 }
 
-RemoteWires::RemoteWires(UniqueFd socket) : socket_(std::move(socket)) {}
+RemoteCables::RemoteCables(UniqueFd socket) : socket_(std::move(socket)) {}
 
-absl::StatusOr<std::unique_ptr<RemoteWires>> RemoteWires::Plug(
+absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
     control::Client& client, std::string_view node) {
   IBEMU_ASSIGN_OR_RETURN(UniqueFd socket,
                          client.OpenStream("wire.attach", {{"node", node}}));
   return Adopt(std::move(socket));
 }
 
-absl::StatusOr<std::unique_ptr<RemoteWires>> RemoteWires::Adopt(
+absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Adopt(
     UniqueFd socket) {
-  std::unique_ptr<RemoteWires> wires(new RemoteWires(std::move(socket)));
+  std::unique_ptr<RemoteCables> cables(new RemoteCables(std::move(socket)));
   const auto known = [&] {
-    return wires->port_count() > 0 && wires->wires_.back().state_.ports > 0;
+    return cables->port_count() > 0 && cables->cables_.back().state_.ports > 0;
   };
-  while (!known()) IBEMU_RETURN_IF_ERROR(wires->Receive(true));
-  wires->pending_.clear();
-  return wires;
+  while (!known()) IBEMU_RETURN_IF_ERROR(cables->Receive(true));
+  cables->pending_.clear();
+  return cables;
 }
 
-absl::Status RemoteWires::Dispatch() {
+absl::Status RemoteCables::Dispatch() {
   IBEMU_RETURN_IF_ERROR(lost_);
   lost_.Update(Receive(false));
   while (!pending_.empty()) {
-    const WireSplitter::Message message = std::move(pending_.front());
+    const NodeLinkSplitter::Message message = std::move(pending_.front());
     pending_.pop_front();
-    hca::model::WireListener* const listener = wire(message.port).listener_;
+    hca::model::CableListener* const listener = cable(message.port).listener_;
     if (listener == nullptr) continue;
-    if (message.type == WireMessage::kPacket) {
+    if (message.type == NodeLinkMessage::kPacket) {
       listener->OnPacket(message.payload);
     } else {
       listener->OnPortEvent();
@@ -95,8 +96,8 @@ absl::Status RemoteWires::Dispatch() {
 }
 
 // The daemon may wait for us to read before it reads.
-void RemoteWires::Send(WireMessage type, int port,
-                       std::span<const std::byte> payload) {
+void RemoteCables::Send(NodeLinkMessage type, int port,
+                        std::span<const std::byte> payload) {
   std::vector<std::byte> bytes;
   AppendMessage(type, port, payload, bytes);
   std::span<const std::byte> left = bytes;
@@ -116,14 +117,14 @@ void RemoteWires::Send(WireMessage type, int port,
   }
 }
 
-absl::Status RemoteWires::WaitFor(WireMessage type, int port,
-                                  std::vector<std::byte>& payload) {
+absl::Status RemoteCables::WaitFor(NodeLinkMessage type, int port,
+                                   std::vector<std::byte>& payload) {
   while (replies_.empty()) {
     IBEMU_RETURN_IF_ERROR(lost_);
     IBEMU_RETURN_IF_ERROR(Receive(true));
   }
   if (has_pending()) on_pending_();
-  WireSplitter::Message reply = std::move(replies_.front());
+  NodeLinkSplitter::Message reply = std::move(replies_.front());
   replies_.pop_front();
   if (reply.type != type || reply.port != port) {
     return absl::UnavailableError("the daemon answers what nobody asked");
@@ -132,7 +133,7 @@ absl::Status RemoteWires::WaitFor(WireMessage type, int port,
   return absl::OkStatus();
 }
 
-absl::Status RemoteWires::Receive(bool wait) {
+absl::Status RemoteCables::Receive(bool wait) {
   std::array<std::byte, 65536> bytes;
   const ssize_t count =
       recv(socket_.get(), bytes.data(), bytes.size(), wait ? 0 : MSG_DONTWAIT);
@@ -142,17 +143,17 @@ absl::Status RemoteWires::Receive(bool wait) {
   return Sort();
 }
 
-absl::Status RemoteWires::Sort() {
-  WireSplitter::Message message;
+absl::Status RemoteCables::Sort() {
+  NodeLinkSplitter::Message message;
   while (true) {
     IBEMU_ASSIGN_OR_RETURN(const bool there, splitter_.Next(message));
     if (!there) return absl::OkStatus();
-    WirePortState state;
-    if (message.type == WireMessage::kState) {
+    NodeLinkPortState state;
+    if (message.type == NodeLinkMessage::kState) {
       IBEMU_ASSIGN_OR_RETURN(state, DecodeState(message.payload));
       // The first one says how many there will be.
       while (port_count() < state.ports) {
-        wires_.emplace_back(*this, port_count() + 1);
+        cables_.emplace_back(*this, port_count() + 1);
       }
     }
     if (message.port < 1 || message.port > port_count()) {
@@ -160,12 +161,12 @@ absl::Status RemoteWires::Sort() {
           absl::StrFormat("the daemon speaks of port %d: there are %d",
                           message.port, port_count()));
     }
-    if (message.type == WireMessage::kReply) {
+    if (message.type == NodeLinkMessage::kReply) {
       replies_.push_back(std::move(message));
       continue;
     }
-    if (message.type == WireMessage::kState) {
-      wire(message.port).state_ = std::move(state);
+    if (message.type == NodeLinkMessage::kState) {
+      cable(message.port).state_ = std::move(state);
     }
     pending_.push_back(std::move(message));
   }

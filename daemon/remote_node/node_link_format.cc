@@ -1,4 +1,4 @@
-#include "daemon/remote_node/wire_format.h"
+#include "daemon/remote_node/node_link_format.h"
 
 #include <algorithm>
 
@@ -22,24 +22,24 @@ absl::StatusOr<std::span<const std::byte>> After(
 
 }  // namespace
 
-void AppendMessage(WireMessage type, int port,
+void AppendMessage(NodeLinkMessage type, int port,
                    std::span<const std::byte> payload,
                    std::vector<std::byte>& bytes) {
-  wire::Append(WireHeader{.length = static_cast<uint32_t>(payload.size()),
-                          .type = type,
-                          .port = static_cast<uint8_t>(port)},
+  wire::Append(NodeLinkHeader{.length = static_cast<uint32_t>(payload.size()),
+                              .type = type,
+                              .port = static_cast<uint8_t>(port)},
                bytes);
   bytes.insert(bytes.end(), payload.begin(), payload.end());
 }
 
 std::vector<std::byte> EncodeRequest(const mad::Arrival& arrival) {
-  WireRequest request{.qp = static_cast<uint8_t>(arrival.qp),
-                      .sl = arrival.sl,
-                      .path_bits = arrival.path_bits,
-                      .has_grh = arrival.grh.has_value(),
-                      .slid = arrival.slid,
-                      .pkey_index = arrival.pkey_index,
-                      .source_qpn = arrival.source_qpn};
+  NodeLinkRequest request{.qp = static_cast<uint8_t>(arrival.qp),
+                          .sl = arrival.sl,
+                          .path_bits = arrival.path_bits,
+                          .has_grh = arrival.grh.has_value(),
+                          .slid = arrival.slid,
+                          .pkey_index = arrival.pkey_index,
+                          .source_qpn = arrival.source_qpn};
   if (arrival.grh) {
     request.sgid = arrival.grh->gid;
     request.flow_label = arrival.grh->flow_label;
@@ -55,9 +55,10 @@ std::vector<std::byte> EncodeRequest(const mad::Arrival& arrival) {
 
 absl::StatusOr<mad::Arrival> DecodeRequest(std::span<const std::byte> payload) {
   mad::Arrival arrival;
-  const auto mad = After<WireRequest>(payload, arrival.mad.size(), "a request");
+  const auto mad =
+      After<NodeLinkRequest>(payload, arrival.mad.size(), "a request");
   if (!mad.ok()) return mad.status();
-  const auto request = wire::Decode<WireRequest>(payload);
+  const auto request = wire::Decode<NodeLinkRequest>(payload);
   if (request.qp > 1) {
     return absl::InvalidArgumentError(
         absl::StrFormat("queue pair %d has no agents", request.qp));
@@ -82,16 +83,17 @@ absl::StatusOr<mad::Arrival> DecodeRequest(std::span<const std::byte> payload) {
 std::vector<std::byte> EncodeReply(mad::LocalVerdict verdict,
                                    const mad::MadBytes& mad) {
   std::vector<std::byte> bytes;
-  wire::Append(WireReply{.verdict = verdict}, bytes);
+  wire::Append(NodeLinkReply{.verdict = verdict}, bytes);
   bytes.insert(bytes.end(), mad.begin(), mad.end());
   return bytes;
 }
 
 absl::StatusOr<mad::LocalVerdict> DecodeReply(
     std::span<const std::byte> payload, mad::MadBytes& mad) {
-  const auto answer = After<WireReply>(payload, mad.size(), "a reply");
+  const auto answer = After<NodeLinkReply>(payload, mad.size(), "a reply");
   if (!answer.ok()) return answer.status();
-  const mad::LocalVerdict verdict = wire::Decode<WireReply>(payload).verdict;
+  const mad::LocalVerdict verdict =
+      wire::Decode<NodeLinkReply>(payload).verdict;
   if (verdict > mad::LocalVerdict::kUnhandled) {
     return absl::InvalidArgumentError(
         absl::StrFormat("%d is no verdict", static_cast<int>(verdict)));
@@ -100,14 +102,15 @@ absl::StatusOr<mad::LocalVerdict> DecodeReply(
   return verdict;
 }
 
-std::vector<std::byte> EncodeState(const WirePortState& state) {
+std::vector<std::byte> EncodeState(const NodeLinkPortState& state) {
   std::vector<std::byte> bytes;
-  wire::Append(WireState{.info = state.info,
-                         .node_guid = state.node_guid,
-                         .gids = static_cast<uint16_t>(state.gids.size()),
-                         .p_keys = static_cast<uint16_t>(state.p_keys.size()),
-                         .ports = static_cast<uint8_t>(state.ports)},
-               bytes);
+  wire::Append(
+      NodeLinkState{.info = state.info,
+                    .node_guid = state.node_guid,
+                    .gids = static_cast<uint16_t>(state.gids.size()),
+                    .p_keys = static_cast<uint16_t>(state.p_keys.size()),
+                    .ports = static_cast<uint8_t>(state.ports)},
+      bytes);
   for (const wire::Gid& gid : state.gids) wire::Append(gid, bytes);
   for (const uint16_t p_key : state.p_keys) {
     bytes.push_back(static_cast<std::byte>(p_key >> 8));
@@ -116,19 +119,20 @@ std::vector<std::byte> EncodeState(const WirePortState& state) {
   return bytes;
 }
 
-absl::StatusOr<WirePortState> DecodeState(std::span<const std::byte> payload) {
-  if (payload.size() < wire::kBytes<WireState>) {
+absl::StatusOr<NodeLinkPortState> DecodeState(
+    std::span<const std::byte> payload) {
+  if (payload.size() < wire::kBytes<NodeLinkState>) {
     return absl::InvalidArgumentError("a port's state is too short");
   }
-  const auto header = wire::Decode<WireState>(payload);
+  const auto header = wire::Decode<NodeLinkState>(payload);
   const size_t tables =
       header.gids * wire::kBytes<wire::Gid> + header.p_keys * size_t{2};
-  const auto after = After<WireState>(payload, tables, "a port's state");
+  const auto after = After<NodeLinkState>(payload, tables, "a port's state");
   if (!after.ok()) return after.status();
   std::span<const std::byte> left = *after;
-  WirePortState state{.info = header.info,
-                      .node_guid = header.node_guid,
-                      .ports = header.ports};
+  NodeLinkPortState state{.info = header.info,
+                          .node_guid = header.node_guid,
+                          .ports = header.ports};
   for (int i = 0; i < header.gids; ++i) {
     state.gids.push_back(wire::Decode<wire::Gid>(left));
     left = left.subspan(wire::kBytes<wire::Gid>);
@@ -141,25 +145,26 @@ absl::StatusOr<WirePortState> DecodeState(std::span<const std::byte> payload) {
   return state;
 }
 
-void WireSplitter::Add(std::span<const std::byte> bytes) {
+void NodeLinkSplitter::Add(std::span<const std::byte> bytes) {
   bytes_.erase(bytes_.begin(),
                bytes_.begin() + static_cast<std::ptrdiff_t>(taken_));
   taken_ = 0;
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }
 
-absl::StatusOr<bool> WireSplitter::Next(Message& message) {
+absl::StatusOr<bool> NodeLinkSplitter::Next(Message& message) {
   const auto left = std::span<const std::byte>(bytes_).subspan(taken_);
-  if (left.size() < wire::kBytes<WireHeader>) return false;
-  const auto header = wire::Decode<WireHeader>(left);
-  if (header.length > WireHeader::kLongest) {
+  if (left.size() < wire::kBytes<NodeLinkHeader>) return false;
+  const auto header = wire::Decode<NodeLinkHeader>(left);
+  if (header.length > NodeLinkHeader::kLongest) {
     return absl::InvalidArgumentError(
         absl::StrFormat("a message of %d bytes: the longest has %d",
-                        header.length, WireHeader::kLongest));
+                        header.length, NodeLinkHeader::kLongest));
   }
-  const size_t whole = wire::kBytes<WireHeader> + header.length;
+  const size_t whole = wire::kBytes<NodeLinkHeader> + header.length;
   if (left.size() < whole) return false;
-  const auto payload = left.subspan(wire::kBytes<WireHeader>, header.length);
+  const auto payload =
+      left.subspan(wire::kBytes<NodeLinkHeader>, header.length);
   message = {.type = header.type,
              .port = header.port,
              .payload = {payload.begin(), payload.end()}};

@@ -1,6 +1,6 @@
 // Plugs an adapter that is not the fabric's into the place of one of its nodes.
-#ifndef IBEMU_DAEMON_REMOTE_NODE_FABRIC_WIRE_H_
-#define IBEMU_DAEMON_REMOTE_NODE_FABRIC_WIRE_H_
+#ifndef IBEMU_DAEMON_REMOTE_NODE_FABRIC_CABLE_H_
+#define IBEMU_DAEMON_REMOTE_NODE_FABRIC_CABLE_H_
 
 #include <cstddef>
 #include <deque>
@@ -10,18 +10,18 @@
 #include "absl/status/statusor.h"
 #include "fabric/fabric.h"
 #include "fabric/forwarding/endpoints.h"
-#include "hca/model/wire.h"
+#include "hca/model/cable.h"
 #include "mad/device.h"
 
 namespace ibemu::daemon {
 
 // One port of the node, as the adapter's model sees it.
-class FabricWire : public hca::model::Wire {
+class FabricCable : public hca::model::Cable {
  public:
-  FabricWire(fabric::Fabric& fabric, fabric::PortId id, mad::Device& device,
-             int number);
+  FabricCable(fabric::Fabric& fabric, fabric::PortId id, mad::Device& device,
+              int number);
 
-  void SetListener(hca::model::WireListener* listener) override {
+  void SetListener(hca::model::CableListener* listener) override {
     listener_ = listener;
   }
   void Send(std::span<const std::byte> packet) override;
@@ -45,27 +45,30 @@ class FabricWire : public hca::model::Wire {
   const fabric::PortId id_;
   mad::Device& device_;
   mad::Port& port_;
-  hca::model::WireListener* listener_ = nullptr;
+  hca::model::CableListener* listener_ = nullptr;
 };
 
 // All of a node's ports, for as long as this lives.
-class FabricWires : private fabric::RemoteAdapter, private mad::DeviceListener {
+class FabricCables : private fabric::RemoteAdapter,
+                     private mad::DeviceListener {
  public:
   // `fabric` must outlive it.  Nobody else may be the node's host.
   //
   // Errors: fabric::Fabric::SetRemote()'s.
-  static absl::StatusOr<std::unique_ptr<FabricWires>> Plug(
+  static absl::StatusOr<std::unique_ptr<FabricCables>> Plug(
       fabric::Fabric& fabric, topology::NodeId node);
-  ~FabricWires() override;
-  FabricWires(const FabricWires&) = delete;
-  FabricWires& operator=(const FabricWires&) = delete;
+  ~FabricCables() override;
+  FabricCables(const FabricCables&) = delete;
+  FabricCables& operator=(const FabricCables&) = delete;
 
-  int port_count() const { return static_cast<int>(wires_.size()); }
+  int port_count() const { return static_cast<int>(cables_.size()); }
   // 1 ... port_count().
-  FabricWire& wire(int port) { return wires_[static_cast<size_t>(port - 1)]; }
+  FabricCable& cable(int port) {
+    return cables_[static_cast<size_t>(port - 1)];
+  }
 
  private:
-  FabricWires(fabric::Fabric& fabric, topology::NodeId node);
+  FabricCables(fabric::Fabric& fabric, topology::NodeId node);
 
   void OnPacket(fabric::PortId port, const fabric::Packet& packet) override;
   void OnPortEvent(int port) override;
@@ -75,10 +78,10 @@ class FabricWires : private fabric::RemoteAdapter, private mad::DeviceListener {
   fabric::Fabric& fabric_;
   const topology::NodeId node_;
   mad::Device& device_;
-  std::deque<FabricWire> wires_;
+  std::deque<FabricCable> cables_;
   bool plugged_ = false;
 };
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_REMOTE_NODE_FABRIC_WIRE_H_
+#endif  // IBEMU_DAEMON_REMOTE_NODE_FABRIC_CABLE_H_

@@ -1,6 +1,6 @@
 // The control socket's method that makes a program the adapter of a node.
-#ifndef IBEMU_DAEMON_REMOTE_NODE_WIRE_METHODS_H_
-#define IBEMU_DAEMON_REMOTE_NODE_WIRE_METHODS_H_
+#ifndef IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_METHODS_H_
+#define IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_METHODS_H_
 
 #include "control/rpc.h"
 #include "daemon/views/attachments.h"
@@ -9,14 +9,14 @@
 
 namespace ibemu::daemon {
 
-class WireMethods {
+class NodeLinkMethods {
  public:
   // All must outlive this, and every Caller that it served.
-  WireMethods(Loop& loop, fabric::Fabric& fabric,
-              const Attachments& attachments);
+  NodeLinkMethods(Loop& loop, fabric::Fabric& fabric,
+                  const Attachments& attachments);
 
   // Adds wire.attach: {"node": "node-2"}, and with it one end of a pair of
-  // stream sockets, whose other end is a RemoteWires'.  The node is the
+  // stream sockets, whose other end is a RemoteCables'.  The node is the
   // caller's while its connection is open.
   void AddTo(control::Dispatcher& dispatcher);
 
@@ -31,4 +31,4 @@ class WireMethods {
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_REMOTE_NODE_WIRE_METHODS_H_
+#endif  // IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_METHODS_H_

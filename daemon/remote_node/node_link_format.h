@@ -1,7 +1,7 @@
 // What an adapter outside of the daemon and the node that it is say to each
 // other: messages on a stream socket.
-#ifndef IBEMU_DAEMON_REMOTE_NODE_WIRE_FORMAT_H_
-#define IBEMU_DAEMON_REMOTE_NODE_WIRE_FORMAT_H_
+#ifndef IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_FORMAT_H_
+#define IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_FORMAT_H_
 
 #include <array>
 #include <cstddef>
@@ -17,38 +17,38 @@
 
 namespace ibemu::daemon {
 
-enum class WireMessage : uint8_t {
+enum class NodeLinkMessage : uint8_t {
   kPacket = 1,   // both ways: LRH to ICRC
-  kState = 2,    // to the adapter: WireState and the tables, at first and then
-                 // whenever something changed
-  kRequest = 3,  // to the node's agents: WireRequest, a MAD
-  kReply = 4,    // their answer: WireReply, a MAD
+  kState = 2,    // to the adapter: NodeLinkState and the tables, at first and
+                 // then whenever something changed
+  kRequest = 3,  // to the node's agents: NodeLinkRequest, a MAD
+  kReply = 4,    // their answer: NodeLinkReply, a MAD
   kIsSm = 5,     // to the node: one byte, 0 or 1
   kEnable = 6,   // to the node: one byte, 0 or 1
 };
 
 // Before each message.
-struct WireHeader {
+struct NodeLinkHeader {
   static constexpr int kBits = 64;
   // Longer than a packet of the largest MTU, and than all tables.
   static constexpr size_t kLongest = 8192;
 
   uint32_t length = 0;  // bytes that follow this header
-  WireMessage type{};
+  NodeLinkMessage type{};
   uint8_t port = 0;  // 1 ...
 
   static constexpr auto Layout() {
-    using T = WireHeader;
+    using T = NodeLinkHeader;
     using wire::Reserved, wire::Rw;
     return wire::Table(Rw(&T::length, "Length", 32, 0),
                        Rw(&T::type, "Type", 8, 32), Rw(&T::port, "Port", 8, 40),
                        Reserved(16, 48));
   }
 };
-static_assert(wire::Tiles<WireHeader>());
+static_assert(wire::Tiles<NodeLinkHeader>());
 
 // A port; its GIDs and P_Keys follow.
-struct WireState {
+struct NodeLinkState {
   static constexpr int kBits = 64 * 8 + 128;
 
   mad::PortInfo info{};
@@ -57,7 +57,7 @@ struct WireState {
   uint8_t ports = 0;  // of the node
 
   static constexpr auto Layout() {
-    using T = WireState;
+    using T = NodeLinkState;
     using wire::Reserved, wire::Rw;
     return wire::Table(Rw(&T::info, "PortInfo", 512, 0),
                        Rw(&T::node_guid, "NodeGUID", 64, 512),
@@ -66,10 +66,10 @@ struct WireState {
                        Rw(&T::ports, "PortCount", 8, 608), Reserved(24, 616));
   }
 };
-static_assert(wire::Tiles<WireState>());
+static_assert(wire::Tiles<NodeLinkState>());
 
 // A mad::Arrival but for its MAD, which follows.
-struct WireRequest {
+struct NodeLinkRequest {
   static constexpr int kBits = 320;
 
   uint8_t qp = 0, sl = 0, path_bits = 0;
@@ -82,7 +82,7 @@ struct WireRequest {
   uint8_t gid_index = 0, hop_limit = 0, traffic_class = 0;
 
   static constexpr auto Layout() {
-    using T = WireRequest;
+    using T = NodeLinkRequest;
     using wire::Reserved, wire::Rw;
     return wire::Table(
         Rw(&T::qp, "QP", 8, 0), Rw(&T::sl, "SL", 8, 8),
@@ -96,23 +96,23 @@ struct WireRequest {
         Rw(&T::traffic_class, "TClass", 8, 272), Reserved(40, 280));
   }
 };
-static_assert(wire::Tiles<WireRequest>());
+static_assert(wire::Tiles<NodeLinkRequest>());
 
 // The MAD follows; it is the answer if the verdict is kReply.
-struct WireReply {
+struct NodeLinkReply {
   static constexpr int kBits = 32;
 
   mad::LocalVerdict verdict{};
 
   static constexpr auto Layout() {
     return wire::Table(wire::Reserved(24, 0),
-                       wire::Rw(&WireReply::verdict, "Verdict", 8, 24));
+                       wire::Rw(&NodeLinkReply::verdict, "Verdict", 8, 24));
   }
 };
-static_assert(wire::Tiles<WireReply>());
+static_assert(wire::Tiles<NodeLinkReply>());
 
 // One message at the end of `bytes`.
-void AppendMessage(WireMessage type, int port,
+void AppendMessage(NodeLinkMessage type, int port,
                    std::span<const std::byte> payload,
                    std::vector<std::byte>& bytes);
 
@@ -126,22 +126,23 @@ std::vector<std::byte> EncodeReply(mad::LocalVerdict verdict,
 absl::StatusOr<mad::LocalVerdict> DecodeReply(
     std::span<const std::byte> payload, mad::MadBytes& mad);
 
-struct WirePortState {
+struct NodeLinkPortState {
   mad::PortInfo info{};
   wire::Guid node_guid{};
   int ports = 0;  // of the node
   std::vector<wire::Gid> gids{};
   std::vector<uint16_t> p_keys{};
 };
-std::vector<std::byte> EncodeState(const WirePortState& state);
+std::vector<std::byte> EncodeState(const NodeLinkPortState& state);
 // Errors: InvalidArgument.
-absl::StatusOr<WirePortState> DecodeState(std::span<const std::byte> payload);
+absl::StatusOr<NodeLinkPortState> DecodeState(
+    std::span<const std::byte> payload);
 
 // Cuts a stream into messages.
-class WireSplitter {
+class NodeLinkSplitter {
  public:
   struct Message {
-    WireMessage type;
+    NodeLinkMessage type;
     int port;
     std::vector<std::byte> payload;
   };
@@ -159,4 +160,4 @@ class WireSplitter {
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_REMOTE_NODE_WIRE_FORMAT_H_
+#endif  // IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_FORMAT_H_

@@ -1,4 +1,4 @@
-#include "daemon/remote_node/fabric_wire.h"
+#include "daemon/remote_node/fabric_cable.h"
 
 #include <string>
 #include <vector>
@@ -16,11 +16,11 @@ constexpr size_t kVcrc = 2;  // bytes
 
 }  // namespace
 
-FabricWire::FabricWire(fabric::Fabric& fabric, fabric::PortId id,
-                       mad::Device& device, int number)
+FabricCable::FabricCable(fabric::Fabric& fabric, fabric::PortId id,
+                         mad::Device& device, int number)
     : fabric_(fabric), id_(id), device_(device), port_(device.port(number)) {}
 
-void FabricWire::Send(std::span<const std::byte> bytes) {
+void FabricCable::Send(std::span<const std::byte> bytes) {
   const absl::StatusOr<fabric::Packet> packet = fabric::ParsePacket(bytes);
   if (!packet.ok()) {
     spdlog::debug("{} sent what is no packet: {}",
@@ -31,51 +31,51 @@ void FabricWire::Send(std::span<const std::byte> bytes) {
   fabric_.SendFrom(id_, *packet);
 }
 
-mad::LocalVerdict FabricWire::ProcessLocal(const mad::Arrival& request,
-                                           mad::MadBytes& reply) {
+mad::LocalVerdict FabricCable::ProcessLocal(const mad::Arrival& request,
+                                            mad::MadBytes& reply) {
   return port_.ProcessLocal(request, reply);
 }
 
-void FabricWire::SetEnabled(bool enabled) { fabric_.SetPort(id_, enabled); }
+void FabricCable::SetEnabled(bool enabled) { fabric_.SetPort(id_, enabled); }
 
-void FabricWire::OnPacket(const fabric::Packet& packet) {
+void FabricCable::OnPacket(const fabric::Packet& packet) {
   if (listener_ == nullptr) return;
   const std::vector<std::byte> bytes = fabric::BytesOf(packet, 0);
   listener_->OnPacket(std::span(bytes).first(bytes.size() - kVcrc));
 }
 
-void FabricWire::OnPortEvent() {
+void FabricCable::OnPortEvent() {
   if (listener_ != nullptr) listener_->OnPortEvent();
 }
 
-FabricWires::FabricWires(fabric::Fabric& fabric, topology::NodeId node)
+FabricCables::FabricCables(fabric::Fabric& fabric, topology::NodeId node)
     : fabric_(fabric), node_(node), device_(fabric.device(node)) {
   for (int port = 1; port <= device_.last_port(); ++port) {
-    wires_.emplace_back(
+    cables_.emplace_back(
         fabric, fabric.subnet().port_id(fabric.subnet().node(node), port),
         device_, port);
   }
 }
 
-absl::StatusOr<std::unique_ptr<FabricWires>> FabricWires::Plug(
+absl::StatusOr<std::unique_ptr<FabricCables>> FabricCables::Plug(
     fabric::Fabric& fabric, topology::NodeId node) {
-  std::unique_ptr<FabricWires> wires(new FabricWires(fabric, node));
-  IBEMU_RETURN_IF_ERROR(fabric.SetRemote(node, wires.get()));
-  wires->plugged_ = true;
-  wires->device_.SetListener(wires.get());
-  return wires;
+  std::unique_ptr<FabricCables> cables(new FabricCables(fabric, node));
+  IBEMU_RETURN_IF_ERROR(fabric.SetRemote(node, cables.get()));
+  cables->plugged_ = true;
+  cables->device_.SetListener(cables.get());
+  return cables;
 }
 
-FabricWires::~FabricWires() {
+FabricCables::~FabricCables() {
   if (!plugged_) return;  // the node is somebody else's
   device_.SetListener(nullptr);
   fabric_.SetRemote(node_, nullptr).IgnoreError();
 }
 
-void FabricWires::OnPacket(fabric::PortId port, const fabric::Packet& packet) {
-  wire(fabric_.subnet().port(port).number).OnPacket(packet);
+void FabricCables::OnPacket(fabric::PortId port, const fabric::Packet& packet) {
+  cable(fabric_.subnet().port(port).number).OnPacket(packet);
 }
 
-void FabricWires::OnPortEvent(int port) { wire(port).OnPortEvent(); }
+void FabricCables::OnPortEvent(int port) { cable(port).OnPortEvent(); }
 
 }  // namespace ibemu::daemon

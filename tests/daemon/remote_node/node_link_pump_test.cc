@@ -1,4 +1,4 @@
-#include "daemon/remote_node/wire_pump.h"
+#include "daemon/remote_node/node_link_pump.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "daemon/remote_node/wire_format.h"
-#include "hca/model/wire.h"
+#include "daemon/remote_node/node_link_format.h"
+#include "hca/model/cable.h"
 #include "tests/daemon/virtual_loop.h"
 
 namespace ibemu::daemon {
 namespace {
 
-struct Counter : hca::model::WireListener {
+struct Counter : hca::model::CableListener {
   void OnPacket(std::span<const std::byte>) override { ++packets; }
   void OnPortEvent() override {}
 
@@ -25,23 +25,24 @@ struct Counter : hca::model::WireListener {
 };
 
 // The fabric's end is the test itself.
-class WirePumpTest : public ::testing::Test {
+class NodeLinkPumpTest : public ::testing::Test {
  protected:
-  WirePumpTest() {
+  NodeLinkPumpTest() {
     std::array<int, 2> ends = {-1, -1};
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
     far_.Reset(ends[0]);
-    Say(WireMessage::kState, EncodeState({.ports = 1}));
-    auto wires = RemoteWires::Adopt(UniqueFd(ends[1]));
-    EXPECT_TRUE(wires.ok()) << wires.status();
-    wires_ = *std::move(wires);
-    wires_->wire(1).SetListener(&listener_);
-    pump_ = std::make_unique<WirePump>(loop_, *wires_, [this] { ++losses_; });
+    Say(NodeLinkMessage::kState, EncodeState({.ports = 1}));
+    auto cables = RemoteCables::Adopt(UniqueFd(ends[1]));
+    EXPECT_TRUE(cables.ok()) << cables.status();
+    cables_ = *std::move(cables);
+    cables_->cable(1).SetListener(&listener_);
+    pump_ =
+        std::make_unique<NodeLinkPump>(loop_, *cables_, [this] { ++losses_; });
     EXPECT_TRUE(pump_->Start().ok());
     loop_.Poll();
   }
 
-  void Say(WireMessage type, const std::vector<std::byte>& payload) {
+  void Say(NodeLinkMessage type, const std::vector<std::byte>& payload) {
     std::vector<std::byte> bytes;
     AppendMessage(type, 1, payload, bytes);
     EXPECT_EQ(write(far_.get(), bytes.data(), bytes.size()),
@@ -51,42 +52,42 @@ class WirePumpTest : public ::testing::Test {
   testing::VirtualTimers timers_;
   VirtualLoop loop_{timers_};
   UniqueFd far_;
-  std::unique_ptr<RemoteWires> wires_;
+  std::unique_ptr<RemoteCables> cables_;
   Counter listener_;
   int losses_ = 0;
-  std::unique_ptr<WirePump> pump_;
+  std::unique_ptr<NodeLinkPump> pump_;
 };
 
-TEST_F(WirePumpTest, HandsOnWhatComes) {
-  Say(WireMessage::kPacket, std::vector<std::byte>(8));
+TEST_F(NodeLinkPumpTest, HandsOnWhatComes) {
+  Say(NodeLinkMessage::kPacket, std::vector<std::byte>(8));
   EXPECT_EQ(listener_.packets, 0);
   loop_.Poll();
   EXPECT_EQ(listener_.packets, 1);
 }
 
-TEST_F(WirePumpTest, HandsOnWhatCameWhileAnAnswerWasAwaited) {
-  Say(WireMessage::kPacket, std::vector<std::byte>(8));
-  Say(WireMessage::kReply, EncodeReply(mad::LocalVerdict::kConsumed, {}));
+TEST_F(NodeLinkPumpTest, HandsOnWhatCameWhileAnAnswerWasAwaited) {
+  Say(NodeLinkMessage::kPacket, std::vector<std::byte>(8));
+  Say(NodeLinkMessage::kReply, EncodeReply(mad::LocalVerdict::kConsumed, {}));
   mad::MadBytes reply;
-  EXPECT_EQ(wires_->wire(1).ProcessLocal({}, reply),
+  EXPECT_EQ(cables_->cable(1).ProcessLocal({}, reply),
             mad::LocalVerdict::kConsumed);
   EXPECT_EQ(listener_.packets, 0) << "not from within the question";
   loop_.Poll();
   EXPECT_EQ(listener_.packets, 1);
 }
 
-TEST_F(WirePumpTest, TellsOnceThatTheFabricIsGone) {
+TEST_F(NodeLinkPumpTest, TellsOnceThatTheFabricIsGone) {
   far_.Reset();
   loop_.Poll();
   loop_.Poll();
   EXPECT_EQ(losses_, 1);
 }
 
-TEST_F(WirePumpTest, ForgetsWhatItWasToDoWhenItGoes) {
-  Say(WireMessage::kPacket, std::vector<std::byte>(8));
-  Say(WireMessage::kReply, EncodeReply(mad::LocalVerdict::kConsumed, {}));
+TEST_F(NodeLinkPumpTest, ForgetsWhatItWasToDoWhenItGoes) {
+  Say(NodeLinkMessage::kPacket, std::vector<std::byte>(8));
+  Say(NodeLinkMessage::kReply, EncodeReply(mad::LocalVerdict::kConsumed, {}));
   mad::MadBytes reply;
-  wires_->wire(1).ProcessLocal({}, reply);
+  cables_->cable(1).ProcessLocal({}, reply);
   pump_.reset();
   loop_.Poll();
   EXPECT_EQ(listener_.packets, 0);

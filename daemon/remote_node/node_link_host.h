@@ -1,6 +1,6 @@
 // A node of the fabric whose adapter is another process.
-#ifndef IBEMU_DAEMON_REMOTE_NODE_WIRE_HOST_H_
-#define IBEMU_DAEMON_REMOTE_NODE_WIRE_HOST_H_
+#ifndef IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_HOST_H_
+#define IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_HOST_H_
 
 #include <cstddef>
 #include <deque>
@@ -9,42 +9,43 @@
 
 #include "absl/status/status.h"
 #include "base/unique_fd.h"
-#include "daemon/remote_node/fabric_wire.h"
-#include "daemon/remote_node/wire_format.h"
-#include "hca/model/wire.h"
+#include "daemon/remote_node/fabric_cable.h"
+#include "daemon/remote_node/node_link_format.h"
+#include "hca/model/cable.h"
 #include "loop/loop.h"
 
 namespace ibemu::daemon {
 
-// Speaks daemon/remote_node/wire_format.h with it.  What it does not read in
-// time is lost if it is a packet; its requests wait meanwhile, so it can't make
-// the daemon buffer without end.
-class WireHost {
+// Speaks daemon/remote_node/node_link_format.h with it.  What it does not read
+// in time is lost if it is a packet; its requests wait meanwhile, so it can't
+// make the daemon buffer without end.
+class NodeLinkHost {
  public:
   static constexpr size_t kMaxBuffered = size_t{4} << 20;
 
   // `loop` must outlive this.  `socket`: a unix stream socket.
-  WireHost(Loop& loop, std::unique_ptr<FabricWires> wires, UniqueFd socket);
-  WireHost(const WireHost&) = delete;
-  WireHost& operator=(const WireHost&) = delete;
-  ~WireHost();
+  NodeLinkHost(Loop& loop, std::unique_ptr<FabricCables> cables,
+               UniqueFd socket);
+  NodeLinkHost(const NodeLinkHost&) = delete;
+  NodeLinkHost& operator=(const NodeLinkHost&) = delete;
+  ~NodeLinkHost();
 
   // Tells the state of each port, then serves until either end goes.
   absl::Status Start();
 
   // The other end hung up, or said what nobody may: the node is the fabric's.
-  bool ended() const { return wires_ == nullptr; }
+  bool ended() const { return cables_ == nullptr; }
 
  private:
   // One port's way out.
-  class Listener : public hca::model::WireListener {
+  class Listener : public hca::model::CableListener {
    public:
-    Listener(WireHost& host, int port) : host_(host), port_(port) {}
+    Listener(NodeLinkHost& host, int port) : host_(host), port_(port) {}
     void OnPacket(std::span<const std::byte> packet) override;
     void OnPortEvent() override { host_.TellState(port_); }
 
    private:
-    WireHost& host_;
+    NodeLinkHost& host_;
     const int port_;
   };
 
@@ -53,20 +54,21 @@ class WireHost {
   void OnReadable();
   // False: the stream is lost.
   bool HandleMessages();
-  absl::Status Handle(const WireSplitter::Message& message);
+  absl::Status Handle(const NodeLinkSplitter::Message& message);
   void TellState(int port);
-  void Queue(WireMessage type, int port, std::span<const std::byte> payload);
+  void Queue(NodeLinkMessage type, int port,
+             std::span<const std::byte> payload);
   void Flush();
   // Whoever does not read is not heard.
   void Pace();
   void End();
 
   Loop& loop_;
-  std::unique_ptr<FabricWires> wires_;
+  std::unique_ptr<FabricCables> cables_;
   // Two descriptors of one socket: the loop watches each for one thing.
   UniqueFd reader_, writer_;
   std::deque<Listener> listeners_;
-  WireSplitter splitter_;
+  NodeLinkSplitter splitter_;
   std::vector<std::byte> buffer_;
   size_t sent_ = 0;  // of the buffer
   bool waits_for_room_ = false;
@@ -75,4 +77,4 @@ class WireHost {
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_REMOTE_NODE_WIRE_HOST_H_
+#endif  // IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_HOST_H_

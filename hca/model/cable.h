@@ -1,6 +1,6 @@
-// Wire: the other end of the cable of a modelled adapter's port.
-#ifndef IBEMU_HCA_MODEL_WIRE_H_
-#define IBEMU_HCA_MODEL_WIRE_H_
+// Cable: the other end of the cable of a modelled adapter's port.
+#ifndef IBEMU_HCA_MODEL_CABLE_H_
+#define IBEMU_HCA_MODEL_CABLE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace ibemu::hca::model {
 
-// The adapter's side of a Wire.
-class WireListener {
+// The adapter's side of a Cable.
+class CableListener {
  public:
-  virtual ~WireListener() = default;
+  virtual ~CableListener() = default;
 
   // Called when a packet arrives: LRH to ICRC, as in IBA vol 1 chapter 5,
   // without VCRC.  The ICRC need not be right, as links without faults don't
@@ -32,12 +32,12 @@ class WireListener {
 // so that a modelled adapter, as a node of the simulated subnet, shows the same
 // state to everyone.  Calls come on the loop thread.  Send() never calls the
 // listener before it returns.
-class Wire {
+class Cable {
  public:
-  virtual ~Wire() = default;
+  virtual ~Cable() = default;
 
   // Sets the only listener, or removes it if null.  Not owned.
-  virtual void SetListener(WireListener* listener) = 0;
+  virtual void SetListener(CableListener* listener) = 0;
 
   // Sends a packet, LRH to ICRC; the ICRC may be 0.  A packet that can't leave
   // is lost.
@@ -63,4 +63,4 @@ class Wire {
 
 }  // namespace ibemu::hca::model
 
-#endif  // IBEMU_HCA_MODEL_WIRE_H_
+#endif  // IBEMU_HCA_MODEL_CABLE_H_

@@ -1,5 +1,5 @@
-// Both ends of a wire: WireHost in the daemon, RemoteWires in the adapter.
-#include "daemon/remote_node/wire_host.h"
+// Both ends of a wire: NodeLinkHost in the daemon, RemoteCables in the adapter.
+#include "daemon/remote_node/node_link_host.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/remote_node/remote_wire.h"
+#include "daemon/remote_node/remote_cable.h"
 #include "fabric/subnet/subnet.h"
 #include "loop/epoll_loop.h"
 #include "mad/smi.h"
@@ -27,7 +27,7 @@ using mad::AttributeId, mad::LocalVerdict, mad::PortState, mad::Smp;
 using ::testing::SizeIs;
 using topology::NodeId, fabric::DirectedGet;
 
-struct Listener : hca::model::WireListener {
+struct Listener : hca::model::CableListener {
   void OnPacket(std::span<const std::byte> packet) override {
     packets.emplace_back(packet.begin(), packet.end());
   }
@@ -38,26 +38,26 @@ struct Listener : hca::model::WireListener {
 };
 
 // The daemon's side has a thread of its own, as it has a process.
-class WireHostTest : public ::testing::Test {
+class NodeLinkHostTest : public ::testing::Test {
  protected:
-  WireHostTest() {
+  NodeLinkHostTest() {
     std::array<int, 2> ends;
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    auto wires = FabricWires::Plug(fabric_, kHost2);
-    EXPECT_TRUE(wires.ok()) << wires.status();
-    host_ = std::make_unique<WireHost>(*loop_, std::move(*wires),
-                                       UniqueFd(ends[0]));
+    auto cables = FabricCables::Plug(fabric_, kHost2);
+    EXPECT_TRUE(cables.ok()) << cables.status();
+    host_ = std::make_unique<NodeLinkHost>(*loop_, std::move(*cables),
+                                           UniqueFd(ends[0]));
     EXPECT_TRUE(host_->Start().ok());
     daemon_ = std::thread([this] { loop_->Run(); });
     socket_.Reset(ends[1]);
   }
-  ~WireHostTest() override { StopDaemon(); }
+  ~NodeLinkHostTest() override { StopDaemon(); }
 
   void Adopt() {
-    auto wires = RemoteWires::Adopt(std::move(socket_));
-    ASSERT_TRUE(wires.ok()) << wires.status();
-    remote_ = std::move(*wires);
-    remote_->wire(1).SetListener(&listener_);
+    auto cables = RemoteCables::Adopt(std::move(socket_));
+    ASSERT_TRUE(cables.ok()) << cables.status();
+    remote_ = std::move(*cables);
+    remote_->cable(1).SetListener(&listener_);
   }
 
   void StopDaemon() {
@@ -85,36 +85,37 @@ class WireHostTest : public ::testing::Test {
 
   // Until the adapter knows that its link is up.
   void Enable() {
-    remote_->wire(1).SetEnabled(true);
-    DispatchUntil(
-        [&] { return remote_->wire(1).Info().port_state == PortState::kInit; });
+    remote_->cable(1).SetEnabled(true);
+    DispatchUntil([&] {
+      return remote_->cable(1).Info().port_state == PortState::kInit;
+    });
   }
 
   static constexpr NodeId kHost1{0}, kHost2{2};
   std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
   fabric::Fabric fabric_{fabric::Row(1), *loop_, {}};
-  std::unique_ptr<WireHost> host_;
+  std::unique_ptr<NodeLinkHost> host_;
   std::thread daemon_;
   UniqueFd socket_;
-  std::unique_ptr<RemoteWires> remote_;
+  std::unique_ptr<RemoteCables> remote_;
   Listener listener_;
 };
 
-TEST_F(WireHostTest, TellsTheStateOfThePortAndItsChanges) {
+TEST_F(NodeLinkHostTest, TellsTheStateOfThePortAndItsChanges) {
   Adopt();
   ASSERT_EQ(remote_->port_count(), 1);
-  RemoteWire& wire = remote_->wire(1);
-  EXPECT_EQ(wire.node_guid(), wire::Guid{0x2000});
-  EXPECT_EQ(wire.Info().port_state, PortState::kDown);
-  EXPECT_EQ(wire.GidAt(0).interface_id, 0x2001u);
-  EXPECT_EQ(wire.GidAt(99).interface_id, 0u);
-  EXPECT_EQ(wire.PKeyAt(0), 0xffff);
-  EXPECT_EQ(wire.PKeyAt(-1), 0);
+  RemoteCable& cable = remote_->cable(1);
+  EXPECT_EQ(cable.node_guid(), wire::Guid{0x2000});
+  EXPECT_EQ(cable.Info().port_state, PortState::kDown);
+  EXPECT_EQ(cable.GidAt(0).interface_id, 0x2001u);
+  EXPECT_EQ(cable.GidAt(99).interface_id, 0u);
+  EXPECT_EQ(cable.PKeyAt(0), 0xffff);
+  EXPECT_EQ(cable.PKeyAt(-1), 0);
   Enable();
   EXPECT_GT(listener_.events, 0);
 }
 
-TEST_F(WireHostTest, AsksTheNodesAgents) {
+TEST_F(NodeLinkHostTest, AsksTheNodesAgents) {
   Adopt();
   mad::Arrival request;
   mad::Smp smp;
@@ -123,22 +124,22 @@ TEST_F(WireHostTest, AsksTheNodesAgents) {
   smp.attr_id = AttributeId::kNodeInfo;
   wire::Encode(smp, request.mad);
   mad::MadBytes reply{};
-  EXPECT_EQ(remote_->wire(1).ProcessLocal(request, reply),
+  EXPECT_EQ(remote_->cable(1).ProcessLocal(request, reply),
             LocalVerdict::kReply);
   EXPECT_EQ(wire::Get<&Smp::method>(reply), mad::Method::kGetResp);
 }
 
-TEST_F(WireHostTest, AChangeByTheAgentsIsKnownWithTheirAnswer) {
+TEST_F(NodeLinkHostTest, AChangeByTheAgentsIsKnownWithTheirAnswer) {
   Adopt();
-  remote_->wire(1).SetIsSm(true);
+  remote_->cable(1).SetIsSm(true);
   mad::Arrival anything;
   mad::MadBytes reply;
-  remote_->wire(1).ProcessLocal(anything, reply);
-  EXPECT_NE(remote_->wire(1).Info().capability_mask & mad::capability::kIsSm,
+  remote_->cable(1).ProcessLocal(anything, reply);
+  EXPECT_NE(remote_->cable(1).Info().capability_mask & mad::capability::kIsSm,
             0u);
 }
 
-TEST_F(WireHostTest, PacketsCrossBothWays) {
+TEST_F(NodeLinkHostTest, PacketsCrossBothWays) {
   Adopt();
   Enable();
   InDaemon([&] {
@@ -163,7 +164,7 @@ TEST_F(WireHostTest, PacketsCrossBothWays) {
   std::copy(smp.begin(), smp.end(), packet.begin() + kMadAt);
   fabric::Inbox inbox;
   InDaemon([&] { fabric_.device(kHost1).port(1).SetListener(&inbox); });
-  remote_->wire(1).Send(packet);
+  remote_->cable(1).Send(packet);
   bool arrived = false;
   while (!arrived) InDaemon([&] { arrived = !inbox.arrivals.empty(); });
   EXPECT_EQ(wire::Get<&Smp::method>(inbox.arrivals[0].mad),
@@ -171,7 +172,7 @@ TEST_F(WireHostTest, PacketsCrossBothWays) {
   InDaemon([&] { fabric_.device(kHost1).port(1).SetListener(nullptr); });
 }
 
-TEST_F(WireHostTest, TheNodeIsTheFabricsAgainWhenTheAdapterHangsUp) {
+TEST_F(NodeLinkHostTest, TheNodeIsTheFabricsAgainWhenTheAdapterHangsUp) {
   Adopt();
   remote_.reset();
   bool ended = false;
@@ -181,17 +182,17 @@ TEST_F(WireHostTest, TheNodeIsTheFabricsAgainWhenTheAdapterHangsUp) {
   EXPECT_EQ(fabric_.device(kHost2).port(1).Info().port_state, PortState::kInit);
 }
 
-TEST_F(WireHostTest, GarbageEndsTheConnectionAndNothingElse) {
+TEST_F(NodeLinkHostTest, GarbageEndsTheConnectionAndNothingElse) {
   const std::vector<std::byte> garbage(64, std::byte{0xff});
   ASSERT_EQ(send(socket_.get(), garbage.data(), garbage.size(), 0), 64);
   bool ended = false;
   while (!ended) InDaemon([&] { ended = host_->ended(); });
 }
 
-TEST_F(WireHostTest, AnAdapterThatDoesNotReadIsNotBufferedWithoutEnd) {
+TEST_F(NodeLinkHostTest, AnAdapterThatDoesNotReadIsNotBufferedWithoutEnd) {
   std::vector<std::byte> requests;
   for (int i = 0; i < 200; ++i) {
-    AppendMessage(WireMessage::kRequest, 1, EncodeRequest({}), requests);
+    AppendMessage(NodeLinkMessage::kRequest, 1, EncodeRequest({}), requests);
   }
   size_t sent = 0;
   // Until the daemon reads no more: its answers fill the socket, then its
@@ -214,7 +215,7 @@ TEST_F(WireHostTest, AnAdapterThatDoesNotReadIsNotBufferedWithoutEnd) {
   EXPECT_EQ(remote_->port_count(), 1);
 }
 
-TEST_F(WireHostTest, TheAdapterHearsThatTheDaemonIsGone) {
+TEST_F(NodeLinkHostTest, TheAdapterHearsThatTheDaemonIsGone) {
   Adopt();
   StopDaemon();
   host_.reset();
@@ -222,7 +223,8 @@ TEST_F(WireHostTest, TheAdapterHearsThatTheDaemonIsGone) {
   while (status.ok()) status = remote_->Dispatch();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   mad::MadBytes reply;
-  EXPECT_EQ(remote_->wire(1).ProcessLocal({}, reply), LocalVerdict::kUnhandled);
+  EXPECT_EQ(remote_->cable(1).ProcessLocal({}, reply),
+            LocalVerdict::kUnhandled);
 }
 
 }  // namespace

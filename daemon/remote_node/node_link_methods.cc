@@ -1,4 +1,4 @@
-#include "daemon/remote_node/wire_methods.h"
+#include "daemon/remote_node/node_link_methods.h"
 
 #include <memory>
 #include <string>
@@ -8,8 +8,8 @@
 #include "base/status_macros.h"
 #include "control/bounded_stream.h"
 #include "daemon/adapters/fabric_adapters.h"
-#include "daemon/remote_node/fabric_wire.h"
-#include "daemon/remote_node/wire_host.h"
+#include "daemon/remote_node/fabric_cable.h"
+#include "daemon/remote_node/node_link_host.h"
 #include "fabric/subnet/subnet.h"
 #include "nlohmann/json.hpp"
 
@@ -17,19 +17,19 @@ namespace ibemu::daemon {
 
 using nlohmann::json;
 
-WireMethods::WireMethods(Loop& loop, fabric::Fabric& fabric,
-                         const Attachments& attachments)
+NodeLinkMethods::NodeLinkMethods(Loop& loop, fabric::Fabric& fabric,
+                                 const Attachments& attachments)
     : loop_(loop), fabric_(fabric), attachments_(attachments) {}
 
-void WireMethods::AddTo(control::Dispatcher& dispatcher) {
+void NodeLinkMethods::AddTo(control::Dispatcher& dispatcher) {
   dispatcher.Add("wire.attach", [this](control::Parameters& parameters,
                                        control::Caller& caller) {
     return Attach(parameters, caller);
   });
 }
 
-absl::StatusOr<json> WireMethods::Attach(control::Parameters& parameters,
-                                         control::Caller& caller) {
+absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
+                                             control::Caller& caller) {
   const std::string name = parameters.Text("node", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd socket = caller.TakeDescriptor();
@@ -42,10 +42,10 @@ absl::StatusOr<json> WireMethods::Attach(control::Parameters& parameters,
         "\" is the host of an \"ibemu run\": end that one first (\"ibemu "
         "status\" lists them), or choose another"));
   }
-  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<FabricWires> wires,
-                         FabricWires::Plug(fabric_, node));
-  const auto host =
-      std::make_shared<WireHost>(loop_, std::move(wires), std::move(socket));
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<FabricCables> cables,
+                         FabricCables::Plug(fabric_, node));
+  const auto host = std::make_shared<NodeLinkHost>(loop_, std::move(cables),
+                                                   std::move(socket));
   IBEMU_RETURN_IF_ERROR(host->Start());
   caller.Keep(host);
   return json::object();

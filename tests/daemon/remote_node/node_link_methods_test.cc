@@ -1,4 +1,4 @@
-#include "daemon/remote_node/wire_methods.h"
+#include "daemon/remote_node/node_link_methods.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "daemon/adapters/fabric_adapters.h"
-#include "daemon/remote_node/remote_wire.h"
+#include "daemon/remote_node/remote_cable.h"
 #include "fabric/subnet/subnet.h"
 #include "loop/epoll_loop.h"
 #include "nlohmann/json.hpp"
@@ -22,9 +22,9 @@ namespace {
 
 using nlohmann::json;
 
-class WireMethodsTest : public ::testing::Test {
+class NodeLinkMethodsTest : public ::testing::Test {
  protected:
-  WireMethodsTest() { methods_.AddTo(dispatcher_); }
+  NodeLinkMethodsTest() { methods_.AddTo(dispatcher_); }
 
   // The sentence of the error; empty when there is none.
   std::string Attach(Connection& connection, const std::string& node) {
@@ -51,23 +51,23 @@ class WireMethodsTest : public ::testing::Test {
   std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
   FabricAdapters adapters_{row_.fabric};
   Attachments attachments_{*loop_, adapters_};
-  WireMethods methods_{*loop_, row_.fabric, attachments_};
+  NodeLinkMethods methods_{*loop_, row_.fabric, attachments_};
   control::Dispatcher dispatcher_;
   UniqueFd adapter_;
 };
 
-TEST_F(WireMethodsTest, ANodeIsTheCallersWhileItsConnectionIsOpen) {
+TEST_F(NodeLinkMethodsTest, ANodeIsTheCallersWhileItsConnectionIsOpen) {
   Connection connection;
   EXPECT_EQ(Attach(connection, "host-2"), "");
   EXPECT_TRUE(IsRemote());
-  const auto wires = RemoteWires::Adopt(std::move(adapter_));
-  ASSERT_TRUE(wires.ok()) << wires.status();
-  EXPECT_EQ((*wires)->port_count(), 1);
+  const auto cables = RemoteCables::Adopt(std::move(adapter_));
+  ASSERT_TRUE(cables.ok()) << cables.status();
+  EXPECT_EQ((*cables)->port_count(), 1);
   connection.kept.clear();
   EXPECT_FALSE(IsRemote());
 }
 
-TEST_F(WireMethodsTest, ANodeHasOneAdapter) {
+TEST_F(NodeLinkMethodsTest, ANodeHasOneAdapter) {
   Connection first, second;
   EXPECT_EQ(Attach(first, "host-2"), "");
   EXPECT_EQ(Attach(second, "host-2"),
@@ -76,7 +76,7 @@ TEST_F(WireMethodsTest, ANodeHasOneAdapter) {
   EXPECT_TRUE(IsRemote());
 }
 
-TEST_F(WireMethodsTest, SaysWhyANodeCannotBeHad) {
+TEST_F(NodeLinkMethodsTest, SaysWhyANodeCannotBeHad) {
   Connection connection;
   EXPECT_EQ(Attach(connection, "host-3"),
             "no node \"host-3\": did you mean \"host-1\"?");

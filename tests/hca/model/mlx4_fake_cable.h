@@ -1,20 +1,20 @@
 // A wire whose other end is a test.
-#ifndef IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_WIRE_H_
-#define IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_WIRE_H_
+#ifndef IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_CABLE_H_
+#define IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_CABLE_H_
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
 #include "base/timers.h"
-#include "hca/model/wire.h"
+#include "hca/model/cable.h"
 #include "mad/wire/mad_header.h"
 
 namespace ibemu::hca::model {
 
-class FakeWire : public Wire {
+class FakeCable : public Cable {
  public:
-  FakeWire() {
+  FakeCable() {
     info.lid = wire::Lid{5};
     info.mtu_cap = 5;
     info.vl_cap = 4;
@@ -22,7 +22,7 @@ class FakeWire : public Wire {
     info.port_state = mad::PortState::kActive;
   }
 
-  void SetListener(WireListener* new_listener) override {
+  void SetListener(CableListener* new_listener) override {
     listener = new_listener;
   }
   void Send(std::span<const std::byte> packet) override {
@@ -56,14 +56,14 @@ class FakeWire : public Wire {
   void SetEnabled(bool new_enabled) override { enabled = new_enabled; }
 
   // Joins two wires to a cable.
-  static void Join(Timers& timers, FakeWire& a, FakeWire& b) {
+  static void Join(Timers& timers, FakeCable& a, FakeCable& b) {
     a.timers = b.timers = &timers;
     a.peer = &b;
     b.peer = &a;
   }
 
-  WireListener* listener = nullptr;
-  FakeWire* peer = nullptr;
+  CableListener* listener = nullptr;
+  FakeCable* peer = nullptr;
   Timers* timers = nullptr;
   mad::PortInfo info;
   uint64_t gid0 = 0x1;
@@ -77,4 +77,4 @@ class FakeWire : public Wire {
 
 }  // namespace ibemu::hca::model
 
-#endif  // IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_WIRE_H_
+#endif  // IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_CABLE_H_

@@ -1,6 +1,6 @@
 // A node of a running daemon's fabric, for the adapter that is it.
-#ifndef IBEMU_DAEMON_REMOTE_NODE_REMOTE_WIRE_H_
-#define IBEMU_DAEMON_REMOTE_NODE_REMOTE_WIRE_H_
+#ifndef IBEMU_DAEMON_REMOTE_NODE_REMOTE_CABLE_H_
+#define IBEMU_DAEMON_REMOTE_NODE_REMOTE_CABLE_H_
 
 #include <cstddef>
 #include <deque>
@@ -14,18 +14,18 @@
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
 #include "control/client.h"
-#include "daemon/remote_node/wire_format.h"
-#include "hca/model/wire.h"
+#include "daemon/remote_node/node_link_format.h"
+#include "hca/model/cable.h"
 
 namespace ibemu::daemon {
 
-class RemoteWires;
+class RemoteCables;
 
-class RemoteWire : public hca::model::Wire {
+class RemoteCable : public hca::model::Cable {
  public:
-  RemoteWire(RemoteWires& wires, int port) : wires_(wires), port_(port) {}
+  RemoteCable(RemoteCables& cables, int port) : cables_(cables), port_(port) {}
 
-  void SetListener(hca::model::WireListener* listener) override {
+  void SetListener(hca::model::CableListener* listener) override {
     listener_ = listener;
   }
   void Send(std::span<const std::byte> packet) override;
@@ -42,31 +42,33 @@ class RemoteWire : public hca::model::Wire {
   void SetEnabled(bool enabled) override;
 
  private:
-  friend class RemoteWires;
+  friend class RemoteCables;
 
-  RemoteWires& wires_;
+  RemoteCables& cables_;
   const int port_;
-  WirePortState state_;
-  hca::model::WireListener* listener_ = nullptr;
+  NodeLinkPortState state_;
+  hca::model::CableListener* listener_ = nullptr;
 };
 
 // All ports of the node, over one socket.  Whoever owns it waits until fd() is
 // readable, or has_pending(), and calls Dispatch().
-class RemoteWires {
+class RemoteCables {
  public:
   // Plugs into `node` of the daemon that `client` talks to, for as long as both
   // live.  Returns when the state of each port is known.
   //
   // Errors: the daemon's; Unavailable when it is gone.
-  static absl::StatusOr<std::unique_ptr<RemoteWires>> Plug(
+  static absl::StatusOr<std::unique_ptr<RemoteCables>> Plug(
       control::Client& client, std::string_view node);
 
-  // The same over a socket whose other end is a WireHost's.
-  static absl::StatusOr<std::unique_ptr<RemoteWires>> Adopt(UniqueFd socket);
+  // The same over a socket whose other end is a NodeLinkHost's.
+  static absl::StatusOr<std::unique_ptr<RemoteCables>> Adopt(UniqueFd socket);
 
-  int port_count() const { return static_cast<int>(wires_.size()); }
+  int port_count() const { return static_cast<int>(cables_.size()); }
   // 1 ... port_count().
-  RemoteWire& wire(int port) { return wires_[static_cast<size_t>(port - 1)]; }
+  RemoteCable& cable(int port) {
+    return cables_[static_cast<size_t>(port - 1)];
+  }
 
   int fd() const { return socket_.get(); }
   // Something was read while an answer was awaited, and does not show in fd().
@@ -81,13 +83,13 @@ class RemoteWires {
   absl::Status Dispatch();
 
  private:
-  friend class RemoteWire;
+  friend class RemoteCable;
 
-  explicit RemoteWires(UniqueFd socket);
+  explicit RemoteCables(UniqueFd socket);
 
-  void Send(WireMessage type, int port, std::span<const std::byte> payload);
+  void Send(NodeLinkMessage type, int port, std::span<const std::byte> payload);
   // Waits for what only an answer brings.
-  absl::Status WaitFor(WireMessage type, int port,
+  absl::Status WaitFor(NodeLinkMessage type, int port,
                        std::vector<std::byte>& payload);
   // Takes some bytes; `wait`: until there are some.
   absl::Status Receive(bool wait);
@@ -95,14 +97,14 @@ class RemoteWires {
   absl::Status Sort();
 
   UniqueFd socket_;
-  std::deque<RemoteWire> wires_;
-  WireSplitter splitter_;
-  std::deque<WireSplitter::Message> pending_;
-  std::deque<WireSplitter::Message> replies_;
+  std::deque<RemoteCable> cables_;
+  NodeLinkSplitter splitter_;
+  std::deque<NodeLinkSplitter::Message> pending_;
+  std::deque<NodeLinkSplitter::Message> replies_;
   std::function<void()> on_pending_ = [] {};
   absl::Status lost_;  // why the connection is of no use any more
 };
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_REMOTE_NODE_REMOTE_WIRE_H_
+#endif  // IBEMU_DAEMON_REMOTE_NODE_REMOTE_CABLE_H_

@@ -1,4 +1,4 @@
-#include "daemon/remote_node/wire_host.h"
+#include "daemon/remote_node/node_link_host.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -14,29 +14,29 @@
 
 namespace ibemu::daemon {
 
-WireHost::WireHost(Loop& loop, std::unique_ptr<FabricWires> wires,
-                   UniqueFd socket)
-    : loop_(loop), wires_(std::move(wires)), reader_(std::move(socket)) {}
+NodeLinkHost::NodeLinkHost(Loop& loop, std::unique_ptr<FabricCables> cables,
+                           UniqueFd socket)
+    : loop_(loop), cables_(std::move(cables)), reader_(std::move(socket)) {}
 
-WireHost::~WireHost() { End(); }
+NodeLinkHost::~NodeLinkHost() { End(); }
 
-absl::Status WireHost::Start() {
+absl::Status NodeLinkHost::Start() {
   writer_ = UniqueFd(fcntl(reader_.get(), F_DUPFD_CLOEXEC, 0));
   if (!writer_.valid()) {
     return absl::ErrnoToStatus(errno, "can't duplicate the socket");
   }
-  for (int port = 1; port <= wires_->port_count(); ++port) {
-    wires_->wire(port).SetListener(&listeners_.emplace_back(*this, port));
+  for (int port = 1; port <= cables_->port_count(); ++port) {
+    cables_->cable(port).SetListener(&listeners_.emplace_back(*this, port));
     TellState(port);
   }
   return Listen();
 }
 
-absl::Status WireHost::Listen() {
+absl::Status NodeLinkHost::Listen() {
   return loop_.Watch(reader_.get(), [this] { OnReadable(); });
 }
 
-void WireHost::OnReadable() {
+void NodeLinkHost::OnReadable() {
   std::array<std::byte, 65536> bytes;
   const ssize_t count =
       recv(reader_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
@@ -48,8 +48,8 @@ void WireHost::OnReadable() {
   Pace();
 }
 
-bool WireHost::HandleMessages() {
-  WireSplitter::Message message;
+bool NodeLinkHost::HandleMessages() {
+  NodeLinkSplitter::Message message;
   while (!full()) {
     const absl::StatusOr<bool> there = splitter_.Next(message);
     absl::Status status = there.status();
@@ -64,35 +64,35 @@ bool WireHost::HandleMessages() {
   return true;
 }
 
-absl::Status WireHost::Handle(const WireSplitter::Message& message) {
-  if (message.port < 1 || message.port > wires_->port_count()) {
+absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
+  if (message.port < 1 || message.port > cables_->port_count()) {
     return absl::InvalidArgumentError(
         absl::StrFormat("port %d does not exist: there are 1 to %d",
-                        message.port, wires_->port_count()));
+                        message.port, cables_->port_count()));
   }
-  FabricWire& wire = wires_->wire(message.port);
+  FabricCable& cable = cables_->cable(message.port);
   const auto is_flag = [&] { return message.payload.size() == 1; };
   switch (message.type) {
-    case WireMessage::kPacket:
-      wire.Send(message.payload);
+    case NodeLinkMessage::kPacket:
+      cable.Send(message.payload);
       return absl::OkStatus();
-    case WireMessage::kRequest: {
+    case NodeLinkMessage::kRequest: {
       IBEMU_ASSIGN_OR_RETURN(const mad::Arrival request,
                              DecodeRequest(message.payload));
       mad::MadBytes reply = request.mad;
-      const mad::LocalVerdict verdict = wire.ProcessLocal(request, reply);
+      const mad::LocalVerdict verdict = cable.ProcessLocal(request, reply);
       // What it changed comes before it.
       TellState(message.port);
-      Queue(WireMessage::kReply, message.port, EncodeReply(verdict, reply));
+      Queue(NodeLinkMessage::kReply, message.port, EncodeReply(verdict, reply));
       return absl::OkStatus();
     }
-    case WireMessage::kIsSm:
+    case NodeLinkMessage::kIsSm:
       if (!is_flag()) break;
-      wire.SetIsSm(message.payload[0] != std::byte{0});
+      cable.SetIsSm(message.payload[0] != std::byte{0});
       return absl::OkStatus();
-    case WireMessage::kEnable:
+    case NodeLinkMessage::kEnable:
       if (!is_flag()) break;
-      wire.SetEnabled(message.payload[0] != std::byte{0});
+      cable.SetEnabled(message.payload[0] != std::byte{0});
       return absl::OkStatus();
     default:
       break;
@@ -102,31 +102,32 @@ absl::Status WireHost::Handle(const WireSplitter::Message& message) {
                       static_cast<int>(message.type), message.payload.size()));
 }
 
-void WireHost::Listener::OnPacket(std::span<const std::byte> packet) {
+void NodeLinkHost::Listener::OnPacket(std::span<const std::byte> packet) {
   if (host_.full()) return;
-  host_.Queue(WireMessage::kPacket, port_, packet);
+  host_.Queue(NodeLinkMessage::kPacket, port_, packet);
   host_.Flush();
 }
 
-void WireHost::TellState(int port) {
-  const FabricWire& wire = wires_->wire(port);
-  WirePortState state{.info = wire.Info(),
-                      .node_guid = wire.node_guid(),
-                      .ports = wires_->port_count()};
-  for (int i = 0; i < wire.GidCount(); ++i) state.gids.push_back(wire.GidAt(i));
-  for (int i = 0; i < wire.PKeyCount(); ++i) {
-    state.p_keys.push_back(wire.PKeyAt(i));
+void NodeLinkHost::TellState(int port) {
+  const FabricCable& cable = cables_->cable(port);
+  NodeLinkPortState state{.info = cable.Info(),
+                          .node_guid = cable.node_guid(),
+                          .ports = cables_->port_count()};
+  for (int i = 0; i < cable.GidCount(); ++i)
+    state.gids.push_back(cable.GidAt(i));
+  for (int i = 0; i < cable.PKeyCount(); ++i) {
+    state.p_keys.push_back(cable.PKeyAt(i));
   }
-  Queue(WireMessage::kState, port, EncodeState(state));
+  Queue(NodeLinkMessage::kState, port, EncodeState(state));
   Flush();
 }
 
-void WireHost::Queue(WireMessage type, int port,
-                     std::span<const std::byte> payload) {
+void NodeLinkHost::Queue(NodeLinkMessage type, int port,
+                         std::span<const std::byte> payload) {
   AppendMessage(type, port, payload, buffer_);
 }
 
-void WireHost::Flush() {
+void NodeLinkHost::Flush() {
   while (!waits_for_room_ && sent_ < buffer_.size()) {
     const ssize_t count =
         send(writer_.get(), buffer_.data() + sent_, buffer_.size() - sent_,
@@ -154,8 +155,8 @@ void WireHost::Flush() {
   }
 }
 
-void WireHost::Pace() {
-  while (wires_ != nullptr && paused_ != full()) {
+void NodeLinkHost::Pace() {
+  while (cables_ != nullptr && paused_ != full()) {
     if (!paused_) {
       loop_.Forget(reader_.get());
       paused_ = true;
@@ -167,12 +168,12 @@ void WireHost::Pace() {
   }
 }
 
-void WireHost::End() {
-  if (wires_ == nullptr) return;
+void NodeLinkHost::End() {
+  if (cables_ == nullptr) return;
   if (!paused_) loop_.Forget(reader_.get());
   if (waits_for_room_) loop_.Forget(writer_.get());
   paused_ = waits_for_room_ = false;
-  wires_.reset();
+  cables_.reset();
   reader_.Reset();
   writer_.Reset();
 }

@@ -1,4 +1,4 @@
-#include "daemon/remote_node/wire_format.h"
+#include "daemon/remote_node/node_link_format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ mad::MadBytes SomeMad() {
   return mad;
 }
 
-TEST(WireFormat, ARequestKeepsWhereItCameFrom) {
+TEST(NodeLinkFormat, ARequestKeepsWhereItCameFrom) {
   mad::Arrival arrival{.qp = 1,
                        .slid = wire::Lid{0x1234},
                        .sl = 3,
@@ -46,7 +46,7 @@ TEST(WireFormat, ARequestKeepsWhereItCameFrom) {
   }
 }
 
-TEST(WireFormat, AReplyKeepsItsVerdict) {
+TEST(NodeLinkFormat, AReplyKeepsItsVerdict) {
   for (const auto verdict :
        {mad::LocalVerdict::kReply, mad::LocalVerdict::kConsumed,
         mad::LocalVerdict::kUnhandled}) {
@@ -58,8 +58,8 @@ TEST(WireFormat, AReplyKeepsItsVerdict) {
   }
 }
 
-TEST(WireFormat, AStateKeepsTheTables) {
-  WirePortState state;
+TEST(NodeLinkFormat, AStateKeepsTheTables) {
+  NodeLinkPortState state;
   state.info.lid = wire::Lid{17};
   state.info.port_state = mad::PortState::kActive;
   state.node_guid = wire::Guid{0x1122334455667788};
@@ -76,7 +76,7 @@ TEST(WireFormat, AStateKeepsTheTables) {
   EXPECT_EQ(back->p_keys, state.p_keys);
 }
 
-TEST(WireFormat, RefusesWhatHasAnotherLength) {
+TEST(NodeLinkFormat, RefusesWhatHasAnotherLength) {
   Bytes request = EncodeRequest({.mad = SomeMad()});
   request.pop_back();
   EXPECT_EQ(DecodeRequest(request).status().message(),
@@ -91,7 +91,7 @@ TEST(WireFormat, RefusesWhatHasAnotherLength) {
             "a port's state has 96 bytes, not 97");
 }
 
-TEST(WireFormat, RefusesWhatHasNoMeaning) {
+TEST(NodeLinkFormat, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(DecodeRequest(EncodeRequest({.qp = 2})).status().message(),
             "queue pair 2 has no agents");
   mad::MadBytes mad;
@@ -101,22 +101,22 @@ TEST(WireFormat, RefusesWhatHasNoMeaning) {
             "9 is no verdict");
 }
 
-TEST(WireFormat, AStreamIsCutIntoItsMessagesHoweverItArrives) {
+TEST(NodeLinkFormat, AStreamIsCutIntoItsMessagesHoweverItArrives) {
   const Bytes payload = {std::byte{1}, std::byte{2}, std::byte{3}};
   Bytes stream;
-  AppendMessage(WireMessage::kPacket, 1, payload, stream);
-  AppendMessage(WireMessage::kIsSm, 2, std::span(payload).first(1), stream);
+  AppendMessage(NodeLinkMessage::kPacket, 1, payload, stream);
+  AppendMessage(NodeLinkMessage::kIsSm, 2, std::span(payload).first(1), stream);
   for (size_t piece = 1; piece <= stream.size(); ++piece) {
-    WireSplitter splitter;
-    std::vector<WireSplitter::Message> messages;
+    NodeLinkSplitter splitter;
+    std::vector<NodeLinkSplitter::Message> messages;
     for (size_t at = 0; at < stream.size(); at += piece) {
       splitter.Add(
           std::span(stream).subspan(at, std::min(piece, stream.size() - at)));
-      WireSplitter::Message message;
+      NodeLinkSplitter::Message message;
       while (splitter.Next(message).value()) messages.push_back(message);
     }
     ASSERT_EQ(messages.size(), 2u) << "pieces of " << piece;
-    EXPECT_EQ(messages[0].type, WireMessage::kPacket);
+    EXPECT_EQ(messages[0].type, NodeLinkMessage::kPacket);
     EXPECT_EQ(messages[0].port, 1);
     EXPECT_EQ(messages[0].payload, payload);
     EXPECT_EQ(messages[1].port, 2);
@@ -124,13 +124,13 @@ TEST(WireFormat, AStreamIsCutIntoItsMessagesHoweverItArrives) {
   }
 }
 
-TEST(WireFormat, AMessageThatIsTooLongEndsTheStream) {
+TEST(NodeLinkFormat, AMessageThatIsTooLongEndsTheStream) {
   Bytes header;
-  wire::Append(WireHeader{.length = 8193, .type = WireMessage::kPacket},
+  wire::Append(NodeLinkHeader{.length = 8193, .type = NodeLinkMessage::kPacket},
                header);
-  WireSplitter splitter;
+  NodeLinkSplitter splitter;
   splitter.Add(header);
-  WireSplitter::Message message;
+  NodeLinkSplitter::Message message;
   EXPECT_EQ(splitter.Next(message).status().message(),
             "a message of 8193 bytes: the longest has 8192");
 }
