@@ -3,6 +3,7 @@
 #include <linux/pci_regs.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
