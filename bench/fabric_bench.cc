@@ -1,4 +1,5 @@
-// What the simulated subnet costs: a MAD's way through it, and its memory.
+// Costs of the simulated subnet: the time of a MAD's way through it, and its
+// memory.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
@@ -19,7 +20,7 @@ class Counter : public mad::PortListener {
   int64_t received = 0;
 };
 
-// host 1 - five switches - host 2, routed and ACTIVE.
+// A routed and ACTIVE subnet: host 1 - five switches - host 2.
 struct Row {
   Row() : fabric(MakeTopology(), timers, {}) {
     Subnet& subnet = fabric.subnet();
@@ -108,7 +109,7 @@ void LidRoutedPortInfo(benchmark::State& state) {
 }
 BENCHMARK(LidRoutedPortInfo);
 
-// Reports the heap that the fabric holds, its topology let go.
+// Reports the heap that the fabric holds, without the topology it is made from.
 void Create(benchmark::State& state, const char* spec) {
   double bytes = 0, ports = 0;
   for (auto _ : state) {

@@ -1,4 +1,5 @@
-// What one write() to a FUSE file takes: the median, in microseconds.
+// The time that one write() to a FUSE file takes.  Prints the median in
+// microseconds.
 //
 //   fuse_write FILE
 #include <fcntl.h>

@@ -23,7 +23,8 @@ std::vector<std::byte> SaMessage(Method method, uint64_t tid, size_t data) {
   return message;
 }
 
-// Answers GetTable with so many bytes, by RMPP, or with one MAD.
+// A Server answers GetTable with `data` bytes: in one MAD if they fit,
+// otherwise by RMPP.
 class Server : public AgentClient {
  public:
   explicit Server(size_t data) : data_(data) {}
@@ -54,7 +55,7 @@ class Asker : public AgentClient {
   size_t bytes = 0;
 };
 
-// The argument: bytes of data in each answer.
+// The argument is the number of bytes of data in each answer.
 void Query(benchmark::State& state) {
   testing::VirtualTimers timers;
   testing::WiredPort here(timers), there(timers);

@@ -1,5 +1,6 @@
-// The floor: a libfuse server that only echoes.  Its one file takes what is
-// written and gives it back; poll() says ready when something is there.
+// A libfuse server that only echoes: the least that any FUSE server costs.  Its
+// one file gives back the writes, one for each read(); poll() reports POLLIN
+// when there is one.
 //
 //   null_fuse MOUNTPOINT
 #define FUSE_USE_VERSION 312

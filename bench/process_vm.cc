@@ -1,4 +1,5 @@
-// What can be copied between processes: each line has a name, bytes, MB/s.
+// Throughput of copies between processes.  Each line of the output has a name,
+// a number of bytes, and MB/s.
 //
 //   one         process_vm_readv() alone
 //   two         the same, then process_vm_writev() to the other process
@@ -21,8 +22,7 @@
 namespace {
 
 constexpr size_t kMost = size_t{1} << 20;
-// As fabric/soft_hca/queue_pair_send.cc: a bounce that fits a second-level
-// cache.
+// As verbs::kChunk: a buffer of this size fits a second-level cache.
 constexpr size_t kChunk = size_t{256} << 10;
 constexpr size_t kTotal = size_t{1} << 30;
 
@@ -31,7 +31,7 @@ class Process {
   explicit Process(std::byte* memory) : memory_(memory) {
     pid_ = fork();
     if (pid_ != 0) return;
-    std::memset(memory, 1, kMost);  // its own pages
+    std::memset(memory, 1, kMost);  // gives the process its own pages
     while (true) pause();
   }
   ~Process() { kill(pid_, SIGKILL); }
@@ -70,7 +70,7 @@ class Process {
 
 template <class Copy>
 void Measure(const char* name, size_t size, Copy copy) {
-  copy();  // the first touches pages
+  copy();  // the first call touches the pages
   const auto began = std::chrono::steady_clock::now();
   for (size_t done = 0; done < kTotal; done += size) copy();
   const std::chrono::duration<double> took =
@@ -78,7 +78,8 @@ void Measure(const char* name, size_t size, Copy copy) {
   std::printf("%s %zu %.0f\n", name, size, kTotal / took.count() / 1e6);
 }
 
-// A message in chunks, which two threads hand over.
+// Copies messages in chunks: one thread reads a chunk while the other writes
+// the one before.
 void Overlap(const Process& from, const Process& to, size_t size) {
   const size_t chunk = std::min(size / 2, kChunk);
   std::array<std::vector<std::byte>, 2> bounces = {

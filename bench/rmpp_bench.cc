@@ -14,7 +14,7 @@
 namespace ibemu::fabric {
 namespace {
 
-constexpr wire::Lid kReceiver{2};  // static: hosts are counted from 1
+constexpr wire::Lid kReceiver{2};  // ConfigureStatically() counts from 1
 constexpr size_t kRmppFlags = 26;
 
 class Inbox : public mad::AgentClient {
@@ -28,7 +28,7 @@ class Inbox : public mad::AgentClient {
   size_t bytes = 0;
 };
 
-// The argument: bytes of the message.
+// The argument is the number of bytes of the message.
 void Message(benchmark::State& state) {
   testing::VirtualTimers timers;
   Fabric fabric(*topology::GenerateTopology("back-to-back"), timers, {});

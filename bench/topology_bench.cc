@@ -1,4 +1,4 @@
-// Loading and configuring large subnets: what a user waits for at start.
+// Loading and configuration of large subnets, for which a user waits at start.
 #include <benchmark/benchmark.h>
 
 #include <string>

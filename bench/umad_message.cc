@@ -3,8 +3,9 @@
 //   umad_message --serve                     answers; prints its LID when ready
 //   umad_message --ask=LID --bytes=N --count=N
 //
-// Each answer carries when its write() began.  The asker prints, for each, the
-// megabytes (10^6) per second from there to the end of its read().
+// Each answer carries the time at which its write() began.  The asker prints,
+// for each answer, the megabytes (10^6 bytes) per second from that time to the
+// end of its read().
 #include <infiniband/umad.h>
 
 #include <CLI/CLI.hpp>
@@ -23,8 +24,8 @@ constexpr int kSubnetAdministration = 3;
 constexpr int kGetTable = 0x12;
 constexpr int kResponse = 0x80;
 
-// Offsets in a MAD of the class; the request's data begin with the length that
-// the answer shall have, the answer's with a time.
+// Offsets in a MAD of the class.  The data of a request begin with the length
+// that the answer shall have, those of an answer with a time.
 constexpr int kTid = 12, kRmpp = 24, kData = 56;
 
 [[noreturn]] void Die(const char* what) {
@@ -32,7 +33,7 @@ constexpr int kTid = 12, kRmpp = 24, kData = 56;
   std::exit(1);
 }
 
-// Nanoseconds on a clock that all processes share.
+// Returns nanoseconds on a clock that all processes share.
 int64_t Now() {
   return std::chrono::nanoseconds(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -53,7 +54,7 @@ class Umad {
     MakeRoom(kMadSize);
   }
 
-  // For messages of `bytes` at least; the pages are there then.
+  // Makes room for messages of at least `bytes`, and touches the pages.
   void MakeRoom(int bytes) {
     const size_t size = umad_size() + static_cast<size_t>(bytes);
     if (buffer_.size() < size) buffer_.resize(size);
@@ -66,7 +67,8 @@ class Umad {
   }
   int source() { return be16toh(umad_get_mad_addr(buffer_.data())->lid); }
 
-  // Both return what begins or ends closest to the system call.
+  // Both return a time: Send() that just before its system call, Receive() that
+  // just after it.
   int64_t Send(int lid, int bytes, int timeout_ms) {
     umad_set_addr(buffer_.data(), lid, 1, 0, static_cast<int>(0x80010000));
     const int64_t now = Now();
@@ -84,7 +86,7 @@ class Umad {
     }
     return Now();
   }
-  // Whether what was received is a message, not the end of a send.
+  // Returns true if a message was received, and not the end of a send.
   bool received() { return umad_status(buffer_.data()) == 0; }
 
  private:

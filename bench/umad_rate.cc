@@ -1,11 +1,11 @@
-// MAD round trips as libibumad's users make them: write, poll, read.
+// MAD round trips, made as libibumad's users make them: write, poll, read.
 //
 //   umad_rate --outstanding=N --count=N            through libibumad
 //   umad_rate --outstanding=N --count=N --file=F   the same system calls on F
-//   umad_rate --seconds=N                          one after the other, so long
+//   umad_rate --seconds=N                          one at a time, for N seconds
 //
-// Prints the round trips per second; with --seconds how long they took instead:
-// the median, the 99th percentile and the longest, in microseconds.
+// Prints the round trips per second.  With --seconds it prints their times
+// instead: the median, the 99th percentile and the longest, in microseconds.
 #include <fcntl.h>
 #include <infiniband/umad.h>
 #include <poll.h>
@@ -49,7 +49,7 @@ void FillRequest(uint8_t* mad, uint32_t tid) {
   mad[129] = 1;  // initial path: out of port 1
 }
 
-// Two ways to one pair of operations.
+// A way to send a request and to receive its answer.
 struct Channel {
   std::function<void(uint32_t tid)> send;
   std::function<void()> receive;

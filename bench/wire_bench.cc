@@ -1,4 +1,4 @@
-// Decoding and encoding of the attributes that sweeps and counters are made of.
+// Decoding and encoding of the attributes that sweeps and counter queries use.
 #include <array>
 
 #include "benchmark/benchmark.h"

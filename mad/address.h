@@ -1,4 +1,4 @@
-// Where a MAD goes and where one came from, as a verbs consumer says it.
+// The addresses of MADs, in the terms of a verbs consumer.
 #ifndef IBEMU_MAD_ADDRESS_H_
 #define IBEMU_MAD_ADDRESS_H_
 
@@ -12,22 +12,22 @@
 
 namespace ibemu::mad {
 
-// One MAD on the wire (IBA vol 1 §13.4.3).
+// The bytes of one MAD on the wire (IBA vol 1 §13.4.3).
 using MadBytes = std::array<std::byte, 256>;
 using Bytes = std::span<const std::byte>;
 
-// The global part of an address: IBA vol 1 §8.3, ib_global_route in Linux.
+// The global part of an address (IBA vol 1 §8.3): ib_global_route in Linux.
 struct GlobalRoute {
   wire::Gid gid{};  // destination when sending, source when receiving
   uint32_t flow_label = 0;
-  uint8_t gid_index = 0;  // index of our own GID: source or destination
+  uint8_t gid_index = 0;  // of our own GID: source or destination
   uint8_t hop_limit = 0;
   uint8_t traffic_class = 0;
 
   bool operator==(const GlobalRoute&) const = default;
 };
 
-// An address handle (IBA vol 1 §11.2.2.1) plus the destination queue pair.
+// A destination: an address handle (IBA vol 1 §11.2.2.1) and the queue pair.
 struct AddressVector {
   wire::Lid dlid = wire::Lid::kUnassigned;
   uint8_t sl = 0;
@@ -40,16 +40,16 @@ struct AddressVector {
   bool operator==(const AddressVector&) const = default;
 };
 
-// One MAD on its way down.
+// A MAD to be sent, with its destination.
 struct Outgoing {
-  int qp = 0;  // 0 or 1: which of our own special queue pairs sends it
+  int qp = 0;  // 0 or 1: the special queue pair that sends it
   AddressVector to{};
   MadBytes mad{};
 };
 
-// One MAD on its way up, with what a work completion says of it.
+// A received MAD, with what its work completion says about it.
 struct Arrival {
-  int qp = 0;  // 0 or 1: which of our own special queue pairs received it
+  int qp = 0;  // 0 or 1: the special queue pair that received it
   wire::Lid slid = wire::Lid::kUnassigned;
   uint8_t sl = 0;
   uint8_t path_bits = 0;  // destination LID minus the port's base LID
@@ -59,10 +59,11 @@ struct Arrival {
   MadBytes mad{};
 };
 
-// Q_Key of QP1, IBA vol 1 §10.2.5.  QP0 has none.
+// The Q_Key of QP1 (IBA vol 1 §10.2.5).  QP0 has none.
 inline constexpr uint32_t kQp1QKey = 0x80010000;
 
-// Where the answer to `request` goes: ib_create_ah_from_wc() in Linux.
+// Returns the address to which the answer to `request` goes:
+// ib_create_ah_from_wc() in Linux.
 inline AddressVector ReplyTo(const Arrival& request) {
   AddressVector to{.dlid = request.slid,
                    .sl = request.sl,

@@ -13,14 +13,14 @@ absl::Status GoneError() {
   return absl::UnavailableError("the device is gone");
 }
 
-// Two answers may share a TID if they go to different places:
-// same_destination() in Linux.
+// Returns true if two answers go to the same place: same_destination() in
+// Linux.  Answers that go to different places may share a TID.
 bool SameDestination(const AddressVector& a, const AddressVector& b) {
   if (a.grh.has_value() != b.grh.has_value()) return false;
   return a.grh ? a.grh->gid == b.grh->gid : a.dlid == b.dlid;
 }
 
-// Length and class of what an agent wants to send.
+// Checks the length and class of what an agent wants to send.
 absl::Status CheckFormat(const OutgoingMessage& message,
                          const Registration& agent, bool rmpp_active) {
   const size_t bytes = message.mad.size();
@@ -56,7 +56,7 @@ IncomingMessage Envelope(const Arrival& arrival) {
                           .pkey_index = arrival.pkey_index,
                           .source_qpn = arrival.source_qpn,
                           .grh = arrival.grh};
-  // Not the received one: Linux makes ready to answer.
+  // The received hop limit is not kept: Linux sets it as the answer needs it.
   if (message.grh) message.grh->hop_limit = 0xff;
   return message;
 }
@@ -128,7 +128,7 @@ absl::Status AgentCore::SendPlain(const OutgoingMessage& message,
   std::copy(message.mad.begin(), message.mad.end(), packet.mad.begin());
   const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(packet.mad);
   if (rmpp_ != nullptr) {
-    // The RMPP header is the core's, used or not.
+    // The RMPP header belongs to the core, also where it is not used.
     std::fill(packet.mad.begin() + kMadHeaderBytes,
               packet.mad.begin() + kRmppHeaderBytes, std::byte{0});
   }
@@ -186,8 +186,8 @@ Transaction& AgentCore::Open(const Outgoing& packet,
   return transaction;
 }
 
-// Linux's is_duplicate().  RMPP packets that the user makes himself repeat TIDs
-// rightly.
+// Returns true for a duplicate, as Linux's is_duplicate().  Where the user
+// makes the RMPP packets, several of them rightly have the same TID.
 bool AgentCore::IsDuplicate(const OutgoingMessage& wanted) const {
   const auto same_tid = sent_.With(wire::Get<&MadHeader::tid>(wanted.mad));
   if (same_tid.empty()) return false;
@@ -252,13 +252,14 @@ Transaction* AgentCore::Match(const Arrival& arrival) const {
   return nullptr;
 }
 
-// rcv_has_same_gid() in Linux, which compares less than its name says.
+// Compares the addresses as rcv_has_same_gid() in Linux, which compares less
+// than its name says.
 bool AgentCore::AddressesMatch(const Transaction& sent, const Arrival& arrival,
                                bool is_response) const {
   const AddressVector& to = sent.packet.to;
   if (to.grh.has_value() != arrival.grh.has_value()) return false;
   if (sent.is_response == is_response) return false;
-  if (!is_response) {  // an ACK of what we answered
+  if (!is_response) {  // an ACK of our answer
     return to.grh ? to.grh->gid == arrival.grh->gid : to.dlid == arrival.slid;
   }
   if (to.grh) {

@@ -1,4 +1,4 @@
-// An agent from the inside.
+// AgentCore: the implementation of Agent.
 #ifndef IBEMU_MAD_AGENT_CORE_H_
 #define IBEMU_MAD_AGENT_CORE_H_
 
@@ -12,13 +12,15 @@
 
 namespace ibemu::mad {
 
+// An AgentCore sends the messages of one agent, repeats them, and matches
+// answers to them.
 class AgentCore final : public Agent {
  public:
-  // Enters the host's table; the registry's entry is the caller's part.
+  // Enters the agent in the host's table.  The caller adds it to the registry.
   AgentCore(Dispatcher& dispatcher, const Registration& registration,
             uint32_t high_tid, AgentClient& client);
 
-  // Leaves the host's table and the registry.
+  // Removes the agent from the host's table and from the registry.
   ~AgentCore() override;
   AgentCore(const AgentCore&) = delete;
   AgentCore& operator=(const AgentCore&) = delete;
@@ -31,28 +33,30 @@ class AgentCore final : public Agent {
   }
   absl::Status SetTimeout(uint64_t cookie, absl::Duration timeout) override;
 
-  // A MAD for this agent came to `arrival`'s port.
+  // Handles a MAD that arrived for this agent.
   void OnArrival(const Arrival& arrival);
 
-  // A MAD that needs no outstanding send: it came without the wire.
+  // Delivers a MAD that did not come through the wire.  It need not match an
+  // outstanding send.
   void DeliverLocal(IncomingMessage message);
   void SendDone(uint64_t cookie) { client_.OnSendDone(*this, cookie); }
 
-  // The device is gone.
+  // Forgets all outstanding sends and incoming RMPP messages without calling
+  // the client: the device is gone.
   void Die();
 
   // The rest is for RmppAgent.
   Dispatcher& dispatcher() { return dispatcher_; }
   Timers& timers() { return dispatcher_.host().timers(); }
 
-  // The outstanding send that `arrival` belongs to, or null.  Linux's
-  // ib_find_send_mad(): TID, class and how it was addressed; nothing else.
+  // Returns the outstanding send that `arrival` belongs to, or null.  Compares
+  // TID, class and addresses, and nothing else, as ib_find_send_mad() in Linux.
   Transaction* Match(const Arrival& arrival) const;
 
-  // Starts the transaction's timer anew.
+  // Restarts the transaction's timer.
   void Arm(Transaction& transaction, absl::Duration timeout);
 
-  // The send is over and the client hears no more of it than that.
+  // Ends the send and calls OnSendDone(), the client's last call for it.
   void Finish(Transaction& transaction);
 
  private:
@@ -69,10 +73,10 @@ class AgentCore final : public Agent {
   uint32_t high_tid_;
   AgentClient& client_;
   TransactionTable sent_;
-  std::unique_ptr<RmppAgent> rmpp_;  // null unless RMPP is the core's business
+  std::unique_ptr<RmppAgent> rmpp_;  // null unless the core does RMPP
 };
 
-// What a client sees of `arrival`, apart from the MAD itself.
+// Returns what a client sees of `arrival`, apart from the MAD itself.
 IncomingMessage Envelope(const Arrival& arrival);
 
 }  // namespace ibemu::mad

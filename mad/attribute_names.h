@@ -1,4 +1,4 @@
-// Attributes and management classes by the names of the specification.
+// Names of attributes and management classes, as in the specification.
 #ifndef IBEMU_MAD_ATTRIBUTE_NAMES_H_
 #define IBEMU_MAD_ATTRIBUTE_NAMES_H_
 
@@ -14,11 +14,13 @@ namespace ibemu::mad {
 struct AttributeName {
   std::string_view name;
   AttributeId id;
-  // Whose attribute it is; nullopt: every class's.  Of subnet management:
-  // kSubnetLidRouted, which stands for directed routes, too.
+  // The class that has the attribute; nullopt: every class has it.  An
+  // attribute of subnet management has kSubnetLidRouted, which stands for
+  // directed routes, too.
   std::optional<MgmtClass> mgmt_class;
 };
-// No name is there twice.
+
+// Returns all attributes.  No two have the same name.
 std::span<const AttributeName> AttributeNames();
 
 struct ClassName {
@@ -27,14 +29,15 @@ struct ClassName {
 };
 std::span<const ClassName> ClassNames();
 
-// What kSubnetLidRouted stands for above.
+// Returns the class by which the tables above know `mgmt_class`: for both kinds
+// of SMPs it is kSubnetLidRouted.
 constexpr MgmtClass NamedClass(MgmtClass mgmt_class) {
   return mgmt_class == MgmtClass::kSubnetDirectedRoute
              ? MgmtClass::kSubnetLidRouted
              : mgmt_class;
 }
 
-// Empty: it has none.
+// Return the name, or an empty text if there is none.
 std::string_view NameOf(MgmtClass mgmt_class, AttributeId id);
 std::string_view NameOf(MgmtClass mgmt_class);
 

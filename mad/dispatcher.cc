@@ -27,7 +27,7 @@ Dispatcher::Dispatcher(HostCore& host, Port& port, SmiNode node, int number)
   port_.SetListener(this);
 }
 
-// Once removed, the place may be another's.
+// After a removal the port's listener may be another host's.
 Dispatcher::~Dispatcher() {
   if (!host_.removed()) port_.SetListener(nullptr);
 }
@@ -49,7 +49,7 @@ Dispatcher::Path Dispatcher::StartRoute(MadBytes& smp) const {
 
 void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
   snoops_.Sent(packet, absl::OkStatus());
-  // Whichever QP it was meant for: the SMA sees the class alone.
+  // QP 0 even if the agent sends through QP1: the SMA looks only at the class.
   const Arrival request{.qp = 0,
                         .slid = wire::Get<&Smp::dr_slid>(packet.mad),
                         .pkey_index = packet.to.pkey_index,
@@ -87,8 +87,8 @@ void Dispatcher::OnReceive(const Arrival& arrival) {
   if (!arrival.grh || &agent->dispatcher() == this) {
     return agent->OnArrival(arrival);
   }
-  // An answer at another port than the agent's, which knows the GIDs of its
-  // own.
+  // The answer came to another port than the agent's.  The agent expects the
+  // GID's index in the table of its own port.
   const wire::Gid dgid = port_.GidAt(arrival.grh->gid_index);
   const std::optional<int> index = FindGid(agent->dispatcher().port(), dgid);
   if (!index) return;
@@ -102,7 +102,8 @@ AgentCore* Dispatcher::FindAgent(const MadBytes& mad) const {
   return host_.Find(HighTid(wire::Get<&MadHeader::tid>(mad)));
 }
 
-// Linux's generate_unmatched_resp(): the payload comes back with it.
+// Answers a Get or Set that no agent registered for with kUnsupportedAttribute.
+// As from Linux's generate_unmatched_resp(), the request's payload comes back.
 void Dispatcher::RefuseUnmatched(const Arrival& request) {
   const auto method = wire::Get<&MadHeader::method>(request.mad);
   if (method != Method::kGet && method != Method::kSet) return;

@@ -1,4 +1,4 @@
-// The MAD layer of one port.
+// Dispatcher: the MAD layer of one port.
 #ifndef IBEMU_MAD_DISPATCHER_H_
 #define IBEMU_MAD_DISPATCHER_H_
 
@@ -14,13 +14,13 @@
 
 namespace ibemu::mad {
 
-// Receives for the agents of one port: answers go to the agent whose TID they
-// carry, on any port of the host, requests to the agent that registered their
-// class and method.  Linux answers a Get or Set that nobody wants; so does
-// this.
+// A Dispatcher hands the MADs that arrive at one port to agents.  An answer
+// goes to the agent whose TID it carries, on any port of the host, and a
+// request to the agent that registered its class and method.  A Get or Set that
+// no agent registered for is answered with an error, as Linux does.
 class Dispatcher : public PortListener {
  public:
-  // Takes the port's listener place.
+  // Becomes the listener of `port`.
   Dispatcher(HostCore& host, Port& port, SmiNode node, int number);
   ~Dispatcher() override;
   Dispatcher(const Dispatcher&) = delete;
@@ -31,28 +31,35 @@ class Dispatcher : public PortListener {
   MethodRegistry& registry() { return registry_; }
   Snoops& snoops() { return snoops_; }
 
-  // The port's LMC: which path bits of a LID are the sender's own choice.
+  // Returns the port's LMC, the number of low bits of a LID that a sender may
+  // choose.
   uint8_t lmc() const { return lmc_; }
 
-  // To be called after each event of the port.
+  // Must be called after each event of the port.
   void OnPortEvent();
 
-  // The device is gone: leaves the port's listener place.
+  // Ceases to be the port's listener: the device is gone.
   void OnRemoved();
 
-  // Port::Transmit(), for all that agents send.
+  // Calls Port::Transmit() and tells the snoopers.  Everything that agents send
+  // goes through it.
   absl::Status Transmit(const Outgoing& packet) {
     absl::Status status = port_.Transmit(packet);
     snoops_.Sent(packet, status);
     return status;
   }
 
+  // The way of a directed-route SMP: out of the port, to this node itself, or
+  // nowhere because the route is wrong.
   enum class Path { kWire, kLocal, kRefused };
-  // The first step of a directed-route SMP that one of our agents sends.
+
+  // Takes the first step of a directed-route SMP that one of our agents sends.
   Path StartRoute(MadBytes& smp) const;
 
-  // Hands an SMP that got kLocal to the port's own agents, or to the one that
-  // is registered for it; what they answer reaches `sender` soon.
+  // Hands an SMP for which StartRoute() returned kLocal to the port's own
+  // agents or, if they don't handle it, to the agent that is registered for it.
+  // An answer of the port's own agents is delivered to `sender` soon, after
+  // this returns.
   void SendLocally(const Outgoing& packet, AgentCore& sender);
 
   void OnReceive(const Arrival& arrival) override;

@@ -14,8 +14,8 @@ namespace ibemu::mad {
 namespace {
 
 SmiNode SmiNodeOf(Device& device) {
-  // Seen as a host, a switch has port 0 only; how many others there are, its
-  // own side knows.
+  // Seen as a host, a switch has only port 0.  How many external ports it has,
+  // only the back end knows.
   constexpr uint8_t kMaxPorts = 254;
   const bool is_switch = device.type() == NodeType::kSwitch;
   return {.is_switch = is_switch,
@@ -37,7 +37,8 @@ struct Host::Impl : DeviceListener {
     Watcher& operator=(const Watcher&) = delete;
 
     void Call() {
-      const std::function<void()> changed = changed_;  // may end `this`
+      // A copy, because the call may destroy `this`.
+      const std::function<void()> changed = changed_;
       changed();
     }
 

@@ -1,4 +1,4 @@
-// What one Linux kernel knows of MADs: agents and SM semaphores of one device.
+// Host: the MAD layer of one Linux kernel, for one device.
 #ifndef IBEMU_MAD_HOST_H_
 #define IBEMU_MAD_HOST_H_
 
@@ -14,29 +14,32 @@
 
 namespace ibemu::mad {
 
-// Agents, conflicts between them, transaction ids and the IsSM semaphores are
-// shared by everybody who opens the devices of one host: one Host per device,
-// however many views show it.  An adapter that was pulled out and plugged in
-// again is a new device, hence a new Host; the old one stays as it is for those
-// who still have its files open.
+// A Host holds what everybody who opens the devices of one host shares: agents
+// and the conflicts between them, transaction ids, and the IsSM semaphores.
+// There is one Host per device, however many views show it.  An adapter that
+// was pulled out and plugged in again is a new device, hence has a new Host;
+// the old Host stays as it is for those who still have its files open.
 class Host {
  public:
-  // Takes the device's and its ports' listener places, until it or the device
-  // goes.  Both arguments must outlive it, and it must outlive everything that
-  // it gives out.
+  // Becomes the listener of the device and its ports, until the Host or the
+  // device goes.  Both arguments must outlive the Host, and the Host must
+  // outlive everything that it gives out.
   Host(Timers& timers, Device& device);
   ~Host();
 
   Device& device();
 
-  // True for good once the device was pulled out, or Unbind() was called.
+  // Returns true once the device was pulled out or Unbind() was called; it
+  // never returns false again.
   bool removed() const;
 
-  // The driver leaves the adapter, which stays where it is: whoever has files
-  // open finds it gone, its ports are no SM's any more, and another Host may
-  // take it.
+  // Takes the driver off the adapter, which stays where it is.  For users with
+  // open files the adapter is gone, IsSM is cleared on its ports, and another
+  // Host may take it.
   void Unbind();
 
+  // Registers an agent on `port` that calls `client`.
+  //
   // Errors:
   //   InvalidArgument     what Linux refuses with EINVAL, conflicts included
   //   ResourceExhausted   more than 8 OUIs in one vendor class and version
@@ -46,21 +49,26 @@ class Host {
       int port, const Registration& registration, AgentClient& client);
 
   // Lets `snooper` see what the agents of these queue pairs send and what
-  // arrives for them, until the returned entry is destroyed.  What the port's
-  // own agents (SMA, PMA ...) take and answer stays below.  Null when there is
-  // no such port.
+  // arrives for them, until the returned entry is destroyed.  It does not see
+  // the MADs that the port's own agents (SMA, PMA ...) take and answer.
+  // Returns null if there is no such port.
   std::unique_ptr<Snoops::Entry> Snoop(int port, SnoopedQps qps,
                                        Snooper& snooper);
 
-  // The semaphore behind issmN: while someone holds it the port's IsSM is set.
+  // The hold on the semaphore behind issmN.  The port's IsSM is set while it
+  // lasts.
   class SmLock {
    public:
-    virtual ~SmLock() = default;  // lets go; the next in line gets it
+    virtual ~SmLock() = default;  // releases it for the next in line
   };
-  // Null when somebody holds it.
+
+  // Returns null if somebody holds the semaphore or waits for it, or if there
+  // is no such port.
   std::unique_ptr<SmLock> TryLockSm(int port);
-  // Waits in line; destroying the returned ticket leaves the line.  `granted`
-  // is called once, never before this returns.
+
+  // Waits in line for the semaphore.  Destroying the returned ticket leaves the
+  // line.  `granted` is called once, never before this returns.  Returns null
+  // if there is no such port.
   class SmWait {
    public:
     virtual ~SmWait() = default;
@@ -68,8 +76,9 @@ class Host {
   std::unique_ptr<SmWait> WaitForSm(
       int port, std::function<void(std::unique_ptr<SmLock>)> granted);
 
-  // Calls `changed` soon after port events and after removal, once for all that
-  // happened meanwhile, until the returned subscription is destroyed.
+  // Calls `changed` soon after port events and after removal, until the
+  // returned subscription is destroyed.  One call covers everything that
+  // happened since the last one.
   class Subscription {
    public:
     virtual ~Subscription() = default;

@@ -1,4 +1,4 @@
-// What the dispatchers and agents of one host share.
+// HostCore: the state that the dispatchers and agents of one host share.
 #ifndef IBEMU_MAD_HOST_CORE_H_
 #define IBEMU_MAD_HOST_CORE_H_
 
@@ -15,16 +15,16 @@ namespace ibemu::mad {
 
 class AgentCore;
 
-// The table of agents by the high half of their TIDs, and the queue of calls
-// that must wait until the caller has returned.
+// A HostCore holds the table of agents by the high half of their TIDs, and a
+// queue of calls that must wait until the caller has returned.
 class HostCore : public std::enable_shared_from_this<HostCore> {
  public:
   explicit HostCore(Timers& timers) : timers_(timers) {}
 
   Timers& timers() { return timers_; }
 
-  // A high half for a new agent: counts up, also when the registration then
-  // fails, and wraps at 24 bits (Linux's ib_mad_clients).
+  // Returns a high half of TIDs for a new agent.  Counts up even if the
+  // registration then fails, and wraps at 24 bits (Linux's ib_mad_clients).
   uint32_t NextHighTid();
 
   void Enter(AgentCore& agent);
@@ -33,11 +33,12 @@ class HostCore : public std::enable_shared_from_this<HostCore> {
 
   bool removed() const { return removed_; }
 
-  // The device is gone: every agent forgets what it waits for.
+  // Makes every agent forget what it waits for: the device is gone.
   void Remove();
 
-  // Soon, and in this order, unless the agent is gone by then: the end of a
-  // send, and a MAD that did not come through the wire.
+  // Queue the end of a send, and a MAD that did not come through the wire.  The
+  // calls are made soon, in the order in which they were queued, unless the
+  // agent is gone by then.
   void SendDoneSoon(uint32_t high_tid, uint64_t cookie);
   void DeliverSoon(uint32_t high_tid, IncomingMessage message);
 

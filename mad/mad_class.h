@@ -1,4 +1,4 @@
-// What the management class of a MAD says about its format.
+// Formats of MADs, as far as the management class determines them.
 #ifndef IBEMU_MAD_MAD_CLASS_H_
 #define IBEMU_MAD_MAD_CLASS_H_
 
@@ -16,13 +16,13 @@ constexpr bool IsSmClass(MgmtClass mgmt_class) {
          mgmt_class == MgmtClass::kSubnetDirectedRoute;
 }
 
-// Vendor classes with an OUI, IBA vol 1 §16.5.
+// Returns true for vendor classes that have an OUI (IBA vol 1 §16.5).
 constexpr bool HasOui(MgmtClass mgmt_class) {
   return mgmt_class >= MgmtClass::kVendor2First &&
          mgmt_class <= MgmtClass::kVendor2Last;
 }
 
-// ib_is_mad_class_rmpp() in Linux.
+// Returns true for classes that have RMPP: ib_is_mad_class_rmpp() in Linux.
 constexpr bool IsRmppClass(MgmtClass mgmt_class) {
   return mgmt_class == MgmtClass::kSubnetAdministration ||
          mgmt_class == MgmtClass::kDevice ||
@@ -30,7 +30,7 @@ constexpr bool IsRmppClass(MgmtClass mgmt_class) {
          mgmt_class == MgmtClass::kBis || HasOui(mgmt_class);
 }
 
-// Where the data of the class begin: ib_get_mad_data_offset() in Linux.
+// Returns the offset of the class's data: ib_get_mad_data_offset() in Linux.
 constexpr size_t HeaderBytes(MgmtClass mgmt_class) {
   switch (mgmt_class) {
     case MgmtClass::kSubnetAdministration:
@@ -44,8 +44,8 @@ constexpr size_t HeaderBytes(MgmtClass mgmt_class) {
   }
 }
 
-// Where the attribute begins: the data fields of the class's figure in chapters
-// 13 to 16, which most classes pad to byte 64.
+// Returns the offset of the attribute.  In the figures of chapters 13 to 16,
+// most classes pad their headers to byte 64.
 constexpr size_t AttributeOffset(MgmtClass mgmt_class) {
   if (mgmt_class == MgmtClass::kSubnetAdministration || HasOui(mgmt_class)) {
     return HeaderBytes(mgmt_class);
@@ -56,8 +56,8 @@ constexpr size_t AttributeOffset(MgmtClass mgmt_class) {
   return unpadded ? kMadHeaderBytes : 64;
 }
 
-// Requires a MAD header.  Answers find their agent by TID, everything else by
-// class and method.  ib_response_mad() in Linux.
+// Returns true for answers, as ib_response_mad() in Linux.  They find their
+// agent by TID, all other MADs by class and method.  Requires a MAD header.
 constexpr bool IsResponseMad(Bytes mad) {
   const auto method = wire::Get<&MadHeader::method>(mad);
   if (IsResponse(method) || method == Method::kTrapRepress) return true;
@@ -65,8 +65,8 @@ constexpr bool IsResponseMad(Bytes mad) {
          (wire::Get<&MadHeader::attr_mod>(mad) & 1) != 0;
 }
 
-// Whether a MAD that arrived at this QP (0 or 1) counts at all; Linux drops
-// others before even the port's own agents see them: validate_mad().
+// Returns true if a MAD that arrived at this QP (0 or 1) is valid.  Others are
+// dropped before even the port's own agents see them: validate_mad() in Linux.
 constexpr bool IsValidMad(int qp, const MadBytes& mad) {
   if (wire::Get<&MadHeader::base_version>(mad) != 1) return false;
   const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(mad);
@@ -76,12 +76,12 @@ constexpr bool IsValidMad(int qp, const MadBytes& mad) {
          wire::Get<&MadHeader::method>(mad) == Method::kSend;
 }
 
-// True in an RMPP packet.  Requires an RMPP header.
+// Returns true for an RMPP packet.  Requires an RMPP header.
 constexpr bool IsRmppActive(Bytes mad) {
   return (mad[26] & std::byte{1}) != std::byte{0};
 }
 
-// The OUI of a MAD of a HasOui() class.
+// Returns the OUI of a MAD whose class has one: see HasOui().
 constexpr uint32_t OuiOf(Bytes mad) {
   return static_cast<uint32_t>(mad[kOuiOffset]) << 16 |
          static_cast<uint32_t>(mad[kOuiOffset + 1]) << 8 |

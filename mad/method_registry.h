@@ -1,4 +1,4 @@
-// Which agent of a port gets which unsolicited MADs.
+// MethodRegistry: the agents of a port by the requests that they handle.
 #ifndef IBEMU_MAD_METHOD_REGISTRY_H_
 #define IBEMU_MAD_METHOD_REGISTRY_H_
 
@@ -15,11 +15,13 @@ namespace ibemu::mad {
 
 class AgentCore;
 
-// Tables of methods by class version, class and, in vendor classes with one,
-// OUI.  Classes 0x01 and 0x81 are two tables.
+// A MethodRegistry holds tables of agents by method.  There is a table for each
+// class version, class and, in vendor classes that have one, OUI.  Classes 0x01
+// and 0x81 have separate tables.
 class MethodRegistry {
  public:
-  // Enters `agent`, unless it is send-only.  Requires CheckRegistration().
+  // Adds `agent`, unless it only sends.  Requires a registration that
+  // CheckRegistration() accepts.
   //
   // Errors:
   //   InvalidArgument    another agent has one of the methods
@@ -29,7 +31,7 @@ class MethodRegistry {
   // Undoes Add().
   void Remove(const AgentCore& agent, const Registration& registration);
 
-  // The agent for a request, or null.
+  // Returns the agent for a request, or null.
   AgentCore* Find(const MadBytes& mad) const;
 
  private:

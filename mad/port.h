@@ -1,4 +1,4 @@
-// The seam between MAD agents and whatever carries their packets.
+// Port: the interface between MAD agents and whatever carries their packets.
 #ifndef IBEMU_MAD_PORT_H_
 #define IBEMU_MAD_PORT_H_
 
@@ -10,27 +10,28 @@
 
 namespace ibemu::mad {
 
+// The callback of a Port.
 class PortListener {
  public:
   virtual ~PortListener() = default;
 
-  // A MAD arrived that none of the port's own agents (SMA, PMA ...) took for
-  // itself.  A directed-route SMP is as SmiReceive() left it.  A GRH's
-  // gid_index is that of its destination GID; the port drops what is for a GID
-  // that it does not have.
+  // Receives a MAD that none of the port's own agents (SMA, PMA ...) took.  A
+  // directed-route SMP is as SmiReceive() left it.  The gid_index of a GRH is
+  // that of its destination GID; the port has dropped MADs for GIDs that it
+  // does not have.
   virtual void OnReceive(const Arrival& arrival) = 0;
 };
 
-// What became of a MAD that was given to a port's own agents (SMA, PMA ...),
-// Linux's process_mad.
+// The fate of a MAD that was given to a port's own agents (SMA, PMA ...), as
+// told by Linux's process_mad.
 enum class LocalVerdict {
   kReply,      // `reply` holds the answer
   kConsumed,   // taken, there is no answer
-  kUnhandled,  // not theirs: a registered agent may want it
+  kUnhandled,  // not for them: a registered agent may want it
 };
 
 // One InfiniBand port, as its MAD agents see it: packets go down through
-// Transmit() and come up through PortListener::OnReceive().  A backend
+// Transmit() and come up through PortListener::OnReceive().  A back end
 // (fabric/, hca/) implements Port; testing/faulty_port.h wraps one.
 //
 // Everything runs on the loop thread.  Transmit() never calls OnReceive()
@@ -46,27 +47,28 @@ class Port {
   //
   // Errors (they are those of creating an address handle in a driver):
   //   InvalidArgument  the GRH's gid_index is outside the GID table
-  //   Unavailable      the device is gone: until it is back, for another host
+  //   Unavailable      the device is gone, until it is back for another host
   virtual absl::Status Transmit(const Outgoing& packet) = 0;
 
-  // Hands `request` to the port's own agents at once, without the wire.
-  // `request.mad` is what they see; on kReply, `reply` is filled.
+  // Hands `request` to the port's own agents at once, without the wire.  They
+  // see `request.mad`, and fill `reply` if the result is kReply.
   virtual LocalVerdict ProcessLocal(const Arrival& request,
                                     MadBytes& reply) = 0;
 
-  // At most one listener; nullptr takes it away.  Not owned.
+  // Sets the port's only listener, which is not owned; nullptr removes it.
   virtual void SetListener(PortListener* listener) = 0;
 
-  // The port's PortInfo as it is now, capability mask with IsSM included.
+  // Returns the port's PortInfo as it is now, IsSM in the capability mask
+  // included.
   virtual PortInfo Info() const = 0;
 
-  // GID and P_Key tables.  Indexes beyond the tables give zero.
+  // The GID and P_Key tables.  Entries beyond their ends are zero.
   virtual int GidCount() const = 0;
   virtual wire::Gid GidAt(int index) const = 0;
   virtual int PKeyCount() const = 0;
   virtual uint16_t PKeyAt(int index) const = 0;
 
-  // False on a link layer without subnet management packets (RoCE).
+  // Returns false on a link layer without subnet management packets (RoCE).
   virtual bool HasQp0() const { return true; }
 
   // Sets or clears CapabilityMask.IsSM (a subnet manager runs on this port).

@@ -1,4 +1,4 @@
-// Which agents Linux lets register, apart from conflicts with others.
+// The rules by which Linux accepts agents, apart from conflicts with others.
 #ifndef IBEMU_MAD_REGISTRATION_CHECK_H_
 #define IBEMU_MAD_REGISTRATION_CHECK_H_
 
@@ -7,9 +7,9 @@
 
 namespace ibemu::mad {
 
-// The checks of ib_register_mad_agent() that need nothing but its arguments.
+// Makes the checks of ib_register_mad_agent() that need only its arguments.
 //
-// Errors: InvalidArgument, saying the rule.
+// Errors: InvalidArgument, with the rule in the message.
 absl::Status CheckRegistration(const Registration& registration);
 
 }  // namespace ibemu::mad

@@ -8,16 +8,17 @@
 namespace ibemu::mad {
 namespace {
 
-// A segment waits for its ACK as long as the user says, within reason.
+// The wait for an ACK is the user's timeout if that is not zero and at most
+// this, otherwise this.
 constexpr absl::Duration kLongestAckTime = absl::Seconds(2);
 
-// A message that takes longer is given up; one that is complete is remembered
-// a while, to repeat its last ACK.
+// A message that takes longer to arrive is aborted.  A complete request is
+// remembered for a while, to repeat its last ACK.
 constexpr absl::Duration kTotalTime = absl::Seconds(40);
 constexpr absl::Duration kRememberTime = absl::Seconds(10);
 
-// So many segments leave at once.  A peer may open its window as wide as it
-// likes: what is on its way must not outgrow what crosses meanwhile.
+// The most segments that are sent at once.  A peer may open its window as wide
+// as it likes, but segments must not pile up faster than they are delivered.
 constexpr uint32_t kBurst = 256;
 
 absl::Duration AckTime(absl::Duration timeout) {
@@ -67,8 +68,8 @@ absl::Status RmppAgent::Start(Transaction& transaction,
   return status;
 }
 
-// An answer may begin with the window that the requester's ACK of our last ACK
-// gave.
+// Returns the number of segments to send before the first ACK.  For an answer
+// it is the window that the requester gave when it acknowledged our last ACK.
 uint32_t RmppAgent::FirstWindow(const Transaction& transaction,
                                 Bytes message) const {
   constexpr uint32_t kFirstWindow = 1;
@@ -115,7 +116,7 @@ bool RmppAgent::OnTimeout(Transaction& transaction) {
 std::optional<IncomingMessage> RmppAgent::OnPacket(const Arrival& arrival) {
   const RmppHeader header = RmppHeaderOf(arrival.mad);
   if (header.type == RmppType::kData) {
-    // Data that nobody asked for: not a word.
+    // Data that no request asked for gets no reply.
     if (IsResponseMad(arrival.mad) && agent_.Match(arrival) == nullptr) {
       return std::nullopt;
     }
@@ -148,8 +149,8 @@ void RmppAgent::OnAck(const RmppHeader& ack, const Arrival& arrival) {
   }
   if (sent->rmpp == nullptr) return;
 
-  // The receiver's ACK of the whole is itself acknowledged when an answer is to
-  // follow in the other direction ("double-sided", IBA vol 1 §13.6.6).
+  // The receiver's ACK of the whole message is itself acknowledged if an answer
+  // is to follow in the other direction ("double-sided", IBA vol 1 §13.6.6).
   const RmppHeader turn{.type = RmppType::kAck, .length_or_window = 1};
   switch (sent->rmpp->OnAck(ack.segment, ack.length_or_window)) {
     case RmppSender::Step::kIgnore:
@@ -175,7 +176,8 @@ void RmppAgent::OnAck(const RmppHeader& ack, const Arrival& arrival) {
   }
 }
 
-// The receiver gave up.  Linux tells the user nothing, not even a timeout.
+// Ends the send that `arrival` stops or aborts.  As in Linux, the user is not
+// told that it failed, not even by a timeout.
 void RmppAgent::EndSend(const Arrival& arrival) {
   Transaction* sent = agent_.Match(arrival);
   if (sent == nullptr || sent->rmpp == nullptr) return;
@@ -205,7 +207,7 @@ std::optional<IncomingMessage> RmppAgent::OnData(const RmppHeader& data,
   message.mad = receiving.receiver.TakeMessage();
   Close(receiving);
   if (IsResponseMad(arrival.mad)) {
-    Forget(receiving);  // more of it finds no outstanding request
+    Forget(receiving);  // further segments match no outstanding request
   } else {
     Remember(receiving);
   }
@@ -229,7 +231,7 @@ void RmppAgent::Close(const Receiving& receiving) {
   closed_.splice(closed_.end(), open_, receiving_.at(receiving.key));
 }
 
-// A request: its sender may have missed the last ACK.
+// Remembers a complete request, because its sender may miss the last ACK.
 void RmppAgent::Remember(Receiving& receiving) {
   agent_.timers().Cancel(receiving.timer);
   receiving.timer = agent_.timers().RunAfter(
@@ -261,7 +263,7 @@ void RmppAgent::Reply(const Arrival& to, const RmppHeader& header) {
   RmppHeader full = header;
   full.resp_time = RmppHeaderOf(to.mad).resp_time;
   wire::Encode(full, std::span(packet.mad).subspan(kRmppHeaderOffset));
-  // As unreliable as any datagram: the peer repeats what it gets no answer to.
+  // A reply may be lost: the peer repeats what it gets no answer to.
   agent_.dispatcher().Transmit(packet).IgnoreError();
 }
 

@@ -1,4 +1,4 @@
-// RMPP on behalf of an agent: what Linux calls kernel RMPP.
+// RmppAgent: RMPP on behalf of an agent, which Linux calls kernel RMPP.
 #ifndef IBEMU_MAD_RMPP_AGENT_H_
 #define IBEMU_MAD_RMPP_AGENT_H_
 
@@ -16,16 +16,17 @@ namespace ibemu::mad {
 
 class AgentCore;
 
-// Gives RmppSender and RmppReceiver their packets and their time.  Facts:
+// An RmppAgent drives the RmppSenders and RmppReceivers of one agent: it gives
+// them their packets and timers.  It behaves like
 // drivers/infiniband/core/mad_rmpp.c in Linux.
 class RmppAgent {
  public:
-  // Messages that one peer may have on their way in at a time.  The first
-  // segment of another one is dropped, as if it had been lost: Linux has no
-  // such limit but its memory, which a peer could fill with first segments.
+  // The most messages that one peer may be sending to the agent at a time.  The
+  // first segment of another one is dropped, as if it had been lost.  Linux's
+  // only limit is its memory, which a peer could fill with first segments.
   static constexpr uint32_t kMaxFromPeer = 4096;
 
-  // Requests that are remembered when they are complete, the newest ones.
+  // The most complete requests that are remembered.  The newest ones are kept.
   static constexpr size_t kMaxRemembered = 4096;
 
   explicit RmppAgent(AgentCore& agent) : agent_(agent) {}
@@ -33,26 +34,29 @@ class RmppAgent {
   RmppAgent(const RmppAgent&) = delete;
   RmppAgent& operator=(const RmppAgent&) = delete;
 
-  // Sends the first segments of a message; its address is in the transaction.
+  // Sends the first segments of a message to the address in `transaction`.
   //
-  // Errors: those of Port::Transmit(); nothing was sent then.
+  // Errors: those of Port::Transmit(), after which nothing was sent.
   absl::Status Start(Transaction& transaction, OutgoingMessage message);
 
-  // An active RMPP packet for the agent.  Gives the message that it completes.
+  // Handles an active RMPP packet for the agent.  Returns the message if the
+  // packet completes one.
   std::optional<IncomingMessage> OnPacket(const Arrival& arrival);
 
-  // Starts the timer of a send anew: it goes on with its window when others had
-  // their turn, waits for an ACK or, when all is acknowledged, for the answer.
+  // Restarts the timer of a send.  If more segments may be sent, it sends them
+  // after other tasks had their turn; otherwise it limits the wait for an ACK
+  // or, when everything is acknowledged, for the answer.
   void Rearm(Transaction& transaction);
 
-  // The timer rang.  False: no ACK came, and it was the last try.
+  // Handles the timer of a send.  Returns false if no ACK came after the last
+  // try.
   bool OnTimeout(Transaction& transaction);
 
-  // Forgets messages that are on their way in.
+  // Forgets the messages that are being received.
   void Die();
 
  private:
-  // Linux's find_rmpp_recv().
+  // The identity of an incoming message, as in Linux's find_rmpp_recv().
   struct Key {
     uint64_t tid = 0;
     uint32_t source_qpn = 0;
@@ -68,6 +72,8 @@ class RmppAgent {
                         key.mgmt_class, key.class_version, key.method);
     }
   };
+
+  // A message that is being received, or a complete one that is remembered.
   struct Receiving {
     explicit Receiving(const Key& own_key, const Arrival& first_segment)
         : key(own_key),
@@ -76,7 +82,7 @@ class RmppAgent {
 
     Key key;
     RmppReceiver receiver;
-    Arrival first;               // the segment that opened it
+    Arrival first;               // the segment that began it
     uint32_t answer_window = 1;  // segments of our answer before its first ACK
     TimerId timer = TimerId::kNone;
   };
@@ -89,9 +95,10 @@ class RmppAgent {
   void OnAck(const RmppHeader& ack, const Arrival& arrival);
   void EndSend(const Arrival& arrival);
 
-  // Null: the peer has too many on their way.
+  // Starts to receive a message.  Returns null if the peer is sending too many.
   Receiving* Begin(const Key& key, const Arrival& arrival);
-  // No longer on its way.
+
+  // Stops counting the message as one that is being received.
   void Close(const Receiving& receiving);
   void Remember(Receiving& receiving);
   void OnTotalTime(const Receiving& receiving);
@@ -100,7 +107,8 @@ class RmppAgent {
   uint32_t FirstWindow(const Transaction& transaction, Bytes message) const;
   void SendWindow(Transaction& transaction);
 
-  // Answers `to` with a packet of its own header and the given RMPP header.
+  // Answers `to` with a packet that repeats its class header, with the given
+  // RMPP header.
   void Reply(const Arrival& to, const RmppHeader& header);
   void Abort(const Arrival& of, RmppStatus status);
 

@@ -8,12 +8,13 @@
 namespace ibemu::mad {
 namespace {
 
-// What the first segment announces is believed up to this multiple of what has
-// arrived without a gap: memory is taken for messages, not for promises.
+// The length that the first segment announces is believed up to this multiple
+// of what has arrived without a gap: memory is for messages, not for promises.
 constexpr size_t kTrust = 8;
 
-// After so much of a message more is believed, for there copies would begin to
-// cost time; what is not used yet are addresses only.
+// Once this much of a message has arrived, up to kMaxOnProof is believed,
+// because copying into larger buffers would begin to cost time.  Bytes that are
+// not used yet take up address space but no memory.
 constexpr size_t kProof = size_t{1} << 20;
 constexpr size_t kMaxOnProof = size_t{256} << 20;
 

@@ -45,8 +45,9 @@ bool RmppSender::NextSegment(MadBytes& segment) {
   return true;
 }
 
-// The first segment announces the whole message, the last one its own part,
-// those between nothing.
+// Returns the segment's PayloadLength.  The first segment announces the length
+// of the whole message, the last one that of its own part, and those between
+// nothing.
 uint32_t RmppSender::PayloadLength(uint32_t segment) const {
   const size_t each = kMadBytes - header_bytes_;
   const auto pad =
@@ -89,7 +90,7 @@ RmppSender::Step RmppSender::OnAck(uint32_t segment, uint32_t new_window_last) {
     return Step::kSegmentTooBig;
   }
   if (new_window_last < window_last_ || segment < acknowledged_) {
-    return Step::kIgnore;  // an old one, overtaken on the way
+    return Step::kIgnore;  // an old ACK, overtaken on the way
   }
   const bool more = segment > acknowledged_ || new_window_last > window_last_;
   if (segment > acknowledged_) {

@@ -1,4 +1,4 @@
-// The sending side of the reliable multi-packet protocol.
+// RmppSender: the sending side of the reliable multi-packet protocol.
 #ifndef IBEMU_MAD_RMPP_SENDER_H_
 #define IBEMU_MAD_RMPP_SENDER_H_
 
@@ -12,39 +12,44 @@
 
 namespace ibemu::mad {
 
-// One message on its way, IBA vol 1 §13.6.  A pure state machine: the owner
-// transmits what NextSegment() gives until it gives nothing, then waits for an
-// ACK or for its timer.
+// An RmppSender cuts one message into segments, IBA vol 1 §13.6.  It is a pure
+// state machine: the owner transmits what NextSegment() gives until it gives
+// nothing, then waits for an ACK or for its timer.
 class RmppSender {
  public:
-  // `message`: the class's header of `header_bytes`, then all data.  Whatever
-  // its RMPP header holds is replaced.  `window` segments go out before the
-  // first ACK.
+  // `message` is the class's header of `header_bytes`, followed by all data.
+  // The contents of its RMPP header are replaced.  `window` segments are sent
+  // before the first ACK.
   RmppSender(std::vector<std::byte> message, size_t header_bytes,
              uint32_t window, int retries);
 
-  // Fills `segment` with the next one to send.  False: wait.
+  // Fills `segment` with the next one to send.  Returns false if the owner must
+  // wait for an ACK.
   bool NextSegment(MadBytes& segment);
 
-  // Whether NextSegment() has one now.
+  // Returns true if NextSegment() has a segment now.
   bool ready() const { return sent_ < segments_ && sent_ < window_last_; }
 
-  // What is wrong with a packet of the receiver, whatever was sent; the answer
-  // is an ABORT with this code.  Requires a type other than DATA.
+  // Returns what is wrong with a packet of the receiver, regardless of what was
+  // sent, or nothing.  The answer to a wrong packet is an ABORT with this code.
+  // Requires a type other than DATA.
   static std::optional<RmppStatus> Check(const RmppHeader& control);
 
+  // The consequence of an ACK.
   enum class Step {
     kIgnore,
     kProgress,         // send more, start the timer anew
     kAllAcknowledged,  // the last ACK: the receiver has everything
-    kRepeatedAck,      // after the last one: our ACK of it was lost
-    kSegmentTooBig,    // of something never sent: abort
+    kRepeatedAck,      // the last ACK again: our ACK of it was lost
+    kSegmentTooBig,    // an ACK of a segment never sent: abort
   };
-  // Requires that Check() found nothing.
+
+  // Handles an ACK.  Requires that Check() found nothing.
   Step OnAck(uint32_t segment, uint32_t new_window_last);
 
-  // No ACK came in time.  True: go back to the first segment without ACK and
-  // send again.  False: nothing is left to try.
+  // Handles the end of the wait for an ACK.  Returns true if the owner must
+  // send again, from the first segment without ACK on, and false if no retry is
+  // left.
   bool OnTimeout();
 
   bool all_acknowledged() const { return acknowledged_ == segments_; }

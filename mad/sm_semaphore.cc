@@ -28,7 +28,7 @@ class SmSemaphore::Ticket : public Host::SmWait {
   Ticket(const Ticket&) = delete;
   Ticket& operator=(const Ticket&) = delete;
 
-  // The callee may destroy the ticket.
+  // Moves the callback out, because it may destroy the ticket when called.
   Granted TakeCallback() { return std::move(granted_); }
 
  private:

@@ -1,4 +1,4 @@
-// The semaphore behind issmN.
+// SmSemaphore: the semaphore behind issmN.
 #ifndef IBEMU_MAD_SM_SEMAPHORE_H_
 #define IBEMU_MAD_SM_SEMAPHORE_H_
 
@@ -11,8 +11,9 @@
 
 namespace ibemu::mad {
 
-// At most one holder per port, whose IsSM bit is set meanwhile, and a line of
-// those who wait.
+// An SmSemaphore has at most one holder, and a line of those who wait.  There
+// is one for each port, whose IsSM bit is set while somebody holds the
+// semaphore.
 class SmSemaphore {
  public:
   using Granted = std::function<void(std::unique_ptr<Host::SmLock>)>;
@@ -21,9 +22,10 @@ class SmSemaphore {
   SmSemaphore(const SmSemaphore&) = delete;
   SmSemaphore& operator=(const SmSemaphore&) = delete;
 
-  // Null when it is held.
+  // Returns null if the semaphore is held or others wait for it.
   std::unique_ptr<Host::SmLock> TryLock();
 
+  // Enters the line, and calls `granted` when it is this caller's turn.
   // Destroying the result leaves the line.
   std::unique_ptr<Host::SmWait> Wait(Granted granted);
 
@@ -38,9 +40,9 @@ class SmSemaphore {
   HostCore& host_;
   Port& port_;
   bool held_ = false;
-  bool serving_ = false;  // Serve() is on its way
+  bool serving_ = false;  // a call of Serve() is pending
   std::list<Ticket*> line_;
-  // Lapses with the semaphore.
+  // Expires with the semaphore, so that a pending Serve() does nothing.
   std::shared_ptr<SmSemaphore*> self_ = std::make_shared<SmSemaphore*>(this);
 };
 

@@ -11,8 +11,8 @@ constexpr size_t kReturnPathOffset = 192;
 constexpr SmiVerdict kDiscarded{};
 constexpr SmiVerdict kDelivered{.step = SmiStep::kDeliver};
 
-// A directed-route SMP, in place.  Path entries are only asked for with indexes
-// up to kSmpMaxHops: the callers check the hop count first.
+// A directed-route SMP, edited in place.  Path entries are only read with
+// indexes up to kSmpMaxHops, because the callers check the hop count first.
 class Route {
  public:
   Route(MadBytes& smp, SmiNode node) : smp_(smp), node_(node) {}
@@ -25,7 +25,7 @@ class Route {
 
   bool too_long() const { return hop_count() > kSmpMaxHops; }
 
-  // A LID-routed part comes before the directed one.
+  // Returns true if a LID-routed part comes before the directed one.
   bool starts_by_lid() const {
     return (returning() ? dr_dlid() : dr_slid()) != wire::Lid::kPermissive;
   }
@@ -38,7 +38,7 @@ class Route {
     smp_[kReturnPathOffset + hop_pointer()] = std::byte{port};
   }
 
-  // Out of the port that the path names at the hop pointer.
+  // Forwards the SMP out of the port that the path names at the hop pointer.
   SmiVerdict Forward() const {
     const size_t path = returning() ? kReturnPathOffset : kInitialPathOffset;
     const auto egress = static_cast<uint8_t>(smp_[path + hop_pointer()]);
@@ -46,7 +46,7 @@ class Route {
     return {.step = SmiStep::kForward, .egress = egress};
   }
 
-  // The directed part is over.  Only a switch goes on by LID.
+  // Ends the directed part.  Only a switch then forwards by LID.
   SmiVerdict End() const {
     const wire::Lid onward = returning() ? dr_slid() : dr_dlid();
     if (onward == wire::Lid::kPermissive) return kDelivered;
@@ -135,7 +135,8 @@ SmiVerdict ReceiveAnswer(Route& route, SmiNode node) {
 SmiVerdict SmiSend(MadBytes& smp, SmiNode node, uint8_t port) {
   Route route(smp, node);
   if (route.starts_by_lid()) {
-    // Linux then checks nothing; but a path that is already over is local.
+    // Linux checks nothing in this case.  But if the path is already over, this
+    // node is the destination.
     const bool over = route.returning()
                           ? route.hop_pointer() == 0
                           : route.hop_pointer() == route.hop_count() + 1;

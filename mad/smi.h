@@ -1,7 +1,8 @@
-// The subnet management interface: how directed-route SMPs (class 0x81) take
-// their next step.  IBA vol 1 §14.2.2.
+// The subnet management interface: the steps of directed-route SMPs (class
+// 0x81).  IBA vol 1 §14.2.2.
 //
-// Pure functions on the packet; hop pointer and return path change in place.
+// These are pure functions on the packet, which change its hop pointer and
+// return path in place.
 #ifndef IBEMU_MAD_SMI_H_
 #define IBEMU_MAD_SMI_H_
 
@@ -38,19 +39,22 @@ struct SmiVerdict {
   bool operator==(const SmiVerdict&) const = default;
 };
 
-// An SMP that an agent of this node sends through `port` (a switch: 0).  The
-// result is never kRouteByLid on a channel adapter, and kForward there means
-// `port`.  Linux refuses kDiscard with EINVAL (smi_handle_dr_smp_send).
+// Decides the first step of an SMP that an agent of this node sends through
+// `port` (0 on a switch).  On a channel adapter the result is never
+// kRouteByLid, and kForward means out of `port`.  Linux refuses kDiscard with
+// EINVAL (smi_handle_dr_smp_send).
 SmiVerdict SmiSend(MadBytes& smp, SmiNode node, uint8_t port);
 
-// The answer of a node's SMA to a request that it got at `port`.  As SmiSend(),
-// and a channel adapter too answers by LID where the request came by LID alone
-// (hop count 0, DrSLID not permissive).
+// Decides the first step of the answer of a node's SMA to a request that
+// arrived at `port`.  It is as that of SmiSend(), but a channel adapter too
+// answers by LID if the request came by LID alone (hop count 0, DrSLID not
+// permissive).
 SmiVerdict SmiAnswer(MadBytes& smp, SmiNode node, uint8_t port);
 
-// An SMP that arrived at `ingress`; 0 when it was addressed to a switch's LID.
-// Never kAsAddressed.  kDeliver leaves the hop pointer as agents see it: hop
-// count + 1 in a request, 0 in an answer.
+// Decides the step of an SMP that arrived at `ingress`, which is 0 if it was
+// addressed to a switch's LID.  The result is never kAsAddressed.  After
+// kDeliver the hop pointer is as agents see it: hop count + 1 in a request, 0
+// in an answer.
 SmiVerdict SmiReceive(MadBytes& smp, SmiNode node, uint8_t ingress);
 
 }  // namespace ibemu::mad

@@ -1,4 +1,4 @@
-// Looking at the MADs of a port without taking part.
+// Snooper: an observer of the MADs of a port, which takes no part in them.
 #ifndef IBEMU_MAD_SNOOPER_H_
 #define IBEMU_MAD_SNOOPER_H_
 
@@ -8,19 +8,19 @@
 
 namespace ibemu::mad {
 
-// What a debugging agent is told: ib_register_mad_snoop() of older Linux
-// kernels. Host::Snoop() attaches one.  A snooper must not send, cancel or end
-// agents while it is called; it may end snoops and begin others.  What it wants
-// to keep, it copies.
+// A Snooper is told what a debugging agent of older Linux kernels is told:
+// ib_register_mad_snoop().  Host::Snoop() attaches one.  While it is called, it
+// must not send, cancel or destroy agents, but it may end snoops and begin
+// others.  It must copy what it wants to keep.
 class Snooper {
  public:
   virtual ~Snooper() = default;
 
-  // `packet` went out, each try and each RMPP packet by itself.  `result`: what
-  // Port::Transmit() said, which ends the work request.
+  // `packet` was sent.  This is called for each try and for each RMPP packet.
+  // `result` is that of Port::Transmit(), with which the work request ends.
   virtual void OnSent(const Outgoing& packet, const absl::Status& result) = 0;
 
-  // `arrival` came in.  No agent has seen it, and perhaps none will.
+  // `arrival` was received.  No agent has seen it, and perhaps none will.
   virtual void OnReceived(const Arrival& arrival) = 0;
 };
 
@@ -52,7 +52,8 @@ class Snoops {
     Snooper& snooper_;
   };
 
-  // Nearly free when nobody snoops.
+  // Both call the snoopers of the packet's QP.  They cost nearly nothing when
+  // nobody snoops.
   void Sent(const Outgoing& packet, const absl::Status& result) {
     if (entries_.empty()) return;
     entries_.ForEach([&](const Entry& entry) {

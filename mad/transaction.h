@@ -1,4 +1,4 @@
-// What an agent has sent and waits for.
+// The outstanding sends of an agent.
 #ifndef IBEMU_MAD_TRANSACTION_H_
 #define IBEMU_MAD_TRANSACTION_H_
 
@@ -17,7 +17,7 @@
 
 namespace ibemu::mad {
 
-// One send that waits for its answer or, with RMPP, for ACKs.
+// A Transaction is one send that waits for its answer or, with RMPP, for ACKs.
 struct Transaction {
   uint64_t tid = 0;
   MgmtClass mgmt_class{};
@@ -27,29 +27,30 @@ struct Transaction {
   int retries_left = 0;  // of a plain MAD
   TimerId timer = TimerId::kNone;
 
-  // A plain MAD as it went out, to be sent again.  RMPP: whereto; the segments
-  // come from `rmpp`.
+  // A plain MAD as it was sent, to be sent again.  With RMPP only the
+  // destination counts, because `rmpp` makes the segments.
   Outgoing packet;
   std::unique_ptr<RmppSender> rmpp;
 };
 
-// The outstanding sends of one agent, by TID.  Keeps spare entries, so that a
-// send allocates nothing but its place in the index.
+// A TransactionTable holds the outstanding sends of one agent, by TID.  It
+// keeps spare entries, so that a send allocates only its place in the index.
 class TransactionTable {
  public:
-  // The entry stays where it is until Remove().
+  // Adds an entry, which stays at its address until Remove().
   Transaction& Add(uint64_t tid);
 
-  // All with this TID, oldest first.  Usually there is at most one.
+  // Returns all entries with this TID, oldest first.  Usually there is at most
+  // one.
   std::span<const std::unique_ptr<Transaction>> With(uint64_t tid) const;
 
-  // One with this cookie, or null.  Looks at all.
+  // Returns an entry with this cookie, or null.  Looks at all entries.
   Transaction* FindCookie(uint64_t cookie) const;
 
   void Remove(const Transaction& transaction);
   void Clear() { by_tid_.clear(); }
 
-  // Calls visit(transaction) for all, in no order.
+  // Calls visit(transaction) for all entries, in no particular order.
   template <class Visitor>
   void ForEach(Visitor&& visit) const {
     for (const auto& [tid, transactions] : by_tid_) {

@@ -1,4 +1,4 @@
-// One direction of a bad cable.
+// FaultyLane: one direction of a bad cable.
 #ifndef IBEMU_TESTING_FAULTY_LANE_H_
 #define IBEMU_TESTING_FAULTY_LANE_H_
 
@@ -14,18 +14,19 @@
 
 namespace ibemu::mad {
 
-// What happens to the packets of one direction.  Chances are between 0 and 1
-// and independent of each other.
+// The faults of one direction.  Chances are between 0 and 1, and independent of
+// each other.
 struct PortFaults {
   double loss = 0;
   double duplicate = 0;
-  double reorder = 0;  // lets the next packet pass, or waits `reorder_time`
+  double reorder = 0;  // held until the next packet passed, or `reorder_time`
   absl::Duration delay = absl::ZeroDuration();
-  absl::Duration jitter = absl::ZeroDuration();  // up to so much more delay
+  absl::Duration jitter = absl::ZeroDuration();  // at most this much more delay
   absl::Duration reorder_time = absl::Milliseconds(1);
 };
 
-// Packets that are under way when the lane ends are lost.
+// A FaultyLane delivers packets with faults.  Packets that are under way when
+// it is destroyed are lost.
 template <class Packet>
 class FaultyLane {
  public:

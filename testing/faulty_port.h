@@ -1,4 +1,5 @@
-// A port with a bad cable: loses, delays, duplicates and reorders MADs.
+// FaultyPort: a port with a bad cable, which loses, delays, duplicates and
+// reorders MADs.
 #ifndef IBEMU_TESTING_FAULTY_PORT_H_
 #define IBEMU_TESTING_FAULTY_PORT_H_
 
@@ -7,8 +8,8 @@
 
 namespace ibemu::mad {
 
-// Stands before any port.  What asks the port itself (its tables, its own
-// agents) passes untouched.
+// A FaultyPort stands before any port.  Calls that concern the port itself (its
+// tables, its own agents) pass through unchanged.
 class FaultyPort : public Port, private PortListener {
  public:
   // Takes the listener place of `inner`.  `timers` and `inner` must outlive it.
@@ -18,8 +19,8 @@ class FaultyPort : public Port, private PortListener {
   FaultyPort(const FaultyPort&) = delete;
   FaultyPort& operator=(const FaultyPort&) = delete;
 
-  // OK as soon as the packet is on its way into the filter: what the port below
-  // says of it may come later than this returns.
+  // Returns OK as soon as the packet is on its way into the filter.  An error
+  // of the port below may come later and is dropped.
   absl::Status Transmit(const Outgoing& packet) override;
 
   LocalVerdict ProcessLocal(const Arrival& request, MadBytes& reply) override {

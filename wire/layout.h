@@ -73,7 +73,8 @@ constexpr ReservedRow Reserved(int length, int offset) {
 
 namespace internal {
 
-// A tuple that compiles quickly: PortInfo has 60 rows and is included by all.
+// A tuple that compiles quickly: PortInfo has 60 rows, and most files include
+// it.
 template <size_t kIndex, class R>
 struct Cell {
   R row;
@@ -134,7 +135,7 @@ constexpr void ForEachRow(Visitor&& visit) {
   (std::make_index_sequence<kLayout<T>.kSize>());
 }
 
-// Bits [kOffset, kOffset + kLength) of `in`.
+// Returns the bits [kOffset, kOffset + kLength) of `in`.
 template <int kOffset, int kLength>
 constexpr uint64_t GetBits(const std::byte* in) {
   constexpr int kFirst = kOffset / 8;
@@ -154,7 +155,8 @@ constexpr uint64_t GetBits(const std::byte* in) {
   }
 }
 
-// Ors: the bits of `out` must be zero.  Excess bits of `value` are dropped.
+// Ors `value` into the bits of `out`, which must be zero.  Excess bits of
+// `value` are dropped.
 template <int kOffset, int kLength>
 constexpr void OrBits(std::byte* out, uint64_t value) {
   constexpr int kFirst = kOffset / 8;
@@ -195,19 +197,8 @@ constexpr void GetValue(const std::byte* in, V& value);
 template <int kOffset, int kLength, class V>
 constexpr void OrValue(std::byte* out, const V& value);
 
-// Arrays whose memory is what is on the wire.
-template <int kOffset, int kLength, class V>
-constexpr bool IsByteString() {
-  if constexpr (kElements < V >> 0) {
-    return sizeof(V) * 8 == kLength && sizeof(V) == kElements<V> &&
-           kOffset % 8 == 0 && std::is_trivially_copyable_v<V> &&
-           !std::is_same_v<typename V::value_type, bool>;
-  } else {
-    return false;
-  }
-}
-
-// Elements of whole bytes are a loop, others (4-bit VLs) are unrolled.
+// Calls step for each element.  Elements of whole bytes are a loop, others
+// (4-bit VLs) are unrolled.
 template <int kOffset, int kLength, class V, class Step>
 constexpr void ForEachElement(Step&& step) {
   constexpr int kCount = kElements<V>;
@@ -269,7 +260,7 @@ struct MemberOf<V S::*> {
   using Value = V;
 };
 
-// Index of the row that describes `kMember`.
+// Returns the index of the row that describes `kMember`.
 template <auto kMember>
 consteval size_t FindRow() {
   using M = MemberOf<decltype(kMember)>;
@@ -288,7 +279,8 @@ consteval size_t FindRow() {
 template <Structure T>
 inline constexpr size_t kBytes = T::kBits / 8;
 
-// Requires `in` to hold at least kBytes<T>.  Reserved bits are ignored.
+// Returns the structure at the start of `in`, which must hold at least
+// kBytes<T>.  Reserved bits are ignored.
 template <Structure T>
 constexpr T Decode(std::span<const std::byte> in) {
   assert(in.size() >= kBytes<T>);
@@ -305,15 +297,15 @@ constexpr void Encode(const T& value, std::span<std::byte> out) {
   internal::OrValue<0, T::kBits>(out.data(), value);
 }
 
-// The same at the end of `bytes`, which grow by it.
+// Encodes `value` at the end of `bytes`, which grows by it.
 template <Structure T>
 void Append(const T& value, std::vector<std::byte>& bytes) {
   bytes.resize(bytes.size() + kBytes<T>);
   Encode(value, std::span(bytes).last(kBytes<T>));
 }
 
-// One component, in place: Get<&Smp::hop_pointer>(mad).  The span starts where
-// the structure starts.
+// Reads or writes one component in place: Get<&Smp::hop_pointer>(mad).  The
+// span starts where the structure starts.
 template <auto kMember>
 constexpr auto Get(std::span<const std::byte> in) {
   using M = internal::MemberOf<decltype(kMember)>;
@@ -336,7 +328,7 @@ constexpr void Put(
   internal::OrValue<row.offset, row.length>(out.data(), value);
 }
 
-// What a Set() does by default: copies the read-write components only.
+// Copies the read-write components only, as a Set() does by default.
 template <Structure T>
 constexpr void CopyWritable(const T& from, T& to) {
   internal::ForEachRow<T>([&]<size_t kIndex>() {
@@ -358,7 +350,7 @@ constexpr void ForEach(const T& value, Visitor&& visit) {
 
 namespace internal {
 
-// Can a V hold exactly `length` bits?
+// Returns true if a V can hold exactly `length` bits.
 template <class V>
 consteval bool Fits(int length) {
   if constexpr (kElements < V >> 0) {
@@ -375,8 +367,9 @@ consteval bool Fits(int length) {
 
 }  // namespace internal
 
-// True if the rows cover every bit of the structure exactly once, and every
-// value type can hold its row.  Meant for static_assert after each structure.
+// Returns true if the rows cover every bit of the structure exactly once, and
+// every value type can hold its row.  Meant for a static_assert after each
+// structure.
 template <Structure T>
 consteval bool Tiles() {
   std::array<bool, T::kBits> seen{};

@@ -10,17 +10,17 @@
 
 namespace ibemu::wire {
 
-// LRH.LNH, §7.7.5: what follows it.
+// LRH.LNH, §7.7.5: the header that follows the LRH.
 enum class NextHeader : uint8_t { kBth = 2, kGrh = 3 };
 
-// §7.7.
+// LRH, §7.7.
 struct LocalRouteHeader {
   static constexpr int kBits = 64;
 
   uint8_t vl = 0, version = 0, sl = 0;
   NextHeader next_header = NextHeader::kBth;
   Lid dlid{};
-  uint16_t words = 0;  // LRH to ICRC, in units of 4 bytes
+  uint16_t words = 0;  // from LRH to ICRC, in units of 4 bytes
   Lid slid{};
 
   static constexpr auto Layout() {
@@ -36,14 +36,14 @@ struct LocalRouteHeader {
 };
 static_assert(wire::Tiles<LocalRouteHeader>());
 
-// §8.3.
+// GRH, §8.3.
 struct GlobalRouteHeader {
   static constexpr int kBits = 320;
   static constexpr uint8_t kIbaTransport = 0x1b;
 
   uint8_t version = 6, traffic_class = 0;
   uint32_t flow_label = 0;
-  uint16_t payload = 0;  // bytes: what follows, to ICRC
+  uint16_t payload = 0;  // bytes after the GRH, to ICRC
   uint8_t next_header = kIbaTransport, hop_limit = 0;
   Gid sgid, dgid;
 

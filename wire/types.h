@@ -1,4 +1,4 @@
-// The small types that every management structure uses.
+// The small types that all management structures use.
 #ifndef IBEMU_WIRE_TYPES_H_
 #define IBEMU_WIRE_TYPES_H_
 
@@ -8,8 +8,8 @@
 
 namespace ibemu::wire {
 
-// Local identifier, IBA vol 1 §4.1.3: unicast 1 to 0xbfff, multicast 0xc000 to
-// 0xfffe.
+// A local identifier (IBA vol 1 §4.1.3): unicast 1 to 0xbfff, multicast 0xc000
+// to 0xfffe.
 enum class Lid : uint16_t {
   kUnassigned = 0,
   kLastUnicast = 0xbfff,
@@ -24,10 +24,10 @@ constexpr bool IsMulticast(Lid lid) {
   return lid >= Lid::kFirstMulticast && lid != Lid::kPermissive;
 }
 
-// EUI-64 of a node or port.
+// The EUI-64 of a node or port.
 enum class Guid : uint64_t {};
 
-// Global identifier, IBA vol 1 §4.1.1.
+// A global identifier (IBA vol 1 §4.1.1).
 struct Gid {
   static constexpr int kBits = 128;
 
@@ -44,15 +44,16 @@ static_assert(wire::Tiles<Gid>());
 
 constexpr bool IsMulticast(const Gid& gid) { return gid.prefix >> 56 == 0xff; }
 
-// Whether two P_Keys may talk.  A partition has members that all may talk to,
-// and limited ones that may talk to the former only: IBA vol 1 §10.9.3.
+// Returns true if holders of these P_Keys may talk: IBA vol 1 §10.9.3.  Full
+// members of a partition may talk to all members, limited members only to full
+// members.
 constexpr bool MayTalk(uint16_t a, uint16_t b) {
-  constexpr unsigned kPartition = 0x7fff;  // the rest: full membership
+  constexpr unsigned kPartition = 0x7fff;  // the other bit: full member
   return (a & kPartition) != 0 && ((a ^ b) & kPartition) == 0 &&
          ((a | b) & ~kPartition) != 0;
 }
 
-// Prefix of link-local GIDs, and of a subnet whose manager chose none.
+// The prefix of link-local GIDs, and of a subnet whose manager chose none.
 inline constexpr uint64_t kDefaultGidPrefix = 0xfe80'0000'0000'0000;
 
 }  // namespace ibemu::wire

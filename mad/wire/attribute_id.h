@@ -6,10 +6,10 @@
 
 namespace ibemu::mad {
 
-// Numbers repeat between classes; a name says which class it belongs to only
-// where two classes share it.
+// The attributes of all classes.  Numbers repeat between classes; a name tells
+// its class only where two classes share the name.
 enum class AttributeId : uint16_t {
-  // Every class, IBA vol 1 §13.4.8.
+  // All classes, IBA vol 1 §13.4.8.
   kClassPortInfo = 0x0001,
   kNotice = 0x0002,
   kInformInfo = 0x0003,

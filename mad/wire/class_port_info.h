@@ -8,7 +8,8 @@
 
 namespace ibemu::mad {
 
-// What an agent of a class can do, where it is, and where its traps go.
+// The description of a class's agent: its abilities, the address for requests
+// to it, and the address for its traps.
 struct ClassPortInfo {
   static constexpr AttributeId kId = AttributeId::kClassPortInfo;
   static constexpr int kBits = 576;

@@ -95,7 +95,7 @@ struct CongestionLogEntrySwitch {
 };
 static_assert(wire::Tiles<CongestionLogEntrySwitch>());
 
-// LogType 1.  Starts at kCongestionLogOffset.
+// The log of a switch, LogType 1.  It starts at byte kCongestionLogOffset.
 struct CongestionLogSwitch {
   static constexpr AttributeId kId = AttributeId::kCongestionLog;
   static constexpr int kBits = 1760;
@@ -151,7 +151,8 @@ struct CongestionLogEntryCa {
 };
 static_assert(wire::Tiles<CongestionLogEntryCa>());
 
-// LogType 2.  Starts at kCongestionLogOffset.
+// The log of a channel adapter, LogType 2.  It starts at byte
+// kCongestionLogOffset.
 struct CongestionLogCa {
   static constexpr AttributeId kId = AttributeId::kCongestionLog;
   static constexpr int kBits = 1760;
@@ -234,7 +235,7 @@ struct SwitchPortCongestionSettingElement {
 };
 static_assert(wire::Tiles<SwitchPortCongestionSettingElement>());
 
-// Ports from 32 * modifier.
+// The settings of 32 ports from port 32 * attribute modifier on.
 struct SwitchPortCongestionSetting {
   static constexpr AttributeId kId = AttributeId::kSwitchPortCongestionSetting;
   static constexpr int kBits = 1024;
@@ -274,7 +275,7 @@ struct CaCongestionEntry {
 };
 static_assert(wire::Tiles<CaCongestionEntry>());
 
-// Entries by SL.
+// The settings of a channel adapter, with an entry for each SL.
 struct CaCongestionSetting {
   static constexpr AttributeId kId = AttributeId::kCaCongestionSetting;
   static constexpr int kBits = 1056;
@@ -314,7 +315,7 @@ struct CongestionControlTableEntry {
 };
 static_assert(wire::Tiles<CongestionControlTableEntry>());
 
-// The modifier is the block.
+// A block of 64 entries of the table; the attribute modifier is its number.
 struct CongestionControlTable {
   static constexpr AttributeId kId = AttributeId::kCongestionControlTable;
   static constexpr int kBits = 1056;

@@ -10,7 +10,7 @@
 
 namespace ibemu::mad {
 
-// Egress port of 64 LIDs from 64 * modifier.
+// The egress ports of 64 LIDs, from LID 64 * attribute modifier on.
 struct LinearForwardingTable {
   static constexpr AttributeId kId = AttributeId::kLinearForwardingTable;
   static constexpr int kBits = 512;
@@ -66,8 +66,9 @@ struct RandomForwardingTable {
 };
 static_assert(wire::Tiles<RandomForwardingTable>());
 
-// Port masks of 32 LIDs from 0xc000 + 32 * (modifier's bits 0 to 8), ports
-// 16 * position and up; the position is in bits 28 to 31.
+// The port masks of 32 LIDs, from 0xc000 + 32 * (bits 0 to 8 of the attribute
+// modifier) on.  A mask covers 16 ports, from 16 * position on; the position is
+// in bits 28 to 31 of the modifier.
 struct MulticastForwardingTable {
   static constexpr AttributeId kId = AttributeId::kMulticastForwardingTable;
   static constexpr int kBits = 512;

@@ -9,7 +9,7 @@ namespace ibemu::mad {
 
 inline constexpr size_t kMadBytes = 256;
 
-// §13.4.4, table 109; vendor classes from §16.5.
+// Management classes: §13.4.4, table 109, and §16.5 for the vendor classes.
 enum class MgmtClass : uint8_t {
   kSubnetLidRouted = 0x01,
   kSubnetAdministration = 0x03,
@@ -32,7 +32,7 @@ enum class MgmtClass : uint8_t {
   kSubnetDirectedRoute = 0x81,
 };
 
-// §13.4.5; the response bit is part of the value.
+// Methods, §13.4.5.  The response bit is part of the value.
 enum class Method : uint8_t {
   kGet = 0x01,
   kSet = 0x02,
@@ -56,7 +56,7 @@ constexpr bool IsResponse(Method method) {
   return (static_cast<uint8_t>(method) & kResponseBit) != 0;
 }
 
-// §13.4.7.  The upper byte is the class's own.
+// Status codes, §13.4.7.  The meaning of the upper byte depends on the class.
 enum class MadStatus : uint16_t {
   kOk = 0,
   kBusy = 1,
@@ -76,7 +76,7 @@ enum class MadStatus : uint16_t {
   kSaRequestDenied = 7 << 8,
 };
 
-// §13.4.3; the first 24 bytes of every MAD.
+// The first 24 bytes of every MAD, §13.4.3.
 struct MadHeader {
   static constexpr int kBits = 192;
 

@@ -9,10 +9,11 @@
 
 namespace ibemu::mad {
 
-// ExtendedPortInfo's link speeds.
+// The bit of FDR10 in the link speeds of MellanoxExtendedPortInfo.
 inline constexpr uint8_t kMellanoxFdr10 = 1;
 
-// FDR10: 10 Gb/s with 64b/66b coding, which PortInfo shows as QDR.
+// The link speeds of a port as far as Mellanox defines them: FDR10, that is 10
+// Gb/s with 64b/66b coding, which PortInfo shows as QDR.
 struct MellanoxExtendedPortInfo {
   static constexpr AttributeId kId = AttributeId::kMellanoxExtendedPortInfo;
   static constexpr int kBits = 512;
@@ -39,7 +40,7 @@ struct MellanoxExtendedPortInfo {
 };
 static_assert(wire::Tiles<MellanoxExtendedPortInfo>());
 
-// The 64 bytes that fit an SMP.
+// The 64 bytes of GeneralInfo that fit into an SMP.
 struct MellanoxGeneralInfo {
   static constexpr AttributeId kId = AttributeId::kMellanoxGeneralInfo;
   static constexpr int kBits = 512;
@@ -79,10 +80,10 @@ struct MellanoxGeneralInfo {
 };
 static_assert(wire::Tiles<MellanoxGeneralInfo>());
 
-// Where the attributes of class MgmtClass::kMellanox start.
+// The offset of the attributes of class MgmtClass::kMellanox in a MAD.
 inline constexpr size_t kMellanoxDataOffset = 24;
 
-// GeneralInfo, whole.
+// The whole GeneralInfo, an attribute of MgmtClass::kMellanox.
 struct MellanoxVendorInfo {
   static constexpr AttributeId kId = AttributeId::kMellanoxVendorInfo;
   static constexpr int kBits = 1088;
@@ -135,7 +136,7 @@ struct MellanoxConfigRecord {
 };
 static_assert(wire::Tiles<MellanoxConfigRecord>());
 
-// Registers of the device; the modifier says how many records there are.
+// Registers of the device.  The attribute modifier gives the number of records.
 struct MellanoxConfigSpace {
   static constexpr AttributeId kId = AttributeId::kMellanoxConfigSpace;
   static constexpr int kBits = 1792;
@@ -154,7 +155,8 @@ struct MellanoxConfigSpace {
 };
 static_assert(wire::Tiles<MellanoxConfigSpace>());
 
-// Which optional counters a switch port can count; the modifier is the port.
+// The groups of optional counters that a switch port can count.  The attribute
+// modifier is the port.
 struct MellanoxCounterGroupInfo {
   static constexpr AttributeId kId = AttributeId::kMellanoxCounterGroupInfo;
   static constexpr int kBits = 160;
@@ -175,7 +177,7 @@ struct MellanoxCounterGroupInfo {
 };
 static_assert(wire::Tiles<MellanoxCounterGroupInfo>());
 
-// Which of them it counts.
+// The groups of optional counters that a switch port counts.
 struct MellanoxCounterGroups {
   static constexpr AttributeId kId = AttributeId::kMellanoxCounterGroups;
   static constexpr int kBits = 160;

@@ -36,7 +36,7 @@ struct NodeInfo {
   NodeType node_type = NodeType::kChannelAdapter;
   uint8_t num_ports = 0;  // physical ones
   wire::Guid system_image_guid{}, node_guid{}, port_guid{};
-  uint16_t partition_cap = 0;  // entries of the CA's or switch port 0's P_Keys
+  uint16_t partition_cap = 0;  // P_Keys that the CA or switch port 0 can hold
   uint16_t device_id = 0;
   uint32_t revision = 0;
   uint8_t local_port_num = 0;  // the port that received the SMP

@@ -39,8 +39,8 @@ enum class TrapNumber : uint16_t {
   kBadPKeyAtSwitchPort = 259,
 };
 
-// A generic one; IsGeneric 0 makes ProducerType a vendor id and TrapNumber a
-// device id.
+// A notice.  The component names are those of a generic one: if IsGeneric is 0,
+// ProducerType is a vendor id and TrapNumber a device id.
 struct Notice {
   static constexpr AttributeId kId = AttributeId::kNotice;
   static constexpr int kBits = 512;
@@ -71,7 +71,7 @@ struct Notice {
 };
 static_assert(wire::Tiles<Notice>());
 
-// As subnet administration reports it.
+// A notice as subnet administration reports it.
 struct SaNotice {
   static constexpr int kBits = 640;
 
@@ -90,7 +90,7 @@ struct SaNotice {
 };
 static_assert(wire::Tiles<SaNotice>());
 
-// Traps 64 to 67.
+// The DataDetails of traps 64 to 67.
 struct GidDetails {
   static constexpr int kBits = 432;
 
@@ -107,7 +107,7 @@ struct GidDetails {
 };
 static_assert(wire::Tiles<GidDetails>());
 
-// Trap 128.
+// The DataDetails of trap 128.
 struct LinkStateDetails {
   static constexpr int kBits = 432;
 
@@ -124,7 +124,7 @@ struct LinkStateDetails {
 };
 static_assert(wire::Tiles<LinkStateDetails>());
 
-// Traps 129 to 131.
+// The DataDetails of traps 129 to 131.
 struct PortThresholdDetails {
   static constexpr int kBits = 432;
 
@@ -143,12 +143,12 @@ struct PortThresholdDetails {
 };
 static_assert(wire::Tiles<PortThresholdDetails>());
 
-// Trap 144.
+// The DataDetails of trap 144.
 struct LocalChangeDetails {
   static constexpr int kBits = 432;
 
   wire::Lid lid{};
-  bool other_local_changes = false;  // says whether flags count
+  bool other_local_changes = false;  // true: the change flags count
   uint32_t capability_mask = 0;
   bool capability_mask2_change = false;
   bool hierarchy_info_change = false;
@@ -177,7 +177,7 @@ struct LocalChangeDetails {
 };
 static_assert(wire::Tiles<LocalChangeDetails>());
 
-// Trap 145.
+// The DataDetails of trap 145.
 struct SystemImageGuidDetails {
   static constexpr int kBits = 432;
 
@@ -197,7 +197,7 @@ struct SystemImageGuidDetails {
 };
 static_assert(wire::Tiles<SystemImageGuidDetails>());
 
-// Trap 256.
+// The DataDetails of trap 256.
 struct BadMKeyDetails {
   static constexpr int kBits = 432;
 
@@ -231,7 +231,7 @@ struct BadMKeyDetails {
 };
 static_assert(wire::Tiles<BadMKeyDetails>());
 
-// Traps 257 and 258.
+// The DataDetails of traps 257 and 258.
 struct BadKeyDetails {
   static constexpr int kBits = 432;
 
@@ -260,7 +260,7 @@ struct BadKeyDetails {
 };
 static_assert(wire::Tiles<BadKeyDetails>());
 
-// Trap 259.
+// The DataDetails of trap 259.
 struct BadPKeyAtSwitchDetails {
   static constexpr int kBits = 432;
 
@@ -294,7 +294,8 @@ struct BadPKeyAtSwitchDetails {
 };
 static_assert(wire::Tiles<BadPKeyAtSwitchDetails>());
 
-// BadPKeyAtSwitchDetails::data_valid: which components were in the packet.
+// Bits of BadPKeyAtSwitchDetails::data_valid: the components that were in the
+// packet.
 inline constexpr uint16_t kDataValidLid1 = 1 << 0;
 inline constexpr uint16_t kDataValidLid2 = 1 << 1;
 inline constexpr uint16_t kDataValidPKey = 1 << 2;

@@ -1,4 +1,4 @@
-// Codes of PortInfo's components: IBA vol 1 §14.2.5.6, table 146.
+// The codes of PortInfo's components: IBA vol 1 §14.2.5.6, table 146.
 #ifndef IBEMU_MAD_WIRE_PORT_CODES_H_
 #define IBEMU_MAD_WIRE_PORT_CODES_H_
 
@@ -25,8 +25,8 @@ enum class PortPhysicalState : uint8_t {
   kPhyTest = 7,
 };
 
-// Width masks; Active has one bit.  In Enabled 0 means "no change" and 255
-// "all supported".
+// The bits of LinkWidthSupported, Enabled and Active, which has only one bit
+// set.  In Enabled, 0 means "no change" and 255 "all supported".
 namespace link_width {
 inline constexpr uint8_t k1x = 1;
 inline constexpr uint8_t k4x = 2;
@@ -58,7 +58,7 @@ inline constexpr uint8_t kDisabled = 6;      // Enabled
 inline constexpr uint8_t kAllSupported = 7;  // Enabled
 }  // namespace link_speed_ext2
 
-// CapabilityMask.
+// The bits of CapabilityMask.
 namespace capability {
 inline constexpr uint32_t kIsSm = 1u << 1;
 inline constexpr uint32_t kNotice = 1u << 2;
@@ -93,7 +93,7 @@ inline constexpr uint32_t kMulticastFdbTop = 1u << 30;
 inline constexpr uint32_t kHierarchyInfo = 1u << 31;
 }  // namespace capability
 
-// CapabilityMask2.
+// The bits of CapabilityMask2.
 namespace capability2 {
 inline constexpr uint16_t kSetNodeDescription = 1 << 0;
 inline constexpr uint16_t kPortInfoExtended = 1 << 1;

@@ -7,13 +7,13 @@
 
 namespace ibemu::mad {
 
-// Performance management data starts at this byte of the MAD (§16.1.1).
+// The offset of performance management data in a MAD (§16.1.1).
 inline constexpr size_t kPerfDataOffset = 64;
 inline constexpr size_t kPerfDataBytes = 192;
-// PortSelect: all ports at once, where ClassPortInfo says so.
+// The PortSelect of all ports at once, where ClassPortInfo allows it.
 inline constexpr uint8_t kAllPorts = 0xff;
 
-// Counters saturate.  Data is in units of 4 bytes.
+// The counters of a port.  They saturate.  Data is in units of 4 bytes.
 struct PortCounters {
   static constexpr AttributeId kId = AttributeId::kPortCounters;
   static constexpr int kBits = 352;
@@ -74,7 +74,7 @@ struct PortCounters {
 };
 static_assert(wire::Tiles<PortCounters>());
 
-// The 64-bit counters; those after the multicast ones are there if
+// The 64-bit counters of a port.  Those after the multicast ones exist if
 // ClassPortInfo's CapabilityMask2 says so.
 struct PortCountersExtended {
   static constexpr AttributeId kId = AttributeId::kPortCountersExtended;

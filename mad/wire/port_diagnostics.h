@@ -10,7 +10,7 @@
 
 namespace ibemu::mad {
 
-// The modifier is the index, from 0.
+// Diagnostic data of the vendor.  The attribute modifier is the index, from 0.
 struct VendorDiag {
   static constexpr AttributeId kId = AttributeId::kVendorDiag;
   static constexpr int kBits = 512;
@@ -47,7 +47,7 @@ struct LedInfo {
 };
 static_assert(wire::Tiles<LedInfo>());
 
-// Widths that are possible at each speed, for the ports of the mask.
+// The link widths that are possible at each speed, for the ports of the mask.
 struct LinkSpeedWidthPairsTable {
   static constexpr AttributeId kId = AttributeId::kLinkSpeedWidthPairsTable;
   static constexpr int kBits = 288;
@@ -73,7 +73,7 @@ struct LinkSpeedWidthPairsTable {
 };
 static_assert(wire::Tiles<LinkSpeedWidthPairsTable>());
 
-// Forward error correction, by speed.
+// The modes of forward error correction, by speed.
 struct PortInfoExtended {
   static constexpr AttributeId kId = AttributeId::kPortInfoExtended;
   static constexpr int kBits = 512;

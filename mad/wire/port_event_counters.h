@@ -69,7 +69,7 @@ struct PortXmitDiscardDetails {
 };
 static_assert(wire::Tiles<PortXmitDiscardDetails>());
 
-// OpCode says which packets count.
+// The counters of received packets; OpCode selects the packets that count.
 struct PortOpRcvCounters {
   static constexpr AttributeId kId = AttributeId::kPortOpRcvCounters;
   static constexpr int kBits = 96;

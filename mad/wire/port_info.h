@@ -9,7 +9,7 @@
 
 namespace ibemu::mad {
 
-// State and limits of one port; the modifier is its number.
+// The state and limits of one port.  The attribute modifier is its number.
 struct PortInfo {
   static constexpr AttributeId kId = AttributeId::kPortInfo;
   static constexpr int kBits = 512;
@@ -31,8 +31,8 @@ struct PortInfo {
   uint8_t link_speed_enabled = 0;         // link_speed::
   uint8_t neighbor_mtu = 0, mtu_cap = 0;  // 1 = 256 ... 5 = 4096 bytes
   uint8_t master_sm_sl = 0;
-  uint8_t vl_cap = 0, operational_vls = 0;  // 1, 2, 3, 4, 5: VL0 to VL0, 1,
-                                            // 3, 7, 14
+  uint8_t vl_cap = 0, operational_vls = 0;  // 1: VL0; 2, 3, 4, 5: VL0 to VL1,
+                                            // VL3, VL7, VL14
   uint8_t init_type = 0, init_type_reply = 0;
   uint8_t vl_high_limit = 0, vl_arbitration_high_cap = 0;
   uint8_t vl_arbitration_low_cap = 0;

@@ -10,7 +10,7 @@
 
 namespace ibemu::mad {
 
-// OpCode says which packets count.
+// The packets on each VL; OpCode selects the packets that count.
 struct PortVlOpPackets {
   static constexpr AttributeId kId = AttributeId::kPortVlOpPackets;
   static constexpr int kBits = 288;
@@ -34,6 +34,7 @@ struct PortVlOpPackets {
 };
 static_assert(wire::Tiles<PortVlOpPackets>());
 
+// The data on each VL; OpCode selects the packets that count.
 struct PortVlOpData {
   static constexpr AttributeId kId = AttributeId::kPortVlOpData;
   static constexpr int kBits = 544;
@@ -207,7 +208,7 @@ struct PortXmitConCtrl {
 };
 static_assert(wire::Tiles<PortXmitConCtrl>());
 
-// Data lanes only.
+// One counter for each data VL, VL0 to VL14.
 struct PortVlXmitTimeCong {
   static constexpr AttributeId kId = AttributeId::kPortVlXmitTimeCong;
   static constexpr int kBits = 512;

@@ -11,7 +11,7 @@ namespace ibemu::mad {
 
 enum class SampleStatus : uint8_t { kDone = 0, kPending = 1, kRunning = 2 };
 
-// The modifier is the sampling mechanism.
+// The control of a sampling.  The attribute modifier is the sampling mechanism.
 struct PortSamplesControl {
   static constexpr AttributeId kId = AttributeId::kPortSamplesControl;
   static constexpr int kBits = 640;

@@ -1,4 +1,4 @@
-// Reliable multi-packet protocol header: IBA vol 1 §13.6.2.
+// The header of the reliable multi-packet protocol: IBA vol 1 §13.6.2.
 #ifndef IBEMU_MAD_WIRE_RMPP_H_
 #define IBEMU_MAD_WIRE_RMPP_H_
 
@@ -6,10 +6,11 @@
 
 namespace ibemu::mad {
 
-// §13.6.2.1; follows the common MAD header, at byte 24.
+// The offset of the RMPP header, which follows the common MAD header
+// (§13.6.2.1).
 inline constexpr size_t kRmppHeaderOffset = 24;
-// Bytes after the RMPP header; the length field counts the rest of the class's
-// header in every segment.
+// The number of bytes after the RMPP header.  The length field counts the rest
+// of the class's header in every segment.
 inline constexpr uint32_t kRmppPayload = 220;
 
 enum class RmppType : uint8_t {
@@ -20,7 +21,7 @@ enum class RmppType : uint8_t {
   kAbort = 4,
 };
 
-// §13.6.2.1, table 116: 0 unless the type is Stop or Abort.
+// RMPPStatus, §13.6.2.1, table 116.  It is 0 unless the type is Stop or Abort.
 enum class RmppStatus : uint8_t {
   kNormal = 0,
   kResourcesExhausted = 1,  // Stop

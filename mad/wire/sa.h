@@ -35,7 +35,7 @@ struct SaHeader {
 };
 static_assert(wire::Tiles<SaHeader>());
 
-// AttributeOffset of a table of T.
+// The AttributeOffset of a table of T.
 template <wire::Structure T>
 inline constexpr uint16_t kAttributeOffset = (wire::kBytes<T> + 7) / 8;
 

@@ -1,4 +1,4 @@
-// ComponentMask of subnet administration: IBA vol 1 §15.2.1.1.
+// The ComponentMask of subnet administration: IBA vol 1 §15.2.1.1.
 #ifndef IBEMU_MAD_WIRE_SA_COMPONENT_MASK_H_
 #define IBEMU_MAD_WIRE_SA_COMPONENT_MASK_H_
 
@@ -13,12 +13,12 @@
 
 namespace ibemu::mad {
 
-// Bit n of a mask stands for component n of the record's table, reserved ones
-// counted.  A record that wraps an attribute (PortInfoRecord) goes on with the
-// attribute's own table.
+// Bit n of a mask stands for component n of the record's table, reserved
+// components included.  In a record that wraps an attribute (PortInfoRecord),
+// the components of the attribute's own table take the attribute's place.
 namespace component_internal {
 
-// Whose arrays are components one by one.
+// True for the structures in which each element of an array is a component.
 template <class T>
 inline constexpr bool kListsElements = false;
 template <>
@@ -26,7 +26,8 @@ inline constexpr bool kListsElements<GuidInfo> = true;
 template <>
 inline constexpr bool kListsElements<ServiceRecord> = true;
 
-// Made of bits that were reserved when the masks were laid down.
+// Returns true for components made of bits that were reserved when the masks
+// were defined.  They have no bit in a mask.
 constexpr bool HasNoBit(std::string_view name) {
   return name == "LinkSpeedExtActive2" || name == "LinkSpeedExtSupported2" ||
          name == "LinkSpeedExtEnabled2";
@@ -71,7 +72,7 @@ consteval int RowWidth() {
   }
 }
 
-// Bits of the components before row kEnd.
+// Returns the number of mask bits of the components before row kEnd.
 template <class T, size_t kEnd>
 consteval int FirstBit() {
   return []<size_t... kIndexes>(std::index_sequence<kIndexes...>) {
@@ -117,20 +118,20 @@ constexpr bool Matches(const T& wanted, const T& record, uint64_t mask) {
 
 }  // namespace component_internal
 
-// The bit of a component: ComponentBit<&PathRecord::dgid>.  Of a list: that of
-// its first element.
+// The bit of a component: kComponentBit<&PathRecord::dgid>.  For an array whose
+// elements are components it is the bit of the first element.
 template <auto kMember>
 inline constexpr uint64_t kComponentBit =
     uint64_t{1} << component_internal::FirstBit<
         typename wire::internal::MemberOf<decltype(kMember)>::Struct,
         wire::internal::FindRow<kMember>()>();
 
-// The same inside of an attribute that the record wraps.
+// The bit of a component inside an attribute that the record wraps.
 template <auto kMember, auto kInner>
 inline constexpr uint64_t kInnerComponentBit =
     kComponentBit<kMember>* kComponentBit<kInner>;
 
-// Whether `record` has what `wanted` has in the components of `mask`.
+// Returns true if `record` and `wanted` agree in the components of `mask`.
 template <wire::Structure T>
 constexpr bool MatchesComponents(const T& wanted, const T& record,
                                  uint64_t mask) {

@@ -10,7 +10,7 @@
 
 namespace ibemu::mad {
 
-// Selector before an MTU, rate or lifetime in a query.
+// The selector before an MTU, rate or lifetime in a query.
 enum class Selector : uint8_t {
   kGreaterThan = 0,
   kLessThan = 1,

@@ -1,5 +1,5 @@
-// McMemberRecord, ServiceRecord, InformInfo: IBA vol 1 §15.2.5.14, .17, .12 and
-// §13.4.8.3.
+// McMemberRecord, ServiceRecord, InformInfoRecord and InformInfo: IBA vol 1
+// §15.2.5.17, .14, .12 and §13.4.8.3.
 #ifndef IBEMU_MAD_WIRE_SA_SERVICES_H_
 #define IBEMU_MAD_WIRE_SA_SERVICES_H_
 
@@ -12,7 +12,7 @@
 
 namespace ibemu::mad {
 
-// McMemberRecord::join_state.
+// The bits of McMemberRecord::join_state.
 inline constexpr uint8_t kFullMember = 1 << 0;
 inline constexpr uint8_t kNonMember = 1 << 1;
 inline constexpr uint8_t kSendOnlyNonMember = 1 << 2;
@@ -99,8 +99,8 @@ struct ServiceRecord {
 };
 static_assert(wire::Tiles<ServiceRecord>());
 
-// A generic one; IsGeneric 0 makes TrapNumber a device id and ProducerType a
-// vendor id.
+// A subscription to notices.  The component names are those of a generic one:
+// if IsGeneric is 0, TrapNumber is a device id and ProducerType a vendor id.
 struct InformInfo {
   static constexpr AttributeId kId = AttributeId::kInformInfo;
   static constexpr int kBits = 288;

@@ -15,7 +15,8 @@ enum class SmState : uint8_t {
   kMaster = 3,
 };
 
-// A Set's modifier is the control packet (§14.4.1).
+// The state of a subnet manager.  In a Set, the attribute modifier is the
+// control packet (§14.4.1).
 struct SmInfo {
   static constexpr AttributeId kId = AttributeId::kSmInfo;
   static constexpr int kBits = 168;

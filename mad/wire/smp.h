@@ -12,8 +12,8 @@ inline constexpr size_t kSmpDataOffset = 64;
 inline constexpr size_t kSmpDataBytes = 64;
 inline constexpr int kSmpMaxHops = 63;
 
-// Both formats: the components marked [DR] belong to directed-route packets
-// (§14.2.1.2) and are reserved in LID-routed ones (§14.2.1.1).
+// An SMP of either format.  The components marked [DR] belong to directed-route
+// packets (§14.2.1.2) and are reserved in LID-routed ones (§14.2.1.1).
 struct Smp {
   static constexpr int kBits = 2048;
 
@@ -22,7 +22,7 @@ struct Smp {
   uint8_t class_version = 1;
   Method method{};
   bool direction = false;             // [DR] D: true on the way back
-  MadStatus status = MadStatus::kOk;  // 15 bits; bit 15 is only LID-routed
+  MadStatus status = MadStatus::kOk;  // bits 0 to 14; bit 15 if LID-routed
   uint8_t hop_pointer = 0;            // [DR]
   uint8_t hop_count = 0;              // [DR]
   uint64_t tid = 0;

@@ -1,4 +1,4 @@
-// Tables of a port: IBA vol 1 §14.2.5.5 and §14.2.5.7 to §14.2.5.9.
+// The tables of a port: IBA vol 1 §14.2.5.5 and §14.2.5.7 to §14.2.5.9.
 #ifndef IBEMU_MAD_WIRE_SUBNET_TABLES_H_
 #define IBEMU_MAD_WIRE_SUBNET_TABLES_H_
 
@@ -9,7 +9,8 @@
 
 namespace ibemu::mad {
 
-// The modifier is the block; entry 0 of block 0 is read-only.
+// A block of 8 GUIDs; the attribute modifier is its number.  Entry 0 of block 0
+// is read-only.
 struct GuidInfo {
   static constexpr AttributeId kId = AttributeId::kGuidInfo;
   static constexpr int kBits = 512;
@@ -27,8 +28,9 @@ struct GuidInfo {
 };
 static_assert(wire::Tiles<GuidInfo>());
 
-// The modifier is the block, for switches with the port above bit 16.
-// Bit 15 of a key: full member; a key of 0 is an empty entry.
+// A block of 32 P_Keys.  The attribute modifier is its number, on switches with
+// the port in the bits from 16 up.  Bit 15 of a key means full member; a key of
+// 0 is an empty entry.
 struct PKeyTable {
   static constexpr AttributeId kId = AttributeId::kPKeyTable;
   static constexpr int kBits = 512;
@@ -46,8 +48,8 @@ struct PKeyTable {
 };
 static_assert(wire::Tiles<PKeyTable>());
 
-// VL of each SL.  The modifier, on switches: ingress port above bit 8, egress
-// port below.
+// The VL of each SL.  On switches the attribute modifier has the egress port in
+// bits 0 to 7 and the ingress port in the bits from 8 up.
 struct SlToVlMappingTable {
   static constexpr AttributeId kId = AttributeId::kSlToVlMappingTable;
   static constexpr int kBits = 64;
@@ -82,8 +84,9 @@ struct VlArbitrationEntry {
 };
 static_assert(wire::Tiles<VlArbitrationEntry>());
 
-// The modifier is the half (1, 2: low priority; 3, 4: high) above bit 16 and
-// the port, on switches, below.
+// Half of an arbitration table.  The attribute modifier has the half (1, 2: low
+// priority; 3, 4: high) in the bits from 16 up and, on switches, the port
+// below.
 struct VlArbitrationTable {
   static constexpr AttributeId kId = AttributeId::kVlArbitrationTable;
   static constexpr int kBits = 512;

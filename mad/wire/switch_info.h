@@ -7,7 +7,7 @@
 
 namespace ibemu::mad {
 
-// Meaningful on switches only.
+// The limits and settings of a switch.  Other nodes have none.
 struct SwitchInfo {
   static constexpr AttributeId kId = AttributeId::kSwitchInfo;
   static constexpr int kBits = 160;

@@ -1,4 +1,4 @@
-// Vendor classes 0x30 to 0x4f: IBA vol 1 §16.5.
+// The header of the vendor classes 0x30 to 0x4f: IBA vol 1 §16.5.
 #ifndef IBEMU_MAD_WIRE_VENDOR_H_
 #define IBEMU_MAD_WIRE_VENDOR_H_
 
