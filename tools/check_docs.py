@@ -192,7 +192,7 @@ def complaints(root, build):
                            options["ibemud"])
     yield from differences(
         "ibemu-hca-model.1", options_in_man(pages["ibemu-hca-model.1"]),
-        options_in_help(ask(build / "ibemu-hca-model", "--help")))
+        options_in_help(ask(build / "hca_model/ibemu-hca-model", "--help")))
     steps = commands_in_help(ask(build / "ibemu-mounts", "--help"))
     described = re.findall(r"^\.It Cm (\w+)", pages["ibemu-mounts.8"], re.M)
     yield from differences("ibemu-mounts.8", dict.fromkeys(described),

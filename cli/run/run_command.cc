@@ -1,6 +1,8 @@
 #include "cli/run/run_command.h"
 
 #include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
