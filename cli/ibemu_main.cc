@@ -1,4 +1,4 @@
-// ibemu: the command that people type.
+// ibemu: the command-line program.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -56,7 +56,7 @@ Example, two hosts, cable to cable:
 
 }  // namespace
 
-// Only bugs and a lack of memory throw.
+// Only bugs and a lack of memory cause exceptions.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   CLI::App app("", "ibemu");

@@ -1,4 +1,5 @@
-// ibemu-mounts: what a sandboxed unit can't do for the whole machine.
+// ibemu-mounts: does the mounting for the whole machine that a sandboxed unit
+// can't do.
 #include <fcntl.h>
 #include <sched.h>
 
@@ -32,8 +33,9 @@ ExecStartPost= and ExecStopPost=.
   remove    take both away; nothing when they are another daemon's
 )";
 
-// Even the privileged steps of a sandboxed unit have a mount namespace of their
-// own (systemd 252): what is mounted there would end with the step.
+// Enters the mount namespace of process 1.  Even the privileged steps of a
+// sandboxed unit have a mount namespace of their own (systemd 252), and a mount
+// made there would end with the step.
 absl::Status JoinTheMachine() {
   constexpr char kMachine[] = "/proc/1/ns/mnt";
   const UniqueFd machine(open(kMachine, O_RDONLY | O_CLOEXEC));
@@ -94,7 +96,7 @@ int Main(const std::vector<std::string_view>& words) {
 }  // namespace
 }  // namespace ibemu::cli
 
-// Only bugs and a lack of memory throw.
+// Only bugs and a lack of memory cause exceptions.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   return ibemu::cli::Main({argv + 1, argv + argc});

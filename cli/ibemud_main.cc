@@ -84,7 +84,8 @@ struct Flags {
   std::optional<uint64_t> seed;
 };
 
-// Empty when back end and flags make sense together.
+// Returns what is wrong with the back end's flags; empty if they make sense
+// together.
 std::string BackendMistake(const Flags& flags) {
   if (!flags.backend.empty() && flags.backend != "hca") {
     return absl::StrCat("--backend=", flags.backend,
@@ -109,7 +110,7 @@ std::string BackendMistake(const Flags& flags) {
   return "";
 }
 
-// Empty when the flags make sense together.
+// Returns what is wrong with the flags; empty if they make sense together.
 std::string Mistake(const Flags& flags) {
   if (!flags.front_end.empty() && flags.front_end != "cuse") {
     return absl::StrCat("--front-end=", flags.front_end, ": there is \"cuse\"");
@@ -123,7 +124,7 @@ std::string Mistake(const Flags& flags) {
   if (!flags.sysfs.empty() && flags.sysfs != "none") {
     return absl::StrCat("--sysfs=", flags.sysfs, ": there is \"none\"");
   }
-  // MAJOR() has 12 bits, and the kernel gives out numbers below 512 alone
+  // MAJOR() has 12 bits, and the kernel allocates only numbers below 512
   // (CHRDEV_MAJOR_MAX in include/linux/fs.h).
   if (flags.major_number.value_or(0) < 0 ||
       flags.major_number.value_or(0) > kLastMajor) {
@@ -146,7 +147,7 @@ std::string Mistake(const Flags& flags) {
 
 }  // namespace
 
-// Only bugs and a lack of memory throw.
+// Only bugs and a lack of memory cause exceptions.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   Flags flags;

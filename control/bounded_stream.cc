@@ -12,7 +12,8 @@
 namespace ibemu::control {
 namespace {
 
-// So much is sent at once, without waiting for the end of a turn.
+// More than this many bytes are sent at once, without waiting for the end of
+// the current handler.
 constexpr size_t kEnough = size_t{128} << 10;
 
 }  // namespace
@@ -90,7 +91,7 @@ void BoundedStream::Flush() {
 }
 
 absl::Status BoundedStream::WaitForRoom() {
-  // Seldom: what stays is moved.
+  // The unsent rest is moved to the front, but seldom, as that costs time.
   if (sent_ > buffer_.size() / 2) {
     buffer_.erase(buffer_.begin(),
                   buffer_.begin() + static_cast<std::ptrdiff_t>(sent_));

@@ -1,4 +1,4 @@
-// The sending end of a stream whose reader is never waited for.
+// The sending end of a stream that never waits for its reader.
 #ifndef IBEMU_CONTROL_BOUNDED_STREAM_H_
 #define IBEMU_CONTROL_BOUNDED_STREAM_H_
 
@@ -14,39 +14,46 @@
 
 namespace ibemu::control {
 
-// OK if `fd` is a unix stream socket: only there can a write be told not to
-// wait, whatever its other end does.  `method` is for the message.
+// Returns OK if `fd` is a unix stream socket, the only kind of descriptor where
+// a write can be told not to wait whatever the other end does.  `method` is the
+// name of the caller's method, for the message.
+//
+// Errors: InvalidArgument.
 absl::Status CheckStreamSocket(int fd, std::string_view method);
 
-// What does not fit into the buffer is for the owner to lose, and to count.
+// A BoundedStream sends what its owner appends to a buffer of bounded size.
+// When the buffer is full, the owner has to drop data, and to count what it
+// drops.
 class BoundedStream {
  public:
   static constexpr size_t kMaxBuffered = size_t{8} << 20;
 
-  // `loop` must outlive this.
+  // `loop` must outlive this object.
   BoundedStream(Loop& loop, UniqueFd socket);
   BoundedStream(const BoundedStream&) = delete;
   BoundedStream& operator=(const BoundedStream&) = delete;
   ~BoundedStream();
 
-  // `enough`: the reader has shut down its sending side, and waits for the end.
-  // `ended`: nothing more can be sent; not called by the destructor.  Neither
-  // may destroy this.
+  // Starts watching the socket.  Calls `enough` when the reader has shut down
+  // its sending side, and so asks for the end of the stream.  Calls `ended`
+  // when nothing more can be sent; the destructor does not call it.  Neither
+  // may destroy this object.
   absl::Status Start(absl::AnyInvocable<void()> enough,
                      absl::AnyInvocable<void()> ended);
 
-  // Whether there is no room: append nothing then.
+  // Returns true if there is no room: nothing may be appended then.
   bool full() const { return buffer_.size() - sent_ > kMaxBuffered; }
 
-  // Append to it, then call one of these.
+  // The buffer to append to.  After that, call one of the functions below.
   std::vector<std::byte>& buffer() { return buffer_; }
-  void Send();      // at once if there is much, else at the end of the turn
-  void SendSoon();  // at the end of the turn: `ended` is not called before
-  void Finish();    // all that there is, then the end of the stream
+  void Send();      // at once if there is much, else as SendSoon()
+  void SendSoon();  // after the handler, so `ended` comes later, too
+  void Finish();    // the rest, then the end of the stream
 
  private:
   void Flush();
-  // For the reader to say that it has enough, or to go.
+  // Wait() waits until the reader asks for the end or hangs up, WaitForRoom()
+  // until the socket is writable.
   absl::Status Wait();
   absl::Status WaitForRoom();
   void OnReadable();
@@ -60,8 +67,8 @@ class BoundedStream {
   bool finishing_ = false;
   bool scheduled_ = false;
   std::vector<std::byte> buffer_;
-  size_t sent_ = 0;  // of the buffer
-  // Tasks that outlive this object look here first.
+  size_t sent_ = 0;  // bytes at the front of buffer_
+  // Deferred tasks, which may outlive this object, look here first.
   std::shared_ptr<BoundedStream*> self_;
 };
 

@@ -29,7 +29,8 @@ absl::Status Gone() {
   return absl::UnavailableError("the daemon has gone away");
 }
 
-// "NAME" of ".../NAME.sock": what people type.
+// Returns the error for a path where no daemon listens.  It suggests names as
+// people type them: "NAME" for ".../NAME.sock".
 absl::Status NobodyListens(const std::string& path) {
   namespace fs = std::filesystem;
   const fs::path socket(path);
@@ -43,7 +44,8 @@ absl::Status NobodyListens(const std::string& path) {
   DidYouMean guess(socket.stem().native());
   for (const std::string& name : names) guess.Offer(name);
   std::string question = guess.Question();
-  if (guess.best() == socket.stem().native()) question.clear();  // a dead one
+  if (guess.best() == socket.stem().native())
+    question.clear();  // a dead daemon's socket
   return absl::NotFoundError(
       absl::StrCat(path, ": no daemon listens there", question,
                    question.empty() ? ": start one with \"ibemud\"" : ""));
@@ -69,7 +71,8 @@ absl::StatusOr<UniqueFd> ConnectTo(const std::string& path) {
   return absl::ErrnoToStatus(errno, path);
 }
 
-// Somebody else might wait at a name below /tmp.
+// Makes sure that the daemon is this user's own: another user might listen at a
+// name below /tmp.
 absl::Status CheckOwner(int socket, const std::string& path) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -109,7 +112,7 @@ struct Client::Impl {
       if (sent < 0 && errno == EINTR) continue;
       if (sent < 0) return Gone();
       line.remove_prefix(static_cast<size_t>(sent));
-      fd = -1;  // it went with the first byte
+      fd = -1;  // the descriptor went with the first byte
     }
     return absl::OkStatus();
   }
@@ -149,7 +152,7 @@ struct Client::Impl {
         json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!greeting_json.is_object() ||
         greeting_json.value("method", "") != "greeting") {
-      // An error in its place says why we are not served.
+      // An error in place of the greeting says why we are not served.
       const absl::Status refusal = ReadResponse(line).status();
       return refusal.ok() ? absl::UnavailableError("it is no ibemu daemon")
                           : refusal;

@@ -1,4 +1,4 @@
-// The other end of the control socket, for ibemu.
+// The client's end of the control socket, for ibemu.
 #ifndef IBEMU_CONTROL_CLIENT_H_
 #define IBEMU_CONTROL_CLIENT_H_
 
@@ -14,18 +14,18 @@
 
 namespace ibemu::control {
 
-// What the daemon says first.
+// The daemon's first message.
 struct Greeting {
   std::string version;
-  std::vector<std::string> capabilities;  // the methods it knows
-  std::string socket;  // its path: what IBEMU_FABRIC should be
+  std::vector<std::string> capabilities;  // the names of its methods
+  std::string socket;  // its path, the value for IBEMU_FABRIC
   uint64_t seed = 0;
-  std::string backend;  // "hca"; empty: a simulated subnet
+  std::string backend;  // "hca", or empty for a simulated subnet
   int pid = 0;
 };
 
 struct AttachRequest {
-  std::vector<std::string> hosts;  // empty: the first channel adapter
+  std::vector<std::string> hosts;  // if empty, the first channel adapter
   std::string device_name = "ibemu%d";
   std::string profile = "qib";
 };
@@ -34,26 +34,27 @@ struct AttachedDevice {
   std::string name;        // "ibemu0"
   std::string node;        // the node's description
   std::string node_guid;   // "0x0002c90300000001"
-  std::vector<int> umads;  // numbers of umadN and issmN, one a port
+  std::vector<int> umads;  // the N of umadN and issmN, one per port
 };
 
-// A connection.  Every call blocks; nothing here needs a loop.
+// A Client is one connection to a daemon.  Every call blocks; no loop is
+// needed.
 class Client {
  public:
-  // `fabric` is a name, or a path if it has a slash; empty: IBEMU_FABRIC, else
-  // "default".
+  // Connects to the daemon of `fabric`, which is a name, or a path if it
+  // contains a slash; if it is empty, that of $IBEMU_FABRIC, else "default".
   //
   // Errors:
   //   InvalidArgument     not a name
   //   NotFound            no daemon listens there ("did you mean ...")
-  //   PermissionDenied    it is another user's
-  //   Unavailable         it went away, or speaks another protocol
+  //   PermissionDenied    the daemon is another user's
+  //   Unavailable         the daemon went away, or speaks another protocol
   static absl::StatusOr<Client> Connect(std::string_view fabric);
 
-  // Takes over a connected socket (RunPrivateDaemon's) and waits for the
-  // greeting.
+  // Takes over a connected socket, whose other end is RunPrivateDaemon()'s, and
+  // waits for the greeting.
   //
-  // Errors: what kept the daemon from serving, with its own message.
+  // Errors: the one that kept the daemon from serving, with its own message.
   static absl::StatusOr<Client> Adopt(int fd);
 
   Client(Client&& other) noexcept;
@@ -62,24 +63,26 @@ class Client {
 
   const Greeting& greeting() const;
 
-  // Readable or hung up between calls only when the daemon has ended.
+  // Returns the socket.  Between calls, it becomes readable or hangs up only
+  // when the daemon has ended.
   int fd() const;
 
-  // Calls `method` and waits for the result.
+  // Calls `method` and returns its result.
   //
-  // Errors: the daemon's, code and message; Unavailable when it is gone.
+  // Errors: the daemon's, with its code and message; Unavailable if the daemon
+  // is gone.
   absl::StatusOr<nlohmann::json> Call(std::string_view method,
                                       const nlohmann::json& parameters);
 
-  // Hands a /dev/fuse descriptor to the daemon, which serves the view of
-  // `request` on it as long as this connection is open: then it closes the
-  // descriptor, and programs that outlive their run get ENOTCONN.  `fuse_fd`
-  // stays the caller's to close.
+  // Passes a /dev/fuse descriptor to the daemon, which serves the view of
+  // `request` on it as long as this connection is open.  Then the daemon closes
+  // the descriptor, and programs that outlive their run get ENOTCONN.
+  // `fuse_fd` remains the caller's to close.
   absl::StatusOr<std::vector<AttachedDevice>> Attach(
       int fuse_fd, const AttachRequest& request);
 
-  // The same with one end of a socket pair, for a method that sends a stream
-  // as long as this connection is open: gives the other end.
+  // Calls a method that sends a stream as long as this connection is open:
+  // passes it one end of a socket pair, and returns the other end.
   absl::StatusOr<UniqueFd> OpenStream(std::string_view method,
                                       const nlohmann::json& parameters);
 

@@ -29,10 +29,10 @@ class ControlServer::Connection : public Caller {
     if (ended_) ended_();
   }
 
-  // For the server's own end: nobody is to be told of it.
+  // Drops `ended_`: used when the server itself ends, as nobody is told then.
   void ForgetOwner() { ended_ = nullptr; }
 
-  // Says hello, or why not.
+  // Sends the greeting, or the reason for a refusal.
   void Start() {
     const absl::StatusOr<pid_t> peer = CheckPeer(socket_.get());
     if (!peer.ok()) return RefuseAndEnd(peer.status());
@@ -52,7 +52,8 @@ class ControlServer::Connection : public Caller {
   }
 
  private:
-  // The object lives on until the current handler has returned.
+  // Ends the connection.  The object lives until the current handler has
+  // returned.
   void End() {
     if (gone_) return;
     gone_ = true;
@@ -100,7 +101,7 @@ class ControlServer::Connection : public Caller {
   }
 
   void OnRoom() {
-    // Requests that arrived together: the rest of them had to wait.
+    // If several requests arrived together, the rest of them had to wait.
     Flush();
     if (!gone_) HandleLines();
   }
@@ -119,7 +120,8 @@ class ControlServer::Connection : public Caller {
   enum class Received { kBytes, kNothing, kEnd };
   Received Receive() {
     std::array<char, size_t{16} * 1024> buffer;
-    // Room for one descriptor: the kernel closes what does not fit.
+    // There is room for one descriptor: the kernel closes those that do not
+    // fit.
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control;
     iovec data{buffer.data(), buffer.size()};
     msghdr message{};
@@ -146,7 +148,8 @@ class ControlServer::Connection : public Caller {
     return Received::kBytes;
   }
 
-  // One request at a time: the next only when its response has left.
+  // Handles one request at a time: the next one only when the response to the
+  // last has been sent.
   void HandleLines() {
     while (output_.empty()) {
       const size_t end = input_.find('\n', searched_);
@@ -177,7 +180,7 @@ class ControlServer::Connection : public Caller {
 
   enum class Wanted { kNothing, kRequests, kRoom };
   Wanted waits_for_ = Wanted::kNothing;
-  bool ending_ = false;  // once output_ has left
+  bool ending_ = false;  // ends when output_ has been sent
   bool gone_ = false;
 
   std::string input_;
@@ -209,7 +212,7 @@ void ControlServer::Accept(int socket) {
   if (accepted.valid()) {
     Adopt(std::move(accepted), nullptr);
   } else if (errno == EMFILE || errno == ENFILE) {
-    // The client waits in the backlog; asking again at once would spin.
+    // The client waits in the backlog.  Trying again at once would spin.
     loop_.Forget(socket);
     listening_ = -1;
     loop_.RunAfter(absl::Seconds(1), [this, socket] {

@@ -1,4 +1,4 @@
-// Connections of the control socket: lines in, lines out.
+// The server of the control socket.
 #ifndef IBEMU_CONTROL_CONTROL_SERVER_H_
 #define IBEMU_CONTROL_CONTROL_SERVER_H_
 
@@ -14,22 +14,24 @@
 
 namespace ibemu::control {
 
-// Serves any number of clients from the loop.  A client that does not read its
-// responses is not read from either, so each costs at most one request and one
-// response of memory.
+// A ControlServer serves clients from the loop: they send requests as lines,
+// and get responses as lines.  It reads no further request from a client that
+// does not read its responses, so a client costs at most the memory of one
+// request and one response.
 class ControlServer {
  public:
   static constexpr size_t kLongestLine = size_t{256} * 1024;
   static constexpr size_t kMaxConnections = 256;
 
-  // `greeting` is the line that each client gets first.  All must outlive this.
+  // `greeting` is the line that each client gets first.  All must outlive this
+  // object.
   ControlServer(Loop& loop, const Dispatcher& dispatcher, std::string greeting);
   ~ControlServer();
 
-  // Accepts from a listening socket, which stays the caller's.
+  // Accepts connections from a listening socket, which remains the caller's.
   absl::Status Listen(int socket);
 
-  // Serves one connected socket; calls `ended` when it is closed.
+  // Serves one connected socket.  Calls `ended` when it is closed.
   void Adopt(UniqueFd socket, std::function<void()> ended);
 
   size_t connection_count() const { return connections_.size(); }

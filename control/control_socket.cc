@@ -27,7 +27,8 @@ std::string LockPath(const std::string& path) {
   return absl::StrCat(path, ".lock");
 }
 
-// "process 1234", for people; the lock itself is what counts.
+// Returns the owner for people, "process 1234".  The lock itself is what
+// counts.
 std::string Owner(int lock) {
   std::array<char, 16> text;
   const ssize_t size = pread(lock, text.data(), text.size(), 0);
@@ -123,7 +124,8 @@ absl::Status ControlSocket::Listen() {
 
   UniqueFd made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made.valid()) return absl::ErrnoToStatus(errno, "socket");
-  // Before bind(): there is no moment in which another user could connect.
+  // The umask is set before bind(), so that there is no moment in which another
+  // user could connect.
   const mode_t umask_before = umask(0177);
   const int bound =
       bind(made.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);

@@ -1,4 +1,4 @@
-// The name under which a daemon is found: its socket and its lock.
+// ControlSocket: the name under which a daemon is found.
 #ifndef IBEMU_CONTROL_CONTROL_SOCKET_H_
 #define IBEMU_CONTROL_CONTROL_SOCKET_H_
 
@@ -9,28 +9,30 @@
 
 namespace ibemu::control {
 
-// PATH and PATH.lock.  The lock says whether the owner of PATH is alive, so
-// what a dead daemon left behind is simply taken over.
+// A ControlSocket owns the files PATH, a socket, and PATH.lock.  The lock says
+// whether the owner of PATH is alive, so the files of a daemon that was killed
+// are simply taken over.
 class ControlSocket {
  public:
-  // Takes the name; nobody can connect yet.
+  // Takes the name.  Nobody can connect yet.
   //
   // Errors:
   //   AlreadyExists       a daemon has it ("... is running already ...")
-  //   FailedPrecondition  PATH is there and is no socket
+  //   FailedPrecondition  PATH exists and is no socket
   static absl::StatusOr<ControlSocket> Claim(std::string path);
 
-  // Takes the name of a socket that listens already, made by whoever started
-  // us: the socket stays when we end.
+  // Takes the name of a socket that listens already, and that was made by
+  // whoever started this process: the socket stays when this process ends.
   //
-  // Errors: AlreadyExists as above, InvalidArgument when it is no such socket.
+  // Errors: AlreadyExists as above; InvalidArgument if `listening` is no such
+  // socket.
   static absl::StatusOr<ControlSocket> Adopt(UniqueFd listening);
 
   ControlSocket(ControlSocket&&) = default;
   ControlSocket& operator=(ControlSocket&&) = delete;
   ~ControlSocket();  // gives the name back
 
-  // Makes the socket, mode 0600, unless it was adopted.
+  // Makes the socket, with mode 0600, unless it was adopted.
   absl::Status Listen();
 
   const std::string& path() const { return path_; }
@@ -45,7 +47,8 @@ class ControlSocket {
   bool adopted_ = false;
 };
 
-// Removes what a killed daemon left at `path`; nothing while one runs there.
+// Removes the files that a killed daemon left at `path`.  Does nothing while a
+// daemon runs there.
 void RemoveRemains(const std::string& path);
 
 }  // namespace ibemu::control

@@ -1,4 +1,4 @@
-// What stands behind the adapters that a daemon serves.
+// The interface of a daemon's back end.
 #ifndef IBEMU_DAEMON_BACKEND_H_
 #define IBEMU_DAEMON_BACKEND_H_
 
@@ -15,7 +15,9 @@
 
 namespace ibemu::daemon {
 
-// Outlives the views of its adapters, and they the connections that hold them.
+// A Backend has the adapters that a daemon serves, and the methods that go with
+// them.  It must outlive the views of its adapters, which in turn outlive the
+// connections that hold them.
 class Backend {
  public:
   Backend() = default;
@@ -25,19 +27,23 @@ class Backend {
 
   virtual Adapters& adapters() = 0;
 
-  // Adds the methods that this back end has beside those of `attachments`,
-  // once. Both must outlive their last call.
+  // Adds this back end's own methods, those that `attachments` does not have.
+  // Call it once.  Both parameters must outlive the last call of a method.
   virtual void AddTo(control::Dispatcher& dispatcher,
                      const Attachments& attachments) = 0;
 
-  // Adds what it is to the greeting and to the result of `status`.
+  // Greet() adds what the back end is to the daemon's greeting, Describe() to
+  // the result of the method `status`.
   virtual void Greet(nlohmann::json& greeting) const = 0;
   virtual void Describe(nlohmann::json& status) const = 0;
 
-  // In a line for people: "20 nodes, seed 5".
+  // Returns a line for people: "20 nodes, seed 5".
   virtual std::string Summary() const = 0;
 
-  // Takes the address of --http.  Errors: WebServer::Bind()'s.
+  // Makes the web server of --http, which takes its address but does not answer
+  // yet.
+  //
+  // Errors: those of WebServer::Bind().
   virtual absl::StatusOr<std::unique_ptr<WebServer>> BindWeb(
       const WebAddress& address, control::Dispatcher& dispatcher) = 0;
 };

@@ -1,4 +1,4 @@
-// What the command line says of a daemon.
+// The options of a daemon, as its command line gives them.
 #ifndef IBEMU_DAEMON_DAEMON_OPTIONS_H_
 #define IBEMU_DAEMON_DAEMON_OPTIONS_H_
 
@@ -14,21 +14,21 @@
 namespace ibemu::daemon {
 
 struct DaemonOptions {
-  // --backend=hca: these, and no fabric.
+  // The adapters of --backend=hca.  If there are any, there is no fabric.
   std::vector<HcaChoice> adapters;
 
-  std::string topology = "back-to-back";  // SPEC: a file or a generator
+  std::string topology = "back-to-back";  // a file or a generator's SPEC
   std::string sm = "builtin";             // none, static or builtin
-  std::optional<uint64_t> seed;           // drawn when absent
-  // Path of the control socket.  Empty: "default" in SocketDirectory() for
-  // ibemud, a free name there for a private daemon.
+  std::optional<uint64_t> seed;           // if absent, a random one
+  // The path of the control socket.  If it is empty, ibemud takes "default" in
+  // SocketDirectory(), and a private daemon a free name there.
   std::string socket;
-  bool check = false;  // load and verify only
+  bool check = false;  // only load and verify
 
-  // --front-end=cuse: the devices of `hosts`, for the whole machine.
+  // Options of --front-end=cuse: the devices of `hosts`, for the whole machine.
   bool system_wide = false;
-  std::vector<std::string> hosts;  // none: the first adapter
-  bool cover_sys_class = true;     // else the sysfs entries are at kSystemMount
+  std::vector<std::string> hosts;  // if empty, the first adapter
+  bool cover_sys_class = true;  // else sysfs entries are only at kSystemMount
   int major_number = sysfs::kMajor;  // 0: the kernel chooses
 
   std::optional<WebAddress> web;  // --http

@@ -1,4 +1,4 @@
-// The back end that is a simulated subnet.
+// FabricBackend: the back end of a simulated subnet.
 #ifndef IBEMU_DAEMON_FABRIC_BACKEND_H_
 #define IBEMU_DAEMON_FABRIC_BACKEND_H_
 
@@ -25,10 +25,12 @@
 
 namespace ibemu::daemon {
 
-// The fabric, and all that looks at it or changes it.
+// A FabricBackend owns a fabric, and all that observes or changes it.
 class FabricBackend : public Backend {
  public:
-  // `loop` must outlive it.  Errors: those of the topology, of --sm.
+  // Makes the fabric.  `loop` must outlive the result.
+  //
+  // Errors: those of the topology and of --sm.
   static absl::StatusOr<std::unique_ptr<Backend>> Load(
       const DaemonOptions& options, Loop& loop);
 

@@ -22,8 +22,8 @@ absl::Status DropCapabilities(uint64_t kept) {
   if (syscall(SYS_capget, &header, sets.data()) != 0) {
     return absl::ErrnoToStatus(errno, "capget");
   }
-  // The bounding set first: lowering it is itself a privilege.  Past the last
-  // capability the kernel says EINVAL.
+  // The bounding set comes first, since lowering it is itself a privilege.  For
+  // a number past the last capability, the kernel returns EINVAL.
   for (int capability = 0; capability < 64; ++capability) {
     if ((kept >> capability & 1) != 0) continue;
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) break;

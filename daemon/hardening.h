@@ -1,4 +1,4 @@
-// What a daemon that runs does without.
+// Restrictions that a daemon puts on itself before it serves.
 #ifndef IBEMU_DAEMON_HARDENING_H_
 #define IBEMU_DAEMON_HARDENING_H_
 
@@ -10,24 +10,25 @@
 
 namespace ibemu::daemon {
 
-// Both give up for good what serving does not need; call them before the first
-// thread starts.
+// The two functions below permanently give up rights that serving does not
+// need.  Call them before the first thread starts.
 
-// What DropCapabilities() may keep.  With CAP_SYS_PTRACE root reaches the
-// memory of clients that changed their user; /proc/TID/syscall, which says
-// where in it a reply goes, is a file of theirs.
+// Sets of capabilities for DropCapabilities() to keep.  CAP_SYS_PTRACE lets
+// root reach the memory of clients that changed their user.
+// CAP_DAC_READ_SEARCH lets it read their /proc/TID/syscall, which tells where
+// in that memory a reply goes.
 inline constexpr uint64_t kServesOneUser = uint64_t{1} << CAP_SYS_PTRACE;
 inline constexpr uint64_t kServesEveryUser =
     kServesOneUser | uint64_t{1} << CAP_DAC_READ_SEARCH;
-// With CAP_IPC_LOCK more memory than RLIMIT_MEMLOCK can be shown to an adapter.
+// CAP_IPC_LOCK lets an adapter be shown more memory than RLIMIT_MEMLOCK.
 inline constexpr uint64_t kDrivesAdapters = uint64_t{1} << CAP_IPC_LOCK;
 
-// Capabilities (all but `kept`) and new privileges.
+// Gives up all capabilities but `kept`, and the right to gain new privileges.
 absl::Status DropCapabilities(uint64_t kept);
 
-// System calls such as execve() and mount().  process_vm_writev() and ptrace()
-// stay: replies go through them.  Fails where the kernel or a sandbox has no
-// seccomp filters.
+// Forbids system calls such as execve() and mount().  process_vm_writev() and
+// ptrace() stay allowed, because replies need them.  Fails where the kernel or
+// a sandbox has no seccomp filters.
 absl::Status ForbidSystemCalls();
 
 }  // namespace ibemu::daemon

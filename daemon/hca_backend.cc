@@ -61,7 +61,8 @@ absl::Status HcaBackend::Probe(const std::vector<HcaChoice>& choices,
       probed = function.status();
     }
     if (probed.ok()) continue;
-    // The last words say the first one.
+    // Only the other errors are printed here: the caller prints the first one
+    // at the end.
     if (!first_error.ok()) print(absl::StrCat(probed.message(), "\n"));
     first_error.Update(probed);
   }

@@ -1,4 +1,4 @@
-// The back end that is adapters by MMIO.
+// HcaBackend: the back end of adapters that are driven by MMIO.
 #ifndef IBEMU_DAEMON_HCA_BACKEND_H_
 #define IBEMU_DAEMON_HCA_BACKEND_H_
 
@@ -21,18 +21,21 @@ namespace ibemu::daemon {
 
 class HcaBackend : public Backend {
  public:
-  // Takes the adapters over, one after the other.  `loop` must outlive it;
-  // `alive` is told about once a second while it waits for an adapter.
+  // Takes over the adapters, one after the other.  `loop` must outlive the
+  // result.  `alive` is called about once a second during a wait for an
+  // adapter.
   //
-  // Errors: OpenHca()'s, PlugInModelledHca()'s, HcaAdapters::Add()'s; those
-  // that were taken are given back.
+  // Errors: those of OpenHca(), PlugInModelledHca() and HcaAdapters::Add(); the
+  // adapters that were taken are then given back.
   static absl::StatusOr<std::unique_ptr<Backend>> Load(
       const std::vector<HcaChoice>& choices, Loop& loop,
       std::function<void()> alive);
 
-  // Asks each what it is, and touches nothing else: prints what ProbeHca()
-  // does, after the adapter's name.  Errors: as Load()'s, of the first that has
-  // one; of others they are printed.
+  // Asks each adapter what it is, and touches nothing else.  Prints the output
+  // of ProbeHca(), after the adapter's name.
+  //
+  // Errors: as Load(), that of the first adapter that fails; those of others
+  // are printed.
   static absl::Status Probe(const std::vector<HcaChoice>& choices, Loop& loop,
                             const hca::Print& print);
 

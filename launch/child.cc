@@ -15,7 +15,8 @@
 namespace ibemu::launch {
 namespace {
 
-// The launcher's own faults: never blocked, never passed on.
+// Signals of faults in the launcher itself: they are never blocked and never
+// passed on.
 constexpr std::array kFaults = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,
                                 SIGTRAP, SIGSYS, SIGABRT};
 
@@ -31,7 +32,8 @@ bool StoppedByTerminal(int wait_status) {
           WSTOPSIG(wait_status) == SIGTTIN || WSTOPSIG(wait_status) == SIGTTOU);
 }
 
-// Takes `signal` with its default effect, although it is blocked.
+// Lets `signal` have its default effect on this process, although it is
+// blocked.
 void Take(int signal) {
   sigset_t only;
   sigemptyset(&only);
@@ -41,7 +43,8 @@ void Take(int signal) {
   sigprocmask(SIG_BLOCK, &only, nullptr);
 }
 
-// Reaps whoever has ended.  True when `command` is among them.
+// Reaps all children that have ended.  Returns true if `command` is one of
+// them.
 bool Reap(pid_t command, int& wait_status) {
   int status = 0;
   pid_t pid = 0;
@@ -53,7 +56,7 @@ bool Reap(pid_t command, int& wait_status) {
     }
     if (StoppedByTerminal(status)) {
       Take(WSTOPSIG(status));
-      kill(command, SIGCONT);  // here again: somebody continued us
+      kill(command, SIGCONT);  // we were stopped, and have been continued
     }
   }
   return false;
@@ -91,7 +94,7 @@ LauncherSignals::LauncherSignals() {
   sigprocmask(SIG_BLOCK, &blocked, &mask_);
   fd_.Reset(signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK));
 
-  // The job control signals keep their default effect for Take().
+  // The job control signals keep their default effect, which Take() needs.
   const std::pair<int, void (*)(int)> wanted[] = {
       {SIGINT, SIG_IGN},  {SIGQUIT, SIG_IGN}, {SIGCHLD, SIG_DFL},
       {SIGTSTP, SIG_DFL}, {SIGTTIN, SIG_DFL}, {SIGTTOU, SIG_DFL},
@@ -118,7 +121,8 @@ bool PassesOn(const signalfd_siginfo& signal) {
     case SIGQUIT:
       return false;
     default:
-      return signal.ssi_code <= 0;  // SI_USER, SI_QUEUE, SI_TKILL: a process
+      return signal.ssi_code <=
+             0;  // sent by a process: SI_USER, SI_QUEUE, SI_TKILL
   }
 }
 
@@ -163,13 +167,14 @@ int ExitStatus(int wait_status) {
 
 int EndLike(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
-    // The command left a core if one was wanted; the launcher's is of no use.
+    // The command has dumped core itself if that was wanted; a core of the
+    // launcher is of no use.
     const rlimit no_core = {};
     setrlimit(RLIMIT_CORE, &no_core);
     const int number = WTERMSIG(wait_status);
     const struct sigaction action = Disposition(SIG_DFL);
     sigaction(number, &action, nullptr);
-    Take(number);  // SIGCHLD and the like can't kill; process 1 is immune
+    Take(number);  // returns for SIGCHLD and the like, and in process 1
   }
   return ExitStatus(wait_status);
 }

@@ -34,8 +34,9 @@ std::string Hidden(const std::string& name) {
          absl::StrCat(Absl(kHidden), node.filename().string());
 }
 
-// Best effort: without sysfs there is no udev either.  Not by way of
-// /sys/class: an overlay there would ask us.
+// Sends a uevent, if it can: where there is no sysfs, there is no udev either.
+// It does not go through /sys/class, where an overlay would ask this very
+// daemon.
 void TellUdev(sysfs::DeviceNumber number, std::string_view action) {
   const std::string path = absl::StrFormat(
       "/sys/dev/char/%d:%d/uevent", number.major_number, number.minor_number);
@@ -49,7 +50,8 @@ absl::Status Rename(const std::string& from, const std::string& to) {
              : absl::ErrnoToStatus(errno, from);
 }
 
-// Whose number `major_number` is: "infiniband_mad" for a loaded ib_umad.
+// Returns the driver that has `major_number`: "infiniband_mad" if ib_umad is
+// loaded.
 std::optional<std::string> OwnerOf(int major_number) {
   std::ifstream devices("/proc/devices");
   std::string heading;

@@ -1,5 +1,5 @@
-// What the kernel and udev make of a CUSE device.  Names are those below /dev:
-// "infiniband/umad0".
+// Device nodes of CUSE devices, as the kernel and udev treat them.  Names are
+// relative to /dev: "infiniband/umad0".
 #ifndef IBEMU_LAUNCH_CUSE_NODES_H_
 #define IBEMU_LAUNCH_CUSE_NODES_H_
 
@@ -10,22 +10,25 @@
 
 namespace ibemu::launch {
 
-// What the kernel gave the device `name`, which is there.
+// Returns the number that the kernel gave to the existing device `name`.
 sysfs::DeviceNumber NumberOf(const std::string& name);
 
-// Why it did not make the device, which it does not say itself.  AlreadyExists.
+// Returns the reason why the kernel did not make the device, which the kernel
+// itself does not tell.  The status is always AlreadyExists.
 absl::Status WhyRefused(const std::string& name, int major_number);
 
-// A CUSE device is there until its connection ends, and with the connection
-// end the open files.  So its node is put aside meanwhile; devtmpfs would not
-// make it again.  udev is told as the kernel tells it.
+// HideNode() puts a device's node aside, and ShowNode() puts it back; both tell
+// udev as the kernel would.  A CUSE device exists until its connection ends,
+// which also ends its open files.  So a device that is pulled out while it is
+// open keeps its connection, and only its node is hidden.  It is not removed,
+// because devtmpfs would not make it again.
 absl::Status HideNode(const std::string& name);
 absl::Status ShowNode(const std::string& name);
 
-// Of a device that is hidden and ends now.
+// Removes the hidden node of a device that ends.
 void RemoveHiddenNode(const std::string& name);
 
-// What a killed daemon left.
+// Removes the hidden nodes that a killed daemon left.
 void RemoveHiddenNodes();
 
 }  // namespace ibemu::launch

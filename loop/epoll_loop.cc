@@ -12,8 +12,9 @@
 namespace ibemu {
 namespace {
 
-// epoll_wait(2) with nanoseconds where the kernel has it (Linux 5.11), else
-// rounded up to milliseconds: a timer must not fire early.
+// Waits as epoll_wait(2), with a timeout in nanoseconds where the kernel has
+// that (Linux 5.11).  Elsewhere the timeout is rounded up to milliseconds,
+// since a timer must not fire early.
 int WaitFor(int epoll_fd, epoll_event* events, int size,
             std::optional<absl::Duration> timeout) {
   if (!timeout.has_value()) return epoll_wait(epoll_fd, events, size, -1);
@@ -47,7 +48,8 @@ absl::Status EpollLoop::Arm(const Interest& interest) {
   const uint32_t before = events_[slot];
   const uint32_t added =
       interest.direction == Direction::kRead ? EPOLLIN : EPOLLOUT;
-  // The direction is left out: both share one registration.
+  // The user data has no direction, because both directions share one
+  // registration.
   epoll_event event{};
   event.events = before | added;
   event.data.u64 = Interest{interest.fd, interest.generation}.Pack();

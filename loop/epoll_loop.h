@@ -1,4 +1,4 @@
-// The loop for kernels and containers that forbid io_uring.
+// EpollLoop: the loop for kernels and containers that forbid io_uring.
 #ifndef IBEMU_LOOP_EPOLL_LOOP_H_
 #define IBEMU_LOOP_EPOLL_LOOP_H_
 
@@ -17,7 +17,7 @@ class EpollLoop : public LoopCore {
 
  protected:
   absl::Status Arm(const Interest& interest) override;
-  void Rearm(const Interest&) override {}  // level triggered by itself
+  void Rearm(const Interest&) override {}  // epoll is level triggered
   void Disarm(int fd, uint32_t generation, bool reads, bool writes) override;
   void Wait(std::optional<absl::Duration> timeout,
             std::vector<Interest>& ready) override;
@@ -26,7 +26,7 @@ class EpollLoop : public LoopCore {
   EpollLoop() = default;
 
   int epoll_fd_ = -1;
-  std::vector<uint32_t> events_;  // wanted, by descriptor
+  std::vector<uint32_t> events_;  // the events to wait for, by descriptor
 };
 
 }  // namespace ibemu

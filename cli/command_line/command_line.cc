@@ -50,7 +50,8 @@ bool TakesCommand(const CLI::App& app) {
   return !app.get_subcommands({}).empty();
 }
 
-// Empty when the whole line was understood.
+// Returns what is wrong with the command line; empty if all of it was
+// understood.
 std::string Mistake(CLI::App& app) {
   const std::vector<std::string> rest = app.remaining();
   if (!rest.empty() && rest.front().starts_with("-")) {
@@ -79,8 +80,9 @@ void SetHelp(CLI::App& app, const char* text) {
   app.formatter_fn([text](const CLI::App*, const std::string&,
                           CLI::AppFormatMode) { return std::string(text); });
   app.set_help_flag("--help");
-  app.allow_extras();  // Mistake() says more about them than CLI11 does
-  // What follows a command belongs to it, even if it reads like another one.
+  app.allow_extras();  // Mistake() explains them better than CLI11
+  // The words after a command belong to it, even if one of them is the name of
+  // another command.
   app.require_subcommand(0, 1);
 }
 
@@ -89,7 +91,8 @@ std::optional<int> Parse(CLI::App& app, std::vector<std::string> arguments) {
     std::replace(arguments.begin(), arguments.end(), std::string("--"),
                  std::string(kCommandFollows));
   }
-  arguments = {arguments.rbegin(), arguments.rend()};  // CLI11 pops the back
+  arguments = {arguments.rbegin(),
+               arguments.rend()};  // CLI11 takes them from the back
   try {
     app.parse(arguments);
   } catch (const CLI::Success& success) {

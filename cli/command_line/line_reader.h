@@ -1,4 +1,4 @@
-// Text from a descriptor, line by line.
+// LineReader: text from a descriptor, line by line.
 #ifndef IBEMU_CLI_COMMAND_LINE_LINE_READER_H_
 #define IBEMU_CLI_COMMAND_LINE_LINE_READER_H_
 
@@ -9,13 +9,14 @@ namespace ibemu::cli {
 
 class LineReader {
  public:
-  // Not owned; blocking.
+  // `fd` must be blocking.  Not owned.
   explicit LineReader(int fd) : fd_(fd) {}
 
-  // Waits for the next line, without its newline; nullopt at the end.
+  // Waits for the next line and returns it without its newline; nullopt at the
+  // end.
   std::optional<std::string> Next();
 
-  // Whether Next() would give a line without waiting.
+  // Returns true if Next() would return a line without waiting.
   bool HasLine() const { return text_.find('\n') != std::string::npos; }
 
  private:

@@ -58,8 +58,8 @@ struct Flags {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-// SIGINT and SIGTERM set `interrupted`; the second one kills, for a write() may
-// wait for ever.
+// An Interruptions makes SIGINT and SIGTERM set `interrupted`.  A second signal
+// kills the process, since a write() may block for ever.
 class Interruptions {
  public:
   Interruptions() {
@@ -68,7 +68,7 @@ class Interruptions {
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     sigemptyset(&signals_);
     for (const int signal : {SIGINT, SIGTERM}) {
-      // nohup(1) and shells ignore them for their background jobs.
+      // nohup(1) and shells let background jobs ignore these signals.
       struct sigaction inherited;
       sigaction(signal, nullptr, &inherited);
       if (inherited.sa_handler == SIG_IGN) continue;
@@ -78,8 +78,8 @@ class Interruptions {
     std::signal(SIGPIPE, SIG_IGN);
   }
 
-  // Waits until `fd` is readable or the time is over; if `heed`, also no longer
-  // than until a signal has come.
+  // Waits until `fd` is readable or `most` is over.  If `heed` is set, a signal
+  // ends the wait, too.
   void Wait(int fd, absl::Duration most, bool heed) const {
     sigset_t before;
     sigprocmask(SIG_BLOCK, &signals_, &before);
@@ -111,8 +111,8 @@ class Output {
     return output;
   }
 
-  // Whole packets.  An error leaves those that were written before, if the
-  // output is a file.
+  // Writes `bytes`, which are whole packets.  If it fails and the output is a
+  // file, the file is cut back to the packets that were written before.
   absl::Status Write(std::span<const std::byte> bytes) {
     const off_t whole = lseek(fd_.get(), 0, SEEK_CUR);
     while (!bytes.empty()) {
@@ -120,7 +120,7 @@ class Output {
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) {
         absl::Status error = absl::ErrnoToStatus(errno, name_);
-        // Nothing more can be done about a file that can't be cut either.
+        // There is no remedy if the file can't be cut either.
         if (whole >= 0) (void)!ftruncate(fd_.get(), whole);
         return error;
       }
@@ -155,7 +155,7 @@ absl::Status Copy(int stream, absl::Duration most, daemon::CaptureFile& file,
     interruptions.Wait(
         stream, std::max(end - absl::Now(), absl::ZeroDuration()), !asked);
     if (!asked && (interrupted != 0 || absl::Now() >= end)) {
-      // What is under way still comes, and then the end.
+      // Packets that are under way still arrive, then the end of the stream.
       shutdown(stream, SHUT_WR);
       asked = true;
       end = absl::InfiniteFuture();
@@ -189,8 +189,8 @@ absl::Status Run(const Flags& flags) {
   }
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
-  // A mistake so far leaves the file as it was; and with its header written,
-  // packets are captured.
+  // Up to here an error leaves the output file untouched; from the moment its
+  // header is written, packets are captured.
   const Interruptions interruptions;
   IBEMU_ASSIGN_OR_RETURN(
       const UniqueFd stream,

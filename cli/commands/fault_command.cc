@@ -78,7 +78,7 @@ absl::Status Add(const Flags& flags) {
   return absl::OkStatus();
 }
 
-// Of both directions.
+// Returns the sum of a counter over both directions.
 std::string Sum(const json& fault, const char* count) {
   uint64_t sum = 0;
   for (const char* direction : {"tx", "rx"}) {
@@ -88,7 +88,7 @@ std::string Sum(const json& fault, const char* count) {
   return absl::StrCat(sum);
 }
 
-// A node's has no port.
+// Returns the place of a fault; that of a node's fault has no port.
 std::string Place(const json& fault) {
   const auto node = fault["node"].get<std::string>();
   return fault["port"].is_null()

@@ -43,7 +43,7 @@ struct Flags {
   bool check = false;
 };
 
-// What the fabric has against the steps.
+// Adds the daemon's objections to the steps to `faults`.
 absl::Status AddMistakes(control::Client& client,
                          const daemon::ScenarioPlan& plan,
                          topology::FaultList& faults) {
@@ -63,7 +63,7 @@ absl::Status Failed(const json& event) {
                       event.value("line", 0), event.value("error", "")));
 }
 
-// Prints what is done until the end.
+// Prints each step as it is carried out, until the scenario ends.
 absl::Status Follow(int stream) {
   LineReader lines(stream);
   while (const std::optional<std::string> line = lines.Next()) {
@@ -95,7 +95,7 @@ absl::Status Run(const Flags& flags) {
   }
   absl::StatusOr<control::Client> client =
       control::Client::Connect(flags.fabric);
-  // The file's mistakes are told even so.
+  // Mistakes in the file are reported even if there is no daemon.
   if (client.ok()) {
     IBEMU_RETURN_IF_ERROR(AddMistakes(*client, plan, faults));
   }

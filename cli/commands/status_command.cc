@@ -49,7 +49,7 @@ Print the links of a fabric.
   --json          for programs: always all
 )";
 
-constexpr size_t kMany = 200;  // rows that nobody reads on a terminal
+constexpr size_t kMany = 200;  // more rows than anybody reads on a terminal
 
 struct Flags {
   std::string fabric;
@@ -79,8 +79,8 @@ std::string FabricText(const json& status) {
       "\nseed      ", Text(status["seed"]), "\n");
 }
 
-// Of --backend=hca.  A daemon that was not restarted after an upgrade tells
-// less.
+// Returns the table of the adapters of --backend=hca.  A daemon of an older
+// version, not restarted since an upgrade, may tell less of them.
 std::string AdaptersText(const json& adapters) {
   const auto get = [](const json& object, const char* key) {
     return object.contains(key) ? Text(object.at(key)) : "-";

@@ -153,7 +153,7 @@ void AddPart(CLI::App& topology, Action& action, const char* name,
     action = [file, part] {
       const absl::Status status = part(*file);
       if (status.ok()) return 0;
-      // Each line names its file.
+      // Printed without the program's name, as each line begins with a file's.
       std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
       return 1;
     };

@@ -23,9 +23,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMaxFiles = 8;  // one in another
+constexpr int kMaxFiles = 8;  // nested in one another
 constexpr int64_t kPageNodes = 1000;
-constexpr int kMaxLids = 128;  // of a port: LMC 7
+constexpr int kMaxLids = 128;  // that a port can have: LMC 7
 
 absl::StatusOr<int> Number(const std::string& text, const char* what, int least,
                            int most) {
@@ -54,13 +54,13 @@ bool Owns(const json& port, int lid) {
   return base != 0 && lid >= base && lid < base + size;
 }
 
-// The faults of "Error" are named after what they are at.
+// Returns the name of the fault that "Error" puts on a port.
 std::string FaultName(const json& node, int port) {
   return absl::StrCat("console-", node["guid"].get<std::string>().substr(2),
                       "-", port);
 }
 
-// That a path arrives, else why not, as ibsim says it.
+// Returns OK if the path arrives, else the reason in ibsim's words.
 absl::Status CheckArrival(const json& path) {
   if (path["end"].is_null()) return absl::OkStatus();
   const std::string end = path["end"];
@@ -77,7 +77,7 @@ absl::Status CheckArrival(const json& path) {
       is_state ? "Bad port state found: " : "no route found: ", text));
 }
 
-// ibsim writes two names in its own way.
+// Returns the usual name of a counter that ibsim spells in its own way.
 std::string_view CounterName(std::string_view field) {
   if (absl::EqualsIgnoreCase(Absl(field), "PortMalformedPacketErrors")) {
     return "PortMalformedPktErrors";

@@ -1,4 +1,4 @@
-// ibsim's console, by the methods of the control socket.
+// The console of ibsim, on top of the methods of the control socket.
 #ifndef IBEMU_CLI_CONSOLE_CONSOLE_H_
 #define IBEMU_CLI_CONSOLE_CONSOLE_H_
 
@@ -20,13 +20,15 @@ class Console {
       const char* method, const nlohmann::json& parameters)>;
   using Sleep = std::function<void(absl::Duration)>;
 
-  // `out` must outlive this.  Errors go there, too, in a comment.
+  // A Console carries out the commands of ibsim's console by means of `call`, a
+  // method call on the daemon, and prints to `out`, which must outlive this
+  // object.  Errors are printed there, too, as comments.
   Console(Call call, Sleep sleep, std::ostream& out);
 
-  // Carries out a line.  False: it was "Quit".
+  // Carries out a line.  Returns false if it was "Quit".
   bool Do(std::string_view text) { return Do(text, 0); }
 
-  // How many lines were not carried out.
+  // Returns the number of lines that were not carried out.
   int failures() const { return failures_; }
 
  private:
@@ -45,16 +47,17 @@ class Console {
   absl::Status Route(const ConsoleLine& line);
   absl::Status Wait(const ConsoleLine& line);
 
-  // Unlink, ReLink and Clear, of a port or of all that have a cable.
+  // The commands Unlink, ReLink and Clear, for a port or for all ports that
+  // have a cable.
   absl::Status SetLinks(const Place& place, bool up);
   absl::Status Clear(const Place& place);
   absl::Status SetLoss(const nlohmann::json& node, int port, int percent,
                        const std::string& attribute);
-  // The port that has `lid`.
+  // Returns the port that has `lid`.
   absl::StatusOr<Place> FindLid(int lid);
-  // As node.show describes it.
+  // Returns a node as node.show describes it.
   absl::StatusOr<nlohmann::json> Show(const std::string& node);
-  // Calls `use` with what "nodes" says of each.
+  // Calls `use` for each node, described as by the method `nodes`.
   absl::Status ForEachNode(
       const std::function<absl::Status(const nlohmann::json& node)>& use);
 

@@ -83,8 +83,8 @@ std::optional<int> ReadPort(std::string_view text) {
   return port;
 }
 
-// Takes "NODE"[PORT] from the front of `text`, which begins with a quote.
-// nullopt: it is written in another way.
+// Removes "NODE"[PORT] from the front of `text`, which begins with a quote, and
+// returns it.  Returns nullopt if the text has another form.
 std::optional<Place> TakePlace(std::string_view& text) {
   const size_t end = text.find('"', 1);
   if (end == std::string_view::npos) return std::nullopt;

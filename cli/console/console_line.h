@@ -1,4 +1,4 @@
-// One line of ibsim's console.
+// The parser of the lines of ibsim's console.
 #ifndef IBEMU_CLI_CONSOLE_CONSOLE_LINE_H_
 #define IBEMU_CLI_CONSOLE_CONSOLE_LINE_H_
 
@@ -44,15 +44,16 @@ struct ConsoleLine {
 
   Verb verb = Verb::kNothing;
   std::vector<Place> places;
-  std::vector<std::string> words;  // what follows; of kFile: its name
+  std::vector<std::string> words;  // the rest; for kFile, the file's name
 };
 
-// Letter case of the command aside.  What it needs is there.
+// Parses a line.  The letter case of the command does not matter.  Places and
+// words that the command needs are in the result.
 //
-// Errors: InvalidArgument, saying how the command is written.
+// Errors: InvalidArgument, with the syntax of the command.
 absl::StatusOr<ConsoleLine> ParseConsoleLine(std::string_view text);
 
-// All commands, a line each.
+// Returns the help text: all commands, a line each.
 std::string ConsoleHelp();
 
 }  // namespace ibemu::cli

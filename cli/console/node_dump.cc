@@ -74,8 +74,8 @@ std::string DumpPort(const json& port, bool is_switch) {
   return text;
 }
 
-// "From" or "To", with the port that packets come in by; where they are made,
-// the one that they leave by.
+// Returns the line "From" or "To" (`which`), with the port that packets enter
+// through, or, where they start, leave through.
 std::string DumpEnd(const char* which, const json& hop, int lid) {
   const json& port = hop[hop["entry"].is_null() ? "exit" : "entry"];
   return absl::StrFormat("%s node \"%s\" port %d lid %d\n", which,

@@ -16,7 +16,8 @@ Finding Fine(std::string subject, std::string what) {
   return {Level::kFine, std::move(subject), std::move(what), ""};
 }
 
-// "what is the case: the cure", as all messages of the launcher are.
+// Splits a message of the form "fact: cure", as all messages of the launcher
+// are.
 Finding Obstacle(std::string subject, const absl::Status& status) {
   const std::string message(status.message());
   const size_t colon = message.find(": ");
@@ -35,7 +36,8 @@ Finding Fuse(const DoctorFacts& facts, const DoctorTrials& trials) {
             "\"--device /dev/fuse\""};
   }
   if (trials.fuse.ok()) return Fine(subject, "can be opened and mounted");
-  // Without namespaces nothing could be mounted: that finding says why.
+  // Nothing can be mounted without namespaces, which have a finding of their
+  // own.
   if (!trials.namespaces.ok()) {
     return {Level::kNote, subject, "is there, but could not be tried", ""};
   }

@@ -22,7 +22,7 @@ std::optional<int> Number(const std::string& path) {
   return value;
 }
 
-// The value of "NAME:\tVALUE" in a file such as /proc/self/status.
+// Returns the value of "NAME:\tVALUE" in a file such as /proc/self/status.
 int Field(const std::string& path, const std::string& name) {
   std::ifstream file(path);
   for (std::string word; file >> word;) {

@@ -24,7 +24,7 @@
 namespace ibemu::cli {
 namespace {
 
-// Runs `trial` in a process of its own, which keeps what it does to itself.
+// Runs `trial` in a child process, so that its side effects end with it.
 absl::Status InChild(const std::function<absl::Status()>& trial) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "pipe2");
@@ -63,7 +63,7 @@ absl::Status TryFuse() {
         "root); a container needs \"--device /dev/fuse\"");
   }
   IBEMU_RETURN_IF_ERROR(TryNamespaces());
-  // Who mounts must have opened it in the same namespace.
+  // The mounting process must have opened the device in its own user namespace.
   IBEMU_ASSIGN_OR_RETURN(const UniqueFd inner, launch::OpenFuse());
   const std::string data =
       absl::StrCat("fd=", inner.get(), ",rootmode=40000,user_id=", geteuid(),
@@ -88,9 +88,10 @@ absl::Status TryOverlay() {
   return absl::OkStatus();
 }
 
-// As the daemon does to a client: from a process that is not its parent, to one
-// in a user namespace of its own.  Who made that namespace may do everything
-// there, so Yama lets him pass unless it forbids all (scope 3).
+// Writes to the memory of a process as the daemon writes to a client's: from a
+// process that is not its parent, to one in a user namespace of its own.  The
+// user who made that namespace has all capabilities in it, so Yama permits the
+// access unless it forbids all of them (scope 3).
 absl::Status TryMemory() {
   static volatile char target = 'a';
   int ends[2];
@@ -101,7 +102,8 @@ absl::Status TryMemory() {
   if (victim < 0) return absl::ErrnoToStatus(errno, "fork");
   if (victim == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // Without a namespace there is no run; that is another finding's matter.
+    // If this fails there is no run at all, which is the matter of another
+    // finding.
     launch::EnterNamespaces().IgnoreError();
     entering.Reset();
     pause();
@@ -109,7 +111,7 @@ absl::Status TryMemory() {
   }
   entering.Reset();
   char nothing = 0;
-  (void)!read(entered.get(), &nothing, 1);  // its end of file
+  (void)!read(entered.get(), &nothing, 1);  // returns at the end of file
   absl::Status written = InChild([victim] {
     char byte = 'b';
     const iovec local{&byte, 1};

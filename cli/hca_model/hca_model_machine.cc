@@ -34,11 +34,11 @@ absl::StatusOr<SocketEnds> MakeSockets() {
   return SocketEnds{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-// In the child: never returns.
+// Turns the child process into QEMU.
 [[noreturn]] void BecomeQemu(const std::vector<std::string>& arguments,
                              const launch::LauncherSignals& signals,
                              int device_socket, int qtest_socket) {
-  // A machine whose adapter is gone for good is of no use.
+  // A machine without its adapter is of no use.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   fcntl(device_socket, F_SETFD, 0);
   fcntl(qtest_socket, F_SETFD, 0);
@@ -154,7 +154,8 @@ void HcaModelMachine::Reap() {
   loop_.Stop();
 }
 
-// What stands still may go on; what says nonsense does not.
+// A QEMU that stands still may go on later; one that breaks the protocol does
+// not.
 void HcaModelMachine::OnGuestError(const absl::Status& status) {
   if (!absl::IsResourceExhausted(status) && !absl::IsDeadlineExceeded(status)) {
     Drop(qtest_.fd(), status);
@@ -167,7 +168,7 @@ void HcaModelMachine::Drop(int fd, const absl::Status& status) {
   loop_.Forget(fd);
   if (absl::IsUnavailable(status)) return;
   status_.Update(status);
-  // It would wait for answers for ever.
+  // Without this, QEMU would wait for answers for ever.
   pidfd_send_signal(process_.get(), SIGTERM, nullptr, 0);
 }
 

@@ -1,4 +1,4 @@
-// A QEMU that a modelled adapter is plugged into.
+// HcaModelMachine: a QEMU process with a modelled adapter plugged in.
 #ifndef IBEMU_CLI_HCA_MODEL_HCA_MODEL_MACHINE_H_
 #define IBEMU_CLI_HCA_MODEL_HCA_MODEL_MACHINE_H_
 
@@ -23,40 +23,43 @@
 
 namespace ibemu::cli {
 
-// QEMU's process and what leads to it.
+// An HcaModelMachine owns the process of a QEMU, and the connections to it.
 class HcaModelMachine {
  public:
-  // Starts `qemu` (program and arguments, as a user types them) with `device`
-  // plugged in.  Nothing is owned; `signals` were taken before the loop was
-  // made.
+  // Starts `qemu`, a program and its arguments as a user types them, with
+  // `device` plugged in.  Nothing is owned.  REQUIRES: `signals` was made
+  // before `loop`.
   //
-  // Errors: InvalidArgument (EINVAL) for a machine that can't have the device;
+  // Errors: InvalidArgument (EINVAL) if the machine can't have the device;
   // those of socketpair(2), fork(2) and pidfd_open(2).
   static absl::StatusOr<std::unique_ptr<HcaModelMachine>> Start(
       Loop& loop, const launch::LauncherSignals& signals,
       hca::model::PciDevice& device, const std::vector<std::string>& qemu);
 
-  // Ends QEMU, unless it has ended.
+  // Kills QEMU, unless it has ended.
   ~HcaModelMachine();
   HcaModelMachine(const HcaModelMachine&) = delete;
   HcaModelMachine& operator=(const HcaModelMachine&) = delete;
 
-  // SIGUSR1 is not passed on, but calls `callback`.
+  // Makes SIGUSR1 call `callback` instead of being passed on.
   void OnUserSignal(absl::AnyInvocable<void()> callback) {
     on_user_signal_ = std::move(callback);
   }
 
-  // `callback` is told once of interrupts or accesses to memory that are lost,
-  // as QEMU does not serve them: one that is only stopped goes on, its guest
-  // may hang.  Errors: ResourceExhausted, DeadlineExceeded.
+  // Sets a callback that is called once if interrupts or accesses to memory are
+  // lost because QEMU does not serve them.  A QEMU that is only stopped can go
+  // on later, but its guest may hang.  The status is ResourceExhausted or
+  // DeadlineExceeded.
   void OnTrouble(absl::AnyInvocable<void(const absl::Status&)> callback) {
     on_trouble_ = std::move(callback);
   }
 
-  // Serves until QEMU ends, and passes signals on to it.  Its wait status.
+  // Serves the device and passes signals on to QEMU, until QEMU ends.  Returns
+  // its wait status.
   int Run();
 
-  // The first reason why the device was not served any more, while QEMU ran.
+  // Returns the first error by which the device was no longer served while QEMU
+  // ran.
   const absl::Status& status() const { return status_; }
 
   const hca::remote::MpqemuLink& link() const { return link_; }
@@ -73,7 +76,8 @@ class HcaModelMachine {
   void PassSignalsOn();
   void Reap();
   void OnGuestError(const absl::Status& status);
-  // QEMU closing its end is no error: it is about to end.
+  // Stops watching `fd` after an error.  It is no error if QEMU closes its end:
+  // then it is about to end.
   void Drop(int fd, const absl::Status& status);
 
   Loop& loop_;

@@ -1,4 +1,4 @@
-// ibemu-hca-model: gives a virtual machine an adapter.
+// ibemu-hca-model: runs a virtual machine with a modelled adapter.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -47,7 +47,7 @@ Example, a guest on the second host of a running fabric:
     -kernel vmlinuz -initrd initrd.img -append console=ttyS0
 )";
 
-// Empty when the flags make sense together.
+// Returns what is wrong with the options; empty if they make sense together.
 std::string Mistake(const ibemu::cli::HcaModelOptions& options) {
   if (options.host.empty()) {
     return "--host=NODE is missing: whose adapter the machine gets";
@@ -62,7 +62,7 @@ std::string Mistake(const ibemu::cli::HcaModelOptions& options) {
 
 }  // namespace
 
-// Only bugs and a lack of memory throw.
+// Only bugs and a lack of memory cause exceptions.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   ibemu::cli::HcaModelOptions options;
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   app.add_flag("--statistics", options.statistics);
   app.add_option("--trace", options.trace);
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  // What follows the first "--" is QEMU's, whatever it looks like.
+  // All words after the first "--" are QEMU's.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes != arguments.end()) {
     options.qemu.assign(dashes + 1, arguments.end());

@@ -30,10 +30,10 @@ namespace {
 
 constexpr size_t kMlx4MostPorts = 2;
 
-// What fills the error buffer when a user asks for an internal error.
+// The content of the error buffer when a user asks for an internal error.
 constexpr uint32_t kInjectedError = 0xdead;
 
-// The daemon whose fabric the adapter is a node of.
+// The connection to the daemon of whose fabric the adapter is a node.
 struct HcaModelUplink {
   std::optional<PrivateDaemon> daemon;  // outlives the connection
   std::optional<control::Client> client;
@@ -80,13 +80,14 @@ void PrintStatistics(const HcaModelMachine& machine,
   }
 }
 
-// What the guest's driver did wrong.
+// Prints the number of mistakes of the guest's driver.
 void PrintVerdict(const hca::model::Mlx4Device& device) {
   std::fprintf(stderr, "ibemu-hca-model: violations %d refused commands %d\n",
                device.violations(), device.refusals());
 }
 
-// The file of --trace, each line of which is there as soon as it is written.
+// A TraceFile is the file of --trace.  A line is in the file as soon as it is
+// written.
 class TraceFile {
  public:
   static absl::StatusOr<TraceFile> Create(const std::string& name) {
@@ -99,7 +100,9 @@ class TraceFile {
     Check(std::fprintf(file_.get(), "%.*s\n", static_cast<int>(text.size()),
                        text.data()) >= 0);
   }
-  // After the last line.  Errors: those of writing any of them, too.
+  // Closes the file, after the last line.
+  //
+  // Errors: also those of writing any of the lines.
   absl::Status Finish() {
     Check(std::fclose(file_.release()) == 0);
     return error_ == 0 ? absl::OkStatus() : absl::ErrnoToStatus(error_, name_);
@@ -125,7 +128,7 @@ class TraceFile {
 // Returns QEMU's wait status.
 absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
                                        control::Client& client) {
-  // Before the loop's threads are made, which inherit them.
+  // The signals come before the threads of the loop, which inherit the mask.
   const launch::LauncherSignals signals;
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Loop> loop, MakeLoop());
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<daemon::RemoteCables> cables,
@@ -164,7 +167,7 @@ absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
   machine->OnUserSignal([&device] { device.Fail(kInjectedError); });
   const int wait_status = machine->Run();
   IBEMU_RETURN_IF_ERROR(machine->status());
-  device.Reset();  // the end of its queues
+  device.Reset();  // ends the device's queues
   if (options.statistics) {
     PrintStatistics(*machine, device);
     PrintVerdict(device);

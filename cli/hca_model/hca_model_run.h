@@ -1,4 +1,5 @@
-// `ibemu-hca-model`: a virtual machine whose adapter is a node of the fabric.
+// The program `ibemu-hca-model`: a virtual machine whose adapter is a node of
+// the fabric.
 #ifndef IBEMU_CLI_HCA_MODEL_HCA_MODEL_RUN_H_
 #define IBEMU_CLI_HCA_MODEL_HCA_MODEL_RUN_H_
 
@@ -10,16 +11,16 @@
 namespace ibemu::cli {
 
 struct HcaModelOptions {
-  // Of the private daemon; none of them goes together with `fabric`.
+  // Options of the private daemon.  None of them can be combined with `fabric`.
   std::optional<std::string> topology;  // default "back-to-back"
   std::optional<std::string> sm;
   std::optional<uint64_t> seed;
 
-  // A running daemon, as in RunOptions; without it and the three above,
-  // IBEMU_FABRIC counts.
+  // A running daemon, as in RunOptions.  If this and the three above are
+  // missing, IBEMU_FABRIC counts.
   std::optional<std::string> fabric;
 
-  std::string host;               // whose adapter the machine has; not empty
+  std::string host;               // the node whose adapter it has; not empty
   std::vector<std::string> qemu;  // program and arguments; not empty
   bool statistics = false;        // print some at the end
   // A file that gets a line for each command of the guest's driver.

@@ -61,7 +61,8 @@ bool NamesAdapter(const std::string& word) {
   return word.starts_with("pci=") || word.starts_with("model=");
 }
 
-// Moves the words before the command, which name adapters, from `rest`.
+// Removes the words in front of the command, which name adapters, from `rest`,
+// and returns them.
 std::vector<std::string> TakeAdapterWords(std::vector<std::string>& rest) {
   const auto end = std::ranges::find_if(rest, [](const std::string& word) {
     return word == kCommandFollows || word.find('=') == word.npos;
@@ -97,7 +98,7 @@ absl::Status CheckBackend(const RunFlags& flags) {
   return absl::OkStatus();
 }
 
-// Moves adapters from the front of `rest` to the options.
+// Moves the adapters at the front of `rest` to the options.
 absl::Status TakeAdapters(RunFlags& flags, std::vector<std::string>& rest) {
   if (!flags.backend) {
     if (rest.empty() || !NamesAdapter(rest.front())) return absl::OkStatus();
@@ -117,7 +118,8 @@ absl::Status TakeAdapters(RunFlags& flags, std::vector<std::string>& rest) {
   return absl::OkStatus();
 }
 
-// A "--" is the end of our options or belongs to the command.
+// Returns the command in `rest`.  A first "--" ends our options; any other one
+// belongs to the command.
 std::vector<std::string> CommandIn(std::vector<std::string> rest) {
   if (!rest.empty() && rest.front() == kCommandFollows) {
     rest.erase(rest.begin());
@@ -140,7 +142,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--seed", options->seed);
   run->add_option("--backend", flags->backend);
   run->add_option("--fabric", options->fabric);
-  // One value each time: what follows is COMMAND.
+  // Each --host has one value: the words after it are COMMAND.
   run->add_option("--host", options->hosts)->allow_extra_args(false);
   run->add_option("--profile", options->profile);
   run->add_option("--device-name", options->device_name);

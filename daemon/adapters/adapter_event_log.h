@@ -1,4 +1,4 @@
-// What happens to adapters by MMIO.
+// The event log of adapters that are driven by MMIO.
 #ifndef IBEMU_DAEMON_ADAPTERS_ADAPTER_EVENT_LOG_H_
 #define IBEMU_DAEMON_ADAPTERS_ADAPTER_EVENT_LOG_H_
 
@@ -14,12 +14,13 @@
 
 namespace ibemu::daemon {
 
-// Their ports' changes, and that one dies.  What is on the cables no adapter
-// tells.
+// An AdapterEventLog tells of the changes of an adapter's ports (events "port"
+// and "sm"), and of an adapter that has died ("device").  It has no events of
+// links: an adapter does not say what is at the other ends of its cables.
 class AdapterEventLog : public EventLog, HcaAdapters::Watcher {
  public:
-  // As EventLog's; `adapters` must outlive this, too, and get no more of them
-  // while somebody listens.
+  // The parameters are those of EventLog().  `adapters` must outlive this
+  // object, too, and no adapter may be added to it while there is a listener.
   AdapterEventLog(Timers& timers, HcaAdapters& adapters,
                   absl::Duration wall_clock);
   ~AdapterEventLog() override;
@@ -33,7 +34,8 @@ class AdapterEventLog : public EventLog, HcaAdapters::Watcher {
   void OnGone(size_t adapter) override;
 
   HcaAdapters& adapters_;
-  // By adapter and port; empty while nobody listens.
+  // The last state that was told, by adapter and port; empty while there is no
+  // listener.
   std::vector<std::vector<KnownPort>> ports_;
 };
 

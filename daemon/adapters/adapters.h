@@ -1,4 +1,5 @@
-// The seam between views of adapters and the back end that has them.
+// The interface between views of adapters and the back end that has the
+// adapters.
 #ifndef IBEMU_DAEMON_ADAPTERS_ADAPTERS_H_
 #define IBEMU_DAEMON_ADAPTERS_ADAPTERS_H_
 
@@ -13,15 +14,18 @@
 
 namespace ibemu::daemon {
 
-// What a back end calls an adapter, for as long as the back end lives.
+// The back end's number of an adapter.  It stays valid as long as the back end
+// lives.
 enum class AdapterId : uint32_t {};
 
-// The adapters that hosts may be shown.
+// An Adapters holds the adapters of one back end, each of which can be shown to
+// programs as a host's.
 class Adapters {
  public:
   class Listener {
    public:
-    // One was pulled out of its host, or plugged in.
+    // Called when an adapter was plugged into its host (`present`) or pulled
+    // out.
     virtual void OnAdapterChange(AdapterId adapter, bool present) = 0;
 
    protected:
@@ -33,28 +37,36 @@ class Adapters {
   Adapters& operator=(const Adapters&) = delete;
   virtual ~Adapters() = default;
 
-  // At most one; nullptr takes it away.  Not owned.
+  // Sets the only listener, or removes it if null.  Not owned.
   void SetListener(Listener* listener) { listener_ = listener; }
 
-  // The one that --host calls `name`.  Errors: NotFound, with what was meant.
+  // Returns the adapter that --host calls `name`.
+  //
+  // Errors: NotFound, with a suggestion; InvalidArgument if the name is
+  // ambiguous.
   virtual absl::StatusOr<AdapterId> Find(std::string_view name) const = 0;
 
-  // The one that is shown when none is named.  Errors: NotFound.
+  // Returns the adapter that is shown when the user names none.
+  //
+  // Errors: NotFound.
   virtual absl::StatusOr<AdapterId> Default() const = 0;
 
-  // Errors: FailedPrecondition with the reason why nobody may be shown it now.
+  // Returns OK if the adapter can be shown now.
+  //
+  // Errors: FailedPrecondition, with the reason.
   virtual absl::Status CheckShowable(AdapterId adapter) const = 0;
 
-  // True when it is pulled out or not, too.
+  // These two are valid for an adapter that is pulled out, too.
   virtual std::string description(AdapterId adapter) const = 0;
   virtual wire::Guid node_guid(AdapterId adapter) const = 0;
 
-  // Both stay until this goes, whether the adapter is there or not.
+  // Returns the device and the verbs of an adapter.  Both live as long as this
+  // object, even while the adapter is pulled out.
   virtual mad::Device& device(AdapterId adapter) = 0;
   virtual verbs::Provider& provider(AdapterId adapter) = 0;
 
  protected:
-  // The adapter's mad::Host has been told.
+  // Tells the listener.  REQUIRES: the adapter's mad::Host knows of the change.
   void TellChange(AdapterId adapter, bool present) {
     if (listener_ != nullptr) listener_->OnAdapterChange(adapter, present);
   }

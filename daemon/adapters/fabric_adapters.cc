@@ -71,7 +71,7 @@ verbs::Provider& FabricAdapters::provider(AdapterId adapter) {
   return fabric_.provider(NodeOf(adapter));
 }
 
-// Programs see the change before the answer goes out.
+// Programs see the change before the response is sent.
 absl::StatusOr<json> FabricAdapters::SetDevice(
     control::Parameters& parameters) {
   const std::string name = parameters.Text("node", "");

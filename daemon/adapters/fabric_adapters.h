@@ -1,4 +1,4 @@
-// The adapters of a simulated subnet's nodes.
+// FabricAdapters: the adapters of a simulated subnet, one for each node.
 #ifndef IBEMU_DAEMON_ADAPTERS_FABRIC_ADAPTERS_H_
 #define IBEMU_DAEMON_ADAPTERS_FABRIC_ADAPTERS_H_
 
@@ -13,7 +13,7 @@ namespace ibemu::daemon {
 
 class FabricAdapters : public Adapters {
  public:
-  // `fabric` must outlive this.
+  // `fabric` must outlive this object.
   explicit FabricAdapters(fabric::Fabric& fabric) : fabric_(fabric) {}
 
   static AdapterId IdOf(topology::NodeId node) {
@@ -23,8 +23,8 @@ class FabricAdapters : public Adapters {
     return static_cast<topology::NodeId>(adapter);
   }
 
-  // Adds the method `device.set`: pulls a device out of its host, or plugs it
-  // in.
+  // Adds the method `device.set`, which pulls a device out of its host or plugs
+  // it in.
   void AddTo(control::Dispatcher& dispatcher);
 
   absl::StatusOr<AdapterId> Find(std::string_view name) const override;

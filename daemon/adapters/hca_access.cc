@@ -19,7 +19,7 @@
 namespace ibemu::daemon {
 namespace {
 
-// "pci", "0000:3b:00.0".
+// One word of a command line: "pci" and "0000:3b:00.0".
 struct HcaWord {
   std::string_view name, value;
 };
@@ -101,7 +101,8 @@ absl::StatusOr<std::vector<HcaChoice>> ParseHcaChoices(
     } else if (word.name != "pci") {
       return UnknownWord(word.name, {"pci", "access", "model"});
     } else {
-      // With what follows and is no adapter of its own.
+      // The words after it belong to this adapter, unless they name another
+      // one.
       std::vector<std::string> own = {words[i]};
       while (i + 1 < words.size() && SplitWord(words[i + 1]).name == "access") {
         own.push_back(words[++i]);
@@ -131,7 +132,8 @@ absl::StatusOr<std::unique_ptr<hca::PciFunction>> OpenHca(
     const HcaOptions& options, const hca::PciSysfs& sysfs) {
   IBEMU_ASSIGN_OR_RETURN(const hca::PciFacts facts,
                          sysfs.Read(options.address));
-  // Virtual functions have device ids of their own, which say less.
+  // Virtual functions are refused first: their device ids would give an error
+  // that says less.
   IBEMU_RETURN_IF_ERROR(hca::CheckPhysical(facts));
   if (const absl::Status known = hca::CheckDevice(facts.vendor, facts.device);
       !known.ok()) {

@@ -1,4 +1,5 @@
-// A real adapter, as a command line names it.
+// The adapters of --backend=hca, as a command line names them, and the access
+// to them.
 #ifndef IBEMU_DAEMON_ADAPTERS_HCA_ACCESS_H_
 #define IBEMU_DAEMON_ADAPTERS_HCA_ACCESS_H_
 
@@ -18,24 +19,24 @@
 
 namespace ibemu::daemon {
 
-// pci=0000:3b:00.0 access=sysfs
+// A real adapter: "pci=0000:3b:00.0 access=sysfs".
 struct HcaOptions {
   hca::PciAddress address;
-  bool by_sysfs = false;  // else VFIO
+  bool by_sysfs = false;  // if false, by VFIO
 
   // Errors: InvalidArgument.
   static absl::StatusOr<HcaOptions> Parse(
       const std::vector<std::string>& words);
 };
 
-// model=lab/host-1: no real adapter but a modelled one, in this process, that
-// is a node of the fabric that another daemon serves.
+// A modelled adapter in this process, in place of a real one:
+// "model=lab/host-1".  It is a node of the fabric that another daemon serves.
 struct HcaModelChoice {
   std::string fabric;  // a name, or the path of a socket
   std::string node;    // a description, a name of the topology file or a GUID
 
-  // What follows "model=".  In a path, the last slash comes before the node;
-  // after a name, the first one.
+  // Parses the text after "model=".  If it is a path, the last slash separates
+  // the node; if it begins with a name, the first one does.
   //
   // Errors: InvalidArgument.
   static absl::StatusOr<HcaModelChoice> Parse(std::string_view value);
@@ -44,26 +45,28 @@ struct HcaModelChoice {
 // One adapter of --backend=hca.
 using HcaChoice = std::variant<HcaOptions, HcaModelChoice>;
 
-// pci=0000:3b:00.0 pci=0000:5e:00.0 access=sysfs: an access= belongs to the
-// pci= before it.
+// Parses "pci=0000:3b:00.0 pci=0000:5e:00.0 access=sysfs".  An access= belongs
+// to the pci= before it.
 //
-// Errors: InvalidArgument, also when there is none or one is named twice.
+// Errors: InvalidArgument, also if there is no adapter, or one is named twice.
 absl::StatusOr<std::vector<HcaChoice>> ParseHcaChoices(
     const std::vector<std::string>& words);
 
-// "0000:3b:00.0", "lab/host-1".
+// Returns the name of an adapter: "0000:3b:00.0" or "lab/host-1".
 std::string HcaName(const HcaChoice& choice);
 
-// Errors: those of PciSysfs, VfioPci and SysfsPci, and CheckDevice()'s.
+// Opens a real adapter.
+//
+// Errors: those of PciSysfs, VfioPci and SysfsPci, and those of CheckDevice().
 absl::StatusOr<std::unique_ptr<hca::PciFunction>> OpenHca(
     const HcaOptions& options, const hca::PciSysfs& sysfs = hca::PciSysfs());
 
-// By sleeping.
+// Returns a Pause that sleeps.
 hca::Pause SleepingPause();
 
-// The same as `pause`, which tells `alive` meanwhile, after kHeartbeat of
-// waiting: a watchdog must not take a wait for hardware for a program that
-// hangs.
+// Returns a Pause that behaves as `pause`, and calls `alive` after each
+// kHeartbeat of waiting.  A watchdog must not take a wait for hardware for a
+// program that hangs.
 inline constexpr absl::Duration kHeartbeat = absl::Seconds(1);
 hca::Pause WithHeartbeat(hca::Pause pause, std::function<void()> alive);
 

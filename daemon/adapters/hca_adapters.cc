@@ -19,7 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-// Its own or a port's.
+// Returns true if `guid` is that of the adapter's node or of one of its ports.
 bool HasGuid(const HcaView& adapter, wire::Guid guid) {
   if (adapter.device.node_guid() == guid) return true;
   for (int port = 1; port <= adapter.device.last_port(); ++port) {
@@ -91,11 +91,11 @@ absl::StatusOr<AdapterId> HcaAdapters::Find(std::string_view name) const {
   uint64_t number = 0;
   const bool is_guid =
       name.starts_with("0x") && absl::SimpleHexAtoi(Absl(name), &number);
-  // "3b:00.0" is 0000:3b:00.0.
+  // "3b:00.0" stands for "0000:3b:00.0".
   const auto pci = hca::PciAddress::Parse(name);
   const std::string address = pci.ok() ? pci->Text() : "";
   std::vector<AdapterId> described;
-  std::deque<std::string> descriptions;  // `near` only looks at them
+  std::deque<std::string> descriptions;  // `near` refers to them
   DidYouMean near(name);
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = *entries_[i];

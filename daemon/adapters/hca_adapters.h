@@ -1,4 +1,4 @@
-// Adapters by MMIO.
+// The adapters of --backend=hca, which are driven by MMIO.
 #ifndef IBEMU_DAEMON_ADAPTERS_HCA_ADAPTERS_H_
 #define IBEMU_DAEMON_ADAPTERS_HCA_ADAPTERS_H_
 
@@ -21,48 +21,50 @@
 
 namespace ibemu::daemon {
 
-// Each with our driver.  One that dies stays here, cut off from all memory:
-// files that were open then ask it until they are closed, and the daemon has to
-// be started again to take it over once more.
+// An HcaAdapters owns adapters, each with our driver.  An adapter that has died
+// stays here, cut off from all memory, because files that were open then use it
+// until they are closed.  The daemon has to be started again to take it over
+// once more.
 class HcaAdapters : public Adapters {
  public:
-  // Hears what happens to each, by its place in the command line.
+  // An observer of all adapters.  `adapter` is the index on the command line.
   class Watcher {
    public:
-    // As mad::DeviceListener's OnPortEvent().
+    // Called as mad::DeviceListener::OnPortEvent() is.
     virtual void OnPortChange(size_t adapter, int port) = 0;
-    // It has died.
+    // Called when the adapter has died.
     virtual void OnGone(size_t adapter) = 0;
 
    protected:
     ~Watcher() = default;
   };
 
-  // `loop` must outlive this; `pause` is for the time that hardware takes.
+  // `loop` must outlive this object.  `pause` waits for hardware.
   HcaAdapters(Loop& loop, hca::Pause pause);
   ~HcaAdapters() override;
 
-  // Takes one over and brings it up, which may take seconds.  `name`: what the
-  // command line calls it.
+  // Takes over an adapter and brings it up, which may take seconds.  `name` is
+  // its name on the command line.
   //
-  // Errors: hca::StartDevice()'s, with the name before them.
+  // Errors: those of hca::StartDevice(), with the name in front.
   absl::Status Add(const std::string& name,
                    std::unique_ptr<hca::PciFunction> function);
 
   size_t count() const { return entries_.size(); }
-  // In the order of the command line.
+  // Returns an adapter, by its index on the command line.
   HcaView at(size_t index) const {
     const Entry& entry = *entries_[index];
     return {entry.name, *entry.device, entry.alive};
   }
-  // At most one; nullptr takes it away.  Not owned.
+  // Sets the only watcher, or removes it if null.  Not owned.
   void SetWatcher(Watcher* watcher) { watcher_ = watcher; }
-  // DescribeHca() of each.
+  // Returns DescribeHca() of each adapter.
   nlohmann::json List() const;
 
-  // By name, PCI address, node description, or GUID of it or a port.
+  // Finds an adapter by its name, its PCI address, its node description, or the
+  // GUID of its node or of a port.
   absl::StatusOr<AdapterId> Find(std::string_view name) const override;
-  // The first one.
+  // Returns the first adapter.
   absl::StatusOr<AdapterId> Default() const override;
   absl::Status CheckShowable(AdapterId adapter) const override;
   std::string description(AdapterId adapter) const override;

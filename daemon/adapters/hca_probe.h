@@ -1,4 +1,4 @@
-// ibemu hca-probe: first contact with a real adapter.
+// The command `ibemu hca-probe`: a first contact with a real adapter.
 #ifndef IBEMU_DAEMON_ADAPTERS_HCA_PROBE_H_
 #define IBEMU_DAEMON_ADAPTERS_HCA_PROBE_H_
 
@@ -12,13 +12,14 @@
 
 namespace ibemu::daemon {
 
-// hca::ProbeDevice(), and what else is to be told as "note: ".  `name`: how
-// tools call the adapter, which stands before errors, too.
+// Calls hca::ProbeDevice(), and prints the driver's notes as lines with "note:
+// " in front.  `name` is the name that tools have for the adapter, which is put
+// in front of errors, too.
 absl::Status ProbeHca(hca::PciFunction& function, std::string_view name,
                       Timers& timers, hca::Pause pause,
                       const hca::Print& print);
 
-// To standard output, at once: what comes next may take a minute.
+// Prints to standard output and flushes it, as the next step may take a minute.
 void PrintNow(std::string_view text);
 
 }  // namespace ibemu::daemon

@@ -30,7 +30,8 @@ mad::PortInfo InfoOf(const HcaView& adapter, int number) {
   mad::PortInfo info = adapter.device.port(number).Info();
   if (adapter.alive) return info;
   info.port_state = mad::PortState::kDown;
-  info.port_physical_state = mad::PortPhysicalState::kNoChange;  // unknown
+  info.port_physical_state =
+      mad::PortPhysicalState::kNoChange;  // means unknown here
   return info;
 }
 

@@ -1,4 +1,5 @@
-// What `ibemu status` and the page of --http tell of an adapter by MMIO.
+// The description of an adapter that is driven by MMIO, for `ibemu status` and
+// for the page of --http.
 #ifndef IBEMU_DAEMON_ADAPTERS_HCA_STATUS_H_
 #define IBEMU_DAEMON_ADAPTERS_HCA_STATUS_H_
 
@@ -10,12 +11,15 @@
 
 namespace ibemu::daemon {
 
+// One adapter, as HcaAdapters shows it.
 struct HcaView {
-  const std::string& name;  // the command line's
+  const std::string& name;  // as on the command line
   hca::Device& device;
-  bool alive;  // else its users have been told
+  bool alive;  // if false, its users have been told
 };
 
+// Returns the description of an adapter:
+//
 // {"adapter": "0000:3b:00.0", "device": "ConnectX-3 (15b3:1003)",
 //  "board_id": "MT_1100120019", "firmware": "2.42.5000", "hardware": "0",
 //  "node": "host-1", "node_guid": "0x...", "alive": true, "error": null,
@@ -23,14 +27,15 @@ struct HcaView {
 //             "physical_state": "linkup", "lid": 1, "sm_lid": 1,
 //             "rate": "4xFDR"}]}
 //
-// "error" says why it takes no commands any more, which may be a second before
-// it is not alive.
+// "error" is the reason why it takes no more commands.  It may be set up to a
+// second before "alive" becomes false.
 nlohmann::json DescribeHca(const HcaView& adapter);
 
-// Of port `number`: that of a dead adapter is down, whatever was heard last.
+// Returns the PortInfo of port `number`.  A port of a dead adapter is down,
+// whatever its last known state was.
 mad::PortInfo InfoOf(const HcaView& adapter, int number);
 
-// Of port `number`, from its GID 0.
+// Returns the GUID of port `number`, which is in its GID 0.
 wire::Guid PortGuidOf(const HcaView& adapter, int number);
 
 }  // namespace ibemu::daemon

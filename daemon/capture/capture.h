@@ -1,4 +1,4 @@
-// One reader of what crosses the links.
+// One capture of packets, on the daemon's side.
 #ifndef IBEMU_DAEMON_CAPTURE_CAPTURE_H_
 #define IBEMU_DAEMON_CAPTURE_CAPTURE_H_
 
@@ -18,20 +18,22 @@
 
 namespace ibemu::daemon {
 
-// Sends packets as ERF records through a stream socket, and never waits: what
-// does not fit into the buffer is lost, and the next record says how many were.
-// When the reader shuts down its sending side, it gets what is in the buffer, a
-// record of type kPad, and the end of the stream.
+// A Capture sends the packets that cross links as ERF records through a stream
+// socket.  It never waits: a packet that does not fit into the buffer is lost,
+// and the next record says how many were.  When the reader shuts down its
+// sending side, it gets the rest of the buffer, a record of type kPad, and the
+// end of the stream.
 class Capture final : public fabric::PacketTap {
  public:
   struct Options {
-    absl::flat_hash_set<fabric::PortId> ports = {};  // their links; empty: all
-    bool tell_ports = false;  // through which each packet leaves
-    // What makes the loop's time the time of day.
+    absl::flat_hash_set<fabric::PortId> ports =
+        {};                   // only their links; if empty, all links
+    bool tell_ports = false;  // tell the port that each packet leaves
+    // The difference between the time of day and the loop's time.
     absl::Duration wall_clock = absl::ZeroDuration();
   };
 
-  // Loop and fabric must outlive this.
+  // `loop` and `fabric` must outlive this object.
   Capture(Loop& loop, fabric::Fabric& fabric, UniqueFd socket, Options options);
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -45,9 +47,11 @@ class Capture final : public fabric::PacketTap {
  private:
   void Finish();
   void StopListening();
-  // Takes `lost_` along, as far as it fits.
+  // Appends the header of a record, with `lost_` packets as far as its field
+  // can tell (16 bits); the rest stays in `lost_`.
   void AddHeader(uint8_t type, size_t packet_length);
-  // That what follows leaves through `port`, if that was not so before.
+  // Appends a kPort record if `port` is not the one that the last packet left
+  // through.
   void TellPort(fabric::PortId port, fabric::PortId peer);
 
   Loop& loop_;
@@ -57,7 +61,7 @@ class Capture final : public fabric::PacketTap {
   fabric::PortId last_port_ = fabric::kNoPort;
   absl::flat_hash_set<fabric::PortId> named_ports_;
   bool listening_ = false;
-  uint64_t lost_ = 0;  // since the last record
+  uint64_t lost_ = 0;  // packets, since the last record
 };
 
 }  // namespace ibemu::daemon

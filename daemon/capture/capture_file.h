@@ -1,4 +1,4 @@
-// From the daemon's stream of ERF records to a file.
+// The conversion of the daemon's stream of ERF records into a capture file.
 #ifndef IBEMU_DAEMON_CAPTURE_CAPTURE_FILE_H_
 #define IBEMU_DAEMON_CAPTURE_CAPTURE_FILE_H_
 
@@ -12,23 +12,25 @@
 
 namespace ibemu::daemon {
 
+// A CaptureFile takes the stream as it comes, and converts whole records.
 class CaptureFile {
  public:
-  // Takes `most` packets, then no more.  `format` must outlive this.
+  // Takes `most` packets and no more.  `format` must outlive this object.
   CaptureFile(PacketFile& format, uint64_t most)
       : format_(format), most_(most) {}
 
-  // Takes the next bytes of the stream.  Appends whole packets to `file`; what
-  // is left waits for more.
+  // Takes the next bytes of the stream.  Appends the packets that are complete
+  // to `file`, and keeps the rest for the next call.
   //
-  // Errors: DataLoss when these are no ERF records.
+  // Errors: DataLoss if the bytes are no ERF records.
   absl::Status Add(std::span<const std::byte> stream,
                    std::vector<std::byte>& file);
 
   uint64_t packets() const { return packets_; }
   uint64_t lost() const { return lost_; }
   bool full() const { return packets_ == most_; }
-  // The daemon has said how many it lost at the end: it goes no further.
+  // Returns true after the daemon's last record, which says how many packets it
+  // has lost.
   bool ended() const { return ended_; }
 
  private:

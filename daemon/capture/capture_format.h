@@ -1,4 +1,4 @@
-// What a capture is written in: pcap files of ERF records.
+// The formats of a capture: ERF records, and pcap files of them.
 #ifndef IBEMU_DAEMON_CAPTURE_CAPTURE_FORMAT_H_
 #define IBEMU_DAEMON_CAPTURE_CAPTURE_FORMAT_H_
 
@@ -8,23 +8,24 @@
 
 namespace ibemu::daemon {
 
-// An ERF record's header: Endace's "ERF types reference", section 1.  The
-// packet follows it.  Big-endian, but for the timestamp.
+// The header of an ERF record: Endace's "ERF types reference", section 1.  The
+// packet follows it.  All fields but the timestamp are big-endian.
 struct ErfHeader {
   static constexpr int kBits = 128;
   static constexpr uint8_t kInfiniband = 21;  // LRH to VCRC
-  static constexpr uint8_t kPad = 48;         // no packet
-  // Between daemon and client only: the packets that follow leave through the
-  // port with this number (32 bits), and if it was not told yet: its name, a
-  // zero, and the name of the port that its cable leads to.
+  static constexpr uint8_t kPad = 48;         // a record without a packet
+  // A type used only between daemon and client: the packets that follow leave
+  // through the port with this number (32 bits).  If the port was not told
+  // before, its name follows, a zero byte, and the name of the port at the
+  // other end of its cable.
   static constexpr uint8_t kPort = 127;
   static constexpr uint8_t kVaryingLength = 0x04;
 
-  // Seconds since 1970 times 2^32, in little-endian order.
+  // Seconds since 1970 times 2^32, stored in little-endian order.
   uint64_t swapped_timestamp = 0;
   uint8_t type = kInfiniband, flags = kVaryingLength;
   uint16_t record_length = 0;  // bytes, this header included
-  uint16_t lost = 0;           // packets between the last record and this one
+  uint16_t lost = 0;           // packets lost since the last record
   uint16_t wire_length = 0;    // bytes of the packet
 
   static constexpr auto Layout() {
@@ -40,8 +41,8 @@ struct ErfHeader {
 };
 static_assert(wire::Tiles<ErfHeader>());
 
-// How a pcap file begins: draft-ietf-opsawg-pcap, section 4.  Either byte order
-// is good; the magic number tells which.
+// The header of a pcap file: draft-ietf-opsawg-pcap, section 4.  A file may be
+// of either byte order, which the magic number tells.
 struct PcapFileHeader {
   static constexpr int kBits = 192;
   static constexpr uint32_t kNanoseconds = 0xa1b23c4d;
@@ -64,7 +65,7 @@ struct PcapFileHeader {
 };
 static_assert(wire::Tiles<PcapFileHeader>());
 
-// Before each packet, here an ERF record: section 5.
+// The header before each packet, which here is an ERF record: section 5.
 struct PcapPacketHeader {
   static constexpr int kBits = 128;
 

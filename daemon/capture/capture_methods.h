@@ -1,4 +1,4 @@
-// The control socket's method that captures packets.
+// The method of the control socket that captures packets.
 #ifndef IBEMU_DAEMON_CAPTURE_CAPTURE_METHODS_H_
 #define IBEMU_DAEMON_CAPTURE_CAPTURE_METHODS_H_
 
@@ -17,13 +17,14 @@ class CaptureMethods {
  public:
   static constexpr size_t kMaxCaptures = 8;
 
-  // Both must outlive this, and every Caller that it served.
+  // Both must outlive this object, which must outlive every Caller that it has
+  // served.
   CaptureMethods(Loop& loop, fabric::Fabric& fabric);
 
-  // Adds capture.start: {"ports": ["sw1/3"]}, none for all, and with it one end
-  // of a pair of stream sockets.  The other end gets what
-  // daemon/capture/capture.h says, at most as long as the caller's connection
-  // is open.
+  // Adds capture.start: {"ports": ["sw1/3"], "tell_ports": false}, where no
+  // ports means all links.  One end of a pair of stream sockets comes with the
+  // request.  The other end gets the stream that daemon/capture/capture.h
+  // describes, until the caller's connection ends at the latest.
   void AddTo(control::Dispatcher& dispatcher);
 
  private:

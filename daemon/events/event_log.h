@@ -1,4 +1,4 @@
-// What happens, line by line.
+// The log of a back end's events, as lines of JSON.
 #ifndef IBEMU_DAEMON_EVENTS_EVENT_LOG_H_
 #define IBEMU_DAEMON_EVENTS_EVENT_LOG_H_
 
@@ -14,40 +14,47 @@
 
 namespace ibemu::daemon {
 
+// A receiver of events.
 class EventListener {
  public:
-  // What nobody wants is not even written down: drops, of which there may be
-  // many.
+  // Returns true if the listener wants events of `kind`.  An event that no
+  // listener wants need not even be written down; this is for drops, of which
+  // there may be many.
   virtual bool Wants(std::string_view /*kind*/) const { return true; }
 
-  // `line`: a JSON object, without its newline; ibemu-events(7) describes it.
-  // Neither adds nor removes listeners.  Also for kinds that are not wanted.
+  // Called for each event, even if its kind is not wanted.  `line` is a JSON
+  // object without a newline; ibemu-events(7) describes it.  The call must
+  // neither add nor remove listeners.
   virtual void OnEvent(std::string_view kind, std::string_view line) = 0;
 
  protected:
   ~EventListener() = default;
 };
 
-// Tells what a back end sees, while somebody listens.
+// An EventLog observes a back end and tells its listeners of events, as long as
+// there are any.
 class EventLog {
  public:
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
   virtual ~EventLog() = default;
 
-  // What an event of this back end may be, for who wants some of them only.
+  // Returns the kinds of events of this back end, for clients that want only
+  // some of them.
   virtual std::span<const std::string_view> kinds() const = 0;
 
-  // Not owned.
+  // Adds or removes a listener, which is not owned.
   void Add(EventListener& listener);
   void Remove(const EventListener& listener);
   bool Listened() const { return !listeners_.empty(); }
 
-  // An event, whoever knows of it.  `fields`: an object.
+  // Tells the listeners of an event.  Anybody who knows of one may call this.
+  // `fields` is a JSON object.
   void Tell(std::string_view kind, const nlohmann::json& fields);
 
  protected:
-  // What is told of a port; a change is what differs from what was told last.
+  // The state of a port as it is told.  A change is a difference from the state
+  // that was told last.
   struct KnownPort {
     explicit KnownPort(const mad::PortInfo& info);
     bool operator==(const KnownPort&) const = default;
@@ -58,16 +65,19 @@ class EventLog {
     wire::Lid lid, sm_lid;
   };
 
-  // Events count time from now on.  `wall_clock`: what makes the timers' time
-  // the time of day.  `timers` must outlive this.
+  // The time in events counts from now on.  `wall_clock` is the difference
+  // between the time of day and the time of `timers`, which must outlive this
+  // object.
   EventLog(Timers& timers, absl::Duration wall_clock);
 
-  // The first listener has come; the last one has gone.
+  // Begin() is called when the first listener has been added, End() when the
+  // last one has been removed.
   virtual void Begin() = 0;
   virtual void End() = 0;
 
   bool Wanted(std::string_view kind);
-  // Events "sm" and "port" of a port.  `end`: its node and number.
+  // Tells the events "sm" and "port" of a port, if it has changed.  `end` is
+  // its node and number.
   void TellPort(const nlohmann::json& end, const KnownPort& before,
                 const KnownPort& now);
 

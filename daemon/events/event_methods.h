@@ -1,4 +1,4 @@
-// The control socket's method that tells what happens.
+// The method of the control socket that streams events.
 #ifndef IBEMU_DAEMON_EVENTS_EVENT_METHODS_H_
 #define IBEMU_DAEMON_EVENTS_EVENT_METHODS_H_
 
@@ -17,13 +17,14 @@ class EventMethods {
  public:
   static constexpr size_t kMaxStreams = 16;
 
-  // Both must outlive this, and every Caller that it served.
+  // Both must outlive this object, which must outlive every Caller that it has
+  // served.
   EventMethods(Loop& loop, EventLog& events) : loop_(loop), events_(events) {}
 
-  // Adds events.start: {"kinds": ["link", "trap"]}, none for all, and with it
-  // one end of a pair of stream sockets.  The other end gets what
-  // daemon/events/event_stream.h says, at most as long as the caller's
-  // connection is open.
+  // Adds events.start: {"kinds": ["link", "trap"]}, where no kinds means all of
+  // them.  One end of a pair of stream sockets comes with the request.  The
+  // other end gets the stream that daemon/events/event_stream.h describes,
+  // until the caller's connection ends at the latest.
   void AddTo(control::Dispatcher& dispatcher);
 
  private:

@@ -1,4 +1,4 @@
-// One reader of events.
+// The stream of events to one reader.
 #ifndef IBEMU_DAEMON_EVENTS_EVENT_STREAM_H_
 #define IBEMU_DAEMON_EVENTS_EVENT_STREAM_H_
 
@@ -14,14 +14,15 @@
 
 namespace ibemu::daemon {
 
-// Sends events through a stream socket, a line each, and never waits: what does
-// not fit is lost, and the next line that does is {"event": "lost", "events":
-// how many}.  When the reader shuts down its sending side, it gets what is in
-// the buffer and the end of the stream.
+// An EventStream sends events through a stream socket, a line each.  It never
+// waits: an event that does not fit into the buffer is lost, and the next line
+// that fits is {"event": "lost", "events": how many}.  When the reader shuts
+// down its sending side, it gets the rest of the buffer and the end of the
+// stream.
 class EventStream final : public EventListener {
  public:
-  // `kinds`: which ones; all when it is empty.  `loop` and `events` must
-  // outlive this.
+  // `kinds` are the events to send; if it is empty, all of them.  `loop` and
+  // `events` must outlive this object.
   EventStream(Loop& loop, EventLog& events, UniqueFd socket,
               std::vector<std::string> kinds);
   EventStream(const EventStream&) = delete;
@@ -30,8 +31,8 @@ class EventStream final : public EventListener {
 
   absl::Status Start();
 
-  // Nothing more: what is in the buffer, and the end of the stream.  Not from
-  // an EventListener.
+  // Sends the rest of the buffer and the end of the stream, and no further
+  // events.  Must not be called from an EventListener.
   void Finish();
 
   bool Wants(std::string_view kind) const override;
@@ -46,7 +47,7 @@ class EventStream final : public EventListener {
   control::BoundedStream stream_;
   const std::vector<std::string> kinds_;
   bool listening_ = false;
-  uint64_t lost_ = 0;  // since the last line
+  uint64_t lost_ = 0;  // events, since the last line
 };
 
 }  // namespace ibemu::daemon

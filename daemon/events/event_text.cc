@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-// Another daemon's events may have other fields, or others' types.
+// Returns a field of an event as text.  A daemon of another version may send
+// other fields, or other types of them.
 std::string Text(const json& event, const char* name) {
   const auto found = event.find(name);
   if (found == event.end() || found->is_null()) return "";
@@ -107,7 +108,7 @@ std::string EventText(const json& event) {
   std::string text =
       absl::StrFormat("%13s  %-8s  %s", time, kind, What(kind, event));
   absl::StripTrailingAsciiWhitespace(&text);
-  // Names of nodes and files are a stranger's.
+  // Names of nodes and files come from strangers, so they may contain anything.
   for (char& c : text) {
     if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
   }

@@ -1,4 +1,4 @@
-// Events for people.
+// The text of events for people.
 #ifndef IBEMU_DAEMON_EVENTS_EVENT_TEXT_H_
 #define IBEMU_DAEMON_EVENTS_EVENT_TEXT_H_
 
@@ -8,7 +8,8 @@
 
 namespace ibemu::daemon {
 
-// "    2.000000  link      node-1/1 - sw1/3 down".  Whatever is in `event`.
+// Returns the line of an event: "    2.000000  link      node-1/1 - sw1/3
+// down".  Accepts whatever is in `event`.
 std::string EventText(const nlohmann::json& event);
 
 }  // namespace ibemu::daemon

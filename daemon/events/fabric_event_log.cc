@@ -25,13 +25,14 @@ json EndOf(const Subnet& subnet, PortId id) {
           {"port", subnet.port(id).number}};
 }
 
-// Of a number that has no name: as tools print it.
+// Returns the name of a number, or, if it has none, the number as tools print
+// it.
 json NameOrNumber(std::string_view name, unsigned number) {
   if (!name.empty()) return name;
   return absl::StrFormat("0x%x", number);
 }
 
-// What a packet carries.
+// Adds fields that describe the packet's content.
 void DescribePayload(const fabric::Packet& packet, json& event) {
   if (packet.transport != nullptr) {
     event["class"] = "verbs";
@@ -81,7 +82,7 @@ void FabricEventLog::OnPortChange(PortId id) {
   KnownEnd& known = ports_[static_cast<size_t>(id)];
   TellNode(port.node);
   TellLink(id);
-  known.link_up = port.IsUp();  // also of a port whose cable was pulled out
+  known.link_up = port.IsUp();  // also if the port has no cable any more
   const KnownPort now(port.info);
   const KnownPort before = std::exchange(known.port, now);
   TellPort(EndOf(fabric_.subnet(), id), before, now);
@@ -101,7 +102,7 @@ void FabricEventLog::TellNode(NodeId id) {
   }
 }
 
-// Both ends change one after the other: the first one tells.
+// The two ends of a link change one after the other: the first change is told.
 void FabricEventLog::TellLink(PortId id) {
   const Subnet& subnet = fabric_.subnet();
   const NodePort& port = subnet.port(id);

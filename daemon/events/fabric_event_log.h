@@ -1,4 +1,4 @@
-// What happens in a fabric.
+// The event log of a simulated subnet.
 #ifndef IBEMU_DAEMON_EVENTS_FABRIC_EVENT_LOG_H_
 #define IBEMU_DAEMON_EVENTS_FABRIC_EVENT_LOG_H_
 
@@ -15,18 +15,19 @@
 
 namespace ibemu::daemon {
 
-// Watches the fabric while somebody listens, and only then.
+// A FabricEventLog watches the fabric while there is a listener, and only then.
 class FabricEventLog : public EventLog, fabric::FabricWatcher {
  public:
-  // As EventLog's; `fabric` must outlive this, too.
+  // The parameters are those of EventLog().  `fabric` must outlive this object,
+  // too.
   FabricEventLog(Timers& timers, fabric::Fabric& fabric,
                  absl::Duration wall_clock);
   ~FabricEventLog() override;
 
   std::span<const std::string_view> kinds() const override;
 
-  // Who knows a fault's name by the port that it is at the end of; null:
-  // nobody.
+  // Sets the function that returns the name of a fault, given one of its ports
+  // and its number there.  If it is null, faults have no names.
   using FaultNames =
       std::function<std::string(fabric::PortId port, uint32_t number)>;
   void NameFaultsBy(FaultNames names) { fault_names_ = std::move(names); }
@@ -52,7 +53,7 @@ class FabricEventLog : public EventLog, fabric::FabricWatcher {
 
   fabric::Fabric& fabric_;
   FaultNames fault_names_;
-  std::vector<KnownEnd> ports_;  // empty while nobody listens
+  std::vector<KnownEnd> ports_;  // empty while there is no listener
   std::vector<KnownNode> nodes_;
 };
 

@@ -92,7 +92,7 @@ absl::StatusOr<json> CounterMethods::Get(
   return json{{"counters", std::move(counters)}};
 }
 
-// All of it, or nothing.
+// Makes all of the changes, or none.
 absl::StatusOr<json> CounterMethods::Set(control::Parameters& parameters) {
   const bool clear = parameters.Flag("clear", false);
   const std::vector<std::string> texts = parameters.Texts("set");

@@ -1,4 +1,4 @@
-// The control socket's methods for the counters of ports.
+// The methods of the control socket for the counters of ports.
 #ifndef IBEMU_DAEMON_SUBNET_COUNTER_METHODS_H_
 #define IBEMU_DAEMON_SUBNET_COUNTER_METHODS_H_
 
@@ -10,15 +10,15 @@
 
 namespace ibemu::daemon {
 
-// What perfquery, sysfs and exporters show is read and written: they see at
-// once what is set here.
+// A CounterMethods reads and writes the same counters that perfquery, sysfs and
+// exporters show: they see at once what is set here.
 class CounterMethods {
  public:
-  // `fabric` must outlive this.
+  // `fabric` must outlive this object.
   explicit CounterMethods(fabric::Fabric& fabric) : fabric_(fabric) {}
 
-  // Adds counter.get and counter.set.  This must outlive `dispatcher`'s last
-  // call.
+  // Adds counter.get and counter.set.  This object must outlive the last call
+  // of `dispatcher`.
   void AddTo(control::Dispatcher& dispatcher);
 
  private:
@@ -28,7 +28,7 @@ class CounterMethods {
   fabric::Fabric& fabric_;
 };
 
-// Whether "NAME=VALUE" is something that counter.set takes.
+// Returns OK if `text` is a "NAME=VALUE" that counter.set takes.
 //
 // Errors: NotFound for the name, InvalidArgument for the value.
 absl::Status CheckCounterSetting(const std::string& text);

@@ -24,7 +24,7 @@ using topology::NodeId;
 
 constexpr int64_t kLongestRevert = 366LL * 24 * 3600 * 1000;  // milliseconds
 
-// Each cable once: from the end that comes first.
+// Returns true for one of the two ports of a cable: the one whose id is lower.
 bool BeginsLink(const Subnet& subnet, const NodePort& port) {
   return port.peer != fabric::kNoPort && subnet.id_of(port) < port.peer;
 }
@@ -48,7 +48,7 @@ json DescribeNode(const Subnet& subnet, const Node& node) {
   for (const NodePort& port : subnet.PortsOf(node)) {
     const bool external = port.number != 0;
     if (external && port.IsUp()) ++linked;
-    // A switch is addressed by its port 0, whatever its other ports do.
+    // A switch is addressed by its port 0, so its other ports are left out.
     if (node.is_switch() && external) continue;
     ports.push_back({{"port", port.number},
                      {"guid", GuidText(port.guid)},
@@ -150,7 +150,7 @@ absl::StatusOr<json> FabricMethods::Nodes(
   return json{{"total", total}, {"nodes", std::move(nodes)}};
 }
 
-// A page is a range of ports here: "next" says where the next one begins.
+// A page is a range of ports here: "next" is where the next page begins.
 absl::StatusOr<json> FabricMethods::Links(
     control::Parameters& parameters) const {
   const Subnet& subnet = fabric_.subnet();
@@ -185,7 +185,8 @@ absl::StatusOr<json> FabricMethods::SetLink(control::Parameters& parameters) {
     revert = timers_.RunAfter(absl::Milliseconds(milliseconds),
                               [this, node, port, up] {
                                 reverts_.erase({node, port});
-                                // The same port was there a moment ago.
+                                // The port can't be missing, since it was there
+                                // when the timer was set.
                                 fabric_.SetLink(node, port, !up).IgnoreError();
                               });
   } else {

@@ -106,7 +106,7 @@ absl::StatusOr<json> FaultMethods::Add(control::Parameters& parameters) {
   Fault fault;
   IBEMU_ASSIGN_OR_RETURN(fault.request, ParseFault(words));
   IBEMU_ASSIGN_OR_RETURN(fault.node, fabric_.Find(fault.request.port.node));
-  // Whoever gives a fault a seed wants the same again, whatever its name.
+  // A fault with a seed of its own behaves alike each time, whatever its name.
   const std::optional<uint64_t> own = fault.request.seed;
   const std::string stream = own ? "" : absl::StrCat(" ", name);
   IBEMU_RETURN_IF_ERROR(
@@ -149,7 +149,8 @@ absl::Status FaultMethods::InstallOnLink(Fault& fault,
     return absl::OkStatus();
   };
   if (HasPacketFaults(request)) {
-    // One port has both directions or none: nothing is left half done.
+    // Installing succeeds for both directions of a port or for neither, so
+    // nothing is left half done.
     if (request.direction != FaultDirection::kReceive) {
       IBEMU_RETURN_IF_ERROR(
           install(Fabric::Direction::kTransmit, fault.transmit));
@@ -217,8 +218,8 @@ absl::StatusOr<json> FaultMethods::Reset(control::Parameters& parameters) {
   return json{{"removed", removed}};
 }
 
-// The lowest that is free: the same commands give the same names and so the
-// same luck.
+// Returns the name with the lowest free number, so that the same commands give
+// the same names, and with them the same random decisions.
 std::string FaultMethods::FreeName() const {
   for (int number = 1;; ++number) {
     std::string name = absl::StrCat("fault-", number);

@@ -1,4 +1,4 @@
-// The control socket's methods for faults of links and of nodes.
+// The methods of the control socket for faults of links and of nodes.
 #ifndef IBEMU_DAEMON_SUBNET_FAULT_METHODS_H_
 #define IBEMU_DAEMON_SUBNET_FAULT_METHODS_H_
 
@@ -18,22 +18,25 @@
 
 namespace ibemu::daemon {
 
-// Faults have names, and stay until they are removed by them.
+// A FaultMethods owns the fabric's faults.  Each has a name, and stays until it
+// is removed by that name.
 class FaultMethods {
  public:
-  static constexpr size_t kMaxFaults = 500;  // a list of them is one line
+  static constexpr size_t kMaxFaults =
+      500;  // the list of them is a single line
 
-  // All must outlive this.
+  // All must outlive this object.
   FaultMethods(Timers& timers, fabric::Fabric& fabric, FabricEventLog& events);
   FaultMethods(const FaultMethods&) = delete;
   FaultMethods& operator=(const FaultMethods&) = delete;
   ~FaultMethods();
 
-  // Adds fault.add, fault.list, fault.remove and fault.reset.  This must
-  // outlive `dispatcher`'s last call.
+  // Adds fault.add, fault.list, fault.remove and fault.reset.  This object must
+  // outlive the last call of `dispatcher`.
   void AddTo(control::Dispatcher& dispatcher);
 
-  // What fault.add would say of these words, at a time when the name is free.
+  // Returns the error that fault.add would return for these words if the name
+  // were free.
   absl::Status Check(const std::string& name,
                      const std::vector<std::string>& words) const;
 
@@ -58,7 +61,8 @@ class FaultMethods {
   std::unique_ptr<fabric::LinkFlap> Flap(const Fault& fault,
                                          const fabric::FaultChance& chance);
   std::string FreeName() const;
-  // Empty: it is none of ours.
+  // Returns the name of the fault with this number at `port`; empty if it is
+  // none of ours.
   std::string NameOf(fabric::PortId port, uint32_t number) const;
   void Tell(const std::string& name, const Fault& fault, const char* state);
   nlohmann::json Describe(std::string_view name, const Fault& fault) const;

@@ -1,5 +1,5 @@
-// The control socket's methods for what a technician does: look at a node, plug
-// a cable elsewhere, give a port another LID or GUID.
+// The methods of the control socket for the work of a technician: looking at a
+// node, plugging a cable elsewhere, giving a port another LID or GUID.
 #ifndef IBEMU_DAEMON_SUBNET_HARDWARE_METHODS_H_
 #define IBEMU_DAEMON_SUBNET_HARDWARE_METHODS_H_
 
@@ -11,15 +11,16 @@ namespace ibemu::daemon {
 
 class HardwareMethods {
  public:
-  // `fabric` must outlive this.
+  // `fabric` must outlive this object.
   explicit HardwareMethods(fabric::Fabric& fabric) : fabric_(fabric) {}
 
   // Adds
   //   node.show  {"node"}: all of its ports, and a switch's forwarding table
   //   cable.set  {"node", "port", "peer", "peer_port"}: plugs a cable into both
-  //   lid.set    {"node", "port", "lid", "lmc"}: without a subnet manager
-  //   guid.set   {"node", "port", "guid"}: of the node where "port" is missing
-  // This must outlive `dispatcher`'s last call.
+  //   lid.set    {"node", "port", "lid", "lmc"}: sets a LID without a subnet
+  //              manager
+  //   guid.set   {"node", "port", "guid"}: without "port", the node's GUID
+  // This object must outlive the last call of `dispatcher`.
   void AddTo(control::Dispatcher& dispatcher);
 
  private:
@@ -28,7 +29,8 @@ class HardwareMethods {
   absl::StatusOr<nlohmann::json> SetLid(control::Parameters& parameters);
   absl::StatusOr<nlohmann::json> SetGuid(control::Parameters& parameters);
 
-  // What has a LID: a switch's port 0, or a port of an adapter.
+  // Returns a port that has a LID of its own: port 0 of a switch, or a port of
+  // an adapter.
   absl::StatusOr<fabric::PortId> FindManaged(topology::NodeId id,
                                              int number) const;
 

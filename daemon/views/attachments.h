@@ -1,4 +1,4 @@
-// The views of all runs: who sees which hosts.
+// Attachments: the views of all runs, each with the hosts that it shows.
 #ifndef IBEMU_DAEMON_VIEWS_ATTACHMENTS_H_
 #define IBEMU_DAEMON_VIEWS_ATTACHMENTS_H_
 
@@ -18,32 +18,34 @@
 
 namespace ibemu::daemon {
 
-// Serves each view until its connection ends or its mount is gone.  Views of
-// one adapter share one mad::Host, which lives as long as any of them, or an
-// open file of it.
+// An Attachments serves each view until its connection ends or its mount is
+// gone.  Views of one adapter share one mad::Host, which lives as long as any
+// of these views, or any file that a program has opened through them.
 class Attachments : private Adapters::Listener {
  public:
-  // Both must outlive this; and this every Caller that it served.
+  // Both must outlive this object, and this object must outlive every Caller
+  // that it has served.
   Attachments(Loop& loop, Adapters& adapters);
   ~Attachments();
   Attachments(const Attachments&) = delete;
   Attachments& operator=(const Attachments&) = delete;
 
-  // Shows the adapters (none: the default one) to the whole machine: character
-  // devices, and sysfs entries through `fuse`, which is or will be mounted on
-  // kSystemMount.  Call once.
+  // Shows the adapters named in `hosts` (if it is empty, the default one) to
+  // the whole machine: as character devices, and as sysfs entries through
+  // `fuse`, which is or will be mounted on kSystemMount.  Call it once.
   //
-  // Errors: those of a run's --host, and SystemDevices::Follow()'s.
+  // Errors: those of a run's --host, and those of SystemDevices::Follow().
   absl::Status AttachSystem(const std::vector<std::string>& hosts,
                             int major_number, UniqueFd fuse);
 
   // Adds the methods `attach` and `host.set`.
   void AddTo(control::Dispatcher& dispatcher);
 
-  // Whether some view shows it, or a program still has it open.
+  // Returns true if a view shows the adapter, or a program still has a file of
+  // it open.
   bool InUse(AdapterId adapter) const;
 
-  // [{"pid": 4711, "devices": [...]}]
+  // Returns all views: [{"pid": 4711, "devices": [...]}].
   nlohmann::json List() const;
 
  private:

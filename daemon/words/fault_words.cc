@@ -25,13 +25,13 @@ using Place = FaultRequest::Place;
 constexpr absl::Duration kLongestDelay = absl::Minutes(1);
 constexpr absl::Duration kShortestFlap = absl::Milliseconds(1);
 constexpr absl::Duration kLongestFlap = absl::Hours(24);
-constexpr double kWorstBer = 0.01;  // no packet would pass
+constexpr double kWorstBer = 0.01;  // no packet would pass with more
 
 // A word and the chance that it sets.
 struct ChanceWord {
   std::string_view word;
   double LinkFaults::*chance;
-  bool of_node;  // an agent's answers may have it
+  bool of_node;  // may also be a fault of an agent's answers
 };
 constexpr ChanceWord kChances[] = {{"loss", &LinkFaults::loss, true},
                                    {"corrupt", &LinkFaults::corrupt, false},
@@ -42,7 +42,7 @@ absl::Status Wrong(std::string_view what) {
   return absl::InvalidArgumentError(std::string(what));
 }
 
-// Reads the words one after the other.
+// A FaultParser reads the words one after the other.
 class FaultParser {
  public:
   explicit FaultParser(std::span<const std::string> words) : words_(words) {}

@@ -1,4 +1,4 @@
-// Faults as people write them, in the words of tc-netem(8).
+// The parser of faults as people write them, in the words of tc-netem(8).
 #ifndef IBEMU_DAEMON_WORDS_FAULT_WORDS_H_
 #define IBEMU_DAEMON_WORDS_FAULT_WORDS_H_
 
@@ -17,35 +17,36 @@ namespace ibemu::daemon {
 
 enum class FaultDirection {
   kBoth,
-  kTransmit,  // what leaves through the port
-  kReceive,   // what enters
+  kTransmit,  // packets that leave through the port
+  kReceive,   // packets that enter
 };
 
 struct FaultRequest {
   enum class Place { kLink, kNode };
 
   Place place = Place::kLink;
-  PortText port;  // kNode: of which it is all ports
+  PortText port;  // for kNode, only its node counts
   fabric::LinkFaults faults;
-  std::optional<fabric::FlapPlan> flap;  // of kLink
+  std::optional<fabric::FlapPlan> flap;  // only for kLink
   FaultDirection direction = FaultDirection::kBoth;
   std::optional<uint64_t> seed;
 };
 
-// {"link", "node-1/1", "loss", "5%", "delay", "10us", "2us", "dir", "tx"}, or
-// {"node", "node-1", "slow", "50ms"}
+// Parses words such as {"link", "node-1/1", "loss", "5%", "delay", "10us",
+// "2us", "dir", "tx"} or {"node", "node-1", "slow", "50ms"}.
 //
 // Errors: InvalidArgument.
 absl::StatusOr<FaultRequest> ParseFault(const std::vector<std::string>& words);
 
-// "loss 5% delay 10us 2us attr SA": what goes wrong with which packets, as
-// ParseFault() understands it.
+// Returns the effects of a fault and the packets that it concerns, in words
+// that ParseFault() understands: "loss 5% delay 10us 2us attr SA".
 std::string FaultText(const FaultRequest& request);
 
-// Whether something goes wrong with single packets: else the link only flaps.
+// Returns true if the fault has effects on single packets, and false if it only
+// makes the link flap.
 bool HasPacketFaults(const FaultRequest& request);
 
-// "both", "tx", "rx"
+// Returns "both", "tx" or "rx".
 std::string_view DirectionName(FaultDirection direction);
 
 }  // namespace ibemu::daemon

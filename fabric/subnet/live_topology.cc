@@ -27,7 +27,7 @@ NodeSpec SpecOf(const Subnet& subnet, const Node& node) {
   spec.label = node.label;
   for (const NodePort& port : subnet.PortsOf(node)) {
     spec.port_guids.push_back(port.guid);
-    if (node.is_switch()) break;  // port 0 has the only one
+    if (node.is_switch()) break;  // all ports share the GUID of port 0
   }
   if (node.is_switch()) {
     spec.enhanced_port_0 = node.sw->info.enhanced_port_0;

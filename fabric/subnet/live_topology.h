@@ -10,8 +10,8 @@ class Subnet;
 
 namespace ibemu::fabric {
 
-// What an ibnetdiscover of the fabric would find: nodes and cables as they are
-// now, without those that are switched off or cut.
+// Returns what ibnetdiscover would find in the fabric: nodes and cables as they
+// are now, without those that are switched off or cut.
 topology::Topology LiveTopology(const fabric::Subnet& subnet);
 
 }  // namespace ibemu::fabric
