@@ -53,6 +53,13 @@ constexpr bool MayTalk(uint16_t a, uint16_t b) {
          ((a | b) & ~kPartition) != 0;
 }
 
+// Returns true if a port whose table has `entry` may send with `p_key`: the
+// same partition, and no more than its own membership.  A switch that enforces
+// partitions asks this of what comes in: IBA vol 1 §18.2.4.2.
+constexpr bool MaySend(uint16_t entry, uint16_t p_key) {
+  return (p_key & 0x7fff) != 0 && (p_key == entry || (p_key | 0x8000) == entry);
+}
+
 // The prefix of link-local GIDs, and of a subnet whose manager chose none.
 inline constexpr uint64_t kDefaultGidPrefix = 0xfe80'0000'0000'0000;
 

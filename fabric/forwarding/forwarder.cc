@@ -365,7 +365,7 @@ PortId Forwarder::EnterSwitch(PortId id, const Node& node, Flight& flight) {
     return NoWay(DropCause::kNotOurs, id, packet);
   }
   if (!packet.vl15 && port.info.partition_enforcement_inbound &&
-      port.FindPKey(packet.p_key) < 0) {
+      !port.AdmitsFromPeer(packet.p_key)) {
     port.Events().rcv_constraint_errors += packet.Count();
     sink_.OnEnforcedPKey(id, packet);
     return NoWay(DropCause::kPKey, id, packet);

@@ -20,14 +20,30 @@ uint16_t NodePort::PKeyAt(int index) const {
   return entry < tables->p_keys.size() ? tables->p_keys[entry] : 0;
 }
 
-int NodePort::FindPKey(uint16_t p_key) const {
-  const auto matches = [p_key](uint16_t entry) {
-    return wire::MayTalk(p_key, entry);
-  };
-  if (!tables || tables->p_keys.empty()) return matches(kDefaultPKey) ? 0 : -1;
-  const auto& keys = tables->p_keys;
+namespace {
+
+// The index of the first entry that matches, or -1.
+template <class Matches>
+int FindPKeyEntry(const NodePort& port, Matches matches) {
+  if (!port.tables || port.tables->p_keys.empty()) {
+    return matches(kDefaultPKey) ? 0 : -1;
+  }
+  const auto& keys = port.tables->p_keys;
   const auto found = std::find_if(keys.begin(), keys.end(), matches);
   return found == keys.end() ? -1 : static_cast<int>(found - keys.begin());
+}
+
+}  // namespace
+
+int NodePort::FindPKey(uint16_t p_key) const {
+  return FindPKeyEntry(
+      *this, [p_key](uint16_t entry) { return wire::MayTalk(p_key, entry); });
+}
+
+bool NodePort::AdmitsFromPeer(uint16_t p_key) const {
+  return FindPKeyEntry(*this, [p_key](uint16_t entry) {
+           return wire::MaySend(entry, p_key);
+         }) >= 0;
 }
 
 void NodePort::SetPKey(int index, uint16_t p_key) {

@@ -95,6 +95,8 @@ struct NodePort {
   // The entry that lets a packet with `p_key` in: the same partition, and one
   // of both a full member (IBA vol 1 §10.9.3).  -1: there is none.
   int FindPKey(uint16_t p_key) const;
+  // Returns true if who is beyond this port of a switch may send with `p_key`.
+  bool AdmitsFromPeer(uint16_t p_key) const;
   uint64_t GuidAt(int index) const;  // 0: the port's own
   void SetPKey(int index, uint16_t p_key);
   void SetGuid(int index, uint64_t guid);

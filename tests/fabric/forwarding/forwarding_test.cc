@@ -194,6 +194,49 @@ TEST(ForwardingTest, EnforcesPartitionsAtTheIngressOfASwitch) {
   EXPECT_EQ(ingress.Events().rcv_constraint_errors, 1u);
 }
 
+// A subnet manager gives a switch the table of the host beyond its port, so a
+// limited member's key is there as that host sends it.
+TEST(ForwardingTest, LetsALimitedMemberInWithItsOwnKey) {
+  RowFabric row(1);
+  row.Configure();
+  NodePort& ingress = row.PortOf(RowFabric::Switch(1), 1);
+  ingress.info.partition_enforcement_inbound = true;
+  ingress.SetPKey(0, 0x7fff);
+  row.PortOf(row.host_1, 1).SetPKey(0, 0x7fff);
+  EXPECT_THAT(row.Send(GmpTo(Lid{2})), SizeIs(1));
+  EXPECT_EQ(ingress.Events().rcv_constraint_errors, 0u);
+}
+
+TEST(ForwardingTest, LetsAFullMemberInWithTheKeyOfALimitedOne) {
+  RowFabric row(1);
+  row.Configure();
+  row.PortOf(RowFabric::Switch(1), 1).info.partition_enforcement_inbound = true;
+  row.PortOf(row.host_1, 1).SetPKey(0, 0x7fff);
+  EXPECT_THAT(row.Send(GmpTo(Lid{2})), SizeIs(1));
+}
+
+TEST(ForwardingTest, KeepsALimitedMemberOutThatSendsAsAFullOne) {
+  RowFabric row(1);
+  row.Configure();
+  NodePort& ingress = row.PortOf(RowFabric::Switch(1), 1);
+  ingress.info.partition_enforcement_inbound = true;
+  ingress.SetPKey(0, 0x7fff);
+  EXPECT_THAT(row.Send(GmpTo(Lid{2})), IsEmpty());
+  EXPECT_EQ(ingress.Events().rcv_constraint_errors, 1u);
+}
+
+TEST(ForwardingTest, KeepsLimitedMembersApartAtTheEgressOfASwitch) {
+  RowFabric row(1);
+  row.Configure();
+  NodePort& egress = row.PortOf(RowFabric::Switch(1), 2);
+  egress.info.partition_enforcement_outbound = true;
+  egress.SetPKey(0, 0x7fff);
+  EXPECT_THAT(row.Send(GmpTo(Lid{2})), SizeIs(1)) << "from a full member";
+  row.PortOf(row.host_1, 1).SetPKey(0, 0x7fff);
+  EXPECT_THAT(row.Send(GmpTo(Lid{2})), IsEmpty());
+  EXPECT_EQ(egress.Events().xmit_constraint_errors, 1u);
+}
+
 TEST(ForwardingTest, EnforcesPartitionsAtTheEgressOfASwitch) {
   RowFabric row(1);
   row.Configure();
