@@ -61,7 +61,7 @@ struct Fabric::Impl : FabricEvents {
   }
 
   void OnLinkStateChange(topology::NodeId node) override {
-    endpoints.sma().OnLinkStateChange(node);
+    endpoints.sma().notices().OnLinkStateChange(node);
   }
 
   void OnTrap(PortId port, const mad::Notice& notice, bool repeated) override {

@@ -62,7 +62,8 @@ void FabricPort::SetCapability(bool is_sm) {
       is_sm ? mask | mad::capability::kIsSm : mask & ~mad::capability::kIsSm;
   if (mask == wanted) return;
   mask = wanted;
-  endpoints_.sma().OnLocalChange(id_, Sma::LocalChange::kCapabilityMask);
+  endpoints_.sma().notices().OnLocalChange(
+      id_, SmaNotices::LocalChange::kCapabilityMask);
   events_.OnPortChange(id_);
 }
 
@@ -93,8 +94,9 @@ void FabricDevice::SetNodeDescription(std::string_view text) {
   if (description == text) return;
   description = text;
   for (int number = first_port(); number <= last_port(); ++number) {
-    endpoints_.sma().OnLocalChange(subnet_.port_id(id_, number),
-                                   Sma::LocalChange::kNodeDescription);
+    endpoints_.sma().notices().OnLocalChange(
+        subnet_.port_id(id_, number),
+        SmaNotices::LocalChange::kNodeDescription);
   }
 }
 

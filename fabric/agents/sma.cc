@@ -1,11 +1,14 @@
 #include "fabric/agents/sma.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <string>
 
+#include "fabric/agents/sma_diagnostics.h"
+#include "fabric/agents/sma_port_info.h"
 #include "fabric/agents/sma_request.h"
+#include "fabric/agents/sma_switch.h"
+#include "fabric/agents/sma_tables.h"
 #include "mad/smi.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/node_info.h"
@@ -21,6 +24,46 @@ using mad::AttributeId, mad::LocalVerdict, mad::MadStatus, mad::Method,
 bool IsForManager(Method method) {
   return mad::IsResponse(method) || method == Method::kTrap ||
          method == Method::kReport;
+}
+
+MadStatus SmaNodeInfo(const SmaRequest& request) {
+  if (request.set) return MadStatus::kUnsupportedAttribute;
+  const Node& node = request.node;
+  mad::NodeInfo info;
+  info.node_type = node.type;
+  info.num_ports = node.port_count;
+  info.system_image_guid = node.system_image_guid;
+  info.node_guid = node.node_guid;
+  info.port_guid = request.port.guid;
+  info.partition_cap = static_cast<uint16_t>(node.p_key_entries());
+  info.device_id = node.device_id;
+  info.revision = node.revision;
+  info.local_port_num = request.ingress.number;
+  info.vendor_id = node.vendor_id;
+  return request.Answer(info);
+}
+
+// A Set is supported because CapabilityMask2 announces it.  It raises no trap.
+MadStatus SmaNodeDescription(const SmaRequest& request) {
+  mad::NodeDescription description;
+  if (request.set) {
+    description = request.Wanted<mad::NodeDescription>();
+    const auto& text = description.text;
+    request.node.description =
+        std::string(text.begin(), std::find(text.begin(), text.end(), '\0'));
+  }
+  description = {};
+  const std::string& text = request.node.description;
+  std::copy_n(text.begin(), std::min(text.size(), description.text.size()),
+              description.text.begin());
+  return request.Answer(description);
+}
+
+// Answers with the notice that has waited longest, or an empty one.
+MadStatus SmaNotice(const SmaRequest& request) {
+  if (request.set) return MadStatus::kUnsupportedAttribute;
+  return request.Answer(
+      request.traps.Oldest(request.id()).value_or(mad::Notice{}));
 }
 
 MadStatus Dispatch(AttributeId attribute, const SmaRequest& request) {
@@ -70,7 +113,8 @@ Sma::Sma(Subnet& subnet, Links& links, FabricEvents& events, MadSender& sender,
       links_(links),
       events_(events),
       timers_(timers),
-      traps_(subnet, events, sender, timers) {}
+      traps_(subnet, events, sender, timers),
+      notices_(subnet, traps_) {}
 
 LocalVerdict Sma::Handle(PortId ingress, const mad::Arrival& arrival,
                          mad::MadBytes& reply) {
@@ -123,37 +167,32 @@ LocalVerdict Sma::Handle(PortId ingress, const mad::Arrival& arrival,
   return LocalVerdict::kReply;
 }
 
-MadStatus SmaNodeInfo(const SmaRequest& request) {
-  if (request.set) return MadStatus::kUnsupportedAttribute;
-  const Node& node = request.node;
-  mad::NodeInfo info;
-  info.node_type = node.type;
-  info.num_ports = node.port_count;
-  info.system_image_guid = node.system_image_guid;
-  info.node_guid = node.node_guid;
-  info.port_guid = request.port.guid;
-  info.partition_cap = static_cast<uint16_t>(node.p_key_entries());
-  info.device_id = node.device_id;
-  info.revision = node.revision;
-  info.local_port_num = request.ingress.number;
-  info.vendor_id = node.vendor_id;
-  return request.Answer(info);
-}
-
-// A Set is supported because CapabilityMask2 announces it.  It raises no trap.
-MadStatus SmaNodeDescription(const SmaRequest& request) {
-  mad::NodeDescription description;
-  if (request.set) {
-    description = request.Wanted<mad::NodeDescription>();
-    const auto& text = description.text;
-    request.node.description =
-        std::string(text.begin(), std::find(text.begin(), text.end(), '\0'));
+bool Sma::PassesMKey(NodePort& port, const mad::Arrival& request) {
+  mad::PortInfo& info = port.info;
+  if (port.tables && timers_.Now() >= port.tables->m_key_lease_end) {
+    port.tables->m_key_lease_end = absl::InfiniteFuture();
+    info.m_key_protect_bits = 0;
   }
-  description = {};
-  const std::string& text = request.node.description;
-  std::copy_n(text.begin(), std::min(text.size(), description.text.size()),
-              description.text.begin());
-  return request.Answer(description);
+  if (info.m_key == 0 || info.m_key == wire::Get<&Smp::m_key>(request.mad)) {
+    if (port.tables) port.tables->m_key_lease_end = absl::InfiniteFuture();
+    return true;
+  }
+  // Protection levels 0 and 1 let everybody read (level 0: the key, too).
+  if (wire::Get<&Smp::method>(request.mad) == Method::kGet &&
+      info.m_key_protect_bits < 2) {
+    return true;
+  }
+  if (info.m_key_violations != std::numeric_limits<uint16_t>::max()) {
+    ++info.m_key_violations;
+  }
+  if (info.m_key_lease_period != 0 &&
+      (!port.tables ||
+       port.tables->m_key_lease_end == absl::InfiniteFuture())) {
+    port.Tables().m_key_lease_end =
+        timers_.Now() + absl::Seconds(info.m_key_lease_period);
+  }
+  notices_.OnBadMKey(subnet_.id_of(port), request);
+  return false;
 }
 
 }  // namespace ibemu::fabric

@@ -3,6 +3,7 @@
 #define IBEMU_FABRIC_AGENTS_SMA_H_
 
 #include "base/timers.h"
+#include "fabric/agents/sma_notices.h"
 #include "fabric/agents/traps.h"
 #include "fabric/subnet/events.h"
 #include "fabric/subnet/links.h"
@@ -13,7 +14,8 @@
 
 namespace ibemu::fabric {
 
-// The agent of all nodes.
+// The agent of all nodes: it checks SMPs and their M_Keys, and gives each to
+// its attribute.
 class Sma {
  public:
   Sma(Subnet& subnet, Links& links, FabricEvents& events, MadSender& sender,
@@ -28,44 +30,20 @@ class Sma {
   mad::LocalVerdict Handle(PortId port, const mad::Arrival& request,
                            mad::MadBytes& reply);
 
-  // SwitchInfo.PortStateChange was set: raises trap 128.
-  void OnLinkStateChange(topology::NodeId node);
-
-  // CapabilityMask or NodeDescription was changed by the node itself: raises
-  // trap 144 for this port.
-  enum class LocalChange { kCapabilityMask, kNodeDescription };
-  void OnLocalChange(PortId port, LocalChange change);
-
-  // Errors on the link of `port` exceeded a threshold of PortInfo: raises trap
-  // 129 (LocalPhyErrors), 130 (OverrunErrors) or 131 (flow control watchdog).
-  void OnThreshold(PortId port, mad::TrapNumber number);
-
-  // A packet with a wrong P_Key or Q_Key came to a port or passed it: raises
-  // trap 257 or 258 (an end port, which has counted the violation before) or
-  // 259 (a switch that enforces P_Keys).
-  struct BadKey {
-    uint32_t key = 0;
-    uint8_t sl = 0;
-    uint32_t source_qpn = 0, destination_qpn = 0;
-    wire::Lid slid{}, dlid{};
-    wire::Gid sgid{}, dgid{};  // zero without GRH
-  };
-  void OnBadPKey(PortId port, const BadKey& packet);
-  void OnBadQKey(PortId port, const BadKey& packet);
-  void OnSwitchBadPKey(PortId port, const BadKey& packet);
+  // The events of nodes that come from elsewhere than an SMP.
+  SmaNotices& notices() { return notices_; }
 
  private:
   // Returns true if the M_Key permits the SMP (§14.2.4); else counts a
   // violation.
   bool PassesMKey(NodePort& port, const mad::Arrival& request);
-  void RaiseBadMKey(PortId port, const mad::Arrival& request);
-  void RaiseBadKey(PortId port, mad::TrapNumber number, const BadKey& packet);
 
   Subnet& subnet_;
   Links& links_;
   FabricEvents& events_;
   Timers& timers_;
   Traps traps_;
+  SmaNotices notices_;
 };
 
 }  // namespace ibemu::fabric

@@ -1,8 +1,8 @@
-// Attributes VendorDiag, LedInfo, LinkSpeedWidthPairsTable and Mellanox's own.
+#include "fabric/agents/sma_diagnostics.h"
+
 #include <algorithm>
 #include <string_view>
 
-#include "fabric/agents/sma_request.h"
 #include "mad/wire/mellanox.h"
 #include "mad/wire/port_diagnostics.h"
 

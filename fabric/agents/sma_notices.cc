@@ -1,52 +1,25 @@
-// The notices of the subnet management agent: M_Key violations and traps.
+#include "fabric/agents/sma_notices.h"
+
 #include <algorithm>
 #include <cassert>
 #include <limits>
 
-#include "fabric/agents/sma.h"
-#include "fabric/agents/sma_request.h"
-#include "mad/wire/notice.h"
+#include "mad/wire/mad_header.h"
+#include "mad/wire/smp.h"
 
 namespace ibemu::fabric {
 
-using mad::MadStatus, mad::Method, mad::NoticeType, mad::Smp, mad::TrapNumber;
+using mad::NoticeType, mad::Smp, mad::TrapNumber;
 
 namespace {
 
-template <class Counter>
-void Saturate(Counter& counter) {
-  if (counter != std::numeric_limits<Counter>::max()) ++counter;
+void CountViolation(uint16_t& counter) {
+  if (counter != std::numeric_limits<uint16_t>::max()) ++counter;
 }
 
 }  // namespace
 
-bool Sma::PassesMKey(NodePort& port, const mad::Arrival& request) {
-  mad::PortInfo& info = port.info;
-  if (port.tables && timers_.Now() >= port.tables->m_key_lease_end) {
-    port.tables->m_key_lease_end = absl::InfiniteFuture();
-    info.m_key_protect_bits = 0;
-  }
-  if (info.m_key == 0 || info.m_key == wire::Get<&Smp::m_key>(request.mad)) {
-    if (port.tables) port.tables->m_key_lease_end = absl::InfiniteFuture();
-    return true;
-  }
-  // Protection levels 0 and 1 let everybody read (level 0: the key, too).
-  if (wire::Get<&Smp::method>(request.mad) == Method::kGet &&
-      info.m_key_protect_bits < 2) {
-    return true;
-  }
-  Saturate(info.m_key_violations);
-  if (info.m_key_lease_period != 0 &&
-      (!port.tables ||
-       port.tables->m_key_lease_end == absl::InfiniteFuture())) {
-    port.Tables().m_key_lease_end =
-        timers_.Now() + absl::Seconds(info.m_key_lease_period);
-  }
-  RaiseBadMKey(subnet_.id_of(port), request);
-  return false;
-}
-
-void Sma::RaiseBadMKey(PortId port, const mad::Arrival& request) {
+void SmaNotices::OnBadMKey(PortId port, const mad::Arrival& request) {
   const auto smp = wire::Decode<Smp>(request.mad);
   mad::BadMKeyDetails details;
   details.lid = request.slid;
@@ -66,7 +39,7 @@ void Sma::RaiseBadMKey(PortId port, const mad::Arrival& request) {
   traps_.Raise(port, TrapNumber::kBadMKey, NoticeType::kSecurity, details);
 }
 
-void Sma::OnLinkStateChange(topology::NodeId id) {
+void SmaNotices::OnLinkStateChange(topology::NodeId id) {
   const Node& node = subnet_.node(id);
   assert(node.is_switch());
   traps_.Raise(
@@ -74,7 +47,7 @@ void Sma::OnLinkStateChange(topology::NodeId id) {
       mad::LinkStateDetails{.lid = subnet_.port(node.first_port).info.lid});
 }
 
-void Sma::OnLocalChange(PortId id, LocalChange change) {
+void SmaNotices::OnLocalChange(PortId id, LocalChange change) {
   const mad::PortInfo& info = subnet_.port(id).info;
   mad::LocalChangeDetails details;
   details.lid = info.lid;
@@ -88,7 +61,7 @@ void Sma::OnLocalChange(PortId id, LocalChange change) {
                details);
 }
 
-void Sma::OnThreshold(PortId id, TrapNumber number) {
+void SmaNotices::OnThreshold(PortId id, TrapNumber number) {
   assert(number == TrapNumber::kLocalLinkIntegrity ||
          number == TrapNumber::kExcessiveBufferOverrun ||
          number == TrapNumber::kFlowControlWatchdog);
@@ -98,7 +71,8 @@ void Sma::OnThreshold(PortId id, TrapNumber number) {
                                          .port_num = subnet_.port(id).number});
 }
 
-void Sma::RaiseBadKey(PortId port, TrapNumber number, const BadKey& packet) {
+void SmaNotices::RaiseBadKey(PortId port, TrapNumber number,
+                             const BadKey& packet) {
   traps_.Raise(port, number, NoticeType::kSecurity,
                mad::BadKeyDetails{.lid1 = packet.slid,
                                   .lid2 = packet.dlid,
@@ -110,17 +84,17 @@ void Sma::RaiseBadKey(PortId port, TrapNumber number, const BadKey& packet) {
                                   .gid2 = packet.dgid});
 }
 
-void Sma::OnBadPKey(PortId port, const BadKey& packet) {
+void SmaNotices::OnBadPKey(PortId port, const BadKey& packet) {
   RaiseBadKey(port, TrapNumber::kBadPKey, packet);
 }
 
-void Sma::OnBadQKey(PortId port, const BadKey& packet) {
+void SmaNotices::OnBadQKey(PortId port, const BadKey& packet) {
   RaiseBadKey(port, TrapNumber::kBadQKey, packet);
 }
 
-void Sma::OnSwitchBadPKey(PortId id, const BadKey& packet) {
+void SmaNotices::OnSwitchBadPKey(PortId id, const BadKey& packet) {
   NodePort& port = subnet_.port(id);
-  Saturate(port.info.p_key_violations);
+  CountViolation(port.info.p_key_violations);
   const PortId end_port = subnet_.management_port(id);
   mad::BadPKeyAtSwitchDetails details;
   details.data_valid = mad::kDataValidLid1 | mad::kDataValidLid2 |
@@ -141,13 +115,6 @@ void Sma::OnSwitchBadPKey(PortId id, const BadKey& packet) {
   details.port_num = port.number;
   traps_.Raise(end_port, TrapNumber::kBadPKeyAtSwitchPort,
                NoticeType::kSecurity, details);
-}
-
-// Answers with the notice that has waited longest, or an empty one.
-MadStatus SmaNotice(const SmaRequest& request) {
-  if (request.set) return MadStatus::kUnsupportedAttribute;
-  return request.Answer(
-      request.traps.Oldest(request.id()).value_or(mad::Notice{}));
 }
 
 }  // namespace ibemu::fabric

@@ -1,5 +1,5 @@
-// PortInfo: IBA vol 1 §14.2.5.6.
-#include "fabric/agents/sma_request.h"
+#include "fabric/agents/sma_port_info.h"
+
 #include "mad/wire/port_info.h"
 
 namespace ibemu::fabric {

@@ -1,5 +1,4 @@
-// SmaRequest: one SMP in the subnet management agent, and the attributes that
-// answer it.
+// SmaRequest: one Get or Set in the subnet management agent.
 #ifndef IBEMU_FABRIC_AGENTS_SMA_REQUEST_H_
 #define IBEMU_FABRIC_AGENTS_SMA_REQUEST_H_
 
@@ -19,6 +18,11 @@
 namespace ibemu::fabric {
 
 // A Get or a Set that may be carried out: its M_Key is right.
+//
+// The functions SmaXxx(request) each stand for one attribute (IBA vol 1
+// §14.2.5).  They carry out the request if it is a Set, and put the resulting
+// attribute into `data`.  A status other than kOk means that nothing has
+// changed.
 struct SmaRequest {
   Subnet& subnet;
   Links& links;
@@ -52,32 +56,6 @@ struct SmaRequest {
 
   PortId id() const { return subnet.id_of(port); }
 };
-
-// The attributes (IBA vol 1 §14.2.5).  Each function carries out the request if
-// it is a Set, and puts the resulting attribute into `data`.  A status other
-// than kOk means that nothing has changed.
-mad::MadStatus SmaNodeDescription(const SmaRequest& request);
-mad::MadStatus SmaNodeInfo(const SmaRequest& request);
-mad::MadStatus SmaNotice(const SmaRequest& request);
-mad::MadStatus SmaPortInfo(const SmaRequest& request);  // sma_port_info.cc
-
-// sma_tables.cc
-mad::MadStatus SmaGuidInfo(const SmaRequest& request);
-mad::MadStatus SmaPKeyTable(const SmaRequest& request);
-mad::MadStatus SmaSlToVlMappingTable(const SmaRequest& request);
-mad::MadStatus SmaVlArbitrationTable(const SmaRequest& request);
-
-// sma_switch.cc
-mad::MadStatus SmaSwitchInfo(const SmaRequest& request);
-mad::MadStatus SmaLinearForwardingTable(const SmaRequest& request);
-mad::MadStatus SmaMulticastForwardingTable(const SmaRequest& request);
-
-// sma_diagnostics.cc
-mad::MadStatus SmaVendorDiag(const SmaRequest& request);
-mad::MadStatus SmaLedInfo(const SmaRequest& request);
-mad::MadStatus SmaLinkSpeedWidthPairsTable(const SmaRequest& request);
-mad::MadStatus SmaMellanoxExtendedPortInfo(const SmaRequest& request);
-mad::MadStatus SmaMellanoxGeneralInfo(const SmaRequest& request);
 
 }  // namespace ibemu::fabric
 

@@ -1,7 +1,7 @@
-// SwitchInfo and the forwarding tables.
+#include "fabric/agents/sma_switch.h"
+
 #include <algorithm>
 
-#include "fabric/agents/sma_request.h"
 #include "mad/wire/forwarding_tables.h"
 #include "mad/wire/switch_info.h"
 

@@ -1,8 +1,8 @@
-// GUIDInfo, P_KeyTable, SLtoVLMappingTable and VLArbitrationTable.
+#include "fabric/agents/sma_tables.h"
+
 #include <algorithm>
 #include <memory>
 
-#include "fabric/agents/sma_request.h"
 #include "mad/wire/subnet_tables.h"
 
 namespace ibemu::fabric {

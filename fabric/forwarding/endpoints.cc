@@ -57,8 +57,8 @@ void Saturate(uint16_t& counter) {
   if (counter != std::numeric_limits<uint16_t>::max()) ++counter;
 }
 
-Sma::BadKey BadKeyOf(const Packet& packet, uint32_t key) {
-  Sma::BadKey bad;
+SmaNotices::BadKey BadKeyOf(const Packet& packet, uint32_t key) {
+  SmaNotices::BadKey bad;
   bad.key = key;
   bad.sl = packet.sl;
   bad.source_qpn = packet.source_qpn;
@@ -202,7 +202,7 @@ int Endpoints::AdmitByPKey(PortId id, const Packet& packet) {
     for (uint32_t i = 0; i < packet.Count(); ++i) {
       Saturate(port.info.p_key_violations);
     }
-    sma_.OnBadPKey(id, BadKeyOf(packet, packet.p_key));
+    sma_.notices().OnBadPKey(id, BadKeyOf(packet, packet.p_key));
   }
   return index;
 }
@@ -214,7 +214,7 @@ bool Endpoints::IsForUs(PortId port, const RouteHeader& grh) const {
 
 void Endpoints::OnBadQKey(PortId id, const Packet& packet) {
   Saturate(subnet_.port(id).info.q_key_violations);
-  sma_.OnBadQKey(id, BadKeyOf(packet, packet.q_key));
+  sma_.notices().OnBadQKey(id, BadKeyOf(packet, packet.q_key));
 }
 
 wire::Gid Endpoints::GidAt(PortId port, int index) const {
@@ -259,7 +259,7 @@ void Endpoints::OnPacket(PortId ingress, const Packet& packet) {
 }
 
 void Endpoints::OnEnforcedPKey(PortId port, const Packet& packet) {
-  sma_.OnSwitchBadPKey(port, BadKeyOf(packet, packet.p_key));
+  sma_.notices().OnSwitchBadPKey(port, BadKeyOf(packet, packet.p_key));
 }
 
 void Endpoints::OnSmp(PortId ingress, const Packet& packet) {

@@ -36,7 +36,7 @@ class TrapsTest : public SmaFixture {
 };
 
 TEST_F(TrapsTest, ASwitchReportsAChangeOfItsLinks) {
-  sma_.OnLinkStateChange(kSwitch);
+  sma_.notices().OnLinkStateChange(kSwitch);
   ASSERT_THAT(mads_.sent, SizeIs(1));
   EXPECT_EQ(mads_.sent[0].first, subnet_.port_id(kSwitch, 0));
   EXPECT_EQ(mads_.sent[0].second.to.dlid, Lid{1});
@@ -52,7 +52,7 @@ TEST_F(TrapsTest, ASwitchReportsAChangeOfItsLinks) {
 }
 
 TEST_F(TrapsTest, RepeatsUntilRepressed) {
-  sma_.OnLinkStateChange(kSwitch);
+  sma_.notices().OnLinkStateChange(kSwitch);
   const uint64_t tid = LastSmp().tid;
   timers_.RunFor(absl::Seconds(2.2));  // SubnetTimeOut 18: 1.07 s
   EXPECT_THAT(mads_.sent, SizeIs(3));
@@ -68,10 +68,10 @@ TEST_F(TrapsTest, RepeatsUntilRepressed) {
 }
 
 TEST_F(TrapsTest, SendsOnceMoreWhatHappenedAgainBeforeTheRepress) {
-  sma_.OnLinkStateChange(kSwitch);
+  sma_.notices().OnLinkStateChange(kSwitch);
   const uint64_t tid = LastSmp().tid;
-  sma_.OnLinkStateChange(kSwitch);
-  sma_.OnLinkStateChange(kSwitch);
+  sma_.notices().OnLinkStateChange(kSwitch);
+  sma_.notices().OnLinkStateChange(kSwitch);
   EXPECT_THAT(mads_.sent, SizeIs(1));
   Repress(kSwitch, 1, tid);
   EXPECT_THAT(mads_.sent, SizeIs(2));
@@ -83,17 +83,17 @@ TEST_F(TrapsTest, SendsOnceMoreWhatHappenedAgainBeforeTheRepress) {
 
 TEST_F(TrapsTest, SendsNothingWithoutManagerOrActiveLink) {
   PortOf(kSwitch, 0).info.master_sm_lid = Lid::kUnassigned;
-  sma_.OnLinkStateChange(kSwitch);
+  sma_.notices().OnLinkStateChange(kSwitch);
   PortOf(kHost, 1).info.port_state = mad::PortState::kArmed;
-  sma_.OnLocalChange(subnet_.port_id(kHost, 1),
-                     Sma::LocalChange::kCapabilityMask);
+  sma_.notices().OnLocalChange(subnet_.port_id(kHost, 1),
+                               SmaNotices::LocalChange::kCapabilityMask);
   EXPECT_THAT(mads_.sent, IsEmpty());
   EXPECT_TRUE(timers_.idle());
 }
 
 TEST_F(TrapsTest, ForgetsItsTrapsWhenThePortGoesDown) {
-  sma_.OnLocalChange(subnet_.port_id(kHost, 1),
-                     Sma::LocalChange::kCapabilityMask);
+  sma_.notices().OnLocalChange(subnet_.port_id(kHost, 1),
+                               SmaNotices::LocalChange::kCapabilityMask);
   links_.SetCable(subnet_.port_id(kHost, 1), false);
   timers_.RunFor(absl::Seconds(5));
   EXPECT_THAT(mads_.sent, SizeIs(1));
@@ -102,24 +102,24 @@ TEST_F(TrapsTest, ForgetsItsTrapsWhenThePortGoesDown) {
 
 TEST_F(TrapsTest, ReportsLocalChanges) {
   PortOf(kHost, 1).info.capability_mask |= mad::capability::kIsSm;
-  sma_.OnLocalChange(subnet_.port_id(kHost, 1),
-                     Sma::LocalChange::kCapabilityMask);
+  sma_.notices().OnLocalChange(subnet_.port_id(kHost, 1),
+                               SmaNotices::LocalChange::kCapabilityMask);
   EXPECT_EQ(LastNotice().trap_number, TrapNumber::kLocalChange);
   auto details = LastDetails<mad::LocalChangeDetails>();
   EXPECT_EQ(details.lid, Lid{5});
   EXPECT_EQ(details.capability_mask, PortOf(kHost, 1).info.capability_mask);
   EXPECT_FALSE(details.other_local_changes);
 
-  sma_.OnLocalChange(subnet_.port_id(kHost, 1),
-                     Sma::LocalChange::kNodeDescription);
+  sma_.notices().OnLocalChange(subnet_.port_id(kHost, 1),
+                               SmaNotices::LocalChange::kNodeDescription);
   details = LastDetails<mad::LocalChangeDetails>();
   EXPECT_TRUE(details.other_local_changes);
   EXPECT_TRUE(details.node_description_change);
 }
 
 TEST_F(TrapsTest, ReportsErrorsPastAThreshold) {
-  sma_.OnThreshold(subnet_.port_id(kSwitch, 3),
-                   TrapNumber::kLocalLinkIntegrity);
+  sma_.notices().OnThreshold(subnet_.port_id(kSwitch, 3),
+                             TrapNumber::kLocalLinkIntegrity);
   EXPECT_EQ(LastNotice().trap_number, TrapNumber::kLocalLinkIntegrity);
   const auto details = LastDetails<mad::PortThresholdDetails>();
   EXPECT_EQ(details.lid, Lid{7});
@@ -152,13 +152,13 @@ TEST_F(TrapsTest, ReportsABadMKeyWithTheWayItCame) {
 }
 
 TEST_F(TrapsTest, ReportsBadKeysOfPackets) {
-  const Sma::BadKey packet = {.key = 0x8001,
-                              .sl = 2,
-                              .source_qpn = 17,
-                              .destination_qpn = 1,
-                              .slid = Lid{6},
-                              .dlid = Lid{5}};
-  sma_.OnBadPKey(subnet_.port_id(kHost, 1), packet);
+  const SmaNotices::BadKey packet = {.key = 0x8001,
+                                     .sl = 2,
+                                     .source_qpn = 17,
+                                     .destination_qpn = 1,
+                                     .slid = Lid{6},
+                                     .dlid = Lid{5}};
+  sma_.notices().OnBadPKey(subnet_.port_id(kHost, 1), packet);
   EXPECT_EQ(LastNotice().trap_number, TrapNumber::kBadPKey);
   const auto details = LastDetails<mad::BadKeyDetails>();
   EXPECT_EQ(details.key, 0x8001u);
@@ -166,10 +166,10 @@ TEST_F(TrapsTest, ReportsBadKeysOfPackets) {
   EXPECT_EQ(details.lid2, Lid{5});
   EXPECT_EQ(details.qp1, 17u);
 
-  sma_.OnBadQKey(subnet_.port_id(kHost, 1), packet);
+  sma_.notices().OnBadQKey(subnet_.port_id(kHost, 1), packet);
   EXPECT_EQ(LastNotice().trap_number, TrapNumber::kBadQKey);
 
-  sma_.OnSwitchBadPKey(subnet_.port_id(kSwitch, 3), packet);
+  sma_.notices().OnSwitchBadPKey(subnet_.port_id(kSwitch, 3), packet);
   EXPECT_EQ(mads_.sent.back().first, subnet_.port_id(kSwitch, 0));
   EXPECT_EQ(LastNotice().trap_number, TrapNumber::kBadPKeyAtSwitchPort);
   EXPECT_EQ(LastDetails<mad::BadPKeyAtSwitchDetails>().port_num, 3);
@@ -179,14 +179,14 @@ TEST_F(TrapsTest, ReportsBadKeysOfPackets) {
 
 TEST_F(TrapsTest, KeepsALimitedNumberOfNotices) {
   for (uint32_t key = 1; key <= 100; ++key) {
-    sma_.OnBadPKey(subnet_.port_id(kHost, 1), {.key = key});
+    sma_.notices().OnBadPKey(subnet_.port_id(kHost, 1), {.key = key});
   }
   EXPECT_THAT(mads_.sent, SizeIs(16));
 }
 
 TEST_F(TrapsTest, GetNoticeGivesTheOldestThatWaits) {
   EXPECT_EQ(Get<Notice>(kSwitch, 1).type, mad::NoticeType::kEmpty);
-  sma_.OnLinkStateChange(kSwitch);
+  sma_.notices().OnLinkStateChange(kSwitch);
   EXPECT_EQ(Get<Notice>(kSwitch, 1).trap_number, TrapNumber::kLinkStateChange);
 }
 
