@@ -1,7 +1,8 @@
+#include "fabric/sa/node_records.h"
+
 #include <algorithm>
 
 #include "fabric/sa/port_scan.h"
-#include "fabric/sa/subnet_records.h"
 #include "mad/wire/port_codes.h"
 #include "mad/wire/sa_records.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fabric/sa/sa_response.h"
 #include "mad/mad_class.h"
 #include "mad/wire/notice.h"
 #include "mad/wire/sa_records.h"
@@ -17,34 +18,9 @@ using mad::AttributeId, mad::MadHeader, mad::MadStatus, mad::Method,
 // The interval after which the directory is read again, for changes without an
 // event.
 constexpr absl::Duration kLookAroundInterval = absl::Seconds(10);
-constexpr int kRmppRetries = 4;
 constexpr absl::Duration kReportTimeout = absl::Milliseconds(200);
 constexpr int kReportRetries = 3;
 constexpr uint32_t kClassManager = 4;  // ProducerType
-
-// Returns the header of an answer, whose attribute may differ from that of the
-// request.
-SaHeader ResponseTo(const SaHeader& request) {
-  SaHeader header = request;
-  header.sm_key = 0;
-  header.rmpp = {.active = false};
-  switch (request.mad.method) {
-    case Method::kSet:
-      header.mad.method = Method::kGetResp;
-      break;
-    case Method::kGetTraceTable:
-      header.mad.method = Method::kGetTableResp;
-      header.mad.attr_id = AttributeId::kTraceRecord;
-      break;
-    default:
-      header.mad.method =
-          Method(static_cast<uint8_t>(request.mad.method) | mad::kResponseBit);
-  }
-  if (header.mad.attr_id == AttributeId::kMultiPathRecord) {
-    header.mad.attr_id = AttributeId::kPathRecord;
-  }
-  return header;
-}
 
 bool IsQuery(Method method) {
   return method == Method::kGet || method == Method::kGetTable ||
@@ -57,11 +33,10 @@ SubnetAdministration::SubnetAdministration(Subnet& subnet, FabricEvents& events,
                                            MadSender& sender,
                                            MulticastRoutes& routes,
                                            Timers& timers, PortId port,
-                                           Managers managers)
+                                           SaLookup::Managers managers)
     : subnet_(subnet),
       timers_(timers),
       port_(port),
-      managers_(std::move(managers)),
       directory_(subnet),
       groups_(directory_, routes, timers,
               [this](const wire::Gid& mgid, bool created) {
@@ -70,6 +45,8 @@ SubnetAdministration::SubnetAdministration(Subnet& subnet, FabricEvents& events,
       services_(directory_, timers),
       subscriptions_(directory_),
       alias_guids_(subnet, events, directory_, groups_),
+      lookup_(directory_, groups_, services_, subscriptions_,
+              std::move(managers)),
       service_port_(subnet, sender, port),
       host_(timers, service_port_) {}
 
@@ -85,15 +62,16 @@ void SubnetAdministration::OnMastership(bool is_master) {
                                    .rmpp_version = 1};
     registration.methods.set();
     auto agent = host_.Register(1, registration, *this);
-    if (agent.ok()) agent_ = *std::move(agent);
+    if (agent.ok()) {
+      agent_ = *std::move(agent);
+      queries_.emplace(lookup_, *agent_, timers_);
+    }
     LookAround();
     groups_.Begin();
     return;
   }
   agent_.reset();
-  answers_.clear();
-  answers_of_.clear();
-  bytes_ = 0;
+  queries_.reset();
   groups_.Clear();
   services_.Clear();
   subscriptions_.Clear();
@@ -171,8 +149,7 @@ void SubnetAdministration::Report(const mad::SaNotice& notice, PortId source) {
                                          ->Send({.to = to,
                                                  .mad = mad,
                                                  .timeout = kReportTimeout,
-                                                 .retries = kReportRetries,
-                                                 .cookie = next_id_++})
+                                                 .retries = kReportRetries})
                                          .IgnoreError();
                                    });
 }
@@ -217,20 +194,20 @@ void SubnetAdministration::OnMad(mad::Agent&, mad::IncomingMessage message) {
 }
 
 void SubnetAdministration::OnSendDone(mad::Agent&, uint64_t cookie) {
-  End(cookie);
+  queries_->OnSendOver(cookie);
 }
 
 void SubnetAdministration::OnSendTimeout(mad::Agent&, uint64_t cookie) {
-  End(cookie);
+  queries_->OnSendOver(cookie);
 }
 
 void SubnetAdministration::Handle(const SaRequest& request) {
   const Method method = request.header.mad.method;
-  if (IsQuery(method)) return HandleQuery(request);
+  if (IsQuery(method)) return queries_->Begin(request);
   if (method == Method::kSet || method == Method::kDelete) {
     return HandleChange(request);
   }
-  Respond(request, MadStatus::kUnsupportedMethod);
+  Respond(request, SaStatusResponse(request, MadStatus::kUnsupportedMethod));
 }
 
 void SubnetAdministration::HandleChange(const SaRequest& request) {
@@ -240,80 +217,35 @@ void SubnetAdministration::HandleChange(const SaRequest& request) {
       mad::McMemberRecord record;
       const MadStatus status =
           set ? groups_.Join(request, record) : groups_.Leave(request, record);
-      return RespondWithOne(request, record, status);
+      return Respond(request, SaChangeResponse(request, record, status));
     }
     case AttributeId::kServiceRecord: {
       mad::ServiceRecord record;
       const MadStatus status = set ? services_.Register(request, record)
                                    : services_.Remove(request, record);
-      return RespondWithOne(request, record, status);
+      return Respond(request, SaChangeResponse(request, record, status));
     }
     case AttributeId::kGuidInfoRecord: {
       mad::GuidInfoRecord record;
       const MadStatus status = set ? alias_guids_.Set(request, record)
                                    : alias_guids_.Delete(request, record);
       if (status == MadStatus::kOk) LookAround();
-      return RespondWithOne(request, record, status);
+      return Respond(request, SaChangeResponse(request, record, status));
     }
     case AttributeId::kInformInfo: {
       if (!set) break;
       mad::InformInfo info;
       const MadStatus status = subscriptions_.Set(request, info);
-      return RespondWithOne(request, info, status);
+      return Respond(request, SaChangeResponse(request, info, status));
     }
     default:
       break;
   }
-  Respond(request, MadStatus::kUnsupportedAttribute);
+  Respond(request, SaStatusResponse(request, MadStatus::kUnsupportedAttribute));
 }
 
-void SubnetAdministration::End(uint64_t id) {
-  const auto found = answers_.find(id);
-  if (found == answers_.end()) return;
-  const auto requester = answers_of_.find(found->second->request.requester);
-  if (--requester->second == 0) answers_of_.erase(requester);
-  bytes_ -= found->second->bytes;
-  answers_.erase(found);
-}
-
-void SubnetAdministration::Respond(const SaRequest& request, MadStatus status) {
-  SaHeader header = ResponseTo(request.header);
-  header.mad.status = status;
-  if (request.header.mad.method != Method::kGet) header.attribute_offset = 0;
-  std::vector<std::byte> mad(mad::kMadBytes);
-  wire::Encode(header, mad);
-  std::copy_n(request.data.begin(), mad::kSaDataBytes,
-              mad.begin() + mad::kSaDataOffset);
-  agent_->Send({.to = request.from, .mad = std::move(mad)}).IgnoreError();
-}
-
-void SubnetAdministration::RespondWith(Answer& answer) {
-  const SaRequest& request = answer.request;
-  SaHeader header = ResponseTo(request.header);
-  header.mad.status = MadStatus::kOk;
-  header.attribute_offset = answer.records.count() == 0
-                                ? uint16_t{0}
-                                : answer.records.attribute_offset();
-  header.rmpp.active = request.header.mad.method != Method::kGet;
-  std::vector<std::byte> mad = answer.records.Take();
-  if (!header.rmpp.active) mad.resize(std::max(mad.size(), mad::kMadBytes));
-  wire::Encode(header, mad);
-  const absl::Status sent = agent_->Send({.to = request.from,
-                                          .mad = std::move(mad),
-                                          .retries = kRmppRetries,
-                                          .cookie = answer.id});
-  if (!sent.ok()) End(answer.id);
-}
-
-template <wire::Structure T>
-void SubnetAdministration::RespondWithOne(const SaRequest& request,
-                                          const T& record, MadStatus status) {
-  SaHeader header = ResponseTo(request.header);
-  header.mad.status = status;
-  header.attribute_offset = mad::kAttributeOffset<T>;
-  std::vector<std::byte> mad(mad::kMadBytes);
-  wire::Encode(header, mad);
-  wire::Encode(record, std::span(mad).subspan(mad::kSaDataOffset));
+void SubnetAdministration::Respond(const SaRequest& request,
+                                   std::vector<std::byte> mad) {
   agent_->Send({.to = request.from, .mad = std::move(mad)}).IgnoreError();
 }
 

@@ -1,7 +1,8 @@
+#include "fabric/sa/table_records.h"
+
 #include <span>
 
 #include "fabric/sa/port_scan.h"
-#include "fabric/sa/subnet_records.h"
 #include "mad/wire/sa_records.h"
 
 namespace ibemu::fabric {

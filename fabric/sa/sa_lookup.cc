@@ -1,11 +1,10 @@
-// The queries to subnet administration, and the records that answer them.
-#include <cstdint>
-#include <memory>
+#include "fabric/sa/sa_lookup.h"
+
 #include <utility>
 
+#include "fabric/sa/node_records.h"
 #include "fabric/sa/path_records.h"
-#include "fabric/sa/subnet_administration.h"
-#include "fabric/sa/subnet_records.h"
+#include "fabric/sa/table_records.h"
 #include "mad/wire/class_port_info.h"
 #include "mad/wire/sa_component_mask.h"
 #include "mad/wire/sa_paths.h"
@@ -13,12 +12,11 @@
 #include "mad/wire/sa_services.h"
 
 namespace ibemu::fabric {
-namespace {
 
 using mad::AttributeId, mad::kComponentBit, mad::MadStatus, mad::Method,
     mad::SaHeader;
 
-uint16_t AttributeOffset(const SaHeader& header) {
+uint16_t SaLookup::AttributeOffset(const SaHeader& header) {
   switch (header.mad.attr_id) {
     case AttributeId::kNodeRecord:
       return mad::kAttributeOffset<mad::NodeRecord>;
@@ -51,9 +49,7 @@ uint16_t AttributeOffset(const SaHeader& header) {
   }
 }
 
-}  // namespace
-
-MadStatus SubnetAdministration::CheckQuery(const SaRequest& request) const {
+MadStatus SaLookup::Check(const SaRequest& request) const {
   const Method method = request.header.mad.method;
   const AttributeId attribute = request.header.mad.attr_id;
   if (method == Method::kGetMulti) {
@@ -83,41 +79,7 @@ MadStatus SubnetAdministration::CheckQuery(const SaRequest& request) const {
   }
 }
 
-void SubnetAdministration::HandleQuery(const SaRequest& request) {
-  // A repeated request, whose answer is in progress, is ignored.
-  for (const auto& [id, answer] : answers_) {
-    if (answer->request.requester == request.requester &&
-        answer->request.from.qpn == request.from.qpn &&
-        answer->request.header.mad.tid == request.header.mad.tid) {
-      return;
-    }
-  }
-  if (const MadStatus status = CheckQuery(request); status != MadStatus::kOk) {
-    return Respond(request, status);
-  }
-  SaRecords records(AttributeOffset(request.header));
-  std::unique_ptr<RecordSource> source;
-  if (!FindAtOnce(request, records)) {
-    source = SourceFor(request);
-    if (source == nullptr) {
-      return Respond(request, MadStatus::kUnsupportedAttribute);
-    }
-  }
-  size_t& of_requester = answers_of_[request.requester];
-  if (of_requester >= kMaxOfRequester || answers_.size() >= kMaxAnswers) {
-    return Respond(request, MadStatus::kBusy);
-  }
-  ++of_requester;
-  const uint64_t id = next_id_++;
-  answers_[id] = std::make_unique<Answer>(Answer{.id = id,
-                                                 .request = request,
-                                                 .source = std::move(source),
-                                                 .records = records});
-  Continue(id);
-}
-
-bool SubnetAdministration::FindAtOnce(const SaRequest& request,
-                                      SaRecords& records) {
+bool SaLookup::FindAtOnce(const SaRequest& request, SaRecords& records) const {
   switch (request.header.mad.attr_id) {
     case AttributeId::kClassPortInfo:
       AddClassPortInfo(records);
@@ -153,7 +115,7 @@ bool SubnetAdministration::FindAtOnce(const SaRequest& request,
   }
 }
 
-std::unique_ptr<RecordSource> SubnetAdministration::SourceFor(
+std::unique_ptr<RecordSource> SaLookup::SourceFor(
     const SaRequest& request) const {
   switch (request.header.mad.attr_id) {
     case AttributeId::kPathRecord:
@@ -170,7 +132,7 @@ std::unique_ptr<RecordSource> SubnetAdministration::SourceFor(
                            : TableRecords(directory_, request);
 }
 
-void SubnetAdministration::AddClassPortInfo(SaRecords& records) const {
+void SaLookup::AddClassPortInfo(SaRecords& records) const {
   // Capabilities beyond those of every SA (§15.2.4): Get(Notice), UD multicast,
   // multiple paths, and CapabilityMask compared bit by bit.
   constexpr uint16_t kGetSetNotice = 1 << 1, kUdMulticast = 1 << 9,
@@ -192,8 +154,7 @@ void SubnetAdministration::AddClassPortInfo(SaRecords& records) const {
   records.Add(info);
 }
 
-void SubnetAdministration::AddManagers(const SaRequest& request,
-                                       SaRecords& records) const {
+void SaLookup::AddManagers(const SaRequest& request, SaRecords& records) const {
   const auto wanted = request.Record<mad::SmInfoRecord>();
   for (const SmIdentity& manager : managers_()) {
     const mad::SmInfoRecord record{.lid = manager.lid,
@@ -205,44 +166,6 @@ void SubnetAdministration::AddManagers(const SaRequest& request,
       records.Add(record);
     }
   }
-}
-
-// Finds some of the records, then lets other tasks run.
-void SubnetAdministration::Continue(uint64_t id) {
-  const auto found = answers_.find(id);
-  if (found == answers_.end()) return;
-  Answer& answer = *found->second;
-  const bool more =
-      answer.source != nullptr && answer.source->Next(answer.records);
-  bytes_ += answer.records.bytes() - answer.bytes;
-  answer.bytes = answer.records.bytes();
-  if (!more || IsTooLong(answer) ||
-      (answer.request.WantsOne() && answer.records.count() > 1)) {
-    return Finish(answer);
-  }
-  timers_.RunIdle([this, id, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) Continue(id);
-  });
-}
-
-bool SubnetAdministration::IsTooLong(const Answer& answer) const {
-  return answer.bytes > SaRecords::kMaxBytes || bytes_ > kMaxBytes;
-}
-
-void SubnetAdministration::Finish(Answer& answer) {
-  answer.source.reset();
-  MadStatus status = MadStatus::kOk;
-  if (IsTooLong(answer)) {
-    status = MadStatus::kSaNoResources;
-  } else if (answer.request.WantsOne() && answer.records.count() != 1) {
-    status = answer.records.count() == 0 ? MadStatus::kSaNoRecords
-                                         : MadStatus::kSaTooManyRecords;
-  }
-  if (status != MadStatus::kOk) {
-    Respond(answer.request, status);
-    return End(answer.id);
-  }
-  RespondWith(answer);
 }
 
 }  // namespace ibemu::fabric
