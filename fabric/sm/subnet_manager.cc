@@ -2,23 +2,19 @@
 
 #include <utility>
 
+#include "mad/wire/mad_header.h"
+#include "mad/wire/notice.h"
 #include "mad/wire/port_codes.h"
 
 namespace ibemu::fabric {
 namespace {
 
+using mad::AttributeId, mad::LocalVerdict, mad::MadStatus, mad::Method,
+    mad::MgmtClass, mad::Smp;
 using mad::capability::kIsSm;
 
 // The time between two light sweeps, as with OpenSM's -s.
 constexpr absl::Duration kTick = absl::Seconds(10);
-
-// The delay of a sweep: one cut raises traps of many switches, which need only
-// one sweep.
-constexpr absl::Duration kSettle = absl::Milliseconds(10);
-
-// OpenSM's default.  OpenSM does not deal with managers that have another
-// SM_Key.
-constexpr uint64_t kSmKey = 1;
 
 PortId FindHome(const Subnet& subnet) {
   PortId home = kNoPort;
@@ -44,63 +40,27 @@ SubnetManager::SubnetManager(Subnet& subnet, Links& links, FabricEvents& events,
       sender_(sender),
       timers_(timers),
       port_(FindHome(subnet)),
-      dialogue_(port_, sender, timers),
-      configurer_(subnet, links, events, port_) {}
+      election_(subnet, port_, sender, timers,
+                [this](bool is_master) { sweeper_.OnMastership(is_master); }),
+      sweeper_(subnet, links, events, port_, election_, observers_, timers) {}
 
 SubnetManager::~SubnetManager() {
-  for (const TimerId timer :
-       {tick_, own_change_, ask_timer_, control_, sweep_timer_}) {
-    timers_.Cancel(timer);
-  }
+  timers_.Cancel(tick_);
+  timers_.Cancel(own_change_);
 }
 
 absl::Status SubnetManager::Start() {
-  working_ = true;
-  absl::Status status = configurer_.Begin(true);
-  while (status.ok() && !configurer_.Continue()) {
-  }
-  working_ = false;
+  absl::Status status = sweeper_.SweepAtOnce();
   if (!status.ok()) return status;
   alive_ = MayLive();
-  machine_.OnDiscovered();
   subnet_.port(port_).info.capability_mask |= kIsSm;
-  for (const NodePort& port : std::as_const(subnet_).ports()) {
-    UpdatePeer(subnet_.id_of(port));
-  }
+  election_.Start();
   tick_ = timers_.RunAfter(kTick, [this] { Tick(); });
   return absl::OkStatus();
 }
 
-mad::SmInfo SubnetManager::Info() const {
-  return {.guid = subnet_.port(port_).guid,
-          .sm_key = kSmKey,
-          .act_count = act_count_,
-          .sm_state = machine_.state()};
-}
-
-SmIdentity SubnetManager::self() const {
-  const mad::SmInfo info = Info();
-  return {.port = port_,
-          .lid = subnet_.port(port_).info.lid,
-          .guid = info.guid,
-          .priority = info.priority,
-          .state = info.sm_state,
-          .act_count = info.act_count};
-}
-
-SmIdentity SubnetManager::master() const {
-  if (IsMaster()) return self();
-  if (master_port_ == kNoPort) return {};
-  return {.port = master_port_,
-          .lid = subnet_.port(master_port_).info.lid,
-          .guid = master_.guid,
-          .priority = master_.priority,
-          .state = master_.sm_state,
-          .act_count = master_.act_count};
-}
-
 void SubnetManager::SetMembers(wire::Lid mlid, MulticastMembers members) {
-  MulticastRouter& router = configurer_.multicast();
+  MulticastRouter& router = sweeper_.multicast();
   router.SetMembers(mlid, std::move(members));
   if (IsMaster()) router.Route(mlid);
 }
@@ -117,10 +77,9 @@ void SubnetManager::OnHostSm(bool is_sm) {
 }
 
 void SubnetManager::OnPortChange(PortId port) {
-  if (working_) return;
-  ++changes_;
+  if (!sweeper_.CountChange()) return;
   if (subnet_.port(port).node != subnet_.port(port_).node) {
-    return UpdatePeer(port);
+    return election_.UpdatePeer(port);
   }
   // Handled later, because the change may be incomplete.
   if (own_change_ != TimerId::kNone) return;
@@ -135,90 +94,75 @@ bool SubnetManager::MayLive() const {
 }
 
 void SubnetManager::OnOwnNodeChange() {
-  if (alive_ && MayLive()) return RequestSweep();
+  if (alive_ && MayLive()) return sweeper_.Request();
   if (alive_ == MayLive()) return;
   alive_ = !alive_;
-  if (alive_) return Live();
-  const bool was_master = IsMaster();
-  machine_.Stop();
-  master_port_ = kNoPort;
-  if (was_master) TellMastership(false);
-}
-
-void SubnetManager::Live() {
+  if (!alive_) return election_.Stop();
   subnet_.port(port_).info.capability_mask |= kIsSm;
-  machine_.Restart();
-  Discover();
+  election_.Restart();
 }
 
 void SubnetManager::Tick() {
   tick_ = timers_.RunAfter(kTick, [this] { Tick(); });
-  RequestSweep();
-  AskAll();
+  sweeper_.Request();
+  election_.AskAll();
 }
 
-void SubnetManager::BecomeMaster() {
-  machine_.OnDiscovered();
-  master_port_ = kNoPort;
-  anew_ = promoted_ = true;
-  Sweep();
-}
-
-void SubnetManager::TellMastership(bool is_master) {
-  if (!is_master) {
-    dialogue_.Clear();
-    asked_ = 0;
-    timers_.Cancel(std::exchange(sweep_timer_, TimerId::kNone));
-    sweeping_ = false;
-    // Observers that were never told of this mastership are not told of its
-    // end.
-    if (std::exchange(promoted_, false)) return;
+LocalVerdict SubnetManager::Take(const mad::Arrival& arrival,
+                                 mad::MadBytes& reply) {
+  if (!MayLive()) return LocalVerdict::kUnhandled;
+  switch (wire::Get<&Smp::mgmt_class>(arrival.mad)) {
+    case MgmtClass::kSubnetLidRouted:
+    case MgmtClass::kSubnetDirectedRoute:
+      return TakeSmp(arrival, reply);
+    case MgmtClass::kSubnetAdministration:
+      return gmp_handler_ != nullptr && gmp_handler_->Take(arrival)
+                 ? LocalVerdict::kConsumed
+                 : LocalVerdict::kUnhandled;
+    default:
+      return LocalVerdict::kUnhandled;
   }
+}
+
+LocalVerdict SubnetManager::TakeSmp(const mad::Arrival& arrival,
+                                    mad::MadBytes& reply) {
+  const auto smp = wire::Decode<Smp>(arrival.mad);
+  bool taken = false;
+  if (smp.attr_id == AttributeId::kSmInfo) {
+    if (smp.method == Method::kGet || smp.method == Method::kSet) {
+      election_.TakeRequest(smp, reply);
+      return LocalVerdict::kReply;
+    }
+    taken = smp.method == Method::kGetResp && election_.TakeAnswer(arrival.mad);
+  } else if (smp.attr_id == AttributeId::kNotice) {
+    taken = smp.method == Method::kTrap && TakeTrap(arrival, smp);
+  }
+  return taken ? LocalVerdict::kConsumed : LocalVerdict::kUnhandled;
+}
+
+// Handles a trap (§13.4.9).  A manager that is not master ignores it.
+bool SubnetManager::TakeTrap(const mad::Arrival& arrival, const Smp& trap) {
+  if (!IsMaster() || trap.mgmt_class != MgmtClass::kSubnetLidRouted) {
+    return false;
+  }
+  Repress(arrival, trap);
+  const auto notice = wire::Decode<mad::Notice>(trap.data);
+  // A forged trap does no harm: a sweep without changes does nothing.
+  sweeper_.Request();
   observers_.ForEach(
-      [&](SubnetObserver& observer) { observer.OnMastership(is_master); });
+      [&](SubnetObserver& observer) { observer.OnNotice(notice, arrival); });
+  return true;
 }
 
-void SubnetManager::RequestSweep() {
-  if (!IsMaster() || sweeping_ || sweep_timer_ != TimerId::kNone ||
-      (changes_ == swept_changes_ && !anew_)) {
-    return;
-  }
-  sweep_timer_ = timers_.RunAfter(kSettle, [this] { Sweep(); });
-}
-
-void SubnetManager::Sweep() {
-  timers_.Cancel(std::exchange(sweep_timer_, TimerId::kNone));
-  swept_changes_ = changes_;
-  ++act_count_;
-  working_ = true;
-  const absl::Status status = configurer_.Begin(anew_);
-  working_ = false;
-  // There are more ports than LIDs: the subnet stays as it is until the next
-  // change.
-  if (!status.ok()) return;
-  anew_ = false;
-  SweepSome();
-}
-
-void SubnetManager::SweepSome() {
-  sweep_timer_ = TimerId::kNone;
-  working_ = true;
-  sweeping_ = !configurer_.Continue();
-  working_ = false;
-  if (!sweeping_) return EndSweep();
-  sweep_timer_ = timers_.RunAt(timers_.Now(), [this] { SweepSome(); });
-}
-
-void SubnetManager::EndSweep() {
-  if (std::exchange(promoted_, false)) {
-    TellMastership(true);
-  } else if (!configurer_.came().empty() || !configurer_.went().empty()) {
-    observers_.ForEach([&](SubnetObserver& observer) {
-      observer.OnPorts(configurer_.came(), configurer_.went());
-    });
-  }
-  RequestSweep();  // for what has happened meanwhile
-  AskAll();        // there may be new paths to them
+void SubnetManager::Repress(const mad::Arrival& arrival, Smp trap) {
+  trap.method = Method::kTrapRepress;
+  trap.status = MadStatus::kOk;
+  mad::Outgoing packet;
+  packet.qp = 0;
+  packet.to = mad::ReplyTo(arrival);
+  packet.to.qpn = 0;
+  wire::Encode(trap, packet.mad);
+  sender_.SendMad(port_, packet);
 }
 
 }  // namespace ibemu::fabric
