@@ -1,6 +1,5 @@
 #include "hca/model/mlx4/firmware/firmware.h"
 
-#include "hca/model/mlx4/core/adapter_limits.h"
 #include "hca/prm/mlx4_registers.h"
 
 namespace ibemu::hca::model::mlx4 {
@@ -151,7 +150,7 @@ Status Firmware::Check(const Kind& kind, const CommandRequest& request) const {
       request.op_modifier < kind.least_op_modifier) {
     return Status::kBadOp;
   }
-  if (stage_ < kind.earliest || stage_ > kind.latest) {
+  if (stage() < kind.earliest || stage() > kind.latest) {
     return Status::kBadSysState;
   }
   const bool out = kind.out && !(kind.out_is_optional &&
@@ -169,55 +168,9 @@ CommandReply Firmware::Execute(const CommandRequest& request) {
   if (const Status status = Check(*kind, request); status != Status::kOk) {
     return {status};
   }
-  return Dispatch(request);
-}
-
-CommandReply Firmware::Dispatch(const CommandRequest& request) {
-  switch (request.opcode) {
-    case Opcode::kQueryFw:
-      return {Out(request, FirmwareInfo())};
-    case Opcode::kMapFa:
-      return {MapFirmwareArea(request)};
-    case Opcode::kRunFw:
-      return {RunFirmware()};
-    case Opcode::kUnmapFa:
-      return {UnmapFirmwareArea()};
-    case Opcode::kQueryDevCap:
-      return {Out(request, parts_.core.cap)};
-    case Opcode::kQueryAdapter:
-      return {Out(request, AdapterInfo())};
-    case Opcode::kQueryPort:
-      return {QueryPort(request)};
-    case Opcode::kModStatCfg:
-      return {StaticConfiguration(request)};
-    case Opcode::kNop:
-      return {};
-    case Opcode::kSetIcmSize:
-      return SetIcmSize(request);
-    case Opcode::kMapIcmAux:
-      return {MapAuxiliary(request)};
-    case Opcode::kUnmapIcmAux:
-      return {UnmapAuxiliary()};
-    case Opcode::kMapIcm:
-      return {MapIcm(request)};
-    case Opcode::kUnmapIcm:
-      return {UnmapIcm(request)};
-    case Opcode::kInitHca:
-      return {InitHca(request)};
-    case Opcode::kCloseHca:
-      CloseHca();
-      return {};
-    default:
-      return DispatchUp(request);
-  }
-}
-
-void Firmware::Reset() {
-  CloseHca();
-  parts_.core.icm.Reset();
-  stage_ = Stage::kReset;
-  firmware_area_.clear();
-  auxiliary_area_.clear();
+  if (const auto reply = bring_up_.Execute(request)) return *reply;
+  if (const auto reply = management_.Execute(request)) return *reply;
+  return objects_.Execute(request);
 }
 
 }  // namespace ibemu::hca::model::mlx4

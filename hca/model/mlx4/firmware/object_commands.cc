@@ -1,39 +1,23 @@
-// Firmware, part 3: dispatch of the commands that follow INIT_HCA.
-#include <array>
+#include "hca/model/mlx4/firmware/object_commands.h"
 
-#include "hca/model/mlx4/firmware/firmware.h"
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include "hca/prm/mlx4_registers.h"
-#include "mad/wire/mad_header.h"
 
 namespace ibemu::hca::model::mlx4 {
 
 using prm::Opcode;
 using Status = prm::CommandStatus;
 
-template <wire::Structure T, class Start>
-Status Firmware::Give(const CommandRequest& request, Start start) const {
-  T context;
-  const Status status = Take(request, context);
-  return status == Status::kOk ? start(context) : status;
-}
-
-template <wire::Structure T>
-Status Firmware::TakeBack(const CommandRequest& request,
-                          const T& context) const {
-  if ((request.op_modifier & prm::kNoOutbox) != 0) return Status::kOk;
-  return Out(request, context);
-}
-
-CommandReply Firmware::DispatchUp(const CommandRequest& request) {
+CommandReply ObjectCommands::Execute(const CommandRequest& request) {
   const uint32_t number = request.in_modifier & 0xffffff;
   switch (request.opcode) {
-    case Opcode::kQueryHca: {
-      constexpr uint32_t kMegahertz = 427;
-      return {Out(request, prm::QueryHca{.core_clock = kMegahertz,
-                                         .tables = parts_.core.tables})};
-    }
     case Opcode::kSw2HwMpt:
-      return {Give<prm::Mpt>(request, [&](const prm::Mpt& entry) {
+      return {mailboxes_.Give<prm::Mpt>(request, [&](const prm::Mpt& entry) {
         return parts_.memory.Start(request.in_modifier, entry);
       })};
     case Opcode::kHw2SwMpt: {
@@ -42,13 +26,14 @@ CommandReply Firmware::DispatchUp(const CommandRequest& request) {
               ? parts_.memory.Find(request.in_modifier)
               : std::nullopt;
       const Status status = parts_.memory.Stop(request.in_modifier);
-      return {status == Status::kOk ? TakeBack(request, *entry) : status};
+      return {status == Status::kOk ? mailboxes_.TakeBack(request, *entry)
+                                    : status};
     }
     case Opcode::kQueryMpt: {
       const Status status = parts_.core.CheckMpt(request.in_modifier);
       if (status != Status::kOk) return {status};
       const auto entry = parts_.memory.Find(request.in_modifier);
-      return {entry ? Out(request, *entry) : Status::kInternalError};
+      return {entry ? mailboxes_.Out(request, *entry) : Status::kInternalError};
     }
     case Opcode::kWriteMtt:
       return {WriteMtt(request)};
@@ -59,95 +44,83 @@ CommandReply Firmware::DispatchUp(const CommandRequest& request) {
           request.in_modifier & ~prm::kMapEqUnmap, request.in_param,
           (request.in_modifier & prm::kMapEqUnmap) != 0)};
     case Opcode::kSw2HwEq:
-      return {Give<prm::EqContext>(request, [&](const prm::EqContext& context) {
-        return parts_.events.Start(number, context);
-      })};
+      return {mailboxes_.Give<prm::EqContext>(
+          request, [&](const prm::EqContext& context) {
+            return parts_.events.Start(number, context);
+          })};
     case Opcode::kHw2SwEq: {
       if (parts_.completions.Uses(number)) return {Status::kResourceBusy};
       const EventQueue* queue = parts_.events.Find(number);
       const prm::EqContext context =
           queue == nullptr ? prm::EqContext{} : queue->context();
       const Status status = parts_.events.Stop(number);
-      return {status == Status::kOk ? TakeBack(request, context) : status};
+      return {status == Status::kOk ? mailboxes_.TakeBack(request, context)
+                                    : status};
     }
     case Opcode::kQueryEq: {
       const EventQueue* queue = parts_.events.Find(number);
       if (queue == nullptr) return {Status::kBadResourceState};
-      return {Out(request, queue->context())};
+      return {mailboxes_.Out(request, queue->context())};
     }
     case Opcode::kSw2HwCq:
-      return {Give<prm::CqContext>(request, [&](const prm::CqContext& context) {
-        return parts_.completions.Start(number, context);
-      })};
+      return {mailboxes_.Give<prm::CqContext>(
+          request, [&](const prm::CqContext& context) {
+            return parts_.completions.Start(number, context);
+          })};
     case Opcode::kModifyCq:
-      return {Give<prm::CqContext>(request, [&](const prm::CqContext& context) {
-        return request.op_modifier == 0
-                   ? parts_.completions.Resize(number, context)
-                   : parts_.completions.Moderate(number, context);
-      })};
+      return {mailboxes_.Give<prm::CqContext>(
+          request, [&](const prm::CqContext& context) {
+            return request.op_modifier == 0
+                       ? parts_.completions.Resize(number, context)
+                       : parts_.completions.Moderate(number, context);
+          })};
     case Opcode::kHw2SwCq: {
       const CompletionQueue* queue = parts_.completions.Find(number);
       const prm::CqContext context =
           queue == nullptr ? prm::CqContext{} : queue->context();
       const Status status = parts_.completions.Stop(number);
-      return {status == Status::kOk ? TakeBack(request, context) : status};
+      return {status == Status::kOk ? mailboxes_.TakeBack(request, context)
+                                    : status};
     }
     case Opcode::kQueryCq: {
       const CompletionQueue* queue = parts_.completions.Find(number);
       if (queue == nullptr) return {Status::kBadResourceState};
-      return {Out(request, queue->context())};
+      return {mailboxes_.Out(request, queue->context())};
     }
     case Opcode::kSw2HwSrq:
-      return {
-          Give<prm::SrqContext>(request, [&](const prm::SrqContext& context) {
+      return {mailboxes_.Give<prm::SrqContext>(
+          request, [&](const prm::SrqContext& context) {
             return parts_.shared.Start(number, context);
           })};
     case Opcode::kHw2SwSrq: {
       const auto context = parts_.shared.Query(number);
       const Status status = parts_.shared.Stop(number);
-      return {status == Status::kOk ? TakeBack(request, *context) : status};
+      return {status == Status::kOk ? mailboxes_.TakeBack(request, *context)
+                                    : status};
     }
     case Opcode::kQuerySrq: {
       const auto context = parts_.shared.Query(number);
-      return {context ? Out(request, *context) : Status::kBadResourceState};
+      return {context ? mailboxes_.Out(request, *context)
+                      : Status::kBadResourceState};
     }
     case Opcode::kArmSrq:
       return {
           parts_.shared.Arm(number, static_cast<uint16_t>(request.in_param))};
     case Opcode::kConfSpecialQp:
       return {parts_.queue_pairs.ConfigureSpecial(number)};
-    case Opcode::kMadIfc:
-      return {MadIfc(request)};
-    case Opcode::kMadDemux:
-      return {MadDemux(request)};
-    case Opcode::kReadMcg:
-    case Opcode::kWriteMcg:
-      return {Mcg(request)};
-    case Opcode::kMgidHash:
-      return MgidHash(request);
-    case Opcode::kInitPort:
-    case Opcode::kClosePort:
-    case Opcode::kSetPort:
-      return {Port(request)};
-    case Opcode::kDiagRprt: {
-      const std::array<std::byte, prm::kMailboxBytes> counters{};
-      return {parts_.core.host.Write(request.out_param, counters)
-                  ? Status::kOk
-                  : Status::kInternalError};
-    }
     default:
       return {QueuePairCommand(request)};
   }
 }
 
-Status Firmware::WriteMtt(const CommandRequest& request) {
+Status ObjectCommands::WriteMtt(const CommandRequest& request) {
   constexpr size_t kHeader = wire::kBytes<prm::WriteMtt>;
   constexpr size_t kEntry = wire::kBytes<prm::MttEntry>;
   if (request.in_modifier == 0 ||
       request.in_modifier > (prm::kMailboxBytes - kHeader) / kEntry) {
     return Status::kBadParam;
   }
-  const auto header = In<prm::WriteMtt>(request);
+  const auto header = mailboxes_.In<prm::WriteMtt>(request);
   std::vector<std::byte> entries(request.in_modifier * kEntry);
   if (!header || !parts_.core.host.Read(request.in_param + kHeader, entries)) {
     return Status::kInternalError;
@@ -157,8 +130,8 @@ Status Firmware::WriteMtt(const CommandRequest& request) {
 
 // A QP with a shared receive queue: Linux's mlx4_ib leaves 0 - 4 in the byte
 // that describes its own receive queue, so that byte is ignored.
-Status Firmware::TakeQpContext(const CommandRequest& request,
-                               prm::QpContext& context) const {
+Status ObjectCommands::TakeQpContext(const CommandRequest& request,
+                                     prm::QpContext& context) const {
   std::array<std::byte, wire::kBytes<prm::QpContext>> bytes;
   if (!parts_.core.host.Read(request.in_param + prm::kQpContextInMailbox,
                              bytes)) {
@@ -171,7 +144,7 @@ Status Firmware::TakeQpContext(const CommandRequest& request,
   return ToBytes(context) == bytes ? Status::kOk : Status::kBadParam;
 }
 
-Status Firmware::QueuePairCommand(const CommandRequest& request) {
+Status ObjectCommands::QueuePairCommand(const CommandRequest& request) {
   const uint32_t qpn = request.in_modifier & 0xffffff;
   if (request.opcode == Opcode::kQueryQp) {
     const auto context = parts_.queue_pairs.Query(qpn);

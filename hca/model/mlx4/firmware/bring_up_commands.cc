@@ -1,15 +1,58 @@
-// Firmware, part 1: bring-up from power-on to INIT_HCA, and back.
+#include "hca/model/mlx4/firmware/bring_up_commands.h"
+
+#include <array>
+#include <cstddef>
+
 #include "hca/model/mlx4/core/adapter_limits.h"
 #include "hca/model/mlx4/core/table_layout.h"
-#include "hca/model/mlx4/firmware/firmware.h"
 #include "hca/prm/mlx4_registers.h"
 
 namespace ibemu::hca::model::mlx4 {
 
+using prm::Opcode;
 using Status = prm::CommandStatus;
 
-Status Firmware::ReadChunks(const CommandRequest& request,
-                            Chunks& chunks) const {
+std::optional<CommandReply> BringUpCommands::Execute(
+    const CommandRequest& request) {
+  switch (request.opcode) {
+    case Opcode::kQueryFw:
+      return CommandReply{mailboxes_.Out(request, FirmwareInfo())};
+    case Opcode::kMapFa:
+      return CommandReply{MapFirmwareArea(request)};
+    case Opcode::kRunFw:
+      return CommandReply{RunFirmware()};
+    case Opcode::kUnmapFa:
+      return CommandReply{UnmapFirmwareArea()};
+    case Opcode::kQueryDevCap:
+      return CommandReply{mailboxes_.Out(request, parts_.core.cap)};
+    case Opcode::kQueryAdapter:
+      return CommandReply{mailboxes_.Out(request, AdapterInfo())};
+    case Opcode::kNop:
+      return CommandReply{};
+    case Opcode::kSetIcmSize:
+      return SetIcmSize(request);
+    case Opcode::kMapIcmAux:
+      return CommandReply{MapAuxiliary(request)};
+    case Opcode::kUnmapIcmAux:
+      return CommandReply{UnmapAuxiliary()};
+    case Opcode::kMapIcm:
+      return CommandReply{MapIcm(request)};
+    case Opcode::kUnmapIcm:
+      return CommandReply{UnmapIcm(request)};
+    case Opcode::kInitHca:
+      return CommandReply{InitHca(request)};
+    case Opcode::kCloseHca:
+      CloseHca();
+      return CommandReply{};
+    case Opcode::kQueryHca:
+      return QueryHca(request);
+    default:
+      return std::nullopt;
+  }
+}
+
+Status BringUpCommands::ReadChunks(const CommandRequest& request,
+                                   Chunks& chunks) const {
   constexpr size_t kChunkBytes = wire::kBytes<prm::VirtualPhysicalMapping>;
   constexpr uint8_t kMaxLogChunk = 20;
   const uint32_t count = request.in_modifier;
@@ -19,7 +62,7 @@ Status Firmware::ReadChunks(const CommandRequest& request,
   Chunks read(count);
   for (uint32_t i = 0; i < count; ++i) {
     prm::VirtualPhysicalMapping& chunk = read[i];
-    if (const Status status = Take(request, chunk, i * kChunkBytes);
+    if (const Status status = mailboxes_.Take(request, chunk, i * kChunkBytes);
         status != Status::kOk) {
       return status;
     }
@@ -32,7 +75,7 @@ Status Firmware::ReadChunks(const CommandRequest& request,
   return Status::kOk;
 }
 
-uint64_t Firmware::PagesOf(const Chunks& chunks) {
+uint64_t BringUpCommands::PagesOf(const Chunks& chunks) {
   uint64_t pages = 0;
   for (const prm::VirtualPhysicalMapping& chunk : chunks) {
     pages += uint64_t{1} << chunk.log2size;
@@ -40,7 +83,7 @@ uint64_t Firmware::PagesOf(const Chunks& chunks) {
   return pages;
 }
 
-bool Firmware::CanReach(const Chunks& chunks) const {
+bool BringUpCommands::CanReach(const Chunks& chunks) const {
   for (const prm::VirtualPhysicalMapping& chunk : chunks) {
     for (uint64_t page = 0; page >> chunk.log2size == 0; ++page) {
       std::array<std::byte, 1> byte;
@@ -53,14 +96,14 @@ bool Firmware::CanReach(const Chunks& chunks) const {
   return true;
 }
 
-Status Firmware::MapFirmwareArea(const CommandRequest& request) {
+Status BringUpCommands::MapFirmwareArea(const CommandRequest& request) {
   if (PagesOf(firmware_area_) >= FirmwareInfo().fw_pages) {
     return Status::kBadSysState;
   }
   return ReadChunks(request, firmware_area_);
 }
 
-Status Firmware::RunFirmware() {
+Status BringUpCommands::RunFirmware() {
   if (PagesOf(firmware_area_) < FirmwareInfo().fw_pages) {
     return Status::kBadSysState;
   }
@@ -68,7 +111,7 @@ Status Firmware::RunFirmware() {
   return Status::kOk;
 }
 
-Status Firmware::UnmapFirmwareArea() {
+Status BringUpCommands::UnmapFirmwareArea() {
   if (firmware_area_.empty() || !auxiliary_area_.empty()) {
     return Status::kBadSysState;
   }
@@ -79,7 +122,7 @@ Status Firmware::UnmapFirmwareArea() {
   return Status::kOk;
 }
 
-CommandReply Firmware::SetIcmSize(const CommandRequest& request) {
+CommandReply BringUpCommands::SetIcmSize(const CommandRequest& request) {
   if (request.in_param == 0 || request.in_param > parts_.core.cap.max_icm_sz) {
     return {Status::kExceedLimit};
   }
@@ -87,7 +130,7 @@ CommandReply Firmware::SetIcmSize(const CommandRequest& request) {
   return {Status::kOk, parts_.core.icm.SetSize(request.in_param)};
 }
 
-Status Firmware::MapAuxiliary(const CommandRequest& request) {
+Status BringUpCommands::MapAuxiliary(const CommandRequest& request) {
   const Icm& icm = parts_.core.icm;
   if (icm.bytes() == 0 || PagesOf(auxiliary_area_) >= icm.auxiliary_pages()) {
     return Status::kBadSysState;
@@ -95,7 +138,7 @@ Status Firmware::MapAuxiliary(const CommandRequest& request) {
   return ReadChunks(request, auxiliary_area_);
 }
 
-Status Firmware::UnmapAuxiliary() {
+Status BringUpCommands::UnmapAuxiliary() {
   if (auxiliary_area_.empty() || !parts_.core.icm.empty()) {
     return Status::kBadSysState;
   }
@@ -104,7 +147,7 @@ Status Firmware::UnmapAuxiliary() {
   return Status::kOk;
 }
 
-Status Firmware::MapIcm(const CommandRequest& request) {
+Status BringUpCommands::MapIcm(const CommandRequest& request) {
   Icm& icm = parts_.core.icm;
   if (icm.bytes() == 0 || PagesOf(auxiliary_area_) < icm.auxiliary_pages()) {
     return Status::kIcmError;
@@ -126,7 +169,7 @@ Status Firmware::MapIcm(const CommandRequest& request) {
   return Status::kOk;
 }
 
-Status Firmware::UnmapIcm(const CommandRequest& request) {
+Status BringUpCommands::UnmapIcm(const CommandRequest& request) {
   if (request.in_modifier == 0 || request.in_param % prm::kIcmPageBytes != 0) {
     return Status::kBadParam;
   }
@@ -134,7 +177,7 @@ Status Firmware::UnmapIcm(const CommandRequest& request) {
   return Status::kOk;
 }
 
-Status Firmware::CheckTables(const prm::HcaTables& tables) const {
+Status BringUpCommands::CheckTables(const prm::HcaTables& tables) const {
   const prm::QueryDevCap& cap = parts_.core.cap;
   if (prm::TableLog(tables.qpc) > cap.log_max_qp ||
       prm::TableLog(tables.srqc) > cap.log_max_srq ||
@@ -179,9 +222,10 @@ Status Firmware::CheckTables(const prm::HcaTables& tables) const {
   return mapped ? Status::kOk : Status::kIcmError;
 }
 
-Status Firmware::InitHca(const CommandRequest& request) {
+Status BringUpCommands::InitHca(const CommandRequest& request) {
   prm::InitHca wanted;
-  if (const Status status = Take(request, wanted); status != Status::kOk) {
+  if (const Status status = mailboxes_.Take(request, wanted);
+      status != Status::kOk) {
     return status;
   }
   if (wanted.version != prm::InitHca::kVersion) return Status::kBadParam;
@@ -193,7 +237,7 @@ Status Firmware::InitHca(const CommandRequest& request) {
   return Status::kOk;
 }
 
-void Firmware::CloseHca() {
+void BringUpCommands::CloseHca() {
   parts_.queue_pairs.Reset();
   parts_.shared.Reset();
   parts_.completions.Reset();
@@ -203,32 +247,18 @@ void Firmware::CloseHca() {
   if (stage_ == Stage::kUp) stage_ = Stage::kRunning;
 }
 
-Status Firmware::QueryPort(const CommandRequest& request) {
-  if (!parts_.ports.Has(request.in_modifier)) return Status::kBadParam;
-  return Out(request,
-             parts_.ports.Query(static_cast<int>(request.in_modifier)));
+CommandReply BringUpCommands::QueryHca(const CommandRequest& request) const {
+  constexpr uint32_t kMegahertz = 427;
+  return {mailboxes_.Out(request, prm::QueryHca{.core_clock = kMegahertz,
+                                                .tables = parts_.core.tables})};
 }
 
-Status Firmware::StaticConfiguration(const CommandRequest& request) {
-  if (request.op_modifier == 0) {
-    const auto wanted = In<prm::PageSizeConfiguration>(request);
-    if (!wanted) return Status::kInternalError;
-    // Only pages of 4 KiB are supported.
-    return wanted->change_page_size == 0 || wanted->log_page_size == 0
-               ? Status::kOk
-               : Status::kBadParam;
-  }
-  const uint32_t port =
-      request.in_modifier >> prm::kStaticConfigurationPortShift;
-  if (request.op_modifier != prm::kQueryStaticConfiguration) {
-    return Status::kBadOp;
-  }
-  if (!parts_.ports.Has(port)) return Status::kBadParam;
-  const uint64_t guid =
-      parts_.ports.cable(static_cast<int>(port)).GidAt(0).interface_id;
-  return Out(request, prm::StaticConfiguration{
-                          .uplink_guid_high = static_cast<uint32_t>(guid >> 32),
-                          .uplink_guid_low = static_cast<uint32_t>(guid)});
+void BringUpCommands::Reset() {
+  CloseHca();
+  parts_.core.icm.Reset();
+  stage_ = Stage::kReset;
+  firmware_area_.clear();
+  auxiliary_area_.clear();
 }
 
 }  // namespace ibemu::hca::model::mlx4
