@@ -1,15 +1,17 @@
-// The receive side of QueuePair: from the adapter to the client's memory.
+#include "hca/mlx4/verbs/qp_receive_queue.h"
+
 #include <endian.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "hca/mlx4/core/verbs_attributes.h"
-#include "hca/mlx4/verbs/queue_pair.h"
 #include "hca/mlx4/verbs/shared_receive_queue.h"
 #include "hca/mlx4/verbs/verbs_provider.h"
 #include "hca/mlx4/verbs/work_completion.h"
 #include "hca/prm/mlx4_completion.h"
+#include "verbs/parts/memory_transfer.h"
 #include "verbs/wc_status.h"
 #include "wire/packet_headers.h"
 
@@ -23,56 +25,70 @@ constexpr size_t kMaxDatagram = kGrhPlace + 4096;
 
 }  // namespace
 
-absl::Status QueuePair::PostReceive(std::span<verbs::ReceiveRequest> requests,
-                                    size_t& taken) {
-  if (state_ == State::kReset || init_.srq != nullptr) {
+QpReceiveQueue::QpReceiveQueue(QueuePairCore& core)
+    : core_(core),
+      pending_(core.init.capacity.receive_requests,
+               core.init.capacity.receive_sges) {}
+
+absl::Status QpReceiveQueue::TakeShare(uint64_t process) {
+  if (core_.srq() != nullptr) return absl::OkStatus();
+  IBEMU_ASSIGN_OR_RETURN(share_,
+                         core_.provider->receive_memory().ShareOf(process));
+  return absl::OkStatus();
+}
+
+absl::Status QpReceiveQueue::Post(std::span<verbs::ReceiveRequest> requests,
+                                  size_t& taken) {
+  if (core_.state == verbs::QpState::kReset || core_.init.srq != nullptr) {
     return absl::InvalidArgumentError("it receives nothing by itself");
   }
   pending_.SetMaxRequests(
-      init_.capacity.receive_requests -
-      static_cast<uint32_t>(posted_receives_.size() + arrivals_.size()));
+      core_.init.capacity.receive_requests -
+      static_cast<uint32_t>(posted_.size() + arrivals_.size()));
   absl::Status posted = pending_.Post(requests, taken);
-  PumpReceives();
-  FlushReceives();
+  Pump();
+  Flush();
   return posted;
 }
 
-void QueuePair::PumpReceives() {
-  while (running_ && !receives_wait_ && !Broken()) {
+void QpReceiveQueue::Pump() {
+  while (core_.adapter_qp.running() && !waits_ && !core_.broken()) {
     auto request = pending_.Take();
     if (!request) return;
-    auto receive = MakeReceive(*request, *provider_, receive_share_, init_.pd,
-                               is_datagram() ? kMaxDatagram : kMaxMessage);
+    auto receive =
+        MakeReceive(*request, *core_.provider, share_, core_.init.pd,
+                    core_.is_datagram() ? kMaxDatagram : kMaxMessage);
     if (!receive) {
       pending_.PutBack(*std::move(request));
-      receives_wait_ = true;
-      return provider_->receive_memory().CallWhenReturned(
-          this, WhileSame([this] {
-            receives_wait_ = false;
-            PumpReceives();
+      waits_ = true;
+      return core_.provider->receive_memory().CallWhenReturned(
+          this, core_.life.WhileSame([this] {
+            waits_ = false;
+            Pump();
           }));
     }
-    queues_->PostReceive(receive->pointer);
-    posted_receives_.push_back(*std::move(receive));
+    core_.adapter_qp.rings().PostReceive(receive->pointer);
+    posted_.push_back(*std::move(receive));
   }
 }
 
-void QueuePair::OnReceived(const Completion& completion, bool solicited) {
+void QpReceiveQueue::OnCompletion(const Completion& completion,
+                                  bool solicited) {
   const prm::Cqe& entry = completion.entry;
   PostedReceive receive;
   // A completion of nothing that was posted is ignored.
-  if (srq() != nullptr) {
-    auto taken = srq()->Take(entry.wqe_counter);
+  if (core_.srq() != nullptr) {
+    auto taken = core_.srq()->Take(entry.wqe_counter);
     if (!taken) return;
     receive = *std::move(taken);
   } else {
-    if (posted_receives_.empty()) return;
-    receive = std::move(posted_receives_.front());
-    posted_receives_.pop_front();
+    if (posted_.empty()) return;
+    receive = std::move(posted_.front());
+    posted_.pop_front();
   }
   auto arrival = std::make_shared<Arrival>();
   arrivals_.push_back(arrival);
-  if (srq() != nullptr) srq()->AddArriving(1);
+  if (core_.srq() != nullptr) core_.srq()->AddArriving(1);
   arrival->solicited = solicited;
   if (completion.error) {
     arrival->completion.wr_id = receive.request.id;
@@ -82,18 +98,18 @@ void QueuePair::OnReceived(const Completion& completion, bool solicited) {
     arrival->completion.status =
         ours ? receive.status : StatusOf(completion.error->syndrome);
     arrival->completion.opcode = verbs::wc_opcode::kReceive;
-    arrival->completion.qp_num = number_;
+    arrival->completion.qp_num = core_.adapter_qp.number();
     arrival->done = true;
   } else {
     arrival->completion = Describe(entry, receive.request.id);
     PutDown(std::move(receive), arrival);
   }
-  RunArrivals();
-  PumpReceives();
+  Complete();
+  Pump();
 }
 
-verbs::WorkCompletion QueuePair::Describe(const prm::Cqe& entry,
-                                          uint64_t id) const {
+verbs::WorkCompletion QpReceiveQueue::Describe(const prm::Cqe& entry,
+                                               uint64_t id) const {
   constexpr uint32_t kPKeyIndex = 0x7f;
   verbs::WorkCompletion completion{};
   completion.wr_id = id;
@@ -101,25 +117,25 @@ verbs::WorkCompletion QueuePair::Describe(const prm::Cqe& entry,
                           ? verbs::wc_opcode::kReceiveWriteWithImmediate
                           : verbs::wc_opcode::kReceive;
   completion.byte_len = entry.byte_count;
-  completion.qp_num = number_;
-  completion.port_num = attributes_.port_num;
-  completion.pkey_index = attributes_.pkey_index;
+  completion.qp_num = core_.adapter_qp.number();
+  completion.port_num = core_.attributes.port_num;
+  completion.pkey_index = core_.attributes.pkey_index;
   if (entry.opcode != prm::kReceivedSend) {
     completion.wc_flags |= verbs::wc_flag::kWithImmediate;
     completion.ex.imm_data = htobe32(entry.immediate);
-  } else if (is_datagram()) {
+  } else if (core_.is_datagram()) {
     completion.pkey_index = static_cast<uint16_t>(entry.immediate & kPKeyIndex);
   }
-  if (is_datagram()) {
+  if (core_.is_datagram()) {
     if (entry.grh) completion.wc_flags |= verbs::wc_flag::kGrh;
     completion.src_qp = entry.remote_qpn;
     completion.slid = entry.remote_lid;
     completion.sl = entry.sl;
     completion.dlid_path_bits = entry.path_bits;
   } else {
-    completion.src_qp = attributes_.dest_qp_num;
-    completion.slid = attributes_.ah_attr.dlid;
-    completion.sl = attributes_.ah_attr.sl;
+    completion.src_qp = core_.attributes.dest_qp_num;
+    completion.slid = core_.attributes.ah_attr.dlid;
+    completion.sl = core_.attributes.ah_attr.sl;
   }
   return completion;
 }
@@ -127,8 +143,8 @@ verbs::WorkCompletion QueuePair::Describe(const prm::Cqe& entry,
 // Writes a message to the client's memory; its completion is reported
 // afterwards.  Until then the memory that the message came in stays in use, so
 // a client that takes messages slowly is sent no more than there is room for.
-void QueuePair::PutDown(PostedReceive receive,
-                        const std::shared_ptr<Arrival>& arrival) {
+void QpReceiveQueue::PutDown(PostedReceive receive,
+                             const std::shared_ptr<Arrival>& arrival) {
   const verbs::WorkCompletion& completion = arrival->completion;
   const bool written =
       completion.opcode == verbs::wc_opcode::kReceiveWriteWithImmediate;
@@ -138,7 +154,7 @@ void QueuePair::PutDown(PostedReceive receive,
                                              receive.memory->bytes().size());
   // Without a GRH its place in the client's memory stays as it is.
   const size_t skipped =
-      is_datagram() && (completion.wc_flags & verbs::wc_flag::kGrh) == 0
+      core_.is_datagram() && (completion.wc_flags & verbs::wc_flag::kGrh) == 0
           ? std::min(size, kGrhPlace)
           : 0;
   const auto end = [arrival](const absl::Status& status) {
@@ -150,56 +166,77 @@ void QueuePair::PutDown(PostedReceive receive,
     }
   };
   if (size == skipped) return end(absl::OkStatus());
-  const auto ranges = provider_->keys().FindAll(receive.request.sges, init_.pd,
-                                                verbs::access::kLocalWrite);
+  const auto ranges = core_.provider->keys().FindAll(
+      receive.request.sges, core_.init.pd, verbs::access::kLocalWrite);
   if (!ranges.ok()) return end(ranges.status());
-  const verbs::Buffer buffer = provider_->bounces().Take(size - skipped);
+  const verbs::Buffer buffer = core_.provider->bounces().Take(size - skipped);
   const auto bytes = receive.memory->bytes().subspan(skipped, size - skipped);
   std::ranges::copy(bytes, buffer->begin());
   arrival->memory = std::move(receive.memory);
   verbs::MemoryTransfer transfer;
   transfer.Add(verbs::PartOf(*ranges, skipped, size - skipped), buffer, 0);
-  transfer.Write(WhileSame([this, end](const absl::Status& status) {
+  transfer.Write(core_.life.WhileSame([this, end](const absl::Status& status) {
     end(status);
-    RunArrivals();
+    Complete();
   }));
 }
 
 // Completes receives, in the order in which they came.
-void QueuePair::RunArrivals() {
+void QpReceiveQueue::Complete() {
   while (!arrivals_.empty() && arrivals_.front()->done) {
     const std::shared_ptr<Arrival> arrival = arrivals_.front();
     arrivals_.pop_front();
-    if (srq() != nullptr) srq()->EndArriving(1);
-    receive_cq().Push(arrival->completion, arrival->solicited);
+    if (core_.srq() != nullptr) core_.srq()->EndArriving(1);
+    core_.receive_cq().Push(arrival->completion, arrival->solicited);
     if (!arrival->fails) continue;
     // The sender was told of success; the receiver learns of the failure.
-    Fail();
-    listener_.OnEvent(verbs::EventType::kQpAccessError);
+    core_.fail();
+    core_.listener.OnEvent(verbs::EventType::kQpAccessError);
   }
 }
 
-void QueuePair::FlushReceives() {
-  if (!Broken()) return;
+void QpReceiveQueue::Flush() {
+  if (!core_.broken()) return;
   const auto flush = [this](uint64_t id) {
     auto arrival = std::make_shared<Arrival>();
     arrival->completion.wr_id = id;
     arrival->completion.status = verbs::wc_status::kFlushed;
     arrival->completion.opcode = verbs::wc_opcode::kReceive;
-    arrival->completion.qp_num = number_;
+    arrival->completion.qp_num = core_.adapter_qp.number();
     arrival->done = true;
     arrivals_.push_back(std::move(arrival));
   };
-  if (gone_) {
-    for (const PostedReceive& receive : std::exchange(posted_receives_, {})) {
+  if (core_.gone) {
+    for (const PostedReceive& receive : std::exchange(posted_, {})) {
       flush(receive.request.id);
     }
   }
   // Pending requests end after those that the adapter flushes.
-  if (posted_receives_.empty()) {
+  if (posted_.empty()) {
     while (const auto request = pending_.Take()) flush(request->id);
   }
-  RunArrivals();
+  Complete();
+}
+
+void QpReceiveQueue::FlushArrivals() {
+  for (const auto& arrival : arrivals_) {
+    if (std::exchange(arrival->done, true)) continue;
+    arrival->completion.status = verbs::wc_status::kFlushed;
+  }
+}
+
+// Memory whose data is still on its way to the client continues to count as the
+// client's, so a client gets no more memory by a reset.
+void QpReceiveQueue::Clear() {
+  waits_ = false;
+  while (pending_.Take()) continue;
+  posted_.clear();
+  if (core_.srq() != nullptr) core_.srq()->EndArriving(arrivals_.size());
+  arrivals_.clear();
+}
+
+void QpReceiveQueue::StopWaiting() {
+  core_.provider->receive_memory().StopWaiting(this);
 }
 
 }  // namespace ibemu::hca::mlx4

@@ -1,15 +1,16 @@
-// The send side of QueuePair: from the client's memory to the adapter, and back
-// the data of RDMA READs and atomic operations.
+#include "hca/mlx4/verbs/qp_send_queue.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "base/status_macros.h"
 #include "hca/mlx4/core/qp_context.h"
 #include "hca/mlx4/core/verbs_attributes.h"
-#include "hca/mlx4/verbs/queue_pair.h"
 #include "hca/mlx4/verbs/send_wqe.h"
 #include "hca/mlx4/verbs/verbs_provider.h"
 #include "hca/mlx4/verbs/work_completion.h"
+#include "verbs/parts/memory_transfer.h"
 #include "verbs/wc_status.h"
 
 namespace ibemu::hca::mlx4 {
@@ -19,31 +20,37 @@ constexpr size_t kAtomicOperand = 8;  // bytes
 
 }  // namespace
 
-absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
-                                 size_t& taken) {
-  if (state_ < State::kReadyToSend) {
+absl::Status QpSendQueue::TakeShare(uint64_t process) {
+  IBEMU_ASSIGN_OR_RETURN(share_,
+                         core_.provider->send_memory().ShareOf(process));
+  return absl::OkStatus();
+}
+
+absl::Status QpSendQueue::Post(std::span<verbs::SendRequest> requests,
+                               size_t& taken) {
+  if (core_.state < verbs::QpState::kReadyToSend) {
     return absl::InvalidArgumentError("it is not ready to send");
   }
   absl::Status status;
   for (verbs::SendRequest& request : requests) {
     const bool too_long =
         request.inline_data != nullptr &&
-        request.inline_data->size() > init_.capacity.inline_bytes;
-    if (request.sges.size() > init_.capacity.send_sges || too_long ||
-        !IsOffered(init_.type, request.work) ||
-        (is_datagram() && request.address == nullptr)) {
+        request.inline_data->size() > core_.init.capacity.inline_bytes;
+    if (request.sges.size() > core_.init.capacity.send_sges || too_long ||
+        !IsOffered(core_.init.type, request.work) ||
+        (core_.is_datagram() && request.address == nullptr)) {
       status = absl::InvalidArgumentError(absl::StrFormat(
           "operation %d, %d SGEs", request.work.opcode, request.sges.size()));
       break;
     }
-    if (sends_.size() == init_.capacity.send_requests) {
+    if (sends_.size() == core_.init.capacity.send_requests) {
       status = absl::ResourceExhaustedError("the send queue is full");
       break;
     }
     auto send = std::make_shared<Send>();
     // Once the adapter is gone the datagram is not sent, and needs no address.
-    if (is_datagram() && !gone_) {
-      Resources& resources = provider_->resources();
+    if (core_.is_datagram() && !core_.gone) {
+      Resources& resources = core_.provider->resources();
       send->to = AddressVectorOf(
           static_cast<const verbs::AddressHandle&>(*request.address).attributes,
           resources.adapter().firmware().caps().stat_rate_support);
@@ -58,10 +65,10 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
   return status;
 }
 
-// Fetches the sends that may be fetched now, and posts those that are ready.
-void QueuePair::Pump() {
-  while (!sends_wait_ && state_ == State::kReadyToSend && !gone_ &&
-         begun_ < sends_.size() && begun_ - posted_ < kMaxFetching) {
+void QpSendQueue::Pump() {
+  while (!waits_ && core_.state == verbs::QpState::kReadyToSend &&
+         !core_.gone && begun_ < sends_.size() &&
+         begun_ - posted_ < kMaxFetching) {
     const bool fenced = (sends_[begun_]->request.work.send_flags &
                          verbs::send_flag::kFence) != 0;
     if ((fenced && AwaitsAnswers()) || !Begin(sends_[begun_])) break;
@@ -72,7 +79,7 @@ void QueuePair::Pump() {
 
 // Returns whether the data of an RDMA READ or atomic operation is not yet in
 // the client's memory, from which a fenced request may send it.
-bool QueuePair::AwaitsAnswers() const {
+bool QpSendQueue::AwaitsAnswers() const {
   return std::any_of(sends_.begin(),
                      sends_.begin() + static_cast<ptrdiff_t>(begun_),
                      [](const std::shared_ptr<Send>& send) {
@@ -80,19 +87,19 @@ bool QueuePair::AwaitsAnswers() const {
                      });
 }
 
-size_t QueuePair::LongestSend() const {
-  if (!is_datagram()) return kMaxMessage;
-  return size_t{128} << provider_->MtuCodeOf(attributes_.port_num);
+size_t QpSendQueue::LongestSend() const {
+  if (!core_.is_datagram()) return kMaxMessage;
+  return size_t{128} << core_.provider->MtuCodeOf(core_.attributes.port_num);
 }
 
 // Starts a send.  Returns false if there is no memory for it now.
-bool QueuePair::Begin(const std::shared_ptr<Send>& send) {
+bool QpSendQueue::Begin(const std::shared_ptr<Send>& send) {
   const verbs::SendRequest& request = send->request;
   if (request.inline_data != nullptr) {
     send->length = request.inline_data->size();
   } else {
-    const auto ranges = provider_->keys().FindAll(
-        request.sges, init_.pd,
+    const auto ranges = core_.provider->keys().FindAll(
+        request.sges, core_.init.pd,
         Fetches(request.work) ? verbs::access::kLocalWrite : 0);
     if (!ranges.ok()) {
       send->status = verbs::wc_status::kLocalProtection;
@@ -109,27 +116,27 @@ bool QueuePair::Begin(const std::shared_ptr<Send>& send) {
     send->ready = true;
     return true;
   }
-  DmaPool& pool = provider_->send_memory();
-  auto memory = pool.Take(send_share_, send->length);
+  DmaPool& pool = core_.provider->send_memory();
+  auto memory = pool.Take(share_, send->length);
   if (!memory.ok() && pool.in_use() == 0) {
-    provider_->OnShortage(memory.status());
+    core_.provider->OnShortage(memory.status());
     send->status = verbs::wc_status::kLocalQpOperation;
     send->ready = true;
     return true;
   }
   if (!memory.ok()) {
-    sends_wait_ = true;
-    pool.CallWhenReturned(this, WhileSame([this] {
-                            sends_wait_ = false;
-                            Pump();
-                          }));
+    waits_ = true;
+    pool.CallWhenReturned(this, core_.life.WhileSame([this] {
+      waits_ = false;
+      Pump();
+    }));
     return false;
   }
   send->memory = *std::move(memory);
   return Fetch(send);
 }
 
-bool QueuePair::Fetch(const std::shared_ptr<Send>& send) {
+bool QpSendQueue::Fetch(const std::shared_ptr<Send>& send) {
   const verbs::SendRequest& request = send->request;
   if (Fetches(request.work)) {
     send->ready = true;
@@ -140,11 +147,13 @@ bool QueuePair::Fetch(const std::shared_ptr<Send>& send) {
     send->ready = true;
     return true;
   }
-  const auto ranges = provider_->keys().FindAll(request.sges, init_.pd, 0);
-  const verbs::Buffer buffer = provider_->bounces().Take(send->length);
+  const auto ranges =
+      core_.provider->keys().FindAll(request.sges, core_.init.pd, 0);
+  const verbs::Buffer buffer = core_.provider->bounces().Take(send->length);
   verbs::MemoryTransfer transfer;
   transfer.Add(*ranges, buffer, 0);
-  transfer.Read(WhileSame([this, send, buffer](const absl::Status& status) {
+  transfer.Read(core_.life.WhileSame([this, send,
+                                      buffer](const absl::Status& status) {
     if (send->complete) return;  // it was flushed
     if (status.ok()) {
       std::copy_n(buffer->begin(), send->length, send->memory->bytes().begin());
@@ -158,32 +167,32 @@ bool QueuePair::Fetch(const std::shared_ptr<Send>& send) {
   return true;
 }
 
-void QueuePair::PostReady() {
-  if (gone_ || state_ != State::kReadyToSend) return;
+void QpSendQueue::PostReady() {
+  if (core_.gone || core_.state != verbs::QpState::kReadyToSend) return;
   bool posted = false;
   while (posted_ < begun_ && sends_[posted_]->ready &&
-         queues_->send_room() != 0) {
+         core_.adapter_qp.rings().send_room() != 0) {
     const Send& send = *sends_[posted_];
     const prm::AddressVector* const to = send.to ? &*send.to : nullptr;
     WqePointer data;
     if (send.memory) {
       data = {.iova = send.memory->iova(),
               .size = static_cast<uint32_t>(send.length),
-              .lkey = provider_->lkey()};
+              .lkey = core_.provider->lkey()};
     }
-    queues_->PostSend(send.status != 0
-                          ? MakeFailingWqe(to)
-                          : MakeSendWqe(send.request.work, to, data));
+    core_.adapter_qp.rings().PostSend(
+        send.status != 0 ? MakeFailingWqe(to)
+                         : MakeSendWqe(send.request.work, to, data));
     ++posted_;
     posted = true;
   }
-  if (posted) queues_->Ring(number_);
+  if (posted) core_.adapter_qp.rings().Ring(core_.adapter_qp.number());
 }
 
-void QueuePair::OnSent(const Completion& completion) {
+void QpSendQueue::OnCompletion(const Completion& completion) {
   if (sent_ == posted_) return;  // a completion of nothing that was posted
   const std::shared_ptr<Send> send = sends_[sent_++];
-  queues_->OnSent();
+  core_.adapter_qp.rings().OnSent();
   if (completion.error) {
     // A request that the driver made fail keeps its own status.
     const bool ours =
@@ -197,33 +206,33 @@ void QueuePair::OnSent(const Completion& completion) {
   }
   send->memory.reset();
   send->complete = true;
-  CompleteSends();
+  Complete();
   Pump();
 }
 
 // Writes the data of an RDMA READ or atomic operation to the client's memory.
-void QueuePair::PutDown(const std::shared_ptr<Send>& send) {
+void QpSendQueue::PutDown(const std::shared_ptr<Send>& send) {
   const auto end = [this, send](const absl::Status& status) {
     send->memory.reset();
     send->complete = true;
     if (!status.ok()) send->status = verbs::wc_status::kLocalProtection;
-    CompleteSends();
-    if (!status.ok()) Fail();
+    Complete();
+    if (!status.ok()) core_.fail();
     FlushUnposted();
     Pump();
   };
-  const auto ranges = provider_->keys().FindAll(send->request.sges, init_.pd,
-                                                verbs::access::kLocalWrite);
+  const auto ranges = core_.provider->keys().FindAll(
+      send->request.sges, core_.init.pd, verbs::access::kLocalWrite);
   if (!ranges.ok()) return end(ranges.status());
-  const verbs::Buffer buffer = provider_->bounces().Take(send->length);
+  const verbs::Buffer buffer = core_.provider->bounces().Take(send->length);
   std::copy_n(send->memory->bytes().begin(), send->length, buffer->begin());
   send->arriving = true;
   verbs::MemoryTransfer transfer;
   transfer.Add(*ranges, buffer, 0);
-  transfer.Write(WhileSame(end));
+  transfer.Write(core_.life.WhileSame(end));
 }
 
-void QueuePair::CompleteSends() {
+void QpSendQueue::Complete() {
   while (!sends_.empty() && sends_.front()->complete) {
     const std::shared_ptr<Send> send = std::move(sends_.front());
     sends_.pop_front();
@@ -231,7 +240,7 @@ void QueuePair::CompleteSends() {
     --posted_;
     --begun_;
     const ib_uverbs_send_wr& work = send->request.work;
-    const bool signaled = init_.signal_all ||
+    const bool signaled = core_.init.signal_all ||
                           (work.send_flags & verbs::send_flag::kSignaled) != 0;
     if (!signaled && send->status == 0) continue;
     verbs::WorkCompletion completion{};
@@ -239,27 +248,39 @@ void QueuePair::CompleteSends() {
     completion.status = send->status;
     completion.opcode = CompletionOpcodeOf(work.opcode);
     completion.byte_len = static_cast<uint32_t>(send->length);
-    completion.qp_num = number_;
-    send_cq().Push(completion, false);
+    completion.qp_num = core_.adapter_qp.number();
+    core_.send_cq().Push(completion, false);
   }
 }
 
-// Flushes the sends that were not posted, after those that the adapter flushes.
-void QueuePair::FlushUnposted() {
-  const bool stopped = Broken() || state_ == State::kSendQueueError;
-  if (stopped && sent_ == posted_) FlushSends();
+void QpSendQueue::FlushUnposted() {
+  const bool stopped =
+      core_.broken() || core_.state == verbs::QpState::kSendQueueError;
+  if (stopped && sent_ == posted_) Flush();
 }
 
-void QueuePair::FlushSends() {
+void QpSendQueue::Flush() {
   for (const auto& send : sends_) {
     if (send->complete) continue;
     // A send that the adapter has completed waits for the client's memory only.
-    if (send->arriving && !gone_) continue;
+    if (send->arriving && !core_.gone) continue;
     send->status = verbs::wc_status::kFlushed;
     send->complete = true;
   }
   sent_ = posted_ = begun_ = sends_.size();
-  CompleteSends();
+  Complete();
+}
+
+// Memory whose data is still on its way to the client continues to count as the
+// client's, so a client gets no more memory by a reset.
+void QpSendQueue::Clear() {
+  sends_.clear();
+  sent_ = posted_ = begun_ = 0;
+  waits_ = false;
+}
+
+void QpSendQueue::StopWaiting() {
+  core_.provider->send_memory().StopWaiting(this);
 }
 
 }  // namespace ibemu::hca::mlx4

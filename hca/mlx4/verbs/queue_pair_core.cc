@@ -1,0 +1,32 @@
+#include "hca/mlx4/verbs/queue_pair_core.h"
+
+#include <utility>
+
+#include "hca/mlx4/verbs/shared_receive_queue.h"
+#include "hca/mlx4/verbs/verbs_provider.h"
+
+namespace ibemu::hca::mlx4 {
+
+QueuePairCore::QueuePairCore(std::shared_ptr<VerbsProvider> provider,
+                             const verbs::QpInit& init,
+                             verbs::ObjectListener& listener,
+                             std::function<void()> fail)
+    : provider(std::move(provider)),
+      init(init),
+      listener(listener),
+      fail(std::move(fail)),
+      adapter_qp(*this->provider, init.type, srq()) {}
+
+SharedReceiveQueue* QueuePairCore::srq() const {
+  return static_cast<SharedReceiveQueue*>(init.srq);
+}
+
+verbs::CompletionQueue& QueuePairCore::send_cq() const {
+  return static_cast<verbs::CompletionQueue&>(*init.send_cq);
+}
+
+verbs::CompletionQueue& QueuePairCore::receive_cq() const {
+  return static_cast<verbs::CompletionQueue&>(*init.receive_cq);
+}
+
+}  // namespace ibemu::hca::mlx4

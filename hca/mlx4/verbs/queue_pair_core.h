@@ -1,0 +1,46 @@
+// QueuePairCore: the part of a queue pair that its two queues know.
+#ifndef IBEMU_HCA_MLX4_VERBS_QUEUE_PAIR_CORE_H_
+#define IBEMU_HCA_MLX4_VERBS_QUEUE_PAIR_CORE_H_
+
+#include <functional>
+#include <memory>
+
+#include "hca/mlx4/verbs/adapter_qp.h"
+#include "hca/mlx4/verbs/qp_life.h"
+#include "verbs/parts/completion_queue.h"
+#include "verbs/provider.h"
+
+namespace ibemu::hca::mlx4 {
+
+class SharedReceiveQueue;
+class VerbsProvider;
+
+// The state and the attributes of a queue pair, and its users.  The queue pair
+// changes them, its queues read them.
+struct QueuePairCore {
+  // `fail` puts the queue pair into the error state because of an error that
+  // the adapter does not know of.
+  QueuePairCore(std::shared_ptr<VerbsProvider> provider,
+                const verbs::QpInit& init, verbs::ObjectListener& listener,
+                std::function<void()> fail);
+
+  bool broken() const { return state == verbs::QpState::kError; }
+  bool is_datagram() const { return init.type == verbs::QpType::kUd; }
+  SharedReceiveQueue* srq() const;
+  verbs::CompletionQueue& send_cq() const;
+  verbs::CompletionQueue& receive_cq() const;
+
+  const std::shared_ptr<VerbsProvider> provider;
+  const verbs::QpInit init;
+  verbs::ObjectListener& listener;
+  const std::function<void()> fail;
+  AdapterQp adapter_qp;
+  verbs::QpState state = verbs::QpState::kReset;
+  verbs::QpAttributes attributes{};
+  bool gone = false;  // the adapter or its completion queue is gone
+  QpLife life;
+};
+
+}  // namespace ibemu::hca::mlx4
+
+#endif  // IBEMU_HCA_MLX4_VERBS_QUEUE_PAIR_CORE_H_
