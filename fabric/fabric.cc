@@ -13,6 +13,7 @@
 #include "base/absl_text.h"
 #include "base/did_you_mean.h"
 #include "base/observer_list.h"
+#include "fabric/agents/node_agents.h"
 #include "fabric/fabric_device.h"
 #include "fabric/forwarding/endpoints.h"
 #include "fabric/routing/static_sm.h"
@@ -31,7 +32,8 @@ struct Fabric::Impl : FabricEvents {
         seed(options.seed),
         subnet(topology),
         links(subnet, *this),
-        endpoints(subnet, links, *this, own_timers, options.seed) {}
+        endpoints(subnet, links, *this, agents, own_timers, options.seed),
+        agents(subnet, links, *this, endpoints, own_timers, options.seed) {}
 
   void OnPortChange(PortId port) override {
     watchers.ForEach(
@@ -61,7 +63,7 @@ struct Fabric::Impl : FabricEvents {
   }
 
   void OnLinkStateChange(topology::NodeId node) override {
-    endpoints.sma().notices().OnLinkStateChange(node);
+    agents.notices().OnLinkStateChange(node);
   }
 
   void OnTrap(PortId port, const mad::Notice& notice, bool repeated) override {
@@ -105,6 +107,7 @@ struct Fabric::Impl : FabricEvents {
   Subnet subnet;
   Links links;
   Endpoints endpoints;
+  NodeAgents agents;
   std::optional<StaticSm> static_sm;                   // with --sm=static
   std::optional<SubnetManager> subnet_manager;         // with --sm=builtin
   std::optional<SubnetAdministration> administration;  // with --sm=builtin
@@ -173,8 +176,8 @@ absl::StatusOr<topology::NodeId> Fabric::Find(std::string_view wanted) const {
 mad::Device& Fabric::device(topology::NodeId node) {
   auto& device = impl_->devices[node];
   if (!device) {
-    device = std::make_unique<FabricDevice>(impl_->subnet, impl_->endpoints,
-                                            *impl_, node);
+    device = std::make_unique<FabricDevice>(
+        impl_->subnet, impl_->endpoints, impl_->agents.notices(), *impl_, node);
   }
   return *device;
 }
@@ -356,15 +359,15 @@ const FaultCounts& Fabric::CountsOf(FaultId fault) const {
 AgentFaultId Fabric::AddAgentFault(topology::NodeId node,
                                    const LinkFaults& faults,
                                    const FaultChance& chance) {
-  return impl_->endpoints.agent_faults().Add(node, faults, chance);
+  return impl_->agents.faults().Add(node, faults, chance);
 }
 
 void Fabric::RemoveFault(AgentFaultId fault) {
-  impl_->endpoints.agent_faults().Remove(fault);
+  impl_->agents.faults().Remove(fault);
 }
 
 const FaultCounts& Fabric::CountsOf(AgentFaultId fault) const {
-  return impl_->endpoints.agent_faults().CountsOf(fault);
+  return impl_->agents.faults().CountsOf(fault);
 }
 
 void Fabric::AddWatcher(FabricWatcher& watcher) {

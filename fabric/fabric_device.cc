@@ -8,8 +8,12 @@
 namespace ibemu::fabric {
 
 FabricPort::FabricPort(Subnet& subnet, Endpoints& endpoints,
-                       FabricEvents& events, PortId id)
-    : subnet_(subnet), endpoints_(endpoints), events_(events), id_(id) {}
+                       SmaNotices& notices, FabricEvents& events, PortId id)
+    : subnet_(subnet),
+      endpoints_(endpoints),
+      notices_(notices),
+      events_(events),
+      id_(id) {}
 
 FabricPort::~FabricPort() { endpoints_.SetListener(id_, nullptr); }
 
@@ -62,17 +66,18 @@ void FabricPort::SetCapability(bool is_sm) {
       is_sm ? mask | mad::capability::kIsSm : mask & ~mad::capability::kIsSm;
   if (mask == wanted) return;
   mask = wanted;
-  endpoints_.sma().notices().OnLocalChange(
-      id_, SmaNotices::LocalChange::kCapabilityMask);
+  notices_.OnLocalChange(id_, SmaNotices::LocalChange::kCapabilityMask);
   events_.OnPortChange(id_);
 }
 
 FabricDevice::FabricDevice(Subnet& subnet, Endpoints& endpoints,
-                           FabricEvents& events, topology::NodeId id)
-    : subnet_(subnet), endpoints_(endpoints), id_(id) {
+                           SmaNotices& notices, FabricEvents& events,
+                           topology::NodeId id)
+    : subnet_(subnet), notices_(notices), id_(id) {
   const int last = FabricDevice::last_port();
   for (int number = FabricDevice::first_port(); number <= last; ++number) {
-    ports_.emplace_back(subnet, endpoints, events, subnet.port_id(id, number));
+    ports_.emplace_back(subnet, endpoints, notices, events,
+                        subnet.port_id(id, number));
   }
 }
 
@@ -94,9 +99,8 @@ void FabricDevice::SetNodeDescription(std::string_view text) {
   if (description == text) return;
   description = text;
   for (int number = first_port(); number <= last_port(); ++number) {
-    endpoints_.sma().notices().OnLocalChange(
-        subnet_.port_id(id_, number),
-        SmaNotices::LocalChange::kNodeDescription);
+    notices_.OnLocalChange(subnet_.port_id(id_, number),
+                           SmaNotices::LocalChange::kNodeDescription);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "fabric/agents/sma_notices.h"
 #include "fabric/forwarding/endpoints.h"
 #include "fabric/subnet/events.h"
 #include "fabric/subnet/subnet.h"
@@ -18,8 +19,8 @@ namespace ibemu::fabric {
 // An end port: one of a CA or router, or port 0 of a switch.
 class FabricPort : public mad::Port {
  public:
-  FabricPort(Subnet& subnet, Endpoints& endpoints, FabricEvents& events,
-             PortId id);
+  FabricPort(Subnet& subnet, Endpoints& endpoints, SmaNotices& notices,
+             FabricEvents& events, PortId id);
   ~FabricPort() override;
 
   absl::Status Transmit(const mad::Outgoing& packet) override;
@@ -38,6 +39,7 @@ class FabricPort : public mad::Port {
 
   Subnet& subnet_;
   Endpoints& endpoints_;
+  SmaNotices& notices_;
   FabricEvents& events_;
   const PortId id_;
 };
@@ -45,8 +47,8 @@ class FabricPort : public mad::Port {
 // The node, with one FabricPort for each end port.
 class FabricDevice : public mad::Device {
  public:
-  FabricDevice(Subnet& subnet, Endpoints& endpoints, FabricEvents& events,
-               topology::NodeId id);
+  FabricDevice(Subnet& subnet, Endpoints& endpoints, SmaNotices& notices,
+               FabricEvents& events, topology::NodeId id);
 
   mad::NodeType type() const override;
   wire::Guid node_guid() const override;
@@ -68,7 +70,7 @@ class FabricDevice : public mad::Device {
   const Node& node() const { return subnet_.node(id_); }
 
   Subnet& subnet_;
-  Endpoints& endpoints_;
+  SmaNotices& notices_;
   const topology::NodeId id_;
   std::deque<FabricPort> ports_;
   mad::DeviceListener* listener_ = nullptr;

@@ -12,8 +12,8 @@
 namespace ibemu::fabric {
 namespace {
 
-using wire::Lid, mad::LocalVerdict, mad::MadHeader, mad::Method, mad::MgmtClass,
-    mad::SmiStep, mad::Smp;
+using wire::Lid, mad::LocalVerdict, mad::MadHeader, mad::Method, mad::SmiStep,
+    mad::Smp;
 
 // Returns the port through which an SMP leaves while it is in the directed part
 // of its path, or 0 if it is routed by LID.
@@ -75,13 +75,10 @@ SmaNotices::BadKey BadKeyOf(const Packet& packet, uint32_t key) {
 }  // namespace
 
 Endpoints::Endpoints(Subnet& subnet, Links& links, FabricEvents& events,
-                     Timers& timers, uint64_t seed)
+                     NodeAgents& agents, Timers& timers, uint64_t seed)
     : subnet_(subnet),
-      sma_(subnet, links, events, *this, timers),
-      pma_(subnet, timers),
-      other_agents_(subnet, timers),
-      forwarder_(subnet, links, events, timers, *this, seed),
-      agent_faults_(subnet, timers, seed) {}
+      agents_(agents),
+      forwarder_(subnet, links, events, timers, *this, seed) {}
 
 void Endpoints::SetListener(PortId port, mad::PortListener* listener) {
   if (listener == nullptr) {
@@ -106,23 +103,10 @@ ManagementService* Endpoints::ServiceAt(PortId port) const {
 
 LocalVerdict Endpoints::ProcessLocal(PortId port, const mad::Arrival& request,
                                      mad::MadBytes& reply) {
-  const LocalVerdict verdict = AskAgents(port, request, reply);
+  const LocalVerdict verdict = agents_.Handle(port, request, reply);
   if (verdict != LocalVerdict::kUnhandled || services_.empty()) return verdict;
   ManagementService* const service = ServiceAt(subnet_.management_port(port));
   return service == nullptr ? verdict : service->Take(request, reply);
-}
-
-LocalVerdict Endpoints::AskAgents(PortId port, const mad::Arrival& request,
-                                  mad::MadBytes& reply) {
-  switch (wire::Get<&MadHeader::mgmt_class>(request.mad)) {
-    case MgmtClass::kSubnetLidRouted:
-    case MgmtClass::kSubnetDirectedRoute:
-      return sma_.Handle(port, request, reply);
-    case MgmtClass::kPerformance:
-      return pma_.Handle(port, request, reply);
-    default:
-      return other_agents_.Handle(port, request, reply);
-  }
 }
 
 absl::Status Endpoints::Transmit(PortId from, const mad::Outgoing& outgoing) {
@@ -202,7 +186,7 @@ int Endpoints::AdmitByPKey(PortId id, const Packet& packet) {
     for (uint32_t i = 0; i < packet.Count(); ++i) {
       Saturate(port.info.p_key_violations);
     }
-    sma_.notices().OnBadPKey(id, BadKeyOf(packet, packet.p_key));
+    agents_.notices().OnBadPKey(id, BadKeyOf(packet, packet.p_key));
   }
   return index;
 }
@@ -214,7 +198,7 @@ bool Endpoints::IsForUs(PortId port, const RouteHeader& grh) const {
 
 void Endpoints::OnBadQKey(PortId id, const Packet& packet) {
   Saturate(subnet_.port(id).info.q_key_violations);
-  sma_.notices().OnBadQKey(id, BadKeyOf(packet, packet.q_key));
+  agents_.notices().OnBadQKey(id, BadKeyOf(packet, packet.q_key));
 }
 
 wire::Gid Endpoints::GidAt(PortId port, int index) const {
@@ -259,7 +243,7 @@ void Endpoints::OnPacket(PortId ingress, const Packet& packet) {
 }
 
 void Endpoints::OnEnforcedPKey(PortId port, const Packet& packet) {
-  sma_.notices().OnSwitchBadPKey(port, BadKeyOf(packet, packet.p_key));
+  agents_.notices().OnSwitchBadPKey(port, BadKeyOf(packet, packet.p_key));
 }
 
 void Endpoints::OnSmp(PortId ingress, const Packet& packet) {
@@ -299,10 +283,10 @@ void Endpoints::Answer(PortId ingress, const mad::Arrival& request,
       AnswerGmp(ingress, to, answer);
     }
   };
-  if (!agent_faults_.Concern(subnet_.port(ingress).node)) {
+  if (!agents_.faults().Concern(subnet_.port(ingress).node)) {
     return send(request, reply);
   }
-  agent_faults_.Pass(ingress, reply, [send, request, reply]() mutable {
+  agents_.faults().Pass(ingress, reply, [send, request, reply]() mutable {
     send(request, reply);
   });
 }

@@ -7,10 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "fabric/agents/other_agents.h"
-#include "fabric/agents/pma.h"
-#include "fabric/agents/sma.h"
-#include "fabric/faults/agent_faults.h"
+#include "fabric/agents/node_agents.h"
 #include "fabric/forwarding/forwarder.h"
 #include "fabric/forwarding/management_service.h"
 #include "fabric/subnet/events.h"
@@ -47,12 +44,12 @@ class RemoteAdapter {
 // ports here: those of a CA, or port 0 of a switch.
 class Endpoints : public PacketSink, public MadSender {
  public:
-  Endpoints(Subnet& subnet, Links& links, FabricEvents& events, Timers& timers,
-            uint64_t seed);
+  // The references must outlive this object, but `agents`, which send through
+  // it, may be constructed after it and end before it.
+  Endpoints(Subnet& subnet, Links& links, FabricEvents& events,
+            NodeAgents& agents, Timers& timers, uint64_t seed);
 
-  Sma& sma() { return sma_; }
   Forwarder& forwarder() { return forwarder_; }
-  AgentFaults& agent_faults() { return agent_faults_; }
 
   // Sets the listener of a port.  Not owned; nullptr removes it.
   void SetListener(PortId port, mad::PortListener* listener);
@@ -102,8 +99,6 @@ class Endpoints : public PacketSink, public MadSender {
   // Sends an answer, subject to the faults of the node's agents.
   void Answer(PortId ingress, const mad::Arrival& request,
               mad::MadBytes& reply);
-  mad::LocalVerdict AskAgents(PortId port, const mad::Arrival& request,
-                              mad::MadBytes& reply);
   void AnswerSmp(PortId ingress, const mad::Arrival& request,
                  mad::MadBytes& reply);
   void AnswerGmp(PortId port, const mad::Arrival& request,
@@ -113,11 +108,8 @@ class Endpoints : public PacketSink, public MadSender {
   bool HandUp(PortId port, const mad::Arrival& arrival, mad::MadBytes& reply);
 
   Subnet& subnet_;
-  Sma sma_;
-  Pma pma_;
-  OtherAgents other_agents_;
+  NodeAgents& agents_;
   Forwarder forwarder_;
-  AgentFaults agent_faults_;
   absl::flat_hash_map<PortId, mad::PortListener*> listeners_;
   absl::flat_hash_map<PortId, ManagementService*> services_;
   absl::flat_hash_map<topology::NodeId, TransportSink*> transport_sinks_;
