@@ -1,5 +1,6 @@
 #include "cli/doctor/doctor.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

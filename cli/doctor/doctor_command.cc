@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "cli/doctor/doctor.h"
+#include "cli/doctor/doctor_facts.h"
+#include "cli/doctor/doctor_trials.h"
 #include "control/rpc.h"
 #include "nlohmann/json.hpp"
 

@@ -1,3 +1,5 @@
+#include "cli/doctor/doctor_facts.h"
+
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -7,8 +9,6 @@
 #include <optional>
 #include <string>
 #include <system_error>
-
-#include "cli/doctor/doctor.h"
 
 namespace ibemu::cli {
 namespace {

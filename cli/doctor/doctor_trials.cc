@@ -1,3 +1,5 @@
+#include "cli/doctor/doctor_trials.h"
+
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -15,7 +17,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
-#include "cli/doctor/doctor.h"
 #include "control/peer.h"
 #include "launch/mounts.h"
 #include "launch/namespaces.h"

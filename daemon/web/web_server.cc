@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "daemon/web/metrics/metrics.h"
+#include "daemon/web/metrics/process_metrics.h"
 #include "daemon/web/view/loop_questions.h"
 
 namespace ibemu::daemon {

@@ -21,9 +21,6 @@ size_t PortMetricKinds();
 prometheus::MetricFamily PortMetrics(size_t kind, const fabric::Subnet& subnet,
                                      size_t from, size_t count);
 
-// Of this process, by the names that Prometheus' own libraries use.
-MetricFamilies ProcessMetrics();
-
 }  // namespace ibemu::daemon
 
 #endif  // IBEMU_DAEMON_WEB_METRICS_METRICS_H_

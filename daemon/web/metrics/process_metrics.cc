@@ -1,3 +1,5 @@
+#include "daemon/web/metrics/process_metrics.h"
+
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -7,7 +9,6 @@
 #include <system_error>
 
 #include "base/version.h"
-#include "daemon/web/metrics/metrics.h"
 
 namespace ibemu::daemon {
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "daemon/subnet/fabric_methods.h"
+#include "daemon/web/metrics/process_metrics.h"
 #include "daemon/words/port_text.h"
 #include "fabric/subnet/subnet.h"
 #include "gmock/gmock.h"
