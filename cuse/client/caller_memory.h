@@ -1,5 +1,5 @@
-// StoppedCaller: access to the memory of a client whose thread is blocked in a
-// request to us.
+// The call, the process and the read() buffer of a client whose thread is
+// blocked in a request to us.
 #ifndef IBEMU_CUSE_CLIENT_CALLER_MEMORY_H_
 #define IBEMU_CUSE_CLIENT_CALLER_MEMORY_H_
 
@@ -48,44 +48,6 @@ ClientId ClientOf(pid_t tid);
 // Errors: those of CallOf() and WriteMemory(); FailedPrecondition if the thread
 // is in another call.
 absl::Status FillReadBuffer(pid_t tid, size_t room, mad::Bytes data);
-
-// A blocked thread that ptrace stops on its way back to user space.  REQUIRES:
-// all calls are made on one thread, which is a worker.
-class StoppedCaller {
- public:
-  // Errors: PermissionDenied, Unimplemented (another architecture).
-  static absl::StatusOr<StoppedCaller> Seize(pid_t tid);
-
-  StoppedCaller(StoppedCaller&& other) noexcept;
-  StoppedCaller& operator=(StoppedCaller&&) = delete;
-  ~StoppedCaller();  // lets it run
-
-  // Waits until the thread has its answer and stops, so another thread must
-  // answer its request.  Then does what FillReadBuffer() does, with the same
-  // errors, for kernels without /proc/TID/syscall.
-  absl::Status Fill(size_t room, mad::Bytes data);
-
-  // Waits until the write() of the thread was interrupted.  Then, before the
-  // client notices, makes the thread open the file that it wrote to once more,
-  // for reading, and report the number of that descriptor to us
-  // (base/event_number.h).  After that the thread repeats its write().
-  //
-  // Errors:
-  //   ResourceExhausted   it has no descriptor left, so its write() fails
-  //   NotFound            it died
-  //   FailedPrecondition  it is in another call, and is left alone
-  //   Aborted             it repeats its write(), but has no such file
-  absl::Status GiveEventFile();
-
- private:
-  class Puppet;
-
-  explicit StoppedCaller(pid_t tid) : tid_(tid) {}
-  // Waits for the next stop, and returns its status as in waitpid(2).
-  absl::StatusOr<int> Wait();
-
-  pid_t tid_;
-};
 
 }  // namespace ibemu::cuse
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cuse/client/caller_memory.h"
+#include "cuse/client/stopped_caller.h"
 
 namespace ibemu::cuse {
 namespace {

@@ -1,3 +1,5 @@
+#include "cuse/client/stopped_caller.h"
+
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -8,7 +10,6 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "cuse/client/caller_memory.h"
 #include "cuse/client/write_memory.h"
 
 namespace ibemu::cuse {
@@ -61,15 +62,15 @@ absl::Status StoppedCaller::Fill(size_t room, mad::Bytes data) {
 
 #else
 
-absl::Status StoppedCaller::GiveEventFile() {
-  return absl::UnimplementedError("registers of this architecture");
-}
-
 absl::StatusOr<StoppedCaller> StoppedCaller::Seize(pid_t /*tid*/) {
   return absl::UnimplementedError("registers of this architecture");
 }
 
 StoppedCaller::~StoppedCaller() = default;
+
+absl::StatusOr<int> StoppedCaller::Wait() {
+  return absl::UnimplementedError("registers of this architecture");
+}
 
 absl::Status StoppedCaller::Fill(size_t /*room*/, mad::Bytes /*data*/) {
   return absl::UnimplementedError("registers of this architecture");

@@ -1,5 +1,4 @@
-// WriteMemory(): a write to a client's memory, for all ways to it in
-// caller_memory.h.
+// WriteMemory(): a write to a client's memory.
 #ifndef IBEMU_CUSE_CLIENT_WRITE_MEMORY_H_
 #define IBEMU_CUSE_CLIENT_WRITE_MEMORY_H_
 

@@ -3,6 +3,8 @@
 #include <rdma/ib_user_verbs.h>
 
 #include "cuse/client/caller_memory.h"
+#include "cuse/client/event_injection.h"
+#include "cuse/client/stopped_caller.h"
 #include "verbs/uverbs/command.h"
 
 namespace ibemu::cuse {
@@ -45,7 +47,7 @@ void SystemUverbsFile::GiveEventFile(Written data, WriteReply reply) {
         to_loop([self, number] {
           if (*self != nullptr) (*self)->WriteAgain(number);
         });
-        const absl::Status given = caller->GiveEventFile();
+        const absl::Status given = InjectEventFile(*caller);
         *writes_again = !absl::IsResourceExhausted(given) &&
                         !absl::IsNotFound(given) &&
                         !absl::IsFailedPrecondition(given);

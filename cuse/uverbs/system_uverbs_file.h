@@ -17,7 +17,7 @@ namespace ibemu::cuse {
 // A UverbsFile for which commands that answer with a new descriptor arrive
 // twice.  The first time, a worker stops the thread by ptrace, and the write()
 // is answered with EINTR.  Before the thread sees that, it is made to open an
-// event file (UverbsOffers) and to write again: StoppedCaller::GiveEventFile().
+// event file (UverbsOffers) and to write again: InjectEventFile().
 //
 // A client that can't be stopped, because another process traces it or the
 // machine is no x86-64, gets what UverbsFile gives without an offer.

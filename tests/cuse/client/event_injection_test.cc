@@ -1,11 +1,13 @@
-// StoppedCaller::GiveEventFile().  A pipe can be opened again, too, but it does
-// not know its number; how it ends well, tests/uml shows.
+// A pipe can be opened again, too, but it does not know its number; how it ends
+// well, tests/uml shows.
+#include "cuse/client/event_injection.h"
+
 #include <gtest/gtest.h>
 
 #include <cerrno>
 #include <csignal>
 
-#include "cuse/client/caller_memory.h"
+#include "cuse/client/stopped_caller.h"
 #include "tests/cuse/blocked_writer.h"
 
 namespace ibemu::cuse {
@@ -20,7 +22,7 @@ absl::Status Give(
   absl::StatusOr<StoppedCaller> caller = StoppedCaller::Seize(tid);
   if (!caller.ok()) return caller.status();
   then();
-  return caller->GiveEventFile();
+  return InjectEventFile(*caller);
 }
 
 TEST(EventInjectionTest, AClientThatGetsNoFileWritesAgainAndIsAsBefore) {

@@ -1,0 +1,22 @@
+#include "cuse/client/write_memory.h"
+
+#include <sys/uio.h>
+
+#include <cerrno>
+
+namespace ibemu::cuse {
+
+absl::Status WriteMemory(pid_t tid, uint64_t address, mad::Bytes data) {
+  const iovec local = {const_cast<std::byte*>(data.data()), data.size()};
+  const iovec remote = {reinterpret_cast<void*>(address), data.size()};
+  const ssize_t done = process_vm_writev(tid, &local, 1, &remote, 1, 0);
+  if (done < 0 && errno != EFAULT) {
+    return absl::ErrnoToStatus(errno, "process_vm_writev");
+  }
+  if (done < 0 || static_cast<size_t>(done) < data.size()) {
+    return absl::FailedPreconditionError("not all of it can be written");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ibemu::cuse
