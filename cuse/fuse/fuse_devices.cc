@@ -5,19 +5,52 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "cuse/client/argument_probe.h"
 #include "cuse/client/no_space.h"
-#include "cuse/fuse/fuse_handle.h"
+#include "cuse/fuse/long_reads.h"
+#include "cuse/fuse/long_writes.h"
+#include "cuse/fuse/poll_waiters.h"
 
 namespace ibemu::cuse {
 namespace {
 
 fuse_req_t RequestOf(RequestId id) { return reinterpret_cast<fuse_req_t>(id); }
 
+RequestId IdOf(fuse_req_t request) {
+  return RequestId{reinterpret_cast<uintptr_t>(request)};
+}
+
 }  // namespace
+
+// One open device file.
+struct FuseDevices::Handle {
+  Handle(Timers& timers, std::unique_ptr<File> served, uid_t user)
+      : file(std::move(served)),
+        opener(user),
+        waiters(timers, *file),
+        writes(timers, *file) {}
+
+  std::unique_ptr<File> file;
+  const uid_t opener;
+  PollWaiters waiters;
+  LongReads reads;
+  LongWrites writes;
+};
+
+// Runs a call of `handle`'s file.  If the file keeps the reply, later signals
+// to the client interrupt the request.
+template <class Call>
+void FuseDevices::Dispatch(fuse_req_t request, Handle& handle, Call call) {
+  running_ = IdOf(request);
+  call(running_);
+  if (std::exchange(running_, RequestId{}) == IdOf(request)) {
+    fuse_req_interrupt_func(request, &OnInterrupt, &handle);
+  }
+}
 
 FuseDevices::FuseDevices(Timers& timers, WorkerPool& workers,
                          uint32_t open_flags)
@@ -92,14 +125,19 @@ void FuseDevices::Read(fuse_req_t request, size_t size, off_t offset,
                        const fuse_file_info& info) {
   Handle* const handle = handles_.Find(info.fh);
   if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
-  const bool nonblock = (info.flags & O_NONBLOCK) != 0;
-  if (offset != 0 || MayGoOn(size, piece_) || !handle->reads.empty()) {
-    return ReadLong(request, *handle, size, offset, nonblock);
+  if (offset != 0) return handle->reads.GoOn(request, size, offset);
+  const bool is_long = MayGoOn(size, piece_);
+  const bool is_plain = !is_long && handle->reads.empty();
+  size_t room = size;
+  if (!is_plain) {
+    room = handle->reads.Begin(fuse_req_ctx(request)->pid, size, piece_);
   }
+  if (is_long) long_reads_.emplace(IdOf(request), LongRead{handle, size});
   Dispatch(request, *handle, [&](RequestId id) {
-    handle->file->Read(nonblock, ReadReply(*this, id, size));
+    handle->file->Read((info.flags & O_NONBLOCK) != 0,
+                       ReadReply(*this, id, room));
   });
-  handle->waiters.OnRead();
+  if (is_plain) handle->waiters.OnRead();
 }
 
 void FuseDevices::SendData(RequestId id, Bytes head,
@@ -107,7 +145,9 @@ void FuseDevices::SendData(RequestId id, Bytes head,
   const fuse_req_t request = Settle(id);
   if (!long_reads_.empty()) {
     if (const auto node = long_reads_.extract(id)) {
-      return SendLong(request, node.mapped(), head, std::move(body));
+      const LongRead& read = node.mapped();
+      return read.handle->reads.Answer(request, read.size, head,
+                                       std::move(body));
     }
   }
   // Copying few bytes is cheaper than libfuse's vectors.
@@ -115,9 +155,7 @@ void FuseDevices::SendData(RequestId id, Bytes head,
   if (head.size() + body.size() <= small.size()) {
     auto end = std::copy(head.begin(), head.end(), small.begin());
     end = std::copy(body.begin(), body.end(), end);
-    fuse_reply_buf(request, Chars(small),
-                   static_cast<size_t>(end - small.begin()));
-    return;
+    return ReplyData(request, Bytes(small.begin(), end));
   }
   ReplyParts(request, head, body);
 }
@@ -166,14 +204,21 @@ void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
       fuse_req_ctx(request)->uid != handle->opener) {
     return ReplyError(request, Errno::kAccess);
   }
+  const pid_t caller = fuse_req_ctx(request)->pid;
   if (offset != 0 || MayGoOn(data.size(), piece_) ||
-      handle->writes.pending(fuse_req_ctx(request)->pid)) {
-    return WriteLong(request, *handle, data, offset);
+      handle->writes.pending(caller)) {
+    std::optional<SplitWrites::Whole> whole =
+        handle->writes.Add(request, data, offset, piece_);
+    if (!whole) return;
+    long_writes_.emplace(IdOf(request), data.size());
+    return Dispatch(request, *handle, [&](RequestId id) {
+      handle->file->Write({whole->head, std::move(whole->body), caller},
+                          WriteReply(*this, id));
+    });
   }
   Dispatch(request, *handle, [&](RequestId id) {
-    handle->file->Write(
-        Written::Of(data, handle->file->HeadSize(), fuse_req_ctx(request)->pid),
-        WriteReply(*this, id));
+    handle->file->Write(Written::Of(data, handle->file->HeadSize(), caller),
+                        WriteReply(*this, id));
   });
 }
 
@@ -231,9 +276,7 @@ void FuseDevices::Poll(fuse_req_t request, const fuse_file_info& info,
 }
 
 void FuseDevices::Release(fuse_req_t request, const fuse_file_info& info) {
-  if (const std::unique_ptr<Handle> ended = handles_.Remove(info.fh)) {
-    for (const auto& [tid, end] : ended->write_ends) timers_.Cancel(end);
-  }
+  handles_.Remove(info.fh);
   ReplyError(request, Errno::kOk);
 }
 

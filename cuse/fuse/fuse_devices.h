@@ -20,8 +20,8 @@ namespace ibemu::cuse {
 
 // The open device files of one front end.  FuseTree and CUSE get the same
 // requests for a device file.  This class passes them to the File, carries its
-// replies back, parks and interrupts requests, wakes poll(), and joins calls
-// that the kernel split.
+// replies back, parks and interrupts requests, and wakes poll().  Calls that
+// the kernel split are joined by the file's LongReads and LongWrites.
 class FuseDevices final : public ReplySink {
  public:
   // `open_flags` are the FOPEN_* flags of every open.  REQUIRES: `timers` and
@@ -55,7 +55,7 @@ class FuseDevices final : public ReplySink {
   struct Handle;
   struct LongRead {
     Handle* handle;
-    size_t size;  // of this request
+    size_t size;  // of its first request
   };
 
   void SendError(RequestId id, Errno error) override;
@@ -71,13 +71,6 @@ class FuseDevices final : public ReplySink {
   void Dispatch(fuse_req_t request, Handle& handle, Call call);
   // Returns the request that `id` names, which is answered now.
   fuse_req_t Settle(RequestId id);
-  void ReadLong(fuse_req_t request, Handle& handle, size_t size, off_t offset,
-                bool nonblock);
-  void SendLong(fuse_req_t request, const LongRead& read, Bytes head,
-                std::vector<std::byte> body);
-  void WriteLong(fuse_req_t request, Handle& handle, Bytes data, off_t offset);
-  void CancelWriteEnd(Handle& handle, pid_t tid);
-  void FinishWrite(Handle& handle, pid_t tid);
   void RunIoctl(fuse_req_t request, const IoctlRequest& ioctl, uint64_t number);
   void AnswerNoSpace(fuse_req_t request, NoSpaceAnswer how, Bytes data);
   void RemoveSoon(uint64_t number);
@@ -91,7 +84,7 @@ class FuseDevices final : public ReplySink {
   // Data of requests for which the id is not enough; mostly empty.
   absl::flat_hash_map<RequestId, uint64_t> opening_;  // handle numbers
   absl::flat_hash_map<RequestId, LongRead> long_reads_;
-  absl::flat_hash_map<RequestId, size_t> long_writes_;  // sizes of the pieces
+  absl::flat_hash_map<RequestId, size_t> long_writes_;  // sizes of last pieces
   absl::flat_hash_set<fuse_req_t> at_worker_;
   std::shared_ptr<FuseDevices*> self_;  // points to null after the end
 };

@@ -5,6 +5,7 @@
 #include "base/unique_fd.h"
 #include "cuse/fuse/fuse_session.h"
 #include "cuse/fuse/fuse_tree_operations.h"
+#include "cuse/fuse/fuse_tree_table.h"
 
 namespace ibemu::cuse {
 
@@ -15,8 +16,7 @@ class FuseTree::Impl {
       : operations_(timers, view, workers, options) {}
 
   absl::Status Serve(UniqueFd fd) {
-    return session_.Start(std::move(fd), FuseTreeOperations::Table(),
-                          &operations_);
+    return session_.Start(std::move(fd), FuseTreeTable(), &operations_);
   }
 
   void Update() { operations_.Update(); }

@@ -1,5 +1,4 @@
-// FuseTreeOperations: the operations of a FuseTree, one for each kind of FUSE
-// request.
+// FuseTreeOperations: what a FuseTree does for each kind of FUSE request.
 #ifndef IBEMU_CUSE_FUSE_FUSE_TREE_OPERATIONS_H_
 #define IBEMU_CUSE_FUSE_FUSE_TREE_OPERATIONS_H_
 
@@ -17,6 +16,9 @@
 
 namespace ibemu::cuse {
 
+// The operations on the nodes, texts and device files of one FuseTree.  Those
+// that take a request answer it; FuseTreeTable() says which function of libfuse
+// each belongs to.
 class FuseTreeOperations {
  public:
   FuseTreeOperations(Timers& timers, const sysfs::View& view,
@@ -25,18 +27,13 @@ class FuseTreeOperations {
   // Called when the devices of the view have changed.
   void Update();
 
-  // Returns the table for a session whose user data is a FuseTreeOperations.
-  static const fuse_lowlevel_ops& Table();
-
- private:
-  // A bit of file handles: set for texts, clear for device files.
-  static constexpr uint64_t kText = uint64_t{1} << 63;
-
-  // One static function per entry of the table; see there.
-  struct Calls;
-
+  // Settles with the kernel how it sends its requests.
   void Init(fuse_conn_info& connection);
+
+  // Nodes, by the ids that a look-up gave them.  The kernel forgets `times`
+  // look-ups at a time.
   void Lookup(fuse_req_t request, fuse_ino_t parent, const char* name);
+  void Forget(fuse_ino_t id, uint64_t times) { nodes_.Forget(id, times); }
   void GetAttributes(fuse_req_t request, fuse_ino_t id);
   void SetAttributes(fuse_req_t request, fuse_ino_t id, int which);
   void ReadLink(fuse_req_t request, fuse_ino_t id);
@@ -45,13 +42,23 @@ class FuseTreeOperations {
                      off_t offset);
   void Access(fuse_req_t request, fuse_ino_t id, int mask);
   void Open(fuse_req_t request, fuse_ino_t id, const fuse_file_info& info);
-  std::unique_ptr<File> NewFile(const DeviceNode& device, int flags);
-  std::unique_ptr<File> NewUverbsFile(const DeviceNode& device, int flags);
-  void OpenText(fuse_req_t request, const TreeNodes::NodePtr& node, int flags);
+
+  // Open files.  Device files have all their requests answered by devices().
+  static bool IsDevice(const fuse_file_info& info) {
+    return (info.fh & kText) == 0;
+  }
+  FuseDevices& devices() { return devices_; }
   void ReadText(fuse_req_t request, uint64_t file, size_t size, off_t offset);
   void WriteText(fuse_req_t request, uint64_t file, Bytes data);
   void ReleaseText(fuse_req_t request, uint64_t file);
 
+ private:
+  // A bit of file handles: set for texts, clear for device files.
+  static constexpr uint64_t kText = uint64_t{1} << 63;
+
+  std::unique_ptr<File> NewFile(const DeviceNode& device, int flags);
+  std::unique_ptr<File> NewUverbsFile(const DeviceNode& device, int flags);
+  void OpenText(fuse_req_t request, const TreeNodes::NodePtr& node, int flags);
   struct stat StatOf(const TreeNode& node) const;
   bool MayWrite(const fuse_ctx& caller, const TreeNode& node) const;
 

@@ -15,6 +15,12 @@ inline void ReplyError(fuse_req_t request, Errno error) {
   fuse_reply_err(request, static_cast<int>(error));
 }
 
+// Replies with data.
+inline void ReplyData(fuse_req_t request, mad::Bytes data) {
+  fuse_reply_buf(request, reinterpret_cast<const char*>(data.data()),
+                 data.size());
+}
+
 // Replies with data in two parts.
 void ReplyParts(fuse_req_t request, mad::Bytes head, mad::Bytes body);
 

@@ -1,0 +1,52 @@
+// LongWrites: write() calls that the kernel splits into several requests.
+#ifndef IBEMU_CUSE_FUSE_LONG_WRITES_H_
+#define IBEMU_CUSE_FUSE_LONG_WRITES_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/timers.h"
+#include "cuse/file.h"
+#include "cuse/fuse/libfuse.h"
+#include "cuse/fuse/split_calls.h"
+
+namespace ibemu::cuse {
+
+// The unfinished long writes of one open device file, which collect their
+// pieces until the File can have them as one.
+//
+// Where it can't be found out whether a call ends with a piece (see
+// SplitWrites), that piece is answered, and the File gets the data when no
+// other has come for some time.
+class LongWrites {
+ public:
+  // REQUIRES: both outlive this object.
+  LongWrites(Timers& timers, File& file);
+  ~LongWrites();
+  LongWrites(const LongWrites&) = delete;
+  LongWrites& operator=(const LongWrites&) = delete;
+
+  // Returns true if thread `tid` is in the middle of a call.
+  bool pending(pid_t tid) const { return calls_.pending(tid); }
+
+  // Adds the piece that `request` brings, of at most `piece` bytes.  Returns
+  // the whole call if that is its end.  Otherwise answers the request.
+  std::optional<SplitWrites::Whole> Add(fuse_req_t request, Bytes data,
+                                        off_t offset, size_t piece);
+
+ private:
+  void CancelEnd(pid_t tid);
+  void Finish(pid_t tid);
+
+  Timers& timers_;
+  File& file_;
+  SplitWrites calls_;
+  absl::flat_hash_map<pid_t, TimerId> ends_;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_FUSE_LONG_WRITES_H_
