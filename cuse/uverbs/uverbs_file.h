@@ -16,7 +16,7 @@ namespace ibemu::cuse {
 
 // An open uverbsN.  Commands come by write().  Their answers go to the memory
 // of the process that wrote, and only then does write() return.
-class UverbsFile final : public File, private verbs::Context::Client {
+class UverbsFile final : public File, private verbs::ContextClient {
  public:
   // REQUIRES: `provider`, `timers` and `workers` outlive this object.
   UverbsFile(std::shared_ptr<mad::Host> host, verbs::Provider& provider,

@@ -28,7 +28,7 @@ void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-class Client final : private Context::Client {
+class Client final : private ContextClient {
  public:
   Client(Timers& timers, Provider& provider)
       : timers_(timers),
@@ -39,7 +39,7 @@ class Client final : private Context::Client {
 
   void Reopen() {
     context_ = std::make_unique<Context>(
-        provider_, static_cast<Context::Client&>(*this), timers_);
+        provider_, static_cast<ContextClient&>(*this), timers_);
     queues_.clear();
     Write(testing::PlainCommand(
         IB_USER_VERBS_CMD_GET_CONTEXT,

@@ -17,7 +17,7 @@
 
 namespace ibemu::verbs {
 
-class ContextTest : public ::testing::Test, private Context::Client {
+class ContextTest : public ::testing::Test, private ContextClient {
  protected:
   static constexpr uint64_t kPlace = 0x1000;  // of responses
   static constexpr pid_t kThread = 4711;
@@ -87,7 +87,7 @@ class ContextTest : public ::testing::Test, private Context::Client {
   std::map<int, std::shared_ptr<EventQueue>> given_;  // by descriptor
   bool gives_ = true;
   std::unique_ptr<Context> context_ = std::make_unique<Context>(
-      provider_, static_cast<Context::Client&>(*this), timers_);
+      provider_, static_cast<ContextClient&>(*this), timers_);
 
  private:
   absl::StatusOr<int> GiveDescriptor(

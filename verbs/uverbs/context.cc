@@ -1,7 +1,6 @@
 #include "verbs/uverbs/context.h"
 
-#include <algorithm>
-#include <array>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -10,108 +9,48 @@
 #include "verbs/uverbs/responses.h"
 
 namespace ibemu::verbs {
+namespace {
 
-// A row of the table of commands.  Lengths are in bytes, without headers and
-// without what a driver adds.
-struct Context::Method {
-  uint32_t number;
-  bool extended;
-  size_t request;
-  size_t response;
-  Handler handler;
-};
+bool IsGetContext(const Command& command) {
+  return command.number == IB_USER_VERBS_CMD_GET_CONTEXT && !command.extended;
+}
 
-const Context::Method* Context::FindMethod(const Command& command) {
-  static constexpr std::array kMethods = {
-      Method{IB_USER_VERBS_CMD_GET_CONTEXT, false,
-             sizeof(ib_uverbs_get_context), sizeof(ib_uverbs_get_context_resp),
-             &Context::GetContext},
-      Method{IB_USER_VERBS_CMD_QUERY_DEVICE, false,
-             sizeof(ib_uverbs_query_device),
-             sizeof(ib_uverbs_query_device_resp), &Context::QueryDevice},
-      Method{IB_USER_VERBS_EX_CMD_QUERY_DEVICE, true,
-             sizeof(ib_uverbs_ex_query_device),
-             sizeof(ib_uverbs_query_device_resp),
-             &Context::QueryDeviceExtended},
-      Method{IB_USER_VERBS_CMD_QUERY_PORT, false, sizeof(ib_uverbs_query_port),
-             sizeof(ib_uverbs_query_port_resp), &Context::QueryPort},
-      Method{IB_USER_VERBS_CMD_ALLOC_PD, false, sizeof(ib_uverbs_alloc_pd),
-             sizeof(ib_uverbs_alloc_pd_resp), &Context::AllocPd},
-      Method{IB_USER_VERBS_CMD_DEALLOC_PD, false, sizeof(ib_uverbs_dealloc_pd),
-             0, &Context::DeallocPd},
-      Method{IB_USER_VERBS_CMD_REG_MR, false, sizeof(ib_uverbs_reg_mr),
-             sizeof(ib_uverbs_reg_mr_resp), &Context::RegMr},
-      Method{IB_USER_VERBS_CMD_DEREG_MR, false, sizeof(ib_uverbs_dereg_mr), 0,
-             &Context::DeregMr},
-      Method{IB_USER_VERBS_CMD_CREATE_AH, false, sizeof(ib_uverbs_create_ah),
-             sizeof(ib_uverbs_create_ah_resp), &Context::CreateAh},
-      Method{IB_USER_VERBS_CMD_DESTROY_AH, false, sizeof(ib_uverbs_destroy_ah),
-             0, &Context::DestroyAh},
-      Method{IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, false,
-             sizeof(ib_uverbs_create_comp_channel),
-             sizeof(ib_uverbs_create_comp_channel_resp),
-             &Context::CreateCompChannel},
-      Method{IB_USER_VERBS_CMD_CREATE_CQ, false, sizeof(ib_uverbs_create_cq),
-             sizeof(ib_uverbs_create_cq_resp), &Context::CreateCq},
-      Method{IB_USER_VERBS_CMD_RESIZE_CQ, false, sizeof(ib_uverbs_resize_cq),
-             sizeof(uint32_t), &Context::ResizeCq},
-      Method{IB_USER_VERBS_CMD_DESTROY_CQ, false, sizeof(ib_uverbs_destroy_cq),
-             sizeof(ib_uverbs_destroy_cq_resp), &Context::DestroyCq},
-      Method{IB_USER_VERBS_CMD_POLL_CQ, false, sizeof(ib_uverbs_poll_cq),
-             sizeof(ib_uverbs_poll_cq_resp), &Context::PollCq},
-      Method{IB_USER_VERBS_CMD_REQ_NOTIFY_CQ, false,
-             sizeof(ib_uverbs_req_notify_cq), 0, &Context::ReqNotifyCq},
-      Method{IB_USER_VERBS_CMD_CREATE_QP, false, sizeof(ib_uverbs_create_qp),
-             sizeof(ib_uverbs_create_qp_resp), &Context::CreateQp},
-      Method{IB_USER_VERBS_CMD_QUERY_QP, false, sizeof(ib_uverbs_query_qp),
-             sizeof(ib_uverbs_query_qp_resp), &Context::QueryQp},
-      Method{IB_USER_VERBS_CMD_MODIFY_QP, false, sizeof(ib_uverbs_modify_qp), 0,
-             &Context::ModifyQp},
-      Method{IB_USER_VERBS_CMD_DESTROY_QP, false, sizeof(ib_uverbs_destroy_qp),
-             sizeof(ib_uverbs_destroy_qp_resp), &Context::DestroyQp},
-      Method{IB_USER_VERBS_CMD_ATTACH_MCAST, false,
-             sizeof(ib_uverbs_attach_mcast), 0, &Context::AttachMcast},
-      Method{IB_USER_VERBS_CMD_DETACH_MCAST, false,
-             sizeof(ib_uverbs_detach_mcast), 0, &Context::DetachMcast},
-      Method{IB_USER_VERBS_CMD_CREATE_SRQ, false, sizeof(ib_uverbs_create_srq),
-             sizeof(ib_uverbs_create_srq_resp), &Context::CreateSrq},
-      Method{IB_USER_VERBS_CMD_MODIFY_SRQ, false, sizeof(ib_uverbs_modify_srq),
-             0, &Context::ModifySrq},
-      Method{IB_USER_VERBS_CMD_QUERY_SRQ, false, sizeof(ib_uverbs_query_srq),
-             sizeof(ib_uverbs_query_srq_resp), &Context::QuerySrq},
-      Method{IB_USER_VERBS_CMD_DESTROY_SRQ, false,
-             sizeof(ib_uverbs_destroy_srq), sizeof(ib_uverbs_destroy_srq_resp),
-             &Context::DestroySrq},
-      Method{IB_USER_VERBS_CMD_POST_SEND, false, sizeof(ib_uverbs_post_send),
-             sizeof(ib_uverbs_post_send_resp), &Context::PostSend},
-      Method{IB_USER_VERBS_CMD_POST_RECV, false, sizeof(ib_uverbs_post_recv),
-             sizeof(ib_uverbs_post_recv_resp), &Context::PostRecv},
-      Method{IB_USER_VERBS_CMD_POST_SRQ_RECV, false,
-             sizeof(ib_uverbs_post_srq_recv),
-             sizeof(ib_uverbs_post_srq_recv_resp), &Context::PostSrqRecv},
-  };
-  const auto* const found = std::find_if(
-      kMethods.begin(), kMethods.end(), [&command](const Method& method) {
-        return method.number == command.number &&
-               method.extended == command.extended;
-      });
-  return found == kMethods.end() ? nullptr : &*found;
+}  // namespace
+
+Context::Context(Provider& provider, ContextClient& client, Timers& timers)
+    : provider_(provider),
+      client_(client),
+      memory_(table_, provider, client, objects_),
+      ahs_(table_, provider, objects_),
+      cqs_(table_, provider, client, timers, objects_),
+      qps_(table_, provider, objects_),
+      srqs_(table_, provider, objects_),
+      work_requests_(table_, client, objects_) {
+  table_.Add<ib_uverbs_get_context, ib_uverbs_get_context_resp>(
+      IB_USER_VERBS_CMD_GET_CONTEXT,
+      [this](CommandCall& call) { return GetContext(call); });
+  table_.Add<ib_uverbs_query_device, ib_uverbs_query_device_resp>(
+      IB_USER_VERBS_CMD_QUERY_DEVICE,
+      [this](CommandCall& call) { return QueryDevice(call); });
+  table_.AddExtended<ib_uverbs_ex_query_device, ib_uverbs_query_device_resp>(
+      IB_USER_VERBS_EX_CMD_QUERY_DEVICE,
+      [this](CommandCall& call) { return QueryDeviceExtended(call); });
+  table_.Add<ib_uverbs_query_port, ib_uverbs_query_port_resp>(
+      IB_USER_VERBS_CMD_QUERY_PORT,
+      [this](CommandCall& call) { return QueryPort(call); });
 }
 
 Context::~Context() {
-  *self_ = nullptr;
-  for (const auto& [number, poll] : polls_) timers_.Cancel(poll.end);
-  polls_.clear();
-  if (async_ != nullptr) provider_.RemoveListener(*this);
+  if (objects_.async != nullptr) provider_.RemoveListener(*this);
 }
 
-void Context::Execute(Bytes written, pid_t caller, Done done) {
+void Context::Execute(Bytes written, pid_t caller, CommandCall::Done done) {
   const auto fail = [&done](absl::Status status) {
     done(Answer{.status = std::move(status), .response = {}, .undo = {}});
   };
   const absl::StatusOr<Command> command = ParseCommand(written);
   if (!command.ok()) return fail(command.status());
-  const Method* const method = FindMethod(*command);
+  const CommandTable::Method* const method = table_.Find(*command);
   if (method == nullptr) {
     const std::string text =
         absl::StrFormat("there is no command %d", command->number);
@@ -122,15 +61,15 @@ void Context::Execute(Bytes written, pid_t caller, Done done) {
       command->room < method->response) {
     return fail(absl::OutOfRangeError("request or response is too short"));
   }
-  if (async_ == nullptr && method->handler != &Context::GetContext) {
+  if (objects_.async == nullptr && !IsGetContext(*command)) {
     return fail(absl::InvalidArgumentError("GET_CONTEXT comes first"));
   }
-  Call call{.request = command->request,
-            .caller = caller,
-            .address = method->response == 0 ? 0 : command->response,
-            .room = command->room,
-            .done = std::move(done)};
-  absl::Status status = (this->*method->handler)(call);
+  CommandCall call{.request = command->request,
+                   .caller = caller,
+                   .address = method->response == 0 ? 0 : command->response,
+                   .room = command->room,
+                   .done = std::move(done)};
+  absl::Status status = method->handler(call);
   if (!call.done) return;  // it answers later
   if (call.response.size() > call.room) call.response.resize(call.room);
   call.done(Answer{.status = std::move(status),
@@ -144,18 +83,18 @@ void Context::OnDeviceEvent(EventType type, int port) {
       .element = static_cast<uint64_t>(port),
       .event_type = static_cast<uint32_t>(type),
       .reserved = 0};
-  async_->Push(AsBytes(event), nullptr);
+  objects_.async->Push(AsBytes(event), nullptr);
 }
 
-absl::Status Context::GetContext(Call& call) {
-  if (async_ != nullptr) {
+absl::Status Context::GetContext(CommandCall& call) {
+  if (objects_.async != nullptr) {
     return absl::InvalidArgumentError("the file has a context already");
   }
   auto queue = std::make_shared<EventQueue>(sizeof(ib_uverbs_async_event_desc));
-  IBEMU_ASSIGN_OR_RETURN(const int fd,
-                         client_.GiveDescriptor(Client::Events::kAsynchronous,
-                                                call.caller, queue));
-  async_ = std::move(queue);
+  IBEMU_ASSIGN_OR_RETURN(
+      const int fd, client_.GiveDescriptor(ContextClient::Events::kAsynchronous,
+                                           call.caller, queue));
+  objects_.async = std::move(queue);
   provider_.AddListener(*this);
   auto response = Blank<ib_uverbs_get_context_resp>();
   response.async_fd = static_cast<uint32_t>(fd);
@@ -164,12 +103,12 @@ absl::Status Context::GetContext(Call& call) {
   return absl::OkStatus();
 }
 
-absl::Status Context::QueryDevice(Call& call) {
+absl::Status Context::QueryDevice(CommandCall& call) {
   call.response = ToVector(provider_.QueryDevice());
   return absl::OkStatus();
 }
 
-absl::Status Context::QueryDeviceExtended(Call& call) {
+absl::Status Context::QueryDeviceExtended(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_ex_query_device>(call.request);
   if (request.comp_mask != 0 || request.reserved != 0) {
     return absl::InvalidArgumentError("QUERY_DEVICE has no such option");
@@ -182,7 +121,7 @@ absl::Status Context::QueryDeviceExtended(Call& call) {
   return absl::OkStatus();
 }
 
-absl::Status Context::QueryPort(Call& call) {
+absl::Status Context::QueryPort(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_query_port>(call.request);
   IBEMU_ASSIGN_OR_RETURN(const PortAttributes attributes,
                          provider_.QueryPort(request.port_num));

@@ -1,9 +1,11 @@
-// Queue pairs and their multicast groups.
+#include "verbs/uverbs/qp_commands.h"
+
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <utility>
 
 #include "base/status_macros.h"
-#include "verbs/uverbs/context.h"
 #include "verbs/uverbs/responses.h"
 
 namespace ibemu::verbs {
@@ -96,17 +98,40 @@ bool IsKnown(uint8_t type) {
 
 }  // namespace
 
-absl::StatusOr<QpInit> Context::InitOf(
+QpCommands::QpCommands(CommandTable& table, Provider& provider,
+                       ContextObjects& objects)
+    : provider_(provider), objects_(objects) {
+  table.Add<ib_uverbs_create_qp, ib_uverbs_create_qp_resp>(
+      IB_USER_VERBS_CMD_CREATE_QP,
+      [this](CommandCall& call) { return CreateQp(call); });
+  table.Add<ib_uverbs_query_qp, ib_uverbs_query_qp_resp>(
+      IB_USER_VERBS_CMD_QUERY_QP,
+      [this](CommandCall& call) { return QueryQp(call); });
+  table.Add<ib_uverbs_modify_qp>(
+      IB_USER_VERBS_CMD_MODIFY_QP,
+      [this](CommandCall& call) { return ModifyQp(call); });
+  table.Add<ib_uverbs_destroy_qp, ib_uverbs_destroy_qp_resp>(
+      IB_USER_VERBS_CMD_DESTROY_QP,
+      [this](CommandCall& call) { return DestroyQp(call); });
+  table.Add<ib_uverbs_attach_mcast>(
+      IB_USER_VERBS_CMD_ATTACH_MCAST,
+      [this](CommandCall& call) { return AttachMcast(call); });
+  table.Add<ib_uverbs_detach_mcast>(
+      IB_USER_VERBS_CMD_DETACH_MCAST,
+      [this](CommandCall& call) { return DetachMcast(call); });
+}
+
+absl::StatusOr<QpInit> QpCommands::InitOf(
     const ib_uverbs_create_qp& request) const {
   if (!IsKnown(request.qp_type)) {
     return absl::InvalidArgumentError("not a type that programs can make");
   }
   IBEMU_ASSIGN_OR_RETURN(const PdObject* pd,
-                         FindObject(pds_, request.pd_handle));
+                         FindObject(objects_.pds, request.pd_handle));
   IBEMU_ASSIGN_OR_RETURN(const CqObject* send,
-                         FindObject(cqs_, request.send_cq_handle));
+                         FindObject(objects_.cqs, request.send_cq_handle));
   IBEMU_ASSIGN_OR_RETURN(const CqObject* receive,
-                         FindObject(cqs_, request.recv_cq_handle));
+                         FindObject(objects_.cqs, request.recv_cq_handle));
   QpInit init;
   init.type = QpType{request.qp_type};
   init.signal_all = request.sq_sig_all != 0;
@@ -120,25 +145,25 @@ absl::StatusOr<QpInit> Context::InitOf(
   init.receive_cq = receive->cq.get();
   if (request.is_srq != 0) {
     IBEMU_ASSIGN_OR_RETURN(const SrqObject* srq,
-                           FindObject(srqs_, request.srq_handle));
+                           FindObject(objects_.srqs, request.srq_handle));
     init.srq = srq->srq.get();
     init.capacity.receive_requests = init.capacity.receive_sges = 0;
   }
   return init;
 }
 
-absl::Status Context::CreateQp(Call& call) {
+absl::Status QpCommands::CreateQp(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_create_qp>(call.request);
   IBEMU_ASSIGN_OR_RETURN(const QpInit init, InitOf(request));
-  auto object = std::make_unique<QpObject>(async_, request.user_handle);
+  auto object = std::make_unique<QpObject>(objects_.async, request.user_handle);
   IBEMU_ASSIGN_OR_RETURN(object->qp, provider_.CreateQp(init, *object));
   object->type = init.type;
   object->signal_all = init.signal_all;
-  object->pd = Use(pds_.Find(request.pd_handle)->users);
-  object->send_cq = Use(cqs_.Find(request.send_cq_handle)->users);
-  object->receive_cq = Use(cqs_.Find(request.recv_cq_handle)->users);
+  object->pd = Use(objects_.pds.Find(request.pd_handle)->users);
+  object->send_cq = Use(objects_.cqs.Find(request.send_cq_handle)->users);
+  object->receive_cq = Use(objects_.cqs.Find(request.recv_cq_handle)->users);
   if (init.srq != nullptr) {
-    object->srq = Use(srqs_.Find(request.srq_handle)->users);
+    object->srq = Use(objects_.srqs.Find(request.srq_handle)->users);
   }
   const QpCapacity capacity = object->qp->capacity();
   auto response = Blank<ib_uverbs_create_qp_resp>();
@@ -148,16 +173,18 @@ absl::Status Context::CreateQp(Call& call) {
   response.max_send_sge = capacity.send_sges;
   response.max_recv_sge = capacity.receive_sges;
   response.max_inline_data = capacity.inline_bytes;
-  response.qp_handle = qps_.Add(std::move(object));
+  response.qp_handle = objects_.qps.Add(std::move(object));
   call.response = ToVector(response);
-  call.undo = [this, handle = response.qp_handle] { qps_.Remove(handle); };
+  call.undo = [this, handle = response.qp_handle] {
+    objects_.qps.Remove(handle);
+  };
   return absl::OkStatus();
 }
 
-absl::Status Context::QueryQp(Call& call) {
+absl::Status QpCommands::QueryQp(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_query_qp>(call.request);
   IBEMU_ASSIGN_OR_RETURN(const QpObject* qp,
-                         FindObject(qps_, request.qp_handle));
+                         FindObject(objects_.qps, request.qp_handle));
   const QpAttributes attributes = qp->qp->Query();
   const QpCapacity capacity = qp->qp->capacity();
   auto response = Blank<ib_uverbs_query_qp_resp>();
@@ -194,26 +221,28 @@ absl::Status Context::QueryQp(Call& call) {
   return absl::OkStatus();
 }
 
-absl::Status Context::ModifyQp(Call& call) {
+absl::Status QpCommands::ModifyQp(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_modify_qp>(call.request);
-  IBEMU_ASSIGN_OR_RETURN(QpObject * qp, FindObject(qps_, request.qp_handle));
+  IBEMU_ASSIGN_OR_RETURN(QpObject * qp,
+                         FindObject(objects_.qps, request.qp_handle));
   IBEMU_RETURN_IF_ERROR(CheckModification(request));
   return qp->qp->Modify(AttributesOf(request));
 }
 
-absl::Status Context::DestroyQp(Call& call) {
+absl::Status QpCommands::DestroyQp(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_destroy_qp>(call.request);
   IBEMU_ASSIGN_OR_RETURN(const QpObject* qp,
-                         FindObject(qps_, request.qp_handle));
+                         FindObject(objects_.qps, request.qp_handle));
   if (!qp->groups.empty()) return StillUsed();
   call.response = ToVector(ib_uverbs_destroy_qp_resp{qp->events.delivered()});
-  qps_.Remove(request.qp_handle);
+  objects_.qps.Remove(request.qp_handle);
   return absl::OkStatus();
 }
 
-absl::Status Context::AttachMcast(Call& call) {
+absl::Status QpCommands::AttachMcast(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_attach_mcast>(call.request);
-  IBEMU_ASSIGN_OR_RETURN(QpObject * qp, FindObject(qps_, request.qp_handle));
+  IBEMU_ASSIGN_OR_RETURN(QpObject * qp,
+                         FindObject(objects_.qps, request.qp_handle));
   const auto group = std::make_pair(std::to_array(request.gid), request.mlid);
   if (qp->groups.contains(group)) return absl::OkStatus();
   IBEMU_RETURN_IF_ERROR(qp->qp->AttachMulticast(group.first, group.second));
@@ -221,9 +250,10 @@ absl::Status Context::AttachMcast(Call& call) {
   return absl::OkStatus();
 }
 
-absl::Status Context::DetachMcast(Call& call) {
+absl::Status QpCommands::DetachMcast(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_detach_mcast>(call.request);
-  IBEMU_ASSIGN_OR_RETURN(QpObject * qp, FindObject(qps_, request.qp_handle));
+  IBEMU_ASSIGN_OR_RETURN(QpObject * qp,
+                         FindObject(objects_.qps, request.qp_handle));
   const auto group = std::make_pair(std::to_array(request.gid), request.mlid);
   if (qp->groups.erase(group) == 0) {
     return absl::InvalidArgumentError("not attached to that group");

@@ -1,8 +1,8 @@
-// Protection domains, memory regions, address handles.
+#include "verbs/uverbs/memory_commands.h"
+
 #include <utility>
 
 #include "base/status_macros.h"
-#include "verbs/uverbs/context.h"
 #include "verbs/uverbs/responses.h"
 
 namespace ibemu::verbs {
@@ -45,31 +45,50 @@ bool IsWritable(uint32_t flags) {
 
 }  // namespace
 
-absl::Status Context::AllocPd(Call& call) {
+MemoryCommands::MemoryCommands(CommandTable& table, Provider& provider,
+                               ContextClient& client, ContextObjects& objects)
+    : provider_(provider), client_(client), objects_(objects) {
+  table.Add<ib_uverbs_alloc_pd, ib_uverbs_alloc_pd_resp>(
+      IB_USER_VERBS_CMD_ALLOC_PD,
+      [this](CommandCall& call) { return AllocPd(call); });
+  table.Add<ib_uverbs_dealloc_pd>(
+      IB_USER_VERBS_CMD_DEALLOC_PD,
+      [this](CommandCall& call) { return DeallocPd(call); });
+  table.Add<ib_uverbs_reg_mr, ib_uverbs_reg_mr_resp>(
+      IB_USER_VERBS_CMD_REG_MR,
+      [this](CommandCall& call) { return RegMr(call); });
+  table.Add<ib_uverbs_dereg_mr>(
+      IB_USER_VERBS_CMD_DEREG_MR,
+      [this](CommandCall& call) { return DeregMr(call); });
+}
+
+absl::Status MemoryCommands::AllocPd(CommandCall& call) {
   auto object = std::make_unique<PdObject>();
   IBEMU_ASSIGN_OR_RETURN(
       object->pd, provider_.CreatePd(client_.MemoryOf(call.caller)->process()));
   auto response = Blank<ib_uverbs_alloc_pd_resp>();
-  response.pd_handle = pds_.Add(std::move(object));
+  response.pd_handle = objects_.pds.Add(std::move(object));
   call.response = ToVector(response);
-  call.undo = [this, handle = response.pd_handle] { pds_.Remove(handle); };
+  call.undo = [this, handle = response.pd_handle] {
+    objects_.pds.Remove(handle);
+  };
   return absl::OkStatus();
 }
 
-absl::Status Context::DeallocPd(Call& call) {
+absl::Status MemoryCommands::DeallocPd(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_dealloc_pd>(call.request);
   IBEMU_ASSIGN_OR_RETURN(const PdObject* pd,
-                         FindObject(pds_, request.pd_handle));
+                         FindObject(objects_.pds, request.pd_handle));
   if (pd->users != 0) return StillUsed();
-  pds_.Remove(request.pd_handle);
+  objects_.pds.Remove(request.pd_handle);
   return absl::OkStatus();
 }
 
 // Answers later, because a worker has to look whether the memory is there.
-absl::Status Context::RegMr(Call& call) {
+absl::Status MemoryCommands::RegMr(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_reg_mr>(call.request);
   IBEMU_RETURN_IF_ERROR(CheckRegistration(request));
-  IBEMU_RETURN_IF_ERROR(FindObject(pds_, request.pd_handle).status());
+  IBEMU_RETURN_IF_ERROR(FindObject(objects_.pds, request.pd_handle).status());
   MrInit init = {.memory = client_.MemoryOf(call.caller),
                  .start = request.start,
                  .length = request.length,
@@ -88,13 +107,13 @@ absl::Status Context::RegMr(Call& call) {
   return absl::OkStatus();
 }
 
-Answer Context::AddMr(uint32_t pd_handle, MrInit init,
-                      absl::StatusOr<std::unique_ptr<Memory::Pin>> pin) {
+Answer MemoryCommands::AddMr(uint32_t pd_handle, MrInit init,
+                             absl::StatusOr<std::unique_ptr<Memory::Pin>> pin) {
   const auto fail = [](absl::Status status) {
     return Answer{.status = std::move(status), .response = {}, .undo = {}};
   };
   if (!pin.ok()) return fail(pin.status());
-  PdObject* const pd = pds_.Find(pd_handle);
+  PdObject* const pd = objects_.pds.Find(pd_handle);
   if (pd == nullptr) return fail(BadHandle(pd_handle));
   init.pd = pd->pd.get();
   absl::StatusOr<std::unique_ptr<Mr>> mr = provider_.CreateMr(init);
@@ -108,45 +127,26 @@ Answer Context::AddMr(uint32_t pd_handle, MrInit init,
   auto response = Blank<ib_uverbs_reg_mr_resp>();
   response.lkey = object->mr->lkey();
   response.rkey = object->mr->rkey();
-  response.mr_handle = mrs_.Add(std::move(object));
-  return Answer{
-      .status = absl::OkStatus(),
-      .response = ToVector(response),
-      .undo = [this, handle = response.mr_handle] { mrs_.Remove(handle); }};
+  response.mr_handle = objects_.mrs.Add(std::move(object));
+  return Answer{.status = absl::OkStatus(),
+                .response = ToVector(response),
+                .undo = [this, handle = response.mr_handle] {
+                  objects_.mrs.Remove(handle);
+                }};
 }
 
 // Answers when nothing accesses the region any more: calls on a Memory are
 // carried out in order, so the empty Write() comes after all others.
-absl::Status Context::DeregMr(Call& call) {
+absl::Status MemoryCommands::DeregMr(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_dereg_mr>(call.request);
-  const std::unique_ptr<MrObject> object = mrs_.Remove(request.mr_handle);
+  const std::unique_ptr<MrObject> object =
+      objects_.mrs.Remove(request.mr_handle);
   if (object == nullptr) return BadHandle(request.mr_handle);
   object->memory->Write(
       {}, [done = std::exchange(call.done, nullptr),
            memory = object->memory](const absl::Status&) mutable {
         done(Answer{.status = absl::OkStatus(), .response = {}, .undo = {}});
       });
-  return absl::OkStatus();
-}
-
-absl::Status Context::CreateAh(Call& call) {
-  const auto request = ReadAs<ib_uverbs_create_ah>(call.request);
-  IBEMU_ASSIGN_OR_RETURN(PdObject * pd, FindObject(pds_, request.pd_handle));
-  auto object = std::make_unique<AhObject>();
-  IBEMU_ASSIGN_OR_RETURN(object->ah, provider_.CreateAh(*pd->pd, request.attr));
-  object->pd = Use(pd->users);
-  auto response = Blank<ib_uverbs_create_ah_resp>();
-  response.ah_handle = ahs_.Add(std::move(object));
-  call.response = ToVector(response);
-  call.undo = [this, handle = response.ah_handle] { ahs_.Remove(handle); };
-  return absl::OkStatus();
-}
-
-absl::Status Context::DestroyAh(Call& call) {
-  const auto request = ReadAs<ib_uverbs_destroy_ah>(call.request);
-  if (ahs_.Remove(request.ah_handle) == nullptr) {
-    return BadHandle(request.ah_handle);
-  }
   return absl::OkStatus();
 }
 

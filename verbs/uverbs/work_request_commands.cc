@@ -1,9 +1,9 @@
-// Posting work requests.
+#include "verbs/uverbs/work_request_commands.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "base/status_macros.h"
-#include "verbs/uverbs/context.h"
 #include "verbs/uverbs/responses.h"
 #include "verbs/uverbs/work_requests.h"
 
@@ -33,21 +33,38 @@ bool IsInline(const SendRequest& request) {
 
 }  // namespace
 
-absl::Status Context::Post(QpObject& qp, std::span<SendRequest> sends,
-                           size_t& taken) const {
+WorkRequestCommands::WorkRequestCommands(CommandTable& table,
+                                         ContextClient& client,
+                                         ContextObjects& objects)
+    : client_(client), objects_(objects) {
+  table.Add<ib_uverbs_post_send, ib_uverbs_post_send_resp>(
+      IB_USER_VERBS_CMD_POST_SEND,
+      [this](CommandCall& call) { return PostSend(call); });
+  table.Add<ib_uverbs_post_recv, ib_uverbs_post_recv_resp>(
+      IB_USER_VERBS_CMD_POST_RECV,
+      [this](CommandCall& call) { return PostRecv(call); });
+  table.Add<ib_uverbs_post_srq_recv, ib_uverbs_post_srq_recv_resp>(
+      IB_USER_VERBS_CMD_POST_SRQ_RECV,
+      [this](CommandCall& call) { return PostSrqRecv(call); });
+}
+
+absl::Status WorkRequestCommands::Post(QpObject& qp,
+                                       std::span<SendRequest> sends,
+                                       size_t& taken) const {
   if (qp.type == QpType::kUd) {
     for (SendRequest& send : sends) {
       IBEMU_ASSIGN_OR_RETURN(const AhObject* ah,
-                             FindObject(ahs_, send.work.wr.ud.ah));
+                             FindObject(objects_.ahs, send.work.wr.ud.ah));
       send.address = ah->ah.get();
     }
   }
   return qp.qp->PostSend(sends, taken);
 }
 
-absl::Status Context::PostSend(Call& call) {
+absl::Status WorkRequestCommands::PostSend(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_post_send>(call.request);
-  IBEMU_ASSIGN_OR_RETURN(QpObject * qp, FindObject(qps_, request.qp_handle));
+  IBEMU_ASSIGN_OR_RETURN(QpObject * qp,
+                         FindObject(objects_.qps, request.qp_handle));
   IBEMU_ASSIGN_OR_RETURN(std::vector<SendRequest> sends,
                          DecodeSends(call.request));
   const uint32_t inline_room = qp->qp->capacity().inline_bytes;
@@ -68,8 +85,8 @@ absl::Status Context::PostSend(Call& call) {
 
 // Reads inline data before the command is answered, because the client may
 // change them afterwards.
-void Context::PostInline(Call& call, uint32_t qp,
-                         std::vector<SendRequest> requests) {
+void WorkRequestCommands::PostInline(CommandCall& call, uint32_t qp,
+                                     std::vector<SendRequest> requests) {
   std::vector<MemoryPiece> pieces;
   for (SendRequest& request : requests) {
     if (!IsInline(request)) continue;
@@ -89,7 +106,7 @@ void Context::PostInline(Call& call, uint32_t qp,
         if (*self == nullptr) return;
         size_t taken = 0;
         if (read.ok()) {
-          QpObject* const object = (*self)->qps_.Find(qp);
+          QpObject* const object = (*self)->objects_.qps.Find(qp);
           read = object == nullptr ? BadHandle(qp)
                                    : (*self)->Post(*object, requests, taken);
         }
@@ -101,9 +118,10 @@ void Context::PostInline(Call& call, uint32_t qp,
       });
 }
 
-absl::Status Context::PostRecv(Call& call) {
+absl::Status WorkRequestCommands::PostRecv(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_post_recv>(call.request);
-  IBEMU_ASSIGN_OR_RETURN(QpObject * qp, FindObject(qps_, request.qp_handle));
+  IBEMU_ASSIGN_OR_RETURN(QpObject * qp,
+                         FindObject(objects_.qps, request.qp_handle));
   IBEMU_ASSIGN_OR_RETURN(std::vector<ReceiveRequest> receives,
                          DecodeReceives(call.request));
   size_t taken = 0;
@@ -112,10 +130,10 @@ absl::Status Context::PostRecv(Call& call) {
   return status;
 }
 
-absl::Status Context::PostSrqRecv(Call& call) {
+absl::Status WorkRequestCommands::PostSrqRecv(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_post_srq_recv>(call.request);
   IBEMU_ASSIGN_OR_RETURN(SrqObject * srq,
-                         FindObject(srqs_, request.srq_handle));
+                         FindObject(objects_.srqs, request.srq_handle));
   IBEMU_ASSIGN_OR_RETURN(std::vector<ReceiveRequest> receives,
                          DecodeReceives(call.request));
   size_t taken = 0;

@@ -1,10 +1,9 @@
-// Completion channels and completion queues.
+#include "verbs/uverbs/cq_commands.h"
+
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/status_macros.h"
-#include "verbs/uverbs/context.h"
 #include "verbs/uverbs/responses.h"
 
 namespace ibemu::verbs {
@@ -17,18 +16,47 @@ constexpr absl::Duration kLongestPoll = absl::Microseconds(30);
 
 }  // namespace
 
-absl::Status Context::CreateCompChannel(Call& call) {
+CqCommands::CqCommands(CommandTable& table, Provider& provider,
+                       ContextClient& client, Timers& timers,
+                       ContextObjects& objects)
+    : provider_(provider), client_(client), timers_(timers), objects_(objects) {
+  table.Add<ib_uverbs_create_comp_channel, ib_uverbs_create_comp_channel_resp>(
+      IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL,
+      [this](CommandCall& call) { return CreateCompChannel(call); });
+  table.Add<ib_uverbs_create_cq, ib_uverbs_create_cq_resp>(
+      IB_USER_VERBS_CMD_CREATE_CQ,
+      [this](CommandCall& call) { return CreateCq(call); });
+  table.Add<ib_uverbs_resize_cq, uint32_t>(
+      IB_USER_VERBS_CMD_RESIZE_CQ,
+      [this](CommandCall& call) { return ResizeCq(call); });
+  table.Add<ib_uverbs_destroy_cq, ib_uverbs_destroy_cq_resp>(
+      IB_USER_VERBS_CMD_DESTROY_CQ,
+      [this](CommandCall& call) { return DestroyCq(call); });
+  table.Add<ib_uverbs_poll_cq, ib_uverbs_poll_cq_resp>(
+      IB_USER_VERBS_CMD_POLL_CQ,
+      [this](CommandCall& call) { return PollCq(call); });
+  table.Add<ib_uverbs_req_notify_cq>(
+      IB_USER_VERBS_CMD_REQ_NOTIFY_CQ,
+      [this](CommandCall& call) { return ReqNotifyCq(call); });
+}
+
+CqCommands::~CqCommands() {
+  *self_ = nullptr;
+  for (const auto& [number, poll] : polls_) timers_.Cancel(poll.end);
+}
+
+absl::Status CqCommands::CreateCompChannel(CommandCall& call) {
   auto queue = std::make_shared<EventQueue>(sizeof(ib_uverbs_comp_event_desc));
   IBEMU_ASSIGN_OR_RETURN(
-      const int fd,
-      client_.GiveDescriptor(Client::Events::kCompletion, call.caller, queue));
+      const int fd, client_.GiveDescriptor(ContextClient::Events::kCompletion,
+                                           call.caller, queue));
   channels_[fd] = queue;
   call.response =
       ToVector(ib_uverbs_create_comp_channel_resp{static_cast<uint32_t>(fd)});
   return absl::OkStatus();
 }
 
-absl::Status Context::CreateCq(Call& call) {
+absl::Status CqCommands::CreateCq(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_create_cq>(call.request);
   if (request.comp_vector >= kCompletionVectors) {
     return absl::InvalidArgumentError("no such completion vector");
@@ -41,21 +69,27 @@ absl::Status Context::CreateCq(Call& call) {
       return absl::InvalidArgumentError("not a completion channel");
     }
   }
-  auto object = std::make_unique<CqObject>(async_, request.user_handle,
-                                           std::move(channel),
-                                           [this] { EndPollsSoon(); });
+  auto on_arrival = [self = self_] {
+    if (*self != nullptr) (*self)->EndPollsSoon();
+  };
+  auto object =
+      std::make_unique<CqObject>(objects_.async, request.user_handle,
+                                 std::move(channel), std::move(on_arrival));
   IBEMU_ASSIGN_OR_RETURN(object->cq, provider_.CreateCq(request.cqe, *object));
   auto response = Blank<ib_uverbs_create_cq_resp>();
   response.cqe = object->cq->size();
-  response.cq_handle = cqs_.Add(std::move(object));
+  response.cq_handle = objects_.cqs.Add(std::move(object));
   call.response = ToVector(response);
-  call.undo = [this, handle = response.cq_handle] { cqs_.Remove(handle); };
+  call.undo = [this, handle = response.cq_handle] {
+    objects_.cqs.Remove(handle);
+  };
   return absl::OkStatus();
 }
 
-absl::Status Context::ResizeCq(Call& call) {
+absl::Status CqCommands::ResizeCq(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_resize_cq>(call.request);
-  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(cqs_, request.cq_handle));
+  IBEMU_ASSIGN_OR_RETURN(CqObject * cq,
+                         FindObject(objects_.cqs, request.cq_handle));
   IBEMU_RETURN_IF_ERROR(cq->cq->Resize(request.cqe));
   auto response = Blank<ib_uverbs_resize_cq_resp>();
   response.cqe = cq->cq->size();
@@ -63,15 +97,15 @@ absl::Status Context::ResizeCq(Call& call) {
   return absl::OkStatus();
 }
 
-absl::Status Context::DestroyCq(Call& call) {
+absl::Status CqCommands::DestroyCq(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_destroy_cq>(call.request);
   IBEMU_ASSIGN_OR_RETURN(const CqObject* cq,
-                         FindObject(cqs_, request.cq_handle));
+                         FindObject(objects_.cqs, request.cq_handle));
   if (cq->users != 0) return StillUsed();
   call.response = ToVector(ib_uverbs_destroy_cq_resp{
       .comp_events_reported = cq->completions_delivered,
       .async_events_reported = cq->events.delivered()});
-  cqs_.Remove(request.cq_handle);
+  objects_.cqs.Remove(request.cq_handle);
   return absl::OkStatus();
 }
 
@@ -79,7 +113,7 @@ absl::Status Context::DestroyCq(Call& call) {
 // waits for, where there are few processors.  A poll that finds nothing is
 // therefore answered only when a completion has arrived in any queue of the
 // context, or a little later.
-absl::Status Context::PollCq(Call& call) {
+absl::Status CqCommands::PollCq(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_poll_cq>(call.request);
   const size_t room =
       (call.room - sizeof(ib_uverbs_poll_cq_resp)) / sizeof(WorkCompletion);
@@ -100,7 +134,7 @@ absl::Status Context::PollCq(Call& call) {
   return absl::OkStatus();
 }
 
-void Context::EndPoll(uint64_t number) {
+void CqCommands::EndPoll(uint64_t number) {
   Poll poll = std::move(polls_.extract(number).mapped());
   timers_.Cancel(poll.end);
   Answer answer;
@@ -111,7 +145,7 @@ void Context::EndPoll(uint64_t number) {
 
 // Ends the polls when there is nothing else to do, because what is being done
 // now may bring more completions.
-void Context::EndPollsSoon() {
+void CqCommands::EndPollsSoon() {
   if (polls_.empty() || std::exchange(polls_end_soon_, true)) return;
   timers_.RunIdle([self = self_] {
     if (*self == nullptr) return;
@@ -122,9 +156,9 @@ void Context::EndPollsSoon() {
   });
 }
 
-absl::Status Context::TakeCompletions(uint32_t handle, size_t most,
-                                      std::vector<std::byte>& response) {
-  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(cqs_, handle));
+absl::Status CqCommands::TakeCompletions(uint32_t handle, size_t most,
+                                         std::vector<std::byte>& response) {
+  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(objects_.cqs, handle));
   std::vector<WorkCompletion> completions(
       std::min<size_t>(most, cq->cq->size()));
   auto header = Blank<ib_uverbs_poll_cq_resp>();
@@ -138,9 +172,10 @@ absl::Status Context::TakeCompletions(uint32_t handle, size_t most,
   return absl::OkStatus();
 }
 
-absl::Status Context::ReqNotifyCq(Call& call) {
+absl::Status CqCommands::ReqNotifyCq(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_req_notify_cq>(call.request);
-  IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(cqs_, request.cq_handle));
+  IBEMU_ASSIGN_OR_RETURN(CqObject * cq,
+                         FindObject(objects_.cqs, request.cq_handle));
   cq->cq->RequestNotify(request.solicited_only != 0);
   return absl::OkStatus();
 }

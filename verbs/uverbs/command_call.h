@@ -1,0 +1,43 @@
+// CommandCall: a command that is being carried out.
+#ifndef IBEMU_VERBS_UVERBS_COMMAND_CALL_H_
+#define IBEMU_VERBS_UVERBS_COMMAND_CALL_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "verbs/uverbs/command.h"
+
+namespace ibemu::verbs {
+
+// The outcome of a command.
+struct Answer {
+  absl::Status status;
+  std::vector<std::byte> response;  // for the client's memory, at `address`
+  uint64_t address = 0;
+  // Destroys the object that was created, if the response can't be written; may
+  // be null.
+  absl::AnyInvocable<void()> undo;
+};
+
+// A command on its way through its handler, which fills in `response` and
+// `undo`.  A handler that answers later moves `done` out.
+struct CommandCall {
+  using Done = absl::AnyInvocable<void(Answer)>;
+
+  Bytes request;     // behind the headers
+  pid_t caller;      // the thread that wrote it
+  uint64_t address;  // of the response; 0: none
+  size_t room;       // for the response, in bytes
+  Done done;
+  std::vector<std::byte> response{};
+  absl::AnyInvocable<void()> undo{};
+};
+
+}  // namespace ibemu::verbs
+
+#endif  // IBEMU_VERBS_UVERBS_COMMAND_CALL_H_

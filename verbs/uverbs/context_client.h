@@ -1,0 +1,35 @@
+// ContextClient: what a Context needs of its front end.
+#ifndef IBEMU_VERBS_UVERBS_CONTEXT_CLIENT_H_
+#define IBEMU_VERBS_UVERBS_CONTEXT_CLIENT_H_
+
+#include <sys/types.h>
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "verbs/memory.h"
+#include "verbs/uverbs/event_queue.h"
+
+namespace ibemu::verbs {
+
+// The client of a Context, as far as its commands need more of it than write():
+// a front end implements it.
+class ContextClient {
+ public:
+  // Gives the process of thread `caller` a descriptor that reads `queue`.
+  //
+  // Errors: Aborted.
+  enum class Events { kAsynchronous, kCompletion };
+  virtual absl::StatusOr<int> GiveDescriptor(
+      Events events, pid_t caller, std::shared_ptr<EventQueue> queue) = 0;
+
+  // Returns the memory of the process of thread `caller`.
+  virtual std::shared_ptr<Memory> MemoryOf(pid_t caller) = 0;
+
+ protected:
+  ~ContextClient() = default;
+};
+
+}  // namespace ibemu::verbs
+
+#endif  // IBEMU_VERBS_UVERBS_CONTEXT_CLIENT_H_

@@ -1,0 +1,29 @@
+// ContextObjects: the objects that the commands of one context have created.
+#ifndef IBEMU_VERBS_UVERBS_CONTEXT_OBJECTS_H_
+#define IBEMU_VERBS_UVERBS_CONTEXT_OBJECTS_H_
+
+#include <memory>
+
+#include "verbs/uverbs/event_queue.h"
+#include "verbs/uverbs/handle_table.h"
+#include "verbs/uverbs/objects.h"
+
+namespace ibemu::verbs {
+
+// The objects of one context by their handles, and the queue for their
+// asynchronous events.
+struct ContextObjects {
+  std::shared_ptr<EventQueue> async;  // null before GET_CONTEXT
+
+  // An object comes after those that it uses, so that it is destroyed first.
+  HandleTable<PdObject> pds;
+  HandleTable<MrObject> mrs;
+  HandleTable<AhObject> ahs;
+  HandleTable<CqObject> cqs;
+  HandleTable<SrqObject> srqs;
+  HandleTable<QpObject> qps;
+};
+
+}  // namespace ibemu::verbs
+
+#endif  // IBEMU_VERBS_UVERBS_CONTEXT_OBJECTS_H_

@@ -1,0 +1,48 @@
+// MemoryCommands: protection domains and memory regions.
+#ifndef IBEMU_VERBS_UVERBS_MEMORY_COMMANDS_H_
+#define IBEMU_VERBS_UVERBS_MEMORY_COMMANDS_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "verbs/memory.h"
+#include "verbs/provider.h"
+#include "verbs/uverbs/command_table.h"
+#include "verbs/uverbs/context_client.h"
+#include "verbs/uverbs/context_objects.h"
+
+namespace ibemu::verbs {
+
+// The commands for protection domains and memory regions of one context: *_PD,
+// *_MR.
+class MemoryCommands {
+ public:
+  // Adds its commands to `table`.  REQUIRES: all arguments outlive this object,
+  // and `table` is not used when this object has ended.
+  MemoryCommands(CommandTable& table, Provider& provider, ContextClient& client,
+                 ContextObjects& objects);
+  ~MemoryCommands() { *self_ = nullptr; }
+  MemoryCommands(const MemoryCommands&) = delete;
+  MemoryCommands& operator=(const MemoryCommands&) = delete;
+
+ private:
+  absl::Status AllocPd(CommandCall& call);
+  absl::Status DeallocPd(CommandCall& call);
+  absl::Status RegMr(CommandCall& call);
+  Answer AddMr(uint32_t pd_handle, MrInit init,
+               absl::StatusOr<std::unique_ptr<Memory::Pin>> pin);
+  absl::Status DeregMr(CommandCall& call);
+
+  Provider& provider_;
+  ContextClient& client_;
+  ContextObjects& objects_;
+  // Null inside once this has ended; callbacks that run later check that.
+  std::shared_ptr<MemoryCommands*> self_ =
+      std::make_shared<MemoryCommands*>(this);
+};
+
+}  // namespace ibemu::verbs
+
+#endif  // IBEMU_VERBS_UVERBS_MEMORY_COMMANDS_H_
