@@ -9,6 +9,8 @@ before it is named, so there are no circles.  Beyond that:
 - what must not know each other: our driver and the model that judges it;
 - the clock, chance and sleep come from base/ and loop/, not from behind the back
   of Timers and Random;
+- a class is in the file of its name, so each .cc file has a header of its own,
+  other than a program's (*_main.cc);
 - a folder holds at most 35 files and has a README.md."""
 
 import pathlib
@@ -114,6 +116,17 @@ def violations(root):
                    f"{unused}/")
 
 
+def headerless(root):
+    """Complaints about .cc files of rooms whose stem no header has."""
+    rooms, _ = declared(*read_rooms(root))
+    for folder in sorted(rooms):
+        for path in sorted((root / folder).glob("*.cc")):
+            if (not path.stem.endswith("_main") and
+                    not path.with_suffix(".h").exists()):
+                yield (f"{path.relative_to(root).as_posix()}: there is no "
+                       f"{path.stem}.h: a class is in the file of its name")
+
+
 def includers(rooms):
     """{room: its users, as its README.md has them}"""
     return {room: ", ".join(sorted(user for user, used in rooms.items()
@@ -141,4 +154,5 @@ def untold(root):
 
 if __name__ == "__main__":
     tree = pathlib.Path(sys.argv[1])
-    sys.exit("\n".join([*violations(tree), *untold(tree)]) or 0)
+    sys.exit("\n".join([*violations(tree), *headerless(tree), *untold(tree)])
+             or 0)

@@ -39,6 +39,7 @@ class CheckLayersTest(unittest.TestCase):
 
     def complaints(self):
         return [*check_layers.violations(self.root),
+                *check_layers.headerless(self.root),
                 *check_layers.untold(self.root)]
 
     def test_a_sound_tree_gets_no_complaint(self):
@@ -68,14 +69,27 @@ class CheckLayersTest(unittest.TestCase):
             self.complaints())
 
     def test_a_clock_that_is_asked_behind_the_back_of_timers(self):
+        self.write("hca/mlx4/reset.h", "")
         self.write("hca/mlx4/reset.cc", "auto now = absl::Now();\n")
         self.assertEqual(self.complaints(), [
             "hca/mlx4/reset.cc:1: time and chance come from base/"])
 
     def test_a_library_that_is_another_rooms(self):
+        self.write("hca/mlx4/reset.h", "")
         self.write("hca/mlx4/reset.cc", "#include <liburing.h>\n")
         self.assertEqual(self.complaints(), [
             "hca/mlx4/reset.cc:1: only loop/ may use liburing"])
+
+    def test_a_source_file_without_a_header_of_its_name(self):
+        self.write("hca/mlx4/core.cc", "")
+        self.write("hca/mlx4/core_send.cc", "")
+        self.assertEqual(self.complaints(), [
+            "hca/mlx4/core_send.cc: there is no core_send.h: "
+            "a class is in the file of its name"])
+
+    def test_a_program_needs_no_header(self):
+        self.write("hca/mlx4/probe_main.cc", "int main() {}\n")
+        self.assertEqual(self.complaints(), [])
 
     def test_a_folder_with_too_many_files(self):
         for number in range(36):
