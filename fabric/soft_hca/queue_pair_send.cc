@@ -1,13 +1,13 @@
 // The requester: it sends messages and receives acknowledgements (IBA vol 1
 // §9.7.3).
 #include <algorithm>
-#include <array>
 
 #include "absl/strings/str_format.h"
 #include "fabric/soft_hca/hca.h"
 #include "fabric/soft_hca/queue_pair.h"
 #include "verbs/wc_status.h"
 #include "wire/psn.h"
+#include "wire/rnr_timer.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -70,12 +70,6 @@ bool IsOffered(verbs::QpType type, const verbs::SendRequest& request) {
       return false;
   }
 }
-
-// The delays of the RNR NAK timer codes, in units of 10 us: IBA vol 1 table 45.
-constexpr std::array<uint32_t, 32> kRnrDelays = {
-    65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
-    48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
-    2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
 }  // namespace
 
@@ -308,13 +302,13 @@ void QueuePair::OnAnswer(const Transport& answer) {
       }
       waits_for_receiver_ = true;
       hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
-      constexpr absl::Duration kUnit = absl::Microseconds(10);
-      hca_.timers().RunAfter(kUnit * kRnrDelays[answer.rnr_timer & 31],
-                             WhileSame([this] {
-                               waits_for_receiver_ = false;
-                               Retransmit();
-                               Pump();
-                             }));
+      hca_.timers().RunAfter(
+          absl::Microseconds(wire::RnrMicroseconds(answer.rnr_timer)),
+          WhileSame([this] {
+            waits_for_receiver_ = false;
+            Retransmit();
+            Pump();
+          }));
       return;
     }
     case Syndrome::kInvalidRequest:

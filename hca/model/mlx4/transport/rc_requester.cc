@@ -9,6 +9,7 @@
 #include "hca/model/mlx4/transport/outgoing_message.h"
 #include "wire/opcode.h"
 #include "wire/psn.h"
+#include "wire/rnr_timer.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -23,12 +24,6 @@ constexpr int32_t kWindow = 64;
 constexpr uint32_t kAckInterval = 16;
 constexpr int kRetryForEver = 7;
 constexpr uint32_t kAtomicBytes = 8;
-
-// RNR NAK timers, in units of 10 microseconds (IBA vol 1 §9.7.5.2.8, table 45).
-constexpr std::array<int, 32> kRnrTimers = {
-    65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
-    48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
-    2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
 bool IsAtomic(WqeOpcode opcode) {
   return opcode == WqeOpcode::kCompareSwap || opcode == WqeOpcode::kFetchAdd;
@@ -296,11 +291,12 @@ void RcRequester::OnRnrNak(uint32_t psn, uint8_t timer) {
   timers_.Cancel(timer_);
   waiting_ = true;
   send_psn_ = psn;
-  timer_ = timers_.RunAfter(absl::Microseconds(10) * kRnrTimers[timer], [this] {
-    timer_ = TimerId::kNone;
-    waiting_ = false;
-    Pump();
-  });
+  timer_ = timers_.RunAfter(absl::Microseconds(wire::RnrMicroseconds(timer)),
+                            [this] {
+                              timer_ = TimerId::kNone;
+                              waiting_ = false;
+                              Pump();
+                            });
 }
 
 void RcRequester::OnReadResponse(Packet packet) {
