@@ -12,7 +12,7 @@
 #include "base/timers.h"
 #include "fabric/forwarding/endpoints.h"
 #include "fabric/packet/transport.h"
-#include "fabric/soft_hca/atomic_unit.h"
+#include "fabric/soft_hca/transport/atomic_unit.h"
 #include "fabric/subnet/subnet.h"
 #include "verbs/parts/bounce_buffers.h"
 #include "verbs/parts/key_table.h"

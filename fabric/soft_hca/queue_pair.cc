@@ -5,6 +5,8 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "fabric/soft_hca/hca.h"
+#include "fabric/soft_hca/transport/reliable_responder.h"
+#include "fabric/soft_hca/transport/unreliable_responder.h"
 #include "verbs/parts/device_limits.h"
 #include "verbs/parts/qp_transitions.h"
 #include "verbs/wc_status.h"
@@ -22,36 +24,43 @@ using verbs::Names;
 QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
                      verbs::ObjectListener& listener)
     : hca_(hca),
-      number_(number),
-      init_(init),
-      listener_(listener),
-      receives_(init.capacity.receive_requests, init.capacity.receive_sges) {}
+      context_{.number = number,
+               .init = init,
+               .listener = listener,
+               .timers = hca.timers(),
+               .keys = hca.keys(),
+               .bounces = hca.bounces(),
+               .atomics = hca.atomics()},
+      receives_(init.capacity.receive_requests, init.capacity.receive_sges) {
+  switch (init.type) {
+    case verbs::QpType::kRc:
+      responder_ = std::make_unique<ReliableResponder>(*this);
+      break;
+    case verbs::QpType::kUc:
+      responder_ = std::make_unique<UnreliableResponder>(*this);
+      break;
+    case verbs::QpType::kUd:
+      datagrams_.emplace(*this);
+      break;
+  }
+}
 
 QueuePair::~QueuePair() {
-  *self_ = nullptr;
-  hca_.timers().Cancel(retry_timer_);
+  context_.timers.Cancel(retry_timer_);
   hca_.Forget(*this);
 }
 
-verbs::CompletionQueue& QueuePair::send_cq() const {
-  return static_cast<verbs::CompletionQueue&>(*init_.send_cq);
-}
-
-verbs::CompletionQueue& QueuePair::receive_cq() const {
-  return static_cast<verbs::CompletionQueue&>(*init_.receive_cq);
-}
-
 size_t QueuePair::Mtu() const {
-  const uint32_t code = init_.type == verbs::QpType::kUd
-                            ? hca_.MtuCodeOf(attributes_.port_num)
-                            : attributes_.path_mtu;
+  const uint32_t code = context_.init.type == verbs::QpType::kUd
+                            ? hca_.MtuCodeOf(context_.attributes.port_num)
+                            : context_.attributes.path_mtu;
   return size_t{128} << code;
 }
 
 absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
-  const State from = state_;
-  IBEMU_ASSIGN_OR_RETURN(const State to,
-                         verbs::NextState(init_.type, from, attributes));
+  const State from = context_.state;
+  IBEMU_ASSIGN_OR_RETURN(
+      const State to, verbs::NextState(context_.init.type, from, attributes));
   if (from == State::kSendQueueDrain && to < State::kSendQueueError &&
       to != State::kReset && !IsDrained()) {
     return absl::InvalidArgumentError("what is under way has not ended");
@@ -67,7 +76,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
     EnterError();
     return absl::OkStatus();
   }
-  state_ = to;
+  context_.state = to;
   if (to == State::kSendQueueDrain && from != to) {
     tells_drained_ = Names(attributes, attribute::kNotifyDrained) &&
                      attributes.en_sqd_async_notify != 0;
@@ -78,25 +87,27 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
 }
 
 void QueuePair::Apply(const verbs::QpAttributes& attributes) {
-  verbs::TakeNamed(attributes, attributes_);
+  verbs::TakeNamed(attributes, context_.attributes);
   if (Names(attributes, attribute::kReceivePsn)) {
-    attributes_.rq_psn = expected_psn_ = attributes.rq_psn & wire::kPsnMask;
+    context_.attributes.rq_psn = attributes.rq_psn & wire::kPsnMask;
+    responder_->Start(context_.attributes.rq_psn);
   }
   if (Names(attributes, attribute::kSendPsn)) {
-    attributes_.sq_psn = send_psn_ = attributes.sq_psn & wire::kPsnMask;
+    context_.attributes.sq_psn = send_psn_ = attributes.sq_psn & wire::kPsnMask;
     acknowledged_psn_ = wire::PsnAfter(send_psn_, wire::kPsnMask);
   }
-  retries_left_ = attributes_.retry_cnt;
-  rnr_retries_left_ = attributes_.rnr_retry;
+  retries_left_ = context_.attributes.retry_cnt;
+  rnr_retries_left_ = context_.attributes.rnr_retry;
   timeouts_ = 0;
 }
 
 verbs::QpAttributes QueuePair::Query() const {
-  verbs::QpAttributes result = attributes_;
-  result.qp_state = result.cur_qp_state = static_cast<uint32_t>(state_);
-  result.rq_psn = expected_psn_;
+  verbs::QpAttributes result = context_.attributes;
+  result.qp_state = result.cur_qp_state = static_cast<uint32_t>(context_.state);
+  if (responder_) result.rq_psn = responder_->expected_psn();
   result.sq_psn = send_psn_;
-  result.sq_draining = state_ == State::kSendQueueDrain && !IsDrained() ? 1 : 0;
+  result.sq_draining =
+      context_.state == State::kSendQueueDrain && !IsDrained() ? 1 : 0;
   return result;
 }
 
@@ -108,45 +119,42 @@ bool QueuePair::IsDrained() const {
 }
 
 void QueuePair::TellIfDrained() {
-  if (state_ != State::kSendQueueDrain || !tells_drained_ || !IsDrained()) {
+  if (context_.state != State::kSendQueueDrain || !tells_drained_ ||
+      !IsDrained()) {
     return;
   }
   tells_drained_ = false;
-  listener_.OnEvent(verbs::EventType::kSendQueueDrained);
+  context_.listener.OnEvent(verbs::EventType::kSendQueueDrained);
 }
 
 void QueuePair::OnRemoval() {
-  if (state_ != State::kReset) EnterError();
+  if (context_.state != State::kReset) EnterError();
 }
 
 void QueuePair::Reset() {
-  ++life_;
-  state_ = State::kReset;
-  hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
-  attributes_ = {};
+  context_.guard.Invalidate();
+  context_.state = State::kReset;
+  context_.timers.Cancel(std::exchange(retry_timer_, TimerId::kNone));
+  context_.attributes = {};
   sends_.clear();
   in_flight_.clear();
-  in_flight_bytes_ = fetching_bytes_ = writing_bytes_ = cursor_ = 0;
+  in_flight_bytes_ = fetching_bytes_ = cursor_ = 0;
   gathering_ = waits_for_receiver_ = tells_drained_ = false;
-  told_of_gap_ = refused_ = established_ = false;
   fetches_ = 0;
   while (receives_.Take()) continue;
-  message_.reset();
-  batch_ = {};
-  steps_.clear();
-  atomic_results_.clear();
+  if (responder_) responder_->Reset();
+  if (datagrams_) datagrams_->Reset();
 }
 
 void QueuePair::EnterError() {
-  if (state_ == State::kError) return;
-  ++life_;
-  state_ = State::kError;
-  hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
+  if (context_.state == State::kError) return;
+  context_.guard.Invalidate();
+  context_.state = State::kError;
+  context_.timers.Cancel(std::exchange(retry_timer_, TimerId::kNone));
   in_flight_.clear();
-  in_flight_bytes_ = fetching_bytes_ = writing_bytes_ = 0;
+  in_flight_bytes_ = fetching_bytes_ = 0;
   gathering_ = waits_for_receiver_ = tells_drained_ = false;
   fetches_ = 0;
-  batch_ = {};
   FlushSends();
   FlushReceives();
 }
@@ -159,37 +167,39 @@ void QueuePair::FlushSends() {
 }
 
 void QueuePair::FlushReceives() {
-  const auto flush = [this](uint64_t id) {
-    verbs::WorkCompletion completion{};
-    completion.wr_id = id;
-    completion.status = verbs::wc_status::kFlushed;
-    completion.opcode = verbs::wc_opcode::kReceive;
-    completion.qp_num = number_;
-    receive_cq().Push(completion, false);
-  };
-  // A message whose last packet has arrived is one of the steps.
-  for (const auto& step : std::exchange(steps_, {})) {
-    if (step->completion) flush(step->completion->wr_id);
+  if (responder_) responder_->Flush();
+  if (datagrams_) datagrams_->Flush();
+  while (const auto receive = receives_.Take()) {
+    context_.FlushReceive(receive->id);
   }
-  if (message_ && message_->receive) flush(message_->receive->id);
-  message_.reset();
-  while (const auto receive = receives_.Take()) flush(receive->id);
+}
+
+std::optional<verbs::ReceiveRequest> QueuePair::TakeReceive() {
+  verbs::Srq* const srq = context_.init.srq;
+  return srq == nullptr ? receives_.Take()
+                        : static_cast<verbs::SharedReceiveQueue*>(srq)->Take();
+}
+
+void QueuePair::PutBackReceive(verbs::ReceiveRequest request) {
+  verbs::Srq* const srq = context_.init.srq;
+  if (srq == nullptr) return receives_.PutBack(std::move(request));
+  static_cast<verbs::SharedReceiveQueue*>(srq)->PutBack(std::move(request));
 }
 
 absl::Status QueuePair::PostReceive(std::span<verbs::ReceiveRequest> requests,
                                     size_t& taken) {
-  if (state_ == State::kReset || init_.srq != nullptr) {
+  if (context_.state == State::kReset || context_.init.srq != nullptr) {
     return absl::InvalidArgumentError("it receives nothing by itself");
   }
   IBEMU_RETURN_IF_ERROR(receives_.Post(requests, taken));
-  if (state_ == State::kError) FlushReceives();
+  if (context_.state == State::kError) FlushReceives();
   return absl::OkStatus();
 }
 
 absl::Status QueuePair::AttachMulticast(const verbs::GidBytes& gid,
                                         uint16_t lid) {
   constexpr uint8_t kMulticastGid = 0xff;
-  if (init_.type != verbs::QpType::kUd || gid[0] != kMulticastGid ||
+  if (context_.init.type != verbs::QpType::kUd || gid[0] != kMulticastGid ||
       !wire::IsMulticast(wire::Lid{lid})) {
     return absl::InvalidArgumentError("no datagrams, or no multicast address");
   }
@@ -203,48 +213,46 @@ void QueuePair::DetachMulticast(const verbs::GidBytes& gid, uint16_t lid) {
   hca_.Detach(*this, gid, lid);
 }
 
-void QueuePair::Transmit(std::shared_ptr<const Transport> transport,
-                         const Send* datagram) {
-  if (datagram == nullptr) {
-    return hca_.Transmit(attributes_.port_num, attributes_.ah_attr,
-                         {.pkey_index = attributes_.pkey_index,
-                          .source_qpn = number_,
-                          .destination_qpn = attributes_.dest_qp_num},
-                         std::move(transport));
-  }
-  const auto& ud = datagram->request.work.wr.ud;
-  // The highest bit selects the queue pair's own Q_Key (IBA vol 1 §10.2.5).
-  constexpr uint32_t kOwnQKey = 1u << 31;
-  hca_.Transmit(attributes_.port_num, datagram->address,
-                {.pkey_index = attributes_.pkey_index,
-                 .source_qpn = number_,
-                 .destination_qpn = ud.remote_qpn,
-                 .q_key = (ud.remote_qkey & kOwnQKey) != 0 ? attributes_.qkey
-                                                           : ud.remote_qkey},
-                std::move(transport));
+void QueuePair::Transmit(std::shared_ptr<const Transport> packets) {
+  const verbs::QpAttributes& attributes = context_.attributes;
+  hca_.Transmit(attributes.port_num, attributes.ah_attr,
+                {.pkey_index = attributes.pkey_index,
+                 .source_qpn = context_.number,
+                 .destination_qpn = attributes.dest_qp_num},
+                std::move(packets));
 }
 
-bool QueuePair::Receives() const {
-  return state_ == State::kReadyToReceive || state_ == State::kReadyToSend ||
-         state_ == State::kSendQueueDrain || state_ == State::kSendQueueError;
+void QueuePair::TransmitDatagram(std::shared_ptr<const Transport> packet,
+                                 const Send& send) {
+  const verbs::QpAttributes& attributes = context_.attributes;
+  const auto& ud = send.request.work.wr.ud;
+  // The highest bit selects the queue pair's own Q_Key (IBA vol 1 §10.2.5).
+  constexpr uint32_t kOwnQKey = 1u << 31;
+  hca_.Transmit(attributes.port_num, send.address,
+                {.pkey_index = attributes.pkey_index,
+                 .source_qpn = context_.number,
+                 .destination_qpn = ud.remote_qpn,
+                 .q_key = (ud.remote_qkey & kOwnQKey) != 0 ? attributes.qkey
+                                                           : ud.remote_qkey},
+                std::move(packet));
 }
 
 void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
                          const Packet& packet) {
   const Transport& transport = *packet.transport;
-  if (transport.service != init_.type || port.number != attributes_.port_num) {
+  const verbs::QpAttributes& attributes = context_.attributes;
+  if (transport.service != context_.init.type ||
+      port.number != attributes.port_num) {
     return;
   }
-  if (!Receives()) return;
-  if (init_.type == verbs::QpType::kUd) {
-    return OnDatagram(port, pkey_index, packet);
-  }
+  if (!context_.Receives()) return;
+  if (datagrams_) return OnDatagram(port, pkey_index, packet);
   // On a wire, a packet of a connection does not name its source queue pair, so
   // the source LID has to do (IBA vol 1 §9.6.1.5).
   const bool from_peer =
       packet.source_qpn != 0
-          ? packet.source_qpn == attributes_.dest_qp_num
-          : static_cast<uint16_t>(packet.slid) == attributes_.ah_attr.dlid;
+          ? packet.source_qpn == attributes.dest_qp_num
+          : static_cast<uint16_t>(packet.slid) == attributes.ah_attr.dlid;
   if (!from_peer) return;
   switch (transport.operation) {
     case Transport::Operation::kAcknowledge:
@@ -252,8 +260,20 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
     case Transport::Operation::kAtomicResponse:
       return OnAnswer(transport);
     default:
-      return OnRequest(transport);
+      return responder_->OnRequest(transport);
   }
+}
+
+void QueuePair::OnDatagram(const NodePort& port, uint16_t pkey_index,
+                           const Packet& packet) {
+  if (packet.q_key != context_.attributes.qkey) {
+    return hca_.OnBadQKey(port, packet);
+  }
+  const unsigned path_bits = port.Owns(packet.dlid)
+                                 ? static_cast<unsigned>(packet.dlid) -
+                                       static_cast<unsigned>(port.info.lid)
+                                 : 0;
+  datagrams_->OnDatagram(packet, pkey_index, static_cast<uint8_t>(path_bits));
 }
 
 }  // namespace ibemu::fabric

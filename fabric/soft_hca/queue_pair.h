@@ -13,9 +13,12 @@
 #include "base/timers.h"
 #include "fabric/packet/packet.h"
 #include "fabric/packet/transport.h"
+#include "fabric/soft_hca/transport/datagram_receiver.h"
+#include "fabric/soft_hca/transport/queue_pair_context.h"
+#include "fabric/soft_hca/transport/queue_pair_link.h"
+#include "fabric/soft_hca/transport/responder.h"
 #include "fabric/subnet/node.h"
 #include "verbs/parts/bounce_buffers.h"
-#include "verbs/parts/completion_queue.h"
 #include "verbs/parts/memory_region.h"
 #include "verbs/parts/memory_transfer.h"
 #include "verbs/parts/receive_queue.h"
@@ -29,7 +32,7 @@ class Hca;
 // processes is accessed asynchronously and in chunks.  Operations in progress
 // are therefore kept in two lists, the sends of the requester and the steps of
 // the responder, and each list completes in order.
-class QueuePair final : public verbs::Qp {
+class QueuePair final : public verbs::Qp, private QueuePairLink {
  public:
   QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
             verbs::ObjectListener& listener);
@@ -37,8 +40,8 @@ class QueuePair final : public verbs::Qp {
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;
 
-  uint32_t number() const override { return number_; }
-  verbs::QpCapacity capacity() const override { return init_.capacity; }
+  uint32_t number() const override { return context_.number; }
+  verbs::QpCapacity capacity() const override { return context_.init.capacity; }
   absl::Status Modify(const verbs::QpAttributes& attributes) override;
   verbs::QpAttributes Query() const override;
   absl::Status PostReceive(std::span<verbs::ReceiveRequest> requests,
@@ -56,7 +59,7 @@ class QueuePair final : public verbs::Qp {
   // The adapter was removed for good: enters the error state.
   void OnRemoval();
 
-  verbs::QpType type() const { return init_.type; }
+  verbs::QpType type() const { return context_.init.type; }
 
  private:
   using State = verbs::QpState;
@@ -104,55 +107,26 @@ class QueuePair final : public verbs::Qp {
     std::shared_ptr<Transport> transport;
     std::shared_ptr<Fetch> fetch;  // null: neither RDMA READ nor atomic
   };
-  // An operation of the responder.  It finishes when its memory access is done
-  // and the steps before it have finished.
-  struct Step {
-    bool done = false;
-    absl::Status status{};  // of the memory access
-    bool acknowledge = false;
-    uint32_t psn = 0;  // of the last packet that belongs to it
-    std::optional<verbs::WorkCompletion> completion = std::nullopt;
-    bool solicited = false;
-    std::optional<Syndrome> refusal = std::nullopt;
-    // The request of an RDMA READ or an atomic operation, and the number of
-    // bytes of the READ's response that have been sent.
-    std::shared_ptr<const Transport> fetch = nullptr;
-    size_t answered = 0;
-    bool reaching = false;  // a memory access is in progress
-    bool repeats = false;   // the request was answered before
-    bool breaks = false;    // ends in the error state, after the completion
-  };
-  // The original value of an atomic operation, kept in case its response is
-  // lost.
-  struct AtomicResult {
-    uint32_t psn;
-    uint64_t original;
-  };
-  // A message of which some packets have arrived.
-  struct Message {
-    Transport::Operation operation;
-    uint64_t address;  // RDMA WRITE only
-    uint32_t key, size;
-    size_t length = 0;  // received so far
-    std::optional<verbs::ReceiveRequest> receive;
-  };
-
   // queue_pair.cc
   void Apply(const verbs::QpAttributes& attributes);
   void Reset();
-  void EnterError();
   bool IsDrained() const;
   void TellIfDrained();
   void FlushSends();
   void FlushReceives();
-  size_t Mtu() const;
-  bool Receives() const;
-  verbs::CompletionQueue& send_cq() const;
-  verbs::CompletionQueue& receive_cq() const;
-  void Transmit(std::shared_ptr<const Transport> transport,
-                const Send* datagram = nullptr);
-  template <class Call>
-  auto WhileSame(Call call);
+
+  // Implement QueuePairLink.
+  const QueuePairContext& qp() const override { return context_; }
+  size_t Mtu() const override;
+  void Transmit(std::shared_ptr<const Transport> packets) override;
+  std::optional<verbs::ReceiveRequest> TakeReceive() override;
+  void PutBackReceive(verbs::ReceiveRequest request) override;
+  void EnterError() override;
+
+  void TransmitDatagram(std::shared_ptr<const Transport> packet,
+                        const Send& send);
+  void OnDatagram(const NodePort& port, uint16_t pkey_index,
+                  const Packet& packet);
 
   // queue_pair_send.cc
   void Pump();
@@ -177,50 +151,14 @@ class QueuePair final : public verbs::Qp {
   void OnRetryTimeout();
   void CompleteSend(const Send& send, uint32_t status);
 
-  // queue_pair_receive.cc
-  void OnRequest(const Transport& request);
-  bool InSequence(const Transport& request);
-  bool Begin(const Transport& request);
-  bool Place(const Transport& request);
-  void FlushBatch(const Transport& request,
-                  std::optional<verbs::WorkCompletion> completion);
-  void WriteStep(verbs::MemoryTransfer transfer, Step made);
-  std::shared_ptr<Step> AddStep(Step step);
-  void RunSteps();
-  void FailStep(const Step& step);
-  bool MayAccess(uint32_t right) const;
-  void Answer(Syndrome syndrome);
-  void Refuse(Syndrome syndrome);
-  void RefuseReceive(uint32_t status, Syndrome syndrome);
-  void DropMessage();
-  void SendAcknowledge(Syndrome syndrome, uint32_t psn);
-  void OnDatagram(const NodePort& port, uint16_t pkey_index,
-                  const Packet& packet);
-  std::optional<verbs::ReceiveRequest> TakeReceiveRequest();
-  void PutBackReceive(verbs::ReceiveRequest request);
-  verbs::WorkCompletion ReceiveCompletion(const Transport& request) const;
-
   // queue_pair_fetch.cc
   bool MayFetch() const;
   void EmitFetch(Send& send);
   void OnFetched(const Transport& answer);
   void OnFetchWritten(Fetch& fetch, const absl::Status& status);
-  void AnswerFetch(const Transport& request);
-  void RepeatFetch(const Transport& request);
-  bool ContinueFetch(Step& step);
-  bool ContinueRead(Step& step);
-  bool ContinueAtomic(Step& step);
-  absl::StatusOr<verbs::MemoryRange> AtomicTarget(
-      const Transport& request) const;
-  void SendReadResponses(Step& step, const verbs::Buffer& buffer);
-  void SendAtomicResponse(uint32_t psn, uint64_t original);
 
   Hca& hca_;
-  const uint32_t number_;
-  const verbs::QpInit init_;
-  verbs::ObjectListener& listener_;
-  State state_ = State::kReset;
-  verbs::QpAttributes attributes_{};
+  QueuePairContext context_;
   std::set<std::pair<verbs::GidBytes, uint16_t>> groups_;
 
   // State of the requester.
@@ -240,32 +178,10 @@ class QueuePair final : public verbs::Qp {
   bool waits_for_receiver_ = false;  // after an RNR NAK
   bool tells_drained_ = false;  // an event is due when the queue is drained
 
-  // State of the responder.
   verbs::ReceiveQueue receives_;
-  uint32_t expected_psn_ = 0;
-  bool told_of_gap_ = false, refused_ = false, established_ = false;
-  std::optional<Message> message_;
-  verbs::MemoryTransfer batch_;
-  size_t writing_bytes_ = 0;  // being written to memory
-  std::deque<std::shared_ptr<Step>> steps_;
-  std::deque<AtomicResult> atomic_results_;  // the latest ones, oldest first
-
-  // Callbacks of memory and timers compare this with its value when they were
-  // started (WhileSame()).  It is incremented by each reset or error.
-  uint64_t life_ = 0;
-  std::shared_ptr<QueuePair*> self_ = std::make_shared<QueuePair*>(this);
+  std::unique_ptr<Responder> responder_;         // of a connection
+  std::optional<DatagramReceiver> datagrams_{};  // UD only
 };
-
-// Wraps `call` so that it does nothing if this queue pair has been destroyed,
-// was reset, or has entered the error state in the meantime.
-template <class Call>
-auto QueuePair::WhileSame(Call call) {
-  return [self = self_, life = life_,
-          call = std::move(call)](auto&&... arguments) mutable {
-    if (*self == nullptr || (*self)->life_ != life) return;
-    call(std::forward<decltype(arguments)>(arguments)...);
-  };
-}
 
 }  // namespace ibemu::fabric
 

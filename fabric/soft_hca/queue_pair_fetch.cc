@@ -1,9 +1,8 @@
-// RDMA READs and atomic operations, whose responses carry data: requester and
-// responder (IBA vol 1 §9.4.4, §9.4.5 and §9.7.5.1).
+// RDMA READs and atomic operations, whose responses carry data (IBA vol 1
+// §9.4.4, §9.4.5 and §9.7.5.1).
 #include <algorithm>
 #include <cstring>
 
-#include "base/status_macros.h"
 #include "fabric/soft_hca/hca.h"
 #include "fabric/soft_hca/queue_pair.h"
 #include "verbs/wc_status.h"
@@ -13,11 +12,6 @@ namespace ibemu::fabric {
 namespace {
 
 using Operation = Transport::Operation;
-
-uint32_t RightFor(const Transport& request) {
-  return request.IsAtomic() ? verbs::access::kRemoteAtomic
-                            : verbs::access::kRemoteRead;
-}
 
 verbs::Buffer BytesOf(uint64_t value) {
   auto bytes = std::make_shared<std::vector<std::byte>>(sizeof value);
@@ -31,7 +25,7 @@ verbs::Buffer BytesOf(uint64_t value) {
 // limited, because responses come at once and then wait for memory, which may
 // be slow.
 bool QueuePair::MayFetch() const {
-  return fetches_ == 0 || (fetches_ < attributes_.max_rd_atomic &&
+  return fetches_ == 0 || (fetches_ < context_.attributes.max_rd_atomic &&
                            fetching_bytes_ < kMaxInFlight);
 }
 
@@ -89,7 +83,7 @@ void QueuePair::OnFetched(const Transport& answer) {
   const size_t size = atomic ? kAtomicBytes : answer.size;
   const size_t most = answer.packets * Mtu();
   if (answer.packets > 1 && answer.psn != fetch->next_psn) {
-    for (uint32_t i = 0; i < answer.packets && Receives(); ++i) {
+    for (uint32_t i = 0; i < answer.packets && context_.Receives(); ++i) {
       OnFetched(answer.Single(i));
     }
     return;
@@ -111,14 +105,15 @@ void QueuePair::OnFetched(const Transport& answer) {
   fetch->received += size;
   fetch->answered = fetch->received == fetch->length;
   fetch->next_psn = wire::PsnAfter(fetch->next_psn, answer.packets);
-  retries_left_ = attributes_.retry_cnt;
+  retries_left_ = context_.attributes.retry_cnt;
   timeouts_ = 0;
   ArmRetryTimer();
   if (!fetch->answered) return;
   if (fetch->arrived.empty()) return OnFetchWritten(*fetch, absl::OkStatus());
-  fetch->arrived.Write(WhileSame([this, fetch](const absl::Status& status) {
-    OnFetchWritten(*fetch, status);
-  }));
+  fetch->arrived.Write(
+      context_.guard.Wrap([this, fetch](const absl::Status& status) {
+        OnFetchWritten(*fetch, status);
+      }));
 }
 
 void QueuePair::OnFetchWritten(Fetch& fetch, const absl::Status& status) {
@@ -129,164 +124,6 @@ void QueuePair::OnFetchWritten(Fetch& fetch, const absl::Status& status) {
   fetching_bytes_ -= fetch.length;
   send.complete = --send.fetches == 0 && send.emitted == send.length;
   AcknowledgeUpTo(fetch.last_psn);
-}
-
-void QueuePair::AnswerFetch(const Transport& request) {
-  if (!MayAccess(RightFor(request)) ||
-      !hca_.keys()
-           .Find(request.key, init_.pd, request.address, request.length,
-                 RightFor(request))
-           .ok()) {
-    return Refuse(Syndrome::kAccessError);
-  }
-  if (request.IsAtomic() && request.address % kAtomicBytes != 0) {
-    return Refuse(Syndrome::kInvalidRequest);
-  }
-  expected_psn_ =
-      wire::PsnAfter(expected_psn_, wire::PacketsFor(request.length, Mtu()));
-  AddStep({.psn = request.psn, .fetch = std::make_shared<Transport>(request)});
-  RunSteps();
-}
-
-// Answers a repeated request.  An RDMA READ is executed again.  An atomic
-// operation is not: its result was kept.
-void QueuePair::RepeatFetch(const Transport& request) {
-  AddStep({.psn = request.psn,
-           .fetch = std::make_shared<Transport>(request),
-           .repeats = true});
-  RunSteps();
-}
-
-// Returns true when the response is complete.
-bool QueuePair::ContinueFetch(Step& step) {
-  if (step.done) return true;
-  if (step.reaching) return false;
-  return step.fetch->IsAtomic() ? ContinueAtomic(step) : ContinueRead(step);
-}
-
-// Sends the next chunk of a response.
-bool QueuePair::ContinueRead(Step& step) {
-  const Transport& request = *step.fetch;
-  const size_t size =
-      std::min<size_t>(request.length - step.answered, verbs::kChunk);
-  const auto range =
-      hca_.keys().Find(request.key, init_.pd, request.address + step.answered,
-                       size, verbs::access::kRemoteRead);
-  if (!range.ok()) {
-    step.done = true;
-    step.refusal = Syndrome::kAccessError;
-    return true;
-  }
-  const verbs::Buffer buffer = hca_.bounces().Take(size);
-  if (size == 0) {
-    SendReadResponses(step, buffer);
-    step.done = true;
-    return true;
-  }
-  step.reaching = true;
-  verbs::MemoryTransfer transfer;
-  transfer.Add(*range, buffer, 0);
-  transfer.Read(
-      WhileSame([this, front = steps_.front(), buffer](const auto& status) {
-        front->reaching = false;
-        if (!status.ok()) {
-          front->done = true;
-          front->status = status;
-        } else {
-          SendReadResponses(*front, buffer);
-          front->done = front->answered == front->fetch->length;
-        }
-        RunSteps();
-      }));
-  return false;
-}
-
-// Returns the target of an atomic operation.  It is a single range, because an
-// address that is a multiple of its size cannot cross a page.
-absl::StatusOr<verbs::MemoryRange> QueuePair::AtomicTarget(
-    const Transport& request) const {
-  IBEMU_ASSIGN_OR_RETURN(
-      const verbs::MemoryRanges ranges,
-      hca_.keys().Find(request.key, init_.pd, request.address, kAtomicBytes,
-                       verbs::access::kRemoteAtomic));
-  return ranges.front();
-}
-
-bool QueuePair::ContinueAtomic(Step& step) {
-  const Transport& request = *step.fetch;
-  step.done = true;
-  if (step.repeats) {
-    // The latest result with this number is the right one.  A repeated request
-    // that is too old gets no response.
-    const auto kept = std::find_if(
-        atomic_results_.rbegin(), atomic_results_.rend(),
-        [&](const AtomicResult& result) { return result.psn == step.psn; });
-    if (kept != atomic_results_.rend()) {
-      SendAtomicResponse(kept->psn, kept->original);
-    }
-    return true;
-  }
-  const auto range = AtomicTarget(request);
-  if (!range.ok()) {
-    step.refusal = Syndrome::kAccessError;
-    return true;
-  }
-  step.done = false;
-  step.reaching = true;
-  hca_.atomics().Run(
-      *range,
-      {.compares = request.operation == Operation::kCompareSwap,
-       .compare = request.compare,
-       .swap_or_add = request.swap_or_add},
-      [this, self = self_, life = life_, asked = step.fetch] {
-        return *self == nullptr || life_ != life
-                   ? absl::PermissionDeniedError("its queue pair has gone")
-                   : AtomicTarget(*asked).status();
-      },
-      WhileSame([this, front = steps_.front()](
-                    const absl::StatusOr<uint64_t>& original) {
-        front->done = true;
-        if (absl::IsPermissionDenied(original.status())) {
-          front->refusal = Syndrome::kAccessError;
-        } else {
-          front->status = original.status();
-        }
-        if (original.ok()) {
-          atomic_results_.push_back({front->psn, *original});
-          if (atomic_results_.size() > attributes_.max_dest_rd_atomic) {
-            atomic_results_.pop_front();
-          }
-          SendAtomicResponse(front->psn, *original);
-        }
-        RunSteps();
-      }));
-  return false;
-}
-
-void QueuePair::SendReadResponses(Step& step, const verbs::Buffer& buffer) {
-  const Transport& request = *step.fetch;
-  const size_t mtu = Mtu();
-  auto packet = std::make_shared<Transport>();
-  packet->operation = Operation::kReadResponse;
-  packet->psn =
-      wire::PsnAfter(request.psn, static_cast<uint32_t>(step.answered / mtu));
-  packet->first = step.answered == 0;
-  packet->message = buffer;
-  packet->size = buffer->size();
-  packet->packets = wire::PacketsFor(packet->size, mtu);
-  packet->payload = static_cast<uint32_t>(mtu);
-  step.answered += packet->size;
-  packet->last = step.answered == request.length;
-  Transmit(std::move(packet));
-}
-
-void QueuePair::SendAtomicResponse(uint32_t psn, uint64_t original) {
-  auto packet = std::make_shared<Transport>();
-  packet->operation = Operation::kAtomicResponse;
-  packet->first = packet->last = true;
-  packet->psn = psn;
-  packet->original = original;
-  Transmit(std::move(packet));
 }
 
 }  // namespace ibemu::fabric

@@ -75,18 +75,18 @@ bool IsOffered(verbs::QpType type, const verbs::SendRequest& request) {
 
 absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
                                  size_t& taken) {
-  if (state_ < State::kReadyToSend) {
+  if (context_.state < State::kReadyToSend) {
     return absl::InvalidArgumentError("it is not ready to send");
   }
   absl::Status status;
   for (verbs::SendRequest& request : requests) {
-    if (request.sges.size() > init_.capacity.send_sges ||
-        !IsOffered(init_.type, request)) {
+    if (request.sges.size() > context_.init.capacity.send_sges ||
+        !IsOffered(context_.init.type, request)) {
       status = absl::InvalidArgumentError(absl::StrFormat(
           "operation %d, %d SGEs", request.work.opcode, request.sges.size()));
       break;
     }
-    if (sends_.size() == init_.capacity.send_requests) {
+    if (sends_.size() == context_.init.capacity.send_requests) {
       status = absl::ResourceExhaustedError("the send queue is full");
       break;
     }
@@ -100,7 +100,8 @@ absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
     sends_.push_back(std::move(send));
     ++taken;
   }
-  if (state_ == State::kError || state_ == State::kSendQueueError) {
+  if (context_.state == State::kError ||
+      context_.state == State::kSendQueueError) {
     FlushSends();
   } else {
     Pump();
@@ -113,8 +114,9 @@ void QueuePair::Pump() {
   while (!gathering_ && !waits_for_receiver_ && cursor_ < sends_.size() &&
          in_flight_bytes_ < kMaxInFlight) {
     Send& send = *sends_[cursor_];
-    const bool drains = state_ == State::kSendQueueDrain && send.started;
-    if (state_ != State::kReadyToSend && !drains) return;
+    const bool drains =
+        context_.state == State::kSendQueueDrain && send.started;
+    if (context_.state != State::kReadyToSend && !drains) return;
     if (send.failure != 0) return;
     if (send.bind) {
       if (!Bind(send)) return;
@@ -141,7 +143,7 @@ bool QueuePair::Start(Send& send) {
   const bool fenced = (work.send_flags & verbs::send_flag::kFence) != 0;
   if (fenced && fetches_ != 0) return false;
   if (send.Fetches() && !MayFetch()) return false;
-  if (send.Fetches() && attributes_.max_rd_atomic == 0) {
+  if (send.Fetches() && context_.attributes.max_rd_atomic == 0) {
     FailLater(send, verbs::wc_status::kRemoteInvalidRequest);
     return false;
   }
@@ -156,7 +158,7 @@ bool QueuePair::Start(Send& send) {
     send.length = verbs::LengthOf(*ranges);
   }
   constexpr size_t kLongest = size_t{1} << 31;
-  const bool datagram = init_.type == verbs::QpType::kUd;
+  const bool datagram = context_.init.type == verbs::QpType::kUd;
   if (send.length > (datagram ? Mtu() : kLongest) ||
       (send.IsAtomic() && send.length != kAtomicBytes)) {
     FailLater(send, verbs::wc_status::kLocalLength);
@@ -184,7 +186,7 @@ bool QueuePair::Start(Send& send) {
 bool QueuePair::Bind(Send& send) {
   const uint32_t flags = send.request.work.send_flags;
   if ((flags & verbs::send_flag::kFence) != 0 && fetches_ != 0) return false;
-  if (!send.bind->Execute(init_.pd).ok()) {
+  if (!send.bind->Execute(context_.init.pd).ok()) {
     FailLater(send, verbs::wc_status::kWindowBind);
     return false;
   }
@@ -200,25 +202,26 @@ bool QueuePair::Bind(Send& send) {
 // have been revoked since the message started.
 absl::StatusOr<verbs::MemoryRanges> QueuePair::RangesOf(
     const Send& send) const {
-  return hca_.keys().FindAll(send.request.sges, init_.pd,
-                             send.Fetches() ? verbs::access::kLocalWrite : 0);
+  return context_.keys.FindAll(send.request.sges, context_.init.pd,
+                               send.Fetches() ? verbs::access::kLocalWrite : 0);
 }
 
 void QueuePair::Gather(Send& send) {
   const auto ranges = RangesOf(send);
   if (!ranges.ok()) return FailLater(send, verbs::wc_status::kLocalProtection);
   const size_t size = std::min(send.length - send.emitted, verbs::kChunk);
-  const verbs::Buffer buffer = hca_.bounces().Take(size);
+  const verbs::Buffer buffer = context_.bounces.Take(size);
   verbs::MemoryTransfer transfer;
   transfer.Add(verbs::PartOf(*ranges, send.emitted, size), buffer, 0);
   gathering_ = true;
-  transfer.Read(WhileSame([this, &send, buffer](const absl::Status& status) {
-    gathering_ = false;
-    if (!status.ok())
-      return FailLater(send, verbs::wc_status::kLocalProtection);
-    EmitChunk(send, buffer);
-    Pump();
-  }));
+  transfer.Read(
+      context_.guard.Wrap([this, &send, buffer](const absl::Status& status) {
+        gathering_ = false;
+        if (!status.ok())
+          return FailLater(send, verbs::wc_status::kLocalProtection);
+        EmitChunk(send, buffer);
+        Pump();
+      }));
 }
 
 // Sends the next packets of a message.  `buffer` holds their payload; null: no
@@ -227,7 +230,7 @@ void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer) {
   const ib_uverbs_send_wr& work = send.request.work;
   const size_t mtu = Mtu();
   auto train = std::make_shared<Transport>();
-  train->service = init_.type;
+  train->service = context_.init.type;
   train->operation = OperationOf(work.opcode);
   train->psn =
       wire::PsnAfter(send.first_psn, static_cast<uint32_t>(send.emitted / mtu));
@@ -249,8 +252,8 @@ void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer) {
     train->has_immediate = HasImmediate(work.opcode);
     train->immediate = work.ex.imm_data;
   }
-  if (init_.type == verbs::QpType::kUd) {
-    Transmit(std::move(train), &send);
+  if (context_.init.type == verbs::QpType::kUd) {
+    TransmitDatagram(std::move(train), send);
   } else {
     Emit(std::move(train), nullptr);
   }
@@ -259,7 +262,7 @@ void QueuePair::EmitChunk(Send& send, const verbs::Buffer& buffer) {
 
 void QueuePair::Emit(std::shared_ptr<Transport> transport,
                      std::shared_ptr<Fetch> fetch) {
-  if (init_.type == verbs::QpType::kRc) {
+  if (context_.init.type == verbs::QpType::kRc) {
     in_flight_bytes_ += transport->size;
     in_flight_.push_back({transport->psn, transport, std::move(fetch)});
     ArmRetryTimer();
@@ -270,7 +273,7 @@ void QueuePair::Emit(std::shared_ptr<Transport> transport,
 // Ends a send all of whose packets have left.
 void QueuePair::FinishSending(Send& send) {
   ++cursor_;
-  if (init_.type == verbs::QpType::kRc) return;
+  if (context_.init.type == verbs::QpType::kRc) return;
   send.complete = true;
   CompleteSends();
   TellIfDrained();
@@ -289,7 +292,8 @@ void QueuePair::OnAnswer(const Transport& answer) {
     case Syndrome::kSequenceError:
       AcknowledgeUpTo(wire::PsnAfter(answer.psn, wire::kPsnMask));
       if (waits_for_receiver_) return;  // Retransmit() will follow
-      if (state_ == State::kReadyToSend || state_ == State::kSendQueueDrain) {
+      if (context_.state == State::kReadyToSend ||
+          context_.state == State::kSendQueueDrain) {
         Retransmit();
       }
       return;
@@ -297,14 +301,15 @@ void QueuePair::OnAnswer(const Transport& answer) {
       AcknowledgeUpTo(wire::PsnAfter(answer.psn, wire::kPsnMask));
       if (in_flight_.empty() || waits_for_receiver_) return;
       constexpr int kForEver = 7;
-      if (attributes_.rnr_retry != kForEver && rnr_retries_left_-- == 0) {
+      if (context_.attributes.rnr_retry != kForEver &&
+          rnr_retries_left_-- == 0) {
         return FailSend(verbs::wc_status::kRnrRetriesExceeded);
       }
       waits_for_receiver_ = true;
-      hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
-      hca_.timers().RunAfter(
+      context_.timers.Cancel(std::exchange(retry_timer_, TimerId::kNone));
+      context_.timers.RunAfter(
           absl::Microseconds(wire::RnrMicroseconds(answer.rnr_timer)),
-          WhileSame([this] {
+          context_.guard.Wrap([this] {
             waits_for_receiver_ = false;
             Retransmit();
             Pump();
@@ -348,9 +353,9 @@ void QueuePair::AcknowledgeUpTo(uint32_t psn) {
     progress = true;
   }
   if (!progress) return;
-  retries_left_ = attributes_.retry_cnt;
+  retries_left_ = context_.attributes.retry_cnt;
   timeouts_ = 0;
-  rnr_retries_left_ = attributes_.rnr_retry;
+  rnr_retries_left_ = context_.attributes.rnr_retry;
   ArmRetryTimer();
   // Sends that have left and are no longer in flight are complete.
   for (size_t i = 0; i < cursor_; ++i) {
@@ -385,16 +390,16 @@ void QueuePair::FailLater(Send& send, uint32_t status) {
 
 void QueuePair::CompleteSend(const Send& send, uint32_t status) {
   const ib_uverbs_send_wr& work = send.request.work;
-  const bool wanted =
-      init_.signal_all || (work.send_flags & verbs::send_flag::kSignaled) != 0;
+  const bool wanted = context_.init.signal_all ||
+                      (work.send_flags & verbs::send_flag::kSignaled) != 0;
   if (status == verbs::wc_status::kSuccess && !wanted) return;
   verbs::WorkCompletion completion{};
   completion.wr_id = work.wr_id;
   completion.status = status;
   completion.opcode = CompletionOpcode(work.opcode);
   completion.byte_len = static_cast<uint32_t>(send.length);
-  completion.qp_num = number_;
-  send_cq().Push(completion, false);
+  completion.qp_num = context_.number;
+  context_.send_cq().Push(completion, false);
 }
 
 // Completes the oldest send with an error and flushes those behind it.
@@ -404,9 +409,9 @@ void QueuePair::FailSend(uint32_t status) {
   sends_.pop_front();
   if (cursor_ > 0) --cursor_;
   CompleteSend(*send, status);
-  if (init_.type == verbs::QpType::kRc) return EnterError();
+  if (context_.init.type == verbs::QpType::kRc) return EnterError();
   // In this state the queue pair still receives (IBA vol 1 §10.3.1.6).
-  state_ = State::kSendQueueError;
+  context_.state = State::kSendQueueError;
   FlushSends();
 }
 
@@ -447,19 +452,19 @@ void QueuePair::Retransmit() {
 }
 
 void QueuePair::ArmRetryTimer() {
-  hca_.timers().Cancel(std::exchange(retry_timer_, TimerId::kNone));
+  context_.timers.Cancel(std::exchange(retry_timer_, TimerId::kNone));
   if (waits_for_receiver_) return;  // Retransmit() will follow
   const bool waits = std::any_of(
       in_flight_.begin(), in_flight_.end(),
       [this](const InFlight& packet) { return AwaitsPeer(packet); });
-  if (!waits || attributes_.timeout == 0) return;
+  if (!waits || context_.attributes.timeout == 0) return;
   // The local ACK timeout, IBA vol 1 §9.7.6.1.3.
   const absl::Duration timeout =
-      absl::Nanoseconds(4096) * (int64_t{1} << attributes_.timeout);
-  retry_timer_ = hca_.timers().RunAfter(timeout, WhileSame([this] {
-                                          retry_timer_ = TimerId::kNone;
-                                          OnRetryTimeout();
-                                        }));
+      absl::Nanoseconds(4096) * (int64_t{1} << context_.attributes.timeout);
+  retry_timer_ = context_.timers.RunAfter(timeout, context_.guard.Wrap([this] {
+    retry_timer_ = TimerId::kNone;
+    OnRetryTimeout();
+  }));
 }
 
 // Retransmits after a timeout.  The specification lets a retry take up to four

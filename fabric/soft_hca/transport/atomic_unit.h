@@ -1,6 +1,6 @@
 // AtomicUnit: the atomic operations of an adapter on the memory of processes.
-#ifndef IBEMU_FABRIC_SOFT_HCA_ATOMIC_UNIT_H_
-#define IBEMU_FABRIC_SOFT_HCA_ATOMIC_UNIT_H_
+#ifndef IBEMU_FABRIC_SOFT_HCA_TRANSPORT_ATOMIC_UNIT_H_
+#define IBEMU_FABRIC_SOFT_HCA_TRANSPORT_ATOMIC_UNIT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -81,4 +81,4 @@ class AtomicUnit {
 
 }  // namespace ibemu::fabric
 
-#endif  // IBEMU_FABRIC_SOFT_HCA_ATOMIC_UNIT_H_
+#endif  // IBEMU_FABRIC_SOFT_HCA_TRANSPORT_ATOMIC_UNIT_H_

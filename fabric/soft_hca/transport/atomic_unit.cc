@@ -1,4 +1,4 @@
-#include "fabric/soft_hca/atomic_unit.h"
+#include "fabric/soft_hca/transport/atomic_unit.h"
 
 #include <cstring>
 #include <utility>

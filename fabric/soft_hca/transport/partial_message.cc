@@ -1,0 +1,134 @@
+#include "fabric/soft_hca/transport/partial_message.h"
+
+#include <utility>
+
+namespace ibemu::fabric {
+
+using Operation = Transport::Operation;
+
+PartialMessage::Placed PartialMessage::Add(const Transport& packets) {
+  const Placed begun = Begin(packets);
+  return begun == Placed::kOk ? Place(packets) : begun;
+}
+
+// Makes message_ the message that the packets belong to.
+PartialMessage::Placed PartialMessage::Begin(const Transport& packets) {
+  const bool write = packets.operation == Operation::kWrite;
+  if (packets.first) {
+    if (message_) return Placed::kInvalid;
+    const bool may_write =
+        (qp_.attributes.qp_access_flags & verbs::access::kRemoteWrite) != 0;
+    if (write &&
+        (!may_write || !qp_.keys
+                            .Find(packets.key, qp_.init.pd, packets.address,
+                                  packets.length, verbs::access::kRemoteWrite)
+                            .ok())) {
+      return Placed::kAccess;
+    }
+    message_ = Message{.operation = packets.operation,
+                       .address = packets.address,
+                       .key = packets.key,
+                       .size = packets.length,
+                       .length = 0,
+                       .receive = std::nullopt};
+  } else if (!message_ || message_->operation != packets.operation) {
+    return Placed::kInvalid;
+  }
+  const bool consumes =
+      write ? packets.last && packets.has_immediate : packets.first;
+  if (!consumes || message_->receive) return Placed::kOk;
+  message_->receive = link_.TakeReceive();
+  if (message_->receive) return Placed::kOk;
+  // The requester will repeat the message from this packet on.
+  if (packets.first) message_.reset();
+  return Placed::kNoReceive;
+}
+
+PartialMessage::Placed PartialMessage::Place(const Transport& packets) {
+  if (packets.size == 0) return Placed::kOk;
+  const Placed placed = message_->operation == Operation::kWrite
+                            ? PlaceWrite(packets)
+                            : PlaceSend(packets);
+  if (placed == Placed::kOk) message_->length += packets.size;
+  return placed;
+}
+
+// Access rights are checked again, because they may have been revoked since the
+// first packet.
+PartialMessage::Placed PartialMessage::PlaceWrite(const Transport& packets) {
+  const Message& message = *message_;
+  if (packets.size > message.size - message.length) return Placed::kInvalid;
+  const auto range =
+      qp_.keys.Find(message.key, qp_.init.pd, message.address + message.length,
+                    packets.size, verbs::access::kRemoteWrite);
+  if (!range.ok()) return Placed::kAccess;
+  payload_.Add(*range, packets.message, packets.offset);
+  return Placed::kOk;
+}
+
+PartialMessage::Placed PartialMessage::PlaceSend(const Transport& packets) {
+  const Message& message = *message_;
+  const auto ranges = qp_.keys.FindAll(message.receive->sges, qp_.init.pd,
+                                       verbs::access::kLocalWrite);
+  if (!ranges.ok()) return Placed::kProtection;
+  const verbs::MemoryRanges part =
+      verbs::PartOf(*ranges, message.length, packets.size);
+  if (verbs::LengthOf(part) < packets.size) return Placed::kTooLong;
+  payload_.Add(part, packets.message, packets.offset);
+  return Placed::kOk;
+}
+
+verbs::MemoryTransfer PartialMessage::TakePayload() {
+  return std::exchange(payload_, {});
+}
+
+std::optional<verbs::WorkCompletion> PartialMessage::End(
+    const Transport& last) {
+  const Message message = *std::exchange(message_, std::nullopt);
+  if (!message.receive) return std::nullopt;
+  verbs::WorkCompletion completion{};
+  completion.wr_id = message.receive->id;
+  completion.opcode = message.operation == Operation::kWrite
+                          ? verbs::wc_opcode::kReceiveWriteWithImmediate
+                          : verbs::wc_opcode::kReceive;
+  completion.byte_len = static_cast<uint32_t>(message.length);
+  completion.ex.imm_data = last.immediate;
+  completion.qp_num = qp_.number;
+  completion.src_qp = qp_.attributes.dest_qp_num;
+  completion.wc_flags = last.has_immediate ? verbs::wc_flag::kWithImmediate : 0;
+  completion.pkey_index = qp_.attributes.pkey_index;
+  completion.slid = qp_.attributes.ah_attr.dlid;
+  completion.sl = qp_.attributes.ah_attr.sl;
+  completion.port_num = qp_.attributes.port_num;
+  return completion;
+}
+
+verbs::WorkCompletion PartialMessage::Fail(uint32_t status) {
+  verbs::WorkCompletion completion{};
+  completion.wr_id = message_->receive->id;
+  completion.status = status;
+  completion.opcode = verbs::wc_opcode::kReceive;
+  completion.qp_num = qp_.number;
+  message_.reset();
+  return completion;
+}
+
+void PartialMessage::Drop() {
+  payload_ = {};
+  if (message_ && message_->receive) {
+    link_.PutBackReceive(*std::move(message_->receive));
+  }
+  message_.reset();
+}
+
+void PartialMessage::Flush() {
+  if (message_ && message_->receive) qp_.FlushReceive(message_->receive->id);
+  Reset();
+}
+
+void PartialMessage::Reset() {
+  payload_ = {};
+  message_.reset();
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,43 @@
+// QueuePairLink: the queue pair, as its requester and its responder use it.
+#ifndef IBEMU_FABRIC_SOFT_HCA_TRANSPORT_QUEUE_PAIR_LINK_H_
+#define IBEMU_FABRIC_SOFT_HCA_TRANSPORT_QUEUE_PAIR_LINK_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "fabric/packet/transport.h"
+#include "fabric/soft_hca/transport/queue_pair_context.h"
+#include "verbs/provider.h"
+
+namespace ibemu::fabric {
+
+// The interface of a queue pair to the parts that it is made of.  No call but
+// EnterError() calls back before it returns.
+class QueuePairLink {
+ public:
+  // Always returns the same object.
+  virtual const QueuePairContext& qp() const = 0;
+
+  // Returns the payload of a full packet, in bytes.
+  virtual size_t Mtu() const = 0;
+
+  // Sends packets to the peer of a connection.
+  virtual void Transmit(std::shared_ptr<const Transport> packets) = 0;
+
+  // Takes the oldest receive request, or returns nothing if there is none.
+  virtual std::optional<verbs::ReceiveRequest> TakeReceive() = 0;
+  // Gives a receive request back, as the oldest.
+  virtual void PutBackReceive(verbs::ReceiveRequest request) = 0;
+
+  // Puts the queue pair into the error state, in which all its requests are
+  // flushed.
+  virtual void EnterError() = 0;
+
+ protected:
+  ~QueuePairLink() = default;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SOFT_HCA_TRANSPORT_QUEUE_PAIR_LINK_H_

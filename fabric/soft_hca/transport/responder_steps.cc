@@ -1,0 +1,99 @@
+#include "fabric/soft_hca/transport/responder_steps.h"
+
+#include <utility>
+
+#include "verbs/wc_status.h"
+
+namespace ibemu::fabric {
+
+using Syndrome = Transport::Syndrome;
+
+void ResponderSteps::Add(ResponderStep step) {
+  steps_.push_back(std::make_shared<ResponderStep>(std::move(step)));
+  Run();
+}
+
+void ResponderSteps::Write(verbs::MemoryTransfer transfer, ResponderStep made) {
+  const std::shared_ptr<ResponderStep> step =
+      steps_.emplace_back(std::make_shared<ResponderStep>(std::move(made)));
+  if (transfer.empty()) {
+    step->done = true;
+    return Run();
+  }
+  const size_t size = transfer.size();
+  writing_bytes_ += size;
+  transfer.Write(qp_.guard.Wrap([this, step, size](const absl::Status& status) {
+    writing_bytes_ -= size;
+    step->done = true;
+    step->status = status;
+    Run();
+  }));
+}
+
+// Finishes steps, in the order in which they started.
+void ResponderSteps::Run() {
+  while (!steps_.empty()) {
+    const std::shared_ptr<ResponderStep> step = steps_.front();
+    if (step->fetch != nullptr && !fetches_.Continue(step)) return;
+    if (!step->done) return;
+    steps_.pop_front();
+    if (!step->status.ok()) return Fail(*step);
+    if (step->completion) {
+      qp_.receive_cq().Push(*step->completion, step->solicited);
+    }
+    if (step->breaks) return link_.EnterError();
+    if (step->refusal) {
+      Acknowledge(*step->refusal, step->psn);
+      if (*step->refusal == Syndrome::kRnrNak ||
+          *step->refusal == Syndrome::kSequenceError) {
+        continue;
+      }
+      qp_.listener.OnEvent(*step->refusal == Syndrome::kAccessError
+                               ? verbs::EventType::kQpAccessError
+                               : verbs::EventType::kQpRequestError);
+      return link_.EnterError();
+    }
+    if (step->acknowledge) Acknowledge(Syndrome::kAck, step->psn);
+  }
+}
+
+// If the process has ended (Unavailable), there is no one to notify, and peers
+// see what they would see if it had already closed the queue pair.  Datagrams
+// after a failed one are received all the same.
+void ResponderSteps::Fail(const ResponderStep& step) {
+  if (absl::IsUnavailable(step.status)) return link_.EnterError();
+  if (step.completion) {
+    verbs::WorkCompletion failed = *step.completion;
+    failed.status = verbs::wc_status::kLocalProtection;
+    qp_.receive_cq().Push(failed, false);
+  }
+  if (qp_.init.type == verbs::QpType::kUd) return Run();
+  if (qp_.IsReliable()) Acknowledge(Syndrome::kOperationError, step.psn);
+  qp_.listener.OnEvent(verbs::EventType::kQpAccessError);
+  link_.EnterError();
+}
+
+void ResponderSteps::Acknowledge(Syndrome syndrome, uint32_t psn) {
+  auto packet = std::make_shared<Transport>();
+  packet->operation = Transport::Operation::kAcknowledge;
+  packet->syndrome = syndrome;
+  packet->rnr_timer = qp_.attributes.min_rnr_timer;
+  packet->psn = psn;
+  link_.Transmit(std::move(packet));
+}
+
+void ResponderSteps::Flush() {
+  writing_bytes_ = 0;
+  // A message whose last packet has arrived is one of the steps.
+  for (const auto& step : std::exchange(steps_, {})) {
+    if (step->completion) qp_.FlushReceive(step->completion->wr_id);
+  }
+}
+
+void ResponderSteps::Reset() {
+  writing_bytes_ = 0;
+  steps_.clear();
+  fetches_.Reset();
+}
+
+}  // namespace ibemu::fabric

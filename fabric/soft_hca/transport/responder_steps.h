@@ -1,0 +1,57 @@
+// ResponderSteps: the operations of a responder, in order.
+#ifndef IBEMU_FABRIC_SOFT_HCA_TRANSPORT_RESPONDER_STEPS_H_
+#define IBEMU_FABRIC_SOFT_HCA_TRANSPORT_RESPONDER_STEPS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "fabric/packet/transport.h"
+#include "fabric/soft_hca/transport/fetch_responder.h"
+#include "fabric/soft_hca/transport/queue_pair_link.h"
+#include "fabric/soft_hca/transport/responder_step.h"
+#include "verbs/parts/memory_transfer.h"
+
+namespace ibemu::fabric {
+
+// The list of a responder's steps.  Memory is accessed asynchronously, so
+// several may be in progress, but they finish in the order in which they
+// started: completions and acknowledgements follow that of the packets.
+class ResponderSteps final : private FetchResponder::Listener {
+ public:
+  explicit ResponderSteps(QueuePairLink& link)
+      : link_(link), qp_(link.qp()), fetches_(link, *this) {}
+  ResponderSteps(const ResponderSteps&) = delete;
+  ResponderSteps& operator=(const ResponderSteps&) = delete;
+
+  // Adds a step, and finishes what can be finished.
+  void Add(ResponderStep step);
+  // Adds a step that is done when `transfer` has been written to memory.
+  void Write(verbs::MemoryTransfer transfer, ResponderStep step);
+
+  // Returns the number of bytes that are being written to memory.
+  size_t writing_bytes() const { return writing_bytes_; }
+
+  // The queue pair is in error: drops the steps and flushes the receive
+  // requests that they would complete.
+  void Flush();
+  void Reset();
+
+ private:
+  void Run();
+  void OnStepReady() override { Run(); }
+  // Ends a step whose memory could not be accessed.
+  void Fail(const ResponderStep& step);
+  void Acknowledge(Transport::Syndrome syndrome, uint32_t psn);
+
+  QueuePairLink& link_;
+  const QueuePairContext& qp_;
+  FetchResponder fetches_;
+  size_t writing_bytes_ = 0;
+  std::deque<std::shared_ptr<ResponderStep>> steps_;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SOFT_HCA_TRANSPORT_RESPONDER_STEPS_H_
