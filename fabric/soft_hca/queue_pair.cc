@@ -1,15 +1,13 @@
 #include "fabric/soft_hca/queue_pair.h"
 
-#include <algorithm>
+#include <utility>
 
-#include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "fabric/soft_hca/hca.h"
 #include "fabric/soft_hca/transport/reliable_responder.h"
 #include "fabric/soft_hca/transport/unreliable_responder.h"
 #include "verbs/parts/device_limits.h"
 #include "verbs/parts/qp_transitions.h"
-#include "verbs/wc_status.h"
 #include "wire/psn.h"
 
 namespace ibemu::fabric {
@@ -31,24 +29,19 @@ QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
                .keys = hca.keys(),
                .bounces = hca.bounces(),
                .atomics = hca.atomics()},
-      receives_(init.capacity.receive_requests, init.capacity.receive_sges) {
-  switch (init.type) {
-    case verbs::QpType::kRc:
-      responder_ = std::make_unique<ReliableResponder>(*this);
-      break;
-    case verbs::QpType::kUc:
-      responder_ = std::make_unique<UnreliableResponder>(*this);
-      break;
-    case verbs::QpType::kUd:
-      datagrams_.emplace(*this);
-      break;
+      receives_(init.capacity.receive_requests, init.capacity.receive_sges),
+      requester_(*this) {
+  QueuePairLink& link = *this;
+  if (init.type == verbs::QpType::kUd) {
+    datagrams_.emplace(link);
+  } else if (init.type == verbs::QpType::kRc) {
+    responder_ = std::make_unique<ReliableResponder>(link);
+  } else {
+    responder_ = std::make_unique<UnreliableResponder>(link);
   }
 }
 
-QueuePair::~QueuePair() {
-  context_.timers.Cancel(retry_timer_);
-  hca_.Forget(*this);
-}
+QueuePair::~QueuePair() { hca_.Forget(*this); }
 
 size_t QueuePair::Mtu() const {
   const uint32_t code = context_.init.type == verbs::QpType::kUd
@@ -62,7 +55,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
   IBEMU_ASSIGN_OR_RETURN(
       const State to, verbs::NextState(context_.init.type, from, attributes));
   if (from == State::kSendQueueDrain && to < State::kSendQueueError &&
-      to != State::kReset && !IsDrained()) {
+      to != State::kReset && !requester_.IsDrained()) {
     return absl::InvalidArgumentError("what is under way has not ended");
   }
   IBEMU_RETURN_IF_ERROR(verbs::CheckQpAttributes(
@@ -78,53 +71,36 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
   }
   context_.state = to;
   if (to == State::kSendQueueDrain && from != to) {
-    tells_drained_ = Names(attributes, attribute::kNotifyDrained) &&
-                     attributes.en_sqd_async_notify != 0;
-    TellIfDrained();
+    requester_.Drain(Names(attributes, attribute::kNotifyDrained) &&
+                     attributes.en_sqd_async_notify != 0);
   }
-  Pump();
+  requester_.Pump();
   return absl::OkStatus();
 }
 
 void QueuePair::Apply(const verbs::QpAttributes& attributes) {
-  verbs::TakeNamed(attributes, context_.attributes);
+  verbs::QpAttributes& own = context_.attributes;
+  verbs::TakeNamed(attributes, own);
   if (Names(attributes, attribute::kReceivePsn)) {
-    context_.attributes.rq_psn = attributes.rq_psn & wire::kPsnMask;
-    responder_->Start(context_.attributes.rq_psn);
+    own.rq_psn = attributes.rq_psn & wire::kPsnMask;
+    responder_->Start(own.rq_psn);
   }
   if (Names(attributes, attribute::kSendPsn)) {
-    context_.attributes.sq_psn = send_psn_ = attributes.sq_psn & wire::kPsnMask;
-    acknowledged_psn_ = wire::PsnAfter(send_psn_, wire::kPsnMask);
+    own.sq_psn = attributes.sq_psn & wire::kPsnMask;
+    requester_.Start(own.sq_psn);
   }
-  retries_left_ = context_.attributes.retry_cnt;
-  rnr_retries_left_ = context_.attributes.rnr_retry;
-  timeouts_ = 0;
+  requester_.RenewRetries();
 }
 
 verbs::QpAttributes QueuePair::Query() const {
   verbs::QpAttributes result = context_.attributes;
   result.qp_state = result.cur_qp_state = static_cast<uint32_t>(context_.state);
   if (responder_) result.rq_psn = responder_->expected_psn();
-  result.sq_psn = send_psn_;
-  result.sq_draining =
-      context_.state == State::kSendQueueDrain && !IsDrained() ? 1 : 0;
+  result.sq_psn = requester_.next_psn();
+  const bool draining =
+      context_.state == State::kSendQueueDrain && !requester_.IsDrained();
+  result.sq_draining = draining ? 1 : 0;
   return result;
-}
-
-// A message that has started is sent and acknowledged completely; no other one
-// starts (IBA vol 1 §10.3.1.5).
-bool QueuePair::IsDrained() const {
-  return in_flight_.empty() &&
-         (cursor_ == sends_.size() || !sends_[cursor_]->started);
-}
-
-void QueuePair::TellIfDrained() {
-  if (context_.state != State::kSendQueueDrain || !tells_drained_ ||
-      !IsDrained()) {
-    return;
-  }
-  tells_drained_ = false;
-  context_.listener.OnEvent(verbs::EventType::kSendQueueDrained);
 }
 
 void QueuePair::OnRemoval() {
@@ -134,13 +110,8 @@ void QueuePair::OnRemoval() {
 void QueuePair::Reset() {
   context_.guard.Invalidate();
   context_.state = State::kReset;
-  context_.timers.Cancel(std::exchange(retry_timer_, TimerId::kNone));
   context_.attributes = {};
-  sends_.clear();
-  in_flight_.clear();
-  in_flight_bytes_ = fetching_bytes_ = cursor_ = 0;
-  gathering_ = waits_for_receiver_ = tells_drained_ = false;
-  fetches_ = 0;
+  requester_.Reset();
   while (receives_.Take()) continue;
   if (responder_) responder_->Reset();
   if (datagrams_) datagrams_->Reset();
@@ -150,20 +121,12 @@ void QueuePair::EnterError() {
   if (context_.state == State::kError) return;
   context_.guard.Invalidate();
   context_.state = State::kError;
-  context_.timers.Cancel(std::exchange(retry_timer_, TimerId::kNone));
-  in_flight_.clear();
-  in_flight_bytes_ = fetching_bytes_ = 0;
-  gathering_ = waits_for_receiver_ = tells_drained_ = false;
-  fetches_ = 0;
-  FlushSends();
+  requester_.Flush();
   FlushReceives();
 }
 
-void QueuePair::FlushSends() {
-  for (const auto& send : std::exchange(sends_, {})) {
-    CompleteSend(*send, verbs::wc_status::kFlushed);
-  }
-  cursor_ = 0;
+void QueuePair::EnterSendQueueError() {
+  context_.state = State::kSendQueueError;
 }
 
 void QueuePair::FlushReceives() {
@@ -196,6 +159,11 @@ absl::Status QueuePair::PostReceive(std::span<verbs::ReceiveRequest> requests,
   return absl::OkStatus();
 }
 
+absl::Status QueuePair::PostSend(std::span<verbs::SendRequest> requests,
+                                 size_t& taken) {
+  return requester_.Post(requests, taken);
+}
+
 absl::Status QueuePair::AttachMulticast(const verbs::GidBytes& gid,
                                         uint16_t lid) {
   constexpr uint8_t kMulticastGid = 0xff;
@@ -203,13 +171,10 @@ absl::Status QueuePair::AttachMulticast(const verbs::GidBytes& gid,
       !wire::IsMulticast(wire::Lid{lid})) {
     return absl::InvalidArgumentError("no datagrams, or no multicast address");
   }
-  IBEMU_RETURN_IF_ERROR(hca_.Attach(*this, gid, lid));
-  groups_.emplace(gid, lid);
-  return absl::OkStatus();
+  return hca_.Attach(*this, gid, lid);
 }
 
 void QueuePair::DetachMulticast(const verbs::GidBytes& gid, uint16_t lid) {
-  groups_.erase({gid, lid});
   hca_.Detach(*this, gid, lid);
 }
 
@@ -223,7 +188,7 @@ void QueuePair::Transmit(std::shared_ptr<const Transport> packets) {
 }
 
 void QueuePair::TransmitDatagram(std::shared_ptr<const Transport> packet,
-                                 const Send& send) {
+                                 const PostedSend& send) {
   const verbs::QpAttributes& attributes = context_.attributes;
   const auto& ud = send.request.work.wr.ud;
   // The highest bit selects the queue pair's own Q_Key (IBA vol 1 §10.2.5).
@@ -258,7 +223,7 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
     case Transport::Operation::kAcknowledge:
     case Transport::Operation::kReadResponse:
     case Transport::Operation::kAtomicResponse:
-      return OnAnswer(transport);
+      return requester_.OnAnswer(transport);
     default:
       return responder_->OnRequest(transport);
   }

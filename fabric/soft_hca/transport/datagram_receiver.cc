@@ -7,6 +7,7 @@
 
 #include "fabric/packet/packet_bytes.h"
 #include "fabric/packet/transport.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "verbs/wc_status.h"
+
 namespace ibemu::fabric {
 
 using Operation = Transport::Operation;

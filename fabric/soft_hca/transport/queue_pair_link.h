@@ -12,8 +12,10 @@
 
 namespace ibemu::fabric {
 
+struct PostedSend;
+
 // The interface of a queue pair to the parts that it is made of.  No call but
-// EnterError() calls back before it returns.
+// EnterError() and EnterSendQueueError() calls back before it returns.
 class QueuePairLink {
  public:
   // Always returns the same object.
@@ -24,15 +26,21 @@ class QueuePairLink {
 
   // Sends packets to the peer of a connection.
   virtual void Transmit(std::shared_ptr<const Transport> packets) = 0;
+  // Sends a datagram to the address of `send`.
+  virtual void TransmitDatagram(std::shared_ptr<const Transport> packet,
+                                const PostedSend& send) = 0;
 
   // Takes the oldest receive request, or returns nothing if there is none.
   virtual std::optional<verbs::ReceiveRequest> TakeReceive() = 0;
   // Gives a receive request back, as the oldest.
   virtual void PutBackReceive(verbs::ReceiveRequest request) = 0;
 
-  // Puts the queue pair into the error state, in which all its requests are
-  // flushed.
+  // EnterError() puts the queue pair into the error state, in which all its
+  // requests are flushed.  EnterSendQueueError() puts it into the state in
+  // which it still receives (IBA vol 1 §10.3.1.6); the caller flushes the send
+  // queue.
   virtual void EnterError() = 0;
+  virtual void EnterSendQueueError() = 0;
 
  protected:
   ~QueuePairLink() = default;

@@ -1,0 +1,70 @@
+// SendQueue: the work requests that a queue pair sends.
+#ifndef IBEMU_FABRIC_SOFT_HCA_TRANSPORT_SEND_QUEUE_H_
+#define IBEMU_FABRIC_SOFT_HCA_TRANSPORT_SEND_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "absl/status/status.h"
+#include "fabric/soft_hca/transport/posted_send.h"
+#include "fabric/soft_hca/transport/queue_pair_link.h"
+#include "verbs/provider.h"
+
+namespace ibemu::fabric {
+
+// The send queue.  Work requests leave it one after the other, and complete in
+// the same order.  The first ones have left and wait for their completion; then
+// comes the current one.
+class SendQueue {
+ public:
+  explicit SendQueue(QueuePairLink& link) : link_(link), qp_(link.qp()) {}
+  SendQueue(const SendQueue&) = delete;
+  SendQueue& operator=(const SendQueue&) = delete;
+
+  // Adds work requests, see verbs::Qp::PostSend().
+  absl::Status Post(std::span<verbs::SendRequest> requests, size_t& taken);
+
+  // Returns the work request whose packets leave now.  REQUIRES: HasCurrent().
+  bool HasCurrent() const { return left_ < sends_.size(); }
+  PostedSend& current() { return *sends_[left_]; }
+  const PostedSend& current() const { return *sends_[left_]; }
+  // All packets of the current one have left.
+  void Advance() { ++left_; }
+
+  // Returns the oldest one that has started and has not ended before `psn`, or
+  // null.
+  PostedSend* FindFrom(uint32_t psn);
+  // Completes those that have left, except for RDMA READs and atomic
+  // operations, which are complete when their data is in memory.  `oldest` is
+  // the first PSN in flight, if there is one.
+  void CompleteBefore(std::optional<uint32_t> oldest);
+
+  // Completes the oldest ones that are complete, or reports that the oldest has
+  // failed.
+  void Complete();
+  // Completes the oldest one with the error `status`.  The queue pair is in an
+  // error state then, in which all others are flushed.
+  void FailOldest(uint32_t status);
+  // Completes `send` with an error once those before it are complete.
+  void Fail(PostedSend& send, uint32_t status);
+
+  // The queue pair is in error: completes all with kFlushed.
+  void Flush();
+  void Reset();
+
+ private:
+  void PushCompletion(const PostedSend& send, uint32_t status);
+
+  QueuePairLink& link_;
+  const QueuePairContext& qp_;
+  std::deque<std::unique_ptr<PostedSend>> sends_;
+  size_t left_ = 0;  // the number of those that have left
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SOFT_HCA_TRANSPORT_SEND_QUEUE_H_
