@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "control/rpc.h"
 #include "daemon/adapters/adapters.h"
-#include "daemon/views/attachments.h"
+#include "daemon/adapters/host_table.h"
 #include "daemon/web/web_address.h"
 #include "daemon/web/web_server.h"
 #include "nlohmann/json_fwd.hpp"
@@ -27,10 +27,9 @@ class Backend {
 
   virtual Adapters& adapters() = 0;
 
-  // Adds this back end's own methods, those that `attachments` does not have.
-  // Call it once.  Both parameters must outlive the last call of a method.
-  virtual void AddTo(control::Dispatcher& dispatcher,
-                     const Attachments& attachments) = 0;
+  // Adds this back end's own methods; `hosts` has those of its adapters.  Call
+  // it once.  Both parameters must outlive the last call of a method.
+  virtual void AddTo(control::Dispatcher& dispatcher, HostTable& hosts) = 0;
 
   // Greet() adds what the back end is to the daemon's greeting, Describe() to
   // the result of the method `status`.

@@ -84,10 +84,9 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       hardware_(*fabric_),
       paths_(*fabric_) {}
 
-void FabricBackend::AddTo(control::Dispatcher& dispatcher,
-                          const Attachments& attachments) {
+void FabricBackend::AddTo(control::Dispatcher& dispatcher, HostTable& hosts) {
   scenarios_.emplace(loop_, *fabric_, faults_, events_, dispatcher);
-  cables_.emplace(loop_, *fabric_, attachments);
+  cables_.emplace(loop_, *fabric_, hosts);
   adapters_.AddTo(dispatcher);
   methods_.AddTo(dispatcher);
   faults_.AddTo(dispatcher);

@@ -35,8 +35,7 @@ class FabricBackend : public Backend {
       const DaemonOptions& options, Loop& loop);
 
   Adapters& adapters() override { return adapters_; }
-  void AddTo(control::Dispatcher& dispatcher,
-             const Attachments& attachments) override;
+  void AddTo(control::Dispatcher& dispatcher, HostTable& hosts) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;
   std::string Summary() const override;

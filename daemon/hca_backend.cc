@@ -69,7 +69,7 @@ absl::Status HcaBackend::Probe(const std::vector<HcaChoice>& choices,
   return first_error;
 }
 
-void HcaBackend::AddTo(control::Dispatcher& dispatcher, const Attachments&) {
+void HcaBackend::AddTo(control::Dispatcher& dispatcher, HostTable&) {
   event_methods_.AddTo(dispatcher);
   dispatcher.ExplainMissing(
       "this daemon drives adapters and has no simulated subnet");

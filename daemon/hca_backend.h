@@ -40,8 +40,7 @@ class HcaBackend : public Backend {
                             const hca::Print& print);
 
   Adapters& adapters() override { return adapters_; }
-  void AddTo(control::Dispatcher& dispatcher,
-             const Attachments& attachments) override;
+  void AddTo(control::Dispatcher& dispatcher, HostTable& hosts) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;
   std::string Summary() const override;

@@ -34,8 +34,9 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
     : options_(options),
       loop_(std::move(loop)),
       backend_(std::move(backend)),
-      attachments_(*loop_, backend_->adapters()) {
-  backend_->AddTo(dispatcher_, attachments_);
+      hosts_(*loop_, backend_->adapters()),
+      attachments_(*loop_, hosts_) {
+  backend_->AddTo(dispatcher_, hosts_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",
                   [](control::Parameters& parameters,

@@ -15,6 +15,7 @@
 #include "control/control_server.h"
 #include "control/control_socket.h"
 #include "control/rpc.h"
+#include "daemon/adapters/host_table.h"
 #include "daemon/backend.h"
 #include "daemon/daemon_options.h"
 #include "daemon/views/attachments.h"
@@ -84,6 +85,7 @@ class Server {
   UniqueFd signals_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Backend> backend_;
+  HostTable hosts_;
   Attachments attachments_;
   control::Dispatcher dispatcher_;
   std::unique_ptr<control::ControlServer> control_;

@@ -18,8 +18,8 @@ namespace ibemu::daemon {
 using nlohmann::json;
 
 NodeLinkMethods::NodeLinkMethods(Loop& loop, fabric::Fabric& fabric,
-                                 const Attachments& attachments)
-    : loop_(loop), fabric_(fabric), attachments_(attachments) {}
+                                 const HostTable& hosts)
+    : loop_(loop), fabric_(fabric), hosts_(hosts) {}
 
 void NodeLinkMethods::AddTo(control::Dispatcher& dispatcher) {
   dispatcher.Add("wire.attach", [this](control::Parameters& parameters,
@@ -36,7 +36,7 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(
       control::CheckStreamSocket(socket.get(), "wire.attach"));
   IBEMU_ASSIGN_OR_RETURN(const topology::NodeId node, fabric_.Find(name));
-  if (attachments_.InUse(FabricAdapters::IdOf(node))) {
+  if (hosts_.Find(FabricAdapters::IdOf(node)) != nullptr) {
     return absl::FailedPreconditionError(absl::StrCat(
         "\"", fabric_.subnet().node(node).description,
         "\" is the host of an \"ibemu run\": end that one first (\"ibemu "

@@ -3,7 +3,7 @@
 #define IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_METHODS_H_
 
 #include "control/rpc.h"
-#include "daemon/views/attachments.h"
+#include "daemon/adapters/host_table.h"
 #include "fabric/fabric.h"
 #include "loop/loop.h"
 
@@ -12,8 +12,7 @@ namespace ibemu::daemon {
 class NodeLinkMethods {
  public:
   // All must outlive this, and every Caller that it served.
-  NodeLinkMethods(Loop& loop, fabric::Fabric& fabric,
-                  const Attachments& attachments);
+  NodeLinkMethods(Loop& loop, fabric::Fabric& fabric, const HostTable& hosts);
 
   // Adds wire.attach: {"node": "node-2"}, and with it one end of a pair of
   // stream sockets, whose other end is a RemoteCables'.  The node is the
@@ -26,7 +25,7 @@ class NodeLinkMethods {
 
   Loop& loop_;
   fabric::Fabric& fabric_;
-  const Attachments& attachments_;
+  const HostTable& hosts_;
 };
 
 }  // namespace ibemu::daemon

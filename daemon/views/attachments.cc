@@ -15,6 +15,7 @@
 #include "daemon/views/system_devices.h"
 #include "daemon/words/port_text.h"
 #include "launch/mount_plan.h"
+#include "mad/host.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
 #include "sysfs/view.h"
@@ -100,7 +101,7 @@ class Attachments::Attachment {
     if (found == slots_.end()) return;
     const int slot = NumberOf(found);
     if (present) {
-      PlugIn(view_, slot, owner_.HostOf(adapter));
+      PlugIn(view_, slot, owner_.hosts_.Get(adapter));
     } else {
       PullOut(view_, slot);
     }
@@ -111,11 +112,11 @@ class Attachments::Attachment {
 
   // A host that the view had not.
   absl::Status AddHost(AdapterId adapter) {
-    IBEMU_RETURN_IF_ERROR(HasRoom(view_, owner_.HostOf(adapter)->device()));
+    IBEMU_RETURN_IF_ERROR(HasRoom(view_, owner_.hosts_.Get(adapter)->device()));
     auto slot = SlotOf(std::nullopt);
     if (slot == slots_.end()) slot = slots_.emplace(slot);
     *slot = adapter;
-    PlugIn(view_, NumberOf(slot), owner_.HostOf(adapter));
+    PlugIn(view_, NumberOf(slot), owner_.hosts_.Get(adapter));
     return ShowChange();
   }
 
@@ -188,9 +189,10 @@ class Attachments::Attachment {
   int pid_;
 };
 
-Attachments::Attachments(Loop& loop, Adapters& adapters)
+Attachments::Attachments(Loop& loop, HostTable& hosts)
     : loop_(loop),
-      adapters_(adapters),
+      hosts_(hosts),
+      adapters_(hosts.adapters()),
       workers_(
           loop,
           [&loop](absl::AnyInvocable<void()> task) {
@@ -221,20 +223,6 @@ json Attachments::List() const {
   return list;
 }
 
-bool Attachments::InUse(AdapterId adapter) const {
-  const auto host = hosts_.find(adapter);
-  return host != hosts_.end() && !host->second.expired();
-}
-
-std::shared_ptr<mad::Host> Attachments::HostOf(AdapterId adapter) {
-  std::shared_ptr<mad::Host> host = hosts_[adapter].lock();
-  if (host == nullptr) {
-    host = std::make_shared<mad::Host>(loop_, adapters_.device(adapter));
-    hosts_[adapter] = host;
-  }
-  return host;
-}
-
 absl::StatusOr<std::vector<AdapterId>> Attachments::FindAdapters(
     const std::vector<std::string>& names) const {
   std::vector<AdapterId> found;
@@ -258,7 +246,7 @@ absl::StatusOr<std::vector<AdapterId>> Attachments::FindAdapters(
 
 void Attachments::OnAdapterChange(AdapterId adapter, bool present) {
   // Whoever has it keeps it, nobody else gets it.
-  if (!present) hosts_.erase(adapter);
+  if (!present) hosts_.Forget(adapter);
   for (Attachment* attachment : served_) {
     attachment->OnAdapterChange(adapter, present);
   }
@@ -294,8 +282,8 @@ absl::StatusOr<json> Attachments::SetHost(control::Parameters& parameters) {
                        "\" is also the host of an \"ibemu run\": end that one "
                        "first (\"ibemu status\" lists them)"));
     }
-    const std::shared_ptr<mad::Host> host = hosts_[adapter].lock();
-    hosts_.erase(adapter);
+    const std::shared_ptr<mad::Host> host = hosts_.Find(adapter);
+    hosts_.Forget(adapter);
     IBEMU_RETURN_IF_ERROR(system_->RemoveHost(adapter));
     if (host != nullptr) host->Unbind();
   }
@@ -322,7 +310,7 @@ absl::StatusOr<Attachments::Placed> Attachments::Place(
   std::vector<std::shared_ptr<mad::Host>> hosts;
   hosts.reserve(placed.adapters.size());
   for (const AdapterId adapter : placed.adapters) {
-    hosts.push_back(HostOf(adapter));
+    hosts.push_back(hosts_.Get(adapter));
   }
   IBEMU_ASSIGN_OR_RETURN(
       placed.view,

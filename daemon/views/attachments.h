@@ -2,7 +2,6 @@
 #ifndef IBEMU_DAEMON_VIEWS_ATTACHMENTS_H_
 #define IBEMU_DAEMON_VIEWS_ATTACHMENTS_H_
 
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -12,20 +11,19 @@
 #include "base/worker_pool.h"
 #include "control/rpc.h"
 #include "daemon/adapters/adapters.h"
+#include "daemon/adapters/host_table.h"
 #include "loop/loop.h"
-#include "mad/host.h"
 #include "sysfs/view.h"
 
 namespace ibemu::daemon {
 
 // An Attachments serves each view until its connection ends or its mount is
-// gone.  Views of one adapter share one mad::Host, which lives as long as any
-// of these views, or any file that a program has opened through them.
+// gone.  Views of one adapter share the mad::Host that a HostTable has for it.
 class Attachments : private Adapters::Listener {
  public:
   // Both must outlive this object, and this object must outlive every Caller
   // that it has served.
-  Attachments(Loop& loop, Adapters& adapters);
+  Attachments(Loop& loop, HostTable& hosts);
   ~Attachments();
   Attachments(const Attachments&) = delete;
   Attachments& operator=(const Attachments&) = delete;
@@ -40,10 +38,6 @@ class Attachments : private Adapters::Listener {
 
   // Adds the methods `attach` and `host.set`.
   void AddTo(control::Dispatcher& dispatcher);
-
-  // Returns true if a view shows the adapter, or a program still has a file of
-  // it open.
-  bool InUse(AdapterId adapter) const;
 
   // Returns all views: [{"pid": 4711, "devices": [...]}].
   nlohmann::json List() const;
@@ -65,12 +59,11 @@ class Attachments : private Adapters::Listener {
   absl::StatusOr<Placed> Place(const std::vector<std::string>& names,
                                const std::string& name_format,
                                sysfs::Profile profile);
-  std::shared_ptr<mad::Host> HostOf(AdapterId adapter);
 
   Loop& loop_;
+  HostTable& hosts_;
   Adapters& adapters_;
   WorkerPool workers_;
-  std::map<AdapterId, std::weak_ptr<mad::Host>> hosts_;
   std::set<Attachment*> served_;
   std::shared_ptr<Attachment> system_;  // null unless AttachSystem() was called
 };

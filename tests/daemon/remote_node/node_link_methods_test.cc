@@ -50,8 +50,8 @@ class NodeLinkMethodsTest : public ::testing::Test {
   fabric::RowFabric row_{1};
   std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
   FabricAdapters adapters_{row_.fabric};
-  Attachments attachments_{*loop_, adapters_};
-  NodeLinkMethods methods_{*loop_, row_.fabric, attachments_};
+  HostTable hosts_{*loop_, adapters_};
+  NodeLinkMethods methods_{*loop_, row_.fabric, hosts_};
   control::Dispatcher dispatcher_;
   UniqueFd adapter_;
 };

@@ -33,7 +33,8 @@ class AttachmentsTest : public ::testing::Test, protected MethodCaller {
       topology::LoadTopology("single-switch:hosts=3").value(), *loop_,
       fabric::FabricOptions{}};
   FabricAdapters adapters_{fabric_};
-  Attachments attachments_{*loop_, adapters_};
+  HostTable hosts_{*loop_, adapters_};
+  Attachments attachments_{*loop_, hosts_};
 };
 
 TEST_F(AttachmentsTest, ADeviceThatNobodyUsesIsRemovedAndAdded) {

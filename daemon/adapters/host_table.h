@@ -1,0 +1,62 @@
+// HostTable: the hosts of a daemon's adapters.
+#ifndef IBEMU_DAEMON_ADAPTERS_HOST_TABLE_H_
+#define IBEMU_DAEMON_ADAPTERS_HOST_TABLE_H_
+
+#include <map>
+#include <memory>
+
+#include "base/observer_list.h"
+#include "base/timers.h"
+#include "daemon/adapters/adapters.h"
+#include "mad/host.h"
+
+namespace ibemu::daemon {
+
+// A HostTable holds the mad::Host of each adapter that somebody uses.  All
+// views of one adapter share its Host, which lives as long as any of these
+// views, or any file that a program has opened through them.
+class HostTable {
+ public:
+  // An observer of all adapters' hosts.
+  class Watcher {
+   public:
+    // Called when a Host was made for `adapter`: the only one that gets its
+    // MADs from now on.
+    virtual void OnHost(AdapterId adapter, mad::Host& host) = 0;
+
+   protected:
+    ~Watcher() = default;
+  };
+
+  // Both must outlive this object and all hosts.
+  HostTable(Timers& timers, Adapters& adapters)
+      : timers_(timers), adapters_(adapters) {}
+  HostTable(const HostTable&) = delete;
+  HostTable& operator=(const HostTable&) = delete;
+
+  Adapters& adapters() { return adapters_; }
+
+  // Returns the adapter's Host, and makes it if there is none.
+  std::shared_ptr<mad::Host> Get(AdapterId adapter);
+
+  // Returns the adapter's Host, or null if nobody uses the adapter.
+  std::shared_ptr<mad::Host> Find(AdapterId adapter) const;
+
+  // Makes Get() give a new Host next time.  Whoever uses the old one keeps it.
+  // REQUIRES: the adapter was pulled out, or the old Host gets Unbind() next.
+  void Forget(AdapterId adapter) { hosts_.erase(adapter); }
+
+  // `watcher` is not owned.
+  void AddWatcher(Watcher& watcher) { watchers_.Add(watcher); }
+  void RemoveWatcher(Watcher& watcher) { watchers_.Remove(watcher); }
+
+ private:
+  Timers& timers_;
+  Adapters& adapters_;
+  std::map<AdapterId, std::weak_ptr<mad::Host>> hosts_;
+  ObserverList<Watcher> watchers_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_ADAPTERS_HOST_TABLE_H_
