@@ -78,19 +78,19 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       methods_(loop_, *fabric_),
       events_(loop_, *fabric_, absl::Now() - loop_.Now()),
       faults_(loop_, *fabric_, events_),
-      captures_(loop_, *fabric_),
       event_methods_(loop_, events_),
       counters_(*fabric_),
       hardware_(*fabric_),
       paths_(*fabric_) {}
 
 void FabricBackend::AddTo(control::Dispatcher& dispatcher, HostTable& hosts) {
+  captures_.emplace(loop_, hosts, fabric_.get());
   scenarios_.emplace(loop_, *fabric_, faults_, events_, dispatcher);
   cables_.emplace(loop_, *fabric_, hosts);
   adapters_.AddTo(dispatcher);
   methods_.AddTo(dispatcher);
   faults_.AddTo(dispatcher);
-  captures_.AddTo(dispatcher);
+  captures_->AddTo(dispatcher);
   event_methods_.AddTo(dispatcher);
   counters_.AddTo(dispatcher);
   hardware_.AddTo(dispatcher);

@@ -54,11 +54,11 @@ class FabricBackend : public Backend {
   FabricMethods methods_;
   FabricEventLog events_;
   FaultMethods faults_;
-  CaptureMethods captures_;
   EventMethods event_methods_;
   CounterMethods counters_;
   HardwareMethods hardware_;
   PathMethods paths_;
+  std::optional<CaptureMethods> captures_;    // with AddTo()
   std::optional<ScenarioMethods> scenarios_;  // with AddTo()
   std::optional<NodeLinkMethods> cables_;     // with AddTo()
 };

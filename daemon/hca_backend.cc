@@ -69,7 +69,9 @@ absl::Status HcaBackend::Probe(const std::vector<HcaChoice>& choices,
   return first_error;
 }
 
-void HcaBackend::AddTo(control::Dispatcher& dispatcher, HostTable&) {
+void HcaBackend::AddTo(control::Dispatcher& dispatcher, HostTable& hosts) {
+  captures_.emplace(loop_, hosts, nullptr);
+  captures_->AddTo(dispatcher);
   event_methods_.AddTo(dispatcher);
   dispatcher.ExplainMissing(
       "this daemon drives adapters and has no simulated subnet");

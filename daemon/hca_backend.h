@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "daemon/adapters/hca_adapters.h"
 #include "daemon/adapters/hca_probe.h"
 #include "daemon/backend.h"
+#include "daemon/capture/capture_methods.h"
 #include "daemon/events/event_methods.h"
 #include "loop/loop.h"
 
@@ -54,6 +56,7 @@ class HcaBackend : public Backend {
   HcaAdapters adapters_;
   AdapterEventLog events_;
   EventMethods event_methods_;
+  std::optional<CaptureMethods> captures_;  // with AddTo()
 };
 
 }  // namespace ibemu::daemon

@@ -203,7 +203,7 @@ bool AgentCore::IsDuplicate(const OutgoingMessage& wanted) const {
 }
 
 void AgentCore::DeliverLocal(IncomingMessage message) {
-  if (Snoops& snoops = dispatcher_.snoops(); !snoops.empty()) {
+  if (Snoops& snoops = *dispatcher_.snoops(); !snoops.empty()) {
     Arrival arrival{.qp = message.qp,
                     .slid = message.slid,
                     .pkey_index = message.pkey_index};

@@ -48,7 +48,7 @@ Dispatcher::Path Dispatcher::StartRoute(MadBytes& smp) const {
 }
 
 void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
-  snoops_.Sent(packet, absl::OkStatus());
+  snoops_->Sent(packet, absl::OkStatus());
   // QP 0 even if the agent sends through QP1: the SMA looks only at the class.
   const Arrival request{.qp = 0,
                         .slid = wire::Get<&Smp::dr_slid>(packet.mad),
@@ -79,7 +79,7 @@ void Dispatcher::SendLocally(const Outgoing& packet, AgentCore& sender) {
 
 void Dispatcher::OnReceive(const Arrival& arrival) {
   if (host_.removed()) return;
-  snoops_.Received(arrival);
+  snoops_->Received(arrival);
   if (!IsValidMad(arrival.qp, arrival.mad)) return;
   if (arrival.grh && arrival.grh->gid_index >= port_.GidCount()) return;
   AgentCore* const agent = FindAgent(arrival.mad);

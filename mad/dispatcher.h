@@ -3,6 +3,7 @@
 #define IBEMU_MAD_DISPATCHER_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "mad/agent.h"
@@ -29,7 +30,7 @@ class Dispatcher : public PortListener {
   HostCore& host() { return host_; }
   Port& port() { return port_; }
   MethodRegistry& registry() { return registry_; }
-  Snoops& snoops() { return snoops_; }
+  const std::shared_ptr<Snoops>& snoops() const { return snoops_; }
 
   // Returns the port's LMC, the number of low bits of a LID that a sender may
   // choose.
@@ -45,7 +46,7 @@ class Dispatcher : public PortListener {
   // goes through it.
   absl::Status Transmit(const Outgoing& packet) {
     absl::Status status = port_.Transmit(packet);
-    snoops_.Sent(packet, status);
+    snoops_->Sent(packet, status);
     return status;
   }
 
@@ -74,7 +75,7 @@ class Dispatcher : public PortListener {
   uint8_t number_;
   uint8_t lmc_ = 0;
   MethodRegistry registry_;
-  Snoops snoops_;
+  const std::shared_ptr<Snoops> snoops_ = std::make_shared<Snoops>();
 };
 
 }  // namespace ibemu::mad

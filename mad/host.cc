@@ -146,12 +146,10 @@ absl::StatusOr<std::unique_ptr<Agent>> Host::Register(
   return agent;
 }
 
-std::unique_ptr<Snoops::Entry> Host::Snoop(int port, SnoopedQps qps,
-                                           Snooper& snooper) {
+std::unique_ptr<Snoops::Entry> Host::Snoop(int port, Snooper& snooper) {
   Impl::PortState* state = impl_->port(port);
   if (state == nullptr) return nullptr;
-  return std::make_unique<Snoops::Entry>(state->dispatcher.snoops(), qps,
-                                         snooper);
+  return std::make_unique<Snoops::Entry>(state->dispatcher.snoops(), snooper);
 }
 
 std::unique_ptr<Host::SmLock> Host::TryLockSm(int port) {

@@ -48,12 +48,11 @@ class Host {
   absl::StatusOr<std::unique_ptr<Agent>> Register(
       int port, const Registration& registration, AgentClient& client);
 
-  // Lets `snooper` see what the agents of these queue pairs send and what
-  // arrives for them, until the returned entry is destroyed.  It does not see
-  // the MADs that the port's own agents (SMA, PMA ...) take and answer.
-  // Returns null if there is no such port.
-  std::unique_ptr<Snoops::Entry> Snoop(int port, SnoopedQps qps,
-                                       Snooper& snooper);
+  // Lets `snooper` see what the agents of a port send and what arrives for
+  // them, until the returned entry is destroyed, which may be after the Host.
+  // It does not see the MADs that the port's own agents (SMA, PMA ...) take and
+  // answer.  Returns null if there is no such port.
+  std::unique_ptr<Snoops::Entry> Snoop(int port, Snooper& snooper);
 
   // The hold on the semaphore behind issmN.  The port's IsSM is set while it
   // lasts.

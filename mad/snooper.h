@@ -2,6 +2,9 @@
 #ifndef IBEMU_MAD_SNOOPER_H_
 #define IBEMU_MAD_SNOOPER_H_
 
+#include <memory>
+#include <utility>
+
 #include "absl/status/status.h"
 #include "base/observer_list.h"
 #include "mad/address.h"
@@ -10,7 +13,7 @@ namespace ibemu::mad {
 
 // A Snooper is told what a debugging agent of older Linux kernels is told:
 // ib_register_mad_snoop().  Host::Snoop() attaches one.  While it is called, it
-// must not send, cancel or destroy agents, but it may end snoops and begin
+// must not send or destroy agents, but it may end snoops and begin
 // others.  It must copy what it wants to keep.
 class Snooper {
  public:
@@ -24,47 +27,38 @@ class Snooper {
   virtual void OnReceived(const Arrival& arrival) = 0;
 };
 
-enum class SnoopedQps { kQp0 = 1, kQp1 = 2, kBoth = 3 };
-
 // The snoopers of a port.
 class Snoops {
  public:
-  // Attaches `snooper` until it is destroyed.
+  // Attaches `snooper` to both queue pairs of a port until it is destroyed.  It
+  // may outlive the port's Host.
   class Entry {
    public:
-    Entry(Snoops& snoops, SnoopedQps qps, Snooper& snooper)
-        : snoops_(snoops), qps_(qps), snooper_(snooper) {
-      snoops_.entries_.Add(*this);
+    Entry(std::shared_ptr<Snoops> snoops, Snooper& snooper)
+        : snoops_(std::move(snoops)), snooper_(snooper) {
+      snoops_->entries_.Add(*this);
     }
-    ~Entry() { snoops_.entries_.Remove(*this); }
+    ~Entry() { snoops_->entries_.Remove(*this); }
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
 
    private:
     friend Snoops;
 
-    bool Wants(int qp) const {
-      return (static_cast<unsigned>(qps_) & 1u << qp) != 0;
-    }
-
-    Snoops& snoops_;
-    SnoopedQps qps_;
+    const std::shared_ptr<Snoops> snoops_;
     Snooper& snooper_;
   };
 
-  // Both call the snoopers of the packet's QP.  They cost nearly nothing when
-  // nobody snoops.
+  // Both call the snoopers.  They cost nearly nothing when nobody snoops.
   void Sent(const Outgoing& packet, const absl::Status& result) {
     if (entries_.empty()) return;
-    entries_.ForEach([&](const Entry& entry) {
-      if (entry.Wants(packet.qp)) entry.snooper_.OnSent(packet, result);
-    });
+    entries_.ForEach(
+        [&](const Entry& entry) { entry.snooper_.OnSent(packet, result); });
   }
   void Received(const Arrival& arrival) {
     if (entries_.empty()) return;
-    entries_.ForEach([&](const Entry& entry) {
-      if (entry.Wants(arrival.qp)) entry.snooper_.OnReceived(arrival);
-    });
+    entries_.ForEach(
+        [&](const Entry& entry) { entry.snooper_.OnReceived(arrival); });
   }
   bool empty() const { return entries_.empty(); }
 

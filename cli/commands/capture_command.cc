@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,11 +31,14 @@ namespace {
 
 constexpr char kHelp[] =
     R"(Usage: ibemu capture -w FILE [OPTION]... [NODE/PORT]...
+       ibemu capture -w FILE --host=NODE [OPTION]...
 Write the packets that cross the links of these ports, or all links, to a file
-that tshark and Wireshark read (link type ERF).  It goes on until SIGINT or
-SIGTERM; the end says how many packets there were.
+that tshark and Wireshark read (link type ERF).  With --host it writes the MADs
+that programs on a host send and receive, also where ibemud drives adapters.  It
+goes on until SIGINT or SIGTERM; the end says how many packets there were.
 
   -w FILE         "-": standard output
+  --host=NODE     the MADs of all ports of this node, queue pairs 0 and 1
   --file-format=pcap|pcapng
                   in pcapng each port is an interface with its name, and losses
                   are comments (default: as FILE ends, else pcap)
@@ -43,12 +47,14 @@ SIGTERM; the end says how many packets there were.
   --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
                   "default")
 
-Example:
+Examples:
   ibemu capture -w - node-1/1 | tshark -r -
+  ibemu capture -w mads.pcapng --host=node-1
 )";
 
 struct Flags {
   std::string fabric;
+  std::optional<std::string> host;
   std::string file;
   std::string format;
   std::string duration;
@@ -179,6 +185,10 @@ absl::Status Run(const Flags& flags) {
     return absl::InvalidArgumentError(
         absl::StrCat("--count=", flags.count, ": write a number from 1 on"));
   }
+  if (flags.host && flags.host->empty()) {
+    return absl::InvalidArgumentError(
+        "--host=: name a node, as in --host=node-1");
+  }
   IBEMU_ASSIGN_OR_RETURN(const absl::Duration most, ParseTime(flags.duration));
   IBEMU_ASSIGN_OR_RETURN(
       const daemon::PacketFileFormat format,
@@ -197,12 +207,15 @@ absl::Status Run(const Flags& flags) {
       client.OpenStream(
           "capture.start",
           {{"ports", flags.ports},
+           {"host", flags.host.value_or("")},
            {"tell_ports", format == daemon::PacketFileFormat::kPcapng}}));
   IBEMU_ASSIGN_OR_RETURN(Output output, Output::Open(flags.file));
   const control::Greeting& greeting = client.greeting();
   const auto packets = daemon::MakePacketFile(
       format, absl::StrCat("ibemu ", greeting.version, ", ", greeting.socket,
-                           ", seed ", greeting.seed));
+                           greeting.backend.empty()
+                               ? absl::StrCat(", seed ", greeting.seed)
+                               : ""));
   std::vector<std::byte> header;
   packets->Begin(header);
   IBEMU_RETURN_IF_ERROR(output.Write(header));
@@ -227,6 +240,7 @@ void AddCapture(CLI::App& app, Action& action) {
   SetHelp(*capture, kHelp);
   const auto flags = std::make_shared<Flags>();
   capture->add_option("-w", flags->file)->required();
+  capture->add_option("--host", flags->host);
   capture->add_option("--file-format", flags->format);
   capture->add_option("--count", flags->count);
   capture->add_option("--for", flags->duration);

@@ -14,27 +14,34 @@ struct ErfHeader {
   static constexpr int kBits = 128;
   static constexpr uint8_t kInfiniband = 21;  // LRH to VCRC
   static constexpr uint8_t kPad = 48;         // a record without a packet
-  // A type used only between daemon and client: the packets that follow leave
-  // through the port with this number (32 bits).  If the port was not told
+  // A type used only between daemon and client: the packets that follow are
+  // those of the port with this number (32 bits).  If the port was not told
   // before, its name follows, a zero byte, and the name of the port at the
-  // other end of its cable.
+  // other end of its cable, which may be empty.
   static constexpr uint8_t kPort = 127;
-  static constexpr uint8_t kVaryingLength = 0x04;
+
+  // The capture interface, which on an Endace card that taps a cable tells the
+  // direction.  The values are those of pcapng's epb_flags.
+  enum class Direction : uint8_t { kUnknown = 0, kReceived = 1, kSent = 2 };
 
   // Seconds since 1970 times 2^32, stored in little-endian order.
   uint64_t swapped_timestamp = 0;
-  uint8_t type = kInfiniband, flags = kVaryingLength;
+  uint8_t type = kInfiniband;
+  bool varying_length = true;
+  Direction direction = Direction::kUnknown;
   uint16_t record_length = 0;  // bytes, this header included
   uint16_t lost = 0;           // packets lost since the last record
   uint16_t wire_length = 0;    // bytes of the packet
 
   static constexpr auto Layout() {
     using T = ErfHeader;
-    using wire::Rw;
+    using wire::Reserved, wire::Rw;
     return wire::Table(
         Rw(&T::swapped_timestamp, "ts", 64, 0), Rw(&T::type, "type", 8, 64),
-        Rw(&T::flags, "flags", 8, 72), Rw(&T::record_length, "rlen", 16, 80),
-        Rw(&T::lost, "lctr", 16, 96), Rw(&T::wire_length, "wlen", 16, 112));
+        Reserved(5, 72), Rw(&T::varying_length, "flags.vlen", 1, 77),
+        Rw(&T::direction, "flags.cap", 2, 78),
+        Rw(&T::record_length, "rlen", 16, 80), Rw(&T::lost, "lctr", 16, 96),
+        Rw(&T::wire_length, "wlen", 16, 112));
   }
 
   uint64_t timestamp() const { return __builtin_bswap64(swapped_timestamp); }

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "control/rpc.h"
-#include "daemon/capture/capture.h"
+#include "daemon/adapters/host_table.h"
+#include "daemon/capture/link_capture.h"
 #include "fabric/fabric.h"
 #include "loop/loop.h"
 
@@ -17,23 +19,32 @@ class CaptureMethods {
  public:
   static constexpr size_t kMaxCaptures = 8;
 
-  // Both must outlive this object, which must outlive every Caller that it has
-  // served.
-  CaptureMethods(Loop& loop, fabric::Fabric& fabric);
+  // All must outlive this object, which must outlive every Caller that it has
+  // served.  `fabric` is null if there are no links.
+  CaptureMethods(Loop& loop, HostTable& hosts, fabric::Fabric* fabric)
+      : loop_(loop), hosts_(hosts), fabric_(fabric) {}
 
   // Adds capture.start: {"ports": ["sw1/3"], "tell_ports": false}, where no
-  // ports means all links.  One end of a pair of stream sockets comes with the
-  // request.  The other end gets the stream that daemon/capture/capture.h
-  // describes, until the caller's connection ends at the latest.
+  // ports means all links, or {"host": "node-1", "tell_ports": false}.  One end
+  // of a pair of stream sockets comes with the request.  The other end gets the
+  // stream that daemon/capture/capture_stream.h describes, until the caller's
+  // connection ends at the latest.
   void AddTo(control::Dispatcher& dispatcher);
 
  private:
   absl::StatusOr<nlohmann::json> Start(control::Parameters& parameters,
                                        control::Caller& caller);
+  absl::StatusOr<AdapterId> FindHost(const std::string& name) const;
+  absl::StatusOr<LinkCapture::Ports> FindPorts(
+      const std::vector<std::string>& names) const;
+  // Starts `capture`, which lasts as long as the caller's connection.
+  template <class Capture>
+  absl::Status Keep(std::shared_ptr<Capture> capture, control::Caller& caller);
 
   Loop& loop_;
-  fabric::Fabric& fabric_;
-  std::vector<std::weak_ptr<Capture>> captures_;
+  HostTable& hosts_;
+  fabric::Fabric* const fabric_;
+  std::vector<std::weak_ptr<void>> captures_;
 };
 
 }  // namespace ibemu::daemon

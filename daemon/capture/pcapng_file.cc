@@ -86,14 +86,20 @@ void PcapngFile::Packet(const ErfHeader& header,
       body);
   body.insert(body.end(), record.begin(), record.end());
   Pad(body);
+  const bool has_direction = header.direction != ErfHeader::Direction::kUnknown;
+  if (has_direction) {
+    const std::array flags = {std::byte{0}, std::byte{0}, std::byte{0},
+                              static_cast<std::byte>(header.direction)};
+    AddOption(PcapngOption::kPacketFlags, flags, body);
+  }
   if (header.lost != 0) {
     AddOption(PcapngOption::kComment,
               absl::StrCat(header.lost,
                            " packets before this one were not captured: they "
                            "came faster than they were written"),
               body);
-    EndOptions(body);
   }
+  if (has_direction || header.lost != 0) EndOptions(body);
   AddBlock(PcapngBlock::kPacket, body, file);
 }
 

@@ -44,7 +44,8 @@ static_assert(wire::Tiles<PcapngBlockEnd>());
 // Section 3.5: before an option's value, which is padded to 4 bytes.
 struct PcapngOption {
   static constexpr int kBits = 32;
-  static constexpr uint16_t kComment = 1;  // of every block
+  static constexpr uint16_t kComment = 1;      // of every block
+  static constexpr uint16_t kPacketFlags = 2;  // of a packet; 32 bits
   static constexpr uint16_t kInterfaceName = 2, kInterfaceDescription = 3;
   static constexpr uint16_t kUserApplication = 4;  // of a section
   static constexpr uint16_t kResolution = 9;       // of an interface's times

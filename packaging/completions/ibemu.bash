@@ -30,7 +30,7 @@ _ibemu_options() {
     fault) echo "--name= --fabric= --json --help" ;;
     scenario) echo "--check --fabric= --help" ;;
     console) echo "--fabric= --help" ;;
-    capture) echo "--file-format= --count= --for= --fabric= --help" ;;
+    capture) echo "--host= --file-format= --count= --for= --fabric= --help" ;;
     events) echo "--json --fabric= --help" ;;
     export) echo "--format= --fabric= --help" ;;
     topology) echo "--help" ;;

@@ -100,6 +100,7 @@ $c -n '__ibemu_uses scenario' -l check
 $c -n '__ibemu_uses events' -x -a '(string split " " "link port sm node device trap drop fault scenario")'
 
 $c -n '__ibemu_uses capture' -s w -r -F
+$c -n '__ibemu_uses capture' -l host -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses capture' -l file-format -x -a 'pcap pcapng'
 $c -n '__ibemu_uses capture' -l count -x
 $c -n '__ibemu_uses capture' -l for -x

@@ -67,6 +67,7 @@ def test_fabrics_and_nodes_of_running_daemons(offers, background):
     on = f"--fabric={name}"
     nodes = {"node-1", "node-2", "node-3", "node-4"}
     assert offers("ibemu", "run", on, "--host=node") == nodes
+    assert offers("ibemu", "capture", on, "--host=node") == nodes
     assert offers("ibemu", "node", on, "node-") == nodes
     assert {end.rstrip("/") for end in offers("ibemu", "link", on, "no")} == nodes
 

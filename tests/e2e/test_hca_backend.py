@@ -207,6 +207,17 @@ def test_metrics_and_a_page_tell_how_adapters_do(lab):
     assert "<td>dead</td>" in get("")
 
 
+def test_adapters_have_no_links_to_capture(lab):
+    """Their MADs can be captured: test_host_capture.py."""
+    driver = lab.drive("node-1")
+    for ports in [], ["node-1/1"]:
+        done = lab.account.run("ibemu", "capture", f"--fabric={driver.socket}",
+                               "-w", "x", *ports, check=False)
+        assert (done.returncode, done.stderr) == (
+            1, "ibemu capture: this daemon drives adapters and has no simulated "
+            "subnet whose links could be captured: name an adapter with --host\n")
+
+
 # --- ibemu run --backend=hca
 
 

@@ -32,9 +32,7 @@ class SnooperTest : public HostTest {
  protected:
   using Entry = std::unique_ptr<Snoops::Entry>;
 
-  Entry Snoop(Snooper& snooper, SnoopedQps qps = SnoopedQps::kBoth) {
-    return host_.Snoop(1, qps, snooper);
-  }
+  Entry Snoop(Snooper& snooper) { return host_.Snoop(1, snooper); }
   void SendGet(Agent& agent, absl::Duration timeout = kTimeout,
                int retries = 0) {
     ASSERT_TRUE(
@@ -96,30 +94,30 @@ TEST_F(SnooperTest, DoesNotSeeWhatWasRefusedBeforeThePort) {
   EXPECT_THAT(snooper_.sent, SizeIs(1));
 }
 
-TEST_F(SnooperTest, SeesTheQueuePairsItChose) {
+TEST_F(SnooperTest, SeesBothQueuePairs) {
   auto gsi = RegisterSender();
   auto smi = Register({.qp = 0});
-  RecordingSnooper of_qp0, of_qp1;
-  const Entry entries[] = {Snoop(of_qp0, SnoopedQps::kQp0),
-                           Snoop(of_qp1, SnoopedQps::kQp1), Snoop(snooper_)};
+  const Entry entry = Snoop(snooper_);
   SendGet(*gsi);
   ASSERT_TRUE(smi->Send(MessageTo(kPeer, Smp(Method::kSet))).ok());
   port_.Receive(From(kPeer, MakeMad({.method = Method::kSend})));
   port_.Receive(From(kPeer, Smp(Method::kTrap), /*qp=*/0));
 
-  EXPECT_THAT(of_qp0.sent, ElementsAre(HasMethod(Method::kSet)));
-  EXPECT_THAT(of_qp0.received, ElementsAre(HasMethod(Method::kTrap)));
-  EXPECT_THAT(of_qp1.sent, ElementsAre(HasMethod(Method::kGet)));
-  EXPECT_THAT(of_qp1.received, ElementsAre(HasMethod(Method::kSend)));
-  EXPECT_THAT(snooper_.sent, SizeIs(2));
-  EXPECT_THAT(snooper_.received, SizeIs(2));
+  ASSERT_THAT(snooper_.sent,
+              ElementsAre(HasMethod(Method::kGet), HasMethod(Method::kSet)));
+  EXPECT_EQ(snooper_.sent[0].qp, 1);
+  EXPECT_EQ(snooper_.sent[1].qp, 0);
+  ASSERT_THAT(snooper_.received,
+              ElementsAre(HasMethod(Method::kSend), HasMethod(Method::kTrap)));
+  EXPECT_EQ(snooper_.received[0].qp, 1);
+  EXPECT_EQ(snooper_.received[1].qp, 0);
 }
 
 TEST_F(SnooperTest, SeesOnePortOnly) {
   const Entry entry = Snoop(snooper_);
   device_.port(2).Receive(From(kPeer, MakeMad(kPerfGet)));
   EXPECT_THAT(snooper_.received, IsEmpty());
-  EXPECT_EQ(host_.Snoop(3, SnoopedQps::kBoth, snooper_), nullptr);
+  EXPECT_EQ(host_.Snoop(3, snooper_), nullptr);
 }
 
 TEST_F(SnooperTest, SeesADirectedRouteThatEndsWhereItBegins) {
@@ -130,7 +128,7 @@ TEST_F(SnooperTest, SeesADirectedRouteThatEndsWhereItBegins) {
     wire::Put<&mad::Smp::direction>(reply, true);
     return LocalVerdict::kReply;
   };
-  const Entry entry = Snoop(snooper_, SnoopedQps::kQp0);
+  const Entry entry = Snoop(snooper_);
   mad::Smp smp{.mgmt_class = MgmtClass::kSubnetDirectedRoute,
                .method = Method::kGet,
                .attr_id = AttributeId::kNodeInfo,
@@ -176,11 +174,20 @@ TEST_F(SnooperTest, SeesNothingAfterItsEnd) {
   EXPECT_THAT(snooper_.received, IsEmpty());
 }
 
+TEST_F(SnooperTest, MayOutliveTheHost) {
+  testing::FakeDevice device;
+  auto host = std::make_unique<Host>(timers_, device);
+  Entry entry = host->Snoop(1, snooper_);
+  device.port(1).Receive(From(kPeer, MakeMad(kPerfGet)));
+  host.reset();
+  entry.reset();
+  EXPECT_THAT(snooper_.received, SizeIs(1));
+}
+
 class SnoopedRmppTest : public RmppAgentTest {
  protected:
   RecordingSnooper snooper_;
-  std::unique_ptr<Snoops::Entry> entry_ =
-      host_.Snoop(1, SnoopedQps::kQp1, snooper_);
+  std::unique_ptr<Snoops::Entry> entry_ = host_.Snoop(1, snooper_);
 };
 
 TEST_F(SnoopedRmppTest, SeesEveryPacketOfAMessage) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "daemon/adapters/fabric_adapters.h"
 #include "loop/epoll_loop.h"
 #include "nlohmann/json.hpp"
 #include "tests/daemon/connection.h"
@@ -31,9 +32,10 @@ class CaptureMethodsTest : public ::testing::Test {
   }
 
   // The sentence of the error; empty when there is none.
-  std::string Start(const json& ports) {
+  std::string Start(const json& ports) { return Ask({{"ports", ports}}); }
+  std::string Ask(const json& parameters) {
     const json request = {
-        {"id", 1}, {"method", "capture.start"}, {"params", {{"ports", ports}}}};
+        {"id", 1}, {"method", "capture.start"}, {"params", parameters}};
     const json answer =
         json::parse(dispatcher_.Handle(request.dump(), connection_));
     return answer.contains("error")
@@ -43,7 +45,9 @@ class CaptureMethodsTest : public ::testing::Test {
 
   fabric::RowFabric row_{1};
   std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
-  CaptureMethods methods_{*loop_, row_.fabric};
+  FabricAdapters adapters_{row_.fabric};
+  HostTable hosts_{*loop_, adapters_};
+  CaptureMethods methods_{*loop_, hosts_, &row_.fabric};
   control::Dispatcher dispatcher_;
   Connection connection_;
   UniqueFd reader_;
@@ -68,6 +72,42 @@ TEST_F(CaptureMethodsTest, UnknownPortsAreNamed) {
   EXPECT_TRUE(connection_.kept.empty());
 }
 
+TEST_F(CaptureMethodsTest, AHostIsACaHostOrASwitch) {
+  for (const char* name : {"host-1", "sw1"}) {
+    GiveSocket();
+    EXPECT_EQ(Ask({{"host", name}}), "");
+  }
+  EXPECT_EQ(connection_.kept.size(), 2u);
+}
+
+TEST_F(CaptureMethodsTest, AHostThatCannotBeCapturedIsNamed) {
+  GiveSocket();
+  EXPECT_EQ(Ask({{"host", "host-3"}}),
+            "no node \"host-3\": did you mean \"host-1\"?");
+  EXPECT_EQ(Ask({{"host", "host-1"}, {"ports", {"sw1/1"}}}),
+            "--host=host-1 captures the MADs of a host, sw1/1 the packets of a "
+            "link: name one or the other");
+  ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
+  EXPECT_EQ(Ask({{"host", "host-1"}}),
+            "the device of \"host-1\" is removed: put it back with \"ibemu "
+            "device host-1 add\"");
+  EXPECT_TRUE(connection_.kept.empty());
+}
+
+TEST_F(CaptureMethodsTest, WhereThereIsNoFabricThereAreNoLinks) {
+  CaptureMethods methods(*loop_, hosts_, nullptr);
+  dispatcher_ = {};
+  methods.AddTo(dispatcher_);
+  GiveSocket();
+  const std::string refusal =
+      "this daemon drives adapters and has no simulated subnet whose links "
+      "could be captured: name an adapter with --host";
+  EXPECT_EQ(Start(json::array()), refusal);
+  EXPECT_EQ(Start({"sw1/1"}), refusal);
+  EXPECT_EQ(Ask({{"host", "host-1"}}), "");
+  connection_.kept.clear();
+}
+
 TEST_F(CaptureMethodsTest, OnlyASocketCanBeWrittenToWithoutWaiting) {
   EXPECT_EQ(Start(json::array()),
             "capture.start needs a unix stream socket with the request");
@@ -85,7 +125,7 @@ TEST_F(CaptureMethodsTest, ThereIsAPlaceAgainWhenOneHasEnded) {
     EXPECT_EQ(Start(json::array()), "");
   }
   GiveSocket();
-  EXPECT_EQ(Start(json::array()), "a fabric has at most 8 captures");
+  EXPECT_EQ(Start(json::array()), "a daemon has at most 8 captures");
   connection_.kept.pop_back();
   GiveSocket();
   EXPECT_EQ(Start(json::array()), "");

@@ -93,6 +93,26 @@ TEST(PcapngFileTest, APortBecomesAnInterfaceOnce) {
   EXPECT_EQ(packet[0].body.size(), 20u + 40u);
 }
 
+TEST(PcapngFileTest, ADirectionIsAFlag) {
+  PcapngFile writer("");
+  Bytes file;
+  Bytes record = Record(0);
+  auto header = wire::Decode<ErfHeader>(record);
+  header.direction = ErfHeader::Direction::kSent;
+  wire::Encode(header, record);
+  EXPECT_EQ(record[9], std::byte{0x06}) << "ERF: varying length, interface 2";
+  writer.Packet(header, record, file);
+  const std::vector<Block> blocks = Blocks(file);
+  ASSERT_EQ(blocks.size(), 1u);
+  // Behind the header and the padded record: flags, the end of options.
+  const Bytes options(blocks[0].body.begin() + 20 + 40, blocks[0].body.end());
+  const Bytes outbound = {std::byte{0}, std::byte{2}, std::byte{0},
+                          std::byte{4}, std::byte{0}, std::byte{0},
+                          std::byte{0}, std::byte{2}, std::byte{0},
+                          std::byte{0}, std::byte{0}, std::byte{0}};
+  EXPECT_EQ(options, outbound);
+}
+
 TEST(PcapngFileTest, LossesAreComments) {
   PcapngFile writer("");
   Bytes file;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/capture/capture.h"
+#include "daemon/capture/link_capture.h"
 #include "daemon/events/fabric_event_log.h"
 #include "daemon/scenario/scenario_methods.h"
 #include "daemon/subnet/fabric_methods.h"
@@ -88,8 +88,9 @@ class Replay {
   }
 
   void Start(int64_t seed) {
-    capture_ = std::make_unique<Capture>(loop_, row_.fabric, Pair(packets_),
-                                         Capture::Options{});
+    capture_ =
+        std::make_unique<LinkCapture>(loop_, row_.fabric, LinkCapture::Ports{},
+                                      Pair(packets_), CaptureStream::Options{});
     EXPECT_TRUE(capture_->Start().ok());
     topology::FaultList faults;
     ScenarioPlan plan = ParseScenario(kScenario, "replay.yaml", faults);
@@ -127,7 +128,7 @@ class Replay {
   ScenarioMethods scenarios_{loop_, row_.fabric, faults_, log_, dispatcher_};
   fabric::VerbsPeer a_{row_, row_.host_1, verbs::QpType::kRc};
   fabric::VerbsPeer b_{row_, row_.host_2, verbs::QpType::kRc};
-  std::unique_ptr<Capture> capture_;
+  std::unique_ptr<LinkCapture> capture_;
   UniqueFd packets_, steps_;
   Connection connection_;
   std::string captured_;

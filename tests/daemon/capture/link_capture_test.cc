@@ -1,22 +1,20 @@
-#include "daemon/capture/capture.h"
+#include "daemon/capture/link_capture.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "daemon/capture/capture_file.h"
 #include "daemon/capture/capture_format.h"
 #include "daemon/capture/pcap_file.h"
 #include "fabric/packet/packet_bytes.h"
-#include "loop/epoll_loop.h"
+#include "tests/daemon/capture/capture_reader.h"
 #include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
@@ -25,20 +23,16 @@ namespace {
 using fabric::PortId;
 using ::testing::ElementsAre;
 
-class CaptureTest : public ::testing::Test {
+class LinkCaptureTest : public ::testing::Test, protected CaptureReader {
  protected:
-  void SetUp() override {
-    loop_ = EpollLoop::Create().value();
-    row_.Configure();
-  }
+  void SetUp() override { row_.Configure(); }
 
-  void Start(Capture::Options options = {}) {
-    std::array<int, 2> ends;
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    reader_.Reset(ends[0]);
-    daemons_end_ = ends[1];
-    capture_ = std::make_shared<Capture>(*loop_, row_.fabric, UniqueFd(ends[1]),
-                                         std::move(options));
+  void Start(LinkCapture::Ports ports = {}, bool tell_ports = false) {
+    UniqueFd stream = Open();
+    daemons_end_ = stream.get();
+    capture_ = std::make_shared<LinkCapture>(
+        *loop, row_.fabric, std::move(ports), std::move(stream),
+        CaptureStream::Options{.tell_ports = tell_ports});
     ASSERT_TRUE(capture_->Start().ok());
   }
 
@@ -51,57 +45,30 @@ class CaptureTest : public ::testing::Test {
         1u);
   }
 
-  // Runs what is ready until nothing is.
-  void Settle() {
-    for (int i = 0; i < 3; ++i) {
-      loop_->RunAfter(absl::ZeroDuration(), [this] {
-        loop_->RunAfter(absl::ZeroDuration(), [this] { loop_->Stop(); });
-      });
-      loop_->Run();
-    }
-  }
-
-  // All that there is; true at the end of the stream.
-  bool Read(CaptureFile& file) {
-    std::vector<std::byte> bytes(1 << 20);
-    while (true) {
-      Settle();
-      const ssize_t size =
-          recv(reader_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-      if (size <= 0) return size == 0;
-      EXPECT_TRUE(
-          file.Add(std::span(bytes).first(static_cast<size_t>(size)), written_)
-              .ok());
-    }
-  }
-
   PortId Id(topology::NodeId node, int port) {
     return row_.fabric.subnet().port_id(node, port);
   }
 
-  std::unique_ptr<Loop> loop_;
   fabric::RowFabric row_{1};
-  UniqueFd reader_;
   int daemons_end_ = -1;
-  std::shared_ptr<Capture> capture_;
+  std::shared_ptr<LinkCapture> capture_;
   PcapFile pcap_;
-  std::vector<std::byte> written_;
 };
 
-TEST_F(CaptureTest, EachCrossingIsARecord) {
+TEST_F(LinkCaptureTest, EachCrossingIsARecord) {
   Start();
   Ask();
   CaptureFile file(pcap_, 100);
   EXPECT_FALSE(Read(file));
   EXPECT_EQ(file.packets(), 4u);
   EXPECT_EQ(file.lost(), 0u);
-  EXPECT_EQ(written_.size(), 4u * (16 + 16 + 290));
+  EXPECT_EQ(written.size(), 4u * (16 + 16 + 290));
 }
 
-TEST_F(CaptureTest, APortsLinkIsThatOfBothItsEnds) {
+TEST_F(LinkCaptureTest, APortsLinkIsThatOfBothItsEnds) {
   for (const PortId port :
        {Id(row_.host_1, 1), Id(fabric::RowFabric::Switch(1), 1)}) {
-    Start({.ports = {port}});
+    Start({port});
     Ask();
     CaptureFile file(pcap_, 100);
     EXPECT_FALSE(Read(file));
@@ -109,10 +76,10 @@ TEST_F(CaptureTest, APortsLinkIsThatOfBothItsEnds) {
   }
 }
 
-TEST_F(CaptureTest, WhoHasEnoughGetsTheRestAndTheEnd) {
+TEST_F(LinkCaptureTest, WhoHasEnoughGetsTheRestAndTheEnd) {
   Start();
   Ask();
-  ASSERT_EQ(shutdown(reader_.get(), SHUT_WR), 0);
+  ASSERT_EQ(shutdown(socket.get(), SHUT_WR), 0);
   CaptureFile file(pcap_, 100);
   EXPECT_TRUE(Read(file));
   EXPECT_TRUE(file.ended());
@@ -122,11 +89,11 @@ TEST_F(CaptureTest, WhoHasEnoughGetsTheRestAndTheEnd) {
   EXPECT_EQ(file.packets(), 4u);
 }
 
-TEST_F(CaptureTest, ASlowReaderLosesPacketsAndIsToldHowMany) {
+TEST_F(LinkCaptureTest, ASlowReaderLosesPacketsAndIsToldHowMany) {
   Start();
   constexpr uint64_t kCrossings = 40'000;  // 12 MB
   for (uint64_t i = 0; i < kCrossings / 4; ++i) Ask();
-  ASSERT_EQ(shutdown(reader_.get(), SHUT_WR), 0);
+  ASSERT_EQ(shutdown(socket.get(), SHUT_WR), 0);
   CaptureFile file(pcap_, kCrossings);
   EXPECT_TRUE(Read(file));
   EXPECT_TRUE(file.ended());
@@ -135,17 +102,17 @@ TEST_F(CaptureTest, ASlowReaderLosesPacketsAndIsToldHowMany) {
   EXPECT_EQ(file.packets() + file.lost(), kCrossings);
 }
 
-TEST_F(CaptureTest, AReaderThatGoesEndsIt) {
+TEST_F(LinkCaptureTest, AReaderThatGoesEndsIt) {
   Start();
   Ask();
-  reader_.Reset();
+  socket.Reset();
   Ask();
   Settle();
   EXPECT_EQ(fcntl(daemons_end_, F_GETFD), -1);  // closed
   Ask();
 }
 
-TEST_F(CaptureTest, ACaptureMayEndWithPacketsInItsBuffer) {
+TEST_F(LinkCaptureTest, ACaptureMayEndWithPacketsInItsBuffer) {
   Start();
   Ask();
   capture_.reset();
@@ -171,8 +138,8 @@ struct Told : PacketFile {
   std::vector<std::string> all;
 };
 
-TEST_F(CaptureTest, PortsAreToldWhenTheyChangeAndNamedOnce) {
-  Start({.tell_ports = true});
+TEST_F(LinkCaptureTest, PortsAreToldWhenTheyChangeAndNamedOnce) {
+  Start({}, /*tell_ports=*/true);
   Ask();
   Ask();
   Told told;
