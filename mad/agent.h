@@ -55,9 +55,9 @@ class AgentClient {
   virtual ~AgentClient() = default;
   virtual void OnMad(Agent& agent, IncomingMessage message) = 0;
 
-  // The send with `cookie` is over: it was answered, needed no answer, was
-  // cancelled or, as in Linux, the peer aborted its RMPP message.  If there is
-  // an answer, OnMad() delivers it next.
+  // The send with `cookie` is over: it was answered, needed no answer or, as in
+  // Linux, the peer aborted its RMPP message.  If there is an answer, OnMad()
+  // delivers it next.
   virtual void OnSendDone(Agent& agent, uint64_t cookie) = 0;
 
   // No answer came after the last retry, and the send is over.
@@ -65,7 +65,7 @@ class AgentClient {
 };
 
 // An Agent is one registered user of MADs.  Host::Register() makes it, and the
-// Host must outlive it.  Its destruction cancels its outstanding sends without
+// Host must outlive it.  Its destruction ends its outstanding sends without
 // calling its client.
 class Agent {
  public:
@@ -87,24 +87,6 @@ class Agent {
   //                    outstanding, or such an answer to the same destination
   //   Unavailable      the device is gone
   virtual absl::Status Send(OutgoingMessage message) = 0;
-
-  // Cancels the outstanding send that has this cookie, or one of them if there
-  // are several: ib_cancel_mad() in Linux.  The client is told once, by
-  // OnSendDone(), and not before this returns.  An answer that comes later is
-  // dropped.  As in Linux, a peer that has received part of an RMPP message
-  // gets no ABORT and gives up by itself.  This looks through all outstanding
-  // sends.
-  //
-  // Errors:
-  //   NotFound  no outstanding send has this cookie: it may be over already
-  virtual absl::Status Cancel(uint64_t cookie) = 0;
-
-  // Changes the timeout of an outstanding send, also for the retries that it
-  // has left, and restarts its timer: ib_modify_mad() in Linux.  Zero cancels
-  // the send.
-  //
-  // Errors: those of Cancel().
-  virtual absl::Status SetTimeout(uint64_t cookie, absl::Duration timeout) = 0;
 };
 
 }  // namespace ibemu::mad

@@ -154,26 +154,6 @@ absl::Status AgentCore::SendPlain(const OutgoingMessage& message,
   return absl::OkStatus();
 }
 
-absl::Status AgentCore::SetTimeout(uint64_t cookie, absl::Duration timeout) {
-  Transaction* const sent = sent_.FindCookie(cookie);
-  if (sent == nullptr) {
-    return absl::NotFoundError(
-        absl::StrFormat("no send with cookie %d is outstanding", cookie));
-  }
-  if (timeout <= absl::ZeroDuration()) {
-    Close(*sent);
-    dispatcher_.host().SendDoneSoon(high_tid_, cookie);
-    return absl::OkStatus();
-  }
-  sent->timeout = timeout;
-  if (sent->rmpp != nullptr) {
-    rmpp_->Rearm(*sent);
-  } else {
-    Arm(*sent, timeout);
-  }
-  return absl::OkStatus();
-}
-
 Transaction& AgentCore::Open(const Outgoing& packet,
                              const OutgoingMessage& message) {
   Transaction& transaction = sent_.Add(wire::Get<&MadHeader::tid>(message.mad));

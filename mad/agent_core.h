@@ -28,10 +28,6 @@ class AgentCore final : public Agent {
   uint32_t hi_tid() const override { return high_tid_; }
   const Registration& registration() const override { return registration_; }
   absl::Status Send(OutgoingMessage message) override;
-  absl::Status Cancel(uint64_t cookie) override {
-    return SetTimeout(cookie, absl::ZeroDuration());
-  }
-  absl::Status SetTimeout(uint64_t cookie, absl::Duration timeout) override;
 
   // Handles a MAD that arrived for this agent.
   void OnArrival(const Arrival& arrival);

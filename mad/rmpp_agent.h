@@ -43,11 +43,6 @@ class RmppAgent {
   // packet completes one.
   std::optional<IncomingMessage> OnPacket(const Arrival& arrival);
 
-  // Restarts the timer of a send.  If more segments may be sent, it sends them
-  // after other tasks had their turn; otherwise it limits the wait for an ACK
-  // or, when everything is acknowledged, for the answer.
-  void Rearm(Transaction& transaction);
-
   // Handles the timer of a send.  Returns false if no ACK came after the last
   // try.
   bool OnTimeout(Transaction& transaction);
@@ -106,6 +101,11 @@ class RmppAgent {
 
   uint32_t FirstWindow(const Transaction& transaction, Bytes message) const;
   void SendWindow(Transaction& transaction);
+
+  // Restarts the timer of a send.  If more segments may be sent, it sends them
+  // after other tasks had their turn; otherwise it limits the wait for an ACK
+  // or, when everything is acknowledged, for the answer.
+  void Rearm(Transaction& transaction);
 
   // Answers `to` with a packet that repeats its class header, with the given
   // RMPP header.

@@ -24,15 +24,6 @@ std::span<const std::unique_ptr<Transaction>> TransactionTable::With(
   return found->second;
 }
 
-Transaction* TransactionTable::FindCookie(uint64_t cookie) const {
-  for (const auto& [tid, transactions] : by_tid_) {
-    for (const auto& transaction : transactions) {
-      if (transaction->cookie == cookie) return transaction.get();
-    }
-  }
-  return nullptr;
-}
-
 void TransactionTable::Remove(const Transaction& transaction) {
   const auto found = by_tid_.find(transaction.tid);
   if (found == by_tid_.end()) return;

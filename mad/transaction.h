@@ -44,9 +44,6 @@ class TransactionTable {
   // one.
   std::span<const std::unique_ptr<Transaction>> With(uint64_t tid) const;
 
-  // Returns an entry with this cookie, or null.  Looks at all entries.
-  Transaction* FindCookie(uint64_t cookie) const;
-
   void Remove(const Transaction& transaction);
   void Clear() { by_tid_.clear(); }
 

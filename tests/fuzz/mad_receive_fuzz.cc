@@ -74,9 +74,6 @@ class Scene {
       case 5:
         Receive(input, who);
         break;
-      case 4:
-        Modify(input, who);
-        break;
       default:
         Send(input, who, /*answered=*/what % 4 == 2);
         break;
@@ -110,15 +107,6 @@ class Scene {
     device_.port(1).Receive(arrival);
   }
 
-  // Cookies are small numbers: often enough, there is such a send.
-  void Modify(Input& input, uint8_t who) {
-    if (agents_.empty()) return;
-    Agent& agent = *agents_[who % agents_.size()];
-    const uint64_t cookie = input.Byte() % 16;
-    agent.SetTimeout(cookie, absl::Milliseconds(10) * input.Byte())
-        .IgnoreError();
-  }
-
   void Send(Input& input, uint8_t who, bool answered) {
     if (agents_.empty()) return;
     Agent& agent = *agents_[who % agents_.size()];
@@ -127,7 +115,7 @@ class Scene {
                             .mad = {mad.begin(), mad.end()},
                             .timeout = absl::Milliseconds(10) * input.Byte(),
                             .retries = input.Byte() % 4,
-                            .cookie = ++last_cookie_ % 16};
+                            .cookie = ++last_cookie_};
     message.mad.resize(input.Byte() * size_t{20});
     if (!agent.Send(std::move(message)).ok() || !answered) return;
     auto& sent = device_.port(1).sent;
