@@ -8,9 +8,6 @@ namespace ibemu::fabric {
 namespace {
 
 uint32_t CompletionOpcode(const PostedSend& send) {
-  if (send.request.work.opcode == IB_UVERBS_WR_BIND_MW) {
-    return IB_UVERBS_WC_BIND_MW;
-  }
   switch (send.Operation()) {
     case Transport::Operation::kWrite:
       return IB_UVERBS_WC_RDMA_WRITE;
@@ -32,7 +29,6 @@ PostedSend::PostedSend(verbs::SendRequest posted) : request(std::move(posted)) {
     address =
         static_cast<const verbs::AddressHandle&>(*request.address).attributes;
   }
-  if (request.bind) bind.emplace(*request.bind);
 }
 
 bool PostedSend::IsOffered(verbs::QpType type,
@@ -48,9 +44,6 @@ bool PostedSend::IsOffered(verbs::QpType type,
     case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
     case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
       return type == verbs::QpType::kRc;
-    case IB_UVERBS_WR_BIND_MW:
-      return request.bind &&
-             (type == verbs::QpType::kRc || type == verbs::QpType::kUc);
     default:
       return false;
   }

@@ -5,14 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "absl/status/statusor.h"
 #include "fabric/packet/transport.h"
 #include "fabric/soft_hca/transport/queue_pair_context.h"
 #include "verbs/memory.h"
 #include "verbs/parts/key_table.h"
-#include "verbs/parts/memory_region.h"
 #include "verbs/provider.h"
 
 namespace ibemu::fabric {
@@ -22,8 +20,7 @@ struct PostedSend {
   explicit PostedSend(verbs::SendRequest posted);
 
   verbs::SendRequest request;
-  verbs::AddressAttributes address{};       // UD only
-  std::optional<verbs::PostedBind> bind{};  // no packets are sent for it
+  verbs::AddressAttributes address{};  // UD only
   size_t length = 0;
   size_t emitted = 0;  // bytes sent in packets, or requested by reads
   uint32_t first_psn = 0, last_psn = 0;

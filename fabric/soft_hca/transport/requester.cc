@@ -40,10 +40,6 @@ void Requester::Pump() {
     const bool drains = qp_.state == State::kSendQueueDrain && send.started;
     if (qp_.state != State::kReadyToSend && !drains) return;
     if (send.failure != 0) return;
-    if (send.bind) {
-      if (!Bind(send)) return;
-      continue;
-    }
     if (!send.started && !Begin(send)) return;
     if (send.Fetches()) {
       if (!fetches_.MayRequest()) return;
@@ -103,23 +99,6 @@ bool Requester::FindLength(PostedSend& send) {
     sends_.Fail(send, verbs::wc_status::kLocalLength);
     return false;
   }
-  return true;
-}
-
-// Executes a bind of a memory window.  Returns false if it has to wait or has
-// failed.  A bind takes no sequence number, and is complete when the sends
-// before it are.
-bool Requester::Bind(PostedSend& send) {
-  if (send.IsFenced() && !fetches_.idle()) return false;
-  if (!send.bind->Execute(qp_.init.pd).ok()) {
-    sends_.Fail(send, verbs::wc_status::kWindowBind);
-    return false;
-  }
-  send.first_psn = next_psn_;
-  send.last_psn = wire::PsnAfter(next_psn_, wire::kPsnMask);
-  send.started = send.complete = true;
-  sends_.Advance();
-  sends_.Complete();
   return true;
 }
 

@@ -64,7 +64,6 @@ class Requester final : private PacketsInFlight::Listener,
 
   bool Begin(PostedSend& send);
   bool FindLength(PostedSend& send);
-  bool Bind(PostedSend& send);
   void Gather(PostedSend& send);
   void SendChunk(PostedSend& send, const verbs::Buffer& buffer);
   void FinishSending(PostedSend& send);
