@@ -34,13 +34,9 @@ struct FakeCq : verbs::Cq {
                       completions.begin() + static_cast<long>(count));
     return count;
   }
-  size_t Peek(size_t most) const override {
-    return std::min(most, completions.size());
-  }
   void RequestNotify(bool solicited_only) override {
     requests.push_back(solicited_only);
   }
-  bool RequestNotifyAfter(size_t) override { return false; }
 
   verbs::CqListener& listener;
   uint32_t entries = 0;
@@ -146,14 +142,6 @@ class FakeProvider : public verbs::Provider {
       const verbs::MrInit& init) override {
     mr_init = init;
     return std::make_unique<FakeMr>();
-  }
-  // Clients never create these.
-  absl::StatusOr<std::unique_ptr<verbs::Mw>> CreateMw(verbs::Pd&) override {
-    return absl::UnimplementedError("windows");
-  }
-  absl::StatusOr<std::unique_ptr<verbs::Fmr>> CreateFmr(
-      const verbs::FmrInit&) override {
-    return absl::UnimplementedError("fast registration");
   }
   absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
       verbs::Pd&, const verbs::AddressAttributes&) override {

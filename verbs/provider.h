@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -57,34 +56,6 @@ class Mr {
   virtual uint32_t rkey() const = 0;
 };
 
-// An Mw is a memory window of type 1: it gives peers access to a part of a
-// region, from one bind (SendRequest::bind) to the next (IBA vol 1 §10.6.7).
-class Mw {
- public:
-  virtual ~Mw() = default;
-  // Changes with each bind that was carried out.
-  virtual uint32_t rkey() const = 0;
-};
-
-// An Fmr is a region for fast registration, created once and mapped again and
-// again: what kernels of 2005 had for storage and sockets (struct ib_fmr).
-class Fmr {
- public:
-  virtual ~Fmr() = default;
-  // Change with each Map().
-  virtual uint32_t lkey() const = 0;
-  virtual uint32_t rkey() const = 0;
-
-  // Maps `pages`, addresses in the process.  Work requests address the first
-  // byte of the first page as `address`.
-  //
-  // Errors: InvalidArgument, no pages or too many, one that does not begin
-  // where a page does, or mapped too often since Unmap().
-  virtual absl::Status Map(std::span<const uint64_t> pages,
-                           uint64_t address) = 0;
-  virtual void Unmap() = 0;
-};
-
 // An ObjectListener hears the asynchronous (affiliated) events of an object.
 class ObjectListener {
  public:
@@ -99,8 +70,7 @@ class CqListener : public ObjectListener {
  public:
   // Called for each new completion, which may be polled at once.
   virtual void OnArrival() = 0;
-  // Called once the completion has arrived for which RequestNotify() or
-  // RequestNotifyAfter() asked.
+  // Called once the completion has arrived for which RequestNotify() asked.
   virtual void OnCompletion() = 0;
 
  protected:
@@ -124,16 +94,9 @@ class Cq {
   // Moves the oldest completions to `completions` and returns how many.
   virtual size_t Poll(std::span<WorkCompletion> completions) = 0;
 
-  // Returns how many completions wait to be polled, counted up to `most`.
-  virtual size_t Peek(size_t most) const = 0;
-
   // Asks for one OnCompletion(), for the next completion to arrive: any, or
   // only a solicited or failed one.
   virtual void RequestNotify(bool solicited_only) = 0;
-
-  // Asks for one OnCompletion(), when `count` completions wait to be polled.
-  // Returns false if they do already: then there will be no call.
-  virtual bool RequestNotifyAfter(size_t count) = 0;
 };
 
 // A ReceiveRequest is a work request that says where a message is to go.
@@ -142,22 +105,12 @@ struct ReceiveRequest {
   std::vector<ib_uverbs_sge> sges;
 };
 
-// A WindowBind says what a memory window is to open from now on.
-struct WindowBind {
-  Mw* window = nullptr;
-  const Mr* region = nullptr;  // must allow access::kBindWindow
-  uint64_t address = 0;        // as work requests to the region name it
-  uint64_t length = 0;         // 0: no access any more
-  uint32_t access = 0;         // for peers; bits: access
-};
-
 // A SendRequest is a work request for a send queue.
 struct SendRequest {
   ib_uverbs_send_wr work;
   std::vector<ib_uverbs_sge> sges;
   Buffer inline_data;     // null: the message is in `sges`
   Ah* address = nullptr;  // destination of a UD message
-  std::optional<WindowBind> bind = std::nullopt;  // IB_UVERBS_WR_BIND_MW
 };
 
 struct SrqAttributes {
@@ -239,15 +192,6 @@ struct MrInit {
   uint32_t access = 0;   // bits: access
 };
 
-struct FmrInit {
-  Pd* pd = nullptr;
-  std::shared_ptr<Memory> memory;
-  uint32_t access = 0;      // bits: access
-  uint32_t max_pages = 0;   // in a Map()
-  uint32_t max_maps = 0;    // until Unmap()
-  uint8_t page_shift = 12;  // binary logarithm of a page's size
-};
-
 // A DeviceListener hears what happens to a device and its ports.
 class DeviceListener {
  public:
@@ -280,9 +224,6 @@ class Provider {
   // is created in it.
   virtual absl::StatusOr<std::unique_ptr<Pd>> CreatePd(uint64_t process) = 0;
   virtual absl::StatusOr<std::unique_ptr<Mr>> CreateMr(const MrInit& init) = 0;
-  virtual absl::StatusOr<std::unique_ptr<Mw>> CreateMw(Pd& pd) = 0;
-  virtual absl::StatusOr<std::unique_ptr<Fmr>> CreateFmr(
-      const FmrInit& init) = 0;
   virtual absl::StatusOr<std::unique_ptr<Ah>> CreateAh(
       Pd& pd, const AddressAttributes& attributes) = 0;
   virtual absl::StatusOr<std::unique_ptr<Cq>> CreateCq(

@@ -102,15 +102,6 @@ absl::StatusOr<std::unique_ptr<verbs::Mr>> Hca::CreateMr(
   return verbs::MemoryRegion::Register(keys_, init);
 }
 
-absl::StatusOr<std::unique_ptr<verbs::Mw>> Hca::CreateMw(verbs::Pd& pd) {
-  return verbs::MemoryWindow::Allocate(keys_, pd);
-}
-
-absl::StatusOr<std::unique_ptr<verbs::Fmr>> Hca::CreateFmr(
-    const verbs::FmrInit& init) {
-  return verbs::FastRegion::Allocate(keys_, init);
-}
-
 absl::StatusOr<std::unique_ptr<verbs::Ah>> Hca::CreateAh(
     verbs::Pd& /*pd*/, const verbs::AddressAttributes& attributes) {
   IBEMU_RETURN_IF_ERROR(

@@ -25,20 +25,10 @@ size_t CompletionQueue::Poll(std::span<verbs::WorkCompletion> completions) {
   return count;
 }
 
-size_t CompletionQueue::Peek(size_t most) const {
-  return std::min(most, completions_.size());
-}
-
 // A request for any completion is not narrowed by one for solicited ones.
 void CompletionQueue::RequestNotify(bool solicited_only) {
   wanted_ =
       std::max(wanted_, solicited_only ? Wanted::kSolicited : Wanted::kAny);
-}
-
-bool CompletionQueue::RequestNotifyAfter(size_t count) {
-  if (completions_.size() >= count) return false;
-  wanted_count_ = count;
-  return true;
 }
 
 void CompletionQueue::Push(const verbs::WorkCompletion& completion,
@@ -52,11 +42,10 @@ void CompletionQueue::Push(const verbs::WorkCompletion& completion,
       solicited || completion.status != 0 ? Wanted::kSolicited : Wanted::kAny;
   const bool notify =
       wanted_ == Wanted::kAny || (wanted_ != Wanted::kNothing && wanted_ == is);
-  const bool enough =
-      wanted_count_ != 0 && completions_.size() >= wanted_count_;
-  if (notify) wanted_ = Wanted::kNothing;
-  if (enough) wanted_count_ = 0;
-  if (notify || enough) listener_.OnCompletion();
+  if (notify) {
+    wanted_ = Wanted::kNothing;
+    listener_.OnCompletion();
+  }
   listener_.OnArrival();
 }
 

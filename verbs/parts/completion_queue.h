@@ -20,9 +20,7 @@ class CompletionQueue : public verbs::Cq {
   uint32_t size() const override { return size_; }
   absl::Status Resize(uint32_t size) override;
   size_t Poll(std::span<verbs::WorkCompletion> completions) override;
-  size_t Peek(size_t most) const override;
   void RequestNotify(bool solicited_only) override;
-  bool RequestNotifyAfter(size_t count) override;
 
   // Returns true if the client asked to be notified of solicited (or failed)
   // completions only.
@@ -40,7 +38,6 @@ class CompletionQueue : public verbs::Cq {
   const uint32_t most_;
   verbs::CqListener& listener_;
   Wanted wanted_ = Wanted::kNothing;
-  size_t wanted_count_ = 0;  // 0: RequestNotifyAfter() is not pending
   bool overrun_ = false;
   std::deque<verbs::WorkCompletion> completions_;
 };

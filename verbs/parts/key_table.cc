@@ -1,6 +1,5 @@
 #include "verbs/parts/key_table.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -24,22 +23,6 @@ absl::Status CheckGrant(const Grant& grant, const verbs::Pd* pd,
 
 }  // namespace
 
-void Grant::Locate(uint64_t first, size_t size, MemoryRanges& ranges) const {
-  uint64_t offset = first - address;
-  if (pages.empty()) {
-    ranges.push_back({memory, start + offset, size});
-    return;
-  }
-  const uint64_t page_size = uint64_t{1} << page_shift;
-  while (size != 0) {
-    const uint64_t inside = offset & (page_size - 1);
-    const auto part = std::min<size_t>(size, page_size - inside);
-    ranges.push_back({memory, pages[offset >> page_shift] + inside, part});
-    offset += part;
-    size -= part;
-  }
-}
-
 KeyTable::Key::Key(KeyTable& table, uint32_t place)
     : table_(table), place_(place), value_(table.NextValue(place)) {
   table_.places_[place_].key = this;
@@ -51,8 +34,6 @@ KeyTable::Key::~Key() {
   table_.free_.push_back(place_);
   --table_.used_;
 }
-
-void KeyTable::Key::Renew() { value_ = table_.NextValue(place_); }
 
 uint32_t KeyTable::NextValue(uint32_t place) {
   return place << kUseBits | ++places_[place].uses;
@@ -82,7 +63,7 @@ absl::StatusOr<std::shared_ptr<const Grant>> KeyTable::GrantOf(
       place < places_.size() ? places_[place].key : nullptr;
   std::shared_ptr<const Grant> grant;
   if (found != nullptr && found->value() == key) grant = found->grant_.lock();
-  if (grant == nullptr || (grant->region && grant->region->expired())) {
+  if (grant == nullptr) {
     return absl::PermissionDeniedError(absl::StrFormat("no key %#x", key));
   }
   return grant;
@@ -95,7 +76,7 @@ absl::StatusOr<MemoryRanges> KeyTable::Find(uint32_t key, const verbs::Pd* pd,
   if (size == 0) return ranges;
   IBEMU_ASSIGN_OR_RETURN(const auto grant, GrantOf(key));
   IBEMU_RETURN_IF_ERROR(CheckGrant(*grant, pd, address, size, access));
-  grant->Locate(address, size, ranges);
+  ranges.push_back(grant->Locate(address, size));
   return ranges;
 }
 
@@ -106,11 +87,8 @@ absl::StatusOr<MemoryRanges> KeyTable::FindAll(
   for (const ib_uverbs_sge& sge : sges) {
     if (sge.length == 0) continue;
     IBEMU_ASSIGN_OR_RETURN(const auto grant, GrantOf(sge.lkey));
-    if (grant->region) {
-      return absl::PermissionDeniedError("the key of a window");
-    }
     IBEMU_RETURN_IF_ERROR(CheckGrant(*grant, pd, sge.addr, sge.length, access));
-    grant->Locate(sge.addr, sge.length, ranges);
+    ranges.push_back(grant->Locate(sge.addr, sge.length));
   }
   return ranges;
 }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,24 +33,18 @@ struct Grant {
   uint64_t address = 0;
   uint64_t length = 0;
   uint32_t access = 0;  // bits: verbs::access
-  // Set for a memory window.  Its key gives no access once the region has
-  // ended, and never in local work requests.
-  std::optional<std::weak_ptr<const Grant>> region = std::nullopt;
-
-  // The place in the process: contiguous from `start` on or, if `pages` is not
-  // empty, page by page.
-  uint64_t start = 0;
-  std::vector<uint64_t> pages{};
-  uint8_t page_shift = 0;
+  uint64_t start = 0;   // in the process
 
   // Returns true if the bytes [first, first + size) lie within the grant.
   bool Covers(uint64_t first, uint64_t size) const {
     const uint64_t offset = first - address;
     return first >= address && offset <= length && size <= length - offset;
   }
-  // Appends to `ranges` where the bytes [first, first + size) are in the
-  // process.  Requires that the grant covers them.
-  void Locate(uint64_t first, size_t size, MemoryRanges& ranges) const;
+  // Returns where the bytes [first, first + size) are in the process.  Requires
+  // that the grant covers them.
+  MemoryRange Locate(uint64_t first, size_t size) const {
+    return {memory, start + (first - address), size};
+  }
 };
 
 // A KeyTable gives out the keys of a device.  A key's number is that of a place
@@ -70,9 +63,6 @@ class KeyTable {
 
     uint32_t value() const { return value_; }
 
-    // Gives the key another number: the old one gives no access any more.
-    void Renew();
-
     // Makes the key give access to `grant`, for as long as that exists.
     void Open(std::weak_ptr<const Grant> grant) { grant_ = std::move(grant); }
 
@@ -81,7 +71,7 @@ class KeyTable {
 
     KeyTable& table_;
     const uint32_t place_;
-    uint32_t value_ = 0;
+    const uint32_t value_;
     std::weak_ptr<const Grant> grant_;
   };
 
@@ -105,7 +95,7 @@ class KeyTable {
 
   // Returns where the SGEs `sges` of a local work request are.
   //
-  // Errors: PermissionDenied, as above or because a key is that of a window.
+  // Errors: PermissionDenied, as above.
   absl::StatusOr<MemoryRanges> FindAll(std::span<const ib_uverbs_sge> sges,
                                        const verbs::Pd* pd,
                                        uint32_t access) const;

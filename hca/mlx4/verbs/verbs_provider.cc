@@ -161,16 +161,6 @@ absl::StatusOr<std::unique_ptr<verbs::Mr>> VerbsProvider::CreateMr(
                                                      std::move(key), init);
 }
 
-absl::StatusOr<std::unique_ptr<verbs::Mw>> VerbsProvider::CreateMw(
-    verbs::Pd& /*pd*/) {
-  return Missing("memory windows");
-}
-
-absl::StatusOr<std::unique_ptr<verbs::Fmr>> VerbsProvider::CreateFmr(
-    const verbs::FmrInit& /*init*/) {
-  return Missing("regions for fast registration");
-}
-
 absl::StatusOr<std::unique_ptr<verbs::Ah>> VerbsProvider::CreateAh(
     verbs::Pd& /*pd*/, const verbs::AddressAttributes& attributes) {
   IBEMU_RETURN_IF_ERROR(CheckAlive());

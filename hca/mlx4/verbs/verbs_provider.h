@@ -63,9 +63,6 @@ class VerbsProvider final : public verbs::Provider,
       uint64_t process) override;
   absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
       const verbs::MrInit& init) override;
-  absl::StatusOr<std::unique_ptr<verbs::Mw>> CreateMw(verbs::Pd& pd) override;
-  absl::StatusOr<std::unique_ptr<verbs::Fmr>> CreateFmr(
-      const verbs::FmrInit& init) override;
   absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
       verbs::Pd& pd, const verbs::AddressAttributes& attributes) override;
   absl::StatusOr<std::unique_ptr<verbs::Cq>> CreateCq(

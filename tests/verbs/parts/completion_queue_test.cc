@@ -68,36 +68,6 @@ TEST_F(CompletionQueueTest, DoesNotNarrowAWish) {
   EXPECT_EQ(notices_, 1);
 }
 
-TEST_F(CompletionQueueTest, CountsWhatWaits) {
-  Push(1);
-  Push(2);
-  EXPECT_EQ(queue_.Peek(5), 2u);
-  EXPECT_EQ(queue_.Peek(1), 1u);
-  Poll();
-  EXPECT_EQ(queue_.Peek(5), 1u);
-}
-
-TEST_F(CompletionQueueTest, NotifiesOnceWhenSoManyWait) {
-  ASSERT_TRUE(queue_.RequestNotifyAfter(2));
-  Push(1);
-  Poll();
-  Push(2);
-  EXPECT_EQ(notices_, 0) << "only one waits";
-  Push(3);
-  EXPECT_EQ(notices_, 1);
-  Poll();
-  Push(4);
-  EXPECT_EQ(notices_, 1);
-}
-
-TEST_F(CompletionQueueTest, DoesNotNotifyOfSoManyThatWaitAlready) {
-  Push(1);
-  Push(2);
-  EXPECT_FALSE(queue_.RequestNotifyAfter(2));
-  Push(3);
-  EXPECT_EQ(notices_, 0);
-}
-
 TEST_F(CompletionQueueTest, SaysThatItIsOverrun) {
   for (uint64_t id = 1; id <= 5; ++id) Push(id);
   EXPECT_EQ(errors_, 1);

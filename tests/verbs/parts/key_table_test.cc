@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
+#include <vector>
 
 #include "testing/fake_memory.h"
 #include "testing/virtual_timers.h"
@@ -63,6 +65,28 @@ TEST_F(KeyTableTest, AsksForDomainAndRights) {
   EXPECT_FALSE(
       keys_.Find(key, &pd_, 0x9000, 1, verbs::access::kRemoteRead).ok());
   EXPECT_TRUE(keys_.Find(key, &pd_, 0x9000, 1, 0).ok());
+}
+
+TEST_F(KeyTableTest, AKeyEndsWithItsRegion) {
+  auto region = Register();
+  const uint32_t key = region->rkey();
+  EXPECT_TRUE(keys_.Find(key, &pd_, 0x9000, 1, 1).ok());
+  region.reset();
+  EXPECT_FALSE(keys_.Find(key, &pd_, 0x9000, 1, 1).ok());
+}
+
+TEST_F(KeyTableTest, SgesAreFoundInTheirOrderOrNotAtAll) {
+  const auto region = Register(), beside = Register();
+  const std::vector<ib_uverbs_sge> sges = {{0x9100, 8, region->lkey()},
+                                           {0, 0, /*lkey=*/0},
+                                           {0x9000, 4, beside->lkey()}};
+  const auto ranges = keys_.FindAll(sges, &pd_, 0);
+  ASSERT_TRUE(ranges.ok()) << ranges.status();
+  ASSERT_EQ(ranges->size(), 2u) << "an empty one needs no key";
+  EXPECT_EQ((*ranges)[0].address, 0x5100u);
+  EXPECT_EQ((*ranges)[0].size, 8u);
+  EXPECT_EQ((*ranges)[1].address, 0x5000u);
+  EXPECT_FALSE(keys_.FindAll(sges, &other_, 0).ok());
 }
 
 TEST_F(KeyTableTest, GivesAnotherKeyEachTime) {

@@ -41,7 +41,7 @@ TEST_F(VerbsLifeTest, NotifiesOnceForWhatWasAskedFor) {
   EXPECT_EQ(b_->arrivals, 1);
   SendTo(*a_);
   EXPECT_EQ(b_->notices, 1);
-  EXPECT_EQ(b_->cq->Peek(10), 2u);
+  EXPECT_THAT(b_->Poll(), SizeIs(2));
 
   b_->cq->RequestNotify(/*solicited_only=*/true);
   SendTo(*a_);
@@ -260,7 +260,7 @@ TEST_F(VerbsLifeTest,
     timers_.RunFor(absl::Milliseconds(1));
   };
   SendTo(*a_);
-  EXPECT_EQ(b_->cq->Peek(10), 2u);
+  EXPECT_THAT(b_->Poll(), SizeIs(2));
   EXPECT_EQ(b_->notices, 1);
   host_b_.model.RemoveObserver(on_query);
 }
