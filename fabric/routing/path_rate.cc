@@ -85,11 +85,6 @@ uint8_t SlowerPathRate(uint8_t code) {
              : kSlowToFast[place - 1].code;
 }
 
-uint8_t FasterPathRate(uint8_t code) {
-  const size_t place = PlaceOf(code) + 1;
-  return place >= kSlowToFast.size() ? 0 : kSlowToFast[place].code;
-}
-
 int LinkBandwidth(const mad::PortInfo& info) {
   return LaneBandwidth(info) * Lanes(info.link_width_active);
 }

@@ -14,9 +14,8 @@ bool IsPathRate(uint8_t code);
 // Returns a negative number, zero or a positive one if `a` is slower than, as
 // fast as or faster than `b`.  An invalid code is slower than all others.
 int ComparePathRates(uint8_t a, uint8_t b);
-// Return the next slower or faster rate, or 0 if there is none.
+// Returns the next slower rate, or 0 if there is none.
 uint8_t SlowerPathRate(uint8_t code);
-uint8_t FasterPathRate(uint8_t code);
 
 // LinkBandwidth() returns the bandwidth of a link whose end has this PortInfo,
 // in units of 100 Mb/s.  PathRateWithin() returns the fastest rate that does

@@ -35,7 +35,6 @@ class MsixTable {
   // Sets the two bits that software controls in the capability's Message
   // Control.
   void SetControl(bool enabled, bool all_masked);
-  bool enabled() const { return enabled_; }
 
   // Accesses by software.  `size` is 1, 2, 4 or 8 bytes at `offset` of the
   // table or the array, aligned.  Reads outside of them return 0.

@@ -90,15 +90,6 @@ size_t PciConfigSpace::BarSize(int bar) const {
              : 0;
 }
 
-uint32_t PciConfigSpace::BarAddress(int bar) const {
-  return Get(PCI_BASE_ADDRESS_0 + 4 * static_cast<size_t>(bar), 4) &
-         static_cast<uint32_t>(PCI_BASE_ADDRESS_MEM_MASK);
-}
-
-bool PciConfigSpace::memory_enabled() const {
-  return (Get(PCI_COMMAND, 2) & PCI_COMMAND_MEMORY) != 0;
-}
-
 bool PciConfigSpace::bus_master() const {
   return (Get(PCI_COMMAND, 2) & PCI_COMMAND_MASTER) != 0;
 }

@@ -54,10 +54,8 @@ class PciConfigSpace {
   uint32_t Read(size_t offset, size_t size) const;
   void Write(size_t offset, size_t size, uint32_t value);
 
-  size_t BarSize(int bar) const;       // bytes; 0 if there is no such BAR
-  uint32_t BarAddress(int bar) const;  // on the bus, as software has set it
-  // Bits of the command register.
-  bool memory_enabled() const;
+  size_t BarSize(int bar) const;  // bytes; 0 if there is no such BAR
+  // A bit of the command register.
   bool bus_master() const;
   // Bits of the MSI-X capability.
   bool msix_enabled() const;

@@ -53,7 +53,6 @@ class PciEndpoint : public PciDevice {
   // Raises interrupt `vector`, as in MsixTable.  A vector beyond the table is
   // ignored.
   void Interrupt(int vector);
-  bool InterruptsEnabled() const { return msix_.enabled(); }
 
  private:
   bool InTable(int bar, size_t offset) const;

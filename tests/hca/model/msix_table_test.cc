@@ -41,11 +41,14 @@ TEST_F(MsixTableTest, SendsWhatTheDriverWroteToTheEntry) {
 }
 
 TEST_F(MsixTableTest, AllVectorsAreMaskedAfterAReset) {
+  table_.SetControl(true, false);
   Arm(0, 0xfee00000, 1);
   table_.Reset();
   EXPECT_EQ(table_.ReadTable(12, 4), 1u);
   EXPECT_EQ(table_.ReadTable(0, 8), 0u);
-  EXPECT_FALSE(table_.enabled());
+  Arm(0, 0xfee00000, 1);
+  table_.Signal(0);
+  EXPECT_THAT(sent_, IsEmpty()) << "it is disabled, too";
 }
 
 TEST_F(MsixTableTest, SaysNothingAndKeepsNothingUnlessItIsEnabled) {
