@@ -1,4 +1,4 @@
-// Which release this is.
+// The version of this release.
 #ifndef IBEMU_BASE_VERSION_H_
 #define IBEMU_BASE_VERSION_H_
 

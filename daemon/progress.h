@@ -1,4 +1,4 @@
-// What a long start is doing, for people who wait at a terminal.
+// Progress: a line on the terminal that tells how far a long start is.
 #ifndef IBEMU_DAEMON_PROGRESS_H_
 #define IBEMU_DAEMON_PROGRESS_H_
 
@@ -8,9 +8,9 @@
 
 namespace ibemu::daemon {
 
-// One line on stderr that is rewritten as things go on, and gone at the end.
-// Silent when stderr is no terminal, and for the first moments: a short load
-// does not flicker.
+// A Progress is one line on stderr that is rewritten as things go on, and
+// removed at the end.  It prints nothing if stderr is not a terminal, nor
+// during the first moments, so that a short start does not flicker.
 class Progress {
  public:
   Progress();
@@ -18,7 +18,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // "reading lab.net: 42 %"; without a total, just the phase.
+  // Shows "reading lab.net: 42 %", or the phase alone if `total` is 0.
   void Show(std::string_view phase, size_t done, size_t total);
 
  private:

@@ -66,7 +66,8 @@ class Ibemud {
     if (options_.system_wide) IBEMU_RETURN_IF_ERROR(PrepareSystem());
     IBEMU_ASSIGN_OR_RETURN(control::ControlSocket socket, TakeSocket());
     socket_.emplace(std::move(socket));
-    // Who ends a daemon while it takes adapters over wants them given back.
+    // A signal that ends the daemon while it takes adapters over must wait
+    // until they can be given back.
     if (!options_.adapters.empty()) BlockSignalsForAdapters(kEndingSignals);
     IBEMU_ASSIGN_OR_RETURN(
         server_, Server::Load(options_, [this] { manager_.Alive(); }));

@@ -25,7 +25,7 @@ constexpr size_t kMaxEager = 4;
 // and had something to say in one of the last busy waits.
 constexpr int kMaxVain = 8;
 
-// What is to run when nothing else is waits for so many rounds at most.
+// Idle tasks wait for so many rounds at most.
 constexpr int kMaxRounds = 4;
 
 // Others wait so long for a brief job, twice at most.  It is longer than a
@@ -318,7 +318,7 @@ void LoopCore::Run() {
 
 bool LoopCore::Carry() {
   MoveToThisThread();
-  // What waits for microseconds means it; the kernel gives it 50 more.
+  // By default the kernel may end a wait 50 us late, which is too long here.
   prctl(PR_SET_TIMERSLACK, 1000UL);
   if (late_ != nullptr) std::exchange(late_, nullptr)();
   std::vector<Interest> ready;

@@ -1,4 +1,4 @@
-// What both loops share: watchers, timers, posted tasks and their order.
+// LoopCore: the part that both implementations of Loop share.
 #ifndef IBEMU_LOOP_LOOP_CORE_H_
 #define IBEMU_LOOP_LOOP_CORE_H_
 
@@ -15,6 +15,9 @@
 
 namespace ibemu {
 
+// A LoopCore holds the watchers, timers and posted tasks of a loop, and decides
+// in which order they run.  A derived class asks the kernel which descriptors
+// are ready.
 class LoopCore : public Loop {
  public:
   LoopCore();
@@ -66,15 +69,15 @@ class LoopCore : public Loop {
   // and appends what is ready.
   virtual void Wait(std::optional<absl::Duration> timeout,
                     std::vector<Interest>& ready) = 0;
-  // Before another thread than the last makes calls of these, and when the last
-  // one knows that it has made its last call.
+  // Called when another thread than before goes on to call these functions, and
+  // when a thread has made its last call.
   virtual void MoveToThisThread() {}
   virtual void LeaveThisThread() {}
-  // All that there are; what they wait for is armed.
+  // Returns all interests, whose descriptors are armed.
   std::vector<Interest> Interests() const;
 
  private:
-  // Whether an eager watcher found something; false of all others.
+  // Returns true if the watcher is eager and found something.
   using Handler = absl::AnyInvocable<bool()>;
   struct Watcher;
   // An eager watcher that found something lately.
@@ -82,12 +85,12 @@ class LoopCore : public Loop {
     Interest interest;
     int vain = 0;  // busy waits since then
   };
-  // What other threads may reach even when the loop has ended.
+  // The part that other threads may use even after the loop has ended.
   class Mailbox;
 
   absl::Status Add(Direction direction, int fd, Handler handler);
   Watcher* Find(const Interest& interest);
-  // What the handler says; false if there is none any more.
+  // Calls the handler and returns its result; false if there is none any more.
   bool Call(const Interest& interest);
   // These are false when this thread no longer runs the loop: nothing of it may
   // be touched then.

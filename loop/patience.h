@@ -1,4 +1,4 @@
-// Whether to wait busily for what a client asks next.
+// Patience: the decision whether a busy wait for the next request pays.
 #ifndef IBEMU_LOOP_PATIENCE_H_
 #define IBEMU_LOOP_PATIENCE_H_
 
@@ -8,16 +8,16 @@
 
 namespace ibemu {
 
-// A client that got an answer often asks again within microseconds.  To sleep
-// until then costs both sides a wake-up, on another CPU up to 50 us; to look
-// again and again costs CPU time if nothing comes.  So this counts how often it
-// would have paid off.  Pure: the owner passes the times.
+// A Patience counts how often a busy wait would have paid.  A client that got
+// an answer often asks again within microseconds: to sleep until then costs
+// both sides a wake-up, on another CPU up to 50 us, and to look again and again
+// costs CPU time if nothing comes.  The owner passes the times.
 class Patience {
  public:
   // The longest busy wait.
   static constexpr absl::Duration kSpan = absl::Microseconds(50);
 
-  // Whether to wait busily now.
+  // Returns true if the loop should wait busily now.
   bool Pays() const { return credit_ > 0; }
 
   // A request came, this long after the last answer.

@@ -109,7 +109,7 @@ Relay::~Relay() { state_->Close(); }
 void Relay::Run(std::function<bool()> body) { state_->Run(std::move(body)); }
 
 bool Relay::Try(absl::FunctionRef<void()> call) {
-  // Who was replaced may come back when the relay has ended.
+  // A thread that was replaced may return here after the relay has ended.
   const std::shared_ptr<State> state = state_;
   return state->Try(call);
 }

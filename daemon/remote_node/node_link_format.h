@@ -1,5 +1,5 @@
-// What an adapter outside of the daemon and the node that it is say to each
-// other: messages on a stream socket.
+// The messages of a node link, the stream socket between a node and its adapter
+// in another process.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_FORMAT_H_
 #define IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_FORMAT_H_
 
@@ -138,7 +138,7 @@ std::vector<std::byte> EncodeState(const NodeLinkPortState& state);
 absl::StatusOr<NodeLinkPortState> DecodeState(
     std::span<const std::byte> payload);
 
-// Cuts a stream into messages.
+// A NodeLinkSplitter cuts a stream into messages.
 class NodeLinkSplitter {
  public:
   struct Message {
@@ -148,7 +148,8 @@ class NodeLinkSplitter {
   };
 
   void Add(std::span<const std::byte> bytes);
-  // Whether there is a whole message; then it is `message`'s.
+  // Moves the next message to `message`.  Returns false if there is no whole
+  // one yet.
   //
   // Errors: InvalidArgument for one that is too long: the stream is lost.
   absl::StatusOr<bool> Next(Message& message);

@@ -81,7 +81,7 @@ absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
                              DecodeRequest(message.payload));
       mad::MadBytes reply = request.mad;
       const mad::LocalVerdict verdict = cable.ProcessLocal(request, reply);
-      // What it changed comes before it.
+      // The adapter hears what the request changed before the reply.
       TellState(message.port);
       Queue(NodeLinkMessage::kReply, message.port, EncodeReply(verdict, reply));
       return absl::OkStatus();

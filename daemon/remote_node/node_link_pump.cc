@@ -15,7 +15,7 @@ NodeLinkPump::~NodeLinkPump() {
 
 absl::Status NodeLinkPump::Start() {
   cables_.OnPending([this] { PumpSoon(); });
-  // What came before.
+  // There may be packets from before.
   PumpSoon();
   return loop_.Watch(cables_.fd(), [this] { Pump(); });
 }

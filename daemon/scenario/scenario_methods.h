@@ -42,7 +42,7 @@ class ScenarioMethods {
   class Performance;
 
   absl::StatusOr<ScenarioPlan> ReadPlan(control::Parameters& parameters) const;
-  // What is wrong with which line.
+  // A line of the file, and what is wrong with it.
   struct Mistake {
     int line;
     std::string what;

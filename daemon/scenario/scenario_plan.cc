@@ -108,7 +108,7 @@ class ScenarioParser {
     }
   }
 
-  // What a step says; the line of a key is 0 if it is not there.
+  // A step as it is written; the line of a key is 0 if the key is missing.
   struct Raw {
     std::optional<absl::Duration> at, every, until;
     std::optional<int64_t> repeat;

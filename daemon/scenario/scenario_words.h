@@ -22,8 +22,8 @@ struct ScenarioCall {
   nlohmann::json parameters;
 };
 
-// "link node-1/1 down --for=2s", "fault add --name=x link node-1/1 loss 5%" ...
-// Of a fault the words are read here, too.
+// Reads a command such as "link node-1/1 down --for=2s" or "fault add --name=x
+// link node-1/1 loss 5%".  The description of a fault is checked, too.
 //
 // Errors: InvalidArgument.
 absl::StatusOr<ScenarioCall> ParseCommand(std::string_view command);

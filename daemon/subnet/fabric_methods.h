@@ -40,7 +40,7 @@ class FabricMethods {
 
   Timers& timers_;
   fabric::Fabric& fabric_;
-  // What a "for" will undo, by node and port.
+  // The timers that undo a change with "for", by node and port.
   std::map<std::pair<topology::NodeId, int>, TimerId> reverts_;
 };
 

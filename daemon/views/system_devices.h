@@ -49,7 +49,7 @@ class SystemDevices {
   absl::Status Follow(sysfs::View& view);
 
  private:
-  // What is to be shown.
+  // A device that is to be shown.
   struct Node {
     std::string name;  // "umad0"
     std::string path;  // below /dev
@@ -59,8 +59,8 @@ class SystemDevices {
   };
   struct Shown {
     std::unique_ptr<cuse::CuseDevice> device;
-    // What it stands for: another adapter may get its name later.  None: it is
-    // hidden.
+    // The host that it belongs to, since another adapter may get its name
+    // later. Empty if it is hidden.
     std::weak_ptr<mad::Host> host;
     sysfs::DeviceNumber number;
     bool hidden = false;

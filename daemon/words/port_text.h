@@ -26,7 +26,7 @@ absl::StatusOr<PortText> ParsePort(std::string_view text);
 std::string_view PortStateText(mad::PortState state);
 // "polling", "linkup"; "-" where there is none.
 std::string_view PhysicalStateText(mad::PortPhysicalState state);
-// What the link trained to: "4xHDR".
+// Returns the width and speed that the link has come up with: "4xHDR".
 std::string RateText(const mad::PortInfo& info);
 
 // "0x0002c90300000001"

@@ -37,7 +37,7 @@ using SlToVlTable = std::array<uint8_t, 16>;
 // pairs.
 using VlArbitrationBlock = std::array<uint8_t, 64>;
 
-// What differs from the defaults; made on the first Set.
+// The tables of a port that differ from the defaults; made on the first Set.
 struct PortTables {
   std::vector<uint16_t> p_keys;  // the whole table, or empty: the default
   std::vector<uint64_t> guids;   // the whole table, or empty; entry 0 unused
@@ -56,8 +56,8 @@ struct PortTables {
 // operational VLs.
 uint8_t SlToVlDefault(uint8_t sl, uint8_t operational_vls);
 
-// What an agent keeps of one port beside the port's own attributes.  The port
-// owns it; only the agent knows what it is (PmaPort, in
+// The state that an agent has for one port beside the port's own attributes.
+// The port owns it; only the agent knows its type (PmaPort, in
 // fabric/agents/pma_port.h).
 struct AgentPortState {
   virtual ~AgentPortState() = default;
@@ -121,7 +121,7 @@ struct NodePort {
   }
 };
 
-// What only a switch has.
+// The attributes and tables of a switch.
 struct SwitchState {
   mad::SwitchInfo info;
   LinearTable linear;
@@ -149,7 +149,7 @@ struct Node {
   std::shared_ptr<const mad::DeviceLabel> label;  // null: all empty
 
   bool is_switch() const { return sw != nullptr; }
-  // Of each port.
+  // Returns the size of each port's P_Key table.
   int p_key_entries() const {
     return is_switch() ? kSwitchPKeyTableEntries : kPKeyTableEntries;
   }

@@ -24,7 +24,7 @@ namespace ibemu::hca::model {
 // the PRM reserves them.
 //
 // A bus address is printed as the word "bus", because its value is arbitrary.
-// Of a MAD only the header is printed.
+// MADs are cut after their header.
 std::string CommandText(const CommandRecord& record);
 
 // An observer that passes the text of each command to `write`.
