@@ -10,6 +10,7 @@
 #include "mad/wire/mad_header.h"
 #include "mad/wire/smp.h"
 #include "testing/virtual_timers.h"
+#include "topology/generators.h"
 
 namespace ibemu::fabric {
 namespace {

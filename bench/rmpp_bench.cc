@@ -10,6 +10,7 @@
 #include "mad/host.h"
 #include "mad/wire/mad_header.h"
 #include "testing/virtual_timers.h"
+#include "topology/generators.h"
 
 namespace ibemu::fabric {
 namespace {

@@ -6,6 +6,8 @@
 #include "fabric/routing/static_sm.h"
 #include "fabric/subnet/links.h"
 #include "topology/formats/load_topology.h"
+#include "topology/generators.h"
+#include "topology/ibnetdiscover_writer.h"
 #include "topology/topology.h"
 
 namespace {

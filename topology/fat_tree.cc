@@ -1,9 +1,10 @@
+#include "topology/fat_tree.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
-#include "topology/generators.h"
 #include "topology/topology_builder.h"
 
 namespace ibemu::topology {

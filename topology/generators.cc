@@ -6,10 +6,44 @@
 #include "absl/strings/str_format.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
+#include "topology/dragonfly.h"
+#include "topology/fat_tree.h"
+#include "topology/generator_spec.h"
 #include "topology/topology_builder.h"
+#include "topology/torus.h"
 
 namespace ibemu::topology {
 namespace {
+
+NodeId Host(int64_t index) { return NodeId{static_cast<uint32_t>(index)}; }
+
+// Two hosts and one cable.
+absl::StatusOr<Topology> GenerateBackToBack(GeneratorSpec& spec,
+                                            Progress progress) {
+  const LinkRate rate = spec.Rate();
+  IBEMU_RETURN_IF_ERROR(spec.Finish());
+
+  TopologyBuilder builder(rate, 2, 1, progress);
+  builder.AddHosts(2);
+  builder.Connect(Host(0), 1, Host(1), 1);
+  return builder.Take();
+}
+
+// `hosts` hosts on ports 1..hosts of one switch, which has `ports` ports.
+absl::StatusOr<Topology> GenerateSingleSwitch(GeneratorSpec& spec,
+                                              Progress progress) {
+  const int hosts = spec.Number("hosts", 1, kMaxPorts, 8);
+  const int ports = spec.Number("ports", hosts, kMaxPorts, hosts);
+  const LinkRate rate = spec.Rate();
+  IBEMU_RETURN_IF_ERROR(spec.Finish());
+
+  TopologyBuilder builder(rate, static_cast<size_t>(hosts) + 1,
+                          static_cast<size_t>(hosts), progress);
+  builder.AddHosts(hosts);
+  const NodeId hub = builder.AddSwitch("switch-1", ports);
+  for (int i = 0; i < hosts; ++i) builder.Connect(Host(i), 1, hub, i + 1);
+  return builder.Take();
+}
 
 struct Generator {
   std::string_view name;
@@ -28,8 +62,6 @@ const Generator* FindGenerator(std::string_view spec) {
   const auto* found = std::ranges::find(kGenerators, name, &Generator::name);
   return found == std::end(kGenerators) ? nullptr : found;
 }
-
-NodeId Host(int64_t index) { return NodeId{static_cast<uint32_t>(index)}; }
 
 }  // namespace
 
@@ -53,32 +85,6 @@ absl::StatusOr<Topology> GenerateTopology(std::string_view spec,
                         SimilarGenerator(words.name())));
   }
   return generator->generate(words, progress);
-}
-
-absl::StatusOr<Topology> GenerateBackToBack(GeneratorSpec& spec,
-                                            Progress progress) {
-  const LinkRate rate = spec.Rate();
-  IBEMU_RETURN_IF_ERROR(spec.Finish());
-
-  TopologyBuilder builder(rate, 2, 1, progress);
-  builder.AddHosts(2);
-  builder.Connect(Host(0), 1, Host(1), 1);
-  return builder.Take();
-}
-
-absl::StatusOr<Topology> GenerateSingleSwitch(GeneratorSpec& spec,
-                                              Progress progress) {
-  const int hosts = spec.Number("hosts", 1, kMaxPorts, 8);
-  const int ports = spec.Number("ports", hosts, kMaxPorts, hosts);
-  const LinkRate rate = spec.Rate();
-  IBEMU_RETURN_IF_ERROR(spec.Finish());
-
-  TopologyBuilder builder(rate, static_cast<size_t>(hosts) + 1,
-                          static_cast<size_t>(hosts), progress);
-  builder.AddHosts(hosts);
-  const NodeId hub = builder.AddSwitch("switch-1", ports);
-  for (int i = 0; i < hosts; ++i) builder.Connect(Host(i), 1, hub, i + 1);
-  return builder.Take();
 }
 
 }  // namespace ibemu::topology

@@ -1,5 +1,5 @@
 // A subnet as its description gives it: nodes, ports and cables, no state.
-// The text format and the generators: docs/topology.md.
+// The text formats and the generators: ibemu-topology(5).
 #ifndef IBEMU_TOPOLOGY_TOPOLOGY_H_
 #define IBEMU_TOPOLOGY_TOPOLOGY_H_
 
@@ -12,7 +12,6 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
-#include "absl/status/statusor.h"
 #include "mad/device.h"
 #include "mad/wire/node_info.h"
 #include "wire/types.h"
@@ -79,17 +78,6 @@ struct Topology {
 using Progress =
     absl::FunctionRef<void(std::string_view phase, size_t done, size_t total)>;
 inline void NoProgress(std::string_view, size_t, size_t) {}
-
-// A generator's spec.  Errors: InvalidArgument.
-absl::StatusOr<Topology> GenerateTopology(std::string_view spec,
-                                          Progress progress = NoProgress);
-
-// True if the part of `spec` before the first colon names a generator.
-bool IsGenerator(std::string_view spec);
-
-// The text that ibnetdiscover (of rdma-core 44) would print before any SM has
-// set LIDs: switches, then CAs, then routers, each in the order of `nodes`.
-std::string FormatIbnetdiscover(const Topology& topology);
 
 // The same subnet in the one order and with the one naming that its GUIDs
 // give it: two texts describe the same subnet if and only if the normal forms

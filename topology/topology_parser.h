@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "topology/fault_list.h"
 #include "topology/line_cursor.h"
 #include "topology/link_options.h"

@@ -1,3 +1,5 @@
+#include "topology/torus.h"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +10,6 @@
 #include "absl/strings/str_split.h"
 #include "base/absl_text.h"
 #include "base/status_macros.h"
-#include "topology/generators.h"
 #include "topology/topology_builder.h"
 
 namespace ibemu::topology {

@@ -11,6 +11,7 @@
 #include "fabric/subnet/live_topology.h"
 #include "fabric/subnet/subnet.h"
 #include "nlohmann/json.hpp"
+#include "topology/ibnetdiscover_writer.h"
 #include "topology/rate_text.h"
 
 namespace ibemu::daemon {

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "fabric/fabric.h"
 #include "fabric/subnet/subnet.h"
 #include "testing/virtual_timers.h"
+#include "topology/generators.h"
 #include "topology/topology.h"
 
 namespace ibemu::fabric {

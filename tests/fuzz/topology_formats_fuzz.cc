@@ -8,6 +8,7 @@
 
 #include "topology/formats/formats.h"
 #include "topology/formats/text/ibstat_text.h"
+#include "topology/ibnetdiscover_writer.h"
 #include "topology/topology.h"
 
 namespace {

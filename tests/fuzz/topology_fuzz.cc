@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "topology/formats/load_topology.h"
+#include "topology/ibnetdiscover_writer.h"
 #include "topology/topology.h"
 
 using ibemu::topology::FormatIbnetdiscover;

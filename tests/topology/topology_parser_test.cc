@@ -8,6 +8,8 @@
 #include "gtest/gtest.h"
 #include "testing/temp_directory.h"
 #include "topology/formats/load_topology.h"
+#include "topology/generators.h"
+#include "topology/ibnetdiscover_writer.h"
 #include "topology/topology.h"
 
 namespace ibemu::topology {

@@ -1,5 +1,5 @@
-// Reader of DOT graphs as subnets.  It sets sensible values where DOT says
-// nothing.
+#include "topology/formats/dot_reader.h"
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -12,7 +12,6 @@
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
 #include "topology/formats/dot_graph.h"
-#include "topology/formats/formats.h"
 #include "topology/formats/text/attributes.h"
 #include "topology/formats/text/draft_builder.h"
 #include "topology/formats/text/ibdm_arrow.h"

@@ -1,4 +1,5 @@
-// Writer of graphs for Graphviz, which ParseDot() can read again.
+#include "topology/formats/dot_writer.h"
+
 #include <string>
 #include <string_view>
 
@@ -6,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
-#include "topology/formats/formats.h"
 #include "topology/formats/text/attributes.h"
 #include "topology/rate_text.h"
 

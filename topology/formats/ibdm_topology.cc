@@ -1,5 +1,5 @@
-// Reader of ibdm's .topo files, which hold systems by name, and the cables
-// between their front panels.
+#include "topology/formats/ibdm_topology.h"
+
 #include <map>
 #include <optional>
 #include <string>
@@ -13,7 +13,6 @@
 #include "absl/strings/str_split.h"
 #include "base/absl_text.h"
 #include "base/did_you_mean.h"
-#include "topology/formats/formats.h"
 #include "topology/formats/ibnl_parser.h"
 #include "topology/formats/system_library.h"
 #include "topology/formats/text/draft_builder.h"

@@ -5,7 +5,6 @@
 #include "absl/strings/str_format.h"
 #include "topology/formats/formats.h"
 #include "topology/formats/system_library.h"
-#include "topology/generators.h"
 #include "topology/read_file.h"
 
 namespace ibemu::topology {

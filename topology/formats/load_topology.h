@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "topology/generators.h"
 #include "topology/topology.h"
 
 namespace ibemu::topology {

@@ -1,5 +1,5 @@
-// Writer of Slurm's topology.conf (topology/tree), which lists each switch with
-// the nodes or the switches below it.
+#include "topology/formats/slurm_writer.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -12,7 +12,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "topology/formats/formats.h"
 #include "topology/formats/text/hostlist.h"
 #include "topology/topology_builder.h"
 

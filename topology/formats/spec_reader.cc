@@ -1,5 +1,5 @@
-// Reader of YAML specs.  A spec starts from a generator or another file, and
-// adds nodes and cables, profiles of devices, and rules for cables.
+#include "topology/formats/spec_reader.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -15,7 +15,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "base/absl_text.h"
-#include "topology/formats/formats.h"
 #include "topology/formats/load_topology.h"
 #include "topology/formats/spec/spec_checks.h"
 #include "topology/formats/spec/spec_draft.h"

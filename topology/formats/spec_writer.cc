@@ -1,5 +1,5 @@
-// Writer of specs that ParseSpec() can read again: in YAML for people, and in
-// JSON, which is also YAML, for programs.
+#include "topology/formats/spec_writer.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +10,6 @@
 #include "absl/strings/str_join.h"
 #include "base/absl_text.h"
 #include "nlohmann/json.hpp"
-#include "topology/formats/formats.h"
 #include "topology/formats/text/attributes.h"
 #include "topology/rate_text.h"
 

@@ -1,6 +1,5 @@
-// Reader of ibdm's list of cables, which ibdiagnet (ibdiagnet.lst) and OpenSM
-// (opensm-subnet.lst) write.  It has one cable per line, with both ends in
-// braces.
+#include "topology/formats/subnet_list.h"
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "topology/formats/formats.h"
 #include "topology/formats/text/draft_builder.h"
 #include "topology/formats/text/lane_speed.h"
 #include "topology/formats/text/lines.h"

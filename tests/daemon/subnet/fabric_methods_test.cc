@@ -10,6 +10,7 @@
 #include "testing/virtual_timers.h"
 #include "tests/daemon/method_caller.h"
 #include "topology/formats/load_topology.h"
+#include "topology/ibnetdiscover_writer.h"
 
 namespace ibemu::daemon {
 namespace {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
+#include "topology/ibnetdiscover_writer.h"
 #include "topology/rate_text.h"
 #include "topology/topology.h"
 

@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/topology/formats/format_matchers.h"
 #include "topology/formats/formats.h"
+#include "topology/generators.h"
 
 namespace ibemu::topology {
 namespace {

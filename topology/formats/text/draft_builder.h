@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "topology/fault_list.h"
 #include "topology/topology.h"
 #include "topology/topology_draft.h"

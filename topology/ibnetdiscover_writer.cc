@@ -1,12 +1,11 @@
-// FormatIbnetdiscover: the output format of infiniband-diags' ibnetdiscover.
-#include <string>
+#include "topology/ibnetdiscover_writer.h"
+
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "topology/rate_text.h"
-#include "topology/topology.h"
 #include "topology/topology_builder.h"
 
 namespace ibemu::topology {
