@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check_docs.py ROOT BUILD: fails unless man pages and completions name exactly
-the commands, options and values that the built programs' --help does."""
+the commands, options and values that the built programs' --help does, and every
+man page and every file of docs/ that any text of the tree names is there."""
 
 import pathlib
 import re
@@ -50,6 +51,13 @@ def commands_in_help(text):
     return re.findall(r"^  ([a-z-]+)  +\S", text, re.M)
 
 
+def listed_in_help(text, heading):
+    """What stands at the beginning of the lines of a list: fault words, kinds."""
+    lines = text.split(heading)[1].split("\nExample")[0]
+    return {name for names in re.findall(r"^  ([a-z]+(?:, [a-z]+)*) ", lines, re.M)
+            for name in names.split(", ")}
+
+
 # --- What the man pages say
 
 MAN_OPTION = re.compile(r"^\.It Fl -([a-z-]+)(?: Ns = Ns (?:Cm (.*)|Ar .*))?$",
@@ -77,6 +85,35 @@ def words_in_man(command, text):
             words |= values_of(line)
         words |= set(re.findall(r"^\.Ar .* Cm ([a-z]+)$", more, re.M))
     return words
+
+
+def listed_in_man(text, heading):
+    return set(re.findall(r"^\.It (?:Cm|Li) ([a-z]+)\b", text.split(heading)[1],
+                          re.M))
+
+
+# --- What all texts say of them
+
+PAGE = re.compile(r"\b(ibemu[a-z-]*)\(([1-8])\)|^\.Xr (ibemu[a-z-]*) ([1-8])", re.M)
+FILE = re.compile(r"(?<![\w/.])docs/[\w./-]*\w")
+
+
+def dangling(root):
+    """Yields complaints about man pages and files of docs/ that are not there."""
+    names = ask("git", "-C", root, "ls-files", "-z").split("\0")[:-1]
+    for name in names:
+        path = root / name
+        try:
+            text = path.read_text() if path.is_file() else ""
+        except UnicodeDecodeError:
+            continue
+        for groups in PAGE.findall(text):
+            page = ".".join(filter(None, groups))
+            if not (root / MAN / page).exists():
+                yield f"{name}: there is no {MAN}/{page}"
+        for file in FILE.findall(text):
+            if not (root / file).exists():
+                yield f"{name}: there is no {file}"
 
 
 # --- What the completions say
@@ -197,6 +234,20 @@ def complaints(root, build):
     described = re.findall(r"^\.It Cm (\w+)", pages["ibemu-mounts.8"], re.M)
     yield from differences("ibemu-mounts.8", dict.fromkeys(described),
                            dict.fromkeys(steps))
+
+    yield from differences(
+        "ibemu-events.7", dict.fromkeys(
+            listed_in_man(pages["ibemu-events.7"], "further keys:") - {"lost"}),
+        dict.fromkeys(listed_in_help(helps["events"], "KIND is one of")))
+    yield from differences(
+        "ibemu-faults.7", dict.fromkeys(
+            listed_in_man(pages["ibemu-faults.7"], "Of a link:")),
+        dict.fromkeys(listed_in_help(helps["fault"], "WHAT of a link")))
+    yield from dangling(root)
+    index = (root / "docs/README.md").read_text()
+    for page in sorted(pages.keys()):
+        if f"(man/{page})" not in index:
+            yield f"docs/README.md: {page} is missing"
 
     for file, (known, followers, listed) in {
             "ibemu.bash": bash(root), "_ibemu": zsh(root),

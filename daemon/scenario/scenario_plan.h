@@ -38,9 +38,9 @@ struct ScenarioPlan {
   std::vector<ScenarioStep> steps;
 };
 
-// Reads the YAML of docs/scenarios.md.  What is wrong with it goes to `faults`,
-// steps that are sound in themselves to the plan: whether there are their nodes
-// and ports only the fabric knows.
+// Reads the YAML of ibemu-scenarios(5).  What is wrong with it goes to
+// `faults`, steps that are sound in themselves to the plan: whether there are
+// their nodes and ports only the fabric knows.
 ScenarioPlan ParseScenario(std::string_view text, std::string_view file,
                            topology::FaultList& faults);
 
