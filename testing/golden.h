@@ -3,9 +3,14 @@
 #define IBEMU_TESTING_GOLDEN_H_
 
 #include <fstream>
+#include <string>
 #include <string_view>
 
 namespace ibemu::testing {
+
+// Returns the path of a file or folder at `path`, relative to the root of the
+// source tree.
+std::string GoldenPath(std::string_view path);
 
 // Opens the file at `path`, relative to the root of the source tree.  The test
 // fails if there is no such file.
