@@ -46,31 +46,6 @@ TEST_F(PciTest, GivesEveryDeviceItsOwnFunction) {
             Find(*tree_, "bus/pci/devices/1bed:00:01.0"));
 }
 
-TEST_F(PciTest, SaysWhatTheFunctionIs) {
-  EXPECT_EQ(Text("vendor"), "0x1077\n");
-  EXPECT_EQ(Text("device"), "0x7322\n");
-  EXPECT_EQ(Text("subsystem_vendor"), "0x1077\n");
-  EXPECT_EQ(Text("subsystem_device"), "0x7322\n");
-  EXPECT_EQ(Text("class"), "0x0c0600\n");
-  EXPECT_EQ(Text("revision"), "0x02\n");
-  EXPECT_EQ(Text("modalias"),
-            "pci:v00001077d00007322sv00001077sd00007322bc0Csc06i00\n");
-  EXPECT_EQ(Text("uevent"),
-            "DRIVER=ib_qib\nPCI_CLASS=C0600\nPCI_ID=1077:7322\n"
-            "PCI_SUBSYS_ID=1077:7322\nPCI_SLOT_NAME=1bed:00:01.0\n"
-            "MODALIAS=pci:v00001077d00007322sv00001077sd00007322bc0Csc06i00\n");
-  EXPECT_EQ(Text("irq"), "0\n");
-  EXPECT_EQ(Text("enable"), "1\n");
-  EXPECT_EQ(Text("numa_node"), "-1\n");
-}
-
-TEST_F(PciTest, SaysHowItIsLinked) {
-  EXPECT_EQ(Text("current_link_speed"), "5.0 GT/s PCIe\n");
-  EXPECT_EQ(Text("max_link_speed"), "5.0 GT/s PCIe\n");
-  EXPECT_EQ(Text("current_link_width"), "8\n");
-  EXPECT_EQ(Text("max_link_width"), "8\n");
-}
-
 TEST_F(PciTest, IsNearToAllProcessors) {
   EXPECT_EQ(Text("local_cpus"), "3\n");
   EXPECT_EQ(Text("local_cpulist"), "0-1\n");
@@ -81,25 +56,6 @@ TEST_F(PciTest, IsNearToAllProcessors) {
   EXPECT_EQ(Cpus(33, "local_cpus"), "1,ffffffff\n");
   EXPECT_EQ(Cpus(96, "local_cpus"), "ffffffff,ffffffff,ffffffff\n");
   EXPECT_EQ(Cpus(96, "local_cpulist"), "0-95\n");
-}
-
-TEST_F(PciTest, ListsItsOneRegion) {
-  EXPECT_EQ(Text("resource"),
-            "0x003f000000400000 0x003f0000007fffff 0x0000000000140204\n"
-            "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
-            "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
-            "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
-            "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
-            "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
-            "0x0000000000000000 0x0000000000000000 0x0000000000000000\n");
-}
-
-TEST_F(PciTest, LinksBusAndDriverBothWays) {
-  const Entry* function = Find(*tree_, "devices/pci1bed:00/1bed:00:01.0");
-  EXPECT_EQ(function->children.at("driver")->target,
-            "../../../bus/pci/drivers/ib_qib");
-  EXPECT_EQ(function->children.at("subsystem")->target, "../../../bus/pci");
-  EXPECT_EQ(Find(*tree_, "bus/pci/drivers/ib_qib/1bed:00:01.0"), function);
 }
 
 TEST_F(PciTest, HasAConfigurationSpaceOf256Bytes) {
