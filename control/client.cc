@@ -14,6 +14,7 @@
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
+#include "control/json_text.h"
 #include "control/rpc.h"
 #include "control/socket_path.h"
 #include "nlohmann/json.hpp"
@@ -148,16 +149,15 @@ struct Client::Impl {
 
   absl::Status ReadGreeting() {
     IBEMU_ASSIGN_OR_RETURN(const std::string line, Receive());
-    const json greeting_json =
-        json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!greeting_json.is_object() ||
-        greeting_json.value("method", "") != "greeting") {
+    const absl::StatusOr<json> parsed = ParseJson(line);
+    if (!parsed.ok() || !parsed->is_object() ||
+        parsed->value("method", "") != "greeting") {
       // An error in place of the greeting says why we are not served.
       const absl::Status refusal = ReadResponse(line).status();
       return refusal.ok() ? absl::UnavailableError("it is no ibemu daemon")
                           : refusal;
     }
-    const json& hello = greeting_json["params"];
+    const json& hello = (*parsed)["params"];
     if (hello.value("protocol", "") != kProtocol) {
       return absl::UnavailableError("the daemon speaks another protocol");
     }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/did_you_mean.h"
+#include "control/json_text.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::control {
@@ -151,11 +152,12 @@ absl::StatusOr<json> Dispatcher::Call(std::string_view name,
 }
 
 std::string Dispatcher::Handle(std::string_view line, Caller& caller) const {
-  const json request = json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (request.is_discarded()) {
-    return Error(kParseError, "the line is not JSON", nullptr,
-                 absl::StatusCode::kInvalidArgument);
+  const absl::StatusOr<json> parsed = ParseJson(line);
+  if (!parsed.ok()) {
+    return Error(kParseError, std::string(parsed.status().message()), nullptr,
+                 parsed.status().code());
   }
+  const json& request = *parsed;
   const auto invalid = [](std::string_view rule) {
     return Error(kInvalidRequest, rule, nullptr,
                  absl::StatusCode::kInvalidArgument);
@@ -204,13 +206,13 @@ std::string RefuseRequest(const absl::Status& status) {
 absl::StatusOr<json> ReadResponse(std::string_view line) {
   const absl::Status foreign = absl::UnavailableError(
       "the daemon's answer is no JSON-RPC response: is it another program?");
-  json response = json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!response.is_object()) return foreign;
-  if (const auto result = response.find("result"); result != response.end()) {
+  absl::StatusOr<json> response = ParseJson(line);
+  if (!response.ok() || !response->is_object()) return foreign;
+  if (const auto result = response->find("result"); result != response->end()) {
     return std::move(*result);
   }
-  const auto error = response.find("error");
-  if (error == response.end() || !error->is_object()) return foreign;
+  const auto error = response->find("error");
+  if (error == response->end() || !error->is_object()) return foreign;
   const json data = error->value("data", json());
   const json status = data.is_object() ? data.value("status", json()) : json();
   const json message = error->value("message", json());

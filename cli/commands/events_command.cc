@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "cli/command_line/line_reader.h"
 #include "control/client.h"
+#include "control/json_text.h"
 #include "daemon/events/event_text.h"
 #include "nlohmann/json.hpp"
 
@@ -56,9 +57,9 @@ absl::Status Run(const Flags& flags) {
   LineReader lines(stream.get());
   while (const std::optional<std::string> line = lines.Next()) {
     const std::string text =
-        flags.json ? *line
-                   : daemon::EventText(json::parse(*line, nullptr,
-                                                   /*allow_exceptions=*/false));
+        flags.json
+            ? *line
+            : daemon::EventText(control::ParseJson(*line).value_or(json()));
     const bool written = std::puts(text.c_str()) >= 0 &&
                          (lines.HasLine() || std::fflush(stdout) == 0);
     if (!written) {

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "cli/command_line/line_reader.h"
 #include "control/client.h"
+#include "control/json_text.h"
 #include "daemon/scenario/scenario_methods.h"
 #include "daemon/scenario/scenario_plan.h"
 #include "nlohmann/json.hpp"
@@ -67,7 +68,7 @@ absl::Status Failed(const json& event) {
 absl::Status Follow(int stream) {
   LineReader lines(stream);
   while (const std::optional<std::string> line = lines.Next()) {
-    const json event = json::parse(*line, nullptr, /*allow_exceptions=*/false);
+    const json event = control::ParseJson(*line).value_or(json());
     if (!event.is_object()) continue;
     const std::string state = event.value("state", "");
     if (state == "failed") return Failed(event);

@@ -72,9 +72,13 @@ TEST_F(DispatcherTest, WhatIsNoRequestIsRefused) {
 }
 
 TEST_F(DispatcherTest, DeepNestingIsNoDanger) {
-  const std::string deep(100'000, '[');
-  EXPECT_EQ(ErrorCode(deep), -32700);
-  EXPECT_EQ(ErrorCode(deep + std::string(100'000, ']')), -32600);
+  const std::string open(100'000, '[');
+  const std::string closed(100'000, ']');
+  EXPECT_EQ(ErrorCode(open), -32700);
+  EXPECT_EQ(ErrorCode(open + closed), -32700);
+  EXPECT_EQ(Message(R"({"id":1,"method":"link.set","params":{"also":)" + open +
+                    closed + "}}"),
+            "the JSON text nests deeper than 64 levels");
 }
 
 TEST_F(DispatcherTest, AMistypedMethodOrParameterIsAnsweredWithWhatWasMeant) {

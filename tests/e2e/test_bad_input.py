@@ -75,6 +75,44 @@ def test_a_second_command_on_a_line_is_refused(fabric, command, complaint):
     assert made.ibemu("fault", "ls", "--json").stdout == "[]\n"
 
 
+SAY = """
+import socket, sys
+with socket.socket(socket.AF_UNIX) as control:
+    control.connect(sys.argv[1])
+    answers = control.makefile("r")
+    answers.readline()  # the greeting
+    control.sendall(sys.stdin.buffer.read())
+    print(answers.readline())
+"""
+
+
+def test_a_line_of_nested_json_does_not_end_the_daemon(fabric, account):
+    made = fabric("back-to-back")
+    for brackets in ("[" * 60_000 + "]" * 60_000,
+                     '{"a":' * 30_000 + "1" + "}" * 30_000):
+        line = ('{"id":1,"method":"status","params":{"a":' + brackets + "}}\n")
+        done = account.run("python3", "-c", SAY, made.socket, input=line)
+        assert "nests deeper than 64 levels" in done.stdout
+    assert made.daemon.process.poll() is None
+    made.ibemu("status")
+
+
+@pytest.mark.parametrize("name, text", [
+    ("deep.yaml", "a: " + "[" * 60_000 + "]" * 60_000),
+    ("deep.yaml", "".join("- " * 2_000) + "1"),
+    ("deep.dot", "graph g " + "{" * 60_000 + "}" * 60_000),
+])
+def test_a_nested_file_is_refused(account, name, text):
+    file = account.home / name
+    file.write_text(text)
+    file.chmod(0o644)
+    for command in (["ibemu", "topology", "check", file],
+                    ["ibemu", "scenario", "--check", file]):
+        done = account.run(*command, check=False, timeout=60)
+        assert done.returncode == 1, done
+        assert f"{name}:" in done.stderr
+
+
 def test_an_unknown_fabric_names_those_that_run(fabric, account):
     done = account.run("ibemu", "status", "--fabric=nowhere", check=False)
     assert done.returncode != 0

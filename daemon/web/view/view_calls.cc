@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/strings/str_format.h"
+#include "control/json_text.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
@@ -26,11 +27,10 @@ class Page : public control::Caller {
 }  // namespace
 
 absl::Status CheckViewCall(std::string_view body) {
-  const nlohmann::json request =
-      nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (!request.is_object()) return absl::OkStatus();
-  const auto method = request.find("method");
-  if (method == request.end() || !method->is_string()) return absl::OkStatus();
+  const absl::StatusOr<nlohmann::json> request = control::ParseJson(body);
+  if (!request.ok() || !request->is_object()) return absl::OkStatus();
+  const auto method = request->find("method");
+  if (method == request->end() || !method->is_string()) return absl::OkStatus();
   const auto& name = method->get_ref<const std::string&>();
   if (std::ranges::find(kForPages, name) != std::end(kForPages)) {
     return absl::OkStatus();

@@ -147,7 +147,7 @@ TEST_F(LiveViewTest, CallsMethodsThatAreForPages) {
   EXPECT_EQ(silent->status, kNoContent);
   const auto garbage = Call("}{", Shown());
   ASSERT_TRUE(garbage);
-  EXPECT_THAT(garbage->body, HasSubstr("the line is not JSON"));
+  EXPECT_THAT(garbage->body, HasSubstr("the text is not JSON"));
   const auto large = Call(std::string(100'000, ' '), Shown());
   ASSERT_TRUE(large);
   EXPECT_EQ(large->status, kTooLong);

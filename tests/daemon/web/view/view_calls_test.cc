@@ -41,6 +41,19 @@ TEST(ViewCallsTest, WhatIsNoRequestIsAnsweredAsTheControlSocketDoes) {
   }
 }
 
+TEST(ViewCallsTest, DeepNestingIsRefused) {
+  control::Dispatcher dispatcher;
+  dispatcher.Add("status", [](control::Parameters&, control::Caller&) {
+    return json::object();
+  });
+  const std::string body = R"({"id": 1, "method": "status", "params": {"a": )" +
+                           std::string(7'000, '[') + std::string(7'000, ']') +
+                           "}}";
+  ASSERT_TRUE(CheckViewCall(body).ok());
+  EXPECT_THAT(AnswerViewCall(dispatcher, body),
+              HasSubstr("nests deeper than 64 levels"));
+}
+
 TEST(ViewCallsTest, ARequestIsCarriedOut) {
   control::Dispatcher dispatcher;
   dispatcher.Add("status",
