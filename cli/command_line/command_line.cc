@@ -50,9 +50,21 @@ bool TakesCommand(const CLI::App& app) {
   return !app.get_subcommands({}).empty();
 }
 
-// Returns what is wrong with the command line; empty if all of it was
-// understood.
-std::string Mistake(CLI::App& app) {
+// Returns what is wrong with an option that stands before the command `used`.
+std::string EarlyOption(const CLI::App& used, const std::string& argument) {
+  const std::string name = argument.substr(0, argument.find('='));
+  if (used.get_option_no_throw(name) == nullptr) {
+    return UnknownOption(used, argument);
+  }
+  return absl::StrCat("\"", argument,
+                      "\" stands before the command, where it has no effect: "
+                      "write \"",
+                      FullName(used), " ", argument, "\"");
+}
+
+// Returns what is wrong with the words that follow `app`, the last command on
+// the line; empty if all of them were understood.
+std::string MistakeBehind(CLI::App& app) {
   const std::vector<std::string> rest = app.remaining();
   if (!rest.empty() && rest.front().starts_with("-")) {
     return UnknownOption(app, rest.front());
@@ -65,6 +77,20 @@ std::string Mistake(CLI::App& app) {
     return absl::StrCat("\"", rest.front(), "\" is one argument too many");
   }
   return "";
+}
+
+// Returns what is wrong with the command line; empty if all of it was
+// understood.
+std::string Mistake(CLI::App& app) {
+  CLI::App& used = Deepest(app);
+  for (CLI::App* above = used.get_parent(); above != nullptr;
+       above = above->get_parent()) {
+    const std::vector<std::string> rest = above->remaining();
+    if (rest.empty()) continue;
+    return rest.front().starts_with("-") ? EarlyOption(used, rest.front())
+                                         : UnknownCommand(*above, rest.front());
+  }
+  return MistakeBehind(used);
 }
 
 int Explain(const CLI::App& app, std::string_view mistake) {
@@ -98,13 +124,11 @@ std::optional<int> Parse(CLI::App& app, std::vector<std::string> arguments) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    CLI::App& used = Deepest(app);
-    const std::string mistake = Mistake(used);
-    return Explain(used, mistake.empty() ? error.what() : mistake);
+    const std::string mistake = Mistake(app);
+    return Explain(Deepest(app), mistake.empty() ? error.what() : mistake);
   }
-  CLI::App& used = Deepest(app);
-  const std::string mistake = Mistake(used);
-  if (!mistake.empty()) return Explain(used, mistake);
+  const std::string mistake = Mistake(app);
+  if (!mistake.empty()) return Explain(Deepest(app), mistake);
   return std::nullopt;
 }
 
