@@ -2,11 +2,12 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/standard_output.h"
 #include "base/version.h"
 #include "cli/command_line/command_line.h"
 #include "cli/commands/capture_command.h"
@@ -54,11 +55,7 @@ Example, two hosts, cable to cable:
   ibemu run -- ibstat
 )";
 
-}  // namespace
-
-// Only bugs and a lack of memory cause exceptions.
-// NOLINTNEXTLINE(bugprone-exception-escape)
-int main(int argc, char** argv) {
+int Main(std::vector<std::string> arguments) {
   CLI::App app("", "ibemu");
   ibemu::cli::SetHelp(app, kHelp);
   app.set_version_flag("--version", absl::StrCat("ibemu ", ibemu::Version()));
@@ -76,11 +73,24 @@ int main(int argc, char** argv) {
   ibemu::cli::AddRecord(app, action);
   ibemu::cli::AddHcaProbe(app, action);
   ibemu::cli::AddDoctor(app, action);
-  app.add_subcommand("help")->callback([&action] {
-    action = [] { return std::fputs(kHelp, stdout) < 0 ? 1 : 0; };
+  CLI::App* help = app.add_subcommand("help");
+  ibemu::cli::SetHelp(*help, kHelp);
+  help->callback([&action] {
+    action = [] {
+      ibemu::Print(kHelp);
+      return 0;
+    };
   });
-  if (const auto status = ibemu::cli::Parse(app, {argv + 1, argv + argc})) {
+  if (const auto status = ibemu::cli::Parse(app, std::move(arguments))) {
     return *status;
   }
   return action();
+}
+
+}  // namespace
+
+// Only bugs and a lack of memory cause exceptions.
+// NOLINTNEXTLINE(bugprone-exception-escape)
+int main(int argc, char** argv) {
+  return ibemu::FinishOutput("ibemu", Main({argv + 1, argv + argc}));
 }

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "cli/command_line/command_line.h"
@@ -78,8 +79,8 @@ absl::Status Act(std::string_view word,
 
 int Main(const std::vector<std::string_view>& words) {
   if (words.size() == 1 && words[0] == "--help") {
-    std::fputs(kHelp, stdout);
-    return 0;
+    Print(kHelp);
+    return FinishOutput("ibemu-mounts", 0);
   }
   const bool known =
       !words.empty() &&

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/standard_output.h"
 #include "base/version.h"
 #include "cli/command_line/command_line.h"
 #include "daemon/run_daemon.h"
@@ -145,11 +146,7 @@ std::string Mistake(const Flags& flags) {
   return "";
 }
 
-}  // namespace
-
-// Only bugs and a lack of memory cause exceptions.
-// NOLINTNEXTLINE(bugprone-exception-escape)
-int main(int argc, char** argv) {
+int Main(std::vector<std::string> arguments) {
   Flags flags;
   CLI::App app("", "ibemud");
   ibemu::cli::SetHelp(app, kHelp);
@@ -167,7 +164,7 @@ int main(int argc, char** argv) {
   app.add_option("--backend", flags.backend);
   app.add_option("adapters", flags.adapters);
   app.add_flag("--check", flags.daemon.check);
-  if (const auto status = ibemu::cli::Parse(app, {argv + 1, argv + argc})) {
+  if (const auto status = ibemu::cli::Parse(app, std::move(arguments))) {
     return *status;
   }
   if (const std::string mistake = Mistake(flags); !mistake.empty()) {
@@ -201,4 +198,12 @@ int main(int argc, char** argv) {
   flags.daemon.major_number = flags.major_number.value_or(ibemu::sysfs::kMajor);
   if (!flags.name.empty()) flags.daemon.socket = flags.name;
   return ibemu::daemon::RunDaemon(flags.daemon);
+}
+
+}  // namespace
+
+// Only bugs and a lack of memory cause exceptions.
+// NOLINTNEXTLINE(bugprone-exception-escape)
+int main(int argc, char** argv) {
+  return ibemu::FinishOutput("ibemud", Main({argv + 1, argv + argc}));
 }

@@ -13,6 +13,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "control/control_socket.h"

@@ -5,10 +5,13 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
+#include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "base/absl_text.h"
 #include "base/did_you_mean.h"
+#include "base/standard_output.h"
 
 namespace ibemu::cli {
 namespace {
@@ -122,7 +125,10 @@ std::optional<int> Parse(CLI::App& app, std::vector<std::string> arguments) {
   try {
     app.parse(arguments);
   } catch (const CLI::Success& success) {
-    return app.exit(success);
+    std::ostringstream text;
+    const int status = app.exit(success, text, std::cerr);
+    Print(text.str());
+    return status;
   } catch (const CLI::ParseError& error) {
     const std::string mistake = Mistake(app);
     return Explain(Deepest(app), mistake.empty() ? error.what() : mistake);

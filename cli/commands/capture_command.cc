@@ -106,7 +106,7 @@ class Output {
   static absl::StatusOr<Output> Open(const std::string& name) {
     Output output;
     if (name == "-") {
-      output.name_ = "standard output";
+      output.name_ = "cannot write to standard output";
       output.fd_.Reset(dup(STDOUT_FILENO));
     } else {
       output.name_ = name;

@@ -5,10 +5,13 @@
 #include <CLI/App.hpp>
 #include <iostream>
 #include <memory>
+#include <streambuf>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "cli/console/console.h"
 #include "control/client.h"
@@ -38,21 +41,41 @@ struct Flags {
   std::string fabric;
 };
 
+// The buffer of a stream that prints.
+class PrintBuffer : public std::streambuf {
+ protected:
+  int_type overflow(int_type c) override {
+    const char text = traits_type::to_char_type(c);
+    Print(std::string_view(&text, 1));
+    return traits_type::not_eof(c);
+  }
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    Print(std::string_view(text, static_cast<size_t>(size)));
+    return size;
+  }
+};
+
 absl::Status RunConsole(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
+  PrintBuffer buffer;
+  std::ostream output(&buffer);
   Console console(
       [&](const char* method, const json& parameters) {
         return client.Call(method, parameters);
       },
-      absl::SleepFor, std::cout);
+      [](absl::Duration time) {
+        PrintNow("");
+        absl::SleepFor(time);
+      },
+      output);
   const bool people = isatty(STDIN_FILENO) == 1;
   std::string line;
   do {
-    if (people) std::cout << "sim> " << std::flush;
+    // Who types, or reads what comes, sees the answer before the next line.
+    if (!PrintNow(people ? "sim> " : "")) break;
     if (!std::getline(std::cin, line)) break;
   } while (console.Do(line));
-  if (!std::cout) return absl::UnavailableError("standard output is gone");
   if (console.failures() == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrFormat(
       "%d of the commands could not be carried out", console.failures()));

@@ -2,12 +2,12 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "cli/command_line/table.h"
 #include "control/client.h"
@@ -55,9 +55,7 @@ absl::Status Show(control::Client& client, const json& parameters,
     object[name] = counter["value"];
     table.Add({name, absl::StrCat(counter["value"].get<uint64_t>())});
   }
-  std::fputs(
-      (for_programs ? control::DumpForPeople(object) : table.Text()).c_str(),
-      stdout);
+  Print(for_programs ? control::DumpForPeople(object) : table.Text());
   return absl::OkStatus();
 }
 

@@ -1,12 +1,12 @@
 #include "cli/commands/events_command.h"
 
 #include <CLI/App.hpp>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "cli/command_line/line_reader.h"
 #include "control/client.h"
@@ -60,11 +60,9 @@ absl::Status Run(const Flags& flags) {
         flags.json
             ? *line
             : daemon::EventText(control::ParseJson(*line).value_or(json()));
-    const bool written = std::puts(text.c_str()) >= 0 &&
-                         (lines.HasLine() || std::fflush(stdout) == 0);
-    if (!written) {
-      return absl::UnavailableError("standard output takes no more");
-    }
+    Print(text + "\n");
+    // Output that fails is told of when the program ends.
+    if (!lines.HasLine() && !PrintNow("")) return absl::OkStatus();
   }
   return absl::UnavailableError("the daemon has ended");
 }

@@ -1,12 +1,12 @@
 #include "cli/commands/fault_command.h"
 
 #include <CLI/App.hpp>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "cli/command_line/table.h"
 #include "control/client.h"
@@ -74,7 +74,7 @@ absl::Status Add(const Flags& flags) {
   if (!flags.name.empty()) parameters["name"] = flags.name;
   IBEMU_ASSIGN_OR_RETURN(const json result,
                          Call(flags, "fault.add", parameters));
-  std::printf("%s\n", result.value("name", "").c_str());
+  Print(result.value("name", "") + "\n");
   return absl::OkStatus();
 }
 
@@ -101,7 +101,7 @@ absl::Status List(const Flags& flags) {
                          Call(flags, "fault.list", json::object()));
   const json& faults = result["faults"];
   if (flags.json) {
-    std::fputs(control::DumpForPeople(faults).c_str(), stdout);
+    Print(control::DumpForPeople(faults));
     return absl::OkStatus();
   }
   Table table({"FAULT", "PLACE", "DIR", "WHAT", "PACKETS", "LOST", "CORRUPTED",
@@ -113,7 +113,7 @@ absl::Status List(const Flags& flags) {
                Sum(fault, "corrupted"), Sum(fault, "duplicated"),
                Sum(fault, "reordered"), Sum(fault, "delayed")});
   }
-  std::fputs(table.Text().c_str(), stdout);
+  Print(table.Text());
   return absl::OkStatus();
 }
 

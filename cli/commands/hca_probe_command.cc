@@ -1,12 +1,12 @@
 #include "cli/commands/hca_probe_command.h"
 
 #include <CLI/App.hpp>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "daemon/adapters/hca_access.h"
 #include "daemon/adapters/hca_probe.h"
@@ -38,7 +38,7 @@ absl::Status Probe(const std::vector<std::string>& words) {
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<hca::PciFunction> function,
                          daemon::OpenHca(options));
   return daemon::ProbeHca(*function, options.address.Text(), *loop,
-                          daemon::SleepingPause(), daemon::PrintNow);
+                          daemon::SleepingPause(), PrintNow);
 }
 
 }  // namespace

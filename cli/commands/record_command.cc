@@ -2,7 +2,6 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "topology/formats/formats.h"
 #include "topology/formats/text/ibstat_text.h"
@@ -105,7 +105,7 @@ absl::StatusOr<std::vector<IbstatAdapter>> Adapters(const Flags& flags,
 
 absl::Status Write(const std::string& text, const std::string& file) {
   if (file.empty() || file == "-") {
-    std::fputs(text.c_str(), stdout);
+    Print(text);
     return absl::OkStatus();
   }
   std::ofstream stream(file);

@@ -1,13 +1,13 @@
 #include "cli/commands/scenario_command.h"
 
 #include <CLI/App.hpp>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "cli/command_line/line_reader.h"
 #include "control/client.h"
@@ -74,10 +74,10 @@ absl::Status Follow(int stream) {
     if (state == "failed") return Failed(event);
     if (state == "ended") return absl::OkStatus();
     if (state != "step") continue;
-    std::printf("%10.3f  %s\n",
-                static_cast<double>(event.value("at_ns", int64_t{0})) / 1e9,
-                event.value("do", "").c_str());
-    std::fflush(stdout);
+    PrintNow(absl::StrFormat(
+        "%10.3f  %s\n",
+        static_cast<double>(event.value("at_ns", int64_t{0})) / 1e9,
+        event.value("do", "")));
   }
   return absl::UnavailableError("the daemon has ended");
 }
@@ -90,8 +90,8 @@ absl::Status Run(const Flags& flags) {
       daemon::ParseScenario(text, flags.file, faults);
   if (flags.check) {
     IBEMU_RETURN_IF_ERROR(faults.ToStatus());
-    std::printf("%s: no faults: %zu commands\n", flags.file.c_str(),
-                plan.steps.size());
+    Print(absl::StrFormat("%s: no faults: %d commands\n", flags.file,
+                          plan.steps.size()));
     return absl::OkStatus();
   }
   absl::StatusOr<control::Client> client =

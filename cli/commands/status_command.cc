@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <CLI/App.hpp>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "cli/command_line/table.h"
 #include "control/client.h"
@@ -61,9 +61,6 @@ struct Flags {
   }
 };
 
-void Print(const std::string& text) { std::fputs(text.c_str(), stdout); }
-void Print(const json& value) { Print(control::DumpForPeople(value)); }
-
 std::string Text(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_null() ? "-" : value.dump();
@@ -114,7 +111,7 @@ absl::Status ShowStatus(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const json status,
                          client.Call("status", json::object()));
   if (flags.json) {
-    Print(status);
+    Print(control::DumpForPeople(status));
     return absl::OkStatus();
   }
   Print(status.contains("adapters") ? AdaptersText(status["adapters"])
@@ -122,7 +119,7 @@ absl::Status ShowStatus(const Flags& flags) {
   Print(absl::StrCat("daemon    ibemud ", Text(status["version"]), ", process ",
                      Text(status["pid"]), ", ", Text(status["socket"]), "\n"));
   if (status["views"].empty()) {
-    Print(std::string("views     none\n"));
+    Print("views     none\n");
     return absl::OkStatus();
   }
   Table table({"PROCESS", "DEVICE", "NODE", "UMAD"});
@@ -160,7 +157,7 @@ absl::Status ShowNodes(const Flags& flags) {
     more = !page["nodes"].empty() && nodes.size() < page["total"];
   }
   if (flags.json) {
-    Print(nodes);
+    Print(control::DumpForPeople(nodes));
     return absl::OkStatus();
   }
   if (flags.Summarise(nodes.size())) {
@@ -208,7 +205,7 @@ absl::Status ShowLinks(const Flags& flags) {
     from = page["next"];
   }
   if (flags.json) {
-    Print(links);
+    Print(control::DumpForPeople(links));
     return absl::OkStatus();
   }
   const auto state = [](const json& link) {

@@ -10,7 +10,9 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/did_you_mean.h"
+#include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "control/client.h"
 #include "daemon/progress.h"
@@ -80,14 +82,14 @@ absl::StatusOr<Topology> Load(const std::string& spec) {
 absl::Status Generate(const std::string& spec) {
   IBEMU_ASSIGN_OR_RETURN(const Topology topology,
                          topology::GenerateTopology(spec));
-  std::fputs(topology::FormatIbnetdiscover(topology).c_str(), stdout);
+  Print(topology::FormatIbnetdiscover(topology));
   return absl::OkStatus();
 }
 
 absl::Status Check(const std::string& file) {
   IBEMU_ASSIGN_OR_RETURN(const Topology topology, Load(file));
-  std::printf("%s: no faults: %zu nodes, %zu links\n", file.c_str(),
-              topology.nodes.size(), topology.links.size());
+  Print(absl::StrFormat("%s: no faults: %d nodes, %d links\n", file,
+                        topology.nodes.size(), topology.links.size()));
   return absl::OkStatus();
 }
 
@@ -106,7 +108,7 @@ absl::Status Show(const std::string& file) {
   }
   for (const auto* counts : {&nodes, &links}) {
     for (const auto& [kind, count] : *counts) {
-      std::printf("%8d  %s\n", count, kind.c_str());
+      Print(absl::StrFormat("%8d  %s\n", count, kind));
     }
   }
   return absl::OkStatus();
@@ -139,7 +141,7 @@ absl::Status Export(const std::string& format, const std::string& fabric,
   }
   IBEMU_ASSIGN_OR_RETURN(const Topology topology,
                          spec.empty() ? RunningTopology(fabric) : Load(spec));
-  std::fputs(known->write(topology).c_str(), stdout);
+  Print(known->write(topology));
   return absl::OkStatus();
 }
 

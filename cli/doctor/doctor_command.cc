@@ -4,11 +4,12 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
+#include "base/standard_output.h"
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/doctor_facts.h"
 #include "cli/doctor/doctor_trials.h"
@@ -48,15 +49,15 @@ void PrintJson(const std::vector<Finding>& findings) {
                     {"what", finding.what},
                     {"cure", finding.cure}});
   }
-  std::fputs(control::DumpForPeople(list).c_str(), stdout);
+  Print(control::DumpForPeople(list));
 }
 
 void PrintText(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
-    std::printf("%-8s  %-13s  %s\n", LevelName(finding.level),
-                finding.subject.c_str(), finding.what.c_str());
+    Print(absl::StrFormat("%-8s  %-13s  %s\n", LevelName(finding.level),
+                          finding.subject, finding.what));
     if (!finding.cure.empty()) {
-      std::printf("%25s%s\n", "", finding.cure.c_str());
+      Print(absl::StrFormat("%25s%s\n", "", finding.cure));
     }
   }
 }

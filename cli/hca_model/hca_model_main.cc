@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/standard_output.h"
 #include "base/version.h"
 #include "cli/command_line/command_line.h"
 #include "cli/hca_model/hca_model_run.h"
@@ -60,11 +61,7 @@ std::string Mistake(const ibemu::cli::HcaModelOptions& options) {
   return "";
 }
 
-}  // namespace
-
-// Only bugs and a lack of memory cause exceptions.
-// NOLINTNEXTLINE(bugprone-exception-escape)
-int main(int argc, char** argv) {
+int Main(std::vector<std::string> arguments) {
   ibemu::cli::HcaModelOptions options;
   CLI::App app("", "ibemu-hca-model");
   ibemu::cli::SetHelp(app, kHelp);
@@ -77,7 +74,6 @@ int main(int argc, char** argv) {
   app.add_option("--host", options.host);
   app.add_flag("--statistics", options.statistics);
   app.add_option("--trace", options.trace);
-  std::vector<std::string> arguments(argv + 1, argv + argc);
   // All words after the first "--" are QEMU's.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes != arguments.end()) {
@@ -92,4 +88,12 @@ int main(int argc, char** argv) {
     return kUsageError;
   }
   return ibemu::cli::RunHcaModel(options);
+}
+
+}  // namespace
+
+// Only bugs and a lack of memory cause exceptions.
+// NOLINTNEXTLINE(bugprone-exception-escape)
+int main(int argc, char** argv) {
+  return ibemu::FinishOutput("ibemu-hca-model", Main({argv + 1, argv + argc}));
 }

@@ -1,6 +1,5 @@
 #include "daemon/adapters/hca_probe.h"
 
-#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -24,11 +23,6 @@ absl::Status ProbeHca(hca::PciFunction& function, std::string_view name,
   if (probed.ok()) return probed;
   return absl::Status(probed.code(),
                       absl::StrCat(Absl(name), ": ", probed.message()));
-}
-
-void PrintNow(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
 }
 
 }  // namespace ibemu::daemon

@@ -19,9 +19,6 @@ absl::Status ProbeHca(hca::PciFunction& function, std::string_view name,
                       Timers& timers, hca::Pause pause,
                       const hca::Print& print);
 
-// Prints to standard output and flushes it, as the next step may take a minute.
-void PrintNow(std::string_view text);
-
 }  // namespace ibemu::daemon
 
 #endif  // IBEMU_DAEMON_ADAPTERS_HCA_PROBE_H_
