@@ -2,18 +2,18 @@
 
 #include <httplib.h>
 #include <prometheus/text_serializer.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 
 #include <atomic>
-#include <cerrno>
+#include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "daemon/web/http/http_listener.h"
+#include "daemon/web/http/request_server.h"
 #include "daemon/web/metrics/metrics.h"
 #include "daemon/web/metrics/process_metrics.h"
 #include "daemon/web/view/loop_questions.h"
@@ -23,9 +23,6 @@ namespace {
 
 using httplib::Request;
 using httplib::Response;
-
-constexpr int kWritePatience =
-    2;  // seconds; the end of the daemon waits for it
 
 constexpr char kPlainText[] = "text/plain; charset=utf-8";
 constexpr int kForbidden = 403, kNotFound = 404, kLengthRequired = 411,
@@ -55,13 +52,10 @@ void NoAnswer(Response& response) {
   Refuse(response, kUnavailable, "the daemon's loop does not answer\n");
 }
 
-// Unlike the library's own choice it lets no other process take the port, too.
-void TakePort(int socket) {
-  const int yes = 1;
-  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  // Connections have it, too: a thread is not kept by who does not read.
-  const timeval patience{.tv_sec = kWritePatience, .tv_usec = 0};
-  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+// Requests for whoever watches over the daemon: short, and answered in time
+// whatever pages ask for.
+bool IsForWatchers(const HttpRequest& request) {
+  return request.target == "/health" || request.target == "/metrics";
 }
 
 }  // namespace
@@ -72,16 +66,6 @@ class WebServer::Impl {
       : address_(std::move(address)),
         questions_(loop),
         site_(make(questions_)) {
-    // Few, for a scrape of a large fabric takes memory.
-    const size_t threads = site_->streams() + 3;
-    constexpr size_t kLongestRequest = 16384;
-    server_.new_task_queue = [threads] {
-      return new httplib::ThreadPool(threads);
-    };
-    server_.set_payload_max_length(kLongestRequest);
-    server_.set_socket_options(TakePort);
-    server_.set_write_timeout(kWritePatience);
-    server_.set_keep_alive_timeout(1);  // seconds; who idles has a thread
     server_.set_pre_routing_handler(
         [](const Request& request, Response& response) {
           if (!IsThisMachine(request.get_header_value("Host"))) {
@@ -114,32 +98,34 @@ class WebServer::Impl {
   ~Impl() {
     questions_.Close();
     site_->Close();
-    if (!thread_.joinable()) return;
-    // It can't be stopped before it runs.
-    while (!server_.is_running() && !ended_) std::this_thread::yield();
-    server_.stop();
-    thread_.join();
+    server_.Close();
+    listener_.reset();
+    if (pages_) pages_->shutdown();
+    if (watchers_) watchers_->shutdown();
   }
 
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   absl::Status Bind() {
-    if (address_.port != 0) {
-      return server_.bind_to_port(address_.host, address_.port)
-                 ? absl::OkStatus()
-                 : absl::ErrnoToStatus(errno, address_.Text());
+    auto listener = HttpListener::Bind(address_.host, address_.port);
+    if (!listener.ok()) {
+      return absl::Status(
+          listener.status().code(),
+          absl::StrCat(address_.Text(), listener.status().message()));
     }
-    const int port = server_.bind_to_any_port(address_.host);
-    if (port < 0) return absl::ErrnoToStatus(errno, address_.Text());
-    address_.port = static_cast<uint16_t>(port);
+    listener_ = *std::move(listener);
+    address_.port = listener_->port();
     return absl::OkStatus();
   }
 
   void Start() {
-    thread_ = std::thread([this] {
-      server_.listen_after_bind();
-      ended_ = true;
+    // Few, for a scrape of a large fabric takes memory.
+    pages_.emplace(site_->streams() + 3);
+    watchers_.emplace(1);
+    server_.Open(listener_->fd());
+    listener_->Start([this](HttpRequest request) {
+      Enqueue(std::make_shared<HttpRequest>(std::move(request)));
     });
   }
 
@@ -147,6 +133,21 @@ class WebServer::Impl {
   const Site& site() const { return *site_; }
 
  private:
+  // On the listener's thread.
+  void Enqueue(const std::shared_ptr<HttpRequest>& request) {
+    const bool watches = IsForWatchers(*request);
+    std::atomic<size_t>& waiting = watches ? watchers_wait_ : pages_wait_;
+    if (waiting == kMaxWaiting) {
+      return SendRefusal(request->socket.get(), kUnavailable,
+                         "too many requests wait already\n");
+    }
+    ++waiting;
+    (watches ? *watchers_ : *pages_).enqueue([this, request, &waiting] {
+      --waiting;
+      server_.Answer(std::move(*request));
+    });
+  }
+
   void Health(Response& response) {
     if (!questions_.Ask([] {})) return NoAnswer(response);
     response.set_content("ok\n", kPlainText);
@@ -193,12 +194,15 @@ class WebServer::Impl {
         });
   }
 
+  static constexpr size_t kMaxWaiting = 64;
+
   WebAddress address_;
   LoopQuestions questions_;
   const std::unique_ptr<Site> site_;
-  httplib::Server server_;
-  std::atomic<bool> ended_ = false;
-  std::thread thread_;
+  RequestServer server_;
+  std::optional<httplib::ThreadPool> pages_, watchers_;
+  std::atomic<size_t> pages_wait_ = 0, watchers_wait_ = 0;
+  std::unique_ptr<HttpListener> listener_;
 };
 
 absl::StatusOr<std::unique_ptr<WebServer>> WebServer::Bind(

@@ -374,7 +374,7 @@ def test_systemd_is_not_told_the_token(tree):
 @pytest.mark.parametrize("body, answer", [
     ("", "not JSON"),
     ("}{", "not JSON"),
-    ("[" * 16000, "not JSON"),
+    ("[" * 16000, "nests deeper than 64 levels"),
     ("[]", "a request is a JSON object"),
     ('{"id": 1, "method": "capture.start"}', "is no method for pages"),
     ('{"id": 1, "method": "nodess"}', "is no method for pages"),
@@ -410,6 +410,80 @@ def test_huge_requests_are_not_read(tree):
             "--data-binary", f"@{huge}", url, check=False)
         # Or the connection ended while it was still being sent.
         assert done.stdout.rsplit("\n", 1)[1] in (*answers, "000")
+    assert curl(tree.account, f"{tree.origin}/health")[1] == "200"
+
+
+class Sender:
+    """A program that sends to the web server and then waits for the end."""
+
+    SCRIPT = """
+import socket, sys
+port, count, text = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3].encode()
+clients = []
+for _ in range(count):
+    client = socket.create_connection(("127.0.0.1", port))
+    client.sendall(text)
+    clients.append(client)
+print("sent", flush=True)
+sys.stdin.read()
+"""
+
+    def __init__(self, fabric, count, text):
+        port = fabric.origin.rsplit(":", 1)[1]
+        self.process = fabric.account.popen(
+            ["python3", "-c", self.SCRIPT, port, count, text],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        assert self.process.stdout.readline() == "sent\n"
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate()
+
+
+@pytest.mark.parametrize("text", [
+    "", "GET /health HTTP/1.1\r\nHost: localhost\r\nX: ",
+    "POST /api/call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"])
+def test_slow_senders_hold_up_nobody(tree, text):
+    with Sender(tree, 50, text):
+        for page in ("health", "metrics", ""):
+            done = tree.account.run("curl", "-sS", "--max-time", "4",
+                                    f"{tree.origin}/{page}")
+            assert done.stdout
+
+
+ENDLESS = """
+import socket, sys
+start = sys.argv[2].encode()
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as client:
+    sent = 0
+    client.settimeout(30)
+    try:
+        client.sendall(start)
+        for _ in range(2000):
+            client.sendall(b"x" * 100_000)
+            sent += 1
+    except OSError:
+        pass
+    try:
+        print(client.recv(100).decode())
+    except OSError:
+        pass
+"""
+
+
+@pytest.mark.parametrize("start", ["GET /", "GET / HTTP/1.1\r\nX: "])
+def test_an_endless_head_takes_no_memory(tree, start):
+    def kilobytes():
+        status = open(f"/proc/{daemon}/status", encoding="ascii").read()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
+
+    daemon = json.loads(tree.ibemu("status", "--json").stdout)["pid"]
+    before = kilobytes()
+    port = tree.origin.rsplit(":", 1)[1]
+    tree.account.run("python3", "-c", ENDLESS, port, start)
+    assert kilobytes() - before < 20_000
     assert curl(tree.account, f"{tree.origin}/health")[1] == "200"
 
 
