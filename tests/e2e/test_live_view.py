@@ -519,11 +519,30 @@ def test_readers_that_never_read_hold_up_nobody(tree):
             reader.wait()
 
 
+RECORD = """
+window.told = [];
+new MutationObserver(() => {
+  const text = document.getElementById("summary")?.textContent;
+  if (text) window.told.push(text);
+}).observe(document, {childList: true, subtree: true, characterData: true});
+"""
+
+
 def test_more_than_2000_nodes_are_folded(browser, module_account):
     with fabric_with_view(module_account, "large",
                           "fat-tree:radix=20,levels=3") as fabric:
+        recorder = browser.execute_cdp_cmd(
+            "Page.addScriptToEvaluateOnNewDocument", {"source": RECORD})
         page = Page(browser, fabric.url).wait_until_ready()
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument",
+                                recorder)
         assert page.text("#summary") == "2000 hosts, 500 switches, 6000 links"
+        # Meanwhile it told how far it was.
+        told = page.js("return window.told")
+        assert "loading 1,000 of 2,500 nodes" in told
+        assert "loading 2,000 links" in told
+        assert curl(fabric.account, fabric.url, "-D", "-", "-H",
+                    "Accept-Encoding: br, gzip")[0].count("Encoding") == 0
         drawn = page.count("[data-unit]")
         assert 10 < drawn < 200
         assert page.text("#matches") == "2500 of 2500"

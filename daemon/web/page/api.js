@@ -37,14 +37,16 @@ export async function call(method, params = {}) {
 }
 
 // All of a list that comes in pages: those of `nodes` count nodes, those of
-// `links` say where the next one begins.
-export async function callAll(method) {
+// `links` say where the next one begins.  While there is more to come,
+// `progress` is told how many came, and of how many if that is known.
+export async function callAll(method, progress) {
   const all = [];
   for (let from = 0; from !== null;) {
     const page = await call(method, {from});
     for (const one of page[method]) all.push(one);
     const end = page.total !== undefined && all.length >= page.total;
     from = page.next !== undefined ? page.next : end ? null : all.length;
+    if (from !== null) progress(all.length, page.total);
   }
   return all;
 }

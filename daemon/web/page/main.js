@@ -8,7 +8,7 @@ import {fold} from "./fold.js";
 import {place} from "./layout.js";
 import {drawLegend} from "./legend.js";
 import {List} from "./list.js";
-import {Model, stateOf} from "./model.js";
+import {Model, progressWords, stateOf} from "./model.js";
 import {Path} from "./path.js";
 
 const RECONNECT = 1000, BETWEEN_LOADS = 2000;  // ms
@@ -120,6 +120,12 @@ async function readFaults() {
   refresh();
 }
 
+// Returns what tells, in place of the summary, how much of it has come.
+function tellProgress(what) {
+  return (count, total) =>
+    say(byId("summary"), `loading ${progressWords(count, total)} ${what}`);
+}
+
 // Everything anew: at the beginning, and when changes were too many or lost.
 let loading = null, again = false, lastLoad = -Infinity;
 function load() {
@@ -128,8 +134,9 @@ function load() {
     const wait = lastLoad + BETWEEN_LOADS - performance.now();
     if (wait > 0) await new Promise((done) => setTimeout(done, wait));
     lastLoad = performance.now();
-    const [nodes, links, {faults}] = await Promise.all(
-      [callAll("nodes"), callAll("links"), call("fault.list")]);
+    const nodes = await callAll("nodes", tellProgress("nodes"));
+    const links = await callAll("links", tellProgress("links"));
+    const {faults} = await call("fault.list");
     const {kind, id} = details.selected ?? {};
     model.reset(nodes, links, faults);
     draw();

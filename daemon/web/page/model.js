@@ -121,6 +121,12 @@ export function loadLevel(share) {
   return [0.001, 0.1, 0.5, 0.9].filter((bound) => share >= bound).length;
 }
 
+// "3,000 of 13,284"
+export function progressWords(count, total) {
+  const words = [count, total].filter((number) => number !== undefined);
+  return words.map((number) => number.toLocaleString("en")).join(" of ");
+}
+
 export function rateText(bytes) {
   const units = ["B/s", "kB/s", "MB/s", "GB/s"];
   let unit = 0;

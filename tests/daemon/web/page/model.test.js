@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {loadLevel, rateText, stateOf, stateWords}
+import {loadLevel, progressWords, rateText, stateOf, stateWords}
   from "../../../../daemon/web/page/model.js";
 import {link, modelOf, node} from "./fabrics.js";
 
@@ -82,6 +82,11 @@ test("a link that is armed is up and not active", () => {
 test("loads have five levels", () => {
   assert.deepEqual([0, 0.001, 0.1, 0.5, 0.9, 1].map(loadLevel),
                    [0, 1, 2, 3, 4, 4]);
+});
+
+test("progress is told with the whole where that is known", () => {
+  assert.equal(progressWords(3000, 13284), "3,000 of 13,284");
+  assert.equal(progressWords(3000, undefined), "3,000");
 });
 
 test("rates have two digits at least and a unit", () => {
