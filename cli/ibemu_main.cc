@@ -14,6 +14,7 @@
 #include "cli/commands/change_command.h"
 #include "cli/commands/console_command.h"
 #include "cli/commands/counter_command.h"
+#include "cli/commands/daemon_command.h"
 #include "cli/commands/events_command.h"
 #include "cli/commands/fault_command.h"
 #include "cli/commands/hca_probe_command.h"
@@ -30,6 +31,8 @@ constexpr char kHelp[] = R"(Usage: ibemu COMMAND [OPTION]...
 Simulated InfiniBand subnets for unmodified programs.
 
   run         run a command as if on a host of a subnet
+  ls          the fabrics that run
+  stop        end a fabric's daemon
   status      what a daemon serves, and to whom
   nodes       the nodes of a fabric
   links       its links
@@ -49,18 +52,32 @@ Simulated InfiniBand subnets for unmodified programs.
   hca-probe   what the firmware of a real adapter says of itself
   doctor      what on this machine is in ibemu's way, and the cure
 
-"ibemu COMMAND --help" tells more; "ibemu --version" prints the version.
+"ibemu help COMMAND" or "ibemu COMMAND --help" tells more; "ibemu --version"
+prints the version.
 
 Example, two hosts, cable to cable:
   ibemu run -- ibstat
 )";
 
+// Makes "help COMMAND" the same as "COMMAND --help".
+void TurnHelp(const CLI::App& app, std::vector<std::string>& arguments) {
+  if (arguments.size() < 2 || arguments[0] != "help") return;
+  arguments.erase(arguments.begin());
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() != arguments[0]) continue;
+    arguments.resize(1);
+    arguments.emplace_back("--help");
+  }
+}
+
 int Main(std::vector<std::string> arguments) {
   CLI::App app("", "ibemu");
   ibemu::cli::SetHelp(app, kHelp);
-  app.set_version_flag("--version", absl::StrCat("ibemu ", ibemu::Version()));
+  app.set_version_flag("-v,--version",
+                       absl::StrCat("ibemu ", ibemu::Version()));
   ibemu::cli::Action action;
   ibemu::cli::AddRun(app, action);
+  ibemu::cli::AddDaemons(app, action);
   ibemu::cli::AddStatus(app, action);
   ibemu::cli::AddChanges(app, action);
   ibemu::cli::AddConsole(app, action);
@@ -81,6 +98,7 @@ int Main(std::vector<std::string> arguments) {
       return 0;
     };
   });
+  TurnHelp(app, arguments);
   if (const auto status = ibemu::cli::Parse(app, std::move(arguments))) {
     return *status;
   }

@@ -18,7 +18,7 @@ namespace {
 
 using ibemu::cli::kUsageError;
 
-constexpr char kHelp[] = R"(Usage: ibemud --topology=SPEC [OPTION]...
+constexpr char kHelp[] = R"(Usage: ibemud [--topology=]SPEC [OPTION]...
        ibemud --backend=hca pci=DDDD:BB:DD.F [access=vfio|sysfs] [OPTION]...
 Own one simulated InfiniBand subnet, or drive real adapters from user space, and
 serve it to "ibemu run --fabric".
@@ -85,6 +85,21 @@ struct Flags {
   std::optional<uint64_t> seed;
 };
 
+bool NamesAdapter(const std::string& word) {
+  return word.starts_with("pci=") || word.starts_with("access=") ||
+         word.starts_with("model=");
+}
+
+// A word without --topology may be the subnet.
+void TakeTopology(Flags& flags) {
+  if (!flags.backend.empty() || !flags.topology.empty() ||
+      flags.adapters.empty() || NamesAdapter(flags.adapters.front())) {
+    return;
+  }
+  flags.topology = flags.adapters.front();
+  flags.adapters.erase(flags.adapters.begin());
+}
+
 // Returns what is wrong with the back end's flags; empty if they make sense
 // together.
 std::string BackendMistake(const Flags& flags) {
@@ -96,11 +111,13 @@ std::string BackendMistake(const Flags& flags) {
   if (flags.backend.empty()) {
     if (!flags.adapters.empty()) {
       return absl::StrCat(flags.adapters.front(),
-                          ": adapters go together with --backend=hca");
+                          NamesAdapter(flags.adapters.front())
+                              ? ": adapters go together with --backend=hca"
+                              : ": one subnet has been named already");
     }
     if (flags.topology.empty()) {
-      return "--topology=SPEC is missing: a file, or for instance "
-             "--topology=single-switch:hosts=8";
+      return "which subnet is missing: a file, or for instance "
+             "single-switch:hosts=8";
     }
     return "";
   }
@@ -150,7 +167,8 @@ int Main(std::vector<std::string> arguments) {
   Flags flags;
   CLI::App app("", "ibemud");
   ibemu::cli::SetHelp(app, kHelp);
-  app.set_version_flag("--version", absl::StrCat("ibemud ", ibemu::Version()));
+  app.set_version_flag("-v,--version",
+                       absl::StrCat("ibemud ", ibemu::Version()));
   app.add_option("--topology", flags.topology);
   app.add_option("--sm", flags.sm);
   app.add_option("--name", flags.name);
@@ -167,6 +185,7 @@ int Main(std::vector<std::string> arguments) {
   if (const auto status = ibemu::cli::Parse(app, std::move(arguments))) {
     return *status;
   }
+  TakeTopology(flags);
   if (const std::string mistake = Mistake(flags); !mistake.empty()) {
     std::fprintf(stderr, "ibemud: %s\n", mistake.c_str());
     return kUsageError;

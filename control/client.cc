@@ -47,9 +47,17 @@ absl::Status NobodyListens(const std::string& path) {
   std::string question = guess.Question();
   if (guess.best() == socket.stem().native())
     question.clear();  // a dead daemon's socket
+  if (question.empty()) {
+    const std::string of_root =
+        absl::StrCat("/run/ibemu/", socket.filename().native());
+    question = path != of_root && fs::exists(of_root, error)
+                   ? absl::StrCat(": ", of_root,
+                                  " is root's, so ask as root, "
+                                  "or start one of yours with \"ibemud\"")
+                   : ": start one with \"ibemud\"";
+  }
   return absl::NotFoundError(
-      absl::StrCat(path, ": no daemon listens there", question,
-                   question.empty() ? ": start one with \"ibemud\"" : ""));
+      absl::StrCat(path, ": no daemon listens there", question));
 }
 
 absl::StatusOr<UniqueFd> ConnectTo(const std::string& path) {
@@ -67,7 +75,9 @@ absl::StatusOr<UniqueFd> ConnectTo(const std::string& path) {
   }
   if (errno == EACCES || errno == EPERM) {
     return absl::PermissionDeniedError(
-        absl::StrCat(path, ": that daemon is another user's"));
+        absl::StrCat(path,
+                     ": that daemon is another user's: ask as that user, "
+                     "or start one of yours with \"ibemud\""));
   }
   return absl::ErrnoToStatus(errno, path);
 }

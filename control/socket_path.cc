@@ -50,10 +50,12 @@ absl::Status PrepareSocketDirectory(const std::string& directory) {
     return absl::ErrnoToStatus(errno, directory);
   }
   const auto fault = [&](const std::string& what) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(directory, ": ", what,
-                     ": remove it, or choose another place with --socket or "
-                     "XDG_RUNTIME_DIR"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        directory, ": ", what, ": ",
+        // root's directory is the same whatever the variable says.
+        geteuid() == 0 ? "remove it, or choose another place with \"ibemud "
+                         "--socket=PATH\" and --fabric=PATH"
+                       : "let XDG_RUNTIME_DIR name a directory of yours"));
   };
   if (!S_ISDIR(status.st_mode)) return fault("it is not a directory");
   if (status.st_uid != geteuid()) {

@@ -1,6 +1,7 @@
 #include "topology/fat_tree.h"
 
 #include <algorithm>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -146,8 +147,13 @@ absl::StatusOr<Topology> GenerateFatTree(GeneratorSpec& spec,
   }
   const int64_t half = radix / 2;
   const int64_t most = half * radix * (levels == 3 ? half : 1);
-  const int64_t hosts =
-      spec.Number("hosts", 1, static_cast<int>(most), static_cast<int>(most));
+  const std::string remedy =
+      levels == 3
+          ? ""
+          : absl::StrFormat(": make radix larger, or levels=3 for up to %d",
+                            half * radix * half);
+  const int64_t hosts = spec.Number("hosts", 1, static_cast<int>(most),
+                                    static_cast<int>(most), remedy);
   const LinkRate rate = spec.Rate();
 
   const Shape shape =

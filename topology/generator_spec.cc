@@ -60,20 +60,21 @@ std::string_view GeneratorSpec::Bare() {
   return parameter == nullptr ? std::string_view() : parameter->value;
 }
 
-int GeneratorSpec::Number(std::string_view key, int low, int high,
-                          int fallback) {
-  return OptionalNumber(key, low, high).value_or(fallback);
+int GeneratorSpec::Number(std::string_view key, int low, int high, int fallback,
+                          std::string_view remedy) {
+  return OptionalNumber(key, low, high, remedy).value_or(fallback);
 }
 
 std::optional<int> GeneratorSpec::OptionalNumber(std::string_view key, int low,
-                                                 int high) {
+                                                 int high,
+                                                 std::string_view remedy) {
   const Parameter* parameter = Take(key);
   if (parameter == nullptr || !status_.ok()) return std::nullopt;
   int number = 0;
   if (!absl::SimpleAtoi(Absl(parameter->value), &number) || number < low ||
       number > high) {
-    Fail(absl::StrFormat("%s=%s is not a number from %d to %d", key,
-                         parameter->value, low, high));
+    Fail(absl::StrFormat("%s=%s is not a number from %d to %d%s", key,
+                         parameter->value, low, high, remedy));
     return std::nullopt;
   }
   return number;

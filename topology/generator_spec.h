@@ -32,9 +32,11 @@ class GeneratorSpec {
   std::string_view Bare();
 
   // Returns a number in [low, high], or `fallback` if the spec does not have
-  // it.
-  int Number(std::string_view key, int low, int high, int fallback);
-  std::optional<int> OptionalNumber(std::string_view key, int low, int high);
+  // it.  `remedy` ends the message about a number that is not in the range.
+  int Number(std::string_view key, int low, int high, int fallback,
+             std::string_view remedy = "");
+  std::optional<int> OptionalNumber(std::string_view key, int low, int high,
+                                    std::string_view remedy = "");
 
   // Returns the rate of the parameters "speed" and "width", which every
   // generator has.

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/absl_text.h"
 #include "base/did_you_mean.h"
 #include "base/standard_output.h"
@@ -46,7 +47,22 @@ std::string UnknownCommand(const CLI::App& app, const std::string& name) {
   }
   DidYouMean guess(name);
   for (const std::string& candidate : known) guess.Offer(candidate);
-  return absl::StrCat("there is no command \"", name, "\"", guess.Question());
+  std::string answer = guess.Question();
+  // Few are told, whatever was meant.
+  if (answer.empty() && app.get_parent() != nullptr) {
+    answer = absl::StrCat(": there are ", absl::StrJoin(known, ", "));
+  }
+  return absl::StrCat("there is no command \"", name, "\"", answer);
+}
+
+std::string MissingCommand(const CLI::App& app) {
+  if (app.get_parent() == nullptr) return "a command is missing";
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    known.push_back(command->get_name());
+  }
+  return absl::StrCat("a command is missing: there are ",
+                      absl::StrJoin(known, ", "));
 }
 
 bool TakesCommand(const CLI::App& app) {
@@ -73,7 +89,7 @@ std::string MistakeBehind(CLI::App& app) {
     return UnknownOption(app, rest.front());
   }
   if (TakesCommand(app)) {
-    return rest.empty() ? "a command is missing"
+    return rest.empty() ? MissingCommand(app)
                         : UnknownCommand(app, rest.front());
   }
   if (!rest.empty() && !app.get_prefix_command()) {
@@ -108,7 +124,7 @@ int Explain(const CLI::App& app, std::string_view mistake) {
 void SetHelp(CLI::App& app, const char* text) {
   app.formatter_fn([text](const CLI::App*, const std::string&,
                           CLI::AppFormatMode) { return std::string(text); });
-  app.set_help_flag("--help");
+  app.set_help_flag("-h,--help");
   app.allow_extras();  // Mistake() explains them better than CLI11
   // The words after a command belong to it, even if one of them is the name of
   // another command.

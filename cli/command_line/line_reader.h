@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "absl/time/time.h"
+
 namespace ibemu::cli {
 
 class LineReader {
@@ -12,9 +14,12 @@ class LineReader {
   // `fd` must be blocking.  Not owned.
   explicit LineReader(int fd) : fd_(fd) {}
 
-  // Waits for the next line and returns it without its newline; nullopt at the
-  // end.
-  std::optional<std::string> Next();
+  // Waits for the next line, until `deadline` at most, and returns it without
+  // its newline; nullopt at the end, and when the deadline is over.
+  std::optional<std::string> Next(absl::Time deadline = absl::InfiniteFuture());
+
+  // Returns true if no more will come.
+  bool ended() const { return ended_; }
 
   // Returns true if Next() would return a line without waiting.
   bool HasLine() const { return text_.find('\n') != std::string::npos; }
@@ -22,6 +27,7 @@ class LineReader {
  private:
   const int fd_;
   std::string text_;
+  bool ended_ = false;
 };
 
 }  // namespace ibemu::cli

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "cli/command_line/line_reader.h"
@@ -24,6 +27,7 @@ Tell what happens in a fabric, or to adapters (port, sm, device), a line each,
 until it is interrupted: events of these kinds, or all.  Time counts from the
 daemon's start, in seconds.
 
+  --for=TIME      stop after that time, for instance 10s or 500ms
   --json          a JSON object a line: see ibemu-events(7)
   --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
                   "default")
@@ -44,18 +48,31 @@ Example:
 
 struct Flags {
   std::string fabric;
+  std::string duration;
   std::vector<std::string> kinds;
   bool json = false;
 };
 
+// Returns when to stop, by the option --for.
+absl::StatusOr<absl::Time> Deadline(const std::string& duration) {
+  if (duration.empty()) return absl::InfiniteFuture();
+  absl::Duration time;
+  if (absl::ParseDuration(duration, &time) && time >= absl::Milliseconds(1)) {
+    return absl::Now() + time;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--for=", duration, ": write a time such as 10s, 500ms or 2m"));
+}
+
 absl::Status Run(const Flags& flags) {
+  IBEMU_ASSIGN_OR_RETURN(const absl::Time deadline, Deadline(flags.duration));
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
   IBEMU_ASSIGN_OR_RETURN(
       const UniqueFd stream,
       client.OpenStream("events.start", {{"kinds", flags.kinds}}));
   LineReader lines(stream.get());
-  while (const std::optional<std::string> line = lines.Next()) {
+  while (const std::optional<std::string> line = lines.Next(deadline)) {
     const std::string text =
         flags.json
             ? *line
@@ -64,6 +81,7 @@ absl::Status Run(const Flags& flags) {
     // Output that fails is told of when the program ends.
     if (!lines.HasLine() && !PrintNow("")) return absl::OkStatus();
   }
+  if (!lines.ended()) return absl::OkStatus();
   return absl::UnavailableError("the daemon has ended");
 }
 
@@ -74,6 +92,7 @@ void AddEvents(CLI::App& app, Action& action) {
   SetHelp(*events, kHelp);
   const auto flags = std::make_shared<Flags>();
   events->add_flag("--json", flags->json);
+  events->add_option("--for", flags->duration);
   events->add_option("--fabric", flags->fabric);
   events->add_option("kinds", flags->kinds);
   OnUse(*events, action, "events", [flags] { return Run(*flags); });

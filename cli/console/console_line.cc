@@ -62,7 +62,7 @@ constexpr Command kCommands[] = {
     {"Start", Verb::kStart, 0, 0, Ports::kNone, 0, 0, "Start",
      "nothing: the fabric runs already"},
     {"Verbose", Verb::kVerbose, 0, 0, Ports::kNone, 0, 1, "Verbose [LEVEL]",
-     "nothing: see --log-level of ibemud"},
+     "nothing: see \"ibemu events\""},
     {"Help", Verb::kHelp, 0, 0, Ports::kNone, 0, 0, "Help", "also: ?"},
     {"?", Verb::kHelp, 0, 0, Ports::kNone, 0, 0, "", ""},
     {"Quit", Verb::kQuit, 0, 0, Ports::kNone, 0, 0, "Quit",

@@ -65,7 +65,7 @@ int Main(std::vector<std::string> arguments) {
   ibemu::cli::HcaModelOptions options;
   CLI::App app("", "ibemu-hca-model");
   ibemu::cli::SetHelp(app, kHelp);
-  app.set_version_flag("--version",
+  app.set_version_flag("-v,--version",
                        absl::StrCat("ibemu-hca-model ", ibemu::Version()));
   app.add_option("--fabric", options.fabric);
   app.add_option("--topology", options.topology);

@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/absl_text.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "fabric/agents/pma_counters.h"
@@ -33,6 +36,30 @@ absl::StatusOr<fabric::NodePort*> FindPort(fabric::Fabric& fabric,
   return &fabric.subnet().port(port);
 }
 
+// Returns which counter was meant: one of a similar name, or those that begin
+// so, or all.
+std::string CounterQuestion(const std::string& wrong) {
+  DidYouMean guess(wrong);
+  std::vector<std::string_view> begin, all;
+  for (const NamedCounter& each : fabric::NamedCounters()) {
+    guess.Offer(each.name);
+    all.push_back(each.name);
+    if (!wrong.empty() && absl::StartsWithIgnoreCase(Absl(each.name), wrong)) {
+      begin.push_back(each.name);
+    }
+  }
+  if (std::string question = guess.Question(); !question.empty()) {
+    return question;
+  }
+  const auto append = [](std::string* text, std::string_view name) {
+    text->append(name);
+  };
+  return begin.empty()
+             ? absl::StrCat(": there are ", absl::StrJoin(all, ", ", append))
+             : absl::StrCat(": did you mean ",
+                            absl::StrJoin(begin, ", ", append), "?");
+}
+
 struct Setting {
   fabric::Counter counter;
   uint64_t value;
@@ -44,12 +71,8 @@ absl::StatusOr<Setting> ParseSetting(const std::string& text) {
   const std::string name = text.substr(0, equals);
   const NamedCounter* const named = fabric::FindCounter(name);
   if (named == nullptr) {
-    DidYouMean guess(name);
-    for (const NamedCounter& each : fabric::NamedCounters()) {
-      guess.Offer(each.name);
-    }
     return absl::NotFoundError(
-        absl::StrCat("no counter \"", name, "\"", guess.Question()));
+        absl::StrCat("no counter \"", name, "\"", CounterQuestion(name)));
   }
   Setting setting{.counter = named->counter, .value = 0};
   const char* const end = text.data() + text.size();

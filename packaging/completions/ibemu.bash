@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run status nodes links link node device host counter fault scenario console capture events export topology record doctor hca-probe help"
+  echo "run ls stop status nodes links link node device host counter fault scenario console capture events export topology record doctor hca-probe help"
 }
 
 # The words that follow a command, not its options.
@@ -19,6 +19,8 @@ _ibemu_options() {
   case $1 in
     ibemud) echo "--topology= --sm= --backend= --front-end= --host= --sysfs= --major= --name= --socket= --http= --seed= --check --version --help" ;;
     run) echo "--topology= --sm= --seed= --fabric= --backend= --host= --profile= --device-name= --help" ;;
+    ls) echo "--json --help" ;;
+    stop) echo "--fabric= --help" ;;
     status) echo "--fabric= --json --help" ;;
     nodes) echo "--fabric= --all --json --help" ;;
     links) echo "--fabric= --all --json --help" ;;
@@ -31,7 +33,7 @@ _ibemu_options() {
     scenario) echo "--check --fabric= --help" ;;
     console) echo "--fabric= --help" ;;
     capture) echo "--host= --file-format= --count= --for= --fabric= --help" ;;
-    events) echo "--json --fabric= --help" ;;
+    events) echo "--for= --json --fabric= --help" ;;
     export) echo "--format= --fabric= --help" ;;
     topology) echo "--help" ;;
     record) echo "--ibnetdiscover= --ibstat= --help" ;;
@@ -167,6 +169,8 @@ _ibemu() {
           "add node") _ibemu_offer < <(_ibemu_nodes) ;;
         esac
         ;;
+      help,0) COMPREPLY=($(compgen -W "$(_ibemu_commands)" -- "$cur")) ;;
+      stop,0) _ibemu_value --fabric ;;
       scenario,0) _filedir ;;
       events,*)
         COMPREPLY=($(compgen -W "link port sm node device trap drop fault scenario" -- "$cur"))
@@ -186,7 +190,9 @@ _ibemu() {
         ;;
       ibemud,*)
         compopt -o nospace
-        COMPREPLY=($(compgen -W "pci= access= model=" -- "$cur"))
+        COMPREPLY=($(compgen -W "pci= access= model= $_ibemu_generators" -- "$cur"))
+        __ltrim_colon_completions "$cur"
+        _filedir
         ;;
       run,0) _command_offset $cword ;;
       *,[01])

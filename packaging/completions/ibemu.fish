@@ -46,6 +46,8 @@ function __ibemu_command
     complete -c ibemu -n 'not __ibemu_arguments >/dev/null' -a $argv[1] -d $argv[2]
 end
 __ibemu_command run 'Run a command as if on a host of a subnet'
+__ibemu_command ls 'The fabrics that run'
+__ibemu_command stop "End a fabric's daemon"
 __ibemu_command status 'What a daemon serves, and to whom'
 __ibemu_command nodes 'The nodes of a fabric'
 __ibemu_command links 'Its links'
@@ -64,7 +66,7 @@ __ibemu_command topology 'Generate, check or show a topology'
 __ibemu_command record 'Write a spec from what tools print'
 __ibemu_command doctor 'What is in the way, and the cure'
 __ibemu_command hca-probe 'What a real adapter says of itself'
-__ibemu_command help 'List the commands'
+__ibemu_command help 'List the commands, or tell of one'
 
 $c -n '__ibemu_uses run' -l topology -r -F -a "$generators"
 $c -n '__ibemu_uses run' -l sm -x -a 'none static builtin'
@@ -75,10 +77,12 @@ $c -n '__ibemu_uses run' -l profile -x -a 'qib cx7'
 $c -n '__ibemu_uses run' -l device-name -x
 $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --backend --host --profile --device-name)'
 
-$c -n '__ibemu_uses run status nodes links link node device host counter fault scenario console capture events export' -l fabric -x -a '(__ibemu_fabrics)'
-$c -n '__ibemu_uses status nodes links counter fault events doctor' -l json
+$c -n '__ibemu_uses run stop status nodes links link node device host counter fault scenario console capture events export' -l fabric -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses ls status nodes links counter fault events doctor' -l json
 $c -n '__ibemu_uses nodes links' -l all
-$c -n '__ibemu_uses status nodes links console doctor' -f
+$c -n '__ibemu_uses ls status nodes links console doctor' -f
+$c -n '__ibemu_uses stop; and __ibemu_has 0' -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses help; and __ibemu_has 0' -x -a '(complete -C "ibemu ")'
 
 $c -n '__ibemu_uses link' -l for -x
 $c -n '__ibemu_uses link; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'
@@ -97,6 +101,7 @@ $c -n '__ibemu_uses fault; and __ibemu_has 2; and contains link (__ibemu_argumen
 $c -n '__ibemu_uses fault; and __ibemu_has 2; and contains node (__ibemu_arguments)' -x -a '(__ibemu_nodes)'
 
 $c -n '__ibemu_uses scenario' -l check
+$c -n '__ibemu_uses events' -l for -x
 $c -n '__ibemu_uses events' -x -a '(string split " " "link port sm node device trap drop fault scenario")'
 
 $c -n '__ibemu_uses capture' -s w -r -F

@@ -2,11 +2,11 @@
 set -l generators 'back-to-back single-switch: fat-tree: torus: dragonfly:'
 set -l c complete -c ibemud
 
-$c -f
 $c -l topology -r -F -a "$generators"
 $c -l sm -x -a 'none static builtin'
 $c -l backend -x -a hca
 $c -a 'pci= access= model='
+$c -a "$generators"
 $c -l front-end -x -a cuse
 $c -l host -x
 $c -l sysfs -x -a none

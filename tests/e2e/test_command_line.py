@@ -1,6 +1,8 @@
 """What holds for every command: options are obeyed or refused, and what can't be
 printed is an error."""
 
+import json
+import os
 import re
 import subprocess
 
@@ -9,6 +11,7 @@ import pytest
 # Commands that print, with arguments; {file} is a topology, {scenario} a
 # scenario.
 PRINT = {
+    "ls": [[], ["--json"]],
     "status": [[], ["--json"]],
     "nodes": [[], ["--json"]],
     "links": [[], ["--json"]],
@@ -26,9 +29,9 @@ PRINT = {
     "doctor": [[], ["--json"]],
     "help": [[]],
 }
-NO_FABRIC = {"record", "topology", "doctor", "help"}
+NO_FABRIC = {"ls", "record", "topology", "doctor", "help"}
 # What these print is a program's, an adapter's or nothing.
-SILENT = {"run", "link", "node", "device", "host", "hca-probe"}
+SILENT = {"run", "stop", "link", "node", "device", "host", "hca-probe"}
 FULL = "cannot write to standard output: No space left on device\n"
 
 
@@ -158,3 +161,125 @@ def test_a_reader_that_never_was_does_not_matter(account):
     """A program that prints nothing needs no standard output."""
     done = account.run("sh", "-c", "ibemu run -- true >&-")
     assert done.stderr == ""
+
+
+def test_help_and_version_have_short_forms(account):
+    assert account.run("ibemu", "-h").stdout == help_of(account)
+    assert account.run("ibemud", "-h").stdout == (
+        account.run("ibemud", "--help").stdout)
+    for program in ("ibemu", "ibemud"):
+        assert account.run(program, "-v").stdout == (
+            account.run(program, "--version").stdout)
+    for command in commands(account):
+        told = help_of(account, command)
+        assert account.run("ibemu", command, "-h").stdout == told
+        assert account.run("ibemu", "help", command).stdout == told
+    done = account.run("ibemu", "help", "statsu", check=False)
+    assert done.returncode == 2
+    assert 'did you mean "status"?' in done.stderr
+
+
+@pytest.mark.parametrize("words, hint", [
+    (["topology", "genrate", "x"], 'did you mean "generate"?'),
+    (["topology", "draw", "x"], "there are generate, check, show"),
+    (["topology"], "there are generate, check, show"),
+    (["fault", "list"], "there are add, ls, rm, reset"),
+    (["fault", "rest"], 'did you mean "reset"?'),
+])
+def test_a_second_word_is_corrected_too(account, words, hint):
+    done = account.run("ibemu", *words, check=False)
+    assert done.returncode == 2
+    assert hint in done.stderr
+
+
+def test_counters_are_corrected(fabric):
+    made = fabric("back-to-back")
+    for name, hint in (("SymbolErorCounter", 'did you mean "SymbolErrorCounter"'),
+                       ("PortXmit", "did you mean PortXmitDiscards, "),
+                       ("nonsense", "there are SymbolErrorCounter, ")):
+        done = made.ibemu("counter", "node-1/1", f"{name}=1", check=False)
+        assert done.returncode == 1
+        assert hint in done.stderr, done.stderr
+
+
+def test_a_fabric_is_listed_and_stopped(account, background):
+    first = background("ibemud", "back-to-back", "--name=one")
+    second = background("ibemud", "torus:2x2", "--name=two")
+    for daemon in (first, second):
+        daemon.wait_for(r"\bready\b")
+
+    def listed():
+        fabrics = json.loads(account.run("ibemu", "ls", "--json").stdout)
+        return {fabric["fabric"]: fabric for fabric in fabrics}
+
+    assert {"one", "two"} <= set(listed())
+    assert listed()["two"]["content"] == "torus:2x2"
+    table = account.run("ibemu", "ls").stdout
+    assert re.search(r"^two +\d+ +0  torus:2x2$", table, re.MULTILINE), table
+    account.run("ibemu", "stop", "one")
+    assert "one" not in listed()
+    assert first.wait() == 0
+    account.run("ibemu", "stop", "--fabric=two")
+    assert second.wait() == 0
+    done = account.run("ibemu", "stop", "two", check=False)
+    assert done.returncode == 1
+    assert "no daemon listens there" in done.stderr
+
+
+def test_events_end_after_the_time_that_was_asked_for(fabric):
+    made = fabric("back-to-back")
+    assert made.ibemu("events", "--for=10ms").stdout == ""
+    done = made.ibemu("events", "--for=soon", check=False)
+    assert done.returncode == 1
+    assert "--for=soon: write a time such as 10s" in done.stderr
+
+
+def test_a_tree_that_is_too_small_names_the_cure(account):
+    done = account.run("ibemu", "topology", "generate", "fat-tree:hosts=700",
+                       check=False)
+    assert done.returncode == 1
+    assert ("hosts=700 is not a number from 1 to 648: make radix larger, or "
+            "levels=3 for up to 11664") in done.stderr
+    account.run("ibemu", "topology", "generate", "fat-tree:hosts=700,levels=3")
+
+
+# Runs "$@" where /run is empty but for what the first word makes there.
+OWN_RUN = ["unshare", "-m", "sh", "-c",
+           'mount -t tmpfs run /run && eval "$1" && shift && exec "$@"', "sh"]
+
+
+@pytest.mark.both_accounts
+def test_hints_about_directories_of_others_can_be_followed(account):
+    def run(make, *words, **changes):
+        done = subprocess.run(
+            [*OWN_RUN, make, *account.prefix, *words], cwd=account.home,
+            env={**account.environment, **changes}, capture_output=True,
+            text=True, timeout=60, check=False)
+        return done.returncode, done.stderr
+
+    if os.geteuid() != 0:
+        pytest.skip("/run of one's own needs root")
+    if account.name == "root":
+        others = "mkdir -m 700 /run/ibemu && chown 1:1 /run/ibemu"
+        status, text = run(others, "timeout", "20", "ibemud", "back-to-back")
+        assert status == 1
+        assert ('belongs to user 1: remove it, or choose another place with '
+                '"ibemud --socket=PATH" and --fabric=PATH') in text
+        socket = account.home / "other.sock"
+        script = (f"ibemud back-to-back --socket={socket} & until ibemu status "
+                  f"--fabric={socket}; do :; done; ibemu stop {socket}")
+        assert run(others, "sh", "-c", script)[0] == 0
+    else:
+        (account.home / "run/ibemu").write_text("in the way")
+        status, text = run(":", "ibemu", "run", "--", "true")
+        assert status == 125
+        assert "let XDG_RUNTIME_DIR name a directory of yours" in text
+        status, text = run(":", "ibemu", "run", "--", "true",
+                           XDG_RUNTIME_DIR=str(account.home))
+        assert (status, text) == (0, "")
+        (account.home / "run/ibemu").unlink()
+        status, text = run(
+            "mkdir -m 711 /run/ibemu && touch /run/ibemu/default.sock",
+            "ibemu", "status")
+        assert status == 1
+        assert "/run/ibemu/default.sock is root's, so ask as root" in text

@@ -39,19 +39,22 @@ def offers(request, account):
 
 
 def test_commands_options_and_values(offers):
-    assert offers("ibemu", "st") == {"status"}
+    assert offers("ibemu", "sta") == {"status"}
     assert {"run", "doctor", "help"} <= offers("ibemu", "")
     assert offers("ibemu", "nodes", "--") == {"--all", "--fabric", "--help", "--json"}
     assert offers("ibemu", "run", "--sm=") == {"none", "static", "builtin"}
     assert offers("ibemu", "device", "node-1", "") == {"add", "remove"}
     assert offers("ibemu", "fault", "r") == {"reset", "rm"}
+    assert offers("ibemu", "help", "sta") == {"status"}
+    assert offers("ibemu", "events", "--f") == {"--fabric", "--for"}
+    assert "torus:" in offers("ibemud", "to")
     assert offers("ibemu", "fault", "add", "n") == {"node"}
     assert offers("ibemu", "events", "tr") == {"trap"}
     assert offers("ibemu", "scenario", "--c") == {"--check"}
     assert offers("ibemud", "--front-end=") == {"cuse"}
     assert offers("ibemud", "--backend=") == {"hca"}
     assert offers("ibemu", "run", "--backend=") == {"hca"}
-    assert offers("ibemud", "--backend=hca", "mo") == {"model"}
+    assert "model" in offers("ibemud", "--backend=hca", "mo")
     assert "torus:" in offers("ibemud", "--topology=to")
 
 
@@ -65,6 +68,7 @@ def test_fabrics_and_nodes_of_running_daemons(offers, background):
     background("ibemud", "--topology=torus:2x2", f"--name={name}").wait_for("ready")
     assert name in offers("ibemu", "nodes", "--fabric=")
     on = f"--fabric={name}"
+    assert name in offers("ibemu", "stop", "lab")
     nodes = {"node-1", "node-2", "node-3", "node-4"}
     assert offers("ibemu", "run", on, "--host=node") == nodes
     assert offers("ibemu", "capture", on, "--host=node") == nodes
