@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/timers.h"
@@ -49,11 +50,21 @@ class Fabric {
   // Returns the packet totals since the fabric's start.
   const ForwardingTotals& totals() const;
 
-  // Finds a node by its description, its name in the topology file, or a GUID
-  // ("0x..."), in this order.
+  // Finds a node by its description (without blanks and line ends that follow
+  // it), its name in the topology file, the description it had there, or a GUID
+  // ("0x..."), in this order; then by the name of a host that has one adapter,
+  // as FindHost() does.
   //
-  // Errors: NotFound, naming the closest node ("did you mean ...").
+  // Errors: NotFound, naming the closest node ("did you mean ...");
+  // InvalidArgument if there are several, naming them.
   absl::StatusOr<topology::NodeId> Find(std::string_view node) const;
+
+  // Finds the same node, or all adapters of a host: those whose descriptions
+  // are the host's name and one more word, as Linux makes them ("srv9 mlx5_0").
+  //
+  // Errors: as Find(), but a host may have several adapters.
+  absl::StatusOr<std::vector<topology::NodeId>> FindHost(
+      std::string_view node) const;
 
   // Returns the node as a host sees it.  The device lives as long as the
   // fabric, even while the adapter is pulled out; its listener is told of that.

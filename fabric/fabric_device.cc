@@ -94,10 +94,9 @@ std::string FabricDevice::node_description() const {
 }
 
 void FabricDevice::SetNodeDescription(std::string_view text) {
-  std::string& description = subnet_.node(id_).description;
-  text = text.substr(0, 64);
-  if (description == text) return;
-  description = text;
+  Node& node = subnet_.node(id_);
+  if (node.description == text.substr(0, 64)) return;
+  node.Describe(text);
   for (int number = first_port(); number <= last_port(); ++number) {
     notices_.OnLocalChange(subnet_.port_id(id_, number),
                            SmaNotices::LocalChange::kNodeDescription);

@@ -16,6 +16,16 @@ size_t Width(const std::string& text) {
       }));
 }
 
+// Returns a cell that stays in its line: names of nodes come from strangers,
+// and may hold anything.
+std::string OneLine(std::string text) {
+  absl::StripTrailingAsciiWhitespace(&text);
+  for (char& c : text) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
+  }
+  return text;
+}
+
 bool IsNumber(const std::string& text) {
   return text.empty() || text == "-" ||
          std::all_of(text.begin(), text.end(),
@@ -29,6 +39,7 @@ Table::Table(std::vector<std::string> titles) {
 }
 
 void Table::Add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = OneLine(std::move(cell));
   rows_.push_back(std::move(cells));
 }
 

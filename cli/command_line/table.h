@@ -8,7 +8,7 @@
 namespace ibemu::cli {
 
 // Rows of text in columns that are as wide as their widest cell; numbers stand
-// to the right.  No trailing blanks.
+// to the right.  No trailing blanks; what is no text in a cell becomes "?".
 class Table {
  public:
   explicit Table(std::vector<std::string> titles);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -45,6 +46,17 @@ class Adapters {
   // Errors: NotFound, with a suggestion; InvalidArgument if the name is
   // ambiguous.
   virtual absl::StatusOr<AdapterId> Find(std::string_view name) const = 0;
+
+  // Returns the adapters that --host calls `name`: that one, or those of a host
+  // where the back end knows of hosts.
+  //
+  // Errors: as Find().
+  virtual absl::StatusOr<std::vector<AdapterId>> FindHost(
+      std::string_view name) const {
+    const absl::StatusOr<AdapterId> found = Find(name);
+    if (!found.ok()) return found.status();
+    return std::vector<AdapterId>{*found};
+  }
 
   // Returns the adapter that is shown when the user names none.
   //

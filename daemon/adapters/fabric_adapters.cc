@@ -28,6 +28,15 @@ absl::StatusOr<AdapterId> FabricAdapters::Find(std::string_view name) const {
   return IdOf(found);
 }
 
+absl::StatusOr<std::vector<AdapterId>> FabricAdapters::FindHost(
+    std::string_view name) const {
+  IBEMU_ASSIGN_OR_RETURN(const std::vector<NodeId> found,
+                         fabric_.FindHost(name));
+  std::vector<AdapterId> adapters;
+  for (const NodeId node : found) adapters.push_back(IdOf(node));
+  return adapters;
+}
+
 absl::StatusOr<AdapterId> FabricAdapters::Default() const {
   const auto nodes = fabric_.subnet().nodes();
   const auto first =

@@ -28,6 +28,8 @@ class FabricAdapters : public Adapters {
   void AddTo(control::Dispatcher& dispatcher);
 
   absl::StatusOr<AdapterId> Find(std::string_view name) const override;
+  absl::StatusOr<std::vector<AdapterId>> FindHost(
+      std::string_view name) const override;
   absl::StatusOr<AdapterId> Default() const override;
   absl::Status CheckShowable(AdapterId adapter) const override;
   std::string description(AdapterId adapter) const override;

@@ -227,12 +227,15 @@ absl::StatusOr<std::vector<AdapterId>> Attachments::FindAdapters(
     const std::vector<std::string>& names) const {
   std::vector<AdapterId> found;
   for (const std::string& name : names) {
-    IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Find(name));
-    if (std::find(found.begin(), found.end(), adapter) != found.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--host=", name, ": this node is named twice"));
+    IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> host,
+                           adapters_.FindHost(name));
+    for (const AdapterId adapter : host) {
+      if (std::find(found.begin(), found.end(), adapter) != found.end()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--host=", name, ": this node is named twice"));
+      }
+      found.push_back(adapter);
     }
-    found.push_back(adapter);
   }
   if (found.empty()) {
     IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Default());

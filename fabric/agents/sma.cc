@@ -49,8 +49,8 @@ MadStatus SmaNodeDescription(const SmaRequest& request) {
   if (request.set) {
     description = request.Wanted<mad::NodeDescription>();
     const auto& text = description.text;
-    request.node.description =
-        std::string(text.begin(), std::find(text.begin(), text.end(), '\0'));
+    request.node.Describe(
+        std::string(text.begin(), std::find(text.begin(), text.end(), '\0')));
   }
   description = {};
   const std::string& text = request.node.description;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ibemu::fabric {
 
@@ -68,6 +69,15 @@ void NodePort::SetGuid(int index, uint64_t value) {
   auto& guids = Tables().guids;
   if (guids.empty()) guids.resize(kGuidTableEntries);
   guids[static_cast<size_t>(index)] = value;
+}
+
+void Node::Describe(std::string_view text) {
+  text = text.substr(0, 64);
+  if (description == text) return;
+  if (first_description == nullptr) {
+    first_description = std::make_unique<std::string>(std::move(description));
+  }
+  description = text;
 }
 
 }  // namespace ibemu::fabric

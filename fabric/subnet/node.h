@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -143,10 +144,16 @@ struct Node {
   // The id of port n is first_port + n.  A CA has no port 0: its first_port
   // belongs to another node (modulo 2^32).
   PortId first_port{};
-  std::unique_ptr<SwitchState> sw;                // null unless a switch
-  std::string description;                        // at most 64 bytes
+  std::unique_ptr<SwitchState> sw;  // null unless a switch
+  std::string description;          // at most 64 bytes
+  // That of the topology, once programs have changed it; else null.
+  std::unique_ptr<std::string> first_description;
   std::string name;                               // of the topology file
   std::shared_ptr<const mad::DeviceLabel> label;  // null: all empty
+
+  // Changes the description, of which 64 bytes are kept.  By that of the
+  // topology the node is found as before: Fabric::Find().
+  void Describe(std::string_view text);
 
   bool is_switch() const { return sw != nullptr; }
   // Returns the size of each port's P_Key table.

@@ -25,5 +25,15 @@ TEST(TableTest, WidthIsCountedInCharacters) {
             "knoten  up\n");
 }
 
+TEST(TableTest, ACellStaysInItsLine) {
+  Table table({"NODE", "STATE"});
+  table.Add({"node\n", "up"});
+  table.Add({"a\n\x1b[1mb", "up"});
+  EXPECT_EQ(table.Text(),
+            "NODE      STATE\n"
+            "node      up\n"
+            "a??[1mb   up\n");
+}
+
 }  // namespace
 }  // namespace ibemu::cli
