@@ -178,7 +178,7 @@ absl::Status MountFuse(int fuse, const char* place, bool for_everybody) {
   const std::string options = absl::StrFormat(
       "fd=%d,rootmode=40000,user_id=%d,group_id=%d,default_permissions%s", fuse,
       geteuid(), getegid(), for_everybody ? ",allow_other" : "");
-  if (mount(kMountSource, place, "fuse.ibemu", MS_NOSUID | MS_NODEV,
+  if (mount(kMountSource, place, kFuseType, MS_NOSUID | MS_NODEV,
             options.c_str()) == 0) {
     return absl::OkStatus();
   }

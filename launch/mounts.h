@@ -32,6 +32,9 @@ absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& path);
 // What mounts(5) shows as the source of each of our mounts.
 inline constexpr char kMountSource[] = "ibemu";
 
+// And as the type of that of MountFuse().
+inline constexpr char kFuseType[] = "fuse.ibemu";
+
 // Mounts the FUSE connection `fuse` on `place`.  `for_everybody` lets other
 // users in, as far as file modes do; only who mounts as it is may say that.
 absl::Status MountFuse(int fuse, const char* place, bool for_everybody);

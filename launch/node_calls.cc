@@ -17,6 +17,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,14 +29,18 @@
 #include "base/absl_text.h"
 #include "base/event_number.h"
 #include "base/unique_fd.h"
+#include "launch/client_identity.h"
+#include "launch/mounts.h"
 #include "launch/seccomp.h"
 #include "sysfs/view.h"
 
 namespace ibemu::launch {
 namespace {
 
-constexpr std::string_view kNode = "/dev/infiniband/uverbs";
+constexpr char kNodes[] = "/dev/infiniband";
 constexpr int kThreads = 4;
+// At a time, whatever a device says.
+constexpr int kMostEventFiles = 16;
 
 // As many bytes at `address` as can be read, at most those of `buffer`.
 size_t ReadMemory(pid_t tid, uint64_t address, void* buffer, size_t size) {
@@ -58,67 +63,129 @@ bool WriteMemory(pid_t tid, uint64_t address, const void* data, size_t size) {
          static_cast<ssize_t>(size);
 }
 
-// The N of "uverbsN" at the end of a path, or of ".uverbsN", which can be
-// opened (cuse::TreeNode).
-std::optional<int> NodeNumber(std::string_view path) {
+// The N of "uverbsN", written as the kernel does.
+std::optional<int> NodeNumber(std::string_view name) {
   constexpr std::string_view kName = "uverbs";
-  std::string_view name = path.substr(path.rfind('/') + 1);
-  if (name.starts_with('.')) name.remove_prefix(1);
   int number = 0;
   if (!name.starts_with(kName) ||
       !absl::SimpleAtoi(Absl(name.substr(kName.size())), &number) ||
-      number < 0 || number >= sysfs::kMaxViewDevices) {
+      number < 0 || number >= sysfs::kMaxViewDevices ||
+      name != absl::StrCat(Absl(kName), number)) {
     return std::nullopt;
   }
   return number;
 }
 
-std::string PathOfFd(const seccomp_notif& call, uint64_t fd) {
-  return absl::StrCat("/proc/", call.pid, "/fd/", static_cast<int>(fd));
+// The N of "/dev/infiniband/uverbsN".
+std::optional<int> NodeOfPath(std::string_view path) {
+  const std::string_view directory = kNodes;
+  if (!path.starts_with(directory)) return std::nullopt;
+  path.remove_prefix(directory.size());
+  if (!path.starts_with('/')) return std::nullopt;
+  return NodeNumber(path.substr(1));
 }
 
-bool IsFuse(const struct statfs& file_system) {
-  return file_system.f_type == FUSE_SUPER_MAGIC;
+std::string PathOfFd(pid_t tid, uint64_t fd) {
+  return absl::StrCat("/proc/", tid, "/fd/", static_cast<int>(fd));
 }
 
-// The N of uverbsN, if that descriptor of the client is one of ours.
-std::optional<int> NodeOfFd(const std::string& path) {
+// What open() takes for the very inode that `fd` has, whatever became of its
+// path.
+std::string PathOfOwn(const UniqueFd& fd) {
+  return absl::StrCat("/proc/self/fd/", fd.get());
+}
+
+// Whether `fd` may be opened: no device that does things at open(), no FIFO
+// that waits.
+bool IsFileOfFuse(const UniqueFd& fd) {
   struct statfs file_system {};
-  if (statfs(path.c_str(), &file_system) != 0 || !IsFuse(file_system)) {
-    return std::nullopt;
-  }
+  struct stat status {};
+  return fd.valid() && fstatfs(fd.get(), &file_system) == 0 &&
+         file_system.f_type == FUSE_SUPER_MAGIC &&
+         fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// A uverbsN of ours that a client has open.
+struct OpenNode {
+  UniqueFd inode;  // O_PATH
+  int number = 0;
+};
+
+// Whatever else becomes of the client's descriptor meanwhile.
+std::optional<OpenNode> NodeOfFd(const seccomp_notif& call, uint64_t fd) {
+  OpenNode node;
+  node.inode.Reset(open(PathOfFd(static_cast<pid_t>(call.pid), fd).c_str(),
+                        O_PATH | O_CLOEXEC));
+  if (!IsFileOfFuse(node.inode)) return std::nullopt;
   std::array<char, 256> name{};
-  const ssize_t size = readlink(path.c_str(), name.data(), name.size());
+  const ssize_t size =
+      readlink(PathOfOwn(node.inode).c_str(), name.data(), name.size());
   if (size < 0) return std::nullopt;
   std::string_view target(name.data(), static_cast<size_t>(size));
   // Somebody has looked the path up since, and got another inode.
   constexpr std::string_view kForgotten = " (deleted)";
   if (target.ends_with(kForgotten)) target.remove_suffix(kForgotten.size());
-  return NodeNumber(target);
+  // The name of what can be opened (cuse::TreeNode).
+  const size_t slash = target.rfind("/.");
+  if (slash == target.npos) return std::nullopt;
+  const std::optional<int> number = NodeNumber(target.substr(slash + 2));
+  if (!number) return std::nullopt;
+  node.number = *number;
+  return node;
 }
 
-// The file behind the character device `path`, as the client would open it: its
-// root directory counts.
-UniqueFd OpenAsClient(const seccomp_notif& call, std::string_view path,
-                      uint64_t flags) {
-  const size_t name = path.rfind('/') + 1;
-  const std::string file =
-      absl::StrCat(Absl(path.substr(0, name)), ".", Absl(path.substr(name)));
-  const UniqueFd root(open(absl::StrCat("/proc/", call.pid, "/root").c_str(),
+UniqueFd Resolve(const UniqueFd& directory, const std::string& path,
+                 uint64_t flags, uint64_t resolve) {
+  open_how how{};
+  how.flags = flags | O_PATH | O_CLOEXEC | O_NOFOLLOW;
+  how.resolve = resolve | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  return UniqueFd(static_cast<int>(
+      syscall(SYS_openat2, directory.get(), path.c_str(), &how, sizeof how)));
+}
+
+// Whether the mount that `fd` is on is one of `ibemu run`, the outer one or one
+// within.  Who imitates it may open what is there himself.
+bool IsOnOurMount(pid_t tid, const UniqueFd& fd) {
+  struct statx status {};
+  if (statx(fd.get(), "", AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0 ||
+      (status.stx_mask & STATX_MNT_ID) == 0) {
+    return false;
+  }
+  const std::string id = absl::StrCat(status.stx_mnt_id, " ");
+  std::ifstream mounts(absl::StrCat("/proc/", tid, "/mountinfo"));
+  for (std::string line; std::getline(mounts, line);) {
+    if (line.starts_with(id)) {
+      return line.find(absl::StrCat(" - ", kFuseType, " ")) != line.npos;
+    }
+  }
+  return false;
+}
+
+// Opens the file behind /dev/infiniband/uverbsN, as the client would: its root
+// directory counts, and its rights.  Nothing is opened before it was looked at.
+UniqueFd OpenAsClient(const seccomp_notif& call, const ClientIdentity& client,
+                      int number, uint64_t flags) {
+  const auto tid = static_cast<pid_t>(call.pid);
+  const UniqueFd root(open(absl::StrCat("/proc/", tid, "/root").c_str(),
                            O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root.valid()) return UniqueFd();
-  open_how how{};
-  how.flags = O_RDWR | O_CLOEXEC | (flags & O_NONBLOCK);
-  how.resolve = RESOLVE_IN_ROOT;
-  return UniqueFd(static_cast<int>(
-      syscall(SYS_openat2, root.get(), file.c_str(), &how, sizeof how)));
-}
-
-bool IsOurs(int fd) {
-  struct statfs file_system {};
-  struct stat status {};
-  return fstatfs(fd, &file_system) == 0 && IsFuse(file_system) &&
-         fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  UniqueFd directory;
+  UniqueFd inode;
+  {
+    const ActingAs acting(client);
+    if (!acting.ok()) return UniqueFd();
+    directory = Resolve(root, kNodes, O_DIRECTORY, RESOLVE_IN_ROOT);
+    if (!directory.valid()) return UniqueFd();
+    // What somebody mounted there is none of ours.
+    inode = Resolve(directory, absl::StrCat(".uverbs", number), 0,
+                    RESOLVE_BENEATH | RESOLVE_NO_XDEV);
+  }
+  if (!IsFileOfFuse(inode) || !IsOnOurMount(tid, directory)) return UniqueFd();
+  const ActingAs acting(client);
+  if (!acting.ok()) return UniqueFd();
+  return UniqueFd(
+      open(PathOfOwn(inode).c_str(),
+           O_RDWR | O_CLOEXEC | static_cast<int>(flags & O_NONBLOCK)));
 }
 
 constexpr mode_t AsCharacterDevice(mode_t mode) {
@@ -179,17 +246,18 @@ bool NodeCalls::Open(const seccomp_notif& call, uint64_t path, uint64_t flags) {
   std::array<char, 64> text;
   const auto pid = static_cast<pid_t>(call.pid);
   const size_t size = ReadMemory(pid, path, text.data(), text.size());
-  const std::string name(text.data(), strnlen(text.data(), size));
-  if (name.size() == size || !name.starts_with(kNode) || !NodeNumber(name)) {
-    return false;
-  }
-  const UniqueFd file = OpenAsClient(call, name, flags);
-  if (!file.valid() || !IsOurs(file.get()) || !IsValid(call)) return false;
-  GiveEventFiles(call, absl::StrCat("/proc/self/fd/", file.get()));
+  const std::string_view name(text.data(), strnlen(text.data(), size));
+  const std::optional<int> node = NodeOfPath(name);
+  if (name.size() == size || !node) return false;
+  const std::optional<ClientIdentity> client = ClientIdentity::Of(pid);
+  if (!client || !IsValid(call)) return false;
+  const UniqueFd file = OpenAsClient(call, *client, *node, flags);
+  if (!file.valid() || !IsValid(call)) return false;
+  GiveEventFiles(call, *client, file);
   const std::lock_guard lock(giving_);  // two must not choose one number
   for (int number = first_fd_; number < first_fd_ + kNodeFds; ++number) {
     struct stat status {};
-    if (lstat(PathOfFd(call, static_cast<uint64_t>(number)).c_str(), &status) ==
+    if (lstat(PathOfFd(pid, static_cast<uint64_t>(number)).c_str(), &status) ==
         0) {
       continue;
     }
@@ -215,15 +283,14 @@ bool NodeCalls::Stat(const seccomp_notif& call) {
     }
     buffer = arguments[2];
   }
-  const std::string path = PathOfFd(call, arguments[0]);
-  const std::optional<int> node = NodeOfFd(path);
+  const std::optional<OpenNode> node = NodeOfFd(call, arguments[0]);
   struct stat status {};
-  if (!node || stat(path.c_str(), &status) != 0 || !IsValid(call)) {
+  if (!node || fstat(node->inode.get(), &status) != 0 || !IsValid(call)) {
     return false;
   }
   status.st_mode = AsCharacterDevice(status.st_mode);
-  status.st_rdev = makedev(sysfs::kMajor,
-                           static_cast<unsigned>(sysfs::kFirstUverbs + *node));
+  status.st_rdev = makedev(
+      sysfs::kMajor, static_cast<unsigned>(sysfs::kFirstUverbs + node->number));
   Finish(call, WriteMemory(pid, buffer, &status, sizeof status) ? 0 : EFAULT);
   return true;
 }
@@ -235,18 +302,18 @@ bool NodeCalls::StatX(const seccomp_notif& call) {
   if (ReadMemory(pid, arguments[1], &first, 1) == 1 && first != '\0') {
     return false;
   }
-  const std::string path = PathOfFd(call, arguments[0]);
-  const std::optional<int> node = NodeOfFd(path);
+  const std::optional<OpenNode> node = NodeOfFd(call, arguments[0]);
   struct statx status {};
   if (!node ||
-      statx(AT_FDCWD, path.c_str(), 0, static_cast<unsigned>(arguments[3]),
-            &status) != 0 ||
+      statx(node->inode.get(), "", AT_EMPTY_PATH,
+            static_cast<unsigned>(arguments[3]), &status) != 0 ||
       !IsValid(call)) {
     return false;
   }
   status.stx_mode = static_cast<uint16_t>(AsCharacterDevice(status.stx_mode));
   status.stx_rdev_major = sysfs::kMajor;
-  status.stx_rdev_minor = static_cast<uint32_t>(sysfs::kFirstUverbs + *node);
+  status.stx_rdev_minor =
+      static_cast<uint32_t>(sysfs::kFirstUverbs + node->number);
   const bool written = WriteMemory(pid, arguments[4], &status, sizeof status);
   Finish(call, written ? 0 : EFAULT);
   return true;
@@ -255,21 +322,30 @@ bool NodeCalls::StatX(const seccomp_notif& call) {
 // A program makes its channels, then its queues, or one after the other.
 void NodeCalls::Write(const seccomp_notif& call) {
   const auto& arguments = call.data.args;
+  const auto pid = static_cast<pid_t>(call.pid);
   ib_uverbs_cmd_hdr header{};
-  if (ReadMemory(static_cast<pid_t>(call.pid), arguments[1], &header,
-                 sizeof header) != sizeof header ||
+  if (ReadMemory(pid, arguments[1], &header, sizeof header) != sizeof header ||
       header.command != IB_USER_VERBS_CMD_CREATE_CQ) {
     return;
   }
-  const std::string path = PathOfFd(call, arguments[0]);
-  if (NodeOfFd(path)) GiveEventFiles(call, path);
+  const std::optional<OpenNode> node = NodeOfFd(call, arguments[0]);
+  const std::optional<ClientIdentity> client = ClientIdentity::Of(pid);
+  if (node && client && IsValid(call)) {
+    GiveEventFiles(call, *client, node->inode);
+  }
 }
 
 void NodeCalls::GiveEventFiles(const seccomp_notif& call,
-                               const std::string& path) const {
+                               const ClientIdentity& client,
+                               const UniqueFd& node) const {
   const auto tid = static_cast<int32_t>(call.pid);
-  while (true) {
-    const UniqueFd events(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  for (int i = 0; i < kMostEventFiles; ++i) {
+    UniqueFd events;
+    {
+      const ActingAs acting(client);
+      if (!acting.ok()) return;
+      events.Reset(open(PathOfOwn(node).c_str(), O_RDONLY | O_CLOEXEC));
+    }
     if (!events.valid() || !IsValid(call) ||
         ioctl(events.get(), kOfferEventFile, &tid) != 0) {
       return;

@@ -5,7 +5,9 @@
 #include <linux/seccomp.h>
 
 #include <mutex>
-#include <string>
+
+#include "base/unique_fd.h"
+#include "launch/client_identity.h"
 
 namespace ibemu::launch {
 
@@ -29,9 +31,10 @@ class NodeCalls {
   bool StatX(const seccomp_notif& call);
   // Never answers, but prepares.
   void Write(const seccomp_notif& call);
-  // Puts event files into the client until it has enough.  `path`: of an open
-  // file of its device.
-  void GiveEventFiles(const seccomp_notif& call, const std::string& path) const;
+  // Puts event files into the client until it has enough.  `node`: of an open
+  // file of its device, or O_PATH.
+  void GiveEventFiles(const seccomp_notif& call, const ClientIdentity& client,
+                      const UniqueFd& node) const;
 
   bool IsValid(const seccomp_notif& call) const;
   // Sends the result of a call: 0, or an errno.
