@@ -21,8 +21,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -37,8 +38,11 @@
 namespace ibemu::launch {
 namespace {
 
-constexpr char kNodes[] = "/dev/infiniband";
-constexpr int kThreads = 4;
+constexpr char kNodeDirectory[] = "/dev/infiniband";
+constexpr size_t kMostThreads = 512;
+constexpr size_t kSpareThreads = 4;  // that wait when there is nothing to do
+constexpr CallShares::Limits kShares = {
+    .free = 8, .of_process = 32, .of_user = 128};
 // At a time, whatever a device says.
 constexpr int kMostEventFiles = 16;
 
@@ -78,7 +82,7 @@ std::optional<int> NodeNumber(std::string_view name) {
 
 // The N of "/dev/infiniband/uverbsN".
 std::optional<int> NodeOfPath(std::string_view path) {
-  const std::string_view directory = kNodes;
+  const std::string_view directory = kNodeDirectory;
   if (!path.starts_with(directory)) return std::nullopt;
   path.remove_prefix(directory.size());
   if (!path.starts_with('/')) return std::nullopt;
@@ -174,7 +178,7 @@ UniqueFd OpenAsClient(const seccomp_notif& call, const ClientIdentity& client,
   {
     const ActingAs acting(client);
     if (!acting.ok()) return UniqueFd();
-    directory = Resolve(root, kNodes, O_DIRECTORY, RESOLVE_IN_ROOT);
+    directory = Resolve(root, kNodeDirectory, O_DIRECTORY, RESOLVE_IN_ROOT);
     if (!directory.valid()) return UniqueFd();
     // What somebody mounted there is none of ours.
     inode = Resolve(directory, absl::StrCat(".uverbs", number), 0,
@@ -192,27 +196,100 @@ constexpr mode_t AsCharacterDevice(mode_t mode) {
   return (mode & ~S_IFMT) | S_IFCHR;
 }
 
+std::optional<CallShares::Owner> CallerOf(pid_t tid) {
+  const std::optional<ClientIdentity> client = ClientIdentity::Of(tid);
+  if (!client) return std::nullopt;
+  return CallShares::Owner{.process = client->process, .user = client->user};
+}
+
 }  // namespace
 
-void NodeCalls::Serve() {
-  std::vector<std::thread> threads;
-  threads.reserve(kThreads);
-  for (int i = 0; i < kThreads; ++i) threads.emplace_back([this] { Loop(); });
-  for (std::thread& thread : threads) thread.join();
+NodeCalls::NodeCalls(UniqueFd listener, int first_fd)
+    : listener_(std::move(listener)),
+      first_fd_(first_fd),
+      shares_(kShares, &CallerOf) {}
+
+void NodeCalls::Serve(UniqueFd listener, int first_fd) {
+  const std::shared_ptr<NodeCalls> calls(
+      new NodeCalls(std::move(listener), first_fd));
+  calls->Run();
+}
+
+void NodeCalls::Run() {
+  std::unique_lock lock(mutex_);
+  if (!StartThread()) return;
+  left_.wait(lock, [this] { return waiting_ == 0 && ended_; });
 }
 
 void NodeCalls::Loop() {
-  while (true) {
-    seccomp_notif call{};
-    {
-      const std::lock_guard lock(receiving_);
-      pollfd ready = {listener_, POLLIN, 0};
-      if (poll(&ready, 1, -1) < 0) continue;
-      if ((ready.revents & POLLIN) == 0) return;  // POLLHUP: nobody is left
-      if (ioctl(listener_, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) continue;
+  seccomp_notif call{};
+  while (Receive(call)) {
+    const std::optional<CallShares::Ticket> ticket =
+        Begin(static_cast<pid_t>(call.pid));
+    if (!ticket) {
+      GoOn(call);
+      continue;
     }
     Handle(call);
+    if (!End(*ticket)) return;
   }
+  Leave();
+}
+
+bool NodeCalls::Receive(seccomp_notif& call) {
+  const std::lock_guard lock(receiving_);
+  while (true) {
+    pollfd ready = {listener_.get(), POLLIN, 0};
+    if (poll(&ready, 1, -1) < 0) continue;
+    if ((ready.revents & POLLIN) == 0) return false;  // POLLHUP: nobody is left
+    call = {};
+    if (ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &call) == 0) {
+      return true;
+    }
+  }
+}
+
+std::optional<CallShares::Ticket> NodeCalls::Begin(pid_t tid) {
+  const std::lock_guard lock(mutex_);
+  const std::optional<CallShares::Ticket> ticket = shares_.Begin(tid);
+  if (!ticket) return std::nullopt;
+  if (waiting_ == 1 && !StartThread()) {
+    shares_.End(*ticket);
+    return std::nullopt;
+  }
+  --waiting_;
+  return ticket;
+}
+
+bool NodeCalls::End(CallShares::Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  shares_.End(ticket);
+  if (ended_ || waiting_ >= kSpareThreads) {
+    --threads_;
+    return false;
+  }
+  ++waiting_;
+  return true;
+}
+
+bool NodeCalls::StartThread() {
+  if (threads_ >= kMostThreads) return false;
+  try {
+    std::thread([self = shared_from_this()] { self->Loop(); }).detach();
+  } catch (const std::system_error&) {
+    return false;
+  }
+  ++threads_;
+  ++waiting_;
+  return true;
+}
+
+void NodeCalls::Leave() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  --threads_;
+  --waiting_;
+  left_.notify_all();
 }
 
 void NodeCalls::Handle(const seccomp_notif& call) {
@@ -254,22 +331,33 @@ bool NodeCalls::Open(const seccomp_notif& call, uint64_t path, uint64_t flags) {
   const UniqueFd file = OpenAsClient(call, *client, *node, flags);
   if (!file.valid() || !IsValid(call)) return false;
   GiveEventFiles(call, *client, file);
-  const std::lock_guard lock(giving_);  // two must not choose one number
+  GiveNode(call, client->process, file, (flags & O_CLOEXEC) != 0);
+  return true;
+}
+
+void NodeCalls::GiveNode(const seccomp_notif& call, pid_t process,
+                         const UniqueFd& file, bool close_on_exec) {
   for (int number = first_fd_; number < first_fd_ + kNodeFds; ++number) {
+    const std::pair<pid_t, int> place(process, number);
+    {
+      const std::lock_guard lock(mutex_);
+      if (!numbers_.insert(place).second) continue;
+    }
     struct stat status {};
-    if (lstat(PathOfFd(pid, static_cast<uint64_t>(number)).c_str(), &status) ==
-        0) {
-      continue;
+    const std::string path =
+        PathOfFd(static_cast<pid_t>(call.pid), static_cast<uint64_t>(number));
+    const bool taken = lstat(path.c_str(), &status) == 0;
+    const bool given =
+        !taken && GiveOpened(call, file.get(), number, close_on_exec);
+    {
+      const std::lock_guard lock(mutex_);
+      numbers_.erase(place);
     }
-    if (GiveOpened(call, file.get(), number, (flags & O_CLOEXEC) != 0)) {
-      return true;
-    }
+    if (given) return;
     // The limit was lowered, or all memory is in use; or it has gone.
-    Finish(call, EMFILE);
-    return true;
+    if (!taken) break;
   }
   Finish(call, EMFILE);
-  return true;
 }
 
 bool NodeCalls::Stat(const seccomp_notif& call) {
@@ -358,21 +446,21 @@ void NodeCalls::GiveEventFiles(const seccomp_notif& call,
 }
 
 bool NodeCalls::IsValid(const seccomp_notif& call) const {
-  return ioctl(listener_, SECCOMP_IOCTL_NOTIF_ID_VALID, &call.id) == 0;
+  return ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &call.id) == 0;
 }
 
 void NodeCalls::Finish(const seccomp_notif& call, int error) const {
   seccomp_notif_resp response{};
   response.id = call.id;
   response.error = -error;
-  ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &response);
+  ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
 void NodeCalls::GoOn(const seccomp_notif& call) const {
   seccomp_notif_resp response{};
   response.id = call.id;
   response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-  ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &response);
+  ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
 bool NodeCalls::GiveOpened(const seccomp_notif& call, int fd, int number,
@@ -383,7 +471,7 @@ bool NodeCalls::GiveOpened(const seccomp_notif& call, int fd, int number,
   request.srcfd = static_cast<uint32_t>(fd);
   request.newfd = static_cast<uint32_t>(number);
   request.newfd_flags = close_on_exec ? O_CLOEXEC : 0;
-  return ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &request) >= 0;
+  return ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ADDFD, &request) >= 0;
 }
 
 int NodeCalls::Give(const seccomp_notif& call, int fd) const {
@@ -391,7 +479,7 @@ int NodeCalls::Give(const seccomp_notif& call, int fd) const {
   request.id = call.id;
   request.srcfd = static_cast<uint32_t>(fd);
   request.newfd_flags = O_CLOEXEC;
-  return ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &request);
+  return ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ADDFD, &request);
 }
 
 }  // namespace ibemu::launch

@@ -4,25 +4,49 @@
 
 #include <linux/seccomp.h>
 
+#include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "base/unique_fd.h"
+#include "launch/call_shares.h"
 #include "launch/client_identity.h"
 
 namespace ibemu::launch {
 
-// See NodeSupervisor.  A thread that waits for a page of a client, or for a
-// daemon, waits alone.
-class NodeCalls {
+// See NodeSupervisor.
+//
+// A client may name memory or files that never answer.  So each call has a
+// thread of its own while it lasts: there is always one more that waits for the
+// next call.  Beyond a client's share (CallShares), or where there are no more
+// threads, calls go on as if nobody had stopped them: then a uverbs device
+// can't be opened, and other files can.
+class NodeCalls : public std::enable_shared_from_this<NodeCalls> {
  public:
-  NodeCalls(int listener, int first_fd)
-      : listener_(listener), first_fd_(first_fd) {}
-
-  // Returns when no process has the filter any more.
-  void Serve();
+  // Serves the filter of `listener`; puts descriptors from `first_fd` on.
+  // Returns when no process has the filter any more.  Threads that are held up
+  // are left behind: they end when they may, or with the process.
+  static void Serve(UniqueFd listener, int first_fd);
 
  private:
+  NodeCalls(UniqueFd listener, int first_fd);
+
+  void Run();
+  // Each thread's.
   void Loop();
+  // Waits for a call.  False: there will be none.
+  bool Receive(seccomp_notif& call);
+  // Whether this thread, which is one of those that wait, may turn to a call of
+  // `tid`.
+  std::optional<CallShares::Ticket> Begin(pid_t tid);
+  // Whether it should wait for calls again.
+  bool End(CallShares::Ticket ticket);
+  bool StartThread();
+  void Leave();
+
   void Handle(const seccomp_notif& call);
 
   // Each answers `call` unless it returns false: then it goes on as it is.
@@ -46,10 +70,23 @@ class NodeCalls {
   // Puts `fd` into the client; its number there, or -1 and errno.
   int Give(const seccomp_notif& call, int fd) const;
 
-  const int listener_;
+  // Chooses a number of the client for `file` and answers with it.
+  void GiveNode(const seccomp_notif& call, pid_t process, const UniqueFd& file,
+                bool close_on_exec);
+
+  const UniqueFd listener_;
   const int first_fd_;
   std::mutex receiving_;
-  std::mutex giving_;
+
+  std::mutex mutex_;  // guards what follows; held for moments only
+  std::condition_variable left_;
+  bool ended_ = false;
+  size_t threads_ = 0;  // all of them
+  size_t waiting_ = 0;  // of them, for calls
+  CallShares shares_;
+  // Of processes, while a descriptor is on its way: two calls must not choose
+  // one number.
+  std::set<std::pair<pid_t, int>> numbers_;
 };
 
 }  // namespace ibemu::launch

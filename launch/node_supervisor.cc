@@ -33,11 +33,11 @@ namespace {
     dup2(null.get(), fd);
   }
   close_range(kSocket + 1, ~0u, 0);
-  if (const UniqueFd listener = ReceiveDescriptor(kSocket); listener.valid()) {
+  if (UniqueFd listener = ReceiveDescriptor(kSocket); listener.valid()) {
     close(kSocket);
-    NodeCalls(listener.get(), first_fd).Serve();
+    NodeCalls::Serve(std::move(listener), first_fd);
   }
-  _exit(0);
+  _exit(0);  // with all threads that are held up
 }
 
 }  // namespace

@@ -48,9 +48,9 @@ int StatusOf(const std::function<int()>& client) {
   }
   close(ends[1]);
   const UniqueFd socket(ends[0]);
-  const UniqueFd listener = ReceiveDescriptor(socket.get());
+  UniqueFd listener = ReceiveDescriptor(socket.get());
   EXPECT_TRUE(listener.valid());
-  if (listener.valid()) NodeCalls(listener.get(), kFirstFd).Serve();
+  if (listener.valid()) NodeCalls::Serve(std::move(listener), kFirstFd);
   int status = -1;
   EXPECT_EQ(waitpid(pid, &status, 0), pid);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

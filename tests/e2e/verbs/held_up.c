@@ -1,0 +1,187 @@
+// held_up WAY ARGUMENT: a client whose calls never get on, as far as it can help
+// it.
+//   pages DIRECTORY  paths and results in pages of a file that is never read;
+//                    prints "held" when all calls are under way, and stays
+//   swap FIFO        makes queues while another thread puts the FIFO in place of
+//                    the device and back; prints "done"
+#define _GNU_SOURCE
+#define FUSE_USE_VERSION 31
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <rdma/ib_user_verbs.h>
+
+enum { PAGE = 4096, CALLERS = 20, ROUNDS = 20000 };
+static const char kNode[] = "/dev/infiniband/uverbs0";
+
+static void fail(const char *what) {
+  printf("%s: %s\n", what, strerror(errno));
+  exit(1);
+}
+
+static int get_attributes(const char *path, struct stat *status,
+                          struct fuse_file_info *info) {
+  (void)info;
+  memset(status, 0, sizeof *status);
+  const int root = strcmp(path, "/") == 0;
+  status->st_mode = root ? S_IFDIR | 0755 : S_IFREG | 0666;
+  status->st_nlink = 1;
+  status->st_size = root ? 0 : PAGE;
+  return 0;
+}
+
+static int open_any(const char *path, struct fuse_file_info *info) {
+  (void)path;
+  (void)info;
+  return 0;
+}
+
+static int read_never(const char *path, char *buffer, size_t size, off_t offset,
+                      struct fuse_file_info *info) {
+  (void)path;
+  (void)buffer;
+  (void)size;
+  (void)offset;
+  (void)info;
+  for (;;) pause();
+  return 0;
+}
+
+static const struct fuse_operations kOperations = {
+    .getattr = get_attributes, .open = open_any, .read = read_never};
+
+static void write_to(const char *path, const char *text) {
+  const int file = open(path, O_WRONLY);
+  if (file < 0 || write(file, text, strlen(text)) < 0) fail(path);
+  close(file);
+}
+
+// Where it may mount: root in a namespace of mounts, others in one of users.
+static void enter_namespaces(void) {
+  char map[64];
+  const unsigned user = getuid(), group = getgid();
+  if (unshare(CLONE_NEWNS) == 0) return;
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) fail("unshare");
+  snprintf(map, sizeof map, "%u %u 1", user, user);
+  write_to("/proc/self/uid_map", map);
+  write_to("/proc/self/setgroups", "deny");
+  snprintf(map, sizeof map, "%u %u 1", group, group);
+  write_to("/proc/self/gid_map", map);
+}
+
+static char *page_that_never_comes(char *directory) {
+  enter_namespaces();
+  const pid_t parent = getpid();
+  if (fork() == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);
+    char *arguments[] = {"held_up", "-f", directory, NULL};
+    _exit(fuse_main(3, arguments, &kOperations, NULL));
+  }
+  char path[256];
+  snprintf(path, sizeof path, "%s/page", directory);
+  int file = -1;
+  while ((file = open(path, O_RDONLY)) < 0) usleep(1000);
+  char *page =
+      mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+  if (page == MAP_FAILED) fail("mmap");
+  return page;
+}
+
+struct caller {
+  pthread_t thread;
+  char *page;
+  int device;  // whose status it asks for; -1: opens a path
+  volatile pid_t tid;
+};
+
+static void *call(void *argument) {
+  struct caller *caller = argument;
+  caller->tid = gettid();
+  if (caller->device < 0) {
+    syscall(SYS_openat, AT_FDCWD, caller->page, O_RDWR | O_CLOEXEC);
+  } else {
+    syscall(SYS_fstat, caller->device, caller->page);
+  }
+  return NULL;
+}
+
+static int sleeps(pid_t tid) {
+  char path[64], text[256] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+  FILE *file = fopen(path, "r");
+  if (file == NULL) return 0;
+  char *line = fgets(text, sizeof text, file);
+  fclose(file);
+  return line != NULL && strstr(line, ") S ") != NULL;
+}
+
+static void hold_pages(char *directory) {
+  const int device = open(kNode, O_RDWR | O_CLOEXEC);
+  if (device < 0) fail(kNode);
+  char *page = page_that_never_comes(directory);
+  static struct caller callers[CALLERS];
+  for (int i = 0; i < CALLERS; ++i) {
+    callers[i].page = page;
+    callers[i].device = i % 2 == 0 ? device : -1;
+    pthread_create(&callers[i].thread, NULL, call, &callers[i]);
+  }
+  for (int i = 0; i < CALLERS; ++i) {
+    while (callers[i].tid == 0 || !sleeps(callers[i].tid)) usleep(1000);
+  }
+  printf("held\n");
+  fflush(stdout);
+  for (;;) pause();
+}
+
+struct swap {
+  int device, other, number;
+};
+
+static void *swap_over_and_over(void *argument) {
+  const struct swap *swap = argument;
+  for (;;) {
+    dup2(swap->other, swap->number);
+    dup2(swap->device, swap->number);
+  }
+  return NULL;
+}
+
+static void swap_files(const char *fifo) {
+  static struct swap swap;
+  swap.number = open(kNode, O_RDWR | O_CLOEXEC);
+  if (swap.number < 0) fail(kNode);
+  swap.device = dup(swap.number);
+  swap.other = open(fifo, O_PATH);
+  if (swap.device < 0 || swap.other < 0) fail(fifo);
+  pthread_t thread;
+  pthread_create(&thread, NULL, swap_over_and_over, &swap);
+  // Refused, but looked at: a device without a context has no queues.
+  struct {
+    struct ib_uverbs_cmd_hdr header;
+    struct ib_uverbs_create_cq body;
+  } command = {{IB_USER_VERBS_CMD_CREATE_CQ, sizeof command / 4, 2}, {0}};
+  for (int i = 0; i < ROUNDS; ++i) {
+    if (write(swap.number, &command, sizeof command) > 0) fail("a queue");
+  }
+  printf("done\n");
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3) return 2;
+  if (strcmp(argv[1], "pages") == 0) hold_pages(argv[2]);
+  swap_files(argv[2]);
+  return 0;
+}
