@@ -3,14 +3,23 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "launch/descendants.h"
 
 namespace ibemu::launch {
 namespace {
@@ -61,6 +70,61 @@ bool Reap(pid_t command, int& wait_status) {
   }
   return false;
 }
+
+// Ends whatever comes from this process.
+class EndOfAll {
+ public:
+  // `others` are to live.
+  explicit EndOfAll(std::set<pid_t> others) : others_(std::move(others)) {}
+
+  // Readable when OnTime() is to be called.
+  int timer() const { return timer_.get(); }
+
+  void Begin(absl::Duration grace) {
+    begun_ = true;
+    Send(SIGTERM);
+    Send(SIGCONT);  // who is stopped hears nothing else
+    SetTimer(grace);
+  }
+
+  void OnTime() {
+    uint64_t times = 0;
+    if (read(timer_.get(), &times, sizeof times) < 0) return;
+    // Who was not killed by a second SIGKILL is somebody else's.
+    if (kills_ == 2) given_up_ = true;
+    ++kills_;
+    Send(SIGKILL);
+    SetTimer(kKilledWithin);
+  }
+
+  // Whether there is nobody left to wait for.
+  bool IsReached() const { return !begun_ || given_up_ || All().empty(); }
+
+ private:
+  static constexpr absl::Duration kKilledWithin = absl::Seconds(1);
+
+  std::set<pid_t> All() const {
+    return DescendantsOf(getpid(), RunningProcesses(), others_);
+  }
+
+  void Send(int signal) const {
+    for (const pid_t pid : All()) kill(pid, signal);
+  }
+
+  void SetTimer(absl::Duration in) const {
+    itimerspec time = {};
+    time.it_value =
+        absl::ToTimespec(std::max(in, absl::Nanoseconds(1)));  // 0 is never
+    timerfd_settime(timer_.get(), 0, &time, nullptr);
+  }
+
+  const std::set<pid_t> others_;
+  const UniqueFd timer_{
+      timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
+  bool begun_ = false;
+  bool given_up_ = false;
+  int kills_ = 0;
+};
 
 [[noreturn]] void Become(const Command& command) {
   if (!command.directory.empty() && chdir(command.directory.c_str()) != 0) {
@@ -142,22 +206,33 @@ absl::StatusOr<pid_t> Start(const Command& command,
 }
 
 int Supervise(pid_t command, const LauncherSignals& signals, int daemon_fd,
-              absl::FunctionRef<void()> daemon_ended) {
+              absl::FunctionRef<Grace()> daemon_ended) {
+  // What we had started before, and is no part of the run.
+  std::set<pid_t> others = OwnChildren();
+  others.erase(command);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  pollfd watched[] = {{signals.fd(), POLLIN, 0}, {daemon_fd, POLLIN, 0}};
+  EndOfAll end(std::move(others));
+  pollfd watched[] = {{signals.fd(), POLLIN, 0},
+                      {daemon_fd, POLLIN, 0},
+                      {end.timer(), POLLIN, 0}};
   int wait_status = 0;
-  while (!Reap(command, wait_status)) {
+  bool ended = false;
+  while (true) {
+    ended = ended || Reap(command, wait_status);
+    if (ended && end.IsReached()) return wait_status;
     if (poll(watched, std::size(watched), -1) < 0) continue;
     signalfd_siginfo signal = {};
     while (read(signals.fd(), &signal, sizeof(signal)) == sizeof(signal)) {
-      if (PassesOn(signal)) kill(command, static_cast<int>(signal.ssi_signo));
+      if (!ended && PassesOn(signal)) {
+        kill(command, static_cast<int>(signal.ssi_signo));
+      }
     }
     if (watched[1].revents != 0) {
       watched[1].fd = -1;
-      daemon_ended();
+      if (const Grace grace = daemon_ended()) end.Begin(*grace);
     }
+    if (watched[2].revents != 0) end.OnTime();
   }
-  return wait_status;
 }
 
 int ExitStatus(int wait_status) {

@@ -8,12 +8,14 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/unique_fd.h"
 
 namespace ibemu::launch {
@@ -59,12 +61,20 @@ absl::StatusOr<pid_t> Start(const Command& command,
                             const LauncherSignals& signals,
                             absl::FunctionRef<absl::Status()> prepare);
 
+// How long a command and all that it has started may take to end when their
+// devices have gone, before they are killed.  Empty: they may go on.
+using Grace = std::optional<absl::Duration>;
+
 // Waits until `command` ends and returns its wait status.  Meanwhile passes
 // signals on, stops when the command is stopped by the terminal (so that the
-// shell's job control works), reaps orphans, and calls `daemon_ended` once when
-// `daemon_fd` hangs up or becomes readable.
+// shell's job control works), and reaps orphans.
+//
+// When `daemon_fd` hangs up or becomes readable, asks `daemon_ended` once. With
+// a grace, the command and everything that comes from it gets SIGTERM, and
+// SIGKILL when the grace is over; Supervise() returns when all of them have
+// ended, or will not (another user's).
 int Supervise(pid_t command, const LauncherSignals& signals, int daemon_fd,
-              absl::FunctionRef<void()> daemon_ended);
+              absl::FunctionRef<Grace()> daemon_ended);
 
 // The shell's number for a wait status: 128 + n for signal n.
 int ExitStatus(int wait_status);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <climits>
@@ -15,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "cli/run/private_daemon.h"
@@ -32,6 +34,8 @@ namespace {
 constexpr char kFabricVariable[] = "IBEMU_FABRIC";
 constexpr char kHostVariable[] = "IBEMU_HOST";
 constexpr mode_t kUsualUmask = 022;
+// For a command whose devices have gone.
+constexpr absl::Duration kGrace = absl::Seconds(5);
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -189,10 +193,16 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
         return nodes->HandOver(std::move(listener));
       }));
   nodes.reset();
-  return launch::Supervise(pid, signals, uplink.client->fd(), [] {
-    std::fputs("ibemu run: the daemon has ended, and the devices with it\n",
-               stderr);
-  });
+  bool ended_for_us = false;
+  const int wait_status = launch::Supervise(
+      pid, signals, uplink.client->fd(), [&]() -> launch::Grace {
+        std::fputs("ibemu run: the daemon has ended, and the devices with it\n",
+                   stderr);
+        if (options.keep) return std::nullopt;
+        ended_for_us = true;
+        return kGrace;
+      });
+  return ended_for_us ? W_EXITCODE(launch::kRunFailed, 0) : wait_status;
 }
 
 absl::StatusOr<int> Run(const RunOptions& options) {

@@ -32,6 +32,9 @@ struct RunOptions {
   std::string profile = "qib";
   std::string device_name = "ibemu%d";
 
+  // Without it, the command is ended when its devices go with the daemon.
+  bool keep = false;
+
   std::vector<std::string> command;  // not empty
 };
 

@@ -43,6 +43,9 @@ driven from user space.
                     channel adapter
   --profile=qib|cx7 what kind of adapter it looks like; default qib
   --device-name=FMT the devices' names; default ibemu%d
+  --keep            when the daemon ends, and the devices with it, let COMMAND
+                    go on; without, it is ended with all that it has started
+                    (SIGTERM, and SIGKILL 5 s later), and the exit status is 125
 
 The exit status is COMMAND's; 125 to 127 as of env(1).  Inside, IBEMU_FABRIC and
 IBEMU_HOST name the fabric and the host, so that further "ibemu" commands find
@@ -146,6 +149,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--host", options->hosts)->allow_extra_args(false);
   run->add_option("--profile", options->profile);
   run->add_option("--device-name", options->device_name);
+  run->add_flag("--keep", options->keep);
   run->callback([run, flags, &action] {
     std::vector<std::string> rest = run->remaining();
     const absl::Status taken = TakeAdapters(*flags, rest);

@@ -400,9 +400,10 @@ def test_a_killed_launcher_takes_the_private_daemon_with_it(account, start,
     program.wait_for("not connected")
 
 
-def test_a_killed_daemon_leaves_the_command_alone(account, start, fifo):
+def test_a_killed_daemon_leaves_a_command_alone_that_is_kept(account, start,
+                                                             fifo):
     go = fifo("go")
-    program = start(ASK.format(go=go))
+    program = start(ASK.format(go=go), options=["--keep"])
     pid, path = daemon_of(program)
     os.kill(pid, signal.SIGKILL)
     program.wait_for("the daemon has ended")
@@ -412,15 +413,38 @@ def test_a_killed_daemon_leaves_the_command_alone(account, start, fifo):
     assert not list(path.parent.glob(path.name + "*"))
 
 
-def test_a_terminated_shared_daemon_leaves_the_command_alone(fabric, fifo):
+LOSES = ("trap 'echo asked; exit 0' TERM; setsid sleep 1000 & echo orphan=$!; "
+         "echo fabric=$IBEMU_FABRIC; while :; do sleep 0.1; done")
+
+
+def test_a_killed_daemon_ends_the_command_and_what_it_started(account, start):
+    program = start(LOSES)
+    with process(int(program.wait_for(r"orphan=(\d+)")[1])) as orphan:
+        pid, path = daemon_of(program)
+        os.kill(pid, signal.SIGKILL)
+        assert program.wait() == 125
+        assert gone(orphan)
+    assert "the daemon has ended" in program.output
+    assert "asked\n" in program.output
+    assert not list(path.parent.glob(path.name + "*"))
+
+
+def test_a_terminated_shared_daemon_ends_the_command(fabric):
     made = fabric("back-to-back", sm="static")
-    go = fifo("go")
-    program = made.start("node-1", "sh", "-c", ASK.format(go=go))
+    program = made.start("node-1", "sh", "-c", LOSES)
     program.wait_for("fabric=")
     made.daemon.stop()
-    program.wait_for("the daemon has ended")
-    go.write_text("\n")
-    assert program.wait() == 5
+    assert program.wait() == 125
+    assert "asked\n" in program.output
+
+
+def test_opensm_ends_with_the_daemon(fabric):
+    """It writes "ERR 5404" for ever, and SIGTERM may find its log locked."""
+    made = fabric("back-to-back")
+    opensm = made.start_opensm("node-1")
+    made.daemon.stop()
+    assert opensm.wait(timeout=60) == 125
+    assert "the daemon has ended" in opensm.output
 
 
 def test_a_killed_launcher_leaves_a_shared_daemon_alone(fabric, fifo):

@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "cli/run/run.h"
@@ -22,6 +24,8 @@ int InLauncher(const std::function<int()>& body) {
   return status;
 }
 
+Grace GoOn() { return std::nullopt; }
+
 absl::Status Nothing() { return absl::OkStatus(); }
 
 // The wait status of a launcher that runs `arguments` to the end.
@@ -34,7 +38,7 @@ int Launch(std::vector<std::string> arguments) {
     command.arguments = std::move(arguments);
     const absl::StatusOr<pid_t> pid = Start(command, signals, &Nothing);
     if (!pid.ok()) return 255;
-    return EndLike(Supervise(*pid, signals, -1, [] {}));
+    return EndLike(Supervise(*pid, signals, -1, &GoOn));
   });
 }
 
@@ -72,7 +76,7 @@ TEST(ChildTest, AFailedPreparationIsTheLaunchersFailure) {
     command.arguments = {"true"};
     const absl::StatusOr<pid_t> pid =
         Start(command, signals, [] { return absl::InternalError("no luck"); });
-    return EndLike(Supervise(*pid, signals, -1, [] {}));
+    return EndLike(Supervise(*pid, signals, -1, &GoOn));
   });
   EXPECT_EQ(status, W_EXITCODE(kRunFailed, 0));
 }
@@ -86,7 +90,7 @@ TEST(ChildTest, GivesTheCommandItsEnvironmentAndDirectory) {
     command.environment = {{"COLOUR", "red"}};
     command.directory = "/";
     const absl::StatusOr<pid_t> pid = Start(command, signals, &Nothing);
-    return EndLike(Supervise(*pid, signals, -1, [] {}));
+    return EndLike(Supervise(*pid, signals, -1, &GoOn));
   });
   EXPECT_EQ(status, W_EXITCODE(0, 0));
 }
@@ -138,10 +142,75 @@ TEST(ChildTest, ReportsTheEndOfTheDaemonOnceAndWaitsForTheCommand) {
     const int ending = Supervise(*pid, signals, daemon[0], [&] {
       ++reports;
       if (write(input[1], "\n", 1) != 1) _exit(255);
+      return GoOn();
     });
     return ExitStatus(ending) == 8 ? reports : 255;
   });
   EXPECT_EQ(status, W_EXITCODE(1, 0));
+}
+
+// The wait status of a command that loses its devices as soon as it has printed
+// a line; `left` gets what it printed since.
+int LoseDevices(const std::string& script, absl::Duration grace,
+                std::string& left) {
+  int output[2];
+  EXPECT_EQ(pipe(output), 0);
+  const int status = InLauncher([&] {
+    close(output[0]);
+    const LauncherSignals signals;
+    // Another child of the launcher, which is to stay.
+    int told[2];
+    if (pipe(told) != 0) return 255;
+    const pid_t other = fork();
+    if (other == 0) {
+      close(output[1]);
+      while (true) pause();
+    }
+    Command command;
+    command.arguments = {
+        "/bin/sh", "-c",
+        "exec 3>&1 >&" + std::to_string(told[1]) + "; " + script};
+    dup2(output[1], STDOUT_FILENO);
+    close(output[1]);
+    const absl::StatusOr<pid_t> pid = Start(command, signals, &Nothing);
+    close(told[1]);
+    const int ending =
+        Supervise(*pid, signals, told[0], [&] { return Grace(grace); });
+    const bool stayed = waitpid(other, nullptr, WNOHANG) == 0;
+    kill(other, SIGKILL);
+    return stayed ? ExitStatus(ending) : 255;
+  });
+  close(output[1]);
+  char byte = 0;
+  while (read(output[0], &byte, 1) == 1) left += byte;  // until all have ended
+  close(output[0]);
+  return status;
+}
+
+TEST(ChildTest, ACommandWithoutDevicesIsAskedToEnd) {
+  std::string left;
+  EXPECT_EQ(LoseDevices("trap 'echo asked >&3; exit 9' TERM; echo ready; "
+                        "while :; do sleep 0.01; done",
+                        absl::Hours(1), left),
+            W_EXITCODE(9, 0));
+  EXPECT_EQ(left, "asked\n");
+}
+
+TEST(ChildTest, ACommandThatDoesNotCareIsKilledWithAllThatItStarted) {
+  std::string left;
+  EXPECT_EQ(LoseDevices("trap '' TERM; (trap '' TERM; sleep 1000) & "
+                        "setsid sleep 1000 & echo ready; sleep 1000; wait",
+                        absl::Milliseconds(10), left),
+            W_EXITCODE(128 + SIGKILL, 0));
+  EXPECT_EQ(left, "");
+}
+
+TEST(ChildTest, OrphansOfACommandWithoutDevicesEndWithIt) {
+  std::string left;
+  EXPECT_EQ(LoseDevices("trap 'exit 4' TERM; (setsid sleep 1000 &) ; "
+                        "echo ready; while :; do sleep 0.01; done",
+                        absl::Hours(1), left),
+            W_EXITCODE(4, 0));
 }
 
 TEST(PassesOnTest, NotWhatTheTerminalSendsToTheWholeGroup) {

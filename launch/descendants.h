@@ -1,0 +1,34 @@
+// Processes that come from another one.
+#ifndef IBEMU_LAUNCH_DESCENDANTS_H_
+#define IBEMU_LAUNCH_DESCENDANTS_H_
+
+#include <sys/types.h>
+
+#include <set>
+#include <vector>
+
+namespace ibemu::launch {
+
+struct Process {
+  pid_t pid = 0;
+  pid_t parent = 0;
+
+  bool operator==(const Process&) const = default;
+};
+
+// The processes that /proc shows and that run, in no order; not those that have
+// ended and were not reaped yet.
+std::vector<Process> RunningProcesses();
+
+// The children of the calling thread, which is its process's only one.
+std::set<pid_t> OwnChildren();
+
+// Those of `processes` that come from `ancestor`, at whatever distance, but not
+// through one of `except`.
+std::set<pid_t> DescendantsOf(pid_t ancestor,
+                              const std::vector<Process>& processes,
+                              const std::set<pid_t>& except);
+
+}  // namespace ibemu::launch
+
+#endif  // IBEMU_LAUNCH_DESCENDANTS_H_

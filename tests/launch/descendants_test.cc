@@ -1,0 +1,45 @@
+#include "launch/descendants.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace ibemu::launch {
+namespace {
+
+TEST(DescendantsTest, ComeFromTheAncestorAtWhateverDistance) {
+  const std::vector<Process> processes = {
+      {.pid = 2, .parent = 3}, {.pid = 3, .parent = 9}, {.pid = 9, .parent = 1},
+      {.pid = 5, .parent = 9}, {.pid = 6, .parent = 5}, {.pid = 7, .parent = 1},
+  };
+  EXPECT_EQ(DescendantsOf(9, processes, {}), (std::set<pid_t>{2, 3, 5, 6}));
+  EXPECT_EQ(DescendantsOf(9, processes, {5}), (std::set<pid_t>{2, 3}));
+  EXPECT_TRUE(DescendantsOf(7, processes, {}).empty());
+}
+
+TEST(DescendantsTest, ThoseThatHaveEndedDoNotRun) {
+  const pid_t child = fork();
+  if (child == 0) {
+    while (true) pause();
+  }
+  const auto runs = [child] {
+    return std::ranges::count(RunningProcesses(),
+                              Process{.pid = child, .parent = getpid()}) == 1;
+  };
+  EXPECT_TRUE(runs());
+  EXPECT_TRUE(OwnChildren().contains(child));
+  kill(child, SIGKILL);
+  siginfo_t info = {};
+  waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+  EXPECT_FALSE(runs());
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(OwnChildren().contains(child));
+}
+
+}  // namespace
+}  // namespace ibemu::launch
