@@ -109,7 +109,7 @@ MountPlan PlanStage(const MachineFacts& machine) {
   MountPlan plan;
   if (machine.nested) return plan;
   plan.push_back({Kind::kTmpfs, "", kStage});
-  for (const char* name : {"fuse", "new", "empty"}) {
+  for (const char* name : {"fuse", "new", "empty", "host"}) {
     plan.push_back({Kind::kDirectory, "", InStage(name)});
   }
   for (const char* name : {"class", "bus", "devices"}) {
@@ -128,6 +128,20 @@ MountPlan PlanView(const MachineFacts& machine, const ServedFacts& served) {
                   absl::StrCat(Served("sys/bus"), ":", InStage("bus")),
                   "/sys/bus"});
   PlanDevices(machine, served, plan);
+  return plan;
+}
+
+MountPlan PlanHost(const std::string& boot_id,
+                   const std::optional<std::string>& hosts) {
+  const std::string made = InStage("host");
+  MountPlan plan;
+  plan.push_back({Kind::kTmpfs, "", made});  // an outer run's stays what it is
+  plan.push_back({Kind::kText, boot_id + "\n", made + "/boot_id"});
+  plan.push_back({Kind::kBind, made + "/boot_id", kBootId});
+  if (hosts) {
+    plan.push_back({Kind::kText, *hosts, made + "/hosts"});
+    plan.push_back({Kind::kBind, made + "/hosts", kHosts});
+  }
   return plan;
 }
 
@@ -157,6 +171,8 @@ std::string ToString(const MountStep& step) {
       return absl::StrCat("mkdir ", step.target);
     case Kind::kFile:
       return absl::StrCat("create ", step.target);
+    case Kind::kText:
+      return absl::StrCat("write ", step.target);
     case Kind::kLink:
       return absl::StrCat("link ", step.target, " to ", step.source);
     case Kind::kBind:

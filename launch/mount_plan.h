@@ -2,6 +2,7 @@
 #ifndef IBEMU_LAUNCH_MOUNT_PLAN_H_
 #define IBEMU_LAUNCH_MOUNT_PLAN_H_
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ inline constexpr char kFuseMount[] = "/sys/fs/fuse/connections/fuse";
 inline constexpr char kSystemMount[] = "/run/ibemu/sys";
 
 inline constexpr char kSysClass[] = "/sys/class";
+inline constexpr char kBootId[] = "/proc/sys/kernel/random/boot_id";
+inline constexpr char kHosts[] = "/etc/hosts";
 
 struct DirectoryEntry {
   enum class Kind { kDirectory, kLink, kOther };
@@ -48,6 +51,7 @@ struct MountStep {
     kTmpfs,      // a new, empty one on `target`
     kDirectory,  // mkdir(target)
     kFile,       // an empty file: something to bind on
+    kText,       // a file with `source` in it
     kLink,       // symlink(source, target)
     kBind,       // `source` with all mounts below it, on `target`
     kMove,       // the mount at `source` to `target`
@@ -69,6 +73,10 @@ MountPlan PlanStage(const MachineFacts& machine);
 // is ever stacked on another one: a nested run covers all of the outer one's
 // with mounts of the machine's own directories.
 MountPlan PlanView(const MachineFacts& machine, const ServedFacts& served);
+
+// Gives a host its boot id and, if there is one, its /etc/hosts.
+MountPlan PlanHost(const std::string& boot_id,
+                   const std::optional<std::string>& hosts);
 
 // After the FUSE file system on kSystemMount answers: lets its RDMA classes
 // appear in /sys/class, whose entries are `machine_classes`.  What a real

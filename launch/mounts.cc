@@ -81,7 +81,17 @@ absl::Status StepFailed(const MountStep& step, int error) {
   return absl::ErrnoToStatus(error, ToString(step));
 }
 
-// 0, or -1 and errno, as the system calls.
+// These return 0, or -1 and errno, as the system calls.
+
+int WriteText(const char* path, const std::string& text) {
+  const UniqueFd file(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (!file.valid()) return -1;
+  const ssize_t written = write(file.get(), text.data(), text.size());
+  if (written == static_cast<ssize_t>(text.size())) return 0;
+  if (written >= 0) errno = ENOSPC;
+  return -1;
+}
+
 int Take(const MountStep& step) {
   const char* source = step.source.c_str();
   const char* target = step.target.c_str();
@@ -96,6 +106,8 @@ int Take(const MountStep& step) {
                      .valid()
                  ? 0
                  : -1;
+    case Kind::kText:
+      return WriteText(target, step.source);
     case Kind::kLink:
       return symlink(source, target);
     case Kind::kBind:

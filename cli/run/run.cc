@@ -23,6 +23,7 @@
 #include "control/client.h"
 #include "control/control_socket.h"
 #include "launch/child.h"
+#include "launch/host_identity.h"
 #include "launch/mounts.h"
 #include "launch/namespaces.h"
 #include "launch/node_supervisor.h"
@@ -33,6 +34,7 @@ namespace {
 
 constexpr char kFabricVariable[] = "IBEMU_FABRIC";
 constexpr char kHostVariable[] = "IBEMU_HOST";
+constexpr char kMachinesName[] = "-";
 constexpr mode_t kUsualUmask = 022;
 // For a command whose devices have gone.
 constexpr absl::Duration kGrace = absl::Seconds(5);
@@ -151,6 +153,31 @@ absl::StatusOr<std::vector<control::AttachedDevice>> ShowDevices(
   return devices;
 }
 
+// The host that the command believes itself on; an empty name: the machine.
+absl::StatusOr<launch::HostIdentity> HostOf(
+    const RunOptions& options, const control::Greeting& daemon,
+    const std::vector<control::AttachedDevice>& devices) {
+  launch::HostIdentity host;
+  if (options.hostname == kMachinesName) return host;
+  if (options.hostname) {
+    host.name = *options.hostname;
+    if (host.name.empty() || launch::HostName(host.name) != host.name) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--hostname=", host.name,
+          ": a name has letters, digits, dots and hyphens, at most 63, and \"",
+          kMachinesName, "\" is the machine's own"));
+    }
+  } else if (daemon.backend.empty()) {
+    // Adapters of this machine do not make another one of it.
+    host.name = launch::HostName(devices.front().node);
+  }
+  if (host.name.empty()) return host;
+  IBEMU_ASSIGN_OR_RETURN(const std::string machine, launch::ReadBootId());
+  host.boot_id =
+      launch::BootId(machine, daemon.socket, devices.front().node_guid);
+  return host;
+}
+
 rlim_t DescriptorLimit() {
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -171,6 +198,11 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   IBEMU_ASSIGN_OR_RETURN(
       const std::vector<control::AttachedDevice> devices,
       ShowDevices(options, privilege, uplink, machine, std::move(fuse)));
+  IBEMU_ASSIGN_OR_RETURN(const launch::HostIdentity host,
+                         HostOf(options, uplink.client->greeting(), devices));
+  if (!host.name.empty()) {
+    IBEMU_RETURN_IF_ERROR(launch::BecomeHost(host));
+  }
   umask(umask_before);
 
   const std::string& socket = uplink.client->greeting().socket;

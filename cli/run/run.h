@@ -32,6 +32,10 @@ struct RunOptions {
   std::string profile = "qib";
   std::string device_name = "ibemu%d";
 
+  // The name of the host that the command believes itself on; default: the
+  // first one's of `hosts`.  "-": the machine's, and its boot id.
+  std::optional<std::string> hostname;
+
   // Without it, the command is ended when its devices go with the daemon.
   bool keep = false;
 

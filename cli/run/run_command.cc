@@ -43,6 +43,9 @@ driven from user space.
                     channel adapter
   --profile=qib|cx7 what kind of adapter it looks like; default qib
   --device-name=FMT the devices' names; default ibemu%d
+  --hostname=NAME   the host name that COMMAND finds, with a boot id that
+                    belongs to the host; default: the host's first word.
+                    "-" leaves both as the machine has them
   --keep            when the daemon ends, and the devices with it, let COMMAND
                     go on; without, it is ended with all that it has started
                     (SIGTERM, and SIGKILL 5 s later), and the exit status is 125
@@ -149,6 +152,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--host", options->hosts)->allow_extra_args(false);
   run->add_option("--profile", options->profile);
   run->add_option("--device-name", options->device_name);
+  run->add_option("--hostname", options->hostname);
   run->add_flag("--keep", options->keep);
   run->callback([run, flags, &action] {
     std::vector<std::string> rest = run->remaining();

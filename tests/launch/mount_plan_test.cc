@@ -57,8 +57,8 @@ TEST_F(MountPlanTest, KeepsTheMachinesOwnDirectoriesForNestedRuns) {
   EXPECT_THAT(
       Texts(PlanStage(machine_)),
       ElementsAre("tmpfs on S", "mkdir S/fuse", "mkdir S/new", "mkdir S/empty",
-                  "mkdir S/class", "bind /sys/class on S/class", "mkdir S/bus",
-                  "bind /sys/bus on S/bus", "mkdir S/devices",
+                  "mkdir S/host", "mkdir S/class", "bind /sys/class on S/class",
+                  "mkdir S/bus", "bind /sys/bus on S/bus", "mkdir S/devices",
                   "bind /sys/devices on S/devices"));
 }
 
@@ -186,6 +186,18 @@ TEST(SystemViewTest, OtherClassesStayAsTheyAre) {
       Steps({"infiniband", "misc"}, {"infiniband", "misc"}),
       ElementsAre(
           "bind /run/ibemu/sys/sys/class/infiniband on /sys/class/infiniband"));
+}
+
+TEST_F(MountPlanTest, AHostHasItsOwnBootIdAndKnowsItsName) {
+  EXPECT_THAT(Texts(PlanHost("id", std::nullopt)),
+              ElementsAre("tmpfs on S/host", "write S/host/boot_id",
+                          "bind S/host/boot_id on "
+                          "/proc/sys/kernel/random/boot_id"));
+  const MountPlan plan = PlanHost("id", "127.0.0.1 localhost\n");
+  EXPECT_EQ(plan[1].source, "id\n");
+  EXPECT_EQ(plan[3].source, "127.0.0.1 localhost\n");
+  EXPECT_EQ(ToString(plan[4]),
+            absl::StrCat("bind ", kStage, "/host/hosts on /etc/hosts"));
 }
 
 }  // namespace

@@ -1,0 +1,101 @@
+#include "launch/host_identity.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "base/absl_text.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "launch/mounts.h"
+
+namespace ibemu::launch {
+namespace {
+
+constexpr size_t kLongestName = 63;  // of a label; Linux takes 64
+
+std::optional<std::string> ReadText(const char* path) {
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+bool Names(absl::string_view line, std::string_view name) {
+  const absl::string_view said = line.substr(0, line.find('#'));
+  const std::vector<std::string> words =
+      absl::StrSplit(said, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+  return !words.empty() &&
+         std::find(words.begin() + 1, words.end(), name) != words.end();
+}
+
+}  // namespace
+
+std::string HostName(std::string_view description) {
+  std::string name;
+  for (const char c : description) {
+    if (absl::ascii_isspace(static_cast<unsigned char>(c))) {
+      if (name.empty()) continue;
+      break;
+    }
+    const bool fits = absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+                      c == '.' || c == '-';
+    name += fits ? c : '-';
+  }
+  name.resize(std::min(name.size(), kLongestName));
+  // It begins and ends with a letter or a digit.
+  const auto alone = [](char c) { return c == '.' || c == '-'; };
+  while (!name.empty() && alone(name.back())) name.pop_back();
+  name.erase(name.begin(), std::ranges::find_if_not(name, alone));
+  return name;
+}
+
+std::string BootId(std::string_view machine, std::string_view fabric,
+                   std::string_view node) {
+  Random random = Random::ForStream(
+      0, absl::StrCat(Absl(machine), "\n", Absl(fabric), "\n", Absl(node)));
+  const uint64_t high = random.Next();
+  const uint64_t low = random.Next();
+  // Version 4, variant 1, as the kernel makes them.
+  return absl::StrFormat("%08x-%04x-4%03x-%04x-%012x", high >> 32,
+                         high >> 16 & 0xffff, high & 0xfff,
+                         (low >> 48 & 0x3fff) | 0x8000, low & 0xffffffffffff);
+}
+
+absl::StatusOr<std::string> ReadBootId() {
+  const std::optional<std::string> text = ReadText(kBootId);
+  if (!text) return absl::ErrnoToStatus(errno, kBootId);
+  return std::string(absl::StripAsciiWhitespace(*text));
+}
+
+std::string AddToHosts(std::string_view hosts, std::string_view name) {
+  for (const absl::string_view line : absl::StrSplit(Absl(hosts), '\n')) {
+    if (Names(line, name)) return std::string(hosts);
+  }
+  const bool whole = hosts.empty() || hosts.ends_with('\n');
+  return absl::StrCat(Absl(hosts), whole ? "" : "\n", "127.0.1.1\t", Absl(name),
+                      "\n");
+}
+
+absl::Status BecomeHost(const HostIdentity& host) {
+  if (unshare(CLONE_NEWUTS) != 0 ||
+      sethostname(host.name.data(), host.name.size()) != 0) {
+    return absl::ErrnoToStatus(
+        errno, absl::StrCat("taking the host name ", host.name));
+  }
+  std::optional<std::string> hosts = ReadText(kHosts);
+  if (hosts) hosts = AddToHosts(*hosts, host.name);
+  return CarryOut(PlanHost(host.boot_id, hosts));
+}
+
+}  // namespace ibemu::launch

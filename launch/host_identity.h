@@ -1,0 +1,42 @@
+// What programs tell hosts apart by: a run looks like a machine of its own.
+#ifndef IBEMU_LAUNCH_HOST_IDENTITY_H_
+#define IBEMU_LAUNCH_HOST_IDENTITY_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "launch/mount_plan.h"
+
+namespace ibemu::launch {
+
+// Open MPI and MPICH go by the name of the host; UCX, and so all that uses it,
+// by the boot id: who has the same one is reached by shared memory.
+struct HostIdentity {
+  std::string name;     // as of sethostname(2)
+  std::string boot_id;  // "6a4bd7e0-9b0b-4b5e-8a06-3c8c3b1a3c55"
+};
+
+// A host's name for a node that describes itself as `description`: its first
+// word, as far as it fits into a name.  Empty if there is none.
+std::string HostName(std::string_view description);
+
+// The boot id of the host that is `node` in `fabric`, on a machine that has
+// `machine`.  The same for the same, and for nothing else.
+std::string BootId(std::string_view machine, std::string_view fabric,
+                   std::string_view node);
+
+// What HostIdentity stands on: the machine's /proc/sys/kernel/random/boot_id.
+absl::StatusOr<std::string> ReadBootId();
+
+// A new /etc/hosts, from the machine's.  A host must know its own name.
+std::string AddToHosts(std::string_view hosts, std::string_view name);
+
+// Makes this process and all that come from it appear as on that host.  To be
+// called when the stage of the run is there.
+absl::Status BecomeHost(const HostIdentity& host);
+
+}  // namespace ibemu::launch
+
+#endif  // IBEMU_LAUNCH_HOST_IDENTITY_H_

@@ -1,0 +1,135 @@
+"""Each host looks like a machine of its own, to MPI as well."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+pytestmark = pytest.mark.both_accounts
+
+HERE = pathlib.Path(__file__).parent
+FOUR = "single-switch:hosts=4"
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+SENT = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
+MESSAGE = 1 << 20  # bytes that mpi_ring.c sends
+
+
+def told(account, *command, options=()):
+    return account.run("ibemu", "run", f"--topology={FOUR}", *options, "--",
+                       *command).stdout.strip()
+
+
+def test_a_run_has_the_name_of_its_host(account):
+    assert told(account, "uname", "-n") == "node-1"
+    assert told(account, "uname", "-n", options=["--host=node-3"]) == "node-3"
+    assert told(account, "uname", "-n", options=["--hostname=me"]) == "me"
+    assert pathlib.Path("/proc/sys/kernel/hostname").read_text() != "node-1\n"
+
+
+def test_a_host_knows_its_own_name(account):
+    address, name = told(account, "getent", "hosts", "node-2",
+                         options=["--host=node-2"]).split()
+    assert (address, name) == ("127.0.1.1", "node-2")
+    known = told(account, "cat", "/etc/hosts")
+    assert pathlib.Path("/etc/hosts").read_text().strip() in known
+
+
+def test_without_a_name_it_is_the_machine(account):
+    machine = pathlib.Path("/proc/sys/kernel/hostname").read_text().strip()
+    assert told(account, "uname", "-n", options=["--hostname=-"]) == machine
+    assert told(account, "cat", BOOT_ID, options=["--hostname=-"]) == (
+        pathlib.Path(BOOT_ID).read_text().strip())
+
+
+def test_a_name_that_is_none_is_refused(account):
+    done = account.run("ibemu", "run", "--hostname=a b", "--", "true",
+                       check=False)
+    assert done.returncode == 125
+    assert "--hostname=a b: a name has letters" in done.stderr
+
+
+def test_a_boot_id_belongs_to_a_host_of_a_fabric(fabric):
+    made, other = fabric(FOUR, sm="static"), fabric(FOUR, sm="static")
+
+    def boot_id(lab, host):
+        return lab.run(host, "cat", BOOT_ID).stdout.strip()
+
+    ids = [boot_id(made, "node-1"), boot_id(made, "node-2"),
+           boot_id(other, "node-1"), pathlib.Path(BOOT_ID).read_text().strip()]
+    assert len(set(ids)) == 4
+    assert boot_id(made, "node-1") == ids[0]
+    assert all(re.fullmatch(r"[0-9a-f-]{36}", one) for one in ids)
+
+
+def test_a_nested_run_is_another_host(account):
+    script = "ibemu run --host=node-2 -- uname -n; uname -n; " \
+             f"ibemu run --host=node-2 -- cat {BOOT_ID}; cat {BOOT_ID}"
+    inner, outer, *ids = told(account, "sh", "-c", script).split()
+    assert (inner, outer) == ("node-2", "node-1")
+    assert ids[0] != ids[1]
+
+
+# MPI ------------------------------------------------------------------------
+
+
+def ring(scratch, compiler):
+    if shutil.which(compiler) is None:
+        pytest.skip(f"there is no {compiler}")
+    program = scratch / f"ring.{compiler}"
+    if not program.exists():
+        subprocess.run([compiler, "-O1", "-o", program, HERE / "mpi_ring.c"],
+                       check=True)
+    return program
+
+
+class Cluster:
+    """Four hosts that MPI reaches by a stand-in for ssh."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.hosts = ["node-1", "node-2", "node-3", "node-4"]
+        self.agent = lab.account.home / "agent"
+        self.agent.write_text(
+            '#!/bin/sh\n[ "$1" = -x ] && shift\nhost=$1; shift\n'
+            f'exec ibemu run --fabric={lab.socket} --host=$host -- '
+            'sh -c "$*"\n')
+        self.agent.chmod(0o755)
+
+    def sent_bytes(self):
+        return [4 * int(self.lab.run(host, "cat", SENT).stdout)
+                for host in self.hosts]
+
+    def check(self, *command):
+        """All ranks got the message, and each host sent it."""
+        before = self.sent_bytes()
+        text = self.lab.account.run(*command).stdout
+        assert sorted(re.findall(r"rank (\d) beside 0: right", text)) == [
+            "0", "1", "2", "3"], text
+        for was, now in zip(before, self.sent_bytes()):
+            assert now - was > MESSAGE
+
+
+@pytest.fixture
+def cluster(fabric):
+    return Cluster(fabric(FOUR, sm="static"))
+
+
+def test_mpich_crosses_the_fabric(cluster, scratch):
+    """Debian's goes by UCX.  By its defaults."""
+    program = ring(scratch, "mpicc.mpich")
+    cluster.check("mpiexec.mpich", "-launcher", "ssh", "-launcher-exec",
+                  cluster.agent, "-hosts", ",".join(cluster.hosts), "-n", 4,
+                  program)
+
+
+def test_open_mpi_crosses_the_fabric(cluster, scratch):
+    """Its own choice is TCP for any adapter whose driver is not mlx*.  Its
+    daemons stay with ssh: who leaves the command of a run has no devices."""
+    program = ring(scratch, "mpicc.openmpi")
+    root = ["--allow-run-as-root"] if cluster.lab.account.name == "root" else []
+    cluster.check("mpirun.openmpi", *root, "--oversubscribe",
+                  "--leave-session-attached", "--mca", "pml", "ucx",
+                  "--mca", "plm_rsh_agent", cluster.agent,
+                  "--host", ",".join(cluster.hosts), "-n", 4, program)

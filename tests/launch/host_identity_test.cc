@@ -1,0 +1,53 @@
+#include "launch/host_identity.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace ibemu::launch {
+namespace {
+
+TEST(HostNameTest, IsTheFirstWordAsFarAsItIsAName) {
+  EXPECT_EQ(HostName("node-1"), "node-1");
+  EXPECT_EQ(HostName("srv9.example.org mlx5_0"), "srv9.example.org");
+  EXPECT_EQ(HostName("  r1/n2_a "), "r1-n2-a");
+  EXPECT_EQ(HostName("--x--"), "x");
+  EXPECT_EQ(HostName(std::string(80, 'a')), std::string(63, 'a'));
+  EXPECT_EQ(HostName(std::string(62, 'a') + ".b"), std::string(62, 'a'));
+  EXPECT_EQ(HostName(""), "");
+  EXPECT_EQ(HostName(" - "), "");
+}
+
+TEST(BootIdTest, BelongsToAHostOfAFabricOnAMachine) {
+  const std::string id = BootId("m", "f", "n");
+  EXPECT_EQ(BootId("m", "f", "n"), id);
+  for (const std::string& other :
+       {BootId("x", "f", "n"), BootId("m", "x", "n"), BootId("m", "f", "x")}) {
+    EXPECT_NE(other, id);
+  }
+}
+
+TEST(BootIdTest, LooksLikeTheKernels) {
+  for (const char* node : {"0x1", "0x2", "0x3", "0x4"}) {
+    const std::string id = BootId("m", "f", node);
+    ASSERT_EQ(id.size(), 36u);
+    EXPECT_EQ(id[14], '4');
+    EXPECT_NE(std::string("89ab").find(id[19]), std::string::npos) << id;
+    for (const size_t at : {8, 13, 18, 23}) EXPECT_EQ(id[at], '-');
+  }
+}
+
+TEST(HostsTest, GetTheNameOnce) {
+  EXPECT_EQ(AddToHosts("127.0.0.1 localhost\n", "node-1"),
+            "127.0.0.1 localhost\n127.0.1.1\tnode-1\n");
+  EXPECT_EQ(AddToHosts("127.0.0.1 localhost", "a"),
+            "127.0.0.1 localhost\n127.0.1.1\ta\n");
+  EXPECT_EQ(AddToHosts("", "a"), "127.0.1.1\ta\n");
+  const std::string named = "10.0.0.1\tnode-10 node-1 # here\n";
+  EXPECT_EQ(AddToHosts(named, "node-1"), named);
+  const std::string comment = "#10.0.0.1 a\n10.0.0.2 b # a\n";
+  EXPECT_EQ(AddToHosts(comment, "a"), comment + "127.0.1.1\ta\n");
+}
+
+}  // namespace
+}  // namespace ibemu::launch
