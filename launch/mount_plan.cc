@@ -14,6 +14,9 @@ using Kind = MountStep::Kind;
 // What sysfs shows of RDMA lives in these; a real adapter's are hidden.
 constexpr std::string_view kRdmaPrefix = "infiniband";
 
+// opensm's log may grow without end.
+constexpr char kStateSize[] = "256m";
+
 std::string InStage(const std::string& name) {
   return absl::StrCat(kStage, "/", name);
 }
@@ -56,6 +59,12 @@ void PlanDev(const MachineFacts& machine, MountPlan& plan) {
     }
   }
   plan.push_back({Kind::kMove, made, "/dev"});
+}
+
+void PlanCover(const std::string& source, const std::string& target,
+               MountPlan& plan) {
+  plan.push_back({Kind::kDirectory, "", WorkDirectory(source)});
+  plan.push_back({Kind::kCover, source, target});
 }
 
 // Binds and no overlay: files of real devices stay sysfs files, writable and
@@ -109,7 +118,7 @@ MountPlan PlanStage(const MachineFacts& machine) {
   MountPlan plan;
   if (machine.nested) return plan;
   plan.push_back({Kind::kTmpfs, "", kStage});
-  for (const char* name : {"fuse", "new", "empty", "host"}) {
+  for (const char* name : {"fuse", "new", "empty", "host", "state"}) {
     plan.push_back({Kind::kDirectory, "", InStage(name)});
   }
   for (const char* name : {"class", "bus", "devices"}) {
@@ -129,6 +138,48 @@ MountPlan PlanView(const MachineFacts& machine, const ServedFacts& served) {
                   "/sys/bus"});
   PlanDevices(machine, served, plan);
   return plan;
+}
+
+std::string WorkDirectory(const std::string& source) {
+  const size_t name = source.rfind('/') + 1;
+  return absl::StrCat(source.substr(0, name), ".", source.substr(name));
+}
+
+MountPlan PlanState(const StateFacts& state,
+                    const std::optional<std::string>& directory) {
+  const auto is_wanted = [&directory](const StateDirectory& place) {
+    return directory || !place.writable;
+  };
+  const std::string made = InStage("state");
+  MountPlan wanted;
+  bool missing = false;
+  for (const StateDirectory& place : state.caches) {
+    if (!is_wanted(place)) continue;
+    wanted.push_back({Kind::kDirectory, "", made + "/cache/" + place.name});
+    missing = missing || !place.exists;
+  }
+  if (!wanted.empty()) {
+    wanted.insert(wanted.begin(), {Kind::kDirectory, "", made + "/cache"});
+    if (missing) PlanCover(made + "/cache", "/var/cache", wanted);
+  }
+  for (const StateDirectory& place : state.caches) {
+    if (!is_wanted(place) || !place.exists) continue;
+    wanted.push_back({Kind::kBind, made + "/cache/" + place.name,
+                      "/var/cache/" + place.name});
+  }
+  if (state.log.exists && is_wanted(state.log)) {
+    const std::string log = made + "/log";
+    wanted.push_back({Kind::kDirectory, "", log});
+    for (const std::string& name : state.locked_logs) {
+      wanted.push_back({Kind::kFile, "", log + "/" + name});
+    }
+    PlanCover(log, "/var/log", wanted);
+  }
+  if (wanted.empty()) return wanted;
+  wanted.insert(wanted.begin(),
+                directory ? MountStep{Kind::kBind, *directory, made}
+                          : MountStep{Kind::kTmpfs, kStateSize, made});
+  return wanted;
 }
 
 MountPlan PlanHost(const std::string& boot_id,
@@ -181,6 +232,8 @@ std::string ToString(const MountStep& step) {
       return absl::StrCat("move ", step.source, " to ", step.target);
     case Kind::kOverlay:
       return absl::StrCat("overlay ", step.source, " on ", step.target);
+    case Kind::kCover:
+      return absl::StrCat("cover ", step.target, " with ", step.source);
   }
   return "";
 }

@@ -45,17 +45,33 @@ struct ServedFacts {
   std::vector<std::string> devices;  // of sys/devices: "pci1b1b:00"
 };
 
+// A directory that opensm and its kind write to.
+struct StateDirectory {
+  std::string name;  // "opensm" of /var/cache; "log" of /var
+  bool exists = false;
+  bool writable = false;  // by the user of the run
+};
+
+struct StateFacts {
+  std::vector<StateDirectory> caches;  // of /var/cache
+  StateDirectory log;                  // /var/log
+  // Files there that they write, and the user may not.
+  std::vector<std::string> locked_logs;
+};
+
 // One step; steps are taken in order and each must succeed.
 struct MountStep {
   enum class Kind {
-    kTmpfs,      // a new, empty one on `target`
-    kDirectory,  // mkdir(target)
+    kTmpfs,      // a new, empty one on `target`; `source` is its size
+    kDirectory,  // a directory, unless it is there
     kFile,       // an empty file: something to bind on
     kText,       // a file with `source` in it
     kLink,       // symlink(source, target)
     kBind,       // `source` with all mounts below it, on `target`
     kMove,       // the mount at `source` to `target`
     kOverlay,    // read-only, of `source` (colon separated), on `target`
+    kCover,      // `source`, and what `target` has below it, on `target`; where
+                 // the kernel can't do that, `source` alone
   };
   Kind kind;
   std::string source;  // empty where there is none
@@ -73,6 +89,15 @@ MountPlan PlanStage(const MachineFacts& machine);
 // is ever stacked on another one: a nested run covers all of the outer one's
 // with mounts of the machine's own directories.
 MountPlan PlanView(const MachineFacts& machine, const ServedFacts& served);
+
+// Covers the directories of `state` that the user may not write to with private
+// ones, or, if there is a `directory` to keep them, all of them with what is in
+// there: its "cache" and "log".  Other files of /var/log stay to be seen.
+MountPlan PlanState(const StateFacts& state,
+                    const std::optional<std::string>& directory);
+
+// Where the kernel works on what covers `source`: a directory beside it.
+std::string WorkDirectory(const std::string& source);
 
 // Gives a host its boot id and, if there is one, its /etc/hosts.
 MountPlan PlanHost(const std::string& boot_id,

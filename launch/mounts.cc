@@ -92,15 +92,30 @@ int WriteText(const char* path, const std::string& text) {
   return -1;
 }
 
+// An overlay that takes writes; in user namespaces since Linux 5.11.
+int Cover(const std::string& source, const std::string& target) {
+  const std::string options =
+      absl::StrCat("userxattr,lowerdir=", target, ",upperdir=", source,
+                   ",workdir=", WorkDirectory(source));
+  if (mount(kMountSource, target.c_str(), "overlay", MS_NOSUID | MS_NODEV,
+            options.c_str()) == 0) {
+    return 0;
+  }
+  return mount(source.c_str(), target.c_str(), nullptr, MS_BIND, nullptr);
+}
+
 int Take(const MountStep& step) {
   const char* source = step.source.c_str();
   const char* target = step.target.c_str();
   switch (step.kind) {
     case Kind::kTmpfs:
       return mount(kMountSource, target, "tmpfs", MS_NOSUID,
-                   "mode=0755,size=4m,nr_inodes=65536");
+                   absl::StrCat("mode=0755,nr_inodes=65536,size=",
+                                step.source.empty() ? "4m" : step.source)
+                       .c_str());
     case Kind::kDirectory:
-      return mkdir(target, 0755);
+      if (mkdir(target, 0755) == 0) return 0;
+      return errno == EEXIST && IsDirectory(step.target) ? 0 : -1;
     case Kind::kFile:
       return UniqueFd(open(target, O_WRONLY | O_CREAT | O_CLOEXEC, 0644))
                      .valid()
@@ -118,6 +133,8 @@ int Take(const MountStep& step) {
       return mount(kMountSource, target, "overlay",
                    MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
                    absl::StrCat("lowerdir=", step.source).c_str());
+    case Kind::kCover:
+      return Cover(step.source, step.target);
   }
   errno = EINVAL;
   return -1;
@@ -167,6 +184,41 @@ absl::StatusOr<MachineFacts> LookAtMachine() {
   IBEMU_ASSIGN_OR_RETURN(facts.devices, List(sys + "/devices"));
   IBEMU_ASSIGN_OR_RETURN(facts.classes, List(sys + "/class"));
   return facts;
+}
+
+StateFacts LookAtState() {
+  const auto look = [](const std::string& parent, const char* name) {
+    const std::string path = absl::StrCat(parent, "/", name);
+    // Root need not make what it may make.
+    const bool exists = IsDirectory(path);
+    return StateDirectory{
+        .name = name,
+        .exists = exists,
+        .writable = access((exists ? path : parent).c_str(), W_OK) == 0};
+  };
+  StateFacts facts;
+  if (IsDirectory("/var/cache")) {
+    facts.caches = {look("/var/cache", "opensm"),
+                    look("/var/cache", "ibutils")};
+  }
+  facts.log = look("/var", "log");
+  for (const char* name : {"opensm.log", "opensm-subnet.lst", "ibacm.log"}) {
+    const std::string path = absl::StrCat("/var/log/", name);
+    if (access(path.c_str(), F_OK) == 0 && access(path.c_str(), W_OK) != 0) {
+      facts.locked_logs.push_back(name);
+    }
+  }
+  return facts;
+}
+
+void CleanUp(const MountPlan& plan) {
+  for (const MountStep& step : plan) {
+    if (step.kind != Kind::kCover) continue;
+    umount2(step.target.c_str(), MNT_DETACH);
+    const std::string work = WorkDirectory(step.source);
+    rmdir(absl::StrCat(work, "/work").c_str());
+    rmdir(work.c_str());
+  }
 }
 
 absl::StatusOr<ServedFacts> LookAtServed() {

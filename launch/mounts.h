@@ -26,6 +26,13 @@ absl::StatusOr<MachineFacts> LookAtMachine();
 // To be called when the daemon serves kFuseMount: the answers are its.
 absl::StatusOr<ServedFacts> LookAtServed();
 
+// To be called in the run's user namespace.
+StateFacts LookAtState();
+
+// Takes the covers of `plan` away, and what the kernel left beside them: nobody
+// else could remove that.
+void CleanUp(const MountPlan& plan);
+
 // The names in a directory, in no order.
 absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& path);
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -178,6 +179,18 @@ absl::StatusOr<launch::HostIdentity> HostOf(
   return host;
 }
 
+// Gives opensm and its kind places to write to; what was mounted for it.
+absl::StatusOr<launch::MountPlan> CoverState(const RunOptions& options) {
+  if (options.state && mkdir(options.state->c_str(), 0777) != 0 &&
+      errno != EEXIST) {
+    return absl::ErrnoToStatus(errno, "--state=" + *options.state);
+  }
+  launch::MountPlan plan =
+      launch::PlanState(launch::LookAtState(), options.state);
+  IBEMU_RETURN_IF_ERROR(launch::CarryOut(plan));
+  return plan;
+}
+
 rlim_t DescriptorLimit() {
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -203,6 +216,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   if (!host.name.empty()) {
     IBEMU_RETURN_IF_ERROR(launch::BecomeHost(host));
   }
+  IBEMU_ASSIGN_OR_RETURN(const launch::MountPlan state, CoverState(options));
   umask(umask_before);
 
   const std::string& socket = uplink.client->greeting().socket;
@@ -234,6 +248,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
         ended_for_us = true;
         return kGrace;
       });
+  if (options.state) launch::CleanUp(state);
   return ended_for_us ? W_EXITCODE(launch::kRunFailed, 0) : wait_status;
 }
 

@@ -36,6 +36,10 @@ struct RunOptions {
   // first one's of `hosts`.  "-": the machine's, and its boot id.
   std::optional<std::string> hostname;
 
+  // Where what opensm and its kind write below /var is kept.  Without it they
+  // have private directories where the user may not write.
+  std::optional<std::string> state;
+
   // Without it, the command is ended when its devices go with the daemon.
   bool keep = false;
 

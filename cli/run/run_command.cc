@@ -46,6 +46,9 @@ driven from user space.
   --hostname=NAME   the host name that COMMAND finds, with a boot id that
                     belongs to the host; default: the host's first word.
                     "-" leaves both as the machine has them
+  --state=DIR       keep in DIR what opensm, ibdiagnet and the like write to
+                    /var/cache and /var/log; without, a user who may not write
+                    there has private directories until COMMAND ends
   --keep            when the daemon ends, and the devices with it, let COMMAND
                     go on; without, it is ended with all that it has started
                     (SIGTERM, and SIGKILL 5 s later), and the exit status is 125
@@ -153,6 +156,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--profile", options->profile);
   run->add_option("--device-name", options->device_name);
   run->add_option("--hostname", options->hostname);
+  run->add_option("--state", options->state);
   run->add_flag("--keep", options->keep);
   run->callback([run, flags, &action] {
     std::vector<std::string> rest = run->remaining();

@@ -76,8 +76,9 @@ $c -n '__ibemu_uses run' -l host -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses run' -l profile -x -a 'qib cx7'
 $c -n '__ibemu_uses run' -l device-name -x
 $c -n '__ibemu_uses run' -l hostname -x
+$c -n '__ibemu_uses run' -l state -x -a '(__fish_complete_directories)'
 $c -n '__ibemu_uses run' -l keep
-$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --backend --host --profile --device-name --hostname)'
+$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --backend --host --profile --device-name --hostname --state)'
 
 $c -n '__ibemu_uses run stop status nodes links link node device host counter fault scenario console capture events export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses ls status nodes links counter fault events doctor' -l json

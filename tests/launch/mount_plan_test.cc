@@ -54,12 +54,12 @@ class MountPlanTest : public ::testing::Test {
 };
 
 TEST_F(MountPlanTest, KeepsTheMachinesOwnDirectoriesForNestedRuns) {
-  EXPECT_THAT(
-      Texts(PlanStage(machine_)),
-      ElementsAre("tmpfs on S", "mkdir S/fuse", "mkdir S/new", "mkdir S/empty",
-                  "mkdir S/host", "mkdir S/class", "bind /sys/class on S/class",
-                  "mkdir S/bus", "bind /sys/bus on S/bus", "mkdir S/devices",
-                  "bind /sys/devices on S/devices"));
+  EXPECT_THAT(Texts(PlanStage(machine_)),
+              ElementsAre("tmpfs on S", "mkdir S/fuse", "mkdir S/new",
+                          "mkdir S/empty", "mkdir S/host", "mkdir S/state",
+                          "mkdir S/class", "bind /sys/class on S/class",
+                          "mkdir S/bus", "bind /sys/bus on S/bus",
+                          "mkdir S/devices", "bind /sys/devices on S/devices"));
 }
 
 TEST_F(MountPlanTest, ANestedRunUsesTheStageOfTheOuterOne) {
@@ -198,6 +198,37 @@ TEST_F(MountPlanTest, AHostHasItsOwnBootIdAndKnowsItsName) {
   EXPECT_EQ(plan[3].source, "127.0.0.1 localhost\n");
   EXPECT_EQ(ToString(plan[4]),
             absl::StrCat("bind ", kStage, "/host/hosts on /etc/hosts"));
+}
+
+const StateFacts kPlainUsers = {
+    .caches = {{.name = "opensm"}, {.name = "ibutils", .exists = true}},
+    .log = {.name = "log", .exists = true},
+    .locked_logs = {"opensm.log"}};
+const StateFacts kRoots = {
+    .caches = {{.name = "opensm", .writable = true}},
+    .log = {.name = "log", .exists = true, .writable = true},
+    .locked_logs = {}};
+
+TEST_F(MountPlanTest, WhatAUserMayNotWriteIsCovered) {
+  EXPECT_THAT(
+      Texts(PlanState(kPlainUsers, std::nullopt)),
+      ElementsAre("tmpfs on S/state", "mkdir S/state/cache",
+                  "mkdir S/state/cache/opensm", "mkdir S/state/cache/ibutils",
+                  "mkdir S/state/.cache", "cover /var/cache with S/state/cache",
+                  "bind S/state/cache/ibutils on /var/cache/ibutils",
+                  "mkdir S/state/log", "create S/state/log/opensm.log",
+                  "mkdir S/state/.log", "cover /var/log with S/state/log"));
+}
+
+TEST_F(MountPlanTest, WhatAUserMayWriteStaysAsItIs) {
+  EXPECT_THAT(PlanState(kRoots, std::nullopt), IsEmpty());
+}
+
+TEST_F(MountPlanTest, WhatIsKeptCoversEverything) {
+  const std::vector<std::string> steps = Texts(PlanState(kRoots, "kept"));
+  EXPECT_EQ(steps.front(), "bind kept on S/state");
+  EXPECT_THAT(steps, Contains("cover /var/cache with S/state/cache"));
+  EXPECT_THAT(steps, Contains("cover /var/log with S/state/log"));
 }
 
 }  // namespace

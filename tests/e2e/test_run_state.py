@@ -1,0 +1,57 @@
+"""Where opensm and its kind keep their files, in a run."""
+
+import os
+import pathlib
+
+import pytest
+
+pytestmark = pytest.mark.both_accounts
+
+plain_alone = pytest.mark.parametrize("account", ["plain"], indirect=True)
+
+# Bare, as a newcomer starts it, until it has swept.
+OPENSM = ("opensm > /dev/null & "
+          "until test -s /var/log/opensm-subnet.lst; do sleep 0.1; done; "
+          "kill $!; wait $!; "
+          "ls /var/cache/opensm; ls -A /var/log")
+
+
+def run_opensm(account, *options):
+    """What is in the directories of opensm then."""
+    environment = {name: value for name, value in account.environment.items()
+                   if not name.startswith("OSM_")}
+    return account.run("ibemu", "run", "--sm=none", *options, "--", "sh", "-c",
+                       OPENSM, env=environment).stdout.split()
+
+
+def machine():
+    cache = pathlib.Path("/var/cache/opensm")
+    return (sorted(os.listdir("/var/log")), sorted(os.listdir("/var/cache")),
+            sorted(os.listdir(cache)) if cache.is_dir() else None)
+
+
+@plain_alone  # root may write where opensm does
+def test_the_first_opensm_comes_up(account):
+    before = machine()
+    names = run_opensm(account)
+    assert {"guid2lid", "opensm.log"} <= set(names)
+    assert set(before[0]) <= set(names)  # the machine's logs
+    assert machine() == before
+
+
+def test_what_opensm_writes_is_kept(account):
+    before = machine()
+    state = account.home / "state"
+    for _ in range(2):
+        assert "guid2lid" in run_opensm(account, f"--state={state}")
+        listed = account.run("find", state, "-printf", "%P\n").stdout.split()
+        assert {"cache/opensm/guid2lid", "log/opensm.log"} <= set(listed)
+        assert not [name for name in listed if "/." in f"/{name}"]
+    assert machine() == before
+
+
+def test_a_state_that_is_no_directory_is_refused(account):
+    done = account.run("ibemu", "run", "--state=/dev/null", "--", "true",
+                       check=False)
+    assert done.returncode == 125
+    assert "/dev/null" in done.stderr
