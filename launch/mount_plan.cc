@@ -140,6 +140,17 @@ MountPlan PlanView(const MachineFacts& machine, const ServedFacts& served) {
   return plan;
 }
 
+MountPlan PlanNoAdapter(bool has_dev_infiniband,
+                        const std::vector<std::string>& classes) {
+  MountPlan plan;
+  if (has_dev_infiniband) plan.push_back({Kind::kTmpfs, "", "/dev/infiniband"});
+  for (const std::string& name : classes) {
+    if (!name.starts_with(kRdmaPrefix)) continue;
+    plan.push_back({Kind::kTmpfs, "", absl::StrCat(kSysClass, "/", name)});
+  }
+  return plan;
+}
+
 std::string WorkDirectory(const std::string& source) {
   const size_t name = source.rfind('/') + 1;
   return absl::StrCat(source.substr(0, name), ".", source.substr(name));

@@ -90,6 +90,11 @@ MountPlan PlanStage(const MachineFacts& machine);
 // with mounts of the machine's own directories.
 MountPlan PlanView(const MachineFacts& machine, const ServedFacts& served);
 
+// Hides whatever adapters there are: empties /dev/infiniband, if it is there,
+// and the RDMA classes among `classes`, those that /sys/class shows.
+MountPlan PlanNoAdapter(bool has_dev_infiniband,
+                        const std::vector<std::string>& classes);
+
 // Covers the directories of `state` that the user may not write to with private
 // ones, or, if there is a `directory` to keep them, all of them with what is in
 // there: its "cache" and "log".  Other files of /var/log stay to be seen.

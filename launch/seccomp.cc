@@ -105,4 +105,6 @@ absl::StatusOr<UniqueFd> FilterSystemCalls(int first_fd) {
   return listener.ok() ? std::move(listener) : Load(false, first_fd);
 }
 
+absl::Status HideKernelAdapters() { return Load(false, 0).status(); }
+
 }  // namespace ibemu::launch

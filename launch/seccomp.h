@@ -37,6 +37,10 @@ int FirstNodeFd(unsigned long limit);
 // or no_new_privs: then setuid programs keep working in a run.
 absl::StatusOr<UniqueFd> FilterSystemCalls(int first_fd);
 
+// The same, with its first rule alone: whatever adapters the kernel knows of
+// are none to libibverbs.
+absl::Status HideKernelAdapters();
+
 }  // namespace ibemu::launch
 
 #endif  // IBEMU_LAUNCH_SECCOMP_H_

@@ -252,7 +252,27 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   return ended_for_us ? W_EXITCODE(launch::kRunFailed, 0) : wait_status;
 }
 
+// The same, of a command that is to see no adapter at all.
+absl::StatusOr<int> LaunchWithoutAdapter(const RunOptions& options) {
+  launch::Command command;
+  command.arguments = options.command;
+  command.directory = CoveredDirectory();
+  IBEMU_RETURN_IF_ERROR(launch::EnterNamespaces().status());
+  IBEMU_ASSIGN_OR_RETURN(const std::vector<std::string> classes,
+                         launch::NamesIn(launch::kSysClass));
+  const bool has_nodes = access("/dev/infiniband", F_OK) == 0;
+  IBEMU_RETURN_IF_ERROR(
+      launch::CarryOut(launch::PlanNoAdapter(has_nodes, classes)));
+  const launch::LauncherSignals signals;
+  IBEMU_ASSIGN_OR_RETURN(
+      const pid_t pid,
+      launch::Start(command, signals, &launch::HideKernelAdapters));
+  return launch::Supervise(pid, signals, -1,
+                           []() -> launch::Grace { return std::nullopt; });
+}
+
 absl::StatusOr<int> Run(const RunOptions& options) {
+  if (options.no_adapter) return LaunchWithoutAdapter(options);
   IBEMU_ASSIGN_OR_RETURN(Uplink uplink, FindDaemon(options));
   absl::StatusOr<int> wait_status = Launch(options, uplink);
   if (!uplink.daemon) return wait_status;

@@ -32,6 +32,10 @@ struct RunOptions {
   std::string profile = "qib";
   std::string device_name = "ibemu%d";
 
+  // The command sees no adapter, not even the machine's; nothing above and
+  // none of `hostname` and `state` goes together with it.
+  bool no_adapter = false;
+
   // The name of the host that the command believes itself on; default: the
   // first one's of `hosts`.  "-": the machine's, and its boot id.
   std::optional<std::string> hostname;

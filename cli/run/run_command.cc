@@ -41,6 +41,8 @@ driven from user space.
   --host=NODE       whose adapters COMMAND sees: a description, a name of the
                     topology file or a GUID; may be repeated; default: the first
                     channel adapter
+  --no-adapter      COMMAND sees no adapter at all: the machine's are hidden, and
+                    none is simulated; goes alone
   --profile=qib|cx7 what kind of adapter it looks like; default qib
   --device-name=FMT the devices' names; default ibemu%d
   --hostname=NAME   the host name that COMMAND finds, with a boot id that
@@ -107,6 +109,19 @@ absl::Status CheckBackend(const RunFlags& flags) {
   return absl::OkStatus();
 }
 
+absl::Status CheckNoAdapter(const RunFlags& flags) {
+  const RunOptions& options = flags.options;
+  if (!options.no_adapter) return absl::OkStatus();
+  if (options.topology || options.sm || options.seed || options.fabric ||
+      flags.backend || !options.hosts.empty() || options.hostname ||
+      options.state || options.keep) {
+    return absl::InvalidArgumentError(
+        "--no-adapter starts and joins nothing: no option of a subnet, a "
+        "daemon or a host goes together with it");
+  }
+  return absl::OkStatus();
+}
+
 // Moves the adapters at the front of `rest` to the options.
 absl::Status TakeAdapters(RunFlags& flags, std::vector<std::string>& rest) {
   if (!flags.backend) {
@@ -155,12 +170,14 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--host", options->hosts)->allow_extra_args(false);
   run->add_option("--profile", options->profile);
   run->add_option("--device-name", options->device_name);
+  run->add_flag("--no-adapter", options->no_adapter);
   run->add_option("--hostname", options->hostname);
   run->add_option("--state", options->state);
   run->add_flag("--keep", options->keep);
   run->callback([run, flags, &action] {
     std::vector<std::string> rest = run->remaining();
-    const absl::Status taken = TakeAdapters(*flags, rest);
+    absl::Status taken = TakeAdapters(*flags, rest);
+    if (taken.ok()) taken = CheckNoAdapter(*flags);
     flags->options.command = CommandIn(std::move(rest));
     action = [flags, taken] {
       if (taken.ok() && !flags->options.command.empty()) {

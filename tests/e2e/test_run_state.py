@@ -1,4 +1,5 @@
-"""Where opensm and its kind keep their files, in a run."""
+"""Where opensm and its kind keep their files, in a run; and runs without an
+adapter."""
 
 import os
 import pathlib
@@ -55,3 +56,37 @@ def test_a_state_that_is_no_directory_is_refused(account):
                        check=False)
     assert done.returncode == 125
     assert "/dev/null" in done.stderr
+
+
+# Without an adapter ---------------------------------------------------------
+
+
+LOOK = ("ls -A /dev/infiniband /sys/class/infiniband /sys/class/infiniband_mad "
+        "/sys/class/infiniband_verbs; ibv_devices; ibstat -l; exit 3")
+
+
+def test_no_adapter_hides_those_of_the_machine(account):
+    """An outer run plays the machine."""
+    done = account.run("ibemu", "run", "--", "ibemu", "run", "--no-adapter",
+                       "--", "sh", "-c", LOOK, check=False)
+    assert done.returncode == 3, done.stderr
+    assert "ibemu0" not in done.stdout + done.stderr
+    assert "umad0" not in done.stdout
+    assert "/sys/class/infiniband_verbs:" in done.stdout
+
+
+def test_no_adapter_needs_no_machine_with_one(account):
+    done = account.run("ibemu", "run", "--no-adapter", "--", "sh", "-c",
+                       "ls /sys/class/net; exit 4", check=False)
+    assert done.returncode == 4, done.stderr
+    assert "lo" in done.stdout.split()
+
+
+@pytest.mark.parametrize("option", [
+    "--topology=back-to-back", "--fabric=lab", "--host=node-1", "--hostname=a",
+    "--state=here"])
+def test_no_adapter_goes_alone(account, option):
+    done = account.run("ibemu", "run", "--no-adapter", option, "--", "true",
+                       check=False)
+    assert done.returncode == 125
+    assert "--no-adapter" in done.stderr

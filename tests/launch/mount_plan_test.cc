@@ -231,5 +231,13 @@ TEST_F(MountPlanTest, WhatIsKeptCoversEverything) {
   EXPECT_THAT(steps, Contains("cover /var/log with S/state/log"));
 }
 
+TEST_F(MountPlanTest, WithoutAnAdapterWhatShowsOneIsEmpty) {
+  EXPECT_THAT(
+      Texts(PlanNoAdapter(true, {"net", "infiniband", "infiniband_mad"})),
+      ElementsAre("tmpfs on /dev/infiniband", "tmpfs on /sys/class/infiniband",
+                  "tmpfs on /sys/class/infiniband_mad"));
+  EXPECT_THAT(PlanNoAdapter(false, {"net"}), IsEmpty());
+}
+
 }  // namespace
 }  // namespace ibemu::launch
