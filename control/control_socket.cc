@@ -9,12 +9,17 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/absl_text.h"
 #include "base/status_macros.h"
 
@@ -22,9 +27,12 @@ namespace ibemu::control {
 namespace {
 
 constexpr int kBacklog = 64;
+constexpr char kLockSuffix[] = ".lock";
+constexpr char kSocketSuffix[] = ".sock";
+constexpr char kPrivatePrefix[] = "run-";
 
 std::string LockPath(const std::string& path) {
-  return absl::StrCat(path, ".lock");
+  return absl::StrCat(path, kLockSuffix);
 }
 
 // Returns the owner for people, "process 1234".  The lock itself is what
@@ -37,6 +45,14 @@ std::string Owner(int lock) {
                                 size > 0 ? static_cast<size_t>(size) : 0);
   return absl::SimpleAtoi(Absl(digits), &pid) ? absl::StrCat("process ", pid)
                                               : "another process";
+}
+
+// In /tmp anybody may have been there before us.
+absl::Status CheckOwner(const struct stat& status, const std::string& path) {
+  if (status.st_uid == geteuid()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(path, ": it belongs to user ", status.st_uid,
+                   ": choose a place where nobody else may make files"));
 }
 
 absl::Status Taken(const std::string& path, int lock) {
@@ -54,14 +70,19 @@ absl::StatusOr<ControlSocket> ControlSocket::Claim(std::string path) {
     UniqueFd lock(open(lock_path.c_str(),
                        O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!lock.valid()) return absl::ErrnoToStatus(errno, lock_path);
+    struct stat held;
+    if (fstat(lock.get(), &held) != 0) {
+      return absl::ErrnoToStatus(errno, lock_path);
+    }
+    // Whoever owns it could lock it, too, or put another one in its place.
+    IBEMU_RETURN_IF_ERROR(CheckOwner(held, lock_path));
     if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
       return Taken(path, lock.get());
     }
     // The last owner may have removed the file between our open and flock.
-    struct stat held;
     struct stat named;
-    if (fstat(lock.get(), &held) != 0 || stat(lock_path.c_str(), &named) != 0 ||
-        held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
+    if (stat(lock_path.c_str(), &named) != 0 || held.st_ino != named.st_ino ||
+        held.st_dev != named.st_dev) {
       continue;
     }
     const std::string pid = absl::StrCat(getpid(), "\n");
@@ -112,6 +133,7 @@ absl::Status ControlSocket::Listen() {
       return absl::FailedPreconditionError(
           absl::StrCat(path_, ": it exists and is no socket"));
     }
+    IBEMU_RETURN_IF_ERROR(CheckOwner(status, path_));
     unlink(path_.c_str());
   }
   sockaddr_un address{};
@@ -142,6 +164,32 @@ absl::Status ControlSocket::Listen() {
 void RemoveRemains(const std::string& path) {
   const absl::StatusOr<ControlSocket> claimed = ControlSocket::Claim(path);
   if (claimed.ok()) unlink(path.c_str());
+}
+
+std::string PrivateSocketPath(const std::string& directory, pid_t pid) {
+  return absl::StrCat(directory, "/", kPrivatePrefix, pid, kSocketSuffix);
+}
+
+void RemovePrivateRemains(const std::string& directory) {
+  std::set<pid_t> owners;
+  std::error_code ignored;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename();
+    absl::string_view rest = name;
+    pid_t pid = 0;
+    absl::ConsumeSuffix(&rest, kLockSuffix);
+    if (absl::ConsumePrefix(&rest, kPrivatePrefix) &&
+        absl::ConsumeSuffix(&rest, kSocketSuffix) &&
+        absl::SimpleAtoi(rest, &pid)) {
+      owners.insert(pid);
+    }
+  }
+  for (const pid_t pid : owners) {
+    // One that lives is perhaps about to take its name.
+    if (kill(pid, 0) == 0 || errno != ESRCH) continue;
+    RemoveRemains(PrivateSocketPath(directory, pid));
+  }
 }
 
 }  // namespace ibemu::control

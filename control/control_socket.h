@@ -2,6 +2,8 @@
 #ifndef IBEMU_CONTROL_CONTROL_SOCKET_H_
 #define IBEMU_CONTROL_CONTROL_SOCKET_H_
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -18,7 +20,8 @@ class ControlSocket {
   //
   // Errors:
   //   AlreadyExists       a daemon has it ("... is running already ...")
-  //   FailedPrecondition  PATH exists and is no socket
+  //   FailedPrecondition  PATH exists and is no socket, or it or PATH.lock is
+  //                       another user's
   static absl::StatusOr<ControlSocket> Claim(std::string path);
 
   // Takes the name of a socket that listens already, and that was made by
@@ -50,6 +53,13 @@ class ControlSocket {
 // Removes the files that a killed daemon left at `path`.  Does nothing while a
 // daemon runs there.
 void RemoveRemains(const std::string& path);
+
+// The path of a daemon that lives as long as a run: a name that no other has.
+std::string PrivateSocketPath(const std::string& directory, pid_t pid);
+
+// Removes what such daemons left in `directory` when they and their runs were
+// killed.
+void RemovePrivateRemains(const std::string& directory);
 
 }  // namespace ibemu::control
 

@@ -189,8 +189,9 @@ absl::StatusOr<control::ControlSocket> ClaimPrivateSocket(
     return control::ControlSocket::Claim(options.socket);
   const std::string directory = control::SocketDirectory();
   IBEMU_RETURN_IF_ERROR(control::PrepareSocketDirectory(directory));
+  control::RemovePrivateRemains(directory);
   return control::ControlSocket::Claim(
-      absl::StrCat(directory, "/run-", getpid(), ".sock"));
+      control::PrivateSocketPath(directory, getpid()));
 }
 
 absl::Status RunPrivate(const DaemonOptions& options, UniqueFd& client) {

@@ -85,6 +85,54 @@ TEST_F(ControlSocketTest, WhatADeadDaemonLeftIsTakenOver) {
   EXPECT_TRUE(socket->Listen().ok());
 }
 
+TEST_F(ControlSocketTest, RemainsOfDeadRunsAreSwept) {
+  const pid_t child = fork();
+  if (child == 0) {
+    auto socket = ControlSocket::Claim(PrivateSocketPath(directory_, getpid()));
+    _exit(socket.ok() && socket->Listen().ok() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  const std::string dead = PrivateSocketPath(directory_, child);
+  const std::string living = PrivateSocketPath(directory_, getpid());
+  const auto socket = ControlSocket::Claim(living);
+  const auto other = ControlSocket::Claim(path_);
+  ASSERT_EQ(Mode(dead), 0600);
+  RemovePrivateRemains(directory_);
+  EXPECT_EQ(Mode(dead), -1);
+  EXPECT_EQ(Mode(dead + ".lock"), -1);
+  EXPECT_EQ(Mode(living + ".lock"), 0600);
+  EXPECT_EQ(Mode(path_ + ".lock"), 0600);
+  RemovePrivateRemains(directory_ + "/none");
+}
+
+TEST_F(ControlSocketTest, AnotherUsersLockIsNotTaken) {
+  if (geteuid() != 0) GTEST_SKIP() << "giving a file away needs root";
+  const std::string lock = path_ + ".lock";
+  close(open(lock.c_str(), O_CREAT | O_CLOEXEC, 0666));
+  ASSERT_EQ(chown(lock.c_str(), 12345, 12345), 0);
+  const auto socket = ControlSocket::Claim(path_);
+  ASSERT_EQ(socket.status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(socket.status().message()),
+              HasSubstr(lock + ": it belongs to user 12345"));
+}
+
+TEST_F(ControlSocketTest, AnotherUsersSocketStays) {
+  if (geteuid() != 0) GTEST_SKIP() << "giving a file away needs root";
+  const pid_t child = fork();
+  if (child == 0) {
+    auto socket = ControlSocket::Claim(path_);
+    _exit(socket.ok() && socket->Listen().ok() ? 0 : 1);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  ASSERT_EQ(chown(path_.c_str(), 12345, 12345), 0);
+  auto socket = ControlSocket::Claim(path_);
+  ASSERT_TRUE(socket.ok());
+  EXPECT_EQ(socket->Listen().code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Mode(path_), 0600);
+}
+
 TEST_F(ControlSocketTest, AFileThatIsNoSocketStays) {
   close(open(path_.c_str(), O_CREAT | O_CLOEXEC, 0644));
   auto socket = ControlSocket::Claim(path_);

@@ -413,6 +413,20 @@ def test_a_killed_daemon_leaves_a_command_alone_that_is_kept(account, start,
     assert not list(path.parent.glob(path.name + "*"))
 
 
+def test_what_both_left_when_killed_is_swept_by_the_next_run(account, start):
+    program = start("echo fabric=$IBEMU_FABRIC; exec sleep 1000")
+    pid, path = daemon_of(program)
+    with process(pid) as daemon:
+        program.signal(signal.SIGSTOP)
+        os.kill(pid, signal.SIGKILL)
+        assert gone(daemon)
+        program.signal(signal.SIGKILL)
+        program.process.wait()
+    assert path.exists()
+    run(account, "true")
+    assert not list(path.parent.glob(path.name + "*"))
+
+
 LOSES = ("trap 'echo asked; exit 0' TERM; setsid sleep 1000 & echo orphan=$!; "
          "echo fabric=$IBEMU_FABRIC; while :; do sleep 0.1; done")
 
