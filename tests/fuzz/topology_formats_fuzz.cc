@@ -13,7 +13,7 @@
 
 namespace {
 
-using namespace ibemu::fabric;  // NOLINT(google-build-using-namespace)
+using namespace ibemu::topology;  // NOLINT(google-build-using-namespace)
 
 absl::StatusOr<Topology> Parse(char format, std::string_view text) {
   switch (format) {
