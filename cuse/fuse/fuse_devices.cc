@@ -94,8 +94,9 @@ void FuseDevices::SendOpened(RequestId id) {
 
   // fuse_reply_open() can't be used, as this libfuse does not know
   // FOPEN_STREAM.
-  const fuse_open_out answer = {
-      .fh = number, .open_flags = open_flags_, .padding = 0};
+  fuse_open_out answer{};  // its last field has one name or another
+  answer.fh = number;
+  answer.open_flags = open_flags_;
   if (fuse_reply_buf(Settle(id), reinterpret_cast<const char*>(&answer),
                      sizeof answer) != 0) {
     RemoveSoon(number);  // the client is gone, and no RELEASE will come
