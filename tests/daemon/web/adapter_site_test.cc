@@ -17,11 +17,11 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr, ::testing::Not;
 
-constexpr int kOk = 200, kNotFound = 404;
-
 // The adapter's time is virtual, the server's loop is not.
 class AdapterSiteTest : public HcaAdaptersBench {
  protected:
+  static constexpr int kOk = 200, kNotFound = 404;
+
   AdapterSiteTest() {
     Start("host-1");
     server_ = *BindAdapterSite({.host = "127.0.0.1"}, *turning_, adapters_);

@@ -23,12 +23,12 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-constexpr int kOk = 200, kNoContent = 204, kUnauthorized = 401,
-              kForbidden = 403, kTooLong = 413, kUnavailable = 503;
-
 // Three hosts on one switch, and one method.
 class LiveViewTest : public ::testing::Test {
  protected:
+  static constexpr int kOk = 200, kNoContent = 204, kUnauthorized = 401,
+                       kForbidden = 403, kTooLong = 413, kUnavailable = 503;
+
   LiveViewTest() {
     dispatcher_.Add("status", [](control::Parameters&, control::Caller&) {
       return json{{"pid", 7}};
