@@ -30,9 +30,9 @@ TEST(TableTest, ACellStaysInItsLine) {
   table.Add({"node\n", "up"});
   table.Add({"a\n\x1b[1mb", "up"});
   EXPECT_EQ(table.Text(),
-            "NODE      STATE\n"
-            "node      up\n"
-            "a??[1mb   up\n");
+            "NODE     STATE\n"
+            "node     up\n"
+            "a??[1mb  up\n");
 }
 
 }  // namespace
