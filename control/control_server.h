@@ -34,8 +34,6 @@ class ControlServer {
   // Serves one connected socket.  Calls `ended` when it is closed.
   void Adopt(UniqueFd socket, std::function<void()> ended);
 
-  size_t connection_count() const { return connections_.size(); }
-
  private:
   class Connection;
 

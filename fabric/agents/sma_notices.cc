@@ -61,16 +61,6 @@ void SmaNotices::OnLocalChange(PortId id, LocalChange change) {
                details);
 }
 
-void SmaNotices::OnThreshold(PortId id, TrapNumber number) {
-  assert(number == TrapNumber::kLocalLinkIntegrity ||
-         number == TrapNumber::kExcessiveBufferOverrun ||
-         number == TrapNumber::kFlowControlWatchdog);
-  const PortId end_port = subnet_.management_port(id);
-  traps_.Raise(end_port, number, NoticeType::kUrgent,
-               mad::PortThresholdDetails{.lid = subnet_.port(end_port).info.lid,
-                                         .port_num = subnet_.port(id).number});
-}
-
 void SmaNotices::RaiseBadKey(PortId port, TrapNumber number,
                              const BadKey& packet) {
   traps_.Raise(port, number, NoticeType::kSecurity,

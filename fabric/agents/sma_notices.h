@@ -28,10 +28,6 @@ class SmaNotices {
   enum class LocalChange { kCapabilityMask, kNodeDescription };
   void OnLocalChange(PortId port, LocalChange change);
 
-  // Errors on the link of `port` exceeded a threshold of PortInfo: raises trap
-  // 129 (LocalPhyErrors), 130 (OverrunErrors) or 131 (flow control watchdog).
-  void OnThreshold(PortId port, mad::TrapNumber number);
-
   // An SMP with a wrong M_Key came to an end port, which has counted the
   // violation: raises trap 256.
   void OnBadMKey(PortId port, const mad::Arrival& request);

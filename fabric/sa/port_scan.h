@@ -111,9 +111,7 @@ bool IsSwitchPort0(const PortQuery<T>& query) {
   return query.node.is_switch() && query.port.number == 0;
 }
 
-// The type of Scan(), for tables of RecordSources by attribute.
-using SourceFactory = std::unique_ptr<RecordSource> (*)(const Directory&,
-                                                        const SaRequest&);
+// Returns the source of the records that kProduce makes of ports.
 template <class T, auto kProduce>
 std::unique_ptr<RecordSource> Scan(const Directory& directory,
                                    const SaRequest& request) {

@@ -27,9 +27,6 @@ struct SaRequest {
   bool Has(uint64_t components) const {
     return (header.component_mask & components) == components;
   }
-  bool HasAny(uint64_t components) const {
-    return (header.component_mask & components) != 0;
-  }
   bool WantsOne() const { return header.mad.method == mad::Method::kGet; }
 
   template <wire::Structure T>

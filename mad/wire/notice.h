@@ -124,25 +124,6 @@ struct LinkStateDetails {
 };
 static_assert(wire::Tiles<LinkStateDetails>());
 
-// The DataDetails of traps 129 to 131.
-struct PortThresholdDetails {
-  static constexpr int kBits = 432;
-
-  wire::Lid lid{};
-  uint8_t port_num = 0;
-
-  bool operator==(const PortThresholdDetails&) const = default;
-
-  static constexpr auto Layout() {
-    using T = PortThresholdDetails;
-    using wire::Reserved, wire::Ro;
-    return wire::Table(  // component, name, length and offset in bits
-        Reserved(16, 0), Ro(&T::lid, "LIDADDR", 16, 16),
-        Ro(&T::port_num, "PORTNO", 8, 32), Reserved(392, 40));
-  }
-};
-static_assert(wire::Tiles<PortThresholdDetails>());
-
 // The DataDetails of trap 144.
 struct LocalChangeDetails {
   static constexpr int kBits = 432;

@@ -117,15 +117,6 @@ TEST_F(TrapsTest, ReportsLocalChanges) {
   EXPECT_TRUE(details.node_description_change);
 }
 
-TEST_F(TrapsTest, ReportsErrorsPastAThreshold) {
-  sma_.notices().OnThreshold(subnet_.port_id(kSwitch, 3),
-                             TrapNumber::kLocalLinkIntegrity);
-  EXPECT_EQ(LastNotice().trap_number, TrapNumber::kLocalLinkIntegrity);
-  const auto details = LastDetails<mad::PortThresholdDetails>();
-  EXPECT_EQ(details.lid, Lid{7});
-  EXPECT_EQ(details.port_num, 3);
-}
-
 TEST_F(TrapsTest, ReportsABadMKeyWithTheWayItCame) {
   PortOf(kHost, 1).info.m_key = 0x1234;
   mad::Smp smp = Request(Method::kSet, AttributeId::kPortInfo, 1);

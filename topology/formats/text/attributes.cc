@@ -16,11 +16,6 @@ namespace {
 
 using mad::NodeType;
 
-constexpr std::string_view kNodeKeys[] = {
-    "description", "guid",      "system_image_guid",
-    "vendor_id",   "device_id", "enhanced_port_0",
-    "firmware",    "hardware",  "board_id",
-    "hca_type"};
 constexpr std::string_view kLinkKeys[] = {"rate", "width", "speed", "length",
                                           "down"};
 
@@ -97,7 +92,6 @@ std::optional<uint64_t> ParseNumber(std::string_view text) {
   return value;
 }
 
-std::span<const std::string_view> NodeKeys() { return kNodeKeys; }
 std::span<const std::string_view> LinkKeys() { return kLinkKeys; }
 
 std::optional<NodeType> ParseNodeType(std::string_view text) {

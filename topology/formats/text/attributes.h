@@ -22,9 +22,8 @@ enum class Setting {
   kBadValue,
 };
 
-// Returns the keys of a node, except for its name, type, ports and port GUIDs.
-std::span<const std::string_view> NodeKeys();
-// Sets a property of a node.  On kBadValue, `rule` describes the valid values.
+// Sets a property of a node: any but its name, type, ports and port GUIDs.  On
+// kBadValue, `rule` describes the valid values.
 Setting SetNodeKey(std::string_view key, std::string_view value, NodeSpec& node,
                    std::string& rule);
 
