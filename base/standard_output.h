@@ -1,4 +1,4 @@
-// What a program prints, and whether all of it was written.
+// Functions that write to standard output and keep the first error.
 #ifndef IBEMU_BASE_STANDARD_OUTPUT_H_
 #define IBEMU_BASE_STANDARD_OUTPUT_H_
 

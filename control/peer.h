@@ -1,4 +1,5 @@
-// Who may talk to the daemon, and what it takes from them.
+// Checks of a client of the control socket: its user, its PID namespace and the
+// descriptor that it sends.
 #ifndef IBEMU_CONTROL_PEER_H_
 #define IBEMU_CONTROL_PEER_H_
 

@@ -17,7 +17,7 @@
 
 namespace ibemu::control {
 
-// Who calls a method: one connection.
+// The connection that calls a method.
 class Caller {
  public:
   virtual ~Caller() = default;
@@ -86,7 +86,7 @@ class Dispatcher {
 // The response that says what is wrong with a request that can't be read.
 std::string RefuseRequest(const absl::Status& status);
 
-// What a response means: its result, or the error's code and message.
+// Returns the result of a response, or its error with code and message.
 //
 // Errors: Unavailable when `line` is no response.
 absl::StatusOr<nlohmann::json> ReadResponse(std::string_view line);

@@ -1,4 +1,4 @@
-// Where daemons listen.
+// The paths of control sockets and of the directory that holds them.
 #ifndef IBEMU_CONTROL_SOCKET_PATH_H_
 #define IBEMU_CONTROL_SOCKET_PATH_H_
 

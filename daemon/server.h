@@ -70,7 +70,7 @@ class Server {
   void Run() { loop_->Run(); }
   void Stop() { loop_->Stop(); }
 
-  // Of the back end, for people.
+  // Describes the back end, for people.
   std::string Summary() const { return backend_->Summary(); }
 
  private:

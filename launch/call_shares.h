@@ -24,7 +24,7 @@ class CallShares {
     pid_t process = 0;
     uid_t user = 0;
   };
-  // Of a thread; empty when it has gone.
+  // Finds the owner of a thread; empty when it has gone.
   using FindOwner = std::function<std::optional<Owner>(pid_t tid)>;
 
   CallShares(Limits limits, FindOwner find)

@@ -90,7 +90,7 @@ class EndOfAll {
   void OnTime() {
     uint64_t times = 0;
     if (read(timer_.get(), &times, sizeof times) < 0) return;
-    // Who was not killed by a second SIGKILL is somebody else's.
+    // A process that survives a second SIGKILL belongs to another user.
     if (kills_ == 2) given_up_ = true;
     ++kills_;
     Send(SIGKILL);
@@ -207,7 +207,7 @@ absl::StatusOr<pid_t> Start(const Command& command,
 
 int Supervise(pid_t command, const LauncherSignals& signals, int daemon_fd,
               absl::FunctionRef<Grace()> daemon_ended) {
-  // What we had started before, and is no part of the run.
+  // Processes that were started before; they are no part of the run.
   std::set<pid_t> others = OwnChildren();
   others.erase(command);
   prctl(PR_SET_CHILD_SUBREAPER, 1);

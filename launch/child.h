@@ -61,8 +61,8 @@ absl::StatusOr<pid_t> Start(const Command& command,
                             const LauncherSignals& signals,
                             absl::FunctionRef<absl::Status()> prepare);
 
-// How long a command and all that it has started may take to end when their
-// devices have gone, before they are killed.  Empty: they may go on.
+// The time in which a command and all that it has started have to end when
+// their devices have gone; then they are killed.  Empty: they may go on.
 using Grace = std::optional<absl::Duration>;
 
 // Waits until `command` ends and returns its wait status.  Meanwhile passes

@@ -23,7 +23,7 @@ struct ClientIdentity {
   // Reads /proc/TID/status.  Empty if the thread has gone.  The caller must
   // know that `tid` still is the thread it means.
   static std::optional<ClientIdentity> Of(pid_t tid);
-  // Of the text of /proc/TID/status; empty if something is missing.
+  // Parses the text of /proc/TID/status.  Empty if something is missing.
   static std::optional<ClientIdentity> Parse(std::string_view status);
 
   bool operator==(const ClientIdentity&) const = default;

@@ -1,4 +1,5 @@
-// What programs tell hosts apart by: a run looks like a machine of its own.
+// HostIdentity: the host name and the boot id, by which programs tell hosts
+// apart.  Each run has its own.
 #ifndef IBEMU_LAUNCH_HOST_IDENTITY_H_
 #define IBEMU_LAUNCH_HOST_IDENTITY_H_
 
@@ -11,8 +12,8 @@
 
 namespace ibemu::launch {
 
-// Open MPI and MPICH go by the name of the host; UCX, and so all that uses it,
-// by the boot id: who has the same one is reached by shared memory.
+// Open MPI and MPICH go by the name of the host.  UCX, and all that uses it, go
+// by the boot id: processes with the same one talk through shared memory.
 struct HostIdentity {
   std::string name;     // as of sethostname(2)
   std::string boot_id;  // "6a4bd7e0-9b0b-4b5e-8a06-3c8c3b1a3c55"
@@ -27,7 +28,7 @@ std::string HostName(std::string_view description);
 std::string BootId(std::string_view machine, std::string_view fabric,
                    std::string_view node);
 
-// What HostIdentity stands on: the machine's /proc/sys/kernel/random/boot_id.
+// Reads the machine's own boot id, /proc/sys/kernel/random/boot_id.
 absl::StatusOr<std::string> ReadBootId();
 
 // A new /etc/hosts, from the machine's.  A host must know its own name.

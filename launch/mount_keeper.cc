@@ -17,8 +17,8 @@
 namespace ibemu::launch {
 namespace {
 
-// What the keeper tells: this once the file system is mounted, then, at the
-// end of its work, what went wrong.
+// The keeper's first message, when the file system is mounted.  The second one,
+// at the end of its work, is the text of an error or empty.
 constexpr char kMounted = '\x06';  // begins no sentence
 
 absl::Status Show(int fuse, bool cover, int news) {

@@ -1,4 +1,5 @@
-// Who mounts for the whole machine when no service manager does.
+// MountKeeper: the process that mounts for the whole machine when no service
+// manager does.
 #ifndef IBEMU_LAUNCH_MOUNT_KEEPER_H_
 #define IBEMU_LAUNCH_MOUNT_KEEPER_H_
 

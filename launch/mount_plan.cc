@@ -11,7 +11,8 @@ namespace {
 
 using Kind = MountStep::Kind;
 
-// What sysfs shows of RDMA lives in these; a real adapter's are hidden.
+// The prefix of sysfs classes that show RDMA devices.  A real adapter's are
+// hidden.
 constexpr std::string_view kRdmaPrefix = "infiniband";
 
 // opensm's log may grow without end.

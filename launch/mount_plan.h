@@ -1,4 +1,4 @@
-// What `ibemu run` and system mode mount where, as data.
+// MountPlan: the mounts of `ibemu run` and of system mode, as data.
 #ifndef IBEMU_LAUNCH_MOUNT_PLAN_H_
 #define IBEMU_LAUNCH_MOUNT_PLAN_H_
 
@@ -30,7 +30,7 @@ struct DirectoryEntry {
   std::string target;  // kLink
 };
 
-// How the machine looks to the launcher, in its new mount namespace.
+// The machine as the launcher sees it, in its new mount namespace.
 struct MachineFacts {
   bool nested = false;  // the stage of an outer run is there
   bool has_dev_infiniband = false;
@@ -39,7 +39,7 @@ struct MachineFacts {
   std::vector<DirectoryEntry> classes;  // of the machine's own /sys/class
 };
 
-// What the daemon serves below kFuseMount.
+// The directories that the daemon serves below kFuseMount.
 struct ServedFacts {
   std::vector<std::string> classes;  // of sys/class
   std::vector<std::string> devices;  // of sys/devices: "pci1b1b:00"
@@ -101,7 +101,7 @@ MountPlan PlanNoAdapter(bool has_dev_infiniband,
 MountPlan PlanState(const StateFacts& state,
                     const std::optional<std::string>& directory);
 
-// Where the kernel works on what covers `source`: a directory beside it.
+// The work directory of an overlay whose upper directory is `source`.
 std::string WorkDirectory(const std::string& source);
 
 // Gives a host its boot id and, if there is one, its /etc/hosts.

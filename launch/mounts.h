@@ -36,10 +36,10 @@ void CleanUp(const MountPlan& plan);
 // The names in a directory, in no order.
 absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& path);
 
-// What mounts(5) shows as the source of each of our mounts.
+// The source of each of our mounts in mounts(5).
 inline constexpr char kMountSource[] = "ibemu";
 
-// And as the type of that of MountFuse().
+// The type of the mount of MountFuse() there.
 inline constexpr char kFuseType[] = "fuse.ibemu";
 
 // Mounts the FUSE connection `fuse` on `place`.  `for_everybody` lets other

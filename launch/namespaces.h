@@ -24,7 +24,7 @@ enum class Privilege {
 // forbids them and the cure.
 absl::StatusOr<Privilege> EnterNamespaces();
 
-// What the kernel says about user namespaces; separate for tests.
+// The kernel's settings for user namespaces; separate for tests.
 struct NamespacePolicy {
   bool forbidden_by_sysctl = false;     // kernel.unprivileged_userns_clone
   bool restricted_by_apparmor = false;  // Ubuntu 23.10 and later

@@ -51,7 +51,7 @@ size_t ReadMemory(pid_t tid, uint64_t address, void* buffer, size_t size) {
   constexpr uint64_t kPage = 4096;
   const size_t first = std::min<size_t>(size, kPage - address % kPage);
   const iovec local = {buffer, size};
-  // What can't be read ends the transfer, between two of these.
+  // A page that can't be read ends the transfer, but only between two entries.
   const std::array<iovec, 2> remote = {
       iovec{reinterpret_cast<void*>(address), first},
       iovec{reinterpret_cast<void*>(address + first), size - first}};
@@ -93,8 +93,8 @@ std::string PathOfFd(pid_t tid, uint64_t fd) {
   return absl::StrCat("/proc/", tid, "/fd/", static_cast<int>(fd));
 }
 
-// What open() takes for the very inode that `fd` has, whatever became of its
-// path.
+// Returns a path by which open() gets the very inode of `fd`, whatever became
+// of its own path.
 std::string PathOfOwn(const UniqueFd& fd) {
   return absl::StrCat("/proc/self/fd/", fd.get());
 }
@@ -180,7 +180,7 @@ UniqueFd OpenAsClient(const seccomp_notif& call, const ClientIdentity& client,
     if (!acting.ok()) return UniqueFd();
     directory = Resolve(root, kNodeDirectory, O_DIRECTORY, RESOLVE_IN_ROOT);
     if (!directory.valid()) return UniqueFd();
-    // What somebody mounted there is none of ours.
+    // RESOLVE_NO_XDEV: a file that somebody mounted there is not ours.
     inode = Resolve(directory, absl::StrCat(".uverbs", number), 0,
                     RESOLVE_BENEATH | RESOLVE_NO_XDEV);
   }

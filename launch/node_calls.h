@@ -84,8 +84,8 @@ class NodeCalls : public std::enable_shared_from_this<NodeCalls> {
   size_t threads_ = 0;  // all of them
   size_t waiting_ = 0;  // of them, for calls
   CallShares shares_;
-  // Of processes, while a descriptor is on its way: two calls must not choose
-  // one number.
+  // The descriptor numbers that calls under way have chosen, by process: no two
+  // calls may choose the same.
   std::set<std::pair<pid_t, int>> numbers_;
 };
 

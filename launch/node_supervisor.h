@@ -1,4 +1,5 @@
-// What makes a file of a FUSE mount pass for a character device, in a run.
+// NodeSupervisor: the process that makes a file of a FUSE mount pass for a
+// character device, in a run.
 #ifndef IBEMU_LAUNCH_NODE_SUPERVISOR_H_
 #define IBEMU_LAUNCH_NODE_SUPERVISOR_H_
 

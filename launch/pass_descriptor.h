@@ -12,7 +12,7 @@ namespace ibemu::launch {
 // Errors: those of sendmsg(2).
 absl::Status SendDescriptor(int socket, int fd);
 
-// What SendDescriptor() sent; none when the socket is closed instead.
+// Receives what SendDescriptor() sent; none when the socket is closed instead.
 UniqueFd ReceiveDescriptor(int socket);
 
 }  // namespace ibemu::launch

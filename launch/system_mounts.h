@@ -1,4 +1,4 @@
-// What --front-end=cuse mounts for the whole machine, and takes away again.
+// The mounts of --front-end=cuse, which the whole machine sees.
 #ifndef IBEMU_LAUNCH_SYSTEM_MOUNTS_H_
 #define IBEMU_LAUNCH_SYSTEM_MOUNTS_H_
 

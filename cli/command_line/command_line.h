@@ -1,4 +1,4 @@
-// What the command lines of ibemu and ibemud have in common.
+// The parser of command lines that ibemu and ibemud share.
 #ifndef IBEMU_CLI_COMMAND_LINE_COMMAND_LINE_H_
 #define IBEMU_CLI_COMMAND_LINE_COMMAND_LINE_H_
 
@@ -18,14 +18,14 @@ namespace ibemu::cli {
 
 inline constexpr int kUsageError = 2;
 
-// What the command line asked for; returns the exit status.
+// The function that carries a command line out; returns the exit status.
 using Action = std::function<int()>;
 
 // Gives `app` its help text, as it stands, in place of CLI11's.
 void SetHelp(CLI::App& app, const char* text);
 
-// What a "--" in front of COMMAND becomes before CLI11 sees it, which would
-// take what follows away from the subcommand.
+// Stands for a "--" in front of COMMAND.  CLI11 gets it instead, since it would
+// take what follows a plain "--" away from the subcommand.
 inline constexpr char kCommandFollows[] = "\001--";
 
 // Parses.  Returns an exit status if that was all (help, version, a mistake,

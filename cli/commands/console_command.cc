@@ -72,7 +72,8 @@ absl::Status RunConsole(const Flags& flags) {
   const bool people = isatty(STDIN_FILENO) == 1;
   std::string line;
   do {
-    // Who types, or reads what comes, sees the answer before the next line.
+    // The answer to a line is written before the next one is read: a person or
+    // a program may wait for it.
     if (!PrintNow(people ? "sim> " : "")) break;
     if (!std::getline(std::cin, line)) break;
   } while (console.Do(line));

@@ -44,7 +44,7 @@ struct Flags {
   std::string output;
 };
 
-// What a tool prints that is in the PATH.
+// Returns the output of a tool from the PATH.
 absl::StatusOr<std::string> OutputOf(const std::string& tool) {
   std::FILE* pipe = ::popen(tool.c_str(), "re");
   if (pipe == nullptr) return absl::ErrnoToStatus(errno, tool);
@@ -133,7 +133,7 @@ absl::Status Record(const Flags& flags) {
                          Adapters(flags, ask_here));
   topology::AddAdapters(adapters, topology);
   const std::string spec = topology::FormatSpecYaml(topology);
-  // What was recorded shall load.
+  // Checks that the recorded file can be loaded.
   IBEMU_RETURN_IF_ERROR(
       topology::ParseSpec(spec, "the recorded spec").status());
   return Write(spec, flags.output);

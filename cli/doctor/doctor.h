@@ -10,7 +10,7 @@
 
 namespace ibemu::cli {
 
-// What the doctor has to say about one subject.
+// The doctor's finding about one subject.
 struct Finding {
   enum class Level { kFine, kNote, kObstacle };
   Level level = Level::kFine;

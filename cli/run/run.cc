@@ -123,8 +123,8 @@ std::string HostNames(const control::Greeting& daemon,
   return absl::StrJoin(names, ",");
 }
 
-// Where the command has to go back to, because mounts cover the place; empty:
-// it is there already.
+// Returns the working directory if mounts cover it, so that the command has to
+// enter it again; else "".
 std::string CoveredDirectory() {
   char path[PATH_MAX];
   if (getcwd(path, sizeof(path)) == nullptr) return "";

@@ -13,9 +13,9 @@
 namespace ibemu::cli {
 
 struct RunOptions {
-  // Of the private daemon; none of them goes together with `fabric`, and
-  // `adapters` (--backend=hca) with nothing else of it: the command sees all of
-  // them, and `hosts` is empty.
+  // Options of the private daemon.  None of them goes together with `fabric`.
+  // `adapters` (--backend=hca) excludes the other ones: the command sees all
+  // of these adapters, and `hosts` is empty.
   std::vector<daemon::HcaChoice> adapters;
   std::optional<std::string> topology;  // default "back-to-back"
   std::optional<std::string> sm;
@@ -26,8 +26,8 @@ struct RunOptions {
   // run finds the fabric of the outer one.
   std::optional<std::string> fabric;
 
-  // Whose adapters the command sees; none: IBEMU_HOST's when the fabric is
-  // IBEMU_FABRIC's, else the daemon's default (the first CA).
+  // The hosts whose adapters the command sees.  Empty: that of IBEMU_HOST if
+  // the fabric is IBEMU_FABRIC's, else the daemon's default (the first CA).
   std::vector<std::string> hosts;
   std::string profile = "qib";
   std::string device_name = "ibemu%d";
@@ -40,8 +40,8 @@ struct RunOptions {
   // first one's of `hosts`.  "-": the machine's, and its boot id.
   std::optional<std::string> hostname;
 
-  // Where what opensm and its kind write below /var is kept.  Without it they
-  // have private directories where the user may not write.
+  // The directory that keeps what opensm and its kind write below /var.
+  // Without it they have private directories where the user may not write.
   std::optional<std::string> state;
 
   // Without it, the command is ended when its devices go with the daemon.

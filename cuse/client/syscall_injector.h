@@ -22,7 +22,7 @@ namespace ibemu::cuse {
 // x86-64 only.
 class SyscallInjector {
  public:
-  // What is lent of the thread's stack, as words of 64 bits.
+  // The part of the thread's stack that is borrowed, as words of 64 bits.
   using Words = std::array<uint64_t, 5>;
 
   // REQUIRES: `caller` has stopped, and outlives this object.

@@ -40,7 +40,7 @@ constexpr char kPageStart[] = R"(<!doctype html>
 
 constexpr char kPageEnd[] = "</main>\n</body>\n</html>\n";
 
-// What nodes are called is anybody's text.
+// Escapes `value`: names of nodes may hold anything.
 std::string Html(const json& value) {
   const std::string text = value.is_string() ? value.get<std::string>()
                            : value.is_null() ? "-"

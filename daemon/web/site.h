@@ -1,4 +1,4 @@
-// What a back end shows on the web server.
+// Site: the pages and metrics that a back end adds to the web server.
 #ifndef IBEMU_DAEMON_WEB_SITE_H_
 #define IBEMU_DAEMON_WEB_SITE_H_
 
@@ -15,7 +15,8 @@ class Server;
 
 namespace ibemu::daemon {
 
-// Its metrics are asked for on the loop.
+// A Site is what each back end implements for the web server.  Its metrics are
+// read on the loop thread.
 class Site {
  public:
   Site() = default;
@@ -26,24 +27,24 @@ class Site {
   // Adds its pages.  This must outlive `server`'s last answer.
   virtual void AddTo(httplib::Server& server) = 0;
 
-  // What people open: "/", with what else it takes to see it.
+  // The path that people open: "/", with a token if the site asks for one.
   virtual std::string ViewPath() const = 0;
 
-  // How many answers of its own may go on and on, each with a thread.
+  // The number of its answers that may be endless; each of them has a thread.
   virtual size_t streams() const = 0;
-  // They end.
+  // Ends the endless answers.
   virtual void Close() = 0;
 
   virtual MetricFamilies Metrics() const = 0;
 
-  // Those of ports, which may be many, come in pieces: one kind after the
-  // other, and of each the ports from `from`.
+  // The place of a piece of the ports' metrics, which may be many: the metric,
+  // and the first port.
   struct PortCursor {
     size_t kind = 0, from = 0;
   };
-  // After the last piece, `kind` is this.
+  // The number of metrics of each port; after the last piece, `kind` has it.
   virtual size_t PortMetricKinds() const = 0;
-  // The piece at `cursor`, which is where the next one begins then.
+  // Returns the piece at `cursor`, and moves `cursor` to the next one.
   virtual prometheus::MetricFamily PortMetrics(PortCursor& cursor) const = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kIpv6 = "::1";
 
-// What goes before the last colon, unless that is part of an IPv6 address.
+// Returns the text before the last colon that is no part of an IPv6 address.
 std::string_view HostOf(std::string_view text) {
   if (text.starts_with("[")) return text.substr(0, text.find(']') + 1);
   return text.substr(0, text.rfind(':'));

@@ -1,4 +1,4 @@
-// Where ibemud's web server listens.
+// WebAddress: the address on which ibemud's web server listens.
 #ifndef IBEMU_DAEMON_WEB_WEB_ADDRESS_H_
 #define IBEMU_DAEMON_WEB_WEB_ADDRESS_H_
 
@@ -23,9 +23,9 @@ struct WebAddress {
   static absl::StatusOr<WebAddress> Parse(std::string_view text);
 };
 
-// Whether `host`, the Host header of a request, names this machine.  A page of
-// somebody else, whose name was made to point here, sends its own name (DNS
-// rebinding).
+// Returns whether `host`, the Host header of a request, names this machine.  A
+// page of another site whose name was made to point here sends its own name
+// (DNS rebinding).
 bool IsThisMachine(std::string_view host);
 
 }  // namespace ibemu::daemon

@@ -32,10 +32,10 @@ class WebServer {
   // Those who wait for the loop get an error.
   ~WebServer();
 
-  // Of the site, for who may use it: "http://127.0.0.1:8080/?token=..."
+  // The URL of the site, token included: "http://127.0.0.1:8080/?token=..."
   std::string ViewUrl() const;
 
-  // With the port that it got.
+  // The address, with the port that the kernel chose if there was none.
   const WebAddress& address() const;
 
   // Starts the threads: when the process has given up what it does not need.

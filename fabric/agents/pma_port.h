@@ -1,5 +1,5 @@
-// What the performance management agent keeps of one port beyond its counters;
-// a port has none until the first Set.
+// PmaPort: the state of the performance management agent for one port, beside
+// the counters.
 #ifndef IBEMU_FABRIC_AGENTS_PMA_PORT_H_
 #define IBEMU_FABRIC_AGENTS_PMA_PORT_H_
 
@@ -13,13 +13,14 @@
 
 namespace ibemu::fabric {
 
+// A port has none until the first Set.
 struct PmaPort : AgentPortState {
   // By Counter: what the port had counted when the shown value was zero (modulo
   // 2^64).  Shorter than the enum, or empty: zeros.
   std::vector<uint64_t> base;
 
-  // Which packets PortOpRcvCounters, PortVLOpPackets and PortVLOpData count:
-  // at first every management datagram.
+  // The opcode of the packets that PortOpRcvCounters, PortVLOpPackets and
+  // PortVLOpData count: at first that of every management datagram.
   uint8_t op_code = wire::opcode::kUdSendOnly;
   uint8_t vl_packets_op_code = wire::opcode::kUdSendOnly;
   uint8_t vl_data_op_code = wire::opcode::kUdSendOnly;

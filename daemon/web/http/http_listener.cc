@@ -98,7 +98,7 @@ class HttpListener::Connections {
   // Returns false if `ending` is readable.
   bool Wait(int listening, int ending) {
     const absl::Time now = absl::Now();
-    // Where descriptors have run out, accept() would fail at once again.
+    // While there are no free descriptors, accept() would fail again at once.
     const bool accepts = now >= accepts_from_;
     polled_.clear();
     polled_.push_back({ending, POLLIN, 0});
@@ -174,7 +174,7 @@ class HttpListener::Connections {
       connections_.erase(it);
       return;
     }
-    // What follows a refusal is read, too: the end of a connection with unread
+    // After a refusal the rest is read, too: closing a connection with unread
     // bytes would keep the answer from arriving.
     if (it->reader.state() == RequestReader::State::kRefused) return;
     switch (it->reader.Add({buffer.data(), static_cast<size_t>(size)})) {

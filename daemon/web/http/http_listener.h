@@ -27,7 +27,7 @@ struct HttpRequest {
 // An HttpListener reads requests on a thread of its own, from all clients at
 // once, so that slow ones keep nobody else waiting: RequestReader bounds how
 // long a request may be, this how long it may take and how many may be under
-// way.  Who comes when there are kMaxConnections displaces the oldest of them.
+// way.  A connection beyond kMaxConnections displaces the oldest one.
 class HttpListener {
  public:
   static constexpr size_t kMaxConnections = 64;

@@ -1,4 +1,5 @@
-// What the HTTP library reads a request from, and writes its answer to.
+// MemoryStream: a request in memory and the socket for its answer, as a stream
+// of the HTTP library.
 #ifndef IBEMU_DAEMON_WEB_HTTP_MEMORY_STREAM_H_
 #define IBEMU_DAEMON_WEB_HTTP_MEMORY_STREAM_H_
 

@@ -97,7 +97,7 @@ void AddPortStates(MetricFamily& family, const HcaView& adapter) {
   }
 }
 
-// Of both queue pairs of each port.
+// Returns a metric of queue pairs 0 and 1 of each port.
 MetricFamily MadFamily(const HcaAdapters& adapters, const char* name,
                        const char* help, uint64_t hca::MadTotals::*count) {
   const auto add = [count](MetricFamily& family, const HcaView& adapter,

@@ -1,4 +1,4 @@
-// What Prometheus is told of adapters by MMIO.
+// The metrics of real adapters, for Prometheus.
 #ifndef IBEMU_DAEMON_WEB_METRICS_ADAPTER_METRICS_H_
 #define IBEMU_DAEMON_WEB_METRICS_ADAPTER_METRICS_H_
 
@@ -9,12 +9,13 @@
 
 namespace ibemu::daemon {
 
-// Of each adapter, by the name that it has on the command line: what it is,
-// whether it lives, commands, events, and what programs have of it.
+// Returns the metrics of each adapter, labelled with its name on the command
+// line: model, health, commands, events, and the objects of programs.
 MetricFamilies AdapterMetrics(const HcaAdapters& adapters);
 
-// Of each of their ports, by the labels of a fabric's: its state, and what went
-// through queue pairs 0 and 1.  One takes a kind after the other.
+// Returns one metric of all their ports, labelled as those of a fabric: the
+// state, or counts of queue pairs 0 and 1.  `kind` is less than
+// kAdapterPortMetrics.
 inline constexpr size_t kAdapterPortMetrics = 4;
 prometheus::MetricFamily AdapterPortMetrics(const HcaAdapters& adapters,
                                             size_t kind);

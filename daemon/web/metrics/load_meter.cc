@@ -8,7 +8,7 @@
 namespace ibemu::daemon {
 namespace {
 
-// Of LinkBandwidth()'s unit, 100 Mb/s.
+// The unit of LinkBandwidth(), 100 Mb/s.
 constexpr double kBytesPerSecond = 1e8 / 8;
 constexpr double kBytesPerWord = 4;  // the counters' unit
 

@@ -1,4 +1,4 @@
-// How busy links are.
+// LoadMeter: the load of links, measured by their counters.
 #ifndef IBEMU_DAEMON_WEB_METRICS_LOAD_METER_H_
 #define IBEMU_DAEMON_WEB_METRICS_LOAD_METER_H_
 
@@ -11,29 +11,30 @@
 
 namespace ibemu::daemon {
 
-// Of a link, by the end that comes first.  Bytes in a second, and what the
-// busier direction takes of what the link can carry: 1 is all.
+// The load of one link.  `sent` and `received` are bytes per second; `share` is
+// the part of its bandwidth that the busier direction uses, from 0 to 1.
 struct LinkLoad {
-  fabric::PortId port{};
+  fabric::PortId port{};  // the end with the lower id
   double sent = 0, received = 0, share = 0;
 };
 
-// Differences of what ports count.  A fabric has up to 200,000 ports, so one
-// looks at a slice after the other, and only the busiest links are told.
+// A LoadMeter compares the counters of ports with their earlier values.  A
+// fabric has up to 200,000 ports, so they are looked at in slices, and only the
+// busiest links are reported.
 class LoadMeter {
  public:
   static constexpr size_t kSlice = 4096;
   static constexpr size_t kMaxLinks = 2000;
 
-  // Compares the ports of slice `index` with what they had counted when it was
-  // looked at before; the first look finds nothing.  False: it was the last.
+  // Compares the counters of slice `index` with those of its last look; the
+  // first look finds nothing.  Returns false if it was the last slice.
   bool Look(const fabric::Subnet& subnet, size_t index, absl::Time now);
 
-  // What the slices had since the last call: the links that carried something,
+  // Returns the links that were found to carry something since the last call,
   // the busiest first, at most kMaxLinks.
   struct Found {
     std::vector<LinkLoad> links;
-    size_t others = 0;  // that carried something, too
+    size_t others = 0;  // links beyond kMaxLinks
   };
   Found Take();
 

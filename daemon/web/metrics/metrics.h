@@ -1,4 +1,4 @@
-// What Prometheus is told.
+// The metrics of a fabric, for Prometheus.
 #ifndef IBEMU_DAEMON_WEB_METRICS_METRICS_H_
 #define IBEMU_DAEMON_WEB_METRICS_METRICS_H_
 
@@ -11,13 +11,13 @@
 
 namespace ibemu::daemon {
 
-// Of the whole fabric: nodes, links, packets.
+// Returns the metrics of the whole fabric: nodes, links, packets.
 MetricFamilies FabricMetrics(const fabric::Fabric& fabric);
 
-// Of each port with a cable: state, traffic, errors.  There may be 200,000
-// ports, so one takes a kind after the other, and of each the ports
-// [from, from + count) of the subnet.
+// The number of metrics of each port with a cable: state, traffic, errors.
 size_t PortMetricKinds();
+// Returns metric `kind` of the ports [from, from + count) of the subnet: there
+// may be 200,000 ports, so they are read in pieces.
 prometheus::MetricFamily PortMetrics(size_t kind, const fabric::Subnet& subnet,
                                      size_t from, size_t count);
 

@@ -20,8 +20,9 @@ namespace ibemu::daemon {
 // Neither part holds a line end.
 std::string SentEvent(std::string_view name, std::string_view data);
 
-// Of one reader.  What a slow one leaves behind is bounded: what does not fit
-// is lost, and {"events": how many} of the event "lost" comes where it was.
+// An EventQueue holds the events that one reader has not taken yet, at most
+// kMaxBytes.  Events that do not fit are lost; an event "lost" with the data
+// {"events": NUMBER} takes their place.
 class EventQueue {
  public:
   static constexpr size_t kMaxBytes = size_t{1} << 20;
@@ -29,11 +30,11 @@ class EventQueue {
   // Many readers share the text.  Never waits for the reader.
   void Push(std::shared_ptr<const std::string> event);
 
-  // All that there is, or what comes within `patience`: empty when nothing
-  // does.  nullopt: closed.
+  // Takes all events, waiting up to `patience` for the first: empty if none has
+  // come.  nullopt: the queue is closed.
   std::optional<std::string> Take(absl::Duration patience);
 
-  // The reader is to go.
+  // Ends Take(), now and in the future.
   void Close();
 
  private:

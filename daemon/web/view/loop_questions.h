@@ -1,4 +1,4 @@
-// What other threads ask of things that live on the loop.
+// LoopQuestions: functions of other threads that have to run on the loop.
 #ifndef IBEMU_DAEMON_WEB_VIEW_LOOP_QUESTIONS_H_
 #define IBEMU_DAEMON_WEB_VIEW_LOOP_QUESTIONS_H_
 
@@ -12,17 +12,17 @@ namespace ibemu::daemon {
 
 class LoopQuestions {
  public:
-  // `patience`: how long a question waits for the loop.
+  // `patience`: the time for which a question waits for the loop.
   explicit LoopQuestions(Loop& loop,
                          absl::Duration patience = absl::Seconds(10));
 
-  // Runs `question` on the loop thread and returns when it has ended; any other
-  // thread may call it.  False: the loop did not come to it in time, or Close()
-  // was called; it will not run then.
+  // Runs `question` on the loop thread and returns when it has ended.  To be
+  // called by any other thread.  Returns false if the loop did not come to it
+  // in time, or Close() was called; then it will not run.
   bool Ask(absl::FunctionRef<void()> question);
 
-  // The loop turns no more: all who wait give up, and so will those who ask
-  // later.
+  // To be called when the loop has ended: questions that wait, and later ones,
+  // fail.
   void Close();
 
  private:

@@ -13,7 +13,8 @@ struct PageFile {
   std::string_view text;
 };
 
-// Where a path is a pattern, as httplib has it, it stands for itself alone.
+// Returns all files.  httplib takes paths for patterns; each of these matches
+// itself alone.
 std::span<const PageFile> PageFiles();
 
 }  // namespace ibemu::daemon

@@ -1,4 +1,4 @@
-// What browsers are told beside a page.
+// The HTTP headers that protect pages.
 #ifndef IBEMU_DAEMON_WEB_VIEW_PAGE_HEADERS_H_
 #define IBEMU_DAEMON_WEB_VIEW_PAGE_HEADERS_H_
 
@@ -8,8 +8,8 @@ struct Response;
 
 namespace ibemu::daemon {
 
-// Of what a page of ours has, its own files are all: no inline script or style,
-// no other site, no frame around it.  It is asked for anew each time.
+// Adds headers that let a page load nothing but our own files, without inline
+// scripts and styles, and that forbid to frame it and to cache it.
 void Protect(httplib::Response& response);
 
 }  // namespace ibemu::daemon

@@ -1,4 +1,4 @@
-// What a page may ask of the daemon.
+// The JSON-RPC requests that pages send, and the check of their methods.
 #ifndef IBEMU_DAEMON_WEB_VIEW_VIEW_CALLS_H_
 #define IBEMU_DAEMON_WEB_VIEW_VIEW_CALLS_H_
 
@@ -10,9 +10,9 @@
 
 namespace ibemu::daemon {
 
-// Whether the JSON-RPC request in `body` names a method that is for pages: what
-// looks at the fabric, and changes links, nodes and faults.  What is no request
-// at all passes: AnswerViewCall() says what is wrong with it.
+// Checks that the JSON-RPC request in `body` names a method that is for pages:
+// those that look at the fabric, and those that change links, nodes and faults.
+// A body that is no request passes; AnswerViewCall() answers with the error.
 //
 // Errors: PermissionDenied, naming the method.
 absl::Status CheckViewCall(std::string_view body);

@@ -1,4 +1,4 @@
-// What open pages are told without asking.
+// ViewFeed: the server-sent events of the live view.
 #ifndef IBEMU_DAEMON_WEB_VIEW_VIEW_FEED_H_
 #define IBEMU_DAEMON_WEB_VIEW_VIEW_FEED_H_
 
@@ -19,7 +19,8 @@
 
 namespace ibemu::daemon {
 
-// Lives on the loop; while no page is open it watches nothing.  Pages get
+// A ViewFeed sends events to all open pages, from the loop thread.  While no
+// page is open it watches nothing.  Pages get
 //
 //   hello   once, at the beginning: what is asked for from now on is not stale
 //   event   what `ibemu events` tells, without drops: there may be a million
@@ -58,7 +59,7 @@ class ViewFeed final : public EventListener, public fabric::FabricWatcher {
   void Tell(std::string_view name, std::string_view data);
   void Changed(fabric::PortId port);
   void TellChanges();
-  // One slice; then the next, or what all of them had.
+  // Looks at one slice, then at the next; after the last, tells the loads.
   void Look(size_t slice);
   void TellLoads();
   void LookForCuts(size_t slice);
@@ -69,7 +70,8 @@ class ViewFeed final : public EventListener, public fabric::FabricWatcher {
   std::vector<std::weak_ptr<EventQueue>> pages_;
   absl::flat_hash_set<fabric::PortId> changed_;
   std::optional<LoadMeter> meter_;
-  // Who is off and is cut changes nothing else.  By port.
+  // By port: its cable was down at the last look.  A port that is down already
+  // reports no change when its cable goes.
   std::vector<bool> cut_;
   uint64_t dropped_ = 0;
   absl::Time began_;

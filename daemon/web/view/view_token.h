@@ -1,4 +1,4 @@
-// What a page must show to look at the fabric and to change it.
+// The token that gives a page access to the fabric.
 #ifndef IBEMU_DAEMON_WEB_VIEW_VIEW_TOKEN_H_
 #define IBEMU_DAEMON_WEB_VIEW_VIEW_TOKEN_H_
 
@@ -10,8 +10,8 @@ namespace ibemu::daemon {
 // 128 random bits, as 32 hexadecimal digits.
 std::string MakeViewToken();
 
-// Whether the header "Authorization" holds this token as a bearer's (RFC 6750
-// §2.1).  Takes as long for each wrong token of the right length.
+// Returns whether the header "Authorization" holds this token as a bearer's
+// (RFC 6750 §2.1).  All wrong tokens of the right length take the same time.
 bool HasViewToken(std::string_view authorization, std::string_view token);
 
 }  // namespace ibemu::daemon
