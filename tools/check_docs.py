@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """check_docs.py ROOT BUILD: fails unless man pages and completions name exactly
 the commands, options and values that the built programs' --help does, and every
-man page and every file of docs/ that any text of the tree names is there."""
+man page and every file of docs/ that any text of the tree names is there, as
+are the files, folders and classes that the documents for readers of the code
+name."""
 
 import pathlib
 import re
@@ -114,6 +116,42 @@ def dangling(root):
         for file in FILE.findall(text):
             if not (root / file).exists():
                 yield f"{name}: there is no {file}"
+
+
+# --- What the documents for readers of the code name
+
+MAP = ("ARCHITECTURE.md", "README.md", "GLOSSARY.md")
+NAMED = re.compile(r"`((?:[\w.-]+/)+|(?!NAME)(?:[\w.-]+/)*[\w.-]+"
+                   r"\.(?:cc|h|py|md|build))`")
+CLASS = re.compile(r"`((?:[a-z_]+::)*)([A-Z]\w*[a-z]\w*)(?:<T>)?(?:\(\))?`")
+
+
+def unfound(root, document):
+    """Files and folders: below the root, beside the document, or in a folder of
+    what stands before them on the line."""
+    for line in (root / document).read_text().splitlines():
+        places = [root, (root / document).parent]
+        for name in NAMED.findall(line):
+            found = [place / name for place in places if (place / name).exists()]
+            if not found:
+                yield f"{document}: there is no {name}"
+            places += [place for path in found for place in (path, *path.parents)
+                       if place != root and root in place.parents]
+
+
+def misnamed(root):
+    names = ask("git", "-C", root, "ls-files").splitlines()
+    for document in names:
+        if document in MAP or (document.endswith("/README.md") and
+                               not document.startswith("tests/")):
+            yield from unfound(root, document)
+    headers = [(root / name).read_text() for name in names
+               if name.endswith(".h") and not name.startswith("tests/")]
+    for space, name in CLASS.findall((root / "GLOSSARY.md").read_text()):
+        space = "::".join(["namespace ibemu", *space.split("::")[:-1]])
+        if not any(space in text and re.search(rf"\b{name}\b", text)
+                   for text in headers):
+            yield f"GLOSSARY.md: no header has {name} in {space}"
 
 
 # --- What the completions say
@@ -244,6 +282,7 @@ def complaints(root, build):
             listed_in_man(pages["ibemu-faults.7"], "Of a link:")),
         dict.fromkeys(listed_in_help(helps["fault"], "WHAT of a link")))
     yield from dangling(root)
+    yield from misnamed(root)
     index = (root / "docs/README.md").read_text()
     for page in sorted(pages.keys()):
         if f"(man/{page})" not in index:
