@@ -44,7 +44,8 @@ bool SetGroups(const std::vector<gid_t>& groups) {
   return syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
 }
 
-// They return what was before, whatever happens.
+// setfsuid() and setfsgid() always return the previous id, so a second call
+// tells whether the first one succeeded.
 bool SetFileUser(uid_t user) {
   setfsuid(user);
   return setfsuid(static_cast<uid_t>(-1)) == static_cast<int>(user);

@@ -23,8 +23,8 @@ std::vector<Process> RunningProcesses();
 // The children of the calling thread, which is its process's only one.
 std::set<pid_t> OwnChildren();
 
-// Those of `processes` that come from `ancestor`, at whatever distance, but not
-// through one of `except`.
+// Returns the descendants of `ancestor` among `processes`, except for those
+// that descend from it through one of `except`.
 std::set<pid_t> DescendantsOf(pid_t ancestor,
                               const std::vector<Process>& processes,
                               const std::set<pid_t>& except);

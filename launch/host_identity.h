@@ -12,8 +12,9 @@
 
 namespace ibemu::launch {
 
-// Open MPI and MPICH go by the name of the host.  UCX, and all that uses it, go
-// by the boot id: processes with the same one talk through shared memory.
+// The identity of a host.  Open MPI and MPICH go by its name.  UCX, and all
+// that uses it, go by the boot id: processes with the same one talk through
+// shared memory.
 struct HostIdentity {
   std::string name;     // as of sethostname(2)
   std::string boot_id;  // "6a4bd7e0-9b0b-4b5e-8a06-3c8c3b1a3c55"

@@ -274,7 +274,7 @@ void LoopCore::RunBriefly(BriefJob job) {
   brief_jobs_.push_back(std::move(job));
 }
 
-// Those that there are: what comes of them waits for its turn.
+// Runs the jobs that are waiting now; jobs that they add run in a later turn.
 bool LoopCore::RunBriefJobs() {
   for (size_t left = brief_jobs_.size(); left > 0; --left) {
     BriefJob job = std::move(brief_jobs_.front());

@@ -7,7 +7,7 @@
 
 namespace ibemu {
 
-// Those with which people and service managers end a program.
+// The signals with which people and service managers end a program.
 inline constexpr std::initializer_list<int> kEndingSignals = {SIGTERM, SIGINT,
                                                               SIGHUP};
 

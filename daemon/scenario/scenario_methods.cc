@@ -178,7 +178,7 @@ absl::Status ScenarioMethods::CheckCall(const ScenarioCall& call) const {
   return fabric_.FindCable(node, parameters.at("port")).status();
 }
 
-// It is there now, or may be when its time comes.
+// Checks that the fault exists, or may exist when its time comes.
 absl::Status ScenarioMethods::CheckFaultName(const std::string& name,
                                              const ScenarioPlan& plan) const {
   if (faults_.Has(name)) return absl::OkStatus();

@@ -100,7 +100,7 @@ void AdapterSite::AddTo(httplib::Server& server) {
     }
     response.set_content(AdapterPage(adapters), kHtml);
   });
-  // The live view's look.
+  // The page looks like the live view.
   for (const PageFile& file : PageFiles()) {
     const std::string_view type = file.type;
     if (!type.starts_with("text/css") && !type.starts_with("image/")) continue;

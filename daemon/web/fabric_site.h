@@ -27,7 +27,7 @@ class FabricSite : public Site {
       : fabric_(fabric), view_(timers, fabric, events, dispatcher, questions) {}
 
   void AddTo(httplib::Server& server) override { view_.AddTo(server); }
-  // Only who has the view's token can change something.
+  // The path includes the token, without which nothing can be changed.
   std::string ViewPath() const override;
   size_t streams() const override { return LiveView::kMaxStreams; }
   void Close() override { view_.Close(); }

@@ -41,7 +41,7 @@ std::string TextOf(const MetricFamilies& families) {
   return text.str();
 }
 
-// Without the lines that introduce the family.
+// Returns the samples as text, without the lines that introduce the family.
 std::string SamplesOf(const prometheus::MetricFamily& family) {
   std::string text = TextOf({family});
   while (text.starts_with('#')) text.erase(0, text.find('\n') + 1);
@@ -71,7 +71,7 @@ class WebServer::Impl {
           if (!IsThisMachine(request.get_header_value("Host"))) {
             Refuse(response, kForbidden, "only this machine may ask\n");
           } else if (request.has_header("Transfer-Encoding")) {
-            // The library would take it, however long it is.
+            // The library would accept a body of any length.
             Refuse(response, kLengthRequired, "say how long the request is\n");
           } else {
             return httplib::Server::HandlerResponse::Unhandled;
@@ -133,7 +133,7 @@ class WebServer::Impl {
   const Site& site() const { return *site_; }
 
  private:
-  // On the listener's thread.
+  // Called on the listener's thread.
   void Enqueue(const std::shared_ptr<HttpRequest>& request) {
     const bool watches = IsForWatchers(*request);
     std::atomic<size_t>& waiting = watches ? watchers_wait_ : pages_wait_;

@@ -58,7 +58,7 @@ RequestReader::State RequestReader::ReadHead() {
                                 "Content-Length")) {
       continue;
     }
-    // Two lengths could be told apart by nobody (RFC 9112 §6.3).
+    // A request with two lengths is ambiguous (RFC 9112 §6.3).
     if (has_length || !ReadLength(line.substr(colon + 1))) {
       return Refuse(kBadRequest);
     }

@@ -14,12 +14,12 @@ namespace ibemu::daemon {
 using MetricFamilies = std::vector<prometheus::MetricFamily>;
 using MetricLabels = std::vector<prometheus::ClientMetric::Label>;
 
-// Without samples.
+// Returns a family without samples.
 prometheus::MetricFamily MakeFamily(std::string name, std::string help,
                                     prometheus::MetricType type);
 
-// `family` is of counters or gauges.  What is not UTF-8 in a label's value is
-// replaced by U+FFFD.
+// Adds a sample to a family of counters or gauges.  Bytes of a label's value
+// that are not UTF-8 are replaced by U+FFFD.
 void AddSample(prometheus::MetricFamily& family, double value,
                MetricLabels labels = {});
 

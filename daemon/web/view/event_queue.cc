@@ -15,7 +15,7 @@ std::string SentEvent(std::string_view name, std::string_view data) {
 
 void EventQueue::Push(std::shared_ptr<const std::string> event) {
   const std::lock_guard lock(mutex_);
-  // Once something is lost all is, until the reader has what was before.
+  // After the first loss all events are lost until the reader takes the queue.
   if (lost_ > 0 || bytes_ + event->size() > kMaxBytes) {
     ++lost_;
     return;

@@ -21,8 +21,9 @@ namespace ibemu::daemon {
 std::string SentEvent(std::string_view name, std::string_view data);
 
 // An EventQueue holds the events that one reader has not taken yet, at most
-// kMaxBytes.  Events that do not fit are lost; an event "lost" with the data
-// {"events": NUMBER} takes their place.
+// kMaxBytes.  The first event that does not fit and all that follow it until
+// the next Take() are lost; an event "lost" with the data {"events": NUMBER}
+// takes their place.
 class EventQueue {
  public:
   static constexpr size_t kMaxBytes = size_t{1} << 20;

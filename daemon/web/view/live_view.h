@@ -48,16 +48,16 @@ class LiveView {
 
   const std::string& token() const { return token_; }
 
-  // All streams end.
+  // Ends all streams.
   void Close();
 
  private:
-  // False: it is refused.
+  // Returns false if the request was refused.
   bool Admit(const httplib::Request& request,
              httplib::Response& response) const;
   void Call(const httplib::Request& request, httplib::Response& response);
   void Events(const httplib::Request& request, httplib::Response& response);
-  // Null: there are too many.
+  // Returns null if there are too many streams.
   std::shared_ptr<EventQueue> OpenStream();
 
   const control::Dispatcher& dispatcher_;

@@ -17,7 +17,8 @@ LoopQuestions::LoopQuestions(Loop& loop, absl::Duration patience)
 
 bool LoopQuestions::Ask(absl::FunctionRef<void()> question) {
   enum class State { kWaiting, kRunning, kDone, kGivenUp };
-  // The loop's as well: it may come to it when nobody waits any more.
+  // Shared with the loop, which may come to the question when nobody waits any
+  // more.
   const auto state = std::make_shared<State>(State::kWaiting);
   loop_.Post([shared = shared_, state, question] {
     {

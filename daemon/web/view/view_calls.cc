@@ -11,12 +11,14 @@
 namespace ibemu::daemon {
 namespace {
 
-// None takes a descriptor, outlives its request or starts a program.
+// The methods for pages.  None of them takes a descriptor, goes on after its
+// response or starts a program.
 constexpr std::string_view kForPages[] = {
     "status",    "nodes",      "links",        "link.set",    "node.set",
     "fault.add", "fault.list", "fault.remove", "counter.get", "path.trace"};
 
-// A page has no connection that anything could be kept for.
+// The caller of a page's request.  It keeps nothing, since each request has a
+// connection of its own.
 class Page : public control::Caller {
  public:
   UniqueFd TakeDescriptor() override { return UniqueFd(); }

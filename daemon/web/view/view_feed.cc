@@ -121,7 +121,7 @@ void ViewFeed::Look(size_t slice) {
   LookForCuts(slice);
   const bool more = meter_->Look(fabric_.subnet(), slice, timers_.Now());
   if (!more) TellLoads();
-  // At once, but others go first.
+  // The next slice is due at once, but other tasks of the loop go first.
   next_look_ = timers_.RunAt(more ? timers_.Now() : began_ + kBetweenLoads,
                              [this, next = more ? slice + 1 : 0] {
                                next_look_ = TimerId::kNone;

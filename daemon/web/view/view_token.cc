@@ -12,7 +12,8 @@ namespace ibemu::daemon {
 
 std::string MakeViewToken() {
   std::array<uint64_t, 2> bits{};
-  // So few bytes come at once, and whole; a token that can be guessed is none.
+  // getrandom() returns so few bytes in full.  Without them the token could be
+  // guessed.
   if (getrandom(bits.data(), sizeof bits, 0) != sizeof bits) abort();
   return absl::StrFormat("%016x%016x", bits[0], bits[1]);
 }
