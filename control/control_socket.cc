@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -185,9 +184,8 @@ void RemovePrivateRemains(const std::string& directory) {
       owners.insert(pid);
     }
   }
+  owners.erase(getpid());  // which is about to take its name
   for (const pid_t pid : owners) {
-    // One that lives is perhaps about to take its name.
-    if (kill(pid, 0) == 0 || errno != ESRCH) continue;
     RemoveRemains(PrivateSocketPath(directory, pid));
   }
 }

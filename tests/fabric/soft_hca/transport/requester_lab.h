@@ -19,7 +19,7 @@ class RequesterLab {
 
   // The local ACK timeout of code 14, which FakeLink has.
   static constexpr absl::Duration kTimeout =
-      absl::Nanoseconds(4096) * (int64_t{1} << 14);
+      absl::Nanoseconds(int64_t{4096} << 14);
 
   explicit RequesterLab(verbs::QpType type) : link(type), requester(link) {
     link.flush = [this] { requester.Flush(); };
