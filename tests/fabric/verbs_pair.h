@@ -5,22 +5,40 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <string>
 
-#include "tests/fabric/verbs_peer.h"
+#include "testing/verbs_end.h"
+#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::fabric {
+
+using testing::FakeMemory, testing::Pattern, testing::VerbsEnd;
 
 // Two hosts with one switch between them.
 class VerbsPair : public ::testing::Test {
  protected:
-  void Connect(verbs::QpType type, uint32_t rights = VerbsPeer::kAll,
-               uint32_t mtu = 3) {
+  std::unique_ptr<VerbsEnd> End(topology::NodeId node, verbs::QpType type) {
+    VerbsEnd::Options options;
+    options.type = type;
+    options.rights = VerbsEnd::kAllRights;
+    return std::make_unique<VerbsEnd>(row_.timers, row_.fabric.provider(node),
+                                      options);
+  }
+  // The first is on host 1, the second on host 2; `mtu` is a code.
+  static void Join(VerbsEnd& one, VerbsEnd& two, uint32_t mtu = 3) {
+    const auto connect = [&](VerbsEnd& end, const VerbsEnd& peer,
+                             uint16_t lid) {
+      verbs::QpAttributes to = VerbsEnd::Towards(peer.qp->number(), lid);
+      to.path_mtu = mtu;
+      end.Connect(to);
+    };
+    connect(one, two, 2);
+    connect(two, one, 1);
+  }
+  void Connect(verbs::QpType type, uint32_t mtu = 3) {
     row_.Configure();
-    a_ = std::make_unique<VerbsPeer>(row_, row_.host_1, type);
-    b_ = std::make_unique<VerbsPeer>(row_, row_.host_2, type, rights);
-    a_->Connect(*b_, 2, mtu);
-    b_->Connect(*a_, 1, mtu);
+    a_ = End(row_.host_1, type);
+    b_ = End(row_.host_2, type);
+    Join(*a_, *b_, mtu);
   }
   void Settle(absl::Duration time = absl::Seconds(10)) {
     row_.timers.RunFor(time);
@@ -31,16 +49,9 @@ class VerbsPair : public ::testing::Test {
                               {.loss = chance})
                     .ok());
   }
-  static std::string Pattern(size_t size) {
-    std::string text(size, ' ');
-    for (size_t i = 0; i < size; ++i) {
-      text[i] = static_cast<char>(i * 7 + i / 251);
-    }
-    return text;
-  }
 
   RowFabric row_{1};
-  std::unique_ptr<VerbsPeer> a_, b_;
+  std::unique_ptr<VerbsEnd> a_, b_;
 };
 
 }  // namespace ibemu::fabric

@@ -16,9 +16,10 @@
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/subnet/fault_methods.h"
 #include "nlohmann/json.hpp"
+#include "testing/verbs_end.h"
 #include "tests/daemon/connection.h"
 #include "tests/daemon/virtual_loop.h"
-#include "tests/fabric/verbs_peer.h"
+#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -49,8 +50,8 @@ class Replay {
     changes_.AddTo(dispatcher_);
     faults_.AddTo(dispatcher_);
     scenarios_.AddTo(dispatcher_);
-    a_.Connect(b_, 2);
-    b_.Connect(a_, 1);
+    Connect(a_, b_, 2);
+    Connect(b_, a_, 1);
     Start(scenario_seed);
   }
 
@@ -80,6 +81,13 @@ class Replay {
   }
 
  private:
+  static void Connect(testing::VerbsEnd& end, const testing::VerbsEnd& peer,
+                      uint16_t lid) {
+    verbs::QpAttributes to = testing::VerbsEnd::Towards(peer.qp->number(), lid);
+    to.timeout = 14;  // 67 ms: a link is down for up to 50
+    end.Connect(to);
+  }
+
   UniqueFd Pair(UniqueFd& ours) {
     std::array<int, 2> ends;
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
@@ -126,8 +134,8 @@ class Replay {
   FaultMethods faults_{row_.timers, row_.fabric, log_};
   control::Dispatcher dispatcher_;
   ScenarioMethods scenarios_{loop_, row_.fabric, faults_, log_, dispatcher_};
-  fabric::VerbsPeer a_{row_, row_.host_1, verbs::QpType::kRc};
-  fabric::VerbsPeer b_{row_, row_.host_2, verbs::QpType::kRc};
+  testing::VerbsEnd a_{row_.timers, row_.fabric.provider(row_.host_1), {}};
+  testing::VerbsEnd b_{row_.timers, row_.fabric.provider(row_.host_2), {}};
   std::unique_ptr<LinkCapture> capture_;
   UniqueFd packets_, steps_;
   Connection connection_;

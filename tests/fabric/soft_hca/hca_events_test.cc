@@ -45,7 +45,7 @@ class HcaEventsTest : public VerbsPair, private verbs::DeviceListener {
   Heard heard_;
 };
 
-TEST_F(HcaEventsTest, ALinkThatGoesAndComes) {
+TEST_F(HcaEventsTest, ALinkThatComesBackIsAnEventWhenItIsActive) {
   ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
   EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kPortError, 1)));
   ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, true).ok());
@@ -77,18 +77,12 @@ TEST_F(HcaEventsTest, ASubnetManagerThatAsksToRegisterAgain) {
   EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kClientReregister, 1)));
 }
 
-TEST_F(HcaEventsTest, ARemovedAdapterIsDeadForItsUsers) {
-  ASSERT_TRUE(a_->Receive(0, 10).ok());
-  ASSERT_TRUE(a_->Send(0, 10).ok());
+TEST_F(HcaEventsTest, AnAdapterThatIsPluggedInIsAnotherOne) {
   ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
   EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kDeviceFatal, 0)));
-  EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kFlushed,
-                                              verbs::wc_status::kFlushed));
-  EXPECT_EQ(a_->State(), verbs::QpState::kError);
-
   ASSERT_TRUE(row_.fabric.AddDevice(row_.host_1).ok());
   row_.Configure();
-  EXPECT_THAT(Take(), IsEmpty()) << "that is another adapter";
+  EXPECT_THAT(Take(), IsEmpty());
   EXPECT_NE(&row_.fabric.provider(row_.host_1), &a_->provider);
 }
 
@@ -96,15 +90,14 @@ TEST_F(HcaEventsTest, ARemovedAdapterLeavesThePlaceToTheNext) {
   ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
   ASSERT_TRUE(row_.fabric.AddDevice(row_.host_1).ok());
   row_.Configure();
-  VerbsPeer next(row_, row_.host_1, verbs::QpType::kRc);
-  VerbsPeer peer(row_, row_.host_2, verbs::QpType::kRc);
-  next.Connect(peer, 2);
-  peer.Connect(next, 1);
+  const auto next = End(row_.host_1, verbs::QpType::kRc);
+  const auto peer = End(row_.host_2, verbs::QpType::kRc);
+  Join(*next, *peer);
   a_->qp.reset();
-  ASSERT_TRUE(peer.Receive(0, 10).ok());
-  ASSERT_TRUE(next.Send(0, 10).ok());
+  ASSERT_TRUE(peer->Receive(0, 10).ok());
+  ASSERT_TRUE(next->Send(0, 10).ok());
   Settle();
-  EXPECT_THAT(next.PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
+  EXPECT_THAT(next->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
 }
 
 }  // namespace

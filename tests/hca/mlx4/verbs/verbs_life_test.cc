@@ -32,36 +32,6 @@ class VerbsLifeTest : public VerbsBench {
   }
 };
 
-TEST_F(VerbsLifeTest, NotifiesOnceForWhatWasAskedFor) {
-  Connect();
-  for (int i = 0; i < 5; ++i) ASSERT_TRUE(b_->Receive(0, 10).ok());
-  b_->cq->RequestNotify(/*solicited_only=*/false);
-  SendTo(*a_);
-  EXPECT_EQ(b_->notices, 1);
-  EXPECT_EQ(b_->arrivals, 1);
-  SendTo(*a_);
-  EXPECT_EQ(b_->notices, 1);
-  EXPECT_THAT(b_->Poll(), SizeIs(2));
-
-  b_->cq->RequestNotify(/*solicited_only=*/true);
-  SendTo(*a_);
-  EXPECT_EQ(b_->notices, 1) << "it was not solicited";
-  SendTo(*a_, /*solicited=*/true);
-  EXPECT_EQ(b_->notices, 2);
-}
-
-TEST_F(VerbsLifeTest, ACompletionQueueMayBecomeLargerAndOverrun) {
-  Connect();
-  EXPECT_TRUE(absl::IsInvalidArgument(a_->provider.CreateCq(0, *a_).status()));
-  EXPECT_TRUE(a_->cq->Resize(2).ok());
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(b_->Receive(0, 10).ok());
-    SendTo(*a_);
-  }
-  EXPECT_THAT(a_->events, Contains(EventType::kCqError));
-  EXPECT_THAT(a_->Poll(), SizeIs(2));
-}
-
 TEST_F(VerbsLifeTest, AnEventOfAQueuePairThatIsGoneReachesNoOther) {
   Connect();
   const uint32_t number = a_->qp->number();
@@ -198,47 +168,6 @@ TEST_F(VerbsLifeTest, WaitsForMemoryWhenReceiversHoldAllOfIt) {
   for (uint64_t i = 0; i < 30; ++i) {
     EXPECT_EQ(received[i], (std::pair<uint64_t, uint32_t>(i, 0)));
   }
-}
-
-TEST_F(VerbsLifeTest, RefusesMoreThanItSaysThatThereIs) {
-  Make({}, {});
-  const verbs::DeviceAttributes device = a_->provider.QueryDevice();
-  verbs::QpInit init;
-  init.pd = a_->pd.get();
-  init.send_cq = init.receive_cq = a_->cq.get();
-  init.capacity.send_requests = device.max_qp_wr + 1;
-  EXPECT_TRUE(
-      absl::IsInvalidArgument(a_->provider.CreateQp(init, *a_).status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(
-      a_->provider
-          .CreateSrq(*a_->pd,
-                     {.max_requests = device.max_srq_wr + 1, .max_sges = 1},
-                     *a_)
-          .status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(
-      a_->provider.CreateCq(device.max_cqe + 1, *a_).status()));
-  verbs::QpAttributes attributes = VerbsEnd::Towards(1, 1);
-  attributes.port_num = 2;
-  attributes.qp_state = 1;
-  attributes.qp_attr_mask =
-      verbs::qp_attribute::kState | verbs::qp_attribute::kPKeyIndex |
-      verbs::qp_attribute::kPort | verbs::qp_attribute::kAccessFlags;
-  EXPECT_TRUE(absl::IsInvalidArgument(a_->qp->Modify(attributes)));
-}
-
-TEST_F(VerbsLifeTest, NotifiesOfWhatIsPutDownWhenSomebodyAsks) {
-  Connect();
-  b_->memory->SetDelay(absl::Milliseconds(4));
-  ASSERT_TRUE(b_->Receive(0, 10).ok());
-  auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 10);
-  request.work.send_flags = verbs::send_flag::kSolicited;
-  ASSERT_TRUE(a_->Post(std::move(request)).ok());
-  Run(absl::Milliseconds(2));
-  ASSERT_EQ(b_->memory->calls, 1) << "it is on its way to the client";
-  b_->cq->RequestNotify(/*solicited_only=*/true);
-  EXPECT_EQ(b_->notices, 0);
-  Run(absl::Milliseconds(10));
-  EXPECT_EQ(b_->notices, 1);
 }
 
 TEST_F(VerbsLifeTest,

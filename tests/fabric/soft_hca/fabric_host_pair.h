@@ -1,0 +1,98 @@
+// Two hosts of the simulated subnet.
+#ifndef IBEMU_TESTS_FABRIC_SOFT_HCA_FABRIC_HOST_PAIR_H_
+#define IBEMU_TESTS_FABRIC_SOFT_HCA_FABRIC_HOST_PAIR_H_
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "fabric/subnet/subnet.h"
+#include "testing/row_topology.h"
+#include "testing/virtual_timers.h"
+#include "tests/verbs/providers/host_pair.h"
+
+namespace ibemu::fabric {
+
+// A FabricHostPair is two hosts with the software's adapters.
+class FabricHostPair : public verbs::HostPair, private verbs::DeviceListener {
+ public:
+  using HostNumber = verbs::HostNumber;
+
+  explicit FabricHostPair(uint64_t seed)
+      : fabric_(testing::Row(1), timers_, {.seed = seed}) {
+    EXPECT_TRUE(ConfigureStatically(fabric_).ok());
+    timers_.RunPending();
+    for (const HostNumber host : {HostNumber::kOne, HostNumber::kTwo}) {
+      providers_.push_back(&fabric_.provider(NodeOf(host)));
+      // One that is pulled out lives as long as somebody listens.
+      providers_.back()->AddListener(*this);
+    }
+  }
+  ~FabricHostPair() override {
+    for (verbs::Provider* const provider : providers_) {
+      provider->RemoveListener(*this);
+    }
+  }
+
+  Timers& timers() override { return timers_; }
+  verbs::Provider& provider(HostNumber host) override {
+    return *providers_[static_cast<size_t>(host)];
+  }
+  verbs::GidBytes gid(HostNumber host) override { return GidOf(device(host)); }
+  uint64_t node_guid(HostNumber host) override {
+    return static_cast<uint64_t>(device(host).node_guid());
+  }
+  void RunFor(absl::Duration span) override { timers_.RunFor(span); }
+
+  void LoseFrom(HostNumber host, double chance) override {
+    const auto fault = fabric_.AddFault(
+        NodeOf(host), 1, Fabric::Direction::kTransmit, {.loss = chance});
+    EXPECT_TRUE(fault.ok()) << fault.status();
+  }
+  void SetLink(HostNumber host, bool up) override {
+    EXPECT_TRUE(fabric_.SetLink(NodeOf(host), 1, up).ok());
+    if (up) {
+      EXPECT_TRUE(ConfigureStatically(fabric_).ok());
+    }
+  }
+  void ForwardMulticast(uint16_t lid) override {
+    Node& node = fabric_.subnet().node(*fabric_.Find("sw1"));
+    for (const int port : {1, 2}) {
+      node.sw->multicast.Set(wire::Lid{lid}, port, true);
+    }
+  }
+  void Break(HostNumber host) override {
+    EXPECT_TRUE(fabric_.RemoveDevice(NodeOf(host)).ok());
+  }
+
+ protected:
+  static const char* NameOf(HostNumber host) {
+    return host == HostNumber::kOne ? "host-1" : "host-2";
+  }
+  topology::NodeId NodeOf(HostNumber host) const {
+    return *fabric_.Find(NameOf(host));
+  }
+  mad::Device& device(HostNumber host) { return fabric_.device(NodeOf(host)); }
+  static verbs::GidBytes GidOf(mad::Device& device) {
+    const wire::Gid gid = device.port(1).GidAt(0);
+    verbs::GidBytes bytes{};
+    for (size_t i = 0; i < 8; ++i) {
+      bytes[i] = static_cast<uint8_t>(gid.prefix >> (56 - 8 * i));
+      bytes[8 + i] = static_cast<uint8_t>(gid.interface_id >> (56 - 8 * i));
+    }
+    return bytes;
+  }
+
+  testing::VirtualTimers timers_;
+  Fabric fabric_;
+
+ private:
+  void OnDeviceEvent(verbs::EventType /*type*/, int /*port*/) override {}
+
+  std::vector<verbs::Provider*> providers_;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_TESTS_FABRIC_SOFT_HCA_FABRIC_HOST_PAIR_H_

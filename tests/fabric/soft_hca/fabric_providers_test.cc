@@ -1,0 +1,31 @@
+// What verbs::Provider promises, of the software's adapters.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "tests/fabric/soft_hca/fabric_host_pair.h"
+#include "tests/verbs/providers/provider_suites.h"
+
+namespace ibemu::verbs {
+namespace {
+
+const Wiring kSoftware = {
+    "Software", [](uint64_t seed) {
+      return std::make_unique<fabric::FabricHostPair>(seed);
+    }};
+const auto kWirings = ::testing::Values(kSoftware);
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(Fabric, ProviderTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Fabric, ReliableConnectionTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Fabric, UnreliableConnectionTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Fabric, DatagramTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Fabric, MulticastTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Fabric, SharedReceiveTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Fabric, RemoteMemoryTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Fabric, PacketLossTest,
+    ::testing::Combine(kWirings, ::testing::Range(uint64_t{1}, uint64_t{41})));
+
+}  // namespace ibemu::verbs

@@ -1,0 +1,142 @@
+#include "verbs/provider.h"
+
+#include <endian.h>
+#include <gmock/gmock.h>
+
+#include "mad/wire/port_info.h"
+#include "tests/verbs/providers/provider_suites.h"
+
+namespace ibemu::verbs {
+namespace {
+
+namespace status = wc_status;
+using ::testing::Contains, ::testing::ElementsAre, ::testing::Pair,
+    ::testing::SizeIs, ::testing::UnorderedElementsAre;
+
+}  // namespace
+
+TEST_P(ProviderTest, SaysWhichDeviceItIs) {
+  const DeviceAttributes device = provider().QueryDevice();
+  EXPECT_EQ(be64toh(device.node_guid), hosts_->node_guid(HostNumber::kOne));
+  EXPECT_EQ(device.phys_port_cnt, 1);
+  EXPECT_EQ(device.max_pkeys, provider().QueryPort(1)->pkey_tbl_len);
+  EXPECT_GE(device.max_qp, 1024u);
+}
+
+TEST_P(ProviderTest, SaysHowThePortIsNow) {
+  const auto port = provider().QueryPort(1);
+  ASSERT_TRUE(port.ok()) << port.status();
+  EXPECT_EQ(port->lid, 1) << "the first host's";
+  EXPECT_EQ(port->state, static_cast<uint8_t>(mad::PortState::kActive));
+  EXPECT_GT(port->gid_tbl_len, 0u);
+  EXPECT_GE(port->max_msg_sz, 2u << 20);
+  hosts_->SetLink(HostNumber::kOne, false);
+  Run();
+  EXPECT_EQ(provider().QueryPort(1)->state,
+            static_cast<uint8_t>(mad::PortState::kDown));
+}
+
+TEST_P(ProviderTest, HasNoOtherPorts) {
+  for (const int number : {-1, 0, 2, 255}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(provider().QueryPort(number).status()));
+  }
+}
+
+TEST_P(ProviderTest, TellsOfALinkThatGoesAndComes) {
+  Take();
+  hosts_->SetLink(HostNumber::kOne, false);
+  EXPECT_THAT(Take(), ElementsAre(Pair(EventType::kPortError, 1)));
+  hosts_->SetLink(HostNumber::kOne, true);
+  EXPECT_THAT(Take(), Contains(Pair(EventType::kPortActive, 1)));
+}
+
+TEST_P(ProviderTest, ADeviceThatBreaksIsDeadForItsUsers) {
+  Connect(QpType::kRc);
+  Take();
+  ASSERT_TRUE(a_->Receive(0, 10, 1).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 2).ok());
+  hosts_->Break(HostNumber::kOne);
+  EXPECT_THAT(Take(), ElementsAre(Pair(EventType::kDeviceFatal, 0)));
+  EXPECT_THAT(a_->PollEnds(), UnorderedElementsAre(Pair(1u, status::kFlushed),
+                                                   Pair(2u, status::kFlushed)));
+  EXPECT_EQ(a_->State(), QpState::kError);
+  ASSERT_TRUE(a_->Send(0, 10, 3).ok());
+  ASSERT_TRUE(a_->Receive(0, 10, 4).ok());
+  EXPECT_THAT(a_->PollEnds(), UnorderedElementsAre(Pair(3u, status::kFlushed),
+                                                   Pair(4u, status::kFlushed)));
+}
+
+TEST_P(ProviderTest, RefusesMoreThanItSaysThatThereIs) {
+  Make({}, {});
+  const DeviceAttributes device = provider().QueryDevice();
+  const auto refuses = [](const auto& made) {
+    return absl::IsInvalidArgument(made.status());
+  };
+  QpInit init;
+  init.pd = a_->pd.get();
+  init.send_cq = init.receive_cq = a_->cq.get();
+  init.capacity.send_requests = device.max_qp_wr + 1;
+  EXPECT_TRUE(refuses(provider().CreateQp(init, *a_)));
+  EXPECT_TRUE(refuses(provider().CreateSrq(
+      *a_->pd, {.max_requests = device.max_srq_wr + 1, .max_sges = 1}, *a_)));
+  EXPECT_TRUE(refuses(provider().CreateCq(0, *a_)));
+  EXPECT_TRUE(refuses(provider().CreateCq(device.max_cqe + 1, *a_)));
+  QpAttributes attributes = VerbsEnd::Towards(1, 1);
+  attributes.port_num = 2;
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      a_->TryModify(attributes, QpState::kInit,
+                    testing::StepTo(QpState::kInit, QpType::kRc))));
+}
+
+TEST_P(ProviderTest, NotifiesOnceForWhatWasAskedFor) {
+  Connect(QpType::kRc);
+  const auto send = [&](uint32_t flags) {
+    auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 10);
+    request.work.send_flags = flags;
+    ASSERT_TRUE(a_->Post(std::move(request)).ok());
+    Run();
+  };
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(b_->Receive(0, 10).ok());
+  b_->cq->RequestNotify(/*solicited_only=*/false);
+  send(0);
+  EXPECT_EQ(b_->notices, 1);
+  EXPECT_EQ(b_->arrivals, 1);
+  send(0);
+  EXPECT_EQ(b_->notices, 1);
+  EXPECT_THAT(b_->Poll(), SizeIs(2));
+
+  b_->cq->RequestNotify(/*solicited_only=*/true);
+  send(0);
+  EXPECT_EQ(b_->notices, 1) << "it was not solicited";
+  send(send_flag::kSolicited);
+  EXPECT_EQ(b_->notices, 2);
+}
+
+TEST_P(ProviderTest, NotifiesOfWhatIsPutDownWhenSomebodyAsks) {
+  Connect(QpType::kRc);
+  b_->memory->SetDelay(absl::Milliseconds(4));
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 10);
+  request.work.send_flags = send_flag::kSolicited;
+  ASSERT_TRUE(a_->Post(std::move(request)).ok());
+  Run(absl::Milliseconds(2));
+  ASSERT_EQ(b_->memory->calls, 1) << "it is on its way to the client";
+  b_->cq->RequestNotify(/*solicited_only=*/true);
+  EXPECT_EQ(b_->notices, 0);
+  Run();
+  EXPECT_EQ(b_->notices, 1);
+}
+
+TEST_P(ProviderTest, ACompletionQueueMayBecomeSmallerAndOverrun) {
+  Connect(QpType::kRc);
+  EXPECT_TRUE(a_->cq->Resize(2).ok());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(b_->Receive(0, 10).ok());
+    ASSERT_TRUE(a_->Send(0, 10).ok());
+    Run();
+  }
+  EXPECT_THAT(a_->events, Contains(EventType::kCqError));
+  EXPECT_THAT(a_->Poll(), SizeIs(2));
+}
+
+}  // namespace ibemu::verbs

@@ -1,0 +1,418 @@
+#include <endian.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tests/verbs/providers/provider_suites.h"
+
+namespace ibemu::verbs {
+namespace {
+
+namespace status = wc_status;
+using ::testing::Contains, ::testing::ElementsAre, ::testing::IsEmpty,
+    ::testing::Pair, ::testing::SizeIs, ::testing::UnorderedElementsAre;
+using testing::Pattern;
+
+}  // namespace
+
+TEST_P(ReliableConnectionTest, SendsAMessageIntoTheOthersMemory) {
+  Connect();
+  const std::string text = Pattern(10000);
+  a_->memory->Put(100, text);
+  ASSERT_TRUE(b_->Receive(5000, 20000).ok());
+  ASSERT_TRUE(a_->Send(100, text.size()).ok());
+  EXPECT_THAT(a_->Poll(), IsEmpty()) << "nothing happens at once";
+  Run();
+  const auto received = b_->Poll();
+  ASSERT_THAT(received, SizeIs(1));
+  EXPECT_EQ(received[0].wr_id, 100u);
+  EXPECT_EQ(received[0].status, status::kSuccess);
+  EXPECT_EQ(received[0].opcode, wc_opcode::kReceive);
+  EXPECT_EQ(received[0].byte_len, text.size());
+  EXPECT_EQ(received[0].qp_num, b_->qp->number());
+  EXPECT_EQ(b_->memory->Text(5000, text.size()), text);
+  const auto sent = a_->Poll();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(sent[0].wr_id, 7u);
+  EXPECT_EQ(sent[0].status, status::kSuccess);
+  EXPECT_EQ(sent[0].opcode, uint32_t{IB_UVERBS_WC_SEND});
+}
+
+TEST_P(ReliableConnectionTest, SendsBothWaysAtOnce) {
+  Connect();
+  a_->memory->Put(0, Pattern(5000));
+  b_->memory->Put(0, "answer");
+  ASSERT_TRUE(b_->Receive(10000, 5000).ok());
+  ASSERT_TRUE(a_->Receive(10000, 5000).ok());
+  ASSERT_TRUE(a_->Send(0, 5000).ok());
+  ASSERT_TRUE(b_->Send(0, 6).ok());
+  Run();
+  EXPECT_EQ(b_->memory->Text(10000, 5000), Pattern(5000));
+  EXPECT_EQ(a_->memory->Text(10000, 6), "answer");
+  EXPECT_THAT(a_->Poll(), SizeIs(2));
+  EXPECT_THAT(b_->Poll(), SizeIs(2));
+}
+
+TEST_P(ReliableConnectionTest, CarriesAnImmediateAndNoBytes) {
+  Connect();
+  ASSERT_TRUE(b_->Receive(0, 64).ok());
+  auto request = a_->Request(IB_UVERBS_WR_SEND_WITH_IMM, 0, 0);
+  request.work.ex.imm_data = htobe32(0xcafe);
+  ASSERT_TRUE(a_->Post(std::move(request)).ok());
+  Run();
+  const auto received = b_->Poll();
+  ASSERT_THAT(received, SizeIs(1));
+  EXPECT_EQ(received[0].wc_flags, wc_flag::kWithImmediate);
+  EXPECT_EQ(be32toh(received[0].ex.imm_data), 0xcafeu);
+  EXPECT_EQ(received[0].byte_len, 0u);
+}
+
+TEST_P(ReliableConnectionTest, SendsWhatWasInlineAsItWasWhenItWasPosted) {
+  Connect();
+  ASSERT_TRUE(b_->Receive(0, 64).ok());
+  auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 0);
+  request.inline_data = std::make_shared<std::vector<std::byte>>(
+      std::vector{std::byte{'h'}, std::byte{'i'}});
+  ASSERT_TRUE(a_->Post(std::move(request)).ok());
+  Run();
+  EXPECT_EQ(b_->memory->Text(0, 2), "hi");
+}
+
+TEST_P(ReliableConnectionTest, KeepsTheOrderOfManyMessagesOfAnyLength) {
+  Connect();
+  b_->memory->SetDelay(absl::Microseconds(3));
+  a_->memory->Put(0, Pattern(1000));
+  // An adapter's queues go round.
+  for (uint64_t round = 0; round < 4; ++round) {
+    for (uint64_t i = 0; i < 100; ++i) {
+      ASSERT_TRUE(b_->Receive(i * 2000, 2000, i).ok());
+      ASSERT_TRUE(a_->Send(i, i * 9, i).ok()) << i;
+    }
+    EXPECT_TRUE(absl::IsResourceExhausted(a_->Send(0, 1))) << "100 are there";
+    EXPECT_TRUE(absl::IsResourceExhausted(b_->Receive(0, 1)));
+    Run();
+    const auto got = b_->Poll();
+    ASSERT_THAT(got, SizeIs(100));
+    for (uint64_t i = 0; i < 100; ++i) {
+      EXPECT_EQ(got[i].wr_id, i);
+      EXPECT_EQ(got[i].byte_len, i * 9);
+      EXPECT_EQ(b_->memory->Text(i * 2000, i * 9),
+                Pattern(1000).substr(i, i * 9));
+    }
+    const auto ends = a_->PollEnds();
+    ASSERT_THAT(ends, SizeIs(100));
+    for (uint64_t i = 0; i < 100; ++i)
+      EXPECT_THAT(ends[i], Pair(i, status::kSuccess));
+  }
+}
+
+TEST_P(ReliableConnectionTest, CarriesAMessageOfTwoMebibytes) {
+  Connect();
+  constexpr size_t kLong = size_t{2} << 20;
+  a_->memory->Put(0, Pattern(kLong));
+  ASSERT_TRUE(b_->Receive(0, kLong).ok());
+  ASSERT_TRUE(a_->Send(0, kLong).ok());
+  Run();
+  EXPECT_TRUE(b_->memory->Text(0, kLong) == Pattern(kLong));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(status::kSuccess));
+}
+
+TEST_P(ReliableConnectionTest,
+       TakesAReceiveRequestThatIsLongerThanTheLongestMessage) {
+  Connect();
+  ASSERT_TRUE(b_->Receive(0, VerbsEnd::kSize).ok());
+  ASSERT_TRUE(b_->Receive(0, 5 << 20).ok());
+  ASSERT_TRUE(a_->Send(0, 100).ok());
+  Run();
+  EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(100u, status::kSuccess)));
+}
+
+TEST_P(ReliableConnectionTest,
+       EndsBothSidesWhenAMessageIsLongerThanItsReceiveRequest) {
+  Connect();
+  ASSERT_TRUE(b_->Receive(0, 10, 1).ok());
+  ASSERT_TRUE(b_->Receive(0, 10, 2).ok());
+  ASSERT_TRUE(a_->Send(0, 11).ok());
+  Run();
+  EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(1u, status::kLocalLength),
+                                          Pair(2u, status::kFlushed)));
+  EXPECT_THAT(a_->PollEnds(),
+              ElementsAre(Pair(7u, status::kRemoteInvalidRequest)));
+  EXPECT_THAT(b_->events, Contains(EventType::kQpRequestError));
+}
+
+TEST_P(ReliableConnectionTest, FailsASendWhoseKeyIsWrongInItsTurn) {
+  Connect();
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 1).ok());
+  ASSERT_TRUE(a_->SendWithAWrongKey(10, 2).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 3).ok());
+  Run();
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess),
+                                          Pair(2u, status::kLocalProtection),
+                                          Pair(3u, status::kFlushed)));
+  EXPECT_THAT(b_->PollEnds(), SizeIs(1));
+}
+
+TEST_P(ReliableConnectionTest, FailsASendBeyondWhatIsRegistered) {
+  Connect();
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 1).ok());
+  ASSERT_TRUE(a_->Send(VerbsEnd::kSize, 1, 2).ok());
+  Run();
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess),
+                                          Pair(2u, status::kLocalProtection)));
+}
+
+TEST_P(ReliableConnectionTest, FailsASendWhoseMemoryIsNotThere) {
+  Connect();
+  a_->mr = *a_->provider.CreateMr({.pd = a_->pd.get(),
+                                   .memory = a_->memory,
+                                   .start = FakeMemory::kStart,
+                                   .length = 2 * VerbsEnd::kSize,
+                                   .address = FakeMemory::kStart,
+                                   .access = access::kLocalWrite});
+  ASSERT_TRUE(a_->Send(VerbsEnd::kSize, 10, 2).ok());
+  Run();
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(2u, status::kLocalProtection)));
+}
+
+TEST_P(ReliableConnectionTest,
+       RefusesAMessageForAReceiveRequestWhoseKeyIsWrong) {
+  Connect();
+  ASSERT_TRUE(b_->ReceiveWithAWrongKey(100, 4).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(4u, status::kLocalProtection)));
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7u, status::kRemoteOperation)));
+}
+
+TEST_P(ReliableConnectionTest, TellsAReceiverWhoseMemoryWentMeanwhile) {
+  Connect();
+  ASSERT_TRUE(b_->Receive(0, 100, 1).ok());
+  ASSERT_TRUE(b_->Receive(0, 100, 2).ok());
+  b_->mr.reset();
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(1u, status::kLocalProtection),
+                                          Pair(2u, status::kFlushed)));
+  EXPECT_FALSE(b_->events.empty());
+  EXPECT_EQ(b_->State(), QpState::kError);
+}
+
+TEST_P(ReliableConnectionTest, ShowsACompletionOnlyWhenTheMessageIsInPlace) {
+  Connect();
+  b_->memory->SetDelay(absl::Milliseconds(3));
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run(absl::Milliseconds(2));
+  EXPECT_THAT(b_->Poll(), IsEmpty());
+  Run(absl::Milliseconds(4));
+  EXPECT_THAT(b_->Poll(), SizeIs(1));
+}
+
+TEST_P(ReliableConnectionTest, WaitsForAReceiverThatIsNotReady) {
+  Connect();
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run(absl::Microseconds(500));
+  EXPECT_THAT(a_->Poll(), IsEmpty());
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  Run();
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7u, status::kSuccess)));
+}
+
+TEST_P(ReliableConnectionTest, GivesUpWhenTheReceiverIsNotReadyForTooLong) {
+  Connect();
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run(absl::Milliseconds(50));
+  EXPECT_THAT(a_->PollEnds(),
+              ElementsAre(Pair(7u, status::kRnrRetriesExceeded)));
+}
+
+TEST_P(ReliableConnectionTest, GivesUpWhenNobodyAnswers) {
+  Connect();
+  b_->Forget();
+  ASSERT_TRUE(a_->Send(0, 10, 1).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 2).ok());
+  Run(absl::Milliseconds(200));
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kRetriesExceeded),
+                                          Pair(2u, status::kFlushed)));
+  EXPECT_EQ(a_->State(), QpState::kError);
+}
+
+TEST_P(ReliableConnectionTest, GivesUpWhenThePeersLinkIsDown) {
+  Connect();
+  hosts_->SetLink(HostNumber::kTwo, false);
+  ASSERT_TRUE(a_->Send(0, 10, 1).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 2).ok());
+  Run(absl::Milliseconds(200));
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kRetriesExceeded),
+                                          Pair(2u, status::kFlushed)));
+}
+
+TEST_P(ReliableConnectionTest, FlushesWhatWasPostedWhenItIsSetToError) {
+  Connect();
+  ASSERT_TRUE(a_->Receive(0, 10, 1).ok());
+  ASSERT_TRUE(a_->Receive(0, 10, 2).ok());
+  a_->Modify({}, QpState::kError);
+  ASSERT_TRUE(a_->Send(0, 10, 3).ok());
+  ASSERT_TRUE(a_->Receive(0, 10, 4).ok());
+  Run();
+  EXPECT_THAT(a_->PollEnds(), UnorderedElementsAre(Pair(1u, status::kFlushed),
+                                                   Pair(2u, status::kFlushed),
+                                                   Pair(3u, status::kFlushed),
+                                                   Pair(4u, status::kFlushed)));
+}
+
+TEST_P(ReliableConnectionTest, FlushesSendsThatAReceiveErrorOvertakes) {
+  Connect();
+  a_->memory->SetDelay(absl::Milliseconds(4));
+  ASSERT_TRUE(a_->ReceiveWithAWrongKey(10, 1).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 2).ok());
+  ASSERT_TRUE(b_->Send(0, 10).ok());
+  Run();
+  EXPECT_THAT(a_->PollEnds(),
+              UnorderedElementsAre(Pair(1u, status::kLocalProtection),
+                                   Pair(2u, status::kFlushed)));
+}
+
+TEST_P(ReliableConnectionTest, MayBeResetAndUsedAgain) {
+  Connect();
+  ASSERT_TRUE(a_->Receive(0, 10).ok());
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  a_->Modify({}, QpState::kReset);
+  b_->Modify({}, QpState::kReset);
+  EXPECT_EQ(a_->State(), QpState::kReset);
+  EXPECT_TRUE(absl::IsInvalidArgument(a_->Send(0, 1)));
+  EXPECT_TRUE(absl::IsInvalidArgument(a_->Receive(0, 1)));
+  a_->Connect(TowardsB());
+  b_->Connect(TowardsA());
+  a_->memory->Put(0, "again");
+  ASSERT_TRUE(b_->Receive(100, 10, 5).ok());
+  ASSERT_TRUE(a_->Send(0, 5).ok());
+  Run();
+  EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(5u, status::kSuccess)));
+  EXPECT_EQ(b_->memory->Text(100, 5), "again");
+}
+
+TEST_P(ReliableConnectionTest, TakesNothingBeforeItsTime) {
+  Make({}, {});
+  EXPECT_TRUE(absl::IsInvalidArgument(a_->Send(0, 10)));
+  EXPECT_TRUE(absl::IsInvalidArgument(a_->Receive(0, 10)));
+}
+
+TEST_P(ReliableConnectionTest, RefusesRequestsThatItDoesNotHave) {
+  Connect();
+  for (const uint32_t opcode : {IB_UVERBS_WR_SEND_WITH_INV,
+                                IB_UVERBS_WR_BIND_MW, IB_UVERBS_WR_LOCAL_INV}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(a_->Post(a_->Request(opcode, 0, 8))))
+        << opcode;
+  }
+}
+
+TEST_P(ReliableConnectionTest, TellsWhatItIs) {
+  Connect();
+  const QpAttributes now = a_->qp->Query();
+  EXPECT_EQ(now.qp_state, static_cast<uint32_t>(QpState::kReadyToSend));
+  EXPECT_EQ(now.dest_qp_num, b_->qp->number());
+  EXPECT_EQ(now.sq_psn, 0xfffffeu);
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  EXPECT_EQ(a_->qp->Query().sq_psn, 0xffffffu);
+  EXPECT_EQ(b_->qp->Query().rq_psn, 0xffffffu);
+}
+
+TEST_P(ReliableConnectionTest, ConnectsByGid) {
+  Make({}, {});
+  const GidBytes gid_a = hosts_->gid(HostNumber::kOne);
+  const GidBytes gid_b = hosts_->gid(HostNumber::kTwo);
+  QpAttributes to_a = TowardsA(), to_b = TowardsB();
+  to_a.ah_attr = Address(LidOf(HostNumber::kOne), &gid_a);
+  to_b.ah_attr = Address(LidOf(HostNumber::kTwo), &gid_b);
+  a_->Connect(to_b);
+  b_->Connect(to_a);
+  a_->memory->Put(0, "global");
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 6).ok());
+  Run();
+  EXPECT_EQ(b_->memory->Text(0, 6), "global");
+}
+
+TEST_P(ReliableConnectionTest, TellsAReceiverThatSomebodySpeaks) {
+  Make({}, {});
+  a_->Connect(TowardsB());
+  for (const auto state : {QpState::kInit, QpState::kReadyToReceive}) {
+    b_->Modify(TowardsA(), state, testing::StepTo(state, QpType::kRc));
+  }
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(b_->Send(0, 1))) << "not yet";
+  ASSERT_TRUE(a_->Send(0, 6).ok());
+  Run();
+  EXPECT_THAT(b_->events, ElementsAre(EventType::kCommunicationEstablished));
+  EXPECT_THAT(b_->Poll(), SizeIs(1));
+}
+
+TEST_P(ReliableConnectionTest,
+       RefusesTransitionsThatTheSpecificationDoesNotHave) {
+  Make({}, {});
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(a_->TryModify({}, QpState::kReadyToSend)));
+  EXPECT_EQ(a_->State(), QpState::kReset);
+}
+
+TEST_P(ReliableConnectionTest, HasNoErrorOfItsSendQueueAlone) {
+  Connect();
+  ASSERT_TRUE(a_->SendWithAWrongKey(10).ok());
+  Run();
+  EXPECT_EQ(a_->State(), QpState::kError);
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(a_->TryModify({}, QpState::kReadyToSend)));
+  EXPECT_TRUE(a_->TryModify({}, QpState::kReset).ok());
+}
+
+TEST_P(ReliableConnectionTest, ADrainWithNothingUnderWayEndsSoon) {
+  Connect();
+  a_->Drain();
+  Run();
+  EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
+  EXPECT_EQ(a_->qp->Query().sq_draining, 0);
+}
+
+TEST_P(ReliableConnectionTest, HoldsSendsBackWhileItIsDrained) {
+  Connect();
+  a_->Drain();
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
+  EXPECT_THAT(b_->Poll(), IsEmpty());
+  EXPECT_EQ(a_->State(), QpState::kSendQueueDrain);
+  a_->Modify({}, QpState::kReadyToSend);
+  Run();
+  EXPECT_THAT(b_->Poll(), SizeIs(1));
+}
+
+TEST_P(ReliableConnectionTest, ADrainWaitsForAReceiverThatIsNotReady) {
+  Connect();
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run(absl::Microseconds(500));
+  a_->Drain();
+  EXPECT_EQ(a_->qp->Query().sq_draining, 1);
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  Run();
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(status::kSuccess));
+  EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
+  EXPECT_EQ(a_->qp->Query().sq_draining, 0);
+}
+
+TEST_P(ReliableConnectionTest, ReceivesWhileItIsDrained) {
+  Connect();
+  b_->Drain();
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(status::kSuccess));
+}
+
+}  // namespace ibemu::verbs
