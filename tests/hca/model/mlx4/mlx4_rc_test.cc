@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/hca/model/mlx4_station.h"
+#include "tests/hca/model/mlx4_connection.h"
 
 namespace ibemu::hca::model {
 namespace {
@@ -11,110 +11,11 @@ using prm::CqeSyndrome;
 using prm::EventType;
 using prm::WqeOpcode;
 using ::testing::Contains, ::testing::Not;
-using Status = prm::CommandStatus;
 
-class Mlx4Reliable : public ::testing::Test {
+class Mlx4Reliable : public Mlx4Connection {
  protected:
-  Mlx4Reliable() {
-    FakeCable::Join(timers_, here_.cables[0], there_.cables[0]);
-    Connect(here_, 6);
-    Connect(there_, 5);
-  }
-
-  prm::QpContext Context(Station& station, uint16_t peer) {
-    prm::QpContext context = station.Context(prm::QpService::kRc);
-    context.remote_qpn = kQpn;
-    context.primary.rlid = peer;
-    context.primary.ack_timeout = 10;  // 4.2 ms, at most 16.8
-    context.retry_count = 2;
-    context.rnr_retry = 2;
-    context.min_rnr_nak = 12;  // 0.64 ms
-    context.log_sra_max = context.log_rra_max = 2;
-    context.remote_read = context.remote_write = context.remote_atomic = true;
-    context.next_send_psn = context.next_receive_psn = 0xfffff0;
-    return context;
-  }
-  void Connect(Station& station, uint16_t peer) {
-    const prm::QpContext context = Context(station, peer);
-    ASSERT_EQ(station.Create(kQpn, context), Status::kOk);
-    station.ToRts(kQpn, context);
-  }
-  static prm::ControlSegment Control(WqeOpcode opcode) {
-    return {.opcode = opcode, .completion = prm::kCompletionRequested};
-  }
-  void PostSend(uint32_t bytes, uint64_t offset = 0) {
-    here_.Post(kQpn, Control(WqeOpcode::kSend),
-               Concat(Station::At(offset, bytes)));
-  }
-  static prm::RemoteAddressSegment Remote(uint64_t offset) {
-    return {.address = Station::kRegionStart + offset, .rkey = Station::kKey};
-  }
-  void Run(absl::Duration span = absl::Milliseconds(1)) {
-    timers_.RunFor(span);
-  }
-  // A pattern that repeats after 251 bytes only.
-  static std::string Pattern(size_t bytes) {
-    std::string text(bytes, '\0');
-    for (size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(i % 251);
-    return text;
-  }
-
-  testing::VirtualTimers timers_;
-  Station here_{timers_, 5};
-  Station there_{timers_, 6};
+  Mlx4Reliable() : Mlx4Connection(prm::QpService::kRc) {}
 };
-
-TEST_F(Mlx4Reliable, SendAMessageOfManyPackets) {
-  const std::string text = Pattern(5000);
-  here_.Fill(0, text);
-  there_.PostReceive(kQpn, {Station::At(0, 3000), Station::At(8000, 3000)});
-  PostSend(5000);
-  Run();
-  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
-  const prm::Cqe got = there_.NextCqe(Station::kReceiveCq);
-  EXPECT_EQ(got.opcode, prm::kReceivedSend);
-  EXPECT_EQ(got.byte_count, 5000u);
-  EXPECT_EQ(there_.Text(0, 3000), text.substr(0, 3000));
-  EXPECT_EQ(there_.Text(8000, 2000), text.substr(3000));
-}
-
-TEST_F(Mlx4Reliable, SendImmediateDataAndNothing) {
-  there_.PostReceive(kQpn, {});
-  prm::ControlSegment control = Control(WqeOpcode::kSendImmediate);
-  control.immediate = 0x12345678;
-  here_.Post(kQpn, control, {});
-  Run();
-  const prm::Cqe got = there_.NextCqe(Station::kReceiveCq);
-  EXPECT_EQ(got.opcode, prm::kReceivedSendImmediate);
-  EXPECT_EQ(got.immediate, 0x12345678u);
-  EXPECT_EQ(got.byte_count, 0u);
-  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
-}
-
-TEST_F(Mlx4Reliable, WriteIntoThePeersMemory) {
-  const std::string text = Pattern(2500);
-  here_.Fill(0, text);
-  here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
-             Concat(Remote(100), Station::At(0, 2500)));
-  Run();
-  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
-  EXPECT_EQ(there_.Text(100, 2500), text);
-  EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
-}
-
-TEST_F(Mlx4Reliable, WriteWithImmediateDataTakesAReceive) {
-  there_.PostReceive(kQpn, {});
-  prm::ControlSegment control = Control(WqeOpcode::kRdmaWriteImmediate);
-  control.immediate = 77;
-  here_.Fill(0, "text");
-  here_.Post(kQpn, control, Concat(Remote(100), Station::At(0, 4)));
-  Run();
-  const prm::Cqe got = there_.NextCqe(Station::kReceiveCq);
-  EXPECT_EQ(got.opcode, prm::kReceivedRdmaWriteImmediate);
-  EXPECT_EQ(got.immediate, 77u);
-  EXPECT_EQ(got.byte_count, 4u);
-  EXPECT_EQ(there_.Text(100, 4), "text");
-}
 
 TEST_F(Mlx4Reliable, ReadThePeersMemory) {
   const std::string text = Pattern(5000);
@@ -303,35 +204,10 @@ TEST_F(Mlx4Reliable, TellThePeerOfAnErrorOfTheirOwn) {
             CqeSyndrome::kLocalProtection);
 }
 
-TEST_F(Mlx4Reliable, FailARequestOfTheirOwnAfterThoseBeforeIt) {
-  there_.PostReceive(kQpn, {Station::At(0, 64)});
-  PostSend(8);
-  prm::DataSegment wrong = Station::At(0, 8);
-  wrong.lkey += 1;
-  here_.Post(kQpn, Control(WqeOpcode::kSend), Concat(wrong));
-  here_.Post(kQpn, Control(WqeOpcode::kBindWindow), {});
-  Run();
-  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
-  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
-            CqeSyndrome::kLocalProtection);
-  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kFlushed);
-}
-
 TEST_F(Mlx4Reliable, FailAnOpcodeThatTheServiceDoesNotHave) {
   here_.Post(kQpn, Control(WqeOpcode::kBindWindow), {});
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
             CqeSyndrome::kLocalQpOperation);
-}
-
-TEST_F(Mlx4Reliable, CompleteSilentlyWhatAsksForNoCompletion) {
-  there_.PostReceive(kQpn, {Station::At(0, 64)});
-  there_.PostReceive(kQpn, {Station::At(0, 64)});
-  here_.Post(kQpn, prm::ControlSegment{.opcode = WqeOpcode::kSend},
-             Concat(Station::At(0, 8)));
-  PostSend(8);
-  Run();
-  EXPECT_EQ(here_.NextCqe(Station::kSendCq).wqe_counter, 1);
-  EXPECT_TRUE(here_.Empty(Station::kSendCq));
 }
 
 TEST_F(Mlx4Reliable, FlushWhatIsOpenWhenSoftwareBreaksThem) {
@@ -397,32 +273,6 @@ TEST_F(Mlx4Reliable, AreDrainedWhenThePeerHasAcknowledgedWhatBegan) {
   EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kSqDrained);
 }
 
-TEST_F(Mlx4Reliable, GoRoundPsnsAndQueuesManyTimes) {
-  for (uint32_t i = 0; i < 60; ++i) {
-    there_.PostReceive(kQpn, {Station::At(0, 4096)});
-    PostSend(3000);
-    Run();
-    ASSERT_EQ(here_.NextCqe(Station::kSendCq).wqe_counter, i);
-    ASSERT_EQ(there_.NextCqe(Station::kReceiveCq).wqe_counter, i);
-  }
-  EXPECT_EQ(here_.Query(kQpn).next_send_psn, (0xfffff0 + 180) & 0xffffff);
-  EXPECT_EQ(there_.Query(kQpn).next_receive_psn, (0xfffff0 + 180) & 0xffffff);
-}
-
-TEST_F(Mlx4Reliable, SendMoreThanAWindowOfPackets) {
-  const std::string text = Pattern(Station::kRegionBytes);
-  here_.Fill(0, text);
-  there_.PostReceive(kQpn, {Station::At(0, Station::kRegionBytes)});
-  here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
-             Concat(Remote(0), Station::At(0, Station::kRegionBytes)));
-  here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
-             Concat(Remote(0), Station::At(0, Station::kRegionBytes)));
-  Run();
-  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
-  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
-  EXPECT_EQ(there_.Text(0, Station::kRegionBytes), text);
-}
-
 TEST_F(Mlx4Reliable, DropAnOldReadThatTheyCanNoLongerAnswer) {
   here_.Post(kQpn, Control(WqeOpcode::kRdmaRead),
              Concat(Remote(0), Station::At(0, 8)));
@@ -442,32 +292,6 @@ TEST_F(Mlx4Reliable, DropAnOldReadThatTheyCanNoLongerAnswer) {
   there_.cables[0].listener->OnPacket(read);
   EXPECT_EQ(there_.cables[0].sent.size(), 1u);
   EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kRts);
-}
-
-TEST_F(Mlx4Reliable, DoNothingMoreOnceTheAdapterHasFailed) {
-  there_.PostReceive(kQpn, {Station::At(0, 64)});
-  PostSend(8);
-  there_.device.Fail(0xdead);
-  Run();
-  EXPECT_TRUE(there_.Empty(Station::kReceiveCq));
-  const size_t sent = there_.cables[0].sent.size();
-  there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(Station::At(0, 8)));
-  there_.ArmEq(Station::kEq, 0);
-  EXPECT_EQ(there_.cables[0].sent.size(), sent);
-  EXPECT_THAT(there_.Events(), Contains(EventType::kLocalCatastrophicError));
-  EXPECT_EQ(there_.device.violations(), 0) << "a driver may not know it yet";
-}
-
-TEST_F(Mlx4Reliable, TellThatACommunicationIsEstablished) {
-  there_.Command(prm::Opcode::k2RstQp, kQpn, 2);
-  const prm::QpContext context = Context(there_, 5);
-  there_.Create(kQpn, context);
-  there_.Modify(prm::Opcode::kInit2RtrQp, kQpn, context);
-  there_.PostReceive(kQpn, {Station::At(0, 64)});
-  PostSend(8);
-  Run();
-  EXPECT_THAT(there_.Events(), Contains(EventType::kCommunicationEstablished));
-  EXPECT_EQ(here_.NextSyndrome(Station::kSendCq), CqeSyndrome::kNone);
 }
 
 }  // namespace
