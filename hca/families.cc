@@ -14,16 +14,14 @@ namespace {
 
 struct Family {
   absl::Status (*check)(uint16_t vendor, uint16_t device);
-  absl::StatusOr<std::unique_ptr<Device>> (*start)(PciFunction& function,
-                                                   Timers& timers,
-                                                   DeviceOptions options);
+  absl::StatusOr<std::unique_ptr<DrivenAdapter>> (*start)(
+      PciFunction& function, Timers& timers, DeviceOptions options);
   absl::Status (*probe)(PciFunction& function, Timers& timers,
                         DeviceOptions options, const Print& print);
 };
 
-absl::StatusOr<std::unique_ptr<Device>> StartMlx4(PciFunction& function,
-                                                  Timers& timers,
-                                                  DeviceOptions options) {
+absl::StatusOr<std::unique_ptr<DrivenAdapter>> StartMlx4(
+    PciFunction& function, Timers& timers, DeviceOptions options) {
   return mlx4::Mlx4Device::Start(function, timers, std::move(options));
 }
 
@@ -53,9 +51,8 @@ absl::Status CheckDevice(uint16_t vendor, uint16_t device) {
   return FamilyOf(vendor, device).status();
 }
 
-absl::StatusOr<std::unique_ptr<Device>> StartDevice(PciFunction& function,
-                                                    Timers& timers,
-                                                    DeviceOptions options) {
+absl::StatusOr<std::unique_ptr<DrivenAdapter>> StartDevice(
+    PciFunction& function, Timers& timers, DeviceOptions options) {
   IBEMU_ASSIGN_OR_RETURN(const Family* const family, FamilyOf(function));
   return family->start(function, timers, std::move(options));
 }

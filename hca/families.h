@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/timers.h"
 #include "hca/bus/pci_function.h"
-#include "hca/driver/device.h"
+#include "hca/driver/driven_adapter.h"
 
 namespace ibemu::hca {
 
@@ -26,9 +26,8 @@ absl::Status CheckDevice(uint16_t vendor, uint16_t device);
 // seconds.  `function` and `timers` must outlive the device.
 //
 // Errors: those of CheckDevice() and of the family's driver.
-absl::StatusOr<std::unique_ptr<Device>> StartDevice(PciFunction& function,
-                                                    Timers& timers,
-                                                    DeviceOptions options);
+absl::StatusOr<std::unique_ptr<DrivenAdapter>> StartDevice(
+    PciFunction& function, Timers& timers, DeviceOptions options);
 
 // A function that prints text; each call passes whole lines.
 using Print = std::function<void(std::string_view)>;

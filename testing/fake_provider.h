@@ -169,8 +169,10 @@ class FakeProvider : public verbs::Provider {
     qp = made.get();
     return made;
   }
-  void AddListener(verbs::DeviceListener& to) override { listener = &to; }
-  void RemoveListener(verbs::DeviceListener&) override { listener = nullptr; }
+  void AddListener(verbs::AsyncEventListener& to) override { listener = &to; }
+  void RemoveListener(verbs::AsyncEventListener&) override {
+    listener = nullptr;
+  }
 
   verbs::DeviceAttributes device{};
   verbs::PortAttributes port{};
@@ -179,7 +181,7 @@ class FakeProvider : public verbs::Provider {
   FakeCq* cq = nullptr;
   FakeSrq* srq = nullptr;
   FakeQp* qp = nullptr;
-  verbs::DeviceListener* listener = nullptr;
+  verbs::AsyncEventListener* listener = nullptr;
 };
 
 }  // namespace ibemu::testing

@@ -192,14 +192,14 @@ struct MrInit {
   uint32_t access = 0;   // bits: access
 };
 
-// A DeviceListener hears what happens to a device and its ports.
-class DeviceListener {
+// A AsyncEventListener hears what happens to a device and its ports.
+class AsyncEventListener {
  public:
   // Called for each event; `port` is 0 if it is one of the whole device.
   virtual void OnDeviceEvent(EventType type, int port) = 0;
 
  protected:
-  ~DeviceListener() = default;
+  ~AsyncEventListener() = default;
 };
 
 // A Provider is one adapter as its Linux driver would offer it to the
@@ -233,8 +233,8 @@ class Provider {
   virtual absl::StatusOr<std::unique_ptr<Qp>> CreateQp(
       const QpInit& init, ObjectListener& listener) = 0;
 
-  virtual void AddListener(DeviceListener& listener) = 0;
-  virtual void RemoveListener(DeviceListener& listener) = 0;
+  virtual void AddListener(AsyncEventListener& listener) = 0;
+  virtual void RemoveListener(AsyncEventListener& listener) = 0;
 };
 
 }  // namespace ibemu::verbs

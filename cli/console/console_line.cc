@@ -22,7 +22,7 @@ using Place = ConsoleLine::Place;
 
 enum class Ports { kNone, kIfGiven, kNeeded };
 
-struct Command {
+struct ConsoleCommand {
   std::string_view name;
   Verb verb;
   size_t least_places, most_places;
@@ -32,7 +32,7 @@ struct Command {
   std::string_view what;
 };
 
-constexpr Command kCommands[] = {
+constexpr ConsoleCommand kCommands[] = {
     {"Dump", Verb::kDump, 0, 1, Ports::kNone, 0, 0, "Dump [\"NODE\"]",
      "nodes, their ports and forwarding tables"},
     {"Route", Verb::kRoute, 0, 0, Ports::kNone, 2, 2, "Route FROM-LID TO-LID",
@@ -69,7 +69,7 @@ constexpr Command kCommands[] = {
      "leave; the fabric goes on"},
 };
 
-absl::Status Misused(const Command& command) {
+absl::Status Misused(const ConsoleCommand& command) {
   return absl::InvalidArgumentError(absl::StrFormat("write %s", command.usage));
 }
 
@@ -105,7 +105,7 @@ std::optional<Place> TakePlace(std::string_view& text) {
   return place.port ? std::optional(place) : std::nullopt;
 }
 
-bool Fits(const Command& command, const ConsoleLine& line) {
+bool Fits(const ConsoleCommand& command, const ConsoleLine& line) {
   const auto count_fits = [](size_t count, size_t least, size_t most) {
     return count >= least && count <= most;
   };
@@ -121,9 +121,9 @@ bool Fits(const Command& command, const ConsoleLine& line) {
                      });
 }
 
-absl::StatusOr<const Command*> FindCommand(std::string_view name) {
+absl::StatusOr<const ConsoleCommand*> FindCommand(std::string_view name) {
   DidYouMean guess(name);
-  for (const Command& command : kCommands) {
+  for (const ConsoleCommand& command : kCommands) {
     if (absl::EqualsIgnoreCase(Absl(name), Absl(command.name))) return &command;
     guess.Offer(command.name);
   }
@@ -150,7 +150,7 @@ absl::StatusOr<ConsoleLine> ParseConsoleLine(std::string_view text) {
     return line;
   }
   const size_t end = std::min(text.find_first_of(" \t"), text.size());
-  IBEMU_ASSIGN_OR_RETURN(const Command* const command,
+  IBEMU_ASSIGN_OR_RETURN(const ConsoleCommand* const command,
                          FindCommand(text.substr(0, end)));
   line.verb = command->verb;
   for (text = trimmed(text.substr(end)); text.starts_with('"');
@@ -168,7 +168,7 @@ absl::StatusOr<ConsoleLine> ParseConsoleLine(std::string_view text) {
 std::string ConsoleHelp() {
   constexpr int kWidth = 52;
   std::string help;
-  for (const Command& command : kCommands) {
+  for (const ConsoleCommand& command : kCommands) {
     if (command.usage.empty()) continue;
     std::string row =
         absl::StrFormat("  %-*s %s", kWidth, command.usage, command.what);

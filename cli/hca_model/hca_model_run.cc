@@ -21,7 +21,7 @@
 #include "daemon/remote_node/node_link_pump.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "hca/model/mlx4/core/command_trace.h"
-#include "hca/model/mlx4/firmware/mlx4_device.h"
+#include "hca/model/mlx4/firmware/connectx3_model.h"
 #include "launch/child.h"
 #include "loop/loop.h"
 
@@ -62,7 +62,7 @@ absl::StatusOr<HcaModelUplink> FindFabric(const HcaModelOptions& options) {
 }
 
 void PrintStatistics(const HcaModelMachine& machine,
-                     const hca::model::Mlx4Device& device) {
+                     const hca::model::ConnectX3Model& device) {
   const auto& link = machine.link().counters();
   const auto& guest = machine.guest().counters();
   std::fprintf(stderr,
@@ -81,7 +81,7 @@ void PrintStatistics(const HcaModelMachine& machine,
 }
 
 // Prints the number of mistakes of the guest's driver.
-void PrintVerdict(const hca::model::Mlx4Device& device) {
+void PrintVerdict(const hca::model::ConnectX3Model& device) {
   std::fprintf(stderr, "ibemu-hca-model: violations %d refused commands %d\n",
                device.violations(), device.refusals());
 }
@@ -142,7 +142,7 @@ absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
         absl::StrCat(options.host, " has ", ports.size(),
                      " ports: a ConnectX-3 has ", kMlx4MostPorts, " at most"));
   }
-  hca::model::Mlx4Device device(*loop, ports);
+  hca::model::ConnectX3Model device(*loop, ports);
   std::optional<TraceFile> trace;
   hca::model::CommandTrace commands(
       [&trace](std::string_view text) { trace->WriteLine(text); });

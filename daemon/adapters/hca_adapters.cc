@@ -63,7 +63,7 @@ absl::Status HcaAdapters::Add(const std::string& name,
 }
 
 absl::Status HcaAdapters::Watch(Entry& entry) {
-  hca::Device& device = *entry.device;
+  hca::DrivenAdapter& device = *entry.device;
   if (device.interrupt_fd() < 0) return absl::OkStatus();
   return loop_.Watch(device.interrupt_fd(),
                      [&device] { device.OnInterrupt(); });

@@ -15,7 +15,7 @@
 #include "daemon/adapters/hca_status.h"
 #include "hca/bus/pause.h"
 #include "hca/bus/pci_function.h"
-#include "hca/driver/device.h"
+#include "hca/driver/driven_adapter.h"
 #include "loop/loop.h"
 #include "nlohmann/json_fwd.hpp"
 
@@ -84,7 +84,7 @@ class HcaAdapters : public Adapters {
     const size_t index;
     const std::string name;
     std::unique_ptr<hca::PciFunction> function;
-    std::unique_ptr<hca::Device> device;
+    std::unique_ptr<hca::DrivenAdapter> device;
     bool alive = true;
   };
 

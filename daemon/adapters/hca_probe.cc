@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/absl_text.h"
-#include "hca/driver/device.h"
+#include "hca/driver/driven_adapter.h"
 
 namespace ibemu::daemon {
 

@@ -40,7 +40,7 @@ wire::Guid PortGuidOf(const HcaView& adapter, int number) {
 }
 
 json DescribeHca(const HcaView& adapter) {
-  const hca::Device& device = adapter.device;
+  const hca::DrivenAdapter& device = adapter.device;
   json ports = json::array();
   for (int port = device.first_port(); port <= device.last_port(); ++port) {
     ports.push_back(DescribeHcaPort(adapter, port));

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "hca/driver/device.h"
+#include "hca/driver/driven_adapter.h"
 #include "mad/wire/port_info.h"
 #include "nlohmann/json_fwd.hpp"
 
@@ -14,7 +14,7 @@ namespace ibemu::daemon {
 // One adapter, as HcaAdapters shows it.
 struct HcaView {
   const std::string& name;  // as on the command line
-  hca::Device& device;
+  hca::DrivenAdapter& device;
   bool alive;  // if false, its users have been told
 };
 

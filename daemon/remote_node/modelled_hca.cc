@@ -10,7 +10,7 @@
 #include "daemon/remote_node/node_link_pump.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "hca/model/in_process_function.h"
-#include "hca/model/mlx4/firmware/mlx4_device.h"
+#include "hca/model/mlx4/firmware/connectx3_model.h"
 #include "spdlog/spdlog.h"
 
 namespace ibemu::daemon {
@@ -49,7 +49,7 @@ class Card {
 
   control::Client client_;  // the node is ours while it is open
   const std::unique_ptr<RemoteCables> cables_;
-  hca::model::Mlx4Device device_;
+  hca::model::ConnectX3Model device_;
   NodeLinkPump pump_;
   const std::string name_;
 };

@@ -149,11 +149,11 @@ absl::StatusOr<std::unique_ptr<verbs::Qp>> Hca::CreateQp(
   return qp;
 }
 
-void Hca::AddListener(verbs::DeviceListener& listener) {
+void Hca::AddListener(verbs::AsyncEventListener& listener) {
   listeners_.Add(listener);
 }
 
-void Hca::RemoveListener(verbs::DeviceListener& listener) {
+void Hca::RemoveListener(verbs::AsyncEventListener& listener) {
   listeners_.Remove(listener);
 }
 
@@ -272,7 +272,7 @@ Hca::PortLook Hca::LookAt(PortId id) const {
 }
 
 void Hca::Tell(verbs::EventType type, int port) {
-  listeners_.ForEach([&](verbs::DeviceListener& listener) {
+  listeners_.ForEach([&](verbs::AsyncEventListener& listener) {
     listener.OnDeviceEvent(type, port);
   });
 }

@@ -56,8 +56,8 @@ class Hca final : public verbs::Provider, private TransportSink {
       verbs::ObjectListener& listener) override;
   absl::StatusOr<std::unique_ptr<verbs::Qp>> CreateQp(
       const verbs::QpInit& init, verbs::ObjectListener& listener) override;
-  void AddListener(verbs::DeviceListener& listener) override;
-  void RemoveListener(verbs::DeviceListener& listener) override;
+  void AddListener(verbs::AsyncEventListener& listener) override;
+  void RemoveListener(verbs::AsyncEventListener& listener) override;
 
   // The interface for this adapter's queue pairs.
   Timers& timers() { return timers_; }
@@ -115,7 +115,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   std::map<std::pair<verbs::GidBytes, uint16_t>, std::vector<QueuePair*>>
       groups_;
   std::vector<PortLook> looks_;  // by port number
-  ObserverList<verbs::DeviceListener> listeners_;
+  ObserverList<verbs::AsyncEventListener> listeners_;
 };
 
 }  // namespace ibemu::fabric

@@ -13,7 +13,7 @@ namespace ibemu::hca {
 
 // A command of the adapter's firmware, with its input and the place for its
 // output.
-struct Command {
+struct FirmwareCommand {
   uint16_t opcode = 0;
   uint8_t op_modifier = 0;
   uint32_t in_modifier = 0;
@@ -42,7 +42,8 @@ class CommandChannel {
   // Errors: InvalidArgument if a mailbox is too long; DeadlineExceeded (EIO) if
   // the firmware does not answer; Unavailable if the adapter is gone, or did
   // not answer an earlier command.
-  virtual absl::StatusOr<CommandResult> Execute(const Command& command) = 0;
+  virtual absl::StatusOr<CommandResult> Execute(
+      const FirmwareCommand& command) = 0;
 };
 
 }  // namespace ibemu::hca

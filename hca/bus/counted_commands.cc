@@ -2,7 +2,8 @@
 
 namespace ibemu::hca {
 
-absl::StatusOr<CommandResult> CountedCommands::Execute(const Command& command) {
+absl::StatusOr<CommandResult> CountedCommands::Execute(
+    const FirmwareCommand& command) {
   const absl::Time start = timers_.Now();
   auto result = channel_.Execute(command);
   CommandTotals& totals = totals_[command.opcode];

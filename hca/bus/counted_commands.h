@@ -29,7 +29,8 @@ class CountedCommands : public CommandChannel {
   CountedCommands(CommandChannel& channel, Timers& timers)
       : channel_(channel), timers_(timers) {}
 
-  absl::StatusOr<CommandResult> Execute(const Command& command) override;
+  absl::StatusOr<CommandResult> Execute(
+      const FirmwareCommand& command) override;
 
   // The counters by opcode, of commands that were given at least once.
   const std::map<uint16_t, CommandTotals>& totals() const { return totals_; }

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "hca/mlx4/core/firmware.h"
+#include "hca/mlx4/core/firmware_client.h"
 
 namespace ibemu::hca::mlx4 {
 

@@ -113,8 +113,8 @@ absl::Status Mlx4Device::StartQueues() {
   } else {
     adapter_->Note(absl::StrCat(enabled.message(), ": the queues are polled"));
   }
-  IBEMU_ASSIGN_OR_RETURN(
-      events_, EventQueue::Create(resources_, kLogEvents, /*vector=*/0));
+  IBEMU_ASSIGN_OR_RETURN(events_,
+                         Mlx4Eq::Create(resources_, kLogEvents, /*vector=*/0));
   IBEMU_RETURN_IF_ERROR(events_->Subscribe(kSubscribed));
   IBEMU_ASSIGN_OR_RETURN(
       first_qpn_, resources_.TakeQps(kSpecialQps, /*alignment=*/kSpecialQps));
@@ -126,7 +126,7 @@ absl::Status Mlx4Device::StartQueues() {
   IBEMU_RETURN_IF_ERROR(RegisterAllMemory());
   IBEMU_ASSIGN_OR_RETURN(
       completions_,
-      CompletionQueue::Create(resources_, kLogCompletions, events_->number()));
+      Mlx4Cq::Create(resources_, kLogCompletions, events_->number()));
   return absl::OkStatus();
 }
 

@@ -15,10 +15,10 @@
 #include "absl/status/statusor.h"
 #include "base/timers.h"
 #include "hca/bus/pci_function.h"
-#include "hca/driver/device.h"
+#include "hca/driver/driven_adapter.h"
 #include "hca/mlx4/core/adapter.h"
-#include "hca/mlx4/core/completion_queue.h"
-#include "hca/mlx4/core/event_queue.h"
+#include "hca/mlx4/core/mlx4_cq.h"
+#include "hca/mlx4/core/mlx4_eq.h"
 #include "hca/mlx4/core/resources.h"
 #include "hca/mlx4/mad/mad_ifc.h"
 #include "hca/mlx4/mad/mlx4_port.h"
@@ -27,7 +27,7 @@
 
 namespace ibemu::hca::mlx4 {
 
-class Mlx4Device : public Device {
+class Mlx4Device : public DrivenAdapter {
  public:
   // The interval at which the queues are polled if there are no interrupts.
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(1);
@@ -107,9 +107,9 @@ class Mlx4Device : public Device {
   wire::Guid node_guid_{}, system_image_guid_{};
   uint32_t vendor_id_ = 0;
   std::string description_;
-  std::unique_ptr<EventQueue> events_;
+  std::unique_ptr<Mlx4Eq> events_;
   std::map<prm::EventType, uint64_t> event_totals_;
-  std::unique_ptr<CompletionQueue> completions_;
+  std::unique_ptr<Mlx4Cq> completions_;
   uint32_t mpt_ = 0;
   bool has_mpt_ = false;
   uint32_t first_qpn_ = 0;

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "base/timers.h"
 #include "hca/bus/pci_function.h"
-#include "hca/driver/device.h"
+#include "hca/driver/driven_adapter.h"
 
 namespace ibemu::hca::mlx4 {
 

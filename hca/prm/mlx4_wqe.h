@@ -108,7 +108,7 @@ struct MlxSegment {
 static_assert(wire::Tiles<MlxSegment>());
 
 // The destination of a datagram.
-struct AddressVector {
+struct Mlx4Av {
   static constexpr int kBits = 256;
 
   bool force_loopback = false;
@@ -126,7 +126,7 @@ struct AddressVector {
   std::array<uint8_t, 16> rgid{};
 
   static constexpr auto Layout() {
-    using T = AddressVector;
+    using T = Mlx4Av;
     using wire::Reserved, wire::Rw;
     return wire::Table(
         Rw(&T::force_loopback, "fl", 1, 0), Reserved(5, 1),
@@ -142,12 +142,12 @@ struct AddressVector {
         Rw(&T::rgid, "rgid", 128, 128));
   }
 };
-static_assert(wire::Tiles<AddressVector>());
+static_assert(wire::Tiles<Mlx4Av>());
 
 struct DatagramSegment {
   static constexpr int kBits = 384;
 
-  AddressVector address;
+  Mlx4Av address;
   uint32_t remote_qpn = 0;
   uint32_t qkey = 0;  // highest bit set: use the context's
 

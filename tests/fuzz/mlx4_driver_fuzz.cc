@@ -14,7 +14,7 @@
 
 #include "hca/mlx4/mlx4_device.h"
 #include "hca/model/in_process_function.h"
-#include "hca/model/mlx4/firmware/mlx4_device.h"
+#include "hca/model/mlx4/firmware/connectx3_model.h"
 #include "mad/wire/smp.h"
 #include "mad/wire/subnet_tables.h"
 #include "testing/fake_memory.h"
@@ -348,7 +348,7 @@ class Machine {
   std::shared_ptr<FakeMemory> memory_ =
       std::make_shared<FakeMemory>(timers_, size_t{1} << 16);
   AgentCable cable_;
-  model::Mlx4Device model_{timers_, {&cable_}};
+  model::ConnectX3Model model_{timers_, {&cable_}};
   LyingAdapter adapter_{model_, input_};
   model::InProcessFunction function_{adapter_};
   std::unique_ptr<Mlx4Device> device_;

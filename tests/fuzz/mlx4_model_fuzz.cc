@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "hca/model/mlx4/core/packet.h"
+#include "hca/model/mlx4/core/parsed_packet.h"
 #include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
 #include "tests/hca/model/mlx4_station.h"

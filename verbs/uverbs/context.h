@@ -36,7 +36,7 @@ namespace ibemu::verbs {
 //   Aborted             no descriptor can be given
 //   DataLoss            the client has no memory there
 //   Unavailable         the device is gone
-class Context final : private DeviceListener {
+class Context final : private AsyncEventListener {
  public:
   // All arguments must outlive the context.
   Context(Provider& provider, ContextClient& client, Timers& timers);

@@ -84,7 +84,7 @@ absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Start(PciFunction& function,
 
 absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Inquire(
     PciFunction& function, Timers& timers, DeviceOptions options,
-    Firmware::Heard heard) {
+    FirmwareClient::Heard heard) {
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
                          Take(function, timers, std::move(options)));
   IBEMU_RETURN_IF_ERROR(adapter->firmware_.Inquire(std::move(heard)));
@@ -111,7 +111,7 @@ absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Take(PciFunction& function,
         "the adapter's last owner was killed and left its owner semaphore "
         "set: the reset has cleared it");
   }
-  auto hcr = Hcr::Create(function, *control, timers, options.pause);
+  auto hcr = HcrChannel::Create(function, *control, timers, options.pause);
   if (!hcr.ok()) {
     ReleaseAdapter(*control);
     return hcr.status();

@@ -18,10 +18,10 @@
 #include "base/timers.h"
 #include "hca/bus/counted_commands.h"
 #include "hca/bus/pci_function.h"
-#include "hca/driver/device.h"
+#include "hca/driver/driven_adapter.h"
 #include "hca/mlx4/core/commands.h"
-#include "hca/mlx4/core/firmware.h"
-#include "hca/mlx4/core/hcr.h"
+#include "hca/mlx4/core/firmware_client.h"
+#include "hca/mlx4/core/hcr_channel.h"
 #include "hca/mlx4/core/health.h"
 #include "hca/mlx4/core/reset.h"
 
@@ -57,7 +57,7 @@ class Adapter {
   // Errors: those of CheckDevice(), TakeAdapter() and Firmware::Inquire().
   static absl::StatusOr<std::unique_ptr<Adapter>> Inquire(
       PciFunction& function, Timers& timers, DeviceOptions options,
-      Firmware::Heard heard);
+      FirmwareClient::Heard heard);
 
   // Brings the adapter down and releases it.  If its firmware is dead, the
   // adapter is reset, which keeps it from memory that is no longer the
@@ -69,7 +69,7 @@ class Adapter {
   PciFunction& function() { return function_; }
   Timers& timers() { return timers_; }
   Commands& commands() { return commands_; }
-  Firmware& firmware() { return firmware_; }
+  FirmwareClient& firmware() { return firmware_; }
   // REQUIRES: the adapter was brought up by Start().
   const Health& health() const { return *health_; }
   const CountedCommands& counted() const { return counted_; }
@@ -112,7 +112,7 @@ class Adapter {
                                                        Timers& timers,
                                                        DeviceOptions options);
   Adapter(PciFunction& function, Timers& timers, DeviceOptions options,
-          Bar& control, Bar& uars, std::unique_ptr<Hcr> hcr)
+          Bar& control, Bar& uars, std::unique_ptr<HcrChannel> hcr)
       : function_(function),
         timers_(timers),
         options_(std::move(options)),
@@ -128,10 +128,10 @@ class Adapter {
   const DeviceOptions options_;
   Bar& control_;
   Bar& uars_;
-  const std::unique_ptr<Hcr> hcr_;
+  const std::unique_ptr<HcrChannel> hcr_;
   CountedCommands counted_;
   Commands commands_;
-  Firmware firmware_;
+  FirmwareClient firmware_;
   std::optional<Health> health_;
   bool cut_off_ = false;
 };

@@ -8,8 +8,8 @@
 namespace ibemu::hca::mlx4 {
 namespace {
 
-Command MakeCommand(prm::Opcode opcode, Modifiers modifiers) {
-  Command command;
+FirmwareCommand MakeCommand(prm::Opcode opcode, Modifiers modifiers) {
+  FirmwareCommand command;
   command.opcode = static_cast<uint16_t>(opcode);
   command.op_modifier = modifiers.op;
   command.in_modifier = modifiers.in;
@@ -36,7 +36,7 @@ bool IsRefusal(const absl::Status& status) {
 
 absl::StatusOr<uint64_t> Commands::Run(prm::Opcode opcode, Modifiers modifiers,
                                        uint64_t in_parameter) {
-  Command command = MakeCommand(opcode, modifiers);
+  FirmwareCommand command = MakeCommand(opcode, modifiers);
   command.in_parameter = in_parameter;
   IBEMU_ASSIGN_OR_RETURN(const CommandResult result, channel_.Execute(command));
   IBEMU_RETURN_IF_ERROR(StatusOf(opcode, result.status));
@@ -45,7 +45,7 @@ absl::StatusOr<uint64_t> Commands::Run(prm::Opcode opcode, Modifiers modifiers,
 
 absl::Status Commands::Send(prm::Opcode opcode, std::span<const std::byte> in,
                             Modifiers modifiers) {
-  Command command = MakeCommand(opcode, modifiers);
+  FirmwareCommand command = MakeCommand(opcode, modifiers);
   command.in = in;
   IBEMU_ASSIGN_OR_RETURN(const CommandResult result, channel_.Execute(command));
   return StatusOf(opcode, result.status);
@@ -53,7 +53,7 @@ absl::Status Commands::Send(prm::Opcode opcode, std::span<const std::byte> in,
 
 absl::Status Commands::Ask(prm::Opcode opcode, std::span<std::byte> out,
                            Modifiers modifiers) {
-  Command command = MakeCommand(opcode, modifiers);
+  FirmwareCommand command = MakeCommand(opcode, modifiers);
   command.out = out;
   IBEMU_ASSIGN_OR_RETURN(const CommandResult result, channel_.Execute(command));
   return StatusOf(opcode, result.status);

@@ -61,9 +61,9 @@ void SetPath(const verbs::AddressAttributes& to, uint16_t rates,
 
 }  // namespace
 
-prm::AddressVector AddressVectorOf(const verbs::AddressAttributes& address,
-                                   uint16_t rates) {
-  prm::AddressVector vector;
+prm::Mlx4Av AddressVectorOf(const verbs::AddressAttributes& address,
+                            uint16_t rates) {
+  prm::Mlx4Av vector;
   vector.port = address.port_num;
   vector.grh = address.is_global != 0;
   vector.my_lid_path_bits = address.src_path_bits & 0x7f;

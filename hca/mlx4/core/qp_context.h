@@ -17,8 +17,8 @@ namespace ibemu::hca::mlx4 {
 // Returns the address vector of a datagram.  Its protection domain is left 0,
 // for the caller to set.  `rates`: QueryDevCap::stat_rate_support, one bit for
 // each of the adapter's rate codes.
-prm::AddressVector AddressVectorOf(const verbs::AddressAttributes& address,
-                                   uint16_t rates);
+prm::Mlx4Av AddressVectorOf(const verbs::AddressAttributes& address,
+                            uint16_t rates);
 
 // Returns the command that leads from one state to the other; none if the
 // adapter has no such command.

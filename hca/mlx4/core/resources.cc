@@ -30,7 +30,7 @@ RangePool OursOf(const IcmRegion& region) {
   return pool;
 }
 
-RangePool OursOfEqs(Firmware& firmware) {
+RangePool OursOfEqs(FirmwareClient& firmware) {
   RangePool pool;
   const uint64_t kept = ReservedEqs(firmware.caps());
   pool.Add(kept, firmware.icm().layout()[IcmTable::kEq].entries() - kept);

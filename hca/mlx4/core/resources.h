@@ -17,7 +17,7 @@
 #include "hca/bus/pci_function.h"
 #include "hca/bus/range_pool.h"
 #include "hca/mlx4/core/adapter.h"
-#include "hca/mlx4/core/icm.h"
+#include "hca/mlx4/core/icm_tables.h"
 
 namespace ibemu::hca::mlx4 {
 
@@ -81,7 +81,7 @@ class Resources {
                                 uint32_t count = 1, uint32_t alignment = 1);
 
   Adapter& adapter_;
-  Icm& icm_;
+  IcmTables& icm_;
   const uint32_t pd_;
   const uint32_t uar_page_;
   RangePool eqs_, cqs_, qps_, srqs_, mpts_, mtts_;

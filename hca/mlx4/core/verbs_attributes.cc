@@ -24,7 +24,7 @@ uint32_t PowerOf(int log) { return 1u << log; }
 
 }  // namespace
 
-verbs::DeviceAttributes DeviceAttributesOf(const Firmware& firmware) {
+verbs::DeviceAttributes DeviceAttributesOf(const FirmwareClient& firmware) {
   const prm::QueryDevCap& caps = firmware.caps();
   const prm::QueryFw& fw = firmware.fw();
   verbs::DeviceAttributes device{};

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "hca/mlx4/core/firmware.h"
+#include "hca/mlx4/core/firmware_client.h"
 #include "verbs/provider.h"
 
 namespace ibemu::hca::mlx4 {
@@ -17,7 +17,7 @@ inline constexpr uint32_t kMaxInline = 1024;  // bytes
 
 // Returns the adapter's limits, or the driver's where those are lower.  The
 // GUIDs and what PCI tells are left out.
-verbs::DeviceAttributes DeviceAttributesOf(const Firmware& firmware);
+verbs::DeviceAttributes DeviceAttributesOf(const FirmwareClient& firmware);
 
 }  // namespace ibemu::hca::mlx4
 

@@ -71,7 +71,7 @@ LocalVerdict MadIfc::Process(int port, const mad::Arrival& request,
   std::ranges::copy(request.mad, in.begin());
   wire::Encode(HowItCame(request, dgid), std::span(in).subspan(kMad));
 
-  Command command;
+  FirmwareCommand command;
   command.opcode = static_cast<uint16_t>(prm::Opcode::kMadIfc);
   command.op_modifier = prm::kMadIfcExtended;
   command.in_modifier =
@@ -108,7 +108,7 @@ absl::Status MadIfc::GetSmp(int port, AttributeId id, uint32_t modifier,
   std::array<std::byte, kMad> out{};
   wire::Encode(request, in);
 
-  Command command;
+  FirmwareCommand command;
   command.opcode = static_cast<uint16_t>(prm::Opcode::kMadIfc);
   command.op_modifier = prm::kMadIfcIgnoreMKey | prm::kMadIfcIgnoreBKey;
   command.in_modifier = static_cast<uint32_t>(port);

@@ -95,9 +95,10 @@ absl::Status Mlx4Port::SetLimits() {
   for (limits.vl_cap = kMaxVls;; limits.vl_cap /= 2) {
     std::array<std::byte, wire::kBytes<prm::SetPort>> bytes;
     wire::Encode(limits, bytes);
-    Command command{.opcode = static_cast<uint16_t>(prm::Opcode::kSetPort),
-                    .in_modifier = static_cast<uint32_t>(number_),
-                    .in = bytes};
+    FirmwareCommand command{
+        .opcode = static_cast<uint16_t>(prm::Opcode::kSetPort),
+        .in_modifier = static_cast<uint32_t>(number_),
+        .in = bytes};
     IBEMU_ASSIGN_OR_RETURN(
         const CommandResult result,
         parts_.resources.commands().channel().Execute(command));

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "hca/mlx4/core/resources.h"
 #include "hca/mlx4/mad/mad_ifc.h"
-#include "hca/mlx4/mad/port_tables.h"
+#include "hca/mlx4/mad/mlx4_port_tables.h"
 #include "hca/mlx4/mad/special_qp.h"
 #include "hca/prm/mlx4_events.h"
 #include "hca/prm/mlx4_query.h"
@@ -94,7 +94,7 @@ class Mlx4Port : public mad::Port {
   const PortParts parts_;
   const int number_;
   const prm::QueryPort limits_;
-  PortTables tables_;
+  Mlx4PortTables tables_;
   std::array<std::unique_ptr<SpecialQp>, 2> qps_;
   bool initialised_ = false;  // INIT_PORT was run
   mad::PortListener* listener_ = nullptr;

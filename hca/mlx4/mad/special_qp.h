@@ -13,8 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "hca/driver/device.h"
-#include "hca/mlx4/core/completion_queue.h"
+#include "hca/driver/driven_adapter.h"
+#include "hca/mlx4/core/mlx4_cq.h"
 #include "hca/mlx4/core/resources.h"
 #include "hca/mlx4/mad/mlx_wqe.h"
 #include "hca/prm/mlx4_qp.h"

@@ -9,8 +9,8 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "hca/mlx4/core/qp_context.h"
+#include "hca/mlx4/verbs/mlx4_srq.h"
 #include "hca/mlx4/verbs/send_wqe.h"
-#include "hca/mlx4/verbs/shared_receive_queue.h"
 #include "hca/mlx4/verbs/verbs_provider.h"
 #include "verbs/parts/qp_transitions.h"
 
@@ -36,9 +36,9 @@ absl::Status AdapterQp::Allocate(uint32_t receives) {
       WorkQueues::kSends + (srq_ != nullptr ? srq_->slots() : receives);
   IBEMU_ASSIGN_OR_RETURN(
       completions_,
-      CompletionQueue::Create(
-          resources, std::max(LogOf(completions), kLeastLogCompletions),
-          provider_.eqn()));
+      Mlx4Cq::Create(resources,
+                     std::max(LogOf(completions), kLeastLogCompletions),
+                     provider_.eqn()));
   IBEMU_ASSIGN_OR_RETURN(number_, resources.TakeQps(1, 1));
   has_number_ = true;
   return absl::OkStatus();

@@ -7,14 +7,14 @@
 #include <optional>
 
 #include "absl/status/status.h"
-#include "hca/mlx4/core/completion_queue.h"
+#include "hca/mlx4/core/mlx4_cq.h"
 #include "hca/mlx4/verbs/work_queues.h"
 #include "hca/prm/mlx4_qp.h"
 #include "verbs/provider.h"
 
 namespace ibemu::hca::mlx4 {
 
-class SharedReceiveQueue;
+class Mlx4Srq;
 class VerbsProvider;
 
 // The number, the rings and the completion queue of a queue pair, and the
@@ -23,8 +23,7 @@ class AdapterQp {
  public:
   // `srq`: where it takes its receive requests, or null.  All arguments must
   // outlive this object.
-  AdapterQp(VerbsProvider& provider, verbs::QpType type,
-            SharedReceiveQueue* srq)
+  AdapterQp(VerbsProvider& provider, verbs::QpType type, Mlx4Srq* srq)
       : provider_(provider), type_(type), srq_(srq) {}
   AdapterQp(const AdapterQp&) = delete;
   AdapterQp& operator=(const AdapterQp&) = delete;
@@ -41,7 +40,7 @@ class AdapterQp {
   uint32_t number() const { return number_; }
   // REQUIRES: allocated and not released.
   WorkQueues& rings() { return *rings_; }
-  CompletionQueue& completions() const { return *completions_; }
+  Mlx4Cq& completions() const { return *completions_; }
 
   // Returns true if the adapter knows the queue pair: it is not in the reset
   // state.
@@ -73,11 +72,11 @@ class AdapterQp {
  private:
   VerbsProvider& provider_;
   const verbs::QpType type_;
-  SharedReceiveQueue* const srq_;
+  Mlx4Srq* const srq_;
   uint32_t number_ = 0;
   bool has_number_ = false;
   bool running_ = false;
-  std::unique_ptr<CompletionQueue> completions_;
+  std::unique_ptr<Mlx4Cq> completions_;
   std::unique_ptr<WorkQueues> rings_;
 };
 

@@ -7,7 +7,7 @@
 
 #include "base/status_macros.h"
 #include "hca/mlx4/core/verbs_attributes.h"
-#include "hca/mlx4/verbs/shared_receive_queue.h"
+#include "hca/mlx4/verbs/mlx4_srq.h"
 #include "hca/mlx4/verbs/verbs_provider.h"
 #include "hca/mlx4/verbs/work_completion.h"
 #include "hca/prm/mlx4_completion.h"

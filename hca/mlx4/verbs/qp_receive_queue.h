@@ -10,7 +10,7 @@
 #include <span>
 
 #include "absl/status/status.h"
-#include "hca/mlx4/core/completion_queue.h"
+#include "hca/mlx4/core/mlx4_cq.h"
 #include "hca/mlx4/verbs/dma_pool.h"
 #include "hca/mlx4/verbs/posted_receive.h"
 #include "hca/mlx4/verbs/queue_pair_core.h"

@@ -173,7 +173,7 @@ void QpSendQueue::PostReady() {
   while (posted_ < begun_ && sends_[posted_]->ready &&
          core_.adapter_qp.rings().send_room() != 0) {
     const Send& send = *sends_[posted_];
-    const prm::AddressVector* const to = send.to ? &*send.to : nullptr;
+    const prm::Mlx4Av* const to = send.to ? &*send.to : nullptr;
     WqePointer data;
     if (send.memory) {
       data = {.iova = send.memory->iova(),

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "absl/status/status.h"
-#include "hca/mlx4/core/completion_queue.h"
+#include "hca/mlx4/core/mlx4_cq.h"
 #include "hca/mlx4/verbs/dma_pool.h"
 #include "hca/mlx4/verbs/queue_pair_core.h"
 #include "hca/prm/mlx4_wqe.h"
@@ -62,7 +62,7 @@ class QpSendQueue {
   // A send request on its way.
   struct Send {
     verbs::SendRequest request;
-    std::optional<prm::AddressVector> to{};  // only of a datagram
+    std::optional<prm::Mlx4Av> to{};  // only of a datagram
     size_t length = 0;
     std::unique_ptr<DmaPool::Buffer> memory{};
     bool ready = false;     // can be posted

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "hca/mlx4/verbs/shared_receive_queue.h"
+#include "hca/mlx4/verbs/mlx4_srq.h"
 #include "hca/mlx4/verbs/verbs_provider.h"
 
 namespace ibemu::hca::mlx4 {
@@ -17,9 +17,7 @@ QueuePairCore::QueuePairCore(std::shared_ptr<VerbsProvider> provider,
       fail(std::move(fail)),
       adapter_qp(*this->provider, init.type, srq()) {}
 
-SharedReceiveQueue* QueuePairCore::srq() const {
-  return static_cast<SharedReceiveQueue*>(init.srq);
-}
+Mlx4Srq* QueuePairCore::srq() const { return static_cast<Mlx4Srq*>(init.srq); }
 
 verbs::CompletionQueue& QueuePairCore::send_cq() const {
   return static_cast<verbs::CompletionQueue&>(*init.send_cq);

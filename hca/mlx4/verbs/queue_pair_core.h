@@ -12,7 +12,7 @@
 
 namespace ibemu::hca::mlx4 {
 
-class SharedReceiveQueue;
+class Mlx4Srq;
 class VerbsProvider;
 
 // The state and the attributes of a queue pair, and its users.  The queue pair
@@ -26,7 +26,7 @@ struct QueuePairCore {
 
   bool broken() const { return state == verbs::QpState::kError; }
   bool is_datagram() const { return init.type == verbs::QpType::kUd; }
-  SharedReceiveQueue* srq() const;
+  Mlx4Srq* srq() const;
   verbs::CompletionQueue& send_cq() const;
   verbs::CompletionQueue& receive_cq() const;
 

@@ -71,7 +71,7 @@ bool IsOffered(verbs::QpType type, const ib_uverbs_send_wr& work) {
 }
 
 std::vector<std::byte> MakeSendWqe(const ib_uverbs_send_wr& work,
-                                   const prm::AddressVector* to,
+                                   const prm::Mlx4Av* to,
                                    const WqePointer& data) {
   constexpr uint32_t kFence = 1 << 0, kSolicited = 1 << 2;
   constexpr size_t kUnit = 16;
@@ -105,7 +105,7 @@ std::vector<std::byte> MakeSendWqe(const ib_uverbs_send_wr& work,
   return wqe;
 }
 
-std::vector<std::byte> MakeFailingWqe(const prm::AddressVector* to) {
+std::vector<std::byte> MakeFailingWqe(const prm::Mlx4Av* to) {
   ib_uverbs_send_wr work{};
   work.opcode = IB_UVERBS_WR_SEND;
   return MakeSendWqe(work, to,

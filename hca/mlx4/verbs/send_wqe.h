@@ -33,13 +33,13 @@ inline bool Fetches(const ib_uverbs_send_wr& work) {
 // `data` may have no bytes.  The WQE makes a CQE whatever `work` says, because
 // that is when the driver's memory is free again.
 std::vector<std::byte> MakeSendWqe(const ib_uverbs_send_wr& work,
-                                   const prm::AddressVector* to,
+                                   const prm::Mlx4Av* to,
                                    const WqePointer& data);
 
 // Returns a WQE that fails before anything of it is sent, because its key is
 // invalid.  By it, the adapter itself ends a request that the driver knows to
 // be wrong, in the right order.
-std::vector<std::byte> MakeFailingWqe(const prm::AddressVector* to);
+std::vector<std::byte> MakeFailingWqe(const prm::Mlx4Av* to);
 
 }  // namespace ibemu::hca::mlx4
 

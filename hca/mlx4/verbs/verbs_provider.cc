@@ -10,8 +10,8 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "hca/mlx4/core/verbs_attributes.h"
-#include "hca/mlx4/verbs/queue_pair.h"
-#include "hca/mlx4/verbs/shared_receive_queue.h"
+#include "hca/mlx4/verbs/mlx4_queue_pair.h"
+#include "hca/mlx4/verbs/mlx4_srq.h"
 #include "verbs/parts/completion_queue.h"
 #include "verbs/parts/device_limits.h"
 #include "verbs/parts/memory_region.h"
@@ -144,8 +144,7 @@ absl::StatusOr<std::unique_ptr<verbs::Pd>> VerbsProvider::CreatePd(
     uint64_t process) {
   IBEMU_RETURN_IF_ERROR(CheckAlive());
   if (pds_ >= device_.max_pd) return NoMore("domains");
-  return std::make_unique<Kept<ProtectionDomain>>(shared_from_this(), pds_,
-                                                  process);
+  return std::make_unique<Kept<Mlx4Pd>>(shared_from_this(), pds_, process);
 }
 
 // A region's key serves the client's own requests only, not those of peers.
@@ -185,8 +184,7 @@ absl::StatusOr<std::unique_ptr<verbs::Srq>> VerbsProvider::CreateSrq(
   IBEMU_RETURN_IF_ERROR(CheckAlive());
   IBEMU_RETURN_IF_ERROR(verbs::CheckSrq(device_, attributes));
   if (srqs_.size() >= device_.max_srq) return NoMore("shared receive queues");
-  return SharedReceiveQueue::Create(shared_from_this(), pd, attributes,
-                                    listener);
+  return Mlx4Srq::Create(shared_from_this(), pd, attributes, listener);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Qp>> VerbsProvider::CreateQp(
@@ -198,20 +196,19 @@ absl::StatusOr<std::unique_ptr<verbs::Qp>> VerbsProvider::CreateQp(
   }
   IBEMU_RETURN_IF_ERROR(
       verbs::CheckCapacity(device_, init.capacity, kMaxInline));
-  if (init.srq != nullptr &&
-      static_cast<SharedReceiveQueue*>(init.srq)->pd() != init.pd) {
+  if (init.srq != nullptr && static_cast<Mlx4Srq*>(init.srq)->pd() != init.pd) {
     return absl::InvalidArgumentError(
         "the shared receive queue is of another domain");
   }
   if (qps_.size() >= device_.max_qp) return NoMore("queue pairs");
-  return QueuePair::Create(shared_from_this(), init, listener);
+  return Mlx4QueuePair::Create(shared_from_this(), init, listener);
 }
 
-void VerbsProvider::AddListener(verbs::DeviceListener& listener) {
+void VerbsProvider::AddListener(verbs::AsyncEventListener& listener) {
   listeners_.Add(listener);
 }
 
-void VerbsProvider::RemoveListener(verbs::DeviceListener& listener) {
+void VerbsProvider::RemoveListener(verbs::AsyncEventListener& listener) {
   listeners_.Remove(listener);
 }
 
@@ -241,7 +238,7 @@ VerbsProvider::PortLook VerbsProvider::LookAt(const mad::Port& port) const {
 }
 
 void VerbsProvider::Tell(verbs::EventType type, int port) {
-  listeners_.ForEach([&](verbs::DeviceListener& listener) {
+  listeners_.ForEach([&](verbs::AsyncEventListener& listener) {
     listener.OnDeviceEvent(type, port);
   });
 }
@@ -296,20 +293,20 @@ void VerbsProvider::DetachMulticast(const verbs::GidBytes& gid, uint32_t qpn) {
   if (!detached.ok()) adapter.CutOff(detached);
 }
 
-void VerbsProvider::Add(QueuePair& qp) {
+void VerbsProvider::Add(Mlx4QueuePair& qp) {
   qps_[qp.number()] = &qp;
   qps_by_cqn_[qp.cqn()] = &qp;
 }
 
-void VerbsProvider::Forget(QueuePair& qp) {
+void VerbsProvider::Forget(Mlx4QueuePair& qp) {
   const auto is_it = [&qp](const auto& entry) { return entry.second == &qp; };
   absl::erase_if(qps_, is_it);
   absl::erase_if(qps_by_cqn_, is_it);
 }
 
-void VerbsProvider::Add(SharedReceiveQueue& srq) { srqs_[srq.number()] = &srq; }
+void VerbsProvider::Add(Mlx4Srq& srq) { srqs_[srq.number()] = &srq; }
 
-void VerbsProvider::Forget(SharedReceiveQueue& srq) {
+void VerbsProvider::Forget(Mlx4Srq& srq) {
   absl::erase_if(srqs_,
                  [&srq](const auto& entry) { return entry.second == &srq; });
 }
@@ -324,20 +321,20 @@ void VerbsProvider::OnEvent(const prm::Eqe& event) {
     return found == all.end() ? nullptr : found->second;
   };
   if (event.type == prm::EventType::kCompletion) {
-    if (QueuePair* const qp = find(qps_by_cqn_)) qp->OnCompletionEvent();
+    if (Mlx4QueuePair* const qp = find(qps_by_cqn_)) qp->OnCompletionEvent();
     return;
   }
   if (event.type == prm::EventType::kCqError) {
     // A completion queue of the adapter belongs to one queue pair.
-    if (QueuePair* const qp = find(qps_by_cqn_)) qp->OnCqError();
+    if (Mlx4QueuePair* const qp = find(qps_by_cqn_)) qp->OnCqError();
     return;
   }
   const std::optional<verbs::EventType> type = EventTypeOf(event.type);
   if (!type) return;
   if (*type == verbs::EventType::kSrqError ||
       *type == verbs::EventType::kSrqLimit) {
-    if (SharedReceiveQueue* const srq = find(srqs_)) srq->OnEvent(*type);
-  } else if (QueuePair* const qp = find(qps_)) {
+    if (Mlx4Srq* const srq = find(srqs_)) srq->OnEvent(*type);
+  } else if (Mlx4QueuePair* const qp = find(qps_)) {
     // Completions from before the event are reported first.
     qp->PollCompletions();
     qp->OnEvent(*type);

@@ -11,10 +11,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/observer_list.h"
 #include "base/timers.h"
-#include "hca/driver/device.h"
+#include "hca/driver/driven_adapter.h"
 #include "hca/mlx4/core/resources.h"
 #include "hca/mlx4/verbs/dma_pool.h"
-#include "hca/mlx4/verbs/multicast_groups.h"
+#include "hca/mlx4/verbs/mcg_table.h"
 #include "hca/prm/mlx4_events.h"
 #include "mad/port.h"
 #include "verbs/parts/bounce_buffers.h"
@@ -23,13 +23,13 @@
 
 namespace ibemu::hca::mlx4 {
 
-class QueuePair;
-class SharedReceiveQueue;
+class Mlx4QueuePair;
+class Mlx4Srq;
 
 // A protection domain with its process, because each process has its own share
 // of the memory for messages.
-struct ProtectionDomain : verbs::Pd {
-  explicit ProtectionDomain(uint64_t owner) : process(owner) {}
+struct Mlx4Pd : verbs::Pd {
+  explicit Mlx4Pd(uint64_t owner) : process(owner) {}
   const uint64_t process;
 };
 
@@ -72,8 +72,8 @@ class VerbsProvider final : public verbs::Provider,
       verbs::ObjectListener& listener) override;
   absl::StatusOr<std::unique_ptr<verbs::Qp>> CreateQp(
       const verbs::QpInit& init, verbs::ObjectListener& listener) override;
-  void AddListener(verbs::DeviceListener& listener) override;
-  void RemoveListener(verbs::DeviceListener& listener) override;
+  void AddListener(verbs::AsyncEventListener& listener) override;
+  void RemoveListener(verbs::AsyncEventListener& listener) override;
 
   // Returns what programs have of the device.  REQUIRES: End() was not called.
   VerbsUse Use() const;
@@ -109,10 +109,10 @@ class VerbsProvider final : public verbs::Provider,
   uint32_t MtuCodeOf(int port) const;
   absl::Status AttachMulticast(const verbs::GidBytes& gid, uint32_t qpn);
   void DetachMulticast(const verbs::GidBytes& gid, uint32_t qpn);
-  void Add(QueuePair& qp);
-  void Forget(QueuePair& qp);
-  void Add(SharedReceiveQueue& srq);
-  void Forget(SharedReceiveQueue& srq);
+  void Add(Mlx4QueuePair& qp);
+  void Forget(Mlx4QueuePair& qp);
+  void Add(Mlx4Srq& srq);
+  void Forget(Mlx4Srq& srq);
 
  private:
   // The attributes of a port whose changes programs are told of.
@@ -139,11 +139,11 @@ class VerbsProvider final : public verbs::Provider,
   // wait for receives.
   std::optional<DmaPool> send_memory_, receive_memory_;
   bool told_shortage_ = false;
-  MulticastGroups groups_;
+  McgTable groups_;
   uint32_t pds_ = 0, ahs_ = 0, mrs_ = 0, cqs_ = 0;
-  absl::flat_hash_map<uint32_t, QueuePair*> qps_, qps_by_cqn_;
-  absl::flat_hash_map<uint32_t, SharedReceiveQueue*> srqs_;
-  ObserverList<verbs::DeviceListener> listeners_;
+  absl::flat_hash_map<uint32_t, Mlx4QueuePair*> qps_, qps_by_cqn_;
+  absl::flat_hash_map<uint32_t, Mlx4Srq*> srqs_;
+  ObserverList<verbs::AsyncEventListener> listeners_;
 };
 
 }  // namespace ibemu::hca::mlx4

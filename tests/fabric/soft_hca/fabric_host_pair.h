@@ -15,7 +15,8 @@
 namespace ibemu::fabric {
 
 // A FabricHostPair is two hosts with the software's adapters.
-class FabricHostPair : public verbs::HostPair, private verbs::DeviceListener {
+class FabricHostPair : public verbs::HostPair,
+                       private verbs::AsyncEventListener {
  public:
   using HostNumber = verbs::HostNumber;
 

@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre, ::testing::IsEmpty;
 using verbs::EventType;
 
-class HcaEventsTest : public VerbsPair, private verbs::DeviceListener {
+class HcaEventsTest : public VerbsPair, private verbs::AsyncEventListener {
  protected:
   using Heard = std::vector<std::pair<EventType, int>>;
 

@@ -15,7 +15,7 @@ class SlowChannel : public CommandChannel {
  public:
   explicit SlowChannel(testing::VirtualTimers& timers) : timers_(timers) {}
 
-  absl::StatusOr<CommandResult> Execute(const Command&) override {
+  absl::StatusOr<CommandResult> Execute(const FirmwareCommand&) override {
     timers_.RunFor(absl::Milliseconds(3));
     return answer;
   }

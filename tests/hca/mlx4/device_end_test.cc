@@ -45,7 +45,7 @@ TEST_F(DeviceEndTest, IsGoneWithoutTheQueuesOfItsPorts) {
     SCOPED_TRACE(reason);
     device_.reset();
     // The case before has ended with a reset of the adapter.
-    timers_.RunFor(model::Mlx4Device::kResetTime);
+    timers_.RunFor(model::ConnectX3Model::kResetTime);
     device_ = Start(host_);
     ASSERT_TRUE(device_);
     device_->SetListener(&listener_);

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "hca/mlx4/mlx4_device.h"
 #include "hca/model/in_process_function.h"
-#include "hca/model/mlx4/firmware/mlx4_device.h"
+#include "hca/model/mlx4/firmware/connectx3_model.h"
 #include "mad/device.h"
 #include "testing/row_topology.h"
 #include "testing/virtual_timers.h"
@@ -73,7 +73,7 @@ class ModelledHost {
   std::unique_ptr<daemon::FabricCables> cables_;
 
  public:
-  model::Mlx4Device model;
+  model::ConnectX3Model model;
   CommandTrace trace;
   std::optional<model::InProcessFunction> function;
 };

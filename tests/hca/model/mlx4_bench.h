@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "hca/model/mlx4/firmware/mlx4_device.h"
+#include "hca/model/mlx4/firmware/connectx3_model.h"
 #include "hca/prm/mlx4_events.h"
 #include "hca/prm/mlx4_registers.h"
 #include "testing/virtual_timers.h"
@@ -350,7 +350,7 @@ class Mlx4Bench : private CommandObserver {
   testing::VirtualTimers* timers = nullptr;
   BenchMachine machine;
   std::vector<FakeCable> cables;
-  Mlx4Device device;
+  ConnectX3Model device;
   uint64_t inbox = 0, outbox = 0;
   uint64_t out_value = 0;  // of the last command
   // On the bus.

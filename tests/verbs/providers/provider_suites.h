@@ -92,7 +92,7 @@ class WiredSuite : public ::testing::TestWithParam<Wiring>,
 };
 
 // Devices, ports and completion queues.
-class ProviderTest : public WiredSuite, private DeviceListener {
+class ProviderTest : public WiredSuite, private AsyncEventListener {
  protected:
   using Heard = std::vector<std::pair<EventType, int>>;
 

@@ -6,7 +6,7 @@
 
 #include "hca/model/mlx4/core/command.h"
 #include "hca/model/mlx4/core/core.h"
-#include "hca/model/mlx4/core/multicast_table.h"
+#include "hca/model/mlx4/core/model_mcg_table.h"
 #include "hca/model/mlx4/firmware/mailboxes.h"
 #include "hca/model/mlx4/queues/ports.h"
 #include "hca/prm/mlx4_commands.h"
@@ -18,7 +18,7 @@ namespace ibemu::hca::model::mlx4 {
 class ManagementCommands {
  public:
   // All arguments must outlive this object.
-  ManagementCommands(Core& core, Ports& ports, MulticastTable& multicast)
+  ManagementCommands(Core& core, Ports& ports, ModelMcgTable& multicast)
       : core_(core),
         ports_(ports),
         multicast_(multicast),
@@ -42,7 +42,7 @@ class ManagementCommands {
 
   Core& core_;
   Ports& ports_;
-  MulticastTable& multicast_;
+  ModelMcgTable& multicast_;
   const Mailboxes mailboxes_;
 };
 

@@ -50,7 +50,7 @@ CommandReply ObjectCommands::Execute(const CommandRequest& request) {
           })};
     case Opcode::kHw2SwEq: {
       if (parts_.completions.Uses(number)) return {Status::kResourceBusy};
-      const EventQueue* queue = parts_.events.Find(number);
+      const ModelEq* queue = parts_.events.Find(number);
       const prm::EqContext context =
           queue == nullptr ? prm::EqContext{} : queue->context();
       const Status status = parts_.events.Stop(number);
@@ -58,7 +58,7 @@ CommandReply ObjectCommands::Execute(const CommandRequest& request) {
                                     : status};
     }
     case Opcode::kQueryEq: {
-      const EventQueue* queue = parts_.events.Find(number);
+      const ModelEq* queue = parts_.events.Find(number);
       if (queue == nullptr) return {Status::kBadResourceState};
       return {mailboxes_.Out(request, queue->context())};
     }
@@ -75,7 +75,7 @@ CommandReply ObjectCommands::Execute(const CommandRequest& request) {
                        : parts_.completions.Moderate(number, context);
           })};
     case Opcode::kHw2SwCq: {
-      const CompletionQueue* queue = parts_.completions.Find(number);
+      const ModelCq* queue = parts_.completions.Find(number);
       const prm::CqContext context =
           queue == nullptr ? prm::CqContext{} : queue->context();
       const Status status = parts_.completions.Stop(number);
@@ -83,7 +83,7 @@ CommandReply ObjectCommands::Execute(const CommandRequest& request) {
                                     : status};
     }
     case Opcode::kQueryCq: {
-      const CompletionQueue* queue = parts_.completions.Find(number);
+      const ModelCq* queue = parts_.completions.Find(number);
       if (queue == nullptr) return {Status::kBadResourceState};
       return {mailboxes_.Out(request, queue->context())};
     }

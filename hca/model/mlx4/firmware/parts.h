@@ -4,7 +4,7 @@
 
 #include "hca/model/mlx4/core/core.h"
 #include "hca/model/mlx4/core/memory_table.h"
-#include "hca/model/mlx4/core/multicast_table.h"
+#include "hca/model/mlx4/core/model_mcg_table.h"
 #include "hca/model/mlx4/queues/completion_queues.h"
 #include "hca/model/mlx4/queues/event_queues.h"
 #include "hca/model/mlx4/queues/ports.h"
@@ -19,7 +19,7 @@ struct Parts {
   EventQueues& events;
   CompletionQueues& completions;
   MemoryTable& memory;
-  MulticastTable& multicast;
+  ModelMcgTable& multicast;
   SharedReceiveQueues& shared;
   QueuePairs& queue_pairs;
   Ports& ports;

@@ -12,7 +12,7 @@ Status CompletionQueues::Start(uint32_t cqn, const prm::CqContext& context) {
   }
   if (queues_.contains(cqn)) return Status::kBadResourceState;
   if (events_.Find(context.comp_eqn) == nullptr) return Status::kBadResource;
-  if (const Status status = CompletionQueue::Check(core_, context);
+  if (const Status status = ModelCq::Check(core_, context);
       status != Status::kOk) {
     return status;
   }
@@ -47,7 +47,7 @@ Status CompletionQueues::Moderate(uint32_t cqn, const prm::CqContext& context) {
   return Status::kOk;
 }
 
-const CompletionQueue* CompletionQueues::Find(uint32_t cqn) const {
+const ModelCq* CompletionQueues::Find(uint32_t cqn) const {
   const auto queue = queues_.find(cqn);
   return queue == queues_.end() ? nullptr : &queue->second;
 }
@@ -70,9 +70,9 @@ bool CompletionQueues::Post(uint32_t cqn, const prm::ErrorCqe& entry) {
          Tell(cqn, queue->second, queue->second.Post(entry));
 }
 
-bool CompletionQueues::Tell(uint32_t cqn, const CompletionQueue& queue,
-                            CompletionQueue::Posted posted) {
-  using Posted = CompletionQueue::Posted;
+bool CompletionQueues::Tell(uint32_t cqn, const ModelCq& queue,
+                            ModelCq::Posted posted) {
+  using Posted = ModelCq::Posted;
   switch (posted) {
     case Posted::kQuietly:
       return true;

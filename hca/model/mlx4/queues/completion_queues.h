@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <map>
 
-#include "hca/model/mlx4/queues/completion_queue.h"
 #include "hca/model/mlx4/queues/event_queues.h"
+#include "hca/model/mlx4/queues/model_cq.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -26,7 +26,7 @@ class CompletionQueues {
   prm::CommandStatus Resize(uint32_t cqn, const prm::CqContext& context);
   prm::CommandStatus Moderate(uint32_t cqn, const prm::CqContext& context);
   // Returns null if the adapter does not own the queue.
-  const CompletionQueue* Find(uint32_t cqn) const;
+  const ModelCq* Find(uint32_t cqn) const;
 
   // Count the queue pairs that use CQ `cqn`.
   void AddUser(uint32_t cqn) { ++users_[cqn]; }
@@ -51,12 +51,11 @@ class CompletionQueues {
   void Reset();
 
  private:
-  bool Tell(uint32_t cqn, const CompletionQueue& queue,
-            CompletionQueue::Posted posted);
+  bool Tell(uint32_t cqn, const ModelCq& queue, ModelCq::Posted posted);
 
   Core& core_;
   EventQueues& events_;
-  std::map<uint32_t, CompletionQueue> queues_;
+  std::map<uint32_t, ModelCq> queues_;
   std::map<uint32_t, int> users_;
   int bad_doorbells_ = 0;
 };

@@ -11,7 +11,7 @@ Status EventQueues::Start(uint32_t eqn, const prm::EqContext& context) {
     return status;
   }
   if (queues_.contains(eqn)) return Status::kBadResourceState;
-  if (const Status status = EventQueue::Check(core_, context);
+  if (const Status status = ModelEq::Check(core_, context);
       status != Status::kOk) {
     return status;
   }
@@ -35,7 +35,7 @@ Status EventQueues::Stop(uint32_t eqn) {
   return Status::kOk;
 }
 
-const EventQueue* EventQueues::Find(uint32_t eqn) const {
+const ModelEq* EventQueues::Find(uint32_t eqn) const {
   const auto queue = queues_.find(eqn);
   return queue == queues_.end() ? nullptr : &queue->second;
 }
@@ -64,8 +64,8 @@ void EventQueues::ReportCompletion(uint32_t eqn, uint32_t cqn) {
 void EventQueues::Post(uint32_t eqn, const prm::Eqe& event) {
   const auto queue = queues_.find(eqn);
   if (queue == queues_.end()) return;
-  const EventQueue::Posted posted = queue->second.Post(event);
-  if (posted == EventQueue::Posted::kInterrupt) {
+  const ModelEq::Posted posted = queue->second.Post(event);
+  if (posted == ModelEq::Posted::kInterrupt) {
     interrupt_(queue->second.vector());
   }
 }

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "absl/functional/any_invocable.h"
-#include "hca/model/mlx4/queues/event_queue.h"
+#include "hca/model/mlx4/queues/model_eq.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -30,7 +30,7 @@ class EventQueues {
   // adapter does not own the queue.
   prm::CommandStatus Start(uint32_t eqn, const prm::EqContext& context);
   prm::CommandStatus Stop(uint32_t eqn);
-  const EventQueue* Find(uint32_t eqn) const;
+  const ModelEq* Find(uint32_t eqn) const;
 
   // MAP_EQ: maps the events in `mask` (EventBit()) to `eqn`, or removes that
   // mapping.
@@ -74,7 +74,7 @@ class EventQueues {
 
   Core& core_;
   absl::AnyInvocable<void(int)> interrupt_;
-  std::map<uint32_t, EventQueue> queues_;
+  std::map<uint32_t, ModelEq> queues_;
   std::array<int, 64> mapping_;  // event type to EQ
   int bad_doorbells_ = 0;
 };

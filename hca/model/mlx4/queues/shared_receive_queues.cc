@@ -21,9 +21,8 @@ QueueBuffer::Place PlaceOfSrq(const prm::SrqContext& context) {
 
 }  // namespace
 
-SharedReceiveQueue::SharedReceiveQueue(Core& core, EventQueues& events,
-                                       uint32_t number,
-                                       const prm::SrqContext& context)
+ModelSrq::ModelSrq(Core& core, EventQueues& events, uint32_t number,
+                   const prm::SrqContext& context)
     : core_(core),
       events_(events),
       number_(number),
@@ -33,7 +32,7 @@ SharedReceiveQueue::SharedReceiveQueue(Core& core, EventQueues& events,
              {.kind = QueueKind::kShared, .size = 1u << context.log_srq_size}) {
 }
 
-ReceiveSource::Fetched SharedReceiveQueue::Fetch(ReceiveWqe& wqe) {
+ReceiveSource::Fetched ModelSrq::Fetch(ReceiveWqe& wqe) {
   std::array<std::byte, 4> record;
   if (!core_.host.Read(context_.db_record_addr, record)) return Fetched::kFault;
   const auto posted = static_cast<uint16_t>(
@@ -101,13 +100,13 @@ std::optional<prm::SrqContext> SharedReceiveQueues::Query(uint32_t srqn) const {
 }
 
 Status SharedReceiveQueues::Arm(uint32_t srqn, uint16_t limit) {
-  SharedReceiveQueue* queue = Find(srqn);
+  ModelSrq* queue = Find(srqn);
   if (queue == nullptr) return Status::kBadResourceState;
   queue->Arm(limit);
   return Status::kOk;
 }
 
-SharedReceiveQueue* SharedReceiveQueues::Find(uint32_t srqn) {
+ModelSrq* SharedReceiveQueues::Find(uint32_t srqn) {
   const auto queue = queues_.find(srqn);
   return queue == queues_.end() ? nullptr : &queue->second;
 }

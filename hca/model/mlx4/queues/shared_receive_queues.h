@@ -7,16 +7,16 @@
 #include <optional>
 
 #include "hca/model/mlx4/queues/event_queues.h"
-#include "hca/model/mlx4/queues/receive_queue.h"
+#include "hca/model/mlx4/queues/model_receive_queue.h"
 
 namespace ibemu::hca::model::mlx4 {
 
 // A shared receive queue.  It is a linked list: each WQE names the next one,
 // and the doorbell record counts the WQEs that were posted.
-class SharedReceiveQueue : public ReceiveSource {
+class ModelSrq : public ReceiveSource {
  public:
-  SharedReceiveQueue(Core& core, EventQueues& events, uint32_t number,
-                     const prm::SrqContext& context);
+  ModelSrq(Core& core, EventQueues& events, uint32_t number,
+           const prm::SrqContext& context);
 
   Fetched Fetch(ReceiveWqe& wqe) override;
 
@@ -51,7 +51,7 @@ class SharedReceiveQueues {
   prm::CommandStatus Arm(uint32_t srqn, uint16_t limit);
 
   // Returns null if the adapter does not own the queue.
-  SharedReceiveQueue* Find(uint32_t srqn);
+  ModelSrq* Find(uint32_t srqn);
   void AddUser(uint32_t srqn) { ++users_[srqn]; }
   void RemoveUser(uint32_t srqn) {
     if (--users_[srqn] == 0) users_.erase(srqn);
@@ -62,7 +62,7 @@ class SharedReceiveQueues {
  private:
   Core& core_;
   EventQueues& events_;
-  std::map<uint32_t, SharedReceiveQueue> queues_;
+  std::map<uint32_t, ModelSrq> queues_;
   std::map<uint32_t, int> users_;
 };
 

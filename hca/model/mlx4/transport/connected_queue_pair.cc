@@ -7,7 +7,7 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-void ConnectedQueuePair::Receive(const Packet& packet) {
+void ConnectedQueuePair::Receive(const ParsedPacket& packet) {
   // Packets of other services are dropped (IBA vol 1 §9.6.1).
   if (!CanReceive() || !PKeyMatches(packet.bth.p_key) ||
       packet.bth.opcode >> wire::opcode::kServiceShift !=

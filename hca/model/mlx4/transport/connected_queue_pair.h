@@ -3,21 +3,21 @@
 #define IBEMU_HCA_MODEL_MLX4_TRANSPORT_CONNECTED_QUEUE_PAIR_H_
 
 #include "hca/model/mlx4/transport/connection_link.h"
-#include "hca/model/mlx4/transport/queue_pair.h"
+#include "hca/model/mlx4/transport/model_queue_pair.h"
 
 namespace ibemu::hca::model::mlx4 {
 
 // A queue pair of the service RC or UC, which is also the ConnectionLink of its
 // two halves.
-class ConnectedQueuePair : public QueuePair, protected ConnectionLink {
+class ConnectedQueuePair : public ModelQueuePair, protected ConnectionLink {
  public:
-  using QueuePair::QueuePair;
+  using ModelQueuePair::ModelQueuePair;
 
-  void Receive(const Packet& packet) final;
+  void Receive(const ParsedPacket& packet) final;
 
  protected:
   // Called for each packet of the connection.
-  virtual void OnPacket(const Packet& packet) = 0;
+  virtual void OnPacket(const ParsedPacket& packet) = 0;
 
  private:
   const prm::QpContext& qp() const override { return context_; }
@@ -26,8 +26,8 @@ class ConnectedQueuePair : public QueuePair, protected ConnectionLink {
             std::span<const std::byte> payload) override;
   // While the send queue is drained no new work request begins, although those
   // that have begun continue.
-  SendQueue::Fetched FetchSend(SendWqe& wqe) override {
-    return CanSend() ? sends_.Fetch(wqe) : SendQueue::Fetched::kNone;
+  ModelSendQueue::Fetched FetchSend(SendWqe& wqe) override {
+    return CanSend() ? sends_.Fetch(wqe) : ModelSendQueue::Fetched::kNone;
   }
   void EndSend(const SendWqe& wqe, uint32_t byte_count) override {
     CompleteSend(wqe, byte_count);

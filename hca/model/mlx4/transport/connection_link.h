@@ -7,8 +7,8 @@
 #include <span>
 
 #include "hca/model/mlx4/core/memory_table.h"
-#include "hca/model/mlx4/queues/receive_queue.h"
-#include "hca/model/mlx4/queues/send_queue.h"
+#include "hca/model/mlx4/queues/model_receive_queue.h"
+#include "hca/model/mlx4/queues/model_send_queue.h"
 #include "hca/prm/mlx4_completion.h"
 #include "hca/prm/mlx4_events.h"
 
@@ -33,7 +33,7 @@ class ConnectionLink {
                     std::span<const std::byte> payload) = 0;
 
   // Work requests, and their completions.
-  virtual SendQueue::Fetched FetchSend(SendWqe& wqe) = 0;
+  virtual ModelSendQueue::Fetched FetchSend(SendWqe& wqe) = 0;
   virtual void EndSend(const SendWqe& wqe, uint32_t byte_count) = 0;
   virtual void AbortSend(const SendWqe& wqe, prm::CqeSyndrome syndrome) = 0;
   virtual ReceiveSource::Fetched FetchReceive(ReceiveWqe& wqe) = 0;

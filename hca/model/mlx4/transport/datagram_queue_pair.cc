@@ -25,14 +25,14 @@ constexpr size_t MtuBytes(uint8_t code) { return size_t{128} << code; }
 void DatagramQueuePair::Work() {
   SendWqe wqe;
   while (CanSend()) {
-    const SendQueue::Fetched fetched = sends_.Fetch(wqe);
-    if (fetched == SendQueue::Fetched::kNone) return;
-    if (fetched == SendQueue::Fetched::kFault) {
+    const ModelSendQueue::Fetched fetched = sends_.Fetch(wqe);
+    if (fetched == ModelSendQueue::Fetched::kNone) return;
+    if (fetched == ModelSendQueue::Fetched::kFault) {
       EnterError(prm::EventType::kWqCatastrophicError);
       return;
     }
     CqeSyndrome result = CqeSyndrome::kLocalQpOperation;
-    if (fetched == SendQueue::Fetched::kWqe) {
+    if (fetched == ModelSendQueue::Fetched::kWqe) {
       result = special_ ? SendMlx(wqe) : SendUd(wqe);
     }
     if (result == CqeSyndrome::kNone) {
@@ -81,7 +81,7 @@ CqeSyndrome DatagramQueuePair::SendUd(const SendWqe& wqe) {
   if (!immediate && wqe.control.opcode != prm::WqeOpcode::kSend) {
     return CqeSyndrome::kLocalQpOperation;
   }
-  const prm::AddressVector& to = wqe.datagram.address;
+  const prm::Mlx4Av& to = wqe.datagram.address;
   if (to.pd != context_.pd || to.port != port()) {
     return CqeSyndrome::kLocalQpOperation;
   }
@@ -126,7 +126,7 @@ CqeSyndrome DatagramQueuePair::SendUd(const SendWqe& wqe) {
 }
 
 std::optional<uint16_t> DatagramQueuePair::Admit(
-    const Packet& packet, const wire::DatagramHeader& deth) {
+    const ParsedPacket& packet, const wire::DatagramHeader& deth) {
   // QP0 has no keys at all, and QP1 accepts every P_Key in the port's table
   // (IBA vol 1 §10.2.4).
   if (special_ == 0) return 0;
@@ -146,9 +146,9 @@ std::optional<uint16_t> DatagramQueuePair::Admit(
   return std::nullopt;
 }
 
-void DatagramQueuePair::Receive(const Packet& incoming) {
+void DatagramQueuePair::Receive(const ParsedPacket& incoming) {
   if (!CanReceive()) return;
-  Packet packet = incoming;
+  ParsedPacket packet = incoming;
   const auto deth = packet.Take<wire::DatagramHeader>();
   if (!deth) return;
   uint32_t immediate = 0;

@@ -5,20 +5,20 @@
 #include <cstdint>
 #include <optional>
 
-#include "hca/model/mlx4/transport/queue_pair.h"
+#include "hca/model/mlx4/transport/model_queue_pair.h"
 
 namespace ibemu::hca::model::mlx4 {
 
 // A UD or MLX queue pair.  A datagram is complete when it was sent.
-class DatagramQueuePair : public QueuePair {
+class DatagramQueuePair : public ModelQueuePair {
  public:
   // `special` is 0 or 1 for QP0 or QP1 of a port, and empty for any other QP.
   DatagramQueuePair(QpEnvironment& environment, uint32_t qpn,
                     const prm::QpContext& context, ReceiveSource* shared,
                     std::optional<int> special)
-      : QueuePair(environment, qpn, context, shared), special_(special) {}
+      : ModelQueuePair(environment, qpn, context, shared), special_(special) {}
 
-  void Receive(const Packet& packet) override;
+  void Receive(const ParsedPacket& packet) override;
 
  private:
   void Work() override;
@@ -30,7 +30,7 @@ class DatagramQueuePair : public QueuePair {
 
   // Checks Q_Key and P_Key by the rules for this kind of QP.  Returns the index
   // of the P_Key if the packet is accepted.
-  std::optional<uint16_t> Admit(const Packet& packet,
+  std::optional<uint16_t> Admit(const ParsedPacket& packet,
                                 const wire::DatagramHeader& deth);
 
   const std::optional<int> special_;

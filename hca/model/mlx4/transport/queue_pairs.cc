@@ -82,9 +82,9 @@ Status QueuePairs::CheckNew(uint32_t qpn, const prm::QpContext& context) {
       (context.srq && shared_.Find(context.srqn) == nullptr)) {
     return Status::kBadResourceState;
   }
-  QueueBuffer buffer(core_, SendQueue::Place(context, 0));
-  return buffer.Translates(SendQueue::SendBytes(context) +
-                           SendQueue::ReceiveBytes(context))
+  QueueBuffer buffer(core_, ModelSendQueue::Place(context, 0));
+  return buffer.Translates(ModelSendQueue::SendBytes(context) +
+                           ModelSendQueue::ReceiveBytes(context))
              ? Status::kOk
              : Status::kIcmError;
 }
@@ -226,7 +226,7 @@ void QueuePairs::Send(int port, std::vector<std::byte> packet,
 }
 
 void QueuePairs::Receive(int port, std::span<const std::byte> bytes) {
-  const std::optional<Packet> packet = ParsePacket(bytes);
+  const std::optional<ParsedPacket> packet = ParsePacket(bytes);
   if (!packet) return;
   const uint32_t qpn = packet->bth.destination_qpn;
   if (qpn == kMulticastQpn) {
@@ -246,11 +246,11 @@ void QueuePairs::Receive(int port, std::span<const std::byte> bytes) {
   PollReceives();
 }
 
-void QueuePairs::ReceiveMulticast(int port, const Packet& packet) {
+void QueuePairs::ReceiveMulticast(int port, const ParsedPacket& packet) {
   if (!packet.grh || !wire::IsMulticast(packet.grh->dgid)) return;
   std::array<uint8_t, 16> gid;
   wire::Encode(packet.grh->dgid, std::as_writable_bytes(std::span(gid)));
-  Packet copy = packet;
+  ParsedPacket copy = packet;
   const auto deth = copy.Take<wire::DatagramHeader>();
   for (const prm::McgMember& member : multicast_.Members(gid)) {
     const auto pair = pairs_.find(member.qpn);

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "hca/model/mlx4/transport/queue_pair.h"
+#include "hca/model/mlx4/transport/model_queue_pair.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -19,7 +19,7 @@ class QueuePairs : private QpEnvironment {
  public:
   QueuePairs(Core& core, MemoryTable& memory, CompletionQueues& completions,
              SharedReceiveQueues& shared, EventQueues& events,
-             MulticastTable& multicast)
+             ModelMcgTable& multicast)
       : core_(core),
         memory_(memory),
         completions_(completions),
@@ -63,7 +63,7 @@ class QueuePairs : private QpEnvironment {
   void Reset();
 
  private:
-  using Pairs = std::map<uint32_t, std::unique_ptr<QueuePair>>;
+  using Pairs = std::map<uint32_t, std::unique_ptr<ModelQueuePair>>;
 
   Core& core() override { return core_; }
   MemoryTable& memory() override { return memory_; }
@@ -86,7 +86,7 @@ class QueuePairs : private QpEnvironment {
   prm::CommandStatus CheckNew(uint32_t qpn, const prm::QpContext& context);
   void Create(uint32_t qpn, const prm::QpContext& context);
   void Destroy(Pairs::iterator pair);
-  void ReceiveMulticast(int port, const Packet& packet);
+  void ReceiveMulticast(int port, const ParsedPacket& packet);
   bool IsForPort(int port, wire::Lid lid) const;
   void PollReceives();
 
@@ -95,7 +95,7 @@ class QueuePairs : private QpEnvironment {
   CompletionQueues& completions_;
   SharedReceiveQueues& shared_;
   EventQueues& events_;
-  MulticastTable& multicast_;
+  ModelMcgTable& multicast_;
   Ports* ports_ = nullptr;
   std::optional<uint32_t> special_base_;
   Pairs pairs_;

@@ -71,15 +71,15 @@ bool RcRequester::Open() {
   Request request;
   request.psn = next_psn_;
   switch (link_.FetchSend(request.wqe)) {
-    case SendQueue::Fetched::kNone:
+    case ModelSendQueue::Fetched::kNone:
       return false;
-    case SendQueue::Fetched::kFault:
+    case ModelSendQueue::Fetched::kFault:
       link_.Break(prm::EventType::kWqCatastrophicError);
       return false;
-    case SendQueue::Fetched::kMalformed:
+    case ModelSendQueue::Fetched::kMalformed:
       request.error = CqeSyndrome::kLocalQpOperation;
       break;
-    case SendQueue::Fetched::kWqe:
+    case ModelSendQueue::Fetched::kWqe:
       request.error = Check(request.wqe);
       break;
   }
@@ -222,7 +222,7 @@ bool RcRequester::Advance(uint32_t psn) {
   return !broken_;
 }
 
-void RcRequester::Receive(const Packet& incoming) {
+void RcRequester::Receive(const ParsedPacket& incoming) {
   const uint32_t psn = incoming.bth.psn;
   // Only responses to packets in flight count.  Others are duplicates, or
   // strays from an earlier connection.
@@ -230,7 +230,7 @@ void RcRequester::Receive(const Packet& incoming) {
       wire::PsnDistance(psn, send_psn_) >= 0) {
     return;
   }
-  Packet packet = incoming;
+  ParsedPacket packet = incoming;
   switch (packet.bth.opcode) {
     case wire::opcode::kAcknowledge:
       if (const auto aeth = packet.Take<wire::AcknowledgeHeader>()) {
@@ -247,7 +247,7 @@ void RcRequester::Receive(const Packet& incoming) {
   Pump();
 }
 
-void RcRequester::OnAcknowledge(const Packet& packet, uint8_t syndrome) {
+void RcRequester::OnAcknowledge(const ParsedPacket& packet, uint8_t syndrome) {
   const uint32_t psn = packet.bth.psn;
   const uint8_t value = syndrome & wire::syndrome::kValueMask;
   switch (syndrome & wire::syndrome::kKindMask) {
@@ -299,7 +299,7 @@ void RcRequester::OnRnrNak(uint32_t psn, uint8_t timer) {
                             });
 }
 
-void RcRequester::OnReadResponse(Packet packet) {
+void RcRequester::OnReadResponse(ParsedPacket packet) {
   const uint8_t opcode = packet.bth.opcode;
   if (opcode != wire::opcode::kReadResponseMiddle &&
       !packet.Take<wire::AcknowledgeHeader>()) {
@@ -346,7 +346,7 @@ void RcRequester::OnReadResponse(Packet packet) {
   }
 }
 
-void RcRequester::OnAtomicResponse(Packet packet) {
+void RcRequester::OnAtomicResponse(ParsedPacket packet) {
   const auto aeth = packet.Take<wire::AcknowledgeHeader>();
   const auto answer = packet.Take<wire::AtomicAcknowledgeHeader>();
   if (!aeth || !answer || !Advance(packet.bth.psn) || open_.empty()) return;

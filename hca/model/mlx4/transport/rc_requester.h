@@ -7,7 +7,7 @@
 #include <deque>
 
 #include "base/timers.h"
-#include "hca/model/mlx4/core/packet.h"
+#include "hca/model/mlx4/core/parsed_packet.h"
 #include "hca/model/mlx4/transport/connection_link.h"
 #include "wire/psn.h"
 
@@ -29,7 +29,7 @@ class RcRequester {
   // Sends what the send queue holds, as far as the window allows.
   void Pump();
   // Handles an acknowledgement or a response.
-  void Receive(const Packet& packet);
+  void Receive(const ParsedPacket& packet);
   // The queue pair is in error: requests in progress end with kFlushed.
   void Flush();
 
@@ -64,11 +64,11 @@ class RcRequester {
   void SendAtomic(const Request& request);
   bool SendData(Request& request, uint32_t index);
 
-  void OnAcknowledge(const Packet& packet, uint8_t syndrome);
+  void OnAcknowledge(const ParsedPacket& packet, uint8_t syndrome);
   void OnNak(uint32_t psn, uint8_t code);
   void OnRnrNak(uint32_t psn, uint8_t timer);
-  void OnReadResponse(Packet packet);
-  void OnAtomicResponse(Packet packet);
+  void OnReadResponse(ParsedPacket packet);
+  void OnAtomicResponse(ParsedPacket packet);
 
   // Ends the requests before `psn`, which have all arrived.  Returns false if a
   // response among them is missing, which is then requested again.

@@ -19,7 +19,7 @@ constexpr size_t kAtomicOperandBytes = 8;
 
 }  // namespace
 
-void RcResponder::Receive(const Packet& request) {
+void RcResponder::Receive(const ParsedPacket& request) {
   const int32_t distance = wire::PsnDistance(request.bth.psn, expected_);
   if (distance > 0) {
     if (!sequence_told_) {
@@ -48,7 +48,7 @@ void RcResponder::Receive(const Packet& request) {
   }
 }
 
-void RcResponder::OnDuplicate(const Packet& request) {
+void RcResponder::OnDuplicate(const ParsedPacket& request) {
   switch (request.bth.opcode) {
     case wire::opcode::kReadRequest:
       OnRead(request, true);
@@ -93,7 +93,7 @@ bool RcResponder::TakeReceive() {
   return false;
 }
 
-void RcResponder::OnMessage(const Packet& request) {
+void RcResponder::OnMessage(const ParsedPacket& request) {
   const std::optional<IncomingPart> part = ParsePart(request);
   if (!part || !message_.Continues(*part)) {
     Refuse(wire::syndrome::kInvalidRequest, EventType::kWqInvalidRequest);
@@ -101,19 +101,19 @@ void RcResponder::OnMessage(const Packet& request) {
   }
   if (part->takes_receive() && !TakeReceive()) return;
   switch (message_.Place(*part)) {
-    case IncomingMessage::Placed::kOk:
+    case ReceivedMessage::Placed::kOk:
       break;
-    case IncomingMessage::Placed::kTooLong:
+    case ReceivedMessage::Placed::kTooLong:
       message_.FailReceive(CqeSyndrome::kLocalLength);
       Refuse(wire::syndrome::kInvalidRequest, EventType::kWqInvalidRequest);
       return;
-    case IncomingMessage::Placed::kProtection:
+    case ReceivedMessage::Placed::kProtection:
       message_.FailReceive(CqeSyndrome::kLocalProtection);
       Acknowledge(expected_,
                   wire::syndrome::kNak | wire::syndrome::kRemoteOperationError);
       link_.Break();
       return;
-    case IncomingMessage::Placed::kAccess:
+    case ReceivedMessage::Placed::kAccess:
       Refuse(wire::syndrome::kRemoteAccessError, EventType::kWqAccessError);
       return;
   }
@@ -121,7 +121,7 @@ void RcResponder::OnMessage(const Packet& request) {
   if (part->last) message_.End(*part);
 }
 
-void RcResponder::OnRead(Packet request, bool duplicate) {
+void RcResponder::OnRead(ParsedPacket request, bool duplicate) {
   // An invalid duplicate, for example an old one whose region is gone, is
   // harmless and dropped (IBA vol 1 §9.7.5.1).
   const auto refuse = [this, duplicate](uint8_t code, EventType event) {
@@ -177,7 +177,7 @@ void RcResponder::OnRead(Packet request, bool duplicate) {
   }
 }
 
-void RcResponder::OnAtomic(Packet request) {
+void RcResponder::OnAtomic(ParsedPacket request) {
   const auto header = request.Take<wire::AtomicHeader>();
   if (!header || header->address % kAtomicOperandBytes != 0) {
     Refuse(wire::syndrome::kInvalidRequest, EventType::kWqInvalidRequest);
@@ -226,7 +226,7 @@ void RcResponder::OnAtomic(Packet request) {
       headers, {});
 }
 
-void RcResponder::Accept(const Packet& request, bool end_of_message) {
+void RcResponder::Accept(const ParsedPacket& request, bool end_of_message) {
   const uint32_t psn = expected_;
   expected_ = wire::PsnAfter(expected_, 1);
   if (end_of_message) message_number_ = wire::PsnAfter(message_number_, 1);

@@ -7,9 +7,9 @@
 #include <deque>
 #include <optional>
 
-#include "hca/model/mlx4/core/packet.h"
+#include "hca/model/mlx4/core/parsed_packet.h"
 #include "hca/model/mlx4/transport/connection_link.h"
-#include "hca/model/mlx4/transport/incoming_message.h"
+#include "hca/model/mlx4/transport/received_message.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -21,7 +21,7 @@ class RcResponder {
 
   // The queue pair may receive, from PSN `psn` on.
   void Start(uint32_t psn) { expected_ = psn; }
-  void Receive(const Packet& request);
+  void Receive(const ParsedPacket& request);
   // The queue pair is in error: a partly received message ends with kFlushed.
   void Flush() { message_.FailReceive(prm::CqeSyndrome::kFlushed); }
 
@@ -29,17 +29,17 @@ class RcResponder {
   uint32_t message_number() const { return message_number_; }
 
  private:
-  void OnDuplicate(const Packet& request);
-  void OnMessage(const Packet& request);
-  void OnRead(Packet request, bool duplicate);
-  void OnAtomic(Packet request);
+  void OnDuplicate(const ParsedPacket& request);
+  void OnMessage(const ParsedPacket& request);
+  void OnRead(ParsedPacket request, bool duplicate);
+  void OnAtomic(ParsedPacket request);
 
   // Takes a receive WQE.  Returns false if there is none; the peer has been
   // told then.
   bool TakeReceive();
   // Counts the expected packet as received, and acknowledges it if the peer
   // asked for that.
-  void Accept(const Packet& request, bool end_of_message);
+  void Accept(const ParsedPacket& request, bool end_of_message);
   void Acknowledge(uint32_t psn, uint8_t syndrome);
   // Sends a NAK with `code`, and breaks the connection with `event`.
   void Refuse(uint8_t code, prm::EventType event);
@@ -49,7 +49,7 @@ class RcResponder {
   uint32_t message_number_ = 0;
   bool sequence_told_ = false;  // a NAK for a missing packet was sent
 
-  IncomingMessage message_;
+  ReceivedMessage message_;
 
   // The result of an atomic operation.
   struct Result {

@@ -19,7 +19,7 @@ void ReliableQueuePair::OnError() {
 }
 
 prm::QpContext ReliableQueuePair::context() const {
-  prm::QpContext context = QueuePair::context();
+  prm::QpContext context = ModelQueuePair::context();
   if (CanReceive()) {
     context.next_receive_psn = responder_.expected_psn();
     context.msn = responder_.message_number();
@@ -31,7 +31,7 @@ prm::QpContext ReliableQueuePair::context() const {
   return context;
 }
 
-void ReliableQueuePair::OnPacket(const Packet& packet) {
+void ReliableQueuePair::OnPacket(const ParsedPacket& packet) {
   const uint8_t opcode = packet.bth.opcode;
   const bool answer = opcode >= wire::opcode::kReadResponseFirst &&
                       opcode <= wire::opcode::kAtomicAcknowledge;

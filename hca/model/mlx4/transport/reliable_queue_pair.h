@@ -19,7 +19,7 @@ class ReliableQueuePair : public ConnectedQueuePair {
   prm::QpContext context() const override;
 
  private:
-  void OnPacket(const Packet& packet) override;
+  void OnPacket(const ParsedPacket& packet) override;
   void OnState(prm::QpState before) override;
   void Work() override { requester_.Pump(); }
   void OnError() override;

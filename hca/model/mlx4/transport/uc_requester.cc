@@ -31,15 +31,15 @@ void UcRequester::Pump() {
 bool UcRequester::Begin() {
   SendWqe wqe;
   switch (link_.FetchSend(wqe)) {
-    case SendQueue::Fetched::kNone:
+    case ModelSendQueue::Fetched::kNone:
       return false;
-    case SendQueue::Fetched::kFault:
+    case ModelSendQueue::Fetched::kFault:
       link_.Break(prm::EventType::kWqCatastrophicError);
       return false;
-    case SendQueue::Fetched::kMalformed:
+    case ModelSendQueue::Fetched::kMalformed:
       Fail(wqe, CqeSyndrome::kLocalQpOperation);
       return false;
-    case SendQueue::Fetched::kWqe:
+    case ModelSendQueue::Fetched::kWqe:
       break;
   }
   if (wqe.control.opcode == WqeOpcode::kNop) {

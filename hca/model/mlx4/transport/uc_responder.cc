@@ -7,7 +7,7 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-void UcResponder::Receive(const Packet& packet) {
+void UcResponder::Receive(const ParsedPacket& packet) {
   const uint32_t psn = packet.bth.psn;
   const bool in_sequence =
       psn == std::exchange(expected_, wire::PsnAfter(psn, 1));
@@ -20,14 +20,14 @@ void UcResponder::Receive(const Packet& packet) {
     return;
   }
   switch (message_.Place(*part)) {
-    case IncomingMessage::Placed::kOk:
+    case ReceivedMessage::Placed::kOk:
       if (part->last) message_.End(*part);
       break;
-    case IncomingMessage::Placed::kTooLong:
-    case IncomingMessage::Placed::kAccess:
+    case ReceivedMessage::Placed::kTooLong:
+    case ReceivedMessage::Placed::kAccess:
       message_.GiveUp();
       break;
-    case IncomingMessage::Placed::kProtection:
+    case ReceivedMessage::Placed::kProtection:
       message_.FailReceive(prm::CqeSyndrome::kLocalProtection);
       link_.Break();
       break;

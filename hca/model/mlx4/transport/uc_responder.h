@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "hca/model/mlx4/core/packet.h"
+#include "hca/model/mlx4/core/parsed_packet.h"
 #include "hca/model/mlx4/transport/connection_link.h"
-#include "hca/model/mlx4/transport/incoming_message.h"
+#include "hca/model/mlx4/transport/received_message.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -22,7 +22,7 @@ class UcResponder {
 
   // The queue pair may receive, from PSN `psn` on.
   void Start(uint32_t psn) { expected_ = psn; }
-  void Receive(const Packet& packet);
+  void Receive(const ParsedPacket& packet);
   // The queue pair is in error: a partly received message ends with kFlushed.
   void Flush() { message_.FailReceive(prm::CqeSyndrome::kFlushed); }
 
@@ -33,7 +33,7 @@ class UcResponder {
   bool TakeReceive();
 
   ConnectionLink& link_;
-  IncomingMessage message_;
+  ReceivedMessage message_;
   uint32_t expected_ = 0;
 };
 

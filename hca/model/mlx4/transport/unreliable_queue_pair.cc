@@ -20,7 +20,7 @@ void UnreliableQueuePair::OnError() {
 }
 
 prm::QpContext UnreliableQueuePair::context() const {
-  prm::QpContext context = QueuePair::context();
+  prm::QpContext context = ModelQueuePair::context();
   if (!CanReceive()) return context;
   context.next_receive_psn = responder_.expected_psn();
   if (state() != QpState::kRtr) context.next_send_psn = requester_.next_psn();

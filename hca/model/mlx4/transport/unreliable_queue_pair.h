@@ -19,7 +19,9 @@ class UnreliableQueuePair : public ConnectedQueuePair {
   prm::QpContext context() const override;
 
  private:
-  void OnPacket(const Packet& packet) override { responder_.Receive(packet); }
+  void OnPacket(const ParsedPacket& packet) override {
+    responder_.Receive(packet);
+  }
   void OnState(prm::QpState before) override;
   void Work() override { requester_.Pump(); }
   void OnError() override;

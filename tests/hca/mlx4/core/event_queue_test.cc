@@ -1,10 +1,9 @@
-#include "hca/mlx4/core/event_queue.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <stdexcept>
 
+#include "hca/mlx4/core/mlx4_eq.h"
 #include "tests/hca/mlx4/driver_bench.h"
 
 namespace ibemu::hca::mlx4 {
@@ -20,7 +19,7 @@ class EventQueueTest : public DriverBench {
     if (!adapter.ok()) throw std::runtime_error("the driver did not start");
     adapter_ = *std::move(adapter);
     resources_ = std::make_unique<Resources>(*adapter_);
-    auto queue = EventQueue::Create(*resources_, kLogEntries, /*vector=*/0);
+    auto queue = Mlx4Eq::Create(*resources_, kLogEntries, /*vector=*/0);
     if (!queue.ok()) throw std::runtime_error("there is no queue");
     queue_ = *std::move(queue);
     if (!queue_->Subscribe(prm::EventBit(kType)).ok()) {
@@ -31,7 +30,7 @@ class EventQueueTest : public DriverBench {
   ModelledHost& host_ = PlugIn();
   std::unique_ptr<Adapter> adapter_;
   std::unique_ptr<Resources> resources_;
-  std::unique_ptr<EventQueue> queue_;
+  std::unique_ptr<Mlx4Eq> queue_;
 };
 
 TEST_F(EventQueueTest, HandsOutWhatIsThereAndWhatThatMakesHappen) {

@@ -1,5 +1,3 @@
-#include "hca/mlx4/core/hcr.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
+#include "hca/mlx4/core/hcr_channel.h"
 #include "hca/prm/mlx4_commands.h"
 #include "testing/mad_builder.h"
 #include "testing/virtual_timers.h"
@@ -28,13 +27,14 @@ constexpr uint16_t kMadIfc = 0x024;
 class HcrTest : public ::testing::Test {
  protected:
   HcrTest() {
-    hcr_ = *Hcr::Create(adapter_, adapter_, timers_,
-                        [this](absl::Duration span) { timers_.RunFor(span); });
+    hcr_ = *HcrChannel::Create(
+        adapter_, adapter_, timers_,
+        [this](absl::Duration span) { timers_.RunFor(span); });
   }
 
   testing::VirtualTimers timers_;
   ScriptedAdapter adapter_;
-  std::unique_ptr<Hcr> hcr_;
+  std::unique_ptr<HcrChannel> hcr_;
 };
 
 TEST_F(HcrTest, WritesTheCommandAndItsModifiers) {
@@ -129,7 +129,7 @@ TEST_F(HcrTest, GivesUpAfterAMinuteForGood) {
   EXPECT_THAT(silent, HasStatusCode(absl::StatusCode::kDeadlineExceeded));
   EXPECT_THAT(std::string(silent.status().message()),
               HasSubstr("QUERY_FW (0x004)"));
-  EXPECT_GE(timers_.Now() - start, Hcr::kTimeout);
+  EXPECT_GE(timers_.Now() - start, HcrChannel::kTimeout);
 
   const auto later = hcr_->Execute({.opcode = kMadIfc});
   EXPECT_THAT(later, HasStatusCode(absl::StatusCode::kUnavailable));

@@ -27,7 +27,7 @@ TEST(QpContextTest, PutsAnAddressWhereDatagramsAndConnectionsHaveIt) {
   to.grh.traffic_class = 0x11;
   to.grh.flow_label = 0x54321;
   to.grh.dgid[15] = 0x42;
-  const prm::AddressVector vector = AddressVectorOf(to, kAllRates);
+  const prm::Mlx4Av vector = AddressVectorOf(to, kAllRates);
   EXPECT_EQ(vector.rlid, 0x1234);
   EXPECT_EQ(vector.sl, 5);
   EXPECT_EQ(vector.my_lid_path_bits, 3);

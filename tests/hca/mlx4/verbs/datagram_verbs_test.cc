@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hca/mlx4/verbs/multicast_groups.h"
+#include "hca/mlx4/verbs/mcg_table.h"
 #include "tests/hca/mlx4/verbs_bench.h"
 #include "wire/types.h"
 

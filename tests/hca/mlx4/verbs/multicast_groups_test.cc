@@ -1,5 +1,3 @@
-#include "hca/mlx4/verbs/multicast_groups.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "hca/mlx4/core/icm_layout.h"
+#include "hca/mlx4/verbs/mcg_table.h"
 #include "testing/mad_builder.h"
 #include "tests/hca/mlx4/driver_bench.h"
 
@@ -26,7 +25,7 @@ class MulticastGroupsTest : public DriverBench {
     if (!adapter.ok()) throw std::runtime_error("the driver did not start");
     adapter_ = *std::move(adapter);
     resources_ = std::make_unique<Resources>(*adapter_);
-    groups_ = std::make_unique<MulticastGroups>(*resources_);
+    groups_ = std::make_unique<McgTable>(*resources_);
   }
 
   // Where the last group was written.
@@ -41,7 +40,7 @@ class MulticastGroupsTest : public DriverBench {
   ModelledHost& host_ = PlugIn();
   std::unique_ptr<Adapter> adapter_;
   std::unique_ptr<Resources> resources_;
-  std::unique_ptr<MulticastGroups> groups_;
+  std::unique_ptr<McgTable> groups_;
 };
 
 TEST_F(MulticastGroupsTest, RefusesAListThatIsARing) {

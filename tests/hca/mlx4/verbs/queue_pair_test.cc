@@ -1,10 +1,9 @@
 // Reliable connections over two modelled adapters.
-#include "hca/mlx4/verbs/queue_pair.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "hca/mlx4/core/verbs_attributes.h"
+#include "hca/mlx4/verbs/mlx4_queue_pair.h"
 #include "hca/mlx4/verbs/verbs_provider.h"
 #include "tests/hca/mlx4/verbs_bench.h"
 

@@ -1,8 +1,7 @@
-#include "hca/mlx4/verbs/shared_receive_queue.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "hca/mlx4/verbs/mlx4_srq.h"
 #include "tests/hca/mlx4/verbs_bench.h"
 
 namespace ibemu::hca::mlx4 {

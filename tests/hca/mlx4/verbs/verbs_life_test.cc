@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "hca/mlx4/verbs/queue_pair.h"
-#include "hca/mlx4/verbs/shared_receive_queue.h"
+#include "hca/mlx4/verbs/mlx4_queue_pair.h"
+#include "hca/mlx4/verbs/mlx4_srq.h"
 #include "tests/hca/mlx4/verbs_bench.h"
 
 namespace ibemu::hca::mlx4 {
@@ -57,8 +57,8 @@ TEST_F(VerbsLifeTest, TellsWhoseQueuesMetAnError) {
   shared.shared = true;
   Connect(shared, shared);
   auto& provider = static_cast<VerbsProvider&>(device_a_->provider());
-  auto& qp = static_cast<QueuePair&>(*a_->qp);
-  auto& srq = static_cast<SharedReceiveQueue&>(*a_->srq);
+  auto& qp = static_cast<Mlx4QueuePair&>(*a_->qp);
+  auto& srq = static_cast<Mlx4Srq&>(*a_->srq);
   const auto after = [&](prm::EventType type, uint32_t number) {
     a_->events.clear();
     prm::Eqe event;
@@ -203,7 +203,7 @@ TEST_F(VerbsLifeTest, EndsAllRequestsWhenTheAdaptersCompletionQueueFails) {
   prm::Eqe event;
   event.type = prm::EventType::kCqError;
   wire::Encode(
-      prm::QueueEvent{.number = static_cast<QueuePair&>(*a_->qp).cqn()},
+      prm::QueueEvent{.number = static_cast<Mlx4QueuePair&>(*a_->qp).cqn()},
       std::as_writable_bytes(std::span(event.data)));
   static_cast<VerbsProvider&>(device_a_->provider()).OnEvent(event);
   EXPECT_THAT(host_a_.trace.Names(), ElementsAre("2RST_QP"));
@@ -254,7 +254,7 @@ TEST_F(VerbsLifeTest, KeepsContextMemoryThatAnAdapterMayHave) {
     all.push_back(qp.ok() ? *std::move(qp) : nullptr);
   } while (all.back());
   EXPECT_THAT(notes_, Contains(HasSubstr("MAP_ICM")));
-  EXPECT_EQ(host_a_.function->mapped(), before + Icm::kPiece);
+  EXPECT_EQ(host_a_.function->mapped(), before + IcmTables::kPiece);
 }
 
 }  // namespace

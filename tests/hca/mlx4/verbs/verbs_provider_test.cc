@@ -23,7 +23,7 @@ namespace {
 using ::testing::Contains, ::testing::ElementsAre;
 using verbs::EventType;
 
-class VerbsProviderTest : public DriverBench, public verbs::DeviceListener {
+class VerbsProviderTest : public DriverBench, public verbs::AsyncEventListener {
  protected:
   using Heard = std::vector<std::pair<EventType, int>>;
 

@@ -333,7 +333,7 @@ TEST_F(Mlx4BringUp, ForgetsEverythingInASoftwareReset) {
   EXPECT_EQ(bench_.ReadControl(prm::kResetSemaphore), 1u);
   bench_.WriteControl(prm::kReset, prm::kResetValue);
   EXPECT_EQ(bench_.ReadControl(prm::kOwner), 0xffffffffu) << "it is busy";
-  timers_.RunFor(Mlx4Device::kResetTime);
+  timers_.RunFor(ConnectX3Model::kResetTime);
   EXPECT_EQ(bench_.device.stage(), mlx4::Firmware::Stage::kReset);
   EXPECT_EQ(bench_.ReadControl(prm::kOwner), 0u);
   // It is no bus master any more.

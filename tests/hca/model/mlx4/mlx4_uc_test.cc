@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hca/model/mlx4/core/packet.h"
+#include "hca/model/mlx4/core/parsed_packet.h"
 #include "tests/hca/model/mlx4_connection.h"
 
 namespace ibemu::hca::model {
