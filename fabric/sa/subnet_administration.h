@@ -73,7 +73,6 @@ class SubnetAdministration : public SubnetObserver,
   void ReportGid(mad::TrapNumber number, const wire::Gid& gid, PortId source);
   void Report(const mad::SaNotice& notice, PortId source);
 
-  Subnet& subnet_;
   Timers& timers_;
   const PortId port_;
   Directory directory_;
