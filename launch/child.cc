@@ -152,6 +152,9 @@ class EndOfAll {
 }  // namespace
 
 LauncherSignals::LauncherSignals() {
+  // Before the command is there, whose orphans are no children of ours yet.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  others_ = OwnChildren();
   sigset_t blocked;
   sigfillset(&blocked);
   for (int fault : kFaults) sigdelset(&blocked, fault);
@@ -207,11 +210,7 @@ absl::StatusOr<pid_t> Start(const Command& command,
 
 int Supervise(pid_t command, const LauncherSignals& signals, int daemon_fd,
               absl::FunctionRef<Grace()> daemon_ended) {
-  // Processes that were started before; they are no part of the run.
-  std::set<pid_t> others = OwnChildren();
-  others.erase(command);
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
-  EndOfAll end(std::move(others));
+  EndOfAll end(signals.others());
   pollfd watched[] = {{signals.fd(), POLLIN, 0},
                       {daemon_fd, POLLIN, 0},
                       {end.timer(), POLLIN, 0}};

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +26,11 @@ inline constexpr int kRunFailed = 125;
 inline constexpr int kCommandNotExecutable = 126;
 inline constexpr int kCommandNotFound = 127;
 
-// From construction on, signals reach the launcher through fd() alone.  SIGINT
-// and SIGQUIT are ignored: the terminal sends them to the command as well.
+// From construction on, signals reach the launcher through fd() alone, and
+// orphans of what it starts become its children.  SIGINT and SIGQUIT are
+// ignored: the terminal sends them to the command as well.
+//
+// Children that are no part of the run are to be made before.
 class LauncherSignals {
  public:
   LauncherSignals();
@@ -36,6 +40,9 @@ class LauncherSignals {
   // Readable when a signal waits; a signalfd.
   int fd() const { return fd_.get(); }
 
+  // The children that the launcher had before: they are no part of the run.
+  const std::set<pid_t>& others() const { return others_; }
+
   // Undoes everything: a command starts with the caller's signals.
   void Restore() const;
 
@@ -43,6 +50,7 @@ class LauncherSignals {
   sigset_t mask_ = {};
   std::vector<std::pair<int, struct sigaction>> actions_;
   UniqueFd fd_;
+  std::set<pid_t> others_;
 };
 
 // Whether the launcher passes this signal on.  Not those of the kernel: a

@@ -7,9 +7,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "cli/run/run.h"
 #include "gtest/gtest.h"
+#include "launch/descendants.h"
 
 namespace ibemu::launch {
 namespace {
@@ -157,15 +159,15 @@ int LoseDevices(const std::string& script, absl::Duration grace,
   EXPECT_EQ(pipe(output), 0);
   const int status = InLauncher([&] {
     close(output[0]);
-    const LauncherSignals signals;
     // Another child of the launcher, which is to stay.
-    int told[2];
-    if (pipe(told) != 0) return 255;
     const pid_t other = fork();
     if (other == 0) {
       close(output[1]);
       while (true) pause();
     }
+    const LauncherSignals signals;
+    int told[2];
+    if (pipe(told) != 0) return 255;
     Command command;
     command.arguments = {
         "/bin/sh", "-c",
@@ -211,6 +213,34 @@ TEST(ChildTest, OrphansOfACommandWithoutDevicesEndWithIt) {
                         "echo ready; while :; do sleep 0.01; done",
                         absl::Hours(1), left),
             W_EXITCODE(4, 0));
+}
+
+TEST(ChildTest, OrphansOfBeforeSuperviseEndWithTheCommand) {
+  int output[2];
+  ASSERT_EQ(pipe(output), 0);
+  const int status = InLauncher([&] {
+    close(output[0]);
+    int told[2];
+    if (pipe(told) != 0) return 255;
+    const LauncherSignals signals;
+    Command command;
+    command.arguments = {
+        "/bin/sh", "-c",
+        "(setsid sleep 1000 >&- &); exec >&-; exec sleep 1000"};
+    dup2(told[1], STDOUT_FILENO);
+    close(told[1]);
+    const absl::StatusOr<pid_t> pid = Start(command, signals, &Nothing);
+    close(STDOUT_FILENO);
+    // The orphan is there, and its parent has ended.
+    while (OwnChildren().size() < 2) std::this_thread::yield();
+    return ExitStatus(Supervise(*pid, signals, told[0],
+                                [] { return Grace(absl::Hours(1)); }));
+  });
+  close(output[1]);
+  char byte = 0;
+  EXPECT_EQ(read(output[0], &byte, 1), 0);  // when all have ended
+  close(output[0]);
+  EXPECT_EQ(status, W_EXITCODE(128 + SIGTERM, 0));
 }
 
 TEST(PassesOnTest, NotWhatTheTerminalSendsToTheWholeGroup) {
