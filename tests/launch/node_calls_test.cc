@@ -16,9 +16,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <string>
+#include <thread>
 
 #include "base/unique_fd.h"
 #include "launch/pass_descriptor.h"
@@ -29,6 +33,12 @@ namespace {
 
 constexpr int kFirstFd = 896;
 constexpr int kOpenFlags = O_RDWR | O_CLOEXEC;  // what the filter stops
+
+// How many threads this process has.
+ptrdiff_t Threads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                       std::filesystem::directory_iterator());
+}
 
 // Runs `client` in a process that has the filter, and serves it until it ends:
 // what it returned.
@@ -51,6 +61,8 @@ int StatusOf(const std::function<int()>& client) {
   UniqueFd listener = ReceiveDescriptor(socket.get());
   EXPECT_TRUE(listener.valid());
   if (listener.valid()) NodeCalls::Serve(std::move(listener), kFirstFd);
+  // The next client is forked when no other thread may hold a lock.
+  while (Threads() > 1) std::this_thread::yield();
   int status = -1;
   EXPECT_EQ(waitpid(pid, &status, 0), pid);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
