@@ -61,6 +61,35 @@ absl::Status Taken(const std::string& path, int lock) {
       "--name"));
 }
 
+// The path of a daemon that lives as long as a run: process ids are unique on
+// this machine, and the directory is not shared with another.
+std::string PrivateSocketPath(const std::string& directory, pid_t pid) {
+  return absl::StrCat(directory, "/", kPrivatePrefix, pid, kSocketSuffix);
+}
+
+// Removes what such daemons left in `directory` when they and their runs were
+// killed.
+void RemovePrivateRemains(const std::string& directory) {
+  std::set<pid_t> owners;
+  std::error_code ignored;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename();
+    absl::string_view rest = name;
+    pid_t pid = 0;
+    absl::ConsumeSuffix(&rest, kLockSuffix);
+    if (absl::ConsumePrefix(&rest, kPrivatePrefix) &&
+        absl::ConsumeSuffix(&rest, kSocketSuffix) &&
+        absl::SimpleAtoi(rest, &pid)) {
+      owners.insert(pid);
+    }
+  }
+  owners.erase(getpid());  // which is about to take its name
+  for (const pid_t pid : owners) {
+    RemoveRemains(PrivateSocketPath(directory, pid));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<ControlSocket> ControlSocket::Claim(std::string path) {
@@ -91,6 +120,19 @@ absl::StatusOr<ControlSocket> ControlSocket::Claim(std::string path) {
     }
     return ControlSocket(std::move(path), std::move(lock));
   }
+}
+
+absl::StatusOr<ControlSocket> ControlSocket::ClaimPrivate(
+    const std::string& directory) {
+  // Who sweeps takes each lock that is free, as one is whose owner is just
+  // about to take it.
+  const UniqueFd alone(
+      open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!alone.valid() || flock(alone.get(), LOCK_EX) != 0) {
+    return absl::ErrnoToStatus(errno, directory);
+  }
+  RemovePrivateRemains(directory);
+  return Claim(PrivateSocketPath(directory, getpid()));
 }
 
 ControlSocket::ControlSocket(std::string path, UniqueFd lock)
@@ -163,31 +205,6 @@ absl::Status ControlSocket::Listen() {
 void RemoveRemains(const std::string& path) {
   const absl::StatusOr<ControlSocket> claimed = ControlSocket::Claim(path);
   if (claimed.ok()) unlink(path.c_str());
-}
-
-std::string PrivateSocketPath(const std::string& directory, pid_t pid) {
-  return absl::StrCat(directory, "/", kPrivatePrefix, pid, kSocketSuffix);
-}
-
-void RemovePrivateRemains(const std::string& directory) {
-  std::set<pid_t> owners;
-  std::error_code ignored;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename();
-    absl::string_view rest = name;
-    pid_t pid = 0;
-    absl::ConsumeSuffix(&rest, kLockSuffix);
-    if (absl::ConsumePrefix(&rest, kPrivatePrefix) &&
-        absl::ConsumeSuffix(&rest, kSocketSuffix) &&
-        absl::SimpleAtoi(rest, &pid)) {
-      owners.insert(pid);
-    }
-  }
-  owners.erase(getpid());  // which is about to take its name
-  for (const pid_t pid : owners) {
-    RemoveRemains(PrivateSocketPath(directory, pid));
-  }
 }
 
 }  // namespace ibemu::control

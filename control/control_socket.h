@@ -2,8 +2,6 @@
 #ifndef IBEMU_CONTROL_CONTROL_SOCKET_H_
 #define IBEMU_CONTROL_CONTROL_SOCKET_H_
 
-#include <sys/types.h>
-
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -23,6 +21,12 @@ class ControlSocket {
   //   FailedPrecondition  PATH exists and is no socket, or it or PATH.lock is
   //                       another user's
   static absl::StatusOr<ControlSocket> Claim(std::string path);
+
+  // Takes a name in `directory` that no other has, for a daemon that lives as
+  // long as a run.  Removes what such daemons left there when they and their
+  // runs were killed.
+  static absl::StatusOr<ControlSocket> ClaimPrivate(
+      const std::string& directory);
 
   // Takes the name of a socket that listens already, and that was made by
   // whoever started this process: the socket stays when this process ends.
@@ -53,13 +57,6 @@ class ControlSocket {
 // Removes the files that a killed daemon left at `path`.  Does nothing while a
 // daemon runs there.
 void RemoveRemains(const std::string& path);
-
-// The path of a daemon that lives as long as a run: a name that no other has.
-std::string PrivateSocketPath(const std::string& directory, pid_t pid);
-
-// Removes what such daemons left in `directory` when they and their runs were
-// killed.
-void RemovePrivateRemains(const std::string& directory);
 
 }  // namespace ibemu::control
 

@@ -181,17 +181,13 @@ absl::Status Run(const DaemonOptions& options) {
   return absl::OkStatus();
 }
 
-// A name that no other daemon has: process ids are unique on this machine, and
-// the directory is not shared with another.
 absl::StatusOr<control::ControlSocket> ClaimPrivateSocket(
     const DaemonOptions& options) {
   if (!options.socket.empty())
     return control::ControlSocket::Claim(options.socket);
   const std::string directory = control::SocketDirectory();
   IBEMU_RETURN_IF_ERROR(control::PrepareSocketDirectory(directory));
-  control::RemovePrivateRemains(directory);
-  return control::ControlSocket::Claim(
-      control::PrivateSocketPath(directory, getpid()));
+  return control::ControlSocket::ClaimPrivate(directory);
 }
 
 absl::Status RunPrivate(const DaemonOptions& options, UniqueFd& client) {

@@ -10,7 +10,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/unique_fd.h"
 #include "control/client.h"
 #include "control/socket_path.h"
@@ -86,25 +89,47 @@ TEST_F(ControlSocketTest, WhatADeadDaemonLeftIsTakenOver) {
 }
 
 TEST_F(ControlSocketTest, RemainsOfDeadRunsAreSwept) {
-  const pid_t child = fork();
-  if (child == 0) {
-    auto socket = ControlSocket::Claim(PrivateSocketPath(directory_, getpid()));
-    _exit(socket.ok() && socket->Listen().ok() ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_EQ(status, 0);
-  const std::string dead = PrivateSocketPath(directory_, child);
-  const std::string living = PrivateSocketPath(directory_, getpid());
-  const auto socket = ControlSocket::Claim(living);
+  const auto living = ControlSocket::ClaimPrivate(directory_);
+  ASSERT_TRUE(living.ok()) << living.status();
   const auto other = ControlSocket::Claim(path_);
-  ASSERT_EQ(Mode(dead), 0600);
-  RemovePrivateRemains(directory_);
+  const auto run = [this](bool is_killed) {
+    const pid_t child = fork();
+    if (child == 0) {
+      auto socket = ControlSocket::ClaimPrivate(directory_);
+      if (!socket.ok() || !socket->Listen().ok()) _exit(1);
+      if (is_killed) _exit(0);
+      { const ControlSocket ends = *std::move(socket); }
+      _exit(0);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    return absl::StrCat(directory_, "/run-", child, ".sock");
+  };
+  const std::string dead = run(/*is_killed=*/true);
+  EXPECT_EQ(Mode(dead), 0600);
+  run(/*is_killed=*/false);
   EXPECT_EQ(Mode(dead), -1);
   EXPECT_EQ(Mode(dead + ".lock"), -1);
-  EXPECT_EQ(Mode(living + ".lock"), 0600);
+  EXPECT_EQ(Mode(living->path() + ".lock"), 0600);
   EXPECT_EQ(Mode(path_ + ".lock"), 0600);
-  RemovePrivateRemains(directory_ + "/none");
+}
+
+TEST_F(ControlSocketTest, RunsThatStartAtATimeDoNotTakeEachOthersNames) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 8; ++i) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    for (int times = 0; times < 50; ++times) {
+      if (!ControlSocket::ClaimPrivate(directory_).ok()) _exit(1);
+    }
+    _exit(0);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
 }
 
 TEST_F(ControlSocketTest, AnotherUsersLockIsNotTaken) {
