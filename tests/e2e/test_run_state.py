@@ -26,12 +26,14 @@ def run_opensm(account, *options):
 
 
 def machine():
+    """What others change, too: for tests that run alone."""
     cache = pathlib.Path("/var/cache/opensm")
     return (sorted(os.listdir("/var/log")), sorted(os.listdir("/var/cache")),
             sorted(os.listdir(cache)) if cache.is_dir() else None)
 
 
 @plain_alone  # root may write where opensm does
+@pytest.mark.alone
 def test_the_first_opensm_comes_up(account):
     before = machine()
     names = run_opensm(account)
@@ -40,6 +42,7 @@ def test_the_first_opensm_comes_up(account):
     assert machine() == before
 
 
+@pytest.mark.alone
 def test_what_opensm_writes_is_kept(account):
     before = machine()
     state = account.home / "state"
