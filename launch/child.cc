@@ -228,6 +228,9 @@ int Supervise(pid_t command, const LauncherSignals& signals, int daemon_fd,
     }
     if (watched[1].revents != 0) {
       watched[1].fd = -1;
+      // A command that has ended does not miss its devices.
+      ended = ended || Reap(command, wait_status);
+      if (ended) continue;
       if (const Grace grace = daemon_ended()) end.Begin(*grace);
     }
     if (watched[2].revents != 0) end.OnTime();

@@ -77,10 +77,10 @@ using Grace = std::optional<absl::Duration>;
 // signals on, stops when the command is stopped by the terminal (so that the
 // shell's job control works), and reaps orphans.
 //
-// When `daemon_fd` hangs up or becomes readable, asks `daemon_ended` once. With
-// a grace, the command and everything that comes from it gets SIGTERM, and
-// SIGKILL when the grace is over; Supervise() returns when all of them have
-// ended, or will not (another user's).
+// When `daemon_fd` hangs up or becomes readable while the command runs, asks
+// `daemon_ended` once.  With a grace, the command and everything that comes
+// from it gets SIGTERM, and SIGKILL when the grace is over; Supervise() returns
+// when all of them have ended, or will not (another user's).
 int Supervise(pid_t command, const LauncherSignals& signals, int daemon_fd,
               absl::FunctionRef<Grace()> daemon_ended);
 

@@ -1,5 +1,6 @@
 #include "launch/child.h"
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "base/pidfd.h"
+#include "base/unique_fd.h"
 #include "cli/run/run.h"
 #include "gtest/gtest.h"
 #include "launch/descendants.h"
@@ -149,6 +152,48 @@ TEST(ChildTest, ReportsTheEndOfTheDaemonOnceAndWaitsForTheCommand) {
     return ExitStatus(ending) == 8 ? reports : 255;
   });
   EXPECT_EQ(status, W_EXITCODE(1, 0));
+}
+
+TEST(ChildTest, ACommandThatHasEndedDoesNotMissItsDevices) {
+  int daemon[2];
+  int input[2];
+  int told[2];
+  ASSERT_TRUE(pipe(daemon) == 0 && pipe(input) == 0 && pipe(told) == 0);
+  const pid_t launcher = fork();
+  if (launcher == 0) {
+    close(daemon[1]);
+    dup2(input[0], STDIN_FILENO);
+    const LauncherSignals signals;
+    Command command;
+    command.arguments = {"/bin/sh", "-c", "read line; exit 0"};
+    const absl::StatusOr<pid_t> pid = Start(command, signals, &Nothing);
+    if (write(told[1], &*pid, sizeof *pid) != sizeof *pid) _exit(255);
+    bool asked = false;
+    const int ending = Supervise(*pid, signals, daemon[0], [&asked] {
+      asked = true;
+      return GoOn();
+    });
+    _exit(asked ? 254 : ExitStatus(ending));
+  }
+  pid_t command = 0;
+  ASSERT_EQ(read(told[0], &command, sizeof command),
+            static_cast<ssize_t>(sizeof command));
+  const UniqueFd ended(pidfd_open(command, 0));
+  ASSERT_TRUE(ended.valid());
+  // Stopped, the launcher hears of both at once.
+  kill(launcher, SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(waitpid(launcher, &status, WUNTRACED), launcher);
+  ASSERT_EQ(write(input[1], "\n", 1), 1);
+  pollfd end = {ended.get(), POLLIN, 0};
+  ASSERT_EQ(poll(&end, 1, -1), 1);
+  close(daemon[1]);
+  kill(launcher, SIGCONT);
+  ASSERT_EQ(waitpid(launcher, &status, 0), launcher);
+  EXPECT_EQ(status, W_EXITCODE(0, 0));
+  for (const int fd : {daemon[0], input[0], input[1], told[0], told[1]}) {
+    close(fd);
+  }
 }
 
 // The wait status of a command that loses its devices as soon as it has printed
