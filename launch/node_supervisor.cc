@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,6 +34,11 @@ namespace {
     dup2(null.get(), fd);
   }
   close_range(kSocket + 1, ~0u, 0);
+  // Each call under way has some; a run may have been given few.
+  rlimit descriptors = {};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  descriptors.rlim_cur = descriptors.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &descriptors);
   if (UniqueFd listener = ReceiveDescriptor(kSocket); listener.valid()) {
     close(kSocket);
     NodeCalls::Serve(std::move(listener), first_fd);
