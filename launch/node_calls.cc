@@ -217,7 +217,14 @@ void NodeCalls::Serve(UniqueFd listener, int first_fd) {
 
 void NodeCalls::Run() {
   std::unique_lock lock(mutex_);
-  if (!StartThread()) return;
+  if (!StartThread()) {
+    // Where there may be no thread at all, this one lets calls go on.
+    ++threads_;
+    ++waiting_;
+    lock.unlock();
+    Loop();
+    lock.lock();
+  }
   left_.wait(lock, [this] { return waiting_ == 0 && ended_; });
 }
 

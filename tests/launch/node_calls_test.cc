@@ -7,6 +7,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -41,8 +42,10 @@ ptrdiff_t Threads() {
 }
 
 // Runs `client` in a process that has the filter, and serves it until it ends:
-// what it returned.
-int StatusOf(const std::function<int()>& client) {
+// what it returned.  `prepare` runs before it is served.
+int StatusOf(
+    const std::function<int()>& client,
+    const std::function<bool()>& prepare = [] { return true; }) {
   int ends[2];
   EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
   const pid_t pid = fork();
@@ -60,6 +63,7 @@ int StatusOf(const std::function<int()>& client) {
   const UniqueFd socket(ends[0]);
   UniqueFd listener = ReceiveDescriptor(socket.get());
   EXPECT_TRUE(listener.valid());
+  EXPECT_TRUE(prepare());
   if (listener.valid()) NodeCalls::Serve(std::move(listener), kFirstFd);
   // The next client is forked when no other thread may hold a lock.
   while (Threads() > 1) std::this_thread::yield();
@@ -149,6 +153,27 @@ TEST(NodeCallsTest, ADescriptorThatIsNotOpenIsNone) {
               return done < 0 && errno == EBADF ? 0 : 2;
             }),
             0);
+}
+
+// RLIMIT_NPROC, or the limit of a container.
+TEST(NodeCallsTest, WithoutAnyThreadCallsGoOnAsIfNotStopped) {
+  const pid_t server = fork();
+  if (server == 0) {
+    _exit(StatusOf(
+        [] {
+          const bool fails = OpenOf("/dev/infiniband/uverbs31") < 0;
+          return fails && OpenOf("/dev/null") >= 0 ? 0 : 1;
+        },
+        [] {
+          constexpr uid_t kNobody = 65534;  // root has no limit
+          const rlimit none = {};
+          return setrlimit(RLIMIT_NPROC, &none) == 0 &&
+                 (geteuid() != 0 || setuid(kNobody) == 0);
+        }));
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(server, &status, 0), server);
+  EXPECT_EQ(status, W_EXITCODE(0, 0));
 }
 
 TEST(NodeCallsTest, ServesWhatAProcessLeavesBehind) {
