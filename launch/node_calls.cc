@@ -39,10 +39,13 @@ namespace ibemu::launch {
 namespace {
 
 constexpr char kNodeDirectory[] = "/dev/infiniband";
-constexpr size_t kMostThreads = 512;
+constexpr size_t kMostThreads = 1024;
 constexpr size_t kSpareThreads = 4;  // that wait when there is nothing to do
+// An MPI program may open its device in hundreds of processes at a time, so
+// shares count only when threads become scarce.  Most runs have one user: his
+// share is more than one of his processes gets before they count.
 constexpr CallShares::Limits kShares = {
-    .free = 8, .of_process = 32, .of_user = 128};
+    .free = 256, .of_process = 64, .of_user = 384};
 // At a time, whatever a device says.
 constexpr int kMostEventFiles = 16;
 
