@@ -72,12 +72,6 @@ std::string BootId(std::string_view machine, std::string_view fabric,
                          (low >> 48 & 0x3fff) | 0x8000, low & 0xffffffffffff);
 }
 
-absl::StatusOr<std::string> ReadBootId() {
-  const std::optional<std::string> text = ReadText(kBootId);
-  if (!text) return absl::ErrnoToStatus(errno, kBootId);
-  return std::string(absl::StripAsciiWhitespace(*text));
-}
-
 std::string AddToHosts(std::string_view hosts, std::string_view name) {
   for (const absl::string_view line : absl::StrSplit(Absl(hosts), '\n')) {
     if (Names(line, name)) return std::string(hosts);

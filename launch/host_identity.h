@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "launch/mount_plan.h"
 
 namespace ibemu::launch {
@@ -28,9 +27,6 @@ std::string HostName(std::string_view description);
 // `machine`.  The same for the same, and for nothing else.
 std::string BootId(std::string_view machine, std::string_view fabric,
                    std::string_view node);
-
-// Reads the machine's own boot id, /proc/sys/kernel/random/boot_id.
-absl::StatusOr<std::string> ReadBootId();
 
 // A new /etc/hosts, from the machine's.  A host must know its own name.
 std::string AddToHosts(std::string_view hosts, std::string_view name);

@@ -119,6 +119,9 @@ MountPlan PlanStage(const MachineFacts& machine) {
   MountPlan plan;
   if (machine.nested) return plan;
   plan.push_back({Kind::kTmpfs, "", kStage});
+  if (!machine.boot_id.empty()) {
+    plan.push_back({Kind::kText, machine.boot_id + "\n", kMachineBootId});
+  }
   for (const char* name : {"fuse", "new", "empty", "host", "state"}) {
     plan.push_back({Kind::kDirectory, "", InStage(name)});
   }

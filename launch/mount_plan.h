@@ -21,6 +21,8 @@ inline constexpr char kSystemMount[] = "/run/ibemu/sys";
 
 inline constexpr char kSysClass[] = "/sys/class";
 inline constexpr char kBootId[] = "/proc/sys/kernel/random/boot_id";
+// The machine's own, for nested runs.
+inline constexpr char kMachineBootId[] = "/sys/fs/fuse/connections/boot_id";
 inline constexpr char kHosts[] = "/etc/hosts";
 
 struct DirectoryEntry {
@@ -34,6 +36,7 @@ struct DirectoryEntry {
 struct MachineFacts {
   bool nested = false;  // the stage of an outer run is there
   bool has_dev_infiniband = false;
+  std::string boot_id;                  // the machine's own; empty: none
   std::vector<DirectoryEntry> dev;      // of /dev; not used when it has
   std::vector<DirectoryEntry> devices;  // of the machine's own /sys/devices
   std::vector<DirectoryEntry> classes;  // of the machine's own /sys/class

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -176,6 +177,7 @@ absl::StatusOr<MachineFacts> LookAtMachine() {
   }
   MachineFacts facts;
   facts.nested = InsideRun();
+  std::ifstream(facts.nested ? kMachineBootId : kBootId) >> facts.boot_id;
   facts.has_dev_infiniband = IsDirectory("/dev/infiniband");
   if (!facts.has_dev_infiniband) {
     IBEMU_ASSIGN_OR_RETURN(facts.dev, List("/dev"));

@@ -157,7 +157,8 @@ absl::StatusOr<std::vector<control::AttachedDevice>> ShowDevices(
 // The host that the command believes itself on; an empty name: the machine.
 absl::StatusOr<launch::HostIdentity> HostOf(
     const RunOptions& options, const control::Greeting& daemon,
-    const std::vector<control::AttachedDevice>& devices) {
+    const std::vector<control::AttachedDevice>& devices,
+    const launch::MachineFacts& machine) {
   launch::HostIdentity host;
   if (options.hostname == kMachinesName) return host;
   if (options.hostname) {
@@ -173,9 +174,8 @@ absl::StatusOr<launch::HostIdentity> HostOf(
     host.name = launch::HostName(devices.front().node);
   }
   if (host.name.empty()) return host;
-  IBEMU_ASSIGN_OR_RETURN(const std::string machine, launch::ReadBootId());
   host.boot_id =
-      launch::BootId(machine, daemon.socket, devices.front().node_guid);
+      launch::BootId(machine.boot_id, daemon.socket, devices.front().node_guid);
   return host;
 }
 
@@ -211,8 +211,9 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   IBEMU_ASSIGN_OR_RETURN(
       const std::vector<control::AttachedDevice> devices,
       ShowDevices(options, privilege, uplink, machine, std::move(fuse)));
-  IBEMU_ASSIGN_OR_RETURN(const launch::HostIdentity host,
-                         HostOf(options, uplink.client->greeting(), devices));
+  IBEMU_ASSIGN_OR_RETURN(
+      const launch::HostIdentity host,
+      HostOf(options, uplink.client->greeting(), devices, machine));
   if (!host.name.empty()) {
     IBEMU_RETURN_IF_ERROR(launch::BecomeHost(host));
   }

@@ -71,6 +71,13 @@ def test_a_nested_run_is_another_host(account):
     assert ids[0] != ids[1]
 
 
+def test_a_nested_run_is_the_host_that_it_is_elsewhere(fabric):
+    made = fabric(FOUR, sm="static")
+    command = ["cat", BOOT_ID]
+    nested = made.run("node-1", *made.on("node-2"), *command).stdout
+    assert nested == made.run("node-2", *command).stdout
+
+
 # MPI ------------------------------------------------------------------------
 
 

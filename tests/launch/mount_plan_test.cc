@@ -62,6 +62,13 @@ TEST_F(MountPlanTest, KeepsTheMachinesOwnDirectoriesForNestedRuns) {
                           "mkdir S/devices", "bind /sys/devices on S/devices"));
 }
 
+TEST_F(MountPlanTest, KeepsTheMachinesOwnBootIdForNestedRuns) {
+  machine_.boot_id = "6a4bd7e0";
+  EXPECT_THAT(PlanStage(machine_),
+              Contains(MountStep{MountStep::Kind::kText, "6a4bd7e0\n",
+                                 kMachineBootId}));
+}
+
 TEST_F(MountPlanTest, ANestedRunUsesTheStageOfTheOuterOne) {
   machine_.nested = true;
   EXPECT_THAT(PlanStage(machine_), IsEmpty());
