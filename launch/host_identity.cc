@@ -82,14 +82,17 @@ std::string AddToHosts(std::string_view hosts, std::string_view name) {
 }
 
 absl::Status BecomeHost(const HostIdentity& host) {
-  if (unshare(CLONE_NEWUTS) != 0 ||
-      sethostname(host.name.data(), host.name.size()) != 0) {
+  // The name comes last: whatever fails, it is the machine's.
+  const auto fails = [&host](int error) {
     return absl::ErrnoToStatus(
-        errno, absl::StrCat("taking the host name ", host.name));
-  }
+        error, absl::StrCat("taking the host name ", host.name));
+  };
+  if (unshare(CLONE_NEWUTS) != 0) return fails(errno);
   std::optional<std::string> hosts = ReadText(kHosts);
   if (hosts) hosts = AddToHosts(*hosts, host.name);
-  return CarryOut(PlanHost(host.boot_id, hosts));
+  IBEMU_RETURN_IF_ERROR(CarryOut(PlanHost(host.boot_id, hosts)));
+  if (sethostname(host.name.data(), host.name.size()) != 0) return fails(errno);
+  return absl::OkStatus();
 }
 
 }  // namespace ibemu::launch

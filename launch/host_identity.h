@@ -15,8 +15,9 @@ namespace ibemu::launch {
 // that uses it, go by the boot id: processes with the same one talk through
 // shared memory.
 struct HostIdentity {
-  std::string name;     // as of sethostname(2)
-  std::string boot_id;  // "6a4bd7e0-9b0b-4b5e-8a06-3c8c3b1a3c55"
+  std::string name;  // as of sethostname(2)
+  // "6a4bd7e0-9b0b-4b5e-8a06-3c8c3b1a3c55"; empty where the machine has none.
+  std::string boot_id;
 };
 
 // A host's name for a node that describes itself as `description`: its first

@@ -202,8 +202,10 @@ MountPlan PlanHost(const std::string& boot_id,
   const std::string made = InStage("host");
   MountPlan plan;
   plan.push_back({Kind::kTmpfs, "", made});  // an outer run's stays what it is
-  plan.push_back({Kind::kText, boot_id + "\n", made + "/boot_id"});
-  plan.push_back({Kind::kBind, made + "/boot_id", kBootId});
+  if (!boot_id.empty()) {
+    plan.push_back({Kind::kText, boot_id + "\n", made + "/boot_id"});
+    plan.push_back({Kind::kBind, made + "/boot_id", kBootId});
+  }
   if (hosts) {
     plan.push_back({Kind::kText, *hosts, made + "/hosts"});
     plan.push_back({Kind::kBind, made + "/hosts", kHosts});

@@ -107,7 +107,8 @@ MountPlan PlanState(const StateFacts& state,
 // The work directory of an overlay whose upper directory is `source`.
 std::string WorkDirectory(const std::string& source);
 
-// Gives a host its boot id and, if there is one, its /etc/hosts.
+// Gives a host its boot id, unless that is empty, and, if there is one, its
+// /etc/hosts.
 MountPlan PlanHost(const std::string& boot_id,
                    const std::optional<std::string>& hosts);
 

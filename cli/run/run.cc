@@ -173,7 +173,7 @@ absl::StatusOr<launch::HostIdentity> HostOf(
     // Adapters of this machine do not make another one of it.
     host.name = launch::HostName(devices.front().node);
   }
-  if (host.name.empty()) return host;
+  if (host.name.empty() || machine.boot_id.empty()) return host;
   host.boot_id =
       launch::BootId(machine.boot_id, daemon.socket, devices.front().node_guid);
   return host;
@@ -215,7 +215,14 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
       const launch::HostIdentity host,
       HostOf(options, uplink.client->greeting(), devices, machine));
   if (!host.name.empty()) {
-    IBEMU_RETURN_IF_ERROR(launch::BecomeHost(host));
+    const absl::Status status = launch::BecomeHost(host);
+    if (!status.ok() && options.hostname) return status;
+    if (!status.ok()) {
+      std::fprintf(stderr,
+                   "ibemu run: %s: the host name is the machine's, as with "
+                   "--hostname=-\n",
+                   std::string(status.message()).c_str());
+    }
   }
   IBEMU_ASSIGN_OR_RETURN(const launch::MountPlan state, CoverState(options));
   umask(umask_before);

@@ -50,6 +50,23 @@ def test_a_name_that_is_none_is_refused(account):
     assert "--hostname=a b: a name has letters" in done.stderr
 
 
+@pytest.mark.parametrize("account", ["root"], indirect=True)
+def test_where_no_name_may_be_given_it_is_the_machines(account):
+    def without_names(*options):
+        # The limit of a namespace below, so that the machine's stays.
+        return account.run(
+            "unshare", "--user", "--map-root-user", "sh", "-ec",
+            "echo 0 > /proc/sys/user/max_uts_namespaces; "
+            f"exec ibemu run {' '.join(options)} -- uname -n", check=False)
+
+    done = without_names()
+    assert done.returncode == 0, done.stderr
+    machine = pathlib.Path("/proc/sys/kernel/hostname").read_text()
+    assert done.stdout == machine
+    assert "--hostname=-" in done.stderr
+    assert without_names("--hostname=me").returncode == 125
+
+
 def test_a_boot_id_belongs_to_a_host_of_a_fabric(fabric):
     made, other = fabric(FOUR, sm="static"), fabric(FOUR, sm="static")
 

@@ -200,6 +200,8 @@ TEST_F(MountPlanTest, AHostHasItsOwnBootIdAndKnowsItsName) {
               ElementsAre("tmpfs on S/host", "write S/host/boot_id",
                           "bind S/host/boot_id on "
                           "/proc/sys/kernel/random/boot_id"));
+  EXPECT_THAT(Texts(PlanHost("", std::nullopt)),
+              ElementsAre("tmpfs on S/host"));
   const MountPlan plan = PlanHost("id", "127.0.0.1 localhost\n");
   EXPECT_EQ(plan[1].source, "id\n");
   EXPECT_EQ(plan[3].source, "127.0.0.1 localhost\n");
