@@ -3,15 +3,22 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <cstddef>
 #include <fstream>
 #include <memory>
 #include <string>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 namespace ibemu::launch {
+namespace {
+
+// Fields of /proc/PID/stat, counted from the one behind the name (proc(5)).
+constexpr size_t kState = 0, kParent = 1, kThreads = 17;
+
+}  // namespace
 
 std::vector<Process> RunningProcesses() {
   std::vector<Process> processes;
@@ -25,14 +32,19 @@ std::vector<Process> RunningProcesses() {
     std::getline(file, line);
     // A name may hold anything: what follows begins at its last parenthesis.
     const size_t name_end = line.rfind(") ");
-    char state = 'Z';
-    if (name_end == line.npos ||
-        std::sscanf(line.c_str() + name_end, ") %c %d", &state,
-                    &process.parent) != 2 ||
-        state == 'Z' || state == 'X') {
+    if (name_end == line.npos) continue;
+    const std::vector<std::string> fields =
+        absl::StrSplit(line.substr(name_end + 2), ' ');
+    int threads = 0;
+    if (fields.size() <= kThreads ||
+        !absl::SimpleAtoi(fields[kParent], &process.parent) ||
+        !absl::SimpleAtoi(fields[kThreads], &threads)) {
       continue;
     }
-    processes.push_back(process);
+    // Of a process whose first thread has ended, others may run.
+    const std::string& state = fields[kState];
+    const bool ended = state == "X" || (state == "Z" && threads <= 1);
+    if (!ended) processes.push_back(process);
   }
   return processes;
 }

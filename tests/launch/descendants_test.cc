@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace ibemu::launch {
@@ -39,6 +44,27 @@ TEST(DescendantsTest, ThoseThatHaveEndedDoNotRun) {
   EXPECT_FALSE(runs());
   waitpid(child, nullptr, 0);
   EXPECT_FALSE(OwnChildren().contains(child));
+}
+
+TEST(DescendantsTest, AProcessWhoseFirstThreadHasEndedRuns) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::thread([] {
+      while (true) pause();
+    }).detach();
+    syscall(SYS_exit, 0);
+  }
+  const auto state = [child] {
+    std::ifstream file("/proc/" + std::to_string(child) + "/stat");
+    const std::string line(std::istreambuf_iterator<char>(file), {});
+    return line[line.rfind(") ") + 2];
+  };
+  while (state() != 'Z') std::this_thread::yield();
+  EXPECT_EQ(std::ranges::count(RunningProcesses(),
+                               Process{.pid = child, .parent = getpid()}),
+            1);
+  kill(child, SIGKILL);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
 }
 
 }  // namespace
