@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <string>
 
+#include "daemon/web/http/timed_stream.h"
+
 namespace ibemu::daemon {
 
 // A MemoryStream gives the bytes of a request that is complete, then the end of
 // the stream, and writes to a socket.  A reader of the answer who takes less
 // than kSlowest bytes in a second loses it, so that no thread waits for one.
-class MemoryStream : public httplib::Stream {
+class MemoryStream : public TimedStream {
  public:
   static constexpr double kSlowest = 64 << 10;
   static constexpr double kPatience = 2;  // seconds, for however little

@@ -11,12 +11,23 @@ namespace ibemu::daemon {
 void RequestServer::Answer(HttpRequest request) {
   MemoryStream stream(std::move(request.text), request.socket.get());
   bool closed = false;
-  process_request(stream, /*close_connection=*/true, closed,
-                  [](httplib::Request& read) {
-                    // Everybody comes from this machine, so compression would
-                    // only take time.
-                    read.headers.erase("Accept-Encoding");
-                  });
+  const auto prepare = [](httplib::Request& read) {
+    // Everybody comes from this machine, so compression would only take time.
+    read.headers.erase("Accept-Encoding");
+  };
+  // Newer headers of the library (0.18) want to know both ends, too.
+  const auto process = [&](auto& server) {
+    if constexpr (requires {
+                    server.process_request(stream, true, closed, prepare);
+                  }) {
+      server.process_request(stream, /*close_connection=*/true, closed,
+                             prepare);
+    } else {
+      server.process_request(stream, "", 0, "", 0, /*close_connection=*/true,
+                             closed, prepare);
+    }
+  };
+  process(*this);
   shutdown(request.socket.get(), SHUT_WR);
 }
 
