@@ -1,6 +1,7 @@
 #include "control/client.h"
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -60,9 +61,20 @@ absl::Status NobodyListens(const std::string& path) {
       absl::StrCat(path, ": no daemon listens there", question));
 }
 
-absl::StatusOr<UniqueFd> ConnectTo(const std::string& path) {
+absl::Status NoAnswer() {
+  return absl::DeadlineExceededError("the daemon does not answer");
+}
+
+absl::StatusOr<UniqueFd> ConnectTo(const std::string& path,
+                                   absl::Duration patience) {
   UniqueFd connected(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!connected.valid()) return absl::ErrnoToStatus(errno, "socket");
+  if (patience < absl::InfiniteDuration()) {
+    const timeval time = absl::ToTimeval(patience);
+    for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO}) {
+      setsockopt(connected.get(), SOL_SOCKET, direction, &time, sizeof time);
+    }
+  }
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), path.size());
@@ -70,6 +82,7 @@ absl::StatusOr<UniqueFd> ConnectTo(const std::string& path) {
               sizeof address) == 0) {
     return connected;
   }
+  if (errno == EAGAIN) return NoAnswer();
   if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR) {
     return NobodyListens(path);
   }
@@ -121,6 +134,7 @@ struct Client::Impl {
       }
       const ssize_t sent = sendmsg(socket.get(), &message, MSG_NOSIGNAL);
       if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0 && errno == EAGAIN) return NoAnswer();
       if (sent < 0) return Gone();
       line.remove_prefix(static_cast<size_t>(sent));
       fd = -1;  // the descriptor went with the first byte
@@ -141,6 +155,7 @@ struct Client::Impl {
       std::array<char, size_t{64} * 1024> buffer;
       const ssize_t size = recv(socket.get(), buffer.data(), buffer.size(), 0);
       if (size < 0 && errno == EINTR) continue;
+      if (size < 0 && errno == EAGAIN) return NoAnswer();
       if (size <= 0) return Gone();
       input.append(buffer.data(), static_cast<size_t>(size));
     }
@@ -187,9 +202,10 @@ Client::Client(Client&& other) noexcept = default;
 Client& Client::operator=(Client&& other) noexcept = default;
 Client::~Client() = default;
 
-absl::StatusOr<Client> Client::Connect(std::string_view fabric) {
+absl::StatusOr<Client> Client::Connect(std::string_view fabric,
+                                       absl::Duration patience) {
   IBEMU_ASSIGN_OR_RETURN(const std::string path, SocketPath(fabric));
-  IBEMU_ASSIGN_OR_RETURN(UniqueFd connected, ConnectTo(path));
+  IBEMU_ASSIGN_OR_RETURN(UniqueFd connected, ConnectTo(path, patience));
   IBEMU_RETURN_IF_ERROR(CheckOwner(connected.get(), path));
   return Adopt(connected.Release());
 }

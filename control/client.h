@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/unique_fd.h"
 #include "nlohmann/json_fwd.hpp"
 
@@ -43,13 +44,17 @@ class Client {
  public:
   // Connects to the daemon of `fabric`, which is a name, or a path if it
   // contains a slash; if it is empty, that of $IBEMU_FABRIC, else "default".
+  // `patience`: how long this and each call wait for the daemon's next words.
   //
   // Errors:
   //   InvalidArgument     not a name
   //   NotFound            no daemon listens there ("did you mean ...")
   //   PermissionDenied    the daemon is another user's
   //   Unavailable         the daemon went away, or speaks another protocol
-  static absl::StatusOr<Client> Connect(std::string_view fabric);
+  //   DeadlineExceeded    the daemon does not answer in time
+  static absl::StatusOr<Client> Connect(
+      std::string_view fabric,
+      absl::Duration patience = absl::InfiniteDuration());
 
   // Takes over a connected socket, whose other end is RunPrivateDaemon()'s, and
   // waits for the greeting.
@@ -70,7 +75,7 @@ class Client {
   // Calls `method` and returns its result.
   //
   // Errors: the daemon's, with its code and message; Unavailable if the daemon
-  // is gone.
+  // is gone; DeadlineExceeded if it does not answer in time.
   absl::StatusOr<nlohmann::json> Call(std::string_view method,
                                       const nlohmann::json& parameters);
 

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "base/pidfd.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
@@ -30,6 +31,9 @@ namespace ibemu::cli {
 namespace {
 
 using nlohmann::json;
+
+// With a daemon that may be stopped.
+constexpr absl::Duration kPatience = absl::Seconds(3);
 
 constexpr char kLsHelp[] = R"(Usage: ibemu ls [OPTION]...
 List the fabrics that run, by the names that --fabric takes.  Those of "ibemu
@@ -80,7 +84,7 @@ std::string Content(const json& status) {
 
 absl::StatusOr<json> Describe(const std::string& name) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
-                         control::Client::Connect(name));
+                         control::Client::Connect(name, kPatience));
   IBEMU_ASSIGN_OR_RETURN(const json status,
                          client.Call("status", json::object()));
   return json{{"fabric", name},
@@ -102,6 +106,8 @@ absl::Status List(const Flags& flags) {
       fabrics.push_back(*fabric);
     } else if (absl::IsPermissionDenied(fabric.status())) {
       table.Add({name, "-", "-", "another user's"});
+    } else if (absl::IsDeadlineExceeded(fabric.status())) {
+      table.Add({name, "-", "-", "does not answer"});
     }
     // A daemon that was killed has left its socket: it is no fabric.
   }

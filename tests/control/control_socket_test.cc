@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "base/unique_fd.h"
 #include "control/client.h"
 #include "control/socket_path.h"
@@ -200,6 +201,13 @@ TEST_F(ControlSocketTest, ANameThatNobodyHasSuggestsOneThatIsThere) {
   EXPECT_EQ(client.status().code(), StatusCode::kNotFound);
   EXPECT_THAT(std::string(client.status().message()),
               HasSubstr("did you mean \"lab\"?"));
+}
+
+TEST_F(ControlSocketTest, WhoIsPatientForAWhileHearsOfADaemonThatIsStopped) {
+  auto socket = ControlSocket::Claim(path_);
+  ASSERT_TRUE(socket.ok() && socket->Listen().ok());
+  const auto client = Client::Connect(path_, absl::Milliseconds(1));
+  EXPECT_EQ(client.status().code(), StatusCode::kDeadlineExceeded);
 }
 
 // As a service manager passes it.

@@ -4,6 +4,7 @@ printed is an error."""
 import json
 import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -216,6 +217,11 @@ def test_a_fabric_is_listed_and_stopped(account, background):
     assert listed()["two"]["content"] == "torus:2x2"
     table = account.run("ibemu", "ls").stdout
     assert re.search(r"^two +\d+ +0  torus:2x2$", table, re.MULTILINE), table
+    first.signal(signal.SIGSTOP)
+    table = account.run("ibemu", "ls").stdout
+    assert re.search(r"^one +- +-  does not answer$", table, re.MULTILINE), table
+    assert "two" in table
+    first.signal(signal.SIGCONT)
     account.run("ibemu", "stop", "one")
     assert "one" not in listed()
     assert first.wait() == 0
