@@ -8,8 +8,21 @@
 
 namespace ibemu::daemon {
 
+void RequestServer::Close() {
+  svr_sock_ = INVALID_SOCKET;
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  for (const int socket : answered_) shutdown(socket, SHUT_RDWR);
+}
+
 void RequestServer::Answer(HttpRequest request) {
-  MemoryStream stream(std::move(request.text), request.socket.get());
+  const int socket = request.socket.get();
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    answered_.insert(socket);
+  }
+  MemoryStream stream(std::move(request.text), socket);
   bool closed = false;
   const auto prepare = [](httplib::Request& read) {
     // Everybody comes from this machine, so compression would only take time.
@@ -28,7 +41,9 @@ void RequestServer::Answer(HttpRequest request) {
     }
   };
   process(*this);
-  shutdown(request.socket.get(), SHUT_WR);
+  shutdown(socket, SHUT_WR);
+  const std::lock_guard lock(mutex_);
+  answered_.erase(socket);
 }
 
 }  // namespace ibemu::daemon

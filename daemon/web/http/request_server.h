@@ -4,6 +4,9 @@
 
 #include <httplib.h>
 
+#include <mutex>
+#include <set>
+
 #include "daemon/web/http/http_listener.h"
 
 namespace ibemu::daemon {
@@ -15,11 +18,19 @@ class RequestServer : public httplib::Server {
   // Lets answers that go on and on do so, until Close().  The library takes a
   // listening socket for the sign that it runs; it does nothing else with it.
   void Open(int listening) { svr_sock_ = listening; }
-  void Close() { svr_sock_ = INVALID_SOCKET; }
+
+  // Ends the connections of all answers under way, whatever their readers do.
+  // Later requests get no answer.
+  void Close();
 
   // Answers a request and ends its connection.  May be called from several
   // threads at once.
   void Answer(HttpRequest request);
+
+ private:
+  std::mutex mutex_;  // guards what follows; held for moments only
+  bool closed_ = false;
+  std::set<int> answered_;  // the sockets of answers under way
 };
 
 }  // namespace ibemu::daemon
