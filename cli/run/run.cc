@@ -24,6 +24,7 @@
 #include "control/client.h"
 #include "control/control_socket.h"
 #include "launch/child.h"
+#include "launch/descendants.h"
 #include "launch/host_identity.h"
 #include "launch/mounts.h"
 #include "launch/namespaces.h"
@@ -256,7 +257,12 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
         ended_for_us = true;
         return kGrace;
       });
-  if (options.state) launch::CleanUp(state);
+  // What the command has left behind shares our mounts.  The next run takes
+  // over what stays.
+  const bool alone = launch::DescendantsOf(getpid(), launch::RunningProcesses(),
+                                           signals.others())
+                         .empty();
+  if (options.state && alone) launch::CleanUp(state);
   return ended_for_us ? W_EXITCODE(launch::kRunFailed, 0) : wait_status;
 }
 

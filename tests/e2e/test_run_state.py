@@ -6,6 +6,8 @@ import pathlib
 
 import pytest
 
+from harness import until
+
 pytestmark = pytest.mark.both_accounts
 
 plain_alone = pytest.mark.parametrize("account", ["plain"], indirect=True)
@@ -52,6 +54,18 @@ def test_what_opensm_writes_is_kept(account):
         assert {"cache/opensm/guid2lid", "log/opensm.log"} <= set(listed)
         assert not [name for name in listed if "/." in f"/{name}"]
     assert machine() == before
+
+
+def test_what_a_run_leaves_behind_keeps_its_directories(account):
+    state = account.home / "state"
+    late = ("until test -e go; do sleep 0.1; done; "
+            "echo late > /var/log/part; mv /var/log/part /var/log/late")
+    account.run("ibemu", "run", f"--state={state}", "--", "sh", "-c",
+                f"(setsid sh -c '{late}' > /dev/null 2>&1 &)")
+    (account.home / "go").touch()
+    until((state / "log" / "late").exists)
+    assert account.run("ibemu", "run", f"--state={state}", "--", "cat",
+                       "/var/log/late").stdout == "late\n"
 
 
 def test_a_state_that_is_no_directory_is_refused(account):
