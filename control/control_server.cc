@@ -190,7 +190,7 @@ class ControlServer::Connection : public Caller {
   std::vector<std::shared_ptr<void>> kept_;
 };
 
-ControlServer::ControlServer(Loop& loop, const Dispatcher& dispatcher,
+ControlServer::ControlServer(Loop& loop, const MethodTable& dispatcher,
                              std::string greeting)
     : loop_(loop), dispatcher_(dispatcher), greeting_(std::move(greeting)) {}
 

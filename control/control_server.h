@@ -25,7 +25,8 @@ class ControlServer {
 
   // `greeting` is the line that each client gets first.  All must outlive this
   // object.
-  ControlServer(Loop& loop, const Dispatcher& dispatcher, std::string greeting);
+  ControlServer(Loop& loop, const MethodTable& dispatcher,
+                std::string greeting);
   ~ControlServer();
 
   // Accepts connections from a listening socket, which remains the caller's.
@@ -41,7 +42,7 @@ class ControlServer {
   void Remove(Connection* connection);
 
   Loop& loop_;
-  const Dispatcher& dispatcher_;
+  const MethodTable& dispatcher_;
   const std::string greeting_;
   int listening_ = -1;
   std::list<std::unique_ptr<Connection>> connections_;

@@ -134,24 +134,24 @@ absl::Status Parameters::Finish() const {
   return absl::OkStatus();
 }
 
-void Dispatcher::Add(std::string_view name, Method method) {
+void MethodTable::Add(std::string_view name, Method method) {
   methods_.emplace(name, std::move(method));
 }
 
-std::vector<std::string> Dispatcher::names() const {
+std::vector<std::string> MethodTable::names() const {
   std::vector<std::string> names;
   for (const auto& [name, method] : methods_) names.push_back(name);
   return names;
 }
 
-absl::StatusOr<json> Dispatcher::Call(std::string_view name,
-                                      const json& parameters_json,
-                                      Caller& caller) const {
+absl::StatusOr<json> MethodTable::Call(std::string_view name,
+                                       const json& parameters_json,
+                                       Caller& caller) const {
   Parameters parameters(parameters_json);
   return methods_.find(name)->second(parameters, caller);
 }
 
-std::string Dispatcher::Handle(std::string_view line, Caller& caller) const {
+std::string MethodTable::Handle(std::string_view line, Caller& caller) const {
   const absl::StatusOr<json> parsed = ParseJson(line);
   if (!parsed.ok()) {
     return Error(kParseError, std::string(parsed.status().message()), nullptr,

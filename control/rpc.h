@@ -58,7 +58,7 @@ class Parameters {
 };
 
 // The methods of the control socket.
-class Dispatcher {
+class MethodTable {
  public:
   using Method = std::function<absl::StatusOr<nlohmann::json>(
       Parameters& parameters, Caller& caller)>;

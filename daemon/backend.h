@@ -29,7 +29,7 @@ class Backend {
 
   // Adds this back end's own methods; `hosts` has those of its adapters.  Call
   // it once.  Both parameters must outlive the last call of a method.
-  virtual void AddTo(control::Dispatcher& dispatcher, HostTable& hosts) = 0;
+  virtual void AddTo(control::MethodTable& dispatcher, HostTable& hosts) = 0;
 
   // Greet() adds what the back end is to the daemon's greeting, Describe() to
   // the result of the method `status`.
@@ -44,7 +44,7 @@ class Backend {
   //
   // Errors: those of WebServer::Bind().
   virtual absl::StatusOr<std::unique_ptr<WebServer>> BindWeb(
-      const WebAddress& address, control::Dispatcher& dispatcher) = 0;
+      const WebAddress& address, control::MethodTable& dispatcher) = 0;
 };
 
 }  // namespace ibemu::daemon

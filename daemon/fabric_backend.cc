@@ -83,7 +83,7 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       hardware_(*fabric_),
       paths_(*fabric_) {}
 
-void FabricBackend::AddTo(control::Dispatcher& dispatcher, HostTable& hosts) {
+void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   captures_.emplace(loop_, hosts, fabric_.get());
   scenarios_.emplace(loop_, *fabric_, faults_, events_, dispatcher);
   cables_.emplace(loop_, *fabric_, hosts);
@@ -113,7 +113,7 @@ std::string FabricBackend::Summary() const {
 }
 
 absl::StatusOr<std::unique_ptr<WebServer>> FabricBackend::BindWeb(
-    const WebAddress& address, control::Dispatcher& dispatcher) {
+    const WebAddress& address, control::MethodTable& dispatcher) {
   return BindFabricSite(address, loop_, *fabric_, events_, dispatcher);
 }
 

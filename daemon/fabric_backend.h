@@ -35,12 +35,12 @@ class FabricBackend : public Backend {
       const DaemonOptions& options, Loop& loop);
 
   Adapters& adapters() override { return adapters_; }
-  void AddTo(control::Dispatcher& dispatcher, HostTable& hosts) override;
+  void AddTo(control::MethodTable& dispatcher, HostTable& hosts) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;
   std::string Summary() const override;
   absl::StatusOr<std::unique_ptr<WebServer>> BindWeb(
-      const WebAddress& address, control::Dispatcher& dispatcher) override;
+      const WebAddress& address, control::MethodTable& dispatcher) override;
 
  private:
   FabricBackend(const DaemonOptions& options, uint64_t seed, Loop& loop,

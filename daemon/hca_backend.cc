@@ -69,7 +69,7 @@ absl::Status HcaBackend::Probe(const std::vector<HcaChoice>& choices,
   return first_error;
 }
 
-void HcaBackend::AddTo(control::Dispatcher& dispatcher, HostTable& hosts) {
+void HcaBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   captures_.emplace(loop_, hosts, nullptr);
   captures_->AddTo(dispatcher);
   event_methods_.AddTo(dispatcher);
@@ -90,7 +90,7 @@ std::string HcaBackend::Summary() const {
 }
 
 absl::StatusOr<std::unique_ptr<WebServer>> HcaBackend::BindWeb(
-    const WebAddress& address, control::Dispatcher&) {
+    const WebAddress& address, control::MethodTable&) {
   return BindAdapterSite(address, loop_, adapters_);
 }
 

@@ -42,12 +42,12 @@ class HcaBackend : public Backend {
                             const hca::Print& print);
 
   Adapters& adapters() override { return adapters_; }
-  void AddTo(control::Dispatcher& dispatcher, HostTable& hosts) override;
+  void AddTo(control::MethodTable& dispatcher, HostTable& hosts) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;
   std::string Summary() const override;
   absl::StatusOr<std::unique_ptr<WebServer>> BindWeb(
-      const WebAddress& address, control::Dispatcher& dispatcher) override;
+      const WebAddress& address, control::MethodTable& dispatcher) override;
 
  private:
   HcaBackend(Loop& loop, std::function<void()> alive);

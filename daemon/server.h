@@ -87,7 +87,7 @@ class Server {
   std::unique_ptr<Backend> backend_;
   HostTable hosts_;
   Attachments attachments_;
-  control::Dispatcher dispatcher_;
+  control::MethodTable dispatcher_;
   std::unique_ptr<control::ControlServer> control_;
   std::unique_ptr<WebServer> web_;
 };

@@ -126,7 +126,7 @@ class EndOfAll {
   int kills_ = 0;
 };
 
-[[noreturn]] void Become(const Command& command) {
+[[noreturn]] void Become(const ChildCommand& command) {
   if (!command.directory.empty() && chdir(command.directory.c_str()) != 0) {
     std::fprintf(stderr, "ibemu run: %s: %s\n", command.directory.c_str(),
                  std::strerror(errno));
@@ -193,7 +193,7 @@ bool PassesOn(const signalfd_siginfo& signal) {
   }
 }
 
-absl::StatusOr<pid_t> Start(const Command& command,
+absl::StatusOr<pid_t> Start(const ChildCommand& command,
                             const LauncherSignals& signals,
                             absl::FunctionRef<absl::Status()> prepare) {
   const pid_t pid = fork();

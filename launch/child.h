@@ -57,7 +57,7 @@ class LauncherSignals {
 // terminal's go to the whole foreground group, which the command is in.
 bool PassesOn(const signalfd_siginfo& signal);
 
-struct Command {
+struct ChildCommand {
   std::vector<std::string> arguments;  // not empty; found along $PATH
   std::vector<std::pair<std::string, std::string>> environment;  // additions
   std::string directory;  // absolute; empty: the current one
@@ -65,7 +65,7 @@ struct Command {
 
 // Starts the command.  `prepare` runs in its process just before: its error is
 // printed, and the exit status is kRunFailed.
-absl::StatusOr<pid_t> Start(const Command& command,
+absl::StatusOr<pid_t> Start(const ChildCommand& command,
                             const LauncherSignals& signals,
                             absl::FunctionRef<absl::Status()> prepare);
 

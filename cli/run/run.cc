@@ -200,7 +200,7 @@ rlim_t DescriptorLimit() {
 
 // Returns the command's wait status.
 absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
-  launch::Command command;
+  launch::ChildCommand command;
   command.arguments = options.command;
   command.directory = CoveredDirectory();
   IBEMU_ASSIGN_OR_RETURN(const launch::Privilege privilege,
@@ -268,7 +268,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
 
 // The same, of a command that is to see no adapter at all.
 absl::StatusOr<int> LaunchWithoutAdapter(const RunOptions& options) {
-  launch::Command command;
+  launch::ChildCommand command;
   command.arguments = options.command;
   command.directory = CoveredDirectory();
   IBEMU_RETURN_IF_ERROR(launch::EnterNamespaces().status());

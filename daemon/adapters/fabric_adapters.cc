@@ -12,7 +12,7 @@ namespace ibemu::daemon {
 using nlohmann::json;
 using topology::NodeId;
 
-void FabricAdapters::AddTo(control::Dispatcher& dispatcher) {
+void FabricAdapters::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("device.set",
                  [this](control::Parameters& parameters, control::Caller&) {
                    return SetDevice(parameters);

@@ -25,7 +25,7 @@ class FabricAdapters : public Adapters {
 
   // Adds the method `device.set`, which pulls a device out of its host or plugs
   // it in.
-  void AddTo(control::Dispatcher& dispatcher);
+  void AddTo(control::MethodTable& dispatcher);
 
   absl::StatusOr<AdapterId> Find(std::string_view name) const override;
   absl::StatusOr<std::vector<AdapterId>> FindHost(

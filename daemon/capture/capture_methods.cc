@@ -15,7 +15,7 @@ namespace ibemu::daemon {
 
 using nlohmann::json;
 
-void CaptureMethods::AddTo(control::Dispatcher& dispatcher) {
+void CaptureMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("capture.start", [this](control::Parameters& parameters,
                                          control::Caller& caller) {
     return Start(parameters, caller);

@@ -33,7 +33,7 @@ absl::Status CheckKind(const std::string& kind, const EventLog& events) {
 
 }  // namespace
 
-void EventMethods::AddTo(control::Dispatcher& dispatcher) {
+void EventMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("events.start", [this](control::Parameters& parameters,
                                         control::Caller& caller) {
     return Start(parameters, caller);

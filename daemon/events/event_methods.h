@@ -25,7 +25,7 @@ class EventMethods {
   // them.  One end of a pair of stream sockets comes with the request.  The
   // other end gets the stream that daemon/events/event_stream.h describes,
   // until the caller's connection ends at the latest.
-  void AddTo(control::Dispatcher& dispatcher);
+  void AddTo(control::MethodTable& dispatcher);
 
  private:
   absl::StatusOr<nlohmann::json> Start(control::Parameters& parameters,

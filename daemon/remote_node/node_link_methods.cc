@@ -21,7 +21,7 @@ NodeLinkMethods::NodeLinkMethods(Loop& loop, fabric::Fabric& fabric,
                                  const HostTable& hosts)
     : loop_(loop), fabric_(fabric), hosts_(hosts) {}
 
-void NodeLinkMethods::AddTo(control::Dispatcher& dispatcher) {
+void NodeLinkMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("wire.attach", [this](control::Parameters& parameters,
                                        control::Caller& caller) {
     return Attach(parameters, caller);

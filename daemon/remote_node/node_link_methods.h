@@ -17,7 +17,7 @@ class NodeLinkMethods {
   // Adds wire.attach: {"node": "node-2"}, and with it one end of a pair of
   // stream sockets, whose other end is a RemoteCables'.  The node is the
   // caller's while its connection is open.
-  void AddTo(control::Dispatcher& dispatcher);
+  void AddTo(control::MethodTable& dispatcher);
 
  private:
   absl::StatusOr<nlohmann::json> Attach(control::Parameters& parameters,

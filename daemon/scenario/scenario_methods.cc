@@ -115,7 +115,7 @@ class ScenarioMethods::Performance final : public ScenarioPlayer::Stage {
   }
 
   EventLog& events_;
-  const control::Dispatcher& dispatcher_;
+  const control::MethodTable& dispatcher_;
   EventStream stream_;
   ScenarioPlayer player_;
   bool ended_ = false;
@@ -123,14 +123,14 @@ class ScenarioMethods::Performance final : public ScenarioPlayer::Stage {
 
 ScenarioMethods::ScenarioMethods(Loop& loop, fabric::Fabric& fabric,
                                  const FaultMethods& faults, EventLog& events,
-                                 const control::Dispatcher& dispatcher)
+                                 const control::MethodTable& dispatcher)
     : loop_(loop),
       fabric_(fabric),
       faults_(faults),
       events_(events),
       dispatcher_(dispatcher) {}
 
-void ScenarioMethods::AddTo(control::Dispatcher& dispatcher) {
+void ScenarioMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("scenario.check",
                  [this](control::Parameters& parameters, control::Caller&) {
                    return Check(parameters);

@@ -28,7 +28,7 @@ class ScenarioMethods {
   // carries out the steps.
   ScenarioMethods(Loop& loop, fabric::Fabric& fabric,
                   const FaultMethods& faults, EventLog& events,
-                  const control::Dispatcher& dispatcher);
+                  const control::MethodTable& dispatcher);
 
   // Adds
   //   scenario.check  a plan: {"faults": [{"line": 7, "what": "no node ..."}]}
@@ -36,7 +36,7 @@ class ScenarioMethods {
   //                   it as long as the caller's connection is open.  The other
   //                   end gets its events, of which {"state": "ended"} or
   //                   "failed" is the last.
-  void AddTo(control::Dispatcher& dispatcher);
+  void AddTo(control::MethodTable& dispatcher);
 
  private:
   class Performance;
@@ -59,7 +59,7 @@ class ScenarioMethods {
   fabric::Fabric& fabric_;
   const FaultMethods& faults_;
   EventLog& events_;
-  const control::Dispatcher& dispatcher_;
+  const control::MethodTable& dispatcher_;
   std::weak_ptr<Performance> running_;
 };
 

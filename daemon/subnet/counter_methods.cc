@@ -92,7 +92,7 @@ absl::Status CheckCounterSetting(const std::string& text) {
   return ParseSetting(text).status();
 }
 
-void CounterMethods::AddTo(control::Dispatcher& dispatcher) {
+void CounterMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("counter.get",
                  [this](control::Parameters& parameters, control::Caller&) {
                    return Get(parameters);

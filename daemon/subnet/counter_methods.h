@@ -19,7 +19,7 @@ class CounterMethods {
 
   // Adds counter.get and counter.set.  This object must outlive the last call
   // of `dispatcher`.
-  void AddTo(control::Dispatcher& dispatcher);
+  void AddTo(control::MethodTable& dispatcher);
 
  private:
   absl::StatusOr<nlohmann::json> Get(control::Parameters& parameters) const;

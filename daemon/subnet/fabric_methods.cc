@@ -87,7 +87,7 @@ json DescribeLink(const Subnet& subnet, const NodePort& port) {
 FabricMethods::FabricMethods(Timers& timers, fabric::Fabric& fabric)
     : timers_(timers), fabric_(fabric) {}
 
-void FabricMethods::AddTo(control::Dispatcher& dispatcher) {
+void FabricMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("nodes",
                  [this](control::Parameters& parameters, control::Caller&) {
                    return Nodes(parameters);

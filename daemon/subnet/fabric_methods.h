@@ -27,7 +27,7 @@ class FabricMethods {
 
   // Adds nodes, links, link.set, node.set and topology.text.  This must outlive
   // `dispatcher`'s last call.
-  void AddTo(control::Dispatcher& dispatcher);
+  void AddTo(control::MethodTable& dispatcher);
 
   // {"cas": 2, "switches": 1, "routers": 0, "links": 2, "links_up": 2}
   nlohmann::json Summary() const;

@@ -66,7 +66,7 @@ FaultMethods::FaultMethods(Timers& timers, Fabric& fabric,
 
 FaultMethods::~FaultMethods() { events_.NameFaultsBy(nullptr); }
 
-void FaultMethods::AddTo(control::Dispatcher& dispatcher) {
+void FaultMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("fault.add",
                  [this](control::Parameters& parameters, control::Caller&) {
                    return Add(parameters);

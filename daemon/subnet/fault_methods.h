@@ -33,7 +33,7 @@ class FaultMethods {
 
   // Adds fault.add, fault.list, fault.remove and fault.reset.  This object must
   // outlive the last call of `dispatcher`.
-  void AddTo(control::Dispatcher& dispatcher);
+  void AddTo(control::MethodTable& dispatcher);
 
   // Returns the error that fault.add would return for these words if the name
   // were free.

@@ -54,7 +54,7 @@ json DescribeTables(const fabric::SwitchState& state) {
 
 }  // namespace
 
-void HardwareMethods::AddTo(control::Dispatcher& dispatcher) {
+void HardwareMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("node.show",
                  [this](control::Parameters& parameters, control::Caller&) {
                    return Show(parameters);

@@ -21,7 +21,7 @@ class HardwareMethods {
   //              manager
   //   guid.set   {"node", "port", "guid"}: without "port", the node's GUID
   // This object must outlive the last call of `dispatcher`.
-  void AddTo(control::Dispatcher& dispatcher);
+  void AddTo(control::MethodTable& dispatcher);
 
  private:
   absl::StatusOr<nlohmann::json> Show(control::Parameters& parameters) const;

@@ -80,7 +80,7 @@ std::string EndText(const Subnet& subnet, const PathTrace& trace,
 
 }  // namespace
 
-void PathMethods::AddTo(control::Dispatcher& dispatcher) {
+void PathMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("path.trace",
                  [this](control::Parameters& parameters, control::Caller&) {
                    return Trace(parameters);

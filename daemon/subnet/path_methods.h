@@ -18,7 +18,7 @@ class PathMethods {
   // nodes on the way, as the forwarding tables are now ("hops"), and "end":
   // null when it arrives, else the cause of `drop` events and in "text" a
   // sentence.  This must outlive `dispatcher`'s last call.
-  void AddTo(control::Dispatcher& dispatcher);
+  void AddTo(control::MethodTable& dispatcher);
 
  private:
   absl::StatusOr<nlohmann::json> Trace(control::Parameters& parameters) const;

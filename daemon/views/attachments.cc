@@ -204,7 +204,7 @@ Attachments::Attachments(Loop& loop, HostTable& hosts)
 
 Attachments::~Attachments() { adapters_.SetListener(nullptr); }
 
-void Attachments::AddTo(control::Dispatcher& dispatcher) {
+void Attachments::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("attach", [this](control::Parameters& parameters,
                                   control::Caller& caller) {
     return Attach(parameters, caller);

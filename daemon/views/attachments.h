@@ -37,7 +37,7 @@ class Attachments : private Adapters::Listener {
                             int major_number, UniqueFd fuse);
 
   // Adds the methods `attach` and `host.set`.
-  void AddTo(control::Dispatcher& dispatcher);
+  void AddTo(control::MethodTable& dispatcher);
 
   // Returns all views: [{"pid": 4711, "devices": [...]}].
   nlohmann::json List() const;

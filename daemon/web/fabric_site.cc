@@ -30,7 +30,7 @@ prometheus::MetricFamily FabricSite::PortMetrics(PortCursor& cursor) const {
 
 absl::StatusOr<std::unique_ptr<WebServer>> BindFabricSite(
     const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
-    EventLog& events, const control::Dispatcher& dispatcher) {
+    EventLog& events, const control::MethodTable& dispatcher) {
   return WebServer::Bind(address, loop, [&](LoopQuestions& questions) {
     return std::make_unique<FabricSite>(loop, fabric, events, dispatcher,
                                         questions);

@@ -23,7 +23,7 @@ class FabricSite : public Site {
  public:
   // All must outlive this.
   FabricSite(Timers& timers, fabric::Fabric& fabric, EventLog& events,
-             const control::Dispatcher& dispatcher, LoopQuestions& questions)
+             const control::MethodTable& dispatcher, LoopQuestions& questions)
       : fabric_(fabric), view_(timers, fabric, events, dispatcher, questions) {}
 
   void AddTo(httplib::Server& server) override { view_.AddTo(server); }
@@ -44,7 +44,7 @@ class FabricSite : public Site {
 // A web server that shows it: WebServer::Bind().  All must outlive that.
 absl::StatusOr<std::unique_ptr<WebServer>> BindFabricSite(
     const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
-    EventLog& events, const control::Dispatcher& dispatcher);
+    EventLog& events, const control::MethodTable& dispatcher);
 
 }  // namespace ibemu::daemon
 

@@ -110,7 +110,7 @@ class ControlServerTest : public ::testing::Test {
   }
 
   std::unique_ptr<Loop> loop_;
-  Dispatcher dispatcher_;
+  MethodTable dispatcher_;
   bool kept_ended_ = false;
   bool ended_ = false;
   std::unique_ptr<ControlServer> server_;

@@ -13,9 +13,9 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-class DispatcherTest : public ::testing::Test {
+class MethodTableTest : public ::testing::Test {
  protected:
-  DispatcherTest() {
+  MethodTableTest() {
     dispatcher_.Add(
         "link.set",
         [](Parameters& parameters, Caller&) -> absl::StatusOr<json> {
@@ -43,10 +43,10 @@ class DispatcherTest : public ::testing::Test {
   }
 
   daemon::NobodyInParticular caller_;
-  Dispatcher dispatcher_;
+  MethodTable dispatcher_;
 };
 
-TEST_F(DispatcherTest, AResultCarriesTheIdOfItsRequest) {
+TEST_F(MethodTableTest, AResultCarriesTheIdOfItsRequest) {
   const json response = json::parse(Handle(
       R"({"jsonrpc":"2.0","id":"x","method":"link.set",
           "params":{"node":"sw1","port":3,"up":false,"also":["a","b"]}})"));
@@ -55,12 +55,12 @@ TEST_F(DispatcherTest, AResultCarriesTheIdOfItsRequest) {
   EXPECT_EQ(response["result"]["also"], 2);
 }
 
-TEST_F(DispatcherTest, ANotificationIsCarriedOutAndNotAnswered) {
+TEST_F(MethodTableTest, ANotificationIsCarriedOutAndNotAnswered) {
   EXPECT_EQ(Handle(R"({"method":"link.set","params":{"node":"sw1"}})"), "");
   EXPECT_EQ(Handle(R"({"method":"no such thing"})"), "");
 }
 
-TEST_F(DispatcherTest, WhatIsNoRequestIsRefused) {
+TEST_F(MethodTableTest, WhatIsNoRequestIsRefused) {
   EXPECT_EQ(ErrorCode("{"), -32700);
   EXPECT_EQ(ErrorCode(""), -32700);
   EXPECT_EQ(ErrorCode("\xff\xfe"), -32700);
@@ -71,7 +71,7 @@ TEST_F(DispatcherTest, WhatIsNoRequestIsRefused) {
   EXPECT_EQ(ErrorCode(R"({"id":1,"method":"link.set","params":[]})"), -32602);
 }
 
-TEST_F(DispatcherTest, DeepNestingIsNoDanger) {
+TEST_F(MethodTableTest, DeepNestingIsNoDanger) {
   const std::string open(100'000, '[');
   const std::string closed(100'000, ']');
   EXPECT_EQ(ErrorCode(open), -32700);
@@ -81,21 +81,21 @@ TEST_F(DispatcherTest, DeepNestingIsNoDanger) {
             "the JSON text nests deeper than 64 levels");
 }
 
-TEST_F(DispatcherTest, AMistypedMethodOrParameterIsAnsweredWithWhatWasMeant) {
+TEST_F(MethodTableTest, AMistypedMethodOrParameterIsAnsweredWithWhatWasMeant) {
   EXPECT_EQ(Message(R"({"id":1,"method":"link.sat"})"),
             "there is no method \"link.sat\": did you mean \"link.set\"?");
   EXPECT_EQ(Message(R"({"id":1,"method":"link.set","params":{"prot":1}})"),
             "there is no parameter \"prot\": did you mean \"port\"?");
 }
 
-TEST_F(DispatcherTest, ItSaysWhyAMethodIsMissing) {
+TEST_F(MethodTableTest, ItSaysWhyAMethodIsMissing) {
   dispatcher_.ExplainMissing("this daemon has no subnet");
   EXPECT_EQ(Message(R"({"id":1,"method":"link.sat"})"),
             "this daemon has no subnet: there is no method \"link.sat\": did "
             "you mean \"link.set\"?");
 }
 
-TEST_F(DispatcherTest, ParametersOfTheWrongTypeOrSizeAreRefused) {
+TEST_F(MethodTableTest, ParametersOfTheWrongTypeOrSizeAreRefused) {
   const auto with = [&](const std::string& parameters) {
     return Message(R"({"id":1,"method":"link.set","params":)" + parameters +
                    "}");
@@ -110,7 +110,7 @@ TEST_F(DispatcherTest, ParametersOfTheWrongTypeOrSizeAreRefused) {
   }
 }
 
-TEST_F(DispatcherTest, AStatusArrivesAsItWasGiven) {
+TEST_F(MethodTableTest, AStatusArrivesAsItWasGiven) {
   const absl::Status status =
       ReadResponse(
           Handle(R"({"id":1,"method":"link.set","params":{"node":"sw9"}})"))

@@ -31,7 +31,7 @@ struct MethodCaller {
     return Call(method, parameters)["error"].value("message", "");
   }
 
-  control::Dispatcher dispatcher;
+  control::MethodTable dispatcher;
 };
 
 }  // namespace ibemu::daemon

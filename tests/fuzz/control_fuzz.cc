@@ -22,7 +22,7 @@
 namespace {
 
 using ibemu::control::Caller;
-using ibemu::control::Dispatcher;
+using ibemu::control::MethodTable;
 using ibemu::control::Parameters;
 using ibemu::daemon::NobodyInParticular;
 

@@ -39,7 +39,7 @@ int Launch(std::vector<std::string> arguments) {
     // The commands of these tests have nothing to say.
     close(STDERR_FILENO);
     const LauncherSignals signals;
-    Command command;
+    ChildCommand command;
     command.arguments = std::move(arguments);
     const absl::StatusOr<pid_t> pid = Start(command, signals, &Nothing);
     if (!pid.ok()) return 255;
@@ -77,7 +77,7 @@ TEST(ChildTest, AFailedPreparationIsTheLaunchersFailure) {
   const int status = InLauncher([] {
     close(STDERR_FILENO);
     const LauncherSignals signals;
-    Command command;
+    ChildCommand command;
     command.arguments = {"true"};
     const absl::StatusOr<pid_t> pid =
         Start(command, signals, [] { return absl::InternalError("no luck"); });
@@ -89,7 +89,7 @@ TEST(ChildTest, AFailedPreparationIsTheLaunchersFailure) {
 TEST(ChildTest, GivesTheCommandItsEnvironmentAndDirectory) {
   const int status = InLauncher([] {
     const LauncherSignals signals;
-    Command command;
+    ChildCommand command;
     command.arguments = {"/bin/sh", "-c",
                          "test $COLOUR = red && test $PWD = /"};
     command.environment = {{"COLOUR", "red"}};
@@ -140,7 +140,7 @@ TEST(ChildTest, ReportsTheEndOfTheDaemonOnceAndWaitsForTheCommand) {
     close(daemon[1]);  // the daemon has ended
     dup2(input[0], STDIN_FILENO);
     const LauncherSignals signals;
-    Command command;
+    ChildCommand command;
     command.arguments = {"/bin/sh", "-c", "read line; exit 8"};
     const absl::StatusOr<pid_t> pid = Start(command, signals, &Nothing);
     int reports = 0;
@@ -164,7 +164,7 @@ TEST(ChildTest, ACommandThatHasEndedDoesNotMissItsDevices) {
     close(daemon[1]);
     dup2(input[0], STDIN_FILENO);
     const LauncherSignals signals;
-    Command command;
+    ChildCommand command;
     command.arguments = {"/bin/sh", "-c", "read line; exit 0"};
     const absl::StatusOr<pid_t> pid = Start(command, signals, &Nothing);
     if (write(told[1], &*pid, sizeof *pid) != sizeof *pid) _exit(255);
@@ -213,7 +213,7 @@ int LoseDevices(const std::string& script, absl::Duration grace,
     const LauncherSignals signals;
     int told[2];
     if (pipe(told) != 0) return 255;
-    Command command;
+    ChildCommand command;
     command.arguments = {
         "/bin/sh", "-c",
         "exec 3>&1 >&" + std::to_string(told[1]) + "; " + script};
@@ -268,7 +268,7 @@ TEST(ChildTest, OrphansOfBeforeSuperviseEndWithTheCommand) {
     int told[2];
     if (pipe(told) != 0) return 255;
     const LauncherSignals signals;
-    Command command;
+    ChildCommand command;
     command.arguments = {
         "/bin/sh", "-c",
         "(setsid sleep 1000 >&- &); exec >&-; exec sleep 1000"};

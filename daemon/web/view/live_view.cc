@@ -38,7 +38,7 @@ bool IsOwnOrigin(const httplib::Request& request) {
 }  // namespace
 
 LiveView::LiveView(Timers& timers, fabric::Fabric& fabric, EventLog& events,
-                   const control::Dispatcher& dispatcher,
+                   const control::MethodTable& dispatcher,
                    LoopQuestions& questions)
     : dispatcher_(dispatcher),
       questions_(questions),
@@ -104,11 +104,11 @@ void LiveView::Call(const httplib::Request& request,
   }
 }
 
-std::shared_ptr<EventQueue> LiveView::OpenStream() {
+std::shared_ptr<EventBacklog> LiveView::OpenStream() {
   const std::lock_guard lock(mutex_);
   std::erase_if(streams_, [](const auto& stream) { return stream.expired(); });
   if (closed_ || streams_.size() == kMaxStreams) return nullptr;
-  auto stream = std::make_shared<EventQueue>();
+  auto stream = std::make_shared<EventBacklog>();
   streams_.push_back(stream);
   return stream;
 }
@@ -116,7 +116,7 @@ std::shared_ptr<EventQueue> LiveView::OpenStream() {
 void LiveView::Events(const httplib::Request& request,
                       httplib::Response& response) {
   if (!Admit(request, response)) return;
-  const std::shared_ptr<EventQueue> stream = OpenStream();
+  const std::shared_ptr<EventBacklog> stream = OpenStream();
   if (stream == nullptr) {
     return RefuseCall(response, kTooMany,
                       "as many pages as may be open are open: close one");

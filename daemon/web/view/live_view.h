@@ -10,7 +10,7 @@
 
 #include "control/rpc.h"
 #include "daemon/events/event_log.h"
-#include "daemon/web/view/event_queue.h"
+#include "daemon/web/view/event_backlog.h"
 #include "daemon/web/view/loop_questions.h"
 #include "daemon/web/view/view_feed.h"
 #include "fabric/fabric.h"
@@ -39,7 +39,7 @@ class LiveView {
 
   // All must outlive this.
   LiveView(Timers& timers, fabric::Fabric& fabric, EventLog& events,
-           const control::Dispatcher& dispatcher, LoopQuestions& questions);
+           const control::MethodTable& dispatcher, LoopQuestions& questions);
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
 
@@ -58,14 +58,14 @@ class LiveView {
   void Call(const httplib::Request& request, httplib::Response& response);
   void Events(const httplib::Request& request, httplib::Response& response);
   // Returns null if there are too many streams.
-  std::shared_ptr<EventQueue> OpenStream();
+  std::shared_ptr<EventBacklog> OpenStream();
 
-  const control::Dispatcher& dispatcher_;
+  const control::MethodTable& dispatcher_;
   LoopQuestions& questions_;
   const std::string token_;
   ViewFeed feed_;  // the loop's
   std::mutex mutex_;
-  std::vector<std::weak_ptr<EventQueue>> streams_;
+  std::vector<std::weak_ptr<EventBacklog>> streams_;
   bool closed_ = false;
 };
 

@@ -41,7 +41,7 @@ absl::Status CheckViewCall(std::string_view body) {
       "\"%s\" is no method for pages: use the control socket", name));
 }
 
-std::string AnswerViewCall(const control::Dispatcher& dispatcher,
+std::string AnswerViewCall(const control::MethodTable& dispatcher,
                            std::string_view body) {
   Page page;
   return dispatcher.Handle(body, page);

@@ -19,7 +19,7 @@ absl::Status CheckViewCall(std::string_view body);
 
 // Carries out such a request, on the loop thread.  Returns the response; empty
 // for a notification.
-std::string AnswerViewCall(const control::Dispatcher& dispatcher,
+std::string AnswerViewCall(const control::MethodTable& dispatcher,
                            std::string_view body);
 
 }  // namespace ibemu::daemon

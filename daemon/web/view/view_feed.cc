@@ -28,7 +28,7 @@ ViewFeed::~ViewFeed() {
   if (Watching()) Stop();
 }
 
-void ViewFeed::Add(const std::shared_ptr<EventQueue>& page) {
+void ViewFeed::Add(const std::shared_ptr<EventBacklog>& page) {
   page->Push(std::make_shared<const std::string>(
       SentEvent("hello", control::Dump({{"version", Version()}}))));
   const bool first = !Watching();

@@ -12,7 +12,7 @@
 #include "base/timers.h"
 #include "daemon/events/event_log.h"
 #include "daemon/web/metrics/load_meter.h"
-#include "daemon/web/view/event_queue.h"
+#include "daemon/web/view/event_backlog.h"
 #include "fabric/fabric.h"
 #include "fabric/subnet/fabric_watcher.h"
 #include "nlohmann/json_fwd.hpp"
@@ -31,7 +31,7 @@ namespace ibemu::daemon {
 //   load    each second {"links": [[GUID, port, bytes sent in a second, bytes
 //           received in a second, share]], "others": n, "dropped": packets in
 //           this second}
-//   lost    see EventQueue
+//   lost    see EventBacklog
 class ViewFeed final : public EventListener, public fabric::FabricWatcher {
  public:
   static constexpr size_t kMaxChanges = 1000;
@@ -43,7 +43,7 @@ class ViewFeed final : public EventListener, public fabric::FabricWatcher {
   ~ViewFeed();
 
   // Tells `page` from now on, as long as somebody else holds it.
-  void Add(const std::shared_ptr<EventQueue>& page);
+  void Add(const std::shared_ptr<EventBacklog>& page);
 
   bool Watching() const { return !pages_.empty(); }
 
@@ -67,7 +67,7 @@ class ViewFeed final : public EventListener, public fabric::FabricWatcher {
   Timers& timers_;
   fabric::Fabric& fabric_;
   EventLog& events_;
-  std::vector<std::weak_ptr<EventQueue>> pages_;
+  std::vector<std::weak_ptr<EventBacklog>> pages_;
   absl::flat_hash_set<fabric::PortId> changed_;
   std::optional<LoadMeter> meter_;
   // By port: its cable was down at the last look.  A port that is down already

@@ -71,7 +71,7 @@ class ConsoleTest : public ::testing::Test {
   daemon::CounterMethods counters_{fabric_};
   daemon::HardwareMethods hardware_{fabric_};
   daemon::PathMethods paths_{fabric_};
-  control::Dispatcher dispatcher_;
+  control::MethodTable dispatcher_;
   daemon::NobodyInParticular nobody_;
   std::ostringstream out_;
   std::vector<absl::Duration> waits_;

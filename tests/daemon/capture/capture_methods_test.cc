@@ -48,7 +48,7 @@ class CaptureMethodsTest : public ::testing::Test {
   FabricAdapters adapters_{row_.fabric};
   HostTable hosts_{*loop_, adapters_};
   CaptureMethods methods_{*loop_, hosts_, &row_.fabric};
-  control::Dispatcher dispatcher_;
+  control::MethodTable dispatcher_;
   Connection connection_;
   UniqueFd reader_;
 };

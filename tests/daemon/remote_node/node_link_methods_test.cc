@@ -52,7 +52,7 @@ class NodeLinkMethodsTest : public ::testing::Test {
   FabricAdapters adapters_{row_.fabric};
   HostTable hosts_{*loop_, adapters_};
   NodeLinkMethods methods_{*loop_, row_.fabric, hosts_};
-  control::Dispatcher dispatcher_;
+  control::MethodTable dispatcher_;
   UniqueFd adapter_;
 };
 

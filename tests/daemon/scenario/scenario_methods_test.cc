@@ -94,7 +94,7 @@ class ScenarioMethodsTest : public ::testing::Test {
   FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
   FabricMethods changes_{row_.timers, row_.fabric};
   FaultMethods faults_{row_.timers, row_.fabric, log_};
-  control::Dispatcher dispatcher_;
+  control::MethodTable dispatcher_;
   ScenarioMethods scenarios_{loop_, row_.fabric, faults_, log_, dispatcher_};
   Connection connection_;
   UniqueFd reader_;

@@ -132,7 +132,7 @@ class Replay {
   FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
   FabricMethods changes_{row_.timers, row_.fabric};
   FaultMethods faults_{row_.timers, row_.fabric, log_};
-  control::Dispatcher dispatcher_;
+  control::MethodTable dispatcher_;
   ScenarioMethods scenarios_{loop_, row_.fabric, faults_, log_, dispatcher_};
   testing::VerbsEnd a_{row_.timers, row_.fabric.provider(row_.host_1), {}};
   testing::VerbsEnd b_{row_.timers, row_.fabric.provider(row_.host_2), {}};

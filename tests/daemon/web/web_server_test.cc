@@ -48,7 +48,7 @@ class WebServerTest : public ::testing::Test {
       topology::LoadTopology("single-switch:hosts=3").value(), timers_,
       fabric::FabricOptions{}};
   FabricEventLog log_{*loop_, fabric_, absl::ZeroDuration()};
-  control::Dispatcher dispatcher_;
+  control::MethodTable dispatcher_;
   std::thread thread_;
   std::unique_ptr<WebServer> server_;
 };

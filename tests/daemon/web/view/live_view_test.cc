@@ -85,7 +85,7 @@ class LiveViewTest : public ::testing::Test {
       topology::LoadTopology("single-switch:hosts=3").value(), timers_,
       fabric::FabricOptions{}};
   FabricEventLog log_{*loop_, fabric_, absl::ZeroDuration()};
-  control::Dispatcher dispatcher_;
+  control::MethodTable dispatcher_;
   std::unique_ptr<WebServer> server_;
   std::thread thread_;
   std::string token_;

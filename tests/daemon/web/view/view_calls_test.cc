@@ -33,7 +33,7 @@ TEST(ViewCallsTest, WhatNeedsAConnectionIsNotForPages) {
 }
 
 TEST(ViewCallsTest, WhatIsNoRequestIsAnsweredAsTheControlSocketDoes) {
-  control::Dispatcher dispatcher;
+  control::MethodTable dispatcher;
   for (const char* body : {"", "{", "[]", "7", "{}", R"({"method": 7})"}) {
     ASSERT_TRUE(CheckViewCall(body).ok()) << body;
     const json answer = json::parse(AnswerViewCall(dispatcher, body));
@@ -42,7 +42,7 @@ TEST(ViewCallsTest, WhatIsNoRequestIsAnsweredAsTheControlSocketDoes) {
 }
 
 TEST(ViewCallsTest, DeepNestingIsRefused) {
-  control::Dispatcher dispatcher;
+  control::MethodTable dispatcher;
   dispatcher.Add("status", [](control::Parameters&, control::Caller&) {
     return json::object();
   });
@@ -55,7 +55,7 @@ TEST(ViewCallsTest, DeepNestingIsRefused) {
 }
 
 TEST(ViewCallsTest, ARequestIsCarriedOut) {
-  control::Dispatcher dispatcher;
+  control::MethodTable dispatcher;
   dispatcher.Add("status",
                  [](control::Parameters& parameters, control::Caller& caller) {
                    EXPECT_FALSE(caller.TakeDescriptor().valid());

@@ -23,7 +23,7 @@ struct Told {
   json data;
 };
 
-std::vector<Told> Read(EventQueue& page) {
+std::vector<Told> Read(EventBacklog& page) {
   std::vector<Told> all;
   std::string text = page.Take(absl::ZeroDuration()).value_or("");
   while (!text.empty()) {
@@ -54,12 +54,12 @@ class ViewFeedTest : public ::testing::Test {
 
   fabric::RowFabric row_{1};
   FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
-  std::shared_ptr<EventQueue> page_ = std::make_shared<EventQueue>();
+  std::shared_ptr<EventBacklog> page_ = std::make_shared<EventBacklog>();
   ViewFeed feed_{row_.timers, row_.fabric, log_};
 };
 
 TEST_F(ViewFeedTest, GreetsEachPage) {
-  const auto other = std::make_shared<EventQueue>();
+  const auto other = std::make_shared<EventBacklog>();
   feed_.Add(other);
   const std::vector<Told> told = Read(*other);
   ASSERT_THAT(told, SizeIs(1));
@@ -122,7 +122,7 @@ TEST_F(ViewFeedTest, WatchesNothingWhenThePageIsClosed) {
   row_.timers.RunFor(absl::Seconds(2));
   EXPECT_FALSE(feed_.Watching());
   EXPECT_FALSE(log_.Listened());
-  page_ = std::make_shared<EventQueue>();
+  page_ = std::make_shared<EventBacklog>();
   feed_.Add(page_);
   row_.timers.RunFor(absl::Milliseconds(1500));
   EXPECT_THAT(Of("load"), SizeIs(2)) << "it looks again";
@@ -134,7 +134,7 @@ TEST(ViewFeedOfManyTest, TooManyChangesAreToldAsAll) {
       topology::LoadTopology("fat-tree:radix=12,levels=3").value(), timers, {});
   FabricEventLog log(timers, large, absl::ZeroDuration());
   ViewFeed feed(timers, large, log);
-  const auto page = std::make_shared<EventQueue>();
+  const auto page = std::make_shared<EventBacklog>();
   feed.Add(page);
   for (uint32_t i = 0; i < large.node_count(); ++i) {
     large.SetNode(topology::NodeId{i}, false);

@@ -1,4 +1,4 @@
-#include "daemon/web/view/event_queue.h"
+#include "daemon/web/view/event_backlog.h"
 
 #include <chrono>
 #include <utility>
@@ -13,7 +13,7 @@ std::string SentEvent(std::string_view name, std::string_view data) {
   return absl::StrCat("event: ", Absl(name), "\ndata: ", Absl(data), "\n\n");
 }
 
-void EventQueue::Push(std::shared_ptr<const std::string> event) {
+void EventBacklog::Push(std::shared_ptr<const std::string> event) {
   const std::lock_guard lock(mutex_);
   // After the first loss all events are lost until the reader takes the queue.
   if (lost_ > 0 || bytes_ + event->size() > kMaxBytes) {
@@ -25,7 +25,7 @@ void EventQueue::Push(std::shared_ptr<const std::string> event) {
   news_.notify_one();
 }
 
-std::optional<std::string> EventQueue::Take(absl::Duration patience) {
+std::optional<std::string> EventBacklog::Take(absl::Duration patience) {
   std::unique_lock lock(mutex_);
   news_.wait_for(lock, absl::ToChronoNanoseconds(patience),
                  [&] { return closed_ || !events_.empty(); });
@@ -42,7 +42,7 @@ std::optional<std::string> EventQueue::Take(absl::Duration patience) {
   return text;
 }
 
-void EventQueue::Close() {
+void EventBacklog::Close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   news_.notify_one();

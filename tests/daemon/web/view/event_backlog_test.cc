@@ -1,4 +1,4 @@
-#include "daemon/web/view/event_queue.h"
+#include "daemon/web/view/event_backlog.h"
 
 #include <memory>
 #include <string>
@@ -18,22 +18,22 @@ std::shared_ptr<const std::string> Text(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
 }
 
-TEST(EventQueueTest, AnEventIsItsNameItsDataAndAnEmptyLine) {
+TEST(EventBacklogTest, AnEventIsItsNameItsDataAndAnEmptyLine) {
   EXPECT_EQ(SentEvent("load", R"({"links":[]})"),
             "event: load\ndata: {\"links\":[]}\n\n");
 }
 
-TEST(EventQueueTest, GivesAllThatCameInItsOrder) {
-  EventQueue queue;
+TEST(EventBacklogTest, GivesAllThatCameInItsOrder) {
+  EventBacklog queue;
   queue.Push(Text("a\n\n"));
   queue.Push(Text("b\n\n"));
   EXPECT_EQ(queue.Take(kAtOnce), "a\n\nb\n\n");
   EXPECT_EQ(queue.Take(kAtOnce), "");
 }
 
-TEST(EventQueueTest, ASlowReaderLosesEventsAndIsToldHowMany) {
-  EventQueue queue;
-  const auto large = Text(std::string(EventQueue::kMaxBytes / 2 + 1, 'x'));
+TEST(EventBacklogTest, ASlowReaderLosesEventsAndIsToldHowMany) {
+  EventBacklog queue;
+  const auto large = Text(std::string(EventBacklog::kMaxBytes / 2 + 1, 'x'));
   queue.Push(large);
   queue.Push(large);          // lost
   queue.Push(Text("small"));  // would fit, but comes after what is lost
@@ -45,8 +45,8 @@ TEST(EventQueueTest, ASlowReaderLosesEventsAndIsToldHowMany) {
   EXPECT_EQ(queue.Take(kAtOnce), "next");
 }
 
-TEST(EventQueueTest, WakesAReaderThatWaits) {
-  EventQueue queue;
+TEST(EventBacklogTest, WakesAReaderThatWaits) {
+  EventBacklog queue;
   std::thread writer([&] { queue.Push(Text("a")); });
   EXPECT_EQ(queue.Take(absl::Minutes(1)), "a");
   writer.join();

@@ -1,6 +1,6 @@
 // Server-sent events on their way from the loop to the thread that writes them.
-#ifndef IBEMU_DAEMON_WEB_VIEW_EVENT_QUEUE_H_
-#define IBEMU_DAEMON_WEB_VIEW_EVENT_QUEUE_H_
+#ifndef IBEMU_DAEMON_WEB_VIEW_EVENT_BACKLOG_H_
+#define IBEMU_DAEMON_WEB_VIEW_EVENT_BACKLOG_H_
 
 #include <condition_variable>
 #include <cstddef>
@@ -20,11 +20,11 @@ namespace ibemu::daemon {
 // Neither part holds a line end.
 std::string SentEvent(std::string_view name, std::string_view data);
 
-// An EventQueue holds the events that one reader has not taken yet, at most
+// An EventBacklog holds the events that one reader has not taken yet, at most
 // kMaxBytes.  The first event that does not fit and all that follow it until
 // the next Take() are lost; an event "lost" with the data {"events": NUMBER}
 // takes their place.
-class EventQueue {
+class EventBacklog {
  public:
   static constexpr size_t kMaxBytes = size_t{1} << 20;
 
@@ -49,4 +49,4 @@ class EventQueue {
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_WEB_VIEW_EVENT_QUEUE_H_
+#endif  // IBEMU_DAEMON_WEB_VIEW_EVENT_BACKLOG_H_
