@@ -26,8 +26,8 @@ using ibemu::control::MethodTable;
 using ibemu::control::Parameters;
 using ibemu::daemon::NobodyInParticular;
 
-Dispatcher MakeDispatcher() {
-  Dispatcher dispatcher;
+MethodTable MakeDispatcher() {
+  MethodTable dispatcher;
   dispatcher.Add(
       "echo",
       [](Parameters& parameters, Caller&) -> absl::StatusOr<nlohmann::json> {
@@ -43,7 +43,7 @@ Dispatcher MakeDispatcher() {
   return dispatcher;
 }
 
-void HandleLine(const Dispatcher& dispatcher, Caller& caller,
+void HandleLine(const MethodTable& dispatcher, Caller& caller,
                 std::string_view line) {
   const std::string answer = dispatcher.Handle(line, caller);
   if (answer.find('\n') != std::string::npos) std::abort();
@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ibemu::fabric::Fabric fabric(ibemu::testing::Row(1), timers, {.seed = 1});
   ibemu::daemon::FabricEventLog events(timers, fabric, absl::ZeroDuration());
   ibemu::daemon::FaultMethods faults(timers, fabric, events);
-  Dispatcher dispatcher = MakeDispatcher();
+  MethodTable dispatcher = MakeDispatcher();
   faults.AddTo(dispatcher);
   NobodyInParticular caller;
 

@@ -16,18 +16,18 @@ namespace {
 using namespace ibemu;          // NOLINT(google-build-using-namespace)
 using namespace ibemu::fabric;  // NOLINT(google-build-using-namespace)
 
-Topology Nodes() {
-  Topology topology;
-  NodeSpec adapter;
+topology::Topology Nodes() {
+  topology::Topology nodes;
+  topology::NodeSpec adapter;
   adapter.port_count = 2;
   adapter.vendor_id = 0x0002c9;
-  NodeSpec sw;
+  topology::NodeSpec sw;
   sw.type = mad::NodeType::kSwitch;
   sw.port_count = 36;
   sw.vendor_id = 0x0002c9;
   sw.device_id = 47396;
-  topology.nodes = {adapter, sw};
-  return topology;
+  nodes.nodes = {adapter, sw};
+  return nodes;
 }
 
 }  // namespace
@@ -46,8 +46,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     size -= 1 + length;
 
     timers.RunFor(absl::Microseconds(control >> 2));
-    const PortId to = (control & 1) != 0 ? subnet.port_id(NodeId{1}, 0)
-                                         : subnet.port_id(NodeId{0}, 1);
+    const PortId to = (control & 1) != 0
+                          ? subnet.port_id(topology::NodeId{1}, 0)
+                          : subnet.port_id(topology::NodeId{0}, 1);
     mad::MadBytes reply{};
     const mad::LocalVerdict verdict = (control & 2) != 0
                                           ? others.Handle(to, request, reply)

@@ -248,7 +248,7 @@ class Guest {
                            .psn = psn / 2 % 32},
                           {}, payload);
     if ((psn & 0x80) != 0) std::ranges::copy(payload, packet.begin());
-    here_.wires[0].listener->OnPacket(packet);
+    here_.cables[0].listener->OnPacket(packet);
   }
 
   void PostSend() {
@@ -290,8 +290,8 @@ class Guest {
         here_.machine.unmapped = 0;
         break;
       case 3:
-        here_.wires[0].info.lid = wire::Lid{what};
-        here_.wires[0].listener->OnPortEvent();
+        here_.cables[0].info.lid = wire::Lid{what};
+        here_.cables[0].listener->OnPortEvent();
         break;
     }
   }

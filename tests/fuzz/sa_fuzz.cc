@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ibemu::testing::VirtualTimers timers;
   Fabric fabric(ibemu::testing::Row(2), timers, {});
   if (!StartSubnetManager(fabric).ok()) std::abort();
-  const NodeId host{0};
+  const topology::NodeId host{0};
   Inbox inbox;
   mad::Port& port = fabric.device(host).port(1);
   port.SetListener(&inbox);
@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         packet.mad, mad::MgmtClass::kSubnetAdministration);
     wire::Put<&mad::MadHeader::class_version>(packet.mad, mad::kSaClassVersion);
     if ((control & 0x0f) == 0x0f) {
-      if (!fabric.SetLink(NodeId{3}, 1, (control & 0x10) != 0).ok()) {
+      if (!fabric.SetLink(topology::NodeId{3}, 1, (control & 0x10) != 0).ok()) {
         std::abort();
       }
     }

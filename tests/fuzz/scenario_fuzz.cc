@@ -27,7 +27,8 @@ constexpr int kMaxCommands = 1000;
 
 class Stage : public ScenarioPlayer::Stage {
  public:
-  explicit Stage(const Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
+  explicit Stage(const ibemu::control::MethodTable& dispatcher)
+      : dispatcher_(dispatcher) {}
 
   absl::Status Do(const ScenarioStep& step, absl::Duration time) override {
     if (time < step.at) std::abort();
@@ -46,7 +47,7 @@ class Stage : public ScenarioPlayer::Stage {
   }
 
  private:
-  const Dispatcher& dispatcher_;
+  const ibemu::control::MethodTable& dispatcher_;
   int done_ = 0;
   bool ended_ = false;
 };
@@ -68,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FabricEventLog events(timers, fabric, absl::ZeroDuration());
   FabricMethods changes(timers, fabric);
   FaultMethods faults(timers, fabric, events);
-  Dispatcher dispatcher;
+  ibemu::control::MethodTable dispatcher;
   changes.AddTo(dispatcher);
   faults.AddTo(dispatcher);
   Stage stage(dispatcher);
