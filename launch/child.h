@@ -53,10 +53,12 @@ class LauncherSignals {
   std::set<pid_t> others_;
 };
 
-// Whether the launcher passes this signal on.  Not those of the kernel: a
-// terminal's go to the whole foreground group, which the command is in.
+// Returns true if the launcher passes this signal on.  It does not pass on
+// those of the kernel, because a terminal's go to the whole foreground group,
+// which the command is in.
 bool PassesOn(const signalfd_siginfo& signal);
 
+// A ChildCommand is a program to start, with its arguments and environment.
 struct ChildCommand {
   std::vector<std::string> arguments;  // not empty; found along $PATH
   std::vector<std::pair<std::string, std::string>> environment;  // additions

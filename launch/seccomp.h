@@ -8,8 +8,8 @@
 
 namespace ibemu::launch {
 
-// Where uverbs descriptors are put, so that a filter tells them from others by
-// their number: kNodeFds of them, from a multiple of that on.
+// The count of numbers that uverbs descriptors have, from a multiple of it on:
+// a filter tells them from others by their number.
 inline constexpr int kNodeFds = 128;
 
 // The first of those numbers for processes that may have `limit` descriptors

@@ -18,9 +18,9 @@ namespace ibemu::cuse {
 // The unfinished long writes of one open device file, which collect their
 // pieces until the File can have them as one.
 //
-// Where it can't be found out whether a call ends with a piece (see
-// SplitWrites), that piece is answered, and the File gets the data when no
-// other has come for some time.
+// If it can't be found out whether a call ends with a piece (see SplitWrites),
+// that piece is answered, and the File gets the data when no other has come for
+// some time.
 class LongWrites {
  public:
   // REQUIRES: both outlive this object.
