@@ -1,5 +1,7 @@
 """Where the programs are, and what makes guests and subnets."""
 
+import contextlib
+import itertools
 import subprocess
 
 import pytest
@@ -12,6 +14,8 @@ from guest import Guest
 from harness import RunFabric
 from mlx4_guest import MODULES, PROGRAMS
 
+FABRICS = itertools.count()  # each has a name of its own
+
 
 @pytest.fixture(scope="session", autouse=True)
 def qemu_and_kernel():
@@ -23,19 +27,24 @@ def qemu_and_kernel():
         pytest.skip(f"no QEMU or no kernel to be had: {why}")
 
 
-@pytest.fixture
-def boot(tmp_path):
-    """Makes a Guest in a directory of its own."""
+def guests_in(place):
+    """Makes each Guest in a directory of its own."""
     count = 0
 
     def make(launcher, **options):
         nonlocal count
         count += 1
-        place = tmp_path / f"guest{count}"
-        place.mkdir()
-        return Guest(place, launcher, **options)
+        own = place / f"guest{count}"
+        own.mkdir()
+        return Guest(own, launcher, **options)
 
     return make
+
+
+@pytest.fixture
+def boot(tmp_path):
+    """Makes a Guest: `with boot(launcher) as guest`."""
+    return guests_in(tmp_path)
 
 
 @pytest.fixture(scope="session")
@@ -53,14 +62,14 @@ def stripped(build, scratch):
     return make
 
 
-@pytest.fixture
-def fabric(scratch, programs):
-    """Makes fabrics: fabric("fat-tree:radix=8,levels=2", sm="none")."""
+@contextlib.contextmanager
+def fabrics(scratch, programs):
+    """Makes fabrics and stops them in the end."""
     account = make_account("root", scratch, programs)
     running = []
 
     def make(topology, kind=RunFabric, **options):
-        made = kind(account, f"fabric{len(running)}", topology, **options)
+        made = kind(account, f"fabric{next(FABRICS)}", topology, **options)
         running.append(made)
         return made
 
@@ -70,12 +79,36 @@ def fabric(scratch, programs):
 
 
 @pytest.fixture
-def plug(build, boot):
-    """A guest whose ConnectX-3 is `host` of a running fabric."""
+def fabric(scratch, programs):
+    """Makes fabrics: fabric("fat-tree:radix=8,levels=2", sm="none")."""
+    with fabrics(scratch, programs) as make:
+        yield make
+
+
+def plugs(build, boot):
     def make(lab, host, *flags, **options):
         options.setdefault("modules", MODULES)
         options.setdefault("programs", PROGRAMS)
         launcher = [build / "cli/hca_model/ibemu-hca-model", f"--fabric={lab.socket}",
                     f"--host={host}", "--statistics", *flags]
         return boot(launcher, **options)
+
     return make
+
+
+@pytest.fixture
+def plug(build, boot):
+    """A guest whose ConnectX-3 is `host` of a running fabric."""
+    return plugs(build, boot)
+
+
+# What several tests of a module share: to boot takes longer than most of them.
+@pytest.fixture(scope="module")
+def shared_fabric(scratch, programs):
+    with fabrics(scratch, programs) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def shared_plug(build, tmp_path_factory):
+    return plugs(build, guests_in(tmp_path_factory.mktemp("guests")))

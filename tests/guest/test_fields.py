@@ -53,12 +53,18 @@ class Pair:
         assert self.lid != self.peer
 
 
-@pytest.fixture
-def pair(fabric, plug, program):
-    lab = fabric("single-switch:hosts=2", sm="none")
-    with plug(lab, "node-2", programs=[program("umad_fields"),
-                                       program("verbs_fields")]) as guest:
+@pytest.fixture(scope="module")
+def shared_pair(shared_fabric, shared_plug, program):
+    lab = shared_fabric("single-switch:hosts=2", sm="none")
+    with shared_plug(lab, "node-2", programs=[
+            program("umad_fields"), program("verbs_fields")]) as guest:
         yield Pair(lab, guest)
+
+
+@pytest.fixture
+def pair(shared_pair):
+    shared_pair.guest.renew()
+    return shared_pair
 
 
 def behind(command):
@@ -129,7 +135,7 @@ def exchange(pair, program, kind, tmp_path):
     os.mkfifo(name)
     there = pair.lab.start("node-1", program("verbs_fields"), kind, str(SL),
                            str(BITS), str(name))
-    pair.guest.say("mkfifo /tmp/peer; " + behind(
+    pair.guest.say("rm -f /tmp/peer; mkfifo /tmp/peer; " + behind(
         f"verbs_fields {kind} {SL} {BITS} /tmp/peer > /tmp/said 2>&1"))
     theirs = there.wait_for("address .*")[0]
     ours = pair.guest.until("grep address /tmp/said")

@@ -6,8 +6,8 @@ import signal
 import pytest
 
 from guest import at_once, together
-from mlx4_guest import (CLASS, DRIVER, FUNCTION, NETWORK, OPENSM, THIS_MACHINE,
-                        connect, load)
+from mlx4_guest import (CLASS, DRIVER, FUNCTION, NETWORK, OPENSM, PROGRAMS,
+                        THIS_MACHINE, connect, load)
 from netdiscover import parse
 from perftest import check, free_port, results
 from pingpong import play, start_server
@@ -15,58 +15,85 @@ from pingpong import play, start_server
 TREE = "fat-tree:radix=6,levels=2"  # 18 hosts, 9 switches
 
 
-def test_the_drivers_bind_unbind_and_bind_again(fabric, plug):
-    lab = fabric("single-switch:hosts=2", sm="none")
-    with plug(lab, "node-2") as guest:
+@pytest.fixture(scope="module")
+def shared_guest(shared_fabric, shared_plug):
+    """A fabric without a subnet manager, and the guest that is its node-2."""
+    lab = shared_fabric("single-switch:hosts=2", sm="none")
+    with shared_plug(lab, "node-2") as guest:
         load(guest)
-        assert guest.say(f"cat {CLASS}/fw_ver") == "2.42.5000"
-        assert guest.say(f"cat {CLASS}/ports/1/pkeys/0") == "0xffff"
-        assert guest.say(f"cat {CLASS}/hca_type") == "MT4099"
-        guid = guest.say(f"cat {CLASS}/node_guid").replace(":", "")
-        found = lab.run("node-1", "ibnetdiscover").stdout
-        assert re.search(rf"^caguid=0x0*{guid.lstrip('0')}$", found, re.M)
-        guest.say(f"echo {FUNCTION} > {DRIVER}/unbind")
-        assert guest.say("ls /sys/class/infiniband") == ""
-        guest.say(f"echo {FUNCTION} > {DRIVER}/bind")
-        guest.until("[ -e /dev/infiniband/umad0 ] &&"
-                    " [ -e /dev/infiniband/uverbs0 ]")
-        assert guest.say(f"cat {CLASS}/fw_ver") == "2.42.5000"
-        # Events, queues and the wire are as they were.
-        guest.until(f"grep INIT {CLASS}/ports/1/state")
-        assert re.search(r"NodeType:\.+Switch",
-                         guest.say("smpquery -D nodeinfo 0,1"))
-        assert re.search(rf"^caguid=0x0*{guid.lstrip('0')}$",
-                         lab.run("node-1", "ibnetdiscover").stdout, re.M)
+        yield lab, guest
 
 
-def test_directed_routes_reach_the_adapter_and_its_neighbour(fabric, plug):
-    lab = fabric("single-switch:hosts=2", sm="none")
-    with plug(lab, "node-2") as guest:
+@pytest.fixture
+def pair(shared_guest):
+    shared_guest[1].renew()
+    return shared_guest
+
+
+@pytest.fixture(scope="module")
+def shared_active_guest(shared_fabric, shared_plug):
+    """The same with active ports, and a way to this machine's network."""
+    lab = shared_fabric("single-switch:hosts=2", sm="builtin")
+    with shared_plug(lab, "node-2", programs=[*PROGRAMS, "ib_write_lat"],
+                     machine=NETWORK) as guest:
         load(guest)
-        here = guest.say("smpquery -D nodeinfo 0")
-        assert re.search(r"NodeType:\.+Channel Adapter", here)
-        own = re.search(r"PortGuid:\.+(0x\w+)", here)[1]
-        gid = guest.say(f"cat {CLASS}/ports/1/gids/0").replace(":", "")
-        assert gid.endswith(own[2:])
-        there = guest.say("smpquery -D nodeinfo 0,1")
-        assert re.search(r"NodeType:\.+Switch", there)
-        back = guest.say("smpquery -D nodeinfo 0,1,2")
-        assert re.search(rf"PortGuid:\.+{own}", back)
+        connect(guest)
+        guest.until(f"grep ACTIVE {CLASS}/ports/1/state")
+        yield lab, guest
 
 
-def test_a_subnet_manager_is_seen_as_long_as_issm_is_open(fabric, plug):
-    lab = fabric("single-switch:hosts=2", sm="none")
-    with plug(lab, "node-2") as guest:
-        load(guest)
-        ask = "smpquery -D portinfo 0 1"
-        assert "IsSM" not in guest.say(ask)
-        guest.say("sleep 1000 < /dev/infiniband/issm0 & echo $! > /tmp/pid")
-        guest.until(f"{ask} | grep -w IsSM")
-        assert "IsSM" in lab.run("node-1", "smpquery", "-D", "portinfo",
-                                 "0,1,2", "1").stdout
-        guest.say("kill $(cat /tmp/pid)")
-        guest.until(f"{ask} > /tmp/said && ! grep -w IsSM /tmp/said")
-        assert "CapMask" in guest.say("cat /tmp/said")
+@pytest.fixture
+def active_pair(shared_active_guest):
+    shared_active_guest[1].renew()
+    return shared_active_guest
+
+
+def test_the_drivers_bind_unbind_and_bind_again(pair):
+    lab, guest = pair
+    assert guest.say(f"cat {CLASS}/fw_ver") == "2.42.5000"
+    assert guest.say(f"cat {CLASS}/ports/1/pkeys/0") == "0xffff"
+    assert guest.say(f"cat {CLASS}/hca_type") == "MT4099"
+    guid = guest.say(f"cat {CLASS}/node_guid").replace(":", "")
+    found = lab.run("node-1", "ibnetdiscover").stdout
+    assert re.search(rf"^caguid=0x0*{guid.lstrip('0')}$", found, re.M)
+    guest.say(f"echo {FUNCTION} > {DRIVER}/unbind")
+    assert guest.say("ls /sys/class/infiniband") == ""
+    guest.say(f"echo {FUNCTION} > {DRIVER}/bind")
+    guest.until("[ -e /dev/infiniband/umad0 ] &&"
+                " [ -e /dev/infiniband/uverbs0 ]")
+    assert guest.say(f"cat {CLASS}/fw_ver") == "2.42.5000"
+    # Events, queues and the wire are as they were.
+    guest.until(f"grep INIT {CLASS}/ports/1/state")
+    assert re.search(r"NodeType:\.+Switch",
+                     guest.say("smpquery -D nodeinfo 0,1"))
+    assert re.search(rf"^caguid=0x0*{guid.lstrip('0')}$",
+                     lab.run("node-1", "ibnetdiscover").stdout, re.M)
+
+
+def test_directed_routes_reach_the_adapter_and_its_neighbour(pair):
+    _, guest = pair
+    here = guest.say("smpquery -D nodeinfo 0")
+    assert re.search(r"NodeType:\.+Channel Adapter", here)
+    own = re.search(r"PortGuid:\.+(0x\w+)", here)[1]
+    gid = guest.say(f"cat {CLASS}/ports/1/gids/0").replace(":", "")
+    assert gid.endswith(own[2:])
+    there = guest.say("smpquery -D nodeinfo 0,1")
+    assert re.search(r"NodeType:\.+Switch", there)
+    back = guest.say("smpquery -D nodeinfo 0,1,2")
+    assert re.search(rf"PortGuid:\.+{own}", back)
+
+
+def test_a_subnet_manager_is_seen_as_long_as_issm_is_open(pair):
+    lab, guest = pair
+    ask = "smpquery -D portinfo 0 1"
+    assert "IsSM" not in guest.say(ask)
+    guest.say("sleep 1000 < /dev/infiniband/issm0 & echo $! > /tmp/pid")
+    guest.until(f"{ask} | grep -w IsSM")
+    assert "IsSM" in lab.run("node-1", "smpquery", "-D", "portinfo",
+                             "0,1,2", "1").stdout
+    guest.say("kill $(cat /tmp/pid)")
+    guest.until(f"{ask} > /tmp/said && ! grep -w IsSM /tmp/said")
+    assert "CapMask" in guest.say("cat /tmp/said")
 
 
 def test_ibnetdiscover_finds_the_same_inside_and_outside(fabric, plug):
@@ -158,30 +185,20 @@ def test_opensm_outside_configures_the_guest(fabric, plug):
 
 
 @pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_uc_pingpong"])
-def test_the_guest_plays_pingpong_with_a_software_host(fabric, plug, program):
-    lab = fabric("single-switch:hosts=2", sm="builtin")
-    with plug(lab, "node-2", machine=NETWORK) as guest:
-        load(guest)
-        connect(guest)
-        guest.until(f"grep ACTIVE {CLASS}/ports/1/state")
-        play(lab, guest, program, 1000, "-s", "4096", "-c")
+def test_the_guest_plays_pingpong_with_a_software_host(active_pair, program):
+    play(*active_pair, program, 1000, "-s", "4096", "-c")
 
 
-def test_the_guest_and_a_software_host_write_into_each_other(fabric, plug):
+def test_the_guest_and_a_software_host_write_into_each_other(active_pair):
     """Each waits for what the other writes, and nobody acknowledges it."""
-    lab = fabric("single-switch:hosts=2", sm="builtin")
+    lab, guest = active_pair
     port = free_port()
     command = ["ib_write_lat", "-F", "-p", str(port), "-c", "UC", "-n", "200",
                "-s", "4096"]
-    with plug(lab, "node-2", programs=["ib_write_lat"],
-              machine=NETWORK) as guest:
-        load(guest)
-        connect(guest)
-        guest.until(f"grep ACTIVE {CLASS}/ports/1/state")
-        server = start_server(lab, "node-1", command, port)
-        client = guest.say(" ".join([*command, THIS_MACHINE]))
-        check(results(client), 200)
-        assert server.wait() == 0, server.output
+    server = start_server(lab, "node-1", command, port)
+    client = guest.say(" ".join([*command, THIS_MACHINE]))
+    check(results(client), 200)
+    assert server.wait() == 0, server.output
 
 
 def test_ipoib_between_two_guests(fabric, plug):
