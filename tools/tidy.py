@@ -5,27 +5,38 @@ BUILD is a Meson tree that compiles each file by itself.  `all` looks at every
 source, tests included; `changes` at those that differ from the commit BASE, those
 of programs and the most changed ones first, no more than MOST, and without the
 checks that walk all paths of each function, which take half of the time.
+
+What was clean is remembered by content, of all headers as well, below
+$XDG_CACHE_HOME: so a second look takes as long as what changed since.
 """
 
 import concurrent.futures
+import functools
+import hashlib
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST = 12  # files: two minutes on two processors, more of tests
 QUICK = ["--checks=-clang-analyzer-*"]
+CLEAN = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or
+                     pathlib.Path.home() / ".cache") / "ibemu" / "clang-tidy"
 
 
 def compiled(build):
-    """The sources that Meson compiles in `build`, without generated ones."""
+    """{source: its command} of what Meson compiles in `build`, without generated
+    ones."""
+    found = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = pathlib.Path(os.path.normpath(
             pathlib.Path(entry["directory"]) / entry["file"]))
         if build not in path.parents and path.suffix == ".cc":
-            yield path.relative_to(ROOT)
+            found[path.relative_to(ROOT)] = shlex.split(entry["command"])
+    return found
 
 
 def changed(base):
@@ -49,7 +60,6 @@ def changed(base):
 
 def touched(sources, base):
     """The sources to look at: what changed, and what a changed header is of."""
-    sources = sorted(set(sources))
     by_stem = {source.with_suffix(""): source for source in sources}
     lines = {}
     for path, count in changed(base).items():
@@ -61,30 +71,75 @@ def touched(sources, base):
     return programs_first[:MOST], len(programs_first)
 
 
-def complaints(build, options, source):
+@functools.cache
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@functools.cache
+def configuration():
+    """Of this clang-tidy and its checks."""
+    version = subprocess.run(["clang-tidy", "--version"], check=True,
+                             capture_output=True).stdout
+    return version + (ROOT / ".clang-tidy").read_bytes()
+
+
+def key(build, options, command):
+    """Names all that clang-tidy will read, by content; None where the compiler
+    can't list it."""
+    done = subprocess.run(
+        [*without_output(command), "-M", "-MT", "source"], cwd=build,
+        capture_output=True, text=True, check=False)
+    if done.returncode:
+        return None
+    read = done.stdout.replace("\\\n", " ").split()[1:]
+    told = hashlib.sha256(configuration())
+    for word in [*options, *command, *(digest(build / name) for name in read)]:
+        told.update(word.replace(str(ROOT), "").encode() + b"\0")
+    return told.hexdigest()
+
+
+def without_output(command):
+    """The compiler's command without what says where its results go."""
+    words = iter(command)
+    for word in words:
+        if word == "ccache":
+            continue
+        if word in ("-o", "-MF", "-MQ"):
+            next(words)
+        elif word not in ("-c", "-MD"):
+            yield word
+
+
+def complaints(build, options, source, command):
+    name = key(build, options, command)
+    if name and (CLEAN / name).exists():
+        return ""
     done = subprocess.run(
         ["clang-tidy", "-quiet", "--extra-arg=-Wno-error", *options, "-p", build,
          source], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         check=False, cwd=ROOT)
     if done.returncode == 0:
+        if name:
+            CLEAN.mkdir(parents=True, exist_ok=True)
+            (CLEAN / name).touch()
         return ""
     return done.stdout or f"{source}: {done.stderr}"
 
 
 def main():
     what, build = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
-    options, left = [], 0
-    if what == "all":
-        sources = sorted(set(compiled(build)))
-        assert sources, f"{build} compiles nothing"
-    else:
+    commands = compiled(build)
+    assert commands, f"{build} compiles nothing"
+    options, sources, left = [], sorted(commands), 0
+    if what == "changes":
         options = QUICK
-        sources, count = touched(compiled(build), sys.argv[3])
+        sources, count = touched(sources, sys.argv[3])
         left = count - len(sources)
     said = ""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for words in pool.map(lambda source: complaints(build, options, source),
-                              sources):
+        for words in pool.map(lambda source: complaints(
+                build, options, source, commands[source]), sources):
             said += words
     print(said, end="")
     print(f"clang-tidy: {len(sources)} files"
