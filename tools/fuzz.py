@@ -1,6 +1,9 @@
 #!/usr/bin/python3
-"""Runs each fuzz target on its corpus for a while; writes a JUnit file."""
+"""Runs each fuzz target on its corpus for a while, one for each processor at a
+time; writes a JUnit file."""
 
+import concurrent.futures
+import os
 import pathlib
 import subprocess
 import sys
@@ -34,15 +37,17 @@ def main():
     targets = sorted(pathlib.Path(build, "tests", "fuzz").glob("*_fuzz"))
     suite = ElementTree.Element("testsuite", name="fuzz")
     failures = 0
-    for target in targets:
-        case = ElementTree.SubElement(suite, "testcase", classname="fuzz",
-                                      name=target.name)
-        problem = run(target.resolve(), int(seconds))
-        if problem:
-            failures += 1
-            print(problem)
-            ElementTree.SubElement(case, "failure").text = "".join(
-                c for c in problem if c.isprintable() or c == "\n")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        problems = pool.map(lambda target: run(target.resolve(), int(seconds)),
+                            targets)
+        for target, problem in zip(targets, problems):
+            case = ElementTree.SubElement(suite, "testcase", classname="fuzz",
+                                          name=target.name)
+            if problem:
+                failures += 1
+                print(problem)
+                ElementTree.SubElement(case, "failure").text = "".join(
+                    c for c in problem if c.isprintable() or c == "\n")
     ElementTree.ElementTree(suite).write(report)
     return 1 if failures or not targets else 0
 

@@ -81,7 +81,8 @@ def configuration():
     """Of this clang-tidy and its checks."""
     version = subprocess.run(["clang-tidy", "--version"], check=True,
                              capture_output=True).stdout
-    return version + (ROOT / ".clang-tidy").read_bytes()
+    return version + b"".join(path.read_bytes() for path in (
+        ROOT / ".clang-tidy", ROOT / "tests/.clang-tidy"))
 
 
 def key(build, options, command):
