@@ -15,6 +15,7 @@ enum class Errno : int {
   kOk = 0,
   kNotPermitted = EPERM,
   kNoEntry = ENOENT,
+  kNoProcess = ESRCH,
   kInterrupted = EINTR,
   kIo = EIO,
   kNoSuchAddress = ENXIO,

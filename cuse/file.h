@@ -67,9 +67,10 @@ class File {
   // all that the client wrote, and reply.room() is all that it wants to read.
   virtual void Read(bool nonblock, ReadReply reply) = 0;
 
-  // Returns true if only the user who opened the file may write to it, whoever
-  // has the descriptor now.  Otherwise a program of another user could be made
-  // to write data that it does not know.
+  // Returns true if only threads with the credentials of the one that opened
+  // the file may write to it, whoever has the descriptor now.  Otherwise a
+  // program with other rights could be made to write data that it does not
+  // know.
   virtual bool IsForOpenerOnly() const { return false; }
 
   // Returns the size of the header that a write() begins with, as it is now.

@@ -29,6 +29,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/absl_text.h"
 #include "base/event_number.h"
+#include "base/opened_for.h"
 #include "base/unique_fd.h"
 #include "launch/client_identity.h"
 #include "launch/mounts.h"
@@ -339,7 +340,11 @@ bool NodeCalls::Open(const seccomp_notif& call, uint64_t path, uint64_t flags) {
   const std::optional<ClientIdentity> client = ClientIdentity::Of(pid);
   if (!client || !IsValid(call)) return false;
   const UniqueFd file = OpenAsClient(call, *client, *node, flags);
-  if (!file.valid() || !IsValid(call)) return false;
+  const auto tid = static_cast<int32_t>(call.pid);
+  if (!file.valid() || !IsValid(call) ||
+      ioctl(file.get(), kOpenedFor, &tid) != 0) {
+    return false;
+  }
   GiveEventFiles(call, *client, file);
   GiveNode(call, client->process, file, (flags & O_CLOEXEC) != 0);
   return true;

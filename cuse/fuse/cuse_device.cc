@@ -25,7 +25,7 @@ class CuseDevice::Impl {
   Impl(Timers& timers, WorkerPool& workers, Identity identity, Opener opener)
       : identity_(std::move(identity)),
         opener_(std::move(opener)),
-        devices_(timers, workers, kOpenFlags) {
+        devices_(timers, workers, kOpenFlags, /*supervisor=*/std::nullopt) {
     devices_.SetPiece(kPiece);
   }
 

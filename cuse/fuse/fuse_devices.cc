@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/opened_for.h"
 #include "cuse/client/argument_probe.h"
 #include "cuse/client/no_space.h"
 #include "cuse/fuse/long_reads.h"
@@ -28,14 +30,23 @@ RequestId IdOf(fuse_req_t request) {
 
 // One open device file.
 struct FuseDevices::Handle {
-  Handle(Timers& timers, std::unique_ptr<File> served, uid_t user)
+  Handle(Timers& timers, std::unique_ptr<File> served, const fuse_ctx& caller)
       : file(std::move(served)),
-        opener(user),
+        user(caller.uid),
+        group(caller.gid),
         waiters(timers, *file),
         writes(timers, *file) {}
 
   std::unique_ptr<File> file;
-  const uid_t opener;
+  // Who opened it: file system ids, and, if they count, credentials.
+  const uid_t user;
+  const gid_t group;
+  std::optional<Credentials> opener;
+
+  void SetOpener(const Credentials* credentials) {
+    opener.reset();
+    if (credentials != nullptr) opener = *credentials;
+  }
   PollWaiters waiters;
   LongReads reads;
   LongWrites writes;
@@ -53,10 +64,11 @@ void FuseDevices::Dispatch(fuse_req_t request, Handle& handle, Call call) {
 }
 
 FuseDevices::FuseDevices(Timers& timers, WorkerPool& workers,
-                         uint32_t open_flags)
+                         uint32_t open_flags, std::optional<uid_t> supervisor)
     : timers_(timers),
       workers_(workers),
       open_flags_(open_flags),
+      supervisor_(supervisor),
       self_(std::make_shared<FuseDevices*>(this)) {}
 
 FuseDevices::~FuseDevices() {
@@ -78,10 +90,14 @@ fuse_req_t FuseDevices::Settle(RequestId id) {
 
 void FuseDevices::Open(fuse_req_t request, std::unique_ptr<File> file,
                        int flags) {
-  const uint64_t number = handles_.Add(std::make_unique<Handle>(
-      timers_, std::move(file), fuse_req_ctx(request)->uid));
+  const fuse_ctx& caller = *fuse_req_ctx(request);
+  const uint64_t number =
+      handles_.Add(std::make_unique<Handle>(timers_, std::move(file), caller));
   opening_.emplace(IdOf(request), number);
   Handle& handle = *handles_.Find(number);
+  if (handle.file->IsForOpenerOnly()) {
+    handle.SetOpener(credentials_.Of(caller.pid));
+  }
   Dispatch(request, handle, [&](RequestId id) {
     handle.file->Open((flags & O_NONBLOCK) != 0, OpenReply(*this, id));
   });
@@ -197,12 +213,37 @@ void FuseDevices::AnswerNoSpace(fuse_req_t request, NoSpaceAnswer how,
   }
 }
 
+// Both kinds of ids: a thread may make a request with others than its own, as
+// those of io_uring do.
+bool FuseDevices::MayWrite(const fuse_ctx& caller, const Handle& handle) {
+  if (!handle.file->IsForOpenerOnly()) return true;
+  if (!handle.opener || caller.uid != handle.user ||
+      caller.gid != handle.group) {
+    return false;
+  }
+  const Credentials* const now = credentials_.Of(caller.pid);
+  return now != nullptr && *now == *handle.opener;
+}
+
+// The supervisor opens with the file system ids of its client, but all else is
+// its own.
+Errno FuseDevices::SetOpener(const fuse_ctx& caller, Bytes thread,
+                             Handle& handle) {
+  int32_t tid = 0;
+  if (thread.size() != sizeof tid) return Errno::kInvalid;
+  if (!supervisor_ || (caller.uid != 0 && caller.uid != *supervisor_)) {
+    return Errno::kNotPermitted;
+  }
+  std::memcpy(&tid, thread.data(), sizeof tid);
+  handle.SetOpener(credentials_.Of(tid));
+  return handle.opener ? Errno::kOk : Errno::kNoProcess;
+}
+
 void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
                         const fuse_file_info& info) {
   Handle* const handle = handles_.Find(info.fh);
   if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
-  if (handle->file->IsForOpenerOnly() &&
-      fuse_req_ctx(request)->uid != handle->opener) {
+  if (!MayWrite(*fuse_req_ctx(request), *handle)) {
     return ReplyError(request, Errno::kAccess);
   }
   const pid_t caller = fuse_req_ctx(request)->pid;
@@ -253,9 +294,15 @@ void FuseDevices::RunIoctl(fuse_req_t request, const IoctlRequest& ioctl,
                            uint64_t number) {
   Handle* const handle = handles_.Find(number);
   if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
+  const fuse_ctx& caller = *fuse_req_ctx(request);
+  if (ioctl.command == kOpenedFor && handle->file->IsForOpenerOnly()) {
+    const Errno result = SetOpener(caller, ioctl.in, *handle);
+    fuse_reply_ioctl(request, -static_cast<int>(result), nullptr, 0);
+    return;
+  }
   IoctlRequest whole = ioctl;
-  whole.caller = fuse_req_ctx(request)->pid;
-  whole.user = fuse_req_ctx(request)->uid;
+  whole.caller = caller.pid;
+  whole.user = caller.uid;
   Dispatch(request, *handle, [&](RequestId id) {
     handle->file->Ioctl(whole, IoctlReply(*this, id));
   });

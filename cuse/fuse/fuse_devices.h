@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/timers.h"
 #include "base/worker_pool.h"
+#include "cuse/client/caller_credentials.h"
 #include "cuse/client/no_space.h"
 #include "cuse/file.h"
 #include "cuse/fuse/libfuse.h"
@@ -24,9 +26,11 @@ namespace ibemu::cuse {
 // the kernel split are joined by the file's LongReads and LongWrites.
 class FuseDevices final : public ReplySink {
  public:
-  // `open_flags` are the FOPEN_* flags of every open.  REQUIRES: `timers` and
-  // `workers` outlive this object.
-  FuseDevices(Timers& timers, WorkerPool& workers, uint32_t open_flags);
+  // `open_flags` are the FOPEN_* flags of every open.  `supervisor` is the user
+  // who may open files for others (kOpenedFor), as root may; if empty, nobody
+  // may.  REQUIRES: `timers` and `workers` outlive this object.
+  FuseDevices(Timers& timers, WorkerPool& workers, uint32_t open_flags,
+              std::optional<uid_t> supervisor);
 
   // Ends every file.  REQUIRES: the session still exists.
   ~FuseDevices();
@@ -71,6 +75,8 @@ class FuseDevices final : public ReplySink {
   void Dispatch(fuse_req_t request, Handle& handle, Call call);
   // Returns the request that `id` names, which is answered now.
   fuse_req_t Settle(RequestId id);
+  bool MayWrite(const fuse_ctx& caller, const Handle& handle);
+  Errno SetOpener(const fuse_ctx& caller, Bytes thread, Handle& handle);
   void RunIoctl(fuse_req_t request, const IoctlRequest& ioctl, uint64_t number);
   void AnswerNoSpace(fuse_req_t request, NoSpaceAnswer how, Bytes data);
   void RemoveSoon(uint64_t number);
@@ -78,6 +84,8 @@ class FuseDevices final : public ReplySink {
   Timers& timers_;
   WorkerPool& workers_;
   uint32_t open_flags_;
+  const std::optional<uid_t> supervisor_;
+  CallerCredentials credentials_;
   size_t piece_ = size_t{128} << 10;
   RequestId running_{};  // in a call that has not returned, if not answered yet
   SlotTable<Handle> handles_;

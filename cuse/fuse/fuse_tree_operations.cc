@@ -42,7 +42,7 @@ FuseTreeOperations::FuseTreeOperations(Timers& timers, const sysfs::View& view,
       nodes_(view),
       timers_(timers),
       workers_(workers),
-      devices_(timers, workers, kDeviceFlags) {}
+      devices_(timers, workers, kDeviceFlags, options.uid) {}
 
 void FuseTreeOperations::Update() { nodes_.Update(view_); }
 

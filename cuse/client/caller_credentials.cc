@@ -1,0 +1,114 @@
+#include "cuse/client/caller_credentials.h"
+
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+namespace ibemu::cuse {
+namespace {
+
+using Path = std::array<char, 64>;
+
+Path PathOf(pid_t tid, const char* name) {
+  Path path;
+  std::snprintf(path.data(), path.size(), "/proc/%d/%s", tid, name);
+  return path;
+}
+
+// Returns the line of `status` that begins with `name`, with its end; `name`
+// has the line break before it.
+std::string_view LineOf(std::string_view status, std::string_view name) {
+  const size_t before = status.find(name);
+  if (before == status.npos) return {};
+  const size_t end = status.find('\n', before + 1);
+  if (end == status.npos) return {};
+  return status.substr(before + 1, end - before);
+}
+
+}  // namespace
+
+std::string Credentials::LinesOf(std::string_view status) {
+  std::string lines;
+  for (const std::string_view name :
+       {"\nUid:", "\nGid:", "\nGroups:", "\nCapInh:", "\nCapPrm:", "\nCapEff:",
+        "\nCapBnd:", "\nCapAmb:"}) {
+    const std::string_view line = LineOf(status, name);
+    if (line.empty()) return {};
+    lines += line;
+  }
+  return lines;
+}
+
+std::optional<CallerCredentials::Signs> CallerCredentials::SignsOf(pid_t tid) {
+  Signs signs;
+  struct stat status {};
+  __user_cap_header_struct thread{_LINUX_CAPABILITY_VERSION_3, tid};
+  std::array<__user_cap_data_struct, 2> sets{};
+  // By its path, for only then the kernel brings the owner up to date.
+  if (stat(PathOf(tid, "status").data(), &status) != 0 ||
+      syscall(SYS_capget, &thread, sets.data()) != 0) {
+    return std::nullopt;
+  }
+  signs.inode = status.st_ino;
+  signs.made_seconds = status.st_ctim.tv_sec;
+  signs.made_nanoseconds = status.st_ctim.tv_nsec;
+  signs.owner = status.st_uid;
+  signs.owner_group = status.st_gid;
+  signs.capabilities = {sets[0].effective,   sets[0].permitted,
+                        sets[0].inheritable, sets[1].effective,
+                        sets[1].permitted,   sets[1].inheritable};
+  size_t size = 0;
+  if (syscall(SYS_get_robust_list, tid, &signs.robust_list, &size) != 0) {
+    signs.robust_list = 0;
+  }
+  return signs;
+}
+
+std::optional<Credentials> CallerCredentials::Read(pid_t tid,
+                                                   const Signs& signs) {
+  std::ifstream file(PathOf(tid, "status").data());
+  const std::string status{std::istreambuf_iterator<char>(file), {}};
+  Credentials credentials{.lines = Credentials::LinesOf(status),
+                          .user_namespace = {},
+                          .owner = signs.owner,
+                          .owner_group = signs.owner_group};
+  if (credentials.lines.empty()) return std::nullopt;
+  constexpr std::string_view kNone = "CapPrm:\t0000000000000000\n";
+  if (credentials.lines.find(kNone) != std::string::npos) return credentials;
+  std::array<char, 64> name{};
+  const ssize_t size =
+      readlink(PathOf(tid, "ns/user").data(), name.data(), name.size());
+  if (size <= 0) return std::nullopt;
+  credentials.user_namespace.assign(name.data(), static_cast<size_t>(size));
+  return credentials;
+}
+
+const Credentials* CallerCredentials::Of(pid_t tid) {
+  constexpr size_t kMany = 256;
+  // The kernel has no number for a thread of another namespace.
+  if (tid <= 0) return nullptr;
+  const std::optional<Signs> signs = SignsOf(tid);
+  if (!signs) return nullptr;
+  const auto known = known_.find(tid);
+  // Without a list of robust futexes (another libc, 32 bits) the signs say too
+  // little.
+  if (known != known_.end() && known->second.signs == *signs &&
+      signs->robust_list != 0) {
+    return &known->second.credentials;
+  }
+  std::optional<Credentials> credentials = Read(tid, *signs);
+  if (!credentials) return nullptr;
+  if (known_.size() == kMany) known_.clear();
+  Known& entry = known_[tid];
+  entry = {*signs, *std::move(credentials)};
+  return &entry.credentials;
+}
+
+}  // namespace ibemu::cuse
