@@ -49,10 +49,12 @@ std::string Credentials::LinesOf(std::string_view status) {
 std::optional<CallerCredentials::Signs> CallerCredentials::SignsOf(pid_t tid) {
   Signs signs;
   struct stat status {};
+  struct stat directory {};
   __user_cap_header_struct thread{_LINUX_CAPABILITY_VERSION_3, tid};
   std::array<__user_cap_data_struct, 2> sets{};
   // By its path, for only then the kernel brings the owner up to date.
   if (stat(PathOf(tid, "status").data(), &status) != 0 ||
+      stat(PathOf(tid, "").data(), &directory) != 0 ||
       syscall(SYS_capget, &thread, sets.data()) != 0) {
     return std::nullopt;
   }
@@ -61,6 +63,8 @@ std::optional<CallerCredentials::Signs> CallerCredentials::SignsOf(pid_t tid) {
   signs.made_nanoseconds = status.st_ctim.tv_nsec;
   signs.owner = status.st_uid;
   signs.owner_group = status.st_gid;
+  signs.user = directory.st_uid;
+  signs.group = directory.st_gid;
   signs.capabilities = {sets[0].effective,   sets[0].permitted,
                         sets[0].inheritable, sets[1].effective,
                         sets[1].permitted,   sets[1].inheritable};

@@ -58,6 +58,9 @@ class CallerCredentials {
     // Effective ids, or root for a process that may not be dumped.
     uid_t owner = 0;
     gid_t owner_group = 0;
+    // Effective ids: the owner of /proc/TID.
+    uid_t user = 0;
+    gid_t group = 0;
     std::array<uint32_t, 6> capabilities{};
     // The address of its list of robust futexes, which libc sets when a program
     // starts, and the kernel clears.  A set-id program that then wants to be

@@ -26,12 +26,16 @@ class OtherProcess {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       close(ends[0]);
       char byte = 0;
+      if (write(ends[1], &byte, 1) != 1) _exit(1);
       if (read(ends[1], &byte, 1) == 1) change();
       if (write(ends[1], &byte, 1) == 1) pause();
       _exit(0);
     }
     close(ends[1]);
     control_.Reset(ends[0]);
+    // Its libc has prepared it by then, as far as it does after a fork().
+    char byte = 0;
+    EXPECT_EQ(read(ends[0], &byte, 1), 1);
   }
   ~OtherProcess() {
     kill(pid_, SIGKILL);
