@@ -73,6 +73,14 @@ class File {
   // know.
   virtual bool IsForOpenerOnly() const { return false; }
 
+  // The maximum size of a write() in bytes, and the errno of a longer one.  It
+  // counts for those that come in pieces.
+  struct LongestWrite {
+    size_t bytes = 0;
+    Errno beyond = Errno::kInvalid;
+  };
+  virtual LongestWrite longest_write() const { return {}; }
+
   // Returns the size of the header that a write() begins with, as it is now.
   virtual size_t HeadSize() const { return 0; }
 

@@ -30,12 +30,13 @@ RequestId IdOf(fuse_req_t request) {
 
 // One open device file.
 struct FuseDevices::Handle {
-  Handle(Timers& timers, std::unique_ptr<File> served, const fuse_ctx& caller)
+  Handle(Timers& timers, std::unique_ptr<File> served, const fuse_ctx& caller,
+         WriteBudget& budget)
       : file(std::move(served)),
         user(caller.uid),
         group(caller.gid),
         waiters(timers, *file),
-        writes(timers, *file) {}
+        writes(timers, *file, budget) {}
 
   std::unique_ptr<File> file;
   // Who opened it: file system ids, and, if they count, credentials.
@@ -91,8 +92,8 @@ fuse_req_t FuseDevices::Settle(RequestId id) {
 void FuseDevices::Open(fuse_req_t request, std::unique_ptr<File> file,
                        int flags) {
   const fuse_ctx& caller = *fuse_req_ctx(request);
-  const uint64_t number =
-      handles_.Add(std::make_unique<Handle>(timers_, std::move(file), caller));
+  const uint64_t number = handles_.Add(
+      std::make_unique<Handle>(timers_, std::move(file), caller, *budget_));
   opening_.emplace(IdOf(request), number);
   Handle& handle = *handles_.Find(number);
   if (handle.file->IsForOpenerOnly()) {

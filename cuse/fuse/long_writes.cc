@@ -1,5 +1,7 @@
 #include "cuse/fuse/long_writes.h"
 
+#include <sys/syscall.h>
+
 #include <utility>
 #include <vector>
 
@@ -9,9 +11,13 @@
 namespace ibemu::cuse {
 namespace {
 
-// The time to wait for the next piece of a write if the size of the client's
-// call can't be found out.  As a rule that piece comes within microseconds.
+// The time to wait for the next piece of a write.  As a rule it comes within
+// microseconds.
 constexpr absl::Duration kNextPieceComesWithin = absl::Milliseconds(100);
+
+// A thread that was seen to run so often in a row is not in its write(), where
+// it would be asleep until we have its next piece.
+constexpr int kRunsElsewhere = 10;
 
 // The sink of a write whose client already has its answer.
 class NoOne final : public ReplySink {
@@ -26,11 +32,11 @@ class NoOne final : public ReplySink {
 
 }  // namespace
 
-LongWrites::LongWrites(Timers& timers, File& file)
-    : timers_(timers), file_(file), calls_(SizeOfWrite) {}
+LongWrites::LongWrites(Timers& timers, File& file, WriteBudget& budget)
+    : timers_(timers), file_(file), calls_(SizeOfWrite, budget) {}
 
 LongWrites::~LongWrites() {
-  for (const auto& [tid, end] : ends_) timers_.Cancel(end);
+  for (const auto& [tid, wait] : waits_) timers_.Cancel(wait);
 }
 
 std::optional<SplitWrites::Whole> LongWrites::Add(fuse_req_t request,
@@ -38,17 +44,31 @@ std::optional<SplitWrites::Whole> LongWrites::Add(fuse_req_t request,
                                                   size_t piece) {
   const pid_t tid = fuse_req_ctx(request)->pid;
   if (offset == 0) Finish(tid);
-  CancelEnd(tid);
-  switch (calls_.Add(tid, static_cast<uint64_t>(offset), data, piece,
-                     file_.HeadSize())) {
+  StopWaiting(tid);
+  const File::LongestWrite longest = file_.longest_write();
+  switch (calls_.Add({.tid = tid,
+                      .user = fuse_req_ctx(request)->uid,
+                      .offset = static_cast<uint64_t>(offset),
+                      .data = data,
+                      .limit = piece,
+                      .head_size = file_.HeadSize(),
+                      .longest = longest.bytes})) {
     case SplitWrites::Verdict::kInvalid:
       ReplyError(request, Errno::kInvalid);
       return std::nullopt;
+    case SplitWrites::Verdict::kTooLong:
+      ReplyError(request, longest.beyond);
+      return std::nullopt;
+    case SplitWrites::Verdict::kNoMemory:
+      ReplyError(request, Errno::kNoMemory);
+      return std::nullopt;
     case SplitWrites::Verdict::kMaybe:
-      ends_[tid] =
+      waits_[tid] =
           timers_.RunAfter(kNextPieceComesWithin, [this, tid] { Finish(tid); });
-      [[fallthrough]];
+      fuse_reply_write(request, data.size());
+      return std::nullopt;
     case SplitWrites::Verdict::kMore:
+      LookLater(tid, 0);
       fuse_reply_write(request, data.size());
       return std::nullopt;
     case SplitWrites::Verdict::kWhole:
@@ -57,13 +77,33 @@ std::optional<SplitWrites::Whole> LongWrites::Add(fuse_req_t request,
   return calls_.TakeWhole(tid);
 }
 
-void LongWrites::CancelEnd(pid_t tid) {
-  if (const auto end = ends_.extract(tid)) timers_.Cancel(end.mapped());
+void LongWrites::StopWaiting(pid_t tid) {
+  if (const auto wait = waits_.extract(tid)) timers_.Cancel(wait.mapped());
+}
+
+void LongWrites::LookLater(pid_t tid, int times_running) {
+  waits_[tid] = timers_.RunAfter(
+      kNextPieceComesWithin,
+      [this, tid, times_running] { Look(tid, times_running); });
+}
+
+// Drops the pieces of a thread that is no longer in that write().
+void LongWrites::Look(pid_t tid, int times_running) {
+  waits_.erase(tid);
+  const absl::StatusOr<BlockedCall> call = CallOf(tid);
+  if (call.ok() && call->number == SYS_write &&
+      calls_.SizeOf(tid) == call->arguments[2]) {
+    return LookLater(tid, 0);
+  }
+  if (absl::IsUnavailable(call.status()) && ++times_running < kRunsElsewhere) {
+    return LookLater(tid, times_running);
+  }
+  calls_.Forget(tid);
 }
 
 // Ends a write with the data that have come, as there will be no more.
 void LongWrites::Finish(pid_t tid) {
-  CancelEnd(tid);
+  StopWaiting(tid);
   if (!calls_.pending(tid)) return;
   const bool may_be_whole = calls_.MayBeWhole(tid);
   SplitWrites::Whole whole = calls_.TakeWhole(tid);

@@ -20,11 +20,13 @@ namespace ibemu::cuse {
 //
 // If it can't be found out whether a call ends with a piece (see SplitWrites),
 // that piece is answered, and the File gets the data when no other has come for
-// some time.
+// some time.  If more are known to follow, but none comes, the pieces are
+// dropped when their thread is no longer in that call: a page of its buffer was
+// missing, or a signal came.
 class LongWrites {
  public:
-  // REQUIRES: both outlive this object.
-  LongWrites(Timers& timers, File& file);
+  // REQUIRES: all outlive this object.
+  LongWrites(Timers& timers, File& file, WriteBudget& budget);
   ~LongWrites();
   LongWrites(const LongWrites&) = delete;
   LongWrites& operator=(const LongWrites&) = delete;
@@ -38,13 +40,15 @@ class LongWrites {
                                         off_t offset, size_t piece);
 
  private:
-  void CancelEnd(pid_t tid);
+  void StopWaiting(pid_t tid);
   void Finish(pid_t tid);
+  void LookLater(pid_t tid, int times_running);
+  void Look(pid_t tid, int times_running);
 
   Timers& timers_;
   File& file_;
   SplitWrites calls_;
-  absl::flat_hash_map<pid_t, TimerId> ends_;
+  absl::flat_hash_map<pid_t, TimerId> waits_;  // for a next piece
 };
 
 }  // namespace ibemu::cuse

@@ -23,32 +23,52 @@ bool SplitWrites::MayBeWhole(pid_t tid) const {
   });
 }
 
-SplitWrites::Call& SplitWrites::Begin(pid_t tid, size_t head_size) {
-  if (const auto last = Find(tid); last != calls_.end()) calls_.erase(last);
-  if (calls_.size() >= kMaxThreads) calls_.erase(calls_.begin());
-  Call& call = calls_.emplace_back();
-  call.tid = tid;
-  call.head_size = head_size;
-  if (const auto size = size_of_write_(tid); size.ok()) {
-    call.total = *size;
-    // This reserves addresses only: pages are taken when the bytes come.
-    ReserveLarge(call.data.body, std::min(*size, kLimit));
-  }
-  return call;
+std::optional<size_t> SplitWrites::SizeOf(pid_t tid) const {
+  const auto call =
+      std::find_if(calls_.begin(), calls_.end(),
+                   [tid](const Call& other) { return other.tid == tid; });
+  return call == calls_.end() ? std::nullopt : call->total;
 }
 
-SplitWrites::Verdict SplitWrites::Add(pid_t tid, uint64_t offset,
-                                      mad::Bytes data, size_t piece,
-                                      size_t head_size) {
-  if (offset == 0) Begin(tid, head_size);
-  const auto call = Find(tid);
-  if (call == calls_.end() || offset != call->data.size()) {
+void SplitWrites::Forget(pid_t tid) {
+  if (const auto call = Find(tid); call != calls_.end()) calls_.erase(call);
+}
+
+SplitWrites::Verdict SplitWrites::Begin(const Piece& first) {
+  Forget(first.tid);
+  Call call{.tid = first.tid,
+            .head_size = first.head_size,
+            .total = std::nullopt,
+            .data = {},
+            .share = WriteBudget::Share(budget_, first.user)};
+  if (const auto size = size_of_write_(first.tid); size.ok()) {
+    if (*size > first.longest) return Verdict::kTooLong;
+    // What there is no room for is better refused than cut short.
+    if (!call.share.GrowTo(*size)) return Verdict::kNoMemory;
+    call.total = *size;
+    // This reserves addresses only: pages are taken when the bytes come.
+    ReserveLarge(call.data.body, *size);
+  }
+  if (calls_.size() >= kMaxThreads) calls_.erase(calls_.begin());
+  calls_.push_back(std::move(call));
+  return Verdict::kMore;
+}
+
+SplitWrites::Verdict SplitWrites::Add(const Piece& piece) {
+  if (piece.offset == 0) {
+    const Verdict begun = Begin(piece);
+    if (begun != Verdict::kMore) return begun;
+  }
+  const auto call = Find(piece.tid);
+  if (call == calls_.end() || piece.offset != call->data.size()) {
     return Verdict::kInvalid;
   }
   auto& [head, body] = call->data;
-  if (call->data.size() + data.size() > kLimit) {
+  const mad::Bytes data = piece.data;
+  const size_t size = call->data.size() + data.size();
+  if (size > piece.longest || !call->share.GrowTo(size)) {
     calls_.erase(call);
-    return Verdict::kInvalid;
+    return size > piece.longest ? Verdict::kTooLong : Verdict::kNoMemory;
   }
   const mad::Bytes front =
       data.first(std::min(call->head_size - head.size(), data.size()));
@@ -58,7 +78,7 @@ SplitWrites::Verdict SplitWrites::Add(pid_t tid, uint64_t offset,
   if (call->total) {
     return call->data.size() >= *call->total ? Verdict::kWhole : Verdict::kMore;
   }
-  return MayGoOn(data.size(), piece) ? Verdict::kMaybe : Verdict::kWhole;
+  return MayGoOn(data.size(), piece.limit) ? Verdict::kMaybe : Verdict::kWhole;
 }
 
 SplitWrites::Whole SplitWrites::TakeWhole(pid_t tid) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cuse/fuse/write_budget.h"
 #include "mad/address.h"
 
 namespace ibemu::cuse {
@@ -35,35 +36,49 @@ using SizeOfCall = std::function<absl::StatusOr<size_t>(pid_t)>;
 // same time: CUSE, unlike FUSE, does not keep their pieces apart.
 class SplitWrites {
  public:
-  // The maximum size of a write in bytes: more than any message, but less than
-  // all memory.
-  static constexpr size_t kLimit = size_t{256} << 20;
   // The maximum number of threads in such a write at a time.  With one more,
-  // the one that began first is given up.  The call of a thread that was killed
-  // stays here until then.
+  // the one that began first is given up.
   static constexpr size_t kMaxThreads = 32;
 
   enum class Verdict {
-    kWhole,    // the call is complete: TakeWhole() has it
-    kMore,     // the next piece is on its way
-    kMaybe,    // another may come: if none does soon, complete
-    kInvalid,  // no call that this piece continues, or too long
+    kWhole,     // the call is complete: TakeWhole() has it
+    kMore,      // the next piece is on its way
+    kMaybe,     // another may come: if none does soon, complete
+    kInvalid,   // no call that this piece continues
+    kTooLong,   // the call is forgotten, as with kNoMemory
+    kNoMemory,  // the user has no budget left
   };
 
-  explicit SplitWrites(SizeOfCall size_of_write)
-      : size_of_write_(std::move(size_of_write)) {}
+  struct Piece {
+    pid_t tid = 0;  // the thread that writes
+    uid_t user = 0;
+    uint64_t offset = 0;
+    mad::Bytes data;
+    size_t limit = 0;  // the maximum size of a piece
+    // As it is with the first piece: the number of bytes that are kept apart.
+    size_t head_size = 0;
+    size_t longest = 0;  // the maximum size of the call
+  };
+
+  // REQUIRES: `budget` outlives this object.
+  SplitWrites(SizeOfCall size_of_write, WriteBudget& budget)
+      : size_of_write_(std::move(size_of_write)), budget_(budget) {}
 
   // Returns true if thread `tid` is in the middle of a call.
   bool pending(pid_t tid) const;
 
-  // Adds a piece at `offset` of thread `tid`.  A piece at offset 0 starts a new
-  // call, so what is pending must be taken before.  The `head_size` of that
-  // first piece counts: the number of bytes that are kept apart.
-  Verdict Add(pid_t tid, uint64_t offset, mad::Bytes data, size_t piece,
-              size_t head_size);
+  // Adds a piece.  One at offset 0 starts a new call, so what is pending must
+  // be taken before.
+  Verdict Add(const Piece& piece);
 
   // Returns false if more data are known to follow.
   bool MayBeWhole(pid_t tid) const;
+
+  // Returns the size of the pending call of thread `tid`, if it is known.
+  std::optional<size_t> SizeOf(pid_t tid) const;
+
+  // Forgets the pending call of thread `tid`.
+  void Forget(pid_t tid);
 
   struct Whole {
     std::vector<std::byte> head, body;
@@ -77,13 +92,15 @@ class SplitWrites {
     size_t head_size = 0;
     std::optional<size_t> total;
     Whole data;
+    WriteBudget::Share share;
   };
   using Calls = std::vector<Call>;  // few; the oldest first
 
   Calls::iterator Find(pid_t tid);
-  Call& Begin(pid_t tid, size_t head_size);
+  Verdict Begin(const Piece& first);
 
   SizeOfCall size_of_write_;
+  WriteBudget& budget_;
   Calls calls_;
 };
 

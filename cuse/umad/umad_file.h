@@ -26,6 +26,11 @@ class UmadFile final : public File, private mad::AgentClient {
   void Open(bool nonblock, OpenReply reply) override;
   void Read(bool nonblock, ReadReply reply) override;
   size_t HeadSize() const override { return agents_.header_size(); }
+  // Linux takes as much as it finds memory for.  A table of a million paths is
+  // a quarter of this.
+  LongestWrite longest_write() const override {
+    return {size_t{256} << 20, Errno::kNoMemory};
+  }
   void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override;
   uint32_t Poll() override;

@@ -34,6 +34,7 @@ class SystemUverbsFile final : public File, private File::Listener {
     file_->Read(nonblock, std::move(reply));
   }
   bool IsForOpenerOnly() const override { return file_->IsForOpenerOnly(); }
+  LongestWrite longest_write() const override { return file_->longest_write(); }
   void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override {
     file_->Ioctl(request, std::move(reply));

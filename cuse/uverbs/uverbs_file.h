@@ -2,6 +2,9 @@
 #ifndef IBEMU_CUSE_UVERBS_UVERBS_FILE_H_
 #define IBEMU_CUSE_UVERBS_UVERBS_FILE_H_
 
+#include <rdma/ib_user_verbs.h>
+
+#include <cstdint>
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
@@ -30,6 +33,12 @@ class UverbsFile final : public File, private verbs::ContextClient {
   // A command names the place of its answer in the writer's memory.  Linux
   // requires the very same credentials (ib_safe_file_access()).
   bool IsForOpenerOnly() const override { return true; }
+  // What the header of a command can tell: words of 8 bytes at most.
+  LongestWrite longest_write() const override {
+    return {UINT16_MAX * sizeof(uint64_t) + sizeof(ib_uverbs_cmd_hdr) +
+                sizeof(ib_uverbs_ex_cmd_hdr),
+            Errno::kInvalid};
+  }
   void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override;
   uint32_t Poll() override;

@@ -2,6 +2,7 @@
 // a kernel with small requests.
 #include "tests/cuse/blocked_reader.h"
 #include "tests/cuse/fuse/tree_fixture.h"
+#include "tests/cuse/long_writer.h"
 #include "tests/cuse/peer.h"
 
 namespace ibemu::cuse {
@@ -135,6 +136,51 @@ TEST_F(LongCallsTest, AFileThatIsClosedForgetsAnUnfinishedWrite) {
   kernel_.Release(file_);
   timers_.RunFor(absl::Seconds(1));
   EXPECT_EQ(announced_, 0u);
+}
+
+TEST_F(LongCallsTest, PiecesWaitAsLongAsTheirThreadIsInItsWrite) {
+  const auto written = LongAnswer(kPiece + 1000);
+  const LongWriter client(written.size());
+  kernel_.SetCaller(client.tid());
+  EXPECT_EQ(WritePiece(written, 0, kPiece).error, 0);
+  timers_.RunFor(absl::Hours(1));
+  EXPECT_EQ(WritePiece(written, kPiece, written.size()).error, 0);
+  EXPECT_EQ(announced_, Segments(written.size()));
+}
+
+TEST_F(LongCallsTest, PiecesOfAThreadThatDoesSomethingElseAreDropped) {
+  const auto written = LongAnswer(kPiece + 1000);
+  LongWriter client(written.size());
+  kernel_.SetCaller(client.tid());
+  EXPECT_EQ(WritePiece(written, 0, kPiece).error, 0);
+  client.BreakOff();
+  timers_.RunFor(absl::Milliseconds(100));
+  EXPECT_EQ(WritePiece(written, kPiece, written.size()).error, EINVAL);
+  EXPECT_EQ(announced_, 0u);
+}
+
+TEST_F(LongCallsTest, PiecesOfAThreadThatRunsOnAreDropped) {
+  const auto written = LongAnswer(kPiece + 1000);
+  LongWriter client(written.size());
+  kernel_.SetCaller(client.tid());
+  EXPECT_EQ(WritePiece(written, 0, kPiece).error, 0);
+  client.BreakOff(LongWriter::Then::kRun);
+  timers_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(WritePiece(written, kPiece, written.size()).error, EINVAL);
+  EXPECT_EQ(announced_, 0u);
+}
+
+TEST_F(LongCallsTest, AMessageThatIsTooLongFindsNoMemory) {
+  const LongWriter client((size_t{256} << 20) + 1);
+  kernel_.SetCaller(client.tid());
+  EXPECT_EQ(WritePiece(LongAnswer(kPiece), 0, kPiece).error, ENOMEM);
+}
+
+TEST_F(LongCallsTest, AnIssmTakesNoLongWrites) {
+  const KernelSide::OpenFile issm = kernel_.Open("dev/issm0", O_RDWR);
+  const LongWriter client(2 * kPiece);
+  kernel_.SetCaller(client.tid());
+  EXPECT_EQ(kernel_.Write(issm, LongAnswer(kPiece)).error, EINVAL);
 }
 
 TEST_F(LongCallsTest, ATooShortBufferIsFilledAndGetsEnospc) {

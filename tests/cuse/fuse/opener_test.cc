@@ -13,6 +13,7 @@
 #include "testing/kernel_side.h"
 #include "testing/post_box.h"
 #include "testing/virtual_timers.h"
+#include "tests/cuse/long_writer.h"
 #include "tests/cuse/other_process.h"
 
 namespace ibemu::cuse {
@@ -101,6 +102,18 @@ TEST_F(OpenerTest, WhoCannotBeLookedUpMayNot) {
   constexpr pid_t kNobody = 0x3fffffff;
   const auto file = OpenAs(kNobody, kUser);
   EXPECT_EQ(CommandOf(kNobody, kUser, file), EACCES);
+}
+
+TEST_F(OpenerTest, ACommandLongerThanItsHeaderCanTellIsRefusedAtOnce) {
+  constexpr size_t kLongest = UINT16_MAX * 8 + 24;
+  const std::vector<std::byte> piece(KernelSide::kPiece);
+  const auto file = OpenAs(getpid(), kUser);
+  const LongWriter too_long(kLongest + 1);
+  kernel_.SetCaller(too_long.tid(), kUser);
+  EXPECT_EQ(kernel_.Write(file, piece).error, EINVAL);
+  const LongWriter longest(kLongest);
+  kernel_.SetCaller(longest.tid(), kUser);
+  EXPECT_EQ(kernel_.Write(file, piece).error, 0);
 }
 
 TEST_F(OpenerTest, ASupervisorOpensForItsClient) {

@@ -30,15 +30,30 @@ std::vector<std::byte> Count(size_t size) {
 class SplitWritesTest : public ::testing::Test {
  protected:
   Verdict Add(uint64_t offset, size_t size, pid_t tid = kClient) {
-    return writes_.Add(tid, offset, Data(size), kRequestBytes, /*head_size=*/0);
+    return Add(offset, Data(size), /*head_size=*/0, tid);
+  }
+  Verdict Add(uint64_t offset, mad::Bytes data, size_t head_size,
+              pid_t tid = kClient) {
+    return writes_.Add({.tid = tid,
+                        .user = user_,
+                        .offset = offset,
+                        .data = data,
+                        .limit = kRequestBytes,
+                        .head_size = head_size,
+                        .longest = longest_});
   }
 
+  uid_t user_ = 1000;
+  size_t longest_ = 8 * kRequestBytes;
   std::map<pid_t, size_t> known_sizes_;
+  WriteBudget budget_{80 * kRequestBytes};
   SplitWrites writes_{[this](pid_t tid) -> absl::StatusOr<size_t> {
-    const auto it = known_sizes_.find(tid);
-    if (it == known_sizes_.end()) return absl::PermissionDeniedError("");
-    return it->second;
-  }};
+                        const auto it = known_sizes_.find(tid);
+                        if (it == known_sizes_.end())
+                          return absl::PermissionDeniedError("");
+                        return it->second;
+                      },
+                      budget_};
 };
 
 TEST_F(SplitWritesTest, PiecesOfAKnownCallMakeAWhole) {
@@ -55,11 +70,8 @@ TEST_F(SplitWritesTest, TheHeadIsKeptApartHoweverItWasCut) {
   for (const size_t first : {10u, 64u, 90u}) {
     known_sizes_[kClient] = written.size();
     const auto pieces = mad::Bytes(written);
-    EXPECT_EQ(writes_.Add(kClient, 0, pieces.first(first), kRequestBytes, 64),
-              Verdict::kMore);
-    EXPECT_EQ(
-        writes_.Add(kClient, first, pieces.subspan(first), kRequestBytes, 64),
-        Verdict::kWhole);
+    EXPECT_EQ(Add(0, pieces.first(first), 64), Verdict::kMore);
+    EXPECT_EQ(Add(first, pieces.subspan(first), 64), Verdict::kWhole);
     const SplitWrites::Whole whole = writes_.TakeWhole(kClient);
     EXPECT_THAT(whole.head, ElementsAreArray(pieces.first(64)));
     EXPECT_THAT(whole.body, ElementsAreArray(pieces.subspan(64)));
@@ -68,8 +80,7 @@ TEST_F(SplitWritesTest, TheHeadIsKeptApartHoweverItWasCut) {
 
 TEST_F(SplitWritesTest, AWriteMayBeShorterThanAHead) {
   known_sizes_[kClient] = 10;
-  EXPECT_EQ(writes_.Add(kClient, 0, Data(10), kRequestBytes, 64),
-            Verdict::kWhole);
+  EXPECT_EQ(Add(0, Data(10), 64), Verdict::kWhole);
   const SplitWrites::Whole whole = writes_.TakeWhole(kClient);
   EXPECT_THAT(whole.head, SizeIs(10));
   EXPECT_THAT(whole.body, SizeIs(0));
@@ -114,6 +125,65 @@ TEST_F(SplitWritesTest, OfTooManyThreadsTheFirstIsGivenUp) {
   }
   EXPECT_EQ(Add(kRequestBytes, kRequestBytes, 0), Verdict::kInvalid);
   EXPECT_EQ(Add(kRequestBytes, kRequestBytes, 1), Verdict::kWhole);
+}
+
+TEST_F(SplitWritesTest, ACallThatIsTooLongIsRefusedAtOnce) {
+  known_sizes_[kClient] = longest_ + 1;
+  EXPECT_EQ(Add(0, kRequestBytes), Verdict::kTooLong);
+  EXPECT_FALSE(writes_.pending(kClient));
+  known_sizes_[kClient] = longest_;
+  EXPECT_EQ(Add(0, kRequestBytes), Verdict::kMore);
+}
+
+TEST_F(SplitWritesTest, ACallOfUnknownSizeIsForgottenWhenItGetsTooLong) {
+  for (uint64_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(Add(i * kRequestBytes, kRequestBytes), Verdict::kMaybe);
+  }
+  EXPECT_EQ(Add(8 * kRequestBytes, 1), Verdict::kTooLong);
+  EXPECT_FALSE(writes_.pending(kClient));
+}
+
+TEST_F(SplitWritesTest, AUserHasABudgetOverAllFiles) {
+  SplitWrites other_file([this](pid_t) { return longest_; }, budget_);
+  for (pid_t tid = 0; tid < 10; ++tid) {
+    known_sizes_[tid] = longest_;
+    EXPECT_EQ(Add(0, kRequestBytes, tid), Verdict::kMore);
+  }
+  const std::vector<std::byte> data = Data(kRequestBytes);
+  SplitWrites::Piece piece{.tid = kClient,
+                           .user = user_,
+                           .offset = 0,
+                           .data = data,
+                           .limit = kRequestBytes,
+                           .head_size = 0,
+                           .longest = longest_};
+  EXPECT_EQ(other_file.Add(piece), Verdict::kNoMemory);
+  EXPECT_FALSE(other_file.pending(kClient));
+  piece.user = user_ + 1;
+  EXPECT_EQ(other_file.Add(piece), Verdict::kMore);
+  piece.user = user_;
+  writes_.Forget(0);
+  EXPECT_EQ(other_file.Add(piece), Verdict::kMore);
+  EXPECT_EQ(Add(0, kRequestBytes, 0), Verdict::kNoMemory);
+}
+
+TEST_F(SplitWritesTest, ABudgetGrowsWithACallOfUnknownSize) {
+  longest_ = 100 * kRequestBytes;
+  for (uint64_t i = 0; i < 80; ++i) {
+    EXPECT_EQ(Add(i * kRequestBytes, kRequestBytes), Verdict::kMaybe);
+  }
+  EXPECT_EQ(Add(80 * kRequestBytes, kRequestBytes), Verdict::kNoMemory);
+  EXPECT_FALSE(writes_.pending(kClient));
+  EXPECT_EQ(Add(0, kRequestBytes), Verdict::kMaybe);
+}
+
+TEST_F(SplitWritesTest, WhatIsWholeIsNoLongerInTheBudget) {
+  known_sizes_[kClient] = longest_ = 80 * kRequestBytes;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(Add(0, 79 * kRequestBytes), Verdict::kMore);
+    EXPECT_EQ(Add(79 * kRequestBytes, kRequestBytes), Verdict::kWhole);
+    EXPECT_THAT(writes_.TakeWhole(kClient).body, SizeIs(longest_));
+  }
 }
 
 TEST(SplitReadsTest, ARestIsReadInOrderByItsThread) {

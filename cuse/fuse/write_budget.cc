@@ -1,0 +1,32 @@
+#include "cuse/fuse/write_budget.h"
+
+namespace ibemu::cuse {
+
+std::shared_ptr<WriteBudget> WriteBudget::OfThisDaemon() {
+  static const auto budget = std::make_shared<WriteBudget>(kUsual);
+  return budget;
+}
+
+bool WriteBudget::Share::GrowTo(size_t bytes) {
+  if (bytes <= bytes_) return true;
+  if (!budget_->Take(user_, bytes - bytes_)) return false;
+  bytes_ = bytes;
+  return true;
+}
+
+bool WriteBudget::Take(uid_t user, size_t bytes) {
+  size_t& taken = taken_[user];
+  const bool fits = bytes <= of_user_ - taken;
+  if (fits) taken += bytes;
+  if (taken == 0) taken_.erase(user);
+  return fits;
+}
+
+void WriteBudget::GiveBack(uid_t user, size_t bytes) {
+  if (bytes == 0) return;
+  const auto taken = taken_.find(user);
+  taken->second -= bytes;
+  if (taken->second == 0) taken_.erase(taken);
+}
+
+}  // namespace ibemu::cuse
