@@ -122,7 +122,8 @@ struct FakeQp : verbs::Qp {
 class FakeProvider : public verbs::Provider {
  public:
   FakeProvider() {
-    device.vendor_id = 0x1175;
+    device.vendor_id = 0x2c9;  // which Context does not pass on
+    device.vendor_part_id = 0x1021;
     device.phys_port_cnt = 1;
     port.lid = 7;
     port.state = 4;

@@ -37,6 +37,7 @@ namespace {
 constexpr char kFabricVariable[] = "IBEMU_FABRIC";
 constexpr char kHostVariable[] = "IBEMU_HOST";
 constexpr char kMachinesName[] = "-";
+constexpr char kProfileWithoutVerbs[] = "cx7";
 constexpr mode_t kUsualUmask = 022;
 // For a command whose devices have gone.
 constexpr absl::Duration kGrace = absl::Seconds(5);
@@ -212,6 +213,13 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   IBEMU_ASSIGN_OR_RETURN(
       const std::vector<control::AttachedDevice> devices,
       ShowDevices(options, privilege, uplink, machine, std::move(fuse)));
+  if (options.profile == kProfileWithoutVerbs) {
+    std::fputs(
+        "ibemu run: --profile=cx7: there is no /dev/infiniband/uverbsN, for "
+        "libibverbs would take the adapter for one that we are not: verbs "
+        "need --profile=qib\n",
+        stderr);
+  }
   IBEMU_ASSIGN_OR_RETURN(
       const launch::HostIdentity host,
       HostOf(options, uplink.client->greeting(), devices, machine));

@@ -45,8 +45,6 @@ verbs::DeviceAttributes HcaAttributesOf(const Node& node,
   device.sys_image_guid = NetworkOrder(node.system_image_guid);
   device.max_mr_size = ~uint64_t{0};
   device.page_size_cap = 4096;
-  device.vendor_id = node.vendor_id;
-  device.vendor_part_id = node.device_id;
   device.hw_ver = node.revision;
   device.max_qp = 16384;
   device.max_qp_wr = 16383;

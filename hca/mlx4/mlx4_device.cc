@@ -156,7 +156,6 @@ absl::Status Mlx4Device::ReadIdentity() {
                          mads_.Get<mad::NodeDescription>(1));
   node_guid_ = node.node_guid;
   system_image_guid_ = node.system_image_guid;
-  vendor_id_ = node.vendor_id;
   description_.assign(description.text.begin(), description.text.end());
   description_.resize(description_.find_last_not_of('\0') + 1);
   PciFunction& function = adapter_->function();
@@ -197,8 +196,6 @@ void Mlx4Device::StartVerbs() {
       .ports = {},
       .node_guid = static_cast<uint64_t>(node_guid_),
       .system_image_guid = static_cast<uint64_t>(system_image_guid_),
-      .vendor_id = vendor_id_,
-      .part_id = function.ReadConfig(pci_config::kDevice, 2),
       .revision = function.ReadConfig(pci_config::kRevision, 1),
       .lkey = prm::KeyOfMpt(mpt_),
       .eqn = events_->number()};

@@ -105,7 +105,6 @@ class Mlx4Device : public DrivenAdapter {
   mad::DeviceLabel label_;
   std::string product_;
   wire::Guid node_guid_{}, system_image_guid_{};
-  uint32_t vendor_id_ = 0;
   std::string description_;
   std::unique_ptr<Mlx4Eq> events_;
   std::map<prm::EventType, uint64_t> event_totals_;

@@ -15,6 +15,18 @@ bool IsGetContext(const Command& command) {
   return command.number == IB_USER_VERBS_CMD_GET_CONTEXT && !command.extended;
 }
 
+// Returns what QUERY_DEVICE says of the adapter.  Programs (perftest, UCX) take
+// from it which provider of libibverbs drives the adapter, and call that
+// provider's own functions.  So it names the one that does, as the PCI function
+// in sysfs: QLogic's, whoever made the adapter that NodeInfo tells of.
+DeviceAttributes AttributesOf(const Provider& provider) {
+  constexpr uint32_t kQlogicOui = 0x1175, kQle7322 = 0x7322;
+  DeviceAttributes device = provider.QueryDevice();
+  device.vendor_id = kQlogicOui;
+  device.vendor_part_id = kQle7322;
+  return device;
+}
+
 }  // namespace
 
 Context::Context(Provider& provider, ContextClient& client, Timers& timers)
@@ -104,7 +116,7 @@ absl::Status Context::GetContext(CommandCall& call) {
 }
 
 absl::Status Context::QueryDevice(CommandCall& call) {
-  call.response = ToVector(provider_.QueryDevice());
+  call.response = ToVector(AttributesOf(provider_));
   return absl::OkStatus();
 }
 
@@ -114,7 +126,7 @@ absl::Status Context::QueryDeviceExtended(CommandCall& call) {
     return absl::InvalidArgumentError("QUERY_DEVICE has no such option");
   }
   ib_uverbs_ex_query_device_resp response{};
-  response.base = provider_.QueryDevice();
+  response.base = AttributesOf(provider_);
   response.response_length = sizeof response;
   response.device_cap_flags_ex = response.base.device_cap_flags;
   call.response = ToVector(response);

@@ -59,8 +59,6 @@ verbs::DeviceAttributes DeviceOf(const VerbsParts& parts) {
       DeviceAttributesOf(parts.resources.adapter().firmware());
   device.node_guid = htobe64(parts.node_guid);
   device.sys_image_guid = htobe64(parts.system_image_guid);
-  device.vendor_id = parts.vendor_id;
-  device.vendor_part_id = parts.part_id;
   device.hw_ver = parts.revision;
   return device;
 }

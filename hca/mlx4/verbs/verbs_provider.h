@@ -39,8 +39,6 @@ struct VerbsParts {
   std::vector<mad::Port*> ports;  // port 1 comes first
   uint64_t node_guid = 0;
   uint64_t system_image_guid = 0;
-  uint32_t vendor_id = 0;  // NodeInfo's
-  uint32_t part_id = 0;    // the PCI device ID
   uint32_t revision = 0;
   uint32_t lkey = 0;  // of the region of all memory
   uint32_t eqn = 0;   // EQ of completion events

@@ -3,6 +3,8 @@
 import re
 import textwrap
 
+from harness import ROOT
+
 THREE = ["--topology=single-switch:hosts=4", "--host=node-1", "--host=node-2",
          "--host=node-3"]
 
@@ -38,6 +40,29 @@ def test_ibv_devinfo_says_what_sysfs_says(account):
     assert re.search(rf"port_lid:\s+{int(lid, 16)}\n", text)
     assert re.search(rf"GID\[  0\]:\s+{gid}\n", text)
     assert re.search(rf"port_cap_flags:\s+{cap_mask}\n", text)
+
+
+def test_verbs_name_the_adapter_of_sysfs_and_mads_that_of_the_topology(
+        account, fabric):
+    fabric = fabric(ROOT / "docs" / "examples" / "lab.yaml", sm="static")
+    text = fabric.run("compute-001", "ibv_devinfo").stdout
+    part = int(re.search(r"vendor_part_id:\s+(\d+)\n", text).group(1))
+    assert re.search(r"vendor_id:\s+0x1175\n", text)
+    shown = fabric.run("compute-001", "cat",
+                       "/sys/class/infiniband/ibemu0/device/device").stdout
+    assert int(shown, 16) == part == 0x7322
+    info = fabric.run("compute-001", "smpquery", "-D", "nodeinfo", "0").stdout
+    assert re.search(r"DevId:\.+0x1021\n", info)
+    assert re.search(r"VendorId:\.+0x0002c9\n", info)
+
+
+def test_an_adapter_without_verbs_is_announced(account):
+    for profile, verbs in ("qib", True), ("cx7", False):
+        done = account.run("ibemu", "run", f"--profile={profile}", "--", "ls",
+                           "/dev/infiniband")
+        assert ("uverbs0" in done.stdout) is verbs
+        assert ("--profile=cx7: there is no /dev/infiniband/uverbsN"
+                in done.stderr) is not verbs
 
 
 def test_ibv_devinfo_opens_each_of_several_adapters(account):

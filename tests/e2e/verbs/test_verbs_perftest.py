@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from harness import Fabric
+from harness import ROOT, Fabric
 from perftest import check, command_of, play
 
 
@@ -14,6 +14,23 @@ def pair(module_account):
                   sm="static")
     yield made
     made.stop()
+
+
+@pytest.fixture(scope="module")
+def lab(module_account):
+    """Its hosts' NodeInfo is a ConnectX-7's."""
+    made = Fabric(module_account, "perftest-lab",
+                  ROOT / "docs" / "examples" / "lab.yaml", sm="static")
+    yield made
+    made.stop()
+
+
+@pytest.mark.parametrize("program", ["ib_send_bw", "ib_write_lat",
+                                     "ib_read_bw", "ib_atomic_lat"])
+def test_an_adapter_of_any_maker_is_measured(lab, program):
+    client, _ = play(lab, program, "-n", "50",
+                     hosts=("compute-001", "storage-1"))
+    check(client, 50)
 
 
 @pytest.mark.parametrize("program,connection", [

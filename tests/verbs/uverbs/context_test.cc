@@ -41,7 +41,23 @@ TEST_F(ContextTest, SaysWhatTheDeviceCanDo) {
   const Answer answer = Execute(IB_USER_VERBS_CMD_QUERY_DEVICE,
                                 Answered<ib_uverbs_query_device>(kPlace), 176);
   ASSERT_EQ(answer.response.size(), 176u);
-  EXPECT_EQ(ReadAs<DeviceAttributes>(answer.response).vendor_id, 0x1175u);
+  EXPECT_EQ(ReadAs<DeviceAttributes>(answer.response).phys_port_cnt, 1);
+}
+
+TEST_F(ContextTest, NamesTheAdapterOfItsProviderWhateverStandsBehind) {
+  GetContext();
+  const auto plain = ReadAs<DeviceAttributes>(
+      Execute(IB_USER_VERBS_CMD_QUERY_DEVICE,
+              Answered<ib_uverbs_query_device>(kPlace), 176)
+          .response);
+  const auto extended = ReadAs<ib_uverbs_ex_query_device_resp>(
+      Execute(ExtendedCommand(IB_USER_VERBS_EX_CMD_QUERY_DEVICE,
+                              ib_uverbs_ex_query_device{}, kPlace, 304))
+          .response);
+  for (const DeviceAttributes& device : {plain, extended.base}) {
+    EXPECT_EQ(device.vendor_id, 0x1175u);
+    EXPECT_EQ(device.vendor_part_id, 0x7322u);
+  }
 }
 
 TEST_F(ContextTest, CutsTheExtendedAnswerToTheRoomThatThereIs) {
