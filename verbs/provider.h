@@ -94,8 +94,9 @@ class Cq {
   // Moves the oldest completions to `completions` and returns how many.
   virtual size_t Poll(std::span<WorkCompletion> completions) = 0;
 
-  // Asks for one OnCompletion(), for the next completion to arrive: any, or
-  // only a solicited or failed one.
+  // Asks for one OnCompletion(): for any completion, or only for a solicited or
+  // failed one.  It is called at once if the queue holds such a completion, or
+  // else when one arrives.
   virtual void RequestNotify(bool solicited_only) = 0;
 };
 

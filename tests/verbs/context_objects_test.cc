@@ -178,8 +178,9 @@ TEST_F(ObjectsTest, CountsTheEventsThatWereRead) {
   const int channel = CreateChannel();
   const uint32_t cq = CreateCq(channel, 0xabc);
   EventQueue& events = *given_.at(channel);
-  for (int i = 0; i < 3; ++i) provider_.cq->listener.OnCompletion();
+  provider_.cq->listener.OnCompletion();
   const auto first = events.Take();
+  provider_.cq->listener.OnCompletion();
   EXPECT_EQ(ReadAs<ib_uverbs_comp_event_desc>(first).cq_handle, 0xabcu);
   provider_.cq->listener.OnEvent(EventType::kCqError);
   given_.at(10)->Take();
@@ -188,7 +189,23 @@ TEST_F(ObjectsTest, CountsTheEventsThatWereRead) {
       ReadAs<ib_uverbs_destroy_cq_resp>(DestroyCq(cq).response);
   EXPECT_EQ(destroyed.comp_events_reported, 1u);
   EXPECT_EQ(destroyed.async_events_reported, 1u);
-  EXPECT_TRUE(events.empty()) << "the others went with the queue";
+  EXPECT_TRUE(events.empty()) << "the other one went with the queue";
+}
+
+TEST_F(ObjectsTest, KeepsOneUnreadEventOfAQueueInAChannel) {
+  const int channel = CreateChannel();
+  CreateCq(channel, 0xabc);
+  CqListener& first = provider_.cq->listener;
+  CreateCq(channel, 0xdef);
+  CqListener& second = provider_.cq->listener;
+  EventQueue& events = *given_.at(channel);
+  for (int i = 0; i < 3; ++i) first.OnCompletion();
+  second.OnCompletion();
+  EXPECT_EQ(ReadAs<ib_uverbs_comp_event_desc>(events.Take()).cq_handle, 0xabcu);
+  EXPECT_EQ(ReadAs<ib_uverbs_comp_event_desc>(events.Take()).cq_handle, 0xdefu);
+  EXPECT_TRUE(events.empty());
+  first.OnCompletion();
+  EXPECT_FALSE(events.empty()) << "the last one was read";
 }
 
 TEST_F(ObjectsTest, WantsAChannelThatIsOpen) {

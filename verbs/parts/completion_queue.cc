@@ -8,20 +8,23 @@
 namespace ibemu::verbs {
 
 absl::Status CompletionQueue::Resize(uint32_t size) {
-  if (size == 0 || size > most_ || size < completions_.size()) {
+  if (size == 0 || size > most_ || size < entries_.size()) {
     return absl::InvalidArgumentError(
         absl::StrFormat("a size of %d: it holds %d and may have up to %d", size,
-                        completions_.size(), most_));
+                        entries_.size(), most_));
   }
   size_ = size;
   return absl::OkStatus();
 }
 
 size_t CompletionQueue::Poll(std::span<verbs::WorkCompletion> completions) {
-  const size_t count = std::min(completions.size(), completions_.size());
-  const auto end = completions_.begin() + static_cast<ptrdiff_t>(count);
-  std::copy(completions_.begin(), end, completions.begin());
-  completions_.erase(completions_.begin(), end);
+  size_t count = 0;
+  while (count < completions.size() && !entries_.empty()) {
+    const Entry& entry = entries_.front();
+    completions[count++] = entry.completion;
+    solicited_ -= entry.solicited ? 1 : 0;
+    entries_.pop_front();
+  }
   return count;
 }
 
@@ -29,23 +32,26 @@ size_t CompletionQueue::Poll(std::span<verbs::WorkCompletion> completions) {
 void CompletionQueue::RequestNotify(bool solicited_only) {
   wanted_ =
       std::max(wanted_, solicited_only ? Wanted::kSolicited : Wanted::kAny);
+  if (!entries_.empty()) NotifyIfWanted(solicited_ != 0);
+}
+
+void CompletionQueue::NotifyIfWanted(bool solicited) {
+  const Wanted least = solicited ? Wanted::kSolicited : Wanted::kAny;
+  if (wanted_ < least) return;
+  wanted_ = Wanted::kNothing;
+  listener_.OnCompletion();
 }
 
 void CompletionQueue::Push(const verbs::WorkCompletion& completion,
                            bool solicited) {
-  if (completions_.size() == size_) {
+  if (entries_.size() == size_) {
     if (std::exchange(overrun_, true)) return;
     return listener_.OnEvent(verbs::EventType::kCqError);
   }
-  completions_.push_back(completion);
-  const Wanted is =
-      solicited || completion.status != 0 ? Wanted::kSolicited : Wanted::kAny;
-  const bool notify =
-      wanted_ == Wanted::kAny || (wanted_ != Wanted::kNothing && wanted_ == is);
-  if (notify) {
-    wanted_ = Wanted::kNothing;
-    listener_.OnCompletion();
-  }
+  const bool counts_as_solicited = solicited || completion.status != 0;
+  entries_.push_back({completion, counts_as_solicited});
+  solicited_ += counts_as_solicited ? 1 : 0;
+  NotifyIfWanted(counts_as_solicited);
   listener_.OnArrival();
 }
 

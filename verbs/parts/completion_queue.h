@@ -2,6 +2,7 @@
 #ifndef IBEMU_VERBS_PARTS_COMPLETION_QUEUE_H_
 #define IBEMU_VERBS_PARTS_COMPLETION_QUEUE_H_
 
+#include <cstddef>
 #include <deque>
 
 #include "verbs/provider.h"
@@ -10,6 +11,11 @@ namespace ibemu::verbs {
 
 // A CompletionQueue keeps completions, oldest first, until the client polls
 // them.  The listener must outlive it.
+//
+// A request to be notified that finds a completion of the kind it asks for is
+// answered at once, as by mlx4 and mlx5 adapters: their doorbell tells how many
+// completions were polled, and the adapter compares that with the number of all
+// completions, or with that of the last solicited or failed one.
 class CompletionQueue : public verbs::Cq {
  public:
   // `size` is the number of completions that it holds, `most` the largest size
@@ -34,12 +40,20 @@ class CompletionQueue : public verbs::Cq {
  private:
   enum class Wanted { kNothing, kSolicited, kAny };
 
+  struct Entry {
+    verbs::WorkCompletion completion;
+    bool solicited;  // or failed
+  };
+
+  void NotifyIfWanted(bool solicited);
+
   uint32_t size_;
   const uint32_t most_;
   verbs::CqListener& listener_;
   Wanted wanted_ = Wanted::kNothing;
   bool overrun_ = false;
-  std::deque<verbs::WorkCompletion> completions_;
+  std::deque<Entry> entries_;
+  size_t solicited_ = 0;  // the number of entries that are solicited or failed
 };
 
 }  // namespace ibemu::verbs

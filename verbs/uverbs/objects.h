@@ -95,8 +95,12 @@ struct CqObject final : CqListener {
 
   void OnEvent(EventType type) override { events.Push(type); }
   void OnArrival() override { arrival(); }
+  // An event that the client has not read yet tells of later completions, too.
+  // A client that asks again before it has read the event adds nothing to the
+  // channel, as with the doorbells of mlx4 and mlx5.
   void OnCompletion() override {
-    if (channel == nullptr) return;
+    if (channel == nullptr || completions_told != completions_delivered) return;
+    ++completions_told;
     const ib_uverbs_comp_event_desc event = {.cq_handle = events.user_handle()};
     channel->Push(std::as_bytes(std::span(&event, 1)), &completions_delivered);
   }
@@ -104,7 +108,8 @@ struct CqObject final : CqListener {
   EventSource events;
   std::shared_ptr<EventQueue> channel;  // or null
   absl::AnyInvocable<void()> arrival;
-  uint32_t completions_delivered = 0;
+  // The events in the channel so far, and those of them that were read.
+  uint32_t completions_told = 0, completions_delivered = 0;
   int users = 0;
   std::unique_ptr<Cq> cq;
 };

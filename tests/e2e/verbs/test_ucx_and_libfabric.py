@@ -1,6 +1,8 @@
 """What stands between most programs and verbs: UCX, libfabric."""
 
+import pathlib
 import re
+import subprocess
 import time
 
 import pytest
@@ -10,6 +12,7 @@ from perftest import free_port
 PAIR = "single-switch:hosts=2"
 COUNTER = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
 UCX = {"UCX_NET_DEVICES": "ibemu0:1"}
+UCX_EXAMPLES = pathlib.Path("/usr/share/doc/libucx-dev/examples")
 
 
 @pytest.fixture
@@ -61,6 +64,49 @@ def test_ucx_perftest_runs(pair, transport, test, size):
     assert re.search(rf"Final: +{count} ", told), told
     assert server.wait() == 0, server.output
     assert sent_bytes(pair, "node-2") - before > count * size
+
+
+# It arms its completion queues while there may be completions in them, which it
+# has to be told of then.
+@pytest.mark.parametrize("transport", ["rc_v", "ud_v"])
+@pytest.mark.parametrize("test", ["tag_lat", "tag_bw"])
+def test_ucx_perftest_sleeps_until_something_arrives(pair, transport, test):
+    count = 200
+    program = ["timeout", "60",
+               *with_environment(UCX_TLS=f"{transport},self", **UCX),
+               "ucx_perftest", "-p", "13374", "-E", "sleep"]
+    server, told = meet(
+        pair, program, [*program, "127.0.0.1", "-t", test, "-s", "64", "-n",
+                        count, "-w", "10"],
+        "Connection refused")
+    assert re.search(rf"Final: +{count} ", told), told
+    assert server.wait() == 0, server.output
+
+
+@pytest.fixture(scope="session")
+def ucp_hello_world(scratch):
+    source = UCX_EXAMPLES / "ucp_hello_world.c"
+    if not source.exists():
+        pytest.skip("there is no libucx-dev")
+    program = scratch / "ucp_hello_world"
+    if not program.exists():
+        subprocess.run(["gcc", "-O1", "-o", program, source, "-lucp", "-lucs"],
+                       check=True)
+        program.chmod(0o755)
+    return program
+
+
+# ucp_worker_wait(), poll() of ucp_worker_get_efd()'s descriptor, and a loop.
+@pytest.mark.parametrize("wakes", ["-w", "-f", "-b"])
+def test_ucx_hello_world_wakes_up_in_each_of_its_modes(
+        pair, ucp_hello_world, wakes):
+    size = 5000
+    program = ["timeout", "60", *with_environment(UCX_TLS="rc_v,self", **UCX),
+               ucp_hello_world, wakes, "-s", size, "-p", "13375"]
+    server, told = meet(pair, program, [*program, "-n", "127.0.0.1"],
+                        "Connection refused|failed to connect")
+    assert "UCP TEST SUCCESS" in told, told
+    assert server.wait() == 0, server.output
 
 
 def test_ucx_data_arrive_as_they_were_sent(pair):

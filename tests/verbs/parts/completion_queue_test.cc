@@ -41,12 +41,53 @@ TEST_F(CompletionQueueTest, GivesTheOldestFirst) {
 }
 
 TEST_F(CompletionQueueTest, NotifiesOnceForEachRequest) {
+  queue_.RequestNotify(false);
+  EXPECT_EQ(notices_, 0);
+  Push(1);
+  Push(2);
+  EXPECT_EQ(notices_, 1);
+  EXPECT_EQ(arrivals_, 2);
+}
+
+TEST_F(CompletionQueueTest, NotifiesAtOnceOfWhatWasNotPolled) {
   Push(1);
   queue_.RequestNotify(false);
-  EXPECT_EQ(notices_, 0) << "what was there does not count";
+  EXPECT_EQ(notices_, 1);
   EXPECT_EQ(arrivals_, 1);
   Push(2);
+  EXPECT_EQ(notices_, 1) << "the request was answered";
+  Poll();
+  queue_.RequestNotify(false);
+  EXPECT_EQ(notices_, 2) << "one is left";
+  Poll();
+  queue_.RequestNotify(false);
+  EXPECT_EQ(notices_, 2) << "none is left";
+}
+
+TEST_F(CompletionQueueTest, NotifiesAtOnceOfASolicitedOrFailedOne) {
+  Push(1);
+  queue_.RequestNotify(true);
+  EXPECT_EQ(notices_, 0) << "it was neither";
+  Push(2, true);
+  EXPECT_EQ(notices_, 1);
+  queue_.RequestNotify(true);
+  EXPECT_EQ(notices_, 2) << "it was not polled";
+  Poll();
+  Poll();
   Push(3);
+  queue_.RequestNotify(true);
+  EXPECT_EQ(notices_, 2) << "the solicited one was polled";
+  Push(4, false, 5);
+  EXPECT_EQ(notices_, 3);
+  queue_.RequestNotify(true);
+  EXPECT_EQ(notices_, 4) << "the failed one was not polled";
+}
+
+TEST_F(CompletionQueueTest, NotifiesAtOnceWhenAWishIsWidened) {
+  queue_.RequestNotify(true);
+  Push(1);
+  EXPECT_EQ(notices_, 0);
+  queue_.RequestNotify(false);
   EXPECT_EQ(notices_, 1);
 }
 
@@ -56,6 +97,8 @@ TEST_F(CompletionQueueTest, WaitsForASolicitedOrFailedOne) {
   EXPECT_EQ(notices_, 0);
   Push(2, true);
   EXPECT_EQ(notices_, 1);
+  Poll();
+  Poll();
   queue_.RequestNotify(true);
   Push(3, false, 5);
   EXPECT_EQ(notices_, 2);

@@ -112,6 +112,24 @@ TEST_P(ProviderTest, NotifiesOnceForWhatWasAskedFor) {
   EXPECT_EQ(b_->notices, 2);
 }
 
+TEST_P(ProviderTest, NotifiesAtOnceOfWhatWasNotPolled) {
+  Connect(QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 10);
+  request.work.send_flags = send_flag::kSolicited;
+  ASSERT_TRUE(a_->Post(std::move(request)).ok());
+  Run();
+  ASSERT_EQ(b_->arrivals, 1);
+  for (const bool solicited_only : {false, true}) {
+    b_->notices = 0;
+    b_->cq->RequestNotify(solicited_only);
+    EXPECT_EQ(b_->notices, 1) << solicited_only;
+  }
+  EXPECT_THAT(b_->Poll(), SizeIs(1));
+  b_->cq->RequestNotify(/*solicited_only=*/false);
+  EXPECT_EQ(b_->notices, 1) << "all was polled";
+}
+
 TEST_P(ProviderTest, NotifiesOfWhatIsPutDownWhenSomebodyAsks) {
   Connect(QpType::kRc);
   b_->memory->SetDelay(absl::Milliseconds(4));
