@@ -129,6 +129,15 @@ void QueuePair::EnterSendQueueError() {
   context_.state = State::kSendQueueError;
 }
 
+// It waits for the part that completes a request to be done with that.
+void QueuePair::OnLostCompletion() {
+  if (context_.state == State::kError) return;
+  context_.timers.RunAfter(absl::ZeroDuration(), context_.guard.Wrap([this] {
+    EnterError();
+    context_.listener.OnEvent(verbs::EventType::kQpFatal);
+  }));
+}
+
 void QueuePair::FlushReceives() {
   if (responder_) responder_->Flush();
   if (datagrams_) datagrams_->Flush();

@@ -72,6 +72,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void PutBackReceive(verbs::ReceiveRequest request) override;
   void EnterError() override;
   void EnterSendQueueError() override;
+  void OnLostCompletion() override;
 
   Hca& hca_;
   QueuePairContext context_;

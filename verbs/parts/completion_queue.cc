@@ -1,7 +1,6 @@
 #include "verbs/parts/completion_queue.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_format.h"
 
@@ -42,17 +41,20 @@ void CompletionQueue::NotifyIfWanted(bool solicited) {
   listener_.OnCompletion();
 }
 
-void CompletionQueue::Push(const verbs::WorkCompletion& completion,
+bool CompletionQueue::Push(const verbs::WorkCompletion& completion,
                            bool solicited) {
+  if (overrun_) return false;
   if (entries_.size() == size_) {
-    if (std::exchange(overrun_, true)) return;
-    return listener_.OnEvent(verbs::EventType::kCqError);
+    overrun_ = true;
+    listener_.OnEvent(verbs::EventType::kCqError);
+    return false;
   }
   const bool counts_as_solicited = solicited || completion.status != 0;
   entries_.push_back({completion, counts_as_solicited});
   solicited_ += counts_as_solicited ? 1 : 0;
   NotifyIfWanted(counts_as_solicited);
   listener_.OnArrival();
+  return true;
 }
 
 }  // namespace ibemu::verbs

@@ -32,10 +32,12 @@ class CompletionQueue : public verbs::Cq {
   // completions only.
   bool WantsSolicited() const { return wanted_ == Wanted::kSolicited; }
 
-  // Adds a completion and tells the listener, as the client asked.  A
-  // completion that finds no room is lost, and the queue is in error: the
-  // listener hears of that once (IBA vol 1 §10.10.2.4).
-  void Push(const verbs::WorkCompletion& completion, bool solicited);
+  // Adds a completion and tells the listener, as the client asked.  Returns
+  // false if the completion is lost, because it finds no room or an earlier one
+  // found none: then the queue is in error, of which the listener hears once,
+  // and takes no more (IBA vol 1 §10.10.2.4).  The queue pair whose completion
+  // is lost has to enter the error state.
+  bool Push(const verbs::WorkCompletion& completion, bool solicited);
 
  private:
   enum class Wanted { kNothing, kSolicited, kAny };

@@ -41,6 +41,9 @@ class QueuePairLink {
   // queue.
   virtual void EnterError() = 0;
   virtual void EnterSendQueueError() = 0;
+  // A completion was lost, because its completion queue is in error: the queue
+  // pair enters the error state soon, and its listener hears of a fatal error.
+  virtual void OnLostCompletion() = 0;
 
  protected:
   ~QueuePairLink() = default;

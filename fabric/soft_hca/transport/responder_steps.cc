@@ -38,9 +38,7 @@ void ResponderSteps::Run() {
     if (!step->done) return;
     steps_.pop_front();
     if (!step->status.ok()) return Fail(*step);
-    if (step->completion) {
-      qp_.receive_cq().Push(*step->completion, step->solicited);
-    }
+    if (step->completion) Complete(*step->completion, step->solicited);
     if (step->breaks) return link_.EnterError();
     if (step->refusal) {
       Acknowledge(*step->refusal, step->psn);
@@ -65,12 +63,17 @@ void ResponderSteps::Fail(const ResponderStep& step) {
   if (step.completion) {
     verbs::WorkCompletion failed = *step.completion;
     failed.status = verbs::wc_status::kLocalProtection;
-    qp_.receive_cq().Push(failed, false);
+    Complete(failed, false);
   }
   if (qp_.init.type == verbs::QpType::kUd) return Run();
   if (qp_.IsReliable()) Acknowledge(Syndrome::kOperationError, step.psn);
   qp_.listener.OnEvent(verbs::EventType::kQpAccessError);
   link_.EnterError();
+}
+
+void ResponderSteps::Complete(const verbs::WorkCompletion& completion,
+                              bool solicited) {
+  if (!qp_.receive_cq().Push(completion, solicited)) link_.OnLostCompletion();
 }
 
 void ResponderSteps::Acknowledge(Syndrome syndrome, uint32_t psn) {

@@ -12,6 +12,7 @@
 #include "fabric/soft_hca/transport/queue_pair_link.h"
 #include "fabric/soft_hca/transport/responder_step.h"
 #include "verbs/parts/memory_transfer.h"
+#include "verbs/provider.h"
 
 namespace ibemu::fabric {
 
@@ -43,6 +44,7 @@ class ResponderSteps final : private FetchResponder::Listener {
   void OnStepReady() override { Run(); }
   // Ends a step whose memory could not be accessed.
   void Fail(const ResponderStep& step);
+  void Complete(const verbs::WorkCompletion& completion, bool solicited);
   void Acknowledge(Transport::Syndrome syndrome, uint32_t psn);
 
   QueuePairLink& link_;

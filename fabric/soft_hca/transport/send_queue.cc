@@ -80,7 +80,7 @@ void SendQueue::PushCompletion(const PostedSend& send, uint32_t status) {
   verbs::WorkCompletion completion = send.Completion();
   completion.status = status;
   completion.qp_num = qp_.number;
-  qp_.send_cq().Push(completion, false);
+  if (!qp_.send_cq().Push(completion, false)) link_.OnLostCompletion();
 }
 
 void SendQueue::Flush() {

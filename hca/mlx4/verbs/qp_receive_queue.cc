@@ -187,7 +187,7 @@ void QpReceiveQueue::Complete() {
     const std::shared_ptr<Arrival> arrival = arrivals_.front();
     arrivals_.pop_front();
     if (core_.srq() != nullptr) core_.srq()->EndArriving(1);
-    core_.receive_cq().Push(arrival->completion, arrival->solicited);
+    core_.CompleteReceive(arrival->completion, arrival->solicited);
     if (!arrival->fails) continue;
     // The sender was told of success; the receiver learns of the failure.
     core_.fail();

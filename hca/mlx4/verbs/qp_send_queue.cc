@@ -249,7 +249,7 @@ void QpSendQueue::Complete() {
     completion.opcode = CompletionOpcodeOf(work.opcode);
     completion.byte_len = static_cast<uint32_t>(send->length);
     completion.qp_num = core_.adapter_qp.number();
-    core_.send_cq().Push(completion, false);
+    core_.CompleteSend(completion);
   }
 }
 

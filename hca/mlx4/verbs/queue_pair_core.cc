@@ -6,6 +6,15 @@
 #include "hca/mlx4/verbs/verbs_provider.h"
 
 namespace ibemu::hca::mlx4 {
+namespace {
+
+void OnLostCompletion(QueuePairCore& core) {
+  if (core.broken()) return;
+  core.fail();
+  core.listener.OnEvent(verbs::EventType::kQpFatal);
+}
+
+}  // namespace
 
 QueuePairCore::QueuePairCore(std::shared_ptr<VerbsProvider> provider,
                              const verbs::QpInit& init,
@@ -25,6 +34,15 @@ verbs::CompletionQueue& QueuePairCore::send_cq() const {
 
 verbs::CompletionQueue& QueuePairCore::receive_cq() const {
   return static_cast<verbs::CompletionQueue&>(*init.receive_cq);
+}
+
+void QueuePairCore::CompleteSend(const verbs::WorkCompletion& completion) {
+  if (!send_cq().Push(completion, false)) OnLostCompletion(*this);
+}
+
+void QueuePairCore::CompleteReceive(const verbs::WorkCompletion& completion,
+                                    bool solicited) {
+  if (!receive_cq().Push(completion, solicited)) OnLostCompletion(*this);
 }
 
 }  // namespace ibemu::hca::mlx4

@@ -30,6 +30,10 @@ struct QueuePairCore {
   verbs::CompletionQueue& send_cq() const;
   verbs::CompletionQueue& receive_cq() const;
 
+  // Add completions for the client.  If that is lost the queue pair fails.
+  void CompleteSend(const verbs::WorkCompletion& completion);
+  void CompleteReceive(const verbs::WorkCompletion& completion, bool solicited);
+
   const std::shared_ptr<VerbsProvider> provider;
   const verbs::QpInit init;
   verbs::ObjectListener& listener;

@@ -7,11 +7,11 @@ namespace {
 
 class CompletionQueueTest : public ::testing::Test, private verbs::CqListener {
  protected:
-  void Push(uint64_t id, bool solicited = false, uint32_t status = 0) {
+  bool Push(uint64_t id, bool solicited = false, uint32_t status = 0) {
     verbs::WorkCompletion completion{};
     completion.wr_id = id;
     completion.status = status;
-    queue_.Push(completion, solicited);
+    return queue_.Push(completion, solicited);
   }
   uint64_t Poll() {
     verbs::WorkCompletion completion{};
@@ -112,9 +112,12 @@ TEST_F(CompletionQueueTest, DoesNotNarrowAWish) {
 }
 
 TEST_F(CompletionQueueTest, SaysThatItIsOverrun) {
-  for (uint64_t id = 1; id <= 5; ++id) Push(id);
+  for (uint64_t id = 1; id <= 3; ++id) EXPECT_TRUE(Push(id));
+  EXPECT_FALSE(Push(4));
+  EXPECT_FALSE(Push(5));
   EXPECT_EQ(errors_, 1);
   EXPECT_EQ(Poll(), 1u);
+  EXPECT_FALSE(Push(6)) << "it is in error, although there is room";
 }
 
 TEST_F(CompletionQueueTest, ResizesWithinItsLimits) {

@@ -153,8 +153,34 @@ TEST_P(ProviderTest, ACompletionQueueMayBecomeSmallerAndOverrun) {
     ASSERT_TRUE(a_->Send(0, 10).ok());
     Run();
   }
-  EXPECT_THAT(a_->events, Contains(EventType::kCqError));
   EXPECT_THAT(a_->Poll(), SizeIs(2));
+  // The queue pair whose completion was lost fails with it.
+  EXPECT_THAT(a_->events,
+              ElementsAre(EventType::kCqError, EventType::kQpFatal));
+  EXPECT_EQ(a_->State(), QpState::kError);
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  EXPECT_THAT(a_->Poll(), SizeIs(0)) << "the queue takes no more";
+}
+
+TEST_P(ProviderTest, AReceiverFailsWhenItsCompletionQueueOverruns) {
+  Connect(QpType::kUd);
+  EXPECT_TRUE(b_->cq->Resize(1).ok());
+  const auto to =
+      *a_->provider.CreateAh(*a_->pd, Address(LidOf(HostNumber::kTwo)));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(b_->Receive(0, 100).ok());
+    auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 10);
+    request.address = to.get();
+    request.work.wr.ud.remote_qpn = b_->qp->number();
+    request.work.wr.ud.remote_qkey = VerbsEnd::kQKey;
+    ASSERT_TRUE(a_->Post(std::move(request)).ok());
+    Run();
+  }
+  EXPECT_THAT(b_->events,
+              ElementsAre(EventType::kCqError, EventType::kQpFatal));
+  EXPECT_EQ(b_->State(), QpState::kError);
+  EXPECT_EQ(a_->State(), QpState::kReadyToSend);
 }
 
 }  // namespace ibemu::verbs

@@ -129,6 +129,7 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
   void EnterSendQueueError() override {
     context.state = verbs::QpState::kSendQueueError;
   }
+  void OnLostCompletion() override { ++lost_completions; }
 
   testing::VirtualTimers timers;
   std::shared_ptr<testing::FakeMemory> memory;
@@ -143,6 +144,7 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
   std::vector<std::shared_ptr<const Transport>> sent;
   std::vector<uint32_t> destinations;  // of datagrams
   std::vector<verbs::EventType> events;
+  int lost_completions = 0;
   std::function<void()> flush = [] {};  // flushes the part under test
 
  private:

@@ -42,6 +42,16 @@ class ReliableResponderTest : public ::testing::Test,
   }
 };
 
+TEST_F(ReliableResponderTest, TellsItsQueuePairOfALostCompletion) {
+  ASSERT_TRUE(link.cq.Resize(1).ok());
+  for (uint32_t i = 0; i < 2; ++i) {
+    link.Receive(i, 0, 10);
+    Take(Send(Psn(i), "hello"));
+    link.timers.RunPending();
+    EXPECT_EQ(link.lost_completions, static_cast<int>(i));
+  }
+}
+
 TEST_F(ReliableResponderTest, AcknowledgesAMessageThatIsInMemory) {
   link.memory->SetDelay(absl::Microseconds(5));
   link.Receive(7, 100, 50);

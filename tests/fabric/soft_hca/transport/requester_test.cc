@@ -54,6 +54,16 @@ TEST_F(RequesterTest, CompletesAllThatOneAcknowledgementCovers) {
   EXPECT_EQ(completions[1].wr_id, 1u);
 }
 
+TEST_F(RequesterTest, TellsItsQueuePairOfALostCompletion) {
+  ASSERT_TRUE(link.cq.Resize(1).ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Send(1).ok());
+
+  Acknowledge(Psn(0));
+  EXPECT_EQ(link.lost_completions, 0);
+  Acknowledge(Psn(2));
+  EXPECT_EQ(link.lost_completions, 2);
+}
+
 TEST_F(RequesterTest, IgnoresAnAcknowledgementOfWhatItHasNotSent) {
   ASSERT_TRUE(Send(1).ok());
 
