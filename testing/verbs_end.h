@@ -44,6 +44,7 @@ class VerbsEnd final : public verbs::CqListener {
                                .send_sges = 4,
                                .receive_sges = 4,
                                .inline_bytes = 64};
+    bool signal_all = true;
     bool shared = false;         // with a shared receive queue
     uint32_t srq_requests = 20;  // of that
     uint32_t rights = verbs::access::kLocalWrite;  // of its memory
@@ -65,7 +66,7 @@ class VerbsEnd final : public verbs::CqListener {
         type_(options.type) {
     verbs::QpInit init;
     init.type = options.type;
-    init.signal_all = true;
+    init.signal_all = options.signal_all;
     init.capacity = options.capacity;
     init.pd = pd.get();
     init.send_cq = init.receive_cq = cq.get();

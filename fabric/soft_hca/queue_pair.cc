@@ -41,7 +41,10 @@ QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
   }
 }
 
-QueuePair::~QueuePair() { hca_.Forget(*this); }
+QueuePair::~QueuePair() {
+  ForgetCompletions();
+  hca_.Forget(*this);
+}
 
 size_t QueuePair::Mtu() const {
   const uint32_t code = context_.init.type == verbs::QpType::kUd
@@ -107,7 +110,15 @@ void QueuePair::OnRemoval() {
   if (context_.state != State::kReset) EnterError();
 }
 
+// Completions from before belong to nobody, see mlx4_cq_clean() and
+// mlx5_cq_clean() of rdma-core.
+void QueuePair::ForgetCompletions() {
+  context_.send_cq().Forget(context_.number);
+  context_.receive_cq().Forget(context_.number);
+}
+
 void QueuePair::Reset() {
+  ForgetCompletions();
   context_.guard.Invalidate();
   context_.state = State::kReset;
   context_.attributes = {};

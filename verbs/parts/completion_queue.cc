@@ -22,6 +22,7 @@ size_t CompletionQueue::Poll(std::span<verbs::WorkCompletion> completions) {
     const Entry& entry = entries_.front();
     completions[count++] = entry.completion;
     solicited_ -= entry.solicited ? 1 : 0;
+    if (entry.sends != nullptr) entry.sends->FreeUpTo(entry.send_entry);
     entries_.pop_front();
   }
   return count;
@@ -34,6 +35,14 @@ void CompletionQueue::RequestNotify(bool solicited_only) {
   if (!entries_.empty()) NotifyIfWanted(solicited_ != 0);
 }
 
+void CompletionQueue::Forget(uint32_t number) {
+  std::erase_if(entries_, [number](const Entry& entry) {
+    return entry.completion.qp_num == number;
+  });
+  solicited_ =
+      static_cast<size_t>(std::ranges::count_if(entries_, &Entry::solicited));
+}
+
 void CompletionQueue::NotifyIfWanted(bool solicited) {
   const Wanted least = solicited ? Wanted::kSolicited : Wanted::kAny;
   if (wanted_ < least) return;
@@ -42,7 +51,8 @@ void CompletionQueue::NotifyIfWanted(bool solicited) {
 }
 
 bool CompletionQueue::Push(const verbs::WorkCompletion& completion,
-                           bool solicited) {
+                           bool solicited, SendQueueEntries* sends,
+                           uint64_t send_entry) {
   if (overrun_) return false;
   if (entries_.size() == size_) {
     overrun_ = true;
@@ -50,7 +60,7 @@ bool CompletionQueue::Push(const verbs::WorkCompletion& completion,
     return false;
   }
   const bool counts_as_solicited = solicited || completion.status != 0;
-  entries_.push_back({completion, counts_as_solicited});
+  entries_.push_back({completion, counts_as_solicited, sends, send_entry});
   solicited_ += counts_as_solicited ? 1 : 0;
   NotifyIfWanted(counts_as_solicited);
   listener_.OnArrival();

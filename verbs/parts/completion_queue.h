@@ -3,8 +3,10 @@
 #define IBEMU_VERBS_PARTS_COMPLETION_QUEUE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 
+#include "verbs/parts/send_queue_entries.h"
 #include "verbs/provider.h"
 
 namespace ibemu::verbs {
@@ -37,16 +39,31 @@ class CompletionQueue : public verbs::Cq {
   // found none: then the queue is in error, of which the listener hears once,
   // and takes no more (IBA vol 1 §10.10.2.4).  The queue pair whose completion
   // is lost has to enter the error state.
-  bool Push(const verbs::WorkCompletion& completion, bool solicited);
+  bool Push(const verbs::WorkCompletion& completion, bool solicited) {
+    return Push(completion, solicited, nullptr, 0);
+  }
+  // The same of a send request.  When its completion is polled, the entries up
+  // to `entry` of its queue are freed; Forget() comes before those end.
+  bool PushSend(const verbs::WorkCompletion& completion,
+                SendQueueEntries& entries, uint64_t entry) {
+    return Push(completion, /*solicited=*/false, &entries, entry);
+  }
+
+  // Drops the completions of the queue pair `number`, which ends or is reset.
+  void Forget(uint32_t number);
 
  private:
   enum class Wanted { kNothing, kSolicited, kAny };
 
   struct Entry {
     verbs::WorkCompletion completion;
-    bool solicited;  // or failed
+    bool solicited;           // or failed
+    SendQueueEntries* sends;  // null: not of a send request
+    uint64_t send_entry;
   };
 
+  bool Push(const verbs::WorkCompletion& completion, bool solicited,
+            SendQueueEntries* sends, uint64_t send_entry);
   void NotifyIfWanted(bool solicited);
 
   uint32_t size_;

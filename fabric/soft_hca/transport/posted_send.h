@@ -20,6 +20,7 @@ struct PostedSend {
   explicit PostedSend(verbs::SendRequest posted);
 
   verbs::SendRequest request;
+  uint64_t entry = 0;                  // of the send queue
   verbs::AddressAttributes address{};  // UD only
   size_t length = 0;
   size_t emitted = 0;  // bytes sent in packets, or requested by reads

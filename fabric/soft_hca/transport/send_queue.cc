@@ -16,10 +16,11 @@ absl::Status SendQueue::Post(std::span<verbs::SendRequest> requests,
       return absl::InvalidArgumentError(absl::StrFormat(
           "operation %d, %d SGEs", request.work.opcode, request.sges.size()));
     }
-    if (sends_.size() == qp_.init.capacity.send_requests) {
+    if (entries_.full()) {
       return absl::ResourceExhaustedError("the send queue is full");
     }
     sends_.push_back(std::make_unique<PostedSend>(std::move(request)));
+    sends_.back()->entry = entries_.Take();
     ++taken;
   }
   return absl::OkStatus();
@@ -80,7 +81,9 @@ void SendQueue::PushCompletion(const PostedSend& send, uint32_t status) {
   verbs::WorkCompletion completion = send.Completion();
   completion.status = status;
   completion.qp_num = qp_.number;
-  if (!qp_.send_cq().Push(completion, false)) link_.OnLostCompletion();
+  if (!qp_.send_cq().PushSend(completion, entries_, send.entry)) {
+    link_.OnLostCompletion();
+  }
 }
 
 void SendQueue::Flush() {
@@ -92,6 +95,7 @@ void SendQueue::Flush() {
 
 void SendQueue::Reset() {
   sends_.clear();
+  entries_.FreeAll();
   left_ = 0;
 }
 

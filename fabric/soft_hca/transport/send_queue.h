@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "fabric/soft_hca/transport/posted_send.h"
 #include "fabric/soft_hca/transport/queue_pair_link.h"
+#include "verbs/parts/send_queue_entries.h"
 #include "verbs/provider.h"
 
 namespace ibemu::fabric {
@@ -21,7 +22,10 @@ namespace ibemu::fabric {
 // comes the current one.
 class SendQueue {
  public:
-  explicit SendQueue(QueuePairLink& link) : link_(link), qp_(link.qp()) {}
+  explicit SendQueue(QueuePairLink& link)
+      : link_(link),
+        qp_(link.qp()),
+        entries_(qp_.init.capacity.send_requests) {}
   SendQueue(const SendQueue&) = delete;
   SendQueue& operator=(const SendQueue&) = delete;
 
@@ -61,6 +65,7 @@ class SendQueue {
 
   QueuePairLink& link_;
   const QueuePairContext& qp_;
+  verbs::SendQueueEntries entries_;
   std::deque<std::unique_ptr<PostedSend>> sends_;
   size_t left_ = 0;  // the number of those that have left
 };

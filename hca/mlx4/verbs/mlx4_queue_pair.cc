@@ -119,6 +119,7 @@ void Mlx4QueuePair::LeaveGroups() {
 // the adapter does not have it any more.
 void Mlx4QueuePair::Forget() {
   core_.life.BeginAnew();
+  core_.ForgetCompletions();
   core_.state = State::kReset;
   core_.attributes = {};
   sends_.Clear();

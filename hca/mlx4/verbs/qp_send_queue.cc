@@ -43,11 +43,12 @@ absl::Status QpSendQueue::Post(std::span<verbs::SendRequest> requests,
           "operation %d, %d SGEs", request.work.opcode, request.sges.size()));
       break;
     }
-    if (sends_.size() == core_.init.capacity.send_requests) {
+    if (core_.send_entries.full()) {
       status = absl::ResourceExhaustedError("the send queue is full");
       break;
     }
     auto send = std::make_shared<Send>();
+    send->entry = core_.send_entries.Take();
     // Once the adapter is gone the datagram is not sent, and needs no address.
     if (core_.is_datagram() && !core_.gone) {
       Resources& resources = core_.provider->resources();
@@ -249,7 +250,7 @@ void QpSendQueue::Complete() {
     completion.opcode = CompletionOpcodeOf(work.opcode);
     completion.byte_len = static_cast<uint32_t>(send->length);
     completion.qp_num = core_.adapter_qp.number();
-    core_.CompleteSend(completion);
+    core_.CompleteSend(completion, send->entry);
   }
 }
 
@@ -275,6 +276,7 @@ void QpSendQueue::Flush() {
 // client's, so a client gets no more memory by a reset.
 void QpSendQueue::Clear() {
   sends_.clear();
+  core_.send_entries.FreeAll();
   sent_ = posted_ = begun_ = 0;
   waits_ = false;
 }

@@ -62,6 +62,7 @@ class QpSendQueue {
   // A send request on its way.
   struct Send {
     verbs::SendRequest request;
+    uint64_t entry = 0;               // of the send queue
     std::optional<prm::Mlx4Av> to{};  // only of a datagram
     size_t length = 0;
     std::unique_ptr<DmaPool::Buffer> memory{};

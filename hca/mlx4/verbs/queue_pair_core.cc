@@ -24,7 +24,8 @@ QueuePairCore::QueuePairCore(std::shared_ptr<VerbsProvider> provider,
       init(init),
       listener(listener),
       fail(std::move(fail)),
-      adapter_qp(*this->provider, init.type, srq()) {}
+      adapter_qp(*this->provider, init.type, srq()),
+      send_entries(init.capacity.send_requests) {}
 
 Mlx4Srq* QueuePairCore::srq() const { return static_cast<Mlx4Srq*>(init.srq); }
 
@@ -36,8 +37,16 @@ verbs::CompletionQueue& QueuePairCore::receive_cq() const {
   return static_cast<verbs::CompletionQueue&>(*init.receive_cq);
 }
 
-void QueuePairCore::CompleteSend(const verbs::WorkCompletion& completion) {
-  if (!send_cq().Push(completion, false)) OnLostCompletion(*this);
+void QueuePairCore::ForgetCompletions() {
+  send_cq().Forget(adapter_qp.number());
+  receive_cq().Forget(adapter_qp.number());
+}
+
+void QueuePairCore::CompleteSend(const verbs::WorkCompletion& completion,
+                                 uint64_t entry) {
+  if (!send_cq().PushSend(completion, send_entries, entry)) {
+    OnLostCompletion(*this);
+  }
 }
 
 void QueuePairCore::CompleteReceive(const verbs::WorkCompletion& completion,

@@ -2,12 +2,14 @@
 #ifndef IBEMU_HCA_MLX4_VERBS_QUEUE_PAIR_CORE_H_
 #define IBEMU_HCA_MLX4_VERBS_QUEUE_PAIR_CORE_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "hca/mlx4/verbs/adapter_qp.h"
 #include "hca/mlx4/verbs/qp_life.h"
 #include "verbs/parts/completion_queue.h"
+#include "verbs/parts/send_queue_entries.h"
 #include "verbs/provider.h"
 
 namespace ibemu::hca::mlx4 {
@@ -29,9 +31,12 @@ struct QueuePairCore {
   Mlx4Srq* srq() const;
   verbs::CompletionQueue& send_cq() const;
   verbs::CompletionQueue& receive_cq() const;
+  // Drops the completions that the client has not polled.
+  void ForgetCompletions();
 
-  // Add completions for the client.  If that is lost the queue pair fails.
-  void CompleteSend(const verbs::WorkCompletion& completion);
+  // Add completions for the client; `entry` is the request's in the send queue.
+  // If a completion is lost the queue pair fails.
+  void CompleteSend(const verbs::WorkCompletion& completion, uint64_t entry);
   void CompleteReceive(const verbs::WorkCompletion& completion, bool solicited);
 
   const std::shared_ptr<VerbsProvider> provider;
@@ -42,6 +47,7 @@ struct QueuePairCore {
   verbs::QpState state = verbs::QpState::kReset;
   verbs::QpAttributes attributes{};
   bool gone = false;  // the adapter or its completion queue is gone
+  verbs::SendQueueEntries send_entries;
   QpLife life;
 };
 

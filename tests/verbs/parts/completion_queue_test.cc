@@ -120,6 +120,35 @@ TEST_F(CompletionQueueTest, SaysThatItIsOverrun) {
   EXPECT_FALSE(Push(6)) << "it is in error, although there is room";
 }
 
+TEST_F(CompletionQueueTest, ForgetsTheCompletionsOfOneQueuePair) {
+  for (const uint32_t number : {1, 2, 1}) {
+    verbs::WorkCompletion completion{};
+    completion.wr_id = completion.qp_num = number;
+    queue_.Push(completion, /*solicited=*/number == 1);
+  }
+  queue_.Forget(1);
+  queue_.RequestNotify(true);
+  EXPECT_EQ(notices_, 0) << "the solicited ones are gone";
+  EXPECT_EQ(Poll(), 2u);
+}
+
+TEST_F(CompletionQueueTest, APolledSendFreesTheEntriesUpToItsOwn) {
+  SendQueueEntries entries(3);
+  entries.Take();
+  const uint64_t second = entries.Take();
+  entries.Take();
+  EXPECT_TRUE(entries.full());
+  queue_.PushSend({}, entries, second);
+  EXPECT_TRUE(entries.full()) << "it was not polled";
+  Poll();
+  entries.Take();
+  EXPECT_FALSE(entries.full());
+  entries.Take();
+  EXPECT_TRUE(entries.full());
+  entries.FreeAll();
+  EXPECT_FALSE(entries.full());
+}
+
 TEST_F(CompletionQueueTest, ResizesWithinItsLimits) {
   Push(1);
   Push(2);

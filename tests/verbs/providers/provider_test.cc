@@ -183,4 +183,73 @@ TEST_P(ProviderTest, AReceiverFailsWhenItsCompletionQueueOverruns) {
   EXPECT_EQ(a_->State(), QpState::kReadyToSend);
 }
 
+// Nothing else tells a client that an unsignaled request is done.
+TEST_P(ProviderTest, UnsignaledSendsFillTheQueueUntilALaterOneIsPolled) {
+  Options options;
+  options.signal_all = false;
+  options.capacity.send_requests = 3;
+  Connect(options, {});
+  const auto send = [&](uint32_t flags) {
+    auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 10);
+    request.work.send_flags = flags;
+    const absl::Status posted = a_->Post(std::move(request));
+    Run();
+    return posted;
+  };
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(send(0).ok());
+  ASSERT_TRUE(send(send_flag::kSignaled).ok());
+  ASSERT_TRUE(send(0).ok());
+  EXPECT_THAT(b_->Poll(), SizeIs(3)) << "all are done";
+  EXPECT_TRUE(absl::IsResourceExhausted(send(0)));
+  EXPECT_THAT(a_->Poll(), SizeIs(1));
+  ASSERT_TRUE(send(0).ok());
+  ASSERT_TRUE(send(0).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(send(0)))
+      << "the one after the signaled one has not been heard of";
+  a_->Modify({}, QpState::kReset);
+  a_->Connect(TowardsB());
+  EXPECT_TRUE(send(0).ok()) << "a queue pair that was reset is empty";
+}
+
+TEST_P(ProviderTest, ForgetsTheCompletionsOfAQueuePairThatIsReset) {
+  Connect(QpType::kRc);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(b_->Receive(0, 10).ok());
+    ASSERT_TRUE(a_->Send(0, 10).ok());
+  }
+  Run();
+  EXPECT_EQ(a_->arrivals, 2);
+  a_->Modify({}, QpState::kReset);
+  EXPECT_THAT(a_->Poll(), SizeIs(0));
+  EXPECT_THAT(b_->Poll(), SizeIs(2)) << "the peer keeps its own";
+}
+
+TEST_P(ProviderTest, ForgetsTheCompletionsOfAQueuePairThatEnds) {
+  Connect(QpType::kRc);
+  QpInit init;
+  init.pd = a_->pd.get();
+  init.send_cq = init.receive_cq = a_->cq.get();
+  init.capacity.receive_requests = init.capacity.receive_sges = 1;
+  auto other = *a_->provider.CreateQp(init, *a_);
+  QpAttributes attributes = TowardsB();
+  attributes.qp_state = static_cast<uint32_t>(QpState::kInit);
+  attributes.qp_attr_mask =
+      qp_attribute::kState | testing::StepTo(QpState::kInit, QpType::kRc);
+  ASSERT_TRUE(other->Modify(attributes).ok());
+  std::vector<ReceiveRequest> request = {{.id = 5, .sges = {a_->Sge(0, 10)}}};
+  size_t taken = 0;
+  ASSERT_TRUE(other->PostReceive(request, taken).ok());
+  attributes.qp_state = static_cast<uint32_t>(QpState::kError);
+  attributes.qp_attr_mask = qp_attribute::kState;
+  ASSERT_TRUE(other->Modify(attributes).ok());
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 6).ok());
+  Run();
+  EXPECT_EQ(a_->arrivals, 2);
+  other.reset();
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(6u, status::kSuccess)))
+      << "those of the others stay";
+}
+
 }  // namespace ibemu::verbs

@@ -294,6 +294,8 @@ TEST_F(RequesterTest, TakesNoMoreThanTheQueueHolds) {
 
   EXPECT_EQ(Send(1).code(), absl::StatusCode::kResourceExhausted);
   Acknowledge(Psn(0));
+  EXPECT_EQ(Send(1).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(link.Poll(), SizeIs(1));
   EXPECT_TRUE(Send(1).ok());
 }
 

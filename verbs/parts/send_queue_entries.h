@@ -1,0 +1,32 @@
+// SendQueueEntries: the room in a send queue.
+#ifndef IBEMU_VERBS_PARTS_SEND_QUEUE_ENTRIES_H_
+#define IBEMU_VERBS_PARTS_SEND_QUEUE_ENTRIES_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ibemu::verbs {
+
+// The entries of a send queue.  A work request takes one up when it is posted,
+// and frees it when its completion, or that of a later request, is polled: only
+// that tells the client that an unsignaled request is done, and so with mlx4
+// and mlx5 adapters a queue of unsignaled requests fills up.
+class SendQueueEntries {
+ public:
+  explicit SendQueueEntries(uint32_t size) : size_(size) {}
+
+  bool full() const { return posted_ - freed_ >= size_; }
+  // Takes an entry up and returns its number; numbers only grow.
+  uint64_t Take() { return ++posted_; }
+  // Frees the entries up to `number`.
+  void FreeUpTo(uint64_t number) { freed_ = std::max(freed_, number); }
+  void FreeAll() { freed_ = posted_; }
+
+ private:
+  const uint32_t size_;
+  uint64_t posted_ = 0, freed_ = 0;
+};
+
+}  // namespace ibemu::verbs
+
+#endif  // IBEMU_VERBS_PARTS_SEND_QUEUE_ENTRIES_H_
