@@ -9,6 +9,32 @@ namespace {
 namespace attribute = qp_attribute;
 
 constexpr uint32_t kMtuCode256 = 1, kMtuCode4096 = 5;
+constexpr uint32_t kMaxQpn = 0xffffff;
+constexpr uint8_t kTimerBits = 31;
+constexpr uint16_t kFirstMulticastLid = 0xc000;
+
+// Checks the address of a connection's peer, which is a single port.
+absl::Status CheckPeer(const DeviceAttributes& device, int gids,
+                       const AddressAttributes& address) {
+  IBEMU_RETURN_IF_ERROR(CheckAddress(device, gids, address));
+  if (address.dlid >= kFirstMulticastLid) {
+    return absl::InvalidArgumentError("a connection with a multicast LID");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAlternatePath(const DeviceAttributes& device, int gids,
+                                const QpAttributes& attributes) {
+  IBEMU_RETURN_IF_ERROR(CheckPeer(device, gids, attributes.alt_ah_attr));
+  if (attributes.alt_port_num == 0 ||
+      attributes.alt_port_num > device.phys_port_cnt ||
+      attributes.alt_pkey_index >= device.max_pkeys ||
+      attributes.alt_timeout > kTimerBits) {
+    return absl::InvalidArgumentError(
+        "no such port, P_Key or timeout of the alternate path");
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -65,7 +91,13 @@ absl::Status CheckQpAttributes(const DeviceAttributes& device, int gids,
     return absl::InvalidArgumentError("beyond the P_Key table");
   }
   if (has(attribute::kAddress)) {
-    IBEMU_RETURN_IF_ERROR(CheckAddress(device, gids, attributes.ah_attr));
+    IBEMU_RETURN_IF_ERROR(CheckPeer(device, gids, attributes.ah_attr));
+  }
+  if (has(attribute::kAlternatePath)) {
+    IBEMU_RETURN_IF_ERROR(CheckAlternatePath(device, gids, attributes));
+  }
+  if (has(attribute::kDestinationQp) && attributes.dest_qp_num > kMaxQpn) {
+    return absl::InvalidArgumentError("a queue pair number has 24 bits");
   }
   if (has(attribute::kPathMtu) && (attributes.path_mtu < kMtuCode256 ||
                                    attributes.path_mtu > kMtuCode4096)) {
@@ -77,7 +109,7 @@ absl::Status CheckQpAttributes(const DeviceAttributes& device, int gids,
        attributes.max_dest_rd_atomic > device.max_qp_rd_atom)) {
     return absl::InvalidArgumentError("more reads than the device has");
   }
-  constexpr uint8_t kTimerBits = 31, kRetryBits = 7;
+  constexpr uint8_t kRetryBits = 7;
   if ((has(attribute::kMinRnrTimer) && attributes.min_rnr_timer > kTimerBits) ||
       (has(attribute::kTimeout) && attributes.timeout > kTimerBits) ||
       (has(attribute::kRetryCount) && attributes.retry_cnt > kRetryBits) ||

@@ -27,7 +27,8 @@ class DeviceLimitsTest : public ::testing::Test {
     attributes.qp_attr_mask = mask;
     attributes.port_num = 1;
     attributes.path_mtu = 1;
-    attributes.ah_attr = address_;
+    attributes.ah_attr = attributes.alt_ah_attr = address_;
+    attributes.alt_port_num = 1;
     EXPECT_TRUE(CheckQpAttributes(device_, kGids, attributes).ok());
     change(attributes);
     const bool wrong =
@@ -96,6 +97,9 @@ TEST_F(DeviceLimitsTest, AttributesAreInTheirBounds) {
   EXPECT_TRUE(Wrong(kPort, [](auto& to) { to.port_num = 3; }));
   EXPECT_TRUE(Wrong(kPKeyIndex, [](auto& to) { to.pkey_index = 16; }));
   EXPECT_TRUE(Wrong(kAddress, [](auto& to) { to.ah_attr.dlid = 0; }));
+  EXPECT_TRUE(Wrong(kAddress, [](auto& to) { to.ah_attr.dlid = 0xc000; }));
+  EXPECT_TRUE(
+      Wrong(kDestinationQp, [](auto& to) { to.dest_qp_num = 0x1000000; }));
   EXPECT_TRUE(Wrong(kPathMtu, [](auto& to) { to.path_mtu = 6; }));
   EXPECT_TRUE(Wrong(kMaxReads, [](auto& to) { to.max_rd_atomic = 5; }));
   EXPECT_TRUE(
@@ -104,6 +108,19 @@ TEST_F(DeviceLimitsTest, AttributesAreInTheirBounds) {
   EXPECT_TRUE(Wrong(kTimeout, [](auto& to) { to.timeout = 32; }));
   EXPECT_TRUE(Wrong(kRetryCount, [](auto& to) { to.retry_cnt = 8; }));
   EXPECT_TRUE(Wrong(kRnrRetry, [](auto& to) { to.rnr_retry = 8; }));
+}
+
+TEST_F(DeviceLimitsTest, AnAlternatePathIsInItsBoundsToo) {
+  using qp_attribute::kAlternatePath;
+  const auto wrong = [this](auto change) {
+    return Wrong(kAlternatePath, change);
+  };
+  EXPECT_TRUE(wrong([](auto& to) { to.alt_ah_attr.dlid = 0; }));
+  EXPECT_TRUE(wrong([](auto& to) { to.alt_ah_attr.dlid = 0xffff; }));
+  EXPECT_TRUE(wrong([](auto& to) { to.alt_port_num = 0; }));
+  EXPECT_TRUE(wrong([](auto& to) { to.alt_port_num = 3; }));
+  EXPECT_TRUE(wrong([](auto& to) { to.alt_pkey_index = 16; }));
+  EXPECT_TRUE(wrong([](auto& to) { to.alt_timeout = 32; }));
 }
 
 }  // namespace
