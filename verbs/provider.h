@@ -42,9 +42,13 @@ class Ah {
   virtual ~Ah() = default;
 };
 
-// The address handle of a provider that needs no more than its attributes.
+// The address handle of a provider that needs no more than its attributes.  A
+// datagram to a handle of another domain than the queue pair's completes with
+// wc_status::kLocalQpOperation, and is not sent.
 struct AddressHandle : Ah {
-  explicit AddressHandle(const AddressAttributes& own) : attributes(own) {}
+  AddressHandle(const Pd& its, const AddressAttributes& own)
+      : pd(its), attributes(own) {}
+  const Pd& pd;
   const AddressAttributes attributes;
 };
 

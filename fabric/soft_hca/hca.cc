@@ -103,13 +103,13 @@ absl::StatusOr<std::unique_ptr<verbs::Mr>> Hca::CreateMr(
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Ah>> Hca::CreateAh(
-    verbs::Pd& /*pd*/, const verbs::AddressAttributes& attributes) {
+    verbs::Pd& pd, const verbs::AddressAttributes& attributes) {
   IBEMU_RETURN_IF_ERROR(
       verbs::CheckAddress(QueryDevice(), kGuidTableEntries, attributes));
   if (ahs_ >= static_cast<int>(QueryDevice().max_ah)) {
     return NoMore("address handles");
   }
-  return std::make_unique<Counted<verbs::AddressHandle>>(ahs_, attributes);
+  return std::make_unique<Counted<verbs::AddressHandle>>(ahs_, pd, attributes);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Cq>> Hca::CreateCq(

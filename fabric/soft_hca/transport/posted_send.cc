@@ -26,8 +26,10 @@ uint32_t CompletionOpcode(const PostedSend& send) {
 
 PostedSend::PostedSend(verbs::SendRequest posted) : request(std::move(posted)) {
   if (request.address != nullptr) {
-    address =
-        static_cast<const verbs::AddressHandle&>(*request.address).attributes;
+    const auto& handle =
+        static_cast<const verbs::AddressHandle&>(*request.address);
+    address = handle.attributes;
+    address_pd = &handle.pd;
   }
 }
 

@@ -20,8 +20,10 @@ struct PostedSend {
   explicit PostedSend(verbs::SendRequest posted);
 
   verbs::SendRequest request;
-  uint64_t entry = 0;                  // of the send queue
-  verbs::AddressAttributes address{};  // UD only
+  uint64_t entry = 0;  // of the send queue
+  // UD only.  The domain is only compared: it may have ended.
+  verbs::AddressAttributes address{};
+  const verbs::Pd* address_pd = nullptr;
   size_t length = 0;
   size_t emitted = 0;  // bytes sent in packets, or requested by reads
   uint32_t first_psn = 0, last_psn = 0;

@@ -64,6 +64,10 @@ bool Requester::Begin(PostedSend& send) {
     sends_.Fail(send, verbs::wc_status::kRemoteInvalidRequest);
     return false;
   }
+  if (qp_.init.type == verbs::QpType::kUd && send.address_pd != qp_.init.pd) {
+    sends_.Fail(send, verbs::wc_status::kLocalQpOperation);
+    return false;
+  }
   if (!FindLength(send)) return false;
   // The limit on outstanding packets; the longest message alone has as many
   // (IBA vol 1 §9.7.1).

@@ -52,10 +52,16 @@ absl::Status QpSendQueue::Post(std::span<verbs::SendRequest> requests,
     // Once the adapter is gone the datagram is not sent, and needs no address.
     if (core_.is_datagram() && !core_.gone) {
       Resources& resources = core_.provider->resources();
+      const auto& handle =
+          static_cast<const verbs::AddressHandle&>(*request.address);
       send->to = AddressVectorOf(
-          static_cast<const verbs::AddressHandle&>(*request.address).attributes,
+          handle.attributes,
           resources.adapter().firmware().caps().stat_rate_support);
+      // All of the client's domains are one to the adapter.
       send->to->pd = resources.pd();
+      if (&handle.pd != core_.init.pd) {
+        send->status = verbs::wc_status::kLocalQpOperation;
+      }
     }
     send->request = std::move(request);
     sends_.push_back(std::move(send));
@@ -96,6 +102,10 @@ size_t QpSendQueue::LongestSend() const {
 // Starts a send.  Returns false if there is no memory for it now.
 bool QpSendQueue::Begin(const std::shared_ptr<Send>& send) {
   const verbs::SendRequest& request = send->request;
+  if (send->status != 0) {
+    send->ready = true;
+    return true;
+  }
   if (request.inline_data != nullptr) {
     send->length = request.inline_data->size();
   } else {

@@ -159,12 +159,12 @@ absl::StatusOr<std::unique_ptr<verbs::Mr>> VerbsProvider::CreateMr(
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Ah>> VerbsProvider::CreateAh(
-    verbs::Pd& /*pd*/, const verbs::AddressAttributes& attributes) {
+    verbs::Pd& pd, const verbs::AddressAttributes& attributes) {
   IBEMU_RETURN_IF_ERROR(CheckAlive());
   IBEMU_RETURN_IF_ERROR(verbs::CheckAddress(device_, gids(), attributes));
   if (ahs_ >= device_.max_ah) return NoMore("address handles");
   return std::make_unique<Kept<verbs::AddressHandle>>(shared_from_this(), ahs_,
-                                                      attributes);
+                                                      pd, attributes);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Cq>> VerbsProvider::CreateCq(

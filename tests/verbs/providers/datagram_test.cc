@@ -33,6 +33,18 @@ TEST_P(DatagramTest, SendsADatagramAndSaysWhomItIsFrom) {
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7u, status::kSuccess)));
 }
 
+TEST_P(DatagramTest, IsNotSentToAnAddressOfAnotherDomain) {
+  const auto other = *a_->provider.CreatePd(a_->memory->process());
+  const auto to =
+      *a_->provider.CreateAh(*other, Address(LidOf(HostNumber::kTwo)));
+  ASSERT_TRUE(b_->Receive(0, 64).ok());
+  ASSERT_TRUE(a_->Post(Datagram(*to, 5)).ok());
+  Run();
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7u, status::kLocalQpOperation)));
+  EXPECT_EQ(a_->State(), QpState::kSendQueueError);
+  EXPECT_THAT(b_->Poll(), IsEmpty());
+}
+
 TEST_P(DatagramTest, CarriesAGrhAndAnImmediate) {
   const GidBytes gid = hosts_->gid(HostNumber::kTwo);
   const auto to =

@@ -383,7 +383,10 @@ class DatagramRequesterTest : public ::testing::Test, protected RequesterLab {
   DatagramRequesterTest() : RequesterLab(verbs::QpType::kUd) {}
 
   absl::Status SendTo(uint32_t qpn, size_t size) {
-    verbs::AddressHandle handle(verbs::AddressAttributes{});
+    return SendTo(link.pd, qpn, size);
+  }
+  absl::Status SendTo(const verbs::Pd& pd, uint32_t qpn, size_t size) {
+    verbs::AddressHandle handle(pd, verbs::AddressAttributes{});
     verbs::SendRequest request = Request(IB_UVERBS_WR_SEND, 0, size);
     request.address = &handle;
     request.work.wr.ud.remote_qpn = qpn;
@@ -398,6 +401,15 @@ TEST_F(DatagramRequesterTest, SendsEachDatagramToItsAddress) {
   EXPECT_THAT(link.destinations, ElementsAre(0x31u, 0x32u));
   EXPECT_THAT(link.PollStatuses(),
               ElementsAre(wc_status::kSuccess, wc_status::kSuccess));
+}
+
+TEST_F(DatagramRequesterTest, FailsToSendToAnAddressOfAnotherDomain) {
+  const verbs::Pd other;
+  ASSERT_TRUE(SendTo(other, 0x31, 100).ok());
+
+  EXPECT_THAT(link.destinations, IsEmpty());
+  EXPECT_THAT(link.PollStatuses(), ElementsAre(wc_status::kLocalQpOperation));
+  EXPECT_EQ(link.context.state, verbs::QpState::kSendQueueError);
 }
 
 TEST_F(DatagramRequesterTest, RefusesAMessageThatIsNoSinglePacket) {
