@@ -124,7 +124,7 @@ absl::StatusOr<std::unique_ptr<verbs::Cq>> Hca::CreateCq(
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Srq>> Hca::CreateSrq(
-    verbs::Pd& /*pd*/, const verbs::SrqAttributes& attributes,
+    verbs::Pd& pd, const verbs::SrqAttributes& attributes,
     verbs::ObjectListener& listener) {
   const verbs::DeviceAttributes device = QueryDevice();
   IBEMU_RETURN_IF_ERROR(verbs::CheckSrq(device, attributes));
@@ -132,7 +132,7 @@ absl::StatusOr<std::unique_ptr<verbs::Srq>> Hca::CreateSrq(
     return NoMore("shared receive queues");
   }
   return std::make_unique<Counted<verbs::SharedReceiveQueue>>(
-      srqs_, attributes, device.max_srq_wr, listener);
+      srqs_, pd, attributes, device.max_srq_wr, listener);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Qp>> Hca::CreateQp(

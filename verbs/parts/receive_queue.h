@@ -42,9 +42,11 @@ class ReceiveQueue {
 class SharedReceiveQueue : public verbs::Srq {
  public:
   // `most` is the largest number of requests to which it may be resized.
-  SharedReceiveQueue(const verbs::SrqAttributes& attributes, uint32_t most,
+  SharedReceiveQueue(const verbs::Pd& pd,
+                     const verbs::SrqAttributes& attributes, uint32_t most,
                      verbs::ObjectListener& listener)
-      : queue_(attributes.max_requests, attributes.max_sges),
+      : pd_(pd),
+        queue_(attributes.max_requests, attributes.max_sges),
         limit_(attributes.limit),
         most_(most),
         listener_(listener) {}
@@ -55,12 +57,17 @@ class SharedReceiveQueue : public verbs::Srq {
   absl::Status PostReceive(std::span<verbs::ReceiveRequest> requests,
                            size_t& taken) override;
 
+  // The domain of the keys in its requests.  A queue pair that takes from it
+  // may have another one, as in Linux (IBA vol 1 §10.2.9).
+  const verbs::Pd* pd() const { return &pd_; }
+
   std::optional<verbs::ReceiveRequest> Take();
   void PutBack(verbs::ReceiveRequest request) {
     queue_.PutBack(std::move(request));
   }
 
  private:
+  const verbs::Pd& pd_;
   ReceiveQueue queue_;
   uint32_t limit_;
   const uint32_t most_;

@@ -27,8 +27,8 @@ void DatagramReceiver::OnDatagram(const Packet& packet, uint16_t pkey_index,
   const Transport& datagram = *packet.transport;
   std::optional<verbs::ReceiveRequest> receive = link_.TakeReceive();
   if (!receive) return;
-  const auto ranges =
-      qp_.keys.FindAll(receive->sges, qp_.init.pd, verbs::access::kLocalWrite);
+  const auto ranges = qp_.keys.FindAll(receive->sges, qp_.receive_pd(),
+                                       verbs::access::kLocalWrite);
   if (!ranges.ok() || verbs::LengthOf(*ranges) < kGrhBytes + datagram.size) {
     return link_.PutBackReceive(*std::move(receive));
   }

@@ -70,7 +70,7 @@ PartialMessage::Placed PartialMessage::PlaceWrite(const Transport& packets) {
 
 PartialMessage::Placed PartialMessage::PlaceSend(const Transport& packets) {
   const Message& message = *message_;
-  const auto ranges = qp_.keys.FindAll(message.receive->sges, qp_.init.pd,
+  const auto ranges = qp_.keys.FindAll(message.receive->sges, qp_.receive_pd(),
                                        verbs::access::kLocalWrite);
   if (!ranges.ok()) return Placed::kProtection;
   const verbs::MemoryRanges part =

@@ -1,8 +1,15 @@
 #include "fabric/soft_hca/transport/queue_pair_context.h"
 
+#include "verbs/parts/receive_queue.h"
 #include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
+
+const verbs::Pd* QueuePairContext::receive_pd() const {
+  return init.srq == nullptr
+             ? init.pd
+             : static_cast<const verbs::SharedReceiveQueue*>(init.srq)->pd();
+}
 
 void QueuePairContext::FlushReceive(uint64_t id) const {
   verbs::WorkCompletion completion{};

@@ -47,6 +47,8 @@ struct QueuePairContext {
     return static_cast<verbs::CompletionQueue&>(*init.receive_cq);
   }
 
+  // Returns the domain of the keys in receive requests.
+  const verbs::Pd* receive_pd() const;
   // Completes the receive request `id`, which got no message.
   void FlushReceive(uint64_t id) const;
 };

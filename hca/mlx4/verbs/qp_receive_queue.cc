@@ -167,7 +167,9 @@ void QpReceiveQueue::PutDown(PostedReceive receive,
   };
   if (size == skipped) return end(absl::OkStatus());
   const auto ranges = core_.provider->keys().FindAll(
-      receive.request.sges, core_.init.pd, verbs::access::kLocalWrite);
+      receive.request.sges,
+      core_.srq() != nullptr ? core_.srq()->pd() : core_.init.pd,
+      verbs::access::kLocalWrite);
   if (!ranges.ok()) return end(ranges.status());
   const verbs::Buffer buffer = core_.provider->bounces().Take(size - skipped);
   const auto bytes = receive.memory->bytes().subspan(skipped, size - skipped);

@@ -194,10 +194,6 @@ absl::StatusOr<std::unique_ptr<verbs::Qp>> VerbsProvider::CreateQp(
   }
   IBEMU_RETURN_IF_ERROR(
       verbs::CheckCapacity(device_, init.capacity, kMaxInline));
-  if (init.srq != nullptr && static_cast<Mlx4Srq*>(init.srq)->pd() != init.pd) {
-    return absl::InvalidArgumentError(
-        "the shared receive queue is of another domain");
-  }
   if (qps_.size() >= device_.max_qp) return NoMore("queue pairs");
   return Mlx4QueuePair::Create(shared_from_this(), init, listener);
 }

@@ -68,8 +68,9 @@ class SharedReceiveQueueTest : public ::testing::Test,
   }
 
   std::vector<verbs::EventType> events_;
+  const verbs::Pd pd_;
   SharedReceiveQueue queue_{
-      {.max_requests = 10, .max_sges = 1, .limit = 0}, 20, *this};
+      pd_, {.max_requests = 10, .max_sges = 1, .limit = 0}, 20, *this};
 
  private:
   void OnEvent(verbs::EventType type) override { events_.push_back(type); }

@@ -104,4 +104,25 @@ TEST_P(SharedReceiveTest, KeepsItsRequestsWhenAQueuePairGoes) {
   EXPECT_EQ(b_->memory->Text(500, 7), "for you");
 }
 
+// The keys of its requests are those of its own domain.
+TEST_P(SharedReceiveTest, ServesAQueuePairOfAnotherDomain) {
+  Connect();
+  const auto other = *b_->provider.CreatePd(b_->memory->process());
+  QpInit init;
+  init.pd = other.get();
+  init.send_cq = init.receive_cq = b_->cq.get();
+  init.srq = b_->srq.get();
+  b_->qp = *b_->provider.CreateQp(init, *b_);
+  b_->Connect(TowardsA());
+  a_->Modify({}, QpState::kReset);
+  a_->Connect(TowardsB());
+  ASSERT_TRUE(b_->Receive(500, 10, 1).ok());
+  a_->memory->Put(0, "for you");
+  ASSERT_TRUE(a_->Send(0, 7).ok());
+  Run();
+  EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess)));
+  EXPECT_EQ(b_->memory->Text(500, 7), "for you");
+  b_->qp.reset();  // before its domain
+}
+
 }  // namespace ibemu::verbs

@@ -32,17 +32,6 @@ TEST_F(SharedReceiveQueueTest, SaysThatAQueuePairTakesNoMore) {
   EXPECT_THAT(b_->events, Contains(verbs::EventType::kLastWqeReached));
 }
 
-TEST_F(SharedReceiveQueueTest, ServesNoQueuePairOfAnotherDomain) {
-  Connect({}, Shared());
-  const auto other = *b_->provider.CreatePd(0);
-  verbs::QpInit init;
-  init.pd = other.get();
-  init.send_cq = init.receive_cq = b_->cq.get();
-  init.srq = b_->srq.get();
-  EXPECT_TRUE(
-      absl::IsInvalidArgument(b_->provider.CreateQp(init, *b_).status()));
-}
-
 TEST_F(SharedReceiveQueueTest, CutsTheAdapterOffWhenItIsNotGivenBack) {
   Connect({}, Shared());
   ASSERT_TRUE(b_->Receive(0, 10).ok());
