@@ -59,7 +59,7 @@ PartialMessage::Placed PartialMessage::Place(const Transport& packets) {
 // first packet.
 PartialMessage::Placed PartialMessage::PlaceWrite(const Transport& packets) {
   const Message& message = *message_;
-  if (packets.size > message.size - message.length) return Placed::kInvalid;
+  if (packets.size > message.size - message.length) return Placed::kBadLength;
   const auto range =
       qp_.keys.Find(message.key, qp_.init.pd, message.address + message.length,
                     packets.size, verbs::access::kRemoteWrite);

@@ -20,7 +20,8 @@ class PartialMessage {
  public:
   enum class Placed {
     kOk,
-    kInvalid,     // it doesn't follow the packet before, or is too long
+    kInvalid,     // it doesn't follow the packet before
+    kBadLength,   // a write is longer than it said
     kAccess,      // the peer may not write to this memory
     kNoReceive,   // there is no receive request for it
     kTooLong,     // for the receive request

@@ -1,6 +1,7 @@
 #include "fabric/soft_hca/transport/reliable_responder.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "fabric/soft_hca/transport/atomic_unit.h"
@@ -18,7 +19,7 @@ bool ReliableResponder::InSequence(const Transport& request) {
   if (ahead < 0) {
     OnDuplicate(request);
   } else if (!std::exchange(told_of_gap_, true)) {
-    SendNak(Syndrome::kSequenceError);
+    SendNak(Syndrome::kSequenceError, std::nullopt);
   }
   return false;
 }
@@ -38,8 +39,11 @@ void ReliableResponder::OnDuplicate(const Transport& request) {
 }
 
 void ReliableResponder::OnFetch(const Transport& request) {
-  if (message_.begun() || qp_.attributes.max_dest_rd_atomic == 0) {
-    return Refuse(Syndrome::kInvalidRequest);
+  if (message_.begun()) {
+    return Refuse(Syndrome::kInvalidRequest, EventType::kQpRequestError);
+  }
+  if (qp_.attributes.max_dest_rd_atomic == 0) {
+    return Refuse(Syndrome::kInvalidRequest, EventType::kQpAccessError);
   }
   const uint32_t right = request.IsAtomic() ? verbs::access::kRemoteAtomic
                                             : verbs::access::kRemoteRead;
@@ -48,10 +52,10 @@ void ReliableResponder::OnFetch(const Transport& request) {
            .Find(request.key, qp_.init.pd, request.address, request.length,
                  right)
            .ok()) {
-    return Refuse(Syndrome::kAccessError);
+    return Refuse(Syndrome::kAccessError, EventType::kQpAccessError);
   }
   if (request.IsAtomic() && request.address % kAtomicBytes != 0) {
-    return Refuse(Syndrome::kInvalidRequest);
+    return Refuse(Syndrome::kInvalidRequest, EventType::kQpAccessError);
   }
   expected_psn_ = wire::PsnAfter(expected_psn_,
                                  wire::PacketsFor(request.length, link_.Mtu()));
@@ -59,17 +63,21 @@ void ReliableResponder::OnFetch(const Transport& request) {
       {.psn = request.psn, .fetch = std::make_shared<Transport>(request)});
 }
 
+// kQpRequestError is for operations out of order, kQpAccessError for what they
+// ask for: keys, lengths, alignment, too many RDMA READs.
 void ReliableResponder::OnFault(PartialMessage::Placed fault) {
   switch (fault) {
     case PartialMessage::Placed::kOk:
       return;
     case PartialMessage::Placed::kInvalid:
-      return Refuse(Syndrome::kInvalidRequest);
+      return Refuse(Syndrome::kInvalidRequest, EventType::kQpRequestError);
+    case PartialMessage::Placed::kBadLength:
+      return Refuse(Syndrome::kInvalidRequest, EventType::kQpAccessError);
     case PartialMessage::Placed::kAccess:
-      return Refuse(Syndrome::kAccessError);
+      return Refuse(Syndrome::kAccessError, EventType::kQpAccessError);
     case PartialMessage::Placed::kNoReceive:
       told_of_gap_ = true;  // the RNR NAK explains the gap that follows
-      return SendNak(Syndrome::kRnrNak);
+      return SendNak(Syndrome::kRnrNak, std::nullopt);
     case PartialMessage::Placed::kTooLong:
       return RefuseReceive(verbs::wc_status::kLocalLength,
                            Syndrome::kInvalidRequest);
@@ -81,20 +89,26 @@ void ReliableResponder::OnFault(PartialMessage::Placed fault) {
 
 // Sends a NAK after the steps in progress, because it also acknowledges all
 // packets before it.
-void ReliableResponder::SendNak(Syndrome syndrome) {
-  steps_.Add({.done = true, .psn = expected_psn_, .refusal = syndrome});
+void ReliableResponder::SendNak(Syndrome syndrome,
+                                std::optional<EventType> event) {
+  steps_.Add({.done = true,
+              .psn = expected_psn_,
+              .refusal = syndrome,
+              .event = event});
 }
 
 // Handles an invalid request: sends a NAK that ends the connection.
-void ReliableResponder::Refuse(Syndrome syndrome) {
+void ReliableResponder::Refuse(Syndrome syndrome,
+                               std::optional<EventType> event) {
   refused_ = true;
-  SendNak(syndrome);
+  SendNak(syndrome, event);
 }
 
-// Handles a receive request that does not fit the message.
+// Handles a receive request that does not fit the message.  Its completion
+// tells of the error.
 void ReliableResponder::RefuseReceive(uint32_t status, Syndrome syndrome) {
   steps_.Add({.done = true, .completion = message_.Fail(status)});
-  Refuse(syndrome);
+  Refuse(syndrome, std::nullopt);
 }
 
 }  // namespace ibemu::fabric

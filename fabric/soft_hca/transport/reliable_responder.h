@@ -3,6 +3,8 @@
 #ifndef IBEMU_FABRIC_SOFT_HCA_TRANSPORT_RELIABLE_RESPONDER_H_
 #define IBEMU_FABRIC_SOFT_HCA_TRANSPORT_RELIABLE_RESPONDER_H_
 
+#include <optional>
+
 #include "fabric/soft_hca/transport/responder.h"
 
 namespace ibemu::fabric {
@@ -16,6 +18,7 @@ class ReliableResponder final : public Responder {
 
  private:
   using Syndrome = Transport::Syndrome;
+  using EventType = verbs::EventType;
 
   bool InSequence(const Transport& request) override;
   void OnFetch(const Transport& request) override;
@@ -23,8 +26,8 @@ class ReliableResponder final : public Responder {
   void ResetService() override { told_of_gap_ = false; }
 
   void OnDuplicate(const Transport& request);
-  void SendNak(Syndrome syndrome);
-  void Refuse(Syndrome syndrome);
+  void SendNak(Syndrome syndrome, std::optional<EventType> event);
+  void Refuse(Syndrome syndrome, std::optional<EventType> event);
   void RefuseReceive(uint32_t status, Syndrome syndrome);
 
   bool told_of_gap_ = false;  // a NAK asked for the expected packet

@@ -46,9 +46,7 @@ void ResponderSteps::Run() {
           *step->refusal == Syndrome::kSequenceError) {
         continue;
       }
-      qp_.listener.OnEvent(*step->refusal == Syndrome::kAccessError
-                               ? verbs::EventType::kQpAccessError
-                               : verbs::EventType::kQpRequestError);
+      if (step->event) qp_.listener.OnEvent(*step->event);
       return link_.EnterError();
     }
     if (step->acknowledge) Acknowledge(Syndrome::kAck, step->psn);

@@ -10,7 +10,8 @@ namespace {
 
 namespace status = wc_status;
 using ::testing::Contains, ::testing::ElementsAre, ::testing::IsEmpty,
-    ::testing::Pair, ::testing::SizeIs, ::testing::UnorderedElementsAre;
+    ::testing::Not, ::testing::Pair, ::testing::SizeIs,
+    ::testing::UnorderedElementsAre;
 using testing::Pattern;
 
 }  // namespace
@@ -138,7 +139,8 @@ TEST_P(ReliableConnectionTest,
                                           Pair(2u, status::kFlushed)));
   EXPECT_THAT(a_->PollEnds(),
               ElementsAre(Pair(7u, status::kRemoteInvalidRequest)));
-  EXPECT_THAT(b_->events, Contains(EventType::kQpRequestError));
+  EXPECT_THAT(b_->events, Not(Contains(EventType::kQpRequestError)))
+      << "the completion tells of it";
 }
 
 TEST_P(ReliableConnectionTest, FailsASendWhoseKeyIsWrongInItsTurn) {
@@ -196,7 +198,6 @@ TEST_P(ReliableConnectionTest, TellsAReceiverWhoseMemoryWentMeanwhile) {
   Run();
   EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(1u, status::kLocalProtection),
                                           Pair(2u, status::kFlushed)));
-  EXPECT_FALSE(b_->events.empty());
   EXPECT_EQ(b_->State(), QpState::kError);
 }
 

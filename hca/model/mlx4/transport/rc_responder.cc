@@ -105,7 +105,9 @@ void RcResponder::OnMessage(const ParsedPacket& request) {
       break;
     case ReceivedMessage::Placed::kTooLong:
       message_.FailReceive(CqeSyndrome::kLocalLength);
-      Refuse(wire::syndrome::kInvalidRequest, EventType::kWqInvalidRequest);
+      Acknowledge(expected_,
+                  wire::syndrome::kNak | wire::syndrome::kInvalidRequest);
+      link_.Break();
       return;
     case ReceivedMessage::Placed::kProtection:
       message_.FailReceive(CqeSyndrome::kLocalProtection);
@@ -179,8 +181,12 @@ void RcResponder::OnRead(ParsedPacket request, bool duplicate) {
 
 void RcResponder::OnAtomic(ParsedPacket request) {
   const auto header = request.Take<wire::AtomicHeader>();
-  if (!header || header->address % kAtomicOperandBytes != 0) {
+  if (!header) {
     Refuse(wire::syndrome::kInvalidRequest, EventType::kWqInvalidRequest);
+    return;
+  }
+  if (header->address % kAtomicOperandBytes != 0) {
+    Refuse(wire::syndrome::kInvalidRequest, EventType::kWqAccessError);
     return;
   }
   const auto entry =

@@ -145,6 +145,7 @@ TEST_F(FetchResponderTest, RefusesAReadWhenItTakesNone) {
   Take(Read(Psn(0), 0, 8));
 
   EXPECT_EQ(TakeSyndrome(), Syndrome::kInvalidRequest);
+  EXPECT_THAT(link.events, ElementsAre(verbs::EventType::kQpAccessError));
 }
 
 TEST_F(FetchResponderTest, RefusesAReadWithinAMessage) {
@@ -153,6 +154,7 @@ TEST_F(FetchResponderTest, RefusesAReadWithinAMessage) {
   Take(Read(Psn(1), 0, 8));
 
   EXPECT_EQ(TakeSyndrome(), Syndrome::kInvalidRequest);
+  EXPECT_THAT(link.events, ElementsAre(verbs::EventType::kQpRequestError));
 }
 
 TEST_F(FetchResponderTest, ExecutesAnAtomicOperationOnceHoweverOftenItComes) {
@@ -202,6 +204,7 @@ TEST_F(FetchResponderTest, RefusesAnAtomicOperationAcrossItsBoundary) {
   Take(Add(Psn(0), 60, 1));
 
   EXPECT_EQ(TakeSyndrome(), Syndrome::kInvalidRequest);
+  EXPECT_THAT(link.events, ElementsAre(verbs::EventType::kQpAccessError));
 }
 
 TEST_F(FetchResponderTest, RefusesAnAtomicOperationWithoutTheRight) {

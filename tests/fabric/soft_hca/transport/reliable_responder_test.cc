@@ -15,6 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Syndrome = Transport::Syndrome;
+using EventType = verbs::EventType;
 
 namespace wc_status = verbs::wc_status;
 
@@ -31,14 +32,12 @@ class ReliableResponderTest : public ::testing::Test,
     EXPECT_EQ(sent[0].syndrome, syndrome);
     EXPECT_EQ(sent[0].psn, psn);
   }
-  // Expects that a NAK with `psn` has ended the connection.
-  void ExpectRefusal(Syndrome syndrome, uint32_t psn) {
+  // Expects that a NAK with `psn` has ended the connection, and that `event`
+  // told of it.
+  void ExpectRefusal(Syndrome syndrome, uint32_t psn, verbs::EventType event) {
     ExpectAnswer(syndrome, psn);
     EXPECT_EQ(link.context.state, verbs::QpState::kError);
-    EXPECT_THAT(link.events,
-                ElementsAre(syndrome == Syndrome::kInvalidRequest
-                                ? verbs::EventType::kQpRequestError
-                                : verbs::EventType::kQpAccessError));
+    EXPECT_THAT(link.events, ElementsAre(event));
   }
 };
 
@@ -144,13 +143,13 @@ TEST_F(ReliableResponderTest, RefusesAWriteWithAWrongKey) {
 
   Take(message);
 
-  ExpectRefusal(Syndrome::kAccessError, Psn(0));
+  ExpectRefusal(Syndrome::kAccessError, Psn(0), EventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAWriteBeyondTheRegion) {
   Take(Write(Psn(0), "hello", FakeLink::kSize - 4));
 
-  ExpectRefusal(Syndrome::kAccessError, Psn(0));
+  ExpectRefusal(Syndrome::kAccessError, Psn(0), EventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAWriteThatTheRegionDoesNotAllow) {
@@ -158,7 +157,7 @@ TEST_F(ReliableResponderTest, RefusesAWriteThatTheRegionDoesNotAllow) {
 
   Take(Write(Psn(0), "hello", 200));
 
-  ExpectRefusal(Syndrome::kAccessError, Psn(0));
+  ExpectRefusal(Syndrome::kAccessError, Psn(0), EventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAWriteThatTheQueuePairDoesNotAllow) {
@@ -166,7 +165,7 @@ TEST_F(ReliableResponderTest, RefusesAWriteThatTheQueuePairDoesNotAllow) {
 
   Take(Write(Psn(0), "hello", 200));
 
-  ExpectRefusal(Syndrome::kAccessError, Psn(0));
+  ExpectRefusal(Syndrome::kAccessError, Psn(0), EventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesTheRestOfAWriteWhoseKeyHasGone) {
@@ -177,7 +176,7 @@ TEST_F(ReliableResponderTest, RefusesTheRestOfAWriteWhoseKeyHasGone) {
 
   Take(message.Single(1));
 
-  ExpectRefusal(Syndrome::kAccessError, Psn(1));
+  ExpectRefusal(Syndrome::kAccessError, Psn(1), EventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAWriteThatIsLongerThanItSaid) {
@@ -186,7 +185,7 @@ TEST_F(ReliableResponderTest, RefusesAWriteThatIsLongerThanItSaid) {
 
   Take(message);
 
-  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0));
+  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0), EventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAMessageWithoutItsFirstPacket) {
@@ -196,7 +195,7 @@ TEST_F(ReliableResponderTest, RefusesAMessageWithoutItsFirstPacket) {
 
   Take(last);
 
-  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0));
+  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0), EventType::kQpRequestError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAMessageThatBeginsWithinAnother) {
@@ -205,7 +204,7 @@ TEST_F(ReliableResponderTest, RefusesAMessageThatBeginsWithinAnother) {
 
   Take(Send(Psn(1), "other"));
 
-  ExpectRefusal(Syndrome::kInvalidRequest, Psn(1));
+  ExpectRefusal(Syndrome::kInvalidRequest, Psn(1), EventType::kQpRequestError);
   EXPECT_THAT(link.PollStatuses(), ElementsAre(wc_status::kFlushed));
 }
 
@@ -214,7 +213,9 @@ TEST_F(ReliableResponderTest, FailsAReceiveRequestThatIsTooShort) {
 
   Take(Send(Psn(0), "hello"));
 
-  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0));
+  ExpectAnswer(Syndrome::kInvalidRequest, Psn(0));
+  EXPECT_EQ(link.context.state, verbs::QpState::kError);
+  EXPECT_THAT(link.events, IsEmpty()) << "its completion tells of it";
   EXPECT_THAT(link.PollStatuses(), ElementsAre(wc_status::kLocalLength));
 }
 
@@ -227,6 +228,7 @@ TEST_F(ReliableResponderTest, FailsAReceiveRequestWithAWrongKey) {
   ExpectAnswer(Syndrome::kOperationError, Psn(0));
   EXPECT_THAT(link.PollStatuses(), ElementsAre(wc_status::kLocalProtection));
   EXPECT_EQ(link.context.state, verbs::QpState::kError);
+  EXPECT_THAT(link.events, IsEmpty()) << "its completion tells of it";
 }
 
 TEST_F(ReliableResponderTest, FailsAMessageWhoseMemoryIsNotThere) {

@@ -65,7 +65,7 @@ TEST_F(Mlx4Reliable, RefuseAnAtomicThatIsNotAligned) {
   Run();
   EXPECT_EQ(here_.NextSyndrome(Station::kSendCq),
             CqeSyndrome::kRemoteInvalidRequest);
-  EXPECT_THAT(there_.Events(), Contains(EventType::kWqInvalidRequest));
+  EXPECT_THAT(there_.Events(), Contains(EventType::kWqAccessError));
 }
 
 TEST_F(Mlx4Reliable, GoBackWhenAPacketWasLost) {
