@@ -107,7 +107,9 @@ verbs::QpAttributes QueuePair::Query() const {
 }
 
 void QueuePair::OnRemoval() {
-  if (context_.state != State::kReset) EnterError();
+  if (context_.state != State::kReset && context_.state != State::kError) {
+    EndRequests();
+  }
 }
 
 // Completions from before belong to nobody, see mlx4_cq_clean() and
@@ -128,8 +130,17 @@ void QueuePair::Reset() {
   if (datagrams_) datagrams_->Reset();
 }
 
+// The requests that it took from a shared receive queue have completed then,
+// and it takes no more (IBA vol 1 §11.6.3.1).
 void QueuePair::EnterError() {
   if (context_.state == State::kError) return;
+  EndRequests();
+  if (context_.init.srq != nullptr) {
+    context_.listener.OnEvent(verbs::EventType::kLastWqeReached);
+  }
+}
+
+void QueuePair::EndRequests() {
   context_.guard.Invalidate();
   context_.state = State::kError;
   requester_.Flush();

@@ -59,6 +59,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void Apply(const verbs::QpAttributes& attributes);
   void Reset();
   void ForgetCompletions();
+  void EndRequests();
   void FlushReceives();
   void OnDatagram(const NodePort& port, uint16_t pkey_index,
                   const Packet& packet);

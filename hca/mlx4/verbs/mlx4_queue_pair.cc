@@ -168,6 +168,7 @@ void Mlx4QueuePair::OnEvent(verbs::EventType type) {
   if (type == kQpFatal || type == kQpRequestError || type == kQpAccessError) {
     EnterError();
   }
+  if (type == kLastWqeReached) return receives_.TellOfLastRequest();
   core_.listener.OnEvent(type);
 }
 

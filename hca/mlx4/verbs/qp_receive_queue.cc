@@ -195,6 +195,14 @@ void QpReceiveQueue::Complete() {
     core_.fail();
     core_.listener.OnEvent(verbs::EventType::kQpAccessError);
   }
+  if (arrivals_.empty() && std::exchange(tells_of_last_, false)) {
+    core_.listener.OnEvent(verbs::EventType::kLastWqeReached);
+  }
+}
+
+void QpReceiveQueue::TellOfLastRequest() {
+  tells_of_last_ = true;
+  Complete();
 }
 
 void QpReceiveQueue::Flush() {
@@ -230,7 +238,7 @@ void QpReceiveQueue::FlushArrivals() {
 // Memory whose data is still on its way to the client continues to count as the
 // client's, so a client gets no more memory by a reset.
 void QpReceiveQueue::Clear() {
-  waits_ = false;
+  waits_ = tells_of_last_ = false;
   while (pending_.Take()) continue;
   posted_.clear();
   if (core_.srq() != nullptr) core_.srq()->EndArriving(arrivals_.size());

@@ -51,6 +51,10 @@ class QpReceiveQueue {
   // Ends the messages whose data is on its way to the client, as flushed.
   void FlushArrivals();
 
+  // The queue pair takes no more requests from its shared receive queue: tells
+  // the client, when those that it took are complete.
+  void TellOfLastRequest();
+
   // Forgets all requests and messages.
   void Clear();
   // Cancels the waiting for memory.
@@ -76,6 +80,7 @@ class QpReceiveQueue {
   verbs::ReceiveQueue pending_;            // not yet given to the adapter
   std::deque<PostedReceive> posted_;
   bool waits_ = false;  // waits for memory of the driver
+  bool tells_of_last_ = false;
   std::deque<std::shared_ptr<Arrival>> arrivals_;
 };
 

@@ -65,6 +65,42 @@ TEST_P(SharedReceiveTest, KeepsItsRequestsWhenAQueuePairIsInError) {
   EXPECT_THAT(b_->Poll(), IsEmpty()) << "the request is for others";
 }
 
+TEST_P(SharedReceiveTest, SaysOnceThatAQueuePairInErrorTakesNoMore) {
+  Connect();
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  b_->Modify({}, QpState::kError);
+  Run();
+  EXPECT_THAT(b_->events, ElementsAre(EventType::kLastWqeReached));
+  b_->Modify({}, QpState::kError);
+  Run();
+  EXPECT_THAT(b_->events, SizeIs(1));
+}
+
+TEST_P(SharedReceiveTest, CompletesWhatAQueuePairTookBeforeItSaysSo) {
+  Connect();
+  b_->memory->SetDelay(absl::Milliseconds(4));
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run(absl::Milliseconds(2));
+  ASSERT_EQ(b_->memory->calls, 1) << "it is on its way to the client";
+  ASSERT_THAT(b_->Poll(), IsEmpty());
+  b_->Modify({}, QpState::kError);
+  for (int i = 0; i < 20 && b_->events.empty(); ++i) {
+    Run(absl::Microseconds(500));
+  }
+  EXPECT_THAT(b_->events, ElementsAre(EventType::kLastWqeReached));
+  EXPECT_THAT(b_->Poll(), SizeIs(1));
+}
+
+TEST_P(SharedReceiveTest, SaysThatAQueuePairThatFailedTakesNoMore) {
+  Connect();
+  ASSERT_TRUE(b_->Receive(0, 5).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  EXPECT_THAT(b_->events, ElementsAre(EventType::kLastWqeReached));
+  EXPECT_THAT(b_->PollStatuses(), ElementsAre(status::kLocalLength));
+}
+
 TEST_P(SharedReceiveTest, SaysNothingOfAQueuePairThatIsReset) {
   Connect();
   ASSERT_TRUE(b_->Receive(0, 10).ok());

@@ -24,14 +24,6 @@ TEST_F(SharedReceiveQueueTest, KeepsItsSize) {
   EXPECT_EQ(b_->srq->Query().max_requests, 20u);
 }
 
-TEST_F(SharedReceiveQueueTest, SaysThatAQueuePairTakesNoMore) {
-  Connect({}, Shared());
-  ASSERT_TRUE(b_->Receive(0, 10).ok());
-  b_->Modify({}, verbs::QpState::kError);
-  Run();
-  EXPECT_THAT(b_->events, Contains(verbs::EventType::kLastWqeReached));
-}
-
 TEST_F(SharedReceiveQueueTest, CutsTheAdapterOffWhenItIsNotGivenBack) {
   Connect({}, Shared());
   ASSERT_TRUE(b_->Receive(0, 10).ok());
