@@ -38,8 +38,9 @@ class ObjectsTest : public ContextTest {
     request.access_flags = access;
     return Execute(IB_USER_VERBS_CMD_REG_MR, request, 12);
   }
-  // One request of one piece, `count` times.
-  CommandBytes PostSend(uint32_t qp, uint32_t count, uint32_t flags = 0) {
+  // One request of one piece, `count` times.  The last piece has `last` bytes.
+  CommandBytes PostSend(uint32_t qp, uint32_t count, uint32_t flags = 0,
+                        uint32_t last = 5) {
     CommandBytes body;
     auto header = Answered<ib_uverbs_post_send>(kPlace);
     header.qp_handle = qp;
@@ -52,7 +53,8 @@ class ObjectsTest : public ContextTest {
     work.send_flags = flags;
     for (uint32_t i = 0; i < count; ++i) Append(body, work);
     for (uint32_t i = 0; i < count; ++i) {
-      Append(body, ib_uverbs_sge{FakeMemory::kStart, 5, 0x11});
+      const uint32_t size = i + 1 == count ? last : 5;
+      Append(body, ib_uverbs_sge{FakeMemory::kStart, size, 0x11});
     }
     CommandBytes command;
     Append(command,
@@ -329,6 +331,19 @@ TEST_F(ObjectsTest, FetchesInlineDataWhenTheyArePosted) {
   const auto& data = *provider_.qp->sent[0].inline_data;
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(data.data()), 5),
             "hello");
+}
+
+TEST_F(ObjectsTest, PostsTheRequestsBeforeOneWithTooMuchInlineData) {
+  constexpr uint32_t kInline = 1 << 3;
+  const uint32_t qp = CreateQp(pd_, CreateCq());
+  EXPECT_EQ(BadRequest(Execute(PostSend(qp, 1, kInline, 16))), 0u);
+  const Answer answer = Execute(PostSend(qp, 2, kInline, 17));
+  EXPECT_TRUE(absl::IsInvalidArgument(answer.status));
+  EXPECT_EQ(BadRequest(answer), 2u);
+  EXPECT_EQ(provider_.qp->sent.size(), 2u);
+  const Answer only = Execute(PostSend(qp, 1, kInline, 17));
+  EXPECT_TRUE(absl::IsInvalidArgument(only.status));
+  EXPECT_EQ(BadRequest(only), 1u);
 }
 
 TEST_F(ObjectsTest, RefusesListsThatAreShorterThanTheySay) {

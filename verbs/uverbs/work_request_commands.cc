@@ -31,6 +31,21 @@ bool IsInline(const SendRequest& request) {
   return (request.work.send_flags & kInline) != 0;
 }
 
+// Drops the first request that has more than `room` bytes of inline data, and
+// those after it.  A list is posted up to the first request that is refused.
+//
+// Errors: InvalidArgument if there was one.
+absl::Status DropFromTooLongInline(uint32_t room,
+                                   std::vector<SendRequest>& sends) {
+  const auto first =
+      std::find_if(sends.begin(), sends.end(), [room](const SendRequest& send) {
+        return IsInline(send) && LengthOf(send.sges) > room;
+      });
+  if (first == sends.end()) return absl::OkStatus();
+  sends.erase(first, sends.end());
+  return absl::InvalidArgumentError("more inline than agreed");
+}
+
 }  // namespace
 
 WorkRequestCommands::WorkRequestCommands(CommandTable& table,
@@ -48,8 +63,10 @@ WorkRequestCommands::WorkRequestCommands(CommandTable& table,
       [this](CommandCall& call) { return PostSrqRecv(call); });
 }
 
+// `rest` is why requests after `sends` are refused, if there are any.
 absl::Status WorkRequestCommands::Post(QpObject& qp,
                                        std::span<SendRequest> sends,
+                                       const absl::Status& rest,
                                        size_t& taken) const {
   if (qp.type == QpType::kUd) {
     for (SendRequest& send : sends) {
@@ -58,7 +75,8 @@ absl::Status WorkRequestCommands::Post(QpObject& qp,
       send.address = ah->ah.get();
     }
   }
-  return qp.qp->PostSend(sends, taken);
+  IBEMU_RETURN_IF_ERROR(qp.qp->PostSend(sends, taken));
+  return rest;
 }
 
 absl::Status WorkRequestCommands::PostSend(CommandCall& call) {
@@ -67,18 +85,14 @@ absl::Status WorkRequestCommands::PostSend(CommandCall& call) {
                          FindObject(objects_.qps, request.qp_handle));
   IBEMU_ASSIGN_OR_RETURN(std::vector<SendRequest> sends,
                          DecodeSends(call.request));
-  const uint32_t inline_room = qp->qp->capacity().inline_bytes;
-  for (const SendRequest& send : sends) {
-    if (IsInline(send) && LengthOf(send.sges) > inline_room) {
-      return absl::InvalidArgumentError("more inline than agreed");
-    }
-  }
+  absl::Status rest =
+      DropFromTooLongInline(qp->qp->capacity().inline_bytes, sends);
   if (std::any_of(sends.begin(), sends.end(), IsInline)) {
-    PostInline(call, request.qp_handle, std::move(sends));
+    PostInline(call, request.qp_handle, std::move(sends), std::move(rest));
     return absl::OkStatus();
   }
   size_t taken = 0;
-  absl::Status status = Post(*qp, sends, taken);
+  absl::Status status = Post(*qp, sends, rest, taken);
   call.response = BadRequest(status, taken);
   return status;
 }
@@ -86,7 +100,8 @@ absl::Status WorkRequestCommands::PostSend(CommandCall& call) {
 // Reads inline data before the command is answered, because the client may
 // change them afterwards.
 void WorkRequestCommands::PostInline(CommandCall& call, uint32_t qp,
-                                     std::vector<SendRequest> requests) {
+                                     std::vector<SendRequest> requests,
+                                     absl::Status rest) {
   std::vector<MemoryPiece> pieces;
   for (SendRequest& request : requests) {
     if (!IsInline(request)) continue;
@@ -101,14 +116,16 @@ void WorkRequestCommands::PostInline(CommandCall& call, uint32_t qp,
   const std::shared_ptr<Memory> memory = client_.MemoryOf(call.caller);
   memory->Read(
       std::move(pieces),
-      [self = self_, qp, requests = std::move(requests), address = call.address,
+      [self = self_, qp, requests = std::move(requests), rest = std::move(rest),
+       address = call.address,
        done = std::exchange(call.done, nullptr)](absl::Status read) mutable {
         if (*self == nullptr) return;
         size_t taken = 0;
         if (read.ok()) {
           QpObject* const object = (*self)->objects_.qps.Find(qp);
-          read = object == nullptr ? BadHandle(qp)
-                                   : (*self)->Post(*object, requests, taken);
+          read = object == nullptr
+                     ? BadHandle(qp)
+                     : (*self)->Post(*object, requests, rest, taken);
         }
         std::vector<std::byte> response = BadRequest(read, taken);
         done(Answer{.status = std::move(read),

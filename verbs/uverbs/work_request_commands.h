@@ -34,10 +34,10 @@ class WorkRequestCommands {
   absl::Status PostSrqRecv(CommandCall& call);
 
   absl::Status Post(QpObject& qp, std::span<SendRequest> sends,
-                    size_t& taken) const;
+                    const absl::Status& rest, size_t& taken) const;
   // Reads the inline data of the requests from the client, then posts them.
   void PostInline(CommandCall& call, uint32_t qp,
-                  std::vector<SendRequest> requests);
+                  std::vector<SendRequest> requests, absl::Status rest);
 
   ContextClient& client_;
   ContextObjects& objects_;
