@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "verbs/wc_status.h"
 #include "wire/psn.h"
 
 namespace ibemu::fabric {

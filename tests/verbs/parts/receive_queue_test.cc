@@ -68,7 +68,7 @@ class SharedReceiveQueueTest : public ::testing::Test,
   }
 
   std::vector<verbs::EventType> events_;
-  const verbs::Pd pd_;
+  const verbs::Pd pd_{};
   SharedReceiveQueue queue_{
       pd_, {.max_requests = 10, .max_sges = 1, .limit = 0}, 20, *this};
 

@@ -404,7 +404,7 @@ TEST_F(DatagramRequesterTest, SendsEachDatagramToItsAddress) {
 }
 
 TEST_F(DatagramRequesterTest, FailsToSendToAnAddressOfAnotherDomain) {
-  const verbs::Pd other;
+  const verbs::Pd other{};
   ASSERT_TRUE(SendTo(other, 0x31, 100).ok());
 
   EXPECT_THAT(link.destinations, IsEmpty());
