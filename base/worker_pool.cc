@@ -14,16 +14,19 @@ class WorkerPool::Ledger
     : public std::enable_shared_from_this<WorkerPool::Ledger> {
  public:
   Ledger(Timers& timers, std::shared_ptr<Threads> threads, Limits limits,
-         BriefJobs* brief)
+         BriefJobs* brief, OwnerOf owner_of)
       : timers_(&timers),
         threads_(std::move(threads)),
         limits_(limits),
-        brief_(brief) {}
+        brief_(brief),
+        owner_of_(std::move(owner_of)) {}
 
   void Run(ClientId id, bool brief, Job job, Finish finish) {
     Client& client = clients_[id];
     if (client.stuck) return Refuse(std::move(finish));
-    if (threads_->written_off() + late_briefs_ >= limits_.stuck_threads) {
+    if (!client.held_up) client.owner = Owner(id);
+    if (held_up_ >= limits_.stuck_threads ||
+        HeldUpOf(client.owner) >= limits_.stuck_of_owner) {
       if (client.jobs.empty()) clients_.erase(id);
       return Refuse(std::move(finish));
     }
@@ -45,9 +48,10 @@ class WorkerPool::Ledger
   };
   struct Client {
     std::deque<Task> jobs;  // the first one runs
-    bool brief = false;     // it does so on the loop thread
-    uint64_t running = 0;   // else: its number
-    bool late = false;      // a brief job that needed another thread after all
+    OwnerId owner{};
+    bool brief = false;    // it does so on the loop thread
+    uint64_t running = 0;  // else: its number
+    bool held_up = false;  // it takes a thread beyond those that work
     bool seen_running = false;
     bool stuck = false;
     TimerId patience = TimerId::kNone;
@@ -75,6 +79,34 @@ class WorkerPool::Ledger
   // The longest time for which one job holds up the loop.  A job that takes
   // longer makes its client slow.
   static constexpr absl::Duration kLate = absl::Milliseconds(10);
+
+  // An owner that was found is not looked up again: clients are many times in
+  // need of it, and a number that is reused only confuses shares.
+  OwnerId Owner(ClientId id) {
+    constexpr size_t kMany = 4096;
+    if (!owner_of_) return OwnerId{};
+    const auto known = owners_.find(id);
+    if (known != owners_.end()) return known->second;
+    if (owners_.size() == kMany) owners_.clear();
+    return owners_.emplace(id, owner_of_(id)).first->second;
+  }
+
+  int HeldUpOf(OwnerId owner) const {
+    const auto found = held_up_of_.find(owner);
+    return found == held_up_of_.end() ? 0 : found->second;
+  }
+
+  void HoldUp(Client& client) {
+    client.held_up = true;
+    ++held_up_;
+    ++held_up_of_[client.owner];
+  }
+
+  void LetGo(Client& client) {
+    if (!std::exchange(client.held_up, false)) return;
+    --held_up_;
+    if (--held_up_of_[client.owner] == 0) held_up_of_.erase(client.owner);
+  }
 
   void Refuse(Finish finish) {
     timers_->RunSoon(
@@ -130,8 +162,8 @@ class WorkerPool::Ledger
     const auto it = clients_.find(id);
     if (closed_ || it == clients_.end()) return;
     NoteTime(id, kLate);
-    ++late_briefs_;
-    it->second.late = it->second.seen_running = true;
+    HoldUp(it->second);
+    it->second.seen_running = true;
     Wait(id, it->second);
   }
 
@@ -151,8 +183,9 @@ class WorkerPool::Ledger
       client.seen_running = !threads_->IsWaiting(client.running);
       return Wait(id, client);
     }
-    if (!client.brief && !threads_->WriteOff(client.running)) {
-      return;  // OnDone is on its way
+    if (!client.brief) {
+      if (!threads_->WriteOff(client.running)) return;  // it is done
+      HoldUp(client);
     }
     client.stuck = true;
     for (Task& task : std::exchange(client.jobs, {})) {
@@ -165,7 +198,7 @@ class WorkerPool::Ledger
     const auto it = clients_.find(id);
     Client& client = it->second;
     timers_->Cancel(client.patience);
-    if (std::exchange(client.late, false)) --late_briefs_;
+    LetGo(client);
     if (client.stuck) {
       clients_.erase(it);
       return;
@@ -187,15 +220,19 @@ class WorkerPool::Ledger
   bool closed_ = false;
   uint64_t last_job_ = 0;
   absl::flat_hash_map<ClientId, Client> clients_;
-  int late_briefs_ = 0;
+  OwnerOf owner_of_;
+  absl::flat_hash_map<ClientId, OwnerId> owners_;
+  int held_up_ = 0;  // clients
+  absl::flat_hash_map<OwnerId, int> held_up_of_;
   absl::flat_hash_map<ClientId, Manners> manners_;  // of clients that were slow
   Manners everybody_;
 };
 
 WorkerPool::WorkerPool(Timers& timers, Post post, Limits limits,
-                       BriefJobs* brief)
+                       BriefJobs* brief, OwnerOf owner_of)
     : threads_(std::make_shared<Threads>(std::move(post), limits.threads)),
-      ledger_(std::make_shared<Ledger>(timers, threads_, limits, brief)),
+      ledger_(std::make_shared<Ledger>(timers, threads_, limits, brief,
+                                       std::move(owner_of))),
       patience_(limits.patience) {}
 
 WorkerPool::~WorkerPool() {

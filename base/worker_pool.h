@@ -21,16 +21,23 @@ using Post = std::function<void(absl::AnyInvocable<void()>)>;
 // The client that a job belongs to, for example a process id.
 enum class ClientId : uint64_t {};
 
+// Who is behind a client, for example a user.
+enum class OwnerId : uint64_t {};
+
 // A pool of threads.  A page of a client may be backed by our own mount, or by
 // a dead one, and touching it then takes forever.  So each client has at most
 // one job running, and a client whose job takes longer than the patience is
 // stuck: its other jobs fail, and its thread is written off until it comes
-// back.  Other clients are not affected.
+// back.  Other clients are not affected, and clients of other owners find
+// threads left however many one owner has.
 class WorkerPool {
  public:
   struct Limits {
-    int threads = 4;         // that work, without stuck ones
-    int stuck_threads = 32;  // with that many, new jobs fail at once
+    int threads = 4;  // that work, without stuck ones
+    // With as many stuck ones, new jobs fail at once: those of an owner, and
+    // all.
+    int stuck_of_owner = 32;
+    int stuck_threads = 256;
     absl::Duration patience = absl::Seconds(1);
   };
   enum class Outcome {
@@ -40,10 +47,14 @@ class WorkerPool {
   using Job = absl::AnyInvocable<void()>;            // on a worker
   using Finish = absl::AnyInvocable<void(Outcome)>;  // on the loop thread
 
-  // Threads start with the first jobs.  Without `brief`, threads run all jobs.
-  // REQUIRES: `timers` and `brief` outlive the pool.
+  // Finds the owner of a client.  It may be asked once for many jobs.
+  using OwnerOf = std::function<OwnerId(ClientId)>;
+
+  // Threads start with the first jobs.  Without `brief`, threads run all jobs;
+  // without `owner_of`, all clients have one owner.  REQUIRES: `timers` and
+  // `brief` outlive the pool.
   WorkerPool(Timers& timers, Post post, Limits limits,
-             BriefJobs* brief = nullptr);
+             BriefJobs* brief = nullptr, OwnerOf owner_of = {});
   WorkerPool(Timers& timers, Post post)
       : WorkerPool(timers, std::move(post), Limits()) {}
 

@@ -61,11 +61,6 @@ bool WorkerPool::Threads::WriteOff(uint64_t id) {
   return true;
 }
 
-int WorkerPool::Threads::written_off() const {
-  const std::lock_guard lock(mutex_);
-  return static_cast<int>(written_off_.size());
-}
-
 void WorkerPool::Threads::PostToLoop(absl::AnyInvocable<void()> task) {
   // This needs the lock, because the loop may be gone once Close() has
   // returned.

@@ -35,8 +35,6 @@ class WorkerPool::Threads
   // it has already ended.
   bool WriteOff(uint64_t id);
 
-  int written_off() const;
-
   // Runs `task` on the loop thread, unless Close() was called.
   void PostToLoop(absl::AnyInvocable<void()> task);
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -83,6 +84,15 @@ ClientId ClientOf(pid_t tid) {
     }
   }
   return ClientId{static_cast<uint64_t>(process)};
+}
+
+OwnerId UserOf(ClientId client) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%" PRIu64,
+                static_cast<uint64_t>(client));
+  struct stat status {};
+  if (stat(path, &status) != 0) return OwnerId{UINT64_MAX};
+  return OwnerId{status.st_uid};
 }
 
 absl::Status FillReadBuffer(pid_t tid, size_t room, mad::Bytes data) {

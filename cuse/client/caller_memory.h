@@ -41,6 +41,10 @@ absl::StatusOr<size_t> SizeOfWrite(pid_t tid);
 // its own.
 ClientId ClientOf(pid_t tid);
 
+// Returns the user of a client, as whose all his clients may be counted
+// together; those that are gone have one of their own.
+OwnerId UserOf(ClientId client);
+
 // Copies `data` to the buffer of a thread that is blocked in read() of exactly
 // `room` bytes.  To be called only on a worker, because it may wait for page
 // faults in the client's memory.

@@ -10,6 +10,7 @@
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "control/peer.h"
+#include "cuse/client/caller_memory.h"
 #include "cuse/fuse/fuse_tree.h"
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/views/system_devices.h"
@@ -198,7 +199,7 @@ Attachments::Attachments(Loop& loop, HostTable& hosts)
           [&loop](absl::AnyInvocable<void()> task) {
             loop.Post(std::move(task));
           },
-          WorkerPool::Limits(), &loop) {
+          WorkerPool::Limits(), &loop, &cuse::UserOf) {
   adapters_.SetListener(this);
 }
 

@@ -132,6 +132,35 @@ TEST_F(WorkerPoolTest, TooManyStuckThreadsStopTheService) {
   EXPECT_EQ(story_, "x?x?y?");
 }
 
+TEST_F(WorkerPoolTest, AnOwnerHasAShareOfTheStuckThreads) {
+  constexpr ClientId kOfAnother{100};
+  pool_ = std::make_unique<WorkerPool>(
+      timers_, posts_.Poster(),
+      WorkerPool::Limits{.threads = 1, .stuck_of_owner = 2, .stuck_threads = 3},
+      nullptr, [](ClientId client) {
+        return OwnerId{client < kOfAnother ? uint64_t{1} : uint64_t{2}};
+      });
+  const Latch latch = RunStuck(kAnna, "a");
+  LosePatience();
+  stuck_.push_back(RunStuck(kBert, "b"));
+  LosePatience();
+  pool_->Run(
+      ClientId{3}, [] {}, Note("c"));
+  timers_.RunPending();
+  EXPECT_EQ(story_, "a?b?c?");
+  pool_->Run(
+      kOfAnother, [] {}, Note("d"));
+  posts_.WaitAndRun();
+  EXPECT_EQ(story_, "a?b?c?d!");
+
+  latch->count_down();
+  posts_.WaitAndRun();
+  pool_->Run(
+      ClientId{3}, [] {}, Note("e"));
+  posts_.WaitAndRun();
+  EXPECT_EQ(story_, "a?b?c?d!e!");
+}
+
 TEST_F(WorkerPoolTest, AJobMayPostWhileItGoesOn) {
   std::latch go_on(1);
   pool_->Run(
@@ -292,6 +321,26 @@ TEST_F(BriefJobsTest, AreRefusedWhenTooManyAreHeldUp) {
   RunBriefly(ClientId{3}, "d");
   loop_.RunOne();
   EXPECT_EQ(story_, "a?a?c?dd!");
+}
+
+TEST_F(BriefJobsTest, OfAnOwnerAreRefusedWhenHisShareIsHeldUp) {
+  pool_ = std::make_unique<WorkerPool>(
+      timers_, posts_.Poster(),
+      WorkerPool::Limits{.threads = 1, .stuck_of_owner = 1, .stuck_threads = 9},
+      &loop_, [](ClientId client) {
+        return OwnerId{client == kBert ? uint64_t{2} : uint64_t{1}};
+      });
+  RunBriefly(kAnna, "a");
+  FakeBriefJobs::BriefJob held_up = loop_.Take();
+  held_up.late();
+  RunBriefly(ClientId{3}, "c");
+  timers_.RunPending();
+  EXPECT_EQ(story_, "c?");
+  RunBriefly(kBert, "b");
+  EXPECT_EQ(loop_.waiting(), 1u);
+  held_up.done(absl::Milliseconds(6));
+  RunBriefly(ClientId{3}, "d");
+  EXPECT_EQ(loop_.waiting(), 2u);
 }
 
 }  // namespace

@@ -53,6 +53,11 @@ TEST(CallerMemoryTest, NoThreadIsNotFound) {
   EXPECT_TRUE(absl::IsNotFound(CallOf(0x3fffffff).status()));
 }
 
+TEST(CallerMemoryTest, AClientBelongsToItsUser) {
+  EXPECT_EQ(UserOf(ClientOf(getpid())), OwnerId{geteuid()});
+  EXPECT_EQ(UserOf(ClientId{0x3fffffff}), OwnerId{UINT64_MAX});
+}
+
 TEST(CallerMemoryTest, ThreadsOfAProcessAreOneClient) {
   const BlockedReader client(10);
   EXPECT_EQ(ClientOf(client.tid()), ClientOf(getpid()));
