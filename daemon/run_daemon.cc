@@ -13,6 +13,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
@@ -20,6 +21,7 @@
 #include "control/socket_path.h"
 #include "daemon/hardening.h"
 #include "daemon/hca_backend.h"
+#include "daemon/memory_trim.h"
 #include "daemon/views/system_devices.h"
 #include "launch/mount_keeper.h"
 #include "launch/mounts.h"
@@ -31,6 +33,8 @@
 
 namespace ibemu::daemon {
 namespace {
+
+constexpr absl::Duration kTrimPeriod = absl::Seconds(10);
 
 // Serves until the end.  Whoever wants to hear of the start is told through
 // `started`.
@@ -47,6 +51,9 @@ absl::Status Serve(Server& server, control::ControlSocket& socket,
                  std::string(forbidden.message()));
   }
   server.StartWeb();
+  server.Repeat(
+      kTrimPeriod,
+      [trim = MemoryTrim(MemoryTrim::Malloc())]() mutable { trim.Look(); });
   started();
   server.Run();
   return absl::OkStatus();
