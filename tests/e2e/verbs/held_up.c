@@ -2,6 +2,9 @@
 // it.
 //   pages DIRECTORY  paths and results in pages of a file that is never read;
 //                    prints "held" when all calls are under way, and stays
+//   answers DIRECTORY
+//                    answers of many processes in such a page; prints "held"
+//                    when all commands have failed, and stays
 //   swap FIFO        makes queues while another thread puts the FIFO in place of
 //                    the device and back; prints "done"
 #define _GNU_SOURCE
@@ -19,11 +22,12 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <rdma/ib_user_verbs.h>
 
-enum { PAGE = 4096, CALLERS = 20, ROUNDS = 20000 };
+enum { PAGE = 4096, CALLERS = 20, CLIENTS = 40, ROUNDS = 20000 };
 static const char kNode[] = "/dev/infiniband/uverbs0";
 
 static void fail(const char *what) {
@@ -146,6 +150,59 @@ static void hold_pages(char *directory) {
   for (;;) pause();
 }
 
+// The daemon itself may not ask a user's file system for a page, but it waits
+// for one that was asked for.
+static void ask_for(char *page) {
+  const pid_t parent = getpid(), child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == parent) *(volatile char *)page = 0;
+    _exit(0);
+  }
+  char path[64], text[256] = "";
+  snprintf(path, sizeof path, "/proc/%d/stat", child);
+  while (strstr(text, ") D ") == NULL) {
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fgets(text, sizeof text, file) == NULL) fail(path);
+    fclose(file);
+  }
+}
+
+static int write_command(int device, uint32_t number, void *response,
+                         size_t room) {
+  struct {
+    struct ib_uverbs_cmd_hdr header;
+    uint64_t response;
+  } command = {{number, sizeof command / 4, (uint16_t)(room / 4)},
+               (uintptr_t)response};
+  return write(device, &command, sizeof command) == (ssize_t)sizeof command;
+}
+
+// The daemon's threads wait on, whatever becomes of the processes.
+static void hold_answers(char *directory) {
+  char *page = page_that_never_comes(directory);
+  ask_for(page);
+  pid_t clients[CLIENTS];
+  for (int i = 0; i < CLIENTS; ++i) {
+    clients[i] = fork();
+    if (clients[i] != 0) continue;
+    const int device = open(kNode, O_RDWR | O_CLOEXEC);
+    struct ib_uverbs_get_context_resp context;
+    if (device < 0) _exit(1);
+    if (write_command(device, IB_USER_VERBS_CMD_GET_CONTEXT, &context, 8)) {
+      write_command(device, IB_USER_VERBS_CMD_ALLOC_PD, page, 4);
+    }
+    _exit(0);
+  }
+  for (int i = 0; i < CLIENTS; ++i) {
+    int status = 0;
+    if (waitpid(clients[i], &status, 0) < 0 || status != 0) fail("a client");
+  }
+  printf("held\n");
+  fflush(stdout);
+  for (;;) pause();
+}
+
 struct swap {
   int device, other, number;
 };
@@ -182,6 +239,7 @@ static void swap_files(const char *fifo) {
 int main(int argc, char **argv) {
   if (argc != 3) return 2;
   if (strcmp(argv[1], "pages") == 0) hold_pages(argv[2]);
+  if (strcmp(argv[1], "answers") == 0) hold_answers(argv[2]);
   swap_files(argv[2]);
   return 0;
 }

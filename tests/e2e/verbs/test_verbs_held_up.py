@@ -12,6 +12,7 @@ from harness import until
 pytestmark = pytest.mark.both_accounts
 
 HERE = pathlib.Path(__file__).parent
+USER = 12346
 PROMPT = 60  # seconds for what takes a moment
 
 
@@ -61,6 +62,24 @@ def test_pages_that_never_come_hold_up_nobody_else(account, background,
     assert "PORT_ACTIVE" in run.output
     assert run.wait(PROMPT) == 0
     assert ends_in_time(supervisor)
+
+
+@pytest.mark.parametrize("account", ["root"], indirect=True)
+def test_pages_of_one_user_that_never_come_fail_nobody_elses_verbs(
+        account, background, held_up, scratch):
+    never = scratch / "never"
+    never.mkdir()
+    os.chown(never, USER, USER)
+    as_user = (f"setpriv --reuid={USER} --regid={USER} --clear-groups "
+               "--inh-caps=-all --")
+    run = background("ibemu", "run", "--", "sh", "-c",
+                     f"{as_user} {held_up} answers {never} & "
+                     f"until test -e go; do sleep 0.1; done; "
+                     f"timeout {PROMPT} ibv_devinfo; echo status=$?; kill -9 $!")
+    run.wait_for("^held$")
+    (account.home / "go").touch()
+    assert run.wait_for(r"status=(\d+)")[1] == "0", run.output
+    assert "PORT_ACTIVE" in run.output
 
 
 def test_a_fifo_in_place_of_the_device_holds_up_nobody(account, background,
