@@ -137,25 +137,16 @@ MadStatus SmaVlArbitrationTable(const SmaRequest& request) {
   const unsigned first = block % 2 * kBlockEntries;
   if (cap <= first) return MadStatus::kInvalidField;
 
-  auto* stored =
-      port->tables ? port->tables->vl_arbitration[block].get() : nullptr;
-  mad::VlArbitrationTable table;
   if (request.set) {
-    table = request.Wanted<mad::VlArbitrationTable>();
+    auto table = request.Wanted<mad::VlArbitrationTable>();
     for (unsigned i = cap - first; i < kBlockEntries; ++i) {
       table.entries[i] = {};
     }
-    if (stored == nullptr) {
-      auto& place = port->Tables().vl_arbitration[block];
-      place = std::make_unique<VlArbitrationBlock>();
-      stored = place.get();
-    }
+    auto& stored = port->Tables().vl_arbitration[block];
+    if (stored == nullptr) stored = std::make_unique<VlArbitrationBlock>();
     wire::Encode(table, std::as_writable_bytes(std::span(*stored)));
-  } else if (stored != nullptr) {
-    table = wire::Decode<mad::VlArbitrationTable>(
-        std::as_bytes(std::span(*stored)));
   }
-  return request.Answer(table);
+  return request.Answer(port->VlArbitration(block));
 }
 
 }  // namespace ibemu::fabric

@@ -40,6 +40,7 @@ void SetUpLink(const Subnet& subnet, NodePort& port) {
   const mad::PortInfo& peer = subnet.port(port.peer).info;
   info.neighbor_mtu = std::min(info.mtu_cap, peer.mtu_cap);
   info.operational_vls = std::min(info.vl_cap, peer.vl_cap);
+  port.has_usual_weights = true;
 }
 
 absl::Status ConfigureSubnet(Subnet& subnet) {

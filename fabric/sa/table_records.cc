@@ -71,16 +71,11 @@ void AddSlToVlRecords(const PortQuery<SlToVlMappingTableRecord>& query) {
 
 void AddVlArbitrationRecords(const PortQuery<VlArbitrationTableRecord>& query) {
   for (uint8_t block = 1; block <= 4; ++block) {
-    VlArbitrationTableRecord record{.lid = query.lid,
-                                    .output_port_num = query.port.number,
-                                    .block_num = block};
-    const PortTables* const tables = query.port.tables.get();
-    const VlArbitrationBlock* const stored =
-        tables == nullptr ? nullptr : tables->vl_arbitration[block - 1u].get();
-    if (stored != nullptr) {
-      record.table = wire::Decode<mad::VlArbitrationTable>(
-          std::as_bytes(std::span(*stored)));
-    }
+    const VlArbitrationTableRecord record{
+        .lid = query.lid,
+        .output_port_num = query.port.number,
+        .block_num = block,
+        .table = query.port.VlArbitration(block - 1u)};
     query.Offer(
         record,
         PortOfSwitch<&VlArbitrationTableRecord::output_port_num>(query));

@@ -2,17 +2,57 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 namespace ibemu::fabric {
 
-uint8_t SlToVlDefault(uint8_t sl, uint8_t operational_vls) {
+namespace {
+
+uint8_t LanesOf(uint8_t operational_vls) {
   // OperationalVLs of PortInfo is a code: 1, 2, 3, 4, 5 stand for 1, 2, 4, 8
   // and 15 VLs.
   constexpr std::array<uint8_t, 6> kLanes = {1, 1, 2, 4, 8, 15};
-  const uint8_t lanes =
-      operational_vls < kLanes.size() ? kLanes[operational_vls] : kLanes.back();
-  return sl % lanes;
+  return operational_vls < kLanes.size() ? kLanes[operational_vls]
+                                         : kLanes.back();
+}
+
+// Returns the first half of a table by opensm's defaults: VL 0 is of high
+// priority, and all others share the low one.
+mad::VlArbitrationTable UsualWeights(bool high, uint8_t lanes, uint8_t cap) {
+  constexpr uint8_t kWeight = 4;
+  mad::VlArbitrationTable table;
+  const auto count =
+      std::min({size_t{lanes}, size_t{cap}, table.entries.size()});
+  for (size_t vl = 0; vl < count; ++vl) {
+    table.entries[vl] = {.vl = static_cast<uint8_t>(vl),
+                         .weight = (vl == 0) == high ? kWeight : uint8_t{0}};
+  }
+  return table;
+}
+
+}  // namespace
+
+uint8_t SlToVlDefault(uint8_t sl, uint8_t operational_vls) {
+  return sl % LanesOf(operational_vls);
+}
+
+mad::VlArbitrationTable NodePort::VlArbitration(unsigned block) const {
+  constexpr unsigned kLow = 0, kHigh = 2;
+  if (tables && tables->vl_arbitration[block] != nullptr) {
+    return wire::Decode<mad::VlArbitrationTable>(
+        std::as_bytes(std::span(*tables->vl_arbitration[block])));
+  }
+  const uint8_t lanes = LanesOf(info.operational_vls);
+  if (!has_usual_weights || lanes == 1) return {};
+  if (block == kLow) {
+    return UsualWeights(false, lanes, info.vl_arbitration_low_cap);
+  }
+  if (block == kHigh) {
+    return UsualWeights(true, lanes, info.vl_arbitration_high_cap);
+  }
+  return {};
 }
 
 uint16_t NodePort::PKeyAt(int index) const {

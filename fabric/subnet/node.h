@@ -15,6 +15,7 @@
 #include "fabric/subnet/port_counters.h"
 #include "mad/wire/node_info.h"
 #include "mad/wire/port_info.h"
+#include "mad/wire/subnet_tables.h"
 #include "mad/wire/switch_info.h"
 #include "topology/topology.h"
 
@@ -72,6 +73,8 @@ struct NodePort {
   bool cable_up = true;     // false: cut by `ibemu link`
   uint16_t link_epoch = 0;  // grows when the link goes down
   bool faulty = false;      // faults on the way out: see Forwarder::AddFault
+  // A subnet manager gave this end of a link its usual VL arbitration.
+  bool has_usual_weights = false;
   TrafficCounters traffic;
 
   mad::PortInfo info;
@@ -99,6 +102,8 @@ struct NodePort {
   // Returns true if who is beyond this port of a switch may send with `p_key`.
   bool AdmitsFromPeer(uint16_t p_key) const;
   uint64_t GuidAt(int index) const;  // 0: the port's own
+  // Quarter `block` (0 to 3, as in PortTables) of VLArbitrationTable.
+  mad::VlArbitrationTable VlArbitration(unsigned block) const;
   void SetPKey(int index, uint16_t p_key);
   void SetGuid(int index, uint64_t guid);
 

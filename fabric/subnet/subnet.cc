@@ -199,6 +199,7 @@ void Subnet::Reset(Node& node) {
   }
   for (NodePort& port : PortsOf(node)) {
     port.tables.reset();
+    port.has_usual_weights = false;
     port.info = PowerOnPortInfo(node, port);
   }
 }

@@ -117,6 +117,33 @@ TEST_F(SmaTablesTest, KeepsVlArbitrationUpToItsCapability) {
   }
 }
 
+TEST_F(SmaTablesTest, ShowsTheUsualVlArbitrationWhereNobodySetAnother) {
+  PortOf(kHost, 1).has_usual_weights = true;
+  const auto low = Get<mad::VlArbitrationTable>(kHost, 1, 1u << 16);
+  const auto high = Get<mad::VlArbitrationTable>(kHost, 1, 3u << 16);
+  for (uint8_t vl = 0; vl < 8; ++vl) {
+    EXPECT_EQ(low.entries[vl].vl, vl);
+    EXPECT_EQ(low.entries[vl].weight, vl == 0 ? 0 : 4);
+    EXPECT_EQ(high.entries[vl].vl, vl);
+    EXPECT_EQ(high.entries[vl].weight, vl == 0 ? 4 : 0);
+  }
+  EXPECT_EQ(low.entries[8], mad::VlArbitrationEntry{});
+
+  PortOf(kHost, 1).info.operational_vls = 2;  // 2 VLs
+  EXPECT_EQ(Get<mad::VlArbitrationTable>(kHost, 1, 1u << 16).entries[2],
+            mad::VlArbitrationEntry{});
+  PortOf(kHost, 1).info.operational_vls = 1;
+  EXPECT_EQ(Get<mad::VlArbitrationTable>(kHost, 1, 3u << 16),
+            mad::VlArbitrationTable{})
+      << "one VL has nothing to share";
+
+  PortOf(kHost, 1).info.operational_vls = 4;
+  mad::VlArbitrationTable wanted;
+  wanted.entries[0] = {.vl = 1, .weight = 9};
+  Set(kHost, 1, wanted, 1u << 16);
+  EXPECT_EQ(Get<mad::VlArbitrationTable>(kHost, 1, 1u << 16), wanted);
+}
+
 TEST_F(SmaTablesTest, SetsSwitchInfoButNotWhatIsReadOnly) {
   auto wanted = Get<mad::SwitchInfo>(kSwitch, 1);
   const auto before = wanted;

@@ -58,6 +58,15 @@ TEST_F(SubnetConfigurerTest, KeepsValidLidsAndReplacesOthers) {
   EXPECT_EQ(subnet_.node(kSwitch).sw->info.linear_fdb_top, 30);
 }
 
+TEST_F(SubnetConfigurerTest, SharesLinksAmongTheirVls) {
+  EXPECT_EQ(PortOf(kHost, 1).VlArbitration(0), mad::VlArbitrationTable{});
+  Sweep();
+  for (const NodePort* const end : {&PortOf(kHost, 1), &PortOf(kSwitch, 1)}) {
+    EXPECT_EQ(end->VlArbitration(0).entries[7].weight, 4);
+    EXPECT_EQ(end->VlArbitration(2).entries[0].weight, 4);
+  }
+}
+
 TEST_F(SubnetConfigurerTest, NobodyElseGetsTheLidOfWhoIsAway) {
   links_.SetNode(kOtherHost, false);
   Sweep();
