@@ -84,6 +84,10 @@ class File {
   // Returns the size of the header that a write() begins with, as it is now.
   virtual size_t HeadSize() const { return 0; }
 
+  // Returns true if `data` may be the front of a longer write(): the kernel
+  // cuts one whose buffer can't be read to its end, and does not tell.
+  virtual bool MayBeCut(Bytes /*data*/) const { return false; }
+
   // Handles a write().  A kept reply blocks all writers of the inode, so the
   // file must answer it soon, and without help from a client.
   virtual void Write(Written data, WriteReply reply) = 0;

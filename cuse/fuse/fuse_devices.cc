@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "base/opened_for.h"
+#include "absl/status/statusor.h"
 #include "cuse/client/argument_probe.h"
+#include "cuse/client/caller_memory.h"
 #include "cuse/client/no_space.h"
 #include "cuse/fuse/long_reads.h"
 #include "cuse/fuse/long_writes.h"
@@ -24,6 +26,12 @@ fuse_req_t RequestOf(RequestId id) { return reinterpret_cast<fuse_req_t>(id); }
 
 RequestId IdOf(fuse_req_t request) {
   return RequestId{reinterpret_cast<uintptr_t>(request)};
+}
+
+// Returns true if `tid` is in a write() of more than `size` bytes.
+bool IsCut(pid_t tid, size_t size) {
+  const absl::StatusOr<size_t> whole = SizeOfWrite(tid);
+  return whole.ok() && *whole > size;
 }
 
 }  // namespace
@@ -258,6 +266,9 @@ void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
       handle->file->Write({whole->head, std::move(whole->body), caller},
                           WriteReply(*this, id));
     });
+  }
+  if (handle->file->MayBeCut(data) && IsCut(caller, data.size())) {
+    return ReplyError(request, Errno::kFault);
   }
   Dispatch(request, *handle, [&](RequestId id) {
     handle->file->Write(Written::Of(data, handle->file->HeadSize(), caller),

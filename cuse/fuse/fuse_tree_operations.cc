@@ -108,13 +108,20 @@ void FuseTreeOperations::GetAttributes(fuse_req_t request, fuse_ino_t id) {
   fuse_reply_attr(request, &attributes, kTimeout);
 }
 
-// Truncation and times have no meaning here, but programs set them in passing.
+// Times have no meaning here, but programs set them in passing, as they
+// truncate a text file of sysfs before they write to it.  A device can't be
+// truncated (open() with O_TRUNC, which is no error, does not come here).
 void FuseTreeOperations::SetAttributes(fuse_req_t request, fuse_ino_t id,
                                        int which) {
   constexpr int kOwnership =
       FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID;
   if ((which & kOwnership) != 0) {
     return ReplyError(request, Errno::kNotPermitted);
+  }
+  const TreeNodes::NodePtr node = nodes_.Find(id);
+  if ((which & FUSE_SET_ATTR_SIZE) != 0 && node != nullptr &&
+      node->kind == TreeNode::Kind::kDevice) {
+    return ReplyError(request, Errno::kInvalid);
   }
   GetAttributes(request, id);
 }

@@ -11,6 +11,7 @@
 #include "cuse/umad/umad_agents.h"
 #include "cuse/umad/umad_queue.h"
 #include "cuse/umad/umad_sends.h"
+#include "mad/address.h"
 #include "mad/agent.h"
 #include "mad/host.h"
 
@@ -30,6 +31,10 @@ class UmadFile final : public File, private mad::AgentClient {
   // a quarter of this.
   LongestWrite longest_write() const override {
     return {size_t{256} << 20, Errno::kNoMemory};
+  }
+  // Only RMPP makes messages of another length.
+  bool MayBeCut(Bytes data) const override {
+    return data.size() != HeadSize() + sizeof(mad::MadBytes);
   }
   void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override;

@@ -35,6 +35,7 @@ class SystemUverbsFile final : public File, private File::Listener {
   }
   bool IsForOpenerOnly() const override { return file_->IsForOpenerOnly(); }
   LongestWrite longest_write() const override { return file_->longest_write(); }
+  bool MayBeCut(Bytes data) const override { return file_->MayBeCut(data); }
   void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override {
     file_->Ioctl(request, std::move(reply));

@@ -13,6 +13,7 @@
 #include "cuse/file.h"
 #include "cuse/uverbs/uverbs_offers.h"
 #include "mad/host.h"
+#include "verbs/uverbs/command.h"
 #include "verbs/uverbs/context.h"
 
 namespace ibemu::cuse {
@@ -38,6 +39,9 @@ class UverbsFile final : public File, private verbs::ContextClient {
     return {UINT16_MAX * sizeof(uint64_t) + sizeof(ib_uverbs_cmd_hdr) +
                 sizeof(ib_uverbs_ex_cmd_hdr),
             Errno::kInvalid};
+  }
+  bool MayBeCut(Bytes data) const override {
+    return !verbs::ParseCommand(data).ok();
   }
   void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override;

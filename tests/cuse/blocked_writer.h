@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <functional>
 #include <vector>
@@ -20,9 +19,9 @@
 
 namespace ibemu::cuse {
 
-// It writes 16 bytes to a pipe that is full.  Its exit status tells how that
-// ended: 0 when all was written and nothing about the process is different;
-// else the errno.
+// It writes `size` bytes to a pipe that is full.  Its exit status tells how
+// that ended: 0 when all was written and nothing about the process is
+// different; else the errno.
 class BlockedWriter {
  public:
   // Exit statuses.
@@ -31,7 +30,8 @@ class BlockedWriter {
   static inline volatile sig_atomic_t handled = 0;
 
   // `prepare` runs in the child, first.
-  explicit BlockedWriter(const std::function<void()>& prepare = [] {}) {
+  explicit BlockedWriter(
+      const std::function<void()>& prepare = [] {}, size_t size = 16) {
     int ends[2];
     EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
     EXPECT_EQ(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
@@ -44,7 +44,7 @@ class BlockedWriter {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       close(ends[0]);
       prepare();
-      _exit(Run(ends[1]));
+      _exit(Run(ends[1], size));
     }
     from_.Reset(ends[0]);
     close(ends[1]);
@@ -101,8 +101,8 @@ class BlockedWriter {
     return state;
   }
 
-  static int Run(int pipe) {
-    std::array<std::byte, 16> text{};
+  static int Run(int pipe, size_t size) {
+    const std::vector<std::byte> text(size);
     const State before = StateNow();
     const ssize_t written = write(pipe, text.data(), text.size());
     const int error = errno;

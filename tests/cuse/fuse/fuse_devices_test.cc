@@ -8,7 +8,10 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string>
+#include <vector>
 
+#include "tests/cuse/blocked_writer.h"
 #include "tests/cuse/fuse/tree_fixture.h"
 
 namespace ibemu::cuse {
@@ -32,6 +35,38 @@ TEST_F(FuseDevicesTest, AFileThatIsOpenForReadingAloneMayRegister) {
   const auto file = kernel_.Open("dev/umad0", O_RDONLY);
   ASSERT_EQ(file.error, 0);
   RegisterSender(file);
+}
+
+// [write_faults]
+TEST_F(FuseDevicesTest, AWriteWhoseBufferEndsTooEarlyIsAFaultAndNotSent) {
+  const auto file = OpenUmadWithAgent();
+  const std::vector<std::byte> request = UmadRequest(1);
+  for (const size_t arrived : {size_t{40}, size_t{200}}) {
+    const BlockedWriter client([] {}, request.size());
+    kernel_.SetCaller(client.pid());
+    EXPECT_EQ(kernel_.Write(file, mad::Bytes(request).first(arrived)).error,
+              EFAULT);
+  }
+  EXPECT_TRUE(port_.sent.empty());
+  const BlockedWriter client([] {}, 200);
+  kernel_.SetCaller(client.pid());
+  EXPECT_EQ(kernel_.Write(file, mad::Bytes(request).first(200)).error, 0)
+      << "what the client meant to write";
+}
+
+// [truncate]
+TEST_F(FuseDevicesTest, DevicesCantBeTruncatedAndTextsCan) {
+  fuse_setattr_in size{};
+  size.valid = FATTR_SIZE;
+  const auto truncate = [&](const std::string& path) {
+    return kernel_
+        .Call(FUSE_SETATTR, kernel_.Walk(path).out.nodeid,
+              {testing::AsBytes(size)})
+        .error;
+  };
+  EXPECT_EQ(truncate("dev/umad0"), EINVAL);
+  EXPECT_EQ(truncate("dev/issm0"), EINVAL);
+  EXPECT_EQ(truncate(DevicePath("node_desc")), 0);
 }
 
 // [reg2_flags]

@@ -71,6 +71,42 @@ void MiscFops(Line& line) {
            ErrnoOf(ioctl(umad.fd(), _IOWR(0x1b, 1, char[8]), bytes)));
 }
 
+void Truncate(Line& line) {
+  const Umad umad(0);
+  line.Say("ftruncate", ErrnoOf(ftruncate(umad.fd(), 0)));
+  const Umad truncating(1, O_RDWR | O_TRUNC | O_NONBLOCK);
+  line.Say("O_TRUNC", truncating.fd() < 0 ? -1 : 0);
+}
+
+void BytesToRead(Line& line) {
+  const Umad umad(0);
+  int bytes = 0;
+  line.Say("FIONREAD", ErrnoOf(ioctl(umad.fd(), FIONREAD, &bytes)));
+}
+
+// The page behind the one that the MAD begins in is missing.
+void WriteFaults(Line& line) {
+  constexpr size_t kPage = 4096;
+  const Umad umad(0);
+  const ib_user_mad_hdr header =
+      HeaderFor(umad.Register({}), {.lid = LidOf(1)});
+  const Bytes mad = Mad(kPerf, kGet, 1);
+  char* const pages =
+      static_cast<char*>(mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  mprotect(pages + kPage, kPage, PROT_NONE);
+  for (const size_t there : {50, 80, 200, 319}) {
+    char* const at = pages + kPage - there;
+    for (size_t i = 0; i < there; ++i) {
+      at[i] = i < sizeof header ? reinterpret_cast<const char*>(&header)[i]
+                                : static_cast<char>(mad[i - sizeof header]);
+    }
+    line.Say(std::to_string(there),
+             ErrnoOf(write(umad.fd(), at, sizeof header + mad.size())));
+  }
+  munmap(pages, 2 * kPage);
+}
+
 void ReadSizesEmpty(Line& line) {
   const Umad umad(0);
   for (const size_t room : {0, 1, 63, 64, 320}) {
@@ -203,8 +239,11 @@ std::vector<Case> DeviceCases() {
           {"node_stat", NodeStat},
           {"open_modes", OpenModes},
           {"misc_fops", MiscFops},
+          {"truncate", Truncate},
+          {"bytes_to_read", BytesToRead},
           {"read_sizes_empty", ReadSizesEmpty},
           {"write_sizes_noagent", WriteSizesNoAgent},
+          {"write_faults", WriteFaults},
           {"write_bad_id", WriteBadId},
           {"vectored", Vectored},
           {"enable_pkey", EnablePKey},
