@@ -33,7 +33,6 @@
 #include "base/unique_fd.h"
 #include "launch/client_identity.h"
 #include "launch/mounts.h"
-#include "launch/seccomp.h"
 #include "sysfs/view.h"
 
 namespace ibemu::launch {
@@ -208,14 +207,12 @@ std::optional<CallShares::Owner> CallerOf(pid_t tid) {
 
 }  // namespace
 
-NodeCalls::NodeCalls(UniqueFd listener, int first_fd)
-    : listener_(std::move(listener)),
-      first_fd_(first_fd),
-      shares_(kShares, &CallerOf) {}
+NodeCalls::NodeCalls(UniqueFd listener, NodeFds fds)
+    : listener_(std::move(listener)), fds_(fds), shares_(kShares, &CallerOf) {}
 
-void NodeCalls::Serve(UniqueFd listener, int first_fd) {
+void NodeCalls::Serve(UniqueFd listener, NodeFds fds) {
   const std::shared_ptr<NodeCalls> calls(
-      new NodeCalls(std::move(listener), first_fd));
+      new NodeCalls(std::move(listener), fds));
   calls->Run();
 }
 
@@ -352,7 +349,7 @@ bool NodeCalls::Open(const seccomp_notif& call, uint64_t path, uint64_t flags) {
 
 void NodeCalls::GiveNode(const seccomp_notif& call, pid_t process,
                          const UniqueFd& file, bool close_on_exec) {
-  for (int number = first_fd_; number < first_fd_ + kNodeFds; ++number) {
+  for (int number = fds_.first; number < fds_.end(); ++number) {
     const std::pair<pid_t, int> place(process, number);
     {
       const std::lock_guard lock(mutex_);

@@ -14,6 +14,7 @@
 #include "base/unique_fd.h"
 #include "launch/call_shares.h"
 #include "launch/client_identity.h"
+#include "launch/seccomp.h"
 
 namespace ibemu::launch {
 
@@ -26,13 +27,13 @@ namespace ibemu::launch {
 // can't be opened, and other files can.
 class NodeCalls : public std::enable_shared_from_this<NodeCalls> {
  public:
-  // Serves the filter of `listener`; puts descriptors from `first_fd` on.
+  // Serves the filter of `listener`; puts devices at `fds`.
   // Returns when no process has the filter any more.  Threads that are held up
   // are left behind: they end when they may, or with the process.
-  static void Serve(UniqueFd listener, int first_fd);
+  static void Serve(UniqueFd listener, NodeFds fds);
 
  private:
-  NodeCalls(UniqueFd listener, int first_fd);
+  NodeCalls(UniqueFd listener, NodeFds fds);
 
   void Run();
   // Each thread's.
@@ -75,7 +76,7 @@ class NodeCalls : public std::enable_shared_from_this<NodeCalls> {
                 bool close_on_exec);
 
   const UniqueFd listener_;
-  const int first_fd_;
+  const NodeFds fds_;
   std::mutex receiving_;
 
   std::mutex mutex_;  // guards what follows; held for moments only

@@ -20,7 +20,7 @@ namespace {
 
 // Holds nothing of the run: not its terminal, nor the way to its daemon, which
 // ends when the launcher does.
-[[noreturn]] void Supervise(UniqueFd socket, int first_fd) {
+[[noreturn]] void Supervise(UniqueFd socket, NodeFds fds) {
   prctl(PR_SET_NAME, "ibemu-nodes");
   setsid();
   sigset_t all;
@@ -41,14 +41,14 @@ namespace {
   setrlimit(RLIMIT_NOFILE, &descriptors);
   if (UniqueFd listener = ReceiveDescriptor(kSocket); listener.valid()) {
     close(kSocket);
-    NodeCalls::Serve(std::move(listener), first_fd);
+    NodeCalls::Serve(std::move(listener), fds);
   }
   _exit(0);  // with all threads that are held up
 }
 
 }  // namespace
 
-absl::StatusOr<NodeSupervisor> NodeSupervisor::Fork(int first_fd) {
+absl::StatusOr<NodeSupervisor> NodeSupervisor::Fork(NodeFds fds) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return absl::ErrnoToStatus(errno, "socketpair");
@@ -59,7 +59,7 @@ absl::StatusOr<NodeSupervisor> NodeSupervisor::Fork(int first_fd) {
   if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
   if (pid == 0) {
     ours.Reset();
-    Supervise(std::move(theirs), first_fd);
+    Supervise(std::move(theirs), fds);
   }
   return NodeSupervisor(std::move(ours));
 }

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
+#include "launch/seccomp.h"
 
 namespace ibemu::launch {
 
@@ -16,8 +17,8 @@ namespace ibemu::launch {
 // that the run's filter (seccomp.h) stops:
 //
 //   open    of our uverbsN: puts the FUSE file behind it (cuse::TreeNode) among
-//           the descriptors from `first_fd` on, and some files of events beside
-//           it for commands that answer with a descriptor; tells the daemon
+//           the descriptors `fds`, and some files of events beside it for
+//            commands that answer with a descriptor; tells the daemon
 //           (cuse::UverbsOffers)
 //   fstat   of such a one: says what sysfs says
 //   write   of CREATE_CQ: adds files of events, in place of those in use
@@ -29,7 +30,7 @@ class NodeSupervisor {
  public:
   // Forks; to be called in the namespaces of the run, by a process that has one
   // thread.
-  static absl::StatusOr<NodeSupervisor> Fork(int first_fd);
+  static absl::StatusOr<NodeSupervisor> Fork(NodeFds fds);
 
   NodeSupervisor(NodeSupervisor&&) = default;
   NodeSupervisor& operator=(NodeSupervisor&&) = default;

@@ -4,13 +4,16 @@
 #include <linux/netlink.h>
 #include <rdma/ib_user_verbs.h>
 #include <seccomp.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace ibemu::launch {
@@ -47,7 +50,7 @@ class Rules {
   int error_ = 0;
 };
 
-void AddNodeRules(Rules& rules, int first_fd) {
+void AddNodeRules(Rules& rules, NodeFds fds) {
   // Upper halves of registers are nobody's business.
   constexpr uint64_t kInt = 0xffffffff;
   constexpr uint64_t kCreateCqBytes =
@@ -58,8 +61,8 @@ void AddNodeRules(Rules& rules, int first_fd) {
     return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, kInt & ~kEither, O_RDWR);
   };
   const scmp_arg_cmp node =
-      SCMP_A0(SCMP_CMP_MASKED_EQ, kInt & ~uint64_t{kNodeFds - 1},
-              static_cast<uint64_t>(first_fd));
+      SCMP_A0(SCMP_CMP_MASKED_EQ, kInt & ~static_cast<uint64_t>(fds.count - 1),
+              static_cast<uint64_t>(fds.first));
   const auto empty_path = [](unsigned argument) {
     return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH);
   };
@@ -75,7 +78,7 @@ void AddNodeRules(Rules& rules, int first_fd) {
 }
 
 // The listener of the filter that was loaded; -1 if it has none.
-absl::StatusOr<UniqueFd> Load(bool nodes, int first_fd) {
+absl::StatusOr<UniqueFd> Load(std::optional<NodeFds> nodes) {
   const Filter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
   if (filter == nullptr) return Failed(-ENOMEM);
   Rules rules(filter.get());
@@ -84,7 +87,7 @@ absl::StatusOr<UniqueFd> Load(bool nodes, int first_fd) {
   rules.Add(SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket),
             {SCMP_A0_32(SCMP_CMP_EQ, AF_NETLINK),
              SCMP_A2_32(SCMP_CMP_EQ, NETLINK_RDMA)});
-  if (nodes) AddNodeRules(rules, first_fd);
+  if (nodes) AddNodeRules(rules, *nodes);
   if (rules.error() != 0) return Failed(rules.error());
   if (const int error = seccomp_load(filter.get()); error != 0) {
     return Failed(error);
@@ -94,17 +97,20 @@ absl::StatusOr<UniqueFd> Load(bool nodes, int first_fd) {
 
 }  // namespace
 
-int FirstNodeFd(unsigned long limit) {
-  constexpr unsigned long kMost = 65536;
-  const auto last = static_cast<int>(std::clamp(limit, 1ul, kMost)) - 1;
-  return last / kNodeFds * kNodeFds;
+NodeFds NodeFdsFor(unsigned long limit) {
+  constexpr unsigned kMost = 128;
+  const auto end =
+      static_cast<unsigned>(std::clamp<unsigned long>(limit, 1, FD_SETSIZE));
+  const unsigned count = std::clamp(std::bit_floor(end) / 4, 1u, kMost);
+  return {.first = static_cast<int>((end / count - 1) * count),
+          .count = static_cast<int>(count)};
 }
 
-absl::StatusOr<UniqueFd> FilterSystemCalls(int first_fd) {
-  absl::StatusOr<UniqueFd> listener = Load(true, first_fd);
-  return listener.ok() ? std::move(listener) : Load(false, first_fd);
+absl::StatusOr<UniqueFd> FilterSystemCalls(NodeFds fds) {
+  absl::StatusOr<UniqueFd> listener = Load(fds);
+  return listener.ok() ? std::move(listener) : Load(std::nullopt);
 }
 
-absl::Status HideKernelAdapters() { return Load(false, 0).status(); }
+absl::Status HideKernelAdapters() { return Load(std::nullopt).status(); }
 
 }  // namespace ibemu::launch

@@ -241,18 +241,18 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
       {kFabricVariable, socket},
       {kHostVariable, HostNames(uplink.client->greeting(), devices)}};
   std::optional<launch::NodeSupervisor> nodes;
-  const int first_node = launch::FirstNodeFd(DescriptorLimit());
+  const launch::NodeFds node_fds = launch::NodeFdsFor(DescriptorLimit());
   // An outer run's filter is in force already, and its supervisor serves us.
   if (!machine.nested) {
-    IBEMU_ASSIGN_OR_RETURN(nodes, launch::NodeSupervisor::Fork(first_node));
+    IBEMU_ASSIGN_OR_RETURN(nodes, launch::NodeSupervisor::Fork(node_fds));
   }
   const launch::LauncherSignals signals;
   IBEMU_ASSIGN_OR_RETURN(
       const pid_t pid,
-      launch::Start(command, signals, [&nodes, first_node]() -> absl::Status {
+      launch::Start(command, signals, [&nodes, node_fds]() -> absl::Status {
         if (!nodes) return absl::OkStatus();
         IBEMU_ASSIGN_OR_RETURN(UniqueFd listener,
-                               launch::FilterSystemCalls(first_node));
+                               launch::FilterSystemCalls(node_fds));
         return nodes->HandOver(std::move(listener));
       }));
   nodes.reset();

@@ -32,7 +32,8 @@
 namespace ibemu::launch {
 namespace {
 
-constexpr int kFirstFd = 896;
+constexpr NodeFds kFds = {.first = 896, .count = 128};
+constexpr int kFirstFd = kFds.first;
 constexpr int kOpenFlags = O_RDWR | O_CLOEXEC;  // what the filter stops
 
 // How many threads this process has.
@@ -52,7 +53,7 @@ int StatusOf(
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // tests may run as a plain user
-    absl::StatusOr<UniqueFd> listener = FilterSystemCalls(kFirstFd);
+    absl::StatusOr<UniqueFd> listener = FilterSystemCalls(kFds);
     if (!listener.ok()) _exit(255);
     if (!SendDescriptor(ends[1], listener->get()).ok()) _exit(255);
     listener->Reset();
@@ -64,7 +65,7 @@ int StatusOf(
   UniqueFd listener = ReceiveDescriptor(socket.get());
   EXPECT_TRUE(listener.valid());
   EXPECT_TRUE(prepare());
-  if (listener.valid()) NodeCalls::Serve(std::move(listener), kFirstFd);
+  if (listener.valid()) NodeCalls::Serve(std::move(listener), kFds);
   // The next client is forked when no other thread may hold a lock.
   while (Threads() > 1) std::this_thread::yield();
   int status = -1;

@@ -2,6 +2,7 @@
 
 #include <linux/netlink.h>
 #include <sys/prctl.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ int ErrnoOfSocket(int domain, int type, int protocol) {
   const pid_t pid = fork();
   if (pid == 0) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // tests may run as a plain user
-    if (!FilterSystemCalls(896).ok()) _exit(255);
+    if (!FilterSystemCalls({.first = 896, .count = 128}).ok()) _exit(255);
     _exit(socket(domain, type, protocol) < 0 ? errno : 0);
   }
   int status = 0;
@@ -44,16 +45,31 @@ TEST(FilterTest, LeavesOtherDomainsWithTheSameNumber) {
   EXPECT_NE(ErrnoOfSocket(AF_UNIX, SOCK_STREAM, NETLINK_RDMA), 255);
 }
 
-// A multiple of the window, within the limit where there is room.
-TEST(FirstNodeFdTest, IsTheLastWindowThatFits) {
-  EXPECT_EQ(FirstNodeFd(1024), 896);
-  EXPECT_EQ(FirstNodeFd(1025), 1024);
-  EXPECT_EQ(FirstNodeFd(200), 128);
-  EXPECT_EQ(FirstNodeFd(128), 0);
-  EXPECT_EQ(FirstNodeFd(1), 0);
-  EXPECT_EQ(FirstNodeFd(0), 0);
-  EXPECT_EQ(FirstNodeFd(1 << 20), 65408);
-  EXPECT_EQ(FirstNodeFd(~0ul), 65408);
+TEST(NodeFdsTest, AreTheHighestThatSelectKnows) {
+  constexpr NodeFds kBelow1024 = {.first = 896, .count = 128};
+  EXPECT_EQ(NodeFdsFor(1024), kBelow1024);
+  EXPECT_EQ(NodeFdsFor(1025), kBelow1024);
+  EXPECT_EQ(NodeFdsFor(20'000), kBelow1024);
+  EXPECT_EQ(NodeFdsFor(1 << 20), kBelow1024);
+  EXPECT_EQ(NodeFdsFor(~0ul), kBelow1024);
+}
+
+TEST(NodeFdsTest, AreAQuarterOfALowLimit) {
+  EXPECT_EQ(NodeFdsFor(1023), (NodeFds{.first = 768, .count = 128}));
+  EXPECT_EQ(NodeFdsFor(256), (NodeFds{.first = 192, .count = 64}));
+  EXPECT_EQ(NodeFdsFor(200), (NodeFds{.first = 160, .count = 32}));
+  EXPECT_EQ(NodeFdsFor(20), (NodeFds{.first = 16, .count = 4}));
+}
+
+TEST(NodeFdsTest, FitWhateverTheLimitIs) {
+  for (unsigned long limit = 1; limit < 3000; ++limit) {
+    const NodeFds fds = NodeFdsFor(limit);
+    ASSERT_GE(fds.count, 1);
+    ASSERT_EQ(fds.first % fds.count, 0) << limit;
+    ASSERT_LE(static_cast<unsigned long>(fds.end()), limit);
+    ASSERT_LE(fds.end(), FD_SETSIZE);
+  }
+  EXPECT_EQ(NodeFdsFor(0), NodeFdsFor(1)) << "which leaves none to anybody";
 }
 
 }  // namespace

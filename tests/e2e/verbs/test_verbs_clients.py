@@ -30,6 +30,34 @@ def test_a_static_program_with_two_threads_uses_one_context(account,
     assert told == "device 231:192, events at a descriptor\n"
 
 
+OPENS = """if True:
+    import ctypes, os, select, stat
+    opened = []
+    while True:
+        fd = ctypes.CDLL(None).open(b"/dev/infiniband/uverbs0",
+                                    os.O_RDWR | os.O_CLOEXEC)
+        if fd < 0:
+            break
+        assert stat.S_ISCHR(os.fstat(fd).st_mode)
+        opened.append(fd)
+    usable = [fd for fd in opened if fd < 1024]
+    select.select(usable, [], [], 0)
+    print(len(opened), len(usable))
+"""
+
+
+@pytest.mark.parametrize("limit,count", [(200, 32), (1024, 128), (1025, 128),
+                                         (20000, 128)])
+def test_any_limit_leaves_descriptors_that_select_takes(account, limit, count):
+    hard = account.run("sh", "-c", "ulimit -Hn").stdout.strip()
+    if hard != "unlimited" and int(hard) < limit:
+        pytest.skip(f"the machine allows {hard}")
+    told = account.run("sh", "-c", f'ulimit -Sn {limit}; exec ibemu run -- '
+                       'python3 -c "$0"', OPENS).stdout
+    opened, usable = map(int, told.split())
+    assert opened == usable == count
+
+
 @pytest.fixture(scope="module")
 def descriptors(scratch):
     program = scratch / "uverbs_descriptors"
