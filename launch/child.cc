@@ -108,7 +108,8 @@ class EndOfAll {
   }
 
   void Send(int signal) const {
-    for (const pid_t pid : All()) kill(pid, signal);
+    ForEachProcess([this] { return All(); },
+                   [signal](pid_t pid) { kill(pid, signal); });
   }
 
   void SetTimer(absl::Duration in) const {

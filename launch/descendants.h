@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+
 namespace ibemu::launch {
 
 struct Process {
@@ -28,6 +30,12 @@ std::set<pid_t> OwnChildren();
 std::set<pid_t> DescendantsOf(pid_t ancestor,
                               const std::vector<Process>& processes,
                               const std::set<pid_t>& except);
+
+// Calls `visit` once for each process that `list` tells of, and asks again
+// until there is no further one: a process that forks while others are listed
+// would leave its child out.  Gives up after 100 rounds, for what forks faster.
+void ForEachProcess(absl::FunctionRef<std::set<pid_t>()> list,
+                    absl::FunctionRef<void(pid_t)> visit);
 
 }  // namespace ibemu::launch
 

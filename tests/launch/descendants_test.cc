@@ -67,5 +67,25 @@ TEST(DescendantsTest, AProcessWhoseFirstThreadHasEndedRuns) {
   EXPECT_EQ(waitpid(child, nullptr, 0), child);
 }
 
+TEST(ForEachProcessTest, VisitsWhatWasForkedMeanwhile) {
+  std::set<pid_t> processes = {7};
+  std::vector<pid_t> visited;
+  ForEachProcess([&] { return processes; },
+                 [&](pid_t pid) {
+                   visited.push_back(pid);
+                   // It has forked before it was reached.
+                   if (pid < 10) processes = {pid + 1};
+                 });
+  EXPECT_EQ(visited, (std::vector<pid_t>{7, 8, 9, 10}));
+}
+
+TEST(ForEachProcessTest, GivesUpWhereEachOneForks) {
+  pid_t last = 1;
+  int visits = 0;
+  ForEachProcess([&] { return std::set<pid_t>{++last}; },
+                 [&](pid_t) { ++visits; });
+  EXPECT_EQ(visits, 100);
+}
+
 }  // namespace
 }  // namespace ibemu::launch
