@@ -169,7 +169,17 @@ struct Client::Impl {
                                       {"params", parameters}});
     IBEMU_RETURN_IF_ERROR(Send(request + "\n", fd));
     IBEMU_ASSIGN_OR_RETURN(const std::string line, Receive());
+    if (line == kEndingLine) return Gone();
     return ReadResponse(line);
+  }
+
+  bool WasAskedToEnd() {
+    std::array<char, 256> buffer;
+    const ssize_t size =
+        recv(socket.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (size <= 0) return false;
+    input.append(buffer.data(), static_cast<size_t>(size));
+    return input.substr(0, input.find('\n')) == kEndingLine;
   }
 
   absl::Status ReadGreeting() {
@@ -220,6 +230,8 @@ absl::StatusOr<Client> Client::Adopt(int fd) {
 const Greeting& Client::greeting() const { return impl_->greeting; }
 
 int Client::fd() const { return impl_->socket.get(); }
+
+bool Client::WasAskedToEnd() { return impl_->WasAskedToEnd(); }
 
 absl::StatusOr<json> Client::Call(std::string_view method,
                                   const json& parameters) {

@@ -72,6 +72,10 @@ class Client {
   // when the daemon has ended.
   int fd() const;
 
+  // Returns true if the daemon has said that it ends because it was asked to.
+  // Between calls, when fd() has become readable.
+  bool WasAskedToEnd();
+
   // Calls `method` and returns its result.
   //
   // Errors: the daemon's, with its code and message; Unavailable if the daemon

@@ -45,6 +45,12 @@ class ControlServer::Connection : public Caller {
     Flush();
   }
 
+  void AnnounceEnd() {
+    if (gone_ || !output_.empty()) return;
+    const std::string line = std::string(kEndingLine) + "\n";
+    send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+
   UniqueFd TakeDescriptor() override { return std::move(descriptor_); }
   int pid() const override { return pid_; }
   void Keep(std::shared_ptr<void> thing) override {
@@ -225,6 +231,10 @@ void ControlServer::Adopt(UniqueFd socket, std::function<void()> ended) {
   connections_.push_back(
       std::make_unique<Connection>(*this, std::move(socket), std::move(ended)));
   connections_.back()->Start();
+}
+
+void ControlServer::AnnounceEnd() {
+  for (const auto& connection : connections_) connection->AnnounceEnd();
 }
 
 void ControlServer::Remove(Connection* connection) {

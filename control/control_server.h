@@ -35,6 +35,10 @@ class ControlServer {
   // Serves one connected socket.  Calls `ended` when it is closed.
   void Adopt(UniqueFd socket, std::function<void()> ended);
 
+  // Tells all clients that the daemon ends because it was asked to, with the
+  // notification "ending".  Who does not read at present is not told.
+  void AnnounceEnd();
+
  private:
   class Connection;
 

@@ -17,6 +17,10 @@
 
 namespace ibemu::control {
 
+// The notification that a daemon sends to each client when it was asked to end.
+inline constexpr std::string_view kEndingLine =
+    R"({"jsonrpc":"2.0","method":"ending"})";
+
 // The connection that calls a method.
 class Caller {
  public:

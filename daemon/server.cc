@@ -59,7 +59,10 @@ Server::~Server() {
 absl::Status Server::WatchSignals(std::initializer_list<int> signals) {
   const sigset_t set = BlockSignals(signals);
   signals_.Reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  return loop_->Watch(signals_.get(), [this] { loop_->Stop(); });
+  return loop_->Watch(signals_.get(), [this] {
+    if (control_ != nullptr) control_->AnnounceEnd();
+    loop_->Stop();
+  });
 }
 
 absl::Status Server::Open(control::ControlSocket& socket) {

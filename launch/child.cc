@@ -80,22 +80,34 @@ class EndOfAll {
   // Readable when OnTime() is to be called.
   int timer() const { return timer_.get(); }
 
-  void Begin(absl::Duration grace) {
+  void Begin(const EndOfDevices& how) {
     begun_ = true;
+    grace_ = how.grace;
+    if (how.leave <= absl::ZeroDuration()) return Ask();
+    SetTimer(how.leave);
+  }
+
+  // Asks all of them to end.
+  void Ask() {
+    asked_ = true;
     Send(SIGTERM);
     Send(SIGCONT);  // who is stopped hears nothing else
-    SetTimer(grace);
+    SetTimer(grace_);
   }
 
   void OnTime() {
     uint64_t times = 0;
     if (read(timer_.get(), &times, sizeof times) < 0) return;
+    if (!asked_) return Ask();
     // A process that survives a second SIGKILL belongs to another user.
     if (kills_ == 2) given_up_ = true;
     ++kills_;
     Send(SIGKILL);
     SetTimer(kKilledWithin);
   }
+
+  bool begun() const { return begun_; }
+  bool asked() const { return asked_; }
 
   // Whether there is nobody left to wait for.
   bool IsReached() const { return !begun_ || given_up_ || All().empty(); }
@@ -122,7 +134,9 @@ class EndOfAll {
   const std::set<pid_t> others_;
   const UniqueFd timer_{
       timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
+  absl::Duration grace_;
   bool begun_ = false;
+  bool asked_ = false;
   bool given_up_ = false;
   int kills_ = 0;
 };
@@ -218,7 +232,12 @@ int Supervise(pid_t command, const LauncherSignals& signals, int daemon_fd,
   int wait_status = 0;
   bool ended = false;
   while (true) {
-    ended = ended || Reap(command, wait_status);
+    if (!ended && Reap(command, wait_status)) {
+      ended = true;
+      if (end.asked()) wait_status = W_EXITCODE(kRunFailed, 0);
+      // Its leave is over; what it has left behind has none.
+      if (end.begun() && !end.asked()) end.Ask();
+    }
     if (ended && end.IsReached()) return wait_status;
     if (poll(watched, std::size(watched), -1) < 0) continue;
     signalfd_siginfo signal = {};

@@ -71,9 +71,13 @@ absl::StatusOr<pid_t> Start(const ChildCommand& command,
                             const LauncherSignals& signals,
                             absl::FunctionRef<absl::Status()> prepare);
 
-// The time in which a command and all that it has started have to end when
-// their devices have gone; then they are killed.  Empty: they may go on.
-using Grace = std::optional<absl::Duration>;
+// How a command and all that it has started end when their devices have gone.
+struct EndOfDevices {
+  absl::Duration leave;  // until they are asked to end, by SIGTERM
+  absl::Duration grace;  // from then on, until they are killed
+};
+// Empty: they may go on.
+using Grace = std::optional<EndOfDevices>;
 
 // Waits until `command` ends and returns its wait status.  Meanwhile passes
 // signals on, stops when the command is stopped by the terminal (so that the
@@ -81,8 +85,9 @@ using Grace = std::optional<absl::Duration>;
 //
 // When `daemon_fd` hangs up or becomes readable while the command runs, asks
 // `daemon_ended` once.  With a grace, the command and everything that comes
-// from it gets SIGTERM, and SIGKILL when the grace is over; Supervise() returns
-// when all of them have ended, or will not (another user's).
+// from it gets SIGTERM after its leave, and SIGKILL when the grace is over;
+// Supervise() returns when all of them have ended, or will not (another
+// user's).  It returns the status kRunFailed if the command had to be asked.
 int Supervise(pid_t command, const LauncherSignals& signals, int daemon_fd,
               absl::FunctionRef<Grace()> daemon_ended);
 

@@ -39,8 +39,9 @@ constexpr char kHostVariable[] = "IBEMU_HOST";
 constexpr char kMachinesName[] = "-";
 constexpr char kProfileWithoutVerbs[] = "cx7";
 constexpr mode_t kUsualUmask = 022;
-// For a command whose devices have gone.
-constexpr absl::Duration kGrace = absl::Seconds(5);
+// For a command whose devices have gone.  A script that has ended the daemon
+// itself should come to its own end; opensm fills the disk meanwhile.
+constexpr absl::Duration kLeave = absl::Seconds(1), kGrace = absl::Seconds(5);
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -256,14 +257,14 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
         return nodes->HandOver(std::move(listener));
       }));
   nodes.reset();
-  bool ended_for_us = false;
   const int wait_status = launch::Supervise(
       pid, signals, uplink.client->fd(), [&]() -> launch::Grace {
         std::fputs("ibemu run: the daemon has ended, and the devices with it\n",
                    stderr);
         if (options.keep) return std::nullopt;
-        ended_for_us = true;
-        return kGrace;
+        const bool asked = uplink.client->WasAskedToEnd();
+        return launch::EndOfDevices{asked ? kLeave : absl::ZeroDuration(),
+                                    kGrace};
       });
   // What the command has left behind shares our mounts.  The next run takes
   // over what stays.
@@ -271,7 +272,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
                                            signals.others())
                          .empty();
   if (options.state && alone) launch::CleanUp(state);
-  return ended_for_us ? W_EXITCODE(launch::kRunFailed, 0) : wait_status;
+  return wait_status;
 }
 
 // The same, of a command that is to see no adapter at all.

@@ -54,7 +54,9 @@ driven from user space.
                     there has private directories until COMMAND ends
   --keep            when the daemon ends, and the devices with it, let COMMAND
                     go on; without, it is ended with all that it has started
-                    (SIGTERM, and SIGKILL 5 s later), and the exit status is 125
+                    (SIGTERM, and SIGKILL 5 s later), and the exit status is
+                    125.  A daemon that was asked to end ("ibemu stop") leaves
+                    COMMAND a second to end by itself, with its own status
 
 The exit status is COMMAND's; 125 to 127 as of env(1).  Inside, IBEMU_FABRIC and
 IBEMU_HOST name the fabric and the host, so that further "ibemu" commands find

@@ -117,6 +117,12 @@ class ControlServerTest : public ::testing::Test {
   UniqueFd client_;
 };
 
+TEST_F(ControlServerTest, TellsItsClientsThatItEndsWhenItWasAskedTo) {
+  Hear();
+  server_->AnnounceEnd();
+  EXPECT_EQ(Hear(), "{\"jsonrpc\":\"2.0\",\"method\":\"ending\"}\n");
+}
+
 TEST_F(ControlServerTest, EachClientIsGreeted) { EXPECT_EQ(Hear(), "hello\n"); }
 
 TEST_F(ControlServerTest, RequestsThatArriveTogetherAreAnsweredInOrder) {

@@ -453,6 +453,18 @@ def test_a_terminated_shared_daemon_ends_the_command(fabric):
     assert "asked\n" in program.output
 
 
+@pytest.mark.parametrize("options", [[], ["--fabric=own"]])
+def test_a_command_that_stops_the_daemon_last_keeps_its_status(account, start,
+                                                               background,
+                                                               options):
+    if options:
+        background("ibemud", "--topology=back-to-back", "--name=own")
+        until(lambda: account.run("ibemu", "status", "--fabric=own",
+                                  check=False).returncode == 0)
+    program = start("ibemu stop; exit 3", options)
+    assert program.wait() == 3, program.output
+
+
 def test_opensm_ends_with_the_daemon(fabric):
     """It writes "ERR 5404" for ever, and SIGTERM may find its log locked."""
     made = fabric("back-to-back")

@@ -199,7 +199,8 @@ TEST(ChildTest, ACommandThatHasEndedDoesNotMissItsDevices) {
 // The wait status of a command that loses its devices as soon as it has printed
 // a line; `left` gets what it printed since.
 int LoseDevices(const std::string& script, absl::Duration grace,
-                std::string& left) {
+                std::string& left,
+                absl::Duration leave = absl::ZeroDuration()) {
   int output[2];
   EXPECT_EQ(pipe(output), 0);
   const int status = InLauncher([&] {
@@ -221,8 +222,9 @@ int LoseDevices(const std::string& script, absl::Duration grace,
     close(output[1]);
     const absl::StatusOr<pid_t> pid = Start(command, signals, &Nothing);
     close(told[1]);
-    const int ending =
-        Supervise(*pid, signals, told[0], [&] { return Grace(grace); });
+    const int ending = Supervise(*pid, signals, told[0], [&] {
+      return Grace(EndOfDevices{.leave = leave, .grace = grace});
+    });
     const bool stayed = waitpid(other, nullptr, WNOHANG) == 0;
     kill(other, SIGKILL);
     return stayed ? ExitStatus(ending) : 255;
@@ -239,7 +241,7 @@ TEST(ChildTest, ACommandWithoutDevicesIsAskedToEnd) {
   EXPECT_EQ(LoseDevices("trap 'echo asked >&3; exit 9' TERM; echo ready; "
                         "while :; do sleep 0.01; done",
                         absl::Hours(1), left),
-            W_EXITCODE(9, 0));
+            W_EXITCODE(kRunFailed, 0));
   EXPECT_EQ(left, "asked\n");
 }
 
@@ -248,7 +250,7 @@ TEST(ChildTest, ACommandThatDoesNotCareIsKilledWithAllThatItStarted) {
   EXPECT_EQ(LoseDevices("trap '' TERM; (trap '' TERM; sleep 1000) & "
                         "setsid sleep 1000 & echo ready; sleep 1000; wait",
                         absl::Milliseconds(10), left),
-            W_EXITCODE(128 + SIGKILL, 0));
+            W_EXITCODE(kRunFailed, 0));
   EXPECT_EQ(left, "");
 }
 
@@ -257,7 +259,25 @@ TEST(ChildTest, OrphansOfACommandWithoutDevicesEndWithIt) {
   EXPECT_EQ(LoseDevices("trap 'exit 4' TERM; (setsid sleep 1000 &) ; "
                         "echo ready; while :; do sleep 0.01; done",
                         absl::Hours(1), left),
+            W_EXITCODE(kRunFailed, 0));
+}
+
+TEST(ChildTest, ACommandThatEndsInItsLeaveKeepsItsStatus) {
+  std::string left;
+  EXPECT_EQ(LoseDevices("(setsid sleep 1000 &) ; echo ready; sleep 0.01; "
+                        "exit 4",
+                        absl::Hours(1), left, /*leave=*/absl::Hours(1)),
             W_EXITCODE(4, 0));
+}
+
+TEST(ChildTest, ACommandIsAskedToEndAfterItsLeave) {
+  std::string left;
+  EXPECT_EQ(LoseDevices("trap 'echo asked >&3; exit 9' TERM; echo ready; "
+                        "while :; do sleep 0.01; done",
+                        absl::Hours(1), left,
+                        /*leave=*/absl::Milliseconds(10)),
+            W_EXITCODE(kRunFailed, 0));
+  EXPECT_EQ(left, "asked\n");
 }
 
 TEST(ChildTest, OrphansOfBeforeSuperviseEndWithTheCommand) {
@@ -278,14 +298,16 @@ TEST(ChildTest, OrphansOfBeforeSuperviseEndWithTheCommand) {
     close(STDOUT_FILENO);
     // The orphan is there, and its parent has ended.
     while (OwnChildren().size() < 2) std::this_thread::yield();
-    return ExitStatus(Supervise(*pid, signals, told[0],
-                                [] { return Grace(absl::Hours(1)); }));
+    return ExitStatus(Supervise(*pid, signals, told[0], [] {
+      return Grace(
+          EndOfDevices{.leave = absl::ZeroDuration(), .grace = absl::Hours(1)});
+    }));
   });
   close(output[1]);
   char byte = 0;
   EXPECT_EQ(read(output[0], &byte, 1), 0);  // when all have ended
   close(output[0]);
-  EXPECT_EQ(status, W_EXITCODE(128 + SIGTERM, 0));
+  EXPECT_EQ(status, W_EXITCODE(kRunFailed, 0));
 }
 
 TEST(PassesOnTest, NotWhatTheTerminalSendsToTheWholeGroup) {
