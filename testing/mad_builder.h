@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "mad/agent.h"
+#include "mad/port.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/rmpp.h"
+#include "mad/wire/smp.h"
 
 namespace ibemu::testing {
 
@@ -32,6 +35,10 @@ inline mad::MadHeader HeaderOf(mad::Bytes bytes) {
   return wire::Decode<mad::MadHeader>(bytes);
 }
 
+inline mad::MadHeader HeaderOf(const mad::Arrival& arrival) {
+  return HeaderOf(mad::Bytes(arrival.mad));
+}
+
 inline mad::RmppHeader RmppOf(mad::Bytes bytes) {
   return wire::Decode<mad::RmppHeader>(bytes.subspan(mad::kRmppHeaderOffset));
 }
@@ -39,6 +46,57 @@ inline mad::RmppHeader RmppOf(mad::Bytes bytes) {
 inline void SetRmpp(mad::MadBytes& bytes, const mad::RmppHeader& rmpp) {
   wire::Encode(rmpp, std::span(bytes).subspan(mad::kRmppHeaderOffset));
 }
+
+// Returns Get(`attribute`) by a directed route as an agent hands it to
+// Transmit(): the hop pointer already moved.  `path`: the ports to leave
+// through.
+inline mad::Outgoing DirectedGet(mad::AttributeId attribute,
+                                 std::initializer_list<int> path,
+                                 uint32_t modifier = 0) {
+  mad::Smp smp;
+  smp.mgmt_class = mad::MgmtClass::kSubnetDirectedRoute;
+  smp.method = mad::Method::kGet;
+  smp.attr_id = attribute;
+  smp.attr_mod = modifier;
+  smp.tid = 0x1234;
+  smp.hop_pointer = 1;
+  smp.hop_count = static_cast<uint8_t>(path.size());
+  smp.dr_slid = smp.dr_dlid = wire::Lid::kPermissive;
+  size_t hop = 1;
+  for (const int port : path) {
+    smp.initial_path[hop++] = static_cast<uint8_t>(port);
+  }
+  mad::Outgoing packet;
+  packet.to.dlid = wire::Lid::kPermissive;
+  wire::Encode(smp, packet.mad);
+  return packet;
+}
+
+// Returns Get(`attribute`) by LID: an SMP (queue pair 0) or a GMP (1).
+inline mad::Outgoing LidGet(int qp, mad::MgmtClass mgmt_class, wire::Lid dlid,
+                            mad::AttributeId attribute) {
+  mad::MadHeader header;
+  header.mgmt_class = mgmt_class;
+  header.method = mad::Method::kGet;
+  header.attr_id = attribute;
+  header.tid = 0x5678;
+  mad::Outgoing packet;
+  packet.qp = qp;
+  packet.to.dlid = dlid;
+  packet.to.qpn = static_cast<uint32_t>(qp);
+  packet.to.qkey = qp == 1 ? mad::kQp1QKey : 0;
+  wire::Encode(header, packet.mad);
+  return packet;
+}
+
+// An Inbox keeps what arrives at a port.
+class Inbox : public mad::PortListener {
+ public:
+  void OnReceive(const mad::Arrival& arrival) override {
+    arrivals.push_back(arrival);
+  }
+  std::vector<mad::Arrival> arrivals;
+};
 
 // A RecordingClient records what an agent tells its client.
 class RecordingClient : public mad::AgentClient {

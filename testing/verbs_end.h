@@ -112,6 +112,19 @@ class VerbsEnd final : public verbs::CqListener {
     return to;
   }
 
+  static verbs::QpAttributes Towards(const VerbsEnd& peer) {
+    return Towards(peer.qp->number(),
+                   static_cast<uint16_t>(peer.provider.QueryPort(1)->lid));
+  }
+
+  // A connection, or two that exchange datagrams; `mtu` is a code.
+  static void Join(VerbsEnd& one, VerbsEnd& other, uint32_t mtu = 3) {
+    verbs::QpAttributes to_one = Towards(one), to_other = Towards(other);
+    to_one.path_mtu = to_other.path_mtu = mtu;
+    one.Connect(to_other);
+    other.Connect(to_one);
+  }
+
   // RESET to RTS.
   void Connect(const verbs::QpAttributes& to) {
     for (const auto state :

@@ -3,12 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/fabric/small_fabric.h"
+#include "testing/lab.h"
 
 namespace ibemu::fabric {
 namespace {
 
 using ::testing::ElementsAre, ::testing::IsEmpty;
+using testing::Lab, testing::Chain, testing::DirectedGet, testing::LidGet;
 using wire::Guid, wire::Lid;
 
 class Events : public mad::DeviceListener {
@@ -20,15 +21,13 @@ class Events : public mad::DeviceListener {
 };
 
 struct FabricDeviceTest : ::testing::Test {
-  FabricDeviceTest() : row(1) {
-    row.fabric.device(row.host_1).SetListener(&events);
-  }
-  RowFabric row;
+  FabricDeviceTest() { lab.fabric.device(lab.Host(1)).SetListener(&events); }
+  Lab lab{Chain(1)};
   Events events;
 };
 
 TEST_F(FabricDeviceTest, ShowsTheNodeOfTheTopology) {
-  mad::Device& host = row.fabric.device(row.host_1);
+  mad::Device& host = lab.fabric.device(lab.Host(1));
   EXPECT_EQ(host.type(), mad::NodeType::kChannelAdapter);
   EXPECT_EQ(host.node_guid(), Guid{0x1000});
   EXPECT_EQ(host.system_image_guid(), Guid{0x1000});
@@ -41,11 +40,11 @@ TEST_F(FabricDeviceTest, ShowsTheNodeOfTheTopology) {
   EXPECT_EQ(host.port(1).PKeyAt(1), 0);
   EXPECT_EQ(host.port(1).PKeyAt(-1), 0);
   EXPECT_EQ(host.port(1).GidAt(1000), wire::Gid{}) << "beyond the table";
-  EXPECT_EQ(&row.fabric.device(row.host_1), &host) << "one device per node";
+  EXPECT_EQ(&lab.fabric.device(lab.Host(1)), &host) << "one device per node";
 }
 
 TEST_F(FabricDeviceTest, ShowsASwitchAsItsPort0) {
-  mad::Device& sw = row.fabric.device(RowFabric::Switch(1));
+  mad::Device& sw = lab.fabric.device(lab.Switch(1));
   EXPECT_EQ(sw.type(), mad::NodeType::kSwitch);
   EXPECT_EQ(sw.first_port(), 0);
   EXPECT_EQ(sw.last_port(), 0);
@@ -53,110 +52,113 @@ TEST_F(FabricDeviceTest, ShowsASwitchAsItsPort0) {
 }
 
 TEST_F(FabricDeviceTest, TellsItsListenerLaterAndOnce) {
-  ASSERT_TRUE(row.fabric.SetLink(row.host_1, 1, false).ok());
-  ASSERT_TRUE(row.fabric.SetLink(row.host_1, 1, true).ok());
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(1), 1, false).ok());
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(1), 1, true).ok());
   EXPECT_THAT(events.ports, IsEmpty()) << "not from inside the call";
-  row.timers.RunPending();
+  lab.timers.RunPending();
   EXPECT_THAT(events.ports, ElementsAre(1));
 }
 
 TEST_F(FabricDeviceTest, LeavesAListenerAloneThatWentAway) {
-  ASSERT_TRUE(row.fabric.SetLink(row.host_1, 1, false).ok());
-  row.fabric.device(row.host_1).SetListener(nullptr);
-  row.timers.RunPending();
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(1), 1, false).ok());
+  lab.fabric.device(lab.Host(1)).SetListener(nullptr);
+  lab.timers.RunPending();
   EXPECT_THAT(events.ports, IsEmpty());
 }
 
 // [issm_*]
 TEST_F(FabricDeviceTest, SwitchesIsSmOnAndOff) {
-  mad::Port& port = row.Host1();
+  mad::Port& port = lab.HostPort(1);
   port.SetIsSm(true);
   EXPECT_NE(port.Info().capability_mask & mad::capability::kIsSm, 0u);
-  row.timers.RunPending();
+  lab.timers.RunPending();
   EXPECT_THAT(events.ports, ElementsAre(1));
   port.SetIsSm(true);
-  row.timers.RunPending();
+  lab.timers.RunPending();
   EXPECT_THAT(events.ports, ElementsAre(1)) << "no change, no event";
   port.SetIsSm(false);
   EXPECT_EQ(port.Info().capability_mask & mad::capability::kIsSm, 0u);
 }
 
 TEST_F(FabricDeviceTest, CutsALongDescriptionTo64Bytes) {
-  mad::Device& host = row.fabric.device(row.host_1);
+  mad::Device& host = lab.fabric.device(lab.Host(1));
   host.SetNodeDescription(std::string(100, 'x'));
   EXPECT_EQ(host.node_description(), std::string(64, 'x'));
 }
 
 TEST_F(FabricDeviceTest, IsSilentWhileItsNodeIsOff) {
-  row.fabric.SetNode(row.host_1, false);
-  EXPECT_TRUE(row.Host1()
+  lab.fabric.SetNode(lab.Host(1), false);
+  EXPECT_TRUE(lab.HostPort(1)
                   .Transmit(LidGet(0, mad::MgmtClass::kSubnetLidRouted, Lid{1},
                                    mad::AttributeId::kNodeInfo))
                   .ok())
       << "a port takes what it is given";
-  row.timers.RunPending();
-  EXPECT_THAT(row.inbox.arrivals, IsEmpty());
-  EXPECT_EQ(row.Host1().Info().port_state, mad::PortState::kDown);
+  lab.timers.RunPending();
+  EXPECT_THAT(lab.inbox.arrivals, IsEmpty());
+  EXPECT_EQ(lab.HostPort(1).Info().port_state, mad::PortState::kDown);
 }
 
 // The next packet finds the new listener; what is under way is not lost.
 TEST_F(FabricDeviceTest, ForgetsAListenerBetweenTwoPackets) {
-  ASSERT_TRUE(
-      row.Host1().Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1})).ok());
-  row.Host1().SetListener(nullptr);
-  row.timers.RunPending();
-  EXPECT_THAT(row.inbox.arrivals, IsEmpty());
+  ASSERT_TRUE(lab.HostPort(1)
+                  .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1}))
+                  .ok());
+  lab.HostPort(1).SetListener(nullptr);
+  lab.timers.RunPending();
+  EXPECT_THAT(lab.inbox.arrivals, IsEmpty());
 }
 
 TEST_F(FabricDeviceTest, TellsItsHostThatItWasPulledOut) {
-  ASSERT_TRUE(row.fabric.RemoveDevice(row.host_1).ok());
+  ASSERT_TRUE(lab.fabric.RemoveDevice(lab.Host(1)).ok());
   EXPECT_EQ(events.removals, 1);
   const auto sent =
-      row.Host1().Transmit(LidGet(0, mad::MgmtClass::kSubnetLidRouted, Lid{1},
-                                  mad::AttributeId::kNodeInfo));
+      lab.HostPort(1).Transmit(LidGet(0, mad::MgmtClass::kSubnetLidRouted,
+                                      Lid{1}, mad::AttributeId::kNodeInfo));
   EXPECT_EQ(sent.code(), absl::StatusCode::kUnavailable);
-  row.timers.RunPending();
-  EXPECT_THAT(row.inbox.arrivals, IsEmpty());
+  lab.timers.RunPending();
+  EXPECT_THAT(lab.inbox.arrivals, IsEmpty());
   EXPECT_THAT(events.ports, IsEmpty()) << "its link went down with it";
 }
 
 TEST_F(FabricDeviceTest, ComesBackForANewHost) {
-  ASSERT_TRUE(row.fabric.RemoveDevice(row.host_1).ok());
+  ASSERT_TRUE(lab.fabric.RemoveDevice(lab.Host(1)).ok());
   Events fresh;
-  row.fabric.device(row.host_1).SetListener(&fresh);
-  ASSERT_TRUE(row.fabric.AddDevice(row.host_1).ok());
-  row.timers.RunPending();
+  lab.fabric.device(lab.Host(1)).SetListener(&fresh);
+  ASSERT_TRUE(lab.fabric.AddDevice(lab.Host(1)).ok());
+  lab.timers.RunPending();
   EXPECT_THAT(fresh.ports, ElementsAre(1));
   EXPECT_EQ(fresh.removals, 0);
   EXPECT_EQ(events.removals, 1);
   EXPECT_THAT(events.ports, IsEmpty());
-  row.Host1().SetListener(&row.inbox);
-  ASSERT_TRUE(
-      row.Host1().Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1})).ok());
-  row.timers.RunPending();
-  EXPECT_EQ(row.inbox.arrivals.size(), 1u);
+  lab.HostPort(1).SetListener(&lab.inbox);
+  ASSERT_TRUE(lab.HostPort(1)
+                  .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1}))
+                  .ok());
+  lab.timers.RunPending();
+  EXPECT_EQ(lab.inbox.arrivals.size(), 1u);
 }
 
 TEST_F(FabricDeviceTest, TheIsSmBitGoesWithTheAdapter) {
-  row.Host1().SetIsSm(true);
-  ASSERT_TRUE(row.fabric.RemoveDevice(row.host_1).ok());
-  ASSERT_TRUE(row.fabric.AddDevice(row.host_1).ok());
-  EXPECT_EQ(row.Host1().Info().capability_mask & mad::capability::kIsSm, 0u);
+  lab.HostPort(1).SetIsSm(true);
+  ASSERT_TRUE(lab.fabric.RemoveDevice(lab.Host(1)).ok());
+  ASSERT_TRUE(lab.fabric.AddDevice(lab.Host(1)).ok());
+  EXPECT_EQ(lab.HostPort(1).Info().capability_mask & mad::capability::kIsSm,
+            0u);
 }
 
 TEST_F(FabricDeviceTest, NobodyAnswersForAnAdapterThatIsOut) {
-  ASSERT_TRUE(row.fabric.RemoveDevice(row.host_2).ok());
-  ASSERT_TRUE(row.Host1()
+  ASSERT_TRUE(lab.fabric.RemoveDevice(lab.Host(2)).ok());
+  ASSERT_TRUE(lab.HostPort(1)
                   .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1, 2}))
                   .ok());
-  row.timers.RunPending();
-  EXPECT_THAT(row.inbox.arrivals, IsEmpty());
-  ASSERT_TRUE(row.fabric.AddDevice(row.host_2).ok());
-  ASSERT_TRUE(row.Host1()
+  lab.timers.RunPending();
+  EXPECT_THAT(lab.inbox.arrivals, IsEmpty());
+  ASSERT_TRUE(lab.fabric.AddDevice(lab.Host(2)).ok());
+  ASSERT_TRUE(lab.HostPort(1)
                   .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1, 2}))
                   .ok());
-  row.timers.RunPending();
-  EXPECT_EQ(row.inbox.arrivals.size(), 1u);
+  lab.timers.RunPending();
+  EXPECT_EQ(lab.inbox.arrivals.size(), 1u);
 }
 
 }  // namespace

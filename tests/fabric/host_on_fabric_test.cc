@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "mad/host.h"
+#include "testing/lab.h"
 #include "testing/mad_builder.h"
-#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -14,15 +14,15 @@ namespace {
 using mad::Agent, mad::AttributeId, mad::IncomingMessage, wire::Lid,
     mad::MadHeader, mad::MadStatus, mad::Method, mad::MgmtClass, mad::Smp;
 using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
+using testing::Lab, testing::Chain, testing::DirectedGet, testing::LidGet;
 using testing::RecordingClient;
 
 constexpr absl::Duration kTimeout = absl::Milliseconds(100);
 
 class HostOnFabricTest : public ::testing::Test {
  protected:
-  explicit HostOnFabricTest(int switches = 1) : row(switches) {
-    row.Configure();
-  }
+  explicit HostOnFabricTest(int switches = 1)
+      : lab(Chain(switches), Lab::kStatically) {}
 
   static mad::Registration Server(MgmtClass mgmt_class,
                                   std::initializer_list<Method> methods) {
@@ -59,7 +59,7 @@ class HostOnFabricTest : public ::testing::Test {
                            .mad = {packet.mad.begin(), packet.mad.end()},
                            .timeout = timeout})
                     .ok());
-    row.timers.RunFor(absl::Seconds(1));
+    lab.timers.RunFor(absl::Seconds(1));
     return asker.inbox;
   }
   // Whether `packet` was lost, as a timeout shows.
@@ -88,9 +88,9 @@ class HostOnFabricTest : public ::testing::Test {
     return packet;
   }
 
-  RowFabric row;
-  mad::Host host_1{row.timers, row.fabric.device(row.host_1)};
-  mad::Host host_2{row.timers, row.fabric.device(row.host_2)};
+  Lab lab;
+  mad::Host host_1{lab.timers, lab.fabric.device(lab.Host(1))};
+  mad::Host host_2{lab.timers, lab.fabric.device(lab.Host(2))};
   RecordingClient asker, server;
 };
 
@@ -108,7 +108,7 @@ TEST_F(HostOnFabricTest, ARouteWithoutHopsIsAnsweredWithoutTheWire) {
     EXPECT_EQ(smp.hop_pointer, 1);
     EXPECT_TRUE(smp.direction);
   }
-  EXPECT_EQ(row.fabric.totals().sent, 0u);
+  EXPECT_EQ(lab.fabric.totals().sent, 0u);
 }
 
 // [q0_dr_local_tmo0] [q0_lid_self]
@@ -148,7 +148,7 @@ TEST_F(HostOnFabricTest, TheSmOfThePortAnswersItsOwnSmInfo) {
   wire::Put<&Smp::method>(std::span(answer.mad), Method::kGetResp);
   wire::Put<&Smp::direction>(std::span(answer.mad), true);
   ASSERT_TRUE(sm->Send(answer).ok());
-  row.timers.RunPending();
+  lab.timers.RunPending();
   ASSERT_THAT(asker.inbox, SizeIs(1));
   EXPECT_EQ(asker.inbox[0].slid, Lid::kPermissive);
   EXPECT_EQ(wire::Get<&Smp::hop_pointer>(asker.inbox[0].mad), 0);
@@ -277,13 +277,13 @@ TEST_F(HostOnFabricTest, APeerSeesTheServiceLevelAndTheSender) {
 TEST_F(HostOnFabricTest, ARequestWithAGrhIsAnsweredWithOne) {
   auto agent = Asker(1);
   mad::Outgoing packet = Get(MgmtClass::kDevice, AttributeId::kClassPortInfo);
-  packet.to.grh = mad::GlobalRoute{.gid = row.Host2().GidAt(0),
+  packet.to.grh = mad::GlobalRoute{.gid = lab.HostPort(2).GidAt(0),
                                    .flow_label = 0xabcde,
                                    .hop_limit = 7,
                                    .traffic_class = 9};
   const auto answers = Send(*agent, packet);
   ASSERT_THAT(answers, SizeIs(1));
-  const mad::GlobalRoute expected{.gid = row.Host2().GidAt(0),
+  const mad::GlobalRoute expected{.gid = lab.HostPort(2).GidAt(0),
                                   .flow_label = 0xabcde,
                                   .gid_index = 0,
                                   .hop_limit = 255,
@@ -337,9 +337,9 @@ TEST_F(NeighboursTest, LetNothingThrough) {
 
 // [resp_routing]
 TEST_F(NeighboursTest, AnswersReachThePathBitsThatAsked) {
-  row.PortOf(row.host_1, 1).info.lmc = 1;
-  row.PortOf(row.host_1, 1).info.lid = Lid{4};
-  mad::Host host(row.timers, row.fabric.device(row.host_1));
+  lab.PortOf(lab.Host(1), 1).info.lmc = 1;
+  lab.PortOf(lab.Host(1), 1).info.lid = Lid{4};
+  mad::Host host(lab.timers, lab.fabric.device(lab.Host(1)));
   auto agent = Register(host, {.qp = 1}, asker);
   for (const uint8_t path_bits : {0, 1}) {
     mad::Outgoing packet = Get(MgmtClass::kDevice, AttributeId::kClassPortInfo);

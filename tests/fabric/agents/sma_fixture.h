@@ -10,10 +10,14 @@
 #include "mad/wire/notice.h"
 #include "mad/wire/smp.h"
 #include "mad/wire/switch_info.h"
+#include "testing/topologies.h"
 #include "testing/virtual_timers.h"
-#include "tests/fabric/small_subnet.h"
+#include "tests/fabric/recorders.h"
 
 namespace ibemu::fabric {
+
+using testing::SmallSubnet, testing::kHost, testing::kOtherHost,
+    testing::kSwitch;
 
 // All links of SmallSubnet() are at INIT.
 class SmaFixture : public ::testing::Test {

@@ -3,61 +3,60 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/fabric/small_fabric.h"
+#include "testing/lab.h"
 
 namespace ibemu::fabric {
 namespace {
 
 using mad::AttributeId, wire::Lid, mad::MgmtClass;
 using ::testing::IsEmpty, ::testing::SizeIs;
+using testing::Lab, testing::Chain, testing::DirectedGet, testing::LidGet;
 
 constexpr absl::Duration kSlow = absl::Milliseconds(50);
 
 // Host 1 asks the agents of host 2, which are slow.
 struct AgentFaultsTest : ::testing::Test {
-  AgentFaultsTest() : row(1) { row.Configure(); }
-
   AgentFaultId Add(const LinkFaults& faults) {
-    return row.fabric.AddAgentFault(row.host_2, faults);
+    return lab.fabric.AddAgentFault(lab.Host(2), faults);
   }
   std::vector<mad::Arrival> AskSma(Lid lid = Lid{2}) {
-    return row.Send(
+    return lab.Send(
         LidGet(0, MgmtClass::kSubnetLidRouted, lid, AttributeId::kNodeInfo));
   }
   std::vector<mad::Arrival> AskPma() {
-    return row.Send(LidGet(1, MgmtClass::kPerformance, Lid{2},
+    return lab.Send(LidGet(1, MgmtClass::kPerformance, Lid{2},
                            AttributeId::kClassPortInfo));
   }
 
-  RowFabric row;
+  Lab lab{Chain(1), Lab::kStatically};
 };
 
 TEST_F(AgentFaultsTest, ASlowNodeAnswersLate) {
   Add({.delay = kSlow});
   EXPECT_THAT(AskSma(), IsEmpty());
-  row.timers.RunFor(kSlow - absl::Nanoseconds(1));
-  EXPECT_THAT(row.inbox.arrivals, IsEmpty());
-  row.timers.RunFor(absl::Nanoseconds(1));
-  EXPECT_THAT(row.inbox.arrivals, SizeIs(1));
+  lab.timers.RunFor(kSlow - absl::Nanoseconds(1));
+  EXPECT_THAT(lab.inbox.arrivals, IsEmpty());
+  lab.timers.RunFor(absl::Nanoseconds(1));
+  EXPECT_THAT(lab.inbox.arrivals, SizeIs(1));
 }
 
 TEST_F(AgentFaultsTest, ItsPerformanceAgentIsAsSlow) {
   Add({.delay = kSlow});
   EXPECT_THAT(AskPma(), IsEmpty());
-  row.timers.RunFor(kSlow);
-  EXPECT_THAT(row.inbox.arrivals, SizeIs(1));
+  lab.timers.RunFor(kSlow);
+  EXPECT_THAT(lab.inbox.arrivals, SizeIs(1));
 }
 
 TEST_F(AgentFaultsTest, OtherNodesAreNot) {
   Add({.delay = kSlow});
-  EXPECT_THAT(AskSma(Lid{11}), SizeIs(1));
+  EXPECT_THAT(AskSma(lab.LidOf("sw1", 0)), SizeIs(1));
 }
 
 TEST_F(AgentFaultsTest, DirectedRoutesAreAnsweredLateToo) {
   Add({.delay = kSlow});
-  EXPECT_THAT(row.Send(DirectedGet(AttributeId::kNodeInfo, {1, 2})), IsEmpty());
-  row.timers.RunFor(kSlow);
-  EXPECT_THAT(row.inbox.arrivals, SizeIs(1));
+  EXPECT_THAT(lab.Send(DirectedGet(AttributeId::kNodeInfo, {1, 2})), IsEmpty());
+  lab.timers.RunFor(kSlow);
+  EXPECT_THAT(lab.inbox.arrivals, SizeIs(1));
 }
 
 TEST_F(AgentFaultsTest, OneAttributeMayBeSlowAlone) {
@@ -71,19 +70,19 @@ TEST_F(AgentFaultsTest, OneAttributeMayBeSlowAlone) {
 TEST_F(AgentFaultsTest, ASilentNodeIsCountedUntilTheFaultIsRemoved) {
   const AgentFaultId fault = Add({.loss = 1});
   EXPECT_THAT(AskSma(), IsEmpty());
-  EXPECT_EQ(row.fabric.CountsOf(fault), (FaultCounts{.packets = 1, .lost = 1}));
-  row.fabric.RemoveFault(fault);
+  EXPECT_EQ(lab.fabric.CountsOf(fault), (FaultCounts{.packets = 1, .lost = 1}));
+  lab.fabric.RemoveFault(fault);
   EXPECT_THAT(AskSma(), SizeIs(1));
 }
 
 TEST_F(AgentFaultsTest, WhatAnAgentHadToSayIsForgottenWhenItsLinkGoesDown) {
   Add({.delay = kSlow});
   AskSma();
-  ASSERT_TRUE(row.fabric.SetLink(row.host_2, 1, false).ok());
-  ASSERT_TRUE(row.fabric.SetLink(row.host_2, 1, true).ok());
-  row.Activate();
-  row.timers.RunFor(2 * kSlow);
-  EXPECT_THAT(row.inbox.arrivals, IsEmpty());
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(2), 1, false).ok());
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(2), 1, true).ok());
+  lab.Activate();
+  lab.timers.RunFor(2 * kSlow);
+  EXPECT_THAT(lab.inbox.arrivals, IsEmpty());
 }
 
 TEST_F(AgentFaultsTest, AnswersThatWaitAreLimited) {
@@ -91,17 +90,17 @@ TEST_F(AgentFaultsTest, AnswersThatWaitAreLimited) {
   const auto ask =
       LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kNodeInfo);
   for (size_t i = 0; i < AgentFaults::kMaxLate + 10; ++i) {
-    ASSERT_TRUE(row.Host1().Transmit(ask).ok());
+    ASSERT_TRUE(lab.HostPort(1).Transmit(ask).ok());
   }
-  row.timers.RunFor(absl::Seconds(2));
-  EXPECT_EQ(row.fabric.CountsOf(fault).packets, AgentFaults::kMaxLate + 10);
-  EXPECT_THAT(row.inbox.arrivals, SizeIs(AgentFaults::kMaxLate));
+  lab.timers.RunFor(absl::Seconds(2));
+  EXPECT_EQ(lab.fabric.CountsOf(fault).packets, AgentFaults::kMaxLate + 10);
+  EXPECT_THAT(lab.inbox.arrivals, SizeIs(AgentFaults::kMaxLate));
 }
 
 TEST_F(AgentFaultsTest, EndWithTheFabric) {
   testing::VirtualTimers timers;
   {
-    Fabric fabric(Row(0), timers, {});
+    Fabric fabric(Chain(0), timers, {});
     fabric.AddAgentFault(topology::NodeId{1}, {.delay = kSlow});
     ASSERT_TRUE(fabric.device(topology::NodeId{0})
                     .port(1)

@@ -6,13 +6,14 @@
 #include <memory>
 
 #include "fabric/packet/transport.h"
-#include "tests/fabric/small_fabric.h"
+#include "testing/lab.h"
 
 namespace ibemu::fabric {
 namespace {
 
 using mad::AttributeId, wire::Lid, mad::MgmtClass;
 using ::testing::IsEmpty, ::testing::SizeIs;
+using testing::Lab, testing::Chain, testing::DirectedGet, testing::LidGet;
 
 constexpr absl::Time kNow = absl::UnixEpoch();
 
@@ -138,48 +139,46 @@ TEST(FaultLaneTest, LongPacketsMeetMoreBitErrorsThanShortOnes) {
 
 // The faults of the link between the two switches, as host 1 feels them.
 struct LinkFaultsTest : ::testing::Test {
-  LinkFaultsTest() : row(2) { row.Configure(); }
-
   FaultId Add(const LinkFaults& faults) {
-    return *row.fabric.AddFault(RowFabric::Switch(1), 2,
-                                Fabric::Direction::kTransmit, faults);
+    return *lab.fabric.AddFault(lab.Switch(1), 2, Fabric::Direction::kTransmit,
+                                faults);
   }
   std::vector<mad::Arrival> Ask() {
-    return row.Send(
+    return lab.Send(
         LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kNodeInfo));
   }
 
-  RowFabric row;
+  Lab lab{Chain(2), Lab::kStatically};
 };
 
 TEST_F(LinkFaultsTest, LosesOneDirectionOnly) {
   Add({.loss = 1});
   EXPECT_THAT(Ask(), IsEmpty());
-  EXPECT_EQ(row.PortOf(RowFabric::Switch(1), 2).traffic.xmit_packets, 1u);
-  EXPECT_EQ(row.PortOf(RowFabric::Switch(2), 1).traffic.rcv_packets, 0u);
+  EXPECT_EQ(lab.PortOf(lab.Switch(1), 2).traffic.xmit_packets, 1u);
+  EXPECT_EQ(lab.PortOf(lab.Switch(2), 1).traffic.rcv_packets, 0u);
 
-  row.Host2().SetListener(&row.inbox);
-  ASSERT_TRUE(row.Host2()
-                  .Transmit(LidGet(0, MgmtClass::kSubnetLidRouted, Lid{11},
-                                   AttributeId::kNodeInfo))
+  lab.HostPort(2).SetListener(&lab.inbox);
+  ASSERT_TRUE(lab.HostPort(2)
+                  .Transmit(LidGet(0, MgmtClass::kSubnetLidRouted,
+                                   lab.LidOf("sw1", 0), AttributeId::kNodeInfo))
                   .ok());
-  row.timers.RunPending();
-  EXPECT_EQ(row.PortOf(RowFabric::Switch(1), 2).traffic.rcv_packets, 1u);
+  lab.timers.RunPending();
+  EXPECT_EQ(lab.PortOf(lab.Switch(1), 2).traffic.rcv_packets, 1u);
 }
 
 TEST_F(LinkFaultsTest, LosesWhatEntersThroughAPort) {
-  ASSERT_TRUE(row.fabric
-                  .AddFault(RowFabric::Switch(2), 1,
-                            Fabric::Direction::kReceive, {.loss = 1})
-                  .ok());
+  ASSERT_TRUE(
+      lab.fabric
+          .AddFault(lab.Switch(2), 1, Fabric::Direction::kReceive, {.loss = 1})
+          .ok());
   EXPECT_THAT(Ask(), IsEmpty());
-  EXPECT_TRUE(row.PortOf(RowFabric::Switch(1), 2).faulty);
+  EXPECT_TRUE(lab.PortOf(lab.Switch(1), 2).faulty);
 }
 
 TEST_F(LinkFaultsTest, CountsCorruptedPacketsWhereTheyArrive) {
   Add({.corrupt = 1});
   EXPECT_THAT(Ask(), IsEmpty());
-  const EventCounters& events = row.PortOf(RowFabric::Switch(2), 1).Events();
+  const EventCounters& events = lab.PortOf(lab.Switch(2), 1).Events();
   EXPECT_EQ(events.symbol_errors, 1u);
   EXPECT_EQ(events.rcv_errors(), 1u);
 }
@@ -187,7 +186,7 @@ TEST_F(LinkFaultsTest, CountsCorruptedPacketsWhereTheyArrive) {
 TEST_F(LinkFaultsTest, CountsEachWrongBitAsASymbolError) {
   Add({.ber = 0.01});
   for (int i = 0; i < 10; ++i) EXPECT_THAT(Ask(), IsEmpty());
-  const EventCounters& events = row.PortOf(RowFabric::Switch(2), 1).Events();
+  const EventCounters& events = lab.PortOf(lab.Switch(2), 1).Events();
   EXPECT_EQ(events.rcv_errors(), 10u);
   EXPECT_NEAR(static_cast<double>(events.symbol_errors), 234, 60);
 }
@@ -198,7 +197,7 @@ TEST_F(LinkFaultsTest, MayConcernOneAttributeAlone) {
                     .mgmt_class = MgmtClass::kSubnetLidRouted,
                     .attribute = AttributeId::kPortInfo}});
   EXPECT_THAT(Ask(), SizeIs(1));
-  EXPECT_THAT(row.Send(LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2},
+  EXPECT_THAT(lab.Send(LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2},
                               AttributeId::kPortInfo)),
               IsEmpty());
 }
@@ -206,34 +205,34 @@ TEST_F(LinkFaultsTest, MayConcernOneAttributeAlone) {
 TEST_F(LinkFaultsTest, DelaysByTimeAlone) {
   Add({.delay = absl::Milliseconds(3)});
   EXPECT_THAT(Ask(), IsEmpty());
-  row.timers.RunFor(absl::Microseconds(2999));
-  EXPECT_THAT(row.inbox.arrivals, IsEmpty());
-  row.timers.RunFor(absl::Microseconds(1));
-  EXPECT_THAT(row.inbox.arrivals, SizeIs(1));
-  EXPECT_TRUE(row.timers.idle());
+  lab.timers.RunFor(absl::Microseconds(2999));
+  EXPECT_THAT(lab.inbox.arrivals, IsEmpty());
+  lab.timers.RunFor(absl::Microseconds(1));
+  EXPECT_THAT(lab.inbox.arrivals, SizeIs(1));
+  EXPECT_TRUE(lab.timers.idle());
 }
 
 TEST_F(LinkFaultsTest, DeliversADuplicateTwice) {
   Add({.duplicate = 1});
   Ask();
-  row.timers.RunFor(absl::Milliseconds(1));
-  EXPECT_THAT(row.inbox.arrivals, SizeIs(2));
+  lab.timers.RunFor(absl::Milliseconds(1));
+  EXPECT_THAT(lab.inbox.arrivals, SizeIs(2));
 }
 
 TEST_F(LinkFaultsTest, LosesWhatWasInACableThatIsCut) {
   Add({.delay = absl::Milliseconds(3)});
   Ask();
-  ASSERT_TRUE(row.fabric.SetLink(RowFabric::Switch(1), 2, false).ok());
-  ASSERT_TRUE(row.fabric.SetLink(RowFabric::Switch(1), 2, true).ok());
-  row.Activate();
-  row.timers.RunFor(absl::Milliseconds(5));
-  EXPECT_THAT(row.inbox.arrivals, IsEmpty());
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Switch(1), 2, false).ok());
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Switch(1), 2, true).ok());
+  lab.Activate();
+  lab.timers.RunFor(absl::Milliseconds(5));
+  EXPECT_THAT(lab.inbox.arrivals, IsEmpty());
 }
 
 TEST_F(LinkFaultsTest, EndWithTheFabric) {
   testing::VirtualTimers timers;
   {
-    Fabric fabric(Row(0), timers, {});
+    Fabric fabric(Chain(0), timers, {});
     ASSERT_TRUE(fabric
                     .AddFault(topology::NodeId{0}, 1,
                               Fabric::Direction::kTransmit,
@@ -252,25 +251,24 @@ TEST_F(LinkFaultsTest, EndWithTheFabric) {
 TEST_F(LinkFaultsTest, AreTakenAwayOneByOne) {
   const FaultId first = Add({.loss = 1});
   const FaultId second = Add({.loss = 1});
-  row.fabric.RemoveFault(first);
+  lab.fabric.RemoveFault(first);
   EXPECT_THAT(Ask(), IsEmpty());
-  EXPECT_EQ(row.fabric.CountsOf(second).lost, 1u);
-  row.fabric.RemoveFault(second);
+  EXPECT_EQ(lab.fabric.CountsOf(second).lost, 1u);
+  lab.fabric.RemoveFault(second);
   EXPECT_THAT(Ask(), SizeIs(1));
-  EXPECT_FALSE(row.PortOf(RowFabric::Switch(1), 2).faulty);
+  EXPECT_FALSE(lab.PortOf(lab.Switch(1), 2).faulty);
 }
 
 // Which of 64 questions get an answer in spite of losses on their way.
 std::vector<size_t> Answers(uint64_t fabric_seed, const FaultChance& chance) {
-  RowFabric row(2, fabric_seed);
-  row.Configure();
-  EXPECT_TRUE(row.fabric
-                  .AddFault(RowFabric::Switch(1), 2,
-                            Fabric::Direction::kTransmit, {.loss = 0.5}, chance)
+  Lab lab(Chain(2), Lab::kStatically, fabric_seed);
+  EXPECT_TRUE(lab.fabric
+                  .AddFault(lab.Switch(1), 2, Fabric::Direction::kTransmit,
+                            {.loss = 0.5}, chance)
                   .ok());
   std::vector<size_t> answers;
   for (int i = 0; i < 64; ++i) {
-    answers.push_back(row.Send(LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2},
+    answers.push_back(lab.Send(LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2},
                                       AttributeId::kNodeInfo))
                           .size());
   }

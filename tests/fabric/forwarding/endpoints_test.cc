@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/fabric/small_fabric.h"
+#include "testing/lab.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -10,6 +10,8 @@ namespace {
 using mad::AttributeId, wire::Lid, mad::MadHeader, mad::MadStatus, mad::Method,
     mad::MgmtClass;
 using ::testing::IsEmpty, ::testing::SizeIs;
+using testing::Lab, testing::Chain, testing::Inbox, testing::DirectedGet,
+    testing::LidGet, testing::HeaderOf;
 
 mad::Outgoing Gmp(Lid dlid = Lid{2}) {
   return LidGet(1, MgmtClass::kSubnetAdministration, dlid,
@@ -22,17 +24,16 @@ mad::Outgoing With(mad::Outgoing packet, Method method) {
 }
 
 struct EndpointsTest : ::testing::Test {
-  EndpointsTest() : row(1) { row.Configure(); }
-  void AttachHost2() { row.Host2().SetListener(&peer); }
+  void AttachHost2() { lab.HostPort(2).SetListener(&peer); }
 
-  RowFabric row;
+  Lab lab{Chain(1), Lab::kStatically};
   Inbox peer;
 };
 
 // [gen_unmatched]
 TEST_F(EndpointsTest, WithoutAgentsAnswersGetAndSetAsTheKernelDoes) {
   for (const Method method : {Method::kGet, Method::kSet}) {
-    const auto answers = row.Send(With(Gmp(), method));
+    const auto answers = lab.Send(With(Gmp(), method));
     ASSERT_THAT(answers, SizeIs(1));
     EXPECT_EQ(HeaderOf(answers[0]).method, Method::kGetResp);
     EXPECT_EQ(HeaderOf(answers[0]).status, MadStatus::kUnsupportedAttribute);
@@ -47,7 +48,7 @@ TEST_F(EndpointsTest, WithoutAgentsDropsEverythingElse) {
   for (const Method method :
        {Method::kSend, Method::kTrap, Method::kGetTable, Method::kDelete,
         Method::kGetResp, Method::kReportResp}) {
-    EXPECT_THAT(row.Send(With(Gmp(), method)), IsEmpty());
+    EXPECT_THAT(lab.Send(With(Gmp(), method)), IsEmpty());
   }
 }
 
@@ -60,9 +61,9 @@ TEST_F(EndpointsTest, DropsAnotherBaseVersionBeforeItsOwnAgentsSeeIt) {
       DirectedGet(AttributeId::kNodeInfo, {1}),
       DirectedGet(AttributeId::kNodeInfo, {1, 2})};
   for (mad::Outgoing packet : requests) {
-    EXPECT_THAT(row.Send(packet), SizeIs(1));
+    EXPECT_THAT(lab.Send(packet), SizeIs(1));
     wire::Put<&MadHeader::base_version>(packet.mad, uint8_t{2});
-    EXPECT_THAT(row.Send(packet), IsEmpty());
+    EXPECT_THAT(lab.Send(packet), IsEmpty());
   }
 }
 
@@ -70,17 +71,17 @@ TEST_F(EndpointsTest, DropsAnotherBaseVersionBeforeItsOwnAgentsSeeIt) {
 TEST_F(EndpointsTest, WithoutAgentsDropsACmRequestThatIsNotSend) {
   mad::Outgoing packet = Gmp();
   wire::Put<&MadHeader::mgmt_class>(packet.mad, MgmtClass::kCommunication);
-  EXPECT_THAT(row.Send(packet), SizeIs(1)) << "ClassPortInfo";
+  EXPECT_THAT(lab.Send(packet), SizeIs(1)) << "ClassPortInfo";
   wire::Put<&MadHeader::attr_id>(packet.mad, AttributeId{0x10});
-  EXPECT_THAT(row.Send(packet), IsEmpty());
+  EXPECT_THAT(lab.Send(packet), IsEmpty());
 }
 
 TEST_F(EndpointsTest, WithoutAnSmRefusesSmInfo) {
-  const auto answers = row.Send(
+  const auto answers = lab.Send(
       LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kSmInfo));
   ASSERT_THAT(answers, SizeIs(1));
   EXPECT_EQ(HeaderOf(answers[0]).status, MadStatus::kUnsupportedAttribute);
-  const auto directed = row.Send(DirectedGet(AttributeId::kSmInfo, {1, 2}));
+  const auto directed = lab.Send(DirectedGet(AttributeId::kSmInfo, {1, 2}));
   ASSERT_THAT(directed, SizeIs(1));
   EXPECT_TRUE(wire::Get<&mad::Smp::direction>(directed[0].mad));
 }
@@ -88,14 +89,14 @@ TEST_F(EndpointsTest, WithoutAnSmRefusesSmInfo) {
 // [q0_lid_peer]
 TEST_F(EndpointsTest, GivesAnAttachedHostWhatItsAgentsLeave) {
   AttachHost2();
-  EXPECT_THAT(row.Send(Gmp()), IsEmpty());
+  EXPECT_THAT(lab.Send(Gmp()), IsEmpty());
   ASSERT_THAT(peer.arrivals, SizeIs(1));
   EXPECT_EQ(peer.arrivals[0].slid, Lid{1});
   EXPECT_EQ(peer.arrivals[0].source_qpn, 1u);
-  row.Send(
+  lab.Send(
       LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kSmInfo));
   EXPECT_THAT(peer.arrivals, SizeIs(2));
-  row.Send(
+  lab.Send(
       LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kNodeInfo));
   EXPECT_THAT(peer.arrivals, SizeIs(2)) << "the SMA answered";
 }
@@ -104,14 +105,14 @@ TEST_F(EndpointsTest, GivesTrapsAndResponsesToTheListener) {
   AttachHost2();
   const auto smp =
       LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kNotice);
-  row.Send(With(smp, Method::kTrap));
-  row.Send(With(smp, Method::kGetResp));
+  lab.Send(With(smp, Method::kTrap));
+  lab.Send(With(smp, Method::kGetResp));
   EXPECT_THAT(peer.arrivals, SizeIs(2));
 }
 
 TEST_F(EndpointsTest, AnswersAListenersAnswerToADirectedRoute) {
   AttachHost2();
-  row.Send(DirectedGet(AttributeId::kSmInfo, {1, 2}));
+  lab.Send(DirectedGet(AttributeId::kSmInfo, {1, 2}));
   ASSERT_THAT(peer.arrivals, SizeIs(1));
   // As an agent's send does: D, and the hop pointer one back.
   mad::Outgoing answer;
@@ -120,39 +121,39 @@ TEST_F(EndpointsTest, AnswersAListenersAnswerToADirectedRoute) {
   wire::Put<&mad::Smp::method>(answer.mad, Method::kGetResp);
   wire::Put<&mad::Smp::direction>(answer.mad, true);
   wire::Put<&mad::Smp::hop_pointer>(answer.mad, 2);
-  ASSERT_TRUE(row.Host2().Transmit(answer).ok());
-  row.timers.RunPending();
-  EXPECT_THAT(row.inbox.arrivals, SizeIs(1));
+  ASSERT_TRUE(lab.HostPort(2).Transmit(answer).ok());
+  lab.timers.RunPending();
+  EXPECT_THAT(lab.inbox.arrivals, SizeIs(1));
 }
 
 TEST_F(EndpointsTest, CountsAForeignPKey) {
   AttachHost2();
-  row.PortOf(row.host_1, 1).SetPKey(1, 0x8001);
+  lab.PortOf(lab.Host(1), 1).SetPKey(1, 0x8001);
   mad::Outgoing packet = Gmp();
   packet.to.pkey_index = 1;
-  row.Send(packet);
+  lab.Send(packet);
   EXPECT_THAT(peer.arrivals, IsEmpty());
-  EXPECT_EQ(row.PortOf(row.host_2, 1).info.p_key_violations, 1);
+  EXPECT_EQ(lab.PortOf(lab.Host(2), 1).info.p_key_violations, 1);
 }
 
 TEST_F(EndpointsTest, LetsALimitedMemberTalkToAFullOneOnly) {
   AttachHost2();
-  row.PortOf(row.host_1, 1).SetPKey(0, 0x7fff);
-  row.Send(Gmp());
+  lab.PortOf(lab.Host(1), 1).SetPKey(0, 0x7fff);
+  lab.Send(Gmp());
   EXPECT_THAT(peer.arrivals, SizeIs(1));
-  row.PortOf(row.host_2, 1).SetPKey(0, 0x7fff);
-  row.Send(Gmp());
+  lab.PortOf(lab.Host(2), 1).SetPKey(0, 0x7fff);
+  lab.Send(Gmp());
   EXPECT_THAT(peer.arrivals, SizeIs(1));
-  EXPECT_EQ(row.PortOf(row.host_2, 1).info.p_key_violations, 1);
+  EXPECT_EQ(lab.PortOf(lab.Host(2), 1).info.p_key_violations, 1);
 }
 
 TEST_F(EndpointsTest, TellsTheIndexOfTheMatchingPKey) {
   AttachHost2();
-  row.PortOf(row.host_1, 1).SetPKey(1, 0x8005);
-  row.PortOf(row.host_2, 1).SetPKey(3, 0x8005);
+  lab.PortOf(lab.Host(1), 1).SetPKey(1, 0x8005);
+  lab.PortOf(lab.Host(2), 1).SetPKey(3, 0x8005);
   mad::Outgoing packet = Gmp();
   packet.to.pkey_index = 1;
-  row.Send(packet);
+  lab.Send(packet);
   ASSERT_THAT(peer.arrivals, SizeIs(1));
   EXPECT_EQ(peer.arrivals[0].pkey_index, 3);
 }
@@ -161,15 +162,15 @@ TEST_F(EndpointsTest, TellsTheIndexOfTheMatchingPKey) {
 TEST_F(EndpointsTest, CarriesTheGlobalRouteHeader) {
   AttachHost2();
   mad::Outgoing packet = Gmp();
-  packet.to.grh = mad::GlobalRoute{.gid = row.Host2().GidAt(0),
+  packet.to.grh = mad::GlobalRoute{.gid = lab.HostPort(2).GidAt(0),
                                    .flow_label = 0xabcde,
                                    .gid_index = 0,
                                    .hop_limit = 9,
                                    .traffic_class = 7};
-  row.Send(packet);
+  lab.Send(packet);
   ASSERT_THAT(peer.arrivals, SizeIs(1));
   ASSERT_TRUE(peer.arrivals[0].grh.has_value());
-  EXPECT_EQ(peer.arrivals[0].grh->gid, row.Host1().GidAt(0));
+  EXPECT_EQ(peer.arrivals[0].grh->gid, lab.HostPort(1).GidAt(0));
   EXPECT_EQ(peer.arrivals[0].grh->flow_label, 0xabcdeu);
   EXPECT_EQ(peer.arrivals[0].grh->traffic_class, 7);
 }
@@ -179,16 +180,16 @@ TEST_F(EndpointsTest, DropsWhatIsForAnotherGid) {
   AttachHost2();
   mad::Outgoing packet = Gmp();
   packet.to.grh = mad::GlobalRoute{.gid = {wire::kDefaultGidPrefix, 0x9999}};
-  row.Send(packet);
+  lab.Send(packet);
   EXPECT_THAT(peer.arrivals, IsEmpty());
 }
 
 TEST_F(EndpointsTest, FindsAGidThatTheSmAdded) {
   AttachHost2();
-  row.PortOf(row.host_2, 1).SetGuid(2, 0xabcd);
+  lab.PortOf(lab.Host(2), 1).SetGuid(2, 0xabcd);
   mad::Outgoing packet = Gmp();
   packet.to.grh = mad::GlobalRoute{.gid = {wire::kDefaultGidPrefix, 0xabcd}};
-  row.Send(packet);
+  lab.Send(packet);
   ASSERT_THAT(peer.arrivals, SizeIs(1));
   EXPECT_EQ(peer.arrivals[0].grh->gid_index, 2);
 }
@@ -197,7 +198,7 @@ TEST_F(EndpointsTest, FindsAGidThatTheSmAdded) {
 TEST_F(EndpointsTest, RefusesAGidIndexOutsideTheTable) {
   mad::Outgoing packet = Gmp();
   packet.to.grh = mad::GlobalRoute{.gid = {}, .gid_index = 200};
-  const absl::Status status = row.Host1().Transmit(packet);
+  const absl::Status status = lab.HostPort(1).Transmit(packet);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(status.message(),
             "gid_index 200: the table of host-1 port 1 has 32 entries");
@@ -208,19 +209,19 @@ TEST_F(EndpointsTest, LosesWhatIsForNoSpecialQueuePair) {
   AttachHost2();
   mad::Outgoing packet = Gmp();
   packet.to.qpn = 7;
-  row.Send(packet);
+  lab.Send(packet);
   packet.to.qpn = 0;
-  row.Send(packet);
+  lab.Send(packet);
   EXPECT_THAT(peer.arrivals, IsEmpty());
 }
 
 // [q0_lid_self]
 TEST_F(EndpointsTest, SendsToItsOwnLidWithoutTheWire) {
-  const auto arrivals = row.Send(Gmp(Lid{1}));
+  const auto arrivals = lab.Send(Gmp(Lid{1}));
   ASSERT_THAT(arrivals, SizeIs(1));
   EXPECT_EQ(arrivals[0].slid, Lid{1});
-  EXPECT_EQ(row.PortOf(row.host_1, 1).traffic.xmit_packets, 0u);
-  const auto smps = row.Send(
+  EXPECT_EQ(lab.PortOf(lab.Host(1), 1).traffic.xmit_packets, 0u);
+  const auto smps = lab.Send(
       LidGet(0, MgmtClass::kSubnetLidRouted, Lid{1}, AttributeId::kNodeInfo));
   ASSERT_THAT(smps, SizeIs(1));
   EXPECT_EQ(HeaderOf(smps[0]).method, Method::kGetResp);

@@ -2,13 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/fabric/small_fabric.h"
+#include "testing/lab.h"
 
 namespace ibemu::fabric {
 namespace {
 
 using mad::AttributeId, wire::Lid, mad::MgmtClass;
 using ::testing::IsEmpty, ::testing::SizeIs;
+using testing::Lab, testing::Chain, testing::AddLink, testing::Inbox,
+    testing::LidGet, testing::HeaderOf;
 
 constexpr MgmtClass kSmp = MgmtClass::kSubnetLidRouted;
 constexpr MgmtClass kGmp = MgmtClass::kSubnetAdministration;
@@ -21,333 +23,269 @@ mad::Outgoing GmpTo(Lid dlid) {
   return LidGet(1, kGmp, dlid, AttributeId::kClassPortInfo);
 }
 
-TEST(ForwardingTest, FollowsTheTablesThereAndBack) {
-  RowFabric row(3);
-  row.Configure();
-  const auto answers = row.Send(SmpTo(Lid{2}));
+// host-1 - sw1 - host-2, unless a test has a lab of its own.
+struct ForwardingTest : ::testing::Test {
+  Lab lab{Chain(1), Lab::kStatically};
+};
+
+TEST_F(ForwardingTest, FollowsTheTablesThereAndBack) {
+  Lab lab(Chain(3), Lab::kStatically);
+  const auto answers = lab.Send(SmpTo(Lid{2}));
   ASSERT_THAT(answers, SizeIs(1));
   EXPECT_EQ(answers[0].slid, Lid{2});
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), SizeIs(1));
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), SizeIs(1));
 }
 
-TEST(ForwardingTest, ReachesHostsBehindMoreSwitchesThanDirectedRoutesCan) {
-  RowFabric row(100);
-  row.Configure();
+TEST_F(ForwardingTest, ReachesHostsBehindMoreSwitchesThanDirectedRoutesCan) {
+  Lab lab(Chain(100), Lab::kStatically);
   for (int number = 1; number <= 100; ++number) {
-    row.fabric.subnet()
-        .node(RowFabric::Switch(number))
-        .sw->info.linear_fdb_top = 200;
+    lab.subnet().node(lab.Switch(number)).sw->info.linear_fdb_top = 200;
   }
-  EXPECT_THAT(row.Send(SmpTo(Lid{2})), SizeIs(1));
+  EXPECT_THAT(lab.Send(SmpTo(Lid{2})), SizeIs(1));
 }
 
-TEST(ForwardingTest, ReachesTheManagementPortOfASwitch) {
-  RowFabric row(3);
-  row.Configure();
-  const auto answers = row.Send(SmpTo(Lid{12}));
+TEST_F(ForwardingTest, ReachesTheManagementPortOfASwitch) {
+  Lab lab(Chain(3), Lab::kStatically);
+  const auto answers = lab.Send(SmpTo(lab.LidOf("sw2", 0)));
   ASSERT_THAT(answers, SizeIs(1));
-  EXPECT_EQ(answers[0].slid, Lid{12});
-  EXPECT_THAT(row.Send(GmpTo(Lid{12})), SizeIs(1));
+  EXPECT_EQ(answers[0].slid, lab.LidOf("sw2", 0));
+  EXPECT_THAT(lab.Send(GmpTo(lab.LidOf("sw2", 0))), SizeIs(1));
 }
 
-TEST(ForwardingTest, TellsThePathBitsOfALidWithLmc) {
-  RowFabric row(0);
-  row.Configure();
-  row.PortOf(row.host_2, 1).info.lid = Lid{8};
-  row.PortOf(row.host_2, 1).info.lmc = 2;
-  const auto answers = row.Send(SmpTo(Lid{11}));
+TEST_F(ForwardingTest, TellsThePathBitsOfALidWithLmc) {
+  Lab lab(Chain(0), Lab::kStatically);
+  lab.PortOf(lab.Host(2), 1).info.lid = Lid{8};
+  lab.PortOf(lab.Host(2), 1).info.lmc = 2;
+  const auto answers = lab.Send(SmpTo(Lid{11}));
   ASSERT_THAT(answers, SizeIs(1));
   EXPECT_EQ(answers[0].slid, Lid{11}) << "answers from the LID it was asked by";
-  EXPECT_THAT(row.Send(SmpTo(Lid{12})), IsEmpty()) << "one past its range";
+  EXPECT_THAT(lab.Send(SmpTo(Lid{12})), IsEmpty()) << "one past its range";
 }
 
-TEST(ForwardingTest, CountsAPacketForALidThatIsNotThere) {
-  RowFabric row(1);
-  row.Configure();
-  EXPECT_THAT(row.Send(SmpTo(Lid{40})), IsEmpty());
-  EXPECT_EQ(row.PortOf(RowFabric::Switch(1), 1).Events().relay_dlid_mapping,
-            1u);
+TEST_F(ForwardingTest, CountsAPacketForALidThatIsNotThere) {
+  EXPECT_THAT(lab.Send(SmpTo(Lid{40})), IsEmpty());
+  EXPECT_EQ(lab.PortOf(lab.Switch(1), 1).Events().relay_dlid_mapping, 1u);
 }
 
-TEST(ForwardingTest, ForwardsNothingAboveLinearFdbTop) {
-  RowFabric row(1);
-  row.Configure();
-  row.fabric.subnet().node(RowFabric::Switch(1)).sw->info.linear_fdb_top = 1;
-  EXPECT_THAT(row.Send(SmpTo(Lid{2})), IsEmpty());
-  EXPECT_EQ(row.PortOf(RowFabric::Switch(1), 1).Events().relay_dlid_mapping,
-            1u);
+TEST_F(ForwardingTest, ForwardsNothingAboveLinearFdbTop) {
+  lab.subnet().node(lab.Switch(1)).sw->info.linear_fdb_top = 1;
+  EXPECT_THAT(lab.Send(SmpTo(Lid{2})), IsEmpty());
+  EXPECT_EQ(lab.PortOf(lab.Switch(1), 1).Events().relay_dlid_mapping, 1u);
 }
 
-TEST(ForwardingTest, DoesNotSendAPacketBackWhereItCameFrom) {
-  RowFabric row(1);
-  row.Configure();
-  row.fabric.subnet().node(RowFabric::Switch(1)).sw->linear.Set(Lid{30}, 1);
-  EXPECT_THAT(row.Send(SmpTo(Lid{30})), IsEmpty());
-  EXPECT_EQ(row.PortOf(RowFabric::Switch(1), 1).Events().relay_looping, 1u);
+TEST_F(ForwardingTest, DoesNotSendAPacketBackWhereItCameFrom) {
+  lab.subnet().node(lab.Switch(1)).sw->linear.Set(Lid{30}, 1);
+  EXPECT_THAT(lab.Send(SmpTo(Lid{30})), IsEmpty());
+  EXPECT_EQ(lab.PortOf(lab.Switch(1), 1).Events().relay_looping, 1u);
 }
 
-TEST(ForwardingTest, EndsARoutingLoop) {
+TEST_F(ForwardingTest, EndsARoutingLoop) {
   // Three switches in a ring; each sends LID 30 on to the next.
-  topology::Topology ring = Row(3);
-  ring.links.push_back({.a = topology::NodeId{1},
-                        .b = topology::NodeId{3},
-                        .port_a = 3,
-                        .port_b = 3,
-                        .rate = topology::DefaultLinkRate()});
-  testing::VirtualTimers timers;
-  Fabric fabric(ring, timers, {});
+  topology::Topology ring = Chain(3);
+  AddLink(ring, 1, 3, 3, 3);
+  Lab lab(ring);
   const uint8_t onwards[] = {0, 2, 2, 3};
   for (uint32_t number = 1; number <= 3; ++number) {
-    SwitchState& sw = *fabric.subnet().node(topology::NodeId{number}).sw;
+    SwitchState& sw = *lab.subnet().node(topology::NodeId{number}).sw;
     sw.info.linear_fdb_top = 63;
     sw.linear.Set(Lid{30}, onwards[number]);
   }
-  ASSERT_TRUE(
-      fabric.device(topology::NodeId{0}).port(1).Transmit(SmpTo(Lid{30})).ok());
-  timers.RunPending();
-  EXPECT_EQ(fabric.totals().dropped, 1u);
+  EXPECT_THAT(lab.Send(SmpTo(Lid{30})), IsEmpty());
+  EXPECT_EQ(lab.fabric.totals().dropped, 1u);
   uint64_t lifetime = 0;
-  for (NodePort& port : fabric.subnet().ports()) {
+  for (NodePort& port : lab.subnet().ports()) {
     lifetime += port.Events().xmit_lifetime;
   }
   EXPECT_EQ(lifetime, 1u);
 }
 
-TEST(ForwardingTest, LetsOnlySubnetManagementThroughBeforeActive) {
-  RowFabric row(1);
-  row.Configure();
-  NodePort& egress = row.PortOf(RowFabric::Switch(1), 2);
+TEST_F(ForwardingTest, LetsOnlySubnetManagementThroughBeforeActive) {
+  NodePort& egress = lab.PortOf(lab.Switch(1), 2);
   egress.info.port_state = mad::PortState::kInit;
-  EXPECT_THAT(row.Send(SmpTo(Lid{2})), SizeIs(1));
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), IsEmpty());
+  EXPECT_THAT(lab.Send(SmpTo(Lid{2})), SizeIs(1));
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), IsEmpty());
   EXPECT_EQ(egress.Events().xmit_inactive, 1u);
 }
 
-TEST(ForwardingTest, BecomesActiveByDataInArmed) {
-  RowFabric row(1);
-  row.Configure();
-  NodePort& ingress = row.PortOf(row.host_2, 1);
+TEST_F(ForwardingTest, BecomesActiveByDataInArmed) {
+  NodePort& ingress = lab.PortOf(lab.Host(2), 1);
   ingress.info.port_state = mad::PortState::kArmed;
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), SizeIs(1));
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), SizeIs(1));
   EXPECT_EQ(ingress.info.port_state, mad::PortState::kActive);
 }
 
-TEST(ForwardingTest, DropsDataThatReachesAPortInInit) {
-  RowFabric row(1);
-  row.Configure();
-  row.PortOf(row.host_2, 1).info.port_state = mad::PortState::kInit;
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), IsEmpty());
-  EXPECT_EQ(row.PortOf(row.host_2, 1).info.port_state, mad::PortState::kInit);
+TEST_F(ForwardingTest, DropsDataThatReachesAPortInInit) {
+  lab.PortOf(lab.Host(2), 1).info.port_state = mad::PortState::kInit;
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), IsEmpty());
+  EXPECT_EQ(lab.PortOf(lab.Host(2), 1).info.port_state, mad::PortState::kInit);
 }
 
-TEST(ForwardingTest, CountsWhatCrossesEachPort) {
-  RowFabric row(1);
-  row.Configure();
-  row.Send(GmpTo(Lid{2}));
-  row.Send(SmpTo(Lid{2}));
+TEST_F(ForwardingTest, CountsWhatCrossesEachPort) {
+  lab.Send(GmpTo(Lid{2}));
+  lab.Send(SmpTo(Lid{2}));
   // LRH 8, BTH 12, DETH 8, MAD 256, ICRC 4: 72 words.
-  const TrafficCounters& host = row.PortOf(row.host_1, 1).traffic;
+  const TrafficCounters& host = lab.PortOf(lab.Host(1), 1).traffic;
   EXPECT_EQ(host.xmit_packets, 2u);
   EXPECT_EQ(host.xmit_data, 2u * 72);
   EXPECT_EQ(host.rcv_packets, 2u);
   EXPECT_EQ(host.xmit_vl15_packets, 1u);
-  const TrafficCounters& far = row.PortOf(RowFabric::Switch(1), 2).traffic;
+  const TrafficCounters& far = lab.PortOf(lab.Switch(1), 2).traffic;
   EXPECT_EQ(far.xmit_packets, 2u);
   EXPECT_EQ(far.rcv_packets, 2u);
 }
 
-TEST(ForwardingTest, CountsLanesOnceAnotherThanTheFirstIsUsed) {
-  RowFabric row(1);
-  row.Configure();
-  row.Send(GmpTo(Lid{2}));
-  EXPECT_EQ(row.PortOf(row.host_1, 1).lanes, nullptr);
-  row.PortOf(row.host_1, 1).info.operational_vls = 3;  // four lanes
+TEST_F(ForwardingTest, CountsLanesOnceAnotherThanTheFirstIsUsed) {
+  lab.Send(GmpTo(Lid{2}));
+  EXPECT_EQ(lab.PortOf(lab.Host(1), 1).lanes, nullptr);
+  lab.PortOf(lab.Host(1), 1).info.operational_vls = 3;  // four lanes
   mad::Outgoing packet = GmpTo(Lid{2});
   packet.to.sl = 6;
-  row.Send(packet);
-  ASSERT_NE(row.PortOf(row.host_1, 1).lanes, nullptr);
-  const LaneCounters& lanes = *row.PortOf(row.host_1, 1).lanes;
+  lab.Send(packet);
+  ASSERT_NE(lab.PortOf(lab.Host(1), 1).lanes, nullptr);
+  const LaneCounters& lanes = *lab.PortOf(lab.Host(1), 1).lanes;
   EXPECT_EQ(lanes.xmit_data_by_sl[6], 72u);
   EXPECT_EQ(lanes.xmit_packets_by_vl[2], 1u) << "SL 6 modulo four lanes";
   EXPECT_EQ(lanes.rcv_data_by_sl[6], 72u) << "the answer has the same SL";
 }
 
-TEST(ForwardingTest, DropsAnSlWhoseLaneIsVl15) {
-  RowFabric row(1);
-  row.Configure();
-  NodePort& egress = row.PortOf(RowFabric::Switch(1), 2);
+TEST_F(ForwardingTest, DropsAnSlWhoseLaneIsVl15) {
+  NodePort& egress = lab.PortOf(lab.Switch(1), 2);
   egress.Tables().sl_to_vl.resize(9);
   egress.Tables().sl_to_vl[1].fill(15);
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), IsEmpty());
-  EXPECT_EQ(row.PortOf(RowFabric::Switch(1), 1).Events().relay_vl_mapping, 1u);
-  EXPECT_THAT(row.Send(SmpTo(Lid{2})), SizeIs(1)) << "SMPs always use VL15";
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), IsEmpty());
+  EXPECT_EQ(lab.PortOf(lab.Switch(1), 1).Events().relay_vl_mapping, 1u);
+  EXPECT_THAT(lab.Send(SmpTo(Lid{2})), SizeIs(1)) << "SMPs always use VL15";
 }
 
-TEST(ForwardingTest, EnforcesPartitionsAtTheIngressOfASwitch) {
-  RowFabric row(1);
-  row.Configure();
-  NodePort& ingress = row.PortOf(RowFabric::Switch(1), 1);
+TEST_F(ForwardingTest, EnforcesPartitionsAtTheIngressOfASwitch) {
+  NodePort& ingress = lab.PortOf(lab.Switch(1), 1);
   ingress.info.partition_enforcement_inbound = true;
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), SizeIs(1));
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), SizeIs(1));
   ingress.SetPKey(0, 0x8001);
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), IsEmpty());
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), IsEmpty());
   EXPECT_EQ(ingress.Events().rcv_constraint_errors, 1u);
 }
 
 // A subnet manager gives a switch the table of the host beyond its port, so a
 // limited member's key is there as that host sends it.
-TEST(ForwardingTest, LetsALimitedMemberInWithItsOwnKey) {
-  RowFabric row(1);
-  row.Configure();
-  NodePort& ingress = row.PortOf(RowFabric::Switch(1), 1);
+TEST_F(ForwardingTest, LetsALimitedMemberInWithItsOwnKey) {
+  NodePort& ingress = lab.PortOf(lab.Switch(1), 1);
   ingress.info.partition_enforcement_inbound = true;
   ingress.SetPKey(0, 0x7fff);
-  row.PortOf(row.host_1, 1).SetPKey(0, 0x7fff);
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), SizeIs(1));
+  lab.PortOf(lab.Host(1), 1).SetPKey(0, 0x7fff);
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), SizeIs(1));
   EXPECT_EQ(ingress.Events().rcv_constraint_errors, 0u);
 }
 
-TEST(ForwardingTest, LetsAFullMemberInWithTheKeyOfALimitedOne) {
-  RowFabric row(1);
-  row.Configure();
-  row.PortOf(RowFabric::Switch(1), 1).info.partition_enforcement_inbound = true;
-  row.PortOf(row.host_1, 1).SetPKey(0, 0x7fff);
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), SizeIs(1));
+TEST_F(ForwardingTest, LetsAFullMemberInWithTheKeyOfALimitedOne) {
+  lab.PortOf(lab.Switch(1), 1).info.partition_enforcement_inbound = true;
+  lab.PortOf(lab.Host(1), 1).SetPKey(0, 0x7fff);
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), SizeIs(1));
 }
 
-TEST(ForwardingTest, KeepsALimitedMemberOutThatSendsAsAFullOne) {
-  RowFabric row(1);
-  row.Configure();
-  NodePort& ingress = row.PortOf(RowFabric::Switch(1), 1);
+TEST_F(ForwardingTest, KeepsALimitedMemberOutThatSendsAsAFullOne) {
+  NodePort& ingress = lab.PortOf(lab.Switch(1), 1);
   ingress.info.partition_enforcement_inbound = true;
   ingress.SetPKey(0, 0x7fff);
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), IsEmpty());
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), IsEmpty());
   EXPECT_EQ(ingress.Events().rcv_constraint_errors, 1u);
 }
 
-TEST(ForwardingTest, KeepsLimitedMembersApartAtTheEgressOfASwitch) {
-  RowFabric row(1);
-  row.Configure();
-  NodePort& egress = row.PortOf(RowFabric::Switch(1), 2);
+TEST_F(ForwardingTest, KeepsLimitedMembersApartAtTheEgressOfASwitch) {
+  NodePort& egress = lab.PortOf(lab.Switch(1), 2);
   egress.info.partition_enforcement_outbound = true;
   egress.SetPKey(0, 0x7fff);
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), SizeIs(1)) << "from a full member";
-  row.PortOf(row.host_1, 1).SetPKey(0, 0x7fff);
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), IsEmpty());
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), SizeIs(1)) << "from a full member";
+  lab.PortOf(lab.Host(1), 1).SetPKey(0, 0x7fff);
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), IsEmpty());
   EXPECT_EQ(egress.Events().xmit_constraint_errors, 1u);
 }
 
-TEST(ForwardingTest, EnforcesPartitionsAtTheEgressOfASwitch) {
-  RowFabric row(1);
-  row.Configure();
-  NodePort& egress = row.PortOf(RowFabric::Switch(1), 2);
+TEST_F(ForwardingTest, EnforcesPartitionsAtTheEgressOfASwitch) {
+  NodePort& egress = lab.PortOf(lab.Switch(1), 2);
   egress.info.partition_enforcement_outbound = true;
   egress.SetPKey(0, 0x8001);
-  EXPECT_THAT(row.Send(GmpTo(Lid{2})), IsEmpty());
+  EXPECT_THAT(lab.Send(GmpTo(Lid{2})), IsEmpty());
   EXPECT_EQ(egress.Events().xmit_constraint_errors, 1u);
 }
 
 // Every port of a switch but the ingress; not where no link is.
-TEST(ForwardingTest, ReplicatesMulticastToTheMembers) {
-  topology::Topology star = Row(1);
+TEST_F(ForwardingTest, ReplicatesMulticastToTheMembers) {
+  topology::Topology star = Chain(1);
   for (uint32_t i = 0; i < 3; ++i) {
     topology::NodeSpec host = star.nodes[0];
     host.node_guid = wire::Guid{0x3000 + 0x100 * i};
     star.nodes.push_back(host);
-    star.links.push_back({.a = topology::NodeId{3 + i},
-                          .b = topology::NodeId{1},
-                          .port_a = 1,
-                          .port_b = static_cast<uint8_t>(3 + i),
-                          .rate = topology::DefaultLinkRate()});
+    AddLink(star, 3 + i, 1, 1, 3 + static_cast<int>(i));
   }
-  testing::VirtualTimers timers;
-  Fabric fabric(star, timers, {});
-  for (const NodePort& port : fabric.subnet().ports()) {
-    const PortId id = fabric.subnet().id_of(port);
-    fabric.links().SetLogicalState(id, mad::PortState::kArmed);
-    fabric.links().SetLogicalState(id, mad::PortState::kActive);
-  }
+  Lab lab(star);
+  lab.Activate();
   constexpr Lid kGroup{0xc025};
-  SwitchState& sw = *fabric.subnet().node(topology::NodeId{1}).sw;
+  SwitchState& sw = *lab.subnet().node(lab.Switch(1)).sw;
   for (const int member : {0, 1, 2, 4, 5}) {
     sw.multicast.Set(kGroup, member, true);
   }
   std::vector<Inbox> inboxes(6);
   for (const uint32_t node : {0u, 2u, 3u, 4u, 5u}) {
-    fabric.device(topology::NodeId{node}).port(1).SetListener(&inboxes[node]);
+    lab.fabric.device(topology::NodeId{node})
+        .port(1)
+        .SetListener(&inboxes[node]);
   }
-  fabric.device(topology::NodeId{1}).port(0).SetListener(&inboxes[1]);
+  lab.fabric.device(lab.Switch(1)).port(0).SetListener(&inboxes[1]);
 
-  ASSERT_TRUE(
-      fabric.device(topology::NodeId{0}).port(1).Transmit(GmpTo(kGroup)).ok());
-  timers.RunPending();
+  lab.Send(GmpTo(kGroup));
   EXPECT_THAT(inboxes[0].arrivals, IsEmpty()) << "not back to the ingress";
   EXPECT_THAT(inboxes[1].arrivals, SizeIs(1)) << "the switch itself";
   EXPECT_THAT(inboxes[2].arrivals, SizeIs(1));
   EXPECT_THAT(inboxes[3].arrivals, IsEmpty()) << "no member";
   EXPECT_THAT(inboxes[4].arrivals, SizeIs(1));
   EXPECT_THAT(inboxes[5].arrivals, SizeIs(1));
-  const auto& port =
-      fabric.subnet().port(fabric.subnet().port_id(topology::NodeId{1}, 2));
-  EXPECT_EQ(port.events->xmit_multicast_packets, 1u);
+  EXPECT_EQ(lab.PortOf("sw1", 2).events->xmit_multicast_packets, 1u);
 }
 
-TEST(ForwardingTest, CountsMulticastToNoMember) {
-  RowFabric row(1);
-  row.Configure();
-  EXPECT_THAT(row.Send(GmpTo(Lid{0xc000})), IsEmpty());
-  EXPECT_EQ(row.PortOf(RowFabric::Switch(1), 1).Events().relay_dlid_mapping,
-            1u);
+TEST_F(ForwardingTest, CountsMulticastToNoMember) {
+  EXPECT_THAT(lab.Send(GmpTo(Lid{0xc000})), IsEmpty());
+  EXPECT_EQ(lab.PortOf(lab.Switch(1), 1).Events().relay_dlid_mapping, 1u);
 }
 
-TEST(ForwardingTest, EndsAMulticastStorm) {
+TEST_F(ForwardingTest, EndsAMulticastStorm) {
   // Every pair of five switches is linked, and each sends to all others.
-  topology::Topology mesh = Row(5);
+  topology::Topology mesh = Chain(5);
   for (uint32_t a = 1; a <= 5; ++a) {
     for (uint32_t b = a + 2; b <= 5; ++b) {
-      mesh.links.push_back({.a = topology::NodeId{a},
-                            .b = topology::NodeId{b},
-                            .port_a = static_cast<uint8_t>(2 + b - a),
-                            .port_b = static_cast<uint8_t>(9 - b + a),
-                            .rate = topology::DefaultLinkRate()});
+      AddLink(mesh, a, 2 + static_cast<int>(b - a), b,
+              9 - static_cast<int>(b - a));
     }
   }
-  testing::VirtualTimers timers;
-  Fabric fabric(mesh, timers, {});
-  ASSERT_TRUE(ConfigureStatically(fabric).ok());
-  for (Node& node : fabric.subnet().nodes()) {
+  Lab lab(mesh, Lab::kStatically);
+  for (Node& node : lab.subnet().nodes()) {
     for (int port = 1; node.is_switch() && port <= 8; ++port) {
       node.sw->multicast.Set(Lid{0xc000}, port, true);
     }
   }
-  ASSERT_TRUE(fabric.device(topology::NodeId{0})
-                  .port(1)
-                  .Transmit(GmpTo(Lid{0xc000}))
-                  .ok());
-  timers.RunPending();
-  EXPECT_GT(fabric.totals().delivered, 0u);
-  EXPECT_LT(fabric.totals().hops, 5 * fabric.subnet().ports().size());
+  lab.Send(GmpTo(Lid{0xc000}));
+  EXPECT_GT(lab.fabric.totals().delivered, 0u);
+  EXPECT_LT(lab.fabric.totals().hops, 5 * lab.subnet().ports().size());
 }
 
-TEST(ForwardingTest, GivesASwitchsNeighbourAnAnswerWithoutLids) {
-  RowFabric row(1);
-  EXPECT_THAT(row.Send(SmpTo(Lid::kPermissive)), SizeIs(1));
+TEST_F(ForwardingTest, GivesASwitchsNeighbourAnAnswerWithoutLids) {
+  Lab lab(Chain(1));
+  EXPECT_THAT(lab.Send(SmpTo(Lid::kPermissive)), SizeIs(1));
 }
 
-TEST(ForwardingTest, LetsOthersHaveTheirTurnInALongBurst) {
+TEST_F(ForwardingTest, LetsOthersHaveTheirTurnInALongBurst) {
   constexpr uint64_t kBurst = 1000;
-  RowFabric row(0);
-  row.Configure();
+  Lab lab(Chain(0), Lab::kStatically);
   Inbox inbox;
-  row.Host2().SetListener(&inbox);
+  lab.HostPort(2).SetListener(&inbox);
   mad::Outgoing packet = GmpTo(Lid{2});
   for (uint64_t tid = 0; tid < kBurst; ++tid) {
     wire::Put<&mad::MadHeader::tid>(packet.mad, tid);
-    ASSERT_TRUE(row.Host1().Transmit(packet).ok());
+    ASSERT_TRUE(lab.HostPort(1).Transmit(packet).ok());
   }
   size_t arrived = 0;
-  row.timers.RunAt(row.timers.Now(), [&] { arrived = inbox.arrivals.size(); });
-  row.timers.RunPending();
+  lab.timers.RunAt(lab.timers.Now(), [&] { arrived = inbox.arrivals.size(); });
+  lab.timers.RunPending();
   EXPECT_GT(arrived, 0u);
   EXPECT_LT(arrived, kBurst);
   ASSERT_THAT(inbox.arrivals, SizeIs(kBurst));
@@ -356,11 +294,9 @@ TEST(ForwardingTest, LetsOthersHaveTheirTurnInALongBurst) {
   }
 }
 
-TEST(ForwardingTest, RefusesDataToThePermissiveLid) {
-  RowFabric row(1);
-  row.Configure();
-  EXPECT_THAT(row.Send(GmpTo(Lid::kPermissive)), IsEmpty());
-  EXPECT_EQ(row.PortOf(RowFabric::Switch(1), 1).Events().rcv_malformed, 1u);
+TEST_F(ForwardingTest, RefusesDataToThePermissiveLid) {
+  EXPECT_THAT(lab.Send(GmpTo(Lid::kPermissive)), IsEmpty());
+  EXPECT_EQ(lab.PortOf(lab.Switch(1), 1).Events().rcv_malformed, 1u);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::LidGet;
 using ::testing::SizeIs;
 
 struct Listener : PacketTap {
@@ -34,36 +35,36 @@ struct Listener : PacketTap {
 class PacketTapTest : public VerbsPair {
  protected:
   PortId Id(topology::NodeId node, int port) {
-    return row_.fabric.subnet().port_id(node, port);
+    return lab_.subnet().port_id(node, port);
   }
   Listener tap_;
 };
 
 TEST_F(PacketTapTest, APacketShowsOnEachLinkOfItsWay) {
-  row_.Configure();
-  row_.fabric.AddTap(tap_);
+  lab_.Configure();
+  lab_.fabric.AddTap(tap_);
   const auto ask = LidGet(0, mad::MgmtClass::kSubnetLidRouted, wire::Lid{2},
                           mad::AttributeId::kNodeInfo);
-  EXPECT_THAT(row_.Send(ask), SizeIs(1));
-  const topology::NodeId sw = RowFabric::Switch(1);
-  const PortId a = Id(row_.host_1, 1), b = Id(row_.host_2, 1);
+  EXPECT_THAT(lab_.Send(ask), SizeIs(1));
+  const topology::NodeId sw = lab_.Switch(1);
+  const PortId a = Id(lab_.Host(1), 1), b = Id(lab_.Host(2), 1);
   EXPECT_THAT(tap_.ways,
               ElementsAre(std::tuple(a, Id(sw, 1)), std::tuple(Id(sw, 2), b),
                           std::tuple(b, Id(sw, 2)), std::tuple(Id(sw, 1), a)));
 
-  row_.fabric.RemoveTap(tap_);
+  lab_.fabric.RemoveTap(tap_);
   tap_.ways.clear();
-  EXPECT_THAT(row_.Send(ask), SizeIs(1));
+  EXPECT_THAT(lab_.Send(ask), SizeIs(1));
   EXPECT_THAT(tap_.ways, IsEmpty());
 }
 
 TEST_F(PacketTapTest, ATrainShowsAsItsPackets) {
   Connect(verbs::QpType::kRc);
   ASSERT_TRUE(b_->Receive(0, 4000).ok());
-  row_.fabric.AddTap(tap_);
+  lab_.fabric.AddTap(tap_);
   ASSERT_TRUE(a_->Send(0, 4000).ok());
   Settle();
-  row_.fabric.RemoveTap(tap_);
+  lab_.fabric.RemoveTap(tap_);
   // Four packets and an acknowledgement, over two links each.
   ASSERT_THAT(tap_.packets, SizeIs(10));
   EXPECT_TRUE(tap_.packets[0].first);

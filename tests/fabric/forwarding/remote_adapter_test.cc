@@ -8,13 +8,14 @@
 
 #include "fabric/forwarding/endpoints.h"
 #include "fabric/packet/transport.h"
-#include "tests/fabric/small_fabric.h"
+#include "testing/lab.h"
 
 namespace ibemu::fabric {
 namespace {
 
 using mad::AttributeId, wire::Lid, mad::MgmtClass, mad::PortState, mad::Smp;
 using ::testing::IsEmpty, ::testing::SizeIs;
+using testing::Lab, testing::Chain, testing::DirectedGet, testing::LidGet;
 
 struct Adapter : RemoteAdapter {
   void OnPacket(PortId port, const Packet& packet) override {
@@ -24,36 +25,36 @@ struct Adapter : RemoteAdapter {
 };
 
 struct RemoteAdapterTest : ::testing::Test {
-  RemoteAdapterTest() : row(1) {}
+  RemoteAdapterTest() {}
 
   void Plug() {
-    ASSERT_TRUE(row.fabric.SetRemote(row.host_2, &adapter).ok());
-    row.fabric.SetPort(port(), true);
-    row.Configure();
+    ASSERT_TRUE(lab.fabric.SetRemote(lab.Host(2), &adapter).ok());
+    lab.fabric.SetPort(port(), true);
+    lab.Configure();
   }
   PortId port() const {
-    const Subnet& subnet = std::as_const(row.fabric).subnet();
-    return subnet.port_id(subnet.node(row.host_2), 1);
+    const Subnet& subnet = std::as_const(lab.fabric).subnet();
+    return subnet.port_id(subnet.node(lab.Host(2)), 1);
   }
-  PortState State() { return row.Host2().Info().port_state; }
+  PortState State() { return lab.HostPort(2).Info().port_state; }
 
-  RowFabric row;
+  Lab lab{Chain(1)};
   Adapter adapter;
 };
 
 TEST_F(RemoteAdapterTest, ItsPortsAreDownUntilItsDriverEnablesThem) {
   ASSERT_EQ(State(), PortState::kInit);
-  ASSERT_TRUE(row.fabric.SetRemote(row.host_2, &adapter).ok());
+  ASSERT_TRUE(lab.fabric.SetRemote(lab.Host(2), &adapter).ok());
   EXPECT_EQ(State(), PortState::kDown);
-  row.fabric.SetPort(port(), true);
+  lab.fabric.SetPort(port(), true);
   EXPECT_EQ(State(), PortState::kInit);
-  row.fabric.SetPort(port(), false);
+  lab.fabric.SetPort(port(), false);
   EXPECT_EQ(State(), PortState::kDown);
 }
 
 TEST_F(RemoteAdapterTest, GetsADirectedRoutePacketAsTheNeighbourLeftIt) {
   Plug();
-  EXPECT_THAT(row.Send(DirectedGet(AttributeId::kNodeInfo, {1, 2})), IsEmpty());
+  EXPECT_THAT(lab.Send(DirectedGet(AttributeId::kNodeInfo, {1, 2})), IsEmpty());
   ASSERT_THAT(adapter.packets, SizeIs(1));
   EXPECT_EQ(adapter.packets[0].first, port());
   const Packet& packet = adapter.packets[0].second;
@@ -65,7 +66,7 @@ TEST_F(RemoteAdapterTest, GetsADirectedRoutePacketAsTheNeighbourLeftIt) {
 
 TEST_F(RemoteAdapterTest, GetsWhatTheNodesAgentsAnsweredBefore) {
   Plug();
-  EXPECT_THAT(row.Send(LidGet(1, MgmtClass::kPerformance, Lid{2},
+  EXPECT_THAT(lab.Send(LidGet(1, MgmtClass::kPerformance, Lid{2},
                               AttributeId::kClassPortInfo)),
               IsEmpty());
   ASSERT_THAT(adapter.packets, SizeIs(1));
@@ -81,11 +82,11 @@ TEST_F(RemoteAdapterTest, SendsAsTheNodeDoes) {
   packet.q_key = mad::kQp1QKey;
   packet.mad =
       LidGet(1, MgmtClass::kVendorFirst, Lid{1}, AttributeId{0x10}).mad;
-  row.inbox.arrivals.clear();
-  row.fabric.SendFrom(port(), packet);
-  row.timers.RunPending();
-  ASSERT_THAT(row.inbox.arrivals, SizeIs(1));
-  EXPECT_EQ(row.inbox.arrivals[0].slid, Lid{2});
+  lab.inbox.arrivals.clear();
+  lab.fabric.SendFrom(port(), packet);
+  lab.timers.RunPending();
+  ASSERT_THAT(lab.inbox.arrivals, SizeIs(1));
+  EXPECT_EQ(lab.inbox.arrivals[0].slid, Lid{2});
 }
 
 TEST_F(RemoteAdapterTest, GetsThePacketsOfATrainOneByOne) {
@@ -101,9 +102,9 @@ TEST_F(RemoteAdapterTest, GetsThePacketsOfATrainOneByOne) {
   packet.dlid = Lid{2};
   packet.destination_qpn = 5;
   packet.transport = std::make_shared<Transport>(train);
-  const Subnet& subnet = std::as_const(row.fabric).subnet();
-  row.fabric.SendFrom(subnet.port_id(subnet.node(row.host_1), 1), packet);
-  row.timers.RunPending();
+  const Subnet& subnet = std::as_const(lab.fabric).subnet();
+  lab.fabric.SendFrom(subnet.port_id(subnet.node(lab.Host(1)), 1), packet);
+  lab.timers.RunPending();
   ASSERT_THAT(adapter.packets, SizeIs(3));
   for (const auto& [port, single] : adapter.packets) {
     EXPECT_EQ(single.Count(), 1u);
@@ -113,36 +114,37 @@ TEST_F(RemoteAdapterTest, GetsThePacketsOfATrainOneByOne) {
 
 TEST_F(RemoteAdapterTest, LeavesAnOrdinaryNodeBehind) {
   Plug();
-  ASSERT_TRUE(row.fabric.SetRemote(row.host_2, nullptr).ok());
-  row.timers.RunPending();
+  // A subnet manager's, who takes its time.
+  lab.PortOf("sw1", 0).info.master_sm_lid = Lid{1};
+  ASSERT_TRUE(lab.fabric.SetRemote(lab.Host(2), nullptr).ok());
+  lab.timers.RunPending();
   EXPECT_EQ(State(), PortState::kInit);
-  EXPECT_THAT(row.Send(DirectedGet(AttributeId::kNodeInfo, {1, 2})), SizeIs(1));
+  EXPECT_THAT(lab.Send(DirectedGet(AttributeId::kNodeInfo, {1, 2})), SizeIs(1));
   EXPECT_THAT(adapter.packets, IsEmpty());
 }
 
 TEST_F(RemoteAdapterTest, IsOneAtATimeAndNoSwitch) {
-  EXPECT_EQ(row.fabric.SetRemote(RowFabric::Switch(1), &adapter).message(),
+  EXPECT_EQ(lab.fabric.SetRemote(lab.Switch(1), &adapter).message(),
             "\"sw1\" is no channel adapter");
-  ASSERT_TRUE(row.fabric.SetRemote(row.host_2, &adapter).ok());
+  ASSERT_TRUE(lab.fabric.SetRemote(lab.Host(2), &adapter).ok());
   Adapter other;
-  EXPECT_EQ(row.fabric.SetRemote(row.host_2, &other).message(),
+  EXPECT_EQ(lab.fabric.SetRemote(lab.Host(2), &other).message(),
             "\"host-2\" has an adapter elsewhere already");
 }
 
 TEST_F(RemoteAdapterTest, IsPulledOutWhereItIsAndNotHere) {
   Plug();
-  EXPECT_EQ(row.fabric.RemoveDevice(row.host_2).message(),
+  EXPECT_EQ(lab.fabric.RemoveDevice(lab.Host(2)).message(),
             "the adapter of \"host-2\" is that of another machine, which alone "
             "can pull it out");
 }
 
 TEST_F(RemoteAdapterTest, IsNotWhereTheBuiltInSubnetManagerRuns) {
-  RowFabric pair(0);
-  ASSERT_TRUE(StartSubnetManager(pair.fabric).ok());
-  EXPECT_EQ(pair.fabric.SetRemote(pair.host_2, &adapter).message(),
+  Lab pair(Chain(0), Lab::kByItsManager);
+  EXPECT_EQ(pair.fabric.SetRemote(pair.Host(2), &adapter).message(),
             "the subnet manager of --sm=builtin is on \"host-2\": choose "
             "another node, or --sm=none");
-  EXPECT_TRUE(pair.fabric.SetRemote(pair.host_1, &adapter).ok());
+  EXPECT_TRUE(pair.fabric.SetRemote(pair.Host(1), &adapter).ok());
 }
 
 }  // namespace

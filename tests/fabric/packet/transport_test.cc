@@ -94,7 +94,7 @@ class TrainTest : public VerbsPair {
  protected:
   // b's port and what has come through it.
   const TrafficCounters& Arrived() {
-    return row_.PortOf(row_.host_2, 1).traffic;
+    return lab_.PortOf(lab_.Host(2), 1).traffic;
   }
 };
 
@@ -118,7 +118,7 @@ TEST_F(TrainTest, IsRepeatedFromWhereItWasBrokenOff) {
   Lose(0.2);
   const std::string text = Pattern(256 << 10);
   a_->memory->Put(0, text);
-  const auto& sent = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
+  const auto& sent = lab_.PortOf(lab_.Host(1), 1).traffic.xmit_packets;
   const uint64_t before = sent;
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, text.size(), *b_, 0).ok());
   Settle(absl::Minutes(5));

@@ -5,8 +5,8 @@
 
 #include "fabric/routing/static_sm.h"
 #include "fabric/routing/switch_ranks.h"
-#include "tests/fabric/net.h"
-#include "topology/formats/load_topology.h"
+#include "testing/lab.h"
+#include "tests/fabric/routes.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -24,8 +24,8 @@ std::vector<topology::NodeId> SwitchesOf(const Subnet& subnet) {
 }
 
 // Configured, then cut, then routed again.
-struct CutNet : Net {
-  explicit CutNet(topology::Topology from) : Net(std::move(from)) {
+struct CutLab : testing::Lab {
+  explicit CutLab(std::string_view text) : Lab(text) {
     EXPECT_TRUE(ConfigureSubnet(subnet()).ok());
   }
   void Cut(std::string_view node, int port) {
@@ -75,18 +75,18 @@ struct CutNet : Net {
 };
 
 TEST(MinHopRouterTest, LeadsAroundACutSpineWithoutTurningUpAgain) {
-  CutNet net(Generated("fat-tree:radix=6,levels=2"));
-  net.fabric.SetNode(net.Find("spine-1"), false);
-  net.Cut("leaf-1", "spine-2");
-  net.Route();
-  for (const PortId from : net.Hosts()) {
-    for (const PortId to : net.Hosts()) {
+  CutLab lab("fat-tree:radix=6,levels=2");
+  lab.fabric.SetNode(lab.Find("spine-1"), false);
+  lab.Cut("leaf-1", "spine-2");
+  lab.Route();
+  for (const PortId from : lab.Hosts()) {
+    for (const PortId to : lab.Hosts()) {
       if (from == to) continue;
       const Walk walk =
-          Follow(net.subnet(), from, net.subnet().port(to).info.lid);
+          Follow(lab.subnet(), from, lab.subnet().port(to).info.lid);
       ASSERT_EQ(walk.end, to)
-          << net.subnet().PortName(from) << " to " << net.subnet().PortName(to);
-      ASSERT_EQ(net.Turns(walk), 0);
+          << lab.subnet().PortName(from) << " to " << lab.subnet().PortName(to);
+      ASSERT_EQ(lab.Turns(walk), 0);
     }
   }
 }
@@ -94,7 +94,7 @@ TEST(MinHopRouterTest, LeadsAroundACutSpineWithoutTurningUpAgain) {
 // Two pods under two cores, whose middle switches lost some of their leaves: a
 // way through a third leaf is as short as the one through a core.
 TEST(MinHopRouterTest, PrefersTheCoreToAnEquallyShortWayThroughALeaf) {
-  CutNet net(*topology::ParseTopology(R"(
+  CutLab lab(R"(
 Switch 8 "core"
 [1] "mid-1"[5]
 [2] "mid-2"[5]
@@ -134,55 +134,54 @@ Ca 1 "b"
 
 Ca 1 "c"
 [1] "leaf-3"[3]
-)",
-                                      "lab.net"));
-  net.Cut("leaf-1", "mid-2");
-  net.Cut("leaf-2", "mid-1");
-  net.Route();
+)");
+  lab.Cut("leaf-1", "mid-2");
+  lab.Cut("leaf-2", "mid-1");
+  lab.Route();
   for (const auto& [from, to] : {std::pair("a", "b"), std::pair("b", "a"),
                                  std::pair("a", "c"), std::pair("c", "b")}) {
-    const Walk walk = Follow(net.subnet(), net.IdOf(from, 1), net.LidOf(to));
-    EXPECT_EQ(walk.end, net.IdOf(to, 1)) << from << " to " << to;
-    EXPECT_EQ(net.Turns(walk), 0) << from << " to " << to;
+    const Walk walk = Follow(lab.subnet(), lab.IdOf(from, 1), lab.LidOf(to));
+    EXPECT_EQ(walk.end, lab.IdOf(to, 1)) << from << " to " << to;
+    EXPECT_EQ(lab.Turns(walk), 0) << from << " to " << to;
   }
 
   // Without the core there is only the way through the third leaf.
-  net.fabric.SetNode(net.Find("core"), false);
-  net.Route();
-  const Walk walk = Follow(net.subnet(), net.IdOf("a", 1), net.LidOf("b"));
-  EXPECT_EQ(walk.end, net.IdOf("b", 1));
-  EXPECT_EQ(net.Turns(walk), 1);
+  lab.fabric.SetNode(lab.Find("core"), false);
+  lab.Route();
+  const Walk walk = Follow(lab.subnet(), lab.IdOf("a", 1), lab.LidOf("b"));
+  EXPECT_EQ(walk.end, lab.IdOf("b", 1));
+  EXPECT_EQ(lab.Turns(walk), 1);
 }
 
 TEST(MinHopRouterTest, WhatCannotBeReachedHasNoEntry) {
-  CutNet net(Generated("fat-tree:radix=4,levels=2"));
-  const Lid lid = net.LidOf("node-1");
+  CutLab lab("fat-tree:radix=4,levels=2");
+  const Lid lid = lab.LidOf("node-1");
   const auto entry = [&] {
-    return net.subnet().node(net.Find("spine-1")).sw->linear.Lookup(lid);
+    return lab.subnet().node(lab.Find("spine-1")).sw->linear.Lookup(lid);
   };
   EXPECT_NE(entry(), LinearTable::kNoPort);
-  net.Cut("leaf-1", "spine-1");
-  net.Cut("leaf-1", "spine-2");
-  net.Route();
+  lab.Cut("leaf-1", "spine-1");
+  lab.Cut("leaf-1", "spine-2");
+  lab.Route();
   EXPECT_EQ(entry(), LinearTable::kNoPort);
 }
 
 TEST(MinHopRouterTest, ALidThatNobodyHasAnyMoreHasNoEntry) {
-  CutNet net(Generated("single-switch:hosts=3"));
+  CutLab lab("single-switch:hosts=3");
   const LinearTable& table =
-      net.subnet().node(SwitchesOf(net.subnet()).front()).sw->linear;
-  const Lid old = net.LidOf("node-2");
+      lab.subnet().node(SwitchesOf(lab.subnet()).front()).sw->linear;
+  const Lid old = lab.LidOf("node-2");
   ASSERT_NE(table.Lookup(old), LinearTable::kNoPort);
-  net.PortOf("node-2", 1).info.lid = Lid{40};
-  net.Route();
+  lab.PortOf("node-2", 1).info.lid = Lid{40};
+  lab.Route();
   EXPECT_EQ(table.Lookup(old), LinearTable::kNoPort);
-  EXPECT_EQ(Follow(net.subnet(), net.IdOf("node-1", 1), Lid{40}).end,
-            net.IdOf("node-2", 1));
+  EXPECT_EQ(Follow(lab.subnet(), lab.IdOf("node-1", 1), Lid{40}).end,
+            lab.IdOf("node-2", 1));
 }
 
 TEST(MinHopRouterTest, PiecesMakeTheSameTables) {
-  CutNet whole(Generated("fat-tree:radix=6,levels=3"));
-  CutNet pieces(Generated("fat-tree:radix=6,levels=3"));
+  CutLab whole("fat-tree:radix=6,levels=3");
+  CutLab pieces("fat-tree:radix=6,levels=3");
   const std::vector<topology::NodeId> switches = SwitchesOf(pieces.subnet());
   for (const topology::NodeId id : switches) {
     pieces.subnet().node(id).sw->linear = LinearTable();
@@ -200,24 +199,24 @@ TEST(MinHopRouterTest, PiecesMakeTheSameTables) {
 }
 
 TEST(MinHopRouterTest, CoversFewerHostsAndNoOtherCables) {
-  CutNet net(Generated("fat-tree:radix=4,levels=2"));
-  const std::vector<topology::NodeId> switches = SwitchesOf(net.subnet());
-  const MinHopRouter all(net.subnet(), switches);
-  EXPECT_TRUE(all.Covers(MinHopRouter(net.subnet(), switches)));
-  net.Cut("node-1", 1);
-  const MinHopRouter fewer(net.subnet(), switches);
+  CutLab lab("fat-tree:radix=4,levels=2");
+  const std::vector<topology::NodeId> switches = SwitchesOf(lab.subnet());
+  const MinHopRouter all(lab.subnet(), switches);
+  EXPECT_TRUE(all.Covers(MinHopRouter(lab.subnet(), switches)));
+  lab.Cut("node-1", 1);
+  const MinHopRouter fewer(lab.subnet(), switches);
   EXPECT_TRUE(all.Covers(fewer));
   EXPECT_FALSE(fewer.Covers(all));
-  net.Cut("leaf-1", "spine-1");
-  EXPECT_FALSE(all.Covers(MinHopRouter(net.subnet(), switches)));
+  lab.Cut("leaf-1", "spine-1");
+  EXPECT_FALSE(all.Covers(MinHopRouter(lab.subnet(), switches)));
 }
 
 TEST(MinHopRouterTest, AHostThatHasAnotherLidIsAnotherHost) {
-  CutNet net(Generated("fat-tree:radix=4,levels=2"));
-  const std::vector<topology::NodeId> switches = SwitchesOf(net.subnet());
-  const MinHopRouter before(net.subnet(), switches);
-  net.PortOf("node-1", 1).info.lid = Lid{50};
-  EXPECT_FALSE(before.Covers(MinHopRouter(net.subnet(), switches)));
+  CutLab lab("fat-tree:radix=4,levels=2");
+  const std::vector<topology::NodeId> switches = SwitchesOf(lab.subnet());
+  const MinHopRouter before(lab.subnet(), switches);
+  lab.PortOf("node-1", 1).info.lid = Lid{50};
+  EXPECT_FALSE(before.Covers(MinHopRouter(lab.subnet(), switches)));
 }
 
 }  // namespace

@@ -7,12 +7,13 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/fabric/net.h"
-#include "topology/formats/load_topology.h"
+#include "testing/lab.h"
+#include "tests/fabric/routes.h"
 
 namespace ibemu::fabric {
 namespace {
 
+using testing::Lab;
 using wire::Lid, mad::PortState;
 
 // Cables between each switch and `to`, by breadth-first search.
@@ -38,9 +39,9 @@ std::vector<size_t> Distances(const Subnet& subnet, topology::NodeId to) {
 class StaticSmTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(StaticSmTest, LeadsEveryEndToEveryOtherOnAShortestPath) {
-  Net net(Generated(GetParam()));
-  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
-  const Subnet& subnet = net.subnet();
+  Lab lab(GetParam());
+  ASSERT_TRUE(ConfigureStatically(lab.fabric).ok());
+  const Subnet& subnet = lab.subnet();
 
   const std::vector<PortId> ends = EndPorts(subnet);
   for (const PortId to : ends) {
@@ -58,13 +59,13 @@ TEST_P(StaticSmTest, LeadsEveryEndToEveryOtherOnAShortestPath) {
 }
 
 TEST_P(StaticSmTest, LeavesEveryLinkActive) {
-  Net net(Generated(GetParam()));
-  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
-  for (const NodePort& port : net.subnet().ports()) {
+  Lab lab(GetParam());
+  ASSERT_TRUE(ConfigureStatically(lab.fabric).ok());
+  for (const NodePort& port : lab.subnet().ports()) {
     const bool has_link = port.peer != kNoPort || port.number == 0;
     EXPECT_EQ(port.info.port_state,
               has_link ? PortState::kActive : PortState::kDown)
-        << net.subnet().PortName(net.subnet().id_of(port));
+        << lab.subnet().PortName(lab.subnet().id_of(port));
   }
 }
 
@@ -79,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "dragonfly:a=4", "dragonfly:a=3,h=2,p=1,g=3"));
 
 TEST(StaticSmLidTest, GivesLidsToHostsFirstInTheOrderOfTheFile) {
-  Net net(*topology::ParseTopology(R"(
+  Lab lab(R"(
 Switch 4 "sw1"
 [1] "h2"[2]
 [2] "h1"[1]
@@ -93,35 +94,34 @@ Switch 4 "sw2"
 
 Ca 1 "h1"
 [1] "sw1"[2]
-)",
-                                   "lab.net"));
-  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
-  EXPECT_EQ(net.LidOf("h2", 2), Lid{1});
-  EXPECT_EQ(net.LidOf("h2", 1), Lid::kUnassigned);  // no cable
-  EXPECT_EQ(net.LidOf("h1"), Lid{2});
-  EXPECT_EQ(net.LidOf("sw1", 0), Lid{3});
-  EXPECT_EQ(net.LidOf("sw2", 0), Lid{4});
-  EXPECT_EQ(net.PortOf("h1", 1).info.lmc, 0);
-  EXPECT_EQ(net.PortOf("h1", 1).info.master_sm_lid, Lid::kUnassigned);
-  EXPECT_EQ(net.PortOf("h1", 1).PKeyAt(0), 0xffff);
+)");
+  ASSERT_TRUE(ConfigureStatically(lab.fabric).ok());
+  EXPECT_EQ(lab.LidOf("h2", 2), Lid{1});
+  EXPECT_EQ(lab.LidOf("h2", 1), Lid::kUnassigned);  // no cable
+  EXPECT_EQ(lab.LidOf("h1"), Lid{2});
+  EXPECT_EQ(lab.LidOf("sw1", 0), Lid{3});
+  EXPECT_EQ(lab.LidOf("sw2", 0), Lid{4});
+  EXPECT_EQ(lab.PortOf("h1", 1).info.lmc, 0);
+  EXPECT_EQ(lab.PortOf("h1", 1).info.master_sm_lid, Lid::kUnassigned);
+  EXPECT_EQ(lab.PortOf("h1", 1).PKeyAt(0), 0xffff);
 
   const Node& sw1 =
-      net.subnet().NodeOf(net.subnet().id_of(net.PortOf("sw1", 0)));
+      lab.subnet().NodeOf(lab.subnet().id_of(lab.PortOf("sw1", 0)));
   EXPECT_EQ(sw1.sw->info.linear_fdb_top, 4);
   EXPECT_FALSE(sw1.sw->info.port_state_change);
 }
 
 TEST(StaticSmLidTest, LeavesAloneWhatIsDown) {
-  Net net(Generated("single-switch:hosts=3"));
-  ASSERT_TRUE(net.fabric.SetLink(*net.fabric.Find("node-2"), 1, false).ok());
-  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
-  EXPECT_EQ(net.LidOf("node-2"), Lid::kUnassigned);
-  EXPECT_EQ(net.PortOf("node-2", 1).info.port_state, PortState::kDown);
-  EXPECT_EQ(net.LidOf("node-3"), Lid{2});
+  Lab lab("single-switch:hosts=3");
+  ASSERT_TRUE(lab.fabric.SetLink(*lab.fabric.Find("node-2"), 1, false).ok());
+  ASSERT_TRUE(ConfigureStatically(lab.fabric).ok());
+  EXPECT_EQ(lab.LidOf("node-2"), Lid::kUnassigned);
+  EXPECT_EQ(lab.PortOf("node-2", 1).info.port_state, PortState::kDown);
+  EXPECT_EQ(lab.LidOf("node-3"), Lid{2});
 }
 
 TEST(StaticSmLidTest, ConfiguresIslandsEachForItself) {
-  Net net(*topology::ParseTopology(R"(
+  Lab lab(R"(
 Ca 1 "a"
 [1] "left"[1]
 
@@ -133,23 +133,22 @@ Ca 1 "b"
 
 Switch 2 "right"
 [1] "b"[1]
-)",
-                                   "lab.net"));
-  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
-  const PortId a = net.subnet().id_of(net.PortOf("a", 1));
-  EXPECT_EQ(Follow(net.subnet(), a, net.LidOf("left", 0)).end,
-            net.subnet().id_of(net.PortOf("left", 0)));
-  EXPECT_EQ(Follow(net.subnet(), a, net.LidOf("b")).end, kNoPort);
+)");
+  ASSERT_TRUE(ConfigureStatically(lab.fabric).ok());
+  const PortId a = lab.subnet().id_of(lab.PortOf("a", 1));
+  EXPECT_EQ(Follow(lab.subnet(), a, lab.LidOf("left", 0)).end,
+            lab.subnet().id_of(lab.PortOf("left", 0)));
+  EXPECT_EQ(Follow(lab.subnet(), a, lab.LidOf("b")).end, kNoPort);
 }
 
 TEST(StaticSmLidTest, SaysHowManyLidsAreMissing) {
-  Net net(Generated("fat-tree:radix=64,levels=3"));
-  const absl::Status status = ConfigureStatically(net.fabric);
+  Lab lab("fat-tree:radix=64,levels=3");
+  const absl::Status status = ConfigureStatically(lab.fabric);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(status.message(),
             "the topology needs 70656 LIDs, a subnet has 49151");
-  EXPECT_EQ(net.LidOf("node-1"), Lid::kUnassigned);
-  EXPECT_EQ(net.PortOf("node-1", 1).info.port_state, PortState::kInit);
+  EXPECT_EQ(lab.LidOf("node-1"), Lid::kUnassigned);
+  EXPECT_EQ(lab.PortOf("node-1", 1).info.port_state, PortState::kInit);
 }
 
 class Listener : public mad::DeviceListener {
@@ -163,14 +162,14 @@ class Listener : public mad::DeviceListener {
 class StaticReturnTest : public ::testing::Test {
  protected:
   StaticReturnTest() {
-    EXPECT_TRUE(ConfigureStatically(net_.fabric).ok());
+    EXPECT_TRUE(ConfigureStatically(lab_.fabric).ok());
     before_ = Everything();
   }
 
   // States, LIDs and where each LID leads from each switch.
   std::vector<int> Everything() {
     std::vector<int> all;
-    const Subnet& subnet = net_.subnet();
+    const Subnet& subnet = lab_.subnet();
     for (const NodePort& port : subnet.ports()) {
       all.push_back(static_cast<int>(port.info.port_state));
       all.push_back(static_cast<int>(port.info.lid));
@@ -186,89 +185,89 @@ class StaticReturnTest : public ::testing::Test {
     return all;
   }
   topology::NodeId Find(std::string_view node) {
-    return *net_.fabric.Find(node);
+    return *lab_.fabric.Find(node);
   }
 
-  Net net_{Generated("fat-tree:radix=4,levels=2")};
+  Lab lab_{"fat-tree:radix=4,levels=2"};
   std::vector<int> before_;
 };
 
 TEST_F(StaticReturnTest, ALinkThatIsRestoredCarriesDataAgain) {
-  ASSERT_TRUE(net_.fabric.SetLink(Find("leaf-1"), 3, false).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(Find("leaf-1"), 3, false).ok());
   EXPECT_NE(Everything(), before_);
-  ASSERT_TRUE(net_.fabric.SetLink(Find("leaf-1"), 3, true).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(Find("leaf-1"), 3, true).ok());
   EXPECT_EQ(Everything(), before_);
 }
 
 TEST_F(StaticReturnTest, ANodeThatIsSwitchedOnIsAsBefore) {
   for (const char* node : {"node-1", "leaf-1", "spine-1"}) {
-    net_.fabric.SetNode(Find(node), false);
+    lab_.fabric.SetNode(Find(node), false);
     EXPECT_NE(Everything(), before_) << node;
-    net_.fabric.SetNode(Find(node), true);
+    lab_.fabric.SetNode(Find(node), true);
     EXPECT_EQ(Everything(), before_) << node;
   }
 }
 
 TEST_F(StaticReturnTest, ADeviceThatIsPluggedInIsAsBefore) {
   for (const char* node : {"node-1", "leaf-1"}) {
-    ASSERT_TRUE(net_.fabric.RemoveDevice(Find(node)).ok());
-    net_.fabric.SetNode(Find(node), true);  // has power, is still out
+    ASSERT_TRUE(lab_.fabric.RemoveDevice(Find(node)).ok());
+    lab_.fabric.SetNode(Find(node), true);  // has power, is still out
     EXPECT_NE(Everything(), before_) << node;
-    ASSERT_TRUE(net_.fabric.AddDevice(Find(node)).ok());
+    ASSERT_TRUE(lab_.fabric.AddDevice(Find(node)).ok());
     EXPECT_EQ(Everything(), before_) << node;
   }
 }
 
 TEST_F(StaticReturnTest, WhatWasNotAwayIsLeftAlone) {
-  const PortId port = net_.subnet().id_of(net_.PortOf("node-1", 1));
-  net_.fabric.links().SetLogicalState(port, PortState::kDown);  // a reset
-  net_.subnet().port(port).info.lid = Lid{30};
-  net_.fabric.SetNode(Find("node-1"), true);
-  EXPECT_TRUE(net_.fabric.SetLink(Find("node-1"), 1, true).ok());
-  EXPECT_EQ(net_.LidOf("node-1"), Lid{30});
-  EXPECT_EQ(net_.PortOf("node-1", 1).info.port_state, PortState::kInit);
+  const PortId port = lab_.subnet().id_of(lab_.PortOf("node-1", 1));
+  lab_.fabric.links().SetLogicalState(port, PortState::kDown);  // a reset
+  lab_.subnet().port(port).info.lid = Lid{30};
+  lab_.fabric.SetNode(Find("node-1"), true);
+  EXPECT_TRUE(lab_.fabric.SetLink(Find("node-1"), 1, true).ok());
+  EXPECT_EQ(lab_.LidOf("node-1"), Lid{30});
+  EXPECT_EQ(lab_.PortOf("node-1", 1).info.port_state, PortState::kInit);
 }
 
 TEST_F(StaticReturnTest, TheHostHearsThatItsPortIsActive) {
   Listener listener;
-  net_.fabric.device(Find("node-1")).SetListener(&listener);
-  ASSERT_TRUE(net_.fabric.SetLink(Find("node-1"), 1, false).ok());
-  net_.timers.RunPending();
+  lab_.fabric.device(Find("node-1")).SetListener(&listener);
+  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-1"), 1, false).ok());
+  lab_.timers.RunPending();
   const int heard = listener.events;
-  ASSERT_TRUE(net_.fabric.SetLink(Find("node-1"), 1, true).ok());
-  net_.timers.RunPending();
+  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-1"), 1, true).ok());
+  lab_.timers.RunPending();
   EXPECT_EQ(listener.events, heard + 1);
 }
 
 TEST_F(StaticReturnTest, WhatASubnetManagerHasTakenOverIsLeftToIt) {
-  Subnet& subnet = net_.subnet();
+  Subnet& subnet = lab_.subnet();
   for (NodePort& port : subnet.ports()) {
     if (subnet.management_port(subnet.id_of(port)) != subnet.id_of(port)) {
       continue;
     }
     port.info.master_sm_lid = Lid{1};
   }
-  net_.fabric.SetNode(Find("node-1"), false);
-  net_.fabric.SetNode(Find("node-1"), true);
-  EXPECT_EQ(net_.LidOf("node-1"), Lid::kUnassigned);
-  EXPECT_EQ(net_.PortOf("node-1", 1).info.port_state, PortState::kInit);
-  ASSERT_TRUE(net_.fabric.SetLink(Find("node-2"), 1, false).ok());
-  ASSERT_TRUE(net_.fabric.SetLink(Find("node-2"), 1, true).ok());
-  EXPECT_EQ(net_.PortOf("node-2", 1).info.port_state, PortState::kInit);
+  lab_.fabric.SetNode(Find("node-1"), false);
+  lab_.fabric.SetNode(Find("node-1"), true);
+  EXPECT_EQ(lab_.LidOf("node-1"), Lid::kUnassigned);
+  EXPECT_EQ(lab_.PortOf("node-1", 1).info.port_state, PortState::kInit);
+  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-2"), 1, false).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-2"), 1, true).ok());
+  EXPECT_EQ(lab_.PortOf("node-2", 1).info.port_state, PortState::kInit);
 }
 
 TEST(StaticSmLidTest, WithoutItWhatComesBackWaitsForAManager) {
-  Net net(Generated("single-switch:hosts=2"));
-  ASSERT_TRUE(net.fabric.RemoveDevice(*net.fabric.Find("node-1")).ok());
-  ASSERT_TRUE(net.fabric.AddDevice(*net.fabric.Find("node-1")).ok());
-  EXPECT_EQ(net.LidOf("node-1"), Lid::kUnassigned);
-  EXPECT_EQ(net.PortOf("node-1", 1).info.port_state, PortState::kInit);
+  Lab lab("single-switch:hosts=2");
+  ASSERT_TRUE(lab.fabric.RemoveDevice(*lab.fabric.Find("node-1")).ok());
+  ASSERT_TRUE(lab.fabric.AddDevice(*lab.fabric.Find("node-1")).ok());
+  EXPECT_EQ(lab.LidOf("node-1"), Lid::kUnassigned);
+  EXPECT_EQ(lab.PortOf("node-1", 1).info.port_state, PortState::kInit);
 }
 
 // All hosts talk to all others: how many paths cross each cable between
 // switches, in each direction?
-std::pair<int, int> FewestAndMostPaths(Net& net) {
-  const Subnet& subnet = net.subnet();
+std::pair<int, int> FewestAndMostPaths(Lab& lab) {
+  const Subnet& subnet = lab.subnet();
   std::map<PortId, int> paths;
   for (const NodePort& port : subnet.ports()) {
     if (port.peer == kNoPort || !subnet.node(port.node).is_switch() ||
@@ -297,12 +296,12 @@ std::pair<int, int> FewestAndMostPaths(Net& net) {
 }
 
 TEST(StaticSmBalanceTest, SpreadsAFullFatTreesPathsEvenly) {
-  Net two(Generated("fat-tree:radix=8,levels=2"));
+  Lab two("fat-tree:radix=8,levels=2");
   ASSERT_TRUE(ConfigureStatically(two.fabric).ok());
   // 4 hosts of a leaf talk to the 28 of other leaves, over 4 uplinks.
   EXPECT_EQ(FewestAndMostPaths(two), std::pair(28, 28));
 
-  Net three(Generated("fat-tree:radix=6,levels=3"));
+  Lab three("fat-tree:radix=6,levels=3");
   ASSERT_TRUE(ConfigureStatically(three.fabric).ok());
   const auto [fewest, most] = FewestAndMostPaths(three);
   EXPECT_GT(fewest, 0);
@@ -310,9 +309,9 @@ TEST(StaticSmBalanceTest, SpreadsAFullFatTreesPathsEvenly) {
 }
 
 TEST(StaticSmBalanceTest, UsesParallelCablesAlike) {
-  Net net(Generated("fat-tree:radix=8,levels=2,hosts=16"));
-  ASSERT_TRUE(ConfigureStatically(net.fabric).ok());
-  const auto [fewest, most] = FewestAndMostPaths(net);
+  Lab lab("fat-tree:radix=8,levels=2,hosts=16");
+  ASSERT_TRUE(ConfigureStatically(lab.fabric).ok());
+  const auto [fewest, most] = FewestAndMostPaths(lab);
   EXPECT_GT(fewest, 0);
   EXPECT_LE(most, 2 * fewest);
 }

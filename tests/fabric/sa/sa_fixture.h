@@ -18,12 +18,13 @@
 #include "mad/wire/notice.h"
 #include "mad/wire/sa.h"
 #include "mad/wire/sa_component_mask.h"
+#include "testing/lab.h"
 #include "testing/virtual_timers.h"
-#include "tests/fabric/small_subnet.h"
 
 namespace ibemu::fabric {
 
 using mad::kComponentBit;
+using testing::kHost, testing::kOtherHost, testing::kSwitch;
 
 struct SaAnswer {
   mad::SaHeader header{};
@@ -107,8 +108,6 @@ class SaClient : public mad::AgentClient {
 
 class SaTest : public ::testing::Test {
  protected:
-  SaTest() { EXPECT_TRUE(StartSubnetManager(fabric_).ok()); }
-
   // What a client on node-1 is told; nothing within 10 s: a status that is
   // none.
   SaAnswer Ask(const mad::SaHeader& header, std::vector<std::byte> data,
@@ -147,7 +146,7 @@ class SaTest : public ::testing::Test {
   }
 
   NodePort& PortOf(topology::NodeId node, int number) {
-    return fabric_.subnet().port(fabric_.subnet().port_id(node, number));
+    return lab_.PortOf(node, number);
   }
   wire::Lid SmLid() { return PortOf(kSwitch, 0).info.lid; }
   wire::Lid LidOf(topology::NodeId host) { return PortOf(host, 1).info.lid; }
@@ -158,8 +157,9 @@ class SaTest : public ::testing::Test {
 
   static constexpr auto kNoAnswer = mad::MadStatus(0xffff);
 
-  testing::VirtualTimers timers_;
-  Fabric fabric_{SmallSubnet(), timers_, {}};
+  testing::Lab lab_{testing::SmallSubnet(), testing::Lab::kByItsManager};
+  testing::VirtualTimers& timers_ = lab_.timers;
+  Fabric& fabric_ = lab_.fabric;
   SaClient client_{timers_, fabric_, kHost};
   SaClient other_{timers_, fabric_, kOtherHost};
 };

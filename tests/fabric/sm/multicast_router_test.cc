@@ -7,12 +7,14 @@
 #include <set>
 
 #include "fabric/routing/static_sm.h"
-#include "tests/fabric/net.h"
+#include "testing/lab.h"
+#include "tests/fabric/routes.h"
 
 namespace ibemu::fabric {
 namespace {
 
 using ::testing::ElementsAre, ::testing::IsEmpty;
+using testing::Lab;
 using wire::Lid;
 
 constexpr Lid kGroup{0xc010};
@@ -79,7 +81,7 @@ class MulticastRouterTest : public ::testing::TestWithParam<const char*> {
     return copies;
   }
 
-  Net net_{Generated(GetParam())};
+  Lab net_{GetParam()};
   MulticastRouter router_{net_.subnet()};
 };
 

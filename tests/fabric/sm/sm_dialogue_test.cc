@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/virtual_timers.h"
-#include "tests/fabric/small_subnet.h"
+#include "tests/fabric/recorders.h"
 
 namespace ibemu::fabric {
 namespace {

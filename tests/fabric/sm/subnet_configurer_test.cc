@@ -3,13 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/fabric/net.h"
-#include "tests/fabric/small_subnet.h"
+#include "testing/topologies.h"
+#include "tests/fabric/recorders.h"
 
 namespace ibemu::fabric {
 namespace {
 
 using ::testing::ElementsAre, ::testing::IsEmpty;
+using testing::SmallSubnet, testing::kHost, testing::kOtherHost,
+    testing::kSwitch;
 using wire::Lid, mad::PortState;
 
 // node-1 with two ports and node-2 on one switch, where the manager is.

@@ -3,12 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "mad/wire/port_codes.h"
-#include "tests/fabric/sm/managed_net.h"
+#include "tests/fabric/sm/fake_sm.h"
 
 namespace ibemu::fabric {
 namespace {
 
 using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
+using testing::Lab, testing::Chain;
 using wire::Guid, wire::Lid, mad::MadStatus, mad::SmState;
 
 class Mastership : public SubnetObserver {
@@ -25,14 +26,15 @@ class SubnetManagerPeersTest : public ::testing::Test {
  protected:
   SubnetManagerPeersTest() { net_.manager().AddObserver(mastership_); }
 
+  SmState State() { return net_.manager().self().state; }
   void HandOverTo(FakeSm& sm) {
     sm.Appear();
     net_.timers.RunFor(absl::Milliseconds(100));
-    ASSERT_EQ(net_.state(), SmState::kStandby);
+    ASSERT_EQ(State(), SmState::kStandby);
     mastership_.heard.clear();
   }
 
-  ManagedNet net_{testing::Row(2)};
+  Lab net_{Chain(2), Lab::kByItsManager};
   Mastership mastership_;
   FakeSm other_{net_, "host-2", 5};
   const std::vector<uint8_t> to_us_{1, 1};  // of host-2
@@ -42,7 +44,7 @@ TEST_F(SubnetManagerPeersTest, HandsOverToABetterOneThatStandsBy) {
   other_.Appear();
   net_.timers.RunFor(absl::Milliseconds(100));
   EXPECT_EQ(other_.Received(SmControl::kHandover), 1);
-  EXPECT_EQ(net_.state(), SmState::kStandby);
+  EXPECT_EQ(State(), SmState::kStandby);
   EXPECT_THAT(mastership_.heard, ElementsAre(false));
   const SmIdentity master = net_.manager().master();
   EXPECT_EQ(master.port, net_.IdOf("host-2", 1));
@@ -57,10 +59,10 @@ TEST_F(SubnetManagerPeersTest, WaitsUntilABetterOneHasLookedAround) {
   other_.requests.clear();
   net_.timers.RunFor(absl::Seconds(2));
   EXPECT_THAT(other_.requests, SizeIs(2));
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
   other_.info.sm_state = SmState::kStandby;
   net_.timers.RunFor(absl::Seconds(1));
-  EXPECT_EQ(net_.state(), SmState::kStandby);
+  EXPECT_EQ(State(), SmState::kStandby);
 }
 
 TEST_F(SubnetManagerPeersTest, OfEqualPriorityTheLowerGuidWins) {
@@ -68,11 +70,11 @@ TEST_F(SubnetManagerPeersTest, OfEqualPriorityTheLowerGuidWins) {
   other_.info.guid = Guid{0x6000};
   other_.Appear();
   net_.timers.RunFor(absl::Minutes(1));
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
   EXPECT_THAT(mastership_.heard, IsEmpty());
   other_.info.guid = Guid{0x4000};
   net_.timers.RunFor(absl::Seconds(11));
-  EXPECT_EQ(net_.state(), SmState::kStandby);
+  EXPECT_EQ(State(), SmState::kStandby);
 }
 
 TEST_F(SubnetManagerPeersTest, AsksAgainWhenItsQuestionIsLost) {
@@ -84,7 +86,7 @@ TEST_F(SubnetManagerPeersTest, AsksAgainWhenItsQuestionIsLost) {
   EXPECT_THAT(other_.requests, IsEmpty());
   net_.fabric.RemoveFault(*fault);
   net_.timers.RunFor(absl::Milliseconds(200));
-  EXPECT_EQ(net_.state(), SmState::kStandby);
+  EXPECT_EQ(State(), SmState::kStandby);
 }
 
 TEST_F(SubnetManagerPeersTest, StaysMasterWhereTheHandoverIsRefused) {
@@ -92,16 +94,16 @@ TEST_F(SubnetManagerPeersTest, StaysMasterWhereTheHandoverIsRefused) {
   other_.Appear();
   other_.silent = true;
   net_.timers.RunFor(absl::Minutes(1));
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
 }
 
 TEST_F(SubnetManagerPeersTest, TakesOverWhenTheMasterIsSilent) {
   HandOverTo(other_);
   net_.timers.RunFor(absl::Minutes(2));
-  EXPECT_EQ(net_.state(), SmState::kStandby);
+  EXPECT_EQ(State(), SmState::kStandby);
   other_.silent = true;
   net_.timers.RunFor(absl::Seconds(13));
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
   EXPECT_THAT(mastership_.heard, ElementsAre(true));
   EXPECT_EQ(net_.manager().master().port, net_.manager().port());
 }
@@ -110,24 +112,24 @@ TEST_F(SubnetManagerPeersTest, TakesOverAtOnceWhenTheMasterHasGone) {
   HandOverTo(other_);
   other_.Vanish();
   net_.timers.RunFor(absl::Seconds(2));
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
 }
 
 TEST_F(SubnetManagerPeersTest, TakesOverWhenTheMastersLinkIsCut) {
   HandOverTo(other_);
   ASSERT_TRUE(net_.fabric.SetLink(net_.Find("host-2"), 1, false).ok());
   net_.timers.RunFor(absl::Seconds(11));
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
   ASSERT_TRUE(net_.fabric.SetLink(net_.Find("host-2"), 1, true).ok());
   net_.timers.RunFor(absl::Seconds(11));
-  EXPECT_EQ(net_.state(), SmState::kStandby) << "it is still the better one";
+  EXPECT_EQ(State(), SmState::kStandby) << "it is still the better one";
 }
 
 TEST_F(SubnetManagerPeersTest, TakesOverFromAMasterThatSaysItIsNone) {
   HandOverTo(other_);
   other_.info.sm_state = SmState::kNotActive;
   net_.timers.RunFor(absl::Seconds(31));
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
 }
 
 TEST_F(SubnetManagerPeersTest, FollowsWhoTookOverInTheMeantime) {
@@ -137,7 +139,7 @@ TEST_F(SubnetManagerPeersTest, FollowsWhoTookOverInTheMeantime) {
   third.Appear();
   other_.Vanish();
   net_.timers.RunFor(absl::Seconds(2));
-  EXPECT_EQ(net_.state(), SmState::kStandby);
+  EXPECT_EQ(State(), SmState::kStandby);
   EXPECT_EQ(net_.manager().master().port, net_.IdOf("host-1", 1));
 }
 
@@ -184,7 +186,7 @@ TEST_F(SubnetManagerPeersTest, TakesAHandoverAndAcknowledgesIt) {
   ASSERT_THAT(other_.answers, SizeIs(1));
   EXPECT_EQ(other_.answers[0].status, MadStatus::kOk);
   EXPECT_EQ(other_.Received(SmControl::kAcknowledge), 1);
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
   EXPECT_THAT(mastership_.heard, ElementsAre(true));
 }
 
@@ -192,15 +194,15 @@ TEST_F(SubnetManagerPeersTest, ObeysDisableAndStandby) {
   HandOverTo(other_);
   other_.Set(SmControl::kDisable, to_us_);
   net_.timers.RunFor(absl::Seconds(1));
-  EXPECT_EQ(net_.state(), SmState::kNotActive);
+  EXPECT_EQ(State(), SmState::kNotActive);
   other_.silent = true;
   net_.timers.RunFor(absl::Minutes(1));
-  EXPECT_EQ(net_.state(), SmState::kNotActive) << "it waits for no one";
+  EXPECT_EQ(State(), SmState::kNotActive) << "it waits for no one";
   other_.Set(SmControl::kStandby, to_us_);
   net_.timers.RunPending();
-  EXPECT_EQ(net_.state(), SmState::kStandby);
+  EXPECT_EQ(State(), SmState::kStandby);
   net_.timers.RunFor(absl::Seconds(13));
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
 }
 
 TEST_F(SubnetManagerPeersTest, ObeysDiscover) {
@@ -208,7 +210,7 @@ TEST_F(SubnetManagerPeersTest, ObeysDiscover) {
   other_.info.sm_state = SmState::kNotActive;
   other_.Set(SmControl::kDiscover, to_us_);
   net_.timers.RunFor(absl::Milliseconds(50));
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
 }
 
 TEST_F(SubnetManagerPeersTest, RefusesWhatItsStateForbids) {
@@ -219,19 +221,19 @@ TEST_F(SubnetManagerPeersTest, RefusesWhatItsStateForbids) {
   for (const mad::Smp& answer : other_.answers) {
     EXPECT_EQ(answer.status, MadStatus::kInvalidField);
   }
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
 }
 
 TEST_F(SubnetManagerPeersTest, LeavesItsPortToAManagerOfTheSameHost) {
   mad::Port& port = net_.fabric.device(net_.Find("sw1")).port(0);
   port.SetIsSm(true);
   net_.timers.RunPending();
-  EXPECT_EQ(net_.state(), SmState::kNotActive);
+  EXPECT_EQ(State(), SmState::kNotActive);
   EXPECT_NE(port.Info().capability_mask & mad::capability::kIsSm, 0u);
   EXPECT_THAT(mastership_.heard, ElementsAre(false));
   port.SetIsSm(false);
   net_.timers.RunPending();
-  EXPECT_EQ(net_.state(), SmState::kMaster);
+  EXPECT_EQ(State(), SmState::kMaster);
   EXPECT_NE(port.Info().capability_mask & mad::capability::kIsSm, 0u);
   EXPECT_THAT(mastership_.heard, ElementsAre(false, true));
 }
@@ -240,13 +242,13 @@ TEST_F(SubnetManagerPeersTest, IsGoneWhileItsSwitchIsOff) {
   const topology::NodeId sw1 = net_.Find("sw1");
   net_.fabric.SetNode(sw1, false);
   net_.timers.RunPending();
-  EXPECT_EQ(net_.state(), SmState::kNotActive);
+  EXPECT_EQ(State(), SmState::kNotActive);
   other_.info.sm_state = SmState::kMaster;
   other_.Appear();
   net_.timers.RunFor(absl::Minutes(1));
   net_.fabric.SetNode(sw1, true);
   net_.timers.RunFor(absl::Seconds(1));
-  EXPECT_EQ(net_.state(), SmState::kStandby) << "another one was quicker";
+  EXPECT_EQ(State(), SmState::kStandby) << "another one was quicker";
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "mad/wire/port_codes.h"
-#include "tests/fabric/sm/managed_net.h"
-#include "tests/fabric/small_fabric.h"
-#include "topology/formats/load_topology.h"
+#include "testing/lab.h"
+#include "tests/fabric/routes.h"
+#include "tests/fabric/sm/fake_sm.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -14,6 +14,8 @@ namespace {
 using mad::AttributeId, wire::Lid, mad::MgmtClass, mad::PortState, mad::SmInfo,
     mad::SmState;
 using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
+using testing::Lab, testing::Inbox, testing::DirectedGet, testing::LidGet,
+    testing::HeaderOf;
 
 constexpr absl::Duration kSoon = absl::Milliseconds(50);
 
@@ -63,12 +65,12 @@ class SubnetManagerTest : public ::testing::Test {
     }
   }
 
-  ManagedNet net_{Generated("fat-tree:radix=4,levels=2")};
+  Lab net_{"fat-tree:radix=4,levels=2", Lab::kByItsManager};
   Observer observer_;
 };
 
 TEST_F(SubnetManagerTest, ConfiguresTheSubnetAsTheStaticOneDoes) {
-  Net fixed(Generated("fat-tree:radix=4,levels=2"));
+  Lab fixed("fat-tree:radix=4,levels=2");
   ASSERT_TRUE(ConfigureStatically(fixed.fabric).ok());
   const auto ports = net_.subnet().ports();
   for (size_t i = 0; i < ports.size(); ++i) {
@@ -270,7 +272,7 @@ TEST_F(SubnetManagerTest, RoutesGroupsAgainAfterACut) {
 }
 
 TEST(SubnetManagerHomeTest, WithoutASwitchItLivesOnTheLastAdapter) {
-  ManagedNet net(Generated("back-to-back"));
+  Lab net("back-to-back", Lab::kByItsManager);
   EXPECT_EQ(net.manager().port(), net.IdOf("node-2", 1));
   EXPECT_EQ(net.PortOf("node-1", 1).info.master_sm_lid, net.LidOf("node-2"));
   EXPECT_EQ(net.PortOf("node-1", 1).info.port_state, PortState::kActive);
@@ -283,7 +285,7 @@ TEST(SubnetManagerHomeTest, WithoutASwitchItLivesOnTheLastAdapter) {
 }
 
 TEST(SubnetManagerHomeTest, ManagesTheSubnetThatItBelongsTo) {
-  ManagedNet net(*topology::ParseTopology(R"(
+  Lab net(R"(
 Ca 1 "a"
 [1] "left"[1]
 
@@ -296,7 +298,7 @@ Ca 1 "b"
 Switch 2 "right"
 [1] "b"[1]
 )",
-                                          "lab.net"));
+          Lab::kByItsManager);
   EXPECT_EQ(net.LidOf("a"), Lid{1});
   EXPECT_EQ(net.LidOf("left", 0), Lid{2});
   EXPECT_EQ(net.LidOf("b"), Lid::kUnassigned);
@@ -304,7 +306,7 @@ Switch 2 "right"
 }
 
 TEST(SubnetManagerHomeTest, SaysHowManyLidsAreMissing) {
-  Net net(Generated("fat-tree:radix=64,levels=3"));
+  Lab net("fat-tree:radix=64,levels=3");
   const absl::Status status = StartSubnetManager(net.fabric);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(status.message(),

@@ -3,15 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "testing/row_topology.h"
-#include "tests/fabric/net.h"
-#include "topology/formats/load_topology.h"
+#include "testing/lab.h"
 
 namespace ibemu::fabric {
 namespace {
 
 using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::Optional,
     ::testing::SizeIs;
+using testing::Lab, testing::Chain;
 
 // host-1 - sw1 - sw2 - host-2
 class SubnetReachTest : public ::testing::Test {
@@ -20,7 +19,7 @@ class SubnetReachTest : public ::testing::Test {
     return {net_.subnet(), net_.IdOf(node, port)};
   }
 
-  Net net_{testing::Row(2)};
+  Lab net_{Chain(2)};
 };
 
 TEST_F(SubnetReachTest, HoldsHostsThenSwitches) {
@@ -51,7 +50,7 @@ TEST_F(SubnetReachTest, ANodeThatIsOffReachesNothing) {
 }
 
 TEST_F(SubnetReachTest, ADirectedRouteHas63Hops) {
-  Net net(testing::Row(64));
+  Lab net(Chain(64));
   const SubnetReach reach(net.subnet(), net.IdOf("sw1", 0));
   EXPECT_THAT(reach.PathTo(net.IdOf("sw64", 0)), Optional(SizeIs(63)));
   EXPECT_TRUE(reach.Contains(net.IdOf("host-2", 1)));
@@ -60,7 +59,7 @@ TEST_F(SubnetReachTest, ADirectedRouteHas63Hops) {
 
 // Adapters pass nothing on.
 TEST_F(SubnetReachTest, TheOtherPortOfAnAdapterIsAnotherSubnets) {
-  Net net(*topology::ParseTopology(R"(
+  Lab net(R"(
 Ca 2 "a"
 [1] "left"[1]
 [2] "right"[1]
@@ -70,8 +69,7 @@ Switch 2 "left"
 
 Switch 2 "right"
 [1] "a"[2]
-)",
-                                   "lab.net"));
+)");
   const SubnetReach reach(net.subnet(), net.IdOf("left", 0));
   EXPECT_TRUE(reach.Contains(net.IdOf("a", 1)));
   EXPECT_FALSE(reach.Contains(net.IdOf("a", 2)));

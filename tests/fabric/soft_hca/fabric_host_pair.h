@@ -8,7 +8,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/subnet/subnet.h"
-#include "testing/row_topology.h"
+#include "testing/lab.h"
 #include "testing/virtual_timers.h"
 #include "tests/verbs/providers/host_pair.h"
 
@@ -21,9 +21,7 @@ class FabricHostPair : public verbs::HostPair,
   using HostNumber = verbs::HostNumber;
 
   explicit FabricHostPair(uint64_t seed)
-      : fabric_(testing::Row(1), timers_, {.seed = seed}) {
-    EXPECT_TRUE(ConfigureStatically(fabric_).ok());
-    timers_.RunPending();
+      : lab_(testing::Chain(1), testing::Lab::kStatically, seed) {
     for (const HostNumber host : {HostNumber::kOne, HostNumber::kTwo}) {
       providers_.push_back(&fabric_.provider(NodeOf(host)));
       // One that is pulled out lives as long as somebody listens.
@@ -53,12 +51,10 @@ class FabricHostPair : public verbs::HostPair,
   }
   void SetLink(HostNumber host, bool up) override {
     EXPECT_TRUE(fabric_.SetLink(NodeOf(host), 1, up).ok());
-    if (up) {
-      EXPECT_TRUE(ConfigureStatically(fabric_).ok());
-    }
+    if (up) lab_.Configure();
   }
   void ForwardMulticast(uint16_t lid) override {
-    Node& node = fabric_.subnet().node(*fabric_.Find("sw1"));
+    Node& node = lab_.subnet().node(lab_.Switch(1));
     for (const int port : {1, 2}) {
       node.sw->multicast.Set(wire::Lid{lid}, port, true);
     }
@@ -72,7 +68,7 @@ class FabricHostPair : public verbs::HostPair,
     return host == HostNumber::kOne ? "host-1" : "host-2";
   }
   topology::NodeId NodeOf(HostNumber host) const {
-    return *fabric_.Find(NameOf(host));
+    return lab_.Host(host == HostNumber::kOne ? 1 : 2);
   }
   mad::Device& device(HostNumber host) { return fabric_.device(NodeOf(host)); }
   static verbs::GidBytes GidOf(mad::Device& device) {
@@ -85,8 +81,9 @@ class FabricHostPair : public verbs::HostPair,
     return bytes;
   }
 
-  testing::VirtualTimers timers_;
-  Fabric fabric_;
+  testing::Lab lab_;
+  testing::VirtualTimers& timers_ = lab_.timers;
+  Fabric& fabric_ = lab_.fabric;
 
  private:
   void OnDeviceEvent(verbs::EventType /*type*/, int /*port*/) override {}

@@ -5,17 +5,17 @@
 
 #include <memory>
 
-#include "tests/fabric/small_fabric.h"
+#include "testing/lab.h"
 
 namespace ibemu::fabric {
 namespace {
 
+using testing::Lab, testing::Chain;
+
 class HcaAttributesTest : public ::testing::Test {
  protected:
-  HcaAttributesTest() { row_.Configure(); }
-
-  RowFabric row_{1};
-  verbs::Provider& hca_ = row_.fabric.provider(row_.host_1);
+  Lab lab_{Chain(1), Lab::kStatically};
+  verbs::Provider& hca_ = lab_.Provider(1);
 };
 
 TEST_F(HcaAttributesTest, SaysWhoTheDeviceIsAsSubnetManagementDoes) {
@@ -45,12 +45,12 @@ TEST_F(HcaAttributesTest, SaysTheSizesOfThePort) {
   const auto port = hca_.QueryPort(1);
   ASSERT_TRUE(port.ok()) << port.status();
   EXPECT_EQ(port->gid_tbl_len, static_cast<uint32_t>(kGuidTableEntries));
-  EXPECT_EQ(port->active_mtu, row_.PortOf(row_.host_1, 1).info.neighbor_mtu);
+  EXPECT_EQ(port->active_mtu, lab_.PortOf(lab_.Host(1), 1).info.neighbor_mtu);
 }
 
 // enum ib_port_speed, drivers' own numbers.
 TEST_F(HcaAttributesTest, NamesTheSpeedsAsLinuxDoes) {
-  mad::PortInfo& info = row_.PortOf(row_.host_1, 1).info;
+  mad::PortInfo& info = lab_.PortOf(lab_.Host(1), 1).info;
   const auto speed = [&](uint8_t basic, uint8_t ext, uint8_t ext2) {
     info.link_speed_active = basic;
     info.link_speed_ext_active = ext;

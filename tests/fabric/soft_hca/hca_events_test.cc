@@ -25,14 +25,14 @@ class HcaEventsTest : public VerbsPair, private verbs::AsyncEventListener {
   ~HcaEventsTest() override { a_->provider.RemoveListener(*this); }
 
   Heard Take() {
-    row_.timers.RunPending();
+    lab_.timers.RunPending();
     return std::exchange(heard_, {});
   }
   // Host 1's port, as the subnet manager's words change it.
   template <class Change>
   Heard After(Change change) {
-    Subnet& subnet = row_.fabric.subnet();
-    const PortId id = subnet.port_id(subnet.node(row_.host_1), 1);
+    Subnet& subnet = lab_.subnet();
+    const PortId id = subnet.port_id(subnet.node(lab_.Host(1)), 1);
     change(subnet.port(id));
     static_cast<Hca&>(a_->provider).OnPortChange(id);
     return Take();
@@ -46,11 +46,13 @@ class HcaEventsTest : public VerbsPair, private verbs::AsyncEventListener {
 };
 
 TEST_F(HcaEventsTest, ALinkThatComesBackIsAnEventWhenItIsActive) {
-  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
+  // A subnet manager's, who takes its time.
+  lab_.PortOf("sw1", 0).info.master_sm_lid = wire::Lid{1};
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(1), 1, false).ok());
   EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kPortError, 1)));
-  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, true).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(1), 1, true).ok());
   EXPECT_THAT(Take(), IsEmpty()) << "nobody made it ACTIVE yet";
-  row_.Activate();
+  lab_.Activate();
   EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kPortActive, 1)));
 }
 
@@ -71,28 +73,28 @@ TEST_F(HcaEventsTest, WhatTheSubnetManagerSets) {
 }
 
 TEST_F(HcaEventsTest, ASubnetManagerThatAsksToRegisterAgain) {
-  Subnet& subnet = row_.fabric.subnet();
+  Subnet& subnet = lab_.subnet();
   static_cast<Hca&>(a_->provider)
-      .OnClientReregister(subnet.port_id(subnet.node(row_.host_1), 1));
+      .OnClientReregister(subnet.port_id(subnet.node(lab_.Host(1)), 1));
   EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kClientReregister, 1)));
 }
 
 TEST_F(HcaEventsTest, AnAdapterThatIsPluggedInIsAnotherOne) {
-  ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
+  ASSERT_TRUE(lab_.fabric.RemoveDevice(lab_.Host(1)).ok());
   EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kDeviceFatal, 0)));
-  ASSERT_TRUE(row_.fabric.AddDevice(row_.host_1).ok());
-  row_.Configure();
+  ASSERT_TRUE(lab_.fabric.AddDevice(lab_.Host(1)).ok());
+  lab_.Configure();
   EXPECT_THAT(Take(), IsEmpty());
-  EXPECT_NE(&row_.fabric.provider(row_.host_1), &a_->provider);
+  EXPECT_NE(&lab_.Provider(1), &a_->provider);
 }
 
 TEST_F(HcaEventsTest, ARemovedAdapterLeavesThePlaceToTheNext) {
-  ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
-  ASSERT_TRUE(row_.fabric.AddDevice(row_.host_1).ok());
-  row_.Configure();
-  const auto next = End(row_.host_1, verbs::QpType::kRc);
-  const auto peer = End(row_.host_2, verbs::QpType::kRc);
-  Join(*next, *peer);
+  ASSERT_TRUE(lab_.fabric.RemoveDevice(lab_.Host(1)).ok());
+  ASSERT_TRUE(lab_.fabric.AddDevice(lab_.Host(1)).ok());
+  lab_.Configure();
+  const auto next = End(lab_.Host(1), verbs::QpType::kRc);
+  const auto peer = End(lab_.Host(2), verbs::QpType::kRc);
+  VerbsEnd::Join(*next, *peer);
   a_->qp.reset();
   ASSERT_TRUE(peer->Receive(0, 10).ok());
   ASSERT_TRUE(next->Send(0, 10).ok());

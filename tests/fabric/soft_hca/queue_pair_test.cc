@@ -24,11 +24,11 @@ class QueuePairTest : public VerbsPair {};
 // The second message arrives out of sequence, for want of the first.
 TEST_F(QueuePairTest, TwoMessagesWaitForOneReceiverWithoutHaste) {
   Connect(QpType::kRc);
-  const auto& sent = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
+  const auto& sent = lab_.PortOf(lab_.Host(1), 1).traffic.xmit_packets;
   const uint64_t before = sent;
   ASSERT_TRUE(a_->Send(0, 10).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
-  row_.timers.RunPending();
+  lab_.timers.RunPending();
   EXPECT_EQ(sent - before, 2u);
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   ASSERT_TRUE(b_->Receive(0, 10).ok());
@@ -46,7 +46,7 @@ TEST_F(QueuePairTest, RepeatsNothingWhileItWaitsForAReceiver) {
   patient.min_rnr_timer = 0;  // 655.36 ms
   ASSERT_TRUE(b_->qp->Modify(patient).ok());
   a_->memory->SetDelay(absl::Milliseconds(1));
-  const auto& sent = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
+  const auto& sent = lab_.PortOf(lab_.Host(1), 1).traffic.xmit_packets;
   const uint64_t before = sent;
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 10, *b_, 0).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
@@ -98,7 +98,7 @@ TEST_F(QueuePairTest, BeginsTheLongestMessageWhenNoneIsOutstanding) {
                                               .address = FakeMemory::kStart,
                                               .access = VerbsEnd::kAllRights});
   b_->memory->SetDelay(absl::Milliseconds(1));
-  const auto& sent = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
+  const auto& sent = lab_.PortOf(lab_.Host(1), 1).traffic.xmit_packets;
   const uint64_t before = sent;
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
@@ -107,7 +107,7 @@ TEST_F(QueuePairTest, BeginsTheLongestMessageWhenNoneIsOutstanding) {
   request.work.wr.rdma.remote_addr = FakeMemory::kStart;
   request.work.wr.rdma.rkey = target->rkey();
   ASSERT_TRUE(a_->Post(std::move(request)).ok());
-  row_.timers.RunFor(absl::Microseconds(500));
+  lab_.timers.RunFor(absl::Microseconds(500));
   EXPECT_EQ(sent - before, 1u) << "the read waits for its turn";
   Settle();
   EXPECT_GT(sent - before, VerbsEnd::kSize / verbs::kChunk) << "it began";
@@ -129,15 +129,15 @@ TEST_F(QueuePairTest, CountsADatagramWithAnotherQKeyAtThePort) {
   request.work.wr.ud.remote_qkey = VerbsEnd::kQKey ^ 1;
   ASSERT_TRUE(a_->Post(std::move(request)).ok());
   Settle();
-  EXPECT_EQ(row_.PortOf(row_.host_2, 1).info.q_key_violations, 1);
+  EXPECT_EQ(lab_.PortOf(lab_.Host(2), 1).info.q_key_violations, 1);
 }
 
 TEST_F(QueuePairTest, CountsWhatItSendsInThePortsItPasses) {
   Connect(QpType::kRc);
-  const uint64_t before = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
+  const uint64_t before = lab_.PortOf(lab_.Host(1), 1).traffic.xmit_packets;
   ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, 4096, *b_, 0).ok());
   Settle();
-  const NodePort& port = row_.PortOf(row_.host_1, 1);
+  const NodePort& port = lab_.PortOf(lab_.Host(1), 1);
   EXPECT_EQ(port.traffic.xmit_packets - before, 4u);
   EXPECT_GE(port.traffic.xmit_data, 4096u / 4);
 }
@@ -145,7 +145,7 @@ TEST_F(QueuePairTest, CountsWhatItSendsInThePortsItPasses) {
 // Four may be outstanding.
 TEST_F(QueuePairTest, SeveralReadsAreUnderWayAtOnceAndNoneIsRepeated) {
   Connect(QpType::kRc);
-  const auto& sent = row_.PortOf(row_.host_1, 1).traffic.xmit_packets;
+  const auto& sent = lab_.PortOf(lab_.Host(1), 1).traffic.xmit_packets;
   const uint64_t before = sent;
   for (size_t i = 0; i < 12; ++i) {
     const std::string text = Pattern(3000 + i);
@@ -154,7 +154,7 @@ TEST_F(QueuePairTest, SeveralReadsAreUnderWayAtOnceAndNoneIsRepeated) {
         a_->Rdma(IB_UVERBS_WR_RDMA_READ, 4000 * i, text.size(), *b_, 4000 * i)
             .ok());
   }
-  row_.timers.RunPending();
+  lab_.timers.RunPending();
   EXPECT_THAT(a_->PollStatuses(), AllOf(SizeIs(12), Each(0u)));
   EXPECT_EQ(sent - before, 12u);
   for (size_t i = 0; i < 12; ++i) {
@@ -181,8 +181,8 @@ TEST_F(QueuePairTest, LongReadsDoNotPileUpBeforeSlowMemory) {
 TEST_F(QueuePairTest, ALongReadIsDoneAsSeveralOfWhichSomeGetLost) {
   Connect(QpType::kRc);
   Lose(0.2);
-  ASSERT_TRUE(row_.fabric
-                  .AddFault(row_.host_2, 1, Fabric::Direction::kTransmit,
+  ASSERT_TRUE(lab_.fabric
+                  .AddFault(lab_.Host(2), 1, Fabric::Direction::kTransmit,
                             {.loss = 0.01})
                   .ok());
   const std::string text = Pattern(kMebibyte);
@@ -240,14 +240,14 @@ TEST_F(QueuePairTest, APacketThatNamesNoQueuePairIsFromThePeerIfItsLidIs) {
   packet.dlid = wire::Lid{2};
   packet.destination_qpn = b_->qp->number();
   packet.transport = std::make_shared<Transport>(message);
-  const Subnet& subnet = std::as_const(row_.fabric).subnet();
-  const PortId from = subnet.port_id(subnet.node(row_.host_1), 1);
+  const Subnet& subnet = std::as_const(lab_.fabric).subnet();
+  const PortId from = subnet.port_id(subnet.node(lab_.Host(1)), 1);
   packet.slid = wire::Lid{11};  // the switch's
-  row_.fabric.SendFrom(from, packet);
+  lab_.fabric.SendFrom(from, packet);
   Settle();
   EXPECT_THAT(b_->Poll(), IsEmpty());
   packet.slid = wire::Lid{1};
-  row_.fabric.SendFrom(from, packet);
+  lab_.fabric.SendFrom(from, packet);
   Settle();
   EXPECT_THAT(b_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
 }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/fabric/small_fabric.h"
+#include "testing/lab.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -14,6 +14,7 @@ namespace {
 using mad::AttributeId, wire::Lid, mad::MgmtClass;
 using ::testing::Contains, ::testing::ElementsAre, ::testing::IsEmpty,
     ::testing::Pair;
+using testing::Lab, testing::Chain, testing::LidGet;
 
 struct Recorder : FabricWatcher {
   void OnPortChange(PortId port) override { ports.push_back(port); }
@@ -32,78 +33,74 @@ struct Recorder : FabricWatcher {
 };
 
 struct FabricWatcherTest : ::testing::Test {
-  FabricWatcherTest() : row(2) {
-    row.Configure();
-    row.fabric.AddWatcher(recorder);
-  }
-  ~FabricWatcherTest() override { row.fabric.RemoveWatcher(recorder); }
+  FabricWatcherTest() { lab.fabric.AddWatcher(recorder); }
+  ~FabricWatcherTest() override { lab.fabric.RemoveWatcher(recorder); }
 
   PortId Id(topology::NodeId node, int port) {
-    return row.fabric.subnet().port_id(node, port);
+    return lab.subnet().port_id(node, port);
   }
   void Ask(Lid lid = Lid{2}) {
-    row.Send(
+    lab.Send(
         LidGet(0, MgmtClass::kSubnetLidRouted, lid, AttributeId::kNodeInfo));
   }
 
-  RowFabric row;
+  Lab lab{Chain(2), Lab::kStatically};
   Recorder recorder;
 };
 
 TEST_F(FabricWatcherTest, HearsOfBothEndsOfALinkThatGoesDown) {
-  ASSERT_TRUE(row.fabric.SetLink(row.host_2, 1, false).ok());
-  EXPECT_THAT(recorder.ports, Contains(Id(row.host_2, 1)));
-  EXPECT_THAT(recorder.ports, Contains(Id(RowFabric::Switch(2), 2)));
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(2), 1, false).ok());
+  EXPECT_THAT(recorder.ports, Contains(Id(lab.Host(2), 1)));
+  EXPECT_THAT(recorder.ports, Contains(Id(lab.Switch(2), 2)));
 }
 
 TEST_F(FabricWatcherTest, HearsOfTrapsAndOfTheirRepetition) {
-  const PortId sw = Id(RowFabric::Switch(2), 0);
-  row.fabric.subnet().port(sw).info.master_sm_lid = Lid{1};
-  row.fabric.subnet().port(sw).info.port_state = mad::PortState::kActive;
-  ASSERT_TRUE(row.fabric.SetLink(row.host_2, 1, false).ok());
+  const PortId sw = Id(lab.Switch(2), 0);
+  lab.subnet().port(sw).info.master_sm_lid = Lid{1};
+  lab.subnet().port(sw).info.port_state = mad::PortState::kActive;
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(2), 1, false).ok());
   EXPECT_THAT(recorder.traps, ElementsAre(Pair(sw, false)));
-  row.timers.RunFor(absl::Seconds(10));
+  lab.timers.RunFor(absl::Seconds(10));
   ASSERT_GE(recorder.traps.size(), 2u);
   EXPECT_THAT(recorder.traps[1], Pair(sw, true));
 }
 
 TEST_F(FabricWatcherTest, HearsWhatAFaultDropsAndWhichOneItWas) {
-  ASSERT_TRUE(row.fabric
-                  .AddFault(RowFabric::Switch(1), 2,
-                            Fabric::Direction::kTransmit, {.loss = 0})
-                  .ok());
-  const auto fault = row.fabric.AddFault(
-      RowFabric::Switch(1), 2, Fabric::Direction::kTransmit, {.corrupt = 1});
+  ASSERT_TRUE(
+      lab.fabric
+          .AddFault(lab.Switch(1), 2, Fabric::Direction::kTransmit, {.loss = 0})
+          .ok());
+  const auto fault = lab.fabric.AddFault(
+      lab.Switch(1), 2, Fabric::Direction::kTransmit, {.corrupt = 1});
   ASSERT_TRUE(fault.ok());
   Ask();
-  EXPECT_THAT(recorder.drops, ElementsAre(Pair(Id(RowFabric::Switch(1), 2),
+  EXPECT_THAT(recorder.drops, ElementsAre(Pair(Id(lab.Switch(1), 2),
                                                DropCause::kFaultCorrupt)));
   EXPECT_THAT(recorder.faults, ElementsAre(fault->number));
 }
 
 TEST_F(FabricWatcherTest, HearsWhereAPacketHadNoWay) {
   Ask(Lid{60});
-  EXPECT_THAT(recorder.drops, ElementsAre(Pair(Id(RowFabric::Switch(1), 1),
-                                               DropCause::kNoRoute)));
+  EXPECT_THAT(recorder.drops,
+              ElementsAre(Pair(Id(lab.Switch(1), 1), DropCause::kNoRoute)));
   recorder.drops.clear();
-  ASSERT_TRUE(row.fabric.SetLink(row.host_2, 1, false).ok());
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(2), 1, false).ok());
   Ask();
-  EXPECT_THAT(recorder.drops, ElementsAre(Pair(Id(RowFabric::Switch(2), 2),
-                                               DropCause::kLinkDown)));
+  EXPECT_THAT(recorder.drops,
+              ElementsAre(Pair(Id(lab.Switch(2), 2), DropCause::kLinkDown)));
   EXPECT_THAT(recorder.faults, ElementsAre(0, 0));
 }
 
 TEST_F(FabricWatcherTest, HearsOfWhatWasInACableThatIsCut) {
-  ASSERT_TRUE(row.fabric
-                  .AddFault(RowFabric::Switch(1), 2,
-                            Fabric::Direction::kTransmit,
+  ASSERT_TRUE(lab.fabric
+                  .AddFault(lab.Switch(1), 2, Fabric::Direction::kTransmit,
                             {.delay = absl::Milliseconds(3)})
                   .ok());
   Ask();
-  ASSERT_TRUE(row.fabric.SetLink(RowFabric::Switch(1), 2, false).ok());
-  row.timers.RunFor(absl::Milliseconds(5));
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Switch(1), 2, false).ok());
+  lab.timers.RunFor(absl::Milliseconds(5));
   EXPECT_THAT(recorder.drops,
-              ElementsAre(Pair(Id(RowFabric::Switch(1), 2), DropCause::kCut)));
+              ElementsAre(Pair(Id(lab.Switch(1), 2), DropCause::kCut)));
 }
 
 TEST_F(FabricWatcherTest, HearsNothingOfWhatArrives) {

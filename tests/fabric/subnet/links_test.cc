@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "fabric/subnet/subnet.h"
-#include "tests/fabric/small_fabric.h"
+#include "testing/topologies.h"
 
 namespace ibemu::fabric {
 namespace {
 
 using mad::PortPhysicalState, mad::PortState;
+using testing::Chain;
 using ::testing::Contains, ::testing::IsEmpty;
 
 class Listener : public FabricEvents {
@@ -47,7 +48,7 @@ struct LinksTest : ::testing::Test {
     return subnet.node(node).sw->info.port_state_change;
   }
 
-  Subnet subnet{Row(2)};
+  Subnet subnet{Chain(2)};
   Listener listener;
   Links links{subnet, listener};
 };

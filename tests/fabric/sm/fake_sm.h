@@ -1,6 +1,6 @@
-// A fabric with its own subnet manager, and programs that claim to be others.
-#ifndef IBEMU_TESTS_FABRIC_SM_MANAGED_NET_H_
-#define IBEMU_TESTS_FABRIC_SM_MANAGED_NET_H_
+// Programs that claim to be subnet managers.
+#ifndef IBEMU_TESTS_FABRIC_SM_FAKE_SM_H_
+#define IBEMU_TESTS_FABRIC_SM_FAKE_SM_H_
 
 #include <gtest/gtest.h>
 
@@ -12,26 +12,16 @@
 #include "mad/smi.h"
 #include "mad/wire/sm_info.h"
 #include "mad/wire/smp.h"
-#include "testing/row_topology.h"
-#include "tests/fabric/net.h"
+#include "testing/lab.h"
 
 namespace ibemu::fabric {
 
-struct ManagedNet : Net {
-  explicit ManagedNet(topology::Topology from) : Net(std::move(from)) {
-    EXPECT_TRUE(StartSubnetManager(fabric).ok());
-    timers.RunPending();
-  }
-  SubnetManager& manager() { return *fabric.subnet_manager(); }
-  mad::SmState state() { return manager().self().state; }
-};
-
-// What a program on port 1 of `node` does as a subnet manager.
+// A FakeSm is what a program on port 1 of `node` does as a subnet manager.
 class FakeSm : public mad::PortListener {
  public:
-  FakeSm(Net& net, std::string_view node, uint8_t priority)
-      : port_(net.fabric.device(net.Find(node)).port(1)) {
-    info.guid = net.PortOf(node, 1).guid;
+  FakeSm(testing::Lab& lab, std::string_view node, uint8_t priority)
+      : port_(lab.fabric.device(lab.Find(node)).port(1)) {
+    info.guid = lab.PortOf(node, 1).guid;
     info.priority = priority;
     info.sm_state = mad::SmState::kStandby;
     port_.SetListener(this);
@@ -107,4 +97,4 @@ class FakeSm : public mad::PortListener {
 
 }  // namespace ibemu::fabric
 
-#endif  // IBEMU_TESTS_FABRIC_SM_MANAGED_NET_H_
+#endif  // IBEMU_TESTS_FABRIC_SM_FAKE_SM_H_
