@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "loop/epoll_loop.h"
 #include "nlohmann/json.hpp"
+#include "testing/socket_pair.h"
 
 namespace ibemu::control {
 namespace {
@@ -50,12 +52,15 @@ class ControlServerTest : public ::testing::Test {
           return json(caller.pid());
         });
     server_ = std::make_unique<ControlServer>(*loop_, dispatcher_, kGreeting);
-    std::array<int, 2> ends;
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()),
-              0);
-    client_.Reset(ends[0]);
-    server_->Adopt(UniqueFd(ends[1]), [this] { ended_ = true; });
+    Connect([this] { ended_ = true; });
     Settle();
+  }
+
+  // Makes a new connection, which is `client_` from now on.
+  void Connect(const std::function<void()>& on_end) {
+    auto [ours, servers] = testing::SocketPair();
+    client_ = std::move(ours);
+    server_->Adopt(std::move(servers), on_end);
   }
 
   // Runs what is ready until nothing is.
@@ -162,11 +167,8 @@ TEST_F(ControlServerTest, AClientThatDoesNotReadStopsNobodyElse) {
   Say(big + big + Echo("at last"));
   Settle();
 
-  std::array<int, 2> ends;
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
   UniqueFd patient = std::move(client_);
-  client_.Reset(ends[0]);
-  server_->Adopt(UniqueFd(ends[1]), nullptr);
+  Connect(nullptr);
   Say(Echo("b"));
   Settle();
   EXPECT_EQ(Hear(), "hello\n" + Answer("b"));
@@ -208,15 +210,11 @@ TEST_F(ControlServerTest, ADescriptorBelongsToTheRequestThatItCameWith) {
 TEST_F(ControlServerTest, TooManyConnectionsAreTurnedAway) {
   std::vector<UniqueFd> clients;
   for (size_t i = 1; i < ControlServer::kMaxConnections; ++i) {
-    std::array<int, 2> ends;
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    clients.emplace_back(ends[0]);
-    server_->Adopt(UniqueFd(ends[1]), nullptr);
+    clients.push_back(std::move(client_));
+    Connect(nullptr);
   }
-  std::array<int, 2> ends;
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-  client_.Reset(ends[0]);
-  server_->Adopt(UniqueFd(ends[1]), nullptr);
+  clients.push_back(std::move(client_));
+  Connect(nullptr);
   Settle();
   const std::string answer = Hear();
   EXPECT_THAT(answer, HasSubstr("has 256 connections already"));

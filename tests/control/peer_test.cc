@@ -11,6 +11,7 @@
 
 #include "base/unique_fd.h"
 #include "gtest/gtest.h"
+#include "testing/socket_pair.h"
 
 namespace ibemu::control {
 namespace {
@@ -56,20 +57,14 @@ class Child {
 };
 
 TEST(CheckPeerTest, OurOwnUserMayTalkToUs) {
-  std::array<int, 2> ends;
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-  const UniqueFd near(ends[0]);
-  const UniqueFd far(ends[1]);
+  const auto [near, far] = testing::SocketPair();
   const auto peer = CheckPeer(near.get());
   ASSERT_TRUE(peer.ok());
   EXPECT_EQ(*peer, getpid());
 }
 
 TEST(CheckPeerTest, AnotherUserMayNot) {
-  std::array<int, 2> ends;
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-  const UniqueFd near(ends[0]);
-  const UniqueFd far(ends[1]);
+  const auto [near, far] = testing::SocketPair();
   const uid_t before = geteuid();
   if (before != 0) GTEST_SKIP() << "changing the user needs root";
   // The socket was made by root; whoever asks is user 12345.
@@ -113,10 +108,7 @@ TEST(CheckPidNamespaceTest, AProcessThatCannotBeSeenIsRefused) {
 }
 
 TEST(CheckFuseDescriptorTest, OnlyTheFuseDeviceIsTaken) {
-  std::array<int, 2> ends;
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-  const UniqueFd near(ends[0]);
-  const UniqueFd far(ends[1]);
+  const auto [near, far] = testing::SocketPair();
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   const UniqueFd file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   for (const int fd : {-1, near.get(), null.get(), file.get()}) {

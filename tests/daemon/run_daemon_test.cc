@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "testing/socket_pair.h"
 #include "testing/temp_directory.h"
 
 namespace ibemu::daemon {
@@ -136,10 +137,7 @@ TEST_F(PrivateDaemonTest, AttachingTakesNothingButTheFuseDevice) {
   Start();
   auto client = Adopt();
   ASSERT_TRUE(client.ok()) << client.status();
-  std::array<int, 2> ends;
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends.data()), 0);
-  const UniqueFd forged(ends[0]);
-  const UniqueFd other(ends[1]);
+  const auto [forged, other] = testing::SocketPair(SOCK_SEQPACKET);
   EXPECT_EQ(client->Attach(forged.get(), {}).status().message(),
             "the descriptor that came with the request is no /dev/fuse");
   EXPECT_EQ(client->Call("attach", json::object()).status().message(),

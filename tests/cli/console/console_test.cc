@@ -17,9 +17,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "testing/virtual_timers.h"
+#include "testing/lab.h"
 #include "tests/daemon/nobody.h"
-#include "topology/formats/load_topology.h"
 
 namespace ibemu::cli {
 namespace {
@@ -31,7 +30,6 @@ using ::testing::HasSubstr;
 class ConsoleTest : public ::testing::Test {
  protected:
   ConsoleTest() {
-    EXPECT_TRUE(fabric::ConfigureStatically(fabric_).ok());
     methods_.AddTo(dispatcher_);
     faults_.AddTo(dispatcher_);
     counters_.AddTo(dispatcher_);
@@ -46,11 +44,12 @@ class ConsoleTest : public ::testing::Test {
     return out_.str();
   }
   const fabric::NodePort& Port(const char* node, int port) {
-    return fabric_.subnet().port(*fabric_.FindPort(*fabric_.Find(node), port));
+    return lab_.subnet().port(
+        *lab_.fabric.FindPort(*lab_.fabric.Find(node), port));
   }
 
   std::string Name(const char* node) {
-    return fabric_.subnet().node(*fabric_.Find(node)).name;
+    return lab_.subnet().node(*lab_.fabric.Find(node)).name;
   }
   std::string Lid(const char* node) {
     return std::to_string(static_cast<unsigned>(Port(node, 1).info.lid));
@@ -61,16 +60,14 @@ class ConsoleTest : public ::testing::Test {
                                fabric::Counter::kSymbolError);
   }
 
-  ibemu::testing::VirtualTimers timers_;
-  fabric::Fabric fabric_{
-      topology::LoadTopology("fat-tree:radix=4,levels=2").value(), timers_,
-      fabric::FabricOptions{}};
-  daemon::FabricMethods methods_{timers_, fabric_};
-  daemon::FabricEventLog events_{timers_, fabric_, absl::ZeroDuration()};
-  daemon::FaultMethods faults_{timers_, fabric_, events_};
-  daemon::CounterMethods counters_{fabric_};
-  daemon::HardwareMethods hardware_{fabric_};
-  daemon::PathMethods paths_{fabric_};
+  testing::Lab lab_{"fat-tree:radix=4,levels=2", testing::Lab::kStatically};
+  daemon::FabricMethods methods_{lab_.timers, lab_.fabric};
+  daemon::FabricEventLog events_{lab_.timers, lab_.fabric,
+                                 absl::ZeroDuration()};
+  daemon::FaultMethods faults_{lab_.timers, lab_.fabric, events_};
+  daemon::CounterMethods counters_{lab_.fabric};
+  daemon::HardwareMethods hardware_{lab_.fabric};
+  daemon::PathMethods paths_{lab_.fabric};
   control::MethodTable dispatcher_;
   daemon::NobodyInParticular nobody_;
   std::ostringstream out_;
@@ -95,7 +92,7 @@ TEST_F(ConsoleTest, LinksFreePortsAndNoOthers) {
   Do("Unlink \"node-2\"[1]");
   EXPECT_EQ(Do("Link \"node-1\"[1] \"node-2\"[1]"), "");
   EXPECT_EQ(Port("node-1", 1).peer,
-            *fabric_.FindPort(*fabric_.Find("node-2"), 1));
+            *lab_.fabric.FindPort(*lab_.fabric.Find("node-2"), 1));
   EXPECT_TRUE(Port("node-2", 1).IsActive());
   EXPECT_THAT(Do("Link \"node-3\"[1] \"node-2\"[1]"),
               HasSubstr("is connected already, to"));
@@ -128,7 +125,7 @@ TEST_F(ConsoleTest, RoutesThatEndEarlySayWhere) {
   const std::string way = Do(from_1_to_8);
   EXPECT_EQ(std::count(way.begin(), way.end(), '>'), 3) << way;
   EXPECT_THAT(way, HasSubstr("]\n# Bad port state found: port "));
-  fabric_.SetNode(*fabric_.Find("node-1"), false);
+  lab_.fabric.SetNode(*lab_.fabric.Find("node-1"), false);
   EXPECT_THAT(Do(from_1_to_8),
               HasSubstr("# Bad port state found: node-1 is switched off"));
   Do("Baselid \"node-8\"[1] 0x100");
@@ -142,7 +139,7 @@ TEST_F(ConsoleTest, GivesAPortAnotherLid) {
   EXPECT_EQ(Do("Baselid \"node-1\"[1] 0x100 2"), "");
   EXPECT_EQ(Port("node-1", 1).info.lid, wire::Lid{0x100});
   EXPECT_EQ(Port("node-1", 1).info.lmc, 2);
-  const fabric::Node& leaf = fabric_.subnet().NodeOf(Port("node-1", 1).peer);
+  const fabric::Node& leaf = lab_.subnet().NodeOf(Port("node-1", 1).peer);
   EXPECT_TRUE(leaf.sw->info.port_state_change) << "a manager will look";
   EXPECT_THAT(Do("Baselid \"" + leaf.description + "\"[1] 5"),
               HasSubstr("has no LID of its own"));
@@ -152,7 +149,7 @@ TEST_F(ConsoleTest, GivesAPortAnotherLid) {
 TEST_F(ConsoleTest, GivesNodesAndPortsOtherGuids) {
   EXPECT_EQ(Do("Guid \"node-1\" 0x77"), "");
   EXPECT_EQ(Do("Guid \"node-1\"[1] 78"), "");
-  EXPECT_EQ(*fabric_.Find("0x77"), *fabric_.Find("node-1"));
+  EXPECT_EQ(*lab_.fabric.Find("0x77"), *lab_.fabric.Find("node-1"));
   EXPECT_EQ(Port("node-1", 1).guid, wire::Guid{0x78});
   EXPECT_THAT(Do("Guid \"node-1\" zz"), HasSubstr("\"zz\" is no GUID"));
 }
@@ -197,8 +194,9 @@ TEST_F(ConsoleTest, DumpShowsANodeOrAll) {
   const std::string all = Do("Dump");
   EXPECT_THAT(all, HasSubstr("#\tForwarding table 0-"));
   EXPECT_THAT(all, HasSubstr("\"Sma Port\"[0]"));
-  EXPECT_THAT(all, HasSubstr("#  dumped " +
-                             std::to_string(fabric_.node_count()) + " nodes"));
+  EXPECT_THAT(
+      all, HasSubstr("#  dumped " + std::to_string(lab_.fabric.node_count()) +
+                     " nodes"));
 }
 
 TEST_F(ConsoleTest, WaitsAndLeaves) {

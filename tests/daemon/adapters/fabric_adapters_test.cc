@@ -9,14 +9,15 @@
 #include "daemon/remote_node/fabric_cable.h"
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
+#include "testing/lab.h"
 #include "tests/daemon/method_caller.h"
-#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::Lab, testing::Chain;
 
 // Two hosts and a switch between.
 class FabricAdaptersTest : public ::testing::Test,
@@ -32,25 +33,25 @@ class FabricAdaptersTest : public ::testing::Test,
     changes_.emplace_back(adapters_.description(adapter), present);
   }
 
-  fabric::RowFabric row_{1};
-  FabricAdapters adapters_{row_.fabric};
+  Lab lab_{Chain(1)};
+  FabricAdapters adapters_{lab_.fabric};
   std::vector<std::pair<std::string, bool>> changes_;
 };
 
 TEST_F(FabricAdaptersTest, AnAdapterIsThatOfItsNode) {
   const AdapterId adapter = *adapters_.Find("host-2");
-  EXPECT_EQ(FabricAdapters::NodeOf(adapter), row_.host_2);
-  EXPECT_EQ(&adapters_.device(adapter), &row_.fabric.device(row_.host_2));
-  EXPECT_EQ(&adapters_.provider(adapter), &row_.fabric.provider(row_.host_2));
+  EXPECT_EQ(FabricAdapters::NodeOf(adapter), lab_.Host(2));
+  EXPECT_EQ(&adapters_.device(adapter), &lab_.fabric.device(lab_.Host(2)));
+  EXPECT_EQ(&adapters_.provider(adapter), &lab_.Provider(2));
   EXPECT_EQ(adapters_.node_guid(adapter),
-            row_.fabric.device(row_.host_2).node_guid());
+            lab_.fabric.device(lab_.Host(2)).node_guid());
 }
 
 TEST_F(FabricAdaptersTest, WhatIsAnotherMachinesIsNotShown) {
   const AdapterId first = *adapters_.Default();
   EXPECT_EQ(adapters_.description(first), "host-1");
   const auto cables =
-      FabricCables::Plug(row_.fabric, FabricAdapters::NodeOf(first));
+      FabricCables::Plug(lab_.fabric, FabricAdapters::NodeOf(first));
   ASSERT_TRUE(cables.ok()) << cables.status();
   EXPECT_EQ(adapters_.CheckShowable(first).message(),
             "the adapter of \"host-1\" is that of another machine "

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "daemon/adapters/fabric_adapters.h"
-#include "tests/fabric/small_fabric.h"
+#include "testing/lab.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::Lab, testing::Chain;
 
 class HostTableTest : public ::testing::Test, private HostTable::Watcher {
  protected:
@@ -22,9 +23,9 @@ class HostTableTest : public ::testing::Test, private HostTable::Watcher {
     made_.push_back(adapter);
   }
 
-  fabric::RowFabric row_{1};
-  FabricAdapters adapters_{row_.fabric};
-  HostTable hosts_{row_.timers, adapters_};
+  Lab lab_{Chain(1)};
+  FabricAdapters adapters_{lab_.fabric};
+  HostTable hosts_{lab_.timers, adapters_};
   const AdapterId first_ = *adapters_.Find("host-1");
   std::vector<AdapterId> made_;
 };

@@ -12,23 +12,22 @@
 #include "daemon/adapters/fabric_adapters.h"
 #include "loop/epoll_loop.h"
 #include "nlohmann/json.hpp"
+#include "testing/lab.h"
+#include "testing/socket_pair.h"
 #include "tests/daemon/connection.h"
-#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
+using testing::Lab, testing::Chain;
 
 class CaptureMethodsTest : public ::testing::Test {
  protected:
   CaptureMethodsTest() { methods_.AddTo(dispatcher_); }
 
   void GiveSocket() {
-    std::array<int, 2> ends;
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    reader_.Reset(ends[0]);
-    connection_.descriptor.Reset(ends[1]);
+    std::tie(reader_, connection_.descriptor) = testing::SocketPair();
   }
 
   // The sentence of the error; empty when there is none.
@@ -43,11 +42,11 @@ class CaptureMethodsTest : public ::testing::Test {
                : "";
   }
 
-  fabric::RowFabric row_{1};
+  Lab lab_{Chain(1)};
   std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
-  FabricAdapters adapters_{row_.fabric};
+  FabricAdapters adapters_{lab_.fabric};
   HostTable hosts_{*loop_, adapters_};
-  CaptureMethods methods_{*loop_, hosts_, &row_.fabric};
+  CaptureMethods methods_{*loop_, hosts_, &lab_.fabric};
   control::MethodTable dispatcher_;
   Connection connection_;
   UniqueFd reader_;
@@ -87,7 +86,7 @@ TEST_F(CaptureMethodsTest, AHostThatCannotBeCapturedIsNamed) {
   EXPECT_EQ(Ask({{"host", "host-1"}, {"ports", {"sw1/1"}}}),
             "--host=host-1 captures the MADs of a host, sw1/1 the packets of a "
             "link: name one or the other");
-  ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
+  ASSERT_TRUE(lab_.fabric.RemoveDevice(lab_.Host(1)).ok());
   EXPECT_EQ(Ask({{"host", "host-1"}}),
             "the device of \"host-1\" is removed: put it back with \"ibemu "
             "device host-1 add\"");

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -14,6 +13,7 @@
 #include "base/unique_fd.h"
 #include "daemon/capture/capture_file.h"
 #include "loop/epoll_loop.h"
+#include "testing/socket_pair.h"
 
 namespace ibemu::daemon {
 
@@ -21,10 +21,9 @@ namespace ibemu::daemon {
 struct CaptureReader {
   // Returns the daemon's end of a new stream.
   UniqueFd Open() {
-    std::array<int, 2> ends;
-    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    socket.Reset(ends[0]);
-    return UniqueFd(ends[1]);
+    UniqueFd daemons;
+    std::tie(socket, daemons) = testing::SocketPair();
+    return daemons;
   }
 
   // Runs what is ready until nothing is.

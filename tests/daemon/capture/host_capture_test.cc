@@ -12,8 +12,8 @@
 #include "daemon/adapters/fabric_adapters.h"
 #include "mad/host.h"
 #include "mad/wire/mad_header.h"
+#include "testing/lab.h"
 #include "tests/daemon/capture/capture_reader.h"
-#include "tests/fabric/small_fabric.h"
 #include "wire/packet_headers.h"
 
 namespace ibemu::daemon {
@@ -21,6 +21,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::Lab, testing::Chain, testing::LidGet;
 
 // Notes what each packet is.
 struct Noted : PacketFile {
@@ -47,8 +48,6 @@ class HostCaptureTest : public ::testing::Test,
                         protected CaptureReader,
                         private mad::AgentClient {
  protected:
-  HostCaptureTest() { row_.Configure(); }
-
   void Start(const std::string& name) {
     capture_ = std::make_unique<HostCapture>(
         *loop, hosts_, *adapters_.Find(name), Open(),
@@ -61,12 +60,12 @@ class HostCaptureTest : public ::testing::Test,
     const int port = host.device().first_port();
     for (const int qp : {0, 1}) {
       const mad::Outgoing get =
-          fabric::LidGet(qp,
-                         qp == 0 ? mad::MgmtClass::kSubnetLidRouted
-                                 : mad::MgmtClass::kPerformance,
-                         wire::Lid{2},
-                         qp == 0 ? mad::AttributeId::kNodeInfo
-                                 : mad::AttributeId::kClassPortInfo);
+          LidGet(qp,
+                 qp == 0 ? mad::MgmtClass::kSubnetLidRouted
+                         : mad::MgmtClass::kPerformance,
+                 wire::Lid{2},
+                 qp == 0 ? mad::AttributeId::kNodeInfo
+                         : mad::AttributeId::kClassPortInfo);
       auto agent = host.Register(port, {.qp = qp}, *this);
       ASSERT_TRUE(agent.ok());
       ASSERT_TRUE((*agent)
@@ -74,7 +73,7 @@ class HostCaptureTest : public ::testing::Test,
                               .mad = {get.mad.begin(), get.mad.end()},
                               .timeout = absl::Seconds(1)})
                       .ok());
-      row_.timers.RunPending();
+      lab_.timers.RunPending();
     }
   }
 
@@ -85,9 +84,9 @@ class HostCaptureTest : public ::testing::Test,
     return noted_.all;
   }
 
-  fabric::RowFabric row_{1};
-  FabricAdapters adapters_{row_.fabric};
-  HostTable hosts_{row_.timers, adapters_};
+  Lab lab_{Chain(1), Lab::kStatically};
+  FabricAdapters adapters_{lab_.fabric};
+  HostTable hosts_{lab_.timers, adapters_};
   std::unique_ptr<HostCapture> capture_;
 
  private:
@@ -130,11 +129,11 @@ TEST_F(HostCaptureTest, FollowsAnAdapterThatIsPluggedInAgain) {
   const AdapterId adapter = *adapters_.Find("host-1");
   const auto old = hosts_.Get(adapter);
   Start("host-1");
-  ASSERT_TRUE(row_.fabric.RemoveDevice(row_.host_1).ok());
+  ASSERT_TRUE(lab_.fabric.RemoveDevice(lab_.Host(1)).ok());
   hosts_.Forget(adapter);
   EXPECT_TRUE(old->removed());
-  ASSERT_TRUE(row_.fabric.AddDevice(row_.host_1).ok());
-  row_.Configure();
+  ASSERT_TRUE(lab_.fabric.AddDevice(lab_.Host(1)).ok());
+  lab_.Configure();
   Ask(*hosts_.Get(adapter));
   EXPECT_THAT(Seen(), kBothQueuePairs);
 }

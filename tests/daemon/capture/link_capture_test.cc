@@ -14,42 +14,42 @@
 #include "daemon/capture/capture_format.h"
 #include "daemon/capture/pcap_file.h"
 #include "fabric/packet/packet_bytes.h"
+#include "testing/lab.h"
 #include "tests/daemon/capture/capture_reader.h"
-#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using fabric::PortId;
 using ::testing::ElementsAre;
+using testing::Lab, testing::Chain, testing::LidGet;
 
 class LinkCaptureTest : public ::testing::Test, protected CaptureReader {
  protected:
-  void SetUp() override { row_.Configure(); }
+  void SetUp() override { lab_.Configure(); }
 
   void Start(LinkCapture::Ports ports = {}, bool tell_ports = false) {
     UniqueFd stream = Open();
     daemons_end_ = stream.get();
     capture_ = std::make_shared<LinkCapture>(
-        *loop, row_.fabric, std::move(ports), std::move(stream),
+        *loop, lab_.fabric, std::move(ports), std::move(stream),
         CaptureStream::Options{.tell_ports = tell_ports});
     ASSERT_TRUE(capture_->Start().ok());
   }
 
   // Host 1 asks host 2: two packets, each over two links.
   void Ask() {
-    ASSERT_EQ(
-        row_.Send(fabric::LidGet(0, mad::MgmtClass::kSubnetLidRouted,
-                                 wire::Lid{2}, mad::AttributeId::kNodeInfo))
-            .size(),
-        1u);
+    ASSERT_EQ(lab_.Send(LidGet(0, mad::MgmtClass::kSubnetLidRouted,
+                               wire::Lid{2}, mad::AttributeId::kNodeInfo))
+                  .size(),
+              1u);
   }
 
   PortId Id(topology::NodeId node, int port) {
-    return row_.fabric.subnet().port_id(node, port);
+    return lab_.subnet().port_id(node, port);
   }
 
-  fabric::RowFabric row_{1};
+  Lab lab_{Chain(1)};
   int daemons_end_ = -1;
   std::shared_ptr<LinkCapture> capture_;
   PcapFile pcap_;
@@ -66,8 +66,7 @@ TEST_F(LinkCaptureTest, EachCrossingIsARecord) {
 }
 
 TEST_F(LinkCaptureTest, APortsLinkIsThatOfBothItsEnds) {
-  for (const PortId port :
-       {Id(row_.host_1, 1), Id(fabric::RowFabric::Switch(1), 1)}) {
+  for (const PortId port : {Id(lab_.Host(1), 1), Id(lab_.Switch(1), 1)}) {
     Start({port});
     Ask();
     CaptureFile file(pcap_, 100);

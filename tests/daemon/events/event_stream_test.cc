@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,22 +11,23 @@
 #include "absl/strings/str_split.h"
 #include "daemon/events/fabric_event_log.h"
 #include "nlohmann/json.hpp"
+#include "testing/lab.h"
+#include "testing/socket_pair.h"
 #include "tests/daemon/virtual_loop.h"
-#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
 using ::testing::IsEmpty, ::testing::SizeIs;
+using testing::Lab, testing::Chain;
 
 class EventStreamTest : public ::testing::Test {
  protected:
   void Start(std::vector<std::string> kinds = {}) {
-    std::array<int, 2> ends;
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    reader_.Reset(ends[0]);
-    stream_ = std::make_unique<EventStream>(loop_, log_, UniqueFd(ends[1]),
+    auto [ours, theirs] = testing::SocketPair();
+    reader_ = std::move(ours);
+    stream_ = std::make_unique<EventStream>(loop_, log_, std::move(theirs),
                                             std::move(kinds));
     ASSERT_TRUE(stream_->Start().ok());
   }
@@ -51,9 +51,9 @@ class EventStreamTest : public ::testing::Test {
     return events;
   }
 
-  fabric::RowFabric row_{1};
-  VirtualLoop loop_{row_.timers};
-  FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
+  Lab lab_{Chain(1)};
+  VirtualLoop loop_{lab_.timers};
+  FabricEventLog log_{lab_.timers, lab_.fabric, absl::ZeroDuration()};
   UniqueFd reader_;
   std::unique_ptr<EventStream> stream_;
   std::string text_;

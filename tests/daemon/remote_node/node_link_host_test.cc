@@ -17,15 +17,16 @@
 #include "fabric/subnet/subnet.h"
 #include "loop/epoll_loop.h"
 #include "mad/smi.h"
-#include "tests/fabric/small_fabric.h"
+#include "testing/lab.h"
 #include "wire/packet_headers.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using mad::AttributeId, mad::LocalVerdict, mad::PortState, mad::Smp;
+using testing::Chain, testing::Inbox, testing::DirectedGet;
 using ::testing::SizeIs;
-using topology::NodeId, fabric::DirectedGet;
+using topology::NodeId;
 
 struct Listener : hca::model::CableListener {
   void OnPacket(std::span<const std::byte> packet) override {
@@ -93,7 +94,7 @@ class NodeLinkHostTest : public ::testing::Test {
 
   static constexpr NodeId kHost1{0}, kHost2{2};
   std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
-  fabric::Fabric fabric_{fabric::Row(1), *loop_, {}};
+  fabric::Fabric fabric_{Chain(1), *loop_, {}};
   std::unique_ptr<NodeLinkHost> host_;
   std::thread daemon_;
   UniqueFd socket_;
@@ -162,7 +163,7 @@ TEST_F(NodeLinkHostTest, PacketsCrossBothWays) {
   wire::Put<&Smp::direction>(smp, true);
   ASSERT_EQ(mad::SmiAnswer(smp, adapter, 1).step, mad::SmiStep::kForward);
   std::copy(smp.begin(), smp.end(), packet.begin() + kMadAt);
-  fabric::Inbox inbox;
+  Inbox inbox;
   InDaemon([&] { fabric_.device(kHost1).port(1).SetListener(&inbox); });
   remote_->cable(1).Send(packet);
   bool arrived = false;

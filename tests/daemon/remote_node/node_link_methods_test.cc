@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,13 +13,15 @@
 #include "fabric/subnet/subnet.h"
 #include "loop/epoll_loop.h"
 #include "nlohmann/json.hpp"
+#include "testing/lab.h"
+#include "testing/socket_pair.h"
 #include "tests/daemon/connection.h"
-#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
+using testing::Lab, testing::Chain;
 
 class NodeLinkMethodsTest : public ::testing::Test {
  protected:
@@ -28,10 +29,7 @@ class NodeLinkMethodsTest : public ::testing::Test {
 
   // The sentence of the error; empty when there is none.
   std::string Attach(Connection& connection, const std::string& node) {
-    std::array<int, 2> ends;
-    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    adapter_.Reset(ends[0]);
-    connection.descriptor.Reset(ends[1]);
+    std::tie(adapter_, connection.descriptor) = testing::SocketPair();
     return Ask(connection, node);
   }
   std::string Ask(Connection& connection, const std::string& node) {
@@ -44,14 +42,14 @@ class NodeLinkMethodsTest : public ::testing::Test {
                : "";
   }
   bool IsRemote() const {
-    return std::as_const(row_.fabric).subnet().node(row_.host_2).remote;
+    return std::as_const(lab_.fabric).subnet().node(lab_.Host(2)).remote;
   }
 
-  fabric::RowFabric row_{1};
+  Lab lab_{Chain(1)};
   std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
-  FabricAdapters adapters_{row_.fabric};
+  FabricAdapters adapters_{lab_.fabric};
   HostTable hosts_{*loop_, adapters_};
-  NodeLinkMethods methods_{*loop_, row_.fabric, hosts_};
+  NodeLinkMethods methods_{*loop_, lab_.fabric, hosts_};
   control::MethodTable dispatcher_;
   UniqueFd adapter_;
 };

@@ -1,10 +1,8 @@
 #include "daemon/remote_node/node_link_pump.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "base/unique_fd.h"
 #include "daemon/remote_node/node_link_format.h"
 #include "hca/model/cable.h"
+#include "testing/socket_pair.h"
 #include "tests/daemon/virtual_loop.h"
 
 namespace ibemu::daemon {
@@ -28,11 +27,10 @@ struct Counter : hca::model::CableListener {
 class NodeLinkPumpTest : public ::testing::Test {
  protected:
   NodeLinkPumpTest() {
-    std::array<int, 2> ends = {-1, -1};
-    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    far_.Reset(ends[0]);
+    UniqueFd near;
+    std::tie(far_, near) = testing::SocketPair();
     Say(NodeLinkMessage::kState, EncodeState({.ports = 1}));
-    auto cables = RemoteCables::Adopt(UniqueFd(ends[1]));
+    auto cables = RemoteCables::Adopt(std::move(near));
     EXPECT_TRUE(cables.ok()) << cables.status();
     cables_ = *std::move(cables);
     cables_->cable(1).SetListener(&listener_);

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -13,20 +12,21 @@
 #include "daemon/events/fabric_event_log.h"
 #include "daemon/subnet/fabric_methods.h"
 #include "nlohmann/json.hpp"
+#include "testing/lab.h"
+#include "testing/socket_pair.h"
 #include "tests/daemon/connection.h"
 #include "tests/daemon/virtual_loop.h"
-#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
 using ::testing::ElementsAre, ::testing::HasSubstr, ::testing::IsEmpty;
+using testing::Lab, testing::Chain;
 
 class ScenarioMethodsTest : public ::testing::Test {
  protected:
   ScenarioMethodsTest() {
-    row_.Configure();
     changes_.AddTo(dispatcher_);
     faults_.AddTo(dispatcher_);
     scenarios_.AddTo(dispatcher_);
@@ -47,10 +47,7 @@ class ScenarioMethodsTest : public ::testing::Test {
 
   // The sentence of the error; empty when there is none.
   std::string RunPlan(const json& plan) {
-    std::array<int, 2> ends;
-    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    reader_.Reset(ends[0]);
-    connection_.descriptor.Reset(ends[1]);
+    std::tie(reader_, connection_.descriptor) = testing::SocketPair();
     const json answer = Call("scenario.run", plan);
     return answer.contains("error")
                ? answer["error"]["message"].get<std::string>()
@@ -87,15 +84,15 @@ class ScenarioMethodsTest : public ::testing::Test {
     return told;
   }
 
-  bool IsUp() { return row_.PortOf(row_.host_1, 1).IsUp(); }
+  bool IsUp() { return lab_.PortOf(lab_.Host(1), 1).IsUp(); }
 
-  fabric::RowFabric row_{1};
-  VirtualLoop loop_{row_.timers};
-  FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
-  FabricMethods changes_{row_.timers, row_.fabric};
-  FaultMethods faults_{row_.timers, row_.fabric, log_};
+  Lab lab_{Chain(1), Lab::kStatically};
+  VirtualLoop loop_{lab_.timers};
+  FabricEventLog log_{lab_.timers, lab_.fabric, absl::ZeroDuration()};
+  FabricMethods changes_{lab_.timers, lab_.fabric};
+  FaultMethods faults_{lab_.timers, lab_.fabric, log_};
   control::MethodTable dispatcher_;
-  ScenarioMethods scenarios_{loop_, row_.fabric, faults_, log_, dispatcher_};
+  ScenarioMethods scenarios_{loop_, lab_.fabric, faults_, log_, dispatcher_};
   Connection connection_;
   UniqueFd reader_;
 };
@@ -105,12 +102,12 @@ TEST_F(ScenarioMethodsTest, StepsAreDoneAtTheirTimesAndTold) {
                 "- {at: 3s, do: link host-1/1 up}\n"),
             "");
   EXPECT_THAT(Told(), ElementsAre("started"));
-  row_.timers.RunFor(absl::Seconds(2) - absl::Nanoseconds(1));
+  lab_.timers.RunFor(absl::Seconds(2) - absl::Nanoseconds(1));
   EXPECT_TRUE(IsUp());
-  row_.timers.RunFor(absl::Nanoseconds(1));
+  lab_.timers.RunFor(absl::Nanoseconds(1));
   EXPECT_FALSE(IsUp());
   EXPECT_THAT(Told(), ElementsAre("step:1@2000000000"));
-  row_.timers.RunFor(absl::Seconds(1));
+  lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_TRUE(IsUp());
   EXPECT_THAT(Told(), ElementsAre("step:2@3000000000", "ended"));
 }
@@ -119,9 +116,9 @@ TEST_F(ScenarioMethodsTest, FaultsComeAndGo) {
   ASSERT_EQ(Run("- {at: 1s, do: fault add --name=x link host-1/1 loss 100%}\n"
                 "- {at: 2s, do: fault rm x}\n"),
             "");
-  row_.timers.RunFor(absl::Seconds(1));
+  lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_TRUE(faults_.Has("x"));
-  row_.timers.RunFor(absl::Seconds(1));
+  lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_FALSE(faults_.Has("x"));
 }
 
@@ -130,7 +127,7 @@ TEST_F(ScenarioMethodsTest, AStepThatCannotBeDoneEndsItWithItsLine) {
                 "- {at: 2s, do: fault add --name=x link host-1/1 loss 0%}\n"
                 "- {at: 3s, do: link host-1/1 down}\n"),
             "");
-  row_.timers.RunFor(absl::Seconds(10));
+  lab_.timers.RunFor(absl::Seconds(10));
   EXPECT_THAT(Told(),
               ElementsAre("started", "step:1@1000000000", "step:2@2000000000",
                           "failed:2 there is a fault \"x\" already: remove it, "
@@ -141,7 +138,7 @@ TEST_F(ScenarioMethodsTest, AStepThatCannotBeDoneEndsItWithItsLine) {
 TEST_F(ScenarioMethodsTest, WhenItsClientGoesTheRestIsNotDone) {
   ASSERT_EQ(Run("- {at: 1s, do: link host-1/1 down}\n"), "");
   connection_.kept.clear();
-  row_.timers.RunFor(absl::Seconds(2));
+  lab_.timers.RunFor(absl::Seconds(2));
   EXPECT_TRUE(IsUp());
 }
 
@@ -150,7 +147,7 @@ TEST_F(ScenarioMethodsTest, OneIsPlayedAtATime) {
   ASSERT_EQ(Run(text), "");
   EXPECT_EQ(Run(text),
             "the fabric plays a scenario already: end that one first");
-  row_.timers.RunFor(absl::Seconds(1));
+  lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_EQ(Run(text), "");
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,15 +15,17 @@
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/subnet/fault_methods.h"
 #include "nlohmann/json.hpp"
+#include "testing/lab.h"
+#include "testing/socket_pair.h"
 #include "testing/verbs_end.h"
 #include "tests/daemon/connection.h"
 #include "tests/daemon/virtual_loop.h"
-#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
+using testing::LidGet;
 
 constexpr char kScenario[] = R"(
 steps:
@@ -45,30 +46,30 @@ steps:
 // Two hosts that talk: MADs, and messages of a reliable connection.
 class Replay {
  public:
-  Replay(uint64_t fabric_seed, int64_t scenario_seed) : row_(1, fabric_seed) {
-    EXPECT_TRUE(ConfigureStatically(row_.fabric).ok());
+  Replay(uint64_t fabric_seed, int64_t scenario_seed)
+      : lab_(testing::Chain(1), testing::Lab::kStatically, fabric_seed) {
     changes_.AddTo(dispatcher_);
     faults_.AddTo(dispatcher_);
     scenarios_.AddTo(dispatcher_);
-    Connect(a_, b_, 2);
-    Connect(b_, a_, 1);
+    Connect(a_, b_);
+    Connect(b_, a_);
     Start(scenario_seed);
   }
 
   // What was captured, byte by byte.
   std::string Play() {
     for (int round = 0; round < 400; ++round) {
-      EXPECT_TRUE(row_.Host1()
-                      .Transmit(fabric::LidGet(
-                          0, mad::MgmtClass::kSubnetLidRouted, wire::Lid{2},
-                          mad::AttributeId::kNodeInfo))
-                      .ok());
+      EXPECT_TRUE(
+          lab_.HostPort(1)
+              .Transmit(LidGet(0, mad::MgmtClass::kSubnetLidRouted,
+                               wire::Lid{2}, mad::AttributeId::kNodeInfo))
+              .ok());
       if (round % 4 == 0) {
         // A connection that has given up takes no more.
         b_.Receive(0, 8192).IgnoreError();
         a_.Send(0, 5000).IgnoreError();
       }
-      row_.timers.RunFor(absl::Milliseconds(5));
+      lab_.timers.RunFor(absl::Milliseconds(5));
       Read();
       for (const uint32_t status : a_.PollStatuses()) {
         if (status == 0) ++delivered_;
@@ -81,23 +82,21 @@ class Replay {
   }
 
  private:
-  static void Connect(testing::VerbsEnd& end, const testing::VerbsEnd& peer,
-                      uint16_t lid) {
-    verbs::QpAttributes to = testing::VerbsEnd::Towards(peer.qp->number(), lid);
+  static void Connect(testing::VerbsEnd& end, const testing::VerbsEnd& peer) {
+    verbs::QpAttributes to = testing::VerbsEnd::Towards(peer);
     to.timeout = 14;  // 67 ms: a link is down for up to 50
     end.Connect(to);
   }
 
   UniqueFd Pair(UniqueFd& ours) {
-    std::array<int, 2> ends;
-    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    ours.Reset(ends[0]);
-    return UniqueFd(ends[1]);
+    UniqueFd theirs;
+    std::tie(ours, theirs) = testing::SocketPair();
+    return theirs;
   }
 
   void Start(int64_t seed) {
     capture_ =
-        std::make_unique<LinkCapture>(loop_, row_.fabric, LinkCapture::Ports{},
+        std::make_unique<LinkCapture>(loop_, lab_.fabric, LinkCapture::Ports{},
                                       Pair(packets_), CaptureStream::Options{});
     EXPECT_TRUE(capture_->Start().ok());
     topology::FaultList faults;
@@ -127,15 +126,15 @@ class Replay {
     if (told.find("failed") != told.npos) ++failures_;
   }
 
-  fabric::RowFabric row_;
-  VirtualLoop loop_{row_.timers};
-  FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
-  FabricMethods changes_{row_.timers, row_.fabric};
-  FaultMethods faults_{row_.timers, row_.fabric, log_};
+  testing::Lab lab_;
+  VirtualLoop loop_{lab_.timers};
+  FabricEventLog log_{lab_.timers, lab_.fabric, absl::ZeroDuration()};
+  FabricMethods changes_{lab_.timers, lab_.fabric};
+  FaultMethods faults_{lab_.timers, lab_.fabric, log_};
   control::MethodTable dispatcher_;
-  ScenarioMethods scenarios_{loop_, row_.fabric, faults_, log_, dispatcher_};
-  testing::VerbsEnd a_{row_.timers, row_.fabric.provider(row_.host_1), {}};
-  testing::VerbsEnd b_{row_.timers, row_.fabric.provider(row_.host_2), {}};
+  ScenarioMethods scenarios_{loop_, lab_.fabric, faults_, log_, dispatcher_};
+  testing::VerbsEnd a_{lab_.timers, lab_.Provider(1), {}};
+  testing::VerbsEnd b_{lab_.timers, lab_.Provider(2), {}};
   std::unique_ptr<LinkCapture> capture_;
   UniqueFd packets_, steps_;
   Connection connection_;

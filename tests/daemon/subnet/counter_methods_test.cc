@@ -6,9 +6,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "testing/virtual_timers.h"
+#include "testing/lab.h"
 #include "tests/daemon/method_caller.h"
-#include "topology/formats/load_topology.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -34,16 +33,13 @@ class CounterMethodsTest : public ::testing::Test, protected MethodCaller {
     return 0;
   }
 
-  ibemu::testing::VirtualTimers timers_;
-  fabric::Fabric fabric_{
-      topology::LoadTopology("single-switch:hosts=3").value(), timers_,
-      fabric::FabricOptions{}};
-  CounterMethods methods_{fabric_};
+  testing::Lab lab_{"single-switch:hosts=3"};
+  CounterMethods methods_{lab_.fabric};
 };
 
 TEST_F(CounterMethodsTest, CountingGoesOnFromWhatIsSet) {
   fabric::NodePort& port =
-      fabric_.subnet().port(*fabric_.FindPort(*fabric_.Find("node-2"), 1));
+      lab_.subnet().port(*lab_.fabric.FindPort(*lab_.fabric.Find("node-2"), 1));
   port.traffic.xmit_data = 5;
   EXPECT_EQ(Value("PortXmitData"), 5u);
   Result("counter.set", At({{"set", {"portxmitdata=1000"}}}));

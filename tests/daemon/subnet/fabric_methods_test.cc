@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "testing/virtual_timers.h"
+#include "testing/lab.h"
 #include "tests/daemon/method_caller.h"
 #include "topology/formats/load_topology.h"
 #include "topology/ibnetdiscover_writer.h"
@@ -23,16 +23,13 @@ class FabricMethodsTest : public ::testing::Test, protected MethodCaller {
  protected:
   FabricMethodsTest() {
     methods_.AddTo(dispatcher);
-    timers_.RunFor(absl::Seconds(1));
+    lab_.timers.RunFor(absl::Seconds(1));
   }
 
   int LinksUp() { return methods_.Summary()["links_up"].get<int>(); }
 
-  ibemu::testing::VirtualTimers timers_;
-  fabric::Fabric fabric_{
-      topology::LoadTopology("single-switch:hosts=4").value(), timers_,
-      fabric::FabricOptions{}};
-  FabricMethods methods_{timers_, fabric_};
+  testing::Lab lab_{"single-switch:hosts=4"};
+  FabricMethods methods_{lab_.timers, lab_.fabric};
 };
 
 TEST_F(FabricMethodsTest, NodesTellWhatTheyAre) {
@@ -68,19 +65,19 @@ TEST_F(FabricMethodsTest, PagesTogetherHoldEachLinkOnce) {
 TEST_F(FabricMethodsTest, ALinkIsCutAndRestored) {
   ASSERT_EQ(LinksUp(), 4);
   Result("link.set", {{"node", "node-1"}, {"port", 1}, {"up", false}});
-  timers_.RunFor(absl::Seconds(1));
+  lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_EQ(LinksUp(), 3);
   Result("link.set", {{"node", "node-1"}, {"port", 1}, {"up", true}});
-  timers_.RunFor(absl::Seconds(1));
+  lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_EQ(LinksUp(), 4);
 }
 
 TEST_F(FabricMethodsTest, ACutForSomeTimeEndsByItself) {
   Result("link.set",
          {{"node", "node-1"}, {"port", 1}, {"up", false}, {"for_ms", 5000}});
-  timers_.RunFor(absl::Seconds(4));
+  lab_.timers.RunFor(absl::Seconds(4));
   EXPECT_EQ(LinksUp(), 3);
-  timers_.RunFor(absl::Seconds(2));
+  lab_.timers.RunFor(absl::Seconds(2));
   EXPECT_EQ(LinksUp(), 4);
 }
 
@@ -90,22 +87,22 @@ TEST_F(FabricMethodsTest, ALaterWordAboutALinkOverridesTheTimedOne) {
   timed["for_ms"] = 5000;
   Result("link.set", timed);
   Result("link.set", cut);
-  timers_.RunFor(absl::Hours(1));
+  lab_.timers.RunFor(absl::Hours(1));
   EXPECT_EQ(LinksUp(), 3);
 }
 
 TEST_F(FabricMethodsTest, ANodeThatIsOffTakesItsLinksAlong) {
   Result("node.set", {{"node", "node-2"}, {"up", false}});
-  timers_.RunFor(absl::Seconds(1));
+  lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_EQ(LinksUp(), 3);
-  EXPECT_EQ(fabric::LiveTopology(fabric_.subnet()).nodes.size(), 4u);
+  EXPECT_EQ(fabric::LiveTopology(lab_.subnet()).nodes.size(), 4u);
   Result("node.set", {{"node", "node-2"}, {"up", true}});
-  timers_.RunFor(absl::Seconds(1));
+  lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_EQ(LinksUp(), 4);
 }
 
 TEST_F(FabricMethodsTest, ANodeWhoseAdapterIsOutSaysSo) {
-  ASSERT_TRUE(fabric_.RemoveDevice(*fabric_.Find("node-2")).ok());
+  ASSERT_TRUE(lab_.fabric.RemoveDevice(*lab_.fabric.Find("node-2")).ok());
   const json nodes = Result("nodes", json::object())["nodes"];
   const auto node = std::find_if(
       nodes.begin(), nodes.end(),
@@ -114,7 +111,7 @@ TEST_F(FabricMethodsTest, ANodeWhoseAdapterIsOutSaysSo) {
   EXPECT_EQ((*node)["plugged"], false);
   EXPECT_EQ((*node)["up"], false);
   EXPECT_EQ(LinksUp(), 3);
-  EXPECT_EQ(fabric::LiveTopology(fabric_.subnet()).nodes.size(), 4u);
+  EXPECT_EQ(fabric::LiveTopology(lab_.subnet()).nodes.size(), 4u);
 }
 
 TEST_F(FabricMethodsTest, MistakesNameWhatWasMeant) {
@@ -133,8 +130,8 @@ TEST_F(FabricMethodsTest, TheExportedTextDescribesTheSameSubnet) {
   ASSERT_TRUE(exported.ok()) << exported.status();
   EXPECT_EQ(
       topology::FormatIbnetdiscover(topology::NormalizeTopology(*exported)),
-      topology::FormatIbnetdiscover(topology::NormalizeTopology(
-          topology::LoadTopology("single-switch:hosts=4").value())));
+      topology::FormatIbnetdiscover(
+          topology::NormalizeTopology(lab_.topology)));
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "testing/lab.h"
 #include "tests/daemon/method_caller.h"
-#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -19,11 +19,12 @@ using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::Lab, testing::Chain, testing::LidGet;
 
 // Host-1 and host-2 on one switch, and the methods of its faults.
-struct FaultedRow : MethodCaller {
-  explicit FaultedRow(uint64_t seed = 1) : row(1, seed) {
-    row.Configure();
+struct FaultedLab : MethodCaller {
+  explicit FaultedLab(uint64_t seed = 1)
+      : lab(Chain(1), Lab::kStatically, seed) {
     methods.AddTo(dispatcher);
   }
 
@@ -52,20 +53,19 @@ struct FaultedRow : MethodCaller {
     std::string answers;
     for (int i = 0; i < times; ++i) {
       absl::StrAppend(
-          &answers,
-          row.Send(fabric::LidGet(0, mad::MgmtClass::kSubnetLidRouted,
-                                  wire::Lid{2}, mad::AttributeId::kNodeInfo))
-              .size());
+          &answers, lab.Send(LidGet(0, mad::MgmtClass::kSubnetLidRouted,
+                                    wire::Lid{2}, mad::AttributeId::kNodeInfo))
+                        .size());
     }
     return answers;
   }
 
-  fabric::RowFabric row;
-  FabricEventLog events{row.timers, row.fabric, absl::ZeroDuration()};
-  FaultMethods methods{row.timers, row.fabric, events};
+  Lab lab;
+  FabricEventLog events{lab.timers, lab.fabric, absl::ZeroDuration()};
+  FaultMethods methods{lab.timers, lab.fabric, events};
 };
 
-class FaultMethodsTest : public ::testing::Test, protected FaultedRow {};
+class FaultMethodsTest : public ::testing::Test, protected FaultedLab {};
 
 TEST_F(FaultMethodsTest, AFaultActsUntilItIsRemoved) {
   EXPECT_EQ(Ask(1), "1");
@@ -106,7 +106,7 @@ TEST_F(FaultMethodsTest, AListTellsEachDirectionsCounts) {
   Add(Named("lossy", "link host-1/1 loss 100% dir rx seed 5"));
   Add(Named("watch", "link sw1/2 loss 0%"));
   Ask(1);
-  row.timers.RunFor(absl::Milliseconds(1));  // the copy comes later
+  lab.timers.RunFor(absl::Milliseconds(1));  // the copy comes later
 
   const json none = {{"packets", 0},    {"lost", 0},      {"corrupted", 0},
                      {"duplicated", 0}, {"reordered", 0}, {"delayed", 0}};
@@ -145,7 +145,7 @@ TEST_F(FaultMethodsTest, AListTellsEachDirectionsCounts) {
 
 // What 64 questions of a fabric with this seed come to.
 std::string Answers(uint64_t seed, const json& fault) {
-  FaultedRow fabric(seed);
+  FaultedLab fabric(seed);
   fabric.Add(fault);
   return fabric.Ask(64);
 }
@@ -187,13 +187,13 @@ TEST_F(FaultMethodsTest, AFaultMayConcernOneAttribute) {
 }
 
 TEST_F(FaultMethodsTest, ALinkFlapsUntilItsFaultIsRemoved) {
-  const auto is_up = [this] { return row.PortOf(row.host_1, 1).IsUp(); };
+  const auto is_up = [this] { return lab.PortOf(lab.Host(1), 1).IsUp(); };
   Add(Named("shaky", "link host-1/1 flap 2s 100ms"));
-  row.timers.RunFor(absl::Milliseconds(2050));
+  lab.timers.RunFor(absl::Milliseconds(2050));
   EXPECT_FALSE(is_up());
-  row.timers.RunFor(absl::Milliseconds(50));
+  lab.timers.RunFor(absl::Milliseconds(50));
   EXPECT_TRUE(is_up());
-  row.timers.RunFor(absl::Milliseconds(1950));
+  lab.timers.RunFor(absl::Milliseconds(1950));
   EXPECT_FALSE(is_up());
   EXPECT_EQ(List(), json::array({{{"name", "shaky"},
                                   {"node", "host-1"},
@@ -205,15 +205,15 @@ TEST_F(FaultMethodsTest, ALinkFlapsUntilItsFaultIsRemoved) {
                                   {"cuts", 2}}}));
   Result("fault.remove", {{"name", "shaky"}});
   EXPECT_TRUE(is_up());
-  row.timers.RunFor(absl::Seconds(10));
+  lab.timers.RunFor(absl::Seconds(10));
   EXPECT_TRUE(is_up());
 }
 
 TEST_F(FaultMethodsTest, ANodesAgentsAreSlowUntilTheFaultIsRemoved) {
   Add(Named("slow", "node host-2 slow 50ms"));
   EXPECT_EQ(Ask(1), "0");
-  row.timers.RunFor(absl::Milliseconds(50));
-  EXPECT_EQ(row.inbox.arrivals.size(), 1u);
+  lab.timers.RunFor(absl::Milliseconds(50));
+  EXPECT_EQ(lab.inbox.arrivals.size(), 1u);
   const json fault = List()[0];
   EXPECT_EQ(fault["node"], "host-2");
   EXPECT_EQ(fault["port"], nullptr);

@@ -6,9 +6,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "testing/virtual_timers.h"
+#include "testing/lab.h"
 #include "tests/daemon/method_caller.h"
-#include "topology/formats/load_topology.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -27,11 +26,8 @@ class HardwareMethodsTest : public ::testing::Test, protected MethodCaller {
             {"peer_port", peer_port}};
   }
 
-  ibemu::testing::VirtualTimers timers_;
-  fabric::Fabric fabric_{
-      topology::LoadTopology("single-switch:hosts=3").value(), timers_,
-      fabric::FabricOptions{}};
-  HardwareMethods methods_{fabric_};
+  testing::Lab lab_{"single-switch:hosts=3"};
+  HardwareMethods methods_{lab_.fabric};
 };
 
 TEST_F(HardwareMethodsTest, ShowsPortsWithTheirPeers) {
@@ -45,7 +41,7 @@ TEST_F(HardwareMethodsTest, ShowsPortsWithTheirPeers) {
 }
 
 TEST_F(HardwareMethodsTest, ShowsASwitchsTable) {
-  ASSERT_TRUE(fabric::ConfigureStatically(fabric_).ok());
+  ASSERT_TRUE(fabric::ConfigureStatically(lab_.fabric).ok());
   const json node = Result("node.show", {{"node", "switch-1"}});
   const json& table = node["switch"];
   ASSERT_EQ(table["forwarding"].size(), table["top"].get<size_t>() + 1);
@@ -55,8 +51,8 @@ TEST_F(HardwareMethodsTest, ShowsASwitchsTable) {
 }
 
 TEST_F(HardwareMethodsTest, PlugsACableElsewhereAndTheOldEndHangsLoose) {
-  ASSERT_TRUE(fabric_.SetLink(*fabric_.Find("node-1"), 1, false).ok());
-  ASSERT_TRUE(fabric_.SetLink(*fabric_.Find("node-2"), 1, false).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(*lab_.fabric.Find("node-1"), 1, false).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(*lab_.fabric.Find("node-2"), 1, false).ok());
   Result("cable.set", Cable("node-1", 1, "switch-1", 2));
   const json node = Result("node.show", {{"node", "node-1"}});
   EXPECT_EQ(node["ports"][0]["peer"]["port"], 2);
@@ -80,8 +76,8 @@ TEST_F(HardwareMethodsTest, RefusesPortsThatAreTakenOrNotThere) {
 
 TEST_F(HardwareMethodsTest, ASwitchsLidIsThatOfItsPort0) {
   Result("lid.set", {{"node", "switch-1"}, {"port", 0}, {"lid", 7}});
-  const fabric::Node& node = fabric_.subnet().node(*fabric_.Find("switch-1"));
-  EXPECT_EQ(fabric_.subnet().port(node.first_port).info.lid, wire::Lid{7});
+  const fabric::Node& node = lab_.subnet().node(*lab_.fabric.Find("switch-1"));
+  EXPECT_EQ(lab_.subnet().port(node.first_port).info.lid, wire::Lid{7});
   EXPECT_TRUE(node.sw->info.port_state_change);
 }
 

@@ -5,9 +5,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "testing/virtual_timers.h"
+#include "testing/lab.h"
 #include "tests/daemon/method_caller.h"
-#include "topology/formats/load_topology.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -21,18 +20,15 @@ class PathMethodsTest : public ::testing::Test, protected MethodCaller {
   PathMethodsTest() { methods_.AddTo(dispatcher); }
 
   void Configure() {
-    EXPECT_TRUE(fabric::ConfigureStatically(fabric_).ok());
-    timers_.RunFor(absl::Seconds(1));
+    lab_.Configure();
+    lab_.timers.RunFor(absl::Seconds(1));
   }
   json Trace() {
     return Result("path.trace", {{"from", "node-1"}, {"to", "node-2"}});
   }
 
-  ibemu::testing::VirtualTimers timers_;
-  fabric::Fabric fabric_{
-      topology::LoadTopology("single-switch:hosts=3").value(), timers_,
-      fabric::FabricOptions{}};
-  PathMethods methods_{fabric_};
+  testing::Lab lab_{"single-switch:hosts=3"};
+  PathMethods methods_{lab_.fabric};
 };
 
 TEST_F(PathMethodsTest, TheHopsAreNodesWithTheirPorts) {
@@ -43,7 +39,7 @@ TEST_F(PathMethodsTest, TheHopsAreNodesWithTheirPorts) {
   ASSERT_EQ(hops.size(), 3u);
   EXPECT_EQ(hops[0]["node"], "node-1");
   EXPECT_EQ(hops[0]["name"],
-            fabric_.subnet().node(*fabric_.Find("node-1")).name);
+            lab_.subnet().node(*lab_.fabric.Find("node-1")).name);
   EXPECT_EQ(hops[0]["entry"], nullptr);
   EXPECT_EQ(hops[0]["exit"], 1);
   EXPECT_EQ(hops[1]["entry"], 1);
@@ -53,9 +49,10 @@ TEST_F(PathMethodsTest, TheHopsAreNodesWithTheirPorts) {
 
 TEST_F(PathMethodsTest, AnyLidOfThePortMayBeAskedFor) {
   Configure();
-  const fabric::PortId port = *fabric_.FindPort(*fabric_.Find("node-2"), 1);
-  fabric_.SetLid(port, wire::Lid{32}, 2);
-  fabric::Subnet& subnet = fabric_.subnet();
+  const fabric::PortId port =
+      *lab_.fabric.FindPort(*lab_.fabric.Find("node-2"), 1);
+  lab_.fabric.SetLid(port, wire::Lid{32}, 2);
+  fabric::Subnet& subnet = lab_.subnet();
   fabric::SwitchState& leaf = *subnet.NodeOf(subnet.port(port).peer).sw;
   leaf.info.linear_fdb_top = 35;
   leaf.linear.Set(wire::Lid{35}, 2);
@@ -72,7 +69,7 @@ TEST_F(PathMethodsTest, AnyLidOfThePortMayBeAskedFor) {
 
 TEST_F(PathMethodsTest, APathThatEndsEarlySaysWhereAndWhy) {
   Configure();
-  ASSERT_TRUE(fabric_.SetLink(*fabric_.Find("node-1"), 1, false).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(*lab_.fabric.Find("node-1"), 1, false).ok());
   const json path = Trace();
   EXPECT_EQ(path["end"], "link-down");
   EXPECT_EQ(path["text"], "port 1 of node-1 is not active");

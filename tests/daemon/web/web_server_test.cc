@@ -9,8 +9,7 @@
 #include "daemon/web/fabric_site.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "testing/virtual_timers.h"
-#include "topology/formats/load_topology.h"
+#include "testing/lab.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -25,7 +24,7 @@ class WebServerTest : public ::testing::Test {
   ~WebServerTest() override { StopLoop(); }
 
   void StartServer() {
-    server_ = *BindFabricSite({.host = "127.0.0.1"}, *loop_, fabric_, log_,
+    server_ = *BindFabricSite({.host = "127.0.0.1"}, *loop_, lab_.fabric, log_,
                               dispatcher_);
     server_->Start();
   }
@@ -43,11 +42,8 @@ class WebServerTest : public ::testing::Test {
   }
 
   std::unique_ptr<Loop> loop_ = *MakeLoop();
-  ibemu::testing::VirtualTimers timers_;
-  fabric::Fabric fabric_{
-      topology::LoadTopology("single-switch:hosts=3").value(), timers_,
-      fabric::FabricOptions{}};
-  FabricEventLog log_{*loop_, fabric_, absl::ZeroDuration()};
+  testing::Lab lab_{"single-switch:hosts=3"};
+  FabricEventLog log_{*loop_, lab_.fabric, absl::ZeroDuration()};
   control::MethodTable dispatcher_;
   std::thread thread_;
   std::unique_ptr<WebServer> server_;
@@ -128,8 +124,8 @@ TEST_F(WebServerTest, NamesWhatThereIs) {
 
 TEST_F(WebServerTest, SharesItsPortWithNobody) {
   StartServer();
-  const auto second =
-      BindFabricSite(server_->address(), *loop_, fabric_, log_, dispatcher_);
+  const auto second = BindFabricSite(server_->address(), *loop_, lab_.fabric,
+                                     log_, dispatcher_);
   ASSERT_FALSE(second.ok());
   EXPECT_THAT(second.status().message(), HasSubstr(server_->address().Text() +
                                                    ": Address already in use"));

@@ -20,15 +20,11 @@
 
 #include "base/unique_fd.h"
 #include "hca/remote/mpqemu_message.h"
+#include "testing/socket_pair.h"
 
 namespace ibemu::hca::remote {
 
-// Ours first.
-inline std::pair<UniqueFd, UniqueFd> SocketPair() {
-  std::array<int, 2> ends = {-1, -1};
-  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
+using testing::SocketPair;
 
 // A file as memory-backend-memfd makes it; `seals`: those of fcntl(2).
 inline UniqueFd MemoryFile(size_t size,

@@ -12,14 +12,15 @@
 #include "gmock/gmock.h"
 #include "hca/prm/mlx4_commands.h"
 #include "mad/host.h"
+#include "testing/lab.h"
 #include "testing/mad_builder.h"
 #include "tests/daemon/hca_adapters_bench.h"
-#include "tests/fabric/small_fabric.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using ::testing::ContainsRegex, ::testing::HasSubstr, ::testing::Not;
+using testing::LidGet;
 
 class AdapterMetricsTest : public HcaAdaptersBench {
  protected:
@@ -118,9 +119,9 @@ TEST_F(AdapterMetricsTest, CountTheMadsOfEachQueuePair) {
   const auto agent = asking.Register(1, {.qp = 1}, client);
   ASSERT_TRUE(agent.ok()) << agent.status();
   const mad::Outgoing packet =
-      fabric::LidGet(1, mad::MgmtClass::kPerformance,
-                     adapters_.device(AdapterId{0}).port(1).Info().lid,
-                     mad::AttributeId::kClassPortInfo);
+      LidGet(1, mad::MgmtClass::kPerformance,
+             adapters_.device(AdapterId{0}).port(1).Info().lid,
+             mad::AttributeId::kClassPortInfo);
   ASSERT_TRUE((*agent)
                   ->Send({.to = packet.to,
                           .mad = {packet.mad.begin(), packet.mad.end()},

@@ -2,37 +2,35 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/fabric/small_fabric.h"
-#include "topology/formats/load_topology.h"
+#include "testing/lab.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using ::testing::DoubleNear, ::testing::IsEmpty, ::testing::SizeIs;
+using testing::Lab, testing::Chain;
 
 // host-1 – sw1 – host-2, at 4x HDR: 200 Gb/s.
 class LoadMeterTest : public ::testing::Test {
  protected:
   static constexpr double kBytesPerSecond = 200e9 / 8;
 
-  LoadMeterTest() { row_.Configure(); }
-
   // Of the link of host-1, by its host's end.
   void Carry(double sent_bytes, double received_bytes) {
-    fabric::Subnet& subnet = row_.fabric.subnet();
-    auto& traffic = subnet.port(subnet.port_id(row_.host_1, 1)).traffic;
+    fabric::Subnet& subnet = lab_.subnet();
+    auto& traffic = subnet.port(subnet.port_id(lab_.Host(1), 1)).traffic;
     traffic.xmit_data += static_cast<uint64_t>(sent_bytes / 4);
     traffic.rcv_data += static_cast<uint64_t>(received_bytes / 4);
   }
   LoadMeter::Found LookAfter(absl::Duration pause) {
     now_ += pause;
-    const fabric::Subnet& subnet = row_.fabric.subnet();
+    const fabric::Subnet& subnet = lab_.subnet();
     size_t slice = 0;
     while (meter_.Look(subnet, slice, now_)) ++slice;
     return meter_.Take();
   }
 
-  fabric::RowFabric row_{1};
+  Lab lab_{Chain(1), Lab::kStatically};
   LoadMeter meter_;
   absl::Time now_ = absl::UnixEpoch();
 };
@@ -48,7 +46,7 @@ TEST_F(LoadMeterTest, TellsWhatALinkCarriedInASecond) {
   const LoadMeter::Found found = LookAfter(absl::Seconds(2));
   ASSERT_THAT(found.links, SizeIs(1));
   const LinkLoad& load = found.links[0];
-  EXPECT_EQ(load.port, row_.fabric.subnet().port_id(row_.host_1, 1));
+  EXPECT_EQ(load.port, lab_.subnet().port_id(lab_.Host(1), 1));
   EXPECT_THAT(load.sent, DoubleNear(kBytesPerSecond / 2, 10));
   EXPECT_THAT(load.received, DoubleNear(kBytesPerSecond / 4, 10));
   EXPECT_THAT(load.share, DoubleNear(0.5, 1e-6));
@@ -64,7 +62,7 @@ TEST_F(LoadMeterTest, IdleLinksAreNotTold) {
 
 // Thousands of links, and more than one slice of ports.
 TEST(LoadMeterOfManyTest, TellsTheBusiestOfManyLinks) {
-  fabric::Subnet subnet(topology::LoadTopology("torus:50x50,hosts=2").value());
+  fabric::Subnet subnet(testing::FromText("torus:50x50,hosts=2"));
   LoadMeter meter;
   size_t slices = 1;
   while (meter.Look(subnet, slices - 1, absl::UnixEpoch())) ++slices;

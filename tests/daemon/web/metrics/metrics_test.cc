@@ -11,8 +11,7 @@
 #include "fabric/subnet/subnet.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "testing/virtual_timers.h"
-#include "topology/formats/load_topology.h"
+#include "testing/lab.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -28,21 +27,17 @@ std::string Text(const MetricFamilies& families) {
 // Three hosts on one switch.
 class MetricsTest : public ::testing::Test {
  protected:
-  MetricsTest() {
-    EXPECT_TRUE(fabric::ConfigureStatically(fabric_).ok());
-    timers_.RunFor(absl::Seconds(1));
+  MetricsTest() { lab_.timers.RunFor(absl::Seconds(1)); }
+  topology::NodeId Find(std::string_view name) {
+    return *lab_.fabric.Find(name);
   }
-  topology::NodeId Find(std::string_view name) { return *fabric_.Find(name); }
 
-  ibemu::testing::VirtualTimers timers_;
-  fabric::Fabric fabric_{
-      topology::LoadTopology("single-switch:hosts=3").value(), timers_,
-      fabric::FabricOptions{}};
+  testing::Lab lab_{"single-switch:hosts=3", testing::Lab::kStatically};
 };
 
 TEST_F(MetricsTest, CountNodesAndLinks) {
-  fabric_.SetNode(Find("node-3"), false);
-  const std::string text = Text(FabricMetrics(fabric_));
+  lab_.fabric.SetNode(Find("node-3"), false);
+  const std::string text = Text(FabricMetrics(lab_.fabric));
   EXPECT_THAT(text, HasSubstr("ibemu_nodes{type=\"ca\",state=\"up\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("ibemu_nodes{type=\"ca\",state=\"down\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("ibemu_nodes{type=\"switch\",state=\"up\"} 1\n"));
@@ -51,10 +46,11 @@ TEST_F(MetricsTest, CountNodesAndLinks) {
 }
 
 TEST_F(MetricsTest, TellWhatAPortCounts) {
-  ASSERT_TRUE(fabric_.SetLink(Find("node-2"), 1, false).ok());
-  ASSERT_TRUE(fabric_.SetLink(Find("node-2"), 1, true).ok());
-  fabric::Subnet& subnet = fabric_.subnet();
-  fabric::NodePort& port = subnet.port(*fabric_.FindPort(Find("node-2"), 1));
+  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-2"), 1, false).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-2"), 1, true).ok());
+  fabric::Subnet& subnet = lab_.subnet();
+  fabric::NodePort& port =
+      subnet.port(*lab_.fabric.FindPort(Find("node-2"), 1));
   port.traffic.xmit_data = 10;
   std::string text;
   for (size_t kind = 0; kind < PortMetricKinds(); ++kind) {
@@ -71,7 +67,7 @@ TEST_F(MetricsTest, TellWhatAPortCounts) {
 }
 
 TEST_F(MetricsTest, SlicesTogetherHoldEachPortOnce) {
-  const fabric::Subnet& subnet = fabric_.subnet();
+  const fabric::Subnet& subnet = lab_.subnet();
   size_t found = 0;
   for (size_t from = 0; from < subnet.ports().size(); from += 2) {
     found += PortMetrics(0, subnet, from, 2).metric.size();

@@ -14,8 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "testing/virtual_timers.h"
-#include "topology/formats/load_topology.h"
+#include "testing/lab.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -33,7 +32,7 @@ class LiveViewTest : public ::testing::Test {
     dispatcher_.Add("status", [](control::Parameters&, control::Caller&) {
       return json{{"pid", 7}};
     });
-    server_ = *BindFabricSite({.host = "127.0.0.1"}, *loop_, fabric_, log_,
+    server_ = *BindFabricSite({.host = "127.0.0.1"}, *loop_, lab_.fabric, log_,
                               dispatcher_);
     server_->Start();
     thread_ = std::thread([this] { loop_->Run(); });
@@ -80,11 +79,8 @@ class LiveViewTest : public ::testing::Test {
   }
 
   std::unique_ptr<Loop> loop_ = *MakeLoop();
-  ibemu::testing::VirtualTimers timers_;
-  fabric::Fabric fabric_{
-      topology::LoadTopology("single-switch:hosts=3").value(), timers_,
-      fabric::FabricOptions{}};
-  FabricEventLog log_{*loop_, fabric_, absl::ZeroDuration()};
+  testing::Lab lab_{"single-switch:hosts=3"};
+  FabricEventLog log_{*loop_, lab_.fabric, absl::ZeroDuration()};
   control::MethodTable dispatcher_;
   std::unique_ptr<WebServer> server_;
   std::thread thread_;

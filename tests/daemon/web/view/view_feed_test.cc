@@ -9,14 +9,14 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "tests/fabric/small_fabric.h"
-#include "topology/formats/load_topology.h"
+#include "testing/lab.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
 using ::testing::IsEmpty, ::testing::SizeIs;
+using testing::Lab, testing::Chain;
 
 struct Told {
   std::string name;
@@ -39,7 +39,6 @@ std::vector<Told> Read(EventBacklog& page) {
 class ViewFeedTest : public ::testing::Test {
  protected:
   ViewFeedTest() {
-    row_.Configure();
     feed_.Add(page_);
     Read(*page_);
   }
@@ -52,10 +51,10 @@ class ViewFeedTest : public ::testing::Test {
     return found;
   }
 
-  fabric::RowFabric row_{1};
-  FabricEventLog log_{row_.timers, row_.fabric, absl::ZeroDuration()};
+  Lab lab_{Chain(1), Lab::kStatically};
+  FabricEventLog log_{lab_.timers, lab_.fabric, absl::ZeroDuration()};
   std::shared_ptr<EventBacklog> page_ = std::make_shared<EventBacklog>();
-  ViewFeed feed_{row_.timers, row_.fabric, log_};
+  ViewFeed feed_{lab_.timers, lab_.fabric, log_};
 };
 
 TEST_F(ViewFeedTest, GreetsEachPage) {
@@ -67,9 +66,9 @@ TEST_F(ViewFeedTest, GreetsEachPage) {
 }
 
 TEST_F(ViewFeedTest, TellsWhatHasChangedOnceAndAsItIs) {
-  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(1), 1, false).ok());
   EXPECT_THAT(Of("change"), IsEmpty()) << "not at once: more may come";
-  row_.timers.RunFor(absl::Milliseconds(150));
+  lab_.timers.RunFor(absl::Milliseconds(150));
   const std::vector<json> changes = Of("change");
   ASSERT_THAT(changes, SizeIs(1));
   ASSERT_THAT(changes[0]["links"], SizeIs(1));
@@ -78,23 +77,23 @@ TEST_F(ViewFeedTest, TellsWhatHasChangedOnceAndAsItIs) {
   EXPECT_EQ(link["cut"], true);
   EXPECT_EQ(link["state"], "down");
   EXPECT_THAT(changes[0]["nodes"], SizeIs(2));
-  row_.timers.RunFor(absl::Milliseconds(150));
+  lab_.timers.RunFor(absl::Milliseconds(150));
   EXPECT_THAT(Of("change"), IsEmpty());
 }
 
 TEST_F(ViewFeedTest, NoticesTheCutOfALinkThatIsDown) {
-  row_.fabric.SetNode(row_.host_1, false);
-  row_.timers.RunFor(absl::Seconds(2));
+  lab_.fabric.SetNode(lab_.Host(1), false);
+  lab_.timers.RunFor(absl::Seconds(2));
   Read(*page_);
-  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
-  row_.timers.RunFor(absl::Seconds(2));
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(1), 1, false).ok());
+  lab_.timers.RunFor(absl::Seconds(2));
   const std::vector<json> changes = Of("change");
   ASSERT_THAT(changes, SizeIs(1));
   EXPECT_EQ(changes[0]["links"][0]["cut"], true);
 }
 
 TEST_F(ViewFeedTest, TellsEventsButDrops) {
-  ASSERT_TRUE(row_.fabric.SetLink(row_.host_1, 1, false).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(1), 1, false).ok());
   EXPECT_FALSE(feed_.Wants("drop"));
   log_.Tell("drop", json::object());
   const std::vector<json> events = Of("event");
@@ -104,11 +103,11 @@ TEST_F(ViewFeedTest, TellsEventsButDrops) {
 }
 
 TEST_F(ViewFeedTest, TellsLoadsEachSecond) {
-  row_.timers.RunFor(absl::Milliseconds(3500));
+  lab_.timers.RunFor(absl::Milliseconds(3500));
   EXPECT_THAT(Of("load"), SizeIs(3));
-  fabric::Subnet& subnet = row_.fabric.subnet();
-  subnet.port(subnet.port_id(row_.host_1, 1)).traffic.xmit_data += 1000;
-  row_.timers.RunFor(absl::Seconds(1));
+  fabric::Subnet& subnet = lab_.subnet();
+  subnet.port(subnet.port_id(lab_.Host(1), 1)).traffic.xmit_data += 1000;
+  lab_.timers.RunFor(absl::Seconds(1));
   const std::vector<json> loads = Of("load");
   ASSERT_THAT(loads, SizeIs(1));
   ASSERT_THAT(loads[0]["links"], SizeIs(1));
@@ -119,28 +118,26 @@ TEST_F(ViewFeedTest, TellsLoadsEachSecond) {
 TEST_F(ViewFeedTest, WatchesNothingWhenThePageIsClosed) {
   EXPECT_TRUE(log_.Listened());
   page_.reset();
-  row_.timers.RunFor(absl::Seconds(2));
+  lab_.timers.RunFor(absl::Seconds(2));
   EXPECT_FALSE(feed_.Watching());
   EXPECT_FALSE(log_.Listened());
   page_ = std::make_shared<EventBacklog>();
   feed_.Add(page_);
-  row_.timers.RunFor(absl::Milliseconds(1500));
+  lab_.timers.RunFor(absl::Milliseconds(1500));
   EXPECT_THAT(Of("load"), SizeIs(2)) << "it looks again";
 }
 
 TEST(ViewFeedOfManyTest, TooManyChangesAreToldAsAll) {
-  ibemu::testing::VirtualTimers timers;
-  fabric::Fabric large(
-      topology::LoadTopology("fat-tree:radix=12,levels=3").value(), timers, {});
-  FabricEventLog log(timers, large, absl::ZeroDuration());
-  ViewFeed feed(timers, large, log);
+  Lab large("fat-tree:radix=12,levels=3");
+  FabricEventLog log(large.timers, large.fabric, absl::ZeroDuration());
+  ViewFeed feed(large.timers, large.fabric, log);
   const auto page = std::make_shared<EventBacklog>();
   feed.Add(page);
-  for (uint32_t i = 0; i < large.node_count(); ++i) {
-    large.SetNode(topology::NodeId{i}, false);
+  for (uint32_t i = 0; i < large.fabric.node_count(); ++i) {
+    large.fabric.SetNode(topology::NodeId{i}, false);
     Read(*page);  // else events fill it, and the change is lost
   }
-  timers.RunFor(absl::Milliseconds(150));
+  large.timers.RunFor(absl::Milliseconds(150));
   std::vector<json> changes;
   for (const Told& told : Read(*page)) {
     if (told.name == "change") changes.push_back(told.data);
