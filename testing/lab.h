@@ -17,9 +17,21 @@
 #include "testing/mad_builder.h"
 #include "testing/topologies.h"
 #include "testing/virtual_timers.h"
+#include "topology/formats/load_topology.h"
+#include "topology/generators.h"
 #include "topology/topology.h"
 
 namespace ibemu::testing {
+
+// Returns what a generator makes ("fat-tree:radix=4,levels=2"), or what the
+// text of a topology file says: text has more than one line.
+inline topology::Topology FromText(std::string_view text) {
+  absl::StatusOr<topology::Topology> made =
+      text.find('\n') == text.npos ? topology::GenerateTopology(text)
+                                   : topology::ParseTopology(text, "lab.net");
+  EXPECT_TRUE(made.ok()) << made.status();
+  return *std::move(made);
+}
 
 // A Lab is a subnet of any topology and its virtual time.  What arrives at port
 // 1 of the first host is in `inbox`, unless a test sets another listener.

@@ -2,15 +2,8 @@
 #ifndef IBEMU_TESTING_TOPOLOGIES_H_
 #define IBEMU_TESTING_TOPOLOGIES_H_
 
-#include <gtest/gtest.h>
-
 #include <string>
-#include <string_view>
-#include <utility>
 
-#include "absl/status/statusor.h"
-#include "topology/formats/load_topology.h"
-#include "topology/generators.h"
 #include "topology/rate_text.h"
 #include "topology/topology.h"
 
@@ -57,16 +50,6 @@ inline topology::Topology Chain(int switches) {
     AddLink(topology, i, i == 0 ? 1 : 2, i + 1, 1);
   }
   return topology;
-}
-
-// Returns what a generator makes ("fat-tree:radix=4,levels=2"), or what the
-// text of a topology file says: text has more than one line.
-inline topology::Topology FromText(std::string_view text) {
-  absl::StatusOr<topology::Topology> made =
-      text.find('\n') == text.npos ? topology::GenerateTopology(text)
-                                   : topology::ParseTopology(text, "lab.net");
-  EXPECT_TRUE(made.ok()) << made.status();
-  return *std::move(made);
 }
 
 // Nodes of SmallSubnet().

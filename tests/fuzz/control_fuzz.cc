@@ -15,7 +15,7 @@
 #include "daemon/subnet/fault_methods.h"
 #include "daemon/words/fault_words.h"
 #include "nlohmann/json.hpp"
-#include "testing/row_topology.h"
+#include "testing/topologies.h"
 #include "testing/virtual_timers.h"
 #include "tests/daemon/nobody.h"
 
@@ -69,7 +69,7 @@ void ParseWords(std::string_view line) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ibemu::testing::VirtualTimers timers;
-  ibemu::fabric::Fabric fabric(ibemu::testing::Row(1), timers, {.seed = 1});
+  ibemu::fabric::Fabric fabric(ibemu::testing::Chain(1), timers, {.seed = 1});
   ibemu::daemon::FabricEventLog events(timers, fabric, absl::ZeroDuration());
   ibemu::daemon::FaultMethods faults(timers, fabric, events);
   MethodTable dispatcher = MakeDispatcher();

@@ -11,7 +11,7 @@
 #include "mad/wire/sm_info.h"
 #include "mad/wire/smp.h"
 #include "testing/fuzz_input.h"
-#include "testing/row_topology.h"
+#include "testing/topologies.h"
 #include "testing/virtual_timers.h"
 
 namespace ibemu::fabric {
@@ -27,12 +27,8 @@ topology::NodeId NodeFrom(Input& input) {
 
 // A loop among the switches: unicast and multicast may go round.
 topology::Topology Ring() {
-  topology::Topology topology = testing::Row(kSwitches);
-  topology.links.push_back({.a = topology::NodeId{1},
-                            .b = topology::NodeId{kSwitches},
-                            .port_a = 3,
-                            .port_b = 3,
-                            .rate = topology::DefaultLinkRate()});
+  topology::Topology topology = testing::Chain(kSwitches);
+  testing::AddLink(topology, 1, 3, kSwitches, 3);
   return topology;
 }
 

@@ -22,7 +22,7 @@
 #include "testing/qp_steps.h"
 #include "testing/virtual_timers.h"
 #include "tests/fuzz/lying_adapter.h"
-#include "tests/hca/model/mlx4_fake_cable.h"
+#include "tests/hca/model/fake_cable.h"
 #include "verbs/provider.h"
 
 namespace ibemu::hca::mlx4 {

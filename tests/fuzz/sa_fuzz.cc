@@ -11,7 +11,7 @@
 #include "fabric/subnet/subnet.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/sa.h"
-#include "testing/row_topology.h"
+#include "testing/topologies.h"
 #include "testing/virtual_timers.h"
 
 namespace {
@@ -34,7 +34,7 @@ class Inbox : public mad::PortListener {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ibemu::testing::VirtualTimers timers;
-  Fabric fabric(ibemu::testing::Row(2), timers, {});
+  Fabric fabric(ibemu::testing::Chain(2), timers, {});
   if (!StartSubnetManager(fabric).ok()) std::abort();
   const topology::NodeId host{0};
   Inbox inbox;

@@ -14,7 +14,7 @@
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/subnet/fault_methods.h"
 #include "nlohmann/json.hpp"
-#include "testing/row_topology.h"
+#include "testing/topologies.h"
 #include "testing/virtual_timers.h"
 #include "tests/daemon/nobody.h"
 
@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (plan.steps.empty()) std::abort();
 
   ibemu::testing::VirtualTimers timers;
-  ibemu::fabric::Fabric fabric(ibemu::testing::Row(1), timers, {.seed = 1});
+  ibemu::fabric::Fabric fabric(ibemu::testing::Chain(1), timers, {.seed = 1});
   FabricEventLog events(timers, fabric, absl::ZeroDuration());
   FabricMethods changes(timers, fabric);
   FaultMethods faults(timers, fabric, events);

@@ -7,8 +7,9 @@
 
 #include "fabric/agents/sma.h"
 #include "mad/wire/smp.h"
+#include "testing/topologies.h"
 #include "testing/virtual_timers.h"
-#include "tests/fabric/small_subnet.h"
+#include "tests/fabric/recorders.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -34,7 +35,7 @@ void RequireSaneSubnet(const Subnet& subnet) {
 
 void Run(std::span<const uint8_t> input) {
   ibemu::testing::VirtualTimers timers;
-  Subnet subnet(SmallSubnet());
+  Subnet subnet(ibemu::testing::SmallSubnet());
   RecordedEvents events;
   RecordedMads mads;
   Links links(subnet, events);

@@ -14,7 +14,7 @@
 #include "fabric/fabric.h"
 #include "testing/fake_memory.h"
 #include "testing/fuzz_input.h"
-#include "testing/row_topology.h"
+#include "testing/topologies.h"
 #include "testing/uverbs_commands.h"
 #include "testing/virtual_timers.h"
 #include "verbs/uverbs/context.h"
@@ -130,7 +130,7 @@ class Scene {
 
  private:
   testing::VirtualTimers timers_;
-  fabric::Fabric fabric_{testing::Row(1), timers_, {}};
+  fabric::Fabric fabric_{testing::Chain(1), timers_, {}};
   std::array<Client, 2> clients_ = {
       Client(timers_, fabric_.provider(topology::NodeId{0})),
       Client(timers_, fabric_.provider(topology::NodeId{2}))};

@@ -5,7 +5,7 @@
 
 #include "nlohmann/json.hpp"
 #include "tests/daemon/event_recorder.h"
-#include "tests/daemon/hca_adapters_bench.h"
+#include "tests/daemon/hca_adapters_lab.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -16,10 +16,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class AdapterEventLogTest : public HcaAdaptersBench {
+class AdapterEventLogTest : public HcaAdaptersLab {
  protected:
   void Cable(bool plugged) {
-    ASSERT_TRUE(fabric_.SetLink(*fabric_.Find("host-2"), 1, plugged).ok());
+    ASSERT_TRUE(fabric_.SetLink(lab_.Find("host-2"), 1, plugged).ok());
     Run(absl::Milliseconds(10));
   }
 
@@ -57,7 +57,7 @@ TEST_F(AdapterEventLogTest, ASubnetManagerOnAnAdapterIsTold) {
 }
 
 TEST_F(AdapterEventLogTest, AnAdapterThatDiesIsToldWithTheReason) {
-  hca::mlx4::ModelledHost& host = Start("host-1");
+  testing::Mlx4Machine& host = Start("host-1");
   events_.Add(recorder_);
   host.model.Fail(1);
   Run(absl::Seconds(3));

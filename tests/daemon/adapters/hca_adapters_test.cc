@@ -11,19 +11,19 @@
 #include "mad/host.h"
 #include "nlohmann/json.hpp"
 #include "testing/mad_builder.h"
-#include "tests/daemon/hca_adapters_bench.h"
+#include "tests/daemon/hca_adapters_lab.h"
 
 namespace ibemu::daemon {
 namespace {
 
-using hca::mlx4::ModelledHost;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using testing::HasStatusCode;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::Mlx4Machine;
 
-class HcaAdaptersTest : public HcaAdaptersBench, private Adapters::Listener {
+class HcaAdaptersTest : public HcaAdaptersLab, private Adapters::Listener {
  protected:
   HcaAdaptersTest() { adapters_.SetListener(this); }
   ~HcaAdaptersTest() override { adapters_.SetListener(nullptr); }
@@ -45,7 +45,7 @@ TEST_F(HcaAdaptersTest, FindsAnAdapterByNameDescriptionOrGuid) {
   const AdapterId second = *adapters_.Find("lab/host-2");
   EXPECT_EQ(adapters_.description(second), "host-2");
   EXPECT_EQ(*adapters_.Find("host-2"), second);
-  const auto guid = fabric_.device(*fabric_.Find("host-2")).node_guid();
+  const auto guid = fabric_.device(lab_.Find("host-2")).node_guid();
   EXPECT_EQ(adapters_.node_guid(second), guid);
   EXPECT_EQ(*adapters_.Find(
                 absl::StrCat("0x", absl::Hex(static_cast<uint64_t>(guid)))),
@@ -55,7 +55,7 @@ TEST_F(HcaAdaptersTest, FindsAnAdapterByNameDescriptionOrGuid) {
 
 TEST_F(HcaAdaptersTest, FindsAnAdapterByItsPortOrAShortAddress) {
   Start("host-1");
-  ModelledHost& card = PlugInAlone("host-2");
+  Mlx4Machine& card = PlugInAlone("host-2");
   ASSERT_TRUE(Add(card, "0000:3b:00.0").ok());
   EXPECT_EQ(*adapters_.Find("3b:00.0"), AdapterId{1});
   const uint64_t port =
@@ -103,7 +103,7 @@ TEST_F(HcaAdaptersTest, TellsWhatAnAdapterIsAndHowItIs) {
 }
 
 TEST_F(HcaAdaptersTest, AnAdapterThatIsRefusedIsGivenBack) {
-  ModelledHost& host = PlugInAlone("host-1");
+  Mlx4Machine& host = PlugInAlone("host-1");
   host.model.faults().Refuse(hca::prm::Opcode::kInitHca,
                              hca::prm::CommandStatus::kBadParam);
   const absl::Status refused = Add(host, "lab/host-1");
@@ -114,7 +114,7 @@ TEST_F(HcaAdaptersTest, AnAdapterThatIsRefusedIsGivenBack) {
 }
 
 TEST_F(HcaAdaptersTest, TellsThatAnAdapterDiedAfterItsHostKnows) {
-  ModelledHost& host = Start("host-1");
+  Mlx4Machine& host = Start("host-1");
   mad::Host users(loop_, adapters_.device(AdapterId{0}));
   Run(absl::Milliseconds(10));
   EXPECT_THAT(changes_, IsEmpty());
@@ -135,7 +135,7 @@ TEST_F(HcaAdaptersTest, TellsThatAnAdapterDiedAfterItsHostKnows) {
 }
 
 TEST_F(HcaAdaptersTest, ADeadAdapterIsStillAnsweredFor) {
-  ModelledHost& host = Start("host-1");
+  Mlx4Machine& host = Start("host-1");
   host.model.Fail(1);
   Run(absl::Seconds(3));
   EXPECT_EQ(adapters_.description(AdapterId{0}), "host-1");

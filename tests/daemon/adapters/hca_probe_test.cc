@@ -6,18 +6,18 @@
 #include <string_view>
 
 #include "gmock/gmock.h"
-#include "tests/hca/mlx4/driver_bench.h"
+#include "testing/mlx4_machine.h"
 
 namespace ibemu::daemon {
 namespace {
 
-using hca::mlx4::DriverBench, hca::mlx4::ModelledHost;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::Mlx4Lab, testing::Mlx4Machine;
 using ::testing::Not;
 
-class HcaProbeTest : public DriverBench {
+class HcaProbeTest : public Mlx4Lab {
  protected:
   absl::Status Probe() {
     printed_.clear();
@@ -28,7 +28,7 @@ class HcaProbeTest : public DriverBench {
   }
 
   std::string printed_;
-  ModelledHost& host_ = PlugIn();
+  Mlx4Machine& host_ = PlugIn();
 };
 
 TEST_F(HcaProbeTest, PrintsWhatTheFirmwareSays) {

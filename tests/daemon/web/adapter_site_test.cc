@@ -9,7 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
-#include "tests/daemon/hca_adapters_bench.h"
+#include "tests/daemon/hca_adapters_lab.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -18,7 +18,7 @@ using nlohmann::json;
 using ::testing::HasSubstr, ::testing::Not;
 
 // The adapter's time is virtual, the server's loop is not.
-class AdapterSiteTest : public HcaAdaptersBench {
+class AdapterSiteTest : public HcaAdaptersLab {
  protected:
   static constexpr int kOk = 200, kNotFound = 404;
 

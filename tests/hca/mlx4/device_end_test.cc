@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "hca/bus/pci_config.h"
-#include "tests/hca/mlx4/device_bench.h"
+#include "tests/hca/mlx4/device_lab.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -12,7 +12,7 @@ using mad::AttributeId, mad::LocalVerdict;
 using prm::CommandStatus, prm::Opcode;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-using DeviceEndTest = DeviceBench;
+using DeviceEndTest = DeviceLab;
 
 TEST_F(DeviceEndTest, IsGoneWhenAQueuePairCanNotBeLedOn) {
   mad::Host host(timers_, *device_);
@@ -47,7 +47,6 @@ TEST_F(DeviceEndTest, IsGoneWithoutTheQueuesOfItsPorts) {
     // The case before has ended with a reset of the adapter.
     timers_.RunFor(model::ConnectX3Model::kResetTime);
     device_ = Start(host_);
-    ASSERT_TRUE(device_);
     device_->SetListener(&listener_);
     listener_.removals = 0;
     host_.model.Pretend(type, number);

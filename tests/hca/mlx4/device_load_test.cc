@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "mad/wire/node_info.h"
-#include "tests/hca/mlx4/device_bench.h"
+#include "tests/hca/mlx4/device_lab.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -17,16 +17,16 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using DeviceLoadTest = DeviceBench;
+using DeviceLoadTest = DeviceLab;
 
 TEST_F(DeviceLoadTest, SendsMoreThanItsQueuesHold) {
   auto host = std::make_unique<mad::Host>(timers_, *device_);
   auto agent = Register(*host, 1);
-  const Lid peer = fabric_.device(*fabric_.Find("host-2")).port(1).Info().lid;
+  const Lid peer = fabric_.device(lab_.Find("host-2")).port(1).Info().lid;
   constexpr uint32_t kMany = 5000;  // every queue wraps
   constexpr uint32_t kBurst = 250;  // more than a send queue holds
   for (uint32_t i = 0; i < kMany; ++i) {
-    const mad::Outgoing packet = fabric::LidGet(
+    const mad::Outgoing packet = testing::LidGet(
         1, MgmtClass::kPerformance, peer, AttributeId::kClassPortInfo);
     Post(*agent, packet, i, absl::Seconds(1));
     if (i % kBurst == kBurst - 1) Run(absl::Milliseconds(5));
@@ -85,13 +85,13 @@ TEST_F(DeviceLoadTest, GoesOnAfterASendThatFailed) {
 
 // Each costs a command.
 TEST_F(DeviceLoadTest, LetsOthersHaveTheirTurnWhileMadsComeWithoutEnd) {
-  mad::Host other(timers_, fabric_.device(*fabric_.Find("host-2")));
+  mad::Host other(timers_, fabric_.device(lab_.Find("host-2")));
   const auto agent = Register(other, 1);
   const Lid lid = device_->port(1).Info().lid;
   constexpr uint64_t kMany = 3 * Mlx4Device::kMaxCompletions;
   for (uint64_t i = 0; i < kMany; ++i) {
-    const mad::Outgoing packet = fabric::LidGet(1, MgmtClass::kPerformance, lid,
-                                                AttributeId::kClassPortInfo);
+    const mad::Outgoing packet = testing::LidGet(
+        1, MgmtClass::kPerformance, lid, AttributeId::kClassPortInfo);
     Post(*agent, packet, i, absl::Seconds(1));
   }
   timers_.RunFor(absl::Milliseconds(5));  // they are all there

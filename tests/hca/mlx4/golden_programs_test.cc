@@ -11,7 +11,7 @@
 #include "hca/model/mlx4/core/command_trace.h"
 #include "tests/hca/mlx4/command_lines.h"
 #include "tests/hca/mlx4/golden.h"
-#include "tests/hca/mlx4/verbs_bench.h"
+#include "tests/hca/mlx4/verbs_lab.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -111,7 +111,7 @@ verbs::QpAttributes Attributes(uint32_t qpn, uint16_t lid) {
   return to;
 }
 
-class GoldenProgramsTest : public VerbsBench {
+class GoldenProgramsTest : public VerbsLab {
  protected:
   GoldenProgramsTest() { host_b_.model.AddObserver(trace_); }
   // What the driver says last is heard, too.

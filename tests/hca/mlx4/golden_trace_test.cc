@@ -8,12 +8,14 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hca/model/mlx4/core/command_trace.h"
+#include "testing/mlx4_machine.h"
 #include "tests/hca/mlx4/command_lines.h"
-#include "tests/hca/mlx4/driver_bench.h"
 #include "tests/hca/mlx4/golden.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
+
+using testing::Mlx4Lab, testing::Mlx4Machine;
 
 // "-": the Linux driver's alone, "+": ours alone, and how often.
 constexpr Allowed kAllowedSteps[] = {
@@ -96,17 +98,17 @@ constexpr Allowed kMads[] = {
 
 }  // namespace
 
-class GoldenTraceTest : public DriverBench {
+class GoldenTraceTest : public Mlx4Lab {
  protected:
   // From Start() to the end.
   std::vector<std::string> TraceOurs() {
     std::vector<std::string> lines;
     model::CommandTrace trace(
         [&lines](std::string_view text) { lines.emplace_back(text); });
-    ModelledHost& host = PlugIn();
+    Mlx4Machine& host = PlugIn();
     host.model.AddObserver(trace);
     const auto device = Start(host);
-    if (device) RunFor(absl::Milliseconds(1), {device.get()});
+    RunFor(absl::Milliseconds(1), {device.get()});
     return lines;
   }
 

@@ -17,8 +17,7 @@
 #include "mad/wire/port_info.h"
 #include "mad/wire/smp.h"
 #include "testing/mad_builder.h"
-#include "tests/fabric/small_fabric.h"
-#include "tests/hca/mlx4/device_bench.h"
+#include "tests/hca/mlx4/device_lab.h"
 #include "tests/hca/mlx4/troubled_function.h"
 
 namespace ibemu::hca::mlx4 {
@@ -36,10 +35,10 @@ using ::testing::IsSupersetOf;
 using testing::RecordingClient;
 using ::testing::SizeIs;
 
-using Mlx4DeviceTest = DeviceBench;
+using Mlx4DeviceTest = DeviceLab;
 
 TEST_F(Mlx4DeviceTest, TellsWhoItIs) {
-  const mad::Device& node = fabric_.device(*fabric_.Find("host-1"));
+  const mad::Device& node = fabric_.device(lab_.Find("host-1"));
   EXPECT_EQ(device_->node_guid(), node.node_guid());
   EXPECT_EQ(device_->system_image_guid(), node.system_image_guid());
   EXPECT_EQ(device_->node_description(), "host-1");
@@ -57,7 +56,7 @@ TEST_F(Mlx4DeviceTest, BringsItsPortUp) {
   EXPECT_THAT(listener_.events, Contains(1));
   EXPECT_EQ(device_->port(1).PKeyAt(0), 0xffff);
   EXPECT_EQ(device_->port(1).GidAt(0),
-            fabric_.device(*fabric_.Find("host-1")).port(1).GidAt(0));
+            fabric_.device(lab_.Find("host-1")).port(1).GidAt(0));
 }
 
 TEST_F(Mlx4DeviceTest, GivesCommandsInTheOrderOfTheLinuxDriver) {
@@ -83,7 +82,6 @@ TEST_F(Mlx4DeviceTest, TakesAsManyVlsAsFirmwareAllows) {
   host_.trace.records.clear();
   host_.model.faults().Refuse(Opcode::kSetPort, CommandStatus::kExceedLimit, 2);
   device_ = Start(host_);
-  ASSERT_TRUE(device_);
   std::vector<int> asked;
   for (const model::CommandRecord& record : host_.trace.records) {
     if (record.opcode != Opcode::kSetPort) continue;
@@ -158,22 +156,22 @@ TEST_F(Mlx4DeviceTest, ReachesTheNextSwitchByADirectedRoute) {
 
 TEST_F(Mlx4DeviceTest, ReachesAHostByItsLidThroughBothQueuePairs) {
   mad::Host host(timers_, *device_);
-  const Lid peer = fabric_.device(*fabric_.Find("host-2")).port(1).Info().lid;
+  const Lid peer = fabric_.device(lab_.Find("host-2")).port(1).Info().lid;
   const auto smps = Register(host, 0);
-  EXPECT_THAT(Ask(*smps, fabric::LidGet(0, MgmtClass::kSubnetLidRouted, peer,
-                                        AttributeId::kNodeInfo)),
+  EXPECT_THAT(Ask(*smps, testing::LidGet(0, MgmtClass::kSubnetLidRouted, peer,
+                                         AttributeId::kNodeInfo)),
               SizeIs(1));
   const auto gmps = Register(host, 1);
   const auto answers =
-      Ask(*gmps, fabric::LidGet(1, MgmtClass::kPerformance, peer,
-                                AttributeId::kClassPortInfo));
+      Ask(*gmps, testing::LidGet(1, MgmtClass::kPerformance, peer,
+                                 AttributeId::kClassPortInfo));
   ASSERT_THAT(answers, SizeIs(1));
   EXPECT_EQ(answers[0].slid, peer);
   EXPECT_EQ(answers[0].source_qpn, 1u);
 }
 
 TEST_F(Mlx4DeviceTest, LetsItsFirmwareAnswerOthers) {
-  mad::Host other(timers_, fabric_.device(*fabric_.Find("host-2")));
+  mad::Host other(timers_, fabric_.device(lab_.Find("host-2")));
   const auto agent = Register(other, 0);
   const auto directed = Ask(*agent, Directed(AttributeId::kNodeInfo, {1, 1}));
   ASSERT_THAT(directed, SizeIs(1));
@@ -182,8 +180,8 @@ TEST_F(Mlx4DeviceTest, LetsItsFirmwareAnswerOthers) {
             device_->node_guid());
   const Lid lid = device_->port(1).Info().lid;
   const auto gmps = Register(other, 1);
-  EXPECT_THAT(Ask(*gmps, fabric::LidGet(1, MgmtClass::kPerformance, lid,
-                                        AttributeId::kClassPortInfo)),
+  EXPECT_THAT(Ask(*gmps, testing::LidGet(1, MgmtClass::kPerformance, lid,
+                                         AttributeId::kClassPortInfo)),
               SizeIs(1));
 }
 
@@ -197,21 +195,21 @@ TEST_F(Mlx4DeviceTest, HandsUpWhatItsFirmwareDoesNotKnow) {
   const auto registered = host.Register(1, wanted, server);
   ASSERT_TRUE(registered.ok()) << registered.status();
 
-  mad::Host other(timers_, fabric_.device(*fabric_.Find("host-2")));
+  mad::Host other(timers_, fabric_.device(lab_.Find("host-2")));
   const auto agent = Register(other, 1);
   mad::Outgoing request =
-      fabric::LidGet(1, MgmtClass::kSubnetAdministration,
-                     device_->port(1).Info().lid, AttributeId::kNodeRecord);
+      testing::LidGet(1, MgmtClass::kSubnetAdministration,
+                      device_->port(1).Info().lid, AttributeId::kNodeRecord);
   wire::Put<&mad::MadHeader::class_version>(request.mad, 2);
   Ask(*agent, request);
   ASSERT_THAT(server.inbox, SizeIs(1));
   EXPECT_EQ(server.inbox[0].slid,
-            fabric_.device(*fabric_.Find("host-2")).port(1).Info().lid);
+            fabric_.device(lab_.Find("host-2")).port(1).Info().lid);
   EXPECT_EQ(server.inbox[0].source_qpn, 1u);
 }
 
 TEST_F(Mlx4DeviceTest, FollowsASubnetManager) {
-  mad::Host other(timers_, fabric_.device(*fabric_.Find("host-2")));
+  mad::Host other(timers_, fabric_.device(lab_.Find("host-2")));
   const auto agent = Register(other, 0);
   listener_.events.clear();
   mad::Outgoing set = Directed(AttributeId::kPortInfo, {1, 1});
@@ -228,7 +226,7 @@ TEST_F(Mlx4DeviceTest, FollowsASubnetManager) {
 
 TEST_F(Mlx4DeviceTest, NoticesThatItsCableIsCut) {
   listener_.events.clear();
-  ASSERT_TRUE(fabric_.SetLink(*fabric_.Find("host-1"), 1, false).ok());
+  ASSERT_TRUE(fabric_.SetLink(lab_.Find("host-1"), 1, false).ok());
   Run(absl::Milliseconds(1));
   EXPECT_EQ(device_->port(1).Info().port_state, mad::PortState::kDown);
   EXPECT_THAT(listener_.events, Contains(1));
@@ -245,7 +243,7 @@ TEST_F(Mlx4DeviceTest, SetsIsSm) {
 
 TEST_F(Mlx4DeviceTest, AnswersWithTheDescriptionThatItWasGiven) {
   device_->SetNodeDescription("rack 7");
-  mad::Host other(timers_, fabric_.device(*fabric_.Find("host-2")));
+  mad::Host other(timers_, fabric_.device(lab_.Find("host-2")));
   const auto agent = Register(other, 0);
   const auto answers =
       Ask(*agent, Directed(AttributeId::kNodeDescription, {1, 1}));

@@ -10,8 +10,7 @@
 #include "mad/host.h"
 #include "mad/wire/smp.h"
 #include "testing/mad_builder.h"
-#include "tests/fabric/small_fabric.h"
-#include "tests/hca/mlx4/driver_bench.h"
+#include "testing/mlx4_machine.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -20,6 +19,8 @@ using mad::AttributeId, wire::Lid;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::Lab, testing::Chain, testing::Mlx4Lab, testing::Mlx4Machine,
+    testing::RecordingDeviceListener;
 using testing::RecordingClient;
 using ::testing::SizeIs;
 
@@ -35,7 +36,7 @@ mad::OutgoingMessage RequestOf(mad::Outgoing packet) {
 
 // Both cables of one adapter lead to the same switch.
 topology::Topology TwoCables() {
-  topology::Topology topology = testing::Row(1);
+  topology::Topology topology = Chain(1);
   topology::NodeSpec& host = topology.nodes[0];
   host.port_count = 2;
   host.port_guids = {wire::Guid{0x1001}, wire::Guid{0x1002}};
@@ -47,22 +48,20 @@ topology::Topology TwoCables() {
   return topology;
 }
 
-class TwoPortsTest : public DriverBench {
+class TwoPortsTest : public Mlx4Lab {
  protected:
-  TwoPortsTest() : DriverBench(TwoCables()) {
-    if (!device_) return;
+  TwoPortsTest() : Mlx4Lab(TwoCables()) {
     device_->SetListener(&listener_);
     RunFor(absl::Milliseconds(10), {device_.get()});
   }
 
-  ModelledHost& host_ = PlugIn();
+  Mlx4Machine& host_ = PlugIn();
   std::unique_ptr<Mlx4Device> device_ = Start(host_);
   RecordingDeviceListener listener_;
   RecordingClient asker_;
 };
 
 TEST_F(TwoPortsTest, BothAreUp) {
-  ASSERT_TRUE(device_);
   ASSERT_EQ(device_->last_port(), 2);
   EXPECT_EQ(device_->port(1).Info().port_state, mad::PortState::kActive);
   EXPECT_EQ(device_->port(2).Info().port_state, mad::PortState::kActive);
@@ -70,7 +69,6 @@ TEST_F(TwoPortsTest, BothAreUp) {
 }
 
 TEST_F(TwoPortsTest, EachHasQueuePairsOfItsOwn) {
-  ASSERT_TRUE(device_);
   mad::Host host(timers_, *device_);
   for (const int port : {1, 2}) {
     const auto agent = host.Register(port, {.qp = 0}, asker_);
@@ -78,7 +76,7 @@ TEST_F(TwoPortsTest, EachHasQueuePairsOfItsOwn) {
     asker_.inbox.clear();
     ASSERT_TRUE((*agent)
                     ->Send(RequestOf(
-                        fabric::DirectedGet(AttributeId::kNodeInfo, {port})))
+                        testing::DirectedGet(AttributeId::kNodeInfo, {port})))
                     .ok());
     RunFor(absl::Milliseconds(2), {device_.get()});
     ASSERT_THAT(asker_.inbox, SizeIs(1)) << "port " << port;
@@ -89,15 +87,14 @@ TEST_F(TwoPortsTest, EachHasQueuePairsOfItsOwn) {
 }
 
 TEST_F(TwoPortsTest, OneReachesTheOther) {
-  ASSERT_TRUE(device_);
   mad::Host host(timers_, *device_);
   const auto agent = host.Register(1, {.qp = 1}, asker_);
   ASSERT_TRUE(agent.ok()) << agent.status();
   const Lid other = device_->port(2).Info().lid;
   ASSERT_TRUE(
       (*agent)
-          ->Send(RequestOf(fabric::LidGet(1, mad::MgmtClass::kPerformance,
-                                          other, AttributeId::kClassPortInfo)))
+          ->Send(RequestOf(testing::LidGet(1, mad::MgmtClass::kPerformance,
+                                           other, AttributeId::kClassPortInfo)))
           .ok());
   RunFor(absl::Milliseconds(2), {device_.get()});
   ASSERT_THAT(asker_.inbox, SizeIs(1));
@@ -105,9 +102,8 @@ TEST_F(TwoPortsTest, OneReachesTheOther) {
 }
 
 TEST_F(TwoPortsTest, EventsTellWhichPort) {
-  ASSERT_TRUE(device_);
   listener_.events.clear();
-  ASSERT_TRUE(fabric_.SetLink(*fabric_.Find("host-1"), 2, false).ok());
+  ASSERT_TRUE(fabric_.SetLink(lab_.Find("host-1"), 2, false).ok());
   RunFor(absl::Milliseconds(1), {device_.get()});
   EXPECT_EQ(device_->port(1).Info().port_state, mad::PortState::kActive);
   EXPECT_EQ(device_->port(2).Info().port_state, mad::PortState::kDown);
@@ -124,10 +120,9 @@ class SilentFunction : public model::InProcessFunction {
 };
 
 TEST(WithoutInterrupts, QueuesArePolled) {
-  testing::VirtualTimers timers;
-  fabric::Fabric fabric(testing::Row(1), timers, {});
-  ASSERT_TRUE(fabric::ConfigureStatically(fabric).ok());
-  ModelledHost host(timers, fabric, "host-1");
+  Lab lab(Chain(1), Lab::kStatically);
+  testing::VirtualTimers& timers = lab.timers;
+  Mlx4Machine host(lab, "host-1");
   std::vector<std::string> notes;
   {
     SilentFunction function(host.model);
@@ -145,7 +140,7 @@ TEST(WithoutInterrupts, QueuesArePolled) {
     ASSERT_TRUE(agent.ok()) << agent.status();
     ASSERT_TRUE(
         (*agent)
-            ->Send(RequestOf(fabric::DirectedGet(AttributeId::kNodeInfo, {1})))
+            ->Send(RequestOf(testing::DirectedGet(AttributeId::kNodeInfo, {1})))
             .ok());
     timers.RunFor(absl::Milliseconds(5));
     EXPECT_THAT(asker.inbox, SizeIs(1));

@@ -14,7 +14,7 @@
 #include "mad/host.h"
 #include "testing/lab.h"
 #include "testing/mad_builder.h"
-#include "tests/daemon/hca_adapters_bench.h"
+#include "tests/daemon/hca_adapters_lab.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 using ::testing::ContainsRegex, ::testing::HasSubstr, ::testing::Not;
 using testing::LidGet;
 
-class AdapterMetricsTest : public HcaAdaptersBench {
+class AdapterMetricsTest : public HcaAdaptersLab {
  protected:
   static std::string Text(const MetricFamilies& families) {
     std::ostringstream text;
@@ -64,7 +64,7 @@ TEST_F(AdapterMetricsTest, AreUtf8WhateverTheNodeIsCalled) {
 }
 
 TEST_F(AdapterMetricsTest, CountCommandsByWhatBecameOfThem) {
-  hca::mlx4::ModelledHost& host = PlugInAlone("host-1");
+  testing::Mlx4Machine& host = PlugInAlone("host-1");
   host.model.faults().Refuse(hca::prm::Opcode::kModStatCfg,
                              hca::prm::CommandStatus::kBadParam);
   ASSERT_TRUE(Add(host, "card").ok());
@@ -83,7 +83,7 @@ TEST_F(AdapterMetricsTest, CountCommandsByWhatBecameOfThem) {
 
 TEST_F(AdapterMetricsTest, CountEventsByTheirType) {
   Start("host-1");
-  ASSERT_TRUE(fabric_.SetLink(*fabric_.Find("host-1"), 1, false).ok());
+  ASSERT_TRUE(fabric_.SetLink(lab_.Find("host-1"), 1, false).ok());
   Run(absl::Milliseconds(10));
   EXPECT_THAT(Metrics(), ContainsRegex("ibemu_adapter_events_total\\{adapter="
                                        "\"lab/host-1\",type=\"port_change\"\\} "
@@ -114,7 +114,7 @@ TEST_F(AdapterMetricsTest, CountTheMadsOfEachQueuePair) {
                              "\",port=\"1\",qp=\"";
   EXPECT_THAT(PortMetrics(), HasSubstr("ibemu_port_mads_received_total" +
                                        labels + "0\"} 0\n"));
-  mad::Host asking(timers_, fabric_.device(*fabric_.Find("host-2")));
+  mad::Host asking(timers_, fabric_.device(lab_.Find("host-2")));
   testing::RecordingClient client;
   const auto agent = asking.Register(1, {.qp = 1}, client);
   ASSERT_TRUE(agent.ok()) << agent.status();

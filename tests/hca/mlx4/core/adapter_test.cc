@@ -8,7 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "testing/mad_builder.h"
-#include "tests/hca/mlx4/driver_bench.h"
+#include "testing/mlx4_machine.h"
 #include "tests/hca/mlx4/troubled_function.h"
 
 namespace ibemu::hca::mlx4 {
@@ -21,11 +21,12 @@ using ::testing::ElementsAre;
 using testing::HasStatusCode;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::Mlx4Lab, testing::Mlx4Machine;
 using ::testing::Not;
 using ::testing::SizeIs;
 using Stage = model::mlx4::Firmware::Stage;
 
-class AdapterTest : public DriverBench {
+class AdapterTest : public Mlx4Lab {
  protected:
   absl::StatusOr<std::unique_ptr<Adapter>> StartAdapter() {
     return Adapter::Start(*host_.function, timers_, Options());
@@ -52,7 +53,7 @@ class AdapterTest : public DriverBench {
     EXPECT_EQ(host_.model.violations(), 0);
   }
 
-  ModelledHost& host_ = PlugIn();
+  Mlx4Machine& host_ = PlugIn();
 };
 
 TEST_F(AdapterTest, IsBroughtUpInTheOrderOfTheLinuxDriver) {

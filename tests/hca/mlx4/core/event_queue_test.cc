@@ -4,12 +4,14 @@
 #include <stdexcept>
 
 #include "hca/mlx4/core/mlx4_eq.h"
-#include "tests/hca/mlx4/driver_bench.h"
+#include "testing/mlx4_machine.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
 
-class EventQueueTest : public DriverBench {
+using testing::Mlx4Lab, testing::Mlx4Machine;
+
+class EventQueueTest : public Mlx4Lab {
  protected:
   static constexpr int kLogEntries = 7;
   static constexpr auto kType = prm::EventType::kSrqLimit;
@@ -27,7 +29,7 @@ class EventQueueTest : public DriverBench {
     }
   }
 
-  ModelledHost& host_ = PlugIn();
+  Mlx4Machine& host_ = PlugIn();
   std::unique_ptr<Adapter> adapter_;
   std::unique_ptr<Resources> resources_;
   std::unique_ptr<Mlx4Eq> queue_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "hca/mlx4/verbs/mcg_table.h"
-#include "tests/hca/mlx4/verbs_bench.h"
+#include "tests/hca/mlx4/verbs_lab.h"
 #include "wire/types.h"
 
 namespace ibemu::hca::mlx4 {
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class DatagramVerbsTest : public VerbsBench {
+class DatagramVerbsTest : public VerbsLab {
  protected:
   DatagramVerbsTest() {
     Options options;

@@ -1,20 +1,18 @@
 // What verbs::Provider promises, of our driver and the adapter's model.
 #include <gtest/gtest.h>
-#include <poll.h>
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
 
+#include "testing/mlx4_machine.h"
 #include "tests/fabric/soft_hca/fabric_host_pair.h"
-#include "tests/hca/mlx4/driver_bench.h"
 #include "tests/verbs/providers/provider_suites.h"
 
 namespace ibemu::verbs {
 namespace {
 
-using hca::mlx4::Mlx4Device, hca::mlx4::ModelledHost;
+using hca::mlx4::Mlx4Device, testing::Mlx4Machine;
 
 // A Mlx4HostPair is two hosts of which one or both have a modelled adapter that
 // our driver drives; the other one has the software's.
@@ -24,8 +22,7 @@ class Mlx4HostPair final : public fabric::FabricHostPair {
       : FabricHostPair(seed) {
     for (const HostNumber host : driven) {
       Driven& mine = driven_[static_cast<size_t>(host)];
-      mine.machine =
-          std::make_unique<ModelledHost>(timers_, fabric_, NameOf(host));
+      mine.machine = std::make_unique<Mlx4Machine>(lab_, NameOf(host));
       mine.device = *Mlx4Device::Start(
           *mine.machine->function, timers_,
           {.pause = [this](absl::Duration span) { timers_.RunFor(span); },
@@ -44,15 +41,11 @@ class Mlx4HostPair final : public fabric::FabricHostPair {
     return device ? GidOf(*device) : FabricHostPair::gid(host);
   }
   void RunFor(absl::Duration span) override {
-    const absl::Time end = timers_.Now() + span;
-    do {
-      timers_.RunFor(std::min(span, absl::Microseconds(50)));
-      for (const Driven& driven : driven_) {
-        if (driven.device == nullptr) continue;
-        pollfd ready{driven.device->interrupt_fd(), POLLIN, 0};
-        if (poll(&ready, 1, 0) == 1) driven.device->OnInterrupt();
-      }
-    } while (timers_.Now() < end);
+    std::vector<Mlx4Device*> devices;
+    for (const Driven& driven : driven_) {
+      if (driven.device) devices.push_back(driven.device.get());
+    }
+    testing::RunDevices(timers_, span, devices);
   }
   void Break(HostNumber host) override {
     if (!At(host).machine) return FabricHostPair::Break(host);
@@ -62,7 +55,7 @@ class Mlx4HostPair final : public fabric::FabricHostPair {
 
  private:
   struct Driven {
-    std::unique_ptr<ModelledHost> machine;
+    std::unique_ptr<Mlx4Machine> machine;
     std::unique_ptr<Mlx4Device> device;
   };
   Driven& At(HostNumber host) { return driven_[static_cast<size_t>(host)]; }

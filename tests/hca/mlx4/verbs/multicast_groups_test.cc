@@ -9,7 +9,7 @@
 #include "hca/mlx4/core/icm_layout.h"
 #include "hca/mlx4/verbs/mcg_table.h"
 #include "testing/mad_builder.h"
-#include "tests/hca/mlx4/driver_bench.h"
+#include "testing/mlx4_machine.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -17,8 +17,9 @@ namespace {
 using prm::Opcode;
 using testing::HasStatusCode;
 using ::testing::HasSubstr;
+using testing::Mlx4Lab, testing::Mlx4Machine;
 
-class MulticastGroupsTest : public DriverBench {
+class MulticastGroupsTest : public Mlx4Lab {
  protected:
   MulticastGroupsTest() {
     auto adapter = Adapter::Start(*host_.function, timers_, Options());
@@ -37,7 +38,7 @@ class MulticastGroupsTest : public DriverBench {
     return index;
   }
 
-  ModelledHost& host_ = PlugIn();
+  Mlx4Machine& host_ = PlugIn();
   std::unique_ptr<Adapter> adapter_;
   std::unique_ptr<Resources> resources_;
   std::unique_ptr<McgTable> groups_;

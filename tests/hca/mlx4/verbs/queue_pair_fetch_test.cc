@@ -3,44 +3,38 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <stdexcept>
 
-#include "tests/hca/mlx4/verbs_bench.h"
+#include "tests/hca/mlx4/verbs_lab.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
 
+using testing::Mlx4Lab, testing::Mlx4Machine;
 namespace status = verbs::wc_status;
 using ::testing::ElementsAre, ::testing::Pair, ::testing::SizeIs;
 
-class QueuePairFetchTest : public DriverBench {
+class QueuePairFetchTest : public Mlx4Lab {
  protected:
   QueuePairFetchTest() {
     device_ = Start(host_);
-    if (!device_) throw std::runtime_error("no driver");
     Run(absl::Milliseconds(10));
-    const topology::NodeId peer = *fabric_.Find("host-2");
     a_ = std::make_unique<VerbsEnd>(timers_, device_->provider(),
                                     VerbsEnd::Options{});
     VerbsEnd::Options options;
     options.rights = VerbsEnd::kAllRights;
-    b_ = std::make_unique<VerbsEnd>(timers_, fabric_.provider(peer), options);
-    a_->Connect(VerbsEnd::Towards(b_->qp->number(), LidOf(b_->provider)));
-    b_->Connect(VerbsEnd::Towards(a_->qp->number(), LidOf(a_->provider)));
+    b_ = std::make_unique<VerbsEnd>(timers_, lab_.Provider(2), options);
+    VerbsEnd::Join(*a_, *b_);
   }
   ~QueuePairFetchTest() override {
     a_.reset();
     b_.reset();
   }
 
-  static uint16_t LidOf(verbs::Provider& provider) {
-    return static_cast<uint16_t>(provider.QueryPort(1)->lid);
-  }
   void Run(absl::Duration span = absl::Milliseconds(10)) {
     RunFor(span, {device_.get()});
   }
 
-  ModelledHost& host_ = PlugIn("host-1");
+  Mlx4Machine& host_ = PlugIn("host-1");
   std::unique_ptr<Mlx4Device> device_;
   std::unique_ptr<VerbsEnd> a_, b_;
 };

@@ -5,7 +5,7 @@
 #include "hca/mlx4/core/verbs_attributes.h"
 #include "hca/mlx4/verbs/mlx4_queue_pair.h"
 #include "hca/mlx4/verbs/verbs_provider.h"
-#include "tests/hca/mlx4/verbs_bench.h"
+#include "tests/hca/mlx4/verbs_lab.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -15,7 +15,7 @@ using ::testing::Contains, ::testing::ElementsAre, ::testing::IsEmpty,
     ::testing::Pair, ::testing::SizeIs, ::testing::UnorderedElementsAre;
 using verbs::QpState;
 
-class QueuePairTest : public VerbsBench {};
+class QueuePairTest : public VerbsLab {};
 
 TEST_F(QueuePairTest, CarriesTheLongestMessageAndRefusesALongerOne) {
   Connect();
@@ -99,7 +99,7 @@ TEST_F(QueuePairTest, AForgottenSendHoldsItsMemoryUntilItIsFetched) {
   EXPECT_GT(one, 0u);
   a_->Modify({}, QpState::kReset);
   EXPECT_EQ(memory.in_use(), one);
-  a_->Connect(VerbsEnd::Towards(b_->qp->number(), LidOf(*device_b_)));
+  a_->Connect(VerbsEnd::Towards(*b_));
   ASSERT_TRUE(a_->Send(0, 10).ok());
   EXPECT_EQ(memory.in_use(), 2 * one);
   a_->qp.reset();
@@ -122,7 +122,7 @@ TEST_F(QueuePairTest, FlushesReceivesThatWaitForMemoryWhenASendFails) {
   Options same;
   same.memory = a_->memory;
   VerbsEnd other(timers_, device_a_->provider(), same);
-  const auto to = VerbsEnd::Towards(b_->qp->number(), LidOf(*device_b_));
+  const auto to = VerbsEnd::Towards(*b_);
   namespace attribute = verbs::qp_attribute;
   other.Modify(
       to, QpState::kInit,

@@ -2,14 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "hca/mlx4/verbs/mlx4_srq.h"
-#include "tests/hca/mlx4/verbs_bench.h"
+#include "tests/hca/mlx4/verbs_lab.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
 
 using ::testing::Contains, ::testing::IsEmpty;
 
-class SharedReceiveQueueTest : public VerbsBench {
+class SharedReceiveQueueTest : public VerbsLab {
  protected:
   static Options Shared() {
     Options options;

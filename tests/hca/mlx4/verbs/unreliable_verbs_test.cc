@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hca/mlx4/core/verbs_attributes.h"
-#include "tests/hca/mlx4/verbs_bench.h"
+#include "tests/hca/mlx4/verbs_lab.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -18,9 +18,9 @@ VerbsEnd::Options Unreliable() {
   return options;
 }
 
-class UnreliableVerbsTest : public VerbsBench {
+class UnreliableVerbsTest : public VerbsLab {
  protected:
-  void Connect() { VerbsBench::Connect(Unreliable(), Unreliable()); }
+  void Connect() { VerbsLab::Connect(Unreliable(), Unreliable()); }
 };
 
 TEST_F(UnreliableVerbsTest, CarriesTheLongestMessageAndRefusesALongerOne) {

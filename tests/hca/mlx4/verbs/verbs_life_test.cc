@@ -10,7 +10,7 @@
 
 #include "hca/mlx4/verbs/mlx4_queue_pair.h"
 #include "hca/mlx4/verbs/mlx4_srq.h"
-#include "tests/hca/mlx4/verbs_bench.h"
+#include "tests/hca/mlx4/verbs_lab.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -22,7 +22,7 @@ using ::testing::Contains, ::testing::ElementsAre, ::testing::HasSubstr,
     ::testing::UnorderedElementsAre;
 using verbs::EventType, verbs::QpState;
 
-class VerbsLifeTest : public VerbsBench {
+class VerbsLifeTest : public VerbsLab {
  protected:
   void SendTo(VerbsEnd& from, bool solicited = false) {
     auto request = from.Request(IB_UVERBS_WR_SEND, 0, 10);
@@ -141,7 +141,7 @@ TEST_F(VerbsLifeTest, GivesAnAdapterNoCommandThatWasCutOff) {
 }
 
 TEST_F(VerbsLifeTest, CutsTheAdapterOffThatDoesNotSayWhetherItHasAQueue) {
-  Make({}, {});
+  Make();
   host_a_.model.faults().Hang(Opcode::kSw2HwCq);
   verbs::QpInit init;
   init.pd = a_->pd.get();
@@ -214,7 +214,7 @@ TEST_F(VerbsLifeTest, EndsAllRequestsWhenTheAdaptersCompletionQueueFails) {
 }
 
 TEST_F(VerbsLifeTest, NumbersComeBackWhenThereAreNoOthers) {
-  Make({}, {});
+  Make();
   for (uint32_t i = 0; i < 2 * a_->provider.QueryDevice().max_srq; ++i) {
     ASSERT_TRUE(a_->provider
                     .CreateSrq(*a_->pd,
@@ -232,7 +232,7 @@ TEST_F(VerbsLifeTest, AnEventReachesNoLaterLifeOfItsQueuePair) {
   // It is in the queue of events when its queue pair is reset.
   timers_.RunFor(absl::Microseconds(100));
   a_->Modify({}, QpState::kReset);
-  a_->Connect(VerbsEnd::Towards(b_->qp->number(), LidOf(*device_b_)));
+  a_->Connect(VerbsEnd::Towards(*b_));
   Run();
   EXPECT_THAT(a_->events, IsEmpty());
   ASSERT_TRUE(a_->Receive(0, 10).ok());
@@ -241,7 +241,7 @@ TEST_F(VerbsLifeTest, AnEventReachesNoLaterLifeOfItsQueuePair) {
 }
 
 TEST_F(VerbsLifeTest, KeepsContextMemoryThatAnAdapterMayHave) {
-  Make({}, {});
+  Make();
   verbs::QpInit init;
   init.pd = a_->pd.get();
   init.send_cq = init.receive_cq = a_->cq.get();

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <stdexcept>
 #include <utility>
 
 #include "hca/mlx4/core/verbs_attributes.h"
-#include "tests/hca/mlx4/verbs_bench.h"
+#include "tests/hca/mlx4/troubled_function.h"
+#include "tests/hca/mlx4/verbs_lab.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -16,43 +16,12 @@ namespace status = verbs::wc_status;
 using ::testing::Contains, ::testing::ElementsAre, ::testing::HasSubstr,
     ::testing::Pair;
 
-// A machine that has no more memory for its adapter.
-class ShortOfMemory : public PciFunction {
- public:
-  explicit ShortOfMemory(PciFunction& function) : function_(function) {}
-
-  bool is_short = false;
-
-  uint32_t ReadConfig(size_t offset, size_t size) override {
-    return function_.ReadConfig(offset, size);
-  }
-  void WriteConfig(size_t offset, size_t size, uint32_t value) override {
-    function_.WriteConfig(offset, size, value);
-  }
-  absl::StatusOr<Bar*> OpenBar(int index) override {
-    return function_.OpenBar(index);
-  }
-  absl::StatusOr<std::unique_ptr<DmaMemory>> Allocate(size_t size) override {
-    if (is_short) return absl::ResourceExhaustedError("no huge page is free");
-    return function_.Allocate(size);
-  }
-  absl::Status EnableInterrupts(int count) override {
-    return function_.EnableInterrupts(count);
-  }
-  int InterruptFd(int vector) override { return function_.InterruptFd(vector); }
-
- private:
-  PciFunction& function_;
-};
-
-class VerbsMemoryTest : public VerbsBench {
+class VerbsMemoryTest : public VerbsLab {
  protected:
   VerbsMemoryTest() {
     device_a_.reset();
-    auto device = Mlx4Device::Start(function_, timers_, DriverBench::Options());
-    if (!device.ok()) throw std::runtime_error("no driver");
-    device_a_ = *std::move(device);
-    EXPECT_TRUE(fabric::ConfigureStatically(fabric_).ok());
+    device_a_ = Start(function_);
+    lab_.Configure();
     Run(absl::Milliseconds(10));
   }
   ~VerbsMemoryTest() override {
@@ -60,19 +29,19 @@ class VerbsMemoryTest : public VerbsBench {
     device_a_.reset();
   }
 
-  ShortOfMemory function_{*host_a_.function};
+  TroubledFunction function_{*host_a_.function};
 };
 
 TEST_F(VerbsMemoryTest, FailsASendThatNoMemoryWillComeFor) {
   Connect();
-  function_.is_short = true;
+  function_.longest_piece = 0;
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   ASSERT_TRUE(a_->Send(0, 10, 1).ok());
   ASSERT_TRUE(a_->Send(0, 10, 2).ok());
   Run();
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kLocalQpOperation),
                                           Pair(2u, status::kFlushed)));
-  EXPECT_THAT(notes_, Contains(HasSubstr("no huge page is free")));
+  EXPECT_THAT(notes_, Contains(HasSubstr("not in one piece")));
 }
 
 TEST_F(VerbsMemoryTest, FailsAReceiveThatNoMemoryWillComeFor) {
@@ -80,17 +49,17 @@ TEST_F(VerbsMemoryTest, FailsAReceiveThatNoMemoryWillComeFor) {
     Options options;
     options.shared = shared;
     Connect(options, {});
-    function_.is_short = true;
+    function_.longest_piece = 0;
     ASSERT_TRUE(a_->Receive(0, 10, 1).ok());
     ASSERT_TRUE(b_->Send(0, 10).ok());
     Run();
     EXPECT_THAT(a_->PollEnds(),
                 ElementsAre(Pair(1u, status::kLocalQpOperation)));
-    function_.is_short = false;
+    function_.longest_piece = SIZE_MAX;
     a_.reset();
     b_.reset();
   }
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("no huge page is free")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("not in one piece")));
 }
 
 TEST_F(VerbsMemoryTest, WaitsWhileSomeMemoryIsInUse) {
@@ -98,7 +67,7 @@ TEST_F(VerbsMemoryTest, WaitsWhileSomeMemoryIsInUse) {
   ASSERT_TRUE(b_->Receive(0, 10, 1).ok());
   ASSERT_TRUE(b_->Receive(0, kMaxMessage, 2).ok());
   ASSERT_TRUE(a_->Send(0, 10, 1).ok());
-  function_.is_short = true;
+  function_.longest_piece = 0;
   ASSERT_TRUE(a_->Send(0, kMaxMessage, 2).ok());
   Run(absl::Milliseconds(20));
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess),

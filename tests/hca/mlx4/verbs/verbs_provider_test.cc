@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -14,22 +13,21 @@
 #include "mad/wire/port_info.h"
 #include "mad/wire/smp.h"
 #include "testing/mad_builder.h"
-#include "tests/fabric/small_fabric.h"
-#include "tests/hca/mlx4/driver_bench.h"
+#include "testing/mlx4_machine.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
 
 using ::testing::Contains, ::testing::ElementsAre;
+using testing::Mlx4Lab, testing::Mlx4Machine;
 using verbs::EventType;
 
-class VerbsProviderTest : public DriverBench, public verbs::AsyncEventListener {
+class VerbsProviderTest : public Mlx4Lab, public verbs::AsyncEventListener {
  protected:
   using Heard = std::vector<std::pair<EventType, int>>;
 
   VerbsProviderTest() {
     device_ = Start(host_);
-    if (!device_) throw std::runtime_error("the driver did not start");
     Run(absl::Milliseconds(10));
     provider().AddListener(*this);
   }
@@ -48,11 +46,11 @@ class VerbsProviderTest : public DriverBench, public verbs::AsyncEventListener {
   template <class Change>
   Heard AfterSet(Change change) {
     Take();
-    mad::Host other(timers_, fabric_.device(*fabric_.Find("host-2")));
+    mad::Host other(timers_, fabric_.device(lab_.Find("host-2")));
     testing::RecordingClient asker;
     const auto agent = other.Register(1, {.qp = 0}, asker);
     mad::Outgoing set =
-        fabric::DirectedGet(mad::AttributeId::kPortInfo, {1, 1});
+        testing::DirectedGet(mad::AttributeId::kPortInfo, {1, 1});
     mad::PortInfo info = device_->port(1).Info();
     info.port_state = static_cast<mad::PortState>(0);  // no change
     info.port_physical_state = static_cast<mad::PortPhysicalState>(0);
@@ -68,7 +66,7 @@ class VerbsProviderTest : public DriverBench, public verbs::AsyncEventListener {
     return Take();
   }
 
-  ModelledHost& host_ = PlugIn();
+  Mlx4Machine& host_ = PlugIn();
   std::unique_ptr<Mlx4Device> device_;
 
  private:

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hca/mlx4/core/verbs_attributes.h"
-#include "tests/hca/mlx4/verbs_bench.h"
+#include "tests/hca/mlx4/verbs_lab.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -20,7 +20,7 @@ using ::testing::ElementsAre, ::testing::Pair, ::testing::SizeIs;
 constexpr size_t kMaxSends = size_t{26} << 20;
 constexpr size_t kMaxReceives = size_t{42} << 20;
 
-class VerbsSharesTest : public VerbsBench {
+class VerbsSharesTest : public VerbsLab {
  protected:
   static VerbsProvider& ProviderOf(Mlx4Device& device) {
     return static_cast<VerbsProvider&>(device.provider());
@@ -33,8 +33,7 @@ class VerbsSharesTest : public VerbsBench {
 
   // A connection that waits for receive requests as long as it takes.
   void ConnectPatiently(VerbsEnd& a, VerbsEnd& b) {
-    auto to_b = VerbsEnd::Towards(b.qp->number(), LidOf(*device_b_));
-    auto to_a = VerbsEnd::Towards(a.qp->number(), LidOf(*device_a_));
+    auto to_b = VerbsEnd::Towards(b), to_a = VerbsEnd::Towards(a);
     to_a.rnr_retry = to_b.rnr_retry = 7;
     a.Connect(to_b);
     b.Connect(to_a);
@@ -46,8 +45,7 @@ class VerbsSharesTest : public VerbsBench {
   Ends KeepReceives(int count) {
     Ends ends;
     for (int i = 0; i < count; ++i) {
-      ends.push_back(std::make_unique<VerbsEnd>(timers_, device_b_->provider(),
-                                                Options()));
+      ends.push_back(End(*device_b_));
       ends.back()->Connect(VerbsEnd::Towards(1, LidOf(*device_a_)));
       for (int j = 0; j < 50; ++j) {
         EXPECT_TRUE(ends.back()->Receive(0, kMaxMessage).ok());
@@ -94,7 +92,7 @@ TEST_F(VerbsSharesTest,
 }
 
 TEST_F(VerbsSharesTest, OthersGoOnBesideOneWhoseSendsNobodyTakes) {
-  Make({}, {});
+  Make();
   ConnectPatiently(*a_, *b_);
   for (int i = 0; i < 30; ++i) ASSERT_TRUE(a_->Send(0, kMaxMessage).ok());
   Run(absl::Milliseconds(10));
@@ -111,7 +109,7 @@ TEST_F(VerbsSharesTest, OthersGoOnBesideManyWhoKeepAllTheyMay) {
 }
 
 TEST_F(VerbsSharesTest, SendsThatWaitForMemoryGoOnWhenOthersWereTaken) {
-  Make({}, {});
+  Make();
   ConnectPatiently(*a_, *b_);
   constexpr uint64_t kMessages = 14;  // one too many
   for (uint64_t i = 0; i < kMessages; ++i) {
@@ -192,7 +190,7 @@ TEST_F(VerbsSharesTest, AQueuePairThatGoesLeavesItsPlacesInTheSharedQueue) {
 }
 
 TEST_F(VerbsSharesTest, HasQueuePairsForSoManyProcessesAndNotForMore) {
-  Make({}, {});
+  Make();
   verbs::Provider& provider = device_a_->provider();
   verbs::QpInit init;
   init.send_cq = init.receive_cq = a_->cq.get();

@@ -11,7 +11,7 @@
 #include "hca/prm/mlx4_qp.h"
 #include "mad/wire/mad_header.h"
 #include "testing/virtual_timers.h"
-#include "tests/hca/model/mlx4_bench.h"
+#include "tests/hca/model/fake_driver.h"
 
 namespace ibemu::hca::model {
 namespace {
@@ -143,12 +143,12 @@ TEST(CommandTextTest, LeavesOutAMailboxThatCouldNotBeRead) {
 
 TEST(CommandTraceTest, WritesWhatSoftwareHadInItsMailbox) {
   testing::VirtualTimers timers;
-  Mlx4Bench bench(timers);
+  FakeDriver driver(timers);
   std::vector<std::string> lines;
   CommandTrace trace(
       [&lines](std::string_view text) { lines.emplace_back(text); });
-  bench.device.AddObserver(trace);
-  bench.Boot();
+  driver.device.AddObserver(trace);
+  driver.Boot();
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_THAT(
       lines,
@@ -158,13 +158,13 @@ TEST(CommandTraceTest, WritesWhatSoftwareHadInItsMailbox) {
 
 TEST(CommandTraceTest, DoesNotTakeAnotherPagesBytesForTheMailbox) {
   testing::VirtualTimers timers;
-  Mlx4Bench bench(timers);
+  FakeDriver driver(timers);
   std::vector<std::string> lines;
   CommandTrace trace(
       [&lines](std::string_view text) { lines.emplace_back(text); });
-  bench.device.AddObserver(trace);
-  bench.machine.unmapped = bench.inbox;
-  EXPECT_NE(bench.Map(Opcode::kMapFa, 1), prm::CommandStatus::kOk);
+  driver.device.AddObserver(trace);
+  driver.machine.unmapped = driver.inbox;
+  EXPECT_NE(driver.Map(Opcode::kMapFa, 1), prm::CommandStatus::kOk);
   EXPECT_THAT(lines,
               ElementsAre("MAP_FA poll in=0x1 op=0 status=INTERNAL_ERR"));
 }

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "tests/hca/model/mlx4_bench.h"
+#include "tests/hca/model/fake_driver.h"
 
 namespace ibemu::hca::model {
 namespace {
@@ -23,25 +23,25 @@ class Mlx4BringUp : public ::testing::Test {
       if (but_these.contains(opcode)) continue;
       const uint8_t op_modifier =
           opcode == Opcode::k2RstQp ? prm::kFromAnyState : uint8_t{0};
-      EXPECT_EQ(bench_.Ask(opcode, 1, op_modifier),
+      EXPECT_EQ(driver_.Ask(opcode, 1, op_modifier),
                 kNever.contains(opcode) ? Status::kBadOp : Status::kBadSysState)
           << prm::Name(opcode);
     }
   }
 
   testing::VirtualTimers timers_;
-  Mlx4Bench bench_{timers_};
+  FakeDriver driver_{timers_};
 };
 
 TEST_F(Mlx4BringUp, IsAConnectX3) {
-  EXPECT_EQ(bench_.device.ReadConfig(0, 4), 0x100315b3u);
-  EXPECT_EQ(bench_.device.BarSize(0), size_t{1} << 20);
-  EXPECT_EQ(bench_.device.BarSize(2), size_t{8} << 20);
+  EXPECT_EQ(driver_.device.ReadConfig(0, 4), 0x100315b3u);
+  EXPECT_EQ(driver_.device.BarSize(0), size_t{1} << 20);
+  EXPECT_EQ(driver_.device.BarSize(2), size_t{8} << 20);
 }
 
 TEST_F(Mlx4BringUp, TellsItsFirmwareBeforeItRuns) {
-  ASSERT_EQ(bench_.Ask(Opcode::kQueryFw), Status::kOk);
-  const auto info = bench_.Out<prm::QueryFw>();
+  ASSERT_EQ(driver_.Ask(Opcode::kQueryFw), Status::kOk);
+  const auto info = driver_.Out<prm::QueryFw>();
   EXPECT_EQ(info.fw_rev_major, 2);
   EXPECT_EQ(info.fw_rev_minor, 42);
   EXPECT_EQ(info.fw_rev_subminor, 5000);
@@ -56,8 +56,8 @@ TEST_F(Mlx4BringUp, TakesNothingElseBeforeTheFirmwareRuns) {
 }
 
 TEST_F(Mlx4BringUp, TakesNoObjectsBeforeItIsInitialised) {
-  bench_.Boot();
-  bench_.MapTables();
+  driver_.Boot();
+  driver_.MapTables();
   const std::set<Opcode> settling = {
       Opcode::kQueryFw,      Opcode::kUnmapFa,     Opcode::kQueryDevCap,
       Opcode::kQueryAdapter, Opcode::kQueryPort,   Opcode::kModStatCfg,
@@ -65,47 +65,47 @@ TEST_F(Mlx4BringUp, TakesNoObjectsBeforeItIsInitialised) {
       Opcode::kInitHca,      Opcode::kMapIcm,      Opcode::kUnmapIcm,
       Opcode::kNop};
   ExpectAllRefused(settling);
-  EXPECT_EQ(bench_.Ask(Opcode::kNop), Status::kOk);
+  EXPECT_EQ(driver_.Ask(Opcode::kNop), Status::kOk);
 }
 
 // Nor the modifiers that are left for the future.
 TEST_F(Mlx4BringUp, TakesNoModifierThatACommandDoesNotHave) {
   for (const Opcode opcode : AllOpcodes()) {
     if (opcode == Opcode::kMadIfc) continue;  // has all four bits
-    EXPECT_EQ(bench_.Ask(opcode, 1, 15), Status::kBadOp) << prm::Name(opcode);
+    EXPECT_EQ(driver_.Ask(opcode, 1, 15), Status::kBadOp) << prm::Name(opcode);
   }
 }
 
 TEST_F(Mlx4BringUp, RunsTheFirmwareOnlyInTheMemoryItWants) {
-  EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
-  bench_.Map(Opcode::kMapFa, 1024);
-  EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
-  bench_.Map(Opcode::kMapFa, 1024);
-  EXPECT_EQ(bench_.Map(Opcode::kMapFa, 1), Status::kBadSysState)
+  EXPECT_EQ(driver_.Command(Opcode::kRunFw), Status::kBadSysState);
+  driver_.Map(Opcode::kMapFa, 1024);
+  EXPECT_EQ(driver_.Command(Opcode::kRunFw), Status::kBadSysState);
+  driver_.Map(Opcode::kMapFa, 1024);
+  EXPECT_EQ(driver_.Map(Opcode::kMapFa, 1), Status::kBadSysState)
       << "that is enough";
-  EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kOk);
-  EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
+  EXPECT_EQ(driver_.Command(Opcode::kRunFw), Status::kOk);
+  EXPECT_EQ(driver_.Command(Opcode::kRunFw), Status::kBadSysState);
 }
 
 TEST_F(Mlx4BringUp, TellsWhatItHasOnceTheFirmwareRuns) {
-  bench_.Boot();
-  ASSERT_EQ(bench_.Ask(Opcode::kQueryDevCap), Status::kOk);
-  const auto cap = bench_.Out<prm::QueryDevCap>();
+  driver_.Boot();
+  ASSERT_EQ(driver_.Ask(Opcode::kQueryDevCap), Status::kOk);
+  const auto cap = driver_.Out<prm::QueryDevCap>();
   EXPECT_EQ(cap.num_ports, 1);
   EXPECT_EQ(cap.flags & prm::kDevCapRc, prm::kDevCapRc);
-  ASSERT_EQ(bench_.Ask(Opcode::kQueryAdapter), Status::kOk);
-  EXPECT_EQ(bench_.Out<prm::QueryAdapter>().vsd[prm::kVsdBoardId + 3], 'I');
-  ASSERT_EQ(bench_.Ask(Opcode::kQueryPort, 1), Status::kOk);
-  const auto port = bench_.Out<prm::QueryPort>();
+  ASSERT_EQ(driver_.Ask(Opcode::kQueryAdapter), Status::kOk);
+  EXPECT_EQ(driver_.Out<prm::QueryAdapter>().vsd[prm::kVsdBoardId + 3], 'I');
+  ASSERT_EQ(driver_.Ask(Opcode::kQueryPort, 1), Status::kOk);
+  const auto port = driver_.Out<prm::QueryPort>();
   EXPECT_EQ(port.supported_type, prm::PortType::kInfiniBand);
   EXPECT_EQ(port.ib_mtu, 5);
   EXPECT_EQ(port.log_max_gid, 3);
   EXPECT_EQ(port.max_vl, 8);
-  EXPECT_EQ(bench_.Ask(Opcode::kQueryPort, 2), Status::kBadParam);
+  EXPECT_EQ(driver_.Ask(Opcode::kQueryPort, 2), Status::kBadParam);
 }
 
 TEST_F(Mlx4BringUp, HasAsManyPortsAsWires) {
-  Mlx4Bench two(timers_, 2);
+  FakeDriver two(timers_, 2);
   two.Boot();
   two.cables[1].info.mtu_cap = 4;
   two.Ask(Opcode::kQueryDevCap);
@@ -116,298 +116,300 @@ TEST_F(Mlx4BringUp, HasAsManyPortsAsWires) {
 }
 
 TEST_F(Mlx4BringUp, TellsAPortsIdentity) {
-  bench_.Boot();
-  bench_.cables[0].gid0 = 0x0002c90300000102;
-  EXPECT_EQ(bench_.Ask(Opcode::kModStatCfg), Status::kOk);
+  driver_.Boot();
+  driver_.cables[0].gid0 = 0x0002c90300000102;
+  EXPECT_EQ(driver_.Ask(Opcode::kModStatCfg), Status::kOk);
   ASSERT_EQ(
-      bench_.Ask(Opcode::kModStatCfg, 1 << 8, prm::kQueryStaticConfiguration),
+      driver_.Ask(Opcode::kModStatCfg, 1 << 8, prm::kQueryStaticConfiguration),
       Status::kOk);
-  const auto identity = bench_.Out<prm::StaticConfiguration>();
+  const auto identity = driver_.Out<prm::StaticConfiguration>();
   EXPECT_EQ(identity.uplink_guid_high, 0x0002c903u);
   EXPECT_EQ(identity.uplink_guid_low, 0x00000102u);
   EXPECT_EQ(
-      bench_.Ask(Opcode::kModStatCfg, 2 << 8, prm::kQueryStaticConfiguration),
+      driver_.Ask(Opcode::kModStatCfg, 2 << 8, prm::kQueryStaticConfiguration),
       Status::kBadParam);
-  EXPECT_EQ(bench_.Ask(Opcode::kModStatCfg, 0, 1), Status::kBadOp);
+  EXPECT_EQ(driver_.Ask(Opcode::kModStatCfg, 0, 1), Status::kBadOp);
 }
 
 TEST_F(Mlx4BringUp, HasPagesOf4KibAndNoLargerOnes) {
-  bench_.Boot();
+  driver_.Boot();
   prm::PageSizeConfiguration wanted{.change_page_size = 1};
-  EXPECT_EQ(bench_.Give(Opcode::kModStatCfg, 0, wanted), Status::kOk);
+  EXPECT_EQ(driver_.Give(Opcode::kModStatCfg, 0, wanted), Status::kOk);
   wanted.log_page_size = 1;
-  EXPECT_EQ(bench_.Give(Opcode::kModStatCfg, 0, wanted), Status::kBadParam);
+  EXPECT_EQ(driver_.Give(Opcode::kModStatCfg, 0, wanted), Status::kBadParam);
   wanted.change_page_size = 0;
-  EXPECT_EQ(bench_.Give(Opcode::kModStatCfg, 0, wanted), Status::kOk);
+  EXPECT_EQ(driver_.Give(Opcode::kModStatCfg, 0, wanted), Status::kOk);
 }
 
 TEST_F(Mlx4BringUp, RefusesWhatItDoesNotKnow) {
-  bench_.Boot();
-  EXPECT_EQ(bench_.Ask(static_cast<Opcode>(0x7ff)), Status::kBadOp);
-  EXPECT_EQ(bench_.Ask(Opcode::kSensePort), Status::kBadOp);
-  EXPECT_EQ(bench_.Ask(Opcode::kQueryFw, 0, 1), Status::kBadOp);
+  driver_.Boot();
+  EXPECT_EQ(driver_.Ask(static_cast<Opcode>(0x7ff)), Status::kBadOp);
+  EXPECT_EQ(driver_.Ask(Opcode::kSensePort), Status::kBadOp);
+  EXPECT_EQ(driver_.Ask(Opcode::kQueryFw, 0, 1), Status::kBadOp);
 }
 
 TEST_F(Mlx4BringUp, RefusesAMailboxWhereNoneCanBe) {
-  EXPECT_EQ(bench_.Command(Opcode::kQueryFw, 0, 0, 0, bench_.outbox + 8),
+  EXPECT_EQ(driver_.Command(Opcode::kQueryFw, 0, 0, 0, driver_.outbox + 8),
             Status::kBadParam);
-  EXPECT_EQ(bench_.Command(Opcode::kQueryFw, 0, 0, 0, 0x7700001000),
+  EXPECT_EQ(driver_.Command(Opcode::kQueryFw, 0, 0, 0, 0x7700001000),
             Status::kInternalError);
 }
 
 TEST_F(Mlx4BringUp, MapsContextMemoryOnlyWithItsAuxiliaryPages) {
-  bench_.Boot();
-  EXPECT_EQ(bench_.Map(Opcode::kMapIcmAux, 1), Status::kBadSysState);
-  ASSERT_EQ(bench_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20), Status::kOk);
-  const uint64_t wanted = bench_.out_value;
+  driver_.Boot();
+  EXPECT_EQ(driver_.Map(Opcode::kMapIcmAux, 1), Status::kBadSysState);
+  ASSERT_EQ(driver_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20), Status::kOk);
+  const uint64_t wanted = driver_.out_value;
   EXPECT_GT(wanted, 0u);
-  EXPECT_EQ(bench_.Map(Opcode::kMapIcm, 1, 0), Status::kIcmError);
-  ASSERT_EQ(bench_.Map(Opcode::kMapIcmAux, wanted), Status::kOk);
-  EXPECT_EQ(bench_.Map(Opcode::kMapIcm, 1, 0), Status::kOk);
-  EXPECT_EQ(bench_.Map(Opcode::kMapIcm, 2, 0), Status::kIcmError);
-  EXPECT_EQ(bench_.Map(Opcode::kMapIcm, 1, 1 << 20), Status::kIcmError);
-  EXPECT_EQ(bench_.device.icm_pages(), 1u);
+  EXPECT_EQ(driver_.Map(Opcode::kMapIcm, 1, 0), Status::kIcmError);
+  ASSERT_EQ(driver_.Map(Opcode::kMapIcmAux, wanted), Status::kOk);
+  EXPECT_EQ(driver_.Map(Opcode::kMapIcm, 1, 0), Status::kOk);
+  EXPECT_EQ(driver_.Map(Opcode::kMapIcm, 2, 0), Status::kIcmError);
+  EXPECT_EQ(driver_.Map(Opcode::kMapIcm, 1, 1 << 20), Status::kIcmError);
+  EXPECT_EQ(driver_.device.icm_pages(), 1u);
 }
 
 // What firmware can't reach it finds out when it is lent, not when it is used.
 TEST_F(Mlx4BringUp, BorrowsNoMemoryThatIsNotThere) {
   const auto lend = [this](Opcode opcode, uint64_t address) {
-    return bench_.Give(opcode, 1,
-                       prm::VirtualPhysicalMapping{
-                           .physical_page = address >> 12, .log2size = 1});
+    return driver_.Give(opcode, 1,
+                        prm::VirtualPhysicalMapping{
+                            .physical_page = address >> 12, .log2size = 1});
   };
-  const uint64_t last = BenchMachine::kBase + BenchMachine::kBytes - 8192;
-  bench_.machine.unmapped = last + 4096;
+  const uint64_t last = FakePciHost::kBase + FakePciHost::kBytes - 8192;
+  driver_.machine.unmapped = last + 4096;
   EXPECT_EQ(lend(Opcode::kMapFa, last), Status::kInternalError);
-  bench_.Boot();
-  bench_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20);
-  const uint64_t wanted = bench_.out_value;
+  driver_.Boot();
+  driver_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20);
+  const uint64_t wanted = driver_.out_value;
   EXPECT_EQ(lend(Opcode::kMapIcmAux, last), Status::kInternalError);
-  EXPECT_EQ(bench_.Map(Opcode::kMapIcmAux, wanted), Status::kOk);
+  EXPECT_EQ(driver_.Map(Opcode::kMapIcmAux, wanted), Status::kOk);
   EXPECT_EQ(lend(Opcode::kMapIcm, last), Status::kInternalError);
-  EXPECT_EQ(bench_.device.icm_pages(), 0u);
-  bench_.machine.unmapped = 0;
+  EXPECT_EQ(driver_.device.icm_pages(), 0u);
+  driver_.machine.unmapped = 0;
   EXPECT_EQ(lend(Opcode::kMapIcm, last), Status::kOk);
-  EXPECT_EQ(bench_.device.icm_pages(), 2u);
+  EXPECT_EQ(driver_.device.icm_pages(), 2u);
 }
 
 TEST_F(Mlx4BringUp, SetsNoSizeBeyondItsLimit) {
-  bench_.Boot();
-  EXPECT_EQ(bench_.Command(Opcode::kSetIcmSize, 0, 0, uint64_t{1} << 41),
+  driver_.Boot();
+  EXPECT_EQ(driver_.Command(Opcode::kSetIcmSize, 0, 0, uint64_t{1} << 41),
             Status::kExceedLimit);
 }
 
 TEST_F(Mlx4BringUp, RefusesChunksThatAreNotAlignedOrTooMany) {
-  bench_.Boot();
-  EXPECT_EQ(bench_.Give(Opcode::kSetIcmSize, 0, prm::VirtualPhysicalMapping{}),
+  driver_.Boot();
+  EXPECT_EQ(driver_.Give(Opcode::kSetIcmSize, 0, prm::VirtualPhysicalMapping{}),
             Status::kOk);
-  EXPECT_EQ(bench_.Give(
+  EXPECT_EQ(driver_.Give(
                 Opcode::kMapIcmAux, 1,
                 prm::VirtualPhysicalMapping{.physical_page = 1, .log2size = 1}),
             Status::kBadParam);
-  EXPECT_EQ(bench_.Give(Opcode::kMapIcmAux, 257, prm::VirtualPhysicalMapping{}),
-            Status::kBadParam);
+  EXPECT_EQ(
+      driver_.Give(Opcode::kMapIcmAux, 257, prm::VirtualPhysicalMapping{}),
+      Status::kBadParam);
 }
 
 TEST_F(Mlx4BringUp, InitialisesOnceAndAgainAfterItWasClosed) {
-  ASSERT_EQ(bench_.Initialise(), Status::kOk);
-  const prm::InitHca again{.tables = Mlx4Bench::Tables()};
-  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, again), Status::kBadSysState);
-  ASSERT_EQ(bench_.Ask(Opcode::kQueryHca), Status::kOk);
-  EXPECT_EQ(bench_.Out<prm::QueryHca>().tables.mtt_base,
-            Mlx4Bench::Tables().mtt_base);
-  EXPECT_EQ(bench_.Command(Opcode::kCloseHca), Status::kOk);
-  EXPECT_EQ(bench_.Command(Opcode::kCloseHca), Status::kBadSysState);
-  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, again), Status::kOk);
+  ASSERT_EQ(driver_.Initialise(), Status::kOk);
+  const prm::InitHca again{.tables = FakeDriver::Tables()};
+  EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, again), Status::kBadSysState);
+  ASSERT_EQ(driver_.Ask(Opcode::kQueryHca), Status::kOk);
+  EXPECT_EQ(driver_.Out<prm::QueryHca>().tables.mtt_base,
+            FakeDriver::Tables().mtt_base);
+  EXPECT_EQ(driver_.Command(Opcode::kCloseHca), Status::kOk);
+  EXPECT_EQ(driver_.Command(Opcode::kCloseHca), Status::kBadSysState);
+  EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, again), Status::kOk);
 }
 
 TEST_F(Mlx4BringUp, RefusesTablesWithoutMemoryOrBeyondItsLimits) {
-  bench_.Boot();
-  prm::InitHca wanted{.tables = Mlx4Bench::Tables()};
-  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kIcmError);
-  bench_.MapTables();
+  driver_.Boot();
+  prm::InitHca wanted{.tables = FakeDriver::Tables()};
+  EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, wanted), Status::kIcmError);
+  driver_.MapTables();
   wanted.tables.qpc = prm::TableWord(0, 20);
-  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kExceedLimit);
-  wanted.tables = Mlx4Bench::Tables();
+  EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, wanted), Status::kExceedLimit);
+  wanted.tables = FakeDriver::Tables();
   wanted.tables.cqe_64 = true;
-  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
-  wanted.tables = Mlx4Bench::Tables();
+  EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
+  wanted.tables = FakeDriver::Tables();
   wanted.version = 1;
-  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
+  EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
 }
 
 TEST_F(Mlx4BringUp, RefusesMulticastGroupsOfOddSizes) {
-  bench_.Boot();
-  bench_.MapTables();
-  prm::InitHca wanted{.tables = Mlx4Bench::Tables()};
+  driver_.Boot();
+  driver_.MapTables();
+  prm::InitHca wanted{.tables = FakeDriver::Tables()};
   for (const uint8_t log_entry : {5, 13}) {
     wanted.tables.log_mc_entry_sz = log_entry;
-    EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
+    EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
   }
-  wanted.tables = Mlx4Bench::Tables();
+  wanted.tables = FakeDriver::Tables();
   wanted.tables.log_mc_hash_sz = 7;
-  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam)
+  EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam)
       << "more hashes than groups";
-  wanted.tables = Mlx4Bench::Tables();
+  wanted.tables = FakeDriver::Tables();
   wanted.tables.log_mc_table_sz = 14;
-  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kExceedLimit);
+  EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, wanted), Status::kExceedLimit);
 }
 
 TEST_F(Mlx4BringUp, RefusesTablesThatLieUponEachOther) {
-  bench_.Boot();
-  bench_.MapTables();
-  prm::InitHca wanted{.tables = Mlx4Bench::Tables()};
+  driver_.Boot();
+  driver_.MapTables();
+  prm::InitHca wanted{.tables = FakeDriver::Tables()};
   wanted.tables.auxc_base = wanted.tables.altc_base + 4096;
-  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
-  wanted.tables = Mlx4Bench::Tables();
+  EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
+  wanted.tables = FakeDriver::Tables();
   wanted.tables.cmpt_base = wanted.tables.mtt_base;
-  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
+  EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, wanted), Status::kBadParam);
 }
 
 TEST_F(Mlx4BringUp, WantsMemoryForAllMulticastGroups) {
-  bench_.Boot();
-  bench_.MapTables();
-  const prm::InitHca wanted{.tables = Mlx4Bench::Tables()};
+  driver_.Boot();
+  driver_.MapTables();
+  const prm::InitHca wanted{.tables = FakeDriver::Tables()};
   const uint64_t last_page = wanted.tables.mc_base + 4096;
-  ASSERT_EQ(bench_.Command(Opcode::kUnmapIcm, 1, 0, last_page), Status::kOk);
-  EXPECT_EQ(bench_.Give(Opcode::kInitHca, 0, wanted), Status::kIcmError);
+  ASSERT_EQ(driver_.Command(Opcode::kUnmapIcm, 1, 0, last_page), Status::kOk);
+  EXPECT_EQ(driver_.Give(Opcode::kInitHca, 0, wanted), Status::kIcmError);
 }
 
 TEST_F(Mlx4BringUp, WantsToBeAskedForItsSizeEachTime) {
-  bench_.Boot();
-  EXPECT_EQ(bench_.Command(Opcode::kSetIcmSize, 0, 0, 0), Status::kExceedLimit);
-  ASSERT_EQ(bench_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20), Status::kOk);
-  ASSERT_EQ(bench_.Map(Opcode::kMapIcmAux, bench_.out_value), Status::kOk);
-  EXPECT_EQ(bench_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20),
+  driver_.Boot();
+  EXPECT_EQ(driver_.Command(Opcode::kSetIcmSize, 0, 0, 0),
+            Status::kExceedLimit);
+  ASSERT_EQ(driver_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20), Status::kOk);
+  ASSERT_EQ(driver_.Map(Opcode::kMapIcmAux, driver_.out_value), Status::kOk);
+  EXPECT_EQ(driver_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20),
             Status::kBadSysState);
-  bench_.Command(Opcode::kUnmapIcmAux);
-  bench_.Command(Opcode::kUnmapFa);
-  bench_.Boot();
-  EXPECT_EQ(bench_.Map(Opcode::kMapIcmAux, 64), Status::kBadSysState);
+  driver_.Command(Opcode::kUnmapIcmAux);
+  driver_.Command(Opcode::kUnmapFa);
+  driver_.Boot();
+  EXPECT_EQ(driver_.Map(Opcode::kMapIcmAux, 64), Status::kBadSysState);
 }
 
 TEST_F(Mlx4BringUp, FaultsWhereItsMemoryWasTakenAwayTooEarly) {
-  bench_.Boot();
-  bench_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20);
-  bench_.Map(Opcode::kMapIcmAux, bench_.out_value);
-  bench_.machine.unmapped = bench_.auxiliary_area + 4096;
-  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcmAux), Status::kInternalError);
-  bench_.machine.unmapped = bench_.firmware_area + 4096;
-  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcmAux), Status::kOk);
-  EXPECT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kInternalError);
-  EXPECT_EQ(bench_.machine.faults, 2);
-  bench_.machine.unmapped = 0;
-  EXPECT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kOk);
+  driver_.Boot();
+  driver_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20);
+  driver_.Map(Opcode::kMapIcmAux, driver_.out_value);
+  driver_.machine.unmapped = driver_.auxiliary_area + 4096;
+  EXPECT_EQ(driver_.Command(Opcode::kUnmapIcmAux), Status::kInternalError);
+  driver_.machine.unmapped = driver_.firmware_area + 4096;
+  EXPECT_EQ(driver_.Command(Opcode::kUnmapIcmAux), Status::kOk);
+  EXPECT_EQ(driver_.Command(Opcode::kUnmapFa), Status::kInternalError);
+  EXPECT_EQ(driver_.machine.faults, 2);
+  driver_.machine.unmapped = 0;
+  EXPECT_EQ(driver_.Command(Opcode::kUnmapFa), Status::kOk);
 }
 
 TEST_F(Mlx4BringUp, ComesDownInTheOrderItCameUp) {
-  ASSERT_EQ(bench_.Initialise(), Status::kOk);
-  EXPECT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kBadSysState);
-  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcmAux), Status::kBadSysState);
-  ASSERT_EQ(bench_.Command(Opcode::kCloseHca), Status::kOk);
-  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcmAux), Status::kBadSysState);
-  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcm, 0, 0, 0), Status::kBadParam);
-  EXPECT_EQ(bench_.Command(Opcode::kUnmapIcm, 1, 0, 256), Status::kBadParam);
-  ASSERT_EQ(bench_.Command(Opcode::kUnmapIcm, 1u << 22, 0, 0), Status::kOk);
-  EXPECT_EQ(bench_.device.icm_pages(), 0u);
-  EXPECT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kBadSysState);
-  ASSERT_EQ(bench_.Command(Opcode::kUnmapIcmAux), Status::kOk);
-  ASSERT_EQ(bench_.Command(Opcode::kUnmapFa), Status::kOk);
-  EXPECT_EQ(bench_.device.stage(), mlx4::Firmware::Stage::kReset);
-  EXPECT_EQ(bench_.Command(Opcode::kRunFw), Status::kBadSysState);
+  ASSERT_EQ(driver_.Initialise(), Status::kOk);
+  EXPECT_EQ(driver_.Command(Opcode::kUnmapFa), Status::kBadSysState);
+  EXPECT_EQ(driver_.Command(Opcode::kUnmapIcmAux), Status::kBadSysState);
+  ASSERT_EQ(driver_.Command(Opcode::kCloseHca), Status::kOk);
+  EXPECT_EQ(driver_.Command(Opcode::kUnmapIcmAux), Status::kBadSysState);
+  EXPECT_EQ(driver_.Command(Opcode::kUnmapIcm, 0, 0, 0), Status::kBadParam);
+  EXPECT_EQ(driver_.Command(Opcode::kUnmapIcm, 1, 0, 256), Status::kBadParam);
+  ASSERT_EQ(driver_.Command(Opcode::kUnmapIcm, 1u << 22, 0, 0), Status::kOk);
+  EXPECT_EQ(driver_.device.icm_pages(), 0u);
+  EXPECT_EQ(driver_.Command(Opcode::kUnmapFa), Status::kBadSysState);
+  ASSERT_EQ(driver_.Command(Opcode::kUnmapIcmAux), Status::kOk);
+  ASSERT_EQ(driver_.Command(Opcode::kUnmapFa), Status::kOk);
+  EXPECT_EQ(driver_.device.stage(), mlx4::Firmware::Stage::kReset);
+  EXPECT_EQ(driver_.Command(Opcode::kRunFw), Status::kBadSysState);
 }
 
 TEST_F(Mlx4BringUp, HasAnOwnerUntilItGivesUp) {
-  EXPECT_EQ(bench_.ReadControl(prm::kOwner), 0u);
-  EXPECT_EQ(bench_.ReadControl(prm::kOwner), 1u);
-  bench_.WriteControl(prm::kOwner, 0);
-  EXPECT_EQ(bench_.ReadControl(prm::kOwner), 0u);
+  EXPECT_EQ(driver_.ReadControl(prm::kOwner), 0u);
+  EXPECT_EQ(driver_.ReadControl(prm::kOwner), 1u);
+  driver_.WriteControl(prm::kOwner, 0);
+  EXPECT_EQ(driver_.ReadControl(prm::kOwner), 0u);
 }
 
 TEST_F(Mlx4BringUp, ForgetsEverythingInASoftwareReset) {
-  ASSERT_EQ(bench_.Initialise(), Status::kOk);
-  bench_.WriteControl(prm::kReset, prm::kResetValue);
-  EXPECT_EQ(bench_.device.stage(), mlx4::Firmware::Stage::kUp)
+  ASSERT_EQ(driver_.Initialise(), Status::kOk);
+  driver_.WriteControl(prm::kReset, prm::kResetValue);
+  EXPECT_EQ(driver_.device.stage(), mlx4::Firmware::Stage::kUp)
       << "without the semaphore nothing happens";
-  ASSERT_EQ(bench_.ReadControl(prm::kResetSemaphore), 0u);
-  EXPECT_EQ(bench_.ReadControl(prm::kResetSemaphore), 1u);
-  bench_.WriteControl(prm::kReset, prm::kResetValue);
-  EXPECT_EQ(bench_.ReadControl(prm::kOwner), 0xffffffffu) << "it is busy";
+  ASSERT_EQ(driver_.ReadControl(prm::kResetSemaphore), 0u);
+  EXPECT_EQ(driver_.ReadControl(prm::kResetSemaphore), 1u);
+  driver_.WriteControl(prm::kReset, prm::kResetValue);
+  EXPECT_EQ(driver_.ReadControl(prm::kOwner), 0xffffffffu) << "it is busy";
   timers_.RunFor(ConnectX3Model::kResetTime);
-  EXPECT_EQ(bench_.device.stage(), mlx4::Firmware::Stage::kReset);
-  EXPECT_EQ(bench_.ReadControl(prm::kOwner), 0u);
+  EXPECT_EQ(driver_.device.stage(), mlx4::Firmware::Stage::kReset);
+  EXPECT_EQ(driver_.ReadControl(prm::kOwner), 0u);
   // It is no bus master any more.
-  EXPECT_EQ(bench_.Ask(Opcode::kQueryFw), Status::kInternalError);
-  bench_.EnableFunction();
-  EXPECT_EQ(bench_.Ask(Opcode::kQueryFw), Status::kOk);
+  EXPECT_EQ(driver_.Ask(Opcode::kQueryFw), Status::kInternalError);
+  driver_.EnableFunction();
+  EXPECT_EQ(driver_.Ask(Opcode::kQueryFw), Status::kOk);
 }
 
 TEST_F(Mlx4BringUp, KeepsATraceOfItsCommands) {
-  bench_.Command(Opcode::kRunFw);
-  bench_.Ask(Opcode::kQueryFw);
-  EXPECT_THAT(bench_.trace, ::testing::ElementsAre(
-                                CommandRecord{.opcode = Opcode::kRunFw,
-                                              .status = Status::kBadSysState},
-                                CommandRecord{.opcode = Opcode::kQueryFw,
-                                              .in_param = bench_.inbox}));
+  driver_.Command(Opcode::kRunFw);
+  driver_.Ask(Opcode::kQueryFw);
+  EXPECT_THAT(driver_.trace, ::testing::ElementsAre(
+                                 CommandRecord{.opcode = Opcode::kRunFw,
+                                               .status = Status::kBadSysState},
+                                 CommandRecord{.opcode = Opcode::kQueryFw,
+                                               .in_param = driver_.inbox}));
 }
 
 TEST_F(Mlx4BringUp, FaultsAsOftenWithATraceAsWithoutOne) {
-  bench_.Boot();
+  driver_.Boot();
   const auto faults = [this] {
-    bench_.machine.faults = 0;
-    bench_.Command(Opcode::kMapIcmAux, 1, 0, 0x7700001000);
-    bench_.Command(Opcode::kInitHca, 0, 0, 0x7700001000);
-    return bench_.machine.faults;
+    driver_.machine.faults = 0;
+    driver_.Command(Opcode::kMapIcmAux, 1, 0, 0x7700001000);
+    driver_.Command(Opcode::kInitHca, 0, 0, 0x7700001000);
+    return driver_.machine.faults;
   };
   const int with_trace = faults();
-  bench_.StopTrace();
+  driver_.StopTrace();
   EXPECT_EQ(faults(), with_trace);
   EXPECT_EQ(with_trace, 1) << "the first comes too early to be read";
 }
 
 TEST_F(Mlx4BringUp, CountsWhatItRefuses) {
-  bench_.Boot();
-  EXPECT_EQ(bench_.device.refusals(), 0);
-  bench_.Ask(Opcode::kQueryHca);
-  EXPECT_EQ(bench_.device.refusals(), 1);
+  driver_.Boot();
+  EXPECT_EQ(driver_.device.refusals(), 0);
+  driver_.Ask(Opcode::kQueryHca);
+  EXPECT_EQ(driver_.device.refusals(), 1);
 }
 
 TEST_F(Mlx4BringUp, CountsACommandWhoseToggleIsThatOfTheOneBefore) {
-  bench_.Ask(Opcode::kQueryFw);
-  bench_.toggle = !bench_.toggle;
-  bench_.Ask(Opcode::kQueryFw);
-  EXPECT_EQ(bench_.device.violations(), 1);
+  driver_.Ask(Opcode::kQueryFw);
+  driver_.toggle = !driver_.toggle;
+  driver_.Ask(Opcode::kQueryFw);
+  EXPECT_EQ(driver_.device.violations(), 1);
 }
 
 TEST_F(Mlx4BringUp, GivesTheRegisterBackWithItsToggle) {
-  bench_.Ask(Opcode::kQueryFw);
-  const uint32_t first = bench_.ReadControl(prm::kHcr + prm::kHcrStatus);
-  bench_.Ask(Opcode::kQueryFw);
-  const uint32_t second = bench_.ReadControl(prm::kHcr + prm::kHcrStatus);
+  driver_.Ask(Opcode::kQueryFw);
+  const uint32_t first = driver_.ReadControl(prm::kHcr + prm::kHcrStatus);
+  driver_.Ask(Opcode::kQueryFw);
+  const uint32_t second = driver_.ReadControl(prm::kHcr + prm::kHcrStatus);
   EXPECT_EQ(first & prm::kHcrGo, 0u);
   EXPECT_EQ((first ^ second) & prm::kHcrToggle, prm::kHcrToggle);
 }
 
 TEST_F(Mlx4BringUp, FailsWhenATestWantsIt) {
-  bench_.device.faults().Refuse(Opcode::kQueryFw, Status::kBadNvmem);
-  EXPECT_EQ(bench_.Ask(Opcode::kQueryFw), Status::kBadNvmem);
-  EXPECT_EQ(bench_.Ask(Opcode::kQueryFw), Status::kOk);
-  bench_.device.faults().Hang(Opcode::kQueryFw);
-  bench_.Ask(Opcode::kQueryFw);
-  EXPECT_NE(bench_.ReadControl(prm::kHcr + prm::kHcrStatus) & prm::kHcrGo, 0u);
-  EXPECT_EQ(bench_.device.violations(), 0);
-  bench_.Ask(Opcode::kQueryFw);
-  EXPECT_GT(bench_.device.violations(), 0)
+  driver_.device.faults().Refuse(Opcode::kQueryFw, Status::kBadNvmem);
+  EXPECT_EQ(driver_.Ask(Opcode::kQueryFw), Status::kBadNvmem);
+  EXPECT_EQ(driver_.Ask(Opcode::kQueryFw), Status::kOk);
+  driver_.device.faults().Hang(Opcode::kQueryFw);
+  driver_.Ask(Opcode::kQueryFw);
+  EXPECT_NE(driver_.ReadControl(prm::kHcr + prm::kHcrStatus) & prm::kHcrGo, 0u);
+  EXPECT_EQ(driver_.device.violations(), 0);
+  driver_.Ask(Opcode::kQueryFw);
+  EXPECT_GT(driver_.device.violations(), 0)
       << "the register is the adapter's while GO is set";
 }
 
 TEST_F(Mlx4BringUp, ShowsACatastropheInItsErrorBuffer) {
-  EXPECT_EQ(bench_.ReadControl(mlx4::kErrorBuffer), 0u);
-  bench_.device.Fail(0xdead);
-  EXPECT_EQ(bench_.ReadControl(mlx4::kErrorBuffer), 0xdeadu);
-  bench_.Ask(Opcode::kQueryFw);
-  EXPECT_NE(bench_.ReadControl(prm::kHcr + prm::kHcrStatus) & prm::kHcrGo, 0u);
+  EXPECT_EQ(driver_.ReadControl(mlx4::kErrorBuffer), 0u);
+  driver_.device.Fail(0xdead);
+  EXPECT_EQ(driver_.ReadControl(mlx4::kErrorBuffer), 0xdeadu);
+  driver_.Ask(Opcode::kQueryFw);
+  EXPECT_NE(driver_.ReadControl(prm::kHcr + prm::kHcrStatus) & prm::kHcrGo, 0u);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "hca/model/mlx4/core/queue_use.h"
-#include "tests/hca/model/mlx4_station.h"
+#include "tests/hca/model/fake_verbs_driver.h"
 
 namespace ibemu::hca::model::mlx4 {
 namespace {
@@ -41,26 +41,26 @@ TEST(QueueUseTest, TakesAQueueOfAnotherSizeForAnotherQueue) {
 TEST(QueueUseTest, KnowsEachKindOfQueueOfAnAdapter) {
   constexpr uint32_t kQpn = 200;
   testing::VirtualTimers timers;
-  Station station(timers, 5);
-  prm::QpContext context = station.Context(prm::QpService::kUd);
-  ASSERT_EQ(station.Create(kQpn, context), prm::CommandStatus::kOk);
-  station.ToRts(kQpn, context);
+  FakeVerbsDriver driver(timers, 5);
+  prm::QpContext context = driver.Context(prm::QpService::kUd);
+  ASSERT_EQ(driver.Create(kQpn, context), prm::CommandStatus::kOk);
+  driver.ToRts(kQpn, context);
   prm::DatagramSegment to;
   to.remote_qpn = kQpn;
   to.address.port = 1;
-  to.address.pd = Station::kPd;
+  to.address.pd = FakeVerbsDriver::kPd;
   to.address.rlid = 5;
   for (int i = 0; i < 5; ++i) {
-    station.PostReceive(kQpn, {Station::At(0, 64)});
-    station.Post(kQpn,
-                 prm::ControlSegment{.opcode = prm::WqeOpcode::kSend,
-                                     .completion = prm::kCompletionRequested},
-                 Concat(to, Station::At(0, 4)));
+    driver.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
+    driver.Post(kQpn,
+                prm::ControlSegment{.opcode = prm::WqeOpcode::kSend,
+                                    .completion = prm::kCompletionRequested},
+                Concat(to, FakeVerbsDriver::At(0, 4)));
     timers.RunPending();
   }
-  EXPECT_TRUE(station.device.ended_queues().empty());
-  station.device.Reset();
-  QueueUses uses = station.device.ended_queues();
+  EXPECT_TRUE(driver.device.ended_queues().empty());
+  driver.device.Reset();
+  QueueUses uses = driver.device.ended_queues();
   EXPECT_EQ((uses[{QueueKind::kSends, 8}].most), 5u);
   EXPECT_EQ((uses[{QueueKind::kReceives, 8}].most), 5u);
   EXPECT_EQ((uses[{QueueKind::kCompletions, 16}].queues), 2u);

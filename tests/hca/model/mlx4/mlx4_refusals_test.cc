@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hca/prm/mlx4_management.h"
-#include "tests/hca/model/mlx4_station.h"
+#include "tests/hca/model/fake_verbs_driver.h"
 
 namespace ibemu::hca::model {
 namespace {
@@ -28,7 +28,7 @@ class Mlx4Refusals : public ::testing::Test {
     prm::SrqContext context;
     context.log_srq_size = 3;
     context.log_stride = 1;
-    context.pd = Station::kPd;
+    context.pd = FakeVerbsDriver::kPd;
     context.mtt_base_addr = here_.MakeBuffer(4096).mtt;
     context.db_record_addr = here_.machine.Allocate(8);
     return context;
@@ -36,15 +36,15 @@ class Mlx4Refusals : public ::testing::Test {
   prm::CqContext Completions() {
     prm::CqContext context;
     context.log_cq_size = 3;
-    context.usr_page = Station::kUar;
-    context.comp_eqn = Station::kEq;
+    context.usr_page = FakeVerbsDriver::kUar;
+    context.comp_eqn = FakeVerbsDriver::kEq;
     context.mtt_base_addr = here_.MakeBuffer(4096).mtt;
     context.db_record_addr = here_.machine.Allocate(8);
     return context;
   }
 
   testing::VirtualTimers timers_;
-  Station here_{timers_};
+  FakeVerbsDriver here_{timers_};
 };
 
 TEST_F(Mlx4Refusals, MailboxesThatAreNotAlignedOrNotThere) {
@@ -55,8 +55,8 @@ TEST_F(Mlx4Refusals, MailboxesThatAreNotAlignedOrNotThere) {
   const std::pair<Opcode, uint32_t> outboxes[] = {
       {Opcode::kQueryFw, 0},      {Opcode::kQueryDevCap, 0},
       {Opcode::kQueryAdapter, 0}, {Opcode::kQueryPort, 1},
-      {Opcode::kQueryHca, 0},     {Opcode::kQueryEq, Station::kEq},
-      {Opcode::kQueryMpt, 20},    {Opcode::kQueryCq, Station::kSendCq},
+      {Opcode::kQueryHca, 0},     {Opcode::kQueryEq, FakeVerbsDriver::kEq},
+      {Opcode::kQueryMpt, 20},    {Opcode::kQueryCq, FakeVerbsDriver::kSendCq},
       {Opcode::kQueryQp, kQpn},   {Opcode::kQuerySrq, 70},
       {Opcode::kReadMcg, 5},      {Opcode::kDiagRprt, 0},
       {Opcode::kMadIfc, 1},
@@ -95,7 +95,7 @@ TEST_F(Mlx4Refusals, MailboxesThatAreNotAlignedOrNotThere) {
         << prm::Name(opcode);
   }
   const std::pair<Opcode, uint32_t> back[] = {
-      {Opcode::kHw2SwMpt, Station::kRegion}, {Opcode::kHw2SwSrq, 70}};
+      {Opcode::kHw2SwMpt, FakeVerbsDriver::kRegion}, {Opcode::kHw2SwSrq, 70}};
   for (const auto& [opcode, number] : back) {
     EXPECT_EQ(here_.Command(opcode, number, 0, 0, here_.outbox + 8),
               Status::kBadParam)
@@ -110,7 +110,7 @@ TEST_F(Mlx4Refusals, MailboxesOfBringUpThatAreNotAligned) {
     EXPECT_EQ(here_.Command(opcode, 1, 0, here_.inbox + 8), Status::kBadParam)
         << prm::Name(opcode);
   }
-  Mlx4Bench fresh(timers_);
+  FakeDriver fresh(timers_);
   EXPECT_EQ(fresh.Command(Opcode::kMapFa, 1, 0, fresh.inbox + 8),
             Status::kBadParam);
 }
@@ -135,7 +135,7 @@ TEST_F(Mlx4Refusals, ReservedBitsOfWhatSoftwareGives) {
                   prm::VirtualPhysicalMapping{.virtual_page = 0xff000}, 63),
       Status::kBadParam);
   here_.Command(Opcode::kCloseHca);
-  const prm::InitHca tables{.tables = Mlx4Bench::Tables()};
+  const prm::InitHca tables{.tables = FakeDriver::Tables()};
   EXPECT_EQ(GiveWithBit(Opcode::kInitHca, 0, tables, 0x140 * 8),
             Status::kBadParam);
   here_.machine.PutWord(here_.inbox + 0x140, 0);
@@ -208,7 +208,7 @@ TEST_F(Mlx4Refusals, SharedReceiveQueuesThatMakeNoSense) {
   EXPECT_EQ(here_.Give(Opcode::kSw2HwSrq, 3, good), Status::kBadResource);
   EXPECT_EQ(here_.Give(Opcode::kSw2HwSrq, 256, good), Status::kBadIndex);
   here_.Command(Opcode::kUnmapIcm, 64, 0,
-                prm::TableBase(Mlx4Bench::Tables().srqc));
+                prm::TableBase(FakeDriver::Tables().srqc));
   EXPECT_EQ(here_.Give(Opcode::kSw2HwSrq, 70, good), Status::kIcmError);
 }
 

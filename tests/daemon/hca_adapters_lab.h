@@ -1,6 +1,6 @@
 // Modelled adapters in the hands of HcaAdapters.
-#ifndef IBEMU_TESTS_DAEMON_HCA_ADAPTERS_BENCH_H_
-#define IBEMU_TESTS_DAEMON_HCA_ADAPTERS_BENCH_H_
+#ifndef IBEMU_TESTS_DAEMON_HCA_ADAPTERS_LAB_H_
+#define IBEMU_TESTS_DAEMON_HCA_ADAPTERS_LAB_H_
 
 #include <memory>
 #include <string>
@@ -9,28 +9,28 @@
 #include "daemon/adapters/hca_adapters.h"
 #include "gtest/gtest.h"
 #include "hca/model/in_process_function.h"
+#include "testing/mlx4_machine.h"
 #include "tests/daemon/virtual_loop.h"
-#include "tests/hca/mlx4/driver_bench.h"
 
 namespace ibemu::daemon {
 
 // They are in the place of host-1 and host-2.
-class HcaAdaptersBench : public hca::mlx4::DriverBench {
+class HcaAdaptersLab : public testing::Mlx4Lab {
  protected:
-  hca::mlx4::ModelledHost& PlugInAlone(const std::string& node) {
-    hca::mlx4::ModelledHost& host = PlugIn(node);
+  testing::Mlx4Machine& PlugInAlone(const std::string& node) {
+    testing::Mlx4Machine& host = PlugIn(node);
     host.function.reset();  // the adapters' own comes instead
     return host;
   }
 
-  absl::Status Add(hca::mlx4::ModelledHost& host, const std::string& name) {
+  absl::Status Add(testing::Mlx4Machine& host, const std::string& name) {
     return adapters_.Add(
         name, std::make_unique<hca::model::InProcessFunction>(host.model));
   }
 
   // Until its port is active, too.
-  hca::mlx4::ModelledHost& Start(const std::string& node) {
-    hca::mlx4::ModelledHost& host = PlugInAlone(node);
+  testing::Mlx4Machine& Start(const std::string& node) {
+    testing::Mlx4Machine& host = PlugInAlone(node);
     const absl::Status added = Add(host, "lab/" + node);
     EXPECT_TRUE(added.ok()) << added;
     Run(absl::Milliseconds(10));
@@ -52,4 +52,4 @@ class HcaAdaptersBench : public hca::mlx4::DriverBench {
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_TESTS_DAEMON_HCA_ADAPTERS_BENCH_H_
+#endif  // IBEMU_TESTS_DAEMON_HCA_ADAPTERS_LAB_H_

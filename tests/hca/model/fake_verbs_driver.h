@@ -1,6 +1,6 @@
 // An adapter that is up, with queues and a queue pair to send and receive with.
-#ifndef IBEMU_TESTS_HCA_MODEL_MLX4_STATION_H_
-#define IBEMU_TESTS_HCA_MODEL_MLX4_STATION_H_
+#ifndef IBEMU_TESTS_HCA_MODEL_FAKE_VERBS_DRIVER_H_
+#define IBEMU_TESTS_HCA_MODEL_FAKE_VERBS_DRIVER_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -10,14 +10,16 @@
 #include <vector>
 
 #include "hca/prm/mlx4_wqe.h"
-#include "tests/hca/model/mlx4_bench.h"
+#include "tests/hca/model/fake_driver.h"
 
 namespace ibemu::hca::model {
 
 // The queue pair under test.
 constexpr uint32_t kQpn = 200;
 
-class Station : public Mlx4Bench {
+// A FakeVerbsDriver has an adapter that is up, with queues of completions and
+// of events, and makes queue pairs.
+class FakeVerbsDriver : public FakeDriver {
  public:
   static constexpr uint32_t kAsyncEq = 4;  // events
   static constexpr uint32_t kEq = 5;       // completions
@@ -31,8 +33,8 @@ class Station : public Mlx4Bench {
   static constexpr int kLogWqes = 3;  // of each queue
   static constexpr size_t kStride = 256;
 
-  explicit Station(testing::VirtualTimers& timers, uint16_t lid = 5)
-      : Mlx4Bench(timers) {
+  explicit FakeVerbsDriver(testing::VirtualTimers& timers, uint16_t lid = 5)
+      : FakeDriver(timers) {
     cables[0].info.lid = wire::Lid{lid};
     cables[0].gid0 = lid;
     cables[0].listener->OnPortEvent();  // nobody is told yet
@@ -206,4 +208,4 @@ std::vector<std::byte> Concat(const Segments&... segments) {
 
 }  // namespace ibemu::hca::model
 
-#endif  // IBEMU_TESTS_HCA_MODEL_MLX4_STATION_H_
+#endif  // IBEMU_TESTS_HCA_MODEL_FAKE_VERBS_DRIVER_H_

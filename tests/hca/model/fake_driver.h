@@ -1,13 +1,12 @@
-// An adapter on the bench: a machine around it, and a hand that turns it up.
-#ifndef IBEMU_TESTS_HCA_MODEL_MLX4_BENCH_H_
-#define IBEMU_TESTS_HCA_MODEL_MLX4_BENCH_H_
+// A driver of a modelled adapter that does what a test says.
+#ifndef IBEMU_TESTS_HCA_MODEL_FAKE_DRIVER_H_
+#define IBEMU_TESTS_HCA_MODEL_FAKE_DRIVER_H_
 
 #include <linux/pci_regs.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <span>
@@ -17,7 +16,8 @@
 #include "hca/prm/mlx4_events.h"
 #include "hca/prm/mlx4_registers.h"
 #include "testing/virtual_timers.h"
-#include "tests/hca/model/mlx4_fake_cable.h"
+#include "tests/hca/model/fake_cable.h"
+#include "tests/hca/model/fake_pci_host.h"
 
 namespace ibemu::hca::model {
 
@@ -31,84 +31,16 @@ inline std::vector<prm::Opcode> AllOpcodes() {
   return opcodes;
 }
 
-// Memory from kBase on; the rest of the bus is empty.
-class BenchMachine : public PciHost {
- public:
-  static constexpr uint64_t kBase = uint64_t{1} << 32;
-  static constexpr size_t kBytes = 48 << 20;
-
-  bool ReadMemory(uint64_t address, std::span<std::byte> into) override {
-    if (!Mapped(address, into.size())) {
-      ++faults;
-      return false;
-    }
-    std::ranges::copy(Bytes(address, into.size()), into.begin());
-    return true;
-  }
-  bool WriteMemory(uint64_t address, std::span<const std::byte> from) override {
-    if (!Mapped(address, from.size())) {
-      ++faults;
-      return false;
-    }
-    std::ranges::copy(from, Bytes(address, from.size()).begin());
-    return true;
-  }
-  void SignalMessage(uint64_t, uint32_t data) override { ++interrupts[data]; }
-
-  // Zeroed pages.
-  uint64_t Allocate(uint64_t bytes) {
-    const uint64_t place = kBase + used_;
-    used_ += (bytes + 4095) / 4096 * 4096;
-    return place;
-  }
-  template <wire::Structure T>
-  T Get(uint64_t address) const {
-    return wire::Decode<T>(Bytes(address, wire::kBytes<T>));
-  }
-  template <wire::Structure T>
-  void Put(uint64_t address, const T& value) {
-    wire::Encode(value, Bytes(address, wire::kBytes<T>));
-  }
-  std::span<std::byte> Bytes(uint64_t address, size_t count) const {
-    return std::span(memory_.get(), kBytes).subspan(address - kBase, count);
-  }
-  void PutWord(uint64_t address, uint32_t value) {
-    for (size_t i = 0; i < 4; ++i) {
-      memory_[address - kBase + i] =
-          static_cast<std::byte>(value >> (24 - 8 * i));
-    }
-  }
-
-  std::map<uint32_t, int> interrupts;  // by vector
-  uint64_t unmapped = 0;               // a page that is taken away
-  int faults = 0;                      // accesses to what is not there
-
- private:
-  bool Mapped(uint64_t address, size_t bytes) const {
-    if (address < kBase || bytes > kBytes || address - kBase > kBytes - bytes) {
-      return false;
-    }
-    return unmapped == 0 || address + bytes <= unmapped ||
-           address >= unmapped + 4096;
-  }
-
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-  // Zeros that take no memory until they are written.
-  std::unique_ptr<std::byte[], Free> memory_{
-      static_cast<std::byte*>(std::calloc(kBytes, 1))};
-  uint64_t used_ = 0;
-};
-
-class Mlx4Bench : private CommandObserver {
+// A FakeDriver is a machine with a modelled adapter, and as much of a driver as
+// a test of the model needs: it gives commands and writes registers.
+class FakeDriver : private CommandObserver {
  public:
   using Status = prm::CommandStatus;
   using Opcode = prm::Opcode;
 
   static constexpr uint32_t kUar = 200;  // software's page of doorbells
 
-  explicit Mlx4Bench(testing::VirtualTimers& timers, int ports = 1)
+  explicit FakeDriver(testing::VirtualTimers& timers, int ports = 1)
       : cables(static_cast<size_t>(ports)), device(timers, Pointers(cables)) {
     device.SetHost(&machine);
     device.AddObserver(*this);
@@ -348,7 +280,7 @@ class Mlx4Bench : private CommandObserver {
   }
 
   testing::VirtualTimers* timers = nullptr;
-  BenchMachine machine;
+  FakePciHost machine;
   std::vector<FakeCable> cables;
   ConnectX3Model device;
   uint64_t inbox = 0, outbox = 0;
@@ -376,4 +308,4 @@ class Mlx4Bench : private CommandObserver {
 
 }  // namespace ibemu::hca::model
 
-#endif  // IBEMU_TESTS_HCA_MODEL_MLX4_BENCH_H_
+#endif  // IBEMU_TESTS_HCA_MODEL_FAKE_DRIVER_H_

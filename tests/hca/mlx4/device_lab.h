@@ -1,13 +1,12 @@
 // An adapter that our driver has brought up, and somebody who asks through it.
-#ifndef IBEMU_TESTS_HCA_MLX4_DEVICE_BENCH_H_
-#define IBEMU_TESTS_HCA_MLX4_DEVICE_BENCH_H_
+#ifndef IBEMU_TESTS_HCA_MLX4_DEVICE_LAB_H_
+#define IBEMU_TESTS_HCA_MLX4_DEVICE_LAB_H_
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <initializer_list>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -16,16 +15,15 @@
 #include "mad/wire/port_info.h"
 #include "mad/wire/smp.h"
 #include "testing/mad_builder.h"
-#include "tests/fabric/small_fabric.h"
-#include "tests/hca/mlx4/driver_bench.h"
+#include "testing/mlx4_machine.h"
 
 namespace ibemu::hca::mlx4 {
 
-class DeviceBench : public DriverBench {
+// A DeviceLab is a host whose adapter our driver has brought up.
+class DeviceLab : public testing::Mlx4Lab {
  protected:
-  DeviceBench() {
+  DeviceLab() {
     device_ = Start(host_);
-    if (!device_) throw std::runtime_error("the driver did not start");
     device_->SetListener(&listener_);
     Run(absl::Milliseconds(10));
   }
@@ -65,7 +63,7 @@ class DeviceBench : public DriverBench {
 
   static mad::Outgoing Directed(mad::AttributeId attribute,
                                 std::initializer_list<int> path) {
-    mad::Outgoing packet = fabric::DirectedGet(attribute, path);
+    mad::Outgoing packet = testing::DirectedGet(attribute, path);
     wire::Put<&mad::Smp::hop_pointer>(packet.mad, 0);
     return packet;
   }
@@ -80,16 +78,14 @@ class DeviceBench : public DriverBench {
     return rounds;
   }
 
-  mad::PortInfo FabricsView() {
-    return fabric_.device(*fabric_.Find("host-1")).port(1).Info();
-  }
+  mad::PortInfo FabricsView() { return lab_.HostPort(1).Info(); }
 
-  ModelledHost& host_ = PlugIn();
-  RecordingDeviceListener listener_;
+  testing::Mlx4Machine& host_ = PlugIn();
+  testing::RecordingDeviceListener listener_;
   std::unique_ptr<Mlx4Device> device_;
   testing::RecordingClient asker_;
 };
 
 }  // namespace ibemu::hca::mlx4
 
-#endif  // IBEMU_TESTS_HCA_MLX4_DEVICE_BENCH_H_
+#endif  // IBEMU_TESTS_HCA_MLX4_DEVICE_LAB_H_
