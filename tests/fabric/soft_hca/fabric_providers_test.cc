@@ -18,6 +18,9 @@ const auto kWirings = ::testing::Values(kSoftware);
 }  // namespace
 
 INSTANTIATE_TEST_SUITE_P(Fabric, ProviderTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Fabric, ConnectionTest,
+                         ::testing::Combine(kWirings, AnyConnection()),
+                         NameOfConnection);
 INSTANTIATE_TEST_SUITE_P(Fabric, ReliableConnectionTest, kWirings, NameOf);
 INSTANTIATE_TEST_SUITE_P(Fabric, UnreliableConnectionTest, kWirings, NameOf);
 INSTANTIATE_TEST_SUITE_P(Fabric, DatagramTest, kWirings, NameOf);

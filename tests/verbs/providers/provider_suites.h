@@ -22,6 +22,15 @@ inline std::string NameOf(const ::testing::TestParamInfo<Wiring>& info) {
   return info.param.name;
 }
 
+inline std::string NameOfConnection(
+    const ::testing::TestParamInfo<std::tuple<Wiring, QpType>>& info) {
+  const auto& [wiring, type] = info.param;
+  return wiring.name + (type == QpType::kRc ? "Reliable" : "Unreliable");
+}
+inline auto AnyConnection() {
+  return ::testing::Values(QpType::kRc, QpType::kUc);
+}
+
 // A ProviderSuite is two ends on two hosts: a_ on the first, b_ on the second.
 class ProviderSuite {
  protected:
@@ -41,16 +50,12 @@ class ProviderSuite {
     a_ = End(HostNumber::kOne, a);
     b_ = End(HostNumber::kTwo, b);
   }
-  QpAttributes Towards(HostNumber host, const VerbsEnd& peer) {
-    return VerbsEnd::Towards(peer.qp->number(), LidOf(host));
-  }
-  QpAttributes TowardsA() { return Towards(HostNumber::kOne, *a_); }
-  QpAttributes TowardsB() { return Towards(HostNumber::kTwo, *b_); }
+  QpAttributes TowardsA() { return VerbsEnd::Towards(*a_); }
+  QpAttributes TowardsB() { return VerbsEnd::Towards(*b_); }
   // A connection, or two that exchange datagrams.
   void Connect(const Options& a, const Options& b) {
     Make(a, b);
-    a_->Connect(TowardsB());
-    b_->Connect(TowardsA());
+    VerbsEnd::Join(*a_, *b_);
   }
   void Connect(QpType type) {
     Options options;
@@ -114,13 +119,31 @@ class ProviderTest : public WiredSuite, private AsyncEventListener {
   Heard heard_;
 };
 
-// Messages over reliable connections.
+// Messages over connections, reliable ones (RC) and others (UC).
+class ConnectionTest
+    : public ::testing::TestWithParam<std::tuple<Wiring, QpType>>,
+      protected ProviderSuite {
+ protected:
+  using ProviderSuite::Run;
+
+  ConnectionTest() : ProviderSuite(std::get<0>(GetParam())) {}
+
+  static bool IsReliable() { return std::get<1>(GetParam()) == QpType::kRc; }
+  static Options OfItsType() {
+    Options options;
+    options.type = std::get<1>(GetParam());
+    return options;
+  }
+  void Connect() { ProviderSuite::Connect(OfItsType(), OfItsType()); }
+};
+
+// What reliable connections do otherwise.
 class ReliableConnectionTest : public WiredSuite {
  protected:
   void Connect() { ProviderSuite::Connect(Options(), Options()); }
 };
 
-// Messages over unreliable connections.
+// What unreliable connections do otherwise.
 class UnreliableConnectionTest : public WiredSuite {
  protected:
   static Options Unreliable() {

@@ -1,7 +1,4 @@
-#include <endian.h>
 #include <gmock/gmock.h>
-
-#include <algorithm>
 
 #include "tests/verbs/providers/provider_suites.h"
 
@@ -15,69 +12,6 @@ using ::testing::Contains, ::testing::ElementsAre, ::testing::IsEmpty,
 using testing::Pattern;
 
 }  // namespace
-
-TEST_P(ReliableConnectionTest, SendsAMessageIntoTheOthersMemory) {
-  Connect();
-  const std::string text = Pattern(10000);
-  a_->memory->Put(100, text);
-  ASSERT_TRUE(b_->Receive(5000, 20000).ok());
-  ASSERT_TRUE(a_->Send(100, text.size()).ok());
-  EXPECT_THAT(a_->Poll(), IsEmpty()) << "nothing happens at once";
-  Run();
-  const auto received = b_->Poll();
-  ASSERT_THAT(received, SizeIs(1));
-  EXPECT_EQ(received[0].wr_id, 100u);
-  EXPECT_EQ(received[0].status, status::kSuccess);
-  EXPECT_EQ(received[0].opcode, wc_opcode::kReceive);
-  EXPECT_EQ(received[0].byte_len, text.size());
-  EXPECT_EQ(received[0].qp_num, b_->qp->number());
-  EXPECT_EQ(b_->memory->Text(5000, text.size()), text);
-  const auto sent = a_->Poll();
-  ASSERT_THAT(sent, SizeIs(1));
-  EXPECT_EQ(sent[0].wr_id, 7u);
-  EXPECT_EQ(sent[0].status, status::kSuccess);
-  EXPECT_EQ(sent[0].opcode, uint32_t{IB_UVERBS_WC_SEND});
-}
-
-TEST_P(ReliableConnectionTest, SendsBothWaysAtOnce) {
-  Connect();
-  a_->memory->Put(0, Pattern(5000));
-  b_->memory->Put(0, "answer");
-  ASSERT_TRUE(b_->Receive(10000, 5000).ok());
-  ASSERT_TRUE(a_->Receive(10000, 5000).ok());
-  ASSERT_TRUE(a_->Send(0, 5000).ok());
-  ASSERT_TRUE(b_->Send(0, 6).ok());
-  Run();
-  EXPECT_EQ(b_->memory->Text(10000, 5000), Pattern(5000));
-  EXPECT_EQ(a_->memory->Text(10000, 6), "answer");
-  EXPECT_THAT(a_->Poll(), SizeIs(2));
-  EXPECT_THAT(b_->Poll(), SizeIs(2));
-}
-
-TEST_P(ReliableConnectionTest, CarriesAnImmediateAndNoBytes) {
-  Connect();
-  ASSERT_TRUE(b_->Receive(0, 64).ok());
-  auto request = a_->Request(IB_UVERBS_WR_SEND_WITH_IMM, 0, 0);
-  request.work.ex.imm_data = htobe32(0xcafe);
-  ASSERT_TRUE(a_->Post(std::move(request)).ok());
-  Run();
-  const auto received = b_->Poll();
-  ASSERT_THAT(received, SizeIs(1));
-  EXPECT_EQ(received[0].wc_flags, wc_flag::kWithImmediate);
-  EXPECT_EQ(be32toh(received[0].ex.imm_data), 0xcafeu);
-  EXPECT_EQ(received[0].byte_len, 0u);
-}
-
-TEST_P(ReliableConnectionTest, SendsWhatWasInlineAsItWasWhenItWasPosted) {
-  Connect();
-  ASSERT_TRUE(b_->Receive(0, 64).ok());
-  auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 0);
-  request.inline_data = std::make_shared<std::vector<std::byte>>(
-      std::vector{std::byte{'h'}, std::byte{'i'}});
-  ASSERT_TRUE(a_->Post(std::move(request)).ok());
-  Run();
-  EXPECT_EQ(b_->memory->Text(0, 2), "hi");
-}
 
 TEST_P(ReliableConnectionTest, KeepsTheOrderOfManyMessagesOfAnyLength) {
   Connect();
@@ -141,29 +75,6 @@ TEST_P(ReliableConnectionTest,
               ElementsAre(Pair(7u, status::kRemoteInvalidRequest)));
   EXPECT_THAT(b_->events, Not(Contains(EventType::kQpRequestError)))
       << "the completion tells of it";
-}
-
-TEST_P(ReliableConnectionTest, FailsASendWhoseKeyIsWrongInItsTurn) {
-  Connect();
-  ASSERT_TRUE(b_->Receive(0, 100).ok());
-  ASSERT_TRUE(a_->Send(0, 10, 1).ok());
-  ASSERT_TRUE(a_->SendWithAWrongKey(10, 2).ok());
-  ASSERT_TRUE(a_->Send(0, 10, 3).ok());
-  Run();
-  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess),
-                                          Pair(2u, status::kLocalProtection),
-                                          Pair(3u, status::kFlushed)));
-  EXPECT_THAT(b_->PollEnds(), SizeIs(1));
-}
-
-TEST_P(ReliableConnectionTest, FailsASendBeyondWhatIsRegistered) {
-  Connect();
-  ASSERT_TRUE(b_->Receive(0, 100).ok());
-  ASSERT_TRUE(a_->Send(0, 10, 1).ok());
-  ASSERT_TRUE(a_->Send(VerbsEnd::kSize, 1, 2).ok());
-  Run();
-  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess),
-                                          Pair(2u, status::kLocalProtection)));
 }
 
 TEST_P(ReliableConnectionTest, FailsASendWhoseMemoryIsNotThere) {
@@ -296,21 +207,6 @@ TEST_P(ReliableConnectionTest, MayBeResetAndUsedAgain) {
   EXPECT_EQ(b_->memory->Text(100, 5), "again");
 }
 
-TEST_P(ReliableConnectionTest, TakesNothingBeforeItsTime) {
-  Make({}, {});
-  EXPECT_TRUE(absl::IsInvalidArgument(a_->Send(0, 10)));
-  EXPECT_TRUE(absl::IsInvalidArgument(a_->Receive(0, 10)));
-}
-
-TEST_P(ReliableConnectionTest, RefusesRequestsThatItDoesNotHave) {
-  Connect();
-  for (const uint32_t opcode : {IB_UVERBS_WR_SEND_WITH_INV,
-                                IB_UVERBS_WR_BIND_MW, IB_UVERBS_WR_LOCAL_INV}) {
-    EXPECT_TRUE(absl::IsInvalidArgument(a_->Post(a_->Request(opcode, 0, 8))))
-        << opcode;
-  }
-}
-
 TEST_P(ReliableConnectionTest, TellsWhatItIs) {
   Connect();
   const QpAttributes now = a_->qp->Query();
@@ -370,28 +266,6 @@ TEST_P(ReliableConnectionTest, HasNoErrorOfItsSendQueueAlone) {
   EXPECT_TRUE(
       absl::IsInvalidArgument(a_->TryModify({}, QpState::kReadyToSend)));
   EXPECT_TRUE(a_->TryModify({}, QpState::kReset).ok());
-}
-
-TEST_P(ReliableConnectionTest, ADrainWithNothingUnderWayEndsSoon) {
-  Connect();
-  a_->Drain();
-  Run();
-  EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
-  EXPECT_EQ(a_->qp->Query().sq_draining, 0);
-}
-
-TEST_P(ReliableConnectionTest, HoldsSendsBackWhileItIsDrained) {
-  Connect();
-  a_->Drain();
-  ASSERT_TRUE(b_->Receive(0, 10).ok());
-  ASSERT_TRUE(a_->Send(0, 10).ok());
-  Run();
-  EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
-  EXPECT_THAT(b_->Poll(), IsEmpty());
-  EXPECT_EQ(a_->State(), QpState::kSendQueueDrain);
-  a_->Modify({}, QpState::kReadyToSend);
-  Run();
-  EXPECT_THAT(b_->Poll(), SizeIs(1));
 }
 
 TEST_P(ReliableConnectionTest, ADrainWaitsForAReceiverThatIsNotReady) {

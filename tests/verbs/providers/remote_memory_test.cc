@@ -219,8 +219,7 @@ TEST_P(RemoteMemoryTest, AtomicsOfSeveralQueuePairsDoNotRace) {
   of_b.rights = VerbsEnd::kAllRights;
   of_b.memory = b_->memory;
   const auto c = End(HostNumber::kOne, {}), d = End(HostNumber::kTwo, of_b);
-  c->Connect(Towards(HostNumber::kTwo, *d));
-  d->Connect(Towards(HostNumber::kOne, *c));
+  VerbsEnd::Join(*c, *d);
   for (size_t i = 0; i < 20; ++i) {
     ASSERT_TRUE(a_->Add(8 * i, *b_, 64, 1).ok());
     ASSERT_TRUE(c->Add(8 * i, *d, 64, 1).ok());

@@ -1,4 +1,3 @@
-#include <endian.h>
 #include <gmock/gmock.h>
 
 #include "tests/verbs/providers/provider_suites.h"
@@ -13,43 +12,6 @@ using ::testing::AllOf, ::testing::Contains, ::testing::Each,
 using testing::Pattern;
 
 }  // namespace
-
-TEST_P(UnreliableConnectionTest, SendsAMessageIntoTheOthersMemory) {
-  Connect();
-  const std::string text = Pattern(10000);
-  a_->memory->Put(100, text);
-  ASSERT_TRUE(b_->Receive(5000, 20000).ok());
-  auto request = a_->Request(IB_UVERBS_WR_SEND_WITH_IMM, 100, text.size());
-  request.work.ex.imm_data = htobe32(0xcafe);
-  ASSERT_TRUE(a_->Post(std::move(request)).ok());
-  Run();
-  const auto received = b_->Poll();
-  ASSERT_THAT(received, SizeIs(1));
-  EXPECT_EQ(received[0].wr_id, 100u);
-  EXPECT_EQ(received[0].status, status::kSuccess);
-  EXPECT_EQ(received[0].opcode, wc_opcode::kReceive);
-  EXPECT_EQ(received[0].byte_len, text.size());
-  EXPECT_EQ(received[0].qp_num, b_->qp->number());
-  EXPECT_EQ(received[0].src_qp, a_->qp->number());
-  EXPECT_EQ(be32toh(received[0].ex.imm_data), 0xcafeu);
-  EXPECT_EQ(b_->memory->Text(5000, text.size()), text);
-  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7u, status::kSuccess)));
-}
-
-TEST_P(UnreliableConnectionTest, SendsBothWaysAtOnce) {
-  Connect();
-  a_->memory->Put(0, Pattern(5000));
-  b_->memory->Put(0, "answer");
-  ASSERT_TRUE(b_->Receive(10000, 5000).ok());
-  ASSERT_TRUE(a_->Receive(10000, 5000).ok());
-  ASSERT_TRUE(a_->Send(0, 5000).ok());
-  ASSERT_TRUE(b_->Send(0, 6).ok());
-  Run();
-  EXPECT_EQ(b_->memory->Text(10000, 5000), Pattern(5000));
-  EXPECT_EQ(a_->memory->Text(10000, 6), "answer");
-  EXPECT_THAT(a_->Poll(), SizeIs(2));
-  EXPECT_THAT(b_->Poll(), SizeIs(2));
-}
 
 TEST_P(UnreliableConnectionTest, LosesWholeMessagesAndNothingElse) {
   Connect();
@@ -117,15 +79,9 @@ TEST_P(UnreliableConnectionTest, BreaksOverAReceiveRequestBeyondARegion) {
 
 TEST_P(UnreliableConnectionTest, ComesBackFromAnErrorOfItsSendQueue) {
   Connect();
-  ASSERT_TRUE(b_->Receive(0, 100).ok());
-  ASSERT_TRUE(a_->Send(0, 10, 1).ok());
-  ASSERT_TRUE(a_->SendWithAWrongKey(10, 2).ok());
-  ASSERT_TRUE(a_->Send(0, 10, 3).ok());
+  ASSERT_TRUE(a_->SendWithAWrongKey(10).ok());
   Run();
-  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess),
-                                          Pair(2u, status::kLocalProtection),
-                                          Pair(3u, status::kFlushed)));
-  EXPECT_THAT(b_->PollEnds(), SizeIs(1));
+  EXPECT_THAT(a_->PollStatuses(), ElementsAre(status::kLocalProtection));
   EXPECT_EQ(a_->State(), QpState::kSendQueueError);
 
   ASSERT_TRUE(a_->Receive(100, 10, 4).ok());
@@ -143,27 +99,6 @@ TEST_P(UnreliableConnectionTest, ComesBackFromAnErrorOfItsSendQueue) {
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7u, status::kSuccess)));
   EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(7u, status::kSuccess),
                                           Pair(6u, status::kSuccess)));
-}
-
-TEST_P(UnreliableConnectionTest, FailsASendBeyondWhatIsRegistered) {
-  Connect();
-  ASSERT_TRUE(a_->Send(VerbsEnd::kSize, 10, 1).ok());
-  Run();
-  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kLocalProtection)));
-  EXPECT_EQ(a_->State(), QpState::kSendQueueError);
-}
-
-TEST_P(UnreliableConnectionTest, HoldsSendsBackWhileItIsDrained) {
-  Connect();
-  a_->Drain();
-  ASSERT_TRUE(b_->Receive(0, 10).ok());
-  ASSERT_TRUE(a_->Send(0, 10).ok());
-  Run();
-  EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
-  EXPECT_THAT(b_->Poll(), IsEmpty());
-  a_->Modify({}, QpState::kReadyToSend);
-  Run();
-  EXPECT_THAT(b_->Poll(), SizeIs(1));
 }
 
 TEST_P(UnreliableConnectionTest, WhoDidNotAskIsNotToldOfTheEndOfADrain) {
@@ -209,16 +144,6 @@ TEST_P(UnreliableConnectionTest, ReceivesWithASharedReceiveQueue) {
   }
   EXPECT_GT(received, 0u);
   EXPECT_LT(received, 40u);
-}
-
-TEST_P(UnreliableConnectionTest, RefusesRequestsThatItDoesNotHave) {
-  Connect();
-  for (const uint32_t opcode :
-       {IB_UVERBS_WR_RDMA_READ, IB_UVERBS_WR_ATOMIC_CMP_AND_SWP,
-        IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD, IB_UVERBS_WR_BIND_MW}) {
-    EXPECT_TRUE(absl::IsInvalidArgument(a_->Post(a_->Request(opcode, 0, 8))))
-        << opcode;
-  }
 }
 
 TEST_P(UnreliableConnectionTest, HasNoRetryTimer) {

@@ -81,6 +81,9 @@ const auto kWiringsWithRemoteMemory = ::testing::Values(kDrivenToSoftware);
 }  // namespace
 
 INSTANTIATE_TEST_SUITE_P(Mlx4, ProviderTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Mlx4, ConnectionTest,
+                         ::testing::Combine(kWirings, AnyConnection()),
+                         NameOfConnection);
 INSTANTIATE_TEST_SUITE_P(Mlx4, ReliableConnectionTest, kWirings, NameOf);
 INSTANTIATE_TEST_SUITE_P(Mlx4, UnreliableConnectionTest, kWirings, NameOf);
 INSTANTIATE_TEST_SUITE_P(Mlx4, DatagramTest, kWirings, NameOf);
