@@ -1,4 +1,4 @@
-// Reliable connections over two modelled adapters.
+// Connections over two modelled adapters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,19 @@ using verbs::QpState;
 
 class QueuePairTest : public VerbsLab {};
 
-TEST_F(QueuePairTest, CarriesTheLongestMessageAndRefusesALongerOne) {
+class AnyConnectionTest : public VerbsLab,
+                          public ::testing::WithParamInterface<verbs::QpType> {
+ protected:
+  void Connect() {
+    const Options options = {.type = GetParam()};
+    VerbsLab::Connect(options, options);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Types, AnyConnectionTest,
+                         ::testing::Values(verbs::QpType::kRc,
+                                           verbs::QpType::kUc));
+
+TEST_P(AnyConnectionTest, CarriesTheLongestMessageAndRefusesALongerOne) {
   Connect();
   a_->memory->Put(0, Pattern(kMaxMessage));
   ASSERT_TRUE(b_->Receive(0, kMaxMessage).ok());
@@ -27,7 +39,43 @@ TEST_F(QueuePairTest, CarriesTheLongestMessageAndRefusesALongerOne) {
   EXPECT_EQ(b_->memory->Text(0, kMaxMessage), Pattern(kMaxMessage));
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess),
                                           Pair(2u, status::kLocalLength)));
-  EXPECT_EQ(a_->State(), QpState::kError);
+  EXPECT_EQ(a_->State(), GetParam() == verbs::QpType::kRc
+                             ? QpState::kError
+                             : QpState::kSendQueueError);
+}
+
+TEST_P(AnyConnectionTest, LeavesNothingBehind) {
+  Connect();
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  a_.reset();
+  b_.reset();
+  device_a_.reset();
+  device_b_.reset();
+  EXPECT_EQ(host_a_.function->mapped(), 0u);
+  EXPECT_EQ(host_a_.function->faults(), 0);
+  EXPECT_EQ(host_a_.model.violations(), 0);
+  EXPECT_EQ(host_b_.function->faults(), 0);
+}
+
+// The adapter may have told a client of the first of several.
+TEST_F(QueuePairTest, LeavesAnErrorBehindThatItHadNotReadYet) {
+  const Options unreliable = {.type = verbs::QpType::kUc};
+  Connect(unreliable, unreliable);
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  ASSERT_TRUE(a_->SendWithAWrongKey(10, 1).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 2).ok());
+  timers_.RunFor(absl::Milliseconds(1));  // without an interrupt
+  verbs::QpAttributes broken{};
+  broken.cur_qp_state = static_cast<uint32_t>(QpState::kSendQueueError);
+  a_->Modify(broken, QpState::kReadyToSend, verbs::qp_attribute::kCurrentState);
+  ASSERT_TRUE(a_->Send(0, 10, 3).ok());
+  Run();
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kLocalProtection),
+                                          Pair(2u, status::kFlushed),
+                                          Pair(3u, status::kSuccess)));
+  EXPECT_EQ(a_->State(), QpState::kReadyToSend);
 }
 
 TEST_F(QueuePairTest, RefusesMoreInlineThanItWasMadeFor) {
@@ -71,21 +119,6 @@ TEST_F(QueuePairTest, RefusesWhatItDoesNotHave) {
                      .access = verbs::access::kLocalWrite |
                                verbs::access::kRemoteRead})
           .status()));
-}
-
-TEST_F(QueuePairTest, LeavesNothingBehind) {
-  Connect();
-  ASSERT_TRUE(b_->Receive(0, 10).ok());
-  ASSERT_TRUE(a_->Send(0, 10).ok());
-  Run();
-  a_.reset();
-  b_.reset();
-  device_a_.reset();
-  device_b_.reset();
-  EXPECT_EQ(host_a_.function->mapped(), 0u);
-  EXPECT_EQ(host_a_.function->faults(), 0);
-  EXPECT_EQ(host_a_.model.violations(), 0);
-  EXPECT_EQ(host_b_.function->faults(), 0);
 }
 
 // Who forgets and begins again can't have more than others.
