@@ -29,8 +29,7 @@ class DatagramReceiverTest : public ::testing::Test {
     auto transport = std::make_shared<Transport>();
     transport->service = verbs::QpType::kUd;
     transport->first = transport->last = true;
-    transport->message = std::make_shared<std::vector<std::byte>>();
-    for (const char c : text) transport->message->push_back(std::byte(c));
+    transport->message = FakeLink::BufferOf(text);
     transport->size = text.size();
     Packet packet;
     packet.slid = wire::Lid{5};

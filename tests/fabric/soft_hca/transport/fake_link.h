@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "testing/fake_memory.h"
 #include "testing/virtual_timers.h"
 #include "verbs/parts/memory_region.h"
+#include "wire/psn.h"
 
 namespace ibemu::fabric {
 
@@ -78,6 +80,20 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
   }
   void Receive(uint64_t id, size_t offset, size_t size) {
     receives.push_back({.id = id, .sges = {Sge(offset, size)}});
+  }
+
+  // Returns the PSN that comes `count` packets after the first one.
+  static uint32_t Psn(uint32_t count) { return wire::PsnAfter(kPsn, count); }
+  static verbs::Buffer BufferOf(std::string_view text) {
+    auto bytes = std::make_shared<std::vector<std::byte>>();
+    for (const char c : text) bytes->push_back(std::byte(c));
+    return bytes;
+  }
+
+  // Resets the queue pair, whose part is reset by its own test.
+  void Reset() {
+    context.guard.Invalidate();
+    context.state = verbs::QpState::kReset;
   }
 
   // Return what came since they were called last.

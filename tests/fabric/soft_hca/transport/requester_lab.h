@@ -27,10 +27,7 @@ class RequesterLab {
     requester.RenewRetries();
   }
 
-  // Returns the PSN that comes `count` packets after the first one.
-  static uint32_t Psn(uint32_t count) {
-    return wire::PsnAfter(FakeLink::kPsn, count);
-  }
+  static uint32_t Psn(uint32_t count) { return FakeLink::Psn(count); }
 
   verbs::SendRequest Request(uint32_t opcode, size_t offset,
                              size_t size) const {
@@ -81,7 +78,7 @@ class RequesterLab {
     Transport answer;
     answer.operation = Transport::Operation::kReadResponse;
     answer.psn = psn;
-    answer.message = BufferOf(text);
+    answer.message = FakeLink::BufferOf(text);
     answer.size = text.size();
     answer.packets = wire::PacketsFor(text.size(), payload);
     answer.payload = static_cast<uint32_t>(payload);
@@ -98,15 +95,8 @@ class RequesterLab {
     link.timers.RunPending();
   }
   void Reset() {
-    link.context.guard.Invalidate();
-    link.context.state = verbs::QpState::kReset;
+    link.Reset();
     requester.Reset();
-  }
-
-  static verbs::Buffer BufferOf(std::string_view text) {
-    auto bytes = std::make_shared<std::vector<std::byte>>();
-    for (const char c : text) bytes->push_back(std::byte(c));
-    return bytes;
   }
 
   static constexpr uint64_t kRemote = 0x7000;  // the peer's memory

@@ -276,7 +276,7 @@ TEST_F(RequesterTest, FailsASendWhoseMemoryIsNotThere) {
 
 TEST_F(RequesterTest, SendsInlineDataWithoutALookAtMemory) {
   verbs::SendRequest request = Request(IB_UVERBS_WR_SEND_WITH_IMM, 0, 1);
-  request.inline_data = BufferOf("hello");
+  request.inline_data = FakeLink::BufferOf("hello");
   request.work.ex.imm_data = 77;
 
   ASSERT_TRUE(Post(std::move(request)).ok());

@@ -22,10 +22,7 @@ class ResponderLab {
     responder.Start(FakeLink::kPsn);
   }
 
-  // Returns the PSN that comes `count` packets after the first one.
-  static uint32_t Psn(uint32_t count) {
-    return wire::PsnAfter(FakeLink::kPsn, count);
-  }
+  static uint32_t Psn(uint32_t count) { return FakeLink::Psn(count); }
 
   // A whole message that starts with `psn`, in packets of one MTU.
   static Transport Send(uint32_t psn, std::string_view text) {
@@ -33,8 +30,7 @@ class ResponderLab {
     packets.operation = Operation::kSend;
     packets.psn = psn;
     packets.first = packets.last = packets.ack_request = true;
-    packets.message = std::make_shared<std::vector<std::byte>>();
-    for (const char c : text) packets.message->push_back(std::byte(c));
+    packets.message = FakeLink::BufferOf(text);
     packets.size = text.size();
     packets.packets = wire::PacketsFor(text.size(), FakeLink::kMtu);
     packets.payload = FakeLink::kMtu;
@@ -55,8 +51,7 @@ class ResponderLab {
     link.timers.RunPending();
   }
   void Reset() {
-    link.context.guard.Invalidate();
-    link.context.state = verbs::QpState::kReset;
+    link.Reset();
     responder.Reset();
   }
 
