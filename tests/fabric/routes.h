@@ -8,6 +8,21 @@
 
 namespace ibemu::fabric {
 
+// The topology file of two subnets that nothing connects.
+inline constexpr const char* kTwoIslands = R"(
+Ca 1 "a"
+[1] "left"[1]
+
+Switch 2 "left"
+[1] "a"[1]
+
+Ca 1 "b"
+[1] "right"[1]
+
+Switch 2 "right"
+[1] "b"[1]
+)";
+
 // A Walk is where packets for a LID end up that leave a port, and how: ids of
 // the ports that send it, hosts' included.  A loop is longer than any path.
 struct Walk {

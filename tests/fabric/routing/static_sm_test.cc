@@ -121,19 +121,7 @@ TEST(StaticSmLidTest, LeavesAloneWhatIsDown) {
 }
 
 TEST(StaticSmLidTest, ConfiguresIslandsEachForItself) {
-  Lab lab(R"(
-Ca 1 "a"
-[1] "left"[1]
-
-Switch 2 "left"
-[1] "a"[1]
-
-Ca 1 "b"
-[1] "right"[1]
-
-Switch 2 "right"
-[1] "b"[1]
-)");
+  Lab lab(kTwoIslands);
   ASSERT_TRUE(ConfigureStatically(lab.fabric).ok());
   const PortId a = lab.subnet().id_of(lab.PortOf("a", 1));
   EXPECT_EQ(Follow(lab.subnet(), a, lab.LidOf("left", 0)).end,

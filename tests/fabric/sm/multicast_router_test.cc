@@ -21,11 +21,11 @@ constexpr Lid kGroup{0xc010};
 
 class MulticastRouterTest : public ::testing::TestWithParam<const char*> {
  protected:
-  MulticastRouterTest() { EXPECT_TRUE(ConfigureSubnet(net_.subnet()).ok()); }
+  MulticastRouterTest() { EXPECT_TRUE(ConfigureSubnet(lab_.subnet()).ok()); }
 
   std::vector<PortId> Ports(std::initializer_list<const char*> names) {
     std::vector<PortId> ports;
-    for (const char* name : names) ports.push_back(net_.IdOf(name, 1));
+    for (const char* name : names) ports.push_back(lab_.IdOf(name, 1));
     return ports;
   }
   void Route(std::vector<PortId> receivers, std::vector<PortId> senders = {}) {
@@ -36,7 +36,7 @@ class MulticastRouterTest : public ::testing::TestWithParam<const char*> {
   // Where copies of a packet from this end port come out, and how often; a loop
   // makes more copies than there are ports.
   std::map<PortId, int> Flood(PortId from) {
-    const Subnet& subnet = net_.subnet();
+    const Subnet& subnet = lab_.subnet();
     std::map<PortId, int> copies;
     std::vector<PortId> entering;
     const auto leave = [&](PortId egress) {
@@ -81,14 +81,14 @@ class MulticastRouterTest : public ::testing::TestWithParam<const char*> {
     return copies;
   }
 
-  Lab net_{GetParam()};
-  MulticastRouter router_{net_.subnet()};
+  Lab lab_{GetParam()};
+  MulticastRouter router_{lab_.subnet()};
 };
 
 TEST_P(MulticastRouterTest, EachReceiverGetsOneCopyFromEachMember) {
   std::vector<PortId> receivers, senders;
   int index = 0;
-  for (const PortId end : EndPorts(net_.subnet())) {
+  for (const PortId end : EndPorts(lab_.subnet())) {
     ++index;
     if (index % 3 == 0) receivers.push_back(end);
     if (index % 3 == 1) senders.push_back(end);
@@ -97,7 +97,7 @@ TEST_P(MulticastRouterTest, EachReceiverGetsOneCopyFromEachMember) {
   for (const auto* members : {&receivers, &senders}) {
     for (const PortId from : *members) {
       ASSERT_EQ(Flood(from), OnceEach(receivers, from))
-          << "from " << net_.subnet().PortName(from);
+          << "from " << lab_.subnet().PortName(from);
     }
   }
 }
@@ -112,10 +112,10 @@ class MulticastTreeTest : public MulticastRouterTest {};
 
 TEST_P(MulticastTreeTest, WhoOnlySendsGetsNothingAndDrawsNothing) {
   Route(Ports({"node-1"}), Ports({"node-8"}));
-  EXPECT_EQ(Flood(net_.IdOf("node-8", 1)),
+  EXPECT_EQ(Flood(lab_.IdOf("node-8", 1)),
             OnceEach(Ports({"node-1"}), kNoPort));
-  EXPECT_THAT(Flood(net_.IdOf("node-1", 1)), IsEmpty());
-  const SwitchState& leaf = *net_.subnet().node(net_.Find("leaf-1")).sw;
+  EXPECT_THAT(Flood(lab_.IdOf("node-1", 1)), IsEmpty());
+  const SwitchState& leaf = *lab_.subnet().node(lab_.Find("leaf-1")).sw;
   for (int port = 3; port <= 4; ++port) {
     EXPECT_FALSE(leaf.multicast.Contains(kGroup, port))
         << "nobody up there receives";
@@ -124,9 +124,9 @@ TEST_P(MulticastTreeTest, WhoOnlySendsGetsNothingAndDrawsNothing) {
 
 TEST_P(MulticastTreeTest, WithoutMembersNothingIsLeft) {
   Route(Ports({"node-1", "node-4", "node-8"}));
-  ASSERT_FALSE(Flood(net_.IdOf("node-1", 1)).empty());
+  ASSERT_FALSE(Flood(lab_.IdOf("node-1", 1)).empty());
   Route({});
-  for (const Node& node : net_.subnet().nodes()) {
+  for (const Node& node : lab_.subnet().nodes()) {
     if (!node.is_switch()) continue;
     for (int port = 0; port <= node.port_count; ++port) {
       EXPECT_FALSE(node.sw->multicast.Contains(kGroup, port));
@@ -138,29 +138,29 @@ TEST_P(MulticastTreeTest, LeadsAroundACutLink) {
   const std::vector<PortId> members = Ports({"node-1", "node-4", "node-8"});
   Route(members);
   for (const int uplink : {3, 4}) {
-    const PortId port = net_.IdOf("leaf-1", uplink);
-    net_.fabric.links().SetCable(port, false);
+    const PortId port = lab_.IdOf("leaf-1", uplink);
+    lab_.fabric.links().SetCable(port, false);
     router_.RouteAll();
     for (const PortId from : members) {
       EXPECT_EQ(Flood(from), OnceEach(members, from));
     }
-    net_.fabric.links().SetCable(port, true);
+    lab_.fabric.links().SetCable(port, true);
   }
 }
 
 TEST_P(MulticastTreeTest, AMemberThatIsDownWaitsOutside) {
   const std::vector<PortId> members = Ports({"node-1", "node-4", "node-8"});
-  net_.fabric.links().SetCable(members[0], false);
+  lab_.fabric.links().SetCable(members[0], false);
   Route(members);
   EXPECT_EQ(Flood(members[1]), OnceEach({members[2]}, kNoPort));
 }
 
 TEST_P(MulticastTreeTest, ASwitchWhoseTableIsTooShortIsInNoTree) {
   const std::vector<PortId> members = Ports({"node-1", "node-8"});
-  net_.subnet().node(net_.Find("spine-1")).sw->info.multicast_fdb_cap = 16;
+  lab_.subnet().node(lab_.Find("spine-1")).sw->info.multicast_fdb_cap = 16;
   Route(members);
   const auto spine_has_it = [&](const char* name) {
-    const SwitchState& spine = *net_.subnet().node(net_.Find(name)).sw;
+    const SwitchState& spine = *lab_.subnet().node(lab_.Find(name)).sw;
     return spine.multicast.Contains(kGroup, 1);
   };
   EXPECT_FALSE(spine_has_it("spine-1"));
@@ -171,8 +171,8 @@ TEST_P(MulticastTreeTest, ASwitchWhoseTableIsTooShortIsInNoTree) {
 TEST_P(MulticastTreeTest, TakingOverForgetsWhatAnotherManagerWrote) {
   const std::vector<PortId> members = Ports({"node-1", "node-8"});
   router_.SetMembers(kGroup, {.receivers = members, .senders = {}});
-  const topology::NodeId leaf = net_.Find("leaf-1");
-  SwitchState& state = *net_.subnet().node(leaf).sw;
+  const topology::NodeId leaf = lab_.Find("leaf-1");
+  SwitchState& state = *lab_.subnet().node(leaf).sw;
   state.multicast.Set(Lid{0xc011}, 2, true);
   state.info.multicast_fdb_top = 0xc000;
   router_.TakeOver({leaf});

@@ -36,43 +36,43 @@ class Observer : public SubnetObserver {
 
 class SubnetManagerTest : public ::testing::Test {
  protected:
-  SubnetManagerTest() { net_.manager().AddObserver(observer_); }
+  SubnetManagerTest() { lab_.manager().AddObserver(observer_); }
 
   std::vector<mad::Arrival> Ask(std::string_view node,
                                 const mad::Outgoing& packet) {
     Inbox inbox;
-    mad::Port& port = net_.fabric.device(net_.Find(node)).port(1);
+    mad::Port& port = lab_.fabric.device(lab_.Find(node)).port(1);
     port.SetListener(&inbox);
     EXPECT_TRUE(port.Transmit(packet).ok());
-    net_.timers.RunPending();
+    lab_.timers.RunPending();
     port.SetListener(nullptr);
     return inbox.arrivals;
   }
   PortId WayOf(std::string_view from, std::string_view to) {
-    return Follow(net_.subnet(), net_.IdOf(from, 1), net_.LidOf(to)).end;
+    return Follow(lab_.subnet(), lab_.IdOf(from, 1), lab_.LidOf(to)).end;
   }
   void ExpectAllPairsConnected() {
-    const std::vector<PortId> ends = EndPorts(net_.subnet());
+    const std::vector<PortId> ends = EndPorts(lab_.subnet());
     for (const PortId from : ends) {
       for (const PortId to : ends) {
         if (from == to) continue;
         ASSERT_EQ(
-            Follow(net_.subnet(), from, net_.subnet().port(to).info.lid).end,
+            Follow(lab_.subnet(), from, lab_.subnet().port(to).info.lid).end,
             to)
-            << net_.subnet().PortName(from) << " to "
-            << net_.subnet().PortName(to);
+            << lab_.subnet().PortName(from) << " to "
+            << lab_.subnet().PortName(to);
       }
     }
   }
 
-  Lab net_{"fat-tree:radix=4,levels=2", Lab::kByItsManager};
+  Lab lab_{"fat-tree:radix=4,levels=2", Lab::kByItsManager};
   Observer observer_;
 };
 
 TEST_F(SubnetManagerTest, ConfiguresTheSubnetAsTheStaticOneDoes) {
   Lab fixed("fat-tree:radix=4,levels=2");
   ASSERT_TRUE(ConfigureStatically(fixed.fabric).ok());
-  const auto ports = net_.subnet().ports();
+  const auto ports = lab_.subnet().ports();
   for (size_t i = 0; i < ports.size(); ++i) {
     const mad::PortInfo& wanted = fixed.subnet().ports()[i].info;
     EXPECT_EQ(ports[i].info.lid, wanted.lid);
@@ -83,28 +83,28 @@ TEST_F(SubnetManagerTest, ConfiguresTheSubnetAsTheStaticOneDoes) {
 }
 
 TEST_F(SubnetManagerTest, EveryEndPortKnowsIt) {
-  const NodePort& home = net_.subnet().port(net_.manager().port());
-  EXPECT_TRUE(net_.subnet().node(home.node).is_switch());
+  const NodePort& home = lab_.subnet().port(lab_.manager().port());
+  EXPECT_TRUE(lab_.subnet().node(home.node).is_switch());
   EXPECT_EQ(home.number, 0);
   EXPECT_NE(home.info.capability_mask & mad::capability::kIsSm, 0u);
-  for (const PortId end : EndPorts(net_.subnet())) {
-    EXPECT_EQ(net_.subnet().port(end).info.master_sm_lid, home.info.lid);
+  for (const PortId end : EndPorts(lab_.subnet())) {
+    EXPECT_EQ(lab_.subnet().port(end).info.master_sm_lid, home.info.lid);
   }
-  EXPECT_EQ(net_.manager().master().lid, home.info.lid);
+  EXPECT_EQ(lab_.manager().master().lid, home.info.lid);
 }
 
 TEST_F(SubnetManagerTest, AnswersSmInfoByLidAndByDirectedRoute) {
-  const Lid lid = net_.manager().self().lid;
+  const Lid lid = lab_.manager().self().lid;
   const auto by_lid = Ask("node-8", LidGet(0, MgmtClass::kSubnetLidRouted, lid,
                                            AttributeId::kSmInfo));
   ASSERT_THAT(by_lid, SizeIs(1));
   const auto info = wire::Decode<SmInfo>(std::span(by_lid[0].mad).subspan(64));
   EXPECT_EQ(info.sm_state, SmState::kMaster);
-  EXPECT_EQ(info.guid, net_.manager().self().guid);
+  EXPECT_EQ(info.guid, lab_.manager().self().guid);
   EXPECT_EQ(info.sm_key, 1u) << "OpenSM's";
 
-  const auto route = SubnetReach(net_.subnet(), net_.IdOf("node-1", 1))
-                         .PathTo(net_.manager().port());
+  const auto route = SubnetReach(lab_.subnet(), lab_.IdOf("node-1", 1))
+                         .PathTo(lab_.manager().port());
   ASSERT_TRUE(route.has_value());
   ASSERT_THAT(*route, SizeIs(1)) << "it is the switch of node-1";
   const auto by_route =
@@ -119,7 +119,7 @@ TEST_F(SubnetManagerTest, AnswersSmInfoByLidAndByDirectedRoute) {
 TEST_F(SubnetManagerTest, LeavesWhatItDoesNotKnowToTheNode) {
   const auto answers =
       Ask("node-8", LidGet(1, MgmtClass::kSubnetAdministration,
-                           net_.manager().self().lid, AttributeId::kNotice));
+                           lab_.manager().self().lid, AttributeId::kNotice));
   ASSERT_THAT(answers, SizeIs(1));
   EXPECT_EQ(HeaderOf(answers[0]).status, mad::MadStatus::kUnsupportedAttribute);
 }
@@ -135,8 +135,8 @@ class Administration : public GmpHandler {
 
 TEST_F(SubnetManagerTest, GivesGmpsOfTheAdministrationToItsHandler) {
   Administration administration;
-  net_.manager().SetGmpHandler(&administration);
-  const Lid lid = net_.manager().self().lid;
+  lab_.manager().SetGmpHandler(&administration);
+  const Lid lid = lab_.manager().self().lid;
   const auto ask = [&](MgmtClass mgmt_class) {
     return Ask("node-8", LidGet(1, mgmt_class, lid, AttributeId::kNotice));
   };
@@ -144,175 +144,162 @@ TEST_F(SubnetManagerTest, GivesGmpsOfTheAdministrationToItsHandler) {
   EXPECT_THAT(administration.arrivals, SizeIs(1));
   ask(MgmtClass::kDeviceAdministration);
   EXPECT_THAT(administration.arrivals, SizeIs(1));
-  net_.manager().SetGmpHandler(nullptr);
+  lab_.manager().SetGmpHandler(nullptr);
 }
 
 TEST_F(SubnetManagerTest, RoutesAroundACutAndBack) {
-  ASSERT_TRUE(net_.fabric.SetLink(net_.Find("leaf-1"), 3, false).ok());
-  net_.timers.RunFor(kSoon);
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("leaf-1"), 3, false).ok());
+  lab_.timers.RunFor(kSoon);
   ExpectAllPairsConnected();
-  ASSERT_TRUE(net_.fabric.SetLink(net_.Find("leaf-1"), 3, true).ok());
-  EXPECT_EQ(net_.PortOf("leaf-1", 3).info.port_state, PortState::kInit);
-  net_.timers.RunFor(kSoon);
-  EXPECT_EQ(net_.PortOf("leaf-1", 3).info.port_state, PortState::kActive);
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("leaf-1"), 3, true).ok());
+  EXPECT_EQ(lab_.PortOf("leaf-1", 3).info.port_state, PortState::kInit);
+  lab_.timers.RunFor(kSoon);
+  EXPECT_EQ(lab_.PortOf("leaf-1", 3).info.port_state, PortState::kActive);
   ExpectAllPairsConnected();
   EXPECT_THAT(observer_.came, IsEmpty());
   EXPECT_THAT(observer_.went, IsEmpty());
 }
 
 TEST_F(SubnetManagerTest, ANodeThatReturnsHasItsOldLid) {
-  const Lid lid = net_.LidOf("node-5");
-  const PortId port = net_.IdOf("node-5", 1);
-  net_.fabric.SetNode(net_.Find("node-5"), false);
-  net_.timers.RunFor(kSoon);
+  const Lid lid = lab_.LidOf("node-5");
+  const PortId port = lab_.IdOf("node-5", 1);
+  lab_.fabric.SetNode(lab_.Find("node-5"), false);
+  lab_.timers.RunFor(kSoon);
   EXPECT_THAT(observer_.went, ElementsAre(port));
-  net_.fabric.SetNode(net_.Find("node-5"), true);
-  EXPECT_EQ(net_.LidOf("node-5"), Lid::kUnassigned);
-  net_.timers.RunFor(kSoon);
-  EXPECT_EQ(net_.LidOf("node-5"), lid);
-  EXPECT_EQ(net_.PortOf("node-5", 1).info.port_state, PortState::kActive);
+  lab_.fabric.SetNode(lab_.Find("node-5"), true);
+  EXPECT_EQ(lab_.LidOf("node-5"), Lid::kUnassigned);
+  lab_.timers.RunFor(kSoon);
+  EXPECT_EQ(lab_.LidOf("node-5"), lid);
+  EXPECT_EQ(lab_.PortOf("node-5", 1).info.port_state, PortState::kActive);
   EXPECT_THAT(observer_.came, ElementsAre(port));
   ExpectAllPairsConnected();
 }
 
 TEST_F(SubnetManagerTest, ASwitchThatReturnsHasItsRoutes) {
   for (const char* name : {"spine-2", "leaf-3"}) {
-    net_.fabric.SetNode(net_.Find(name), false);
-    net_.timers.RunFor(kSoon);
-    net_.fabric.SetNode(net_.Find(name), true);
-    net_.timers.RunFor(kSoon);
+    lab_.fabric.SetNode(lab_.Find(name), false);
+    lab_.timers.RunFor(kSoon);
+    lab_.fabric.SetNode(lab_.Find(name), true);
+    lab_.timers.RunFor(kSoon);
     ExpectAllPairsConnected();
   }
 }
 
 TEST_F(SubnetManagerTest, ASwitchThatWasOffForAMomentHasItsRoutes) {
-  net_.fabric.SetNode(net_.Find("spine-2"), false);
-  net_.fabric.SetNode(net_.Find("spine-2"), true);
-  net_.timers.RunFor(kSoon);
+  lab_.fabric.SetNode(lab_.Find("spine-2"), false);
+  lab_.fabric.SetNode(lab_.Find("spine-2"), true);
+  lab_.timers.RunFor(kSoon);
   ExpectAllPairsConnected();
 }
 
 TEST_F(SubnetManagerTest, ADeviceThatIsPluggedInAgainWorks) {
-  ASSERT_TRUE(net_.fabric.RemoveDevice(net_.Find("node-6")).ok());
-  net_.timers.RunFor(kSoon);
-  ASSERT_TRUE(net_.fabric.AddDevice(net_.Find("node-6")).ok());
-  net_.timers.RunFor(kSoon);
+  ASSERT_TRUE(lab_.fabric.RemoveDevice(lab_.Find("node-6")).ok());
+  lab_.timers.RunFor(kSoon);
+  ASSERT_TRUE(lab_.fabric.AddDevice(lab_.Find("node-6")).ok());
+  lab_.timers.RunFor(kSoon);
   ExpectAllPairsConnected();
-  EXPECT_EQ(WayOf("node-1", "node-6"), net_.IdOf("node-6", 1));
+  EXPECT_EQ(WayOf("node-1", "node-6"), lab_.IdOf("node-6", 1));
 }
 
 TEST_F(SubnetManagerTest, TrapsOfOneCutMakeOneSweep) {
-  const uint32_t before = net_.manager().self().act_count;
-  net_.fabric.SetNode(net_.Find("spine-1"), false);  // four leaves tell it
-  net_.timers.RunFor(kSoon);
+  const uint32_t before = lab_.manager().self().act_count;
+  lab_.fabric.SetNode(lab_.Find("spine-1"), false);  // four leaves tell it
+  lab_.timers.RunFor(kSoon);
   EXPECT_THAT(observer_.notices,
               ::testing::Each(mad::TrapNumber::kLinkStateChange));
   EXPECT_GE(observer_.notices.size(), 4u);
-  EXPECT_EQ(net_.manager().self().act_count, before + 1);
+  EXPECT_EQ(lab_.manager().self().act_count, before + 1);
 }
 
 TEST_F(SubnetManagerTest, RepressesTraps) {
-  ASSERT_TRUE(net_.fabric.SetLink(net_.Find("node-8"), 1, false).ok());
-  net_.fabric.device(net_.Find("node-1")).SetNodeDescription("renamed");
-  net_.timers.RunFor(absl::Seconds(1));
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("node-8"), 1, false).ok());
+  lab_.fabric.device(lab_.Find("node-1")).SetNodeDescription("renamed");
+  lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_THAT(observer_.notices, ElementsAre(mad::TrapNumber::kLinkStateChange,
                                              mad::TrapNumber::kLocalChange));
-  const uint64_t sent = net_.fabric.totals().sent;
-  net_.timers.RunFor(absl::Minutes(1));
-  EXPECT_EQ(net_.fabric.totals().sent, sent);
+  const uint64_t sent = lab_.fabric.totals().sent;
+  lab_.timers.RunFor(absl::Minutes(1));
+  EXPECT_EQ(lab_.fabric.totals().sent, sent);
 }
 
 TEST_F(SubnetManagerTest, NoticesWhatNoTrapTold) {
-  net_.PortOf("leaf-4", 0).info.master_sm_lid = Lid::kUnassigned;
-  ASSERT_TRUE(net_.fabric.SetLink(net_.Find("node-8"), 1, false).ok());
-  ASSERT_TRUE(net_.fabric.SetLink(net_.Find("node-8"), 1, true).ok());
-  net_.timers.RunFor(absl::Seconds(1));
-  EXPECT_EQ(net_.PortOf("node-8", 1).info.port_state, PortState::kInit);
-  net_.timers.RunFor(absl::Seconds(10));
-  EXPECT_EQ(net_.PortOf("node-8", 1).info.port_state, PortState::kActive);
+  lab_.PortOf("leaf-4", 0).info.master_sm_lid = Lid::kUnassigned;
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("node-8"), 1, false).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("node-8"), 1, true).ok());
+  lab_.timers.RunFor(absl::Seconds(1));
+  EXPECT_EQ(lab_.PortOf("node-8", 1).info.port_state, PortState::kInit);
+  lab_.timers.RunFor(absl::Seconds(10));
+  EXPECT_EQ(lab_.PortOf("node-8", 1).info.port_state, PortState::kActive);
 }
 
 TEST_F(SubnetManagerTest, ATrapThatSomebodyMadeUpMakesNoSweep) {
-  const uint32_t before = net_.manager().self().act_count;
+  const uint32_t before = lab_.manager().self().act_count;
   mad::Outgoing packet =
-      LidGet(0, MgmtClass::kSubnetLidRouted, net_.manager().self().lid,
+      LidGet(0, MgmtClass::kSubnetLidRouted, lab_.manager().self().lid,
              AttributeId::kNotice);
   wire::Put<&mad::MadHeader::method>(packet.mad, mad::Method::kTrap);
   ASSERT_TRUE(
-      net_.fabric.device(net_.Find("node-8")).port(1).Transmit(packet).ok());
-  net_.timers.RunFor(absl::Minutes(1));
+      lab_.fabric.device(lab_.Find("node-8")).port(1).Transmit(packet).ok());
+  lab_.timers.RunFor(absl::Minutes(1));
   EXPECT_THAT(observer_.notices, SizeIs(1));
-  EXPECT_EQ(net_.manager().self().act_count, before);
+  EXPECT_EQ(lab_.manager().self().act_count, before);
 }
 
 TEST_F(SubnetManagerTest, IsSilentWhileNothingHappens) {
-  const uint64_t sent = net_.fabric.totals().sent;
-  const uint32_t before = net_.manager().self().act_count;
-  net_.timers.RunFor(absl::Hours(1));
-  EXPECT_EQ(net_.fabric.totals().sent, sent);
-  EXPECT_EQ(net_.manager().self().act_count, before);
+  const uint64_t sent = lab_.fabric.totals().sent;
+  const uint32_t before = lab_.manager().self().act_count;
+  lab_.timers.RunFor(absl::Hours(1));
+  EXPECT_EQ(lab_.fabric.totals().sent, sent);
+  EXPECT_EQ(lab_.manager().self().act_count, before);
 }
 
 TEST_F(SubnetManagerTest, RoutesGroupsAgainAfterACut) {
   const Lid group{0xc005};
-  net_.manager().SetMembers(
-      group, {.receivers = {net_.IdOf("node-1", 1), net_.IdOf("node-8", 1)},
+  lab_.manager().SetMembers(
+      group, {.receivers = {lab_.IdOf("node-1", 1), lab_.IdOf("node-8", 1)},
               .senders = {}});
   const auto spine_has_it = [&](const char* name) {
-    const SwitchState& state = *net_.subnet().node(net_.Find(name)).sw;
+    const SwitchState& state = *lab_.subnet().node(lab_.Find(name)).sw;
     return state.multicast.Contains(group, 1) &&
            state.multicast.Contains(group, 4);
   };
   ASSERT_NE(spine_has_it("spine-1"), spine_has_it("spine-2"));
   const char* used = spine_has_it("spine-1") ? "spine-1" : "spine-2";
   const char* other = spine_has_it("spine-1") ? "spine-2" : "spine-1";
-  net_.fabric.SetNode(net_.Find(used), false);
-  net_.timers.RunFor(kSoon);
+  lab_.fabric.SetNode(lab_.Find(used), false);
+  lab_.timers.RunFor(kSoon);
   EXPECT_TRUE(spine_has_it(other));
 }
 
 TEST(SubnetManagerHomeTest, WithoutASwitchItLivesOnTheLastAdapter) {
-  Lab net("back-to-back", Lab::kByItsManager);
-  EXPECT_EQ(net.manager().port(), net.IdOf("node-2", 1));
-  EXPECT_EQ(net.PortOf("node-1", 1).info.master_sm_lid, net.LidOf("node-2"));
-  EXPECT_EQ(net.PortOf("node-1", 1).info.port_state, PortState::kActive);
+  Lab lab("back-to-back", Lab::kByItsManager);
+  EXPECT_EQ(lab.manager().port(), lab.IdOf("node-2", 1));
+  EXPECT_EQ(lab.PortOf("node-1", 1).info.master_sm_lid, lab.LidOf("node-2"));
+  EXPECT_EQ(lab.PortOf("node-1", 1).info.port_state, PortState::kActive);
   // No switch, hence no trap: it sees its own port.
-  ASSERT_TRUE(net.fabric.SetLink(net.Find("node-1"), 1, false).ok());
-  net.timers.RunFor(kSoon);
-  ASSERT_TRUE(net.fabric.SetLink(net.Find("node-1"), 1, true).ok());
-  net.timers.RunFor(kSoon);
-  EXPECT_EQ(net.PortOf("node-1", 1).info.port_state, PortState::kActive);
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Find("node-1"), 1, false).ok());
+  lab.timers.RunFor(kSoon);
+  ASSERT_TRUE(lab.fabric.SetLink(lab.Find("node-1"), 1, true).ok());
+  lab.timers.RunFor(kSoon);
+  EXPECT_EQ(lab.PortOf("node-1", 1).info.port_state, PortState::kActive);
 }
 
 TEST(SubnetManagerHomeTest, ManagesTheSubnetThatItBelongsTo) {
-  Lab net(R"(
-Ca 1 "a"
-[1] "left"[1]
-
-Switch 2 "left"
-[1] "a"[1]
-
-Ca 1 "b"
-[1] "right"[1]
-
-Switch 2 "right"
-[1] "b"[1]
-)",
-          Lab::kByItsManager);
-  EXPECT_EQ(net.LidOf("a"), Lid{1});
-  EXPECT_EQ(net.LidOf("left", 0), Lid{2});
-  EXPECT_EQ(net.LidOf("b"), Lid::kUnassigned);
-  EXPECT_EQ(net.PortOf("b", 1).info.port_state, PortState::kInit);
+  Lab lab(kTwoIslands, Lab::kByItsManager);
+  EXPECT_EQ(lab.LidOf("a"), Lid{1});
+  EXPECT_EQ(lab.LidOf("left", 0), Lid{2});
+  EXPECT_EQ(lab.LidOf("b"), Lid::kUnassigned);
+  EXPECT_EQ(lab.PortOf("b", 1).info.port_state, PortState::kInit);
 }
 
 TEST(SubnetManagerHomeTest, SaysHowManyLidsAreMissing) {
-  Lab net("fat-tree:radix=64,levels=3");
-  const absl::Status status = StartSubnetManager(net.fabric);
+  Lab lab("fat-tree:radix=64,levels=3");
+  const absl::Status status = StartSubnetManager(lab.fabric);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(status.message(),
             "the topology needs 70656 LIDs, a subnet has 49151");
-  EXPECT_EQ(net.LidOf("node-1"), Lid::kUnassigned);
-  EXPECT_EQ(net.fabric.subnet_manager(), nullptr);
+  EXPECT_EQ(lab.LidOf("node-1"), Lid::kUnassigned);
+  EXPECT_EQ(lab.fabric.subnet_manager(), nullptr);
 }
 
 }  // namespace
