@@ -13,7 +13,7 @@
 #include "hca/model/mlx4/core/parsed_packet.h"
 #include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
-#include "tests/hca/model/fake_verbs_driver.h"
+#include "tests/hca/model/fake_host.h"
 
 namespace ibemu::hca::model {
 namespace {
@@ -115,9 +115,9 @@ class Guest {
   void Start(uint32_t qpn, const prm::QpContext& context) {
     here_.Create(qpn, context);
     if (context.srq) {
-      PostShared(FakeVerbsDriver::At(0, 4096));
+      PostShared(FakeHost::At(0, 4096));
     } else {
-      here_.PostReceive(qpn, {FakeVerbsDriver::At(0, 4096)});
+      here_.PostReceive(qpn, {FakeHost::At(0, 4096)});
     }
     here_.ToRts(qpn, context);
     Require(here_.Query(qpn).state == prm::QpState::kRts);
@@ -139,7 +139,7 @@ class Guest {
                         prm::NextSegment{.next_wqe_index = next});
     }
     prm::SrqContext context;
-    context.pd = FakeVerbsDriver::kPd;
+    context.pd = FakeHost::kPd;
     context.log_srq_size = kLogShared;
     context.log_stride = 1;
     context.mtt_base_addr = buffer.mtt;
@@ -171,8 +171,8 @@ class Guest {
   // Mostly of the region.
   prm::DataSegment Segment() {
     return {.byte_count = input_.Short(),
-            .lkey = FakeVerbsDriver::kKey ^ input_.Byte(),
-            .address = FakeVerbsDriver::kRegionStart + input_.Short()};
+            .lkey = FakeHost::kKey ^ input_.Byte(),
+            .address = FakeHost::kRegionStart + input_.Short()};
   }
   size_t ControlRegister() {
     constexpr size_t kPlaces[] = {prm::kOwner, prm::kReset,
@@ -186,7 +186,7 @@ class Guest {
                                   prm::kCqDoorbell + 4, prm::kEqDoorbell,
                                   prm::kEqDoorbell + 8};
     const uint8_t how = input_.Byte();
-    const size_t page = (how & 1) != 0 ? FakeVerbsDriver::kUar : input_.Byte();
+    const size_t page = (how & 1) != 0 ? FakeHost::kUar : input_.Byte();
     const size_t place = kPlaces[how / 4 % std::size(kPlaces)];
     if ((how & 2) != 0) {
       here_.device.WriteBar(2, page * prm::kUarPageSize + place / 8 * 8, 8,
@@ -199,8 +199,7 @@ class Guest {
   // Where something lies that the adapter reads.
   uint64_t Place() {
     const uint8_t which = input_.Byte();
-    FakeVerbsDriver::Pair& pair =
-        here_.pairs[kPairs[which / 8 % std::size(kPairs)]];
+    FakeHost::Pair& pair = here_.pairs[kPairs[which / 8 % std::size(kPairs)]];
     if (which == 0xff) return shared_wqes_;
     switch (which % 8) {
       case 0:
@@ -212,7 +211,7 @@ class Guest {
       case 3:
         return pair.record;
       case 4:
-        return here_.cq_records[FakeVerbsDriver::kSendCq];
+        return here_.cq_records[FakeHost::kSendCq];
       case 5:
         return here_.multicast_table;
       case 6:
@@ -260,17 +259,16 @@ class Guest {
     std::vector<std::byte> segments;
     if (qpn == kDatagrams) {
       prm::DatagramSegment to;
-      to.address.pd = FakeVerbsDriver::kPd;
+      to.address.pd = FakeHost::kPd;
       to.address.port = 1;
       to.address.rlid = 5;
       to.remote_qpn = kDatagrams;
       wire::Append(to, segments);
     } else if (input_.Byte() % 2 == 0) {
-      wire::Append(
-          prm::RemoteAddressSegment{
-              .address = FakeVerbsDriver::kRegionStart + input_.Short(),
-              .rkey = FakeVerbsDriver::kKey},
-          segments);
+      wire::Append(prm::RemoteAddressSegment{.address = FakeHost::kRegionStart +
+                                                        input_.Short(),
+                                             .rkey = FakeHost::kKey},
+                   segments);
     }
     for (int i = input_.Byte() % 3; i >= 0; --i) {
       wire::Append(Segment(), segments);
@@ -300,7 +298,7 @@ class Guest {
 
   testing::FuzzInput& input_;
   testing::VirtualTimers timers_;
-  FakeVerbsDriver here_{timers_};
+  FakeHost here_{timers_};
   uint64_t shared_wqes_ = 0, shared_record_ = 0;  // on the bus
   uint32_t shared_posted_ = 0;
 };

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "tests/hca/model/fake_verbs_driver.h"
+#include "tests/hca/model/fake_host.h"
 
 namespace ibemu::hca::model {
 
@@ -20,8 +20,8 @@ class Mlx4Connection : public ::testing::Test {
     Connect(there_, 5);
   }
 
-  prm::QpContext Context(FakeVerbsDriver& driver, uint16_t peer) {
-    prm::QpContext context = driver.Context(service_);
+  prm::QpContext Context(FakeHost& host, uint16_t peer) {
+    prm::QpContext context = host.Context(service_);
     context.remote_qpn = kQpn;
     context.primary.rlid = peer;
     context.remote_write = true;
@@ -35,21 +35,20 @@ class Mlx4Connection : public ::testing::Test {
     context.remote_read = context.remote_atomic = true;
     return context;
   }
-  void Connect(FakeVerbsDriver& driver, uint16_t peer) {
-    const prm::QpContext context = Context(driver, peer);
-    ASSERT_EQ(driver.Create(kQpn, context), prm::CommandStatus::kOk);
-    driver.ToRts(kQpn, context);
+  void Connect(FakeHost& host, uint16_t peer) {
+    const prm::QpContext context = Context(host, peer);
+    ASSERT_EQ(host.Create(kQpn, context), prm::CommandStatus::kOk);
+    host.ToRts(kQpn, context);
   }
   static prm::ControlSegment Control(prm::WqeOpcode opcode) {
     return {.opcode = opcode, .completion = prm::kCompletionRequested};
   }
   void PostSend(uint32_t bytes, bool ring = true) {
     here_.Post(kQpn, Control(prm::WqeOpcode::kSend),
-               Concat(FakeVerbsDriver::At(0, bytes)), ring);
+               Concat(FakeHost::At(0, bytes)), ring);
   }
   static prm::RemoteAddressSegment Remote(uint64_t offset) {
-    return {.address = FakeVerbsDriver::kRegionStart + offset,
-            .rkey = FakeVerbsDriver::kKey};
+    return {.address = FakeHost::kRegionStart + offset, .rkey = FakeHost::kKey};
   }
   void Run(absl::Duration span = absl::Milliseconds(1)) {
     timers_.RunFor(span);
@@ -63,8 +62,8 @@ class Mlx4Connection : public ::testing::Test {
 
   const prm::QpService service_;
   testing::VirtualTimers timers_;
-  FakeVerbsDriver here_{timers_, 5};
-  FakeVerbsDriver there_{timers_, 6};
+  FakeHost here_{timers_, 5};
+  FakeHost there_{timers_, 6};
 };
 
 }  // namespace ibemu::hca::model

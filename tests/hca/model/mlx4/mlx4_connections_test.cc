@@ -29,12 +29,11 @@ INSTANTIATE_TEST_SUITE_P(Services, Mlx4Connections,
 TEST_P(Mlx4Connections, SendAMessageOfManyPackets) {
   const std::string text = Pattern(5000);
   here_.Fill(0, text);
-  there_.PostReceive(
-      kQpn, {FakeVerbsDriver::At(0, 3000), FakeVerbsDriver::At(8000, 3000)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 3000), FakeHost::At(8000, 3000)});
   PostSend(5000);
   Run();
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
-  const prm::Cqe got = there_.NextCqe(FakeVerbsDriver::kReceiveCq);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
+  const prm::Cqe got = there_.NextCqe(FakeHost::kReceiveCq);
   EXPECT_EQ(got.opcode, prm::kReceivedSend);
   EXPECT_EQ(got.byte_count, 5000u);
   EXPECT_EQ(there_.Text(0, 3000), text.substr(0, 3000));
@@ -47,23 +46,23 @@ TEST_P(Mlx4Connections, SendImmediateDataAndNothing) {
   control.immediate = 0x12345678;
   here_.Post(kQpn, control, {});
   Run();
-  const prm::Cqe got = there_.NextCqe(FakeVerbsDriver::kReceiveCq);
+  const prm::Cqe got = there_.NextCqe(FakeHost::kReceiveCq);
   EXPECT_EQ(got.opcode, prm::kReceivedSendImmediate);
   EXPECT_EQ(got.immediate, 0x12345678u);
   EXPECT_EQ(got.byte_count, 0u);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
 }
 
 TEST_P(Mlx4Connections, WriteIntoThePeersMemory) {
   const std::string text = Pattern(2500);
   here_.Fill(0, text);
   here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
-             Concat(Remote(100), FakeVerbsDriver::At(0, 2500)));
+             Concat(Remote(100), FakeHost::At(0, 2500)));
   Run();
-  const prm::Cqe done = here_.NextCqe(FakeVerbsDriver::kSendCq);
+  const prm::Cqe done = here_.NextCqe(FakeHost::kSendCq);
   EXPECT_EQ(done.opcode, static_cast<uint8_t>(WqeOpcode::kRdmaWrite));
   EXPECT_EQ(there_.Text(100, 2500), text);
-  EXPECT_TRUE(there_.Empty(FakeVerbsDriver::kReceiveCq));
+  EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));
 }
 
 TEST_P(Mlx4Connections, WriteWithImmediateDataTakesAReceive) {
@@ -71,9 +70,9 @@ TEST_P(Mlx4Connections, WriteWithImmediateDataTakesAReceive) {
   prm::ControlSegment control = Control(WqeOpcode::kRdmaWriteImmediate);
   control.immediate = 77;
   here_.Fill(0, "text");
-  here_.Post(kQpn, control, Concat(Remote(100), FakeVerbsDriver::At(0, 4)));
+  here_.Post(kQpn, control, Concat(Remote(100), FakeHost::At(0, 4)));
   Run();
-  const prm::Cqe got = there_.NextCqe(FakeVerbsDriver::kReceiveCq);
+  const prm::Cqe got = there_.NextCqe(FakeHost::kReceiveCq);
   EXPECT_EQ(got.opcode, prm::kReceivedRdmaWriteImmediate);
   EXPECT_EQ(got.immediate, 77u);
   EXPECT_EQ(got.byte_count, 4u);
@@ -81,70 +80,65 @@ TEST_P(Mlx4Connections, WriteWithImmediateDataTakesAReceive) {
 }
 
 TEST_P(Mlx4Connections, FailARequestOfTheirOwnAfterThoseBeforeIt) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   PostSend(8);
-  prm::DataSegment wrong = FakeVerbsDriver::At(0, 8);
+  prm::DataSegment wrong = FakeHost::At(0, 8);
   wrong.lkey += 1;
   here_.Post(kQpn, Control(WqeOpcode::kSend), Concat(wrong));
   here_.Post(kQpn, Control(WqeOpcode::kBindWindow), {});
   Run();
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kLocalProtection);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
-            CqeSyndrome::kFlushed);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kFlushed);
 }
 
 TEST_P(Mlx4Connections, CompleteSilentlyWhatAsksForNoCompletion) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   here_.Post(kQpn, prm::ControlSegment{.opcode = WqeOpcode::kSend},
-             Concat(FakeVerbsDriver::At(0, 8)));
+             Concat(FakeHost::At(0, 8)));
   PostSend(8);
   Run();
-  EXPECT_EQ(here_.NextCqe(FakeVerbsDriver::kSendCq).wqe_counter, 1);
-  EXPECT_TRUE(here_.Empty(FakeVerbsDriver::kSendCq));
+  EXPECT_EQ(here_.NextCqe(FakeHost::kSendCq).wqe_counter, 1);
+  EXPECT_TRUE(here_.Empty(FakeHost::kSendCq));
 }
 
 TEST_P(Mlx4Connections, GoRoundPsnsAndQueuesManyTimes) {
   for (uint32_t i = 0; i < 60; ++i) {
-    there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 4096)});
+    there_.PostReceive(kQpn, {FakeHost::At(0, 4096)});
     PostSend(3000);
     Run();
-    ASSERT_EQ(here_.NextCqe(FakeVerbsDriver::kSendCq).wqe_counter, i);
-    ASSERT_EQ(there_.NextCqe(FakeVerbsDriver::kReceiveCq).wqe_counter, i);
+    ASSERT_EQ(here_.NextCqe(FakeHost::kSendCq).wqe_counter, i);
+    ASSERT_EQ(there_.NextCqe(FakeHost::kReceiveCq).wqe_counter, i);
   }
   EXPECT_EQ(here_.Query(kQpn).next_send_psn, (kFirstPsn + 180) & 0xffffff);
   EXPECT_EQ(there_.Query(kQpn).next_receive_psn, (kFirstPsn + 180) & 0xffffff);
 }
 
 TEST_P(Mlx4Connections, SendMoreThanAWindowOfPackets) {
-  const std::string text = Pattern(FakeVerbsDriver::kRegionBytes);
+  const std::string text = Pattern(FakeHost::kRegionBytes);
   here_.Fill(0, text);
-  there_.PostReceive(kQpn,
-                     {FakeVerbsDriver::At(0, FakeVerbsDriver::kRegionBytes)});
-  here_.Post(
-      kQpn, Control(WqeOpcode::kRdmaWrite),
-      Concat(Remote(0), FakeVerbsDriver::At(0, FakeVerbsDriver::kRegionBytes)));
-  here_.Post(
-      kQpn, Control(WqeOpcode::kRdmaWrite),
-      Concat(Remote(0), FakeVerbsDriver::At(0, FakeVerbsDriver::kRegionBytes)));
+  there_.PostReceive(kQpn, {FakeHost::At(0, FakeHost::kRegionBytes)});
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
+             Concat(Remote(0), FakeHost::At(0, FakeHost::kRegionBytes)));
+  here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
+             Concat(Remote(0), FakeHost::At(0, FakeHost::kRegionBytes)));
   Run();
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
-  EXPECT_EQ(there_.Text(0, FakeVerbsDriver::kRegionBytes), text);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(there_.Text(0, FakeHost::kRegionBytes), text);
 }
 
 TEST_P(Mlx4Connections, DoNothingMoreOnceTheAdapterHasFailed) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   PostSend(8);
   there_.device.Fail(0xdead);
   Run();
-  EXPECT_TRUE(there_.Empty(FakeVerbsDriver::kReceiveCq));
+  EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));
   const size_t sent = there_.cables[0].sent.size();
-  there_.Post(kQpn, Control(WqeOpcode::kSend),
-              Concat(FakeVerbsDriver::At(0, 8)));
-  there_.ArmEq(FakeVerbsDriver::kEq, 0);
+  there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(FakeHost::At(0, 8)));
+  there_.ArmEq(FakeHost::kEq, 0);
   EXPECT_EQ(there_.cables[0].sent.size(), sent);
   EXPECT_THAT(there_.Events(), Contains(EventType::kLocalCatastrophicError));
   EXPECT_EQ(there_.device.violations(), 0) << "a driver may not know it yet";
@@ -155,12 +149,12 @@ TEST_P(Mlx4Connections, TellThatACommunicationIsEstablished) {
   const prm::QpContext context = Context(there_, 5);
   there_.Create(kQpn, context);
   there_.Modify(prm::Opcode::kInit2RtrQp, kQpn, context);
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   PostSend(8);
   Run();
   EXPECT_THAT(there_.Events(), Contains(EventType::kCommunicationEstablished));
-  EXPECT_EQ(there_.NextCqe(FakeVerbsDriver::kReceiveCq).byte_count, 8u);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).byte_count, 8u);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
 }
 
 TEST_P(Mlx4Connections, FailAMessageLongerThanTheContextSays) {
@@ -170,8 +164,7 @@ TEST_P(Mlx4Connections, FailAMessageLongerThanTheContextSays) {
   here_.Create(kQpn, context);
   here_.ToRts(kQpn, context);
   PostSend(1025);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
-            CqeSyndrome::kLocalLength);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kLocalLength);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "hca/prm/mlx4_management.h"
-#include "tests/hca/model/fake_verbs_driver.h"
+#include "tests/hca/model/fake_host.h"
 
 namespace ibemu::hca::model {
 namespace {
@@ -25,11 +25,11 @@ class Mlx4Datagrams : public ::testing::Test {
     Start(there_);
   }
 
-  static void Start(FakeVerbsDriver& driver, uint32_t qpn = kQpn) {
-    prm::QpContext context = driver.Context(prm::QpService::kUd);
+  static void Start(FakeHost& host, uint32_t qpn = kQpn) {
+    prm::QpContext context = host.Context(prm::QpService::kUd);
     context.qkey = kQKey;
-    ASSERT_EQ(driver.Create(qpn, context), Status::kOk);
-    driver.ToRts(qpn, context);
+    ASSERT_EQ(host.Create(qpn, context), Status::kOk);
+    host.ToRts(qpn, context);
   }
   static prm::ControlSegment Send() {
     return {.opcode = prm::WqeOpcode::kSend,
@@ -40,23 +40,23 @@ class Mlx4Datagrams : public ::testing::Test {
     segment.remote_qpn = kQpn;
     segment.qkey = qkey;
     segment.address.port = 1;
-    segment.address.pd = FakeVerbsDriver::kPd;
+    segment.address.pd = FakeHost::kPd;
     segment.address.rlid = lid;
     return segment;
   }
 
   testing::VirtualTimers timers_;
-  FakeVerbsDriver here_{timers_, 5};
-  FakeVerbsDriver there_{timers_, 6};
+  FakeHost here_{timers_, 5};
+  FakeHost there_{timers_, 6};
 };
 
 TEST_F(Mlx4Datagrams, CarryAMessageAcrossTheWire) {
   here_.Fill(0, "seven bytes");
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 7)));
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 7)));
   timers_.RunPending();
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
-  const prm::Cqe got = there_.NextCqe(FakeVerbsDriver::kReceiveCq);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
+  const prm::Cqe got = there_.NextCqe(FakeHost::kReceiveCq);
   EXPECT_EQ(got.qpn, kQpn);
   EXPECT_EQ(got.remote_qpn, kQpn);
   EXPECT_EQ(got.remote_lid, 5);
@@ -66,7 +66,7 @@ TEST_F(Mlx4Datagrams, CarryAMessageAcrossTheWire) {
 }
 
 TEST_F(Mlx4Datagrams, CarryImmediateDataAndAGlobalRoute) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   prm::DatagramSegment to = To(6);
   to.address.grh = true;
   to.address.hop_limit = 3;
@@ -74,9 +74,9 @@ TEST_F(Mlx4Datagrams, CarryImmediateDataAndAGlobalRoute) {
   prm::ControlSegment control = Send();
   control.opcode = prm::WqeOpcode::kSendImmediate;
   control.immediate = 0xcafe0001;
-  here_.Post(kQpn, control, Concat(to, FakeVerbsDriver::At(0, 4)));
+  here_.Post(kQpn, control, Concat(to, FakeHost::At(0, 4)));
   timers_.RunPending();
-  const prm::Cqe got = there_.NextCqe(FakeVerbsDriver::kReceiveCq);
+  const prm::Cqe got = there_.NextCqe(FakeHost::kReceiveCq);
   EXPECT_EQ(got.opcode, prm::kReceivedSendImmediate);
   EXPECT_EQ(got.immediate, 0xcafe0001);
   EXPECT_TRUE(got.grh);
@@ -88,69 +88,65 @@ TEST_F(Mlx4Datagrams, CarryImmediateDataAndAGlobalRoute) {
 
 TEST_F(Mlx4Datagrams, GatherAndScatterPiecesAndInlineBytes) {
   here_.Fill(0, "abcdef");
-  there_.PostReceive(
-      kQpn, {FakeVerbsDriver::At(0, 41), FakeVerbsDriver::At(100, 64)});
-  std::vector<std::byte> segments = Concat(To(6), FakeVerbsDriver::At(0, 2),
-                                           prm::InlineSegment{.byte_count = 3});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 41), FakeHost::At(100, 64)});
+  std::vector<std::byte> segments =
+      Concat(To(6), FakeHost::At(0, 2), prm::InlineSegment{.byte_count = 3});
   for (const char c : {'x', 'y', 'z'}) {
     segments.push_back(static_cast<std::byte>(c));
   }
   segments.resize((segments.size() + 15) / 16 * 16);
-  for (std::byte byte : Concat(FakeVerbsDriver::At(4, 2)))
-    segments.push_back(byte);
+  for (std::byte byte : Concat(FakeHost::At(4, 2))) segments.push_back(byte);
   here_.Post(kQpn, Send(), segments);
   timers_.RunPending();
-  EXPECT_EQ(there_.NextCqe(FakeVerbsDriver::kReceiveCq).byte_count, 47u);
+  EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).byte_count, 47u);
   EXPECT_EQ(there_.Text(40, 1), "a");
   EXPECT_EQ(there_.Text(100, 6), "bxyzef");
 }
 
 TEST_F(Mlx4Datagrams, AreDroppedForAWrongKeyOrWithoutAPlace) {
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   timers_.RunPending();
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
-  here_.Post(kQpn, Send(), Concat(To(6, kQKey + 1), FakeVerbsDriver::At(0, 4)));
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  here_.Post(kQpn, Send(), Concat(To(6, kQKey + 1), FakeHost::At(0, 4)));
   timers_.RunPending();
   there_.cables[0].p_key = 0x8001;
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   timers_.RunPending();
-  EXPECT_TRUE(there_.Empty(FakeVerbsDriver::kReceiveCq));
+  EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));
   EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kRts);
 }
 
 TEST_F(Mlx4Datagrams, UseTheContextsKeyWhenTheWqesIsControlled) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
-  here_.Post(kQpn, Send(),
-             Concat(To(6, 0x80000000), FakeVerbsDriver::At(0, 4)));
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  here_.Post(kQpn, Send(), Concat(To(6, 0x80000000), FakeHost::At(0, 4)));
   timers_.RunPending();
-  EXPECT_FALSE(there_.Empty(FakeVerbsDriver::kReceiveCq));
+  EXPECT_FALSE(there_.Empty(FakeHost::kReceiveCq));
 }
 
 TEST_F(Mlx4Datagrams, FailWithoutARightToTheMemory) {
-  prm::DataSegment wrong = FakeVerbsDriver::At(0, 4);
+  prm::DataSegment wrong = FakeHost::At(0, 4);
   wrong.lkey += 1;
   here_.Post(kQpn, Send(), Concat(To(6), wrong));
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kLocalProtection);
 }
 
 TEST_F(Mlx4Datagrams, FailBeyondTheEndOfTheMemory) {
-  here_.Post(
-      kQpn, Send(),
-      Concat(To(6), FakeVerbsDriver::At(FakeVerbsDriver::kRegionBytes - 2, 4)));
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
+  here_.Post(kQpn, Send(),
+             Concat(To(6), FakeHost::At(FakeHost::kRegionBytes - 2, 4)));
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kLocalProtection);
 }
 
 TEST_F(Mlx4Datagrams, FailWhenTheHostsMemoryIsGone) {
   here_.machine.unmapped = here_.region;
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kLocalProtection);
 }
 
 TEST_F(Mlx4Datagrams, BreakWhenTheirQueuesMemoryIsGone) {
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)), false);
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)), false);
   here_.machine.unmapped = here_.pairs[kQpn].sends;
   here_.Ring(kQpn);
   EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
@@ -158,20 +154,20 @@ TEST_F(Mlx4Datagrams, BreakWhenTheirQueuesMemoryIsGone) {
 }
 
 TEST_F(Mlx4Datagrams, BreakWhenTheCompletionQueuesMemoryIsGone) {
-  here_.machine.unmapped = here_.cqs[FakeVerbsDriver::kSendCq].memory;
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
+  here_.machine.unmapped = here_.cqs[FakeHost::kSendCq].memory;
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
   ASSERT_THAT(here_.Events(), Contains(EventType::kCqError));
   const auto event = here_.machine.Get<prm::QueueEvent>(
-      here_.eqs[FakeVerbsDriver::kAsyncEq].memory + prm::kEqeData);
-  EXPECT_EQ(event.number, FakeVerbsDriver::kSendCq);
+      here_.eqs[FakeHost::kAsyncEq].memory + prm::kEqeData);
+  EXPECT_EQ(event.number, FakeHost::kSendCq);
   EXPECT_EQ(event.syndrome, prm::kCqAccessViolation);
 }
 
 TEST_F(Mlx4Datagrams, BreakWhenTheReceiversDoorbellRecordIsGone) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   there_.machine.unmapped = there_.pairs[kQpn].record;
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   timers_.RunPending();
   EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kError);
 }
@@ -179,40 +175,37 @@ TEST_F(Mlx4Datagrams, BreakWhenTheReceiversDoorbellRecordIsGone) {
 TEST_F(Mlx4Datagrams, FailInAnotherProtectionDomainOrOnAnotherPort) {
   prm::DatagramSegment to = To(6);
   to.address.pd = 8;
-  here_.Post(kQpn, Send(), Concat(to, FakeVerbsDriver::At(0, 4)));
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
+  here_.Post(kQpn, Send(), Concat(to, FakeHost::At(0, 4)));
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kLocalQpOperation);
 }
 
 TEST_F(Mlx4Datagrams, FailAboveTheMtu) {
   here_.cables[0].info.mtu_cap = 1;
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 257)));
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
-            CqeSyndrome::kLocalLength);
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 257)));
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kLocalLength);
 }
 
 TEST_F(Mlx4Datagrams, FailAWqeThatIsShorterThanItSays) {
-  here_.Post(kQpn, Send(), Concat(FakeVerbsDriver::At(0, 4)));
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
+  here_.Post(kQpn, Send(), Concat(FakeHost::At(0, 4)));
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kLocalQpOperation);
 }
 
 TEST_F(Mlx4Datagrams, BreakTheReceiverWhoseBuffersAreTooShort) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 41)});
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
+  there_.PostReceive(kQpn, {FakeHost::At(0, 41)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   timers_.RunPending();
-  EXPECT_EQ(there_.NextSyndrome(FakeVerbsDriver::kReceiveCq),
+  EXPECT_EQ(there_.NextSyndrome(FakeHost::kReceiveCq),
             CqeSyndrome::kLocalLength);
-  EXPECT_EQ(there_.NextSyndrome(FakeVerbsDriver::kReceiveCq),
-            CqeSyndrome::kFlushed);
+  EXPECT_EQ(there_.NextSyndrome(FakeHost::kReceiveCq), CqeSyndrome::kFlushed);
   EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kError);
   // What is posted now is flushed without a doorbell.
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
-  EXPECT_TRUE(there_.Empty(FakeVerbsDriver::kReceiveCq));
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));
   timers_.RunFor(absl::Milliseconds(20));
-  EXPECT_EQ(there_.NextSyndrome(FakeVerbsDriver::kReceiveCq),
-            CqeSyndrome::kFlushed);
+  EXPECT_EQ(there_.NextSyndrome(FakeHost::kReceiveCq), CqeSyndrome::kFlushed);
 }
 
 TEST_F(Mlx4Datagrams, ReachTheMembersOfAMulticastGroup) {
@@ -227,17 +220,17 @@ TEST_F(Mlx4Datagrams, ReachTheMembersOfAMulticastGroup) {
   ASSERT_EQ(there_.Give(Opcode::kWriteMcg, index,
                         prm::McgHeader{.member_count = 2, .gid = gid}),
             Status::kOk);
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
-  there_.PostReceive(kQpn + 1, {FakeVerbsDriver::At(64, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  there_.PostReceive(kQpn + 1, {FakeHost::At(64, 64)});
   prm::DatagramSegment to = To(0xc001);
   to.remote_qpn = 0xffffff;
   to.address.grh = true;
   to.address.rgid = gid;
-  here_.Post(kQpn, Send(), Concat(to, FakeVerbsDriver::At(0, 4)));
+  here_.Post(kQpn, Send(), Concat(to, FakeHost::At(0, 4)));
   timers_.RunPending();
-  EXPECT_EQ(there_.NextCqe(FakeVerbsDriver::kReceiveCq).qpn, kQpn);
-  EXPECT_EQ(there_.NextCqe(FakeVerbsDriver::kReceiveCq).qpn, kQpn + 1);
-  EXPECT_TRUE(there_.Empty(FakeVerbsDriver::kReceiveCq));
+  EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).qpn, kQpn);
+  EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).qpn, kQpn + 1);
+  EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));
 }
 
 TEST_F(Mlx4Datagrams, SurviveAGroupThatSoftwareWroteItself) {
@@ -255,91 +248,88 @@ TEST_F(Mlx4Datagrams, SurviveAGroupThatSoftwareWroteItself) {
   to.remote_qpn = 0xffffff;
   to.address.grh = true;
   to.address.rgid = gid;
-  here_.Post(kQpn, Send(), Concat(to, FakeVerbsDriver::At(0, 4)));
+  here_.Post(kQpn, Send(), Concat(to, FakeHost::At(0, 4)));
   timers_.RunPending();
-  EXPECT_TRUE(there_.Empty(FakeVerbsDriver::kReceiveCq));
+  EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));
 }
 
 TEST_F(Mlx4Datagrams, NotifyOnceForEachTimeTheQueueWasArmed) {
-  int& interrupts = there_.machine.interrupts[FakeVerbsDriver::kEq];
+  int& interrupts = there_.machine.interrupts[FakeHost::kEq];
   const auto send = [this] {
-    there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
-    here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
+    there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+    here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
     timers_.RunPending();
-    here_.NextCqe(FakeVerbsDriver::kSendCq);
-    there_.NextCqe(FakeVerbsDriver::kReceiveCq);
+    here_.NextCqe(FakeHost::kSendCq);
+    there_.NextCqe(FakeHost::kReceiveCq);
   };
   send();
   EXPECT_EQ(interrupts, 0);
-  there_.ArmCq(FakeVerbsDriver::kReceiveCq, 1, prm::kCqArmNext, 1);
+  there_.ArmCq(FakeHost::kReceiveCq, 1, prm::kCqArmNext, 1);
   send();
   EXPECT_EQ(interrupts, 1);
-  EXPECT_EQ(there_.EventAt(FakeVerbsDriver::kEq, 0).type,
-            EventType::kCompletion);
-  there_.ArmEq(FakeVerbsDriver::kEq, 1);
+  EXPECT_EQ(there_.EventAt(FakeHost::kEq, 0).type, EventType::kCompletion);
+  there_.ArmEq(FakeHost::kEq, 1);
   send();
   EXPECT_EQ(interrupts, 1);
-  there_.ArmCq(FakeVerbsDriver::kReceiveCq, 1, prm::kCqArmNext, 0);
+  there_.ArmCq(FakeHost::kReceiveCq, 1, prm::kCqArmNext, 0);
   EXPECT_EQ(interrupts, 1) << "a repetition of what was answered";
-  there_.ArmCq(FakeVerbsDriver::kReceiveCq, 2, prm::kCqArmNext, 2,
-               FakeVerbsDriver::kUar + 1);
+  there_.ArmCq(FakeHost::kReceiveCq, 2, prm::kCqArmNext, 2, FakeHost::kUar + 1);
   EXPECT_EQ(interrupts, 1) << "from another's page";
-  there_.ArmCq(FakeVerbsDriver::kReceiveCq, 2, prm::kCqArmNext, 2);
+  there_.ArmCq(FakeHost::kReceiveCq, 2, prm::kCqArmNext, 2);
   EXPECT_EQ(interrupts, 2) << "one is there that it does not know";
 }
 
 TEST_F(Mlx4Datagrams, NotifyOfSolicitedOnesAlone) {
-  int& interrupts = there_.machine.interrupts[FakeVerbsDriver::kEq];
-  there_.ArmCq(FakeVerbsDriver::kReceiveCq, 1, prm::kCqArmSolicitedOnly, 0);
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
+  int& interrupts = there_.machine.interrupts[FakeHost::kEq];
+  there_.ArmCq(FakeHost::kReceiveCq, 1, prm::kCqArmSolicitedOnly, 0);
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   prm::ControlSegment control = Send();
-  here_.Post(kQpn, control, Concat(To(6), FakeVerbsDriver::At(0, 4)));
+  here_.Post(kQpn, control, Concat(To(6), FakeHost::At(0, 4)));
   timers_.RunPending();
   EXPECT_EQ(interrupts, 0);
   control.solicited = true;
-  here_.Post(kQpn, control, Concat(To(6), FakeVerbsDriver::At(0, 4)));
+  here_.Post(kQpn, control, Concat(To(6), FakeHost::At(0, 4)));
   timers_.RunPending();
   EXPECT_EQ(interrupts, 1);
 }
 
 TEST_F(Mlx4Datagrams, OverrunACompletionQueueThatNobodyReads) {
   for (int i = 0; i < 17; ++i) {
-    here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
+    here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   }
   EXPECT_THAT(here_.Events(), Contains(EventType::kCqError));
   EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
-  here_.Ask(Opcode::kQueryCq, FakeVerbsDriver::kSendCq);
+  here_.Ask(Opcode::kQueryCq, FakeHost::kSendCq);
   EXPECT_EQ(here_.Out<prm::CqContext>().status, prm::kQueueOverflow);
 }
 
 TEST_F(Mlx4Datagrams, MoveUnreadCompletionsPastAResize) {
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
-  const FakeDriver::Buffer old = here_.cqs[FakeVerbsDriver::kSendCq];
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
+  const FakeDriver::Buffer old = here_.cqs[FakeHost::kSendCq];
   const FakeDriver::Buffer larger = here_.MakeBuffer(32 * 32);
   prm::CqContext context;
   context.log_cq_size = 5;
   context.mtt_base_addr = larger.mtt;
-  ASSERT_EQ(here_.Give(Opcode::kModifyCq, FakeVerbsDriver::kSendCq, context),
+  ASSERT_EQ(here_.Give(Opcode::kModifyCq, FakeHost::kSendCq, context),
             Status::kOk);
   EXPECT_EQ(here_.machine.Get<prm::Cqe>(old.memory + 32).opcode, 0x16)
       << "it says that the rest is elsewhere";
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   const auto moved = here_.machine.Get<prm::Cqe>(larger.memory + 2 * 32);
   EXPECT_FALSE(moved.owner);
   EXPECT_EQ(moved.wqe_counter, 1);
   EXPECT_TRUE(here_.machine.Get<prm::Cqe>(larger.memory + 3 * 32).owner);
   context.log_cq_size = 0;
-  EXPECT_EQ(here_.Give(Opcode::kModifyCq, FakeVerbsDriver::kSendCq, context),
+  EXPECT_EQ(here_.Give(Opcode::kModifyCq, FakeHost::kSendCq, context),
             Status::kBadSize);
 }
 
 TEST_F(Mlx4Datagrams, KeepWhatAQueuePairStillUses) {
-  EXPECT_EQ(here_.Command(Opcode::kHw2SwCq, FakeVerbsDriver::kSendCq, 1),
+  EXPECT_EQ(here_.Command(Opcode::kHw2SwCq, FakeHost::kSendCq, 1),
             Status::kResourceBusy);
   EXPECT_EQ(here_.Command(Opcode::k2RstQp, kQpn, 2), Status::kOk);
-  EXPECT_EQ(here_.Command(Opcode::kHw2SwCq, FakeVerbsDriver::kSendCq, 1),
-            Status::kOk);
+  EXPECT_EQ(here_.Command(Opcode::kHw2SwCq, FakeHost::kSendCq, 1), Status::kOk);
   EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kReset);
 }
 
@@ -353,15 +343,15 @@ TEST_F(Mlx4Datagrams, MoveTheirQueuePairAsTheSpecificationSays) {
   EXPECT_EQ(here_.Modify(Opcode::kRts2SqdQp, kQpn, context, 0, prm::kSqdEvent),
             Status::kOk);
   EXPECT_THAT(here_.Events(), Contains(EventType::kSendQueueDrained));
-  here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
-  EXPECT_TRUE(here_.Empty(FakeVerbsDriver::kSendCq));
+  here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
+  EXPECT_TRUE(here_.Empty(FakeHost::kSendCq));
   EXPECT_EQ(here_.Modify(Opcode::kSqd2SqdQp, kQpn, context), Status::kOk);
   EXPECT_EQ(here_.Modify(Opcode::kSqd2RtsQp, kQpn, context), Status::kOk);
-  EXPECT_FALSE(here_.Empty(FakeVerbsDriver::kSendCq)) << "it goes on by itself";
+  EXPECT_FALSE(here_.Empty(FakeHost::kSendCq)) << "it goes on by itself";
   EXPECT_EQ(here_.Modify(Opcode::kSqErr2RtsQp, kQpn, context),
             Status::kBadQpState);
-  here_.NextCqe(FakeVerbsDriver::kSendCq);
-  here_.Post(kQpn, Send(), Concat(FakeVerbsDriver::At(0, 4)));  // malformed
+  here_.NextCqe(FakeHost::kSendCq);
+  here_.Post(kQpn, Send(), Concat(FakeHost::At(0, 4)));  // malformed
   EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kSqError);
   EXPECT_EQ(here_.Modify(Opcode::kSqErr2RtsQp, kQpn, context), Status::kOk);
   EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kRts);
@@ -407,7 +397,7 @@ TEST_F(Mlx4Datagrams, TakeReceiveBuffersFromASharedQueue) {
   prm::SrqContext shared;
   shared.log_srq_size = 2;
   shared.log_stride = 1;
-  shared.pd = FakeVerbsDriver::kPd;
+  shared.pd = FakeHost::kPd;
   shared.mtt_base_addr = buffer.mtt;
   shared.db_record_addr = record;
   EXPECT_EQ(there_.Command(Opcode::kHw2SwSrq, kSrqn, 1),
@@ -423,8 +413,7 @@ TEST_F(Mlx4Datagrams, TakeReceiveBuffersFromASharedQueue) {
   for (uint64_t i = 0; i < 4; ++i) {
     there_.machine.Put(buffer.memory + i * 32,
                        prm::NextSegment{.next_wqe_index = next[i]});
-    there_.machine.Put(buffer.memory + i * 32 + 16,
-                       FakeVerbsDriver::At(i * 64, 64));
+    there_.machine.Put(buffer.memory + i * 32 + 16, FakeHost::At(i * 64, 64));
   }
   there_.machine.PutWord(record, 3);
   ASSERT_EQ(there_.Command(Opcode::kArmSrq, kSrqn, 0, 2), Status::kOk);
@@ -438,22 +427,21 @@ TEST_F(Mlx4Datagrams, TakeReceiveBuffersFromASharedQueue) {
   there_.ToRts(kQpn, context);
   EXPECT_EQ(there_.Command(Opcode::kHw2SwSrq, kSrqn, 1), Status::kResourceBusy);
   for (int i = 0; i < 4; ++i) {
-    here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
+    here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
     timers_.RunPending();
   }
-  EXPECT_EQ(there_.NextCqe(FakeVerbsDriver::kReceiveCq).wqe_counter, 0);
-  EXPECT_EQ(there_.NextCqe(FakeVerbsDriver::kReceiveCq).wqe_counter, 2);
-  EXPECT_EQ(there_.NextCqe(FakeVerbsDriver::kReceiveCq).wqe_counter, 1);
-  EXPECT_TRUE(there_.Empty(FakeVerbsDriver::kReceiveCq)) << "three were posted";
+  EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).wqe_counter, 0);
+  EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).wqe_counter, 2);
+  EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).wqe_counter, 1);
+  EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq)) << "three were posted";
   // Round and round the ring.
   const std::array<uint16_t, 4> order{3, 0, 2, 1};
   for (uint32_t i = 0; i < 20; ++i) {
     there_.machine.PutWord(record, 4 + i);
-    here_.Post(kQpn, Send(), Concat(To(6), FakeVerbsDriver::At(0, 4)));
+    here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
     timers_.RunPending();
-    here_.NextCqe(FakeVerbsDriver::kSendCq);
-    EXPECT_EQ(there_.NextCqe(FakeVerbsDriver::kReceiveCq).wqe_counter,
-              order[i % 4]);
+    here_.NextCqe(FakeHost::kSendCq);
+    EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).wqe_counter, order[i % 4]);
   }
   EXPECT_THAT(there_.Events(), Contains(EventType::kSrqLimit));
   ASSERT_EQ(there_.Ask(Opcode::kQuerySrq, kSrqn), Status::kOk);

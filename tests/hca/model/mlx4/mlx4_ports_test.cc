@@ -4,7 +4,7 @@
 
 #include "hca/prm/mlx4_management.h"
 #include "mad/wire/smp.h"
-#include "tests/hca/model/fake_verbs_driver.h"
+#include "tests/hca/model/fake_host.h"
 
 namespace ibemu::hca::model {
 namespace {
@@ -16,8 +16,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Status = prm::CommandStatus;
 
-constexpr uint32_t kQp0 = FakeVerbsDriver::kSpecialBase;
-constexpr uint32_t kQp1 = FakeVerbsDriver::kSpecialBase + 2;
+constexpr uint32_t kQp0 = FakeHost::kSpecialBase;
+constexpr uint32_t kQp1 = FakeHost::kSpecialBase + 2;
 
 class Mlx4Ports : public ::testing::Test {
  protected:
@@ -44,11 +44,11 @@ class Mlx4Ports : public ::testing::Test {
   // The same as segments of a WQE.
   std::vector<std::byte> MlxSegments(const std::vector<std::byte>& packet) {
     std::ranges::copy(packet, here_.machine.Bytes(here_.region, 288).begin());
-    return Concat(FakeVerbsDriver::At(0, static_cast<uint32_t>(packet.size())));
+    return Concat(FakeHost::At(0, static_cast<uint32_t>(packet.size())));
   }
 
   testing::VirtualTimers timers_;
-  FakeVerbsDriver here_{timers_};
+  FakeHost here_{timers_};
 };
 
 TEST_F(Mlx4Ports, AreEnabledByACommandAndClosedAsOftenAsSoftwareLikes) {
@@ -88,13 +88,11 @@ TEST_F(Mlx4Ports, TellWhenTheLinkComesAndGoes) {
   cable().listener->OnPortEvent();
   EXPECT_THAT(here_.Events(),
               ElementsAre(EventType::kPortChange, EventType::kPortChange));
-  EXPECT_EQ(here_.EventAt(FakeVerbsDriver::kAsyncEq, 0).subtype,
-            prm::kPortDown);
-  EXPECT_EQ(here_.EventAt(FakeVerbsDriver::kAsyncEq, 1).subtype,
-            prm::kPortActive);
+  EXPECT_EQ(here_.EventAt(FakeHost::kAsyncEq, 0).subtype, prm::kPortDown);
+  EXPECT_EQ(here_.EventAt(FakeHost::kAsyncEq, 1).subtype, prm::kPortActive);
   EXPECT_EQ(here_.machine
                 .Get<prm::PortChangeEvent>(
-                    here_.eqs[FakeVerbsDriver::kAsyncEq].memory + prm::kEqeData)
+                    here_.eqs[FakeHost::kAsyncEq].memory + prm::kEqeData)
                 .port,
             1);
 }
@@ -107,10 +105,10 @@ TEST_F(Mlx4Ports, TellWhatASubnetManagerChanged) {
   EXPECT_THAT(here_.Events(), ElementsAre(EventType::kPortManagementChange,
                                           EventType::kPortManagementChange));
   const auto change = here_.machine.Get<prm::PortManagementEvent>(
-      here_.eqs[FakeVerbsDriver::kAsyncEq].memory + prm::kEqeData);
+      here_.eqs[FakeHost::kAsyncEq].memory + prm::kEqeData);
   EXPECT_EQ(change.changed, prm::kLidChange | prm::kSmLidChange);
   EXPECT_EQ(change.port_lid, 9);
-  EXPECT_EQ(here_.EventAt(FakeVerbsDriver::kAsyncEq, 1).subtype,
+  EXPECT_EQ(here_.EventAt(FakeHost::kAsyncEq, 1).subtype,
             prm::kPKeyTableChange);
 }
 
@@ -191,7 +189,7 @@ TEST_F(Mlx4Ports, TellThatASubnetManagerWantsClientsToReregister) {
   ASSERT_THAT(here_.Events(), ElementsAre(EventType::kPortManagementChange));
   EXPECT_EQ(here_.machine
                 .Get<prm::PortManagementEvent>(
-                    here_.eqs[FakeVerbsDriver::kAsyncEq].memory + prm::kEqeData)
+                    here_.eqs[FakeHost::kAsyncEq].memory + prm::kEqeData)
                 .changed,
             prm::kClientReregister);
 }
@@ -234,7 +232,7 @@ TEST_F(Mlx4Ports, SendAPacketWhoseHeadersSoftwareBuilt) {
   EXPECT_EQ(lrh.slid, wire::Lid{5}) << "the port's own";
   EXPECT_EQ(cable().sent[0].size(), 288u);
   EXPECT_EQ(cable().sent[0][28], std::byte{0x42});
-  const prm::Cqe done = here_.NextCqe(FakeVerbsDriver::kSendCq);
+  const prm::Cqe done = here_.NextCqe(FakeHost::kSendCq);
   EXPECT_EQ(done.qpn, kQp0);
   EXPECT_TRUE(done.is_send);
   EXPECT_EQ(done.opcode, static_cast<uint8_t>(prm::WqeOpcode::kSend));
@@ -261,19 +259,18 @@ TEST_F(Mlx4Ports, FailAPacketWhoseHeadersContradictItsWqe) {
   const prm::MlxSegment control{.opcode = prm::WqeOpcode::kSend, .rlid = 8};
   here_.Post(kQp0, control, MlxSegments(MlxPacket(9, 0, 0)));
   EXPECT_THAT(cable().sent, IsEmpty());
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kLocalQpOperation);
   EXPECT_EQ(here_.Query(kQp0).state, prm::QpState::kSqError);
   here_.Post(kQp0, control, MlxSegments(MlxPacket(9, 0, 0)));
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
-            CqeSyndrome::kFlushed);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kFlushed);
 }
 
 TEST_F(Mlx4Ports, ReceiveForTheWellKnownNumbers) {
   Start(kQp0);
   Start(kQp1);
-  here_.PostReceive(kQp0, {FakeVerbsDriver::At(0, 296)});
-  here_.PostReceive(kQp1, {FakeVerbsDriver::At(512, 296)});
+  here_.PostReceive(kQp0, {FakeHost::At(0, 296)});
+  here_.PostReceive(kQp1, {FakeHost::At(512, 296)});
   std::vector<std::byte> packet = MlxPacket(5, 0, 0, 3);
   auto lrh = wire::Decode<wire::LocalRouteHeader>(packet);
   lrh.slid = wire::Lid{7};
@@ -281,7 +278,7 @@ TEST_F(Mlx4Ports, ReceiveForTheWellKnownNumbers) {
   cable().listener->OnPacket(packet);
   cable().listener->OnPacket(MlxPacket(5, 1, mad::kQp1QKey));
 
-  const prm::Cqe first = here_.NextCqe(FakeVerbsDriver::kReceiveCq);
+  const prm::Cqe first = here_.NextCqe(FakeHost::kReceiveCq);
   EXPECT_EQ(first.qpn, kQp0);
   EXPECT_FALSE(first.is_send);
   EXPECT_EQ(first.opcode, prm::kReceivedSend);
@@ -290,47 +287,47 @@ TEST_F(Mlx4Ports, ReceiveForTheWellKnownNumbers) {
   EXPECT_EQ(first.sl, 3);
   EXPECT_FALSE(first.grh);
   EXPECT_EQ(here_.Text(40, 1), "\x42");
-  EXPECT_EQ(here_.NextCqe(FakeVerbsDriver::kReceiveCq).qpn, kQp1);
+  EXPECT_EQ(here_.NextCqe(FakeHost::kReceiveCq).qpn, kQp1);
 }
 
 TEST_F(Mlx4Ports, DropWhatHasTheWrongKeyNoPlaceOrNoPort) {
   Start(kQp1);
   cable().listener->OnPacket(MlxPacket(5, 1, mad::kQp1QKey));
-  here_.PostReceive(kQp1, {FakeVerbsDriver::At(512, 296)});
+  here_.PostReceive(kQp1, {FakeHost::At(512, 296)});
   cable().listener->OnPacket(MlxPacket(5, 1, 0x1234));
   std::vector<std::byte> cut = MlxPacket(5, 1, mad::kQp1QKey);
   cut.resize(20);
   cable().listener->OnPacket(cut);
   here_.Command(Opcode::kClosePort, 1);
   cable().listener->OnPacket(MlxPacket(5, 1, mad::kQp1QKey));
-  EXPECT_TRUE(here_.Empty(FakeVerbsDriver::kReceiveCq));
+  EXPECT_TRUE(here_.Empty(FakeHost::kReceiveCq));
 }
 
 TEST_F(Mlx4Ports, DeliverToThemselvesWhatIsForThem) {
   Start(kQp0);
-  here_.PostReceive(kQp0, {FakeVerbsDriver::At(512, 296)});
+  here_.PostReceive(kQp0, {FakeHost::At(512, 296)});
   here_.Post(kQp0, prm::MlxSegment{.opcode = prm::WqeOpcode::kSend, .rlid = 5},
              MlxSegments(MlxPacket(5, 0, 0)));
-  EXPECT_TRUE(here_.Empty(FakeVerbsDriver::kReceiveCq));
+  EXPECT_TRUE(here_.Empty(FakeHost::kReceiveCq));
   timers_.RunPending();
   EXPECT_THAT(cable().sent, IsEmpty());
-  EXPECT_EQ(here_.NextCqe(FakeVerbsDriver::kReceiveCq).remote_lid, 5);
+  EXPECT_EQ(here_.NextCqe(FakeHost::kReceiveCq).remote_lid, 5);
 }
 
 TEST_F(Mlx4Ports, GoRoundTheirQueuesManyTimes) {
   Start(kQp0);
   for (uint32_t i = 0; i < 40; ++i) {
-    here_.PostReceive(kQp0, {FakeVerbsDriver::At(512, 296)});
+    here_.PostReceive(kQp0, {FakeHost::At(512, 296)});
     here_.Post(kQp0,
                prm::MlxSegment{.opcode = prm::WqeOpcode::kSend,
                                .completion = prm::kCompletionRequested,
                                .rlid = 5},
                MlxSegments(MlxPacket(5, 0, 0)));
     timers_.RunPending();
-    EXPECT_EQ(here_.NextCqe(FakeVerbsDriver::kSendCq).wqe_counter, i);
-    EXPECT_EQ(here_.NextCqe(FakeVerbsDriver::kReceiveCq).wqe_counter, i);
-    EXPECT_TRUE(here_.Empty(FakeVerbsDriver::kSendCq));
-    EXPECT_TRUE(here_.Empty(FakeVerbsDriver::kReceiveCq));
+    EXPECT_EQ(here_.NextCqe(FakeHost::kSendCq).wqe_counter, i);
+    EXPECT_EQ(here_.NextCqe(FakeHost::kReceiveCq).wqe_counter, i);
+    EXPECT_TRUE(here_.Empty(FakeHost::kSendCq));
+    EXPECT_TRUE(here_.Empty(FakeHost::kReceiveCq));
   }
 }
 
@@ -338,7 +335,7 @@ TEST_F(Mlx4Ports, IgnoreADoorbellFromAnothersPage) {
   Start(kQp0);
   here_.Post(kQp0, prm::MlxSegment{.opcode = prm::WqeOpcode::kSend, .rlid = 9},
              MlxSegments(MlxPacket(9, 0, 0)), false);
-  here_.Ring(kQp0, FakeVerbsDriver::kUar + 1);
+  here_.Ring(kQp0, FakeHost::kUar + 1);
   EXPECT_THAT(cable().sent, IsEmpty());
   EXPECT_EQ(here_.device.violations(), 1);
   here_.Ring(kQp0);

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "hca/model/mlx4/core/queue_use.h"
-#include "tests/hca/model/fake_verbs_driver.h"
+#include "tests/hca/model/fake_host.h"
 
 namespace ibemu::hca::model::mlx4 {
 namespace {
@@ -41,26 +41,26 @@ TEST(QueueUseTest, TakesAQueueOfAnotherSizeForAnotherQueue) {
 TEST(QueueUseTest, KnowsEachKindOfQueueOfAnAdapter) {
   constexpr uint32_t kQpn = 200;
   testing::VirtualTimers timers;
-  FakeVerbsDriver driver(timers, 5);
-  prm::QpContext context = driver.Context(prm::QpService::kUd);
-  ASSERT_EQ(driver.Create(kQpn, context), prm::CommandStatus::kOk);
-  driver.ToRts(kQpn, context);
+  FakeHost host(timers, 5);
+  prm::QpContext context = host.Context(prm::QpService::kUd);
+  ASSERT_EQ(host.Create(kQpn, context), prm::CommandStatus::kOk);
+  host.ToRts(kQpn, context);
   prm::DatagramSegment to;
   to.remote_qpn = kQpn;
   to.address.port = 1;
-  to.address.pd = FakeVerbsDriver::kPd;
+  to.address.pd = FakeHost::kPd;
   to.address.rlid = 5;
   for (int i = 0; i < 5; ++i) {
-    driver.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
-    driver.Post(kQpn,
-                prm::ControlSegment{.opcode = prm::WqeOpcode::kSend,
-                                    .completion = prm::kCompletionRequested},
-                Concat(to, FakeVerbsDriver::At(0, 4)));
+    host.PostReceive(kQpn, {FakeHost::At(0, 64)});
+    host.Post(kQpn,
+              prm::ControlSegment{.opcode = prm::WqeOpcode::kSend,
+                                  .completion = prm::kCompletionRequested},
+              Concat(to, FakeHost::At(0, 4)));
     timers.RunPending();
   }
-  EXPECT_TRUE(driver.device.ended_queues().empty());
-  driver.device.Reset();
-  QueueUses uses = driver.device.ended_queues();
+  EXPECT_TRUE(host.device.ended_queues().empty());
+  host.device.Reset();
+  QueueUses uses = host.device.ended_queues();
   EXPECT_EQ((uses[{QueueKind::kSends, 8}].most), 5u);
   EXPECT_EQ((uses[{QueueKind::kReceives, 8}].most), 5u);
   EXPECT_EQ((uses[{QueueKind::kCompletions, 16}].queues), 2u);

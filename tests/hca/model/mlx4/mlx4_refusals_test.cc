@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hca/prm/mlx4_management.h"
-#include "tests/hca/model/fake_verbs_driver.h"
+#include "tests/hca/model/fake_host.h"
 
 namespace ibemu::hca::model {
 namespace {
@@ -28,7 +28,7 @@ class Mlx4Refusals : public ::testing::Test {
     prm::SrqContext context;
     context.log_srq_size = 3;
     context.log_stride = 1;
-    context.pd = FakeVerbsDriver::kPd;
+    context.pd = FakeHost::kPd;
     context.mtt_base_addr = here_.MakeBuffer(4096).mtt;
     context.db_record_addr = here_.machine.Allocate(8);
     return context;
@@ -36,15 +36,15 @@ class Mlx4Refusals : public ::testing::Test {
   prm::CqContext Completions() {
     prm::CqContext context;
     context.log_cq_size = 3;
-    context.usr_page = FakeVerbsDriver::kUar;
-    context.comp_eqn = FakeVerbsDriver::kEq;
+    context.usr_page = FakeHost::kUar;
+    context.comp_eqn = FakeHost::kEq;
     context.mtt_base_addr = here_.MakeBuffer(4096).mtt;
     context.db_record_addr = here_.machine.Allocate(8);
     return context;
   }
 
   testing::VirtualTimers timers_;
-  FakeVerbsDriver here_{timers_};
+  FakeHost here_{timers_};
 };
 
 TEST_F(Mlx4Refusals, MailboxesThatAreNotAlignedOrNotThere) {
@@ -55,8 +55,8 @@ TEST_F(Mlx4Refusals, MailboxesThatAreNotAlignedOrNotThere) {
   const std::pair<Opcode, uint32_t> outboxes[] = {
       {Opcode::kQueryFw, 0},      {Opcode::kQueryDevCap, 0},
       {Opcode::kQueryAdapter, 0}, {Opcode::kQueryPort, 1},
-      {Opcode::kQueryHca, 0},     {Opcode::kQueryEq, FakeVerbsDriver::kEq},
-      {Opcode::kQueryMpt, 20},    {Opcode::kQueryCq, FakeVerbsDriver::kSendCq},
+      {Opcode::kQueryHca, 0},     {Opcode::kQueryEq, FakeHost::kEq},
+      {Opcode::kQueryMpt, 20},    {Opcode::kQueryCq, FakeHost::kSendCq},
       {Opcode::kQueryQp, kQpn},   {Opcode::kQuerySrq, 70},
       {Opcode::kReadMcg, 5},      {Opcode::kDiagRprt, 0},
       {Opcode::kMadIfc, 1},
@@ -95,7 +95,7 @@ TEST_F(Mlx4Refusals, MailboxesThatAreNotAlignedOrNotThere) {
         << prm::Name(opcode);
   }
   const std::pair<Opcode, uint32_t> back[] = {
-      {Opcode::kHw2SwMpt, FakeVerbsDriver::kRegion}, {Opcode::kHw2SwSrq, 70}};
+      {Opcode::kHw2SwMpt, FakeHost::kRegion}, {Opcode::kHw2SwSrq, 70}};
   for (const auto& [opcode, number] : back) {
     EXPECT_EQ(here_.Command(opcode, number, 0, 0, here_.outbox + 8),
               Status::kBadParam)

@@ -5,7 +5,7 @@
 #include <string>
 #include <tuple>
 
-#include "tests/hca/model/fake_verbs_driver.h"
+#include "tests/hca/model/fake_host.h"
 
 namespace ibemu::hca::model {
 namespace {
@@ -77,7 +77,7 @@ class Mlx4Transitions
   }
 
   testing::VirtualTimers timers_;
-  FakeVerbsDriver here_{timers_};
+  FakeHost here_{timers_};
   const prm::QpContext context_ = here_.Context(prm::QpService::kUd);
 };
 
@@ -121,7 +121,7 @@ struct Step {
 using enum prm::QpService;
 
 // Leads a queue pair to where the step is, by steps without any, and gives it.
-Status Take(FakeVerbsDriver& here, uint32_t qpn, const Step& step) {
+Status Take(FakeHost& here, uint32_t qpn, const Step& step) {
   constexpr Opcode kWay[] = {Opcode::kRst2InitQp, Opcode::kInit2RtrQp,
                              Opcode::kRtr2RtsQp, Opcode::kRts2SqdQp};
   prm::QpContext context = here.Context(step.service);
@@ -154,7 +154,7 @@ Status Take(FakeVerbsDriver& here, uint32_t qpn, const Step& step) {
 
 TEST(Mlx4OptionalComponents, AreTakenAsLinuxNamesThem) {
   testing::VirtualTimers timers;
-  FakeVerbsDriver here(timers);
+  FakeHost here(timers);
   constexpr Step kSteps[] = {
       {kRc, Opcode::kRst2InitQp, 0x1e},    {kRc, Opcode::kInit2InitQp, 0x1e},
       {kRc, Opcode::kInit2RtrQp, 0x102df}, {kRc, Opcode::kRtr2RtsQp, 0x754f},
@@ -174,7 +174,7 @@ TEST(Mlx4OptionalComponents, AreTakenAsLinuxNamesThem) {
 
 TEST(Mlx4OptionalComponents, AreRefusedWhereTheTransitionHasNone) {
   testing::VirtualTimers timers;
-  FakeVerbsDriver here(timers);
+  FakeHost here(timers);
   constexpr Step kSteps[] = {
       {kRc, Opcode::kRst2InitQp, prm::kOptQKey},
       {kRc, Opcode::kRst2InitQp, prm::kOptPrimaryPath},

@@ -34,22 +34,22 @@ class Mlx4Unreliable : public Mlx4Connection {
   }
   // How the next message ended that arrived: its length, or nothing came.
   std::optional<uint32_t> NextArrival() {
-    if (there_.Empty(FakeVerbsDriver::kReceiveCq)) return std::nullopt;
-    return there_.NextCqe(FakeVerbsDriver::kReceiveCq).byte_count;
+    if (there_.Empty(FakeHost::kReceiveCq)) return std::nullopt;
+    return there_.NextCqe(FakeHost::kReceiveCq).byte_count;
   }
 };
 
 TEST_F(Mlx4Unreliable, HearNothingOfAMessageThatHasLeft) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 5000)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 5000)});
   PostSend(5000);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
   Run();
   EXPECT_EQ(NextArrival(), 5000u);
   EXPECT_THAT(there_.cables[0].sent, IsEmpty());
 }
 
 TEST_F(Mlx4Unreliable, SayTheirServiceInEveryPacket) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 5000)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 5000)});
   PostSend(3000);
   std::vector<uint8_t> opcodes;
   for (const auto& bytes : here_.cables[0].sent) {
@@ -62,23 +62,23 @@ TEST_F(Mlx4Unreliable, LoseAMessageOfWhichAnyPacketIsLost) {
   const std::string text = Pattern(5000);
   here_.Fill(0, text);
   for (int lost = 1; lost <= 5; ++lost) {
-    there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 5000)});
+    there_.PostReceive(kQpn, {FakeHost::At(0, 5000)});
     here_.cables[0].lose = lost;
     PostSend(5000);
     Run();
-    EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
+    EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
     EXPECT_EQ(NextArrival(), std::nullopt) << "packet " << lost;
     PostSend(lost);
     Run();
     EXPECT_EQ(NextArrival(), lost) << "the next one has its place";
     EXPECT_EQ(there_.Text(0, lost), text.substr(0, lost));
-    here_.NextCqe(FakeVerbsDriver::kSendCq);
+    here_.NextCqe(FakeHost::kSendCq);
   }
   EXPECT_EQ(there_.Query(kQpn).state, QpState::kRts);
 }
 
 TEST_F(Mlx4Unreliable, TakeTheNextMessageWhenOneBreaksOff) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 4096)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 4096)});
   FakeCable& cable = there_.cables[0];
   cable.listener->OnPacket(Ghost(0x20, kFirstPsn, 1024));      // first
   cable.listener->OnPacket(Ghost(0x20, kFirstPsn + 1, 1024));  // first
@@ -88,7 +88,7 @@ TEST_F(Mlx4Unreliable, TakeTheNextMessageWhenOneBreaksOff) {
 }
 
 TEST_F(Mlx4Unreliable, DropGhostsOfOtherMessagesServicesAndTimes) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 4096)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 4096)});
   FakeCable& cable = there_.cables[0];
   cable.listener->OnPacket(Ghost(0x21, kFirstPsn, 1024));    // middle of none
   cable.listener->OnPacket(Ghost(0x22, kFirstPsn + 1));      // last of none
@@ -117,18 +117,18 @@ TEST_F(Mlx4Unreliable, DropGhostsOfOtherMessagesServicesAndTimes) {
 TEST_F(Mlx4Unreliable, DropAMessageThatNobodyWaitsFor) {
   PostSend(3000);
   Run();
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   PostSend(8);
   Run();
   EXPECT_EQ(NextArrival(), 8u);
 }
 
 TEST_F(Mlx4Unreliable, DropAMessageThatIsLongerThanItsBuffers) {
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 1500)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 1500)});
   PostSend(1501);
   Run();
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
   EXPECT_EQ(NextArrival(), std::nullopt);
   PostSend(1500);
   Run();
@@ -143,9 +143,9 @@ TEST_F(Mlx4Unreliable, DropWritesThatArentAllowed) {
   here_.Fill(100, "after");
   const auto write = [&](const prm::RemoteAddressSegment& to) {
     here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
-               Concat(to, FakeVerbsDriver::At(100, 5)));
+               Concat(to, FakeHost::At(100, 5)));
     Run();
-    EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
+    EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
   };
   write(wrong);
   prm::QpContext context = Context(there_, 5);
@@ -158,16 +158,15 @@ TEST_F(Mlx4Unreliable, DropWritesThatArentAllowed) {
 }
 
 TEST_F(Mlx4Unreliable, BreakOverAReceiveWhoseKeyIsWrong) {
-  prm::DataSegment wrong = FakeVerbsDriver::At(0, 64);
+  prm::DataSegment wrong = FakeHost::At(0, 64);
   wrong.lkey += 1;
   there_.PostReceive(kQpn, {wrong});
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   PostSend(8);
   Run();
-  EXPECT_EQ(there_.NextSyndrome(FakeVerbsDriver::kReceiveCq),
+  EXPECT_EQ(there_.NextSyndrome(FakeHost::kReceiveCq),
             CqeSyndrome::kLocalProtection);
-  EXPECT_EQ(there_.NextSyndrome(FakeVerbsDriver::kReceiveCq),
-            CqeSyndrome::kFlushed);
+  EXPECT_EQ(there_.NextSyndrome(FakeHost::kReceiveCq), CqeSyndrome::kFlushed);
   EXPECT_EQ(there_.Query(kQpn).state, QpState::kError);
   EXPECT_EQ(here_.Query(kQpn).state, QpState::kRts) << "nobody tells the peer";
 }
@@ -175,10 +174,9 @@ TEST_F(Mlx4Unreliable, BreakOverAReceiveWhoseKeyIsWrong) {
 TEST_F(Mlx4Unreliable, FailWhatTheServiceDoesNotHave) {
   for (const WqeOpcode opcode :
        {WqeOpcode::kRdmaRead, WqeOpcode::kFetchAdd, WqeOpcode::kCompareSwap}) {
-    here_.Post(
-        kQpn, Control(opcode),
-        Concat(Remote(0), prm::AtomicSegment{}, FakeVerbsDriver::At(0, 8)));
-    EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
+    here_.Post(kQpn, Control(opcode),
+               Concat(Remote(0), prm::AtomicSegment{}, FakeHost::At(0, 8)));
+    EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
               CqeSyndrome::kLocalQpOperation);
     EXPECT_EQ(here_.Query(kQpn).state, QpState::kSqError);
     EXPECT_EQ(here_.Modify(prm::Opcode::kSqErr2RtsQp, kQpn, {}), Status::kOk);
@@ -187,40 +185,36 @@ TEST_F(Mlx4Unreliable, FailWhatTheServiceDoesNotHave) {
 }
 
 TEST_F(Mlx4Unreliable, ReceiveInTheSendQueueErrorStateAndComeBackFromIt) {
-  prm::DataSegment wrong = FakeVerbsDriver::At(0, 8);
+  prm::DataSegment wrong = FakeHost::At(0, 8);
   wrong.lkey += 1;
   here_.Post(kQpn, Control(WqeOpcode::kSend), Concat(wrong), false);
   PostSend(8);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kLocalProtection);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
-            CqeSyndrome::kFlushed);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kFlushed);
   PostSend(8);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
-            CqeSyndrome::kFlushed);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kFlushed);
   EXPECT_EQ(here_.Query(kQpn).state, QpState::kSqError);
 
-  here_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
-  there_.Post(kQpn, Control(WqeOpcode::kSend),
-              Concat(FakeVerbsDriver::At(0, 8)));
+  here_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(FakeHost::At(0, 8)));
   Run();
-  EXPECT_EQ(here_.NextCqe(FakeVerbsDriver::kReceiveCq).byte_count, 8u);
+  EXPECT_EQ(here_.NextCqe(FakeHost::kReceiveCq).byte_count, 8u);
 
   EXPECT_EQ(here_.Modify(prm::Opcode::kSqErr2RtsQp, kQpn, {}), Status::kOk);
-  there_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   PostSend(8);
   Run();
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
   EXPECT_EQ(NextArrival(), 8u);
 }
 
 TEST_F(Mlx4Unreliable, GiveOthersATurnInALongMessage) {
-  const std::string text = Pattern(FakeVerbsDriver::kRegionBytes);
+  const std::string text = Pattern(FakeHost::kRegionBytes);
   here_.Fill(0, text);
   for (int i = 0; i < 2; ++i) {
     here_.Post(kQpn, Control(WqeOpcode::kRdmaWrite),
-               Concat(Remote(0),
-                      FakeVerbsDriver::At(0, FakeVerbsDriver::kRegionBytes)),
+               Concat(Remote(0), FakeHost::At(0, FakeHost::kRegionBytes)),
                false);
   }
   here_.Ring(kQpn);
@@ -228,15 +222,15 @@ TEST_F(Mlx4Unreliable, GiveOthersATurnInALongMessage) {
   EXPECT_EQ(here_.cables[0].sent.size(), 64u);
   Run();
   EXPECT_EQ(here_.cables[0].sent.size(), 128u);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
-  EXPECT_EQ(there_.Text(0, FakeVerbsDriver::kRegionBytes), text);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(there_.Text(0, FakeHost::kRegionBytes), text);
 }
 
 // One packet of the long message is left.
 TEST_F(Mlx4Unreliable, FinishAMessageThatBeganBeforeTheQueueIsDrained) {
   PostSend(1, false);
-  PostSend(FakeVerbsDriver::kRegionBytes, false);
+  PostSend(FakeHost::kRegionBytes, false);
   PostSend(8);
   EXPECT_EQ(here_.cables[0].sent.size(), 64u);
   here_.Modify(prm::Opcode::kRts2SqdQp, kQpn, {}, 0, prm::kSqdEvent);
@@ -250,25 +244,22 @@ TEST_F(Mlx4Unreliable, FinishAMessageThatBeganBeforeTheQueueIsDrained) {
 }
 
 TEST_F(Mlx4Unreliable, FlushWhatHasHalfGoneAndHalfComeWhenSoftwareBreaksThem) {
-  here_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 4096)});
-  here_.PostReceive(kQpn, {FakeVerbsDriver::At(0, 4096)});
+  here_.PostReceive(kQpn, {FakeHost::At(0, 4096)});
+  here_.PostReceive(kQpn, {FakeHost::At(0, 4096)});
   there_.cables[0].lose = 2;
-  there_.Post(kQpn, Control(WqeOpcode::kSend),
-              Concat(FakeVerbsDriver::At(0, 3000)));
+  there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(FakeHost::At(0, 3000)));
   Run();
   PostSend(1, false);
-  PostSend(FakeVerbsDriver::kRegionBytes, false);
+  PostSend(FakeHost::kRegionBytes, false);
   PostSend(8);
-  EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq), CqeSyndrome::kNone);
+  EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
   here_.Command(prm::Opcode::k2ErrQp, kQpn);
   Run();
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kSendCq),
-              CqeSyndrome::kFlushed);
-    EXPECT_EQ(here_.NextSyndrome(FakeVerbsDriver::kReceiveCq),
-              CqeSyndrome::kFlushed);
+    EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kFlushed);
+    EXPECT_EQ(here_.NextSyndrome(FakeHost::kReceiveCq), CqeSyndrome::kFlushed);
   }
-  EXPECT_TRUE(here_.Empty(FakeVerbsDriver::kSendCq));
+  EXPECT_TRUE(here_.Empty(FakeHost::kSendCq));
   EXPECT_EQ(here_.cables[0].sent.size(), 64u);
 }
 
@@ -280,7 +271,7 @@ TEST_F(Mlx4Unreliable, TakeReceiveBuffersFromASharedQueue) {
   prm::SrqContext shared;
   shared.log_srq_size = 2;
   shared.log_stride = 1;
-  shared.pd = FakeVerbsDriver::kPd;
+  shared.pd = FakeHost::kPd;
   shared.mtt_base_addr = buffer.mtt;
   shared.db_record_addr = there_.machine.Allocate(4);
   for (uint16_t i = 0; i < 3; ++i) {
@@ -288,7 +279,7 @@ TEST_F(Mlx4Unreliable, TakeReceiveBuffersFromASharedQueue) {
     there_.machine.Put(
         place,
         prm::NextSegment{.next_wqe_index = static_cast<uint16_t>(i + 1)});
-    there_.machine.Put(place + 16, FakeVerbsDriver::At(i * 4096u, 4096));
+    there_.machine.Put(place + 16, FakeHost::At(i * 4096u, 4096));
   }
   there_.machine.PutWord(shared.db_record_addr, 3);
   ASSERT_EQ(there_.Give(prm::Opcode::kSw2HwSrq, kSrqn, shared), Status::kOk);
@@ -304,14 +295,13 @@ TEST_F(Mlx4Unreliable, TakeReceiveBuffersFromASharedQueue) {
   PostSend(8);
   PostSend(9);
   Run();
-  EXPECT_EQ(there_.NextCqe(FakeVerbsDriver::kReceiveCq).wqe_counter, 0);
-  EXPECT_EQ(there_.NextCqe(FakeVerbsDriver::kReceiveCq).wqe_counter, 1);
+  EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).wqe_counter, 0);
+  EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).wqe_counter, 1);
   here_.cables[0].lose = 2;
   PostSend(3000);
   Run();
   there_.Command(prm::Opcode::k2ErrQp, kQpn);
-  EXPECT_EQ(there_.NextSyndrome(FakeVerbsDriver::kReceiveCq),
-            CqeSyndrome::kFlushed);
+  EXPECT_EQ(there_.NextSyndrome(FakeHost::kReceiveCq), CqeSyndrome::kFlushed);
   EXPECT_EQ(there_.last.wqe_counter, 2);
 }
 

@@ -1,6 +1,6 @@
 // An adapter that is up, with queues and a queue pair to send and receive with.
-#ifndef IBEMU_TESTS_HCA_MODEL_FAKE_VERBS_DRIVER_H_
-#define IBEMU_TESTS_HCA_MODEL_FAKE_VERBS_DRIVER_H_
+#ifndef IBEMU_TESTS_HCA_MODEL_FAKE_HOST_H_
+#define IBEMU_TESTS_HCA_MODEL_FAKE_HOST_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -17,9 +17,9 @@ namespace ibemu::hca::model {
 // The queue pair under test.
 constexpr uint32_t kQpn = 200;
 
-// A FakeVerbsDriver has an adapter that is up, with queues of completions and
+// A FakeHost has an adapter that is up, with queues of completions and
 // of events, and makes queue pairs.
-class FakeVerbsDriver : public FakeDriver {
+class FakeHost : public FakeDriver {
  public:
   static constexpr uint32_t kAsyncEq = 4;  // events
   static constexpr uint32_t kEq = 5;       // completions
@@ -33,7 +33,7 @@ class FakeVerbsDriver : public FakeDriver {
   static constexpr int kLogWqes = 3;  // of each queue
   static constexpr size_t kStride = 256;
 
-  explicit FakeVerbsDriver(testing::VirtualTimers& timers, uint16_t lid = 5)
+  explicit FakeHost(testing::VirtualTimers& timers, uint16_t lid = 5)
       : FakeDriver(timers) {
     cables[0].info.lid = wire::Lid{lid};
     cables[0].gid0 = lid;
@@ -208,4 +208,4 @@ std::vector<std::byte> Concat(const Segments&... segments) {
 
 }  // namespace ibemu::hca::model
 
-#endif  // IBEMU_TESTS_HCA_MODEL_FAKE_VERBS_DRIVER_H_
+#endif  // IBEMU_TESTS_HCA_MODEL_FAKE_HOST_H_
