@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "mad/wire/port_codes.h"
+#include "tests/fabric/routes.h"
 #include "tests/fabric/sm/fake_sm.h"
 
 namespace ibemu::fabric {
@@ -118,10 +119,10 @@ TEST_F(SmElectionTest, TakesOverAtOnceWhenTheMasterHasGone) {
 
 TEST_F(SmElectionTest, TakesOverWhenTheMastersLinkIsCut) {
   HandOverTo(other_);
-  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("host-2"), 1, false).ok());
+  lab_.SetLink(lab_.Find("host-2"), 1, false);
   lab_.timers.RunFor(absl::Seconds(11));
   EXPECT_EQ(State(), SmState::kMaster);
-  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("host-2"), 1, true).ok());
+  lab_.SetLink(lab_.Find("host-2"), 1, true);
   lab_.timers.RunFor(absl::Seconds(11));
   EXPECT_EQ(State(), SmState::kStandby) << "it is still the better one";
 }
@@ -172,8 +173,8 @@ TEST_F(SmElectionTest, AsMasterAgainConfiguresWhatTheOtherLeft) {
 
 TEST_F(SmElectionTest, AsStandbyLeavesTheSubnetToItsMaster) {
   HandOverTo(other_);
-  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("host-1"), 1, false).ok());
-  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("host-1"), 1, true).ok());
+  lab_.SetLink(lab_.Find("host-1"), 1, false);
+  lab_.SetLink(lab_.Find("host-1"), 1, true);
   lab_.timers.RunFor(absl::Minutes(1));
   EXPECT_EQ(lab_.PortOf("host-1", 1).info.port_state, mad::PortState::kInit);
 }
