@@ -111,10 +111,26 @@ struct Lab {
     return PortOf(node, number).info.lid;
   }
 
+  void SetLink(topology::NodeId node, int port, bool up) {
+    const absl::Status set = fabric.SetLink(node, port, up);
+    EXPECT_TRUE(set.ok()) << set;
+  }
+  void AddFault(topology::NodeId node, int port,
+                fabric::Fabric::Direction direction,
+                const fabric::LinkFaults& faults,
+                const fabric::FaultChance& chance = {}) {
+    const auto added = fabric.AddFault(node, port, direction, faults, chance);
+    EXPECT_TRUE(added.ok()) << added.status();
+  }
+
+  void Transmit(int host, const mad::Outgoing& packet) {
+    const absl::Status sent = HostPort(host).Transmit(packet);
+    EXPECT_TRUE(sent.ok()) << sent;
+  }
   // Lets the first host send this; returns what came back.
   std::vector<mad::Arrival> Send(const mad::Outgoing& packet) {
     inbox.arrivals.clear();
-    EXPECT_TRUE(HostPort(1).Transmit(packet).ok());
+    Transmit(1, packet);
     EXPECT_TRUE(inbox.arrivals.empty()) << "delivered before it returned";
     timers.RunPending();
     return inbox.arrivals;

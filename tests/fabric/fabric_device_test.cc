@@ -52,15 +52,15 @@ TEST_F(FabricDeviceTest, ShowsASwitchAsItsPort0) {
 }
 
 TEST_F(FabricDeviceTest, TellsItsListenerLaterAndOnce) {
-  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(1), 1, false).ok());
-  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(1), 1, true).ok());
+  lab.SetLink(lab.Host(1), 1, false);
+  lab.SetLink(lab.Host(1), 1, true);
   EXPECT_THAT(events.ports, IsEmpty()) << "not from inside the call";
   lab.timers.RunPending();
   EXPECT_THAT(events.ports, ElementsAre(1));
 }
 
 TEST_F(FabricDeviceTest, LeavesAListenerAloneThatWentAway) {
-  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(1), 1, false).ok());
+  lab.SetLink(lab.Host(1), 1, false);
   lab.fabric.device(lab.Host(1)).SetListener(nullptr);
   lab.timers.RunPending();
   EXPECT_THAT(events.ports, IsEmpty());
@@ -100,9 +100,7 @@ TEST_F(FabricDeviceTest, IsSilentWhileItsNodeIsOff) {
 
 // The next packet finds the new listener; what is under way is not lost.
 TEST_F(FabricDeviceTest, ForgetsAListenerBetweenTwoPackets) {
-  ASSERT_TRUE(lab.HostPort(1)
-                  .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1}))
-                  .ok());
+  lab.Transmit(1, DirectedGet(mad::AttributeId::kNodeInfo, {1}));
   lab.HostPort(1).SetListener(nullptr);
   lab.timers.RunPending();
   EXPECT_THAT(lab.inbox.arrivals, IsEmpty());
@@ -131,9 +129,7 @@ TEST_F(FabricDeviceTest, ComesBackForANewHost) {
   EXPECT_EQ(events.removals, 1);
   EXPECT_THAT(events.ports, IsEmpty());
   lab.HostPort(1).SetListener(&lab.inbox);
-  ASSERT_TRUE(lab.HostPort(1)
-                  .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1}))
-                  .ok());
+  lab.Transmit(1, DirectedGet(mad::AttributeId::kNodeInfo, {1}));
   lab.timers.RunPending();
   EXPECT_EQ(lab.inbox.arrivals.size(), 1u);
 }
@@ -148,15 +144,11 @@ TEST_F(FabricDeviceTest, TheIsSmBitGoesWithTheAdapter) {
 
 TEST_F(FabricDeviceTest, NobodyAnswersForAnAdapterThatIsOut) {
   ASSERT_TRUE(lab.fabric.RemoveDevice(lab.Host(2)).ok());
-  ASSERT_TRUE(lab.HostPort(1)
-                  .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1, 2}))
-                  .ok());
+  lab.Transmit(1, DirectedGet(mad::AttributeId::kNodeInfo, {1, 2}));
   lab.timers.RunPending();
   EXPECT_THAT(lab.inbox.arrivals, IsEmpty());
   ASSERT_TRUE(lab.fabric.AddDevice(lab.Host(2)).ok());
-  ASSERT_TRUE(lab.HostPort(1)
-                  .Transmit(DirectedGet(mad::AttributeId::kNodeInfo, {1, 2}))
-                  .ok());
+  lab.Transmit(1, DirectedGet(mad::AttributeId::kNodeInfo, {1, 2}));
   lab.timers.RunPending();
   EXPECT_EQ(lab.inbox.arrivals.size(), 1u);
 }

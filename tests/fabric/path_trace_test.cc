@@ -61,7 +61,7 @@ TEST_F(PathTraceTest, ToItselfCrossesNothing) {
 }
 
 TEST_F(PathTraceTest, EndsAtALinkThatIsDown) {
-  ASSERT_TRUE(lab_.fabric.SetLink(first_, 2, false).ok());
+  lab_.SetLink(first_, 2, false);
   const PathTrace trace = Trace();
   EXPECT_EQ(trace.end, DropCause::kLinkDown);
   ASSERT_THAT(trace.hops, SizeIs(2));

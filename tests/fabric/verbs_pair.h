@@ -32,10 +32,8 @@ class VerbsPair : public ::testing::Test {
     lab_.timers.RunFor(time);
   }
   void Lose(double chance) {
-    ASSERT_TRUE(lab_.fabric
-                    .AddFault(lab_.Host(1), 1, Fabric::Direction::kTransmit,
-                              {.loss = chance})
-                    .ok());
+    lab_.AddFault(lab_.Host(1), 1, Fabric::Direction::kTransmit,
+                  {.loss = chance});
   }
 
   testing::Lab lab_{testing::Chain(1), testing::Lab::kStatically};

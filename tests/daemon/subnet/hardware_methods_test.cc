@@ -51,8 +51,8 @@ TEST_F(HardwareMethodsTest, ShowsASwitchsTable) {
 }
 
 TEST_F(HardwareMethodsTest, PlugsACableElsewhereAndTheOldEndHangsLoose) {
-  ASSERT_TRUE(lab_.fabric.SetLink(*lab_.fabric.Find("node-1"), 1, false).ok());
-  ASSERT_TRUE(lab_.fabric.SetLink(*lab_.fabric.Find("node-2"), 1, false).ok());
+  lab_.SetLink(lab_.Find("node-1"), 1, false);
+  lab_.SetLink(lab_.Find("node-2"), 1, false);
   Result("cable.set", Cable("node-1", 1, "switch-1", 2));
   const json node = Result("node.show", {{"node", "node-1"}});
   EXPECT_EQ(node["ports"][0]["peer"]["port"], 2);
@@ -76,7 +76,7 @@ TEST_F(HardwareMethodsTest, RefusesPortsThatAreTakenOrNotThere) {
 
 TEST_F(HardwareMethodsTest, ASwitchsLidIsThatOfItsPort0) {
   Result("lid.set", {{"node", "switch-1"}, {"port", 0}, {"lid", 7}});
-  const fabric::Node& node = lab_.subnet().node(*lab_.fabric.Find("switch-1"));
+  const fabric::Node& node = lab_.subnet().node(lab_.Find("switch-1"));
   EXPECT_EQ(lab_.subnet().port(node.first_port).info.lid, wire::Lid{7});
   EXPECT_TRUE(node.sw->info.port_state_change);
 }

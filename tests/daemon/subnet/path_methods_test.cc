@@ -38,8 +38,7 @@ TEST_F(PathMethodsTest, TheHopsAreNodesWithTheirPorts) {
   const json& hops = path["hops"];
   ASSERT_EQ(hops.size(), 3u);
   EXPECT_EQ(hops[0]["node"], "node-1");
-  EXPECT_EQ(hops[0]["name"],
-            lab_.subnet().node(*lab_.fabric.Find("node-1")).name);
+  EXPECT_EQ(hops[0]["name"], lab_.subnet().node(lab_.Find("node-1")).name);
   EXPECT_EQ(hops[0]["entry"], nullptr);
   EXPECT_EQ(hops[0]["exit"], 1);
   EXPECT_EQ(hops[1]["entry"], 1);
@@ -49,8 +48,7 @@ TEST_F(PathMethodsTest, TheHopsAreNodesWithTheirPorts) {
 
 TEST_F(PathMethodsTest, AnyLidOfThePortMayBeAskedFor) {
   Configure();
-  const fabric::PortId port =
-      *lab_.fabric.FindPort(*lab_.fabric.Find("node-2"), 1);
+  const fabric::PortId port = *lab_.fabric.FindPort(lab_.Find("node-2"), 1);
   lab_.fabric.SetLid(port, wire::Lid{32}, 2);
   fabric::Subnet& subnet = lab_.subnet();
   fabric::SwitchState& leaf = *subnet.NodeOf(subnet.port(port).peer).sw;
@@ -69,7 +67,7 @@ TEST_F(PathMethodsTest, AnyLidOfThePortMayBeAskedFor) {
 
 TEST_F(PathMethodsTest, APathThatEndsEarlySaysWhereAndWhy) {
   Configure();
-  ASSERT_TRUE(lab_.fabric.SetLink(*lab_.fabric.Find("node-1"), 1, false).ok());
+  lab_.SetLink(lab_.Find("node-1"), 1, false);
   const json path = Trace();
   EXPECT_EQ(path["end"], "link-down");
   EXPECT_EQ(path["text"], "port 1 of node-1 is not active");

@@ -78,8 +78,8 @@ TEST_F(AgentFaultsTest, ASilentNodeIsCountedUntilTheFaultIsRemoved) {
 TEST_F(AgentFaultsTest, WhatAnAgentHadToSayIsForgottenWhenItsLinkGoesDown) {
   Add({.delay = kSlow});
   AskSma();
-  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(2), 1, false).ok());
-  ASSERT_TRUE(lab.fabric.SetLink(lab.Host(2), 1, true).ok());
+  lab.SetLink(lab.Host(2), 1, false);
+  lab.SetLink(lab.Host(2), 1, true);
   lab.Activate();
   lab.timers.RunFor(2 * kSlow);
   EXPECT_THAT(lab.inbox.arrivals, IsEmpty());
@@ -90,7 +90,7 @@ TEST_F(AgentFaultsTest, AnswersThatWaitAreLimited) {
   const auto ask =
       LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kNodeInfo);
   for (size_t i = 0; i < AgentFaults::kMaxLate + 10; ++i) {
-    ASSERT_TRUE(lab.HostPort(1).Transmit(ask).ok());
+    lab.Transmit(1, ask);
   }
   lab.timers.RunFor(absl::Seconds(2));
   EXPECT_EQ(lab.fabric.CountsOf(fault).packets, AgentFaults::kMaxLate + 10);

@@ -121,7 +121,7 @@ TEST_F(EndpointsTest, AnswersAListenersAnswerToADirectedRoute) {
   wire::Put<&mad::Smp::method>(answer.mad, Method::kGetResp);
   wire::Put<&mad::Smp::direction>(answer.mad, true);
   wire::Put<&mad::Smp::hop_pointer>(answer.mad, 2);
-  ASSERT_TRUE(lab.HostPort(2).Transmit(answer).ok());
+  lab.Transmit(2, answer);
   lab.timers.RunPending();
   EXPECT_THAT(lab.inbox.arrivals, SizeIs(1));
 }

@@ -281,7 +281,7 @@ TEST_F(ForwardingTest, LetsOthersHaveTheirTurnInALongBurst) {
   mad::Outgoing packet = GmpTo(Lid{2});
   for (uint64_t tid = 0; tid < kBurst; ++tid) {
     wire::Put<&mad::MadHeader::tid>(packet.mad, tid);
-    ASSERT_TRUE(lab.HostPort(1).Transmit(packet).ok());
+    lab.Transmit(1, packet);
   }
   size_t arrived = 0;
   lab.timers.RunAt(lab.timers.Now(), [&] { arrived = inbox.arrivals.size(); });

@@ -113,7 +113,7 @@ Ca 1 "h1"
 
 TEST(StaticSmLidTest, LeavesAloneWhatIsDown) {
   Lab lab("single-switch:hosts=3");
-  ASSERT_TRUE(lab.fabric.SetLink(*lab.fabric.Find("node-2"), 1, false).ok());
+  lab.SetLink(lab.Find("node-2"), 1, false);
   ASSERT_TRUE(ConfigureStatically(lab.fabric).ok());
   EXPECT_EQ(lab.LidOf("node-2"), Lid::kUnassigned);
   EXPECT_EQ(lab.PortOf("node-2", 1).info.port_state, PortState::kDown);
@@ -181,9 +181,9 @@ class StaticReturnTest : public ::testing::Test {
 };
 
 TEST_F(StaticReturnTest, ALinkThatIsRestoredCarriesDataAgain) {
-  ASSERT_TRUE(lab_.fabric.SetLink(Find("leaf-1"), 3, false).ok());
+  lab_.SetLink(Find("leaf-1"), 3, false);
   EXPECT_NE(Everything(), before_);
-  ASSERT_TRUE(lab_.fabric.SetLink(Find("leaf-1"), 3, true).ok());
+  lab_.SetLink(Find("leaf-1"), 3, true);
   EXPECT_EQ(Everything(), before_);
 }
 
@@ -211,7 +211,7 @@ TEST_F(StaticReturnTest, WhatWasNotAwayIsLeftAlone) {
   lab_.fabric.links().SetLogicalState(port, PortState::kDown);  // a reset
   lab_.subnet().port(port).info.lid = Lid{30};
   lab_.fabric.SetNode(Find("node-1"), true);
-  EXPECT_TRUE(lab_.fabric.SetLink(Find("node-1"), 1, true).ok());
+  lab_.SetLink(Find("node-1"), 1, true);
   EXPECT_EQ(lab_.LidOf("node-1"), Lid{30});
   EXPECT_EQ(lab_.PortOf("node-1", 1).info.port_state, PortState::kInit);
 }
@@ -219,10 +219,10 @@ TEST_F(StaticReturnTest, WhatWasNotAwayIsLeftAlone) {
 TEST_F(StaticReturnTest, TheHostHearsThatItsPortIsActive) {
   Listener listener;
   lab_.fabric.device(Find("node-1")).SetListener(&listener);
-  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-1"), 1, false).ok());
+  lab_.SetLink(Find("node-1"), 1, false);
   lab_.timers.RunPending();
   const int heard = listener.events;
-  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-1"), 1, true).ok());
+  lab_.SetLink(Find("node-1"), 1, true);
   lab_.timers.RunPending();
   EXPECT_EQ(listener.events, heard + 1);
 }
@@ -239,15 +239,15 @@ TEST_F(StaticReturnTest, WhatASubnetManagerHasTakenOverIsLeftToIt) {
   lab_.fabric.SetNode(Find("node-1"), true);
   EXPECT_EQ(lab_.LidOf("node-1"), Lid::kUnassigned);
   EXPECT_EQ(lab_.PortOf("node-1", 1).info.port_state, PortState::kInit);
-  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-2"), 1, false).ok());
-  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-2"), 1, true).ok());
+  lab_.SetLink(Find("node-2"), 1, false);
+  lab_.SetLink(Find("node-2"), 1, true);
   EXPECT_EQ(lab_.PortOf("node-2", 1).info.port_state, PortState::kInit);
 }
 
 TEST(StaticSmLidTest, WithoutItWhatComesBackWaitsForAManager) {
   Lab lab("single-switch:hosts=2");
-  ASSERT_TRUE(lab.fabric.RemoveDevice(*lab.fabric.Find("node-1")).ok());
-  ASSERT_TRUE(lab.fabric.AddDevice(*lab.fabric.Find("node-1")).ok());
+  ASSERT_TRUE(lab.fabric.RemoveDevice(lab.Find("node-1")).ok());
+  ASSERT_TRUE(lab.fabric.AddDevice(lab.Find("node-1")).ok());
   EXPECT_EQ(lab.LidOf("node-1"), Lid::kUnassigned);
   EXPECT_EQ(lab.PortOf("node-1", 1).info.port_state, PortState::kInit);
 }

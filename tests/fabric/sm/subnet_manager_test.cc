@@ -148,10 +148,10 @@ TEST_F(SubnetManagerTest, GivesGmpsOfTheAdministrationToItsHandler) {
 }
 
 TEST_F(SubnetManagerTest, RoutesAroundACutAndBack) {
-  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("leaf-1"), 3, false).ok());
+  lab_.SetLink(lab_.Find("leaf-1"), 3, false);
   lab_.timers.RunFor(kSoon);
   ExpectAllPairsConnected();
-  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("leaf-1"), 3, true).ok());
+  lab_.SetLink(lab_.Find("leaf-1"), 3, true);
   EXPECT_EQ(lab_.PortOf("leaf-1", 3).info.port_state, PortState::kInit);
   lab_.timers.RunFor(kSoon);
   EXPECT_EQ(lab_.PortOf("leaf-1", 3).info.port_state, PortState::kActive);
@@ -212,7 +212,7 @@ TEST_F(SubnetManagerTest, TrapsOfOneCutMakeOneSweep) {
 }
 
 TEST_F(SubnetManagerTest, RepressesTraps) {
-  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("node-8"), 1, false).ok());
+  lab_.SetLink(lab_.Find("node-8"), 1, false);
   lab_.fabric.device(lab_.Find("node-1")).SetNodeDescription("renamed");
   lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_THAT(observer_.notices, ElementsAre(mad::TrapNumber::kLinkStateChange,
@@ -224,8 +224,8 @@ TEST_F(SubnetManagerTest, RepressesTraps) {
 
 TEST_F(SubnetManagerTest, NoticesWhatNoTrapTold) {
   lab_.PortOf("leaf-4", 0).info.master_sm_lid = Lid::kUnassigned;
-  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("node-8"), 1, false).ok());
-  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Find("node-8"), 1, true).ok());
+  lab_.SetLink(lab_.Find("node-8"), 1, false);
+  lab_.SetLink(lab_.Find("node-8"), 1, true);
   lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_EQ(lab_.PortOf("node-8", 1).info.port_state, PortState::kInit);
   lab_.timers.RunFor(absl::Seconds(10));
@@ -277,9 +277,9 @@ TEST(SubnetManagerHomeTest, WithoutASwitchItLivesOnTheLastAdapter) {
   EXPECT_EQ(lab.PortOf("node-1", 1).info.master_sm_lid, lab.LidOf("node-2"));
   EXPECT_EQ(lab.PortOf("node-1", 1).info.port_state, PortState::kActive);
   // No switch, hence no trap: it sees its own port.
-  ASSERT_TRUE(lab.fabric.SetLink(lab.Find("node-1"), 1, false).ok());
+  lab.SetLink(lab.Find("node-1"), 1, false);
   lab.timers.RunFor(kSoon);
-  ASSERT_TRUE(lab.fabric.SetLink(lab.Find("node-1"), 1, true).ok());
+  lab.SetLink(lab.Find("node-1"), 1, true);
   lab.timers.RunFor(kSoon);
   EXPECT_EQ(lab.PortOf("node-1", 1).info.port_state, PortState::kActive);
 }

@@ -46,8 +46,8 @@ TEST_F(MetricsTest, CountNodesAndLinks) {
 }
 
 TEST_F(MetricsTest, TellWhatAPortCounts) {
-  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-2"), 1, false).ok());
-  ASSERT_TRUE(lab_.fabric.SetLink(Find("node-2"), 1, true).ok());
+  lab_.SetLink(Find("node-2"), 1, false);
+  lab_.SetLink(Find("node-2"), 1, true);
   fabric::Subnet& subnet = lab_.subnet();
   fabric::NodePort& port =
       subnet.port(*lab_.fabric.FindPort(Find("node-2"), 1));
