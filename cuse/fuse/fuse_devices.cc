@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/opened_for.h"
 #include "absl/status/statusor.h"
+#include "base/opened_for.h"
 #include "cuse/client/argument_probe.h"
 #include "cuse/client/caller_memory.h"
 #include "cuse/client/no_space.h"

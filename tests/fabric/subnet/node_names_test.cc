@@ -4,13 +4,15 @@
 
 #include <vector>
 
-#include "tests/fabric/small_fabric.h"
+#include "testing/topologies.h"
 
 namespace ibemu::fabric {
 namespace {
 
+using testing::Chain;
+
 TEST(NodeNamesTest, FindsNodesByDescriptionNameAndGuid) {
-  topology::Topology topology = Row(1);
+  topology::Topology topology = Chain(1);
   topology.nodes[0].description = "node-1";
   topology.nodes[2].description = "sw1";  // as the switch's name
   const Subnet subnet(topology);
@@ -24,7 +26,7 @@ TEST(NodeNamesTest, FindsNodesByDescriptionNameAndGuid) {
 }
 
 TEST(NodeNamesTest, SaysThatSeveralNodesHaveADescription) {
-  topology::Topology topology = Row(1);
+  topology::Topology topology = Chain(1);
   topology.nodes[0].description = topology.nodes[2].description = "srv";
   const Subnet subnet(topology);
   const NodeNames names(subnet);
@@ -36,7 +38,7 @@ TEST(NodeNamesTest, SaysThatSeveralNodesHaveADescription) {
 }
 
 TEST(NodeNamesTest, FindsTheAdaptersOfAHost) {
-  topology::Topology topology = Row(2);
+  topology::Topology topology = Chain(2);
   topology.nodes[0].description = "srv9 mlx5_0";
   topology.nodes[3].description = "srv9 mlx5_1";
   topology.nodes[1].description = "srv9 switch";
@@ -57,7 +59,7 @@ TEST(NodeNamesTest, FindsTheAdaptersOfAHost) {
 }
 
 TEST(NodeNamesTest, SuggestsANodeForAMistypedOne) {
-  const Subnet subnet(Row(2));
+  const Subnet subnet(Chain(2));
   const NodeNames names(subnet);
   const auto found = names.Find("hosst-2");
   EXPECT_EQ(found.status().code(), absl::StatusCode::kNotFound);
