@@ -21,7 +21,6 @@ size_t CompletionQueue::Poll(std::span<verbs::WorkCompletion> completions) {
   while (count < completions.size() && !entries_.empty()) {
     const Entry& entry = entries_.front();
     completions[count++] = entry.completion;
-    solicited_ -= entry.solicited ? 1 : 0;
     if (entry.sends != nullptr) entry.sends->FreeUpTo(entry.send_entry);
     entries_.pop_front();
   }
@@ -32,37 +31,46 @@ size_t CompletionQueue::Poll(std::span<verbs::WorkCompletion> completions) {
 void CompletionQueue::RequestNotify(bool solicited_only) {
   wanted_ =
       std::max(wanted_, solicited_only ? Wanted::kSolicited : Wanted::kAny);
-  if (!entries_.empty()) NotifyIfWanted(solicited_ != 0);
+  // The latest ones first: a later one that is solicited tells enough.
+  for (size_t i = entries_.size(); i > 0; --i) {
+    if (IsWanted(entries_[i - 1])) return Notify();
+  }
 }
 
 void CompletionQueue::Forget(uint32_t number) {
   std::erase_if(entries_, [number](const Entry& entry) {
     return entry.completion.qp_num == number;
   });
-  solicited_ =
-      static_cast<size_t>(std::ranges::count_if(entries_, &Entry::solicited));
 }
 
-void CompletionQueue::NotifyIfWanted(bool solicited) {
-  const Wanted least = solicited ? Wanted::kSolicited : Wanted::kAny;
-  if (wanted_ < least) return;
+bool CompletionQueue::IsWanted(const Entry& entry) const {
+  switch (wanted_) {
+    case Wanted::kNothing:
+      return false;
+    case Wanted::kAny:
+      return true;
+    case Wanted::kSolicited:
+      return entry.solicited || entry.completion.status != 0 ||
+             (entry.events != nullptr &&
+              entry.events->MayBeSolicited(entry.event_index));
+  }
+  return false;
+}
+
+void CompletionQueue::Notify() {
   wanted_ = Wanted::kNothing;
   listener_.OnCompletion();
 }
 
-bool CompletionQueue::Push(const verbs::WorkCompletion& completion,
-                           bool solicited, SendQueueEntries* sends,
-                           uint64_t send_entry) {
+bool CompletionQueue::Push(const Entry& entry) {
   if (overrun_) return false;
   if (entries_.size() == size_) {
     overrun_ = true;
     listener_.OnEvent(verbs::EventType::kCqError);
     return false;
   }
-  const bool counts_as_solicited = solicited || completion.status != 0;
-  entries_.push_back({completion, counts_as_solicited, sends, send_entry});
-  solicited_ += counts_as_solicited ? 1 : 0;
-  NotifyIfWanted(counts_as_solicited);
+  entries_.push_back(entry);
+  if (IsWanted(entry)) Notify();
   listener_.OnArrival();
   return true;
 }

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "verbs/parts/send_queue_entries.h"
+#include "verbs/parts/solicited_events.h"
 #include "verbs/provider.h"
 
 namespace ibemu::verbs {
@@ -30,23 +31,28 @@ class CompletionQueue : public verbs::Cq {
   size_t Poll(std::span<verbs::WorkCompletion> completions) override;
   void RequestNotify(bool solicited_only) override;
 
-  // Returns true if the client asked to be notified of solicited (or failed)
-  // completions only.
-  bool WantsSolicited() const { return wanted_ == Wanted::kSolicited; }
-
   // Adds a completion and tells the listener, as the client asked.  Returns
   // false if the completion is lost, because it finds no room or an earlier one
   // found none: then the queue is in error, of which the listener hears once,
   // and takes no more (IBA vol 1 §10.10.2.4).  The queue pair whose completion
   // is lost has to enter the error state.
   bool Push(const verbs::WorkCompletion& completion, bool solicited) {
-    return Push(completion, solicited, nullptr, 0);
+    return Push({.completion = completion, .solicited = solicited});
+  }
+  // The same of a receive request, number `index` for `events`, which is asked
+  // only if the client wants to be notified of solicited completions.  Forget()
+  // comes before `events` ends.
+  bool PushReceive(const verbs::WorkCompletion& completion,
+                   SolicitedEvents& events, uint32_t index) {
+    return Push(
+        {.completion = completion, .events = &events, .event_index = index});
   }
   // The same of a send request.  When its completion is polled, the entries up
   // to `entry` of its queue are freed; Forget() comes before those end.
   bool PushSend(const verbs::WorkCompletion& completion,
                 SendQueueEntries& entries, uint64_t entry) {
-    return Push(completion, /*solicited=*/false, &entries, entry);
+    return Push(
+        {.completion = completion, .sends = &entries, .send_entry = entry});
   }
 
   // Drops the completions of the queue pair `number`, which ends or is reset.
@@ -57,14 +63,17 @@ class CompletionQueue : public verbs::Cq {
 
   struct Entry {
     verbs::WorkCompletion completion;
-    bool solicited;           // or failed
-    SendQueueEntries* sends;  // null: not of a send request
-    uint64_t send_entry;
+    bool solicited = false;
+    SendQueueEntries* sends = nullptr;  // null: not of a send request
+    uint64_t send_entry = 0;
+    SolicitedEvents* events = nullptr;  // null: see `solicited`
+    uint32_t event_index = 0;
   };
 
-  bool Push(const verbs::WorkCompletion& completion, bool solicited,
-            SendQueueEntries* sends, uint64_t send_entry);
-  void NotifyIfWanted(bool solicited);
+  bool Push(const Entry& entry);
+  // Returns true if the entry is of the kind that the client wants.
+  bool IsWanted(const Entry& entry) const;
+  void Notify();
 
   uint32_t size_;
   const uint32_t most_;
@@ -72,7 +81,6 @@ class CompletionQueue : public verbs::Cq {
   Wanted wanted_ = Wanted::kNothing;
   bool overrun_ = false;
   std::deque<Entry> entries_;
-  size_t solicited_ = 0;  // the number of entries that are solicited or failed
 };
 
 }  // namespace ibemu::verbs

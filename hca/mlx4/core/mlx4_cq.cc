@@ -53,12 +53,6 @@ Mlx4Cq::~Mlx4Cq() {
 
 uint32_t Mlx4Cq::index() const { return next_ & kCqIndexMask; }
 
-uint32_t Mlx4Cq::end() const {
-  uint32_t end = next_;
-  while (!FindEntry(memory_->bytes(), log_entries_, end).empty()) ++end;
-  return end & kCqIndexMask;
-}
-
 std::optional<Completion> Mlx4Cq::Poll() {
   const auto entry = FindEntry(memory_->bytes(), log_entries_, next_);
   if (entry.empty()) return std::nullopt;

@@ -35,10 +35,8 @@ class Mlx4Cq {
 
   uint32_t number() const { return number_; }
 
-  // index() is the number of completions that were taken out, end() the number
-  // of those that there were.  Both have 24 bits.
+  // Returns the number of completions that were taken out; it has 24 bits.
   uint32_t index() const;
-  uint32_t end() const;
 
   // Takes the oldest completion out; none if the queue is empty.
   std::optional<Completion> Poll();

@@ -7,7 +7,6 @@
 #include "hca/mlx4/core/qp_context.h"
 #include "hca/mlx4/verbs/mlx4_srq.h"
 #include "hca/mlx4/verbs/verbs_provider.h"
-#include "hca/prm/mlx4_completion.h"
 #include "verbs/parts/device_limits.h"
 #include "verbs/parts/qp_transitions.h"
 #include "wire/types.h"
@@ -199,40 +198,18 @@ void Mlx4QueuePair::OnCompletionEvent() {
 // that pass makes an event.
 void Mlx4QueuePair::PollCompletions() {
   if (core_.gone) return;
+  core_.solicited.Forget();
   Mlx4Cq& completions = core_.adapter_qp.completions();
   for (bool armed = false;; armed = true) {
-    const uint32_t known = completions.end();
-    const std::optional<uint32_t> solicited = SolicitedIndex(known);
-    bool may_be = !solicited;
     while (const auto completion = completions.Poll()) {
-      const uint32_t index = completions.index();
-      OnCompletion(*completion, may_be || solicited == index);
-      may_be = may_be || index == known;
+      OnCompletion(*completion, completions.index());
     }
     if (armed) return;
     completions.Arm();
   }
 }
 
-// Returns the index of the last solicited completion; none if any completion
-// may be solicited.  Entries don't tell whether they were solicited.  The
-// queue's context tells which was the last one that was, of those before `end`
-// and maybe of later ones; it is queried only if somebody waits for solicited
-// completions.  A client that begins to wait before the message is in its
-// memory is notified once too often rather than not at all.
-std::optional<uint32_t> Mlx4QueuePair::SolicitedIndex(uint32_t end) const {
-  const Mlx4Cq& completions = core_.adapter_qp.completions();
-  if (!core_.receive_cq().WantsSolicited() || end == completions.index()) {
-    return std::nullopt;
-  }
-  const auto context =
-      core_.provider->resources().commands().Ask<prm::CqContext>(
-          prm::Opcode::kQueryCq, {.in = completions.number()});
-  if (!context.ok()) return std::nullopt;
-  return context->solicit_producer_index;
-}
-
-void Mlx4QueuePair::OnCompletion(const Completion& completion, bool solicited) {
+void Mlx4QueuePair::OnCompletion(const Completion& completion, uint32_t index) {
   if (completion.error) {
     // Without a reliable connection, a send that fails stops those behind it,
     // and nothing else.
@@ -247,7 +224,7 @@ void Mlx4QueuePair::OnCompletion(const Completion& completion, bool solicited) {
   if (completion.entry.is_send) {
     sends_.OnCompletion(completion);
   } else {
-    receives_.OnCompletion(completion, solicited);
+    receives_.OnCompletion(completion, index);
   }
   sends_.FlushUnposted();
   receives_.Flush();

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -85,8 +84,7 @@ class Mlx4QueuePair final : public verbs::Qp {
   void EnterError();
   void Fail();
   void LeaveGroups();
-  void OnCompletion(const Completion& completion, bool solicited);
-  std::optional<uint32_t> SolicitedIndex(uint32_t end) const;
+  void OnCompletion(const Completion& completion, uint32_t index);
 
   QueuePairCore core_;
   QpSendQueue sends_{core_};

@@ -73,7 +73,7 @@ void QpReceiveQueue::Pump() {
 }
 
 void QpReceiveQueue::OnCompletion(const Completion& completion,
-                                  bool solicited) {
+                                  uint32_t index) {
   const prm::Cqe& entry = completion.entry;
   PostedReceive receive;
   // A completion of nothing that was posted is ignored.
@@ -89,7 +89,7 @@ void QpReceiveQueue::OnCompletion(const Completion& completion,
   auto arrival = std::make_shared<Arrival>();
   arrivals_.push_back(arrival);
   if (core_.srq() != nullptr) core_.srq()->AddArriving(1);
-  arrival->solicited = solicited;
+  arrival->index = index;
   if (completion.error) {
     arrival->completion.wr_id = receive.request.id;
     const bool ours =
@@ -189,7 +189,7 @@ void QpReceiveQueue::Complete() {
     const std::shared_ptr<Arrival> arrival = arrivals_.front();
     arrivals_.pop_front();
     if (core_.srq() != nullptr) core_.srq()->EndArriving(1);
-    core_.CompleteReceive(arrival->completion, arrival->solicited);
+    core_.CompleteReceive(arrival->completion, arrival->index);
     if (!arrival->fails) continue;
     // The sender was told of success; the receiver learns of the failure.
     core_.fail();

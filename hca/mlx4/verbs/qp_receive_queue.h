@@ -42,9 +42,8 @@ class QpReceiveQueue {
   // Posts the requests for which there is memory.
   void Pump();
 
-  // Handles the completion of a receive.  `solicited`: it may be that of a
-  // solicited message.
-  void OnCompletion(const Completion& completion, bool solicited);
+  // Handles the completion of a receive, number `index` of its queue.
+  void OnCompletion(const Completion& completion, uint32_t index);
 
   // In the error state: flushes the requests that the adapter does not flush.
   void Flush();
@@ -66,7 +65,7 @@ class QpReceiveQueue {
   struct Arrival {
     verbs::WorkCompletion completion;
     std::unique_ptr<DmaPool::Buffer> memory{};  // still counted as the client's
-    bool solicited = false;
+    uint32_t index = 0;  // of the adapter's completion, if there was one
     bool done = false;
     bool fails = false;  // the queue pair must fail; the adapter does not know
   };

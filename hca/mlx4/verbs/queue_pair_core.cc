@@ -50,8 +50,10 @@ void QueuePairCore::CompleteSend(const verbs::WorkCompletion& completion,
 }
 
 void QueuePairCore::CompleteReceive(const verbs::WorkCompletion& completion,
-                                    bool solicited) {
-  if (!receive_cq().Push(completion, solicited)) OnLostCompletion(*this);
+                                    uint32_t index) {
+  if (!receive_cq().PushReceive(completion, solicited, index)) {
+    OnLostCompletion(*this);
+  }
 }
 
 }  // namespace ibemu::hca::mlx4

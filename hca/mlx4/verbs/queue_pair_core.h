@@ -8,6 +8,7 @@
 
 #include "hca/mlx4/verbs/adapter_qp.h"
 #include "hca/mlx4/verbs/qp_life.h"
+#include "hca/mlx4/verbs/solicited_completions.h"
 #include "verbs/parts/completion_queue.h"
 #include "verbs/parts/send_queue_entries.h"
 #include "verbs/provider.h"
@@ -34,10 +35,11 @@ struct QueuePairCore {
   // Drops the completions that the client has not polled.
   void ForgetCompletions();
 
-  // Add completions for the client; `entry` is the request's in the send queue.
-  // If a completion is lost the queue pair fails.
+  // Add completions for the client; `entry` is the request's in the send queue,
+  // `index` that of the adapter's completion (none of requests that it did not
+  // complete, which failed).  If a completion is lost the queue pair fails.
   void CompleteSend(const verbs::WorkCompletion& completion, uint64_t entry);
-  void CompleteReceive(const verbs::WorkCompletion& completion, bool solicited);
+  void CompleteReceive(const verbs::WorkCompletion& completion, uint32_t index);
 
   const std::shared_ptr<VerbsProvider> provider;
   const verbs::QpInit init;
@@ -48,6 +50,7 @@ struct QueuePairCore {
   verbs::QpAttributes attributes{};
   bool gone = false;  // the adapter or its completion queue is gone
   verbs::SendQueueEntries send_entries;
+  SolicitedCompletions solicited{*this};
   QpLife life;
 };
 

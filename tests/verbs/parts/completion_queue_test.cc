@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace ibemu::verbs {
 namespace {
 
@@ -81,6 +83,34 @@ TEST_F(CompletionQueueTest, NotifiesAtOnceOfASolicitedOrFailedOne) {
   EXPECT_EQ(notices_, 3);
   queue_.RequestNotify(true);
   EXPECT_EQ(notices_, 4) << "the failed one was not polled";
+}
+
+TEST_F(CompletionQueueTest, AsksWhatIsSolicitedOnlyIfSomebodyWantsToKnow) {
+  struct OnlyTheSecond : SolicitedEvents {
+    bool MayBeSolicited(uint32_t index) override {
+      asked.push_back(index);
+      return index <= 2;
+    }
+    std::vector<uint32_t> asked;
+  } events;
+  for (const uint32_t index : {1, 2, 3}) {
+    queue_.PushReceive({}, events, index);
+  }
+  queue_.RequestNotify(false);
+  EXPECT_EQ(notices_, 1);
+  EXPECT_EQ(events.asked, std::vector<uint32_t>{});
+  queue_.RequestNotify(true);
+  EXPECT_EQ(notices_, 2);
+  EXPECT_EQ(events.asked, (std::vector<uint32_t>{3, 2}));
+  Poll();
+  Poll();
+  queue_.RequestNotify(true);
+  EXPECT_EQ(notices_, 2) << "the third is not solicited";
+  Poll();
+  queue_.PushReceive({}, events, 4);
+  EXPECT_EQ(notices_, 2);
+  queue_.PushReceive({}, events, 2);
+  EXPECT_EQ(notices_, 3);
 }
 
 TEST_F(CompletionQueueTest, NotifiesAtOnceWhenAWishIsWidened) {

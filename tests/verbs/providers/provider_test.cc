@@ -130,6 +130,38 @@ TEST_P(ProviderTest, NotifiesAtOnceOfWhatWasNotPolled) {
   EXPECT_EQ(b_->notices, 1) << "all was polled";
 }
 
+// Each of them is there before somebody asks.
+TEST_P(ProviderTest, NotifiesAtOnceOfASolicitedOneOnlyIfItWasNotPolled) {
+  Connect(QpType::kRc);
+  const auto send = [&](uint32_t flags) {
+    ASSERT_TRUE(b_->Receive(0, 10).ok());
+    auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 10);
+    request.work.send_flags = flags;
+    ASSERT_TRUE(a_->Post(std::move(request)).ok());
+    Run();
+  };
+  const auto poll_one = [&] {
+    WorkCompletion completion{};
+    EXPECT_EQ(b_->cq->Poll({&completion, 1}), 1u);
+  };
+  send(0);
+  b_->cq->RequestNotify(/*solicited_only=*/true);
+  EXPECT_EQ(b_->notices, 0) << "it was not solicited";
+  send(send_flag::kSolicited);
+  EXPECT_EQ(b_->notices, 1);
+  send(0);
+  b_->cq->RequestNotify(/*solicited_only=*/true);
+  EXPECT_EQ(b_->notices, 2) << "one of three";
+  poll_one();
+  b_->cq->RequestNotify(/*solicited_only=*/true);
+  EXPECT_EQ(b_->notices, 3) << "it is the first now";
+  poll_one();
+  b_->cq->RequestNotify(/*solicited_only=*/true);
+  EXPECT_EQ(b_->notices, 3) << "only the last one is left, not solicited";
+  b_->cq->RequestNotify(/*solicited_only=*/false);
+  EXPECT_EQ(b_->notices, 4);
+}
+
 TEST_P(ProviderTest, NotifiesOfWhatIsPutDownWhenSomebodyAsks) {
   Connect(QpType::kRc);
   b_->memory->SetDelay(absl::Milliseconds(4));
