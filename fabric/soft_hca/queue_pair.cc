@@ -8,6 +8,7 @@
 #include "fabric/soft_hca/transport/unreliable_responder.h"
 #include "verbs/parts/device_limits.h"
 #include "verbs/parts/qp_transitions.h"
+#include "verbs/wc_status.h"
 #include "wire/psn.h"
 
 namespace ibemu::fabric {
@@ -164,7 +165,7 @@ void QueuePair::FlushReceives() {
   if (responder_) responder_->Flush();
   if (datagrams_) datagrams_->Flush();
   while (const auto receive = receives_.Take()) {
-    context_.FlushReceive(receive->id);
+    context_.FlushReceive(receive->id, verbs::wc_status::kFlushed);
   }
 }
 

@@ -117,14 +117,14 @@ verbs::WorkCompletion PartialMessage::Fail(uint32_t status) {
 
 void PartialMessage::Drop() {
   payload_ = {};
-  if (message_ && message_->receive) {
+  if (receives()) {
     link_.PutBackReceive(*std::move(message_->receive));
   }
   message_.reset();
 }
 
-void PartialMessage::Flush() {
-  if (message_ && message_->receive) qp_.FlushReceive(message_->receive->id);
+void PartialMessage::Flush(uint32_t status) {
+  if (receives()) qp_.FlushReceive(message_->receive->id, status);
   Reset();
 }
 

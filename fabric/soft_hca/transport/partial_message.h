@@ -33,6 +33,8 @@ class PartialMessage {
   PartialMessage& operator=(const PartialMessage&) = delete;
 
   bool begun() const { return message_.has_value(); }
+  // Returns true if it has taken a receive request.
+  bool receives() const { return message_ && message_->receive; }
 
   // Adds the next packets of a message: gives their payload its place in
   // memory.  After kNoReceive the same packets may come again.
@@ -53,8 +55,8 @@ class PartialMessage {
   // back.
   void Drop();
 
-  // The queue pair is in error: flushes the receive request.
-  void Flush();
+  // The queue pair is in error: completes the receive request with `status`.
+  void Flush(uint32_t status);
   void Reset();
 
  private:

@@ -11,10 +11,10 @@ const verbs::Pd* QueuePairContext::receive_pd() const {
              : static_cast<const verbs::SharedReceiveQueue*>(init.srq)->pd();
 }
 
-void QueuePairContext::FlushReceive(uint64_t id) const {
+void QueuePairContext::FlushReceive(uint64_t id, uint32_t status) const {
   verbs::WorkCompletion completion{};
   completion.wr_id = id;
-  completion.status = verbs::wc_status::kFlushed;
+  completion.status = status;
   completion.opcode = verbs::wc_opcode::kReceive;
   completion.qp_num = number;
   receive_cq().Push(completion, false);

@@ -35,13 +35,11 @@ void Responder::WritePayload(const Transport& request,
                {.acknowledge = qp_.IsReliable() && request.ack_request,
                 .psn = request.last_psn(),
                 .completion = completion,
-                .solicited = request.solicited});
+                .solicited = request.solicited,
+                .receives = message_.receives()});
 }
 
-void Responder::Flush() {
-  steps_.Flush();
-  message_.Flush();
-}
+void Responder::Flush() { message_.Flush(steps_.Flush()); }
 
 void Responder::Reset() {
   refused_ = established_ = false;

@@ -23,6 +23,7 @@ struct ResponderStep {
   uint32_t psn = 0;  // of the last packet that belongs to it
   std::optional<verbs::WorkCompletion> completion = std::nullopt;
   bool solicited = false;
+  bool receives = false;  // a part of a message that has a receive request
   std::optional<Transport::Syndrome> refusal = std::nullopt;
   // The event that tells of a refusal that ends the connection; none if a
   // completion tells of it (IBA vol 1 §11.6.3.2).

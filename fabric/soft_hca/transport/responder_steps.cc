@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "verbs/wc_status.h"
-
 namespace ibemu::fabric {
 
 using Syndrome = Transport::Syndrome;
@@ -55,7 +53,8 @@ void ResponderSteps::Run() {
 
 // If the process has ended (Unavailable), there is no one to notify, and peers
 // see what they would see if it had already closed the queue pair.  Datagrams
-// after a failed one are received all the same.
+// after a failed one are received all the same.  An event tells of the error if
+// no completion does.
 void ResponderSteps::Fail(const ResponderStep& step) {
   if (absl::IsUnavailable(step.status)) return link_.EnterError();
   if (step.completion) {
@@ -65,7 +64,11 @@ void ResponderSteps::Fail(const ResponderStep& step) {
   }
   if (qp_.init.type == verbs::QpType::kUd) return Run();
   if (qp_.IsReliable()) Acknowledge(Syndrome::kOperationError, step.psn);
-  qp_.listener.OnEvent(verbs::EventType::kQpAccessError);
+  if (step.receives) {
+    flushed_status_ = verbs::wc_status::kLocalProtection;
+  } else if (!step.completion) {
+    qp_.listener.OnEvent(verbs::EventType::kQpAccessError);
+  }
   link_.EnterError();
 }
 
@@ -83,17 +86,24 @@ void ResponderSteps::Acknowledge(Syndrome syndrome, uint32_t psn) {
   link_.Transmit(std::move(packet));
 }
 
-void ResponderSteps::Flush() {
+uint32_t ResponderSteps::Flush() {
   writing_bytes_ = 0;
   // A message whose last packet has arrived is one of the steps.
   for (const auto& step : std::exchange(steps_, {})) {
-    if (step->completion) qp_.FlushReceive(step->completion->wr_id);
+    if (!step->completion) continue;
+    qp_.FlushReceive(step->completion->wr_id, TakeFlushedStatus());
   }
+  return TakeFlushedStatus();
+}
+
+uint32_t ResponderSteps::TakeFlushedStatus() {
+  return std::exchange(flushed_status_, verbs::wc_status::kFlushed);
 }
 
 void ResponderSteps::Reset() {
   writing_bytes_ = 0;
   steps_.clear();
+  TakeFlushedStatus();
   fetches_.Reset();
 }
 

@@ -13,6 +13,7 @@
 #include "fabric/soft_hca/transport/responder_step.h"
 #include "verbs/parts/memory_transfer.h"
 #include "verbs/provider.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
 
@@ -35,8 +36,9 @@ class ResponderSteps final : private FetchResponder::Listener {
   size_t writing_bytes() const { return writing_bytes_; }
 
   // The queue pair is in error: drops the steps and flushes the receive
-  // requests that they would complete.
-  void Flush();
+  // requests that they would complete.  Returns the status of the request that
+  // is flushed next: it failed if a part of its message did.
+  uint32_t Flush();
   void Reset();
 
  private:
@@ -46,12 +48,14 @@ class ResponderSteps final : private FetchResponder::Listener {
   void Fail(const ResponderStep& step);
   void Complete(const verbs::WorkCompletion& completion, bool solicited);
   void Acknowledge(Transport::Syndrome syndrome, uint32_t psn);
+  uint32_t TakeFlushedStatus();
 
   QueuePairLink& link_;
   const QueuePairContext& qp_;
   FetchResponder fetches_;
   size_t writing_bytes_ = 0;
   std::deque<std::shared_ptr<ResponderStep>> steps_;
+  uint32_t flushed_status_ = verbs::wc_status::kFlushed;
 };
 
 }  // namespace ibemu::fabric

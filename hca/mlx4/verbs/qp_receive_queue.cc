@@ -190,10 +190,8 @@ void QpReceiveQueue::Complete() {
     arrivals_.pop_front();
     if (core_.srq() != nullptr) core_.srq()->EndArriving(1);
     core_.CompleteReceive(arrival->completion, arrival->index);
-    if (!arrival->fails) continue;
     // The sender was told of success; the receiver learns of the failure.
-    core_.fail();
-    core_.listener.OnEvent(verbs::EventType::kQpAccessError);
+    if (arrival->fails) core_.fail();
   }
   if (arrivals_.empty() && std::exchange(tells_of_last_, false)) {
     core_.listener.OnEvent(verbs::EventType::kLastWqeReached);

@@ -110,6 +110,23 @@ TEST_P(ReliableConnectionTest, TellsAReceiverWhoseMemoryWentMeanwhile) {
   EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(1u, status::kLocalProtection),
                                           Pair(2u, status::kFlushed)));
   EXPECT_EQ(b_->State(), QpState::kError);
+  EXPECT_THAT(b_->events, IsEmpty()) << "the completion tells of it";
+}
+
+TEST_P(ReliableConnectionTest, TellsAReceiverWhoseMemoryIsNotThere) {
+  Connect();
+  b_->mr = *b_->provider.CreateMr({.pd = b_->pd.get(),
+                                   .memory = b_->memory,
+                                   .start = FakeMemory::kStart,
+                                   .length = 2 * VerbsEnd::kSize,
+                                   .address = FakeMemory::kStart,
+                                   .access = access::kLocalWrite});
+  ASSERT_TRUE(b_->Receive(VerbsEnd::kSize, 100, 1).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Run();
+  EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(1u, status::kLocalProtection)));
+  EXPECT_EQ(b_->State(), QpState::kError);
+  EXPECT_THAT(b_->events, IsEmpty()) << "the completion tells of it";
 }
 
 TEST_P(ReliableConnectionTest, ShowsACompletionOnlyWhenTheMessageIsInPlace) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "tests/fabric/soft_hca/transport/responder_lab.h"
@@ -23,6 +24,17 @@ class ReliableResponderTest : public ::testing::Test,
                               protected ResponderLab<ReliableResponder> {
  protected:
   ReliableResponderTest() : ResponderLab(verbs::QpType::kRc) {}
+
+  // A region at address 0 whose memory is not there.
+  std::unique_ptr<verbs::MemoryRegion> RegisterBeyond() {
+    return *verbs::MemoryRegion::Register(
+        link.keys, {.pd = &link.pd,
+                    .memory = link.memory,
+                    .start = FakeLink::kStart + FakeLink::kSize,
+                    .length = 4096,
+                    .address = 0,
+                    .access = FakeLink::kAll});
+  }
 
   // Expects that a single acknowledgement was sent.
   void ExpectAnswer(Syndrome syndrome, uint32_t psn) {
@@ -232,20 +244,51 @@ TEST_F(ReliableResponderTest, FailsAReceiveRequestWithAWrongKey) {
 }
 
 TEST_F(ReliableResponderTest, FailsAMessageWhoseMemoryIsNotThere) {
-  const auto beyond = *verbs::MemoryRegion::Register(
-      link.keys, {.pd = &link.pd,
-                  .memory = link.memory,
-                  .start = FakeLink::kStart + FakeLink::kSize,
-                  .length = 100,
-                  .address = 0,
-                  .access = FakeLink::kAll});
+  const auto beyond = RegisterBeyond();
   link.receives.push_back({.id = 1, .sges = {{0, 100, beyond->lkey()}}});
 
   Take(Send(Psn(0), "hello"));
 
   ExpectAnswer(Syndrome::kOperationError, Psn(0));
   EXPECT_THAT(link.PollStatuses(), ElementsAre(wc_status::kLocalProtection));
-  EXPECT_THAT(link.events, ElementsAre(verbs::EventType::kQpAccessError));
+  EXPECT_THAT(link.events, IsEmpty()) << "its completion tells of it";
+}
+
+TEST_F(ReliableResponderTest, FailsAMessageWhoseMemoryIsNotThereForItsStart) {
+  for (const bool all_has_come : {false, true}) {
+    const auto beyond = RegisterBeyond();
+    for (const uint64_t id : {1, 2}) {
+      link.receives.push_back({.id = id, .sges = {{0, 4096, beyond->lkey()}}});
+    }
+    link.memory->SetDelay(absl::Microseconds(5));
+    const Transport message =
+        Send(Psn(0), std::string(2 * FakeLink::kMtu, 'x'));
+    Transport start = message.Single(0);
+    start.ack_request = true;  // it is written at once
+    Take(start);
+    if (all_has_come) Take(message.Single(1));
+    link.timers.RunFor(absl::Seconds(1));
+
+    ExpectAnswer(Syndrome::kOperationError, Psn(0));
+    EXPECT_THAT(link.PollStatuses(), ElementsAre(wc_status::kLocalProtection));
+    EXPECT_THAT(link.events, IsEmpty()) << "its completion tells of it";
+    Reset();
+    link.receives.clear();
+    link.context.state = verbs::QpState::kReadyToSend;
+    responder.Start(FakeLink::kPsn);
+  }
+}
+
+TEST_F(ReliableResponderTest, TellsOfAWriteWhoseMemoryIsNotThere) {
+  const auto beyond = RegisterBeyond();
+  Transport message = Write(Psn(0), "hello", 0);
+  message.address = 0;
+  message.key = beyond->rkey();
+
+  Take(message);
+
+  ExpectRefusal(Syndrome::kOperationError, Psn(0), EventType::kQpAccessError);
+  EXPECT_THAT(link.Poll(), IsEmpty());
 }
 
 TEST_F(ReliableResponderTest, SendsANakAfterTheAcknowledgementsBeforeIt) {
