@@ -123,6 +123,8 @@ void QueuePair::ForgetCompletions() {
 void QueuePair::Reset() {
   ForgetCompletions();
   context_.guard.Invalidate();
+  loss_guard_.Invalidate();
+  told_of_loss_ = false;
   context_.state = State::kReset;
   context_.attributes = {};
   requester_.Reset();
@@ -152,10 +154,12 @@ void QueuePair::EnterSendQueueError() {
   context_.state = State::kSendQueueError;
 }
 
-// It waits for the part that completes a request to be done with that.
+// It waits for the part that completes a request to be done with that.  The
+// completion may be that of an error, so the queue pair may be in the error
+// state before.
 void QueuePair::OnLostCompletion() {
-  if (context_.state == State::kError) return;
-  context_.timers.RunAfter(absl::ZeroDuration(), context_.guard.Wrap([this] {
+  if (std::exchange(told_of_loss_, true)) return;
+  context_.timers.RunAfter(absl::ZeroDuration(), loss_guard_.Wrap([this] {
     EnterError();
     context_.listener.OnEvent(verbs::EventType::kQpFatal);
   }));
@@ -165,7 +169,7 @@ void QueuePair::FlushReceives() {
   if (responder_) responder_->Flush();
   if (datagrams_) datagrams_->Flush();
   while (const auto receive = receives_.Take()) {
-    context_.FlushReceive(receive->id, verbs::wc_status::kFlushed);
+    FlushReceive(receive->id, verbs::wc_status::kFlushed);
   }
 }
 

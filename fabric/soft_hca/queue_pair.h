@@ -8,6 +8,7 @@
 
 #include "fabric/packet/packet.h"
 #include "fabric/packet/transport.h"
+#include "fabric/soft_hca/transport/call_guard.h"
 #include "fabric/soft_hca/transport/datagram_receiver.h"
 #include "fabric/soft_hca/transport/queue_pair_context.h"
 #include "fabric/soft_hca/transport/queue_pair_link.h"
@@ -82,6 +83,9 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   Requester requester_;
   std::unique_ptr<Responder> responder_;         // of a connection
   std::optional<DatagramReceiver> datagrams_{};  // UD only
+  // The listener hears of a fatal error, or did, because a completion was lost.
+  bool told_of_loss_ = false;
+  CallGuard loss_guard_;  // of that; an error does not invalidate it
 };
 
 }  // namespace ibemu::fabric

@@ -124,7 +124,7 @@ void PartialMessage::Drop() {
 }
 
 void PartialMessage::Flush(uint32_t status) {
-  if (receives()) qp_.FlushReceive(message_->receive->id, status);
+  if (receives()) link_.FlushReceive(message_->receive->id, status);
   Reset();
 }
 

@@ -11,13 +11,13 @@ const verbs::Pd* QueuePairContext::receive_pd() const {
              : static_cast<const verbs::SharedReceiveQueue*>(init.srq)->pd();
 }
 
-void QueuePairContext::FlushReceive(uint64_t id, uint32_t status) const {
+bool QueuePairContext::FlushReceive(uint64_t id, uint32_t status) const {
   verbs::WorkCompletion completion{};
   completion.wr_id = id;
   completion.status = status;
   completion.opcode = verbs::wc_opcode::kReceive;
   completion.qp_num = number;
-  receive_cq().Push(completion, false);
+  return receive_cq().Push(completion, false);
 }
 
 }  // namespace ibemu::fabric

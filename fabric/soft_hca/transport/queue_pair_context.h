@@ -49,8 +49,9 @@ struct QueuePairContext {
 
   // Returns the domain of the keys in receive requests.
   const verbs::Pd* receive_pd() const;
-  // Completes the receive request `id`, which got no message.
-  void FlushReceive(uint64_t id, uint32_t status) const;
+  // Completes the receive request `id`, which got no message.  Returns false if
+  // the completion is lost.
+  bool FlushReceive(uint64_t id, uint32_t status) const;
 };
 
 }  // namespace ibemu::fabric

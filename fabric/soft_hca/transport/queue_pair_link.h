@@ -45,6 +45,11 @@ class QueuePairLink {
   // pair enters the error state soon, and its listener hears of a fatal error.
   virtual void OnLostCompletion() = 0;
 
+  // Completes the receive request `id`, which got no message.
+  void FlushReceive(uint64_t id, uint32_t status) {
+    if (!qp().FlushReceive(id, status)) OnLostCompletion();
+  }
+
  protected:
   ~QueuePairLink() = default;
 };

@@ -91,7 +91,7 @@ uint32_t ResponderSteps::Flush() {
   // A message whose last packet has arrived is one of the steps.
   for (const auto& step : std::exchange(steps_, {})) {
     if (!step->completion) continue;
-    qp_.FlushReceive(step->completion->wr_id, TakeFlushedStatus());
+    link_.FlushReceive(step->completion->wr_id, TakeFlushedStatus());
   }
   return TakeFlushedStatus();
 }

@@ -119,6 +119,7 @@ void Mlx4QueuePair::LeaveGroups() {
 void Mlx4QueuePair::Forget() {
   core_.life.BeginAnew();
   core_.ForgetCompletions();
+  core_.told_of_loss = false;
   core_.state = State::kReset;
   core_.attributes = {};
   sends_.Clear();

@@ -9,7 +9,7 @@ namespace ibemu::hca::mlx4 {
 namespace {
 
 void OnLostCompletion(QueuePairCore& core) {
-  if (core.broken()) return;
+  if (std::exchange(core.told_of_loss, true)) return;
   core.fail();
   core.listener.OnEvent(verbs::EventType::kQpFatal);
 }

@@ -49,6 +49,8 @@ struct QueuePairCore {
   verbs::QpState state = verbs::QpState::kReset;
   verbs::QpAttributes attributes{};
   bool gone = false;  // the adapter or its completion queue is gone
+  // The client heard of a fatal error because a completion was lost.
+  bool told_of_loss = false;
   verbs::SendQueueEntries send_entries;
   SolicitedCompletions solicited{*this};
   QpLife life;

@@ -195,6 +195,30 @@ TEST_P(ProviderTest, ACompletionQueueMayBecomeSmallerAndOverrun) {
   EXPECT_THAT(a_->Poll(), SizeIs(0)) << "the queue takes no more";
 }
 
+TEST_P(ProviderTest, AnOverrunByTheCompletionOfAnErrorIsFatal) {
+  Connect(QpType::kRc);
+  EXPECT_TRUE(a_->cq->Resize(1).ok());
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 1).ok());
+  ASSERT_TRUE(a_->SendWithAWrongKey(10, 2).ok());
+  Run();
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess)));
+  EXPECT_THAT(a_->events,
+              ElementsAre(EventType::kCqError, EventType::kQpFatal));
+  EXPECT_EQ(a_->State(), QpState::kError);
+}
+
+TEST_P(ProviderTest, AnOverrunByAFlushedRequestIsFatal) {
+  Connect(QpType::kRc);
+  EXPECT_TRUE(a_->cq->Resize(1).ok());
+  for (uint64_t id : {1, 2, 3}) ASSERT_TRUE(a_->Receive(0, 10, id).ok());
+  a_->Modify({}, QpState::kError);
+  Run();
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kFlushed)));
+  EXPECT_THAT(a_->events,
+              ElementsAre(EventType::kCqError, EventType::kQpFatal));
+}
+
 TEST_P(ProviderTest, AReceiverFailsWhenItsCompletionQueueOverruns) {
   Connect(QpType::kUd);
   EXPECT_TRUE(b_->cq->Resize(1).ok());
