@@ -1,9 +1,13 @@
 """What libibverbs programs see where adapters are strict: completion events,
 full queues, queue pairs that end or fail."""
 
+import pathlib
+import subprocess
 import textwrap
 
 import pytest
+
+HERE = pathlib.Path(__file__).parent
 
 # Two queue pairs of a process talk to each other.
 PRELUDE = """
@@ -76,6 +80,24 @@ def play(fabric):
                        PRELUDE + textwrap.dedent(program)).stdout.split()
 
     return run
+
+
+@pytest.fixture(scope="module")
+def event_loop(scratch):
+    program = scratch / "event_loop"
+    if not program.exists():
+        subprocess.run(["gcc", "-O1", "-Wall", "-Wextra", "-Werror", "-o",
+                        program, HERE / "event_loop.c", "-libverbs"],
+                       check=True)
+    return program
+
+
+@pytest.mark.parametrize("armed", ["before", "after"])
+def test_an_event_loop_hears_of_each_message(fabric, event_loop, armed):
+    """As gloo has it: epoll, and a completion channel that does not block."""
+    lab = fabric("single-switch:hosts=1", sm="static")
+    told = lab.run("node-1", "timeout", "60", event_loop, armed).stdout
+    assert told == "50 came, then Resource temporarily unavailable\n"
 
 
 @pytest.mark.parametrize("solicited", [False, True])
