@@ -56,7 +56,7 @@ def test_ucx_perftest_runs(pair, transport, test, size):
     count = 200
     before = sent_bytes(pair, "node-2")
     program = [*with_environment(UCX_TLS=f"{transport},self", **UCX),
-               "ucx_perftest", "-p", "13371"]
+               "ucx_perftest", "-p", free_port()]
     server, told = meet(
         pair, program, [*program, "127.0.0.1", "-t", test, "-s", size, "-n",
                         count, "-w", "10"],
@@ -74,7 +74,7 @@ def test_ucx_perftest_sleeps_until_something_arrives(pair, transport, test):
     count = 200
     program = ["timeout", "60",
                *with_environment(UCX_TLS=f"{transport},self", **UCX),
-               "ucx_perftest", "-p", "13374", "-E", "sleep"]
+               "ucx_perftest", "-p", free_port(), "-E", "sleep"]
     server, told = meet(
         pair, program, [*program, "127.0.0.1", "-t", test, "-s", "64", "-n",
                         count, "-w", "10"],
@@ -102,7 +102,7 @@ def test_ucx_hello_world_wakes_up_in_each_of_its_modes(
         pair, ucp_hello_world, wakes):
     size = 5000
     program = ["timeout", "60", *with_environment(UCX_TLS="rc_v,self", **UCX),
-               ucp_hello_world, wakes, "-s", size, "-p", "13375"]
+               ucp_hello_world, wakes, "-s", size, "-p", free_port()]
     server, told = meet(pair, program, [*program, "-n", "127.0.0.1"],
                         "Failed to client_connect")
     assert "UCP TEST SUCCESS" in told, told
@@ -117,7 +117,7 @@ def test_ucx_data_arrive_as_they_were_sent(pair):
     before = [sent_bytes(pair, host) for host in hosts]
     program = [*with_environment(UCX_TLS="rc_v,tcp",
                                  UCX_NET_DEVICES="ibemu0:1,lo"),
-               "io_demo", "-q", "-p", "13372", "-d", f"{size}:{size}"]
+               "io_demo", "-q", "-p", free_port(), "-d", f"{size}:{size}"]
     server, told = meet(pair, program,
                         [*program, "-i", count, "-o", "read,write",
                          "127.0.0.1"], "status 'CONN|refused|unreachable")
