@@ -36,6 +36,7 @@ PartialMessage::Placed PartialMessage::Begin(const Transport& packets) {
   } else if (!message_ || message_->operation != packets.operation) {
     return Placed::kInvalid;
   }
+  if (write && !HasItsLength(packets)) return Placed::kBadLength;
   const bool consumes =
       write ? packets.last && packets.has_immediate : packets.first;
   if (!consumes || message_->receive) return Placed::kOk;
@@ -44,6 +45,13 @@ PartialMessage::Placed PartialMessage::Begin(const Transport& packets) {
   // The requester will repeat the message from this packet on.
   if (packets.first) message_.reset();
   return Placed::kNoReceive;
+}
+
+// An RDMA WRITE has as many bytes as its first packet says (IBA vol 1
+// §9.7.4.1), which its last packet tells.
+bool PartialMessage::HasItsLength(const Transport& packets) const {
+  const size_t length = message_->length + packets.size;
+  return packets.last ? length == message_->size : length <= message_->size;
 }
 
 PartialMessage::Placed PartialMessage::Place(const Transport& packets) {
@@ -59,7 +67,6 @@ PartialMessage::Placed PartialMessage::Place(const Transport& packets) {
 // first packet.
 PartialMessage::Placed PartialMessage::PlaceWrite(const Transport& packets) {
   const Message& message = *message_;
-  if (packets.size > message.size - message.length) return Placed::kBadLength;
   const auto range =
       qp_.keys.Find(message.key, qp_.init.pd, message.address + message.length,
                     packets.size, verbs::access::kRemoteWrite);

@@ -21,7 +21,7 @@ class PartialMessage {
   enum class Placed {
     kOk,
     kInvalid,     // it doesn't follow the packet before
-    kBadLength,   // a write is longer than it said
+    kBadLength,   // a write is longer or shorter than it said
     kAccess,      // the peer may not write to this memory
     kNoReceive,   // there is no receive request for it
     kTooLong,     // for the receive request
@@ -69,6 +69,7 @@ class PartialMessage {
   };
 
   Placed Begin(const Transport& packets);
+  bool HasItsLength(const Transport& packets) const;
   Placed Place(const Transport& packets);
   Placed PlaceWrite(const Transport& packets);
   Placed PlaceSend(const Transport& packets);

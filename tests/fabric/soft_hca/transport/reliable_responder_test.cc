@@ -200,6 +200,21 @@ TEST_F(ReliableResponderTest, RefusesAWriteThatIsLongerThanItSaid) {
   ExpectRefusal(Syndrome::kInvalidRequest, Psn(0), EventType::kQpAccessError);
 }
 
+TEST_F(ReliableResponderTest, RefusesAWriteThatIsShorterThanItSaid) {
+  link.Receive(1, 0, 50);
+  Transport message =
+      Write(Psn(0), std::string(FakeLink::kMtu, 'x') + "hello", 200);
+  message.length += 1;
+  message.has_immediate = true;
+  Take(message.Single(0));
+  EXPECT_THAT(link.TakeSent(), IsEmpty());
+
+  Take(message.Single(1));
+
+  ExpectRefusal(Syndrome::kInvalidRequest, Psn(1), EventType::kQpAccessError);
+  EXPECT_THAT(link.receives, SizeIs(1)) << "it has taken none";
+}
+
 TEST_F(ReliableResponderTest, RefusesAMessageWithoutItsFirstPacket) {
   link.Receive(1, 0, 4096);
   Transport last = Send(Psn(0), "x");

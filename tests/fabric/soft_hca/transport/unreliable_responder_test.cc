@@ -105,6 +105,17 @@ TEST_F(UnreliableResponderTest, LosesAWriteWithAWrongKey) {
   EXPECT_EQ(link.context.state, verbs::QpState::kReadyToSend);
 }
 
+TEST_F(UnreliableResponderTest, LosesAWriteThatIsShorterThanItSaid) {
+  Transport message = Write(Psn(0), "hello", 0);
+  message.length += 1;
+
+  Take(message);
+  Take(Write(Psn(1), "world", 100));
+
+  EXPECT_NE(link.memory->Text(0, 5), "hello");
+  EXPECT_EQ(link.memory->Text(100, 5), "world");
+}
+
 TEST_F(UnreliableResponderTest, LosesWhatComesWhileTooMuchWaitsForMemory) {
   link.memory->SetDelay(absl::Microseconds(5));
   const std::string chunk(verbs::kChunk, 'x');
