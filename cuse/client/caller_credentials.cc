@@ -1,5 +1,6 @@
 #include "cuse/client/caller_credentials.h"
 
+#include <elf.h>
 #include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -7,8 +8,10 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <utility>
 
 namespace ibemu::cuse {
@@ -32,7 +35,50 @@ std::string_view LineOf(std::string_view status, std::string_view name) {
   return status.substr(before + 1, end - before);
 }
 
+// Returns an empty string if we may not look.  This touches none of the
+// thread's pages: the kernel keeps a copy.
+std::string AuxvOf(pid_t tid) {
+  std::ifstream file(PathOf(tid, "auxv").data());
+  return std::string{std::istreambuf_iterator<char>(file), {}};
+}
+
+// Looks for AT_SECURE among entries of a type and a value.
+template <class Word>
+std::optional<bool> SecureAmong(std::string_view auxv) {
+  std::array<Word, 2> entry{};
+  for (; auxv.size() >= sizeof entry; auxv.remove_prefix(sizeof entry)) {
+    std::memcpy(entry.data(), auxv.data(), sizeof entry);
+    if (entry[0] == AT_SECURE) return entry[1] != 0;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+bool Credentials::IsSecure(std::string_view auxv) {
+  // No type needs more than 32 bits, and the first value is not 0.
+  std::array<uint32_t, 2> first{};
+  if (auxv.size() >= sizeof first) {
+    std::memcpy(first.data(), auxv.data(), sizeof first);
+  }
+  return (first[1] == 0 ? SecureAmong<uint64_t>(auxv)
+                        : SecureAmong<uint32_t>(auxv))
+      .value_or(true);
+}
+
+bool Credentials::IsPlain() const {
+  if (LineOf("\n" + lines, "\nCapPrm:") != "CapPrm:\t0000000000000000\n") {
+    return false;
+  }
+  for (const std::string_view name : {"\nUid:", "\nGid:"}) {
+    std::istringstream line{
+        std::string(LineOf("\n" + lines, name).substr(name.size() - 1))};
+    std::array<uint64_t, 4> ids{};
+    for (uint64_t& id : ids) line >> id;
+    if (ids != std::array{ids[0], ids[0], ids[0], ids[0]}) return false;
+  }
+  return true;
+}
 
 std::string Credentials::LinesOf(std::string_view status) {
   std::string lines;
@@ -53,9 +99,14 @@ std::optional<CallerCredentials::Signs> CallerCredentials::SignsOf(pid_t tid) {
   __user_cap_header_struct thread{_LINUX_CAPABILITY_VERSION_3, tid};
   std::array<__user_cap_data_struct, 2> sets{};
   // By its path, for only then the kernel brings the owner up to date.
-  if (stat(PathOf(tid, "status").data(), &status) != 0 ||
-      stat(PathOf(tid, "").data(), &directory) != 0 ||
-      syscall(SYS_capget, &thread, sets.data()) != 0) {
+  if (stat(PathOf(tid, "status").data(), &status) != 0) return std::nullopt;
+  // Only root may stand for others.
+  if (status.st_uid != 0) {
+    directory = status;
+  } else if (stat(PathOf(tid, "").data(), &directory) != 0) {
+    return std::nullopt;
+  }
+  if (syscall(SYS_capget, &thread, sets.data()) != 0) {
     return std::nullopt;
   }
   signs.inode = status.st_ino;
@@ -68,6 +119,11 @@ std::optional<CallerCredentials::Signs> CallerCredentials::SignsOf(pid_t tid) {
   signs.capabilities = {sets[0].effective,   sets[0].permitted,
                         sets[0].inheritable, sets[1].effective,
                         sets[1].permitted,   sets[1].inheritable};
+  struct stat executable {};
+  if (stat(PathOf(tid, "exe").data(), &executable) == 0) {
+    signs.device = executable.st_dev;
+    signs.executable = executable.st_ino;
+  }
   size_t size = 0;
   if (syscall(SYS_get_robust_list, tid, &signs.robust_list, &size) != 0) {
     signs.robust_list = 0;
@@ -82,7 +138,13 @@ std::optional<Credentials> CallerCredentials::Read(pid_t tid,
   Credentials credentials{.lines = Credentials::LinesOf(status),
                           .user_namespace = {},
                           .owner = signs.owner,
-                          .owner_group = signs.owner_group};
+                          .owner_group = signs.owner_group,
+                          .program = {},
+                          .secure = false};
+  if (signs.owner != signs.user) {
+    credentials.program = AuxvOf(tid);
+    credentials.secure = Credentials::IsSecure(credentials.program);
+  }
   if (credentials.lines.empty()) return std::nullopt;
   constexpr std::string_view kNone = "CapPrm:\t0000000000000000\n";
   if (credentials.lines.find(kNone) != std::string::npos) return credentials;
@@ -95,21 +157,20 @@ std::optional<Credentials> CallerCredentials::Read(pid_t tid,
 }
 
 const Credentials* CallerCredentials::Of(pid_t tid) {
-  constexpr size_t kMany = 256;
+  constexpr size_t kMany = 4096;
   // The kernel has no number for a thread of another namespace.
   if (tid <= 0) return nullptr;
   const std::optional<Signs> signs = SignsOf(tid);
   if (!signs) return nullptr;
   const auto known = known_.find(tid);
-  // Without a list of robust futexes (another libc, 32 bits) the signs say too
-  // little.
-  if (known != known_.end() && known->second.signs == *signs &&
-      signs->robust_list != 0) {
+  if (known != known_.end() && known->second.signs == *signs) {
     return &known->second.credentials;
   }
   std::optional<Credentials> credentials = Read(tid, *signs);
   if (!credentials) return nullptr;
-  if (known_.size() == kMany) known_.clear();
+  if (known_.size() == kMany && known == known_.end()) {
+    known_.erase(known_.begin());
+  }
   Known& entry = known_[tid];
   entry = {*signs, *std::move(credentials)};
   return &entry.credentials;

@@ -28,10 +28,32 @@ struct Credentials {
   // started, even if that has given up its rights since.
   uid_t owner = 0;
   gid_t owner_group = 0;
+  // Of a process that may not be dumped: its auxiliary vector.  A forked child
+  // has the same one, another program other addresses.
+  std::string program;
+  // True if that program was started with more rights than its starter had,
+  // set-id or with capabilities (AT_SECURE), or if that can't be found out.
+  bool secure = false;
 
   // Returns the lines that count of the text of /proc/TID/status; empty if one
   // is missing.
   static std::string LinesOf(std::string_view status);
+
+  // Returns AT_SECURE of an auxiliary vector, of a program of 64 bits or of 32.
+  // One that has none counts as secure.
+  static bool IsSecure(std::string_view auxv);
+
+  // Returns true if no other rights show than those of one plain user: his ids,
+  // and no capability.
+  bool IsPlain() const;
+
+  // Returns true if who has these may make requests to a file that somebody
+  // with the credentials `opener` opened.  A secure program that looks plain
+  // may not at all: the opener could have been the same program, started
+  // without its rights (PR_SET_NO_NEW_PRIVS) and with his code in it.
+  bool MayUseFileOf(const Credentials& opener) const {
+    return *this == opener && !(secure && IsPlain());
+  }
 
   bool operator==(const Credentials&) const = default;
 };
@@ -58,13 +80,17 @@ class CallerCredentials {
     // Effective ids, or root for a process that may not be dumped.
     uid_t owner = 0;
     gid_t owner_group = 0;
-    // Effective ids: the owner of /proc/TID.
+    // Effective ids: the owner of /proc/TID, if that may be another.
     uid_t user = 0;
     gid_t group = 0;
     std::array<uint32_t, 6> capabilities{};
+    // Its executable, which is another one after a set-id program or one with
+    // capabilities was started.  0 if we may not look, and then we have no
+    // access to its memory either.
+    dev_t device = 0;
+    ino_t executable = 0;
     // The address of its list of robust futexes, which libc sets when a program
-    // starts, and the kernel clears.  A set-id program that then wants to be
-    // dumped again has another one.
+    // starts: the same file may be started with its rights and without.
     uint64_t robust_list = 0;
 
     bool operator==(const Signs&) const = default;

@@ -231,7 +231,7 @@ bool FuseDevices::MayWrite(const fuse_ctx& caller, const Handle& handle) {
     return false;
   }
   const Credentials* const now = credentials_.Of(caller.pid);
-  return now != nullptr && *now == *handle.opener;
+  return now != nullptr && now->MayUseFileOf(*handle.opener);
 }
 
 // The supervisor opens with the file system ids of its client, but all else is

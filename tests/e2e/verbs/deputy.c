@@ -1,15 +1,20 @@
 // deputy open PROGRAM WORD...: opens an adapter, makes it the standard output,
 // and starts PROGRAM, or a forked child for "fork".
+// deputy undumpable open ...: the same, when nobody may look into it any more.
 // deputy write [DROP]: writes a command to its standard output whose answer
 // goes to its own memory, and says on its standard error how that went. Before,
-// it becomes the user who started it: for good ("real"), or not ("effective").
+// it becomes the user who started it: for good ("real", without capabilities),
+// or not ("effective", or "dumpable": it lets others look into it again).
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <rdma/ib_user_verbs.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,7 +52,22 @@ static int open_adapter(void) {
   return dup2(device, 1) == 1 ? 0 : fail("dup2");
 }
 
+static int drop_for_good(void) {
+  const uid_t user = getuid();
+  const gid_t group = getgid();
+  struct __user_cap_header_struct self = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct none[2] = {{0}};
+  if (setresgid(group, group, group) != 0) return fail("setresgid");
+  if (setresuid(user, user, user) != 0) return fail("setresuid");
+  return syscall(SYS_capset, &self, none) == 0 ? 0 : fail("capset");
+}
+
 int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "undumpable") == 0) {
+    if (prctl(PR_SET_DUMPABLE, 0) != 0) return fail("PR_SET_DUMPABLE");
+    --argc;
+    ++argv;
+  }
   if (argc > 2 && strcmp(argv[1], "open") == 0) {
     if (open_adapter() != 0) return 1;
     if (strcmp(argv[2], "fork") != 0) {
@@ -58,13 +78,14 @@ int main(int argc, char **argv) {
     return wait(NULL) < 0;
   }
   if (argc < 2 || strcmp(argv[1], "write") != 0) return 2;
-  const uid_t user = getuid();
-  if (argc > 2 && strcmp(argv[2], "real") == 0 &&
-      setresuid(user, user, user) != 0) {
-    return fail("setresuid");
-  }
-  if (argc > 2 && strcmp(argv[2], "effective") == 0 && seteuid(user) != 0) {
+  const char *how = argc > 2 ? argv[2] : "";
+  if (strcmp(how, "real") == 0 && drop_for_good() != 0) return 1;
+  if ((strcmp(how, "effective") == 0 || strcmp(how, "dumpable") == 0) &&
+      seteuid(getuid()) != 0) {
     return fail("seteuid");
+  }
+  if (strcmp(how, "dumpable") == 0 && prctl(PR_SET_DUMPABLE, 1) != 0) {
+    return fail("PR_SET_DUMPABLE");
   }
   return write_command();
 }

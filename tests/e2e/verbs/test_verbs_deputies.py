@@ -28,8 +28,8 @@ CAPABILITY = struct.pack("<5I", 0x02000001, NET_RAW, 0, 0, 0)
 @pytest.fixture(scope="module")
 def program(scratch):
     """Makes copies of the deputy, each with its owner and its mode."""
-    if os.statvfs(scratch).f_flag & os.ST_NOSUID:
-        pytest.skip(f"{scratch}: no set-id programs there")
+    assert not os.statvfs(scratch).f_flag & os.ST_NOSUID, (
+        f"{scratch}: no set-id programs there, set TMPDIR")
     plain = scratch / "deputy"
     if not plain.exists():
         subprocess.run(["gcc", "-O1", "-Wall", "-Wextra", "-Werror", "-o",
@@ -51,28 +51,49 @@ def program(scratch):
 @pytest.fixture
 def hand_over(account, program):
     """What a program says that a user of root's run gave his adapter to."""
-    def run(*command, user=AS_USER):
-        return account.run("ibemu", "run", "--", *user, program.plain, "open",
-                           *command).stderr
+    def run(*command, user=AS_USER, before=()):
+        return account.run("ibemu", "run", "--", *user, program.plain, *before,
+                           "open", *command).stderr
     return run
 
 
-def test_a_set_gid_program_is_not_overwritten(hand_over, program):
+# What the one who opened the file may be, so that he looks like the victim.
+OPENERS = pytest.mark.parametrize("before", [[], ["undumpable"]],
+                                  ids=["opener", "undumpable-opener"])
+
+
+@OPENERS
+@pytest.mark.parametrize("how", ["", "real"])
+def test_a_set_gid_program_is_not_overwritten(hand_over, program, how, before):
     victim = program("gid", 0, OTHER, 0o2755)
-    assert hand_over(victim, "write") == "EACCES, untouched\n"
+    assert hand_over(victim, "write", how, before=before) == (
+        "EACCES, untouched\n")
 
 
+@OPENERS
 @pytest.mark.parametrize("owner", [0, OTHER])
-@pytest.mark.parametrize("how", ["effective", "real"])
+@pytest.mark.parametrize("how", ["effective", "real", "dumpable"])
 def test_a_set_uid_program_that_dropped_to_its_user_is_not_overwritten(
-        hand_over, program, owner, how):
+        hand_over, program, owner, how, before):
     victim = program(f"uid-{owner}-{how}", owner, 0, 0o4755)
-    assert hand_over(victim, "write", how) == "EACCES, untouched\n"
+    assert hand_over(victim, "write", how, before=before) == (
+        "EACCES, untouched\n")
 
 
-def test_a_program_with_capabilities_is_not_overwritten(hand_over, program):
+@OPENERS
+@pytest.mark.parametrize("how", ["", "real"])
+def test_a_program_with_capabilities_is_not_overwritten(hand_over, program,
+                                                        how, before):
     victim = program("capable", 0, 0, 0o755, CAPABILITY)
-    assert hand_over(victim, "write") == "EACCES, untouched\n"
+    assert hand_over(victim, "write", how, before=before) == (
+        "EACCES, untouched\n")
+
+
+@OPENERS
+def test_a_program_that_its_user_cannot_read_is_not_overwritten(
+        hand_over, program, before):
+    victim = program("unreadable", 0, 0, 0o711)
+    assert hand_over(victim, "write", before=before) == "EACCES, untouched\n"
 
 
 def test_a_program_that_gave_up_rights_is_refused(hand_over, program):
@@ -88,5 +109,7 @@ def test_a_program_that_gave_up_rights_is_refused(hand_over, program):
 @pytest.mark.parametrize("user", [AS_USER, []], ids=["user", "root"])
 def test_children_and_ordinary_programs_are_served(hand_over, program, user):
     assert hand_over("fork", user=user) == "taken, overwritten\n"
+    assert hand_over("fork", user=user, before=["undumpable"]) == (
+        "taken, overwritten\n")
     assert hand_over(program.plain, "write", user=user) == (
         "taken, overwritten\n")
