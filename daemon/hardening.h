@@ -14,12 +14,11 @@ namespace ibemu::daemon {
 // need.  Call them before the first thread starts.
 
 // Sets of capabilities for DropCapabilities() to keep.  CAP_SYS_PTRACE lets
-// root reach the memory of clients that changed their user.
-// CAP_DAC_READ_SEARCH lets it read their /proc/TID/syscall, which tells where
-// in that memory a reply goes.
-inline constexpr uint64_t kServesOneUser = uint64_t{1} << CAP_SYS_PTRACE;
-inline constexpr uint64_t kServesEveryUser =
-    kServesOneUser | uint64_t{1} << CAP_DAC_READ_SEARCH;
+// root reach the memory of clients that are other users.  CAP_DAC_OVERRIDE lets
+// it open their /proc/PID/mem, which stays with the program that registered
+// memory, and their /proc/TID/syscall, which tells where a reply goes.
+inline constexpr uint64_t kReachesClients =
+    uint64_t{1} << CAP_SYS_PTRACE | uint64_t{1} << CAP_DAC_OVERRIDE;
 // CAP_IPC_LOCK lets an adapter be shown more memory than RLIMIT_MEMLOCK.
 inline constexpr uint64_t kDrivesAdapters = uint64_t{1} << CAP_IPC_LOCK;
 

@@ -60,8 +60,7 @@ absl::Status Serve(Server& server, control::ControlSocket& socket,
 }
 
 uint64_t CapabilitiesFor(const DaemonOptions& options) {
-  return (options.system_wide ? kServesEveryUser : kServesOneUser) |
-         (options.adapters.empty() ? 0 : kDrivesAdapters);
+  return kReachesClients | (options.adapters.empty() ? 0 : kDrivesAdapters);
 }
 
 // One ibemud, and who started it.

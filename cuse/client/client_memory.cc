@@ -1,14 +1,21 @@
 #include "cuse/client/client_memory.h"
 
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "base/pidfd.h"
 #include "cuse/client/mapped_range.h"
 #include "cuse/client/process_life.h"
@@ -19,6 +26,54 @@ namespace {
 // A copy of this size ends before another thread would have begun it.
 constexpr size_t kBriefBytes = size_t{256} << 10;
 
+// Root has nothing to gain by a set-id program.
+bool CanReachMoreThan(pid_t process) {
+  __user_cap_header_struct self{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> sets{};
+  struct stat owner {};
+  return syscall(SYS_capget, &self, sets.data()) == 0 &&
+         (sets[0].effective >> CAP_SYS_PTRACE & 1) != 0 &&
+         (stat(absl::StrCat("/proc/", process).c_str(), &owner) != 0 ||
+          owner.st_uid != 0);
+}
+
+std::shared_ptr<UniqueFd> OpenProgram(pid_t process) {
+  return std::make_shared<UniqueFd>(open(
+      absl::StrCat("/proc/", process, "/mem").c_str(), O_RDWR | O_CLOEXEC));
+}
+
+// Nothing is written: where there is a program, the kernel looks at the data
+// first (EFAULT), and never at the pages, which might take long.
+bool IsStillRun(const UniqueFd& program) {
+  return syscall(SYS_pwrite64, program.get(), nullptr, 1, 0) != 0;
+}
+
+// Returns what was transferred, which is less than asked for where a page is
+// missing; 0 as well if the program has ended.
+size_t ReadProgram(const UniqueFd& program, std::byte* here, size_t size,
+                   uint64_t there) {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t more = pread(program.get(), here + done, size - done,
+                               static_cast<off_t>(there + done));
+    if (more <= 0) break;
+    done += static_cast<size_t>(more);
+  }
+  return done;
+}
+
+size_t WriteProgram(const UniqueFd& program, const std::byte* here, size_t size,
+                    uint64_t there) {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t more = pwrite(program.get(), here + done, size - done,
+                                static_cast<off_t>(there + done));
+    if (more <= 0) break;
+    done += static_cast<size_t>(more);
+  }
+  return done;
+}
+
 }  // namespace
 
 ClientMemory::ClientMemory(WorkerPool& workers, ClientId process,
@@ -27,9 +82,14 @@ ClientMemory::ClientMemory(WorkerPool& workers, ClientId process,
       process_(process),
       lives_(std::make_shared<UniqueFd>(
           pidfd_open(static_cast<pid_t>(process), 0))),
-      pinned_(std::move(pinned)) {}
+      pinned_(std::move(pinned)),
+      self_(std::make_shared<ClientMemory*>(this)) {}
 
-bool ClientMemory::Lives() const { return IsAlive(*lives_); }
+ClientMemory::~ClientMemory() { *self_ = nullptr; }
+
+bool ClientMemory::Lives() const {
+  return IsAlive(*lives_) && (program_ == nullptr || IsStillRun(*program_));
+}
 
 void ClientMemory::PinPages(uint64_t start, uint64_t length, bool writable,
                             Pinned done) {
@@ -37,21 +97,31 @@ void ClientMemory::PinPages(uint64_t start, uint64_t length, bool writable,
   struct Found {
     LockLimit limit;
     absl::Status mapped;
+    Program program;
   };
   auto found = std::make_shared<Found>();  // shared as in Run()
   workers_.Run(
       process_,
-      [found, id, start, length, writable] {
+      [found, id, start, length, writable, known = program_ != nullptr] {
+        // The thread that registers is blocked, so no other program can take
+        // the place of this one.
+        if (!known && CanReachMoreThan(id)) found->program = OpenProgram(id);
         found->limit = LockLimitOf(id);
         found->mapped = CheckMapped(id, start, length, writable);
       },
-      [found, id, start, length, lives = lives_, pinned = pinned_,
+      [self = self_, found, id, start, length, lives = lives_, pinned = pinned_,
        done = std::move(done)](WorkerPool::Outcome outcome) mutable {
         if (outcome != WorkerPool::Outcome::kDone) {
           return done(absl::DataLossError("its memory does not answer"));
         }
         if (!IsAlive(*lives)) {  // the job may have seen another process
           return done(absl::UnavailableError("the process has ended"));
+        }
+        if (found->program != nullptr && !found->program->valid()) {
+          return done(absl::DataLossError("its memory can't be opened"));
+        }
+        if (*self != nullptr && (*self)->program_ == nullptr) {
+          (*self)->program_ = std::move(found->program);
         }
         auto pin = pinned->Charge(pinned->AccountOf(id, lives), found->limit,
                                   start, length);
@@ -75,8 +145,8 @@ void ClientMemory::Run(Direction direction,
   // Set by the job, then read by the loop.  The job may outlive this object.
   auto status = std::make_shared<absl::Status>();
   auto job = [status, direction, process = static_cast<pid_t>(process_),
-              lives = lives_, pieces = std::move(pieces)] {
-    *status = Transfer(direction, process, lives, pieces);
+              lives = lives_, program = program_, pieces = std::move(pieces)] {
+    *status = Transfer(direction, process, lives, program, pieces);
   };
   auto finish = [status,
                  done = std::move(done)](WorkerPool::Outcome outcome) mutable {
@@ -93,10 +163,11 @@ void ClientMemory::Run(Direction direction,
 
 absl::Status ClientMemory::Transfer(
     Direction direction, pid_t process, const Process& lives,
-    const std::vector<verbs::MemoryPiece>& pieces) {
+    const Program& program, const std::vector<verbs::MemoryPiece>& pieces) {
   if (!IsAlive(*lives)) {
     return absl::UnavailableError("the process has ended");
   }
+  if (program != nullptr) return TransferByProgram(direction, *program, pieces);
   for (size_t first = 0; first < pieces.size(); first += IOV_MAX) {
     std::vector<iovec> here, there;
     size_t size = 0;
@@ -119,6 +190,23 @@ absl::Status ClientMemory::Transfer(
     if (done < 0 || static_cast<size_t>(done) != size) {
       return absl::DataLossError("not all of it can be reached");
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ClientMemory::TransferByProgram(
+    Direction direction, const UniqueFd& program,
+    const std::vector<verbs::MemoryPiece>& pieces) {
+  for (const verbs::MemoryPiece& piece : pieces) {
+    std::byte* const here = piece.buffer->data() + piece.offset;
+    const size_t done =
+        direction == Direction::kRead
+            ? ReadProgram(program, here, piece.size, piece.address)
+            : WriteProgram(program, here, piece.size, piece.address);
+    if (done == piece.size) continue;
+    return IsStillRun(program)
+               ? absl::DataLossError("not all of it can be reached")
+               : absl::UnavailableError("the program has ended");
   }
   return absl::OkStatus();
 }

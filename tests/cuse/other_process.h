@@ -20,7 +20,7 @@ class OtherProcess {
  public:
   explicit OtherProcess(const std::function<void()>& change = [] {}) {
     int ends[2];
-    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     pid_ = fork();
     if (pid_ == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -28,7 +28,9 @@ class OtherProcess {
       char byte = 0;
       if (write(ends[1], &byte, 1) != 1) _exit(1);
       if (read(ends[1], &byte, 1) == 1) change();
-      if (write(ends[1], &byte, 1) == 1) pause();
+      if (write(ends[1], &byte, 1) != 1) _exit(1);
+      if (read(ends[1], &byte, 1) == 1)
+        execl("/bin/sleep", "sleep", "1h", nullptr);
       _exit(0);
     }
     close(ends[1]);
@@ -51,6 +53,14 @@ class OtherProcess {
     char byte = 0;
     EXPECT_EQ(write(control_.get(), &byte, 1), 1);
     EXPECT_EQ(read(control_.get(), &byte, 1), 1);
+  }
+
+  // Lets it start another program, after it has changed, and waits until it
+  // has.
+  void StartProgram() {
+    char byte = 0;
+    EXPECT_EQ(write(control_.get(), &byte, 1), 1);
+    EXPECT_EQ(read(control_.get(), &byte, 1), 0);
   }
 
   // What whoever runs the test may do to have other rights: to give up a group

@@ -10,6 +10,7 @@
 
 #include "testing/post_box.h"
 #include "testing/virtual_timers.h"
+#include "tests/cuse/other_process.h"
 
 namespace ibemu::cuse {
 namespace {
@@ -103,6 +104,41 @@ TEST_F(ClientMemoryTest, TouchesNobodyElseWhenTheProcessHasEnded) {
             [&status](absl::Status made) { status = made; });
   while (!status) posts_.WaitAndRun();
   EXPECT_TRUE(absl::IsUnavailable(*status));
+}
+
+// A set-id program could take the place of the one that registered.
+TEST_F(ClientMemoryTest, WhatIsRegisteredEndsWithItsProgram) {
+  OtherProcess child([] {
+    constexpr uid_t kOther = 65534;
+    if (geteuid() == 0 && setresuid(kOther, kOther, kOther) != 0) _exit(1);
+  });
+  child.Change();
+  ClientMemory memory(workers_, ClientId{static_cast<uint64_t>(child.pid())},
+                      pinned_);
+  const auto read = [&] {
+    std::optional<absl::Status> status;
+    memory.Read({{address_ + 7, buffer_, 0, 5}, {address_, buffer_, 5, 5}},
+                [&status](absl::Status made) { status = made; });
+    while (!status) posts_.WaitAndRun();
+    return *status;
+  };
+  std::optional<absl::Status> pinned;
+  memory.PinPages(address_, 16, true,
+                  [&pinned](const auto& made) { pinned = made.status(); });
+  while (!pinned) posts_.WaitAndRun();
+  ASSERT_TRUE(pinned->ok());
+  ASSERT_TRUE(read().ok());
+  EXPECT_EQ(std::memcmp(buffer_->data(), "worldhello", 10), 0);
+  EXPECT_TRUE(memory.Lives());
+
+  child.StartProgram();
+  if (geteuid() == 0) {
+    EXPECT_FALSE(memory.Lives());
+    EXPECT_TRUE(absl::IsUnavailable(read()));
+  } else {  // then the kernel keeps us out of set-id programs
+    EXPECT_TRUE(memory.Lives());
+    EXPECT_FALSE(read().ok());
+  }
 }
 
 }  // namespace
