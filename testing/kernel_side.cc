@@ -48,6 +48,7 @@ uint64_t KernelSide::Send(uint32_t opcode, uint64_t node,
   header.unique = ++last_request_;
   header.nodeid = node;
   header.uid = uid_;
+  header.gid = gid_;
   header.pid = static_cast<uint32_t>(tid_);
   header.len = sizeof header;
   for (const Bytes part : parts) {

@@ -67,7 +67,9 @@ class KernelSide {
   void SetWorkerWait(std::function<void()> wait) { wait_ = std::move(wait); }
 
   // Sets the thread and the user that make requests from now on.
-  void SetCaller(pid_t tid, uint32_t uid = 0) { tid_ = tid, uid_ = uid; }
+  void SetCaller(pid_t tid, uint32_t uid = 0, uint32_t gid = 0) {
+    tid_ = tid, uid_ = uid, gid_ = gid;
+  }
 
   // Sends one request and returns its number.  Wait() waits for its answer,
   // Take() looks whether there is one.
@@ -152,6 +154,7 @@ class KernelSide {
   std::function<void()> wait_;
   pid_t tid_ = gettid();
   uint32_t uid_ = 0;
+  uint32_t gid_ = 0;
   uint64_t last_request_ = 0;
   int notifications_ = 0;
   std::map<uint64_t, Reply> replies_;

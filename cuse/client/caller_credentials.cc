@@ -35,6 +35,17 @@ std::string_view LineOf(std::string_view status, std::string_view name) {
   return status.substr(before + 1, end - before);
 }
 
+using Ids = std::array<uint64_t, 4>;  // real, effective, saved, file system
+
+Ids IdsOf(const std::string& lines, std::string_view name) {
+  const std::string text = "\n" + lines;
+  std::istringstream line{
+      std::string(LineOf(text, name).substr(name.size() - 1))};
+  Ids ids{};
+  for (uint64_t& id : ids) line >> id;
+  return ids;
+}
+
 // Returns an empty string if we may not look.  This touches none of the
 // thread's pages: the kernel keeps a copy.
 std::string AuxvOf(pid_t tid) {
@@ -71,13 +82,15 @@ bool Credentials::IsPlain() const {
     return false;
   }
   for (const std::string_view name : {"\nUid:", "\nGid:"}) {
-    std::istringstream line{
-        std::string(LineOf("\n" + lines, name).substr(name.size() - 1))};
-    std::array<uint64_t, 4> ids{};
-    for (uint64_t& id : ids) line >> id;
-    if (ids != std::array{ids[0], ids[0], ids[0], ids[0]}) return false;
+    const Ids ids = IdsOf(lines, name);
+    if (ids != Ids{ids[0], ids[0], ids[0], ids[0]}) return false;
   }
   return true;
+}
+
+bool Credentials::ActsAs(uid_t user, gid_t group) const {
+  return IdsOf(lines, "\nUid:")[3] == user &&
+         IdsOf(lines, "\nGid:")[3] == group;
 }
 
 std::string Credentials::LinesOf(std::string_view status) {

@@ -47,6 +47,9 @@ struct Credentials {
   // and no capability.
   bool IsPlain() const;
 
+  // Returns true if these are the file system ids.
+  bool ActsAs(uid_t user, gid_t group) const;
+
   // Returns true if who has these may make requests to a file that somebody
   // with the credentials `opener` opened.  A secure program that looks plain
   // may not at all: the opener could have been the same program, started

@@ -52,6 +52,10 @@ struct FuseDevices::Handle {
   const gid_t group;
   std::optional<Credentials> opener;
 
+  // False when the opener is settled: a supervisor has told it, or a first
+  // write() has come.
+  bool may_be_told_opener = true;
+
   void SetOpener(const Credentials* credentials) {
     opener.reset();
     if (credentials != nullptr) opener = *credentials;
@@ -243,15 +247,21 @@ Errno FuseDevices::SetOpener(const fuse_ctx& caller, Bytes thread,
   if (!supervisor_ || (caller.uid != 0 && caller.uid != *supervisor_)) {
     return Errno::kNotPermitted;
   }
+  if (!std::exchange(handle.may_be_told_opener, false)) return Errno::kBusy;
   std::memcpy(&tid, thread.data(), sizeof tid);
-  handle.SetOpener(credentials_.Of(tid));
-  return handle.opener ? Errno::kOk : Errno::kNoProcess;
+  const Credentials* const client = credentials_.Of(tid);
+  const bool is_opener =
+      client != nullptr && client->ActsAs(handle.user, handle.group);
+  handle.SetOpener(is_opener ? client : nullptr);
+  if (client == nullptr) return Errno::kNoProcess;
+  return is_opener ? Errno::kOk : Errno::kNotPermitted;
 }
 
 void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
                         const fuse_file_info& info) {
   Handle* const handle = handles_.Find(info.fh);
   if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
+  handle->may_be_told_opener = false;
   if (!MayWrite(*fuse_req_ctx(request), *handle)) {
     return ReplyError(request, Errno::kAccess);
   }

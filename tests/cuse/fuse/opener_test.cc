@@ -2,9 +2,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/opened_for.h"
 #include "cuse/fuse/fuse_tree.h"
@@ -116,26 +119,79 @@ TEST_F(OpenerTest, ACommandLongerThanItsHeaderCanTellIsRefusedAtOnce) {
   EXPECT_EQ(kernel_.Write(file, piece).error, 0);
 }
 
-TEST_F(OpenerTest, ASupervisorOpensForItsClient) {
-  OtherProcess client(&OtherProcess::GiveUpRights);
-  client.Change();
+// Its client has his file system ids, and other credentials than the test.
+class SupervisorTest : public OpenerTest {
+ protected:
+  SupervisorTest() { client_.Change(); }
+
+  static uid_t UserOfClient() { return geteuid() == 0 ? kUser : geteuid(); }
+  static gid_t GroupOfClient() { return geteuid() == 0 ? kUser : getegid(); }
+  static void BecomeTheClient() {
+    if (geteuid() == 0) {
+      if (setresgid(kUser, kUser, kUser) != 0) _exit(1);
+      if (setresuid(kUser, kUser, kUser) != 0) _exit(1);
+    } else {
+      prctl(PR_SET_DUMPABLE, 0);
+    }
+  }
+
+  KernelSide::OpenFile OpenForClient(uid_t user = UserOfClient(),
+                                     gid_t group = GroupOfClient()) {
+    kernel_.SetCaller(getpid(), user, group);
+    return kernel_.Open("dev/.uverbs0", O_RDWR);
+  }
+  int CommandOf(pid_t tid, const KernelSide::OpenFile& file) {
+    kernel_.SetCaller(tid, UserOfClient(), GroupOfClient());
+    return kernel_.Write(file, std::vector<std::byte>(16)).error;
+  }
+
+  OtherProcess client_{&BecomeTheClient};
+};
+
+TEST_F(SupervisorTest, ASupervisorOpensForItsClient) {
   for (const uid_t supervisor : {uid_t{0}, kSupervisor}) {
-    const auto file = OpenAs(getpid(), kUser);
-    EXPECT_EQ(CommandOf(client.pid(), kUser, file), EACCES);
-    EXPECT_EQ(OpenedFor(client.pid(), supervisor, file), 0);
-    EXPECT_EQ(CommandOf(client.pid(), kUser, file), kTaken);
-    EXPECT_EQ(CommandOf(getpid(), kUser, file), EACCES);
+    const auto file = OpenForClient();
+    EXPECT_EQ(OpenedFor(client_.pid(), supervisor, file), 0);
+    EXPECT_EQ(CommandOf(client_.pid(), file), kTaken);
+    EXPECT_EQ(CommandOf(getpid(), file), EACCES);
   }
 }
 
-TEST_F(OpenerTest, NobodyElseSpeaksForOthers) {
-  OtherProcess client(&OtherProcess::GiveUpRights);
-  client.Change();
-  const auto file = OpenAs(getpid(), kUser);
-  EXPECT_EQ(OpenedFor(client.pid(), kUser, file), EPERM);
-  EXPECT_EQ(CommandOf(client.pid(), kUser, file), EACCES);
+TEST_F(SupervisorTest, NobodyElseSpeaksForOthers) {
+  const auto file = OpenForClient();
+  EXPECT_EQ(OpenedFor(client_.pid(), kUser + 7, file), EPERM);
+  EXPECT_EQ(CommandOf(client_.pid(), file), EACCES);
+}
+
+TEST_F(SupervisorTest, NobodyOpensForAThreadThatIsGone) {
+  const auto file = OpenForClient();
   EXPECT_EQ(OpenedFor(0x3fffffff, 0, file), ESRCH);
-  EXPECT_EQ(CommandOf(getpid(), kUser, file), EACCES);
+  EXPECT_EQ(CommandOf(getpid(), file), EACCES);
+}
+
+TEST_F(SupervisorTest, TheOpenerIsToldOnce) {
+  const auto file = OpenForClient();
+  EXPECT_EQ(OpenedFor(client_.pid(), 0, file), 0);
+  EXPECT_EQ(OpenedFor(client_.pid(), 0, file), EBUSY);
+  EXPECT_EQ(CommandOf(client_.pid(), file), kTaken);
+}
+
+TEST_F(SupervisorTest, TheOpenerIsToldBeforeAnythingIsWritten) {
+  const auto file = OpenForClient();
+  EXPECT_EQ(CommandOf(client_.pid(), file), EACCES);
+  EXPECT_EQ(OpenedFor(client_.pid(), 0, file), EBUSY);
+  EXPECT_EQ(CommandOf(client_.pid(), file), EACCES);
+}
+
+TEST_F(SupervisorTest, AFileIsOpenedForItsOwnUserAndGroupAlone) {
+  for (const auto& [user, group] :
+       {std::pair(UserOfClient() + 7, GroupOfClient()),
+        std::pair(UserOfClient(), GroupOfClient() + 7)}) {
+    const auto file = OpenForClient(user, group);
+    EXPECT_EQ(OpenedFor(client_.pid(), 0, file), EPERM);
+    kernel_.SetCaller(client_.pid(), user, group);
+    EXPECT_EQ(kernel_.Write(file, std::vector<std::byte>(16)).error, EACCES);
+  }
 }
 
 }  // namespace
