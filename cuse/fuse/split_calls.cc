@@ -1,6 +1,7 @@
 #include "cuse/fuse/split_calls.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "base/large_buffer.h"
@@ -43,8 +44,6 @@ SplitWrites::Verdict SplitWrites::Begin(const Piece& first) {
             .share = WriteBudget::Share(budget_, first.user)};
   if (const auto size = size_of_write_(first.tid); size.ok()) {
     if (*size > first.longest) return Verdict::kTooLong;
-    // What there is no room for is better refused than cut short.
-    if (!call.share.GrowTo(*size)) return Verdict::kNoMemory;
     call.total = *size;
     // This reserves addresses only: pages are taken when the bytes come.
     ReserveLarge(call.data.body, *size);
@@ -66,7 +65,11 @@ SplitWrites::Verdict SplitWrites::Add(const Piece& piece) {
   auto& [head, body] = call->data;
   const mad::Bytes data = piece.data;
   const size_t size = call->data.size() + data.size();
-  if (size > piece.longest || !call->share.GrowTo(size)) {
+  // What has come, and the next piece: not what was announced, which may never
+  // come, and would keep all else of that user out.
+  const size_t charged = std::min(call->total.value_or(SIZE_MAX),
+                                  size + (call->total ? piece.limit : 0));
+  if (size > piece.longest || !call->share.GrowTo(std::max(size, charged))) {
     calls_.erase(call);
     return size > piece.longest ? Verdict::kTooLong : Verdict::kNoMemory;
   }

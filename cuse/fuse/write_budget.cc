@@ -3,7 +3,7 @@
 namespace ibemu::cuse {
 
 std::shared_ptr<WriteBudget> WriteBudget::OfThisDaemon() {
-  static const auto budget = std::make_shared<WriteBudget>(kUsual);
+  static const auto budget = std::make_shared<WriteBudget>(kUsual, kUsualOfAll);
   return budget;
 }
 
@@ -16,8 +16,12 @@ bool WriteBudget::Share::GrowTo(size_t bytes) {
 
 bool WriteBudget::Take(uid_t user, size_t bytes) {
   size_t& taken = taken_[user];
-  const bool fits = bytes <= of_user_ - taken;
-  if (fits) taken += bytes;
+  const bool fits =
+      bytes <= of_user_ - taken && bytes <= of_all_ - taken_by_all_;
+  if (fits) {
+    taken += bytes;
+    taken_by_all_ += bytes;
+  }
   if (taken == 0) taken_.erase(user);
   return fits;
 }
@@ -26,6 +30,7 @@ void WriteBudget::GiveBack(uid_t user, size_t bytes) {
   if (bytes == 0) return;
   const auto taken = taken_.find(user);
   taken->second -= bytes;
+  taken_by_all_ -= bytes;
   if (taken->second == 0) taken_.erase(taken);
 }
 

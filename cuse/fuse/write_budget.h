@@ -1,4 +1,4 @@
-// WriteBudget: the memory that unfinished writes of each user may take.
+// WriteBudget: the memory that unfinished writes may take.
 #ifndef IBEMU_CUSE_FUSE_WRITE_BUDGET_H_
 #define IBEMU_CUSE_FUSE_WRITE_BUDGET_H_
 
@@ -14,14 +14,17 @@ namespace ibemu::cuse {
 
 // The pieces of a long write() are kept by us until the last one comes, and
 // nobody charges the client for them.  So each user has a budget, over all the
-// files that he has open.
+// files that he has open, and all users have one together.
 class WriteBudget {
  public:
   // In bytes: room for one message of the maximum size, or for many of usual
   // ones.
   static constexpr size_t kUsual = size_t{256} << 20;
 
-  explicit WriteBudget(size_t of_user) : of_user_(of_user) {}
+  static constexpr size_t kUsualOfAll = 3 * kUsual;
+
+  WriteBudget(size_t of_user, size_t of_all)
+      : of_user_(of_user), of_all_(of_all) {}
 
   // Returns the budget that all devices share.
   static std::shared_ptr<WriteBudget> OfThisDaemon();
@@ -43,8 +46,8 @@ class WriteBudget {
     }
     ~Share() { budget_->GiveBack(user_, bytes_); }
 
-    // Makes it `bytes` in all, if it is less.  Returns false if the user may
-    // not have as much.
+    // Makes it `bytes` in all, if it is less.  Returns false if there is not as
+    // much for the user, or for all.
     bool GrowTo(size_t bytes);
 
    private:
@@ -58,6 +61,8 @@ class WriteBudget {
   void GiveBack(uid_t user, size_t bytes);
 
   const size_t of_user_;
+  const size_t of_all_;
+  size_t taken_by_all_ = 0;
   absl::flat_hash_map<uid_t, size_t> taken_;  // of those who have any
 };
 

@@ -46,7 +46,7 @@ class SplitWritesTest : public ::testing::Test {
   uid_t user_ = 1000;
   size_t longest_ = 8 * kRequestBytes;
   std::map<pid_t, size_t> known_sizes_;
-  WriteBudget budget_{80 * kRequestBytes};
+  WriteBudget budget_{80 * kRequestBytes, 160 * kRequestBytes};
   SplitWrites writes_{[this](pid_t tid) -> absl::StatusOr<size_t> {
                         const auto it = known_sizes_.find(tid);
                         if (it == known_sizes_.end())
@@ -144,12 +144,13 @@ TEST_F(SplitWritesTest, ACallOfUnknownSizeIsForgottenWhenItGetsTooLong) {
 }
 
 TEST_F(SplitWritesTest, AUserHasABudgetOverAllFiles) {
+  const std::vector<std::byte> data = Data(40 * kRequestBytes);
+  longest_ = data.size() + kRequestBytes;
   SplitWrites other_file([this](pid_t) { return longest_; }, budget_);
-  for (pid_t tid = 0; tid < 10; ++tid) {
+  for (const pid_t tid : {1, 2}) {
     known_sizes_[tid] = longest_;
-    EXPECT_EQ(Add(0, kRequestBytes, tid), Verdict::kMore);
+    EXPECT_EQ(Add(0, 39 * kRequestBytes, tid), Verdict::kMore);
   }
-  const std::vector<std::byte> data = Data(kRequestBytes);
   SplitWrites::Piece piece{.tid = kClient,
                            .user = user_,
                            .offset = 0,
@@ -162,9 +163,32 @@ TEST_F(SplitWritesTest, AUserHasABudgetOverAllFiles) {
   piece.user = user_ + 1;
   EXPECT_EQ(other_file.Add(piece), Verdict::kMore);
   piece.user = user_;
-  writes_.Forget(0);
+  writes_.Forget(1);
+  piece.data = mad::Bytes(data).first(39 * kRequestBytes);
   EXPECT_EQ(other_file.Add(piece), Verdict::kMore);
-  EXPECT_EQ(Add(0, kRequestBytes, 0), Verdict::kNoMemory);
+  EXPECT_EQ(Add(0, kRequestBytes, 1), Verdict::kNoMemory);
+}
+
+// It may be stuck for ever.
+TEST_F(SplitWritesTest, AWriteIsChargedForWhatCameAndOnePieceMore) {
+  known_sizes_[kOther] = longest_ = 80 * kRequestBytes;
+  EXPECT_EQ(Add(0, kRequestBytes, kOther), Verdict::kMore);
+  known_sizes_[kClient] = 78 * kRequestBytes;
+  EXPECT_EQ(Add(0, 77 * kRequestBytes), Verdict::kMore);
+  EXPECT_EQ(Add(77 * kRequestBytes, kRequestBytes), Verdict::kWhole);
+  EXPECT_EQ(Add(kRequestBytes, kRequestBytes, kOther), Verdict::kNoMemory);
+}
+
+TEST_F(SplitWritesTest, AllUsersHaveABudgetTogether) {
+  longest_ = 80 * kRequestBytes;
+  for (const pid_t tid : {1, 2, 3}) {
+    known_sizes_[tid] = longest_;
+    user_ = static_cast<uid_t>(tid);
+    EXPECT_EQ(Add(0, 60 * kRequestBytes, tid),
+              tid == 3 ? Verdict::kNoMemory : Verdict::kMore);
+  }
+  writes_.Forget(1);
+  EXPECT_EQ(Add(0, 60 * kRequestBytes, 3), Verdict::kMore);
 }
 
 TEST_F(SplitWritesTest, ABudgetGrowsWithACallOfUnknownSize) {
