@@ -35,7 +35,8 @@ absl::StatusOr<ProcText> ReadProc(pid_t tid, const char* name) {
 }
 
 // Parses "0 0x5 0x7ffd… 0x100 …": number, six arguments, stack and instruction
-// pointer.  All else is Unavailable: "running", and "-1 …" outside of any call.
+// pointer; or "running"; or "-1 …" of a thread that is asleep or stopped
+// outside of any call.
 absl::StatusOr<BlockedCall> Parse(const char* text) {
   BlockedCall call;
   auto& [a, b, c, d, e, f] = call.arguments;
@@ -43,6 +44,9 @@ absl::StatusOr<BlockedCall> Parse(const char* text) {
                   "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
                   " %" SCNx64 " %" SCNx64,
                   &call.number, &a, &b, &c, &d, &e, &f) != 7) {
+    if (call.number == -1) {
+      return absl::FailedPreconditionError("in no system call");
+    }
     return absl::UnavailableError("the thread is running");
   }
   return call;
@@ -73,6 +77,16 @@ absl::StatusOr<BlockedCall> CallOf(pid_t tid, int tries) {
 absl::StatusOr<size_t> SizeOfRead(pid_t tid) { return SizeOf(tid, SYS_read); }
 
 absl::StatusOr<size_t> SizeOfWrite(pid_t tid) { return SizeOf(tid, SYS_write); }
+
+absl::StatusOr<absl::Duration> CpuTimeOf(pid_t tid) {
+  const absl::StatusOr<ProcText> text = ReadProc(tid, "schedstat");
+  if (!text.ok()) return text.status();
+  int64_t nanoseconds = 0;
+  if (std::sscanf(text->data(), "%" SCNd64, &nanoseconds) != 1) {
+    return absl::NotFoundError("no time in schedstat");
+  }
+  return absl::Nanoseconds(nanoseconds);
+}
 
 ClientId ClientOf(pid_t tid) {
   int process = tid;

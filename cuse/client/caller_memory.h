@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/worker_pool.h"
 #include "mad/address.h"
 
@@ -28,6 +29,7 @@ struct BlockedCall {
 // Errors:
 //   NotFound          the thread is gone, or this kernel has no such file (UML)
 //   PermissionDenied  we may not look (another user's, a set-uid program)
+//   FailedPrecondition  it is asleep or stopped, but in no call
 //   Unavailable       the thread kept running
 absl::StatusOr<BlockedCall> CallOf(pid_t tid, int tries = 1);
 
@@ -35,6 +37,10 @@ absl::StatusOr<BlockedCall> CallOf(pid_t tid, int tries = 1);
 // those of CallOf(); FailedPrecondition if it is in another call.
 absl::StatusOr<size_t> SizeOfRead(pid_t tid);
 absl::StatusOr<size_t> SizeOfWrite(pid_t tid);
+
+// Returns how long the thread has had a processor.  Errors: NotFound if it is
+// gone, or if this kernel does not count it (CONFIG_SCHED_INFO).
+absl::StatusOr<absl::Duration> CpuTimeOf(pid_t tid);
 
 // Returns the client that the thread belongs to, so that jobs of different
 // clients can be told apart.  A thread that can't be looked up is a client of

@@ -15,10 +15,6 @@ namespace {
 // microseconds.
 constexpr absl::Duration kNextPieceComesWithin = absl::Milliseconds(100);
 
-// A thread that was seen to run so often in a row is not in its write(), where
-// it would be asleep until we have its next piece.
-constexpr int kRunsElsewhere = 10;
-
 // The sink of a write whose client already has its answer.
 class NoOne final : public ReplySink {
  public:
@@ -31,6 +27,14 @@ class NoOne final : public ReplySink {
 };
 
 }  // namespace
+
+bool RunningThread::IsElsewhere(
+    const absl::StatusOr<absl::Duration>& cpu_time) {
+  constexpr int kOften = 10;
+  if (!cpu_time.ok() || *cpu_time > cpu_time_) ++times_;
+  if (cpu_time.ok()) cpu_time_ = *cpu_time;
+  return times_ >= kOften;
+}
 
 LongWrites::LongWrites(Timers& timers, File& file, WriteBudget& budget)
     : timers_(timers), file_(file), calls_(SizeOfWrite, budget) {}
@@ -68,7 +72,7 @@ std::optional<SplitWrites::Whole> LongWrites::Add(fuse_req_t request,
       fuse_reply_write(request, data.size());
       return std::nullopt;
     case SplitWrites::Verdict::kMore:
-      LookLater(tid, 0);
+      LookLater(tid, {});
       fuse_reply_write(request, data.size());
       return std::nullopt;
     case SplitWrites::Verdict::kWhole:
@@ -81,22 +85,21 @@ void LongWrites::StopWaiting(pid_t tid) {
   if (const auto wait = waits_.extract(tid)) timers_.Cancel(wait.mapped());
 }
 
-void LongWrites::LookLater(pid_t tid, int times_running) {
-  waits_[tid] = timers_.RunAfter(
-      kNextPieceComesWithin,
-      [this, tid, times_running] { Look(tid, times_running); });
+void LongWrites::LookLater(pid_t tid, RunningThread seen) {
+  waits_[tid] = timers_.RunAfter(kNextPieceComesWithin,
+                                 [this, tid, seen] { Look(tid, seen); });
 }
 
 // Drops the pieces of a thread that is no longer in that write().
-void LongWrites::Look(pid_t tid, int times_running) {
+void LongWrites::Look(pid_t tid, RunningThread seen) {
   waits_.erase(tid);
   const absl::StatusOr<BlockedCall> call = CallOf(tid);
   if (call.ok() && call->number == SYS_write &&
       calls_.SizeOf(tid) == call->arguments[2]) {
-    return LookLater(tid, 0);
+    return LookLater(tid, {});
   }
-  if (absl::IsUnavailable(call.status()) && ++times_running < kRunsElsewhere) {
-    return LookLater(tid, times_running);
+  if (absl::IsUnavailable(call.status()) && !seen.IsElsewhere(CpuTimeOf(tid))) {
+    return LookLater(tid, seen);
   }
   calls_.Forget(tid);
 }

@@ -8,12 +8,29 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/timers.h"
 #include "cuse/file.h"
 #include "cuse/fuse/libfuse.h"
 #include "cuse/fuse/split_calls.h"
 
 namespace ibemu::cuse {
+
+// A RunningThread is what was seen of a thread that is not asleep, as it would
+// be in its write() until we have its next piece.
+class RunningThread {
+ public:
+  // Takes one more look in a row: at the processor time of the thread, or that
+  // this can't be found out.  Returns true when it must be elsewhere.  A look
+  // counts only if the thread got processor time since the last: one that is
+  // held back (a quota, a higher priority) may be anywhere.
+  bool IsElsewhere(const absl::StatusOr<absl::Duration>& cpu_time);
+
+ private:
+  int times_ = 0;
+  absl::Duration cpu_time_;
+};
 
 // The unfinished long writes of one open device file, which collect their
 // pieces until the File can have them as one.
@@ -42,8 +59,8 @@ class LongWrites {
  private:
   void StopWaiting(pid_t tid);
   void Finish(pid_t tid);
-  void LookLater(pid_t tid, int times_running);
-  void Look(pid_t tid, int times_running);
+  void LookLater(pid_t tid, RunningThread seen);
+  void Look(pid_t tid, RunningThread seen);
 
   Timers& timers_;
   File& file_;

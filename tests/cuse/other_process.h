@@ -48,10 +48,16 @@ class OtherProcess {
 
   pid_t pid() const { return pid_; }
 
+  // Lets it change.
+  void Begin() {
+    const char byte = 0;
+    EXPECT_EQ(write(control_.get(), &byte, 1), 1);
+  }
+
   // Lets it change, and waits until it has.
   void Change() {
     char byte = 0;
-    EXPECT_EQ(write(control_.get(), &byte, 1), 1);
+    Begin();
     EXPECT_EQ(read(control_.get(), &byte, 1), 1);
   }
 

@@ -1,6 +1,8 @@
 #include "cuse/client/caller_memory.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -8,6 +10,7 @@
 #include <thread>
 
 #include "tests/cuse/blocked_reader.h"
+#include "tests/cuse/other_process.h"
 
 namespace ibemu::cuse {
 namespace {
@@ -32,6 +35,18 @@ TEST(CallerMemoryTest, AnotherReadThanTheRequestsIsLeftAlone) {
   EXPECT_TRUE(
       absl::IsFailedPrecondition(FillReadBuffer(client.tid(), 999, kData)));
   EXPECT_EQ(client.buffer()[0], std::byte{0});
+}
+
+TEST(CallerMemoryTest, AStoppedThreadOutsideOfCallsIsInNone) {
+  OtherProcess child([] {
+    for (;;) {
+    }
+  });
+  child.Begin();
+  while (!absl::IsUnavailable(CallOf(child.pid()).status())) sched_yield();
+  kill(child.pid(), SIGSTOP);
+  ASSERT_EQ(waitpid(child.pid(), nullptr, WUNTRACED), child.pid());
+  EXPECT_TRUE(absl::IsFailedPrecondition(CallOf(child.pid()).status()));
 }
 
 TEST(CallerMemoryTest, ARunningThreadIsNotInACall) {

@@ -1,5 +1,9 @@
 // Calls that are more than one request, and the read that fails with data, over
 // a kernel with small requests.
+#include <thread>
+
+#include "cuse/client/caller_memory.h"
+#include "cuse/fuse/long_writes.h"
 #include "tests/cuse/blocked_reader.h"
 #include "tests/cuse/fuse/tree_fixture.h"
 #include "tests/cuse/long_writer.h"
@@ -165,9 +169,33 @@ TEST_F(LongCallsTest, PiecesOfAThreadThatRunsOnAreDropped) {
   kernel_.SetCaller(client.tid());
   EXPECT_EQ(WritePiece(written, 0, kPiece).error, 0);
   client.BreakOff(LongWriter::Then::kRun);
-  timers_.RunFor(absl::Seconds(2));
+  for (int look = 0; look < 10; ++look) {
+    const auto before = CpuTimeOf(client.tid());
+    ASSERT_TRUE(before.ok());
+    while (CpuTimeOf(client.tid()) == before) std::this_thread::yield();
+    timers_.RunFor(absl::Milliseconds(100));
+  }
   EXPECT_EQ(WritePiece(written, kPiece, written.size()).error, EINVAL);
   EXPECT_EQ(announced_, 0u);
+}
+
+TEST(RunningThreadTest, OneThatGetsNoProcessorTimeMayBeInItsWrite) {
+  RunningThread thread;
+  for (int look = 0; look < 100; ++look) {
+    EXPECT_FALSE(thread.IsElsewhere(absl::Milliseconds(5)));
+  }
+  for (int look = 0; look < 8; ++look) {
+    EXPECT_FALSE(thread.IsElsewhere(absl::Milliseconds(6 + look)));
+  }
+  EXPECT_TRUE(thread.IsElsewhere(absl::Milliseconds(20)));
+}
+
+TEST(RunningThreadTest, WhereItsTimeIsNotCountedEachLookCounts) {
+  RunningThread thread;
+  for (int look = 0; look < 9; ++look) {
+    EXPECT_FALSE(thread.IsElsewhere(absl::NotFoundError("")));
+  }
+  EXPECT_TRUE(thread.IsElsewhere(absl::NotFoundError("")));
 }
 
 TEST_F(LongCallsTest, AMessageThatIsTooLongFindsNoMemory) {
