@@ -2,8 +2,11 @@
 
 import ipaddress
 import re
+import shutil
 
 import pytest
+
+from harness import ROOT
 
 pytestmark = pytest.mark.both_accounts
 
@@ -88,3 +91,11 @@ def test_a_node_description_written_to_sysfs_reaches_the_fabric(account):
         "cat /sys/class/infiniband/ibemu0/node_desc && smpquery -D nodedesc 0")
     assert done.stdout.splitlines()[0] == "renamed"
     assert re.search(r"Node Description:\.*renamed", done.stdout)
+
+
+def test_the_demo_of_the_readme_comes_to_its_end(account, programs):
+    demo = shutil.copy(ROOT / "tools/demo", programs / "demo")
+    for _ in range(5):  # the tools are not to depend on who is faster
+        text = account.run(demo, programs / "ibemu").stdout
+        assert "SUBNET UP" in text
+        assert "44 NodeRecords from opensm over RMPP" in text
