@@ -10,8 +10,10 @@ namespace ibemu {
 
 // The ioctl() that tells for which thread the supervisor has opened a uverbsN,
 // whose credentials then count as the opener's.  That thread must be blocked in
-// its own open() meanwhile.  Fails with EPERM for who may not speak for others,
-// and with ESRCH if there is no such thread.
+// its own open() meanwhile.  Fails with EPERM for who may not speak for others
+// or if the thread has other file system ids than the one that opened, with
+// EBUSY the second time and after the first write(), and with ESRCH if there is
+// no such thread.
 inline constexpr uint32_t kOpenedFor = _IOW(0xeb, 2, int32_t);
 
 }  // namespace ibemu

@@ -21,7 +21,7 @@ using Post = std::function<void(absl::AnyInvocable<void()>)>;
 // The client that a job belongs to, for example a process id.
 enum class ClientId : uint64_t {};
 
-// Who is behind a client, for example a user.
+// The owner of clients, who has a share of the threads: for example a user id.
 enum class OwnerId : uint64_t {};
 
 // A pool of threads.  A page of a client may be backed by our own mount, or by

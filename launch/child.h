@@ -71,7 +71,8 @@ absl::StatusOr<pid_t> Start(const ChildCommand& command,
                             const LauncherSignals& signals,
                             absl::FunctionRef<absl::Status()> prepare);
 
-// How a command and all that it has started end when their devices have gone.
+// The times that a command and all that it has started have to end when their
+// devices have gone.
 struct EndOfDevices {
   absl::Duration leave;  // until they are asked to end, by SIGTERM
   absl::Duration grace;  // from then on, until they are killed

@@ -7,23 +7,18 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <utility>
 
+#include "cuse/client/proc_path.h"
+
 namespace ibemu::cuse {
 namespace {
 
-using Path = std::array<char, 64>;
-
-Path PathOf(pid_t tid, const char* name) {
-  Path path;
-  std::snprintf(path.data(), path.size(), "/proc/%d/%s", tid, name);
-  return path;
-}
+constexpr std::string_view kNoCapabilities = "CapPrm:\t0000000000000000\n";
 
 // Returns the line of `status` that begins with `name`, with its end; `name`
 // has the line break before it.
@@ -49,7 +44,7 @@ Ids IdsOf(const std::string& lines, std::string_view name) {
 // Returns an empty string if we may not look.  This touches none of the
 // thread's pages: the kernel keeps a copy.
 std::string AuxvOf(pid_t tid) {
-  std::ifstream file(PathOf(tid, "auxv").data());
+  std::ifstream file(ProcPath(tid, "auxv").data());
   return std::string{std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -78,7 +73,7 @@ bool Credentials::IsSecure(std::string_view auxv) {
 }
 
 bool Credentials::IsPlain() const {
-  if (LineOf("\n" + lines, "\nCapPrm:") != "CapPrm:\t0000000000000000\n") {
+  if (LineOf("\n" + lines, "\nCapPrm:") != kNoCapabilities) {
     return false;
   }
   for (const std::string_view name : {"\nUid:", "\nGid:"}) {
@@ -112,11 +107,11 @@ std::optional<CallerCredentials::Signs> CallerCredentials::SignsOf(pid_t tid) {
   __user_cap_header_struct thread{_LINUX_CAPABILITY_VERSION_3, tid};
   std::array<__user_cap_data_struct, 2> sets{};
   // By its path, for only then the kernel brings the owner up to date.
-  if (stat(PathOf(tid, "status").data(), &status) != 0) return std::nullopt;
+  if (stat(ProcPath(tid, "status").data(), &status) != 0) return std::nullopt;
   // Only root may stand for others.
   if (status.st_uid != 0) {
     directory = status;
-  } else if (stat(PathOf(tid, "").data(), &directory) != 0) {
+  } else if (stat(ProcPath(tid, "").data(), &directory) != 0) {
     return std::nullopt;
   }
   if (syscall(SYS_capget, &thread, sets.data()) != 0) {
@@ -133,7 +128,7 @@ std::optional<CallerCredentials::Signs> CallerCredentials::SignsOf(pid_t tid) {
                         sets[0].inheritable, sets[1].effective,
                         sets[1].permitted,   sets[1].inheritable};
   struct stat executable {};
-  if (stat(PathOf(tid, "exe").data(), &executable) == 0) {
+  if (stat(ProcPath(tid, "exe").data(), &executable) == 0) {
     signs.device = executable.st_dev;
     signs.executable = executable.st_ino;
   }
@@ -146,7 +141,7 @@ std::optional<CallerCredentials::Signs> CallerCredentials::SignsOf(pid_t tid) {
 
 std::optional<Credentials> CallerCredentials::Read(pid_t tid,
                                                    const Signs& signs) {
-  std::ifstream file(PathOf(tid, "status").data());
+  std::ifstream file(ProcPath(tid, "status").data());
   const std::string status{std::istreambuf_iterator<char>(file), {}};
   Credentials credentials{.lines = Credentials::LinesOf(status),
                           .user_namespace = {},
@@ -159,11 +154,12 @@ std::optional<Credentials> CallerCredentials::Read(pid_t tid,
     credentials.secure = Credentials::IsSecure(credentials.program);
   }
   if (credentials.lines.empty()) return std::nullopt;
-  constexpr std::string_view kNone = "CapPrm:\t0000000000000000\n";
-  if (credentials.lines.find(kNone) != std::string::npos) return credentials;
+  if (credentials.lines.find(kNoCapabilities) != std::string::npos) {
+    return credentials;
+  }
   std::array<char, 64> name{};
   const ssize_t size =
-      readlink(PathOf(tid, "ns/user").data(), name.data(), name.size());
+      readlink(ProcPath(tid, "ns/user").data(), name.data(), name.size());
   if (size <= 0) return std::nullopt;
   credentials.user_namespace.assign(name.data(), static_cast<size_t>(size));
   return credentials;

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/unique_fd.h"
+#include "cuse/client/proc_path.h"
 #include "cuse/client/write_memory.h"
 
 namespace ibemu::cuse {
@@ -24,12 +25,11 @@ constexpr int kTries = 1000;
 using ProcText = std::array<char, 512>;
 
 absl::StatusOr<ProcText> ReadProc(pid_t tid, const char* name) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/%s", tid, name);
-  const UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
+  const auto path = ProcPath(tid, name);
+  const UniqueFd fd(open(path.data(), O_RDONLY | O_CLOEXEC));
   ProcText text{};
   if (!fd.valid() || read(fd.get(), text.data(), text.size() - 1) < 0) {
-    return absl::ErrnoToStatus(errno, path);
+    return absl::ErrnoToStatus(errno, path.data());
   }
   return text;
 }

@@ -24,10 +24,8 @@ bool SplitWrites::MayBeWhole(pid_t tid) const {
   });
 }
 
-std::optional<size_t> SplitWrites::SizeOf(pid_t tid) const {
-  const auto call =
-      std::find_if(calls_.begin(), calls_.end(),
-                   [tid](const Call& other) { return other.tid == tid; });
+std::optional<size_t> SplitWrites::SizeOf(pid_t tid) {
+  const auto call = Find(tid);
   return call == calls_.end() ? std::nullopt : call->total;
 }
 

@@ -75,7 +75,7 @@ class SplitWrites {
   bool MayBeWhole(pid_t tid) const;
 
   // Returns the size of the pending call of thread `tid`, if it is known.
-  std::optional<size_t> SizeOf(pid_t tid) const;
+  std::optional<size_t> SizeOf(pid_t tid);
 
   // Forgets the pending call of thread `tid`.
   void Forget(pid_t tid);

@@ -20,7 +20,7 @@ class WriteBudget {
   // In bytes: room for one message of the maximum size, or for many of usual
   // ones.
   static constexpr size_t kUsual = size_t{256} << 20;
-
+  // A user may have other user ids as well (newuidmap).
   static constexpr size_t kUsualOfAll = 3 * kUsual;
 
   WriteBudget(size_t of_user, size_t of_all)
