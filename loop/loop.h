@@ -7,6 +7,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "base/brief_jobs.h"
+#include "base/polled_source.h"
 #include "base/timers.h"
 
 namespace ibemu {
@@ -29,6 +30,10 @@ class Loop : public Timers, public BriefJobs {
                                      absl::AnyInvocable<void()> ready) = 0;
   // May be called from a handler, its own included.
   virtual void Forget(int fd) = 0;
+
+  // Looks at `source` in each turn, and waits busily for it as long as that
+  // pays off.  Null: at none any more.  REQUIRES: `source` lives until then.
+  virtual void LookAt(PolledSource* source) = 0;
 
   // Runs `task` on the loop thread soon.  The only call that other threads may
   // make.

@@ -234,8 +234,13 @@ bool LoopCore::WaitBusily() {
   std::erase_if(eager_, [](Eager& eager) { return ++eager.vain > kMaxVain; });
   patience_.OnRequest(Now() - answered_);
   answered_ = Now();
-  for (int served = 0; served < kMaxAtOnce && patience_.Pays();) {
-    bool found = false;
+  for (int served = 0; patience_.Pays();) {
+    if (served == kMaxAtOnce) {
+      busy_ = true;
+      break;
+    }
+    bool found = Look();
+    if (!RunBriefJobs()) return false;
     for (Eager& eager : eager_) {
       if (!Call(eager.interest)) continue;
       found = true;
@@ -263,6 +268,12 @@ bool LoopCore::WaitBusily() {
       break;
     }
   }
+  return true;
+}
+
+bool LoopCore::Look() {
+  if (polled_ == nullptr || !polled_->Look()) return false;
+  timers_.RunSoonTasks();
   return true;
 }
 
@@ -328,13 +339,10 @@ bool LoopCore::Carry() {
     if (!RunBriefJobs()) return false;
     if (stopped_) break;
 
-    std::optional<absl::Duration> timeout;
-    if (const auto next = timers_.NextDeadline()) {
-      timeout = std::max(*next - Now(), absl::ZeroDuration());
-    }
-    if (!brief_jobs_.empty() || !idle_.empty()) timeout = absl::ZeroDuration();
     ready.clear();
-    Wait(timeout, ready);
+    Sleep(ready);
+    if (Look()) found_ = true;
+    if (!RunBriefJobs()) return false;
     for (const Interest& interest : ready) {
       if (!Dispatch(interest)) return false;
     }
@@ -346,6 +354,22 @@ bool LoopCore::Carry() {
   }
   LeaveThisThread();
   return true;
+}
+
+// Waits for the kernel's events until the next deadline.  Who shares a ring
+// with us is told only of a wait that may last.
+void LoopCore::Sleep(std::vector<Interest>& ready) {
+  std::optional<absl::Duration> timeout;
+  if (const auto next = timers_.NextDeadline()) {
+    timeout = std::max(*next - Now(), absl::ZeroDuration());
+  }
+  const bool has_work =
+      std::exchange(busy_, false) || !brief_jobs_.empty() || !idle_.empty();
+  if (has_work) timeout = absl::ZeroDuration();
+  const bool tells = polled_ != nullptr && timeout != absl::ZeroDuration();
+  if (tells && !polled_->BeforeSleep()) timeout = absl::ZeroDuration();
+  Wait(timeout, ready);
+  if (tells) polled_->AfterSleep();
 }
 
 std::vector<LoopCore::Interest> LoopCore::Interests() const {

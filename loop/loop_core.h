@@ -34,6 +34,7 @@ class LoopCore : public Loop {
                             absl::AnyInvocable<bool()> attempt) override;
   absl::Status WatchWritable(int fd, absl::AnyInvocable<void()> ready) override;
   void Forget(int fd) override;
+  void LookAt(PolledSource* source) override { polled_ = source; }
   void Post(absl::AnyInvocable<void()> task) override;
   void RunBriefly(BriefJob job) override;
   void Run() override;
@@ -97,6 +98,9 @@ class LoopCore : public Loop {
   bool Carry();
   bool Dispatch(const Interest& interest);
   bool WaitBusily();
+  void Sleep(std::vector<Interest>& ready);
+  // Returns true if the polled source had something.
+  bool Look();
   void OnFound(const Interest& interest);
   bool RunBriefJobs();
   bool RunIdleTasks();
@@ -106,7 +110,9 @@ class LoopCore : public Loop {
   int rounds_ = 0;  // that idle_ has waited
   Patience patience_;
   std::vector<Eager> eager_;
-  bool found_ = false;  // by an eager watcher, since the last busy wait
+  PolledSource* polled_ = nullptr;
+  bool found_ = false;  // by who is eager or polled, since the last busy wait
+  bool busy_ = false;   // the last busy wait ended while there was more
   absl::Time answered_ = absl::InfinitePast();  // when it had returned
   bool stopped_ = false;
   uint32_t generation_ = 0;

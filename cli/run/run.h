@@ -44,6 +44,13 @@ struct RunOptions {
   // Without it they have private directories where the user may not write.
   std::optional<std::string> state;
 
+  // Programs of the command get a library that takes their calls past FUSE.
+  bool fast_path = true;
+
+  // "batch": the command is scheduled as SCHED_BATCH, so that whom it wakes
+  // does not take its processor.  "inherit": as the launcher is.
+  std::string sched = "inherit";
+
   // Without it, the command is ended when its devices go with the daemon.
   bool keep = false;
 

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "cli/run/run.h"
 #include "daemon/adapters/hca_access.h"
@@ -52,6 +53,11 @@ driven from user space.
   --state=DIR       keep in DIR what opensm, ibdiagnet and the like write to
                     /var/cache and /var/log; without, a user who may not write
                     there has private directories until COMMAND ends
+  --no-fast-path    COMMAND gets no library (LD_PRELOAD) by which its calls go
+                    past FUSE; IBEMU_FAST_PATH=0 in its environment does the same
+  --sched=batch|inherit
+                    how COMMAND is scheduled; default inherit.  batch (SCHED_BATCH): who
+                    gets an answer does not take the processor from who sends
   --keep            when the daemon ends, and the devices with it, let COMMAND
                     go on; without, it is ended with all that it has started
                     (SIGTERM, and SIGKILL 5 s later), and the exit status is
@@ -125,6 +131,13 @@ absl::Status CheckNoAdapter(const RunFlags& flags) {
   return absl::OkStatus();
 }
 
+absl::Status CheckSched(const std::string& sched) {
+  if (sched == "batch" || sched == "inherit") return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--sched=", sched, ": there are \"batch\" and \"inherit\"",
+                   DidYouMean(sched, {"batch", "inherit"}).Question()));
+}
+
 // Moves the adapters at the front of `rest` to the options.
 absl::Status TakeAdapters(RunFlags& flags, std::vector<std::string>& rest) {
   if (!flags.backend) {
@@ -176,11 +189,14 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_flag("--no-adapter", options->no_adapter);
   run->add_option("--hostname", options->hostname);
   run->add_option("--state", options->state);
+  run->add_flag("!--no-fast-path", options->fast_path);
+  run->add_option("--sched", options->sched);
   run->add_flag("--keep", options->keep);
-  run->callback([run, flags, &action] {
+  run->callback([run, flags, options, &action] {
     std::vector<std::string> rest = run->remaining();
     absl::Status taken = TakeAdapters(*flags, rest);
     if (taken.ok()) taken = CheckNoAdapter(*flags);
+    if (taken.ok()) taken = CheckSched(options->sched);
     flags->options.command = CommandIn(std::move(rest));
     action = [flags, taken] {
       if (taken.ok() && !flags->options.command.empty()) {

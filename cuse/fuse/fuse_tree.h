@@ -12,6 +12,7 @@
 #include "base/timers.h"
 #include "base/worker_pool.h"
 #include "cuse/fuse/fuse_result.h"
+#include "cuse/rings/ring_set.h"
 #include "sysfs/view.h"
 #include "verbs/provider.h"
 
@@ -40,6 +41,9 @@ class FuseTree {
     // The path of `sys/`, for when its classes are bound elsewhere: their links
     // then lead there.  If empty, the links are relative, as in sysfs.
     std::string sys_path{};
+    // Where clients' rings are served; null: they can have none.  Must outlive
+    // the tree.
+    RingSet* rings = nullptr;
   };
 
   // REQUIRES: `timers`, `view` and `workers` outlive the tree.

@@ -230,7 +230,7 @@ std::unique_ptr<File> FuseTreeOperations::NewFile(const DeviceNode& device,
     case DeviceNode::Kind::kUmad:
       break;
   }
-  return std::make_unique<UmadFile>(device.host, device.port);
+  return std::make_unique<UmadFile>(device.host, device.port, options_.rings);
 }
 
 std::unique_ptr<File> FuseTreeOperations::NewUverbsFile(

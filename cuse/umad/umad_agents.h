@@ -43,6 +43,9 @@ class UmadAgents {
   // Ends all agents.
   void Clear();
 
+  // Returns true if an agent was ever registered.
+  bool used() const { return used_; }
+
   // Returns false if no agent can have this id.
   static bool IsId(uint32_t id) { return id < kMaxAgents; }
 
@@ -52,9 +55,9 @@ class UmadAgents {
   // Returns the id of one of these agents.
   uint32_t IdOf(const mad::Agent& agent) const;
 
- private:
-  static constexpr size_t kMaxAgents = 32;
+  static constexpr uint32_t kMaxAgents = 32;
 
+ private:
   Errno Add(uint32_t id, const mad::Registration& registration);
   std::optional<uint32_t> FreeId() const;
 

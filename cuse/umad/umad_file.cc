@@ -4,12 +4,16 @@
 #include <rdma/rdma_user_ioctl.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstring>
 #include <optional>
 #include <utility>
 
+#include "absl/status/statusor.h"
+#include "cuse/rings/shared_memory.h"
+#include "fast_path/rings/attach_rings.h"
 #include "mad/mad_class.h"
 
 namespace ibemu::cuse {
@@ -36,8 +40,16 @@ void SetHighTid(uint32_t high, std::span<std::byte> mad) {
 
 }  // namespace
 
-UmadFile::UmadFile(std::shared_ptr<mad::Host> host, int port)
-    : host_(std::move(host)), agents_(*host_, port, *this) {}
+UmadFile::UmadFile(std::shared_ptr<mad::Host> host, int port, RingSet* rings)
+    : host_(std::move(host)),
+      port_(port),
+      ring_set_(rings),
+      agents_(*host_, port, *this) {}
+
+// What was written is sent, also if the writer is gone.
+UmadFile::~UmadFile() {
+  if (rings_ != nullptr) rings_->CatchUp();
+}
 
 void UmadFile::Open(bool /*nonblock*/, OpenReply reply) {
   if (host_->removed()) return reply.Fail(Errno::kNoSuchAddress);
@@ -48,6 +60,14 @@ void UmadFile::Open(bool /*nonblock*/, OpenReply reply) {
 void UmadFile::Read(bool nonblock, ReadReply reply) {
   if (reply.room() < agents_.header_size()) return reply.Fail(Errno::kInvalid);
   if (host_->removed()) return reply.Fail(Errno::kIo);
+  if (rings_ != nullptr) {
+    rings_->CatchUp();
+    std::array<std::byte, kUmadHeader + mad::kMadBytes> data;
+    if (const auto length = rings_->Take(data, reply.room())) {
+      if (*length > reply.room()) return reply.Fail(Errno::kInvalid);
+      return reply.Data(Bytes(data).first(*length));
+    }
+  }
   if (!queue_.empty()) return Deliver(std::move(reply));
   if (nonblock) return reply.Fail(Errno::kTryAgain);
   reads_.Park(std::move(reply));
@@ -55,6 +75,7 @@ void UmadFile::Read(bool nonblock, ReadReply reply) {
 
 void UmadFile::Write(Written data, WriteReply reply) {
   const size_t size = data.size();
+  if (rings_ != nullptr) rings_->CatchUp();
   const Errno error = Send(std::move(data));
   if (error != Errno::kOk) return reply.Fail(error);
   reply.Written(size);
@@ -89,13 +110,26 @@ Errno UmadFile::Send(Written data) {
   }
   const uint64_t cookie = sends_.Add(header.id, header, message.mad);
   message.cookie = cookie;
+  if (rings_ != nullptr) rings_->OnAccepted(message.mad);
   const absl::Status sent = agent->Send(std::move(message));
   if (sent.ok()) return Errno::kOk;
-  sends_.Take(cookie);
+  EndSend(cookie);
   return absl::IsUnavailable(sent) ? Errno::kIo : ToErrno(sent);
 }
 
+std::optional<UmadSends::Send> UmadFile::EndSend(uint64_t cookie) {
+  std::optional<UmadSends::Send> send = sends_.Take(cookie);
+  if (send && rings_ != nullptr) rings_->OnEnded(send->mad_header);
+  return send;
+}
+
 void UmadFile::Ioctl(const IoctlRequest& request, IoctlReply reply) {
+  if (rings_ != nullptr) rings_->CatchUp();
+  Answer(request, std::move(reply));
+  if (rings_ != nullptr) TellAgents();
+}
+
+void UmadFile::Answer(const IoctlRequest& request, IoctlReply reply) {
   Errno result = Errno::kNotTty;
   switch (request.command) {
     case IB_USER_MAD_REGISTER_AGENT:
@@ -107,6 +141,12 @@ void UmadFile::Ioctl(const IoctlRequest& request, IoctlReply reply) {
       break;
     case IB_USER_MAD_ENABLE_PKEY:
       result = agents_.EnablePKey();
+      break;
+    case fast_path::kAttachRings:
+      result = AttachRings(request);
+      break;
+    case fast_path::kLookAtRings:
+      if (rings_ != nullptr) result = Errno::kOk;
       break;
     default:
       break;
@@ -122,14 +162,56 @@ Errno UmadFile::UnregisterAgent(const IoctlRequest& ioctl) {
   if (ioctl.in.size() < sizeof id) return Errno::kFault;
   std::memcpy(&id, ioctl.in.data(), sizeof id);
   if (!agents_.Remove(id)) return Errno::kInvalid;
-  sends_.DropAgent(id);
+  sends_.DropAgent(id, [this](const UmadSends::Send& send) {
+    if (rings_ != nullptr) rings_->OnEnded(send.mad_header);
+  });
   return Errno::kOk;
+}
+
+// An agent that was there before could have sends under way that nobody has
+// counted.
+Errno UmadFile::AttachRings(const IoctlRequest& ioctl) {
+  if (ring_set_ == nullptr) return Errno::kNotTty;
+  fast_path::AttachRings wanted;
+  if (ioctl.in.size() < sizeof wanted) return Errno::kFault;
+  std::memcpy(&wanted, ioctl.in.data(), sizeof wanted);
+  if (wanted.version != fast_path::kRingsVersion) return Errno::kInvalid;
+  if (rings_ != nullptr || agents_.used()) return Errno::kBusy;
+  if (!ring_set_->HasRoomFor(ioctl.user)) return Errno::kNoSpace;
+  absl::StatusOr<SharedMemory> memory = SharedMemory::Of(
+      ioctl.caller, wanted.memory, sizeof(fast_path::UmadRingMemory));
+  if (!memory.ok()) return ToErrno(memory.status());
+  rings_ = std::make_unique<UmadRings>(
+      *ring_set_, ioctl.user, *std::move(memory), [this](Bytes data) {
+        // Nobody hears of an error: a client sends by its rings only what is
+        // surely none.
+        Send(Written::Of(data, agents_.header_size()));
+      });
+  rings_->SetMore(!queue_.empty());
+  return Errno::kOk;
+}
+
+void UmadFile::TellAgents() {
+  rings_->SetFormat(agents_.header_size(), static_cast<uint8_t>(port_));
+  for (uint32_t id = 0; id < UmadAgents::kMaxAgents; ++id) {
+    const mad::Agent* const agent = agents_.Find(id);
+    auto kind = fast_path::AgentKind::kNone;
+    if (agent != nullptr) {
+      kind = agent->registration().rmpp_version == 0
+                 ? fast_path::AgentKind::kPlain
+                 : fast_path::AgentKind::kRmpp;
+    }
+    rings_->SetAgent(id, kind);
+  }
 }
 
 uint32_t UmadFile::Poll() {
   if (host_->removed()) return POLLERR;
+  if (rings_ != nullptr) rings_->CatchUp();
   const uint32_t writable = POLLOUT | POLLWRNORM;
-  return queue_.empty() ? writable : writable | POLLIN | POLLRDNORM;
+  const bool readable =
+      !queue_.empty() || (rings_ != nullptr && rings_->messages() != 0);
+  return readable ? writable | POLLIN | POLLRDNORM : writable;
 }
 
 // A packet that can't be delivered stays first in the queue.
@@ -139,6 +221,7 @@ void UmadFile::Deliver(ReadReply reply) {
   switch (queue_.Fits(header_size, reply.room())) {
     case Errno::kOk: {
       UmadPacket packet = queue_.TakeFront();
+      if (rings_ != nullptr) rings_->SetMore(!queue_.empty());
       return reply.Data(AsBytes(packet.header, header_size),
                         std::move(packet.mad));
     }
@@ -151,26 +234,31 @@ void UmadFile::Deliver(ReadReply reply) {
 }
 
 void UmadFile::Queue(UmadPacket packet) {
+  if (rings_ != nullptr && queue_.empty() && reads_.empty() &&
+      rings_->Put(AsBytes(packet.header, agents_.header_size()), packet.mad)) {
+    return NotifyEvents();
+  }
   queue_.Push(std::move(packet));
   while (!queue_.empty() && !reads_.empty()) Deliver(reads_.TakeFirst());
+  if (rings_ != nullptr) rings_->SetMore(!queue_.empty());
   if (!queue_.empty()) NotifyEvents();
 }
 
 void UmadFile::OnMad(mad::Agent& agent, mad::IncomingMessage message) {
-  if (queue_.full()) return;
+  if (queue_.IsFull(rings_ == nullptr ? 0 : rings_->messages())) return;
   const ib_user_mad_hdr header =
       HeaderOf(message, agents_.IdOf(agent), agents_.header_size());
   Queue({header, std::move(message.mad)});
 }
 
 void UmadFile::OnSendDone(mad::Agent& /*agent*/, uint64_t cookie) {
-  sends_.Take(cookie);
+  EndSend(cookie);
 }
 
 // The reader gets back the writer's own header, and the first 24 bytes of the
 // MAD.
 void UmadFile::OnSendTimeout(mad::Agent& /*agent*/, uint64_t cookie) {
-  std::optional<UmadSends::Send> send = sends_.Take(cookie);
+  std::optional<UmadSends::Send> send = EndSend(cookie);
   if (!send) return;
   send->header.status = ETIMEDOUT;
   Queue({send->header, {send->mad_header.begin(), send->mad_header.end()}});
@@ -182,6 +270,7 @@ void UmadFile::OnSendTimeout(mad::Agent& /*agent*/, uint64_t cookie) {
 void UmadFile::OnHostChanged() {
   if (gone_ || !host_->removed()) return;
   gone_ = true;
+  if (rings_ != nullptr) rings_->Close();
   agents_.Clear();
   queue_.Clear();
   NotifyEvents();

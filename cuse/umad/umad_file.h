@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "cuse/file.h"
 #include "cuse/parked_reads.h"
+#include "cuse/rings/ring_set.h"
 #include "cuse/umad/umad_agents.h"
 #include "cuse/umad/umad_queue.h"
+#include "cuse/umad/umad_rings.h"
 #include "cuse/umad/umad_sends.h"
 #include "mad/address.h"
 #include "mad/agent.h"
@@ -19,10 +22,14 @@ namespace ibemu::cuse {
 
 // An open umadN, which does for one struct file what
 // drivers/infiniband/core/user_mad.c does: writes that send through the file's
-// agents, and a queue to read from.
+// agents, and a queue to read from.  A client may have both in rings that it
+// shares with us, too (kAttachRings).
 class UmadFile final : public File, private mad::AgentClient {
  public:
-  UmadFile(std::shared_ptr<mad::Host> host, int port);
+  // Without `rings` no client can have some.  REQUIRES: `rings` outlives this
+  // object.
+  UmadFile(std::shared_ptr<mad::Host> host, int port, RingSet* rings = nullptr);
+  ~UmadFile() override;
 
   void Open(bool nonblock, OpenReply reply) override;
   void Read(bool nonblock, ReadReply reply) override;
@@ -47,15 +54,24 @@ class UmadFile final : public File, private mad::AgentClient {
   void OnSendTimeout(mad::Agent& agent, uint64_t cookie) override;
   void OnHostChanged();
 
+  // The call itself, without what it means for the rings.
+  void Answer(const IoctlRequest& request, IoctlReply reply);
   Errno UnregisterAgent(const IoctlRequest& ioctl);
+  Errno AttachRings(const IoctlRequest& ioctl);
+  // Tells the client of the rings what it may send by them.
+  void TellAgents();
   Errno Send(Written data);
+  std::optional<UmadSends::Send> EndSend(uint64_t cookie);
   void Queue(UmadPacket packet);
   void Deliver(ReadReply reply);
 
   std::shared_ptr<mad::Host> host_;
-  bool gone_ = false;  // the removal of the device was handled
+  const int port_;
+  RingSet* const ring_set_;
+  std::unique_ptr<UmadRings> rings_;  // null unless the client has some
+  bool gone_ = false;                 // the removal of the device was handled
   UmadSends sends_;
-  UmadQueue queue_;
+  UmadQueue queue_;  // of what is not in the rings, but after it
   ParkedReads reads_;
   // These come last, so that they end while the rest still lives.
   UmadAgents agents_;

@@ -30,7 +30,8 @@ class UmadQueue {
   static constexpr size_t kFirstSegment = 256;
 
   bool empty() const { return packets_.empty(); }
-  bool full() const { return packets_.size() > kLimit; }
+  // `others`: packets of the file that wait elsewhere.
+  bool IsFull(size_t others) const { return packets_.size() + others > kLimit; }
   void Push(UmadPacket packet) { packets_.push_back(std::move(packet)); }
 
   // The functions below require !empty().

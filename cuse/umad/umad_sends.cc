@@ -57,9 +57,12 @@ std::optional<UmadSends::Send> UmadSends::Take(uint64_t cookie) {
   return slots_[index].send;
 }
 
-void UmadSends::DropAgent(uint32_t agent_id) {
+void UmadSends::DropAgent(uint32_t agent_id,
+                          absl::FunctionRef<void(const Send&)> dropped) {
   for (uint32_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].used && slots_[i].send.agent_id == agent_id) Remove(i);
+    if (!slots_[i].used || slots_[i].send.agent_id != agent_id) continue;
+    dropped(slots_[i].send);
+    Remove(i);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "cuse/umad/umad_header.h"
 #include "mad/mad_class.h"
 
@@ -38,7 +39,9 @@ class UmadSends {
   // Removes and returns an entry.  Returns nothing if it is already gone.
   std::optional<Send> Take(uint64_t cookie);
 
-  void DropAgent(uint32_t agent_id);
+  // Removes those of an agent, and calls `dropped` with each.
+  void DropAgent(uint32_t agent_id,
+                 absl::FunctionRef<void(const Send&)> dropped);
 
  private:
   using Key = std::pair<uint64_t, mad::MgmtClass>;

@@ -67,7 +67,7 @@ class Attachments::Attachment {
   // The view as character devices, too.
   absl::Status MakeDevices(int major_number) {
     devices_ = std::make_unique<SystemDevices>(
-        owner_.loop_, owner_.workers_, major_number,
+        owner_.loop_, owner_.workers_, owner_.rings_, major_number,
         [this](int slot) -> verbs::Provider& { return ProviderOf(slot); });
     return devices_->Follow(view_);
   }
@@ -82,7 +82,8 @@ class Attachments::Attachment {
             .provider_of = [this](int slot) -> verbs::Provider& {
               return ProviderOf(slot);
             },
-            .sys_path = sys_path});
+            .sys_path = sys_path,
+            .rings = &owner_.rings_});
     owner_.served_.insert(this);
     IBEMU_RETURN_IF_ERROR(tree_->Serve(fuse.Release()));
     return owner_.loop_.WatchEagerly(tree_->fd(), [this] {
@@ -201,9 +202,13 @@ Attachments::Attachments(Loop& loop, HostTable& hosts)
           },
           WorkerPool::Limits(), &loop, &cuse::UserOf) {
   adapters_.SetListener(this);
+  loop_.LookAt(&rings_);
 }
 
-Attachments::~Attachments() { adapters_.SetListener(nullptr); }
+Attachments::~Attachments() {
+  loop_.LookAt(nullptr);
+  adapters_.SetListener(nullptr);
+}
 
 void Attachments::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("attach", [this](control::Parameters& parameters,

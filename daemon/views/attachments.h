@@ -10,6 +10,7 @@
 #include "base/unique_fd.h"
 #include "base/worker_pool.h"
 #include "control/rpc.h"
+#include "cuse/rings/ring_set.h"
 #include "daemon/adapters/adapters.h"
 #include "daemon/adapters/host_table.h"
 #include "loop/loop.h"
@@ -64,6 +65,7 @@ class Attachments : private Adapters::Listener {
   HostTable& hosts_;
   Adapters& adapters_;
   WorkerPool workers_;
+  cuse::RingSet rings_;
   std::set<Attachment*> served_;
   std::shared_ptr<Attachment> system_;  // null unless AttachSystem() was called
 };

@@ -21,11 +21,11 @@ namespace {
 using cuse::CuseDevice, cuse::File;
 
 CuseDevice::Opener MadOpener(std::shared_ptr<mad::Host> host,
-                             const sysfs::MadNode& node) {
-  return [host = std::move(host), port = node.port,
-          is_issm = node.is_issm](int /*flags*/) -> std::unique_ptr<File> {
+                             const sysfs::MadNode& node, cuse::RingSet& rings) {
+  return [host = std::move(host), port = node.port, is_issm = node.is_issm,
+          &rings](int /*flags*/) -> std::unique_ptr<File> {
     if (is_issm) return std::make_unique<cuse::IssmFile>(host, port);
-    return std::make_unique<cuse::UmadFile>(host, port);
+    return std::make_unique<cuse::UmadFile>(host, port, &rings);
   };
 }
 
@@ -71,10 +71,12 @@ absl::StatusOr<UniqueFd> OpenCuse() {
   }
 }
 
-SystemDevices::SystemDevices(Loop& loop, WorkerPool& workers, int major_number,
+SystemDevices::SystemDevices(Loop& loop, WorkerPool& workers,
+                             cuse::RingSet& rings, int major_number,
                              ProviderOf provider_of)
     : loop_(loop),
       workers_(workers),
+      rings_(rings),
       major_number_(major_number),
       provider_of_(std::move(provider_of)) {
   launch::RemoveHiddenNodes();
@@ -113,7 +115,7 @@ std::vector<SystemDevices::Node> SystemDevices::NodesOf(
                      shown.host, std::move(opener)});
   };
   for (const sysfs::MadNode& node : MadNodesOf(shown)) {
-    add(node.name, node.minor_number, MadOpener(shown.host, node));
+    add(node.name, node.minor_number, MadOpener(shown.host, node, rings_));
   }
   if (shown.uverbs) {
     add(absl::StrCat("uverbs", *shown.uverbs),

@@ -14,6 +14,7 @@
 #include "base/worker_pool.h"
 #include "cuse/client/pinned_pages.h"
 #include "cuse/fuse/cuse_device.h"
+#include "cuse/rings/ring_set.h"
 #include "loop/loop.h"
 #include "sysfs/view.h"
 #include "verbs/provider.h"
@@ -34,9 +35,10 @@ class SystemDevices {
   using ProviderOf = std::function<verbs::Provider&(int slot)>;
 
   // `major_number`: of every device, with Linux's minor numbers; 0: the kernel
-  // chooses both.  `loop`, `workers` and the providers must outlive this.
-  SystemDevices(Loop& loop, WorkerPool& workers, int major_number,
-                ProviderOf provider_of);
+  // chooses both.  `loop`, `workers`, `rings` and the providers must outlive
+  // this.
+  SystemDevices(Loop& loop, WorkerPool& workers, cuse::RingSet& rings,
+                int major_number, ProviderOf provider_of);
   ~SystemDevices();
   SystemDevices(const SystemDevices&) = delete;
   SystemDevices& operator=(const SystemDevices&) = delete;
@@ -76,6 +78,7 @@ class SystemDevices {
 
   Loop& loop_;
   WorkerPool& workers_;
+  cuse::RingSet& rings_;
   const std::shared_ptr<cuse::PinnedPages> pinned_ =
       cuse::PinnedPages::OfThisMachine();
   const int major_number_;

@@ -39,6 +39,7 @@ class VirtualLoop : public Loop {
     return Add(fd, POLLOUT, std::move(ready));
   }
   void Forget(int fd) override { watchers_.erase(fd); }
+  void LookAt(PolledSource* /*source*/) override {}  // clients have no rings
 
   void Post(absl::AnyInvocable<void()> task) override {
     RunSoon(std::move(task));

@@ -462,5 +462,80 @@ TEST(MakeLoopTest, AnUnknownKindIsRefused) {
             "IBEMU_LOOP=select: it is \"uring\", \"epoll\" or not set");
 }
 
+// Requests that the test makes; a sleep of the loop is written down.
+class Requests final : public PolledSource {
+ public:
+  explicit Requests(std::string& story) : story_(story) {}
+
+  bool Look() override {
+    if (waiting == 0) return false;
+    --waiting;
+    story_ += 'r';
+    if (on_request) on_request();
+    return true;
+  }
+  bool BeforeSleep() override {
+    asleep_ = true;
+    ++sleeps;
+    if (before_sleep) before_sleep();
+    return waiting == 0;
+  }
+  void AfterSleep() override {
+    EXPECT_TRUE(asleep_);
+    asleep_ = false;
+  }
+
+  int waiting = 0;
+  int sleeps = 0;
+  std::function<void()> on_request;
+  std::function<void()> before_sleep;
+
+ private:
+  std::string& story_;
+  bool asleep_ = false;
+};
+
+TEST_P(LoopTest, LooksForRequestsThatNoDescriptorTells) {
+  Requests requests(story_);
+  requests.waiting = 3;
+  loop_->LookAt(&requests);
+  requests.on_request = [&] {
+    if (requests.waiting == 0) loop_->Stop();
+  };
+  loop_->Run();
+  EXPECT_EQ(story_, "rrr");
+  loop_->LookAt(nullptr);
+  requests.waiting = 1;
+  Settle();
+  EXPECT_EQ(story_, "rrr");
+}
+
+// It comes in the moment in which the loop has looked and is about to sleep.
+TEST_P(LoopTest, DoesNotSleepOverARequest) {
+  Requests requests(story_);
+  loop_->LookAt(&requests);
+  requests.before_sleep = [&] { requests.waiting = 1; };
+  requests.on_request = [&] { loop_->Stop(); };
+  loop_->Run();
+  EXPECT_EQ(story_, "r");
+  EXPECT_EQ(requests.sleeps, 1);
+  loop_->LookAt(nullptr);
+}
+
+TEST_P(LoopTest, RunsWhatARequestPutsOffBeforeTheNextOne) {
+  Requests requests(story_);
+  requests.waiting = 2;
+  requests.on_request = [&] {
+    loop_->RunSoon([&] {
+      story_ += 's';
+      if (requests.waiting == 0) loop_->Stop();
+    });
+  };
+  loop_->LookAt(&requests);
+  loop_->Run();
+  EXPECT_EQ(story_, "rsrs");
+  loop_->LookAt(nullptr);
+}
+
 }  // namespace
 }  // namespace ibemu

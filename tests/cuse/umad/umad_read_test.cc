@@ -131,9 +131,9 @@ TEST_F(UmadReadTest, EachArrivalTellsPoll) {
 TEST(UmadQueueTest, TakesOneMoreThanItsLimit) {
   UmadQueue queue;
   for (size_t i = 0; i < UmadQueue::kLimit; ++i) queue.Push({});
-  EXPECT_FALSE(queue.full());
+  EXPECT_FALSE(queue.IsFull(0));
   queue.Push({});
-  EXPECT_TRUE(queue.full());
+  EXPECT_TRUE(queue.IsFull(0));
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+// SharedMemory: memory that a client made and the daemon has mapped, too.
+#ifndef IBEMU_CUSE_RINGS_SHARED_MEMORY_H_
+#define IBEMU_CUSE_RINGS_SHARED_MEMORY_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+namespace ibemu::cuse {
+
+// A SharedMemory is a mapping of a client's memfd.  It is sealed against other
+// lengths, so whatever the client does with it, an access here never fails.
+class SharedMemory {
+ public:
+  // Maps the memfd that is descriptor `number` of the process of `caller`, a
+  // thread.  It must have `size` bytes and the seals F_SEAL_SHRINK, F_SEAL_GROW
+  // and F_SEAL_SEAL, and no other.
+  //
+  // Errors: InvalidArgument for another descriptor, PermissionDenied where the
+  // daemon may not trace the client, NotFound if it has ended, and what
+  // mmap(2) says.
+  static absl::StatusOr<SharedMemory> Of(pid_t caller, int number, size_t size);
+
+  SharedMemory(SharedMemory&& other) noexcept
+      : address_(std::exchange(other.address_, nullptr)), size_(other.size_) {}
+  SharedMemory& operator=(SharedMemory&&) = delete;
+  ~SharedMemory();
+
+  void* address() const { return address_; }
+
+ private:
+  SharedMemory(void* address, size_t size) : address_(address), size_(size) {}
+
+  void* address_;
+  size_t size_;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_RINGS_SHARED_MEMORY_H_

@@ -1,0 +1,126 @@
+#include "cuse/umad/umad_rings.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "mad/mad_class.h"
+
+namespace ibemu::cuse {
+
+UmadRings::UmadRings(RingSet& set, uid_t user, SharedMemory memory, Send send)
+    : set_(set), shared_(std::move(memory)), send_(std::move(send)) {
+  set_.Add(*this, user);
+}
+
+UmadRings::~UmadRings() {
+  Close();
+  set_.Remove(*this);
+}
+
+void UmadRings::CatchUp() {
+  if (closed_) return;
+  DrainSome(decltype(Memory::sent)::kSize);
+  set_.Used(*this);
+}
+
+void UmadRings::Close() {
+  if (std::exchange(closed_, true)) return;
+  control().closed = 1;
+  WakeClient(control());
+}
+
+void UmadRings::SetFormat(size_t header_size, uint8_t route_port) {
+  header_size_ = header_size;
+  memory().header_size = static_cast<uint32_t>(header_size);
+  memory().route_port = route_port;
+}
+
+void UmadRings::SetAgent(uint32_t id, fast_path::AgentKind kind) {
+  memory().agents[id] = kind;
+}
+
+bool UmadRings::HasCalls() const {
+  return !closed_ && memory().sent.tail.load() != taken_;
+}
+
+// The slot is copied before anything of it is looked at.
+bool UmadRings::DrainSome(uint64_t most) {
+  if (closed_) return false;
+  auto& ring = memory().sent;
+  const uint64_t end = ring.tail.load();
+  if (end == taken_) return false;
+  if (ring.IsBroken(taken_, end)) {
+    Close();
+    return true;
+  }
+  std::array<std::byte, fast_path::kMadOffsetMost + fast_path::kMadSize> copy;
+  const size_t size = header_size_ + fast_path::kMadSize;
+  while (taken_ != end && most-- > 0 && !closed_) {
+    std::memcpy(copy.data(), ring.At(taken_).data, size);
+    ring.head.store(++taken_);
+    send_(Bytes(copy).first(size));
+    // The client has counted it, and so has who accepted it.
+    Count(Bytes(copy).subspan(header_size_), -1);
+  }
+  return true;
+}
+
+void UmadRings::Count(Bytes mad, int by) {
+  const auto low_tid =
+      static_cast<uint32_t>(wire::Get<&mad::MadHeader::tid>(mad));
+  const auto mgmt_class = wire::Get<&mad::MadHeader::mgmt_class>(mad);
+  memory().outstanding[Memory::CounterOf(
+      low_tid, static_cast<uint8_t>(mgmt_class))] += static_cast<uint16_t>(by);
+}
+
+bool UmadRings::Put(Bytes header, Bytes mad) {
+  auto& ring = memory().received;
+  const size_t length = header.size() + mad.size();
+  if (closed_ || length > sizeof(fast_path::UmadSlot::data)) return false;
+  const uint64_t head = ring.head.load();
+  if (ring.IsBroken(head, put_)) {
+    Close();
+    return false;
+  }
+  if (put_ - head == ring.kSize) return false;
+  fast_path::UmadSlot& slot = ring.At(put_);
+  slot.length = static_cast<uint32_t>(length);
+  std::ranges::copy(mad, std::ranges::copy(header, slot.data).out);
+  ring.Publish(++put_);
+  WakeClient(control());
+  return true;
+}
+
+size_t UmadRings::messages() const {
+  const uint64_t count = put_ - memory().received.head.load();
+  return closed_ ? 0 : std::min<uint64_t>(count, memory().received.kSize);
+}
+
+void UmadRings::SetMore(bool more) {
+  memory().has_more = more ? 1 : 0;
+  if (more) WakeClient(control());
+}
+
+std::optional<size_t> UmadRings::Take(std::span<std::byte> data, size_t room) {
+  auto& ring = memory().received;
+  // Other threads of the client may take them meanwhile, but no more than there
+  // are.
+  for (uint64_t tries = 0; tries <= ring.kSize && messages() != 0; ++tries) {
+    const uint64_t head = ring.head.load();
+    const fast_path::UmadSlot& slot = ring.At(head);
+    const size_t length = slot.length.load();
+    if (ring.IsBroken(head, put_) || length > sizeof slot.data ||
+        length < header_size_) {
+      break;
+    }
+    if (length > room) return length;
+    std::copy_n(slot.data, length, data.begin());
+    if (ring.Take(head)) return length;
+  }
+  if (messages() != 0) Close();
+  return std::nullopt;
+}
+
+}  // namespace ibemu::cuse
