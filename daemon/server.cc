@@ -122,7 +122,8 @@ json Server::Status() const {
   json status = {{"version", Version()},
                  {"pid", getpid()},
                  {"socket", socket_},
-                 {"views", attachments_.List()}};
+                 {"views", attachments_.List()},
+                {"clients", attachments_.Clients()}};
   backend_->Describe(status);
   return status;
 }

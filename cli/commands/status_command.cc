@@ -105,6 +105,31 @@ std::string AdaptersText(const json& adapters) {
   return text;
 }
 
+// "99,012 of 99,100; page 80, asleep 8".
+std::string WaysText(const json& ways) {
+  uint64_t all = 0;
+  std::vector<std::string> others;
+  for (const auto& [way, count] : ways.items()) {
+    all += count.get<uint64_t>();
+    if (way != "ring") others.push_back(absl::StrCat(way, " ", Text(count)));
+  }
+  return absl::StrCat(ways.value("ring", uint64_t{0}), " of ", all,
+                      others.empty() ? "" : "; ", absl::StrJoin(others, ", "));
+}
+
+// Which way the calls of clients went.  A daemon of an older version tells of
+// none.
+std::string ClientsText(const json& status) {
+  const json clients = status.value("clients", json::array());
+  if (clients.empty()) return "";
+  Table table({"CLIENT", "FILE", "WRITES BY RING", "READS BY RING"});
+  for (const json& client : clients) {
+    table.Add({Text(client["pid"]), Text(client["file"]),
+               WaysText(client["sent"]), WaysText(client["received"])});
+  }
+  return "\n" + table.Text();
+}
+
 absl::Status ShowStatus(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
@@ -134,6 +159,7 @@ absl::Status ShowStatus(const Flags& flags) {
     }
   }
   Print("\n" + table.Text());
+  Print(ClientsText(status));
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <utility>
 
 namespace ibemu::cuse {
 namespace {
@@ -17,23 +18,33 @@ constexpr int kMostInVain = 256;
 
 bool RingSet::HasRoomFor(uid_t user) const {
   const auto known = users_.find(user);
-  return size_ < kMost &&
+  return all_.size() < kMost &&
          (known == users_.end() || known->second < kMostOfUser);
 }
 
-void RingSet::Add(Rings& rings, uid_t user) {
-  rings.user_ = user;
+void RingSet::Add(Rings& rings, Client client) {
+  ++users_[client.user];
+  rings.client_ = std::move(client);
   rings.control().daemon_sleeps = 1;
-  ++users_[user];
-  ++size_;
+  all_.push_back(&rings);
 }
 
 void RingSet::Remove(Rings& rings) {
   std::replace(served_.begin(), served_.end(), &rings,
                static_cast<Rings*>(nullptr));
-  const auto user = users_.find(rings.user_);
+  std::erase(all_, &rings);
+  const auto user = users_.find(rings.client_.user);
   if (--user->second == 0) users_.erase(user);
-  --size_;
+}
+
+std::vector<RingSet::Usage> RingSet::Usages() const {
+  std::vector<Usage> usages;
+  for (Rings* const rings : all_) {
+    Usage& usage = usages.emplace_back(Usage{rings->client_, {}, {}});
+    std::ranges::copy(rings->control().sent, usage.sent.begin());
+    std::ranges::copy(rings->control().received, usage.received.begin());
+  }
+  return usages;
 }
 
 void RingSet::Used(Rings& rings) {

@@ -4,7 +4,10 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -18,6 +21,13 @@ namespace ibemu::cuse {
 // next call comes by the device file.
 class RingSet final : public PolledSource {
  public:
+  // Who has rings, and of which file.
+  struct Client {
+    uid_t user = 0;
+    pid_t process = 0;
+    std::string file;  // for people
+  };
+
   // The rings of one open file.
   class Rings {
    public:
@@ -35,7 +45,7 @@ class RingSet final : public PolledSource {
 
    private:
     friend class RingSet;
-    uid_t user_ = 0;
+    Client client_;
     bool served_ = false;
     int vain_ = 0;  // looks in a row that found nothing
   };
@@ -52,14 +62,23 @@ class RingSet final : public PolledSource {
   // Returns true if a file of this user may have rings.
   bool HasRoomFor(uid_t user) const;
 
-  // Takes part in their life: they are served when they are Used().  REQUIRES:
-  // HasRoomFor(user); `rings` live until Remove().
-  void Add(Rings& rings, uid_t user);
+  // Serves `rings` once they are Used().  REQUIRES: HasRoomFor(client.user);
+  // `rings` live until Remove().
+  void Add(Rings& rings, Client client);
   void Remove(Rings& rings);
 
   // Called when a call came by the device file: the next ones may come by the
   // rings.
   void Used(Rings& rings);
+
+  // How many calls of a client went which way, by Way.
+  struct Usage {
+    Client client;
+    std::array<uint32_t, fast_path::kWays> sent;
+    std::array<uint32_t, fast_path::kWays> received;
+  };
+  // Returns what clients say of themselves, in the order in which they came.
+  std::vector<Usage> Usages() const;
 
   bool Look() override;
   bool BeforeSleep() override;
@@ -69,7 +88,7 @@ class RingSet final : public PolledSource {
   void Park(Rings& rings);
 
   absl::flat_hash_map<uid_t, size_t> users_;
-  size_t size_ = 0;
+  std::vector<Rings*> all_;
   // Entries of a Look() that is under way become null instead of moving.
   std::vector<Rings*> served_;
 };

@@ -19,8 +19,7 @@ namespace {
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-absl::StatusOr<UniqueFd> DescriptorOf(pid_t caller, int number) {
-  const auto process = static_cast<pid_t>(ClientOf(caller));
+absl::StatusOr<UniqueFd> DescriptorOf(pid_t process, int number) {
   const UniqueFd client(pidfd_open(process, 0));
   if (!client.valid()) return absl::ErrnoToStatus(errno, "pidfd_open");
   UniqueFd taken(pidfd_getfd(client.get(), number, 0));
@@ -36,7 +35,8 @@ absl::StatusOr<UniqueFd> DescriptorOf(pid_t caller, int number) {
 
 absl::StatusOr<SharedMemory> SharedMemory::Of(pid_t caller, int number,
                                               size_t size) {
-  absl::StatusOr<UniqueFd> memory = DescriptorOf(caller, number);
+  const auto process = static_cast<pid_t>(ClientOf(caller));
+  absl::StatusOr<UniqueFd> memory = DescriptorOf(process, number);
   if (!memory.ok()) return memory.status();
   struct stat status;
   if (fcntl(memory->get(), F_GET_SEALS) != kSeals ||
@@ -48,7 +48,7 @@ absl::StatusOr<SharedMemory> SharedMemory::Of(pid_t caller, int number,
   void* const address =
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory->get(), 0);
   if (address == MAP_FAILED) return absl::ErrnoToStatus(errno, "mmap");
-  return SharedMemory(address, size);
+  return SharedMemory(address, size, process);
 }
 
 SharedMemory::~SharedMemory() {

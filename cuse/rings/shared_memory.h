@@ -25,17 +25,24 @@ class SharedMemory {
   static absl::StatusOr<SharedMemory> Of(pid_t caller, int number, size_t size);
 
   SharedMemory(SharedMemory&& other) noexcept
-      : address_(std::exchange(other.address_, nullptr)), size_(other.size_) {}
+      : address_(std::exchange(other.address_, nullptr)),
+        size_(other.size_),
+        process_(other.process_) {}
   SharedMemory& operator=(SharedMemory&&) = delete;
   ~SharedMemory();
 
   void* address() const { return address_; }
 
+  // The process of the client.
+  pid_t process() const { return process_; }
+
  private:
-  SharedMemory(void* address, size_t size) : address_(address), size_(size) {}
+  SharedMemory(void* address, size_t size, pid_t process)
+      : address_(address), size_(size), process_(process) {}
 
   void* address_;
   size_t size_;
+  pid_t process_;
 };
 
 }  // namespace ibemu::cuse

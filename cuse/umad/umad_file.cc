@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "cuse/rings/shared_memory.h"
 #include "fast_path/rings/attach_rings.h"
 #include "mad/mad_class.h"
@@ -181,8 +182,13 @@ Errno UmadFile::AttachRings(const IoctlRequest& ioctl) {
   absl::StatusOr<SharedMemory> memory = SharedMemory::Of(
       ioctl.caller, wanted.memory, sizeof(fast_path::UmadRingMemory));
   if (!memory.ok()) return ToErrno(memory.status());
+  RingSet::Client client = {
+      .user = ioctl.user,
+      .process = memory->process(),
+      .file = absl::StrCat("umad of ", host_->device().node_description(),
+                           ", port ", port_)};
   rings_ = std::make_unique<UmadRings>(
-      *ring_set_, ioctl.user, *std::move(memory), [this](Bytes data) {
+      *ring_set_, std::move(client), *std::move(memory), [this](Bytes data) {
         // Nobody hears of an error: a client sends by its rings only what is
         // surely none.
         Send(Written::Of(data, agents_.header_size()));

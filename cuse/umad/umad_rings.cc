@@ -9,9 +9,10 @@
 
 namespace ibemu::cuse {
 
-UmadRings::UmadRings(RingSet& set, uid_t user, SharedMemory memory, Send send)
+UmadRings::UmadRings(RingSet& set, RingSet::Client client, SharedMemory memory,
+                     Send send)
     : set_(set), shared_(std::move(memory)), send_(std::move(send)) {
-  set_.Add(*this, user);
+  set_.Add(*this, std::move(client));
 }
 
 UmadRings::~UmadRings() {

@@ -2,8 +2,6 @@
 #ifndef IBEMU_CUSE_UMAD_UMAD_RINGS_H_
 #define IBEMU_CUSE_UMAD_UMAD_RINGS_H_
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,9 +23,10 @@ class UmadRings final : private RingSet::Rings {
   // Handles what a write() of `data` would have brought.
   using Send = std::function<void(Bytes data)>;
 
-  // REQUIRES: set.HasRoomFor(user); `memory` has the size of a UmadRingMemory;
-  // `set` outlives this object.
-  UmadRings(RingSet& set, uid_t user, SharedMemory memory, Send send);
+  // REQUIRES: set.HasRoomFor(client.user); `memory` has the size of a
+  // UmadRingMemory; `set` outlives this object.
+  UmadRings(RingSet& set, RingSet::Client client, SharedMemory memory,
+            Send send);
 
   // Closes the rings.
   ~UmadRings();

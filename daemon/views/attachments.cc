@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/views/system_devices.h"
 #include "daemon/words/port_text.h"
+#include "fast_path/rings/ring_control.h"
 #include "launch/mount_plan.h"
 #include "mad/host.h"
 #include "nlohmann/json.hpp"
@@ -47,6 +49,17 @@ json DescribeRemoved(const Adapters& adapters, AdapterId adapter) {
           {"node", adapters.description(adapter)},
           {"node_guid", GuidText(adapters.node_guid(adapter))},
           {"umads", json::array()}};
+}
+
+// Ways that no call went are left out.
+json DescribeWays(const std::array<uint32_t, fast_path::kWays>& counts) {
+  constexpr std::array<const char*, fast_path::kWays> kNames = {
+      "ring", "asleep", "busy", "command", "outstanding", "page", "empty"};
+  json ways = json::object();
+  for (size_t way = 0; way < counts.size(); ++way) {
+    if (counts[way] != 0) ways[kNames[way]] = counts[way];
+  }
+  return ways;
 }
 
 }  // namespace
@@ -225,6 +238,17 @@ json Attachments::List() const {
   json list = json::array();
   for (const Attachment* attachment : served_) {
     list.push_back(attachment->Describe());
+  }
+  return list;
+}
+
+json Attachments::Clients() const {
+  json list = json::array();
+  for (const cuse::RingSet::Usage& usage : rings_.Usages()) {
+    list.push_back({{"pid", usage.client.process},
+                    {"file", usage.client.file},
+                    {"sent", DescribeWays(usage.sent)},
+                    {"received", DescribeWays(usage.received)}});
   }
   return list;
 }

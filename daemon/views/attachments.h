@@ -43,6 +43,11 @@ class Attachments : private Adapters::Listener {
   // Returns all views: [{"pid": 4711, "devices": [...]}].
   nlohmann::json List() const;
 
+  // Returns the clients with rings, and which way their calls went:
+  // [{"pid": 4711, "file": "umad of node-1, port 1", "sent": {"ring": 5, ...},
+  // "received": {...}}].
+  nlohmann::json Clients() const;
+
  private:
   class Attachment;
   struct Placed {

@@ -14,6 +14,8 @@ NOBODY = 65534
 PLAIN = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
          "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"]
 
+PRELOAD = "fast_path/preload/libibemu-preload.so"
+
 
 @pytest.fixture(scope="session")
 def scratch():
@@ -35,6 +37,10 @@ def programs(scratch, build):
     target.mkdir()
     for name in ("ibemu", "ibemud"):
         shutil.copy(build / "cli" / name, target / name)
+    # Where ibemu looks for it, beside itself.
+    if (build / PRELOAD).exists():
+        (scratch / PRELOAD).parent.mkdir(parents=True)
+        shutil.copy(build / PRELOAD, scratch / PRELOAD)
     return target
 
 

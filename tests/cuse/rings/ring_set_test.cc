@@ -34,7 +34,7 @@ class FakeRings final : public RingSet::Rings {
 
 class RingSetTest : public ::testing::Test {
  protected:
-  RingSetTest() { set_.Add(rings_, kUser); }
+  RingSetTest() { set_.Add(rings_, {kUser, 1, ""}); }
   ~RingSetTest() override { set_.Remove(rings_); }
 
   FakeRings rings_;
@@ -92,7 +92,7 @@ TEST_F(RingSetTest, ACallThatCameBeforeTheSleepForbidsIt) {
 
 TEST_F(RingSetTest, ASleepConcernsOnlyWhoIsServed) {
   FakeRings parked;
-  set_.Add(parked, kUser);
+  set_.Add(parked, {kUser, 1, ""});
   set_.Used(rings_);
   parked.calls = 1;  // its client comes by the file
   EXPECT_TRUE(set_.BeforeSleep());
@@ -103,7 +103,7 @@ TEST_F(RingSetTest, ASleepConcernsOnlyWhoIsServed) {
 
 TEST_F(RingSetTest, RingsThatEndAreNotLookedAtAnyMore) {
   FakeRings other;
-  set_.Add(other, kUser);
+  set_.Add(other, {kUser, 1, ""});
   set_.Used(other);
   set_.Used(rings_);
   other.calls = 1;
@@ -118,7 +118,7 @@ TEST_F(RingSetTest, AUserHasAShareOfThem) {
   std::vector<std::unique_ptr<FakeRings>> many;
   for (size_t i = 1; i < RingSet::kMostOfUser; ++i) {
     ASSERT_TRUE(set_.HasRoomFor(kUser));
-    set_.Add(*many.emplace_back(std::make_unique<FakeRings>()), kUser);
+    set_.Add(*many.emplace_back(std::make_unique<FakeRings>()), {kUser, 1, ""});
   }
   EXPECT_FALSE(set_.HasRoomFor(kUser));
   EXPECT_TRUE(set_.HasRoomFor(kUser + 1));
@@ -133,10 +133,25 @@ TEST_F(RingSetTest, AllUsersTogetherHaveALimit) {
   for (size_t i = 1; i < RingSet::kMost; ++i) {
     const auto user = static_cast<uid_t>(2000 + i);
     ASSERT_TRUE(set_.HasRoomFor(user));
-    set_.Add(*many.emplace_back(std::make_unique<FakeRings>()), user);
+    set_.Add(*many.emplace_back(std::make_unique<FakeRings>()), {user, 1, ""});
   }
   EXPECT_FALSE(set_.HasRoomFor(5000));
   for (const auto& rings : many) set_.Remove(*rings);
+}
+
+TEST_F(RingSetTest, TellsWhichWayTheCallsOfEachClientWent) {
+  FakeRings other;
+  set_.Add(other, {kUser, 77, "umad of node-1, port 1"});
+  other.control().sent[size_t(fast_path::Way::kRing)] = 5;
+  other.control().received[size_t(fast_path::Way::kPage)] = 6;
+  const std::vector<RingSet::Usage> usages = set_.Usages();
+  ASSERT_EQ(usages.size(), 2u);
+  EXPECT_EQ(usages[1].client.process, 77);
+  EXPECT_EQ(usages[1].client.file, "umad of node-1, port 1");
+  EXPECT_EQ(usages[1].sent[size_t(fast_path::Way::kRing)], 5u);
+  EXPECT_EQ(usages[1].received[size_t(fast_path::Way::kPage)], 6u);
+  set_.Remove(other);
+  EXPECT_EQ(set_.Usages().size(), 1u);
 }
 
 TEST(WakeClientTest, CountsWhatCameAndAnswersOneWait) {

@@ -8,7 +8,7 @@ import abi
 from accounts import make_account
 from harness import HcaFabric
 
-RUNS = 20
+RUNS = 21
 
 
 @pytest.fixture(scope="module")
@@ -18,15 +18,20 @@ def umad_abi(build, scratch):
     return program
 
 
+# How calls may go: past FUSE, past FUSE more often, and never.
+WAYS = [([], {}), ([], {"UMAD_ABI_WARM": "1"}), (["--no-fast-path"], {})]
+
+
 def start(background, account, program, number):
     # A directory each: the runs share nothing.
     home = account.home / f"run-{number}"
     account.run("mkdir", "--mode=700", home)
-    environment = {**account.environment, **abi.ADAPTER,
+    options, more = WAYS[number % len(WAYS)]
+    environment = {**account.environment, **abi.ADAPTER, **more,
                    "XDG_RUNTIME_DIR": str(home)}
-    return background("ibemu", "run", "--topology=back-to-back", "--sm=static",
-                      "--host=node-1", "--host=node-2", "--", program,
-                      env=environment)
+    return background("ibemu", "run", *options, "--topology=back-to-back",
+                      "--sm=static", "--host=node-1", "--host=node-2", "--",
+                      program, env=environment)
 
 
 def test_the_devices_do_what_linux_does(account, background, umad_abi):
