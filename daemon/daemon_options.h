@@ -28,6 +28,7 @@ struct DaemonOptions {
   // Options of --front-end=cuse: the devices of `hosts`, for the whole machine.
   bool system_wide = false;
   std::vector<std::string> hosts;  // if empty, the first adapter
+  sysfs::Profile profile = sysfs::Profile::kQib;
   bool cover_sys_class = true;  // else sysfs entries are only at kSystemMount
   int major_number = sysfs::kMajor;  // 0: the kernel chooses
 

@@ -88,8 +88,8 @@ void Server::Adopt(UniqueFd client) {
 }
 
 absl::Status Server::ShowSystem(UniqueFd fuse) {
-  return attachments_.AttachSystem(options_.hosts, options_.major_number,
-                                   std::move(fuse));
+  return attachments_.AttachSystem(options_.hosts, options_.profile,
+                                   options_.major_number, std::move(fuse));
 }
 
 absl::Status Server::Await(int fd, absl::AnyInvocable<void()> ready) {

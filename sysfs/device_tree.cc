@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "sysfs/entries.h"
 #include "sysfs/format.h"
 #include "sysfs/live.h"
@@ -91,10 +92,11 @@ void AddIdentity(Entry& directory, const ViewDevice& device,
   AddLine(directory, "node_type", NodeTypeText(adapter.type()));
   AddLine(directory, "node_guid", FormatGuid(adapter.node_guid()));
   AddLine(directory, "sys_image_guid", FormatGuid(adapter.system_image_guid()));
-  AddLine(directory, "fw_ver", or_else(label.firmware, facts.firmware));
+  AddLine(directory, "fw_ver",
+          or_else(label.firmware, absl::StrJoin(facts.firmware, ".")));
   AddLine(directory, "hw_rev",
           or_else(label.hardware, facts.hardware_revision));
-  AddLine(directory, "hca_type", hca_type);
+  if (!hca_type.empty()) AddLine(directory, "hca_type", hca_type);
   AddLine(directory, "board_id",
           or_else(label.board_id,
                   facts.board_id.empty() ? hca_type : facts.board_id));
@@ -134,7 +136,7 @@ void AddDevice(Entry& root, const View& view, const ViewDevice& device) {
     Entry& node =
         AddNode(root, view, device, "infiniband_verbs",
                 UverbsName(*device.uverbs), kFirstUverbs + *device.uverbs);
-    AddLine(node, "abi_version", absl::StrCat(facts.verbs_abi));
+    AddLine(node, "abi_version", absl::StrCat(*facts.verbs_abi));
   }
 }
 

@@ -3,9 +3,12 @@
 #ifndef IBEMU_SYSFS_PROFILE_H_
 #define IBEMU_SYSFS_PROFILE_H_
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "sysfs/view.h"
 
 namespace ibemu::sysfs {
@@ -20,13 +23,25 @@ struct ProfileFacts {
   int link_generation;  // PCI Express 1 to 6
   int link_width;       // lanes
   std::string_view driver;
-  std::string_view firmware, hardware_revision;
-  std::string_view hca_type_one_port, hca_type,
-      board_id;   // board_id "": as hca_type
-  int verbs_abi;  // of the driver
+  std::array<uint16_t, 3> firmware;  // {1, 11, 0}: 1.11.0
+  std::string_view hardware_revision;
+  // hca_type "": there is no such file; board_id "": as hca_type.
+  std::string_view hca_type_one_port, hca_type, board_id;
+  uint32_t vendor_oui;  // the vendor_id of verbs; vendor_part_id is `device`
+  // The driver's.  None: no provider of libibverbs would drive the adapter by
+  // write(), so it has no uverbs node.
+  std::optional<int> verbs_abi;
 };
 
 const ProfileFacts& FactsOf(Profile profile);
+
+// Returns "qib", "hfi1" or "cx7".
+std::string_view ProfileName(Profile profile);
+
+// Returns the profile that --profile=`name` chooses.
+//
+// Errors: InvalidArgument, there is none of that name.
+absl::StatusOr<Profile> ParseProfile(std::string_view name);
 
 }  // namespace ibemu::sysfs
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "base/absl_text.h"
 #include "base/status_macros.h"
+#include "sysfs/profile.h"
 
 namespace ibemu::sysfs {
 namespace {
@@ -48,10 +49,9 @@ absl::Status CheckName(std::string_view name) {
       name.size(), kMaxDeviceName));
 }
 
-// Returns true if the device has a uverbs node.  No provider of libibverbs
-// would drive the adapters of the other profile.
+// Returns true if the device has a uverbs node.
 bool HasVerbs(const View& view, const mad::Device& device) {
-  return view.verbs && view.profile == Profile::kQib &&
+  return view.verbs && FactsOf(view.profile).verbs_abi &&
          device.type() == mad::NodeType::kChannelAdapter;
 }
 

@@ -17,8 +17,9 @@ namespace ibemu::sysfs {
 // The kind of adapter that devices appear to be, to programs that look at more
 // than their ports.
 enum class Profile {
-  kQib,  // QLogic QLE7322 (1077:7322): stock libibverbs drives it by write()
-  kCx7,  // ConnectX-7 identity (15b3:1021), for tools that look at it
+  kQib,   // QLogic QLE7322 (1077:7322): ipathverbs drives it by write()
+  kHfi1,  // Intel Omni-Path 100 (8086:24f0): hfi1verbs does the same
+  kCx7,   // ConnectX-7 identity (15b3:1021), for tools that look at it
 };
 
 // One device of a view, with its name and numbers there.

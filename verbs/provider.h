@@ -218,8 +218,8 @@ class Provider {
  public:
   virtual ~Provider() = default;
 
-  // Returns what the adapter is and can do; vendor_id and vendor_part_id are
-  // left to Context.
+  // Returns what the adapter is and can do; vendor_id and vendor_part_id, and a
+  // fw_ver of 0, are left to Context.
   virtual DeviceAttributes QueryDevice() const = 0;
 
   // Returns the attributes of a port.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuse/fuse/adapter_identity.h"
 #include "cuse/umad/issm_file.h"
 #include "cuse/umad/umad_file.h"
 #include "cuse/uverbs/uverbs_file.h"
@@ -239,9 +240,9 @@ std::unique_ptr<File> FuseTreeOperations::NewUverbsFile(
   if ((flags & O_ACCMODE) == O_RDONLY) {
     return std::make_unique<UverbsEventFile>(offers_, options_.uid);
   }
-  return std::make_unique<UverbsFile>(device.host,
-                                      options_.provider_of(device.slot),
-                                      timers_, workers_, offers_, pinned_);
+  return std::make_unique<UverbsFile>(
+      device.host, options_.provider_of(device.slot),
+      AdapterIdentityOf(view_.profile), timers_, workers_, offers_, pinned_);
 }
 
 void FuseTreeOperations::OpenText(fuse_req_t request,

@@ -24,7 +24,8 @@ int DescriptorOfWrite(pid_t tid) {
 }  // namespace
 
 UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
-                       verbs::Provider& provider, Timers& timers,
+                       verbs::Provider& provider,
+                       verbs::AdapterIdentity identity, Timers& timers,
                        WorkerPool& workers,
                        std::shared_ptr<UverbsOffers> offers,
                        std::shared_ptr<PinnedPages> pinned)
@@ -32,7 +33,7 @@ UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
       workers_(workers),
       offers_(std::move(offers)),
       pinned_(std::move(pinned)),
-      context_(provider, *this, timers) {}
+      context_(provider, identity, *this, timers) {}
 
 void UverbsFile::Open(bool /*nonblock*/, OpenReply reply) {
   if (host_->removed()) return reply.Fail(Errno::kNoSuchAddress);

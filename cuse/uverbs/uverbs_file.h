@@ -24,8 +24,8 @@ class UverbsFile final : public File, private verbs::ContextClient {
  public:
   // REQUIRES: `provider`, `timers` and `workers` outlive this object.
   UverbsFile(std::shared_ptr<mad::Host> host, verbs::Provider& provider,
-             Timers& timers, WorkerPool& workers,
-             std::shared_ptr<UverbsOffers> offers,
+             verbs::AdapterIdentity identity, Timers& timers,
+             WorkerPool& workers, std::shared_ptr<UverbsOffers> offers,
              std::shared_ptr<PinnedPages> pinned);
   ~UverbsFile() override { *self_ = nullptr; }
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "control/peer.h"
 #include "cuse/client/caller_memory.h"
@@ -21,20 +20,13 @@
 #include "mad/host.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
+#include "sysfs/profile.h"
 #include "sysfs/view.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
-
-absl::StatusOr<sysfs::Profile> ParseProfile(const std::string& name) {
-  if (name == "qib") return sysfs::Profile::kQib;
-  if (name == "cx7") return sysfs::Profile::kCx7;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--profile=", name, ": there are \"qib\" and \"cx7\"",
-                   DidYouMean(name, {"qib", "cx7"}).Question()));
-}
 
 json DescribeShown(const sysfs::ViewDevice& shown) {
   const mad::Device& device = shown.host->device();
@@ -80,7 +72,7 @@ class Attachments::Attachment {
   // The view as character devices, too.
   absl::Status MakeDevices(int major_number) {
     devices_ = std::make_unique<SystemDevices>(
-        owner_.loop_, owner_.workers_, owner_.rings_, major_number,
+        owner_.loop_, owner_.workers_, owner_.rings_, major_number, view_.profile,
         [this](int slot) -> verbs::Provider& { return ProviderOf(slot); });
     return devices_->Follow(view_);
   }
@@ -324,9 +316,9 @@ absl::StatusOr<json> Attachments::SetHost(control::Parameters& parameters) {
 }
 
 absl::Status Attachments::AttachSystem(const std::vector<std::string>& names,
-                                       int major_number, UniqueFd fuse) {
-  IBEMU_ASSIGN_OR_RETURN(Placed placed,
-                         Place(names, "ibemu%d", sysfs::Profile::kQib));
+                                       sysfs::Profile profile, int major_number,
+                                       UniqueFd fuse) {
+  IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, "ibemu%d", profile));
   system_ = std::make_shared<Attachment>(*this, placed.adapters,
                                          std::move(placed.view), getpid());
   IBEMU_RETURN_IF_ERROR(system_->MakeDevices(major_number));
@@ -358,7 +350,7 @@ absl::StatusOr<json> Attachments::Attach(control::Parameters& parameters,
   const std::string profile_name = parameters.Text("profile", "qib");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   IBEMU_ASSIGN_OR_RETURN(const sysfs::Profile profile,
-                         ParseProfile(profile_name));
+                         sysfs::ParseProfile(profile_name));
   IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, format, profile));
   UniqueFd fuse = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(control::CheckFuseDescriptor(fuse.get()));

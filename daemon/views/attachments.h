@@ -35,7 +35,8 @@ class Attachments : private Adapters::Listener {
   //
   // Errors: those of a run's --host, and those of SystemDevices::Follow().
   absl::Status AttachSystem(const std::vector<std::string>& hosts,
-                            int major_number, UniqueFd fuse);
+                            sysfs::Profile profile, int major_number,
+                            UniqueFd fuse);
 
   // Adds the methods `attach` and `host.set`.
   void AddTo(control::MethodTable& dispatcher);

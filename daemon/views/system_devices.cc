@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cuse/fuse/adapter_identity.h"
 #include "cuse/umad/issm_file.h"
 #include "cuse/umad/umad_file.h"
 #include "cuse/uverbs/system_uverbs_file.h"
@@ -30,10 +31,11 @@ CuseDevice::Opener MadOpener(std::shared_ptr<mad::Host> host,
 }
 
 CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
-                                verbs::Provider& provider, Timers& timers,
+                                verbs::Provider& provider,
+                                verbs::AdapterIdentity identity, Timers& timers,
                                 WorkerPool& workers,
                                 std::shared_ptr<cuse::PinnedPages> pinned) {
-  return [host = std::move(host), &provider, &timers, &workers,
+  return [host = std::move(host), &provider, identity, &timers, &workers,
           pinned = std::move(pinned),
           offers = std::make_shared<cuse::UverbsOffers>()](
              int flags) -> std::unique_ptr<File> {
@@ -43,8 +45,8 @@ CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
           offers, /*supervisor=*/std::nullopt);
     }
     return std::make_unique<cuse::SystemUverbsFile>(
-        std::make_unique<cuse::UverbsFile>(host, provider, timers, workers,
-                                           offers, pinned),
+        std::make_unique<cuse::UverbsFile>(host, provider, identity, timers,
+                                           workers, offers, pinned),
         workers);
   };
 }
@@ -73,11 +75,12 @@ absl::StatusOr<UniqueFd> OpenCuse() {
 
 SystemDevices::SystemDevices(Loop& loop, WorkerPool& workers,
                              cuse::RingSet& rings, int major_number,
-                             ProviderOf provider_of)
+                             sysfs::Profile profile, ProviderOf provider_of)
     : loop_(loop),
       workers_(workers),
       rings_(rings),
       major_number_(major_number),
+      identity_(cuse::AdapterIdentityOf(profile)),
       provider_of_(std::move(provider_of)) {
   launch::RemoveHiddenNodes();
 }
@@ -120,8 +123,8 @@ std::vector<SystemDevices::Node> SystemDevices::NodesOf(
   if (shown.uverbs) {
     add(absl::StrCat("uverbs", *shown.uverbs),
         sysfs::kFirstUverbs + *shown.uverbs,
-        UverbsOpener(shown.host, provider_of_(shown.slot), loop_, workers_,
-                     pinned_));
+        UverbsOpener(shown.host, provider_of_(shown.slot), identity_, loop_,
+                     workers_, pinned_));
   }
   return nodes;
 }

@@ -17,6 +17,7 @@
 #include "cuse/rings/ring_set.h"
 #include "loop/loop.h"
 #include "sysfs/view.h"
+#include "verbs/adapter_identity.h"
 #include "verbs/provider.h"
 
 namespace ibemu::daemon {
@@ -35,10 +36,11 @@ class SystemDevices {
   using ProviderOf = std::function<verbs::Provider&(int slot)>;
 
   // `major_number`: of every device, with Linux's minor numbers; 0: the kernel
-  // chooses both.  `loop`, `workers`, `rings` and the providers must outlive
-  // this.
+  // chooses both.  `profile`: the view's.  `loop`, `workers`, `rings` and the
+  // providers must outlive this.
   SystemDevices(Loop& loop, WorkerPool& workers, cuse::RingSet& rings,
-                int major_number, ProviderOf provider_of);
+                int major_number, sysfs::Profile profile,
+                ProviderOf provider_of);
   ~SystemDevices();
   SystemDevices(const SystemDevices&) = delete;
   SystemDevices& operator=(const SystemDevices&) = delete;
@@ -82,6 +84,7 @@ class SystemDevices {
   const std::shared_ptr<cuse::PinnedPages> pinned_ =
       cuse::PinnedPages::OfThisMachine();
   const int major_number_;
+  const verbs::AdapterIdentity identity_;
   const ProviderOf provider_of_;
   Devices devices_;
 };

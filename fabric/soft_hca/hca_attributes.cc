@@ -16,19 +16,17 @@ uint64_t NetworkOrder(wire::Guid guid) {
   return htobe64(static_cast<uint64_t>(guid));
 }
 
-// Returns a firmware version such as "16.35.4030" as the ABI packs it.  Other
-// texts give 1.11.0, which is also what sysfs shows for an adapter without a
-// label.
+// Returns a firmware version such as "16.35.4030" as the ABI packs it; 0 if
+// there is none, or another text.
 uint64_t FirmwareCode(const mad::DeviceLabel* label) {
-  constexpr uint64_t kUsual = 0x0001'000b'0000;
-  if (label == nullptr) return kUsual;
+  if (label == nullptr) return 0;
   const std::vector<absl::string_view> parts =
       absl::StrSplit(label->firmware, '.');
   uint16_t numbers[3];
-  if (parts.size() != 3) return kUsual;
+  if (parts.size() != 3) return 0;
   for (size_t i = 0; i < 3; ++i) {
     uint32_t number = 0;
-    if (!absl::SimpleAtoi(parts[i], &number) || number > 0xffff) return kUsual;
+    if (!absl::SimpleAtoi(parts[i], &number) || number > 0xffff) return 0;
     numbers[i] = static_cast<uint16_t>(number);
   }
   return uint64_t{numbers[0]} << 32 | uint64_t{numbers[1]} << 16 | numbers[2];

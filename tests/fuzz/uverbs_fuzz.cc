@@ -38,8 +38,9 @@ class Client final : private ContextClient {
   }
 
   void Reopen() {
-    context_ = std::make_unique<Context>(
-        provider_, static_cast<ContextClient&>(*this), timers_);
+    context_ =
+        std::make_unique<Context>(provider_, AdapterIdentity{},
+                                  static_cast<ContextClient&>(*this), timers_);
     queues_.clear();
     Write(testing::PlainCommand(
         IB_USER_VERBS_CMD_GET_CONTEXT,

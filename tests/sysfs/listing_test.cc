@@ -88,6 +88,12 @@ TEST(ListingTest, HoldsTheseFilesOfAConnectX7) {
   ExpectListing(*machine.Show("mlx5_%d", Profile::kCx7), "connectx7.txt");
 }
 
+TEST(ListingTest, HoldsTheseFilesOfAnHfi1) {
+  Machine machine;
+  BringUp(machine.AddAdapter(1).port(1));
+  ExpectListing(*machine.Show("ibemu%d", Profile::kHfi1, true), "hfi1.txt");
+}
+
 // Every link leads somewhere.
 void Follow(const Entry& root, const Entry& entry, const std::string& path) {
   for (const auto& [name, child] : entry.children) {

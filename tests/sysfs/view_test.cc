@@ -46,6 +46,8 @@ TEST(ViewTest, NumbersTheUverbsNodesOfAdaptersIfThereAreAny) {
   PlugIn(*view, 0, machine.FreshHost(0));
   EXPECT_EQ(view->devices[0].uverbs, 0);
   EXPECT_EQ(machine.Show()->devices[0].uverbs, std::nullopt);
+  EXPECT_EQ(machine.Show("ibemu%d", Profile::kHfi1, true)->devices[2].uverbs,
+            1);
   EXPECT_EQ(machine.Show("mlx5_%d", Profile::kCx7, true)->devices[0].uverbs,
             std::nullopt)
       << "no provider of libibverbs drives it";

@@ -87,7 +87,8 @@ class ContextTest : public ::testing::Test, private ContextClient {
   std::map<int, std::shared_ptr<EventQueue>> given_;  // by descriptor
   bool gives_ = true;
   std::unique_ptr<Context> context_ = std::make_unique<Context>(
-      provider_, static_cast<ContextClient&>(*this), timers_);
+      provider_, AdapterIdentity{0x1175, 0x24f0, 0x1'001b'0000},
+      static_cast<ContextClient&>(*this), timers_);
 
  private:
   absl::StatusOr<int> GiveDescriptor(

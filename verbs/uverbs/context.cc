@@ -15,22 +15,12 @@ bool IsGetContext(const Command& command) {
   return command.number == IB_USER_VERBS_CMD_GET_CONTEXT && !command.extended;
 }
 
-// Returns what QUERY_DEVICE says of the adapter.  Programs (perftest, UCX) take
-// from it which provider of libibverbs drives the adapter, and call that
-// provider's own functions.  So it names the one that does, as the PCI function
-// in sysfs: QLogic's, whoever made the adapter that NodeInfo tells of.
-DeviceAttributes AttributesOf(const Provider& provider) {
-  constexpr uint32_t kQlogicOui = 0x1175, kQle7322 = 0x7322;
-  DeviceAttributes device = provider.QueryDevice();
-  device.vendor_id = kQlogicOui;
-  device.vendor_part_id = kQle7322;
-  return device;
-}
-
 }  // namespace
 
-Context::Context(Provider& provider, ContextClient& client, Timers& timers)
+Context::Context(Provider& provider, AdapterIdentity identity,
+                 ContextClient& client, Timers& timers)
     : provider_(provider),
+      identity_(identity),
       client_(client),
       memory_(table_, provider, client, objects_),
       ahs_(table_, provider, objects_),
@@ -98,6 +88,15 @@ void Context::OnDeviceEvent(EventType type, int port) {
   objects_.async->Push(AsBytes(event), nullptr);
 }
 
+// What QUERY_DEVICE says of the adapter.
+DeviceAttributes Context::Attributes() const {
+  DeviceAttributes device = provider_.QueryDevice();
+  device.vendor_id = identity_.vendor_id;
+  device.vendor_part_id = identity_.vendor_part_id;
+  if (device.fw_ver == 0) device.fw_ver = identity_.fw_ver;
+  return device;
+}
+
 absl::Status Context::GetContext(CommandCall& call) {
   if (objects_.async != nullptr) {
     return absl::InvalidArgumentError("the file has a context already");
@@ -116,7 +115,7 @@ absl::Status Context::GetContext(CommandCall& call) {
 }
 
 absl::Status Context::QueryDevice(CommandCall& call) {
-  call.response = ToVector(AttributesOf(provider_));
+  call.response = ToVector(Attributes());
   return absl::OkStatus();
 }
 
@@ -126,7 +125,7 @@ absl::Status Context::QueryDeviceExtended(CommandCall& call) {
     return absl::InvalidArgumentError("QUERY_DEVICE has no such option");
   }
   ib_uverbs_ex_query_device_resp response{};
-  response.base = AttributesOf(provider_);
+  response.base = Attributes();
   response.response_length = sizeof response;
   response.device_cap_flags_ex = response.base.device_cap_flags;
   call.response = ToVector(response);

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "base/timers.h"
+#include "verbs/adapter_identity.h"
 #include "verbs/provider.h"
 #include "verbs/uverbs/ah_commands.h"
 #include "verbs/uverbs/command.h"
@@ -38,8 +39,9 @@ namespace ibemu::verbs {
 //   Unavailable         the device is gone
 class Context final : private AsyncEventListener {
  public:
-  // All arguments must outlive the context.
-  Context(Provider& provider, ContextClient& client, Timers& timers);
+  // All references must outlive the context.
+  Context(Provider& provider, AdapterIdentity identity, ContextClient& client,
+          Timers& timers);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -53,12 +55,14 @@ class Context final : private AsyncEventListener {
  private:
   void OnDeviceEvent(EventType type, int port) override;
 
+  DeviceAttributes Attributes() const;
   absl::Status GetContext(CommandCall& call);
   absl::Status QueryDevice(CommandCall& call);
   absl::Status QueryDeviceExtended(CommandCall& call);
   absl::Status QueryPort(CommandCall& call);
 
   Provider& provider_;
+  const AdapterIdentity identity_;
   ContextClient& client_;
   ContextObjects objects_;
   CommandTable table_;

@@ -18,6 +18,9 @@ namespace {
 
 using testing::Answered, testing::PlainCommand;
 
+constexpr verbs::AdapterIdentity kHfi1Identity = {0x1175, 0x24f0,
+                                                  0x1'001b'0000};
+
 // The client is this process: what it is answered lands in its own memory.
 class UverbsFileTest : public ::testing::Test {
  protected:
@@ -64,7 +67,7 @@ class UverbsFileTest : public ::testing::Test {
   std::shared_ptr<UverbsOffers> offers_ = std::make_shared<UverbsOffers>();
   std::shared_ptr<PinnedPages> pinned_ = std::make_shared<PinnedPages>(0);
   std::unique_ptr<UverbsFile> file_ = std::make_unique<UverbsFile>(
-      host_, provider_, timers_, workers_, offers_, pinned_);
+      host_, provider_, kHfi1Identity, timers_, workers_, offers_, pinned_);
   FileDriver driver_{*file_};
   std::unique_ptr<UverbsEventFile> events_ =
       std::make_unique<UverbsEventFile>(offers_, getuid());
@@ -82,6 +85,7 @@ TEST_F(UverbsFileTest, AnswersIntoTheMemoryOfTheClient) {
                 Answered<ib_uverbs_query_device>(AddressOf(device)), 176)),
             Errno::kOk);
   EXPECT_EQ(device.vendor_id, 0x1175u);
+  EXPECT_EQ(device.vendor_part_id, 0x24f0u);
 }
 
 TEST_F(UverbsFileTest, SaysThatAnAnswerHasNoPlace) {
@@ -159,7 +163,8 @@ TEST_F(UverbsFileTest, FailsWhenTheDeviceIsGone) {
   EXPECT_EQ(Write(PlainCommand(IB_USER_VERBS_CMD_GET_CONTEXT,
                                Answered<ib_uverbs_get_context>(8), 8)),
             Errno::kIo);
-  UverbsFile late(host_, provider_, timers_, workers_, offers_, pinned_);
+  UverbsFile late(host_, provider_, kHfi1Identity, timers_, workers_, offers_,
+                  pinned_);
   EXPECT_EQ(FileDriver(late).Open(), Errno::kNoSuchAddress);
 }
 

@@ -37,7 +37,7 @@ TEST(HcaAttributesOfTest, SaysTheFirmwareOfTheLabelAsNumbers) {
   };
   EXPECT_EQ(firmware("16.35.4030"), 0x0010'0023'0fbeu);
   for (const char* other : {"", "new", "1.2", "1.2.3.4", "1.2.70000"}) {
-    EXPECT_EQ(firmware(other), 0x0001'000b'0000u);
+    EXPECT_EQ(firmware(other), 0u);
   }
 }
 

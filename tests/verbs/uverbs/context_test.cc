@@ -44,7 +44,7 @@ TEST_F(ContextTest, SaysWhatTheDeviceCanDo) {
   EXPECT_EQ(ReadAs<DeviceAttributes>(answer.response).phys_port_cnt, 1);
 }
 
-TEST_F(ContextTest, NamesTheAdapterOfItsProviderWhateverStandsBehind) {
+TEST_F(ContextTest, NamesTheAdapterThatSysfsShowsWhateverStandsBehind) {
   GetContext();
   const auto plain = ReadAs<DeviceAttributes>(
       Execute(IB_USER_VERBS_CMD_QUERY_DEVICE,
@@ -56,8 +56,19 @@ TEST_F(ContextTest, NamesTheAdapterOfItsProviderWhateverStandsBehind) {
           .response);
   for (const DeviceAttributes& device : {plain, extended.base}) {
     EXPECT_EQ(device.vendor_id, 0x1175u);
-    EXPECT_EQ(device.vendor_part_id, 0x7322u);
+    EXPECT_EQ(device.vendor_part_id, 0x24f0u);
+    EXPECT_EQ(device.fw_ver, 0x1'001b'0000u);
   }
+}
+
+TEST_F(ContextTest, TellsTheFirmwareThatTheProviderKnows) {
+  GetContext();
+  provider_.device.fw_ver = 0x2'002a'1388;
+  const auto device = ReadAs<DeviceAttributes>(
+      Execute(IB_USER_VERBS_CMD_QUERY_DEVICE,
+              Answered<ib_uverbs_query_device>(kPlace), 176)
+          .response);
+  EXPECT_EQ(device.fw_ver, 0x2'002a'1388u);
 }
 
 TEST_F(ContextTest, CutsTheExtendedAnswerToTheRoomThatThereIs) {

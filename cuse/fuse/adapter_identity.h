@@ -1,0 +1,21 @@
+// What a profile is to verbs.
+#ifndef IBEMU_CUSE_FUSE_ADAPTER_IDENTITY_H_
+#define IBEMU_CUSE_FUSE_ADAPTER_IDENTITY_H_
+
+#include "sysfs/profile.h"
+#include "verbs/adapter_identity.h"
+
+namespace ibemu::cuse {
+
+// Returns what QUERY_DEVICE says of adapters of `profile`: what sysfs does.
+inline verbs::AdapterIdentity AdapterIdentityOf(sysfs::Profile profile) {
+  const sysfs::ProfileFacts& facts = sysfs::FactsOf(profile);
+  const auto [major, minor, patch] = facts.firmware;
+  return {.vendor_id = facts.vendor_oui,
+          .vendor_part_id = facts.device,
+          .fw_ver = uint64_t{major} << 32 | uint64_t{minor} << 16 | patch};
+}
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_FUSE_ADAPTER_IDENTITY_H_
