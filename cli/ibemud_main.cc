@@ -12,7 +12,9 @@
 #include "base/standard_output.h"
 #include "base/version.h"
 #include "cli/command_line/command_line.h"
+#include "cli/profile/profile_choice.h"
 #include "daemon/run_daemon.h"
+#include "sysfs/profile.h"
 
 namespace {
 
@@ -42,6 +44,9 @@ serve it to "ibemu run --fabric".
                     kernel's "cuse" module
   --host=NODE       with --front-end=cuse: whose devices (repeat for more;
                     default: the first adapter)
+  --profile=qib|hfi1|cx7
+                    with --front-end=cuse: what kind of adapter they look like,
+                    as of "ibemu run"
   --sysfs=none      with --front-end=cuse: leave /sys/class as it is; the entries
                     are in /run/ibemu/sys/sys then
   --major=N         with --front-end=cuse: the devices' major number (default:
@@ -79,6 +84,7 @@ struct Flags {
   std::string front_end;
   std::string backend;
   std::string sysfs;
+  std::optional<std::string> profile;
   std::string http;
   std::optional<int> major_number;
   std::optional<std::string> sm;
@@ -133,11 +139,11 @@ std::string Mistake(const Flags& flags) {
   if (!flags.front_end.empty() && flags.front_end != "cuse") {
     return absl::StrCat("--front-end=", flags.front_end, ": there is \"cuse\"");
   }
-  if (flags.front_end.empty() &&
-      !(flags.hosts.empty() && flags.sysfs.empty() && !flags.major_number)) {
-    return "--host, --sysfs and --major belong to --front-end=cuse, which "
-           "shows "
-           "devices to the whole machine: use \"ibemu run --fabric --host\"";
+  if (flags.front_end.empty() && !(flags.hosts.empty() && flags.sysfs.empty() &&
+                                   !flags.profile && !flags.major_number)) {
+    return "--host, --profile, --sysfs and --major belong to --front-end=cuse, "
+           "which shows devices to the whole machine: use \"ibemu run --fabric "
+           "--host\"";
   }
   if (!flags.sysfs.empty() && flags.sysfs != "none") {
     return absl::StrCat("--sysfs=", flags.sysfs, ": there is \"none\"");
@@ -176,6 +182,7 @@ int Main(std::vector<std::string> arguments) {
   app.add_option("--seed", flags.seed);
   app.add_option("--host", flags.hosts)->allow_extra_args(false);
   app.add_option("--front-end", flags.front_end);
+  app.add_option("--profile", flags.profile);
   app.add_option("--sysfs", flags.sysfs);
   app.add_option("--major", flags.major_number);
   app.add_option("--http", flags.http);
@@ -198,6 +205,16 @@ int Main(std::vector<std::string> arguments) {
       return kUsageError;
     }
     flags.daemon.adapters = *std::move(adapters);
+  }
+  if (!flags.front_end.empty()) {
+    const auto profile =
+        ibemu::sysfs::ParseProfile(ibemu::cli::ProfileOr(flags.profile));
+    if (!profile.ok()) {
+      std::fprintf(stderr, "ibemud: %s\n",
+                   std::string(profile.status().message()).c_str());
+      return kUsageError;
+    }
+    flags.daemon.profile = *profile;
   }
   if (!flags.http.empty()) {
     auto address = ibemu::daemon::WebAddress::Parse(flags.http);

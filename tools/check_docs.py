@@ -228,7 +228,7 @@ def fish(root, commands):
     options["ibemud"] = {}
     for line in (root / COMPLETIONS / "ibemud.fish").read_text().splitlines():
         if option := re.match(r"\$c -l ([a-z-]+)", line):
-            values = re.search(r" -a ([a-z]+|'[a-z ]+')$", line)
+            values = re.search(r" -a ([a-z]+|'[a-z0-9 ]+')$", line)
             options["ibemud"]["--" + option[1]] = values_of(
                 values[1] if values else "")
     return options, words, re.findall(r"^__ibemu_command ([\w-]+)", text, re.M)

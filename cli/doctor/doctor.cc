@@ -5,6 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/absl_text.h"
+#include "cli/profile/profile_choice.h"
+#include "sysfs/profile.h"
 
 namespace ibemu::cli {
 namespace {
@@ -89,6 +92,19 @@ Finding Memory(const DoctorFacts& facts, const DoctorTrials& trials) {
           cure};
 }
 
+Finding Verbs(const DoctorFacts& facts) {
+  const std::string subject = "verbs";
+  const ProfileChoice choice = ChooseProfile(facts.providers);
+  const std::string what =
+      absl::StrCat(choice.reason, ": adapters look like \"",
+                   Absl(sysfs::ProfileName(choice.profile)), "\"");
+  if (!choice.provider.empty()) return Fine(subject, what);
+  return {Level::kNote, subject,
+          absl::StrCat(what, ", and programs that use verbs find none"),
+          "install Debian's ibverbs-providers, or what brings hfi1verbs "
+          "elsewhere"};
+}
+
 Finding RealDevices(const DoctorFacts& facts) {
   const std::string subject = "real adapters";
   if (facts.rdma_devices.empty()) return Fine(subject, "none");
@@ -124,8 +140,8 @@ Finding OpenFiles(const DoctorFacts& facts) {
 std::vector<Finding> Diagnose(const DoctorFacts& facts,
                               const DoctorTrials& trials) {
   return {Fuse(facts, trials),  Namespaces(facts, trials), Overlay(trials),
-          Uring(facts, trials), Memory(facts, trials),     RealDevices(facts),
-          Container(facts),     OpenFiles(facts)};
+          Uring(facts, trials), Memory(facts, trials),     Verbs(facts),
+          RealDevices(facts),   Container(facts),          OpenFiles(facts)};
 }
 
 }  // namespace ibemu::cli

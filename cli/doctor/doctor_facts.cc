@@ -59,6 +59,7 @@ DoctorFacts ReadDoctorFacts(const std::string& root) {
     facts.rdma_devices.push_back(entry.path().filename());
   }
   std::sort(facts.rdma_devices.begin(), facts.rdma_devices.end());
+  facts.providers = ReadProviderFiles(root);
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) facts.open_files = limit.rlim_cur;
   facts.uid = geteuid();

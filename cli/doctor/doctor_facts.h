@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/profile/provider_files.h"
+
 namespace ibemu::cli {
 
 // Facts that are read from the machine's files.
@@ -18,6 +20,7 @@ struct DoctorFacts {
   int seccomp_mode = 0;          // from /proc/self/status
   std::string container;         // "Docker", ...; empty if none is seen
   std::vector<std::string> rdma_devices;  // in /sys/class/infiniband
+  ProviderFiles providers;                // of libibverbs
   uint64_t open_files = 0;                // the soft RLIMIT_NOFILE
   uid_t uid = 0;
 };

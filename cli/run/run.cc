@@ -21,6 +21,7 @@
 #include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
+#include "cli/profile/profile_choice.h"
 #include "cli/run/fast_path.h"
 #include "cli/run/private_daemon.h"
 #include "control/client.h"
@@ -104,7 +105,7 @@ absl::StatusOr<Uplink> FindDaemon(const RunOptions& options) {
 control::AttachRequest RequestOf(const RunOptions& options) {
   control::AttachRequest request{.hosts = options.hosts,
                                  .device_name = options.device_name,
-                                 .profile = options.profile};
+                                 .profile = ProfileOr(options.profile)};
   for (const daemon::HcaChoice& adapter : options.adapters) {
     request.hosts.push_back(daemon::HcaName(adapter));
   }
@@ -244,7 +245,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
     std::fputs(
         "ibemu run: --profile=cx7: there is no /dev/infiniband/uverbsN, for "
         "libibverbs would take the adapter for one that we are not: verbs "
-        "need --profile=qib\n",
+        "need --profile=qib or --profile=hfi1\n",
         stderr);
   }
   IBEMU_ASSIGN_OR_RETURN(

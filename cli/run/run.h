@@ -29,7 +29,7 @@ struct RunOptions {
   // The hosts whose adapters the command sees.  Empty: that of IBEMU_HOST if
   // the fabric is IBEMU_FABRIC's, else the daemon's default (the first CA).
   std::vector<std::string> hosts;
-  std::string profile = "qib";
+  std::optional<std::string> profile;  // default: ChooseProfile()'s
   std::string device_name = "ibemu%d";
 
   // The command sees no adapter, not even the machine's; nothing above and

@@ -44,8 +44,11 @@ driven from user space.
                     channel adapter
   --no-adapter      COMMAND sees no adapter at all: the machine's are hidden, and
                     none is simulated; goes alone
-  --profile=qib|cx7 what kind of adapter it looks like; default qib. One of cx7
-                    has no verbs: it is for tools that look at sysfs and MADs
+  --profile=qib|hfi1|cx7
+                    what kind of adapter it looks like; default: qib or hfi1,
+                    whichever the installed libibverbs drives ("ibemu doctor"
+                    tells). One of cx7 has no verbs: it is for tools that look
+                    at sysfs and MADs
   --device-name=FMT the devices' names; default ibemu%d
   --hostname=NAME   the host name that COMMAND finds, with a boot id that
                     belongs to the host; default: the host's first word.

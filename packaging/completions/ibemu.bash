@@ -17,7 +17,7 @@ _ibemu_words() {
 
 _ibemu_options() {
   case $1 in
-    ibemud) echo "--topology= --sm= --backend= --front-end= --host= --sysfs= --major= --name= --socket= --http= --seed= --check --version --help" ;;
+    ibemud) echo "--topology= --sm= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --check --version --help" ;;
     run) echo "--topology= --sm= --seed= --fabric= --backend= --host= --no-adapter --profile= --device-name= --hostname= --state= --keep --help" ;;
     ls) echo "--json --help" ;;
     stop) echo "--fabric= --help" ;;
@@ -48,7 +48,7 @@ _ibemu_values() {
     --backend) echo "hca" ;;
     --front-end) echo "cuse" ;;
     --sysfs) echo "none" ;;
-    --profile) echo "qib cx7" ;;
+    --profile) echo "qib hfi1 cx7" ;;
     --file-format) echo "pcap pcapng" ;;
     --format) echo "ibnetdiscover dot json yaml slurm" ;;
   esac

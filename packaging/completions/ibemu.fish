@@ -73,7 +73,7 @@ $c -n '__ibemu_uses run' -l sm -x -a 'none static builtin'
 $c -n '__ibemu_uses run' -l seed -x
 $c -n '__ibemu_uses run' -l backend -x -a hca
 $c -n '__ibemu_uses run' -l host -x -a '(__ibemu_nodes)'
-$c -n '__ibemu_uses run' -l profile -x -a 'qib cx7'
+$c -n '__ibemu_uses run' -l profile -x -a 'qib hfi1 cx7'
 $c -n '__ibemu_uses run' -l device-name -x
 $c -n '__ibemu_uses run' -l hostname -x
 $c -n '__ibemu_uses run' -l state -x -a '(__fish_complete_directories)'

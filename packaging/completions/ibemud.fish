@@ -9,6 +9,7 @@ $c -a 'pci= access= model='
 $c -a "$generators"
 $c -l front-end -x -a cuse
 $c -l host -x
+$c -l profile -x -a 'qib hfi1 cx7'
 $c -l sysfs -x -a none
 $c -l major -x
 $c -l name -x

@@ -55,6 +55,8 @@ def test_all_faults_of_a_topology_are_told_in_one_run(account):
     (["ibemu", "run", "--topology=fat-tree:radx=8,levels=2", "--", "true"],
      "radix"),
     (["ibemu", "run", "--sm=statc", "--", "true"], "static"),
+    (["ibemu", "run", "--profile=hfi", "--", "true"], "hfi1"),
+    (["ibemud", "--front-end=cuse", "--profile=qbi", "back-to-back"], "qib"),
 ])
 def test_a_typing_error_is_answered_with_what_was_meant(account, command, hint):
     done = account.run(*command, check=False)

@@ -55,5 +55,13 @@ TEST_F(DoctorFactsTest, RealAdaptersAreListedInOrder) {
   EXPECT_THAT(Read().rdma_devices, ElementsAre("mlx5_0", "mlx5_1"));
 }
 
+TEST_F(DoctorFactsTest, ProvidersOfLibibverbsAreFound) {
+  Write("/etc/libibverbs.d/hfi1verbs.driver", "driver hfi1verbs\n");
+  Write("/usr/lib64/libibverbs/libhfi1verbs-rdmav57.so", "");
+  EXPECT_THAT(Read().providers.drivers, ElementsAre("hfi1verbs"));
+  EXPECT_THAT(Read().providers.libraries,
+              ElementsAre("libhfi1verbs-rdmav57.so"));
+}
+
 }  // namespace
 }  // namespace ibemu::cli

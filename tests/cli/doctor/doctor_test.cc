@@ -15,6 +15,7 @@ class DiagnoseTest : public ::testing::Test {
  protected:
   DiagnoseTest() {
     facts_.has_fuse_device = true;
+    facts_.providers = {{"ipathverbs"}, {"libipathverbs-rdmav34.so"}};
     facts_.open_files = 1024;
     facts_.uid = 1000;
   }
@@ -65,6 +66,23 @@ TEST_F(DiagnoseTest, ForbiddenIoUringOnlyCostsSpeed) {
   EXPECT_THAT(About("io_uring").cure, HasSubstr("seccomp profile"));
   facts_.io_uring_disabled = 2;
   EXPECT_THAT(About("io_uring").cure, HasSubstr("io_uring_disabled=0"));
+}
+
+TEST_F(DiagnoseTest, TheProfileIsToldWithItsReason) {
+  EXPECT_EQ(About("verbs").what,
+            "libibverbs has ipathverbs: adapters look like \"qib\"");
+  facts_.providers = {{"hfi1verbs"}, {"libhfi1verbs-rdmav65.so"}};
+  EXPECT_EQ(About("verbs").level, Level::kFine);
+  EXPECT_EQ(About("verbs").what,
+            "libibverbs has hfi1verbs and no ipathverbs: adapters look like "
+            "\"hfi1\"");
+}
+
+TEST_F(DiagnoseTest, WithoutAProviderThereAreNoVerbs) {
+  facts_.providers = {};
+  EXPECT_EQ(About("verbs").level, Level::kNote);
+  EXPECT_THAT(About("verbs").what, HasSubstr("no ipathverbs and no hfi1verbs"));
+  EXPECT_THAT(About("verbs").cure, HasSubstr("ibverbs-providers"));
 }
 
 TEST_F(DiagnoseTest, UnreachableMemoryNamesYamaWhenItIsYama) {
