@@ -116,7 +116,8 @@ NAMES = """
     names() {
         ls /dev/infiniband /sys/class/infiniband /sys/class/infiniband_mad \
             /sys/devices/pci1bed:00 /sys/bus/pci/devices \
-            /sys/bus/pci/drivers/ib_qib | grep -E 'ibemu|umad|issm|1bed:'
+            /sys/bus/pci/drivers/ib_qib /sys/bus/pci/drivers/hfi1 2>/dev/null |
+            grep -E 'ibemu|umad|issm|1bed:'
         for path in /dev/infiniband/umad0 /dev/infiniband/issm0 \
             /sys/class/infiniband/ibemu0 /sys/class/infiniband_mad/umad0 \
             /sys/class/infiniband_mad/issm0/dev \
@@ -124,6 +125,7 @@ NAMES = """
             /sys/class/infiniband/ibemu0/ports/1/state \
             /sys/bus/pci/devices/1bed:00:00.0/class \
             /sys/bus/pci/drivers/ib_qib/1bed:00:00.0 \
+            /sys/bus/pci/drivers/hfi1/1bed:00:00.0 \
             /sys/devices/pci1bed:00/1bed:00:00.0/infiniband_mad/umad0; do
             test -e $path && echo $path
         done

@@ -1,12 +1,29 @@
 """libibverbs finds the adapters and opens them, with nothing preloaded."""
 
+import pathlib
 import re
 import textwrap
+
+import pytest
 
 from harness import ROOT
 
 THREE = ["--topology=single-switch:hosts=4", "--host=node-1", "--host=node-2",
          "--host=node-3"]
+# Adapters that a provider of libibverbs drives: their PCI device.
+PARTS = {"qib": 0x7322, "hfi1": 0x24f0}
+PROVIDERS = {"qib": "ipathverbs", "hfi1": "hfi1verbs"}
+
+
+def has_provider(profile):
+    return pathlib.Path(
+        f"/etc/libibverbs.d/{PROVIDERS[profile]}.driver").exists()
+
+
+def usual_profile():
+    """What adapters look like if nobody says it; tools/without_ipathverbs makes
+    a machine for the second one."""
+    return "qib" if has_provider("qib") else "hfi1"
 
 
 def run(account, *command, options=()):
@@ -50,19 +67,34 @@ def test_verbs_name_the_adapter_of_sysfs_and_mads_that_of_the_topology(
     assert re.search(r"vendor_id:\s+0x1175\n", text)
     shown = fabric.run("compute-001", "cat",
                        "/sys/class/infiniband/ibemu0/device/device").stdout
-    assert int(shown, 16) == part == 0x7322
+    assert int(shown, 16) == part == PARTS[usual_profile()]
     info = fabric.run("compute-001", "smpquery", "-D", "nodeinfo", "0").stdout
     assert re.search(r"DevId:\.+0x1021\n", info)
     assert re.search(r"VendorId:\.+0x0002c9\n", info)
 
 
 def test_an_adapter_without_verbs_is_announced(account):
-    for profile, verbs in ("qib", True), ("cx7", False):
+    for profile, verbs in ("qib", True), ("hfi1", True), ("cx7", False):
         done = account.run("ibemu", "run", f"--profile={profile}", "--", "ls",
                            "/dev/infiniband")
         assert ("uverbs0" in done.stdout) is verbs
         assert ("--profile=cx7: there is no /dev/infiniband/uverbsN"
                 in done.stderr) is not verbs
+
+
+def test_an_adapter_is_one_that_the_installed_libibverbs_drives(account):
+    assert re.search(rf"vendor_part_id:\s+{PARTS[usual_profile()]}\n",
+                     run(account, "ibv_devinfo"))
+    told = account.run("ibemu", "doctor", check=False).stdout
+    assert re.search(rf"^ok +verbs +libibverbs has "
+                     rf"{PROVIDERS[usual_profile()]}.*: adapters look like "
+                     rf'"{usual_profile()}"$', told, re.M), told
+
+
+@pytest.mark.parametrize("profile", filter(has_provider, PARTS))
+def test_each_profile_with_verbs_is_driven_by_its_provider(account, profile):
+    text = run(account, "ibv_devinfo", options=[f"--profile={profile}"])
+    assert re.search(rf"vendor_part_id:\s+{PARTS[profile]}\n", text)
 
 
 def test_ibv_devinfo_opens_each_of_several_adapters(account):

@@ -49,6 +49,22 @@ def test_programs_find_and_open_the_adapters(cable):
     assert re.findall(r"port_lid:\s+(\d+)", text) == ["1", "2"]
 
 
+def test_adapters_of_hfi1_carry_messages_too(system):
+    cable = system("back-to-back", ["node-1", "node-2"], "--sm=static",
+                   "--profile=hfi1")
+    text = cable.run("ibv_devinfo").stdout
+    assert re.findall(r"vendor_part_id:\s+(\d+)", text) == [str(0x24f0)] * 2
+    pingpong = ["stdbuf", "-oL", "ibv_rc_pingpong", "-n", "20", "-c", "-d"]
+    server = cable.start(*pingpong, "ibemu0")
+    server.wait_for("local address")
+    client = cable.start("sh", "-c", "until "
+                         f"{' '.join(pingpong)} ibemu1 localhost; do sleep 0.1; "
+                         "done")
+    client.wait_for("20 iters in")
+    assert client.wait() == server.wait() == 0, client.output + server.output
+    assert "invalid data" not in client.output + server.output
+
+
 def test_a_thread_gets_its_descriptors_and_keeps_all_else(cable, raw_uverbs):
     """It looks at its registers, its stack, its signals and its descriptors."""
     assert cable.run(raw_uverbs, "once", NODE).stdout == "as it should be\n"
