@@ -137,9 +137,17 @@ class Ibemud {
     if (!keeper_) return absl::OkStatus();
     return server_->Await(keeper_->fd(), [this] {
       end_ = keeper_->Result();
+      if (end_.ok()) end_ = server_->Await(keeper_->fd(), &SayWhatStays);
       if (end_.ok()) return SayReady();
       server_->Stop();
     });
+  }
+
+  static void SayWhatStays() {
+    spdlog::warn(
+        "the process that unmounts was killed: when the daemon ends, {} and "
+        "what covers {} stay, until the next one starts",
+        launch::kSystemMount, launch::kSysClass);
   }
 
   void SayReady() {

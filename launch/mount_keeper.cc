@@ -17,22 +17,24 @@
 namespace ibemu::launch {
 namespace {
 
-// The keeper's first message, when the file system is mounted.  The second one,
-// at the end of its work, is the text of an error or empty.
-constexpr char kMounted = '\x06';  // begins no sentence
+// The keeper's messages when the file system is mounted, and when its work is
+// done; the text of an error in place of either.  They begin no sentence.
+constexpr char kMounted = '\x06', kShown = '\x07';
+
+void Tell(int news, char message) { (void)!write(news, &message, 1); }
+
+void Tell(int news, const absl::Status& error) {
+  (void)!write(news, error.message().data(), error.message().size());
+}
 
 absl::Status Show(int fuse, bool cover, int news) {
   close(fuse);  // the daemon's alone: when it ends, nobody waits for answers
-  (void)!write(news, &kMounted, 1);
+  Tell(news, kMounted);
   return cover ? CoverSysClass() : absl::OkStatus();
 }
 
-void Tell(const absl::Status& status, UniqueFd news) {
-  (void)!write(news.get(), status.message().data(), status.message().size());
-}
-
 // The keeper's whole life.
-void Keep(int fuse, bool cover, const UniqueFd& life, UniqueFd news) {
+void Keep(int fuse, bool cover, const UniqueFd& life, const UniqueFd& news) {
   // A terminal's signals are for the daemon.
   setsid();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
@@ -40,10 +42,12 @@ void Keep(int fuse, bool cover, const UniqueFd& life, UniqueFd news) {
   }
   const absl::StatusOr<UniqueFd> claim = ClaimSystemMounts();
   const absl::Status mounted = claim.ok() ? MountSystem(fuse) : claim.status();
-  if (!mounted.ok()) return Tell(mounted, std::move(news));
+  if (!mounted.ok()) return Tell(news.get(), mounted);
   const absl::Status shown = Show(fuse, cover, news.get());
-  Tell(shown, std::move(news));
-  if (shown.ok()) {
+  if (!shown.ok()) {
+    Tell(news.get(), shown);
+  } else {
+    Tell(news.get(), kShown);
     char byte;
     while (read(life.get(), &byte, 1) < 0 && errno == EINTR) continue;
   }
@@ -68,7 +72,7 @@ absl::StatusOr<MountKeeper> MountKeeper::Fork(int fuse, bool cover) {
   if (child == 0) {
     life_write.Reset();
     news_read.Reset();
-    Keep(fuse, cover, life_read, std::move(news_write));
+    Keep(fuse, cover, life_read, news_write);
     _exit(0);
   }
   news_write.Reset();
@@ -100,14 +104,14 @@ MountKeeper::~MountKeeper() {
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-absl::Status MountKeeper::Result() {
+absl::Status MountKeeper::Result() const {
   std::string told(4096, '\0');
   const ssize_t length = read(news_.get(), told.data(), told.size());
-  news_.Reset();
-  if (length == 0) return absl::OkStatus();
   if (length < 0) return absl::ErrnoToStatus(errno, "the mounts' keeper");
   told.resize(static_cast<size_t>(length));
-  return absl::FailedPreconditionError(told);
+  if (told == std::string(1, kShown)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      told.empty() ? "the process that mounts was killed" : told);
 }
 
 }  // namespace ibemu::launch

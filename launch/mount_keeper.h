@@ -30,11 +30,12 @@ class MountKeeper {
   MountKeeper(MountKeeper&& other) noexcept;
   MountKeeper& operator=(MountKeeper&& other) noexcept;
 
-  // Readable when the mounts are there, or can't be.
+  // Readable when the mounts are there, or can't be; and once more when the
+  // keeper has ended before its time, so that nobody will unmount.
   int fd() const { return news_.get(); }
 
-  // To be called when fd() is readable.
-  absl::Status Result();
+  // To be called once, when fd() is readable for the first time.
+  absl::Status Result() const;
 
  private:
   MountKeeper(pid_t process, UniqueFd life, UniqueFd news)

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -58,6 +59,13 @@ std::vector<std::string> OurMounts() {
   return places;
 }
 
+// Returns true if a daemon has left its mount, and so has who was to unmount.
+// The kernel knows attributes for some time, but asks for these each time.
+bool IsAbandoned() {
+  struct statfs answer {};
+  return statfs(kSystemMount, &answer) != 0 && errno == ENOTCONN;
+}
+
 }  // namespace
 
 absl::StatusOr<UniqueFd> ClaimSystemMounts() {
@@ -75,6 +83,7 @@ absl::StatusOr<UniqueFd> ClaimSystemMounts() {
 }
 
 absl::Status MountSystem(int fuse) {
+  if (IsAbandoned()) UnmountSystem();
   if (mkdir(kSystemMount, kMode) != 0 && errno != EEXIST) {
     return absl::ErrnoToStatus(errno, kSystemMount);
   }

@@ -17,7 +17,8 @@ absl::StatusOr<UniqueFd> ClaimSystemMounts();
 // The next three are for who has that right.
 
 // Mounts `fuse`, an open /dev/fuse, on kSystemMount, for everybody.  Who holds
-// `fuse` serves it.
+// `fuse` serves it.  What a daemon has left behind that nobody serves any more,
+// it takes away before.
 //
 // Errors: FailedPrecondition when something is mounted there, and
 // MountFuse()'s.

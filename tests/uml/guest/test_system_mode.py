@@ -111,6 +111,43 @@ def test_a_killed_daemon_leaves_neither_nodes_nor_mounts_nor_waiting_programs(
     assert second.run("ibstat", "-l").stdout.split() == ["ibemu0", "ibemu1"]
 
 
+def child_of(process):
+    """Its only one."""
+    child, = [int(path.name) for path in pathlib.Path("/proc").glob("[0-9]*")
+              if is_child(path, process)]
+    return child
+
+
+def is_child(path, process):
+    try:
+        return f"\nPPid:\t{process}\n" in (path / "status").read_text()
+    except OSError:  # it has ended
+        return False
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_what_a_killed_keeper_of_mounts_leaves_the_next_daemon_takes_away(
+        system, end):
+    first = system("back-to-back", ["node-1", "node-2"])
+    os.kill(child_of(first.daemon.process.pid), signal.SIGKILL)
+    first.daemon.wait_for("the process that unmounts was killed")
+    # The devices are as they were, and nobody else's.
+    assert first.run("ibstat", "-l").stdout.split() == ["ibemu0", "ibemu1"]
+    refused = first.run("ibemud", "--front-end=cuse", "--name=other",
+                        "--topology=back-to-back", check=False)
+    assert (refused.returncode, "in use" in refused.stderr) == (1, True)
+    first.daemon.signal(end)
+    first.daemon.wait()
+    until(lambda: not any(os.path.exists(f"/dev/infiniband/{name}")
+                          for name in NODES))
+    assert not is_clean()
+    second = system("back-to-back", ["node-1"])
+    assert second.run("ibstat", "-l").stdout.split() == ["ibemu0"]
+    second.daemon.signal(signal.SIGTERM)
+    assert second.daemon.wait() == 0
+    until(is_clean)
+
+
 def test_a_terminated_daemon_leaves_nothing(system):
     one = system("back-to-back", ["node-1"])
     assert not is_clean()
