@@ -125,14 +125,13 @@ class Cluster:
         return [4 * int(self.lab.run(host, "cat", SENT).stdout)
                 for host in self.hosts]
 
-    def check(self, *command):
-        """All ranks got the message, and each host sent it."""
+    def sent_by(self, *command):
+        """All ranks got the message; the bytes that each host sent for it."""
         before = self.sent_bytes()
         text = self.lab.account.run(*command).stdout
         assert sorted(re.findall(r"rank (\d) beside 0: right", text)) == [
             "0", "1", "2", "3"], text
-        for was, now in zip(before, self.sent_bytes()):
-            assert now - was > MESSAGE
+        return [now - was for was, now in zip(before, self.sent_bytes())]
 
 
 @pytest.fixture
@@ -143,17 +142,32 @@ def cluster(fabric):
 def test_mpich_crosses_the_fabric(cluster, scratch):
     """Debian's goes by UCX.  By its defaults."""
     program = ring(scratch, "mpicc.mpich")
-    cluster.check("mpiexec.mpich", "-launcher", "ssh", "-launcher-exec",
-                  cluster.agent, "-hosts", ",".join(cluster.hosts), "-n", 4,
-                  program)
+    sent = cluster.sent_by("mpiexec.mpich", "-launcher", "ssh",
+                           "-launcher-exec", cluster.agent, "-hosts",
+                           ",".join(cluster.hosts), "-n", 4, program)
+    assert min(sent) > MESSAGE
 
 
-def test_open_mpi_crosses_the_fabric(cluster, scratch):
-    """Its own choice is TCP for any adapter whose driver is not mlx*.  Its
-    daemons stay with ssh: who leaves the command of a run has no devices."""
+@pytest.fixture
+def open_mpi(cluster, scratch):
+    """What each host sends when Open MPI has these options."""
     program = ring(scratch, "mpicc.openmpi")
     root = ["--allow-run-as-root"] if cluster.lab.account.name == "root" else []
-    cluster.check("mpirun.openmpi", *root, "--oversubscribe",
-                  "--leave-session-attached", "--mca", "pml", "ucx",
-                  "--mca", "plm_rsh_agent", cluster.agent,
-                  "--host", ",".join(cluster.hosts), "-n", 4, program)
+    return lambda *options: cluster.sent_by(
+        "mpirun.openmpi", *root, *options, "--mca", "plm_rsh_agent",
+        cluster.agent, "--host", ",".join(cluster.hosts), program)
+
+
+def test_open_mpi_crosses_the_fabric(open_mpi):
+    assert min(open_mpi("--mca", "pml", "ucx")) > MESSAGE
+
+
+def test_open_mpi_by_its_defaults_asks_for_no_fabric(open_mpi):
+    """Debian's leave out whatever uses one, on any machine.  Without them its
+    own choice is TCP, unless an adapter's driver is called mlx*."""
+    debian = pathlib.Path("/etc/openmpi/openmpi-mca-params.conf").read_text()
+    left_out = dict(re.findall(r"^(\w+) = \^(\S+)$", debian, re.MULTILINE))
+    assert (left_out["pml"], left_out["mtl"]) == ("ucx", "ofi")
+    assert {"uct", "openib", "ofi"} <= set(left_out["btl"].split(","))
+    assert max(open_mpi()) == 0
+    assert max(open_mpi("--mca", "pml", "^cm")) == 0
