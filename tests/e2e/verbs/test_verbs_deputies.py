@@ -49,11 +49,13 @@ def program(scratch):
 
 
 @pytest.fixture
-def hand_over(account, program):
-    """What a program says that a user of root's run gave his adapter to."""
+def hand_over(fabric, program):
+    """What a program says that a user gave an adapter of root's to."""
+    lab = fabric("single-switch:hosts=2", sm="static")
+
     def run(*command, user=AS_USER, before=()):
-        return account.run("ibemu", "run", "--", *user, program.plain, *before,
-                           "open", *command).stderr
+        return lab.run("node-1", *user, program.plain, *before, "open",
+                       *command).stderr
     return run
 
 
