@@ -7,10 +7,12 @@ of programs and the most changed ones first, no more than MOST, and without the
 checks that walk all paths of each function, which take half of the time.
 
 What was clean is remembered by content, of all headers as well, below
-$XDG_CACHE_HOME: so a second look takes as long as what changed since.
+$XDG_CACHE_HOME: so a second look takes as long as what changed since.  What
+nobody has asked for in a month is forgotten.
 """
 
 import concurrent.futures
+import contextlib
 import functools
 import hashlib
 import json
@@ -19,12 +21,14 @@ import pathlib
 import shlex
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST = 12  # files: two minutes on two processors, more of tests
 QUICK = ["--checks=-clang-analyzer-*"]
 CLEAN = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or
                      pathlib.Path.home() / ".cache") / "ibemu" / "clang-tidy"
+MONTH = 30 * 24 * 3600  # seconds
 
 
 def compiled(build):
@@ -112,9 +116,27 @@ def without_output(command):
             yield word
 
 
+def is_clean(memory, name):
+    """An entry that is asked for stays."""
+    try:
+        os.utime(memory / name)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def forget(memory, before):
+    """Entries that nobody has asked for since then."""
+    for entry in memory.glob("*"):
+        # Another run may forget the same.
+        with contextlib.suppress(FileNotFoundError):
+            if entry.stat().st_mtime < before:
+                entry.unlink()
+
+
 def complaints(build, options, source, command):
     name = key(build, options, command)
-    if name and (CLEAN / name).exists():
+    if name and is_clean(CLEAN, name):
         return ""
     done = subprocess.run(
         ["clang-tidy", "-quiet", "--extra-arg=-Wno-error", *options, "-p", build,
@@ -142,6 +164,7 @@ def main():
         for words in pool.map(lambda source: complaints(
                 build, options, source, commands[source]), sources):
             said += words
+    forget(CLEAN, time.time() - MONTH)
     print(said, end="")
     print(f"clang-tidy: {len(sources)} files"
           f" {'with complaints' if said else 'clean'}"
