@@ -9,14 +9,10 @@
 #include "hca/bus/address_space.h"
 #include "hca/bus/big_endian.h"
 #include "hca/mlx4/core/queue_entry.h"
+#include "hca/prm/mlx4_registers.h"
 #include "wire/layout.h"
 
 namespace ibemu::hca::mlx4 {
-namespace {
-
-constexpr uint32_t kCqIndexMask = 0xffffff;
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<Mlx4Cq>> Mlx4Cq::Create(Resources& resources,
                                                        int log_entries,
@@ -51,7 +47,7 @@ Mlx4Cq::~Mlx4Cq() {
   resources_.ReturnCq(number_);
 }
 
-uint32_t Mlx4Cq::index() const { return next_ & kCqIndexMask; }
+uint32_t Mlx4Cq::index() const { return next_ & prm::kCqIndexMask; }
 
 std::optional<Completion> Mlx4Cq::Poll() {
   const auto entry = FindEntry(memory_->bytes(), log_entries_, next_);
@@ -62,7 +58,7 @@ std::optional<Completion> Mlx4Cq::Poll() {
     completion.error = wire::Decode<prm::ErrorCqe>(entry);
   }
   ++next_;
-  record_.consumer_index = next_ & kCqIndexMask;
+  record_.consumer_index = next_ & prm::kCqIndexMask;
   WriteRecord(record_);
   return completion;
 }
@@ -74,7 +70,7 @@ void Mlx4Cq::WriteRecord(const prm::CqDoorbellRecord& record) {
 }
 
 void Mlx4Cq::Arm() {
-  const uint32_t index = next_ & kCqIndexMask;
+  const uint32_t index = next_ & prm::kCqIndexMask;
   const auto sequence = static_cast<uint8_t>(arm_sequence_ & 3);
   record_ = {.consumer_index = index,
              .arm_sequence = sequence,

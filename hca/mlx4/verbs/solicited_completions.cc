@@ -3,16 +3,16 @@
 #include "hca/mlx4/verbs/queue_pair_core.h"
 #include "hca/mlx4/verbs/verbs_provider.h"
 #include "hca/prm/mlx4_commands.h"
+#include "hca/prm/mlx4_registers.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
 
-constexpr uint32_t kIndexBits = 0xffffff;
 // A queue is shorter, so an index that is further ahead is behind.
-constexpr uint32_t kHalf = (kIndexBits + 1) / 2;
+constexpr uint32_t kHalf = (prm::kCqIndexMask + 1) / 2;
 
 uint32_t Ahead(uint32_t index, uint32_t of) {
-  return (index - of) & kIndexBits;
+  return (index - of) & prm::kCqIndexMask;
 }
 
 }  // namespace

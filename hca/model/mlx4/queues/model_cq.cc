@@ -11,7 +11,6 @@ namespace {
 using Status = prm::CommandStatus;
 
 constexpr uint64_t kCqeBytes = wire::kBytes<prm::Cqe>;
-constexpr uint32_t kCqIndexBits = 0xffffff;
 
 QueueBuffer::Place PlaceOfCq(const prm::CqContext& context) {
   return {.mtt_base_addr = context.mtt_base_addr,
@@ -21,8 +20,8 @@ QueueBuffer::Place PlaceOfCq(const prm::CqContext& context) {
 
 // Returns true if the 24-bit counter `a` is ahead of `b`.
 bool Beyond(uint32_t a, uint32_t b) {
-  const uint32_t distance = (a - b) & kCqIndexBits;
-  return distance != 0 && distance <= kCqIndexBits / 2;
+  const uint32_t distance = (a - b) & prm::kCqIndexMask;
+  return distance != 0 && distance <= prm::kCqIndexMask / 2;
 }
 
 }  // namespace
@@ -83,7 +82,7 @@ ModelCq::Posted ModelCq::Write(Entry entry, bool solicited) {
     context_.status = prm::kQueueWriteFailure;
     return Posted::kFault;
   }
-  if (((producer_ - consumer_) & kCqIndexBits) >= size() &&
+  if (((producer_ - consumer_) & prm::kCqIndexMask) >= size() &&
       !context_.ignore_overrun) {
     context_.status = prm::kQueueOverflow;
     return Posted::kOverrun;
@@ -109,7 +108,7 @@ bool ModelCq::Notify(bool solicited) {
                       (context_.state == prm::kCqArmedSolicited && solicited);
   if (!wanted) return false;
   context_.state = prm::kCqFired;
-  context_.last_notified_index = producer_ & kCqIndexBits;
+  context_.last_notified_index = producer_ & prm::kCqIndexMask;
   sequence_ = (sequence_ + 1) & 3;
   return true;
 }
@@ -120,10 +119,10 @@ bool ModelCq::Arm(const prm::CqDoorbell& doorbell) {
   consumer_ = doorbell.consumer_index;
   if (doorbell.command == prm::kCqArmNext) {
     context_.state = prm::kCqArmed;
-    if (Beyond(producer_ & kCqIndexBits, consumer_)) return Notify(true);
+    if (Beyond(producer_ & prm::kCqIndexMask, consumer_)) return Notify(true);
   } else if (doorbell.command == prm::kCqArmSolicitedOnly) {
     context_.state = prm::kCqArmedSolicited;
-    if (Beyond(solicited_ & kCqIndexBits, consumer_)) return Notify(true);
+    if (Beyond(solicited_ & prm::kCqIndexMask, consumer_)) return Notify(true);
   }
   return false;
 }
@@ -138,7 +137,7 @@ Status ModelCq::Resize(Core& core, const prm::CqContext& context) {
     return status;
   }
   if (!ReadConsumerIndex()) return Status::kInternalError;
-  const uint32_t unread = (producer_ - consumer_) & kCqIndexBits;
+  const uint32_t unread = (producer_ - consumer_) & prm::kCqIndexMask;
   // The last entry in the old memory tells software that the rest is in the new
   // memory.
   if (unread + 1 > 1u << wanted.log_cq_size) return Status::kBadSize;
@@ -162,9 +161,9 @@ void ModelCq::Moderate(uint16_t max_count, uint16_t period) {
 
 prm::CqContext ModelCq::context() const {
   prm::CqContext context = context_;
-  context.producer_index = producer_ & kCqIndexBits;
+  context.producer_index = producer_ & prm::kCqIndexMask;
   context.consumer_index = consumer_;
-  context.solicit_producer_index = solicited_ & kCqIndexBits;
+  context.solicit_producer_index = solicited_ & prm::kCqIndexMask;
   return context;
 }
 

@@ -9,7 +9,6 @@ namespace {
 
 constexpr uint64_t kEqeBytes = wire::kBytes<prm::Eqe>;
 constexpr int kMaxLogEq = 22;
-constexpr uint32_t kEqIndexBits = 0xffffff;
 
 QueueBuffer::Place PlaceOfEq(const prm::EqContext& context) {
   return {.mtt_base_addr = context.mtt_base_addr,
@@ -51,7 +50,7 @@ bool ModelEq::Initialise() {
 
 ModelEq::Posted ModelEq::Post(prm::Eqe event) {
   if (dead()) return Posted::kFault;
-  if (((producer_ - consumer_) & kEqIndexBits) >= size() &&
+  if (((producer_ - consumer_) & prm::kEqIndexMask) >= size() &&
       !context_.ignore_overrun) {
     context_.status = prm::kQueueOverflow;
     return Posted::kOverrun;
@@ -75,14 +74,14 @@ ModelEq::Posted ModelEq::Post(prm::Eqe event) {
 }
 
 bool ModelEq::MayRead(uint32_t consumer_index) const {
-  return ((consumer_index - consumer_) & kEqIndexBits) <=
-         ((producer_ - consumer_) & kEqIndexBits);
+  return ((consumer_index - consumer_) & prm::kEqIndexMask) <=
+         ((producer_ - consumer_) & prm::kEqIndexMask);
 }
 
 bool ModelEq::Doorbell(uint32_t consumer_index, bool arm) {
-  consumer_ = consumer_index & kEqIndexBits;
+  consumer_ = consumer_index & prm::kEqIndexMask;
   if (!arm || dead()) return false;
-  if ((producer_ & kEqIndexBits) != consumer_) return true;
+  if ((producer_ & prm::kEqIndexMask) != consumer_) return true;
   context_.state = prm::kEqArmed;
   return false;
 }
@@ -90,7 +89,7 @@ bool ModelEq::Doorbell(uint32_t consumer_index, bool arm) {
 prm::EqContext ModelEq::context() const {
   prm::EqContext context = context_;
   context.consumer_index = consumer_;
-  context.producer_index = producer_ & kEqIndexBits;
+  context.producer_index = producer_ & prm::kEqIndexMask;
   return context;
 }
 
