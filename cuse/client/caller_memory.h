@@ -20,6 +20,8 @@ namespace ibemu::cuse {
 struct BlockedCall {
   int64_t number = 0;
   std::array<uint64_t, 6> arguments{};
+
+  bool operator==(const BlockedCall&) const = default;
 };
 
 // Returns the call of a thread.  This doesn't touch the client's memory, so any

@@ -39,11 +39,12 @@ bool IsCut(pid_t tid, size_t size) {
 // One open device file.
 struct FuseDevices::Handle {
   Handle(Timers& timers, std::unique_ptr<File> served, const fuse_ctx& caller,
-         WriteBudget& budget)
+         CallBudget& budget)
       : file(std::move(served)),
         user(caller.uid),
         group(caller.gid),
         waiters(timers, *file),
+        reads(timers, budget),
         writes(timers, *file, budget) {}
 
   std::unique_ptr<File> file;

@@ -15,9 +15,9 @@
 #include "cuse/client/caller_credentials.h"
 #include "cuse/client/no_space.h"
 #include "cuse/file.h"
+#include "cuse/fuse/call_budget.h"
 #include "cuse/fuse/libfuse.h"
 #include "cuse/fuse/slot_table.h"
-#include "cuse/fuse/write_budget.h"
 
 namespace ibemu::cuse {
 
@@ -87,7 +87,7 @@ class FuseDevices final : public ReplySink {
   uint32_t open_flags_;
   const std::optional<uid_t> supervisor_;
   CallerCredentials credentials_;
-  const std::shared_ptr<WriteBudget> budget_ = WriteBudget::OfThisDaemon();
+  const std::shared_ptr<CallBudget> budget_ = CallBudget::OfThisDaemon();
   size_t piece_ = size_t{128} << 10;
   RequestId running_{};  // in a call that has not returned, if not answered yet
   SlotTable<Handle> handles_;

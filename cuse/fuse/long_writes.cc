@@ -28,15 +28,7 @@ class NoOne final : public ReplySink {
 
 }  // namespace
 
-bool RunningThread::IsElsewhere(
-    const absl::StatusOr<absl::Duration>& cpu_time) {
-  constexpr int kOften = 10;
-  if (!cpu_time.ok() || *cpu_time > cpu_time_) ++times_;
-  if (cpu_time.ok()) cpu_time_ = *cpu_time;
-  return times_ >= kOften;
-}
-
-LongWrites::LongWrites(Timers& timers, File& file, WriteBudget& budget)
+LongWrites::LongWrites(Timers& timers, File& file, CallBudget& budget)
     : timers_(timers), file_(file), calls_(SizeOfWrite, budget) {}
 
 LongWrites::~LongWrites() {

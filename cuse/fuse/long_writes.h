@@ -8,29 +8,13 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "base/timers.h"
 #include "cuse/file.h"
 #include "cuse/fuse/libfuse.h"
+#include "cuse/fuse/running_thread.h"
 #include "cuse/fuse/split_calls.h"
 
 namespace ibemu::cuse {
-
-// A RunningThread is what was seen of a thread that is not asleep, as it would
-// be in its write() until we have its next piece.
-class RunningThread {
- public:
-  // Takes one more look in a row: at the processor time of the thread, or that
-  // this can't be found out.  Returns true when it must be elsewhere.  A look
-  // counts only if the thread got processor time since the last: one that is
-  // held back (a quota, a higher priority) may be anywhere.
-  bool IsElsewhere(const absl::StatusOr<absl::Duration>& cpu_time);
-
- private:
-  int times_ = 0;
-  absl::Duration cpu_time_;
-};
 
 // The unfinished long writes of one open device file, which collect their
 // pieces until the File can have them as one.
@@ -43,7 +27,7 @@ class RunningThread {
 class LongWrites {
  public:
   // REQUIRES: all outlive this object.
-  LongWrites(Timers& timers, File& file, WriteBudget& budget);
+  LongWrites(Timers& timers, File& file, CallBudget& budget);
   ~LongWrites();
   LongWrites(const LongWrites&) = delete;
   LongWrites& operator=(const LongWrites&) = delete;

@@ -39,7 +39,7 @@ SplitWrites::Verdict SplitWrites::Begin(const Piece& first) {
             .head_size = first.head_size,
             .total = std::nullopt,
             .data = {},
-            .share = WriteBudget::Share(budget_, first.user)};
+            .share = CallBudget::Share(budget_, first.user)};
   if (const auto size = size_of_write_(first.tid); size.ok()) {
     if (*size > first.longest) return Verdict::kTooLong;
     call.total = *size;
@@ -91,23 +91,39 @@ SplitWrites::Whole SplitWrites::TakeWhole(pid_t tid) {
 }
 
 std::vector<SplitReads::Rest>::iterator SplitReads::Find(pid_t tid) {
-  return std::find_if(rests_.begin(), rests_.end(),
-                      [tid](const Rest& rest) { return rest.tid == tid; });
+  return std::find_if(rests_.begin(), rests_.end(), [tid](const Rest& rest) {
+    return rest.answer.tid == tid;
+  });
 }
 
-void SplitReads::Keep(pid_t tid, uint64_t offset, std::vector<std::byte> bytes,
-                      size_t sent) {
-  Forget(tid);
-  rests_.push_back({tid, offset, std::move(bytes), sent});
+bool SplitReads::pending(pid_t tid) const {
+  return std::any_of(rests_.begin(), rests_.end(), [tid](const Rest& rest) {
+    return rest.answer.tid == tid;
+  });
+}
+
+bool SplitReads::Keep(Answer answer) {
+  Forget(answer.tid);
+  CallBudget::Share share(budget_, answer.user);
+  if (!share.GrowTo(answer.bytes.size())) return false;
+  if (rests_.size() >= kMaxThreads) rests_.erase(rests_.begin());
+  rests_.push_back({std::move(answer), std::move(share)});
+  return true;
+}
+
+mad::Bytes SplitReads::First(pid_t tid) {
+  const Answer& answer = Find(tid)->answer;
+  return mad::Bytes(answer.bytes).first(answer.sent);
 }
 
 mad::Bytes SplitReads::Next(pid_t tid, uint64_t offset, size_t size) {
   const auto rest = Find(tid);
-  if (rest == rests_.end() || rest->offset != offset) return {};
-  const mad::Bytes left = mad::Bytes(rest->bytes).subspan(rest->sent);
+  if (rest == rests_.end() || rest->answer.offset != offset) return {};
+  Answer& answer = rest->answer;
+  const mad::Bytes left = mad::Bytes(answer.bytes).subspan(answer.sent);
   const mad::Bytes next = left.first(std::min(size, left.size()));
-  rest->offset += next.size();
-  rest->sent += next.size();
+  answer.offset += next.size();
+  answer.sent += next.size();
   return next;
 }
 
@@ -118,7 +134,7 @@ void SplitReads::Forget(pid_t tid) {
 
 void SplitReads::ForgetIfRead(pid_t tid) {
   const auto rest = Find(tid);
-  if (rest != rests_.end() && rest->sent == rest->bytes.size()) {
+  if (rest != rests_.end() && rest->answer.sent == rest->answer.bytes.size()) {
     rests_.erase(rest);
   }
 }

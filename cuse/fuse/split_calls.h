@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cuse/fuse/write_budget.h"
+#include "cuse/fuse/call_budget.h"
 #include "mad/address.h"
 
 namespace ibemu::cuse {
@@ -61,7 +61,7 @@ class SplitWrites {
   };
 
   // REQUIRES: `budget` outlives this object.
-  SplitWrites(SizeOfCall size_of_write, WriteBudget& budget)
+  SplitWrites(SizeOfCall size_of_write, CallBudget& budget)
       : size_of_write_(std::move(size_of_write)), budget_(budget) {}
 
   // Returns true if thread `tid` is in the middle of a call.
@@ -92,7 +92,7 @@ class SplitWrites {
     size_t head_size = 0;
     std::optional<size_t> total;
     Whole data;
-    WriteBudget::Share share;
+    CallBudget::Share share;
   };
   using Calls = std::vector<Call>;  // few; the oldest first
 
@@ -100,17 +100,39 @@ class SplitWrites {
   Verdict Begin(const Piece& first);
 
   SizeOfCall size_of_write_;
-  WriteBudget& budget_;
+  CallBudget& budget_;
   Calls calls_;
 };
 
 // The data that readers of one open file have not got yet.
 class SplitReads {
  public:
-  // Keeps the part of `bytes` after the first `sent` for the next read of
-  // thread `tid`, which will be at `offset`.
-  void Keep(pid_t tid, uint64_t offset, std::vector<std::byte> bytes,
-            size_t sent);
+  // The maximum number of threads in such a read at a time.  With one more, the
+  // one that began first is given up.
+  static constexpr size_t kMaxThreads = 256;
+
+  // REQUIRES: `budget` outlives this object.
+  explicit SplitReads(CallBudget& budget) : budget_(budget) {}
+
+  struct Answer {
+    pid_t tid = 0;  // the thread that reads
+    uid_t user = 0;
+    std::vector<std::byte> bytes;
+    size_t sent = 0;      // of `bytes`, with the first piece
+    uint64_t offset = 0;  // of the next piece
+  };
+
+  // Keeps the part of an answer that is not sent with the first piece for the
+  // next one.  Returns false, and keeps nothing, if the user has no budget
+  // left.
+  bool Keep(Answer answer);
+
+  // Returns true if something is kept for thread `tid`.
+  bool pending(pid_t tid) const;
+
+  // Returns what was sent with the first piece; valid until the next call.
+  // REQUIRES: something was just kept for that thread.
+  mad::Bytes First(pid_t tid);
 
   // Returns at most `size` bytes for a read at `offset` > 0, and none at the
   // end.  Valid until the next call.
@@ -124,13 +146,12 @@ class SplitReads {
 
  private:
   struct Rest {
-    pid_t tid;
-    uint64_t offset;  // of the next piece
-    std::vector<std::byte> bytes;
-    size_t sent;  // of `bytes`
+    Answer answer;
+    CallBudget::Share share;
   };
   std::vector<Rest>::iterator Find(pid_t tid);
 
+  CallBudget& budget_;
   std::vector<Rest> rests_;  // few: one per thread in such a read
 };
 

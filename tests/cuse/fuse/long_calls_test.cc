@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "cuse/client/caller_memory.h"
-#include "cuse/fuse/long_writes.h"
+#include "cuse/fuse/running_thread.h"
 #include "tests/cuse/blocked_reader.h"
 #include "tests/cuse/fuse/tree_fixture.h"
 #include "tests/cuse/long_writer.h"
@@ -88,6 +88,35 @@ TEST_F(LongCallsTest, ANewReadForgetsTheRestOfTheLast) {
   timers_.RunPending();
   EXPECT_EQ(kernel_.Read(file_, 1024).data.size(), kOldUmadHeader + 256);
   EXPECT_TRUE(kernel_.Read(file_, kPiece, kPiece).data.empty());
+}
+
+TEST_F(LongCallsTest, TheRestOfAReadWaitsAsLongAsItsThreadIsInThere) {
+  AskForTable(2 * kPiece);
+  const BlockedReader client(3 * kPiece);
+  kernel_.SetCaller(client.tid());
+  EXPECT_EQ(kernel_.Read(file_, kPiece).data.size(), kPiece);
+  timers_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(kernel_.Read(file_, kPiece, kPiece).data.size(), kPiece);
+}
+
+TEST_F(LongCallsTest, TheRestOfAReadThatBrokeOffIsDropped) {
+  AskForTable(2 * kPiece);
+  BlockedReader client(3 * kPiece);
+  kernel_.SetCaller(client.tid());
+  EXPECT_EQ(kernel_.Read(file_, kPiece).data.size(), kPiece);
+  client.BreakOff();
+  timers_.RunFor(absl::Milliseconds(100));
+  EXPECT_TRUE(kernel_.Read(file_, kPiece, kPiece).data.empty());
+}
+
+TEST_F(LongCallsTest, AFileThatIsClosedLooksAtNoReader) {
+  AskForTable(2 * kPiece);
+  const BlockedReader client(3 * kPiece);
+  kernel_.SetCaller(client.tid());
+  EXPECT_EQ(kernel_.Read(file_, kPiece).data.size(), kPiece);
+  kernel_.Release(file_);
+  timers_.RunFor(absl::Seconds(1));
+  EXPECT_TRUE(timers_.idle());
 }
 
 TEST_F(LongCallsTest, PiecesOfAWriteAreOneMessage) {

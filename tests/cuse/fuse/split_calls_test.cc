@@ -46,7 +46,7 @@ class SplitWritesTest : public ::testing::Test {
   uid_t user_ = 1000;
   size_t longest_ = 8 * kRequestBytes;
   std::map<pid_t, size_t> known_sizes_;
-  WriteBudget budget_{80 * kRequestBytes, 160 * kRequestBytes};
+  CallBudget budget_{80 * kRequestBytes, 160 * kRequestBytes};
   SplitWrites writes_{[this](pid_t tid) -> absl::StatusOr<size_t> {
                         const auto it = known_sizes_.find(tid);
                         if (it == known_sizes_.end())
@@ -210,44 +210,88 @@ TEST_F(SplitWritesTest, WhatIsWholeIsNoLongerInTheBudget) {
   }
 }
 
-TEST(SplitReadsTest, ARestIsReadInOrderByItsThread) {
-  SplitReads reads;
+class SplitReadsTest : public ::testing::Test {
+ protected:
+  bool Keep(pid_t tid, uint64_t offset, std::vector<std::byte> bytes,
+            size_t sent, uid_t user = 1000) {
+    return reads_.Keep({.tid = tid,
+                        .user = user,
+                        .bytes = std::move(bytes),
+                        .sent = sent,
+                        .offset = offset});
+  }
+
+  CallBudget budget_{1000, 1500};
+  SplitReads reads_{budget_};
+};
+
+TEST_F(SplitReadsTest, ARestIsReadInOrderByItsThread) {
   const std::vector<std::byte> bytes = Count(190);
   const auto rest = mad::Bytes(bytes).subspan(40);
-  reads.Keep(kClient, 100, bytes, 40);
-  EXPECT_THAT(reads.Next(kOther, 100, 100), SizeIs(0));
-  EXPECT_THAT(reads.Next(kClient, 99, 100), SizeIs(0));
-  EXPECT_THAT(reads.Next(kClient, 100, 100), ElementsAreArray(rest.first(100)));
-  EXPECT_THAT(reads.Next(kClient, 200, 100),
+  ASSERT_TRUE(Keep(kClient, 100, bytes, 40));
+  EXPECT_THAT(reads_.First(kClient),
+              ElementsAreArray(mad::Bytes(bytes).first(40)));
+  EXPECT_THAT(reads_.Next(kOther, 100, 100), SizeIs(0));
+  EXPECT_THAT(reads_.Next(kClient, 99, 100), SizeIs(0));
+  EXPECT_THAT(reads_.Next(kClient, 100, 100),
+              ElementsAreArray(rest.first(100)));
+  EXPECT_THAT(reads_.Next(kClient, 200, 100),
               ElementsAreArray(rest.subspan(100)));
-  EXPECT_THAT(reads.Next(kClient, 250, 100), SizeIs(0));
+  EXPECT_THAT(reads_.Next(kClient, 250, 100), SizeIs(0));
 }
 
-TEST(SplitReadsTest, WhatIsReadIsForgotten) {
-  SplitReads reads;
-  reads.Keep(kClient, 1, Data(3), 1);
-  EXPECT_THAT(reads.Next(kClient, 1, 1), SizeIs(1));
-  reads.ForgetIfRead(kClient);
-  EXPECT_FALSE(reads.empty());
-  EXPECT_THAT(reads.Next(kClient, 2, 1), SizeIs(1));
-  reads.ForgetIfRead(kClient);
-  EXPECT_TRUE(reads.empty());
-  reads.ForgetIfRead(kClient);
+TEST_F(SplitReadsTest, WhatIsReadIsForgotten) {
+  ASSERT_TRUE(Keep(kClient, 1, Data(3), 1));
+  EXPECT_THAT(reads_.Next(kClient, 1, 1), SizeIs(1));
+  reads_.ForgetIfRead(kClient);
+  EXPECT_TRUE(reads_.pending(kClient));
+  EXPECT_THAT(reads_.Next(kClient, 2, 1), SizeIs(1));
+  reads_.ForgetIfRead(kClient);
+  EXPECT_FALSE(reads_.pending(kClient));
+  EXPECT_TRUE(reads_.empty());
+  reads_.ForgetIfRead(kClient);
 }
 
-TEST(SplitReadsTest, ThreadsReadTheirOwnRests) {
-  SplitReads reads;
-  reads.Keep(kClient, 1, Data(1, 0xa), 0);
-  reads.Keep(kOther, 1, Data(1, 0xb), 0);
-  EXPECT_EQ(reads.Next(kOther, 1, 1)[0], std::byte{0xb});
-  EXPECT_EQ(reads.Next(kClient, 1, 1)[0], std::byte{0xa});
+TEST_F(SplitReadsTest, ThreadsReadTheirOwnRests) {
+  ASSERT_TRUE(Keep(kClient, 1, Data(1, 0xa), 0));
+  ASSERT_TRUE(Keep(kOther, 1, Data(1, 0xb), 0));
+  EXPECT_EQ(reads_.Next(kOther, 1, 1)[0], std::byte{0xb});
+  EXPECT_EQ(reads_.Next(kClient, 1, 1)[0], std::byte{0xa});
 }
 
-TEST(SplitReadsTest, ANewReadForgetsTheOldRest) {
-  SplitReads reads;
-  reads.Keep(kClient, 1, Data(1), 0);
-  reads.Forget(kClient);
-  EXPECT_TRUE(reads.empty());
+TEST_F(SplitReadsTest, ANewReadForgetsTheOldRest) {
+  ASSERT_TRUE(Keep(kClient, 1, Data(1), 0));
+  reads_.Forget(kClient);
+  EXPECT_TRUE(reads_.empty());
+}
+
+TEST_F(SplitReadsTest, RestsAreChargedToTheirUser) {
+  SplitReads other_file(budget_);
+  EXPECT_TRUE(Keep(1, 100, Data(600), 100));
+  EXPECT_FALSE(other_file.Keep(
+      {.tid = 2, .user = 1000, .bytes = Data(401), .sent = 0, .offset = 1}));
+  EXPECT_TRUE(other_file.empty());
+  EXPECT_TRUE(Keep(3, 100, Data(900), 100, /*user=*/1001));
+  EXPECT_FALSE(Keep(4, 100, Data(1), 0, /*user=*/1002)) << "of all users";
+  reads_.Forget(1);
+  EXPECT_TRUE(other_file.Keep(
+      {.tid = 2, .user = 1000, .bytes = Data(401), .sent = 0, .offset = 1}));
+}
+
+TEST_F(SplitReadsTest, AReadThatFindsNoBudgetForgetsTheLast) {
+  EXPECT_TRUE(Keep(kClient, 100, Data(600), 100));
+  EXPECT_TRUE(Keep(kClient, 100, Data(1000), 100));
+  EXPECT_FALSE(Keep(kClient, 100, Data(1001), 100));
+  EXPECT_TRUE(reads_.empty());
+}
+
+TEST_F(SplitReadsTest, OfTooManyThreadsTheFirstIsGivenUp) {
+  for (pid_t tid = 0; tid <= static_cast<pid_t>(SplitReads::kMaxThreads);
+       ++tid) {
+    EXPECT_TRUE(Keep(tid, 1, Data(2), 1));
+  }
+  EXPECT_FALSE(reads_.pending(0));
+  EXPECT_TRUE(reads_.pending(1));
 }
 
 }  // namespace

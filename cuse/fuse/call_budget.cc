@@ -1,20 +1,20 @@
-#include "cuse/fuse/write_budget.h"
+#include "cuse/fuse/call_budget.h"
 
 namespace ibemu::cuse {
 
-std::shared_ptr<WriteBudget> WriteBudget::OfThisDaemon() {
-  static const auto budget = std::make_shared<WriteBudget>(kUsual, kUsualOfAll);
+std::shared_ptr<CallBudget> CallBudget::OfThisDaemon() {
+  static const auto budget = std::make_shared<CallBudget>(kUsual, kUsualOfAll);
   return budget;
 }
 
-bool WriteBudget::Share::GrowTo(size_t bytes) {
+bool CallBudget::Share::GrowTo(size_t bytes) {
   if (bytes <= bytes_) return true;
   if (!budget_->Take(user_, bytes - bytes_)) return false;
   bytes_ = bytes;
   return true;
 }
 
-bool WriteBudget::Take(uid_t user, size_t bytes) {
+bool CallBudget::Take(uid_t user, size_t bytes) {
   size_t& taken = taken_[user];
   const bool fits =
       bytes <= of_user_ - taken && bytes <= of_all_ - taken_by_all_;
@@ -26,7 +26,7 @@ bool WriteBudget::Take(uid_t user, size_t bytes) {
   return fits;
 }
 
-void WriteBudget::GiveBack(uid_t user, size_t bytes) {
+void CallBudget::GiveBack(uid_t user, size_t bytes) {
   if (bytes == 0) return;
   const auto taken = taken_.find(user);
   taken->second -= bytes;

@@ -1,6 +1,6 @@
-// WriteBudget: the memory that unfinished writes may take.
-#ifndef IBEMU_CUSE_FUSE_WRITE_BUDGET_H_
-#define IBEMU_CUSE_FUSE_WRITE_BUDGET_H_
+// CallBudget: the memory that unfinished calls may take.
+#ifndef IBEMU_CUSE_FUSE_CALL_BUDGET_H_
+#define IBEMU_CUSE_FUSE_CALL_BUDGET_H_
 
 #include <sys/types.h>
 
@@ -12,10 +12,11 @@
 
 namespace ibemu::cuse {
 
-// The pieces of a long write() are kept by us until the last one comes, and
-// nobody charges the client for them.  So each user has a budget, over all the
-// files that he has open, and all users have one together.
-class WriteBudget {
+// The pieces of a long write() are kept by us until the last one comes, the
+// rest of what a long read() gets until it was read, and nobody charges the
+// client for them.  So each user has a budget, over all the files that he has
+// open, and all users have one together.
+class CallBudget {
  public:
   // In bytes: room for one message of the maximum size, or for many of usual
   // ones.
@@ -23,17 +24,17 @@ class WriteBudget {
   // A user may have other user ids as well (newuidmap).
   static constexpr size_t kUsualOfAll = 3 * kUsual;
 
-  WriteBudget(size_t of_user, size_t of_all)
+  CallBudget(size_t of_user, size_t of_all)
       : of_user_(of_user), of_all_(of_all) {}
 
   // Returns the budget that all devices share.
-  static std::shared_ptr<WriteBudget> OfThisDaemon();
+  static std::shared_ptr<CallBudget> OfThisDaemon();
 
   // Bytes that are taken, until this ends.
   class Share {
    public:
     // REQUIRES: `budget` outlives the share.
-    Share(WriteBudget& budget, uid_t user) : budget_(&budget), user_(user) {}
+    Share(CallBudget& budget, uid_t user) : budget_(&budget), user_(user) {}
     Share(Share&& other) noexcept
         : budget_(other.budget_),
           user_(other.user_),
@@ -51,7 +52,7 @@ class WriteBudget {
     bool GrowTo(size_t bytes);
 
    private:
-    WriteBudget* budget_;
+    CallBudget* budget_;
     uid_t user_;
     size_t bytes_ = 0;
   };
@@ -68,4 +69,4 @@ class WriteBudget {
 
 }  // namespace ibemu::cuse
 
-#endif  // IBEMU_CUSE_FUSE_WRITE_BUDGET_H_
+#endif  // IBEMU_CUSE_FUSE_CALL_BUDGET_H_
