@@ -88,8 +88,9 @@ class File {
   // cuts one whose buffer can't be read to its end, and does not tell.
   virtual bool MayBeCut(Bytes /*data*/) const { return false; }
 
-  // Handles a write().  A kept reply blocks all writers of the inode, so the
-  // file must answer it soon, and without help from a client.
+  // Handles a write().  While its reply is kept, other writers of the inode may
+  // have to wait (in run mode: those of a umad, and on an older Linux all).  So
+  // the file must answer it soon, and without help from a client.
   virtual void Write(Written data, WriteReply reply) = 0;
 
   virtual void Ioctl(const IoctlRequest& request, IoctlReply reply) = 0;

@@ -389,6 +389,7 @@ bool NodeCalls::Stat(const seccomp_notif& call) {
     return false;
   }
   status.st_mode = AsCharacterDevice(status.st_mode);
+  status.st_size = 0;
   status.st_rdev = makedev(
       sysfs::kMajor, static_cast<unsigned>(sysfs::kFirstUverbs + node->number));
   Finish(call, WriteMemory(pid, buffer, &status, sizeof status) ? 0 : EFAULT);
@@ -411,6 +412,7 @@ bool NodeCalls::StatX(const seccomp_notif& call) {
     return false;
   }
   status.stx_mode = static_cast<uint16_t>(AsCharacterDevice(status.stx_mode));
+  status.stx_size = 0;
   status.stx_rdev_major = sysfs::kMajor;
   status.stx_rdev_minor =
       static_cast<uint32_t>(sysfs::kFirstUverbs + node->number);

@@ -112,10 +112,10 @@ KernelSide::Reply KernelSide::WaitForWorker(uint64_t request) {
   return Wait(request);
 }
 
-void KernelSide::Init() {
+void KernelSide::Init(uint32_t minor) {
   fuse_init_in in{};
   in.major = FUSE_KERNEL_VERSION;
-  in.minor = FUSE_KERNEL_MINOR_VERSION;
+  in.minor = minor;
   in.max_readahead = kPiece;
   in.flags = FUSE_ASYNC_READ | FUSE_ATOMIC_O_TRUNC | FUSE_BIG_WRITES |
              FUSE_PARALLEL_DIROPS;

@@ -91,7 +91,8 @@ class KernelSide {
     return Wait(Send(opcode, node, parts));
   }
 
-  void Init();
+  // `minor` is its version of the protocol.
+  void Init(uint32_t minor = FUSE_KERNEL_MINOR_VERSION);
 
   // Asks for the name and number of the device, as the kernel does at once when
   // a server has opened /dev/cuse.

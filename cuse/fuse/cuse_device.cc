@@ -11,7 +11,8 @@
 namespace ibemu::cuse {
 namespace {
 
-// CUSE needs no flag: it neither caches nor keeps a file position.
+// CUSE needs no flag: it neither caches nor keeps a file position, and takes no
+// lock.
 constexpr uint32_t kOpenFlags = 0;
 
 // The kernel's limit on a request to a character device, 32 pages
@@ -25,7 +26,7 @@ class CuseDevice::Impl {
   Impl(Timers& timers, WorkerPool& workers, Identity identity, Opener opener)
       : identity_(std::move(identity)),
         opener_(std::move(opener)),
-        devices_(timers, workers, kOpenFlags, /*supervisor=*/std::nullopt) {
+        devices_(timers, workers, /*supervisor=*/std::nullopt) {
     devices_.SetPiece(kPiece);
   }
 
@@ -79,7 +80,7 @@ const cuse_lowlevel_ops& CuseDevice::Impl::Table() {
       Impl& self = Self(request);
       std::unique_ptr<File> file = self.opener_(info->flags);
       if (file == nullptr) return ReplyError(request, Errno::kNoSuchAddress);
-      self.devices_.Open(request, std::move(file), info->flags);
+      self.devices_.Open(request, std::move(file), info->flags, kOpenFlags);
     };
     ops.read = [](fuse_req_t request, size_t size, off_t offset, Info info) {
       Self(request).devices_.Read(request, size, offset, *info);

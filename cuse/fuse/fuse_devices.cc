@@ -78,10 +78,9 @@ void FuseDevices::Dispatch(fuse_req_t request, Handle& handle, Call call) {
 }
 
 FuseDevices::FuseDevices(Timers& timers, WorkerPool& workers,
-                         uint32_t open_flags, std::optional<uid_t> supervisor)
+                         std::optional<uid_t> supervisor)
     : timers_(timers),
       workers_(workers),
-      open_flags_(open_flags),
       supervisor_(supervisor),
       self_(std::make_shared<FuseDevices*>(this)) {}
 
@@ -103,11 +102,11 @@ fuse_req_t FuseDevices::Settle(RequestId id) {
 }
 
 void FuseDevices::Open(fuse_req_t request, std::unique_ptr<File> file,
-                       int flags) {
+                       int flags, uint32_t open_flags) {
   const fuse_ctx& caller = *fuse_req_ctx(request);
   const uint64_t number = handles_.Add(
       std::make_unique<Handle>(timers_, std::move(file), caller, *budget_));
-  opening_.emplace(IdOf(request), number);
+  opening_.emplace(IdOf(request), Opening{number, open_flags});
   Handle& handle = *handles_.Find(number);
   if (handle.file->IsForOpenerOnly()) {
     handle.SetOpener(credentials_.Of(caller.pid));
@@ -118,26 +117,23 @@ void FuseDevices::Open(fuse_req_t request, std::unique_ptr<File> file,
 }
 
 void FuseDevices::SendOpened(RequestId id) {
-  const auto opening = opening_.find(id);
-  const uint64_t number = opening->second;
-  opening_.erase(opening);
+  const Opening opening = opening_.extract(id).mapped();
 
   // fuse_reply_open() can't be used, as this libfuse does not know
   // FOPEN_STREAM.
   fuse_open_out answer{};  // its last field has one name or another
-  answer.fh = number;
-  answer.open_flags = open_flags_;
+  answer.fh = opening.handle;
+  answer.open_flags = opening.open_flags;
   if (fuse_reply_buf(Settle(id), reinterpret_cast<const char*>(&answer),
                      sizeof answer) != 0) {
-    RemoveSoon(number);  // the client is gone, and no RELEASE will come
+    RemoveSoon(opening.handle);  // the client is gone, and no RELEASE will come
   }
 }
 
 void FuseDevices::SendError(RequestId id, Errno error) {
   if (!opening_.empty()) {
-    if (const auto opening = opening_.find(id); opening != opening_.end()) {
-      RemoveSoon(opening->second);
-      opening_.erase(opening);
+    if (const auto opening = opening_.extract(id)) {
+      RemoveSoon(opening.mapped().handle);
     }
   }
   if (!long_reads_.empty()) long_reads_.erase(id);

@@ -27,10 +27,10 @@ namespace ibemu::cuse {
 // the kernel split are joined by the file's LongReads and LongWrites.
 class FuseDevices final : public ReplySink {
  public:
-  // `open_flags` are the FOPEN_* flags of every open.  `supervisor` is the user
-  // who may open files for others (kOpenedFor), as root may; if empty, nobody
-  // may.  REQUIRES: `timers` and `workers` outlive this object.
-  FuseDevices(Timers& timers, WorkerPool& workers, uint32_t open_flags,
+  // `supervisor` is the user who may open files for others (kOpenedFor), as
+  // root may; if empty, nobody may.  REQUIRES: `timers` and `workers` outlive
+  // this object.
+  FuseDevices(Timers& timers, WorkerPool& workers,
               std::optional<uid_t> supervisor);
 
   // Ends every file.  REQUIRES: the session still exists.
@@ -43,8 +43,10 @@ class FuseDevices final : public ReplySink {
   bool empty() const { return handles_.empty(); }
 
   // Each call answers `request` at once or later.  `file` is released with the
-  // last close, or when its opening fails.
-  void Open(fuse_req_t request, std::unique_ptr<File> file, int flags);
+  // last close, or when its opening fails; `open_flags` are the FOPEN_* flags
+  // that the kernel gets.
+  void Open(fuse_req_t request, std::unique_ptr<File> file, int flags,
+            uint32_t open_flags);
   void Read(fuse_req_t request, size_t size, off_t offset,
             const fuse_file_info& info);
   void Write(fuse_req_t request, Bytes data, off_t offset,
@@ -58,6 +60,10 @@ class FuseDevices final : public ReplySink {
 
  private:
   struct Handle;
+  struct Opening {
+    uint64_t handle;  // its number
+    uint32_t open_flags;
+  };
   struct LongRead {
     Handle* handle;
     size_t size;  // of its first request
@@ -84,7 +90,6 @@ class FuseDevices final : public ReplySink {
 
   Timers& timers_;
   WorkerPool& workers_;
-  uint32_t open_flags_;
   const std::optional<uid_t> supervisor_;
   CallerCredentials credentials_;
   const std::shared_ptr<CallBudget> budget_ = CallBudget::OfThisDaemon();
@@ -92,7 +97,7 @@ class FuseDevices final : public ReplySink {
   RequestId running_{};  // in a call that has not returned, if not answered yet
   SlotTable<Handle> handles_;
   // Data of requests for which the id is not enough; mostly empty.
-  absl::flat_hash_map<RequestId, uint64_t> opening_;  // handle numbers
+  absl::flat_hash_map<RequestId, Opening> opening_;
   absl::flat_hash_map<RequestId, LongRead> long_reads_;
   absl::flat_hash_map<RequestId, size_t> long_writes_;  // sizes of last pieces
   absl::flat_hash_set<fuse_req_t> at_worker_;

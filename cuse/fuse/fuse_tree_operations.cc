@@ -21,6 +21,15 @@ namespace {
 // the same descriptor, because both take the lock of the file position.
 constexpr uint32_t kDeviceFlags = FOPEN_DIRECT_IO | FOPEN_STREAM;
 
+// From this minor version on, Linux lets several threads write to an inode at
+// once, if the open file has FOPEN_PARALLEL_DIRECT_WRITES and no write goes
+// beyond the size of the inode.  Otherwise each has the inode's lock until it
+// is answered.
+constexpr uint32_t kParallelWrites = 38;
+
+// A size that no write reaches, for each begins at 0.
+constexpr off_t kBeyondWrites = off_t{1} << 62;
+
 constexpr mode_t kUverbsMode = 0666;  // rdma-core's udev rule
 
 constexpr size_t kMaxWrite = size_t{1} << 20;  // what Linux's 256 pages hold
@@ -43,13 +52,14 @@ FuseTreeOperations::FuseTreeOperations(Timers& timers, const sysfs::View& view,
       nodes_(view),
       timers_(timers),
       workers_(workers),
-      devices_(timers, workers, kDeviceFlags, options.uid) {}
+      devices_(timers, workers, options.uid) {}
 
 void FuseTreeOperations::Update() { nodes_.Update(view_); }
 
 void FuseTreeOperations::Init(fuse_conn_info& connection) {
   if (connection.max_write > kMaxWrite) connection.max_write = kMaxWrite;
   devices_.SetPiece(connection.max_write);
+  has_parallel_writes_ = connection.proto_minor >= kParallelWrites;
   // Requests are small: copying one is cheaper than moving its pages.
   connection.want &=
       ~(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
@@ -80,6 +90,7 @@ struct stat FuseTreeOperations::StatOf(const TreeNode& node) const {
       result.st_mode = S_IFREG | (node.device.kind == DeviceNode::Kind::kUverbs
                                       ? kUverbsMode
                                       : options_.device_mode);
+      if (HasParallelWrites(node.device)) result.st_size = kBeyondWrites;
       break;
     case TreeNode::Kind::kCharacter:
       result.st_mode = S_IFCHR | kUverbsMode;
@@ -88,6 +99,18 @@ struct stat FuseTreeOperations::StatOf(const TreeNode& node) const {
       break;
   }
   return result;
+}
+
+// A umad keeps no writer waiting, and is a file that all see: with a size,
+// 32-bit programs could not open it, and others would try to read it to its
+// end.
+bool FuseTreeOperations::HasParallelWrites(const DeviceNode& device) const {
+  return has_parallel_writes_ && device.kind == DeviceNode::Kind::kUverbs;
+}
+
+uint32_t FuseTreeOperations::OpenFlagsOf(const DeviceNode& device) const {
+  return HasParallelWrites(device) ? kDeviceFlags | FOPEN_PARALLEL_DIRECT_WRITES
+                                   : kDeviceFlags;
 }
 
 void FuseTreeOperations::Lookup(fuse_req_t request, fuse_ino_t parent,
@@ -211,7 +234,7 @@ void FuseTreeOperations::Open(fuse_req_t request, fuse_ino_t id,
   switch (node->kind) {
     case TreeNode::Kind::kDevice:
       return devices_.Open(request, NewFile(node->device, info.flags),
-                           info.flags);
+                           info.flags, OpenFlagsOf(node->device));
     case TreeNode::Kind::kText:
       return OpenText(request, node, info.flags);
     case TreeNode::Kind::kCharacter:

@@ -60,11 +60,15 @@ class FuseTreeOperations {
   std::unique_ptr<File> NewUverbsFile(const DeviceNode& device, int flags);
   void OpenText(fuse_req_t request, const TreeNodes::NodePtr& node, int flags);
   struct stat StatOf(const TreeNode& node) const;
+  // True if a write() that is not answered yet holds up no other.
+  bool HasParallelWrites(const DeviceNode& device) const;
+  uint32_t OpenFlagsOf(const DeviceNode& device) const;
   bool MayWrite(const fuse_ctx& caller, const TreeNode& node) const;
 
   FuseTree::Options options_;
   const sysfs::View& view_;
-  timespec made_;  // the time that every entry shows
+  timespec made_;                     // the time that every entry shows
+  bool has_parallel_writes_ = false;  // the kernel
   TreeNodes nodes_;
   TextFiles texts_;
   Timers& timers_;

@@ -49,7 +49,8 @@ struct TreeNode {
 // never takes a new node for an old one.
 //
 // Each look-up of a device file gives it a node id of its own, because the
-// kernel serialises the writers of an inode, and programs must not wait for
+// kernel may let one writer of an inode wait for another
+// (FuseTreeOperations::HasParallelWrites()), and programs must not wait for
 // each other.
 class TreeNodes {
  public:

@@ -10,8 +10,8 @@ namespace ibemu::verbs {
 namespace {
 
 // The longest time that an empty poll waits.  A message from a running client
-// needs about so long to arrive; meanwhile, other write()s to the same open
-// file can't overtake the poll.
+// needs about so long to arrive; meanwhile, the client does nothing else, and
+// on older kernels no other write() to the same open file is answered.
 constexpr absl::Duration kLongestPoll = absl::Microseconds(30);
 
 }  // namespace

@@ -5,6 +5,10 @@
 //   answers DIRECTORY
 //                    answers of many processes in such a page; prints "held"
 //                    when all commands have failed, and stays
+//   command DIRECTORY
+//                    a command in such a page; prints "answered" when others of
+//                    the same file, and of the same inode, were carried out
+//                    meanwhile
 //   swap FIFO        makes queues while another thread puts the FIFO in place of
 //                    the device and back; prints "done"
 #define _GNU_SOURCE
@@ -29,6 +33,8 @@
 
 enum { PAGE = 4096, CALLERS = 20, CLIENTS = 40, ROUNDS = 20000 };
 static const char kNode[] = "/dev/infiniband/uverbs0";
+// States in /proc: of one that waits, and of one that waits for a page.
+static const char kAsleep[] = ") S ", kFaulting[] = ") D ";
 
 static void fail(const char *what) {
   printf("%s: %s\n", what, strerror(errno));
@@ -85,23 +91,42 @@ static void enter_namespaces(void) {
   write_to("/proc/self/gid_map", map);
 }
 
-static char *page_that_never_comes(char *directory) {
-  enter_namespaces();
-  const pid_t parent = getpid();
-  if (fork() == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(0);
-    char *arguments[] = {"held_up", "-f", directory, NULL};
-    _exit(fuse_main(3, arguments, &kOperations, NULL));
-  }
-  char path[256];
-  snprintf(path, sizeof path, "%s/page", directory);
+// Returns the process that serves the file in `directory`.
+static pid_t serve(char *directory, void (*prepare)(void)) {
+  const pid_t parent = getpid(), child = fork();
+  if (child != 0) return child;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(0);
+  prepare();
+  char *arguments[] = {"held_up", "-f", directory, NULL};
+  _exit(fuse_main(3, arguments, &kOperations, NULL));
+}
+
+static char *page_of(const char *path) {
   int file = -1;
   while ((file = open(path, O_RDONLY)) < 0) usleep(1000);
   char *page =
       mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
   if (page == MAP_FAILED) fail("mmap");
   return page;
+}
+
+static void nothing(void) {}
+
+static char *page_that_never_comes(char *directory) {
+  enter_namespaces();
+  serve(directory, nothing);
+  char path[256];
+  snprintf(path, sizeof path, "%s/page", directory);
+  return page_of(path);
+}
+
+// The same for who must keep his namespaces: the file is served in another's.
+static char *page_from_elsewhere(char *directory) {
+  char path[256];
+  snprintf(path, sizeof path, "/proc/%d/root%s/page",
+           serve(directory, enter_namespaces), directory);
+  return page_of(path);
 }
 
 struct caller {
@@ -122,14 +147,14 @@ static void *call(void *argument) {
   return NULL;
 }
 
-static int sleeps(pid_t tid) {
+static int is(pid_t tid, const char *state) {
   char path[64], text[256] = "";
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
   FILE *file = fopen(path, "r");
   if (file == NULL) return 0;
   char *line = fgets(text, sizeof text, file);
   fclose(file);
-  return line != NULL && strstr(line, ") S ") != NULL;
+  return line != NULL && strstr(line, state) != NULL;
 }
 
 static void hold_pages(char *directory) {
@@ -143,7 +168,7 @@ static void hold_pages(char *directory) {
     pthread_create(&callers[i].thread, NULL, call, &callers[i]);
   }
   for (int i = 0; i < CALLERS; ++i) {
-    while (callers[i].tid == 0 || !sleeps(callers[i].tid)) usleep(1000);
+    while (callers[i].tid == 0 || !is(callers[i].tid, kAsleep)) usleep(1000);
   }
   printf("held\n");
   fflush(stdout);
@@ -161,7 +186,7 @@ static void ask_for(char *page) {
   }
   char path[64], text[256] = "";
   snprintf(path, sizeof path, "/proc/%d/stat", child);
-  while (strstr(text, ") D ") == NULL) {
+  while (strstr(text, kFaulting) == NULL) {
     FILE *file = fopen(path, "r");
     if (file == NULL || fgets(text, sizeof text, file) == NULL) fail(path);
     fclose(file);
@@ -203,6 +228,61 @@ static void hold_answers(char *directory) {
   for (;;) pause();
 }
 
+struct command {
+  pthread_t thread;
+  int device;
+  char *page;
+  volatile pid_t tid;
+};
+
+static void *write_page(void *argument) {
+  struct command *command = argument;
+  command->tid = gettid();
+  const ssize_t written = write(command->device, command->page, 24);
+  printf("written: %zd\n", written);
+  return NULL;
+}
+
+static int query_port(int device) {
+  struct {
+    struct ib_uverbs_cmd_hdr header;
+    struct ib_uverbs_query_port body;
+  } query = {{IB_USER_VERBS_CMD_QUERY_PORT, sizeof query / 4,
+              sizeof(struct ib_uverbs_query_port_resp) / 4},
+             {.port_num = 1}};
+  struct ib_uverbs_query_port_resp port = {0};
+  query.body.response = (uintptr_t)&port;
+  return write(device, &query, sizeof query) == (ssize_t)sizeof query &&
+         port.active_mtu != 0;
+}
+
+static void hold_command(char *directory) {
+  static struct command held;
+  struct ib_uverbs_get_context_resp context;
+  char path[64];
+  held.device = open(kNode, O_RDWR | O_CLOEXEC);
+  snprintf(path, sizeof path, "/proc/self/fd/%d", held.device);
+  const int other = open(path, O_RDWR | O_CLOEXEC);
+  if (held.device < 0 || other < 0) fail(kNode);
+  if (!write_command(held.device, IB_USER_VERBS_CMD_GET_CONTEXT, &context, 8)) {
+    fail("GET_CONTEXT");
+  }
+  held.page = page_from_elsewhere(directory);
+  pthread_create(&held.thread, NULL, write_page, &held);
+  while (held.tid == 0 || !is(held.tid, kFaulting)) usleep(1000);
+  printf("held\n");
+  fflush(stdout);
+  if (!query_port(held.device)) fail("QUERY_PORT");
+  if (!write_command(other, IB_USER_VERBS_CMD_GET_CONTEXT, &context, 8) ||
+      !query_port(other)) {
+    fail("another open file");
+  }
+  if (!is(held.tid, kFaulting)) fail("the command");
+  printf("answered\n");
+  fflush(stdout);
+  _exit(0);
+}
+
 struct swap {
   int device, other, number;
 };
@@ -240,6 +320,7 @@ int main(int argc, char **argv) {
   if (argc != 3) return 2;
   if (strcmp(argv[1], "pages") == 0) hold_pages(argv[2]);
   if (strcmp(argv[1], "answers") == 0) hold_answers(argv[2]);
+  if (strcmp(argv[1], "command") == 0) hold_command(argv[2]);
   swap_files(argv[2]);
   return 0;
 }

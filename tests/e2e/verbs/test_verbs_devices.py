@@ -139,15 +139,27 @@ def test_a_verbs_device_is_a_character_device(account):
             libc_open = __import__("ctypes").CDLL(None).open
             fd = libc_open(b"/dev/infiniband/uverbs0", os.O_RDWR | flags)
             status = os.fstat(fd)
-            print(stat.S_ISCHR(status.st_mode), os.major(status.st_rdev),
-                  os.minor(status.st_rdev),
+            print(stat.S_ISCHR(status.st_mode), status.st_size,
+                  os.major(status.st_rdev), os.minor(status.st_rdev),
                   fcntl.fcntl(fd, fcntl.F_GETFD) == fcntl.FD_CLOEXEC,
                   fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_NONBLOCK != 0)
     """
     assert run(account, "python3", "-c", opens).splitlines() == [
-        "True 231 192 False False",
-        "True 231 192 True False",
-        "True 231 192 True True"]
+        "True 0 231 192 False False",
+        "True 0 231 192 True False",
+        "True 0 231 192 True True"]
+
+
+def test_statx_shows_an_open_verbs_device_without_a_size(account):
+    asks = """if True:
+        import ctypes, os, stat, struct
+        fd = os.open("/dev/infiniband/uverbs0", os.O_RDWR)
+        status = ctypes.create_string_buffer(256)
+        failed = ctypes.CDLL(None).statx(fd, b"", 0x1000, 0x7ff, status)
+        mode, size = struct.unpack_from("=H10xQ", status, 28)
+        print(failed, stat.S_ISCHR(mode), size)
+    """
+    assert run(account, "python3", "-c", asks) == "0 True 0\n"
 
 
 def test_two_processes_open_one_adapter(account):

@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import platform
+import re
 import select
 import subprocess
 
@@ -14,6 +16,8 @@ pytestmark = pytest.mark.both_accounts
 HERE = pathlib.Path(__file__).parent
 USER = 12346
 PROMPT = 60  # seconds for what takes a moment
+LINUX = tuple(int(part) for part in re.match(
+    r"(\d+)\.(\d+)", platform.release()).groups())
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +84,19 @@ def test_pages_of_one_user_that_never_come_fail_nobody_elses_verbs(
     (account.home / "go").touch()
     assert run.wait_for(r"status=(\d+)")[1] == "0", run.output
     assert "PORT_ACTIVE" in run.output
+
+
+@pytest.mark.skipif(LINUX < (6, 2), reason="its writers take turns")
+def test_a_command_that_is_held_up_holds_up_no_other(account, background,
+                                                     held_up):
+    """Not in the same process, and not of the same open file."""
+    never = account.home / "never"
+    account.run("mkdir", never)
+    run = background("ibemu", "run", "--", "timeout", "-s", "KILL", PROMPT,
+                     held_up, "command", never)
+    run.wait_for("^held$")
+    run.wait_for("^answered$")
+    assert run.wait(PROMPT) == 0
 
 
 def test_a_fifo_in_place_of_the_device_holds_up_nobody(account, background,

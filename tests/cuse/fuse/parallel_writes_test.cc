@@ -1,0 +1,94 @@
+// Which open files let several threads write at once: the kernel sees to that
+// by their flags and by the size of the inode.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/fuse.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "cuse/fuse/fuse_tree.h"
+#include "testing/fake_device.h"
+#include "testing/fake_provider.h"
+#include "testing/kernel_side.h"
+#include "testing/post_box.h"
+#include "testing/virtual_timers.h"
+
+namespace ibemu::cuse {
+namespace {
+
+using testing::KernelSide;
+
+constexpr uint32_t kUsualFlags = FOPEN_DIRECT_IO | FOPEN_STREAM;
+constexpr uint32_t kFirst = 38;  // the minor version that has it
+
+class ParallelWritesTest : public ::testing::Test {
+ protected:
+  ParallelWritesTest() {
+    EXPECT_TRUE(tree_.Serve(kernel_.TakeServerFd()).ok());
+    kernel_.SetPump([this] {
+      while (tree_.HandleOne() == FuseResult::kHandled) timers_.RunPending();
+    });
+  }
+
+  // What fstat() shows.
+  uint64_t SizeOf(const KernelSide::OpenFile& file) {
+    const fuse_getattr_in in{};
+    const auto reply =
+        kernel_.Call(FUSE_GETATTR, file.node, {testing::AsBytes(in)});
+    EXPECT_EQ(reply.error, 0);
+    fuse_attr_out out{};
+    if (reply.data.size() >= sizeof out) {
+      std::memcpy(&out, reply.data.data(), sizeof out);
+    }
+    return out.attr.size;
+  }
+
+  testing::VirtualTimers timers_;
+  testing::PostBox posts_;
+  testing::FakeDevice device_{1};
+  testing::FakeProvider provider_;
+  sysfs::View view_{
+      .devices = {{.name = "ibemu0",
+                   .host = std::make_shared<mad::Host>(timers_, device_),
+                   .umads = {0},
+                   .uverbs = 0}}};
+  WorkerPool workers_{timers_, posts_.Poster()};
+  FuseTree tree_{
+      timers_, view_, workers_,
+      FuseTree::Options{.provider_of = [this](int) -> verbs::Provider& {
+        return provider_;
+      }}};
+  KernelSide kernel_;
+};
+
+TEST_F(ParallelWritesTest, CommandsOfVerbsDoNotWaitForEachOther) {
+  kernel_.Init(kFirst);
+  constexpr uint64_t kBeyondWrites = uint64_t{1} << 62;
+  EXPECT_EQ(kernel_.Walk("dev/.uverbs0").out.attr.size, kBeyondWrites);
+  const auto file = kernel_.Open("dev/.uverbs0", O_RDWR);
+  EXPECT_EQ(file.flags, kUsualFlags | FOPEN_PARALLEL_DIRECT_WRITES);
+  EXPECT_EQ(SizeOf(file), kBeyondWrites);
+}
+
+TEST_F(ParallelWritesTest, AnOlderKernelGetsNeitherTheFlagNorTheSize) {
+  kernel_.Init(kFirst - 1);
+  EXPECT_EQ(kernel_.Walk("dev/.uverbs0").out.attr.size, 0u);
+  const auto file = kernel_.Open("dev/.uverbs0", O_RDWR);
+  EXPECT_EQ(file.flags, kUsualFlags);
+  EXPECT_EQ(SizeOf(file), 0u);
+}
+
+// What everybody sees has the size of a device.
+TEST_F(ParallelWritesTest, FilesThatAreListedHaveNoSize) {
+  kernel_.Init(kFirst);
+  for (const char* path : {"dev/umad0", "dev/issm0", "dev/uverbs0"}) {
+    EXPECT_EQ(kernel_.Walk(path).out.attr.size, 0u) << path;
+  }
+  EXPECT_EQ(kernel_.Open("dev/umad0", O_RDWR).flags, kUsualFlags);
+  EXPECT_EQ(kernel_.Open("dev/issm0", O_RDWR).flags, kUsualFlags);
+}
+
+}  // namespace
+}  // namespace ibemu::cuse
