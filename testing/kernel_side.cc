@@ -254,11 +254,12 @@ KernelSide::Reply KernelSide::Read(const OpenFile& file, size_t size,
 }
 
 KernelSide::Reply KernelSide::Write(const OpenFile& file, Bytes data,
-                                    uint64_t offset) {
+                                    uint64_t offset, uint32_t flags) {
   fuse_write_in in{};
   in.fh = file.handle;
   in.offset = offset;
   in.size = static_cast<uint32_t>(data.size());
+  in.flags = flags;
   Reply reply = Call(FUSE_WRITE, file.node, {AsBytes(in), data});
   if (reply.error == 0) {
     EXPECT_EQ(Decode<fuse_write_out>(reply.data).size, data.size());

@@ -125,7 +125,8 @@ class KernelSide {
                      uint32_t flags = 0);
   Reply Read(const OpenFile& file, size_t size, uint64_t offset = 0,
              uint32_t flags = 0);
-  Reply Write(const OpenFile& file, Bytes data, uint64_t offset = 0);
+  Reply Write(const OpenFile& file, Bytes data, uint64_t offset = 0,
+              uint32_t flags = 0);
   // Starts an ioctl() whose argument is at the address of `in`.  A thread of
   // the server writes these bytes back to their place (see
   // cuse::ProbeArgument()).

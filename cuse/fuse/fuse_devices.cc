@@ -263,10 +263,12 @@ void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
     return ReplyError(request, Errno::kAccess);
   }
   const pid_t caller = fuse_req_ctx(request)->pid;
-  if (offset != 0 || MayGoOn(data.size(), piece_) ||
+  const LongWrites::Place place =
+      handle->writes.PlaceOf(caller, offset, (info.flags & O_APPEND) != 0);
+  if (place.offset != 0 || MayGoOn(data.size(), piece_) ||
       handle->writes.pending(caller)) {
     std::optional<SplitWrites::Whole> whole =
-        handle->writes.Add(request, data, offset, piece_);
+        handle->writes.Add(request, data, place, piece_);
     if (!whole) return;
     long_writes_.emplace(IdOf(request), data.size());
     return Dispatch(request, *handle, [&](RequestId id) {

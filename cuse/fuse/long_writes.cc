@@ -35,16 +35,24 @@ LongWrites::~LongWrites() {
   for (const auto& [tid, wait] : waits_) timers_.Cancel(wait);
 }
 
+LongWrites::Place LongWrites::PlaceOf(pid_t tid, off_t offset, bool appends) {
+  const auto place = static_cast<uint64_t>(offset);
+  if (!appends) return {.offset = place, .start = 0};
+  const uint64_t in_call = calls_.OffsetOfAppended(tid, place);
+  return {.offset = in_call, .start = place - in_call};
+}
+
 std::optional<SplitWrites::Whole> LongWrites::Add(fuse_req_t request,
-                                                  Bytes data, off_t offset,
+                                                  Bytes data, Place place,
                                                   size_t piece) {
   const pid_t tid = fuse_req_ctx(request)->pid;
-  if (offset == 0) Finish(tid);
+  if (place.offset == 0) Finish(tid);
   StopWaiting(tid);
   const File::LongestWrite longest = file_.longest_write();
   switch (calls_.Add({.tid = tid,
                       .user = fuse_req_ctx(request)->uid,
-                      .offset = static_cast<uint64_t>(offset),
+                      .offset = place.offset,
+                      .start = place.start,
                       .data = data,
                       .limit = piece,
                       .head_size = file_.HeadSize(),

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
@@ -35,10 +36,19 @@ class LongWrites {
   // Returns true if thread `tid` is in the middle of a call.
   bool pending(pid_t tid) const { return calls_.pending(tid); }
 
+  // Where a piece belongs: `offset` within its call, which begins at `start`.
+  struct Place {
+    uint64_t offset = 0;
+    uint64_t start = 0;
+  };
+  // Returns the place of what thread `tid` writes at `offset`.  A call begins
+  // at 0; with O_APPEND (`appends`), where the kernel believes the file to end.
+  Place PlaceOf(pid_t tid, off_t offset, bool appends);
+
   // Adds the piece that `request` brings, of at most `piece` bytes.  Returns
   // the whole call if that is its end.  Otherwise answers the request.
   std::optional<SplitWrites::Whole> Add(fuse_req_t request, Bytes data,
-                                        off_t offset, size_t piece);
+                                        Place place, size_t piece);
 
  private:
   void StopWaiting(pid_t tid);

@@ -29,6 +29,13 @@ std::optional<size_t> SplitWrites::SizeOf(pid_t tid) {
   return call == calls_.end() ? std::nullopt : call->total;
 }
 
+uint64_t SplitWrites::OffsetOfAppended(pid_t tid, uint64_t place) {
+  const auto call = Find(tid);
+  if (call == calls_.end()) return 0;
+  const uint64_t offset = place - call->start;
+  return offset == call->data.size() ? offset : 0;
+}
+
 void SplitWrites::Forget(pid_t tid) {
   if (const auto call = Find(tid); call != calls_.end()) calls_.erase(call);
 }
@@ -36,6 +43,7 @@ void SplitWrites::Forget(pid_t tid) {
 SplitWrites::Verdict SplitWrites::Begin(const Piece& first) {
   Forget(first.tid);
   Call call{.tid = first.tid,
+            .start = first.start,
             .head_size = first.head_size,
             .total = std::nullopt,
             .data = {},

@@ -53,6 +53,9 @@ class SplitWrites {
     pid_t tid = 0;  // the thread that writes
     uid_t user = 0;
     uint64_t offset = 0;
+    // Where the call begins, if this is its first piece; `offset` counts from
+    // there.
+    uint64_t start = 0;
     mad::Bytes data;
     size_t limit = 0;  // the maximum size of a piece
     // As it is with the first piece: the number of bytes that are kept apart.
@@ -66,6 +69,11 @@ class SplitWrites {
 
   // Returns true if thread `tid` is in the middle of a call.
   bool pending(pid_t tid) const;
+
+  // Returns the offset within its call of a piece that thread `tid` appends at
+  // `place`, where the kernel believes the file to end: 0 unless it continues
+  // the pending call.
+  uint64_t OffsetOfAppended(pid_t tid, uint64_t place);
 
   // Adds a piece.  One at offset 0 starts a new call, so what is pending must
   // be taken before.
@@ -89,6 +97,7 @@ class SplitWrites {
  private:
   struct Call {
     pid_t tid = 0;
+    uint64_t start = 0;
     size_t head_size = 0;
     std::optional<size_t> total;
     Whole data;

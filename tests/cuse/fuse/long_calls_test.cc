@@ -139,6 +139,32 @@ TEST_F(LongCallsTest, AWriteWhoseHeaderGrewBetweenItsPiecesIsInvalid) {
   EXPECT_EQ(kernel_.Write(file, pieces.subspan(kPiece), kPiece).error, EINVAL);
 }
 
+// The kernel takes each write() to the end of the file, which it moves.
+TEST_F(LongCallsTest, WritesThatAppendAreMessagesLikeAllOthers) {
+  uint64_t end = uint64_t{1} << 40;
+  const auto append = [&](mad::Bytes data) {
+    const int error = kernel_.Write(file_, data, end, O_APPEND).error;
+    end += data.size();
+    return error;
+  };
+  EXPECT_EQ(append(UmadRequest(1)), 0);
+  const auto written = LongAnswer(2 * kPiece + 1000);
+  const auto pieces = mad::Bytes(written);
+  EXPECT_EQ(append(pieces.first(kPiece)), 0);
+  EXPECT_EQ(append(pieces.subspan(kPiece, kPiece)), 0);
+  EXPECT_EQ(announced_, 0u);
+  EXPECT_EQ(append(pieces.subspan(2 * kPiece)), 0);
+  EXPECT_EQ(announced_, Segments(written.size()));
+  EXPECT_EQ(append(UmadRequest(2)), 0);
+}
+
+// As after an fstat(), from which the kernel learns again where the file ends.
+TEST_F(LongCallsTest, WhatIsAppendedElsewhereIsAnotherWrite) {
+  EXPECT_EQ(kernel_.Write(file_, LongAnswer(kPiece), 0, O_APPEND).error, 0);
+  EXPECT_EQ(kernel_.Write(file_, UmadRequest(1), 0, O_APPEND).error, 0);
+  EXPECT_NE(port_.sent.size(), 1u);  // both
+}
+
 TEST_F(LongCallsTest, AWriteThatMayHaveEndedHasEndedWhenNothingFollows) {
   const auto written = LongAnswer(kPiece);
   EXPECT_EQ(WritePiece(written, 0, kPiece).error, 0);
