@@ -166,6 +166,28 @@ TEST_F(ObjectsTest, TakesBackWhatCouldNotBeAnswered) {
   EXPECT_TRUE(absl::IsInvalidArgument(DeallocPd(pd)));
 }
 
+// The handles are small numbers, and another thread of the client may write a
+// command before the response is written.
+TEST_F(ObjectsTest, TakesBackNothingThatIsInUse) {
+  Answer pd = Execute(IB_USER_VERBS_CMD_ALLOC_PD,
+                      Answered<ib_uverbs_alloc_pd>(kPlace), 4);
+  auto request = Answered<ib_uverbs_create_cq>(kPlace);
+  request.cqe = 10;
+  request.comp_channel = -1;
+  Answer cq = Execute(IB_USER_VERBS_CMD_CREATE_CQ, request, 8);
+  const auto pd_handle = ReadAs<ib_uverbs_alloc_pd_resp>(pd.response).pd_handle;
+  const auto cq_handle =
+      ReadAs<ib_uverbs_create_cq_resp>(cq.response).cq_handle;
+  const uint32_t qp = CreateQp(pd_handle, cq_handle);
+  pd.undo();
+  cq.undo();
+  EXPECT_TRUE(absl::IsFailedPrecondition(DeallocPd(pd_handle)));
+  EXPECT_TRUE(absl::IsFailedPrecondition(DestroyCq(cq_handle).status));
+  EXPECT_TRUE(DestroyQp(qp).status.ok());
+  EXPECT_TRUE(DestroyCq(cq_handle).status.ok());
+  EXPECT_TRUE(DeallocPd(pd_handle).ok());
+}
+
 TEST_F(ObjectsTest, KeepsAQueueThatIsInUse) {
   const uint32_t cq = CreateCq();
   const uint32_t qp = CreateQp(pd_, cq);

@@ -30,7 +30,7 @@ absl::Status AhCommands::CreateAh(CommandCall& call) {
   response.ah_handle = objects_.ahs.Add(std::move(object));
   call.response = ToVector(response);
   call.undo = [this, handle = response.ah_handle] {
-    objects_.ahs.Remove(handle);
+    TakeBack(objects_.ahs, handle);
   };
   return absl::OkStatus();
 }

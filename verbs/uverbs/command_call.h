@@ -19,8 +19,8 @@ struct Answer {
   absl::Status status;
   std::vector<std::byte> response;  // for the client's memory, at `address`
   uint64_t address = 0;
-  // Destroys the object that was created, if the response can't be written; may
-  // be null.
+  // Destroys the object that was created, if the response can't be written and
+  // nothing uses the object; may be null.
   absl::AnyInvocable<void()> undo;
 };
 

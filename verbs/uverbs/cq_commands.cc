@@ -81,7 +81,7 @@ absl::Status CqCommands::CreateCq(CommandCall& call) {
   response.cq_handle = objects_.cqs.Add(std::move(object));
   call.response = ToVector(response);
   call.undo = [this, handle = response.cq_handle] {
-    objects_.cqs.Remove(handle);
+    TakeBack(objects_.cqs, handle);
   };
   return absl::OkStatus();
 }

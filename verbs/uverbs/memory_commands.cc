@@ -70,7 +70,7 @@ absl::Status MemoryCommands::AllocPd(CommandCall& call) {
   response.pd_handle = objects_.pds.Add(std::move(object));
   call.response = ToVector(response);
   call.undo = [this, handle = response.pd_handle] {
-    objects_.pds.Remove(handle);
+    TakeBack(objects_.pds, handle);
   };
   return absl::OkStatus();
 }
@@ -131,7 +131,7 @@ Answer MemoryCommands::AddMr(uint32_t pd_handle, MrInit init,
   return Answer{.status = absl::OkStatus(),
                 .response = ToVector(response),
                 .undo = [this, handle = response.mr_handle] {
-                  objects_.mrs.Remove(handle);
+                  TakeBack(objects_.mrs, handle);
                 }};
 }
 

@@ -176,7 +176,7 @@ absl::Status QpCommands::CreateQp(CommandCall& call) {
   response.qp_handle = objects_.qps.Add(std::move(object));
   call.response = ToVector(response);
   call.undo = [this, handle = response.qp_handle] {
-    objects_.qps.Remove(handle);
+    TakeBack(objects_.qps, handle);
   };
   return absl::OkStatus();
 }

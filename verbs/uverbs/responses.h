@@ -32,6 +32,18 @@ absl::StatusOr<T*> FindObject(const HandleTable<T>& table, uint32_t handle) {
   return object;
 }
 
+// Takes back an object whose handle could not be told to the client.  Another
+// thread may have guessed it and have made something that uses the object: then
+// it stays.
+template <class T>
+void TakeBack(HandleTable<T>& table, uint32_t handle) {
+  if constexpr (requires(T object) { object.users; }) {
+    const T* const object = table.Find(handle);
+    if (object != nullptr && object->users != 0) return;
+  }
+  table.Remove(handle);
+}
+
 inline absl::Status StillUsed() {
   return absl::FailedPreconditionError("something still uses it");
 }

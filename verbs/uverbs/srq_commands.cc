@@ -45,7 +45,7 @@ absl::Status SrqCommands::CreateSrq(CommandCall& call) {
   response.srq_handle = objects_.srqs.Add(std::move(object));
   call.response = ToVector(response);
   call.undo = [this, handle = response.srq_handle] {
-    objects_.srqs.Remove(handle);
+    TakeBack(objects_.srqs, handle);
   };
   return absl::OkStatus();
 }
