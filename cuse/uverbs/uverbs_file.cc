@@ -78,8 +78,10 @@ void UverbsFile::OnAnswer(uint64_t number, verbs::Answer answer) {
   if (response->bytes.empty() || address == 0) {
     return OnResponseWritten(number, true);
   }
+  // A thread of its own: what holds up its answer is not to hold up those of
+  // others in its process.
   workers_.RunBriefly(
-      ClientOfThread(parked.caller),
+      ClientId{static_cast<uint64_t>(parked.caller)},
       [response, tid = parked.caller, address] {
         response->written = WriteMemory(tid, address, response->bytes).ok();
       },
@@ -142,8 +144,7 @@ std::shared_ptr<verbs::Memory> UverbsFile::MemoryOf(pid_t caller) {
 }
 
 // Looking up the process costs more than all else, and a client needs it all
-// the time.  For jobs, a reused thread id only confuses which client waits for
-// which.
+// the time.
 ClientId UverbsFile::ClientOfThread(pid_t tid) {
   constexpr size_t kMany = 256;
   const auto known = clients_.find(tid);

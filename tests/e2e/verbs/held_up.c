@@ -6,9 +6,10 @@
 //                    answers of many processes in such a page; prints "held"
 //                    when all commands have failed, and stays
 //   command DIRECTORY
-//                    a command in such a page; prints "answered" when others of
-//                    the same file, and of the same inode, were carried out
-//                    meanwhile
+//   answer DIRECTORY
+//                    a command in such a page, or one whose answer belongs
+//                    there; prints "answered" when others of the same file, and
+//                    of the same inode, were carried out meanwhile
 //   swap FIFO        makes queues while another thread puts the FIFO in place of
 //                    the device and back; prints "done"
 #define _GNU_SOURCE
@@ -243,6 +244,16 @@ static void *write_page(void *argument) {
   return NULL;
 }
 
+static void *answer_to_page(void *argument) {
+  struct command *command = argument;
+  command->tid = gettid();
+  if (write_command(command->device, IB_USER_VERBS_CMD_ALLOC_PD, command->page,
+                    4)) {
+    fail("an answer where no page is");
+  }
+  return NULL;
+}
+
 static int query_port(int device) {
   struct {
     struct ib_uverbs_cmd_hdr header;
@@ -256,7 +267,8 @@ static int query_port(int device) {
          port.active_mtu != 0;
 }
 
-static void hold_command(char *directory) {
+static void hold_one(char *directory, void *(*hold)(void *),
+                     const char *state) {
   static struct command held;
   struct ib_uverbs_get_context_resp context;
   char path[64];
@@ -268,8 +280,9 @@ static void hold_command(char *directory) {
     fail("GET_CONTEXT");
   }
   held.page = page_from_elsewhere(directory);
-  pthread_create(&held.thread, NULL, write_page, &held);
-  while (held.tid == 0 || !is(held.tid, kFaulting)) usleep(1000);
+  if (state == kAsleep) ask_for(held.page);
+  pthread_create(&held.thread, NULL, hold, &held);
+  while (held.tid == 0 || !is(held.tid, state)) usleep(1000);
   printf("held\n");
   fflush(stdout);
   if (!query_port(held.device)) fail("QUERY_PORT");
@@ -277,7 +290,6 @@ static void hold_command(char *directory) {
       !query_port(other)) {
     fail("another open file");
   }
-  if (!is(held.tid, kFaulting)) fail("the command");
   printf("answered\n");
   fflush(stdout);
   _exit(0);
@@ -320,7 +332,12 @@ int main(int argc, char **argv) {
   if (argc != 3) return 2;
   if (strcmp(argv[1], "pages") == 0) hold_pages(argv[2]);
   if (strcmp(argv[1], "answers") == 0) hold_answers(argv[2]);
-  if (strcmp(argv[1], "command") == 0) hold_command(argv[2]);
+  if (strcmp(argv[1], "command") == 0) {
+    hold_one(argv[2], write_page, kFaulting);
+  }
+  if (strcmp(argv[1], "answer") == 0) {
+    hold_one(argv[2], answer_to_page, kAsleep);
+  }
   swap_files(argv[2]);
   return 0;
 }

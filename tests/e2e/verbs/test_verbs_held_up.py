@@ -87,13 +87,14 @@ def test_pages_of_one_user_that_never_come_fail_nobody_elses_verbs(
 
 
 @pytest.mark.skipif(LINUX < (6, 2), reason="its writers take turns")
+@pytest.mark.parametrize("what", ["command", "answer"])
 def test_a_command_that_is_held_up_holds_up_no_other(account, background,
-                                                     held_up):
+                                                     held_up, what):
     """Not in the same process, and not of the same open file."""
     never = account.home / "never"
     account.run("mkdir", never)
     run = background("ibemu", "run", "--", "timeout", "-s", "KILL", PROMPT,
-                     held_up, "command", never)
+                     held_up, what, never)
     run.wait_for("^held$")
     run.wait_for("^answered$")
     assert run.wait(PROMPT) == 0
