@@ -28,11 +28,12 @@ UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
                        verbs::AdapterIdentity identity, Timers& timers,
                        WorkerPool& workers,
                        std::shared_ptr<UverbsOffers> offers,
-                       std::shared_ptr<PinnedPages> pinned)
+                       std::shared_ptr<PinnedPages> pinned, Writers writers)
     : host_(std::move(host)),
       workers_(workers),
       offers_(std::move(offers)),
       pinned_(std::move(pinned)),
+      writers_(writers),
       context_(provider, identity, *this, timers) {}
 
 void UverbsFile::Open(bool /*nonblock*/, OpenReply reply) {

@@ -22,11 +22,16 @@ namespace ibemu::cuse {
 // of the process that wrote, and only then does write() return.
 class UverbsFile final : public File, private verbs::ContextClient {
  public:
+  // Whether the front end lets threads write together, or a thread only when
+  // the one before has its answer.
+  enum class Writers { kTogether, kInTurns };
+
   // REQUIRES: `provider`, `timers` and `workers` outlive this object.
   UverbsFile(std::shared_ptr<mad::Host> host, verbs::Provider& provider,
              verbs::AdapterIdentity identity, Timers& timers,
              WorkerPool& workers, std::shared_ptr<UverbsOffers> offers,
-             std::shared_ptr<PinnedPages> pinned);
+             std::shared_ptr<PinnedPages> pinned,
+             Writers writers = Writers::kTogether);
   ~UverbsFile() override { *self_ = nullptr; }
 
   void Open(bool nonblock, OpenReply reply) override;
@@ -65,6 +70,7 @@ class UverbsFile final : public File, private verbs::ContextClient {
       Events events, pid_t caller,
       std::shared_ptr<verbs::EventQueue> queue) override;
   std::shared_ptr<verbs::Memory> MemoryOf(pid_t caller) override;
+  bool TakesTurns() const override { return writers_ == Writers::kInTurns; }
   ClientId ClientOfThread(pid_t tid);
   void OnAnswer(uint64_t number, verbs::Answer answer);
   void OnResponseWritten(uint64_t number, bool written);
@@ -74,6 +80,7 @@ class UverbsFile final : public File, private verbs::ContextClient {
   EventReader events_{[this] { NotifyEvents(); }};
   const std::shared_ptr<UverbsOffers> offers_;
   const std::shared_ptr<PinnedPages> pinned_;
+  const Writers writers_;
   absl::flat_hash_map<pid_t, ClientId> clients_;
   absl::flat_hash_map<ClientId, std::shared_ptr<ClientMemory>> memories_;
   uint64_t last_ = 0;

@@ -26,6 +26,10 @@ class ContextClient {
   // Returns the memory of the process of thread `caller`.
   virtual std::shared_ptr<Memory> MemoryOf(pid_t caller) = 0;
 
+  // Returns true if no other thread can write a command before the answer to
+  // one has come.
+  virtual bool TakesTurns() const { return false; }
+
  protected:
   ~ContextClient() = default;
 };
