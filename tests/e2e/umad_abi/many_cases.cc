@@ -97,8 +97,8 @@ Bytes Marked(uint64_t tid, size_t bytes) {
 // Threads write to one descriptor at the same time, more than a request of FUSE
 // holds.
 void Writers(Line& line) {
-  constexpr int kEach = 20;
-  constexpr size_t kBytes = 300'000;
+  constexpr int kEach = 5;
+  constexpr size_t kBytes = 1'200'000;
   const LongEnds ends;
   long written = 0;
   const auto write = [&](uint64_t first_tid, long& whole) {

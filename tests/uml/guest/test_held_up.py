@@ -1,0 +1,38 @@
+"""On Linux 6.1, a command that is held up in pages that never come holds up no
+other of its process."""
+
+import subprocess
+
+import pytest
+
+from conftest import E2E
+
+
+@pytest.fixture(scope="module")
+def held_up(scratch):
+    program = scratch / "held_up"
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "fuse3"],
+                           check=True, capture_output=True, text=True)
+    subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-pthread", "-o", program,
+                    E2E / "verbs/held_up.c", *flags.stdout.split()], check=True)
+    return program
+
+
+@pytest.fixture
+def command(held_up, account, request):
+    never = account.home / "never"
+    never.mkdir()
+    return "timeout", "-s", "KILL", "60", held_up, request.param, never
+
+
+@pytest.mark.parametrize("command", ["command", "answer"], indirect=True)
+def test_in_a_run(account, command):
+    told = account.run("ibemu", "run", "--", *command)
+    assert told.stdout.splitlines()[-1] == "answered"
+
+
+@pytest.mark.parametrize("command", ["command", "answer"], indirect=True)
+def test_in_system_mode(system, command):
+    told = system("back-to-back", ["node-1", "node-2"], "--sm=static").run(
+        *command)
+    assert told.stdout.splitlines()[-1] == "answered"
