@@ -32,6 +32,15 @@ def test_a_static_program_with_two_threads_uses_one_context(account,
     assert told == "device 231:192, events at a descriptor\n"
 
 
+def test_threads_of_a_context_get_what_is_theirs(account, scratch):
+    """Some talk, over one queue of completions, others make and destroy."""
+    program = scratch / "threads"
+    subprocess.run(["gcc", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread",
+                    "-o", program, HERE / "threads.c", "-libverbs"], check=True)
+    told = account.run("ibemu", "run", "--", "timeout", 60, program).stdout
+    assert told == "500 500 500 and more\n"
+
+
 OPENS = """if True:
     import ctypes, os, select, stat
     opened = []
