@@ -77,9 +77,11 @@ $c -n '__ibemu_uses run' -l profile -x -a 'qib hfi1 cx7'
 $c -n '__ibemu_uses run' -l device-name -x
 $c -n '__ibemu_uses run' -l hostname -x
 $c -n '__ibemu_uses run' -l state -x -a '(__fish_complete_directories)'
+$c -n '__ibemu_uses run' -l no-fast-path
+$c -n '__ibemu_uses run' -l sched -x -a 'batch inherit'
 $c -n '__ibemu_uses run' -l keep
 $c -n '__ibemu_uses run' -l no-adapter
-$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --backend --host --profile --device-name --hostname --state)'
+$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --backend --host --profile --device-name --hostname --state --sched)'
 
 $c -n '__ibemu_uses run stop status nodes links link node device host counter fault scenario console capture events export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses ls status nodes links counter fault events doctor' -l json

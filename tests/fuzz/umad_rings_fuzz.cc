@@ -1,0 +1,211 @@
+// A client shares rings with the daemon and writes into them what it likes,
+// between calls of the file, turns of the loop and answers that arrive.  Each
+// request of the file is answered once at most and with no more than was asked
+// for, and nothing outside of the client's memory is reached.
+#include <fcntl.h>
+#include <rdma/ib_user_mad.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+
+#include "base/unique_fd.h"
+#include "cuse/umad/umad_file.h"
+#include "fast_path/rings/attach_rings.h"
+#include "fast_path/rings/umad_ring_memory.h"
+#include "mad/mad_class.h"
+#include "testing/fake_device.h"
+#include "testing/fuzz_input.h"
+#include "testing/virtual_timers.h"
+
+namespace ibemu::cuse {
+namespace {
+
+using fast_path::UmadRingMemory;
+using Input = testing::FuzzInput;
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// The client's memory, which all runs use in turn.
+class ClientMemory {
+ public:
+  static ClientMemory& Only() {
+    static ClientMemory memory;
+    return memory;
+  }
+
+  void Clear() { std::memset(address_, 0, sizeof(UmadRingMemory)); }
+  int fd() const { return fd_.get(); }
+  UmadRingMemory& rings() { return *static_cast<UmadRingMemory*>(address_); }
+  std::span<std::byte> bytes() {
+    return {static_cast<std::byte*>(address_), sizeof(UmadRingMemory)};
+  }
+
+ private:
+  ClientMemory() : fd_(memfd_create("rings", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+    Require(ftruncate(fd_.get(), sizeof(UmadRingMemory)) == 0);
+    Require(fcntl(fd_.get(), F_ADD_SEALS,
+                  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0);
+    address_ = mmap(nullptr, sizeof(UmadRingMemory), PROT_READ | PROT_WRITE,
+                    MAP_SHARED, fd_.get(), 0);
+    Require(address_ != MAP_FAILED);
+  }
+
+  UniqueFd fd_;
+  void* address_;
+};
+
+class Scene final : private ReplySink {
+ public:
+  Scene() {
+    memory_.Clear();
+    file_->Open(false, OpenReply(*this, Next(0)));
+    const fast_path::AttachRings attach = {fast_path::kRingsVersion,
+                                           memory_.fd()};
+    Ioctl(fast_path::kAttachRings, std::as_bytes(std::span(&attach, 1)));
+    Require(set_.Usages().size() == 1);
+    for (const uint8_t rmpp_version : {0, 1}) {
+      ib_user_mad_reg_req request{};
+      request.qpn = 1;
+      request.rmpp_version = rmpp_version;
+      Ioctl(IB_USER_MAD_REGISTER_AGENT, std::as_bytes(std::span(&request, 1)));
+    }
+  }
+  ~Scene() { file_.reset(); }
+
+  void Step(Input& input) {
+    switch (input.Byte() % 12) {
+      case 0: {  // anything, anywhere
+        const size_t offset =
+            size_t{input.Short()} * 26 % memory_.bytes().size();
+        const Bytes bytes = input.Take(input.Byte());
+        const auto to = memory_.bytes().subspan(offset);
+        std::copy_n(bytes.begin(), std::min(bytes.size(), to.size()),
+                    to.begin());
+        break;
+      }
+      case 1:
+        memory_.rings().sent.tail += input.Short();
+        break;
+      case 2:
+        memory_.rings().received.head += input.Byte();
+        break;
+      case 3:
+        memory_.rings().received.At(input.Byte()).length = input.Short();
+        break;
+      case 4:
+      case 5:
+        Send(input);
+        break;
+      case 6:
+        set_.Look();
+        break;
+      case 7:
+        set_.BeforeSleep();
+        if (input.Byte() % 2 == 0) set_.AfterSleep();
+        break;
+      case 8: {
+        const size_t room = input.Byte() * size_t{8};
+        file_->Read(true, ReadReply(*this, Next(room), room));
+        break;
+      }
+      case 9:
+        Ioctl(fast_path::kLookAtRings, {});
+        file_->Poll();
+        break;
+      case 10:
+        timers_.RunFor(absl::Milliseconds(50) * input.Byte());
+        break;
+      default:
+        Receive(input);
+        break;
+    }
+    timers_.RunPending();
+  }
+
+ private:
+  // As the library would, but for what it checks.
+  void Send(Input& input) {
+    auto& ring = memory_.rings().sent;
+    const uint64_t tail = ring.tail.load();
+    fast_path::UmadSlot& slot = ring.At(tail);
+    std::memset(slot.data, 0, sizeof slot.data);
+    slot.data[0] = std::byte(input.Byte() % 3);  // the agent
+    const Bytes mad = input.Take(input.Byte());
+    std::copy_n(mad.begin(), std::min(mad.size(), fast_path::kMadSize),
+                slot.data + sizeof(ib_user_mad_hdr_old));
+    ring.Publish(tail + 1);
+  }
+
+  void Receive(Input& input) {
+    mad::Arrival arrival{.qp = 1, .slid = wire::Lid(7), .source_qpn = 1};
+    if (!port_.sent.empty()) arrival.mad = port_.sent.back().mad;
+    arrival.mad[3] ^= std::byte{mad::kResponseBit};
+    for (uint8_t left = input.Byte() % 8; left > 0; --left) {
+      arrival.mad[input.Byte()] = std::byte{input.Byte()};
+    }
+    port_.sent.clear();
+    port_.Receive(arrival);
+  }
+
+  void Ioctl(uint32_t command, Bytes in) {
+    file_->Ioctl({.command = command,
+                  .in = in,
+                  .out_room = in.size(),
+                  .caller = gettid()},
+                 IoctlReply(*this, Next(in.size())));
+  }
+
+  RequestId Next(size_t room) {
+    const RequestId id{++last_};
+    open_.emplace(id, room);
+    return id;
+  }
+  size_t Close(RequestId id) {
+    const auto request = open_.extract(id);
+    Require(!request.empty());
+    return request.mapped();
+  }
+  void SendError(RequestId id, Errno /*error*/) override { Close(id); }
+  void SendOpened(RequestId id) override { Close(id); }
+  void SendData(RequestId id, Bytes head,
+                std::vector<std::byte> body) override {
+    Require(head.size() + body.size() <= Close(id));
+  }
+  void SendNoSpace(RequestId id, size_t room, Bytes head, Bytes body) override {
+    Require(Close(id) == room && head.size() + body.size() <= room);
+  }
+  void SendWritten(RequestId id, size_t /*size*/) override { Close(id); }
+  void SendIoctl(RequestId id, Errno /*result*/, Bytes out) override {
+    Require(out.size() <= Close(id));
+  }
+
+  ClientMemory& memory_ = ClientMemory::Only();
+  testing::VirtualTimers timers_;
+  testing::FakeDevice device_;
+  testing::FakePort& port_ = device_.port(1);
+  std::shared_ptr<mad::Host> host_ =
+      std::make_shared<mad::Host>(timers_, device_);
+  uintptr_t last_ = 0;
+  std::map<RequestId, size_t> open_;
+  RingSet set_;
+  std::unique_ptr<UmadFile> file_ = std::make_unique<UmadFile>(host_, 1, &set_);
+};
+
+}  // namespace
+}  // namespace ibemu::cuse
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  ibemu::testing::FuzzInput input(data, size);
+  ibemu::cuse::Scene scene;
+  while (!input.empty()) scene.Step(input);
+  return 0;
+}
