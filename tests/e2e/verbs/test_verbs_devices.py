@@ -1,33 +1,23 @@
 """libibverbs finds the adapters and opens them, with nothing preloaded."""
 
-import pathlib
 import re
 import textwrap
 
 import pytest
 
 from harness import ROOT
+from profiles import HFI1, QIB, usual
 
 THREE = ["--topology=single-switch:hosts=4", "--host=node-1", "--host=node-2",
          "--host=node-3"]
-# Adapters that a provider of libibverbs drives: their PCI device.
-PARTS = {"qib": 0x7322, "hfi1": 0x24f0}
-PROVIDERS = {"qib": "ipathverbs", "hfi1": "hfi1verbs"}
-
-
-def has_provider(profile):
-    return pathlib.Path(
-        f"/etc/libibverbs.d/{PROVIDERS[profile]}.driver").exists()
-
-
-def usual_profile():
-    """What adapters look like if nobody says it; tools/without_ipathverbs makes
-    a machine for the second one."""
-    return "qib" if has_provider("qib") else "hfi1"
 
 
 def run(account, *command, options=()):
     return account.run("ibemu", "run", *options, "--", *command).stdout
+
+
+def part_of(text):
+    return int(re.search(r"vendor_part_id:\s+(\d+)\n", text)[1])
 
 
 def test_ibv_devices_lists_one_adapter(account):
@@ -63,11 +53,10 @@ def test_verbs_name_the_adapter_of_sysfs_and_mads_that_of_the_topology(
         account, fabric):
     fabric = fabric(ROOT / "docs" / "examples" / "lab.yaml", sm="static")
     text = fabric.run("compute-001", "ibv_devinfo").stdout
-    part = int(re.search(r"vendor_part_id:\s+(\d+)\n", text).group(1))
     assert re.search(r"vendor_id:\s+0x1175\n", text)
     shown = fabric.run("compute-001", "cat",
                        "/sys/class/infiniband/ibemu0/device/device").stdout
-    assert int(shown, 16) == part == PARTS[usual_profile()]
+    assert int(shown, 16) == part_of(text) == usual().device
     info = fabric.run("compute-001", "smpquery", "-D", "nodeinfo", "0").stdout
     assert re.search(r"DevId:\.+0x1021\n", info)
     assert re.search(r"VendorId:\.+0x0002c9\n", info)
@@ -83,18 +72,18 @@ def test_an_adapter_without_verbs_is_announced(account):
 
 
 def test_an_adapter_is_one_that_the_installed_libibverbs_drives(account):
-    assert re.search(rf"vendor_part_id:\s+{PARTS[usual_profile()]}\n",
-                     run(account, "ibv_devinfo"))
+    assert part_of(run(account, "ibv_devinfo")) == usual().device
     told = account.run("ibemu", "doctor", check=False).stdout
-    assert re.search(rf"^ok +verbs +libibverbs has "
-                     rf"{PROVIDERS[usual_profile()]}.*: adapters look like "
-                     rf'"{usual_profile()}"$', told, re.M), told
+    assert re.search(rf"^ok +verbs +libibverbs has {usual().provider}.*: "
+                     rf'adapters look like "{usual().name}"$', told, re.M), told
 
 
-@pytest.mark.parametrize("profile", filter(has_provider, PARTS))
+@pytest.mark.parametrize("profile", [profile for profile in (QIB, HFI1)
+                                     if profile.driven],
+                         ids=lambda profile: profile.name)
 def test_each_profile_with_verbs_is_driven_by_its_provider(account, profile):
-    text = run(account, "ibv_devinfo", options=[f"--profile={profile}"])
-    assert re.search(rf"vendor_part_id:\s+{PARTS[profile]}\n", text)
+    text = run(account, "ibv_devinfo", options=[f"--profile={profile.name}"])
+    assert part_of(text) == profile.device
 
 
 def test_ibv_devinfo_opens_each_of_several_adapters(account):
