@@ -64,7 +64,7 @@ class TreeTest : public ::testing::Test {
 
   std::string ReadText(std::string_view path) {
     const auto file = kernel_.Open(path, O_RDONLY);
-    const std::string text = Text(kernel_.Read(file, 4096));
+    std::string text = Text(kernel_.Read(file, 4096));
     kernel_.Release(file);
     return text;
   }
