@@ -74,10 +74,10 @@ class Ibemu:
             cpu, [BUILD / "cli/ibemud", f"--topology={net}", f"--sm={sm}",
                   f"--socket={self.socket}"], r"\bready\b")
 
-    def command(self, host, cpu, *arguments):
+    def command(self, host, cpu, *arguments, options=()):
         return pinned(cpu, [BUILD / "cli/ibemu", "run",
-                            f"--fabric={self.socket}", f"--host={host}", "--",
-                            *arguments])
+                            f"--fabric={self.socket}", f"--host={host}",
+                            *options, "--", *arguments])
 
     environment = None
 

@@ -9,6 +9,7 @@ import stat
 import pytest
 
 import abi
+from accounts import PRELOAD
 from harness import until
 
 NODES = ("umad0", "umad1", "issm0", "issm1")
@@ -26,8 +27,13 @@ def is_clean():
         os.path.exists(f"/dev/infiniband/{name}") for name in NODES)
 
 
-def test_the_devices_do_what_linux_does(cable, build):
+@pytest.mark.parametrize("preload", [False, True])
+def test_the_devices_do_what_linux_does(cable, build, preload):
+    """With the library that a run has by itself, too."""
     environment = {**cable.account.environment, **abi.ADAPTER}
+    if preload:
+        environment |= {"LD_PRELOAD": str(build / PRELOAD),
+                        "UMAD_ABI_WARM": "1"}
     told = cable.run(build / abi.PROGRAM, env=environment).stdout
     expected = abi.expected("cuse.txt")
     # Without /proc/TID/syscall nobody tells that more was to be written.
