@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "cuse/reply.h"
@@ -23,6 +24,8 @@ struct IoctlRequest {
   bool writable = true;   // false: the answer will not reach the client
   pid_t caller = 0;       // the thread that asks
   uid_t user = 0;         // and its user
+  // Returns true if its process may write() to the file, whenever it is called.
+  std::function<bool()> may_write = [] { return false; };
 };
 
 // The data of a write(), in two parts, so that a body of megabytes can be kept

@@ -27,6 +27,7 @@ struct FakeCq : verbs::Cq {
     entries = size;
     return absl::OkStatus();
   }
+  bool empty() const override { return completions.empty(); }
   size_t Poll(std::span<verbs::WorkCompletion> to) override {
     const size_t count = std::min(to.size(), completions.size());
     std::copy_n(completions.begin(), count, to.begin());

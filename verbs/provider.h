@@ -95,6 +95,9 @@ class Cq {
   // is out of limits.
   virtual absl::Status Resize(uint32_t size) = 0;
 
+  // Returns true if there is no completion to poll.
+  virtual bool empty() const = 0;
+
   // Moves the oldest completions to `completions` and returns how many.
   virtual size_t Poll(std::span<WorkCompletion> completions) = 0;
 
@@ -115,6 +118,7 @@ struct SendRequest {
   ib_uverbs_send_wr work;
   std::vector<ib_uverbs_sge> sges;
   Buffer inline_data;     // null: the message is in `sges`
+  Buffer read_data;       // what is in `sges`, if it was read already; or null
   Ah* address = nullptr;  // destination of a UD message
 };
 

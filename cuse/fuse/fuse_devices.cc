@@ -53,8 +53,8 @@ struct FuseDevices::Handle {
   const gid_t group;
   std::optional<Credentials> opener;
 
-  // False when the opener is settled: a supervisor has told it, or a first
-  // write() has come.
+  // False when the opener is settled: a supervisor has told it, or somebody
+  // wants to write.
   bool may_be_told_opener = true;
 
   void SetOpener(const Credentials* credentials) {
@@ -225,7 +225,8 @@ void FuseDevices::AnswerNoSpace(fuse_req_t request, NoSpaceAnswer how,
 
 // Both kinds of ids: a thread may make a request with others than its own, as
 // those of io_uring do.
-bool FuseDevices::MayWrite(const fuse_ctx& caller, const Handle& handle) {
+bool FuseDevices::MayWrite(const fuse_ctx& caller, Handle& handle) {
+  handle.may_be_told_opener = false;
   if (!handle.file->IsForOpenerOnly()) return true;
   if (!handle.opener || caller.uid != handle.user ||
       caller.gid != handle.group) {
@@ -258,7 +259,6 @@ void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
                         const fuse_file_info& info) {
   Handle* const handle = handles_.Find(info.fh);
   if (handle == nullptr) return ReplyError(request, Errno::kBadFile);
-  handle->may_be_told_opener = false;
   if (!MayWrite(*fuse_req_ctx(request), *handle)) {
     return ReplyError(request, Errno::kAccess);
   }
@@ -324,6 +324,16 @@ void FuseDevices::RunIoctl(fuse_req_t request, const IoctlRequest& ioctl,
   IoctlRequest whole = ioctl;
   whole.caller = caller.pid;
   whole.user = caller.uid;
+  // A thread may end before its process, which costs time to find.
+  whole.may_write = [self = self_, number, process = caller,
+                     found = false]() mutable {
+    if (*self == nullptr) return false;
+    if (!std::exchange(found, true)) {
+      process.pid = static_cast<pid_t>(ClientOf(process.pid));
+    }
+    Handle* const open = (*self)->handles_.Find(number);
+    return open != nullptr && (*self)->MayWrite(process, *open);
+  };
   Dispatch(request, *handle, [&](RequestId id) {
     handle->file->Ioctl(whole, IoctlReply(*this, id));
   });

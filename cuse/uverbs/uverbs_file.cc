@@ -3,11 +3,16 @@
 #include <poll.h>
 #include <sys/syscall.h>
 
+#include <cstring>
 #include <utility>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "cuse/client/caller_memory.h"
 #include "cuse/client/process_life.h"
 #include "cuse/client/write_memory.h"
+#include "cuse/rings/shared_memory.h"
+#include "fast_path/rings/attach_rings.h"
 
 namespace ibemu::cuse {
 namespace {
@@ -21,6 +26,10 @@ int DescriptorOfWrite(pid_t tid) {
   return static_cast<int>(call->arguments[0]);
 }
 
+// Who may no longer write to the file may still give commands by rings for so
+// long at most: to look again takes as long as a few of them.
+constexpr absl::Duration kRightsLast = absl::Milliseconds(10);
+
 }  // namespace
 
 UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
@@ -28,16 +37,21 @@ UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
                        verbs::AdapterIdentity identity, Timers& timers,
                        WorkerPool& workers,
                        std::shared_ptr<UverbsOffers> offers,
-                       std::shared_ptr<PinnedPages> pinned, Writers writers)
+                       std::shared_ptr<PinnedPages> pinned, Writers writers,
+                       RingSet* rings)
     : host_(std::move(host)),
+      timers_(timers),
       workers_(workers),
+      ring_set_(rings),
       offers_(std::move(offers)),
       pinned_(std::move(pinned)),
       writers_(writers),
-      context_(provider, identity, *this, timers) {}
+      context_(provider, identity, static_cast<verbs::ContextClient&>(*this),
+               timers) {}
 
 void UverbsFile::Open(bool /*nonblock*/, OpenReply reply) {
   if (host_->removed()) return reply.Fail(Errno::kNoSuchAddress);
+  watch_ = host_->Watch([this] { OnHostChanged(); });
   reply.Opened();
 }
 
@@ -50,12 +64,82 @@ uint32_t UverbsFile::Poll() {
   return POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;  // DEFAULT_POLLMASK
 }
 
-// Fails as on a kernel with write() only; libibverbs then does not ask again.
-void UverbsFile::Ioctl(const IoctlRequest& /*request*/, IoctlReply reply) {
-  reply.Fail(Errno::kNotTty);
+// Linux's own command fails as on a kernel with write() only; libibverbs then
+// does not ask again.
+void UverbsFile::Ioctl(const IoctlRequest& request, IoctlReply reply) {
+  if (rings_ != nullptr) rings_->CatchUp();
+  Errno result = Errno::kNotTty;
+  if (request.command == fast_path::kAttachRings) result = AttachRings(request);
+  if (request.command == fast_path::kLookAtRings && rings_ != nullptr) {
+    result = Errno::kOk;
+  }
+  if (result != Errno::kOk) return reply.Fail(result);
+  reply.Done();
+}
+
+// Who may not write may have nothing carried out in any other way either.
+Errno UverbsFile::AttachRings(const IoctlRequest& ioctl) {
+  if (ring_set_ == nullptr) return Errno::kNotTty;
+  fast_path::AttachRings wanted;
+  if (ioctl.in.size() < sizeof wanted) return Errno::kFault;
+  std::memcpy(&wanted, ioctl.in.data(), sizeof wanted);
+  if (wanted.version != fast_path::kRingsVersion) return Errno::kInvalid;
+  if (rings_ != nullptr) return Errno::kBusy;
+  if (!ring_set_->HasRoomFor(ioctl.user)) return Errno::kNoSpace;
+  if (host_->removed()) return Errno::kIo;
+  may_write_ = ioctl.may_write;
+  if (!may_write_()) return Errno::kAccess;
+  could_write_ = timers_.Now();
+  absl::StatusOr<SharedMemory> memory = SharedMemory::Of(
+      ioctl.caller, wanted.memory, sizeof(fast_path::UverbsRingMemory));
+  if (!memory.ok()) return ToErrno(memory.status());
+  RingSet::Client client = {
+      .user = ioctl.user,
+      .process = memory->process(),
+      .file = absl::StrCat("uverbs of ", host_->device().node_description())};
+  rings_ = std::make_unique<UverbsRings>(
+      *ring_set_, std::move(client), *std::move(memory),
+      static_cast<UverbsRings::Owner&>(*this));
+  return Errno::kOk;
+}
+
+bool UverbsFile::MayCommand() {
+  if (host_->removed()) return false;
+  const absl::Time now = timers_.Now();
+  if (now - could_write_ < kRightsLast) return true;
+  could_write_ = now;
+  return may_write_();
+}
+
+// Nobody waits in a write(), so no thread's memory is there to be accessed: all
+// that the command needs has come with it.
+void UverbsFile::Execute(size_t slot, Bytes command,
+                         std::optional<Bytes> data) {
+  context_.Execute(
+      command, /*caller=*/0,
+      [self = self_, slot](const verbs::Answer& answer) {
+        if (*self == nullptr) return;
+        const Errno error =
+            answer.status.ok() ? Errno::kOk : VerbsErrno(answer.status);
+        (*self)->rings_->Answer(slot, error, answer.response);
+      },
+      data);
+}
+
+void UverbsFile::OnEmptyQueue(uint32_t cq) {
+  if (rings_ != nullptr) rings_->SetEmpty(cq);
+}
+
+void UverbsFile::OnUnknownQueue(uint32_t cq) {
+  if (rings_ != nullptr) rings_->SetUnknown(cq);
+}
+
+void UverbsFile::OnHostChanged() {
+  if (host_->removed() && rings_ != nullptr) rings_->Close();
 }
 
 void UverbsFile::Write(Written data, WriteReply reply) {
+  if (rings_ != nullptr) rings_->CatchUp();
   if (host_->removed()) return reply.Fail(Errno::kIo);
   const uint64_t number = ++last_;
   parked_.emplace(number, Parked{std::move(reply), data.size(), data.caller});

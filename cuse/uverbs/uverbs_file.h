@@ -5,13 +5,18 @@
 #include <rdma/ib_user_verbs.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
 #include "base/worker_pool.h"
 #include "cuse/client/client_memory.h"
 #include "cuse/file.h"
+#include "cuse/rings/ring_set.h"
 #include "cuse/uverbs/uverbs_offers.h"
+#include "cuse/uverbs/uverbs_rings.h"
 #include "mad/host.h"
 #include "verbs/uverbs/command.h"
 #include "verbs/uverbs/context.h"
@@ -19,19 +24,24 @@
 namespace ibemu::cuse {
 
 // An open uverbsN.  Commands come by write().  Their answers go to the memory
-// of the process that wrote, and only then does write() return.
-class UverbsFile final : public File, private verbs::ContextClient {
+// of the process that wrote, and only then does write() return.  The process
+// that opened the file may have some commands answered in memory that it shares
+// with us, too (kAttachRings).
+class UverbsFile final : public File,
+                         private verbs::ContextClient,
+                         private UverbsRings::Owner {
  public:
   // Whether the front end lets threads write together, or a thread only when
   // the one before has its answer.
   enum class Writers { kTogether, kInTurns };
 
-  // REQUIRES: `provider`, `timers` and `workers` outlive this object.
+  // Without `rings` no client can have some.  REQUIRES: `provider`, `timers`,
+  // `workers` and `rings` outlive this object.
   UverbsFile(std::shared_ptr<mad::Host> host, verbs::Provider& provider,
              verbs::AdapterIdentity identity, Timers& timers,
              WorkerPool& workers, std::shared_ptr<UverbsOffers> offers,
              std::shared_ptr<PinnedPages> pinned,
-             Writers writers = Writers::kTogether);
+             Writers writers = Writers::kTogether, RingSet* rings = nullptr);
   ~UverbsFile() override { *self_ = nullptr; }
 
   void Open(bool nonblock, OpenReply reply) override;
@@ -71,12 +81,20 @@ class UverbsFile final : public File, private verbs::ContextClient {
       std::shared_ptr<verbs::EventQueue> queue) override;
   std::shared_ptr<verbs::Memory> MemoryOf(pid_t caller) override;
   bool TakesTurns() const override { return writers_ == Writers::kInTurns; }
+  void OnEmptyQueue(uint32_t cq) override;
+  void OnUnknownQueue(uint32_t cq) override;
+  bool MayCommand() override;
+  void Execute(size_t slot, Bytes command, std::optional<Bytes> data) override;
+  Errno AttachRings(const IoctlRequest& ioctl);
+  void OnHostChanged();
   ClientId ClientOfThread(pid_t tid);
   void OnAnswer(uint64_t number, verbs::Answer answer);
   void OnResponseWritten(uint64_t number, bool written);
 
   std::shared_ptr<mad::Host> host_;
+  Timers& timers_;
   WorkerPool& workers_;
+  RingSet* const ring_set_;
   EventReader events_{[this] { NotifyEvents(); }};
   const std::shared_ptr<UverbsOffers> offers_;
   const std::shared_ptr<PinnedPages> pinned_;
@@ -85,9 +103,14 @@ class UverbsFile final : public File, private verbs::ContextClient {
   absl::flat_hash_map<ClientId, std::shared_ptr<ClientMemory>> memories_;
   uint64_t last_ = 0;
   absl::flat_hash_map<uint64_t, Parked> parked_;
+  std::unique_ptr<UverbsRings> rings_;  // null unless the client has some
+  // Whether their client may still command, and when it could last.
+  std::function<bool()> may_write_;
+  absl::Time could_write_ = absl::InfinitePast();
   verbs::Context context_;
   // Finished jobs check this first; it points to null after the end.
   std::shared_ptr<UverbsFile*> self_ = std::make_shared<UverbsFile*>(this);
+  std::unique_ptr<mad::Host::Subscription> watch_;
 };
 
 }  // namespace ibemu::cuse

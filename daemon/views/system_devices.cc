@@ -34,9 +34,10 @@ CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
                                 verbs::Provider& provider,
                                 verbs::AdapterIdentity identity, Timers& timers,
                                 WorkerPool& workers,
-                                std::shared_ptr<cuse::PinnedPages> pinned) {
+                                std::shared_ptr<cuse::PinnedPages> pinned,
+                                cuse::RingSet& rings) {
   return [host = std::move(host), &provider, identity, &timers, &workers,
-          pinned = std::move(pinned),
+          &rings, pinned = std::move(pinned),
           offers = std::make_shared<cuse::UverbsOffers>()](
              int flags) -> std::unique_ptr<File> {
     // No command can be written there, so it is good for events alone.
@@ -45,8 +46,9 @@ CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
           offers, /*supervisor=*/std::nullopt);
     }
     return std::make_unique<cuse::SystemUverbsFile>(
-        std::make_unique<cuse::UverbsFile>(host, provider, identity, timers,
-                                           workers, offers, pinned),
+        std::make_unique<cuse::UverbsFile>(
+            host, provider, identity, timers, workers, offers, pinned,
+            cuse::UverbsFile::Writers::kTogether, &rings),
         workers);
   };
 }
@@ -124,7 +126,7 @@ std::vector<SystemDevices::Node> SystemDevices::NodesOf(
     add(absl::StrCat("uverbs", *shown.uverbs),
         sysfs::kFirstUverbs + *shown.uverbs,
         UverbsOpener(shown.host, provider_of_(shown.slot), identity_, loop_,
-                     workers_, pinned_));
+                     workers_, pinned_, rings_));
   }
   return nodes;
 }

@@ -11,11 +11,15 @@
 
 #include "fast_path/rings/attach_rings.h"
 #include "fast_path/rings/umad_ring_memory.h"
+#include "fast_path/rings/uverbs_ring_memory.h"
 
 namespace ibemu::fast_path {
 namespace {
 
-constexpr size_t SizeOf(DeviceKind /*kind*/) { return sizeof(UmadRingMemory); }
+constexpr size_t SizeOf(DeviceKind kind) {
+  return kind == DeviceKind::kUmad ? sizeof(UmadRingMemory)
+                                   : sizeof(UverbsRingMemory);
+}
 
 // A call must not change errno if nothing of what it was called for failed.
 class ErrnoKept {
@@ -77,11 +81,13 @@ AttachedFile* AttachedFiles::NewFile() {
 void AttachedFiles::Attach(int fd, DeviceKind kind) {
   const ErrnoKept errno_kept;
   if (static_cast<unsigned>(fd) >= kMost || !MakeFacts()) return;
-  facts()->process = getpid();
+  const pid_t process = getpid();
+  facts()->process = process;
   AttachedFile* const file = NewFile();
   if (file == nullptr) return;
   file->kind = kind;
   file->size = SizeOf(kind);
+  file->owner = process;
   file->rings = ShareRings(fd, file->size);
   if (file->rings == nullptr) {
     file->users.fetch_sub(1);

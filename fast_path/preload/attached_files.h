@@ -29,6 +29,7 @@ struct AttachedFile {
   DeviceKind kind = DeviceKind::kUmad;
   void* rings = nullptr;  // of the kind; mapped while `users` is not 0
   size_t size = 0;
+  pid_t owner = 0;  // the process that attached them
   // The calls that are in the rings now, and 1 as long as it is in the table.
   std::atomic<uint32_t> users = 0;
 };

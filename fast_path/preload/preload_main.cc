@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdarg>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include "fast_path/preload/next_calls.h"
 #include "fast_path/preload/umad_client.h"
 #include "fast_path/preload/umad_poll.h"
+#include "fast_path/preload/uverbs_client.h"
 #include "fast_path/rings/attach_rings.h"
 
 #define IBEMU_EXPORT extern "C" __attribute__((visibility("default")))
@@ -40,6 +42,9 @@ int Opened(int fd, const char* path, int flags) {
   if (std::strncmp(name, "umad", 4) == 0 && IsWanted()) {
     files.Attach(fd, DeviceKind::kUmad);
   }
+  if (std::strncmp(name, "uverbs", 6) == 0 && IsWanted()) {
+    files.Attach(fd, DeviceKind::kUverbs);
+  }
   return fd;
 }
 
@@ -51,10 +56,25 @@ UmadRingMemory& MemoryOf(const AttachedFiles::Use& use) {
   return *static_cast<UmadRingMemory*>(use->rings);
 }
 
-// Returns true if the write() is done.
-bool WriteByRing(int fd, const void* data, size_t size) {
+// Returns true if the write() is done: `error` is its errno, or 0.
+bool CommandByRing(const AttachedFiles::Use& use, int fd, const void* data,
+                   size_t size, int& error) {
+  // In a forked child the addresses are those of other memory.
+  if (use->owner != files.facts()->process) return false;
+  auto& memory = *static_cast<UverbsRingMemory*>(use->rings);
+  const Way way =
+      UverbsClient(memory, *files.facts(), fd).Write(data, size, error);
+  CountWay(memory.control.sent, way);
+  return way == Way::kRing;
+}
+
+// Returns true if the write() is done: `error` is its errno, or 0.
+bool WriteByRing(int fd, const void* data, size_t size, int& error) {
   const AttachedFiles::Use use = files.Find(fd);
   if (!use) return false;
+  if (use->kind == DeviceKind::kUverbs) {
+    return CommandByRing(use, fd, data, size, error);
+  }
   UmadClient client(MemoryOf(use), *files.facts());
   const Way way = client.Write(data, size);
   CountWay(MemoryOf(use).control.sent, way);
@@ -66,7 +86,7 @@ bool WriteByRing(int fd, const void* data, size_t size) {
 
 bool ReadByRing(int fd, void* data, size_t size, size_t& length) {
   const AttachedFiles::Use use = files.Find(fd);
-  if (!use) return false;
+  if (!use || use->kind != DeviceKind::kUmad) return false;
   UmadClient client(MemoryOf(use), *files.facts());
   const Way way = client.Read(data, size, length);
   CountWay(MemoryOf(use).control.received, way);
@@ -78,7 +98,12 @@ bool HasRings(int fd) { return static_cast<bool>(files.Find(fd)); }
 ssize_t Write(int fd, const void* data, size_t size) {
   if (!HasRings(fd)) return next_write(fd, data, size);
   pthread_testcancel();
-  if (WriteByRing(fd, data, size)) return static_cast<ssize_t>(size);
+  int error = 0;
+  if (WriteByRing(fd, data, size, error)) {
+    if (error == 0) return static_cast<ssize_t>(size);
+    errno = error;
+    return -1;
+  }
   const ssize_t written = next_write(fd, data, size);
   if (written > 0) {
     files.facts()->readable.Add(data, static_cast<size_t>(written));

@@ -50,14 +50,16 @@ class FileDriver final : public ReplySink, public File::Listener {
   }
   Answer Ioctl(uint32_t command, Bytes in, bool writable = true,
                pid_t caller = 0, uid_t user = 0) {
+    return Ioctl({.command = command,
+                  .in = in,
+                  .out_room = in.size(),
+                  .writable = writable,
+                  .caller = caller,
+                  .user = user});
+  }
+  Answer Ioctl(const IoctlRequest& request) {
     const RequestId id = Next();
-    file_.Ioctl({.command = command,
-                 .in = in,
-                 .out_room = in.size(),
-                 .writable = writable,
-                 .caller = caller,
-                 .user = user},
-                IoctlReply(*this, id));
+    file_.Ioctl(request, IoctlReply(*this, id));
     return Finish(id);
   }
 

@@ -22,10 +22,12 @@ class ContextTest : public ::testing::Test, private ContextClient {
   static constexpr uint64_t kPlace = 0x1000;  // of responses
   static constexpr pid_t kThread = 4711;
 
-  Answer Execute(const testing::CommandBytes& command) {
+  Answer Execute(const testing::CommandBytes& command,
+                 std::optional<Bytes> data = std::nullopt) {
     std::optional<Answer> answer;
-    context_->Execute(command, kThread,
-                      [&answer](Answer made) { answer = std::move(made); });
+    context_->Execute(
+        command, kThread, [&answer](Answer made) { answer = std::move(made); },
+        data);
     timers_.RunFor(absl::Milliseconds(1));
     EXPECT_TRUE(answer.has_value());
     return answer ? *std::move(answer) : Answer();

@@ -385,6 +385,43 @@ TEST_F(ObjectsTest, FetchesInlineDataWhenTheyArePosted) {
             "hello");
 }
 
+TEST_F(ObjectsTest, PostsDataThatCameWithTheCommand) {
+  constexpr uint32_t kInline = 1 << 3;
+  const uint32_t qp = CreateQp(pd_, CreateCq());
+  const int calls = memory_->calls;
+  const auto text = [](const Buffer& buffer) {
+    return buffer == nullptr
+               ? ""
+               : std::string(reinterpret_cast<const char*>(buffer->data()),
+                             buffer->size());
+  };
+  const std::string data = "hellohello!";
+  const Bytes bytes = std::as_bytes(std::span(data));
+  EXPECT_EQ(BadRequest(Execute(PostSend(qp, 2, 0, 6), bytes)), 0u);
+  ASSERT_EQ(provider_.qp->sent.size(), 2u);
+  EXPECT_EQ(text(provider_.qp->sent[0].read_data), "hello");
+  EXPECT_EQ(text(provider_.qp->sent[1].read_data), "hello!");
+  EXPECT_EQ(provider_.qp->sent[0].inline_data, nullptr) << "its key counts";
+
+  provider_.qp->sent.clear();
+  EXPECT_EQ(BadRequest(Execute(PostSend(qp, 1, kInline), bytes.first(5))), 0u);
+  ASSERT_EQ(provider_.qp->sent.size(), 1u);
+  EXPECT_EQ(text(provider_.qp->sent[0].inline_data), "hello");
+  EXPECT_EQ(provider_.qp->sent[0].read_data, nullptr);
+  EXPECT_EQ(memory_->calls, calls) << "nothing was read";
+}
+
+TEST_F(ObjectsTest, RefusesDataThatAreNotWhatTheRequestsSend) {
+  const uint32_t qp = CreateQp(pd_, CreateCq());
+  const std::vector<std::byte> data(11);
+  for (const size_t size : {0, 9, 11}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(
+        Execute(PostSend(qp, 2), Bytes(data).first(size)).status))
+        << size;
+  }
+  EXPECT_TRUE(provider_.qp->sent.empty());
+}
+
 TEST_F(ObjectsTest, PostsTheRequestsBeforeOneWithTooMuchInlineData) {
   constexpr uint32_t kInline = 1 << 3;
   const uint32_t qp = CreateQp(pd_, CreateCq());

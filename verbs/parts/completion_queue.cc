@@ -70,8 +70,8 @@ bool CompletionQueue::Push(const Entry& entry) {
     return false;
   }
   entries_.push_back(entry);
+  listener_.OnArrival();  // before an event that makes the client look
   if (IsWanted(entry)) Notify();
-  listener_.OnArrival();
   return true;
 }
 

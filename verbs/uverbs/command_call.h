@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -30,10 +31,12 @@ struct CommandCall {
   using Done = absl::AnyInvocable<void(Answer)>;
 
   Bytes request;     // behind the headers
-  pid_t caller;      // the thread that wrote it
+  pid_t caller;      // the thread that wrote it; 0: none waits for it
   uint64_t address;  // of the response; 0: none
   size_t room;       // for the response, in bytes
   Done done;
+  // What the SGEs of a POST_SEND name, if the client itself has read it.
+  std::optional<Bytes> data{};
   std::vector<std::byte> response{};
   absl::AnyInvocable<void()> undo{};
 };

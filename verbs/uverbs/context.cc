@@ -46,7 +46,8 @@ Context::~Context() {
   if (objects_.async != nullptr) provider_.RemoveListener(*this);
 }
 
-void Context::Execute(Bytes written, pid_t caller, CommandCall::Done done) {
+void Context::Execute(Bytes written, pid_t caller, CommandCall::Done done,
+                      std::optional<Bytes> data) {
   const auto fail = [&done](absl::Status status) {
     done(Answer{.status = std::move(status), .response = {}, .undo = {}});
   };
@@ -70,7 +71,8 @@ void Context::Execute(Bytes written, pid_t caller, CommandCall::Done done) {
                    .caller = caller,
                    .address = method->response == 0 ? 0 : command->response,
                    .room = command->room,
-                   .done = std::move(done)};
+                   .done = std::move(done),
+                   .data = data};
   absl::Status status = method->handler(call);
   if (!call.done) return;  // it answers later
   if (call.response.size() > call.room) call.response.resize(call.room);

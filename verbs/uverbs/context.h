@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <optional>
+
 #include "absl/status/status.h"
 #include "base/timers.h"
 #include "verbs/adapter_identity.h"
@@ -49,8 +51,12 @@ class Context final : private AsyncEventListener {
   // Carries out the command that thread `caller` wrote.  `done` is called once:
   // before this returns, or later if the command has to wait for memory of the
   // client or, as an empty poll, for completions; not at all if the context
-  // ends before.
-  void Execute(Bytes written, pid_t caller, CommandCall::Done done);
+  // ends before.  With `caller` 0 no thread waits in a write(), and commands
+  // that need its memory or a descriptor fail.  `data`: of a POST_SEND, what
+  // the SGEs of those requests name that send it, in order, if the client has
+  // read it.
+  void Execute(Bytes written, pid_t caller, CommandCall::Done done,
+               std::optional<Bytes> data = std::nullopt);
 
  private:
   void OnDeviceEvent(EventType type, int port) override;

@@ -30,6 +30,11 @@ class ContextClient {
   // one has come.
   virtual bool TakesTurns() const { return false; }
 
+  // Tell what a client need not ask for: that there is nothing to poll in a
+  // completion queue, and that this may no longer be so.
+  virtual void OnEmptyQueue(uint32_t /*cq*/) {}
+  virtual void OnUnknownQueue(uint32_t /*cq*/) {}
+
  protected:
   ~ContextClient() = default;
 };

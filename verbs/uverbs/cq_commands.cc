@@ -71,8 +71,8 @@ absl::Status CqCommands::CreateCq(CommandCall& call) {
       return absl::InvalidArgumentError("not a completion channel");
     }
   }
-  auto on_arrival = [self = self_] {
-    if (*self != nullptr) (*self)->EndPollsSoon();
+  auto on_arrival = [self = self_](uint32_t handle) {
+    if (*self != nullptr) (*self)->OnArrival(handle);
   };
   auto object =
       std::make_unique<CqObject>(objects_.async, request.user_handle,
@@ -80,10 +80,13 @@ absl::Status CqCommands::CreateCq(CommandCall& call) {
   IBEMU_ASSIGN_OR_RETURN(object->cq, provider_.CreateCq(request.cqe, *object));
   auto response = Blank<ib_uverbs_create_cq_resp>();
   response.cqe = object->cq->size();
+  CqObject& added = *object;
   response.cq_handle = objects_.cqs.Add(std::move(object));
+  added.handle = response.cq_handle;
   call.response = ToVector(response);
   call.undo = [this, handle = response.cq_handle] {
     TakeBack(objects_.cqs, handle);
+    client_.OnUnknownQueue(handle);
   };
   return absl::OkStatus();
 }
@@ -108,6 +111,7 @@ absl::Status CqCommands::DestroyCq(CommandCall& call) {
       .comp_events_reported = cq->completions_delivered,
       .async_events_reported = cq->events.delivered()});
   objects_.cqs.Remove(request.cq_handle);
+  client_.OnUnknownQueue(request.cq_handle);
   return absl::OkStatus();
 }
 
@@ -144,6 +148,11 @@ void CqCommands::EndPoll(uint64_t number) {
   poll.done(std::move(answer));
 }
 
+void CqCommands::OnArrival(uint32_t handle) {
+  client_.OnUnknownQueue(handle);
+  EndPollsSoon();
+}
+
 // Ends the polls when there is nothing else to do, because what is being done
 // now may bring more completions.
 void CqCommands::EndPollsSoon() {
@@ -171,6 +180,7 @@ absl::Status CqCommands::TakeCompletions(uint32_t handle, size_t most,
   header.count = static_cast<uint32_t>(cq->cq->Poll(completions));
   completions.resize(header.count);
   found_ = header.count != 0;
+  if (cq->cq->empty()) client_.OnEmptyQueue(handle);
   response = ToVector(header);
   for (const WorkCompletion& completion : completions) {
     const Bytes bytes = AsBytes(completion);

@@ -48,6 +48,7 @@ class CqCommands {
   absl::Duration LongestPoll() const;
   absl::Status TakeCompletions(uint32_t handle, size_t most,
                                std::vector<std::byte>& response);
+  void OnArrival(uint32_t handle);
   void EndPoll(uint64_t number);
   void EndPollsSoon();
   absl::Status ReqNotifyCq(CommandCall& call);

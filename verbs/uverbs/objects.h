@@ -84,7 +84,7 @@ class EventSource {
 struct CqObject final : CqListener {
   CqObject(std::shared_ptr<EventQueue> async, uint64_t user_handle,
            std::shared_ptr<EventQueue> own_channel,
-           absl::AnyInvocable<void()> on_arrival)
+           absl::AnyInvocable<void(uint32_t handle)> on_arrival)
       : events(std::move(async), user_handle),
         channel(std::move(own_channel)),
         arrival(std::move(on_arrival)) {}
@@ -94,7 +94,7 @@ struct CqObject final : CqListener {
   }
 
   void OnEvent(EventType type) override { events.Push(type); }
-  void OnArrival() override { arrival(); }
+  void OnArrival() override { arrival(handle); }
   // An event that the client has not read yet tells of later completions, too.
   // A client that asks again before it has read the event adds nothing to the
   // channel, as with the doorbells of mlx4 and mlx5.
@@ -107,7 +107,8 @@ struct CqObject final : CqListener {
 
   EventSource events;
   std::shared_ptr<EventQueue> channel;  // or null
-  absl::AnyInvocable<void()> arrival;
+  absl::AnyInvocable<void(uint32_t handle)> arrival;
+  uint32_t handle = 0;  // of this object
   // The events in the channel so far, and those of them that were read.
   uint32_t completions_told = 0, completions_delivered = 0;
   int users = 0;

@@ -31,6 +31,38 @@ bool IsInline(const SendRequest& request) {
   return (request.work.send_flags & kInline) != 0;
 }
 
+// Returns true if the request sends what its SGEs name.
+bool SendsData(const SendRequest& request) {
+  switch (request.work.opcode) {
+    case IB_UVERBS_WR_SEND:
+    case IB_UVERBS_WR_SEND_WITH_IMM:
+    case IB_UVERBS_WR_RDMA_WRITE:
+    case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Gives each request its part of `data`.
+//
+// Errors: InvalidArgument if that is more or less than all of them send.
+absl::Status ShareOut(Bytes data, std::vector<SendRequest>& sends) {
+  const auto wrong = [] {
+    return absl::InvalidArgumentError("the data are not what the SGEs name");
+  };
+  for (SendRequest& send : sends) {
+    if (!SendsData(send)) continue;
+    const size_t length = LengthOf(send.sges);
+    if (length > data.size()) return wrong();
+    const Bytes part = data.first(length);
+    data = data.subspan(length);
+    auto& buffer = IsInline(send) ? send.inline_data : send.read_data;
+    buffer = std::make_shared<std::vector<std::byte>>(part.begin(), part.end());
+  }
+  return data.empty() ? absl::OkStatus() : wrong();
+}
+
 // Drops the first request that has more than `room` bytes of inline data, and
 // those after it.  A list is posted up to the first request that is refused.
 //
@@ -85,9 +117,10 @@ absl::Status WorkRequestCommands::PostSend(CommandCall& call) {
                          FindObject(objects_.qps, request.qp_handle));
   IBEMU_ASSIGN_OR_RETURN(std::vector<SendRequest> sends,
                          DecodeSends(call.request));
+  if (call.data) IBEMU_RETURN_IF_ERROR(ShareOut(*call.data, sends));
   absl::Status rest =
       DropFromTooLongInline(qp->qp->capacity().inline_bytes, sends);
-  if (std::any_of(sends.begin(), sends.end(), IsInline)) {
+  if (!call.data && std::any_of(sends.begin(), sends.end(), IsInline)) {
     PostInline(call, request.qp_handle, std::move(sends), std::move(rest));
     return absl::OkStatus();
   }

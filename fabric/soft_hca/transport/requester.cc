@@ -49,6 +49,8 @@ void Requester::Pump() {
       SendChunk(send, send.request.inline_data);
     } else if (send.length == 0) {
       SendChunk(send, nullptr);
+    } else if (send.request.read_data != nullptr) {
+      SendChunk(send, send.request.read_data);
     } else {
       return Gather(send);
     }

@@ -54,6 +54,28 @@ TEST_F(RequesterTest, CompletesAllThatOneAcknowledgementCovers) {
   EXPECT_EQ(completions[1].wr_id, 1u);
 }
 
+TEST_F(RequesterTest, SendsWhatWasReadBeforeItWasPosted) {
+  verbs::SendRequest request = Request(IB_UVERBS_WR_SEND, 0, 5);
+  request.read_data = FakeLink::BufferOf("hello");
+  const int calls = link.memory->calls;
+  ASSERT_TRUE(Post(std::move(request)).ok());
+
+  const std::vector<Transport> sent = link.TakeSent();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(*sent[0].message, *FakeLink::BufferOf("hello"));
+  EXPECT_EQ(link.memory->calls, calls);
+}
+
+TEST_F(RequesterTest, SendsNothingThatNoKeyGives) {
+  verbs::SendRequest request = Request(IB_UVERBS_WR_SEND, 0, 5);
+  request.read_data = FakeLink::BufferOf("hello");
+  request.sges[0].lkey += 1;
+  ASSERT_TRUE(Post(std::move(request)).ok());
+
+  EXPECT_THAT(link.TakeSent(), IsEmpty());
+  EXPECT_THAT(link.PollStatuses(), ElementsAre(wc_status::kLocalProtection));
+}
+
 TEST_F(RequesterTest, TellsItsQueuePairOfALostCompletion) {
   ASSERT_TRUE(link.cq.Resize(1).ok());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(Send(1).ok());

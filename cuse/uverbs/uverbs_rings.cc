@@ -1,0 +1,148 @@
+#include "cuse/uverbs/uverbs_rings.h"
+
+#include <linux/futex.h>
+#include <rdma/ib_user_verbs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <climits>
+#include <cstring>
+#include <utility>
+
+#include "verbs/uverbs/command.h"
+
+namespace ibemu::cuse {
+namespace {
+
+using fast_path::CommandState;
+
+// The bit of a slot.
+uint64_t BitOf(size_t slot) { return uint64_t{1} << slot; }
+
+// Commands whose answer is data alone, so that no descriptor has to be given
+// and no memory of the client to be reached.
+bool IsForRings(uint32_t command) {
+  switch (command) {
+    case IB_USER_VERBS_CMD_POST_SEND:
+    case IB_USER_VERBS_CMD_POST_RECV:
+    case IB_USER_VERBS_CMD_POST_SRQ_RECV:
+    case IB_USER_VERBS_CMD_POLL_CQ:
+    case IB_USER_VERBS_CMD_REQ_NOTIFY_CQ:
+    case IB_USER_VERBS_CMD_CREATE_AH:
+    case IB_USER_VERBS_CMD_DESTROY_AH:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Returns true if it is such a command, with room for no longer an answer than
+// a slot has.
+bool IsAllowed(Bytes command) {
+  const auto parsed = verbs::ParseCommand(command);
+  return parsed.ok() && !parsed->extended && IsForRings(parsed->number) &&
+         parsed->room <= fast_path::CommandSlot::kMostAnswer;
+}
+
+// Not FUTEX_PRIVATE: the waiter is another process.
+void Wake(std::atomic<CommandState>& state) {
+  syscall(SYS_futex, &state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+UverbsRings::UverbsRings(RingSet& set, RingSet::Client client,
+                         SharedMemory memory, Owner& owner)
+    : set_(set), shared_(std::move(memory)), owner_(owner) {
+  set_.Add(*this, std::move(client));
+}
+
+UverbsRings::~UverbsRings() {
+  Close();
+  while (under_way_ != 0) {
+    Answer(static_cast<size_t>(std::countr_zero(under_way_)), Errno::kIo, {});
+  }
+  set_.Remove(*this);
+}
+
+void UverbsRings::CatchUp() {
+  if (closed_) return;
+  Drain();
+  if (!closed_) set_.Used(*this);
+}
+
+void UverbsRings::Close() {
+  if (std::exchange(closed_, true)) return;
+  control().closed = 1;
+  for (Slot& slot : memory().slots) {
+    if (slot.state.load() == CommandState::kAskedAsleep) Wake(slot.state);
+  }
+}
+
+bool UverbsRings::HasCalls() const {
+  return !closed_ && memory().asked.load() != 0;
+}
+
+bool UverbsRings::Drain() {
+  if (!HasCalls()) return false;
+  if (!owner_.MayCommand()) {
+    Close();
+    return true;
+  }
+  uint64_t asked = memory().asked.exchange(0);
+  while (asked != 0) {
+    const auto slot = static_cast<size_t>(std::countr_zero(asked));
+    asked &= asked - 1;
+    if (!Begin(slot)) Close();
+  }
+  return true;
+}
+
+// The slot is copied before anything of it is looked at.
+bool UverbsRings::Begin(size_t number) {
+  const Slot& slot = memory().slots[number];
+  const size_t command_length = slot.command_length.load();
+  const size_t data_length = slot.data_length.load();
+  const bool has_data = data_length != Slot::kNoData;
+  if ((under_way_ & BitOf(number)) != 0 ||
+      command_length > sizeof slot.command ||
+      (has_data && data_length > sizeof slot.data)) {
+    return false;
+  }
+  std::array<std::byte, sizeof slot.command> command;
+  std::array<std::byte, sizeof slot.data> data;
+  std::memcpy(command.data(), slot.command, command_length);
+  if (has_data) std::memcpy(data.data(), slot.data, data_length);
+  const Bytes whole = Bytes(command).first(command_length);
+  if (!IsAllowed(whole)) return false;
+  under_way_ |= BitOf(number);
+  owner_.Execute(
+      number, whole,
+      has_data ? std::optional(Bytes(data).first(data_length)) : std::nullopt);
+  return true;
+}
+
+void UverbsRings::Answer(size_t number, Errno error, Bytes response) {
+  under_way_ &= ~BitOf(number);
+  Slot& slot = memory().slots[number];
+  slot.error = static_cast<uint32_t>(error);
+  slot.answer_length = static_cast<uint32_t>(response.size());
+  std::ranges::copy(response, slot.answer);
+  if (slot.state.exchange(CommandState::kAnswered) ==
+      CommandState::kAskedAsleep) {
+    Wake(slot.state);
+  }
+}
+
+void UverbsRings::SetEmpty(uint32_t queue) {
+  memory().PlaceOf(queue) = uint64_t{queue} + 1;
+}
+
+void UverbsRings::SetUnknown(uint32_t queue) {
+  if (memory().IsEmpty(queue)) memory().PlaceOf(queue) = 0;
+}
+
+}  // namespace ibemu::cuse

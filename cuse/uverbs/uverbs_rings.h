@@ -1,0 +1,91 @@
+// UverbsRings: the memory that an open uverbsN shares with its client, seen
+// from the daemon.
+#ifndef IBEMU_CUSE_UVERBS_UVERBS_RINGS_H_
+#define IBEMU_CUSE_UVERBS_UVERBS_RINGS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "cuse/errno.h"
+#include "cuse/reply.h"
+#include "cuse/rings/ring_set.h"
+#include "cuse/rings/shared_memory.h"
+#include "fast_path/rings/uverbs_ring_memory.h"
+
+namespace ibemu::cuse {
+
+// The UverbsRings of a file take its client's commands out of shared memory and
+// put their answers there.  The client may do with the memory what it likes: it
+// is then cut off from it, and still has its file.
+//
+// Commands are those whose answers are data: POST_SEND, POST_RECV,
+// POST_SRQ_RECV, POLL_CQ, REQ_NOTIFY_CQ, CREATE_AH and DESTROY_AH.
+class UverbsRings final : private RingSet::Rings {
+ public:
+  // The file that the commands are for.
+  class Owner {
+   public:
+    // Returns false if the client has no right to give commands any more.
+    virtual bool MayCommand() = 0;
+
+    // Carries out what a write() of `command` would have brought, and calls
+    // Answer(slot) once, now or later.  `data`: what the SGEs of a POST_SEND
+    // name, if the client has copied it.  The bytes are valid during the call.
+    virtual void Execute(size_t slot, Bytes command,
+                         std::optional<Bytes> data) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  // REQUIRES: set.HasRoomFor(client.user); `memory` has the size of a
+  // UverbsRingMemory; `set` and `owner` outlive this object.
+  UverbsRings(RingSet& set, RingSet::Client client, SharedMemory memory,
+              Owner& owner);
+
+  // Closes the rings.  Commands without an answer fail with EIO.
+  ~UverbsRings();
+  UverbsRings(const UverbsRings&) = delete;
+  UverbsRings& operator=(const UverbsRings&) = delete;
+
+  // Begins all commands that were given before a call that came by the file,
+  // and serves the rings from now on.
+  void CatchUp();
+
+  // Cuts the client off from its rings.  It is told, and goes on by its file,
+  // also with commands that nobody has begun.  Others are still answered.
+  void Close();
+
+  // Answers the command of a slot.  REQUIRES: it has no answer yet; the
+  // response has at most as many bytes as the command has room for.
+  void Answer(size_t slot, Errno error, Bytes response);
+
+  // Tell the client that there is nothing to poll in a completion queue, and
+  // that it has to ask.
+  void SetEmpty(uint32_t queue);
+  void SetUnknown(uint32_t queue);
+
+ private:
+  using Memory = fast_path::UverbsRingMemory;
+  using Slot = fast_path::CommandSlot;
+
+  bool Drain() override;
+  bool HasCalls() const override;
+  fast_path::RingControl& control() override { return memory().control; }
+
+  Memory& memory() const { return *static_cast<Memory*>(shared_.address()); }
+  // Returns false if the client has broken the rules.
+  bool Begin(size_t slot);
+
+  RingSet& set_;
+  const SharedMemory shared_;
+  Owner& owner_;
+  uint64_t under_way_ = 0;  // the slots whose commands have no answer yet
+  bool closed_ = false;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_UVERBS_UVERBS_RINGS_H_

@@ -1,0 +1,299 @@
+#include "fast_path/preload/uverbs_client.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "fast_path/rings/attach_rings.h"
+
+// In Linux since 5.14, and not in Debian 12's headers.
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace ibemu::fast_path {
+namespace {
+
+constexpr int64_t kMicrosecond = 1000;
+constexpr int64_t kSecond = 1000 * 1000 * kMicrosecond;
+// An answer mostly comes within microseconds, and who sleeps until then pays a
+// switch or two.  Others may have the processor meanwhile.
+constexpr int64_t kLongestSpin = 50 * kMicrosecond;
+// How long a poll that finds nothing is held, as in the daemon: a client that
+// polls again and again would keep the processor from those it waits for.
+constexpr int64_t kLongestPoll = 30 * kMicrosecond;
+// So often the daemon is looked for.
+constexpr int64_t kLongestSleep = kSecond;
+constexpr int64_t kShortSleep = 1000 * kMicrosecond;  // and when it has closed
+
+constexpr uint32_t kInline = 1u << 3;  // of enum ib_send_flags
+
+int64_t NanosecondsNow() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
+
+template <class T>
+T ReadAs(const void* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+// Returns true if these bytes are in pages that can be accessed.  The kernel is
+// asked about each page once.
+bool HasPages(KnownPages& known, const void* data, size_t size, int advice) {
+  if (known.Has(data, size)) return true;
+  constexpr uintptr_t kPage = 4096;
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t first = address & ~(kPage - 1);
+  if (madvise(reinterpret_cast<void*>(first), address + size - first, advice) !=
+      0) {
+    return false;
+  }
+  known.Add(data, size);
+  return true;
+}
+
+// Returns true if the request sends what its SGEs name.
+bool SendsData(const ib_uverbs_send_wr& request) {
+  switch (request.opcode) {
+    case IB_UVERBS_WR_SEND:
+    case IB_UVERBS_WR_SEND_WITH_IMM:
+    case IB_UVERBS_WR_RDMA_WRITE:
+    case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+// All lengths are right, and the answer is data that fits.  Whether the command
+// is right is the daemon's to say.
+Way UverbsClient::Judge(const void* command, size_t size,
+                        Command& judged) const {
+  if (size < sizeof judged.header || size > CommandSlot::kMostCommand) {
+    return Way::kCommand;
+  }
+  if (!HasPages(facts_.readable, command, size, MADV_POPULATE_READ)) {
+    return Way::kPage;
+  }
+  judged.header = ReadAs<ib_uverbs_cmd_hdr>(command);
+  judged.room = judged.header.out_words * size_t{4};
+  judged.response = 0;
+  if (judged.header.in_words * size_t{4} != size ||
+      judged.room > CommandSlot::kMostAnswer) {
+    return Way::kCommand;
+  }
+  size_t least = 0;  // of the request
+  switch (judged.header.command) {
+    case IB_USER_VERBS_CMD_REQ_NOTIFY_CQ:
+    case IB_USER_VERBS_CMD_DESTROY_AH:
+      return Way::kRing;
+    case IB_USER_VERBS_CMD_POLL_CQ:
+      least = sizeof(ib_uverbs_poll_cq);
+      break;
+    case IB_USER_VERBS_CMD_POST_SEND:
+      least = sizeof(ib_uverbs_post_send);
+      break;
+    case IB_USER_VERBS_CMD_POST_RECV:
+    case IB_USER_VERBS_CMD_POST_SRQ_RECV:
+      least = sizeof(ib_uverbs_post_recv);
+      break;
+    case IB_USER_VERBS_CMD_CREATE_AH:
+      least = sizeof(ib_uverbs_create_ah);
+      break;
+    default:
+      return Way::kCommand;
+  }
+  if (size < sizeof judged.header + least) return Way::kCommand;
+  judged.response = ReadAs<uint64_t>(static_cast<const std::byte*>(command) +
+                                     sizeof judged.header);
+  if (judged.response == 0 || judged.room == 0) return Way::kCommand;
+  const auto* const place = reinterpret_cast<const void*>(judged.response);
+  return HasPages(facts_.writable, place, judged.room, MADV_POPULATE_WRITE)
+             ? Way::kRing
+             : Way::kPage;
+}
+
+// Waits for something to poll.  Returns kRing if the queue is still empty, and
+// kEmpty if the daemon has to say so.
+Way UverbsClient::PollEmpty(const ib_uverbs_poll_cq& poll) {
+  const int64_t begin = NanosecondsNow();
+  if (begin - memory_.asked_by_file.load(std::memory_order_relaxed) >
+      kLongestSleep) {
+    memory_.asked_by_file.store(begin, std::memory_order_relaxed);
+    return Way::kAsleep;
+  }
+  do {
+    sched_yield();
+    if (!memory_.IsEmpty(poll.cq_handle)) return Way::kEmpty;
+    if (memory_.control.closed.load() != 0) return Way::kAsleep;
+  } while (NanosecondsNow() - begin < kLongestPoll);
+  return Way::kRing;
+}
+
+// Copies what the requests of a POST_SEND send, if it is not too much.  The
+// kernel copies, for it knows which pages are there.  REQUIRES: the command has
+// a whole ib_uverbs_post_send.
+Way UverbsClient::FillData(CommandSlot& slot, size_t size) const {
+  const std::byte* const list = slot.command + sizeof(ib_uverbs_cmd_hdr);
+  const auto header = ReadAs<ib_uverbs_post_recv>(list);  // the same, but fixed
+  const uint64_t requests = uint64_t{header.wr_count} * header.wqe_size;
+  const uint64_t room =
+      size - sizeof(ib_uverbs_cmd_hdr) - offsetof(ib_uverbs_post_send, send_wr);
+  if (header.wqe_size < sizeof(ib_uverbs_send_wr) || requests > room) {
+    return Way::kCommand;
+  }
+  const std::byte* const first = list + offsetof(ib_uverbs_post_send, send_wr);
+  const std::byte* sges = first + requests;
+  size_t left = (room - requests) / sizeof(ib_uverbs_sge);
+
+  iovec pieces[CommandSlot::kMostCommand / sizeof(ib_uverbs_sge)];
+  size_t count = 0;
+  size_t length = 0;
+  bool is_inline = false;
+  for (uint32_t i = 0; i < header.wr_count; ++i) {
+    const auto request = ReadAs<ib_uverbs_send_wr>(first + i * header.wqe_size);
+    if (request.num_sge > left) return Way::kCommand;
+    const bool sends = SendsData(request);
+    if ((request.send_flags & kInline) != 0) {
+      if (!sends) return Way::kCommand;
+      is_inline = true;
+    }
+    left -= request.num_sge;
+    for (uint32_t j = 0; j < request.num_sge; ++j) {
+      const auto sge = ReadAs<ib_uverbs_sge>(sges);
+      sges += sizeof sge;
+      if (!sends) continue;
+      length += sge.length;
+      pieces[count++] = {reinterpret_cast<void*>(sge.addr), sge.length};
+    }
+  }
+  slot.data_length.store(CommandSlot::kNoData, std::memory_order_relaxed);
+  if (length <= sizeof slot.data) {
+    const iovec here = {slot.data, length};
+    if (length == 0 ||
+        process_vm_readv(facts_.process.load(std::memory_order_relaxed), &here,
+                         1, pieces, count, 0) == static_cast<ssize_t>(length)) {
+      slot.data_length.store(static_cast<uint32_t>(length),
+                             std::memory_order_relaxed);
+      return Way::kRing;
+    }
+  }
+  // Inline data are read before the command ends, which needs its write().
+  return is_inline ? Way::kPage : Way::kRing;
+}
+
+CommandSlot* UverbsClient::TakeSlot(uint64_t& bit) {
+  uint64_t taken = memory_.taken.load(std::memory_order_relaxed);
+  while (~taken != 0) {
+    const int free = std::countr_one(taken);
+    bit = uint64_t{1} << free;
+    taken = memory_.taken.fetch_or(bit);
+    if ((taken & bit) == 0) return &memory_.slots[free];
+  }
+  return nullptr;
+}
+
+// Returns true if the daemon has not begun the command, and now will not.
+bool UverbsClient::TakeBack(uint64_t bit) {
+  return (memory_.asked.fetch_and(~bit) & bit) != 0;
+}
+
+bool UverbsClient::Sleep(std::atomic<CommandState>& state) {
+  auto awake = CommandState::kAsked;
+  if (!state.compare_exchange_strong(awake, CommandState::kAskedAsleep) &&
+      awake == CommandState::kAnswered) {
+    return true;
+  }
+  // Who closes the rings wakes those who sleep, but not who comes later.
+  const int64_t longest =
+      memory_.control.closed.load() == 0 ? kLongestSleep : kShortSleep;
+  const timespec slice = {longest / kSecond, longest % kSecond};
+  const long result = syscall(SYS_futex, &state, FUTEX_WAIT,
+                              CommandState::kAskedAsleep, &slice, nullptr, 0);
+  if (result == 0 || errno != ETIMEDOUT) return true;
+  return ioctl(fd_, kLookAtRings) == 0;
+}
+
+// Has the command in the slot carried out.  `bit` becomes 0 if the slot may
+// still be written to, though its answer does not come.
+Way UverbsClient::Carry(CommandSlot& slot, uint64_t& bit) {
+  slot.state.store(CommandState::kAsked, std::memory_order_relaxed);
+  memory_.asked.fetch_or(bit);
+  const int64_t begin = NanosecondsNow();
+  while (slot.state.load() != CommandState::kAnswered) {
+    if (!memory_.control.IsServed() && TakeBack(bit)) return Way::kAsleep;
+    if (NanosecondsNow() - begin < kLongestSpin) {
+      sched_yield();
+    } else if (!Sleep(slot.state)) {
+      memory_.control.closed.store(1);
+      if (!TakeBack(bit)) bit = 0;
+      return Way::kAsleep;
+    }
+  }
+  return Way::kRing;
+}
+
+Way UverbsClient::Write(const void* command, size_t size, int& error) {
+  Command judged;
+  if (const Way way = Judge(command, size, judged); way != Way::kRing) {
+    return way;
+  }
+  if (memory_.control.closed.load() != 0) return Way::kAsleep;
+  auto* const response = reinterpret_cast<std::byte*>(judged.response);
+  error = 0;
+  if (judged.header.command == IB_USER_VERBS_CMD_POLL_CQ) {
+    const auto poll = ReadAs<ib_uverbs_poll_cq>(
+        static_cast<const std::byte*>(command) + sizeof judged.header);
+    constexpr size_t kOne =
+        sizeof(ib_uverbs_poll_cq_resp) + sizeof(ib_uverbs_wc);
+    if (poll.ne != 0 && judged.room >= kOne &&
+        memory_.IsEmpty(poll.cq_handle)) {
+      const Way way = PollEmpty(poll);
+      if (way == Way::kRing) {
+        std::memset(response, 0, sizeof(ib_uverbs_poll_cq_resp));
+      }
+      if (way != Way::kEmpty) return way;
+    }
+  }
+  if (!memory_.control.IsServed()) return Way::kAsleep;
+  uint64_t bit = 0;
+  CommandSlot* const slot = TakeSlot(bit);
+  if (slot == nullptr) return Way::kBusy;
+  std::memcpy(slot->command, command, size);
+  slot->command_length.store(static_cast<uint32_t>(size),
+                             std::memory_order_relaxed);
+  slot->data_length.store(CommandSlot::kNoData, std::memory_order_relaxed);
+  Way way = Way::kRing;
+  if (judged.header.command == IB_USER_VERBS_CMD_POST_SEND) {
+    way = FillData(*slot, size);
+  }
+  if (way == Way::kRing) way = Carry(*slot, bit);
+  if (way == Way::kRing) {
+    error = static_cast<int>(slot->error.load());
+    if (response != nullptr) {
+      std::memcpy(response, slot->answer,
+                  std::min<size_t>(slot->answer_length.load(), judged.room));
+    }
+  }
+  memory_.taken.fetch_and(~bit);
+  return way;
+}
+
+}  // namespace ibemu::fast_path

@@ -1,0 +1,83 @@
+// UverbsRingMemory: the memory that an open uverbsN shares with its client.
+#ifndef IBEMU_FAST_PATH_RINGS_UVERBS_RING_MEMORY_H_
+#define IBEMU_FAST_PATH_RINGS_UVERBS_RING_MEMORY_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "fast_path/rings/ring_control.h"
+#include "fast_path/rings/slot_ring.h"
+
+namespace ibemu::fast_path {
+
+// The state of a slot that somebody has taken.
+enum class CommandState : uint32_t {
+  kAsked,        // the client waits, awake
+  kAskedAsleep,  // the client waits in a futex, which the state is
+  kAnswered,
+};
+
+// A command, which the daemon answers in the same place.
+struct CommandSlot {
+  static constexpr size_t kMostCommand = 1024;
+  static constexpr size_t kMostAnswer = 1024;
+  static constexpr size_t kMostData = 256;
+  // Instead of the length of data: the client has not copied them.
+  static constexpr uint32_t kNoData = UINT32_MAX;
+
+  alignas(kLine) std::atomic<CommandState> state;
+  // The client's: the bytes as a write() would have them, and of a POST_SEND
+  // what its SGEs name, in their order.
+  std::atomic<uint32_t> command_length;
+  std::atomic<uint32_t> data_length;
+  // The daemon's: the errno of the write(), or 0, and the response.  There may
+  // be one with an errno, too.
+  std::atomic<uint32_t> error;
+  std::atomic<uint32_t> answer_length;
+  std::byte command[kMostCommand];
+  std::byte answer[kMostAnswer];
+  std::byte data[kMostData];
+};
+
+// Slots for commands, each of which is one thread's until it has its answer,
+// and what completion queues hold: a client need not ask for nothing.
+struct UverbsRingMemory {
+  // One bit for each.
+  static constexpr size_t kSlots = 64;
+  static constexpr size_t kQueues = 256;
+
+  RingControl control;
+
+  // The client's: the slots that its threads have.
+  alignas(kLine) std::atomic<uint64_t> taken;
+  // When an empty queue was last asked for by the file, in ns of
+  // CLOCK_MONOTONIC: only so a client learns that the daemon has ended.
+  std::atomic<int64_t> asked_by_file;
+
+  // The slots whose commands nobody has begun: the client sets a bit, and who
+  // clears it has the command: the daemon to carry it out, or the client to
+  // take it back.
+  alignas(kLine) std::atomic<uint64_t> asked;
+
+  // The daemon's: the handles of completion queues that are empty, plus 1, each
+  // in its place.  Of queues with the same place one is there at most.
+  alignas(kLine) std::atomic<uint64_t> empty_queues[kQueues];
+
+  CommandSlot slots[kSlots];
+
+  std::atomic<uint64_t>& PlaceOf(uint32_t queue) {
+    return empty_queues[queue % kQueues];
+  }
+  // Returns true if there is such a queue, and nothing to poll there.
+  bool IsEmpty(uint32_t queue) const {
+    return empty_queues[queue % kQueues].load() == uint64_t{queue} + 1;
+  }
+};
+
+static_assert(std::atomic<CommandState>::is_always_lock_free &&
+              std::atomic<int64_t>::is_always_lock_free);
+
+}  // namespace ibemu::fast_path
+
+#endif  // IBEMU_FAST_PATH_RINGS_UVERBS_RING_MEMORY_H_

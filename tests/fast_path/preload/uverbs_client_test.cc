@@ -1,0 +1,283 @@
+#include "fast_path/preload/uverbs_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "testing/uverbs_commands.h"
+
+namespace ibemu::fast_path {
+namespace {
+
+using testing::Answered, testing::CommandBytes, testing::PlainCommand;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr uint32_t kQueue = 5;
+
+// A page that the client may not access.
+class ForbiddenPage {
+ public:
+  ForbiddenPage()
+      : address_(mmap(nullptr, kSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+                      -1, 0)) {}
+  ~ForbiddenPage() { munmap(address_, kSize); }
+  ForbiddenPage(const ForbiddenPage&) = delete;
+  ForbiddenPage& operator=(const ForbiddenPage&) = delete;
+
+  uint64_t address() const { return reinterpret_cast<uintptr_t>(address_); }
+
+ private:
+  static constexpr size_t kSize = 4096;
+  void* const address_;
+};
+
+class UverbsClientTest : public ::testing::Test {
+ protected:
+  UverbsClientTest() { facts_->process = getpid(); }
+
+  uint64_t Place() { return reinterpret_cast<uintptr_t>(response_.data()); }
+
+  CommandBytes Poll(uint32_t most = 1) {
+    auto request = Answered<ib_uverbs_poll_cq>(Place());
+    request.cq_handle = kQueue;
+    request.ne = most;
+    return PlainCommand(IB_USER_VERBS_CMD_POLL_CQ, request, 8 + most * 48);
+  }
+  // One request of one piece.
+  CommandBytes Send(uint64_t address, uint32_t length, uint32_t flags = 0,
+                    uint32_t opcode = IB_UVERBS_WR_SEND) {
+    CommandBytes body;
+    auto header = Answered<ib_uverbs_post_send>(Place());
+    header.wr_count = header.sge_count = 1;
+    header.wqe_size = sizeof(ib_uverbs_send_wr);
+    testing::Append(body, header);
+    ib_uverbs_send_wr work{};
+    work.num_sge = 1;
+    work.opcode = opcode;
+    work.send_flags = flags;
+    testing::Append(body, work);
+    testing::Append(body, ib_uverbs_sge{address, length, 0x11});
+    CommandBytes command;
+    testing::Append(
+        command,
+        ib_uverbs_cmd_hdr{IB_USER_VERBS_CMD_POST_SEND,
+                          static_cast<uint16_t>(
+                              (sizeof(ib_uverbs_cmd_hdr) + body.size()) / 4),
+                          1});
+    command.insert(command.end(), body.begin(), body.end());
+    return command;
+  }
+  Way Write(const CommandBytes& command) {
+    return UverbsClient(*memory_, *facts_, -1)
+        .Write(command.data(), command.size(), error_);
+  }
+
+  // Writes while another thread, as the daemon, answers that one command.
+  Way WriteAnswered(const CommandBytes& command, uint32_t error,
+                    const std::vector<std::byte>& answer) {
+    std::thread daemon([&] {
+      uint64_t asked = 0;
+      while ((asked = memory_->asked.exchange(0)) == 0) sched_yield();
+      EXPECT_EQ(asked, 1u) << "the first slot";
+      CommandSlot& slot = memory_->slots[0];
+      command_ = {slot.command, slot.command + slot.command_length};
+      data_length_ = slot.data_length;
+      if (data_length_ != CommandSlot::kNoData) {
+        data_ = {slot.data, slot.data + data_length_};
+      }
+      slot.error = error;
+      slot.answer_length = static_cast<uint32_t>(answer.size());
+      std::copy(answer.begin(), answer.end(), slot.answer);
+      if (slot.state.exchange(CommandState::kAnswered) ==
+          CommandState::kAskedAsleep) {
+        syscall(SYS_futex, &slot.state, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+      }
+    });
+    const Way way = Write(command);
+    daemon.join();
+    return way;
+  }
+
+  std::unique_ptr<UverbsRingMemory> memory_ =
+      std::make_unique<UverbsRingMemory>();
+  std::unique_ptr<ProcessFacts> facts_ = std::make_unique<ProcessFacts>();
+  std::vector<std::byte> response_ = std::vector<std::byte>(1024);
+  int error_ = -1;
+  // What the daemon saw.
+  CommandBytes command_;
+  uint32_t data_length_ = 0;
+  std::vector<std::byte> data_;
+};
+
+TEST_F(UverbsClientTest, HasACommandCarriedOut) {
+  const std::vector<std::byte> answer(8, std::byte{3});
+  EXPECT_EQ(WriteAnswered(Poll(), 0, answer), Way::kRing);
+  EXPECT_EQ(error_, 0);
+  EXPECT_EQ(command_, Poll());
+  EXPECT_EQ(data_length_, CommandSlot::kNoData);
+  EXPECT_EQ(response_[7], std::byte{3});
+  EXPECT_EQ(response_[8], std::byte{0});
+  EXPECT_EQ(memory_->taken, 0u);
+}
+
+TEST_F(UverbsClientTest, TellsTheErrorAndGivesTheResponseAsWell) {
+  const uint64_t data = 0;
+  const std::vector<std::byte> bad_request = {std::byte{1}, {}, {}, {}};
+  EXPECT_EQ(WriteAnswered(Send(reinterpret_cast<uintptr_t>(&data), 8), ENOMEM,
+                          bad_request),
+            Way::kRing);
+  EXPECT_EQ(error_, ENOMEM);
+  EXPECT_EQ(response_[0], std::byte{1});
+}
+
+TEST_F(UverbsClientTest, WritesNoMoreThanThereIsRoomFor) {
+  EXPECT_EQ(WriteAnswered(Poll(), 0, std::vector(100, std::byte{3})),
+            Way::kRing);
+  EXPECT_EQ(response_[55], std::byte{3});
+  EXPECT_EQ(response_[56], std::byte{0});
+}
+
+TEST_F(UverbsClientTest, ReadsWhatASendSends) {
+  const std::vector<std::byte> data = {std::byte{4}, std::byte{5}};
+  const auto address = reinterpret_cast<uintptr_t>(data.data());
+  EXPECT_EQ(WriteAnswered(Send(address, 2), 0, {}), Way::kRing);
+  EXPECT_THAT(data_, ElementsAre(std::byte{4}, std::byte{5}));
+  data_.clear();
+  EXPECT_EQ(WriteAnswered(Send(address, 2, 0, IB_UVERBS_WR_RDMA_READ), 0, {}),
+            Way::kRing);
+  EXPECT_THAT(data_, IsEmpty()) << "of what is read there is nothing yet";
+}
+
+TEST_F(UverbsClientTest, LeavesLongMessagesWhereTheyAre) {
+  const std::vector<std::byte> data(CommandSlot::kMostData + 1);
+  EXPECT_EQ(WriteAnswered(Send(reinterpret_cast<uintptr_t>(data.data()),
+                               static_cast<uint32_t>(data.size())),
+                          0, {}),
+            Way::kRing);
+  EXPECT_EQ(data_length_, CommandSlot::kNoData);
+}
+
+TEST_F(UverbsClientTest, LeavesToTheDaemonWhatIsNotThere) {
+  const ForbiddenPage page;
+  EXPECT_EQ(WriteAnswered(Send(page.address(), 8), 0, {}), Way::kRing);
+  EXPECT_EQ(data_length_, CommandSlot::kNoData);
+}
+
+TEST_F(UverbsClientTest, LeavesInlineDataThatItCannotReadToTheFile) {
+  memory_->control.daemon_sleeps = 0;
+  constexpr uint32_t kInline = 1 << 3;
+  const ForbiddenPage page;
+  EXPECT_EQ(Write(Send(page.address(), 8, kInline)), Way::kPage);
+  const std::vector<std::byte> data(CommandSlot::kMostData + 1);
+  EXPECT_EQ(Write(Send(reinterpret_cast<uintptr_t>(data.data()),
+                       static_cast<uint32_t>(data.size()), kInline)),
+            Way::kPage);
+  EXPECT_EQ(Write(Send(reinterpret_cast<uintptr_t>(data.data()), 8, kInline,
+                       IB_UVERBS_WR_RDMA_READ)),
+            Way::kCommand);
+  EXPECT_EQ(memory_->taken, 0u);
+}
+
+TEST_F(UverbsClientTest, LeavesOtherCommandsToTheFile) {
+  EXPECT_EQ(Write({}), Way::kCommand);
+  EXPECT_EQ(Write(CommandBytes(CommandSlot::kMostCommand + 4)), Way::kCommand);
+  EXPECT_EQ(Write(PlainCommand(IB_USER_VERBS_CMD_GET_CONTEXT,
+                               Answered<ib_uverbs_get_context>(Place()), 8)),
+            Way::kCommand);
+  EXPECT_EQ(Write(testing::ExtendedCommand(IB_USER_VERBS_CMD_POLL_CQ,
+                                           Answered<ib_uverbs_poll_cq>(Place()),
+                                           Place(), 56)),
+            Way::kCommand);
+  EXPECT_EQ(Write(Poll(22)), Way::kCommand) << "too long an answer";
+  CommandBytes longer = Poll();
+  longer.resize(longer.size() + 4);
+  EXPECT_EQ(Write(longer), Way::kCommand) << "its header says less";
+  CommandBytes shorter = Send(Place(), 1);
+  shorter.resize(shorter.size() - sizeof(ib_uverbs_sge));
+  const auto words = static_cast<uint16_t>(shorter.size() / 4);
+  std::memcpy(shorter.data() + offsetof(ib_uverbs_cmd_hdr, in_words), &words,
+              sizeof words);
+  EXPECT_EQ(Write(shorter), Way::kCommand) << "a piece is missing";
+}
+
+TEST_F(UverbsClientTest, LeavesBadPointersToTheFile) {
+  const ForbiddenPage page;
+  auto request = Answered<ib_uverbs_poll_cq>(page.address());
+  request.ne = 1;
+  EXPECT_EQ(Write(PlainCommand(IB_USER_VERBS_CMD_POLL_CQ, request, 56)),
+            Way::kPage);
+  EXPECT_EQ(
+      UverbsClient(*memory_, *facts_, -1)
+          .Write(reinterpret_cast<const void*>(page.address()), 24, error_),
+      Way::kPage);
+  EXPECT_EQ(Write(PlainCommand(IB_USER_VERBS_CMD_POLL_CQ,
+                               Answered<ib_uverbs_poll_cq>(0), 56)),
+            Way::kCommand);
+}
+
+TEST_F(UverbsClientTest, GoesByTheFileWhereNobodyLooks) {
+  memory_->control.daemon_sleeps = 1;
+  EXPECT_EQ(Write(Poll()), Way::kAsleep);
+  memory_->control.daemon_sleeps = 0;
+  memory_->control.closed = 1;
+  EXPECT_EQ(Write(Poll()), Way::kAsleep);
+  EXPECT_EQ(memory_->asked, 0u);
+}
+
+TEST_F(UverbsClientTest, GoesByTheFileWhenAllSlotsAreTaken) {
+  memory_->taken = ~uint64_t{0};
+  EXPECT_EQ(Write(Poll()), Way::kBusy);
+  EXPECT_EQ(memory_->taken, ~uint64_t{0});
+}
+
+TEST_F(UverbsClientTest, TakesItsCommandBackFromADaemonThatFellAsleep) {
+  std::thread daemon([this] {
+    while (memory_->asked == 0) sched_yield();
+    memory_->control.daemon_sleeps = 1;
+  });
+  EXPECT_EQ(Write(Poll()), Way::kAsleep);
+  daemon.join();
+  EXPECT_EQ(memory_->asked, 0u);
+  EXPECT_EQ(memory_->taken, 0u);
+}
+
+TEST_F(UverbsClientTest, AsksForNothingInAnEmptyQueue) {
+  memory_->PlaceOf(kQueue) = kQueue + 1;
+  memory_->asked_by_file = INT64_MAX / 2;
+  response_.assign(8, std::byte{9});
+  EXPECT_EQ(Write(Poll()), Way::kRing);
+  EXPECT_EQ(error_, 0);
+  EXPECT_EQ(response_, std::vector<std::byte>(8));
+}
+
+TEST_F(UverbsClientTest, AsksByTheFileOnceInAWhile) {
+  memory_->PlaceOf(kQueue) = kQueue + 1;
+  EXPECT_EQ(Write(Poll()), Way::kAsleep);
+  EXPECT_EQ(Write(Poll()), Way::kRing);
+}
+
+TEST_F(UverbsClientTest, DoesNotTakeOneQueueForAnother) {
+  memory_->control.daemon_sleeps = 1;
+  memory_->PlaceOf(kQueue) = kQueue + UverbsRingMemory::kQueues + 1;
+  EXPECT_EQ(Write(Poll()), Way::kAsleep);
+}
+
+TEST_F(UverbsClientTest, LeavesAPollOfAnEmptyQueueToTheFileWhenItIsClosed) {
+  memory_->PlaceOf(kQueue) = kQueue + 1;
+  memory_->asked_by_file = INT64_MAX / 2;
+  memory_->control.closed = 1;
+  EXPECT_EQ(Write(Poll()), Way::kAsleep);
+}
+
+}  // namespace
+}  // namespace ibemu::fast_path
