@@ -263,7 +263,10 @@ Way UverbsClient::Write(const void* command, size_t size, int& error) {
         static_cast<const std::byte*>(command) + sizeof judged.header);
     constexpr size_t kOne =
         sizeof(ib_uverbs_poll_cq_resp) + sizeof(ib_uverbs_wc);
+    // In the middle of a conversation the daemon holds the poll: then what
+    // comes is its answer, and needs no further one.
     if (poll.ne != 0 && judged.room >= kOne &&
+        memory_.polled_in_vain.load(std::memory_order_relaxed) != 0 &&
         memory_.IsEmpty(poll.cq_handle)) {
       const Way way = PollEmpty(poll);
       if (way == Way::kRing) {
@@ -290,6 +293,11 @@ Way UverbsClient::Write(const void* command, size_t size, int& error) {
     if (response != nullptr) {
       std::memcpy(response, slot->answer,
                   std::min<size_t>(slot->answer_length.load(), judged.room));
+    }
+    if (judged.header.command == IB_USER_VERBS_CMD_POLL_CQ) {
+      const bool found =
+          error == 0 && ReadAs<ib_uverbs_poll_cq_resp>(response).count != 0;
+      memory_.polled_in_vain.store(found ? 0 : 1, std::memory_order_relaxed);
     }
   }
   memory_.taken.fetch_and(~bit);

@@ -51,6 +51,8 @@ struct UverbsRingMemory {
 
   // The client's: the slots that its threads have.
   alignas(kLine) std::atomic<uint64_t> taken;
+  // Whether the last poll found nothing.
+  std::atomic<uint32_t> polled_in_vain;
   // When an empty queue was last asked for by the file, in ns of
   // CLOCK_MONOTONIC: only so a client learns that the daemon has ended.
   std::atomic<int64_t> asked_by_file;

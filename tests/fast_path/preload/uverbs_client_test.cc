@@ -253,6 +253,7 @@ TEST_F(UverbsClientTest, TakesItsCommandBackFromADaemonThatFellAsleep) {
 
 TEST_F(UverbsClientTest, AsksForNothingInAnEmptyQueue) {
   memory_->PlaceOf(kQueue) = kQueue + 1;
+  memory_->polled_in_vain = 1;
   memory_->asked_by_file = INT64_MAX / 2;
   response_.assign(8, std::byte{9});
   EXPECT_EQ(Write(Poll()), Way::kRing);
@@ -260,8 +261,20 @@ TEST_F(UverbsClientTest, AsksForNothingInAnEmptyQueue) {
   EXPECT_EQ(response_, std::vector<std::byte>(8));
 }
 
+TEST_F(UverbsClientTest, HasThePollAfterOneThatFoundSomethingHeld) {
+  std::vector<std::byte> answer(8);
+  answer[0] = std::byte{1};
+  EXPECT_EQ(WriteAnswered(Poll(), 0, answer), Way::kRing);
+  memory_->PlaceOf(kQueue) = kQueue + 1;
+  memory_->asked_by_file = INT64_MAX / 2;
+  EXPECT_EQ(WriteAnswered(Poll(), 0, std::vector<std::byte>(8)), Way::kRing);
+  EXPECT_EQ(command_, Poll());
+  EXPECT_EQ(Write(Poll()), Way::kRing) << "nobody answers";
+}
+
 TEST_F(UverbsClientTest, AsksByTheFileOnceInAWhile) {
   memory_->PlaceOf(kQueue) = kQueue + 1;
+  memory_->polled_in_vain = 1;
   EXPECT_EQ(Write(Poll()), Way::kAsleep);
   EXPECT_EQ(Write(Poll()), Way::kRing);
 }
@@ -269,11 +282,13 @@ TEST_F(UverbsClientTest, AsksByTheFileOnceInAWhile) {
 TEST_F(UverbsClientTest, DoesNotTakeOneQueueForAnother) {
   memory_->control.daemon_sleeps = 1;
   memory_->PlaceOf(kQueue) = kQueue + UverbsRingMemory::kQueues + 1;
+  memory_->polled_in_vain = 1;
   EXPECT_EQ(Write(Poll()), Way::kAsleep);
 }
 
 TEST_F(UverbsClientTest, LeavesAPollOfAnEmptyQueueToTheFileWhenItIsClosed) {
   memory_->PlaceOf(kQueue) = kQueue + 1;
+  memory_->polled_in_vain = 1;
   memory_->asked_by_file = INT64_MAX / 2;
   memory_->control.closed = 1;
   EXPECT_EQ(Write(Poll()), Way::kAsleep);
