@@ -4,6 +4,7 @@
 //
 //   fast_path_cases COUNT      the cases, after COUNT round trips each
 //   fast_path_cases COUNT -    COUNT round trips, then waits for its end
+//   fast_path_cases COUNT +    round trips for ever, and a line after each COUNT
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -358,6 +359,15 @@ int main(int count, char **arguments) {
     uint32_t agent;
     int fd = warm(0, &agent);
     printf("ready\n");
+    while (*arguments[2] == '+') {
+      for (int i = 0; i < round_trips; ++i) {
+        int fault = round_trip(fd, agent, &shared_message);
+        if (fault == 0) continue;
+        printf("failed at %d: %s\n", fault, strerror(errno));
+        return 1;
+      }
+      printf("ready\n");
+    }
     printf("ended: %s\n", result(wait_for(fd, -1)));
     return 0;
   }

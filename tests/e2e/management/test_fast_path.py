@@ -2,7 +2,9 @@
 who asks."""
 
 import json
+import os
 import pathlib
+import random
 import signal
 import subprocess
 
@@ -94,6 +96,66 @@ def test_a_client_that_is_stopped_goes_on(fabric, cases):
     other.wait_for("ready")
     subnet.account.run("kill", "-CONT", str(known["pid"]))
     assert subnet.run("node-1", cases, "10").stdout.count("\n") == 12
+
+
+@pytest.mark.deep
+def test_clients_may_die_at_any_moment_of_500(fabric, cases):
+    random.seed(5)
+    subnet = fabric("single-switch:hosts=4")
+    steady = subnet.start("node-1", cases, "200", "+")
+    steady.wait_for("ready")
+    living = []
+    for round_ in range(500):
+        client = subnet.start(f"node-{round_ % 3 + 2}", cases,
+                              str(random.randrange(1, 300)), "+")
+        living.append(client)
+        if random.random() < 0.8:
+            client.wait_for("ready")
+        while len(living) > 4:
+            victim = living.pop(random.randrange(len(living)))
+            # The group: the launcher and the program itself.
+            os.killpg(victim.process.pid, random.choice(
+                [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
+            victim.process.wait()
+        if round_ % 10 == 0:
+            steady.wait_for("ready", since=steady.mark())
+    assert "failed" not in steady.output
+    for client in living:
+        client.stop()
+    steady.stop()
+    assert until(lambda: clients(subnet) == [])
+
+
+@pytest.mark.deep
+def test_a_stopped_client_keeps_nobody_waiting(fabric, cases):
+    random.seed(6)
+    subnet = fabric("single-switch:hosts=4")
+    steady = subnet.start("node-1", cases, "200", "+")
+    steady.wait_for("ready")
+    for round_ in range(50):
+        client = subnet.start("node-2", cases, str(random.randrange(1, 300)), "+")
+        client.wait_for("ready")
+        os.killpg(client.process.pid, signal.SIGSTOP)
+        steady.wait_for("ready", since=steady.mark())
+        os.killpg(client.process.pid, signal.SIGCONT)
+        client.wait_for("ready", since=client.mark())
+        client.stop()
+    assert "failed" not in steady.output
+
+
+@pytest.mark.deep
+def test_the_daemon_may_die_at_any_moment(fabric, cases):
+    random.seed(7)
+    for _ in range(30):
+        subnet = fabric("single-switch:hosts=2")
+        running = [subnet.start(f"node-{n}", cases, str(random.randrange(1, 50)),
+                                "+") for n in (1, 2)]
+        for client in running:
+            client.wait_for("ready")
+        subnet.daemon.process.kill()
+        for client in running:
+            client.wait()  # with the devices, and all that it has started
+        subnet.stop()
 
 
 def test_a_program_with_a_dynamic_libasan_works(account, scratch):
