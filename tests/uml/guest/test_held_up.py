@@ -1,11 +1,12 @@
 """On Linux 6.1, a command that is held up in pages that never come holds up no
 other of its process."""
 
+import pathlib
 import subprocess
 
 import pytest
 
-from conftest import E2E
+HELD_UP = pathlib.Path(__file__).parents[2] / "e2e/verbs/held_up.c"
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +15,7 @@ def held_up(scratch):
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "fuse3"],
                            check=True, capture_output=True, text=True)
     subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-pthread", "-o", program,
-                    E2E / "verbs/held_up.c", *flags.stdout.split()], check=True)
+                    HELD_UP, *flags.stdout.split()], check=True)
     return program
 
 
