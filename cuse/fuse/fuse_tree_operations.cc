@@ -263,13 +263,10 @@ std::unique_ptr<File> FuseTreeOperations::NewUverbsFile(
   if ((flags & O_ACCMODE) == O_RDONLY) {
     return std::make_unique<UverbsEventFile>(offers_, options_.uid);
   }
-  const auto writers = HasParallelWrites(device)
-                           ? UverbsFile::Writers::kTogether
-                           : UverbsFile::Writers::kInTurns;
   return std::make_unique<UverbsFile>(
       device.host, options_.provider_of(device.slot),
       AdapterIdentityOf(view_.profile), timers_, workers_, offers_, pinned_,
-      writers, options_.rings);
+      options_.rings);
 }
 
 void FuseTreeOperations::OpenText(fuse_req_t request,

@@ -37,15 +37,13 @@ UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
                        verbs::AdapterIdentity identity, Timers& timers,
                        WorkerPool& workers,
                        std::shared_ptr<UverbsOffers> offers,
-                       std::shared_ptr<PinnedPages> pinned, Writers writers,
-                       RingSet* rings)
+                       std::shared_ptr<PinnedPages> pinned, RingSet* rings)
     : host_(std::move(host)),
       timers_(timers),
       workers_(workers),
       ring_set_(rings),
       offers_(std::move(offers)),
       pinned_(std::move(pinned)),
-      writers_(writers),
       context_(provider, identity, static_cast<verbs::ContextClient&>(*this),
                timers) {}
 

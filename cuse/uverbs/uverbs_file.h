@@ -31,17 +31,12 @@ class UverbsFile final : public File,
                          private verbs::ContextClient,
                          private UverbsRings::Owner {
  public:
-  // Whether the front end lets threads write together, or a thread only when
-  // the one before has its answer.
-  enum class Writers { kTogether, kInTurns };
-
   // Without `rings` no client can have some.  REQUIRES: `provider`, `timers`,
   // `workers` and `rings` outlive this object.
   UverbsFile(std::shared_ptr<mad::Host> host, verbs::Provider& provider,
              verbs::AdapterIdentity identity, Timers& timers,
              WorkerPool& workers, std::shared_ptr<UverbsOffers> offers,
-             std::shared_ptr<PinnedPages> pinned,
-             Writers writers = Writers::kTogether, RingSet* rings = nullptr);
+             std::shared_ptr<PinnedPages> pinned, RingSet* rings = nullptr);
   ~UverbsFile() override { *self_ = nullptr; }
 
   void Open(bool nonblock, OpenReply reply) override;
@@ -80,7 +75,6 @@ class UverbsFile final : public File,
       Events events, pid_t caller,
       std::shared_ptr<verbs::EventQueue> queue) override;
   std::shared_ptr<verbs::Memory> MemoryOf(pid_t caller) override;
-  bool TakesTurns() const override { return writers_ == Writers::kInTurns; }
   void OnEmptyQueue(uint32_t cq) override;
   void OnUnknownQueue(uint32_t cq) override;
   bool MayCommand() override;
@@ -98,7 +92,6 @@ class UverbsFile final : public File,
   EventReader events_{[this] { NotifyEvents(); }};
   const std::shared_ptr<UverbsOffers> offers_;
   const std::shared_ptr<PinnedPages> pinned_;
-  const Writers writers_;
   absl::flat_hash_map<pid_t, ClientId> clients_;
   absl::flat_hash_map<ClientId, std::shared_ptr<ClientMemory>> memories_;
   uint64_t last_ = 0;

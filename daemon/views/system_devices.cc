@@ -46,9 +46,8 @@ CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
           offers, /*supervisor=*/std::nullopt);
     }
     return std::make_unique<cuse::SystemUverbsFile>(
-        std::make_unique<cuse::UverbsFile>(
-            host, provider, identity, timers, workers, offers, pinned,
-            cuse::UverbsFile::Writers::kTogether, &rings),
+        std::make_unique<cuse::UverbsFile>(host, provider, identity, timers,
+                                           workers, offers, pinned, &rings),
         workers);
   };
 }

@@ -88,7 +88,6 @@ class ContextTest : public ::testing::Test, private ContextClient {
       std::make_shared<testing::FakeMemory>(timers_, 4096);
   std::map<int, std::shared_ptr<EventQueue>> given_;  // by descriptor
   bool gives_ = true;
-  bool takes_turns_ = false;
   std::unique_ptr<Context> context_ = std::make_unique<Context>(
       provider_, AdapterIdentity{0x1175, 0x24f0, 0x1'001b'0000},
       static_cast<ContextClient&>(*this), timers_);
@@ -106,7 +105,6 @@ class ContextTest : public ::testing::Test, private ContextClient {
   std::shared_ptr<Memory> MemoryOf(pid_t /*caller*/) override {
     return memory_;
   }
-  bool TakesTurns() const override { return takes_turns_; }
 };
 
 }  // namespace ibemu::verbs

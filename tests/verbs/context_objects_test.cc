@@ -315,36 +315,6 @@ TEST_F(EmptyPollTest, DoesNotWaitForLong) {
   EXPECT_EQ(count(), 0u);
 }
 
-// A client that has other transports looks at them between its polls.
-TEST_F(EmptyPollTest, WaitsLongerInAConversationOnly) {
-  const uint32_t cq = CreateCq();
-  const auto completes = [this] { provider_.cq->completions.emplace_back(); };
-  const auto waits = [&] {
-    answer_.reset();
-    Poll(cq);
-    const absl::Time began = timers_.Now();
-    while (!answer_) timers_.RunFor(absl::Microseconds(1));
-    return timers_.Now() - began;
-  };
-  EXPECT_EQ(waits(), absl::Microseconds(30));
-  completes();
-  EXPECT_EQ(waits(), absl::ZeroDuration());
-  EXPECT_EQ(waits(), absl::Microseconds(100));
-  EXPECT_EQ(waits(), absl::Microseconds(30));
-}
-
-// Where nobody else can write meanwhile.
-TEST_F(EmptyPollTest, WaitsNoLongerThanEverWhereThreadsTakeTurns) {
-  takes_turns_ = true;
-  const uint32_t cq = CreateCq();
-  provider_.cq->completions.emplace_back();
-  Poll(cq);
-  answer_.reset();
-  Poll(cq);
-  timers_.RunFor(absl::Microseconds(30));
-  EXPECT_TRUE(answer_.has_value());
-}
-
 TEST_F(EmptyPollTest, OfAQueueThatAnotherThreadDestroysFails) {
   const uint32_t cq = CreateCq();
   Poll(cq);

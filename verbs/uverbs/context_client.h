@@ -26,10 +26,6 @@ class ContextClient {
   // Returns the memory of the process of thread `caller`.
   virtual std::shared_ptr<Memory> MemoryOf(pid_t caller) = 0;
 
-  // Returns true if no other thread can write a command before the answer to
-  // one has come.
-  virtual bool TakesTurns() const { return false; }
-
   // Tell what a client need not ask for: that there is nothing to poll in a
   // completion queue, and that this may no longer be so.
   virtual void OnEmptyQueue(uint32_t /*cq*/) {}

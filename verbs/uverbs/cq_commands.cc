@@ -9,12 +9,10 @@
 namespace ibemu::verbs {
 namespace {
 
-// The longest time that an empty poll waits.  Meanwhile its client can't look
-// for anything else, as those do that have other transports.
+// The longest time that an empty poll waits.  A message from a running client
+// needs about so long to arrive; meanwhile, the client does nothing else, and
+// on older kernels no other write() to the same open file is answered.
 constexpr absl::Duration kLongestPoll = absl::Microseconds(30);
-// The same after a poll that found something.  A client that is in the middle
-// of a conversation waits for nothing else, and for about so long.
-constexpr absl::Duration kLongestInConversation = absl::Microseconds(100);
 
 }  // namespace
 
@@ -124,18 +122,19 @@ absl::Status CqCommands::PollCq(CommandCall& call) {
   const size_t room =
       (call.room - sizeof(ib_uverbs_poll_cq_resp)) / sizeof(WorkCompletion);
   const size_t most = std::min<size_t>(request.ne, room);
-  const absl::Duration longest = LongestPoll();
   IBEMU_RETURN_IF_ERROR(
       TakeCompletions(request.cq_handle, most, call.response));
-  if (most == 0 || found_) return absl::OkStatus();
+  if (most == 0 || call.response.size() > sizeof(ib_uverbs_poll_cq_resp)) {
+    return absl::OkStatus();
+  }
   const uint64_t number = ++last_poll_;
-  polls_.emplace(number, Poll{.cq = request.cq_handle,
-                              .most = most,
-                              .address = call.address,
-                              .done = std::exchange(call.done, nullptr),
-                              .end = timers_.RunAfter(longest, [this, number] {
-                                EndPoll(number);
-                              })});
+  polls_.emplace(number,
+                 Poll{.cq = request.cq_handle,
+                      .most = most,
+                      .address = call.address,
+                      .done = std::exchange(call.done, nullptr),
+                      .end = timers_.RunAfter(
+                          kLongestPoll, [this, number] { EndPoll(number); })});
   return absl::OkStatus();
 }
 
@@ -166,11 +165,6 @@ void CqCommands::EndPollsSoon() {
   });
 }
 
-absl::Duration CqCommands::LongestPoll() const {
-  return found_ && !client_.TakesTurns() ? kLongestInConversation
-                                         : kLongestPoll;
-}
-
 absl::Status CqCommands::TakeCompletions(uint32_t handle, size_t most,
                                          std::vector<std::byte>& response) {
   IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(objects_.cqs, handle));
@@ -179,7 +173,6 @@ absl::Status CqCommands::TakeCompletions(uint32_t handle, size_t most,
   auto header = Blank<ib_uverbs_poll_cq_resp>();
   header.count = static_cast<uint32_t>(cq->cq->Poll(completions));
   completions.resize(header.count);
-  found_ = header.count != 0;
   if (cq->cq->empty()) client_.OnEmptyQueue(handle);
   response = ToVector(header);
   for (const WorkCompletion& completion : completions) {

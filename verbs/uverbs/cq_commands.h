@@ -44,8 +44,6 @@ class CqCommands {
   absl::Status ResizeCq(CommandCall& call);
   absl::Status DestroyCq(CommandCall& call);
   absl::Status PollCq(CommandCall& call);
-  // Returns the longest time for which an empty poll may wait.
-  absl::Duration LongestPoll() const;
   absl::Status TakeCompletions(uint32_t handle, size_t most,
                                std::vector<std::byte>& response);
   void OnArrival(uint32_t handle);
@@ -61,7 +59,6 @@ class CqCommands {
 
   uint64_t last_poll_ = 0;
   bool polls_end_soon_ = false;
-  bool found_ = false;  // the last poll: completions
   absl::flat_hash_map<uint64_t, Poll> polls_;
   // Null inside once this has ended; callbacks that run later, and queues that
   // end later, check that.

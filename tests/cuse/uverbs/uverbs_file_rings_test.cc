@@ -94,7 +94,7 @@ class UverbsFileRingsTest : public ::testing::Test, protected CommandSlots {
   int questions_ = 0;  // whether it may
   std::unique_ptr<UverbsFile> file_ = std::make_unique<UverbsFile>(
       host_, provider_, verbs::AdapterIdentity{}, timers_, workers_, offers_,
-      std::make_shared<PinnedPages>(0), UverbsFile::Writers::kTogether, &set_);
+      std::make_shared<PinnedPages>(0), &set_);
   FileDriver driver_{*file_};
   UverbsEventFile events_{offers_, std::nullopt};
 };
