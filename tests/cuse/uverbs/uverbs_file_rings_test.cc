@@ -193,6 +193,7 @@ TEST_F(UverbsFileRingsTest, TellNothingOfAQueueThatWasDestroyed) {
 TEST_F(UverbsFileRingsTest, AreClosedWhenTheDeviceIsGone) {
   ASSERT_EQ(Attach(), Errno::kOk);
   device_.Remove();
+  timers_.RunPending();
   EXPECT_TRUE(closed());
 }
 
@@ -232,7 +233,7 @@ TEST_F(UverbsFileRingsTest, ReadNothingOutOfTheClient) {
   pair.send_cq_handle = pair.recv_cq_handle = queue;
   pair.max_send_wr = 2;
   pair.max_inline_data = 16;
-  pair.qp_type = IB_UVERBS_QPT_RC;
+  pair.qp_type = static_cast<uint8_t>(verbs::QpType::kRc);
   const uint32_t qp =
       Write<ib_uverbs_create_qp_resp>(IB_USER_VERBS_CMD_CREATE_QP, pair)
           .qp_handle;
