@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
@@ -317,13 +318,23 @@ def test_every_control_has_a_name_and_every_id_is_there_once(page):
     assert page.js("""
         const ids = [...document.querySelectorAll('[id]')].map(({id}) => id);
         return ids.filter((id, i) => ids.indexOf(id) !== i)""") == []
-    controls = page.browser.find_elements(
-        By.CSS_SELECTOR, "button, input, select, [tabindex='0'], [role]")
-    assert len(controls) > 20
-    unnamed = [control.get_attribute("outerHTML")[:100] for control in controls
-               if control.is_displayed() and not control.accessible_name
-               and control.aria_role != "status"]
-    assert unnamed == []
+
+    def unnamed():
+        controls = page.browser.find_elements(
+            By.CSS_SELECTOR, "button, input, select, [tabindex='0'], [role]")
+        assert len(controls) > 20
+        return [control.get_attribute("outerHTML")[:100]
+                for control in controls
+                if control.is_displayed() and not control.accessible_name
+                and control.aria_role != "status"]
+
+    def settled():
+        try:
+            return [unnamed()]
+        except StaleElementReferenceException:  # the page went on meanwhile
+            return None
+
+    assert until(settled) == [[]]
     # What others are named or described by is there.
     assert page.js("""
         return ['aria-labelledby', 'aria-describedby', 'for', 'list',
