@@ -239,10 +239,12 @@ bool LoopCore::WaitBusily() {
       busy_ = true;
       break;
     }
-    bool found = Look();
+    const bool looked = Look();
     if (!RunBriefJobs()) return false;
+    bool found = looked;
     for (Eager& eager : eager_) {
-      if (!Call(eager.interest)) continue;
+      // To ask the kernel would cost more than what was found already.
+      if (looked || !Call(eager.interest)) continue;
       found = true;
       eager.vain = 0;
       if (!RunBriefJobs()) return false;

@@ -49,6 +49,7 @@ _ibemu_values() {
     --front-end) echo "cuse" ;;
     --sysfs) echo "none" ;;
     --profile) echo "qib hfi1 cx7" ;;
+    --sched) echo "batch inherit" ;;
     --file-format) echo "pcap pcapng" ;;
     --format) echo "ibnetdiscover dot json yaml slurm" ;;
   esac
