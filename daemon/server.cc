@@ -123,7 +123,7 @@ json Server::Status() const {
                  {"pid", getpid()},
                  {"socket", socket_},
                  {"views", attachments_.List()},
-                {"clients", attachments_.Clients()}};
+                 {"clients", attachments_.Clients()}};
   backend_->Describe(status);
   return status;
 }

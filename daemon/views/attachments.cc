@@ -72,7 +72,8 @@ class Attachments::Attachment {
   // The view as character devices, too.
   absl::Status MakeDevices(int major_number) {
     devices_ = std::make_unique<SystemDevices>(
-        owner_.loop_, owner_.workers_, owner_.rings_, major_number, view_.profile,
+        owner_.loop_, owner_.workers_, owner_.rings_, major_number,
+        view_.profile,
         [this](int slot) -> verbs::Provider& { return ProviderOf(slot); });
     return devices_->Follow(view_);
   }
