@@ -117,8 +117,12 @@ struct ReceiveRequest {
 struct SendRequest {
   ib_uverbs_send_wr work;
   std::vector<ib_uverbs_sge> sges;
-  Buffer inline_data;     // null: the message is in `sges`
-  Buffer read_data;       // what is in `sges`, if it was read already; or null
+  Buffer inline_data;  // null: the message is in `sges`
+  // What the memory of `reader`, a process, has at the addresses of `sges`, if
+  // it was read already; or null.  It is what is to be sent if the keys lead to
+  // the same addresses of the same process.
+  Buffer read_data;
+  uint64_t reader = 0;
   Ah* address = nullptr;  // destination of a UD message
 };
 

@@ -18,6 +18,7 @@
 #include "cuse/fuse/long_reads.h"
 #include "cuse/fuse/long_writes.h"
 #include "cuse/fuse/poll_waiters.h"
+#include "fast_path/rings/attach_rings.h"
 
 namespace ibemu::cuse {
 namespace {
@@ -319,6 +320,12 @@ void FuseDevices::RunIoctl(fuse_req_t request, const IoctlRequest& ioctl,
   if (ioctl.command == kOpenedFor && handle->file->IsForOpenerOnly()) {
     const Errno result = SetOpener(caller, ioctl.in, *handle);
     fuse_reply_ioctl(request, -static_cast<int>(result), nullptr, 0);
+    return;
+  }
+  // Who shares memory with the daemon writes what others read from the file.
+  if (ioctl.command == fast_path::kAttachRings &&
+      (caller.uid != handle->user || caller.gid != handle->group)) {
+    fuse_reply_ioctl(request, -EPERM, nullptr, 0);
     return;
   }
   IoctlRequest whole = ioctl;

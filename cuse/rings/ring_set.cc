@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 #include <utility>
 
 namespace ibemu::cuse {
@@ -13,6 +12,10 @@ namespace {
 
 // Who has not used its rings for so many looks is not looked at any more.
 constexpr int kMostInVain = 256;
+
+// More threads of a client that wait are woken by what comes next, or by their
+// own patience: to wake thousands takes the loop's time.
+constexpr int kMostWoken = 64;
 
 }  // namespace
 
@@ -106,7 +109,10 @@ void WakeClient(fast_path::RingControl& control) {
   control.event.fetch_add(1);
   if (control.waiting.exchange(0) == 0) return;
   // Not FUTEX_PRIVATE: the waiter is another process.
-  syscall(SYS_futex, &control.event, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  if (syscall(SYS_futex, &control.event, FUTEX_WAKE, kMostWoken, nullptr,
+              nullptr, 0) == kMostWoken) {
+    control.waiting = 1;
+  }
 }
 
 }  // namespace ibemu::cuse

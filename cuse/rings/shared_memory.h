@@ -11,17 +11,19 @@
 
 namespace ibemu::cuse {
 
-// A SharedMemory is a mapping of a client's memfd.  It is sealed against other
-// lengths, so whatever the client does with it, an access here never fails.
+// A SharedMemory is a mapping of a client's memfd.  All its pages are there,
+// the client has paid for them, and it can take none away, so whatever it does
+// an access here never fails.
 class SharedMemory {
  public:
   // Maps the memfd that is descriptor `number` of the process of `caller`, a
-  // thread.  It must have `size` bytes and the seals F_SEAL_SHRINK, F_SEAL_GROW
-  // and F_SEAL_SEAL, and no other.
+  // thread.  It must have `size` bytes, all of them in memory (fallocate(2)),
+  // and the seals F_SEAL_SHRINK and F_SEAL_GROW, and no other.  It then gets
+  // F_SEAL_FUTURE_WRITE and F_SEAL_SEAL: who has not mapped it yet can't.
   //
   // Errors: InvalidArgument for another descriptor, PermissionDenied where the
-  // daemon may not trace the client, NotFound if it has ended, and what
-  // mmap(2) says.
+  // daemon may not look at the client, NotFound if there is no such descriptor,
+  // and what mmap(2) says.
   static absl::StatusOr<SharedMemory> Of(pid_t caller, int number, size_t size);
 
   SharedMemory(SharedMemory&& other) noexcept

@@ -178,6 +178,7 @@ Errno UmadFile::AttachRings(const IoctlRequest& ioctl) {
   std::memcpy(&wanted, ioctl.in.data(), sizeof wanted);
   if (wanted.version != fast_path::kRingsVersion) return Errno::kInvalid;
   if (rings_ != nullptr || agents_.used()) return Errno::kBusy;
+  if (host_->removed()) return Errno::kIo;
   if (!ring_set_->HasRoomFor(ioctl.user)) return Errno::kNoSpace;
   absl::StatusOr<SharedMemory> memory = SharedMemory::Of(
       ioctl.caller, wanted.memory, sizeof(fast_path::UmadRingMemory));

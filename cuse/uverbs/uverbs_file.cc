@@ -91,6 +91,7 @@ Errno UverbsFile::AttachRings(const IoctlRequest& ioctl) {
   absl::StatusOr<SharedMemory> memory = SharedMemory::Of(
       ioctl.caller, wanted.memory, sizeof(fast_path::UverbsRingMemory));
   if (!memory.ok()) return ToErrno(memory.status());
+  ring_process_ = static_cast<uint64_t>(memory->process());
   RingSet::Client client = {
       .user = ioctl.user,
       .process = memory->process(),
@@ -113,6 +114,8 @@ bool UverbsFile::MayCommand() {
 // that the command needs has come with it.
 void UverbsFile::Execute(size_t slot, Bytes command,
                          std::optional<Bytes> data) {
+  std::optional<verbs::ReadData> read;
+  if (data) read = {ring_process_, *data};
   context_.Execute(
       command, /*caller=*/0,
       [self = self_, slot](const verbs::Answer& answer) {
@@ -121,7 +124,7 @@ void UverbsFile::Execute(size_t slot, Bytes command,
             answer.status.ok() ? Errno::kOk : VerbsErrno(answer.status);
         (*self)->rings_->Answer(slot, error, answer.response);
       },
-      data);
+      read);
 }
 
 void UverbsFile::OnEmptyQueue(uint32_t cq) {

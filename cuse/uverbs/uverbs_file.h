@@ -97,6 +97,7 @@ class UverbsFile final : public File,
   uint64_t last_ = 0;
   absl::flat_hash_map<uint64_t, Parked> parked_;
   std::unique_ptr<UverbsRings> rings_;  // null unless the client has some
+  uint64_t ring_process_ = 0;           // whose rings they are
   // Whether their client may still command, and when it could last.
   std::function<bool()> may_write_;
   absl::Time could_write_ = absl::InfinitePast();

@@ -3,12 +3,13 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
+#include "fast_path/preload/errno_kept.h"
 #include "fast_path/rings/attach_rings.h"
 #include "fast_path/rings/umad_ring_memory.h"
 #include "fast_path/rings/uverbs_ring_memory.h"
@@ -21,32 +22,40 @@ constexpr size_t SizeOf(DeviceKind kind) {
                                    : sizeof(UverbsRingMemory);
 }
 
-// A call must not change errno if nothing of what it was called for failed.
-class ErrnoKept {
- public:
-  ErrnoKept() = default;
-  ErrnoKept(const ErrnoKept&) = delete;
-  ErrnoKept& operator=(const ErrnoKept&) = delete;
-  ~ErrnoKept() { errno = before_; }
+constexpr unsigned kNotExecutable = 0x0008;  // MFD_NOEXEC_SEAL, Linux 6.3
 
- private:
-  const int before_ = errno;
-};
+int NewMemory() {
+  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  const int memory = memfd_create("ibemu-rings", kFlags | kNotExecutable);
+  return memory >= 0 ? memory : memfd_create("ibemu-rings", kFlags);
+}
+
+// Returns false if the process may not have files of that size: it would get a
+// signal.
+bool MayHave(size_t size) {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= size;
+}
 
 // Makes rings and shares them with the daemon of `fd`.  Returns null if that
 // can't be done.  System calls are made as such, for the functions are ours.
-void* ShareRings(int fd, size_t size) {
-  const int memory =
-      memfd_create("ibemu-rings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+void* ShareRings(int fd, DeviceKind kind, size_t size) {
+  if (!MayHave(size)) return nullptr;
+  const int memory = NewMemory();
   if (memory < 0) return nullptr;
   void* rings = MAP_FAILED;
   if (ftruncate(memory, static_cast<off_t>(size)) == 0 &&
-      fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ==
-          0) {
+      fallocate(memory, 0, 0, static_cast<off_t>(size)) == 0 &&
+      fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
     rings = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
   }
+  // What a child may do with a verbs file is not what its parent may.
+  const bool is_private =
+      kind != DeviceKind::kUverbs ||
+      (rings != MAP_FAILED && madvise(rings, size, MADV_DONTFORK) == 0);
   AttachRings attach = {kRingsVersion, memory};
-  if (rings != MAP_FAILED && ioctl(fd, kAttachRings, &attach) != 0) {
+  if (rings != MAP_FAILED &&
+      (!is_private || ioctl(fd, kAttachRings, &attach) != 0)) {
     munmap(rings, size);
     rings = MAP_FAILED;
   }
@@ -73,7 +82,9 @@ bool AttachedFiles::MakeFacts() {
 AttachedFile* AttachedFiles::NewFile() {
   for (AttachedFile& file : files_) {
     uint32_t nobody = 0;
-    if (file.users.compare_exchange_strong(nobody, 1)) return &file;
+    if (file.users.compare_exchange_strong(nobody, AttachedFile::kChanging)) {
+      return &file;
+    }
   }
   return nullptr;
 }
@@ -88,11 +99,12 @@ void AttachedFiles::Attach(int fd, DeviceKind kind) {
   file->kind = kind;
   file->size = SizeOf(kind);
   file->owner = process;
-  file->rings = ShareRings(fd, file->size);
+  file->rings = ShareRings(fd, kind, file->size);
   if (file->rings == nullptr) {
-    file->users.fetch_sub(1);
+    file->users.store(0);
     return;
   }
+  file->users.store(1);
   table_[fd].store(file, std::memory_order_release);
 }
 
@@ -101,27 +113,33 @@ void AttachedFiles::Attach(int fd, DeviceKind kind) {
 AttachedFiles::Use AttachedFiles::Hold(int fd, AttachedFile* file) {
   uint32_t users = file->users.load();
   do {
-    if (users == 0) return Use(nullptr);
+    if (users == 0 || users == AttachedFile::kChanging) return Use(nullptr);
   } while (!file->users.compare_exchange_weak(users, users + 1));
   Use use(file);
   return table_[fd].load() == file ? std::move(use) : Use(nullptr);
 }
 
+// A forked child has no mapping of what is private to its parent, and may have
+// another one there.
 void AttachedFiles::Release(AttachedFile& file) {
-  void* const rings = file.rings;
-  const size_t size = file.size;
-  if (file.users.fetch_sub(1) != 1) return;
+  uint32_t users = file.users.load();
+  while (!file.users.compare_exchange_weak(
+      users, users == 1 ? AttachedFile::kChanging : users - 1)) {
+  }
+  if (users != 1) return;
   const ErrnoKept errno_kept;
-  munmap(rings, size);
+  if (file.kind != DeviceKind::kUverbs || file.owner == getpid()) {
+    munmap(file.rings, file.size);
+  }
+  file.users.store(0);
 }
 
+// A forked child finds no process until it has a file of its own, and so does
+// each child that it has by vfork(): those then forget what is their parent's,
+// which costs it the rings and nothing else.
 bool AttachedFiles::IsVforked() {
   const pid_t known = facts()->process;
-  if (known == 0) {  // forked: the table is a copy
-    facts()->process = getpid();
-    return false;
-  }
-  return known != getpid();
+  return known != 0 && known != getpid();
 }
 
 void AttachedFiles::Forget(unsigned first, unsigned last) {

@@ -26,10 +26,16 @@ struct ProcessFacts {
 // One open file with rings.  It is never freed, only used again, so whoever
 // finds one in a table may look at it.
 struct AttachedFile {
+  // In place of users: nobody can become one, as its rings come or go.
+  static constexpr uint32_t kChanging = ~uint32_t{0};
+
   DeviceKind kind = DeviceKind::kUmad;
   void* rings = nullptr;  // of the kind; mapped while `users` is not 0
   size_t size = 0;
   pid_t owner = 0;  // the process that attached them
+  // When the kernel was last asked for events, in ns of CLOCK_MONOTONIC: only
+  // so one learns that a daemon was killed.
+  std::atomic<int64_t> asked = 0;
   // The calls that are in the rings now, and 1 as long as it is in the table.
   std::atomic<uint32_t> users = 0;
 };
@@ -67,7 +73,8 @@ class AttachedFiles {
   }
 
   // Gives rings to the file that was just opened as `fd`, if it is one of a
-  // daemon that has rings, and this process may share memory.
+  // daemon that has rings, and this process may share memory.  REQUIRES:
+  // nothing is known of `fd`.
   void Attach(int fd, DeviceKind kind);
 
   // Forgets descriptors that are about to be closed: first to last.

@@ -18,8 +18,8 @@ class KnownPages {
  public:
   // The kernel could read `size` bytes at `data`, or could write them.
   void Add(const void* data, size_t size) {
-    if (size == 0) return;
     const uintptr_t last = LastOf(data, size);
+    if (size == 0 || last < FirstOf(data)) return;
     for (uintptr_t page = FirstOf(data); page <= last; ++page) {
       Place(page).store(page + 1, std::memory_order_relaxed);
     }
@@ -28,6 +28,7 @@ class KnownPages {
   // Returns true if all of these bytes are in known pages.
   bool Has(const void* data, size_t size) const {
     const uintptr_t last = LastOf(data, size);
+    if (last < FirstOf(data)) return false;  // beyond the last address
     for (uintptr_t page = FirstOf(data); page <= last; ++page) {
       if (Place(page).load(std::memory_order_relaxed) != page + 1) return false;
     }

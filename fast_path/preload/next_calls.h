@@ -8,12 +8,14 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdio>
 
 namespace ibemu::fast_path {
 
 // A function of the C library, or of another preloaded library that stands
-// between it and us.  It is found when it is first needed: other libraries may
-// call it before any code of ours has run.
+// between it and us.  It is found with the start of the program, for to look
+// for it takes locks that a signal handler must not wait for; or when it is
+// needed before.
 template <class Function>
 class NextCall {
  public:
@@ -21,12 +23,15 @@ class NextCall {
 
   template <class... Arguments>
   auto operator()(Arguments... arguments) {
-    Function* function = function_.load(std::memory_order_relaxed);
-    if (function == nullptr) {
-      function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
-      function_.store(function, std::memory_order_relaxed);
-    }
-    return function(arguments...);
+    Function* const function = function_.load(std::memory_order_relaxed);
+    return (function == nullptr ? Find() : function)(arguments...);
+  }
+
+  // Returns the function; null if there is none of that name.
+  Function* Find() {
+    const auto function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
+    function_.store(function, std::memory_order_relaxed);
+    return function;
   }
 
  private:
@@ -50,6 +55,34 @@ inline constinit NextCall<int(int, int, int)> next_dup3("dup3");
 inline constinit NextCall<int(unsigned, unsigned, int)> next_close_range(
     "close_range");
 inline constinit NextCall<void(int)> next_closefrom("closefrom");
+inline constinit NextCall<int(FILE*)> next_fclose("fclose");
+
+// What _FORTIFY_SOURCE makes of them: with checks that end the program.
+inline constinit NextCall<int(const char*, int)> next_open_2("__open_2");
+inline constinit NextCall<int(int, const char*, int)> next_openat_2(
+    "__openat_2");
+inline constinit NextCall<ssize_t(int, void*, size_t, size_t)> next_read_chk(
+    "__read_chk");
+inline constinit NextCall<int(pollfd*, nfds_t, int, size_t)> next_poll_chk(
+    "__poll_chk");
+inline constinit NextCall<int(pollfd*, nfds_t, const timespec*, const sigset_t*,
+                              size_t)>
+    next_ppoll_chk("__ppoll_chk");
+
+inline void FindNextCalls() {
+  next_open.Find();
+  next_openat.Find();
+  next_close.Find();
+  next_read.Find();
+  next_write.Find();
+  next_poll.Find();
+  next_ppoll.Find();
+  next_dup2.Find();
+  next_dup3.Find();
+  next_close_range.Find();
+  next_closefrom.Find();
+  next_fclose.Find();
+}
 
 }  // namespace ibemu::fast_path
 

@@ -125,8 +125,12 @@ Way UmadClient::Read(void* data, size_t size, size_t& length) {
     length = slot.length.load();
     if (length > size || length > sizeof slot.data) return Way::kEmpty;
     if (!facts_.writable.Has(data, length)) return Way::kPage;
-    std::memcpy(data, slot.data, length);
-    if (ring.Take(head)) return Way::kRing;
+    // Whoever takes it first has it, and others' buffers stay as they are.
+    std::byte copy[sizeof slot.data];
+    std::memcpy(copy, slot.data, length);
+    if (!ring.Take(head)) continue;
+    std::memcpy(data, copy, length);
+    return Way::kRing;
   }
   return Way::kEmpty;
 }

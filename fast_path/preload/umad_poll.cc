@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <ctime>
 
 #include "fast_path/preload/next_calls.h"
@@ -20,8 +21,8 @@ constexpr int64_t kMillisecond = 1000000;
 // An answer often comes within microseconds, and who sleeps until then pays a
 // switch or two.  Others may have the processor meanwhile.
 constexpr int64_t kSpin = 20000;
-// The kernel is asked once in a while, for a daemon may be gone that said
-// nothing.
+// Who waits longer waits in the kernel, which knows of a daemon that was
+// killed.
 constexpr int64_t kSlice = 1000 * kMillisecond;
 
 int64_t Now() {
@@ -54,25 +55,17 @@ class Wait {
   }
 
   std::optional<int> Run() {
-    // Without a wait there is no reason to ask for the time.
-    if (std::optional<Outcome> outcome = Look()) return Tell(*outcome);
+    if (const std::optional<Outcome> outcome = Look()) return Tell(*outcome);
     if (timeout_ms_ == 0) {
       sched_yield();  // who asks again and again keeps the daemon from
                       // answering
       return Tell(Look().value_or(0));
     }
-    int64_t awake = Now();
     while (true) {
+      if (std::optional<Outcome> outcome = Spin()) return Tell(*outcome);
       const int64_t now = Now();
       if (timeout_ms_ > 0 && now >= end_) return Tell(0);
-      if (now - awake < kSpin) {
-        sched_yield();
-      } else if (!Sleep(now)) {
-        errno = EINTR;
-        return -1;
-      } else {
-        awake = Now();
-      }
+      if (!Sleep(now)) return Interrupted();
       if (std::optional<Outcome> outcome = Look()) return Tell(*outcome);
     }
   }
@@ -81,9 +74,11 @@ class Wait {
   // Events; kUnknown: ask the kernel.
   using Outcome = int;
   static constexpr Outcome kUnknown = -1;
+  static constexpr Outcome kInterrupted = -2;
 
   // Returns nothing if there is none of the events yet.
   std::optional<Outcome> Look() {
+    if (waits_long_) return kUnknown;
     const AttachedFiles::Use use = files_.Find(entry_.fd);
     if (!use || use->kind != DeviceKind::kUmad) return kUnknown;
     auto& memory = *static_cast<UmadRingMemory*>(use->rings);
@@ -98,10 +93,50 @@ class Wait {
     return std::nullopt;
   }
 
+  // Looks again and again for a while.  A handler that runs meanwhile has to
+  // end the call, which only the kernel can tell: so none runs before its end.
+  std::optional<Outcome> Spin() {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const int64_t begin = Now();
+    std::optional<Outcome> outcome;
+    do {
+      sched_yield();
+      outcome = Look();
+    } while (!outcome && Now() - begin < kSpin);
+    if (!outcome) {
+      constexpr timespec kNoTime = {};
+      if (next_ppoll(static_cast<pollfd*>(nullptr), nfds_t{0}, &kNoTime,
+                     &before) != 0) {
+        outcome = kInterrupted;
+      }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return outcome;
+  }
+
   std::optional<int> Tell(Outcome outcome) {
-    if (outcome == kUnknown) return AskKernel();
+    if (outcome == kInterrupted) return Interrupted();
+    if (outcome == kUnknown || (outcome == 0 && IsToAsk())) return AskKernel();
     entry_.revents = static_cast<short>(outcome);
     return outcome == 0 ? 0 : 1;
+  }
+
+  static int Interrupted() {
+    errno = EINTR;
+    return -1;
+  }
+
+  // Returns true once in a while: a daemon may be gone that said nothing.
+  bool IsToAsk() {
+    const AttachedFiles::Use use = files_.Find(entry_.fd);
+    const int64_t now = Now();
+    if (use && now - use->asked.load(std::memory_order_relaxed) < kSlice) {
+      return false;
+    }
+    if (use) use->asked.store(now, std::memory_order_relaxed);
+    return true;
   }
 
   std::optional<int> AskKernel() {
@@ -125,12 +160,7 @@ class Wait {
     int64_t time = kSlice;
     if (timeout_ms_ > 0) time = std::min(time, end_ - now);
     if (!SleepOn(control->event, seen_, time)) return false;
-    // Only the kernel knows whether the daemon still lives.
-    pollfd now_there = {entry_.fd, 0, 0};
-    if (Now() - now >= kSlice && next_poll(&now_there, nfds_t{1}, 0) != 0) {
-      files_.Forget(static_cast<unsigned>(entry_.fd),
-                    static_cast<unsigned>(entry_.fd));
-    }
+    if (Now() - now >= kSlice) waits_long_ = true;
     return true;
   }
 
@@ -139,13 +169,17 @@ class Wait {
   int& timeout_ms_;
   int64_t end_ = 0;
   uint32_t seen_ = 0;
+  bool waits_long_ = false;
 };
 
 }  // namespace
 
 std::optional<int> PollUmad(AttachedFiles& files, pollfd& entry,
                             int& timeout_ms) {
-  return Wait(files, entry, timeout_ms).Run();
+  const int errno_before = errno;
+  const std::optional<int> result = Wait(files, entry, timeout_ms).Run();
+  if (result != -1) errno = errno_before;
+  return result;
 }
 
 }  // namespace ibemu::fast_path

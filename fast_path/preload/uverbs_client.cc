@@ -26,7 +26,7 @@ namespace ibemu::fast_path {
 namespace {
 
 constexpr int64_t kMicrosecond = 1000;
-constexpr int64_t kSecond = 1000 * 1000 * kMicrosecond;
+constexpr int64_t kSecond = int64_t{1000} * 1000 * kMicrosecond;
 // An answer mostly comes within microseconds, and who sleeps until then pays a
 // switch or two.  Others may have the processor meanwhile.
 constexpr int64_t kLongestSpin = 50 * kMicrosecond;
@@ -37,7 +37,8 @@ constexpr int64_t kLongestPoll = 30 * kMicrosecond;
 constexpr int64_t kLongestSleep = kSecond;
 constexpr int64_t kShortSleep = 1000 * kMicrosecond;  // and when it has closed
 
-constexpr uint32_t kInline = 1u << 3;  // of enum ib_send_flags
+constexpr uint32_t kFence = 1u << 0;  // of enum ib_send_flags
+constexpr uint32_t kInline = 1u << 3;
 
 int64_t NanosecondsNow() {
   timespec now;
@@ -167,13 +168,17 @@ Way UverbsClient::FillData(CommandSlot& slot, size_t size) const {
   size_t count = 0;
   size_t length = 0;
   bool is_inline = false;
+  bool is_later = false;
   for (uint32_t i = 0; i < header.wr_count; ++i) {
-    const auto request = ReadAs<ib_uverbs_send_wr>(first + i * header.wqe_size);
+    const auto request =
+        ReadAs<ib_uverbs_send_wr>(first + size_t{i} * header.wqe_size);
     if (request.num_sge > left) return Way::kCommand;
     const bool sends = SendsData(request);
     if ((request.send_flags & kInline) != 0) {
       if (!sends) return Way::kCommand;
       is_inline = true;
+    } else if ((request.send_flags & kFence) != 0) {
+      is_later = true;  // what reads before it bring may be sent
     }
     left -= request.num_sge;
     for (uint32_t j = 0; j < request.num_sge; ++j) {
@@ -185,7 +190,8 @@ Way UverbsClient::FillData(CommandSlot& slot, size_t size) const {
     }
   }
   slot.data_length.store(CommandSlot::kNoData, std::memory_order_relaxed);
-  if (length <= sizeof slot.data) {
+  if (is_inline && is_later) return Way::kCommand;
+  if (length <= sizeof slot.data && !is_later) {
     const iovec here = {slot.data, length};
     if (length == 0 ||
         process_vm_readv(facts_.process.load(std::memory_order_relaxed), &here,
@@ -256,7 +262,7 @@ Way UverbsClient::Write(const void* command, size_t size, int& error) {
     return way;
   }
   if (memory_.control.closed.load() != 0) return Way::kAsleep;
-  auto* const response = reinterpret_cast<std::byte*>(judged.response);
+  auto* response = reinterpret_cast<std::byte*>(judged.response);
   error = 0;
   if (judged.header.command == IB_USER_VERBS_CMD_POLL_CQ) {
     const auto poll = ReadAs<ib_uverbs_poll_cq>(
@@ -280,6 +286,12 @@ Way UverbsClient::Write(const void* command, size_t size, int& error) {
   CommandSlot* const slot = TakeSlot(bit);
   if (slot == nullptr) return Way::kBusy;
   std::memcpy(slot->command, command, size);
+  // What is judged is the copy, if another thread changes the command.
+  if (const Way way = Judge(slot->command, size, judged); way != Way::kRing) {
+    memory_.taken.fetch_and(~bit);
+    return way;
+  }
+  response = reinterpret_cast<std::byte*>(judged.response);
   slot->command_length.store(static_cast<uint32_t>(size),
                              std::memory_order_relaxed);
   slot->data_length.store(CommandSlot::kNoData, std::memory_order_relaxed);

@@ -12,7 +12,8 @@ namespace ibemu::fast_path {
 inline constexpr uint32_t kRingsVersion = 1;
 
 // The argument of kAttachRings: a memfd of the caller, as long as the file's
-// kind of rings, all zero, and sealed against other lengths and further seals.
+// kind of rings, all zero, all of it allocated, mapped already, and sealed
+// against other lengths alone.
 struct AttachRings {
   uint32_t version;
   int32_t memory;
@@ -21,8 +22,8 @@ struct AttachRings {
 // Shares the rings in that memory from now on.  The daemon fetches the
 // descriptor by its number, and the caller may close it.  Errors: ENOTTY (no
 // device of ours, or none that has rings), EINVAL (another version, or not such
-// a memory), EBUSY (the file has rings), ENOSPC (too many have), or what
-// pidfd_getfd(2) says.
+// a memory), EBUSY (the file has rings), ENOSPC (too many have), EPERM or
+// EACCES (the caller may not write to it, or has other ids than who opened it).
 inline constexpr uint32_t kAttachRings = _IOW(0xeb, 3, AttachRings);
 
 // Makes the daemon look into the rings of this file, and returns then.

@@ -48,8 +48,8 @@ struct UmadRingMemory {
   // `sent` or the daemon when it accepts another one, -1 by the daemon.
   alignas(kLine) std::atomic<uint16_t> outstanding[kCounters];
 
-  SlotRing<UmadSlot, 2048> sent;      // the client fills it
-  SlotRing<UmadSlot, 2048> received;  // the daemon fills it
+  SlotRing<UmadSlot, 512> sent;      // the client fills it
+  SlotRing<UmadSlot, 512> received;  // the daemon fills it
 
   // The counter of a MAD with this half of the TID and this class.
   static size_t CounterOf(uint32_t low_tid, uint8_t mgmt_class) {

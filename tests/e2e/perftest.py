@@ -30,6 +30,7 @@ def play(fabric, program, *options, hosts=("node-1", "node-2"), ends=(0,)):
         time.sleep(0.1)
     assert client.returncode in ends, client.stdout + client.stderr
     assert server.wait() in ends, server.output
+    assert results(client.stdout), client.stdout + client.stderr
     return results(client.stdout), results(server.output)
 
 

@@ -14,7 +14,8 @@ plain_alone = pytest.mark.parametrize("account", ["plain"], indirect=True)
 
 # Bare, as a newcomer starts it, until it has swept.
 OPENSM = ("opensm > /dev/null & "
-          "until test -s /var/log/opensm-subnet.lst; do sleep 0.1; done; "
+          "until test -s /var/log/opensm-subnet.lst -a "
+          "-s /var/cache/opensm/guid2lid; do sleep 0.1; done; "
           "kill $!; wait $!; "
           "ls /var/cache/opensm; ls -A /var/log")
 

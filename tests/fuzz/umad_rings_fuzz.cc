@@ -2,9 +2,7 @@
 // between calls of the file, turns of the loop and answers that arrive.  Each
 // request of the file is answered once at most and with no more than was asked
 // for, and nothing outside of the client's memory is reached.
-#include <fcntl.h>
 #include <rdma/ib_user_mad.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +13,6 @@
 #include <memory>
 #include <span>
 
-#include "base/unique_fd.h"
 #include "cuse/umad/umad_file.h"
 #include "fast_path/rings/attach_rings.h"
 #include "fast_path/rings/umad_ring_memory.h"
@@ -23,6 +20,7 @@
 #include "testing/fake_device.h"
 #include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
+#include "tests/cuse/rings/client_memory_file.h"
 
 namespace ibemu::cuse {
 namespace {
@@ -34,42 +32,12 @@ void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-// The client's memory, which all runs use in turn.
-class ClientMemory {
- public:
-  static ClientMemory& Only() {
-    static ClientMemory memory;
-    return memory;
-  }
-
-  void Clear() { std::memset(address_, 0, sizeof(UmadRingMemory)); }
-  int fd() const { return fd_.get(); }
-  UmadRingMemory& rings() { return *static_cast<UmadRingMemory*>(address_); }
-  std::span<std::byte> bytes() {
-    return {static_cast<std::byte*>(address_), sizeof(UmadRingMemory)};
-  }
-
- private:
-  ClientMemory() : fd_(memfd_create("rings", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-    Require(ftruncate(fd_.get(), sizeof(UmadRingMemory)) == 0);
-    Require(fcntl(fd_.get(), F_ADD_SEALS,
-                  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0);
-    address_ = mmap(nullptr, sizeof(UmadRingMemory), PROT_READ | PROT_WRITE,
-                    MAP_SHARED, fd_.get(), 0);
-    Require(address_ != MAP_FAILED);
-  }
-
-  UniqueFd fd_;
-  void* address_;
-};
-
 class Scene final : private ReplySink {
  public:
   Scene() {
-    memory_.Clear();
     file_->Open(false, OpenReply(*this, Next(0)));
     const fast_path::AttachRings attach = {fast_path::kRingsVersion,
-                                           memory_.fd()};
+                                           client_memory_.fd()};
     Ioctl(fast_path::kAttachRings, std::as_bytes(std::span(&attach, 1)));
     Require(set_.Usages().size() == 1);
     for (const uint8_t rmpp_version : {0, 1}) {
@@ -84,22 +52,21 @@ class Scene final : private ReplySink {
   void Step(Input& input) {
     switch (input.Byte() % 12) {
       case 0: {  // anything, anywhere
-        const size_t offset =
-            size_t{input.Short()} * 26 % memory_.bytes().size();
+        const size_t offset = size_t{input.Short()} * 26 % bytes().size();
         const Bytes bytes = input.Take(input.Byte());
-        const auto to = memory_.bytes().subspan(offset);
+        const auto to = bytes().subspan(offset);
         std::copy_n(bytes.begin(), std::min(bytes.size(), to.size()),
                     to.begin());
         break;
       }
       case 1:
-        memory_.rings().sent.tail += input.Short();
+        rings().sent.tail += input.Short();
         break;
       case 2:
-        memory_.rings().received.head += input.Byte();
+        rings().received.head += input.Byte();
         break;
       case 3:
-        memory_.rings().received.At(input.Byte()).length = input.Short();
+        rings().received.At(input.Byte()).length = input.Short();
         break;
       case 4:
       case 5:
@@ -134,7 +101,7 @@ class Scene final : private ReplySink {
  private:
   // As the library would, but for what it checks.
   void Send(Input& input) {
-    auto& ring = memory_.rings().sent;
+    auto& ring = rings().sent;
     const uint64_t tail = ring.tail.load();
     fast_path::UmadSlot& slot = ring.At(tail);
     std::memset(slot.data, 0, sizeof slot.data);
@@ -188,7 +155,15 @@ class Scene final : private ReplySink {
     Require(out.size() <= Close(id));
   }
 
-  ClientMemory& memory_ = ClientMemory::Only();
+  UmadRingMemory& rings() {
+    return *static_cast<UmadRingMemory*>(client_memory_.address());
+  }
+  std::span<std::byte> bytes() {
+    return {static_cast<std::byte*>(client_memory_.address()),
+            sizeof(UmadRingMemory)};
+  }
+
+  ClientMemoryFile client_memory_{sizeof(UmadRingMemory)};
   testing::VirtualTimers timers_;
   testing::FakeDevice device_;
   testing::FakePort& port_ = device_.port(1);

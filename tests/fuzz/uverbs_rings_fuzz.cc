@@ -123,6 +123,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
     rings_.reset();
     under_way_.clear();  // it has answered them
     ++life_;
+    file_.Renew();
     rings_ = Attach();
   }
   std::unique_ptr<UverbsRings> Attach() {
@@ -143,7 +144,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
           Require(answer.response.size() <= Slot::kMostAnswer);
           rings_->Answer(slot, Errno::kOk, answer.response);
         },
-        data);
+        data ? std::optional<verbs::ReadData>({1, *data}) : std::nullopt);
   }
 
   absl::StatusOr<int> GiveDescriptor(
@@ -167,7 +168,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
   std::shared_ptr<verbs::Memory> none_ =
       std::make_shared<testing::FakeMemory>(timers_, 0);
   std::vector<std::shared_ptr<verbs::EventQueue>> queues_;
-  const ClientMemoryFile file_{sizeof(Memory)};
+  ClientMemoryFile file_{sizeof(Memory)};
   Memory& memory_ = *static_cast<Memory*>(file_.address());
   RingSet set_;
   std::set<size_t> under_way_;

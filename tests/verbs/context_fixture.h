@@ -21,13 +21,14 @@ class ContextTest : public ::testing::Test, private ContextClient {
  protected:
   static constexpr uint64_t kPlace = 0x1000;  // of responses
   static constexpr pid_t kThread = 4711;
+  static constexpr uint64_t kReader = 77;  // the process that has read data
 
   Answer Execute(const testing::CommandBytes& command,
                  std::optional<Bytes> data = std::nullopt) {
     std::optional<Answer> answer;
     context_->Execute(
         command, kThread, [&answer](Answer made) { answer = std::move(made); },
-        data);
+        data ? std::optional<ReadData>({kReader, *data}) : std::nullopt);
     timers_.RunFor(absl::Milliseconds(1));
     EXPECT_TRUE(answer.has_value());
     return answer ? *std::move(answer) : Answer();

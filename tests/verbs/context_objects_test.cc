@@ -371,6 +371,7 @@ TEST_F(ObjectsTest, PostsDataThatCameWithTheCommand) {
   ASSERT_EQ(provider_.qp->sent.size(), 2u);
   EXPECT_EQ(text(provider_.qp->sent[0].read_data), "hello");
   EXPECT_EQ(text(provider_.qp->sent[1].read_data), "hello!");
+  EXPECT_EQ(provider_.qp->sent[0].reader, kReader);
   EXPECT_EQ(provider_.qp->sent[0].inline_data, nullptr) << "its key counts";
 
   provider_.qp->sent.clear();
@@ -379,6 +380,18 @@ TEST_F(ObjectsTest, PostsDataThatCameWithTheCommand) {
   EXPECT_EQ(text(provider_.qp->sent[0].inline_data), "hello");
   EXPECT_EQ(provider_.qp->sent[0].read_data, nullptr);
   EXPECT_EQ(memory_->calls, calls) << "nothing was read";
+}
+
+// What a read brings before it is not there yet.
+TEST_F(ObjectsTest, LeavesToAFencedRequestWhatItWillFind) {
+  constexpr uint32_t kFence = 1 << 0;
+  const uint32_t qp = CreateQp(pd_, CreateCq());
+  const std::string data = "hello";
+  EXPECT_EQ(BadRequest(Execute(PostSend(qp, 1, kFence),
+                               std::as_bytes(std::span(data)))),
+            0u);
+  ASSERT_EQ(provider_.qp->sent.size(), 1u);
+  EXPECT_EQ(provider_.qp->sent[0].read_data, nullptr);
 }
 
 TEST_F(ObjectsTest, RefusesDataThatAreNotWhatTheRequestsSend) {

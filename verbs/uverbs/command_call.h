@@ -25,6 +25,13 @@ struct Answer {
   absl::AnyInvocable<void()> undo;
 };
 
+// What the memory of a process has at the addresses that the SGEs of a
+// POST_SEND name: those of the requests that send it, in order.
+struct ReadData {
+  uint64_t reader = 0;  // Memory::process()
+  Bytes bytes;
+};
+
 // A command on its way through its handler, which fills in `response` and
 // `undo`.  A handler that answers later moves `done` out.
 struct CommandCall {
@@ -35,8 +42,8 @@ struct CommandCall {
   uint64_t address;  // of the response; 0: none
   size_t room;       // for the response, in bytes
   Done done;
-  // What the SGEs of a POST_SEND name, if the client itself has read it.
-  std::optional<Bytes> data{};
+  // Of a POST_SEND, if the client itself has read it.
+  std::optional<ReadData> data{};
   std::vector<std::byte> response{};
   absl::AnyInvocable<void()> undo{};
 };

@@ -47,7 +47,7 @@ Context::~Context() {
 }
 
 void Context::Execute(Bytes written, pid_t caller, CommandCall::Done done,
-                      std::optional<Bytes> data) {
+                      std::optional<ReadData> data) {
   const auto fail = [&done](absl::Status status) {
     done(Answer{.status = std::move(status), .response = {}, .undo = {}});
   };

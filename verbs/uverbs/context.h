@@ -52,11 +52,10 @@ class Context final : private AsyncEventListener {
   // before this returns, or later if the command has to wait for memory of the
   // client or, as an empty poll, for completions; not at all if the context
   // ends before.  With `caller` 0 no thread waits in a write(), and commands
-  // that need its memory or a descriptor fail.  `data`: of a POST_SEND, what
-  // the SGEs of those requests name that send it, in order, if the client has
-  // read it.
+  // that need its memory or a descriptor fail.  `data`: of a POST_SEND, if the
+  // client has read what it sends.
   void Execute(Bytes written, pid_t caller, CommandCall::Done done,
-               std::optional<Bytes> data = std::nullopt);
+               std::optional<ReadData> data = std::nullopt);
 
  private:
   void OnDeviceEvent(EventType type, int port) override;

@@ -11,6 +11,7 @@ namespace ibemu::verbs {
 namespace {
 
 // enum ib_send_flags.
+constexpr uint32_t kFence = 1u << 0;
 constexpr uint32_t kInline = 1u << 3;
 
 // ib_uverbs_post_*_resp.bad_wr: the first request that was not taken, counted
@@ -44,10 +45,15 @@ bool SendsData(const SendRequest& request) {
   }
 }
 
-// Gives each request its part of `data`.
+bool IsFenced(const SendRequest& request) {
+  return (request.work.send_flags & kFence) != 0;
+}
+
+// Gives each request its part of `read`.
 //
 // Errors: InvalidArgument if that is more or less than all of them send.
-absl::Status ShareOut(Bytes data, std::vector<SendRequest>& sends) {
+absl::Status ShareOut(const ReadData& read, std::vector<SendRequest>& sends) {
+  Bytes data = read.bytes;
   const auto wrong = [] {
     return absl::InvalidArgumentError("the data are not what the SGEs name");
   };
@@ -57,7 +63,10 @@ absl::Status ShareOut(Bytes data, std::vector<SendRequest>& sends) {
     if (length > data.size()) return wrong();
     const Bytes part = data.first(length);
     data = data.subspan(length);
+    // A fenced request sends what was fetched before, which may come yet.
+    if (IsFenced(send) && !IsInline(send)) continue;
     auto& buffer = IsInline(send) ? send.inline_data : send.read_data;
+    send.reader = read.reader;
     buffer = std::make_shared<std::vector<std::byte>>(part.begin(), part.end());
   }
   return data.empty() ? absl::OkStatus() : wrong();

@@ -11,6 +11,26 @@
 
 namespace ibemu::fabric {
 
+namespace {
+
+// Returns true if the request's memory is where its data were read: a region
+// may give its memory other addresses, and be another process's.
+bool IsWhatWasRead(const verbs::SendRequest& request,
+                   const verbs::MemoryRanges& ranges) {
+  auto range = ranges.begin();
+  for (const ib_uverbs_sge& sge : request.sges) {
+    if (sge.length == 0) continue;
+    if (range == ranges.end() || range->address != sge.addr ||
+        range->memory->process() != request.reader) {
+      return false;
+    }
+    ++range;
+  }
+  return true;
+}
+
+}  // namespace
+
 using State = verbs::QpState;
 
 absl::Status Requester::Post(std::span<verbs::SendRequest> requests,
@@ -97,6 +117,7 @@ bool Requester::FindLength(PostedSend& send) {
       return false;
     }
     send.length = verbs::LengthOf(*ranges);
+    if (!IsWhatWasRead(send.request, *ranges)) send.request.read_data = nullptr;
   }
   constexpr size_t kLongest = size_t{1} << 31;
   const bool datagram = qp_.init.type == verbs::QpType::kUd;

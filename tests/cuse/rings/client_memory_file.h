@@ -3,11 +3,11 @@
 #define IBEMU_TESTS_CUSE_RINGS_CLIENT_MEMORY_FILE_H_
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdlib>
 
 #include "base/unique_fd.h"
 
@@ -16,28 +16,44 @@ namespace ibemu::cuse {
 // A sealed memfd, and the client's own mapping of it.
 class ClientMemoryFile {
  public:
-  static constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  static constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
-  explicit ClientMemoryFile(size_t size, int seals = kSeals)
-      : fd_(memfd_create("rings", MFD_CLOEXEC | MFD_ALLOW_SEALING)),
-        size_(size) {
-    EXPECT_EQ(ftruncate(fd_.get(), static_cast<off_t>(size)), 0);
-    EXPECT_EQ(fcntl(fd_.get(), F_ADD_SEALS, seals), 0);
-    address_ =
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
-    EXPECT_NE(address_, MAP_FAILED);
+  // `allocated`: how much of it is in memory.
+  ClientMemoryFile(size_t size, int seals, size_t allocated) : size_(size) {
+    Make(seals, allocated);
   }
+  explicit ClientMemoryFile(size_t size, int seals = kSeals)
+      : ClientMemoryFile(size, seals, size) {}
   ~ClientMemoryFile() { munmap(address_, size_); }
   ClientMemoryFile(const ClientMemoryFile&) = delete;
   ClientMemoryFile& operator=(const ClientMemoryFile&) = delete;
+
+  // Puts a new file, all zero, into the place of the one that was shared.
+  void Renew() { Make(kSeals, size_); }
 
   int fd() const { return fd_.get(); }
   void* address() const { return address_; }
 
  private:
+  static void Require(bool holds) {
+    if (!holds) std::abort();
+  }
+
+  void Make(int seals, size_t allocated) {
+    fd_.Reset(memfd_create("rings", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    Require(ftruncate(fd_.get(), static_cast<off_t>(size_)) == 0);
+    Require(allocated == 0 ||
+            fallocate(fd_.get(), 0, 0, static_cast<off_t>(allocated)) == 0);
+    Require(fcntl(fd_.get(), F_ADD_SEALS, seals) == 0);
+    address_ =
+        mmap(address_, size_, PROT_READ | PROT_WRITE,
+             MAP_SHARED | (address_ == nullptr ? 0 : MAP_FIXED), fd_.get(), 0);
+    Require(address_ != MAP_FAILED);
+  }
+
   UniqueFd fd_;
   size_t size_;
-  void* address_;
+  void* address_ = nullptr;
 };
 
 }  // namespace ibemu::cuse

@@ -48,9 +48,12 @@ TEST_F(KnownPagesTest, APageTakesThePlaceOfAnother) {
   EXPECT_TRUE(pages_->Has(At((10 + 4096) * kPage), 1));
 }
 
-TEST_F(KnownPagesTest, TheEndOfTheAddressesIsNotItsBeginning) {
-  pages_->Add(At(0x7fffffffffffff00), 100);
-  EXPECT_FALSE(pages_->Has(At(0), 100));
+TEST_F(KnownPagesTest, NothingIsKnownBeyondTheLastAddress) {
+  const void* const last = At(~uintptr_t{0});
+  EXPECT_FALSE(pages_->Has(last, 8));
+  pages_->Add(last, 8);
+  EXPECT_FALSE(pages_->Has(last, 8));
+  EXPECT_FALSE(pages_->Has(nullptr, 8));
 }
 
 }  // namespace

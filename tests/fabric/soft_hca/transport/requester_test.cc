@@ -57,6 +57,7 @@ TEST_F(RequesterTest, CompletesAllThatOneAcknowledgementCovers) {
 TEST_F(RequesterTest, SendsWhatWasReadBeforeItWasPosted) {
   verbs::SendRequest request = Request(IB_UVERBS_WR_SEND, 0, 5);
   request.read_data = FakeLink::BufferOf("hello");
+  request.reader = link.memory->process();
   const int calls = link.memory->calls;
   ASSERT_TRUE(Post(std::move(request)).ok());
 
@@ -64,6 +65,16 @@ TEST_F(RequesterTest, SendsWhatWasReadBeforeItWasPosted) {
   ASSERT_THAT(sent, SizeIs(1));
   EXPECT_EQ(*sent[0].message, *FakeLink::BufferOf("hello"));
   EXPECT_EQ(link.memory->calls, calls);
+}
+
+// A region may be another process's.
+TEST_F(RequesterTest, SendsItsMemoryWhereAnothersWasRead) {
+  verbs::SendRequest request = Request(IB_UVERBS_WR_SEND, 0, 5);
+  request.read_data = FakeLink::BufferOf("hello");
+  request.reader = link.memory->process() + 1;
+  const int calls = link.memory->calls;
+  ASSERT_TRUE(Post(std::move(request)).ok());
+  EXPECT_GT(link.memory->calls, calls);
 }
 
 TEST_F(RequesterTest, SendsNothingThatNoKeyGives) {
