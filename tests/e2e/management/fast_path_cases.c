@@ -5,6 +5,7 @@
 //   fast_path_cases COUNT      the cases, after COUNT round trips each
 //   fast_path_cases COUNT -    COUNT round trips, then waits for its end
 //   fast_path_cases COUNT +    round trips for ever, and a line after each COUNT
+//   fast_path_cases COUNT .    as -, but asks again and again
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -166,10 +167,17 @@ static void bad_pointers(void) {
   printf("bad: write %s", result(write(fd, bad, kSize)));
   printf(", half %s", result(write(fd, half, kSize)));
   printf(", poll %s", result(poll(bad, 1, 0)));
+#ifndef __SANITIZE_ADDRESS__  // which looks at such a buffer itself
+  bad = (void *)-1;           // beyond it there is no address
+#endif
+  printf(", last poll %s", result(poll(bad, 1, 0)));
+  printf(", write %s", result(write(fd, bad, kSize)));
   fill(&shared_message, agent);
   if (write(fd, &shared_message, kSize) != kSize) fail("write");
   wait_for(fd, kPatience);
   printf(", read %s", result(read(fd, bad, kSize)));
+  bad = (void *)8;
+  printf(", first %s", result(read(fd, bad, kSize)));
   printf(", half %s", result(read(fd, half, kSize)));
   printf(", again %s\n", result(read(fd, &shared_message, kSize)));
   close(fd);
@@ -233,7 +241,19 @@ static void numbers_again(void) {
   close(again);
   fd = warm(0, &agent);
   close_range((unsigned)fd, (unsigned)fd, 0);
-  printf(", range %s\n", result(write(fd, &shared_message, kSize)));
+  printf(", range %s", result(write(fd, &shared_message, kSize)));
+  fd = warm(O_NONBLOCK, &agent);
+  int twin = dup(fd);  // the file stays open
+  fill(&shared_message, agent);
+  if (write(fd, &shared_message, kSize) != kSize) fail("write");
+  wait_for(fd, kPatience);
+  fclose(fdopen(fd, "r+"));
+  again = dup(null);
+  printf(", after fclose %s %s", again == fd ? "same" : "other",
+         result(read(again, &shared_message, kSize)));
+  printf(", twin %s\n", result(read(twin, &shared_message, kSize)));
+  close(twin);
+  close(again);
   close(null);
 }
 
@@ -368,7 +388,11 @@ int main(int count, char **arguments) {
       }
       printf("ready\n");
     }
-    printf("ended: %s\n", result(wait_for(fd, -1)));
+    int events;
+    do {
+      events = wait_for(fd, *arguments[2] == '.' ? 20 : -1);
+    } while (events == 0);
+    printf("ended: %s\n", result(events));
     return 0;
   }
   empty();

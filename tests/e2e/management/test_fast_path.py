@@ -76,11 +76,12 @@ def test_who_wants_no_rings_or_can_have_none_has_the_file(
     assert clients(subnet) == []
 
 
-def test_a_client_that_sleeps_hears_of_the_daemons_death(
-        fabric, background, cases):
+@pytest.mark.parametrize("asks", ["-", "."])
+def test_a_client_that_waits_hears_of_the_daemons_death(
+        fabric, background, cases, asks):
     subnet = fabric("back-to-back")
     client = background("ibemu", "run", f"--fabric={subnet.socket}", "--keep",
-                        "--", cases, str(COUNT), "-")
+                        "--", cases, str(COUNT), asks)
     client.wait_for("ready")
     subnet.daemon.process.kill()
     assert client.wait_for("ended: 1")  # POLLERR
@@ -156,6 +157,12 @@ def test_the_daemon_may_die_at_any_moment(fabric, cases):
         for client in running:
             client.wait()  # with the devices, and all that it has started
         subnet.stop()
+
+
+def test_a_program_that_may_have_no_large_files_works(account, cases):
+    script = f"ulimit -f 100; exec {cases} 20"
+    told = account.run("ibemu", "run", "--", "bash", "-c", script).stdout
+    assert told.count("\n") == 12
 
 
 def test_a_program_with_a_dynamic_libasan_works(account, scratch):

@@ -158,6 +158,17 @@ TEST_F(UverbsClientTest, ReadsWhatASendSends) {
   EXPECT_THAT(data_, IsEmpty()) << "of what is read there is nothing yet";
 }
 
+// A read that was posted before it may bring what it sends.
+TEST_F(UverbsClientTest, LeavesAFencedMessageWhereItIs) {
+  constexpr uint32_t kFence = 1 << 0;
+  const uint64_t data = 0;
+  EXPECT_EQ(
+      WriteAnswered(
+          Send(reinterpret_cast<uintptr_t>(&data), sizeof data, kFence), 0, {}),
+      Way::kRing);
+  EXPECT_EQ(data_length_, CommandSlot::kNoData);
+}
+
 TEST_F(UverbsClientTest, LeavesLongMessagesWhereTheyAre) {
   const std::vector<std::byte> data(CommandSlot::kMostData + 1);
   EXPECT_EQ(WriteAnswered(Send(reinterpret_cast<uintptr_t>(data.data()),
