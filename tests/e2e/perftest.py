@@ -18,8 +18,23 @@ def command_of(program, *options):
     return [*LINES, program, "-F", "-p", str(free_port()), *options]
 
 
+# perftest could not tell how fast the processor's clock is: it looks at it for
+# some milliseconds, in which others may have the processor.
+LOST_CLOCK = "Correlation coefficient"
+
+
 def play(fabric, program, *options, hosts=("node-1", "node-2"), ends=(0,)):
     """What client and server measured; `ends`: exit statuses that are right."""
+    for _ in range(20):
+        client, server = play_once(fabric, program, *options, hosts=hosts,
+                                   ends=ends)
+        if LOST_CLOCK not in client + server:
+            break
+    assert results(client), client
+    return results(client), results(server)
+
+
+def play_once(fabric, program, *options, hosts, ends):
     command = command_of(program, *options)
     server = fabric.start(hosts[0], *command)
     server.wait_for("Waiting for client")
@@ -30,8 +45,7 @@ def play(fabric, program, *options, hosts=("node-1", "node-2"), ends=(0,)):
         time.sleep(0.1)
     assert client.returncode in ends, client.stdout + client.stderr
     assert server.wait() in ends, server.output
-    assert results(client.stdout), client.stdout + client.stderr
-    return results(client.stdout), results(server.output)
+    return client.stdout + client.stderr, server.output
 
 
 def results(text):
