@@ -52,9 +52,9 @@ class Scene final : private ReplySink {
   void Step(Input& input) {
     switch (input.Byte() % 12) {
       case 0: {  // anything, anywhere
-        const size_t offset = size_t{input.Short()} * 26 % bytes().size();
+        const size_t offset = size_t{input.Short()} * 26 % memory().size();
         const Bytes bytes = input.Take(input.Byte());
-        const auto to = bytes().subspan(offset);
+        const auto to = memory().subspan(offset);
         std::copy_n(bytes.begin(), std::min(bytes.size(), to.size()),
                     to.begin());
         break;
@@ -158,7 +158,7 @@ class Scene final : private ReplySink {
   UmadRingMemory& rings() {
     return *static_cast<UmadRingMemory*>(client_memory_.address());
   }
-  std::span<std::byte> bytes() {
+  std::span<std::byte> memory() {
     return {static_cast<std::byte*>(client_memory_.address()),
             sizeof(UmadRingMemory)};
   }
