@@ -24,6 +24,7 @@ struct IoctlRequest {
   bool writable = true;   // false: the answer will not reach the client
   pid_t caller = 0;       // the thread that asks
   uid_t user = 0;         // and its user
+  bool is_opener = true;  // with the file system ids of who opened the file
   // Returns true if its process may write() to the file, whenever it is called.
   std::function<bool()> may_write = [] { return false; };
 };

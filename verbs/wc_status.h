@@ -39,6 +39,7 @@ namespace send_flag {
 inline constexpr uint32_t kFence = 1 << 0;
 inline constexpr uint32_t kSignaled = 1 << 1;
 inline constexpr uint32_t kSolicited = 1 << 2;
+inline constexpr uint32_t kInline = 1 << 3;
 }  // namespace send_flag
 
 }  // namespace ibemu::verbs

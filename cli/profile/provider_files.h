@@ -7,9 +7,9 @@
 
 namespace ibemu::cli {
 
-// What there is of libibverbs' providers.  It loads one that is named in its
-// configuration and has a library (libibverbs/dynamic_driver.c of rdma-core):
-// a package that was removed may have left its configuration.
+// The names of libibverbs' providers on a machine.  libibverbs loads one that
+// is named in its configuration and has a library (libibverbs/dynamic_driver.c
+// of rdma-core): a package that was removed may have left its configuration.
 struct ProviderFiles {
   // The words after "driver" in /etc/libibverbs.d: "ipathverbs".
   std::vector<std::string> drivers;

@@ -1,4 +1,4 @@
-// What a command gets so that its calls go past FUSE.
+// The library by which a command's calls go past FUSE, and how it gets it.
 #ifndef IBEMU_CLI_RUN_FAST_PATH_H_
 #define IBEMU_CLI_RUN_FAST_PATH_H_
 
@@ -16,11 +16,11 @@ std::string FindPreload(const std::string& program);
 // Variables of the environment, by name.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Returns what brings `library` into programs.  What `preload` (LD_PRELOAD)
-// names already comes before it.  A dynamic libasan that is no first library
-// ends its program, unless `asan` (ASAN_OPTIONS) forbids it; it works behind
-// ours, which takes none of the functions that it has to have first.  Empty if
-// the loader could not read such a path.
+// Returns the variables that bring `library` into programs.  Libraries that
+// `preload` (LD_PRELOAD) names come before it.  A dynamic libasan that is no
+// first library ends its program, unless `asan` (ASAN_OPTIONS) forbids it; it
+// works behind ours, which takes none of the functions that it has to have
+// first.  Empty if the loader could not read such a path.
 Variables PreloadVariables(const std::string& library,
                            const std::string& preload, const std::string& asan);
 

@@ -1,4 +1,4 @@
-// What a profile is to verbs.
+// AdapterIdentityOf(): the adapter that verbs name for a profile.
 #ifndef IBEMU_CUSE_FUSE_ADAPTER_IDENTITY_H_
 #define IBEMU_CUSE_FUSE_ADAPTER_IDENTITY_H_
 
@@ -7,7 +7,8 @@
 
 namespace ibemu::cuse {
 
-// Returns what QUERY_DEVICE says of adapters of `profile`: what sysfs does.
+// Returns the identity that QUERY_DEVICE tells of adapters of `profile`, the
+// same as sysfs.
 inline verbs::AdapterIdentity AdapterIdentityOf(sysfs::Profile profile) {
   const sysfs::ProfileFacts& facts = sysfs::FactsOf(profile);
   const auto [major, minor, patch] = facts.firmware;

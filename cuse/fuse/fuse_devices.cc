@@ -18,7 +18,6 @@
 #include "cuse/fuse/long_reads.h"
 #include "cuse/fuse/long_writes.h"
 #include "cuse/fuse/poll_waiters.h"
-#include "fast_path/rings/attach_rings.h"
 
 namespace ibemu::cuse {
 namespace {
@@ -224,15 +223,17 @@ void FuseDevices::AnswerNoSpace(fuse_req_t request, NoSpaceAnswer how,
   }
 }
 
+// By file system ids.
+bool FuseDevices::IsOpener(const fuse_ctx& caller, const Handle& handle) {
+  return caller.uid == handle.user && caller.gid == handle.group;
+}
+
 // Both kinds of ids: a thread may make a request with others than its own, as
 // those of io_uring do.
 bool FuseDevices::MayWrite(const fuse_ctx& caller, Handle& handle) {
   handle.may_be_told_opener = false;
   if (!handle.file->IsForOpenerOnly()) return true;
-  if (!handle.opener || caller.uid != handle.user ||
-      caller.gid != handle.group) {
-    return false;
-  }
+  if (!handle.opener || !IsOpener(caller, handle)) return false;
   const Credentials* const now = credentials_.Of(caller.pid);
   return now != nullptr && now->MayUseFileOf(*handle.opener);
 }
@@ -322,15 +323,10 @@ void FuseDevices::RunIoctl(fuse_req_t request, const IoctlRequest& ioctl,
     fuse_reply_ioctl(request, -static_cast<int>(result), nullptr, 0);
     return;
   }
-  // Who shares memory with the daemon writes what others read from the file.
-  if (ioctl.command == fast_path::kAttachRings &&
-      (caller.uid != handle->user || caller.gid != handle->group)) {
-    fuse_reply_ioctl(request, -EPERM, nullptr, 0);
-    return;
-  }
   IoctlRequest whole = ioctl;
   whole.caller = caller.pid;
   whole.user = caller.uid;
+  whole.is_opener = IsOpener(caller, *handle);
   // A thread may end before its process, which costs time to find.
   whole.may_write = [self = self_, number, process = caller,
                      found = false]() mutable {

@@ -82,6 +82,7 @@ class FuseDevices final : public ReplySink {
   void Dispatch(fuse_req_t request, Handle& handle, Call call);
   // Returns the request that `id` names, which is answered now.
   fuse_req_t Settle(RequestId id);
+  static bool IsOpener(const fuse_ctx& caller, const Handle& handle);
   bool MayWrite(const fuse_ctx& caller, Handle& handle);
   Errno SetOpener(const fuse_ctx& caller, Bytes thread, Handle& handle);
   void RunIoctl(fuse_req_t request, const IoctlRequest& ioctl, uint64_t number);

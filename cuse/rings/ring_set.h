@@ -21,7 +21,7 @@ namespace ibemu::cuse {
 // next call comes by the device file.
 class RingSet final : public PolledSource {
  public:
-  // Who has rings, and of which file.
+  // A client that has rings, and the file that they are of.
   struct Client {
     uid_t user = 0;
     pid_t process = 0;
@@ -50,8 +50,8 @@ class RingSet final : public PolledSource {
     int vain_ = 0;  // looks in a row that found nothing
   };
 
-  // So many files have rings at most, and so many of one user, for each takes
-  // 1.6 MiB and a look.
+  // So many files have rings at most, and so many of one user: each takes a
+  // mapping of up to half a MiB, and a look while it is used.
   static constexpr size_t kMost = 1024;
   static constexpr size_t kMostOfUser = 64;
 
@@ -93,7 +93,8 @@ class RingSet final : public PolledSource {
   std::vector<Rings*> served_;
 };
 
-// Tells a client that sleeps that something was put into its rings.
+// Tells a client that something was put into its rings, and wakes it if it
+// sleeps.
 void WakeClient(fast_path::RingControl& control);
 
 }  // namespace ibemu::cuse

@@ -11,9 +11,9 @@
 #include <optional>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "cuse/rings/shared_memory.h"
+#include "cuse/rings/take_rings.h"
 #include "fast_path/rings/attach_rings.h"
 #include "mad/mad_class.h"
 
@@ -45,12 +45,15 @@ UmadFile::UmadFile(std::shared_ptr<mad::Host> host, int port, RingSet* rings)
     : host_(std::move(host)),
       port_(port),
       ring_set_(rings),
+      // Nobody hears of an error: a client sends by its rings only what is
+      // surely none.
+      rings_([this](Bytes data) {
+        Send(Written::Of(data, agents_.header_size()));
+      }),
       agents_(*host_, port, *this) {}
 
 // What was written is sent, also if the writer is gone.
-UmadFile::~UmadFile() {
-  if (rings_ != nullptr) rings_->CatchUp();
-}
+UmadFile::~UmadFile() { rings_.CatchUp(); }
 
 void UmadFile::Open(bool /*nonblock*/, OpenReply reply) {
   if (host_->removed()) return reply.Fail(Errno::kNoSuchAddress);
@@ -61,13 +64,11 @@ void UmadFile::Open(bool /*nonblock*/, OpenReply reply) {
 void UmadFile::Read(bool nonblock, ReadReply reply) {
   if (reply.room() < agents_.header_size()) return reply.Fail(Errno::kInvalid);
   if (host_->removed()) return reply.Fail(Errno::kIo);
-  if (rings_ != nullptr) {
-    rings_->CatchUp();
-    std::array<std::byte, kUmadHeader + mad::kMadBytes> data;
-    if (const auto length = rings_->Take(data, reply.room())) {
-      if (*length > reply.room()) return reply.Fail(Errno::kInvalid);
-      return reply.Data(Bytes(data).first(*length));
-    }
+  rings_.CatchUp();
+  std::array<std::byte, kUmadHeader + mad::kMadBytes> data;
+  if (const auto length = rings_.Take(data, reply.room())) {
+    if (*length > reply.room()) return reply.Fail(Errno::kInvalid);
+    return reply.Data(Bytes(data).first(*length));
   }
   if (!queue_.empty()) return Deliver(std::move(reply));
   if (nonblock) return reply.Fail(Errno::kTryAgain);
@@ -76,7 +77,7 @@ void UmadFile::Read(bool nonblock, ReadReply reply) {
 
 void UmadFile::Write(Written data, WriteReply reply) {
   const size_t size = data.size();
-  if (rings_ != nullptr) rings_->CatchUp();
+  rings_.CatchUp();
   const Errno error = Send(std::move(data));
   if (error != Errno::kOk) return reply.Fail(error);
   reply.Written(size);
@@ -111,7 +112,7 @@ Errno UmadFile::Send(Written data) {
   }
   const uint64_t cookie = sends_.Add(header.id, header, message.mad);
   message.cookie = cookie;
-  if (rings_ != nullptr) rings_->OnAccepted(message.mad);
+  rings_.OnAccepted(message.mad);
   const absl::Status sent = agent->Send(std::move(message));
   if (sent.ok()) return Errno::kOk;
   EndSend(cookie);
@@ -120,14 +121,14 @@ Errno UmadFile::Send(Written data) {
 
 std::optional<UmadSends::Send> UmadFile::EndSend(uint64_t cookie) {
   std::optional<UmadSends::Send> send = sends_.Take(cookie);
-  if (send && rings_ != nullptr) rings_->OnEnded(send->mad_header);
+  if (send) rings_.OnEnded(send->mad_header);
   return send;
 }
 
 void UmadFile::Ioctl(const IoctlRequest& request, IoctlReply reply) {
-  if (rings_ != nullptr) rings_->CatchUp();
+  rings_.CatchUp();
   Answer(request, std::move(reply));
-  if (rings_ != nullptr) TellAgents();
+  TellAgents();
 }
 
 void UmadFile::Answer(const IoctlRequest& request, IoctlReply reply) {
@@ -147,7 +148,7 @@ void UmadFile::Answer(const IoctlRequest& request, IoctlReply reply) {
       result = AttachRings(request);
       break;
     case fast_path::kLookAtRings:
-      if (rings_ != nullptr) result = Errno::kOk;
+      if (rings_.attached()) result = Errno::kOk;
       break;
     default:
       break;
@@ -164,7 +165,7 @@ Errno UmadFile::UnregisterAgent(const IoctlRequest& ioctl) {
   std::memcpy(&id, ioctl.in.data(), sizeof id);
   if (!agents_.Remove(id)) return Errno::kInvalid;
   sends_.DropAgent(id, [this](const UmadSends::Send& send) {
-    if (rings_ != nullptr) rings_->OnEnded(send.mad_header);
+    rings_.OnEnded(send.mad_header);
   });
   return Errno::kOk;
 }
@@ -172,34 +173,26 @@ Errno UmadFile::UnregisterAgent(const IoctlRequest& ioctl) {
 // An agent that was there before could have sends under way that nobody has
 // counted.
 Errno UmadFile::AttachRings(const IoctlRequest& ioctl) {
-  if (ring_set_ == nullptr) return Errno::kNotTty;
-  fast_path::AttachRings wanted;
-  if (ioctl.in.size() < sizeof wanted) return Errno::kFault;
-  std::memcpy(&wanted, ioctl.in.data(), sizeof wanted);
-  if (wanted.version != fast_path::kRingsVersion) return Errno::kInvalid;
-  if (rings_ != nullptr || agents_.used()) return Errno::kBusy;
-  if (host_->removed()) return Errno::kIo;
-  if (!ring_set_->HasRoomFor(ioctl.user)) return Errno::kNoSpace;
-  absl::StatusOr<SharedMemory> memory = SharedMemory::Of(
-      ioctl.caller, wanted.memory, sizeof(fast_path::UmadRingMemory));
-  if (!memory.ok()) return ToErrno(memory.status());
+  const bool busy = rings_.attached() || agents_.used();
+  const Errno state = busy               ? Errno::kBusy
+                      : host_->removed() ? Errno::kIo
+                                         : Errno::kOk;
+  std::optional<SharedMemory> memory;
+  const Errno error = TakeRings(ioctl, ring_set_, state,
+                                sizeof(fast_path::UmadRingMemory), memory);
+  if (error != Errno::kOk) return error;
   RingSet::Client client = {
       .user = ioctl.user,
       .process = memory->process(),
       .file = absl::StrCat("umad of ", host_->device().node_description(),
                            ", port ", port_)};
-  rings_ = std::make_unique<UmadRings>(
-      *ring_set_, std::move(client), *std::move(memory), [this](Bytes data) {
-        // Nobody hears of an error: a client sends by its rings only what is
-        // surely none.
-        Send(Written::Of(data, agents_.header_size()));
-      });
-  rings_->SetMore(!queue_.empty());
+  rings_.Attach(*ring_set_, std::move(client), *std::move(memory));
+  rings_.SetMore(!queue_.empty());
   return Errno::kOk;
 }
 
 void UmadFile::TellAgents() {
-  rings_->SetFormat(agents_.header_size(), static_cast<uint8_t>(port_));
+  rings_.SetFormat(agents_.header_size(), static_cast<uint8_t>(port_));
   for (uint32_t id = 0; id < UmadAgents::kMaxAgents; ++id) {
     const mad::Agent* const agent = agents_.Find(id);
     auto kind = fast_path::AgentKind::kNone;
@@ -208,16 +201,15 @@ void UmadFile::TellAgents() {
                  ? fast_path::AgentKind::kPlain
                  : fast_path::AgentKind::kRmpp;
     }
-    rings_->SetAgent(id, kind);
+    rings_.SetAgent(id, kind);
   }
 }
 
 uint32_t UmadFile::Poll() {
   if (host_->removed()) return POLLERR;
-  if (rings_ != nullptr) rings_->CatchUp();
+  rings_.CatchUp();
   const uint32_t writable = POLLOUT | POLLWRNORM;
-  const bool readable =
-      !queue_.empty() || (rings_ != nullptr && rings_->messages() != 0);
+  const bool readable = !queue_.empty() || rings_.messages() != 0;
   return readable ? writable | POLLIN | POLLRDNORM : writable;
 }
 
@@ -228,7 +220,7 @@ void UmadFile::Deliver(ReadReply reply) {
   switch (queue_.Fits(header_size, reply.room())) {
     case Errno::kOk: {
       UmadPacket packet = queue_.TakeFront();
-      if (rings_ != nullptr) rings_->SetMore(!queue_.empty());
+      rings_.SetMore(!queue_.empty());
       return reply.Data(AsBytes(packet.header, header_size),
                         std::move(packet.mad));
     }
@@ -241,18 +233,18 @@ void UmadFile::Deliver(ReadReply reply) {
 }
 
 void UmadFile::Queue(UmadPacket packet) {
-  if (rings_ != nullptr && queue_.empty() && reads_.empty() &&
-      rings_->Put(AsBytes(packet.header, agents_.header_size()), packet.mad)) {
+  if (queue_.empty() && reads_.empty() &&
+      rings_.Put(AsBytes(packet.header, agents_.header_size()), packet.mad)) {
     return NotifyEvents();
   }
   queue_.Push(std::move(packet));
   while (!queue_.empty() && !reads_.empty()) Deliver(reads_.TakeFirst());
-  if (rings_ != nullptr) rings_->SetMore(!queue_.empty());
+  rings_.SetMore(!queue_.empty());
   if (!queue_.empty()) NotifyEvents();
 }
 
 void UmadFile::OnMad(mad::Agent& agent, mad::IncomingMessage message) {
-  if (queue_.IsFull(rings_ == nullptr ? 0 : rings_->messages())) return;
+  if (queue_.IsFull(rings_.messages())) return;
   const ib_user_mad_hdr header =
       HeaderOf(message, agents_.IdOf(agent), agents_.header_size());
   Queue({header, std::move(message.mad)});
@@ -277,7 +269,7 @@ void UmadFile::OnSendTimeout(mad::Agent& /*agent*/, uint64_t cookie) {
 void UmadFile::OnHostChanged() {
   if (gone_ || !host_->removed()) return;
   gone_ = true;
-  if (rings_ != nullptr) rings_->Close();
+  rings_.Close();
   agents_.Clear();
   queue_.Clear();
   NotifyEvents();

@@ -68,8 +68,8 @@ class UmadFile final : public File, private mad::AgentClient {
   std::shared_ptr<mad::Host> host_;
   const int port_;
   RingSet* const ring_set_;
-  std::unique_ptr<UmadRings> rings_;  // null unless the client has some
-  bool gone_ = false;                 // the removal of the device was handled
+  UmadRings rings_;
+  bool gone_ = false;  // the removal of the device was handled
   UmadSends sends_;
   UmadQueue queue_;  // of what is not in the rings, but after it
   ParkedReads reads_;

@@ -5,25 +5,25 @@
 #include <cstring>
 #include <utility>
 
-#include "mad/mad_class.h"
-
 namespace ibemu::cuse {
 
-UmadRings::UmadRings(RingSet& set, RingSet::Client client, SharedMemory memory,
-                     Send send)
-    : set_(set), shared_(std::move(memory)), send_(std::move(send)) {
-  set_.Add(*this, std::move(client));
+void UmadRings::Attach(RingSet& set, RingSet::Client client,
+                       SharedMemory memory) {
+  shared_.emplace(std::move(memory));
+  set_ = &set;
+  closed_ = false;
+  set.Add(*this, std::move(client));
 }
 
 UmadRings::~UmadRings() {
   Close();
-  set_.Remove(*this);
+  if (set_ != nullptr) set_->Remove(*this);
 }
 
 void UmadRings::CatchUp() {
   if (closed_) return;
   DrainSome(decltype(Memory::sent)::kSize);
-  set_.Used(*this);
+  set_->Used(*this);
 }
 
 void UmadRings::Close() {
@@ -33,13 +33,14 @@ void UmadRings::Close() {
 }
 
 void UmadRings::SetFormat(size_t header_size, uint8_t route_port) {
+  if (closed_) return;
   header_size_ = header_size;
   memory().header_size = static_cast<uint32_t>(header_size);
   memory().route_port = route_port;
 }
 
 void UmadRings::SetAgent(uint32_t id, fast_path::AgentKind kind) {
-  memory().agents[id] = kind;
+  if (!closed_) memory().agents[id] = kind;
 }
 
 bool UmadRings::HasCalls() const {
@@ -69,17 +70,13 @@ bool UmadRings::DrainSome(uint64_t most) {
 }
 
 void UmadRings::Count(Bytes mad, int by) {
-  const auto low_tid =
-      static_cast<uint32_t>(wire::Get<&mad::MadHeader::tid>(mad));
-  const auto mgmt_class = wire::Get<&mad::MadHeader::mgmt_class>(mad);
-  memory().outstanding[Memory::CounterOf(
-      low_tid, static_cast<uint8_t>(mgmt_class))] += static_cast<uint16_t>(by);
+  if (!closed_) memory().OutstandingOf(mad) += static_cast<uint16_t>(by);
 }
 
 bool UmadRings::Put(Bytes header, Bytes mad) {
-  auto& ring = memory().received;
   const size_t length = header.size() + mad.size();
   if (closed_ || length > sizeof(fast_path::UmadSlot::data)) return false;
+  auto& ring = memory().received;
   const uint64_t head = ring.head.load();
   if (ring.IsBroken(head, put_)) {
     Close();
@@ -95,16 +92,19 @@ bool UmadRings::Put(Bytes header, Bytes mad) {
 }
 
 size_t UmadRings::messages() const {
+  if (closed_) return 0;
   const uint64_t count = put_ - memory().received.head.load();
-  return closed_ ? 0 : std::min<uint64_t>(count, memory().received.kSize);
+  return std::min<uint64_t>(count, memory().received.kSize);
 }
 
 void UmadRings::SetMore(bool more) {
+  if (closed_) return;
   memory().has_more = more ? 1 : 0;
   if (more) WakeClient(control());
 }
 
 std::optional<size_t> UmadRings::Take(std::span<std::byte> data, size_t room) {
+  if (closed_) return std::nullopt;
   auto& ring = memory().received;
   // Other threads of the client may take them meanwhile, but no more than there
   // are.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "cuse/reply.h"
 #include "cuse/rings/ring_set.h"
@@ -17,21 +18,25 @@ namespace ibemu::cuse {
 
 // The UmadRings of a file take its client's MADs out of one ring and put those
 // for it into another.  The client may do with the memory what it likes: it is
-// then cut off from its rings, and still has its file.
+// then cut off from its rings, and still has its file.  Before it has rings,
+// and when it is cut off, nothing waits here and nothing fits.
 class UmadRings final : private RingSet::Rings {
  public:
   // Handles what a write() of `data` would have brought.
   using Send = std::function<void(Bytes data)>;
 
-  // REQUIRES: set.HasRoomFor(client.user); `memory` has the size of a
-  // UmadRingMemory; `set` outlives this object.
-  UmadRings(RingSet& set, RingSet::Client client, SharedMemory memory,
-            Send send);
+  explicit UmadRings(Send send) : send_(std::move(send)) {}
 
   // Closes the rings.
   ~UmadRings();
   UmadRings(const UmadRings&) = delete;
   UmadRings& operator=(const UmadRings&) = delete;
+
+  // Uses the rings in `memory` from now on.  REQUIRES: called once;
+  // set.HasRoomFor(client.user); `memory` has the size of a UmadRingMemory;
+  // `set` outlives this object.
+  void Attach(RingSet& set, RingSet::Client client, SharedMemory memory);
+  bool attached() const { return set_ != nullptr; }
 
   // Handles all that was written by the rings before a call that came by the
   // file, and serves the rings from now on.
@@ -72,21 +77,21 @@ class UmadRings final : private RingSet::Rings {
   bool HasCalls() const override;
   fast_path::RingControl& control() override { return memory().control; }
 
-  Memory& memory() const { return *static_cast<Memory*>(shared_.address()); }
+  Memory& memory() const { return *static_cast<Memory*>(shared_->address()); }
   bool DrainSome(uint64_t most);
   void Count(Bytes mad, int by);
 
   // A client with many calls waits for the others after so many.
   static constexpr uint64_t kAtOnce = 64;
 
-  RingSet& set_;
-  const SharedMemory shared_;
   const Send send_;
+  RingSet* set_ = nullptr;              // null before Attach()
+  std::optional<SharedMemory> shared_;  // likewise
   // What of the shared positions is ours.
   uint64_t taken_ = 0;  // of `sent`
   uint64_t put_ = 0;    // into `received`
   size_t header_size_ = 0;
-  bool closed_ = false;
+  bool closed_ = true;
 };
 
 }  // namespace ibemu::cuse

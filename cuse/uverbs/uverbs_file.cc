@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <sys/syscall.h>
 
-#include <cstring>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -12,6 +11,7 @@
 #include "cuse/client/process_life.h"
 #include "cuse/client/write_memory.h"
 #include "cuse/rings/shared_memory.h"
+#include "cuse/rings/take_rings.h"
 #include "fast_path/rings/attach_rings.h"
 
 namespace ibemu::cuse {
@@ -77,20 +77,16 @@ void UverbsFile::Ioctl(const IoctlRequest& request, IoctlReply reply) {
 
 // Who may not write may have nothing carried out in any other way either.
 Errno UverbsFile::AttachRings(const IoctlRequest& ioctl) {
-  if (ring_set_ == nullptr) return Errno::kNotTty;
-  fast_path::AttachRings wanted;
-  if (ioctl.in.size() < sizeof wanted) return Errno::kFault;
-  std::memcpy(&wanted, ioctl.in.data(), sizeof wanted);
-  if (wanted.version != fast_path::kRingsVersion) return Errno::kInvalid;
-  if (rings_ != nullptr) return Errno::kBusy;
-  if (!ring_set_->HasRoomFor(ioctl.user)) return Errno::kNoSpace;
-  if (host_->removed()) return Errno::kIo;
+  const Errno state = rings_ != nullptr    ? Errno::kBusy
+                      : host_->removed()   ? Errno::kIo
+                      : !ioctl.may_write() ? Errno::kAccess
+                                           : Errno::kOk;
+  std::optional<SharedMemory> memory;
+  const Errno error = TakeRings(ioctl, ring_set_, state,
+                                sizeof(fast_path::UverbsRingMemory), memory);
+  if (error != Errno::kOk) return error;
   may_write_ = ioctl.may_write;
-  if (!may_write_()) return Errno::kAccess;
   could_write_ = timers_.Now();
-  absl::StatusOr<SharedMemory> memory = SharedMemory::Of(
-      ioctl.caller, wanted.memory, sizeof(fast_path::UverbsRingMemory));
-  if (!memory.ok()) return ToErrno(memory.status());
   ring_process_ = static_cast<uint64_t>(memory->process());
   RingSet::Client client = {
       .user = ioctl.user,

@@ -13,12 +13,12 @@
 
 namespace ibemu::fast_path {
 
-// What lies behind a descriptor.
+// The kinds of devices whose files may have rings.
 enum class DeviceKind : uint8_t { kUmad, kUverbs };
 
-// What is known of this process.  A forked child finds it all zero.
+// Facts about this process.  A forked child finds them all zero.
 struct ProcessFacts {
-  KnownPages readable;  // that the kernel could read
+  KnownPages readable;  // for the kernel
   KnownPages writable;
   std::atomic<pid_t> process;  // its id, or 0
 };
@@ -51,14 +51,12 @@ class AttachedFiles {
     explicit Use(AttachedFile* file) : file_(file) {}
     Use(Use&& other) noexcept : file_(std::exchange(other.file_, nullptr)) {}
     Use& operator=(Use&&) = delete;
-    ~Use() { End(); }
+    ~Use() {
+      if (file_ != nullptr) Release(*file_);
+    }
 
     explicit operator bool() const { return file_ != nullptr; }
     AttachedFile* operator->() const { return file_; }
-
-    void End() {
-      if (file_ != nullptr) Release(*std::exchange(file_, nullptr));
-    }
 
    private:
     AttachedFile* file_;
@@ -85,8 +83,7 @@ class AttachedFiles {
 
  private:
   static constexpr unsigned kMost = 4096;  // larger numbers have no rings
-
-  static constexpr size_t kFiles = 64;  // a daemon gives a user no more
+  static constexpr size_t kFiles = 64;     // a daemon gives a user no more
 
   Use Hold(int fd, AttachedFile* file);
   static void Release(AttachedFile& file);

@@ -57,7 +57,7 @@ inline constinit NextCall<int(unsigned, unsigned, int)> next_close_range(
 inline constinit NextCall<void(int)> next_closefrom("closefrom");
 inline constinit NextCall<int(FILE*)> next_fclose("fclose");
 
-// What _FORTIFY_SOURCE makes of them: with checks that end the program.
+// The same with the checks of _FORTIFY_SOURCE, which end the program.
 inline constinit NextCall<int(const char*, int)> next_open_2("__open_2");
 inline constinit NextCall<int(int, const char*, int)> next_openat_2(
     "__openat_2");
@@ -69,6 +69,7 @@ inline constinit NextCall<int(pollfd*, nfds_t, const timespec*, const sigset_t*,
                               size_t)>
     next_ppoll_chk("__ppoll_chk");
 
+// Finds those that may be called first in a signal handler.
 inline void FindNextCalls() {
   next_open.Find();
   next_openat.Find();

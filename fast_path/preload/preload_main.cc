@@ -209,7 +209,7 @@ IBEMU_OPEN(open64)
 IBEMU_OPENAT(openat)
 IBEMU_OPENAT(openat64)
 
-// What _FORTIFY_SOURCE makes of these calls.
+// The names that calls have with _FORTIFY_SOURCE.
 // NOLINTBEGIN(bugprone-reserved-identifier): the C library's own names
 IBEMU_EXPORT int __open_2(const char* path, int flags) {
   return Opened(next_open_2(path, flags), path, flags);
@@ -265,8 +265,11 @@ IBEMU_EXPORT int close(int fd) {
   return next_close(fd);
 }
 IBEMU_EXPORT int fclose(FILE* file) {
-  const auto number = static_cast<unsigned>(fileno(file));
-  files.Forget(number, number);
+  {
+    const ErrnoKept errno_kept;  // a stream need not have a descriptor
+    const auto number = static_cast<unsigned>(fileno(file));
+    files.Forget(number, number);
+  }
   return next_fclose(file);
 }
 IBEMU_EXPORT int dup2(int from, int to) noexcept {

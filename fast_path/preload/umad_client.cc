@@ -1,56 +1,25 @@
 #include "fast_path/preload/umad_client.h"
 
-#include <endian.h>
 #include <rdma/ib_user_mad.h>
 
 #include <cstring>
 
+#include "mad/mad_class.h"
+#include "mad/wire/smp.h"
+
 namespace ibemu::fast_path {
 namespace {
 
-// Offsets in a MAD: IBA vol 1 §13.4.3, §13.6.2.1 (RMPP), §14.2.1.2 (SMP).
-constexpr size_t kMgmtClass = 1;
-constexpr size_t kMethod = 3;
-constexpr size_t kStatus = 4;
-constexpr size_t kHopPointer = 6;
-constexpr size_t kHopCount = 7;
-constexpr size_t kLowTid = 12;
-constexpr size_t kAttributeModifierEnd = 23;
-constexpr size_t kRmppFlags = 26;
-constexpr size_t kDrSlid = 32;
-constexpr size_t kInitialPath = 128;
-
-constexpr uint8_t kDirectedRoute = 0x81;
-constexpr uint8_t kBaseboard = 0x05;
-constexpr uint8_t kTrapRepress = 0x07;
-constexpr uint8_t kMostHops = 63;
-
-uint8_t Byte(const std::byte* mad, size_t offset) {
-  return static_cast<uint8_t>(mad[offset]);
-}
-
-// As mad::IsResponseMad().
-bool IsResponse(const std::byte* mad) {
-  const uint8_t method = Byte(mad, kMethod);
-  return (method & 0x80) != 0 || method == kTrapRepress ||
-         (Byte(mad, kMgmtClass) == kBaseboard &&
-          (Byte(mad, kAttributeModifierEnd) & 1) != 0);
-}
-
-// As mad::IsRmppClass().
-bool HasRmpp(uint8_t mgmt_class) {
-  return mgmt_class == 0x03 || mgmt_class == 0x06 || mgmt_class == 0x10 ||
-         mgmt_class == 0x12 || (mgmt_class >= 0x30 && mgmt_class <= 0x4f);
-}
-
 // Returns true for a request that this port takes as the first step of its
 // way, and that does not end here.
-bool IsPlainRoute(const std::byte* mad, uint32_t port) {
-  const uint8_t hops = Byte(mad, kHopCount);
-  return (Byte(mad, kStatus) & 0x80) == 0 && Byte(mad, kHopPointer) == 0 &&
-         hops >= 1 && hops <= kMostHops && Byte(mad, kDrSlid) == 0xff &&
-         Byte(mad, kDrSlid + 1) == 0xff && port != 0 &&
-         Byte(mad, kInitialPath + 1) == port;
+bool IsPlainRoute(mad::Bytes smp, uint32_t port) {
+  constexpr size_t kFirstEgress = 129;  // of the initial path, by IBA §14.2.1.2
+  const int hops = wire::Get<&mad::Smp::hop_count>(smp);
+  return !wire::Get<&mad::Smp::direction>(smp) &&
+         wire::Get<&mad::Smp::hop_pointer>(smp) == 0 && hops >= 1 &&
+         hops <= mad::kSmpMaxHops &&
+         wire::Get<&mad::Smp::dr_slid>(smp) == wire::Lid::kPermissive &&
+         port != 0 && static_cast<uint32_t>(smp[kFirstEgress]) == port;
 }
 
 }  // namespace
@@ -64,16 +33,17 @@ Way UmadClient::Judge(const std::byte* written) const {
     return Way::kCommand;
   }
   const AgentKind agent = memory_.agents[header.id].load();
-  const std::byte* const mad =
-      written + memory_.header_size.load(std::memory_order_relaxed);
-  const uint8_t mgmt_class = Byte(mad, kMgmtClass);
-  const bool rmpp = HasRmpp(mgmt_class);
+  const mad::Bytes packet(
+      written + memory_.header_size.load(std::memory_order_relaxed), kMadSize);
+  const auto mgmt_class = wire::Get<&mad::MadHeader::mgmt_class>(packet);
+  const bool rmpp = mad::IsRmppClass(mgmt_class);
   if (agent == AgentKind::kNone || (agent == AgentKind::kRmpp && !rmpp) ||
-      (rmpp && (Byte(mad, kRmppFlags) & 1) != 0) || IsResponse(mad)) {
+      (rmpp && mad::IsRmppActive(packet)) || mad::IsResponseMad(packet)) {
     return Way::kCommand;
   }
-  if (mgmt_class == kDirectedRoute &&
-      !IsPlainRoute(mad, memory_.route_port.load(std::memory_order_relaxed))) {
+  if (mgmt_class == mad::MgmtClass::kSubnetDirectedRoute &&
+      !IsPlainRoute(packet,
+                    memory_.route_port.load(std::memory_order_relaxed))) {
     return Way::kCommand;
   }
   return Way::kRing;
@@ -90,12 +60,8 @@ Way UmadClient::Fill(const void* data, size_t size) {
   std::memcpy(slot.data, data, size);
   if (const Way way = Judge(slot.data); way != Way::kRing) return way;
 
-  const std::byte* const mad = slot.data + size - kMadSize;
-  uint32_t low_tid;
-  std::memcpy(&low_tid, mad + kLowTid, sizeof low_tid);
   std::atomic<uint16_t>& outstanding =
-      memory_.outstanding[UmadRingMemory::CounterOf(be32toh(low_tid),
-                                                    Byte(mad, kMgmtClass))];
+      memory_.OutstandingOf(mad::Bytes(slot.data + size - kMadSize, kMadSize));
   if (outstanding.load() != 0) return Way::kOutstanding;
   outstanding.fetch_add(1);
   slot.length.store(static_cast<uint32_t>(size), std::memory_order_relaxed);

@@ -9,35 +9,27 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 
+#include "fast_path/preload/monotonic_clock.h"
 #include "fast_path/preload/next_calls.h"
 #include "fast_path/preload/umad_client.h"
 
 namespace ibemu::fast_path {
 namespace {
 
-constexpr int64_t kMillisecond = 1000000;
 // An answer often comes within microseconds, and who sleeps until then pays a
 // switch or two.  Others may have the processor meanwhile.
-constexpr int64_t kSpin = 20000;
+constexpr int64_t kSpin = 20 * kMicrosecond;
 // Who waits longer waits in the kernel, which knows of a daemon that was
 // killed.
-constexpr int64_t kSlice = 1000 * kMillisecond;
-
-int64_t Now() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000 * kMillisecond + now.tv_nsec;
-}
+constexpr int64_t kSlice = kSecond;
 
 // Sleeps until the daemon has put something there, a signal was handled
 // (returns false) or the time is over.  As poll() it ends with EINTR even
 // where other calls are restarted, which a futex does if it has a timeout.
 // Nothing of ours is held meanwhile, since the thread may be cancelled.
 bool SleepOn(std::atomic<uint32_t>& event, uint32_t seen, int64_t time) {
-  const timespec limit = {time / (1000 * kMillisecond),
-                          time % (1000 * kMillisecond)};
+  const timespec limit = ToTimespec(time);
   int type;
   pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
   const int result = static_cast<int>(

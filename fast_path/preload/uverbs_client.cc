@@ -12,9 +12,11 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 
+#include "fast_path/preload/monotonic_clock.h"
 #include "fast_path/rings/attach_rings.h"
+#include "verbs/sends_data.h"
+#include "verbs/wc_status.h"
 
 // In Linux since 5.14, and not in Debian 12's headers.
 #ifndef MADV_POPULATE_READ
@@ -25,8 +27,6 @@
 namespace ibemu::fast_path {
 namespace {
 
-constexpr int64_t kMicrosecond = 1000;
-constexpr int64_t kSecond = int64_t{1000} * 1000 * kMicrosecond;
 // An answer mostly comes within microseconds, and who sleeps until then pays a
 // switch or two.  Others may have the processor meanwhile.
 constexpr int64_t kLongestSpin = 50 * kMicrosecond;
@@ -35,16 +35,7 @@ constexpr int64_t kLongestSpin = 50 * kMicrosecond;
 constexpr int64_t kLongestPoll = 30 * kMicrosecond;
 // So often the daemon is looked for.
 constexpr int64_t kLongestSleep = kSecond;
-constexpr int64_t kShortSleep = 1000 * kMicrosecond;  // and when it has closed
-
-constexpr uint32_t kFence = 1u << 0;  // of enum ib_send_flags
-constexpr uint32_t kInline = 1u << 3;
-
-int64_t NanosecondsNow() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * kSecond + now.tv_nsec;
-}
+constexpr int64_t kShortSleep = kMillisecond;  // and when it has closed
 
 template <class T>
 T ReadAs(const void* bytes) {
@@ -66,19 +57,6 @@ bool HasPages(KnownPages& known, const void* data, size_t size, int advice) {
   }
   known.Add(data, size);
   return true;
-}
-
-// Returns true if the request sends what its SGEs name.
-bool SendsData(const ib_uverbs_send_wr& request) {
-  switch (request.opcode) {
-    case IB_UVERBS_WR_SEND:
-    case IB_UVERBS_WR_SEND_WITH_IMM:
-    case IB_UVERBS_WR_RDMA_WRITE:
-    case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
-      return true;
-    default:
-      return false;
-  }
 }
 
 }  // namespace
@@ -134,7 +112,7 @@ Way UverbsClient::Judge(const void* command, size_t size,
 // Waits for something to poll.  Returns kRing if the queue is still empty, and
 // kEmpty if the daemon has to say so.
 Way UverbsClient::PollEmpty(const ib_uverbs_poll_cq& poll) {
-  const int64_t begin = NanosecondsNow();
+  const int64_t begin = Now();
   if (begin - memory_.asked_by_file.load(std::memory_order_relaxed) >
       kLongestSleep) {
     memory_.asked_by_file.store(begin, std::memory_order_relaxed);
@@ -144,7 +122,7 @@ Way UverbsClient::PollEmpty(const ib_uverbs_poll_cq& poll) {
     sched_yield();
     if (!memory_.IsEmpty(poll.cq_handle)) return Way::kEmpty;
     if (memory_.control.closed.load() != 0) return Way::kAsleep;
-  } while (NanosecondsNow() - begin < kLongestPoll);
+  } while (Now() - begin < kLongestPoll);
   return Way::kRing;
 }
 
@@ -173,11 +151,11 @@ Way UverbsClient::FillData(CommandSlot& slot, size_t size) const {
     const auto request =
         ReadAs<ib_uverbs_send_wr>(first + size_t{i} * header.wqe_size);
     if (request.num_sge > left) return Way::kCommand;
-    const bool sends = SendsData(request);
-    if ((request.send_flags & kInline) != 0) {
+    const bool sends = verbs::SendsData(request);
+    if ((request.send_flags & verbs::send_flag::kInline) != 0) {
       if (!sends) return Way::kCommand;
       is_inline = true;
-    } else if ((request.send_flags & kFence) != 0) {
+    } else if ((request.send_flags & verbs::send_flag::kFence) != 0) {
       is_later = true;  // what reads before it bring may be sent
     }
     left -= request.num_sge;
@@ -230,7 +208,7 @@ bool UverbsClient::Sleep(std::atomic<CommandState>& state) {
   // Who closes the rings wakes those who sleep, but not who comes later.
   const int64_t longest =
       memory_.control.closed.load() == 0 ? kLongestSleep : kShortSleep;
-  const timespec slice = {longest / kSecond, longest % kSecond};
+  const timespec slice = ToTimespec(longest);
   const long result = syscall(SYS_futex, &state, FUTEX_WAIT,
                               CommandState::kAskedAsleep, &slice, nullptr, 0);
   if (result == 0 || errno != ETIMEDOUT) return true;
@@ -242,10 +220,10 @@ bool UverbsClient::Sleep(std::atomic<CommandState>& state) {
 Way UverbsClient::Carry(CommandSlot& slot, uint64_t& bit) {
   slot.state.store(CommandState::kAsked, std::memory_order_relaxed);
   memory_.asked.fetch_or(bit);
-  const int64_t begin = NanosecondsNow();
+  const int64_t begin = Now();
   while (slot.state.load() != CommandState::kAnswered) {
     if (!memory_.control.IsServed() && TakeBack(bit)) return Way::kAsleep;
-    if (NanosecondsNow() - begin < kLongestSpin) {
+    if (Now() - begin < kLongestSpin) {
       sched_yield();
     } else if (!Sleep(slot.state)) {
       memory_.control.closed.store(1);

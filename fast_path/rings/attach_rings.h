@@ -19,11 +19,12 @@ struct AttachRings {
   int32_t memory;
 };
 
-// Shares the rings in that memory from now on.  The daemon fetches the
-// descriptor by its number, and the caller may close it.  Errors: ENOTTY (no
+// Shares the rings in that memory from now on.  The daemon opens the
+// memory by that number, and the caller may close it.  Errors: ENOTTY (no
 // device of ours, or none that has rings), EINVAL (another version, or not such
-// a memory), EBUSY (the file has rings), ENOSPC (too many have), EPERM or
-// EACCES (the caller may not write to it, or has other ids than who opened it).
+// a memory), ENOENT (no such descriptor), EBUSY (the file has rings), ENOSPC
+// (too many have), EPERM or EACCES (the caller may not write to it, or has
+// other ids than who opened it).
 inline constexpr uint32_t kAttachRings = _IOW(0xeb, 3, AttachRings);
 
 // Makes the daemon look into the rings of this file, and returns then.

@@ -1,4 +1,4 @@
-// RingControl: what every shared memory of an open device file begins with.
+// RingControl: the beginning of all memory that an open device file shares.
 #ifndef IBEMU_FAST_PATH_RINGS_RING_CONTROL_H_
 #define IBEMU_FAST_PATH_RINGS_RING_CONTROL_H_
 
@@ -10,7 +10,7 @@
 
 namespace ibemu::fast_path {
 
-// Why a call did not go through a ring.  kWays is their number.
+// The way that a call went: through a ring, or why not.  kWays is their number.
 enum class Way : uint32_t {
   kRing,         // it did
   kAsleep,       // the daemon slept: the call wakes it

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <map>
 #include <memory>
 
 #include "cuse/umad/umad_file.h"
@@ -16,18 +14,14 @@
 #include "testing/fake_device.h"
 #include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
+#include "tests/fuzz/counted_replies.h"
 
 namespace ibemu::cuse {
 namespace {
 
 using Input = testing::FuzzInput;
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
-
-// The front end: knows what each open request has room for.
-class Client final : public ReplySink {
+class Client final : public CountedReplies {
  public:
   explicit Client(std::shared_ptr<mad::Host> host) : host_(std::move(host)) {
     Reopen();
@@ -35,7 +29,7 @@ class Client final : public ReplySink {
 
   void Reopen() {
     file_.reset();
-    Require(open_.empty());  // closing ends every wait
+    Require(open().empty());  // closing ends every wait
     file_ = std::make_unique<UmadFile>(host_, 1);
     file_->Open(false, OpenReply(*this, Next(0)));
   }
@@ -53,62 +47,32 @@ class Client final : public ReplySink {
                   .in = in,
                   .out_room = in.size()},
                  IoctlReply(*this, id));
-    Require(!open_.contains(id));
+    Require(!open().contains(id));
   }
   void Write(Input& input) {
     const size_t size = input.Byte() * size_t{4};
     const Bytes data = input.Take(size);
     const RequestId id = Next(data.size());
     file_->Write(Written::Of(data, file_->HeadSize()), WriteReply(*this, id));
-    Require(!open_.contains(id));
+    Require(!open().contains(id));
   }
   void Read(Input& input) {
     const bool nonblock = (input.Byte() & 1) != 0;
     const size_t room = input.Byte() * size_t{8};
     const RequestId id = Next(room);
     file_->Read(nonblock, ReadReply(*this, id, room));
-    Require(!nonblock || !open_.contains(id));
+    Require(!nonblock || !open().contains(id));
   }
   void Poll() { Require((file_->Poll() & ~uint32_t{kAllEvents}) == 0); }
   void Interrupt() {
-    if (!open_.empty()) file_->Interrupt(open_.begin()->first);
+    if (!open().empty()) file_->Interrupt(open().begin()->first);
   }
 
  private:
   static constexpr int kAllEvents =
       POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM | POLLERR;
 
-  RequestId Next(size_t room) {
-    const RequestId id{++last_};
-    open_.emplace(id, room);
-    return id;
-  }
-  // How much the request had room for.
-  size_t Close(RequestId id) {
-    const auto request = open_.extract(id);
-    Require(!request.empty());
-    return request.mapped();
-  }
-
-  void SendError(RequestId id, Errno /*error*/) override { Close(id); }
-  void SendOpened(RequestId id) override { Close(id); }
-  void SendData(RequestId id, Bytes head,
-                std::vector<std::byte> body) override {
-    Require(head.size() + body.size() <= Close(id));
-  }
-  void SendNoSpace(RequestId id, size_t room, Bytes head, Bytes body) override {
-    Require(Close(id) == room && head.size() + body.size() <= room);
-  }
-  void SendWritten(RequestId id, size_t size) override {
-    Require(Close(id) == size);
-  }
-  void SendIoctl(RequestId id, Errno /*result*/, Bytes out) override {
-    Require(out.size() <= Close(id));
-  }
-
   std::shared_ptr<mad::Host> host_;
-  uintptr_t last_ = 0;
-  std::map<RequestId, size_t> open_;
   std::unique_ptr<UmadFile> file_;  // its end answers what is open
 };
 

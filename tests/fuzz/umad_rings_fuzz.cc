@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <span>
 
@@ -21,6 +19,7 @@
 #include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
 #include "tests/cuse/rings/client_memory_file.h"
+#include "tests/fuzz/counted_replies.h"
 
 namespace ibemu::cuse {
 namespace {
@@ -28,11 +27,7 @@ namespace {
 using fast_path::UmadRingMemory;
 using Input = testing::FuzzInput;
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
-
-class Scene final : private ReplySink {
+class Scene final : private CountedReplies {
  public:
   Scene() {
     file_->Open(false, OpenReply(*this, Next(0)));
@@ -131,30 +126,6 @@ class Scene final : private ReplySink {
                  IoctlReply(*this, Next(in.size())));
   }
 
-  RequestId Next(size_t room) {
-    const RequestId id{++last_};
-    open_.emplace(id, room);
-    return id;
-  }
-  size_t Close(RequestId id) {
-    const auto request = open_.extract(id);
-    Require(!request.empty());
-    return request.mapped();
-  }
-  void SendError(RequestId id, Errno /*error*/) override { Close(id); }
-  void SendOpened(RequestId id) override { Close(id); }
-  void SendData(RequestId id, Bytes head,
-                std::vector<std::byte> body) override {
-    Require(head.size() + body.size() <= Close(id));
-  }
-  void SendNoSpace(RequestId id, size_t room, Bytes head, Bytes body) override {
-    Require(Close(id) == room && head.size() + body.size() <= room);
-  }
-  void SendWritten(RequestId id, size_t /*size*/) override { Close(id); }
-  void SendIoctl(RequestId id, Errno /*result*/, Bytes out) override {
-    Require(out.size() <= Close(id));
-  }
-
   UmadRingMemory& rings() {
     return *static_cast<UmadRingMemory*>(client_memory_.address());
   }
@@ -169,8 +140,6 @@ class Scene final : private ReplySink {
   testing::FakePort& port_ = device_.port(1);
   std::shared_ptr<mad::Host> host_ =
       std::make_shared<mad::Host>(timers_, device_);
-  uintptr_t last_ = 0;
-  std::map<RequestId, size_t> open_;
   RingSet set_;
   std::unique_ptr<UmadFile> file_ = std::make_unique<UmadFile>(host_, 1, &set_);
 };

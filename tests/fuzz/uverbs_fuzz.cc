@@ -17,6 +17,7 @@
 #include "testing/topologies.h"
 #include "testing/uverbs_commands.h"
 #include "testing/virtual_timers.h"
+#include "tests/fuzz/fuzzed_command.h"
 #include "verbs/uverbs/context.h"
 
 namespace ibemu::verbs {
@@ -48,19 +49,7 @@ class Client final : private ContextClient {
         8));
   }
 
-  // A plain command whose lengths are right, or bytes as they come.
-  void Command(Input& input) {
-    const uint8_t number = input.Byte() % 0x30;
-    const uint8_t words = input.Byte();
-    const Bytes body = input.Take(words * size_t{4});
-    testing::CommandBytes command;
-    testing::Append(
-        command,
-        ib_uverbs_cmd_hdr{number, static_cast<uint16_t>(2 + body.size() / 4),
-                          static_cast<uint16_t>(input.Byte())});
-    command.insert(command.end(), body.begin(), body.end());
-    Write(command);
-  }
+  void Command(Input& input) { Write(testing::FuzzedCommand(input)); }
   void Anything(Input& input) {
     const Bytes bytes = input.Take(input.Byte());
     Write({bytes.begin(), bytes.end()});

@@ -22,6 +22,7 @@
 #include "testing/uverbs_commands.h"
 #include "testing/virtual_timers.h"
 #include "tests/cuse/rings/client_memory_file.h"
+#include "tests/fuzz/fuzzed_command.h"
 #include "verbs/uverbs/context.h"
 
 namespace ibemu::cuse {
@@ -61,7 +62,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
         timers_.RunFor(absl::Microseconds(input.Byte()));
         break;
       case 4:
-        Write(Command(input));
+        Write(testing::FuzzedCommand(input));
         break;
       case 5:
         Reopen();
@@ -77,19 +78,6 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
   }
 
  private:
-  static testing::CommandBytes Command(Input& input) {
-    const uint8_t number = input.Byte() % 0x30;
-    const uint8_t words = input.Byte();
-    const Bytes body = input.Take(words * size_t{4});
-    testing::CommandBytes command;
-    testing::Append(
-        command,
-        ib_uverbs_cmd_hdr{number, static_cast<uint16_t>(2 + body.size() / 4),
-                          static_cast<uint16_t>(input.Byte())});
-    command.insert(command.end(), body.begin(), body.end());
-    return command;
-  }
-
   // Bytes as they come, somewhere.
   void Scribble(Input& input) {
     const size_t place = (size_t{input.Short()} << 2) % sizeof(Memory);
@@ -101,7 +89,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
   void Ask(Input& input) {
     const size_t number = input.Byte() % Memory::kSlots;
     Slot& slot = memory_.slots[number];
-    const testing::CommandBytes command = Command(input);
+    const testing::CommandBytes command = testing::FuzzedCommand(input);
     std::memcpy(slot.command, command.data(),
                 std::min(command.size(), sizeof slot.command));
     slot.command_length = static_cast<uint32_t>(command.size());

@@ -4,15 +4,13 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "verbs/sends_data.h"
 #include "verbs/uverbs/responses.h"
 #include "verbs/uverbs/work_requests.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::verbs {
 namespace {
-
-// enum ib_send_flags.
-constexpr uint32_t kFence = 1u << 0;
-constexpr uint32_t kInline = 1u << 3;
 
 // ib_uverbs_post_*_resp.bad_wr: the first request that was not taken, counted
 // from 1; 0 if all were.
@@ -29,24 +27,11 @@ size_t LengthOf(const std::vector<ib_uverbs_sge>& sges) {
 }
 
 bool IsInline(const SendRequest& request) {
-  return (request.work.send_flags & kInline) != 0;
-}
-
-// Returns true if the request sends what its SGEs name.
-bool SendsData(const SendRequest& request) {
-  switch (request.work.opcode) {
-    case IB_UVERBS_WR_SEND:
-    case IB_UVERBS_WR_SEND_WITH_IMM:
-    case IB_UVERBS_WR_RDMA_WRITE:
-    case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
-      return true;
-    default:
-      return false;
-  }
+  return (request.work.send_flags & send_flag::kInline) != 0;
 }
 
 bool IsFenced(const SendRequest& request) {
-  return (request.work.send_flags & kFence) != 0;
+  return (request.work.send_flags & send_flag::kFence) != 0;
 }
 
 // Gives each request its part of `read`.
@@ -58,7 +43,7 @@ absl::Status ShareOut(const ReadData& read, std::vector<SendRequest>& sends) {
     return absl::InvalidArgumentError("the data are not what the SGEs name");
   };
   for (SendRequest& send : sends) {
-    if (!SendsData(send)) continue;
+    if (!SendsData(send.work)) continue;
     const size_t length = LengthOf(send.sges);
     if (length > data.size()) return wrong();
     const Bytes part = data.first(length);

@@ -10,12 +10,7 @@
 #include <vector>
 
 #include "base/opened_for.h"
-#include "cuse/fuse/fuse_tree.h"
-#include "testing/fake_device.h"
-#include "testing/fake_provider.h"
-#include "testing/kernel_side.h"
-#include "testing/post_box.h"
-#include "testing/virtual_timers.h"
+#include "tests/cuse/fuse/verbs_tree_fixture.h"
 #include "tests/cuse/long_writer.h"
 #include "tests/cuse/other_process.h"
 
@@ -27,13 +22,9 @@ using testing::KernelSide;
 constexpr uid_t kUser = 1000;
 constexpr uid_t kSupervisor = 1001;
 
-class OpenerTest : public ::testing::Test {
+class OpenerTest : public VerbsTreeTest {
  protected:
-  OpenerTest() {
-    EXPECT_TRUE(tree_.Serve(kernel_.TakeServerFd()).ok());
-    kernel_.SetPump([this] { Pump(); });
-    kernel_.Init();
-  }
+  OpenerTest() : VerbsTreeTest(kSupervisor) { kernel_.Init(); }
 
   KernelSide::OpenFile OpenAs(pid_t tid, uid_t user) {
     kernel_.SetCaller(tid, user);
@@ -53,29 +44,6 @@ class OpenerTest : public ::testing::Test {
     kernel_.SetCaller(getpid(), user);
     return kernel_.Ioctl(file, kOpenedFor, testing::AsBytes(tid), 0).error;
   }
-
-  void Pump() {
-    while (tree_.HandleOne() == FuseResult::kHandled) timers_.RunPending();
-  }
-
-  testing::VirtualTimers timers_;
-  testing::PostBox posts_;
-  testing::FakeDevice device_{1};
-  testing::FakeProvider provider_;
-  sysfs::View view_{
-      .devices = {{.name = "ibemu0",
-                   .host = std::make_shared<mad::Host>(timers_, device_),
-                   .umads = {0},
-                   .uverbs = 0}}};
-  WorkerPool workers_{timers_, posts_.Poster()};
-  FuseTree tree_{
-      timers_, view_, workers_,
-      FuseTree::Options{.uid = kSupervisor,
-                        .gid = kSupervisor,
-                        .provider_of = [this](int) -> verbs::Provider& {
-                          return provider_;
-                        }}};
-  KernelSide kernel_;
 };
 
 TEST_F(OpenerTest, AForkedChildMayWriteCommands) {

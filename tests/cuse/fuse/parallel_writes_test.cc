@@ -6,14 +6,8 @@
 
 #include <cstdint>
 #include <cstring>
-#include <memory>
 
-#include "cuse/fuse/fuse_tree.h"
-#include "testing/fake_device.h"
-#include "testing/fake_provider.h"
-#include "testing/kernel_side.h"
-#include "testing/post_box.h"
-#include "testing/virtual_timers.h"
+#include "tests/cuse/fuse/verbs_tree_fixture.h"
 
 namespace ibemu::cuse {
 namespace {
@@ -23,15 +17,8 @@ using testing::KernelSide;
 constexpr uint32_t kUsualFlags = FOPEN_DIRECT_IO | FOPEN_STREAM;
 constexpr uint32_t kFirst = 38;  // the minor version that has it
 
-class ParallelWritesTest : public ::testing::Test {
+class ParallelWritesTest : public VerbsTreeTest {
  protected:
-  ParallelWritesTest() {
-    EXPECT_TRUE(tree_.Serve(kernel_.TakeServerFd()).ok());
-    kernel_.SetPump([this] {
-      while (tree_.HandleOne() == FuseResult::kHandled) timers_.RunPending();
-    });
-  }
-
   // What fstat() shows.
   uint64_t SizeOf(const KernelSide::OpenFile& file) {
     const fuse_getattr_in in{};
@@ -44,23 +31,6 @@ class ParallelWritesTest : public ::testing::Test {
     }
     return out.attr.size;
   }
-
-  testing::VirtualTimers timers_;
-  testing::PostBox posts_;
-  testing::FakeDevice device_{1};
-  testing::FakeProvider provider_;
-  sysfs::View view_{
-      .devices = {{.name = "ibemu0",
-                   .host = std::make_shared<mad::Host>(timers_, device_),
-                   .umads = {0},
-                   .uverbs = 0}}};
-  WorkerPool workers_{timers_, posts_.Poster()};
-  FuseTree tree_{
-      timers_, view_, workers_,
-      FuseTree::Options{.provider_of = [this](int) -> verbs::Provider& {
-        return provider_;
-      }}};
-  KernelSide kernel_;
 };
 
 TEST_F(ParallelWritesTest, CommandsOfVerbsDoNotWaitForEachOther) {

@@ -263,6 +263,20 @@ TEST_F(UmadRingsTest, OtherVersionsAndOtherMemoryAreRefused) {
   EXPECT_EQ(other.Attach(), Errno::kOk);
 }
 
+// What is in the memory is what the opener reads from the file.
+TEST_F(UmadRingsTest, AreForWhoOpenedTheFile) {
+  RingedUmad other(host_);
+  const fast_path::AttachRings attach = {fast_path::kRingsVersion, 0};
+  EXPECT_EQ(other.driver()
+                .Ioctl({.command = fast_path::kAttachRings,
+                        .in = std::as_bytes(std::span(&attach, 1)),
+                        .caller = gettid(),
+                        .is_opener = false})
+                .error,
+            Errno::kNotPermitted);
+  EXPECT_EQ(other.Attach(), Errno::kOk);
+}
+
 // A client that writes what it likes into its memory: it has its file still.
 class HostileRingsTest : public UmadRingsTest {
  protected:

@@ -1,0 +1,54 @@
+// A FuseTree of one fake adapter that has verbs, and a kernel to ask it.
+#ifndef IBEMU_TESTS_CUSE_FUSE_VERBS_TREE_FIXTURE_H_
+#define IBEMU_TESTS_CUSE_FUSE_VERBS_TREE_FIXTURE_H_
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
+
+#include <memory>
+
+#include "cuse/fuse/fuse_tree.h"
+#include "testing/fake_device.h"
+#include "testing/fake_provider.h"
+#include "testing/kernel_side.h"
+#include "testing/post_box.h"
+#include "testing/virtual_timers.h"
+
+namespace ibemu::cuse {
+
+// The tests say Init().
+class VerbsTreeTest : public ::testing::Test {
+ protected:
+  // `owner`: of the files, and its group.
+  explicit VerbsTreeTest(uid_t owner = 0)
+      : tree_(timers_, view_, workers_,
+              FuseTree::Options{.uid = owner,
+                                .gid = owner,
+                                .provider_of = [this](int) -> verbs::Provider& {
+                                  return provider_;
+                                }}) {
+    EXPECT_TRUE(tree_.Serve(kernel_.TakeServerFd()).ok());
+    kernel_.SetPump([this] { Pump(); });
+  }
+
+  void Pump() {
+    while (tree_.HandleOne() == FuseResult::kHandled) timers_.RunPending();
+  }
+
+  testing::VirtualTimers timers_;
+  testing::PostBox posts_;
+  testing::FakeDevice device_{1};
+  testing::FakeProvider provider_;
+  sysfs::View view_{
+      .devices = {{.name = "ibemu0",
+                   .host = std::make_shared<mad::Host>(timers_, device_),
+                   .umads = {0},
+                   .uverbs = 0}}};
+  WorkerPool workers_{timers_, posts_.Poster()};
+  FuseTree tree_;
+  testing::KernelSide kernel_;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_TESTS_CUSE_FUSE_VERBS_TREE_FIXTURE_H_
