@@ -10,10 +10,10 @@
 #include <memory>
 
 #include "cuse/umad/umad_file.h"
-#include "mad/mad_class.h"
 #include "testing/fake_device.h"
 #include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
+#include "tests/fuzz/changed_echo.h"
 #include "tests/fuzz/counted_replies.h"
 
 namespace ibemu::cuse {
@@ -109,31 +109,13 @@ class Scene {
         timers_.RunFor(absl::Milliseconds(50) * input.Byte());
         break;
       default:
-        Receive(input);
+        testing::ReceiveChangedEcho(port_, input);
         break;
     }
     timers_.RunPending();
   }
 
  private:
-  // What was sent last comes back, changed here and there.
-  void Receive(Input& input) {
-    auto& sent = port_.sent;
-    mad::Arrival arrival{.qp = 1, .slid = Lid(7), .source_qpn = 1};
-    if (!sent.empty()) {
-      arrival.qp = sent.back().qp;
-      arrival.mad = sent.back().mad;
-      arrival.mad[3] ^= std::byte{mad::kResponseBit};
-    }
-    for (uint8_t left = input.Byte() % 8; left > 0; --left) {
-      arrival.mad[input.Byte()] = std::byte{input.Byte()};
-    }
-    sent.clear();
-    port_.Receive(arrival);
-  }
-
-  using Lid = wire::Lid;
-
   testing::VirtualTimers timers_;
   testing::FakeDevice device_;
   testing::FakePort& port_ = device_.port(1);

@@ -14,11 +14,11 @@
 #include "cuse/umad/umad_file.h"
 #include "fast_path/rings/attach_rings.h"
 #include "fast_path/rings/umad_ring_memory.h"
-#include "mad/mad_class.h"
 #include "testing/fake_device.h"
 #include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
 #include "tests/cuse/rings/client_memory_file.h"
+#include "tests/fuzz/changed_echo.h"
 #include "tests/fuzz/counted_replies.h"
 
 namespace ibemu::cuse {
@@ -87,7 +87,7 @@ class Scene final : private CountedReplies {
         timers_.RunFor(absl::Milliseconds(50) * input.Byte());
         break;
       default:
-        Receive(input);
+        testing::ReceiveChangedEcho(port_, input);
         break;
     }
     timers_.RunPending();
@@ -105,17 +105,6 @@ class Scene final : private CountedReplies {
     std::copy_n(mad.begin(), std::min(mad.size(), fast_path::kMadSize),
                 slot.data + sizeof(ib_user_mad_hdr_old));
     ring.Publish(tail + 1);
-  }
-
-  void Receive(Input& input) {
-    mad::Arrival arrival{.qp = 1, .slid = wire::Lid(7), .source_qpn = 1};
-    if (!port_.sent.empty()) arrival.mad = port_.sent.back().mad;
-    arrival.mad[3] ^= std::byte{mad::kResponseBit};
-    for (uint8_t left = input.Byte() % 8; left > 0; --left) {
-      arrival.mad[input.Byte()] = std::byte{input.Byte()};
-    }
-    port_.sent.clear();
-    port_.Receive(arrival);
   }
 
   void Ioctl(uint32_t command, Bytes in) {
