@@ -11,8 +11,9 @@
 
 namespace ibemu::launch {
 
-// By what the kernel decides whether a thread may open a file: without
-// capabilities, which a client's own namespaces may be the source of.
+// The identity of a thread by which the kernel decides whether it may open a
+// file.  Capabilities are left out, for they may come from namespaces of the
+// client's own.
 struct ClientIdentity {
   pid_t process = 0;
   uid_t user = 0;  // the real one, who pays for the process

@@ -16,7 +16,8 @@ namespace ibemu::launch {
 inline constexpr char kStage[] = "/sys/fs/fuse/connections";
 inline constexpr char kFuseMount[] = "/sys/fs/fuse/connections/fuse";
 
-// In system mode: where the FUSE file system of the devices' sysfs entries is.
+// The place of the FUSE file system with the devices' sysfs entries in system
+// mode.
 inline constexpr char kSystemMount[] = "/run/ibemu/sys";
 
 inline constexpr char kSysClass[] = "/sys/class";

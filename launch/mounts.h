@@ -20,13 +20,16 @@ absl::StatusOr<UniqueFd> OpenFuse();
 // True in a process that an `ibemu run` shows devices to.
 bool InsideRun();
 
-// To be called after EnterNamespaces() and OpenFuse(), which loads FUSE.
+// Returns the facts of the machine.  Call it after EnterNamespaces() and
+// OpenFuse(), which loads FUSE.
 absl::StatusOr<MachineFacts> LookAtMachine();
 
-// To be called when the daemon serves kFuseMount: the answers are its.
+// Returns the facts of what kFuseMount serves.  Call it when the daemon serves
+// there, for the daemon answers.
 absl::StatusOr<ServedFacts> LookAtServed();
 
-// To be called in the run's user namespace.
+// Returns the facts of the directories for state.  Call it in the run's user
+// namespace.
 StateFacts LookAtState();
 
 // Takes the covers of `plan` away, and what the kernel left beside them: nobody

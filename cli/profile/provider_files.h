@@ -19,7 +19,7 @@ struct ProviderFiles {
 };
 
 // Reads the names.  `root` is the root directory; tests have one of their own.
-// What can't be read is as if it was not there.
+// A file or directory that can't be read counts as missing.
 ProviderFiles ReadProviderFiles(const std::string& root);
 
 }  // namespace ibemu::cli

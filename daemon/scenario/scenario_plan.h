@@ -27,7 +27,7 @@ struct ScenarioStep {
   bool operator==(const ScenarioStep&) const = default;
 };
 
-// As ParseScenario() and the control socket take it.
+// The limits of a scenario, in a file and on the control socket alike.
 inline constexpr size_t kMaxScenarioSteps = 1000;
 inline constexpr absl::Duration kLatestScenarioTime = absl::Hours(366 * 24);
 inline constexpr absl::Duration kShortestScenarioPeriod = absl::Milliseconds(1);

@@ -44,7 +44,8 @@ class FabricMethods {
   std::map<std::pair<topology::NodeId, int>, TimerId> reverts_;
 };
 
-// As `nodes` and `links` tell it; a link by its end that comes first.
+// The entries of a node and of a link in the results of `nodes` and `links`.  A
+// link is described by the one of its ends that comes first.
 nlohmann::json DescribeNode(const fabric::Subnet& subnet,
                             const fabric::Node& node);
 nlohmann::json DescribeLink(const fabric::Subnet& subnet,

@@ -22,7 +22,8 @@ struct PortText {
 // Errors: InvalidArgument.
 absl::StatusOr<PortText> ParsePort(std::string_view text);
 
-// As in "ibemu links" and in events: init, armed, active or down.
+// The word for a state in "ibemu links" and in events: init, armed, active or
+// down.
 std::string_view PortStateText(mad::PortState state);
 // "polling", "linkup"; "-" where there is none.
 std::string_view PhysicalStateText(mad::PortPhysicalState state);

@@ -1,4 +1,4 @@
-// ErrnoKept: errno as it was.
+// ErrnoKept: errno, put back at the end of a scope.
 #ifndef IBEMU_FAST_PATH_PRELOAD_ERRNO_KEPT_H_
 #define IBEMU_FAST_PATH_PRELOAD_ERRNO_KEPT_H_
 
@@ -6,8 +6,8 @@
 
 namespace ibemu::fast_path {
 
-// As long as an ErrnoKept lives, errno may change: then it is what it was.  A
-// call must not change it if nothing of what it was called for has failed.
+// An ErrnoKept gives errno back, when it ends, the value from its beginning: a
+// call must not change errno if nothing that it was called for has failed.
 class ErrnoKept {
  public:
   ErrnoKept() = default;

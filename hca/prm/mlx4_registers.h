@@ -53,7 +53,8 @@ inline constexpr size_t kEqDoorbell = 0x800;
 inline constexpr int kEqsPerUar = 4;
 inline constexpr uint32_t kEqArm = 1u << 31;
 inline constexpr uint32_t kEqIndexMask = 0xffffff;
-// Of the consumer and producer indices of a CQ, in its doorbells and context.
+// The bits that the consumer and producer indices of a CQ have in its doorbells
+// and its context.
 inline constexpr uint32_t kCqIndexMask = 0xffffff;
 
 // A mailbox is aligned to 256 bytes and has 4,096.

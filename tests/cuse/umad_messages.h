@@ -62,7 +62,7 @@ inline std::vector<std::byte> TableRequest(uint64_t tid, uint32_t agent = 1) {
                            .attr_id = mad::AttributeId::kNodeRecord}));
 }
 
-// What the addressee of `sent` would answer.
+// The answer that the addressee of `sent` would give.
 inline mad::Arrival AnswerTo(const mad::Outgoing& sent) {
   mad::Arrival answer{.qp = sent.qp,
                       .slid = sent.to.dlid,

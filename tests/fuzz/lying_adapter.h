@@ -14,9 +14,9 @@
 
 namespace ibemu::hca {
 
-// What the model writes to the host's memory (mailboxes, events, completions,
-// messages) and shows in its registers comes as it is, but for what the fuzzer
-// has prepared; and it says things that the model never said.
+// A LyingAdapter is a model whose writes to the host's memory (mailboxes,
+// events, completions, messages) and registers the fuzzer changes; and it says
+// things that the model never said.
 class LyingAdapter : public model::PciDevice, private model::PciHost {
  public:
   // Neither is owned.

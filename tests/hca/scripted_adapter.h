@@ -20,7 +20,7 @@
 
 namespace ibemu::hca::mlx4 {
 
-// What the driver posted, and how it ends.
+// A command that the driver posted, and how it ends.
 struct ScriptedCommand {
   uint64_t in_parameter = 0;
   uint32_t in_modifier = 0;

@@ -85,7 +85,7 @@ inline const Entry* Find(const Entry& root, std::string_view path) {
   return trail.back();
 }
 
-// What `cat path` prints.
+// Returns the text that `cat path` prints.
 inline absl::StatusOr<std::string> Cat(const Entry& root,
                                        std::string_view path) {
   const Entry* entry = Find(root, path);

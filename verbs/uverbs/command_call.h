@@ -25,8 +25,8 @@ struct Answer {
   absl::AnyInvocable<void()> undo;
 };
 
-// What the memory of a process has at the addresses that the SGEs of a
-// POST_SEND name: those of the requests that send it, in order.
+// The data of a POST_SEND, read from a process's memory at the addresses that
+// its SGEs name: those of the requests that send data, one after the other.
 struct ReadData {
   uint64_t reader = 0;  // Memory::process()
   Bytes bytes;
@@ -42,7 +42,7 @@ struct CommandCall {
   uint64_t address;  // of the response; 0: none
   size_t room;       // for the response, in bytes
   Done done;
-  // Of a POST_SEND, if the client itself has read it.
+  // The data of a POST_SEND, if the client itself has read them.
   std::optional<ReadData> data{};
   std::vector<std::byte> response{};
   absl::AnyInvocable<void()> undo{};

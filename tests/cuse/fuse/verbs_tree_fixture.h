@@ -16,7 +16,7 @@
 
 namespace ibemu::cuse {
 
-// The tests say Init().
+// A fixture with the tree.  Its tests call kernel_.Init() themselves.
 class VerbsTreeTest : public ::testing::Test {
  protected:
   // `owner`: of the files, and its group.

@@ -73,7 +73,7 @@ int LidOf(int umad);
 inline int Other(int umad) { return 1 - umad; }
 std::string GidOf(int umad, int index);
 
-// What to fill a header with for a MAD to the other end of the cable.
+// The values in the header of a MAD to the other end of the cable.
 struct To {
   int lid = 0;
   int qpn = 1;
@@ -126,8 +126,8 @@ class Umad {
   size_t header_size_;
 };
 
-// What was sent before has arrived or found nobody: what an agent leaves on the
-// cable does not come to the next one.
+// Waits until all that was sent has arrived or found nobody, so that nothing
+// that an agent has left on the cable comes to the next one.
 void Settle();
 
 // A header for Umad::Write(), all fields as `to` says.

@@ -69,7 +69,7 @@ inline Trace ParseTrace(const std::vector<std::string>& lines) {
   return trace;
 }
 
-// What differs, and how often.
+// The differences, each with how often it was seen.
 using Differences = std::map<std::string, int>;
 
 // "- STEP" for what is in the first alone, "+ STEP" for what is in the second,

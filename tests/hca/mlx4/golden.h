@@ -18,7 +18,7 @@
 
 namespace ibemu::hca::mlx4 {
 
-// Of Allowed::times: how often is no matter.
+// The value of Allowed::times for any number of times.
 inline constexpr int kAnyTimes = 0;
 
 struct Allowed {

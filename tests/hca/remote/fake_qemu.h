@@ -97,7 +97,7 @@ inline std::vector<std::byte> MemoryMessage(uint64_t address, uint64_t size,
   return Message(0, std::as_bytes(std::span(words)));
 }
 
-// As sendmsg(2), with descriptors.
+// Sends bytes and descriptors, as sendmsg(2) does.
 inline void SendTo(int socket, std::span<const std::byte> bytes,
                    std::span<const int> descriptors = {}) {
   alignas(cmsghdr) std::array<char, CMSG_SPACE(16 * sizeof(int))> control{};

@@ -137,13 +137,13 @@ class ConnectionTest
   void Connect() { ProviderSuite::Connect(OfItsType(), OfItsType()); }
 };
 
-// What reliable connections do otherwise.
+// Tests of what only reliable connections do.
 class ReliableConnectionTest : public WiredSuite {
  protected:
   void Connect() { ProviderSuite::Connect(Options(), Options()); }
 };
 
-// What unreliable connections do otherwise.
+// Tests of what only unreliable connections do.
 class UnreliableConnectionTest : public WiredSuite {
  protected:
   static Options Unreliable() {
@@ -257,7 +257,7 @@ class RemoteMemoryTest : public WiredSuite {
   }
 };
 
-// What a reliable connection promises, whatever is lost; seeds.
+// Tests of a reliable connection's promises under losses, by wiring and seed.
 class PacketLossTest
     : public ::testing::TestWithParam<std::tuple<Wiring, uint64_t>>,
       protected ProviderSuite {
