@@ -1,0 +1,59 @@
+// Interface: the IPoIB interface of one port (ib0), as address resolution sees
+// it.
+#ifndef IBEMU_IPOIB_INTERFACE_H_
+#define IBEMU_IPOIB_INTERFACE_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "mad/wire/sa_services.h"
+#include "wire/ip_address.h"
+#include "wire/types.h"
+
+namespace ibemu::ipoib {
+
+// A Resolution is one outstanding question for a neighbour.  Destroying it
+// cancels it.
+class Resolution {
+ public:
+  virtual ~Resolution() = default;
+};
+
+class Interface {
+ public:
+  virtual ~Interface() = default;
+
+  // The addresses of this interface with the networks that they are in.
+  virtual const std::vector<wire::IpNetwork>& addresses() const = 0;
+
+  // The port's GID 0 and the partition of the interface.
+  virtual wire::Gid gid() const = 0;
+  virtual uint16_t pkey() const = 0;
+
+  // Whether the broadcast group is joined and the port is active.
+  virtual bool up() const = 0;
+
+  // The record of the broadcast group; null until it was joined.
+  virtual const mad::McMemberRecord* broadcast_group() const = 0;
+
+  // Asks for the GID of the neighbour with `address`, by ARP or ND, until
+  // `timeout` has passed.  `done` is called once, never before this returns,
+  // and may destroy the resolution.
+  //
+  // Errors: DeadlineExceeded, nobody answered; Unavailable, the device is gone.
+  virtual std::unique_ptr<Resolution> Resolve(
+      const wire::IpAddress& address, absl::Duration timeout,
+      absl::AnyInvocable<void(absl::StatusOr<wire::Gid>)> done) = 0;
+
+  // Calls `task` once the interface is up, or when `patience` has passed: on
+  // Linux ib0 has joined long before a program starts.
+  virtual void WhenUp(absl::Duration patience,
+                      absl::AnyInvocable<void()> task) = 0;
+};
+
+}  // namespace ibemu::ipoib
+
+#endif  // IBEMU_IPOIB_INTERFACE_H_
