@@ -32,7 +32,8 @@ struct SaPatience {
 // drivers/infiniband/core/sa_query.c does.
 //
 // `done` is called once, never before the call returns; it may destroy the
-// query and the client.  Its status is
+// query and the client.  It is not called if the client is destroyed before.
+// Its status is
 //   InvalidArgument    the SA answered with an error or with no record
 //   DeadlineExceeded   no answer
 //   FailedPrecondition the port knows no SM (Linux: EAGAIN)
@@ -61,8 +62,8 @@ class SaClient {
                                       Done<McMemberRecord> done);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  class Impl;
+  std::shared_ptr<Impl> impl_;  // queries may outlive this
 };
 
 }  // namespace ibemu::mad
