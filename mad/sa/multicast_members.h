@@ -9,6 +9,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "mad/sa/sa_client.h"
+#include "verbs/provider.h"
 
 namespace ibemu::mad {
 
@@ -19,6 +20,7 @@ class MulticastMembership {
   virtual ~MulticastMembership() = default;
 };
 
+// A MulticastMembers holds the memberships of one port.
 class MulticastMembers {
  public:
   // Told once with the group's record when the port is a member, or with why it
@@ -28,18 +30,21 @@ class MulticastMembers {
   // ENETRESET). Never called before Join() returns; may destroy the membership.
   using Changed = absl::AnyInvocable<void(absl::StatusOr<McMemberRecord>)>;
 
-  // All must outlive this.
-  MulticastMembers(Timers& timers, Host& host, int port, SaClient& sa);
+  // `provider`, whose events of `port` end memberships, and the others must
+  // outlive this.
+  MulticastMembers(Timers& timers, verbs::Provider& provider, int port,
+                   SaClient& sa);
   ~MulticastMembers();
 
   // Joins as `record` says in what `mask` names (MGID, PortGID and JoinState
-  // always); an MGID of 0 asks the SA to choose one.
+  // always); an MGID of 0 asks the SA to choose one.  The membership may
+  // outlive this, but is of no use then.
   std::unique_ptr<MulticastMembership> Join(const McMemberRecord& record,
                                             uint64_t mask, Changed changed);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  class Impl;
+  std::shared_ptr<Impl> impl_;  // memberships may outlive this
 };
 
 }  // namespace ibemu::mad
