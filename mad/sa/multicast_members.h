@@ -44,7 +44,7 @@ class MulticastMembers {
 
  private:
   class Impl;
-  std::shared_ptr<Impl> impl_;  // memberships may outlive this
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace ibemu::mad

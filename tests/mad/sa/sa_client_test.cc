@@ -3,25 +3,18 @@
 
 #include <optional>
 
-#include "mad/wire/sa.h"
 #include "mad/wire/sa_component_mask.h"
-#include "tests/mad/fixture.h"
+#include "tests/mad/sa/sa_client_fixture.h"
 
 namespace ibemu::mad {
 namespace {
 
 using absl::StatusCode;
 
-constexpr wire::Lid kSm{5};
 constexpr wire::Gid kOther{wire::kDefaultGidPrefix, 0x2002};
 
-class SaClientTest : public HostTest {
+class SaClientTest : public SaClientFixture {
  protected:
-  SaClientTest() {
-    port_.info.master_sm_lid = kSm;
-    port_.info.master_sm_sl = 3;
-  }
-
   std::unique_ptr<SaQuery> AskForPath(int retries = 0) {
     return client_->GetPath(
         {.dgid = kOther}, kComponentBit<&PathRecord::dgid>,
@@ -31,28 +24,11 @@ class SaClientTest : public HostTest {
           if (then_) then_();
         });
   }
-  // Answers question number `index` of those sent.
-  template <class T>
-  void Answer(size_t index, const T& record,
-              MadStatus status = MadStatus::kOk) {
-    Arrival answer{.qp = 1, .slid = kSm, .source_qpn = 1};
-    answer.mad = port_.sent.at(index).mad;
-    const auto method = wire::Get<&MadHeader::method>(answer.mad);
-    wire::Put<&MadHeader::method>(
-        answer.mad, method == Method::kSet
-                        ? Method::kGetResp
-                        : Method(static_cast<uint8_t>(method) | kResponseBit));
-    wire::Put<&MadHeader::status>(answer.mad, status);
-    wire::Encode(record, std::span(answer.mad).subspan(kSaDataOffset));
-    port_.Receive(answer);
-  }
   StatusCode code() const {
     EXPECT_TRUE(path_.has_value());
     return path_ ? path_->status().code() : StatusCode::kUnknown;
   }
 
-  std::unique_ptr<SaClient> client_ =
-      std::make_unique<SaClient>(timers_, host_, 1);
   std::optional<absl::StatusOr<PathRecord>> path_;
   std::function<void()> then_;
 };
