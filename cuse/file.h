@@ -34,7 +34,8 @@ struct IoctlRequest {
 struct Written {
   Bytes head;  // the first File::HeadSize() bytes, or all if there are fewer
   std::vector<std::byte> body;
-  pid_t caller = 0;  // the thread that wrote; 0 if it did not wait
+  pid_t caller = 0;       // the thread that wrote; 0 if it did not wait
+  bool nonblock = false;  // with O_NONBLOCK at that time
 
   size_t size() const { return head.size() + body.size(); }
 

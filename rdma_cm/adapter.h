@@ -10,6 +10,7 @@
 #include "mad/host.h"
 #include "mad/sa/multicast_members.h"
 #include "mad/sa/sa_client.h"
+#include "rdma_cm/services.h"
 
 namespace ibemu::rdma_cm {
 
@@ -26,6 +27,8 @@ class Adapter {
   virtual mad::MulticastMembers& members(int port) = 0;
   // Returns null if the port has no addresses.
   virtual ipoib::Interface* interface(int port) = 0;
+  // The ports of the host and who listens, over cm().
+  virtual Services& services() = 0;
 };
 
 // The adapters of one view, in the order of its slots.

@@ -265,6 +265,7 @@ void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
     return ReplyError(request, Errno::kAccess);
   }
   const pid_t caller = fuse_req_ctx(request)->pid;
+  const bool nonblock = (info.flags & O_NONBLOCK) != 0;
   const LongWrites::Place place =
       handle->writes.PlaceOf(caller, offset, (info.flags & O_APPEND) != 0);
   if (place.offset != 0 || MayGoOn(data.size(), piece_) ||
@@ -274,16 +275,18 @@ void FuseDevices::Write(fuse_req_t request, Bytes data, off_t offset,
     if (!whole) return;
     long_writes_.emplace(IdOf(request), data.size());
     return Dispatch(request, *handle, [&](RequestId id) {
-      handle->file->Write({whole->head, std::move(whole->body), caller},
-                          WriteReply(*this, id));
+      handle->file->Write(
+          {whole->head, std::move(whole->body), caller, nonblock},
+          WriteReply(*this, id));
     });
   }
   if (handle->file->MayBeCut(data) && IsCut(caller, data.size())) {
     return ReplyError(request, Errno::kFault);
   }
   Dispatch(request, *handle, [&](RequestId id) {
-    handle->file->Write(Written::Of(data, handle->file->HeadSize(), caller),
-                        WriteReply(*this, id));
+    Written written = Written::Of(data, handle->file->HeadSize(), caller);
+    written.nonblock = nonblock;
+    handle->file->Write(std::move(written), WriteReply(*this, id));
   });
 }
 

@@ -113,7 +113,7 @@ void LongWrites::Finish(pid_t tid) {
   // Else incomplete: a page was missing, or a signal came.
   if (!may_be_whole) return;
   NoOne no_one;
-  file_.Write({whole.head, std::move(whole.body), 0},
+  file_.Write({whole.head, std::move(whole.body)},
               WriteReply(no_one, RequestId{}));
 }
 

@@ -1,0 +1,74 @@
+// PortTable: the ports that ids of one host are bound to.
+#ifndef IBEMU_RDMA_CM_PORT_TABLE_H_
+#define IBEMU_RDMA_CM_PORT_TABLE_H_
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "rdma_cm/port_space.h"
+#include "rdma_cm/refusal.h"
+#include "rdma_cm/socket_address.h"
+
+namespace ibemu::rdma_cm {
+
+// What decides whether two ids may have the same port.
+struct PortClaim {
+  PortSpace space{};
+  SocketAddress address{};     // with the port
+  bool reuse_address = false;  // RDMA_OPTION_ID_REUSEADDR
+  bool only_family = false;    // RDMA_OPTION_ID_AFONLY
+
+  bool operator==(const PortClaim&) const = default;
+};
+
+// A PortTable holds the claims of all ids of a host, in all its views.  Ids of
+// several tables (a view of several hosts) make the same claim in each.
+class PortTable {
+ public:
+  // A Place is one claim in the table, until it is destroyed; it may outlive
+  // the table.
+  class Place;
+
+  PortTable();
+  ~PortTable();
+  PortTable(const PortTable&) = delete;
+  PortTable& operator=(const PortTable&) = delete;
+
+  // Whether the claim fits in with the others, except that of `own`:
+  //   kNoSuchAddress  one of the two addresses is a wildcard
+  //   kAddressInUse   both are the same
+  Refusal Check(const PortClaim& claim, const Place* own = nullptr) const;
+
+  // Whether a port that nobody asked for may be given to the claim: nobody has
+  // it, or at another address.
+  bool MayGive(const PortClaim& claim) const;
+
+  // Adds a claim that was checked.
+  std::unique_ptr<Place> Add(const PortClaim& claim);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+class PortTable::Place {
+ public:
+  Place(std::weak_ptr<State> state, PortClaim claim);
+  ~Place();
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  PortClaim& claim() { return claim_; }
+  const PortClaim& claim() const { return claim_; }
+
+ private:
+  const std::weak_ptr<State> state_;
+  PortClaim claim_;
+};
+
+}  // namespace ibemu::rdma_cm
+
+#endif  // IBEMU_RDMA_CM_PORT_TABLE_H_

@@ -1,0 +1,64 @@
+// Services: what the ids of one host offer: ports and who listens on them.
+#ifndef IBEMU_RDMA_CM_SERVICES_H_
+#define IBEMU_RDMA_CM_SERVICES_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "cm/connection_manager.h"
+#include "rdma_cm/port_table.h"
+#include "rdma_cm/refusal.h"
+
+namespace ibemu::rdma_cm {
+
+// An Offer is one id that listens.
+class Offer {
+ public:
+  // Whether the request is for this id: its header and its adapter's port fit.
+  virtual bool IsFor(const cm::Arrived& arrived) const = 0;
+  // Takes a request that is for it.
+  virtual void OnRequest(std::unique_ptr<cm::CmId> id,
+                         const cm::Arrived& arrived) = 0;
+
+ protected:
+  ~Offer() = default;
+};
+
+// A Services has the ports of one host, and lets several ids listen for one
+// service ID of its communication manager: at different addresses, or for
+// different families.  All views of the host share it.
+class Services {
+ public:
+  // An Entry is one id that listens, until it is destroyed; it may outlive the
+  // Services.
+  class Entry {
+   public:
+    virtual ~Entry() = default;
+  };
+
+  // REQUIRES: `cm` outlives this.
+  explicit Services(cm::ConnectionManager& cm);
+  ~Services();
+  Services(const Services&) = delete;
+  Services& operator=(const Services&) = delete;
+
+  PortTable& ports() { return ports_; }
+
+  // Adds an id that listens.  Of several that a request is for the first one
+  // gets it.  Returns null if somebody else listens for the service ID.
+  std::unique_ptr<Entry> Add(uint64_t service_id, Offer& offer);
+
+ private:
+  class Service;
+  class EntryOfService;
+  struct State;
+
+  PortTable ports_;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace ibemu::rdma_cm
+
+#endif  // IBEMU_RDMA_CM_SERVICES_H_
