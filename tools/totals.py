@@ -2,8 +2,12 @@
 """Sums up the JUnit files of a test run: 'N passed, N failed, N skipped'.
 
 SUITE.again.xml has what failed in SUITE.xml and was tried once more: its
-outcome counts, and who passed only then is named.  With --failed FILE: the
-cases of a file that failed, as pytest wants to have them named."""
+outcome counts, and who passed only then is named.  SUITES are those that failed:
+one without a failed case (a lint, say) is a failure by itself.
+
+totals.py DIRECTORY [SUITE]...
+totals.py --failed FILE: the cases of a file that failed, as pytest wants to have
+them named."""
 
 import pathlib
 import sys
@@ -65,6 +69,12 @@ def main():
                 print(f"{outcome}: {key[1]}{': ' + why if why else ''}")
     for _, name in sorted(unsteady):
         print(f"unsteady: {name}: failed beside other suites, passed by itself")
+    with_cases = {suite for (suite, _), all_of_it in found.items()
+                  if any(what == "failed" for what, _ in all_of_it)}
+    for suite in sys.argv[2:]:
+        if suite not in with_cases:
+            count["failed"] += 1
+            print(f"failed: {suite}")
     print(", ".join(f"{number} {outcome}" for outcome, number in count.items()))
     return 0 if count["passed"] and not count["failed"] else 1
 
