@@ -24,6 +24,7 @@ struct Registration {
   std::bitset<128> methods{};
   uint8_t rmpp_version = 0;  // 1: the core does RMPP, unless user_rmpp
   bool user_rmpp = false;
+  bool tid_as_given = false;  // what it sends keeps its TID: see Agent::Send()
 };
 
 // A message to send: one MAD or, with RMPP, any number of segments.
@@ -77,8 +78,9 @@ class Agent {
   virtual const Registration& registration() const = 0;
 
   // Sends a message.  The high half of its TID becomes hi_tid() unless it is an
-  // answer.  Where the core does RMPP, it writes the RMPP header.  AgentClient
-  // is never called before Send() returns.
+  // answer or the registration says tid_as_given, as a user in the kernel has
+  // it.  Where the core does RMPP, it writes the RMPP header.  AgentClient is
+  // never called before Send() returns.
   //
   // Errors:
   //   InvalidArgument  Linux refuses the length, class or address; a directed

@@ -102,7 +102,7 @@ absl::Status AgentCore::Send(OutgoingMessage message) {
         "GID index %d: the port has %d GIDs", message.to.grh->gid_index,
         dispatcher_.port().GidCount()));
   }
-  if (!IsResponseMad(message.mad)) {
+  if (!registration_.tid_as_given && !IsResponseMad(message.mad)) {
     const uint64_t tid = wire::Get<&MadHeader::tid>(message.mad);
     wire::Put<&MadHeader::tid>(message.mad,
                                uint64_t{high_tid_} << 32 | (tid & 0xffffffff));

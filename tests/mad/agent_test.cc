@@ -99,6 +99,21 @@ TEST_F(AgentTest, TheQKeyIsTheOneOfTheQp) {
   EXPECT_EQ(port_.sent[1].qp, 0);
 }
 
+// The communication manager's: it puts the peer's TID into its answers.
+TEST_F(AgentTest, ARegistrationMayKeepTheTidsOfWhatItSends) {
+  auto agent = Register(
+      {.mgmt_class = 7, .mgmt_class_version = 2, .tid_as_given = true});
+  MadHeader header = kPerfGet;
+  header.mgmt_class = MgmtClass::kCommunication;
+  header.method = Method::kSend;
+  header.tid = 0x7777000000001234;
+  for (int i = 0; i < 2; ++i) {  // nothing is outstanding, so no duplicate
+    ASSERT_TRUE(agent->Send(MessageTo(kPeer, MakeMad(header))).ok());
+  }
+  EXPECT_THAT(port_.sent, SizeIs(2));
+  EXPECT_EQ(HeaderOf(port_.sent[1].mad).tid, header.tid);
+}
+
 // [ah_errors]
 TEST_F(AgentTest, AGidIndexMustBeInTheTable) {
   auto agent = RegisterSender();
