@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "cm/cm_port.h"
 #include "cm/manager_core.h"
+#include "cm/received_req.h"
 
 namespace ibemu::cm {
 

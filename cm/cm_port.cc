@@ -52,14 +52,4 @@ void CmPort::OnMad(mad::Agent&, mad::IncomingMessage message) {
   receiver_.OnCmMad(*this, *which, message);
 }
 
-mad::AddressVector ReplyTo(const mad::IncomingMessage& message) {
-  return {.dlid = message.slid,
-          .sl = message.sl,
-          .path_bits = message.path_bits,
-          .pkey_index = message.pkey_index,
-          .qpn = message.source_qpn,
-          .qkey = mad::kQp1QKey,
-          .grh = message.grh};
-}
-
 }  // namespace ibemu::cm

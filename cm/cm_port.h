@@ -57,9 +57,6 @@ class CmPort : private mad::AgentClient {
   std::unique_ptr<mad::Agent> agent_;
 };
 
-// Returns the address to which the answer to `message` goes.
-mad::AddressVector ReplyTo(const mad::IncomingMessage& message);
-
 }  // namespace ibemu::cm
 
 #endif  // IBEMU_CM_CM_PORT_H_

@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "cm/cm_mad.h"
 #include "cm/private_data.h"
+#include "cm/received_req.h"
 #include "cm/timeouts.h"
 
 namespace ibemu::cm {
@@ -320,9 +321,7 @@ void Connection::OnReq(const mad::MadHeader& header, const Req& req,
   remote_comm_id_ = req.local_comm_id;
   remote_ca_ = req.local_ca_guid;
   alternate_path_asked_ = req.alternate.local_lid != wire::Lid::kUnassigned;
-  qp_ = {.type = req.transport_service == TransportService::kReliableConnection
-                     ? verbs::QpType::kRc
-                     : verbs::QpType::kUc,
+  qp_ = {.type = QpTypeOf(req),
          .route = route,
          .dlid = req.primary.local_lid,
          .remote_qpn = req.local_qpn,

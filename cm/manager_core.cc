@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "cm/cm_mad.h"
+#include "cm/received_req.h"
 #include "cm/wire/connection_messages.h"
 #include "cm/wire/req.h"
 #include "cm/wire/sidr_messages.h"
@@ -14,70 +15,6 @@ namespace {
 
 mad::MadHeader HeaderOf(const mad::IncomingMessage& mad) {
   return wire::Decode<mad::MadHeader>(mad.mad);
-}
-
-// Returns the primary path of a REQ as its receiver sees it:
-// cm_process_routed_req() and cm_format_paths_from_req().
-mad::PathRecord PathOf(const Req& req, const mad::IncomingMessage& mad,
-                       wire::Lid base_lid) {
-  const ReqPath& sent = req.primary;
-  mad::PathRecord path{.dgid = sent.local_gid,
-                       .sgid = sent.remote_gid,
-                       .dlid = sent.local_lid,
-                       .slid = sent.remote_lid,
-                       .flow_label = sent.flow_label,
-                       .hop_limit = mad.grh ? mad.grh->hop_limit : uint8_t{0},
-                       .traffic_class = sent.traffic_class,
-                       .reversible = true,
-                       .p_key = req.p_key,
-                       .sl = sent.sl,
-                       .mtu_selector = mad::Selector::kExactly,
-                       .mtu = req.path_mtu,
-                       .rate_selector = mad::Selector::kExactly,
-                       .rate = sent.packet_rate,
-                       .packet_life_time_selector = mad::Selector::kExactly,
-                       .packet_life_time = req.primary_local_ack_timeout};
-  if (path.packet_life_time > 0) --path.packet_life_time;
-  if (!sent.subnet_local) {
-    if (sent.local_lid == wire::Lid::kPermissive) {
-      path.dlid = mad.slid;
-      path.sl = mad.sl;
-    }
-    if (sent.remote_lid == wire::Lid::kPermissive) {
-      path.slid = static_cast<wire::Lid>(static_cast<unsigned>(base_lid) |
-                                         mad.path_bits);
-    }
-  }
-  return path;
-}
-
-Arrived ArrivedOf(const Req& req, uint32_t ece_options, int port,
-                  const mad::PathRecord& path,
-                  const mad::IncomingMessage& mad) {
-  Arrived arrived{.port = port,
-                  .service_id = req.service_id,
-                  .peer_ca = req.local_ca_guid,
-                  .pkey = req.p_key,
-                  .local_gid = req.primary.remote_gid,
-                  .path = path,
-                  .from = ReplyTo(mad)};
-  arrived.request = {
-      .path = path,
-      .service_id = req.service_id,
-      .qp_type = req.transport_service == TransportService::kReliableConnection
-                     ? verbs::QpType::kRc
-                     : verbs::QpType::kUc,
-      .qpn = req.local_qpn,
-      .starting_psn = req.starting_psn,
-      .responder_resources = req.responder_resources,
-      .initiator_depth = req.initiator_depth,
-      .flow_control = req.end_to_end_flow_control,
-      .retry_count = req.retry_count,
-      .rnr_retry_count = req.rnr_retry_count,
-      .srq = req.srq,
-      .ece = {.vendor_id = req.vendor_id, .attr_mod = ece_options}};
-  arrived.private_data.assign(req.private_data.begin(), req.private_data.end());
-  return arrived;
 }
 
 }  // namespace
@@ -208,7 +145,8 @@ void ManagerCore::Reject(CmPort& port, const mad::IncomingMessage& mad,
 }
 
 void ManagerCore::OnReq(CmPort& port, const mad::IncomingMessage& mad) {
-  const auto req = BodyOf<Req>(mad.mad);
+  const mad::Port& here = host_->device().port(port.number());
+  const Req req = ReceivedReq(mad, here.Info().lid);
   if (CmIdCore* known =
           peers_.WithCommId(req.local_ca_guid, req.local_comm_id)) {
     return known->Do(known->connection().OnDuplicateReq(), port, Message::kReq,
@@ -225,20 +163,17 @@ void ManagerCore::OnReq(CmPort& port, const mad::IncomingMessage& mad) {
     rej.reason = static_cast<uint16_t>(RejectReason::kInvalidServiceId);
     return Reject(port, mad, rej);
   }
-  const mad::Port& here = host_->device().port(port.number());
-  const mad::PathRecord path = PathOf(req, mad, here.Info().lid);
-  const absl::StatusOr<Route> route = RouteTo(path);
+  const absl::StatusOr<Route> route = RouteTo(PathOf(req, mad));
   if (!route.ok()) {
     rej.reason = static_cast<uint16_t>(RejectReason::kInvalidGid);
     rej.info_length = wire::kBytes<wire::Gid>;
     wire::Encode(here.GidAt(0), rej.info);
     return Reject(port, mad, rej);
   }
-  const mad::MadHeader header = HeaderOf(mad);
   std::unique_ptr<CmIdCore> id = Create(nullptr);
-  id->Take(header, req, *route);
-  listener->second->OnRequest(
-      std::move(id), ArrivedOf(req, header.attr_mod, port.number(), path, mad));
+  id->Take(HeaderOf(mad), req, *route);
+  listener->second->OnRequest(std::move(id),
+                              ArrivedOf(req, port.number(), mad));
 }
 
 void ManagerCore::OnRep(CmPort& port, const mad::IncomingMessage& mad) {

@@ -17,7 +17,7 @@ inline constexpr int kMaxRetries = 15;
 
 // Returns 4.096 us * 2^n in Linux's arithmetic: about, and 1 ms at least.
 constexpr absl::Duration TimeOf(int n) {
-  return absl::Milliseconds(int64_t{1} << std::max(n - 8, 0));
+  return absl::Milliseconds(int64_t{1} << std::clamp(n - 8, 0, 31));
 }
 
 // Returns the LocalACKTimeout of a path: cm_ack_timeout().
