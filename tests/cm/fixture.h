@@ -10,6 +10,8 @@
 
 #include "cm/cm_mad.h"
 #include "cm/connection_manager.h"
+#include "cm/wire/connection_messages.h"
+#include "cm/wire/req.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mad/host.h"
@@ -157,6 +159,23 @@ class CmTest : public ::testing::Test {
     auto listening = server_.manager->Listen(service_id, server_.user);
     ASSERT_TRUE(listening.ok()) << listening.status();
     listening_ = *std::move(listening);
+  }
+
+  // Lets `message` arrive at `node`, as if from LID 9.
+  template <class M>
+  static void Deliver(Node& node, const M& message, uint64_t tid = 0x5555) {
+    node.port().Receive({.qp = 1,
+                         .slid = wire::Lid{9},
+                         .source_qpn = 1,
+                         .mad = MakeMad(message, tid)});
+  }
+
+  // Returns the last message that `node` sent, which must be an M.
+  template <class M>
+  static M LastOf(Node& node) {
+    const mad::MadBytes& mad = node.port().sent.back().mad;
+    EXPECT_EQ(MessageOf(mad), M::kMessage);
+    return BodyOf<M>(mad);
   }
 
   // Lets what is under way arrive.
