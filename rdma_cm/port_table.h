@@ -2,15 +2,13 @@
 #ifndef IBEMU_RDMA_CM_PORT_TABLE_H_
 #define IBEMU_RDMA_CM_PORT_TABLE_H_
 
-#include <compare>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <vector>
+#include <utility>
 
-#include "rdma_cm/port_space.h"
-#include "rdma_cm/refusal.h"
-#include "rdma_cm/socket_address.h"
+#include "rdma_cm/values/port_space.h"
+#include "rdma_cm/values/refusal.h"
+#include "rdma_cm/values/socket_address.h"
 
 namespace ibemu::rdma_cm {
 
@@ -56,7 +54,7 @@ class PortTable {
 
 class PortTable::Place {
  public:
-  Place(std::weak_ptr<State> state, PortClaim claim);
+  Place(std::shared_ptr<State> state, PortClaim claim);
   ~Place();
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
@@ -66,6 +64,7 @@ class PortTable::Place {
 
  private:
   const std::weak_ptr<State> state_;
+  const std::pair<PortSpace, uint16_t> key_;  // stays, whatever the address
   PortClaim claim_;
 };
 

@@ -3,13 +3,11 @@
 #define IBEMU_RDMA_CM_SERVICES_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <vector>
 
 #include "cm/connection_manager.h"
 #include "rdma_cm/port_table.h"
-#include "rdma_cm/refusal.h"
+#include "rdma_cm/values/refusal.h"
 
 namespace ibemu::rdma_cm {
 

@@ -8,18 +8,36 @@
 #include "base/random.h"
 #include "base/timers.h"
 #include "rdma_cm/adapter.h"
+#include "rdma_cm/id.h"
+#include "rdma_cm/numbers.h"
+#include "rdma_cm/user_id.h"
 
 namespace ibemu::rdma_cm {
 
-class View {
+// A View has what all opens of rdma_cm share: the numbers of ids and joins, and
+// the adapters.  A Channel is one open.
+class View final : private AdapterList::Listener {
  public:
   // REQUIRES: `timers` outlives this.
   View(Timers& timers, std::shared_ptr<AdapterList> adapters, Random random);
   ~View();
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+
+  AdapterList& adapters() { return *adapters_; }
+  Timers& timers() { return ground_.timers; }
+  Ground& ground() { return ground_; }
+  Numbers<UserId>& ids() { return ids_; }
+  Numbers<UserJoin>& joins() { return joins_; }
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  void OnAdded(const std::shared_ptr<Adapter>& adapter) override;
+  void OnRemoved(const std::shared_ptr<Adapter>& adapter) override;
+
+  const std::shared_ptr<AdapterList> adapters_;
+  Ground ground_;
+  Numbers<UserId> ids_;
+  Numbers<UserJoin> joins_;
 };
 
 }  // namespace ibemu::rdma_cm

@@ -1,6 +1,6 @@
 // Refusal: why rdma_cm did not do what it was asked to.
-#ifndef IBEMU_RDMA_CM_REFUSAL_H_
-#define IBEMU_RDMA_CM_REFUSAL_H_
+#ifndef IBEMU_RDMA_CM_VALUES_REFUSAL_H_
+#define IBEMU_RDMA_CM_VALUES_REFUSAL_H_
 
 namespace ibemu::rdma_cm {
 
@@ -26,4 +26,4 @@ enum class Refusal {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_REFUSAL_H_
+#endif  // IBEMU_RDMA_CM_VALUES_REFUSAL_H_

@@ -1,11 +1,11 @@
 // Outcome: a value, or why there is none.
-#ifndef IBEMU_RDMA_CM_OUTCOME_H_
-#define IBEMU_RDMA_CM_OUTCOME_H_
+#ifndef IBEMU_RDMA_CM_VALUES_OUTCOME_H_
+#define IBEMU_RDMA_CM_VALUES_OUTCOME_H_
 
 #include <optional>
 #include <utility>
 
-#include "rdma_cm/refusal.h"
+#include "rdma_cm/values/refusal.h"
 
 namespace ibemu::rdma_cm {
 
@@ -13,15 +13,18 @@ namespace ibemu::rdma_cm {
 template <class T>
 class [[nodiscard]] Outcome {
  public:
-  Outcome(T value) : value_(std::move(value)) {}   // NOLINT(runtime/explicit)
-  Outcome(Refusal refusal) : refusal_(refusal) {}  // NOLINT(runtime/explicit)
+  Outcome(T value)
+      : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Outcome(Refusal refusal)
+      : refusal_(refusal) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return value_.has_value(); }
   Refusal refusal() const { return refusal_; }
 
   // REQUIRES: ok().
-  T& operator*() { return *value_; }
-  const T& operator*() const { return *value_; }
+  T& operator*() & { return *value_; }
+  const T& operator*() const& { return *value_; }
+  T&& operator*() && { return *std::move(value_); }
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
 
@@ -32,4 +35,4 @@ class [[nodiscard]] Outcome {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_OUTCOME_H_
+#endif  // IBEMU_RDMA_CM_VALUES_OUTCOME_H_

@@ -1,6 +1,6 @@
 // SocketAddress: an address that rdma_cm knows, as a value.
-#ifndef IBEMU_RDMA_CM_SOCKET_ADDRESS_H_
-#define IBEMU_RDMA_CM_SOCKET_ADDRESS_H_
+#ifndef IBEMU_RDMA_CM_VALUES_SOCKET_ADDRESS_H_
+#define IBEMU_RDMA_CM_VALUES_SOCKET_ADDRESS_H_
 
 #include <cstdint>
 
@@ -49,4 +49,4 @@ struct SocketAddress {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_SOCKET_ADDRESS_H_
+#endif  // IBEMU_RDMA_CM_VALUES_SOCKET_ADDRESS_H_

@@ -1,6 +1,6 @@
 // PortSpace: what a port number, and with it a service ID, belongs to.
-#ifndef IBEMU_RDMA_CM_PORT_SPACE_H_
-#define IBEMU_RDMA_CM_PORT_SPACE_H_
+#ifndef IBEMU_RDMA_CM_VALUES_PORT_SPACE_H_
+#define IBEMU_RDMA_CM_VALUES_PORT_SPACE_H_
 
 #include <cstdint>
 
@@ -24,4 +24,4 @@ inline constexpr uint64_t kPortSpaceMask = ~uint64_t{0xffff};
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_PORT_SPACE_H_
+#endif  // IBEMU_RDMA_CM_VALUES_PORT_SPACE_H_

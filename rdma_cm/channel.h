@@ -1,0 +1,88 @@
+// Channel: one open of rdma_cm, with its ids and their events.
+#ifndef IBEMU_RDMA_CM_CHANNEL_H_
+#define IBEMU_RDMA_CM_CHANNEL_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "rdma_cm/event_queue.h"
+#include "rdma_cm/user_id.h"
+#include "rdma_cm/values/outcome.h"
+#include "rdma_cm/view.h"
+
+namespace ibemu::rdma_cm {
+
+// A Channel does what ucma.c does, but for bytes: it keeps ids by their numbers
+// and counts the events that were fetched.  Its end ends its ids, in the order
+// in which they were made.
+class Channel final : private UserIdOwner {
+ public:
+  static constexpr size_t kMostIds = 16384;
+  static constexpr size_t kMostEvents = 4 * kMostIds;
+  static constexpr size_t kMostJoins = 64;  // of an id
+  static constexpr int kMaxBacklog = 1024;  // net.rdma_ucm.max_backlog
+
+  // Calls `on_event` when an event was queued.
+  Channel(std::shared_ptr<View> view, std::function<void()> on_event);
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  // Returns the new id's number.  `qp_type` counts for PortSpace::kIb alone.
+  Outcome<uint32_t> Create(uint64_t uid, PortSpace space, uint8_t qp_type);
+
+  // Ends an id and forgets its events.  Returns how many were fetched.
+  Outcome<uint32_t> Destroy(uint32_t number);
+
+  enum class Needs { kNothing, kDevice };
+  // Errors: kNoSuchId; kInvalid, it is another open's, or has no device yet;
+  // kRemoved, its device is gone.
+  Outcome<std::shared_ptr<UserId>> Find(uint32_t number,
+                                        Needs needs = Needs::kNothing);
+
+  Refusal Listen(UserId& id, int backlog);
+  Refusal Accept(UserId& id, uint64_t uid,
+                 const ConnectionParameters& parameters, const cm::Ece& ece);
+
+  // Returns the number of the new join.
+  Outcome<uint32_t> Join(const std::shared_ptr<UserId>& id, uint64_t uid,
+                         const SocketAddress& group, uint8_t join_state);
+  // Leaves the group and forgets the join's events.  Returns how many were
+  // fetched.
+  Outcome<uint32_t> Leave(uint32_t join);
+
+  // Takes an id, with its events, from the open that has it.  `may_take` says
+  // whether that open's may be taken.  Returns how many events were fetched.
+  Outcome<uint32_t> TakeOver(
+      uint32_t number, const std::function<bool(const Channel&)>& may_take);
+
+  bool has_event() const { return !events_.empty(); }
+  // Takes an event, which counts as fetched.  REQUIRES: has_event().
+  QueuedEvent Fetch();
+  // The program could not be told after all.
+  void PutBack(QueuedEvent event);
+
+ private:
+  void OnEvent(const std::shared_ptr<UserId>& id, Event event) override;
+  void OnJoinEvent(const std::shared_ptr<UserId>& id,
+                   const std::shared_ptr<UserJoin>& join, Event event) override;
+  bool HasRoom(const UserId& listener) override;
+  void OnRequest(const std::shared_ptr<UserId>& listener,
+                 std::unique_ptr<Id> id, Event event) override;
+
+  std::shared_ptr<UserId> Add(std::unique_ptr<Id> id, uint64_t uid);
+  void Push(QueuedEvent event);
+  uint32_t End(const std::shared_ptr<UserId>& id);
+
+  const std::shared_ptr<View> view_;
+  const std::function<void()> on_event_;
+  std::vector<std::shared_ptr<UserId>> ids_;  // in the order of their making
+  EventQueue events_;
+};
+
+}  // namespace ibemu::rdma_cm
+
+#endif  // IBEMU_RDMA_CM_CHANNEL_H_

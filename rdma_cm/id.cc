@@ -1,0 +1,710 @@
+#include "rdma_cm/id.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ipoib/multicast_gid.h"
+#include "rdma_cm/address_attributes.h"
+#include "rdma_cm/values/cm_events.h"
+#include "rdma_cm/values/path_question.h"
+#include "rdma_cm/values/status_of.h"
+
+namespace ibemu::rdma_cm {
+namespace {
+
+constexpr uint16_t kFirstFreePort = 1024;
+constexpr uint32_t kUdpQKey = 0x01234567;  // RDMA_UDP_QKEY
+constexpr uint32_t kPsnMask = 0xffffff;
+constexpr uint8_t kMaxRetries = 7;
+
+// Numbers of enum ib_qp_type.
+constexpr uint8_t kRc = static_cast<uint8_t>(verbs::QpType::kRc);
+constexpr uint8_t kUc = static_cast<uint8_t>(verbs::QpType::kUc);
+constexpr uint8_t kXrcInitiator = 9;
+
+// Of the communication manager's errors.
+Refusal RefusalOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return Refusal::kNone;
+    case absl::StatusCode::kAlreadyExists:
+      return Refusal::kConnected;
+    case absl::StatusCode::kNotFound:
+      return Refusal::kNoSuchId;
+    case absl::StatusCode::kUnavailable:
+      return Refusal::kFault;
+    default:
+      return Refusal::kInvalid;
+  }
+}
+
+bool IsOfSpace(const SocketAddress& address, PortSpace space) {
+  const uint64_t mask = address.sid_mask & kPortSpaceMask;
+  return (address.sid & mask) == (ServiceId(space, 0) & mask);
+}
+
+// The part of the private data that is the user's.
+std::vector<std::byte> UserData(const cm::Arrived& arrived,
+                                const SocketAddress& listener) {
+  std::span<const std::byte> data = arrived.private_data;
+  if (listener.family != Family::kIb) {
+    data = data.subspan(std::min(kIpHeaderSize, data.size()));
+  }
+  return {data.begin(), data.end()};
+}
+
+// The addresses of a request between IB addresses: those of its path.
+SocketAddress IbAddress(const wire::Gid& gid, const cm::Arrived& arrived) {
+  SocketAddress address = SocketAddress::Ib(gid, arrived.service_id);
+  address.pkey = arrived.pkey;
+  address.flowinfo = arrived.path.flow_label;
+  return address;
+}
+
+wire::IpAddress LoopbackOf(Family family) {
+  constexpr uint32_t kIpv4Loopback = 0x7f000001;
+  if (family == Family::kIpv4) return wire::IpAddress::Ipv4(kIpv4Loopback);
+  wire::IpAddress address = wire::IpAddress::Ipv6({});
+  address.bytes.back() = 1;
+  return address;
+}
+
+}  // namespace
+
+Id::Id(Ground& ground, PortSpace space, uint8_t qp_type)
+    : ground_(ground),
+      space_(space),
+      qp_type_(qp_type),
+      starting_psn_(static_cast<uint32_t>(ground.random.Next()) & kPsnMask) {}
+
+Id::Id(const Id& listener, LocalPort port, std::unique_ptr<cm::CmId> cm_id,
+       const cm::Arrived& arrived, const RequestAddresses& addresses)
+    : Id(listener.ground_, listener.space_,
+         static_cast<uint8_t>(arrived.sidr ? verbs::QpType::kUd
+                                           : arrived.request.qp_type)) {
+  state_ = State::kConnect;
+  port_ = std::move(port);
+  if (!arrived.sidr) {
+    path_ = arrived.path;
+    remote_gid_ = arrived.path.dgid;
+  }
+  if (addresses.kind == RequestAddresses::Kind::kIp) {
+    source_ = SocketAddress::Ip(addresses.destination,
+                                static_cast<uint16_t>(arrived.service_id));
+    destination_ = SocketAddress::Ip(addresses.source, addresses.source_port);
+  } else {
+    source_ = IbAddress(port_->gid, arrived);
+    destination_ = IbAddress(remote_gid_, arrived);
+  }
+  cm_id_ = std::move(cm_id);
+  cm_id_->SetOwner(*this);
+}
+
+Id::~Id() { *self_ = nullptr; }
+
+uint64_t Id::ServiceIdOf(const SocketAddress& address) const {
+  return address.family == Family::kIb ? address.sid
+                                       : ServiceId(space_, address.port());
+}
+
+// ----- The address
+
+Refusal Id::Bind(const SocketAddress& address, bool low_ports) {
+  if (state_ != State::kIdle) return Refusal::kInvalid;
+  if (address.ip.IsLinkLocal() && address.scope_id == 0) {
+    return Refusal::kInvalid;
+  }
+  const SocketAddress unbound = std::exchange(source_, address);
+  Refusal refusal = FindDevice();
+  if (refusal == Refusal::kNone) refusal = ClaimPort(low_ports);
+  if (refusal != Refusal::kNone) {
+    source_ = unbound;
+    port_.reset();
+    return refusal;
+  }
+  destination_ = SocketAddress::Wildcard(address.family);
+  state_ = State::kAddressBound;
+  return Refusal::kNone;
+}
+
+// Wildcards are for all adapters.
+Refusal Id::FindDevice() {
+  if (source_.IsWildcard()) return Refusal::kNone;
+  const bool is_ib = source_.family == Family::kIb;
+  std::optional<LocalPort> port =
+      is_ib ? ground_.routing.PortOf(source_.gid, source_.pkey)
+            : ground_.routing.PortOf(source_.ip);
+  if (!port) return is_ib ? Refusal::kNoDevice : Refusal::kNoSuchAddress;
+  port_ = *port;
+  return Refusal::kNone;
+}
+
+// The service ID of an IB address says which space it is of; what it leaves
+// open becomes the id's own.
+Outcome<PortSpace> Id::SpaceOfPort() {
+  if (source_.family != Family::kIb) return space_;
+  const bool any = space_ == PortSpace::kIb;
+  for (const PortSpace space :
+       {PortSpace::kIb, PortSpace::kTcp, PortSpace::kUdp}) {
+    if ((any || space == space_) && IsOfSpace(source_, space)) {
+      source_.sid = ServiceId(space, source_.port());
+      source_.sid_mask |= kPortSpaceMask;
+      return space;
+    }
+  }
+  return Refusal::kNoSuchPortSpace;
+}
+
+std::vector<std::shared_ptr<Adapter>> Id::AdaptersOfBinding() {
+  if (port_) return {port_->adapter};
+  return ground_.adapters.adapters();
+}
+
+Refusal Id::ClaimPort(bool low_ports) {
+  const Outcome<PortSpace> space = SpaceOfPort();
+  if (!space.ok()) return space.refusal();
+  const uint16_t port = source_.port();
+  if (port != 0 && port < kFirstFreePort && !low_ports) {
+    return Refusal::kNotPermitted;
+  }
+  const bool is_ipv4 = source_.family == Family::kIpv4;
+  Outcome<PortBinding> binding =
+      PortBinding::Make({.space = *space,
+                         .address = source_,
+                         .reuse_address = reuse_address_,
+                         .only_family = only_family_.value_or(is_ipv4)},
+                        AdaptersOfBinding(), ground_.ports);
+  if (!binding.ok()) return binding.refusal();
+  binding_ = *std::move(binding);
+  source_ = binding_->claim().address;
+  return Refusal::kNone;
+}
+
+void Id::SetSource(const SocketAddress& source) {
+  source_ = source;
+  if (binding_) binding_->SetAddress(source);
+}
+
+Refusal Id::ResolveAddress(const SocketAddress& source,
+                           const SocketAddress& destination,
+                           absl::Duration timeout, bool low_ports) {
+  if (state_ != State::kAddressBound) {
+    SocketAddress from = source;
+    if (source.family == Family::kNone) {
+      from = SocketAddress::Wildcard(destination.family);
+      from.pkey = destination.pkey;
+      from.scope_id = destination.scope_id;
+    }
+    const Refusal refusal = Bind(from, low_ports);
+    if (refusal != Refusal::kNone) return refusal;
+  }
+  if (source_.family != destination.family) return Refusal::kInvalid;
+  destination_ = destination;
+  state_ = State::kAddressQuery;
+  const Refusal refusal = StartResolution(timeout);
+  if (refusal != Refusal::kNone) state_ = State::kAddressBound;
+  return refusal;
+}
+
+Refusal Id::StartResolution(absl::Duration timeout) {
+  if (destination_.IsWildcard()) return ResolveToItself();
+  if (destination_.family == Family::kIb) return ResolveIb();
+  if (destination_.IsMulticast()) return ResolveMulticast();
+  return ResolveIp(timeout);
+}
+
+Refusal Id::ResolveToItself() {
+  if (!port_) {
+    const std::optional<LocalPort> port = ground_.routing.AnyPort();
+    if (!port) return Refusal::kNoDevice;
+    port_ = *port;
+    SocketAddress source = source_;
+    if (source.family == Family::kIb) {
+      source.gid = {0, 1};
+    } else {
+      source.ip = LoopbackOf(source.family);
+    }
+    SetSource(source);
+  }
+  ResolvedSoon(port_->gid);
+  return Refusal::kNone;
+}
+
+Refusal Id::ResolveIb() {
+  if (!port_) {
+    const std::optional<LocalPort> port =
+        ground_.routing.PortTo(destination_.gid, destination_.pkey);
+    if (!port) return Refusal::kNoDevice;
+    port_ = *port;
+    SocketAddress source = source_;
+    source.gid = port->gid;
+    SetSource(source);
+  }
+  ResolvedSoon(destination_.gid);
+  return Refusal::kNone;
+}
+
+// There is no route for 224.0.0.0/4 without a source address; the first port
+// serves as well.
+Refusal Id::ResolveMulticast() {
+  if (!port_) {
+    const std::optional<LocalPort> port = ground_.routing.AnyPort();
+    if (!port || port->interface() == nullptr ||
+        port->interface()->addresses().empty()) {
+      return Refusal::kUnreachable;
+    }
+    port_ = *port;
+    const auto& networks = port->interface()->addresses();
+    const auto network =
+        std::ranges::find_if(networks, [this](const wire::IpNetwork& one) {
+          return one.address.version == destination_.ip.version;
+        });
+    if (network != networks.end()) {
+      SocketAddress source = source_;
+      source.ip = network->address;
+      SetSource(source);
+    }
+  }
+  const ipoib::Interface* const interface = port_->interface();
+  const mad::McMemberRecord* const broadcast =
+      interface != nullptr ? interface->broadcast_group() : nullptr;
+  ResolvedSoon(GroupGidOf(
+      destination_,
+      broadcast != nullptr ? broadcast->mgid : ipoib::BroadcastGid(port_->pkey),
+      PortSpace::kIpoib));
+  return Refusal::kNone;
+}
+
+Refusal Id::ResolveIp(absl::Duration timeout) {
+  Outcome<Route> route = ground_.routing.RouteTo(destination_.ip, port_);
+  if (!route.ok()) return route.refusal();
+  if (!port_) {
+    port_ = route->port;
+    SocketAddress source = source_;
+    source.ip = route->source;
+    SetSource(source);
+  }
+  if (route->to_itself) {
+    ResolvedSoon(port_->gid);
+    return Refusal::kNone;
+  }
+  resolution_ = port_->interface()->Resolve(
+      destination_.ip, timeout,
+      [this](const absl::StatusOr<wire::Gid>& gid) { OnAddress(gid); });
+  return Refusal::kNone;
+}
+
+void Id::ResolvedSoon(const wire::Gid& gid) {
+  Soon([gid](Id& id) { id.OnAddress(gid); });
+}
+
+void Id::OnAddress(const absl::StatusOr<wire::Gid>& gid) {
+  if (state_ != State::kAddressQuery) return;
+  const auto resolution = std::move(resolution_);
+  if (!gid.ok()) {
+    state_ = State::kAddressBound;
+    return Tell(
+        {.type = EventType::kAddressError, .status = StatusOf(gid.status())});
+  }
+  remote_gid_ = *gid;
+  state_ = State::kAddressResolved;
+  Tell({.type = EventType::kAddressResolved});
+}
+
+// ----- The route
+
+Refusal Id::ResolveRoute(absl::Duration timeout) {
+  constexpr int kRetries = 10;
+  if (timeout <= absl::ZeroDuration() || state_ != State::kAddressResolved) {
+    return Refusal::kInvalid;
+  }
+  if (port_->port().Info().master_sm_lid == wire::Lid::kUnassigned) {
+    return Refusal::kTryAgain;
+  }
+  const PathQuestion question =
+      PathQuestion::For(source_, {.dgid = remote_gid_,
+                                  .sgid = port_->gid,
+                                  .pkey = port_->pkey,
+                                  .service_id = ServiceIdOf(destination_),
+                                  .type_of_service = type_of_service_});
+  state_ = State::kRouteQuery;
+  query_ = port_->sa().GetPath(
+      question.record, question.mask,
+      {.timeout = timeout / kRetries, .retries = kRetries},
+      [this](const absl::StatusOr<mad::PathRecord>& path) { OnPath(path); });
+  return Refusal::kNone;
+}
+
+void Id::OnPath(const absl::StatusOr<mad::PathRecord>& path) {
+  const auto query = std::move(query_);
+  if (!path.ok()) {
+    state_ = State::kAddressResolved;
+    return Tell(
+        {.type = EventType::kRouteError, .status = StatusOf(path.status())});
+  }
+  path_ = *path;
+  state_ = State::kRouteResolved;
+  Tell({.type = EventType::kRouteResolved});
+}
+
+Refusal Id::SetPath(const mad::PathRecord& path) {
+  if (!port_ || state_ != State::kAddressResolved) return Refusal::kInvalid;
+  path_ = path;
+  state_ = State::kRouteResolved;
+  Tell({.type = EventType::kRouteResolved});
+  return Refusal::kNone;
+}
+
+// ----- The connection
+
+Refusal Id::Connect(const ConnectionParameters& parameters,
+                    const cm::Ece& ece) {
+  if (state_ != State::kRouteResolved) return Refusal::kInvalid;
+  qp_num_ = parameters.qp_num;
+  srq_ = parameters.srq;
+  ece_ = ece;
+  state_ = State::kConnect;
+  cm_id_ = port_->adapter->cm().Create(static_cast<cm::CmIdOwner&>(*this));
+  const Refusal refusal =
+      is_datagram() ? SendSidrRequest(parameters) : SendRequest(parameters);
+  if (refusal != Refusal::kNone) {
+    cm_id_.reset();
+    state_ = State::kRouteResolved;
+  }
+  return refusal;
+}
+
+std::vector<std::byte> Id::WithHeader(
+    const std::vector<std::byte>& private_data) const {
+  std::vector<std::byte> data;
+  if (source_.family != Family::kIb) {
+    wire::Append(IpHeader::Of(source_, destination_), data);
+  }
+  data.insert(data.end(), private_data.begin(), private_data.end());
+  return data;
+}
+
+// No device here has XRC, so nobody has a queue pair for it.
+Refusal Id::SendRequest(const ConnectionParameters& parameters) {
+  if (qp_type_ != kRc && qp_type_ != kUc) return Refusal::kInvalid;
+  return RefusalOf(cm_id_->SendReq(
+      {.path = *path_,
+       .service_id = ServiceIdOf(destination_),
+       .qp_type = verbs::QpType{qp_type_},
+       .qpn = qp_num_,
+       .starting_psn = starting_psn_,
+       .responder_resources = parameters.responder_resources,
+       .initiator_depth = parameters.initiator_depth,
+       .flow_control = parameters.flow_control != 0,
+       .retry_count = std::min(parameters.retry_count, kMaxRetries),
+       .rnr_retry_count = std::min(parameters.rnr_retry_count, kMaxRetries),
+       .srq = srq_,
+       .ece = ece_,
+       .private_data = WithHeader(parameters.private_data)}));
+}
+
+Refusal Id::SendSidrRequest(const ConnectionParameters& parameters) {
+  return RefusalOf(cm_id_->SendSidrReq(
+      {.path = *path_,
+       .service_id = ServiceIdOf(destination_),
+       .private_data = WithHeader(parameters.private_data)}));
+}
+
+Refusal Id::Listen() {
+  if (state_ == State::kIdle) {
+    const Refusal refusal =
+        Bind(SocketAddress::Wildcard(Family::kIpv4), /*low_ports=*/false);
+    if (refusal != Refusal::kNone) return refusal;
+  }
+  if (state_ != State::kAddressBound) return Refusal::kInvalid;
+  if (reuse_address_) {
+    // Who listens has its port to itself.
+    const Refusal refusal = binding_->CheckAlone();
+    if (refusal != Refusal::kNone) return refusal;
+    reuse_address_ = false;
+    binding_->SetOptions(false, binding_->claim().only_family);
+  }
+  auto listener = std::make_unique<Listener>(
+      Listener::Terms{.service_id = ServiceIdOf(source_),
+                      .address = source_,
+                      .only_family = binding_->claim().only_family,
+                      .qp_type = qp_type_,
+                      .port = port_ ? port_->number : 0},
+      [this](const std::shared_ptr<Adapter>& adapter,
+             std::unique_ptr<cm::CmId> id, const cm::Arrived& arrived,
+             const RequestAddresses& addresses) {
+        OnRequest(adapter, std::move(id), arrived, addresses);
+      });
+  for (const std::shared_ptr<Adapter>& adapter : AdaptersOfBinding()) {
+    const Refusal refusal = listener->Add(adapter);
+    if (refusal != Refusal::kNone) return refusal;
+  }
+  listener_ = std::move(listener);
+  state_ = State::kListen;
+  return Refusal::kNone;
+}
+
+void Id::OnRequest(const std::shared_ptr<Adapter>& adapter,
+                   std::unique_ptr<cm::CmId> cm_id, const cm::Arrived& arrived,
+                   const RequestAddresses& addresses) {
+  if (!owner_->HasRoom()) {
+    // A REQ will come again; a SIDR_REQ is rejected.
+    if (!arrived.sidr) cm_id->Ignore();
+    return;
+  }
+  const ipoib::Interface* const interface = adapter->interface(arrived.port);
+  LocalPort port{.adapter = adapter, .number = arrived.port};
+  port.gid = !arrived.sidr          ? arrived.local_gid
+             : interface != nullptr ? interface->gid()
+                                    : port.port().GidAt(0);
+  port.pkey = arrived.pkey;
+  std::vector<std::byte> data = UserData(arrived, source_);
+  Event event = arrived.sidr ? EventOfSidrRequest(std::move(data))
+                             : EventOfRequest(arrived.request, std::move(data));
+  if (!arrived.sidr) (void)cm_id->PrepareMra();
+  owner_->OnRequest(
+      std::unique_ptr<Id>(
+          new Id(*this, std::move(port), std::move(cm_id), arrived, addresses)),
+      std::move(event));
+}
+
+Refusal Id::Accept(const ConnectionParameters& parameters, const cm::Ece& ece) {
+  if (state_ != State::kConnect) return Refusal::kInvalid;
+  ece_ = ece;
+  qp_num_ = parameters.qp_num;
+  srq_ = parameters.srq;
+  const Refusal refusal =
+      is_datagram() ? SendSidrReply(cm::SidrStatus::kSuccess, parameters.qkey,
+                                    parameters.private_data)
+                    : SendReply(parameters);
+  if (refusal != Refusal::kNone) {
+    (void)Reject(cm::RejectReason::kConsumerDefined, {});
+  }
+  return refusal;
+}
+
+Refusal Id::SendReply(const ConnectionParameters& parameters) {
+  return RefusalOf(cm_id_->SendRep(
+      {.qpn = qp_num_,
+       .starting_psn = starting_psn_,
+       .responder_resources = parameters.responder_resources,
+       .initiator_depth = parameters.initiator_depth,
+       .flow_control = parameters.flow_control != 0,
+       .rnr_retry_count = std::min(parameters.rnr_retry_count, kMaxRetries),
+       .srq = srq_,
+       .ece = ece_,
+       .private_data = parameters.private_data}));
+}
+
+Refusal Id::SendSidrReply(cm::SidrStatus status, uint32_t qkey,
+                          std::span<const std::byte> private_data) {
+  cm::SidrReply reply{
+      .status = status,
+      .ece = ece_,
+      .private_data = {private_data.begin(), private_data.end()}};
+  if (status == cm::SidrStatus::kSuccess) {
+    const Refusal refusal = qkey != 0 ? SetQKey(qkey) : SetDefaultQKey();
+    if (refusal != Refusal::kNone) return refusal;
+    reply.qpn = qp_num_;
+    reply.qkey = qkey_;
+  }
+  return RefusalOf(cm_id_->SendSidrRep(reply));
+}
+
+Refusal Id::Establish() {
+  if (state_ != State::kConnect) return Refusal::kInvalid;
+  const Refusal refusal = is_datagram()
+                              ? SendSidrReply(cm::SidrStatus::kSuccess, 0, {})
+                              : RefusalOf(cm_id_->SendRtu({}));
+  if (refusal != Refusal::kNone) {
+    (void)Reject(cm::RejectReason::kConsumerDefined, {});
+  }
+  return refusal;
+}
+
+Refusal Id::Reject(cm::RejectReason reason,
+                   std::span<const std::byte> private_data) {
+  if (cm_id_ == nullptr) return Refusal::kInvalid;
+  return is_datagram() ? SendSidrReply(cm::SidrStatus::kReject, 0, private_data)
+                       : RefusalOf(cm_id_->SendRej(reason, {}, private_data));
+}
+
+Refusal Id::Disconnect() {
+  if (cm_id_ == nullptr) return Refusal::kInvalid;
+  if (!cm_id_->SendDreq({}).ok()) (void)cm_id_->SendDrep({});
+  return Refusal::kNone;
+}
+
+Refusal Id::NotifyEstablished() {
+  if (cm_id_ == nullptr) return Refusal::kInvalid;
+  return RefusalOf(cm_id_->NotifyEstablished());
+}
+
+void Id::OnCmEvent(cm::CmId& /*id*/, const cm::Event& event) {
+  using Kind = cm::Event::Kind;
+  const bool is_late = event.kind == Kind::kTimewaitExit;
+  if (state_ != (is_late ? State::kDisconnect : State::kConnect)) return;
+  switch (event.kind) {
+    case Kind::kSidrRep:
+      return Tell(OnSidrReply(event));
+    case Kind::kRep:
+      (void)cm_id_->PrepareMra();
+      break;
+    case Kind::kDreq:
+    case Kind::kDrep:
+    case Kind::kDreqError:
+      state_ = State::kDisconnect;
+      break;
+    default:
+      break;
+  }
+  Tell(EventOfConnection(event));
+}
+
+Event Id::OnSidrReply(const cm::Event& event) {
+  const cm::SidrReply& reply = event.sidr;
+  DatagramParameters parameters{.private_data = event.private_data};
+  if (reply.status != cm::SidrStatus::kSuccess) {
+    return {.type = EventType::kUnreachable,
+            .status = static_cast<int>(reply.status),
+            .parameters = std::move(parameters)};
+  }
+  if (SetQKey(reply.qkey) != Refusal::kNone) {
+    return {.type = EventType::kAddressError,
+            .status = event_status::kInvalid,
+            .parameters = std::move(parameters)};
+  }
+  parameters.qp_num = reply.qpn;
+  parameters.qkey = reply.qkey;
+  parameters.address = AddressOf(*port_, *path_);
+  return {.type = EventType::kEstablished,
+          .parameters = std::move(parameters),
+          .ece = reply.ece};
+}
+
+// ----- The queue pair
+
+Outcome<verbs::QpAttributes> Id::QpAttributesFor(verbs::QpState state) {
+  namespace bits = verbs::qp_attribute;
+  verbs::QpAttributes attributes{};
+  if (cm_id_ != nullptr && !is_datagram()) {
+    const auto answer = cm_id_->QpAttributesFor(state, ack_timeout_);
+    if (!answer.ok()) return RefusalOf(answer.status());
+    attributes = *answer;
+    if (state == verbs::QpState::kReadyToReceive) {
+      attributes.rq_psn = starting_psn_;
+    }
+  } else {
+    const std::optional<uint16_t> index = port_->PKeyIndex();
+    if (!index) return Refusal::kNoSuchId;
+    attributes.qp_attr_mask = bits::kState | bits::kPKeyIndex | bits::kPort;
+    attributes.pkey_index = *index;
+    attributes.port_num = static_cast<uint8_t>(port_->number);
+    if (is_datagram()) {
+      const Refusal refusal = SetDefaultQKey();
+      if (refusal != Refusal::kNone) return refusal;
+      attributes.qp_attr_mask |= bits::kQKey;
+      attributes.qkey = qkey_;
+    } else {
+      attributes.qp_attr_mask |= bits::kAccessFlags;
+    }
+  }
+  attributes.qp_state = static_cast<uint32_t>(state);
+  return attributes;
+}
+
+Refusal Id::SetQKey(uint32_t qkey) {
+  if (qkey == 0 || (qkey_ != 0 && qkey_ != qkey)) return Refusal::kInvalid;
+  qkey_ = qkey;
+  return Refusal::kNone;
+}
+
+Refusal Id::SetDefaultQKey() {
+  if (qkey_ != 0) return Refusal::kNone;
+  if (space_ != PortSpace::kIpoib) {
+    qkey_ = kUdpQKey;
+    return Refusal::kNone;
+  }
+  const ipoib::Interface* const interface = port_->interface();
+  if (interface == nullptr || interface->broadcast_group() == nullptr) {
+    return Refusal::kNoSuchAddress;
+  }
+  qkey_ = interface->broadcast_group()->q_key;
+  return Refusal::kNone;
+}
+
+Outcome<std::unique_ptr<MulticastJoin>> Id::Join(
+    const SocketAddress& group, uint8_t join_state,
+    std::function<void(Event)> told) {
+  if (state_ != State::kAddressBound && state_ != State::kAddressResolved) {
+    return Refusal::kInvalid;
+  }
+  if (!is_datagram()) return Refusal::kInvalid;
+  const ipoib::Interface* const interface = port_->interface();
+  if (interface == nullptr || interface->broadcast_group() == nullptr) {
+    return Refusal::kNoSuchAddress;
+  }
+  const Refusal refusal = SetDefaultQKey();
+  if (refusal != Refusal::kNone) return refusal;
+  return std::make_unique<MulticastJoin>(
+      *port_, *interface->broadcast_group(),
+      MulticastJoin::Terms{.group = group,
+                           .join_state = join_state,
+                           .qkey = qkey_,
+                           .space = space_},
+      std::move(told));
+}
+
+// ----- Options
+
+Refusal Id::SetReuseAddress(bool value) {
+  if (state_ != State::kIdle && (!value || state_ == State::kListen)) {
+    return Refusal::kInvalid;
+  }
+  reuse_address_ = value;
+  if (binding_) binding_->SetOptions(value, binding_->claim().only_family);
+  return Refusal::kNone;
+}
+
+Refusal Id::SetOnlyFamily(bool value) {
+  if (state_ != State::kIdle && state_ != State::kAddressBound) {
+    return Refusal::kInvalid;
+  }
+  only_family_ = value;
+  if (binding_) binding_->SetOptions(reuse_address_, value);
+  return Refusal::kNone;
+}
+
+Refusal Id::SetAckTimeout(uint8_t value) {
+  if (qp_type_ != kRc && qp_type_ != kXrcInitiator) return Refusal::kInvalid;
+  ack_timeout_ = value;
+  return Refusal::kNone;
+}
+
+// ----- Adapters
+
+// What is bound to no adapter is bound at all.
+void Id::OnAdapterAdded(const std::shared_ptr<Adapter>& adapter) {
+  if (port_ || !binding_) return;
+  binding_->Extend(adapter);
+  if (listener_ != nullptr) (void)listener_->Add(adapter);
+}
+
+bool Id::OnAdapterRemoved(const std::shared_ptr<Adapter>& adapter) {
+  if (port_ && port_->adapter == adapter) return true;
+  if (listener_ != nullptr) listener_->Remove(adapter);
+  if (binding_) binding_->Shrink(adapter);
+  return false;
+}
+
+// -----
+
+void Id::Soon(absl::AnyInvocable<void(Id&)> task) {
+  ground_.timers.RunSoon([self = self_, task = std::move(task)]() mutable {
+    if (*self != nullptr) task(**self);
+  });
+}
+
+void Id::Tell(Event event) { owner_->OnEvent(std::move(event)); }
+
+}  // namespace ibemu::rdma_cm

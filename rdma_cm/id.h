@@ -1,0 +1,209 @@
+// Id: an rdma_cm_id: an address, and one connection, service or group.
+#ifndef IBEMU_RDMA_CM_ID_H_
+#define IBEMU_RDMA_CM_ID_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
+#include "base/random.h"
+#include "base/timers.h"
+#include "cm/cm_id.h"
+#include "rdma_cm/adapter.h"
+#include "rdma_cm/listener.h"
+#include "rdma_cm/local_port.h"
+#include "rdma_cm/multicast_join.h"
+#include "rdma_cm/port_binding.h"
+#include "rdma_cm/routing.h"
+#include "rdma_cm/values/event.h"
+#include "rdma_cm/values/outcome.h"
+#include "verbs/qp_attributes.h"
+
+namespace ibemu::rdma_cm {
+
+// What all ids of a view stand on.
+struct Ground {
+  Timers& timers;
+  AdapterList& adapters;
+  Random random;
+  Routing routing;
+  PortChooser ports;
+};
+
+// An Id does what the functions rdma_*() of cma.c do, in the same states.  It
+// knows no numbers, no counts of events and no programs: UserId does.
+class Id final : private cm::CmIdOwner {
+ public:
+  // The owner of an id.  It may destroy the id in a call.
+  class Owner {
+   public:
+    virtual void OnEvent(Event event) = 0;
+    // Whether a request that came for this id, which listens, can be kept: if
+    // not the peer will try again.
+    virtual bool HasRoom() = 0;
+    // Takes the id of a request, if there is room.
+    virtual void OnRequest(std::unique_ptr<Id> id, Event event) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  enum class State {
+    kIdle,
+    kAddressBound,
+    kAddressQuery,
+    kAddressResolved,
+    kRouteQuery,
+    kRouteResolved,
+    kConnect,
+    kListen,
+    kDisconnect,
+  };
+
+  // `qp_type` is a number of enum ib_qp_type, of which devices need not know
+  // all.  REQUIRES: `ground` outlives this.
+  Id(Ground& ground, PortSpace space, uint8_t qp_type);
+  ~Id();
+  Id(const Id&) = delete;
+  Id& operator=(const Id&) = delete;
+
+  void SetOwner(Owner& owner) { owner_ = &owner; }
+
+  // Binds to an address.  Who has no `low_ports` may not have those below 1024.
+  Refusal Bind(const SocketAddress& address, bool low_ports);
+
+  // Finds the port that leads to `destination`, and the neighbour's GID:
+  // kAddressResolved or kAddressError follows.  An id that is not bound yet is
+  // bound to `source`, or if that has no family to any address.
+  Refusal ResolveAddress(const SocketAddress& source,
+                         const SocketAddress& destination,
+                         absl::Duration timeout, bool low_ports);
+
+  // Asks for the path: kRouteResolved or kRouteError follows.
+  Refusal ResolveRoute(absl::Duration timeout);
+
+  // Takes the path as given: kRouteResolved follows (RDMA_OPTION_IB_PATH).
+  Refusal SetPath(const mad::PathRecord& path);
+
+  Refusal Connect(const ConnectionParameters& parameters, const cm::Ece& ece);
+  Refusal Listen();
+  // Answers the request that made this id.  If that fails it is rejected.
+  Refusal Accept(const ConnectionParameters& parameters, const cm::Ece& ece);
+  // The active side: its queue pair is ready.
+  Refusal Establish();
+  Refusal Reject(cm::RejectReason reason,
+                 std::span<const std::byte> private_data);
+  Refusal Disconnect();
+  // The first message came over the queue pair.
+  Refusal NotifyEstablished();
+
+  // The attributes with which to modify the queue pair to `state`.
+  Outcome<verbs::QpAttributes> QpAttributesFor(verbs::QpState state);
+
+  // Joins a group; `told` gets the events of the join.  The join must not
+  // outlive this.
+  Outcome<std::unique_ptr<MulticastJoin>> Join(const SocketAddress& group,
+                                               uint8_t join_state,
+                                               std::function<void(Event)> told);
+
+  // RDMA_OPTION_ID_*.
+  void SetTypeOfService(uint8_t value) { type_of_service_ = value; }
+  Refusal SetReuseAddress(bool value);
+  Refusal SetOnlyFamily(bool value);
+  Refusal SetAckTimeout(uint8_t value);
+
+  // An adapter of the view came or went.  Returns true if this id used it, and
+  // so must end.
+  void OnAdapterAdded(const std::shared_ptr<Adapter>& adapter);
+  bool OnAdapterRemoved(const std::shared_ptr<Adapter>& adapter);
+
+  State state() const { return state_; }
+  PortSpace space() const { return space_; }
+  bool is_datagram() const {
+    return qp_type_ == static_cast<uint8_t>(verbs::QpType::kUd);
+  }
+  const SocketAddress& source() const { return source_; }
+  const SocketAddress& destination() const { return destination_; }
+  // Empty until an adapter is known.
+  const std::optional<LocalPort>& port() const { return port_; }
+  const wire::Gid& remote_gid() const { return remote_gid_; }
+  const std::optional<mad::PathRecord>& path() const { return path_; }
+  // The service ID that an address stands for (rdma_get_service_id()).
+  uint64_t ServiceIdOf(const SocketAddress& address) const;
+
+ private:
+  // Makes the id of a request that came to `listener`.
+  Id(const Id& listener, LocalPort port, std::unique_ptr<cm::CmId> cm_id,
+     const cm::Arrived& arrived, const RequestAddresses& addresses);
+
+  void OnCmEvent(cm::CmId& id, const cm::Event& event) override;
+  Event OnSidrReply(const cm::Event& event);
+  void OnRequest(const std::shared_ptr<Adapter>& adapter,
+                 std::unique_ptr<cm::CmId> cm_id, const cm::Arrived& arrived,
+                 const RequestAddresses& addresses);
+
+  std::vector<std::shared_ptr<Adapter>> AdaptersOfBinding();
+  Outcome<PortSpace> SpaceOfPort();
+  Refusal ClaimPort(bool low_ports);
+  Refusal FindDevice();
+  Refusal StartResolution(absl::Duration timeout);
+  Refusal ResolveToItself();
+  Refusal ResolveIb();
+  Refusal ResolveMulticast();
+  Refusal ResolveIp(absl::Duration timeout);
+  void SetSource(const SocketAddress& source);
+  void ResolvedSoon(const wire::Gid& gid);
+  void OnAddress(const absl::StatusOr<wire::Gid>& gid);
+  void OnPath(const absl::StatusOr<mad::PathRecord>& path);
+  Refusal SendRequest(const ConnectionParameters& parameters);
+  Refusal SendSidrRequest(const ConnectionParameters& parameters);
+  Refusal SendSidrReply(cm::SidrStatus status, uint32_t qkey,
+                        std::span<const std::byte> private_data);
+  Refusal SendReply(const ConnectionParameters& parameters);
+  std::vector<std::byte> WithHeader(
+      const std::vector<std::byte>& private_data) const;
+  Refusal SetQKey(uint32_t qkey);
+  Refusal SetDefaultQKey();
+  void Soon(absl::AnyInvocable<void(Id&)> task);
+  void Tell(Event event);
+
+  Ground& ground_;
+  const PortSpace space_;
+  const uint8_t qp_type_;
+  Owner* owner_ = nullptr;
+  State state_ = State::kIdle;
+
+  SocketAddress source_{};
+  SocketAddress destination_{};
+  std::optional<LocalPort> port_;
+  std::optional<PortBinding> binding_;
+  bool reuse_address_ = false;
+  std::optional<bool> only_family_;  // as the program has set it
+  uint8_t type_of_service_ = 0;
+  std::optional<uint8_t> ack_timeout_;
+
+  std::unique_ptr<ipoib::Resolution> resolution_;
+  wire::Gid remote_gid_{};
+  std::unique_ptr<mad::SaQuery> query_;
+  std::optional<mad::PathRecord> path_;
+
+  uint32_t qp_num_ = 0;
+  bool srq_ = false;
+  uint32_t qkey_ = 0;
+  const uint32_t starting_psn_;
+  cm::Ece ece_{};
+  std::unique_ptr<cm::CmId> cm_id_;
+  std::unique_ptr<Listener> listener_;
+
+  // Points to null after the end, for tasks that are still to run.
+  std::shared_ptr<Id*> self_ = std::make_shared<Id*>(this);
+};
+
+}  // namespace ibemu::rdma_cm
+
+#endif  // IBEMU_RDMA_CM_ID_H_

@@ -1,0 +1,106 @@
+#include "rdma_cm/listener.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ibemu::rdma_cm {
+namespace {
+
+// Whether the address may be that of a host on one of the interface's networks.
+bool IsNeighbour(const ipoib::Interface& interface,
+                 const wire::IpAddress& address) {
+  if (address.IsUnspecified() || address.IsLoopback() ||
+      address.IsMulticast()) {
+    return false;
+  }
+  return std::ranges::any_of(interface.addresses(),
+                             [&address](const wire::IpNetwork& network) {
+                               return network.Contains(address);
+                             });
+}
+
+// Whether the request came to the interface of its port, and from a neighbour.
+bool CameBy(const ipoib::Interface* interface, const cm::Arrived& arrived,
+            const RequestAddresses& addresses) {
+  constexpr unsigned kPartition = 0x7fff;
+  return interface != nullptr && interface->up() &&
+         ((interface->pkey() ^ arrived.pkey) & kPartition) == 0 &&
+         (arrived.sidr || interface->gid() == arrived.local_gid) &&
+         !addresses.destination.IsLoopback() &&
+         IsNeighbour(*interface, addresses.source);
+}
+
+}  // namespace
+
+class Listener::Part final : public Offer {
+ public:
+  Part(Listener& listener, std::shared_ptr<Adapter> adapter)
+      : listener_(listener), adapter_(std::move(adapter)) {}
+
+  // Returns false if it can't listen there.
+  bool Start() {
+    entry_ = adapter_->services().Add(listener_.terms_.service_id,
+                                      static_cast<Offer&>(*this));
+    return entry_ != nullptr;
+  }
+
+  const std::shared_ptr<Adapter>& adapter() const { return adapter_; }
+
+  bool IsFor(const cm::Arrived& arrived) const override {
+    return listener_.IsFor(*adapter_, arrived,
+                           RequestAddresses::Read(arrived.private_data));
+  }
+
+  void OnRequest(std::unique_ptr<cm::CmId> id,
+                 const cm::Arrived& arrived) override {
+    listener_.take_(adapter_, std::move(id), arrived,
+                    RequestAddresses::Read(arrived.private_data));
+  }
+
+ private:
+  Listener& listener_;
+  const std::shared_ptr<Adapter> adapter_;
+  std::unique_ptr<Services::Entry> entry_;
+};
+
+Listener::Listener(Terms terms, Take take)
+    : terms_(std::move(terms)), take_(std::move(take)) {}
+Listener::~Listener() = default;
+
+Refusal Listener::Add(const std::shared_ptr<Adapter>& adapter) {
+  if (parts_.emplace_back(*this, adapter).Start()) return Refusal::kNone;
+  parts_.pop_back();
+  return Refusal::kAddressInUse;
+}
+
+void Listener::Remove(const std::shared_ptr<Adapter>& adapter) {
+  parts_.remove_if(
+      [&adapter](const Part& part) { return part.adapter() == adapter; });
+}
+
+bool Listener::IsFor(Adapter& adapter, const cm::Arrived& arrived,
+                     const RequestAddresses& addresses) const {
+  const auto type = arrived.sidr ? verbs::QpType::kUd : arrived.request.qp_type;
+  if (terms_.qp_type != 0 && terms_.qp_type != static_cast<uint8_t>(type)) {
+    return false;
+  }
+  if (terms_.port != 0 && terms_.port != arrived.port) return false;
+  const bool is_ib = terms_.address.family == Family::kIb;
+  switch (addresses.kind) {
+    case RequestAddresses::Kind::kInvalid:
+      return false;
+    case RequestAddresses::Kind::kIb:
+      return is_ib;
+    case RequestAddresses::Kind::kIp:
+      break;
+  }
+  if (!CameBy(adapter.interface(arrived.port), arrived, addresses)) {
+    return false;
+  }
+  const bool any = terms_.address.IsWildcard();
+  if (is_ib || (any && !terms_.only_family)) return true;
+  return terms_.address.ip.version == addresses.destination.version &&
+         (any || terms_.address.ip == addresses.destination);
+}
+
+}  // namespace ibemu::rdma_cm

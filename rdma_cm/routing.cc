@@ -1,0 +1,99 @@
+#include "rdma_cm/routing.h"
+
+#include <algorithm>
+
+namespace ibemu::rdma_cm {
+namespace {
+
+// The address that `port` has for talking to `address`: itself, or one in its
+// network.
+std::optional<Route> RouteBy(const LocalPort& port,
+                             const wire::IpAddress& address) {
+  const ipoib::Interface* const interface = port.interface();
+  if (interface == nullptr) return std::nullopt;
+  const auto& networks = interface->addresses();
+  for (const wire::IpNetwork& network : networks) {
+    if (network.address == address) return Route{port, address, true};
+  }
+  for (const wire::IpNetwork& network : networks) {
+    if (network.Contains(address)) return Route{port, network.address, false};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<LocalPort> Routing::Ports() const {
+  std::vector<LocalPort> ports;
+  for (const std::shared_ptr<Adapter>& adapter : adapters_.adapters()) {
+    const mad::Device& device = adapter->host().device();
+    for (int i = device.first_port(); i <= device.last_port(); ++i) {
+      LocalPort port{.adapter = adapter, .number = i};
+      const ipoib::Interface* const interface = port.interface();
+      port.gid = interface != nullptr ? interface->gid() : port.port().GidAt(0);
+      port.pkey =
+          interface != nullptr ? interface->pkey() : port.port().PKeyAt(0);
+      ports.push_back(std::move(port));
+    }
+  }
+  return ports;
+}
+
+std::optional<LocalPort> Routing::PortOf(const wire::IpAddress& address) const {
+  for (LocalPort& port : Ports()) {
+    const std::optional<Route> route = RouteBy(port, address);
+    if (route && route->to_itself) return port;
+  }
+  return std::nullopt;
+}
+
+std::optional<LocalPort> Routing::PortOf(const wire::Gid& gid,
+                                         uint16_t pkey) const {
+  for (LocalPort& port : Ports()) {
+    if (!port.GidIndex(gid)) continue;
+    port.gid = gid;
+    port.pkey = pkey;
+    return port;
+  }
+  return std::nullopt;
+}
+
+Outcome<Route> Routing::RouteTo(const wire::IpAddress& address,
+                                const std::optional<LocalPort>& source) const {
+  const std::vector<LocalPort> ports =
+      source ? std::vector<LocalPort>{*source} : Ports();
+  std::optional<Route> found;
+  for (const LocalPort& port : ports) {
+    std::optional<Route> route = RouteBy(port, address);
+    if (route && route->to_itself) return *std::move(route);
+    if (route && !found) found = std::move(route);
+  }
+  if (!found) return Refusal::kUnreachable;
+  return *std::move(found);
+}
+
+std::optional<LocalPort> Routing::PortTo(const wire::Gid& gid,
+                                         uint16_t pkey) const {
+  std::optional<LocalPort> found;
+  for (LocalPort& port : Ports()) {
+    port.pkey = pkey;
+    if (!port.PKeyIndex()) continue;
+    if (port.GidIndex(gid)) {
+      port.gid = gid;
+      return port;
+    }
+    if (!found && port.gid.prefix == gid.prefix && port.IsActive()) {
+      found = port;
+    }
+  }
+  return found;
+}
+
+std::optional<LocalPort> Routing::AnyPort() const {
+  const std::vector<LocalPort> ports = Ports();
+  if (ports.empty()) return std::nullopt;
+  const auto active = std::ranges::find_if(ports, &LocalPort::IsActive);
+  return active != ports.end() ? *active : ports.front();
+}
+
+}  // namespace ibemu::rdma_cm
