@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/absl_text.h"
 
 namespace ibemu::launch {
 namespace {
@@ -14,6 +15,10 @@ using Kind = MountStep::Kind;
 // The prefix of sysfs classes that show RDMA devices.  A real adapter's are
 // hidden.
 constexpr std::string_view kRdmaPrefix = "infiniband";
+
+// Where rdma_cm is, beside other devices of the machine.
+constexpr std::string_view kVirtual = "virtual";
+constexpr std::string_view kMisc = "misc";
 
 // opensm's log may grow without end.
 constexpr char kStateSize[] = "256m";
@@ -69,22 +74,32 @@ void PlanCover(const std::string& source, const std::string& target,
 }
 
 // Binds and no overlay: files of real devices stay sysfs files, writable and
-// recognised as such by libudev.
+// recognised as such by libudev.  Only among virtual devices ours has siblings,
+// the miscellaneous ones, which have nothing to write to.
 void PlanDevices(const MachineFacts& machine, const ServedFacts& served,
                  MountPlan& plan) {
   const std::string made = InStage("new");
   plan.push_back({Kind::kTmpfs, "", made});
   for (const DirectoryEntry& entry : machine.devices) {
-    if (Contains(served.devices, entry.name)) continue;
+    if (entry.name != kVirtual && Contains(served.devices, entry.name)) {
+      continue;
+    }
     Repeat(entry, InStage("devices/" + entry.name),
            absl::StrCat(made, "/", entry.name), plan);
   }
   for (const std::string& name : served.devices) {
+    if (name == kVirtual) continue;
     const std::string to = absl::StrCat(made, "/", name);
     plan.push_back({Kind::kDirectory, "", to});
     plan.push_back({Kind::kBind, Served("sys/devices/" + name), to});
   }
   plan.push_back({Kind::kMove, made, "/sys/devices"});
+  if (!Contains(served.devices, kVirtual)) return;
+  const std::string misc =
+      absl::StrCat("devices/", Absl(kVirtual), "/", Absl(kMisc));
+  plan.push_back({Kind::kOverlay,
+                  absl::StrCat(Served("sys/" + misc), ":", InStage(misc)),
+                  "/sys/" + misc});
 }
 
 // Binds the RDMA classes of `served` below `from` over those of /sys/class.
@@ -226,6 +241,11 @@ MountPlan PlanSystemView(const std::vector<std::string>& served_classes,
   if (!all_there) {
     plan.push_back(
         {Kind::kOverlay, absl::StrCat(served, ":", kSysClass), kSysClass});
+  } else if (Contains(served_classes, kMisc)) {
+    const std::string misc = absl::StrCat("/", Absl(kMisc));
+    plan.push_back({Kind::kOverlay,
+                    absl::StrCat(served, misc, ":", kSysClass, misc),
+                    kSysClass + misc});
   }
   BindClasses(served_classes, served, plan);
   return plan;

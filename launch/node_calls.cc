@@ -70,26 +70,38 @@ bool WriteMemory(pid_t tid, uint64_t address, const void* data, size_t size) {
          static_cast<ssize_t>(size);
 }
 
-// The N of "uverbsN", written as the kernel does.
-std::optional<int> NodeNumber(std::string_view name) {
-  constexpr std::string_view kName = "uverbs";
+// A node that a run shows as a character device.
+struct ShownNode {
+  std::string name;            // "uverbs0"
+  sysfs::DeviceNumber number;  // what sysfs says
+  bool verbs = false;          // has files of events, too
+};
+
+// The node of that name, written as the kernel does.
+std::optional<ShownNode> NodeNamed(std::string_view name) {
+  if (name == sysfs::kRdmaCmNode) {
+    return ShownNode{.name = std::string(name), .number = sysfs::kRdmaCm};
+  }
+  constexpr std::string_view kVerbs = "uverbs";
   int number = 0;
-  if (!name.starts_with(kName) ||
-      !absl::SimpleAtoi(Absl(name.substr(kName.size())), &number) ||
+  if (!name.starts_with(kVerbs) ||
+      !absl::SimpleAtoi(Absl(name.substr(kVerbs.size())), &number) ||
       number < 0 || number >= sysfs::kMaxViewDevices ||
-      name != absl::StrCat(Absl(kName), number)) {
+      name != absl::StrCat(Absl(kVerbs), number)) {
     return std::nullopt;
   }
-  return number;
+  return ShownNode{.name = std::string(name),
+                   .number = {sysfs::kMajor, sysfs::kFirstUverbs + number},
+                   .verbs = true};
 }
 
-// The N of "/dev/infiniband/uverbsN".
-std::optional<int> NodeOfPath(std::string_view path) {
+// The node at "/dev/infiniband/uverbs0".
+std::optional<ShownNode> NodeOfPath(std::string_view path) {
   const std::string_view directory = kNodeDirectory;
   if (!path.starts_with(directory)) return std::nullopt;
   path.remove_prefix(directory.size());
   if (!path.starts_with('/')) return std::nullopt;
-  return NodeNumber(path.substr(1));
+  return NodeNamed(path.substr(1));
 }
 
 std::string PathOfFd(pid_t tid, uint64_t fd) {
@@ -112,21 +124,20 @@ bool IsFileOfFuse(const UniqueFd& fd) {
          fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// A uverbsN of ours that a client has open.
+// A node of ours that a client has open.
 struct OpenNode {
   UniqueFd inode;  // O_PATH
-  int number = 0;
+  ShownNode node;
 };
 
 // Whatever else becomes of the client's descriptor meanwhile.
 std::optional<OpenNode> NodeOfFd(const seccomp_notif& call, uint64_t fd) {
-  OpenNode node;
-  node.inode.Reset(open(PathOfFd(static_cast<pid_t>(call.pid), fd).c_str(),
-                        O_PATH | O_CLOEXEC));
-  if (!IsFileOfFuse(node.inode)) return std::nullopt;
+  UniqueFd inode(open(PathOfFd(static_cast<pid_t>(call.pid), fd).c_str(),
+                      O_PATH | O_CLOEXEC));
+  if (!IsFileOfFuse(inode)) return std::nullopt;
   std::array<char, 256> name{};
   const ssize_t size =
-      readlink(PathOfOwn(node.inode).c_str(), name.data(), name.size());
+      readlink(PathOfOwn(inode).c_str(), name.data(), name.size());
   if (size < 0) return std::nullopt;
   std::string_view target(name.data(), static_cast<size_t>(size));
   // Somebody has looked the path up since, and got another inode.
@@ -135,10 +146,9 @@ std::optional<OpenNode> NodeOfFd(const seccomp_notif& call, uint64_t fd) {
   // The name of what can be opened (cuse::TreeNode).
   const size_t slash = target.rfind("/.");
   if (slash == target.npos) return std::nullopt;
-  const std::optional<int> number = NodeNumber(target.substr(slash + 2));
-  if (!number) return std::nullopt;
-  node.number = *number;
-  return node;
+  std::optional<ShownNode> node = NodeNamed(target.substr(slash + 2));
+  if (!node) return std::nullopt;
+  return OpenNode{std::move(inode), *std::move(node)};
 }
 
 UniqueFd Resolve(const UniqueFd& directory, const std::string& path,
@@ -168,10 +178,10 @@ bool IsOnOurMount(pid_t tid, const UniqueFd& fd) {
   return false;
 }
 
-// Opens the file behind /dev/infiniband/uverbsN, as the client would: its root
+// Opens the file behind /dev/infiniband/NAME, as the client would: its root
 // directory counts, and its rights.  Nothing is opened before it was looked at.
 UniqueFd OpenAsClient(const seccomp_notif& call, const ClientIdentity& client,
-                      int number, uint64_t flags) {
+                      const ShownNode& node, uint64_t flags) {
   const auto tid = static_cast<pid_t>(call.pid);
   const UniqueFd root(open(absl::StrCat("/proc/", tid, "/root").c_str(),
                            O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -184,7 +194,7 @@ UniqueFd OpenAsClient(const seccomp_notif& call, const ClientIdentity& client,
     directory = Resolve(root, kNodeDirectory, O_DIRECTORY, RESOLVE_IN_ROOT);
     if (!directory.valid()) return UniqueFd();
     // RESOLVE_NO_XDEV: a file that somebody mounted there is not ours.
-    inode = Resolve(directory, absl::StrCat(".uverbs", number), 0,
+    inode = Resolve(directory, absl::StrCat(".", node.name), 0,
                     RESOLVE_BENEATH | RESOLVE_NO_XDEV);
   }
   if (!IsFileOfFuse(inode) || !IsOnOurMount(tid, directory)) return UniqueFd();
@@ -332,7 +342,7 @@ bool NodeCalls::Open(const seccomp_notif& call, uint64_t path, uint64_t flags) {
   const auto pid = static_cast<pid_t>(call.pid);
   const size_t size = ReadMemory(pid, path, text.data(), text.size());
   const std::string_view name(text.data(), strnlen(text.data(), size));
-  const std::optional<int> node = NodeOfPath(name);
+  const std::optional<ShownNode> node = NodeOfPath(name);
   if (name.size() == size || !node) return false;
   const std::optional<ClientIdentity> client = ClientIdentity::Of(pid);
   if (!client || !IsValid(call)) return false;
@@ -342,7 +352,7 @@ bool NodeCalls::Open(const seccomp_notif& call, uint64_t path, uint64_t flags) {
       ioctl(file.get(), kOpenedFor, &tid) != 0) {
     return false;
   }
-  GiveEventFiles(call, *client, file);
+  if (node->verbs) GiveEventFiles(call, *client, file);
   GiveNode(call, client->process, file, (flags & O_CLOEXEC) != 0);
   return true;
 }
@@ -383,15 +393,16 @@ bool NodeCalls::Stat(const seccomp_notif& call) {
     }
     buffer = arguments[2];
   }
-  const std::optional<OpenNode> node = NodeOfFd(call, arguments[0]);
+  const std::optional<OpenNode> open = NodeOfFd(call, arguments[0]);
   struct stat status {};
-  if (!node || fstat(node->inode.get(), &status) != 0 || !IsValid(call)) {
+  if (!open || fstat(open->inode.get(), &status) != 0 || !IsValid(call)) {
     return false;
   }
   status.st_mode = AsCharacterDevice(status.st_mode);
   status.st_size = 0;
-  status.st_rdev = makedev(
-      sysfs::kMajor, static_cast<unsigned>(sysfs::kFirstUverbs + node->number));
+  const sysfs::DeviceNumber number = open->node.number;
+  status.st_rdev = makedev(static_cast<unsigned>(number.major_number),
+                           static_cast<unsigned>(number.minor_number));
   Finish(call, WriteMemory(pid, buffer, &status, sizeof status) ? 0 : EFAULT);
   return true;
 }
@@ -403,19 +414,19 @@ bool NodeCalls::StatX(const seccomp_notif& call) {
   if (ReadMemory(pid, arguments[1], &first, 1) == 1 && first != '\0') {
     return false;
   }
-  const std::optional<OpenNode> node = NodeOfFd(call, arguments[0]);
+  const std::optional<OpenNode> open = NodeOfFd(call, arguments[0]);
   struct statx status {};
-  if (!node ||
-      statx(node->inode.get(), "", AT_EMPTY_PATH,
+  if (!open ||
+      statx(open->inode.get(), "", AT_EMPTY_PATH,
             static_cast<unsigned>(arguments[3]), &status) != 0 ||
       !IsValid(call)) {
     return false;
   }
   status.stx_mode = static_cast<uint16_t>(AsCharacterDevice(status.stx_mode));
   status.stx_size = 0;
-  status.stx_rdev_major = sysfs::kMajor;
-  status.stx_rdev_minor =
-      static_cast<uint32_t>(sysfs::kFirstUverbs + node->number);
+  const sysfs::DeviceNumber number = open->node.number;
+  status.stx_rdev_major = static_cast<uint32_t>(number.major_number);
+  status.stx_rdev_minor = static_cast<uint32_t>(number.minor_number);
   const bool written = WriteMemory(pid, arguments[4], &status, sizeof status);
   Finish(call, written ? 0 : EFAULT);
   return true;
@@ -430,10 +441,10 @@ void NodeCalls::Write(const seccomp_notif& call) {
       header.command != IB_USER_VERBS_CMD_CREATE_CQ) {
     return;
   }
-  const std::optional<OpenNode> node = NodeOfFd(call, arguments[0]);
+  const std::optional<OpenNode> open = NodeOfFd(call, arguments[0]);
   const std::optional<ClientIdentity> client = ClientIdentity::Of(pid);
-  if (node && client && IsValid(call)) {
-    GiveEventFiles(call, *client, node->inode);
+  if (open && open->node.verbs && client && IsValid(call)) {
+    GiveEventFiles(call, *client, open->inode);
   }
 }
 

@@ -23,7 +23,7 @@ namespace ibemu::launch {
 // A client may name memory or files that never answer.  So each call has a
 // thread of its own while it lasts: there is always one more that waits for the
 // next call.  Beyond a client's share (CallShares), or where there are no more
-// threads, calls go on as if nobody had stopped them: then a uverbs device
+// threads, calls go on as if nobody had stopped them: then a device of ours
 // can't be opened, and other files can.
 class NodeCalls : public std::enable_shared_from_this<NodeCalls> {
  public:

@@ -12,14 +12,15 @@
 namespace ibemu::launch {
 
 // libibverbs wants uverbsN to be a character device with the number that sysfs
-// shows, and the kernel to give it new descriptors.  The mount shows such a
+// shows, librdmacm wants rdma_cm to be one, and both that the kernel gives them
+// new descriptors.  The mount shows such a
 // device, but the kernel opens none there.  So someone answers the system calls
 // that the run's filter (seccomp.h) stops:
 //
-//   open    of our uverbsN: puts the FUSE file behind it (cuse::TreeNode) among
-//           the descriptors `fds`, and some files of events beside it for
-//            commands that answer with a descriptor; tells the daemon
-//           (cuse::UverbsOffers)
+//   open    of our uverbsN and rdma_cm: puts the FUSE file behind it
+//           (cuse::TreeNode) among the descriptors `fds`; beside a uverbsN some
+//           files of events, for commands that answer with a descriptor; tells
+//           the daemon (cuse::UverbsOffers)
 //   fstat   of such a one: says what sysfs says
 //   write   of CREATE_CQ: adds files of events, in place of those in use
 //

@@ -8,8 +8,8 @@
 
 namespace ibemu::launch {
 
-// The numbers that uverbs descriptors have: a filter tells them from others by
-// their number.
+// The numbers that descriptors of uverbs and rdma_cm have: a filter tells them
+// from others by their number.
 struct NodeFds {
   int first = 0;  // a multiple of `count`
   int count = 1;  // a power of two
@@ -19,9 +19,9 @@ struct NodeFds {
 };
 
 // Returns those numbers for processes that may have `limit` descriptors
-// (RLIMIT_NOFILE): 128, or a quarter of the limit where it is too low for that,
-// and the highest that fit.  But all are below 1,024 (FD_SETSIZE), for select()
-// has no others.
+// (RLIMIT_NOFILE): 512, for each connection may have an rdma_cm of its own, or
+// half of the limit where it is too low for that, and the highest that fit. But
+// all are below 1,024 (FD_SETSIZE), for select() has no others.
 NodeFds NodeFdsFor(unsigned long limit);
 
 // Filters system calls in this thread and all that come from it.  Others, and

@@ -125,7 +125,8 @@ void AddDevice(Entry& root, const View& view, const ViewDevice& device) {
   AddNodeDescription(directory, device);
 
   for (int port = adapter.first_port(); port <= adapter.last_port(); ++port) {
-    AddPort(Directory(directory, absl::StrCat("ports/", port)), device, port);
+    AddPort(Directory(directory, absl::StrCat("ports/", port)), view, device,
+            port);
   }
   for (const MadNode& node : MadNodesOf(device)) {
     Entry& entry = AddNode(root, view, device, "infiniband_mad", node.name,

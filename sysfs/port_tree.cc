@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "sysfs/cm_counters.h"
 #include "sysfs/counters.h"
 #include "sysfs/entries.h"
 #include "sysfs/format.h"
@@ -114,12 +115,14 @@ void AddHardwareCounters(Entry& directory) {
 
 }  // namespace
 
-void AddPort(Entry& directory, const ViewDevice& device, int number) {
+void AddPort(Entry& directory, const View& view, const ViewDevice& device,
+             int number) {
   mad::Port& port = device.host->device().port(number);
   AddPortInfo(directory, device, number, port);
   AddTables(directory, device, port);
   AddCounters(Directory(directory, "counters"), device, number);
   AddHardwareCounters(Directory(directory, "hw_counters"));
+  if (view.rdma_cm) AddCmCounters(directory, view, device, number);
 }
 
 }  // namespace ibemu::sysfs

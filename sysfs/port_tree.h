@@ -7,9 +7,10 @@
 
 namespace ibemu::sysfs {
 
-// Fills `directory` with the files of port `number` of `device`, which must
-// outlive it.
-void AddPort(Entry& directory, const ViewDevice& device, int number);
+// Fills `directory` with the files of port `number` of `device` of `view`; the
+// device must outlive it.
+void AddPort(Entry& directory, const View& view, const ViewDevice& device,
+             int number);
 
 }  // namespace ibemu::sysfs
 

@@ -36,8 +36,9 @@ struct Entry {
 
 // Returns the tree of `view`, as it is under /sys: "class/infiniband",
 // "class/infiniband_mad", "class/infiniband_verbs", "devices/pci1bed:00",
-// "bus/pci".  The PCI domain 1bed is ibemu's own, so that the tree can be laid
-// over a real machine's.  The device in slot N is PCI function 1bed:00:N.0.
+// "bus/pci", and, for rdma_cm, "class/misc" and "devices/virtual/misc".  The
+// PCI domain 1bed is ibemu's own, so that the tree can be laid over a real
+// machine's.  The device in slot N is PCI function 1bed:00:N.0.
 std::unique_ptr<Entry> BuildTree(const View& view);
 
 // Change the tree when a device has been added to the view, or is being removed

@@ -2,6 +2,7 @@
 #ifndef IBEMU_SYSFS_VIEW_H_
 #define IBEMU_SYSFS_VIEW_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cm/connection_manager.h"
 #include "mad/host.h"
 
 namespace ibemu::sysfs {
@@ -34,6 +36,8 @@ struct ViewDevice {
 struct DeviceNumber {
   int major_number = 0;
   int minor_number = 0;
+
+  bool operator==(const DeviceNumber&) const = default;
 };
 
 // A View is a set of devices under one numbering, as one Linux machine has
@@ -44,6 +48,10 @@ struct View {
   std::vector<ViewDevice> devices;  // by slot; a slot may be empty
   int cpu_count = 1;                // of the machine, for PCI's local_cpus
   bool verbs = false;               // adapters have a uverbs node
+  bool rdma_cm = false;             // there is the node rdma_cm
+  // Returns the counters of the communication manager of `host`, at each read;
+  // empty: all are 0.
+  std::function<cm::CmCounters(const mad::Host& host, int port)> cm_counters{};
   // The device numbers, by node, of nodes that do not have Linux's own.
   std::map<std::string, DeviceNumber> numbers{};
 };
@@ -54,6 +62,12 @@ inline constexpr int kMajor = 231;
 inline constexpr int kFirstUmad = 0;
 inline constexpr int kFirstIssm = 64;
 inline constexpr int kFirstUverbs = 192;
+
+// The node of rdma_cm, one for all devices of a view; a miscellaneous device
+// (MISC_MAJOR), whose minor Linux chooses when it loads rdma_ucm.
+inline constexpr char kRdmaCmNode[] = "rdma_cm";
+inline constexpr DeviceNumber kRdmaCm = {.major_number = 10,
+                                         .minor_number = 122};
 
 // A device node in /dev/infiniband for the management of a port: umadN or
 // issmN.

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "base/timers.h"
 #include "base/worker_pool.h"
+#include "cuse/file.h"
 #include "cuse/fuse/fuse_result.h"
 #include "cuse/rings/ring_set.h"
 #include "sysfs/view.h"
@@ -18,8 +19,9 @@
 
 namespace ibemu::cuse {
 
-// A file system.  Its root shows `dev/` (umadN, issmN, uverbsN) and `sys/`
-// (sysfs::BuildTree), which are to be bound to the places where programs look.
+// A file system.  Its root shows `dev/` (umadN, issmN, uverbsN, rdma_cm) and
+// `sys/` (sysfs::BuildTree), which are to be bound to the places where programs
+// look.
 //
 // Mount it with type "fuse" and data
 // "fd=N,rootmode=40000,user_id=U,group_id=G", MS_NOSUID|MS_NODEV, without
@@ -33,11 +35,13 @@ class FuseTree {
     // The owner of every entry, as ids of the mount's user namespace.
     uid_t uid = 0;
     gid_t gid = 0;
-    mode_t device_mode = 0600;  // as Linux gives umadN and issmN; uverbsN has
-                                // 0666
+    mode_t device_mode = 0600;  // as Linux gives umadN and issmN; uverbsN and
+                                // rdma_cm have 0666
     // Returns the verbs of the adapter in a slot of the view.  Needed only for
     // views with uverbs nodes.
     std::function<verbs::Provider&(int slot)> provider_of{};
+    // Makes the File of an open() of rdma_cm.  Needed only for views with it.
+    std::function<std::unique_ptr<File>()> rdma_cm_file{};
     // The path of `sys/`, for when its classes are bound elsewhere: their links
     // then lead there.  If empty, the links are relative, as in sysfs.
     std::string sys_path{};

@@ -30,7 +30,7 @@ constexpr uint32_t kParallelWrites = 38;
 // A size that no write reaches, for each begins at 0.
 constexpr off_t kBeyondWrites = off_t{1} << 62;
 
-constexpr mode_t kUverbsMode = 0666;  // rdma-core's udev rule
+constexpr mode_t kEverybody = 0666;  // uverbsN (rdma-core's udev rule), rdma_cm
 
 constexpr size_t kMaxWrite = size_t{1} << 20;  // what Linux's 256 pages hold
 
@@ -39,6 +39,12 @@ constexpr size_t kMaxWrite = size_t{1} << 20;  // what Linux's 256 pages hold
 constexpr double kTimeout = 3600;
 double EntryTimeout(const TreeNode& parent) {
   return parent.changes ? 0 : kTimeout;
+}
+
+// True of devices to which clients give commands by write(), which may wait.
+bool IsForEverybody(const DeviceNode& device) {
+  return device.kind == DeviceNode::Kind::kUverbs ||
+         device.kind == DeviceNode::Kind::kRdmaCm;
 }
 
 }  // namespace
@@ -87,15 +93,16 @@ struct stat FuseTreeOperations::StatOf(const TreeNode& node) const {
       result.st_size = static_cast<off_t>(node.entry->target.size());
       break;
     case TreeNode::Kind::kDevice:
-      result.st_mode = S_IFREG | (node.device.kind == DeviceNode::Kind::kUverbs
-                                      ? kUverbsMode
-                                      : options_.device_mode);
+      result.st_mode =
+          S_IFREG |
+          (IsForEverybody(node.device) ? kEverybody : options_.device_mode);
       if (HasParallelWrites(node.device)) result.st_size = kBeyondWrites;
       break;
     case TreeNode::Kind::kCharacter:
-      result.st_mode = S_IFCHR | kUverbsMode;
+      result.st_mode = S_IFCHR | kEverybody;
       result.st_rdev =
-          makedev(sysfs::kMajor, static_cast<unsigned>(node.minor));
+          makedev(static_cast<unsigned>(node.device_number.major_number),
+                  static_cast<unsigned>(node.device_number.minor_number));
       break;
   }
   return result;
@@ -105,7 +112,7 @@ struct stat FuseTreeOperations::StatOf(const TreeNode& node) const {
 // 32-bit programs could not open it, and others would try to read it to its
 // end.
 bool FuseTreeOperations::HasParallelWrites(const DeviceNode& device) const {
-  return has_parallel_writes_ && device.kind == DeviceNode::Kind::kUverbs;
+  return has_parallel_writes_ && IsForEverybody(device);
 }
 
 uint32_t FuseTreeOperations::OpenFlagsOf(const DeviceNode& device) const {
@@ -251,6 +258,8 @@ std::unique_ptr<File> FuseTreeOperations::NewFile(const DeviceNode& device,
       return std::make_unique<IssmFile>(device.host, device.port);
     case DeviceNode::Kind::kUverbs:
       return NewUverbsFile(device, flags);
+    case DeviceNode::Kind::kRdmaCm:
+      return options_.rdma_cm_file();
     case DeviceNode::Kind::kUmad:
       break;
   }

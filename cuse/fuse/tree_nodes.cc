@@ -44,6 +44,10 @@ TreeNodes::TreeNodes(const sysfs::View& view)
   dev_ = &Add(&root, "dev", TreeNode::Kind::kDirectory);
   dev_->changes = true;
   for (const ViewDevice& device : shown_) AddDeviceFiles(device);
+  if (view.rdma_cm) {
+    AddCharacter(sysfs::kRdmaCmNode, sysfs::kRdmaCm,
+                 {nullptr, DeviceNode::Kind::kRdmaCm, 0, 0});
+  }
   AddEntry(root, "sys", sysfs_);
   sys_ = root.children.back().get();
 }
@@ -85,17 +89,21 @@ void TreeNodes::AddDeviceFiles(const ViewDevice& device) {
         file.port, device.slot};
   }
   if (device.uverbs) {
-    const DeviceNode uverbs = {device.host, DeviceNode::Kind::kUverbs, 0,
-                               device.slot};
-    const std::string name = absl::StrCat("uverbs", *device.uverbs);
-    TreeNode& shown = Add(dev_, name, TreeNode::Kind::kCharacter);
-    shown.device = uverbs;
-    shown.minor = sysfs::kFirstUverbs + *device.uverbs;
-    TreeNode& file =
-        Add(dev_, absl::StrCat(".", name), TreeNode::Kind::kDevice);
-    file.device = uverbs;
-    file.hidden = true;
+    AddCharacter(absl::StrCat("uverbs", *device.uverbs),
+                 {sysfs::kMajor, sysfs::kFirstUverbs + *device.uverbs},
+                 {device.host, DeviceNode::Kind::kUverbs, 0, device.slot});
   }
+}
+
+void TreeNodes::AddCharacter(const std::string& name,
+                             sysfs::DeviceNumber number,
+                             const DeviceNode& device) {
+  TreeNode& shown = Add(dev_, name, TreeNode::Kind::kCharacter);
+  shown.device = device;
+  shown.device_number = number;
+  TreeNode& file = Add(dev_, absl::StrCat(".", name), TreeNode::Kind::kDevice);
+  file.device = device;
+  file.hidden = true;
 }
 
 void TreeNodes::AddEntry(TreeNode& parent, const std::string& name,

@@ -15,8 +15,8 @@ namespace ibemu::cuse {
 
 // A device file in `dev/`.
 struct DeviceNode {
-  std::shared_ptr<mad::Host> host;
-  enum class Kind { kUmad, kIssm, kUverbs };
+  std::shared_ptr<mad::Host> host;  // null: kRdmaCm, which serves all
+  enum class Kind { kUmad, kIssm, kUverbs, kRdmaCm };
   Kind kind = Kind::kUmad;
   int port = 0;  // of kUmad and kIssm
   int slot = 0;  // of kUverbs: sysfs::ViewDevice's
@@ -37,7 +37,7 @@ struct TreeNode {
   uint64_t parent = 0;                              // of the directory above
   std::shared_ptr<const sysfs::Entry> entry;        // of nodes from sysfs
   DeviceNode device;                                // of kDevice and kCharacter
-  int minor = 0;                                    // of kCharacter
+  sysfs::DeviceNumber device_number;                // of kCharacter
   std::vector<std::shared_ptr<TreeNode>> children;  // in the order of numbers
   bool changes = false;  // devices come and go among the children
   bool hidden = false;
@@ -85,6 +85,9 @@ class TreeNodes {
   void AddEntry(TreeNode& parent, const std::string& name,
                 std::shared_ptr<const sysfs::Entry> entry);
   void AddDeviceFiles(const sysfs::ViewDevice& device);
+  // Adds a kCharacter and the kDevice behind it.
+  void AddCharacter(const std::string& name, sysfs::DeviceNumber number,
+                    const DeviceNode& device);
   // Updates the nodes below `directory` to those of its entry.
   void Follow(TreeNode& directory);
   template <class Condition>

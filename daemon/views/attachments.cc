@@ -74,7 +74,8 @@ class Attachments::Attachment {
     devices_ = std::make_unique<SystemDevices>(
         owner_.loop_, owner_.workers_, owner_.rings_, major_number,
         view_.profile,
-        [this](int slot) -> verbs::Provider& { return ProviderOf(slot); });
+        [this](int slot) -> verbs::Provider& { return ProviderOf(slot); },
+        nullptr);
     return devices_->Follow(view_);
   }
 

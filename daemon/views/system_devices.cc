@@ -76,13 +76,15 @@ absl::StatusOr<UniqueFd> OpenCuse() {
 
 SystemDevices::SystemDevices(Loop& loop, WorkerPool& workers,
                              cuse::RingSet& rings, int major_number,
-                             sysfs::Profile profile, ProviderOf provider_of)
+                             sysfs::Profile profile, ProviderOf provider_of,
+                             cuse::CuseDevice::Opener rdma_cm)
     : loop_(loop),
       workers_(workers),
       rings_(rings),
       major_number_(major_number),
       identity_(cuse::AdapterIdentityOf(profile)),
-      provider_of_(std::move(provider_of)) {
+      provider_of_(std::move(provider_of)),
+      rdma_cm_(std::move(rdma_cm)) {
   launch::RemoveHiddenNodes();
 }
 
@@ -93,13 +95,11 @@ SystemDevices::~SystemDevices() {
 absl::Status SystemDevices::Follow(sysfs::View& view) {
   std::set<std::string> wanted;
   absl::Status status;
-  for (const sysfs::ViewDevice& shown : view.devices) {
-    for (const Node& node : NodesOf(shown)) {
-      wanted.insert(node.path);
-      status.Update(Show(node));
-      if (const auto made = devices_.find(node.path); made != devices_.end()) {
-        view.numbers[node.name] = made->second.number;
-      }
+  for (const Node& node : NodesOf(view)) {
+    wanted.insert(node.path);
+    status.Update(Show(node));
+    if (const auto made = devices_.find(node.path); made != devices_.end()) {
+      view.numbers[node.name] = made->second.number;
     }
   }
   for (auto device = devices_.begin(); device != devices_.end();) {
@@ -111,12 +111,23 @@ absl::Status SystemDevices::Follow(sysfs::View& view) {
 }
 
 std::vector<SystemDevices::Node> SystemDevices::NodesOf(
-    const sysfs::ViewDevice& shown) const {
+    const sysfs::View& view) const {
   std::vector<Node> nodes;
+  for (const sysfs::ViewDevice& shown : view.devices) AddNodesOf(shown, nodes);
+  if (view.rdma_cm) {
+    nodes.push_back({sysfs::kRdmaCmNode,
+                     absl::StrCat("infiniband/", sysfs::kRdmaCmNode),
+                     sysfs::DeviceNumber(), nullptr, rdma_cm_});
+  }
+  return nodes;
+}
+
+void SystemDevices::AddNodesOf(const sysfs::ViewDevice& shown,
+                               std::vector<Node>& nodes) const {
   const auto add = [&](const std::string& name, int minor_number,
                        CuseDevice::Opener opener) {
-    nodes.push_back({name, absl::StrCat("infiniband/", name), minor_number,
-                     shown.host, std::move(opener)});
+    nodes.push_back({name, absl::StrCat("infiniband/", name),
+                     NumberFor(minor_number), shown.host, std::move(opener)});
   };
   for (const sysfs::MadNode& node : MadNodesOf(shown)) {
     add(node.name, node.minor_number, MadOpener(shown.host, node, rings_));
@@ -127,7 +138,11 @@ std::vector<SystemDevices::Node> SystemDevices::NodesOf(
         UverbsOpener(shown.host, provider_of_(shown.slot), identity_, loop_,
                      workers_, pinned_, rings_));
   }
-  return nodes;
+}
+
+sysfs::DeviceNumber SystemDevices::NumberFor(int minor_number) const {
+  if (major_number_ == 0) return {};
+  return {major_number_, minor_number};
 }
 
 absl::Status SystemDevices::Show(const Node& node) {
@@ -147,12 +162,12 @@ absl::Status SystemDevices::Make(const Node& node) {
   auto device = std::make_unique<cuse::CuseDevice>(
       loop_, workers_,
       cuse::CuseDevice::Identity{
-          name, static_cast<unsigned>(major_number_),
-          static_cast<unsigned>(major_number_ == 0 ? 0 : node.minor_number)},
+          name, static_cast<unsigned>(node.number.major_number),
+          static_cast<unsigned>(node.number.minor_number)},
       node.opener);
   const absl::Status served = device->Serve(std::move(cuse));
   if (absl::IsAlreadyExists(served))
-    return launch::WhyRefused(name, major_number_);
+    return launch::WhyRefused(name, node.number.major_number);
   IBEMU_RETURN_IF_ERROR(served);
   const int fd = device->fd();
   devices_.emplace(name,

@@ -27,20 +27,20 @@ namespace ibemu::daemon {
 // Errors: NotFound, PermissionDenied, each with the cure.
 absl::StatusOr<UniqueFd> OpenCuse();
 
-// One device for each umadN, issmN and uverbsN of a view.  A device that the
-// view has no more has no node either; those who had it open keep it until they
-// close it.
+// One device for each umadN, issmN and uverbsN of a view, and rdma_cm.  A
+// device that the view has no more has no node either; those who had it open
+// keep it until they close it.
 class SystemDevices {
  public:
   // The verbs of the adapter in a slot of the view.
   using ProviderOf = std::function<verbs::Provider&(int slot)>;
 
-  // `major_number`: of every device, with Linux's minor numbers; 0: the kernel
-  // chooses both.  `profile`: the view's.  `loop`, `workers`, `rings` and the
-  // providers must outlive this.
+  // `major_number`: of every device but rdma_cm, with Linux's minor numbers; 0:
+  // the kernel chooses both.  `profile`: the view's.  `rdma_cm`: opens rdma_cm.
+  // `loop`, `workers`, `rings` and the providers must outlive this.
   SystemDevices(Loop& loop, WorkerPool& workers, cuse::RingSet& rings,
                 int major_number, sysfs::Profile profile,
-                ProviderOf provider_of);
+                ProviderOf provider_of, cuse::CuseDevice::Opener rdma_cm);
   ~SystemDevices();
   SystemDevices(const SystemDevices&) = delete;
   SystemDevices& operator=(const SystemDevices&) = delete;
@@ -55,23 +55,27 @@ class SystemDevices {
  private:
   // A device that is to be shown.
   struct Node {
-    std::string name;  // "umad0"
-    std::string path;  // below /dev
-    int minor_number;  // Linux's own
-    std::shared_ptr<mad::Host> host;
+    std::string name;                 // "umad0"
+    std::string path;                 // below /dev
+    sysfs::DeviceNumber number;       // Linux's own; 0: the kernel chooses
+    std::shared_ptr<mad::Host> host;  // null: rdma_cm's
     cuse::CuseDevice::Opener opener;
   };
   struct Shown {
     std::unique_ptr<cuse::CuseDevice> device;
     // The host that it belongs to, since another adapter may get its name
-    // later. Empty if it is hidden.
+    // later. Empty if it is hidden, and that of rdma_cm.
     std::weak_ptr<mad::Host> host;
     sysfs::DeviceNumber number;
     bool hidden = false;
   };
   using Devices = std::map<std::string, Shown>;  // by name below /dev
 
-  std::vector<Node> NodesOf(const sysfs::ViewDevice& shown) const;
+  std::vector<Node> NodesOf(const sysfs::View& view) const;
+  void AddNodesOf(const sysfs::ViewDevice& shown,
+                  std::vector<Node>& nodes) const;
+  // The number of a device that has Linux's own `minor_number`.
+  sysfs::DeviceNumber NumberFor(int minor_number) const;
   absl::Status Show(const Node& node);
   absl::Status Make(const Node& node);
   bool Handle(const std::string& name);
@@ -86,6 +90,7 @@ class SystemDevices {
   const int major_number_;
   const verbs::AdapterIdentity identity_;
   const ProviderOf provider_of_;
+  const cuse::CuseDevice::Opener rdma_cm_;
   Devices devices_;
 };
 

@@ -162,6 +162,20 @@ TEST_F(MountPlanTest, AServedDeviceHidesTheMachinesOfTheSameName) {
                                          HasSubstr("pci1bed:00")))));
 }
 
+TEST_F(MountPlanTest, RdmaCmIsShownAmongTheMachinesVirtualDevices) {
+  machine_.devices = {{"virtual", Kind::kDirectory, ""}};
+  served_.devices = {"pci1bed:00", "virtual"};
+  const std::vector<std::string> steps = View();
+  EXPECT_THAT(steps, IsSupersetOf({"bind S/devices/virtual on S/new/virtual",
+                                   "overlay S/fuse/sys/devices/virtual/misc:"
+                                   "S/devices/virtual/misc on "
+                                   "/sys/devices/virtual/misc"}));
+  EXPECT_GT(Position(steps,
+                     "overlay S/fuse/sys/devices/virtual/misc:"
+                     "S/devices/virtual/misc on /sys/devices/virtual/misc"),
+            Position(steps, "move S/new to /sys/devices"));
+}
+
 std::vector<std::string> Steps(const std::vector<std::string>& served,
                                const std::vector<std::string>& machine) {
   std::vector<std::string> steps;
@@ -190,8 +204,17 @@ TEST(SystemViewTest, ClassesOfRealAdaptersAreCoveredWithoutAnOverlay) {
 
 TEST(SystemViewTest, OtherClassesStayAsTheyAre) {
   EXPECT_THAT(
+      Steps({"infiniband", "net"}, {"infiniband", "net"}),
+      ElementsAre(
+          "bind /run/ibemu/sys/sys/class/infiniband on /sys/class/infiniband"));
+}
+
+TEST(SystemViewTest, RdmaCmIsShownAmongTheMachinesMiscellaneousDevices) {
+  EXPECT_THAT(
       Steps({"infiniband", "misc"}, {"infiniband", "misc"}),
       ElementsAre(
+          "overlay /run/ibemu/sys/sys/class/misc:/sys/class/misc on "
+          "/sys/class/misc",
           "bind /run/ibemu/sys/sys/class/infiniband on /sys/class/infiniband"));
 }
 

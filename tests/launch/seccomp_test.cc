@@ -46,7 +46,7 @@ TEST(FilterTest, LeavesOtherDomainsWithTheSameNumber) {
 }
 
 TEST(NodeFdsTest, AreTheHighestThatSelectKnows) {
-  constexpr NodeFds kBelow1024 = {.first = 896, .count = 128};
+  constexpr NodeFds kBelow1024 = {.first = 512, .count = 512};
   EXPECT_EQ(NodeFdsFor(1024), kBelow1024);
   EXPECT_EQ(NodeFdsFor(1025), kBelow1024);
   EXPECT_EQ(NodeFdsFor(20'000), kBelow1024);
@@ -54,11 +54,11 @@ TEST(NodeFdsTest, AreTheHighestThatSelectKnows) {
   EXPECT_EQ(NodeFdsFor(~0ul), kBelow1024);
 }
 
-TEST(NodeFdsTest, AreAQuarterOfALowLimit) {
-  EXPECT_EQ(NodeFdsFor(1023), (NodeFds{.first = 768, .count = 128}));
-  EXPECT_EQ(NodeFdsFor(256), (NodeFds{.first = 192, .count = 64}));
-  EXPECT_EQ(NodeFdsFor(200), (NodeFds{.first = 160, .count = 32}));
-  EXPECT_EQ(NodeFdsFor(20), (NodeFds{.first = 16, .count = 4}));
+TEST(NodeFdsTest, AreHalfOfALowLimit) {
+  EXPECT_EQ(NodeFdsFor(1023), (NodeFds{.first = 512, .count = 256}));
+  EXPECT_EQ(NodeFdsFor(256), (NodeFds{.first = 128, .count = 128}));
+  EXPECT_EQ(NodeFdsFor(200), (NodeFds{.first = 128, .count = 64}));
+  EXPECT_EQ(NodeFdsFor(20), (NodeFds{.first = 8, .count = 8}));
 }
 
 TEST(NodeFdsTest, FitWhateverTheLimitIs) {

@@ -79,6 +79,60 @@ TEST_F(TreeTest, GivesErrorsOnceTheDeviceIsGone) {
   EXPECT_EQ(device_.node_description(), "fake device");
 }
 
+TEST_F(TreeTest, HasRdmaCmOnlyWhereTheViewHasIt) {
+  EXPECT_EQ(Find(*tree_, "class/misc"), nullptr);
+  EXPECT_EQ(Find(*tree_, "class/infiniband/ibemu0/ports/1/cm_tx_msgs"),
+            nullptr);
+}
+
+// A view with rdma_cm.
+class RdmaCmTreeTest : public TreeTest {
+ protected:
+  void SetUp() override {
+    TreeTest::SetUp();
+    view_.rdma_cm = true;
+    tree_ = BuildTree(view_);
+  }
+};
+
+TEST_F(RdmaCmTreeTest, IsAMiscellaneousDevice) {
+  EXPECT_EQ(Find(*tree_, "class/misc")->children.at("rdma_cm")->target,
+            "../../devices/virtual/misc/rdma_cm");
+  EXPECT_EQ(Text("class/misc/rdma_cm/abi_version"), "4\n");
+  EXPECT_EQ(Text("class/misc/rdma_cm/dev"), "10:122\n");
+  EXPECT_EQ(Text("class/misc/rdma_cm/uevent"),
+            "MAJOR=10\nMINOR=122\nDEVNAME=infiniband/rdma_cm\n"
+            "DEVMODE=0666\n");
+}
+
+TEST_F(RdmaCmTreeTest, SaysTheNumberThatTheKernelChose) {
+  view_.numbers["rdma_cm"] = {240, 3};
+  tree_ = BuildTree(view_);
+  EXPECT_EQ(Text("class/misc/rdma_cm/dev"), "240:3\n");
+}
+
+TEST_F(RdmaCmTreeTest, CountsNothingWithoutAConnectionManager) {
+  EXPECT_EQ(File("ports/1/cm_tx_msgs/req"), "0\n");
+  EXPECT_EQ(File("ports/1/cm_rx_duplicates/apr"), "0\n");
+}
+
+TEST_F(RdmaCmTreeTest, ShowsWhatTheConnectionManagerCounts) {
+  cm::CmCounters counters;
+  view_.cm_counters = [&counters](const mad::Host&, int port) {
+    return port == 1 ? counters : cm::CmCounters();
+  };
+  tree_ = BuildTree(view_);
+  counters.tx_msgs[0] = 1;
+  counters.tx_retries[5] = 2;
+  counters.rx_msgs[8] = 3;
+  counters.rx_duplicates[10] = 4;
+  EXPECT_EQ(File("ports/1/cm_tx_msgs/req"), "1\n");
+  EXPECT_EQ(File("ports/1/cm_tx_retries/dreq"), "2\n");
+  EXPECT_EQ(File("ports/1/cm_rx_msgs/sidr_rep"), "3\n");
+  EXPECT_EQ(File("ports/1/cm_rx_duplicates/apr"), "4\n");
+  EXPECT_EQ(File("ports/1/cm_rx_msgs/req"), "0\n");
+}
+
 // Two adapters, of which the first comes and goes.
 class HotPlugTreeTest : public ::testing::Test {
  protected:

@@ -92,11 +92,30 @@ TEST_F(TreeNodesTest, AVerbsDeviceHasTwoFiles) {
   ASSERT_THAT(shown, NotNull());
   EXPECT_TRUE(shown->listed());
   EXPECT_EQ(shown->kind, TreeNode::Kind::kCharacter);
-  EXPECT_EQ(shown->minor, sysfs::kFirstUverbs + 4);
+  EXPECT_EQ(shown->device_number,
+            (sysfs::DeviceNumber{sysfs::kMajor, sysfs::kFirstUverbs + 4}));
   const TreeNodes::NodePtr file = nodes.Child(dev, ".uverbs4");
   ASSERT_THAT(file, NotNull());
   EXPECT_FALSE(file->listed());
   EXPECT_EQ(file->kind, TreeNode::Kind::kDevice);
+}
+
+TEST_F(TreeNodesTest, RdmaCmIsOneForAllAdaptersAndStaysWithoutThem) {
+  view_.rdma_cm = true;
+  TreeNodes nodes(view_);
+  const uint64_t dev = nodes.Child(TreeNodes::kRoot, "dev")->number;
+  const TreeNodes::NodePtr shown = nodes.Child(dev, "rdma_cm");
+  ASSERT_THAT(shown, NotNull());
+  EXPECT_TRUE(shown->listed());
+  EXPECT_EQ(shown->kind, TreeNode::Kind::kCharacter);
+  EXPECT_EQ(shown->device_number, sysfs::kRdmaCm);
+  const TreeNodes::NodePtr file = nodes.Child(dev, ".rdma_cm");
+  ASSERT_THAT(file, NotNull());
+  EXPECT_FALSE(file->listed());
+  PullOut(view_, 0);
+  PullOut(view_, 1);
+  nodes.Update(view_);
+  EXPECT_EQ(nodes.Child(dev, "rdma_cm"), shown);
 }
 
 TEST_F(TreeNodesTest, OtherDevicesKeepTheirNodes) {

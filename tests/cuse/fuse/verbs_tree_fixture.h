@@ -16,17 +16,37 @@
 
 namespace ibemu::cuse {
 
+// A file that opens, and answers nothing else.
+class SilentFile final : public File {
+ public:
+  void Open(bool /*nonblock*/, OpenReply reply) override { reply.Opened(); }
+  void Read(bool /*nonblock*/, ReadReply reply) override {
+    reply.Fail(Errno::kInvalid);
+  }
+  void Write(Written /*data*/, WriteReply reply) override {
+    reply.Fail(Errno::kInvalid);
+  }
+  void Ioctl(const IoctlRequest& /*request*/, IoctlReply reply) override {
+    reply.Fail(Errno::kNotTty);
+  }
+  uint32_t Poll() override { return 0; }
+  void Interrupt(RequestId /*id*/) override {}
+};
+
 // A fixture with the tree.  Its tests call kernel_.Init() themselves.
 class VerbsTreeTest : public ::testing::Test {
  protected:
   // `owner`: of the files, and its group.
   explicit VerbsTreeTest(uid_t owner = 0)
       : tree_(timers_, view_, workers_,
-              FuseTree::Options{.uid = owner,
-                                .gid = owner,
-                                .provider_of = [this](int) -> verbs::Provider& {
-                                  return provider_;
-                                }}) {
+              FuseTree::Options{
+                  .uid = owner,
+                  .gid = owner,
+                  .provider_of = [this](int) -> verbs::Provider& {
+                    return provider_;
+                  },
+                  .rdma_cm_file =
+                      [] { return std::make_unique<SilentFile>(); }}) {
     EXPECT_TRUE(tree_.Serve(kernel_.TakeServerFd()).ok());
     kernel_.SetPump([this] { Pump(); });
   }
@@ -43,7 +63,8 @@ class VerbsTreeTest : public ::testing::Test {
       .devices = {{.name = "ibemu0",
                    .host = std::make_shared<mad::Host>(timers_, device_),
                    .umads = {0},
-                   .uverbs = 0}}};
+                   .uverbs = 0}},
+      .rdma_cm = true};
   WorkerPool workers_{timers_, posts_.Poster()};
   FuseTree tree_;
   testing::KernelSide kernel_;
