@@ -60,6 +60,11 @@ serve it to "ibemu run --fabric".
                     Prometheus) and /health; to this machine alone; port 0: the
                     kernel chooses
   --seed=N          seed of losses and delays (default: drawn and printed)
+  --addresses=FILE|NETWORK
+                    the IP addresses of ports, by which programs connect: lines
+                    "NODE[/PORT] ADDRESS/PREFIX...", or a network to number
+                    hosts in (default: 198.18.0.0/15, in which node-2 has
+                    198.18.0.2; real adapters have none)
   --check           load and verify (with --backend=hca: reset each adapter and
                     print what its firmware says), then exit: 0 without faults,
                     else 1
@@ -180,6 +185,7 @@ int Main(std::vector<std::string> arguments) {
   app.add_option("--name", flags.name);
   app.add_option("--socket", flags.daemon.socket);
   app.add_option("--seed", flags.seed);
+  app.add_option("--addresses", flags.daemon.addresses);
   app.add_option("--host", flags.hosts)->allow_extra_args(false);
   app.add_option("--front-end", flags.front_end);
   app.add_option("--profile", flags.profile);

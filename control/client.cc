@@ -238,21 +238,26 @@ absl::StatusOr<json> Client::Call(std::string_view method,
   return impl_->Call(method, parameters, -1);
 }
 
-absl::StatusOr<std::vector<AttachedDevice>> Client::Attach(
-    int fuse_fd, const AttachRequest& request) {
+absl::StatusOr<Attached> Client::Attach(int fuse_fd,
+                                        const AttachRequest& request) {
   const json parameters = {{"hosts", request.hosts},
                            {"device_name", request.device_name},
                            {"profile", request.profile}};
   IBEMU_ASSIGN_OR_RETURN(const json result,
                          impl_->Call("attach", parameters, fuse_fd));
-  std::vector<AttachedDevice> devices;
+  Attached attached;
   for (const json& device : result.value("devices", json::array())) {
-    devices.push_back({.name = device.value("name", ""),
-                       .node = device.value("node", ""),
-                       .node_guid = device.value("node_guid", ""),
-                       .umads = device.value("umads", std::vector<int>())});
+    attached.devices.push_back(
+        {.name = device.value("name", ""),
+         .node = device.value("node", ""),
+         .node_guid = device.value("node_guid", ""),
+         .umads = device.value("umads", std::vector<int>())});
   }
-  return devices;
+  for (const json& name : result.value("names", json::array())) {
+    attached.names.push_back(
+        {.address = name.value("address", ""), .node = name.value("node", "")});
+  }
+  return attached;
 }
 
 absl::StatusOr<UniqueFd> Client::OpenStream(std::string_view method,

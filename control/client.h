@@ -38,6 +38,17 @@ struct AttachedDevice {
   std::vector<int> umads;  // the N of umadN and issmN, one per port
 };
 
+// A host that has an address.
+struct NamedAddress {
+  std::string address;  // "198.18.0.2"
+  std::string node;     // the node's description
+};
+
+struct Attached {
+  std::vector<AttachedDevice> devices;
+  std::vector<NamedAddress> names;  // of hosts of the fabric
+};
+
 // A Client is one connection to a daemon.  Every call blocks; no loop is
 // needed.
 class Client {
@@ -87,8 +98,7 @@ class Client {
   // `request` on it as long as this connection is open.  Then the daemon closes
   // the descriptor, and programs that outlive their run get ENOTCONN.
   // `fuse_fd` remains the caller's to close.
-  absl::StatusOr<std::vector<AttachedDevice>> Attach(
-      int fuse_fd, const AttachRequest& request);
+  absl::StatusOr<Attached> Attach(int fuse_fd, const AttachRequest& request);
 
   // Calls a method that sends a stream as long as this connection is open:
   // passes it one end of a socket pair, and returns the other end.

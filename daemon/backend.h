@@ -2,6 +2,7 @@
 #ifndef IBEMU_DAEMON_BACKEND_H_
 #define IBEMU_DAEMON_BACKEND_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "control/rpc.h"
 #include "daemon/adapters/adapters.h"
 #include "daemon/adapters/host_table.h"
+#include "daemon/addresses/address_plan.h"
 #include "daemon/web/web_address.h"
 #include "daemon/web/web_server.h"
 #include "nlohmann/json_fwd.hpp"
@@ -26,6 +28,11 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual Adapters& adapters() = 0;
+
+  // The addresses of the adapters' ports, and the seed of what is random about
+  // connections.
+  virtual const AddressPlan& addresses() const = 0;
+  virtual uint64_t seed() const = 0;
 
   // Adds this back end's own methods; `hosts` has those of its adapters.  Call
   // it once.  Both parameters must outlive the last call of a method.

@@ -20,6 +20,9 @@ struct DaemonOptions {
   std::string topology = "back-to-back";  // a file or a generator's SPEC
   std::string sm = "builtin";             // none, static or builtin
   std::optional<uint64_t> seed;           // if absent, a random one
+  // A network or a file; if absent, AddressPlan::kUsual for a fabric, and no
+  // addresses for real adapters.
+  std::optional<std::string> addresses;
   // The path of the control socket.  If it is empty, ibemud takes "default" in
   // SocketDirectory(), and a private daemon a free name there.
   std::string socket;

@@ -1,13 +1,13 @@
 #include "daemon/fabric_backend.h"
 
-#include <sys/random.h>
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
+#include "daemon/addresses/load_addresses.h"
+#include "daemon/draw_seed.h"
 #include "daemon/progress.h"
 #include "daemon/web/fabric_site.h"
 #include "nlohmann/json.hpp"
@@ -25,13 +25,6 @@ absl::Status CheckSm(const std::string& sm) {
   return absl::InvalidArgumentError(absl::StrCat(
       "--sm=", sm, ": there are \"none\", \"static\" and \"builtin\"",
       DidYouMean(sm, {"none", "static", "builtin"}).Question()));
-}
-
-uint64_t ChooseSeed(const DaemonOptions& options) {
-  if (options.seed) return *options.seed;
-  uint32_t seed = 0;  // short enough to be typed again
-  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) seed = 1;
-  return seed;
 }
 
 absl::StatusOr<std::unique_ptr<fabric::Fabric>> LoadFabric(
@@ -55,26 +48,50 @@ absl::StatusOr<std::unique_ptr<fabric::Fabric>> LoadFabric(
   return fabric;
 }
 
+// In topology order.
+std::vector<AdapterId> ChannelAdapters(const fabric::Fabric& fabric) {
+  std::vector<AdapterId> adapters;
+  for (const fabric::Node& node : fabric.subnet().nodes()) {
+    if (node.type != mad::NodeType::kChannelAdapter) continue;
+    adapters.push_back(
+        static_cast<AdapterId>(&node - fabric.subnet().nodes().data()));
+  }
+  return adapters;
+}
+
+absl::StatusOr<AddressPlan> Address(const DaemonOptions& options,
+                                    fabric::Fabric& fabric) {
+  const std::vector<AdapterId> numbered = ChannelAdapters(fabric);
+  if (!options.addresses) {
+    return AddressPlan::Numbered(AddressPlan::kUsual, numbered);
+  }
+  FabricAdapters adapters(fabric);
+  return LoadAddresses(*options.addresses, adapters, numbered);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Backend>> FabricBackend::Load(
     const DaemonOptions& options, Loop& loop) {
   IBEMU_RETURN_IF_ERROR(CheckSm(options.sm));
-  const uint64_t seed = ChooseSeed(options);
+  const uint64_t seed = options.seed ? *options.seed : DrawSeed();
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<fabric::Fabric> fabric,
                          LoadFabric(options, seed, loop));
-  return std::unique_ptr<Backend>(
-      new FabricBackend(options, seed, loop, std::move(fabric)));
+  IBEMU_ASSIGN_OR_RETURN(AddressPlan addresses, Address(options, *fabric));
+  return std::unique_ptr<Backend>(new FabricBackend(
+      options, seed, loop, std::move(fabric), std::move(addresses)));
 }
 
 FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
-                             Loop& loop, std::unique_ptr<fabric::Fabric> fabric)
+                             Loop& loop, std::unique_ptr<fabric::Fabric> fabric,
+                             AddressPlan addresses)
     : topology_(options.topology),
       sm_(options.sm),
       seed_(seed),
       loop_(loop),
       fabric_(std::move(fabric)),
       adapters_(*fabric_),
+      addresses_(std::move(addresses)),
       methods_(loop_, *fabric_),
       events_(loop_, *fabric_, absl::Now() - loop_.Now()),
       faults_(loop_, *fabric_, events_),

@@ -30,11 +30,13 @@ class FabricBackend : public Backend {
  public:
   // Makes the fabric.  `loop` must outlive the result.
   //
-  // Errors: those of the topology and of --sm.
+  // Errors: those of the topology, of --sm and of --addresses.
   static absl::StatusOr<std::unique_ptr<Backend>> Load(
       const DaemonOptions& options, Loop& loop);
 
   Adapters& adapters() override { return adapters_; }
+  const AddressPlan& addresses() const override { return addresses_; }
+  uint64_t seed() const override { return seed_; }
   void AddTo(control::MethodTable& dispatcher, HostTable& hosts) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;
@@ -44,13 +46,14 @@ class FabricBackend : public Backend {
 
  private:
   FabricBackend(const DaemonOptions& options, uint64_t seed, Loop& loop,
-                std::unique_ptr<fabric::Fabric> fabric);
+                std::unique_ptr<fabric::Fabric> fabric, AddressPlan addresses);
 
   const std::string topology_, sm_;
   const uint64_t seed_;
   Loop& loop_;
   const std::unique_ptr<fabric::Fabric> fabric_;
   FabricAdapters adapters_;
+  const AddressPlan addresses_;
   FabricMethods methods_;
   FabricEventLog events_;
   FaultMethods faults_;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
+#include "daemon/addresses/load_addresses.h"
 #include "daemon/remote_node/modelled_hca.h"
 #include "daemon/web/adapter_site.h"
 #include "nlohmann/json.hpp"
@@ -36,14 +37,18 @@ HcaBackend::HcaBackend(Loop& loop, std::function<void()> alive)
       event_methods_(loop, events_) {}
 
 absl::StatusOr<std::unique_ptr<Backend>> HcaBackend::Load(
-    const std::vector<HcaChoice>& choices, Loop& loop,
-    std::function<void()> alive) {
+    const DaemonOptions& options, Loop& loop, std::function<void()> alive) {
   std::unique_ptr<HcaBackend> backend(new HcaBackend(loop, std::move(alive)));
-  for (const HcaChoice& choice : choices) {
+  for (const HcaChoice& choice : options.adapters) {
     IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<hca::PciFunction> function,
                            Open(choice, loop));
     IBEMU_RETURN_IF_ERROR(
         backend->adapters_.Add(HcaName(choice), std::move(function)));
+  }
+  if (options.addresses) {
+    IBEMU_ASSIGN_OR_RETURN(
+        backend->addresses_,
+        LoadAddresses(*options.addresses, backend->adapters_, {}));
   }
   return backend;
 }

@@ -14,8 +14,11 @@
 #include "daemon/adapters/hca_access.h"
 #include "daemon/adapters/hca_adapters.h"
 #include "daemon/adapters/hca_probe.h"
+#include "daemon/addresses/address_plan.h"
 #include "daemon/backend.h"
 #include "daemon/capture/capture_methods.h"
+#include "daemon/daemon_options.h"
+#include "daemon/draw_seed.h"
 #include "daemon/events/event_methods.h"
 #include "loop/loop.h"
 
@@ -23,15 +26,14 @@ namespace ibemu::daemon {
 
 class HcaBackend : public Backend {
  public:
-  // Takes over the adapters, one after the other.  `loop` must outlive the
-  // result.  `alive` is called about once a second during a wait for an
-  // adapter.
+  // Takes over the adapters of `options`, one after the other.  `loop` must
+  // outlive the result.  `alive` is called about once a second during a wait
+  // for an adapter.
   //
-  // Errors: those of OpenHca(), PlugInModelledHca() and HcaAdapters::Add(); the
-  // adapters that were taken are then given back.
+  // Errors: those of OpenHca(), PlugInModelledHca(), HcaAdapters::Add() and
+  // LoadAddresses(); the adapters that were taken are then given back.
   static absl::StatusOr<std::unique_ptr<Backend>> Load(
-      const std::vector<HcaChoice>& choices, Loop& loop,
-      std::function<void()> alive);
+      const DaemonOptions& options, Loop& loop, std::function<void()> alive);
 
   // Asks each adapter what it is, and touches nothing else.  Prints the output
   // of ProbeHca(), after the adapter's name.
@@ -42,6 +44,8 @@ class HcaBackend : public Backend {
                             const hca::Print& print);
 
   Adapters& adapters() override { return adapters_; }
+  const AddressPlan& addresses() const override { return addresses_; }
+  uint64_t seed() const override { return seed_; }
   void AddTo(control::MethodTable& dispatcher, HostTable& hosts) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;
@@ -54,6 +58,8 @@ class HcaBackend : public Backend {
 
   Loop& loop_;
   HcaAdapters adapters_;
+  AddressPlan addresses_;  // with Load()
+  const uint64_t seed_ = DrawSeed();
   AdapterEventLog events_;
   EventMethods event_methods_;
   std::optional<CaptureMethods> captures_;  // with AddTo()

@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Load(
       std::unique_ptr<Backend> backend,
       options.adapters.empty()
           ? FabricBackend::Load(options, *loop)
-          : HcaBackend::Load(options.adapters, *loop, std::move(alive)));
+          : HcaBackend::Load(options, *loop, std::move(alive)));
   return std::unique_ptr<Server>(
       new Server(options, std::move(loop), std::move(backend)));
 }
@@ -35,7 +35,7 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
       loop_(std::move(loop)),
       backend_(std::move(backend)),
       hosts_(*loop_, backend_->adapters()),
-      attachments_(*loop_, hosts_) {
+      attachments_(*loop_, hosts_, backend_->addresses()) {
   backend_->AddTo(dispatcher_, hosts_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",

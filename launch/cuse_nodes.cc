@@ -73,9 +73,13 @@ sysfs::DeviceNumber NumberOf(const std::string& name) {
           static_cast<int>(minor(node.st_rdev))};
 }
 
+bool HasNode(const std::string& name) {
+  return access(Node(name).c_str(), F_OK) == 0;
+}
+
 absl::Status WhyRefused(const std::string& name, int major_number) {
   const std::string node = Node(name);
-  if (access(node.c_str(), F_OK) == 0) {
+  if (HasNode(name)) {
     return absl::AlreadyExistsError(absl::StrCat(
         node, ": the name is in use, by a real adapter or another ibemud"));
   }

@@ -13,6 +13,9 @@ namespace ibemu::launch {
 // Returns the number that the kernel gave to the existing device `name`.
 sysfs::DeviceNumber NumberOf(const std::string& name);
 
+// Returns true if there is a node `name`, whoever's it is.
+bool HasNode(const std::string& name);
+
 // Returns the reason why the kernel did not make the device, which the kernel
 // itself does not tell.  The status is always AlreadyExists.
 absl::Status WhyRefused(const std::string& name, int major_number);

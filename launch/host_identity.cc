@@ -9,6 +9,8 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -31,12 +33,16 @@ std::optional<std::string> ReadText(const char* path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-bool Names(absl::string_view line, std::string_view name) {
-  const absl::string_view said = line.substr(0, line.find('#'));
-  const std::vector<std::string> words =
-      absl::StrSplit(said, absl::ByAnyChar(" \t"), absl::SkipEmpty());
-  return !words.empty() &&
-         std::find(words.begin() + 1, words.end(), name) != words.end();
+// The names that a hosts file knows.
+std::set<std::string> HostNamesIn(std::string_view hosts) {
+  std::set<std::string> names;
+  for (const absl::string_view line : absl::StrSplit(Absl(hosts), '\n')) {
+    const std::vector<std::string> words =
+        absl::StrSplit(line.substr(0, line.find('#')), absl::ByAnyChar(" \t"),
+                       absl::SkipEmpty());
+    if (!words.empty()) names.insert(words.begin() + 1, words.end());
+  }
+  return names;
 }
 
 }  // namespace
@@ -72,13 +78,20 @@ std::string BootId(std::string_view machine, std::string_view fabric,
                          (low >> 48 & 0x3fff) | 0x8000, low & 0xffffffffffff);
 }
 
-std::string AddToHosts(std::string_view hosts, std::string_view name) {
-  for (const absl::string_view line : absl::StrSplit(Absl(hosts), '\n')) {
-    if (Names(line, name)) return std::string(hosts);
+std::string AddToHosts(std::string_view hosts, std::string_view name,
+                       const std::vector<HostIdentity::Other>& others) {
+  std::set<std::string> known = HostNamesIn(hosts);
+  std::string text(hosts);
+  const auto add = [&](std::string_view address, const std::string& host) {
+    if (host.empty() || !known.insert(host).second) return;
+    if (!text.empty() && !text.ends_with('\n')) text += '\n';
+    absl::StrAppend(&text, Absl(address), "\t", host, "\n");
+  };
+  add("127.0.1.1", std::string(name));
+  for (const HostIdentity::Other& other : others) {
+    add(other.address, other.name);
   }
-  const bool whole = hosts.empty() || hosts.ends_with('\n');
-  return absl::StrCat(Absl(hosts), whole ? "" : "\n", "127.0.1.1\t", Absl(name),
-                      "\n");
+  return text;
 }
 
 absl::Status BecomeHost(const HostIdentity& host) {
@@ -89,7 +102,7 @@ absl::Status BecomeHost(const HostIdentity& host) {
   };
   if (unshare(CLONE_NEWUTS) != 0) return fails(errno);
   std::optional<std::string> hosts = ReadText(kHosts);
-  if (hosts) hosts = AddToHosts(*hosts, host.name);
+  if (hosts) hosts = AddToHosts(*hosts, host.name, host.others);
   IBEMU_RETURN_IF_ERROR(CarryOut(PlanHost(host.boot_id, hosts)));
   if (sethostname(host.name.data(), host.name.size()) != 0) return fails(errno);
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "launch/mount_plan.h"
@@ -15,9 +16,16 @@ namespace ibemu::launch {
 // that uses it, go by the boot id: processes with the same one talk through
 // shared memory.
 struct HostIdentity {
+  // A host whose name programs can look up.
+  struct Other {
+    std::string address;  // "198.18.0.2"
+    std::string name;
+  };
+
   std::string name;  // as of sethostname(2)
   // "6a4bd7e0-9b0b-4b5e-8a06-3c8c3b1a3c55"; empty where the machine has none.
   std::string boot_id;
+  std::vector<Other> others;
 };
 
 // A host's name for a node that describes itself as `description`: its first
@@ -29,8 +37,12 @@ std::string HostName(std::string_view description);
 std::string BootId(std::string_view machine, std::string_view fabric,
                    std::string_view node);
 
-// A new /etc/hosts, from the machine's.  A host must know its own name.
-std::string AddToHosts(std::string_view hosts, std::string_view name);
+// A new /etc/hosts, from the machine's.  A host must know its own name, which
+// leads to itself by the machine's network.  Of the others, those that have a
+// name; a name that is known already, the machine's or the host's own, stays
+// what it is.
+std::string AddToHosts(std::string_view hosts, std::string_view name,
+                       const std::vector<HostIdentity::Other>& others = {});
 
 // Makes this process and all that come from it appear as on that host.  To be
 // called when the stage of the run is there.

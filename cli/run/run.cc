@@ -63,7 +63,7 @@ void FillStandardStreams() {
 }
 
 bool WantsPrivateDaemon(const RunOptions& options) {
-  return options.topology || options.sm || options.seed ||
+  return options.topology || options.sm || options.seed || options.addresses ||
          !options.adapters.empty();
 }
 
@@ -73,6 +73,7 @@ daemon::DaemonOptions PrivateOptions(const RunOptions& options) {
   if (options.topology) daemon.topology = *options.topology;
   if (options.sm) daemon.sm = *options.sm;
   daemon.seed = options.seed;
+  daemon.addresses = options.addresses;
   return daemon;
 }
 
@@ -87,8 +88,8 @@ absl::StatusOr<Uplink> FindDaemon(const RunOptions& options) {
   Uplink uplink;
   if (options.fabric && WantsPrivateDaemon(options)) {
     return absl::InvalidArgumentError(
-        "--fabric joins a running daemon: give --topology, --sm, --seed and "
-        "--backend to that ibemud instead");
+        "--fabric joins a running daemon: give --topology, --sm, --seed, "
+        "--addresses and --backend to that ibemud instead");
   }
   const bool outer = !Variable(kFabricVariable).empty();
   if (options.fabric || (outer && !WantsPrivateDaemon(options))) {
@@ -142,7 +143,7 @@ std::string CoveredDirectory() {
 }
 
 // Makes the devices appear to this process and all that come from it.
-absl::StatusOr<std::vector<control::AttachedDevice>> ShowDevices(
+absl::StatusOr<control::Attached> ShowDevices(
     const RunOptions& options, launch::Privilege privilege, Uplink& uplink,
     const launch::MachineFacts& machine, UniqueFd fuse) {
   IBEMU_RETURN_IF_ERROR(launch::CarryOut(launch::PlanStage(machine)));
@@ -152,20 +153,20 @@ absl::StatusOr<std::vector<control::AttachedDevice>> ShowDevices(
     IBEMU_ASSIGN_OR_RETURN(uplink.client,
                            control::Client::Adopt(uplink.connection.Release()));
   }
-  IBEMU_ASSIGN_OR_RETURN(std::vector<control::AttachedDevice> devices,
+  IBEMU_ASSIGN_OR_RETURN(control::Attached attached,
                          uplink.client->Attach(fuse.get(), RequestOf(options)));
   fuse.Reset();  // the daemon's alone: when it closes, the devices are gone
   IBEMU_ASSIGN_OR_RETURN(const launch::ServedFacts served,
                          launch::LookAtServed());
   IBEMU_RETURN_IF_ERROR(launch::CarryOut(launch::PlanView(machine, served)));
-  return devices;
+  return attached;
 }
 
 // The host that the command believes itself on; an empty name: the machine.
 absl::StatusOr<launch::HostIdentity> HostOf(
     const RunOptions& options, const control::Greeting& daemon,
-    const std::vector<control::AttachedDevice>& devices,
-    const launch::MachineFacts& machine) {
+    const control::Attached& attached, const launch::MachineFacts& machine) {
+  const std::vector<control::AttachedDevice>& devices = attached.devices;
   launch::HostIdentity host;
   if (options.hostname == kMachinesName) return host;
   if (options.hostname) {
@@ -183,6 +184,9 @@ absl::StatusOr<launch::HostIdentity> HostOf(
   if (host.name.empty() || machine.boot_id.empty()) return host;
   host.boot_id =
       launch::BootId(machine.boot_id, daemon.socket, devices.front().node_guid);
+  for (const control::NamedAddress& other : attached.names) {
+    host.others.push_back({other.address, launch::HostName(other.node)});
+  }
   return host;
 }
 
@@ -239,7 +243,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
                          launch::LookAtMachine());
   const mode_t umask_before = umask(kUsualUmask);
   IBEMU_ASSIGN_OR_RETURN(
-      const std::vector<control::AttachedDevice> devices,
+      const control::Attached attached,
       ShowDevices(options, privilege, uplink, machine, std::move(fuse)));
   if (options.profile == kProfileWithoutVerbs) {
     std::fputs(
@@ -250,7 +254,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   }
   IBEMU_ASSIGN_OR_RETURN(
       const launch::HostIdentity host,
-      HostOf(options, uplink.client->greeting(), devices, machine));
+      HostOf(options, uplink.client->greeting(), attached, machine));
   if (!host.name.empty()) {
     const absl::Status status = launch::BecomeHost(host);
     if (!status.ok() && options.hostname) return status;
@@ -267,7 +271,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   const std::string& socket = uplink.client->greeting().socket;
   command.environment = {
       {kFabricVariable, socket},
-      {kHostVariable, HostNames(uplink.client->greeting(), devices)}};
+      {kHostVariable, HostNames(uplink.client->greeting(), attached.devices)}};
   AddFastPath(options, command.environment);
   std::optional<launch::NodeSupervisor> nodes;
   const launch::NodeFds node_fds = launch::NodeFdsFor(DescriptorLimit());

@@ -14,12 +14,13 @@ namespace ibemu::cli {
 
 struct RunOptions {
   // Options of the private daemon.  None of them goes together with `fabric`.
-  // `adapters` (--backend=hca) excludes the other ones: the command sees all
-  // of these adapters, and `hosts` is empty.
+  // `adapters` (--backend=hca) excludes the other ones but `addresses`: the
+  // command sees all of these adapters, and `hosts` is empty.
   std::vector<daemon::HcaChoice> adapters;
   std::optional<std::string> topology;  // default "back-to-back"
   std::optional<std::string> sm;
   std::optional<uint64_t> seed;
+  std::optional<std::string> addresses;  // DaemonOptions's
 
   // A running daemon: a name, or the path of its socket (it has a slash).
   // Without it and without all above, IBEMU_FABRIC counts: so a nested

@@ -33,6 +33,10 @@ driven from user space.
                     sets LIDs, routes and ACTIVE ports at start; builtin
                     (default) is a subnet manager inside the fabric
   --seed=N          seed of losses and delays (default: drawn)
+  --addresses=FILE|NETWORK
+                    the IP addresses of ports, by which programs connect: lines
+                    "NODE[/PORT] ADDRESS/PREFIX...", or a network to number
+                    hosts in; default 198.18.0.0/15 (node-2 is 198.18.0.2)
   --fabric=NAME     join a running daemon (a name, or the path of its socket)
                     instead of starting a private one
   --backend=hca     no simulated subnet, but the adapters that follow, and
@@ -124,9 +128,9 @@ absl::Status CheckBackend(const RunFlags& flags) {
 absl::Status CheckNoAdapter(const RunFlags& flags) {
   const RunOptions& options = flags.options;
   if (!options.no_adapter) return absl::OkStatus();
-  if (options.topology || options.sm || options.seed || options.fabric ||
-      flags.backend || !options.hosts.empty() || options.hostname ||
-      options.state || options.keep) {
+  if (options.topology || options.sm || options.seed || options.addresses ||
+      options.fabric || flags.backend || !options.hosts.empty() ||
+      options.hostname || options.state || options.keep) {
     return absl::InvalidArgumentError(
         "--no-adapter starts and joins nothing: no option of a subnet, a "
         "daemon or a host goes together with it");
@@ -183,6 +187,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--topology", options->topology);
   run->add_option("--sm", options->sm);
   run->add_option("--seed", options->seed);
+  run->add_option("--addresses", options->addresses);
   run->add_option("--backend", flags->backend);
   run->add_option("--fabric", options->fabric);
   // Each --host has one value: the words after it are COMMAND.

@@ -12,6 +12,7 @@
 #include "control/peer.h"
 #include "cuse/client/caller_memory.h"
 #include "cuse/fuse/fuse_tree.h"
+#include "daemon/addresses/address_text.h"
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/views/system_devices.h"
 #include "daemon/words/port_text.h"
@@ -28,20 +29,32 @@ namespace {
 
 using nlohmann::json;
 
-json DescribeShown(const sysfs::ViewDevice& shown) {
+json DescribeShown(const sysfs::ViewDevice& shown, const AddressPlan& plan,
+                   AdapterId adapter) {
   const mad::Device& device = shown.host->device();
+  json addresses = json::array();
+  for (int port = device.first_port(); port <= device.last_port(); ++port) {
+    for (const wire::IpNetwork& network : plan.AddressesOf({adapter, port})) {
+      addresses.push_back(NetworkText(network));
+    }
+  }
   return {{"name", shown.name},
           {"node", device.node_description()},
           {"node_guid", GuidText(device.node_guid())},
-          {"umads", shown.umads}};
+          {"umads", shown.umads},
+          {"addresses", std::move(addresses)}};
 }
 
 json DescribeRemoved(const Adapters& adapters, AdapterId adapter) {
   return {{"name", json()},
           {"node", adapters.description(adapter)},
           {"node_guid", GuidText(adapters.node_guid(adapter))},
-          {"umads", json::array()}};
+          {"umads", json::array()},
+          {"addresses", json::array()}};
 }
+
+// Of hosts, in the /etc/hosts of a run.  Each look-up of a name reads it.
+constexpr size_t kMostNames = 4096;
 
 // Ways that no call went are left out.
 json DescribeWays(const std::array<uint32_t, fast_path::kWays>& counts) {
@@ -144,7 +157,7 @@ class Attachments::Attachment {
     for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
       if (!*slot) continue;
       if (shown != view_.devices.end() && shown->slot == NumberOf(slot)) {
-        devices.push_back(DescribeShown(*shown++));
+        devices.push_back(DescribeShown(*shown++, owner_.plan_, **slot));
       } else {
         devices.push_back(DescribeRemoved(owner_.adapters_, **slot));
       }
@@ -198,9 +211,10 @@ class Attachments::Attachment {
   int pid_;
 };
 
-Attachments::Attachments(Loop& loop, HostTable& hosts)
+Attachments::Attachments(Loop& loop, HostTable& hosts, const AddressPlan& plan)
     : loop_(loop),
       hosts_(hosts),
+      plan_(plan),
       adapters_(hosts.adapters()),
       workers_(
           loop,
@@ -345,6 +359,15 @@ absl::StatusOr<Attachments::Placed> Attachments::Place(
   return placed;
 }
 
+json Attachments::Names() const {
+  json names = json::array();
+  for (const AddressPlan::HostAddress& host : plan_.Hosts(kMostNames)) {
+    names.push_back({{"address", AddressText(host.address)},
+                     {"node", adapters_.description(host.adapter)}});
+  }
+  return names;
+}
+
 absl::StatusOr<json> Attachments::Attach(control::Parameters& parameters,
                                          control::Caller& caller) {
   const std::vector<std::string> names = parameters.Texts("hosts");
@@ -363,7 +386,7 @@ absl::StatusOr<json> Attachments::Attach(control::Parameters& parameters,
   json devices = attachment->Devices();
   IBEMU_RETURN_IF_ERROR(attachment->Serve(std::move(fuse), ""));
   caller.Keep(std::move(attachment));
-  return json{{"devices", std::move(devices)}};
+  return json{{"devices", std::move(devices)}, {"names", Names()}};
 }
 
 }  // namespace ibemu::daemon

@@ -13,6 +13,7 @@
 #include "cuse/rings/ring_set.h"
 #include "daemon/adapters/adapters.h"
 #include "daemon/adapters/host_table.h"
+#include "daemon/addresses/address_plan.h"
 #include "loop/loop.h"
 #include "sysfs/view.h"
 
@@ -22,9 +23,9 @@ namespace ibemu::daemon {
 // gone.  Views of one adapter share the mad::Host that a HostTable has for it.
 class Attachments : private Adapters::Listener {
  public:
-  // Both must outlive this object, and this object must outlive every Caller
+  // All must outlive this object, and this object must outlive every Caller
   // that it has served.
-  Attachments(Loop& loop, HostTable& hosts);
+  Attachments(Loop& loop, HostTable& hosts, const AddressPlan& plan);
   ~Attachments();
   Attachments(const Attachments&) = delete;
   Attachments& operator=(const Attachments&) = delete;
@@ -41,7 +42,8 @@ class Attachments : private Adapters::Listener {
   // Adds the methods `attach` and `host.set`.
   void AddTo(control::MethodTable& dispatcher);
 
-  // Returns all views: [{"pid": 4711, "devices": [...]}].
+  // Returns all views: [{"pid": 4711, "devices": [...]}], each device with the
+  // addresses of its ports.
   nlohmann::json List() const;
 
   // Returns the clients with rings, and which way their calls went:
@@ -58,6 +60,10 @@ class Attachments : private Adapters::Listener {
 
   void OnAdapterChange(AdapterId adapter, bool present) override;
 
+  // The hosts that have addresses: [{"address": "198.18.0.1", "node":
+  // "node-1"},
+  // ...], in the order of these, and not all of very many.
+  nlohmann::json Names() const;
   absl::StatusOr<nlohmann::json> Attach(control::Parameters& parameters,
                                         control::Caller& caller);
   absl::StatusOr<nlohmann::json> SetHost(control::Parameters& parameters);
@@ -69,6 +75,7 @@ class Attachments : private Adapters::Listener {
 
   Loop& loop_;
   HostTable& hosts_;
+  const AddressPlan& plan_;
   Adapters& adapters_;
   WorkerPool workers_;
   cuse::RingSet rings_;

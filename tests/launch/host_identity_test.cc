@@ -49,5 +49,16 @@ TEST(HostsTest, GetTheNameOnce) {
   EXPECT_EQ(AddToHosts(comment, "a"), comment + "127.0.1.1\ta\n");
 }
 
+TEST(HostsTest, OthersAreKnownByTheirAddressesUnlessTheNameIsTaken) {
+  EXPECT_EQ(AddToHosts("127.0.0.1 localhost node-3\n", "node-1",
+                       {{"198.18.0.1", "node-1"},
+                        {"198.18.0.2", "node-2"},
+                        {"198.18.0.3", "node-3"},
+                        {"198.18.0.4", ""},
+                        {"198.18.0.5", "node-2"}}),
+            "127.0.0.1 localhost node-3\n127.0.1.1\tnode-1\n"
+            "198.18.0.2\tnode-2\n");
+}
+
 }  // namespace
 }  // namespace ibemu::launch

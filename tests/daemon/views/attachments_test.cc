@@ -34,7 +34,8 @@ class AttachmentsTest : public ::testing::Test, protected MethodCaller {
       fabric::FabricOptions{}};
   FabricAdapters adapters_{fabric_};
   HostTable hosts_{*loop_, adapters_};
-  Attachments attachments_{*loop_, hosts_};
+  AddressPlan plan_;
+  Attachments attachments_{*loop_, hosts_, plan_};
 };
 
 TEST_F(AttachmentsTest, ADeviceThatNobodyUsesIsRemovedAndAdded) {

@@ -1,0 +1,76 @@
+// AddressPlan: which port has which IP addresses.
+#ifndef IBEMU_DAEMON_ADDRESSES_ADDRESS_PLAN_H_
+#define IBEMU_DAEMON_ADDRESSES_ADDRESS_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/adapters/adapters.h"
+#include "wire/ip_address.h"
+
+namespace ibemu::daemon {
+
+// An AddressPlan knows the addresses of the ports of a daemon's adapters.  It
+// is a value: numbered, or as it was told with Add().
+class AddressPlan {
+ public:
+  // The adapter that an address leads to.
+  struct Owner {
+    AdapterId adapter{};
+    int port = 0;
+    auto operator<=>(const Owner&) const = default;
+  };
+  struct HostAddress {
+    wire::IpAddress address;
+    AdapterId adapter{};
+  };
+
+  // The network of the usual plan.
+  static constexpr wire::IpNetwork kUsual = {
+      .address = wire::IpAddress::Ipv4(0xc6120000), .prefix = 15};
+
+  // A plan in which nobody has an address.
+  AddressPlan() = default;
+
+  // Returns a plan by number.  The halves of `network`, which is of IPv4, are
+  // two rails: port 1 of the n-th of `adapters` has the n-th address of the
+  // lower half, its port 2 the n-th of the upper one, and other ports have
+  // none.  Both have fd1b:e000:0:PORT::n/64, too.  Adapters beyond the last
+  // address have none.
+  static AddressPlan Numbered(const wire::IpNetwork& network,
+                              const std::vector<AdapterId>& adapters);
+
+  // Gives a port one more address.
+  //
+  // Errors: AlreadyExists, some port has it: OwnerOf() tells which.
+  absl::Status Add(Owner owner, const wire::IpNetwork& network);
+  // Returns the port that Add() gave `address`, or null.
+  const Owner* OwnerOf(const wire::IpAddress& address) const;
+
+  // The addresses of a port, IPv4 first.
+  std::vector<wire::IpNetwork> AddressesOf(Owner owner) const;
+
+  // Returns the adapters that have an IPv4 address, each with its first one, in
+  // the order of the addresses, at most `limit`.
+  std::vector<HostAddress> Hosts(size_t limit) const;
+
+ private:
+  // The most addresses in half a network, that of the network and that for
+  // broadcasts not counted.
+  uint32_t Room() const;
+
+  wire::IpNetwork network_{};        // of a plan by number
+  std::vector<AdapterId> numbered_;  // in that order
+  std::vector<uint32_t> numbers_;    // by adapter; 0: none
+  std::map<Owner, std::vector<wire::IpNetwork>> added_;
+  std::map<wire::IpAddress, Owner> owners_;  // of `added_`
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_ADDRESSES_ADDRESS_PLAN_H_

@@ -1,0 +1,102 @@
+#include "daemon/addresses/address_plan.h"
+
+#include <string>
+#include <vector>
+
+#include "daemon/addresses/address_text.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using ::testing::ElementsAre, ::testing::IsEmpty;
+
+constexpr AdapterId kSwitch{0}, kFirst{1}, kSecond{3};
+
+std::vector<std::string> Texts(const AddressPlan& plan,
+                               AddressPlan::Owner owner) {
+  std::vector<std::string> texts;
+  for (const wire::IpNetwork& network : plan.AddressesOf(owner)) {
+    texts.push_back(NetworkText(network));
+  }
+  return texts;
+}
+
+TEST(AddressPlanTest, NumbersAdaptersInOrderAndTheirPortsByRails) {
+  const AddressPlan plan =
+      AddressPlan::Numbered(AddressPlan::kUsual, {kFirst, kSecond});
+  EXPECT_THAT(Texts(plan, {kFirst, 1}),
+              ElementsAre("198.18.0.1/16", "fd1b:e000:0:1::1/64"));
+  EXPECT_THAT(Texts(plan, {kSecond, 1}),
+              ElementsAre("198.18.0.2/16", "fd1b:e000:0:1::2/64"));
+  EXPECT_THAT(Texts(plan, {kSecond, 2}),
+              ElementsAre("198.19.0.2/16", "fd1b:e000:0:2::2/64"));
+  EXPECT_THAT(Texts(plan, {kSecond, 3}), IsEmpty());
+  EXPECT_THAT(Texts(plan, {kSwitch, 0}), IsEmpty());
+  EXPECT_THAT(Texts(plan, {AdapterId{99}, 1}), IsEmpty());
+}
+
+TEST(AddressPlanTest, HasRoomForTwoRailsOf65534) {
+  std::vector<AdapterId> adapters;
+  for (uint32_t i = 0; i < 65'535; ++i) adapters.push_back(AdapterId{i});
+  const AddressPlan plan = AddressPlan::Numbered(AddressPlan::kUsual, adapters);
+  EXPECT_THAT(Texts(plan, {adapters[65'533], 2}),
+              ElementsAre("198.19.255.254/16", "fd1b:e000:0:2::fffe/64"));
+  EXPECT_THAT(Texts(plan, {adapters[65'534], 1}),
+              ElementsAre("fd1b:e000:0:1::ffff/64"))
+      << "198.18.255.255 is for broadcasts";
+}
+
+TEST(AddressPlanTest, NumbersInWhateverNetwork) {
+  const AddressPlan plan = AddressPlan::Numbered(
+      {wire::IpAddress::Ipv4(0x0a000000), 8}, {kFirst, kSecond});
+  EXPECT_EQ(Texts(plan, {kSecond, 1}).front(), "10.0.0.2/9");
+  EXPECT_EQ(Texts(plan, {kSecond, 2}).front(), "10.128.0.2/9");
+}
+
+TEST(AddressPlanTest, GivesAnAddressToOnePortOnly) {
+  AddressPlan plan;
+  const wire::IpNetwork network = *ParseNetwork("10.0.0.1/8");
+  EXPECT_TRUE(plan.Add({kFirst, 2}, *ParseNetwork("fd00::1/64")).ok());
+  EXPECT_TRUE(plan.Add({kFirst, 2}, network).ok());
+  EXPECT_EQ(plan.Add({kSecond, 1}, network).code(),
+            absl::StatusCode::kAlreadyExists);
+  ASSERT_NE(plan.OwnerOf(network.address), nullptr);
+  EXPECT_EQ(*plan.OwnerOf(network.address), (AddressPlan::Owner{kFirst, 2}));
+  EXPECT_THAT(Texts(plan, {kFirst, 2}),
+              ElementsAre("10.0.0.1/8", "fd00::1/64"));
+}
+
+TEST(AddressPlanTest, NamesHostsOnceAndNotAllOfMany) {
+  const AddressPlan numbered =
+      AddressPlan::Numbered(AddressPlan::kUsual, {kFirst, kSecond});
+  EXPECT_EQ(numbered.Hosts(10).size(), 2u);
+  ASSERT_EQ(numbered.Hosts(1).size(), 1u);
+  EXPECT_EQ(AddressText(numbered.Hosts(1)[0].address), "198.18.0.1");
+  AddressPlan told;
+  ASSERT_TRUE(told.Add({kSecond, 1}, *ParseNetwork("10.0.0.2/8")).ok());
+  ASSERT_TRUE(told.Add({kSecond, 2}, *ParseNetwork("10.0.0.1/8")).ok());
+  ASSERT_TRUE(told.Add({kFirst, 1}, *ParseNetwork("fd00::1/64")).ok());
+  ASSERT_EQ(told.Hosts(10).size(), 1u);
+  EXPECT_EQ(told.Hosts(10)[0].adapter, kSecond);
+}
+
+TEST(AddressTextTest, ReadsWhatItWrites) {
+  for (const char* text :
+       {"198.18.0.1/16", "fd1b:e000:0:1::1/64", "0.0.0.0/0", "::/128"}) {
+    ASSERT_TRUE(ParseNetwork(text)) << text;
+    EXPECT_EQ(NetworkText(*ParseNetwork(text)), text);
+  }
+}
+
+TEST(AddressTextTest, RefusesWhatIsNoNetwork) {
+  for (const char* text :
+       {"", "10.0.0.1", "10.0.0.1/", "10.0.0.1/33", "10.0.0.1/-1",
+        "10.0.0.1/8x", "10.0.0/8", "fd00::1/129", "node-1/8", "/8"}) {
+    EXPECT_FALSE(ParseNetwork(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace ibemu::daemon
