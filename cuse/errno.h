@@ -37,6 +37,10 @@ enum class Errno : int {
   kNoProtocol = EPROTONOSUPPORT,
   kNoBuffers = ENOBUFS,
   kNotSupported = EOPNOTSUPP,
+  kAddressInUse = EADDRINUSE,
+  kNoAddress = EADDRNOTAVAIL,
+  kUnreachable = ENETUNREACH,
+  kConnected = EISCONN,
 };
 
 // Return the errno that a client sees for a status: the first for statuses of

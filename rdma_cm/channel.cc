@@ -127,12 +127,11 @@ Outcome<uint32_t> Channel::Leave(uint32_t number) {
 
 // -----
 
-Outcome<uint32_t> Channel::TakeOver(
-    uint32_t number, const std::function<bool(const Channel&)>& may_take) {
+Outcome<uint32_t> Channel::TakeOver(uint32_t number) {
   const std::shared_ptr<UserId> id = view_->ids().Find(number);
   if (id == nullptr) return Refusal::kNoSuchId;
   auto& from = static_cast<Channel&>(id->owner());
-  if (&from != this && !may_take(from)) return Refusal::kInvalid;
+  if (from.user_ != user_) return Refusal::kInvalid;
   if (id->id() == nullptr) return Refusal::kRemoved;
   if (&from == this) return id->events_reported;
   if (ids_.size() >= kMostIds) return Refusal::kNoMemory;
@@ -181,7 +180,6 @@ void Channel::OnEvent(const std::shared_ptr<UserId>& id, Event event) {
   Push({.id = id,
         .told_uid = id->uid,
         .told_id = id->number,
-        .is_datagram = id->id()->is_datagram(),
         .event = std::move(event)});
 }
 
@@ -192,7 +190,6 @@ void Channel::OnJoinEvent(const std::shared_ptr<UserId>& id,
         .join = join,
         .told_uid = join->uid,
         .told_id = join->number,
-        .is_datagram = true,
         .event = std::move(event)});
 }
 
@@ -210,7 +207,6 @@ void Channel::OnRequest(const std::shared_ptr<UserId>& listener,
         .made = made,
         .told_uid = listener->uid,
         .told_id = made->number,
-        .is_datagram = listener->id()->is_datagram(),
         .event = std::move(event)});
 }
 

@@ -54,10 +54,13 @@ class Channel final : private UserIdOwner {
   // fetched.
   Outcome<uint32_t> Leave(uint32_t join);
 
-  // Takes an id, with its events, from the open that has it.  `may_take` says
-  // whether that open's may be taken.  Returns how many events were fetched.
-  Outcome<uint32_t> TakeOver(
-      uint32_t number, const std::function<bool(const Channel&)>& may_take);
+  // Takes an id, with its events, from the open that has it, which must be of
+  // the same user.  Returns how many events were fetched.
+  Outcome<uint32_t> TakeOver(uint32_t number);
+
+  // Whose open it is: a number that the front end gives its users.
+  uint64_t user() const { return user_; }
+  void SetUser(uint64_t user) { user_ = user; }
 
   bool has_event() const { return !events_.empty(); }
   // Takes an event, which counts as fetched.  REQUIRES: has_event().
@@ -81,6 +84,7 @@ class Channel final : private UserIdOwner {
   const std::function<void()> on_event_;
   std::vector<std::shared_ptr<UserId>> ids_;  // in the order of their making
   EventQueue events_;
+  uint64_t user_ = 0;
 };
 
 }  // namespace ibemu::rdma_cm

@@ -23,7 +23,6 @@ struct QueuedEvent {
   std::weak_ptr<UserId> made{};    // by a request
   uint64_t told_uid = 0;
   uint32_t told_id = 0;
-  bool is_datagram = false;  // of an id for datagrams
   Event event{};
 };
 

@@ -20,7 +20,6 @@ enum class Refusal {
   kConnected,        // EISCONN
   kTryAgain,         // EAGAIN: no subnet manager is known
   kNoMemory,         // ENOMEM: one of the limits is reached
-  kNotImplemented,   // ENOSYS: an option that there isn't
   kFault,            // EIO: the device failed
 };
 
