@@ -2,7 +2,7 @@
 """ibemu against ibsim, on one machine, in one run, placed alike.
 
     tools/bench.py [micro] [rate] [messages] [tools] [memory] [idle] [scale]
-                   [system] [verbs] [hca]
+                   [system] [verbs] [hca] [rxe]
     tools/bench.py --hosts 648,3888 tools
 
 All suites, unless some are named.
@@ -13,7 +13,6 @@ Figures are medians of several runs; each ratio says which way is better.
 import argparse
 import os
 import pathlib
-import signal
 import statistics
 import subprocess
 import sys
@@ -21,74 +20,19 @@ import tempfile
 import time
 
 from bench_hca import bench_hca
-from bench_lab import (BUILD, MESSAGES, PLACES, ROOT, RUNS, TOPOLOGIES, Ibemu,
-                       Ibsim, SystemIbemu, figure, head, median, opensm,
-                       report, subnet_up, timed)
+from bench_ibsim import bench_rate, bench_tools
+from bench_lab import (BUILD, MESSAGES, PLACES, ROOT, RUNS, Ibemu, Ibsim,
+                       SystemIbemu, figure, generate, head, median, rate,
+                       report, timed)
+from bench_rxe import bench_rxe
 from bench_scale import bench_scale
 from bench_verbs import bench_verbs
-
-
-def generate(scratch, hosts):
-    net = scratch / f"{hosts}.net"
-    if not net.exists():
-        with net.open("w") as file:
-            subprocess.run([BUILD / "cli/ibemu", "topology", "generate",
-                            TOPOLOGIES[hosts]], stdout=file, check=True)
-    return net
 
 
 def bench_micro(_scratch, _hosts):
     for program in sorted((BUILD / "bench").glob("*_bench")):
         print(f"\n{program.name}", flush=True)
         subprocess.run([program, "--benchmark_color=false"], check=True)
-
-
-def rate(simulator, command):
-    return float(subprocess.run(
-        command, env=simulator.environment, cwd=simulator.scratch, check=True,
-        stdout=subprocess.PIPE, text=True).stdout)
-
-
-def bench_rate(scratch, _hosts):
-    net = generate(scratch, 648)
-    client = BUILD / "bench/umad_rate"
-    for place, (server_cpu, client_cpu) in PLACES.items():
-        head(f"MAD round trips per second, {place}")
-        mount = scratch / "null"
-        mount.mkdir(exist_ok=True)
-        null = subprocess.Popen(pinned(server_cpu,
-                                       [BUILD / "bench/null_fuse", mount]))
-        while not mount.is_mount():
-            time.sleep(0.01)
-        ours, ibsim = Ibemu(scratch, net, server_cpu), Ibsim(scratch, net, server_cpu)
-        for outstanding, wanted in ((1, 3 if server_cpu == client_cpu else 4),
-                                    (32, 6 if server_cpu == client_cpu else 2.5)):
-            options = [f"--outstanding={outstanding}", "--count=50000"]
-
-            def of(simulator):
-                return median(lambda: rate(simulator, simulator.command(
-                    "node-1", client_cpu, client, *options)))
-
-            class Null:
-                environment = None
-                scratch = mount.parent
-
-            mine = of(ours)
-            report(f"{outstanding} outstanding, against ibsim", mine, of(ibsim),
-                   "/s", "more", wanted)
-            by_file = median(lambda: rate(ours, ours.command(
-                "node-1", client_cpu, client, *options,
-                options=["--no-fast-path"])))
-            report(f"{outstanding} outstanding, against --no-fast-path", mine,
-                   by_file, "/s", "more", 3)
-            floor = median(lambda: rate(Null, pinned(client_cpu, [
-                client, *options, f"--file={mount}/echo"])))
-            report(f"{outstanding} outstanding, --no-fast-path against a null"
-                   " FUSE server", by_file, floor, "/s", "more", 0.8)
-        ours.server.stop()
-        ibsim.server.stop()
-        null.terminate()
-        null.wait()
 
 
 def bench_messages(scratch, _hosts):
@@ -138,44 +82,6 @@ def bench_messages(scratch, _hosts):
         answers.terminate()
         answers.communicate()
         ours.server.stop()
-
-
-def bench_tools(scratch, hosts):
-    for place, (server_cpu, client_cpu) in PLACES.items():
-        for count in hosts:
-            head(f"{count} hosts, {place}: seconds")
-            net = generate(scratch, count)
-            runs = {"ibnetdiscover": {}, "opensm to SUBNET UP": {},
-                    "iblinkinfo": {}}
-            cpu = {}
-            for kind in (Ibemu, Ibsim):
-                simulator = kind(scratch, net, server_cpu)
-
-                def command(*tool):
-                    return simulator.command("node-1", client_cpu, *tool)
-
-                def managed():
-                    before = simulator.server.cpu_seconds()
-                    took = subnet_up(simulator, command(*opensm(scratch)))
-                    cpu[kind] = simulator.server.cpu_seconds() - before
-                    return took
-
-                times = RUNS if count < 4000 else 1
-                for what, measure in (
-                        ("ibnetdiscover", lambda: timed(
-                            simulator, command("ibnetdiscover"))),
-                        ("opensm to SUBNET UP", managed),
-                        ("iblinkinfo", lambda: timed(
-                            simulator, command("iblinkinfo")))):
-                    runs[what][kind] = statistics.median(
-                        measure() for _ in range(
-                            1 if what.startswith("opensm") else times))
-                simulator.server.stop()
-            for what, result in runs.items():
-                limit = 0.85 if what.startswith("opensm") else 0.75
-                report(what, result[Ibemu], result[Ibsim], "s", "less", limit)
-            report("the simulator's own CPU for opensm", cpu[Ibemu], cpu[Ibsim],
-                   "s", "less", 1)
 
 
 def bench_memory(scratch, hosts):
@@ -248,7 +154,7 @@ def main():
               "messages": bench_messages, "tools": bench_tools,
               "memory": bench_memory, "idle": bench_idle,
               "scale": bench_scale, "system": bench_system, "verbs": bench_verbs,
-              "hca": bench_hca}
+              "hca": bench_hca, "rxe": bench_rxe}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", default="648,3888,11664")
     parser.add_argument("suites", nargs="*", choices=[*suites, []])

@@ -26,9 +26,9 @@ class HcaIbemu(Ibemu):
                        f"model={self.socket}/{node}",
                        f"--socket={self.sockets[node]}"], r"\bready\b")
 
-    def command(self, host, cpu, *arguments):
+    def command(self, host, cpu, *arguments, options=()):
         return [BUILD / "cli/ibemu", "run",
-                f"--fabric={self.sockets[host]}", f"--host={host}", "--",
+                f"--fabric={self.sockets[host]}", f"--host={host}", *options, "--",
                 *map(str, arguments)]
 
     def memory_mib(self):

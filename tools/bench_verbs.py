@@ -6,7 +6,8 @@ import re
 import subprocess
 import time
 
-from bench_lab import BUILD, RUNS, Ibemu, figure, head, report
+from bench_lab import (BUILD, LONGEST, RUNS, Ibemu, end, figure, head,
+                       interleaved, report, report_runs)
 
 SIZES = (65536, 1 << 20)
 
@@ -16,24 +17,27 @@ def lists(length):
     return "-l", length, "-t", 256
 
 
-def perftest(lab, program, *options):
-    """The columns of the last line that it prints."""
+def perftest(lab, program, *options, run=()):
+    """The columns of the last line that it prints; `run`: options of ibemu run."""
     port = random.randrange(20000, 60000)
     command = [program, "-F", "-p", port, *options]
-    server = subprocess.Popen(lab.command("node-1", None, *command),
+    server = subprocess.Popen(lab.command("node-1", None, *command, options=run),
                               stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL)
-    for _ in range(100):
-        client = subprocess.run(
-            lab.command("node-2", None, *command, "localhost"), text=True,
-            capture_output=True, check=False)
-        if "Couldn't connect" not in client.stderr + client.stdout:
-            break
-        time.sleep(0.1)
-    server.wait()
-    rows = re.findall(r"^ *\d+ +\d+ .*$", client.stdout, re.M)
-    if not rows:
-        raise SystemExit(f"{program}: {client.stdout}{client.stderr}")
+    try:
+        for _ in range(100):
+            client = subprocess.run(
+                lab.command("node-2", None, *command, "localhost", options=run),
+                text=True, capture_output=True, check=False, timeout=LONGEST)
+            if "Couldn't connect" not in client.stderr + client.stdout:
+                break
+            time.sleep(0.1)
+        rows = re.findall(r"^ *\d+ +\d+ .*$", client.stdout, re.M)
+        if not rows:
+            raise SystemExit(f"{program}: {client.stdout}{client.stderr}")
+        server.wait(LONGEST)
+    finally:
+        end(server)
     return [float(column) for column in rows[-1].split()]
 
 
@@ -73,7 +77,7 @@ def pair(server_command, client_command, pattern):
         for _ in range(50):
             time.sleep(0.2)
             output = subprocess.run(client_command, text=True, check=False,
-                                    capture_output=True).stdout
+                                    capture_output=True, timeout=LONGEST).stdout
             found = re.findall(pattern, output, re.M)
             if found:
                 return float(found[-1])
@@ -97,6 +101,29 @@ def libfabric_tcp(size, column):
     rows = rows.replace(r"(\S+) +(\S+)", (r"(\S+) +\S+", r"\S+ +(\S+)")[column])
     return pair([*program, "-B", str(port)],
                 [*program, "-P", str(port), "localhost"], rows)
+
+
+def against_file_and_tcp(lab):
+    """What goes past FUSE, what does not, and TCP, in pairs of runs."""
+    def latency(*options):
+        return perftest(lab, "ib_send_lat", "-s", 8, "-n", 5000, run=options)[4]
+
+    def messages(*options):
+        return perftest(lab, "ib_send_bw", "-s", 4096, "-n", 20000,
+                        run=options)[4] * 1e6
+
+    head("Past FUSE, against calls by the file and TCP")
+    got = interleaved({
+        "ours": latency, "by file": lambda: latency("--no-fast-path"),
+        "tcp": lambda: ucx_tcp("tag_lat", 8, 5000, r"Final: +\d+ +(\S+)")})
+    report_runs("ib_send_lat 8 B, one way, against --no-fast-path", got["ours"],
+                got["by file"], "us", "less", 0.1)
+    report_runs("ib_send_lat 8 B, one way, against UCX tcp tag_lat",
+                got["ours"], got["tcp"], "us", "less", 1)
+    got = interleaved({"ours": messages,
+                       "by file": lambda: messages("--no-fast-path")})
+    report_runs("ib_send_bw 4 KiB, against --no-fast-path", got["ours"],
+                got["by file"], "/s", "more", 5)
 
 
 def bench_verbs(scratch, _hosts):
@@ -133,10 +160,9 @@ def bench_verbs(scratch, _hosts):
     rate = best(lambda: perftest(lab, "ib_write_bw", "-s", 4096, "-n", 40000,
                                  *lists(32))[4] * 1e6)
     figure("ib_write_bw 4 KiB, 32 to a post", rate, "/s", ("more", 60000))
+    against_file_and_tcp(lab)
     lab.server.stop()
     head("The same by TCP of others (one way, one stream)", "")
-    figure("UCX tcp tag_lat 8 B",
-           ucx_tcp("tag_lat", 8, 5000, r"Final: +\d+ +(\S+)"), "us")
     figure("UCX tcp tag_bw 1 MiB",
            ucx_tcp("tag_bw", 1 << 20, 500,
                    r"Final: +\d+ +\S+ +\S+ +\S+ +(\S+)"), "MB/s")
