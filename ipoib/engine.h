@@ -3,9 +3,22 @@
 #ifndef IBEMU_IPOIB_ENGINE_H_
 #define IBEMU_IPOIB_ENGINE_H_
 
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "base/random.h"
 #include "base/timers.h"
+#include "ipoib/datagram_queue.h"
 #include "ipoib/interface.h"
+#include "ipoib/neighbor_message.h"
+#include "ipoib/neighbor_table.h"
+#include "ipoib/steady_membership.h"
+#include "ipoib/unicast_sender.h"
 #include "mad/host.h"
 #include "mad/sa/multicast_members.h"
 #include "mad/sa/sa_client.h"
@@ -13,7 +26,13 @@
 
 namespace ibemu::ipoib {
 
-class Engine final : public Interface {
+// An Engine has no interface of the kernel behind it: of what arrives it
+// answers questions for its addresses, and echo requests, and drops the rest.
+// It does nothing unless it is asked, a packet arrives, or the port changes.
+class Engine final : public Interface,
+                     private verbs::AsyncEventListener,
+                     private DatagramQueue::Listener,
+                     private NeighborTable::Asker {
  public:
   // What an interface stands on.  All must outlive it.
   struct Ground {
@@ -27,7 +46,89 @@ class Engine final : public Interface {
   Engine(const Ground& ground, Random random,
          std::vector<wire::IpNetwork> addresses);
   ~Engine() override;
-  // ... Interface
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Interface
+  const std::vector<wire::IpNetwork>& addresses() const override {
+    return addresses_;
+  }
+  wire::Gid gid() const override;
+  uint16_t pkey() const override;
+  bool up() const override;
+  const mad::McMemberRecord* broadcast_group() const override {
+    return broadcast_.record();
+  }
+  std::unique_ptr<Resolution> Resolve(const wire::IpAddress& address,
+                                      absl::Duration timeout,
+                                      NeighborTable::Done done) override;
+  // A task may destroy this.
+  void WhenUp(absl::Duration patience,
+              absl::AnyInvocable<void()> task) override;
+
+ private:
+  // A task that waits for the interface.
+  struct Waiting {
+    TimerId timer = TimerId::kNone;
+    absl::AnyInvocable<void()> task;
+  };
+  using WaitingPlace = std::list<Waiting>::iterator;
+  // The group of a neighbour that is asked for by ND.
+  struct AskedGroup {
+    std::unique_ptr<mad::MulticastMembership> membership;
+    std::optional<mad::McMemberRecord> record;
+  };
+
+  const mad::Port& port() const {
+    return ground_.host.device().port(ground_.port);
+  }
+  bool IsOwn(const wire::IpAddress& address) const;
+  const wire::IpAddress* SourceFor(const wire::IpAddress& target) const;
+  HardwareAddress hardware_address() const;
+
+  // What happens to the port and its memberships.
+  void RefreshSoon();
+  void Refresh();
+  void OnBroadcastGroup(const mad::McMemberRecord* group);
+  bool OpenQueue(const mad::McMemberRecord& broadcast);
+  bool Attach(const mad::McMemberRecord& group);
+  void DetachAll();
+  void StartSolicitedGroups();
+  void RunAfter(absl::Duration delay, WaitingPlace waiting);
+
+  // Questions and answers.
+  mad::McMemberRecord GroupLikeBroadcast(const wire::IpAddress& address,
+                                         uint8_t join_state) const;
+  void SendToGroup(const mad::McMemberRecord& group,
+                   const std::vector<std::byte>& packet);
+  void AskBy(const mad::McMemberRecord& group, const wire::IpAddress& address);
+  void JoinAskedGroup(const wire::IpAddress& address);
+  void OnNeighborMessage(const NeighborMessage& message);
+
+  // verbs::AsyncEventListener
+  void OnDeviceEvent(verbs::EventType type, int port) override;
+  // DatagramQueue::Listener
+  void OnDatagram(const DatagramQueue::Datagram& datagram) override;
+  // NeighborTable::Asker
+  void Ask(const wire::IpAddress& address) override;
+  void StopAsking(const wire::IpAddress& address) override;
+
+  const Ground ground_;
+  const std::vector<wire::IpNetwork> addresses_;
+  const uint32_t first_psn_;
+  bool gone_ = false;  // the device
+  bool refreshing_ = false;
+  std::unique_ptr<DatagramQueue> queue_;  // null: was never up
+  std::vector<std::pair<wire::Gid, wire::Lid>> attached_;
+  std::list<Waiting> waiting_;
+  std::map<wire::IpAddress, AskedGroup> asked_groups_;
+  UnicastSender unicast_;
+  NeighborTable neighbors_;
+  // Of the addresses of IPv6.
+  std::vector<std::unique_ptr<SteadyMembership>> solicited_groups_;
+  SteadyMembership broadcast_;
+  // Expires with this: for tasks.
+  const std::shared_ptr<Engine*> self_ = std::make_shared<Engine*>(this);
 };
 
 }  // namespace ibemu::ipoib

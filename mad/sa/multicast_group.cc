@@ -131,7 +131,9 @@ void MulticastGroup::OnJoinAnswered(absl::StatusOr<McMemberRecord> record) {
     if (asker != nullptr) RefuseFirst(record.status());
   } else if (!lost_meanwhile_) {
     // Also if the asker has gone: then it is time to leave.
+    const wire::Gid asked = record_.mgid;
     record_ = *record;
+    if (asked != wire::Gid{}) record_.mgid = asked;
     if (asker != nullptr) {
       record_.join_state |= asker->wanted.join_state;
       AdmitFirst();

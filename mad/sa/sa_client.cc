@@ -41,6 +41,7 @@ std::vector<std::byte> Request(Method method, const T& record, uint64_t mask) {
   header.mad.class_version = kSaClassVersion;
   header.mad.method = method;
   header.mad.attr_id = T::kId;
+  header.rmpp = {.version = 0, .resp_time = 0, .active = false};
   header.component_mask = mask;
   std::vector<std::byte> mad(kMadBytes);
   wire::Encode(header, mad);
@@ -153,6 +154,12 @@ class SaClient::Impl final : public AgentClient,
   void OnMad(Agent& /*agent*/, IncomingMessage message) override {
     const auto header = wire::Decode<MadHeader>(message.mad);
     const auto id = static_cast<uint32_t>(header.tid);
+    if (header.method != Method::kGetResp &&
+        header.method != Method::kDeleteResp) {
+      return Finish(id, absl::InvalidArgumentError(
+                            "what came from subnet administration is no "
+                            "answer of one record"));
+    }
     if (header.status != MadStatus::kOk) {
       return Finish(id, absl::InvalidArgumentError(absl::StrFormat(
                             "subnet administration answered with status 0x%04x",

@@ -1,0 +1,178 @@
+#include "ipoib/datagram_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "ipoib/address_attributes.h"
+#include "verbs/wc_status.h"
+#include "wire/packet_headers.h"
+
+namespace ibemu::ipoib {
+namespace {
+
+namespace attribute = verbs::qp_attribute;
+
+constexpr size_t kReceives = 64, kSends = 16;
+constexpr size_t kGrhBytes = wire::kBytes<wire::GlobalRouteHeader>;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DatagramQueue>> DatagramQueue::Create(
+    Timers& timers, verbs::Provider& provider, const Options& options,
+    Listener& listener) {
+  std::unique_ptr<DatagramQueue> queue(
+      new DatagramQueue(timers, provider, options, listener));
+  IBEMU_RETURN_IF_ERROR(queue->Start());
+  return queue;
+}
+
+DatagramQueue::DatagramQueue(Timers& timers, verbs::Provider& provider,
+                             const Options& options, Listener& listener)
+    : timers_(timers),
+      provider_(provider),
+      options_(options),
+      listener_(listener),
+      memory_(std::make_shared<OwnMemory>(timers,
+                                          (kReceives + kSends) * SlotBytes())),
+      under_way_(kSends) {}
+
+DatagramQueue::~DatagramQueue() {
+  // An address handle goes before its domain, a queue pair before its handles.
+  qp_.reset();
+  under_way_.clear();
+}
+
+absl::Status DatagramQueue::Start() {
+  IBEMU_ASSIGN_OR_RETURN(pd_, provider_.CreatePd(memory_->process()));
+  IBEMU_ASSIGN_OR_RETURN(
+      mr_, provider_.CreateMr({.pd = pd_.get(),
+                               .memory = memory_,
+                               .start = OwnMemory::kStart,
+                               .length = (kReceives + kSends) * SlotBytes(),
+                               .address = OwnMemory::kStart,
+                               .access = verbs::access::kLocalWrite}));
+  IBEMU_ASSIGN_OR_RETURN(cq_, provider_.CreateCq(kReceives + kSends, *this));
+  verbs::QpInit init{.type = verbs::QpType::kUd,
+                     .signal_all = true,
+                     .capacity = {.send_requests = kSends,
+                                  .receive_requests = kReceives,
+                                  .send_sges = 1,
+                                  .receive_sges = 1},
+                     .pd = pd_.get(),
+                     .send_cq = cq_.get(),
+                     .receive_cq = cq_.get()};
+  IBEMU_ASSIGN_OR_RETURN(qp_, provider_.CreateQp(init, *this));
+  IBEMU_RETURN_IF_ERROR(Modify(verbs::QpState::kInit, attribute::kPKeyIndex |
+                                                          attribute::kPort |
+                                                          attribute::kQKey));
+  for (size_t slot = 0; slot < kReceives; ++slot) {
+    IBEMU_RETURN_IF_ERROR(PostReceive(slot));
+  }
+  IBEMU_RETURN_IF_ERROR(Modify(verbs::QpState::kReadyToReceive, 0));
+  return Modify(verbs::QpState::kReadyToSend, attribute::kSendPsn);
+}
+
+absl::Status DatagramQueue::Modify(verbs::QpState state, uint32_t mask) {
+  verbs::QpAttributes attributes{};
+  attributes.qp_attr_mask = mask | attribute::kState;
+  attributes.qp_state = static_cast<uint32_t>(state);
+  attributes.pkey_index = options_.pkey_index;
+  attributes.port_num = static_cast<uint8_t>(options_.port);
+  attributes.qkey = options_.q_key;
+  attributes.sq_psn = options_.first_psn;
+  return qp_->Modify(attributes);
+}
+
+size_t DatagramQueue::SlotBytes() const { return kGrhBytes + options_.mtu; }
+
+uint64_t DatagramQueue::AddressOfSlot(size_t slot) const {
+  return OwnMemory::kStart + slot * SlotBytes();
+}
+
+absl::Status DatagramQueue::PostReceive(size_t slot) {
+  verbs::ReceiveRequest request{
+      .id = slot,
+      .sges = {{.addr = AddressOfSlot(slot),
+                .length = static_cast<uint32_t>(SlotBytes()),
+                .lkey = mr_->lkey()}}};
+  size_t taken = 0;
+  return qp_->PostReceive({&request, 1}, taken);
+}
+
+void DatagramQueue::Send(const verbs::AddressAttributes& to, uint32_t qpn,
+                         std::span<const std::byte> payload) {
+  const auto free = std::find(under_way_.begin(), under_way_.end(), nullptr);
+  if (free == under_way_.end() || payload.size() > options_.mtu) return;
+  auto handle = provider_.CreateAh(*pd_, to);
+  if (!handle.ok()) return;
+  const size_t slot =
+      kReceives + static_cast<size_t>(free - under_way_.begin());
+  const uint64_t address = AddressOfSlot(slot);
+  std::ranges::copy(payload, memory_->At(address, payload.size()).begin());
+  verbs::SendRequest request{};
+  request.work.wr_id = slot;
+  request.work.num_sge = 1;
+  request.work.opcode = IB_UVERBS_WR_SEND;
+  request.work.send_flags = verbs::send_flag::kSignaled;
+  request.work.wr.ud.remote_qpn = qpn;
+  request.work.wr.ud.remote_qkey = options_.q_key;
+  request.sges = {{.addr = address,
+                   .length = static_cast<uint32_t>(payload.size()),
+                   .lkey = mr_->lkey()}};
+  request.address = handle->get();
+  *free = *std::move(handle);
+  size_t taken = 0;
+  if (!qp_->PostSend({&request, 1}, taken).ok()) free->reset();
+}
+
+absl::Status DatagramQueue::Attach(const wire::Gid& mgid, wire::Lid mlid) {
+  return qp_->AttachMulticast(BytesOf(mgid), static_cast<uint16_t>(mlid));
+}
+
+void DatagramQueue::Detach(const wire::Gid& mgid, wire::Lid mlid) {
+  qp_->DetachMulticast(BytesOf(mgid), static_cast<uint16_t>(mlid));
+}
+
+// A completion may arrive in the middle of a call, in which nothing else should
+// be called.
+void DatagramQueue::DrainSoon() {
+  if (std::exchange(draining_, true)) return;
+  timers_.RunSoon([weak = std::weak_ptr(self_)] {
+    if (const auto self = weak.lock()) (*self)->Drain();
+  });
+}
+
+void DatagramQueue::Drain() {
+  draining_ = false;
+  std::array<verbs::WorkCompletion, 16> completions;
+  while (const size_t count = cq_->Poll(completions)) {
+    for (const auto& completion : std::span(completions).first(count)) {
+      if (completion.wr_id < kReceives) {
+        OnReceived(completion, completion.wr_id);
+      } else {
+        under_way_.at(completion.wr_id - kReceives).reset();
+      }
+    }
+  }
+}
+
+void DatagramQueue::OnReceived(const verbs::WorkCompletion& completion,
+                               size_t slot) {
+  if (completion.status == verbs::wc_status::kFlushed) return;
+  if (completion.status == verbs::wc_status::kSuccess &&
+      completion.byte_len >= kGrhBytes && completion.byte_len <= SlotBytes()) {
+    listener_.OnDatagram(
+        {.slid = completion.slid,
+         .sl = completion.sl,
+         .path_bits = completion.dlid_path_bits,
+         .source_qpn = completion.src_qp,
+         .payload = memory_->At(AddressOfSlot(slot) + kGrhBytes,
+                                completion.byte_len - kGrhBytes)});
+  }
+  // If the queue pair takes no more, its device is about to go.
+  PostReceive(slot).IgnoreError();
+}
+
+}  // namespace ibemu::ipoib

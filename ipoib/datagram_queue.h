@@ -1,0 +1,109 @@
+// DatagramQueue: the queue pair of an interface.
+#ifndef IBEMU_IPOIB_DATAGRAM_QUEUE_H_
+#define IBEMU_IPOIB_DATAGRAM_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/timers.h"
+#include "ipoib/own_memory.h"
+#include "verbs/provider.h"
+#include "wire/types.h"
+
+namespace ibemu::ipoib {
+
+// A DatagramQueue sends datagrams, and receives them as long as it lives.
+class DatagramQueue final : private verbs::CqListener {
+ public:
+  // A received datagram, without the place of its GRH.
+  struct Datagram {
+    uint16_t slid = 0;
+    uint8_t sl = 0;
+    uint8_t path_bits = 0;
+    uint32_t source_qpn = 0;
+    std::span<const std::byte> payload;  // goes with the call
+  };
+  class Listener {
+   public:
+    // Must not destroy the queue.
+    virtual void OnDatagram(const Datagram& datagram) = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+  struct Options {
+    int port = 1;
+    uint16_t pkey_index = 0;
+    uint32_t q_key = 0;
+    uint32_t first_psn = 0;
+    size_t mtu = 2048;  // bytes of the longest datagram
+
+    bool operator==(const Options&) const = default;
+  };
+
+  // All references must outlive the queue.
+  //
+  // Errors: those of the provider.
+  static absl::StatusOr<std::unique_ptr<DatagramQueue>> Create(
+      Timers& timers, verbs::Provider& provider, const Options& options,
+      Listener& listener);
+  ~DatagramQueue();
+  DatagramQueue(const DatagramQueue&) = delete;
+  DatagramQueue& operator=(const DatagramQueue&) = delete;
+
+  const Options& options() const { return options_; }
+  uint32_t qpn() const { return qp_->number(); }
+
+  // Sends a datagram, or loses it: if it is too long, if there is no such
+  // address, or if too many others are under way.
+  void Send(const verbs::AddressAttributes& to, uint32_t qpn,
+            std::span<const std::byte> payload);
+
+  // Errors: those of the provider.
+  absl::Status Attach(const wire::Gid& mgid, wire::Lid mlid);
+  void Detach(const wire::Gid& mgid, wire::Lid mlid);
+
+ private:
+  DatagramQueue(Timers& timers, verbs::Provider& provider,
+                const Options& options, Listener& listener);
+
+  absl::Status Start();
+  absl::Status Modify(verbs::QpState state, uint32_t mask);
+  absl::Status PostReceive(size_t slot);
+  void DrainSoon();
+  void Drain();
+  void OnReceived(const verbs::WorkCompletion& completion, size_t slot);
+
+  // A part of memory for one datagram: the receives' come first.
+  size_t SlotBytes() const;
+  uint64_t AddressOfSlot(size_t slot) const;
+
+  // verbs::CqListener
+  void OnArrival() override { DrainSoon(); }
+  void OnCompletion() override {}
+  void OnEvent(verbs::EventType /*type*/) override {}
+
+  Timers& timers_;
+  verbs::Provider& provider_;
+  const Options options_;
+  Listener& listener_;
+  const std::shared_ptr<OwnMemory> memory_;
+  std::unique_ptr<verbs::Pd> pd_;
+  std::unique_ptr<verbs::Mr> mr_;
+  std::unique_ptr<verbs::Cq> cq_;
+  std::vector<std::unique_ptr<verbs::Ah>> under_way_;  // by send; null: free
+  std::unique_ptr<verbs::Qp> qp_;
+  bool draining_ = false;
+  // Expires with this: for tasks.
+  const std::shared_ptr<DatagramQueue*> self_ =
+      std::make_shared<DatagramQueue*>(this);
+};
+
+}  // namespace ibemu::ipoib
+
+#endif  // IBEMU_IPOIB_DATAGRAM_QUEUE_H_

@@ -1,0 +1,87 @@
+// NeighborTable: the neighbours of an interface, known and asked for.
+#ifndef IBEMU_IPOIB_NEIGHBOR_TABLE_H_
+#define IBEMU_IPOIB_NEIGHBOR_TABLE_H_
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/timers.h"
+#include "ipoib/interface.h"
+#include "wire/ip_address.h"
+#include "wire/types.h"
+
+namespace ibemu::ipoib {
+
+// A NeighborTable repeats a question each second until it is answered or nobody
+// waits any more, and knows an answer for a minute.
+class NeighborTable {
+ public:
+  class Asker {
+   public:
+    // Asks for the neighbour with `address`, if that can be done now.
+    virtual void Ask(const wire::IpAddress& address) = 0;
+    // Nobody waits for it any more.
+    virtual void StopAsking(const wire::IpAddress& address) = 0;
+
+   protected:
+    ~Asker() = default;
+  };
+  using Done = absl::AnyInvocable<void(absl::StatusOr<wire::Gid>)>;
+
+  // Both must outlive this.
+  NeighborTable(Timers& timers, Asker& asker);
+  ~NeighborTable();
+  NeighborTable(const NeighborTable&) = delete;
+  NeighborTable& operator=(const NeighborTable&) = delete;
+
+  // As Interface::Resolve().  The resolution may outlive this.
+  std::unique_ptr<Resolution> Resolve(const wire::IpAddress& address,
+                                      absl::Duration timeout, Done done);
+
+  // Returns a resolution that is answered at once.
+  std::unique_ptr<Resolution> Answer(absl::StatusOr<wire::Gid> answer,
+                                     Done done);
+
+  // Takes what a neighbour said of itself, if somebody wanted to know.
+  void Learn(const wire::IpAddress& address, const wire::Gid& gid);
+
+  // Forgets what is known.
+  void Forget() { known_.clear(); }
+
+  // Asks all open questions at once.
+  void AskAgain();
+
+  // Ends all open questions.
+  void Fail(const absl::Status& why);
+
+ private:
+  struct Waiter;
+  class Handle;
+  struct Known {
+    wire::Gid gid;
+    absl::Time until;
+  };
+  struct Question {
+    TimerId repeat = TimerId::kNone;
+    std::vector<Waiter*> waiters;
+  };
+
+  void Repeat(const wire::IpAddress& address);
+  void Add(Waiter& waiter);
+  void Remove(Waiter& waiter);
+  void Tell(Waiter& waiter, absl::StatusOr<wire::Gid> answer);
+
+  Timers& timers_;
+  Asker& asker_;
+  std::map<wire::IpAddress, Known> known_;
+  std::map<wire::IpAddress, Question> questions_;
+};
+
+}  // namespace ibemu::ipoib
+
+#endif  // IBEMU_IPOIB_NEIGHBOR_TABLE_H_

@@ -1,0 +1,67 @@
+#include "ipoib/unicast_sender.h"
+
+#include "ipoib/address_attributes.h"
+#include "mad/wire/sa_component_mask.h"
+
+namespace ibemu::ipoib {
+namespace {
+
+using mad::PathRecord, mad::kComponentBit;
+
+// 0x340c, as in Linux, which waits 1000 ms in 11 tries.
+constexpr uint64_t kMask =
+    kComponentBit<&PathRecord::dgid> | kComponentBit<&PathRecord::sgid> |
+    kComponentBit<&PathRecord::traffic_class> |
+    kComponentBit<&PathRecord::num_path> | kComponentBit<&PathRecord::p_key>;
+static_assert(kMask == 0x340c);
+constexpr mad::SaPatience kPatience{.timeout = absl::Milliseconds(100),
+                                    .retries = 10};
+
+}  // namespace
+
+UnicastSender::UnicastSender(mad::SaClient& sa, int port, Transmit transmit)
+    : sa_(sa), port_(port), transmit_(std::move(transmit)) {}
+
+void UnicastSender::Send(const wire::Gid& source, uint16_t pkey,
+                         const HardwareAddress& to,
+                         std::vector<std::byte> packet) {
+  const Key key{to.gid.prefix, to.gid.interface_id};
+  if (!paths_.contains(key) && !MakeRoom()) return;
+  Path& path = paths_[key];
+  if (path.address) return transmit_(*path.address, to.qpn, packet);
+  if (path.waiting.size() < kMaxWaiting) {
+    path.waiting.push_back({.qpn = to.qpn, .packet = std::move(packet)});
+  }
+  if (path.query != nullptr) return;
+  path.query = sa_.GetPath(
+      {.dgid = to.gid, .sgid = source, .num_path = 1, .p_key = pkey}, kMask,
+      kPatience, [this, key](const absl::StatusOr<PathRecord>& record) {
+        OnPath(key, record);
+      });
+}
+
+// Returns true if there may be one more path.
+bool UnicastSender::MakeRoom() {
+  if (paths_.size() < kMaxPaths) return true;
+  std::erase_if(paths_, [](const auto& entry) {
+    return entry.second.address.has_value();
+  });
+  return paths_.size() < kMaxPaths;
+}
+
+void UnicastSender::OnPath(const Key& key,
+                           const absl::StatusOr<PathRecord>& record) {
+  const auto found = paths_.find(key);
+  if (!record.ok()) {  // the next packet asks again
+    paths_.erase(found);
+    return;
+  }
+  Path& path = found->second;
+  path.query.reset();
+  path.address = AddressBy(*record, port_);
+  for (const Waiting& waiting : std::exchange(path.waiting, {})) {
+    transmit_(*path.address, waiting.qpn, waiting.packet);
+  }
+}
+
+}  // namespace ibemu::ipoib
