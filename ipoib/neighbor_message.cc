@@ -126,7 +126,8 @@ std::optional<NeighborMessage> DecodeDiscovery(Bytes bytes) {
   }
   const auto source = wire::IpAddress::Ipv6(ip.source);
   const auto target = wire::IpAddress::Ipv6(header.target);
-  if (source.IsUnspecified() || source.IsMulticast() || target.IsMulticast()) {
+  if (source.IsUnspecified() || source.IsMulticast() ||
+      target.IsUnspecified() || target.IsMulticast()) {
     return std::nullopt;
   }
   const auto hardware =
