@@ -35,7 +35,8 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
       loop_(std::move(loop)),
       backend_(std::move(backend)),
       hosts_(*loop_, backend_->adapters()),
-      attachments_(*loop_, hosts_, backend_->addresses()) {
+      connections_(*loop_, hosts_, backend_->addresses(), backend_->seed()),
+      attachments_(*loop_, hosts_, connections_) {
   backend_->AddTo(dispatcher_, hosts_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",

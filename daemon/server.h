@@ -17,6 +17,7 @@
 #include "control/rpc.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/backend.h"
+#include "daemon/connections/connection_table.h"
 #include "daemon/daemon_options.h"
 #include "daemon/views/attachments.h"
 #include "daemon/web/web_server.h"
@@ -86,6 +87,7 @@ class Server {
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Backend> backend_;
   HostTable hosts_;
+  ConnectionTable connections_;
   Attachments attachments_;
   control::MethodTable dispatcher_;
   std::unique_ptr<control::ControlServer> control_;

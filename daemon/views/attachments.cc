@@ -12,14 +12,18 @@
 #include "control/peer.h"
 #include "cuse/client/caller_memory.h"
 #include "cuse/fuse/fuse_tree.h"
+#include "cuse/rdma_cm/rdma_cm_file.h"
 #include "daemon/addresses/address_text.h"
+#include "daemon/connections/view_adapters.h"
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/views/system_devices.h"
 #include "daemon/words/port_text.h"
 #include "fast_path/rings/ring_control.h"
+#include "launch/cuse_nodes.h"
 #include "launch/mount_plan.h"
 #include "mad/host.h"
 #include "nlohmann/json.hpp"
+#include "rdma_cm/view.h"
 #include "spdlog/spdlog.h"
 #include "sysfs/profile.h"
 #include "sysfs/view.h"
@@ -78,7 +82,11 @@ class Attachments::Attachment {
       : owner_(owner),
         slots_(adapters.begin(), adapters.end()),
         view_(std::move(view)),
-        pid_(pid) {}
+        pid_(pid) {
+    for (size_t slot = 0; slot < adapters.size(); ++slot) {
+      connected_->Add(static_cast<int>(slot), adapters[slot]);
+    }
+  }
 
   ~Attachment() { Stop(); }
 
@@ -88,7 +96,14 @@ class Attachments::Attachment {
         owner_.loop_, owner_.workers_, owner_.rings_, major_number,
         view_.profile,
         [this](int slot) -> verbs::Provider& { return ProviderOf(slot); },
-        nullptr);
+        [this](int /*flags*/) { return OpenRdmaCm(); });
+    if (launch::HasNode("infiniband/rdma_cm")) {
+      view_.rdma_cm = false;
+      spdlog::warn(
+          "/dev/infiniband/rdma_cm is there already, by a real adapter or "
+          "another ibemud: connections by address (librdmacm) do not reach "
+          "ibemu's devices");
+    }
     return devices_->Follow(view_);
   }
 
@@ -102,6 +117,7 @@ class Attachments::Attachment {
             .provider_of = [this](int slot) -> verbs::Provider& {
               return ProviderOf(slot);
             },
+            .rdma_cm_file = [this] { return OpenRdmaCm(); },
             .sys_path = sys_path,
             .rings = &owner_.rings_});
     owner_.served_.insert(this);
@@ -124,8 +140,10 @@ class Attachments::Attachment {
     const int slot = NumberOf(found);
     if (present) {
       PlugIn(view_, slot, owner_.hosts_.Get(adapter));
+      connected_->Add(slot, adapter);
     } else {
       PullOut(view_, slot);
+      connected_->Remove(slot);
     }
     if (const absl::Status shown = ShowChange(); !shown.ok()) {
       spdlog::error("{}", std::string(shown.message()));
@@ -139,6 +157,7 @@ class Attachments::Attachment {
     if (slot == slots_.end()) slot = slots_.emplace(slot);
     *slot = adapter;
     PlugIn(view_, NumberOf(slot), owner_.hosts_.Get(adapter));
+    connected_->Add(NumberOf(slot), adapter);
     return ShowChange();
   }
 
@@ -146,6 +165,7 @@ class Attachments::Attachment {
   absl::Status RemoveHost(AdapterId adapter) {
     const auto slot = SlotOf(adapter);
     PullOut(view_, NumberOf(slot));
+    connected_->Remove(NumberOf(slot));
     slot->reset();
     return ShowChange();
   }
@@ -157,7 +177,8 @@ class Attachments::Attachment {
     for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
       if (!*slot) continue;
       if (shown != view_.devices.end() && shown->slot == NumberOf(slot)) {
-        devices.push_back(DescribeShown(*shown++, owner_.plan_, **slot));
+        devices.push_back(
+            DescribeShown(*shown++, owner_.connections_.plan(), **slot));
       } else {
         devices.push_back(DescribeRemoved(owner_.adapters_, **slot));
       }
@@ -185,6 +206,15 @@ class Attachments::Attachment {
     return owner_.adapters_.provider(*slots_[slot]);
   }
 
+  // All opens of a view share its ids, from the first one on.
+  std::unique_ptr<cuse::File> OpenRdmaCm() {
+    if (rdma_cm_ == nullptr) {
+      rdma_cm_ = std::make_shared<rdma_cm::View>(
+          owner_.loop_, connected_, owner_.connections_.NextRandom());
+    }
+    return std::make_unique<cuse::RdmaCmFile>(rdma_cm_, owner_.workers_);
+  }
+
   // Numbers first, then the entries that tell them.
   absl::Status ShowChange() {
     absl::Status made;
@@ -199,22 +229,27 @@ class Attachments::Attachment {
     owner_.loop_.Forget(tree_->fd());
     tree_.reset();
     devices_.reset();
+    rdma_cm_.reset();
     view_.devices.clear();
     owner_.served_.erase(this);
   }
 
   Attachments& owner_;
   Slots slots_;
+  const std::shared_ptr<ViewAdapters> connected_ =
+      std::make_shared<ViewAdapters>(owner_.connections_);
+  std::shared_ptr<rdma_cm::View> rdma_cm_;  // null before the first open
   sysfs::View view_;
   std::unique_ptr<cuse::FuseTree> tree_;
   std::unique_ptr<SystemDevices> devices_;  // null in a run
   int pid_;
 };
 
-Attachments::Attachments(Loop& loop, HostTable& hosts, const AddressPlan& plan)
+Attachments::Attachments(Loop& loop, HostTable& hosts,
+                         ConnectionTable& connections)
     : loop_(loop),
       hosts_(hosts),
-      plan_(plan),
+      connections_(connections),
       adapters_(hosts.adapters()),
       workers_(
           loop,
@@ -356,12 +391,18 @@ absl::StatusOr<Attachments::Placed> Attachments::Place(
   IBEMU_ASSIGN_OR_RETURN(
       placed.view,
       sysfs::MakeView(std::move(hosts), name_format, profile, true));
+  placed.view.rdma_cm = true;
+  placed.view.cm_counters = [&connections = connections_](const mad::Host& host,
+                                                          int port) {
+    return connections.CountersOf(host, port);
+  };
   return placed;
 }
 
 json Attachments::Names() const {
   json names = json::array();
-  for (const AddressPlan::HostAddress& host : plan_.Hosts(kMostNames)) {
+  for (const AddressPlan::HostAddress& host :
+       connections_.plan().Hosts(kMostNames)) {
     names.push_back({{"address", AddressText(host.address)},
                      {"node", adapters_.description(host.adapter)}});
   }

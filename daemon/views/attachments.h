@@ -13,7 +13,7 @@
 #include "cuse/rings/ring_set.h"
 #include "daemon/adapters/adapters.h"
 #include "daemon/adapters/host_table.h"
-#include "daemon/addresses/address_plan.h"
+#include "daemon/connections/connection_table.h"
 #include "loop/loop.h"
 #include "sysfs/view.h"
 
@@ -25,7 +25,7 @@ class Attachments : private Adapters::Listener {
  public:
   // All must outlive this object, and this object must outlive every Caller
   // that it has served.
-  Attachments(Loop& loop, HostTable& hosts, const AddressPlan& plan);
+  Attachments(Loop& loop, HostTable& hosts, ConnectionTable& connections);
   ~Attachments();
   Attachments(const Attachments&) = delete;
   Attachments& operator=(const Attachments&) = delete;
@@ -75,7 +75,7 @@ class Attachments : private Adapters::Listener {
 
   Loop& loop_;
   HostTable& hosts_;
-  const AddressPlan& plan_;
+  ConnectionTable& connections_;
   Adapters& adapters_;
   WorkerPool workers_;
   cuse::RingSet rings_;

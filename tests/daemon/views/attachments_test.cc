@@ -35,7 +35,8 @@ class AttachmentsTest : public ::testing::Test, protected MethodCaller {
   FabricAdapters adapters_{fabric_};
   HostTable hosts_{*loop_, adapters_};
   AddressPlan plan_;
-  Attachments attachments_{*loop_, hosts_, plan_};
+  ConnectionTable connections_{*loop_, hosts_, plan_, /*seed=*/1};
+  Attachments attachments_{*loop_, hosts_, connections_};
 };
 
 TEST_F(AttachmentsTest, ADeviceThatNobodyUsesIsRemovedAndAdded) {

@@ -1,0 +1,97 @@
+#include "daemon/connections/connection_table.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/connections/host_connections.h"
+#include "mad/device.h"
+
+namespace ibemu::daemon {
+
+// One host's, with those who use it.
+class ConnectionTable::Entry {
+ public:
+  Entry(Timers& timers, std::unique_ptr<HostConnections> connections)
+      : timers_(timers), connections_(std::move(connections)) {}
+  ~Entry() { timers_.Cancel(end_); }
+
+  HostConnections& connections() { return *connections_; }
+
+  // `unused` is called when nobody has the result any more.
+  std::shared_ptr<rdma_cm::Adapter> Use(absl::AnyInvocable<void()> unused) {
+    timers_.Cancel(std::exchange(end_, TimerId::kNone));
+    std::shared_ptr<rdma_cm::Adapter> used = used_.lock();
+    if (used != nullptr) return used;
+    used = std::shared_ptr<rdma_cm::Adapter>(
+        connections_.get(),
+        [unused = std::make_shared<absl::AnyInvocable<void()>>(
+             std::move(unused))](rdma_cm::Adapter*) { (*unused)(); });
+    used_ = used;
+    return used;
+  }
+
+  void EndAfter(absl::Duration linger, Timers::Task end) {
+    end_ = timers_.RunAfter(linger, std::move(end));
+  }
+
+ private:
+  Timers& timers_;
+  const std::unique_ptr<HostConnections> connections_;
+  std::weak_ptr<rdma_cm::Adapter> used_;
+  TimerId end_ = TimerId::kNone;
+};
+
+ConnectionTable::ConnectionTable(Timers& timers, HostTable& hosts,
+                                 const AddressPlan& plan, uint64_t seed)
+    : timers_(timers),
+      hosts_(hosts),
+      plan_(plan),
+      seed_(seed),
+      random_(Random::ForStream(seed, "rdma_cm")),
+      self_(std::make_shared<ConnectionTable*>(this)) {}
+
+ConnectionTable::~ConnectionTable() { *self_ = nullptr; }
+
+std::shared_ptr<rdma_cm::Adapter> ConnectionTable::Get(AdapterId adapter) {
+  const std::shared_ptr<mad::Host> host = hosts_.Get(adapter);
+  mad::Device& device = host->device();
+  if (device.type() != mad::NodeType::kChannelAdapter) return nullptr;
+  std::unique_ptr<Entry>& entry = entries_[host.get()];
+  if (entry == nullptr) {
+    HostConnections::Addresses addresses;
+    for (int port = device.first_port(); port <= device.last_port(); ++port) {
+      addresses.push_back(plan_.AddressesOf({adapter, port}));
+    }
+    Adapters& adapters = hosts_.adapters();
+    entry = std::make_unique<Entry>(
+        timers_,
+        std::make_unique<HostConnections>(
+            timers_, host, adapters.provider(adapter),
+            Random::ForStream(
+                seed_, absl::StrCat("cm ", adapters.description(adapter))),
+            addresses));
+  }
+  return entry->Use([self = self_, of = host.get()] {
+    if (*self != nullptr) (*self)->OnUnused(of);
+  });
+}
+
+// Never at once: this may be a call of what is to end.
+void ConnectionTable::OnUnused(const mad::Host* host) {
+  const auto unused = entries_.find(host);
+  if (unused == entries_.end()) return;
+  const bool gone = host->removed();
+  unused->second->EndAfter(gone ? absl::ZeroDuration() : kLinger,
+                           [this, host] { entries_.erase(host); });
+}
+
+cm::CmCounters ConnectionTable::CountersOf(const mad::Host& host,
+                                           int port) const {
+  const auto entry = entries_.find(&host);
+  if (entry == entries_.end()) return {};
+  return entry->second->connections().cm().counters(port);
+}
+
+Random ConnectionTable::NextRandom() { return Random(random_.Next()); }
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,64 @@
+// ConnectionTable: the HostConnections of a daemon's adapters.
+#ifndef IBEMU_DAEMON_CONNECTIONS_CONNECTION_TABLE_H_
+#define IBEMU_DAEMON_CONNECTIONS_CONNECTION_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "absl/time/time.h"
+#include "base/random.h"
+#include "base/timers.h"
+#include "cm/connection_manager.h"
+#include "daemon/adapters/host_table.h"
+#include "daemon/addresses/address_plan.h"
+#include "mad/host.h"
+#include "rdma_cm/adapter.h"
+
+namespace ibemu::daemon {
+
+// A ConnectionTable makes the HostConnections of an adapter when somebody asks
+// for it.  All views of the adapter's host share it.
+class ConnectionTable {
+ public:
+  // How long a HostConnections, and with it its mad::Host, stays when nobody
+  // uses it any more: while a peer may still repeat its last message.
+  static constexpr absl::Duration kLinger = absl::Minutes(2);
+
+  // All must outlive this.
+  ConnectionTable(Timers& timers, HostTable& hosts, const AddressPlan& plan,
+                  uint64_t seed);
+  ~ConnectionTable();
+  ConnectionTable(const ConnectionTable&) = delete;
+  ConnectionTable& operator=(const ConnectionTable&) = delete;
+
+  // Returns that of the adapter's present host; null if it is no channel
+  // adapter.  The result may outlive this, but is of no use then.
+  std::shared_ptr<rdma_cm::Adapter> Get(AdapterId adapter);
+
+  // Returns what the communication manager of `host` has counted; zeros where
+  // there is none.
+  cm::CmCounters CountersOf(const mad::Host& host, int port) const;
+
+  const AddressPlan& plan() const { return plan_; }
+
+  // Returns random numbers of a view.
+  Random NextRandom();
+
+ private:
+  class Entry;
+
+  void OnUnused(const mad::Host* host);
+
+  Timers& timers_;
+  HostTable& hosts_;
+  const AddressPlan& plan_;
+  const uint64_t seed_;
+  Random random_;
+  std::map<const mad::Host*, std::unique_ptr<Entry>> entries_;
+  std::shared_ptr<ConnectionTable*> self_;  // points to null after the end
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_CONNECTIONS_CONNECTION_TABLE_H_

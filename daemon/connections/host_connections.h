@@ -1,0 +1,65 @@
+// HostConnections: all that rdma_cm uses of one host.
+#ifndef IBEMU_DAEMON_CONNECTIONS_HOST_CONNECTIONS_H_
+#define IBEMU_DAEMON_CONNECTIONS_HOST_CONNECTIONS_H_
+
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "base/timers.h"
+#include "cm/connection_manager.h"
+#include "ipoib/engine.h"
+#include "mad/host.h"
+#include "mad/sa/multicast_members.h"
+#include "mad/sa/sa_client.h"
+#include "rdma_cm/adapter.h"
+#include "rdma_cm/services.h"
+#include "verbs/provider.h"
+#include "wire/ip_address.h"
+
+namespace ibemu::daemon {
+
+// A HostConnections is what a kernel has of ib_cm, ib_sa, ib_ipoib and rdma_cm
+// for one channel adapter.
+class HostConnections final : public rdma_cm::Adapter {
+ public:
+  // The addresses of each port, the first port's first.
+  using Addresses = std::vector<std::vector<wire::IpNetwork>>;
+
+  // `timers` and `provider` must outlive this.
+  HostConnections(Timers& timers, std::shared_ptr<mad::Host> host,
+                  verbs::Provider& provider, Random random,
+                  const Addresses& addresses);
+
+  mad::Host& host() override { return *host_; }
+  cm::ConnectionManager& cm() override { return cm_; }
+  mad::SaClient& sa(int port) override { return PortAt(port).sa; }
+  mad::MulticastMembers& members(int port) override {
+    return PortAt(port).members;
+  }
+  ipoib::Interface* interface(int port) override {
+    return PortAt(port).interface.get();
+  }
+  rdma_cm::Services& services() override { return services_; }
+
+ private:
+  struct Port {
+    Port(Timers& timers, mad::Host& host, int number,
+         verbs::Provider& provider);
+
+    mad::SaClient sa;
+    mad::MulticastMembers members;
+    std::unique_ptr<ipoib::Engine> interface;  // null: without addresses
+  };
+
+  Port& PortAt(int number);
+
+  const std::shared_ptr<mad::Host> host_;
+  std::vector<std::unique_ptr<Port>> ports_;
+  cm::ConnectionManager cm_;
+  rdma_cm::Services services_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_CONNECTIONS_HOST_CONNECTIONS_H_
