@@ -2,6 +2,8 @@
 
 #include <endian.h>
 
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
@@ -98,10 +100,10 @@ rdma_ucm_query_addr_resp GidResponse(const Id& id) {
 }
 
 std::vector<std::byte> PathResponse(const Id& id, size_t room) {
-  rdma_ucm_query_path_resp head{};
-  head.num_paths = id.path() ? 1 : 0;
+  // struct rdma_ucm_query_path_resp: how many, and a reserved word.
+  const std::array<uint32_t, 2> head{id.path() ? 1u : 0u, 0};
   std::vector<std::byte> response(sizeof head);
-  std::memcpy(response.data(), &head, sizeof head);
+  std::memcpy(response.data(), head.data(), sizeof head);
   ib_path_rec_data path{};
   if (!id.path() || room < sizeof head + sizeof path) return response;
   path.flags = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
