@@ -141,7 +141,8 @@ struct Arrived {
 // ib_cm_*() do stands in drivers/infiniband/core/cm.c.
 //
 // Destroying it does what ib_destroy_cm_id() does: it rejects or disconnects
-// what is under way, and the connection's time in TIMEWAIT goes on without it.
+// what is under way, once.  To a peer that asks later, the connection is
+// unknown: what would be left of its time in TIMEWAIT nobody could see.
 class CmId {
  public:
   virtual ~CmId() = default;

@@ -459,8 +459,8 @@ Step Connection::OnDrep(absl::Time now, const Drep& drep) {
 
 Step Connection::OnTimer(absl::Time now) {
   if (outstanding_) {
-    if (std::optional<Sending> again = outstanding_->OnTimer(now)) {
-      return {.send = *std::move(again)};
+    if (const std::optional<Sending> again = outstanding_->OnTimer(now)) {
+      return {.send = again};
     }
   }
   switch (state_) {

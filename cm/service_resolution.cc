@@ -100,8 +100,8 @@ Step ServiceResolution::OnRep(const mad::MadHeader& header, const SidrRep& rep,
 }
 
 Step ServiceResolution::OnTimer(absl::Time now) {
-  if (std::optional<Sending> again = outstanding_->OnTimer(now)) {
-    return {.send = *std::move(again)};
+  if (const std::optional<Sending> again = outstanding_->OnTimer(now)) {
+    return {.send = again};
   }
   GoIdle();
   return {.event = Event{.kind = Event::Kind::kSidrReqError}};
