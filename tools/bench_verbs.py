@@ -27,7 +27,7 @@ def perftest(lab, program, *options, run=()):
     try:
         for _ in range(100):
             client = subprocess.run(
-                lab.command("node-2", None, *command, "localhost", options=run),
+                lab.command("node-2", None, *command, "127.0.0.1", options=run),
                 text=True, capture_output=True, check=False, timeout=LONGEST)
             if "Couldn't connect" not in client.stderr + client.stdout:
                 break
