@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 namespace ibemu::cm {
 
@@ -42,14 +41,6 @@ constexpr std::optional<Message> MessageOf(uint16_t attribute_id) {
     return std::nullopt;
   }
   return static_cast<Message>(attribute_id - kFirstAttributeId);
-}
-
-// Returns its name as in IBA, "SIDR_REQ".
-constexpr std::string_view NameOf(Message message) {
-  constexpr std::string_view kNames[kMessageCount] = {
-      "REQ",  "MRA",      "REJ",      "REP", "RTU", "DREQ",
-      "DREP", "SIDR_REQ", "SIDR_REP", "LAP", "APR"};
-  return kNames[static_cast<size_t>(message)];
 }
 
 }  // namespace ibemu::cm

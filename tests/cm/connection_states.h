@@ -41,6 +41,12 @@ inline std::string_view NameOf(State state) {
       "TIMEWAIT",     "SIDR_REQ_SENT", "SIDR_REQ_RCVD"};
   return kNames[static_cast<size_t>(state)];
 }
+inline std::string_view NameOf(Message message) {
+  constexpr std::string_view kNames[] = {"REQ",      "MRA",  "REJ",  "REP",
+                                         "RTU",      "DREQ", "DREP", "SIDR_REQ",
+                                         "SIDR_REP", "LAP",  "APR"};
+  return kNames[static_cast<size_t>(message)];
+}
 inline void PrintTo(State state, std::ostream* out) { *out << NameOf(state); }
 inline void PrintTo(Message message, std::ostream* out) {
   *out << NameOf(message);
