@@ -18,7 +18,7 @@ TEST_F(RdmaCmTest, ARequestComesUnderTheListenersNameWithTheNewId) {
   EXPECT_EQ(event.told_uid, listener + 100);
   EXPECT_NE(event.told_id, listener);
   const ConnectionParameters& request = ConnectionOf(event);
-  EXPECT_EQ(request.qp_num, 0x123u);
+  EXPECT_EQ(request.qp_num, qp_num_);
   EXPECT_EQ(request.private_data.size(), 56u);
   EXPECT_EQ(request.private_data[1], std::byte{0x5a});
   EXPECT_EQ(request.private_data[2], std::byte{0});
@@ -202,12 +202,17 @@ TEST_F(RdmaCmTest, NobodyAnswersForAMinuteAndAHalf) {
 TEST_F(RdmaCmTest, WithoutItsRtuThePassiveSideIsUnreachableUnlessNotified) {
   Listen();
   for (const bool notified : {false, true}) {
+    lab_.lose = nullptr;
     const uint32_t active = Route(ServerAddress());
     Connect(active);
     const uint32_t passive = server_.FetchOne().told_id;
     server_.channel().Accept(server_.user_id(passive), 500, Parameters(), {});
     lab_.Settle();
     client_.Fetch();
+    lab_.lose = [this](testing::LabHost& from, const mad::Outgoing&) {
+      return &from == lab_.host(2).get();
+    };
+    client_.id(active).Establish();
     if (notified) {
       EXPECT_EQ(server_.id(passive).NotifyEstablished(), Refusal::kNone);
       lab_.Settle();
@@ -252,7 +257,7 @@ TEST_F(RdmaCmTest, AttributesOfAConnectionAreThoseOfItsRequestAndReply) {
       server_.id(passive).QpAttributesFor(verbs::QpState::kReadyToSend);
   ASSERT_TRUE(to_receive.ok() && to_send.ok());
   EXPECT_EQ(to_receive->qp_attr_mask, 0x129181u);
-  EXPECT_EQ(to_receive->dest_qp_num, 0x123u);
+  EXPECT_EQ(to_receive->dest_qp_num, qp_num_);
   EXPECT_EQ(to_receive->ah_attr.dlid, 1);
   EXPECT_EQ(to_send->qp_attr_mask, 0x12e01u);
   // Where the recipient of the request begins to send.
@@ -274,7 +279,8 @@ TEST_F(RdmaCmTest, IbAddressesConnectWithoutAHeader) {
   SocketAddress to =
       SocketAddress::Ib(lab_.host(1)->gid(), ServiceId(PortSpace::kTcp, kPort));
   to.pkey = 0xffff;
-  ASSERT_EQ(Connect(Route(to), 92), Refusal::kNone);
+  // Data that begin with another byte than 0 would be taken for a header.
+  ASSERT_EQ(Connect(Route(to)), Refusal::kNone);
   const QueuedEvent event = server_.FetchOne();
   EXPECT_EQ(event.event.type, EventType::kConnectRequest);
   EXPECT_EQ(ConnectionOf(event).private_data.size(), 92u);

@@ -88,8 +88,9 @@ class RdmaCmTest : public ::testing::Test {
     return SocketAddress::Ip(lab_.host(1)->address(), port);
   }
 
-  static ConnectionParameters Parameters(size_t private_bytes = 0) {
-    return {.qp_num = 0x123,
+  // The second request of one queue pair would be taken for a stale one.
+  ConnectionParameters Parameters(size_t private_bytes = 0) {
+    return {.qp_num = ++qp_num_,
             .private_data = std::vector(private_bytes, std::byte{0x5a}),
             .responder_resources = 3,
             .initiator_depth = 5,
@@ -147,6 +148,7 @@ class RdmaCmTest : public ::testing::Test {
   testing::RdmaCmLab lab_;
   Program server_{lab_, 1};
   Program client_{lab_, 2};
+  uint32_t qp_num_ = 0x100;  // the last one
 };
 
 }  // namespace ibemu::rdma_cm
