@@ -42,6 +42,11 @@ class FileDriver final : public ReplySink, public File::Listener {
     file_.Write(Written::Of(data, file_.HeadSize()), WriteReply(*this, id));
     return Finish(id).error;
   }
+  Errno Write(Written data) {
+    const RequestId id = Next();
+    file_.Write(std::move(data), WriteReply(*this, id));
+    return Finish(id).error;
+  }
   RequestId StartWrite(Bytes data, pid_t caller) {
     const RequestId id = Next();
     file_.Write(Written::Of(data, file_.HeadSize(), caller),
