@@ -283,6 +283,15 @@ TEST_F(MulticastMembersTest, AnMgidThatTheSaChoosesIsSharedFromThenOn) {
   EXPECT_THAT(port_.sent, SizeIs(2));
 }
 
+TEST_F(MulticastMembersTest, AnAnswerForAnotherGroupIsTakenForThisOne) {
+  auto user = Join();
+  Accept(Joined(Wanted(kOtherGroup)));
+  ASSERT_THAT(user->codes(), ElementsAre(StatusCode::kOk));
+  EXPECT_EQ(user->told[0]->mgid, kGroup);
+  user.reset();
+  EXPECT_EQ(Asked<Record>(1).mgid, kGroup);
+}
+
 TEST_F(MulticastMembersTest, AMembershipMayOutliveThem) {
   const auto member = Member();
   const auto waiting = Join(kOtherGroup);

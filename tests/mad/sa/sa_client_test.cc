@@ -84,6 +84,22 @@ TEST_F(SaClientTest, AStatusOfTheSaIsAnInvalidArgument) {
   EXPECT_TRUE(timers_.idle());
 }
 
+// That is an answer to what was no RMPP packet.
+TEST_F(SaClientTest, AnAbortOfRmppIsNoAnswer) {
+  const auto query = AskForPath();
+  MadBytes abort = AnswerToLast();
+  wire::Put<&MadHeader::method>(abort, Method(0x82));
+  port_.Receive(From(kSm, abort));
+  EXPECT_EQ(code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(SaClientTest, AQuestionIsNoRmppPacket) {
+  const auto query = AskForPath();
+  const auto header = port_.sent[0].mad;
+  EXPECT_EQ(RmppOf(header).version, 0);
+  EXPECT_FALSE(RmppOf(header).active);
+}
+
 TEST_F(SaClientTest, AQuestionIsRepeatedUntilNobodyWaitsAnyMore) {
   const auto query = AskForPath(/*retries=*/2);
   timers_.RunFor(absl::Milliseconds(299));
