@@ -71,6 +71,7 @@ __ibemu_command help 'List the commands, or tell of one'
 $c -n '__ibemu_uses run' -l topology -r -F -a "$generators"
 $c -n '__ibemu_uses run' -l sm -x -a 'none static builtin'
 $c -n '__ibemu_uses run' -l seed -x
+$c -n '__ibemu_uses run' -l addresses -r -F
 $c -n '__ibemu_uses run' -l backend -x -a hca
 $c -n '__ibemu_uses run' -l host -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses run' -l profile -x -a 'qib hfi1 cx7'
@@ -81,7 +82,7 @@ $c -n '__ibemu_uses run' -l no-fast-path
 $c -n '__ibemu_uses run' -l sched -x -a 'batch inherit'
 $c -n '__ibemu_uses run' -l keep
 $c -n '__ibemu_uses run' -l no-adapter
-$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --fabric --backend --host --profile --device-name --hostname --state --sched)'
+$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --backend --host --profile --device-name --hostname --state --sched)'
 
 $c -n '__ibemu_uses run stop status nodes links link node device host counter fault scenario console capture events export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses ls status nodes links counter fault events doctor' -l json

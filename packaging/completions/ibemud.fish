@@ -15,6 +15,7 @@ $c -l major -x
 $c -l name -x
 $c -l socket -r
 $c -l http -x -a '127.0.0.1:'
+$c -l addresses -r -F
 $c -l seed -x
 $c -l check
 $c -l version
