@@ -71,7 +71,7 @@ TEST_F(IssmFileTest, AnInterruptedOpenLeavesTheLine) {
 TEST_F(IssmFileTest, NothingElseCanBeDone) {
   ASSERT_EQ(first_.issm.Open(), Errno::kOk);
   EXPECT_EQ(first_.issm.Read(100).error, Errno::kInvalid);
-  EXPECT_EQ(first_.issm.Write({}), Errno::kInvalid);
+  EXPECT_EQ(first_.issm.Write(Bytes{}), Errno::kInvalid);
   EXPECT_EQ(first_.issm.Ioctl(0x1b03, {}).error, Errno::kNotTty);
   EXPECT_EQ(first_.file->Poll(),
             unsigned{POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM});
