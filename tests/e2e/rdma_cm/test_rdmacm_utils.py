@@ -1,0 +1,91 @@
+"""The other programs of rdmacm-utils: connections, datagrams, groups, streams."""
+
+import re
+
+import pytest
+
+from by_address import CLIENT, LINES, PAIR, SERVER, meet
+from harness import Fabric
+
+
+@pytest.fixture(scope="module")
+def pair(module_account):
+    made = Fabric(module_account, "rdmacm-utils", PAIR, sm="builtin")
+    yield made
+    made.stop()
+
+
+def gid_of(lab, host):
+    return lab.run(host, "cat",
+                   "/sys/class/infiniband/ibemu0/ports/1/gids/0").stdout.strip()
+
+
+def check(told):
+    for text in told:
+        assert "data transfers complete" in text
+        assert "return status 0" in text
+
+
+@pytest.mark.parametrize("options", [
+    ["-c", "10", "-C", "10"], ["-P", "ib"], ["-m"]],
+    ids=["ten", "ib", "migrated"])
+def test_ucmatose_connects_and_sends(pair, options):
+    check(meet(pair, ["ucmatose", *options],
+               ["ucmatose", "-s", SERVER, *options]))
+
+
+def test_ucmatose_connects_by_gid(pair):
+    gid = gid_of(pair, "node-1")
+    options = ["-f", "gid", "-P", "ib"]
+    check(meet(pair, ["ucmatose", *options, "-b", gid],
+               ["ucmatose", *options, "-s", gid]))
+
+
+@pytest.mark.parametrize("options", [[], ["-p", "2"]], ids=["udp", "ipoib"])
+def test_udaddy_resolves_datagrams(pair, options):
+    check(meet(pair, ["udaddy", *options], ["udaddy", "-s", SERVER, *options]))
+
+
+@pytest.mark.parametrize("options, sends, dgid", [
+    ([], [], "ff12:4001:ffff::1:101"), ([], ["-o"], "ff12:4001:ffff::1:101"),
+    (["-p", "2"], [], "ff12:401b:ffff::1:101")],
+    ids=["udp", "send-only", "ipoib"])
+def test_mckey_joins_and_sends(pair, options, sends, dgid):
+    group = ["mckey", "-m", "224.1.1.1", *options]
+    server = pair.start("node-1", *LINES, *group, "-b", SERVER)
+    server.wait_for(f"joined dgid: {dgid} ")
+    client = pair.run("node-2", *group, *sends, "-s", "-b", CLIENT).stdout
+    assert f"joined dgid: {dgid} " in client
+    assert server.wait() == 0
+    check([server.output, client])
+
+
+def test_rdma_client_talks_to_rdma_server(pair):
+    server, client = meet(pair, ["rdma_server"], ["rdma_client", "-s", SERVER])
+    assert "rdma_server: end 0" in server
+    assert "rdma_client: end 0" in client
+
+
+def test_cmtime_sets_up_a_hundred_connections_at_once(pair):
+    _, client = meet(pair, ["cmtime"], ["cmtime", "-s", SERVER, "-c", 100],
+                     ends=False)
+    for step in "create id", "resolve addr", "connect", "disconnect", "destroy":
+        assert re.search(rf"^{step} *: +[\d.]+ ", client, re.M), client
+
+
+@pytest.mark.parametrize("program", ["rstream", "riostream"])
+def test_streams_are_measured(pair, program):
+    options = ["-I", "10", "-C", "2", "-S", "4096", "-T", "v"]
+    for text in meet(pair, [program, *options],
+                     [program, "-s", SERVER, *options]):
+        assert re.search(r"^custom +4k +2 +10 +160k +[\d.]+s ", text, re.M)
+        assert "data" not in text  # it would say where they differ
+
+
+def test_rcopy_copies_a_file(pair):
+    home = pair.account.home
+    source, copy = home / "source", home / "copy"
+    source.write_bytes(bytes(n * n % 251 for n in range(100_000)))
+    source.chmod(0o644)
+    meet(pair, ["rcopy"], ["rcopy", source, f"{SERVER}:{copy}"], ends=False)
+    assert copy.read_bytes() == source.read_bytes()
