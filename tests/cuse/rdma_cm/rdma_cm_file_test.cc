@@ -57,6 +57,8 @@ class RdmaCmFileTest : public ::testing::Test {
                   .error,
               Errno::kOk);
   }
+  // A file that ends answers what waits.
+  ~RdmaCmFileTest() override { file_.reset(); }
 
   Errno Finish(FileDriver& driver, RequestId write) {
     auto answer = driver.AnswerTo(write);
