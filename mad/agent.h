@@ -89,6 +89,11 @@ class Agent {
   //                    outstanding, or such an answer to the same destination
   //   Unavailable      the device is gone
   virtual absl::Status Send(OutgoingMessage message) = 0;
+
+  // Ends the outstanding requests whose TID has this low half, without calling
+  // the client, as ib_cancel_mad() does: an answer that still comes is dropped.
+  // Not for an agent that says tid_as_given.
+  virtual void Cancel(uint32_t low_tid) = 0;
 };
 
 }  // namespace ibemu::mad

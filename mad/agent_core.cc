@@ -123,6 +123,18 @@ absl::Status AgentCore::Send(OutgoingMessage message) {
   return status;
 }
 
+void AgentCore::Cancel(uint32_t low_tid) {
+  const uint64_t tid = uint64_t{high_tid_} << 32 | low_tid;
+  for (;;) {
+    const auto sent = sent_.With(tid);
+    const auto request =
+        std::find_if(sent.begin(), sent.end(),
+                     [](const auto& each) { return !each->is_response; });
+    if (request == sent.end()) return;
+    Close(**request);
+  }
+}
+
 absl::Status AgentCore::SendPlain(const OutgoingMessage& message,
                                   Outgoing& packet) {
   std::copy(message.mad.begin(), message.mad.end(), packet.mad.begin());

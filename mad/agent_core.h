@@ -28,6 +28,7 @@ class AgentCore final : public Agent {
   uint32_t hi_tid() const override { return high_tid_; }
   const Registration& registration() const override { return registration_; }
   absl::Status Send(OutgoingMessage message) override;
+  void Cancel(uint32_t low_tid) override;
 
   // Handles a MAD that arrived for this agent.
   void OnArrival(const Arrival& arrival);

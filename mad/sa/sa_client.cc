@@ -107,7 +107,7 @@ class SaClient::Impl final : public AgentClient,
     Query(std::weak_ptr<Impl> client, uint32_t id)
         : client_(std::move(client)), id_(id) {}
     ~Query() override {
-      if (const auto client = client_.lock()) client->questions_.erase(id_);
+      if (const auto client = client_.lock()) client->Cancel(id_);
     }
     Query(const Query&) = delete;
     Query& operator=(const Query&) = delete;
@@ -132,6 +132,11 @@ class SaClient::Impl final : public AgentClient,
       return absl::FailedPreconditionError("the port knows no subnet manager");
     }
     return agent_->Send(question.message);
+  }
+
+  // A user chooses how long a try waits, so it may not stay with the agent.
+  void Cancel(uint32_t id) {
+    if (questions_.erase(id) != 0 && agent_ != nullptr) agent_->Cancel(id);
   }
 
   void Finish(uint32_t id, absl::StatusOr<Bytes> record) {

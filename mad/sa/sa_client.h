@@ -16,7 +16,7 @@
 namespace ibemu::mad {
 
 // A SaQuery is one outstanding question.  Destroying it cancels it: its answer
-// is not told then.
+// is not told then, and nothing waits for it.
 class SaQuery {
  public:
   virtual ~SaQuery() = default;

@@ -115,6 +115,21 @@ TEST_F(AgentTest, ARegistrationMayKeepTheTidsOfWhatItSends) {
 }
 
 // [ah_errors]
+TEST_F(AgentTest, ACancelledRequestIsNeitherRepeatedNorAnswered) {
+  const auto agent = RegisterSender();
+  const auto message =
+      MessageTo(kPeer, MakeMad(kPerfGet), absl::Hours(1), /*retries=*/3);
+  ASSERT_TRUE(agent->Send(message).ok());
+  agent->Cancel(0x4321);  // of nothing
+  EXPECT_FALSE(timers_.idle());
+  agent->Cancel(0x1234);
+  EXPECT_TRUE(timers_.idle());
+  port_.Receive(From(kPeer, AnswerToLast()));
+  EXPECT_THAT(client_.inbox, IsEmpty());
+  EXPECT_THAT(client_.done, IsEmpty());
+  EXPECT_TRUE(agent->Send(message).ok()) << "its TID is free";
+}
+
 TEST_F(AgentTest, AGidIndexMustBeInTheTable) {
   auto agent = RegisterSender();
   OutgoingMessage message = MessageTo(kPeer, MakeMad(kPerfGet));

@@ -132,6 +132,31 @@ TEST_F(SaClientTest, ACancelledQuestionIsNeitherRepeatedNorAnswered) {
   EXPECT_THAT(port_.sent, SizeIs(2));
 }
 
+// RESOLVE_ROUTE takes timeouts of days.
+TEST_F(SaClientTest, ACancelledQuestionIsGoneFromTheAgentAtOnce) {
+  auto query = client_->GetPath(
+      {.dgid = kOther}, kComponentBit<&PathRecord::dgid>,
+      {.timeout = absl::Hours(119), .retries = 15},
+      [](const absl::StatusOr<PathRecord>&) { ADD_FAILURE(); });
+  const auto other = AskForPath();
+  query.reset();
+  Answer(1, PathRecord{});
+  EXPECT_EQ(code(), StatusCode::kOk);
+  EXPECT_TRUE(timers_.idle());
+  Answer(0, PathRecord{});
+}
+
+TEST_F(SaClientTest, AnAnswerMayTakeAsLongAsItsTry) {
+  const auto query = client_->GetPath(
+      {.dgid = kOther}, kComponentBit<&PathRecord::dgid>,
+      {.timeout = absl::Hours(1)},
+      [this](absl::StatusOr<PathRecord> path) { path_ = std::move(path); });
+  timers_.RunFor(absl::Minutes(59));
+  Answer(0, PathRecord{});
+  EXPECT_EQ(code(), StatusCode::kOk);
+  EXPECT_THAT(port_.sent, SizeIs(1));
+}
+
 TEST_F(SaClientTest, APortWithoutASmAsksNobody) {
   port_.info.master_sm_lid = wire::Lid::kUnassigned;
   const auto query = AskForPath();
