@@ -262,8 +262,11 @@ bool LoopCore::WaitBusily() {
     } else if (now - answered_ >= Patience::kSpan) {
       patience_.OnVain();
       return true;
+    } else if (!yields_.MayYield(absl::ToUnixNanos(now))) {
+      return true;
     } else {
       sched_yield();
+      yields_.OnYield(absl::ToUnixNanos(now), absl::ToUnixNanos(Now()));
     }
     if (stopped_ ||
         timers_.NextDeadline().value_or(absl::InfiniteFuture()) <= now) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/timer_queue.h"
+#include "base/yield_backoff.h"
 #include "loop/loop.h"
 #include "loop/patience.h"
 #include "loop/relay.h"
@@ -109,6 +110,7 @@ class LoopCore : public Loop {
   std::vector<Task> idle_;
   int rounds_ = 0;  // that idle_ has waited
   Patience patience_;
+  YieldBackoff yields_;
   std::vector<Eager> eager_;
   PolledSource* polled_ = nullptr;
   bool found_ = false;  // by who is eager or polled, since the last busy wait

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/yield_backoff.h"
 #include "fast_path/preload/known_pages.h"
 
 namespace ibemu::fast_path {
@@ -21,6 +22,7 @@ struct ProcessFacts {
   KnownPages readable;  // for the kernel
   KnownPages writable;
   std::atomic<pid_t> process;  // its id, or 0
+  YieldBackoff yields;
 };
 
 // One open file with rings.  It is never freed, only used again, so whoever

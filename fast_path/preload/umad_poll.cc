@@ -49,12 +49,15 @@ class Wait {
   std::optional<int> Run() {
     if (const std::optional<Outcome> outcome = Look()) return Tell(*outcome);
     if (timeout_ms_ == 0) {
-      sched_yield();  // who asks again and again keeps the daemon from
-                      // answering
+      // Who asks again and again keeps the daemon from answering.
+      if (!MayYield()) return AskKernel();
+      Yield(Now());
       return Tell(Look().value_or(0));
     }
     while (true) {
-      if (std::optional<Outcome> outcome = Spin()) return Tell(*outcome);
+      if (MayYield()) {
+        if (std::optional<Outcome> outcome = Spin()) return Tell(*outcome);
+      }
       const int64_t now = Now();
       if (timeout_ms_ > 0 && now >= end_) return Tell(0);
       if (!Sleep(now)) return Interrupted();
@@ -85,6 +88,16 @@ class Wait {
     return std::nullopt;
   }
 
+  bool MayYield() { return files_.facts()->yields.MayYield(Now()); }
+
+  // Returns the time when others have run.
+  int64_t Yield(int64_t began) {
+    sched_yield();
+    const int64_t ended = Now();
+    files_.facts()->yields.OnYield(began, ended);
+    return ended;
+  }
+
   // Looks again and again for a while.  A handler that runs meanwhile has to
   // end the call, which only the kernel can tell: so none runs before its end.
   std::optional<Outcome> Spin() {
@@ -92,11 +105,12 @@ class Wait {
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     const int64_t begin = Now();
+    int64_t now = begin;
     std::optional<Outcome> outcome;
     do {
-      sched_yield();
+      now = Yield(now);
       outcome = Look();
-    } while (!outcome && Now() - begin < kSpin);
+    } while (!outcome && now - begin < kSpin);
     if (!outcome) {
       constexpr timespec kNoTime = {};
       if (next_ppoll(static_cast<pollfd*>(nullptr), nfds_t{0}, &kNoTime,

@@ -109,6 +109,14 @@ Way UverbsClient::Judge(const void* command, size_t size,
              : Way::kPage;
 }
 
+// Lets others run, and returns the time when they have.
+int64_t UverbsClient::Yield(int64_t began) const {
+  sched_yield();
+  const int64_t ended = Now();
+  facts_.yields.OnYield(began, ended);
+  return ended;
+}
+
 // Waits for something to poll.  Returns kRing if the queue is still empty, and
 // kEmpty if the daemon has to say so.
 Way UverbsClient::PollEmpty(const ib_uverbs_poll_cq& poll) {
@@ -118,11 +126,14 @@ Way UverbsClient::PollEmpty(const ib_uverbs_poll_cq& poll) {
     memory_.asked_by_file.store(begin, std::memory_order_relaxed);
     return Way::kAsleep;
   }
+  // The daemon may hold the poll as well, while this thread sleeps.
+  if (!facts_.yields.MayYield(begin)) return Way::kEmpty;
+  int64_t now = begin;
   do {
-    sched_yield();
+    now = Yield(now);
     if (!memory_.IsEmpty(poll.cq_handle)) return Way::kEmpty;
     if (memory_.control.closed.load() != 0) return Way::kAsleep;
-  } while (Now() - begin < kLongestPoll);
+  } while (now - begin < kLongestPoll);
   return Way::kRing;
 }
 
@@ -221,10 +232,11 @@ Way UverbsClient::Carry(CommandSlot& slot, uint64_t& bit) {
   slot.state.store(CommandState::kAsked, std::memory_order_relaxed);
   memory_.asked.fetch_or(bit);
   const int64_t begin = Now();
+  int64_t now = begin;
   while (slot.state.load() != CommandState::kAnswered) {
     if (!memory_.control.IsServed() && TakeBack(bit)) return Way::kAsleep;
-    if (Now() - begin < kLongestSpin) {
-      sched_yield();
+    if (now - begin < kLongestSpin && facts_.yields.MayYield(now)) {
+      now = Yield(now);
     } else if (!Sleep(slot.state)) {
       memory_.control.closed.store(1);
       if (!TakeBack(bit)) bit = 0;

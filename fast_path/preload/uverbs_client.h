@@ -38,6 +38,7 @@ class UverbsClient {
   };
 
   Way Judge(const void* command, size_t size, Command& judged) const;
+  int64_t Yield(int64_t began) const;
   Way PollEmpty(const ib_uverbs_poll_cq& poll);
   Way FillData(CommandSlot& slot, size_t size) const;
   CommandSlot* TakeSlot(uint64_t& bit);

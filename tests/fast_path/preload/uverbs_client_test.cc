@@ -262,6 +262,16 @@ TEST_F(UverbsClientTest, TakesItsCommandBackFromADaemonThatFellAsleep) {
   EXPECT_EQ(memory_->taken, 0u);
 }
 
+TEST_F(UverbsClientTest, SleepsUntilTheAnswerWhileYieldsAreLong) {
+  facts_->yields.OnYield(0, INT64_MAX / 2);
+  memory_->PlaceOf(kQueue) = kQueue + 1;
+  memory_->polled_in_vain = 1;
+  memory_->asked_by_file = INT64_MAX / 2;
+  const std::vector<std::byte> answer(8, std::byte{3});
+  EXPECT_EQ(WriteAnswered(Poll(), 0, answer), Way::kRing);
+  EXPECT_EQ(response_[7], std::byte{3}) << "the daemon was asked";
+}
+
 TEST_F(UverbsClientTest, AsksForNothingInAnEmptyQueue) {
   memory_->PlaceOf(kQueue) = kQueue + 1;
   memory_->polled_in_vain = 1;
