@@ -33,7 +33,11 @@ constexpr uint64_t kGroupMask =
     kComponentBit<&Record::hop_limit>;
 static_assert(kGroupMask == 0x173f7);
 
-size_t BytesOfMtu(uint8_t code) { return size_t{128} << code; }
+// The codes of IBA: 256 bytes to 4,096.
+bool HasMtu(const Record& group) { return group.mtu >= 1 && group.mtu <= 5; }
+
+// REQUIRES: HasMtu().
+size_t BytesOfMtu(const Record& group) { return size_t{128} << group.mtu; }
 
 }  // namespace
 
@@ -48,8 +52,9 @@ Engine::Engine(const Ground& ground, Random random,
                  queue_->Send(to, qpn, packet);
                }),
       neighbors_(ground.timers, *this),
-      broadcast_(ground.timers, ground.members, kBroadcastMask,
-                 [this](const Record* group) { OnBroadcastGroup(group); }) {
+      broadcast_(
+          ground.timers, ground.members, kBroadcastMask,
+          [this](const Record* group) { OnBroadcastGroup(group); }, HasMtu) {
   ground_.provider.AddListener(*this);
   gone_ = ground_.host.removed();
   Refresh();
@@ -171,7 +176,7 @@ bool Engine::OpenQueue(const Record& broadcast) {
   const DatagramQueue::Options options{.port = ground_.port,
                                        .q_key = broadcast.q_key,
                                        .first_psn = first_psn_,
-                                       .mtu = BytesOfMtu(broadcast.mtu)};
+                                       .mtu = BytesOfMtu(broadcast)};
   if (queue_ != nullptr && queue_->options() == options) return true;
   queue_.reset();
   auto queue =

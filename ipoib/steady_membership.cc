@@ -13,11 +13,13 @@ constexpr absl::Duration kLongestBackOff = absl::Seconds(16);
 
 SteadyMembership::SteadyMembership(Timers& timers,
                                    mad::MulticastMembers& members,
-                                   uint64_t mask, Changed changed)
+                                   uint64_t mask, Changed changed,
+                                   Accepts accepts)
     : timers_(timers),
       members_(members),
       mask_(mask),
       changed_(std::move(changed)),
+      accepts_(accepts),
       back_off_(kFirstBackOff) {}
 
 SteadyMembership::~SteadyMembership() { timers_.Cancel(retry_); }
@@ -51,7 +53,7 @@ void SteadyMembership::JoinAfter(absl::Duration delay) {
 }
 
 void SteadyMembership::OnChange(absl::StatusOr<mad::McMemberRecord> news) {
-  if (news.ok()) {
+  if (news.ok() && accepts_(*news)) {
     record_ = *std::move(news);
     back_off_ = kFirstBackOff;
     return changed_(&*record_);

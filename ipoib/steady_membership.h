@@ -21,10 +21,15 @@ class SteadyMembership {
   // Told with the group's record when the port has become a member, and with
   // null when it is none any more.  May destroy nothing of this.
   using Changed = absl::AnyInvocable<void(const mad::McMemberRecord*)>;
+  // Whether the port can be a member of a group like this.
+  using Accepts = bool (*)(const mad::McMemberRecord&);
 
-  // The references must outlive this.
-  SteadyMembership(Timers& timers, mad::MulticastMembers& members,
-                   uint64_t mask, Changed changed);
+  // The references must outlive this.  A group that is not accepted is left,
+  // and counts as a join that failed.
+  SteadyMembership(
+      Timers& timers, mad::MulticastMembers& members, uint64_t mask,
+      Changed changed,
+      Accepts accepts = [](const mad::McMemberRecord&) { return true; });
   ~SteadyMembership();
   SteadyMembership(const SteadyMembership&) = delete;
   SteadyMembership& operator=(const SteadyMembership&) = delete;
@@ -49,6 +54,7 @@ class SteadyMembership {
   mad::MulticastMembers& members_;
   const uint64_t mask_;
   Changed changed_;
+  const Accepts accepts_;
   mad::McMemberRecord wanted_;
   std::unique_ptr<mad::MulticastMembership> membership_;  // or wanted
   std::optional<mad::McMemberRecord> record_;
