@@ -46,6 +46,7 @@ Engine::Engine(const Ground& ground, Random random,
     : ground_(ground),
       addresses_(std::move(addresses)),
       first_psn_(static_cast<uint32_t>(random.Below(kPsnCount))),
+      born_(ground.timers.Now()),
       unicast_(ground.sa, ground.port,
                [this](const verbs::AddressAttributes& to, uint32_t qpn,
                       const std::vector<std::byte>& packet) {
@@ -88,8 +89,22 @@ std::unique_ptr<Resolution> Engine::Resolve(const wire::IpAddress& address,
 }
 
 void Engine::WhenUp(absl::Duration patience, absl::AnyInvocable<void()> task) {
+  const absl::Duration left = born_ + patience - ground_.timers.Now();
+  const bool waits = !up() && HasLink() && left > absl::ZeroDuration();
   waiting_.push_back({.task = std::move(task)});
-  RunAfter(up() ? absl::ZeroDuration() : patience, std::prev(waiting_.end()));
+  RunAfter(waits ? left : absl::ZeroDuration(), std::prev(waiting_.end()));
+}
+
+// Whether the port may become active soon.
+bool Engine::HasLink() const {
+  return !gone_ &&
+         port().Info().port_physical_state == mad::PortPhysicalState::kLinkUp;
+}
+
+void Engine::RunWaiting() {
+  for (auto waiting = waiting_.begin(); waiting != waiting_.end(); ++waiting) {
+    RunAfter(absl::ZeroDuration(), waiting);
+  }
 }
 
 void Engine::RunAfter(absl::Duration delay, WaitingPlace waiting) {
@@ -156,6 +171,7 @@ void Engine::Refresh() {
   } else {
     broadcast_.Stop();
   }
+  if (!HasLink()) RunWaiting();
 }
 
 void Engine::OnBroadcastGroup(const Record* group) {
@@ -166,9 +182,7 @@ void Engine::OnBroadcastGroup(const Record* group) {
   if (group == nullptr || !OpenQueue(*group) || !Attach(*group)) return;
   StartSolicitedGroups();
   neighbors_.AskAgain();
-  for (auto waiting = waiting_.begin(); waiting != waiting_.end(); ++waiting) {
-    RunAfter(absl::ZeroDuration(), waiting);
-  }
+  RunWaiting();
 }
 
 // Makes a queue pair as the group wants it, if there is none.

@@ -94,6 +94,8 @@ class Engine final : public Interface,
   bool Attach(const mad::McMemberRecord& group);
   void DetachAll();
   void StartSolicitedGroups();
+  bool HasLink() const;
+  void RunWaiting();
   void RunAfter(absl::Duration delay, WaitingPlace waiting);
 
   // Questions and answers.
@@ -116,6 +118,7 @@ class Engine final : public Interface,
   const Ground ground_;
   const std::vector<wire::IpNetwork> addresses_;
   const uint32_t first_psn_;
+  const absl::Time born_;
   bool gone_ = false;  // the device
   bool refreshing_ = false;
   std::unique_ptr<DatagramQueue> queue_;  // null: was never up

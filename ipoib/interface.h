@@ -48,8 +48,10 @@ class Interface {
       const wire::IpAddress& address, absl::Duration timeout,
       absl::AnyInvocable<void(absl::StatusOr<wire::Gid>)> done) = 0;
 
-  // Calls `task` once the interface is up, or when `patience` has passed: on
-  // Linux ib0 has joined long before a program starts.
+  // Calls `task` once the interface is up, or when it has existed for
+  // `patience`: on Linux ib0 has joined long before a program starts.  A port
+  // without a link is not waited for.  `task` is never called before this
+  // returns; it is destroyed uncalled if the interface ends first.
   virtual void WhenUp(absl::Duration patience,
                       absl::AnyInvocable<void()> task) = 0;
 };

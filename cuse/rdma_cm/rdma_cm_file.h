@@ -32,8 +32,8 @@ class RdmaCmFile final : public File {
   RdmaCmFile(std::shared_ptr<rdma_cm::View> view, WorkerPool& workers);
   ~RdmaCmFile() override;
 
-  // Answers when the interfaces of the view are up, or when a second has
-  // passed: on Linux they were up before any program started.
+  // Answers when the interfaces of the view are up, or have existed for a
+  // second, or have no link: on Linux they were up before any program started.
   void Open(bool nonblock, OpenReply reply) override;
   void Read(bool nonblock, ReadReply reply) override;
   // A command names the place of its answer in the writer's memory.

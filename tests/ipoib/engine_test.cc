@@ -151,16 +151,53 @@ TEST_F(EngineTest, ATaskRunsOnceTheInterfaceIsUp) {
   EXPECT_EQ(ran, 1);
 }
 
-TEST_F(EngineTest, ATaskDoesNotWaitForeverForTheInterface) {
+TEST_F(EngineTest, ATaskDoesNotWaitForAPortWithoutALink) {
   lab_.SetLink(lab_.Host(1), 1, false);
   EngineHost one(lab_, 1);
   bool ran = false;
   one.engine.WhenUp(absl::Seconds(1), [&] { ran = true; });
-  Settle(absl::Milliseconds(999));
   EXPECT_FALSE(ran);
-  Settle(absl::Milliseconds(1));
+  lab_.timers.RunPending();
   EXPECT_TRUE(ran);
   EXPECT_FALSE(one.engine.up());
+}
+
+TEST_F(EngineTest, ATaskNoLongerWaitsForALinkThatIsCut) {
+  EngineHost one(lab_, 1);
+  bool ran = false;
+  one.engine.WhenUp(absl::Seconds(1), [&] { ran = true; });
+  lab_.SetLink(lab_.Host(1), 1, false);
+  Settle(absl::Milliseconds(100));
+  EXPECT_TRUE(ran);
+  EXPECT_FALSE(one.engine.up());
+}
+
+// A port that has a link, but no subnet manager to make it active.
+class UnmanagedEngineTest : public ::testing::Test {
+ protected:
+  // Returns how long a task waits for the interface.
+  absl::Duration Wait() {
+    const absl::Time start = lab_.timers.Now();
+    absl::Time end = absl::InfiniteFuture();
+    one_.engine.WhenUp(absl::Seconds(1), [&] { end = lab_.timers.Now(); });
+    EXPECT_EQ(end, absl::InfiniteFuture()) << "ran before WhenUp() returned";
+    lab_.timers.RunFor(absl::Seconds(2));
+    EXPECT_FALSE(one_.engine.up());
+    return end - start;
+  }
+
+  testing::Lab lab_{"single-switch:hosts=3"};
+  EngineHost one_{lab_, 1};
+};
+
+TEST_F(UnmanagedEngineTest, ATaskDoesNotWaitForeverForTheInterface) {
+  EXPECT_EQ(Wait(), absl::Seconds(1));
+}
+
+TEST_F(UnmanagedEngineTest, PatienceCountsFromTheStartOfTheInterface) {
+  lab_.timers.RunFor(absl::Milliseconds(600));
+  EXPECT_EQ(Wait(), absl::Milliseconds(400));
+  EXPECT_EQ(Wait(), absl::ZeroDuration());
 }
 
 // A peer that sends what it likes, and keeps what comes back.
