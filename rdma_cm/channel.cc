@@ -24,7 +24,10 @@ uint8_t QpTypeOf(PortSpace space, uint8_t wanted) {
 Channel::Channel(std::shared_ptr<View> view, std::function<void()> on_event)
     : view_(std::move(view)), on_event_(std::move(on_event)) {}
 
+// What an end brings about may be told to another id of this open, but whoever
+// was told of events may be gone already.
 Channel::~Channel() {
+  on_event_ = nullptr;
   while (!ids_.empty()) End(std::shared_ptr<UserId>(ids_.front()));
 }
 
@@ -169,7 +172,7 @@ void Channel::PutBack(QueuedEvent event) {
 }
 
 void Channel::Push(QueuedEvent event) {
-  if (events_.size() >= kMostEvents) return;
+  if (is_ending() || events_.size() >= kMostEvents) return;
   events_.Push(std::move(event));
   on_event_();
 }
@@ -194,7 +197,7 @@ void Channel::OnJoinEvent(const std::shared_ptr<UserId>& id,
 }
 
 bool Channel::HasRoom(const UserId& listener) {
-  return listener.room > 0 && ids_.size() < kMostIds &&
+  return !is_ending() && listener.room > 0 && ids_.size() < kMostIds &&
          events_.size() < kMostEvents;
 }
 

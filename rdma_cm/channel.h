@@ -25,7 +25,7 @@ class Channel final : private UserIdOwner {
   static constexpr size_t kMostJoins = 64;  // of an id
   static constexpr int kMaxBacklog = 1024;  // net.rdma_ucm.max_backlog
 
-  // Calls `on_event` when an event was queued.
+  // Calls `on_event` when an event was queued, but not while this ends.
   Channel(std::shared_ptr<View> view, std::function<void()> on_event);
   ~Channel();
   Channel(const Channel&) = delete;
@@ -76,12 +76,13 @@ class Channel final : private UserIdOwner {
   void OnRequest(const std::shared_ptr<UserId>& listener,
                  std::unique_ptr<Id> id, Event event) override;
 
+  bool is_ending() const { return on_event_ == nullptr; }
   std::shared_ptr<UserId> Add(std::unique_ptr<Id> id, uint64_t uid);
   void Push(QueuedEvent event);
   uint32_t End(const std::shared_ptr<UserId>& id);
 
   const std::shared_ptr<View> view_;
-  const std::function<void()> on_event_;
+  std::function<void()> on_event_;            // null while this ends
   std::vector<std::shared_ptr<UserId>> ids_;  // in the order of their making
   EventQueue events_;
   uint64_t user_ = 0;

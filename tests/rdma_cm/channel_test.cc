@@ -145,6 +145,31 @@ TEST_F(ChannelTest, AnOpenHasNoMoreThan16384Ids) {
             Refusal::kNoMemory);
 }
 
+// As the end of a loopback connection may tell its other end of it.
+TEST_F(ChannelTest, AnOpenThatEndsTellsNobodyOfEvents) {
+  const uint32_t last = client_.Create(PortSpace::kUdp);
+  client_.id(last).Bind(Any(), false);
+  const std::shared_ptr<UserId> id = *client_.channel().Find(last);
+  const uint32_t first = client_.Create(PortSpace::kUdp);
+  client_.id(first).ResolveAddress({}, ServerAddress(), kTimeout, false);
+  lab_.Settle();
+  // What its membership holds on to speaks when it is let go.
+  std::shared_ptr<void> parting(nullptr,
+                                [id](void*) { id->owner().OnEvent(id, {}); });
+  const auto group = SocketAddress::Ip(wire::IpAddress::Ipv4(0xe0010101), 0);
+  ASSERT_TRUE(
+      client_.channel()
+          .Join(*client_.channel().Find(first), 1, group, mad::kFullMember)
+          .ok());
+  client_.user_id(first).joins().front()->join = *client_.id(first).Join(
+      group, mad::kFullMember, [parting](const Event&) {});
+  (void)client_.FetchTypes();
+  parting.reset();
+  client_.told = 0;
+  client_.Close();
+  EXPECT_EQ(client_.told, 0);
+}
+
 // ----- Removal
 
 TEST_F(ChannelTest, IdsOfAnAdapterThatIsRemovedAreToldAndEnd) {
