@@ -28,7 +28,13 @@ Channel::Channel(std::shared_ptr<View> view, std::function<void()> on_event)
 // was told of events may be gone already.
 Channel::~Channel() {
   on_event_ = nullptr;
-  while (!ids_.empty()) End(std::shared_ptr<UserId>(ids_.front()));
+  // First, so that no id's end has to look for its events.
+  const std::vector<QueuedEvent> unfetched = events_.TakeAll();
+  while (!ids_.empty()) {
+    for (const std::shared_ptr<UserId>& id : std::exchange(ids_, {})) End(id);
+  }
+  // What is left of them moved to another open.
+  for (const QueuedEvent& event : unfetched) EndRequest(event);
 }
 
 std::shared_ptr<UserId> Channel::Add(std::unique_ptr<Id> id, uint64_t uid) {
@@ -72,12 +78,14 @@ uint32_t Channel::End(const std::shared_ptr<UserId>& id) {
   }
   view_->ids().Remove(id->number);
   std::erase(ids_, id);
-  for (const QueuedEvent& event : events_.RemoveOf(*id)) {
-    if (const std::shared_ptr<UserId> made = event.made.lock()) {
-      static_cast<Channel&>(made->owner()).End(made);
-    }
-  }
+  for (const QueuedEvent& event : events_.RemoveOf(*id)) EndRequest(event);
   return id->events_reported;
+}
+
+void Channel::EndRequest(const QueuedEvent& event) {
+  const std::shared_ptr<UserId> made = event.made.lock();
+  if (made == nullptr || view_->ids().Find(made->number) != made) return;
+  static_cast<Channel&>(made->owner()).End(made);
 }
 
 Refusal Channel::Listen(UserId& id, int backlog) {

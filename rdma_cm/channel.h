@@ -80,6 +80,8 @@ class Channel final : private UserIdOwner {
   std::shared_ptr<UserId> Add(std::unique_ptr<Id> id, uint64_t uid);
   void Push(QueuedEvent event);
   uint32_t End(const std::shared_ptr<UserId>& id);
+  // Ends the id that the event's request made, if that has not ended yet.
+  void EndRequest(const QueuedEvent& event);
 
   const std::shared_ptr<View> view_;
   std::function<void()> on_event_;            // null while this ends

@@ -26,19 +26,23 @@ struct QueuedEvent {
   Event event{};
 };
 
-// An EventQueue gives its events first in, first out.
+// An EventQueue gives its events first in, first out, and keeps the
+// UserId::events_queued of those whose they are.
 class EventQueue {
  public:
   bool empty() const { return events_.empty(); }
   size_t size() const { return events_.size(); }
 
-  void Push(QueuedEvent event) { events_.push_back(std::move(event)); }
+  void Push(QueuedEvent event);
   // Puts back what was taken last.
-  void PutBack(QueuedEvent event) { events_.push_front(std::move(event)); }
+  void PutBack(QueuedEvent event);
   // REQUIRES: !empty().
   QueuedEvent TakeFirst();
+  // Takes all events, in their order.
+  std::vector<QueuedEvent> TakeAll();
 
-  // Removes the events of an id, or of a join, in their order.
+  // Removes the events of an id, or of a join, in their order.  Costs nothing
+  // if the id has none.
   std::vector<QueuedEvent> RemoveOf(const UserId& id);
   void RemoveOf(const UserJoin& join);
 

@@ -1,4 +1,6 @@
 // The numbers of ids, their owners, the counts of events, the backlog.
+#include <ctime>
+
 #include "tests/rdma_cm/fixture.h"
 
 namespace ibemu::rdma_cm {
@@ -168,6 +170,53 @@ TEST_F(ChannelTest, AnOpenThatEndsTellsNobodyOfEvents) {
   client_.told = 0;
   client_.Close();
   EXPECT_EQ(client_.told, 0);
+}
+
+// Queues as many events of the id as an open keeps.
+void FillQueue(const std::shared_ptr<UserId>& id) {
+  for (size_t i = 0; i < Channel::kMostEvents; ++i) id->owner().OnEvent(id, {});
+}
+
+// Returns the seconds of processor time that `task` takes.
+template <class Task>
+double CostOf(Task&& task) {
+  const std::clock_t start = std::clock();
+  task();
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+// Once a scan of the queue for each id, which took 20 times as long.
+constexpr double kMostSeconds = 4;
+
+TEST_F(ChannelTest, ClosingDoesNotScanTheQueueForEachId) {
+  for (size_t i = 0; i < Channel::kMostIds; ++i) client_.Create();
+  FillQueue(*client_.channel().Find(Channel::kMostIds - 1));
+  EXPECT_LT(CostOf([this] { client_.Close(); }), kMostSeconds);
+}
+
+TEST_F(ChannelTest, AnIdWithoutEventsIsDestroyedWithoutAScan) {
+  const uint32_t noisy = client_.Create();
+  for (size_t i = 0; i < 4096; ++i) client_.Create();
+  FillQueue(*client_.channel().Find(noisy));
+  EXPECT_LT(CostOf([this, noisy] {
+              for (uint32_t id = noisy + 1; id <= noisy + 4096; ++id) {
+                EXPECT_TRUE(client_.channel().Destroy(id).ok());
+              }
+            }),
+            kMostSeconds);
+  EXPECT_TRUE(client_.channel().Destroy(noisy).ok());
+  EXPECT_FALSE(client_.channel().has_event());
+}
+
+TEST_F(ChannelTest, ClosingEndsARequestThatMovedBeforeItWasFetched) {
+  const uint32_t listener = Listen();
+  Connect(Route(ServerAddress()));
+  const auto other = server_.Open();
+  EXPECT_EQ(*other->TakeOver(listener + 1), 0u);
+  server_.Close();
+  lab_.Settle();
+  EXPECT_EQ(client_.FetchOne().event.status, 28);
+  EXPECT_EQ(other->Find(listener + 1).refusal(), Refusal::kNoSuchId);
 }
 
 // ----- Removal
