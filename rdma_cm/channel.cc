@@ -45,9 +45,13 @@ std::shared_ptr<UserId> Channel::Add(std::unique_ptr<Id> id, uint64_t uid) {
   return made;
 }
 
+bool Channel::MayAdd() const {
+  return ids_.size() < kMostIds && view_->ids().next() < kMostNumbers;
+}
+
 Outcome<uint32_t> Channel::Create(uint64_t uid, PortSpace space,
                                   uint8_t qp_type) {
-  if (ids_.size() >= kMostIds) return Refusal::kNoMemory;
+  if (!MayAdd()) return Refusal::kNoMemory;
   return Add(std::make_unique<Id>(view_->ground(), space,
                                   QpTypeOf(space, qp_type)),
              uid)
@@ -76,6 +80,7 @@ uint32_t Channel::End(const std::shared_ptr<UserId>& id) {
   for (const std::shared_ptr<UserJoin>& join : id->joins()) {
     view_->joins().Remove(join->number);
   }
+  joins_ -= id->joins().size();
   view_->ids().Remove(id->number);
   std::erase(ids_, id);
   for (const QueuedEvent& event : events_.RemoveOf(*id)) EndRequest(event);
@@ -107,7 +112,9 @@ Refusal Channel::Accept(UserId& id, uint64_t uid,
 Outcome<uint32_t> Channel::Join(const std::shared_ptr<UserId>& id, uint64_t uid,
                                 const SocketAddress& group,
                                 uint8_t join_state) {
-  if (id->joins().size() >= kMostJoins) return Refusal::kNoMemory;
+  if (id->joins().size() >= kMostJoins || joins_ >= kMostJoinsOfAll) {
+    return Refusal::kNoMemory;
+  }
   auto join = std::make_shared<UserJoin>(UserJoin{.id = id, .uid = uid});
   Outcome<std::unique_ptr<MulticastJoin>> membership = id->id()->Join(
       group, join_state, [weak = std::weak_ptr(join)](Event event) {
@@ -120,6 +127,7 @@ Outcome<uint32_t> Channel::Join(const std::shared_ptr<UserId>& id, uint64_t uid,
   join->join = *std::move(membership);
   join->number = view_->joins().Add(join);
   id->Add(join);
+  ++joins_;
   return join->number;
 }
 
@@ -132,6 +140,7 @@ Outcome<uint32_t> Channel::Leave(uint32_t number) {
   join->join.reset();
   view_->joins().Remove(number);
   id->Remove(*join);
+  --joins_;
   events_.RemoveOf(*join);
   return join->events_reported;
 }
@@ -145,7 +154,12 @@ Outcome<uint32_t> Channel::TakeOver(uint32_t number) {
   if (from.user_ != user_) return Refusal::kInvalid;
   if (id->id() == nullptr) return Refusal::kRemoved;
   if (&from == this) return id->events_reported;
-  if (ids_.size() >= kMostIds) return Refusal::kNoMemory;
+  const size_t joins = id->joins().size();
+  if (ids_.size() >= kMostIds || joins_ + joins > kMostJoinsOfAll) {
+    return Refusal::kNoMemory;
+  }
+  from.joins_ -= joins;
+  joins_ += joins;
   std::erase(from.ids_, id);
   ids_.push_back(id);
   id->SetOwner(static_cast<UserIdOwner&>(*this));
@@ -205,7 +219,7 @@ void Channel::OnJoinEvent(const std::shared_ptr<UserId>& id,
 }
 
 bool Channel::HasRoom(const UserId& listener) {
-  return !is_ending() && listener.room > 0 && ids_.size() < kMostIds &&
+  return !is_ending() && listener.room > 0 && MayAdd() &&
          events_.size() < kMostEvents;
 }
 

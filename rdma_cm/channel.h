@@ -22,7 +22,11 @@ class Channel final : private UserIdOwner {
  public:
   static constexpr size_t kMostIds = 16384;
   static constexpr size_t kMostEvents = 4 * kMostIds;
-  static constexpr size_t kMostJoins = 64;  // of an id
+  static constexpr size_t kMostJoins = 64;         // of an id
+  static constexpr size_t kMostJoinsOfAll = 4096;  // of all ids together
+  // Of the ids of all opens of a view: librdmacm has a table of that size, and
+  // cannot keep an id whose number is beyond it.
+  static constexpr uint32_t kMostNumbers = 65536;
   static constexpr int kMaxBacklog = 1024;  // net.rdma_ucm.max_backlog
 
   // Calls `on_event` when an event was queued, but not while this ends.
@@ -31,7 +35,8 @@ class Channel final : private UserIdOwner {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // Returns the new id's number.  `qp_type` counts for PortSpace::kIb alone.
+  // Returns the new id's number, or kNoMemory at one of the limits.  `qp_type`
+  // counts for PortSpace::kIb alone.
   Outcome<uint32_t> Create(uint64_t uid, PortSpace space, uint8_t qp_type);
 
   // Ends an id and forgets its events.  Returns how many were fetched.
@@ -77,6 +82,7 @@ class Channel final : private UserIdOwner {
                  std::unique_ptr<Id> id, Event event) override;
 
   bool is_ending() const { return on_event_ == nullptr; }
+  bool MayAdd() const;
   std::shared_ptr<UserId> Add(std::unique_ptr<Id> id, uint64_t uid);
   void Push(QueuedEvent event);
   uint32_t End(const std::shared_ptr<UserId>& id);
@@ -87,6 +93,7 @@ class Channel final : private UserIdOwner {
   std::function<void()> on_event_;            // null while this ends
   std::vector<std::shared_ptr<UserId>> ids_;  // in the order of their making
   EventQueue events_;
+  size_t joins_ = 0;  // of its ids
   uint64_t user_ = 0;
 };
 

@@ -219,6 +219,21 @@ TEST_F(ChannelTest, ClosingEndsARequestThatMovedBeforeItWasFetched) {
   EXPECT_EQ(other->Find(listener + 1).refusal(), Refusal::kNoSuchId);
 }
 
+// librdmacm keeps its ids in a table of that size.
+TEST_F(ChannelTest, NoIdHasANumberOf65536OrMore) {
+  std::vector<std::unique_ptr<Channel>> opens;
+  for (int open = 0; open < 4; ++open) {
+    opens.push_back(client_.Open());
+    for (size_t i = 0; i < Channel::kMostIds; ++i) {
+      ASSERT_TRUE(opens.back()->Create(1, PortSpace::kTcp, 0).ok());
+    }
+  }
+  EXPECT_EQ(client_.channel().Create(1, PortSpace::kTcp, 0).refusal(),
+            Refusal::kNoMemory);
+  EXPECT_TRUE(opens.front()->Destroy(9).ok());
+  EXPECT_EQ(*client_.channel().Create(1, PortSpace::kTcp, 0), 9u);
+}
+
 // ----- Removal
 
 TEST_F(ChannelTest, IdsOfAnAdapterThatIsRemovedAreToldAndEnd) {

@@ -132,6 +132,32 @@ TEST_F(DatagramTest, JoiningNeedsDatagramsAnAddressAndABroadcastGroup) {
   EXPECT_EQ(join(id), Refusal::kNoMemory);
 }
 
+TEST_F(DatagramTest, AnOpenHasNoMoreThan4096Joins) {
+  const auto join = [this](Channel& channel, uint32_t id) {
+    return channel.Join(*channel.Find(id), 1, Group(), mad::kFullMember)
+        .refusal();
+  };
+  Channel& channel = server_.channel();
+  uint32_t id = 0;
+  for (size_t i = 0; i < 4096; ++i) {
+    if (i % Channel::kMostJoins == 0) {
+      id = server_.Create(PortSpace::kUdp);
+      server_.id(id).Bind(ServerAddress(0), false);
+    }
+    ASSERT_EQ(join(channel, id), Refusal::kNone);
+  }
+  const uint32_t more = server_.Create(PortSpace::kUdp);
+  server_.id(more).Bind(ServerAddress(0), false);
+  EXPECT_EQ(join(channel, more), Refusal::kNoMemory);
+  EXPECT_TRUE(channel.Leave(4095).ok());
+  EXPECT_EQ(join(channel, more), Refusal::kNone);
+  EXPECT_EQ(join(channel, more), Refusal::kNoMemory);
+  const auto other = server_.Open();
+  EXPECT_TRUE(other->TakeOver(more).ok());
+  EXPECT_EQ(join(*other, more), Refusal::kNone);
+  EXPECT_EQ(join(channel, id), Refusal::kNoMemory) << "the id's own limit";
+}
+
 TEST_F(DatagramTest, AMulticastAddressResolvesToItsMgidAtOnce) {
   const uint32_t id = client_.Create(PortSpace::kUdp);
   ASSERT_EQ(client_.id(id).ResolveAddress({}, Group(), kTimeout, false),
