@@ -52,6 +52,12 @@ class LabInterface final : public ipoib::Interface {
     group_.rate = 3;
   }
 
+  ~LabInterface() override {
+    for (const TimerId waiting : waiting_) timers_.Cancel(waiting);
+  }
+  LabInterface(const LabInterface&) = delete;
+  LabInterface& operator=(const LabInterface&) = delete;
+
   const std::vector<wire::IpNetwork>& addresses() const override {
     return networks_;
   }
@@ -79,7 +85,8 @@ class LabInterface final : public ipoib::Interface {
 
   void WhenUp(absl::Duration patience,
               absl::AnyInvocable<void()> task) override {
-    timers_.RunAfter(is_up ? absl::ZeroDuration() : patience, std::move(task));
+    waiting_.push_back(timers_.RunAfter(is_up ? absl::ZeroDuration() : patience,
+                                        std::move(task)));
   }
 
   std::map<wire::IpAddress, wire::Gid> neighbours;
@@ -108,6 +115,7 @@ class LabInterface final : public ipoib::Interface {
   const wire::Gid gid_;
   const std::vector<wire::IpNetwork> networks_;
   mad::McMemberRecord group_{};
+  std::vector<TimerId> waiting_;
 };
 
 // A LabHost is host number n, with address 198.18.0.n.

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "cuse/client/caller_memory.h"
 #include "cuse/client/read_memory.h"
 #include "cuse/client/write_memory.h"
@@ -34,16 +35,21 @@ bool IsWhole(const rdma_ucm_cmd_hdr& header, Bytes data) {
 
 }  // namespace
 
-// An open() that waits for interfaces: the last to come up answers.
-class RdmaCmFile::UpCount {
+// An open() that waits for interfaces: the last to come up, or to end, answers.
+class RdmaCmFile::UpCount : public std::enable_shared_from_this<UpCount> {
  public:
-  UpCount(size_t count, OpenReply reply)
-      : left_(count), reply_(std::move(reply)) {}
+  UpCount(Timers& timers, size_t count, OpenReply reply)
+      : timers_(timers), left_(count), reply_(std::move(reply)) {}
+  // Answers soon, as this may be called while an adapter is destroyed.
   void Down() {
-    if (--left_ == 0) reply_.Opened();
+    if (--left_ > 0) return;
+    timers_.RunSoon([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->reply_.Opened();
+    });
   }
 
  private:
+  Timers& timers_;
   size_t left_;
   OpenReply reply_;
 };
@@ -68,10 +74,15 @@ void RdmaCmFile::Open(bool /*nonblock*/, OpenReply reply) {
     }
   }
   if (interfaces.empty()) return reply.Opened();
-  opening_ = std::make_shared<UpCount>(interfaces.size(), std::move(reply));
+  opening_ = std::make_shared<UpCount>(view_->timers(), interfaces.size(),
+                                       std::move(reply));
   for (ipoib::Interface* const interface : interfaces) {
-    interface->WhenUp(kPatience, [weak = std::weak_ptr(opening_)] {
+    // Destroyed uncalled if its adapter is pulled out, which ends the wait too.
+    absl::Cleanup down = [weak = std::weak_ptr(opening_)] {
       if (const auto opening = weak.lock()) opening->Down();
+    };
+    interface->WhenUp(kPatience, [down = std::move(down)]() mutable {
+      std::move(down).Invoke();
     });
   }
 }

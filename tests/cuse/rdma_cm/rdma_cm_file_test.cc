@@ -124,6 +124,29 @@ TEST_F(RdmaCmFileTest, OpenWaitsASecondForAnInterfaceThatIsDown) {
   EXPECT_TRUE(driver.AnswerTo(open).has_value());
 }
 
+TEST_F(RdmaCmFileTest, OpenDoesNotWaitForAnAdapterThatIsPulledOut) {
+  auto pulled = std::make_shared<testing::LabHost>(lab_.timers(), 3);
+  pulled->lab_interface().is_up = false;
+  adapters_->Add(pulled);
+  const RequestId open = driver_.StartOpen();
+  lab_.timers().RunFor(absl::Milliseconds(100));
+  EXPECT_FALSE(driver_.AnswerTo(open).has_value());
+  adapters_->Remove(pulled);
+  pulled.reset();
+  lab_.timers().RunPending();
+  const auto answer = driver_.AnswerTo(open);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->error, Errno::kOk);
+}
+
+TEST_F(RdmaCmFileTest, ClosingFailsAnOpenThatWaits) {
+  lab_.host(1)->lab_interface().is_up = false;
+  const RequestId open = driver_.StartOpen();
+  file_.reset();
+  EXPECT_EQ(driver_.AnswerTo(open)->error, Errno::kIo);
+  lab_.timers().RunFor(absl::Seconds(2));
+}
+
 TEST_F(RdmaCmFileTest, AnswersIntoTheMemoryOfTheClient) {
   EXPECT_EQ(Create(), 0u);
   EXPECT_EQ(Create(), 1u);
