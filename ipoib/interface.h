@@ -43,7 +43,8 @@ class Interface {
   // `timeout` has passed.  `done` is called once, never before this returns,
   // and may destroy the resolution.
   //
-  // Errors: DeadlineExceeded, nobody answered; Unavailable, the device is gone.
+  // Errors: DeadlineExceeded, nobody answered; ResourceExhausted, too many
+  // others are asked for; Unavailable, the device is gone.
   virtual std::unique_ptr<Resolution> Resolve(
       const wire::IpAddress& address, absl::Duration timeout,
       absl::AnyInvocable<void(absl::StatusOr<wire::Gid>)> done) = 0;

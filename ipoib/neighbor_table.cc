@@ -5,8 +5,19 @@
 namespace ibemu::ipoib {
 namespace {
 
-constexpr absl::Duration kRepeat = absl::Seconds(1);
+constexpr absl::Duration kFirstPause = absl::Seconds(1);
+constexpr absl::Duration kLongestPause = absl::Seconds(16);
+constexpr int kFirstPauses = 3;
 constexpr absl::Duration kKnownFor = absl::Seconds(60);
+
+// Returns the pause after a question that was asked `asked` times.
+absl::Duration PauseAfter(int asked) {
+  absl::Duration pause = kFirstPause;
+  for (int i = kFirstPauses; i < asked && pause < kLongestPause; ++i) {
+    pause *= 2;
+  }
+  return pause;
+}
 
 }  // namespace
 
@@ -60,6 +71,10 @@ std::unique_ptr<Resolution> NeighborTable::Resolve(
   if (const auto known = known_.find(address); known != known_.end()) {
     return Answer(known->second.gid, std::move(done));
   }
+  if (questions_.size() >= kMostQuestions && !questions_.contains(address)) {
+    return Answer(absl::ResourceExhaustedError("too many others are asked for"),
+                  std::move(done));
+  }
   auto waiter = std::make_shared<Waiter>();
   waiter->address = address;
   waiter->done = std::move(done);
@@ -75,7 +90,11 @@ void NeighborTable::Add(Waiter& waiter) {
   waiter.table = this;
   const auto [question, is_new] = questions_.try_emplace(waiter.address);
   question->second.waiters.push_back(&waiter);
-  if (is_new) Repeat(waiter.address);
+  if (is_new) {
+    Ask(waiter.address);
+  } else {
+    AskSoon(waiter.address);
+  }
 }
 
 void NeighborTable::Remove(Waiter& waiter) {
@@ -89,16 +108,29 @@ void NeighborTable::Remove(Waiter& waiter) {
   asker_.StopAsking(waiter.address);
 }
 
-void NeighborTable::Repeat(const wire::IpAddress& address) {
-  questions_.at(address).repeat =
-      timers_.RunAfter(kRepeat, [this, address] { Repeat(address); });
+void NeighborTable::Ask(const wire::IpAddress& address) {
+  Question& question = questions_.at(address);
+  timers_.Cancel(question.repeat);
+  question.last_asked = timers_.Now();
+  question.repeat = timers_.RunAfter(PauseAfter(++question.asked),
+                                     [this, address] { Ask(address); });
   asker_.Ask(address);
+}
+
+// Asks for one more who waits, and who may not have the time of a long pause,
+// but no more than once in a short one.
+void NeighborTable::AskSoon(const wire::IpAddress& address) {
+  Question& question = questions_.at(address);
+  timers_.Cancel(question.repeat);
+  question.asked = 0;
+  question.repeat = timers_.RunAt(question.last_asked + kFirstPause,
+                                  [this, address] { Ask(address); });
 }
 
 void NeighborTable::AskAgain() {
   for (auto& [address, question] : questions_) {
-    timers_.Cancel(question.repeat);
-    Repeat(address);
+    question.asked = 0;
+    Ask(address);
   }
 }
 

@@ -2,6 +2,7 @@
 #ifndef IBEMU_IPOIB_NEIGHBOR_TABLE_H_
 #define IBEMU_IPOIB_NEIGHBOR_TABLE_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <vector>
@@ -17,8 +18,8 @@
 
 namespace ibemu::ipoib {
 
-// A NeighborTable repeats a question each second until it is answered or nobody
-// waits any more, and knows an answer for a minute.
+// A NeighborTable repeats a question after 1, 1, 1, 2, 4 to 16 s until it is
+// answered or nobody waits any more, and knows an answer for a minute.
 class NeighborTable {
  public:
   class Asker {
@@ -32,6 +33,10 @@ class NeighborTable {
     ~Asker() = default;
   };
   using Done = absl::AnyInvocable<void(absl::StatusOr<wire::Gid>)>;
+
+  // How many neighbours are asked for at a time: a program that asks for a
+  // whole network shall not flood it.
+  static constexpr size_t kMostQuestions = 1024;
 
   // Both must outlive this.
   NeighborTable(Timers& timers, Asker& asker);
@@ -68,10 +73,13 @@ class NeighborTable {
   };
   struct Question {
     TimerId repeat = TimerId::kNone;
+    int asked = 0;  // how often, for whoever waits for it last
+    absl::Time last_asked = absl::InfinitePast();
     std::vector<Waiter*> waiters;
   };
 
-  void Repeat(const wire::IpAddress& address);
+  void Ask(const wire::IpAddress& address);
+  void AskSoon(const wire::IpAddress& address);
   void Add(Waiter& waiter);
   void Remove(Waiter& waiter);
   void Tell(Waiter& waiter, absl::StatusOr<wire::Gid> answer);
