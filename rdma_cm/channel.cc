@@ -155,7 +155,8 @@ Outcome<uint32_t> Channel::TakeOver(uint32_t number) {
   if (id->id() == nullptr) return Refusal::kRemoved;
   if (&from == this) return id->events_reported;
   const size_t joins = id->joins().size();
-  if (ids_.size() >= kMostIds || joins_ + joins > kMostJoinsOfAll) {
+  if (ids_.size() >= kMostIds || joins_ + joins > kMostJoinsOfAll ||
+      events_.size() + id->events_queued > kMostEvents) {
     return Refusal::kNoMemory;
   }
   from.joins_ -= joins;

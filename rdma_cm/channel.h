@@ -60,7 +60,8 @@ class Channel final : private UserIdOwner {
   Outcome<uint32_t> Leave(uint32_t join);
 
   // Takes an id, with its events, from the open that has it, which must be of
-  // the same user.  Returns how many events were fetched.
+  // the same user.  Returns how many events were fetched, or kNoMemory, and the
+  // id stays, if not all of it fits here.
   Outcome<uint32_t> TakeOver(uint32_t number);
 
   // Whose open it is: a number that the front end gives its users.

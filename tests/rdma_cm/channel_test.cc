@@ -234,6 +234,17 @@ TEST_F(ChannelTest, NoIdHasANumberOf65536OrMore) {
   EXPECT_EQ(*client_.channel().Create(1, PortSpace::kTcp, 0), 9u);
 }
 
+TEST_F(ChannelTest, AnIdWhoseEventsDoNotFitStaysWhereItIs) {
+  const uint32_t id = Route(ServerAddress());
+  Connect(id);
+  const auto other = client_.Open();
+  FillQueue(*other->Find(*other->Create(1, PortSpace::kTcp, 0)));
+  EXPECT_EQ(other->TakeOver(id).refusal(), Refusal::kNoMemory);
+  EXPECT_TRUE(client_.channel().Find(id).ok());
+  EXPECT_THAT(client_.FetchTypes(), ElementsAre(EventType::kRejected));
+  EXPECT_EQ(*other->TakeOver(id), 3u);
+}
+
 // ----- Removal
 
 TEST_F(ChannelTest, IdsOfAnAdapterThatIsRemovedAreToldAndEnd) {
