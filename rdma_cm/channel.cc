@@ -183,15 +183,20 @@ QueuedEvent Channel::Fetch() {
   return event;
 }
 
+// Meanwhile the id may have ended or moved to another open.
 void Channel::PutBack(QueuedEvent event) {
   const std::shared_ptr<UserId> id = event.id.lock();
-  if (id == nullptr) return;
+  if (id == nullptr || view_->ids().Find(id->number) != id) {
+    return EndRequest(event);
+  }
   --id->events_reported;
   if (event.event.type == EventType::kConnectRequest) --id->room;
   if (const std::shared_ptr<UserJoin> join = event.join.lock()) {
     --join->events_reported;
   }
-  events_.PutBack(std::move(event));
+  auto& owner = static_cast<Channel&>(id->owner());
+  owner.events_.PutBack(std::move(event));
+  if (&owner != this) owner.on_event_();
 }
 
 void Channel::Push(QueuedEvent event) {

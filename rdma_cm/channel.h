@@ -71,7 +71,8 @@ class Channel final : private UserIdOwner {
   bool has_event() const { return !events_.empty(); }
   // Takes an event, which counts as fetched.  REQUIRES: has_event().
   QueuedEvent Fetch();
-  // The program could not be told after all.
+  // The program could not be told after all.  Does not call this open's
+  // `on_event`.
   void PutBack(QueuedEvent event);
 
  private:

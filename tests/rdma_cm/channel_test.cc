@@ -245,6 +245,33 @@ TEST_F(ChannelTest, AnIdWhoseEventsDoNotFitStaysWhereItIs) {
   EXPECT_EQ(*other->TakeOver(id), 3u);
 }
 
+TEST_F(ChannelTest, ARequestThatIsPutBackAfterItsListenerEndedIsRejected) {
+  const uint32_t listener = Listen();
+  Connect(Route(ServerAddress()));
+  QueuedEvent event = server_.channel().Fetch();
+  const uint32_t passive = event.told_id;
+  EXPECT_EQ(*server_.channel().Destroy(listener), 1u);
+  server_.channel().PutBack(std::move(event));
+  lab_.Settle();
+  EXPECT_EQ(server_.channel().Find(passive).refusal(), Refusal::kNoSuchId);
+  EXPECT_EQ(client_.FetchOne().event.status, 28);
+}
+
+TEST_F(ChannelTest, AnEventIsPutBackWhereItsIdHasMovedTo) {
+  const uint32_t id = Route(ServerAddress());
+  Connect(id);
+  QueuedEvent event = client_.channel().Fetch();
+  const auto other = client_.Open();
+  EXPECT_EQ(*other->TakeOver(id), 3u);
+  client_.told = 0;
+  client_.channel().PutBack(std::move(event));
+  EXPECT_EQ(client_.told, 1);
+  EXPECT_FALSE(client_.channel().has_event());
+  ASSERT_TRUE(other->has_event());
+  EXPECT_EQ(other->Fetch().event.type, EventType::kRejected);
+  EXPECT_EQ(*other->Destroy(id), 3u);
+}
+
 // ----- Removal
 
 TEST_F(ChannelTest, IdsOfAnAdapterThatIsRemovedAreToldAndEnd) {
