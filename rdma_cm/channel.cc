@@ -151,7 +151,7 @@ Outcome<uint32_t> Channel::TakeOver(uint32_t number) {
   const std::shared_ptr<UserId> id = view_->ids().Find(number);
   if (id == nullptr) return Refusal::kNoSuchId;
   auto& from = static_cast<Channel&>(id->owner());
-  if (from.user_ != user_) return Refusal::kInvalid;
+  if (user_ == kUnknownUser || from.user_ != user_) return Refusal::kInvalid;
   if (id->id() == nullptr) return Refusal::kRemoved;
   if (&from == this) return id->events_reported;
   const size_t joins = id->joins().size();

@@ -64,7 +64,10 @@ class Channel final : private UserIdOwner {
   // id stays, if not all of it fits here.
   Outcome<uint32_t> TakeOver(uint32_t number);
 
-  // Whose open it is: a number that the front end gives its users.
+  // Whose open it is: a number that the front end gives its users, or
+  // kUnknownUser if the process was gone before it could be asked.  Two of
+  // these need not be the same.
+  static constexpr uint64_t kUnknownUser = UINT64_MAX;
   uint64_t user() const { return user_; }
   void SetUser(uint64_t user) { user_ = user; }
 

@@ -272,6 +272,14 @@ TEST_F(ChannelTest, AnEventIsPutBackWhereItsIdHasMovedTo) {
   EXPECT_EQ(*other->Destroy(id), 3u);
 }
 
+TEST_F(ChannelTest, AnIdDoesNotMoveToAUserWhomNobodyKnows) {
+  const uint32_t id = client_.Create();
+  const auto other = client_.Open();
+  client_.channel().SetUser(UINT64_MAX);
+  other->SetUser(UINT64_MAX);
+  EXPECT_EQ(other->TakeOver(id).refusal(), Refusal::kInvalid);
+}
+
 // ----- Removal
 
 TEST_F(ChannelTest, IdsOfAnAdapterThatIsRemovedAreToldAndEnd) {
