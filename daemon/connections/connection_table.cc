@@ -1,5 +1,6 @@
 #include "daemon/connections/connection_table.h"
 
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,11 +12,16 @@ namespace ibemu::daemon {
 // One host's, with those who use it.
 class ConnectionTable::Entry {
  public:
-  Entry(Timers& timers, std::unique_ptr<HostConnections> connections)
-      : timers_(timers), connections_(std::move(connections)) {}
+  // `changed`: of the host, as it has it.
+  Entry(Timers& timers, std::unique_ptr<HostConnections> connections,
+        std::function<void()> changed)
+      : timers_(timers),
+        connections_(std::move(connections)),
+        changes_(connections_->host().Watch(std::move(changed))) {}
   ~Entry() { timers_.Cancel(end_); }
 
   HostConnections& connections() { return *connections_; }
+  bool used() const { return !used_.expired(); }
 
   // `unused` is called when nobody has the result any more.
   std::shared_ptr<rdma_cm::Adapter> Use(absl::AnyInvocable<void()> unused) {
@@ -31,12 +37,14 @@ class ConnectionTable::Entry {
   }
 
   void EndAfter(absl::Duration linger, Timers::Task end) {
+    timers_.Cancel(end_);
     end_ = timers_.RunAfter(linger, std::move(end));
   }
 
  private:
   Timers& timers_;
   const std::unique_ptr<HostConnections> connections_;
+  const std::unique_ptr<mad::Host::Subscription> changes_;
   std::weak_ptr<rdma_cm::Adapter> used_;
   TimerId end_ = TimerId::kNone;
 };
@@ -69,17 +77,22 @@ std::shared_ptr<rdma_cm::Adapter> ConnectionTable::Get(AdapterId adapter) {
             timers_, host, adapters.provider(adapter),
             Random::ForStream(
                 seed_, absl::StrCat("cm ", adapters.description(adapter))),
-            addresses));
+            addresses),
+        [this, of = host.get()] {
+          if (of->removed()) OnUnused(of);
+        });
   }
   return entry->Use([self = self_, of = host.get()] {
     if (*self != nullptr) (*self)->OnUnused(of);
   });
 }
 
-// Never at once: this may be a call of what is to end.
+// Never at once: this may be a call of what is to end.  What belongs to a host
+// that is gone must not stay beside the next one of the adapter: both would
+// answer for the same addresses.
 void ConnectionTable::OnUnused(const mad::Host* host) {
   const auto unused = entries_.find(host);
-  if (unused == entries_.end()) return;
+  if (unused == entries_.end() || unused->second->used()) return;
   const bool gone = host->removed();
   unused->second->EndAfter(gone ? absl::ZeroDuration() : kLinger,
                            [this, host] { entries_.erase(host); });

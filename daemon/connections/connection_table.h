@@ -48,6 +48,8 @@ class ConnectionTable {
  private:
   class Entry;
 
+  // Nobody uses that of the host, or the host is gone: ends it in time, if
+  // both.
   void OnUnused(const mad::Host* host);
 
   Timers& timers_;

@@ -360,8 +360,9 @@ absl::StatusOr<json> Attachments::SetHost(control::Parameters& parameters) {
     }
     const std::shared_ptr<mad::Host> host = hosts_.Find(adapter);
     hosts_.Forget(adapter);
-    IBEMU_RETURN_IF_ERROR(system_->RemoveHost(adapter));
+    // First, so that nobody who lets go of it takes it for one that stays.
     if (host != nullptr) host->Unbind();
+    IBEMU_RETURN_IF_ERROR(system_->RemoveHost(adapter));
   }
   return json{{"present", present}};
 }
