@@ -16,4 +16,9 @@ std::shared_ptr<mad::Host> HostTable::Find(AdapterId adapter) const {
   return host == hosts_.end() ? nullptr : host->second.lock();
 }
 
+std::shared_ptr<mad::Host> HostTable::FindUsed(AdapterId adapter) {
+  keepers_.ForEach([&](Keeper& keeper) { keeper.LetGo(adapter); });
+  return Find(adapter);
+}
+
 }  // namespace ibemu::daemon

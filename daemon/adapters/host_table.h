@@ -28,6 +28,16 @@ class HostTable {
     ~Watcher() = default;
   };
 
+  // One who keeps hosts for a while after their last user has gone.
+  class Keeper {
+   public:
+    // Lets go of the adapter's host, unless somebody uses it.
+    virtual void LetGo(AdapterId adapter) = 0;
+
+   protected:
+    ~Keeper() = default;
+  };
+
   // Both must outlive this object and all hosts.
   HostTable(Timers& timers, Adapters& adapters)
       : timers_(timers), adapters_(adapters) {}
@@ -39,22 +49,29 @@ class HostTable {
   // Returns the adapter's Host, and makes it if there is none.
   std::shared_ptr<mad::Host> Get(AdapterId adapter);
 
-  // Returns the adapter's Host, or null if nobody uses the adapter.
+  // Returns the adapter's Host, or null if nobody has it.
   std::shared_ptr<mad::Host> Find(AdapterId adapter) const;
+
+  // The same, when all who only keep it have let go of it.  Not to be called
+  // from a call of what they keep.
+  std::shared_ptr<mad::Host> FindUsed(AdapterId adapter);
 
   // Makes Get() give a new Host next time.  Whoever uses the old one keeps it.
   // REQUIRES: the adapter was pulled out, or the old Host gets Unbind() next.
   void Forget(AdapterId adapter) { hosts_.erase(adapter); }
 
-  // `watcher` is not owned.
+  // Neither `watcher` nor `keeper` is owned.
   void AddWatcher(Watcher& watcher) { watchers_.Add(watcher); }
   void RemoveWatcher(Watcher& watcher) { watchers_.Remove(watcher); }
+  void AddKeeper(Keeper& keeper) { keepers_.Add(keeper); }
+  void RemoveKeeper(Keeper& keeper) { keepers_.Remove(keeper); }
 
  private:
   Timers& timers_;
   Adapters& adapters_;
   std::map<AdapterId, std::weak_ptr<mad::Host>> hosts_;
   ObserverList<Watcher> watchers_;
+  ObserverList<Keeper> keepers_;
 };
 
 }  // namespace ibemu::daemon

@@ -56,9 +56,14 @@ ConnectionTable::ConnectionTable(Timers& timers, HostTable& hosts,
       plan_(plan),
       seed_(seed),
       random_(Random::ForStream(seed, "rdma_cm")),
-      self_(std::make_shared<ConnectionTable*>(this)) {}
+      self_(std::make_shared<ConnectionTable*>(this)) {
+  hosts_.AddKeeper(*this);
+}
 
-ConnectionTable::~ConnectionTable() { *self_ = nullptr; }
+ConnectionTable::~ConnectionTable() {
+  hosts_.RemoveKeeper(*this);
+  *self_ = nullptr;
+}
 
 std::shared_ptr<rdma_cm::Adapter> ConnectionTable::Get(AdapterId adapter) {
   const std::shared_ptr<mad::Host> host = hosts_.Get(adapter);
@@ -96,6 +101,12 @@ void ConnectionTable::OnUnused(const mad::Host* host) {
   const bool gone = host->removed();
   unused->second->EndAfter(gone ? absl::ZeroDuration() : kLinger,
                            [this, host] { entries_.erase(host); });
+}
+
+void ConnectionTable::LetGo(AdapterId adapter) {
+  const auto kept = entries_.find(hosts_.Find(adapter).get());
+  if (kept == entries_.end() || kept->second->used()) return;
+  entries_.erase(kept);
 }
 
 cm::CmCounters ConnectionTable::CountersOf(const mad::Host& host,

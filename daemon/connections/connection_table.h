@@ -19,10 +19,11 @@ namespace ibemu::daemon {
 
 // A ConnectionTable makes the HostConnections of an adapter when somebody asks
 // for it.  All views of the adapter's host share it.
-class ConnectionTable {
+class ConnectionTable : private HostTable::Keeper {
  public:
   // How long a HostConnections, and with it its mad::Host, stays when nobody
-  // uses it any more: while a peer may still repeat its last message.
+  // uses it any more: while a peer may still repeat its last message, and the
+  // adapter is not wanted for something else.
   static constexpr absl::Duration kLinger = absl::Minutes(2);
 
   // All must outlive this.
@@ -47,6 +48,9 @@ class ConnectionTable {
 
  private:
   class Entry;
+
+  // HostTable::Keeper
+  void LetGo(AdapterId adapter) override;
 
   // Nobody uses that of the host, or the host is gone: ends it in time, if
   // both.

@@ -18,7 +18,7 @@ namespace ibemu::daemon {
 using nlohmann::json;
 
 NodeLinkMethods::NodeLinkMethods(Loop& loop, fabric::Fabric& fabric,
-                                 const HostTable& hosts)
+                                 HostTable& hosts)
     : loop_(loop), fabric_(fabric), hosts_(hosts) {}
 
 void NodeLinkMethods::AddTo(control::MethodTable& dispatcher) {
@@ -36,7 +36,7 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(
       control::CheckStreamSocket(socket.get(), "wire.attach"));
   IBEMU_ASSIGN_OR_RETURN(const topology::NodeId node, fabric_.Find(name));
-  if (hosts_.Find(FabricAdapters::IdOf(node)) != nullptr) {
+  if (hosts_.FindUsed(FabricAdapters::IdOf(node)) != nullptr) {
     return absl::FailedPreconditionError(absl::StrCat(
         "\"", fabric_.subnet().node(node).description,
         "\" is the host of an \"ibemu run\": end that one first (\"ibemu "

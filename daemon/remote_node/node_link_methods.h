@@ -12,7 +12,7 @@ namespace ibemu::daemon {
 class NodeLinkMethods {
  public:
   // All must outlive this, and every Caller that it served.
-  NodeLinkMethods(Loop& loop, fabric::Fabric& fabric, const HostTable& hosts);
+  NodeLinkMethods(Loop& loop, fabric::Fabric& fabric, HostTable& hosts);
 
   // Adds wire.attach: {"node": "node-2"}, and with it one end of a pair of
   // stream sockets, whose other end is a RemoteCables'.  The node is the
@@ -25,7 +25,7 @@ class NodeLinkMethods {
 
   Loop& loop_;
   fabric::Fabric& fabric_;
-  const HostTable& hosts_;
+  HostTable& hosts_;
 };
 
 }  // namespace ibemu::daemon

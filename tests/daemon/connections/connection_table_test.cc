@@ -73,6 +73,18 @@ TEST_F(ConnectionTableTest, AnUnboundHostGoesWithItsLastUser) {
   EXPECT_EQ(&next->host(), hosts_.Find(first_).get());
 }
 
+TEST_F(ConnectionTableTest, AHostIsLetGoWhenItsAdapterIsWantedAndUnused) {
+  auto used = connections_.Get(first_);
+  const std::weak_ptr<mad::Host> host = hosts_.Find(first_);
+  EXPECT_EQ(hosts_.FindUsed(first_), host.lock());
+  used.reset();
+  EXPECT_NE(hosts_.Find(first_), nullptr);
+  EXPECT_EQ(hosts_.FindUsed(second_), nullptr);
+  EXPECT_FALSE(host.expired());
+  EXPECT_EQ(hosts_.FindUsed(first_), nullptr);
+  EXPECT_TRUE(host.expired());
+}
+
 // As host.set does it.
 TEST_F(ConnectionTableTest, AHostThatIsUnboundJustAfterItsLastUserGoesToo) {
   auto used = connections_.Get(first_);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "daemon/adapters/fabric_adapters.h"
+#include "daemon/connections/connection_table.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/subnet/subnet.h"
 #include "loop/epoll_loop.h"
@@ -49,6 +50,8 @@ class NodeLinkMethodsTest : public ::testing::Test {
   std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
   FabricAdapters adapters_{lab_.fabric};
   HostTable hosts_{*loop_, adapters_};
+  AddressPlan plan_;
+  ConnectionTable connections_{*loop_, hosts_, plan_, /*seed=*/1};
   NodeLinkMethods methods_{*loop_, lab_.fabric, hosts_};
   control::MethodTable dispatcher_;
   UniqueFd adapter_;
@@ -71,6 +74,16 @@ TEST_F(NodeLinkMethodsTest, ANodeHasOneAdapter) {
   EXPECT_EQ(Attach(second, "host-2"),
             "\"host-2\" has an adapter elsewhere already");
   EXPECT_TRUE(second.kept.empty());
+  EXPECT_TRUE(IsRemote());
+}
+
+TEST_F(NodeLinkMethodsTest, ANodeIsFreeWhenItsRunHasEnded) {
+  Connection connection;
+  auto used = connections_.Get(FabricAdapters::IdOf(lab_.Host(2)));
+  EXPECT_THAT(Attach(connection, "host-2"),
+              ::testing::StartsWith("\"host-2\" is the host of an"));
+  used.reset();
+  EXPECT_EQ(Attach(connection, "host-2"), "");
   EXPECT_TRUE(IsRemote());
 }
 
