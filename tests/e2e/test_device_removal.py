@@ -198,11 +198,11 @@ def test_the_lowest_free_names_and_numbers_are_given(subnet):
         ibemu device node-2 add
         show; ibemu device node-1 add
         show""", hosts=["node-2"])
-    both = "issm0 issm1 umad0 umad1 uverbs0 uverbs1 ibemu0 ibemu1"
+    both = "issm0 issm1 rdma_cm umad0 umad1 uverbs0 uverbs1 ibemu0 ibemu1"
     assert [re.sub(r"/\S+: ", "", line) for line in text.splitlines()] == [
         f"{both} node-1 node-2 ibemu0 ibemu1",
-        "issm1 umad1 uverbs1 ibemu1 node-2 ibemu1",
-        "issm0 umad0 uverbs0 ibemu0 node-2 ibemu0",
+        "issm1 rdma_cm umad1 uverbs1 ibemu1 node-2 ibemu1",
+        "issm0 rdma_cm umad0 uverbs0 ibemu0 node-2 ibemu0",
         f"{both} node-2 node-1 ibemu0 ibemu1"]
 
 

@@ -98,7 +98,8 @@ Switch 4 "S-1" # "sw"
     opensm = subnet.start_opensm("single")
     assert " ERR " not in opensm.output
     devices = subnet.run("dual", "ls", "/dev/infiniband").stdout.split()
-    assert sorted(devices) == ["issm0", "issm1", "umad0", "umad1", "uverbs0"]
+    assert sorted(devices) == ["issm0", "issm1", "rdma_cm", "umad0", "umad1",
+                               "uverbs0"]
     ports = subnet.run("dual", "ibstat").stdout
     lids = re.findall(r"Base lid: (\d+)", ports)
     assert len(set(lids)) == 2 and "0" not in lids
