@@ -57,8 +57,8 @@ OPENS = """if True:
 """
 
 
-@pytest.mark.parametrize("limit,count", [(200, 32), (1024, 128), (1025, 128),
-                                         (20000, 128)])
+@pytest.mark.parametrize("limit,count", [(200, 64), (1024, 512), (1025, 512),
+                                         (20000, 512)])
 def test_any_limit_leaves_descriptors_that_select_takes(account, limit, count):
     hard = account.run("sh", "-c", "ulimit -Hn").stdout.strip()
     if hard != "unlimited" and int(hard) < limit:

@@ -41,7 +41,7 @@ def lab(system):
 
 def test_a_host_comes_and_goes_while_programs_use_it(lab):
     lab.run("ibemu", "host", "node-3", "add")
-    assert names() == ["issm0", "issm1", "umad0", "umad1",
+    assert names() == ["issm0", "issm1", "rdma_cm", "umad0", "umad1",
                        "uverbs0", "uverbs1"]
     assert lab.run("ibstat", "-l").stdout.split() == ["ibemu0", "ibemu1"]
 
@@ -52,7 +52,7 @@ def test_a_host_comes_and_goes_while_programs_use_it(lab):
     holder.wait_for("read Input/output error")
     # Only a listing that asks for all shows what is put aside.
     assert [name for name in names() if name[0] != "."] == [
-        "issm0", "umad0", "uverbs0"]
+        "issm0", "rdma_cm", "umad0", "uverbs0"]
     assert lab.run("ibstat", "-l").stdout.split() == ["ibemu0"]
     # The adapter is where it was.
     assert "node-3" in lab.run("ibnetdiscover").stdout
@@ -68,12 +68,12 @@ def test_the_last_close_ends_the_device_of_a_host_that_went(lab):
     lab.run("ibemu", "host", "node-2", "add")
     umad = os.open(INFINIBAND / "umad1", os.O_RDWR)
     lab.run("ibemu", "host", "node-2", "remove")
-    assert names() == [".removed-umad1", "issm0", "umad0", "uverbs0"]
+    assert names() == [".removed-umad1", "issm0", "rdma_cm", "umad0", "uverbs0"]
     with pytest.raises(OSError):
         os.read(umad, 320)
     os.close(umad)
     assert lab.run("ibstat", "-l").stdout.split() == ["ibemu0"]
-    assert names() == ["issm0", "umad0", "uverbs0"]
+    assert names() == ["issm0", "rdma_cm", "umad0", "uverbs0"]
 
 
 @pytest.mark.parametrize("arguments, sentence", [
@@ -85,7 +85,7 @@ def test_mistakes_are_named(lab, arguments, sentence):
     done = lab.run("ibemu", "host", *arguments, check=False)
     assert done.returncode == 1
     assert done.stderr == f"ibemu host: {sentence}\n"
-    assert names() == ["issm0", "umad0", "uverbs0"]
+    assert names() == ["issm0", "rdma_cm", "umad0", "uverbs0"]
 
 
 @pytest.mark.parametrize("major", [0, 240])
