@@ -195,8 +195,9 @@ bool Engine::OpenQueue(const Record& broadcast) {
   queue_.reset();
   auto queue =
       DatagramQueue::Create(ground_.timers, ground_.provider, options, *this);
-  if (queue.ok()) queue_ = *std::move(queue);
-  return queue.ok();
+  if (!queue.ok()) return false;
+  queue_ = *std::move(queue);
+  return true;
 }
 
 bool Engine::Attach(const Record& group) {

@@ -18,6 +18,7 @@ struct IpAddress {
   Version version = Version::kIpv4;
   std::array<uint8_t, 16> bytes{};
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): of the 0 that it is compared with
   auto operator<=>(const IpAddress&) const = default;
 
   // Returns the address 198.18.0.1 for 0xc6120001.
