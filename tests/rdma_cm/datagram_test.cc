@@ -133,7 +133,7 @@ TEST_F(DatagramTest, JoiningNeedsDatagramsAnAddressAndABroadcastGroup) {
 }
 
 TEST_F(DatagramTest, AnOpenHasNoMoreThan4096Joins) {
-  const auto join = [this](Channel& channel, uint32_t id) {
+  const auto join = [](Channel& channel, uint32_t id) {
     return channel.Join(*channel.Find(id), 1, Group(), mad::kFullMember)
         .refusal();
   };
