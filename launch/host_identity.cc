@@ -100,11 +100,14 @@ absl::Status BecomeHost(const HostIdentity& host) {
     return absl::ErrnoToStatus(
         error, absl::StrCat("taking the host name ", host.name));
   };
-  if (unshare(CLONE_NEWUTS) != 0) return fails(errno);
+  const bool named = !host.name.empty();
+  if (named && unshare(CLONE_NEWUTS) != 0) return fails(errno);
   std::optional<std::string> hosts = ReadText(kHosts);
   if (hosts) hosts = AddToHosts(*hosts, host.name, host.others);
   IBEMU_RETURN_IF_ERROR(CarryOut(PlanHost(host.boot_id, hosts)));
-  if (sethostname(host.name.data(), host.name.size()) != 0) return fails(errno);
+  if (named && sethostname(host.name.data(), host.name.size()) != 0) {
+    return fails(errno);
+  }
   return absl::OkStatus();
 }
 

@@ -22,7 +22,7 @@ struct HostIdentity {
     std::string name;
   };
 
-  std::string name;  // as of sethostname(2)
+  std::string name;  // as of sethostname(2); empty: the machine's
   // "6a4bd7e0-9b0b-4b5e-8a06-3c8c3b1a3c55"; empty where the machine has none.
   std::string boot_id;
   std::vector<Other> others;
@@ -38,9 +38,9 @@ std::string BootId(std::string_view machine, std::string_view fabric,
                    std::string_view node);
 
 // A new /etc/hosts, from the machine's.  A host must know its own name, which
-// leads to itself by the machine's network.  Of the others, those that have a
-// name; a name that is known already, the machine's or the host's own, stays
-// what it is.
+// leads to itself by the machine's network; an empty one is the machine's.  Of
+// the others, those that have a name; a name that is known already, the
+// machine's or the host's own, stays what it is.
 std::string AddToHosts(std::string_view hosts, std::string_view name,
                        const std::vector<HostIdentity::Other>& others = {});
 

@@ -162,12 +162,16 @@ absl::StatusOr<control::Attached> ShowDevices(
   return attached;
 }
 
-// The host that the command believes itself on; an empty name: the machine.
+// The host that the command believes itself on; an empty name: the machine,
+// which knows the names of the others, too.
 absl::StatusOr<launch::HostIdentity> HostOf(
     const RunOptions& options, const control::Greeting& daemon,
     const control::Attached& attached, const launch::MachineFacts& machine) {
   const std::vector<control::AttachedDevice>& devices = attached.devices;
   launch::HostIdentity host;
+  for (const control::NamedAddress& other : attached.names) {
+    host.others.push_back({other.address, launch::HostName(other.node)});
+  }
   if (options.hostname == kMachinesName) return host;
   if (options.hostname) {
     host.name = *options.hostname;
@@ -184,9 +188,6 @@ absl::StatusOr<launch::HostIdentity> HostOf(
   if (host.name.empty() || machine.boot_id.empty()) return host;
   host.boot_id =
       launch::BootId(machine.boot_id, daemon.socket, devices.front().node_guid);
-  for (const control::NamedAddress& other : attached.names) {
-    host.others.push_back({other.address, launch::HostName(other.node)});
-  }
   return host;
 }
 
@@ -255,14 +256,15 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   IBEMU_ASSIGN_OR_RETURN(
       const launch::HostIdentity host,
       HostOf(options, uplink.client->greeting(), attached, machine));
-  if (!host.name.empty()) {
+  if (!host.name.empty() || !host.others.empty()) {
     const absl::Status status = launch::BecomeHost(host);
-    if (!status.ok() && options.hostname) return status;
+    if (!status.ok() && options.hostname && !host.name.empty()) return status;
     if (!status.ok()) {
-      std::fprintf(stderr,
-                   "ibemu run: %s: the host name is the machine's, as with "
-                   "--hostname=-\n",
-                   std::string(status.message()).c_str());
+      std::fprintf(
+          stderr, "ibemu run: %s: %s\n", std::string(status.message()).c_str(),
+          host.name.empty()
+              ? "/etc/hosts is the machine's, without the fabric's hosts"
+              : "the host name is the machine's, as with --hostname=-");
     }
   }
   IBEMU_ASSIGN_OR_RETURN(const launch::MountPlan state, CoverState(options));

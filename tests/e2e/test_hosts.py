@@ -43,6 +43,13 @@ def test_without_a_name_it_is_the_machine(account):
         pathlib.Path(BOOT_ID).read_text().strip())
 
 
+def test_other_hosts_have_their_names_also_without_one_of_its_own(account):
+    for options in ([], ["--hostname=-"], ["--hostname=me"]):
+        address, name = told(account, "getent", "hosts", "node-2",
+                             options=options).split()
+        assert (address, name) == ("198.18.0.2", "node-2")
+
+
 def test_a_name_that_is_none_is_refused(account):
     done = account.run("ibemu", "run", "--hostname=a b", "--", "true",
                        check=False)

@@ -60,5 +60,10 @@ TEST(HostsTest, OthersAreKnownByTheirAddressesUnlessTheNameIsTaken) {
             "198.18.0.2\tnode-2\n");
 }
 
+TEST(HostsTest, OthersAreKnownToTheMachineToo) {
+  EXPECT_EQ(AddToHosts("127.0.0.1 localhost\n", "", {{"198.18.0.1", "node-1"}}),
+            "127.0.0.1 localhost\n198.18.0.1\tnode-1\n");
+}
+
 }  // namespace
 }  // namespace ibemu::launch
