@@ -87,7 +87,7 @@ struct SidrReply {
   std::vector<std::byte> private_data{};  // at most 136 bytes
 };
 
-// What happened to a CmId: enum ib_cm_event_type.
+// An Event is something that happened to a CmId: enum ib_cm_event_type.
 struct Event {
   enum class Kind {
     kReqError,     // no REP came

@@ -27,7 +27,7 @@
 
 namespace ibemu::cm {
 
-// What a host puts into the messages of a connection.
+// A LocalEnd is a host's own part of the messages of a connection.
 struct LocalEnd {
   uint32_t comm_id = 0;
   wire::Guid ca_guid{};

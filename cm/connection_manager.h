@@ -13,7 +13,7 @@
 
 namespace ibemu::cm {
 
-// Who listens for a service ID.
+// A CmListener listens for a service ID.
 class CmListener {
  public:
   // A request came for `arrived.service_id`.  The id is the listener's from now

@@ -18,7 +18,8 @@ struct Peer {
   bool operator==(const Peer&) const = default;
 };
 
-// Who asked for the queue pair behind a service ID, and has no answer yet.
+// An Asker has asked for the queue pair behind a service ID, and has no answer
+// yet.
 struct Asker {
   wire::Lid lid{};
   uint32_t request_id = 0;

@@ -1,4 +1,4 @@
-// What a REQ says to the host that received it.
+// A REQ as the host reads it that received it.
 #ifndef IBEMU_CM_RECEIVED_REQ_H_
 #define IBEMU_CM_RECEIVED_REQ_H_
 

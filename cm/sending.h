@@ -25,7 +25,7 @@ struct Sending {
   mad::MadBytes mad{};
 };
 
-// What follows from a message that arrived, or from a timer.
+// A Step follows from a message that arrived, or from a timer.
 struct Step {
   std::optional<Sending> send{};
   std::optional<Event> event{};
