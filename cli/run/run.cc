@@ -31,8 +31,8 @@
 #include "launch/host_identity.h"
 #include "launch/mounts.h"
 #include "launch/namespaces.h"
-#include "launch/node_supervisor.h"
-#include "launch/seccomp.h"
+#include "launch/supervisor/node_supervisor.h"
+#include "launch/supervisor/seccomp.h"
 
 namespace ibemu::cli {
 namespace {

@@ -1,6 +1,6 @@
 // Answers the system calls that the filter of a run stops.
-#ifndef IBEMU_LAUNCH_NODE_CALLS_H_
-#define IBEMU_LAUNCH_NODE_CALLS_H_
+#ifndef IBEMU_LAUNCH_SUPERVISOR_NODE_CALLS_H_
+#define IBEMU_LAUNCH_SUPERVISOR_NODE_CALLS_H_
 
 #include <linux/seccomp.h>
 
@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/unique_fd.h"
-#include "launch/call_shares.h"
-#include "launch/client_identity.h"
-#include "launch/seccomp.h"
+#include "launch/supervisor/call_shares.h"
+#include "launch/supervisor/client_identity.h"
+#include "launch/supervisor/seccomp.h"
 
 namespace ibemu::launch {
 
@@ -92,4 +92,4 @@ class NodeCalls : public std::enable_shared_from_this<NodeCalls> {
 
 }  // namespace ibemu::launch
 
-#endif  // IBEMU_LAUNCH_NODE_CALLS_H_
+#endif  // IBEMU_LAUNCH_SUPERVISOR_NODE_CALLS_H_

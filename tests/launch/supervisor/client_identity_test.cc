@@ -1,4 +1,4 @@
-#include "launch/client_identity.h"
+#include "launch/supervisor/client_identity.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

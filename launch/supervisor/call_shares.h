@@ -1,6 +1,6 @@
 // CallShares: how many calls of clients may be under way at a time.
-#ifndef IBEMU_LAUNCH_CALL_SHARES_H_
-#define IBEMU_LAUNCH_CALL_SHARES_H_
+#ifndef IBEMU_LAUNCH_SUPERVISOR_CALL_SHARES_H_
+#define IBEMU_LAUNCH_SUPERVISOR_CALL_SHARES_H_
 
 #include <sys/types.h>
 
@@ -50,4 +50,4 @@ class CallShares {
 
 }  // namespace ibemu::launch
 
-#endif  // IBEMU_LAUNCH_CALL_SHARES_H_
+#endif  // IBEMU_LAUNCH_SUPERVISOR_CALL_SHARES_H_

@@ -1,4 +1,4 @@
-#include "launch/seccomp.h"
+#include "launch/supervisor/seccomp.h"
 
 #include <fcntl.h>
 #include <linux/netlink.h>

@@ -1,4 +1,4 @@
-#include "launch/client_identity.h"
+#include "launch/supervisor/client_identity.h"
 
 #include <linux/capability.h>
 #include <sys/fsuid.h>

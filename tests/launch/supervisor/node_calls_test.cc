@@ -1,6 +1,6 @@
 // What the filter of a run stops, and is none of ours.  What is ours needs a
 // FUSE mount: tests/e2e has that.
-#include "launch/node_calls.h"
+#include "launch/supervisor/node_calls.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@
 
 #include "base/unique_fd.h"
 #include "launch/pass_descriptor.h"
-#include "launch/seccomp.h"
+#include "launch/supervisor/seccomp.h"
 
 namespace ibemu::launch {
 namespace {

@@ -1,4 +1,4 @@
-#include "launch/node_supervisor.h"
+#include "launch/supervisor/node_supervisor.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,8 +12,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "launch/node_calls.h"
 #include "launch/pass_descriptor.h"
+#include "launch/supervisor/node_calls.h"
 
 namespace ibemu::launch {
 namespace {

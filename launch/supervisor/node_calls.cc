@@ -1,13 +1,10 @@
-#include "launch/node_calls.h"
+#include "launch/supervisor/node_calls.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
-#include <linux/openat2.h>
 #include <poll.h>
 #include <rdma/ib_user_verbs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
@@ -17,7 +14,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,20 +21,17 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "base/absl_text.h"
 #include "base/event_number.h"
 #include "base/opened_for.h"
 #include "base/unique_fd.h"
-#include "launch/client_identity.h"
-#include "launch/mounts.h"
+#include "launch/supervisor/client_identity.h"
+#include "launch/supervisor/fd_path.h"
+#include "launch/supervisor/shown_node.h"
 #include "sysfs/view.h"
 
 namespace ibemu::launch {
 namespace {
 
-constexpr char kNodeDirectory[] = "/dev/infiniband";
 constexpr size_t kMostThreads = 1024;
 constexpr size_t kSpareThreads = 4;  // that wait when there is nothing to do
 // An MPI program may open its device in hundreds of processes at a time, so
@@ -68,141 +61,6 @@ bool WriteMemory(pid_t tid, uint64_t address, const void* data, size_t size) {
   const iovec remote = {reinterpret_cast<void*>(address), size};
   return process_vm_writev(tid, &local, 1, &remote, 1, 0) ==
          static_cast<ssize_t>(size);
-}
-
-// A node that a run shows as a character device.
-struct ShownNode {
-  std::string name;            // "uverbs0"
-  sysfs::DeviceNumber number;  // what sysfs says
-  bool verbs = false;          // has files of events, too
-};
-
-// The node of that name, written as the kernel does.
-std::optional<ShownNode> NodeNamed(std::string_view name) {
-  if (name == sysfs::kRdmaCmNode) {
-    return ShownNode{.name = std::string(name), .number = sysfs::kRdmaCm};
-  }
-  constexpr std::string_view kVerbs = "uverbs";
-  int number = 0;
-  if (!name.starts_with(kVerbs) ||
-      !absl::SimpleAtoi(Absl(name.substr(kVerbs.size())), &number) ||
-      number < 0 || number >= sysfs::kMaxViewDevices ||
-      name != absl::StrCat(Absl(kVerbs), number)) {
-    return std::nullopt;
-  }
-  return ShownNode{.name = std::string(name),
-                   .number = {sysfs::kMajor, sysfs::kFirstUverbs + number},
-                   .verbs = true};
-}
-
-// The node at "/dev/infiniband/uverbs0".
-std::optional<ShownNode> NodeOfPath(std::string_view path) {
-  const std::string_view directory = kNodeDirectory;
-  if (!path.starts_with(directory)) return std::nullopt;
-  path.remove_prefix(directory.size());
-  if (!path.starts_with('/')) return std::nullopt;
-  return NodeNamed(path.substr(1));
-}
-
-std::string PathOfFd(pid_t tid, uint64_t fd) {
-  return absl::StrCat("/proc/", tid, "/fd/", static_cast<int>(fd));
-}
-
-// Returns a path by which open() gets the very inode of `fd`, whatever became
-// of its own path.
-std::string PathOfOwn(const UniqueFd& fd) {
-  return absl::StrCat("/proc/self/fd/", fd.get());
-}
-
-// Whether `fd` may be opened: no device that does things at open(), no FIFO
-// that waits.
-bool IsFileOfFuse(const UniqueFd& fd) {
-  struct statfs file_system {};
-  struct stat status {};
-  return fd.valid() && fstatfs(fd.get(), &file_system) == 0 &&
-         file_system.f_type == FUSE_SUPER_MAGIC &&
-         fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
-}
-
-// A node of ours that a client has open.
-struct OpenNode {
-  UniqueFd inode;  // O_PATH
-  ShownNode node;
-};
-
-// Whatever else becomes of the client's descriptor meanwhile.
-std::optional<OpenNode> NodeOfFd(const seccomp_notif& call, uint64_t fd) {
-  UniqueFd inode(open(PathOfFd(static_cast<pid_t>(call.pid), fd).c_str(),
-                      O_PATH | O_CLOEXEC));
-  if (!IsFileOfFuse(inode)) return std::nullopt;
-  std::array<char, 256> name{};
-  const ssize_t size =
-      readlink(PathOfOwn(inode).c_str(), name.data(), name.size());
-  if (size < 0) return std::nullopt;
-  std::string_view target(name.data(), static_cast<size_t>(size));
-  // Somebody has looked the path up since, and got another inode.
-  constexpr std::string_view kForgotten = " (deleted)";
-  if (target.ends_with(kForgotten)) target.remove_suffix(kForgotten.size());
-  // The name of what can be opened (cuse::TreeNode).
-  const size_t slash = target.rfind("/.");
-  if (slash == target.npos) return std::nullopt;
-  std::optional<ShownNode> node = NodeNamed(target.substr(slash + 2));
-  if (!node) return std::nullopt;
-  return OpenNode{std::move(inode), *std::move(node)};
-}
-
-UniqueFd Resolve(const UniqueFd& directory, const std::string& path,
-                 uint64_t flags, uint64_t resolve) {
-  open_how how{};
-  how.flags = flags | O_PATH | O_CLOEXEC | O_NOFOLLOW;
-  how.resolve = resolve | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  return UniqueFd(static_cast<int>(
-      syscall(SYS_openat2, directory.get(), path.c_str(), &how, sizeof how)));
-}
-
-// Whether the mount that `fd` is on is one of `ibemu run`, the outer one or one
-// within.  Who imitates it may open what is there himself.
-bool IsOnOurMount(pid_t tid, const UniqueFd& fd) {
-  struct statx status {};
-  if (statx(fd.get(), "", AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0 ||
-      (status.stx_mask & STATX_MNT_ID) == 0) {
-    return false;
-  }
-  const std::string id = absl::StrCat(status.stx_mnt_id, " ");
-  std::ifstream mounts(absl::StrCat("/proc/", tid, "/mountinfo"));
-  for (std::string line; std::getline(mounts, line);) {
-    if (line.starts_with(id)) {
-      return line.find(absl::StrCat(" - ", kFuseType, " ")) != line.npos;
-    }
-  }
-  return false;
-}
-
-// Opens the file behind /dev/infiniband/NAME, as the client would: its root
-// directory counts, and its rights.  Nothing is opened before it was looked at.
-UniqueFd OpenAsClient(const seccomp_notif& call, const ClientIdentity& client,
-                      const ShownNode& node, uint64_t flags) {
-  const auto tid = static_cast<pid_t>(call.pid);
-  const UniqueFd root(open(absl::StrCat("/proc/", tid, "/root").c_str(),
-                           O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root.valid()) return UniqueFd();
-  UniqueFd directory;
-  UniqueFd inode;
-  {
-    const ActingAs acting(client);
-    if (!acting.ok()) return UniqueFd();
-    directory = Resolve(root, kNodeDirectory, O_DIRECTORY, RESOLVE_IN_ROOT);
-    if (!directory.valid()) return UniqueFd();
-    // RESOLVE_NO_XDEV: a file that somebody mounted there is not ours.
-    inode = Resolve(directory, absl::StrCat(".", node.name), 0,
-                    RESOLVE_BENEATH | RESOLVE_NO_XDEV);
-  }
-  if (!IsFileOfFuse(inode) || !IsOnOurMount(tid, directory)) return UniqueFd();
-  const ActingAs acting(client);
-  if (!acting.ok()) return UniqueFd();
-  return UniqueFd(
-      open(PathOfOwn(inode).c_str(),
-           O_RDWR | O_CLOEXEC | static_cast<int>(flags & O_NONBLOCK)));
 }
 
 constexpr mode_t AsCharacterDevice(mode_t mode) {
@@ -342,11 +200,11 @@ bool NodeCalls::Open(const seccomp_notif& call, uint64_t path, uint64_t flags) {
   const auto pid = static_cast<pid_t>(call.pid);
   const size_t size = ReadMemory(pid, path, text.data(), text.size());
   const std::string_view name(text.data(), strnlen(text.data(), size));
-  const std::optional<ShownNode> node = NodeOfPath(name);
+  const std::optional<ShownNode> node = ShownNode::AtPath(name);
   if (name.size() == size || !node) return false;
   const std::optional<ClientIdentity> client = ClientIdentity::Of(pid);
   if (!client || !IsValid(call)) return false;
-  const UniqueFd file = OpenAsClient(call, *client, *node, flags);
+  const UniqueFd file = node->OpenFor(pid, *client, flags);
   const auto tid = static_cast<int32_t>(call.pid);
   if (!file.valid() || !IsValid(call) ||
       ioctl(file.get(), kOpenedFor, &tid) != 0) {
@@ -393,7 +251,7 @@ bool NodeCalls::Stat(const seccomp_notif& call) {
     }
     buffer = arguments[2];
   }
-  const std::optional<OpenNode> open = NodeOfFd(call, arguments[0]);
+  const std::optional<OpenNode> open = OpenNode::Of(pid, arguments[0]);
   struct stat status {};
   if (!open || fstat(open->inode.get(), &status) != 0 || !IsValid(call)) {
     return false;
@@ -414,7 +272,7 @@ bool NodeCalls::StatX(const seccomp_notif& call) {
   if (ReadMemory(pid, arguments[1], &first, 1) == 1 && first != '\0') {
     return false;
   }
-  const std::optional<OpenNode> open = NodeOfFd(call, arguments[0]);
+  const std::optional<OpenNode> open = OpenNode::Of(pid, arguments[0]);
   struct statx status {};
   if (!open ||
       statx(open->inode.get(), "", AT_EMPTY_PATH,
@@ -441,7 +299,7 @@ void NodeCalls::Write(const seccomp_notif& call) {
       header.command != IB_USER_VERBS_CMD_CREATE_CQ) {
     return;
   }
-  const std::optional<OpenNode> open = NodeOfFd(call, arguments[0]);
+  const std::optional<OpenNode> open = OpenNode::Of(pid, arguments[0]);
   const std::optional<ClientIdentity> client = ClientIdentity::Of(pid);
   if (open && open->node.verbs && client && IsValid(call)) {
     GiveEventFiles(call, *client, open->inode);

@@ -1,6 +1,6 @@
 // The system call filter of a run.
-#ifndef IBEMU_LAUNCH_SECCOMP_H_
-#define IBEMU_LAUNCH_SECCOMP_H_
+#ifndef IBEMU_LAUNCH_SUPERVISOR_SECCOMP_H_
+#define IBEMU_LAUNCH_SUPERVISOR_SECCOMP_H_
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -50,4 +50,4 @@ absl::Status HideKernelAdapters();
 
 }  // namespace ibemu::launch
 
-#endif  // IBEMU_LAUNCH_SECCOMP_H_
+#endif  // IBEMU_LAUNCH_SUPERVISOR_SECCOMP_H_

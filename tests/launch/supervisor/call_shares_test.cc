@@ -1,4 +1,4 @@
-#include "launch/call_shares.h"
+#include "launch/supervisor/call_shares.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // NodeSupervisor: the process that makes a file of a FUSE mount pass for a
 // character device, in a run.
-#ifndef IBEMU_LAUNCH_NODE_SUPERVISOR_H_
-#define IBEMU_LAUNCH_NODE_SUPERVISOR_H_
+#ifndef IBEMU_LAUNCH_SUPERVISOR_NODE_SUPERVISOR_H_
+#define IBEMU_LAUNCH_SUPERVISOR_NODE_SUPERVISOR_H_
 
 #include <functional>
 
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
-#include "launch/seccomp.h"
+#include "launch/supervisor/seccomp.h"
 
 namespace ibemu::launch {
 
@@ -48,4 +48,4 @@ class NodeSupervisor {
 
 }  // namespace ibemu::launch
 
-#endif  // IBEMU_LAUNCH_NODE_SUPERVISOR_H_
+#endif  // IBEMU_LAUNCH_SUPERVISOR_NODE_SUPERVISOR_H_

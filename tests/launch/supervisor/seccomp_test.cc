@@ -1,4 +1,4 @@
-#include "launch/seccomp.h"
+#include "launch/supervisor/seccomp.h"
 
 #include <linux/netlink.h>
 #include <sys/prctl.h>

@@ -1,6 +1,6 @@
 // ClientIdentity: who a thread of a client is to the file system.
-#ifndef IBEMU_LAUNCH_CLIENT_IDENTITY_H_
-#define IBEMU_LAUNCH_CLIENT_IDENTITY_H_
+#ifndef IBEMU_LAUNCH_SUPERVISOR_CLIENT_IDENTITY_H_
+#define IBEMU_LAUNCH_SUPERVISOR_CLIENT_IDENTITY_H_
 
 #include <sys/types.h>
 
@@ -60,4 +60,4 @@ class ActingAs {
 
 }  // namespace ibemu::launch
 
-#endif  // IBEMU_LAUNCH_CLIENT_IDENTITY_H_
+#endif  // IBEMU_LAUNCH_SUPERVISOR_CLIENT_IDENTITY_H_
