@@ -10,8 +10,9 @@ import pytest
 
 from harness import until
 
-RULES = (pathlib.Path(__file__).resolve().parents[2] /
-         "docs/examples/prometheus-rules.yml")
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "docs/examples"
+RULES = EXAMPLES / "prometheus-rules.yml"
+DASHBOARD = EXAMPLES / "grafana-dashboard.json"
 
 
 @pytest.fixture
@@ -93,7 +94,10 @@ def test_a_port_that_is_taken_is_named(subnet):
     assert f"{address}: Address already in use" in done.stderr
 
 
-def test_prometheus_warns_of_a_link_that_node_exporter_saw_go_down(subnet):
+@pytest.fixture
+def prometheus(subnet):
+    """A Prometheus of Debian on a subnet whose node-2 has a node_exporter; its
+    answers to queries, and its alerts."""
     exporter = subnet.start(
         "node-2", "prometheus-node-exporter", "--collector.disable-defaults",
         "--collector.infiniband", "--web.listen-address=127.0.0.1:0",
@@ -101,6 +105,7 @@ def test_prometheus_warns_of_a_link_that_node_exporter_saw_go_down(subnet):
     target = exporter.wait_for(r"address=(127\.0\.0\.1:\d+)")[1]
     home = subnet.account.home
     configuration = home / "prometheus.yml"
+    daemon = address_of(subnet)[len("http://"):]
     configuration.write_text(f"""
 global: {{scrape_interval: 1s, evaluation_interval: 1s}}
 rule_files: [{RULES}]
@@ -108,27 +113,40 @@ scrape_configs:
 - job_name: nodes
   static_configs: [{{targets: ["{target}"]}}]
 - job_name: ibemu
-  static_configs: [{{targets: ["{address_of(subnet)[len("http://"):]}"]}}]
+  static_configs: [{{targets: ["{daemon}"]}}]
+- job_name: ports
+  metrics_path: /metrics/ports
+  static_configs: [{{targets: ["{daemon}"]}}]
 """)
     configuration.chmod(0o644)
     assert "SUCCESS" in subnet.account.run("promtool", "check", "config",
                                            configuration).stdout
-    prometheus = subnet.start(
+    server = subnet.start(
         "node-1", "prometheus", f"--config.file={configuration}",
         f"--storage.tsdb.path={home / 'tsdb'}",
         "--web.listen-address=127.0.0.1:0", "--log.level=debug")
-    api = "http://" + prometheus.wait_for(
+    api = "http://" + server.wait_for(
         r"Listening on\W+address=(127\.0\.0\.1:\d+)")[1] + "/api/v1"
-    prometheus.wait_for("Server is ready to receive web requests")
+    server.wait_for("Server is ready to receive web requests")
 
-    def query(expression):
-        text = curl(subnet.account, f"{api}/query", "--get",
-                    "--data-urlencode", f"query={expression}")
-        return json.loads(text)["data"]["result"]
+    class Api:
+        @staticmethod
+        def query(expression):
+            text = curl(subnet.account, f"{api}/query", "--get",
+                        "--data-urlencode", f"query={expression}")
+            return json.loads(text)["data"]["result"]
 
-    def alerts():
-        return json.loads(curl(subnet.account, f"{api}/alerts"))["data"]["alerts"]
+        @staticmethod
+        def alerts():
+            text = curl(subnet.account, f"{api}/alerts")
+            return json.loads(text)["data"]["alerts"]
 
+    return Api
+
+
+def test_prometheus_warns_of_a_link_that_node_exporter_saw_go_down(subnet,
+                                                                   prometheus):
+    query, alerts = prometheus.query, prometheus.alerts
     until(lambda: query("node_infiniband_link_downed_total == 0"))
     assert until(lambda: query('ibemu_links{state="active"} == 3'))
     assert alerts() == []
@@ -138,3 +156,18 @@ scrape_configs:
                             if alert["state"] == "firing"])
     assert firing[0]["labels"]["alertname"] == "InfinibandLinkDowned"
     assert firing[0]["labels"]["device"] == "ibemu0"
+
+
+def test_each_panel_of_the_dashboard_shows_what_prometheus_has(subnet,
+                                                               prometheus):
+    subnet.ibemu("link", "node-3/1", "down")
+    subnet.ibemu("counter", "node-2/1", "PortRcvErrors=7")
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    expressions = [target["expr"] for panel in panels
+                   for target in panel["targets"]]
+    assert len(expressions) > 10
+    for expression in expressions:
+        # Where nothing is wrong a panel of errors is empty, so without "> 0".
+        filled = (expression.replace("$__rate_interval", "1m")
+                  .replace("$__range", "1m").replace(" > 0", ""))
+        assert until(lambda: prometheus.query(filled)), filled
