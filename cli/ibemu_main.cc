@@ -22,6 +22,7 @@
 #include "cli/commands/scenario_command.h"
 #include "cli/commands/status_command.h"
 #include "cli/commands/topology_command.h"
+#include "cli/commands/why_command.h"
 #include "cli/doctor/doctor_command.h"
 #include "cli/run/run_command.h"
 
@@ -46,6 +47,7 @@ Simulated InfiniBand subnets for unmodified programs.
   console     carry out the commands of ibsim
   capture     write down the packets that cross links, for tshark
   events      tell what happens, as it does
+  why         why a host's work requests failed
   export      write a topology, of a running fabric or of a file
   topology    generate, check or show a topology
   record      write a spec of a subnet from what tools print of it
@@ -85,6 +87,7 @@ int Main(std::vector<std::string> arguments) {
   ibemu::cli::AddFault(app, action);
   ibemu::cli::AddCapture(app, action);
   ibemu::cli::AddEvents(app, action);
+  ibemu::cli::AddWhy(app, action);
   ibemu::cli::AddScenario(app, action);
   ibemu::cli::AddTopology(app, action);
   ibemu::cli::AddRecord(app, action);

@@ -98,7 +98,10 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       event_methods_(loop_, events_),
       counters_(*fabric_),
       hardware_(*fabric_),
-      paths_(*fabric_) {}
+      paths_(*fabric_),
+      why_(loop_, *fabric_, [this](fabric::PortId port, uint32_t number) {
+        return faults_.NameOf(port, number);
+      }) {}
 
 void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   captures_.emplace(loop_, hosts, fabric_.get());
@@ -112,6 +115,7 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   counters_.AddTo(dispatcher);
   hardware_.AddTo(dispatcher);
   paths_.AddTo(dispatcher);
+  why_.AddTo(dispatcher);
   scenarios_->AddTo(dispatcher);
   cables_->AddTo(dispatcher);
 }

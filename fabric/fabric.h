@@ -21,6 +21,7 @@ enum class PortId : uint32_t;
 class FabricWatcher;
 class Links;
 class PacketTap;
+class QueuePairHistories;
 class RemoteAdapter;
 struct Packet;
 class Subnet;
@@ -46,6 +47,9 @@ class Fabric {
   const Subnet& subnet() const;
   Subnet& subnet();
   Links& links();
+
+  // Returns what happened to the queue pairs of all adapters.
+  const QueuePairHistories& histories() const;
 
   // Returns the packet totals since the fabric's start.
   const ForwardingTotals& totals() const;

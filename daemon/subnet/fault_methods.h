@@ -42,6 +42,10 @@ class FaultMethods {
 
   bool Has(std::string_view name) const { return faults_.contains(name); }
 
+  // Returns the name of the fault with this number at `port`; empty if it is
+  // none of ours.
+  std::string NameOf(fabric::PortId port, uint32_t number) const;
+
  private:
   struct Fault {
     FaultRequest request;
@@ -61,9 +65,6 @@ class FaultMethods {
   std::unique_ptr<fabric::LinkFlap> Flap(const Fault& fault,
                                          const fabric::FaultChance& chance);
   std::string FreeName() const;
-  // Returns the name of the fault with this number at `port`; empty if it is
-  // none of ours.
-  std::string NameOf(fabric::PortId port, uint32_t number) const;
   void Tell(const std::string& name, const Fault& fault, const char* state);
   nlohmann::json Describe(std::string_view name, const Fault& fault) const;
   void TakeOut(const Fault& fault);

@@ -63,10 +63,11 @@ wire::Gid GidOf(const uint8_t (&bytes)[16]) {
 }  // namespace
 
 Hca::Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers,
-         topology::NodeId node)
+         QueuePairHistories& histories, topology::NodeId node)
     : subnet_(subnet),
       endpoints_(endpoints),
       timers_(timers),
+      histories_(histories),
       id_(node),
       keys_(kMaxKeys),
       looks_(size_t{subnet.node(node).port_count} + 1) {
@@ -157,6 +158,12 @@ void Hca::RemoveListener(verbs::AsyncEventListener& listener) {
   listeners_.Remove(listener);
 }
 
+bool Hca::Owns(wire::Lid lid) const {
+  return std::ranges::any_of(
+      subnet_.PortsOf(node()),
+      [lid](const NodePort& port) { return port.Owns(lid); });
+}
+
 uint32_t Hca::MtuCodeOf(int port) const {
   return subnet_.port(PortOf(std::max(port, 1))).info.neighbor_mtu;
 }
@@ -212,6 +219,7 @@ void Hca::Detach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid) {
 }
 
 void Hca::Forget(QueuePair& qp) {
+  histories_.End(id_, qp.number(), qp.history());
   qps_.erase(qp.number());
   for (auto& [address, members] : groups_) std::erase(members, &qp);
   std::erase_if(groups_,
@@ -224,13 +232,26 @@ void Hca::OnBadQKey(const NodePort& port, const Packet& packet) {
 
 void Hca::OnTransport(PortId port, const Packet& packet) {
   const int pkey_index = endpoints_.AdmitByPKey(port, packet);
-  if (pkey_index < 0) return;
+  if (pkey_index < 0) return NoteBadPKey(packet);
   if (packet.grh && !endpoints_.IsForUs(port, *packet.grh)) return;
   if (packet.destination_qpn == kMulticastQpn) {
     return DeliverToGroup(port, pkey_index, packet);
   }
   const auto found = qps_.find(packet.destination_qpn);
   if (found != qps_.end()) Deliver(*found->second, port, pkey_index, packet);
+}
+
+void Hca::NoteBadPKey(const Packet& packet) {
+  const auto found = qps_.find(packet.destination_qpn);
+  if (found == qps_.end()) return;
+  found->second->history()->Note(
+      Incident::Kind::kNotTaken, packet.transport->psn,
+      absl::StrFormat("its P_Key is %#x: no entry of the port's table matches",
+                      packet.p_key));
+}
+
+std::shared_ptr<QueuePairHistory> Hca::BeginHistory(uint32_t qpn) {
+  return histories_.Begin(id_, qpn);
 }
 
 void Hca::Deliver(QueuePair& qp, PortId port, int pkey_index,

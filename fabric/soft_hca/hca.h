@@ -11,6 +11,7 @@
 #include "base/observer_list.h"
 #include "base/timers.h"
 #include "fabric/forwarding/endpoints.h"
+#include "fabric/history/queue_pair_histories.h"
 #include "fabric/packet/transport.h"
 #include "fabric/soft_hca/transport/atomic_unit.h"
 #include "fabric/subnet/subnet.h"
@@ -36,7 +37,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   // REQUIRES: `node` is a channel adapter of `subnet`.  All arguments must
   // outlive this object.
   Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers,
-      topology::NodeId node);
+      QueuePairHistories& histories, topology::NodeId node);
   ~Hca() override;
   Hca(const Hca&) = delete;
   Hca& operator=(const Hca&) = delete;
@@ -65,11 +66,14 @@ class Hca final : public verbs::Provider, private TransportSink {
   verbs::BounceBuffers& bounces() { return bounces_; }
   AtomicUnit& atomics() { return atomics_; }
   uint32_t MtuCodeOf(int port) const;
+  // Whether `lid` is one of a port's.
+  bool Owns(wire::Lid lid) const;
   void Transmit(int port, const verbs::AddressAttributes& to,
                 const QpAddress& queue_pairs,
                 std::shared_ptr<const Transport> transport);
   absl::Status Attach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid);
   void Detach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid);
+  std::shared_ptr<QueuePairHistory> BeginHistory(uint32_t qpn);
   void Forget(QueuePair& qp);
   void OnBadQKey(const NodePort& port, const Packet& packet);
 
@@ -94,6 +98,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   void Tell(verbs::EventType type, int port);
 
   void OnTransport(PortId port, const Packet& packet) override;
+  void NoteBadPKey(const Packet& packet);
   void Deliver(QueuePair& qp, PortId port, int pkey_index,
                const Packet& packet);
   const std::vector<QueuePair*>* FindGroup(const Packet& packet) const;
@@ -104,6 +109,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   Subnet& subnet_;
   Endpoints& endpoints_;
   Timers& timers_;
+  QueuePairHistories& histories_;
   const topology::NodeId id_;
   bool removed_ = false;
   verbs::KeyTable keys_;

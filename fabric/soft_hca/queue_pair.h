@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "absl/strings/string_view.h"
 #include "fabric/packet/packet.h"
 #include "fabric/packet/transport.h"
 #include "fabric/soft_hca/transport/call_guard.h"
@@ -51,6 +52,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
 
   // The adapter was removed for good: enters the error state.
   void OnRemoval();
+  const std::shared_ptr<QueuePairHistory>& history() const { return history_; }
 
   verbs::QpType type() const { return context_.init.type; }
 
@@ -60,10 +62,15 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void Apply(const verbs::QpAttributes& attributes);
   void Reset();
   void ForgetCompletions();
+  void EndAndTell();
   void EndRequests();
   void FlushReceives();
   void OnDatagram(const NodePort& port, uint16_t pkey_index,
                   const Packet& packet);
+
+  // Notes in the history that the state will be `to`, and why.
+  void NoteState(State to, absl::string_view why);
+  void NoteNotTaken(const Transport& packet, absl::string_view why);
 
   // Implement QueuePairLink.
   const QueuePairContext& qp() const override { return context_; }
@@ -78,6 +85,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void OnLostCompletion() override;
 
   Hca& hca_;
+  const std::shared_ptr<QueuePairHistory> history_;
   QueuePairContext context_;
   verbs::ReceiveQueue receives_;
   Requester requester_;

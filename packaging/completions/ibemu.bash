@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run ls stop status nodes links link node device host counter fault scenario console capture events export topology record doctor hca-probe help"
+  echo "run ls stop status nodes links link node device host counter fault scenario console capture events why export topology record doctor hca-probe help"
 }
 
 # The words that follow a command, not its options.
@@ -34,6 +34,7 @@ _ibemu_options() {
     console) echo "--fabric= --help" ;;
     capture) echo "--host= --file-format= --count= --for= --fabric= --help" ;;
     events) echo "--for= --json --fabric= --help" ;;
+    why) echo "--fabric= --json --help" ;;
     export) echo "--format= --fabric= --help" ;;
     topology) echo "--help" ;;
     record) echo "--ibnetdiscover= --ibstat= --help" ;;
@@ -152,7 +153,7 @@ _ibemu() {
     [[ ${COMPREPLY-} != *= ]] || compopt -o nospace
   else
     case $command,${#arguments[@]} in
-      node,0 | device,0 | host,0) _ibemu_offer < <(_ibemu_nodes) ;;
+      node,0 | device,0 | host,0 | why,0) _ibemu_offer < <(_ibemu_nodes) ;;
       link,0)
         compopt -o nospace
         _ibemu_offer / < <(_ibemu_nodes)

@@ -61,6 +61,7 @@ __ibemu_command scenario 'Do all that at set times, from a file'
 __ibemu_command console 'Carry out the commands of ibsim'
 __ibemu_command capture 'Write down the packets that cross links'
 __ibemu_command events 'Tell what happens, as it does'
+__ibemu_command why 'Why work requests of a host failed'
 __ibemu_command export 'Write a topology, of a running fabric or of a file'
 __ibemu_command topology 'Generate, check or show a topology'
 __ibemu_command record 'Write a spec from what tools print'
@@ -84,8 +85,8 @@ $c -n '__ibemu_uses run' -l keep
 $c -n '__ibemu_uses run' -l no-adapter
 $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --backend --host --profile --device-name --hostname --state --sched)'
 
-$c -n '__ibemu_uses run stop status nodes links link node device host counter fault scenario console capture events export' -l fabric -x -a '(__ibemu_fabrics)'
-$c -n '__ibemu_uses ls status nodes links counter fault events doctor' -l json
+$c -n '__ibemu_uses run stop status nodes links link node device host counter fault scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses ls status nodes links counter fault events why doctor' -l json
 $c -n '__ibemu_uses nodes links' -l all
 $c -n '__ibemu_uses ls status nodes links console doctor' -f
 $c -n '__ibemu_uses stop; and __ibemu_has 0' -x -a '(__ibemu_fabrics)'
@@ -94,7 +95,7 @@ $c -n '__ibemu_uses help; and __ibemu_has 0' -x -a '(complete -C "ibemu ")'
 $c -n '__ibemu_uses link' -l for -x
 $c -n '__ibemu_uses link; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'
 $c -n '__ibemu_uses link node; and __ibemu_has 1' -x -a 'up down'
-$c -n '__ibemu_uses node device host; and __ibemu_has 0' -x -a '(__ibemu_nodes)'
+$c -n '__ibemu_uses node device host why; and __ibemu_has 0' -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses device host; and __ibemu_has 1' -x -a 'add remove'
 
 $c -n '__ibemu_uses counter; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'

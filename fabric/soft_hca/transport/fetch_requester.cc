@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -81,9 +82,7 @@ void FetchRequester::OnResponse(const std::shared_ptr<FetchInFlight>& fetch,
     return;
   }
   const auto ranges = send.FindMemory(qp_);
-  if (!ranges.ok()) {
-    return sends_.Fail(send, verbs::wc_status::kLocalProtection);
-  }
+  if (!ranges.ok()) return FailLocally(send, ranges.status());
   if (atomic) {
     fetch->arrived.Add(*ranges, BytesOf(response.original), 0);
   } else if (size != 0) {
@@ -103,12 +102,17 @@ void FetchRequester::OnResponse(const std::shared_ptr<FetchInFlight>& fetch,
       }));
 }
 
+// Says why, in the history.
+void FetchRequester::FailLocally(PostedSend& send, const absl::Status& why) {
+  qp_.history.Note(Incident::Kind::kDenied, send.first_psn,
+                   std::string(why.message()));
+  sends_.Fail(send, verbs::wc_status::kLocalProtection);
+}
+
 void FetchRequester::OnWritten(FetchInFlight& fetch,
                                const absl::Status& status) {
   PostedSend& send = fetch.send;
-  if (!status.ok()) {
-    return sends_.Fail(send, verbs::wc_status::kLocalProtection);
-  }
+  if (!status.ok()) return FailLocally(send, status);
   fetch.complete = true;
   --outstanding_;
   bytes_ -= fetch.length;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/timers.h"
+#include "fabric/history/queue_pair_history.h"
 #include "fabric/soft_hca/transport/atomic_unit.h"
 #include "fabric/soft_hca/transport/call_guard.h"
 #include "verbs/parts/bounce_buffers.h"
@@ -27,6 +28,7 @@ struct QueuePairContext {
   const verbs::KeyTable& keys;
   verbs::BounceBuffers& bounces;
   AtomicUnit& atomics;
+  QueuePairHistory& history;
 
   verbs::QpState state = verbs::QpState::kReset;
   verbs::QpAttributes attributes{};

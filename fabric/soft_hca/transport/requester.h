@@ -8,6 +8,7 @@
 #include <span>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "fabric/packet/transport.h"
 #include "fabric/soft_hca/transport/fetch_requester.h"
 #include "fabric/soft_hca/transport/packets_in_flight.h"
@@ -64,6 +65,7 @@ class Requester final : private PacketsInFlight::Listener,
 
   bool Begin(PostedSend& send);
   bool FindLength(PostedSend& send);
+  bool Fail(PostedSend& send, uint32_t status, absl::string_view why);
   void Gather(PostedSend& send);
   void SendChunk(PostedSend& send, const verbs::Buffer& buffer);
   void FinishSending(PostedSend& send);

@@ -1,5 +1,6 @@
 #include "fabric/soft_hca/transport/send_queue.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -68,6 +69,10 @@ void SendQueue::FailOldest(uint32_t status) {
   const std::unique_ptr<PostedSend> send = std::move(sends_.front());
   sends_.pop_front();
   if (left_ > 0) --left_;
+  qp_.history.NoteFailure({.id = send->request.work.wr_id,
+                           .status = status,
+                           .psn = send->first_psn,
+                           .what = std::string(send->Name())});
   PushCompletion(*send, status);
   if (qp_.IsReliable()) return link_.EnterError();
   link_.EnterSendQueueError();

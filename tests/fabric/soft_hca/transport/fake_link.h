@@ -54,7 +54,8 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
                 .timers = timers,
                 .keys = keys,
                 .bounces = bounces,
-                .atomics = atomics} {
+                .atomics = atomics,
+                .history = history} {
     context.state = verbs::QpState::kReadyToSend;
     verbs::QpAttributes& to = context.attributes;
     to.port_num = 1;
@@ -156,6 +157,7 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
   AtomicUnit atomics;
   verbs::CompletionQueue cq;
   std::deque<verbs::ReceiveRequest> receives;
+  QueuePairHistory history{timers};
   QueuePairContext context;
   std::vector<std::shared_ptr<const Transport>> sent;
   std::vector<uint32_t> destinations;  // of datagrams
