@@ -22,6 +22,7 @@
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "cli/profile/profile_choice.h"
+#include "cli/run/explanation.h"
 #include "cli/run/fast_path.h"
 #include "cli/run/private_daemon.h"
 #include "control/client.h"
@@ -274,6 +275,15 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   command.environment = {
       {kFabricVariable, socket},
       {kHostVariable, HostNames(uplink.client->greeting(), attached.devices)}};
+  std::optional<Explanation> explanation;
+  if (options.explain) {
+    std::vector<std::string> hosts;
+    for (const auto& device : attached.devices) {
+      hosts.push_back(device.node_guid);
+    }
+    IBEMU_ASSIGN_OR_RETURN(explanation,
+                           Explanation::Begin(socket, std::move(hosts)));
+  }
   AddFastPath(options, command.environment);
   std::optional<launch::NodeSupervisor> nodes;
   const launch::NodeFds node_fds = launch::NodeFdsFor(DescriptorLimit());
@@ -300,6 +310,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
         return launch::EndOfDevices{asked ? kLeave : absl::ZeroDuration(),
                                     kGrace};
       });
+  if (explanation) std::fputs(explanation->Text().c_str(), stderr);
   // What the command has left behind shares our mounts.  The next run takes
   // over what stays.
   const bool alone = launch::DescendantsOf(getpid(), launch::RunningProcesses(),

@@ -52,6 +52,10 @@ struct RunOptions {
   // does not take its processor.  "inherit": as the launcher is.
   std::string sched = "inherit";
 
+  // When the command has ended, says on stderr why work requests of its hosts
+  // failed meanwhile.
+  bool explain = false;
+
   // Without it, the command is ended when its devices go with the daemon.
   bool keep = false;
 

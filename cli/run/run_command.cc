@@ -65,6 +65,8 @@ driven from user space.
   --sched=batch|inherit
                     how COMMAND is scheduled; default inherit.  batch (SCHED_BATCH): who
                     gets an answer does not take the processor from who sends
+  --explain         say on stderr, when COMMAND has ended, why work requests of
+                    its hosts' queue pairs failed ("ibemu why" tells more)
   --keep            when the daemon ends, and the devices with it, let COMMAND
                     go on; without, it is ended with all that it has started
                     (SIGTERM, and SIGKILL 5 s later), and the exit status is
@@ -130,7 +132,7 @@ absl::Status CheckNoAdapter(const RunFlags& flags) {
   if (!options.no_adapter) return absl::OkStatus();
   if (options.topology || options.sm || options.seed || options.addresses ||
       options.fabric || flags.backend || !options.hosts.empty() ||
-      options.hostname || options.state || options.keep) {
+      options.hostname || options.state || options.explain || options.keep) {
     return absl::InvalidArgumentError(
         "--no-adapter starts and joins nothing: no option of a subnet, a "
         "daemon or a host goes together with it");
@@ -199,6 +201,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--state", options->state);
   run->add_flag("!--no-fast-path", options->fast_path);
   run->add_option("--sched", options->sched);
+  run->add_flag("--explain", options->explain);
   run->add_flag("--keep", options->keep);
   run->callback([run, flags, options, &action] {
     std::vector<std::string> rest = run->remaining();

@@ -21,7 +21,8 @@ constexpr int64_t kLastQpn = 0xffffff;
 
 WhyMethods::WhyMethods(Timers& timers, const fabric::Fabric& fabric,
                        Diagnosis::FaultNames fault_names)
-    : start_(timers.Now()),
+    : timers_(timers),
+      start_(timers.Now()),
       fabric_(fabric),
       diagnosis_(fabric, std::move(fault_names)) {}
 
@@ -55,7 +56,13 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   for (json& other : others) failed.push_back(std::move(other));
   const size_t more = failed.size() - std::min(failed.size(), kMost);
   failed.erase(failed.end() - static_cast<long>(more), failed.end());
-  return json{{"queue_pairs", std::move(failed)}, {"more", more}};
+  return json{{"queue_pairs", std::move(failed)},
+              {"more", more},
+              {"now_ns", SinceStart(timers_.Now())}};
+}
+
+int64_t WhyMethods::SinceStart(absl::Time time) const {
+  return absl::ToInt64Nanoseconds(time - start_);
 }
 
 json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
@@ -63,8 +70,8 @@ json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
   json incidents = json::array();
   for (const fabric::Incident& incident : history.incidents()) {
     incidents.push_back(
-        {{"time_ns", absl::ToInt64Nanoseconds(incident.first - start_)},
-         {"until_ns", absl::ToInt64Nanoseconds(incident.last - start_)},
+        {{"time_ns", SinceStart(incident.first)},
+         {"until_ns", SinceStart(incident.last)},
          {"count", incident.count},
          {"kind", fabric::NameOf(incident.kind)},
          {"psn", incident.psn},
@@ -76,6 +83,9 @@ json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
           {"qpn", qpn},
           {"exists", exists},
           {"why", why.empty() ? json() : json(why)},
+          {"failed_ns", history.failure() ? json(SinceStart(
+                                                history.failure()->time))
+                                          : json()},
           {"incidents", std::move(incidents)}};
 }
 

@@ -21,17 +21,19 @@ class WhyMethods {
 
   // Adds queue_pair.why: {"node": "node-1"}, and "qpn" where one is meant.  The
   // answer has "queue_pairs", those in which a work request failed first; each
-  // with "node", "qpn", "exists", "why" (null: nothing failed) and "incidents"
-  // ("time_ns" and "until_ns" on the clock of events, "count", "kind", "psn",
-  // "text"), and "more", how many were left out.  This must outlive
+  // with "node", "qpn", "exists", "why" and "failed_ns" (null: nothing failed)
+  // and "incidents" ("time_ns", "until_ns", "count", "kind", "psn", "text"); and
+  // "more", how many were left out, and "now_ns".  Times are those of events.  This must outlive
   // `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 
  private:
   absl::StatusOr<nlohmann::json> Why(control::Parameters& parameters) const;
+  int64_t SinceStart(absl::Time time) const;
   nlohmann::json Describe(topology::NodeId node, uint32_t qpn, bool exists,
                           const fabric::QueuePairHistory& history) const;
 
+  Timers& timers_;
   const absl::Time start_;
   const fabric::Fabric& fabric_;
   const Diagnosis diagnosis_;

@@ -79,6 +79,7 @@ $c -n '__ibemu_uses run' -l profile -x -a 'qib hfi1 cx7'
 $c -n '__ibemu_uses run' -l device-name -x
 $c -n '__ibemu_uses run' -l hostname -x
 $c -n '__ibemu_uses run' -l state -x -a '(__fish_complete_directories)'
+$c -n '__ibemu_uses run' -l explain
 $c -n '__ibemu_uses run' -l no-fast-path
 $c -n '__ibemu_uses run' -l sched -x -a 'batch inherit'
 $c -n '__ibemu_uses run' -l keep

@@ -6,24 +6,29 @@ import re
 from harness import until
 
 
-def play(lab):
-    """A ping-pong that fails; what the client says."""
+def play(lab, *options):
+    """A ping-pong, whose client's run has these options; what it says."""
     server = lab.start("node-1", "stdbuf", "-oL", "ibv_rc_pingpong")
     server.wait_for("local address")
 
     def client():
-        done = lab.account.run(*lab.on("node-2"), "ibv_rc_pingpong",
-                               "localhost", check=False)
+        done = lab.account.run("ibemu", "run", f"--fabric={lab.socket}",
+                               "--host=node-2", *options, "--",
+                               "ibv_rc_pingpong", "localhost", check=False)
         return None if "Couldn't connect" in done.stderr else done
 
     return until(client)
 
 
+def lose_all(lab):
+    lab.ibemu("fault", "add", "--name=bad-cable", "link", "node-1/1", "loss",
+              "100%", "dir", "rx")
+
+
 def test_why_names_the_fault_that_lost_the_packets_of_a_program_that_ended(
         fabric):
     lab = fabric("single-switch:hosts=2", sm="static")
-    lab.ibemu("fault", "add", "--name=bad-cable", "link", "node-1/1", "loss",
-              "100%", "dir", "rx")
+    lose_all(lab)
     assert "transport retry counter exceeded (12)" in play(lab).stderr
     text = lab.ibemu("why", "node-2").stdout
     assert re.match(
@@ -42,6 +47,21 @@ def test_why_names_the_fault_that_lost_the_packets_of_a_program_that_ended(
     one = lab.ibemu("why", f"node-2/{failed['qpn']}").stdout
     assert one == text
     assert lab.ibemu("why", f"node-2/{failed['qpn']:#x}").stdout == text
+
+
+def test_a_run_explains_at_its_end_what_failed_in_it(fabric):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    lose_all(lab)
+    failed = play(lab, "--explain")
+    assert failed.returncode == 1
+    lines = [line for line in failed.stderr.splitlines()
+             if line.startswith("ibemu run: ")]
+    assert len(lines) == 1
+    assert "ended with RETRY_EXC_ERR" in lines[0]
+    assert lines[0].endswith("lost by bad-cable (32 times)")
+
+    lab.ibemu("fault", "rm", "bad-cable")
+    assert "ibemu run" not in play(lab, "--explain").stderr
 
 
 def test_why_says_that_nothing_failed(fabric):
