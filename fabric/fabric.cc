@@ -83,13 +83,11 @@ struct Fabric::Impl : FabricEvents {
     const Packet& packet = dropped.packet;
     for (const auto& [node, hca] : hcas) {
       if (!hca->Owns(packet.slid)) continue;
-      QueuePairHistory* const history =
-          histories.Find(node, packet.source_qpn);
+      QueuePairHistory* const history = histories.Find(node, packet.source_qpn);
       if (history == nullptr) return;
-      return history->NoteDrop(packet.transport->psn,
-                               {.port = dropped.port,
-                                .cause = dropped.cause,
-                                .fault = dropped.fault});
+      return history->NoteDrop(packet.transport->psn, {.port = dropped.port,
+                                                       .cause = dropped.cause,
+                                                       .fault = dropped.fault});
     }
   }
 
@@ -152,9 +150,7 @@ Subnet& Fabric::subnet() { return impl_->subnet; }
 
 Links& Fabric::links() { return impl_->links; }
 
-const QueuePairHistories& Fabric::histories() const {
-  return impl_->histories;
-}
+const QueuePairHistories& Fabric::histories() const { return impl_->histories; }
 
 const ForwardingTotals& Fabric::totals() const {
   return impl_->endpoints.forwarder().totals();

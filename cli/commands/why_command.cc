@@ -56,8 +56,8 @@ json ParametersOf(const std::string& what) {
 }
 
 std::string Seconds(const json& nanoseconds) {
-  return absl::StrFormat(
-      "%.6f", static_cast<double>(nanoseconds.get<int64_t>()) / 1e9);
+  return absl::StrFormat("%.6f",
+                         static_cast<double>(nanoseconds.get<int64_t>()) / 1e9);
 }
 
 std::string HistoryText(const json& queue_pair) {

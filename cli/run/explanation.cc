@@ -43,8 +43,8 @@ std::string Explanation::Text() const {
         continue;
       }
       if (++failures > kMost) continue;
-      absl::StrAppend(&text, "ibemu run: ",
-                      queue_pair["why"].get<std::string>(), "\n");
+      absl::StrAppend(
+          &text, "ibemu run: ", queue_pair["why"].get<std::string>(), "\n");
     }
   }
   if (failures > kMost) {

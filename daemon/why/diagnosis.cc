@@ -20,8 +20,8 @@ constexpr char kUnknown[] = "the cause is not known";
 
 // "3 times", or nothing for once.
 std::string Times(const Incident& incident) {
-  return incident.count == 1 ? "" : absl::StrFormat(" (%d times)",
-                                                    incident.count);
+  return incident.count == 1 ? ""
+                             : absl::StrFormat(" (%d times)", incident.count);
 }
 
 }  // namespace
@@ -132,8 +132,8 @@ std::string Diagnosis::WhyRefused(const History& history) const {
   const std::string name = QueuePairText(*peer.node, peer.qpn);
   const Incident* const denied =
       peer.history->Latest(Kind::kDenied, absl::InfinitePast());
-  return absl::StrCat(name, " refused it: ",
-                      denied == nullptr ? kUnknown : denied->text);
+  return absl::StrCat(
+      name, " refused it: ", denied == nullptr ? kUnknown : denied->text);
 }
 
 // Work requests are flushed in an error state, which has a reason of its own.

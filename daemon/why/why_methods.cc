@@ -79,14 +79,14 @@ json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
                                 : incident.text}});
   }
   const std::string why = diagnosis_.Explain(node, qpn, history);
-  return {{"node", fabric_.subnet().node(node).description},
-          {"qpn", qpn},
-          {"exists", exists},
-          {"why", why.empty() ? json() : json(why)},
-          {"failed_ns", history.failure() ? json(SinceStart(
-                                                history.failure()->time))
-                                          : json()},
-          {"incidents", std::move(incidents)}};
+  return {
+      {"node", fabric_.subnet().node(node).description},
+      {"qpn", qpn},
+      {"exists", exists},
+      {"why", why.empty() ? json() : json(why)},
+      {"failed_ns",
+       history.failure() ? json(SinceStart(history.failure()->time)) : json()},
+      {"incidents", std::move(incidents)}};
 }
 
 }  // namespace ibemu::daemon

@@ -22,9 +22,9 @@ class WhyMethods {
   // Adds queue_pair.why: {"node": "node-1"}, and "qpn" where one is meant.  The
   // answer has "queue_pairs", those in which a work request failed first; each
   // with "node", "qpn", "exists", "why" and "failed_ns" (null: nothing failed)
-  // and "incidents" ("time_ns", "until_ns", "count", "kind", "psn", "text"); and
-  // "more", how many were left out, and "now_ns".  Times are those of events.  This must outlive
-  // `dispatcher`'s last call.
+  // and "incidents" ("time_ns", "until_ns", "count", "kind", "psn", "text");
+  // and "more", how many were left out, and "now_ns".  Times are those of
+  // events.  This must outlive `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 
  private:

@@ -36,7 +36,7 @@ struct Incident {
   };
 
   Kind kind;
-  uint32_t psn = 0;  // 0 for kState
+  uint32_t psn = 0;  // the latest; 0 for kState, and of datagrams
   std::string text{};
   std::optional<Drop> drop{};
   absl::Time first{}, last{};  // when it began, and when it was last so

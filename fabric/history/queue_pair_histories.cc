@@ -33,8 +33,8 @@ const QueuePairHistory* QueuePairHistories::Find(topology::NodeId node,
   for (const Ended* const ended : {&ended_well_, &ended_badly_}) {
     for (const auto& [other, history] : *ended) {
       if (other != key) continue;
-      if (latest == nullptr || history->incidents().back().last >=
-                                   latest->incidents().back().last) {
+      if (latest == nullptr ||
+          history->incidents().back().last >= latest->incidents().back().last) {
         latest = history.get();
       }
     }

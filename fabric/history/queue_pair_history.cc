@@ -7,6 +7,17 @@
 #include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
+namespace {
+
+// Whether `now` is counted as `before` once more.  States come and go: each
+// change is one of its own.  Of dropped packets the place counts, not which.
+bool IsSame(const Incident& before, const Incident& now) {
+  return before.kind == now.kind && now.kind != Incident::Kind::kState &&
+         before.drop == now.drop && before.text == now.text &&
+         (before.psn == now.psn || now.kind == Incident::Kind::kDropped);
+}
+
+}  // namespace
 
 void QueuePairHistory::Note(Incident::Kind kind, uint32_t psn, std::string text,
                             absl::Duration ago) {
@@ -26,22 +37,29 @@ void QueuePairHistory::NoteFailure(Failure failure) {
   if (!failure_) failure_ = std::move(failure);
 }
 
+// Lossy links would push the states out, which tell most.
+void QueuePairHistory::MakeRoom() {
+  const auto oldest =
+      std::ranges::find_if(incidents_, [](const Incident& incident) {
+        return incident.kind != Incident::Kind::kState;
+      });
+  incidents_.erase(oldest == incidents_.end() ? incidents_.begin() : oldest);
+}
+
 void QueuePairHistory::Add(Incident incident, absl::Duration ago) {
   const absl::Time now = timers_.Now();
-  const auto same =
-      std::ranges::find_if(incidents_, [&](const Incident& other) {
-        return other.kind == incident.kind && other.psn == incident.psn &&
-               other.drop == incident.drop && other.text == incident.text;
-      });
-  // States come and go: each change is one of its own.
-  if (same != incidents_.end() && incident.kind != Incident::Kind::kState) {
+  const auto same = std::ranges::find_if(
+      incidents_,
+      [&](const Incident& other) { return IsSame(other, incident); });
+  if (same != incidents_.end()) {
     ++same->count;
+    same->psn = incident.psn;
     same->last = now;
     return;
   }
   incident.first = now - ago;
   incident.last = now;
-  if (incidents_.size() == kMost) incidents_.pop_front();
+  if (incidents_.size() == kMost) MakeRoom();
   incidents_.push_back(std::move(incident));
 }
 

@@ -15,7 +15,8 @@
 
 namespace ibemu::fabric {
 
-// A QueuePairHistory keeps at most kMost incidents, and the first work request
+// A QueuePairHistory keeps at most kMost incidents, changes of state longest,
+// and the first work request
 // that failed since the queue pair was last reset: the ones after it fail
 // because of it.
 class QueuePairHistory {
@@ -40,7 +41,8 @@ class QueuePairHistory {
   explicit QueuePairHistory(Timers& timers) : timers_(timers) {}
 
   // Adds an incident, which began `ago` before now; if there is one that
-  // differs in its times only, counts it once more.
+  // differs in its times only (or, of dropped packets, in the PSN), counts it
+  // once more.
   void Note(Incident::Kind kind, uint32_t psn, std::string text,
             absl::Duration ago = absl::ZeroDuration());
   void NoteDrop(uint32_t psn, const Incident::Drop& drop);
@@ -63,6 +65,7 @@ class QueuePairHistory {
 
  private:
   void Add(Incident incident, absl::Duration ago);
+  void MakeRoom();
 
   Timers& timers_;
   std::deque<Incident> incidents_;

@@ -158,10 +158,9 @@ void QueuePair::EnterError() {
 void QueuePair::NoteState(State to, absl::string_view why) {
   const State from = context_.state;
   if (from == to) return;
-  context_.history.Note(
-      Incident::Kind::kState, 0,
-      absl::StrCat(Absl(verbs::NameOf(from)), " to ", Absl(verbs::NameOf(to)),
-                   why));
+  context_.history.Note(Incident::Kind::kState, 0,
+                        absl::StrCat(Absl(verbs::NameOf(from)), " to ",
+                                     Absl(verbs::NameOf(to)), why));
 }
 
 void QueuePair::EndAndTell() {
@@ -278,15 +277,15 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
     return NoteNotTaken(transport, "it is of another service than this");
   }
   if (port.number != attributes.port_num) {
-    return NoteNotTaken(
-        transport, absl::StrFormat("it came to port %d: this uses port %d",
-                                   port.number, attributes.port_num));
+    return NoteNotTaken(transport,
+                        absl::StrFormat("it came to port %d: this uses port %d",
+                                        port.number, attributes.port_num));
   }
   if (!context_.Receives()) {
     return NoteNotTaken(
-        transport, absl::StrCat("the state is ",
-                                Absl(verbs::NameOf(context_.state)),
-                                ": packets are taken from RTR on"));
+        transport,
+        absl::StrCat("the state is ", Absl(verbs::NameOf(context_.state)),
+                     ": packets are taken from RTR on"));
   }
   if (datagrams_) return OnDatagram(port, pkey_index, packet);
   // On a wire, a packet of a connection does not name its source queue pair, so
@@ -314,7 +313,7 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
 }
 
 void QueuePair::NoteNotTaken(const Transport& packet, absl::string_view why) {
-  context_.history.Note(Incident::Kind::kNotTaken, packet.psn,
+  context_.history.Note(Incident::Kind::kNotTaken, datagrams_ ? 0 : packet.psn,
                         std::string(why));
 }
 

@@ -34,14 +34,14 @@ absl::Status CheckGrant(const Grant& grant, const verbs::Pd* pd,
         "the region is of another protection domain");
   }
   if ((access & ~grant.access) != 0) {
-    return absl::PermissionDeniedError(absl::StrFormat(
-        "the region allows %s, this needs %s", AccessText(grant.access),
-        AccessText(access)));
+    return absl::PermissionDeniedError(
+        absl::StrFormat("the region allows %s, this needs %s",
+                        AccessText(grant.access), AccessText(access)));
   }
   if (!grant.Covers(address, size)) {
-    return absl::PermissionDeniedError(absl::StrFormat(
-        "%d bytes at %#x are not within the region's %d at %#x", size, address,
-        grant.length, grant.address));
+    return absl::PermissionDeniedError(
+        absl::StrFormat("%d bytes at %#x are not within the region's %d at %#x",
+                        size, address, grant.length, grant.address));
   }
   return absl::OkStatus();
 }
@@ -89,7 +89,8 @@ absl::StatusOr<std::shared_ptr<const Grant>> KeyTable::GrantOf(
   std::shared_ptr<const Grant> grant;
   if (found != nullptr && found->value() == key) grant = found->grant_.lock();
   if (grant == nullptr) {
-    return absl::PermissionDeniedError(absl::StrFormat("no region has the key %#x", key));
+    return absl::PermissionDeniedError(
+        absl::StrFormat("no region has the key %#x", key));
   }
   return grant;
 }

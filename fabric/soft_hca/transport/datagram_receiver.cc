@@ -29,7 +29,7 @@ void DatagramReceiver::OnDatagram(const Packet& packet, uint16_t pkey_index,
   const Transport& datagram = *packet.transport;
   std::optional<verbs::ReceiveRequest> receive = link_.TakeReceive();
   if (!receive) {
-    qp_.history.Note(Incident::Kind::kNoReceive, datagram.psn,
+    qp_.history.Note(Incident::Kind::kNoReceive, 0,
                      "a datagram came, and no receive request was posted");
     return;
   }
@@ -37,7 +37,7 @@ void DatagramReceiver::OnDatagram(const Packet& packet, uint16_t pkey_index,
                                        verbs::access::kLocalWrite);
   if (!ranges.ok() || verbs::LengthOf(*ranges) < kGrhBytes + datagram.size) {
     qp_.history.Note(
-        Incident::Kind::kDenied, datagram.psn,
+        Incident::Kind::kDenied, 0,
         ranges.ok() ? absl::StrFormat(
                           "a datagram of %d bytes and 40 for the GRH came, the "
                           "receive request has %d",

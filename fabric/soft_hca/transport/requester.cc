@@ -134,11 +134,11 @@ bool Requester::FindLength(PostedSend& send) {
   const bool datagram = qp_.init.type == verbs::QpType::kUd;
   const size_t longest = datagram ? link_.Mtu() : kLongest;
   if (send.length > longest) {
-    return Fail(send, verbs::wc_status::kLocalLength,
-                absl::StrFormat("%d bytes: %s has at most %d", send.length,
-                                datagram ? "a datagram on this port"
-                                         : "a message",
-                                longest));
+    return Fail(
+        send, verbs::wc_status::kLocalLength,
+        absl::StrFormat("%d bytes: %s has at most %d", send.length,
+                        datagram ? "a datagram on this port" : "a message",
+                        longest));
   }
   if (send.IsAtomic() && send.length != kAtomicBytes) {
     return Fail(send, verbs::wc_status::kLocalLength,
@@ -152,8 +152,7 @@ bool Requester::FindLength(PostedSend& send) {
 void Requester::Gather(PostedSend& send) {
   const auto ranges = send.FindMemory(qp_);
   if (!ranges.ok()) {
-    Fail(send, verbs::wc_status::kLocalProtection,
-         ranges.status().message());
+    Fail(send, verbs::wc_status::kLocalProtection, ranges.status().message());
     return;
   }
   const size_t size = std::min(send.length - send.emitted, verbs::kChunk);
@@ -165,8 +164,7 @@ void Requester::Gather(PostedSend& send) {
       qp_.guard.Wrap([this, &send, buffer](const absl::Status& status) {
         gathering_ = false;
         if (!status.ok()) {
-          Fail(send, verbs::wc_status::kLocalProtection,
-               status.message());
+          Fail(send, verbs::wc_status::kLocalProtection, status.message());
           return;
         }
         SendChunk(send, buffer);
@@ -239,9 +237,9 @@ void Requester::OnAnswer(const Transport& answer) {
 // Handles a NAK that ends the connection.  RDMA READs before the failed request
 // may still be waiting for memory: they complete first.
 void Requester::OnRefusal(uint32_t psn, uint32_t status) {
-  qp_.history.Note(
-      Incident::Kind::kRefused, psn,
-      absl::StrCat("NAK of the peer: ", Absl(verbs::wc_status::NameOf(status))));
+  qp_.history.Note(Incident::Kind::kRefused, psn,
+                   absl::StrCat("NAK of the peer: ",
+                                Absl(verbs::wc_status::NameOf(status))));
   Acknowledge(wire::PsnAfter(psn, wire::kPsnMask));
   if (PostedSend* const send = sends_.FindFrom(psn)) {
     sends_.Fail(*send, status);

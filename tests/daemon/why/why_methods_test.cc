@@ -73,8 +73,9 @@ TEST_F(WhyMethodsTest, SaysThatThePeerWasNotConnectedYet) {
   b_ = End(lab_.Host(2), verbs::QpType::kRc);
   a_->Connect(VerbsEnd::Towards(*b_));
   SendInVain();
-  EXPECT_THAT(Why(), HasSubstr("host-2 queue pair 0x2 did not take them: the "
-                               "state is RESET: packets are taken from RTR on"));
+  EXPECT_THAT(Why(),
+              HasSubstr("host-2 queue pair 0x2 did not take them: the "
+                        "state is RESET: packets are taken from RTR on"));
 }
 
 TEST_F(WhyMethodsTest, SaysThatThePeerIsConnectedToAnother) {
@@ -133,7 +134,8 @@ TEST_F(WhyMethodsTest, NamesTheKeyThatThePeerDoesNotKnow) {
 
 TEST_F(WhyMethodsTest, NamesTheBoundsThatWereLeft) {
   Connect(verbs::QpType::kRc);
-  ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 10, *b_, VerbsEnd::kSize).ok());
+  ASSERT_TRUE(
+      a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 10, *b_, VerbsEnd::kSize).ok());
   Settle();
   EXPECT_THAT(Why(), HasSubstr("10 bytes at 0x810000 are not within the "
                                "region's 8388608 at 0x10000"));
@@ -141,12 +143,13 @@ TEST_F(WhyMethodsTest, NamesTheBoundsThatWereLeft) {
 
 TEST_F(WhyMethodsTest, NamesTheRightThatIsMissing) {
   Connect(verbs::QpType::kRc);
-  const auto shut = *b_->provider.CreateMr({.pd = b_->pd.get(),
-                                            .memory = b_->memory,
-                                            .start = testing::FakeMemory::kStart,
-                                            .length = 100,
-                                            .address = 0,
-                                            .access = 0});
+  const auto shut =
+      *b_->provider.CreateMr({.pd = b_->pd.get(),
+                              .memory = b_->memory,
+                              .start = testing::FakeMemory::kStart,
+                              .length = 100,
+                              .address = 0,
+                              .access = 0});
   auto request = a_->RdmaRequest(IB_UVERBS_WR_RDMA_READ, 0, 10, *b_, 0);
   request.work.wr.rdma.rkey = shut->rkey();
   request.work.wr.rdma.remote_addr = 0;
@@ -169,7 +172,8 @@ TEST_F(WhyMethodsTest, NamesWhatIsWrongAtItsOwnEnd) {
   Connect(verbs::QpType::kRc);
   ASSERT_TRUE(a_->SendWithAWrongKey(10).ok());
   Settle();
-  EXPECT_THAT(Why(), HasSubstr("ended with LOC_PROT_ERR: no region has the key"));
+  EXPECT_THAT(Why(),
+              HasSubstr("ended with LOC_PROT_ERR: no region has the key"));
 }
 
 TEST_F(WhyMethodsTest, AQueuePairThatWorksHasOnlyItsStates) {
@@ -177,8 +181,8 @@ TEST_F(WhyMethodsTest, AQueuePairThatWorksHasOnlyItsStates) {
   ASSERT_TRUE(b_->Receive(0, 100).ok());
   SendInVain();
   EXPECT_EQ(Why(), "");
-  const json incidents = Result("queue_pair.why", {{"node", "host-1"}})
-      ["queue_pairs"][0]["incidents"];
+  const json incidents = Result(
+      "queue_pair.why", {{"node", "host-1"}})["queue_pairs"][0]["incidents"];
   ASSERT_EQ(incidents.size(), 3u) << incidents;
   EXPECT_EQ(incidents[0]["text"], "RESET to INIT, by the program");
   EXPECT_EQ(incidents[2]["text"], "RTR to RTS, by the program");
@@ -207,8 +211,8 @@ TEST_F(WhyMethodsTest, ADatagramWithAnotherQKeyIsNotedWhereItCame) {
   request.work.wr.ud.remote_qkey = VerbsEnd::kQKey ^ 1;
   ASSERT_TRUE(a_->Post(std::move(request)).ok());
   Settle();
-  const json incidents = Result("queue_pair.why", {{"node", "host-2"}})
-      ["queue_pairs"][0]["incidents"];
+  const json incidents = Result(
+      "queue_pair.why", {{"node", "host-2"}})["queue_pairs"][0]["incidents"];
   EXPECT_EQ(incidents.back()["kind"], "not-taken");
   EXPECT_EQ(incidents.back()["text"], "its Q_Key is 0x1235: this has 0x1234");
 }

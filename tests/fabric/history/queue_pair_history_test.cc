@@ -43,6 +43,14 @@ TEST_F(QueuePairHistoryTest, TellsApartWhatDiffersInPsnTextOrPlace) {
   EXPECT_THAT(history_.incidents(), SizeIs(5));
 }
 
+TEST_F(QueuePairHistoryTest, OfDroppedPacketsOnlyThePlaceCounts) {
+  history_.NoteDrop(6, {.port = PortId{1}, .cause = DropCause::kLinkDown});
+  history_.NoteDrop(8, {.port = PortId{1}, .cause = DropCause::kLinkDown});
+  ASSERT_THAT(history_.incidents(), SizeIs(1));
+  EXPECT_EQ(history_.incidents().front().psn, 8u);
+  EXPECT_EQ(history_.incidents().front().count, 2u);
+}
+
 TEST_F(QueuePairHistoryTest, KeepsEachChangeOfState) {
   for (int i = 0; i < 2; ++i) {
     history_.Note(Kind::kState, 0, "RESET to INIT");
@@ -59,10 +67,22 @@ TEST_F(QueuePairHistoryTest, ForgetsTheOldestWhenItIsFull) {
   EXPECT_EQ(history_.incidents().front().psn, 1u);
 }
 
+TEST_F(QueuePairHistoryTest, KeepsStatesLongest) {
+  history_.Note(Kind::kState, 0, "INIT to RTR");
+  for (uint32_t psn = 0; psn <= QueuePairHistory::kMost; ++psn) {
+    history_.Note(Kind::kNotTaken, psn, "");
+  }
+  EXPECT_THAT(history_.incidents(), SizeIs(QueuePairHistory::kMost));
+  EXPECT_EQ(history_.incidents().front().text, "INIT to RTR");
+  for (size_t i = 0; i <= QueuePairHistory::kMost; ++i) {
+    history_.Note(Kind::kState, 0, "again");
+  }
+  EXPECT_THAT(history_.incidents(), SizeIs(QueuePairHistory::kMost));
+}
+
 TEST_F(QueuePairHistoryTest, KeepsTheFirstFailureUntilTheQueuePairIsReset) {
-  history_.NoteFailure({.id = 1,
-                        .status = verbs::wc_status::kRetriesExceeded,
-                        .what = "SEND"});
+  history_.NoteFailure(
+      {.id = 1, .status = verbs::wc_status::kRetriesExceeded, .what = "SEND"});
   history_.NoteFailure({.id = 2, .status = verbs::wc_status::kFlushed});
   ASSERT_TRUE(history_.failure());
   EXPECT_EQ(history_.failure()->id, 1u);
@@ -86,10 +106,9 @@ class QueuePairHistoriesTest : public ::testing::Test {
  protected:
   std::vector<uint32_t> Numbers() const {
     std::vector<uint32_t> numbers;
-    histories_.ForEach(kNode,
-                       [&](uint32_t qpn, bool, const QueuePairHistory&) {
-                         numbers.push_back(qpn);
-                       });
+    histories_.ForEach(kNode, [&](uint32_t qpn, bool, const QueuePairHistory&) {
+      numbers.push_back(qpn);
+    });
     return numbers;
   }
 
