@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "fabric/soft_hca/transport/atomic_unit.h"
 #include "verbs/parts/bounce_buffers.h"
 #include "verbs/wc_status.h"
@@ -75,10 +76,18 @@ void FetchRequester::OnResponse(const std::shared_ptr<FetchInFlight>& fetch,
   const bool atomic =
       response.operation == Transport::Operation::kAtomicResponse;
   const size_t size = atomic ? kAtomicBytes : response.size;
-  const size_t most = response.packets * link_.Mtu();
+  const size_t mtu = link_.Mtu();
   // A response was lost: the request is sent again after the timeout.
-  if (response.psn != fetch->next_psn || atomic != send.IsAtomic() ||
-      size != std::min(fetch->length - fetch->received, most)) {
+  if (response.psn != fetch->next_psn || atomic != send.IsAtomic()) return;
+  if (!atomic && !response.FitsMtu(mtu)) {
+    qp_.history.Note(Incident::Kind::kDenied, response.psn,
+                     absl::StrFormat("a response of %d bytes came, which the "
+                                     "path MTU here, %d, does not allow",
+                                     response.longest(), mtu));
+    return sends_.Fail(send, verbs::wc_status::kBadResponse);
+  }
+  if (size !=
+      std::min(fetch->length - fetch->received, response.packets * mtu)) {
     return;
   }
   const auto ranges = send.FindMemory(qp_);

@@ -13,6 +13,12 @@ namespace ibemu::fabric {
 using Operation = Transport::Operation;
 
 PartialMessage::Placed PartialMessage::Add(const Transport& packets) {
+  if (!packets.FitsMtu(link_.Mtu())) {
+    return Denied(packets, Placed::kInvalid,
+                  absl::StrFormat("a packet of %d bytes came, which the path "
+                                  "MTU here, %d, does not allow",
+                                  packets.longest(), link_.Mtu()));
+  }
   const Placed begun = Begin(packets);
   return begun == Placed::kOk ? Place(packets) : begun;
 }

@@ -22,7 +22,7 @@ class PartialMessage {
  public:
   enum class Placed {
     kOk,
-    kInvalid,     // it doesn't follow the packet before
+    kInvalid,     // it doesn't follow the packet before, or has no such length
     kBadLength,   // a write is longer or shorter than it said
     kAccess,      // the peer may not write to this memory
     kNoReceive,   // there is no receive request for it
