@@ -32,7 +32,8 @@ struct Fabric::Impl : FabricEvents {
         subnet(topology),
         links(subnet, *this),
         endpoints(subnet, links, *this, agents, own_timers, options.seed),
-        agents(subnet, links, *this, endpoints, own_timers, options.seed) {}
+        agents(subnet, links, *this, endpoints, own_timers, options.seed),
+        adapter_faults(subnet, own_timers, options.seed) {}
 
   void OnPortChange(PortId port) override {
     watchers.ForEach(
@@ -107,6 +108,7 @@ struct Fabric::Impl : FabricEvents {
   Links links;
   Endpoints endpoints;
   NodeAgents agents;
+  AdapterFaults adapter_faults;
   std::optional<StaticSm> static_sm;                   // with --sm=static
   std::optional<SubnetManager> subnet_manager;         // with --sm=builtin
   std::optional<SubnetAdministration> administration;  // with --sm=builtin
@@ -159,8 +161,19 @@ verbs::Provider& Fabric::provider(topology::NodeId node) {
   auto& hca = impl_->hcas[node];
   if (!hca)
     hca = std::make_unique<Hca>(impl_->subnet, impl_->endpoints, impl_->timers,
-                                node);
+                                impl_->adapter_faults, node);
   return *hca;
+}
+
+Hca* Fabric::FindHca(topology::NodeId node) const {
+  const auto found = impl_->hcas.find(node);
+  return found == impl_->hcas.end() ? nullptr : found->second.get();
+}
+
+AdapterFaults& Fabric::adapter_faults() { return impl_->adapter_faults; }
+
+const AdapterFaults& Fabric::adapter_faults() const {
+  return impl_->adapter_faults;
 }
 
 absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {

@@ -18,7 +18,9 @@
 namespace ibemu::fabric {
 
 enum class PortId : uint32_t;
+struct AdapterFaults;
 class FabricWatcher;
+class Hca;
 class Links;
 class PacketTap;
 class RemoteAdapter;
@@ -74,6 +76,13 @@ class Fabric {
   // provider lives until the adapter is pulled out, and after that as long as
   // it has a listener.
   verbs::Provider& provider(topology::NodeId node);
+
+  // Returns the software adapter behind provider(), or null if it was never
+  // asked for, or is pulled out.
+  Hca* FindHca(topology::NodeId node) const;
+  // Returns the faults of all software adapters.
+  AdapterFaults& adapter_faults();
+  const AdapterFaults& adapter_faults() const;
 
   // Lets a remote adapter take the place of this node, a channel adapter: it
   // gets the packets for the node and sends the node's packets.  It alone gets

@@ -12,7 +12,10 @@
 #include "base/timers.h"
 #include "fabric/forwarding/endpoints.h"
 #include "fabric/packet/transport.h"
+#include "fabric/soft_hca/adapter_faults.h"
+#include "fabric/soft_hca/queue_pair_status.h"
 #include "fabric/soft_hca/transport/atomic_unit.h"
+#include "fabric/soft_hca/transport/call_guard.h"
 #include "fabric/subnet/subnet.h"
 #include "verbs/parts/bounce_buffers.h"
 #include "verbs/parts/key_table.h"
@@ -36,7 +39,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   // REQUIRES: `node` is a channel adapter of `subnet`.  All arguments must
   // outlive this object.
   Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers,
-      topology::NodeId node);
+      AdapterFaults& faults, topology::NodeId node);
   ~Hca() override;
   Hca(const Hca&) = delete;
   Hca& operator=(const Hca&) = delete;
@@ -72,6 +75,26 @@ class Hca final : public verbs::Provider, private TransportSink {
   void Detach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid);
   void Forget(QueuePair& qp);
   void OnBadQKey(const NodePort& port, const Packet& packet);
+  // The faults of its queue pairs' requests.
+  bool IsNotReady(uint32_t qpn) {
+    return !faults_.requests.empty() && faults_.requests.IsNotReady(id_, qpn);
+  }
+  CompletionFate FateOf(uint32_t qpn, WorkQueue queue) {
+    if (faults_.requests.empty()) return {};
+    return faults_.requests.FateOf(id_, qpn, queue);
+  }
+  // Adds what a queue pair counted at `port` to what is kept of others.
+  void KeepCounters(int port, const verbs::HwCounters& counters);
+
+  // Returns what is to be told of the queue pairs, by number.
+  std::vector<QueuePairStatus> QueuePairs() const;
+  // Returns null if there is no such queue pair.
+  QueuePair* FindQueuePair(uint32_t number) const;
+  // Returns what all queue pairs of a port have counted, those that have ended
+  // included.
+  verbs::HwCounters CountersOf(int port) const;
+  // Tells programs of an event that has no cause.
+  void Raise(verbs::EventType type, int port) { Tell(type, port); }
 
   // The state, the LID or a table of a port changed.
   void OnPortChange(PortId port);
@@ -93,9 +116,12 @@ class Hca final : public verbs::Provider, private TransportSink {
   PortLook LookAt(PortId port) const;
   void Tell(verbs::EventType type, int port);
 
+  void Send(PortId port, const Packet& packet);
   void OnTransport(PortId port, const Packet& packet) override;
   void Deliver(QueuePair& qp, PortId port, int pkey_index,
                const Packet& packet);
+  void DeliverThroughFaults(uint32_t qpn, PortId port, int pkey_index,
+                            const Packet& packet);
   const std::vector<QueuePair*>* FindGroup(const Packet& packet) const;
   void DeliverToGroup(PortId port, int pkey_index, const Packet& packet);
   const Node& node() const { return subnet_.node(id_); }
@@ -104,6 +130,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   Subnet& subnet_;
   Endpoints& endpoints_;
   Timers& timers_;
+  AdapterFaults& faults_;
   const topology::NodeId id_;
   bool removed_ = false;
   verbs::KeyTable keys_;
@@ -114,7 +141,9 @@ class Hca final : public verbs::Provider, private TransportSink {
   absl::flat_hash_map<uint32_t, QueuePair*> qps_;
   std::map<std::pair<verbs::GidBytes, uint16_t>, std::vector<QueuePair*>>
       groups_;
-  std::vector<PortLook> looks_;  // by port number
+  std::vector<PortLook> looks_;                   // by port number
+  std::vector<verbs::HwCounters> kept_counters_;  // by port number
+  CallGuard late_;  // of packets that a fault has delayed
   ObserverList<verbs::AsyncEventListener> listeners_;
 };
 

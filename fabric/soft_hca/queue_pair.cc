@@ -4,6 +4,7 @@
 
 #include "base/status_macros.h"
 #include "fabric/soft_hca/hca.h"
+#include "fabric/soft_hca/protection_domain.h"
 #include "fabric/soft_hca/transport/reliable_responder.h"
 #include "fabric/soft_hca/transport/unreliable_responder.h"
 #include "verbs/parts/device_limits.h"
@@ -29,7 +30,8 @@ QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
                .timers = hca.timers(),
                .keys = hca.keys(),
                .bounces = hca.bounces(),
-               .atomics = hca.atomics()},
+               .atomics = hca.atomics(),
+               .counters = counters_},
       receives_(init.capacity.receive_requests, init.capacity.receive_sges),
       requester_(*this) {
   QueuePairLink& link = *this;
@@ -44,7 +46,35 @@ QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
 
 QueuePair::~QueuePair() {
   ForgetCompletions();
+  KeepCounters();
   hca_.Forget(*this);
+}
+
+QueuePairStatus QueuePair::Status() const {
+  const verbs::QpAttributes& attributes = context_.attributes;
+  const bool connected = !datagrams_ && attributes.dest_qp_num != 0;
+  const bool shared = context_.init.srq != nullptr;
+  const SendQueue& sends = requester_.sends();
+  return {.number = context_.number,
+          .type = context_.init.type,
+          .state = context_.state,
+          .port = port(),
+          .peer_lid = connected ? attributes.ah_attr.dlid : uint16_t{0},
+          .peer_qpn = connected ? attributes.dest_qp_num : 0,
+          .send_size = sends.size(),
+          .sends = sends.taken(),
+          .outstanding = sends.outstanding(),
+          .receive_size = shared ? 0 : receives_.max_requests(),
+          .receives = receives_.size(),
+          .shared_receive_queue = shared,
+          .process =
+              static_cast<const ProtectionDomain*>(context_.init.pd)->process,
+          .counters = counters_};
+}
+
+// Before it has a port it counts nothing.
+void QueuePair::KeepCounters() {
+  hca_.KeepCounters(port(), std::exchange(counters_, {}));
 }
 
 size_t QueuePair::Mtu() const {
@@ -84,6 +114,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
 
 void QueuePair::Apply(const verbs::QpAttributes& attributes) {
   verbs::QpAttributes& own = context_.attributes;
+  if (Names(attributes, attribute::kPort)) KeepCounters();
   verbs::TakeNamed(attributes, own);
   if (Names(attributes, attribute::kReceivePsn)) {
     own.rq_psn = attributes.rq_psn & wire::kPsnMask;
@@ -126,6 +157,7 @@ void QueuePair::Reset() {
   loss_guard_.Invalidate();
   told_of_loss_ = false;
   context_.state = State::kReset;
+  KeepCounters();
   context_.attributes = {};
   requester_.Reset();
   while (receives_.Take()) continue;
@@ -148,6 +180,25 @@ void QueuePair::EndRequests() {
   context_.state = State::kError;
   requester_.Flush();
   FlushReceives();
+}
+
+void QueuePair::Fail() {
+  EnterError();
+  context_.listener.OnEvent(verbs::EventType::kQpFatal);
+}
+
+bool QueuePair::CanFailToSend() const {
+  return !context_.IsReliable() && (context_.state == State::kReadyToSend ||
+                                    context_.state == State::kSendQueueDrain);
+}
+
+void QueuePair::FailToSend() {
+  EnterSendQueueError();
+  requester_.Flush();
+}
+
+CompletionFate QueuePair::FateOf(WorkQueue queue) {
+  return hca_.FateOf(context_.number, queue);
 }
 
 void QueuePair::EnterSendQueueError() {
@@ -174,6 +225,7 @@ void QueuePair::FlushReceives() {
 }
 
 std::optional<verbs::ReceiveRequest> QueuePair::TakeReceive() {
+  if (hca_.IsNotReady(context_.number)) return std::nullopt;
   verbs::Srq* const srq = context_.init.srq;
   return srq == nullptr ? receives_.Take()
                         : static_cast<verbs::SharedReceiveQueue*>(srq)->Take();

@@ -26,7 +26,10 @@ void DatagramReceiver::OnDatagram(const Packet& packet, uint16_t pkey_index,
                                   uint8_t path_bits) {
   const Transport& datagram = *packet.transport;
   std::optional<verbs::ReceiveRequest> receive = link_.TakeReceive();
-  if (!receive) return;
+  if (!receive) {
+    ++qp_.counters.out_of_buffer;
+    return;
+  }
   const auto ranges = qp_.keys.FindAll(receive->sges, qp_.receive_pd(),
                                        verbs::access::kLocalWrite);
   if (!ranges.ok() || verbs::LengthOf(*ranges) < kGrhBytes + datagram.size) {

@@ -75,6 +75,9 @@ void FetchRequester::OnResponse(const std::shared_ptr<FetchInFlight>& fetch,
       response.operation == Transport::Operation::kAtomicResponse;
   const size_t size = atomic ? kAtomicBytes : response.size;
   const size_t most = response.packets * link_.Mtu();
+  if (wire::PsnDistance(response.psn, fetch->next_psn) > 0) {
+    ++qp_.counters.implied_nak_seq_err;
+  }
   // A response was lost: the request is sent again after the timeout.
   if (response.psn != fetch->next_psn || atomic != send.IsAtomic() ||
       size != std::min(fetch->length - fetch->received, most)) {

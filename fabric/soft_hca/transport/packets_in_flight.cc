@@ -71,6 +71,7 @@ void PacketsInFlight::OnResponse() {
 
 void PacketsInFlight::OnRnrNak(uint8_t timer) {
   if (packets_.empty() || waits_for_receiver_) return;
+  ++qp_.counters.rnr_nak_retry_err;
   constexpr int kForEver = 7;
   if (qp_.attributes.rnr_retry != kForEver && rnr_retries_left_-- == 0) {
     return listener_.OnRetriesExceeded(verbs::wc_status::kRnrRetriesExceeded);
@@ -143,6 +144,7 @@ void PacketsInFlight::ArmRetryTimer() {
 // sent again after each single timeout.
 void PacketsInFlight::OnRetryTimeout() {
   constexpr int kMost = 4;
+  ++qp_.counters.local_ack_timeout_err;
   if (++timeouts_ % kMost == 0 && retries_left_-- == 0) {
     return listener_.OnRetriesExceeded(verbs::wc_status::kRetriesExceeded);
   }

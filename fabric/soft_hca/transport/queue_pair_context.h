@@ -7,6 +7,7 @@
 #include "base/timers.h"
 #include "fabric/soft_hca/transport/atomic_unit.h"
 #include "fabric/soft_hca/transport/call_guard.h"
+#include "verbs/hw_counters.h"
 #include "verbs/parts/bounce_buffers.h"
 #include "verbs/parts/completion_queue.h"
 #include "verbs/parts/key_table.h"
@@ -28,6 +29,7 @@ struct QueuePairContext {
   verbs::BounceBuffers& bounces;
   AtomicUnit& atomics;
 
+  verbs::HwCounters& counters;  // its own; its parts count
   verbs::QpState state = verbs::QpState::kReset;
   verbs::QpAttributes attributes{};
   // Wraps all callbacks.  It is invalidated by each reset or error.

@@ -17,8 +17,12 @@ bool ReliableResponder::InSequence(const Transport& request) {
     return true;
   }
   if (ahead < 0) {
+    ++qp_.counters.duplicate_request;
     OnDuplicate(request);
-  } else if (!std::exchange(told_of_gap_, true)) {
+    return false;
+  }
+  ++qp_.counters.out_of_sequence;
+  if (!std::exchange(told_of_gap_, true)) {
     SendNak(Syndrome::kSequenceError, std::nullopt);
   }
   return false;
@@ -52,11 +56,14 @@ void ReliableResponder::OnFetch(const Transport& request) {
            .Find(request.key, qp_.init.pd, request.address, request.length,
                  right)
            .ok()) {
+    ++qp_.counters.resp_remote_access_errors;
     return Refuse(Syndrome::kAccessError, EventType::kQpAccessError);
   }
   if (request.IsAtomic() && request.address % kAtomicBytes != 0) {
     return Refuse(Syndrome::kInvalidRequest, EventType::kQpAccessError);
   }
+  ++(request.IsAtomic() ? qp_.counters.rx_atomic_requests
+                        : qp_.counters.rx_read_requests);
   expected_psn_ = wire::PsnAfter(expected_psn_,
                                  wire::PacketsFor(request.length, link_.Mtu()));
   steps_.Add(
@@ -74,11 +81,14 @@ void ReliableResponder::OnFault(PartialMessage::Placed fault) {
     case PartialMessage::Placed::kBadLength:
       return Refuse(Syndrome::kInvalidRequest, EventType::kQpAccessError);
     case PartialMessage::Placed::kAccess:
+      ++qp_.counters.resp_remote_access_errors;
       return Refuse(Syndrome::kAccessError, EventType::kQpAccessError);
     case PartialMessage::Placed::kNoReceive:
+      ++qp_.counters.out_of_buffer;
       told_of_gap_ = true;  // the RNR NAK explains the gap that follows
       return SendNak(Syndrome::kRnrNak, std::nullopt);
     case PartialMessage::Placed::kTooLong:
+      ++qp_.counters.resp_local_length_error;
       return RefuseReceive(verbs::wc_status::kLocalLength,
                            Syndrome::kInvalidRequest);
     case PartialMessage::Placed::kProtection:

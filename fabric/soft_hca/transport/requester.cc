@@ -191,6 +191,7 @@ void Requester::OnAnswer(const Transport& answer) {
     case Syndrome::kAck:
       return Acknowledge(answer.psn);
     case Syndrome::kSequenceError:
+      ++qp_.counters.packet_seq_err;
       Acknowledge(before);
       if (in_flight_.waits_for_receiver()) return;  // it retransmits later
       if (qp_.state == State::kReadyToSend ||
@@ -202,8 +203,10 @@ void Requester::OnAnswer(const Transport& answer) {
       Acknowledge(before);
       return in_flight_.OnRnrNak(answer.rnr_timer);
     case Syndrome::kInvalidRequest:
+      ++qp_.counters.req_remote_invalid_request;
       return OnRefusal(answer.psn, verbs::wc_status::kRemoteInvalidRequest);
     case Syndrome::kAccessError:
+      ++qp_.counters.req_remote_access_errors;
       return OnRefusal(answer.psn, verbs::wc_status::kRemoteAccess);
     case Syndrome::kOperationError:
       return OnRefusal(answer.psn, verbs::wc_status::kRemoteOperation);

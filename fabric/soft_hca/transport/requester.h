@@ -41,6 +41,7 @@ class Requester final : private PacketsInFlight::Listener,
   // The next packet has PSN `psn`.
   void Start(uint32_t psn);
   uint32_t next_psn() const { return next_psn_; }
+  const SendQueue& sends() const { return sends_; }
   // The attributes have changed: allows as many retries as they say.
   void RenewRetries() { in_flight_.RenewRetries(); }
 
