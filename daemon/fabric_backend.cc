@@ -98,7 +98,8 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       event_methods_(loop_, events_),
       counters_(*fabric_),
       hardware_(*fabric_),
-      paths_(*fabric_) {}
+      paths_(*fabric_),
+      queue_pairs_(*fabric_) {}
 
 void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   captures_.emplace(loop_, hosts, fabric_.get());
@@ -112,6 +113,7 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   counters_.AddTo(dispatcher);
   hardware_.AddTo(dispatcher);
   paths_.AddTo(dispatcher);
+  queue_pairs_.AddTo(dispatcher);
   scenarios_->AddTo(dispatcher);
   cables_->AddTo(dispatcher);
 }

@@ -20,6 +20,7 @@
 #include "daemon/subnet/fault_methods.h"
 #include "daemon/subnet/hardware_methods.h"
 #include "daemon/subnet/path_methods.h"
+#include "daemon/subnet/queue_pair_methods.h"
 #include "fabric/fabric.h"
 #include "loop/loop.h"
 
@@ -61,6 +62,7 @@ class FabricBackend : public Backend {
   CounterMethods counters_;
   HardwareMethods hardware_;
   PathMethods paths_;
+  QueuePairMethods queue_pairs_;
   std::optional<CaptureMethods> captures_;    // with AddTo()
   std::optional<ScenarioMethods> scenarios_;  // with AddTo()
   std::optional<NodeLinkMethods> cables_;     // with AddTo()

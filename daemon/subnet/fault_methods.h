@@ -1,4 +1,5 @@
-// The methods of the control socket for faults of links and of nodes.
+// The methods of the control socket for faults of links, nodes, queue pairs and
+// hosts.
 #ifndef IBEMU_DAEMON_SUBNET_FAULT_METHODS_H_
 #define IBEMU_DAEMON_SUBNET_FAULT_METHODS_H_
 
@@ -12,6 +13,7 @@
 #include "base/timers.h"
 #include "control/rpc.h"
 #include "daemon/events/fabric_event_log.h"
+#include "daemon/subnet/adapter_fault.h"
 #include "daemon/words/fault_words.h"
 #include "fabric/fabric.h"
 #include "fabric/faults/link_flap.h"
@@ -31,8 +33,9 @@ class FaultMethods {
   FaultMethods& operator=(const FaultMethods&) = delete;
   ~FaultMethods();
 
-  // Adds fault.add, fault.list, fault.remove and fault.reset.  This object must
-  // outlive the last call of `dispatcher`.
+  // Adds fault.add, fault.list, fault.remove and fault.reset.  What a fault
+  // does once is done by fault.add, and not kept ("done": true).  This object
+  // must outlive the last call of `dispatcher`.
   void AddTo(control::MethodTable& dispatcher);
 
   // Returns the error that fault.add would return for these words if the name
@@ -49,6 +52,7 @@ class FaultMethods {
     std::optional<fabric::FaultId> transmit, receive;
     std::optional<fabric::AgentFaultId> answers;
     std::unique_ptr<fabric::LinkFlap> flap;
+    std::unique_ptr<AdapterFault> adapter;
   };
 
   absl::StatusOr<nlohmann::json> Add(control::Parameters& parameters);
@@ -56,6 +60,8 @@ class FaultMethods {
   absl::StatusOr<nlohmann::json> Remove(control::Parameters& parameters);
   absl::StatusOr<nlohmann::json> Reset(control::Parameters& parameters);
 
+  absl::StatusOr<nlohmann::json> Act(const std::string& name,
+                                     const Fault& fault);
   absl::Status Install(Fault& fault, const fabric::FaultChance& chance);
   absl::Status InstallOnLink(Fault& fault, const fabric::FaultChance& chance);
   std::unique_ptr<fabric::LinkFlap> Flap(const Fault& fault,
