@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "cm/connection_manager.h"
 #include "mad/host.h"
+#include "verbs/hw_counters.h"
 
 namespace ibemu::sysfs {
 
@@ -52,6 +53,9 @@ struct View {
   // Returns the counters of the communication manager of `host`, at each read;
   // empty: all are 0.
   std::function<cm::CmCounters(const mad::Host& host, int port)> cm_counters{};
+  // The same of the transport of queue pairs.
+  std::function<verbs::HwCounters(const mad::Host& host, int port)>
+      hw_counters{};
   // The device numbers, by node, of nodes that do not have Linux's own.
   std::map<std::string, DeviceNumber> numbers{};
 };

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mad/device.h"
+#include "verbs/hw_counters.h"
 #include "verbs/provider.h"
 
 namespace ibemu::daemon {
@@ -76,6 +77,13 @@ class Adapters {
   // object, even while the adapter is pulled out.
   virtual mad::Device& device(AdapterId adapter) = 0;
   virtual verbs::Provider& provider(AdapterId adapter) = 0;
+
+  // Returns what the adapter's queue pairs have counted at a port; zeros where
+  // that is not known.
+  virtual verbs::HwCounters CountersOf(AdapterId /*adapter*/,
+                                       int /*port*/) const {
+    return {};
+  }
 
  protected:
   // Tells the listener.  REQUIRES: the adapter's mad::Host knows of the change.

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "fabric/soft_hca/hca.h"
 #include "fabric/subnet/subnet.h"
 #include "nlohmann/json.hpp"
 
@@ -78,6 +79,12 @@ mad::Device& FabricAdapters::device(AdapterId adapter) {
 
 verbs::Provider& FabricAdapters::provider(AdapterId adapter) {
   return fabric_.provider(NodeOf(adapter));
+}
+
+verbs::HwCounters FabricAdapters::CountersOf(AdapterId adapter,
+                                             int port) const {
+  const fabric::Hca* const hca = fabric_.FindHca(NodeOf(adapter));
+  return hca == nullptr ? verbs::HwCounters() : hca->CountersOf(port);
 }
 
 // Programs see the change before the response is sent.

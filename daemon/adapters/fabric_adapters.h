@@ -36,6 +36,7 @@ class FabricAdapters : public Adapters {
   wire::Guid node_guid(AdapterId adapter) const override;
   mad::Device& device(AdapterId adapter) override;
   verbs::Provider& provider(AdapterId adapter) override;
+  verbs::HwCounters CountersOf(AdapterId adapter, int port) const override;
 
  private:
   absl::StatusOr<nlohmann::json> SetDevice(control::Parameters& parameters);

@@ -397,6 +397,10 @@ absl::StatusOr<Attachments::Placed> Attachments::Place(
                                                           int port) {
     return connections.CountersOf(host, port);
   };
+  placed.view.hw_counters = [this](const mad::Host& host, int port) {
+    const std::optional<AdapterId> adapter = hosts_.AdapterOf(host);
+    return adapter ? adapters_.CountersOf(*adapter, port) : verbs::HwCounters();
+  };
   return placed;
 }
 

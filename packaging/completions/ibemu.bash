@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run ls stop status nodes links link node device host counter fault scenario console capture events export topology record doctor hca-probe help"
+  echo "run ls stop status nodes links link node device host counter fault qp scenario console capture events export topology record doctor hca-probe help"
 }
 
 # The words that follow a command, not its options.
@@ -11,6 +11,7 @@ _ibemu_words() {
     device | host) echo "add remove" ;;
     counter) echo "clear" ;;
     fault) echo "add ls rm reset" ;;
+    qp) echo "ls" ;;
     topology) echo "generate check show" ;;
   esac
 }
@@ -30,6 +31,7 @@ _ibemu_options() {
     host) echo "--fabric= --help" ;;
     counter) echo "--fabric= --json --help" ;;
     fault) echo "--name= --fabric= --json --help" ;;
+    qp) echo "--fabric= --json --help" ;;
     scenario) echo "--check --fabric= --help" ;;
     console) echo "--fabric= --help" ;;
     capture) echo "--host= --file-format= --count= --for= --fabric= --help" ;;
@@ -159,17 +161,18 @@ _ibemu() {
         ;;
       fault,1)
         [[ ${arguments[0]} != add ]] ||
-          COMPREPLY=($(compgen -W "link node" -- "$cur"))
+          COMPREPLY=($(compgen -W "link node qp host" -- "$cur"))
         ;;
       fault,2)
         case ${arguments[*]:0:2} in
-          "add link")
+          "add link" | "add qp")
             compopt -o nospace
             _ibemu_offer / < <(_ibemu_nodes)
             ;;
-          "add node") _ibemu_offer < <(_ibemu_nodes) ;;
+          "add node" | "add host") _ibemu_offer < <(_ibemu_nodes) ;;
         esac
         ;;
+      qp,1) _ibemu_offer < <(_ibemu_nodes) ;;
       help,0) COMPREPLY=($(compgen -W "$(_ibemu_commands)" -- "$cur")) ;;
       stop,0) _ibemu_value --fabric ;;
       scenario,0) _filedir ;;

@@ -42,12 +42,20 @@ def statuses(completions):
     return [status for _, status, _ in completions]
 
 
+def hw_counter(lab, host, name):
+    return int(lab.run(host, "cat", "/sys/class/infiniband/ibemu0/ports/1/"
+                       f"hw_counters/{name}").stdout)
+
+
 def test_after_a_lost_acknowledgement_the_data_has_arrived_once(lab):
     add(lab, "qp node-2/* loss opcode rc-acknowledge nth 3 dir tx")
     told = play(lab, "send")
     assert told["a"] == told["b"] == [[n, SUCCESS, 0] for n in range(10)]
     fault, = faults(lab)
     assert fault["tx"]["lost"] == 1 and fault["tx"]["packets"] >= 11
+    assert hw_counter(lab, "node-2", "duplicate_request") >= 1
+    assert hw_counter(lab, "node-1", "local_ack_timeout_err") >= 1
+    assert hw_counter(lab, "node-1", "packet_seq_err") == 0
 
 
 def test_a_read_whose_response_never_comes_ends_with_an_error(lab):
@@ -68,6 +76,8 @@ def test_a_receiver_that_is_not_ready_exhausts_retries(lab):
     told = play(lab, "send")
     assert statuses(told["a"]) == [SUCCESS, SUCCESS, RNR_RETRIES]
     assert faults(lab)[0]["acts"]["acted"] == 3  # the first, and two retries
+    assert hw_counter(lab, "node-1", "rnr_nak_retry_err") == 3
+    assert hw_counter(lab, "node-2", "out_of_buffer") == 3
 
 
 def test_a_completion_has_the_status_and_the_vendors_error_asked_for(lab):
