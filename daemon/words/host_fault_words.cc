@@ -142,7 +142,7 @@ class HostFaultParser {
     if (!words_.TakeIf("port")) return absl::OkStatus();
     if (of_device) return Wrong("device-fatal is of no port: leave out port");
     IBEMU_ASSIGN_OR_RETURN(const uint32_t port,
-                           words_.ReadNumber("port", topology::kMaxPorts));
+                           words_.ReadNumber("port", 1, topology::kMaxPorts));
     request_.event_port = static_cast<int>(port);
     return absl::OkStatus();
   }

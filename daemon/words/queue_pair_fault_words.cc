@@ -132,7 +132,7 @@ class QueuePairFaultParser {
 
   absl::Status ReadPsn() {
     IBEMU_ASSIGN_OR_RETURN(request_.faults.concerns.psn,
-                           words_.ReadNumber("psn", wire::kPsnMask));
+                           words_.ReadNumber("psn", 0, wire::kPsnMask));
     return absl::OkStatus();
   }
 
@@ -201,7 +201,7 @@ class QueuePairFaultParser {
 
   absl::Status ReadVendorErr() {
     IBEMU_ASSIGN_OR_RETURN(vendor_err_,
-                           words_.ReadNumber("vendor-err", 0xffffffff));
+                           words_.ReadNumber("vendor-err", 0, 0xffffffff));
     return absl::OkStatus();
   }
 

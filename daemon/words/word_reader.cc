@@ -131,12 +131,12 @@ absl::Status WordReader::ReadWindow(uint64_t& first, uint64_t& last) {
 }
 
 absl::StatusOr<uint32_t> WordReader::ReadNumber(const std::string& word,
-                                                uint32_t most) {
+                                                uint32_t least, uint32_t most) {
   const std::string text = Take();
   const std::optional<uint32_t> number = ParseNumber(text);
-  if (!number || *number > most) {
-    return Wrong(absl::StrFormat("%s \"%s\": write a number from 0 to 0x%x",
-                                 word, text, most));
+  if (!number || *number < least || *number > most) {
+    return Wrong(absl::StrFormat("%s \"%s\": write a number from %d to 0x%x",
+                                 word, text, least, most));
   }
   return *number;
 }

@@ -48,8 +48,9 @@ class WordReader {
   absl::Status ReadSeed(std::optional<uint64_t>& seed);
   // Reads "3", "3-5" or "3-".
   absl::Status ReadWindow(uint64_t& first, uint64_t& last);
-  // Reads a number, decimal or hexadecimal with 0x, of at most `most`.
-  absl::StatusOr<uint32_t> ReadNumber(const std::string& word, uint32_t most);
+  // Reads a number, decimal or hexadecimal with 0x, from `least` to `most`.
+  absl::StatusOr<uint32_t> ReadNumber(const std::string& word, uint32_t least,
+                                      uint32_t most);
 
  private:
   std::span<const std::string> words_;

@@ -72,7 +72,9 @@ TEST(HostFaultWordsTest, EachMistakeIsOneSentence) {
       {"host a event port-error prot 1",
        "\"prot\" is no word here: did you mean \"port\"?"},
       {"host a event port-error port",
-       "port \"\": write a number from 0 to 0xfe"},
+       "port \"\": write a number from 1 to 0xfe"},
+      {"host a event port-error port 0",
+       "port \"0\": write a number from 1 to 0xfe"},
       {"host a event device-fatal port 1",
        "device-fatal is of no port: leave out port"},
   };
