@@ -26,10 +26,6 @@ constexpr absl::Duration kShortestFlap = absl::Milliseconds(1);
 constexpr absl::Duration kLongestFlap = absl::Hours(24);
 constexpr double kWorstBer = 0.01;  // no packet would pass with more
 
-absl::Status Wrong(std::string_view what) {
-  return absl::InvalidArgumentError(std::string(what));
-}
-
 // A FaultParser reads the words one after the other.
 class FaultParser {
  public:

@@ -51,10 +51,6 @@ constexpr struct {
     {"device-fatal", EventType::kDeviceFatal},
 };
 
-absl::Status Wrong(std::string_view what) {
-  return absl::InvalidArgumentError(std::string(what));
-}
-
 // A HostFaultParser reads the clauses of one fault.
 class HostFaultParser {
  public:

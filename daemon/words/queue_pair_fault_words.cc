@@ -44,10 +44,6 @@ constexpr struct {
     {"general-error", wc_status::kGeneral},
 };
 
-absl::Status Wrong(std::string_view what) {
-  return absl::InvalidArgumentError(std::string(what));
-}
-
 // A QueuePairFaultParser reads the clauses of one fault.
 class QueuePairFaultParser {
  public:

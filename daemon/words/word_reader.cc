@@ -18,11 +18,11 @@ namespace {
 constexpr absl::Duration kLongestDelay = absl::Minutes(1);
 constexpr uint64_t kNoEnd = std::numeric_limits<uint64_t>::max();
 
+}  // namespace
+
 absl::Status Wrong(std::string_view what) {
   return absl::InvalidArgumentError(std::string(what));
 }
-
-}  // namespace
 
 std::string WordReader::Take() {
   if (words_.empty()) return "";

@@ -15,6 +15,10 @@
 
 namespace ibemu::daemon {
 
+// Returns the error of words that are wrong; `what`: the sentence that says
+// why.
+absl::Status Wrong(std::string_view what);
+
 // A WordReader has the words that nobody has taken yet.  What follows a word
 // ("5%" after "loss") is read by a function that gets the word for its message.
 //
