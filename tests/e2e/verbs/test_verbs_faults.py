@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import perftest
 from harness import ROOT, Background
 
 SCRIPT = (ROOT / "tests/e2e/verbs/two_ends.py").read_text()
@@ -156,6 +157,15 @@ def test_pingpong_survives_what_one_queue_pair_loses(lab):
         assert "300 iters in" in text and "invalid data" not in text
     fault, = faults(lab)
     assert fault["rx"]["lost"] + fault["tx"]["lost"] > 0
+
+
+@pytest.mark.deep
+def test_perftest_measures_while_acknowledgements_are_lost(lab):
+    add(lab, "qp node-1/* loss opcode ack dir tx nth 3-5")
+    perftest.check(perftest.play(lab, "ib_write_lat", "-n", "200",
+                                 "-s", "64")[0], 200)
+    fault, = faults(lab)
+    assert fault["tx"]["lost"] == 3
 
 
 MISTAKES = [
