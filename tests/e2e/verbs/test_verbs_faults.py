@@ -24,10 +24,10 @@ def two_ends(operation, count):
     return ["/usr/bin/python3", "-B", "-c", SCRIPT, operation, str(count)]
 
 
-def play(lab, operation, count=10):
+def play(lab, operation, count=10, options=()):
     """What became of the requests of node-1 (a) and node-2 (b)."""
-    done = lab.account.run(*lab.on("node-1", "node-2"),
-                           *two_ends(operation, count))
+    *run, dashes = lab.on("node-1", "node-2")
+    done = lab.account.run(*run, *options, dashes, *two_ends(operation, count))
     return json.loads(done.stdout)
 
 
@@ -130,17 +130,17 @@ def test_asyncwatch_hears_of_each_event(lab):
         watch.wait_for(f"IBV_EVENT_{line}")
 
 
-def test_one_seed_loses_the_same_datagrams_twice(fabric):
-    def received():
+def test_one_seed_loses_the_same_datagrams_with_rings_and_without(fabric):
+    def arrived(*options):
         lab = fabric("single-switch:hosts=2", sm="static", options=["--seed=7"])
-        add(lab, "qp node-1/* loss 30% opcode ud-send-only dir tx")
-        play(lab, "datagram", 100)
-        fault, = faults(lab)
-        assert fault["tx"]["packets"] == 100
-        return fault["tx"]["lost"]
-    lost = received()
-    assert 10 < lost < 50
-    assert received() == lost
+        add(lab, "qp node-1/* loss 30% opcode ud-send-only-immediate dir tx")
+        told = play(lab, "datagram", 100, options)["arrived"]
+        assert faults(lab)[0]["tx"]["packets"] == 100
+        return told
+    once = arrived()
+    assert 50 < len(once) < 90
+    assert arrived() == once
+    assert arrived("--no-fast-path") == once
 
 
 def test_pingpong_survives_what_one_queue_pair_loses(lab):

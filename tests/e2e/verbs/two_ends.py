@@ -3,8 +3,9 @@ becomes of COUNT requests, as a line of JSON.
 
 For tests of faults: it runs on both hosts at once (ibemu run --host=A --host=B),
 so there is nothing to be arranged between processes.  OPERATION is send, read
-and write (of a connection), datagram, regions (COUNT registrations), or hold:
-the second end waits for what happens to a receive request.
+and write (of a connection), datagram (numbered by immediate data; one more
+without it is the last), regions (COUNT registrations), or hold: the second end
+waits for what happens to a receive request.
 """
 
 import json
@@ -38,6 +39,7 @@ class End:
                                          cap=capacity, sq_sig_all=1))
         self.lid = self.context.query_port(1).lid
         self.completions = []
+        self.immediates = []  # of what was received
 
     def address(self):
         return AHAttr(dlid=self.lid, port_num=1)
@@ -64,25 +66,24 @@ class End:
     def poll(self):
         for wc in self.cq.poll(100)[1]:
             self.completions.append([wc.wr_id, wc.status, wc.vendor_err])
+            if wc.wc_flags & e.IBV_WC_WITH_IMM:
+                self.immediates.append(wc.imm_data)
         return len(self.completions)
 
     def state(self):
         return self.qp.query(e.IBV_QP_STATE)[0].qp_state
 
 
-OPCODES = {"send": e.IBV_WR_SEND, "datagram": e.IBV_WR_SEND,
-           "read": e.IBV_WR_RDMA_READ, "write": e.IBV_WR_RDMA_WRITE}
+OPCODES = {"send": e.IBV_WR_SEND, "read": e.IBV_WR_RDMA_READ,
+           "write": e.IBV_WR_RDMA_WRITE}
 
 
 def exchange(operation, count):
-    kind = e.IBV_QPT_UD if operation == "datagram" else e.IBV_QPT_RC
-    a, b = End("ibemu0", kind), End("ibemu1", kind)
+    a, b = End("ibemu0", e.IBV_QPT_RC), End("ibemu1", e.IBV_QPT_RC)
     a.connect(b)
     b.connect(a)
-    target = AH(a.pd, attr=b.address()) if operation == "datagram" else None
-    for number in range(count):
-        if operation in ("send", "datagram"):
-            b.receive(number, SIZE + (GRH if target else 0))
+    for number in range(count if operation == "send" else 0):
+        b.receive(number)
     for number in range(count):
         text = b"%06d" % number
         if operation == "read":
@@ -91,21 +92,38 @@ def exchange(operation, count):
             a.mr.write(text, len(text))
         work = SendWR(wr_id=number, num_sge=1, sg=[a.sge()],
                       opcode=OPCODES[operation])
-        if target:
-            work.set_wr_ud(target, b.qp.qp_num, Q_KEY)
-        elif operation != "send":
+        if operation != "send":
             work.set_wr_rdma(b.mr.rkey, b.mr.buf)
         a.qp.post_send(work)
         while a.poll() <= number:
             pass
         if a.completions[-1][1] != e.IBV_WC_SUCCESS:
             break
-        if operation in ("send", "write", "read"):
-            end = a if operation == "read" else b
-            assert end.mr.read(len(text), 0) == text
+        end = a if operation == "read" else b
+        assert end.mr.read(len(text), 0) == text
     b.poll()
     return {"a": a.completions, "b": b.completions, "states":
             [a.state(), b.state()]}
+
+
+def send_datagrams(count):
+    a, b = End("ibemu0", e.IBV_QPT_UD), End("ibemu1", e.IBV_QPT_UD)
+    a.connect(b)
+    b.connect(a)
+    target = AH(a.pd, attr=b.address())
+    for number in range(count + 1):
+        b.receive(number, SIZE + GRH)
+    for number in range(count + 1):
+        opcode = e.IBV_WR_SEND if number == count else e.IBV_WR_SEND_WITH_IMM
+        work = SendWR(wr_id=number, num_sge=1, sg=[a.sge()], opcode=opcode,
+                      imm_data=number)
+        work.set_wr_ud(target, b.qp.qp_num, Q_KEY)
+        a.qp.post_send(work)
+        while a.poll() <= number:
+            pass
+    while b.poll() == len(b.immediates):
+        pass
+    return {"arrived": b.immediates}
 
 
 def register(count):
@@ -139,6 +157,8 @@ def main():
     operation, count = sys.argv[1], int(sys.argv[2])
     if operation == "regions":
         told = register(count)
+    elif operation == "datagram":
+        told = send_datagrams(count)
     elif operation == "hold":
         told = hold()
     else:
