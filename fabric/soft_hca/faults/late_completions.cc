@@ -10,6 +10,7 @@ void LateCompletions::Add(absl::Duration delay, Push push) {
   if (!late_.empty()) due = std::max(due, late_.back().due);
   late_.push_back({.due = due, .push = std::move(push)});
   if (timer_ == TimerId::kNone) Arm();
+  if (late_.size() > kMost) PushOldest();
 }
 
 void LateCompletions::Arm() {
@@ -22,11 +23,13 @@ void LateCompletions::Arm() {
 
 // What is pushed may flush the queue, or add to it.
 void LateCompletions::PushDue() {
-  while (!late_.empty() && late_.front().due <= timers_.Now()) {
-    Push push = std::move(late_.front().push);
-    late_.pop_front();
-    push();
-  }
+  while (!late_.empty() && late_.front().due <= timers_.Now()) PushOldest();
+}
+
+void LateCompletions::PushOldest() {
+  Push push = std::move(late_.front().push);
+  late_.pop_front();
+  push();
 }
 
 void LateCompletions::PushAll() {

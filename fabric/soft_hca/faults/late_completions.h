@@ -2,6 +2,7 @@
 #ifndef IBEMU_FABRIC_SOFT_HCA_FAULTS_LATE_COMPLETIONS_H_
 #define IBEMU_FABRIC_SOFT_HCA_FAULTS_LATE_COMPLETIONS_H_
 
+#include <cstddef>
 #include <deque>
 
 #include "absl/functional/any_invocable.h"
@@ -14,6 +15,9 @@ namespace ibemu::fabric {
 class LateCompletions {
  public:
   using Push = absl::AnyInvocable<void()>;
+
+  // The most that wait.  The oldest comes earlier when there are more.
+  static constexpr size_t kMost = 1 << 14;
 
   explicit LateCompletions(Timers& timers) : timers_(timers) {}
   ~LateCompletions() { Clear(); }
@@ -38,6 +42,7 @@ class LateCompletions {
   };
 
   void Arm();
+  void PushOldest();
   void PushDue();
 
   Timers& timers_;
