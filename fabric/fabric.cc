@@ -172,10 +172,6 @@ Hca* Fabric::FindHca(topology::NodeId node) const {
 
 AdapterFaults& Fabric::adapter_faults() { return impl_->adapter_faults; }
 
-const AdapterFaults& Fabric::adapter_faults() const {
-  return impl_->adapter_faults;
-}
-
 absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
   const Node& node = impl_->subnet.node(id);
   if (node.type != mad::NodeType::kChannelAdapter) {

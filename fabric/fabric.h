@@ -82,7 +82,6 @@ class Fabric {
   Hca* FindHca(topology::NodeId node) const;
   // Returns the faults of all software adapters.
   AdapterFaults& adapter_faults();
-  const AdapterFaults& adapter_faults() const;
 
   // Lets a remote adapter take the place of this node, a channel adapter: it
   // gets the packets for the node and sends the node's packets.  It alone gets

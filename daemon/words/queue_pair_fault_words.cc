@@ -1,5 +1,6 @@
 #include "daemon/words/queue_pair_fault_words.h"
 
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -240,6 +241,13 @@ class QueuePairFaultParser {
   FaultRequest request_;
 };
 
+std::string_view CompletionStatusName(uint32_t status) {
+  for (const auto& known : kStatuses) {
+    if (known.status == status) return known.name;
+  }
+  return "unknown";
+}
+
 std::string RequestsText(const WorkRequestFault& fault) {
   if (fault.not_ready) {
     return fault.span == absl::InfiniteDuration()
@@ -290,13 +298,6 @@ std::string QueuePairFaultText(const FaultRequest& request) {
 
 std::string QpnText(std::optional<uint32_t> qpn) {
   return qpn ? absl::StrFormat("0x%x", *qpn) : "*";
-}
-
-std::string_view CompletionStatusName(uint32_t status) {
-  for (const auto& known : kStatuses) {
-    if (known.status == status) return known.name;
-  }
-  return "unknown";
 }
 
 }  // namespace ibemu::daemon

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "daemon/words/fault_words.h"
@@ -25,10 +24,6 @@ std::string QueuePairFaultText(const FaultRequest& request);
 
 // "0x12"; "*" for all.
 std::string QpnText(std::optional<uint32_t> qpn);
-
-// Returns the name of a completion status that is an error, as these words have
-// it: "remote-access-error".
-std::string_view CompletionStatusName(uint32_t status);
 
 }  // namespace ibemu::daemon
 
