@@ -36,8 +36,12 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
       backend_(std::move(backend)),
       hosts_(*loop_, backend_->adapters()),
       connections_(*loop_, hosts_, backend_->addresses(), backend_->seed()),
+      connection_events_(connections_, backend_->events()),
+      connection_methods_(connections_),
       attachments_(*loop_, hosts_, connections_) {
+  connections_.SetWatcher(connection_events_);
   backend_->AddTo(dispatcher_, hosts_);
+  connection_methods_.AddTo(dispatcher_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",
                   [](control::Parameters& parameters,

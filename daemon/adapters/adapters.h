@@ -4,6 +4,7 @@
 #define IBEMU_DAEMON_ADAPTERS_ADAPTERS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,9 @@ class Adapters {
     if (!found.ok()) return found.status();
     return std::vector<AdapterId>{*found};
   }
+
+  // Returns the adapter that has a port of this GUID, if there is one.
+  virtual std::optional<AdapterId> WithPortGuid(wire::Guid guid) const = 0;
 
   // Returns the adapter that is shown when the user names none.
   //

@@ -37,6 +37,18 @@ absl::StatusOr<std::vector<AdapterId>> FabricAdapters::FindHost(
   return adapters;
 }
 
+std::optional<AdapterId> FabricAdapters::WithPortGuid(wire::Guid guid) const {
+  const fabric::Subnet& subnet = fabric_.subnet();
+  if (by_port_guid_.empty()) {
+    for (const fabric::NodePort& port : subnet.ports()) {
+      by_port_guid_.try_emplace(port.guid, IdOf(port.node));
+    }
+  }
+  const auto found = by_port_guid_.find(guid);
+  if (found == by_port_guid_.end()) return std::nullopt;
+  return found->second;
+}
+
 absl::StatusOr<AdapterId> FabricAdapters::Default() const {
   const auto nodes = fabric_.subnet().nodes();
   const auto first =

@@ -86,6 +86,7 @@ std::shared_ptr<rdma_cm::Adapter> ConnectionTable::Get(AdapterId adapter) {
         [this, of = host.get()] {
           if (of->removed()) OnUnused(of);
         });
+    if (watcher_ != nullptr) entry->connections().ids().SetWatcher(*watcher_);
   }
   return entry->Use([self = self_, of = host.get()] {
     if (*self != nullptr) (*self)->OnUnused(of);
@@ -107,6 +108,11 @@ void ConnectionTable::LetGo(AdapterId adapter) {
   const auto kept = entries_.find(hosts_.Find(adapter).get());
   if (kept == entries_.end() || kept->second->used()) return;
   entries_.erase(kept);
+}
+
+rdma_cm::Adapter* ConnectionTable::Find(AdapterId adapter) const {
+  const auto entry = entries_.find(hosts_.Find(adapter).get());
+  return entry == entries_.end() ? nullptr : &entry->second->connections();
 }
 
 cm::CmCounters ConnectionTable::CountersOf(const mad::Host& host,

@@ -14,6 +14,8 @@
 #include "daemon/addresses/address_plan.h"
 #include "mad/host.h"
 #include "rdma_cm/adapter.h"
+#include "rdma_cm/connection_watcher.h"
+#include "rdma_cm/id_table.h"
 
 namespace ibemu::daemon {
 
@@ -41,7 +43,15 @@ class ConnectionTable : private HostTable::Keeper {
   // there is none.
   cm::CmCounters CountersOf(const mad::Host& host, int port) const;
 
+  // Tells `watcher`, who must outlive this, of the connections of all adapters
+  // that somebody asks for from now on.
+  void SetWatcher(rdma_cm::ConnectionWatcher& watcher) { watcher_ = &watcher; }
+
+  // Returns what the adapter's present host has; null: nobody has asked for it.
+  rdma_cm::Adapter* Find(AdapterId adapter) const;
+
   const AddressPlan& plan() const { return plan_; }
+  Adapters& adapters() { return hosts_.adapters(); }
 
   // Returns random numbers of a view.
   Random NextRandom();
@@ -61,6 +71,7 @@ class ConnectionTable : private HostTable::Keeper {
   const AddressPlan& plan_;
   const uint64_t seed_;
   Random random_;
+  rdma_cm::ConnectionWatcher* watcher_ = nullptr;
   std::map<const mad::Host*, std::unique_ptr<Entry>> entries_;
   std::shared_ptr<ConnectionTable*> self_;  // points to null after the end
 };

@@ -152,7 +152,7 @@ _ibemu() {
     [[ ${COMPREPLY-} != *= ]] || compopt -o nospace
   else
     case $command,${#arguments[@]} in
-      node,0 | device,0 | host,0) _ibemu_offer < <(_ibemu_nodes) ;;
+      status,0 | node,0 | device,0 | host,0) _ibemu_offer < <(_ibemu_nodes) ;;
       link,0)
         compopt -o nospace
         _ibemu_offer / < <(_ibemu_nodes)
@@ -174,7 +174,7 @@ _ibemu() {
       stop,0) _ibemu_value --fabric ;;
       scenario,0) _filedir ;;
       events,*)
-        COMPREPLY=($(compgen -W "link port sm node device trap drop fault scenario" -- "$cur"))
+        COMPREPLY=($(compgen -W "link port sm node device trap drop fault scenario connection datagram group" -- "$cur"))
         ;;
       capture,*)
         if [[ $prev == -w ]]; then
