@@ -28,7 +28,7 @@ def events(background):
         program = background("ibemu", "events", f"--fabric={lab.socket}",
                              *arguments, "fault")
         until(lambda: lab.ibemu("fault", "add", "link", "node-1/1", "loss",
-                                "0%") and " added" in program.output)
+                                "0%") and "added" in program.output)
         lab.ibemu("fault", "reset")
         return program
     return start
