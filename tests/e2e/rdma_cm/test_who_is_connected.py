@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from by_address import CLIENT, LINES, PAIR, SERVER, meet, serve, status
-from harness import Fabric, until
+from harness import Background, Fabric, until
 
 PORT = r"[0-9]{4,5}"
 ENDS = f"node-2 {CLIENT}:{PORT} -> node-1 {SERVER}:7174 RDMA_PS_TCP"
@@ -22,16 +22,22 @@ def pair(module_account):
 
 
 @pytest.fixture
-def events(background):
-    """Starts `ibemu events`; ready when it listens."""
+def events():
+    """Starts `ibemu events` on a fabric; ready when it listens."""
+    running = []
+
     def start(lab, *arguments):
-        program = background("ibemu", "events", f"--fabric={lab.socket}",
-                             *arguments, "fault")
+        program = Background(lab.account, [
+            "ibemu", "events", f"--fabric={lab.socket}", *arguments, "fault"])
+        running.append(program)
         until(lambda: lab.ibemu("fault", "add", "link", "node-1/1", "loss",
                                 "0%") and "added" in program.output)
         lab.ibemu("fault", "reset")
         return program
-    return start
+
+    yield start
+    for program in running:
+        program.stop()
 
 
 def test_a_host_tells_its_addresses_listeners_and_connections(pair):
@@ -131,7 +137,7 @@ def test_a_capture_shows_a_connection_and_how_it_came_about(fabric, account,
                        "_ws.malformed").stdout == ""
 
 
-def test_a_lost_answer_is_named_and_times_out(fabric, background, events):
+def test_a_lost_answer_is_named_and_the_asker_gives_up(fabric, events):
     lab = fabric(PAIR, sm="builtin")
     serve(lab, "rping", "-s", "-v")
     program = events(lab, "drop", "connection")
