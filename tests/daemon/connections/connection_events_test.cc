@@ -122,15 +122,14 @@ TEST_F(ConnectionEventsTest, WhoEndsWithoutAWordHasDisconnectedOrGivenUp) {
   server_.Close();
   client_.Settle();
   EXPECT_THAT(Lines(), ElementsAre(kEnds + "disconnected by node-1"));
+  const uint32_t routed = client_.Route(Address(1));
   lab_.SetLink(lab_.Find("node-1"), 1, false);
-  client_.Connect(Address(1));
+  client_.ConnectRouted(routed);
   client_.Close();
   EXPECT_THAT(Lines(), ElementsAre(kEnds + "asked", kEnds + "abandoned"));
 }
 
 TEST_F(ConnectionEventsTest, WhatIsNotAnsweredTimesOut) {
-  server_.Listen(kPort);
-  lab_.timers.RunFor(absl::Seconds(1));
   const uint32_t to_nobody = client_.Create(PortSpace::kTcp);
   EXPECT_EQ(client_.id(to_nobody).ResolveAddress({}, Address(77),
                                                  absl::Seconds(2), false),
@@ -147,6 +146,34 @@ TEST_F(ConnectionEventsTest, WhatIsNotAnsweredTimesOut) {
   lab_.timers.RunFor(absl::Minutes(5));
   EXPECT_THAT(Lines(), ElementsAre(kEnds + "disconnected by node-2",
                                    kEnds + "timed out: no DREP came"));
+}
+
+TEST_F(ConnectionEventsTest, AnAddressWithoutAPathIsTold) {
+  Establish();
+  Lines();
+  lab_.SetLink(lab_.Find("node-1"), 1, false);
+  lab_.timers.RunFor(absl::Seconds(1));
+  client_.Route(Address(1));
+  EXPECT_THAT(Lines(), ElementsAre(kEnds + "no path: subnet administration "
+                                           "has none"));
+}
+
+TEST_F(ConnectionEventsTest, AConnectionThatItsPeerHasForgottenIsStale) {
+  Establish();
+  // node-2 ends, and nobody hears of it.
+  lab_.SetLink(lab_.Find("node-2"), 1, false);
+  client_.Close();
+  lab_.SetLink(lab_.Find("node-2"), 1, true);
+  lab_.timers.RunFor(absl::Seconds(5));
+  Lines();
+  HostProgram again(lab_, connections_, AdapterOf("node-2"), 4713);
+  lab_.timers.RunFor(absl::Seconds(5));
+  again.Connect(Address(1));
+  again.Settle();
+  EXPECT_THAT(Lines(),
+              ElementsAre(kEnds + "asked",
+                          kEnds + "rejected by node-1: stale connection (10)",
+                          kEnds + "stale: the peer has forgotten it"));
 }
 
 TEST_F(ConnectionEventsTest, WhoWasAskedTellsItWhereTheAskerIsNotOfThisDaemon) {

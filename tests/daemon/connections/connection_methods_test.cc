@@ -37,7 +37,7 @@ TEST_F(ConnectionMethodsTest, AHostHasItsAddressesBeforeAnybodyUsesThem) {
 }
 
 TEST_F(ConnectionMethodsTest, ListenersStandInTheOrderOfTheirPorts) {
-  server_.Listen(9, PortSpace::kUdp);
+  server_.Listen(2000, PortSpace::kUdp);
   server_.Listen(8000);
   server_.Listen(kPort);
   const json status = StatusOf("node-1");
@@ -47,8 +47,8 @@ TEST_F(ConnectionMethodsTest, ListenersStandInTheOrderOfTheirPorts) {
      "service_id": "0x0000000001061c06", "pid": 4711},
     {"space": "RDMA_PS_TCP", "address": "0.0.0.0", "port": 8000,
      "service_id": "0x0000000001061f40", "pid": 4711},
-    {"space": "RDMA_PS_UDP", "address": "0.0.0.0", "port": 9,
-     "service_id": "0x0000000001110009", "pid": 4711}])"));
+    {"space": "RDMA_PS_UDP", "address": "0.0.0.0", "port": 2000,
+     "service_id": "0x00000000011107d0", "pid": 4711}])"));
   server_.Close();
   EXPECT_EQ(StatusOf("node-1")["listeners"], json::array());
 }

@@ -50,18 +50,29 @@ class HostProgram {
     return listener;
   }
 
-  // Connects a new id to `to`; what comes of it is to be seen afterwards.
-  uint32_t Connect(const rdma_cm::SocketAddress& to,
-                   rdma_cm::PortSpace space = rdma_cm::PortSpace::kTcp) {
+  // Makes an id that has asked for a path to `to`.
+  uint32_t Route(const rdma_cm::SocketAddress& to,
+                 rdma_cm::PortSpace space = rdma_cm::PortSpace::kTcp) {
     const uint32_t made = Create(space);
     EXPECT_EQ(id(made).ResolveAddress({}, to, absl::Seconds(2), false),
               rdma_cm::Refusal::kNone);
     Settle();
     EXPECT_EQ(id(made).ResolveRoute(absl::Seconds(2)), rdma_cm::Refusal::kNone);
     Settle();
-    EXPECT_EQ(id(made).Connect({.qp_num = ++last_qpn_, .retry_count = 7}, {}),
+    return made;
+  }
+
+  // Connects an id that has a path; what comes of it is to be seen afterwards.
+  void ConnectRouted(uint32_t routed) {
+    EXPECT_EQ(id(routed).Connect({.qp_num = ++last_qpn_, .retry_count = 7}, {}),
               rdma_cm::Refusal::kNone);
     Settle();
+  }
+
+  uint32_t Connect(const rdma_cm::SocketAddress& to,
+                   rdma_cm::PortSpace space = rdma_cm::PortSpace::kTcp) {
+    const uint32_t made = Route(to, space);
+    ConnectRouted(made);
     return made;
   }
 
