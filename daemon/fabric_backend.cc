@@ -62,10 +62,13 @@ std::vector<AdapterId> ChannelAdapters(const fabric::Fabric& fabric) {
 absl::StatusOr<AddressPlan> Address(const DaemonOptions& options,
                                     fabric::Fabric& fabric) {
   const std::vector<AdapterId> numbered = ChannelAdapters(fabric);
-  if (!options.addresses) {
-    return AddressPlan::Numbered(AddressPlan::kUsual, numbered);
-  }
   FabricAdapters adapters(fabric);
+  if (!options.addresses) {
+    AddressPlan plan = AddressPlan::Numbered(AddressPlan::kUsual, numbered);
+    IBEMU_RETURN_IF_ERROR(
+        Replace(fabric.subnet().addresses(), adapters, plan));
+    return plan;
+  }
   return LoadAddresses(*options.addresses, adapters, numbered);
 }
 

@@ -20,21 +20,6 @@
 namespace ibemu::daemon {
 namespace {
 
-// Returns why no port may have this address, or "".
-std::string_view WhyNobodys(const wire::IpNetwork& network) {
-  const wire::IpAddress& address = network.address;
-  if (address.IsUnspecified()) return "is the address of nobody";
-  if (address.IsLoopback()) return "leads back to each host itself";
-  if (address.IsMulticast()) return "is a group's";
-  if (address.is_ipv4() && network.prefix < 31) {
-    const uint32_t hosts = ~uint32_t{0} >> network.prefix;
-    const uint32_t host = address.ipv4() & hosts;
-    if (host == 0) return "is that of the network itself";
-    if (host == hosts) return "is for broadcasts";
-  }
-  return "";
-}
-
 // One line of the file: the first word, which may be quoted, and the rest.
 struct Line {
   std::string port;
@@ -120,7 +105,7 @@ class AddressFile {
                        ": an address has a prefix: \"10.1.0.1/16\" or "
                        "\"fd00::1/64\""));
     }
-    if (const std::string_view why = WhyNobodys(*network); !why.empty()) {
+    if (const std::string_view why = wire::WhyNobodys(*network); !why.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat(AddressText(network->address), " ", Absl(why),
                        ": no port may have it"));

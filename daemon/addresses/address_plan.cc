@@ -111,11 +111,14 @@ std::vector<AddressPlan::HostAddress> AddressPlan::Hosts(size_t limit) const {
   std::vector<HostAddress> hosts;
   const size_t numbered =
       std::min({limit, numbered_.size(), static_cast<size_t>(Room())});
-  for (size_t i = 0; i < numbered; ++i) {
-    hosts.push_back(
-        {AddressesOf({numbered_[i], 1}).front().address, numbered_[i]});
-  }
   std::set<AdapterId> told;
+  for (size_t i = 0; i < numbered; ++i) {
+    const wire::IpAddress first =
+        AddressesOf({numbered_[i], 1}).front().address;
+    if (!first.is_ipv4()) continue;
+    hosts.push_back({first, numbered_[i]});
+    told.insert(numbered_[i]);
+  }
   for (const auto& [address, owner] : owners_) {
     if (hosts.size() >= limit) break;
     if (!address.is_ipv4() || !told.insert(owner.adapter).second) continue;
