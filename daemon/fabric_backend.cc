@@ -65,8 +65,7 @@ absl::StatusOr<AddressPlan> Address(const DaemonOptions& options,
   FabricAdapters adapters(fabric);
   if (!options.addresses) {
     AddressPlan plan = AddressPlan::Numbered(AddressPlan::kUsual, numbered);
-    IBEMU_RETURN_IF_ERROR(
-        Replace(fabric.subnet().addresses(), adapters, plan));
+    IBEMU_RETURN_IF_ERROR(Replace(fabric.subnet().addresses(), adapters, plan));
     return plan;
   }
   return LoadAddresses(*options.addresses, adapters, numbered);
