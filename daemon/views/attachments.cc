@@ -161,11 +161,15 @@ class Attachments::Attachment {
     return ShowChange();
   }
 
-  // One that it has.
+  // Ends the connections of one that it has.
+  void Disconnect(AdapterId adapter) {
+    connected_->Remove(NumberOf(SlotOf(adapter)));
+  }
+
+  // One that it has, and that is disconnected.
   absl::Status RemoveHost(AdapterId adapter) {
     const auto slot = SlotOf(adapter);
     PullOut(view_, NumberOf(slot));
-    connected_->Remove(NumberOf(slot));
     slot->reset();
     return ShowChange();
   }
@@ -360,7 +364,9 @@ absl::StatusOr<json> Attachments::SetHost(control::Parameters& parameters) {
     }
     const std::shared_ptr<mad::Host> host = hosts_.Find(adapter);
     hosts_.Forget(adapter);
-    // First, so that nobody who lets go of it takes it for one that stays.
+    // While the host can still send, so that peers hear of it.
+    system_->Disconnect(adapter);
+    // Now, so that nobody who lets go of it takes it for one that stays.
     if (host != nullptr) host->Unbind();
     IBEMU_RETURN_IF_ERROR(system_->RemoveHost(adapter));
   }

@@ -1,0 +1,41 @@
+"""Messages of the communication manager in a capture, field by field, as tshark
+reads them."""
+
+import subprocess
+import xml.etree.ElementTree
+
+import this_machine
+
+COMMUNICATION = 7  # the class
+# Attribute IDs.
+KINDS = {"REQ": 0x10, "REJ": 0x12, "REP": 0x13, "RTU": 0x14, "DREQ": 0x15,
+         "DREP": 0x16, "SIDR_REQ": 0x17, "SIDR_REP": 0x18}
+
+
+def read(file, kind):
+    """The messages of this kind, in order: of each a dictionary from a field's
+    name to its bytes, all of its places one after the other."""
+    wanted = (f"infiniband.mad.mgmtclass == {COMMUNICATION} &&"
+              f" infiniband.mad.attributeid == {KINDS[kind]}")
+    text = subprocess.run(
+        [this_machine.command("tshark"), "-n", "-r", file, "-Y", wanted, "-T",
+         "pdml"], check=True, capture_output=True).stdout
+    return [_fields(packet) for packet in
+            xml.etree.ElementTree.fromstring(text).iter("packet")]
+
+
+def _fields(packet):
+    fields = {}
+    for field in packet.iter("field"):
+        name = field.get("name")
+        # Those that hold others have a value that is the others'.
+        if not name.startswith("infiniband.") or field.find("field"):
+            continue
+        fields.setdefault(name, []).append(field.get("value", ""))
+    return fields
+
+
+def differences(one, other):
+    """The names of fields that differ, or that only one has."""
+    return {name for name in one.keys() | other.keys()
+            if one.get(name) != other.get(name)}
