@@ -29,13 +29,16 @@ def _fields(packet):
     for field in packet.iter("field"):
         name = field.get("name")
         # Those that hold others have a value that is the others'.
-        if not name.startswith("infiniband.") or field.find("field"):
+        leaf = field.find("field") is None
+        if not leaf or not name.startswith("infiniband."):
             continue
         fields.setdefault(name, []).append(field.get("value", ""))
     return fields
 
 
-def differences(one, other):
-    """The names of fields that differ, or that only one has."""
-    return {name for name in one.keys() | other.keys()
-            if one.get(name) != other.get(name)}
+def differences(one, other, expected):
+    """The fields that differ, or that only one has, with their values; those
+    that are `expected` to aside."""
+    return {name: (one.get(name), other.get(name))
+            for name in one.keys() | other.keys()
+            if name not in expected and one.get(name) != other.get(name)}

@@ -40,14 +40,21 @@ class End:
     def run(self, *command):
         return self.start(*command).wait()
 
-    def ask(self, *command):
-        """Runs a client; again if it came before its server listened."""
-        deadline = time.monotonic() + DEADLINE
-        while True:
-            said = self.run(*command)
-            if said.status == 0 or not re.search(TOO_EARLY, said.output):
-                return said
-            assert time.monotonic() < deadline, said.output
+
+def meet(serves, asks, server, client, by_ip=True):
+    """Runs a server at one end and a client at the other, by addresses of IP or
+    of InfiniBand; the server, and what the client said.  Both once more if the
+    client came before the server listened: some of its connections may have
+    been in time."""
+    deadline = time.monotonic() + DEADLINE
+    while True:
+        serving = (serves.serve if by_ip else serves.start)(*server)
+        said = asks.run(*client)
+        if said.status == 0 or not re.search(TOO_EARLY, said.output):
+            return serving, said
+        serving.kill()
+        serving.wait()
+        assert time.monotonic() < deadline, said.output
 
 
 class HostEnd(End):
@@ -64,6 +71,10 @@ class HostEnd(End):
         program = self._lab.start(self.node, "sh", "-c", 'echo $$; exec "$@"',
                                   "sh", *LINES, *command)
         return HostProgram(program)
+
+    def serve(self, *command):
+        """Returns at once: nothing tells when a program listens here."""
+        return self.start(*command)
 
     def gid(self):
         return self._lab.run(
@@ -135,6 +146,13 @@ class GuestEnd(End):
         self.guest.say(f"({shlex.join([*LINES, *words])} > {file} 2>&1;"
                        f" echo exit status $? >> {file}) & true")
         return GuestProgram(self.guest, words[0], file)
+
+    def serve(self, *command):
+        """Starts a server; returns when it listens at an address of IP, for
+        `rdma` knows no others."""
+        program = self.start(*command)
+        self.guest.until("rdma resource show cm_id | grep 'state LISTEN'")
+        return program
 
     def gid(self):
         return self.guest.say(f"cat {CLASS}/ports/1/gids/0")

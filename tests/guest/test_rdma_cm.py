@@ -10,11 +10,11 @@ import pytest
 
 import cm_messages
 from harness import Background, until
-from rdma_cm_ends import MODULES, GuestEnd, HostEnd
+from rdma_cm_ends import MODULES, GuestEnd, HostEnd, meet
 from this_machine import command
 
 PROGRAMS = ["rping", "ucmatose", "udaddy", "mckey", "cmtime", "rstream",
-            "stdbuf"]
+            "stdbuf", "rdma"]
 HERE = pathlib.Path(__file__).parent
 SERVERS = ["guest", "host"]
 RPING_PORT = 7174
@@ -122,16 +122,6 @@ def test_an_end_hears_that_the_other_was_killed(ends, server, victim):
     assert "DISCONNECT EVENT" in left.wait().output
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("server", SERVERS)
-def test_a_server_may_hang_up_first(ends, server):
-    serves, asks = ends.roles(server)
-    served = serve_rping(serves, "-C", COUNT)
-    said = asks.run("rping", "-c", "-v", "-a", serves.ipv4)
-    assert "client DISCONNECT EVENT" in said.output
-    assert served.wait().status == 0
-
-
 def check_transfers(*told):
     for said in told:
         assert said.status == 0, said.output
@@ -141,14 +131,25 @@ def check_transfers(*told):
 
 @pytest.mark.deep
 @pytest.mark.parametrize("server", SERVERS)
-@pytest.mark.parametrize("options", [
-    ["-c", 10, "-C", 10], ["-P", "ib"], ["-m"], ["-f", "gid", "-P", "ib"]],
-    ids=["ten", "ib", "migrated", "by-gid"])
+@pytest.mark.parametrize("options", [["-c", 10, "-C", 10], ["-P", "ib"], ["-m"]],
+                         ids=["ten", "ib", "migrated"])
 def test_ucmatose_connects_and_sends(ends, server, options):
     serves, asks = ends.roles(server)
-    address = serves.gid() if "gid" in options else serves.ipv4
-    served = serves.start("ucmatose", *options, "-b", address)
-    said = asks.ask("ucmatose", *options, "-s", address)
+    command = ["ucmatose", *options]
+    served, said = meet(serves, asks, command, [*command, "-s", serves.ipv4])
+    check_transfers(served.wait(), said)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("server", SERVERS)
+def test_ucmatose_connects_by_gid(ends, server):
+    serves, asks = ends.roles(server)
+    command = ["ucmatose", "-f", "gid", "-P", "ib"]
+    # It says where from: a kernel whose driver was loaded as its port became
+    # active does not count that port as active for AF_IB.
+    served, said = meet(serves, asks, [*command, "-b", serves.gid()],
+                        [*command, "-b", asks.gid(), "-s", serves.gid()],
+                        by_ip=False)
     check_transfers(served.wait(), said)
 
 
@@ -157,8 +158,8 @@ def test_ucmatose_connects_and_sends(ends, server, options):
 @pytest.mark.parametrize("options", [[], ["-p", 2]], ids=["udp", "ipoib"])
 def test_udaddy_resolves_datagrams(ends, server, options):
     serves, asks = ends.roles(server)
-    served = serves.start("udaddy", *options)
-    said = asks.ask("udaddy", *options, "-s", serves.ipv4)
+    command = ["udaddy", *options]
+    served, said = meet(serves, asks, command, [*command, "-s", serves.ipv4])
     check_transfers(served.wait(), said)
 
 
@@ -182,9 +183,9 @@ def test_mckey_joins_and_sends(ends, receiver, options, sends, dgid):
 @pytest.mark.parametrize("server", SERVERS)
 def test_cmtime_sets_up_many_connections_at_once(ends, server):
     serves, asks = ends.roles(server)
-    served = serves.start("cmtime", "-c", 40)
-    said = asks.ask("cmtime", "-s", serves.ipv4, "-c", 40)
-    assert said.status == 0
+    command = ["cmtime", "-c", 40]
+    served, said = meet(serves, asks, command, [*command, "-s", serves.ipv4])
+    assert said.status == 0, said.output
     for step in "create id", "resolve addr", "connect", "disconnect", "destroy":
         assert re.search(rf"^{step} *: +[\d.]+ ", said.output, re.M), said.output
     served.kill()
@@ -195,9 +196,10 @@ def test_cmtime_sets_up_many_connections_at_once(ends, server):
 def test_streams_agree_by_private_data(ends, server):
     serves, asks = ends.roles(server)
     options = ["-I", 10, "-C", 2, "-S", 4096, "-T", "v"]
-    served = serves.start("rstream", *options)
-    for said in (asks.ask("rstream", "-s", serves.ipv4, *options),
-                 served.wait()):
+    command = ["rstream", *options]
+    served, client = meet(serves, asks, command,
+                          [*command, "-s", serves.ipv4])
+    for said in (client, served.wait()):
         assert re.search(r"^custom +4k +2 +10 +160k +[\d.]+s ", said.output,
                          re.M)
         assert "data" not in said.output  # it would say where they differ
@@ -240,20 +242,25 @@ def test_programs_are_told_what_linux_tells(ends, cm_events, space, answer):
 
 # Fields of messages in which the ends differ for a good reason.  All else that
 # Linux sends we have to send, too.
-NAMES_ENDS = {
-    # LIDs and GIDs of the two, numbers that each chooses.
-    "infiniband.lrh.slid", "infiniband.lrh.dlid", "infiniband.bth.psn",
+NAMES_OF_ENDS = {
+    "infiniband.lrh.slid", "infiniband.lrh.dlid",
+    # What each counts or chooses for itself.
+    "infiniband.bth.psn", "infiniband.mad.transactionid",
+    # Of all the bytes.
     "infiniband.variant.crc", "infiniband.invariant.crc",
-    "infiniband.mad.transactionid",
+    "infiniband.mad.data",
 }
 DIFFER = {
-    "REQ": {
-        "infiniband.cm.req", "infiniband.cm.req.localcaguid",
-        "infiniband.cm.req.localqpn", "infiniband.cm.req.startpsn",
-        "infiniband.cm.req.prim_locallid", "infiniband.cm.req.prim_remotelid",
-        "infiniband.cm.req.prim_localgid", "infiniband.cm.req.prim_remotegid",
-        "infiniband.cm.req.ip_cm.sport", "infiniband.cm.req.ip_cm.sip4",
-        "infiniband.cm.req.ip_cm.dip4"},
+    "REQ": ["req", "req.localcaguid", "req.localqpn", "req.startpsn",
+            "req.prim_locallid", "req.prim_remotelid", "req.prim_localgid",
+            "req.prim_remotegid", "req.ip_cm.sport", "req.ip_cm.sip4",
+            "req.ip_cm.dip4"],
+    # The last one tells how fast an adapter acknowledges.
+    "REP": ["rep", "rep.remotecommid", "rep.localcaguid", "rep.localqpn",
+            "rep.startpsn", "rep.tgtackdelay"],
+    "RTU": ["rtu.localcommid", "rtu.remotecommid"],
+    "DREQ": ["dreq.localcommid", "dreq.remotecommid", "req.remoteqpneecn"],
+    "DREP": ["drsp.localcommid", "drsp.remotecommid"],
 }
 
 
@@ -268,15 +275,15 @@ def messages(shared_ends, scratch):
     until(lambda: file.exists() and file.stat().st_size >= FILE_HEADER)
     for server in SERVERS:
         serves, asks = shared_ends.roles(server)
-        served = serve_rping(serves, "-C", 1)
+        served = serve_rping(serves)
         asks.run("rping", "-c", "-C", 1, "-a", serves.ipv4)
         served.wait()
     capture.stop(signal.SIGINT)
     return file
 
 
-@pytest.mark.parametrize("kind", ["REQ", "REP", "RTU", "DREQ", "DREP"])
+@pytest.mark.parametrize("kind", DIFFER)
 def test_messages_differ_only_in_what_names_their_ends(messages, kind):
     first, second = cm_messages.read(messages, kind)[:2]
-    found = cm_messages.differences(first, second)
-    assert found <= NAMES_ENDS | DIFFER.get(kind, set())
+    expected = NAMES_OF_ENDS | {f"infiniband.cm.{name}" for name in DIFFER[kind]}
+    assert cm_messages.differences(first, second, expected) == {}
