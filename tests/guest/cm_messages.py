@@ -24,6 +24,11 @@ def read(file, kind):
             xml.etree.ElementTree.fromstring(text).iter("packet")]
 
 
+def data(message):
+    """The bytes behind the MAD's header."""
+    return bytearray.fromhex(message["infiniband.mad.data"][0])
+
+
 def _fields(packet):
     fields = {}
     for field in packet.iter("field"):

@@ -72,6 +72,13 @@ def serve_rping(end, *options, port=RPING_PORT):
     return server
 
 
+def ask_rping(end, server):
+    """A client that goes on and on; returns when it is connected."""
+    client = end.start("rping", "-c", "-v", "-d", "-a", server.ipv4)
+    client.until("ping data: rdma-ping-3:")
+    return client
+
+
 def assert_pinged(server, client, count=COUNT):
     pings = re.findall(r"^ping data: rdma-ping-(\d+): ", client, re.M)
     served = re.findall(r"^server ping data: rdma-ping-(\d+): ", server, re.M)
@@ -87,8 +94,9 @@ def test_a_guest_pings_a_host(ends):
 
 
 @pytest.mark.parametrize("options, version", [
-    ([], 4), (["-V", "-S", 60000], 4), (["-q"], 4), (["-V"], 6)],
-    ids=["ipv4", "validated", "own-queue-pair", "ipv6"])
+    pytest.param([], 4, id="ipv4"), pytest.param(["-V"], 6, id="ipv6"),
+    pytest.param(["-V", "-S", 60000], 4, id="long", marks=pytest.mark.deep),
+    pytest.param(["-q"], 4, id="own-queue-pair", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("server", SERVERS)
 def test_they_ping_by_rdma(ends, server, options, version):
     serves, asks = ends.roles(server)
@@ -113,13 +121,18 @@ def test_where_nobody_listens_a_client_is_rejected(ends, server):
 @pytest.mark.parametrize("victim", ["server", "client"])
 def test_an_end_hears_that_the_other_was_killed(ends, server, victim):
     serves, asks = ends.roles(server)
-    served = serve_rping(serves)
-    client = asks.start("rping", "-c", "-v", "-d", "-a", serves.ipv4)
-    client.until("ping data: rdma-ping-3:")
-    killed, left = ((served, client) if victim == "server" else
-                    (client, served))
-    killed.kill()
+    programs = {"server": serve_rping(serves), "client": ask_rping(asks, serves)}
+    programs.pop(victim).kill()
+    left, = programs.values()
     assert "DISCONNECT EVENT" in left.wait().output
+
+
+@pytest.mark.deep
+def test_a_guest_hears_that_all_of_a_hosts_run_was_killed(ends):
+    served = serve_rping(ends.host)
+    client = ask_rping(ends.guest, ends.host)
+    served.stop()
+    assert "client DISCONNECT EVENT" in client.wait().output
 
 
 def check_transfers(*told):
@@ -212,14 +225,21 @@ def test_they_connect_over_a_link_that_loses_packets(ends, server):
     ends.lab.ibemu("fault", "add", "--name=lossy", "link",
                    f"{ends.guest.node}/1", "loss", "5%")
     try:
-        for _ in range(3):
-            served = serve_rping(serves, "-V", "-C", 20)
-            said = asks.run("rping", "-c", "-v", "-V", "-C", 20, "-a",
-                            serves.ipv4)
-            assert said.status == 0, said.output
-            assert_pinged(served.wait().output, said.output, 20)
+        served = serve_rping(serves, "-V", "-C", 10)
+        said = asks.run("rping", "-c", "-v", "-V", "-C", 10, "-a", serves.ipv4)
+        assert said.status == 0, said.output
+        assert_pinged(served.wait().output, said.output, 10)
     finally:
         ends.lab.ibemu("fault", "rm", "lossy")
+
+
+def converse(serves, asks, cm_events, space, answer):
+    """What cm_events is told at both ends."""
+    serving = serves.start(serves.path(cm_events), "serve", space, 4711, answer)
+    serving.until("listens")
+    asked = asks.run(asks.path(cm_events), "call", space, serves.ipv4, 4711,
+                     answer)
+    return serving.wait(), asked
 
 
 @pytest.mark.parametrize("space, answer", [
@@ -230,12 +250,8 @@ def test_programs_are_told_what_linux_tells(ends, cm_events, space, answer):
     served, asked = {}, {}
     for server in SERVERS:
         serves, asks = ends.roles(server)
-        serving = serves.start(serves.path(cm_events), "serve", space, 4711,
-                               answer)
-        serving.until("listens")
-        asked[asks.name] = asks.run(asks.path(cm_events), "call", space,
-                                    serves.ipv4, 4711, answer)
-        served[serves.name] = serving.wait()
+        served[serves.name], asked[asks.name] = converse(
+            serves, asks, cm_events, space, answer)
     assert served["host"] == served["guest"]
     assert asked["host"] == asked["guest"]
 
@@ -261,12 +277,13 @@ DIFFER = {
     "RTU": ["rtu.localcommid", "rtu.remotecommid"],
     "DREQ": ["dreq.localcommid", "dreq.remotecommid", "req.remoteqpneecn"],
     "DREP": ["drsp.localcommid", "drsp.remotecommid"],
+    "REJ": ["rej.localcommid", "rej.remotecommid"],
 }
 
 
 @pytest.fixture(scope="module")
-def messages(shared_ends, scratch):
-    """Of a connection each way: the messages of the kernel and ours."""
+def messages(shared_ends, scratch, cm_events):
+    """A capture of the same each way: the messages of the kernel and ours."""
     lab = shared_ends.lab
     file = scratch / "messages.pcap"
     capture = Background(lab.account, ["ibemu", "capture",
@@ -278,6 +295,8 @@ def messages(shared_ends, scratch):
         served = serve_rping(serves)
         asks.run("rping", "-c", "-C", 1, "-a", serves.ipv4)
         served.wait()
+        for space, answer in ("udp", "accept"), ("tcp", "reject"):
+            converse(serves, asks, cm_events, space, answer)
     capture.stop(signal.SIGINT)
     return file
 
@@ -287,3 +306,15 @@ def test_messages_differ_only_in_what_names_their_ends(messages, kind):
     first, second = cm_messages.read(messages, kind)[:2]
     expected = NAMES_OF_ENDS | {f"infiniband.cm.{name}" for name in DIFFER[kind]}
     assert cm_messages.differences(first, second, expected) == {}
+
+
+# The number of the request; the port and the addresses in the header of IP.
+@pytest.mark.parametrize("kind, own", [
+    ("SIDR_REQ", [(0, 4), (18, 52)]), ("SIDR_REP", [(0, 4)])])
+def test_service_resolutions_differ_only_in_their_ends(messages, kind, own):
+    """tshark knows no fields of these: byte by byte."""
+    first, second = (cm_messages.data(message)
+                     for message in cm_messages.read(messages, kind)[:2])
+    for begin, end in own:
+        first[begin:end] = second[begin:end] = bytes(end - begin)
+    assert first == second
