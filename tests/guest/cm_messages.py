@@ -13,20 +13,23 @@ KINDS = {"REQ": 0x10, "REJ": 0x12, "REP": 0x13, "RTU": 0x14, "DREQ": 0x15,
 
 
 def read(file, kind):
-    """The messages of this kind, in order: of each a dictionary from a field's
-    name to its bytes, all of its places one after the other."""
+    """The first message of this kind from each LID: of each a dictionary from a
+    field's name to its bytes, all of its places one after the other."""
     wanted = (f"infiniband.mad.mgmtclass == {COMMUNICATION} &&"
               f" infiniband.mad.attributeid == {KINDS[kind]}")
     text = subprocess.run(
         [this_machine.command("tshark"), "-n", "-r", file, "-Y", wanted, "-T",
          "pdml"], check=True, capture_output=True).stdout
-    return [_fields(packet) for packet in
-            xml.etree.ElementTree.fromstring(text).iter("packet")]
+    first = {}
+    for packet in xml.etree.ElementTree.fromstring(text).iter("packet"):
+        fields = _fields(packet)
+        first.setdefault(fields["infiniband.lrh.slid"][0], fields)
+    return list(first.values())
 
 
 def data(message):
-    """The bytes behind the MAD's header."""
-    return bytearray.fromhex(message["infiniband.mad.data"][0])
+    """The bytes behind the header of a MAD that tshark does not know."""
+    return bytearray.fromhex(message["infiniband.smplid.smpdata"][0])
 
 
 def _fields(packet):

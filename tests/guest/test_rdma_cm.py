@@ -303,7 +303,7 @@ def messages(shared_ends, scratch, cm_events):
 
 @pytest.mark.parametrize("kind", DIFFER)
 def test_messages_differ_only_in_what_names_their_ends(messages, kind):
-    first, second = cm_messages.read(messages, kind)[:2]
+    first, second = cm_messages.read(messages, kind)
     expected = NAMES_OF_ENDS | {f"infiniband.cm.{name}" for name in DIFFER[kind]}
     assert cm_messages.differences(first, second, expected) == {}
 
@@ -313,8 +313,7 @@ def test_messages_differ_only_in_what_names_their_ends(messages, kind):
     ("SIDR_REQ", [(0, 4), (18, 52)]), ("SIDR_REP", [(0, 4)])])
 def test_service_resolutions_differ_only_in_their_ends(messages, kind, own):
     """tshark knows no fields of these: byte by byte."""
-    first, second = (cm_messages.data(message)
-                     for message in cm_messages.read(messages, kind)[:2])
+    first, second = map(cm_messages.data, cm_messages.read(messages, kind))
     for begin, end in own:
         first[begin:end] = second[begin:end] = bytes(end - begin)
     assert first == second
