@@ -243,8 +243,10 @@ def converse(serves, asks, cm_events, space, answer):
 
 
 @pytest.mark.parametrize("space, answer", [
-    ("tcp", "accept"), ("tcp", "reject"), ("tcp", "hang-up"),
-    ("udp", "accept"), ("udp", "reject")])
+    ("tcp", "accept"), ("udp", "accept"),
+    pytest.param("tcp", "hang-up", marks=pytest.mark.deep),
+    pytest.param("tcp", "reject", marks=pytest.mark.deep),
+    pytest.param("udp", "reject", marks=pytest.mark.deep)])
 def test_programs_are_told_what_linux_tells(ends, cm_events, space, answer):
     """The same program at both ends, in both roles."""
     served, asked = {}, {}
