@@ -16,7 +16,7 @@ PACKAGES = {
     **dict.fromkeys(("ibv_devinfo", "ibv_rc_pingpong"), "ibverbs-utils"),
     **dict.fromkeys(("rping", "ucmatose", "udaddy", "mckey", "cmtime",
                      "rstream"), "rdmacm-utils"),
-    "tshark": "tshark",
+    "tshark": "tshark", "rdma": "iproute2",
 }
 
 
