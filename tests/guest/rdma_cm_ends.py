@@ -1,6 +1,7 @@
 """The two ends of a connection by address: a guest, whose kernel has rdma_cm,
 and a host of ours.  Each starts programs and tells what they say."""
 
+import contextlib
 import dataclasses
 import itertools
 import os
@@ -106,7 +107,8 @@ class HostProgram:
         return Said(status, self.output)
 
     def kill(self):
-        os.kill(self._number, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may have ended
+            os.kill(self._number, signal.SIGKILL)
 
     def stop(self):
         """Ends all of its run."""
@@ -183,4 +185,5 @@ class GuestProgram:
         return Said(int(status), output)
 
     def kill(self):
-        self._guest.say(f"kill -9 $(pidof {self._name})")
+        # It may have ended.
+        self._guest.run(f"kill -9 $(pidof {self._name})", check=False)
