@@ -36,8 +36,10 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
       backend_(std::move(backend)),
       hosts_(*loop_, backend_->adapters()),
       connections_(*loop_, hosts_, backend_->addresses(), backend_->seed()),
-      attachments_(*loop_, hosts_, connections_) {
+      networks_(*loop_, backend_->adapters(), connections_),
+      attachments_(*loop_, hosts_, connections_, networks_) {
   backend_->AddTo(dispatcher_, hosts_);
+  networks_.AddTo(dispatcher_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",
                   [](control::Parameters& parameters,
@@ -124,6 +126,7 @@ json Server::Status() const {
                  {"pid", getpid()},
                  {"socket", socket_},
                  {"views", attachments_.List()},
+                 {"networks", networks_.List()},
                  {"clients", attachments_.Clients()}};
   backend_->Describe(status);
   return status;

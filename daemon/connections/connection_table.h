@@ -12,8 +12,8 @@
 #include "cm/connection_manager.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/addresses/address_plan.h"
+#include "daemon/connections/host_connections.h"
 #include "mad/host.h"
-#include "rdma_cm/adapter.h"
 
 namespace ibemu::daemon {
 
@@ -35,7 +35,7 @@ class ConnectionTable : private HostTable::Keeper {
 
   // Returns that of the adapter's present host; null if it is no channel
   // adapter.  The result may outlive this, but is of no use then.
-  std::shared_ptr<rdma_cm::Adapter> Get(AdapterId adapter);
+  std::shared_ptr<HostConnections> Get(AdapterId adapter);
 
   // Returns what the communication manager of `host` has counted; zeros where
   // there is none.

@@ -42,6 +42,9 @@ class HostConnections final : public rdma_cm::Adapter {
   }
   rdma_cm::Services& services() override { return services_; }
 
+  // What carries the packets of a port; null: without addresses.
+  ipoib::Link* link(int port) { return PortAt(port).interface.get(); }
+
  private:
   struct Port {
     Port(Timers& timers, mad::Host& host, int number,

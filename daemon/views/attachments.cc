@@ -15,6 +15,7 @@
 #include "cuse/rdma_cm/rdma_cm_file.h"
 #include "daemon/addresses/address_text.h"
 #include "daemon/connections/view_adapters.h"
+#include "daemon/networks/network_namespace.h"
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/views/system_devices.h"
 #include "daemon/words/port_text.h"
@@ -246,10 +247,12 @@ class Attachments::Attachment {
 };
 
 Attachments::Attachments(Loop& loop, HostTable& hosts,
-                         ConnectionTable& connections)
+                         ConnectionTable& connections,
+                         const NetworkTable& networks)
     : loop_(loop),
       hosts_(hosts),
       connections_(connections),
+      networks_(networks),
       adapters_(hosts.adapters()),
       workers_(
           loop,
@@ -400,6 +403,20 @@ absl::StatusOr<Attachments::Placed> Attachments::Place(
   return placed;
 }
 
+// Those of its adapters that the process sees: its own, or in a run within a
+// run the outer one's.
+void Attachments::AddNetworks(Placed& placed, int pid) const {
+  const auto place = NetworkNamespaceOf(pid);
+  if (!place) return;
+  for (NetworkTable::Shown& shown : networks_.In(*place)) {
+    for (size_t slot = 0; slot < placed.adapters.size(); ++slot) {
+      if (placed.adapters[slot] != shown.adapter) continue;
+      placed.view.devices[slot].networks.push_back(std::move(shown.interface));
+      break;
+    }
+  }
+}
+
 json Attachments::Names() const {
   json names = json::array();
   for (const AddressPlan::HostAddress& host :
@@ -422,6 +439,7 @@ absl::StatusOr<json> Attachments::Attach(control::Parameters& parameters,
   UniqueFd fuse = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(control::CheckFuseDescriptor(fuse.get()));
   IBEMU_RETURN_IF_ERROR(control::CheckPidNamespace(caller.pid()));
+  AddNetworks(placed, caller.pid());
 
   auto attachment = std::make_shared<Attachment>(
       *this, placed.adapters, std::move(placed.view), caller.pid());
