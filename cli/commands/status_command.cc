@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -130,6 +131,23 @@ std::string ClientsText(const json& status) {
   return "\n" + table.Text();
 }
 
+// Which hosts have a network, and in which run.  A daemon of an older version
+// tells of none.
+std::string NetworksText(const json& status) {
+  const json networks = status.value("networks", json::array());
+  if (networks.empty()) return "";
+  Table table({"PROCESS", "NETWORK", "NODE", "STATE", "ADDRESSES"});
+  for (const json& network : networks) {
+    const std::vector<std::string> addresses =
+        network.value("addresses", std::vector<std::string>());
+    table.Add({Text(network["pid"]), network.value("name", "-"),
+               absl::StrCat(Text(network["node"]), "/", Text(network["port"])),
+               network.value("up", false) ? "up" : "down",
+               absl::StrJoin(addresses, ", ")});
+  }
+  return "\n" + table.Text();
+}
+
 absl::Status ShowStatus(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
@@ -159,6 +177,7 @@ absl::Status ShowStatus(const Flags& flags) {
     }
   }
   Print("\n" + table.Text());
+  Print(NetworksText(status));
   Print(ClientsText(status));
   return absl::OkStatus();
 }

@@ -57,6 +57,10 @@ driven from user space.
   --hostname=NAME   the host name that COMMAND finds, with a boot id that
                     belongs to the host; default: the host's first word.
                     "-" leaves both as the machine has them
+  --net             COMMAND has a network of its own: an interface ib0 with the
+                    addresses of its host, by which plain TCP/IP reaches other
+                    runs with --net, and nothing else. One run of a host at a
+                    time
   --state=DIR       keep in DIR what opensm, ibdiagnet and the like write to
                     /var/cache and /var/log; without, a user who may not write
                     there has private directories until COMMAND ends
@@ -130,7 +134,7 @@ absl::Status CheckNoAdapter(const RunFlags& flags) {
   if (!options.no_adapter) return absl::OkStatus();
   if (options.topology || options.sm || options.seed || options.addresses ||
       options.fabric || flags.backend || !options.hosts.empty() ||
-      options.hostname || options.state || options.keep) {
+      options.hostname || options.net || options.state || options.keep) {
     return absl::InvalidArgumentError(
         "--no-adapter starts and joins nothing: no option of a subnet, a "
         "daemon or a host goes together with it");
@@ -196,6 +200,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--device-name", options->device_name);
   run->add_flag("--no-adapter", options->no_adapter);
   run->add_option("--hostname", options->hostname);
+  run->add_flag("--net", options->net);
   run->add_option("--state", options->state);
   run->add_flag("!--no-fast-path", options->fast_path);
   run->add_option("--sched", options->sched);
