@@ -77,6 +77,7 @@ $c -n '__ibemu_uses run' -l host -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses run' -l profile -x -a 'qib hfi1 cx7'
 $c -n '__ibemu_uses run' -l device-name -x
 $c -n '__ibemu_uses run' -l hostname -x
+$c -n '__ibemu_uses run' -l net
 $c -n '__ibemu_uses run' -l state -x -a '(__fish_complete_directories)'
 $c -n '__ibemu_uses run' -l no-fast-path
 $c -n '__ibemu_uses run' -l sched -x -a 'batch inherit'
