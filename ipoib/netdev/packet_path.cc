@@ -45,6 +45,12 @@ size_t PacketPath::room() const {
   return link_.up() ? link_.room() : std::numeric_limits<size_t>::max();
 }
 
+bool PacketPath::IsOwn(const wire::IpAddress& address) const {
+  return std::ranges::any_of(
+      link_.own_addresses(),
+      [&](const wire::IpNetwork& own) { return own.address == address; });
+}
+
 // A /31 and a /32 have none of their own.
 bool PacketPath::IsBroadcast(const wire::IpAddress& address) const {
   if (!address.is_ipv4()) return false;
@@ -104,10 +110,12 @@ void PacketPath::Answer(IcmpError error, Bytes packet) {
   }
 }
 
-void PacketPath::OnPacket(Bytes packet) {
+void PacketPath::OnPacket(Bytes bytes) {
+  const auto packet = ParseIpPacket(bytes);
+  if (!packet || IsOwn(packet->source)) return;
   ++counters_.received;
-  counters_.received_bytes += packet.size();
-  device_.Receive(packet);
+  counters_.received_bytes += bytes.size();
+  device_.Receive(bytes);
 }
 
 void PacketPath::OnNeighbor(const HardwareAddress& neighbor) {

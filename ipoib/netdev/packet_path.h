@@ -19,7 +19,8 @@ namespace ibemu::ipoib {
 
 // A PacketPath takes IP packets that a kernel sends, finds out to whom they go,
 // and sends them as datagrams; what arrives goes to the device.  Both sides may
-// hand it anything: what is no sound packet is dropped.
+// hand it anything: what is no sound packet is dropped, and what comes from the
+// fabric in the name of an own address.
 class PacketPath final : private Link::User {
  public:
   // The kernel's side.  None of these may destroy the path.
@@ -57,6 +58,7 @@ class PacketPath final : private Link::User {
   const Counters& counters() const { return counters_; }
 
  private:
+  bool IsOwn(const wire::IpAddress& address) const;
   bool IsBroadcast(const wire::IpAddress& address) const;
   bool TakeReports(const IpPacket& packet);
   void Answer(IcmpError error, std::span<const std::byte> packet);

@@ -20,16 +20,16 @@
 namespace ibemu::launch {
 namespace {
 
-struct Network {
+struct AddressWithPrefix {
   int family = 0;
   std::array<uint8_t, 16> address{};
   size_t bytes = 0;  // of the address
   int prefix = 0;
 };
 
-std::optional<Network> Parse(const std::string& text) {
+std::optional<AddressWithPrefix> Parse(const std::string& text) {
   const size_t slash = text.find('/');
-  Network network;
+  AddressWithPrefix network;
   if (slash == std::string::npos ||
       !absl::SimpleAtoi(text.substr(slash + 1), &network.prefix)) {
     return std::nullopt;
@@ -67,7 +67,7 @@ struct Request {
 static_assert(offsetof(Request, message) == NLMSG_LENGTH(0));
 static_assert(offsetof(Request, attributes) == NLMSG_LENGTH(sizeof(ifaddrmsg)));
 
-std::array<uint8_t, 16> BroadcastOf(const Network& network) {
+std::array<uint8_t, 16> BroadcastOf(const AddressWithPrefix& network) {
   std::array<uint8_t, 16> last = network.address;
   for (int bit = network.prefix; bit < 32; ++bit) {
     last[static_cast<size_t>(bit / 8)] |= static_cast<uint8_t>(0x80 >> bit % 8);
@@ -75,7 +75,7 @@ std::array<uint8_t, 16> BroadcastOf(const Network& network) {
   return last;
 }
 
-Request RequestOf(const Network& network, unsigned index) {
+Request RequestOf(const AddressWithPrefix& network, unsigned index) {
   Request request;
   request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.message);
   request.header.nlmsg_type = RTM_NEWADDR;

@@ -96,6 +96,11 @@ absl::Status BringUpNetwork(const std::vector<NetworkDevice>& devices) {
   }
   IBEMU_ASSIGN_OR_RETURN(const AddressNetlink netlink, AddressNetlink::Open());
   for (const NetworkDevice& device : devices) {
+    // From its own address it is told who can't be reached; what comes so from
+    // others does not get this far.
+    WriteSetting(
+        absl::StrCat("/proc/sys/net/ipv4/conf/", device.name, "/accept_local"),
+        "1");
     const std::string ipv6 =
         absl::StrCat("/proc/sys/net/ipv6/conf/", device.name);
     WriteSetting(ipv6 + "/disable_ipv6", "0");

@@ -216,6 +216,19 @@ TEST_F(PacketPathTest, GroupsToSendToHaveAnEnd) {
   EXPECT_THAT(two_->received, SizeIs(1));
 }
 
+TEST_F(PacketPathTest, NobodyElseSpeaksInTheNameOfAnOwnAddress) {
+  const HardwareAddress one = one_.host.engine.hardware_address();
+  for (const auto& source : {EngineHost::Ipv4(1), EngineHost::Ipv4(2)}) {
+    const Packet packet = UdpPacket(source, EngineHost::Ipv4(1));
+    two_->host.engine.SendTo(one, Encapsulate(EtherType::kIpv4, packet));
+    two_->host.engine.SendTo(
+        one, Encapsulate(EtherType::kIpv4, std::span(packet).first(20)));
+  }
+  Settle();
+  EXPECT_THAT(one_.received,
+              ElementsAre(UdpPacket(EngineHost::Ipv4(2), EngineHost::Ipv4(1))));
+}
+
 TEST_F(PacketPathTest, WhatIsNoPacketIsDropped) {
   one_.path.Send({});
   one_.path.Send(FromHex("00000000"));
