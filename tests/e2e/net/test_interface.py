@@ -146,6 +146,21 @@ def test_captured_packets_are_those_of_ip(fabric, account, background):
     assert "Echo (ping) request" in text and "Echo (ping) reply" in text
 
 
+def test_without_tun_a_run_says_what_the_doctor_says(account):
+    script = """
+mount -t tmpfs none /dev/net && ! ibemu run --net touch began && ls
+ibemu doctor --json
+"""
+    done = account.run("unshare", "-Urm", "sh", "-c", script, check=False)
+    assert "began" not in done.stdout
+    findings = json.loads(done.stdout[done.stdout.index("["):])
+    network = next(f for f in findings if f["subject"] == "network")
+    assert network["level"] == "note"
+    assert "modprobe tun" in network["cure"]
+    assert done.stderr == \
+        f"ibemu run: {network['what']}: {network['cure']}\n"
+
+
 def test_what_does_not_go_together_is_told(account):
     done = account.run("ibemu", "run", "--net", "--no-adapter", "true",
                        check=False)

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "fabric/soft_hca/hca.h"
 #include "tests/ipoib/engine_lab.h"
 #include "tests/ipoib/netdev/ip_packets.h"
 
@@ -177,6 +178,24 @@ TEST_F(PacketPathTest, ALinkThatIsCutLosesPacketsUntilItIsBack) {
   one_.path.Send(To(kGroup));
   Settle();
   EXPECT_THAT(two_->received, SizeIs(3)) << "the group was joined again";
+}
+
+TEST_F(PacketPathTest, ASubnetManagerThatStartsAnewFindsAllGroupsAgain) {
+  two_->path.Send(FromHex(kIgmpJoin));
+  one_.path.Send(To(kGroup));
+  Settle();
+  two_->received.clear();
+  for (const int number : {1, 2}) {
+    auto& hca = static_cast<fabric::Hca&>(lab_.Provider(number));
+    const auto& node = lab_.subnet().node(lab_.Host(number));
+    hca.OnClientReregister(lab_.subnet().port_id(node, 1));
+  }
+  lab_.timers.RunFor(absl::Milliseconds(1));
+  Settle();
+  one_.path.Send(To(kGroup));
+  one_.path.Send(To(EngineHost::Ipv4(2)));
+  Settle();
+  EXPECT_THAT(two_->received, SizeIs(2));
 }
 
 TEST_F(PacketPathTest, AnInterfaceThatIsMadeAnewIsFoundAtOnce) {
