@@ -21,7 +21,18 @@ HostNetwork::HostNetwork(Loop& loop,
 }
 
 HostNetwork::~HostNetwork() {
-  if (tun_) loop_.Forget(tun_->fd());
+  path_.reset();
+  CloseDevice();
+}
+
+// The kernel takes some 20 ms to take a device away.
+void HostNetwork::CloseDevice() {
+  if (!tun_) return;
+  loop_.Forget(tun_->fd());
+  loop_.RunBriefly({.run = [fd = tun_->Release()]() mutable { fd.Reset(); },
+                    .late = [] {},
+                    .done = [](absl::Duration /*took*/) {}});
+  tun_.reset();
 }
 
 absl::Status HostNetwork::Start(absl::AnyInvocable<void()> ended) {
@@ -63,10 +74,9 @@ void HostNetwork::OnHostChange() {
 
 void HostNetwork::End() {
   if (ended()) return;
-  loop_.Forget(tun_->fd());
   path_.reset();
   changes_.reset();
-  tun_.reset();
+  CloseDevice();
   connections_.reset();
   auto ended = std::move(ended_);
   ended();

@@ -59,6 +59,7 @@ class HostNetwork final : private ipoib::PacketPath::Device {
   void OnReadable();
   void OnHostChange();
   void End();
+  void CloseDevice();
 
   // ipoib::PacketPath::Device
   void Receive(std::span<const std::byte> packet) override;

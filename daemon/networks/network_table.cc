@@ -1,5 +1,6 @@
 #include "daemon/networks/network_table.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -152,7 +153,9 @@ absl::StatusOr<std::vector<AdapterId>> NetworkTable::FindAdapters(
   for (const std::string& host : hosts) {
     IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> adapters,
                            adapters_.FindHost(host));
-    found.insert(found.end(), adapters.begin(), adapters.end());
+    for (const AdapterId adapter : adapters) {
+      if (std::ranges::count(found, adapter) == 0) found.push_back(adapter);
+    }
   }
   if (!found.empty()) return found;
   IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Default());

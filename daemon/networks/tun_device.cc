@@ -81,16 +81,17 @@ absl::StatusOr<TunDevice> TunDevice::Adopt(UniqueFd fd) {
 absl::StatusOr<std::span<const std::byte>> TunDevice::Read(
     std::span<std::byte> buffer) {
   const iovec place{buffer.data(), buffer.size()};
-  while (true) {
-    const ssize_t size = WithoutWaiting(fd_.get(), [&](int flags) {
-      return preadv2(fd_.get(), &place, 1, kNoOffset, flags);
-    });
-    if (size > static_cast<ssize_t>(buffer.size())) continue;  // cut off
-    if (size > 0) return buffer.first(static_cast<size_t>(size));
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno == EAGAIN) return std::span<const std::byte>();
-    return absl::UnavailableError("the network device is gone");
+  const ssize_t size = WithoutWaiting(fd_.get(), [&](int flags) {
+    return preadv2(fd_.get(), &place, 1, kNoOffset, flags);
+  });
+  // It tells the size of a packet that it cuts off.
+  if (size > 0) {
+    return buffer.first(std::min(static_cast<size_t>(size), buffer.size()));
   }
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
+    return std::span<const std::byte>();
+  }
+  return absl::UnavailableError("the network device is gone");
 }
 
 void TunDevice::Write(std::span<const std::byte> packet) {

@@ -30,11 +30,14 @@ class TunDevice {
   TunDevice(UniqueFd fd, std::string name)
       : fd_(std::move(fd)), name_(std::move(name)) {}
 
+  // Gives the descriptor up.
+  UniqueFd Release() { return std::move(fd_); }
+
   int fd() const { return fd_.get(); }
   const std::string& name() const { return name_; }
 
   // Reads a packet to `buffer` and returns its bytes; none if no packet waits.
-  // A packet that is longer than the buffer is left out.
+  // A packet that is longer than the buffer is cut off.
   //
   // Errors: Unavailable, the device is gone.
   absl::StatusOr<std::span<const std::byte>> Read(std::span<std::byte> buffer);
