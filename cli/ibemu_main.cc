@@ -18,10 +18,12 @@
 #include "cli/commands/events_command.h"
 #include "cli/commands/fault_command.h"
 #include "cli/commands/hca_probe_command.h"
+#include "cli/commands/qp_command.h"
 #include "cli/commands/record_command.h"
 #include "cli/commands/scenario_command.h"
 #include "cli/commands/status_command.h"
 #include "cli/commands/topology_command.h"
+#include "cli/commands/why_command.h"
 #include "cli/doctor/doctor_command.h"
 #include "cli/run/run_command.h"
 
@@ -41,11 +43,14 @@ Simulated InfiniBand subnets for unmodified programs.
   device      pull a node's adapter out, or plug it in again
   host        show a node's devices to the whole machine, or no more
   counter     what a port has counted; make it show something else
-  fault       lose, delay or corrupt packets of a link, let it flap, slow a node
+  fault       lose, delay or corrupt packets of a link or of a queue pair, let a
+              link flap, slow a node, let verbs fail
+  qp          the queue pairs of adapters
   scenario    do all that at set times, from a file
   console     carry out the commands of ibsim
   capture     write down the packets that cross links, for tshark
   events      tell what happens, as it does
+  why         why a host's work requests failed
   export      write a topology, of a running fabric or of a file
   topology    generate, check or show a topology
   record      write a spec of a subnet from what tools print of it
@@ -83,8 +88,10 @@ int Main(std::vector<std::string> arguments) {
   ibemu::cli::AddConsole(app, action);
   ibemu::cli::AddCounter(app, action);
   ibemu::cli::AddFault(app, action);
+  ibemu::cli::AddQp(app, action);
   ibemu::cli::AddCapture(app, action);
   ibemu::cli::AddEvents(app, action);
+  ibemu::cli::AddWhy(app, action);
   ibemu::cli::AddScenario(app, action);
   ibemu::cli::AddTopology(app, action);
   ibemu::cli::AddRecord(app, action);

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cm/state.h"
 #include "mad/address.h"
 #include "mad/wire/sa_paths.h"
 #include "verbs/qp_attributes.h"
@@ -148,6 +149,9 @@ class CmId {
   virtual ~CmId() = default;
 
   virtual void SetOwner(CmIdOwner& owner) = 0;
+
+  // The state of its connection or of its service ID resolution.
+  virtual State state() const = 0;
 
   // Each message may be sent in the states that IBA names.
   // Errors: InvalidArgument, in another state, or private data too long;

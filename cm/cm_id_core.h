@@ -38,6 +38,10 @@ class CmIdCore final : public CmId {
   ServiceResolution& resolution() { return resolution_; }
 
   void SetOwner(CmIdOwner& owner) override { owner_ = &owner; }
+  State state() const override {
+    return resolution_.state() != State::kIdle ? resolution_.state()
+                                               : connection_.state();
+  }
   absl::Status SendReq(const Request& request) override;
   absl::Status SendRep(const Reply& reply) override;
   absl::Status SendRtu(std::span<const std::byte> private_data) override;

@@ -108,6 +108,12 @@ absl::Status CheckOwner(int socket, const std::string& path) {
       absl::StrCat(path, ": that daemon is user ", peer.uid, "'s, not yours"));
 }
 
+AttachedNetwork NetworkOf(const json& result) {
+  return {.addresses = result.value("addresses", std::vector<std::string>()),
+          .mtu = result.value("mtu", 0),
+          .waits = result.value("waits", false)};
+}
+
 }  // namespace
 
 struct Client::Impl {
@@ -258,6 +264,35 @@ absl::StatusOr<Attached> Client::Attach(int fuse_fd,
         {.address = name.value("address", ""), .node = name.value("node", "")});
   }
   return attached;
+}
+
+absl::StatusOr<std::vector<NetworkPort>> Client::NetworkPorts(
+    const std::vector<std::string>& hosts) {
+  IBEMU_ASSIGN_OR_RETURN(const json result,
+                         impl_->Call("network.ports", {{"hosts", hosts}}, -1));
+  std::vector<NetworkPort> ports;
+  for (const json& port : result) {
+    ports.push_back(
+        {.node = port.value("node", ""), .port = port.value("port", 0)});
+  }
+  return ports;
+}
+
+absl::StatusOr<AttachedNetwork> Client::AttachNetwork(int tun_fd,
+                                                      const NetworkPort& port) {
+  IBEMU_ASSIGN_OR_RETURN(
+      const json result,
+      impl_->Call("network.attach", {{"node", port.node}, {"port", port.port}},
+                  tun_fd));
+  return NetworkOf(result);
+}
+
+absl::StatusOr<AttachedNetwork> Client::ShowNetwork(const NetworkPort& port) {
+  IBEMU_ASSIGN_OR_RETURN(
+      const json result,
+      impl_->Call("network.show", {{"node", port.node}, {"port", port.port}},
+                  -1));
+  return NetworkOf(result);
 }
 
 absl::StatusOr<UniqueFd> Client::OpenStream(std::string_view method,

@@ -49,6 +49,19 @@ struct Attached {
   std::vector<NamedAddress> names;  // of hosts of the fabric
 };
 
+// A port that becomes a network interface.
+struct NetworkPort {
+  std::string node;  // its GUID
+  int port = 0;
+};
+
+// The network interface of a run.
+struct AttachedNetwork {
+  std::vector<std::string> addresses;  // "198.18.0.1/16"
+  int mtu = 0;                         // 0: not known yet
+  bool waits = false;                  // it will be up soon
+};
+
 // A Client is one connection to a daemon.  Every call blocks; no loop is
 // needed.
 class Client {
@@ -99,6 +112,19 @@ class Client {
   // the descriptor, and programs that outlive their run get ENOTCONN.
   // `fuse_fd` remains the caller's to close.
   absl::StatusOr<Attached> Attach(int fuse_fd, const AttachRequest& request);
+
+  // Returns the ports with addresses of the hosts that Attach() would show.
+  //
+  // Errors: AlreadyExists, another run has one of them for a network.
+  absl::StatusOr<std::vector<NetworkPort>> NetworkPorts(
+      const std::vector<std::string>& hosts);
+
+  // Passes a TUN device to the daemon, which carries its packets as long as
+  // this connection is open.  `tun_fd` remains the caller's to close.
+  absl::StatusOr<AttachedNetwork> AttachNetwork(int tun_fd,
+                                                const NetworkPort& port);
+  // Returns what AttachNetwork() did, as it is now.
+  absl::StatusOr<AttachedNetwork> ShowNetwork(const NetworkPort& port);
 
   // Calls a method that sends a stream as long as this connection is open:
   // passes it one end of a socket pair, and returns the other end.

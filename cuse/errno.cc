@@ -39,6 +39,8 @@ Errno VerbsErrno(const absl::Status& status) {
       return Errno::kFault;
     case absl::StatusCode::kAborted:
       return Errno::kTooManyFiles;
+    case absl::StatusCode::kDeadlineExceeded:
+      return Errno::kTryAgain;
     case absl::StatusCode::kUnimplemented:
       return Errno::kNotSupported;
     case absl::StatusCode::kPermissionDenied:

@@ -11,6 +11,7 @@
 #include "daemon/adapters/adapters.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/addresses/address_plan.h"
+#include "daemon/events/event_log.h"
 #include "daemon/web/web_address.h"
 #include "daemon/web/web_server.h"
 #include "nlohmann/json_fwd.hpp"
@@ -33,6 +34,8 @@ class Backend {
   // connections.
   virtual const AddressPlan& addresses() const = 0;
   virtual uint64_t seed() const = 0;
+
+  virtual EventLog& events() = 0;
 
   // Adds this back end's own methods; `hosts` has those of its adapters.  Call
   // it once.  Both parameters must outlive the last call of a method.

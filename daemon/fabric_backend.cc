@@ -62,10 +62,12 @@ std::vector<AdapterId> ChannelAdapters(const fabric::Fabric& fabric) {
 absl::StatusOr<AddressPlan> Address(const DaemonOptions& options,
                                     fabric::Fabric& fabric) {
   const std::vector<AdapterId> numbered = ChannelAdapters(fabric);
-  if (!options.addresses) {
-    return AddressPlan::Numbered(AddressPlan::kUsual, numbered);
-  }
   FabricAdapters adapters(fabric);
+  if (!options.addresses) {
+    AddressPlan plan = AddressPlan::Numbered(AddressPlan::kUsual, numbered);
+    IBEMU_RETURN_IF_ERROR(Replace(fabric.subnet().addresses(), adapters, plan));
+    return plan;
+  }
   return LoadAddresses(*options.addresses, adapters, numbered);
 }
 
@@ -98,7 +100,14 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       event_methods_(loop_, events_),
       counters_(*fabric_),
       hardware_(*fabric_),
-      paths_(*fabric_) {}
+      paths_(*fabric_),
+      diagnosis_(*fabric_,
+                 [this](fabric::PortId port, uint32_t number) {
+                   return faults_.NameOf(port, number);
+                 }),
+      why_(loop_, *fabric_, diagnosis_),
+      failures_(*fabric_, events_, diagnosis_),
+      queue_pairs_(*fabric_) {}
 
 void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   captures_.emplace(loop_, hosts, fabric_.get());
@@ -112,6 +121,8 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   counters_.AddTo(dispatcher);
   hardware_.AddTo(dispatcher);
   paths_.AddTo(dispatcher);
+  why_.AddTo(dispatcher);
+  queue_pairs_.AddTo(dispatcher);
   scenarios_->AddTo(dispatcher);
   cables_->AddTo(dispatcher);
 }

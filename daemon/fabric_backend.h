@@ -20,6 +20,10 @@
 #include "daemon/subnet/fault_methods.h"
 #include "daemon/subnet/hardware_methods.h"
 #include "daemon/subnet/path_methods.h"
+#include "daemon/subnet/queue_pair_methods.h"
+#include "daemon/why/diagnosis.h"
+#include "daemon/why/failure_events.h"
+#include "daemon/why/why_methods.h"
 #include "fabric/fabric.h"
 #include "loop/loop.h"
 
@@ -37,6 +41,7 @@ class FabricBackend : public Backend {
   Adapters& adapters() override { return adapters_; }
   const AddressPlan& addresses() const override { return addresses_; }
   uint64_t seed() const override { return seed_; }
+  EventLog& events() override { return events_; }
   void AddTo(control::MethodTable& dispatcher, HostTable& hosts) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;
@@ -61,6 +66,10 @@ class FabricBackend : public Backend {
   CounterMethods counters_;
   HardwareMethods hardware_;
   PathMethods paths_;
+  const Diagnosis diagnosis_;
+  WhyMethods why_;
+  FailureEvents failures_;
+  QueuePairMethods queue_pairs_;
   std::optional<CaptureMethods> captures_;    // with AddTo()
   std::optional<ScenarioMethods> scenarios_;  // with AddTo()
   std::optional<NodeLinkMethods> cables_;     // with AddTo()

@@ -46,6 +46,7 @@ class HcaBackend : public Backend {
   Adapters& adapters() override { return adapters_; }
   const AddressPlan& addresses() const override { return addresses_; }
   uint64_t seed() const override { return seed_; }
+  EventLog& events() override { return events_; }
   void AddTo(control::MethodTable& dispatcher, HostTable& hosts) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;

@@ -36,8 +36,14 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
       backend_(std::move(backend)),
       hosts_(*loop_, backend_->adapters()),
       connections_(*loop_, hosts_, backend_->addresses(), backend_->seed()),
-      attachments_(*loop_, hosts_, connections_) {
+      connection_events_(connections_, backend_->events()),
+      connection_methods_(connections_),
+      networks_(*loop_, backend_->adapters(), connections_),
+      attachments_(*loop_, hosts_, connections_, networks_) {
+  connections_.SetWatcher(connection_events_);
   backend_->AddTo(dispatcher_, hosts_);
+  connection_methods_.AddTo(dispatcher_);
+  networks_.AddTo(dispatcher_);
   attachments_.AddTo(dispatcher_);
   dispatcher_.Add("ping",
                   [](control::Parameters& parameters,
@@ -124,6 +130,7 @@ json Server::Status() const {
                  {"pid", getpid()},
                  {"socket", socket_},
                  {"views", attachments_.List()},
+                 {"networks", networks_.List()},
                  {"clients", attachments_.Clients()}};
   backend_->Describe(status);
   return status;

@@ -17,8 +17,11 @@
 #include "control/rpc.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/backend.h"
+#include "daemon/connections/connection_events.h"
+#include "daemon/connections/connection_methods.h"
 #include "daemon/connections/connection_table.h"
 #include "daemon/daemon_options.h"
+#include "daemon/networks/network_table.h"
 #include "daemon/views/attachments.h"
 #include "daemon/web/web_server.h"
 #include "loop/loop.h"
@@ -88,6 +91,9 @@ class Server {
   std::unique_ptr<Backend> backend_;
   HostTable hosts_;
   ConnectionTable connections_;
+  ConnectionEvents connection_events_;
+  ConnectionMethods connection_methods_;
+  NetworkTable networks_;
   Attachments attachments_;
   control::MethodTable dispatcher_;
   std::unique_ptr<control::ControlServer> control_;

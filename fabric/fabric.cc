@@ -15,6 +15,7 @@
 #include "fabric/agents/node_agents.h"
 #include "fabric/fabric_device.h"
 #include "fabric/forwarding/endpoints.h"
+#include "fabric/history/queue_pair_histories.h"
 #include "fabric/routing/static_sm.h"
 #include "fabric/sa/subnet_administration.h"
 #include "fabric/sm/subnet_manager.h"
@@ -31,8 +32,10 @@ struct Fabric::Impl : FabricEvents {
         seed(options.seed),
         subnet(topology),
         links(subnet, *this),
+        histories(own_timers),
         endpoints(subnet, links, *this, agents, own_timers, options.seed),
-        agents(subnet, links, *this, endpoints, own_timers, options.seed) {}
+        agents(subnet, links, *this, endpoints, own_timers, options.seed),
+        adapter_faults(subnet, *this, own_timers, options.seed) {}
 
   void OnPortChange(PortId port) override {
     watchers.ForEach(
@@ -73,6 +76,20 @@ struct Fabric::Impl : FabricEvents {
 
   void OnDrop(const DroppedPacket& dropped) override {
     watchers.ForEach([&](FabricWatcher& watcher) { watcher.OnDrop(dropped); });
+    if (dropped.packet.transport != nullptr) NoteDrop(dropped);
+  }
+
+  // The packet names its sender by LID and number.
+  void NoteDrop(const DroppedPacket& dropped) {
+    const Packet& packet = dropped.packet;
+    for (const auto& [node, hca] : hcas) {
+      if (!hca->Owns(packet.slid)) continue;
+      QueuePairHistory* const history = histories.Find(node, packet.source_qpn);
+      if (history == nullptr) return;
+      return history->NoteDrop(packet.transport->psn, {.port = dropped.port,
+                                                       .cause = dropped.cause,
+                                                       .fault = dropped.fault});
+    }
   }
 
   void RemoveHca(topology::NodeId node) {
@@ -105,8 +122,10 @@ struct Fabric::Impl : FabricEvents {
   ObserverList<FabricWatcher> watchers;
   Subnet subnet;
   Links links;
+  QueuePairHistories histories;
   Endpoints endpoints;
   NodeAgents agents;
+  AdapterFaults adapter_faults;
   std::optional<StaticSm> static_sm;                   // with --sm=static
   std::optional<SubnetManager> subnet_manager;         // with --sm=builtin
   std::optional<SubnetAdministration> administration;  // with --sm=builtin
@@ -132,6 +151,10 @@ const Subnet& Fabric::subnet() const { return impl_->subnet; }
 Subnet& Fabric::subnet() { return impl_->subnet; }
 
 Links& Fabric::links() { return impl_->links; }
+
+const QueuePairHistories& Fabric::histories() const { return impl_->histories; }
+
+QueuePairHistories& Fabric::histories() { return impl_->histories; }
 
 const ForwardingTotals& Fabric::totals() const {
   return impl_->endpoints.forwarder().totals();
@@ -159,9 +182,16 @@ verbs::Provider& Fabric::provider(topology::NodeId node) {
   auto& hca = impl_->hcas[node];
   if (!hca)
     hca = std::make_unique<Hca>(impl_->subnet, impl_->endpoints, impl_->timers,
-                                node);
+                                impl_->histories, impl_->adapter_faults, node);
   return *hca;
 }
+
+Hca* Fabric::FindHca(topology::NodeId node) const {
+  const auto found = impl_->hcas.find(node);
+  return found == impl_->hcas.end() ? nullptr : found->second.get();
+}
+
+AdapterFaults& Fabric::adapter_faults() { return impl_->adapter_faults; }
 
 absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
   const Node& node = impl_->subnet.node(id);

@@ -18,9 +18,12 @@
 namespace ibemu::fabric {
 
 enum class PortId : uint32_t;
+struct AdapterFaults;
 class FabricWatcher;
+class Hca;
 class Links;
 class PacketTap;
+class QueuePairHistories;
 class RemoteAdapter;
 struct Packet;
 class Subnet;
@@ -46,6 +49,10 @@ class Fabric {
   const Subnet& subnet() const;
   Subnet& subnet();
   Links& links();
+
+  // Returns what happened to the queue pairs of all adapters.
+  const QueuePairHistories& histories() const;
+  QueuePairHistories& histories();
 
   // Returns the packet totals since the fabric's start.
   const ForwardingTotals& totals() const;
@@ -74,6 +81,12 @@ class Fabric {
   // provider lives until the adapter is pulled out, and after that as long as
   // it has a listener.
   verbs::Provider& provider(topology::NodeId node);
+
+  // Returns the software adapter behind provider(), or null if it was never
+  // asked for, or is pulled out.
+  Hca* FindHca(topology::NodeId node) const;
+  // Returns the faults of all software adapters.
+  AdapterFaults& adapter_faults();
 
   // Lets a remote adapter take the place of this node, a channel adapter: it
   // gets the packets for the node and sends the node's packets.  It alone gets

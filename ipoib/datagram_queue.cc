@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -14,7 +15,6 @@ namespace {
 
 namespace attribute = verbs::qp_attribute;
 
-constexpr size_t kReceives = 64, kSends = 16;
 constexpr size_t kGrhBytes = wire::kBytes<wire::GlobalRouteHeader>;
 
 }  // namespace
@@ -34,9 +34,11 @@ DatagramQueue::DatagramQueue(Timers& timers, verbs::Provider& provider,
       provider_(provider),
       options_(options),
       listener_(listener),
-      memory_(std::make_shared<OwnMemory>(timers,
-                                          (kReceives + kSends) * SlotBytes())),
-      under_way_(kSends) {}
+      memory_(std::make_shared<OwnMemory>(timers, slots() * SlotBytes())),
+      under_way_(options.depth.sends),
+      free_(options.depth.sends) {
+  std::iota(free_.rbegin(), free_.rend(), size_t{0});
+}
 
 DatagramQueue::~DatagramQueue() {
   // An address handle goes before its domain, a queue pair before its handles.
@@ -50,14 +52,14 @@ absl::Status DatagramQueue::Start() {
       mr_, provider_.CreateMr({.pd = pd_.get(),
                                .memory = memory_,
                                .start = OwnMemory::kStart,
-                               .length = (kReceives + kSends) * SlotBytes(),
+                               .length = slots() * SlotBytes(),
                                .address = OwnMemory::kStart,
                                .access = verbs::access::kLocalWrite}));
-  IBEMU_ASSIGN_OR_RETURN(cq_, provider_.CreateCq(kReceives + kSends, *this));
+  IBEMU_ASSIGN_OR_RETURN(cq_, provider_.CreateCq(slots(), *this));
   verbs::QpInit init{.type = verbs::QpType::kUd,
                      .signal_all = true,
-                     .capacity = {.send_requests = kSends,
-                                  .receive_requests = kReceives,
+                     .capacity = {.send_requests = options_.depth.sends,
+                                  .receive_requests = options_.depth.receives,
                                   .send_sges = 1,
                                   .receive_sges = 1},
                      .pd = pd_.get(),
@@ -67,7 +69,7 @@ absl::Status DatagramQueue::Start() {
   IBEMU_RETURN_IF_ERROR(Modify(verbs::QpState::kInit, attribute::kPKeyIndex |
                                                           attribute::kPort |
                                                           attribute::kQKey));
-  for (size_t slot = 0; slot < kReceives; ++slot) {
+  for (size_t slot = 0; slot < options_.depth.receives; ++slot) {
     IBEMU_RETURN_IF_ERROR(PostReceive(slot));
   }
   IBEMU_RETURN_IF_ERROR(Modify(verbs::QpState::kReadyToReceive, 0));
@@ -83,6 +85,10 @@ absl::Status DatagramQueue::Modify(verbs::QpState state, uint32_t mask) {
   attributes.qkey = options_.q_key;
   attributes.sq_psn = options_.first_psn;
   return qp_->Modify(attributes);
+}
+
+uint32_t DatagramQueue::slots() const {
+  return options_.depth.receives + options_.depth.sends;
 }
 
 size_t DatagramQueue::SlotBytes() const { return kGrhBytes + options_.mtu; }
@@ -103,12 +109,11 @@ absl::Status DatagramQueue::PostReceive(size_t slot) {
 
 void DatagramQueue::Send(const verbs::AddressAttributes& to, uint32_t qpn,
                          std::span<const std::byte> payload) {
-  const auto free = std::find(under_way_.begin(), under_way_.end(), nullptr);
-  if (free == under_way_.end() || payload.size() > options_.mtu) return;
+  if (free_.empty() || payload.size() > options_.mtu) return;
   auto handle = provider_.CreateAh(*pd_, to);
   if (!handle.ok()) return;
-  const size_t slot =
-      kReceives + static_cast<size_t>(free - under_way_.begin());
+  const size_t send = free_.back();
+  const size_t slot = options_.depth.receives + send;
   const uint64_t address = AddressOfSlot(slot);
   std::ranges::copy(payload, memory_->At(address, payload.size()).begin());
   verbs::SendRequest request{};
@@ -122,9 +127,10 @@ void DatagramQueue::Send(const verbs::AddressAttributes& to, uint32_t qpn,
                    .length = static_cast<uint32_t>(payload.size()),
                    .lkey = mr_->lkey()}};
   request.address = handle->get();
-  *free = *std::move(handle);
   size_t taken = 0;
-  if (!qp_->PostSend({&request, 1}, taken).ok()) free->reset();
+  if (!qp_->PostSend({&request, 1}, taken).ok()) return;
+  under_way_[send] = *std::move(handle);
+  free_.pop_back();
 }
 
 absl::Status DatagramQueue::Attach(const wire::Gid& mgid, wire::Lid mlid) {
@@ -146,16 +152,20 @@ void DatagramQueue::DrainSoon() {
 
 void DatagramQueue::Drain() {
   draining_ = false;
+  const bool was_full = free_.empty();
   std::array<verbs::WorkCompletion, 16> completions;
   while (const size_t count = cq_->Poll(completions)) {
     for (const auto& completion : std::span(completions).first(count)) {
-      if (completion.wr_id < kReceives) {
+      if (completion.wr_id < options_.depth.receives) {
         OnReceived(completion, completion.wr_id);
       } else {
-        under_way_.at(completion.wr_id - kReceives).reset();
+        const size_t send = completion.wr_id - options_.depth.receives;
+        under_way_[send].reset();
+        free_.push_back(send);
       }
     }
   }
+  if (was_full && !free_.empty()) listener_.OnRoom();
 }
 
 void DatagramQueue::OnReceived(const verbs::WorkCompletion& completion,

@@ -32,9 +32,18 @@ class DatagramQueue final : private verbs::CqListener {
    public:
     // Must not destroy the queue.
     virtual void OnDatagram(const Datagram& datagram) = 0;
+    // room() was 0 and is not any more.
+    virtual void OnRoom() = 0;
 
    protected:
     ~Listener() = default;
+  };
+  // The most datagrams that wait to be received and to be sent.
+  struct Depth {
+    uint32_t receives = 64;
+    uint32_t sends = 16;
+
+    bool operator==(const Depth&) const = default;
   };
   struct Options {
     int port = 1;
@@ -42,6 +51,7 @@ class DatagramQueue final : private verbs::CqListener {
     uint32_t q_key = 0;
     uint32_t first_psn = 0;
     size_t mtu = 2048;  // bytes of the longest datagram
+    Depth depth{};
 
     bool operator==(const Options&) const = default;
   };
@@ -58,6 +68,8 @@ class DatagramQueue final : private verbs::CqListener {
 
   const Options& options() const { return options_; }
   uint32_t qpn() const { return qp_->number(); }
+  // Returns how many datagrams can be sent before others are lost.
+  size_t room() const { return free_.size(); }
 
   // Sends a datagram, or loses it: if it is too long, if there is no such
   // address, or if too many others are under way.
@@ -80,6 +92,7 @@ class DatagramQueue final : private verbs::CqListener {
   void OnReceived(const verbs::WorkCompletion& completion, size_t slot);
 
   // A part of memory for one datagram: the receives' come first.
+  uint32_t slots() const;
   size_t SlotBytes() const;
   uint64_t AddressOfSlot(size_t slot) const;
 
@@ -97,6 +110,7 @@ class DatagramQueue final : private verbs::CqListener {
   std::unique_ptr<verbs::Mr> mr_;
   std::unique_ptr<verbs::Cq> cq_;
   std::vector<std::unique_ptr<verbs::Ah>> under_way_;  // by send; null: free
+  std::vector<size_t> free_;                           // sends
   std::unique_ptr<verbs::Qp> qp_;
   bool draining_ = false;
   // Expires with this: for tasks.

@@ -1,43 +1,44 @@
 #include "ipoib/engine.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "ipoib/address_attributes.h"
 #include "ipoib/echo.h"
+#include "ipoib/group_record.h"
 #include "ipoib/multicast_gid.h"
-#include "mad/wire/sa_component_mask.h"
 
 namespace ibemu::ipoib {
 namespace {
 
 using Record = mad::McMemberRecord;
-using mad::kComponentBit;
 
 constexpr uint16_t kFullMember = 0x8000;  // of a P_Key
 constexpr uint32_t kMulticastQpn = 0xffffff;
 constexpr uint32_t kPsnCount = 1 << 24;
 
-// A join of the broadcast group does not suffice to make it, one of another
-// group does.
-constexpr uint64_t kBroadcastMask =
-    kComponentBit<&Record::mgid> | kComponentBit<&Record::port_gid> |
-    kComponentBit<&Record::p_key> | kComponentBit<&Record::join_state>;
-static_assert(kBroadcastMask == 0x10083);
-constexpr uint64_t kGroupMask =
-    kBroadcastMask | kComponentBit<&Record::q_key> |
-    kComponentBit<&Record::mtu_selector> | kComponentBit<&Record::mtu> |
-    kComponentBit<&Record::traffic_class> |
-    kComponentBit<&Record::rate_selector> | kComponentBit<&Record::rate> |
-    kComponentBit<&Record::sl> | kComponentBit<&Record::flow_label> |
-    kComponentBit<&Record::hop_limit>;
-static_assert(kGroupMask == 0x173f7);
+// The datagrams that may wait to be received and to be sent: of ARP and ND
+// alone, and with a user.
+constexpr DatagramQueue::Depth kFew{.receives = 64, .sends = 16};
+constexpr DatagramQueue::Depth kMany{.receives = 512, .sends = 128};
 
-// The codes of IBA: 256 bytes to 4,096.
-bool HasMtu(const Record& group) { return group.mtu >= 1 && group.mtu <= 5; }
+bool IsIp(std::span<const std::byte> datagram) {
+  if (datagram.size() <= wire::kBytes<Encapsulation>) return false;
+  const EtherType type = wire::Get<&Encapsulation::type>(datagram);
+  return type == EtherType::kIpv4 || type == EtherType::kIpv6;
+}
 
-// REQUIRES: HasMtu().
-size_t BytesOfMtu(const Record& group) { return size_t{128} << group.mtu; }
+// The address that Linux gives an interface, with the port's GUID in it.
+wire::IpNetwork LinkLocal(const wire::Gid& gid) {
+  constexpr uint64_t kUniversal = uint64_t{1} << 57;
+  std::array<uint8_t, 16> bytes{0xfe, 0x80};
+  for (size_t i = 0; i < 8; ++i) {
+    bytes[8 + i] =
+        static_cast<uint8_t>((gid.interface_id | kUniversal) >> (56 - 8 * i));
+  }
+  return {wire::IpAddress::Ipv6(bytes), 64};
+}
 
 }  // namespace
 
@@ -45,6 +46,7 @@ Engine::Engine(const Ground& ground, Random random,
                std::vector<wire::IpNetwork> addresses)
     : ground_(ground),
       addresses_(std::move(addresses)),
+      own_addresses_(addresses_),
       first_psn_(static_cast<uint32_t>(random.Below(kPsnCount))),
       born_(ground.timers.Now()),
       unicast_(ground.sa, ground.port,
@@ -77,14 +79,27 @@ bool Engine::up() const {
          port().Info().port_state == mad::PortState::kActive;
 }
 
-std::unique_ptr<Resolution> Engine::Resolve(const wire::IpAddress& address,
-                                            absl::Duration timeout,
-                                            NeighborTable::Done done) {
+std::unique_ptr<Resolution> Engine::Resolve(
+    const wire::IpAddress& address, absl::Duration timeout,
+    absl::AnyInvocable<void(absl::StatusOr<wire::Gid>)> done) {
+  return ResolveHardware(
+      address, timeout,
+      [done = std::move(done)](absl::StatusOr<HardwareAddress> answer) mutable {
+        if (!answer.ok()) return done(answer.status());
+        done(answer->gid);
+      });
+}
+
+std::unique_ptr<Resolution> Engine::ResolveHardware(
+    const wire::IpAddress& address, absl::Duration timeout,
+    NeighborTable::Done done) {
   if (gone_) {
     return neighbors_.Answer(absl::UnavailableError("the device is gone"),
                              std::move(done));
   }
-  if (IsOwn(address)) return neighbors_.Answer(gid(), std::move(done));
+  if (IsOwn(address)) {
+    return neighbors_.Answer(hardware_address(), std::move(done));
+  }
   return neighbors_.Resolve(address, timeout, std::move(done));
 }
 
@@ -117,7 +132,7 @@ void Engine::RunAfter(absl::Duration delay, WaitingPlace waiting) {
 }
 
 bool Engine::IsOwn(const wire::IpAddress& address) const {
-  return std::ranges::any_of(addresses_, [&](const wire::IpNetwork& own) {
+  return std::ranges::any_of(own_addresses_, [&](const wire::IpNetwork& own) {
     return own.address == address;
   });
 }
@@ -126,7 +141,7 @@ bool Engine::IsOwn(const wire::IpAddress& address) const {
 // or else any of its version; null if there is none.
 const wire::IpAddress* Engine::SourceFor(const wire::IpAddress& target) const {
   const wire::IpAddress* source = nullptr;
-  for (const wire::IpNetwork& own : addresses_) {
+  for (const wire::IpNetwork& own : own_addresses_) {
     if (own.Contains(target)) return &own.address;
     if (source == nullptr && own.address.version == target.version) {
       source = &own.address;
@@ -136,7 +151,7 @@ const wire::IpAddress* Engine::SourceFor(const wire::IpAddress& target) const {
 }
 
 HardwareAddress Engine::hardware_address() const {
-  return {.qpn = queue_->qpn(), .gid = gid()};
+  return {.qpn = queue_ == nullptr ? 0 : queue_->qpn(), .gid = gid()};
 }
 
 void Engine::OnDeviceEvent(verbs::EventType type, int port) {
@@ -179,10 +194,15 @@ void Engine::OnBroadcastGroup(const Record* group) {
   asked_groups_.clear();
   unicast_.Forget();
   DetachAll();
-  if (group == nullptr || !OpenQueue(*group) || !Attach(*group)) return;
-  StartSolicitedGroups();
-  neighbors_.AskAgain();
-  RunWaiting();
+  if (group != nullptr && OpenQueue(*group)) {
+    Attach(*group);
+    StartSolicitedGroups();
+    neighbors_.AskAgain();
+    RunWaiting();
+  }
+  if (user_ == nullptr) return;
+  if (up()) Announce();
+  user_->OnLinkChange();
 }
 
 // Makes a queue pair as the group wants it, if there is none.
@@ -190,7 +210,8 @@ bool Engine::OpenQueue(const Record& broadcast) {
   const DatagramQueue::Options options{.port = ground_.port,
                                        .q_key = broadcast.q_key,
                                        .first_psn = first_psn_,
-                                       .mtu = BytesOfMtu(broadcast)};
+                                       .mtu = BytesOfMtu(broadcast),
+                                       .depth = Depth()};
   if (queue_ != nullptr && queue_->options() == options) return true;
   queue_.reset();
   auto queue =
@@ -200,10 +221,20 @@ bool Engine::OpenQueue(const Record& broadcast) {
   return true;
 }
 
-bool Engine::Attach(const Record& group) {
-  if (!queue_->Attach(group.mgid, group.mlid).ok()) return false;
+// It does not shrink when the user goes, for neighbours know its queue pair.
+DatagramQueue::Depth Engine::Depth() const {
+  const bool deep = queue_ != nullptr && queue_->options().depth == kMany;
+  return user_ != nullptr || deep ? kMany : kFew;
+}
+
+void Engine::Attach(const Record& group) {
+  if (!queue_->Attach(group.mgid, group.mlid).ok()) return;
   attached_.emplace_back(group.mgid, group.mlid);
-  return true;
+}
+
+void Engine::Detach(const Record& group) {
+  if (std::erase(attached_, std::pair(group.mgid, group.mlid)) == 0) return;
+  queue_->Detach(group.mgid, group.mlid);
 }
 
 void Engine::DetachAll() {
@@ -213,35 +244,62 @@ void Engine::DetachAll() {
 }
 
 void Engine::StartSolicitedGroups() {
-  for (const wire::IpNetwork& own : addresses_) {
+  for (const wire::IpNetwork& own : own_addresses_) {
     if (own.address.is_ipv4()) continue;
-    solicited_groups_.push_back(std::make_unique<SteadyMembership>(
-        ground_.timers, ground_.members, kGroupMask,
-        [this](const Record* group) {
-          if (group != nullptr) Attach(*group);
-        }));
-    solicited_groups_.back()->Start(GroupLikeBroadcast(
-        SolicitedNodeAddress(own.address), mad::kFullMember));
+    solicited_groups_.push_back(Join(SolicitedNodeAddress(own.address),
+                                     JoinAs::kReceiver,
+                                     [this](const Record* group) {
+                                       if (group != nullptr) Attach(*group);
+                                     }));
   }
 }
 
-// Returns the record to join the group of a multicast address with.
-Record Engine::GroupLikeBroadcast(const wire::IpAddress& address,
-                                  uint8_t join_state) const {
-  const Record& broadcast = *broadcast_group();
-  return {.mgid = GroupGid(address, broadcast.mgid),
-          .port_gid = gid(),
-          .q_key = broadcast.q_key,
-          .mtu_selector = mad::Selector::kExactly,
-          .mtu = broadcast.mtu,
-          .traffic_class = broadcast.traffic_class,
-          .p_key = broadcast.p_key,
-          .rate_selector = mad::Selector::kExactly,
-          .rate = broadcast.rate,
-          .sl = broadcast.sl,
-          .flow_label = broadcast.flow_label,
-          .hop_limit = broadcast.hop_limit,
-          .join_state = join_state};
+std::unique_ptr<SteadyMembership> Engine::Join(
+    const wire::IpAddress& group, JoinAs as,
+    SteadyMembership::Changed changed) {
+  auto membership = std::make_unique<SteadyMembership>(
+      ground_.timers, ground_.members, kGroupMask, std::move(changed));
+  membership->Start(GroupLike(
+      *broadcast_group(), group, gid(),
+      as == JoinAs::kReceiver ? mad::kFullMember : mad::kSendOnlyFullMember));
+  return membership;
+}
+
+void Engine::SetUser(User* user) {
+  user_ = user;
+  own_addresses_ = addresses_;
+  if (user != nullptr) own_addresses_.push_back(LinkLocal(gid()));
+  if (queue_ == nullptr || broadcast_group() == nullptr) return;
+  // The queue pair is another one, for it has to hold more.
+  OnBroadcastGroup(broadcast_group());
+}
+
+size_t Engine::mtu() const {
+  if (queue_ == nullptr || broadcast_group() == nullptr) return 0;
+  return queue_->options().mtu - wire::kBytes<Encapsulation>;
+}
+
+// Whoever knows an old hardware address of this interface learns the new one.
+void Engine::Announce() {
+  for (const wire::IpNetwork& own : addresses_) {
+    if (own.address.is_ipv4()) AskBy(*broadcast_group(), own.address);
+  }
+}
+
+size_t Engine::room() const { return queue_ == nullptr ? 0 : queue_->room(); }
+
+void Engine::OnRoom() {
+  if (user_ != nullptr) user_->OnRoom();
+}
+
+void Engine::SendTo(const HardwareAddress& neighbor,
+                    std::vector<std::byte> datagram) {
+  unicast_.Send(gid(), pkey(), neighbor, std::move(datagram));
+}
+
+void Engine::SendToGroup(const Record& group,
+                         std::span<const std::byte> datagram) {
+  queue_->Send(AddressOf(group, ground_.port), kMulticastQpn, datagram);
 }
 
 void Engine::Ask(const wire::IpAddress& address) {
@@ -260,13 +318,13 @@ void Engine::AskBy(const Record& group, const wire::IpAddress& address) {
                              .sender = *source,
                              .sender_hardware = hardware_address(),
                              .target = address});
-  queue_->Send(AddressOf(group, ground_.port), kMulticastQpn, packet);
+  SendToGroup(group, packet);
 }
 
 void Engine::JoinAskedGroup(const wire::IpAddress& address) {
   asked_groups_[address].membership = ground_.members.Join(
-      GroupLikeBroadcast(SolicitedNodeAddress(address),
-                         mad::kSendOnlyFullMember),
+      GroupLike(*broadcast_group(), SolicitedNodeAddress(address), gid(),
+                mad::kSendOnlyFullMember),
       kGroupMask, [this, address](absl::StatusOr<Record> news) {
         AskedGroup& asked = asked_groups_[address];
         if (!news.ok()) {  // the next question tries again
@@ -289,7 +347,11 @@ void Engine::OnDatagram(const DatagramQueue::Datagram& datagram) {
   if (const auto message = DecodeNeighborMessage(datagram.payload)) {
     return OnNeighborMessage(*message);
   }
-  if (const auto answer = AnswerEcho(datagram.payload, addresses_)) {
+  if (user_ != nullptr) {
+    if (IsIp(datagram.payload)) {
+      user_->OnPacket(datagram.payload.subspan(wire::kBytes<Encapsulation>));
+    }
+  } else if (const auto answer = AnswerEcho(datagram.payload, addresses_)) {
     // It goes back the way the request came.
     verbs::AddressAttributes back{};
     back.dlid = datagram.slid;
@@ -303,7 +365,10 @@ void Engine::OnDatagram(const DatagramQueue::Datagram& datagram) {
 void Engine::OnNeighborMessage(const NeighborMessage& message) {
   const wire::Gid& from = message.sender_hardware.gid;
   if (from == wire::Gid{} || wire::IsMulticast(from)) return;
-  if (!IsOwn(message.sender)) neighbors_.Learn(message.sender, from);
+  if (!IsOwn(message.sender)) {
+    neighbors_.Learn(message.sender, message.sender_hardware);
+    if (user_ != nullptr) user_->OnNeighbor(message.sender_hardware);
+  }
   if (message.kind != NeighborMessage::Kind::kRequest ||
       !IsOwn(message.target)) {
     return;

@@ -3,11 +3,13 @@
 #ifndef IBEMU_IPOIB_ENGINE_H_
 #define IBEMU_IPOIB_ENGINE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "base/timers.h"
 #include "ipoib/datagram_queue.h"
 #include "ipoib/interface.h"
+#include "ipoib/link.h"
 #include "ipoib/neighbor_message.h"
 #include "ipoib/neighbor_table.h"
 #include "ipoib/steady_membership.h"
@@ -26,10 +29,11 @@
 
 namespace ibemu::ipoib {
 
-// An Engine has no interface of the kernel behind it: of what arrives it
-// answers questions for its addresses, and echo requests, and drops the rest.
-// It does nothing unless it is asked, a packet arrives, or the port changes.
+// An Engine answers questions for its addresses.  While it has no user it
+// answers echo requests, too, and drops the rest of what arrives.  It does
+// nothing unless it is asked, a packet arrives, or the port changes.
 class Engine final : public Interface,
+                     public Link,
                      private verbs::AsyncEventListener,
                      private DatagramQueue::Listener,
                      private NeighborTable::Asker {
@@ -59,12 +63,33 @@ class Engine final : public Interface,
   const mad::McMemberRecord* broadcast_group() const override {
     return broadcast_.record();
   }
-  std::unique_ptr<Resolution> Resolve(const wire::IpAddress& address,
-                                      absl::Duration timeout,
-                                      NeighborTable::Done done) override;
+  std::unique_ptr<Resolution> Resolve(
+      const wire::IpAddress& address, absl::Duration timeout,
+      absl::AnyInvocable<void(absl::StatusOr<wire::Gid>)> done) override;
   // A task may destroy this.
   void WhenUp(absl::Duration patience,
               absl::AnyInvocable<void()> task) override;
+
+  // Link
+  void SetUser(User* user) override;
+  size_t mtu() const override;
+  const std::vector<wire::IpNetwork>& own_addresses() const override {
+    return own_addresses_;
+  }
+  HardwareAddress hardware_address() const override;
+  std::unique_ptr<Resolution> ResolveHardware(
+      const wire::IpAddress& address, absl::Duration timeout,
+      NeighborTable::Done done) override;
+  size_t room() const override;
+  void SendTo(const HardwareAddress& neighbor,
+              std::vector<std::byte> datagram) override;
+  void SendToGroup(const mad::McMemberRecord& group,
+                   std::span<const std::byte> datagram) override;
+  std::unique_ptr<SteadyMembership> Join(
+      const wire::IpAddress& group, JoinAs as,
+      SteadyMembership::Changed changed) override;
+  void Attach(const mad::McMemberRecord& group) override;
+  void Detach(const mad::McMemberRecord& group) override;
 
  private:
   // A task that waits for the interface.
@@ -84,14 +109,13 @@ class Engine final : public Interface,
   }
   bool IsOwn(const wire::IpAddress& address) const;
   const wire::IpAddress* SourceFor(const wire::IpAddress& target) const;
-  HardwareAddress hardware_address() const;
 
   // What happens to the port and its memberships.
   void RefreshSoon();
   void Refresh();
   void OnBroadcastGroup(const mad::McMemberRecord* group);
   bool OpenQueue(const mad::McMemberRecord& broadcast);
-  bool Attach(const mad::McMemberRecord& group);
+  DatagramQueue::Depth Depth() const;
   void DetachAll();
   void StartSolicitedGroups();
   bool HasLink() const;
@@ -99,10 +123,7 @@ class Engine final : public Interface,
   void RunAfter(absl::Duration delay, WaitingPlace waiting);
 
   // Questions and answers.
-  mad::McMemberRecord GroupLikeBroadcast(const wire::IpAddress& address,
-                                         uint8_t join_state) const;
-  void SendToGroup(const mad::McMemberRecord& group,
-                   const std::vector<std::byte>& packet);
+  void Announce();
   void AskBy(const mad::McMemberRecord& group, const wire::IpAddress& address);
   void JoinAskedGroup(const wire::IpAddress& address);
   void OnNeighborMessage(const NeighborMessage& message);
@@ -111,12 +132,15 @@ class Engine final : public Interface,
   void OnDeviceEvent(verbs::EventType type, int port) override;
   // DatagramQueue::Listener
   void OnDatagram(const DatagramQueue::Datagram& datagram) override;
+  void OnRoom() override;
   // NeighborTable::Asker
   void Ask(const wire::IpAddress& address) override;
   void StopAsking(const wire::IpAddress& address) override;
 
   const Ground ground_;
   const std::vector<wire::IpNetwork> addresses_;
+  std::vector<wire::IpNetwork> own_addresses_;  // with those for a user
+  User* user_ = nullptr;
   const uint32_t first_psn_;
   const absl::Time born_;
   bool gone_ = false;  // the device

@@ -56,7 +56,7 @@ NeighborTable::~NeighborTable() {
 }
 
 std::unique_ptr<Resolution> NeighborTable::Answer(
-    absl::StatusOr<wire::Gid> answer, Done done) {
+    absl::StatusOr<HardwareAddress> answer, Done done) {
   auto waiter = std::make_shared<Waiter>();
   waiter->done = std::move(done);
   Tell(*waiter, std::move(answer));
@@ -69,7 +69,7 @@ std::unique_ptr<Resolution> NeighborTable::Resolve(
     return entry.second.until <= now;
   });
   if (const auto known = known_.find(address); known != known_.end()) {
-    return Answer(known->second.gid, std::move(done));
+    return Answer(known->second.hardware, std::move(done));
   }
   if (questions_.size() >= kMostQuestions && !questions_.contains(address)) {
     return Answer(absl::ResourceExhaustedError("too many others are asked for"),
@@ -135,13 +135,13 @@ void NeighborTable::AskAgain() {
 }
 
 void NeighborTable::Learn(const wire::IpAddress& address,
-                          const wire::Gid& gid) {
+                          const HardwareAddress& hardware) {
   const auto question = questions_.find(address);
   if (question == questions_.end() && !known_.contains(address)) return;
-  known_[address] = {.gid = gid, .until = timers_.Now() + kKnownFor};
+  known_[address] = {.hardware = hardware, .until = timers_.Now() + kKnownFor};
   if (question == questions_.end()) return;
   for (Waiter* const waiter : std::vector<Waiter*>(question->second.waiters)) {
-    Tell(*waiter, gid);
+    Tell(*waiter, hardware);
     Remove(*waiter);
   }
 }
@@ -159,7 +159,8 @@ void NeighborTable::Fail(const absl::Status& why) {
 }
 
 // Tells it soon, so that whatever `done` destroys is in no call.
-void NeighborTable::Tell(Waiter& waiter, absl::StatusOr<wire::Gid> answer) {
+void NeighborTable::Tell(Waiter& waiter,
+                         absl::StatusOr<HardwareAddress> answer) {
   timers_.RunSoon([weak = waiter.weak_from_this(), answer = std::move(answer)] {
     const auto told = weak.lock();
     if (told == nullptr) return;  // cancelled

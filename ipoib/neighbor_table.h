@@ -13,8 +13,8 @@
 #include "absl/time/time.h"
 #include "base/timers.h"
 #include "ipoib/interface.h"
+#include "ipoib/wire/hardware_address.h"
 #include "wire/ip_address.h"
-#include "wire/types.h"
 
 namespace ibemu::ipoib {
 
@@ -32,7 +32,7 @@ class NeighborTable {
    protected:
     ~Asker() = default;
   };
-  using Done = absl::AnyInvocable<void(absl::StatusOr<wire::Gid>)>;
+  using Done = absl::AnyInvocable<void(absl::StatusOr<HardwareAddress>)>;
 
   // How many neighbours are asked for at a time: a program that asks for a
   // whole network shall not flood it.
@@ -44,16 +44,16 @@ class NeighborTable {
   NeighborTable(const NeighborTable&) = delete;
   NeighborTable& operator=(const NeighborTable&) = delete;
 
-  // As Interface::Resolve().  The resolution may outlive this.
+  // As Link::Resolve().  The resolution may outlive this.
   std::unique_ptr<Resolution> Resolve(const wire::IpAddress& address,
                                       absl::Duration timeout, Done done);
 
   // Returns a resolution that is answered at once.
-  std::unique_ptr<Resolution> Answer(absl::StatusOr<wire::Gid> answer,
+  std::unique_ptr<Resolution> Answer(absl::StatusOr<HardwareAddress> answer,
                                      Done done);
 
   // Takes what a neighbour said of itself, if somebody wanted to know.
-  void Learn(const wire::IpAddress& address, const wire::Gid& gid);
+  void Learn(const wire::IpAddress& address, const HardwareAddress& hardware);
 
   // Forgets what is known.
   void Forget() { known_.clear(); }
@@ -68,7 +68,7 @@ class NeighborTable {
   struct Waiter;
   class Handle;
   struct Known {
-    wire::Gid gid;
+    HardwareAddress hardware;
     absl::Time until;
   };
   struct Question {
@@ -82,7 +82,7 @@ class NeighborTable {
   void AskSoon(const wire::IpAddress& address);
   void Add(Waiter& waiter);
   void Remove(Waiter& waiter);
-  void Tell(Waiter& waiter, absl::StatusOr<wire::Gid> answer);
+  void Tell(Waiter& waiter, absl::StatusOr<HardwareAddress> answer);
 
   Timers& timers_;
   Asker& asker_;

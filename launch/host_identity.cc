@@ -78,17 +78,16 @@ std::string BootId(std::string_view machine, std::string_view fabric,
                          (low >> 48 & 0x3fff) | 0x8000, low & 0xffffffffffff);
 }
 
-std::string AddToHosts(std::string_view hosts, std::string_view name,
-                       const std::vector<HostIdentity::Other>& others) {
+std::string AddToHosts(std::string_view hosts, const HostIdentity& host) {
   std::set<std::string> known = HostNamesIn(hosts);
   std::string text(hosts);
-  const auto add = [&](std::string_view address, const std::string& host) {
-    if (host.empty() || !known.insert(host).second) return;
+  const auto add = [&](const std::string& address, const std::string& name) {
+    if (name.empty() || !known.insert(name).second) return;
     if (!text.empty() && !text.ends_with('\n')) text += '\n';
-    absl::StrAppend(&text, Absl(address), "\t", host, "\n");
+    absl::StrAppend(&text, address, "\t", name, "\n");
   };
-  add("127.0.1.1", std::string(name));
-  for (const HostIdentity::Other& other : others) {
+  add(host.address, host.name);
+  for (const HostIdentity::Other& other : host.others) {
     add(other.address, other.name);
   }
   return text;
@@ -103,7 +102,7 @@ absl::Status BecomeHost(const HostIdentity& host) {
   const bool named = !host.name.empty();
   if (named && unshare(CLONE_NEWUTS) != 0) return fails(errno);
   std::optional<std::string> hosts = ReadText(kHosts);
-  if (hosts) hosts = AddToHosts(*hosts, host.name, host.others);
+  if (hosts) hosts = AddToHosts(*hosts, host);
   IBEMU_RETURN_IF_ERROR(CarryOut(PlanHost(host.boot_id, hosts)));
   if (named && sethostname(host.name.data(), host.name.size()) != 0) {
     return fails(errno);

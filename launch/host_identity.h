@@ -23,9 +23,10 @@ struct HostIdentity {
   };
 
   std::string name;  // as of sethostname(2); empty: the machine's
+  std::string address = "127.0.1.1";  // that the name leads to
   // "6a4bd7e0-9b0b-4b5e-8a06-3c8c3b1a3c55"; empty where the machine has none.
-  std::string boot_id;
-  std::vector<Other> others;
+  std::string boot_id{};
+  std::vector<Other> others{};
 };
 
 // A host's name for a node that describes itself as `description`: its first
@@ -38,11 +39,10 @@ std::string BootId(std::string_view machine, std::string_view fabric,
                    std::string_view node);
 
 // A new /etc/hosts, from the machine's.  A host must know its own name, which
-// leads to itself by the machine's network; an empty one is the machine's.  Of
-// the others, those that have a name; a name that is known already, the
-// machine's or the host's own, stays what it is.
-std::string AddToHosts(std::string_view hosts, std::string_view name,
-                       const std::vector<HostIdentity::Other>& others = {});
+// leads to itself; an empty one is the machine's.  Of the others, those that
+// have a name; a name that is known already, the machine's or the host's own,
+// stays what it is.
+std::string AddToHosts(std::string_view hosts, const HostIdentity& host);
 
 // Makes this process and all that come from it appear as on that host.  To be
 // called when the stage of the run is there.

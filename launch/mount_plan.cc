@@ -19,6 +19,7 @@ constexpr std::string_view kRdmaPrefix = "infiniband";
 // Where rdma_cm is, beside other devices of the machine.
 constexpr std::string_view kVirtual = "virtual";
 constexpr std::string_view kMisc = "misc";
+constexpr std::string_view kNet = "net";
 
 // opensm's log may grow without end.
 constexpr char kStateSize[] = "256m";
@@ -120,6 +121,11 @@ void PlanClasses(const MachineFacts& machine, const ServedFacts& served,
                   absl::StrCat(Served("sys/class"), ":", InStage("class")),
                   kSysClass});
   BindClasses(served.classes, Served("sys/class"), plan);
+  // A run with a network of its own has none of the machine's interfaces.
+  if (Contains(served.classes, kNet)) {
+    plan.push_back({Kind::kBind, Served("sys/class/net"),
+                    absl::StrCat(kSysClass, "/", Absl(kNet))});
+  }
   for (const DirectoryEntry& entry : machine.classes) {
     if (!entry.name.starts_with(kRdmaPrefix)) continue;
     if (Contains(served.classes, entry.name)) continue;

@@ -36,10 +36,10 @@ absl::Status WriteProc(const char* path, std::string_view text) {
 }
 
 // The plain user keeps his own ids, the only ones that he may map.
-absl::Status EnterUserNamespace() {
+absl::Status EnterUserNamespace(int kinds) {
   const uid_t uid = geteuid();
   const gid_t gid = getegid();
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
+  if (unshare(CLONE_NEWUSER | kinds) != 0) {
     return NamespacesForbidden(ReadNamespacePolicy(), errno);
   }
   IBEMU_RETURN_IF_ERROR(
@@ -58,6 +58,7 @@ NamespacePolicy ReadNamespacePolicy() {
   policy.restricted_by_apparmor =
       Sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 0) == 1;
   policy.none_left = Sysctl("/proc/sys/user/max_user_namespaces", 1) == 0;
+  policy.no_network_left = Sysctl("/proc/sys/user/max_net_namespaces", 1) == 0;
   return policy;
 }
 
@@ -74,6 +75,11 @@ absl::Status NamespacesForbidden(const NamespacePolicy& policy, int error) {
         kWhat,
         ": allow them with \"sysctl user.max_user_namespaces=1000\" (as root), "
         "or run ibemu as root"));
+  }
+  if (policy.no_network_left && (error == ENOSPC || error == EUSERS)) {
+    return absl::PermissionDeniedError(
+        "no network namespace may be made: allow them with \"sysctl "
+        "user.max_net_namespaces=1000\" (as root)");
   }
   if (policy.restricted_by_apparmor) {
     return absl::PermissionDeniedError(absl::StrCat(
@@ -99,10 +105,11 @@ absl::Status NamespacesForbidden(const NamespacePolicy& policy, int error) {
       "--security-opt apparmor=unconfined --device /dev/fuse\""));
 }
 
-absl::StatusOr<Privilege> EnterNamespaces() {
+absl::StatusOr<Privilege> EnterNamespaces(Network network) {
+  const int kinds = CLONE_NEWNS | (network == Network::kOwn ? CLONE_NEWNET : 0);
   auto privilege = Privilege::kMounts;
-  if (unshare(CLONE_NEWNS) != 0) {
-    IBEMU_RETURN_IF_ERROR(EnterUserNamespace());
+  if (unshare(kinds) != 0) {
+    IBEMU_RETURN_IF_ERROR(EnterUserNamespace(kinds));
     privilege = Privilege::kUserNamespace;
   }
   // Slave: what the machine mounts later appears here, but not the reverse.

@@ -16,19 +16,23 @@ enum class Privilege {
   kUserNamespace,  // a plain user, who keeps his ids in a namespace of his own
 };
 
+enum class Network { kShared, kOwn };
+
 // Moves this process into a mount namespace of its own, from which no mount
-// reaches the rest of the machine.  For who may not make one: into a user
-// namespace first.  The process must have one thread.
+// reaches the rest of the machine, and if it is to have its own network, into
+// a network namespace.  For who may not make one: into a user namespace first.
+// The process must have one thread.
 //
 // Errors: PermissionDenied when user namespaces are forbidden, naming what
 // forbids them and the cure.
-absl::StatusOr<Privilege> EnterNamespaces();
+absl::StatusOr<Privilege> EnterNamespaces(Network network = Network::kShared);
 
 // The kernel's settings for user namespaces; separate for tests.
 struct NamespacePolicy {
   bool forbidden_by_sysctl = false;     // kernel.unprivileged_userns_clone
   bool restricted_by_apparmor = false;  // Ubuntu 23.10 and later
   bool none_left = false;               // user.max_user_namespaces = 0
+  bool no_network_left = false;         // user.max_net_namespaces = 0
 };
 NamespacePolicy ReadNamespacePolicy();
 

@@ -14,6 +14,11 @@ constexpr MgmtClass kSa = MgmtClass::kSubnetAdministration;
 constexpr MgmtClass kVendor = MgmtClass::kMellanox;
 constexpr MgmtClass kCc = MgmtClass::kCongestionControl;
 
+constexpr MgmtClass kCm = MgmtClass::kCommunication;
+
+// The messages of the communication manager (cm/wire/message.h).
+constexpr AttributeId CmMessage(uint16_t id) { return AttributeId{id}; }
+
 constexpr AttributeName kAttributes[] = {
     {"ClassPortInfo", kClassPortInfo, kAny},
     {"Notice", kNotice, kAny},
@@ -93,6 +98,17 @@ constexpr AttributeName kAttributes[] = {
     {"CACongestionSetting", kCaCongestionSetting, kCc},
     {"CongestionControlTable", kCongestionControlTable, kCc},
     {"Timestamp", kTimestamp, kCc},
+    {"REQ", CmMessage(0x0010), kCm},
+    {"MRA", CmMessage(0x0011), kCm},
+    {"REJ", CmMessage(0x0012), kCm},
+    {"REP", CmMessage(0x0013), kCm},
+    {"RTU", CmMessage(0x0014), kCm},
+    {"DREQ", CmMessage(0x0015), kCm},
+    {"DREP", CmMessage(0x0016), kCm},
+    {"SIDR_REQ", CmMessage(0x0017), kCm},
+    {"SIDR_REP", CmMessage(0x0018), kCm},
+    {"LAP", CmMessage(0x0019), kCm},
+    {"APR", CmMessage(0x001a), kCm},
 };
 
 constexpr ClassName kClasses[] = {

@@ -10,6 +10,7 @@
 #include "mad/host.h"
 #include "mad/sa/multicast_members.h"
 #include "mad/sa/sa_client.h"
+#include "rdma_cm/id_table.h"
 #include "rdma_cm/services.h"
 
 namespace ibemu::rdma_cm {
@@ -29,6 +30,8 @@ class Adapter {
   virtual ipoib::Interface* interface(int port) = 0;
   // The ports of the host and who listens, over cm().
   virtual Services& services() = 0;
+  // The ids that listen or are connected by it.
+  virtual IdTable& ids() = 0;
 };
 
 // The adapters of one view, in the order of its slots.

@@ -71,6 +71,10 @@ class Channel final : private UserIdOwner {
   uint64_t user() const { return user_; }
   void SetUser(uint64_t user) { user_ = user; }
 
+  // The process that has it open, as the daemon sees it; 0: unknown.
+  int process() const override { return process_; }
+  void SetProcess(int process) { process_ = process; }
+
   bool has_event() const { return !events_.empty(); }
   // Takes an event, which counts as fetched.  REQUIRES: has_event().
   QueuedEvent Fetch();
@@ -100,6 +104,7 @@ class Channel final : private UserIdOwner {
   EventQueue events_;
   size_t joins_ = 0;  // of its ids
   uint64_t user_ = 0;
+  int process_ = 0;
 };
 
 }  // namespace ibemu::rdma_cm

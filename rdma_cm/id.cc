@@ -84,9 +84,11 @@ Id::Id(const Id& listener, LocalPort port, std::unique_ptr<cm::CmId> cm_id,
                                            : arrived.request.qp_type)) {
   state_ = State::kConnect;
   port_ = std::move(port);
+  was_asked_ = true;
   if (!arrived.sidr) {
     path_ = arrived.path;
     remote_gid_ = arrived.path.dgid;
+    remote_qp_num_ = arrived.request.qpn;
   }
   if (addresses.kind == RequestAddresses::Kind::kIp) {
     source_ = SocketAddress::Ip(addresses.destination,
@@ -98,9 +100,13 @@ Id::Id(const Id& listener, LocalPort port, std::unique_ptr<cm::CmId> cm_id,
   }
   cm_id_ = std::move(cm_id);
   cm_id_->SetOwner(*this);
+  listed_.emplace(port_->adapter->ids(), *this);
 }
 
-Id::~Id() { *self_ = nullptr; }
+Id::~Id() {
+  *self_ = nullptr;
+  ReportEnd();
+}
 
 uint64_t Id::ServiceIdOf(const SocketAddress& address) const {
   return address.family == Family::kIb ? address.sid
@@ -303,6 +309,8 @@ void Id::OnAddress(const absl::StatusOr<wire::Gid>& gid) {
   const auto resolution = std::move(resolution_);
   if (!gid.ok()) {
     state_ = State::kAddressBound;
+    Report({.state = ConnectionNews::State::kNoAddress,
+            .status = StatusOf(gid.status())});
     return Tell(
         {.type = EventType::kAddressError, .status = StatusOf(gid.status())});
   }
@@ -339,6 +347,8 @@ void Id::OnPath(const absl::StatusOr<mad::PathRecord>& path) {
   const auto query = std::move(query_);
   if (!path.ok()) {
     state_ = State::kAddressResolved;
+    Report({.state = ConnectionNews::State::kNoPath,
+            .status = StatusOf(path.status())});
     return Tell(
         {.type = EventType::kRouteError, .status = StatusOf(path.status())});
   }
@@ -370,8 +380,11 @@ Refusal Id::Connect(const ConnectionParameters& parameters,
   if (refusal != Refusal::kNone) {
     cm_id_.reset();
     state_ = State::kRouteResolved;
+    return refusal;
   }
-  return refusal;
+  listed_.emplace(port_->adapter->ids(), *this);
+  Report({.state = ConnectionNews::State::kAsked});
+  return Refusal::kNone;
 }
 
 std::vector<std::byte> Id::WithHeader(
@@ -425,6 +438,7 @@ Refusal Id::Listen() {
     binding_->SetOptions(false, binding_->claim().only_family);
   }
   auto listener = std::make_unique<Listener>(
+      *this,
       Listener::Terms{.service_id = ServiceIdOf(source_),
                       .address = source_,
                       .only_family = binding_->claim().only_family,
@@ -508,7 +522,14 @@ Refusal Id::SendSidrReply(cm::SidrStatus status, uint32_t qkey,
     reply.qpn = qp_num_;
     reply.qkey = qkey_;
   }
-  return RefusalOf(cm_id_->SendSidrRep(reply));
+  const Refusal refusal = RefusalOf(cm_id_->SendSidrRep(reply));
+  if (refusal == Refusal::kNone) {
+    Report({.state = status == cm::SidrStatus::kSuccess
+                         ? ConnectionNews::State::kEstablished
+                         : ConnectionNews::State::kRejected,
+            .reason = static_cast<uint16_t>(status)});
+  }
+  return refusal;
 }
 
 Refusal Id::Establish() {
@@ -518,6 +539,8 @@ Refusal Id::Establish() {
                               : RefusalOf(cm_id_->SendRtu({}));
   if (refusal != Refusal::kNone) {
     (void)Reject(cm::RejectReason::kConsumerDefined, {});
+  } else if (!is_datagram()) {
+    Report({.state = ConnectionNews::State::kEstablished});
   }
   return refusal;
 }
@@ -525,13 +548,25 @@ Refusal Id::Establish() {
 Refusal Id::Reject(cm::RejectReason reason,
                    std::span<const std::byte> private_data) {
   if (cm_id_ == nullptr) return Refusal::kInvalid;
-  return is_datagram() ? SendSidrReply(cm::SidrStatus::kReject, 0, private_data)
-                       : RefusalOf(cm_id_->SendRej(reason, {}, private_data));
+  if (is_datagram()) {
+    return SendSidrReply(cm::SidrStatus::kReject, 0, private_data);
+  }
+  const Refusal refusal = RefusalOf(cm_id_->SendRej(reason, {}, private_data));
+  if (refusal == Refusal::kNone) {
+    Report({.state = ConnectionNews::State::kRejected,
+            .reason = static_cast<uint16_t>(reason)});
+  }
+  return refusal;
 }
 
 Refusal Id::Disconnect() {
   if (cm_id_ == nullptr) return Refusal::kInvalid;
-  if (!cm_id_->SendDreq({}).ok()) (void)cm_id_->SendDrep({});
+  if (cm_id_->SendDreq({}).ok()) {
+    has_disconnected_ = true;
+    Report({.state = ConnectionNews::State::kDisconnected});
+  } else {
+    (void)cm_id_->SendDrep({});
+  }
   return Refusal::kNone;
 }
 
@@ -544,10 +579,12 @@ void Id::OnCmEvent(cm::CmId& /*id*/, const cm::Event& event) {
   using Kind = cm::Event::Kind;
   const bool is_late = event.kind == Kind::kTimewaitExit;
   if (state_ != (is_late ? State::kDisconnect : State::kConnect)) return;
+  ReportCmEvent(event);
   switch (event.kind) {
     case Kind::kSidrRep:
       return Tell(OnSidrReply(event));
     case Kind::kRep:
+      remote_qp_num_ = event.reply.qpn;
       (void)cm_id_->PrepareMra();
       break;
     case Kind::kDreq:
@@ -574,6 +611,7 @@ Event Id::OnSidrReply(const cm::Event& event) {
             .status = event_status::kInvalid,
             .parameters = std::move(parameters)};
   }
+  remote_qp_num_ = reply.qpn;
   parameters.qp_num = reply.qpn;
   parameters.qkey = reply.qkey;
   parameters.address = AddressOf(*port_, *path_);
@@ -706,5 +744,81 @@ void Id::Soon(absl::AnyInvocable<void(Id&)> task) {
 }
 
 void Id::Tell(Event event) { owner_->OnEvent(std::move(event)); }
+
+// ----- Who watches
+
+void Id::Report(const ConnectionNews& news) const {
+  if (!port_) return;
+  ConnectionWatcher* const watcher = port_->adapter->ids().watcher();
+  if (watcher != nullptr) watcher->OnConnection(*this, news);
+}
+
+void Id::ReportCmEvent(const cm::Event& event) const {
+  using Kind = cm::Event::Kind;
+  using News = ConnectionNews::State;
+  switch (event.kind) {
+    case Kind::kReqError:
+      return Report({.state = News::kTimedOut, .awaited = cm::Message::kRep});
+    case Kind::kRepError:
+      return Report({.state = News::kTimedOut, .awaited = cm::Message::kRtu});
+    case Kind::kDreqError:
+      return Report({.state = News::kTimedOut, .awaited = cm::Message::kDrep});
+    case Kind::kSidrReqError:
+      return Report(
+          {.state = News::kTimedOut, .awaited = cm::Message::kSidrRep});
+    case Kind::kRtu:
+    case Kind::kEstablished:
+      return Report({.state = News::kEstablished});
+    case Kind::kRej:
+      return Report(
+          {.state = News::kRejected, .by_peer = true, .reason = event.reason});
+    case Kind::kDreq:
+      return Report({.state = News::kDisconnected, .by_peer = true});
+    case Kind::kDrep:
+      // Else its owner did not ask for it: the peer asked for a new connection
+      // with the queue pair of this one, whose end it never told.
+      if (!has_disconnected_) Report({.state = News::kStale});
+      return;
+    case Kind::kSidrRep: {
+      const bool is_answered = event.sidr.status == cm::SidrStatus::kSuccess;
+      return Report(
+          {.state = is_answered ? News::kEstablished : News::kRejected,
+           .by_peer = true,
+           .reason = static_cast<uint16_t>(event.sidr.status)});
+    }
+    case Kind::kRep:
+    case Kind::kTimewaitExit:
+      return;
+  }
+}
+
+// What the communication manager says to the peer when the id ends now.
+void Id::ReportEnd() const {
+  using News = ConnectionNews::State;
+  using cm::State;
+  if (state_ != Id::State::kConnect) return;
+  switch (cm_state()) {
+    case State::kReqSent:
+    case State::kMraReqReceived:
+    case State::kSidrReqSent:
+      return Report({.state = News::kAbandoned});
+    case State::kReqReceived:
+    case State::kMraReqSent:
+    case State::kRepSent:
+    case State::kMraRepReceived:
+    case State::kRepReceived:
+    case State::kMraRepSent:
+      return Report({.state = News::kRejected,
+                     .reason = static_cast<uint16_t>(
+                         cm::RejectReason::kConsumerDefined)});
+    case State::kSidrReqReceived:
+      return Report({.state = News::kRejected,
+                     .reason = static_cast<uint16_t>(cm::SidrStatus::kReject)});
+    case State::kEstablished:
+      return Report({.state = News::kDisconnected});
+    default:
+      return;
+  }
+}
 
 }  // namespace ibemu::rdma_cm

@@ -15,6 +15,8 @@
 #include "base/timers.h"
 #include "cm/cm_id.h"
 #include "rdma_cm/adapter.h"
+#include "rdma_cm/connection_watcher.h"
+#include "rdma_cm/id_table.h"
 #include "rdma_cm/listener.h"
 #include "rdma_cm/local_port.h"
 #include "rdma_cm/multicast_join.h"
@@ -48,6 +50,8 @@ class Id final : private cm::CmIdOwner {
     virtual bool HasRoom() = 0;
     // Takes the id of a request, if there is room.
     virtual void OnRequest(std::unique_ptr<Id> id, Event event) = 0;
+    // The process that has the id; 0: unknown.
+    virtual int process() const = 0;
 
    protected:
     ~Owner() = default;
@@ -136,6 +140,17 @@ class Id final : private cm::CmIdOwner {
   // The service ID that an address stands for (rdma_get_service_id()).
   uint64_t ServiceIdOf(const SocketAddress& address) const;
 
+  // For who looks at ids from outside.  Whether a request of its peer's made
+  // it; the queue pairs of both ends, 0 until they are known; what the
+  // communication manager says.
+  bool was_asked() const { return was_asked_; }
+  uint32_t qp_num() const { return qp_num_; }
+  uint32_t remote_qp_num() const { return remote_qp_num_; }
+  cm::State cm_state() const {
+    return cm_id_ == nullptr ? cm::State::kIdle : cm_id_->state();
+  }
+  int process() const { return owner_ == nullptr ? 0 : owner_->process(); }
+
  private:
   // Makes the id of a request that came to `listener`.
   Id(const Id& listener, LocalPort port, std::unique_ptr<cm::CmId> cm_id,
@@ -171,6 +186,10 @@ class Id final : private cm::CmIdOwner {
   Refusal SetDefaultQKey();
   void Soon(absl::AnyInvocable<void(Id&)> task);
   void Tell(Event event);
+  // Tells who watches the adapter's ids.
+  void Report(const ConnectionNews& news) const;
+  void ReportCmEvent(const cm::Event& event) const;
+  void ReportEnd() const;
 
   Ground& ground_;
   const PortSpace space_;
@@ -192,13 +211,17 @@ class Id final : private cm::CmIdOwner {
   std::unique_ptr<mad::SaQuery> query_;
   std::optional<mad::PathRecord> path_;
 
+  bool was_asked_ = false;
+  bool has_disconnected_ = false;  // by a call of its owner
   uint32_t qp_num_ = 0;
+  uint32_t remote_qp_num_ = 0;
   bool srq_ = false;
   uint32_t qkey_ = 0;
   const uint32_t starting_psn_;
   cm::Ece ece_{};
   std::unique_ptr<cm::CmId> cm_id_;
   std::unique_ptr<Listener> listener_;
+  std::optional<IdTable::Entry> listed_;  // while it has a `cm_id_`
 
   // Points to null after the end, for tasks that are still to run.
   std::shared_ptr<Id*> self_ = std::make_shared<Id*>(this);

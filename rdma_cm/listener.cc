@@ -35,7 +35,9 @@ bool CameBy(const ipoib::Interface* interface, const cm::Arrived& arrived,
 class Listener::Part final : public Offer {
  public:
   Part(Listener& listener, std::shared_ptr<Adapter> adapter)
-      : listener_(listener), adapter_(std::move(adapter)) {}
+      : listener_(listener),
+        adapter_(std::move(adapter)),
+        listed_(adapter_->ids(), listener.id_) {}
 
   // Returns false if it can't listen there.
   bool Start() {
@@ -60,11 +62,12 @@ class Listener::Part final : public Offer {
  private:
   Listener& listener_;
   const std::shared_ptr<Adapter> adapter_;
+  const IdTable::Entry listed_;
   std::unique_ptr<Services::Entry> entry_;
 };
 
-Listener::Listener(Terms terms, Take take)
-    : terms_(std::move(terms)), take_(std::move(take)) {}
+Listener::Listener(const Id& id, Terms terms, Take take)
+    : id_(id), terms_(std::move(terms)), take_(std::move(take)) {}
 Listener::~Listener() = default;
 
 Refusal Listener::Add(const std::shared_ptr<Adapter>& adapter) {

@@ -8,12 +8,15 @@
 #include <memory>
 
 #include "rdma_cm/adapter.h"
+#include "rdma_cm/id_table.h"
 #include "rdma_cm/services.h"
 #include "rdma_cm/values/ip_header.h"
 #include "rdma_cm/values/refusal.h"
 #include "rdma_cm/values/socket_address.h"
 
 namespace ibemu::rdma_cm {
+
+class Id;
 
 // A Listener listens for one service ID at each adapter that it was given, and
 // picks the requests that are for its id (cma_ib_id_from_event()).
@@ -26,12 +29,13 @@ class Listener {
     uint8_t qp_type = 0;       // as CREATE_ID had it
     int port = 0;              // of the adapter; 0: any
   };
-  // `addresses` are those in the request.
+  // `id` is listed in the adapters' tables.  `addresses` are those in the
+  // request.
   using Take = std::function<void(
       const std::shared_ptr<Adapter>& adapter, std::unique_ptr<cm::CmId> id,
       const cm::Arrived& arrived, const RequestAddresses& addresses)>;
 
-  Listener(Terms terms, Take take);
+  Listener(const Id& id, Terms terms, Take take);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -46,6 +50,7 @@ class Listener {
   bool IsFor(Adapter& adapter, const cm::Arrived& arrived,
              const RequestAddresses& addresses) const;
 
+  const Id& id_;
   const Terms terms_;
   const Take take_;
   std::list<Part> parts_;

@@ -53,9 +53,13 @@ wire::Gid GroupGidOf(const SocketAddress& group, const wire::Gid& broadcast,
 MulticastJoin::MulticastJoin(const LocalPort& port, const Record& broadcast,
                              const Terms& terms,
                              std::function<void(Event)> told)
-    : port_(port), qkey_(terms.qkey), told_(std::move(told)) {
+    : port_(port),
+      group_(terms.group),
+      mgid_(GroupGidOf(terms.group, broadcast.mgid, terms.space)),
+      qkey_(terms.qkey),
+      told_(std::move(told)) {
   Record record = broadcast;
-  record.mgid = GroupGidOf(terms.group, broadcast.mgid, terms.space);
+  record.mgid = mgid_;
   record.port_gid = port.gid;
   record.q_key = terms.qkey;
   record.p_key = port.pkey;
@@ -69,11 +73,29 @@ MulticastJoin::MulticastJoin(const LocalPort& port, const Record& broadcast,
                 [this](const absl::StatusOr<Record>& now) { OnChange(now); });
 }
 
+MulticastJoin::~MulticastJoin() {
+  if (is_member_) Report(GroupNews::State::kLeft);
+}
+
+void MulticastJoin::Report(GroupNews::State state, int status) const {
+  ConnectionWatcher* const watcher = port_.adapter->ids().watcher();
+  if (watcher == nullptr) return;
+  watcher->OnGroup({.state = state,
+                    .port = port_,
+                    .group = group_,
+                    .mgid = mgid_,
+                    .status = status});
+}
+
 void MulticastJoin::OnChange(const absl::StatusOr<Record>& record) {
+  is_member_ = record.ok();
   if (!record.ok()) {
+    Report(GroupNews::State::kFailed, StatusOf(record.status()));
     return told_({.type = EventType::kMulticastError,
                   .status = StatusOf(record.status())});
   }
+  mgid_ = record->mgid;
+  Report(GroupNews::State::kJoined);
   told_(
       {.type = EventType::kMulticastJoin,
        .parameters = DatagramParameters{.qp_num = kMulticastQpn,

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "mad/wire/sa_services.h"
+#include "rdma_cm/connection_watcher.h"
 #include "rdma_cm/local_port.h"
 #include "rdma_cm/values/event.h"
 #include "rdma_cm/values/port_space.h"
@@ -33,11 +34,20 @@ class MulticastJoin {
   // port's IPoIB broadcast group, from which the rest comes.
   MulticastJoin(const LocalPort& port, const mad::McMemberRecord& broadcast,
                 const Terms& terms, std::function<void(Event)> told);
+  ~MulticastJoin();
+  MulticastJoin(const MulticastJoin&) = delete;
+  MulticastJoin& operator=(const MulticastJoin&) = delete;
 
  private:
   void OnChange(const absl::StatusOr<mad::McMemberRecord>& record);
 
+  // Tells who watches the adapter's ids.
+  void Report(GroupNews::State state, int status = 0) const;
+
   const LocalPort port_;
+  const SocketAddress group_;
+  wire::Gid mgid_{};  // 0 until the SA has chosen it
+  bool is_member_ = false;
   const uint32_t qkey_;
   const std::function<void(Event)> told_;
   std::unique_ptr<mad::MulticastMembership> membership_;

@@ -24,6 +24,8 @@ class UserIdOwner {
   virtual bool HasRoom(const UserId& listener) = 0;
   virtual void OnRequest(const std::shared_ptr<UserId>& listener,
                          std::unique_ptr<Id> id, Event event) = 0;
+  // As Id::Owner has it.
+  virtual int process() const = 0;
 
  protected:
   ~UserIdOwner() = default;
@@ -64,6 +66,7 @@ class UserId final : public std::enable_shared_from_this<UserId>,
  private:
   void OnEvent(Event event) override;
   bool HasRoom() override;
+  int process() const override { return owner_->process(); }
   void OnRequest(std::unique_ptr<Id> id, Event event) override;
 
   UserIdOwner* owner_;

@@ -9,6 +9,7 @@
 #include "sysfs/entries.h"
 #include "sysfs/format.h"
 #include "sysfs/live.h"
+#include "sysfs/network_tree.h"
 #include "sysfs/pci.h"
 #include "sysfs/port_tree.h"
 #include "sysfs/profile.h"
@@ -139,6 +140,9 @@ void AddDevice(Entry& root, const View& view, const ViewDevice& device) {
                 UverbsName(*device.uverbs), kFirstUverbs + *device.uverbs);
     AddLine(node, "abi_version", absl::StrCat(*facts.verbs_abi));
   }
+  for (const NetworkInterface& network : device.networks) {
+    AddNetwork(root, device, network);
+  }
 }
 
 void RemoveDevice(Entry& root, const View& view, const ViewDevice& device) {
@@ -150,6 +154,9 @@ void RemoveDevice(Entry& root, const View& view, const ViewDevice& device) {
   if (device.uverbs.has_value()) {
     Remove(root,
            absl::StrCat("class/infiniband_verbs/", UverbsName(*device.uverbs)));
+  }
+  for (const NetworkInterface& network : device.networks) {
+    Remove(root, absl::StrCat(kNetworks, "/", network.name));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "sysfs/format.h"
 #include "sysfs/live.h"
 #include "sysfs/local_mad.h"
+#include "verbs/hw_counters.h"
 
 namespace ibemu::sysfs {
 namespace {
@@ -83,18 +84,19 @@ void AddTables(Entry& directory, const ViewDevice& device, mad::Port& port) {
 
 // The counters of mlx5.  They count events of reliable queue pairs and are not
 // touched by management datagrams.
-void AddHardwareCounters(Entry& directory) {
+void AddHardwareCounters(Entry& directory, const View& view,
+                         const ViewDevice& device, int number) {
   constexpr int kDefaultLifespan = 10, kMaxLifespan = 10000;  // milliseconds
-  for (std::string_view name :
-       {"duplicate_request", "implied_nak_seq_err", "local_ack_timeout_err",
-        "out_of_buffer", "out_of_sequence", "packet_seq_err", "req_cqe_error",
-        "req_cqe_flush_error", "req_remote_access_errors",
-        "req_remote_invalid_request", "resp_cqe_error", "resp_cqe_flush_error",
-        "resp_local_length_error", "resp_remote_access_errors",
-        "rnr_nak_retry_err", "rx_atomic_requests", "rx_dct_connect",
-        "rx_read_requests", "rx_write_requests"}) {
-    AddLine(directory, name, "0");
+  for (const verbs::HwCounterName& one : verbs::kHwCounters) {
+    AddLive(directory, one.name, device,
+            [&host = *device.host, number, read = view.hw_counters,
+             counter = one.counter]() -> Text {
+              const verbs::HwCounters all =
+                  read ? read(host, number) : verbs::HwCounters();
+              return absl::StrCat(all.*counter);
+            });
   }
+  AddLine(directory, "rx_dct_connect", "0");  // there is no such transport
 
   auto milliseconds = std::make_shared<int>(kDefaultLifespan);
   Entry& lifespan = AddText(directory, "lifespan", [milliseconds] {
@@ -121,7 +123,8 @@ void AddPort(Entry& directory, const View& view, const ViewDevice& device,
   AddPortInfo(directory, device, number, port);
   AddTables(directory, device, port);
   AddCounters(Directory(directory, "counters"), device, number);
-  AddHardwareCounters(Directory(directory, "hw_counters"));
+  AddHardwareCounters(Directory(directory, "hw_counters"), view, device,
+                      number);
   if (view.rdma_cm) AddCmCounters(directory, view, device, number);
 }
 

@@ -1,11 +1,13 @@
 #include "sysfs/tree.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "sysfs/device_tree.h"
 #include "sysfs/entries.h"
+#include "sysfs/network_tree.h"
 #include "sysfs/profile.h"
 
 namespace ibemu::sysfs {
@@ -29,6 +31,12 @@ void AddRdmaCm(Entry& root, const View& view) {
                       number.major_number, number.minor_number, kRdmaCmNode));
 }
 
+bool HasNetworks(const View& view) {
+  return std::ranges::any_of(view.devices, [](const ViewDevice& device) {
+    return !device.networks.empty();
+  });
+}
+
 }  // namespace
 
 std::unique_ptr<Entry> BuildTree(const View& view) {
@@ -40,6 +48,7 @@ std::unique_ptr<Entry> BuildTree(const View& view) {
   AddLine(Directory(*root, "class/infiniband_mad"), "abi_version", "5");
   AddLine(Directory(*root, "class/infiniband_verbs"), "abi_version", "6");
   if (view.rdma_cm) AddRdmaCm(*root, view);
+  if (HasNetworks(view)) AddNetworks(*root);
   for (const ViewDevice& device : view.devices) AddDevice(*root, view, device);
   return root;
 }

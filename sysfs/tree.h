@@ -36,7 +36,8 @@ struct Entry {
 
 // Returns the tree of `view`, as it is under /sys: "class/infiniband",
 // "class/infiniband_mad", "class/infiniband_verbs", "devices/pci1bed:00",
-// "bus/pci", and, for rdma_cm, "class/misc" and "devices/virtual/misc".  The
+// "bus/pci", and, for rdma_cm, "class/misc" and "devices/virtual/misc", and,
+// where devices have networks, "class/net".  The
 // PCI domain 1bed is ibemu's own, so that the tree can be laid over a real
 // machine's.  The device in slot N is PCI function 1bed:00:N.0.
 std::unique_ptr<Entry> BuildTree(const View& view);

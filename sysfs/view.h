@@ -2,6 +2,8 @@
 #ifndef IBEMU_SYSFS_VIEW_H_
 #define IBEMU_SYSFS_VIEW_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "cm/connection_manager.h"
 #include "mad/host.h"
+#include "verbs/hw_counters.h"
 
 namespace ibemu::sysfs {
 
@@ -24,6 +27,24 @@ enum class Profile {
   kCx7,   // ConnectX-7 identity (15b3:1021), for tools that look at it
 };
 
+// What a network interface is at present.
+struct NetworkFacts {
+  std::string address, broadcast;  // hardware's: "80:00:00:48:fe:80:..."
+  uint16_t pkey = 0;
+  size_t mtu = 0;  // 0: not known yet
+  bool carrier = false;
+  uint64_t rx_packets = 0, rx_bytes = 0;
+  uint64_t tx_packets = 0, tx_bytes = 0, tx_dropped = 0;
+};
+
+// A network interface of a port: a device of IPoIB.
+struct NetworkInterface {
+  std::string name;  // "ib0"
+  int port = 0;
+  // Called at each read; nothing: it is gone.
+  std::function<std::optional<NetworkFacts>()> facts;
+};
+
 // One device of a view, with its name and numbers there.
 struct ViewDevice {
   std::string name;  // "ibemu0": at most 19 characters
@@ -31,6 +52,7 @@ struct ViewDevice {
   int slot = 0;               // where it is plugged in: its PCI address
   std::vector<int> umads;     // of each port, the N of umadN and issmN
   std::optional<int> uverbs;  // the N of uverbsN; none: no verbs objects
+  std::vector<NetworkInterface> networks{};  // that are in this view
 };
 
 struct DeviceNumber {
@@ -52,6 +74,9 @@ struct View {
   // Returns the counters of the communication manager of `host`, at each read;
   // empty: all are 0.
   std::function<cm::CmCounters(const mad::Host& host, int port)> cm_counters{};
+  // The same of the transport of queue pairs.
+  std::function<verbs::HwCounters(const mad::Host& host, int port)>
+      hw_counters{};
   // The device numbers, by node, of nodes that do not have Linux's own.
   std::map<std::string, DeviceNumber> numbers{};
 };

@@ -16,6 +16,7 @@
 #include "mad/host.h"
 #include "mad/wire/sa.h"
 #include "rdma_cm/adapter.h"
+#include "rdma_cm/id_table.h"
 #include "testing/fake_device.h"
 #include "testing/fake_provider.h"
 #include "testing/virtual_timers.h"
@@ -136,6 +137,7 @@ class LabHost final : public rdma_cm::Adapter {
   mad::MulticastMembers& members(int /*port*/) override { return members_; }
   ipoib::Interface* interface(int /*port*/) override { return &interface_; }
   rdma_cm::Services& services() override { return services_; }
+  rdma_cm::IdTable& ids() override { return ids_; }
 
   FakePort& port() { return device_.port(1); }
   LabInterface& lab_interface() { return interface_; }
@@ -163,6 +165,7 @@ class LabHost final : public rdma_cm::Adapter {
   mad::MulticastMembers members_;
   LabInterface interface_;
   rdma_cm::Services services_{cm_};
+  rdma_cm::IdTable ids_;
 };
 
 // The adapters of one view.

@@ -199,7 +199,7 @@ def zsh(root):
                for name, body in bodies.items()}
     words = {name: values_of(" ".join(re.findall(r"'2:\w+:\((.*?)\)", body)))
              for name, body in bodies.items()}
-    for name in ("fault", "topology"):
+    for name in ("fault", "qp", "topology"):
         words[name] = values_of(re.search(
             r"CURRENT == 2 \)\); then\n +compadd (.*)",
             functions[f"_ibemu_{name}"])[1])

@@ -1,5 +1,6 @@
 #include "topology/ibnetdiscover_writer.h"
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "topology/rate_text.h"
 #include "topology/topology_builder.h"
+#include "wire/ip_text.h"
 
 namespace ibemu::topology {
 namespace {
@@ -33,6 +35,9 @@ class TopologyWriter {
       const LinkSpec& link = topology.links[i];
       Slot(link.a, link.port_a) = i;
       Slot(link.b, link.port_b) = i;
+    }
+    for (const PortAddresses& port : topology.addresses) {
+      addresses_[{port.node, port.port}] = &port;
     }
     text_.reserve(256 * topology.nodes.size() + 160 * topology.links.size());
   }
@@ -118,8 +123,20 @@ class TopologyWriter {
       absl::StrAppend(&text_, is_switch ? "(" : " (",
                       GuidHex(PortGuid(peer, peer_port)), ") ");
     }
+    WriteAddresses(id, port);
     absl::StrAppend(&text_, is_switch ? "\t\t# \"" : "\t\t# lid 0 lmc 0 \"",
                     Clean(peer.description), "\" lid 0 ", RateOf(link), "\n");
+  }
+
+  // ibnetdiscover knows none, and ibsim can't read them.
+  void WriteAddresses(NodeId id, int port) {
+    const auto found = addresses_.find({id, port});
+    if (found == addresses_.end()) return;
+    const char* separator = " a=";
+    for (const wire::IpNetwork& network : found->second->networks) {
+      absl::StrAppend(&text_, separator, NetworkText(network));
+      separator = ",";
+    }
   }
 
   // Returns the text of a rate.  The last one is cached, because neighbouring
@@ -135,6 +152,7 @@ class TopologyWriter {
   const Topology& topology_;
   std::vector<size_t> first_;      // by node: its slots in link_at_
   std::vector<uint32_t> link_at_;  // by port
+  std::map<std::pair<NodeId, int>, const PortAddresses*> addresses_;
   LinkRate rate_;
   std::string rate_text_;
   std::string text_;

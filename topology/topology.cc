@@ -56,6 +56,14 @@ Topology NormalizeTopology(Topology topology) {
   std::ranges::sort(normal.links, {}, [](const LinkSpec& link) {
     return std::tuple(link.a, link.port_a);
   });
+
+  normal.addresses = std::move(topology.addresses);
+  for (PortAddresses& port : normal.addresses) {
+    port.node = new_id[static_cast<size_t>(port.node)];
+  }
+  std::ranges::sort(normal.addresses, {}, [](const PortAddresses& port) {
+    return std::tuple(port.node, port.port);
+  });
   return normal;
 }
 

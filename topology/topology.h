@@ -14,6 +14,7 @@
 #include "absl/functional/function_ref.h"
 #include "mad/device.h"
 #include "mad/wire/node_info.h"
+#include "wire/ip_address.h"
 #include "wire/types.h"
 
 namespace ibemu::topology {
@@ -62,11 +63,20 @@ struct LinkSpec {
   bool down = false;    // cut from the start
 };
 
+// The IP addresses of a port of a channel adapter, at least one.
+struct PortAddresses {
+  NodeId node{};
+  uint8_t port = 0;
+  std::vector<wire::IpNetwork> networks;
+};
+
 // Complete and free of contradictions, whoever made it: GUIDs are unique,
-// ports exist, and no port has two cables.
+// ports exist, no port has two cables, and no two ports have an address.
 struct Topology {
   std::vector<NodeSpec> nodes;
   std::vector<LinkSpec> links;
+  // Of ports that were given some, in the order of nodes and ports.
+  std::vector<PortAddresses> addresses = {};
 
   const NodeSpec& node(NodeId id) const {
     return nodes[static_cast<size_t>(id)];

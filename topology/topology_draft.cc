@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
 #include "base/did_you_mean.h"
+#include "topology/draft_addresses.h"
 #include "topology/rate_text.h"
 
 namespace ibemu::topology {
@@ -28,6 +29,7 @@ class Resolver {
     for (DraftNode& node : draft_.nodes) {
       topology_.nodes.push_back(std::move(node.spec));
     }
+    ResolveAddresses(draft_, faults_, topology_);
     return std::move(topology_);
   }
 

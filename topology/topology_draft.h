@@ -39,6 +39,14 @@ struct DraftNode {
   Place guid_at;  // of a line such as "caguid=", or of the header
 };
 
+// One address of a port, as it stands in the text.
+struct DraftAddress {
+  Place at;
+  NodeId node{};
+  int port = 0;
+  std::string_view text;
+};
+
 // The port behind an alias.
 struct DraftPort {
   NodeId node{};
@@ -51,6 +59,7 @@ struct Draft {
   std::deque<std::string> texts;
   std::vector<DraftNode> nodes;
   std::vector<DraftEnd> ends;
+  std::vector<DraftAddress> addresses;
   absl::flat_hash_map<absl::string_view, NodeId> names;
   absl::flat_hash_map<absl::string_view, DraftPort> aliases;
   // The names of nodes with a faulty header.  References to them are not

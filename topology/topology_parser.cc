@@ -397,7 +397,7 @@ void TopologyParser::ParsePort(LineCursor line) {
     const std::string_view rest = line.rest();
     const size_t comment = std::min(rest.find('#'), rest.size());
     const absl::StatusOr<LinkRate> rate = rates_.Read(
-        rest.substr(0, comment),
+        TakeAddresses(rest.substr(0, comment), end.port),
         comment < rest.size() ? rest.substr(comment + 1) : "", link_defaults_);
     if (rate.ok()) {
       end.rate = *rate;
@@ -407,6 +407,32 @@ void TopologyParser::ParsePort(LineCursor line) {
     }
   }
   draft_.ends.push_back(end);
+}
+
+// Takes the addresses of the port ("a=10.1.0.1/16,fd00::1/64"), which come
+// last, from the options of its line; returns the others.
+std::string_view TopologyParser::TakeAddresses(std::string_view options,
+                                               int port) {
+  constexpr std::string_view kSpace = " \t";
+  size_t begin = options.find("a=");
+  while (begin != 0 && begin != options.npos &&
+         kSpace.find(options[begin - 1]) == kSpace.npos) {
+    begin = options.find("a=", begin + 1);
+  }
+  if (begin == options.npos) return options;
+  LineCursor line(options.substr(begin + 2));
+  std::string_view list = line.Token();
+  if (!line.AtEnd()) {
+    Fault(absl::StrFormat("\"%s\" stands behind a=, which is the last option",
+                          line.rest()));
+  }
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    draft_.addresses.push_back(
+        {at_, record_node_, port, list.substr(0, comma)});
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return options.substr(0, begin);
 }
 
 bool TopologyParser::ParsePeer(LineCursor& line, DraftEnd& end) {

@@ -55,6 +55,7 @@ class TopologyParser {
                    LineCursor line);
   void ParsePort(LineCursor line);
   bool ParsePeer(LineCursor& line, DraftEnd& end);
+  std::string_view TakeAddresses(std::string_view options, int port);
 
   std::string_view Qualified(std::string_view name);
   std::string_view Keep(std::string text);

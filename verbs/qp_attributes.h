@@ -5,7 +5,9 @@
 
 #include <rdma/ib_user_verbs.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace ibemu::verbs {
 
@@ -28,6 +30,13 @@ enum class QpState : uint8_t {
   kSendQueueError = 5,
   kError = 6,
 };
+
+// Returns the specification's name, "RTS".
+constexpr std::string_view NameOf(QpState state) {
+  constexpr std::string_view kNames[] = {"RESET", "INIT", "RTR", "RTS",
+                                         "SQD",   "SQE",  "ERR"};
+  return kNames[static_cast<size_t>(state)];
+}
 
 // Bits of qp_attr_mask: enum ib_qp_attr_mask.
 namespace qp_attribute {

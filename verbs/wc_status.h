@@ -4,6 +4,8 @@
 #define IBEMU_VERBS_WC_STATUS_H_
 
 #include <cstdint>
+#include <iterator>
+#include <string_view>
 
 namespace ibemu::verbs {
 
@@ -23,6 +25,23 @@ inline constexpr uint32_t kRetriesExceeded = 12;
 inline constexpr uint32_t kRnrRetriesExceeded = 13;
 inline constexpr uint32_t kRemoteAborted = 16;
 inline constexpr uint32_t kGeneral = 21;
+
+// Returns the name without IBV_WC_, "RETRY_EXC_ERR"; "?" for other numbers.
+constexpr std::string_view NameOf(uint32_t status) {
+  constexpr std::string_view kNames[] = {
+      "SUCCESS",           "LOC_LEN_ERR",
+      "LOC_QP_OP_ERR",     "LOC_EEC_OP_ERR",
+      "LOC_PROT_ERR",      "WR_FLUSH_ERR",
+      "MW_BIND_ERR",       "BAD_RESP_ERR",
+      "LOC_ACCESS_ERR",    "REM_INV_REQ_ERR",
+      "REM_ACCESS_ERR",    "REM_OP_ERR",
+      "RETRY_EXC_ERR",     "RNR_RETRY_EXC_ERR",
+      "LOC_RDD_VIOL_ERR",  "REM_INV_RD_REQ_ERR",
+      "REM_ABORT_ERR",     "INV_EECN_ERR",
+      "INV_EEC_STATE_ERR", "FATAL_ERR",
+      "RESP_TIMEOUT_ERR",  "GENERAL_ERR"};
+  return status < std::size(kNames) ? kNames[status] : "?";
+}
 }  // namespace wc_status
 
 namespace wc_opcode {

@@ -23,9 +23,9 @@ namespace {
 using nlohmann::json;
 
 constexpr char kHelp[] = R"(Usage: ibemu events [OPTION]... [KIND]...
-Tell what happens in a fabric, or to adapters (port, sm, device), a line each,
-until it is interrupted: events of these kinds, or all.  Time counts from the
-daemon's start, in seconds.
+Tell what happens in a fabric, or to adapters (port, sm, device and the last
+three), a line each, until it is interrupted: events of these kinds, or all.
+Time counts from the daemon's start, in seconds.
 
   --for=TIME      stop after that time, for instance 10s or 500ms
   --json          a JSON object a line: see ibemu-events(7)
@@ -41,6 +41,11 @@ KIND is one of
   drop            a packet goes no further, and why
   fault           a fault is added or removed
   scenario        a scenario's step is done
+  qp              a work request fails, and why
+  connection      a program connects by rdma_cm: asked, established, rejected
+                  and why, disconnected ...
+  datagram        it asks for a queue pair to send datagrams to
+  group           it joins or leaves a multicast group
 
 Example:
   ibemu events link trap

@@ -21,11 +21,15 @@ using nlohmann::json;
 constexpr char kHelp[] =
     R"(Usage: ibemu fault add [--name=NAME] link NODE/PORT WHAT...
   or:  ibemu fault add [--name=NAME] node NODE WHAT...
+  or:  ibemu fault add [--name=NAME] qp NODE/QPN WHAT...
+  or:  ibemu fault add [--name=NAME] host NODE WHAT...
   or:  ibemu fault ls [--json]
   or:  ibemu fault rm NAME
   or:  ibemu fault reset
-Let something go wrong with a link and its packets, or with what a node's
-management agents answer; list what does, with counts; remove one fault, or all.
+Let something go wrong with a link and its packets, with what a node's management
+agents answer, with a queue pair (QPN as "ibemu qp ls" prints it, or *: all of the
+node), or with a host's verbs; list what does, with counts; remove one fault, or
+all.
 
   --name=NAME     without: fault-1, fault-2 ...; add prints it
   --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
@@ -50,9 +54,33 @@ and, if wanted,
   dir tx|rx            only what leaves through the port, only what enters
   seed N               of its luck; without, the daemon's
 
+WHAT of a queue pair is loss, corrupt, duplicate, reorder (each without P%: 100%)
+or delay, and, if wanted, dir, seed and
+  opcode NAME          only packets of this opcode (rc-send-only, rc-acknowledge,
+                       ud-send-only ...) or group (any, send, rdma-write,
+                       read-response, atomic, ack)
+  psn N                only packets with this number
+  nth N[-M]            only the Nth of those that it concerns, or those up to M
+or one of
+  rnr [TIME]           the receiver is not ready, for so long
+  completion loss|delay TIME|STATUS
+                       completions never come, come late, or have an error
+                       (remote-access-error [vendor-err N] ...); with dir and nth
+  error                it enters the error state, now
+  sqe                  it enters the send queue error state, now
+
+WHAT of a host is alloc-pd, reg-mr, create-cq, create-qp, create-srq or create-ah,
+which fail; if wanted, with nth and
+  errno NAME           ENOMEM (without: this), EINVAL, EAGAIN
+or
+  event NAME [port N]  programs hear of it now: port-error, port-active,
+                       lid-change, gid-change, pkey-change, sm-change,
+                       client-reregister, device-fatal
+
 Example:
   ibemu fault add link node-1/1 loss 5% delay 10us 2us
   ibemu fault add node switch-1 slow 50ms attr PortInfo
+  ibemu fault add qp node-3/0x12 loss opcode rc-acknowledge nth 1
 )";
 
 struct Flags {
@@ -74,7 +102,8 @@ absl::Status Add(const Flags& flags) {
   if (!flags.name.empty()) parameters["name"] = flags.name;
   IBEMU_ASSIGN_OR_RETURN(const json result,
                          Call(flags, "fault.add", parameters));
-  Print(result.value("name", "") + "\n");
+  // What was done once has no name to be removed by.
+  if (!result.value("done", false)) Print(result.value("name", "") + "\n");
   return absl::OkStatus();
 }
 
@@ -88,12 +117,23 @@ std::string Sum(const json& fault, const char* count) {
   return absl::StrCat(sum);
 }
 
-// Returns the place of a fault; that of a node's fault has no port.
+// Returns the place of a fault; that of a node or host has no port.
 std::string Place(const json& fault) {
   const auto node = fault["node"].get<std::string>();
+  if (fault.contains("qpn")) {
+    return absl::StrCat(node, "/", fault["qpn"].get<std::string>());
+  }
   return fault["port"].is_null()
              ? node
              : absl::StrCat(node, "/", fault["port"].get<int>());
+}
+
+// Returns how often a fault acted that is none of packets: "1 of 5".
+std::string Acts(const json& fault) {
+  const auto acts = fault.find("acts");
+  if (acts == fault.end()) return "-";
+  return absl::StrCat((*acts)["acted"].get<uint64_t>(), " of ",
+                      (*acts)["seen"].get<uint64_t>());
 }
 
 absl::Status List(const Flags& flags) {
@@ -105,13 +145,13 @@ absl::Status List(const Flags& flags) {
     return absl::OkStatus();
   }
   Table table({"FAULT", "PLACE", "DIR", "WHAT", "PACKETS", "LOST", "CORRUPTED",
-               "DUPLICATED", "REORDERED", "DELAYED"});
+               "DUPLICATED", "REORDERED", "DELAYED", "ACTED"});
   for (const json& fault : faults) {
     table.Add({fault["name"], Place(fault),
                fault["dir"].is_null() ? "-" : fault["dir"].get<std::string>(),
                fault["what"], Sum(fault, "packets"), Sum(fault, "lost"),
                Sum(fault, "corrupted"), Sum(fault, "duplicated"),
-               Sum(fault, "reordered"), Sum(fault, "delayed")});
+               Sum(fault, "reordered"), Sum(fault, "delayed"), Acts(fault)});
   }
   Print(table.Text());
   return absl::OkStatus();

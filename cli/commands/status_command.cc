@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "cli/command_line/table.h"
+#include "cli/commands/host_status.h"
 #include "control/client.h"
 #include "control/rpc.h"
 #include "nlohmann/json.hpp"
@@ -21,8 +23,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kStatusHelp[] = R"(Usage: ibemu status [--fabric=NAME] [--json]
-Print what a daemon serves, and to whom.
+constexpr char kStatusHelp[] =
+    R"(Usage: ibemu status [--fabric=NAME] [--json] [NODE]
+Print what a daemon serves, and to whom; or of one host its addresses, who
+listens there (rdma_cm), and its connections.
 
   --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
                   "default")
@@ -53,6 +57,7 @@ constexpr size_t kMany = 200;  // more rows than anybody reads on a terminal
 
 struct Flags {
   std::string fabric;
+  std::string node;  // of `status`: empty if it is not about one
   bool json = false;
   bool all = false;
 
@@ -130,9 +135,27 @@ std::string ClientsText(const json& status) {
   return "\n" + table.Text();
 }
 
+// Which hosts have a network, and in which run.  A daemon of an older version
+// tells of none.
+std::string NetworksText(const json& status) {
+  const json networks = status.value("networks", json::array());
+  if (networks.empty()) return "";
+  Table table({"PROCESS", "NETWORK", "NODE", "STATE", "ADDRESSES"});
+  for (const json& network : networks) {
+    const std::vector<std::string> addresses =
+        network.value("addresses", std::vector<std::string>());
+    table.Add({Text(network["pid"]), network.value("name", "-"),
+               absl::StrCat(Text(network["node"]), "/", Text(network["port"])),
+               network.value("up", false) ? "up" : "down",
+               absl::StrJoin(addresses, ", ")});
+  }
+  return "\n" + table.Text();
+}
+
 absl::Status ShowStatus(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
+  if (!flags.node.empty()) return ShowHost(client, flags.node, flags.json);
   IBEMU_ASSIGN_OR_RETURN(const json status,
                          client.Call("status", json::object()));
   if (flags.json) {
@@ -159,6 +182,7 @@ absl::Status ShowStatus(const Flags& flags) {
     }
   }
   Print("\n" + table.Text());
+  Print(NetworksText(status));
   Print(ClientsText(status));
   return absl::OkStatus();
 }
@@ -254,23 +278,26 @@ absl::Status ShowLinks(const Flags& flags) {
   return absl::OkStatus();
 }
 
+enum class Takes { kNode, kAll };
+
 void Add(CLI::App& app, Action& action, const char* name, const char* help,
-         absl::Status (*show)(const Flags&), bool can_be_long) {
+         absl::Status (*show)(const Flags&), Takes takes) {
   CLI::App* command = app.add_subcommand(name);
   SetHelp(*command, help);
   const auto flags = std::make_shared<Flags>();
   command->add_option("--fabric", flags->fabric);
   command->add_flag("--json", flags->json);
-  if (can_be_long) command->add_flag("--all", flags->all);
+  if (takes == Takes::kAll) command->add_flag("--all", flags->all);
+  if (takes == Takes::kNode) command->add_option("node", flags->node);
   OnUse(*command, action, name, [flags, show] { return show(*flags); });
 }
 
 }  // namespace
 
 void AddStatus(CLI::App& app, Action& action) {
-  Add(app, action, "status", kStatusHelp, ShowStatus, /*can_be_long=*/false);
-  Add(app, action, "nodes", kNodesHelp, ShowNodes, /*can_be_long=*/true);
-  Add(app, action, "links", kLinksHelp, ShowLinks, /*can_be_long=*/true);
+  Add(app, action, "status", kStatusHelp, ShowStatus, Takes::kNode);
+  Add(app, action, "nodes", kNodesHelp, ShowNodes, Takes::kAll);
+  Add(app, action, "links", kLinksHelp, ShowLinks, Takes::kAll);
 }
 
 }  // namespace ibemu::cli

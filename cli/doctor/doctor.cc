@@ -92,6 +92,19 @@ Finding Memory(const DoctorFacts& facts, const DoctorTrials& trials) {
           cure};
 }
 
+Finding Network(const DoctorTrials& trials) {
+  const std::string subject = "network";
+  if (trials.network.ok()) {
+    return Fine(subject, "\"ibemu run --net\" can make an ib0");
+  }
+  if (!trials.namespaces.ok()) {
+    return {Level::kNote, subject, "could not be tried", ""};
+  }
+  Finding finding = Obstacle(subject, trials.network);
+  finding.level = Level::kNote;  // all else works
+  return finding;
+}
+
 Finding Verbs(const DoctorFacts& facts) {
   const std::string subject = "verbs";
   const ProfileChoice choice = ChooseProfile(facts.providers);
@@ -140,8 +153,9 @@ Finding OpenFiles(const DoctorFacts& facts) {
 std::vector<Finding> Diagnose(const DoctorFacts& facts,
                               const DoctorTrials& trials) {
   return {Fuse(facts, trials),  Namespaces(facts, trials), Overlay(trials),
-          Uring(facts, trials), Memory(facts, trials),     Verbs(facts),
-          RealDevices(facts),   Container(facts),          OpenFiles(facts)};
+          Uring(facts, trials), Memory(facts, trials),     Network(trials),
+          Verbs(facts),         RealDevices(facts),        Container(facts),
+          OpenFiles(facts)};
 }
 
 }  // namespace ibemu::cli

@@ -15,44 +15,17 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "base/in_child.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "control/peer.h"
 #include "launch/mounts.h"
 #include "launch/namespaces.h"
+#include "launch/network/network_devices.h"
 #include "loop/uring_loop.h"
 
 namespace ibemu::cli {
 namespace {
-
-// Runs `trial` in a child process, so that its side effects end with it.
-absl::Status InChild(const std::function<absl::Status()>& trial) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "pipe2");
-  UniqueFd reading(ends[0]);
-  UniqueFd writing(ends[1]);
-  const pid_t child = fork();
-  if (child < 0) return absl::ErrnoToStatus(errno, "fork");
-  if (child == 0) {
-    const std::string message(trial().message());
-    [[maybe_unused]] const ssize_t size =
-        write(writing.get(), message.data(), message.size());
-    _exit(0);
-  }
-  writing.Reset();
-  std::string message;
-  std::array<char, 1024> buffer;
-  for (ssize_t size;
-       (size = read(reading.get(), buffer.data(), buffer.size())) > 0;) {
-    message.append(buffer.data(), static_cast<size_t>(size));
-  }
-  int status = 0;
-  if (waitpid(child, &status, 0) == child && !WIFEXITED(status)) {
-    return absl::InternalError("the trial was killed by a signal");
-  }
-  return message.empty() ? absl::OkStatus()
-                         : absl::FailedPreconditionError(message);
-}
 
 absl::Status TryNamespaces() { return launch::EnterNamespaces().status(); }
 
@@ -133,7 +106,8 @@ DoctorTrials TryEverything() {
           .fuse = InChild(TryFuse),
           .overlay = InChild(TryOverlay),
           .uring = InChild([] { return UringLoop::Create().status(); }),
-          .memory = TryMemory()};
+          .memory = TryMemory(),
+          .network = InChild(&launch::TryNetwork)};
 }
 
 }  // namespace ibemu::cli

@@ -13,6 +13,7 @@ struct DoctorTrials {
   absl::Status overlay;     // mount an overlay on /sys/class
   absl::Status uring;       // io_uring_setup
   absl::Status memory;      // write to another of our processes
+  absl::Status network;     // make a network namespace and a device in it
 };
 
 // Tries them all.

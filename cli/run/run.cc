@@ -19,10 +19,13 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "base/in_child.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "cli/profile/profile_choice.h"
+#include "cli/run/explanation.h"
 #include "cli/run/fast_path.h"
+#include "cli/run/networks.h"
 #include "cli/run/private_daemon.h"
 #include "control/client.h"
 #include "control/control_socket.h"
@@ -31,6 +34,7 @@
 #include "launch/host_identity.h"
 #include "launch/mounts.h"
 #include "launch/namespaces.h"
+#include "launch/network/network_devices.h"
 #include "launch/supervisor/node_supervisor.h"
 #include "launch/supervisor/seccomp.h"
 
@@ -142,10 +146,17 @@ std::string CoveredDirectory() {
   return covered ? path : "";
 }
 
+// What the daemon gives a run.
+struct Given {
+  control::Attached attached;
+  Network network;  // empty without --net
+};
+
 // Makes the devices appear to this process and all that come from it.
-absl::StatusOr<control::Attached> ShowDevices(
-    const RunOptions& options, launch::Privilege privilege, Uplink& uplink,
-    const launch::MachineFacts& machine, UniqueFd fuse) {
+absl::StatusOr<Given> ShowDevices(const RunOptions& options,
+                                  launch::Privilege privilege, Uplink& uplink,
+                                  const launch::MachineFacts& machine,
+                                  UniqueFd fuse) {
   IBEMU_RETURN_IF_ERROR(launch::CarryOut(launch::PlanStage(machine)));
   IBEMU_RETURN_IF_ERROR(launch::MountFuse(
       fuse.get(), launch::kFuseMount, privilege == launch::Privilege::kMounts));
@@ -153,23 +164,33 @@ absl::StatusOr<control::Attached> ShowDevices(
     IBEMU_ASSIGN_OR_RETURN(uplink.client,
                            control::Client::Adopt(uplink.connection.Release()));
   }
-  IBEMU_ASSIGN_OR_RETURN(control::Attached attached,
-                         uplink.client->Attach(fuse.get(), RequestOf(options)));
+  const control::AttachRequest request = RequestOf(options);
+  Given given;
+  // First, for what is then attached shows the interfaces, too.
+  if (options.net) {
+    IBEMU_ASSIGN_OR_RETURN(given.network,
+                           AttachNetwork(*uplink.client, request.hosts));
+  }
+  IBEMU_ASSIGN_OR_RETURN(given.attached,
+                         uplink.client->Attach(fuse.get(), request));
   fuse.Reset();  // the daemon's alone: when it closes, the devices are gone
   IBEMU_ASSIGN_OR_RETURN(const launch::ServedFacts served,
                          launch::LookAtServed());
   IBEMU_RETURN_IF_ERROR(launch::CarryOut(launch::PlanView(machine, served)));
-  return attached;
+  return given;
 }
 
 // The host that the command believes itself on; an empty name: the machine,
 // which knows the names of the others, too.
 absl::StatusOr<launch::HostIdentity> HostOf(
     const RunOptions& options, const control::Greeting& daemon,
-    const control::Attached& attached, const launch::MachineFacts& machine) {
-  const std::vector<control::AttachedDevice>& devices = attached.devices;
+    const Given& given, const launch::MachineFacts& machine) {
+  const std::vector<control::AttachedDevice>& devices = given.attached.devices;
   launch::HostIdentity host;
-  for (const control::NamedAddress& other : attached.names) {
+  if (const std::string own = AddressOf(given.network); !own.empty()) {
+    host.address = own;
+  }
+  for (const control::NamedAddress& other : given.attached.names) {
     host.others.push_back({other.address, launch::HostName(other.node)});
   }
   if (options.hostname == kMachinesName) return host;
@@ -237,15 +258,16 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   launch::ChildCommand command;
   command.arguments = options.command;
   command.directory = CoveredDirectory();
-  IBEMU_ASSIGN_OR_RETURN(const launch::Privilege privilege,
-                         launch::EnterNamespaces());
+  IBEMU_ASSIGN_OR_RETURN(
+      const launch::Privilege privilege,
+      launch::EnterNamespaces(options.net ? launch::Network::kOwn
+                                          : launch::Network::kShared));
   IBEMU_ASSIGN_OR_RETURN(UniqueFd fuse, launch::OpenFuse());
   IBEMU_ASSIGN_OR_RETURN(const launch::MachineFacts machine,
                          launch::LookAtMachine());
   const mode_t umask_before = umask(kUsualUmask);
-  IBEMU_ASSIGN_OR_RETURN(
-      const control::Attached attached,
-      ShowDevices(options, privilege, uplink, machine, std::move(fuse)));
+  IBEMU_ASSIGN_OR_RETURN(Given given, ShowDevices(options, privilege, uplink,
+                                                  machine, std::move(fuse)));
   if (options.profile == kProfileWithoutVerbs) {
     std::fputs(
         "ibemu run: --profile=cx7: there is no /dev/infiniband/uverbsN, for "
@@ -255,7 +277,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   }
   IBEMU_ASSIGN_OR_RETURN(
       const launch::HostIdentity host,
-      HostOf(options, uplink.client->greeting(), attached, machine));
+      HostOf(options, uplink.client->greeting(), given, machine));
   if (!host.name.empty() || !host.others.empty()) {
     const absl::Status status = launch::BecomeHost(host);
     if (!status.ok() && options.hostname && !host.name.empty()) return status;
@@ -269,11 +291,23 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   }
   IBEMU_ASSIGN_OR_RETURN(const launch::MountPlan state, CoverState(options));
   umask(umask_before);
+  if (options.net) {
+    IBEMU_RETURN_IF_ERROR(BringUp(*uplink.client, given.network));
+  }
 
   const std::string& socket = uplink.client->greeting().socket;
   command.environment = {
       {kFabricVariable, socket},
-      {kHostVariable, HostNames(uplink.client->greeting(), attached.devices)}};
+      {kHostVariable, HostNames(uplink.client->greeting(), given.attached.devices)}};
+  std::optional<Explanation> explanation;
+  if (options.explain) {
+    std::vector<std::string> hosts;
+    for (const auto& device : given.attached.devices) {
+      hosts.push_back(device.node_guid);
+    }
+    IBEMU_ASSIGN_OR_RETURN(explanation,
+                           Explanation::Begin(socket, std::move(hosts)));
+  }
   AddFastPath(options, command.environment);
   std::optional<launch::NodeSupervisor> nodes;
   const launch::NodeFds node_fds = launch::NodeFdsFor(DescriptorLimit());
@@ -300,6 +334,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
         return launch::EndOfDevices{asked ? kLeave : absl::ZeroDuration(),
                                     kGrace};
       });
+  if (explanation) std::fputs(explanation->Text().c_str(), stderr);
   // What the command has left behind shares our mounts.  The next run takes
   // over what stays.
   const bool alone = launch::DescendantsOf(getpid(), launch::RunningProcesses(),
@@ -330,6 +365,8 @@ absl::StatusOr<int> LaunchWithoutAdapter(const RunOptions& options) {
 
 absl::StatusOr<int> Run(const RunOptions& options) {
   if (options.no_adapter) return LaunchWithoutAdapter(options);
+  // Before a daemon starts, which may take its time.
+  if (options.net) IBEMU_RETURN_IF_ERROR(InChild(&launch::TryNetwork));
   IBEMU_ASSIGN_OR_RETURN(Uplink uplink, FindDaemon(options));
   absl::StatusOr<int> wait_status = Launch(options, uplink);
   if (!uplink.daemon) return wait_status;

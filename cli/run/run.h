@@ -34,12 +34,16 @@ struct RunOptions {
   std::string device_name = "ibemu%d";
 
   // The command sees no adapter, not even the machine's; nothing above and
-  // none of `hostname` and `state` goes together with it.
+  // none of `hostname`, `net` and `state` goes together with it.
   bool no_adapter = false;
 
   // The name of the host that the command believes itself on; default: the
   // first one's of `hosts`.  "-": the machine's, and its boot id.
   std::optional<std::string> hostname;
+
+  // The command has a network of its own: an interface ib0 of the hosts' first
+  // port, and no other than those of ports.
+  bool net = false;
 
   // The directory that keeps what opensm and its kind write below /var.
   // Without it they have private directories where the user may not write.
@@ -51,6 +55,10 @@ struct RunOptions {
   // "batch": the command is scheduled as SCHED_BATCH, so that whom it wakes
   // does not take its processor.  "inherit": as the launcher is.
   std::string sched = "inherit";
+
+  // When the command has ended, says on stderr why work requests of its hosts
+  // failed meanwhile.
+  bool explain = false;
 
   // Without it, the command is ended when its devices go with the daemon.
   bool keep = false;

@@ -57,6 +57,10 @@ driven from user space.
   --hostname=NAME   the host name that COMMAND finds, with a boot id that
                     belongs to the host; default: the host's first word.
                     "-" leaves both as the machine has them
+  --net             COMMAND has a network of its own: an interface ib0 with the
+                    addresses of its host, by which plain TCP/IP reaches other
+                    runs with --net, and nothing else. One run of a host at a
+                    time
   --state=DIR       keep in DIR what opensm, ibdiagnet and the like write to
                     /var/cache and /var/log; without, a user who may not write
                     there has private directories until COMMAND ends
@@ -65,6 +69,8 @@ driven from user space.
   --sched=batch|inherit
                     how COMMAND is scheduled; default inherit.  batch (SCHED_BATCH): who
                     gets an answer does not take the processor from who sends
+  --explain         say on stderr, when COMMAND has ended, why work requests of
+                    its hosts' queue pairs failed ("ibemu why" tells more)
   --keep            when the daemon ends, and the devices with it, let COMMAND
                     go on; without, it is ended with all that it has started
                     (SIGTERM, and SIGKILL 5 s later), and the exit status is
@@ -130,7 +136,8 @@ absl::Status CheckNoAdapter(const RunFlags& flags) {
   if (!options.no_adapter) return absl::OkStatus();
   if (options.topology || options.sm || options.seed || options.addresses ||
       options.fabric || flags.backend || !options.hosts.empty() ||
-      options.hostname || options.state || options.keep) {
+      options.hostname || options.net || options.state ||
+      options.explain || options.keep) {
     return absl::InvalidArgumentError(
         "--no-adapter starts and joins nothing: no option of a subnet, a "
         "daemon or a host goes together with it");
@@ -196,9 +203,11 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--device-name", options->device_name);
   run->add_flag("--no-adapter", options->no_adapter);
   run->add_option("--hostname", options->hostname);
+  run->add_flag("--net", options->net);
   run->add_option("--state", options->state);
   run->add_flag("!--no-fast-path", options->fast_path);
   run->add_option("--sched", options->sched);
+  run->add_flag("--explain", options->explain);
   run->add_flag("--keep", options->keep);
   run->callback([run, flags, options, &action] {
     std::vector<std::string> rest = run->remaining();

@@ -137,7 +137,9 @@ void RdmaCmFile::Write(Written data, WriteReply reply) {
 // All who write have the credentials of the opener.
 void RdmaCmFile::LearnUser(pid_t caller) {
   if (channel_.user() != 0) return;
-  channel_.SetUser(static_cast<uint64_t>(UserOf(ClientOf(caller))));
+  const ClientId client = ClientOf(caller);
+  channel_.SetUser(static_cast<uint64_t>(UserOf(client)));
+  channel_.SetProcess(static_cast<int>(client));
 }
 
 // ----- Events

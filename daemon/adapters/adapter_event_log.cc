@@ -9,7 +9,8 @@
 namespace ibemu::daemon {
 namespace {
 
-constexpr std::string_view kKinds[] = {"port", "sm", "device"};
+constexpr std::string_view kKinds[] = {"port",       "sm",       "device",
+                                       "connection", "datagram", "group"};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #define IBEMU_DAEMON_ADAPTERS_ADAPTERS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mad/device.h"
+#include "verbs/hw_counters.h"
 #include "verbs/provider.h"
 
 namespace ibemu::daemon {
@@ -58,6 +60,9 @@ class Adapters {
     return std::vector<AdapterId>{*found};
   }
 
+  // Returns the adapter that has a port of this GUID, if there is one.
+  virtual std::optional<AdapterId> WithPortGuid(wire::Guid guid) const = 0;
+
   // Returns the adapter that is shown when the user names none.
   //
   // Errors: NotFound.
@@ -76,6 +81,13 @@ class Adapters {
   // object, even while the adapter is pulled out.
   virtual mad::Device& device(AdapterId adapter) = 0;
   virtual verbs::Provider& provider(AdapterId adapter) = 0;
+
+  // Returns what the adapter's queue pairs have counted at a port; zeros where
+  // that is not known.
+  virtual verbs::HwCounters CountersOf(AdapterId /*adapter*/,
+                                       int /*port*/) const {
+    return {};
+  }
 
  protected:
   // Tells the listener.  REQUIRES: the adapter's mad::Host knows of the change.

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "fabric/soft_hca/hca.h"
 #include "fabric/subnet/subnet.h"
 #include "nlohmann/json.hpp"
 
@@ -35,6 +36,18 @@ absl::StatusOr<std::vector<AdapterId>> FabricAdapters::FindHost(
   std::vector<AdapterId> adapters;
   for (const NodeId node : found) adapters.push_back(IdOf(node));
   return adapters;
+}
+
+std::optional<AdapterId> FabricAdapters::WithPortGuid(wire::Guid guid) const {
+  const fabric::Subnet& subnet = fabric_.subnet();
+  if (by_port_guid_.empty()) {
+    for (const fabric::NodePort& port : subnet.ports()) {
+      by_port_guid_.try_emplace(port.guid, IdOf(port.node));
+    }
+  }
+  const auto found = by_port_guid_.find(guid);
+  if (found == by_port_guid_.end()) return std::nullopt;
+  return found->second;
 }
 
 absl::StatusOr<AdapterId> FabricAdapters::Default() const {
@@ -78,6 +91,12 @@ mad::Device& FabricAdapters::device(AdapterId adapter) {
 
 verbs::Provider& FabricAdapters::provider(AdapterId adapter) {
   return fabric_.provider(NodeOf(adapter));
+}
+
+verbs::HwCounters FabricAdapters::CountersOf(AdapterId adapter,
+                                             int port) const {
+  const fabric::Hca* const hca = fabric_.FindHca(NodeOf(adapter));
+  return hca == nullptr ? verbs::HwCounters() : hca->CountersOf(port);
 }
 
 // Programs see the change before the response is sent.

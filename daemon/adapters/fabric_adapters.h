@@ -2,9 +2,11 @@
 #ifndef IBEMU_DAEMON_ADAPTERS_FABRIC_ADAPTERS_H_
 #define IBEMU_DAEMON_ADAPTERS_FABRIC_ADAPTERS_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "absl/container/flat_hash_map.h"
 #include "control/rpc.h"
 #include "daemon/adapters/adapters.h"
 #include "fabric/fabric.h"
@@ -30,18 +32,22 @@ class FabricAdapters : public Adapters {
   absl::StatusOr<AdapterId> Find(std::string_view name) const override;
   absl::StatusOr<std::vector<AdapterId>> FindHost(
       std::string_view name) const override;
+  std::optional<AdapterId> WithPortGuid(wire::Guid guid) const override;
   absl::StatusOr<AdapterId> Default() const override;
   absl::Status CheckShowable(AdapterId adapter) const override;
   std::string description(AdapterId adapter) const override;
   wire::Guid node_guid(AdapterId adapter) const override;
   mad::Device& device(AdapterId adapter) override;
   verbs::Provider& provider(AdapterId adapter) override;
+  verbs::HwCounters CountersOf(AdapterId adapter, int port) const override;
 
  private:
   absl::StatusOr<nlohmann::json> SetDevice(control::Parameters& parameters);
   const fabric::Node& node(AdapterId adapter) const;
 
   fabric::Fabric& fabric_;
+  // By port GUID; empty until somebody asks.
+  mutable absl::flat_hash_map<wire::Guid, AdapterId> by_port_guid_;
 };
 
 }  // namespace ibemu::daemon

@@ -119,6 +119,16 @@ absl::StatusOr<AdapterId> HcaAdapters::Find(std::string_view name) const {
                    entry(described.front()).name, "\" for the first of them"));
 }
 
+std::optional<AdapterId> HcaAdapters::WithPortGuid(wire::Guid guid) const {
+  for (size_t i = 0; i < count(); ++i) {
+    const HcaView adapter = at(i);
+    for (int port = 1; port <= adapter.device.last_port(); ++port) {
+      if (PortGuidOf(adapter, port) == guid) return AdapterId{uint32_t(i)};
+    }
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<AdapterId> HcaAdapters::Default() const {
   if (entries_.empty()) return absl::NotFoundError("there is no adapter");
   return AdapterId{0};

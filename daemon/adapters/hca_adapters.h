@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,6 +65,7 @@ class HcaAdapters : public Adapters {
   // Finds an adapter by its name, its PCI address, its node description, or the
   // GUID of its node or of a port.
   absl::StatusOr<AdapterId> Find(std::string_view name) const override;
+  std::optional<AdapterId> WithPortGuid(wire::Guid guid) const override;
   // Returns the first adapter.
   absl::StatusOr<AdapterId> Default() const override;
   absl::Status CheckShowable(AdapterId adapter) const override;

@@ -16,6 +16,13 @@ std::shared_ptr<mad::Host> HostTable::Find(AdapterId adapter) const {
   return host == hosts_.end() ? nullptr : host->second.lock();
 }
 
+std::optional<AdapterId> HostTable::AdapterOf(const mad::Host& host) const {
+  for (const auto& [adapter, known] : hosts_) {
+    if (known.lock().get() == &host) return adapter;
+  }
+  return std::nullopt;
+}
+
 std::shared_ptr<mad::Host> HostTable::FindUsed(AdapterId adapter) {
   keepers_.ForEach([&](Keeper& keeper) { keeper.LetGo(adapter); });
   return Find(adapter);

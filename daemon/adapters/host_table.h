@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "base/observer_list.h"
 #include "base/timers.h"
@@ -52,8 +53,11 @@ class HostTable {
   // Returns the adapter's Host, or null if nobody has it.
   std::shared_ptr<mad::Host> Find(AdapterId adapter) const;
 
-  // The same, when all who only keep it have let go of it.  Not to be called
-  // from a call of what they keep.
+  // Returns the adapter whose Host this is, if it is the present one.
+  std::optional<AdapterId> AdapterOf(const mad::Host& host) const;
+
+  // The same as Find(), when all who only keep it have let go of it.  Not to be
+  // called from a call of what they keep.
   std::shared_ptr<mad::Host> FindUsed(AdapterId adapter);
 
   // Makes Get() give a new Host next time.  Whoever uses the old one keeps it.

@@ -13,27 +13,12 @@
 #include "absl/strings/strip.h"
 #include "base/absl_text.h"
 #include "base/status_macros.h"
-#include "daemon/addresses/address_text.h"
 #include "daemon/words/port_text.h"
 #include "mad/device.h"
+#include "wire/ip_text.h"
 
 namespace ibemu::daemon {
 namespace {
-
-// Returns why no port may have this address, or "".
-std::string_view WhyNobodys(const wire::IpNetwork& network) {
-  const wire::IpAddress& address = network.address;
-  if (address.IsUnspecified()) return "is the address of nobody";
-  if (address.IsLoopback()) return "leads back to each host itself";
-  if (address.IsMulticast()) return "is a group's";
-  if (address.is_ipv4() && network.prefix < 31) {
-    const uint32_t hosts = ~uint32_t{0} >> network.prefix;
-    const uint32_t host = address.ipv4() & hosts;
-    if (host == 0) return "is that of the network itself";
-    if (host == hosts) return "is for broadcasts";
-  }
-  return "";
-}
 
 // One line of the file: the first word, which may be quoted, and the rest.
 struct Line {
@@ -113,14 +98,14 @@ class AddressFile {
 
   absl::Status Add(int number, AddressPlan::Owner owner,
                    const std::string& port, const std::string& text) {
-    const std::optional<wire::IpNetwork> network = ParseNetwork(text);
+    const std::optional<wire::IpNetwork> network = wire::ParseNetwork(text);
     if (!network) {
       return absl::InvalidArgumentError(
           absl::StrCat(text,
                        ": an address has a prefix: \"10.1.0.1/16\" or "
                        "\"fd00::1/64\""));
     }
-    if (const std::string_view why = WhyNobodys(*network); !why.empty()) {
+    if (const std::string_view why = wire::WhyNobodys(*network); !why.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat(AddressText(network->address), " ", Absl(why),
                        ": no port may have it"));

@@ -57,6 +57,36 @@ const AddressPlan::Owner* AddressPlan::OwnerOf(
   return owner == owners_.end() ? nullptr : &owner->second;
 }
 
+std::optional<AddressPlan::Owner> AddressPlan::PortWith(
+    const wire::IpAddress& address) const {
+  if (const Owner* const owner = OwnerOf(address)) return *owner;
+  const std::optional<Owner> owner = NumberedWith(address);
+  if (!owner || added_.contains(*owner)) return std::nullopt;
+  return owner;
+}
+
+std::optional<AddressPlan::Owner> AddressPlan::NumberedWith(
+    const wire::IpAddress& address) const {
+  if (numbered_.empty()) return std::nullopt;
+  uint32_t number = 0;
+  int port = 0;
+  if (address.is_ipv4()) {
+    const int host_bits = 32 - (network_.prefix + 1);
+    if (!network_.Contains(address) || host_bits < 2) return std::nullopt;
+    const uint32_t place = address.ipv4() - network_.address.ipv4();
+    port = 1 + static_cast<int>(place >> host_bits);
+    number = place & ((uint32_t{1} << host_bits) - 1);
+  } else {
+    port = address.bytes[7];
+    for (size_t i = 12; i < 16; ++i) number = number << 8 | address.bytes[i];
+    if (address != UniqueLocal(port, number).address) return std::nullopt;
+  }
+  if (port < 1 || port > kRails || number < 1 || number > numbered_.size()) {
+    return std::nullopt;
+  }
+  return Owner{numbered_[number - 1], port};
+}
+
 std::vector<wire::IpNetwork> AddressPlan::AddressesOf(Owner owner) const {
   if (const auto added = added_.find(owner); added != added_.end()) {
     return added->second;
@@ -81,11 +111,14 @@ std::vector<AddressPlan::HostAddress> AddressPlan::Hosts(size_t limit) const {
   std::vector<HostAddress> hosts;
   const size_t numbered =
       std::min({limit, numbered_.size(), static_cast<size_t>(Room())});
-  for (size_t i = 0; i < numbered; ++i) {
-    hosts.push_back(
-        {AddressesOf({numbered_[i], 1}).front().address, numbered_[i]});
-  }
   std::set<AdapterId> told;
+  for (size_t i = 0; i < numbered; ++i) {
+    const wire::IpAddress first =
+        AddressesOf({numbered_[i], 1}).front().address;
+    if (!first.is_ipv4()) continue;
+    hosts.push_back({first, numbered_[i]});
+    told.insert(numbered_[i]);
+  }
   for (const auto& [address, owner] : owners_) {
     if (hosts.size() >= limit) break;
     if (!address.is_ipv4() || !told.insert(owner.adapter).second) continue;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,10 @@ class AddressPlan {
   // Returns the port that Add() gave `address`, or null.
   const Owner* OwnerOf(const wire::IpAddress& address) const;
 
+  // Returns the port that has `address`, however it came to it, if there is
+  // one.
+  std::optional<Owner> PortWith(const wire::IpAddress& address) const;
+
   // The addresses of a port, IPv4 first.
   std::vector<wire::IpNetwork> AddressesOf(Owner owner) const;
 
@@ -63,6 +68,8 @@ class AddressPlan {
   // The most addresses in half a network, that of the network and that for
   // broadcasts not counted.
   uint32_t Room() const;
+  // Returns the port to which a plan by number would give `address`.
+  std::optional<Owner> NumberedWith(const wire::IpAddress& address) const;
 
   wire::IpNetwork network_{};        // of a plan by number
   std::vector<AdapterId> numbered_;  // in that order

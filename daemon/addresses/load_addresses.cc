@@ -4,10 +4,11 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/addresses/address_file.h"
-#include "daemon/addresses/address_text.h"
+#include "wire/ip_text.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -36,8 +37,9 @@ absl::Status CheckNetwork(const wire::IpNetwork& network, size_t adapters) {
   if ((network.address.ipv4() & hosts) != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         option, ": a network has no bits beyond its prefix: ",
-        NetworkText({wire::IpAddress::Ipv4(network.address.ipv4() & ~hosts),
-                     network.prefix})));
+        wire::NetworkText(
+            {wire::IpAddress::Ipv4(network.address.ipv4() & ~hosts),
+             network.prefix})));
   }
   return absl::OkStatus();
 }
@@ -47,7 +49,8 @@ absl::Status CheckNetwork(const wire::IpNetwork& network, size_t adapters) {
 absl::StatusOr<AddressPlan> LoadAddresses(
     const std::string& choice, Adapters& adapters,
     const std::vector<AdapterId>& numbered) {
-  if (const std::optional<wire::IpNetwork> network = ParseNetwork(choice)) {
+  if (const std::optional<wire::IpNetwork> network =
+          wire::ParseNetwork(choice)) {
     const absl::Status fits = CheckNetwork(*network, numbered.size());
     if (!fits.ok()) return fits;
     return AddressPlan::Numbered(*network, numbered);
@@ -61,6 +64,37 @@ absl::StatusOr<AddressPlan> LoadAddresses(
   }
   return ParseAddressFile(std::string(std::istreambuf_iterator<char>(file), {}),
                           choice, adapters);
+}
+
+absl::Status Replace(const std::vector<topology::PortAddresses>& addresses,
+                     const Adapters& adapters, AddressPlan& plan) {
+  if (addresses.empty()) return absl::OkStatus();
+  const auto owner_of = [](const topology::PortAddresses& port) {
+    return AddressPlan::Owner{static_cast<AdapterId>(port.node), port.port};
+  };
+  std::set<AddressPlan::Owner> replaced;
+  for (const topology::PortAddresses& port : addresses) {
+    replaced.insert(owner_of(port));
+  }
+  const AddressPlan before = plan;
+  for (const topology::PortAddresses& port : addresses) {
+    for (const wire::IpNetwork& network : port.networks) {
+      const auto other = before.PortWith(network.address);
+      if (other && !replaced.contains(*other)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "the topology gives ", AddressText(network.address), " to ",
+            adapters.description(owner_of(port).adapter), "/",
+            static_cast<int>(port.port), ", but by number it is ",
+            adapters.description(other->adapter), "/", other->port,
+            "'s: give that port another address, too"));
+      }
+      if (const absl::Status added = plan.Add(owner_of(port), network);
+          !added.ok()) {
+        return added;
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace ibemu::daemon

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/addresses/address_plan.h"
+#include "topology/topology.h"
 
 namespace ibemu::daemon {
 
@@ -19,6 +20,13 @@ namespace ibemu::daemon {
 absl::StatusOr<AddressPlan> LoadAddresses(
     const std::string& choice, Adapters& adapters,
     const std::vector<AdapterId>& numbered);
+
+// Gives ports the addresses of a topology, whose nodes are the adapters of
+// those numbers, instead of those that `plan` has for these ports.
+//
+// Errors: InvalidArgument, `plan` has an address for another port.
+absl::Status Replace(const std::vector<topology::PortAddresses>& addresses,
+                     const Adapters& adapters, AddressPlan& plan);
 
 }  // namespace ibemu::daemon
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/connections/host_connections.h"
 #include "mad/device.h"
 
 namespace ibemu::daemon {
@@ -24,14 +23,14 @@ class ConnectionTable::Entry {
   bool used() const { return !used_.expired(); }
 
   // `unused` is called when nobody has the result any more.
-  std::shared_ptr<rdma_cm::Adapter> Use(absl::AnyInvocable<void()> unused) {
+  std::shared_ptr<HostConnections> Use(absl::AnyInvocable<void()> unused) {
     timers_.Cancel(std::exchange(end_, TimerId::kNone));
-    std::shared_ptr<rdma_cm::Adapter> used = used_.lock();
+    std::shared_ptr<HostConnections> used = used_.lock();
     if (used != nullptr) return used;
-    used = std::shared_ptr<rdma_cm::Adapter>(
+    used = std::shared_ptr<HostConnections>(
         connections_.get(),
         [unused = std::make_shared<absl::AnyInvocable<void()>>(
-             std::move(unused))](rdma_cm::Adapter*) { (*unused)(); });
+             std::move(unused))](HostConnections*) { (*unused)(); });
     used_ = used;
     return used;
   }
@@ -45,7 +44,7 @@ class ConnectionTable::Entry {
   Timers& timers_;
   const std::unique_ptr<HostConnections> connections_;
   const std::unique_ptr<mad::Host::Subscription> changes_;
-  std::weak_ptr<rdma_cm::Adapter> used_;
+  std::weak_ptr<HostConnections> used_;
   TimerId end_ = TimerId::kNone;
 };
 
@@ -65,7 +64,7 @@ ConnectionTable::~ConnectionTable() {
   *self_ = nullptr;
 }
 
-std::shared_ptr<rdma_cm::Adapter> ConnectionTable::Get(AdapterId adapter) {
+std::shared_ptr<HostConnections> ConnectionTable::Get(AdapterId adapter) {
   const std::shared_ptr<mad::Host> host = hosts_.Get(adapter);
   mad::Device& device = host->device();
   if (device.type() != mad::NodeType::kChannelAdapter) return nullptr;
@@ -86,6 +85,7 @@ std::shared_ptr<rdma_cm::Adapter> ConnectionTable::Get(AdapterId adapter) {
         [this, of = host.get()] {
           if (of->removed()) OnUnused(of);
         });
+    if (watcher_ != nullptr) entry->connections().ids().SetWatcher(*watcher_);
   }
   return entry->Use([self = self_, of = host.get()] {
     if (*self != nullptr) (*self)->OnUnused(of);
@@ -107,6 +107,11 @@ void ConnectionTable::LetGo(AdapterId adapter) {
   const auto kept = entries_.find(hosts_.Find(adapter).get());
   if (kept == entries_.end() || kept->second->used()) return;
   entries_.erase(kept);
+}
+
+rdma_cm::Adapter* ConnectionTable::Find(AdapterId adapter) const {
+  const auto entry = entries_.find(hosts_.Find(adapter).get());
+  return entry == entries_.end() ? nullptr : &entry->second->connections();
 }
 
 cm::CmCounters ConnectionTable::CountersOf(const mad::Host& host,

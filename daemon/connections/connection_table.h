@@ -12,8 +12,10 @@
 #include "cm/connection_manager.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/addresses/address_plan.h"
+#include "daemon/connections/host_connections.h"
 #include "mad/host.h"
-#include "rdma_cm/adapter.h"
+#include "rdma_cm/connection_watcher.h"
+#include "rdma_cm/id_table.h"
 
 namespace ibemu::daemon {
 
@@ -35,13 +37,21 @@ class ConnectionTable : private HostTable::Keeper {
 
   // Returns that of the adapter's present host; null if it is no channel
   // adapter.  The result may outlive this, but is of no use then.
-  std::shared_ptr<rdma_cm::Adapter> Get(AdapterId adapter);
+  std::shared_ptr<HostConnections> Get(AdapterId adapter);
 
   // Returns what the communication manager of `host` has counted; zeros where
   // there is none.
   cm::CmCounters CountersOf(const mad::Host& host, int port) const;
 
+  // Tells `watcher`, who must outlive this, of the connections of all adapters
+  // that somebody asks for from now on.
+  void SetWatcher(rdma_cm::ConnectionWatcher& watcher) { watcher_ = &watcher; }
+
+  // Returns what the adapter's present host has; null: nobody has asked for it.
+  rdma_cm::Adapter* Find(AdapterId adapter) const;
+
   const AddressPlan& plan() const { return plan_; }
+  Adapters& adapters() { return hosts_.adapters(); }
 
   // Returns random numbers of a view.
   Random NextRandom();
@@ -61,6 +71,7 @@ class ConnectionTable : private HostTable::Keeper {
   const AddressPlan& plan_;
   const uint64_t seed_;
   Random random_;
+  rdma_cm::ConnectionWatcher* watcher_ = nullptr;
   std::map<const mad::Host*, std::unique_ptr<Entry>> entries_;
   std::shared_ptr<ConnectionTable*> self_;  // points to null after the end
 };

@@ -13,6 +13,7 @@
 #include "mad/sa/multicast_members.h"
 #include "mad/sa/sa_client.h"
 #include "rdma_cm/adapter.h"
+#include "rdma_cm/id_table.h"
 #include "rdma_cm/services.h"
 #include "verbs/provider.h"
 #include "wire/ip_address.h"
@@ -41,6 +42,10 @@ class HostConnections final : public rdma_cm::Adapter {
     return PortAt(port).interface.get();
   }
   rdma_cm::Services& services() override { return services_; }
+  rdma_cm::IdTable& ids() override { return ids_; }
+
+  // What carries the packets of a port; null: without addresses.
+  ipoib::Link* link(int port) { return PortAt(port).interface.get(); }
 
  private:
   struct Port {
@@ -58,6 +63,7 @@ class HostConnections final : public rdma_cm::Adapter {
   std::vector<std::unique_ptr<Port>> ports_;
   cm::ConnectionManager cm_;
   rdma_cm::Services services_;
+  rdma_cm::IdTable ids_;
 };
 
 }  // namespace ibemu::daemon

@@ -47,6 +47,8 @@ class EventLog {
   void Add(EventListener& listener);
   void Remove(const EventListener& listener);
   bool Listened() const { return !listeners_.empty(); }
+  // Whether a listener wants events of this kind.
+  bool Wanted(std::string_view kind);
 
   // Tells the listeners of an event.  Anybody who knows of one may call this.
   // `fields` is a JSON object.
@@ -75,7 +77,6 @@ class EventLog {
   virtual void Begin() = 0;
   virtual void End() = 0;
 
-  bool Wanted(std::string_view kind);
   // Tells the events "sm" and "port" of a port, if it has changed.  `end` is
   // its node and number.
   void TellPort(const nlohmann::json& end, const KnownPort& before,

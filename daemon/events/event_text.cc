@@ -49,6 +49,50 @@ std::string Drop(const json& event) {
   return text;
 }
 
+// "198.18.0.1:7174", "[fd1b:e000:0:1::1]:7174".
+std::string AddressText(const json& end) {
+  const std::string address = Text(end, "address");
+  const bool is_ipv4 = address.find(':') == address.npos;
+  return absl::StrCat(is_ipv4 ? "" : "[", address,
+                      is_ipv4 ? ":" : "]:", Text(end, "port"));
+}
+
+// "node-1 198.18.0.1:7174".
+std::string PeerText(const json& event, const char* end) {
+  const auto found = event.find(end);
+  if (found == event.end() || !found->is_object()) return "?";
+  const std::string node = Text(*found, "node");
+  return absl::StrCat(node, node.empty() ? "" : " ", AddressText(*found));
+}
+
+// Who did it, which `event` has as the end of the connection.
+std::string ActorText(const json& event) {
+  const std::string by = Text(event, "by");
+  const auto found = event.find(by);
+  if (by.empty() || found == event.end() || !found->is_object()) return "";
+  const std::string node = Text(*found, "node");
+  return " by " + (node.empty() ? AddressText(*found) : node);
+}
+
+std::string Connection(const json& event) {
+  std::string text = absl::StrCat(
+      PeerText(event, "from"), " -> ", PeerText(event, "to"), " ",
+      Text(event, "space"), " ", Text(event, "state"), ActorText(event));
+  const std::string why = Text(event, "why");
+  const std::string reason = Text(event, "reason");
+  if (!why.empty()) absl::StrAppend(&text, ": ", why);
+  if (!reason.empty()) absl::StrAppend(&text, " (", reason, ")");
+  return text;
+}
+
+std::string Group(const json& event) {
+  const std::string group = Text(event, "group");
+  const std::string why = Text(event, "why");
+  return absl::StrCat(EndText(event), " ", group, group.empty() ? "" : " ",
+                      Text(event, "mgid"), " ", Text(event, "state"),
+                      why.empty() ? "" : ": ", why);
+}
+
 std::string Scenario(const json& event) {
   std::string text = Text(event, "file");
   const std::string line = Text(event, "line");
@@ -86,6 +130,9 @@ std::string What(const std::string& kind, const json& event) {
                         Text(event, "place"), " ", Text(event, "what"));
   }
   if (kind == "scenario") return Scenario(event);
+  if (kind == "connection" || kind == "datagram") return Connection(event);
+  if (kind == "group") return Group(event);
+  if (kind == "qp") return Text(event, "why");
   if (kind == "lost") {
     return absl::StrCat(Text(event, "events"),
                         " events: they came faster than they were read");
@@ -106,7 +153,7 @@ std::string EventText(const json& event) {
                             static_cast<double>(found->get<int64_t>()) / 1e9)
           : "";
   std::string text =
-      absl::StrFormat("%13s  %-8s  %s", time, kind, What(kind, event));
+      absl::StrFormat("%13s  %-10s  %s", time, kind, What(kind, event));
   absl::StripTrailingAsciiWhitespace(&text);
   // Names of nodes and files come from strangers, so they may contain anything.
   for (char& c : text) {

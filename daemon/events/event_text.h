@@ -8,8 +8,8 @@
 
 namespace ibemu::daemon {
 
-// Returns the line of an event: "    2.000000  link      node-1/1 - sw1/3
-// down".  Accepts whatever is in `event`.
+// Returns the line of an event: "    2.000000  link        node-1/1 -
+// sw1/3 down".  Accepts whatever is in `event`.
 std::string EventText(const nlohmann::json& event);
 
 }  // namespace ibemu::daemon

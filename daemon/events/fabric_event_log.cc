@@ -14,9 +14,9 @@ namespace {
 using nlohmann::json;
 using topology::NodeId, fabric::NodePort, fabric::PortId, fabric::Subnet;
 
-constexpr std::string_view kKinds[] = {"link", "port",   "sm",
-                                       "node", "device", "trap",
-                                       "drop", "fault",  "scenario"};
+constexpr std::string_view kKinds[] = {
+    "link",  "port",     "sm", "node",       "device",   "trap", "drop",
+    "fault", "scenario", "qp", "connection", "datagram", "group"};
 
 unsigned Number(wire::Lid lid) { return static_cast<unsigned>(lid); }
 

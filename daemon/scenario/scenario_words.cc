@@ -84,10 +84,11 @@ absl::StatusOr<ScenarioCall> Fault(Words words) {
   if (part == "reset" && words.empty()) {
     return ScenarioCall{"fault.reset", json::object()};
   }
-  return Refused(absl::StrFormat(
-      "write fault add [--name=NAME] link|node ..., fault rm NAME or fault "
-      "reset%s",
-      DidYouMean(part, {"add", "rm", "reset"}).Question()));
+  return Refused(
+      absl::StrFormat("write fault add [--name=NAME] link|node|qp|host ..., "
+                      "fault rm NAME or fault "
+                      "reset%s",
+                      DidYouMean(part, {"add", "rm", "reset"}).Question()));
 }
 
 }  // namespace

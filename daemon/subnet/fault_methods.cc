@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/words/port_text.h"
+#include "daemon/words/queue_pair_fault_words.h"
 #include "fabric/subnet/subnet.h"
 #include "nlohmann/json.hpp"
 
@@ -19,10 +20,10 @@ namespace ibemu::daemon {
 namespace {
 
 using fabric::Fabric;
-using fabric::FaultCounts;
 using fabric::FaultId;
 using nlohmann::json;
 using topology::NodeId;
+using Place = FaultRequest::Place;
 
 constexpr size_t kLongestName = 64;
 
@@ -40,18 +41,32 @@ absl::Status CheckName(const std::string& name) {
       name, kLongestName));
 }
 
-json DescribeCounts(const FaultCounts& counts) {
-  return {{"packets", counts.packets},     {"lost", counts.lost},
-          {"corrupted", counts.corrupted}, {"duplicated", counts.duplicated},
-          {"reordered", counts.reordered}, {"delayed", counts.delayed}};
+// "link node-1/1", "node node-1", "qp node-1/0x12", "host node-1"
+std::string PlaceText(const FaultRequest& request) {
+  const std::string& node = request.port.node;
+  switch (request.place) {
+    case Place::kLink:
+      return absl::StrCat("link ", node, "/", request.port.port);
+    case Place::kNode:
+      return absl::StrCat("node ", node);
+    case Place::kQueuePair:
+      return absl::StrCat("qp ", node, "/", QpnText(request.qpn));
+    case Place::kHost:
+      return absl::StrCat("host ", node);
+  }
+  return "";
 }
 
-// "link node-1/1", "node node-1"
-std::string PlaceText(const FaultRequest& request) {
-  if (request.place == FaultRequest::Place::kNode) {
-    return absl::StrCat("node ", request.port.node);
+bool IsOfAdapter(const FaultRequest& request) {
+  return request.place == Place::kQueuePair || request.place == Place::kHost;
+}
+
+// Faults of a direction are those of a link, and of packets and completions.
+bool HasDirection(const FaultRequest& request) {
+  if (request.place == Place::kQueuePair) {
+    return !request.requests || !request.requests->not_ready;
   }
-  return absl::StrCat("link ", request.port.node, "/", request.port.port);
+  return request.place == Place::kLink;
 }
 
 }  // namespace
@@ -106,6 +121,7 @@ absl::StatusOr<json> FaultMethods::Add(control::Parameters& parameters) {
   Fault fault;
   IBEMU_ASSIGN_OR_RETURN(fault.request, ParseFault(words));
   IBEMU_ASSIGN_OR_RETURN(fault.node, fabric_.Find(fault.request.port.node));
+  if (fault.request.act != FaultAct::kNone) return Act(name, fault);
   // A fault with a seed of its own behaves alike each time, whatever its name.
   const std::optional<uint64_t> own = fault.request.seed;
   const std::string stream = own ? "" : absl::StrCat(" ", name);
@@ -122,14 +138,37 @@ absl::Status FaultMethods::Check(const std::string& name,
   IBEMU_RETURN_IF_ERROR(CheckName(name));
   IBEMU_ASSIGN_OR_RETURN(const FaultRequest request, ParseFault(words));
   IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(request.port.node));
-  if (request.place == FaultRequest::Place::kNode) return absl::OkStatus();
+  if (IsOfAdapter(request)) {
+    return AdapterFault::CheckNode(fabric_, node, request);
+  }
+  if (request.place == Place::kNode) return absl::OkStatus();
   return fabric_.FindCable(node, request.port.port).status();
+}
+
+absl::StatusOr<json> FaultMethods::Act(const std::string& name,
+                                       const Fault& fault) {
+  IBEMU_RETURN_IF_ERROR(
+      AdapterFault::CheckNode(fabric_, fault.node, fault.request));
+  IBEMU_RETURN_IF_ERROR(
+      AdapterFault::CheckQueuePair(fabric_, fault.node, fault.request));
+  IBEMU_RETURN_IF_ERROR(AdapterFault::Act(fabric_, fault.node, fault.request));
+  Tell(name, fault, "done");
+  return json{{"name", name}, {"done", true}};
 }
 
 absl::Status FaultMethods::Install(Fault& fault,
                                    const fabric::FaultChance& chance) {
   const FaultRequest& request = fault.request;
-  if (request.place == FaultRequest::Place::kNode) {
+  if (IsOfAdapter(request)) {
+    IBEMU_RETURN_IF_ERROR(
+        AdapterFault::CheckNode(fabric_, fault.node, request));
+    IBEMU_RETURN_IF_ERROR(
+        AdapterFault::CheckQueuePair(fabric_, fault.node, request));
+    fault.adapter =
+        std::make_unique<AdapterFault>(fabric_, fault.node, request, chance);
+    return absl::OkStatus();
+  }
+  if (request.place == Place::kNode) {
     fault.answers = fabric_.AddAgentFault(fault.node, request.faults, chance);
     return absl::OkStatus();
   }
@@ -233,6 +272,7 @@ std::string FaultMethods::NameOf(fabric::PortId port, uint32_t number) const {
   };
   for (const auto& [name, fault] : faults_) {
     if (is(fault.transmit) || is(fault.receive)) return name;
+    if (fault.adapter != nullptr && fault.adapter->Is(number)) return name;
   }
   return "";
 }
@@ -248,25 +288,30 @@ void FaultMethods::Tell(const std::string& name, const Fault& fault,
 
 json FaultMethods::Describe(std::string_view name, const Fault& fault) const {
   const FaultRequest& request = fault.request;
-  const bool at_link = request.place == FaultRequest::Place::kLink;
+  const bool at_link = request.place == Place::kLink;
   json description = {
       {"name", name},
       {"node", fabric_.subnet().node(fault.node).description},
       {"guid", GuidText(fabric_.subnet().node(fault.node).node_guid)},
       {"port", at_link ? json(request.port.port) : json()},
-      {"dir", at_link ? json(DirectionName(request.direction)) : json()},
+      {"dir",
+       HasDirection(request) ? json(DirectionName(request.direction)) : json()},
       {"what", FaultText(request)},
       {"seed", request.seed ? json(*request.seed) : json()}};
   if (fault.transmit) {
-    description["tx"] = DescribeCounts(fabric_.CountsOf(*fault.transmit));
+    description["tx"] = DescribeFaultCounts(fabric_.CountsOf(*fault.transmit));
   }
   if (fault.receive) {
-    description["rx"] = DescribeCounts(fabric_.CountsOf(*fault.receive));
+    description["rx"] = DescribeFaultCounts(fabric_.CountsOf(*fault.receive));
   }
   if (fault.answers) {
-    description["tx"] = DescribeCounts(fabric_.CountsOf(*fault.answers));
+    description["tx"] = DescribeFaultCounts(fabric_.CountsOf(*fault.answers));
   }
   if (fault.flap) description["cuts"] = fault.flap->cuts();
+  if (request.place == Place::kQueuePair) {
+    description["qpn"] = QpnText(request.qpn);
+  }
+  if (fault.adapter) fault.adapter->DescribeCounts(description);
   return description;
 }
 

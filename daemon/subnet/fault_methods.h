@@ -1,4 +1,5 @@
-// The methods of the control socket for faults of links and of nodes.
+// The methods of the control socket for faults of links, nodes, queue pairs and
+// hosts.
 #ifndef IBEMU_DAEMON_SUBNET_FAULT_METHODS_H_
 #define IBEMU_DAEMON_SUBNET_FAULT_METHODS_H_
 
@@ -12,6 +13,7 @@
 #include "base/timers.h"
 #include "control/rpc.h"
 #include "daemon/events/fabric_event_log.h"
+#include "daemon/subnet/adapter_fault.h"
 #include "daemon/words/fault_words.h"
 #include "fabric/fabric.h"
 #include "fabric/faults/link_flap.h"
@@ -31,8 +33,9 @@ class FaultMethods {
   FaultMethods& operator=(const FaultMethods&) = delete;
   ~FaultMethods();
 
-  // Adds fault.add, fault.list, fault.remove and fault.reset.  This object must
-  // outlive the last call of `dispatcher`.
+  // Adds fault.add, fault.list, fault.remove and fault.reset.  What a fault
+  // does once is done by fault.add, and not kept ("done": true).  This object
+  // must outlive the last call of `dispatcher`.
   void AddTo(control::MethodTable& dispatcher);
 
   // Returns the error that fault.add would return for these words if the name
@@ -42,6 +45,10 @@ class FaultMethods {
 
   bool Has(std::string_view name) const { return faults_.contains(name); }
 
+  // Returns the name of the fault with this number at `port`; empty if it is
+  // none of ours.
+  std::string NameOf(fabric::PortId port, uint32_t number) const;
+
  private:
   struct Fault {
     FaultRequest request;
@@ -49,6 +56,7 @@ class FaultMethods {
     std::optional<fabric::FaultId> transmit, receive;
     std::optional<fabric::AgentFaultId> answers;
     std::unique_ptr<fabric::LinkFlap> flap;
+    std::unique_ptr<AdapterFault> adapter;
   };
 
   absl::StatusOr<nlohmann::json> Add(control::Parameters& parameters);
@@ -56,14 +64,13 @@ class FaultMethods {
   absl::StatusOr<nlohmann::json> Remove(control::Parameters& parameters);
   absl::StatusOr<nlohmann::json> Reset(control::Parameters& parameters);
 
+  absl::StatusOr<nlohmann::json> Act(const std::string& name,
+                                     const Fault& fault);
   absl::Status Install(Fault& fault, const fabric::FaultChance& chance);
   absl::Status InstallOnLink(Fault& fault, const fabric::FaultChance& chance);
   std::unique_ptr<fabric::LinkFlap> Flap(const Fault& fault,
                                          const fabric::FaultChance& chance);
   std::string FreeName() const;
-  // Returns the name of the fault with this number at `port`; empty if it is
-  // none of ours.
-  std::string NameOf(fabric::PortId port, uint32_t number) const;
   void Tell(const std::string& name, const Fault& fault, const char* state);
   nlohmann::json Describe(std::string_view name, const Fault& fault) const;
   void TakeOut(const Fault& fault);

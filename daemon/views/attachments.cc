@@ -13,8 +13,8 @@
 #include "cuse/client/caller_memory.h"
 #include "cuse/fuse/fuse_tree.h"
 #include "cuse/rdma_cm/rdma_cm_file.h"
-#include "daemon/addresses/address_text.h"
 #include "daemon/connections/view_adapters.h"
+#include "daemon/networks/network_namespace.h"
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/views/system_devices.h"
 #include "daemon/words/port_text.h"
@@ -27,6 +27,7 @@
 #include "spdlog/spdlog.h"
 #include "sysfs/profile.h"
 #include "sysfs/view.h"
+#include "wire/ip_text.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -161,11 +162,15 @@ class Attachments::Attachment {
     return ShowChange();
   }
 
-  // One that it has.
+  // Ends the connections of one that it has.
+  void Disconnect(AdapterId adapter) {
+    connected_->Remove(NumberOf(SlotOf(adapter)));
+  }
+
+  // One that it has, and that is disconnected.
   absl::Status RemoveHost(AdapterId adapter) {
     const auto slot = SlotOf(adapter);
     PullOut(view_, NumberOf(slot));
-    connected_->Remove(NumberOf(slot));
     slot->reset();
     return ShowChange();
   }
@@ -246,10 +251,12 @@ class Attachments::Attachment {
 };
 
 Attachments::Attachments(Loop& loop, HostTable& hosts,
-                         ConnectionTable& connections)
+                         ConnectionTable& connections,
+                         const NetworkTable& networks)
     : loop_(loop),
       hosts_(hosts),
       connections_(connections),
+      networks_(networks),
       adapters_(hosts.adapters()),
       workers_(
           loop,
@@ -360,7 +367,9 @@ absl::StatusOr<json> Attachments::SetHost(control::Parameters& parameters) {
     }
     const std::shared_ptr<mad::Host> host = hosts_.Find(adapter);
     hosts_.Forget(adapter);
-    // First, so that nobody who lets go of it takes it for one that stays.
+    // While the host can still send, so that peers hear of it.
+    system_->Disconnect(adapter);
+    // Now, so that nobody who lets go of it takes it for one that stays.
     if (host != nullptr) host->Unbind();
     IBEMU_RETURN_IF_ERROR(system_->RemoveHost(adapter));
   }
@@ -397,7 +406,25 @@ absl::StatusOr<Attachments::Placed> Attachments::Place(
                                                           int port) {
     return connections.CountersOf(host, port);
   };
+  placed.view.hw_counters = [this](const mad::Host& host, int port) {
+    const std::optional<AdapterId> adapter = hosts_.AdapterOf(host);
+    return adapter ? adapters_.CountersOf(*adapter, port) : verbs::HwCounters();
+  };
   return placed;
+}
+
+// Those of its adapters that the process sees: its own, or in a run within a
+// run the outer one's.
+void Attachments::AddNetworks(Placed& placed, int pid) const {
+  const auto place = NetworkNamespaceOf(pid);
+  if (!place) return;
+  for (NetworkTable::Shown& shown : networks_.In(*place)) {
+    for (size_t slot = 0; slot < placed.adapters.size(); ++slot) {
+      if (placed.adapters[slot] != shown.adapter) continue;
+      placed.view.devices[slot].networks.push_back(std::move(shown.interface));
+      break;
+    }
+  }
 }
 
 json Attachments::Names() const {
@@ -422,6 +449,7 @@ absl::StatusOr<json> Attachments::Attach(control::Parameters& parameters,
   UniqueFd fuse = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(control::CheckFuseDescriptor(fuse.get()));
   IBEMU_RETURN_IF_ERROR(control::CheckPidNamespace(caller.pid()));
+  AddNetworks(placed, caller.pid());
 
   auto attachment = std::make_shared<Attachment>(
       *this, placed.adapters, std::move(placed.view), caller.pid());

@@ -14,6 +14,7 @@
 #include "daemon/adapters/adapters.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/connections/connection_table.h"
+#include "daemon/networks/network_table.h"
 #include "loop/loop.h"
 #include "sysfs/view.h"
 
@@ -25,7 +26,8 @@ class Attachments : private Adapters::Listener {
  public:
   // All must outlive this object, and this object must outlive every Caller
   // that it has served.
-  Attachments(Loop& loop, HostTable& hosts, ConnectionTable& connections);
+  Attachments(Loop& loop, HostTable& hosts, ConnectionTable& connections,
+              const NetworkTable& networks);
   ~Attachments();
   Attachments(const Attachments&) = delete;
   Attachments& operator=(const Attachments&) = delete;
@@ -64,6 +66,7 @@ class Attachments : private Adapters::Listener {
   // "node-1"},
   // ...], in the order of these, and not all of very many.
   nlohmann::json Names() const;
+  void AddNetworks(Placed& placed, int pid) const;
   absl::StatusOr<nlohmann::json> Attach(control::Parameters& parameters,
                                         control::Caller& caller);
   absl::StatusOr<nlohmann::json> SetHost(control::Parameters& parameters);
@@ -76,6 +79,7 @@ class Attachments : private Adapters::Listener {
   Loop& loop_;
   HostTable& hosts_;
   ConnectionTable& connections_;
+  const NetworkTable& networks_;
   Adapters& adapters_;
   WorkerPool workers_;
   cuse::RingSet rings_;

@@ -1,19 +1,19 @@
 #include "daemon/words/fault_words.h"
 
-#include <algorithm>
 #include <span>
 #include <string_view>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "base/absl_text.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
+#include "daemon/words/host_fault_words.h"
+#include "daemon/words/packet_effects.h"
+#include "daemon/words/queue_pair_fault_words.h"
+#include "daemon/words/word_reader.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -22,25 +22,9 @@ using fabric::LinkFaults;
 
 using Place = FaultRequest::Place;
 
-constexpr absl::Duration kLongestDelay = absl::Minutes(1);
 constexpr absl::Duration kShortestFlap = absl::Milliseconds(1);
 constexpr absl::Duration kLongestFlap = absl::Hours(24);
 constexpr double kWorstBer = 0.01;  // no packet would pass with more
-
-// A word and the chance that it sets.
-struct ChanceWord {
-  std::string_view word;
-  double LinkFaults::*chance;
-  bool of_node;  // may also be a fault of an agent's answers
-};
-constexpr ChanceWord kChances[] = {{"loss", &LinkFaults::loss, true},
-                                   {"corrupt", &LinkFaults::corrupt, false},
-                                   {"duplicate", &LinkFaults::duplicate, false},
-                                   {"reorder", &LinkFaults::reorder, false}};
-
-absl::Status Wrong(std::string_view what) {
-  return absl::InvalidArgumentError(std::string(what));
-}
 
 // A FaultParser reads the words one after the other.
 class FaultParser {
@@ -49,13 +33,14 @@ class FaultParser {
 
   absl::StatusOr<FaultRequest> Parse() {
     IBEMU_RETURN_IF_ERROR(ReadPlace());
-    while (!words_.empty()) IBEMU_RETURN_IF_ERROR(ReadClause(Take()));
+    while (!words_.empty()) IBEMU_RETURN_IF_ERROR(ReadClause(words_.Take()));
     if (!goes_wrong_) {
       return Wrong(AtNode() ? "nothing goes wrong: add slow or loss"
                             : "nothing goes wrong: add loss, corrupt, ber, "
                               "duplicate, reorder, delay or flap");
     }
-    if (!HasPacketFaults(request_) && (Saw("dir") || Saw("attr"))) {
+    if (!HasPacketFaults(request_) &&
+        (words_.Saw("dir") || words_.Saw("attr"))) {
       return Wrong(
           "a flap concerns every packet of both directions: leave out dir and "
           "attr");
@@ -64,54 +49,45 @@ class FaultParser {
   }
 
  private:
-  std::string Take() {
-    std::string word = words_.front();
-    words_ = words_.subspan(1);
-    return word;
-  }
-
   bool AtNode() const { return request_.place == Place::kNode; }
-
-  bool Saw(std::string_view word) const {
-    return std::find(seen_.begin(), seen_.end(), word) != seen_.end();
-  }
 
   absl::Status ReadPlace() {
     if (words_.empty())
-      return Wrong("write where: link NODE/PORT or node NODE");
-    const std::string kind = Take();
+      return Wrong(
+          "write where: link NODE/PORT, node NODE, qp NODE/QPN or host NODE");
+    const std::string kind = words_.Take();
     if (kind == "node") {
       request_.place = Place::kNode;
       if (words_.empty()) return Wrong("\"node\" needs one: write node NODE");
-      request_.port.node = Take();
+      request_.port.node = words_.Take();
       return absl::OkStatus();
     }
     if (kind != "link") {
-      return Wrong(
-          absl::StrFormat("\"%s\" is no place of a fault: write link "
-                          "NODE/PORT or node NODE",
-                          kind));
+      return Wrong(absl::StrFormat(
+          "\"%s\" is no place of a fault: write link NODE/PORT, node NODE, "
+          "qp NODE/QPN or host NODE",
+          kind));
     }
     if (words_.empty()) {
       return Wrong("\"link\" needs a port: write link NODE/PORT");
     }
-    IBEMU_ASSIGN_OR_RETURN(request_.port, ParsePort(Take()));
+    IBEMU_ASSIGN_OR_RETURN(request_.port, ParsePort(words_.Take()));
     return absl::OkStatus();
   }
 
   absl::Status ReadClause(const std::string& word) {
-    if (Saw(word)) return Wrong(absl::StrFormat("\"%s\" is there twice", word));
-    seen_.push_back(word);
-    for (const ChanceWord& chance : kChances) {
+    IBEMU_RETURN_IF_ERROR(words_.Begin(word));
+    for (const ChanceWord& chance : kChanceWords) {
       if (word != chance.word || (AtNode() && !chance.of_node)) continue;
       goes_wrong_ = true;
-      return ReadChance(word, request_.faults.*chance.chance);
+      return words_.ReadChance(word, request_.faults.*chance.chance);
     }
     if (word == "attr") return ReadFilter();
-    if (word == "seed") return ReadSeed();
+    if (word == "seed") return words_.ReadSeed(request_.seed);
     if (word == (AtNode() ? "slow" : "delay")) {
       goes_wrong_ = true;
-      return ReadDelay(word);
+      return words_.ReadDelay(word, request_.faults.delay,
+                              request_.faults.jitter);
     }
     if (!AtNode() && word == "dir") return ReadDirection();
     if (!AtNode() && word == "ber") {
@@ -134,7 +110,7 @@ class FaultParser {
           "\"%s\" is no fault of a node, which is slow or loses answers%s",
           word, guess.Question()));
     }
-    for (const ChanceWord& chance : kChances) guess.Offer(chance.word);
+    for (const ChanceWord& chance : kChanceWords) guess.Offer(chance.word);
     for (const char* known : {"delay", "ber", "flap", "dir"}) {
       guess.Offer(known);
     }
@@ -142,27 +118,8 @@ class FaultParser {
         absl::StrFormat("\"%s\" is no fault%s", word, guess.Question()));
   }
 
-  absl::Status ReadChance(const std::string& word, double& chance) {
-    constexpr std::string_view kRule = "write a percentage, as in 5% or 0.1%";
-    if (words_.empty()) {
-      return Wrong(absl::StrFormat("\"%s\" of how many: %s", word, kRule));
-    }
-    const std::string text = Take();
-    double percent = 0;
-    if (!absl::EndsWith(text, "%") ||
-        !absl::SimpleAtod(absl::StripSuffix(text, "%"), &percent)) {
-      return Wrong(absl::StrFormat("%s %s: %s", word, text, kRule));
-    }
-    if (!(percent >= 0 && percent <= 100)) {  // true for NaN
-      return Wrong(absl::StrFormat("%s %s: a percentage is from 0%% to 100%%",
-                                   word, text));
-    }
-    chance = percent / 100;
-    return absl::OkStatus();
-  }
-
   absl::Status ReadBer() {
-    const std::string text = words_.empty() ? "" : Take();
+    const std::string text = words_.Take();
     double& ber = request_.faults.ber;
     if (!absl::SimpleAtod(text, &ber)) {
       return Wrong(absl::StrFormat(
@@ -176,53 +133,12 @@ class FaultParser {
     return absl::OkStatus();
   }
 
-  // A word begins with a letter, a time does not.
-  bool TimeFollows() const {
-    return !words_.empty() && !words_.front().empty() &&
-           !absl::ascii_isalpha(static_cast<unsigned char>(words_.front()[0]));
-  }
-
-  absl::Status ReadDelay(const std::string& word) {
-    if (words_.empty()) {
-      return Wrong(absl::StrFormat(
-          "\"%s\" of how long: write a time, as in 10us or 2ms", word));
-    }
-    LinkFaults& faults = request_.faults;
-    IBEMU_RETURN_IF_ERROR(ReadDelayTime(word, faults.delay));
-    if (!TimeFollows()) return absl::OkStatus();
-    IBEMU_RETURN_IF_ERROR(ReadDelayTime(word, faults.jitter));
-    if (faults.jitter > faults.delay) {
-      return Wrong(
-          absl::StrFormat("%s %s %s: the jitter is longer than the delay", word,
-                          absl::FormatDuration(faults.delay),
-                          absl::FormatDuration(faults.jitter)));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status ReadDelayTime(const std::string& word, absl::Duration& time) {
-    const std::string text = Take();
-    IBEMU_RETURN_IF_ERROR(ReadTime(word, text, time));
-    if (time < absl::ZeroDuration() || time > kLongestDelay) {
-      return Wrong(absl::StrFormat("%s %s: a delay is from 0s to %s", word,
-                                   text, absl::FormatDuration(kLongestDelay)));
-    }
-    return absl::OkStatus();
-  }
-
-  static absl::Status ReadTime(const std::string& word, const std::string& text,
-                               absl::Duration& time) {
-    if (absl::ParseDuration(text, &time)) return absl::OkStatus();
-    return Wrong(
-        absl::StrFormat("%s %s: write a time, as in 10us or 2ms", word, text));
-  }
-
   absl::Status ReadFlap() {
     std::vector<absl::Duration> times;
-    while (times.size() < 3 && TimeFollows()) {
-      const std::string text = Take();
+    while (times.size() < 3 && words_.TimeFollows()) {
+      const std::string text = words_.Take();
       absl::Duration time;
-      IBEMU_RETURN_IF_ERROR(ReadTime("flap", text, time));
+      IBEMU_RETURN_IF_ERROR(ParseTime("flap", text, time));
       const bool jitter = times.size() == 2;
       if (time < (jitter ? absl::ZeroDuration() : kShortestFlap) ||
           time > kLongestFlap) {
@@ -251,7 +167,7 @@ class FaultParser {
   }
 
   absl::Status ReadFilter() {
-    const std::string text = words_.empty() ? "" : Take();
+    const std::string text = words_.Take();
     IBEMU_ASSIGN_OR_RETURN(request_.faults.concerns,
                            fabric::ParsePacketFilter(text));
     if (AtNode() &&
@@ -262,7 +178,7 @@ class FaultParser {
   }
 
   absl::Status ReadDirection() {
-    const std::string text = words_.empty() ? "" : Take();
+    const std::string text = words_.Take();
     if (text != "tx" && text != "rx") {
       return Wrong(absl::StrFormat(
           "dir \"%s\": there are tx (what leaves through the port) and rx "
@@ -274,19 +190,7 @@ class FaultParser {
     return absl::OkStatus();
   }
 
-  absl::Status ReadSeed() {
-    const std::string text = words_.empty() ? "" : Take();
-    uint64_t seed = 0;
-    if (!absl::SimpleAtoi(text, &seed)) {
-      return Wrong(absl::StrFormat(
-          "seed \"%s\": write a whole number below 2^64", text));
-    }
-    request_.seed = seed;
-    return absl::OkStatus();
-  }
-
-  std::span<const std::string> words_;
-  std::vector<std::string> seen_;
+  WordReader words_;
   bool goes_wrong_ = false;
   FaultRequest request_;
 };
@@ -294,6 +198,9 @@ class FaultParser {
 }  // namespace
 
 absl::StatusOr<FaultRequest> ParseFault(const std::vector<std::string>& words) {
+  WordReader reader(words);
+  if (reader.TakeIf("qp")) return ParseQueuePairFault(reader);
+  if (reader.TakeIf("host")) return ParseHostFault(reader);
   return FaultParser(words).Parse();
 }
 
@@ -304,23 +211,11 @@ bool HasPacketFaults(const FaultRequest& request) {
 }
 
 std::string FaultText(const FaultRequest& request) {
+  if (request.place == Place::kQueuePair) return QueuePairFaultText(request);
+  if (request.place == Place::kHost) return HostFaultText(request);
   const LinkFaults& faults = request.faults;
-  std::vector<std::string> parts;
-  for (const ChanceWord& chance : kChances) {
-    const double value = faults.*chance.chance;
-    if (value > 0) {
-      parts.push_back(absl::StrFormat("%s %g%%", chance.word, 100 * value));
-    }
-  }
-  if (faults.ber > 0) parts.push_back(absl::StrFormat("ber %g", faults.ber));
-  if (faults.delay > absl::ZeroDuration()) {
-    parts.push_back(
-        absl::StrCat(request.place == Place::kNode ? "slow " : "delay ",
-                     absl::FormatDuration(faults.delay)));
-  }
-  if (faults.jitter > absl::ZeroDuration()) {
-    parts.push_back(absl::FormatDuration(faults.jitter));
-  }
+  std::vector<std::string> parts =
+      EffectTexts(faults, request.place == Place::kNode ? "slow" : "delay");
   if (request.flap) {
     parts.push_back(
         absl::StrCat("flap ", absl::FormatDuration(request.flap->period), " ",

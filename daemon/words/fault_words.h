@@ -12,6 +12,9 @@
 #include "daemon/words/port_text.h"
 #include "fabric/faults/fault_stage.h"
 #include "fabric/faults/link_flap.h"
+#include "fabric/soft_hca/faults/resource_faults.h"
+#include "fabric/soft_hca/faults/work_request_faults.h"
+#include "verbs/qp_attributes.h"
 
 namespace ibemu::daemon {
 
@@ -21,19 +24,38 @@ enum class FaultDirection {
   kReceive,   // packets that enter
 };
 
+// What a fault does once, at the moment when it is added, and is over.
+enum class FaultAct {
+  kNone,
+  kError,           // the queue pair enters the error state
+  kSendQueueError,  // the state SQE
+  kEvent,           // programs hear of an event
+};
+
 struct FaultRequest {
-  enum class Place { kLink, kNode };
+  enum class Place { kLink, kNode, kQueuePair, kHost };
 
   Place place = Place::kLink;
-  PortText port;  // for kNode, only its node counts
+  PortText port;  // only its node counts, unless at kLink
   fabric::LinkFaults faults;
   std::optional<fabric::FlapPlan> flap;  // only for kLink
   FaultDirection direction = FaultDirection::kBoth;
   std::optional<uint64_t> seed;
+
+  // Only for kQueuePair, which may also have packet faults: its number; none:
+  // all of the node; and what happens to work requests.
+  std::optional<uint32_t> qpn = std::nullopt;
+  std::optional<fabric::WorkRequestFault> requests = std::nullopt;
+  // Only for kHost: a call that fails, or an event and its port.
+  std::optional<fabric::ResourceFault> resource = std::nullopt;
+  verbs::EventType event{};
+  int event_port = 0;  // 0: of the whole device
+  FaultAct act = FaultAct::kNone;
 };
 
 // Parses words such as {"link", "node-1/1", "loss", "5%", "delay", "10us",
-// "2us", "dir", "tx"} or {"node", "node-1", "slow", "50ms"}.
+// "2us", "dir", "tx"}, {"node", "node-1", "slow", "50ms"}, or those of a queue
+// pair or a host.
 //
 // Errors: InvalidArgument.
 absl::StatusOr<FaultRequest> ParseFault(const std::vector<std::string>& words);

@@ -42,7 +42,8 @@ const FaultCounts& FaultLane::CountsOf(uint32_t number) const {
       ->counts;
 }
 
-FaultLane::Fate FaultLane::Decide(const Packet& packet, absl::Time now) {
+FaultLane::Fate FaultLane::Decide(const Packet& packet, absl::Time now,
+                                  absl::Time& last_arrival) {
   Fate fate;
   const uint64_t bits = BitsOf(packet);
   absl::Duration delay, held;
@@ -63,7 +64,7 @@ FaultLane::Fate FaultLane::Decide(const Packet& packet, absl::Time now) {
   if (held > absl::ZeroDuration()) {
     fate.arrival += held;
   } else {
-    fate.arrival = last_arrival_ = std::max(last_arrival_, fate.arrival);
+    fate.arrival = last_arrival = std::max(last_arrival, fate.arrival);
   }
   return fate;
 }

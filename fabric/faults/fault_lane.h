@@ -62,7 +62,12 @@ class FaultLane {
     int copies = 1;
     absl::Time arrival;  // `now` or later; in order unless reordered
   };
-  Fate Decide(const Packet& packet, absl::Time now);
+  Fate Decide(const Packet& packet, absl::Time now) {
+    return Decide(packet, now, last_arrival_);
+  }
+  // The same where the packets of several queues pass, each of which keeps its
+  // own order: `last_arrival` is that of the packet's queue.
+  Fate Decide(const Packet& packet, absl::Time now, absl::Time& last_arrival);
 
  private:
   struct Member {

@@ -12,6 +12,8 @@ FaultStage::FaultStage(const LinkFaults& faults, Random random)
 
 FaultStage::Fate FaultStage::Decide(uint64_t bits) {
   Fate fate;
+  ++seen_;
+  if (seen_ < faults_.first || seen_ > faults_.last) return fate;
   // All probabilities are drawn for every packet, so that the losses of a run
   // do not depend on which other faults are set.
   fate.lost = random_.Chance(faults_.loss);

@@ -3,6 +3,7 @@
 #define IBEMU_FABRIC_FAULTS_FAULT_STAGE_H_
 
 #include <cstdint>
+#include <limits>
 
 #include "absl/time/time.h"
 #include "base/random.h"
@@ -22,6 +23,8 @@ struct LinkFaults {
   absl::Duration jitter = absl::ZeroDuration();  // of the delay, plus or minus
   absl::Duration reorder_by = absl::Milliseconds(1);
   double ber = 0;  // per bit; a wrong bit corrupts its packet
+  // Of the packets that it concerns, numbered from 1, only these.
+  uint64_t first = 1, last = std::numeric_limits<uint64_t>::max();
   PacketFilter concerns = {};
 
   bool operator==(const LinkFaults&) const = default;
@@ -49,6 +52,7 @@ class FaultStage {
 
  private:
   LinkFaults faults_;
+  uint64_t seen_ = 0;  // packets that it has decided on
   Random random_;
   BitErrors bit_errors_;
 };

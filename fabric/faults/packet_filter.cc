@@ -4,6 +4,8 @@
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
 #include "base/did_you_mean.h"
+#include "fabric/packet/packet_bytes.h"
+#include "fabric/packet/transport.h"
 #include "mad/attribute_names.h"
 
 namespace ibemu::fabric {
@@ -19,7 +21,7 @@ bool PacketFilter::Matches(const Packet& packet) const {
     case PacketFilter::Kind::kEvery:
       return true;
     case PacketFilter::Kind::kVerbs:
-      return packet.transport != nullptr;
+      return packet.transport != nullptr && MatchesVerbs(packet);
     case PacketFilter::Kind::kMads:
       break;
   }
@@ -31,6 +33,14 @@ bool PacketFilter::Matches(const Packet& packet) const {
   }
   return !attribute ||
          *attribute == wire::Get<&mad::MadHeader::attr_id>(packet.mad);
+}
+
+bool PacketFilter::MatchesVerbs(const Packet& packet) const {
+  const Transport& transport = *packet.transport;
+  return (!source_qpn || *source_qpn == packet.source_qpn) &&
+         (!destination_qpn || *destination_qpn == packet.destination_qpn) &&
+         (!opcode || opcode->Matches(OpcodeOf(transport))) &&
+         (!psn || *psn == transport.psn);
 }
 
 absl::StatusOr<PacketFilter> ParsePacketFilter(std::string_view name) {

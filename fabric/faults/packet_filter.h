@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "fabric/faults/opcode_filter.h"
 #include "fabric/packet/packet.h"
 #include "mad/wire/mad_header.h"
 
@@ -24,9 +25,17 @@ struct PacketFilter {
   // SMPs.
   std::optional<mad::MgmtClass> mgmt_class = std::nullopt;
   std::optional<mad::AttributeId> attribute = std::nullopt;
+  // Further conditions on kVerbs, for single packets.
+  std::optional<uint32_t> source_qpn = std::nullopt;
+  std::optional<uint32_t> destination_qpn = std::nullopt;
+  std::optional<OpcodeFilter> opcode = std::nullopt;
+  std::optional<uint32_t> psn = std::nullopt;
 
   bool Matches(const Packet& packet) const;
   bool operator==(const PacketFilter&) const = default;
+
+ private:
+  bool MatchesVerbs(const Packet& packet) const;
 };
 
 // Returns the filter of the given name: an attribute ("NodeInfo"), a class

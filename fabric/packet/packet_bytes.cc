@@ -163,8 +163,7 @@ wire::BaseTransportHeader BthOf(const Packet& packet) {
                                 .destination_qpn = packet.destination_qpn};
   if (packet.transport == nullptr) return bth;
   const Transport& transport = *packet.transport;
-  bth.opcode = static_cast<uint8_t>(ServiceBits(transport.service) |
-                                    OperationBits(transport));
+  bth.opcode = OpcodeOf(transport);
   bth.solicited = transport.solicited;
   // A connection without an alternate path is in the state Migrated (§17.2.8).
   bth.migrated = transport.service != verbs::QpType::kUd;
@@ -176,6 +175,11 @@ wire::BaseTransportHeader BthOf(const Packet& packet) {
 }
 
 }  // namespace
+
+uint8_t OpcodeOf(const Transport& transport) {
+  return static_cast<uint8_t>(ServiceBits(transport.service) |
+                              OperationBits(transport));
+}
 
 wire::GlobalRouteHeader GrhOf(const RouteHeader& route, size_t payload) {
   return {.traffic_class = route.traffic_class,

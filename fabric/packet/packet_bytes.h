@@ -18,6 +18,9 @@ namespace ibemu::fabric {
 // The fabric's queue pairs do not number messages: AETH.MSN is 0.
 std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl);
 
+// Returns BTH.OpCode of a packet.  REQUIRES: `transport` is a single packet.
+uint8_t OpcodeOf(const Transport& transport);
+
 // Returns the GRH of `route`.  `payload`: the number of bytes from the end of
 // the GRH to the end of the ICRC.
 wire::GlobalRouteHeader GrhOf(const RouteHeader& route, size_t payload);

@@ -4,6 +4,13 @@
 
 namespace ibemu::fabric {
 
+bool Transport::FitsMtu(size_t mtu) const {
+  if (packets > 1 && payload != mtu) return false;
+  const size_t end = packets > 1 ? size - (packets - 1) * payload : size;
+  if (!last) return end == mtu;
+  return end <= mtu && (end != 0 || (first && packets == 1));
+}
+
 Transport Transport::Single(uint32_t index) const {
   Transport single = *this;
   if (packets == 1) return single;

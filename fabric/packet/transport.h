@@ -69,6 +69,10 @@ struct Transport {
   uint32_t last_psn() const { return wire::PsnAfter(psn, packets - 1); }
   // Returns the payload of the longest packet, in bytes.
   size_t longest() const { return packets > 1 ? payload : size; }
+  // Returns true if the packets have the lengths that those of a message have
+  // at a path MTU of `mtu` bytes: all but the last are full, and the last one
+  // is not empty, unless the message is (IBA vol 1 §9.7.4.1.6).
+  bool FitsMtu(size_t mtu) const;
   // Returns one of the packets, by itself.
   Transport Single(uint32_t index) const;
   // Returns the packets without the first `count`.  REQUIRES: at least one is

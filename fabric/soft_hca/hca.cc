@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "fabric/soft_hca/hca_attributes.h"
+#include "fabric/soft_hca/protection_domain.h"
 #include "fabric/soft_hca/queue_pair.h"
 #include "verbs/parts/completion_queue.h"
 #include "verbs/parts/device_limits.h"
@@ -35,8 +36,6 @@ class Counted final : public Base {
   int& count_;
 };
 
-class ProtectionDomain : public verbs::Pd {};
-
 absl::Status NoMore(const char* what) {
   return absl::ResourceExhaustedError(
       absl::StrFormat("the device has no more %s", what));
@@ -63,13 +62,17 @@ wire::Gid GidOf(const uint8_t (&bytes)[16]) {
 }  // namespace
 
 Hca::Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers,
+         QueuePairHistories& histories, AdapterFaults& faults,
          topology::NodeId node)
     : subnet_(subnet),
       endpoints_(endpoints),
       timers_(timers),
+      histories_(histories),
+      faults_(faults),
       id_(node),
       keys_(kMaxKeys),
-      looks_(size_t{subnet.node(node).port_count} + 1) {
+      looks_(size_t{subnet.node(node).port_count} + 1),
+      kept_counters_(looks_.size()) {
   endpoints_.SetTransportSink(id_, this);
   for (int port = 1; port <= subnet.node(node).port_count; ++port) {
     OnPortChange(PortOf(port));
@@ -92,18 +95,21 @@ absl::StatusOr<verbs::PortAttributes> Hca::QueryPort(int port) const {
   return PortAttributesOf(node(), subnet_.port(PortOf(port)));
 }
 
-absl::StatusOr<std::unique_ptr<verbs::Pd>> Hca::CreatePd(uint64_t /*process*/) {
+absl::StatusOr<std::unique_ptr<verbs::Pd>> Hca::CreatePd(uint64_t process) {
+  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kAllocPd));
   if (pds_ >= static_cast<int>(QueryDevice().max_pd)) return NoMore("domains");
-  return std::make_unique<Counted<ProtectionDomain>>(pds_);
+  return std::make_unique<Counted<ProtectionDomain>>(pds_, process);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Mr>> Hca::CreateMr(
     const verbs::MrInit& init) {
+  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kRegMr));
   return verbs::MemoryRegion::Register(keys_, init);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Ah>> Hca::CreateAh(
     verbs::Pd& pd, const verbs::AddressAttributes& attributes) {
+  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kCreateAh));
   IBEMU_RETURN_IF_ERROR(
       verbs::CheckAddress(QueryDevice(), kGuidTableEntries, attributes));
   if (ahs_ >= static_cast<int>(QueryDevice().max_ah)) {
@@ -114,6 +120,7 @@ absl::StatusOr<std::unique_ptr<verbs::Ah>> Hca::CreateAh(
 
 absl::StatusOr<std::unique_ptr<verbs::Cq>> Hca::CreateCq(
     uint32_t size, verbs::CqListener& listener) {
+  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kCreateCq));
   const verbs::DeviceAttributes device = QueryDevice();
   IBEMU_RETURN_IF_ERROR(verbs::CheckCqSize(device, size));
   if (cqs_ >= static_cast<int>(device.max_cq)) {
@@ -126,6 +133,7 @@ absl::StatusOr<std::unique_ptr<verbs::Cq>> Hca::CreateCq(
 absl::StatusOr<std::unique_ptr<verbs::Srq>> Hca::CreateSrq(
     verbs::Pd& pd, const verbs::SrqAttributes& attributes,
     verbs::ObjectListener& listener) {
+  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kCreateSrq));
   const verbs::DeviceAttributes device = QueryDevice();
   IBEMU_RETURN_IF_ERROR(verbs::CheckSrq(device, attributes));
   if (srqs_ >= static_cast<int>(device.max_srq)) {
@@ -137,6 +145,7 @@ absl::StatusOr<std::unique_ptr<verbs::Srq>> Hca::CreateSrq(
 
 absl::StatusOr<std::unique_ptr<verbs::Qp>> Hca::CreateQp(
     const verbs::QpInit& init, verbs::ObjectListener& listener) {
+  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kCreateQp));
   const verbs::DeviceAttributes device = QueryDevice();
   IBEMU_RETURN_IF_ERROR(
       verbs::CheckCapacity(device, init.capacity, kMaxInline));
@@ -155,6 +164,12 @@ void Hca::AddListener(verbs::AsyncEventListener& listener) {
 
 void Hca::RemoveListener(verbs::AsyncEventListener& listener) {
   listeners_.Remove(listener);
+}
+
+bool Hca::Owns(wire::Lid lid) const {
+  return std::ranges::any_of(
+      subnet_.PortsOf(node()),
+      [lid](const NodePort& port) { return port.Owns(lid); });
 }
 
 uint32_t Hca::MtuCodeOf(int port) const {
@@ -183,12 +198,19 @@ void Hca::Transmit(int number, const verbs::AddressAttributes& to,
                              .hop_limit = to.grh.hop_limit};
   }
   packet.transport = std::move(transport);
+  if (!faults_.packets.Concern(id_)) return Send(id, packet);
+  faults_.packets.Pass(
+      id, QueuePairDirection::kSent, packet,
+      late_.Wrap([this, id](const Packet& one) { Send(id, one); }));
+}
+
+void Hca::Send(PortId port, const Packet& packet) {
   Forwarder& forwarder = endpoints_.forwarder();
   // Members on this adapter get their copy here, because a switch never sends a
   // packet back to where it came from (IBA vol 1 §10.5.2).
   if (FindGroup(packet) != nullptr)
-    forwarder.Send(Flight::Step::kLoop, id, packet);
-  forwarder.SendByAddress(id, packet);
+    forwarder.Send(Flight::Step::kLoop, port, packet);
+  forwarder.SendByAddress(port, packet);
 }
 
 absl::Status Hca::Attach(QueuePair& qp, const verbs::GidBytes& gid,
@@ -212,6 +234,7 @@ void Hca::Detach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid) {
 }
 
 void Hca::Forget(QueuePair& qp) {
+  histories_.End(id_, qp.number(), qp.history());
   qps_.erase(qp.number());
   for (auto& [address, members] : groups_) std::erase(members, &qp);
   std::erase_if(groups_,
@@ -224,18 +247,77 @@ void Hca::OnBadQKey(const NodePort& port, const Packet& packet) {
 
 void Hca::OnTransport(PortId port, const Packet& packet) {
   const int pkey_index = endpoints_.AdmitByPKey(port, packet);
-  if (pkey_index < 0) return;
+  if (pkey_index < 0) return NoteBadPKey(packet);
   if (packet.grh && !endpoints_.IsForUs(port, *packet.grh)) return;
   if (packet.destination_qpn == kMulticastQpn) {
     return DeliverToGroup(port, pkey_index, packet);
   }
+  QueuePair* const qp = FindQueuePair(packet.destination_qpn);
+  if (qp != nullptr) Deliver(*qp, port, pkey_index, packet);
+}
+
+void Hca::NoteBadPKey(const Packet& packet) {
   const auto found = qps_.find(packet.destination_qpn);
-  if (found != qps_.end()) Deliver(*found->second, port, pkey_index, packet);
+  if (found == qps_.end()) return;
+  found->second->history()->Note(
+      Incident::Kind::kNotTaken, packet.transport->psn,
+      absl::StrFormat("its P_Key is %#x: no entry of the port's table matches",
+                      packet.p_key));
+}
+
+std::shared_ptr<QueuePairHistory> Hca::BeginHistory(uint32_t qpn) {
+  return histories_.Begin(id_, qpn);
 }
 
 void Hca::Deliver(QueuePair& qp, PortId port, int pkey_index,
                   const Packet& packet) {
+  if (faults_.packets.Concern(id_)) {
+    return DeliverThroughFaults(qp.number(), port, pkey_index, packet);
+  }
   qp.OnPacket(subnet_.port(port), static_cast<uint16_t>(pkey_index), packet);
+}
+
+// The queue pair may have gone when a packet comes late.  A multicast packet
+// concerns each member's own faults.
+void Hca::DeliverThroughFaults(uint32_t qpn, PortId port, int pkey_index,
+                               const Packet& packet) {
+  Packet own = packet;
+  own.destination_qpn = qpn;
+  faults_.packets.Pass(
+      port, QueuePairDirection::kReceived, own,
+      late_.Wrap([this, qpn, port, pkey_index](const Packet& one) {
+        QueuePair* const qp = FindQueuePair(qpn);
+        if (qp == nullptr) return;
+        qp->OnPacket(subnet_.port(port), static_cast<uint16_t>(pkey_index),
+                     one);
+      }));
+}
+
+std::vector<QueuePairStatus> Hca::QueuePairs() const {
+  std::vector<QueuePairStatus> all;
+  for (const auto& [number, qp] : qps_) all.push_back(qp->Status());
+  std::sort(all.begin(), all.end(),
+            [](const QueuePairStatus& a, const QueuePairStatus& b) {
+              return a.number < b.number;
+            });
+  return all;
+}
+
+QueuePair* Hca::FindQueuePair(uint32_t number) const {
+  const auto found = qps_.find(number);
+  return found == qps_.end() ? nullptr : found->second;
+}
+
+void Hca::KeepCounters(int port, const verbs::HwCounters& counters) {
+  verbs::AddCounters(counters, kept_counters_[static_cast<size_t>(port)]);
+}
+
+verbs::HwCounters Hca::CountersOf(int port) const {
+  verbs::HwCounters sum = kept_counters_[static_cast<size_t>(port)];
+  for (const auto& [number, qp] : qps_) {
+    if (qp->port() == port) verbs::AddCounters(qp->counters(), sum);
+  }
+  return sum;
 }
 
 // Returns null if this is not a multicast packet, or if no queue pair here is
@@ -298,6 +380,7 @@ void Hca::OnClientReregister(PortId port) {
 
 void Hca::Remove() {
   removed_ = true;
+  late_.Invalidate();
   endpoints_.SetTransportSink(id_, nullptr);
   for (const auto& [number, qp] : qps_) qp->OnRemoval();
   Tell(verbs::EventType::kDeviceFatal, 0);

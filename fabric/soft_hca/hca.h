@@ -11,8 +11,12 @@
 #include "base/observer_list.h"
 #include "base/timers.h"
 #include "fabric/forwarding/endpoints.h"
+#include "fabric/history/queue_pair_histories.h"
 #include "fabric/packet/transport.h"
+#include "fabric/soft_hca/adapter_faults.h"
+#include "fabric/soft_hca/queue_pair_status.h"
 #include "fabric/soft_hca/transport/atomic_unit.h"
+#include "fabric/soft_hca/transport/call_guard.h"
 #include "fabric/subnet/subnet.h"
 #include "verbs/parts/bounce_buffers.h"
 #include "verbs/parts/key_table.h"
@@ -36,6 +40,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   // REQUIRES: `node` is a channel adapter of `subnet`.  All arguments must
   // outlive this object.
   Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers,
+      QueuePairHistories& histories, AdapterFaults& faults,
       topology::NodeId node);
   ~Hca() override;
   Hca(const Hca&) = delete;
@@ -65,13 +70,36 @@ class Hca final : public verbs::Provider, private TransportSink {
   verbs::BounceBuffers& bounces() { return bounces_; }
   AtomicUnit& atomics() { return atomics_; }
   uint32_t MtuCodeOf(int port) const;
+  // Whether `lid` is one of a port's.
+  bool Owns(wire::Lid lid) const;
   void Transmit(int port, const verbs::AddressAttributes& to,
                 const QpAddress& queue_pairs,
                 std::shared_ptr<const Transport> transport);
   absl::Status Attach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid);
   void Detach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid);
+  std::shared_ptr<QueuePairHistory> BeginHistory(uint32_t qpn);
   void Forget(QueuePair& qp);
   void OnBadQKey(const NodePort& port, const Packet& packet);
+  // The faults of its queue pairs' requests.
+  bool IsNotReady(uint32_t qpn) {
+    return !faults_.requests.empty() && faults_.requests.IsNotReady(id_, qpn);
+  }
+  CompletionFate FateOf(uint32_t qpn, WorkQueue queue) {
+    if (faults_.requests.empty()) return {};
+    return faults_.requests.FateOf(id_, qpn, queue);
+  }
+  // Adds what a queue pair counted at `port` to what is kept of others.
+  void KeepCounters(int port, const verbs::HwCounters& counters);
+
+  // Returns what is to be told of the queue pairs, by number.
+  std::vector<QueuePairStatus> QueuePairs() const;
+  // Returns null if there is no such queue pair.
+  QueuePair* FindQueuePair(uint32_t number) const;
+  // Returns what all queue pairs of a port have counted, those that have ended
+  // included.
+  verbs::HwCounters CountersOf(int port) const;
+  // Tells programs of an event that has no cause.
+  void Raise(verbs::EventType type, int port) { Tell(type, port); }
 
   // The state, the LID or a table of a port changed.
   void OnPortChange(PortId port);
@@ -93,9 +121,13 @@ class Hca final : public verbs::Provider, private TransportSink {
   PortLook LookAt(PortId port) const;
   void Tell(verbs::EventType type, int port);
 
+  void Send(PortId port, const Packet& packet);
   void OnTransport(PortId port, const Packet& packet) override;
+  void NoteBadPKey(const Packet& packet);
   void Deliver(QueuePair& qp, PortId port, int pkey_index,
                const Packet& packet);
+  void DeliverThroughFaults(uint32_t qpn, PortId port, int pkey_index,
+                            const Packet& packet);
   const std::vector<QueuePair*>* FindGroup(const Packet& packet) const;
   void DeliverToGroup(PortId port, int pkey_index, const Packet& packet);
   const Node& node() const { return subnet_.node(id_); }
@@ -104,6 +136,8 @@ class Hca final : public verbs::Provider, private TransportSink {
   Subnet& subnet_;
   Endpoints& endpoints_;
   Timers& timers_;
+  QueuePairHistories& histories_;
+  AdapterFaults& faults_;
   const topology::NodeId id_;
   bool removed_ = false;
   verbs::KeyTable keys_;
@@ -114,7 +148,9 @@ class Hca final : public verbs::Provider, private TransportSink {
   absl::flat_hash_map<uint32_t, QueuePair*> qps_;
   std::map<std::pair<verbs::GidBytes, uint16_t>, std::vector<QueuePair*>>
       groups_;
-  std::vector<PortLook> looks_;  // by port number
+  std::vector<PortLook> looks_;                   // by port number
+  std::vector<verbs::HwCounters> kept_counters_;  // by port number
+  CallGuard late_;  // of packets that a fault has delayed
   ObserverList<verbs::AsyncEventListener> listeners_;
 };
 

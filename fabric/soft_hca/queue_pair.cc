@@ -1,9 +1,14 @@
 #include "fabric/soft_hca/queue_pair.h"
 
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/absl_text.h"
 #include "base/status_macros.h"
 #include "fabric/soft_hca/hca.h"
+#include "fabric/soft_hca/protection_domain.h"
 #include "fabric/soft_hca/transport/reliable_responder.h"
 #include "fabric/soft_hca/transport/unreliable_responder.h"
 #include "verbs/parts/device_limits.h"
@@ -23,13 +28,16 @@ using verbs::Names;
 QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
                      verbs::ObjectListener& listener)
     : hca_(hca),
+      history_(hca.BeginHistory(number)),
       context_{.number = number,
                .init = init,
                .listener = listener,
                .timers = hca.timers(),
                .keys = hca.keys(),
                .bounces = hca.bounces(),
-               .atomics = hca.atomics()},
+               .atomics = hca.atomics(),
+               .history = *history_,
+               .counters = counters_},
       receives_(init.capacity.receive_requests, init.capacity.receive_sges),
       requester_(*this) {
   QueuePairLink& link = *this;
@@ -44,7 +52,35 @@ QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
 
 QueuePair::~QueuePair() {
   ForgetCompletions();
+  KeepCounters();
   hca_.Forget(*this);
+}
+
+QueuePairStatus QueuePair::Status() const {
+  const verbs::QpAttributes& attributes = context_.attributes;
+  const bool connected = !datagrams_ && attributes.dest_qp_num != 0;
+  const bool shared = context_.init.srq != nullptr;
+  const SendQueue& sends = requester_.sends();
+  return {.number = context_.number,
+          .type = context_.init.type,
+          .state = context_.state,
+          .port = port(),
+          .peer_lid = connected ? attributes.ah_attr.dlid : uint16_t{0},
+          .peer_qpn = connected ? attributes.dest_qp_num : 0,
+          .send_size = sends.size(),
+          .sends = sends.taken(),
+          .outstanding = sends.outstanding(),
+          .receive_size = shared ? 0 : receives_.max_requests(),
+          .receives = receives_.size(),
+          .shared_receive_queue = shared,
+          .process =
+              static_cast<const ProtectionDomain*>(context_.init.pd)->process,
+          .counters = counters_};
+}
+
+// Before it has a port it counts nothing.
+void QueuePair::KeepCounters() {
+  hca_.KeepCounters(port(), std::exchange(counters_, {}));
 }
 
 size_t QueuePair::Mtu() const {
@@ -66,13 +102,16 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
       hca_.QueryDevice(), kGuidTableEntries, attributes));
   Apply(attributes);
   if (to == State::kReset) {
+    NoteState(to, ", by the program");
     Reset();
     return absl::OkStatus();
   }
   if (to == State::kError) {
-    EnterError();
+    NoteState(to, ", by the program");
+    EndAndTell();
     return absl::OkStatus();
   }
+  NoteState(to, ", by the program");
   context_.state = to;
   if (to == State::kSendQueueDrain && from != to) {
     requester_.Drain(Names(attributes, attribute::kNotifyDrained) &&
@@ -84,6 +123,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
 
 void QueuePair::Apply(const verbs::QpAttributes& attributes) {
   verbs::QpAttributes& own = context_.attributes;
+  if (Names(attributes, attribute::kPort)) KeepCounters();
   verbs::TakeNamed(attributes, own);
   if (Names(attributes, attribute::kReceivePsn)) {
     own.rq_psn = attributes.rq_psn & wire::kPsnMask;
@@ -92,6 +132,10 @@ void QueuePair::Apply(const verbs::QpAttributes& attributes) {
   if (Names(attributes, attribute::kSendPsn)) {
     own.sq_psn = attributes.sq_psn & wire::kPsnMask;
     requester_.Start(own.sq_psn);
+  }
+  if (Names(attributes, attribute::kDestinationQp)) {
+    context_.history.SetPeer(
+        {.lid = wire::Lid{own.ah_attr.dlid}, .qpn = own.dest_qp_num});
   }
   requester_.RenewRetries();
 }
@@ -109,6 +153,7 @@ verbs::QpAttributes QueuePair::Query() const {
 
 void QueuePair::OnRemoval() {
   if (context_.state != State::kReset && context_.state != State::kError) {
+    NoteState(State::kError, ", as the adapter has gone");
     EndRequests();
   }
 }
@@ -122,10 +167,12 @@ void QueuePair::ForgetCompletions() {
 
 void QueuePair::Reset() {
   ForgetCompletions();
+  context_.history.ForgetFailure();
   context_.guard.Invalidate();
   loss_guard_.Invalidate();
   told_of_loss_ = false;
   context_.state = State::kReset;
+  KeepCounters();
   context_.attributes = {};
   requester_.Reset();
   while (receives_.Take()) continue;
@@ -136,6 +183,19 @@ void QueuePair::Reset() {
 // The requests that it took from a shared receive queue have completed then,
 // and it takes no more (IBA vol 1 §11.6.3.1).
 void QueuePair::EnterError() {
+  NoteState(State::kError, "");
+  EndAndTell();
+}
+
+void QueuePair::NoteState(State to, absl::string_view why) {
+  const State from = context_.state;
+  if (from == to) return;
+  context_.history.Note(Incident::Kind::kState, 0,
+                        absl::StrCat(Absl(verbs::NameOf(from)), " to ",
+                                     Absl(verbs::NameOf(to)), why));
+}
+
+void QueuePair::EndAndTell() {
   if (context_.state == State::kError) return;
   EndRequests();
   if (context_.init.srq != nullptr) {
@@ -150,7 +210,27 @@ void QueuePair::EndRequests() {
   FlushReceives();
 }
 
+void QueuePair::Fail() {
+  EnterError();
+  context_.listener.OnEvent(verbs::EventType::kQpFatal);
+}
+
+bool QueuePair::CanFailToSend() const {
+  return !context_.IsReliable() && (context_.state == State::kReadyToSend ||
+                                    context_.state == State::kSendQueueDrain);
+}
+
+void QueuePair::FailToSend() {
+  EnterSendQueueError();
+  requester_.Flush();
+}
+
+CompletionFate QueuePair::FateOf(WorkQueue queue) {
+  return hca_.FateOf(context_.number, queue);
+}
+
 void QueuePair::EnterSendQueueError() {
+  NoteState(State::kSendQueueError, "");
   context_.state = State::kSendQueueError;
 }
 
@@ -159,6 +239,8 @@ void QueuePair::EnterSendQueueError() {
 // state before.
 void QueuePair::OnLostCompletion() {
   if (std::exchange(told_of_loss_, true)) return;
+  context_.history.Note(Incident::Kind::kDenied, 0,
+                        "a completion was lost: its completion queue is full");
   context_.timers.RunAfter(absl::ZeroDuration(), loss_guard_.Wrap([this] {
     EnterError();
     context_.listener.OnEvent(verbs::EventType::kQpFatal);
@@ -174,6 +256,7 @@ void QueuePair::FlushReceives() {
 }
 
 std::optional<verbs::ReceiveRequest> QueuePair::TakeReceive() {
+  if (hca_.IsNotReady(context_.number)) return std::nullopt;
   verbs::Srq* const srq = context_.init.srq;
   return srq == nullptr ? receives_.Take()
                         : static_cast<verbs::SharedReceiveQueue*>(srq)->Take();
@@ -242,11 +325,20 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
                          const Packet& packet) {
   const Transport& transport = *packet.transport;
   const verbs::QpAttributes& attributes = context_.attributes;
-  if (transport.service != context_.init.type ||
-      port.number != attributes.port_num) {
-    return;
+  if (transport.service != context_.init.type) {
+    return NoteNotTaken(transport, "it is of another service than this");
   }
-  if (!context_.Receives()) return;
+  if (port.number != attributes.port_num) {
+    return NoteNotTaken(transport,
+                        absl::StrFormat("it came to port %d: this uses port %d",
+                                        port.number, attributes.port_num));
+  }
+  if (!context_.Receives()) {
+    return NoteNotTaken(
+        transport,
+        absl::StrCat("the state is ", Absl(verbs::NameOf(context_.state)),
+                     ": packets are taken from RTR on"));
+  }
   if (datagrams_) return OnDatagram(port, pkey_index, packet);
   // On a wire, a packet of a connection does not name its source queue pair, so
   // the source LID has to do (IBA vol 1 §9.6.1.5).
@@ -254,7 +346,14 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
       packet.source_qpn != 0
           ? packet.source_qpn == attributes.dest_qp_num
           : static_cast<uint16_t>(packet.slid) == attributes.ah_attr.dlid;
-  if (!from_peer) return;
+  if (!from_peer) {
+    return NoteNotTaken(
+        transport,
+        absl::StrFormat("it comes from LID %d, queue pair %#x: this is "
+                        "connected to LID %d, queue pair %#x",
+                        static_cast<unsigned>(packet.slid), packet.source_qpn,
+                        attributes.ah_attr.dlid, attributes.dest_qp_num));
+  }
   switch (transport.operation) {
     case Transport::Operation::kAcknowledge:
     case Transport::Operation::kReadResponse:
@@ -265,9 +364,17 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
   }
 }
 
+void QueuePair::NoteNotTaken(const Transport& packet, absl::string_view why) {
+  context_.history.Note(Incident::Kind::kNotTaken, datagrams_ ? 0 : packet.psn,
+                        std::string(why));
+}
+
 void QueuePair::OnDatagram(const NodePort& port, uint16_t pkey_index,
                            const Packet& packet) {
   if (packet.q_key != context_.attributes.qkey) {
+    NoteNotTaken(*packet.transport,
+                 absl::StrFormat("its Q_Key is %#x: this has %#x", packet.q_key,
+                                 context_.attributes.qkey));
     return hca_.OnBadQKey(port, packet);
   }
   const unsigned path_bits = port.Owns(packet.dlid)

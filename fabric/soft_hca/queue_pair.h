@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 
+#include "absl/strings/string_view.h"
 #include "fabric/packet/packet.h"
 #include "fabric/packet/transport.h"
+#include "fabric/soft_hca/queue_pair_status.h"
 #include "fabric/soft_hca/transport/call_guard.h"
 #include "fabric/soft_hca/transport/datagram_receiver.h"
 #include "fabric/soft_hca/transport/queue_pair_context.h"
@@ -51,8 +53,23 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
 
   // The adapter was removed for good: enters the error state.
   void OnRemoval();
+  const std::shared_ptr<QueuePairHistory>& history() const { return history_; }
 
   verbs::QpType type() const { return context_.init.type; }
+  verbs::QpState state() const { return context_.state; }
+  // Returns the number of its port; 0: none yet.
+  int port() const { return context_.attributes.port_num; }
+  const verbs::HwCounters& counters() const { return counters_; }
+  QueuePairStatus Status() const;
+
+  // Fails, as by a fault of the adapter: it enters the error state, and its
+  // listener hears of a fatal error.
+  void Fail();
+  // Enters the send queue error state.  REQUIRES: CanFailToSend().
+  void FailToSend();
+  // Returns true for a type that has the send queue error state, in a state
+  // from which it is entered (IBA vol 1 §10.3.1.6).
+  bool CanFailToSend() const;
 
  private:
   using State = verbs::QpState;
@@ -60,10 +77,15 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void Apply(const verbs::QpAttributes& attributes);
   void Reset();
   void ForgetCompletions();
+  void EndAndTell();
   void EndRequests();
   void FlushReceives();
   void OnDatagram(const NodePort& port, uint16_t pkey_index,
                   const Packet& packet);
+
+  // Notes in the history that the state will be `to`, and why.
+  void NoteState(State to, absl::string_view why);
+  void NoteNotTaken(const Transport& packet, absl::string_view why);
 
   // Implement QueuePairLink.
   const QueuePairContext& qp() const override { return context_; }
@@ -75,9 +97,14 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void PutBackReceive(verbs::ReceiveRequest request) override;
   void EnterError() override;
   void EnterSendQueueError() override;
+  CompletionFate FateOf(WorkQueue queue) override;
   void OnLostCompletion() override;
 
+  void KeepCounters();
+
   Hca& hca_;
+  const std::shared_ptr<QueuePairHistory> history_;
+  verbs::HwCounters counters_;  // at the present port
   QueuePairContext context_;
   verbs::ReceiveQueue receives_;
   Requester requester_;

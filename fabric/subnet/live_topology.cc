@@ -1,6 +1,7 @@
 #include "fabric/subnet/live_topology.h"
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "fabric/subnet/subnet.h"
@@ -64,6 +65,11 @@ Topology LiveTopology(const Subnet& subnet) {
                               .port_a = port.number,
                               .port_b = peer.number,
                               .rate = ActiveRate(port.info)});
+  }
+  for (topology::PortAddresses port : subnet.addresses()) {
+    if (!subnet.node(port.node).up) continue;
+    port.node = ids[static_cast<size_t>(port.node)];
+    topology.addresses.push_back(std::move(port));
   }
   return topology;
 }

@@ -124,7 +124,8 @@ wire::Guid PortGuid(const topology::NodeSpec& spec, int number) {
 
 }  // namespace
 
-Subnet::Subnet(const topology::Topology& topology) {
+Subnet::Subnet(const topology::Topology& topology)
+    : addresses_(topology.addresses) {
   size_t port_total = 0;
   for (const topology::NodeSpec& spec : topology.nodes) {
     port_total += static_cast<size_t>(spec.port_count) +

@@ -66,6 +66,11 @@ class Subnet {
     return owner.is_switch() ? owner.first_port : port;
   }
 
+  // The IP addresses that the topology gave to ports.  They mean nothing here.
+  const std::vector<topology::PortAddresses>& addresses() const {
+    return addresses_;
+  }
+
   // Resets a node to its state after power-on, except for cables and counters.
   void ResetNode(topology::NodeId id);
 
@@ -83,6 +88,7 @@ class Subnet {
 
   std::vector<Node> nodes_;
   std::vector<NodePort> ports_;
+  const std::vector<topology::PortAddresses> addresses_;
 };
 
 }  // namespace ibemu::fabric

@@ -77,15 +77,23 @@ static_assert(wire::Tiles<Ipv6Header>());
 
 enum class IcmpType : uint8_t {
   kEchoReply = 0,
+  kUnreachable = 3,
   kEchoRequest = 8,
 };
 
 enum class Icmpv6Type : uint8_t {
+  kUnreachable = 1,
+  kPacketTooBig = 2,
   kEchoRequest = 128,
   kEchoReply = 129,
   kNeighborSolicitation = 135,
   kNeighborAdvertisement = 136,
 };
+
+// Why something is unreachable: RFC 792, and for IPv6 RFC 4443 §3.1.
+inline constexpr uint8_t kHostUnreachableCode = 1;
+inline constexpr uint8_t kFragmentationNeededCode = 4;
+inline constexpr uint8_t kAddressUnreachableCode = 3;
 
 // The start of a message of either version.
 struct IcmpHeader {
@@ -103,6 +111,22 @@ struct IcmpHeader {
   }
 };
 static_assert(wire::Tiles<IcmpHeader>());
+
+// An error, as far as the packet that it is about.
+struct IcmpErrorHeader {
+  static constexpr int kBits = 64;
+
+  IcmpHeader icmp;
+  uint32_t mtu =
+      0;  // of a packet that was too big, for IPv4 16 bits (RFC 1191)
+
+  static constexpr auto Layout() {
+    using T = IcmpErrorHeader;
+    using wire::Rw;
+    return wire::Table(Rw(&T::icmp, "ICMP", 32, 0), Rw(&T::mtu, "MTU", 32, 32));
+  }
+};
+static_assert(wire::Tiles<IcmpErrorHeader>());
 
 // An echo request or its reply, as far as the data.
 struct EchoHeader {

@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run ls stop status nodes links link node device host counter fault scenario console capture events export topology record doctor hca-probe help"
+  echo "run ls stop status nodes links link node device host counter fault qp scenario console capture events why export topology record doctor hca-probe help"
 }
 
 # The words that follow a command, not its options.
@@ -11,6 +11,7 @@ _ibemu_words() {
     device | host) echo "add remove" ;;
     counter) echo "clear" ;;
     fault) echo "add ls rm reset" ;;
+    qp) echo "ls" ;;
     topology) echo "generate check show" ;;
   esac
 }
@@ -18,7 +19,7 @@ _ibemu_words() {
 _ibemu_options() {
   case $1 in
     ibemud) echo "--topology= --sm= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
-    run) echo "--topology= --sm= --seed= --addresses= --fabric= --backend= --host= --no-adapter --profile= --device-name= --hostname= --state= --no-fast-path --sched= --keep --help" ;;
+    run) echo "--topology= --sm= --seed= --addresses= --fabric= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --state= --no-fast-path --sched= --explain --keep --help" ;;
     ls) echo "--json --help" ;;
     stop) echo "--fabric= --help" ;;
     status) echo "--fabric= --json --help" ;;
@@ -30,10 +31,12 @@ _ibemu_options() {
     host) echo "--fabric= --help" ;;
     counter) echo "--fabric= --json --help" ;;
     fault) echo "--name= --fabric= --json --help" ;;
+    qp) echo "--fabric= --json --help" ;;
     scenario) echo "--check --fabric= --help" ;;
     console) echo "--fabric= --help" ;;
     capture) echo "--host= --file-format= --count= --for= --fabric= --help" ;;
     events) echo "--for= --json --fabric= --help" ;;
+    why) echo "--fabric= --json --help" ;;
     export) echo "--format= --fabric= --help" ;;
     topology) echo "--help" ;;
     record) echo "--ibnetdiscover= --ibstat= --help" ;;
@@ -152,29 +155,30 @@ _ibemu() {
     [[ ${COMPREPLY-} != *= ]] || compopt -o nospace
   else
     case $command,${#arguments[@]} in
-      node,0 | device,0 | host,0) _ibemu_offer < <(_ibemu_nodes) ;;
+      status,0 | node,0 | device,0 | host,0 | why,0) _ibemu_offer < <(_ibemu_nodes) ;;
       link,0)
         compopt -o nospace
         _ibemu_offer / < <(_ibemu_nodes)
         ;;
       fault,1)
         [[ ${arguments[0]} != add ]] ||
-          COMPREPLY=($(compgen -W "link node" -- "$cur"))
+          COMPREPLY=($(compgen -W "link node qp host" -- "$cur"))
         ;;
       fault,2)
         case ${arguments[*]:0:2} in
-          "add link")
+          "add link" | "add qp")
             compopt -o nospace
             _ibemu_offer / < <(_ibemu_nodes)
             ;;
-          "add node") _ibemu_offer < <(_ibemu_nodes) ;;
+          "add node" | "add host") _ibemu_offer < <(_ibemu_nodes) ;;
         esac
         ;;
+      qp,1) _ibemu_offer < <(_ibemu_nodes) ;;
       help,0) COMPREPLY=($(compgen -W "$(_ibemu_commands)" -- "$cur")) ;;
       stop,0) _ibemu_value --fabric ;;
       scenario,0) _filedir ;;
       events,*)
-        COMPREPLY=($(compgen -W "link port sm node device trap drop fault scenario" -- "$cur"))
+        COMPREPLY=($(compgen -W "link port sm node device trap drop fault scenario qp connection datagram group" -- "$cur"))
         ;;
       capture,*)
         if [[ $prev == -w ]]; then

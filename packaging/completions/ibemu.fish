@@ -56,11 +56,13 @@ __ibemu_command node 'Switch a node off or on'
 __ibemu_command device 'Pull an adapter out, or plug it in again'
 __ibemu_command host "Show a node's devices to the whole machine"
 __ibemu_command counter 'What a port has counted, or shall show'
-__ibemu_command fault 'Lose, delay, ... packets of a link'
+__ibemu_command fault 'Lose, delay, ... packets of a link or queue pair'
+__ibemu_command qp 'The queue pairs of adapters'
 __ibemu_command scenario 'Do all that at set times, from a file'
 __ibemu_command console 'Carry out the commands of ibsim'
 __ibemu_command capture 'Write down the packets that cross links'
 __ibemu_command events 'Tell what happens, as it does'
+__ibemu_command why 'Why work requests of a host failed'
 __ibemu_command export 'Write a topology, of a running fabric or of a file'
 __ibemu_command topology 'Generate, check or show a topology'
 __ibemu_command record 'Write a spec from what tools print'
@@ -77,15 +79,17 @@ $c -n '__ibemu_uses run' -l host -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses run' -l profile -x -a 'qib hfi1 cx7'
 $c -n '__ibemu_uses run' -l device-name -x
 $c -n '__ibemu_uses run' -l hostname -x
+$c -n '__ibemu_uses run' -l net
 $c -n '__ibemu_uses run' -l state -x -a '(__fish_complete_directories)'
+$c -n '__ibemu_uses run' -l explain
 $c -n '__ibemu_uses run' -l no-fast-path
 $c -n '__ibemu_uses run' -l sched -x -a 'batch inherit'
 $c -n '__ibemu_uses run' -l keep
 $c -n '__ibemu_uses run' -l no-adapter
 $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --backend --host --profile --device-name --hostname --state --sched)'
 
-$c -n '__ibemu_uses run stop status nodes links link node device host counter fault scenario console capture events export' -l fabric -x -a '(__ibemu_fabrics)'
-$c -n '__ibemu_uses ls status nodes links counter fault events doctor' -l json
+$c -n '__ibemu_uses run stop status nodes links link node device host counter fault qp scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses ls status nodes links counter fault qp events why doctor' -l json
 $c -n '__ibemu_uses nodes links' -l all
 $c -n '__ibemu_uses ls status nodes links console doctor' -f
 $c -n '__ibemu_uses stop; and __ibemu_has 0' -x -a '(__ibemu_fabrics)'
@@ -94,7 +98,7 @@ $c -n '__ibemu_uses help; and __ibemu_has 0' -x -a '(complete -C "ibemu ")'
 $c -n '__ibemu_uses link' -l for -x
 $c -n '__ibemu_uses link; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'
 $c -n '__ibemu_uses link node; and __ibemu_has 1' -x -a 'up down'
-$c -n '__ibemu_uses node device host; and __ibemu_has 0' -x -a '(__ibemu_nodes)'
+$c -n '__ibemu_uses status node device host why; and __ibemu_has 0' -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses device host; and __ibemu_has 1' -x -a 'add remove'
 
 $c -n '__ibemu_uses counter; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'
@@ -103,13 +107,18 @@ $c -n '__ibemu_uses counter; and __ibemu_has 1' -x -a clear
 $c -n '__ibemu_uses fault' -l name -x
 $c -n '__ibemu_uses fault; and __ibemu_has 0' -x -a 'add ls rm reset'
 $c -n '__ibemu_uses fault; and __ibemu_has 1' -x -a link
-$c -n '__ibemu_uses fault; and __ibemu_has 1' -x -a '(echo node)'
+$c -n '__ibemu_uses fault; and __ibemu_has 1' -x -a '(string split " " "node qp host")'
 $c -n '__ibemu_uses fault; and __ibemu_has 2; and contains link (__ibemu_arguments)' -x -a '(__ibemu_nodes)/'
+$c -n '__ibemu_uses fault; and __ibemu_has 2; and contains qp (__ibemu_arguments)' -x -a '(__ibemu_nodes)/'
+$c -n '__ibemu_uses fault; and __ibemu_has 2; and contains host (__ibemu_arguments)' -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses fault; and __ibemu_has 2; and contains node (__ibemu_arguments)' -x -a '(__ibemu_nodes)'
+
+$c -n '__ibemu_uses qp; and __ibemu_has 0' -x -a ls
+$c -n '__ibemu_uses qp; and __ibemu_has 1' -x -a '(__ibemu_nodes)'
 
 $c -n '__ibemu_uses scenario' -l check
 $c -n '__ibemu_uses events' -l for -x
-$c -n '__ibemu_uses events' -x -a '(string split " " "link port sm node device trap drop fault scenario")'
+$c -n '__ibemu_uses events' -x -a '(string split " " "link port sm node device trap drop fault scenario qp connection datagram group")'
 
 $c -n '__ibemu_uses capture' -s w -r -F
 $c -n '__ibemu_uses capture' -l host -x -a '(__ibemu_nodes)'

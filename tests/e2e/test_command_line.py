@@ -19,6 +19,8 @@ PRINT = {
     "counter": [["node-1/1"], ["node-1/1", "--json"]],
     "fault": [["ls"], ["ls", "--json"],
               ["add", "link", "node-1/1", "loss", "1%"]],
+    "qp": [["ls"], ["ls", "--json"]],
+    "why": [["node-1"], ["node-1", "--json"]],
     "scenario": [["--check", "{scenario}"], ["{scenario}"]],
     "console": [[]],
     "capture": [["-w", "-", "--for=1ms"]],

@@ -86,7 +86,7 @@ def test_people_get_a_line_each_and_may_choose(fabric, background):
     until(lambda: lab.ibemu("link", "node-1/1", "down")
           and lab.ibemu("link", "node-1/1", "up") and "up" in program.output)
     for line in program.output.splitlines():
-        assert "link      node-1/1 - switch-1/1 " in line
+        assert "link        node-1/1 - switch-1/1 " in line
     bad = lab.ibemu("events", "lnik", check=False)
     assert (bad.returncode, bad.stderr) == (
         1, 'ibemu events: "lnik" is no kind of event: did you mean "link"?\n')

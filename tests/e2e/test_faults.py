@@ -37,7 +37,8 @@ def test_faults_are_listed_with_what_they_did(subnet):
     assert asks(subnet)
     head, first, second = subnet.ibemu("fault", "ls").stdout.splitlines()
     assert head.split() == ["FAULT", "PLACE", "DIR", "WHAT", "PACKETS", "LOST",
-                            "CORRUPTED", "DUPLICATED", "REORDERED", "DELAYED"]
+                            "CORRUPTED", "DUPLICATED", "REORDERED", "DELAYED",
+                            "ACTED"]
     cells = re.split(r"  +", first)
     assert cells[:4] == ["fault-1", "node-1/1", "both", "delay 20us 5us"]
     assert cells[4] == cells[9] and int(cells[4]) >= 2

@@ -16,6 +16,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from by_address import CLIENT, LINES, PAIR, SERVER, serve
 from harness import Fabric, until
 
 
@@ -38,8 +39,8 @@ def browser(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def fabric_with_view(account, name, topology):
-    fabric = Fabric(account, name, topology, sm="static",
+def fabric_with_view(account, name, topology, sm="static"):
+    fabric = Fabric(account, name, topology, sm=sm,
                     options=["--http=127.0.0.1:0"])
     fabric.url = fabric.daemon.wait_for(
         r"live view: (http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32})$")[1]
@@ -170,6 +171,30 @@ def test_a_cut_elsewhere_shows_without_a_reload(page, tree):
     tree.ibemu("link", "node-1/1", "up")
     until(lambda: page.count("[data-line].active") == 64)
     assert page.js("return window.same"), "the same page all the time"
+
+
+def test_who_is_connected_shows_as_it_happens(browser, account):
+    with fabric_with_view(account, "connected", PAIR, "builtin") as lab:
+        page = Page(browser, lab.url).wait_until_ready()
+        page.select("node", "node-1")
+        until(lambda: f"port 1: {SERVER}/16" in page.text("#connections"))
+        assert "Listens at" not in page.text("#connections")
+        server = serve(lab, "rping", "-s", "-v")
+        until(lambda: "0.0.0.0:7174 RDMA_PS_TCP, process "
+              in page.text("#connections"))
+        client = lab.start("node-2", *LINES, "rping", "-c", "-v", "-a", SERVER)
+        client.wait_for("ping data: rdma-ping-3:")
+        until(lambda: re.search(
+            rf"{SERVER}:7174 – node-2 {CLIENT}:\d+ RDMA_PS_TCP, established, "
+            r"process \d+", page.text("#connections")))
+        ends = rf"connection node-2 {CLIENT}:\d+ → node-1 {SERVER}:7174 "
+        until(lambda: re.search(f"{ends}RDMA_PS_TCP established",
+                                page.text("#events")))
+        client.stop()
+        until(lambda: re.search(f"{ends}RDMA_PS_TCP disconnected by node-2",
+                                page.text("#events")))
+        server.stop()
+        browser.get("about:blank")
 
 
 def test_a_click_in_the_drawing_cuts_and_restores_a_link(page, tree):

@@ -109,10 +109,10 @@ def test_opensm_hears_of_a_link_that_a_scenario_cuts(fabric, account,
     mark = opensm.mark()
     lab.ibemu("scenario", write(account,
                                 "- {at: 50ms, do: link node-3/1 down}\n"))
-    events.wait_for(r"scenario  lab.yaml:1 step: link node-3/1 down")
-    events.wait_for(r"link      (node-3/1 - switch-1/3|switch-1/3 - node-3/1) "
+    events.wait_for(r"scenario    lab.yaml:1 step: link node-3/1 down")
+    events.wait_for(r"link        (node-3/1 - switch-1/3|switch-1/3 - node-3/1) "
                     "down")
-    events.wait_for(r"trap      128 of switch-1/0 to LID \d+$")
+    events.wait_for(r"trap        128 of switch-1/0 to LID \d+$")
     opensm.wait_for("Received Generic Notice type:1 num:128|trap 128|num:128",
                     since=mark)
     opensm.wait_for("SUBNET UP|Removed port", since=mark)
@@ -129,8 +129,8 @@ def test_lost_traps_leave_a_manager_in_the_dark_until_it_sweeps(fabric, account,
 - {at: 0s, do: fault add --name=deaf link node-1/1 loss 100% attr Notice}
 - {at: 10ms, do: link node-3/1 down}
 """))
-    events.wait_for("trap      128 of switch-1/0")
-    events.wait_for("drop      switch-1/1 loss, deaf, SM Notice")
+    events.wait_for("trap        128 of switch-1/0")
+    events.wait_for("drop        switch-1/1 loss, deaf, SM Notice")
     # It finds out by itself.
     opensm.wait_for("Removed port|SUBNET UP|removed", since=mark)
     assert "num:128" not in "".join(opensm.lines[mark:])

@@ -272,3 +272,47 @@ def test_an_unknown_format_is_one_clear_sentence(account):
     done = account.run("ibemu", "export", "--fabric=x", TREE, check=False)
     assert done.returncode == 1
     assert "give one of them" in done.stderr
+
+
+ADDRESSED = """Switch 2 "sw1"
+[1] "h1"[1]
+[2] "h2"[1]
+
+Ca 1 "h1"  # "h1"
+[1] "sw1"[1] a=10.1.0.1/16
+
+Ca 1 "h2"  # "h2"
+[1] "sw1"[2]
+"""
+
+
+def addresses_of(lab, host):
+    status = json.loads(lab.ibemu("status", "--json", host).stdout)
+    return status["adapters"][0]["ports"][0]["addresses"]
+
+
+def test_addresses_of_a_topology_replace_the_plans(fabric, account):
+    file = put(account, "lab.net", ADDRESSED)
+    assert "no faults" in account.run("ibemu", "topology", "check", file).stdout
+    lab = fabric(file)
+    assert addresses_of(lab, "h1") == ["10.1.0.1/16"]
+    assert addresses_of(lab, "h2") == ["198.18.0.2/16", "fd1b:e000:0:1::2/64"]
+    for format, text in (("ibnetdiscover", " a=10.1.0.1/16\t"),
+                         ("yaml", '/1": ["10.1.0.1/16"]'),
+                         ("json", '/1": ["10.1.0.1/16"]')):
+        assert text in lab.ibemu("export", f"--format={format}").stdout
+        assert text in export(account, format, file)
+    jsonschema.validate(json.loads(export(account, "json", file)), SCHEMA)
+    over = put(account, "plan.txt", "h2 10.9.0.2/16\n")
+    lab = fabric(file, options=[f"--addresses={over}"])
+    assert addresses_of(lab, "h1") == []
+    assert addresses_of(lab, "h2") == ["10.9.0.2/16"]
+
+
+def test_an_address_of_two_ports_is_told_with_its_line(account):
+    file = put(account, "lab.net", ADDRESSED.replace(
+        '[1] "sw1"[2]\n', '[1] "sw1"[2] a=10.1.0.1/16\n'))
+    check = account.run("ibemu", "topology", "check", file, check=False)
+    assert check.returncode == 1
+    assert ("lab.net:9: 10.1.0.1 is h1/1's already: an address is of one port "
+            "(line 6)\n") in check.stderr

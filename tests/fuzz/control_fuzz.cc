@@ -13,6 +13,7 @@
 #include "control/rpc.h"
 #include "daemon/events/fabric_event_log.h"
 #include "daemon/subnet/fault_methods.h"
+#include "daemon/subnet/queue_pair_methods.h"
 #include "daemon/words/fault_words.h"
 #include "nlohmann/json.hpp"
 #include "testing/topologies.h"
@@ -51,6 +52,21 @@ void HandleLine(const MethodTable& dispatcher, Caller& caller,
   ibemu::control::ReadResponse(line).status().IgnoreError();
 }
 
+// Returns a place of the fault's kind.
+const char* Place(const ibemu::daemon::FaultRequest& fault) {
+  switch (fault.place) {
+    case ibemu::daemon::FaultRequest::Place::kLink:
+      return "link sw1/1 ";
+    case ibemu::daemon::FaultRequest::Place::kNode:
+      return "node sw1 ";
+    case ibemu::daemon::FaultRequest::Place::kQueuePair:
+      return "qp host-1/2 ";
+    case ibemu::daemon::FaultRequest::Place::kHost:
+      return "host host-1 ";
+  }
+  return "";
+}
+
 // What is accepted can be written down and is then the same, as far as the
 // text goes.
 void ParseWords(std::string_view line) {
@@ -58,10 +74,8 @@ void ParseWords(std::string_view line) {
   const auto fault = ParseFault(absl::StrSplit(ibemu::Absl(line), ' '));
   if (!fault.ok()) return;
   const std::string text = FaultText(*fault);
-  const bool at_node =
-      fault->place == ibemu::daemon::FaultRequest::Place::kNode;
-  const auto again = ParseFault(absl::StrSplit(
-      absl::StrCat(at_node ? "node sw1 " : "link sw1/1 ", text), ' '));
+  const auto again =
+      ParseFault(absl::StrSplit(absl::StrCat(Place(*fault), text), ' '));
   if (!again.ok() || FaultText(*again) != text) std::abort();
 }
 
@@ -74,6 +88,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ibemu::daemon::FaultMethods faults(timers, fabric, events);
   MethodTable dispatcher = MakeDispatcher();
   faults.AddTo(dispatcher);
+  ibemu::daemon::QueuePairMethods queue_pairs(fabric);
+  queue_pairs.AddTo(dispatcher);
   NobodyInParticular caller;
 
   // Several lines see what those before them did.

@@ -177,6 +177,8 @@ def make(path, kernel, modules=(), programs=()):
     for program in programs:
         archive.program(this_machine.command(program),
                         f"/bin/{os.path.basename(program)}")
+    if "stdbuf" in programs:
+        archive.copy("/usr/libexec/coreutils/libstdbuf.so")
     # rdma-core's user-space drivers are found by name.
     for driver in DRIVERS:
         providers = list(pathlib.Path(

@@ -8,7 +8,7 @@ BAD_SIGNS = ("Oops", "BUG:", "WARNING:", "Call Trace", "Kernel panic",
 # Of syslog: the kernel's errors have this level or a lower one.
 ERROR, WARNING = 3, 4
 # Who has to be without warnings, too.
-DRIVERS = re.compile(r"mlx4|infiniband|\bib_|umad|uverbs|ipoib|vfio"
+DRIVERS = re.compile(r"mlx4|infiniband|\bib_|umad|uverbs|ipoib|rdma|vfio"
                      r"|0000:00:10\.0")
 # What these say when something is wrong, at whatever level.
 COMPLAINT = re.compile(r"fail|error|timed? ?out|unexpected|invalid",

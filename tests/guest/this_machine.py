@@ -14,6 +14,9 @@ PACKAGES = {
     **dict.fromkeys(("ibstat", "smpquery", "ibnetdiscover", "sminfo",
                      "perfquery"), "infiniband-diags"),
     **dict.fromkeys(("ibv_devinfo", "ibv_rc_pingpong"), "ibverbs-utils"),
+    **dict.fromkeys(("rping", "ucmatose", "udaddy", "mckey", "cmtime",
+                     "rstream"), "rdmacm-utils"),
+    "tshark": "tshark", "rdma": "iproute2",
 }
 
 

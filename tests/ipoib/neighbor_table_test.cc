@@ -20,7 +20,7 @@ class NeighborTableTest : public ::testing::Test, private NeighborTable::Asker {
  protected:
   struct Question {
     std::unique_ptr<Resolution> resolution;
-    std::optional<absl::StatusOr<wire::Gid>> answer;
+    std::optional<absl::StatusOr<HardwareAddress>> answer;
 
     absl::StatusCode code() const {
       return answer ? answer->status().code() : absl::StatusCode::kUnknown;
@@ -34,7 +34,7 @@ class NeighborTableTest : public ::testing::Test, private NeighborTable::Asker {
     auto question = std::make_unique<Question>();
     question->resolution = table_.Resolve(
         Address(number), timeout,
-        [question = question.get()](absl::StatusOr<wire::Gid> answer) {
+        [question = question.get()](absl::StatusOr<HardwareAddress> answer) {
           question->answer = std::move(answer);
         });
     EXPECT_FALSE(question->answer.has_value());

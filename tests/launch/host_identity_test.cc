@@ -38,30 +38,40 @@ TEST(BootIdTest, LooksLikeTheKernels) {
 }
 
 TEST(HostsTest, GetTheNameOnce) {
-  EXPECT_EQ(AddToHosts("127.0.0.1 localhost\n", "node-1"),
+  EXPECT_EQ(AddToHosts("127.0.0.1 localhost\n", {.name = "node-1"}),
             "127.0.0.1 localhost\n127.0.1.1\tnode-1\n");
-  EXPECT_EQ(AddToHosts("127.0.0.1 localhost", "a"),
+  EXPECT_EQ(AddToHosts("127.0.0.1 localhost", {.name = "a"}),
             "127.0.0.1 localhost\n127.0.1.1\ta\n");
-  EXPECT_EQ(AddToHosts("", "a"), "127.0.1.1\ta\n");
+  EXPECT_EQ(AddToHosts("", {.name = "a"}), "127.0.1.1\ta\n");
   const std::string named = "10.0.0.1\tnode-10 node-1 # here\n";
-  EXPECT_EQ(AddToHosts(named, "node-1"), named);
+  EXPECT_EQ(AddToHosts(named, {.name = "node-1"}), named);
   const std::string comment = "#10.0.0.1 a\n10.0.0.2 b # a\n";
-  EXPECT_EQ(AddToHosts(comment, "a"), comment + "127.0.1.1\ta\n");
+  EXPECT_EQ(AddToHosts(comment, {.name = "a"}), comment + "127.0.1.1\ta\n");
 }
 
 TEST(HostsTest, OthersAreKnownByTheirAddressesUnlessTheNameIsTaken) {
-  EXPECT_EQ(AddToHosts("127.0.0.1 localhost node-3\n", "node-1",
-                       {{"198.18.0.1", "node-1"},
-                        {"198.18.0.2", "node-2"},
-                        {"198.18.0.3", "node-3"},
-                        {"198.18.0.4", ""},
-                        {"198.18.0.5", "node-2"}}),
+  EXPECT_EQ(AddToHosts("127.0.0.1 localhost node-3\n",
+                       {.name = "node-1",
+                        .others = {{"198.18.0.1", "node-1"},
+                                   {"198.18.0.2", "node-2"},
+                                   {"198.18.0.3", "node-3"},
+                                   {"198.18.0.4", ""},
+                                   {"198.18.0.5", "node-2"}}}),
             "127.0.0.1 localhost node-3\n127.0.1.1\tnode-1\n"
             "198.18.0.2\tnode-2\n");
 }
 
 TEST(HostsTest, OthersAreKnownToTheMachineToo) {
-  EXPECT_EQ(AddToHosts("127.0.0.1 localhost\n", "", {{"198.18.0.1", "node-1"}}),
+  EXPECT_EQ(AddToHosts("127.0.0.1 localhost\n",
+                       {.name = "", .others = {{"198.18.0.1", "node-1"}}}),
+            "127.0.0.1 localhost\n198.18.0.1\tnode-1\n");
+}
+
+TEST(HostsTest, AHostWithANetworkIsKnownByItsAddressThere) {
+  EXPECT_EQ(AddToHosts("127.0.0.1 localhost\n",
+                       {.name = "node-1",
+                        .address = "198.18.0.1",
+                        .others = {{"198.18.0.1", "node-1"}}}),
             "127.0.0.1 localhost\n198.18.0.1\tnode-1\n");
 }
 

@@ -106,6 +106,13 @@ TEST_F(MountPlanTest, LeavesAPtmxThatIsALinkAlready) {
   EXPECT_THAT(View(), Contains("link S/new/ptmx to pts/ptmx"));
 }
 
+TEST_F(MountPlanTest, ARunWithANetworkHasNoInterfaceOfTheMachine) {
+  const std::string bind = "bind S/fuse/sys/class/net on /sys/class/net";
+  EXPECT_THAT(View(), Not(Contains(bind)));
+  served_.classes.emplace_back("net");
+  EXPECT_THAT(View(), Contains(bind));
+}
+
 TEST_F(MountPlanTest, OverlaysTheMachinesOwnClassesAndNeverAnotherOverlay) {
   for (bool nested : {false, true}) {
     machine_.nested = nested;

@@ -34,6 +34,11 @@ TEST(NamespacesForbiddenTest, NamesTheLimitThatIsZero) {
               HasSubstr("sysctl user.max_user_namespaces=1000"));
 }
 
+TEST(NamespacesForbiddenTest, NamesTheLimitOfNetworkNamespacesThatIsZero) {
+  EXPECT_THAT(Message({.no_network_left = true}, ENOSPC),
+              HasSubstr("sysctl user.max_net_namespaces=1000"));
+}
+
 TEST(NamespacesForbiddenTest, TellsTooDeepNestingFromPolicy) {
   EXPECT_THAT(Message({}, ENOSPC), HasSubstr("deeper than 32"));
 }

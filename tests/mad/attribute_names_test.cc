@@ -24,6 +24,7 @@ TEST(AttributeNamesTest, ANumberMeansSomethingElseInEachClass) {
   EXPECT_EQ(NameOf(MgmtClass::kSubnetDirectedRoute, number), "NodeInfo");
   EXPECT_EQ(NameOf(MgmtClass::kSubnetAdministration, number), "NodeRecord");
   EXPECT_EQ(NameOf(MgmtClass::kPerformance, number), "PortSamplesResult");
+  EXPECT_EQ(NameOf(MgmtClass::kCommunication, number), "MRA");
   EXPECT_EQ(NameOf(MgmtClass::kDevice, number), "");
 }
 

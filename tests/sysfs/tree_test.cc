@@ -133,6 +133,20 @@ TEST_F(RdmaCmTreeTest, ShowsWhatTheConnectionManagerCounts) {
   EXPECT_EQ(File("ports/1/cm_rx_msgs/req"), "0\n");
 }
 
+TEST_F(RdmaCmTreeTest, ShowsWhatQueuePairsCount) {
+  EXPECT_EQ(File("ports/1/hw_counters/packet_seq_err"), "0\n");
+  verbs::HwCounters counters;
+  view_.hw_counters = [&counters](const mad::Host&, int port) {
+    return port == 1 ? counters : verbs::HwCounters();
+  };
+  tree_ = BuildTree(view_);
+  counters.packet_seq_err = 3;
+  counters.duplicate_request = 4;
+  EXPECT_EQ(File("ports/1/hw_counters/packet_seq_err"), "3\n");
+  EXPECT_EQ(File("ports/1/hw_counters/duplicate_request"), "4\n");
+  EXPECT_EQ(File("ports/1/hw_counters/rnr_nak_retry_err"), "0\n");
+}
+
 // Two adapters, of which the first comes and goes.
 class HotPlugTreeTest : public ::testing::Test {
  protected:

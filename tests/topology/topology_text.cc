@@ -7,6 +7,7 @@
 #include "topology/formats/text/attributes.h"
 #include "topology/rate_text.h"
 #include "topology/topology_builder.h"
+#include "wire/ip_text.h"
 
 namespace ibemu::topology {
 namespace {
@@ -85,6 +86,15 @@ std::string TopologyText(const Topology& topology) {
                     RateText(link.rate));
     if (link.length != 0) absl::StrAppend(&text, ", length ", link.length);
     absl::StrAppend(&text, link.down ? ", down" : "", "\n");
+  }
+  for (const PortAddresses& port : topology.addresses) {
+    absl::StrAppend(&text, topology.node(port.node).name, "/",
+                    static_cast<int>(port.port), " ",
+                    absl::StrJoin(port.networks, " ",
+                                  [](std::string* out, const auto& network) {
+                                    *out += wire::NetworkText(network);
+                                  }),
+                    "\n");
   }
   return text;
 }

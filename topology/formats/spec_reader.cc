@@ -16,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "base/absl_text.h"
 #include "topology/formats/load_topology.h"
+#include "topology/formats/spec/spec_addresses.h"
 #include "topology/formats/spec/spec_checks.h"
 #include "topology/formats/spec/spec_draft.h"
 #include "topology/formats/spec/spec_links.h"
@@ -29,8 +30,8 @@ namespace {
 
 using mad::NodeType;
 
-constexpr std::string_view kTopKeys[] = {"generator", "include", "hosts",
-                                         "profiles",  "nodes",   "links"};
+constexpr std::string_view kTopKeys[] = {
+    "generator", "include", "hosts", "profiles", "nodes", "links", "addresses"};
 
 constexpr std::string_view kSpecNodeKeys[] = {
     "name",      "type",       "ports",    "description",
@@ -64,6 +65,7 @@ class SpecReader {
     draft_.CompletePorts();
     profiles_.ApplyRates();
     links.ApplyRules();
+    addresses_.Read(root);
     return Build(progress);
   }
 
@@ -122,6 +124,7 @@ class SpecReader {
       added.link = link;
       draft_.AddLink(added);
     }
+    addresses_.Take(base.addresses, at);
   }
 
   // Names the hosts by a pattern such as "compute-%03d".
@@ -216,6 +219,11 @@ class SpecReader {
       builder.Connect(link.at, {*a, link.ports[0], {}}, {*b, link.ports[1], {}},
                       link.link);
     }
+    for (const SpecAddress& address : addresses_.all()) {
+      if (const std::optional<NodeId> node = ids[address.node]) {
+        builder.AddAddress(address.at, *node, address.port, address.text);
+      }
+    }
     return builder.Finish(progress);
   }
 
@@ -225,6 +233,7 @@ class SpecReader {
   SpecChecks checks_{faults_};
   SpecDraft draft_;
   SpecProfiles profiles_{checks_, draft_};
+  SpecAddresses addresses_{checks_, draft_};
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,7 @@
 #include "nlohmann/json.hpp"
 #include "topology/formats/text/attributes.h"
 #include "topology/rate_text.h"
+#include "wire/ip_text.h"
 
 namespace ibemu::topology {
 namespace {
@@ -123,6 +125,18 @@ std::string FormatLink(const Topology& topology, const LinkSpec& link,
   return item.Take();
 }
 
+// Returns `"H-021be00100000100/1": ["10.1.0.1/16"]`.
+std::string FormatAddresses(const Topology& topology,
+                            const PortAddresses& port) {
+  std::vector<std::string> texts;
+  for (const wire::IpNetwork& network : port.networks) {
+    texts.push_back(Quote(NetworkText(network)));
+  }
+  return absl::StrCat(Quote(absl::StrCat(ExportName(topology.node(port.node)),
+                                         "/", static_cast<int>(port.port))),
+                      ": [", absl::StrJoin(texts, ", "), "]");
+}
+
 }  // namespace
 
 std::string FormatSpecJson(const Topology& topology) {
@@ -138,7 +152,13 @@ std::string FormatSpecJson(const Topology& topology) {
     absl::StrAppend(&text, separator, FormatLink(topology, link, Style::kJson));
     separator = ",\n  ";
   }
-  return text + "\n ]\n}\n";
+  text += "\n ]";
+  separator = ",\n \"addresses\": {\n  ";
+  for (const PortAddresses& port : topology.addresses) {
+    absl::StrAppend(&text, separator, FormatAddresses(topology, port));
+    separator = ",\n  ";
+  }
+  return text + (topology.addresses.empty() ? "\n}\n" : "\n }\n}\n");
 }
 
 std::string FormatSpecYaml(const Topology& topology) {
@@ -150,6 +170,10 @@ std::string FormatSpecYaml(const Topology& topology) {
   for (const LinkSpec& link : topology.links) {
     absl::StrAppend(&text, "  - ", FormatLink(topology, link, Style::kYaml),
                     "\n");
+  }
+  if (!topology.addresses.empty()) text += "addresses:\n";
+  for (const PortAddresses& port : topology.addresses) {
+    absl::StrAppend(&text, "  ", FormatAddresses(topology, port), "\n");
   }
   return text;
 }

@@ -1,7 +1,9 @@
 #include "verbs/parts/key_table.h"
 
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 
@@ -10,13 +12,36 @@ namespace {
 
 constexpr int kUseBits = 8;
 
+// "local write, remote read"; reading by the owner needs no right.
+std::string AccessText(uint32_t access) {
+  constexpr std::pair<uint32_t, const char*> kRights[] = {
+      {access::kLocalWrite, "local write"},
+      {access::kRemoteWrite, "remote write"},
+      {access::kRemoteRead, "remote read"},
+      {access::kRemoteAtomic, "remote atomics"}};
+  std::string text;
+  for (const auto& [right, name] : kRights) {
+    if ((access & right) == 0) continue;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", name);
+  }
+  return text.empty() ? "local read" : text;
+}
+
 absl::Status CheckGrant(const Grant& grant, const verbs::Pd* pd,
                         uint64_t address, size_t size, uint32_t access) {
-  if (grant.pd != pd || (access & ~grant.access) != 0) {
-    return absl::PermissionDeniedError("another domain, or no such right");
+  if (grant.pd != pd) {
+    return absl::PermissionDeniedError(
+        "the region is of another protection domain");
+  }
+  if ((access & ~grant.access) != 0) {
+    return absl::PermissionDeniedError(
+        absl::StrFormat("the region allows %s, this needs %s",
+                        AccessText(grant.access), AccessText(access)));
   }
   if (!grant.Covers(address, size)) {
-    return absl::PermissionDeniedError("out of the region's bounds");
+    return absl::PermissionDeniedError(
+        absl::StrFormat("%d bytes at %#x are not within the region's %d at %#x",
+                        size, address, grant.length, grant.address));
   }
   return absl::OkStatus();
 }
@@ -64,7 +89,8 @@ absl::StatusOr<std::shared_ptr<const Grant>> KeyTable::GrantOf(
   std::shared_ptr<const Grant> grant;
   if (found != nullptr && found->value() == key) grant = found->grant_.lock();
   if (grant == nullptr) {
-    return absl::PermissionDeniedError(absl::StrFormat("no key %#x", key));
+    return absl::PermissionDeniedError(
+        absl::StrFormat("no region has the key %#x", key));
   }
   return grant;
 }

@@ -15,7 +15,9 @@ class SendQueueEntries {
  public:
   explicit SendQueueEntries(uint32_t size) : size_(size) {}
 
-  bool full() const { return posted_ - freed_ >= size_; }
+  uint32_t size() const { return size_; }
+  uint64_t taken() const { return posted_ - freed_; }
+  bool full() const { return taken() >= size_; }
   // Takes an entry up and returns its number; numbers only grow.
   uint64_t Take() { return ++posted_; }
   // Frees the entries up to `number`.

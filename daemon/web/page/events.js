@@ -6,6 +6,19 @@ const BETWEEN_WORDS = 1000;  // ms: a storm of events is told in one sentence
 
 const end = ({node, port}) => `${node}/${port}`;
 
+// One end of a connection: node-1 198.18.0.1:7174.
+export function addressText({address, port}) {
+  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+}
+const peer = (one) => `${one.node ?? ""} ${addressText(one)}`.trim();
+
+function connectionText({from, to, space, state, by, why, reason}) {
+  const actor = by && (by === "from" ? from : to);
+  return `${peer(from)} → ${peer(to)} ${space} ${state}` +
+    (actor ? ` by ${actor.node ?? addressText(actor)}` : "") +
+    (why ? `: ${why}` : "") + (reason === undefined ? "" : ` (${reason})`);
+}
+
 // One line, as `ibemu events` has it.
 export function eventText(event) {
   switch (event.event) {
@@ -24,6 +37,14 @@ export function eventText(event) {
     case "fault":
       return `fault ${event.name} at ${event.place} ${event.state}: ` +
         event.what;
+    case "connection":
+    case "datagram":
+      return `${event.event} ${connectionText(event)}`;
+    case "qp":
+      return event.why;
+    case "group":
+      return `group ${event.group ?? event.mgid}: ${end(event)} ` +
+        event.state + (event.why ? `: ${event.why}` : "");
     default: {
       const {time_ns, wall, event: kind, ...rest} = event;
       return `${kind} ${JSON.stringify(rest)}`;

@@ -98,8 +98,12 @@ function summarize() {
 }
 
 function listFaults() {
-  const items = model.faults.map(({name, node, port, what}) => make("li", {},
-    `${name}: ${node}${port === null ? "" : `/${port}`} ${what} `,
+  const at = ({node, port, qpn}) => {
+    if (qpn) return `queue pair ${node}/${qpn}`;
+    return port === null ? node : `${node}/${port}`;
+  };
+  const items = model.faults.map(({name, what, ...place}) => make("li", {},
+    `${name}: ${at(place)} ${what} `,
     button("Remove", () => run(call("fault.remove", {name})),
            {"aria-label": `Remove ${name}`})));
   byId("faults").replaceChildren(...items);

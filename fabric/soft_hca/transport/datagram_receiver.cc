@@ -2,9 +2,11 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "fabric/packet/packet_bytes.h"
 #include "fabric/packet/transport.h"
 #include "verbs/wc_status.h"
@@ -26,10 +28,22 @@ void DatagramReceiver::OnDatagram(const Packet& packet, uint16_t pkey_index,
                                   uint8_t path_bits) {
   const Transport& datagram = *packet.transport;
   std::optional<verbs::ReceiveRequest> receive = link_.TakeReceive();
-  if (!receive) return;
+  if (!receive) {
+    qp_.history.Note(Incident::Kind::kNoReceive, 0,
+                     "a datagram came, and no receive request was posted");
+    ++qp_.counters.out_of_buffer;
+    return;
+  }
   const auto ranges = qp_.keys.FindAll(receive->sges, qp_.receive_pd(),
                                        verbs::access::kLocalWrite);
   if (!ranges.ok() || verbs::LengthOf(*ranges) < kGrhBytes + datagram.size) {
+    qp_.history.Note(
+        Incident::Kind::kDenied, 0,
+        ranges.ok() ? absl::StrFormat(
+                          "a datagram of %d bytes and 40 for the GRH came, the "
+                          "receive request has %d",
+                          datagram.size, verbs::LengthOf(*ranges))
+                    : std::string(ranges.status().message()));
     return link_.PutBackReceive(*std::move(receive));
   }
   verbs::MemoryTransfer transfer;

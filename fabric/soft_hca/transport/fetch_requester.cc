@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "fabric/soft_hca/transport/atomic_unit.h"
 #include "verbs/parts/bounce_buffers.h"
 #include "verbs/wc_status.h"
@@ -74,16 +76,25 @@ void FetchRequester::OnResponse(const std::shared_ptr<FetchInFlight>& fetch,
   const bool atomic =
       response.operation == Transport::Operation::kAtomicResponse;
   const size_t size = atomic ? kAtomicBytes : response.size;
-  const size_t most = response.packets * link_.Mtu();
+  const size_t mtu = link_.Mtu();
+  if (wire::PsnDistance(response.psn, fetch->next_psn) > 0) {
+    ++qp_.counters.implied_nak_seq_err;
+  }
   // A response was lost: the request is sent again after the timeout.
-  if (response.psn != fetch->next_psn || atomic != send.IsAtomic() ||
-      size != std::min(fetch->length - fetch->received, most)) {
+  if (response.psn != fetch->next_psn || atomic != send.IsAtomic()) return;
+  if (!atomic && !response.FitsMtu(mtu)) {
+    qp_.history.Note(Incident::Kind::kDenied, response.psn,
+                     absl::StrFormat("a response of %d bytes came, which the "
+                                     "path MTU here, %d, does not allow",
+                                     response.longest(), mtu));
+    return sends_.Fail(send, verbs::wc_status::kBadResponse);
+  }
+  if (size !=
+      std::min(fetch->length - fetch->received, response.packets * mtu)) {
     return;
   }
   const auto ranges = send.FindMemory(qp_);
-  if (!ranges.ok()) {
-    return sends_.Fail(send, verbs::wc_status::kLocalProtection);
-  }
+  if (!ranges.ok()) return FailLocally(send, ranges.status());
   if (atomic) {
     fetch->arrived.Add(*ranges, BytesOf(response.original), 0);
   } else if (size != 0) {
@@ -103,12 +114,17 @@ void FetchRequester::OnResponse(const std::shared_ptr<FetchInFlight>& fetch,
       }));
 }
 
+// Says why, in the history.
+void FetchRequester::FailLocally(PostedSend& send, const absl::Status& why) {
+  qp_.history.Note(Incident::Kind::kDenied, send.first_psn,
+                   std::string(why.message()));
+  sends_.Fail(send, verbs::wc_status::kLocalProtection);
+}
+
 void FetchRequester::OnWritten(FetchInFlight& fetch,
                                const absl::Status& status) {
   PostedSend& send = fetch.send;
-  if (!status.ok()) {
-    return sends_.Fail(send, verbs::wc_status::kLocalProtection);
-  }
+  if (!status.ok()) return FailLocally(send, status);
   fetch.complete = true;
   --outstanding_;
   bytes_ -= fetch.length;

@@ -63,6 +63,7 @@ class FetchRequester {
  private:
   std::shared_ptr<Transport> RequestPacket(const PostedSend& send,
                                            size_t length) const;
+  void FailLocally(PostedSend& send, const absl::Status& why);
   void OnWritten(FetchInFlight& fetch, const absl::Status& status);
 
   QueuePairLink& link_;

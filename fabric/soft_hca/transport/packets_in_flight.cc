@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "verbs/wc_status.h"
 #include "wire/psn.h"
@@ -71,18 +72,22 @@ void PacketsInFlight::OnResponse() {
 
 void PacketsInFlight::OnRnrNak(uint8_t timer) {
   if (packets_.empty() || waits_for_receiver_) return;
+  ++qp_.counters.rnr_nak_retry_err;
   constexpr int kForEver = 7;
   if (qp_.attributes.rnr_retry != kForEver && rnr_retries_left_-- == 0) {
     return listener_.OnRetriesExceeded(verbs::wc_status::kRnrRetriesExceeded);
   }
+  const auto wait = absl::Microseconds(wire::RnrMicroseconds(timer));
+  qp_.history.Note(Incident::Kind::kNotReady, packets_.front().packets->psn,
+                   absl::StrCat("the peer had no receive request: again in ",
+                                absl::FormatDuration(wait)));
   waits_for_receiver_ = true;
   qp_.timers.Cancel(std::exchange(retry_timer_, TimerId::kNone));
-  qp_.timers.RunAfter(absl::Microseconds(wire::RnrMicroseconds(timer)),
-                      qp_.guard.Wrap([this] {
-                        waits_for_receiver_ = false;
-                        Retransmit();
-                        listener_.OnReceiverReady();
-                      }));
+  qp_.timers.RunAfter(wait, qp_.guard.Wrap([this] {
+    waits_for_receiver_ = false;
+    Retransmit();
+    listener_.OnReceiverReady();
+  }));
 }
 
 // Returns true if the packets wait for an answer of the peer.  Otherwise they
@@ -128,13 +133,15 @@ void PacketsInFlight::ArmRetryTimer() {
       std::any_of(packets_.begin(), packets_.end(),
                   [this](const InFlight& sent) { return AwaitsPeer(sent); });
   if (!waits || qp_.attributes.timeout == 0) return;
-  // The local ACK timeout, IBA vol 1 §9.7.6.1.3.
-  const absl::Duration timeout =
-      absl::Nanoseconds(4096) * (int64_t{1} << qp_.attributes.timeout);
-  retry_timer_ = qp_.timers.RunAfter(timeout, qp_.guard.Wrap([this] {
+  retry_timer_ = qp_.timers.RunAfter(Timeout(), qp_.guard.Wrap([this] {
     retry_timer_ = TimerId::kNone;
     OnRetryTimeout();
   }));
+}
+
+// Returns the local ACK timeout, IBA vol 1 §9.7.6.1.3.
+absl::Duration PacketsInFlight::Timeout() const {
+  return absl::Nanoseconds(4096) * (int64_t{1} << qp_.attributes.timeout);
 }
 
 // Retransmits after a timeout.  The specification lets a retry take up to four
@@ -143,6 +150,11 @@ void PacketsInFlight::ArmRetryTimer() {
 // sent again after each single timeout.
 void PacketsInFlight::OnRetryTimeout() {
   constexpr int kMost = 4;
+  qp_.history.Note(
+      Incident::Kind::kSentAgain, packets_.front().packets->psn,
+      absl::StrCat("no answer within ", absl::FormatDuration(Timeout())),
+      Timeout());
+  ++qp_.counters.local_ack_timeout_err;
   if (++timeouts_ % kMost == 0 && retries_left_-- == 0) {
     return listener_.OnRetriesExceeded(verbs::wc_status::kRetriesExceeded);
   }

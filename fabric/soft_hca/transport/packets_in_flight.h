@@ -84,6 +84,7 @@ class PacketsInFlight {
   bool IsEnded(const InFlight& sent) const;
   bool AwaitsPeer(const InFlight& sent) const;
   std::shared_ptr<const Transport> RestOf(const InFlight& sent) const;
+  absl::Duration Timeout() const;
   void ArmRetryTimer();
   void OnRetryTimeout();
 

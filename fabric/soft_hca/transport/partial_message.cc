@@ -1,7 +1,11 @@
 #include "fabric/soft_hca/transport/partial_message.h"
 
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/absl_text.h"
 #include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
@@ -9,6 +13,12 @@ namespace ibemu::fabric {
 using Operation = Transport::Operation;
 
 PartialMessage::Placed PartialMessage::Add(const Transport& packets) {
+  if (!packets.FitsMtu(link_.Mtu())) {
+    return Denied(packets, Placed::kInvalid,
+                  absl::StrFormat("a packet of %d bytes came, which the path "
+                                  "MTU here, %d, does not allow",
+                                  packets.longest(), link_.Mtu()));
+  }
   const Placed begun = Begin(packets);
   return begun == Placed::kOk ? Place(packets) : begun;
 }
@@ -17,15 +27,15 @@ PartialMessage::Placed PartialMessage::Add(const Transport& packets) {
 PartialMessage::Placed PartialMessage::Begin(const Transport& packets) {
   const bool write = packets.operation == Operation::kWrite;
   if (packets.first) {
-    if (message_) return Placed::kInvalid;
-    const bool may_write =
-        (qp_.attributes.qp_access_flags & verbs::access::kRemoteWrite) != 0;
-    if (write &&
-        (!may_write || !qp_.keys
-                            .Find(packets.key, qp_.init.pd, packets.address,
-                                  packets.length, verbs::access::kRemoteWrite)
-                            .ok())) {
-      return Placed::kAccess;
+    if (message_) {
+      return Denied(packets, Placed::kInvalid,
+                    "a message began before the last one had ended");
+    }
+    if (write) {
+      const absl::Status allowed = CheckWrite(packets);
+      if (!allowed.ok()) {
+        return Denied(packets, Placed::kAccess, allowed.message());
+      }
     }
     message_ = Message{.operation = packets.operation,
                        .address = packets.address,
@@ -34,9 +44,13 @@ PartialMessage::Placed PartialMessage::Begin(const Transport& packets) {
                        .length = 0,
                        .receive = std::nullopt};
   } else if (!message_ || message_->operation != packets.operation) {
-    return Placed::kInvalid;
+    return Denied(packets, Placed::kInvalid,
+                  "a packet continues a message that did not begin");
   }
-  if (write && !HasItsLength(packets)) return Placed::kBadLength;
+  if (write && !HasItsLength(packets)) {
+    return Denied(packets, Placed::kBadLength,
+                  "an RDMA WRITE has another length than it said");
+  }
   const bool consumes =
       write ? packets.last && packets.has_immediate : packets.first;
   if (!consumes || message_->receive) return Placed::kOk;
@@ -44,7 +58,27 @@ PartialMessage::Placed PartialMessage::Begin(const Transport& packets) {
   if (message_->receive) return Placed::kOk;
   // The requester will repeat the message from this packet on.
   if (packets.first) message_.reset();
+  qp_.history.Note(Incident::Kind::kNoReceive, packets.psn,
+                   "a message came, and no receive request was posted");
   return Placed::kNoReceive;
+}
+
+PartialMessage::Placed PartialMessage::Denied(const Transport& packets,
+                                              Placed how,
+                                              absl::string_view why) const {
+  qp_.history.Note(Incident::Kind::kDenied, packets.psn, std::string(why));
+  return how;
+}
+
+absl::Status PartialMessage::CheckWrite(const Transport& packets) const {
+  if ((qp_.attributes.qp_access_flags & verbs::access::kRemoteWrite) == 0) {
+    return absl::PermissionDeniedError(
+        "qp_access_flags of the queue pair lack remote write");
+  }
+  return qp_.keys
+      .Find(packets.key, qp_.init.pd, packets.address, packets.length,
+            verbs::access::kRemoteWrite)
+      .status();
 }
 
 // An RDMA WRITE has as many bytes as its first packet says (IBA vol 1
@@ -70,7 +104,9 @@ PartialMessage::Placed PartialMessage::PlaceWrite(const Transport& packets) {
   const auto range =
       qp_.keys.Find(message.key, qp_.init.pd, message.address + message.length,
                     packets.size, verbs::access::kRemoteWrite);
-  if (!range.ok()) return Placed::kAccess;
+  if (!range.ok()) {
+    return Denied(packets, Placed::kAccess, range.status().message());
+  }
   payload_.Add(*range, packets.message, packets.offset);
   return Placed::kOk;
 }
@@ -79,10 +115,19 @@ PartialMessage::Placed PartialMessage::PlaceSend(const Transport& packets) {
   const Message& message = *message_;
   const auto ranges = qp_.keys.FindAll(message.receive->sges, qp_.receive_pd(),
                                        verbs::access::kLocalWrite);
-  if (!ranges.ok()) return Placed::kProtection;
+  if (!ranges.ok()) {
+    return Denied(packets, Placed::kProtection,
+                  absl::StrCat("the receive request's memory: ",
+                               ranges.status().message()));
+  }
   const verbs::MemoryRanges part =
       verbs::PartOf(*ranges, message.length, packets.size);
-  if (verbs::LengthOf(part) < packets.size) return Placed::kTooLong;
+  if (verbs::LengthOf(part) < packets.size) {
+    return Denied(packets, Placed::kTooLong,
+                  absl::StrFormat("the message is longer than the receive "
+                                  "request, which has %d bytes",
+                                  verbs::LengthOf(*ranges)));
+  }
   payload_.Add(part, packets.message, packets.offset);
   return Placed::kOk;
 }

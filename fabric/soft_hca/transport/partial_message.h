@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "fabric/packet/transport.h"
 #include "fabric/soft_hca/transport/queue_pair_link.h"
 #include "verbs/parts/memory_transfer.h"
@@ -20,7 +22,7 @@ class PartialMessage {
  public:
   enum class Placed {
     kOk,
-    kInvalid,     // it doesn't follow the packet before
+    kInvalid,     // it doesn't follow the packet before, or has no such length
     kBadLength,   // a write is longer or shorter than it said
     kAccess,      // the peer may not write to this memory
     kNoReceive,   // there is no receive request for it
@@ -69,6 +71,10 @@ class PartialMessage {
   };
 
   Placed Begin(const Transport& packets);
+  // Says why, in the history.  Returns `how`.
+  Placed Denied(const Transport& packets, Placed how,
+                absl::string_view why) const;
+  absl::Status CheckWrite(const Transport& packets) const;
   bool HasItsLength(const Transport& packets) const;
   Placed Place(const Transport& packets);
   Placed PlaceWrite(const Transport& packets);

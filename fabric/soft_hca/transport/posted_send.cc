@@ -52,6 +52,25 @@ bool PostedSend::IsOffered(verbs::QpType type,
   }
 }
 
+std::string_view PostedSend::Name() const {
+  switch (request.work.opcode) {
+    case IB_UVERBS_WR_RDMA_WRITE:
+      return "RDMA WRITE";
+    case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
+      return "RDMA WRITE with immediate";
+    case IB_UVERBS_WR_RDMA_READ:
+      return "RDMA READ";
+    case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
+      return "CmpSwap";
+    case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
+      return "FetchAdd";
+    case IB_UVERBS_WR_SEND_WITH_IMM:
+      return "SEND with immediate";
+    default:
+      return "SEND";
+  }
+}
+
 bool PostedSend::IsAtomic() const {
   return request.work.opcode == IB_UVERBS_WR_ATOMIC_CMP_AND_SWP ||
          request.work.opcode == IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD;

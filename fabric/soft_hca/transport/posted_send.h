@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "fabric/packet/transport.h"
@@ -41,6 +42,8 @@ struct PostedSend {
   bool Fetches() const;
   bool IsFenced() const;
   bool HasImmediate() const;
+  // Returns the name of its operation, "RDMA WRITE".
+  std::string_view Name() const;
   // Returns the operation of its packets.
   Transport::Operation Operation() const;
   // Returns its successful completion.

@@ -5,8 +5,10 @@
 #include <cstdint>
 
 #include "base/timers.h"
+#include "fabric/history/queue_pair_history.h"
 #include "fabric/soft_hca/transport/atomic_unit.h"
 #include "fabric/soft_hca/transport/call_guard.h"
+#include "verbs/hw_counters.h"
 #include "verbs/parts/bounce_buffers.h"
 #include "verbs/parts/completion_queue.h"
 #include "verbs/parts/key_table.h"
@@ -27,7 +29,9 @@ struct QueuePairContext {
   const verbs::KeyTable& keys;
   verbs::BounceBuffers& bounces;
   AtomicUnit& atomics;
+  QueuePairHistory& history;
 
+  verbs::HwCounters& counters;  // its own; its parts count
   verbs::QpState state = verbs::QpState::kReset;
   verbs::QpAttributes attributes{};
   // Wraps all callbacks.  It is invalidated by each reset or error.

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "fabric/packet/transport.h"
+#include "fabric/soft_hca/faults/completion_fate.h"
 #include "fabric/soft_hca/transport/queue_pair_context.h"
 #include "verbs/provider.h"
 
@@ -41,12 +42,15 @@ class QueuePairLink {
   // queue.
   virtual void EnterError() = 0;
   virtual void EnterSendQueueError() = 0;
+  // Returns what becomes of the next successful completion of a queue.
+  virtual CompletionFate FateOf(WorkQueue queue) = 0;
   // A completion was lost, because its completion queue is in error: the queue
   // pair enters the error state soon, and its listener hears of a fatal error.
   virtual void OnLostCompletion() = 0;
 
   // Completes the receive request `id`, which got no message.
   void FlushReceive(uint64_t id, uint32_t status) {
+    ++qp().counters.resp_cqe_flush_error;
     if (!qp().FlushReceive(id, status)) OnLostCompletion();
   }
 

@@ -2,8 +2,10 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "fabric/soft_hca/transport/atomic_unit.h"
 #include "verbs/wc_status.h"
 #include "wire/psn.h"
@@ -17,8 +19,15 @@ bool ReliableResponder::InSequence(const Transport& request) {
     return true;
   }
   if (ahead < 0) {
+    ++qp_.counters.duplicate_request;
     OnDuplicate(request);
-  } else if (!std::exchange(told_of_gap_, true)) {
+    return false;
+  }
+  ++qp_.counters.out_of_sequence;
+  if (!std::exchange(told_of_gap_, true)) {
+    qp_.history.Note(Incident::Kind::kNotTaken, request.psn,
+                     absl::StrFormat("PSN %#x was to come first: asked for it",
+                                     expected_psn_));
     SendNak(Syndrome::kSequenceError, std::nullopt);
   }
   return false;
@@ -40,27 +49,48 @@ void ReliableResponder::OnDuplicate(const Transport& request) {
 
 void ReliableResponder::OnFetch(const Transport& request) {
   if (message_.begun()) {
+    NoteDenied(request, "a request came before the last message had ended");
     return Refuse(Syndrome::kInvalidRequest, EventType::kQpRequestError);
   }
   if (qp_.attributes.max_dest_rd_atomic == 0) {
+    NoteDenied(request, "max_dest_rd_atomic is 0: it takes no RDMA READ");
     return Refuse(Syndrome::kInvalidRequest, EventType::kQpAccessError);
   }
   const uint32_t right = request.IsAtomic() ? verbs::access::kRemoteAtomic
                                             : verbs::access::kRemoteRead;
-  if ((qp_.attributes.qp_access_flags & right) == 0 ||
-      !qp_.keys
-           .Find(request.key, qp_.init.pd, request.address, request.length,
-                 right)
-           .ok()) {
+  if ((qp_.attributes.qp_access_flags & right) == 0) {
+    NoteDenied(request,
+               request.IsAtomic()
+                   ? "qp_access_flags of the queue pair lack remote atomics"
+                   : "qp_access_flags of the queue pair lack remote read");
+    ++qp_.counters.resp_remote_access_errors;
+    return Refuse(Syndrome::kAccessError, EventType::kQpAccessError);
+  }
+  const auto memory = qp_.keys.Find(request.key, qp_.init.pd, request.address,
+                                    request.length, right);
+  if (!memory.ok()) {
+    NoteDenied(request, memory.status().message());
+    ++qp_.counters.resp_remote_access_errors;
     return Refuse(Syndrome::kAccessError, EventType::kQpAccessError);
   }
   if (request.IsAtomic() && request.address % kAtomicBytes != 0) {
+    NoteDenied(request,
+               absl::StrFormat("the address %#x of an atomic operation is no "
+                               "multiple of %d",
+                               request.address, kAtomicBytes));
     return Refuse(Syndrome::kInvalidRequest, EventType::kQpAccessError);
   }
+  ++(request.IsAtomic() ? qp_.counters.rx_atomic_requests
+                        : qp_.counters.rx_read_requests);
   expected_psn_ = wire::PsnAfter(expected_psn_,
                                  wire::PacketsFor(request.length, link_.Mtu()));
   steps_.Add(
       {.psn = request.psn, .fetch = std::make_shared<Transport>(request)});
+}
+
+void ReliableResponder::NoteDenied(const Transport& request,
+                                   absl::string_view why) {
+  qp_.history.Note(Incident::Kind::kDenied, request.psn, std::string(why));
 }
 
 // kQpRequestError is for operations out of order, kQpAccessError for what they
@@ -74,11 +104,14 @@ void ReliableResponder::OnFault(PartialMessage::Placed fault) {
     case PartialMessage::Placed::kBadLength:
       return Refuse(Syndrome::kInvalidRequest, EventType::kQpAccessError);
     case PartialMessage::Placed::kAccess:
+      ++qp_.counters.resp_remote_access_errors;
       return Refuse(Syndrome::kAccessError, EventType::kQpAccessError);
     case PartialMessage::Placed::kNoReceive:
+      ++qp_.counters.out_of_buffer;
       told_of_gap_ = true;  // the RNR NAK explains the gap that follows
       return SendNak(Syndrome::kRnrNak, std::nullopt);
     case PartialMessage::Placed::kTooLong:
+      ++qp_.counters.resp_local_length_error;
       return RefuseReceive(verbs::wc_status::kLocalLength,
                            Syndrome::kInvalidRequest);
     case PartialMessage::Placed::kProtection:

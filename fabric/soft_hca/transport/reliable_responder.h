@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "absl/strings/string_view.h"
 #include "fabric/soft_hca/transport/responder.h"
 
 namespace ibemu::fabric {
@@ -26,6 +27,7 @@ class ReliableResponder final : public Responder {
   void ResetService() override { told_of_gap_ = false; }
 
   void OnDuplicate(const Transport& request);
+  void NoteDenied(const Transport& request, absl::string_view why);
   void SendNak(Syndrome syndrome, std::optional<EventType> event);
   void Refuse(Syndrome syndrome, std::optional<EventType> event);
   void RefuseReceive(uint32_t status, Syndrome syndrome);

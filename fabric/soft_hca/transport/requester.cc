@@ -1,8 +1,12 @@
 #include "fabric/soft_hca/transport/requester.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/absl_text.h"
 #include "fabric/soft_hca/transport/atomic_unit.h"
 #include "verbs/parts/bounce_buffers.h"
 #include "verbs/parts/memory_transfer.h"
@@ -83,12 +87,12 @@ bool Requester::Begin(PostedSend& send) {
   if (send.IsFenced() && !fetches_.idle()) return false;
   if (send.Fetches() && !fetches_.MayRequest()) return false;
   if (send.Fetches() && qp_.attributes.max_rd_atomic == 0) {
-    sends_.Fail(send, verbs::wc_status::kRemoteInvalidRequest);
-    return false;
+    return Fail(send, verbs::wc_status::kRemoteInvalidRequest,
+                "max_rd_atomic is 0: it may ask for nothing");
   }
   if (qp_.init.type == verbs::QpType::kUd && send.address_pd != qp_.init.pd) {
-    sends_.Fail(send, verbs::wc_status::kLocalQpOperation);
-    return false;
+    return Fail(send, verbs::wc_status::kLocalQpOperation,
+                "the address handle is of another protection domain");
   }
   if (!FindLength(send)) return false;
   // The limit on outstanding packets; the longest message alone has as many
@@ -106,6 +110,13 @@ bool Requester::Begin(PostedSend& send) {
   return true;
 }
 
+// Says why, in the history.  Returns false.
+bool Requester::Fail(PostedSend& send, uint32_t status, absl::string_view why) {
+  qp_.history.Note(Incident::Kind::kDenied, next_psn_, std::string(why));
+  sends_.Fail(send, status);
+  return false;
+}
+
 // Returns false if the send has failed.
 bool Requester::FindLength(PostedSend& send) {
   if (send.request.inline_data != nullptr) {
@@ -113,18 +124,27 @@ bool Requester::FindLength(PostedSend& send) {
   } else {
     const auto ranges = send.FindMemory(qp_);
     if (!ranges.ok()) {
-      sends_.Fail(send, verbs::wc_status::kLocalProtection);
-      return false;
+      return Fail(send, verbs::wc_status::kLocalProtection,
+                  ranges.status().message());
     }
     send.length = verbs::LengthOf(*ranges);
     if (!IsWhatWasRead(send.request, *ranges)) send.request.read_data = nullptr;
   }
   constexpr size_t kLongest = size_t{1} << 31;
   const bool datagram = qp_.init.type == verbs::QpType::kUd;
-  if (send.length > (datagram ? link_.Mtu() : kLongest) ||
-      (send.IsAtomic() && send.length != kAtomicBytes)) {
-    sends_.Fail(send, verbs::wc_status::kLocalLength);
-    return false;
+  const size_t longest = datagram ? link_.Mtu() : kLongest;
+  if (send.length > longest) {
+    return Fail(
+        send, verbs::wc_status::kLocalLength,
+        absl::StrFormat("%d bytes: %s has at most %d", send.length,
+                        datagram ? "a datagram on this port" : "a message",
+                        longest));
+  }
+  if (send.IsAtomic() && send.length != kAtomicBytes) {
+    return Fail(send, verbs::wc_status::kLocalLength,
+                absl::StrFormat("%d bytes: the result of an atomic operation "
+                                "has %d",
+                                send.length, kAtomicBytes));
   }
   return true;
 }
@@ -132,7 +152,8 @@ bool Requester::FindLength(PostedSend& send) {
 void Requester::Gather(PostedSend& send) {
   const auto ranges = send.FindMemory(qp_);
   if (!ranges.ok()) {
-    return sends_.Fail(send, verbs::wc_status::kLocalProtection);
+    Fail(send, verbs::wc_status::kLocalProtection, ranges.status().message());
+    return;
   }
   const size_t size = std::min(send.length - send.emitted, verbs::kChunk);
   const verbs::Buffer buffer = qp_.bounces.Take(size);
@@ -143,7 +164,8 @@ void Requester::Gather(PostedSend& send) {
       qp_.guard.Wrap([this, &send, buffer](const absl::Status& status) {
         gathering_ = false;
         if (!status.ok()) {
-          return sends_.Fail(send, verbs::wc_status::kLocalProtection);
+          Fail(send, verbs::wc_status::kLocalProtection, status.message());
+          return;
         }
         SendChunk(send, buffer);
         Pump();
@@ -191,6 +213,9 @@ void Requester::OnAnswer(const Transport& answer) {
     case Syndrome::kAck:
       return Acknowledge(answer.psn);
     case Syndrome::kSequenceError:
+      qp_.history.Note(Incident::Kind::kSentAgain, answer.psn,
+                       "the peer missed it (NAK: PSN sequence error)");
+      ++qp_.counters.packet_seq_err;
       Acknowledge(before);
       if (in_flight_.waits_for_receiver()) return;  // it retransmits later
       if (qp_.state == State::kReadyToSend ||
@@ -202,8 +227,10 @@ void Requester::OnAnswer(const Transport& answer) {
       Acknowledge(before);
       return in_flight_.OnRnrNak(answer.rnr_timer);
     case Syndrome::kInvalidRequest:
+      ++qp_.counters.req_remote_invalid_request;
       return OnRefusal(answer.psn, verbs::wc_status::kRemoteInvalidRequest);
     case Syndrome::kAccessError:
+      ++qp_.counters.req_remote_access_errors;
       return OnRefusal(answer.psn, verbs::wc_status::kRemoteAccess);
     case Syndrome::kOperationError:
       return OnRefusal(answer.psn, verbs::wc_status::kRemoteOperation);
@@ -213,6 +240,9 @@ void Requester::OnAnswer(const Transport& answer) {
 // Handles a NAK that ends the connection.  RDMA READs before the failed request
 // may still be waiting for memory: they complete first.
 void Requester::OnRefusal(uint32_t psn, uint32_t status) {
+  qp_.history.Note(Incident::Kind::kRefused, psn,
+                   absl::StrCat("NAK of the peer: ",
+                                Absl(verbs::wc_status::NameOf(status))));
   Acknowledge(wire::PsnAfter(psn, wire::kPsnMask));
   if (PostedSend* const send = sends_.FindFrom(psn)) {
     sends_.Fail(*send, status);

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "fabric/packet/transport.h"
 #include "fabric/soft_hca/transport/fetch_requester.h"
 #include "fabric/soft_hca/transport/packets_in_flight.h"
@@ -41,6 +42,7 @@ class Requester final : private PacketsInFlight::Listener,
   // The next packet has PSN `psn`.
   void Start(uint32_t psn);
   uint32_t next_psn() const { return next_psn_; }
+  const SendQueue& sends() const { return sends_; }
   // The attributes have changed: allows as many retries as they say.
   void RenewRetries() { in_flight_.RenewRetries(); }
 
@@ -64,6 +66,7 @@ class Requester final : private PacketsInFlight::Listener,
 
   bool Begin(PostedSend& send);
   bool FindLength(PostedSend& send);
+  bool Fail(PostedSend& send, uint32_t status, absl::string_view why);
   void Gather(PostedSend& send);
   void SendChunk(PostedSend& send, const verbs::Buffer& buffer);
   void FinishSending(PostedSend& send);

@@ -21,6 +21,9 @@ void Responder::OnRequest(const Transport& request) {
   if (IsFetch(request)) return OnFetch(request);
   const PartialMessage::Placed placed = message_.Add(request);
   if (placed != PartialMessage::Placed::kOk) return OnFault(placed);
+  if (request.operation == Transport::Operation::kWrite && request.first) {
+    ++qp_.counters.rx_write_requests;
+  }
   expected_psn_ = wire::PsnAfter(expected_psn_, request.packets);
   if (request.last) {
     WritePayload(request, message_.End(request));

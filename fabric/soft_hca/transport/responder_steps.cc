@@ -36,7 +36,7 @@ void ResponderSteps::Run() {
     if (!step->done) return;
     steps_.pop_front();
     if (!step->status.ok()) return Fail(*step);
-    if (step->completion) Complete(*step->completion, step->solicited);
+    if (step->completion && !Complete(*step)) return link_.EnterError();
     if (step->breaks) return link_.EnterError();
     if (step->refusal) {
       Acknowledge(*step->refusal, step->psn);
@@ -60,7 +60,8 @@ void ResponderSteps::Fail(const ResponderStep& step) {
   if (step.completion) {
     verbs::WorkCompletion failed = *step.completion;
     failed.status = verbs::wc_status::kLocalProtection;
-    Complete(failed, false);
+    ++qp_.counters.resp_cqe_error;
+    Push(failed, false);
   }
   if (qp_.init.type == verbs::QpType::kUd) return Run();
   if (qp_.IsReliable()) Acknowledge(Syndrome::kOperationError, step.psn);
@@ -72,8 +73,32 @@ void ResponderSteps::Fail(const ResponderStep& step) {
   link_.EnterError();
 }
 
-void ResponderSteps::Complete(const verbs::WorkCompletion& completion,
-                              bool solicited) {
+bool ResponderSteps::Complete(const ResponderStep& step) {
+  verbs::WorkCompletion completion = *step.completion;
+  CompletionFate fate;
+  if (completion.status == verbs::wc_status::kSuccess) {
+    fate = link_.FateOf(WorkQueue::kReceive);
+  }
+  if (fate.status != 0) {
+    completion.status = fate.status;
+    completion.vendor_err = fate.vendor_err;
+  }
+  if (completion.status != verbs::wc_status::kSuccess) {
+    ++qp_.counters.resp_cqe_error;
+  }
+  if (!fate.lost) Push(completion, step.solicited, fate.delay);
+  return fate.status == 0;
+}
+
+void ResponderSteps::Push(const verbs::WorkCompletion& completion,
+                          bool solicited, absl::Duration delay) {
+  if (!late_.Delays(delay)) return PushNow(completion, solicited);
+  late_.Add(delay,
+            [this, completion, solicited] { PushNow(completion, solicited); });
+}
+
+void ResponderSteps::PushNow(const verbs::WorkCompletion& completion,
+                             bool solicited) {
   if (!qp_.receive_cq().Push(completion, solicited)) link_.OnLostCompletion();
 }
 
@@ -88,6 +113,7 @@ void ResponderSteps::Acknowledge(Syndrome syndrome, uint32_t psn) {
 
 uint32_t ResponderSteps::Flush() {
   writing_bytes_ = 0;
+  late_.PushAll();
   // A message whose last packet has arrived is one of the steps.
   for (const auto& step : std::exchange(steps_, {})) {
     if (!step->completion) continue;
@@ -103,6 +129,7 @@ uint32_t ResponderSteps::TakeFlushedStatus() {
 void ResponderSteps::Reset() {
   writing_bytes_ = 0;
   steps_.clear();
+  late_.Clear();
   TakeFlushedStatus();
   fetches_.Reset();
 }

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "fabric/packet/transport.h"
+#include "fabric/soft_hca/faults/late_completions.h"
 #include "fabric/soft_hca/transport/fetch_responder.h"
 #include "fabric/soft_hca/transport/queue_pair_link.h"
 #include "fabric/soft_hca/transport/responder_step.h"
@@ -23,7 +24,7 @@ namespace ibemu::fabric {
 class ResponderSteps final : private FetchResponder::Listener {
  public:
   explicit ResponderSteps(QueuePairLink& link)
-      : link_(link), qp_(link.qp()), fetches_(link, *this) {}
+      : link_(link), qp_(link.qp()), fetches_(link, *this), late_(qp_.timers) {}
   ResponderSteps(const ResponderSteps&) = delete;
   ResponderSteps& operator=(const ResponderSteps&) = delete;
 
@@ -46,7 +47,12 @@ class ResponderSteps final : private FetchResponder::Listener {
   void OnStepReady() override { Run(); }
   // Ends a step whose memory could not be accessed.
   void Fail(const ResponderStep& step);
-  void Complete(const verbs::WorkCompletion& completion, bool solicited);
+  // Pushes the completion of a step.  Returns false if a fault makes it one
+  // that ends in the error state.
+  bool Complete(const ResponderStep& step);
+  void Push(const verbs::WorkCompletion& completion, bool solicited,
+            absl::Duration delay = absl::ZeroDuration());
+  void PushNow(const verbs::WorkCompletion& completion, bool solicited);
   void Acknowledge(Transport::Syndrome syndrome, uint32_t psn);
   uint32_t TakeFlushedStatus();
 
@@ -56,6 +62,7 @@ class ResponderSteps final : private FetchResponder::Listener {
   size_t writing_bytes_ = 0;
   std::deque<std::shared_ptr<ResponderStep>> steps_;
   uint32_t flushed_status_ = verbs::wc_status::kFlushed;
+  LateCompletions late_;
 };
 
 }  // namespace ibemu::fabric

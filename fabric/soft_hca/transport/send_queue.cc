@@ -1,5 +1,6 @@
 #include "fabric/soft_hca/transport/send_queue.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -48,14 +49,23 @@ void SendQueue::CompleteBefore(std::optional<uint32_t> oldest) {
 
 void SendQueue::Complete() {
   while (!sends_.empty() && sends_.front()->complete) {
+    const CompletionFate fate = link_.FateOf(WorkQueue::kSend);
+    if (fate.status != 0 || fate.lost) NoteFault(*sends_.front(), fate);
+    if (fate.status != 0) return FailOldest(fate.status, fate.vendor_err);
     const std::unique_ptr<PostedSend> send = std::move(sends_.front());
     sends_.pop_front();
     --left_;
-    PushCompletion(*send, verbs::wc_status::kSuccess);
+    PushSuccess(*send, fate);
   }
   if (!sends_.empty() && sends_.front()->failure != 0) {
     FailOldest(sends_.front()->failure);
   }
+}
+
+void SendQueue::NoteFault(const PostedSend& send, const CompletionFate& fate) {
+  qp_.history.Note(Incident::Kind::kDenied, send.first_psn,
+                   fate.lost ? "a fault of the queue pair lost its completion"
+                             : "a fault of the queue pair gave it this status");
 }
 
 void SendQueue::Fail(PostedSend& send, uint32_t status) {
@@ -63,38 +73,64 @@ void SendQueue::Fail(PostedSend& send, uint32_t status) {
   if (sends_.front().get() == &send) FailOldest(status);
 }
 
-void SendQueue::FailOldest(uint32_t status) {
+void SendQueue::FailOldest(uint32_t status, uint32_t vendor_err) {
   if (sends_.empty()) return;
   const std::unique_ptr<PostedSend> send = std::move(sends_.front());
   sends_.pop_front();
   if (left_ > 0) --left_;
-  PushCompletion(*send, status);
+  ++qp_.counters.req_cqe_error;
+  qp_.history.NoteFailure({.id = send->request.work.wr_id,
+                           .status = status,
+                           .psn = send->first_psn,
+                           .what = std::string(send->Name())});
+  PushFailure(*send, status, vendor_err);
   if (qp_.IsReliable()) return link_.EnterError();
   link_.EnterSendQueueError();
   Flush();
 }
 
-void SendQueue::PushCompletion(const PostedSend& send, uint32_t status) {
+void SendQueue::PushSuccess(const PostedSend& send,
+                            const CompletionFate& fate) {
   const bool wanted = qp_.init.signal_all || (send.request.work.send_flags &
                                               verbs::send_flag::kSignaled) != 0;
-  if (status == verbs::wc_status::kSuccess && !wanted) return;
+  if (!wanted || fate.lost) return;
+  Push(send.Completion(), send.entry, fate.delay);
+}
+
+void SendQueue::PushFailure(const PostedSend& send, uint32_t status,
+                            uint32_t vendor_err) {
   verbs::WorkCompletion completion = send.Completion();
   completion.status = status;
+  completion.vendor_err = vendor_err;
+  Push(completion, send.entry, absl::ZeroDuration());
+}
+
+void SendQueue::Push(verbs::WorkCompletion completion, uint64_t entry,
+                     absl::Duration delay) {
   completion.qp_num = qp_.number;
-  if (!qp_.send_cq().PushSend(completion, entries_, send.entry)) {
+  if (!late_.Delays(delay)) return PushNow(completion, entry);
+  late_.Add(delay, [this, completion, entry] { PushNow(completion, entry); });
+}
+
+void SendQueue::PushNow(const verbs::WorkCompletion& completion,
+                        uint64_t entry) {
+  if (!qp_.send_cq().PushSend(completion, entries_, entry)) {
     link_.OnLostCompletion();
   }
 }
 
 void SendQueue::Flush() {
+  late_.PushAll();
   for (const auto& send : std::exchange(sends_, {})) {
-    PushCompletion(*send, verbs::wc_status::kFlushed);
+    ++qp_.counters.req_cqe_flush_error;
+    PushFailure(*send, verbs::wc_status::kFlushed, 0);
   }
   left_ = 0;
 }
 
 void SendQueue::Reset() {
   sends_.clear();
+  late_.Clear();
   entries_.FreeAll();
   left_ = 0;
 }

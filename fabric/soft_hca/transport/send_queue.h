@@ -10,6 +10,7 @@
 #include <span>
 
 #include "absl/status/status.h"
+#include "fabric/soft_hca/faults/late_completions.h"
 #include "fabric/soft_hca/transport/posted_send.h"
 #include "fabric/soft_hca/transport/queue_pair_link.h"
 #include "verbs/parts/send_queue_entries.h"
@@ -25,12 +26,20 @@ class SendQueue {
   explicit SendQueue(QueuePairLink& link)
       : link_(link),
         qp_(link.qp()),
-        entries_(qp_.init.capacity.send_requests) {}
+        entries_(qp_.init.capacity.send_requests),
+        late_(qp_.timers) {}
   SendQueue(const SendQueue&) = delete;
   SendQueue& operator=(const SendQueue&) = delete;
 
   // Adds work requests, see verbs::Qp::PostSend().
   absl::Status Post(std::span<verbs::SendRequest> requests, size_t& taken);
+
+  size_t size() const { return entries_.size(); }
+  // Returns the number of places that are taken up.
+  size_t taken() const { return entries_.taken(); }
+  // Returns the number of requests whose packets have left and that are not
+  // complete.
+  size_t outstanding() const { return left_; }
 
   // Returns the work request whose packets leave now.  REQUIRES: HasCurrent().
   bool HasCurrent() const { return left_ < sends_.size(); }
@@ -52,7 +61,7 @@ class SendQueue {
   void Complete();
   // Completes the oldest one with the error `status`.  The queue pair is in an
   // error state then, in which all others are flushed.
-  void FailOldest(uint32_t status);
+  void FailOldest(uint32_t status, uint32_t vendor_err = 0);
   // Completes `send` with an error once those before it are complete.
   void Fail(PostedSend& send, uint32_t status);
 
@@ -61,13 +70,21 @@ class SendQueue {
   void Reset();
 
  private:
-  void PushCompletion(const PostedSend& send, uint32_t status);
+  // Says in the history that a fault is the reason.
+  void NoteFault(const PostedSend& send, const CompletionFate& fate);
+  void PushSuccess(const PostedSend& send, const CompletionFate& fate);
+  void PushFailure(const PostedSend& send, uint32_t status,
+                   uint32_t vendor_err);
+  void Push(verbs::WorkCompletion completion, uint64_t entry,
+            absl::Duration delay);
+  void PushNow(const verbs::WorkCompletion& completion, uint64_t entry);
 
   QueuePairLink& link_;
   const QueuePairContext& qp_;
   verbs::SendQueueEntries entries_;
   std::deque<std::unique_ptr<PostedSend>> sends_;
   size_t left_ = 0;  // the number of those that have left
+  LateCompletions late_;
 };
 
 }  // namespace ibemu::fabric

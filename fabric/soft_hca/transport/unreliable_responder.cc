@@ -1,5 +1,6 @@
 #include "fabric/soft_hca/transport/unreliable_responder.h"
 
+#include "absl/strings/str_format.h"
 #include "verbs/wc_status.h"
 #include "wire/psn.h"
 
@@ -17,6 +18,12 @@ bool UnreliableResponder::InSequence(const Transport& request) {
 bool UnreliableResponder::FollowsLast(const Transport& request) {
   if (request.psn == expected_psn_ && (request.first || message_.begun())) {
     return true;
+  }
+  if (request.psn != expected_psn_) {
+    qp_.history.Note(Incident::Kind::kNotTaken, request.psn,
+                     absl::StrFormat("PSN %#x was to come first: what is "
+                                     "missing is lost",
+                                     expected_psn_));
   }
   message_.Drop();
   expected_psn_ =

@@ -52,6 +52,15 @@ TEST_F(DiagnoseTest, AFailedTrialSpeaksForItself) {
   EXPECT_EQ(About("/dev/fuse").cure, "chmod");
 }
 
+TEST_F(DiagnoseTest, AMissingNetworkIsInTheWayOfNothingElse) {
+  trials_.network = absl::NotFoundError("/dev/net/tun is missing: modprobe");
+  EXPECT_EQ(About("network").level, Level::kNote);
+  EXPECT_EQ(About("network").what, "/dev/net/tun is missing");
+  EXPECT_EQ(About("network").cure, "modprobe");
+  trials_.namespaces = absl::PermissionDeniedError("forbidden: sysctl");
+  EXPECT_EQ(About("network").cure, "");
+}
+
 TEST_F(DiagnoseTest, WithoutNamespacesTheMountsAreNotBlamed) {
   const auto forbidden = absl::PermissionDeniedError("forbidden: sysctl");
   trials_.namespaces = trials_.fuse = trials_.overlay = forbidden;

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "daemon/addresses/address_text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "wire/ip_text.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -57,8 +57,8 @@ TEST(AddressPlanTest, NumbersInWhateverNetwork) {
 
 TEST(AddressPlanTest, GivesAnAddressToOnePortOnly) {
   AddressPlan plan;
-  const wire::IpNetwork network = *ParseNetwork("10.0.0.1/8");
-  EXPECT_TRUE(plan.Add({kFirst, 2}, *ParseNetwork("fd00::1/64")).ok());
+  const wire::IpNetwork network = *wire::ParseNetwork("10.0.0.1/8");
+  EXPECT_TRUE(plan.Add({kFirst, 2}, *wire::ParseNetwork("fd00::1/64")).ok());
   EXPECT_TRUE(plan.Add({kFirst, 2}, network).ok());
   EXPECT_EQ(plan.Add({kSecond, 1}, network).code(),
             absl::StatusCode::kAlreadyExists);
@@ -75,9 +75,9 @@ TEST(AddressPlanTest, NamesHostsOnceAndNotAllOfMany) {
   ASSERT_EQ(numbered.Hosts(1).size(), 1u);
   EXPECT_EQ(AddressText(numbered.Hosts(1)[0].address), "198.18.0.1");
   AddressPlan told;
-  ASSERT_TRUE(told.Add({kSecond, 1}, *ParseNetwork("10.0.0.2/8")).ok());
-  ASSERT_TRUE(told.Add({kSecond, 2}, *ParseNetwork("10.0.0.1/8")).ok());
-  ASSERT_TRUE(told.Add({kFirst, 1}, *ParseNetwork("fd00::1/64")).ok());
+  ASSERT_TRUE(told.Add({kSecond, 1}, *wire::ParseNetwork("10.0.0.2/8")).ok());
+  ASSERT_TRUE(told.Add({kSecond, 2}, *wire::ParseNetwork("10.0.0.1/8")).ok());
+  ASSERT_TRUE(told.Add({kFirst, 1}, *wire::ParseNetwork("fd00::1/64")).ok());
   ASSERT_EQ(told.Hosts(10).size(), 1u);
   EXPECT_EQ(told.Hosts(10)[0].adapter, kSecond);
 }
@@ -85,8 +85,8 @@ TEST(AddressPlanTest, NamesHostsOnceAndNotAllOfMany) {
 TEST(AddressTextTest, ReadsWhatItWrites) {
   for (const char* text :
        {"198.18.0.1/16", "fd1b:e000:0:1::1/64", "0.0.0.0/0", "::/128"}) {
-    ASSERT_TRUE(ParseNetwork(text)) << text;
-    EXPECT_EQ(NetworkText(*ParseNetwork(text)), text);
+    ASSERT_TRUE(wire::ParseNetwork(text)) << text;
+    EXPECT_EQ(NetworkText(*wire::ParseNetwork(text)), text);
   }
 }
 
@@ -94,7 +94,7 @@ TEST(AddressTextTest, RefusesWhatIsNoNetwork) {
   for (const char* text :
        {"", "10.0.0.1", "10.0.0.1/", "10.0.0.1/33", "10.0.0.1/-1",
         "10.0.0.1/8x", "10.0.0/8", "fd00::1/129", "node-1/8", "/8"}) {
-    EXPECT_FALSE(ParseNetwork(text)) << text;
+    EXPECT_FALSE(wire::ParseNetwork(text)) << text;
   }
 }
 

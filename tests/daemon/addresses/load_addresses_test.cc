@@ -6,13 +6,13 @@
 
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/addresses/address_file.h"
-#include "daemon/addresses/address_text.h"
 #include "fabric/fabric.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "testing/temp_directory.h"
 #include "testing/virtual_timers.h"
 #include "topology/formats/load_topology.h"
+#include "wire/ip_text.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -116,6 +116,41 @@ TEST_F(LoadAddressesTest, ANetworkHasRoomForAllAndNoBitsTooMany) {
 TEST_F(LoadAddressesTest, WhatIsNeitherIsSaidToBe) {
   EXPECT_THAT(MistakeOfChoice("/nowhere/a.txt"),
               StartsWith("--addresses=/nowhere/a.txt: this is neither a file"));
+}
+
+class ReplaceTest : public LoadAddressesTest {
+ protected:
+  absl::Status ReplaceBy(uint32_t node, std::string_view network) {
+    return Replace({{.node = topology::NodeId{node},
+                     .port = 1,
+                     .networks = {*wire::ParseNetwork(network)}}},
+                   adapters_, plan_);
+  }
+
+  AddressPlan plan_ = AddressPlan::Numbered(AddressPlan::kUsual, numbered_);
+};
+
+TEST_F(ReplaceTest, ATopologysAddressStandsForAllThatThePlanHasForThePort) {
+  const AdapterId second = Adapter("node-2");
+  ASSERT_TRUE(ReplaceBy(1, "10.0.0.2/8").ok());
+  ASSERT_EQ(plan_.AddressesOf({second, 1}).size(), 1u);
+  EXPECT_EQ(NetworkText(plan_.AddressesOf({second, 1})[0]), "10.0.0.2/8");
+  EXPECT_EQ(plan_.PortWith(wire::ParseNetwork("10.0.0.2/8")->address),
+            (AddressPlan::Owner{second, 1}));
+  EXPECT_EQ(plan_.PortWith(wire::ParseNetwork("198.18.0.2/16")->address),
+            std::nullopt);
+  EXPECT_EQ(plan_.PortWith(wire::ParseNetwork("198.18.0.3/16")->address),
+            (AddressPlan::Owner{Adapter("node-3"), 1}));
+  const std::vector<AddressPlan::HostAddress> hosts = plan_.Hosts(10);
+  ASSERT_EQ(hosts.size(), 3u) << "each once";
+  EXPECT_EQ(AddressText(hosts[1].address), "10.0.0.2");
+}
+
+TEST_F(ReplaceTest, AnAddressOfThePlansIsGivenToNoOtherPort) {
+  EXPECT_EQ(ReplaceBy(1, "198.18.0.3/16").message(),
+            "the topology gives 198.18.0.3 to node-2/1, but by number it is "
+            "node-3/1's: give that port another address, too");
+  EXPECT_TRUE(ReplaceBy(1, "198.18.0.2/16").ok()) << "it has it anyway";
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ class AttachmentsTest : public ::testing::Test, protected MethodCaller {
   HostTable hosts_{*loop_, adapters_};
   AddressPlan plan_;
   ConnectionTable connections_{*loop_, hosts_, plan_, /*seed=*/1};
-  Attachments attachments_{*loop_, hosts_, connections_};
+  NetworkTable networks_{*loop_, adapters_, connections_};
+  Attachments attachments_{*loop_, hosts_, connections_, networks_};
 };
 
 TEST_F(AttachmentsTest, ADeviceThatNobodyUsesIsRemovedAndAdded) {

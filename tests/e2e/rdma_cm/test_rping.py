@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from by_address import CLIENT, LINES, PAIR, SERVER, meet
+from by_address import CLIENT, LINES, PAIR, SERVER, meet, serve
 from harness import Fabric
 
 COUNT = 5
@@ -55,23 +55,16 @@ def test_each_way_to_say_where_to_leads_there(pair, serve, ask):
 
 
 def test_a_server_that_stays_serves_one_client_after_another(pair):
-    server = pair.start("node-1", *LINES, "rping", "-s", "-v", "-d", "-P")
-    server.wait_for("rdma_listen")
+    server = serve(pair, "rping", "-s", "-v", "-P")
     for _ in range(2):
         client = pair.run("node-2", *ASK, "-a", SERVER).stdout
         assert client.count("ping data: rdma-ping-") == COUNT
     server.stop()
 
 
-def listening(lab):
-    server = lab.start("node-1", *LINES, "rping", "-s", "-v", "-d")
-    server.wait_for("rdma_listen")
-    return server
-
-
 def test_where_nobody_listens_a_client_is_rejected(pair):
     # Of another port; a host that never opened rdma_cm has no address yet.
-    server = listening(pair)
+    server = serve(pair, "rping", "-s", "-v")
     client = pair.run("node-2", *ASK, "-a", SERVER, "-p", 9, check=False)
     assert "cma event RDMA_CM_EVENT_REJECTED, error 8" in client.stderr
     assert client.returncode != 0
@@ -85,7 +78,7 @@ def test_an_address_of_nobody_is_an_error_of_the_address(pair):
 
 
 def test_a_client_is_disconnected_when_its_server_is_killed(pair):
-    server = listening(pair)
+    server = serve(pair, "rping", "-s", "-v")
     client = pair.start("node-2", *LINES, "rping", "-c", "-v", "-a", SERVER)
     client.wait_for("ping data: rdma-ping-3:")
     server.stop(signal.SIGKILL)

@@ -2,18 +2,16 @@
 
 Which of them a device may leave out, and why, is in pyverbs_skips.txt: a test
 that is skipped for another reason, or that is not listed, is a failure.  Those
-of librdmacm, and those of other vendors' devices, are not run.
+of librdmacm are in rdma_cm/; those of other vendors' devices are not run.
 """
 
-import gzip
-import pathlib
 import re
 
 import pytest
 
 from harness import ROOT
+from pyverbs_suite import results, suite  # noqa: F401
 
-PACKAGED = pathlib.Path("/usr/share/doc/rdma-core/tests")
 SKIPS = ROOT / "tests/e2e/verbs/pyverbs_skips.txt"
 # How many tests of a module must pass.
 MODULES = {
@@ -39,20 +37,6 @@ MODULES = {
 TIMEOUT = 120  # seconds; each takes less than two
 
 
-@pytest.fixture(scope="session")
-def suite(scratch):
-    """The suite, where everybody can read it."""
-    target = scratch / "pyverbs" / "tests"
-    target.mkdir(parents=True)
-    for source in PACKAGED.iterdir():
-        if source.suffix == ".gz":
-            text = gzip.decompress(source.read_bytes())
-            (target / source.stem).write_bytes(text)
-        else:
-            (target / source.name).write_bytes(source.read_bytes())
-    return target.parent
-
-
 def skips_allowed():
     """Pairs of a test and a pattern for the reason."""
     section, skips = None, {}
@@ -64,18 +48,6 @@ def skips_allowed():
         else:
             skips[line.strip()] = section
     return skips
-
-
-def results(output):
-    """What became of each test: "ok", "FAIL" … or the reason of a skip."""
-    found = {}
-    # A test's name, perhaps a line of description, then " ... " and the result.
-    pattern = re.compile(
-        r"^(\w+) \(tests\.(\w+)\.\w+\.\1\)\n?.*? \.\.\. (.*)$", re.M)
-    for name, module, result in pattern.findall(output):
-        skipped = re.fullmatch(r"skipped (['\"])(.*)\1", result)
-        found[f"{module}.{name}"] = skipped[2] if skipped else result
-    return found
 
 
 def run_module(account, suite, module):

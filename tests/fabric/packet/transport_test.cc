@@ -27,6 +27,24 @@ Transport Train(Transport::Operation operation) {
   return train;
 }
 
+TEST(TransportTest, AllPacketsOfAMessageButTheLastAreFull) {
+  const Transport train = Train(Transport::Operation::kSend);
+  EXPECT_TRUE(train.FitsMtu(1024));
+  EXPECT_FALSE(train.FitsMtu(512));
+  EXPECT_FALSE(train.FitsMtu(2048));
+  for (uint32_t i = 0; i < train.packets; ++i) {
+    const Transport single = train.Single(i);
+    EXPECT_TRUE(single.FitsMtu(1024)) << i;
+    EXPECT_FALSE(single.FitsMtu(512)) << i;
+    EXPECT_EQ(single.FitsMtu(2048), single.last) << i;
+  }
+  Transport empty;
+  empty.last = true;
+  EXPECT_FALSE(empty.FitsMtu(1024)) << "it ends a message with nothing";
+  empty.first = true;
+  EXPECT_TRUE(empty.FitsMtu(1024));
+}
+
 TEST(TransportTest, PacketsOfATrainFollowEachOther) {
   const Transport train = Train(Transport::Operation::kSend);
   uint32_t psn = train.psn;

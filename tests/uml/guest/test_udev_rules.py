@@ -78,11 +78,12 @@ def test_units_can_wait_for_a_port(udev, system):
     assert "SYSTEMD_WANTS" not in umad
 
 
-def test_everybody_may_use_verbs(udev):
-    uverbs = make_device("infiniband/uverbs7", 7)
+@pytest.mark.parametrize("name", ["uverbs7", "rdma_cm"])
+def test_everybody_may_use_verbs_and_connections(udev, name):
+    device = make_device(f"infiniband/{name}", 7)
     udev()
-    assert owner_and_mode("/dev/infiniband/uverbs7") == (0, "root", 0o666)
-    os.close(uverbs)
+    assert owner_and_mode(f"/dev/infiniband/{name}") == (0, "root", 0o666)
+    os.close(device)
 
 
 def test_a_plainly_named_device_is_found_below_infiniband(udev):

@@ -62,6 +62,27 @@ TEST_P(ReliableConnectionTest,
   EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(100u, status::kSuccess)));
 }
 
+TEST_P(ReliableConnectionTest, EndsBothSidesWhenTheirPathMtusDiffer) {
+  for (const uint32_t of_b : {2u, 4u}) {  // 512 and 2048 bytes; a_ has 1024
+    Make(Options(), Options());
+    a_->Connect(TowardsB());
+    QpAttributes to_a = TowardsA();
+    to_a.path_mtu = of_b;
+    b_->Connect(to_a);
+    ASSERT_TRUE(b_->Receive(0, 4000).ok());
+    ASSERT_TRUE(b_->Receive(0, 4000).ok());
+    ASSERT_TRUE(a_->Send(0, 400).ok());
+    Run();
+    EXPECT_THAT(a_->PollStatuses(), ElementsAre(status::kSuccess))
+        << "it is one packet for both";
+    ASSERT_TRUE(a_->Send(0, 4000).ok());
+    Run();
+    EXPECT_THAT(a_->PollStatuses(), ElementsAre(status::kRemoteInvalidRequest));
+    EXPECT_THAT(b_->events, Contains(EventType::kQpRequestError));
+    b_->PollStatuses();
+  }
+}
+
 TEST_P(ReliableConnectionTest,
        EndsBothSidesWhenAMessageIsLongerThanItsReceiveRequest) {
   Connect();

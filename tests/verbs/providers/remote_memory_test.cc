@@ -35,6 +35,23 @@ TEST_P(RemoteMemoryTest, WritesWithoutThePeersHelp) {
   EXPECT_THAT(b_->Poll(), IsEmpty());
 }
 
+TEST_P(RemoteMemoryTest, FailsAReadWhoseResponsesHaveAnotherPathMtu) {
+  for (const uint32_t of_b : {2u, 4u}) {  // 512 and 2048 bytes; a_ has 1024
+    Connect();
+    QpAttributes reset{}, to_a = TowardsA();
+    to_a.path_mtu = of_b;
+    b_->Modify(reset, QpState::kReset);
+    b_->Connect(to_a);
+    ASSERT_TRUE(a_->Rdma(kRead, 0, 400, *b_, 0).ok());
+    Run();
+    EXPECT_THAT(a_->PollStatuses(), ElementsAre(status::kSuccess))
+        << "it is one packet for both";
+    ASSERT_TRUE(a_->Rdma(kRead, 0, 4000, *b_, 0).ok());
+    Run();
+    EXPECT_THAT(a_->PollStatuses(), ElementsAre(status::kBadResponse));
+  }
+}
+
 TEST_P(RemoteMemoryTest, ReadsWithoutThePeersHelp) {
   Connect();
   const std::string text = Pattern(600000);

@@ -68,6 +68,11 @@ std::optional<NodeId> DraftBuilder::AddNode(Place at, NodeSpec spec) {
   return id;
 }
 
+void DraftBuilder::AddAddress(Place at, NodeId node, int port,
+                              std::string text) {
+  draft_.addresses.push_back({at, node, port, Keep(std::move(text))});
+}
+
 void DraftBuilder::Connect(Place at, End a, End b, const LinkSpec& cable) {
   const auto back = told_.find({b.node, b.port, a.node, a.port});
   if (back != told_.end() && back->second > 0) {

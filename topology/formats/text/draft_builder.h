@@ -41,6 +41,9 @@ class DraftBuilder {
   // not a fault if the text describes it a second time from its other end.
   void Connect(Place at, End a, End b, const LinkSpec& cable);
 
+  // Gives a port one more address.  `text` is as in "10.1.0.1/16".
+  void AddAddress(Place at, NodeId node, int port, std::string text);
+
   // Returns the topology, or an error with all faults.  REQUIRES: called once.
   absl::StatusOr<Topology> Finish(Progress progress);
 

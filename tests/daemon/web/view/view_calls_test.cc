@@ -17,8 +17,9 @@ std::string RequestFor(const char* method) {
 }
 
 TEST(ViewCallsTest, PagesLookAndChangeLinksNodesAndFaults) {
-  for (const char* method : {"nodes", "links", "link.set", "node.set",
-                             "fault.add", "fault.remove", "counter.get"}) {
+  for (const char* method :
+       {"nodes", "links", "link.set", "node.set", "node.status", "fault.add",
+        "fault.remove", "counter.get"}) {
     EXPECT_TRUE(CheckViewCall(RequestFor(method)).ok()) << method;
   }
 }

@@ -54,7 +54,9 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
                 .timers = timers,
                 .keys = keys,
                 .bounces = bounces,
-                .atomics = atomics} {
+                .atomics = atomics,
+                .history = history,
+                .counters = counters} {
     context.state = verbs::QpState::kReadyToSend;
     verbs::QpAttributes& to = context.attributes;
     to.port_num = 1;
@@ -145,6 +147,7 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
   void EnterSendQueueError() override {
     context.state = verbs::QpState::kSendQueueError;
   }
+  CompletionFate FateOf(WorkQueue /*queue*/) override { return fate; }
   void OnLostCompletion() override { ++lost_completions; }
 
   testing::VirtualTimers timers;
@@ -156,7 +159,10 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
   AtomicUnit atomics;
   verbs::CompletionQueue cq;
   std::deque<verbs::ReceiveRequest> receives;
+  QueuePairHistory history{timers};
+  verbs::HwCounters counters;
   QueuePairContext context;
+  CompletionFate fate;  // of every completion that would be successful
   std::vector<std::shared_ptr<const Transport>> sent;
   std::vector<uint32_t> destinations;  // of datagrams
   std::vector<verbs::EventType> events;

@@ -77,6 +77,7 @@ class RequesterLab {
                size_t payload = FakeLink::kMtu) {
     Transport answer;
     answer.operation = Transport::Operation::kReadResponse;
+    answer.last = true;
     answer.psn = psn;
     answer.message = FakeLink::BufferOf(text);
     answer.size = text.size();

@@ -1,0 +1,37 @@
+// The network of a run: how its interfaces are had from the daemon.
+#ifndef IBEMU_CLI_RUN_NETWORKS_H_
+#define IBEMU_CLI_RUN_NETWORKS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "control/client.h"
+#include "launch/network/network_devices.h"
+
+namespace ibemu::cli {
+
+// A Network is what --net gives a command.
+struct Network {
+  std::vector<control::NetworkPort> ports;        // ib0, ib1, ...
+  std::vector<launch::NetworkDevice> interfaces;  // of the same
+};
+
+// Makes an interface of each port with addresses of `hosts`, in this process's
+// network namespace, and hands them to the daemon.
+//
+// Errors: those of the daemon, and of launch::MakeNetworkDevice().
+absl::StatusOr<Network> AttachNetwork(control::Client& daemon,
+                                      const std::vector<std::string>& hosts);
+
+// Waits for a while until the interfaces have joined their groups, for these
+// say how long packets may be, and brings them up.
+absl::Status BringUp(control::Client& daemon, Network& network);
+
+// The first address of IPv4, "198.18.0.1"; empty if there is none.
+std::string AddressOf(const Network& network);
+
+}  // namespace ibemu::cli
+
+#endif  // IBEMU_CLI_RUN_NETWORKS_H_

@@ -1,0 +1,263 @@
+#include "daemon/networks/network_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "daemon/networks/tun_device.h"
+#include "daemon/words/port_text.h"
+#include "ipoib/multicast_gid.h"
+#include "ipoib/wire/hardware_address.h"
+#include "mad/wire/sa_services.h"
+#include "nlohmann/json.hpp"
+#include "wire/ip_address.h"
+#include "wire/ip_text.h"
+#include "wire/layout.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+
+// "80:00:00:48:fe:80:..."
+std::string HardwareText(const ipoib::HardwareAddress& address) {
+  std::vector<std::byte> bytes;
+  wire::Append(address, bytes);
+  return absl::StrJoin(bytes, ":", [](std::string* text, std::byte byte) {
+    absl::StrAppendFormat(text, "%02x", std::to_integer<int>(byte));
+  });
+}
+
+// The hardware address of everybody: RFC 4391 §9.1.1.
+ipoib::HardwareAddress EverybodyOf(const ipoib::Link& link) {
+  const mad::McMemberRecord* const group = link.broadcast_group();
+  return {
+      .qpn = 0xffffff,
+      .gid = group != nullptr ? group->mgid : ipoib::BroadcastGid(link.pkey())};
+}
+
+sysfs::NetworkInterface InterfaceOf(
+    const std::shared_ptr<HostNetwork>& network) {
+  return {.name = network->name(),
+          .port = network->port(),
+          .facts = [weak = std::weak_ptr(
+                        network)]() -> std::optional<sysfs::NetworkFacts> {
+            const auto network = weak.lock();
+            if (network == nullptr || network->ended()) return std::nullopt;
+            const ipoib::Link& link = network->link();
+            const auto& counters = network->counters();
+            return sysfs::NetworkFacts{
+                .address = HardwareText(link.hardware_address()),
+                .broadcast = HardwareText(EverybodyOf(link)),
+                .pkey = link.pkey(),
+                .mtu = link.mtu(),
+                .carrier = link.up(),
+                .rx_packets = counters.received,
+                .rx_bytes = counters.received_bytes,
+                .tx_packets = counters.sent,
+                .tx_bytes = counters.sent_bytes,
+                .tx_dropped = counters.dropped};
+          }};
+}
+
+}  // namespace
+
+// What a caller's connection keeps: its end is the network's.
+class NetworkTable::Holder {
+ public:
+  Holder(NetworkTable& table, const Key& key,
+         std::shared_ptr<HostNetwork> network)
+      : table_(table), key_(key), network_(std::move(network)) {}
+  ~Holder() { End(); }
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
+
+  void End() {
+    if (network_ == nullptr) return;
+    table_.Remove(key_);
+    network_.reset();
+  }
+
+ private:
+  NetworkTable& table_;
+  const Key key_;
+  std::shared_ptr<HostNetwork> network_;  // null: it has ended
+};
+
+NetworkTable::NetworkTable(Loop& loop, Adapters& adapters,
+                           ConnectionTable& connections)
+    : loop_(loop), adapters_(adapters), connections_(connections) {}
+
+void NetworkTable::AddTo(control::MethodTable& dispatcher) {
+  dispatcher.Add("network.ports",
+                 [this](control::Parameters& parameters, control::Caller&) {
+                   return Ports(parameters);
+                 });
+  dispatcher.Add("network.attach", [this](control::Parameters& parameters,
+                                          control::Caller& caller) {
+    return Attach(parameters, caller);
+  });
+  dispatcher.Add("network.show",
+                 [this](control::Parameters& parameters, control::Caller&) {
+                   return Show(parameters);
+                 });
+}
+
+std::vector<NetworkTable::Shown> NetworkTable::In(
+    const NetworkNamespace& place) const {
+  std::vector<Shown> shown;
+  for (const auto& [key, entry] : entries_) {
+    const auto network = entry.network.lock();
+    if (network == nullptr || network->ended() || entry.place != place) {
+      continue;
+    }
+    shown.push_back({key.adapter, InterfaceOf(network)});
+  }
+  return shown;
+}
+
+json NetworkTable::List() const {
+  json list = json::array();
+  for (const auto& [key, entry] : entries_) {
+    list.push_back(Describe(key, entry));
+  }
+  return list;
+}
+
+json NetworkTable::Describe(const Key& key, const Entry& entry) const {
+  json text = {{"pid", entry.pid},
+               {"node", adapters_.description(key.adapter)},
+               {"port", key.port}};
+  const auto network = entry.network.lock();
+  if (network == nullptr || network->ended()) return text;
+  const ipoib::Link& link = network->link();
+  json addresses = json::array();
+  for (const wire::IpNetwork& own : link.own_addresses()) {
+    addresses.push_back(NetworkText(own));
+  }
+  text["name"] = network->name();
+  text["up"] = link.up();
+  text["waits"] = network->waits();
+  text["mtu"] = link.mtu();
+  text["addresses"] = std::move(addresses);
+  return text;
+}
+
+absl::StatusOr<std::vector<AdapterId>> NetworkTable::FindAdapters(
+    const std::vector<std::string>& hosts) const {
+  std::vector<AdapterId> found;
+  for (const std::string& host : hosts) {
+    IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> adapters,
+                           adapters_.FindHost(host));
+    for (const AdapterId adapter : adapters) {
+      if (std::ranges::count(found, adapter) == 0) found.push_back(adapter);
+    }
+  }
+  if (!found.empty()) return found;
+  IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Default());
+  return std::vector{adapter};
+}
+
+// The ports that become ib0, ib1 and so on, in this order, of hosts as `attach`
+// takes them: [{"node": "0x0002c90300000001", "port": 1}, ...].
+absl::StatusOr<json> NetworkTable::Ports(
+    control::Parameters& parameters) const {
+  const std::vector<std::string> hosts = parameters.Texts("hosts");
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> found,
+                         FindAdapters(hosts));
+  json ports = json::array();
+  for (const AdapterId adapter : found) {
+    IBEMU_RETURN_IF_ERROR(adapters_.CheckShowable(adapter));
+    const mad::Device& device = adapters_.device(adapter);
+    for (int port = device.first_port(); port <= device.last_port(); ++port) {
+      if (connections_.plan().AddressesOf({adapter, port}).empty()) continue;
+      IBEMU_RETURN_IF_ERROR(CheckFree({adapter, port}));
+      ports.push_back(
+          {{"node", GuidText(adapters_.node_guid(adapter))}, {"port", port}});
+    }
+  }
+  if (!ports.empty()) return ports;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "\"", adapters_.description(found.front()),
+      "\" has no address: give it one with --addresses (of ibemud, "
+      "or of ibemu run without a daemon)"));
+}
+
+absl::StatusOr<NetworkTable::Key> NetworkTable::FindPort(
+    control::Parameters& parameters) const {
+  const std::string node = parameters.Text("node", "");
+  const auto port = static_cast<int>(parameters.Number("port", 1, 1, 255));
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Find(node));
+  IBEMU_RETURN_IF_ERROR(adapters_.CheckShowable(adapter));
+  const mad::Device& device = adapters_.device(adapter);
+  if (port < device.first_port() || port > device.last_port() ||
+      connections_.plan().AddressesOf({adapter, port}).empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", adapters_.description(adapter), "\" has no port ",
+                     port, " with addresses: \"network.ports\" lists those"));
+  }
+  return Key{adapter, port};
+}
+
+absl::Status NetworkTable::CheckFree(const Key& key) const {
+  const std::string node = adapters_.description(key.adapter);
+  const auto other = entries_.find(key);
+  if (other != entries_.end()) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("the network of \"", node,
+                     "\" is that of the \"ibemu run --net\" with "
+                     "process ",
+                     other->second.pid,
+                     ": end that one first, or give another "
+                     "--host"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
+                                          control::Caller& caller) {
+  IBEMU_ASSIGN_OR_RETURN(const Key key, FindPort(parameters));
+  IBEMU_RETURN_IF_ERROR(CheckFree(key));
+  IBEMU_ASSIGN_OR_RETURN(TunDevice tun,
+                         TunDevice::Adopt(caller.TakeDescriptor()));
+  const auto place = NetworkNamespaceOf(caller.pid());
+  if (!place) {
+    return absl::PermissionDeniedError(
+        "the caller's network namespace can't be seen: start ibemud in the "
+        "container in which \"ibemu run\" is used");
+  }
+  std::shared_ptr<HostConnections> connections = connections_.Get(key.adapter);
+  if (connections == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", adapters_.description(key.adapter), "\" is no channel adapter"));
+  }
+  auto network = std::make_shared<HostNetwork>(loop_, std::move(connections),
+                                               key.port, std::move(tun));
+  auto holder = std::make_shared<Holder>(*this, key, network);
+  const Entry& entry = entries_[key] = {caller.pid(), *place, network};
+  IBEMU_RETURN_IF_ERROR(network->Start([weak = std::weak_ptr(holder)] {
+    if (const auto ended = weak.lock()) ended->End();
+  }));
+  json text = Describe(key, entry);
+  caller.Keep(std::move(holder));
+  return text;
+}
+
+absl::StatusOr<json> NetworkTable::Show(control::Parameters& parameters) const {
+  IBEMU_ASSIGN_OR_RETURN(const Key key, FindPort(parameters));
+  const auto entry = entries_.find(key);
+  if (entry != entries_.end()) return Describe(key, entry->second);
+  return absl::NotFoundError(absl::StrCat(
+      "\"", adapters_.description(key.adapter), "\" has no network on port ",
+      key.port, ": \"ibemu run --net\" gives it one"));
+}
+
+void NetworkTable::Remove(const Key& key) { entries_.erase(key); }
+
+}  // namespace ibemu::daemon

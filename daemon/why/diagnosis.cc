@@ -1,0 +1,199 @@
+#include "daemon/why/diagnosis.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/absl_text.h"
+#include "fabric/history/queue_pair_histories.h"
+#include "fabric/subnet/subnet.h"
+#include "verbs/wc_status.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using fabric::DropCause, fabric::Incident;
+using Kind = Incident::Kind;
+
+constexpr char kUnknown[] = "the cause is not known";
+
+// "3 times", or nothing for once.
+std::string Times(const Incident& incident) {
+  return incident.count == 1 ? ""
+                             : absl::StrFormat(" (%d times)", incident.count);
+}
+
+}  // namespace
+
+struct Diagnosis::PeerEnd {
+  std::optional<topology::NodeId> node;
+  uint32_t qpn = 0;
+  const History* history = nullptr;  // null: nothing is known of it
+  bool exists = false;
+};
+
+std::string Diagnosis::QueuePairText(topology::NodeId node,
+                                     uint32_t qpn) const {
+  return absl::StrFormat("%s queue pair %#x",
+                         fabric_.subnet().node(node).description, qpn);
+}
+
+std::string Diagnosis::Explain(topology::NodeId node, uint32_t qpn,
+                               const History& history) const {
+  if (!history.failure()) return "";
+  const History::Failure& failure = *history.failure();
+  return absl::StrFormat("%s: work request %d (%s) ended with %s: %s",
+                         QueuePairText(node, qpn), failure.id, failure.what,
+                         Absl(verbs::wc_status::NameOf(failure.status)),
+                         Cause(history));
+}
+
+std::string Diagnosis::Cause(const History& history) const {
+  namespace status = verbs::wc_status;
+  // What its own end has denied explains it, whatever the status.
+  if (const Incident* const denied =
+          history.Latest(Kind::kDenied, history.failure()->time)) {
+    return denied->text;
+  }
+  switch (history.failure()->status) {
+    case status::kRetriesExceeded:
+      return WhyUnanswered(history);
+    case status::kRnrRetriesExceeded:
+      return WhyNotReady(history);
+    case status::kRemoteInvalidRequest:
+    case status::kRemoteAccess:
+    case status::kRemoteOperation:
+      return WhyRefused(history);
+    case status::kFlushed:
+      return WhyFlushed(history);
+    default:
+      return kUnknown;
+  }
+}
+
+std::string Diagnosis::WhyUnanswered(const History& history) const {
+  const Incident* const again =
+      history.Latest(Kind::kSentAgain, absl::InfinitePast());
+  if (again == nullptr) return kUnknown;
+  return absl::StrFormat("%d tries of PSN %#x in %s, none answered: %s",
+                         again->count, again->psn,
+                         absl::FormatDuration(again->last - again->first),
+                         WhereTheyWent(history, again->first));
+}
+
+// From the near end to the far one, and back.
+std::string Diagnosis::WhereTheyWent(const History& history,
+                                     absl::Time since) const {
+  if (const Incident* const drop = history.Latest(Kind::kDropped, since)) {
+    return absl::StrCat(DropText(*drop->drop), Times(*drop));
+  }
+  if (!history.peer()) return kUnknown;
+  const PeerEnd peer = FindPeer(history);
+  if (!peer.node) {
+    return absl::StrFormat("no port has LID %d",
+                           static_cast<unsigned>(history.peer()->lid));
+  }
+  const std::string name = QueuePairText(*peer.node, peer.qpn);
+  if (peer.history == nullptr) {
+    return fabric_.subnet().node(*peer.node).remote
+               ? absl::StrCat(name, " is an adapter's of its own")
+               : absl::StrCat(name, " does not exist");
+  }
+  if (!peer.exists) return absl::StrCat(name, " was destroyed");
+  if (const auto* const drop = peer.history->Latest(Kind::kDropped, since)) {
+    return absl::StrCat("the answers of ", name, " were ",
+                        DropText(*drop->drop), Times(*drop));
+  }
+  if (const auto* const not_taken =
+          peer.history->Latest(Kind::kNotTaken, since)) {
+    return absl::StrCat(name, " did not take them: ", not_taken->text);
+  }
+  return absl::StrCat(name, " got them and did not answer in time");
+}
+
+std::string Diagnosis::WhyNotReady(const History& history) const {
+  const PeerEnd peer = FindPeer(history);
+  const Incident* const not_ready =
+      history.Latest(Kind::kNotReady, absl::InfinitePast());
+  const std::string tries =
+      not_ready == nullptr
+          ? ""
+          : absl::StrFormat(" at %d tries of PSN %#x in %s",
+                            not_ready->count + 1, not_ready->psn,
+                            absl::FormatDuration(history.failure()->time -
+                                                 not_ready->first));
+  return absl::StrCat(
+      peer.node ? QueuePairText(*peer.node, peer.qpn) : "the peer",
+      " had no receive request", tries);
+}
+
+std::string Diagnosis::WhyRefused(const History& history) const {
+  const PeerEnd peer = FindPeer(history);
+  if (peer.history == nullptr) return "the peer refused it";
+  const std::string name = QueuePairText(*peer.node, peer.qpn);
+  const Incident* const denied =
+      peer.history->Latest(Kind::kDenied, absl::InfinitePast());
+  return absl::StrCat(
+      name, " refused it: ", denied == nullptr ? kUnknown : denied->text);
+}
+
+// Work requests are flushed in an error state, which has a reason of its own.
+std::string Diagnosis::WhyFlushed(const History& history) const {
+  const Incident* const state =
+      history.Latest(Kind::kState, absl::InfinitePast());
+  return state == nullptr ? kUnknown : state->text;
+}
+
+Diagnosis::PeerEnd Diagnosis::FindPeer(const History& history) const {
+  PeerEnd peer;
+  if (!history.peer()) return peer;
+  const fabric::Subnet& subnet = fabric_.subnet();
+  const auto port =
+      std::ranges::find_if(subnet.ports(), [&](const fabric::NodePort& one) {
+        return one.Owns(history.peer()->lid);
+      });
+  if (port == subnet.ports().end()) return peer;
+  const fabric::QueuePairHistories& histories = fabric_.histories();
+  peer.node = port->node;
+  peer.qpn = history.peer()->qpn;
+  peer.history = histories.Find(port->node, peer.qpn);
+  peer.exists = histories.Exists(port->node, peer.qpn);
+  return peer;
+}
+
+std::string Diagnosis::FaultText(const Incident::Drop& drop) const {
+  const std::string name = fault_names_(drop.port, drop.fault);
+  return name.empty() ? "a fault that has been removed" : name;
+}
+
+std::string Diagnosis::DropText(const Incident::Drop& drop) const {
+  const fabric::Subnet& subnet = fabric_.subnet();
+  const std::string place =
+      absl::StrCat("dropped at ", subnet.NodeOf(drop.port).description, "/",
+                   subnet.port(drop.port).number, ": ");
+  switch (drop.cause) {
+    case DropCause::kNodeDown:
+      return place + "the node was switched off";
+    case DropCause::kLinkDown:
+      return place + "the link was down";
+    case DropCause::kCut:
+      return place + "the link was cut";
+    case DropCause::kFaultLoss:
+      return place + "lost by " + FaultText(drop);
+    case DropCause::kFaultCorrupt:
+      return place + "corrupted by " + FaultText(drop);
+    case DropCause::kNoRoute:
+      return place + "no forwarding entry leads to its LID";
+    case DropCause::kPKey:
+      return place + "the switch does not admit its P_Key";
+    case DropCause::kMtu:
+      return place + "it was longer than the link's MTU";
+    case DropCause::kPortInactive:
+      return place + "the port was not active";
+    default:
+      return absl::StrCat(place, Absl(fabric::NameOf(drop.cause)));
+  }
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,61 @@
+// Diagnosis: why a work request of a queue pair failed, in a sentence.
+#ifndef IBEMU_DAEMON_WHY_DIAGNOSIS_H_
+#define IBEMU_DAEMON_WHY_DIAGNOSIS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "fabric/fabric.h"
+#include "fabric/history/queue_pair_history.h"
+#include "topology/topology.h"
+
+namespace ibemu::daemon {
+
+// A Diagnosis looks at the history of a queue pair and at that of its peer, and
+// names the cause that explains the completion.  It says so where it knows
+// none.
+class Diagnosis {
+ public:
+  // Returns the name of a fault, "fault-3".
+  using FaultNames =
+      std::function<std::string(fabric::PortId port, uint32_t number)>;
+
+  // `fabric` must outlive this.
+  Diagnosis(const fabric::Fabric& fabric, FaultNames fault_names)
+      : fabric_(fabric), fault_names_(std::move(fault_names)) {}
+
+  // Returns why the first work request of the queue pair failed: "node-1 queue
+  // pair 0x12: work request 77 (SEND) ended with RETRY_EXC_ERR: 32 tries of PSN
+  // 0x3a in 536ms, none answered: dropped at leaf-2/4: the link is down".
+  // Empty: none has failed.
+  std::string Explain(topology::NodeId node, uint32_t qpn,
+                      const fabric::QueuePairHistory& history) const;
+
+  // Returns where a packet was dropped, and why.
+  std::string DropText(const fabric::Incident::Drop& drop) const;
+
+ private:
+  using History = fabric::QueuePairHistory;
+  // The other end of a connection, as far as it is known.
+  struct PeerEnd;
+
+  std::string Cause(const History& history) const;
+  std::string WhyUnanswered(const History& history) const;
+  std::string WhereTheyWent(const History& history, absl::Time since) const;
+  std::string WhyNotReady(const History& history) const;
+  std::string WhyRefused(const History& history) const;
+  std::string WhyFlushed(const History& history) const;
+  std::string FaultText(const fabric::Incident::Drop& drop) const;
+  PeerEnd FindPeer(const History& history) const;
+  std::string QueuePairText(topology::NodeId node, uint32_t qpn) const;
+
+  const fabric::Fabric& fabric_;
+  const FaultNames fault_names_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_WHY_DIAGNOSIS_H_

@@ -1,0 +1,44 @@
+// The control socket's method that says what happened to queue pairs.
+#ifndef IBEMU_DAEMON_WHY_WHY_METHODS_H_
+#define IBEMU_DAEMON_WHY_WHY_METHODS_H_
+
+#include "absl/time/time.h"
+#include "base/timers.h"
+#include "control/rpc.h"
+#include "daemon/why/diagnosis.h"
+#include "fabric/fabric.h"
+
+namespace ibemu::daemon {
+
+class WhyMethods {
+ public:
+  // What one answer has at most.
+  static constexpr size_t kMost = 100;
+
+  // All must outlive this.
+  WhyMethods(Timers& timers, const fabric::Fabric& fabric,
+             const Diagnosis& diagnosis);
+
+  // Adds queue_pair.why: {"node": "node-1"}, and "qpn" where one is meant.  The
+  // answer has "queue_pairs", those in which a work request failed first; each
+  // with "node", "qpn", "exists", "why" and "failed_ns" (null: nothing failed)
+  // and "incidents" ("time_ns", "until_ns", "count", "kind", "psn", "text");
+  // and "more", how many were left out, and "now_ns".  Times are those of
+  // events.  This must outlive `dispatcher`'s last call.
+  void AddTo(control::MethodTable& dispatcher);
+
+ private:
+  absl::StatusOr<nlohmann::json> Why(control::Parameters& parameters) const;
+  int64_t SinceStart(absl::Time time) const;
+  nlohmann::json Describe(topology::NodeId node, uint32_t qpn, bool exists,
+                          const fabric::QueuePairHistory& history) const;
+
+  Timers& timers_;
+  const absl::Time start_;
+  const fabric::Fabric& fabric_;
+  const Diagnosis& diagnosis_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_WHY_WHY_METHODS_H_

@@ -1,0 +1,197 @@
+#include "daemon/words/host_fault_words.h"
+
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/absl_text.h"
+#include "base/did_you_mean.h"
+#include "base/status_macros.h"
+#include "topology/topology.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using fabric::ResourceCall, fabric::ResourceFault;
+using verbs::EventType;
+
+constexpr struct {
+  std::string_view name;
+  ResourceCall call;
+} kCalls[] = {
+    {"alloc-pd", ResourceCall::kAllocPd},
+    {"reg-mr", ResourceCall::kRegMr},
+    {"create-cq", ResourceCall::kCreateCq},
+    {"create-qp", ResourceCall::kCreateQp},
+    {"create-srq", ResourceCall::kCreateSrq},
+    {"create-ah", ResourceCall::kCreateAh},
+};
+
+// As cuse::VerbsErrno() turns them into numbers again.
+constexpr struct {
+  std::string_view name;
+  absl::StatusCode code;
+} kErrors[] = {
+    {"ENOMEM", absl::StatusCode::kResourceExhausted},
+    {"EINVAL", absl::StatusCode::kInvalidArgument},
+    {"EAGAIN", absl::StatusCode::kDeadlineExceeded},
+};
+
+constexpr struct {
+  std::string_view name;
+  EventType type;
+} kEvents[] = {
+    {"port-active", EventType::kPortActive},
+    {"port-error", EventType::kPortError},
+    {"lid-change", EventType::kLidChange},
+    {"gid-change", EventType::kGidChange},
+    {"pkey-change", EventType::kPKeyChange},
+    {"sm-change", EventType::kSmChange},
+    {"client-reregister", EventType::kClientReregister},
+    {"device-fatal", EventType::kDeviceFatal},
+};
+
+// A HostFaultParser reads the clauses of one fault.
+class HostFaultParser {
+ public:
+  explicit HostFaultParser(WordReader& words) : words_(words) {
+    request_.place = FaultRequest::Place::kHost;
+  }
+
+  absl::StatusOr<FaultRequest> Parse() {
+    if (words_.empty()) return Wrong("\"host\" needs one: write host NODE");
+    request_.port.node = words_.Take();
+    if (words_.empty()) {
+      return Wrong(
+          "nothing goes wrong: add a call, as in create-qp, or event NAME");
+    }
+    const std::string what = words_.Take();
+    IBEMU_RETURN_IF_ERROR(what == "event" ? ReadEvent() : ReadCall(what));
+    if (!words_.empty()) return NoSuchWord(words_.Take());
+    return request_;
+  }
+
+ private:
+  absl::Status ReadCall(const std::string& name) {
+    DidYouMean guess(name, {"event"});
+    for (const auto& known : kCalls) {
+      guess.Offer(known.name);
+      if (name != known.name) continue;
+      ResourceFault fault{.call = known.call};
+      IBEMU_RETURN_IF_ERROR(ReadHow(fault));
+      request_.resource = fault;
+      return absl::OkStatus();
+    }
+    return Wrong(absl::StrFormat(
+        "\"%s\" is no fault of a host: there are alloc-pd, reg-mr, create-cq, "
+        "create-qp, create-srq, create-ah and event%s",
+        name, guess.Question()));
+  }
+
+  absl::Status ReadHow(ResourceFault& fault) {
+    while (!words_.empty()) {
+      const std::string word = words_.Take();
+      IBEMU_RETURN_IF_ERROR(words_.Begin(word));
+      if (word == "nth") {
+        IBEMU_RETURN_IF_ERROR(
+            words_.ReadWindow(fault.window.first, fault.window.last));
+      } else if (word == "errno") {
+        IBEMU_RETURN_IF_ERROR(ReadError(words_.Take(), fault));
+      } else {
+        return NoSuchWord(word);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  static absl::Status ReadError(const std::string& name, ResourceFault& fault) {
+    for (const auto& known : kErrors) {
+      if (name != known.name) continue;
+      fault.error = known.code;
+      return absl::OkStatus();
+    }
+    return Wrong(absl::StrFormat(
+        "errno \"%s\": there are ENOMEM, EINVAL and EAGAIN%s", name,
+        DidYouMean(name, {"ENOMEM", "EINVAL", "EAGAIN"}).Question()));
+  }
+
+  absl::Status ReadEvent() {
+    const std::string name = words_.Take();
+    DidYouMean guess(name);
+    for (const auto& known : kEvents) {
+      guess.Offer(known.name);
+      if (name != known.name) continue;
+      request_.act = FaultAct::kEvent;
+      request_.event = known.type;
+      return ReadEventPort();
+    }
+    return Wrong(absl::StrFormat(
+        "event \"%s\": there are port-active, port-error, lid-change, "
+        "gid-change, pkey-change, sm-change, client-reregister and "
+        "device-fatal%s",
+        name, guess.Question()));
+  }
+
+  absl::Status ReadEventPort() {
+    const bool of_device = request_.event == EventType::kDeviceFatal;
+    if (!of_device) request_.event_port = 1;
+    if (!words_.TakeIf("port")) return absl::OkStatus();
+    if (of_device) return Wrong("device-fatal is of no port: leave out port");
+    IBEMU_ASSIGN_OR_RETURN(const uint32_t port,
+                           words_.ReadNumber("port", 1, topology::kMaxPorts));
+    request_.event_port = static_cast<int>(port);
+    return absl::OkStatus();
+  }
+
+  absl::Status NoSuchWord(const std::string& word) const {
+    DidYouMean guess(word);
+    if (request_.act == FaultAct::kEvent) {
+      guess.Offer("port");
+    } else {
+      guess.Offer("nth");
+      guess.Offer("errno");
+    }
+    return Wrong(
+        absl::StrFormat("\"%s\" is no word here%s", word, guess.Question()));
+  }
+
+  WordReader& words_;
+  FaultRequest request_;
+};
+
+std::string EventText(const FaultRequest& request) {
+  for (const auto& known : kEvents) {
+    if (known.type != request.event) continue;
+    std::string text = absl::StrCat("event ", Absl(known.name));
+    if (request.event_port != 0) {
+      absl::StrAppend(&text, " port ", request.event_port);
+    }
+    return text;
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<FaultRequest> ParseHostFault(WordReader& words) {
+  return HostFaultParser(words).Parse();
+}
+
+std::string HostFaultText(const FaultRequest& request) {
+  if (!request.resource) return EventText(request);
+  const ResourceFault& fault = *request.resource;
+  std::string text;
+  for (const auto& known : kCalls) {
+    if (known.call == fault.call) text = known.name;
+  }
+  const std::string window = WindowText(fault.window.first, fault.window.last);
+  if (!window.empty()) absl::StrAppend(&text, " ", window);
+  for (const auto& known : kErrors) {
+    if (known.code == fault.error) {
+      absl::StrAppend(&text, " errno ", Absl(known.name));
+    }
+  }
+  return text;
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,25 @@
+// The words of faults of a host: calls that fail, and events.
+#ifndef IBEMU_DAEMON_WORDS_HOST_FAULT_WORDS_H_
+#define IBEMU_DAEMON_WORDS_HOST_FAULT_WORDS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "daemon/words/fault_words.h"
+#include "daemon/words/word_reader.h"
+
+namespace ibemu::daemon {
+
+// Parses what follows "host": {"node-3", "create-qp", "nth", "2", "errno",
+// "ENOMEM"} or {"node-3", "event", "port-error", "port", "1"}.
+//
+// Errors: InvalidArgument.
+absl::StatusOr<FaultRequest> ParseHostFault(WordReader& words);
+
+// Returns what such a fault does, in words that ParseHostFault() understands
+// after the node.
+std::string HostFaultText(const FaultRequest& request);
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_WORDS_HOST_FAULT_WORDS_H_

@@ -1,0 +1,56 @@
+// Incident: one thing that happened to a queue pair.
+#ifndef IBEMU_FABRIC_HISTORY_INCIDENT_H_
+#define IBEMU_FABRIC_HISTORY_INCIDENT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+#include "fabric/subnet/fabric_watcher.h"
+
+namespace ibemu::fabric {
+
+// An Incident is a change of state, or something that went wrong, once or
+// several times.
+struct Incident {
+  enum class Kind : uint8_t {
+    kState,      // the queue pair changed its state
+    kSentAgain,  // packets from `psn` on were sent again
+    kNotReady,   // an RNR NAK came for `psn`
+    kRefused,    // another NAK came for `psn`
+    kDropped,    // a packet of the queue pair ended on its way: see `drop`
+    kNotTaken,   // a packet came that the queue pair does not take
+    kNoReceive,  // a message came, and there was no receive request for it
+    kDenied,     // a request of the peer, or of the program, was not allowed
+    kFailed,     // a work request completed with an error
+  };
+  // Where and why a packet was dropped.
+  struct Drop {
+    PortId port;
+    DropCause cause;
+    uint32_t fault = 0;  // as DroppedPacket's
+
+    bool operator==(const Drop&) const = default;
+  };
+
+  Kind kind;
+  uint32_t psn = 0;  // the latest; 0 for kState, and of datagrams
+  std::string text{};
+  std::optional<Drop> drop{};
+  absl::Time first{}, last{};  // when it began, and when it was last so
+  uint32_t count = 1;
+};
+
+// Returns a word for people and programs, "sent-again".
+constexpr std::string_view NameOf(Incident::Kind kind) {
+  constexpr std::string_view kNames[] = {
+      "state",     "sent-again", "not-ready", "refused", "dropped",
+      "not-taken", "no-receive", "denied",    "failed"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_HISTORY_INCIDENT_H_

@@ -1,0 +1,74 @@
+#include "fabric/history/queue_pair_histories.h"
+
+#include <utility>
+
+namespace ibemu::fabric {
+
+std::shared_ptr<QueuePairHistory> QueuePairHistories::Begin(
+    topology::NodeId node, uint32_t qpn) {
+  const Key key(node, qpn);
+  const auto history = std::make_shared<QueuePairHistory>(
+      timers_, [this, key] { OnFailure(key); });
+  present_[key] = history;
+  return history;
+}
+
+void QueuePairHistories::OnFailure(const Key& key) const {
+  const auto present = present_.find(key);
+  if (failure_listener_ == nullptr || present == present_.end()) return;
+  failure_listener_(key.first, key.second, *present->second);
+}
+
+void QueuePairHistories::End(topology::NodeId node, uint32_t qpn,
+                             const std::shared_ptr<QueuePairHistory>& history) {
+  history->Note(Incident::Kind::kState, 0, "destroyed");
+  const Key key(node, qpn);
+  const auto present = present_.find(key);
+  if (present != present_.end() && present->second == history) {
+    present_.erase(present);
+  }
+  Ended& ended = history->failure() ? ended_badly_ : ended_well_;
+  if (ended.size() == kMostEnded) ended.pop_front();
+  ended.emplace_back(key, history);
+}
+
+const QueuePairHistory* QueuePairHistories::Find(topology::NodeId node,
+                                                 uint32_t qpn) const {
+  const Key key(node, qpn);
+  const auto present = present_.find(key);
+  if (present != present_.end()) return present->second.get();
+  const QueuePairHistory* latest = nullptr;
+  for (const Ended* const ended : {&ended_well_, &ended_badly_}) {
+    for (const auto& [other, history] : *ended) {
+      if (other != key) continue;
+      if (latest == nullptr ||
+          history->incidents().back().last >= latest->incidents().back().last) {
+        latest = history.get();
+      }
+    }
+  }
+  return latest;
+}
+
+QueuePairHistory* QueuePairHistories::Find(topology::NodeId node,
+                                           uint32_t qpn) {
+  return const_cast<QueuePairHistory*>(std::as_const(*this).Find(node, qpn));
+}
+
+void QueuePairHistories::ForEach(
+    topology::NodeId node,
+    absl::FunctionRef<void(uint32_t, bool, const QueuePairHistory&)> look)
+    const {
+  for (auto present = present_.lower_bound({node, 0});
+       present != present_.end() && present->first.first == node; ++present) {
+    look(present->first.second, true, *present->second);
+  }
+  for (const Ended* const ended : {&ended_badly_, &ended_well_}) {
+    for (auto one = ended->rbegin(); one != ended->rend(); ++one) {
+      const auto& [key, history] = *one;
+      if (key.first == node) look(key.second, false, *history);
+    }
+  }
+}
+
+}  // namespace ibemu::fabric

@@ -1,0 +1,77 @@
+// QueuePairHistories: the histories of a subnet's queue pairs.
+#ifndef IBEMU_FABRIC_HISTORY_QUEUE_PAIR_HISTORIES_H_
+#define IBEMU_FABRIC_HISTORY_QUEUE_PAIR_HISTORIES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "base/timers.h"
+#include "fabric/history/queue_pair_history.h"
+#include "topology/topology.h"
+
+namespace ibemu::fabric {
+
+// A QueuePairHistories keeps a history as long as its queue pair exists, and of
+// those that have ended the last kMostEnded; as many more in which a work
+// request failed.
+class QueuePairHistories {
+ public:
+  static constexpr size_t kMostEnded = 256;
+
+  // Called when the first work request of a queue pair fails, before anybody
+  // hears of that.  It must not change the fabric.
+  using FailureListener = std::function<void(
+      topology::NodeId node, uint32_t qpn, const QueuePairHistory& history)>;
+
+  // `timers` must outlive this, and this all queue pairs.
+  explicit QueuePairHistories(Timers& timers) : timers_(timers) {}
+  QueuePairHistories(const QueuePairHistories&) = delete;
+  QueuePairHistories& operator=(const QueuePairHistories&) = delete;
+
+  void SetFailureListener(FailureListener listener) {
+    failure_listener_ = std::move(listener);
+  }
+
+  // A queue pair begins, or ends.  A queue pair of an adapter that was pulled
+  // out may end after another one of its number has begun.
+  std::shared_ptr<QueuePairHistory> Begin(topology::NodeId node, uint32_t qpn);
+  void End(topology::NodeId node, uint32_t qpn,
+           const std::shared_ptr<QueuePairHistory>& history);
+
+  // Returns that of the queue pair which exists, else that of the last one of
+  // this number; null if nothing is known of it.
+  const QueuePairHistory* Find(topology::NodeId node, uint32_t qpn) const;
+  QueuePairHistory* Find(topology::NodeId node, uint32_t qpn);
+  bool Exists(topology::NodeId node, uint32_t qpn) const {
+    return present_.contains({node, qpn});
+  }
+
+  // Calls `look` for each history of the node: those of queue pairs that exist,
+  // by number, then the others, the latest first.
+  void ForEach(topology::NodeId node,
+               absl::FunctionRef<void(uint32_t qpn, bool exists,
+                                      const QueuePairHistory&)>
+                   look) const;
+
+ private:
+  using Key = std::pair<topology::NodeId, uint32_t>;
+  // One of those that exist has failed.
+  void OnFailure(const Key& key) const;
+
+  using Ended = std::deque<std::pair<Key, std::shared_ptr<QueuePairHistory>>>;
+
+  Timers& timers_;
+  FailureListener failure_listener_;  // null: none
+  std::map<Key, std::shared_ptr<QueuePairHistory>> present_;
+  Ended ended_well_, ended_badly_;  // the latest last
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_HISTORY_QUEUE_PAIR_HISTORIES_H_

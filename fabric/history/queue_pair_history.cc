@@ -1,0 +1,78 @@
+#include "fabric/history/queue_pair_history.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "verbs/wc_status.h"
+
+namespace ibemu::fabric {
+namespace {
+
+// Whether `now` is counted as `before` once more.  States come and go: each
+// change is one of its own.  Of dropped packets the place counts, not which.
+bool IsSame(const Incident& before, const Incident& now) {
+  return before.kind == now.kind && now.kind != Incident::Kind::kState &&
+         before.drop == now.drop && before.text == now.text &&
+         (before.psn == now.psn || now.kind == Incident::Kind::kDropped);
+}
+
+}  // namespace
+
+void QueuePairHistory::Note(Incident::Kind kind, uint32_t psn, std::string text,
+                            absl::Duration ago) {
+  Add({.kind = kind, .psn = psn, .text = std::move(text)}, ago);
+}
+
+void QueuePairHistory::NoteDrop(uint32_t psn, const Incident::Drop& drop) {
+  Add({.kind = Incident::Kind::kDropped, .psn = psn, .drop = drop},
+      absl::ZeroDuration());
+}
+
+void QueuePairHistory::NoteFailure(Failure failure) {
+  failure.time = timers_.Now();
+  Note(Incident::Kind::kFailed, failure.psn,
+       absl::StrFormat("work request %d (%s): %s", failure.id, failure.what,
+                       verbs::wc_status::NameOf(failure.status)));
+  if (failure_) return;
+  failure_ = std::move(failure);
+  if (on_failure_ != nullptr) on_failure_();
+}
+
+// Lossy links would push the states out, which tell most.
+void QueuePairHistory::MakeRoom() {
+  const auto oldest =
+      std::ranges::find_if(incidents_, [](const Incident& incident) {
+        return incident.kind != Incident::Kind::kState;
+      });
+  incidents_.erase(oldest == incidents_.end() ? incidents_.begin() : oldest);
+}
+
+void QueuePairHistory::Add(Incident incident, absl::Duration ago) {
+  const absl::Time now = timers_.Now();
+  const auto same = std::ranges::find_if(
+      incidents_,
+      [&](const Incident& other) { return IsSame(other, incident); });
+  if (same != incidents_.end()) {
+    ++same->count;
+    same->psn = incident.psn;
+    same->last = now;
+    return;
+  }
+  incident.first = now - ago;
+  incident.last = now;
+  if (incidents_.size() == kMost) MakeRoom();
+  incidents_.push_back(std::move(incident));
+}
+
+const Incident* QueuePairHistory::Latest(Incident::Kind kind,
+                                         absl::Time since) const {
+  const Incident* latest = nullptr;
+  for (const Incident& incident : incidents_) {
+    if (incident.kind != kind || incident.last < since) continue;
+    if (latest == nullptr || incident.last >= latest->last) latest = &incident;
+  }
+  return latest;
+}
+
+}  // namespace ibemu::fabric

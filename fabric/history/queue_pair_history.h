@@ -1,0 +1,84 @@
+// QueuePairHistory: the last things that happened to one queue pair.
+#ifndef IBEMU_FABRIC_HISTORY_QUEUE_PAIR_HISTORY_H_
+#define IBEMU_FABRIC_HISTORY_QUEUE_PAIR_HISTORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "base/timers.h"
+#include "fabric/history/incident.h"
+#include "wire/types.h"
+
+namespace ibemu::fabric {
+
+// A QueuePairHistory keeps at most kMost incidents, changes of state longest,
+// and the first work request
+// that failed since the queue pair was last reset: the ones after it fail
+// because of it.
+class QueuePairHistory {
+ public:
+  static constexpr size_t kMost = 32;
+
+  // A work request that failed.
+  struct Failure {
+    absl::Time time{};
+    uint64_t id = 0;      // its wr_id
+    uint32_t status = 0;  // verbs::wc_status
+    uint32_t psn = 0;     // of its first packet
+    std::string what{};   // "SEND"
+  };
+  // The other end of a connection.
+  struct Peer {
+    wire::Lid lid{};
+    uint32_t qpn = 0;
+  };
+
+  // Calls `on_failure`, if it is not null, when there is a failure() to look
+  // at. `timers` must outlive this.
+  explicit QueuePairHistory(Timers& timers,
+                            std::function<void()> on_failure = nullptr)
+      : timers_(timers), on_failure_(std::move(on_failure)) {}
+
+  // Adds an incident, which began `ago` before now; if there is one that
+  // differs in its times only (or, of dropped packets, in the PSN), counts it
+  // once more.
+  void Note(Incident::Kind kind, uint32_t psn, std::string text,
+            absl::Duration ago = absl::ZeroDuration());
+  void NoteDrop(uint32_t psn, const Incident::Drop& drop);
+
+  // A work request failed.  `time` of the argument is not read.
+  void NoteFailure(Failure failure);
+  // The queue pair was reset: what failed before is over.
+  void ForgetFailure() { failure_.reset(); }
+
+  void SetPeer(const Peer& peer) { peer_ = peer; }
+
+  // Oldest first.
+  const std::deque<Incident>& incidents() const { return incidents_; }
+  const std::optional<Failure>& failure() const { return failure_; }
+  const std::optional<Peer>& peer() const { return peer_; }
+
+  // Returns the latest incident of this kind that was not over before `since`;
+  // null if there is none.
+  const Incident* Latest(Incident::Kind kind, absl::Time since) const;
+
+ private:
+  void Add(Incident incident, absl::Duration ago);
+  void MakeRoom();
+
+  Timers& timers_;
+  const std::function<void()> on_failure_;
+  std::deque<Incident> incidents_;
+  std::optional<Failure> failure_;
+  std::optional<Peer> peer_;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_HISTORY_QUEUE_PAIR_HISTORY_H_

@@ -1,0 +1,27 @@
+// CompletionFate: what a fault does to the completion of a work request.
+#ifndef IBEMU_FABRIC_SOFT_HCA_FAULTS_COMPLETION_FATE_H_
+#define IBEMU_FABRIC_SOFT_HCA_FAULTS_COMPLETION_FATE_H_
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace ibemu::fabric {
+
+// The queues of a queue pair.
+enum class WorkQueue : uint8_t { kSend, kReceive };
+
+// What becomes of a completion that would be successful.
+struct CompletionFate {
+  bool lost = false;  // never comes
+  // Not 0: the request fails with this status, and so does its queue pair.
+  uint32_t status = 0, vendor_err = 0;
+  // It and those that follow come later.
+  absl::Duration delay = absl::ZeroDuration();
+
+  bool operator==(const CompletionFate&) const = default;
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_SOFT_HCA_FAULTS_COMPLETION_FATE_H_

@@ -1,0 +1,227 @@
+#include "daemon/subnet/adapter_fault.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "daemon/events/fabric_event_log.h"
+#include "daemon/subnet/fault_methods.h"
+#include "daemon/subnet/queue_pair_methods.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "testing/lab.h"
+#include "testing/verbs_end.h"
+#include "tests/daemon/method_caller.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+using testing::Chain, testing::Lab, testing::VerbsEnd;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+// Host-1 and host-2 with a queue pair each, and the methods for their faults.
+class AdapterFaultTest : public ::testing::Test, protected MethodCaller {
+ protected:
+  AdapterFaultTest() {
+    faults_.AddTo(dispatcher);
+    queue_pairs_.AddTo(dispatcher);
+  }
+  void Connect(verbs::QpType type) {
+    VerbsEnd::Options options;
+    options.type = type;
+    options.rights = VerbsEnd::kAllRights;
+    a_ = std::make_unique<VerbsEnd>(lab_.timers, lab_.Provider(1), options);
+    b_ = std::make_unique<VerbsEnd>(lab_.timers, lab_.Provider(2), options);
+    VerbsEnd::Join(*a_, *b_);
+  }
+  static std::string At(int host, const VerbsEnd& end) {
+    return absl::StrFormat("qp host-%d/0x%x ", host, end.qp->number());
+  }
+  static json Words(const std::string& line) {
+    return {{"words", std::vector<std::string>(absl::StrSplit(line, ' '))}};
+  }
+  json Add(const std::string& line) { return Result("fault.add", Words(line)); }
+  json List() { return Result("fault.list", json::object())["faults"]; }
+  void Send(uint64_t id = 7) {
+    ASSERT_TRUE(b_->Receive(4096, 1000, id).ok() && a_->Send(0, 1000, id).ok());
+    lab_.timers.RunFor(absl::Seconds(1));
+  }
+
+  Lab lab_{Chain(1), Lab::kStatically};
+  FabricEventLog events_{lab_.timers, lab_.fabric, absl::ZeroDuration()};
+  FaultMethods faults_{lab_.timers, lab_.fabric, events_};
+  QueuePairMethods queue_pairs_{lab_.fabric};
+  std::unique_ptr<VerbsEnd> a_, b_;
+};
+
+TEST_F(AdapterFaultTest, APacketFaultActsAndIsListedUntilItIsRemoved) {
+  Connect(verbs::QpType::kRc);
+  Add(At(2, *b_) + "loss opcode rc-acknowledge nth 1 dir tx");
+  Send();
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7, 0)));
+  const json listed = List();
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(listed[0]["node"], "host-2");
+  EXPECT_EQ(listed[0]["qpn"], absl::StrFormat("0x%x", b_->qp->number()));
+  EXPECT_EQ(listed[0]["port"], nullptr);
+  EXPECT_EQ(listed[0]["dir"], "tx");
+  EXPECT_EQ(listed[0]["what"], "loss 100% opcode rc-acknowledge nth 1");
+  EXPECT_EQ(listed[0]["tx"]["packets"], 2);
+  EXPECT_EQ(listed[0]["tx"]["lost"], 1);
+  EXPECT_FALSE(listed[0].contains("rx"));
+  Result("fault.remove", {{"name", "fault-1"}});
+  EXPECT_THAT(List(), IsEmpty());
+}
+
+TEST_F(AdapterFaultTest, AFaultOfRequestsTellsHowOftenItActed) {
+  Connect(verbs::QpType::kRc);
+  Add("qp host-1/* completion remote-access-error nth 2 dir tx");
+  Send(1);
+  Send(2);
+  EXPECT_THAT(
+      a_->PollEnds(),
+      ElementsAre(Pair(1, 0), Pair(2, verbs::wc_status::kRemoteAccess)));
+  EXPECT_EQ(List()[0]["acts"], (json{{"seen", 2}, {"acted", 1}}));
+  EXPECT_EQ(List()[0]["qpn"], "*");
+}
+
+TEST_F(AdapterFaultTest, ACallFailsAsOftenAsAsked) {
+  Add("host host-1 alloc-pd nth 1 errno EINVAL");
+  EXPECT_TRUE(absl::IsInvalidArgument(lab_.Provider(1).CreatePd(1).status()));
+  EXPECT_TRUE(lab_.Provider(1).CreatePd(1).ok());
+  EXPECT_EQ(List()[0]["acts"], (json{{"seen", 2}, {"acted", 1}}));
+  EXPECT_EQ(List()[0]["dir"], nullptr);
+  Result("fault.reset", json::object());
+  EXPECT_TRUE(lab_.Provider(1).CreatePd(1).ok());
+}
+
+TEST_F(AdapterFaultTest, WhatIsDoneOnceIsNotKept) {
+  Connect(verbs::QpType::kRc);
+  EXPECT_EQ(Add(At(1, *a_) + "error"),
+            (json{{"name", "fault-1"}, {"done", true}}));
+  EXPECT_EQ(a_->State(), verbs::QpState::kError);
+  EXPECT_THAT(List(), IsEmpty());
+}
+
+TEST_F(AdapterFaultTest, AllQueuePairsOfANodeEnterTheState) {
+  Connect(verbs::QpType::kUd);
+  Add("qp host-1/* sqe");
+  EXPECT_EQ(a_->State(), verbs::QpState::kSendQueueError);
+  EXPECT_EQ(b_->State(), verbs::QpState::kReadyToSend);
+}
+
+TEST_F(AdapterFaultTest, ProgramsHearOfAnEvent) {
+  struct Listener : verbs::AsyncEventListener {
+    void OnDeviceEvent(verbs::EventType type, int port) override {
+      heard.emplace_back(type, port);
+    }
+    std::vector<std::pair<verbs::EventType, int>> heard;
+  } listener;
+  lab_.Provider(1).AddListener(listener);
+  Add("host host-1 event client-reregister");
+  EXPECT_THAT(listener.heard,
+              ElementsAre(Pair(verbs::EventType::kClientReregister, 1)));
+  lab_.Provider(1).RemoveListener(listener);
+}
+
+TEST_F(AdapterFaultTest, AFaultOutlivesTheAdapter) {
+  Connect(verbs::QpType::kRc);
+  Add("qp host-1/* loss");
+  a_.reset();
+  ASSERT_TRUE(lab_.fabric.RemoveDevice(lab_.Host(1)).ok());
+  EXPECT_EQ(List().size(), 1u);
+  Result("fault.remove", {{"name", "fault-1"}});
+}
+
+TEST_F(AdapterFaultTest, WhatCannotHappenIsRefusedAtOnce) {
+  Connect(verbs::QpType::kRc);
+  const std::string rc = absl::StrFormat("0x%x", a_->qp->number());
+  const std::string place = "queue pair " + rc + " of \"host-1\"";
+  EXPECT_EQ(Error("fault.add", Words("qp host-1/0x999 loss")),
+            "there is no queue pair 0x999 of \"host-1\": \"ibemu qp ls\" lists "
+            "them");
+  EXPECT_EQ(Error("fault.add", Words("qp host-1/" + rc +
+                                     " loss opcode "
+                                     "ud-send-only")),
+            "opcode ud-send-only: " + place +
+                " is of type RC, which has no such packets");
+  EXPECT_EQ(Error("fault.add", Words("qp host-1/" + rc + " sqe")),
+            place +
+                " is of type RC, which has no state SQE: its errors lead to "
+                "ERR");
+  EXPECT_EQ(Error("fault.add", Words("qp sw1/2 loss")),
+            "\"sw1\" is no channel adapter: it has no verbs");
+  EXPECT_EQ(Error("fault.add", Words("host host-1 event port-error port 2")),
+            "port 2 of \"host-1\" does not exist: it has ports 1 to 1");
+  EXPECT_EQ(Error("fault.add", Words("qp host-3/* error")),
+            "no node \"host-3\": did you mean \"host-1\"?");
+  Add("qp host-1/" + rc + " error");
+  EXPECT_EQ(Error("fault.add", Words("qp host-1/" + rc + " error")),
+            place + " is in the error state already");
+  EXPECT_EQ(Error("fault.add", Words("qp host-1/* error")),
+            "\"host-1\" has no queue pair that could enter that state");
+  EXPECT_THAT(List(), IsEmpty());
+}
+
+TEST_F(AdapterFaultTest, AScenarioMayNameAQueuePairThatIsToCome) {
+  EXPECT_TRUE(faults_.Check("a", {"qp", "host-1/0x999", "loss"}).ok());
+  EXPECT_FALSE(faults_.Check("a", {"qp", "sw1/0x999", "loss"}).ok());
+}
+
+TEST_F(AdapterFaultTest, QueuePairsAreListedWithTheirPeers) {
+  EXPECT_THAT(Result("qp.list", json::object())["queue_pairs"], IsEmpty());
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  const json all = Result("qp.list", json::object());
+  EXPECT_EQ(all["next"], nullptr);
+  ASSERT_EQ(all["queue_pairs"].size(), 2u);
+  json first = all["queue_pairs"][0];
+  EXPECT_EQ(first["pid"], a_->memory->process());
+  first.erase("pid");
+  EXPECT_EQ(first,
+            (json{{"node", "host-1"},
+                  {"guid", "0x0000000000001000"},
+                  {"qpn", a_->qp->number()},
+                  {"type", "RC"},
+                  {"state", "RTS"},
+                  {"port", 1},
+                  {"peer",
+                   {{"lid", 2}, {"qpn", b_->qp->number()}, {"node", "host-2"}}},
+                  {"send", {{"size", 100}, {"posted", 0}, {"outstanding", 0}}},
+                  {"receive", {{"size", 100}, {"posted", 0}}},
+                  {"counters", json::object()}}));
+  const json second = Result("qp.list", {{"node", "host-2"}})["queue_pairs"][0];
+  EXPECT_EQ(second["receive"]["posted"], 1);
+  EXPECT_EQ(Error("qp.list", {{"node", "host-9"}}),
+            "no node \"host-9\": did you mean \"host-1\"?");
+}
+
+TEST_F(AdapterFaultTest, AnAnswerIsBoundedAndTheNextGoesOn) {
+  Connect(verbs::QpType::kRc);
+  std::vector<std::unique_ptr<VerbsEnd>> more;
+  constexpr size_t kMore = QueuePairMethods::kPage;
+  auto memory =
+      std::make_shared<testing::FakeMemory>(lab_.timers, VerbsEnd::kSize);
+  VerbsEnd::Options options;
+  options.memory = memory;
+  for (size_t i = 0; i < kMore; ++i) {
+    more.push_back(
+        std::make_unique<VerbsEnd>(lab_.timers, lab_.Provider(1), options));
+  }
+  const json page = Result("qp.list", json::object());
+  EXPECT_EQ(page["queue_pairs"].size(), QueuePairMethods::kPage);
+  const json rest = Result("qp.list", {{"from", page["next"]}});
+  EXPECT_EQ(rest["queue_pairs"].size(), 2u);
+  EXPECT_EQ(rest["queue_pairs"][1]["node"], "host-2");
+  EXPECT_EQ(rest["next"], nullptr);
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

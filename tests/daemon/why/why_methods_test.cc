@@ -1,0 +1,244 @@
+#include "daemon/why/why_methods.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "fabric/soft_hca/adapter_faults.h"
+#include "nlohmann/json.hpp"
+#include "testing/verbs_end.h"
+#include "tests/daemon/method_caller.h"
+#include "tests/fabric/verbs_pair.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using fabric::Fabric;
+using ::testing::HasSubstr;
+using testing::VerbsEnd;
+
+// Two hosts, host-1 and host-2, on a switch; queue pairs have number 2.
+class WhyMethodsTest : public fabric::VerbsPair, protected MethodCaller {
+ protected:
+  WhyMethodsTest() { methods_.AddTo(dispatcher); }
+
+  std::string Why(const char* node = "host-1") {
+    const json queue_pairs =
+        Result("queue_pair.why", {{"node", node}})["queue_pairs"];
+    EXPECT_FALSE(queue_pairs.empty());
+    return queue_pairs.empty() || queue_pairs[0]["why"].is_null()
+               ? ""
+               : queue_pairs[0]["why"].get<std::string>();
+  }
+  void SendInVain() {
+    ASSERT_TRUE(a_->Send(0, 10, 77).ok());
+    Settle();
+    ASSERT_THAT(a_->PollStatuses(), ::testing::SizeIs(1));
+  }
+
+  const Diagnosis diagnosis_{lab_.fabric,
+                             [](fabric::PortId, uint32_t) { return "loss-1"; }};
+  WhyMethods methods_{lab_.timers, lab_.fabric, diagnosis_};
+};
+
+TEST_F(WhyMethodsTest, NamesTheLinkThatWasDown) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, false).ok());
+  SendInVain();
+  EXPECT_EQ(Why(),
+            "host-1 queue pair 0x2: work request 77 (SEND) ended with "
+            "RETRY_EXC_ERR: 16 tries of PSN 0xfffffe in 67.108864ms, none "
+            "answered: dropped at sw1/2: the link was down (16 times)");
+}
+
+TEST_F(WhyMethodsTest, NamesTheFaultThatLosesPackets) {
+  Connect(verbs::QpType::kRc);
+  Lose(1);
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("dropped at host-1/1: lost by loss-1"));
+}
+
+TEST_F(WhyMethodsTest, NamesTheFaultThatLosesTheAnswers) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  lab_.AddFault(lab_.Host(2), 1, Fabric::Direction::kTransmit, {.loss = 1});
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("the answers of host-2 queue pair 0x2 were "
+                               "dropped at host-2/1: lost by loss-1"));
+}
+
+TEST_F(WhyMethodsTest, SaysThatThePeerWasNotConnectedYet) {
+  a_ = End(lab_.Host(1), verbs::QpType::kRc);
+  b_ = End(lab_.Host(2), verbs::QpType::kRc);
+  a_->Connect(VerbsEnd::Towards(*b_));
+  SendInVain();
+  EXPECT_THAT(Why(),
+              HasSubstr("host-2 queue pair 0x2 did not take them: the "
+                        "state is RESET: packets are taken from RTR on"));
+}
+
+TEST_F(WhyMethodsTest, SaysThatThePeerIsConnectedToAnother) {
+  a_ = End(lab_.Host(1), verbs::QpType::kRc);
+  b_ = End(lab_.Host(2), verbs::QpType::kRc);
+  a_->Connect(VerbsEnd::Towards(*b_));
+  b_->Connect(VerbsEnd::Towards(99, 1));
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("it comes from LID 1, queue pair 0x2: this is "
+                               "connected to LID 1, queue pair 0x63"));
+}
+
+TEST_F(WhyMethodsTest, SaysThatThePeerWasDestroyedOrNeverExisted) {
+  Connect(verbs::QpType::kRc);
+  b_.reset();
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("host-2 queue pair 0x2 was destroyed"));
+
+  const auto other = End(lab_.Host(1), verbs::QpType::kRc);
+  other->Connect(VerbsEnd::Towards(0x77, 2));
+  ASSERT_TRUE(other->Send(0, 10).ok());
+  Settle();
+  const json answer =
+      Result("queue_pair.why", {{"node", "host-1"}, {"qpn", 3}});
+  EXPECT_THAT(answer["queue_pairs"][0]["why"].get<std::string>(),
+              HasSubstr("host-2 queue pair 0x77 does not exist"));
+}
+
+TEST_F(WhyMethodsTest, SaysThatNoPortHasTheLid) {
+  a_ = End(lab_.Host(1), verbs::QpType::kRc);
+  a_->Connect(VerbsEnd::Towards(2, 40));
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("dropped at sw1/1: no forwarding entry "
+                               "leads to its LID"));
+}
+
+TEST_F(WhyMethodsTest, SaysThatThePeerHadNoReceiveRequest) {
+  Connect(verbs::QpType::kRc);
+  SendInVain();
+  EXPECT_EQ(Why(),
+            "host-1 queue pair 0x2: work request 77 (SEND) ended with "
+            "RNR_RETRY_EXC_ERR: host-2 queue pair 0x2 had no receive request "
+            "at 4 tries of PSN 0xfffffe in 1.92ms");
+}
+
+TEST_F(WhyMethodsTest, NamesTheKeyThatThePeerDoesNotKnow) {
+  Connect(verbs::QpType::kRc);
+  auto request = a_->RdmaRequest(IB_UVERBS_WR_RDMA_WRITE, 0, 10, *b_, 0);
+  request.work.wr.rdma.rkey ^= 0x100000;
+  ASSERT_TRUE(a_->Post(std::move(request)).ok());
+  Settle();
+  EXPECT_THAT(Why(), HasSubstr("(RDMA WRITE) ended with REM_ACCESS_ERR: host-2 "
+                               "queue pair 0x2 refused it: no region has the "
+                               "key 0x1"));
+}
+
+TEST_F(WhyMethodsTest, NamesTheBoundsThatWereLeft) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(
+      a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, 10, *b_, VerbsEnd::kSize).ok());
+  Settle();
+  EXPECT_THAT(Why(), HasSubstr("10 bytes at 0x810000 are not within the "
+                               "region's 8388608 at 0x10000"));
+}
+
+TEST_F(WhyMethodsTest, NamesTheRightThatIsMissing) {
+  Connect(verbs::QpType::kRc);
+  const auto shut =
+      *b_->provider.CreateMr({.pd = b_->pd.get(),
+                              .memory = b_->memory,
+                              .start = testing::FakeMemory::kStart,
+                              .length = 100,
+                              .address = 0,
+                              .access = 0});
+  auto request = a_->RdmaRequest(IB_UVERBS_WR_RDMA_READ, 0, 10, *b_, 0);
+  request.work.wr.rdma.rkey = shut->rkey();
+  request.work.wr.rdma.remote_addr = 0;
+  ASSERT_TRUE(a_->Post(std::move(request)).ok());
+  Settle();
+  EXPECT_THAT(Why(), HasSubstr("the region allows local read, this needs "
+                               "remote read"));
+}
+
+TEST_F(WhyMethodsTest, NamesTheReceiveRequestThatWasTooShort) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 5).ok());
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("REM_INV_REQ_ERR: host-2 queue pair 0x2 refused "
+                               "it: the message is longer than the receive "
+                               "request, which has 5 bytes"));
+}
+
+TEST_F(WhyMethodsTest, SaysThatAFaultHasMadeTheStatus) {
+  Connect(verbs::QpType::kRc);
+  lab_.fabric.adapter_faults().requests.Add(
+      lab_.Host(1), a_->qp->number(),
+      {.completion = {.status = verbs::wc_status::kRemoteAccess}});
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  SendInVain();
+  EXPECT_EQ(Why(),
+            "host-1 queue pair 0x2: work request 77 (SEND) ended with "
+            "REM_ACCESS_ERR: a fault of the queue pair gave it this status");
+}
+
+TEST_F(WhyMethodsTest, NamesWhatIsWrongAtItsOwnEnd) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(a_->SendWithAWrongKey(10).ok());
+  Settle();
+  EXPECT_THAT(Why(),
+              HasSubstr("ended with LOC_PROT_ERR: no region has the key"));
+}
+
+TEST_F(WhyMethodsTest, AQueuePairThatWorksHasOnlyItsStates) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  SendInVain();
+  EXPECT_EQ(Why(), "");
+  const json incidents = Result(
+      "queue_pair.why", {{"node", "host-1"}})["queue_pairs"][0]["incidents"];
+  ASSERT_EQ(incidents.size(), 3u) << incidents;
+  EXPECT_EQ(incidents[0]["text"], "RESET to INIT, by the program");
+  EXPECT_EQ(incidents[2]["text"], "RTR to RTS, by the program");
+}
+
+TEST_F(WhyMethodsTest, WhatFailedIsThereWhenTheProgramHasEnded) {
+  Connect(verbs::QpType::kRc);
+  SendInVain();
+  a_.reset();
+  EXPECT_THAT(Why(), HasSubstr("RNR_RETRY_EXC_ERR"));
+  const json queue_pair =
+      Result("queue_pair.why", {{"node", "host-1"}})["queue_pairs"][0];
+  EXPECT_EQ(queue_pair["exists"], false);
+  EXPECT_EQ(queue_pair["incidents"].back()["text"], "destroyed");
+}
+
+TEST_F(WhyMethodsTest, ADatagramWithAnotherQKeyIsNotedWhereItCame) {
+  Connect(verbs::QpType::kUd);
+  verbs::AddressAttributes to{};
+  to.dlid = 2;
+  to.port_num = 1;
+  const auto ah = *a_->provider.CreateAh(*a_->pd, to);
+  verbs::SendRequest request = a_->Request(IB_UVERBS_WR_SEND, 0, 8);
+  request.address = ah.get();
+  request.work.wr.ud.remote_qpn = b_->qp->number();
+  request.work.wr.ud.remote_qkey = VerbsEnd::kQKey ^ 1;
+  ASSERT_TRUE(a_->Post(std::move(request)).ok());
+  Settle();
+  const json incidents = Result(
+      "queue_pair.why", {{"node", "host-2"}})["queue_pairs"][0]["incidents"];
+  EXPECT_EQ(incidents.back()["kind"], "not-taken");
+  EXPECT_EQ(incidents.back()["text"], "its Q_Key is 0x1235: this has 0x1234");
+}
+
+TEST_F(WhyMethodsTest, WhatDoesNotExistIsNamed) {
+  EXPECT_THAT(Error("queue_pair.why", {{"node", "hots-1"}}),
+              HasSubstr("did you mean"));
+  EXPECT_EQ(Error("queue_pair.why", {{"node", "host-1"}, {"qpn", 9}}),
+            "host-1 has no queue pair 0x9, and had none lately");
+  EXPECT_EQ(Result("queue_pair.why", {{"node", "host-1"}})["queue_pairs"],
+            json::array());
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

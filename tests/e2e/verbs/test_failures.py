@@ -1,0 +1,68 @@
+"""docs/examples/failures: each program fails in its broken form, for the reason
+that `ibemu run --explain` then tells, and not in its mended form."""
+
+import pathlib
+import re
+
+import pytest
+
+FAILURES = (pathlib.Path(__file__).resolve().parents[3] /
+            "docs/examples/failures")
+REASONS = {
+    "receives_after_connect":
+        r"RNR_RETRY_EXC_ERR: node-2 queue pair 0x2 had no receive request",
+    "mixed_mtus":
+        r"\(RDMA WRITE\) ended with REM_INV_REQ_ERR: node-2 queue pair 0x2 "
+        r"refused it: a packet of 4096 bytes came, which the path MTU here, "
+        r"1024, does not allow",
+    "reconnect_storm": None,  # the last reset takes the failure with it
+    "flushed_is_no_cause":
+        r"REM_ACCESS_ERR: node-2 queue pair 0x2 refused it: no region has the "
+        r"key 0x101",
+    "post_after_error": None,  # the program put it into error
+    "send_queue_never_polled": None,  # nothing failed on the wire
+    "key_of_another_domain":
+        r"REM_ACCESS_ERR: .*: the region is of another protection domain",
+    "region_without_atomics":
+        r"\(FetchAdd\) ended with REM_ACCESS_ERR: .*: the region allows local "
+        r"write, remote write, remote read, this needs remote atomics",
+    "deregistered_too_early":
+        r"REM_ACCESS_ERR: .*: no region has the key 0x1",
+    "no_room_for_the_grh": None,  # nobody hears of it
+    "completion_queue_too_small": None,  # no work request failed
+    "lost_acknowledgements":
+        r"RETRY_EXC_ERR: 16 tries of PSN 0x0 in .*, none answered: the answers "
+        r"of node-2 queue pair 0x2 were dropped at node-2/1: lost by lost-acks",
+    "link_flap":
+        r"RETRY_EXC_ERR: 16 tries of PSN 0x0 in .*, none answered: dropped at "
+        r"single-switch/2: the link was down",
+}
+
+
+def run(account, name, form):
+    return account.run(
+        "ibemu", "run", "--topology=single-switch:hosts=2", "--sm=static",
+        "--host=node-1", "--host=node-2", "--explain", "--",
+        "/usr/bin/python3", "-B", FAILURES / f"{name}.py", form, check=False)
+
+
+def test_each_program_of_the_folder_is_tried():
+    names = {path.stem for path in FAILURES.glob("*.py")} - {"pair"}
+    assert names == set(REASONS)
+    listed = set(re.findall(r"(?m)^\| `(\w+)`",
+                            (FAILURES / "README.md").read_text()))
+    assert listed == names
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_a_program_fails_in_its_broken_form_alone(account, name):
+    broken = run(account, name, "broken")
+    assert broken.returncode == 1 and "Traceback" not in broken.stderr
+    told = [line for line in broken.stderr.splitlines()
+            if line.startswith("ibemu run: ")]
+    if REASONS[name] is None:
+        assert told == []
+    else:
+        assert re.search(REASONS[name], told[0]), told
+    mended = run(account, name, "mended")
+    assert mended.returncode == 0, mended.stderr

@@ -1,0 +1,211 @@
+"""Faults of queue pairs and of calls of verbs, and what programs make of
+them."""
+
+import json
+import re
+
+import pytest
+
+import perftest
+from harness import ROOT, Background
+
+SCRIPT = (ROOT / "tests/e2e/verbs/two_ends.py").read_text()
+SUCCESS, ACCESS, FLUSHED, RETRIES, RNR_RETRIES = 0, 10, 5, 12, 13
+ERROR_STATE = 6
+LINES = ["stdbuf", "-oL"]  # tell at once what is printed
+
+
+@pytest.fixture
+def lab(fabric):
+    return fabric("single-switch:hosts=2", sm="static", options=["--seed=1"])
+
+
+def two_ends(operation, count):
+    return ["/usr/bin/python3", "-B", "-c", SCRIPT, operation, str(count)]
+
+
+def play(lab, operation, count=10, options=()):
+    """What became of the requests of node-1 (a) and node-2 (b)."""
+    *run, dashes = lab.on("node-1", "node-2")
+    done = lab.account.run(*run, *options, dashes, *two_ends(operation, count))
+    return json.loads(done.stdout)
+
+
+def add(lab, *words):
+    lab.ibemu("fault", "add", *" ".join(words).split())
+
+
+def faults(lab):
+    return json.loads(lab.ibemu("fault", "ls", "--json").stdout)
+
+
+def statuses(completions):
+    return [status for _, status, _ in completions]
+
+
+def hw_counter(lab, host, name):
+    return int(lab.run(host, "cat", "/sys/class/infiniband/ibemu0/ports/1/"
+                       f"hw_counters/{name}").stdout)
+
+
+def test_after_a_lost_acknowledgement_the_data_has_arrived_once(lab):
+    add(lab, "qp node-2/* loss opcode rc-acknowledge nth 3 dir tx")
+    told = play(lab, "send")
+    assert told["a"] == told["b"] == [[n, SUCCESS, 0] for n in range(10)]
+    fault, = faults(lab)
+    assert fault["tx"]["lost"] == 1 and fault["tx"]["packets"] >= 11
+    assert hw_counter(lab, "node-2", "duplicate_request") >= 1
+    assert hw_counter(lab, "node-1", "local_ack_timeout_err") >= 1
+    assert hw_counter(lab, "node-1", "packet_seq_err") == 0
+
+
+def test_a_read_whose_response_never_comes_ends_with_an_error(lab):
+    add(lab, "qp node-1/* loss opcode read-response dir rx nth 3-")
+    told = play(lab, "read")
+    assert statuses(told["a"]) == [SUCCESS, SUCCESS, RETRIES]
+    assert told["states"][0] == ERROR_STATE
+
+
+def test_a_late_read_response_is_no_error(lab):
+    add(lab, "qp node-1/* delay 2ms opcode read-response dir rx")
+    assert statuses(play(lab, "read")["a"]) == [SUCCESS] * 10
+    assert faults(lab)[0]["rx"]["delayed"] >= 10
+
+
+def test_a_receiver_that_is_not_ready_exhausts_retries(lab):
+    add(lab, "qp node-2/* rnr nth 3-")
+    told = play(lab, "send")
+    assert statuses(told["a"]) == [SUCCESS, SUCCESS, RNR_RETRIES]
+    assert faults(lab)[0]["acts"]["acted"] == 3  # the first, and two retries
+    assert hw_counter(lab, "node-1", "rnr_nak_retry_err") == 3
+    assert hw_counter(lab, "node-2", "out_of_buffer") == 3
+
+
+def test_a_completion_has_the_status_and_the_vendors_error_asked_for(lab):
+    add(lab, "qp node-1/* completion remote-access-error vendor-err 0x8a nth 4 "
+        "dir tx")
+    told = play(lab, "write")
+    assert told["a"][:3] == [[n, SUCCESS, 0] for n in range(3)]
+    assert told["a"][3:] == [[3, ACCESS, 0x8a]]
+    assert told["states"][0] == ERROR_STATE
+
+
+def test_the_second_registration_of_memory_fails_with_the_error_asked_for(lab):
+    add(lab, "host node-1 reg-mr nth 2 errno ENOMEM")
+    add(lab, "host node-1 reg-mr nth 3 errno EINVAL")
+    add(lab, "host node-1 reg-mr nth 4 errno EAGAIN")
+    assert play(lab, "regions", 5)["errno"] == [0, 12, 22, 11, 0]
+
+
+def test_a_queue_pair_enters_the_error_state_and_its_program_hears_of_it(lab):
+    held = Background(lab.account, [*lab.on("node-1", "node-2"),
+                                    *two_ends("hold", 1)])
+    number = held.wait_for(r"ready (0x\w+)")[1]
+    listed = json.loads(lab.ibemu("qp", "ls", "node-2", "--json").stdout)
+    assert [qp["qpn"] for qp in listed] == [int(number, 16)]
+    assert listed[0]["state"] == "RTS"
+    assert listed[0]["peer"]["node"] == "node-1"
+    assert listed[0]["receive"]["posted"] == 1
+    add(lab, f"qp node-2/{number} error")
+    told = json.loads(held.wait_for(r"^\{.*")[0])
+    assert told == {"b": [[1, FLUSHED, 0]], "event": 1, "state": ERROR_STATE}
+    assert held.wait() == 0
+    assert faults(lab) == []
+
+
+EVENTS = [("port-error", r"PORT_ERR \(10\), port 1"),
+          ("lid-change", r"LID_CHANGE \(11\), port 1"),
+          ("gid-change", r"GID_CHANGE \(18\), port 1"),
+          ("pkey-change", r"PKEY_CHANGE \(12\), port 1"),
+          ("sm-change", r"SM_CHANGE \(13\), port 1"),
+          ("client-reregister", r"CLIENT_REREGISTER \(17\), port 1"),
+          ("device-fatal", r"DEVICE_FATAL \(8\)")]
+
+
+def test_asyncwatch_hears_of_each_event(lab):
+    watch = lab.start("node-1", *LINES, "ibv_asyncwatch")
+    watch.wait_for("async event FD")
+    for name, line in EVENTS:
+        add(lab, f"host node-1 event {name}")
+        watch.wait_for(f"IBV_EVENT_{line}")
+
+
+def test_one_seed_loses_the_same_datagrams_with_rings_and_without(fabric):
+    def arrived(*options):
+        lab = fabric("single-switch:hosts=2", sm="static", options=["--seed=7"])
+        add(lab, "qp node-1/* loss 30% opcode ud-send-only-immediate dir tx")
+        told = play(lab, "datagram", 100, options)["arrived"]
+        assert faults(lab)[0]["tx"]["packets"] == 100
+        return told
+    once = arrived()
+    assert 50 < len(once) < 90
+    assert arrived() == once
+    assert arrived("--no-fast-path") == once
+
+
+def test_pingpong_survives_what_one_queue_pair_loses(lab):
+    options = ["ibv_rc_pingpong", "-n", "300", "-c"]
+    server = lab.start("node-1", *LINES, *options)
+    number = server.wait_for(r"local address: .*QPN (0x\w+)")[1]
+    line, = lab.ibemu("qp", "ls", "node-1").stdout.splitlines()[1:]
+    assert re.split(r"  +", line)[:5] == ["node-1", hex(int(number, 16)), "RC",
+                                          "INIT", "-"]
+    add(lab, f"qp node-1/{number} loss 2% duplicate 2%")
+    client = lab.run("node-2", *options, "localhost")
+    assert server.wait() == 0, server.output
+    for text in (client.stdout, server.output):
+        assert "300 iters in" in text and "invalid data" not in text
+    fault, = faults(lab)
+    assert fault["rx"]["lost"] + fault["tx"]["lost"] > 0
+
+
+@pytest.mark.deep
+def test_perftest_measures_while_acknowledgements_are_lost(lab):
+    add(lab, "qp node-1/* loss opcode ack dir tx nth 3-5")
+    perftest.check(perftest.play(lab, "ib_write_lat", "-n", "200",
+                                 "-s", "64")[0], 200)
+    fault, = faults(lab)
+    assert fault["tx"]["lost"] == 3
+
+
+MISTAKES = [
+    ("qp node-1/0x99 loss",
+     'there is no queue pair 0x99 of "node-1": "ibemu qp ls" lists them'),
+    ("qp switch-1/* loss", '"switch-1" is no channel adapter: it has no verbs'),
+    ("qp node-1/* loss opcode rc-acknowlege",
+     'opcode "rc-acknowlege": there are any, send, rdma-write, read-response, '
+     "atomic, ack, and those of the specification, as rc-send-only: did you "
+     'mean "rc-acknowledge"?'),
+    ("qp node-1/* completion lost nth 1",
+     'completion "lost": write loss, delay TIME, or an error as in '
+     'remote-access-error: did you mean "loss"?'),
+    ("host node-1 reg-mr errno ENOMEN",
+     'errno "ENOMEN": there are ENOMEM, EINVAL and EAGAIN: did you mean '
+     '"ENOMEM"?'),
+    ("host node-1 event port-error port 2",
+     'port 2 of "node-1" does not exist: it has ports 1 to 1'),
+]
+
+
+def test_each_mistake_is_one_sentence_and_changes_nothing(lab):
+    for command, sentence in MISTAKES:
+        done = lab.ibemu("fault", "add", *command.split(), check=False)
+        assert done.returncode == 1, command
+        assert done.stderr == f"ibemu fault: {sentence}\n"
+        assert done.stdout == ""
+    assert faults(lab) == []
+    assert lab.ibemu("qp", "ls", "node-1").stdout.count("\n") == 1
+
+
+def test_a_scenario_has_the_same_words(lab, account):
+    file = account.home / "faults.yaml"
+    step = "- at: 0s\n  do: fault add --name=late qp node-2/* loss opcode ack\n"
+    file.write_text(step + "- at: 0s\n  do: fault add qp switch-1/* loss\n")
+    file.chmod(0o644)
+    done = lab.ibemu("scenario", file.name, check=False)
+    assert done.returncode == 1
+    assert 'faults.yaml:4: "switch-1" is no channel adapter' in done.stderr
+    assert faults(lab) == []
+    file.write_text(step)
+    lab.ibemu("scenario", file.name)
+    assert [fault["name"] for fault in faults(lab)] == ["late"]

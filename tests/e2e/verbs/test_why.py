@@ -1,0 +1,81 @@
+"""`ibemu why`: the reason of a completion with an error, in a sentence."""
+
+import json
+import re
+
+from harness import until
+
+
+def play(lab, *options):
+    """A ping-pong, whose client's run has these options; what it says."""
+    server = lab.start("node-1", "stdbuf", "-oL", "ibv_rc_pingpong")
+    server.wait_for("local address")
+
+    def client():
+        done = lab.account.run("ibemu", "run", f"--fabric={lab.socket}",
+                               "--host=node-2", *options, "--",
+                               "ibv_rc_pingpong", "localhost", check=False)
+        return None if "Couldn't connect" in done.stderr else done
+
+    return until(client)
+
+
+def lose_all(lab):
+    lab.ibemu("fault", "add", "--name=bad-cable", "link", "node-1/1", "loss",
+              "100%", "dir", "rx")
+
+
+def test_why_names_the_fault_that_lost_the_packets_of_a_program_that_ended(
+        fabric):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    lose_all(lab)
+    assert "transport retry counter exceeded (12)" in play(lab).stderr
+    text = lab.ibemu("why", "node-2").stdout
+    assert re.match(
+        r"node-2 queue pair (0x[0-9a-f]+): work request 2 \(SEND\) ended with "
+        r"RETRY_EXC_ERR: 32 tries of PSN (0x[0-9a-f]+) in [\d.]+s, none "
+        r"answered: dropped at single-switch/1: lost by bad-cable \(32 times\)"
+        r"\n\n +TIME", text), text
+    assert re.search(r"(?m)^ *[\d.]+ .*state +RTR to RTS, by the program$", text)
+
+    told = json.loads(lab.ibemu("why", "node-2", "--json").stdout)
+    failed = told["queue_pairs"][0]
+    assert failed["why"] in text and not failed["exists"]
+    kinds = [incident["kind"] for incident in failed["incidents"]]
+    assert kinds[:3] == ["state"] * 3
+    assert {"sent-again", "dropped", "failed"} < set(kinds)
+    one = lab.ibemu("why", f"node-2/{failed['qpn']}").stdout
+    assert one == text
+    assert lab.ibemu("why", f"node-2/{failed['qpn']:#x}").stdout == text
+
+
+def test_a_run_explains_at_its_end_what_failed_in_it(fabric):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    lose_all(lab)
+    failed = play(lab, "--explain")
+    assert failed.returncode == 1
+    lines = [line for line in failed.stderr.splitlines()
+             if line.startswith("ibemu run: ")]
+    assert len(lines) == 1
+    assert "ended with RETRY_EXC_ERR" in lines[0]
+    assert lines[0].endswith("lost by bad-cable (32 times)")
+
+    lab.ibemu("fault", "rm", "bad-cable")
+    assert "ibemu run" not in play(lab, "--explain").stderr
+
+
+def test_why_says_that_nothing_failed(fabric):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    assert play(lab).returncode == 0
+    assert re.fullmatch(r"no work request of node-2 has failed: [1-9]\d* queue "
+                        r"pairs\n", lab.ibemu("why", "node-2").stdout)
+
+
+def test_why_refuses_what_does_not_exist(fabric):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    for what, rule in (("node-3", 'no node "node-3": did you mean "node-1"?'),
+                       ("node-1/99", "node-1 has no queue pair 0x63, and had "
+                                     "none lately")):
+        done = lab.ibemu("why", what, check=False)
+        assert done.returncode == 1
+        assert rule in done.stderr

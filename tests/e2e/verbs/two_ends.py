@@ -1,0 +1,169 @@
+"""two_ends.py OPERATION COUNT: a queue pair on each of two adapters, and what
+becomes of COUNT requests, as a line of JSON.
+
+For tests of faults: it runs on both hosts at once (ibemu run --host=A --host=B),
+so there is nothing to be arranged between processes.  OPERATION is send, read
+and write (of a connection), datagram (numbered by immediate data; one more
+without it is the last), regions (COUNT registrations), or hold: the second end
+waits for what happens to a receive request.
+"""
+
+import json
+import sys
+
+import pyverbs.enums as e
+from pyverbs.addr import AH, AHAttr
+from pyverbs.cq import CQ
+from pyverbs.device import Context
+from pyverbs.mr import MR
+from pyverbs.pd import PD
+from pyverbs.pyverbs_error import PyverbsRDMAError
+from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+from pyverbs.wr import SGE, RecvWR, SendWR
+
+SIZE = 64  # bytes of a message
+GRH = 40
+Q_KEY = 0x1234
+ACCESS = (e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE |
+          e.IBV_ACCESS_REMOTE_READ)
+
+
+class End:
+    def __init__(self, device, kind):
+        self.context = Context(name=device)
+        self.pd = PD(self.context)
+        self.cq = CQ(self.context, 1000)
+        self.mr = MR(self.pd, 4096, ACCESS)
+        capacity = QPCap(max_send_wr=200, max_recv_wr=200)
+        self.qp = QP(self.pd, QPInitAttr(qp_type=kind, scq=self.cq, rcq=self.cq,
+                                         cap=capacity, sq_sig_all=1))
+        self.lid = self.context.query_port(1).lid
+        self.completions = []
+        self.immediates = []  # of what was received
+
+    def address(self):
+        return AHAttr(dlid=self.lid, port_num=1)
+
+    def connect(self, peer):
+        attr = QPAttr(port_num=1)
+        attr.qkey = Q_KEY
+        attr.qp_access_flags = ACCESS
+        attr.dest_qp_num = peer.qp.qp_num
+        attr.ah_attr = peer.address()
+        attr.path_mtu = e.IBV_MTU_2048
+        attr.max_rd_atomic = attr.max_dest_rd_atomic = 4
+        attr.min_rnr_timer = 1
+        attr.timeout = 10  # 4 ms
+        attr.retry_cnt = attr.rnr_retry = 2
+        self.qp.to_rts(attr)
+
+    def sge(self, size=SIZE):
+        return SGE(self.mr.buf, size, self.mr.lkey)
+
+    def receive(self, number, size=SIZE):
+        self.qp.post_recv(RecvWR(wr_id=number, sg=[self.sge(size)], num_sge=1))
+
+    def poll(self):
+        for wc in self.cq.poll(100)[1]:
+            self.completions.append([wc.wr_id, wc.status, wc.vendor_err])
+            if wc.wc_flags & e.IBV_WC_WITH_IMM:
+                self.immediates.append(wc.imm_data)
+        return len(self.completions)
+
+    def state(self):
+        return self.qp.query(e.IBV_QP_STATE)[0].qp_state
+
+
+OPCODES = {"send": e.IBV_WR_SEND, "read": e.IBV_WR_RDMA_READ,
+           "write": e.IBV_WR_RDMA_WRITE}
+
+
+def exchange(operation, count):
+    a, b = End("ibemu0", e.IBV_QPT_RC), End("ibemu1", e.IBV_QPT_RC)
+    a.connect(b)
+    b.connect(a)
+    for number in range(count if operation == "send" else 0):
+        b.receive(number)
+    for number in range(count):
+        text = b"%06d" % number
+        if operation == "read":
+            b.mr.write(text, len(text))
+        else:
+            a.mr.write(text, len(text))
+        work = SendWR(wr_id=number, num_sge=1, sg=[a.sge()],
+                      opcode=OPCODES[operation])
+        if operation != "send":
+            work.set_wr_rdma(b.mr.rkey, b.mr.buf)
+        a.qp.post_send(work)
+        while a.poll() <= number:
+            pass
+        if a.completions[-1][1] != e.IBV_WC_SUCCESS:
+            break
+        end = a if operation == "read" else b
+        assert end.mr.read(len(text), 0) == text
+    b.poll()
+    return {"a": a.completions, "b": b.completions, "states":
+            [a.state(), b.state()]}
+
+
+def send_datagrams(count):
+    a, b = End("ibemu0", e.IBV_QPT_UD), End("ibemu1", e.IBV_QPT_UD)
+    a.connect(b)
+    b.connect(a)
+    target = AH(a.pd, attr=b.address())
+    for number in range(count + 1):
+        b.receive(number, SIZE + GRH)
+    for number in range(count + 1):
+        opcode = e.IBV_WR_SEND if number == count else e.IBV_WR_SEND_WITH_IMM
+        work = SendWR(wr_id=number, num_sge=1, sg=[a.sge()], opcode=opcode,
+                      imm_data=number)
+        work.set_wr_ud(target, b.qp.qp_num, Q_KEY)
+        a.qp.post_send(work)
+        while a.poll() <= number:
+            pass
+    while b.poll() == len(b.immediates):
+        pass
+    return {"arrived": b.immediates}
+
+
+def register(count):
+    context = Context(name="ibemu0")
+    pd = PD(context)
+    numbers = []
+    for _ in range(count):
+        try:
+            MR(pd, 4096, ACCESS).close()
+            numbers.append(0)
+        except PyverbsRDMAError as error:
+            numbers.append(error.error_code)
+    return {"errno": numbers}
+
+
+def hold():
+    a, b = End("ibemu0", e.IBV_QPT_RC), End("ibemu1", e.IBV_QPT_RC)
+    a.connect(b)
+    b.connect(a)
+    b.receive(1)
+    print(f"ready {b.qp.qp_num:#x}", flush=True)
+    while not b.poll():
+        pass
+    event = b.context.get_async_event()
+    told = {"b": b.completions, "event": event.event_type, "state": b.state()}
+    event.ack()
+    return told
+
+
+def main():
+    operation, count = sys.argv[1], int(sys.argv[2])
+    if operation == "regions":
+        told = register(count)
+    elif operation == "datagram":
+        told = send_datagrams(count)
+    elif operation == "hold":
+        told = hold()
+    else:
+        told = exchange(operation, count)
+    print(json.dumps(told), flush=True)
+
+
+main()
