@@ -296,9 +296,9 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   }
 
   const std::string& socket = uplink.client->greeting().socket;
-  command.environment = {
-      {kFabricVariable, socket},
-      {kHostVariable, HostNames(uplink.client->greeting(), given.attached.devices)}};
+  command.environment = {{kFabricVariable, socket},
+                         {kHostVariable, HostNames(uplink.client->greeting(),
+                                                   given.attached.devices)}};
   std::optional<Explanation> explanation;
   if (options.explain) {
     std::vector<std::string> hosts;

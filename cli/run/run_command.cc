@@ -136,8 +136,8 @@ absl::Status CheckNoAdapter(const RunFlags& flags) {
   if (!options.no_adapter) return absl::OkStatus();
   if (options.topology || options.sm || options.seed || options.addresses ||
       options.fabric || flags.backend || !options.hosts.empty() ||
-      options.hostname || options.net || options.state ||
-      options.explain || options.keep) {
+      options.hostname || options.net || options.state || options.explain ||
+      options.keep) {
     return absl::InvalidArgumentError(
         "--no-adapter starts and joins nothing: no option of a subnet, a "
         "daemon or a host goes together with it");

@@ -23,11 +23,12 @@ class UverbsEventFile;
 // descriptor (GET_CONTEXT, CREATE_COMP_CHANNEL).  In a run, a supervisor puts
 // some into a process that opens a device, and as many as were used whenever
 // the process makes a completion queue, and tells us: see
-// launch/supervisor/node_supervisor.h.  It must not stop the commands themselves: seccomp
-// sees only their size, which REQ_NOTIFY_CQ has, too, and a signal that comes
-// while a call is stopped ends it with EINTR, which no Linux driver returns for
-// these commands.  Where there is no supervisor, the thread itself is made to
-// open an event file while its command waits: see SystemUverbsFile.
+// launch/supervisor/node_supervisor.h.  It must not stop the commands
+// themselves: seccomp sees only their size, which REQ_NOTIFY_CQ has, too, and a
+// signal that comes while a call is stopped ends it with EINTR, which no Linux
+// driver returns for these commands.  Where there is no supervisor, the thread
+// itself is made to open an event file while its command waits: see
+// SystemUverbsFile.
 class UverbsOffers {
  public:
   // The number that a process has at once: one for asynchronous events, four
