@@ -228,6 +228,7 @@ class Peer final : private DatagramQueue::Listener {
   void OnDatagram(const DatagramQueue::Datagram& datagram) override {
     received.emplace_back(datagram.payload.begin(), datagram.payload.end());
   }
+  void OnRoom() override {}
 
   const wire::Gid gid_;
   std::unique_ptr<DatagramQueue> queue_;
