@@ -70,7 +70,7 @@ std::string HistoryText(const json& queue_pair) {
                incident["kind"].get<std::string>(),
                incident["kind"] == "state"
                    ? ""
-                   : absl::StrFormat("%#x", incident["psn"].get<uint32_t>()),
+                   : absl::StrFormat("0x%x", incident["psn"].get<uint32_t>()),
                incident["text"].get<std::string>()});
   }
   return table.Text();

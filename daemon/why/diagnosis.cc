@@ -24,18 +24,26 @@ std::string Times(const Incident& incident) {
                              : absl::StrFormat(" (%d times)", incident.count);
 }
 
+// "536ms", "1.92ms"
+std::string SpanText(absl::Duration span) {
+  const absl::Duration unit = span < absl::Milliseconds(10)
+                                  ? absl::Microseconds(10)
+                                  : absl::Milliseconds(1);
+  return absl::FormatDuration(absl::Trunc(span, unit));
+}
+
 }  // namespace
 
 struct Diagnosis::PeerEnd {
   std::optional<topology::NodeId> node;
   uint32_t qpn = 0;
-  const History* history = nullptr;  // null: nothing is known of it
-  bool exists = false;
+  const History* history = nullptr;         // null: nothing is known of it
+  absl::Time end = absl::InfiniteFuture();  // when it was destroyed
 };
 
 std::string Diagnosis::QueuePairText(topology::NodeId node,
                                      uint32_t qpn) const {
-  return absl::StrFormat("%s queue pair %#x",
+  return absl::StrFormat("%s queue pair 0x%x",
                          fabric_.subnet().node(node).description, qpn);
 }
 
@@ -76,9 +84,9 @@ std::string Diagnosis::WhyUnanswered(const History& history) const {
   const Incident* const again =
       history.Latest(Kind::kSentAgain, absl::InfinitePast());
   if (again == nullptr) return kUnknown;
-  return absl::StrFormat("%d tries of PSN %#x in %s, none answered: %s",
+  return absl::StrFormat("%d tries of PSN 0x%x in %s, none answered: %s",
                          again->count, again->psn,
-                         absl::FormatDuration(again->last - again->first),
+                         SpanText(again->last - again->first),
                          WhereTheyWent(history, again->first));
 }
 
@@ -100,7 +108,9 @@ std::string Diagnosis::WhereTheyWent(const History& history,
                ? absl::StrCat(name, " is an adapter's of its own")
                : absl::StrCat(name, " does not exist");
   }
-  if (!peer.exists) return absl::StrCat(name, " was destroyed");
+  if (peer.end < history.failure()->time) {
+    return absl::StrCat(name, " was destroyed");
+  }
   if (const auto* const drop = peer.history->Latest(Kind::kDropped, since)) {
     return absl::StrCat("the answers of ", name, " were ",
                         DropText(*drop->drop), Times(*drop));
@@ -119,10 +129,10 @@ std::string Diagnosis::WhyNotReady(const History& history) const {
   const std::string tries =
       not_ready == nullptr
           ? ""
-          : absl::StrFormat(" at %d tries of PSN %#x in %s",
-                            not_ready->count + 1, not_ready->psn,
-                            absl::FormatDuration(history.failure()->time -
-                                                 not_ready->first));
+          : absl::StrFormat(
+                " at %d tries of PSN 0x%x in %s", not_ready->count + 1,
+                not_ready->psn,
+                SpanText(history.failure()->time - not_ready->first));
   return absl::StrCat(
       peer.node ? QueuePairText(*peer.node, peer.qpn) : "the peer",
       " had no receive request", tries);
@@ -158,7 +168,9 @@ Diagnosis::PeerEnd Diagnosis::FindPeer(const History& history) const {
   peer.node = port->node;
   peer.qpn = history.peer()->qpn;
   peer.history = histories.Find(port->node, peer.qpn);
-  peer.exists = histories.Exists(port->node, peer.qpn);
+  if (peer.history != nullptr && !histories.Exists(port->node, peer.qpn)) {
+    peer.end = peer.history->incidents().back().last;
+  }
   return peer;
 }
 

@@ -174,7 +174,7 @@ def test_events_tell_what_happens_to_adapters(lab):
                               "drop", check=False)
     assert (refused.returncode, refused.stderr) == (
         1, 'ibemu events: "drop" is no kind of event: there are port, sm, '
-        "device\n")
+        "device, connection, datagram, group\n")
     lab.daemon.stop(SIGKILL)
     events.wait_for("device +node-1 removed: .*catastrophic")
 

@@ -50,7 +50,7 @@ TEST_F(WhyMethodsTest, NamesTheLinkThatWasDown) {
   SendInVain();
   EXPECT_EQ(Why(),
             "host-1 queue pair 0x2: work request 77 (SEND) ended with "
-            "RETRY_EXC_ERR: 16 tries of PSN 0xfffffe in 67.108864ms, none "
+            "RETRY_EXC_ERR: 16 tries of PSN 0xfffffe in 67ms, none "
             "answered: dropped at sw1/2: the link was down (16 times)");
 }
 
@@ -66,6 +66,16 @@ TEST_F(WhyMethodsTest, NamesTheFaultThatLosesTheAnswers) {
   ASSERT_TRUE(b_->Receive(0, 100).ok());
   lab_.AddFault(lab_.Host(2), 1, Fabric::Direction::kTransmit, {.loss = 1});
   SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("the answers of host-2 queue pair 0x2 were "
+                               "dropped at host-2/1: lost by loss-1"));
+}
+
+TEST_F(WhyMethodsTest, WhatHappenedToThePeerCountsAlsoWhenItHasEndedSince) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  lab_.AddFault(lab_.Host(2), 1, Fabric::Direction::kTransmit, {.loss = 1});
+  SendInVain();
+  b_.reset();
   EXPECT_THAT(Why(), HasSubstr("the answers of host-2 queue pair 0x2 were "
                                "dropped at host-2/1: lost by loss-1"));
 }
