@@ -35,7 +35,7 @@ def test_why_names_the_fault_that_lost_the_packets_of_a_program_that_ended(
         r"node-2 queue pair (0x[0-9a-f]+): work request 2 \(SEND\) ended with "
         r"RETRY_EXC_ERR: 32 tries of PSN (0x[0-9a-f]+) in 2\.[\d]+s, none "
         r"answered: dropped at switch-1/1: lost by bad-cable \(128 times\)"
-        r"\n\n +TIME", text), text
+        r"\n\nTIME +UNTIL", text), text
     assert re.search(r"(?m)^ *[\d.]+ .*state +RTR to RTS, by the program$", text)
 
     told = json.loads(lab.ibemu("why", "node-2", "--json").stdout)

@@ -69,7 +69,9 @@ wire::BaseTransportHeader BthOf(const Transport& transport) {
   return HeaderAt<wire::BaseTransportHeader>(
       BytesOf(PacketCarrying(transport), 0), kBth);
 }
-int OpcodeOf(const Transport& transport) { return BthOf(transport).opcode; }
+int WrittenOpcode(const Transport& transport) {
+  return BthOf(transport).opcode;
+}
 
 // Headers of a packet of the fabric's own kind agree with the count that its
 // ports keep.
@@ -158,33 +160,33 @@ TEST(PacketBytesTest, AWriteSaysWhereToAndPadsItsPayload) {
 }
 
 TEST(PacketBytesTest, OpcodesSayThePlaceInTheMessage) {
-  EXPECT_EQ(OpcodeOf(First(Operation::kSend)), 0x00);
-  EXPECT_EQ(OpcodeOf(Middle(Operation::kSend)), 0x01);
-  EXPECT_EQ(OpcodeOf(Last(Operation::kSend)), 0x02);
-  EXPECT_EQ(OpcodeOf(Only(Operation::kSend)), 0x04);
-  EXPECT_EQ(OpcodeOf(First(Operation::kWrite)), 0x06);
-  EXPECT_EQ(OpcodeOf(Middle(Operation::kWrite)), 0x07);
-  EXPECT_EQ(OpcodeOf(Last(Operation::kWrite)), 0x08);
-  EXPECT_EQ(OpcodeOf(Only(Operation::kWrite)), 0x0a);
-  EXPECT_EQ(OpcodeOf(Only(Operation::kReadRequest)), 0x0c);
-  EXPECT_EQ(OpcodeOf(First(Operation::kReadResponse)), 0x0d);
-  EXPECT_EQ(OpcodeOf(Middle(Operation::kReadResponse)), 0x0e);
-  EXPECT_EQ(OpcodeOf(Last(Operation::kReadResponse)), 0x0f);
-  EXPECT_EQ(OpcodeOf(Only(Operation::kReadResponse)), 0x10);
-  EXPECT_EQ(OpcodeOf(Middle(Operation::kAcknowledge)), 0x11);
-  EXPECT_EQ(OpcodeOf(Only(Operation::kAtomicResponse)), 0x12);
-  EXPECT_EQ(OpcodeOf(Only(Operation::kCompareSwap)), 0x13);
-  EXPECT_EQ(OpcodeOf(Only(Operation::kFetchAdd)), 0x14);
+  EXPECT_EQ(WrittenOpcode(First(Operation::kSend)), 0x00);
+  EXPECT_EQ(WrittenOpcode(Middle(Operation::kSend)), 0x01);
+  EXPECT_EQ(WrittenOpcode(Last(Operation::kSend)), 0x02);
+  EXPECT_EQ(WrittenOpcode(Only(Operation::kSend)), 0x04);
+  EXPECT_EQ(WrittenOpcode(First(Operation::kWrite)), 0x06);
+  EXPECT_EQ(WrittenOpcode(Middle(Operation::kWrite)), 0x07);
+  EXPECT_EQ(WrittenOpcode(Last(Operation::kWrite)), 0x08);
+  EXPECT_EQ(WrittenOpcode(Only(Operation::kWrite)), 0x0a);
+  EXPECT_EQ(WrittenOpcode(Only(Operation::kReadRequest)), 0x0c);
+  EXPECT_EQ(WrittenOpcode(First(Operation::kReadResponse)), 0x0d);
+  EXPECT_EQ(WrittenOpcode(Middle(Operation::kReadResponse)), 0x0e);
+  EXPECT_EQ(WrittenOpcode(Last(Operation::kReadResponse)), 0x0f);
+  EXPECT_EQ(WrittenOpcode(Only(Operation::kReadResponse)), 0x10);
+  EXPECT_EQ(WrittenOpcode(Middle(Operation::kAcknowledge)), 0x11);
+  EXPECT_EQ(WrittenOpcode(Only(Operation::kAtomicResponse)), 0x12);
+  EXPECT_EQ(WrittenOpcode(Only(Operation::kCompareSwap)), 0x13);
+  EXPECT_EQ(WrittenOpcode(Only(Operation::kFetchAdd)), 0x14);
 
   Transport with_immediate = Last(Operation::kSend);
   with_immediate.has_immediate = true;
-  EXPECT_EQ(OpcodeOf(with_immediate), 0x03);
+  EXPECT_EQ(WrittenOpcode(with_immediate), 0x03);
   with_immediate.first = true;
-  EXPECT_EQ(OpcodeOf(with_immediate), 0x05);
+  EXPECT_EQ(WrittenOpcode(with_immediate), 0x05);
   with_immediate.operation = Operation::kWrite;
-  EXPECT_EQ(OpcodeOf(with_immediate), 0x0b);
+  EXPECT_EQ(WrittenOpcode(with_immediate), 0x0b);
   with_immediate.service = QpType::kUc;
-  EXPECT_EQ(OpcodeOf(with_immediate), 0x2b);
+  EXPECT_EQ(WrittenOpcode(with_immediate), 0x2b);
 }
 
 TEST(PacketBytesTest, ADatagramNamesItsSenderBeforeTheImmediate) {
