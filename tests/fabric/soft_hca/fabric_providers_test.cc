@@ -17,16 +17,18 @@ const auto kWirings = ::testing::Values(kSoftware);
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(Fabric, ProviderTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Fabric, ProviderTest, kWirings, NameOfWiring);
 INSTANTIATE_TEST_SUITE_P(Fabric, ConnectionTest,
                          ::testing::Combine(kWirings, AnyConnection()),
                          NameOfConnection);
-INSTANTIATE_TEST_SUITE_P(Fabric, ReliableConnectionTest, kWirings, NameOf);
-INSTANTIATE_TEST_SUITE_P(Fabric, UnreliableConnectionTest, kWirings, NameOf);
-INSTANTIATE_TEST_SUITE_P(Fabric, DatagramTest, kWirings, NameOf);
-INSTANTIATE_TEST_SUITE_P(Fabric, MulticastTest, kWirings, NameOf);
-INSTANTIATE_TEST_SUITE_P(Fabric, SharedReceiveTest, kWirings, NameOf);
-INSTANTIATE_TEST_SUITE_P(Fabric, RemoteMemoryTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Fabric, ReliableConnectionTest, kWirings,
+                         NameOfWiring);
+INSTANTIATE_TEST_SUITE_P(Fabric, UnreliableConnectionTest, kWirings,
+                         NameOfWiring);
+INSTANTIATE_TEST_SUITE_P(Fabric, DatagramTest, kWirings, NameOfWiring);
+INSTANTIATE_TEST_SUITE_P(Fabric, MulticastTest, kWirings, NameOfWiring);
+INSTANTIATE_TEST_SUITE_P(Fabric, SharedReceiveTest, kWirings, NameOfWiring);
+INSTANTIATE_TEST_SUITE_P(Fabric, RemoteMemoryTest, kWirings, NameOfWiring);
 INSTANTIATE_TEST_SUITE_P(
     Fabric, PacketLossTest,
     ::testing::Combine(kWirings, ::testing::Range(uint64_t{1}, uint64_t{41})));

@@ -18,7 +18,7 @@
 namespace ibemu::verbs {
 
 // For INSTANTIATE_TEST_SUITE_P().
-inline std::string NameOf(const ::testing::TestParamInfo<Wiring>& info) {
+inline std::string NameOfWiring(const ::testing::TestParamInfo<Wiring>& info) {
   return info.param.name;
 }
 

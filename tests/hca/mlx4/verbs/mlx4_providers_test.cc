@@ -80,15 +80,16 @@ const auto kWiringsWithRemoteMemory = ::testing::Values(kDrivenToSoftware);
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(Mlx4, ProviderTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Mlx4, ProviderTest, kWirings, NameOfWiring);
 INSTANTIATE_TEST_SUITE_P(Mlx4, ConnectionTest,
                          ::testing::Combine(kWirings, AnyConnection()),
                          NameOfConnection);
-INSTANTIATE_TEST_SUITE_P(Mlx4, ReliableConnectionTest, kWirings, NameOf);
-INSTANTIATE_TEST_SUITE_P(Mlx4, UnreliableConnectionTest, kWirings, NameOf);
-INSTANTIATE_TEST_SUITE_P(Mlx4, DatagramTest, kWirings, NameOf);
-INSTANTIATE_TEST_SUITE_P(Mlx4, MulticastTest, kWirings, NameOf);
-INSTANTIATE_TEST_SUITE_P(Mlx4, SharedReceiveTest, kWirings, NameOf);
+INSTANTIATE_TEST_SUITE_P(Mlx4, ReliableConnectionTest, kWirings, NameOfWiring);
+INSTANTIATE_TEST_SUITE_P(Mlx4, UnreliableConnectionTest, kWirings,
+                         NameOfWiring);
+INSTANTIATE_TEST_SUITE_P(Mlx4, DatagramTest, kWirings, NameOfWiring);
+INSTANTIATE_TEST_SUITE_P(Mlx4, MulticastTest, kWirings, NameOfWiring);
+INSTANTIATE_TEST_SUITE_P(Mlx4, SharedReceiveTest, kWirings, NameOfWiring);
 INSTANTIATE_TEST_SUITE_P(Mlx4, RemoteMemoryTest, kWiringsWithRemoteMemory,
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Mlx4, PacketLossTest,
