@@ -2,10 +2,10 @@
 #ifndef IBEMU_DAEMON_NETWORKS_NETWORK_TABLE_H_
 #define IBEMU_DAEMON_NETWORKS_NETWORK_TABLE_H_
 
-#include <compare>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -52,7 +52,9 @@ class NetworkTable {
   struct Key {
     AdapterId adapter{};
     int port = 0;
-    auto operator<=>(const Key&) const = default;
+    bool operator<(const Key& other) const {
+      return std::pair(adapter, port) < std::pair(other.adapter, other.port);
+    }
   };
   struct Entry {
     int pid = 0;
