@@ -12,7 +12,7 @@ namespace {
 using Owner = CallShares::Owner;
 using Ticket = CallShares::Ticket;
 
-class CallSharesTest : public testing::Test {
+class CallSharesTest : public ::testing::Test {
  protected:
   // Calls of `count` threads of a process that are let in.
   int Begin(Owner owner, int count) {

@@ -51,7 +51,7 @@ TEST(ActingAsTest, AThreadThatIsWhoItWasOpensWhatItMight) {
   EXPECT_TRUE(UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC)).valid());
 }
 
-class ActingAsOtherTest : public testing::Test {
+class ActingAsOtherTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
