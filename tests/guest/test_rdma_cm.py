@@ -303,7 +303,7 @@ def messages(shared_ends, scratch, cm_events):
         served.wait()
         for space, answer in ("udp", "accept"), ("tcp", "reject"):
             converse(serves, asks, cm_events, space, answer)
-    capture.stop(signal.SIGINT)
+    capture.stop()
     return file
 
 

@@ -13,32 +13,32 @@
 namespace ibemu::daemon {
 namespace {
 
-absl::StatusOr<FaultRequest> Parse(const std::string& line) {
+absl::StatusOr<FaultRequest> ParseQueuePair(const std::string& line) {
   const std::vector<std::string> words =
       absl::StrSplit(line, ' ', absl::SkipEmpty());
   return ParseFault(words);
 }
 
 TEST(QueuePairFaultWordsTest, APlaceIsANodeAndANumberOrAllOfTheNode) {
-  const auto one = Parse("qp node-3/0x12 loss");
+  const auto one = ParseQueuePair("qp node-3/0x12 loss");
   ASSERT_TRUE(one.ok()) << one.status();
   EXPECT_EQ(one->place, FaultRequest::Place::kQueuePair);
   EXPECT_EQ(one->port.node, "node-3");
   EXPECT_EQ(one->qpn, 0x12u);
-  EXPECT_EQ(Parse("qp a/b/18 loss")->port.node, "a/b");
-  EXPECT_EQ(Parse("qp node-3/18 loss")->qpn, 18u);
-  EXPECT_EQ(Parse("qp node-3/* loss")->qpn, std::nullopt);
+  EXPECT_EQ(ParseQueuePair("qp a/b/18 loss")->port.node, "a/b");
+  EXPECT_EQ(ParseQueuePair("qp node-3/18 loss")->qpn, 18u);
+  EXPECT_EQ(ParseQueuePair("qp node-3/* loss")->qpn, std::nullopt);
 }
 
 TEST(QueuePairFaultWordsTest, WithoutAPercentageAllPacketsAreConcerned) {
-  EXPECT_EQ(Parse("qp a/2 loss")->faults.loss, 1);
-  EXPECT_EQ(Parse("qp a/2 loss 5% duplicate")->faults.loss, 0.05);
-  EXPECT_EQ(Parse("qp a/2 loss 5% duplicate")->faults.duplicate, 1);
+  EXPECT_EQ(ParseQueuePair("qp a/2 loss")->faults.loss, 1);
+  EXPECT_EQ(ParseQueuePair("qp a/2 loss 5% duplicate")->faults.loss, 0.05);
+  EXPECT_EQ(ParseQueuePair("qp a/2 loss 5% duplicate")->faults.duplicate, 1);
 }
 
 TEST(QueuePairFaultWordsTest, WordsSelectPackets) {
-  const auto fault =
-      Parse("qp a/2 dir tx loss opcode rc-acknowledge psn 0x3a nth 2-4 seed 9");
+  const auto fault = ParseQueuePair(
+      "qp a/2 dir tx loss opcode rc-acknowledge psn 0x3a nth 2-4 seed 9");
   ASSERT_TRUE(fault.ok()) << fault.status();
   EXPECT_EQ(fault->faults.concerns.opcode,
             *fabric::ParseOpcodeFilter("rc-acknowledge"));
@@ -50,7 +50,7 @@ TEST(QueuePairFaultWordsTest, WordsSelectPackets) {
 }
 
 TEST(QueuePairFaultWordsTest, CompletionsHaveAStatusOrComeLateOrNever) {
-  const auto failed = Parse(
+  const auto failed = ParseQueuePair(
       "qp a/2 completion remote-access-error vendor-err 0x8a nth 3 dir rx");
   ASSERT_TRUE(failed.ok()) << failed.status();
   const fabric::WorkRequestFault& fault = *failed->requests;
@@ -59,11 +59,13 @@ TEST(QueuePairFaultWordsTest, CompletionsHaveAStatusOrComeLateOrNever) {
   EXPECT_EQ(fault.window, (fabric::FaultWindow{.first = 3, .last = 3}));
   EXPECT_TRUE(fault.of_receives);
   EXPECT_FALSE(fault.of_sends);
-  EXPECT_TRUE(Parse("qp a/2 completion loss")->requests->completion.lost);
-  EXPECT_EQ(Parse("qp a/2 completion delay 5ms")->requests->completion.delay,
-            absl::Milliseconds(5));
-  EXPECT_TRUE(Parse("qp a/2 rnr")->requests->not_ready);
-  EXPECT_EQ(Parse("qp a/2 rnr 2s")->requests->span, absl::Seconds(2));
+  EXPECT_TRUE(
+      ParseQueuePair("qp a/2 completion loss")->requests->completion.lost);
+  EXPECT_EQ(
+      ParseQueuePair("qp a/2 completion delay 5ms")->requests->completion.delay,
+      absl::Milliseconds(5));
+  EXPECT_TRUE(ParseQueuePair("qp a/2 rnr")->requests->not_ready);
+  EXPECT_EQ(ParseQueuePair("qp a/2 rnr 2s")->requests->span, absl::Seconds(2));
 }
 
 TEST(QueuePairFaultWordsTest, AFaultWhoseTextIsReadAgainIsTheSame) {
@@ -73,7 +75,7 @@ TEST(QueuePairFaultWordsTest, AFaultWhoseTextIsReadAgainIsTheSame) {
         "completion loss nth 2-5", "completion delay 5ms",
         "completion retry-exceeded-error vendor-err 0x81 nth 3", "error",
         "sqe"}) {
-    const auto fault = Parse(absl::StrCat("qp node-3/0x12 ", text));
+    const auto fault = ParseQueuePair(absl::StrCat("qp node-3/0x12 ", text));
     ASSERT_TRUE(fault.ok()) << fault.status();
     EXPECT_EQ(FaultText(*fault), text);
   }
@@ -138,7 +140,7 @@ TEST(QueuePairFaultWordsTest, EachMistakeIsOneSentence) {
       {"qp a/2 loss loss", "\"loss\" is there twice"},
   };
   for (const auto& [line, sentence] : mistakes) {
-    EXPECT_EQ(Parse(line).status().message(), sentence) << line;
+    EXPECT_EQ(ParseQueuePair(line).status().message(), sentence) << line;
   }
 }
 
