@@ -3,7 +3,6 @@ of ours: what Linux does is right."""
 
 import pathlib
 import re
-import signal
 import subprocess
 
 import pytest
