@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Mlx4, DatagramTest, kWirings, NameOfWiring);
 INSTANTIATE_TEST_SUITE_P(Mlx4, MulticastTest, kWirings, NameOfWiring);
 INSTANTIATE_TEST_SUITE_P(Mlx4, SharedReceiveTest, kWirings, NameOfWiring);
 INSTANTIATE_TEST_SUITE_P(Mlx4, RemoteMemoryTest, kWiringsWithRemoteMemory,
-                         NameOf);
+                         NameOfWiring);
 INSTANTIATE_TEST_SUITE_P(Mlx4, PacketLossTest,
                          ::testing::Combine(kWiringsWithRemoteMemory,
                                             ::testing::Range(uint64_t{1},
