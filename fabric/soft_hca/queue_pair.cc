@@ -328,16 +328,16 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
   if (transport.service != context_.init.type) {
     return NoteNotTaken(transport, "it is of another service than this");
   }
-  if (port.number != attributes.port_num) {
-    return NoteNotTaken(transport,
-                        absl::StrFormat("it came to port %d: this uses port %d",
-                                        port.number, attributes.port_num));
-  }
   if (!context_.Receives()) {
     return NoteNotTaken(
         transport,
         absl::StrCat("the state is ", Absl(verbs::NameOf(context_.state)),
                      ": packets are taken from RTR on"));
+  }
+  if (port.number != attributes.port_num) {
+    return NoteNotTaken(transport,
+                        absl::StrFormat("it came to port %d: this uses port %d",
+                                        port.number, attributes.port_num));
   }
   if (datagrams_) return OnDatagram(port, pkey_index, packet);
   // On a wire, a packet of a connection does not name its source queue pair, so

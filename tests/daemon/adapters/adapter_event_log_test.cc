@@ -84,8 +84,9 @@ TEST_F(AdapterEventLogTest, WhoListensHearsOfNothingEarlier) {
   events_.Remove(recorder_);
 }
 
-TEST_F(AdapterEventLogTest, HasThreeKindsOfEvents) {
-  EXPECT_THAT(events_.kinds(), ElementsAre("port", "sm", "device"));
+TEST_F(AdapterEventLogTest, HasTheKindsOfEventsThatAdaptersHave) {
+  EXPECT_THAT(events_.kinds(), ElementsAre("port", "sm", "device", "connection",
+                                           "datagram", "group"));
 }
 
 }  // namespace
