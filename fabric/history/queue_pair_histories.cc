@@ -8,15 +8,12 @@ std::shared_ptr<QueuePairHistory> QueuePairHistories::Begin(
     topology::NodeId node, uint32_t qpn) {
   const Key key(node, qpn);
   const auto history = std::make_shared<QueuePairHistory>(
-      timers_, [this, key] { OnFailure(key); });
+      timers_, [this, key](const QueuePairHistory& failed) {
+        if (failure_listener_ == nullptr) return;
+        failure_listener_(key.first, key.second, failed);
+      });
   present_[key] = history;
   return history;
-}
-
-void QueuePairHistories::OnFailure(const Key& key) const {
-  const auto present = present_.find(key);
-  if (failure_listener_ == nullptr || present == present_.end()) return;
-  failure_listener_(key.first, key.second, *present->second);
 }
 
 void QueuePairHistories::End(topology::NodeId node, uint32_t qpn,

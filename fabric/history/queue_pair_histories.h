@@ -61,9 +61,6 @@ class QueuePairHistories {
 
  private:
   using Key = std::pair<topology::NodeId, uint32_t>;
-  // One of those that exist has failed.
-  void OnFailure(const Key& key) const;
-
   using Ended = std::deque<std::pair<Key, std::shared_ptr<QueuePairHistory>>>;
 
   Timers& timers_;

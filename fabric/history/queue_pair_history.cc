@@ -36,7 +36,7 @@ void QueuePairHistory::NoteFailure(Failure failure) {
                        verbs::wc_status::NameOf(failure.status)));
   if (failure_) return;
   failure_ = std::move(failure);
-  if (on_failure_ != nullptr) on_failure_();
+  if (on_failure_ != nullptr) on_failure_(*this);
 }
 
 // Lossy links would push the states out, which tell most.

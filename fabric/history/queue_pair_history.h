@@ -39,10 +39,11 @@ class QueuePairHistory {
     uint32_t qpn = 0;
   };
 
-  // Calls `on_failure`, if it is not null, when there is a failure() to look
-  // at. `timers` must outlive this.
-  explicit QueuePairHistory(Timers& timers,
-                            std::function<void()> on_failure = nullptr)
+  // Called with the history once there is a failure() to look at.
+  using OnFailure = std::function<void(const QueuePairHistory& history)>;
+
+  // `on_failure` may be null.  `timers` must outlive this.
+  explicit QueuePairHistory(Timers& timers, OnFailure on_failure = nullptr)
       : timers_(timers), on_failure_(std::move(on_failure)) {}
 
   // Adds an incident, which began `ago` before now; if there is one that
@@ -73,7 +74,7 @@ class QueuePairHistory {
   void MakeRoom();
 
   Timers& timers_;
-  const std::function<void()> on_failure_;
+  const OnFailure on_failure_;
   std::deque<Incident> incidents_;
   std::optional<Failure> failure_;
   std::optional<Peer> peer_;

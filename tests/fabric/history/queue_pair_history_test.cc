@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "fabric/history/queue_pair_histories.h"
 #include "testing/virtual_timers.h"
 #include "verbs/wc_status.h"
@@ -145,7 +147,13 @@ TEST_F(QueuePairHistoriesTest, TheLatestOfANumberIsFound) {
 TEST_F(QueuePairHistoriesTest, AnotherOfTheSameNumberMayBeginBeforeOneEnds) {
   const auto old = histories_.Begin(kNode, 3);
   const auto fresh = histories_.Begin(kNode, 3);
-  old->Note(Kind::kState, 0, "still there");
+  std::vector<const QueuePairHistory*> failed;
+  histories_.SetFailureListener(
+      [&](topology::NodeId, uint32_t, const QueuePairHistory& history) {
+        failed.push_back(&history);
+      });
+  old->NoteFailure({.status = verbs::wc_status::kFlushed});
+  EXPECT_THAT(failed, ElementsAre(old.get()));
   histories_.End(kNode, 3, old);
   EXPECT_TRUE(histories_.Exists(kNode, 3));
   EXPECT_EQ(histories_.Find(kNode, 3), fresh.get());
