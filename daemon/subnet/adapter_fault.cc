@@ -45,7 +45,7 @@ absl::Status CheckAct(const QueuePair& qp, const std::string& place,
   }
   return absl::FailedPreconditionError(
       absl::StrFormat("%s is in the state %s: SQE follows RTS and SQD", place,
-                      QpStateText(qp.state())));
+                      verbs::NameOf(qp.state())));
 }
 
 }  // namespace

@@ -11,11 +11,4 @@ std::string_view QpTypeText(verbs::QpType type) {
   return number < std::size(kNames) ? kNames[number] : "unknown";
 }
 
-std::string_view QpStateText(verbs::QpState state) {
-  constexpr std::string_view kNames[] = {"RESET", "INIT", "RTR", "RTS",
-                                         "SQD",   "SQE",  "ERR"};
-  const auto number = static_cast<size_t>(state);
-  return number < std::size(kNames) ? kNames[number] : "unknown";
-}
-
 }  // namespace ibemu::daemon
