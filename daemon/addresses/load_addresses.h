@@ -1,4 +1,4 @@
-// What --addresses chooses.
+// The plan of addresses that --addresses chooses.
 #ifndef IBEMU_DAEMON_ADDRESSES_LOAD_ADDRESSES_H_
 #define IBEMU_DAEMON_ADDRESSES_LOAD_ADDRESSES_H_
 

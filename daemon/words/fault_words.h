@@ -24,7 +24,7 @@ enum class FaultDirection {
   kReceive,   // packets that enter
 };
 
-// What a fault does once, at the moment when it is added, and is over.
+// The act of a fault that is done once, when the fault is added, and is over.
 enum class FaultAct {
   kNone,
   kError,           // the queue pair enters the error state

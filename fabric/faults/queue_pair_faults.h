@@ -16,7 +16,7 @@
 
 namespace ibemu::fabric {
 
-// Which packets of a queue pair a fault concerns.
+// The packets of a queue pair that a fault concerns.
 enum class QueuePairDirection : uint8_t { kSent, kReceived };
 
 // The key of one fault of one direction of the queue pairs of a host.
