@@ -16,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = ROOT / "build/guest"
 # What the guest has no use for.
 LEFT_OUT = ["*/sound/*", "*/drivers/gpu/*", "*/drivers/media/*"]
+ZSTD = b"\x28\xb5\x2f\xfd"  # what it has packed begins so
 # Of rdma-core in user space: the modelled adapter's, and that of ibemu's.
 DRIVERS = ["mlx4", "ipathverbs"]
 
@@ -34,7 +35,13 @@ def unpacked(image):
     setup_sectors = image[0x1f1]
     offset, length = struct.unpack_from("<II", image, 0x248)
     start = (setup_sectors + 1) * 512 + offset
-    return lzma.LZMADecompressor().decompress(image[start:start + length])
+    packed = image[start:start + length]
+    if packed.startswith(ZSTD):
+        # Four bytes at the end tell the length of the result.
+        return subprocess.run(
+            [this_machine.command("zstd"), "-dc"], input=packed[:-4],
+            stdout=subprocess.PIPE, check=True).stdout
+    return lzma.LZMADecompressor().decompress(packed)
 
 
 def unpacked_before():
@@ -58,8 +65,11 @@ class Kernel:
             part = self.image.with_suffix(".part")
             part.write_bytes(unpacked(packed.read_bytes()))
             part.rename(self.image)
-        self._modules = {path.stem.replace("-", "_"): path
-                         for path in self.place.glob("lib/modules/**/*.ko")}
+        # NAME.ko.xz before NAME.ko, which it has been unpacked to.
+        self._modules = {
+            path.name.split(".")[0].replace("-", "_"): path
+            for suffix in (".ko.xz", ".ko")
+            for path in self.place.glob(f"**/lib/modules/**/*{suffix}")}
 
     @staticmethod
     def _download(name):
@@ -78,19 +88,30 @@ class Kernel:
                 subprocess.run(
                     ["tar", "-x", "-C", tree, "--no-same-owner",
                      *[f"--exclude={pattern}" for pattern in LEFT_OUT],
-                     "./boot", "./lib"],
+                     # Debian 13 has modules below /usr.
+                     "--wildcards", "./boot/*", "./*lib/modules/*"],
                     stdin=unpack.stdout, check=True)
             os.rename(tree, place)
         return place
+
+    def _unpacked_module(self, name):
+        """Its file, which Debian 13 has packed; None where it is built in."""
+        path = self._modules.get(name)
+        if path is not None and path.suffix == ".xz":
+            part = path.with_suffix(".part")
+            part.write_bytes(lzma.decompress(path.read_bytes()))
+            path = part.rename(path.with_suffix(""))
+            self._modules[name] = path
+        return path
 
     def modules(self, *names):
         """The files of these modules, each after those that it needs."""
         found = {}
 
         def add(name):
-            path = self._modules.get(name.replace("-", "_"))
+            path = self._unpacked_module(name.replace("-", "_"))
             if path is None or path in found:
-                return  # built in
+                return
             depends = re.search(rb"\0depends=([^\0]*)\0", path.read_bytes())
             for needed in depends.group(1).decode().split(","):
                 add(needed)

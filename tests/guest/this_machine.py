@@ -10,7 +10,7 @@ QEMU = "qemu-system-x86_64"
 # Whose commands the tests need.
 PACKAGES = {
     QEMU: "qemu-system-x86", "busybox": "busybox", "strip": "binutils",
-    "gcc": "gcc", "opensm": "opensm",
+    "gcc": "gcc", "opensm": "opensm", "zstd": "zstd",
     **dict.fromkeys(("ibstat", "smpquery", "ibnetdiscover", "sminfo",
                      "perfquery"), "infiniband-diags"),
     **dict.fromkeys(("ibv_devinfo", "ibv_rc_pingpong"), "ibverbs-utils"),
