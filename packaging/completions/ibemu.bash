@@ -117,6 +117,19 @@ _ibemu_takes_value() {
   [[ " $(_ibemu_options "$1") " == *" $2= "* ]]
 }
 
+# Completes words[$1] and the rest as a command.  _command_offset counts as
+# COMP_WORDS does, where "--sm=none" is three words.
+_ibemu_run_command() {
+  local word offset=0
+  for word in "${words[@]:0:$1}"; do
+    while [[ -n $word && offset -lt COMP_CWORD ]]; do
+      word=${word#"${COMP_WORDS[offset]}"}
+      ((++offset))
+    done
+  done
+  _command_offset $offset
+}
+
 _ibemu() {
   local cur prev words cword split command i arguments=()
   _init_completion -s -n : || return
@@ -133,11 +146,11 @@ _ibemu() {
   # What stands before the cursor and is no option.
   for (( ; i < cword; i++)); do
     if [[ $command == run && ${words[i]} == -- ]]; then
-      _command_offset $((i + 1))
+      _ibemu_run_command $((i + 1))
       return
     elif [[ ${words[i]} != -* ]]; then
       if [[ $command == run ]]; then
-        _command_offset $i
+        _ibemu_run_command $i
         return
       fi
       arguments+=("${words[i]}")
@@ -199,7 +212,7 @@ _ibemu() {
         __ltrim_colon_completions "$cur"
         _filedir
         ;;
-      run,0) _command_offset $cword ;;
+      run,0) _ibemu_run_command $cword ;;
       *,[01])
         COMPREPLY=($(compgen -W "$(_ibemu_words "$command")" -- "$cur"))
         ;;

@@ -28,7 +28,7 @@ end
 # The nodes of the fabric that the line names, or the adapters of that daemon,
 # if it answers.
 function __ibemu_nodes
-    set -l fabric (string match -- '--fabric=?*' (commandline -opc))
+    set -l fabric (string match -r -- '^--fabric=.+' (commandline -opc))
     begin
         timeout 2 ibemu nodes --json $fabric; or timeout 2 ibemu status --json $fabric
     end 2>/dev/null |
