@@ -181,14 +181,12 @@ constexpr void OrBits(std::byte* out, uint64_t value) {
 
 template <int kOffset, int kLength>
 constexpr void ClearBits(std::byte* out) {
-  for (int bit = kOffset; bit < kOffset + kLength;) {
-    if (bit % 8 == 0 && bit + 8 <= kOffset + kLength) {
-      out[bit / 8] = std::byte{0};
-      bit += 8;
-    } else {
-      out[bit / 8] &= ~(std::byte{0x80} >> (bit % 8));
-      ++bit;
-    }
+  constexpr int kEnd = kOffset + kLength;
+  constexpr std::byte kAll{0xff};
+  for (int i = kOffset / 8; i < (kEnd + 7) / 8; ++i) {
+    const int before = std::max(kOffset - 8 * i, 0);
+    const int behind = std::max(8 * (i + 1) - kEnd, 0);
+    out[i] &= ~((kAll >> before) & (kAll << behind));
   }
 }
 

@@ -27,10 +27,13 @@ ssize_t ReceiveRequest(int fd, void* buffer, size_t size, void* /*user*/) {
   return -1;
 }
 
-constexpr fuse_custom_io kIo = {.writev = SendReply,
-                                .read = ReceiveRequest,
-                                .splice_receive = nullptr,
-                                .splice_send = nullptr};
+// Newer versions of libfuse have more members.
+constexpr fuse_custom_io kIo = [] {
+  fuse_custom_io io = {};
+  io.writev = SendReply;
+  io.read = ReceiveRequest;
+  return io;
+}();
 
 // The command line of a program without arguments.
 class NoArguments {
