@@ -9,6 +9,7 @@ import pytest
 import initramfs
 import this_machine
 # From the end-to-end tests, as the subnet is theirs.
+from accelerator import accelerator
 from accounts import build, make_account, programs, scratch  # noqa: F401
 from guest import Guest
 from harness import RunFabric
@@ -86,6 +87,11 @@ def fabric(scratch, programs):
 
 
 def plugs(build, boot):
+    try:
+        this_machine.need_remote_adapters(accelerator(initramfs.Kernel().image))
+    except this_machine.NotToBeHad as why:
+        pytest.skip(f"no guest can have an adapter: {why}")
+
     def make(lab, host, *flags, **options):
         options.setdefault("modules", MODULES)
         options.setdefault("programs", PROGRAMS)

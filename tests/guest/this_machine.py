@@ -2,6 +2,7 @@
 QEMU or the kernel can't be had.  Only then may a test be skipped."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -42,6 +43,16 @@ def apt(*arguments, **options):
     if done.returncode != 0:
         raise NotToBeHad(f"{' '.join(arguments)}: {done.stderr.strip()}")
     return done.stdout
+
+
+def need_remote_adapters(accelerator):
+    """QEMU 8.2 and later crash without KVM when a guest has x-pci-proxy-dev, by
+    which a modelled adapter is plugged in: they ask KVM for an irqfd."""
+    told = subprocess.run([command(QEMU), "--version"], check=True,
+                          capture_output=True, text=True).stdout
+    version = re.search(r"version ((\d+)\.(\d+)\S*)", told)
+    if (int(version[2]), int(version[3])) >= (8, 2) and accelerator != "kvm":
+        raise NotToBeHad(f"QEMU {version[1]} has remote devices with KVM only")
 
 
 def need_qemu():
