@@ -1,6 +1,7 @@
 """A network of its own for each process that runs tests, so that several run
 side by side: most programs of the field listen on one fixed port."""
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -10,6 +11,10 @@ import struct
 CLONE_NEWNET = 0x40000000
 SIOCSIFFLAGS = 0x8914
 IFF_UP = 1
+TUNSETIFF = 0x400454ca
+IFF_TUN = 1
+SIOCSIFADDR = 0x8916
+ADDRESS = bytes([192, 0, 2, 1])  # for examples: RFC 5737
 
 
 def enter():
@@ -19,6 +24,20 @@ def enter():
     if libc.unshare(CLONE_NEWNET) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"unshare(CLONE_NEWNET): {os.strerror(number)}")
+    tell(SIOCSIFFLAGS, b"lo", struct.pack("h", IFF_UP))
+
+
+def tell(request, name, value):
+    """An ioctl with a struct ifreq: a name of 16 bytes, then the value."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as some:
-        # struct ifreq: a name of 16 bytes, then the flags.
-        fcntl.ioctl(some, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP))
+        fcntl.ioctl(some, request, struct.pack("16s16s8x", name, value))
+
+
+@contextlib.contextmanager
+def one_more_interface():
+    """Beside the loopback; it leads nowhere.  Needs root."""
+    with open("/dev/net/tun", "r+b", buffering=0) as tun:
+        fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sh22x", b"more", IFF_TUN))
+        tell(SIOCSIFADDR, b"more", struct.pack("hxx4s", socket.AF_INET, ADDRESS))
+        tell(SIOCSIFFLAGS, b"more", struct.pack("h", IFF_UP))
+        yield

@@ -1,7 +1,9 @@
 """Runs a program of perftest on two hosts."""
 
+import functools
 import re
 import socket
+import subprocess
 import time
 
 LINES = ["stdbuf", "-oL"]  # tell at once what is printed
@@ -11,6 +13,16 @@ def free_port():
     with socket.socket() as some:
         some.bind(("localhost", 0))
         return some.getsockname()[1]
+
+
+@functools.cache
+def ucx_perftest():
+    """The command, and where UCX is built with MPI, as in Debian 13, that it is
+    no MPI program here."""
+    told = subprocess.run(["ucx_perftest", "-h"], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, check=False)
+    mpi = re.search(r"^ *-P <0\|1>", told.stdout + told.stderr, re.M)
+    return ["ucx_perftest", *(["-P", "0"] if mpi else [])]
 
 
 def command_of(program, *options):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from perftest import free_port
+from perftest import free_port, ucx_perftest
 
 PAIR = "single-switch:hosts=2"
 COUNTER = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
@@ -56,7 +56,7 @@ def test_ucx_perftest_runs(pair, transport, test, size):
     count = 200
     before = sent_bytes(pair, "node-2")
     program = [*with_environment(UCX_TLS=f"{transport},self", **UCX),
-               "ucx_perftest", "-p", free_port()]
+               *ucx_perftest(), "-p", free_port()]
     server, told = meet(
         pair, program, [*program, "127.0.0.1", "-t", test, "-s", size, "-n",
                         count, "-w", "10"],
@@ -74,7 +74,7 @@ def test_ucx_perftest_sleeps_until_something_arrives(pair, transport, test):
     count = 200
     program = ["timeout", "60",
                *with_environment(UCX_TLS=f"{transport},self", **UCX),
-               "ucx_perftest", "-p", free_port(), "-E", "sleep"]
+               *ucx_perftest(), "-p", free_port(), "-E", "sleep"]
     server, told = meet(
         pair, program, [*program, "127.0.0.1", "-t", test, "-s", "64", "-n",
                         count, "-w", "10"],

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from perftest import free_port
+from perftest import free_port, ucx_perftest
 
 HERE = pathlib.Path(__file__).parent
 
@@ -118,7 +118,7 @@ def test_messages_are_exchanged_under_a_tracer_and_a_debugger(pair, tool):
 
 def test_two_threads_of_one_process_post_and_poll(pair):
     program = ["env", "UCX_TLS=rc_v,self", "UCX_NET_DEVICES=ibemu0:1",
-               "ucx_perftest", "-p", free_port(), "-T", "2", "-M", "multi"]
+               *ucx_perftest(), "-p", free_port(), "-T", "2", "-M", "multi"]
     server = pair.start("node-1", *program)
     while server.process.poll() is None:
         client = pair.account.run(*pair.on("node-2"), *program, "127.0.0.1",

@@ -1,6 +1,9 @@
 """Datagrams to a group: joined by perftest, routed by opensm, copied by
 switches."""
 
+import re
+import subprocess
+
 import pytest
 
 from harness import Fabric
@@ -15,13 +18,26 @@ def tree(module_account):
     made.stop()
 
 
+def version():
+    told = subprocess.run(["ib_send_lat", "--version"], capture_output=True,
+                          text=True, check=False).stdout
+    return tuple(map(int, re.findall(r"\d+", told)))
+
+
+def ends_of(program):
+    """ib_send_lat of Debian 13 leaves its group twice, the second time at a
+    device by a name that it has freed."""
+    return (0, 1) if program == "ib_send_lat" and version() >= (6, 24) else (0,)
+
+
 PROGRAMS = pytest.mark.parametrize("program", ["ib_send_bw", "ib_send_lat"])
 OPTIONS = ["-c", "UD", "-g", "-n", "50", "-s", "1024"]
 
 
 @PROGRAMS
 def test_a_group_hears_what_comes_over_switches(tree, program):
-    client, server = play(tree, program, *OPTIONS, hosts=("node-2", "node-8"))
+    client, server = play(tree, program, *OPTIONS, hosts=("node-2", "node-8"),
+                          ends=ends_of(program))
     check(client, 50)
     check(server, 50)
 
