@@ -41,6 +41,18 @@ def perftest(lab, program, *options, run=()):
     return [float(column) for column in rows[-1].split()]
 
 
+def reliable_datagrams(lab, *options):
+    """Microseconds of 1 MiB one way by libfabric's own protocol over datagrams of
+    verbs (ofi_rxd); `options`: of ibemu run."""
+    port = random.randrange(20000, 60000)
+    program = ["fi_pingpong", "-p", "verbs;ofi_rxd", "-e", "rdm", "-I", "30",
+               "-S", str(1 << 20)]
+    return pair(
+        lab.command("node-1", None, *program, "-B", port, options=options),
+        lab.command("node-2", None, *program, "-P", port, "127.0.0.1",
+                    options=options), r"^1m .* (\S+) +\S+$")
+
+
 def best(measure):
     return max(measure() for _ in range(RUNS))
 
@@ -124,6 +136,16 @@ def against_file_and_tcp(lab):
                        "by file": lambda: messages("--no-fast-path")})
     report_runs("ib_send_bw 4 KiB, against --no-fast-path", got["ours"],
                 got["by file"], "/s", "more", 5)
+    # What acknowledges and repeats against what only sends.
+    got = interleaved({
+        "ours": lambda: reliable_datagrams(lab),
+        "by file": lambda: reliable_datagrams(lab, "--no-fast-path"),
+        "datagrams": lambda: 1e6 / perftest(
+            lab, "ib_send_bw", "-c", "UD", "-s", 4096, "-n", 5000)[3]})
+    report_runs("ofi_rxd 1 MiB, one way, against --no-fast-path", got["ours"],
+                got["by file"], "us", "less", 0.3)
+    report_runs("ofi_rxd 1 MiB, one way, against ib_send_bw -c UD of as much",
+                got["ours"], got["datagrams"], "us", "less", 5)
 
 
 def bench_verbs(scratch, _hosts):
