@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """clang-tidy: tidy.py all BUILD, or tidy.py changes BUILD BASE.
 
-BUILD is a Meson tree that compiles each file by itself.  `all` looks at every
-source, tests included; `changes` at those that differ from the commit BASE, those
-of programs and the most changed ones first, no more than MOST, and without the
-checks that walk all paths of each function, which take half of the time.
+`all` looks at every source, tests included.  Its BUILD is a Meson tree that
+compiles some sources joined (unity): most of the time goes into the headers of
+libraries, and joined files have each once.  `changes` looks at those that differ
+from the commit BASE, those of programs and the most changed ones first, no more
+than MOST, and without the checks that walk all paths of each function, which take
+half of the time.  Its BUILD compiles each file by itself.
 
 What was clean is remembered by content, of all headers as well, below
 $XDG_CACHE_HOME: so a second look takes as long as what changed since.  What
@@ -23,9 +25,12 @@ import subprocess
 import sys
 import time
 
+import yaml
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST = 12  # files: two minutes on two processors, more of tests
-QUICK = ["--checks=-clang-analyzer-*"]
+QUICK = "-clang-analyzer-*"
+JOINED = "-bugprone-suspicious-include"  # of .cc files
 CLEAN = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or
                      pathlib.Path.home() / ".cache") / "ibemu" / "clang-tidy"
 MONTH = 30 * 24 * 3600  # seconds
@@ -33,12 +38,13 @@ MONTH = 30 * 24 * 3600  # seconds
 
 def compiled(build):
     """{source: its command} of what Meson compiles in `build`, without generated
-    ones."""
+    ones, but for those that join others."""
     found = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = pathlib.Path(os.path.normpath(
             pathlib.Path(entry["directory"]) / entry["file"]))
-        if build not in path.parents and path.suffix == ".cc":
+        if "-unity" in path.name or (
+                build not in path.parents and path.suffix == ".cc"):
             found[path.relative_to(ROOT)] = shlex.split(entry["command"])
     return found
 
@@ -76,6 +82,22 @@ def touched(sources, base):
 
 
 @functools.cache
+def checks_of_tests():
+    """What tests/.clang-tidy says: joined files are not below tests/."""
+    return yaml.safe_load((ROOT / "tests/.clang-tidy").read_text())["Checks"]
+
+
+def options(source, build, checks):
+    """clang-tidy's options for this source."""
+    place = ROOT / source
+    if build in place.parents:
+        place = ROOT / place.relative_to(build)
+    if ROOT / "tests" in place.parents:
+        checks = f"{checks},{checks_of_tests()}"
+    return [f"--checks={checks}"]
+
+
+@functools.cache
 def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -89,7 +111,7 @@ def configuration():
         ROOT / ".clang-tidy", ROOT / "tests/.clang-tidy"))
 
 
-def key(build, options, command):
+def key(build, chosen, command):
     """Names all that clang-tidy will read, by content; None where the compiler
     can't list it."""
     done = subprocess.run(
@@ -99,7 +121,7 @@ def key(build, options, command):
         return None
     read = done.stdout.replace("\\\n", " ").split()[1:]
     told = hashlib.sha256(configuration())
-    for word in [*options, *command, *(digest(build / name) for name in read)]:
+    for word in [*chosen, *command, *(digest(build / name) for name in read)]:
         told.update(word.replace(str(ROOT), "").encode() + b"\0")
     return told.hexdigest()
 
@@ -134,12 +156,12 @@ def forget(memory, before):
                 entry.unlink()
 
 
-def complaints(build, options, source, command):
-    name = key(build, options, command)
+def complaints(build, chosen, source, command):
+    name = key(build, chosen, command)
     if name and is_clean(CLEAN, name):
         return ""
     done = subprocess.run(
-        ["clang-tidy", "-quiet", "--extra-arg=-Wno-error", *options, "-p", build,
+        ["clang-tidy", "-quiet", "--extra-arg=-Wno-error", *chosen, "-p", build,
          source], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         check=False, cwd=ROOT)
     if done.returncode == 0:
@@ -154,15 +176,16 @@ def main():
     what, build = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     commands = compiled(build)
     assert commands, f"{build} compiles nothing"
-    options, sources, left = [], sorted(commands), 0
+    checks, sources, left = JOINED, sorted(commands), 0
     if what == "changes":
-        options = QUICK
+        checks = QUICK
         sources, count = touched(sources, sys.argv[3])
         left = count - len(sources)
     said = ""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for words in pool.map(lambda source: complaints(
-                build, options, source, commands[source]), sources):
+                build, options(source, build, checks), source,
+                commands[source]), sources):
             said += words
     forget(CLEAN, time.time() - MONTH)
     print(said, end="")

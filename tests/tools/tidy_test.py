@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What tools/tidy.py remembers, and for how long."""
+"""What tools/tidy.py looks at, what it remembers, and for how long."""
 
+import json
 import os
 import pathlib
 import sys
@@ -48,6 +49,39 @@ class TidyTest(unittest.TestCase):
         missing = self.memory / "missing"
         tidy.forget(missing, before=100)
         self.assertFalse(missing.exists())
+
+
+class SourcesTest(unittest.TestCase):
+    """Which files are looked at, and by which checks."""
+
+    def compiled(self, *files):
+        build = ROOT / "build/none"
+        commands = [{"directory": str(build), "file": file, "command": "c++ -c"}
+                    for file in files]
+        with tempfile.TemporaryDirectory() as directory:
+            place = pathlib.Path(directory)
+            (place / "compile_commands.json").write_text(json.dumps(commands))
+            return sorted(map(str, tidy.compiled(place)))
+
+    def test_sources_and_joined_ones_are_looked_at_and_generated_ones_are_not(
+            self):
+        found = self.compiled("../../mad/smp.cc", "mad/libmad-unity0.cpp",
+                              "daemon/web/page_files.cpp")
+        self.assertEqual(found, ["build/none/mad/libmad-unity0.cpp",
+                                 "mad/smp.cc"])
+
+    def test_joined_tests_have_the_checks_of_tests(self):
+        build = ROOT / "build/tidy-all"
+
+        def checks(name):
+            return tidy.options(pathlib.Path(name), build, "some")
+        self.assertEqual(checks("build/tidy-all/mad/mad-unity0.cpp"),
+                         ["--checks=some"])
+        self.assertEqual(checks("mad/smp.cc"), ["--checks=some"])
+        for name in "build/tidy-all/tests/mad-unity0.cpp", "tests/mad/a_test.cc":
+            self.assertEqual(checks(name),
+                             [f"--checks=some,{tidy.checks_of_tests()}"])
+        self.assertIn("-clang-analyzer-*", tidy.checks_of_tests())
 
 
 if __name__ == "__main__":
