@@ -101,10 +101,13 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       counters_(*fabric_),
       hardware_(*fabric_),
       paths_(*fabric_),
-      diagnosis_(*fabric_,
-                 [this](fabric::PortId port, uint32_t number) {
-                   return faults_.NameOf(port, number);
-                 }),
+      outages_(loop_, *fabric_),
+      diagnosis_(
+          *fabric_, outages_,
+          [this](fabric::PortId port, uint32_t number) {
+            return faults_.NameOf(port, number);
+          },
+          loop_.Now()),
       why_(loop_, *fabric_, diagnosis_),
       failures_(*fabric_, events_, diagnosis_),
       queue_pairs_(*fabric_) {}

@@ -66,6 +66,7 @@ class FabricBackend : public Backend {
   CounterMethods counters_;
   HardwareMethods hardware_;
   PathMethods paths_;
+  const LinkOutages outages_;
   const Diagnosis diagnosis_;
   WhyMethods why_;
   FailureEvents failures_;

@@ -94,7 +94,7 @@ std::string Diagnosis::WhyUnanswered(const History& history) const {
 std::string Diagnosis::WhereTheyWent(const History& history,
                                      absl::Time since) const {
   if (const Incident* const drop = history.Latest(Kind::kDropped, since)) {
-    return absl::StrCat(DropText(*drop->drop), Times(*drop));
+    return absl::StrCat(DropText(*drop), Times(*drop));
   }
   if (!history.peer()) return kUnknown;
   const PeerEnd peer = FindPeer(history);
@@ -112,8 +112,8 @@ std::string Diagnosis::WhereTheyWent(const History& history,
     return absl::StrCat(name, " was destroyed");
   }
   if (const auto* const drop = peer.history->Latest(Kind::kDropped, since)) {
-    return absl::StrCat("the answers of ", name, " were ",
-                        DropText(*drop->drop), Times(*drop));
+    return absl::StrCat("the answers of ", name, " were ", DropText(*drop),
+                        Times(*drop));
   }
   if (const auto* const not_taken =
           peer.history->Latest(Kind::kNotTaken, since)) {
@@ -179,18 +179,35 @@ std::string Diagnosis::FaultText(const Incident::Drop& drop) const {
   return name.empty() ? "a fault that has been removed" : name;
 }
 
-std::string Diagnosis::DropText(const Incident::Drop& drop) const {
+// "from 12.301s to 14.1s"
+std::string Diagnosis::OutageText(const LinkOutages::Outage& outage) const {
+  const auto text = [this](absl::Time time) {
+    return absl::FormatDuration(
+        absl::Trunc(SinceStart(time), absl::Milliseconds(1)));
+  };
+  return outage.end == absl::InfiniteFuture()
+             ? absl::StrCat("from ", text(outage.begin), " on")
+             : absl::StrCat("from ", text(outage.begin), " to ",
+                            text(outage.end));
+}
+
+std::string Diagnosis::DropText(const Incident& dropped) const {
+  const Incident::Drop& drop = *dropped.drop;
   const fabric::Subnet& subnet = fabric_.subnet();
   const std::string place =
       absl::StrCat("dropped at ", subnet.NodeOf(drop.port).description, "/",
                    subnet.port(drop.port).number, ": ");
+  const auto outage = outages_.FindAt(drop.port, dropped.last);
+  const std::string span = outage ? " " + OutageText(*outage) : "";
   switch (drop.cause) {
     case DropCause::kNodeDown:
-      return place + "the node was switched off";
+      return absl::StrCat(place, "the node was switched off", span);
     case DropCause::kLinkDown:
-      return place + "the link was down";
+      return outage ? absl::StrCat(place, "the link was down", span)
+                    : place + "the link was not active";
     case DropCause::kCut:
-      return place + "the link was cut";
+      return absl::StrCat(place, "the link went down with the packet in it",
+                          outage ? ", and was down" : "", span);
     case DropCause::kFaultLoss:
       return place + "lost by " + FaultText(drop);
     case DropCause::kFaultCorrupt:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "daemon/why/link_outages.h"
 #include "fabric/fabric.h"
 #include "fabric/history/queue_pair_history.h"
 #include "topology/topology.h"
@@ -23,19 +24,26 @@ class Diagnosis {
   using FaultNames =
       std::function<std::string(fabric::PortId port, uint32_t number)>;
 
-  // `fabric` must outlive this.
-  Diagnosis(const fabric::Fabric& fabric, FaultNames fault_names)
-      : fabric_(fabric), fault_names_(std::move(fault_names)) {}
+  // Times are told since `start`.  `fabric` and `outages` must outlive this.
+  Diagnosis(const fabric::Fabric& fabric, const LinkOutages& outages,
+            FaultNames fault_names, absl::Time start)
+      : fabric_(fabric),
+        outages_(outages),
+        fault_names_(std::move(fault_names)),
+        start_(start) {}
 
   // Returns why the first work request of the queue pair failed: "node-1 queue
   // pair 0x12: work request 77 (SEND) ended with RETRY_EXC_ERR: 32 tries of PSN
-  // 0x3a in 536ms, none answered: dropped at leaf-2/4: the link is down".
-  // Empty: none has failed.
+  // 0x3a in 536ms, none answered: dropped at leaf-2/4: the link was down
+  // from 12.301s on". Empty: none has failed.
   std::string Explain(topology::NodeId node, uint32_t qpn,
                       const fabric::QueuePairHistory& history) const;
 
-  // Returns where a packet was dropped, and why.
-  std::string DropText(const fabric::Incident::Drop& drop) const;
+  // Returns where packets were dropped, and why.  REQUIRES: `dropped` has a
+  // `drop`.
+  std::string DropText(const fabric::Incident& dropped) const;
+
+  absl::Duration SinceStart(absl::Time time) const { return time - start_; }
 
  private:
   using History = fabric::QueuePairHistory;
@@ -49,11 +57,14 @@ class Diagnosis {
   std::string WhyRefused(const History& history) const;
   std::string WhyFlushed(const History& history) const;
   std::string FaultText(const fabric::Incident::Drop& drop) const;
+  std::string OutageText(const LinkOutages::Outage& outage) const;
   PeerEnd FindPeer(const History& history) const;
   std::string QueuePairText(topology::NodeId node, uint32_t qpn) const;
 
   const fabric::Fabric& fabric_;
+  const LinkOutages& outages_;
   const FaultNames fault_names_;
+  const absl::Time start_;
 };
 
 }  // namespace ibemu::daemon

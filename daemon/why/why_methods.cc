@@ -20,10 +20,7 @@ constexpr int64_t kLastQpn = 0xffffff;
 
 WhyMethods::WhyMethods(Timers& timers, const fabric::Fabric& fabric,
                        const Diagnosis& diagnosis)
-    : timers_(timers),
-      start_(timers.Now()),
-      fabric_(fabric),
-      diagnosis_(diagnosis) {}
+    : timers_(timers), fabric_(fabric), diagnosis_(diagnosis) {}
 
 void WhyMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("queue_pair.why",
@@ -61,21 +58,20 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
 }
 
 int64_t WhyMethods::SinceStart(absl::Time time) const {
-  return absl::ToInt64Nanoseconds(time - start_);
+  return absl::ToInt64Nanoseconds(diagnosis_.SinceStart(time));
 }
 
 json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
                           const fabric::QueuePairHistory& history) const {
   json incidents = json::array();
   for (const fabric::Incident& incident : history.incidents()) {
-    incidents.push_back(
-        {{"time_ns", SinceStart(incident.first)},
-         {"until_ns", SinceStart(incident.last)},
-         {"count", incident.count},
-         {"kind", fabric::NameOf(incident.kind)},
-         {"psn", incident.psn},
-         {"text", incident.drop ? diagnosis_.DropText(*incident.drop)
-                                : incident.text}});
+    incidents.push_back({{"time_ns", SinceStart(incident.first)},
+                         {"until_ns", SinceStart(incident.last)},
+                         {"count", incident.count},
+                         {"kind", fabric::NameOf(incident.kind)},
+                         {"psn", incident.psn},
+                         {"text", incident.drop ? diagnosis_.DropText(incident)
+                                                : incident.text}});
   }
   const std::string why = diagnosis_.Explain(node, qpn, history);
   return {

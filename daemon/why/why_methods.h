@@ -34,7 +34,6 @@ class WhyMethods {
                           const fabric::QueuePairHistory& history) const;
 
   Timers& timers_;
-  const absl::Time start_;
   const fabric::Fabric& fabric_;
   const Diagnosis& diagnosis_;
 };

@@ -23,8 +23,10 @@ class FailureEventsTest : public fabric::VerbsPair {
   }
 
   FabricEventLog log_{lab_.timers, lab_.fabric, absl::ZeroDuration()};
-  const Diagnosis diagnosis_{lab_.fabric,
-                             [](fabric::PortId, uint32_t) { return ""; }};
+  const LinkOutages outages_{lab_.timers, lab_.fabric};
+  const Diagnosis diagnosis_{lab_.fabric, outages_,
+                             [](fabric::PortId, uint32_t) { return ""; },
+                             lab_.timers.Now()};
   FailureEvents failures_{lab_.fabric, log_, diagnosis_};
   EventRecorder recorder_;
 };

@@ -39,19 +39,50 @@ class WhyMethodsTest : public fabric::VerbsPair, protected MethodCaller {
     ASSERT_THAT(a_->PollStatuses(), ::testing::SizeIs(1));
   }
 
-  const Diagnosis diagnosis_{lab_.fabric,
-                             [](fabric::PortId, uint32_t) { return "loss-1"; }};
+  const LinkOutages outages_{lab_.timers, lab_.fabric};
+  const Diagnosis diagnosis_{lab_.fabric, outages_,
+                             [](fabric::PortId, uint32_t) { return "loss-1"; },
+                             lab_.timers.Now()};
   WhyMethods methods_{lab_.timers, lab_.fabric, diagnosis_};
 };
 
 TEST_F(WhyMethodsTest, NamesTheLinkThatWasDown) {
   Connect(verbs::QpType::kRc);
+  Settle(absl::Milliseconds(12301));
   ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, false).ok());
   SendInVain();
   EXPECT_EQ(Why(),
             "host-1 queue pair 0x2: work request 77 (SEND) ended with "
-            "RETRY_EXC_ERR: 16 tries of PSN 0xfffffe in 67ms, none "
-            "answered: dropped at sw1/2: the link was down (16 times)");
+            "RETRY_EXC_ERR: 16 tries of PSN 0xfffffe in 67ms, none answered: "
+            "dropped at sw1/2: the link was down from 12.301s on (16 times)");
+}
+
+TEST_F(WhyMethodsTest, TellsHowLongTheLinkWasDown) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, false).ok());
+  SendInVain();
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, true).ok());
+  Settle();
+  EXPECT_THAT(Why(), HasSubstr("the link was down from 0 to 10s (16 times)"));
+}
+
+TEST_F(WhyMethodsTest, AnOutageThatWasOverDoesNotExplainALossAfterIt) {
+  Connect(verbs::QpType::kRc);
+  for (const bool up : {false, true}) {
+    ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, up).ok());
+    Settle();
+  }
+  lab_.PortOf("sw1", 2).info.port_state = mad::PortState::kInit;
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("dropped at sw1/2: the link was not active"));
+}
+
+TEST_F(WhyMethodsTest, NamesTheNodeThatWasSwitchedOff) {
+  Connect(verbs::QpType::kRc);
+  lab_.fabric.SetNode(lab_.Host(2), false);
+  SendInVain();
+  EXPECT_THAT(Why(),
+              HasSubstr("dropped at sw1/2: the link was down from 0 on"));
 }
 
 TEST_F(WhyMethodsTest, NamesTheFaultThatLosesPackets) {

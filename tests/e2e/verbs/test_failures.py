@@ -35,7 +35,7 @@ REASONS = {
         r"of node-2 queue pair 0x2 were dropped at node-2/1: lost by lost-acks",
     "link_flap":
         r"RETRY_EXC_ERR: 16 tries of PSN 0x0 in .*, none answered: dropped at "
-        r"switch-1/2: the link was down",
+        r"switch-1/2: the link was down from [\d.]+m?s to [\d.]+m?s",
 }
 
 
