@@ -14,6 +14,7 @@
 #include "absl/functional/function_ref.h"
 #include "mad/device.h"
 #include "mad/wire/node_info.h"
+#include "topology/device_limits.h"
 #include "wire/ip_address.h"
 #include "wire/types.h"
 
@@ -39,6 +40,7 @@ struct NodeSpec {
   absl::InlinedVector<wire::Guid, 2> port_guids;
   bool enhanced_port_0 = false;                   // switches
   std::shared_ptr<const mad::DeviceLabel> label;  // null: all empty
+  std::shared_ptr<const DeviceLimits> limits;     // null: the usual ones
   int line = 0;                                   // in the file; 0: generated
 };
 

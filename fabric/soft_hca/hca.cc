@@ -16,7 +16,6 @@ namespace ibemu::fabric {
 namespace {
 
 constexpr uint32_t kMaxInline = 1024;  // bytes
-constexpr size_t kMaxKeys = 65536;
 constexpr uint32_t kMulticastQpn = 0xffffff;
 
 // A verbs object that is counted against the limit of its kind.
@@ -70,7 +69,7 @@ Hca::Hca(Subnet& subnet, Endpoints& endpoints, Timers& timers,
       histories_(histories),
       faults_(faults),
       id_(node),
-      keys_(kMaxKeys),
+      keys_(LimitsOf(subnet.node(node)).max_mr),
       looks_(size_t{subnet.node(node).port_count} + 1),
       kept_counters_(looks_.size()) {
   endpoints_.SetTransportSink(id_, this);
@@ -104,6 +103,10 @@ absl::StatusOr<std::unique_ptr<verbs::Pd>> Hca::CreatePd(uint64_t process) {
 absl::StatusOr<std::unique_ptr<verbs::Mr>> Hca::CreateMr(
     const verbs::MrInit& init) {
   IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kRegMr));
+  if (const uint64_t most = LimitsOf(node()).max_mr_size; init.length > most) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%d bytes: a region has at most %d", init.length, most));
+  }
   return verbs::MemoryRegion::Register(keys_, init);
 }
 

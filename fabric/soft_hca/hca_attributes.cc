@@ -3,6 +3,7 @@
 #include <endian.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -32,42 +33,58 @@ uint64_t FirmwareCode(const mad::DeviceLabel* label) {
   return uint64_t{numbers[0]} << 32 | uint64_t{numbers[1]} << 16 | numbers[2];
 }
 
+using topology::DeviceLimits, verbs::DeviceAttributes;
+
+// Each limit but max_mr_size, which has 64 bits.
+constexpr std::pair<uint64_t DeviceLimits::*, uint32_t DeviceAttributes::*>
+    kLimitedFields[] = {
+        {&DeviceLimits::max_mr, &DeviceAttributes::max_mr},
+        {&DeviceLimits::max_pd, &DeviceAttributes::max_pd},
+        {&DeviceLimits::max_ah, &DeviceAttributes::max_ah},
+        {&DeviceLimits::max_cq, &DeviceAttributes::max_cq},
+        {&DeviceLimits::max_cqe, &DeviceAttributes::max_cqe},
+        {&DeviceLimits::max_qp, &DeviceAttributes::max_qp},
+        {&DeviceLimits::max_qp_wr, &DeviceAttributes::max_qp_wr},
+        {&DeviceLimits::max_sge, &DeviceAttributes::max_sge},
+        {&DeviceLimits::max_qp_rd_atom, &DeviceAttributes::max_qp_rd_atom},
+        {&DeviceLimits::max_qp_init_rd_atom,
+         &DeviceAttributes::max_qp_init_rd_atom},
+        {&DeviceLimits::max_srq, &DeviceAttributes::max_srq},
+        {&DeviceLimits::max_srq_wr, &DeviceAttributes::max_srq_wr},
+        {&DeviceLimits::max_srq_sge, &DeviceAttributes::max_srq_sge},
+};
+
 }  // namespace
+
+topology::DeviceLimits LimitsOf(const Node& node) {
+  return node.limits ? *node.limits : topology::DeviceLimits();
+}
 
 verbs::DeviceAttributes HcaAttributesOf(const Node& node,
                                         const NodePort& first_port) {
   constexpr uint32_t kAmongItself = 1;  // IB_ATOMIC_HCA
+  const topology::DeviceLimits limits = LimitsOf(node);
   verbs::DeviceAttributes device{};
   device.fw_ver = FirmwareCode(node.label.get());
   device.node_guid = NetworkOrder(node.node_guid);
   device.sys_image_guid = NetworkOrder(node.system_image_guid);
-  device.max_mr_size = ~uint64_t{0};
+  device.max_mr_size = limits.max_mr_size;
+  for (const auto& [limit, field] : kLimitedFields) {
+    device.*field = static_cast<uint32_t>(limits.*limit);
+  }
+  device.max_sge_rd = device.max_sge;
   device.page_size_cap = 4096;
   device.hw_ver = node.revision;
-  device.max_qp = 16384;
-  device.max_qp_wr = 16383;
   device.device_cap_flags =
       IB_UVERBS_DEVICE_BAD_PKEY_CNTR | IB_UVERBS_DEVICE_BAD_QKEY_CNTR |
       IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT | IB_UVERBS_DEVICE_SYS_IMAGE_GUID |
       IB_UVERBS_DEVICE_RC_RNR_NAK_GEN | IB_UVERBS_DEVICE_SRQ_RESIZE;
-  device.max_sge = 32;
-  device.max_sge_rd = 32;
-  device.max_cq = 65536;
-  device.max_cqe = 196607;
-  device.max_mr = 65536;
-  device.max_pd = 65535;
-  device.max_qp_rd_atom = 16;
   device.max_res_rd_atom = device.max_qp_rd_atom * device.max_qp;
-  device.max_qp_init_rd_atom = 16;
   device.atomic_cap = kAmongItself;
   device.max_mcast_grp = 16384;
   device.max_mcast_qp_attach = 240;
   device.max_total_mcast_qp_attach =
       device.max_mcast_grp * device.max_mcast_qp_attach;
-  device.max_ah = 65535;
-  device.max_srq = 1024;
-  device.max_srq_wr = 16383;
-  device.max_srq_sge = 32;
   device.max_pkeys = static_cast<uint16_t>(node.p_key_entries());
   device.local_ca_ack_delay = first_port.info.resp_time_value;
   device.phys_port_cnt = node.port_count;

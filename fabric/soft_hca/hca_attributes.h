@@ -7,6 +7,8 @@
 
 namespace ibemu::fabric {
 
+// Returns the limits that the topology gives to the node, or the usual ones.
+topology::DeviceLimits LimitsOf(const Node& node);
 verbs::DeviceAttributes HcaAttributesOf(const Node& node,
                                         const NodePort& first_port);
 verbs::PortAttributes PortAttributesOf(const Node& node, const NodePort& port);

@@ -155,6 +155,8 @@ struct Node {
   std::unique_ptr<std::string> first_description;
   std::string name;                               // of the topology file
   std::shared_ptr<const mad::DeviceLabel> label;  // null: all empty
+  // null: the usual ones
+  std::shared_ptr<const topology::DeviceLimits> limits;
 
   // Changes the description, of which 64 bytes are kept.  By that of the
   // topology the node is found as before: Fabric::Find().

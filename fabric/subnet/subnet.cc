@@ -160,6 +160,7 @@ void Subnet::AddNode(const topology::NodeSpec& spec) {
   node.description = spec.description.substr(0, 64);
   node.name = spec.name;
   node.label = spec.label;
+  node.limits = spec.limits;
   if (spec.type == mad::NodeType::kSwitch) {
     node.sw = std::make_unique<SwitchState>();
     node.sw->info.enhanced_port_0 = spec.enhanced_port_0;

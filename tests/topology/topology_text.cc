@@ -63,6 +63,9 @@ std::string NodeText(const NodeSpec& node) {
                     node.label->board_id, "\", hca_type \"",
                     node.label->hca_type, "\"");
   }
+  ForEachLimit(node, [&text](std::string_view name, uint64_t value) {
+    absl::StrAppend(&text, ", ", Absl(name), " ", value);
+  });
   return text;
 }
 

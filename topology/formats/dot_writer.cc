@@ -58,6 +58,9 @@ void AppendNode(const NodeSpec& node, std::string& text) {
     add("board_id", node.label->board_id);
     add("hca_type", node.label->hca_type);
   }
+  ForEachLimit(node, [&text](std::string_view name, uint64_t value) {
+    absl::StrAppend(&text, ", ", Absl(name), "=", value);
+  });
   text += "];\n";
 }
 

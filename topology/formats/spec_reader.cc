@@ -184,7 +184,7 @@ class SpecReader {
                    property.key != "ports" &&
                    !checks_.SetNode(property, node)) {
           checks_.UnknownKey(property, absl::StrFormat("node %s", *name),
-                             kSpecNodeKeys);
+                             WithLimits(kSpecNodeKeys));
         }
       }
       if (node.description.empty()) node.description = node.name;

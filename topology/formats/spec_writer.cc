@@ -108,6 +108,9 @@ std::string FormatNode(const NodeSpec& node, Style style) {
     item.AddText("board_id", node.label->board_id);
     item.AddText("hca_type", node.label->hca_type);
   }
+  ForEachLimit(node, [&item](std::string_view name, uint64_t value) {
+    item.Add(name, absl::StrCat(value));
+  });
   return item.Take();
 }
 

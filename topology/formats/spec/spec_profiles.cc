@@ -21,8 +21,11 @@ constexpr std::string_view kProfileKeys[] = {
     "board_id", "hca_type",  "enhanced_port_0",
 };
 
+// As in kProfileKeys, and the limits of adapters.
 bool IsProfileKey(std::string_view key) {
-  return std::ranges::find(kProfileKeys, key) != std::end(kProfileKeys);
+  return std::ranges::find(kProfileKeys, key) != std::end(kProfileKeys) ||
+         std::ranges::find(kDeviceLimits, key, &DeviceLimit::name) !=
+             std::end(kDeviceLimits);
 }
 
 }  // namespace
@@ -61,7 +64,7 @@ void SpecProfiles::ReadProfile(const SpecEntry& entry) {
       checks_.SetLink(property, link, profile.has_width, profile.has_speed);
     } else if (!IsProfileKey(property.key)) {
       checks_.UnknownKey(property, absl::StrFormat("profile %s", entry.key),
-                         kProfileKeys);
+                         WithLimits(kProfileKeys));
     } else {
       checks_.SetNode(property, unused);
     }

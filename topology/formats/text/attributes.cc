@@ -1,6 +1,7 @@
 #include "topology/formats/text/attributes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -75,6 +76,24 @@ Setting SetLabel(std::string_view text, std::string mad::DeviceLabel::*field,
   return Setting::kDone;
 }
 
+// Lowers a limit of an adapter.
+Setting SetLimit(std::string_view text, const DeviceLimit& limit,
+                 NodeSpec& node, std::string& rule) {
+  if (node.type != NodeType::kChannelAdapter) {
+    rule = "only channel adapters have limits of verbs";
+    return Setting::kBadValue;
+  }
+  const std::optional<uint64_t> value = ParseNumber(text);
+  if (!value || *value == 0 || *value > limit.Most()) {
+    rule = absl::StrFormat("it is a number from 1 to %d", limit.Most());
+    return Setting::kBadValue;
+  }
+  DeviceLimits limits = node.limits ? *node.limits : DeviceLimits();
+  limits.*limit.value = *value;
+  node.limits = std::make_shared<const DeviceLimits>(limits);
+  return Setting::kDone;
+}
+
 }  // namespace
 
 std::optional<uint64_t> ParseNumber(std::string_view text) {
@@ -141,7 +160,28 @@ Setting SetNodeKey(std::string_view key, std::string_view value, NodeSpec& node,
     return SetLabel(value, &mad::DeviceLabel::board_id, node, rule);
   if (key == "hca_type")
     return SetLabel(value, &mad::DeviceLabel::hca_type, node, rule);
+  const auto limit = std::ranges::find(kDeviceLimits, key, &DeviceLimit::name);
+  if (limit != std::end(kDeviceLimits)) {
+    return SetLimit(value, *limit, node, rule);
+  }
   return Setting::kUnknownKey;
+}
+
+std::vector<std::string_view> WithLimits(
+    std::span<const std::string_view> keys) {
+  std::vector<std::string_view> all(keys.begin(), keys.end());
+  for (const DeviceLimit& limit : kDeviceLimits) all.push_back(limit.name);
+  return all;
+}
+
+void ForEachLimit(
+    const NodeSpec& node,
+    absl::FunctionRef<void(std::string_view name, uint64_t value)> told) {
+  if (node.limits == nullptr) return;
+  for (const DeviceLimit& limit : kDeviceLimits) {
+    const uint64_t value = *node.limits.*limit.value;
+    if (value != limit.Most()) told(limit.name, value);
+  }
 }
 
 Setting SetLinkKey(std::string_view key, std::string_view value, LinkSpec& link,

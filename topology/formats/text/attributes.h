@@ -7,7 +7,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "topology/topology.h"
 
 namespace ibemu::topology {
@@ -23,9 +25,20 @@ enum class Setting {
 };
 
 // Sets a property of a node: any but its name, type, ports and port GUIDs.  On
-// kBadValue, `rule` describes the valid values.
+// kBadValue, `rule` describes the valid values.  REQUIRES: the node has its
+// type.
 Setting SetNodeKey(std::string_view key, std::string_view value, NodeSpec& node,
                    std::string& rule);
+
+// Returns these keys of nodes, and the names of limits.
+std::vector<std::string_view> WithLimits(
+    std::span<const std::string_view> keys);
+
+// Calls `told` with the name and the value of each limit that the node has and
+// others do not.
+void ForEachLimit(
+    const NodeSpec& node,
+    absl::FunctionRef<void(std::string_view name, uint64_t value)> told);
 
 std::optional<mad::NodeType> ParseNodeType(std::string_view text);
 std::string_view NodeTypeName(mad::NodeType type);
