@@ -176,3 +176,36 @@ def test_who_outlives_its_run_opens_files_as_before(account):
         "'setsid python3 orphan.py <&- >&- 2>&- &'")
     assert done.stdout == ""
     account.run("sh", "-c", "until test -s late; do sleep 0.05; done")
+
+
+QUEUE_PAIRS = """
+import errno
+import pyverbs.cq, pyverbs.device, pyverbs.pd, pyverbs.pyverbs_error, pyverbs.qp
+
+context = pyverbs.device.Context(name="ibemu0")
+pd = pyverbs.pd.PD(context)
+cq = pyverbs.cq.CQ(context, 10)
+init = pyverbs.qp.QPInitAttr(scq=cq, rcq=cq)
+kept = []
+try:
+    while len(kept) < 10:
+        kept.append(pyverbs.qp.QP(pd, init))
+except pyverbs.pyverbs_error.PyverbsRDMAError as refused:
+    print(len(kept), errno.errorcode[refused.error_code])
+"""
+
+
+def test_an_adapter_has_the_limits_of_its_topology(account, fabric):
+    file = account.home / "lab.yaml"
+    file.write_text("generator: single-switch:hosts=2\n"
+                    "profiles: {weak: {match: node-1, max_qp: 3, max_cqe: 20}}\n")
+    file.chmod(0o644)
+    lab = fabric(file, sm="static")
+    told = lab.run("node-1", "ibv_devinfo", "-v").stdout
+    assert re.search(r"max_qp:\s+3\n", told)
+    assert re.search(r"max_cqe:\s+20\n", told)
+    count = [lab.run(host, "/usr/bin/python3", "-c", QUEUE_PAIRS).stdout
+             for host in ("node-1", "node-2")]
+    assert count == ["3 ENOMEM\n", ""]
+    refused = lab.run("node-1", "ibv_rc_pingpong", "-r", 100, check=False)
+    assert "Couldn't create CQ" in refused.stderr
