@@ -25,18 +25,28 @@ def server(module_account):
     made.stop()
 
 
-@pytest.mark.parametrize("test", TESTS)
-def test_qperf_measures(server, test):
+def measure(server, test, seconds):
+    """{what: how much} as qperf says it."""
     fabric, port = server
     for _ in range(50):  # it does not say when it listens
         done = fabric.run("node-2", "qperf", "localhost", "-lp", str(port),
-                          "-t", "1", "-uu", test, check=False)
+                          "-t", str(seconds), "-uu", test, check=False)
         if "failed to connect" not in done.stdout + done.stderr:
             break
         time.sleep(0.1)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith(f"{test}:")
-    measured = dict(re.findall(r"^ +(\w+) += +([\d,.]+)", done.stdout, re.M))
-    assert measured
-    for name, value in measured.items():  # uc_bw: what was received, too
-        assert float(value.replace(",", "")) > 0, name
+    return {name: float(value.replace(",", "")) for name, value in
+            re.findall(r"^ +(\w+) += +([\d,.]+)", done.stdout, re.M)}
+
+
+# It posts 1024 atomics before it looks for the first, which on a busy machine
+# takes more than a second: what it has not counted then is 0.
+@pytest.mark.parametrize("test", TESTS)
+def test_qperf_measures(server, test):
+    for seconds in 1, 5, 25:
+        measured = measure(server, test, seconds)
+        assert measured
+        if all(measured.values()):  # uc_bw: what was received, too
+            return
+    pytest.fail(f"qperf has measured nothing: {measured}")
