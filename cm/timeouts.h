@@ -9,7 +9,7 @@
 
 namespace ibemu::cm {
 
-// What a REQ, a SIDR_REQ and an MRA of Linux's rdma_cm say.  Times are 4.096 us
+// Fields of the REQ, SIDR_REQ and MRA of Linux's rdma_cm.  Times are 4.096 us
 // * 2^n.
 inline constexpr uint8_t kResponseTimeout = 20;
 inline constexpr uint8_t kMraServiceTimeout = 24;

@@ -12,7 +12,7 @@
 
 namespace ibemu::cm {
 
-// Which message an MRA or a REJ is about.
+// The message that an MRA or a REJ is about.
 enum class About : uint8_t {
   kReq = 0,
   kRep = 1,

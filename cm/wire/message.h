@@ -1,4 +1,4 @@
-// Message: which message of the communication manager: IBA vol 1 §12.6.
+// Message: the messages of the communication manager, IBA vol 1 §12.6.
 #ifndef IBEMU_CM_WIRE_MESSAGE_H_
 #define IBEMU_CM_WIRE_MESSAGE_H_
 
@@ -26,7 +26,7 @@ enum class Message : uint8_t {
 inline constexpr int kMessageCount = 11;
 inline constexpr uint16_t kFirstAttributeId = 0x0010;
 
-// What follows the MAD header, whatever the message.
+// The length of each message, behind the MAD header.
 inline constexpr size_t kMessageBytes = 232;
 
 constexpr uint16_t AttributeIdOf(Message message) {

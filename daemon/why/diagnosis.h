@@ -35,7 +35,7 @@ class Diagnosis {
   // Returns why the first work request of the queue pair failed: "node-1 queue
   // pair 0x12: work request 77 (SEND) ended with RETRY_EXC_ERR: 32 tries of PSN
   // 0x3a in 536ms, none answered: dropped at leaf-2/4: the link was down
-  // from 12.301s on". Empty: none has failed.
+  // from 12.301s on".  Empty: none has failed.
   std::string Explain(topology::NodeId node, uint32_t qpn,
                       const fabric::QueuePairHistory& history) const;
 

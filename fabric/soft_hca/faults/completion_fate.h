@@ -11,7 +11,7 @@ namespace ibemu::fabric {
 // The queues of a queue pair.
 enum class WorkQueue : uint8_t { kSend, kReceive };
 
-// What becomes of a completion that would be successful.
+// A CompletionFate is what a fault does to a completion without an error.
 struct CompletionFate {
   bool lost = false;  // never comes
   // Not 0: the request fails with this status, and so does its queue pair.

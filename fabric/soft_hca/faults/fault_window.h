@@ -1,4 +1,4 @@
-// FaultWindow: which of the things that it concerns a fault acts on.
+// FaultWindow: the range, by number, of what a fault acts on.
 #ifndef IBEMU_FABRIC_SOFT_HCA_FAULTS_FAULT_WINDOW_H_
 #define IBEMU_FABRIC_SOFT_HCA_FAULTS_FAULT_WINDOW_H_
 
@@ -14,7 +14,7 @@ struct FaultWindow {
   bool operator==(const FaultWindow&) const = default;
 };
 
-// What a fault has seen of what it concerns, and how often it acted.
+// Counts of what a fault concerns, and of how often it acted on that.
 struct FaultActs {
   uint64_t seen = 0, acted = 0;
 

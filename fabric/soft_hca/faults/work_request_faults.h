@@ -15,7 +15,7 @@
 
 namespace ibemu::fabric {
 
-// What goes wrong with work requests.
+// A WorkRequestFault is one fault of receive requests or of completions.
 struct WorkRequestFault {
   // The receiver is not ready: it finds no receive request, whatever was
   // posted.  Otherwise `completion` says what becomes of completions.
