@@ -24,10 +24,10 @@ def enter():
     if libc.unshare(CLONE_NEWNET) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"unshare(CLONE_NEWNET): {os.strerror(number)}")
-    tell(SIOCSIFFLAGS, b"lo", struct.pack("h", IFF_UP))
+    interface_ioctl(SIOCSIFFLAGS, b"lo", struct.pack("h", IFF_UP))
 
 
-def tell(request, name, value):
+def interface_ioctl(request, name, value):
     """An ioctl with a struct ifreq: a name of 16 bytes, then the value."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as some:
         fcntl.ioctl(some, request, struct.pack("16s16s8x", name, value))
@@ -38,6 +38,7 @@ def one_more_interface():
     """Beside the loopback; it leads nowhere.  Needs root."""
     with open("/dev/net/tun", "r+b", buffering=0) as tun:
         fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sh22x", b"more", IFF_TUN))
-        tell(SIOCSIFADDR, b"more", struct.pack("hxx4s", socket.AF_INET, ADDRESS))
-        tell(SIOCSIFFLAGS, b"more", struct.pack("h", IFF_UP))
+        interface_ioctl(SIOCSIFADDR, b"more",
+                        struct.pack("hxx4s", socket.AF_INET, ADDRESS))
+        interface_ioctl(SIOCSIFFLAGS, b"more", struct.pack("h", IFF_UP))
         yield

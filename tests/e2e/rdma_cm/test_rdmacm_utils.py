@@ -73,12 +73,17 @@ class WithNetworks(Fabric):
         return [*super().on(*hosts)[:-1], "--net", "--"]
 
 
-def test_cmtime_sets_up_a_hundred_connections_at_once(account):
+@pytest.fixture
+def pair_with_networks(account):
+    made = WithNetworks(account, "cmtime", PAIR, sm="builtin")
+    yield made
+    made.stop()
+
+
+def test_cmtime_sets_up_a_hundred_connections_at_once(pair_with_networks):
     """That of rdma-core 56 keeps its two ends in step by TCP."""
-    lab = WithNetworks(account, "cmtime", PAIR, sm="builtin")
-    _, client = meet(lab, ["cmtime"], ["cmtime", "-s", SERVER, "-c", 100],
-                     ends=False)
-    lab.stop()
+    _, client = meet(pair_with_networks, ["cmtime"],
+                     ["cmtime", "-s", SERVER, "-c", 100], ends=False)
     for step in "create id", "resolve addr", "connect", "disconnect", "destroy":
         assert re.search(rf"^(?:cm )?{step}(?: id)? *:? +[\d.]+ ", client,
                          re.M), client

@@ -24,8 +24,7 @@ constexpr std::string_view kProfileKeys[] = {
 // As in kProfileKeys, and the limits of adapters.
 bool IsProfileKey(std::string_view key) {
   return std::ranges::find(kProfileKeys, key) != std::end(kProfileKeys) ||
-         std::ranges::find(kDeviceLimits, key, &DeviceLimit::name) !=
-             std::end(kDeviceLimits);
+         FindLimit(key) != nullptr;
 }
 
 }  // namespace

@@ -160,11 +160,15 @@ Setting SetNodeKey(std::string_view key, std::string_view value, NodeSpec& node,
     return SetLabel(value, &mad::DeviceLabel::board_id, node, rule);
   if (key == "hca_type")
     return SetLabel(value, &mad::DeviceLabel::hca_type, node, rule);
-  const auto limit = std::ranges::find(kDeviceLimits, key, &DeviceLimit::name);
-  if (limit != std::end(kDeviceLimits)) {
+  if (const DeviceLimit* const limit = FindLimit(key)) {
     return SetLimit(value, *limit, node, rule);
   }
   return Setting::kUnknownKey;
+}
+
+const DeviceLimit* FindLimit(std::string_view name) {
+  const auto limit = std::ranges::find(kDeviceLimits, name, &DeviceLimit::name);
+  return limit == std::end(kDeviceLimits) ? nullptr : limit;
 }
 
 std::vector<std::string_view> WithLimits(

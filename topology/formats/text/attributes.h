@@ -30,6 +30,9 @@ enum class Setting {
 Setting SetNodeKey(std::string_view key, std::string_view value, NodeSpec& node,
                    std::string& rule);
 
+// Returns null if no limit has this name.
+const DeviceLimit* FindLimit(std::string_view name);
+
 // Returns these keys of nodes, and the names of limits.
 std::vector<std::string_view> WithLimits(
     std::span<const std::string_view> keys);
