@@ -10,7 +10,7 @@ import pytest
 import own_network
 # Fixtures that the tests in a User-Mode Linux have, too.
 from accounts import build, make_account, programs, scratch  # noqa: F401
-from harness import ACCOUNTS, STANDS, Background, Fabric
+from harness import ACCOUNTS, STANDS, Background, Fabric, until
 
 
 def pytest_addoption(parser):
@@ -131,4 +131,27 @@ def background(account):
 
     yield start
     for program in reversed(running):
+        program.stop()
+
+
+@pytest.fixture
+def events():
+    """Starts `ibemu events` on a fabric with a node-1; ready when it listens.
+    It tells of faults as well."""
+    running = []
+
+    def start(lab, *arguments):
+        chosen = any(not word.startswith("-") for word in arguments)
+        program = Background(lab.account, [
+            "ibemu", "events", f"--fabric={lab.socket}", *arguments,
+            *(["fault"] if chosen and "fault" not in arguments else [])])
+        running.append(program)
+        # Whoever adds faults before it listens adds another.
+        until(lambda: lab.ibemu("fault", "add", "link", "node-1/1", "loss",
+                                "0%") and "added" in program.output)
+        lab.ibemu("fault", "reset")
+        return program
+
+    yield start
+    for program in running:
         program.stop()

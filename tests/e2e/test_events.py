@@ -9,17 +9,9 @@ from harness import until
 
 
 @pytest.fixture
-def events(background):
-    """Starts `ibemu events --json` on a fabric; ready when it listens."""
-    def start(lab, *kinds):
-        program = background("ibemu", "events", "--json",
-                             f"--fabric={lab.socket}", "fault", *kinds)
-        # Whoever adds faults before it listens adds another.
-        until(lambda: lab.ibemu("fault", "add", "link", "node-1/1", "loss",
-                                "0%") and '"added"' in program.output)
-        lab.ibemu("fault", "reset")
-        return program
-    return start
+def events(events):
+    """The same, as JSON."""
+    return lambda lab, *kinds: events(lab, "--json", "fault", *kinds)
 
 
 def told(program, kind):

@@ -101,36 +101,34 @@ def test_a_step_that_fails_ends_it_with_its_line(fabric, account):
     assert not any(link["cut"] for link in links)
 
 
-def test_opensm_hears_of_a_link_that_a_scenario_cuts(fabric, account,
-                                                     background):
+def test_opensm_hears_of_a_link_that_a_scenario_cuts(fabric, account, events):
     lab = fabric("single-switch:hosts=3", sm="none")
-    events = background("ibemu", "events", f"--fabric={lab.socket}")
+    told = events(lab)
     opensm = lab.start_opensm("node-1", "-s", "0")  # sweeps when told alone
     mark = opensm.mark()
     lab.ibemu("scenario", write(account,
                                 "- {at: 50ms, do: link node-3/1 down}\n"))
-    events.wait_for(r"scenario    lab.yaml:1 step: link node-3/1 down")
-    events.wait_for(r"link        (node-3/1 - switch-1/3|switch-1/3 - node-3/1) "
-                    "down")
-    events.wait_for(r"trap        128 of switch-1/0 to LID \d+$")
+    told.wait_for(r"scenario    lab.yaml:1 step: link node-3/1 down")
+    told.wait_for(r"link        (node-3/1 - switch-1/3|switch-1/3 - node-3/1) "
+                  "down")
+    told.wait_for(r"trap        128 of switch-1/0 to LID \d+$")
     opensm.wait_for("Received Generic Notice type:1 num:128|trap 128|num:128",
                     since=mark)
     opensm.wait_for("SUBNET UP|Removed port", since=mark)
 
 
 def test_lost_traps_leave_a_manager_in_the_dark_until_it_sweeps(fabric, account,
-                                                                background):
+                                                                events):
     lab = fabric("single-switch:hosts=3", sm="none")
-    events = background("ibemu", "events", f"--fabric={lab.socket}", "trap",
-                        "drop")
+    told = events(lab, "trap", "drop")
     opensm = lab.start_opensm("node-1", "-s", "3")
     mark = opensm.mark()
     lab.ibemu("scenario", write(account, """\
 - {at: 0s, do: fault add --name=deaf link node-1/1 loss 100% attr Notice}
 - {at: 10ms, do: link node-3/1 down}
 """))
-    events.wait_for("trap        128 of switch-1/0")
-    events.wait_for("drop        switch-1/1 loss, deaf, SM Notice")
+    told.wait_for("trap        128 of switch-1/0")
+    told.wait_for("drop        switch-1/1 loss, deaf, SM Notice")
     # It finds out by itself.
     opensm.wait_for("Removed port|SUBNET UP|removed", since=mark)
     assert "num:128" not in "".join(opensm.lines[mark:])

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from by_address import CLIENT, LINES, PAIR, SERVER, meet, serve, status
-from harness import Background, Fabric, until
+from harness import Fabric, until
 
 PORT = r"[0-9]{4,5}"
 ENDS = f"node-2 {CLIENT}:{PORT} -> node-1 {SERVER}:7174 RDMA_PS_TCP"
@@ -19,25 +19,6 @@ def pair(module_account):
     made = Fabric(module_account, "connected", PAIR, sm="builtin")
     yield made
     made.stop()
-
-
-@pytest.fixture
-def events():
-    """Starts `ibemu events` on a fabric; ready when it listens."""
-    running = []
-
-    def start(lab, *arguments):
-        program = Background(lab.account, [
-            "ibemu", "events", f"--fabric={lab.socket}", *arguments, "fault"])
-        running.append(program)
-        until(lambda: lab.ibemu("fault", "add", "link", "node-1/1", "loss",
-                                "0%") and "added" in program.output)
-        lab.ibemu("fault", "reset")
-        return program
-
-    yield start
-    for program in running:
-        program.stop()
 
 
 def test_a_host_tells_its_addresses_listeners_and_connections(pair):
