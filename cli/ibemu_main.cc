@@ -18,14 +18,15 @@
 #include "cli/commands/events_command.h"
 #include "cli/commands/fault_command.h"
 #include "cli/commands/hca_probe_command.h"
-#include "cli/commands/qp_command.h"
 #include "cli/commands/record_command.h"
 #include "cli/commands/scenario_command.h"
 #include "cli/commands/status_command.h"
 #include "cli/commands/topology_command.h"
-#include "cli/commands/why_command.h"
 #include "cli/doctor/doctor_command.h"
 #include "cli/run/run_command.h"
+#include "cli/verbs/qp_command.h"
+#include "cli/verbs/resource_commands.h"
+#include "cli/verbs/why_command.h"
 
 namespace {
 
@@ -46,6 +47,10 @@ Simulated InfiniBand subnets for unmodified programs.
   fault       lose, delay or corrupt packets of a link or of a queue pair, let a
               link flap, slow a node, let verbs fail
   qp          the queue pairs of adapters
+  cq          the completion queues of programs
+  mr          their memory regions
+  srq         their shared receive queues
+  mcast       the multicast groups that their queue pairs are attached to
   scenario    do all that at set times, from a file
   console     carry out the commands of ibsim
   capture     write down the packets that cross links, for tshark
@@ -89,6 +94,7 @@ int Main(std::vector<std::string> arguments) {
   ibemu::cli::AddCounter(app, action);
   ibemu::cli::AddFault(app, action);
   ibemu::cli::AddQp(app, action);
+  ibemu::cli::AddResources(app, action);
   ibemu::cli::AddCapture(app, action);
   ibemu::cli::AddEvents(app, action);
   ibemu::cli::AddWhy(app, action);

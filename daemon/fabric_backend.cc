@@ -108,11 +108,12 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
             return faults_.NameOf(port, number);
           },
           loop_.Now()),
-      why_(loop_, *fabric_, diagnosis_),
       failures_(*fabric_, events_, diagnosis_),
       queue_pairs_(*fabric_) {}
 
 void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
+  mad_timeouts_.emplace(loop_, *fabric_, diagnosis_, hosts);
+  why_.emplace(loop_, *fabric_, diagnosis_, *mad_timeouts_);
   captures_.emplace(loop_, hosts, fabric_.get());
   scenarios_.emplace(loop_, *fabric_, faults_, events_, dispatcher);
   cables_.emplace(loop_, *fabric_, hosts);
@@ -124,7 +125,7 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   counters_.AddTo(dispatcher);
   hardware_.AddTo(dispatcher);
   paths_.AddTo(dispatcher);
-  why_.AddTo(dispatcher);
+  why_->AddTo(dispatcher);
   queue_pairs_.AddTo(dispatcher);
   scenarios_->AddTo(dispatcher);
   cables_->AddTo(dispatcher);

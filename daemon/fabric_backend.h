@@ -68,9 +68,10 @@ class FabricBackend : public Backend {
   PathMethods paths_;
   const LinkOutages outages_;
   const Diagnosis diagnosis_;
-  WhyMethods why_;
   FailureEvents failures_;
   QueuePairMethods queue_pairs_;
+  std::optional<MadTimeouts> mad_timeouts_;   // with AddTo()
+  std::optional<WhyMethods> why_;             // with AddTo()
   std::optional<CaptureMethods> captures_;    // with AddTo()
   std::optional<ScenarioMethods> scenarios_;  // with AddTo()
   std::optional<NodeLinkMethods> cables_;     // with AddTo()

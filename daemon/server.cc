@@ -36,15 +36,20 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
       backend_(std::move(backend)),
       hosts_(*loop_, backend_->adapters()),
       connections_(*loop_, hosts_, backend_->addresses(), backend_->seed()),
-      connection_events_(connections_, backend_->events()),
+      connection_failures_(backend_->adapters()),
+      connection_events_(connections_, backend_->events(),
+                         connection_failures_),
       connection_methods_(connections_),
       networks_(*loop_, backend_->adapters(), connections_),
-      attachments_(*loop_, hosts_, connections_, networks_) {
+      attachments_(*loop_, hosts_, connections_, networks_),
+      resource_methods_(hosts_, attachments_.uverbs_files()) {
   connections_.SetWatcher(connection_events_);
   backend_->AddTo(dispatcher_, hosts_);
+  connection_failures_.AddTo(dispatcher_);
   connection_methods_.AddTo(dispatcher_);
   networks_.AddTo(dispatcher_);
   attachments_.AddTo(dispatcher_);
+  resource_methods_.AddTo(dispatcher_);
   dispatcher_.Add("ping",
                   [](control::Parameters& parameters,
                      control::Caller&) -> absl::StatusOr<json> {

@@ -18,10 +18,12 @@
 #include "daemon/adapters/host_table.h"
 #include "daemon/backend.h"
 #include "daemon/connections/connection_events.h"
+#include "daemon/connections/connection_failures.h"
 #include "daemon/connections/connection_methods.h"
 #include "daemon/connections/connection_table.h"
 #include "daemon/daemon_options.h"
 #include "daemon/networks/network_table.h"
+#include "daemon/resources/resource_methods.h"
 #include "daemon/views/attachments.h"
 #include "daemon/web/web_server.h"
 #include "loop/loop.h"
@@ -91,10 +93,12 @@ class Server {
   std::unique_ptr<Backend> backend_;
   HostTable hosts_;
   ConnectionTable connections_;
+  ConnectionFailures connection_failures_;
   ConnectionEvents connection_events_;
   ConnectionMethods connection_methods_;
   NetworkTable networks_;
   Attachments attachments_;
+  ResourceMethods resource_methods_;
   control::MethodTable dispatcher_;
   std::unique_ptr<control::ControlServer> control_;
   std::unique_ptr<WebServer> web_;

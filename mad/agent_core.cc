@@ -74,6 +74,9 @@ AgentCore::AgentCore(Dispatcher& dispatcher, const Registration& registration,
 }
 
 AgentCore::~AgentCore() {
+  sent_.ForEach([this](const Transaction& transaction) {
+    TellTimeout(transaction, /*agent_ended=*/true);
+  });
   Die();
   dispatcher_.registry().Remove(*this, registration_);
   dispatcher_.host().Leave(*this);
@@ -174,6 +177,7 @@ Transaction& AgentCore::Open(const Outgoing& packet,
   transaction.cookie = message.cookie;
   transaction.timeout = message.timeout;
   transaction.retries_left = message.retries;
+  transaction.begin = timers().Now();
   transaction.packet = packet;
   return transaction;
 }
@@ -274,13 +278,24 @@ void AgentCore::OnTimeout(Transaction& transaction) {
     if (rmpp_->OnTimeout(transaction)) return;
   } else if (transaction.retries_left > 0) {
     --transaction.retries_left;
+    ++transaction.tries;
     dispatcher_.Transmit(transaction.packet).IgnoreError();
     Arm(transaction, transaction.timeout);
     return;
   }
+  TellTimeout(transaction, /*agent_ended=*/false);
   const uint64_t cookie = transaction.cookie;
   Close(transaction);
   client_.OnSendTimeout(*this, cookie);
+}
+
+// The segments of a message with RMPP are not kept.
+void AgentCore::TellTimeout(const Transaction& transaction, bool agent_ended) {
+  if (transaction.rmpp != nullptr) return;
+  dispatcher_.TellTimeout({.packet = transaction.packet,
+                           .tries = transaction.tries,
+                           .waited = timers().Now() - transaction.begin,
+                           .agent_ended = agent_ended});
 }
 
 void AgentCore::Finish(Transaction& transaction) {

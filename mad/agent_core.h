@@ -61,6 +61,7 @@ class AgentCore final : public Agent {
   absl::Status SendPlain(const OutgoingMessage& message, Outgoing& packet);
   Transaction& Open(const Outgoing& packet, const OutgoingMessage& message);
   void OnTimeout(Transaction& transaction);
+  void TellTimeout(const Transaction& transaction, bool agent_ended);
   void Close(Transaction& transaction);
   bool AddressesMatch(const Transaction& sent, const Arrival& arrival,
                       bool is_response) const;

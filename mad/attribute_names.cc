@@ -124,6 +124,24 @@ constexpr ClassName kClasses[] = {
     {"sysstat", MgmtClass::kOpenIbSysstat},
 };
 
+constexpr std::pair<Method, std::string_view> kMethods[] = {
+    {Method::kGet, "Get"},
+    {Method::kSet, "Set"},
+    {Method::kSend, "Send"},
+    {Method::kTrap, "Trap"},
+    {Method::kReport, "Report"},
+    {Method::kTrapRepress, "TrapRepress"},
+    {Method::kGetTable, "GetTable"},
+    {Method::kGetTraceTable, "GetTraceTable"},
+    {Method::kGetMulti, "GetMulti"},
+    {Method::kDelete, "Delete"},
+    {Method::kGetResp, "GetResp"},
+    {Method::kReportResp, "ReportResp"},
+    {Method::kGetTableResp, "GetTableResp"},
+    {Method::kGetMultiResp, "GetMultiResp"},
+    {Method::kDeleteResp, "DeleteResp"},
+};
+
 }  // namespace
 
 std::span<const AttributeName> AttributeNames() { return kAttributes; }
@@ -144,6 +162,12 @@ std::string_view NameOf(MgmtClass mgmt_class) {
   const auto found = std::ranges::find(kClasses, NamedClass(mgmt_class),
                                        &ClassName::mgmt_class);
   return found == std::end(kClasses) ? std::string_view() : found->name;
+}
+
+std::string_view NameOf(Method method) {
+  const auto found = std::ranges::find(
+      kMethods, method, &std::pair<Method, std::string_view>::first);
+  return found == std::end(kMethods) ? std::string_view() : found->second;
 }
 
 }  // namespace ibemu::mad

@@ -1,4 +1,4 @@
-// Names of attributes and management classes, as in the specification.
+// Names of attributes, methods and management classes, as in the specification.
 #ifndef IBEMU_MAD_ATTRIBUTE_NAMES_H_
 #define IBEMU_MAD_ATTRIBUTE_NAMES_H_
 
@@ -40,6 +40,8 @@ constexpr MgmtClass NamedClass(MgmtClass mgmt_class) {
 // Return the name, or an empty text if there is none.
 std::string_view NameOf(MgmtClass mgmt_class, AttributeId id);
 std::string_view NameOf(MgmtClass mgmt_class);
+// "Get", "GetTableResp"
+std::string_view NameOf(Method method);
 
 }  // namespace ibemu::mad
 

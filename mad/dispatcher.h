@@ -12,6 +12,7 @@
 #include "mad/port.h"
 #include "mad/smi.h"
 #include "mad/snooper.h"
+#include "mad/timeout_watcher.h"
 
 namespace ibemu::mad {
 
@@ -48,6 +49,14 @@ class Dispatcher : public PortListener {
     absl::Status status = port_.Transmit(packet);
     snoops_->Sent(packet, status);
     return status;
+  }
+
+  // Tells who watches the host of a send without an answer.
+  void TellTimeout(UnansweredSend send) const {
+    send.port = number_;
+    if (host_.timeout_watcher() != nullptr) {
+      host_.timeout_watcher()->OnTimeout(send);
+    }
   }
 
   // The way of a directed-route SMP: out of the port, to this node itself, or

@@ -152,6 +152,10 @@ std::unique_ptr<Snoops::Entry> Host::Snoop(int port, Snooper& snooper) {
   return std::make_unique<Snoops::Entry>(state->dispatcher.snoops(), snooper);
 }
 
+void Host::SetTimeoutWatcher(TimeoutWatcher& watcher) {
+  impl_->core->SetTimeoutWatcher(&watcher);
+}
+
 std::unique_ptr<Host::SmLock> Host::TryLockSm(int port) {
   Impl::PortState* state = impl_->port(port);
   return state == nullptr ? nullptr : state->sm.TryLock();

@@ -11,6 +11,7 @@
 #include "mad/agent.h"
 #include "mad/device.h"
 #include "mad/snooper.h"
+#include "mad/timeout_watcher.h"
 
 namespace ibemu::mad {
 
@@ -53,6 +54,10 @@ class Host {
   // It does not see the MADs that the port's own agents (SMA, PMA ...) take and
   // answer.  Returns null if there is no such port.
   std::unique_ptr<Snoops::Entry> Snoop(int port, Snooper& snooper);
+
+  // Sets the only watcher of sends without an answer.  It must outlive the Host
+  // and all agents.
+  void SetTimeoutWatcher(TimeoutWatcher& watcher);
 
   // The hold on the semaphore behind issmN.  The port's IsSM is set while it
   // lasts.

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/timers.h"
 #include "mad/agent.h"
+#include "mad/timeout_watcher.h"
 
 namespace ibemu::mad {
 
@@ -22,6 +23,10 @@ class HostCore : public std::enable_shared_from_this<HostCore> {
   explicit HostCore(Timers& timers) : timers_(timers) {}
 
   Timers& timers() { return timers_; }
+
+  void SetTimeoutWatcher(TimeoutWatcher* watcher) { timeouts_ = watcher; }
+  // Null if there is none.
+  TimeoutWatcher* timeout_watcher() const { return timeouts_; }
 
   // Returns a high half of TIDs for a new agent.  Counts up even if the
   // registration then fails, and wraps at 24 bits (Linux's ib_mad_clients).
@@ -57,6 +62,7 @@ class HostCore : public std::enable_shared_from_this<HostCore> {
   Timers& timers_;
   absl::flat_hash_map<uint32_t, AgentCore*> agents_;
   uint32_t last_high_tid_ = 0;
+  TimeoutWatcher* timeouts_ = nullptr;
   bool removed_ = false;
   std::vector<Later> deferred_;
 };

@@ -24,7 +24,8 @@ struct Transaction {
   bool is_response = false;
   uint64_t cookie = 0;
   absl::Duration timeout = absl::ZeroDuration();
-  int retries_left = 0;  // of a plain MAD
+  int tries = 1, retries_left = 0;  // of a plain MAD
+  absl::Time begin{};               // of the first try
   TimerId timer = TimerId::kNone;
 
   // A plain MAD as it was sent, to be sent again.  With RMPP only the

@@ -48,8 +48,6 @@ struct GroupNews {
 // to be told, or ends it.  It must not touch them.
 class ConnectionWatcher {
  public:
-  // Whether it wants to hear of anything now; else it is told nothing.
-  virtual bool Wants() const = 0;
   virtual void OnConnection(const Id& id, const ConnectionNews& news) = 0;
   virtual void OnGroup(const GroupNews& news) = 0;
 

@@ -35,8 +35,8 @@ class IdTable {
 
   // Sets the only watcher, who must outlive this.
   void SetWatcher(ConnectionWatcher& watcher) { watcher_ = &watcher; }
-  // Returns the watcher if it wants to hear anything now, else null.
-  ConnectionWatcher* watcher() const;
+  // Null if there is none.
+  ConnectionWatcher* watcher() const { return watcher_; }
 
  private:
   absl::flat_hash_set<const Id*> ids_;

@@ -69,7 +69,7 @@ class PortBinding {
     std::unique_ptr<PortTable::Place> place;
   };
 
-  explicit PortBinding(PortClaim claim) : claim_(std::move(claim)) {}
+  explicit PortBinding(const PortClaim& claim) : claim_(claim) {}
 
   PortClaim claim_;
   std::vector<Claimed> claimed_;

@@ -27,7 +27,7 @@ struct FakeCq : verbs::Cq {
     entries = size;
     return absl::OkStatus();
   }
-  bool empty() const override { return completions.empty(); }
+  size_t waiting() const override { return completions.size(); }
   size_t Poll(std::span<verbs::WorkCompletion> to) override {
     const size_t count = std::min(to.size(), completions.size());
     std::copy_n(completions.begin(), count, to.begin());
@@ -49,6 +49,7 @@ struct FakeSrq : verbs::Srq {
   explicit FakeSrq(verbs::ObjectListener& own) : listener(own) {}
 
   verbs::SrqAttributes Query() const override { return attributes; }
+  size_t posted() const override { return received.size(); }
   absl::Status Resize(uint32_t most) override {
     attributes.max_requests = most;
     return absl::OkStatus();

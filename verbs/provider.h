@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "verbs/memory.h"
 #include "verbs/qp_attributes.h"
 
@@ -95,8 +96,9 @@ class Cq {
   // is out of limits.
   virtual absl::Status Resize(uint32_t size) = 0;
 
-  // Returns true if there is no completion to poll.
-  virtual bool empty() const = 0;
+  // Returns how many completions there are to poll.
+  virtual size_t waiting() const = 0;
+  bool empty() const { return waiting() == 0; }
 
   // Moves the oldest completions to `completions` and returns how many.
   virtual size_t Poll(std::span<WorkCompletion> completions) = 0;
@@ -137,6 +139,8 @@ class Srq {
  public:
   virtual ~Srq() = default;
   virtual SrqAttributes Query() const = 0;
+  // Returns how many requests wait for a message.
+  virtual size_t posted() const = 0;
 
   // Errors: InvalidArgument if the number is out of limits.
   virtual absl::Status Resize(uint32_t max_requests) = 0;
@@ -239,6 +243,9 @@ class Provider {
   // is created in it.
   virtual absl::StatusOr<std::unique_ptr<Pd>> CreatePd(uint64_t process) = 0;
   virtual absl::StatusOr<std::unique_ptr<Mr>> CreateMr(const MrInit& init) = 0;
+  // Returns how much longer than it has to the next registration takes: what
+  // somebody asked for, to see what becomes of programs then.
+  virtual absl::Duration NextMrDelay() { return absl::ZeroDuration(); }
   virtual absl::StatusOr<std::unique_ptr<Ah>> CreateAh(
       Pd& pd, const AddressAttributes& attributes) = 0;
   virtual absl::StatusOr<std::unique_ptr<Cq>> CreateCq(

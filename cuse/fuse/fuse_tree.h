@@ -14,6 +14,7 @@
 #include "cuse/file.h"
 #include "cuse/fuse/fuse_result.h"
 #include "cuse/rings/ring_set.h"
+#include "cuse/uverbs/uverbs_files.h"
 #include "sysfs/view.h"
 #include "verbs/provider.h"
 
@@ -48,6 +49,8 @@ class FuseTree {
     // Where clients' rings are served; null: they can have none.  Must outlive
     // the tree.
     RingSet* rings = nullptr;
+    // Lists the open uverbs files; or null.  Must outlive the tree.
+    UverbsFiles* uverbs_files = nullptr;
   };
 
   // REQUIRES: `timers`, `view` and `workers` outlive the tree.

@@ -275,7 +275,7 @@ std::unique_ptr<File> FuseTreeOperations::NewUverbsFile(
   return std::make_unique<UverbsFile>(
       device.host, options_.provider_of(device.slot),
       AdapterIdentityOf(view_.profile), timers_, workers_, offers_, pinned_,
-      options_.rings);
+      options_.rings, options_.uverbs_files);
 }
 
 void FuseTreeOperations::OpenText(fuse_req_t request,

@@ -37,7 +37,8 @@ UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
                        verbs::AdapterIdentity identity, Timers& timers,
                        WorkerPool& workers,
                        std::shared_ptr<UverbsOffers> offers,
-                       std::shared_ptr<PinnedPages> pinned, RingSet* rings)
+                       std::shared_ptr<PinnedPages> pinned, RingSet* rings,
+                       UverbsFiles* uverbs_files)
     : host_(std::move(host)),
       timers_(timers),
       workers_(workers),
@@ -45,7 +46,9 @@ UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
       offers_(std::move(offers)),
       pinned_(std::move(pinned)),
       context_(provider, identity, static_cast<verbs::ContextClient&>(*this),
-               timers) {}
+               timers) {
+  if (uverbs_files != nullptr) listed_.emplace(*uverbs_files, *this);
+}
 
 void UverbsFile::Open(bool /*nonblock*/, OpenReply reply) {
   if (host_->removed()) return reply.Fail(Errno::kNoSuchAddress);

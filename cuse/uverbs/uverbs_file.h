@@ -15,6 +15,7 @@
 #include "cuse/client/client_memory.h"
 #include "cuse/file.h"
 #include "cuse/rings/ring_set.h"
+#include "cuse/uverbs/uverbs_files.h"
 #include "cuse/uverbs/uverbs_offers.h"
 #include "cuse/uverbs/uverbs_rings.h"
 #include "mad/host.h"
@@ -31,12 +32,14 @@ class UverbsFile final : public File,
                          private verbs::ContextClient,
                          private UverbsRings::Owner {
  public:
-  // Without `rings` no client can have some.  REQUIRES: `provider`, `timers`,
-  // `workers` and `rings` outlive this object.
+  // Without `rings` no client can have some; in `uverbs_files`, if it is there,
+  // the file is listed.  REQUIRES: `provider`, `timers`, `workers`, `rings` and
+  // `uverbs_files` outlive this object.
   UverbsFile(std::shared_ptr<mad::Host> host, verbs::Provider& provider,
              verbs::AdapterIdentity identity, Timers& timers,
              WorkerPool& workers, std::shared_ptr<UverbsOffers> offers,
-             std::shared_ptr<PinnedPages> pinned, RingSet* rings = nullptr);
+             std::shared_ptr<PinnedPages> pinned, RingSet* rings = nullptr,
+             UverbsFiles* uverbs_files = nullptr);
   ~UverbsFile() override { *self_ = nullptr; }
 
   void Open(bool nonblock, OpenReply reply) override;
@@ -59,6 +62,9 @@ class UverbsFile final : public File,
   // Only reads of events can be interrupted.  All other requests that wait here
   // are being answered.
   void Interrupt(RequestId id) override { events_.Interrupt(id); }
+
+  mad::Host& host() const { return *host_; }
+  const verbs::Context& context() const { return context_; }
 
  private:
   // A command without an answer yet.
@@ -105,6 +111,7 @@ class UverbsFile final : public File,
   // Finished jobs check this first; it points to null after the end.
   std::shared_ptr<UverbsFile*> self_ = std::make_shared<UverbsFile*>(this);
   std::unique_ptr<mad::Host::Subscription> watch_;
+  std::optional<UverbsFiles::Entry> listed_;
 };
 
 }  // namespace ibemu::cuse

@@ -40,6 +40,12 @@ std::string_view StateName(State state, bool is_datagram) {
   return "";
 }
 
+bool IsFailure(State state) {
+  return state == State::kNoAddress || state == State::kNoPath ||
+         state == State::kRejected || state == State::kTimedOut ||
+         state == State::kStale;
+}
+
 // Why an interface or subnet administration had no answer.
 std::string_view FailureText(int status, std::string_view who) {
   namespace errors = rdma_cm::event_status;
@@ -93,7 +99,8 @@ bool ConnectionEvents::IsTheirs(const Id& id,
 
 void ConnectionEvents::OnConnection(const Id& id, const ConnectionNews& news) {
   const char* const kind = id.is_datagram() ? "datagram" : "connection";
-  if (!events_.Wanted(kind) || IsTheirs(id, news)) return;
+  const bool wanted = events_.Wanted(kind), failed = IsFailure(news.state);
+  if ((!wanted && !failed) || IsTheirs(id, news)) return;
   json local = ends_.Local(id);
   json remote = ends_.Remote(id);
   json event = {{"state", StateName(news.state, id.is_datagram())},
@@ -102,7 +109,8 @@ void ConnectionEvents::OnConnection(const Id& id, const ConnectionNews& news) {
                 {"space", SpaceText(id.space())},
                 {"service_id", absl::StrFormat("0x%016x", ServiceIdOf(id))}};
   AddDetails(id, news, event);
-  events_.Tell(kind, event);
+  if (failed) failures_.Add(events_.Stamp(kind, event));
+  if (wanted) events_.Tell(kind, event);
 }
 
 void ConnectionEvents::OnGroup(const GroupNews& news) {

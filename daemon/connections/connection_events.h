@@ -3,22 +3,23 @@
 #define IBEMU_DAEMON_CONNECTIONS_CONNECTION_EVENTS_H_
 
 #include "daemon/connections/connection_ends.h"
+#include "daemon/connections/connection_failures.h"
 #include "daemon/connections/connection_table.h"
 #include "daemon/events/event_log.h"
 #include "rdma_cm/connection_watcher.h"
 
 namespace ibemu::daemon {
 
-// A ConnectionEvents tells the event log what becomes of connections, once
-// each: by the end that asked.  The other end tells what that one can't know,
-// and all of it where the asker is none of this daemon's.
+// A ConnectionEvents tells the event log what becomes of connections, and keeps
+// what fails, once each: by the end that asked.  The other end tells what that
+// one can't know, and all of it where the asker is none of this daemon's.
 class ConnectionEvents final : public rdma_cm::ConnectionWatcher {
  public:
-  // Both must outlive this.
-  ConnectionEvents(ConnectionTable& table, EventLog& events)
-      : ends_(table), events_(events) {}
+  // All must outlive this.
+  ConnectionEvents(ConnectionTable& table, EventLog& events,
+                   ConnectionFailures& failures)
+      : ends_(table), events_(events), failures_(failures) {}
 
-  bool Wants() const override { return events_.Listened(); }
   void OnConnection(const rdma_cm::Id& id,
                     const rdma_cm::ConnectionNews& news) override;
   void OnGroup(const rdma_cm::GroupNews& news) override;
@@ -30,6 +31,7 @@ class ConnectionEvents final : public rdma_cm::ConnectionWatcher {
 
   const ConnectionEnds ends_;
   EventLog& events_;
+  ConnectionFailures& failures_;
 };
 
 }  // namespace ibemu::daemon

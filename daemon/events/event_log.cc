@@ -30,8 +30,7 @@ void EventLog::Remove(const EventListener& listener) {
   if (!Listened()) End();
 }
 
-void EventLog::Tell(std::string_view kind, const json& fields) {
-  if (!Listened()) return;
+json EventLog::Stamp(std::string_view kind, const json& fields) const {
   const absl::Time now = timers_.Now();
   json event = {
       {"time_ns", absl::ToInt64Nanoseconds(now - start_)},
@@ -39,7 +38,12 @@ void EventLog::Tell(std::string_view kind, const json& fields) {
                                 absl::UTCTimeZone())},
       {"event", kind}};
   event.update(fields);
-  const std::string line = control::Dump(event);
+  return event;
+}
+
+void EventLog::Tell(std::string_view kind, const json& fields) {
+  if (!Listened()) return;
+  const std::string line = control::Dump(Stamp(kind, fields));
   listeners_.ForEach(
       [&](EventListener& listener) { listener.OnEvent(kind, line); });
 }

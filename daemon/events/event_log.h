@@ -53,6 +53,9 @@ class EventLog {
   // Tells the listeners of an event.  Anybody who knows of one may call this.
   // `fields` is a JSON object.
   void Tell(std::string_view kind, const nlohmann::json& fields);
+  // Returns the event as it would be told now.
+  nlohmann::json Stamp(std::string_view kind,
+                       const nlohmann::json& fields) const;
 
  protected:
   // The state of a port as it is told.  A change is a difference from the state

@@ -122,6 +122,8 @@ AdapterFault::AdapterFault(Fabric& fabric, NodeId node,
   using enum fabric::QueuePairDirection;
   if (request.resource) {
     resource_ = faults_.resources.Add(node, *request.resource);
+  } else if (request.events) {
+    events_ = faults_.events.Add(node, *request.events);
   } else if (request.requests) {
     requests_ = faults_.requests.Add(node, request.qpn, *request.requests);
   } else {
@@ -141,6 +143,7 @@ AdapterFault::~AdapterFault() {
   if (received_) faults_.packets.Remove(*received_);
   if (requests_) faults_.requests.Remove(*requests_);
   if (resource_) faults_.resources.Remove(*resource_);
+  if (events_) faults_.events.Remove(*events_);
 }
 
 bool AdapterFault::Is(uint32_t number) const {
@@ -161,6 +164,9 @@ void AdapterFault::DescribeCounts(json& description) const {
   }
   if (resource_) {
     description["acts"] = DescribeActs(faults_.resources.ActsOf(*resource_));
+  }
+  if (events_) {
+    description["acts"] = DescribeActs(faults_.events.ActsOf(*events_));
   }
 }
 

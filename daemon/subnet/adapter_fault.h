@@ -56,6 +56,7 @@ class AdapterFault {
   std::optional<fabric::QueuePairFaultId> sent_, received_;
   std::optional<fabric::WorkRequestFaultId> requests_;
   std::optional<fabric::ResourceFaultId> resource_;
+  std::optional<fabric::EventFaultId> events_;
 };
 
 // {"packets": 5, "lost": 1 ...}

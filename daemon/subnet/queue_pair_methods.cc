@@ -1,19 +1,24 @@
 #include "daemon/subnet/queue_pair_methods.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "daemon/words/port_text.h"
 #include "daemon/words/queue_pair_text.h"
 #include "fabric/soft_hca/hca.h"
+#include "fabric/soft_hca/queue_pair.h"
 #include "fabric/soft_hca/queue_pair_status.h"
 #include "fabric/subnet/subnet.h"
 #include "nlohmann/json.hpp"
+#include "wire/ip_text.h"
+#include "wire/rnr_timer.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -93,12 +98,65 @@ json Describe(const fabric::Node& node, const QueuePairStatus& qp,
           {"counters", DescribeCounters(qp.counters)}};
 }
 
+json DescribeAddress(const verbs::AddressAttributes& address) {
+  json description = {{"dlid", address.dlid},
+                      {"sl", address.sl},
+                      {"src_path_bits", address.src_path_bits},
+                      {"static_rate", address.static_rate},
+                      {"grh", nullptr}};
+  if (address.is_global != 0) {
+    const auto dgid = std::to_array(address.grh.dgid);
+    description["grh"] = {
+        {"dgid", wire::AddressText(wire::IpAddress::Ipv6(dgid))},
+        {"sgid_index", address.grh.sgid_index},
+        {"flow_label", address.grh.flow_label},
+        {"traffic_class", address.grh.traffic_class},
+        {"hop_limit", address.grh.hop_limit}};
+  }
+  return description;
+}
+
+// Those that the type has, as ibv_query_qp() gives them.
+json DescribeAttributes(verbs::QpType type,
+                        const verbs::QpAttributes& attributes) {
+  json description = {{"pkey_index", attributes.pkey_index},
+                      {"sq_psn", attributes.sq_psn}};
+  if (type == verbs::QpType::kUd) {
+    description["qkey"] = attributes.qkey;
+    return description;
+  }
+  description.update(
+      {{"qp_access_flags", AccessWords(attributes.qp_access_flags)},
+       {"path_mtu", attributes.path_mtu == 0 ? 0 : 128 << attributes.path_mtu},
+       {"rq_psn", attributes.rq_psn},
+       {"ah_attr", DescribeAddress(attributes.ah_attr)}});
+  if (type == verbs::QpType::kRc) {
+    // IBA vol 1 §9.7.6.1.3: 4.096 us * 2^timeout, and 0 is none.
+    const int64_t timeout = int64_t{4096} << (attributes.timeout & 0x1f);
+    description.update(
+        {{"timeout", attributes.timeout},
+         {"timeout_ns", attributes.timeout == 0 ? json() : json(timeout)},
+         {"min_rnr_timer_ns",
+          1000 * wire::RnrMicroseconds(attributes.min_rnr_timer)},
+         {"retry_cnt", attributes.retry_cnt},
+         {"rnr_retry", attributes.rnr_retry},
+         {"min_rnr_timer", attributes.min_rnr_timer},
+         {"max_rd_atomic", attributes.max_rd_atomic},
+         {"max_dest_rd_atomic", attributes.max_dest_rd_atomic}});
+  }
+  return description;
+}
+
 }  // namespace
 
 void QueuePairMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("qp.list",
                  [this](control::Parameters& parameters, control::Caller&) {
                    return List(parameters);
+                 });
+  dispatcher.Add("qp.show",
+                 [this](control::Parameters& parameters, control::Caller&) {
+                   return Show(parameters);
                  });
 }
 
@@ -132,6 +190,27 @@ absl::StatusOr<json> QueuePairMethods::List(
     }
   }
   return json{{"queue_pairs", std::move(list)}, {"next", nullptr}};
+}
+
+absl::StatusOr<json> QueuePairMethods::Show(
+    control::Parameters& parameters) const {
+  const std::string name = parameters.Text("node", "");
+  const int64_t number = parameters.Number("qpn", 0, 0, (1 << kQpnBits) - 1);
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  IBEMU_ASSIGN_OR_RETURN(const NodeId id, fabric_.Find(name));
+  const auto qpn = static_cast<uint32_t>(number);
+  const fabric::Hca* const hca = fabric_.FindHca(id);
+  const fabric::QueuePair* const qp =
+      hca == nullptr ? nullptr : hca->FindQueuePair(qpn);
+  const Subnet& subnet = fabric_.subnet();
+  if (qp == nullptr) {
+    return absl::NotFoundError(absl::StrFormat(
+        "%s has no queue pair %#x", subnet.node(id).description, qpn));
+  }
+  LidOwners owners(subnet);
+  json description = Describe(subnet.node(id), qp->Status(), owners);
+  description["attributes"] = DescribeAttributes(qp->type(), qp->Query());
+  return description;
 }
 
 }  // namespace ibemu::daemon

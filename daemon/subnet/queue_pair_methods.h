@@ -19,12 +19,18 @@ class QueuePairMethods {
 
   // Adds qp.list {"node", "from"}: the queue pairs of a node, or without "node"
   // of all, by node and number.  There are at most kPage in an answer; if there
-  // are more, "next" is what to give as "from".  This object must outlive the
+  // are more, "next" is what to give as "from".  And qp.show {"node", "qpn"}:
+  // one queue pair with its "attributes", those of ibv_query_qp() by their
+  // names there, and in nanoseconds what two codes stand for: "timeout_ns"
+  // (null: no timeout) and "min_rnr_timer_ns".  This object must outlive the
   // last call of `dispatcher`.
+  //
+  // Errors: NotFound.
   void AddTo(control::MethodTable& dispatcher);
 
  private:
   absl::StatusOr<nlohmann::json> List(control::Parameters& parameters) const;
+  absl::StatusOr<nlohmann::json> Show(control::Parameters& parameters) const;
 
   const fabric::Fabric& fabric_;
 };

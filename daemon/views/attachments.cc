@@ -94,8 +94,8 @@ class Attachments::Attachment {
   // The view as character devices, too.
   absl::Status MakeDevices(int major_number) {
     devices_ = std::make_unique<SystemDevices>(
-        owner_.loop_, owner_.workers_, owner_.rings_, major_number,
-        view_.profile,
+        owner_.loop_, owner_.workers_, owner_.rings_, owner_.uverbs_files_,
+        major_number, view_.profile,
         [this](int slot) -> verbs::Provider& { return ProviderOf(slot); },
         [this](int /*flags*/) { return OpenRdmaCm(); });
     if (launch::HasNode("infiniband/rdma_cm")) {
@@ -120,7 +120,8 @@ class Attachments::Attachment {
             },
             .rdma_cm_file = [this] { return OpenRdmaCm(); },
             .sys_path = sys_path,
-            .rings = &owner_.rings_});
+            .rings = &owner_.rings_,
+            .uverbs_files = &owner_.uverbs_files_});
     owner_.served_.insert(this);
     IBEMU_RETURN_IF_ERROR(tree_->Serve(fuse.Release()));
     return owner_.loop_.WatchEagerly(tree_->fd(), [this] {

@@ -11,6 +11,7 @@
 #include "base/worker_pool.h"
 #include "control/rpc.h"
 #include "cuse/rings/ring_set.h"
+#include "cuse/uverbs/uverbs_files.h"
 #include "daemon/adapters/adapters.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/connections/connection_table.h"
@@ -53,6 +54,9 @@ class Attachments : private Adapters::Listener {
   // "received": {...}}].
   nlohmann::json Clients() const;
 
+  // The uverbs files that programs have open in any view.
+  const cuse::UverbsFiles& uverbs_files() const { return uverbs_files_; }
+
  private:
   class Attachment;
   struct Placed {
@@ -83,6 +87,7 @@ class Attachments : private Adapters::Listener {
   Adapters& adapters_;
   WorkerPool workers_;
   cuse::RingSet rings_;
+  cuse::UverbsFiles uverbs_files_;
   std::set<Attachment*> served_;
   std::shared_ptr<Attachment> system_;  // null unless AttachSystem() was called
 };

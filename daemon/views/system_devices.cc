@@ -35,9 +35,10 @@ CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
                                 verbs::AdapterIdentity identity, Timers& timers,
                                 WorkerPool& workers,
                                 std::shared_ptr<cuse::PinnedPages> pinned,
-                                cuse::RingSet& rings) {
+                                cuse::RingSet& rings,
+                                cuse::UverbsFiles& uverbs_files) {
   return [host = std::move(host), &provider, identity, &timers, &workers,
-          &rings, pinned = std::move(pinned),
+          &rings, &uverbs_files, pinned = std::move(pinned),
           offers = std::make_shared<cuse::UverbsOffers>()](
              int flags) -> std::unique_ptr<File> {
     // No command can be written there, so it is good for events alone.
@@ -47,7 +48,8 @@ CuseDevice::Opener UverbsOpener(std::shared_ptr<mad::Host> host,
     }
     return std::make_unique<cuse::SystemUverbsFile>(
         std::make_unique<cuse::UverbsFile>(host, provider, identity, timers,
-                                           workers, offers, pinned, &rings),
+                                           workers, offers, pinned, &rings,
+                                           &uverbs_files),
         workers);
   };
 }
@@ -75,12 +77,14 @@ absl::StatusOr<UniqueFd> OpenCuse() {
 }
 
 SystemDevices::SystemDevices(Loop& loop, WorkerPool& workers,
-                             cuse::RingSet& rings, int major_number,
+                             cuse::RingSet& rings,
+                             cuse::UverbsFiles& uverbs_files, int major_number,
                              sysfs::Profile profile, ProviderOf provider_of,
                              cuse::CuseDevice::Opener rdma_cm)
     : loop_(loop),
       workers_(workers),
       rings_(rings),
+      uverbs_files_(uverbs_files),
       major_number_(major_number),
       identity_(cuse::AdapterIdentityOf(profile)),
       provider_of_(std::move(provider_of)),
@@ -136,7 +140,7 @@ void SystemDevices::AddNodesOf(const sysfs::ViewDevice& shown,
     add(absl::StrCat("uverbs", *shown.uverbs),
         sysfs::kFirstUverbs + *shown.uverbs,
         UverbsOpener(shown.host, provider_of_(shown.slot), identity_, loop_,
-                     workers_, pinned_, rings_));
+                     workers_, pinned_, rings_, uverbs_files_));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "cuse/client/pinned_pages.h"
 #include "cuse/fuse/cuse_device.h"
 #include "cuse/rings/ring_set.h"
+#include "cuse/uverbs/uverbs_files.h"
 #include "loop/loop.h"
 #include "sysfs/view.h"
 #include "verbs/adapter_identity.h"
@@ -37,10 +38,12 @@ class SystemDevices {
 
   // `major_number`: of every device but rdma_cm, with Linux's minor numbers; 0:
   // the kernel chooses both.  `profile`: the view's.  `rdma_cm`: opens rdma_cm.
-  // `loop`, `workers`, `rings` and the providers must outlive this.
+  // `loop`, `workers`, `rings`, `uverbs_files` and the providers must outlive
+  // this.
   SystemDevices(Loop& loop, WorkerPool& workers, cuse::RingSet& rings,
-                int major_number, sysfs::Profile profile,
-                ProviderOf provider_of, cuse::CuseDevice::Opener rdma_cm);
+                cuse::UverbsFiles& uverbs_files, int major_number,
+                sysfs::Profile profile, ProviderOf provider_of,
+                cuse::CuseDevice::Opener rdma_cm);
   ~SystemDevices();
   SystemDevices(const SystemDevices&) = delete;
   SystemDevices& operator=(const SystemDevices&) = delete;
@@ -85,6 +88,7 @@ class SystemDevices {
   Loop& loop_;
   WorkerPool& workers_;
   cuse::RingSet& rings_;
+  cuse::UverbsFiles& uverbs_files_;
   const std::shared_ptr<cuse::PinnedPages> pinned_ =
       cuse::PinnedPages::OfThisMachine();
   const int major_number_;

@@ -1,6 +1,7 @@
 #include "daemon/why/why_methods.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -19,8 +20,8 @@ constexpr int64_t kLastQpn = 0xffffff;
 }  // namespace
 
 WhyMethods::WhyMethods(Timers& timers, const fabric::Fabric& fabric,
-                       const Diagnosis& diagnosis)
-    : timers_(timers), fabric_(fabric), diagnosis_(diagnosis) {}
+                       const Diagnosis& diagnosis, const MadTimeouts& mads)
+    : timers_(timers), fabric_(fabric), diagnosis_(diagnosis), mads_(mads) {}
 
 void WhyMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("queue_pair.why",
@@ -32,33 +33,75 @@ void WhyMethods::AddTo(control::MethodTable& dispatcher) {
 absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   const std::string name = parameters.Text("node", "");
   const int64_t qpn = parameters.Number("qpn", 0, 2, kLastQpn);
+  const int64_t process =
+      parameters.Number("pid", 0, 1, std::numeric_limits<int64_t>::max());
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  IBEMU_ASSIGN_OR_RETURN(const auto nodes, fabric_.FindHost(name));
+  if (process != 0 && (qpn != 0 || !name.empty())) {
+    return absl::InvalidArgumentError(
+        "pid goes with neither node nor qpn: it is of all nodes");
+  }
   json failed = json::array();
   json others = json::array();
-  for (const topology::NodeId node : nodes) {
-    fabric_.histories().ForEach(
-        node, [&](uint32_t number, bool exists,
-                  const fabric::QueuePairHistory& history) {
-          if (qpn != 0 && number != qpn) return;
-          (history.failure() ? failed : others)
-              .push_back(Describe(node, number, exists, history));
-        });
+  json mads = json::array();
+  const auto take = [&](topology::NodeId node, uint32_t number, bool exists,
+                        const fabric::QueuePairHistory& history) {
+    if (qpn != 0 && number != qpn) return;
+    (history.failure() ? failed : others)
+        .push_back(Describe(node, number, exists, history));
+  };
+  if (process != 0) {
+    fabric_.histories().ForEachOf(static_cast<uint64_t>(process), take);
+  } else {
+    IBEMU_ASSIGN_OR_RETURN(const auto nodes, fabric_.FindHost(name));
+    for (const topology::NodeId node : nodes) {
+      fabric_.histories().ForEach(node, take);
+    }
+    if (qpn == 0) mads = DescribeMads(nodes);
   }
-  if (qpn != 0 && failed.empty() && others.empty()) {
-    return absl::NotFoundError(absl::StrFormat(
-        "%s has no queue pair %#x, and had none lately", name, qpn));
+  if (failed.empty() && others.empty()) {
+    if (process != 0) {
+      return absl::NotFoundError(absl::StrFormat(
+          "process %d has no queue pair, and had none lately", process));
+    }
+    if (qpn != 0) {
+      return absl::NotFoundError(absl::StrFormat(
+          "%s has no queue pair %#x, and had none lately", name, qpn));
+    }
   }
   for (json& other : others) failed.push_back(std::move(other));
   const size_t more = failed.size() - std::min(failed.size(), kMost);
   failed.erase(failed.end() - static_cast<long>(more), failed.end());
   return json{{"queue_pairs", std::move(failed)},
               {"more", more},
+              {"mads", std::move(mads)},
               {"now_ns", SinceStart(timers_.Now())}};
 }
 
 int64_t WhyMethods::SinceStart(absl::Time time) const {
   return absl::ToInt64Nanoseconds(diagnosis_.SinceStart(time));
+}
+
+json WhyMethods::DescribeMads(
+    const std::vector<topology::NodeId>& nodes) const {
+  json mads = json::array();
+  for (const MadTimeouts::Timeout& one : mads_.all()) {
+    if (std::ranges::find(nodes, one.node) == nodes.end()) continue;
+    const std::string& node = fabric_.subnet().node(one.node).description;
+    mads.push_back(
+        {{"node", node},
+         {"port", one.port},
+         {"begin_ns", SinceStart(one.begin)},
+         {"end_ns", SinceStart(one.end)},
+         {"tries", one.tries},
+         {"why",
+          absl::StrFormat("%s port %d: %s: %d %s in %s, none answered: %s",
+                          node, one.port, one.what, one.tries,
+                          one.tries == 1 ? "try" : "tries",
+                          absl::FormatDuration(absl::Trunc(
+                              one.end - one.begin, absl::Milliseconds(1))),
+                          one.why)}});
+  }
+  return mads;
 }
 
 json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
@@ -77,6 +120,7 @@ json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
   return {
       {"node", fabric_.subnet().node(node).description},
       {"qpn", qpn},
+      {"pid", history.process()},
       {"exists", exists},
       {"why", why.empty() ? json() : json(why)},
       {"failed_ns",

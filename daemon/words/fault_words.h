@@ -12,6 +12,7 @@
 #include "daemon/words/port_text.h"
 #include "fabric/faults/fault_stage.h"
 #include "fabric/faults/link_flap.h"
+#include "fabric/soft_hca/faults/event_faults.h"
 #include "fabric/soft_hca/faults/resource_faults.h"
 #include "fabric/soft_hca/faults/work_request_faults.h"
 #include "verbs/qp_attributes.h"
@@ -46,8 +47,10 @@ struct FaultRequest {
   // all of the node; and what happens to work requests.
   std::optional<uint32_t> qpn = std::nullopt;
   std::optional<fabric::WorkRequestFault> requests = std::nullopt;
-  // Only for kHost: a call that fails, or an event and its port.
+  // Only for kHost: a call that fails, events that come late or never, or an
+  // event and its port.
   std::optional<fabric::ResourceFault> resource = std::nullopt;
+  std::optional<fabric::EventFault> events = std::nullopt;
   verbs::EventType event{};
   int event_port = 0;  // 0: of the whole device
   FaultAct act = FaultAct::kNone;

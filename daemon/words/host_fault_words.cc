@@ -12,6 +12,7 @@
 namespace ibemu::daemon {
 namespace {
 
+using fabric::EventFault, fabric::EventKind;
 using fabric::ResourceCall, fabric::ResourceFault;
 using verbs::EventType;
 
@@ -51,6 +52,14 @@ constexpr struct {
     {"device-fatal", EventType::kDeviceFatal},
 };
 
+constexpr struct {
+  std::string_view name;
+  EventKind kind;
+} kKinds[] = {
+    {"completion-event", EventKind::kCompletion},
+    {"async-event", EventKind::kAsynchronous},
+};
+
 // A HostFaultParser reads the clauses of one fault.
 class HostFaultParser {
  public:
@@ -66,14 +75,53 @@ class HostFaultParser {
           "nothing goes wrong: add a call, as in create-qp, or event NAME");
     }
     const std::string what = words_.Take();
-    IBEMU_RETURN_IF_ERROR(what == "event" ? ReadEvent() : ReadCall(what));
+    IBEMU_RETURN_IF_ERROR(what == "event" ? ReadEvent() : ReadFault(what));
     if (!words_.empty()) return NoSuchWord(words_.Take());
     return request_;
   }
 
  private:
+  absl::Status ReadFault(const std::string& name) {
+    for (const auto& known : kKinds) {
+      if (name == known.name) return ReadEvents(name, known.kind);
+    }
+    return ReadCall(name);
+  }
+
+  absl::Status ReadEvents(const std::string& name, EventKind kind) {
+    EventFault fault{.kind = kind};
+    const std::string what = words_.Take();
+    if (what == "loss") {
+      fault.fate.lost = true;
+    } else if (what == "delay") {
+      IBEMU_RETURN_IF_ERROR(ReadLateness(fault.fate.delay));
+    } else {
+      return Wrong(
+          absl::StrFormat("%s \"%s\": write loss, or delay TIME%s", name, what,
+                          DidYouMean(what, {"loss", "delay"}).Question()));
+    }
+    while (!words_.empty()) {
+      const std::string word = words_.Take();
+      IBEMU_RETURN_IF_ERROR(words_.Begin(word));
+      if (word != "nth") {
+        return Wrong(absl::StrFormat("\"%s\" is no word here%s", word,
+                                     DidYouMean(word, {"nth"}).Question()));
+      }
+      IBEMU_RETURN_IF_ERROR(
+          words_.ReadWindow(fault.window.first, fault.window.last));
+    }
+    request_.events = fault;
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadLateness(absl::Duration& delay) {
+    IBEMU_RETURN_IF_ERROR(words_.ReadDelayTime("delay", delay));
+    if (delay > absl::ZeroDuration()) return absl::OkStatus();
+    return Wrong("delay 0s: nothing goes wrong");
+  }
+
   absl::Status ReadCall(const std::string& name) {
-    DidYouMean guess(name, {"event"});
+    DidYouMean guess(name, {"event", "completion-event", "async-event"});
     for (const auto& known : kCalls) {
       guess.Offer(known.name);
       if (name != known.name) continue;
@@ -84,7 +132,8 @@ class HostFaultParser {
     }
     return Wrong(absl::StrFormat(
         "\"%s\" is no fault of a host: there are alloc-pd, reg-mr, create-cq, "
-        "create-qp, create-srq, create-ah and event%s",
+        "create-qp, create-srq, create-ah, event, completion-event and "
+        "async-event%s",
         name, guess.Question()));
   }
 
@@ -97,9 +146,18 @@ class HostFaultParser {
             words_.ReadWindow(fault.window.first, fault.window.last));
       } else if (word == "errno") {
         IBEMU_RETURN_IF_ERROR(ReadError(words_.Take(), fault));
+      } else if (word == "delay") {
+        IBEMU_RETURN_IF_ERROR(ReadLateness(fault.delay));
       } else {
         return NoSuchWord(word);
       }
+    }
+    if (!words_.Saw("delay")) return absl::OkStatus();
+    if (fault.call != ResourceCall::kRegMr) {
+      return Wrong("delay is for reg-mr: other calls are answered at once");
+    }
+    if (words_.Saw("errno")) {
+      return Wrong("delay and errno are two faults: add each by itself");
     }
     return absl::OkStatus();
   }
@@ -150,6 +208,7 @@ class HostFaultParser {
     } else {
       guess.Offer("nth");
       guess.Offer("errno");
+      guess.Offer("delay");
     }
     return Wrong(
         absl::StrFormat("\"%s\" is no word here%s", word, guess.Question()));
@@ -171,6 +230,21 @@ std::string EventText(const FaultRequest& request) {
   return "";
 }
 
+std::string LateEventsText(const EventFault& fault) {
+  std::string text;
+  for (const auto& known : kKinds) {
+    if (known.kind == fault.kind) text = known.name;
+  }
+  if (fault.fate.lost) {
+    absl::StrAppend(&text, " loss");
+  } else {
+    absl::StrAppend(&text, " delay ", absl::FormatDuration(fault.fate.delay));
+  }
+  const std::string window = WindowText(fault.window.first, fault.window.last);
+  if (!window.empty()) absl::StrAppend(&text, " ", window);
+  return text;
+}
+
 }  // namespace
 
 absl::StatusOr<FaultRequest> ParseHostFault(WordReader& words) {
@@ -178,6 +252,7 @@ absl::StatusOr<FaultRequest> ParseHostFault(WordReader& words) {
 }
 
 std::string HostFaultText(const FaultRequest& request) {
+  if (request.events) return LateEventsText(*request.events);
   if (!request.resource) return EventText(request);
   const ResourceFault& fault = *request.resource;
   std::string text;
@@ -186,6 +261,9 @@ std::string HostFaultText(const FaultRequest& request) {
   }
   const std::string window = WindowText(fault.window.first, fault.window.last);
   if (!window.empty()) absl::StrAppend(&text, " ", window);
+  if (fault.delay > absl::ZeroDuration()) {
+    return absl::StrCat(text, " delay ", absl::FormatDuration(fault.delay));
+  }
   for (const auto& known : kErrors) {
     if (known.code == fault.error) {
       absl::StrAppend(&text, " errno ", Absl(known.name));

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
 namespace ibemu::daemon {
 
@@ -9,6 +10,23 @@ std::string_view QpTypeText(verbs::QpType type) {
   constexpr std::string_view kNames[] = {"SMI", "GSI", "RC", "UC", "UD"};
   const auto number = static_cast<size_t>(type);
   return number < std::size(kNames) ? kNames[number] : "unknown";
+}
+
+std::vector<std::string_view> AccessWords(uint32_t access) {
+  constexpr std::pair<uint32_t, std::string_view> kWords[] = {
+      {verbs::access::kLocalWrite, "local-write"},
+      {verbs::access::kRemoteWrite, "remote-write"},
+      {verbs::access::kRemoteRead, "remote-read"},
+      {verbs::access::kRemoteAtomic, "remote-atomic"},
+      {verbs::access::kBindWindow, "bind-window"},
+      {verbs::access::kZeroBased, "zero-based"},
+      {verbs::access::kHugeTlb, "huge-tlb"},
+  };
+  std::vector<std::string_view> words;
+  for (const auto& [bit, word] : kWords) {
+    if ((access & bit) != 0) words.push_back(word);
+  }
+  return words;
 }
 
 }  // namespace ibemu::daemon

@@ -1,8 +1,11 @@
-// The texts of types of queue pairs in tables and errors.
+// The texts of what queue pairs and memory regions are and allow, in tables and
+// errors.
 #ifndef IBEMU_DAEMON_WORDS_QUEUE_PAIR_TEXT_H_
 #define IBEMU_DAEMON_WORDS_QUEUE_PAIR_TEXT_H_
 
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "verbs/qp_attributes.h"
 
@@ -10,6 +13,9 @@ namespace ibemu::daemon {
 
 // "RC", "UC" or "UD".
 std::string_view QpTypeText(verbs::QpType type);
+
+// The words for bits of verbs::access: "local-write", "remote-read" ...
+std::vector<std::string_view> AccessWords(uint32_t access);
 
 }  // namespace ibemu::daemon
 

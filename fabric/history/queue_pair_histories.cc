@@ -5,13 +5,15 @@
 namespace ibemu::fabric {
 
 std::shared_ptr<QueuePairHistory> QueuePairHistories::Begin(
-    topology::NodeId node, uint32_t qpn) {
+    topology::NodeId node, uint32_t qpn, uint64_t process) {
   const Key key(node, qpn);
   const auto history = std::make_shared<QueuePairHistory>(
-      timers_, [this, key](const QueuePairHistory& failed) {
+      timers_,
+      [this, key](const QueuePairHistory& failed) {
         if (failure_listener_ == nullptr) return;
         failure_listener_(key.first, key.second, failed);
-      });
+      },
+      process);
   present_[key] = history;
   return history;
 }
@@ -52,18 +54,34 @@ QueuePairHistory* QueuePairHistories::Find(topology::NodeId node,
   return const_cast<QueuePairHistory*>(std::as_const(*this).Find(node, qpn));
 }
 
-void QueuePairHistories::ForEach(
-    topology::NodeId node,
-    absl::FunctionRef<void(uint32_t, bool, const QueuePairHistory&)> look)
-    const {
+void QueuePairHistories::ForEach(topology::NodeId node, Look look) const {
   for (auto present = present_.lower_bound({node, 0});
        present != present_.end() && present->first.first == node; ++present) {
-    look(present->first.second, true, *present->second);
+    look(node, present->first.second, true, *present->second);
   }
+  ForEachEnded([node](const Key& key,
+                      const QueuePairHistory&) { return key.first == node; },
+               look);
+}
+
+void QueuePairHistories::ForEachOf(uint64_t process, Look look) const {
+  for (const auto& [key, history] : present_) {
+    if (history->process() != process) continue;
+    look(key.first, key.second, true, *history);
+  }
+  ForEachEnded(
+      [process](const Key&, const QueuePairHistory& history) {
+        return history.process() == process;
+      },
+      look);
+}
+
+template <class Wanted>
+void QueuePairHistories::ForEachEnded(Wanted wanted, Look look) const {
   for (const Ended* const ended : {&ended_badly_, &ended_well_}) {
     for (auto one = ended->rbegin(); one != ended->rend(); ++one) {
       const auto& [key, history] = *one;
-      if (key.first == node) look(key.second, false, *history);
+      if (wanted(key, *history)) look(key.first, key.second, false, *history);
     }
   }
 }

@@ -38,9 +38,10 @@ class QueuePairHistories {
     failure_listener_ = std::move(listener);
   }
 
-  // A queue pair begins, or ends.  A queue pair of an adapter that was pulled
-  // out may end after another one of its number has begun.
-  std::shared_ptr<QueuePairHistory> Begin(topology::NodeId node, uint32_t qpn);
+  // A queue pair of `process` begins, or one ends.  A queue pair of an adapter
+  // that was pulled out may end after another one of its number has begun.
+  std::shared_ptr<QueuePairHistory> Begin(topology::NodeId node, uint32_t qpn,
+                                          uint64_t process = 0);
   void End(topology::NodeId node, uint32_t qpn,
            const std::shared_ptr<QueuePairHistory>& history);
 
@@ -52,20 +53,27 @@ class QueuePairHistories {
     return present_.contains({node, qpn});
   }
 
-  // Calls `look` for each history of the node: those of queue pairs that exist,
-  // by number, then the others, the latest first.
-  void ForEach(topology::NodeId node,
-               absl::FunctionRef<void(uint32_t qpn, bool exists,
-                                      const QueuePairHistory&)>
-                   look) const;
+  using Look = absl::FunctionRef<void(topology::NodeId node, uint32_t qpn,
+                                      bool exists, const QueuePairHistory&)>;
+  // Call `look` for each history of the node, or of the queue pairs of a
+  // process: those of queue pairs that exist, by node and number, then the
+  // others, the latest first.
+  void ForEach(topology::NodeId node, Look look) const;
+  void ForEachOf(uint64_t process, Look look) const;
 
  private:
   using Key = std::pair<topology::NodeId, uint32_t>;
   using Ended = std::deque<std::pair<Key, std::shared_ptr<QueuePairHistory>>>;
 
+  using Present = std::map<Key, std::shared_ptr<QueuePairHistory>>;
+
+  // Calls `look` for those that ended and are `wanted`.
+  template <class Wanted>
+  void ForEachEnded(Wanted wanted, Look look) const;
+
   Timers& timers_;
   FailureListener failure_listener_;  // null: none
-  std::map<Key, std::shared_ptr<QueuePairHistory>> present_;
+  Present present_;
   Ended ended_well_, ended_badly_;  // the latest last
 };
 

@@ -43,8 +43,12 @@ class QueuePairHistory {
   using OnFailure = std::function<void(const QueuePairHistory& history)>;
 
   // `on_failure` may be null.  `timers` must outlive this.
-  explicit QueuePairHistory(Timers& timers, OnFailure on_failure = nullptr)
-      : timers_(timers), on_failure_(std::move(on_failure)) {}
+  // `process`: that has the queue pair, see verbs::Memory::process().
+  explicit QueuePairHistory(Timers& timers, OnFailure on_failure = nullptr,
+                            uint64_t process = 0)
+      : timers_(timers),
+        on_failure_(std::move(on_failure)),
+        process_(process) {}
 
   // Adds an incident, which began `ago` before now; if there is one that
   // differs in its times only (or, of dropped packets, in the PSN), counts it
@@ -60,6 +64,7 @@ class QueuePairHistory {
 
   void SetPeer(const Peer& peer) { peer_ = peer; }
 
+  uint64_t process() const { return process_; }
   // Oldest first.
   const std::deque<Incident>& incidents() const { return incidents_; }
   const std::optional<Failure>& failure() const { return failure_; }
@@ -75,6 +80,7 @@ class QueuePairHistory {
 
   Timers& timers_;
   const OnFailure on_failure_;
+  const uint64_t process_;
   std::deque<Incident> incidents_;
   std::optional<Failure> failure_;
   std::optional<Peer> peer_;

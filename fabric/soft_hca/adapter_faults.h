@@ -6,6 +6,7 @@
 
 #include "base/timers.h"
 #include "fabric/faults/queue_pair_faults.h"
+#include "fabric/soft_hca/faults/event_faults.h"
 #include "fabric/soft_hca/faults/resource_faults.h"
 #include "fabric/soft_hca/faults/work_request_faults.h"
 #include "fabric/subnet/events.h"
@@ -23,6 +24,7 @@ struct AdapterFaults {
   QueuePairFaults packets;
   WorkRequestFaults requests;
   ResourceFaults resources;
+  EventFaults events;
 };
 
 }  // namespace ibemu::fabric

@@ -20,7 +20,7 @@ constexpr uint32_t kMulticastQpn = 0xffffff;
 
 // A verbs object that is counted against the limit of its kind.
 template <class Base>
-class Counted final : public Base {
+class Counted : public Base {
  public:
   template <class... Arguments>
   explicit Counted(int& count, Arguments&&... arguments)
@@ -33,6 +33,24 @@ class Counted final : public Base {
 
  private:
   int& count_;
+};
+
+// A gate that exists before the object whose events it passes on.
+template <class Gate>
+struct GateHolder {
+  Gate gate;
+};
+
+// A verbs object whose events pass a gate.
+template <class Gate, class Base>
+class Gated final : private GateHolder<Gate>, public Base {
+ public:
+  // `listener`: who hears of them.  `arguments`: those of Base but for its
+  // last, the listener.
+  template <class Listener, class... Arguments>
+  Gated(const EventSwitch& events, Listener& listener, Arguments&&... arguments)
+      : GateHolder<Gate>{Gate(events, listener)},
+        Base(std::forward<Arguments>(arguments)..., GateHolder<Gate>::gate) {}
 };
 
 absl::Status NoMore(const char* what) {
@@ -110,6 +128,10 @@ absl::StatusOr<std::unique_ptr<verbs::Mr>> Hca::CreateMr(
   return verbs::MemoryRegion::Register(keys_, init);
 }
 
+absl::Duration Hca::NextMrDelay() {
+  return faults_.resources.DelayOf(id_, ResourceCall::kRegMr);
+}
+
 absl::StatusOr<std::unique_ptr<verbs::Ah>> Hca::CreateAh(
     verbs::Pd& pd, const verbs::AddressAttributes& attributes) {
   IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kCreateAh));
@@ -129,8 +151,8 @@ absl::StatusOr<std::unique_ptr<verbs::Cq>> Hca::CreateCq(
   if (cqs_ >= static_cast<int>(device.max_cq)) {
     return NoMore("completion queues");
   }
-  return std::make_unique<Counted<verbs::CompletionQueue>>(
-      cqs_, size, device.max_cqe, listener);
+  return std::make_unique<Gated<CqEventGate, Counted<verbs::CompletionQueue>>>(
+      Events(), listener, cqs_, size, device.max_cqe);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Srq>> Hca::CreateSrq(
@@ -142,8 +164,8 @@ absl::StatusOr<std::unique_ptr<verbs::Srq>> Hca::CreateSrq(
   if (srqs_ >= static_cast<int>(device.max_srq)) {
     return NoMore("shared receive queues");
   }
-  return std::make_unique<Counted<verbs::SharedReceiveQueue>>(
-      srqs_, pd, attributes, device.max_srq_wr, listener);
+  return std::make_unique<Gated<EventGate, Counted<verbs::SharedReceiveQueue>>>(
+      Events(), listener, srqs_, pd, attributes, device.max_srq_wr);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Qp>> Hca::CreateQp(
@@ -268,8 +290,9 @@ void Hca::NoteBadPKey(const Packet& packet) {
                       packet.p_key));
 }
 
-std::shared_ptr<QueuePairHistory> Hca::BeginHistory(uint32_t qpn) {
-  return histories_.Begin(id_, qpn);
+std::shared_ptr<QueuePairHistory> Hca::BeginHistory(uint32_t qpn,
+                                                    uint64_t process) {
+  return histories_.Begin(id_, qpn, process);
 }
 
 void Hca::Deliver(QueuePair& qp, PortId port, int pkey_index,
@@ -357,8 +380,10 @@ Hca::PortLook Hca::LookAt(PortId id) const {
 }
 
 void Hca::Tell(verbs::EventType type, int port) {
-  listeners_.ForEach([&](verbs::AsyncEventListener& listener) {
-    listener.OnDeviceEvent(type, port);
+  Events().Pass(EventKind::kAsynchronous, late_, [this, type, port] {
+    listeners_.ForEach([&](verbs::AsyncEventListener& listener) {
+      listener.OnDeviceEvent(type, port);
+    });
   });
 }
 

@@ -14,6 +14,7 @@
 #include "fabric/history/queue_pair_histories.h"
 #include "fabric/packet/transport.h"
 #include "fabric/soft_hca/adapter_faults.h"
+#include "fabric/soft_hca/event_gate.h"
 #include "fabric/soft_hca/queue_pair_status.h"
 #include "fabric/soft_hca/transport/atomic_unit.h"
 #include "fabric/soft_hca/transport/call_guard.h"
@@ -52,6 +53,7 @@ class Hca final : public verbs::Provider, private TransportSink {
       uint64_t process) override;
   absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
       const verbs::MrInit& init) override;
+  absl::Duration NextMrDelay() override;
   absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
       verbs::Pd& pd, const verbs::AddressAttributes& attributes) override;
   absl::StatusOr<std::unique_ptr<verbs::Cq>> CreateCq(
@@ -77,7 +79,8 @@ class Hca final : public verbs::Provider, private TransportSink {
                 std::shared_ptr<const Transport> transport);
   absl::Status Attach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid);
   void Detach(QueuePair& qp, const verbs::GidBytes& gid, uint16_t lid);
-  std::shared_ptr<QueuePairHistory> BeginHistory(uint32_t qpn);
+  std::shared_ptr<QueuePairHistory> BeginHistory(uint32_t qpn,
+                                                 uint64_t process);
   void Forget(QueuePair& qp);
   void OnBadQKey(const NodePort& port, const Packet& packet);
   // The faults of its queue pairs' requests.
@@ -87,6 +90,10 @@ class Hca final : public verbs::Provider, private TransportSink {
   CompletionFate FateOf(uint32_t qpn, WorkQueue queue) {
     if (faults_.requests.empty()) return {};
     return faults_.requests.FateOf(id_, qpn, queue);
+  }
+  // Where events of this adapter's objects pass their faults.
+  EventSwitch Events() {
+    return {.faults = faults_.events, .timers = timers_, .node = id_};
   }
   // Adds what a queue pair counted at `port` to what is kept of others.
   void KeepCounters(int port, const verbs::HwCounters& counters);
@@ -150,7 +157,7 @@ class Hca final : public verbs::Provider, private TransportSink {
       groups_;
   std::vector<PortLook> looks_;                   // by port number
   std::vector<verbs::HwCounters> kept_counters_;  // by port number
-  CallGuard late_;  // of packets that a fault has delayed
+  CallGuard late_;  // of packets and events that a fault has delayed
   ObserverList<verbs::AsyncEventListener> listeners_;
 };
 

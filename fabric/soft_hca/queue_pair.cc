@@ -23,15 +23,20 @@ namespace attribute = verbs::qp_attribute;
 
 using verbs::Names;
 
+uint64_t ProcessOf(const verbs::Pd* pd) {
+  return static_cast<const ProtectionDomain*>(pd)->process;
+}
+
 }  // namespace
 
 QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
                      verbs::ObjectListener& listener)
     : hca_(hca),
-      history_(hca.BeginHistory(number)),
+      history_(hca.BeginHistory(number, ProcessOf(init.pd))),
+      gate_(hca.Events(), listener),
       context_{.number = number,
                .init = init,
-               .listener = listener,
+               .listener = gate_,
                .timers = hca.timers(),
                .keys = hca.keys(),
                .bounces = hca.bounces(),
@@ -73,8 +78,7 @@ QueuePairStatus QueuePair::Status() const {
           .receive_size = shared ? 0 : receives_.max_requests(),
           .receives = receives_.size(),
           .shared_receive_queue = shared,
-          .process =
-              static_cast<const ProtectionDomain*>(context_.init.pd)->process,
+          .process = ProcessOf(context_.init.pd),
           .counters = counters_};
 }
 

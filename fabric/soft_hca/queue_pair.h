@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "fabric/packet/packet.h"
 #include "fabric/packet/transport.h"
+#include "fabric/soft_hca/event_gate.h"
 #include "fabric/soft_hca/queue_pair_status.h"
 #include "fabric/soft_hca/transport/call_guard.h"
 #include "fabric/soft_hca/transport/datagram_receiver.h"
@@ -105,6 +106,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   Hca& hca_;
   const std::shared_ptr<QueuePairHistory> history_;
   verbs::HwCounters counters_;  // at the present port
+  EventGate gate_;              // to who listens to its events
   QueuePairContext context_;
   verbs::ReceiveQueue receives_;
   Requester requester_;

@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run ls stop status nodes links link node device host counter fault qp scenario console capture events why export topology record doctor hca-probe help"
+  echo "run ls stop status nodes links link node device host counter fault qp cq mr srq mcast scenario console capture events why export topology record doctor hca-probe help"
 }
 
 # The words that follow a command, not its options.
@@ -11,7 +11,8 @@ _ibemu_words() {
     device | host) echo "add remove" ;;
     counter) echo "clear" ;;
     fault) echo "add ls rm reset" ;;
-    qp) echo "ls" ;;
+    qp) echo "ls show" ;;
+    cq | mr | srq | mcast) echo "ls" ;;
     topology) echo "generate check show" ;;
   esac
 }
@@ -31,7 +32,7 @@ _ibemu_options() {
     host) echo "--fabric= --help" ;;
     counter) echo "--fabric= --json --help" ;;
     fault) echo "--name= --fabric= --json --help" ;;
-    qp) echo "--fabric= --json --help" ;;
+    qp | cq | mr | srq | mcast) echo "--fabric= --json --help" ;;
     scenario) echo "--check --fabric= --help" ;;
     console) echo "--fabric= --help" ;;
     capture) echo "--host= --file-format= --count= --for= --fabric= --help" ;;
@@ -186,7 +187,15 @@ _ibemu() {
           "add node" | "add host") _ibemu_offer < <(_ibemu_nodes) ;;
         esac
         ;;
-      qp,1) _ibemu_offer < <(_ibemu_nodes) ;;
+      qp,1)
+        if [[ ${arguments[0]} == show ]]; then
+          compopt -o nospace
+          _ibemu_offer / < <(_ibemu_nodes)
+        else
+          _ibemu_offer < <(_ibemu_nodes)
+        fi
+        ;;
+      cq,1 | mr,1 | srq,1 | mcast,1) _ibemu_offer < <(_ibemu_nodes) ;;
       help,0) COMPREPLY=($(compgen -W "$(_ibemu_commands)" -- "$cur")) ;;
       stop,0) _ibemu_value --fabric ;;
       scenario,0) _filedir ;;

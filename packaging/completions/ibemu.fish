@@ -58,6 +58,10 @@ __ibemu_command host "Show a node's devices to the whole machine"
 __ibemu_command counter 'What a port has counted, or shall show'
 __ibemu_command fault 'Lose, delay, ... packets of a link or queue pair'
 __ibemu_command qp 'The queue pairs of adapters'
+__ibemu_command cq 'The completion queues of programs'
+__ibemu_command mr 'The memory regions of programs'
+__ibemu_command srq 'The shared receive queues of programs'
+__ibemu_command mcast 'The multicast groups of programs'
 __ibemu_command scenario 'Do all that at set times, from a file'
 __ibemu_command console 'Carry out the commands of ibsim'
 __ibemu_command capture 'Write down the packets that cross links'
@@ -88,8 +92,8 @@ $c -n '__ibemu_uses run' -l keep
 $c -n '__ibemu_uses run' -l no-adapter
 $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --backend --host --profile --device-name --hostname --state --sched)'
 
-$c -n '__ibemu_uses run stop status nodes links link node device host counter fault qp scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
-$c -n '__ibemu_uses ls status nodes links counter fault qp events why doctor' -l json
+$c -n '__ibemu_uses run stop status nodes links link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses ls status nodes links counter fault qp cq mr srq mcast events why doctor' -l json
 $c -n '__ibemu_uses nodes links' -l all
 $c -n '__ibemu_uses ls status nodes links console doctor' -f
 $c -n '__ibemu_uses stop; and __ibemu_has 0' -x -a '(__ibemu_fabrics)'
@@ -113,8 +117,10 @@ $c -n '__ibemu_uses fault; and __ibemu_has 2; and contains qp (__ibemu_arguments
 $c -n '__ibemu_uses fault; and __ibemu_has 2; and contains host (__ibemu_arguments)' -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses fault; and __ibemu_has 2; and contains node (__ibemu_arguments)' -x -a '(__ibemu_nodes)'
 
-$c -n '__ibemu_uses qp; and __ibemu_has 0' -x -a ls
-$c -n '__ibemu_uses qp; and __ibemu_has 1' -x -a '(__ibemu_nodes)'
+$c -n '__ibemu_uses qp; and __ibemu_has 0' -x -a 'ls show'
+$c -n '__ibemu_uses cq mr srq mcast; and __ibemu_has 0' -x -a ls
+$c -n '__ibemu_uses qp; and __ibemu_has 1; and contains show (__ibemu_arguments)' -x -a '(__ibemu_nodes)/'
+$c -n '__ibemu_uses qp cq mr srq mcast; and __ibemu_has 1; and contains ls (__ibemu_arguments)' -x -a '(__ibemu_nodes)'
 
 $c -n '__ibemu_uses scenario' -l check
 $c -n '__ibemu_uses events' -l for -x

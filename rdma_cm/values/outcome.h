@@ -13,10 +13,11 @@ namespace ibemu::rdma_cm {
 template <class T>
 class [[nodiscard]] Outcome {
  public:
-  Outcome(T value)
-      : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Outcome(Refusal refusal)
-      : refusal_(refusal) {}  // NOLINT(google-explicit-constructor)
+  // Implicit, so that a function returns the one or the other as it is.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Outcome(T value) : value_(std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Outcome(Refusal refusal) : refusal_(refusal) {}
 
   bool ok() const { return value_.has_value(); }
   Refusal refusal() const { return refusal_; }

@@ -61,9 +61,11 @@ def play_once(fabric, program, *options, hosts, ends):
 
 
 def results(text):
-    """The rows of numbers: size, iterations, what was measured."""
-    return [[float(word) for word in row.split()]
-            for row in re.findall(r"^ (\d+ +\d+ +[\d. \t]+)$", text, re.M)]
+    """The rows of numbers: size, iterations, what was measured.  A deviation may
+    be -nan, where perftest takes the root of a rounded sum."""
+    return [[0 if word == "-nan" else float(word) for word in row.split()]
+            for row in re.findall(r"^ (\d+ +\d+ +(?:[\d. \t]|-nan)+)$", text,
+                                  re.M)]
 
 
 def check(rows, iterations):

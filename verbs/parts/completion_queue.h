@@ -28,7 +28,7 @@ class CompletionQueue : public verbs::Cq {
 
   uint32_t size() const override { return size_; }
   absl::Status Resize(uint32_t size) override;
-  bool empty() const override { return entries_.empty(); }
+  size_t waiting() const override { return entries_.size(); }
   size_t Poll(std::span<verbs::WorkCompletion> completions) override;
   void RequestNotify(bool solicited_only) override;
 

@@ -52,6 +52,7 @@ class SharedReceiveQueue : public verbs::Srq {
         listener_(listener) {}
 
   verbs::SrqAttributes Query() const override;
+  size_t posted() const override { return queue_.size(); }
   absl::Status Resize(uint32_t max_requests) override;
   absl::Status SetLimit(uint32_t limit) override;
   absl::Status PostReceive(std::span<verbs::ReceiveRequest> requests,

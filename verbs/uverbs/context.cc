@@ -22,7 +22,7 @@ Context::Context(Provider& provider, AdapterIdentity identity,
     : provider_(provider),
       identity_(identity),
       client_(client),
-      memory_(table_, provider, client, objects_),
+      memory_(table_, provider, client, timers, objects_),
       ahs_(table_, provider, objects_),
       cqs_(table_, provider, client, timers, objects_),
       qps_(table_, provider, objects_),
@@ -109,6 +109,7 @@ absl::Status Context::GetContext(CommandCall& call) {
                                            call.caller, queue));
   objects_.async = std::move(queue);
   provider_.AddListener(*this);
+  process_ = client_.MemoryOf(call.caller)->process();
   auto response = Blank<ib_uverbs_get_context_resp>();
   response.async_fd = static_cast<uint32_t>(fd);
   response.num_comp_vectors = kCompletionVectors;

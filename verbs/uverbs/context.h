@@ -57,6 +57,11 @@ class Context final : private AsyncEventListener {
   void Execute(Bytes written, pid_t caller, CommandCall::Done done,
                std::optional<ReadData> data = std::nullopt);
 
+  const ContextObjects& objects() const { return objects_; }
+  // Returns the process that did GET_CONTEXT, see Memory::process(); 0: none
+  // has yet.
+  uint64_t process() const { return process_; }
+
  private:
   void OnDeviceEvent(EventType type, int port) override;
 
@@ -69,6 +74,7 @@ class Context final : private AsyncEventListener {
   Provider& provider_;
   const AdapterIdentity identity_;
   ContextClient& client_;
+  uint64_t process_ = 0;
   ContextObjects objects_;
   CommandTable table_;
   MemoryCommands memory_;

@@ -51,11 +51,12 @@ class HandleTable {
 
   size_t size() const { return size_; }
 
-  // Calls call(object) for each object, in the order of their slots.
+  // Calls call(handle, object) for each object, in the order of their slots.
   template <class Call>
-  void ForEach(Call call) {
-    for (const Slot& slot : slots_) {
-      if (slot.object != nullptr) call(*slot.object);
+  void ForEach(Call call) const {
+    for (size_t place = 0; place < slots_.size(); ++place) {
+      const T* const object = slots_[place].object.get();
+      if (object != nullptr) call(HandleOf(place), *object);
     }
   }
 

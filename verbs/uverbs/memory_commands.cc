@@ -46,8 +46,9 @@ bool IsWritable(uint32_t flags) {
 }  // namespace
 
 MemoryCommands::MemoryCommands(CommandTable& table, Provider& provider,
-                               ContextClient& client, ContextObjects& objects)
-    : provider_(provider), client_(client), objects_(objects) {
+                               ContextClient& client, Timers& timers,
+                               ContextObjects& objects)
+    : provider_(provider), client_(client), timers_(timers), objects_(objects) {
   table.Add<ib_uverbs_alloc_pd, ib_uverbs_alloc_pd_resp>(
       IB_USER_VERBS_CMD_ALLOC_PD,
       [this](CommandCall& call) { return AllocPd(call); });
@@ -100,11 +101,26 @@ absl::Status MemoryCommands::RegMr(CommandCall& call) {
        done = std::exchange(call.done, nullptr)](
           absl::StatusOr<std::unique_ptr<Memory::Pin>> pin) mutable {
         if (*self == nullptr) return;
-        Answer answer = (*self)->AddMr(pd, std::move(init), std::move(pin));
-        answer.address = address;
-        done(std::move(answer));
+        (*self)->Register(pd, std::move(init), std::move(pin), address,
+                          std::move(done));
       });
   return absl::OkStatus();
+}
+
+void MemoryCommands::Register(uint32_t pd_handle, MrInit init,
+                              absl::StatusOr<std::unique_ptr<Memory::Pin>> pin,
+                              uint64_t address, CommandCall::Done done) {
+  auto finish = [self = self_, pd_handle, init = std::move(init),
+                 pin = std::move(pin), address,
+                 done = std::move(done)]() mutable {
+    if (*self == nullptr) return;
+    Answer answer = (*self)->AddMr(pd_handle, std::move(init), std::move(pin));
+    answer.address = address;
+    done(std::move(answer));
+  };
+  const absl::Duration delay = provider_.NextMrDelay();
+  if (delay <= absl::ZeroDuration()) return finish();
+  timers_.RunAfter(delay, std::move(finish));
 }
 
 Answer MemoryCommands::AddMr(uint32_t pd_handle, MrInit init,
@@ -121,7 +137,7 @@ Answer MemoryCommands::AddMr(uint32_t pd_handle, MrInit init,
 
   auto object = std::make_unique<MrObject>();
   object->pd = Use(pd->users);
-  object->memory = std::move(init.memory);
+  object->init = std::move(init);
   object->pin = *std::move(pin);
   object->mr = *std::move(mr);
   auto response = Blank<ib_uverbs_reg_mr_resp>();
@@ -142,9 +158,9 @@ absl::Status MemoryCommands::DeregMr(CommandCall& call) {
   const std::unique_ptr<MrObject> object =
       objects_.mrs.Remove(request.mr_handle);
   if (object == nullptr) return BadHandle(request.mr_handle);
-  object->memory->Write(
+  object->init.memory->Write(
       {}, [done = std::exchange(call.done, nullptr),
-           memory = object->memory](const absl::Status&) mutable {
+           memory = object->init.memory](const absl::Status&) mutable {
         done(Answer{.status = absl::OkStatus(), .response = {}, .undo = {}});
       });
   return absl::OkStatus();

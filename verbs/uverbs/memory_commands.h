@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/timers.h"
 #include "verbs/memory.h"
 #include "verbs/provider.h"
 #include "verbs/uverbs/command_table.h"
@@ -22,7 +23,7 @@ class MemoryCommands {
   // Adds its commands to `table`.  REQUIRES: all arguments outlive this object,
   // and `table` is not used when this object has ended.
   MemoryCommands(CommandTable& table, Provider& provider, ContextClient& client,
-                 ContextObjects& objects);
+                 Timers& timers, ContextObjects& objects);
   ~MemoryCommands() { *self_ = nullptr; }
   MemoryCommands(const MemoryCommands&) = delete;
   MemoryCommands& operator=(const MemoryCommands&) = delete;
@@ -31,12 +32,17 @@ class MemoryCommands {
   absl::Status AllocPd(CommandCall& call);
   absl::Status DeallocPd(CommandCall& call);
   absl::Status RegMr(CommandCall& call);
+  // Answers a RegMr().
+  void Register(uint32_t pd_handle, MrInit init,
+                absl::StatusOr<std::unique_ptr<Memory::Pin>> pin,
+                uint64_t address, CommandCall::Done done);
   Answer AddMr(uint32_t pd_handle, MrInit init,
                absl::StatusOr<std::unique_ptr<Memory::Pin>> pin);
   absl::Status DeregMr(CommandCall& call);
 
   Provider& provider_;
   ContextClient& client_;
+  Timers& timers_;
   ContextObjects& objects_;
   // Null inside once this has ended; callbacks that run later check that.
   std::shared_ptr<MemoryCommands*> self_ =

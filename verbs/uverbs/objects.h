@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -43,7 +44,7 @@ struct PdObject {
 
 struct MrObject {
   Use pd;
-  std::shared_ptr<Memory> memory;
+  MrInit init;
   std::unique_ptr<Memory::Pin> pin;
   std::unique_ptr<Mr> mr;
 };
@@ -134,6 +135,9 @@ struct QpObject final : ObjectListener {
   void OnEvent(EventType type) override { events.Push(type); }
 
   Use pd, send_cq, receive_cq, srq;
+  // The handles of what it uses; no value: it has a receive queue of its own.
+  uint32_t send_cq_handle = 0, receive_cq_handle = 0;
+  std::optional<uint32_t> srq_handle;
   EventSource events;
   QpType type = QpType::kRc;
   bool signal_all = false;

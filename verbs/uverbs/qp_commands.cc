@@ -162,8 +162,11 @@ absl::Status QpCommands::CreateQp(CommandCall& call) {
   object->pd = Use(objects_.pds.Find(request.pd_handle)->users);
   object->send_cq = Use(objects_.cqs.Find(request.send_cq_handle)->users);
   object->receive_cq = Use(objects_.cqs.Find(request.recv_cq_handle)->users);
+  object->send_cq_handle = request.send_cq_handle;
+  object->receive_cq_handle = request.recv_cq_handle;
   if (init.srq != nullptr) {
     object->srq = Use(objects_.srqs.Find(request.srq_handle)->users);
+    object->srq_handle = request.srq_handle;
   }
   const QpCapacity capacity = object->qp->capacity();
   auto response = Blank<ib_uverbs_create_qp_resp>();

@@ -32,12 +32,26 @@ absl::Status ResourceFaults::Check(topology::NodeId node, ResourceCall call) {
   absl::Status status;
   if (found == nodes_.end()) return status;
   for (Member& member : found->second) {
-    if (member.fault.call != call) continue;
+    const bool fails = member.fault.delay == absl::ZeroDuration();
+    if (member.fault.call != call || !fails) continue;
     if (member.acts.Count(member.fault.window)) {
       status.Update(absl::Status(member.fault.error, "a fault was asked for"));
     }
   }
   return status;
+}
+
+absl::Duration ResourceFaults::DelayOf(topology::NodeId node,
+                                       ResourceCall call) {
+  absl::Duration delay;
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return delay;
+  for (Member& member : found->second) {
+    const bool fails = member.fault.delay == absl::ZeroDuration();
+    if (member.fault.call != call || fails) continue;
+    if (member.acts.Count(member.fault.window)) delay += member.fault.delay;
+  }
+  return delay;
 }
 
 }  // namespace ibemu::fabric

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "fabric/soft_hca/faults/fault_window.h"
 #include "topology/topology.h"
 
@@ -22,10 +23,12 @@ enum class ResourceCall : uint8_t {
   kCreateAh,
 };
 
-// A call that fails.
+// A call that fails, or takes long.
 struct ResourceFault {
   ResourceCall call = ResourceCall::kCreateQp;
   absl::StatusCode error = absl::StatusCode::kResourceExhausted;
+  // Not 0: it succeeds, so much later.  Only of kRegMr.
+  absl::Duration delay = absl::ZeroDuration();
   FaultWindow window{};
 
   bool operator==(const ResourceFault&) const = default;
@@ -37,7 +40,7 @@ struct ResourceFaultId {
   uint32_t number;
 };
 
-// The calls that fail, of all software adapters.
+// The calls that fail or take long, of all software adapters.
 class ResourceFaults {
  public:
   ResourceFaults() = default;
@@ -52,6 +55,9 @@ class ResourceFaults {
   // Returns the error with which this call fails, or OK.  Each fault that
   // concerns the call counts it.
   absl::Status Check(topology::NodeId node, ResourceCall call);
+  // Returns how long this call takes: the delays of all faults that concern it,
+  // each of which counts it.
+  absl::Duration DelayOf(topology::NodeId node, ResourceCall call);
 
  private:
   struct Member {

@@ -32,6 +32,7 @@ class Mlx4Srq final : public verbs::Srq {
   Mlx4Srq& operator=(const Mlx4Srq&) = delete;
 
   verbs::SrqAttributes Query() const override;
+  size_t posted() const override { return used_ + pending_.size(); }
   // Errors: always Unimplemented.
   absl::Status Resize(uint32_t max_requests) override;
   absl::Status SetLimit(uint32_t limit) override;

@@ -10,6 +10,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/daemon/connections/two_programs.h"
 #include "tests/daemon/event_recorder.h"
+#include "tests/daemon/method_caller.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -21,19 +22,19 @@ using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::MatchesRegex,
 
 class Nobody final : public rdma_cm::ConnectionWatcher {
  public:
-  bool Wants() const override { return false; }
   void OnConnection(const rdma_cm::Id&,
                     const rdma_cm::ConnectionNews&) override {}
   void OnGroup(const rdma_cm::GroupNews&) override {}
 };
 
-class ConnectionEventsTest : public TwoProgramsTest {
+class ConnectionEventsTest : public TwoProgramsTest, protected MethodCaller {
  protected:
   ConnectionEventsTest() {
     for (const char* host : {"node-1", "node-2"}) {
       connections_.Get(AdapterOf(host))->ids().SetWatcher(told_);
     }
     log_.Add(recorder_);
+    failures_.AddTo(dispatcher);
   }
   ~ConnectionEventsTest() override {
     server_.Close();
@@ -62,7 +63,8 @@ class ConnectionEventsTest : public TwoProgramsTest {
   }
 
   FabricEventLog log_{lab_.timers, lab_.fabric, absl::ZeroDuration()};
-  ConnectionEvents told_{connections_, log_};
+  ConnectionFailures failures_{adapters_};
+  ConnectionEvents told_{connections_, log_, failures_};
   EventRecorder recorder_;
   Nobody nobody_;
 };
@@ -97,6 +99,27 @@ TEST_F(ConnectionEventsTest, AProgramHasTheFieldsByTheirNames) {
              {{"node", "node-1"}, {"address", "198.18.0.1"}, {"port", 7174}}},
             {"space", "RDMA_PS_TCP"},
             {"service_id", "0x0000000001061c06"}}));
+}
+
+TEST_F(ConnectionEventsTest, WhatFailsIsKeptForWhoAsksLater) {
+  log_.Remove(recorder_);
+  server_.Listen(kPort);
+  client_.Connect(Address(1, 9));
+  log_.Add(recorder_);
+  EXPECT_THAT(Lines(), IsEmpty()) << "nobody listened";
+  for (const char* node : {"node-1", "node-2"}) {
+    const json kept = Result("connection.why", {{"node", node}})["failures"];
+    ASSERT_THAT(kept, SizeIs(1)) << node;
+    EXPECT_EQ(kept[0]["event"], "connection");
+    EXPECT_EQ(kept[0]["state"], "rejected");
+    EXPECT_EQ(kept[0]["why"], "invalid service ID");
+    EXPECT_TRUE(kept[0].contains("time_ns"));
+  }
+  Establish();
+  EXPECT_THAT(Result("connection.why", {{"node", "node-1"}})["failures"],
+              SizeIs(1));
+  EXPECT_EQ(Error("connection.why", {{"node", "node-9"}}),
+            "no node \"node-9\": did you mean \"node-1\"?");
 }
 
 TEST_F(ConnectionEventsTest, ARejectionSaysWhy) {
@@ -181,7 +204,8 @@ TEST_F(ConnectionEventsTest, WhoWasAskedTellsItWhereTheAskerIsNotOfThisDaemon) {
   connections_.Get(AdapterOf("node-2"))->ids().SetWatcher(nobody_);
   const AddressPlan no_addresses;
   ConnectionTable others(lab_.timers, hosts_, no_addresses, /*seed=*/1);
-  ConnectionEvents alone(others, log_);
+  ConnectionFailures kept(adapters_);
+  ConnectionEvents alone(others, log_, kept);
   connections_.Get(AdapterOf("node-1"))->ids().SetWatcher(alone);
   Establish();
   EXPECT_THAT(Lines(), ElementsAre(kEnds + "established"));
@@ -225,10 +249,8 @@ TEST_F(ConnectionEventsTest, GroupsAreJoinedAndLeft) {
 
 TEST_F(ConnectionEventsTest, WithoutAListenerNothingIsTold) {
   log_.Remove(recorder_);
-  EXPECT_FALSE(told_.Wants());
   Establish();
   log_.Add(recorder_);
-  EXPECT_TRUE(told_.Wants());
   EXPECT_THAT(Lines(), IsEmpty());
 }
 

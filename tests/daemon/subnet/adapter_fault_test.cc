@@ -26,6 +26,13 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
+struct Listener : verbs::AsyncEventListener {
+  void OnDeviceEvent(verbs::EventType type, int port) override {
+    heard.emplace_back(type, port);
+  }
+  std::vector<std::pair<verbs::EventType, int>> heard;
+};
+
 // Host-1 and host-2 with a queue pair each, and the methods for their faults.
 class AdapterFaultTest : public ::testing::Test, protected MethodCaller {
  protected:
@@ -102,6 +109,59 @@ TEST_F(AdapterFaultTest, ACallFailsAsOftenAsAsked) {
   EXPECT_TRUE(lab_.Provider(1).CreatePd(1).ok());
 }
 
+TEST_F(AdapterFaultTest, ARegistrationTakesAsLongAsAsked) {
+  Add("host host-1 reg-mr delay 20ms nth 2");
+  Add("host host-1 reg-mr delay 5ms");
+  EXPECT_EQ(lab_.Provider(1).NextMrDelay(), absl::Milliseconds(5));
+  EXPECT_EQ(lab_.Provider(1).NextMrDelay(), absl::Milliseconds(25));
+  EXPECT_EQ(lab_.Provider(2).NextMrDelay(), absl::ZeroDuration());
+  EXPECT_EQ(List()[0]["acts"], (json{{"seen", 2}, {"acted", 1}}));
+  EXPECT_EQ(List()[0]["what"], "reg-mr nth 2 delay 20ms");
+  Connect(verbs::QpType::kRc);  // which registers memory: none fails
+}
+
+TEST_F(AdapterFaultTest, ACompletionEventIsLostOrComesLater) {
+  Connect(verbs::QpType::kRc);
+  Add("host host-2 completion-event loss nth 1");
+  Add("host host-2 completion-event delay 50ms");
+  b_->cq->RequestNotify(false);
+  Send(1);
+  EXPECT_EQ(b_->notices, 0);
+  EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(1, 0))) << "polled as ever";
+  b_->cq->RequestNotify(false);
+  ASSERT_TRUE(b_->Receive(4096, 1000, 2).ok() && a_->Send(0, 1000, 2).ok());
+  lab_.timers.RunFor(absl::Milliseconds(49));
+  EXPECT_EQ(b_->notices, 0);
+  lab_.timers.RunFor(absl::Milliseconds(2));
+  EXPECT_EQ(b_->notices, 1);
+  EXPECT_EQ(List()[0]["acts"], (json{{"seen", 2}, {"acted", 1}}));
+  EXPECT_EQ(List()[1]["acts"], (json{{"seen", 1}, {"acted", 1}}));
+}
+
+TEST_F(AdapterFaultTest, AnEventThatIsLateNeedsWhoeverListens) {
+  Connect(verbs::QpType::kRc);
+  Add("host host-1 async-event delay 50ms");
+  Add(At(1, *a_) + "error");
+  EXPECT_THAT(a_->events, IsEmpty());
+  lab_.timers.RunFor(absl::Milliseconds(51));
+  EXPECT_THAT(a_->events, ElementsAre(verbs::EventType::kQpFatal));
+  Add(At(2, *b_) + "error");
+  Add("host host-2 async-event delay 50ms");
+  b_.reset();
+  lab_.timers.RunFor(absl::Milliseconds(51));
+}
+
+TEST_F(AdapterFaultTest, EventsOfPortsAreLostAsWell) {
+  Listener listener;
+  lab_.Provider(1).AddListener(listener);
+  Add("host host-1 async-event loss nth 1");
+  Add("host host-1 event sm-change");
+  Add("host host-1 event client-reregister");
+  EXPECT_THAT(listener.heard,
+              ElementsAre(Pair(verbs::EventType::kClientReregister, 1)));
+  lab_.Provider(1).RemoveListener(listener);
+}
+
 TEST_F(AdapterFaultTest, WhatIsDoneOnceIsNotKept) {
   Connect(verbs::QpType::kRc);
   EXPECT_EQ(Add(At(1, *a_) + "error"),
@@ -118,12 +178,7 @@ TEST_F(AdapterFaultTest, AllQueuePairsOfANodeEnterTheState) {
 }
 
 TEST_F(AdapterFaultTest, ProgramsHearOfAnEvent) {
-  struct Listener : verbs::AsyncEventListener {
-    void OnDeviceEvent(verbs::EventType type, int port) override {
-      heard.emplace_back(type, port);
-    }
-    std::vector<std::pair<verbs::EventType, int>> heard;
-  } listener;
+  Listener listener;
   lab_.Provider(1).AddListener(listener);
   Add("host host-1 event client-reregister");
   EXPECT_THAT(listener.heard,
@@ -201,6 +256,37 @@ TEST_F(AdapterFaultTest, QueuePairsAreListedWithTheirPeers) {
   EXPECT_EQ(second["receive"]["posted"], 1);
   EXPECT_EQ(Error("qp.list", {{"node", "host-9"}}),
             "no node \"host-9\": did you mean \"host-1\"?");
+}
+
+TEST_F(AdapterFaultTest, AQueuePairIsShownWithItsAttributes) {
+  Connect(verbs::QpType::kRc);
+  Send();
+  const json shown =
+      Result("qp.show", {{"node", "host-1"}, {"qpn", a_->qp->number()}});
+  EXPECT_EQ(shown["state"], "RTS");
+  const json& attributes = shown["attributes"];
+  const verbs::QpAttributes asked = a_->qp->Query();
+  EXPECT_EQ(attributes["timeout"], asked.timeout);
+  EXPECT_EQ(attributes["timeout_ns"], int64_t{4096} << asked.timeout);
+  EXPECT_EQ(attributes["path_mtu"], 128 << asked.path_mtu);
+  EXPECT_EQ(attributes["sq_psn"], asked.sq_psn);
+  EXPECT_EQ(attributes["ah_attr"]["dlid"], 2);
+  EXPECT_EQ(attributes["ah_attr"]["grh"], nullptr);
+  EXPECT_THAT(attributes["qp_access_flags"],
+              ElementsAre("remote-write", "remote-read", "remote-atomic"));
+  EXPECT_EQ(Error("qp.show", {{"node", "host-1"}, {"qpn", 0x999}}),
+            "host-1 has no queue pair 0x999");
+  EXPECT_EQ(Error("qp.show", {{"node", "sw1"}, {"qpn", 2}}),
+            "sw1 has no queue pair 0x2");
+}
+
+TEST_F(AdapterFaultTest, ADatagramQueuePairHasAQKeyAndNoPath) {
+  Connect(verbs::QpType::kUd);
+  const json attributes = Result(
+      "qp.show", {{"node", "host-1"}, {"qpn", a_->qp->number()}})["attributes"];
+  EXPECT_EQ(attributes["qkey"], a_->qp->Query().qkey);
+  EXPECT_FALSE(attributes.contains("timeout"));
+  EXPECT_FALSE(attributes.contains("ah_attr"));
 }
 
 TEST_F(AdapterFaultTest, AnAnswerIsBoundedAndTheNextGoesOn) {

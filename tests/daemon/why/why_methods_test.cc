@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "daemon/adapters/fabric_adapters.h"
 #include "fabric/soft_hca/adapter_faults.h"
 #include "nlohmann/json.hpp"
 #include "testing/verbs_end.h"
@@ -23,7 +25,11 @@ using testing::VerbsEnd;
 // Two hosts, host-1 and host-2, on a switch; queue pairs have number 2.
 class WhyMethodsTest : public fabric::VerbsPair, protected MethodCaller {
  protected:
-  WhyMethodsTest() { methods_.AddTo(dispatcher); }
+  WhyMethodsTest() {
+    mads_.emplace(lab_.timers, lab_.fabric, diagnosis_, hosts_);
+    methods_.emplace(lab_.timers, lab_.fabric, diagnosis_, *mads_);
+    methods_->AddTo(dispatcher);
+  }
 
   std::string Why(const char* node = "host-1") {
     const json queue_pairs =
@@ -43,7 +49,10 @@ class WhyMethodsTest : public fabric::VerbsPair, protected MethodCaller {
   const Diagnosis diagnosis_{lab_.fabric, outages_,
                              [](fabric::PortId, uint32_t) { return "loss-1"; },
                              lab_.timers.Now()};
-  WhyMethods methods_{lab_.timers, lab_.fabric, diagnosis_};
+  FabricAdapters adapters_{lab_.fabric};
+  std::optional<MadTimeouts> mads_;
+  HostTable hosts_{lab_.timers, adapters_};
+  std::optional<WhyMethods> methods_;
 };
 
 TEST_F(WhyMethodsTest, NamesTheLinkThatWasDown) {
@@ -55,6 +64,20 @@ TEST_F(WhyMethodsTest, NamesTheLinkThatWasDown) {
             "host-1 queue pair 0x2: work request 77 (SEND) ended with "
             "RETRY_EXC_ERR: 16 tries of PSN 0xfffffe in 67ms, none answered: "
             "dropped at sw1/2: the link was down from 12.301s on (16 times)");
+}
+
+TEST_F(WhyMethodsTest, AProcessIsAskedAboutByItsNumber) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, false).ok());
+  SendInVain();
+  const json told = Result("queue_pair.why", {{"pid", a_->memory->process()}});
+  ASSERT_EQ(told["queue_pairs"].size(), 1u);
+  EXPECT_EQ(told["queue_pairs"][0]["why"], Why());
+  EXPECT_EQ(told["queue_pairs"][0]["pid"], a_->memory->process());
+  EXPECT_EQ(Error("queue_pair.why", {{"pid", 999999}}),
+            "process 999999 has no queue pair, and had none lately");
+  EXPECT_EQ(Error("queue_pair.why", {{"pid", 1}, {"node", "host-1"}}),
+            "pid goes with neither node nor qpn: it is of all nodes");
 }
 
 TEST_F(WhyMethodsTest, TellsHowLongTheLinkWasDown) {

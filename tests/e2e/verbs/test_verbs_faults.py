@@ -7,7 +7,7 @@ import re
 import pytest
 
 import perftest
-from harness import ROOT, Background
+from harness import ROOT, Background, until
 
 SCRIPT = (ROOT / "tests/e2e/verbs/two_ends.py").read_text()
 SUCCESS, ACCESS, FLUSHED, RETRIES, RNR_RETRIES = 0, 10, 5, 12, 13
@@ -95,6 +95,56 @@ def test_the_second_registration_of_memory_fails_with_the_error_asked_for(lab):
     add(lab, "host node-1 reg-mr nth 3 errno EINVAL")
     add(lab, "host node-1 reg-mr nth 4 errno EAGAIN")
     assert play(lab, "regions", 5)["errno"] == [0, 12, 22, 11, 0]
+
+
+def test_a_registration_takes_as_long_as_one_says(lab):
+    add(lab, "host node-1 reg-mr delay 300ms nth 2")
+    told = play(lab, "regions", 3)
+    assert told["errno"] == [0, 0, 0]
+    assert told["seconds"][1] >= 0.3
+    fault, = faults(lab)
+    assert fault["acts"] == {"seen": 3, "acted": 1}
+    assert fault["what"] == "reg-mr nth 2 delay 300ms"
+
+
+def test_a_program_that_waits_for_an_event_that_never_comes_hangs(lab):
+    """And the list of completion queues shows that a completion is there."""
+    add(lab, "host node-2 completion-event loss nth 4-")
+    options = ["ibv_rc_pingpong", "-e", "-n", "100"]
+    server = lab.start("node-1", *LINES, *options)
+    server.wait_for("local address")
+    client = lab.start("node-2", *LINES, *options, "localhost")
+    client.wait_for("remote address")
+
+    def waiting():
+        queue, = json.loads(lab.ibemu("cq", "ls", "node-2", "--json").stdout)
+        return queue["channel"] and queue["waiting"] > 0
+    until(waiting)
+    fault, = faults(lab)
+    assert fault["acts"]["acted"] >= 1
+    assert client.process.poll() is None
+
+
+def test_late_completion_events_slow_a_program_and_break_nothing(lab):
+    add(lab, "host node-2 completion-event delay 5ms")
+    options = ["ibv_rc_pingpong", "-e", "-c", "-n", "20"]
+    server = lab.start("node-1", *LINES, *options)
+    server.wait_for("local address")
+    client = lab.run("node-2", *options, "localhost")
+    assert server.wait() == 0, server.output
+    assert "20 iters in" in client.stdout and "invalid data" not in client.stdout
+    fault, = faults(lab)
+    assert fault["acts"]["acted"] >= 10
+
+
+def test_asyncwatch_does_not_hear_of_an_event_that_is_lost(lab):
+    watch = lab.start("node-1", *LINES, "ibv_asyncwatch")
+    watch.wait_for("async event FD")
+    add(lab, "host node-1 async-event loss nth 1")
+    add(lab, "host node-1 event sm-change")
+    add(lab, "host node-1 event client-reregister")
+    watch.wait_for("IBV_EVENT_CLIENT_REREGISTER")
+    assert "SM_CHANGE" not in watch.output
 
 
 def test_a_queue_pair_enters_the_error_state_and_its_program_hears_of_it(lab):

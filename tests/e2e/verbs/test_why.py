@@ -47,6 +47,10 @@ def test_why_names_the_fault_that_lost_the_packets_of_a_program_that_ended(
     one = lab.ibemu("why", f"node-2/{failed['qpn']}").stdout
     assert one == text
     assert lab.ibemu("why", f"node-2/{failed['qpn']:#x}").stdout == text
+    assert lab.ibemu("why", str(failed["pid"])).stdout == text
+    nobody = lab.ibemu("why", "999999999", check=False)
+    assert nobody.returncode == 1
+    assert "process 999999999 has no queue pair, and had none" in nobody.stderr
 
 
 def test_a_run_explains_at_its_end_what_failed_in_it(fabric):
@@ -79,3 +83,35 @@ def test_why_refuses_what_does_not_exist(fabric):
         done = lab.ibemu("why", what, check=False)
         assert done.returncode == 1
         assert rule in done.stderr
+
+
+def test_why_names_what_kept_a_management_packet_from_its_answer(fabric):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    lab.ibemu("link", "node-2/1", "down")
+    failed = lab.run("node-1", "perfquery", "-t", "50", "2", "1", check=False)
+    assert failed.returncode != 0
+    text = lab.ibemu("why", "node-1").stdout
+    assert re.search(
+        r"(?m)^ +\d+\.\d+  mad         node-1 port 1: PM Get\(ClassPortInfo\) to LID 2: "
+        r"(\d+) (try|tries) in \d+ms, none answered: dropped at switch-1/2: "
+        r"the link was down from [\d.]+m?s on", text), text
+    mads = json.loads(lab.ibemu("why", "node-1", "--json").stdout)["mads"]
+    assert mads[-1]["why"] in text and mads[-1]["tries"] >= 1
+    assert lab.ibemu("why", "node-2").stdout == (
+        "no work request of node-2 has failed: 0 queue pairs\n")
+
+
+def test_why_names_the_connections_that_were_refused(fabric):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    other = lab.start("node-2", "stdbuf", "-oL", "rping", "-s", "-d", "-p", "9")
+    other.wait_for("rdma_listen")
+    refused = lab.run("node-1", "rping", "-c", "-a", "node-2", "-C1",
+                      check=False)
+    assert refused.returncode != 0
+    line = (r"(?m)^ +\d+\.\d+  connection  node-1 198\.18\.0\.1:\d+ -> node-2 "
+            r"198\.18\.0\.2:7174 RDMA_PS_TCP rejected by node-2: "
+            r"invalid service ID \(8\)$")
+    for node in ("node-1", "node-2"):
+        assert re.search(line, lab.ibemu("why", node).stdout), node
+    kept, = json.loads(lab.ibemu("why", "node-1", "--json").stdout)["connections"]
+    assert (kept["state"], kept["reason"]) == ("rejected", 8)

@@ -10,6 +10,7 @@ waits for what happens to a receive request.
 
 import json
 import sys
+import time
 
 import pyverbs.enums as e
 from pyverbs.addr import AH, AHAttr
@@ -129,14 +130,16 @@ def send_datagrams(count):
 def register(count):
     context = Context(name="ibemu0")
     pd = PD(context)
-    numbers = []
+    numbers, seconds = [], []
     for _ in range(count):
+        begin = time.monotonic()
         try:
             MR(pd, 4096, ACCESS).close()
             numbers.append(0)
         except PyverbsRDMAError as error:
             numbers.append(error.error_code)
-    return {"errno": numbers}
+        seconds.append(time.monotonic() - begin)
+    return {"errno": numbers, "seconds": seconds}
 
 
 def hold():

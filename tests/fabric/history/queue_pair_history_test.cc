@@ -108,9 +108,9 @@ class QueuePairHistoriesTest : public ::testing::Test {
  protected:
   std::vector<uint32_t> Numbers() const {
     std::vector<uint32_t> numbers;
-    histories_.ForEach(kNode, [&](uint32_t qpn, bool, const QueuePairHistory&) {
-      numbers.push_back(qpn);
-    });
+    histories_.ForEach(
+        kNode, [&](topology::NodeId, uint32_t qpn, bool,
+                   const QueuePairHistory&) { numbers.push_back(qpn); });
     return numbers;
   }
 
@@ -144,6 +144,22 @@ TEST_F(QueuePairHistoriesTest, TheLatestOfANumberIsFound) {
 }
 
 // Its adapter was pulled out, and the new one counts from the same number.
+TEST_F(QueuePairHistoriesTest, ThoseOfAProcessAreOnAllNodes) {
+  constexpr topology::NodeId kOther{6};
+  constexpr uint64_t kProcess = 4711;
+  const auto ended = histories_.Begin(kNode, 3, kProcess);
+  const auto here = histories_.Begin(kNode, 4, kProcess);
+  const auto there = histories_.Begin(kOther, 3, kProcess);
+  const auto foreign = histories_.Begin(kNode, 5, kProcess + 1);
+  histories_.End(kNode, 3, ended);
+  std::vector<const QueuePairHistory*> found;
+  histories_.ForEachOf(kProcess, [&](topology::NodeId, uint32_t, bool,
+                                     const QueuePairHistory& history) {
+    found.push_back(&history);
+  });
+  EXPECT_THAT(found, ElementsAre(there.get(), here.get(), ended.get()));
+}
+
 TEST_F(QueuePairHistoriesTest, AnotherOfTheSameNumberMayBeginBeforeOneEnds) {
   const auto old = histories_.Begin(kNode, 3);
   const auto fresh = histories_.Begin(kNode, 3);

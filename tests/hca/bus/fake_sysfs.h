@@ -72,7 +72,8 @@ class FakeSysfs {
     fs::create_directories(group + "/devices");
     std::ofstream(group + "/type") << type << "\n";
     for (const std::string& name : names) {
-      fs::create_symlink(Path(name, ""), group + "/devices/" + name);
+      fs::create_symlink(Path(name, ""),
+                         absl::StrCat(group, "/devices/", name));
       fs::create_symlink(group, Path(name, "iommu_group"));
     }
   }

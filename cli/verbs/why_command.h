@@ -1,6 +1,6 @@
 // The command line of `ibemu why`.
-#ifndef IBEMU_CLI_COMMANDS_WHY_COMMAND_H_
-#define IBEMU_CLI_COMMANDS_WHY_COMMAND_H_
+#ifndef IBEMU_CLI_VERBS_WHY_COMMAND_H_
+#define IBEMU_CLI_VERBS_WHY_COMMAND_H_
 
 #include "cli/command_line/command_line.h"
 
@@ -11,4 +11,4 @@ void AddWhy(CLI::App& app, Action& action);
 
 }  // namespace ibemu::cli
 
-#endif  // IBEMU_CLI_COMMANDS_WHY_COMMAND_H_
+#endif  // IBEMU_CLI_VERBS_WHY_COMMAND_H_

@@ -1,0 +1,165 @@
+#include "cli/verbs/why_command.h"
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/standard_output.h"
+#include "base/status_macros.h"
+#include "cli/command_line/queue_pair_name.h"
+#include "cli/command_line/table.h"
+#include "control/client.h"
+#include "control/rpc.h"
+#include "daemon/events/event_text.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kHelp[] = R"(Usage: ibemu why NODE[/QPN] [OPTION]...
+       ibemu why PID [OPTION]...
+Print why work requests of a host's queue pairs failed, or of those of a
+process, and the last things that happened to these, also to those that their
+programs have destroyed; which of the host's MADs were not answered, and which
+of its connections failed, and why.
+
+  QPN             the number of one queue pair (0x12 or 18), of which all is
+                  printed; without it, those in which something failed
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+  --json          for programs: all queue pairs
+
+Times are those of "ibemu events".
+
+Example:
+  ibemu why node-1
+)";
+
+struct Flags {
+  std::string fabric;
+  std::string what;
+  bool json = false;
+};
+
+json ParametersOf(const std::string& what) {
+  const std::optional<QueuePairName> name = ParseQueuePairName(what);
+  if (!name) return {{"node", what}};
+  return {{"node", name->node}, {"qpn", name->qpn}};
+}
+
+// Asks about what has this name; a number that is no node's is a process's.
+absl::StatusOr<json> Ask(control::Client& client, const std::string& what) {
+  absl::StatusOr<json> result =
+      client.Call("queue_pair.why", ParametersOf(what));
+  int64_t process = 0;
+  if (result.ok() || !absl::SimpleAtoi(what, &process) || process <= 0) {
+    return result;
+  }
+  return client.Call("queue_pair.why", {{"pid", process}});
+}
+
+std::string Seconds(const json& nanoseconds) {
+  return absl::StrFormat("%.6f",
+                         static_cast<double>(nanoseconds.get<int64_t>()) / 1e9);
+}
+
+std::string HistoryText(const json& queue_pair) {
+  Table table({"TIME", "UNTIL", "COUNT", "KIND", "PSN", "WHAT"});
+  for (const json& incident : queue_pair["incidents"]) {
+    const bool once = incident["count"] == 1;
+    table.Add({Seconds(incident["time_ns"]),
+               once ? "" : Seconds(incident["until_ns"]),
+               once ? "" : incident["count"].dump(),
+               incident["kind"].get<std::string>(),
+               incident["kind"] == "state"
+                   ? ""
+                   : absl::StrFormat("0x%x", incident["psn"].get<uint32_t>()),
+               incident["text"].get<std::string>()});
+  }
+  return table.Text();
+}
+
+// The queue pairs in which something failed, a paragraph each; all if one was
+// asked about.
+std::vector<std::string> QueuePairTexts(const json& queue_pairs, bool all) {
+  std::vector<std::string> texts;
+  for (const json& queue_pair : queue_pairs) {
+    const bool failed = !queue_pair["why"].is_null();
+    if (!failed && !all) continue;
+    texts.push_back(absl::StrCat(failed ? queue_pair["why"].get<std::string>()
+                                        : "no work request has failed",
+                                 "\n\n", HistoryText(queue_pair)));
+  }
+  return texts;
+}
+
+// A line each, in the form of events.
+std::string MadsText(const json& mads) {
+  std::string text;
+  for (const json& mad : mads) {
+    absl::StrAppendFormat(&text, "%13s  %-10s  %s\n", Seconds(mad["end_ns"]),
+                          "mad", mad["why"].get<std::string>());
+  }
+  return text;
+}
+
+std::string ConnectionsText(const json& failures) {
+  std::string text;
+  for (const json& event : failures) {
+    absl::StrAppend(&text, daemon::EventText(event), "\n");
+  }
+  return text;
+}
+
+absl::Status Why(const Flags& flags) {
+  const json parameters = ParametersOf(flags.what);
+  const bool one = parameters.contains("qpn");
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(flags.fabric));
+  IBEMU_ASSIGN_OR_RETURN(json result, Ask(client, flags.what));
+  result["connections"] = json::array();
+  // A process is no node, and one queue pair no host.
+  if (const auto more = client.Call("connection.why", parameters); more.ok()) {
+    result["connections"] = (*more)["failures"];
+  }
+  if (flags.json) {
+    Print(control::DumpForPeople(result));
+    return absl::OkStatus();
+  }
+  std::vector<std::string> texts = QueuePairTexts(result["queue_pairs"], one);
+  for (std::string text :
+       {MadsText(result["mads"]), ConnectionsText(result["connections"])}) {
+    if (!text.empty()) texts.push_back(std::move(text));
+  }
+  if (texts.empty()) {
+    texts.push_back(absl::StrCat("no work request of ", flags.what,
+                                 " has failed: ", result["queue_pairs"].size(),
+                                 " queue pairs\n"));
+  }
+  Print(absl::StrJoin(texts, "\n"));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddWhy(CLI::App& app, Action& action) {
+  CLI::App* why = app.add_subcommand("why");
+  SetHelp(*why, kHelp);
+  const auto flags = std::make_shared<Flags>();
+  why->add_option("--fabric", flags->fabric);
+  why->add_flag("--json", flags->json);
+  why->add_option("what", flags->what)->required();
+  OnUse(*why, action, "why", [flags] { return Why(*flags); });
+}
+
+}  // namespace ibemu::cli

@@ -1,0 +1,49 @@
+// UverbsFiles: all open files of uverbsN.
+#ifndef IBEMU_CUSE_UVERBS_UVERBS_FILES_H_
+#define IBEMU_CUSE_UVERBS_UVERBS_FILES_H_
+
+#include <cstdint>
+#include <map>
+
+namespace ibemu::cuse {
+
+class UverbsFile;
+
+// A UverbsFiles knows the uverbs files that programs have open, of any adapter,
+// so that people can be told what is there (Linux: "rdma resource show").
+class UverbsFiles {
+ public:
+  // By numbers that rise with time and are never used again.
+  using ByNumber = std::map<uint64_t, const UverbsFile*>;
+
+  // An Entry is a file's place in the list as long as the Entry lives.
+  class Entry {
+   public:
+    // Both must outlive this object.
+    Entry(UverbsFiles& list, const UverbsFile& file)
+        : list_(list), number_(++list.last_) {
+      list_.all_.emplace(number_, &file);
+    }
+    ~Entry() { list_.all_.erase(number_); }
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+
+   private:
+    UverbsFiles& list_;
+    const uint64_t number_;
+  };
+
+  UverbsFiles() = default;
+  UverbsFiles(const UverbsFiles&) = delete;
+  UverbsFiles& operator=(const UverbsFiles&) = delete;
+
+  const ByNumber& all() const { return all_; }
+
+ private:
+  uint64_t last_ = 0;
+  ByNumber all_;
+};
+
+}  // namespace ibemu::cuse
+
+#endif  // IBEMU_CUSE_UVERBS_UVERBS_FILES_H_

@@ -1,0 +1,32 @@
+// TimeoutWatcher: an observer of the sends of a host that nobody answered.
+#ifndef IBEMU_MAD_TIMEOUT_WATCHER_H_
+#define IBEMU_MAD_TIMEOUT_WATCHER_H_
+
+#include "absl/time/time.h"
+#include "mad/address.h"
+
+namespace ibemu::mad {
+
+// An UnansweredSend is a MAD whose last timeout is over, or whose agent ended
+// before that: a program waits as long as its MAD, and may be the first.
+struct UnansweredSend {
+  int port = 0;
+  const Outgoing& packet;    // as it was sent
+  int tries = 1;             // how often
+  absl::Duration waited{};   // from the first of these on
+  bool agent_ended = false;  // the answer may be on its way
+};
+
+// A TimeoutWatcher hears of them before the client does.  It must not send or
+// destroy agents.  Host::SetTimeoutWatcher() attaches one.
+class TimeoutWatcher {
+ public:
+  virtual void OnTimeout(const UnansweredSend& send) = 0;
+
+ protected:
+  ~TimeoutWatcher() = default;
+};
+
+}  // namespace ibemu::mad
+
+#endif  // IBEMU_MAD_TIMEOUT_WATCHER_H_

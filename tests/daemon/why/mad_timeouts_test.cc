@@ -1,0 +1,152 @@
+#include "daemon/why/mad_timeouts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "daemon/adapters/fabric_adapters.h"
+#include "daemon/why/why_methods.h"
+#include "mad/host.h"
+#include "nlohmann/json.hpp"
+#include "testing/lab.h"
+#include "tests/daemon/method_caller.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using mad::AttributeId, mad::MgmtClass;
+using testing::Chain, testing::Lab, testing::LidGet;
+using ::testing::EndsWith;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Host-1, which asks, and host-2 on a switch.
+class MadTimeoutsTest : public ::testing::Test,
+                        protected MethodCaller,
+                        private mad::AgentClient {
+ protected:
+  MadTimeoutsTest() {
+    timeouts_.emplace(lab_.timers, lab_.fabric, diagnosis_, hosts_);
+    methods_.emplace(lab_.timers, lab_.fabric, diagnosis_, *timeouts_);
+    methods_->AddTo(dispatcher);
+    host_ = hosts_.Get(*adapters_.Find("host-1"));
+    agent_ = host_->Register(1, {.qp = 1}, *this).value();
+  }
+  // Asks for the ClassPortInfo of performance management, three times.
+  void Ask(wire::Lid lid) {
+    const mad::Outgoing get =
+        LidGet(1, MgmtClass::kPerformance, lid, AttributeId::kClassPortInfo);
+    ASSERT_TRUE(agent_
+                    ->Send({.to = get.to,
+                            .mad = {get.mad.begin(), get.mad.end()},
+                            .timeout = absl::Milliseconds(100),
+                            .retries = 2})
+                    .ok());
+    lab_.timers.RunFor(absl::Milliseconds(301));
+  }
+  json Mads(const char* node = "host-1") {
+    return Result("queue_pair.why", {{"node", node}})["mads"];
+  }
+  std::string Why() {
+    const json mads = Mads();
+    EXPECT_THAT(mads, SizeIs(1));
+    return mads.empty() ? "" : mads[0]["why"].get<std::string>();
+  }
+  void OnMad(mad::Agent&, mad::IncomingMessage) override {}
+  void OnSendDone(mad::Agent&, uint64_t) override {}
+  void OnSendTimeout(mad::Agent&, uint64_t) override {}
+
+  static constexpr char kAsked[] =
+      "host-1 port 1: PM Get(ClassPortInfo) to LID 2: 3 tries in 300ms, none "
+      "answered: ";
+
+  Lab lab_{Chain(1), Lab::kStatically};
+  const LinkOutages outages_{lab_.timers, lab_.fabric};
+  const Diagnosis diagnosis_{lab_.fabric, outages_,
+                             [](fabric::PortId, uint32_t) { return "loss-1"; },
+                             lab_.timers.Now()};
+  FabricAdapters adapters_{lab_.fabric};
+  std::optional<MadTimeouts> timeouts_;
+  HostTable hosts_{lab_.timers, adapters_};
+  std::optional<WhyMethods> methods_;
+  std::shared_ptr<mad::Host> host_;
+  std::unique_ptr<mad::Agent> agent_;
+};
+
+TEST_F(MadTimeoutsTest, WhatIsAnsweredIsNotKept) {
+  Ask(wire::Lid{2});
+  EXPECT_THAT(Mads(), IsEmpty());
+}
+
+TEST_F(MadTimeoutsTest, ALinkThatWasDownIsNamed) {
+  lab_.SetLink(lab_.Host(2), 1, false);
+  Ask(wire::Lid{2});
+  EXPECT_EQ(Why(), std::string(kAsked) +
+                       "dropped at sw1/2: the link was down from 0 on (3 "
+                       "times)");
+  EXPECT_THAT(Mads("host-2"), IsEmpty());
+}
+
+TEST_F(MadTimeoutsTest, TheAnswersWayIsLookedAtAsWell) {
+  lab_.AddFault(lab_.Host(2), 1, fabric::Fabric::Direction::kTransmit,
+                {.loss = 1});
+  Ask(wire::Lid{2});
+  EXPECT_EQ(Why(), std::string(kAsked) +
+                       "the answer was dropped at host-2/1: lost by loss-1 (3 "
+                       "times)");
+}
+
+TEST_F(MadTimeoutsTest, WhatIsSentAgainIsKeptOnce) {
+  lab_.SetLink(lab_.Host(2), 1, false);
+  Ask(wire::Lid{2});
+  Ask(wire::Lid{2});
+  EXPECT_THAT(Why(), ::testing::HasSubstr("6 tries in 601ms"));
+  Ask(wire::Lid{9});
+  EXPECT_THAT(Mads(), SizeIs(2));
+}
+
+TEST_F(MadTimeoutsTest, ALidThatNoRouteLeadsToIsSaid) {
+  Ask(wire::Lid{9});
+  EXPECT_THAT(Why(), EndsWith("dropped at sw1/1: no forwarding entry leads to "
+                              "its LID (3 times)"));
+}
+
+TEST_F(MadTimeoutsTest, OfAProgramThatEndsFirstOnlyWhatWasLostIsKept) {
+  lab_.SetLink(lab_.Host(2), 1, false);
+  for (const auto& [lid, attribute] :
+       {std::pair(2, AttributeId::kClassPortInfo),
+        std::pair(1, AttributeId::kPortCounters)}) {
+    const mad::Outgoing get =
+        LidGet(1, MgmtClass::kDevice, wire::Lid(lid), attribute);
+    ASSERT_TRUE(agent_
+                    ->Send({.to = get.to,
+                            .mad = {get.mad.begin(), get.mad.end()},
+                            .timeout = absl::Milliseconds(100)})
+                    .ok());
+  }
+  lab_.timers.RunFor(absl::Milliseconds(50));
+  agent_.reset();
+  EXPECT_EQ(Why(),
+            "host-1 port 1: DM Get(ClassPortInfo) to LID 2: 1 try in 50ms, "
+            "none answered: dropped at sw1/2: the link was down from 0 on");
+}
+
+TEST_F(MadTimeoutsTest, WhoGotItAndWasSilentIsSaid) {
+  const mad::Outgoing get =
+      LidGet(1, MgmtClass::kDevice, wire::Lid{2}, AttributeId::kClassPortInfo);
+  ASSERT_TRUE(agent_
+                  ->Send({.to = get.to,
+                          .mad = {get.mad.begin(), get.mad.end()},
+                          .timeout = absl::Milliseconds(100)})
+                  .ok());
+  lab_.timers.RunFor(absl::Seconds(1));
+  EXPECT_EQ(Why(),
+            "host-1 port 1: DM Get(ClassPortInfo) to LID 2: 1 try in 100ms, "
+            "none answered: host-2 got it and did not answer in time");
+}
+
+}  // namespace
+}  // namespace ibemu::daemon
