@@ -22,7 +22,7 @@ class FakeMemory : public verbs::Memory {
 
   FakeMemory(Timers& timers, size_t size) : timers_(timers), bytes_(size) {}
 
-  uint64_t process() const override { return reinterpret_cast<uint64_t>(this); }
+  uint64_t process() const override { return process_; }
 
   void PinPages(uint64_t start, uint64_t length, bool writable,
                 Pinned done) override {
@@ -77,6 +77,12 @@ class FakeMemory : public verbs::Memory {
   std::vector<bool> pins_wanted_writable;
 
  private:
+  // A number that no other one has.
+  static uint64_t NextProcess() {
+    static uint64_t last = 0;
+    return ++last;
+  }
+
   void Run(bool write, std::vector<verbs::MemoryPiece> pieces, Done done) {
     ++calls;
     size_t size = 0;
@@ -112,6 +118,7 @@ class FakeMemory : public verbs::Memory {
     timers_.RunAt(free_at_, std::move(task));
   }
 
+  const uint64_t process_ = NextProcess();
   Timers& timers_;
   std::vector<std::byte> bytes_;
   absl::Duration delay_ = absl::ZeroDuration();

@@ -59,6 +59,10 @@ std::string QueueText(const json& queue) {
   return queue.is_null() ? "shared" : FillText(queue["posted"], queue["size"]);
 }
 
+std::string ProcessText(const json& pid) {
+  return pid.is_null() ? "ibemud" : pid.dump();
+}
+
 absl::Status List(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const json all, ListPages(flags.fabric, "qp.list",
                                                    flags.what, "queue_pairs"));
@@ -73,7 +77,7 @@ absl::Status List(const Flags& flags) {
                qp["type"].get<std::string>(), qp["state"].get<std::string>(),
                PeerText(qp["peer"]), QueueText(qp["send"]),
                QueueText(qp["receive"]), qp["send"]["outstanding"].dump(),
-               qp["pid"].dump()});
+               ProcessText(qp["pid"])});
   }
   Print(table.Text());
   return absl::OkStatus();
@@ -138,7 +142,7 @@ std::string DetailsText(const json& qp) {
                                           HexText(qp["qpn"]))});
   table.Add({"type", qp["type"].get<std::string>()});
   table.Add({"state", qp["state"].get<std::string>()});
-  table.Add({"process", qp["pid"].dump()});
+  table.Add({"process", ProcessText(qp["pid"])});
   table.Add({"port", qp["port"].is_null() ? "-" : qp["port"].dump()});
   table.Add({"peer", PeerText(qp["peer"])});
   AddConnection(attributes, table);

@@ -82,6 +82,7 @@ json Describe(const fabric::Node& node, const QueuePairStatus& qp,
   if (!qp.shared_receive_queue) {
     receive = {{"size", qp.receive_size}, {"posted", qp.receives}};
   }
+  const auto process = ProcessNumber(qp.process);
   return {{"node", node.description},
           {"guid", GuidText(node.node_guid)},
           {"qpn", qp.number},
@@ -94,7 +95,7 @@ json Describe(const fabric::Node& node, const QueuePairStatus& qp,
             {"posted", qp.sends},
             {"outstanding", qp.outstanding}}},
           {"receive", std::move(receive)},
-          {"pid", qp.process},
+          {"pid", process ? json(*process) : json()},
           {"counters", DescribeCounters(qp.counters)}};
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "daemon/words/queue_pair_text.h"
 #include "fabric/history/queue_pair_histories.h"
 #include "fabric/subnet/subnet.h"
 #include "nlohmann/json.hpp"
@@ -117,10 +118,11 @@ json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
                                                 : incident.text}});
   }
   const std::string why = diagnosis_.Explain(node, qpn, history);
+  const auto process = ProcessNumber(history.process());
   return {
       {"node", fabric_.subnet().node(node).description},
       {"qpn", qpn},
-      {"pid", history.process()},
+      {"pid", process ? json(*process) : json()},
       {"exists", exists},
       {"why", why.empty() ? json() : json(why)},
       {"failed_ns",

@@ -12,6 +12,12 @@ std::string_view QpTypeText(verbs::QpType type) {
   return number < std::size(kNames) ? kNames[number] : "unknown";
 }
 
+std::optional<uint64_t> ProcessNumber(uint64_t process) {
+  // PID_MAX_LIMIT of Linux.  Memory of the daemon's own has larger numbers.
+  constexpr uint64_t kMost = 1u << 22;
+  return process <= kMost ? std::optional(process) : std::nullopt;
+}
+
 std::vector<std::string_view> AccessWords(uint32_t access) {
   constexpr std::pair<uint32_t, std::string_view> kWords[] = {
       {verbs::access::kLocalWrite, "local-write"},

@@ -71,7 +71,7 @@ def test_each_kind_of_object_is_listed_while_its_program_has_it(fabric):
 
 
 def test_members_of_a_group_are_listed_while_they_are_attached(fabric):
-    lab = fabric("single-switch:hosts=2")
+    lab = fabric("single-switch:hosts=2", sm="builtin")
     receiver = lab.start("node-2", "mckey", "-m", "239.1.2.3")
     until(lambda: len(json.loads(
         lab.ibemu("mcast", "ls", "--json").stdout)) == 1)
@@ -80,6 +80,9 @@ def test_members_of_a_group_are_listed_while_they_are_attached(fabric):
     assert member["mgid"] == "ff12:4001:ffff::f01:203"
     assert (member["qpn"], member["pid"]) == (queue["qpn"], queue["pid"])
     assert member["mlid"] >= 0xc000
+    pids = {line.split()[-1] for line in
+            lab.ibemu("qp", "ls", "node-2").stdout.splitlines()[1:]}
+    assert pids == {"ibemud", str(member["pid"])}, "ib0 of the host is up"
     receiver.stop()
     assert lab.ibemu("mcast", "ls").stdout.count("\n") == 1
 

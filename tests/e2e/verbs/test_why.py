@@ -102,8 +102,8 @@ def test_why_names_what_kept_a_management_packet_from_its_answer(fabric):
 
 
 def test_why_names_the_connections_that_were_refused(fabric):
-    lab = fabric("single-switch:hosts=2", sm="static")
-    other = lab.start("node-2", "stdbuf", "-oL", "rping", "-s", "-d", "-p", "9")
+    lab = fabric("single-switch:hosts=2", sm="builtin")
+    other = lab.start("node-2", "stdbuf", "-oL", "rping", "-s", "-d", "-p", "7999")
     other.wait_for("rdma_listen")
     refused = lab.run("node-1", "rping", "-c", "-a", "node-2", "-C1",
                       check=False)
