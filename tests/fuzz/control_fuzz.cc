@@ -11,7 +11,10 @@
 #include "absl/strings/str_split.h"
 #include "base/absl_text.h"
 #include "control/rpc.h"
+#include "daemon/adapters/fabric_adapters.h"
+#include "daemon/connections/connection_failures.h"
 #include "daemon/events/fabric_event_log.h"
+#include "daemon/resources/resource_methods.h"
 #include "daemon/subnet/fault_methods.h"
 #include "daemon/subnet/queue_pair_methods.h"
 #include "daemon/words/fault_words.h"
@@ -90,6 +93,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   faults.AddTo(dispatcher);
   ibemu::daemon::QueuePairMethods queue_pairs(fabric);
   queue_pairs.AddTo(dispatcher);
+  ibemu::daemon::FabricAdapters adapters(fabric);
+  ibemu::daemon::HostTable hosts(timers, adapters);
+  const ibemu::cuse::UverbsFiles files;
+  ibemu::daemon::ResourceMethods resources(hosts, files);
+  resources.AddTo(dispatcher);
+  ibemu::daemon::ConnectionFailures failures(adapters);
+  failures.AddTo(dispatcher);
   NobodyInParticular caller;
 
   // Several lines see what those before them did.
