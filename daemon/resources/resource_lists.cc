@@ -30,7 +30,7 @@ class Users {
 
 }  // namespace
 
-void ListCqs(const verbs::Context& context, const TakeResource& take) {
+void ListCqs(const verbs::Context& context, ResourceTaker& taker) {
   const verbs::ContextObjects& objects = context.objects();
   Users send, receive;
   objects.qps.ForEach([&](uint32_t /*handle*/, const verbs::QpObject& qp) {
@@ -38,51 +38,55 @@ void ListCqs(const verbs::Context& context, const TakeResource& take) {
     receive.Add(qp.receive_cq_handle, qp.qp->number());
   });
   objects.cqs.ForEach([&](uint32_t handle, const verbs::CqObject& cq) {
-    take(handle, {{"handle", handle},
-                  {"size", cq.cq->size()},
-                  {"waiting", cq.cq->waiting()},
-                  {"channel", cq.channel != nullptr},
-                  {"send", send.Of(handle)},
-                  {"receive", receive.Of(handle)}});
+    if (!taker.Wants(objects.cqs.PlaceOf(handle))) return;
+    taker.Take({{"handle", handle},
+                {"size", cq.cq->size()},
+                {"waiting", cq.cq->waiting()},
+                {"channel", cq.channel != nullptr},
+                {"send", send.Of(handle)},
+                {"receive", receive.Of(handle)}});
   });
 }
 
-void ListMrs(const verbs::Context& context, const TakeResource& take) {
-  context.objects().mrs.ForEach(
-      [&take](uint32_t handle, const verbs::MrObject& mr) {
-        take(handle, {{"handle", handle},
-                      {"lkey", mr.mr->lkey()},
-                      {"rkey", mr.mr->rkey()},
-                      {"address", mr.init.address},
-                      {"length", mr.init.length},
-                      {"access", AccessWords(mr.init.access)}});
-      });
+void ListMrs(const verbs::Context& context, ResourceTaker& taker) {
+  const auto& mrs = context.objects().mrs;
+  mrs.ForEach([&](uint32_t handle, const verbs::MrObject& mr) {
+    if (!taker.Wants(mrs.PlaceOf(handle))) return;
+    taker.Take({{"handle", handle},
+                {"lkey", mr.mr->lkey()},
+                {"rkey", mr.mr->rkey()},
+                {"address", mr.init.address},
+                {"length", mr.init.length},
+                {"access", AccessWords(mr.init.access)}});
+  });
 }
 
-void ListSrqs(const verbs::Context& context, const TakeResource& take) {
+void ListSrqs(const verbs::Context& context, ResourceTaker& taker) {
   const verbs::ContextObjects& objects = context.objects();
   Users receive;
   objects.qps.ForEach([&](uint32_t /*handle*/, const verbs::QpObject& qp) {
     if (qp.srq_handle) receive.Add(*qp.srq_handle, qp.qp->number());
   });
   objects.srqs.ForEach([&](uint32_t handle, const verbs::SrqObject& srq) {
+    if (!taker.Wants(objects.srqs.PlaceOf(handle))) return;
     const verbs::SrqAttributes attributes = srq.srq->Query();
-    take(handle, {{"handle", handle},
-                  {"size", attributes.max_requests},
-                  {"posted", srq.srq->posted()},
-                  {"limit", attributes.limit},
-                  {"sges", attributes.max_sges},
-                  {"receive", receive.Of(handle)}});
+    taker.Take({{"handle", handle},
+                {"size", attributes.max_requests},
+                {"posted", srq.srq->posted()},
+                {"limit", attributes.limit},
+                {"sges", attributes.max_sges},
+                {"receive", receive.Of(handle)}});
   });
 }
 
-void ListGroups(const verbs::Context& context, const TakeResource& take) {
-  context.objects().qps.ForEach([&take](uint32_t handle,
-                                        const verbs::QpObject& qp) {
+void ListGroups(const verbs::Context& context, ResourceTaker& taker) {
+  const auto& qps = context.objects().qps;
+  qps.ForEach([&](uint32_t handle, const verbs::QpObject& qp) {
+    if (qp.groups.empty() || !taker.Wants(qps.PlaceOf(handle))) return;
     for (const auto& [mgid, mlid] : qp.groups) {
-      take(handle, {{"qpn", qp.qp->number()},
-                    {"mgid", wire::AddressText(wire::IpAddress::Ipv6(mgid))},
-                    {"mlid", mlid}});
+      taker.Take({{"qpn", qp.qp->number()},
+                  {"mgid", wire::AddressText(wire::IpAddress::Ipv6(mgid))},
+                  {"mlid", mlid}});
     }
   });
 }

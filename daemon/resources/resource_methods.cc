@@ -19,8 +19,47 @@ namespace {
 
 using nlohmann::json;
 
-// A place in the list is the number of a file and a handle of 32 bits.
-constexpr int kHandleBits = 32;
+// A place in the list is the number of a file and a place in its context.
+constexpr int kPlaceBits = 32;
+
+// A Page takes the objects of one answer.
+class Page final : public ResourceTaker {
+ public:
+  explicit Page(uint64_t from) : from_(from) {}
+
+  // What follows is of this file.
+  void Begin(uint64_t number, const cuse::UverbsFile& file) {
+    number_ = number;
+    file_ = &file;
+  }
+  bool full() const { return next_ != 0; }
+  json Answer() && {
+    return {{"items", std::move(items_)},
+            {"next", full() ? json(next_) : json()}};
+  }
+
+ private:
+  bool Wants(uint32_t place) override {
+    const uint64_t here = number_ << kPlaceBits | place;
+    if (here < from_ || full()) return false;
+    if (items_.size() < ResourceMethods::kPage) return true;
+    next_ = here;
+    return false;
+  }
+  void Take(json item) override {
+    const mad::Device& device = file_->host().device();
+    item["node"] = device.node_description();
+    item["guid"] = GuidText(device.node_guid());
+    item["pid"] = file_->context().process();
+    items_.push_back(std::move(item));
+  }
+
+  const uint64_t from_;
+  uint64_t next_ = 0;  // the first place that has no room; 0: all have
+  uint64_t number_ = 0;
+  const cuse::UverbsFile* file_ = nullptr;
+  json items_ = json::array();
+};
 
 }  // namespace
 
@@ -53,34 +92,20 @@ absl::StatusOr<json> ResourceMethods::List(
       wanted.push_back(hosts_.Find(adapter));
     }
   }
-  json items = json::array();
-  uint64_t last = 0, next = 0;  // that has room, that has none
-  auto file = files_.all().lower_bound(from >> kHandleBits);
-  for (; file != files_.all().end() && next == 0; ++file) {
-    const cuse::UverbsFile& open = *file->second;
-    mad::Host& host = open.host();
-    if (!name.empty() && std::ranges::none_of(wanted, [&host](const auto& one) {
-          return one.get() == &host;
-        })) {
-      continue;
-    }
-    list(open.context(), [&](uint32_t handle, json item) {
-      const uint64_t place = file->first << kHandleBits | handle;
-      if (place < from || next != 0) return;
-      // All of one handle, or none.
-      if (items.size() >= kPage && place != last) {
-        next = place;
-        return;
-      }
-      last = place;
-      item["node"] = host.device().node_description();
-      item["guid"] = GuidText(host.device().node_guid());
-      item["pid"] = open.context().process();
-      items.push_back(std::move(item));
-    });
+  const auto is_wanted = [&](const cuse::UverbsFile& file) {
+    return name.empty() ||
+           std::ranges::any_of(wanted, [&file](const auto& host) {
+             return host.get() == &file.host();
+           });
+  };
+  Page page(from);
+  for (auto file = files_.all().lower_bound(from >> kPlaceBits);
+       file != files_.all().end() && !page.full(); ++file) {
+    if (!is_wanted(*file->second)) continue;
+    page.Begin(file->first, *file->second);
+    list(file->second->context(), page);
   }
-  return json{{"items", std::move(items)},
-              {"next", next == 0 ? json() : json(next)}};
+  return std::move(page).Answer();
 }
 
 }  // namespace ibemu::daemon

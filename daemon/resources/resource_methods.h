@@ -33,7 +33,7 @@ class ResourceMethods {
   void AddTo(control::MethodTable& dispatcher);
 
  private:
-  using Lister = void (*)(const verbs::Context&, const TakeResource&);
+  using Lister = void (*)(const verbs::Context&, ResourceTaker&);
 
   absl::StatusOr<nlohmann::json> List(Lister list,
                                       control::Parameters& parameters) const;

@@ -33,7 +33,7 @@ class HandleTable {
 
   // Returns the object of `handle`, or null.
   T* Find(uint32_t handle) const {
-    const size_t place = handle & kPlaces;
+    const size_t place = PlaceOf(handle);
     if (place >= slots_.size() || HandleOf(place) != handle) return nullptr;
     return slots_[place].object.get();
   }
@@ -41,7 +41,7 @@ class HandleTable {
   // Removes and returns the object of `handle`; null if there is none.
   std::unique_ptr<T> Remove(uint32_t handle) {
     if (Find(handle) == nullptr) return nullptr;
-    const size_t place = handle & kPlaces;
+    const size_t place = PlaceOf(handle);
     Slot& slot = slots_[place];
     ++slot.uses;
     --size_;
@@ -51,7 +51,12 @@ class HandleTable {
 
   size_t size() const { return size_; }
 
-  // Calls call(handle, object) for each object, in the order of their slots.
+  // Returns where an object is: in the order of ForEach(), and until it ends.
+  static constexpr uint32_t PlaceOf(uint32_t handle) {
+    return handle & kPlaces;
+  }
+
+  // Calls call(handle, object) for each object, in the order of their places.
   template <class Call>
   void ForEach(Call call) const {
     for (size_t place = 0; place < slots_.size(); ++place) {

@@ -1,5 +1,8 @@
 #include "daemon/resources/resource_lists.h"
 
+#include <utility>
+#include <vector>
+
 #include "nlohmann/json.hpp"
 #include "tests/verbs/context_fixture.h"
 
@@ -16,12 +19,22 @@ class ResourceListsTest : public verbs::ContextTest {
     GetContext();
     pd_ = AllocPd();
   }
-  json All(void (*list)(const verbs::Context&, const TakeResource&)) {
+  // Takes all objects.
+  struct Everything final : ResourceTaker {
+    bool Wants(uint32_t place) override {
+      places.push_back(place);
+      return true;
+    }
+    void Take(json item) override { all.push_back(std::move(item)); }
+
+    std::vector<uint32_t> places;
     json all = json::array();
-    list(*context_, [&all](uint32_t /*handle*/, json item) {
-      all.push_back(std::move(item));
-    });
-    return all;
+  };
+  json All(void (*list)(const verbs::Context&, ResourceTaker&)) {
+    Everything taker;
+    list(*context_, taker);
+    EXPECT_THAT(taker.places, ::testing::WhenSorted(taker.places));
+    return taker.all;
   }
   uint32_t CreateSrq(uint32_t size, uint32_t limit) {
     auto request = Answered<ib_uverbs_create_srq>(kPlace);

@@ -61,14 +61,24 @@ struct Client {
     }
     EXPECT_EQ(answer->error, cuse::Errno::kOk);
   }
-  void CreateCqs(size_t count) {
+  // Returns the last one's handle.
+  uint32_t CreateCqs(size_t count) {
+    uint32_t handle = 0;
     for (size_t i = 0; i < count; ++i) {
       auto made = verbs::Blank<ib_uverbs_create_cq_resp>();
       auto request = Answered<ib_uverbs_create_cq>(AddressOf(made));
       request.cqe = 10;
       request.comp_channel = -1;
       Write(PlainCommand(IB_USER_VERBS_CMD_CREATE_CQ, request, sizeof made));
+      handle = made.cq_handle;
     }
+    return handle;
+  }
+  void DestroyCq(uint32_t handle) {
+    auto made = verbs::Blank<ib_uverbs_destroy_cq_resp>();
+    auto request = Answered<ib_uverbs_destroy_cq>(AddressOf(made));
+    request.cq_handle = handle;
+    Write(PlainCommand(IB_USER_VERBS_CMD_DESTROY_CQ, request, sizeof made));
   }
 
   testing::PostBox& posts;
@@ -147,6 +157,19 @@ TEST_F(ResourceMethodsTest, AnAnswerIsBoundedAndTheNextGoesOn) {
   EXPECT_EQ(page["items"].back()["node"], "host-2");
   const json rest = Result("cq.list", {{"from", page["next"]}});
   EXPECT_THAT(NodesOf(rest["items"]), ElementsAre("host-2", "host-2"));
+  EXPECT_EQ(rest["next"], nullptr);
+}
+
+TEST_F(ResourceMethodsTest, HandlesThatWereUsedBeforeAreListedOnceAsWell) {
+  // The handle of a place that is used again is larger than those behind it.
+  Client& client = Open("host-1");
+  client.DestroyCq(client.CreateCqs(1));
+  client.CreateCqs(ResourceMethods::kPage + 1);
+  const json page = Result("cq.list", json::object());
+  EXPECT_EQ(page["items"].size(), ResourceMethods::kPage);
+  const json rest = Result("cq.list", {{"from", page["next"]}});
+  EXPECT_EQ(rest["items"].size(), 1u);
+  EXPECT_NE(rest["items"][0]["handle"], page["items"][0]["handle"]);
   EXPECT_EQ(rest["next"], nullptr);
 }
 
