@@ -42,7 +42,7 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
       connection_methods_(connections_),
       networks_(*loop_, backend_->adapters(), connections_),
       attachments_(*loop_, hosts_, connections_, networks_),
-      resource_methods_(hosts_, attachments_.uverbs_files()) {
+      resource_methods_(backend_->adapters(), attachments_.uverbs_files()) {
   connections_.SetWatcher(connection_events_);
   backend_->AddTo(dispatcher_, hosts_);
   connection_failures_.AddTo(dispatcher_);

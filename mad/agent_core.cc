@@ -177,6 +177,7 @@ Transaction& AgentCore::Open(const Outgoing& packet,
   transaction.cookie = message.cookie;
   transaction.timeout = message.timeout;
   transaction.retries_left = message.retries;
+  transaction.tries = 1;
   transaction.begin = timers().Now();
   transaction.packet = packet;
   return transaction;
@@ -291,7 +292,7 @@ void AgentCore::OnTimeout(Transaction& transaction) {
 
 // The segments of a message with RMPP are not kept.
 void AgentCore::TellTimeout(const Transaction& transaction, bool agent_ended) {
-  if (transaction.rmpp != nullptr) return;
+  if (transaction.rmpp != nullptr || transaction.is_response) return;
   dispatcher_.TellTimeout({.packet = transaction.packet,
                            .tries = transaction.tries,
                            .waited = timers().Now() - transaction.begin,

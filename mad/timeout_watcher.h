@@ -7,8 +7,9 @@
 
 namespace ibemu::mad {
 
-// An UnansweredSend is a MAD whose last timeout is over, or whose agent ended
-// before that: a program waits as long as its MAD, and may be the first.
+// An UnansweredSend is a request whose last timeout is over, or whose agent has
+// ended before that: a program that waits for as long as it told the agent to
+// may give up first.
 struct UnansweredSend {
   int port = 0;
   const Outgoing& packet;    // as it was sent
@@ -17,8 +18,8 @@ struct UnansweredSend {
   bool agent_ended = false;  // the answer may be on its way
 };
 
-// A TimeoutWatcher hears of them before the client does.  It must not send or
-// destroy agents.  Host::SetTimeoutWatcher() attaches one.
+// A TimeoutWatcher hears of sends without an answer before the client does.  It
+// must not send or destroy agents.  Host::SetTimeoutWatcher() attaches one.
 class TimeoutWatcher {
  public:
   virtual void OnTimeout(const UnansweredSend& send) = 0;

@@ -146,6 +146,7 @@ class FakeProvider : public verbs::Provider {
     mr_init = init;
     return std::make_unique<FakeMr>();
   }
+  absl::Duration TakeMrDelay() override { return mr_delay; }
   absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
       verbs::Pd&, const verbs::AddressAttributes&) override {
     return std::make_unique<FakeAh>();
@@ -181,6 +182,7 @@ class FakeProvider : public verbs::Provider {
   verbs::PortAttributes port{};
   uint64_t pd_process = 0;
   verbs::MrInit mr_init;
+  absl::Duration mr_delay = absl::ZeroDuration();
   FakeCq* cq = nullptr;
   FakeSrq* srq = nullptr;
   FakeQp* qp = nullptr;

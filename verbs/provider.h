@@ -214,6 +214,9 @@ class AsyncEventListener {
  public:
   // Called for each event; `port` is 0 if it is one of the whole device.
   virtual void OnDeviceEvent(EventType type, int port) = 0;
+  // Returns true if a program hears of the event: what the host itself needs to
+  // know comes whatever somebody does to programs.
+  virtual bool IsOfProgram() const { return false; }
 
  protected:
   ~AsyncEventListener() = default;
@@ -243,9 +246,9 @@ class Provider {
   // is created in it.
   virtual absl::StatusOr<std::unique_ptr<Pd>> CreatePd(uint64_t process) = 0;
   virtual absl::StatusOr<std::unique_ptr<Mr>> CreateMr(const MrInit& init) = 0;
-  // Returns how much longer than it has to the next registration takes: what
-  // somebody asked for, to see what becomes of programs then.
-  virtual absl::Duration NextMrDelay() { return absl::ZeroDuration(); }
+  // Counts a registration that is to come, and returns how long it has to wait
+  // for: a delay that somebody asked for, to see what becomes of programs.
+  virtual absl::Duration TakeMrDelay() { return absl::ZeroDuration(); }
   virtual absl::StatusOr<std::unique_ptr<Ah>> CreateAh(
       Pd& pd, const AddressAttributes& attributes) = 0;
   virtual absl::StatusOr<std::unique_ptr<Cq>> CreateCq(

@@ -16,16 +16,6 @@ size_t Width(const std::string& text) {
       }));
 }
 
-// Returns a cell that stays in its line: names of nodes come from strangers,
-// and may hold anything.
-std::string OneLine(std::string text) {
-  absl::StripTrailingAsciiWhitespace(&text);
-  for (char& c : text) {
-    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
-  }
-  return text;
-}
-
 bool IsNumber(const std::string& text) {
   return text.empty() || text == "-" ||
          std::all_of(text.begin(), text.end(),
@@ -34,9 +24,15 @@ bool IsNumber(const std::string& text) {
 
 }  // namespace
 
-Table::Table(std::vector<std::string> titles) {
-  rows_.push_back(std::move(titles));
+std::string OneLine(std::string text) {
+  absl::StripTrailingAsciiWhitespace(&text);
+  for (char& c : text) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
+  }
+  return text;
 }
+
+Table::Table(std::vector<std::string> titles) { Add(std::move(titles)); }
 
 void Table::Add(std::vector<std::string> cells) {
   for (std::string& cell : cells) cell = OneLine(std::move(cell));

@@ -83,12 +83,12 @@ absl::Status List(const Flags& flags) {
   return absl::OkStatus();
 }
 
-// "67.1 ms"
+// "67.108864ms"
 std::string DurationText(const json& nanoseconds) {
   return absl::FormatDuration(absl::Nanoseconds(nanoseconds.get<int64_t>()));
 }
 
-// "LID 3, SL 0; GID fe80::1, hop limit 64"
+// "LID 3, SL 0, path bits 0; to GID fe80::1, from GID 0, hop limit 64"
 std::string AddressText(const json& address) {
   std::string text = absl::StrFormat(
       "LID %d, SL %d, path bits %d", address["dlid"].get<int>(),

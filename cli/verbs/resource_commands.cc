@@ -87,7 +87,7 @@ std::string QpnsText(const json& numbers) {
 }
 
 std::string WordsText(const json& words) {
-  if (words.empty()) return "local-read";
+  if (words.empty()) return "-";
   return absl::StrJoin(words, ",", [](std::string* text, const json& word) {
     absl::StrAppend(text, word.get<std::string>());
   });

@@ -35,6 +35,7 @@ of its connections failed, and why.
 
   QPN             the number of one queue pair (0x12 or 18), of which all is
                   printed; without it, those in which something failed
+  PID             the number of a process where the daemon runs
   --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
                   "default")
   --json          for programs: all queue pairs
@@ -59,13 +60,18 @@ json ParametersOf(const std::string& what) {
 
 // Asks about what has this name; a number that is no node's is a process's.
 absl::StatusOr<json> Ask(control::Client& client, const std::string& what) {
-  absl::StatusOr<json> result =
-      client.Call("queue_pair.why", ParametersOf(what));
+  const json parameters = ParametersOf(what);
+  absl::StatusOr<json> result = client.Call("queue_pair.why", parameters);
   int64_t process = 0;
-  if (result.ok() || !absl::SimpleAtoi(what, &process) || process <= 0) {
-    return result;
+  if (!result.ok() && absl::SimpleAtoi(what, &process) && process > 0) {
+    return client.Call("queue_pair.why", {{"pid", process}});
   }
-  return client.Call("queue_pair.why", {{"pid", process}});
+  IBEMU_RETURN_IF_ERROR(result.status());
+  (*result)["connections"] = json::array();
+  if (parameters.contains("qpn")) return result;
+  IBEMU_ASSIGN_OR_RETURN(json more, client.Call("connection.why", parameters));
+  (*result)["connections"] = std::move(more["failures"]);
+  return result;
 }
 
 std::string Seconds(const json& nanoseconds) {
@@ -96,9 +102,10 @@ std::vector<std::string> QueuePairTexts(const json& queue_pairs, bool all) {
   for (const json& queue_pair : queue_pairs) {
     const bool failed = !queue_pair["why"].is_null();
     if (!failed && !all) continue;
-    texts.push_back(absl::StrCat(failed ? queue_pair["why"].get<std::string>()
-                                        : "no work request has failed",
-                                 "\n\n", HistoryText(queue_pair)));
+    texts.push_back(
+        absl::StrCat(failed ? OneLine(queue_pair["why"].get<std::string>())
+                            : "no work request has failed",
+                     "\n\n", HistoryText(queue_pair)));
   }
   return texts;
 }
@@ -108,7 +115,7 @@ std::string MadsText(const json& mads) {
   std::string text;
   for (const json& mad : mads) {
     absl::StrAppendFormat(&text, "%13s  %-10s  %s\n", Seconds(mad["end_ns"]),
-                          "mad", mad["why"].get<std::string>());
+                          "mad", OneLine(mad["why"].get<std::string>()));
   }
   return text;
 }
@@ -122,23 +129,18 @@ std::string ConnectionsText(const json& failures) {
 }
 
 absl::Status Why(const Flags& flags) {
-  const json parameters = ParametersOf(flags.what);
-  const bool one = parameters.contains("qpn");
+  const bool one = ParseQueuePairName(flags.what).has_value();
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
-  IBEMU_ASSIGN_OR_RETURN(json result, Ask(client, flags.what));
-  result["connections"] = json::array();
-  // A process is no node, and one queue pair no host.
-  if (const auto more = client.Call("connection.why", parameters); more.ok()) {
-    result["connections"] = (*more)["failures"];
-  }
+  IBEMU_ASSIGN_OR_RETURN(const json result, Ask(client, flags.what));
   if (flags.json) {
     Print(control::DumpForPeople(result));
     return absl::OkStatus();
   }
   std::vector<std::string> texts = QueuePairTexts(result["queue_pairs"], one);
   for (std::string text :
-       {MadsText(result["mads"]), ConnectionsText(result["connections"])}) {
+       {MadsText(result["mads"]),
+        ConnectionsText(result.value("connections", json::array()))}) {
     if (!text.empty()) texts.push_back(std::move(text));
   }
   if (texts.empty()) {

@@ -109,7 +109,10 @@ void ConnectionEvents::OnConnection(const Id& id, const ConnectionNews& news) {
                 {"space", SpaceText(id.space())},
                 {"service_id", absl::StrFormat("0x%016x", ServiceIdOf(id))}};
   AddDetails(id, news, event);
-  if (failed) failures_.Add(events_.Stamp(kind, event));
+  if (failed) {
+    failures_.Add(events_.Stamp(kind, event), ends_.OwnerOf(*id.port()),
+                  ends_.PeerOf(id));
+  }
   if (wanted) events_.Tell(kind, event);
 }
 

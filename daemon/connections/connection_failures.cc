@@ -1,6 +1,5 @@
 #include "daemon/connections/connection_failures.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,9 +10,15 @@ namespace ibemu::daemon {
 
 using nlohmann::json;
 
-void ConnectionFailures::Add(json event) {
-  if (failures_.size() == kMost) failures_.pop_front();
-  failures_.push_back(std::move(event));
+void ConnectionFailures::Add(const json& event, std::optional<AdapterId> here,
+                             std::optional<AdapterId> there) {
+  if (there == here) there.reset();
+  for (const std::optional<AdapterId>& end : {here, there}) {
+    if (!end) continue;
+    std::deque<json>& failures = failures_[*end];
+    if (failures.size() == kMost) failures.pop_front();
+    failures.push_back(event);
+  }
 }
 
 void ConnectionFailures::AddTo(control::MethodTable& dispatcher) {
@@ -29,18 +34,13 @@ absl::StatusOr<json> ConnectionFailures::Why(
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> wanted,
                          adapters_.FindHost(name));
-  std::vector<std::string> nodes;
+  json all = json::array();
   for (const AdapterId adapter : wanted) {
-    nodes.push_back(adapters_.description(adapter));
+    const auto found = failures_.find(adapter);
+    if (found == failures_.end()) continue;
+    for (const json& event : found->second) all.push_back(event);
   }
-  json failures = json::array();
-  for (const json& event : failures_) {
-    const bool concerned = std::ranges::any_of(nodes, [&](const auto& node) {
-      return event["from"]["node"] == node || event["to"]["node"] == node;
-    });
-    if (concerned) failures.push_back(event);
-  }
-  return json{{"failures", std::move(failures)}};
+  return json{{"failures", std::move(all)}};
 }
 
 }  // namespace ibemu::daemon

@@ -1,9 +1,12 @@
-// ConnectionFailures: the last connections that failed.
+// ConnectionFailures: the last connections of each host that failed.
 #ifndef IBEMU_DAEMON_CONNECTIONS_CONNECTION_FAILURES_H_
 #define IBEMU_DAEMON_CONNECTIONS_CONNECTION_FAILURES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <map>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "control/rpc.h"
@@ -12,22 +15,24 @@
 
 namespace ibemu::daemon {
 
-// A ConnectionFailures keeps the events of the last kMost connections, and of
-// resolutions of addresses, paths and service IDs, that failed: whether or not
-// somebody listened to events then.
+// A ConnectionFailures keeps the events of the last kMost connections of each
+// host, and of resolutions of addresses, paths and service IDs, that failed:
+// whether or not somebody listened to events then.
 class ConnectionFailures {
  public:
-  static constexpr size_t kMost = 256;
+  static constexpr size_t kMost = 32;
 
   // `adapters` must outlive this.
   explicit ConnectionFailures(Adapters& adapters) : adapters_(adapters) {}
 
-  // Adds an event "connection" or "datagram".
-  void Add(nlohmann::json event);
+  // Adds an event "connection" or "datagram" to the hosts at its ends; an end
+  // that is none of this daemon's is nothing.
+  void Add(const nlohmann::json& event, std::optional<AdapterId> here,
+           std::optional<AdapterId> there);
 
   // Adds connection.why {"node": "node-1"}: {"failures": [...]}, the events of
-  // those in which a host took part, the latest last.  This must outlive
-  // `dispatcher`'s last call.
+  // those in which a host took part, of each adapter the latest last.  This
+  // must outlive `dispatcher`'s last call.
   //
   // Errors: Adapters::FindHost()'s.
   void AddTo(control::MethodTable& dispatcher);
@@ -36,7 +41,7 @@ class ConnectionFailures {
   absl::StatusOr<nlohmann::json> Why(control::Parameters& parameters) const;
 
   Adapters& adapters_;
-  std::deque<nlohmann::json> failures_;
+  std::map<AdapterId, std::deque<nlohmann::json>> failures_;
 };
 
 }  // namespace ibemu::daemon

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,19 +83,15 @@ absl::StatusOr<json> ResourceMethods::List(
   const auto from = static_cast<uint64_t>(
       parameters.Number("from", 0, 0, std::numeric_limits<int64_t>::max()));
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  std::vector<std::shared_ptr<const mad::Host>> wanted;
+  std::vector<const mad::Device*> wanted;
   if (!name.empty()) {
-    IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> adapters,
-                           hosts_.adapters().FindHost(name));
-    for (const AdapterId adapter : adapters) {
-      wanted.push_back(hosts_.Find(adapter));
-    }
+    IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> found,
+                           adapters_.FindHost(name));
+    for (const AdapterId one : found) wanted.push_back(&adapters_.device(one));
   }
   const auto is_wanted = [&](const cuse::UverbsFile& file) {
     return name.empty() ||
-           std::ranges::any_of(wanted, [&file](const auto& host) {
-             return host.get() == &file.host();
-           });
+           std::ranges::find(wanted, &file.host().device()) != wanted.end();
   };
   Page page(from);
   for (auto file = files_.all().lower_bound(from >> kPlaceBits);

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "control/rpc.h"
 #include "cuse/uverbs/uverbs_files.h"
-#include "daemon/adapters/host_table.h"
+#include "daemon/adapters/adapters.h"
 #include "daemon/resources/resource_lists.h"
 
 namespace ibemu::daemon {
@@ -18,13 +18,14 @@ class ResourceMethods {
   static constexpr size_t kPage = 500;
 
   // Both must outlive this object.
-  ResourceMethods(HostTable& hosts, const cuse::UverbsFiles& files)
-      : hosts_(hosts), files_(files) {}
+  ResourceMethods(Adapters& adapters, const cuse::UverbsFiles& files)
+      : adapters_(adapters), files_(files) {}
 
   // Adds cq.list, mr.list, srq.list and mcast.list {"node", "from"}: what
   // programs have on a host, or without "node" on all, in the order in which
-  // the programs came.  {"items": [...], "next": 5} has at most kPage objects,
-  // or one queue pair's groups more; each is ListCqs()' or its like's and
+  // the programs came.  {"items": [...], "next": 4294967301} has at most kPage
+  // objects, or one queue pair's groups more; each is ListCqs()' or its like's
+  // and
   // {"node": "node-1", "guid": "0x...", "pid": 4711}.  "next" is what to give
   // as "from" for more; null: there are none.  This object must outlive the
   // last call of `dispatcher`.
@@ -38,7 +39,7 @@ class ResourceMethods {
   absl::StatusOr<nlohmann::json> List(Lister list,
                                       control::Parameters& parameters) const;
 
-  HostTable& hosts_;
+  Adapters& adapters_;
   const cuse::UverbsFiles& files_;
 };
 

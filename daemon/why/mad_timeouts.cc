@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -21,11 +22,15 @@ std::string NameOrNumber(std::string_view name, unsigned number) {
   return name.empty() ? absl::StrFormat("0x%x", number) : std::string(name);
 }
 
-// "0,1,3"
-std::string RouteText(const mad::MadBytes& smp) {
-  const auto path = wire::Get<&mad::Smp::initial_path>(smp);
+// "0,1,3"; empty if the packet has no directed route.
+std::string RouteText(const mad::MadBytes& mad) {
+  if (wire::Get<&MadHeader::mgmt_class>(mad) !=
+      mad::MgmtClass::kSubnetDirectedRoute) {
+    return "";
+  }
+  const auto path = wire::Get<&mad::Smp::initial_path>(mad);
   const size_t hops =
-      std::min<size_t>(wire::Get<&mad::Smp::hop_count>(smp), path.size() - 1);
+      std::min<size_t>(wire::Get<&mad::Smp::hop_count>(mad), path.size() - 1);
   std::string text = "0";
   for (size_t hop = 1; hop <= hops; ++hop) {
     absl::StrAppend(&text, ",", path[hop]);
@@ -34,7 +39,7 @@ std::string RouteText(const mad::MadBytes& smp) {
 }
 
 // "SM Get(NodeInfo) by the directed route 0,1", "SA Get(PathRecord) to LID 3"
-std::string MadText(const mad::Outgoing& packet) {
+std::string RequestText(const mad::Outgoing& packet) {
   const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(packet.mad);
   const auto method = wire::Get<&MadHeader::method>(packet.mad);
   const auto attribute = wire::Get<&MadHeader::attr_id>(packet.mad);
@@ -45,8 +50,9 @@ std::string MadText(const mad::Outgoing& packet) {
       NameOrNumber(mad::NameOf(mgmt_class, attribute),
                    static_cast<unsigned>(attribute)),
       ")");
-  if (mgmt_class == mad::MgmtClass::kSubnetDirectedRoute) {
-    return absl::StrCat(what, " by the directed route ", RouteText(packet.mad));
+  const std::string route = RouteText(packet.mad);
+  if (!route.empty()) {
+    return absl::StrCat(what, " by the directed route ", route);
   }
   return absl::StrFormat("%s to LID %d", what,
                          static_cast<unsigned>(packet.to.dlid));
@@ -63,6 +69,31 @@ MadTimeouts::MadTimeouts(Timers& timers, fabric::Fabric& fabric,
 
 MadTimeouts::~MadTimeouts() { fabric_.RemoveWatcher(*this); }
 
+const std::deque<MadTimeouts::Timeout>& MadTimeouts::Of(
+    topology::NodeId node) const {
+  static const std::deque<Timeout> none;
+  const auto found = timeouts_.find(node);
+  return found == timeouts_.end() ? none : found->second;
+}
+
+std::string MadTimeouts::Why(const Timeout& timeout) const {
+  if (!timeout.lost.empty()) return timeout.lost;
+  if (!timeout.all_known) return "the cause is not known";
+  if (!timeout.lid) {
+    return "whom the route leads to got it and did not answer in time";
+  }
+  const fabric::Subnet& subnet = fabric_.subnet();
+  const auto port = std::ranges::find_if(
+      subnet.ports(),
+      [&](const fabric::NodePort& one) { return one.Owns(*timeout.lid); });
+  if (port == subnet.ports().end()) {
+    return absl::StrFormat("no port has LID %d",
+                           static_cast<unsigned>(*timeout.lid));
+  }
+  return absl::StrCat(subnet.node(port->node).description,
+                      " got it and did not answer in time");
+}
+
 void MadTimeouts::OnHost(AdapterId adapter, mad::Host& host) {
   const topology::NodeId node = FabricAdapters::NodeOf(adapter);
   host.SetTimeoutWatcher(watches_.try_emplace(node, *this, node).first->second);
@@ -74,8 +105,10 @@ void MadTimeouts::OnDrop(const fabric::DroppedPacket& dropped) {
   if (drops_.size() == kMostDrops) drops_.pop_front();
   drops_.push_back(
       {.tid = wire::Get<&MadHeader::tid>(packet.mad),
-       .mgmt_class = wire::Get<&MadHeader::mgmt_class>(packet.mad),
        .is_answer = IsResponse(wire::Get<&MadHeader::method>(packet.mad)),
+       .slid = packet.slid,
+       .dlid = packet.dlid,
+       .route = RouteText(packet.mad),
        .time = timers_.Now(),
        .where = {.port = dropped.port,
                  .cause = dropped.cause,
@@ -84,77 +117,68 @@ void MadTimeouts::OnDrop(const fabric::DroppedPacket& dropped) {
 
 void MadTimeouts::Add(topology::NodeId node, const mad::UnansweredSend& send) {
   const absl::Time now = timers_.Now();
-  const std::optional<std::string> lost = WhereLost(send, now - send.waited);
-  if (send.agent_ended && !lost) return;
-  Timeout timeout{.node = node,
-                  .port = send.port,
+  Timeout timeout{.port = send.port,
                   .begin = now - send.waited,
                   .end = now,
                   .tries = send.tries,
-                  .what = MadText(send.packet)};
-  timeout.why = lost ? *lost : WhoDidNotAnswer(send.packet);
-  // The same once more, with nothing in between.
-  if (!timeouts_.empty()) {
-    const Timeout& last = timeouts_.back();
-    if (last.node == node && last.port == timeout.port &&
-        last.what == timeout.what && last.end >= timeout.begin) {
-      timeout.begin = last.begin;
-      timeout.tries += last.tries;
-      timeouts_.pop_back();
-    }
+                  .what = RequestText(send.packet),
+                  .lost = WhereLost(node, send)};
+  if (send.agent_ended && timeout.lost.empty()) return;
+  timeout.all_known =
+      drops_.size() < kMostDrops || drops_.front().time < timeout.begin;
+  if (RouteText(send.packet.mad).empty()) timeout.lid = send.packet.to.dlid;
+  std::deque<Timeout>& all = timeouts_[node];
+  if (!all.empty() && all.back().port == timeout.port &&
+      all.back().what == timeout.what &&
+      timeout.begin - all.back().end <= kPause) {
+    timeout.begin = all.back().begin;
+    timeout.tries += all.back().tries;
+    all.pop_back();
   }
-  if (timeouts_.size() == kMost) timeouts_.pop_front();
-  timeouts_.push_back(std::move(timeout));
+  if (all.size() == kMost) all.pop_front();
+  all.push_back(std::move(timeout));
+}
+
+bool MadTimeouts::IsOf(const Drop& drop, const mad::Outgoing& request,
+                       const fabric::NodePort& sender) const {
+  if (drop.tid != wire::Get<&MadHeader::tid>(request.mad) ||
+      drop.route != RouteText(request.mad)) {
+    return false;
+  }
+  if (!drop.route.empty()) return true;
+  const wire::Lid peer = drop.is_answer ? drop.slid : drop.dlid;
+  const wire::Lid own = drop.is_answer ? drop.dlid : drop.slid;
+  return peer == request.to.dlid &&
+         (sender.Owns(own) || sender.info.lid == own);
 }
 
 // From the near end to the far one, and back.
-std::optional<std::string> MadTimeouts::WhereLost(
-    const mad::UnansweredSend& send, absl::Time since) const {
-  auto drop = DropText(send.packet, since, /*is_answer=*/false);
-  if (drop) return drop;
-  drop = DropText(send.packet, since, /*is_answer=*/true);
-  return drop ? std::optional(absl::StrCat("the answer was ", *drop)) : drop;
-}
-
-std::string MadTimeouts::WhoDidNotAnswer(const mad::Outgoing& packet) const {
-  if (wire::Get<&MadHeader::mgmt_class>(packet.mad) ==
-      mad::MgmtClass::kSubnetDirectedRoute) {
-    return "whom the route leads to got it and did not answer in time";
-  }
+std::string MadTimeouts::WhereLost(topology::NodeId node,
+                                   const mad::UnansweredSend& send) const {
+  const absl::Time since = timers_.Now() - send.waited;
   const fabric::Subnet& subnet = fabric_.subnet();
-  const auto port = std::ranges::find_if(
-      subnet.ports(),
-      [&](const fabric::NodePort& one) { return one.Owns(packet.to.dlid); });
-  if (port == subnet.ports().end()) {
-    return absl::StrFormat("no port has LID %d",
-                           static_cast<unsigned>(packet.to.dlid));
-  }
-  return absl::StrCat(subnet.node(port->node).description,
-                      " got it and did not answer in time");
-}
-
-std::optional<std::string> MadTimeouts::DropText(const mad::Outgoing& packet,
-                                                 absl::Time since,
-                                                 bool is_answer) const {
-  const auto tid = wire::Get<&MadHeader::tid>(packet.mad);
-  const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(packet.mad);
-  Incident found{.kind = Incident::Kind::kDropped, .count = 0};
-  for (auto drop = drops_.rbegin(); drop != drops_.rend(); ++drop) {
-    if (drop->time < since) break;
-    if (drop->tid != tid || drop->mgmt_class != mgmt_class ||
-        drop->is_answer != is_answer) {
-      continue;
-    }
+  const fabric::NodePort& sender =
+      subnet.port(subnet.port_id(subnet.node(node), send.port));
+  Incident request{.kind = Incident::Kind::kDropped, .count = 0};
+  Incident answer = request;
+  for (auto drop = drops_.rbegin();
+       drop != drops_.rend() && drop->time >= since; ++drop) {
+    if (!IsOf(*drop, send.packet, sender)) continue;
+    Incident& found = drop->is_answer ? answer : request;
     if (!found.drop) {
       found.drop = drop->where;
       found.last = drop->time;
     }
     if (drop->where == *found.drop) ++found.count;
   }
-  if (!found.drop) return std::nullopt;
-  std::string text = diagnosis_.DropText(found);
-  if (found.count > 1) absl::StrAppendFormat(&text, " (%d times)", found.count);
-  return text;
+  const auto text = [this](const Incident& found) {
+    const std::string place = diagnosis_.DropText(found);
+    return found.count == 1
+               ? place
+               : absl::StrFormat("%s (%d times)", place, found.count);
+  };
+  if (request.drop) return text(request);
+  return answer.drop ? absl::StrCat("the answer was ", text(answer)) : "";
 }
 
 }  // namespace ibemu::daemon

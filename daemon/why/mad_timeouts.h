@@ -21,25 +21,30 @@
 
 namespace ibemu::daemon {
 
-// A MadTimeouts watches the hosts of a fabric, and keeps the last kMost MADs
-// that ended without an answer, with the reason; if their agent ended first,
-// those that were lost on their way.  The same MAD sent again and
-// again, as libibmad does it, is kept once.
+// A MadTimeouts watches the hosts of a fabric, and keeps of each the last kMost
+// requests that ended without an answer, and where they were lost; if their
+// agent ended first, only those that were lost on their way.  A request that is
+// sent again at once, as libibmad does it, is kept once.
 class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
  public:
-  static constexpr size_t kMost = 256;
-  // The last packets with a MAD that were dropped: what it looks for reasons
-  // in.
+  static constexpr size_t kMost = 32;
+  // How many of the packets that were dropped are kept, to find a request or
+  // its answer among them.
   static constexpr size_t kMostDrops = 1024;
+  // The longest time between a request that ended and the same sent again.
+  static constexpr absl::Duration kPause = absl::Seconds(1);
 
   struct Timeout {
-    topology::NodeId node{};
     int port = 0;
-    // The last try ended in vain at `end`; the first was sent at `begin`.
+    // The first try was sent at `begin`, and the last ended at `end`.
     absl::Time begin{}, end{};
     int tries = 0;
     std::string what{};  // "SM Get(NodeInfo) by the directed route 0,1"
-    std::string why{};   // "no port has LID 7"
+    // Where it or its answer was dropped, if that is known.
+    std::string lost{};
+    bool all_known = true;  // false: it may have been dropped all the same
+    // Whom it was for; nothing: it had a directed route.
+    std::optional<wire::Lid> lid{};
   };
 
   // The first three must outlive this, and this all hosts of `hosts`.
@@ -49,11 +54,13 @@ class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
   MadTimeouts(const MadTimeouts&) = delete;
   MadTimeouts& operator=(const MadTimeouts&) = delete;
 
-  // The latest last.
-  const std::deque<Timeout>& all() const { return timeouts_; }
+  // Returns those of a host, the latest last.
+  const std::deque<Timeout>& Of(topology::NodeId node) const;
+  // Returns why there was no answer: "no port has LID 7".
+  std::string Why(const Timeout& timeout) const;
 
  private:
-  // Watches one host.
+  // A HostWatch watches one host for its owner.
   class HostWatch final : public mad::TimeoutWatcher {
    public:
     HostWatch(MadTimeouts& owner, topology::NodeId node)
@@ -69,8 +76,10 @@ class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
   // A packet that was dropped.
   struct Drop {
     uint64_t tid = 0;
-    mad::MgmtClass mgmt_class{};
     bool is_answer = false;
+    // The ends of its way: a LID, or the text of a directed route.
+    wire::Lid slid{}, dlid{};
+    std::string route{};
     absl::Time time{};
     fabric::Incident::Drop where{};
   };
@@ -81,19 +90,20 @@ class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
   void OnDrop(const fabric::DroppedPacket& dropped) override;
 
   void Add(topology::NodeId node, const mad::UnansweredSend& send);
-  std::optional<std::string> WhereLost(const mad::UnansweredSend& send,
-                                       absl::Time since) const;
-  std::string WhoDidNotAnswer(const mad::Outgoing& packet) const;
-  // Returns what became of packets since then; nothing if none was dropped.
-  std::optional<std::string> DropText(const mad::Outgoing& packet,
-                                      absl::Time since, bool is_answer) const;
+  // Returns true if the packet was the request, or its answer.
+  bool IsOf(const Drop& drop, const mad::Outgoing& request,
+            const fabric::NodePort& sender) const;
+  // Returns where the request or its answer was dropped; empty: it is not
+  // known.
+  std::string WhereLost(topology::NodeId node,
+                        const mad::UnansweredSend& send) const;
 
   Timers& timers_;
   fabric::Fabric& fabric_;
   const Diagnosis& diagnosis_;
   std::map<topology::NodeId, HostWatch> watches_;
   std::deque<Drop> drops_;  // the latest last
-  std::deque<Timeout> timeouts_;
+  std::map<topology::NodeId, std::deque<Timeout>> timeouts_;
 };
 
 }  // namespace ibemu::daemon

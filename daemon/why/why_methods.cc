@@ -84,25 +84,26 @@ int64_t WhyMethods::SinceStart(absl::Time time) const {
 
 json WhyMethods::DescribeMads(
     const std::vector<topology::NodeId>& nodes) const {
-  json mads = json::array();
-  for (const MadTimeouts::Timeout& one : mads_.all()) {
-    if (std::ranges::find(nodes, one.node) == nodes.end()) continue;
-    const std::string& node = fabric_.subnet().node(one.node).description;
-    mads.push_back(
-        {{"node", node},
-         {"port", one.port},
-         {"begin_ns", SinceStart(one.begin)},
-         {"end_ns", SinceStart(one.end)},
-         {"tries", one.tries},
-         {"why",
-          absl::StrFormat("%s port %d: %s: %d %s in %s, none answered: %s",
-                          node, one.port, one.what, one.tries,
-                          one.tries == 1 ? "try" : "tries",
-                          absl::FormatDuration(absl::Trunc(
-                              one.end - one.begin, absl::Milliseconds(1))),
-                          one.why)}});
+  json all = json::array();
+  for (const topology::NodeId id : nodes) {
+    const std::string& node = fabric_.subnet().node(id).description;
+    for (const MadTimeouts::Timeout& one : mads_.Of(id)) {
+      const absl::Duration span =
+          absl::Trunc(one.end - one.begin, absl::Milliseconds(1));
+      all.push_back({{"node", node},
+                     {"port", one.port},
+                     {"begin_ns", SinceStart(one.begin)},
+                     {"end_ns", SinceStart(one.end)},
+                     {"tries", one.tries},
+                     {"why", absl::StrFormat(
+                                 "%s port %d: %s: %d %s in %s, none "
+                                 "answered: %s",
+                                 node, one.port, one.what, one.tries,
+                                 one.tries == 1 ? "try" : "tries",
+                                 absl::FormatDuration(span), mads_.Why(one))}});
+    }
   }
-  return mads;
+  return all;
 }
 
 json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,

@@ -18,9 +18,8 @@
 namespace ibemu::fabric {
 
 // A QueuePairHistory keeps at most kMost incidents, changes of state longest,
-// and the first work request
-// that failed since the queue pair was last reset: the ones after it fail
-// because of it.
+// and the first work request that failed since the queue pair was last reset:
+// the ones after it fail because of it.
 class QueuePairHistory {
  public:
   static constexpr size_t kMost = 32;
@@ -43,7 +42,7 @@ class QueuePairHistory {
   using OnFailure = std::function<void(const QueuePairHistory& history)>;
 
   // `on_failure` may be null.  `timers` must outlive this.
-  // `process`: that has the queue pair, see verbs::Memory::process().
+  // `process`: whose the queue pair is, see verbs::Memory::process().
   explicit QueuePairHistory(Timers& timers, OnFailure on_failure = nullptr,
                             uint64_t process = 0)
       : timers_(timers),

@@ -10,8 +10,9 @@
 
 namespace ibemu::fabric {
 
-// The events of one adapter, and the faults that they meet.
-struct EventSwitch {
+// An EventPath is the way of one adapter's events to programs, with the faults
+// that they meet there.
+struct EventPath {
   EventFaults& faults;
   Timers& timers;
   topology::NodeId node;
@@ -33,7 +34,7 @@ struct EventSwitch {
 class EventGate final : public verbs::ObjectListener {
  public:
   // `to` must outlive this object.
-  EventGate(EventSwitch events, verbs::ObjectListener& to)
+  EventGate(EventPath events, verbs::ObjectListener& to)
       : events_(events), to_(to) {}
 
   void OnEvent(verbs::EventType type) override {
@@ -42,7 +43,7 @@ class EventGate final : public verbs::ObjectListener {
   }
 
  private:
-  const EventSwitch events_;
+  const EventPath events_;
   verbs::ObjectListener& to_;
   CallGuard guard_;
 };
@@ -52,7 +53,7 @@ class EventGate final : public verbs::ObjectListener {
 class CqEventGate final : public verbs::CqListener {
  public:
   // `to` must outlive this object.
-  CqEventGate(EventSwitch events, verbs::CqListener& to)
+  CqEventGate(EventPath events, verbs::CqListener& to)
       : events_(events), to_(to) {}
 
   void OnEvent(verbs::EventType type) override {
@@ -66,7 +67,7 @@ class CqEventGate final : public verbs::CqListener {
   }
 
  private:
-  const EventSwitch events_;
+  const EventPath events_;
   verbs::CqListener& to_;
   CallGuard guard_;
 };

@@ -48,7 +48,7 @@ class Gated final : private GateHolder<Gate>, public Base {
   // `listener`: who hears of them.  `arguments`: those of Base but for its
   // last, the listener.
   template <class Listener, class... Arguments>
-  Gated(const EventSwitch& events, Listener& listener, Arguments&&... arguments)
+  Gated(const EventPath& events, Listener& listener, Arguments&&... arguments)
       : GateHolder<Gate>{Gate(events, listener)},
         Base(std::forward<Arguments>(arguments)..., GateHolder<Gate>::gate) {}
 };
@@ -128,7 +128,7 @@ absl::StatusOr<std::unique_ptr<verbs::Mr>> Hca::CreateMr(
   return verbs::MemoryRegion::Register(keys_, init);
 }
 
-absl::Duration Hca::NextMrDelay() {
+absl::Duration Hca::TakeMrDelay() {
   return faults_.resources.DelayOf(id_, ResourceCall::kRegMr);
 }
 
@@ -380,11 +380,20 @@ Hca::PortLook Hca::LookAt(PortId id) const {
 }
 
 void Hca::Tell(verbs::EventType type, int port) {
-  Events().Pass(EventKind::kAsynchronous, late_, [this, type, port] {
+  bool programs = false;
+  const auto tell = [this, type, port](bool of_program) {
     listeners_.ForEach([&](verbs::AsyncEventListener& listener) {
-      listener.OnDeviceEvent(type, port);
+      if (listener.IsOfProgram() == of_program) {
+        listener.OnDeviceEvent(type, port);
+      }
     });
+  };
+  listeners_.ForEach([&](const verbs::AsyncEventListener& listener) {
+    programs = programs || listener.IsOfProgram();
   });
+  tell(false);
+  if (!programs) return;
+  Events().Pass(EventKind::kAsynchronous, late_, [tell] { tell(true); });
 }
 
 void Hca::OnPortChange(PortId id) {

@@ -53,7 +53,7 @@ class Hca final : public verbs::Provider, private TransportSink {
       uint64_t process) override;
   absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
       const verbs::MrInit& init) override;
-  absl::Duration NextMrDelay() override;
+  absl::Duration TakeMrDelay() override;
   absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
       verbs::Pd& pd, const verbs::AddressAttributes& attributes) override;
   absl::StatusOr<std::unique_ptr<verbs::Cq>> CreateCq(
@@ -91,8 +91,8 @@ class Hca final : public verbs::Provider, private TransportSink {
     if (faults_.requests.empty()) return {};
     return faults_.requests.FateOf(id_, qpn, queue);
   }
-  // Where events of this adapter's objects pass their faults.
-  EventSwitch Events() {
+  // Returns the way of this adapter's events to programs.
+  EventPath Events() {
     return {.faults = faults_.events, .timers = timers_, .node = id_};
   }
   // Adds what a queue pair counted at `port` to what is kept of others.

@@ -94,9 +94,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ibemu::daemon::QueuePairMethods queue_pairs(fabric);
   queue_pairs.AddTo(dispatcher);
   ibemu::daemon::FabricAdapters adapters(fabric);
-  ibemu::daemon::HostTable hosts(timers, adapters);
   const ibemu::cuse::UverbsFiles files;
-  ibemu::daemon::ResourceMethods resources(hosts, files);
+  ibemu::daemon::ResourceMethods resources(adapters, files);
   resources.AddTo(dispatcher);
   ibemu::daemon::ConnectionFailures failures(adapters);
   failures.AddTo(dispatcher);

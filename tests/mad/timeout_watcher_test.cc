@@ -1,4 +1,4 @@
-// What who watches a host hears of sends without an answer.
+// Sends without an answer, as the watcher of a host hears of them.
 #include "mad/timeout_watcher.h"
 
 #include <vector>
@@ -16,8 +16,8 @@ struct RecordingWatcher final : TimeoutWatcher {
     bool agent_ended;
   };
   void OnTimeout(const UnansweredSend& send) override {
-    heard.push_back(
-        {send.port, send.tries, send.waited, HeaderOf(send.packet.mad).tid, send.agent_ended});
+    heard.push_back({send.port, send.tries, send.waited,
+                     HeaderOf(send.packet.mad).tid, send.agent_ended});
   }
   std::vector<Heard> heard;
 };
@@ -41,6 +41,10 @@ TEST_F(TimeoutWatcherTest, HearsOfTheLastTimeoutAlone) {
   EXPECT_EQ(watcher_.heard[0].tries, 3);
   EXPECT_EQ(watcher_.heard[0].waited, 3 * kTimeout);
   EXPECT_EQ(watcher_.heard[0].tid, HeaderOf(port_.sent[0].mad).tid);
+  ASSERT_TRUE(agent->Send(MessageTo(kPeer, MakeMad(kPerfGet), kTimeout)).ok());
+  timers_.RunFor(kTimeout);
+  ASSERT_THAT(watcher_.heard, SizeIs(2));
+  EXPECT_EQ(watcher_.heard[1].tries, 1);
 }
 
 TEST_F(TimeoutWatcherTest, HearsOfWhatIsOutstandingWhenAnAgentEnds) {

@@ -120,6 +120,33 @@ TEST_F(ObjectsTest, RegistersWhatIsThere) {
   EXPECT_EQ(memory_->pins, 0);
 }
 
+TEST_F(ObjectsTest, ARegistrationMayTakeLongerThanItHasTo) {
+  provider_.mr_delay = absl::Microseconds(900);  // Execute() waits longer
+  const absl::Time begin = timers_.Now();
+  EXPECT_TRUE(RegMr(access::kLocalWrite).status.ok());
+  EXPECT_GE(timers_.Now() - begin, absl::Microseconds(900));
+  EXPECT_TRUE(absl::IsDataLoss(RegMr(access::kLocalWrite, 4097).status));
+}
+
+TEST_F(ObjectsTest, WhatIsLateLetsGoOfItsPagesWhenTheClientEnds) {
+  provider_.mr_delay = absl::Seconds(10);
+  auto request = Answered<ib_uverbs_reg_mr>(kPlace);
+  request.start = request.hca_va = FakeMemory::kStart;
+  request.length = 4096;
+  request.pd_handle = pd_;
+  bool answered = false;
+  const CommandBytes command =
+      testing::PlainCommand(IB_USER_VERBS_CMD_REG_MR, request, 12);
+  context_->Execute(command, kThread,
+                    [&answered](const Answer&) { answered = true; });
+  timers_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(memory_->pins, 1);
+  context_.reset();
+  EXPECT_EQ(memory_->pins, 0);
+  timers_.RunFor(absl::Seconds(10));
+  EXPECT_FALSE(answered);
+}
+
 TEST_F(ObjectsTest, PinsForWritingWhatMayBeWritten) {
   for (const uint32_t rights : {uint32_t{0}, access::kRemoteRead,
                                 access::kLocalWrite, access::kBindWindow}) {

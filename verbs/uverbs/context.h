@@ -64,6 +64,7 @@ class Context final : private AsyncEventListener {
 
  private:
   void OnDeviceEvent(EventType type, int port) override;
+  bool IsOfProgram() const override { return true; }
 
   DeviceAttributes Attributes() const;
   absl::Status GetContext(CommandCall& call);

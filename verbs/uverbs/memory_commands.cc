@@ -63,6 +63,11 @@ MemoryCommands::MemoryCommands(CommandTable& table, Provider& provider,
       [this](CommandCall& call) { return DeregMr(call); });
 }
 
+MemoryCommands::~MemoryCommands() {
+  *self_ = nullptr;
+  for (const auto& [number, timer] : late_) timers_.Cancel(timer);
+}
+
 absl::Status MemoryCommands::AllocPd(CommandCall& call) {
   auto object = std::make_unique<PdObject>();
   IBEMU_ASSIGN_OR_RETURN(
@@ -110,17 +115,21 @@ absl::Status MemoryCommands::RegMr(CommandCall& call) {
 void MemoryCommands::Register(uint32_t pd_handle, MrInit init,
                               absl::StatusOr<std::unique_ptr<Memory::Pin>> pin,
                               uint64_t address, CommandCall::Done done) {
-  auto finish = [self = self_, pd_handle, init = std::move(init),
-                 pin = std::move(pin), address,
-                 done = std::move(done)]() mutable {
-    if (*self == nullptr) return;
-    Answer answer = (*self)->AddMr(pd_handle, std::move(init), std::move(pin));
+  const absl::Duration delay =
+      pin.ok() ? provider_.TakeMrDelay() : absl::ZeroDuration();
+  auto finish = [this, pd_handle, init = std::move(init), pin = std::move(pin),
+                 address, done = std::move(done)]() mutable {
+    Answer answer = AddMr(pd_handle, std::move(init), std::move(pin));
     answer.address = address;
     done(std::move(answer));
   };
-  const absl::Duration delay = provider_.NextMrDelay();
   if (delay <= absl::ZeroDuration()) return finish();
-  timers_.RunAfter(delay, std::move(finish));
+  const uint64_t number = ++last_late_;
+  late_[number] = timers_.RunAfter(
+      delay, [this, number, finish = std::move(finish)]() mutable {
+        late_.erase(number);
+        finish();
+      });
 }
 
 Answer MemoryCommands::AddMr(uint32_t pd_handle, MrInit init,

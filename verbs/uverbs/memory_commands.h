@@ -3,6 +3,7 @@
 #define IBEMU_VERBS_UVERBS_MEMORY_COMMANDS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -24,7 +25,7 @@ class MemoryCommands {
   // and `table` is not used when this object has ended.
   MemoryCommands(CommandTable& table, Provider& provider, ContextClient& client,
                  Timers& timers, ContextObjects& objects);
-  ~MemoryCommands() { *self_ = nullptr; }
+  ~MemoryCommands();
   MemoryCommands(const MemoryCommands&) = delete;
   MemoryCommands& operator=(const MemoryCommands&) = delete;
 
@@ -44,6 +45,9 @@ class MemoryCommands {
   ContextClient& client_;
   Timers& timers_;
   ContextObjects& objects_;
+  uint64_t last_late_ = 0;
+  // The registrations that take longer than they have to.
+  std::map<uint64_t, TimerId> late_;
   // Null inside once this has ended; callbacks that run later check that.
   std::shared_ptr<MemoryCommands*> self_ =
       std::make_shared<MemoryCommands*>(this);

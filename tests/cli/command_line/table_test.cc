@@ -25,6 +25,10 @@ TEST(TableTest, WidthIsCountedInCharacters) {
             "knoten  up\n");
 }
 
+TEST(TableTest, ATitleStaysInItsLine) {
+  EXPECT_EQ(Table({"a\n\x1b[1mb", "up"}).Text(), "a??[1mb  up\n");
+}
+
 TEST(TableTest, ACellStaysInItsLine) {
   Table table({"NODE", "STATE"});
   table.Add({"node\n", "up"});

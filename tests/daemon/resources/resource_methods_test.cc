@@ -9,6 +9,7 @@
 #include "base/event_number.h"
 #include "cuse/uverbs/uverbs_file.h"
 #include "daemon/adapters/fabric_adapters.h"
+#include "daemon/adapters/host_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -112,7 +113,7 @@ class ResourceMethodsTest : public ::testing::Test, protected MethodCaller {
   FabricAdapters adapters_{lab_.fabric};
   HostTable hosts_{lab_.timers, adapters_};
   cuse::UverbsFiles files_;
-  ResourceMethods methods_{hosts_, files_};
+  ResourceMethods methods_{adapters_, files_};
   std::list<Client> clients_;
 };
 

@@ -27,9 +27,13 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 struct Listener : verbs::AsyncEventListener {
+  explicit Listener(bool is_program = true) : of_program(is_program) {}
   void OnDeviceEvent(verbs::EventType type, int port) override {
     heard.emplace_back(type, port);
   }
+  bool IsOfProgram() const override { return of_program; }
+
+  const bool of_program;
   std::vector<std::pair<verbs::EventType, int>> heard;
 };
 
@@ -112,9 +116,9 @@ TEST_F(AdapterFaultTest, ACallFailsAsOftenAsAsked) {
 TEST_F(AdapterFaultTest, ARegistrationTakesAsLongAsAsked) {
   Add("host host-1 reg-mr delay 20ms nth 2");
   Add("host host-1 reg-mr delay 5ms");
-  EXPECT_EQ(lab_.Provider(1).NextMrDelay(), absl::Milliseconds(5));
-  EXPECT_EQ(lab_.Provider(1).NextMrDelay(), absl::Milliseconds(25));
-  EXPECT_EQ(lab_.Provider(2).NextMrDelay(), absl::ZeroDuration());
+  EXPECT_EQ(lab_.Provider(1).TakeMrDelay(), absl::Milliseconds(5));
+  EXPECT_EQ(lab_.Provider(1).TakeMrDelay(), absl::Milliseconds(25));
+  EXPECT_EQ(lab_.Provider(2).TakeMrDelay(), absl::ZeroDuration());
   EXPECT_EQ(List()[0]["acts"], (json{{"seen", 2}, {"acted", 1}}));
   EXPECT_EQ(List()[0]["what"], "reg-mr nth 2 delay 20ms");
   Connect(verbs::QpType::kRc);  // which registers memory: none fails
@@ -145,10 +149,32 @@ TEST_F(AdapterFaultTest, AnEventThatIsLateNeedsWhoeverListens) {
   EXPECT_THAT(a_->events, IsEmpty());
   lab_.timers.RunFor(absl::Milliseconds(51));
   EXPECT_THAT(a_->events, ElementsAre(verbs::EventType::kQpFatal));
-  Add(At(2, *b_) + "error");
   Add("host host-2 async-event delay 50ms");
+  Add(At(2, *b_) + "error");
+  EXPECT_EQ(List()[1]["acts"]["acted"], 1);
   b_.reset();
   lab_.timers.RunFor(absl::Milliseconds(51));
+}
+
+TEST_F(AdapterFaultTest, ALateCompletionEventNeedsItsQueue) {
+  Connect(verbs::QpType::kRc);
+  Add("host host-2 completion-event delay 50ms");
+  b_->cq->RequestNotify(false);
+  ASSERT_TRUE(b_->Receive(4096, 1000, 1).ok() && a_->Send(0, 1000, 1).ok());
+  lab_.timers.RunFor(absl::Milliseconds(20));
+  EXPECT_EQ(List()[0]["acts"]["acted"], 1);
+  b_.reset();
+  lab_.timers.RunFor(absl::Milliseconds(51));
+}
+
+TEST_F(AdapterFaultTest, WhatTheHostItselfHearsIsNeitherLostNorCounted) {
+  Listener host(/*of_program=*/false);
+  lab_.Provider(1).AddListener(host);
+  Add("host host-1 async-event loss");
+  Add("host host-1 event sm-change");
+  EXPECT_THAT(host.heard, ElementsAre(Pair(verbs::EventType::kSmChange, 1)));
+  EXPECT_EQ(List()[0]["acts"], (json{{"seen", 0}, {"acted", 0}}));
+  lab_.Provider(1).RemoveListener(host);
 }
 
 TEST_F(AdapterFaultTest, EventsOfPortsAreLostAsWell) {

@@ -26,7 +26,7 @@ using ::testing::SizeIs;
 // Host-1, which asks, and host-2 on a switch.
 class MadTimeoutsTest : public ::testing::Test,
                         protected MethodCaller,
-                        private mad::AgentClient {
+                        protected mad::AgentClient {
  protected:
   MadTimeoutsTest() {
     timeouts_.emplace(lab_.timers, lab_.fabric, diagnosis_, hosts_);
@@ -104,8 +104,49 @@ TEST_F(MadTimeoutsTest, WhatIsSentAgainIsKeptOnce) {
   Ask(wire::Lid{2});
   Ask(wire::Lid{2});
   EXPECT_THAT(Why(), ::testing::HasSubstr("6 tries in 601ms"));
-  Ask(wire::Lid{9});
+  lab_.timers.RunFor(2 * MadTimeouts::kPause);
+  Ask(wire::Lid{2});
   EXPECT_THAT(Mads(), SizeIs(2));
+  Ask(wire::Lid{9});
+  EXPECT_THAT(Mads(), SizeIs(3));
+}
+
+TEST_F(MadTimeoutsTest, WhatOthersLostIsNoReason) {
+  // Host-2 sends the same, with the same TID, into a link that is down.
+  const std::shared_ptr<mad::Host> other =
+      hosts_.Get(*adapters_.Find("host-2"));
+  auto agent = other->Register(1, {.qp = 1}, *this).value();
+  const mad::Outgoing get =
+      LidGet(1, MgmtClass::kDevice, wire::Lid{1}, AttributeId::kClassPortInfo);
+  const mad::Outgoing own =
+      LidGet(1, MgmtClass::kDevice, wire::Lid{2}, AttributeId::kClassPortInfo);
+  const auto message = [](const mad::Outgoing& request) {
+    return mad::OutgoingMessage{.to = request.to,
+                                .mad = {request.mad.begin(), request.mad.end()},
+                                .timeout = absl::Milliseconds(100)};
+  };
+  ASSERT_TRUE(agent_->Send(message(own)).ok());
+  lab_.timers.RunFor(absl::Milliseconds(10));
+  lab_.SetLink(lab_.Host(2), 1, false);
+  ASSERT_TRUE(agent->Send(message(get)).ok());
+  lab_.timers.RunFor(absl::Seconds(1));
+  EXPECT_THAT(Why(), EndsWith("host-2 got it and did not answer in time"));
+}
+
+TEST_F(MadTimeoutsTest, WhereTooMuchWasLostNobodyIsBlamed) {
+  for (size_t i = 0; i < MadTimeouts::kMostDrops; ++i) {
+    lab_.Transmit(2, LidGet(1, MgmtClass::kPerformance, wire::Lid{9},
+                            AttributeId::kClassPortInfo));
+  }
+  const mad::Outgoing get =
+      LidGet(1, MgmtClass::kDevice, wire::Lid{2}, AttributeId::kClassPortInfo);
+  ASSERT_TRUE(agent_
+                  ->Send({.to = get.to,
+                          .mad = {get.mad.begin(), get.mad.end()},
+                          .timeout = absl::Milliseconds(100)})
+                  .ok());
+  lab_.timers.RunFor(absl::Seconds(1));
+  EXPECT_THAT(Why(), EndsWith("none answered: the cause is not known"));
 }
 
 TEST_F(MadTimeoutsTest, ALidThatNoRouteLeadsToIsSaid) {

@@ -143,7 +143,6 @@ TEST_F(QueuePairHistoriesTest, TheLatestOfANumberIsFound) {
   EXPECT_EQ(histories_.Find(kNode, 3), second.get());
 }
 
-// Its adapter was pulled out, and the new one counts from the same number.
 TEST_F(QueuePairHistoriesTest, ThoseOfAProcessAreOnAllNodes) {
   constexpr topology::NodeId kOther{6};
   constexpr uint64_t kProcess = 4711;
@@ -160,6 +159,7 @@ TEST_F(QueuePairHistoriesTest, ThoseOfAProcessAreOnAllNodes) {
   EXPECT_THAT(found, ElementsAre(there.get(), here.get(), ended.get()));
 }
 
+// Its adapter was pulled out, and the new one counts from the same number.
 TEST_F(QueuePairHistoriesTest, AnotherOfTheSameNumberMayBeginBeforeOneEnds) {
   const auto old = histories_.Begin(kNode, 3);
   const auto fresh = histories_.Begin(kNode, 3);
