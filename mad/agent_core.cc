@@ -159,10 +159,13 @@ absl::Status AgentCore::SendPlain(const OutgoingMessage& message,
         break;
     }
   }
+  const absl::Time begin = timers().Now();
   absl::Status status = dispatcher_.Transmit(packet);
   if (!status.ok()) return status;
   if (message.timeout > absl::ZeroDuration()) {
-    Arm(Open(packet, message), message.timeout);
+    Transaction& transaction = Open(packet, message);
+    transaction.begin = begin;
+    Arm(transaction, message.timeout);
   } else {
     dispatcher_.host().SendDoneSoon(high_tid_, message.cookie);
   }
@@ -178,7 +181,6 @@ Transaction& AgentCore::Open(const Outgoing& packet,
   transaction.timeout = message.timeout;
   transaction.retries_left = message.retries;
   transaction.tries = 1;
-  transaction.begin = timers().Now();
   transaction.packet = packet;
   return transaction;
 }
@@ -295,7 +297,7 @@ void AgentCore::TellTimeout(const Transaction& transaction, bool agent_ended) {
   if (transaction.rmpp != nullptr || transaction.is_response) return;
   dispatcher_.TellTimeout({.packet = transaction.packet,
                            .tries = transaction.tries,
-                           .waited = timers().Now() - transaction.begin,
+                           .begin = transaction.begin,
                            .agent_ended = agent_ended});
 }
 

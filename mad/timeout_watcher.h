@@ -14,7 +14,7 @@ struct UnansweredSend {
   int port = 0;
   const Outgoing& packet;    // as it was sent
   int tries = 1;             // how often
-  absl::Duration waited{};   // from the first of these on
+  absl::Time begin{};        // when it was sent first
   bool agent_ended = false;  // the answer may be on its way
 };
 

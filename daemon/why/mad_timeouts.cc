@@ -118,7 +118,7 @@ void MadTimeouts::OnDrop(const fabric::DroppedPacket& dropped) {
 void MadTimeouts::Add(topology::NodeId node, const mad::UnansweredSend& send) {
   const absl::Time now = timers_.Now();
   Timeout timeout{.port = send.port,
-                  .begin = now - send.waited,
+                  .begin = send.begin,
                   .end = now,
                   .tries = send.tries,
                   .what = RequestText(send.packet),
@@ -133,6 +133,7 @@ void MadTimeouts::Add(topology::NodeId node, const mad::UnansweredSend& send) {
       timeout.begin - all.back().end <= kPause) {
     timeout.begin = all.back().begin;
     timeout.tries += all.back().tries;
+    if (timeout.lost.empty()) timeout.lost = std::move(all.back().lost);
     all.pop_back();
   }
   if (all.size() == kMost) all.pop_front();
@@ -155,14 +156,13 @@ bool MadTimeouts::IsOf(const Drop& drop, const mad::Outgoing& request,
 // From the near end to the far one, and back.
 std::string MadTimeouts::WhereLost(topology::NodeId node,
                                    const mad::UnansweredSend& send) const {
-  const absl::Time since = timers_.Now() - send.waited;
   const fabric::Subnet& subnet = fabric_.subnet();
   const fabric::NodePort& sender =
       subnet.port(subnet.port_id(subnet.node(node), send.port));
   Incident request{.kind = Incident::Kind::kDropped, .count = 0};
   Incident answer = request;
   for (auto drop = drops_.rbegin();
-       drop != drops_.rend() && drop->time >= since; ++drop) {
+       drop != drops_.rend() && drop->time >= send.begin; ++drop) {
     if (!IsOf(*drop, send.packet, sender)) continue;
     Incident& found = drop->is_answer ? answer : request;
     if (!found.drop) {

@@ -11,12 +11,12 @@ namespace {
 struct RecordingWatcher final : TimeoutWatcher {
   struct Heard {
     int port, tries;
-    absl::Duration waited;
+    absl::Time begin;
     uint64_t tid;
     bool agent_ended;
   };
   void OnTimeout(const UnansweredSend& send) override {
-    heard.push_back({send.port, send.tries, send.waited,
+    heard.push_back({send.port, send.tries, send.begin,
                      HeaderOf(send.packet.mad).tid, send.agent_ended});
   }
   std::vector<Heard> heard;
@@ -39,7 +39,7 @@ TEST_F(TimeoutWatcherTest, HearsOfTheLastTimeoutAlone) {
   ASSERT_THAT(watcher_.heard, SizeIs(1));
   EXPECT_EQ(watcher_.heard[0].port, 1);
   EXPECT_EQ(watcher_.heard[0].tries, 3);
-  EXPECT_EQ(watcher_.heard[0].waited, 3 * kTimeout);
+  EXPECT_EQ(watcher_.heard[0].begin, timers_.Now() - 3 * kTimeout);
   EXPECT_EQ(watcher_.heard[0].tid, HeaderOf(port_.sent[0].mad).tid);
   ASSERT_TRUE(agent->Send(MessageTo(kPeer, MakeMad(kPerfGet), kTimeout)).ok());
   timers_.RunFor(kTimeout);
@@ -55,7 +55,7 @@ TEST_F(TimeoutWatcherTest, HearsOfWhatIsOutstandingWhenAnAgentEnds) {
   agent.reset();
   ASSERT_THAT(watcher_.heard, SizeIs(1));
   EXPECT_EQ(watcher_.heard[0].tries, 2);
-  EXPECT_EQ(watcher_.heard[0].waited, kTimeout + kTimeout / 2);
+  EXPECT_EQ(watcher_.heard[0].begin, timers_.Now() - kTimeout - kTimeout / 2);
   EXPECT_TRUE(watcher_.heard[0].agent_ended);
 }
 
