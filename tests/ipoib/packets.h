@@ -3,11 +3,12 @@
 #ifndef IBEMU_TESTS_IPOIB_PACKETS_H_
 #define IBEMU_TESTS_IPOIB_PACKETS_H_
 
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "ipoib/neighbor_message.h"
 #include "wire/ip_address.h"
 
@@ -15,8 +16,11 @@ namespace ibemu::ipoib {
 
 inline std::vector<std::byte> FromHex(std::string_view hex) {
   std::vector<std::byte> bytes;
-  for (const char c : absl::HexStringToBytes({hex.data(), hex.size()}))
-    bytes.push_back(std::byte(c));
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    uint8_t byte = 0;
+    std::from_chars(hex.data() + i, hex.data() + i + 2, byte, 16);
+    bytes.push_back(std::byte{byte});
+  }
   return bytes;
 }
 
