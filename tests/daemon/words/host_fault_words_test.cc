@@ -43,7 +43,8 @@ TEST(HostFaultWordsTest, AFaultWhoseTextIsReadAgainIsTheSame) {
   for (const char* text :
        {"create-qp errno ENOMEM", "create-srq nth 2-4 errno EINVAL",
         "alloc-pd nth 3 errno EAGAIN", "event port-error port 1",
-        "event device-fatal"}) {
+        "event device-fatal", "reg-mr nth 2 delay 20ms",
+        "completion-event loss nth 3-", "async-event delay 1.5ms nth 1"}) {
     const auto fault = ParseHost(absl::StrCat("host a ", text));
     ASSERT_TRUE(fault.ok()) << fault.status();
     EXPECT_EQ(FaultText(*fault), text);
@@ -57,8 +58,20 @@ TEST(HostFaultWordsTest, EachMistakeIsOneSentence) {
        "nothing goes wrong: add a call, as in create-qp, or event NAME"},
       {"host a creat-qp",
        "\"creat-qp\" is no fault of a host: there are alloc-pd, reg-mr, "
-       "create-cq, create-qp, create-srq, create-ah and event: did you mean "
-       "\"create-qp\"?"},
+       "create-cq, create-qp, create-srq, create-ah, event, "
+       "completion-event and async-event: did you mean \"create-qp\"?"},
+      {"host a create-qp delay 1ms",
+       "delay is for reg-mr: other calls are answered at once"},
+      {"host a reg-mr delay 1ms errno EAGAIN",
+       "delay and errno are two faults: add each by itself"},
+      {"host a reg-mr delay 0s", "delay 0s: nothing goes wrong"},
+      {"host a async-event", "async-event \"\": write loss, or delay TIME"},
+      {"host a async-event los",
+       "async-event \"los\": write loss, or delay TIME: did you mean "
+       "\"loss\"?"},
+      {"host a completion-event delay 0ms", "delay 0s: nothing goes wrong"},
+      {"host a completion-event loss port 1",
+       "\"port\" is no word here: did you mean \"nth\"?"},
       {"host a reg-mr errno EPERM",
        "errno \"EPERM\": there are ENOMEM, EINVAL and EAGAIN"},
       {"host a reg-mr nth x",
