@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/unique_fd.h"
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/adapters/host_table.h"
