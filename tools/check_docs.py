@@ -191,18 +191,20 @@ def zsh(root):
     shared = {name: spec for name, spec in re.findall(
         r"^  local (\w+)=('--.*')$", functions["_ibemu_command"], re.M)}
     bodies = {"ibemud": functions["_ibemud"]}
-    for name, body in re.findall(r"^    ([a-z-]+)\)(.*?);;",
-                                 functions["_ibemu_command"], re.M | re.S):
-        bodies[name] = re.sub(r'"\$(\w+)"', lambda use: shared[use[1]], body)
+    for names, body in re.findall(r"^    ([a-z| -]+)\)(.*?);;",
+                                  functions["_ibemu_command"], re.M | re.S):
+        for name in names.split(" | "):
+            bodies[name] = re.sub(r'"\$(\w+)"', lambda use: shared[use[1]], body)
     options = {name: {option: values_of(values)
                       for option, values in ZSH_OPTION.findall(body)}
                for name, body in bodies.items()}
     words = {name: values_of(" ".join(re.findall(r"'2:\w+:\((.*?)\)", body)))
              for name, body in bodies.items()}
-    for name in ("fault", "qp", "topology"):
-        words[name] = values_of(re.search(
-            r"CURRENT == 2 \)\); then\n +compadd (.*)",
-            functions[f"_ibemu_{name}"])[1])
+    for name, body in bodies.items():
+        for function in re.findall(r"'\*:\w+:(_ibemu_\w+)'", body):
+            first = re.search(r"CURRENT == 2 \)\); then\n +compadd (.*)",
+                              functions.get(function, ""))
+            words[name] |= values_of(first[1] if first else "")
     listed = re.findall(r"^    ['\"]([a-z-]+):", functions["_ibemu"], re.M)
     return options, words, listed
 

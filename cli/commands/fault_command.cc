@@ -72,7 +72,9 @@ or one of
 WHAT of a host is alloc-pd, reg-mr, create-cq, create-qp, create-srq or create-ah,
 which fail; if wanted, with nth and
   errno NAME           ENOMEM (without: this), EINVAL, EAGAIN
-or
+  delay TIME           instead, of reg-mr: it succeeds, so much later
+or completion-event or async-event, with loss or delay TIME, and nth: programs
+never hear of them, or hear of them later; or
   event NAME [port N]  programs hear of it now: port-error, port-active,
                        lid-change, gid-change, pkey-change, sm-change,
                        client-reregister, device-fatal
