@@ -93,10 +93,11 @@ def test_why_names_what_kept_a_management_packet_from_its_answer(fabric):
     text = lab.ibemu("why", "node-1").stdout
     assert re.search(
         r"(?m)^ +\d+\.\d+  mad         node-1 port 1: PM Get\(ClassPortInfo\) to LID 2: "
-        r"3 tries in \d+ms, none answered: dropped at switch-1/2: "
+        r"\d (?:try|tries) in \d+ms, none answered: dropped at switch-1/2: "
         r"the link was down from [\d.]+m?s on", text), text
     mad, = json.loads(lab.ibemu("why", "node-1", "--json").stdout)["mads"]
-    assert mad["why"] in text and mad["tries"] == 3
+    # libibmad may give up before its last request has timed out.
+    assert mad["why"] in text and 1 <= mad["tries"] <= 3
     assert lab.ibemu("why", "node-2").stdout == (
         "no work request of node-2 has failed: 0 queue pairs\n")
 
