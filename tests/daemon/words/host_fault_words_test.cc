@@ -70,8 +70,7 @@ TEST(HostFaultWordsTest, EachMistakeIsOneSentence) {
        "async-event \"los\": write loss, or delay TIME: did you mean "
        "\"loss\"?"},
       {"host a completion-event delay 0ms", "delay 0s: nothing goes wrong"},
-      {"host a completion-event loss port 1",
-       "\"port\" is no word here: did you mean \"nth\"?"},
+      {"host a completion-event loss port 1", "\"port\" is no word here"},
       {"host a reg-mr errno EPERM",
        "errno \"EPERM\": there are ENOMEM, EINVAL and EAGAIN"},
       {"host a reg-mr nth x",
