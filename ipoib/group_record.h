@@ -12,8 +12,8 @@
 
 namespace ibemu::ipoib {
 
-// What a join names.  One of the broadcast group does not suffice to make it,
-// one of another group does.
+// The components that a join names: of the broadcast group too few to make it,
+// of another group enough.
 inline constexpr uint64_t kBroadcastMask =
     mad::kComponentBit<&mad::McMemberRecord::mgid> |
     mad::kComponentBit<&mad::McMemberRecord::port_gid> |

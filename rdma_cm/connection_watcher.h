@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "cm/wire/message.h"
+#include "rdma_cm/values/connection_news.h"
 #include "rdma_cm/values/socket_address.h"
 #include "wire/types.h"
 
@@ -13,28 +13,7 @@ namespace ibemu::rdma_cm {
 class Id;
 struct LocalPort;
 
-// What an id has come to know of its connection, or of its service ID
-// resolution.
-struct ConnectionNews {
-  enum class State : uint8_t {
-    kNoAddress,     // the address could not be resolved
-    kNoPath,        // the route could not
-    kAsked,         // a REQ or SIDR_REQ went out
-    kEstablished,   // of datagrams: the queue pair was told
-    kRejected,      // by a REJ; of datagrams: no queue pair was told
-    kDisconnected,  // by a DREQ
-    kAbandoned,     // the id ended before there was an answer
-    kTimedOut,      // an answer did not come
-    kStale,         // the peer has forgotten the connection
-  };
-  State state{};
-  bool by_peer = false;   // who did it
-  uint16_t reason = 0;    // kRejected: of the REJ, or status of the SIDR_REP
-  cm::Message awaited{};  // kTimedOut: the answer
-  int status = 0;         // kNoAddress, kNoPath: as in the Event
-};
-
-// What became of a membership in a multicast group.
+// The end or the beginning of a membership in a multicast group.
 struct GroupNews {
   enum class State : uint8_t { kJoined, kFailed, kLeft };
   State state{};

@@ -105,7 +105,9 @@ Id::Id(const Id& listener, LocalPort port, std::unique_ptr<cm::CmId> cm_id,
 
 Id::~Id() {
   *self_ = nullptr;
-  ReportEnd();
+  if (state_ == State::kConnect) {
+    if (const auto news = NewsOfEnd(cm_state())) Report(*news);
+  }
 }
 
 uint64_t Id::ServiceIdOf(const SocketAddress& address) const {
@@ -579,7 +581,7 @@ void Id::OnCmEvent(cm::CmId& /*id*/, const cm::Event& event) {
   using Kind = cm::Event::Kind;
   const bool is_late = event.kind == Kind::kTimewaitExit;
   if (state_ != (is_late ? State::kDisconnect : State::kConnect)) return;
-  ReportCmEvent(event);
+  if (const auto news = NewsOf(event, has_disconnected_)) Report(*news);
   switch (event.kind) {
     case Kind::kSidrRep:
       return Tell(OnSidrReply(event));
@@ -751,74 +753,6 @@ void Id::Report(const ConnectionNews& news) const {
   if (!port_) return;
   ConnectionWatcher* const watcher = port_->adapter->ids().watcher();
   if (watcher != nullptr) watcher->OnConnection(*this, news);
-}
-
-void Id::ReportCmEvent(const cm::Event& event) const {
-  using Kind = cm::Event::Kind;
-  using News = ConnectionNews::State;
-  switch (event.kind) {
-    case Kind::kReqError:
-      return Report({.state = News::kTimedOut, .awaited = cm::Message::kRep});
-    case Kind::kRepError:
-      return Report({.state = News::kTimedOut, .awaited = cm::Message::kRtu});
-    case Kind::kDreqError:
-      return Report({.state = News::kTimedOut, .awaited = cm::Message::kDrep});
-    case Kind::kSidrReqError:
-      return Report(
-          {.state = News::kTimedOut, .awaited = cm::Message::kSidrRep});
-    case Kind::kRtu:
-    case Kind::kEstablished:
-      return Report({.state = News::kEstablished});
-    case Kind::kRej:
-      return Report(
-          {.state = News::kRejected, .by_peer = true, .reason = event.reason});
-    case Kind::kDreq:
-      return Report({.state = News::kDisconnected, .by_peer = true});
-    case Kind::kDrep:
-      // Else its owner did not ask for it: the peer asked for a new connection
-      // with the queue pair of this one, whose end it never told.
-      if (!has_disconnected_) Report({.state = News::kStale});
-      return;
-    case Kind::kSidrRep: {
-      const bool is_answered = event.sidr.status == cm::SidrStatus::kSuccess;
-      return Report(
-          {.state = is_answered ? News::kEstablished : News::kRejected,
-           .by_peer = true,
-           .reason = static_cast<uint16_t>(event.sidr.status)});
-    }
-    case Kind::kRep:
-    case Kind::kTimewaitExit:
-      return;
-  }
-}
-
-// What the communication manager says to the peer when the id ends now.
-void Id::ReportEnd() const {
-  using News = ConnectionNews::State;
-  using cm::State;
-  if (state_ != Id::State::kConnect) return;
-  switch (cm_state()) {
-    case State::kReqSent:
-    case State::kMraReqReceived:
-    case State::kSidrReqSent:
-      return Report({.state = News::kAbandoned});
-    case State::kReqReceived:
-    case State::kMraReqSent:
-    case State::kRepSent:
-    case State::kMraRepReceived:
-    case State::kRepReceived:
-    case State::kMraRepSent:
-      return Report({.state = News::kRejected,
-                     .reason = static_cast<uint16_t>(
-                         cm::RejectReason::kConsumerDefined)});
-    case State::kSidrReqReceived:
-      return Report({.state = News::kRejected,
-                     .reason = static_cast<uint16_t>(cm::SidrStatus::kReject)});
-    case State::kEstablished:
-      return Report({.state = News::kDisconnected});
-    default:
-      return;
-  }
 }
 
 }  // namespace ibemu::rdma_cm

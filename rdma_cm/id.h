@@ -28,7 +28,7 @@
 
 namespace ibemu::rdma_cm {
 
-// What all ids of a view stand on.
+// The parts of a view that all its ids share.
 struct Ground {
   Timers& timers;
   AdapterList& adapters;
@@ -188,8 +188,6 @@ class Id final : private cm::CmIdOwner {
   void Tell(Event event);
   // Tells who watches the adapter's ids.
   void Report(const ConnectionNews& news) const;
-  void ReportCmEvent(const cm::Event& event) const;
-  void ReportEnd() const;
 
   Ground& ground_;
   const PortSpace space_;

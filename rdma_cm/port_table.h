@@ -12,7 +12,7 @@
 
 namespace ibemu::rdma_cm {
 
-// What decides whether two ids may have the same port.
+// The claim of an id to a port, and the options that let others have it too.
 struct PortClaim {
   PortSpace space{};
   SocketAddress address{};     // with the port

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "base/one_line.h"
 
 namespace ibemu::cli {
 namespace {
@@ -23,14 +24,6 @@ bool IsNumber(const std::string& text) {
 }
 
 }  // namespace
-
-std::string OneLine(std::string text) {
-  absl::StripTrailingAsciiWhitespace(&text);
-  for (char& c : text) {
-    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
-  }
-  return text;
-}
 
 Table::Table(std::vector<std::string> titles) { Add(std::move(titles)); }
 

@@ -7,10 +7,6 @@
 
 namespace ibemu::cli {
 
-// Returns a text that stays in its line: names of nodes come from strangers,
-// and may hold anything.  Control characters become "?".
-std::string OneLine(std::string text);
-
 // Rows of text in columns that are as wide as their widest cell; numbers stand
 // to the right.  No trailing blanks; what is no text in a cell becomes "?".
 class Table {

@@ -1,10 +1,7 @@
 #include "cli/verbs/list_pages.h"
 
-#include <cstdint>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "control/client.h"
 #include "nlohmann/json.hpp"
@@ -26,14 +23,6 @@ absl::StatusOr<json> ListPages(const std::string& fabric,
     from = page["next"];
   }
   return all;
-}
-
-std::string HexText(const json& number) {
-  return absl::StrFormat("0x%x", number.get<uint64_t>());
-}
-
-std::string FillText(const json& held, const json& size) {
-  return absl::StrCat(held.get<uint64_t>(), "/", size.get<uint64_t>());
 }
 
 }  // namespace ibemu::cli

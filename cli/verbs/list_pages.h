@@ -19,12 +19,6 @@ absl::StatusOr<nlohmann::json> ListPages(const std::string& fabric,
                                          const std::string& node,
                                          std::string_view key);
 
-// "0x12"
-std::string HexText(const nlohmann::json& number);
-
-// "3/128": what a queue holds of what it may.
-std::string FillText(const nlohmann::json& held, const nlohmann::json& size);
-
 }  // namespace ibemu::cli
 
 #endif  // IBEMU_CLI_VERBS_LIST_PAGES_H_

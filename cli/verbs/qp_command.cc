@@ -12,11 +12,12 @@
 #include "absl/time/time.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
-#include "cli/command_line/queue_pair_name.h"
 #include "cli/command_line/table.h"
+#include "cli/verbs/cell_text.h"
 #include "cli/verbs/list_pages.h"
 #include "control/client.h"
 #include "control/rpc.h"
+#include "daemon/words/queue_pair_text.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::cli {
@@ -166,7 +167,8 @@ std::string DetailsText(const json& qp) {
 }
 
 absl::Status Show(const Flags& flags) {
-  const std::optional<QueuePairName> name = ParseQueuePairName(flags.what);
+  const std::optional<daemon::QueuePairName> name =
+      daemon::ParseQueuePair(flags.what);
   if (!name) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", flags.what,

@@ -10,6 +10,7 @@
 #include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "cli/command_line/table.h"
+#include "cli/verbs/cell_text.h"
 #include "cli/verbs/list_pages.h"
 #include "control/rpc.h"
 #include "nlohmann/json.hpp"

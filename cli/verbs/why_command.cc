@@ -12,13 +12,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/one_line.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
-#include "cli/command_line/queue_pair_name.h"
 #include "cli/command_line/table.h"
 #include "control/client.h"
 #include "control/rpc.h"
 #include "daemon/events/event_text.h"
+#include "daemon/words/queue_pair_text.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::cli {
@@ -53,7 +54,8 @@ struct Flags {
 };
 
 json ParametersOf(const std::string& what) {
-  const std::optional<QueuePairName> name = ParseQueuePairName(what);
+  const std::optional<daemon::QueuePairName> name =
+      daemon::ParseQueuePair(what);
   if (!name) return {{"node", what}};
   return {{"node", name->node}, {"qpn", name->qpn}};
 }
@@ -111,25 +113,26 @@ std::vector<std::string> QueuePairTexts(const json& queue_pairs, bool all) {
 }
 
 // A line each, in the form of events.
-std::string MadsText(const json& mads) {
+std::string EventsText(const json& events) {
   std::string text;
-  for (const json& mad : mads) {
-    absl::StrAppendFormat(&text, "%13s  %-10s  %s\n", Seconds(mad["end_ns"]),
-                          "mad", OneLine(mad["why"].get<std::string>()));
-  }
-  return text;
-}
-
-std::string ConnectionsText(const json& failures) {
-  std::string text;
-  for (const json& event : failures) {
+  for (const json& event : events) {
     absl::StrAppend(&text, daemon::EventText(event), "\n");
   }
   return text;
 }
 
+// The events that MADs without an answer would be.
+json MadEvents(const json& mads) {
+  json events = json::array();
+  for (const json& mad : mads) {
+    events.push_back(
+        {{"event", "mad"}, {"time_ns", mad["end_ns"]}, {"why", mad["why"]}});
+  }
+  return events;
+}
+
 absl::Status Why(const Flags& flags) {
-  const bool one = ParseQueuePairName(flags.what).has_value();
+  const bool one = daemon::ParseQueuePair(flags.what).has_value();
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
   IBEMU_ASSIGN_OR_RETURN(const json result, Ask(client, flags.what));
@@ -139,8 +142,8 @@ absl::Status Why(const Flags& flags) {
   }
   std::vector<std::string> texts = QueuePairTexts(result["queue_pairs"], one);
   for (std::string text :
-       {MadsText(result["mads"]),
-        ConnectionsText(result.value("connections", json::array()))}) {
+       {EventsText(MadEvents(result["mads"])),
+        EventsText(result.value("connections", json::array()))}) {
     if (!text.empty()) texts.push_back(std::move(text));
   }
   if (texts.empty()) {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/one_line.h"
 #include "control/rpc.h"
 #include "nlohmann/json.hpp"
 
@@ -132,7 +132,7 @@ std::string What(const std::string& kind, const json& event) {
   if (kind == "scenario") return Scenario(event);
   if (kind == "connection" || kind == "datagram") return Connection(event);
   if (kind == "group") return Group(event);
-  if (kind == "qp") return Text(event, "why");
+  if (kind == "qp" || kind == "mad") return Text(event, "why");
   if (kind == "lost") {
     return absl::StrCat(Text(event, "events"),
                         " events: they came faster than they were read");
@@ -152,14 +152,8 @@ std::string EventText(const json& event) {
           ? absl::StrFormat("%.6f",
                             static_cast<double>(found->get<int64_t>()) / 1e9)
           : "";
-  std::string text =
-      absl::StrFormat("%13s  %-10s  %s", time, kind, What(kind, event));
-  absl::StripTrailingAsciiWhitespace(&text);
-  // Names of nodes and files come from strangers, so they may contain anything.
-  for (char& c : text) {
-    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
-  }
-  return text;
+  return OneLine(
+      absl::StrFormat("%13s  %-10s  %s", time, kind, What(kind, event)));
 }
 
 }  // namespace ibemu::daemon

@@ -54,9 +54,7 @@ class AdapterFault {
  private:
   fabric::AdapterFaults& faults_;
   std::optional<fabric::QueuePairFaultId> sent_, received_;
-  std::optional<fabric::WorkRequestFaultId> requests_;
-  std::optional<fabric::ResourceFaultId> resource_;
-  std::optional<fabric::EventFaultId> events_;
+  std::optional<fabric::AdapterFaultId> requests_, resource_, events_;
 };
 
 // {"packets": 5, "lost": 1 ...}

@@ -18,12 +18,6 @@ using Kind = Incident::Kind;
 
 constexpr char kUnknown[] = "the cause is not known";
 
-// "3 times", or nothing for once.
-std::string Times(const Incident& incident) {
-  return incident.count == 1 ? ""
-                             : absl::StrFormat(" (%d times)", incident.count);
-}
-
 // "536ms", "1.92ms"
 std::string SpanText(absl::Duration span) {
   const absl::Duration unit = span < absl::Milliseconds(10)
@@ -94,7 +88,7 @@ std::string Diagnosis::WhyUnanswered(const History& history) const {
 std::string Diagnosis::WhereTheyWent(const History& history,
                                      absl::Time since) const {
   if (const Incident* const drop = history.Latest(Kind::kDropped, since)) {
-    return absl::StrCat(DropText(*drop), Times(*drop));
+    return DropsText(*drop);
   }
   if (!history.peer()) return kUnknown;
   const PeerEnd peer = FindPeer(history);
@@ -112,8 +106,7 @@ std::string Diagnosis::WhereTheyWent(const History& history,
     return absl::StrCat(name, " was destroyed");
   }
   if (const auto* const drop = peer.history->Latest(Kind::kDropped, since)) {
-    return absl::StrCat("the answers of ", name, " were ", DropText(*drop),
-                        Times(*drop));
+    return absl::StrCat("the answers of ", name, " were ", DropsText(*drop));
   }
   if (const auto* const not_taken =
           peer.history->Latest(Kind::kNotTaken, since)) {
@@ -158,20 +151,24 @@ std::string Diagnosis::WhyFlushed(const History& history) const {
 Diagnosis::PeerEnd Diagnosis::FindPeer(const History& history) const {
   PeerEnd peer;
   if (!history.peer()) return peer;
-  const fabric::Subnet& subnet = fabric_.subnet();
-  const auto port =
-      std::ranges::find_if(subnet.ports(), [&](const fabric::NodePort& one) {
-        return one.Owns(history.peer()->lid);
-      });
-  if (port == subnet.ports().end()) return peer;
+  peer.node = OwnerOf(history.peer()->lid);
+  if (!peer.node) return peer;
   const fabric::QueuePairHistories& histories = fabric_.histories();
-  peer.node = port->node;
   peer.qpn = history.peer()->qpn;
-  peer.history = histories.Find(port->node, peer.qpn);
-  if (peer.history != nullptr && !histories.Exists(port->node, peer.qpn)) {
+  peer.history = histories.Find(*peer.node, peer.qpn);
+  if (peer.history != nullptr && !histories.Exists(*peer.node, peer.qpn)) {
     peer.end = peer.history->incidents().back().last;
   }
   return peer;
+}
+
+std::optional<topology::NodeId> Diagnosis::OwnerOf(wire::Lid lid) const {
+  const fabric::Subnet& subnet = fabric_.subnet();
+  const auto port = std::ranges::find_if(
+      subnet.ports(),
+      [lid](const fabric::NodePort& one) { return one.Owns(lid); });
+  if (port == subnet.ports().end()) return std::nullopt;
+  return port->node;
 }
 
 std::string Diagnosis::FaultText(const Incident::Drop& drop) const {
@@ -189,6 +186,13 @@ std::string Diagnosis::OutageText(const LinkOutages::Outage& outage) const {
              ? absl::StrCat("from ", text(outage.begin), " on")
              : absl::StrCat("from ", text(outage.begin), " to ",
                             text(outage.end));
+}
+
+std::string Diagnosis::DropsText(const Incident& dropped) const {
+  const std::string text = DropText(dropped);
+  return dropped.count == 1
+             ? text
+             : absl::StrFormat("%s (%d times)", text, dropped.count);
 }
 
 std::string Diagnosis::DropText(const Incident& dropped) const {

@@ -43,6 +43,12 @@ class Diagnosis {
   // `drop`.
   std::string DropText(const fabric::Incident& dropped) const;
 
+  // The same with how often, "(4 times)", unless it was once.
+  std::string DropsText(const fabric::Incident& dropped) const;
+
+  // Returns the node that has a LID; nothing: no port has.
+  std::optional<topology::NodeId> OwnerOf(wire::Lid lid) const;
+
   absl::Duration SinceStart(absl::Time time) const { return time - start_; }
 
  private:

@@ -82,15 +82,12 @@ std::string MadTimeouts::Why(const Timeout& timeout) const {
   if (!timeout.lid) {
     return "whom the route leads to got it and did not answer in time";
   }
-  const fabric::Subnet& subnet = fabric_.subnet();
-  const auto port = std::ranges::find_if(
-      subnet.ports(),
-      [&](const fabric::NodePort& one) { return one.Owns(*timeout.lid); });
-  if (port == subnet.ports().end()) {
+  const auto owner = diagnosis_.OwnerOf(*timeout.lid);
+  if (!owner) {
     return absl::StrFormat("no port has LID %d",
                            static_cast<unsigned>(*timeout.lid));
   }
-  return absl::StrCat(subnet.node(port->node).description,
+  return absl::StrCat(fabric_.subnet().node(*owner).description,
                       " got it and did not answer in time");
 }
 
@@ -171,14 +168,10 @@ std::string MadTimeouts::WhereLost(topology::NodeId node,
     }
     if (drop->where == *found.drop) ++found.count;
   }
-  const auto text = [this](const Incident& found) {
-    const std::string place = diagnosis_.DropText(found);
-    return found.count == 1
-               ? place
-               : absl::StrFormat("%s (%d times)", place, found.count);
-  };
-  if (request.drop) return text(request);
-  return answer.drop ? absl::StrCat("the answer was ", text(answer)) : "";
+  if (request.drop) return diagnosis_.DropsText(request);
+  return answer.drop
+             ? absl::StrCat("the answer was ", diagnosis_.DropsText(answer))
+             : "";
 }
 
 }  // namespace ibemu::daemon

@@ -10,6 +10,7 @@
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "daemon/words/packet_effects.h"
+#include "daemon/words/queue_pair_text.h"
 #include "fabric/faults/opcode_filter.h"
 #include "verbs/wc_status.h"
 #include "wire/psn.h"
@@ -21,7 +22,6 @@ using fabric::LinkFaults, fabric::WorkRequestFault;
 
 namespace wc_status = verbs::wc_status;
 
-constexpr uint32_t kMaxQpn = 0xffffff;
 constexpr absl::Duration kLongestRnr = absl::Hours(24);
 
 // IBA vol 1 §11.6.2, in its order.
@@ -70,18 +70,20 @@ class QueuePairFaultParser {
   absl::Status ReadPlace(const std::string& text) {
     constexpr std::string_view kRule =
         "write NODE/QPN, as in node-3/0x12, or NODE/* for all of the node";
-    const size_t slash = text.rfind('/');
     if (text.empty()) {
       return Wrong(absl::StrFormat("\"qp\" needs a queue pair: %s", kRule));
     }
-    const std::string number = slash == text.npos ? "" : text.substr(slash + 1);
-    request_.port.node = text.substr(0, slash);
-    if (number == "*") return absl::OkStatus();
-    request_.qpn = ParseNumber(number);
-    if (!request_.qpn || *request_.qpn > kMaxQpn) {
+    if (text.ends_with("/*")) {
+      request_.port.node = text.substr(0, text.size() - 2);
+      return absl::OkStatus();
+    }
+    const auto name = ParseQueuePair(text);
+    if (!name) {
       return Wrong(
           absl::StrFormat("\"%s\" names no queue pair: %s", text, kRule));
     }
+    request_.port.node = name->node;
+    request_.qpn = name->qpn;
     return absl::OkStatus();
   }
 

@@ -4,7 +4,18 @@
 #include <iterator>
 #include <utility>
 
+#include "daemon/words/word_reader.h"
+
 namespace ibemu::daemon {
+
+std::optional<QueuePairName> ParseQueuePair(std::string_view text) {
+  constexpr uint32_t kLast = 0xffffff;
+  const size_t slash = text.rfind('/');
+  if (slash == text.npos) return std::nullopt;
+  const std::optional<uint32_t> qpn = ParseNumber(text.substr(slash + 1));
+  if (!qpn || *qpn > kLast) return std::nullopt;
+  return QueuePairName{.node = std::string(text.substr(0, slash)), .qpn = *qpn};
+}
 
 std::string_view QpTypeText(verbs::QpType type) {
   constexpr std::string_view kNames[] = {"SMI", "GSI", "RC", "UC", "UD"};

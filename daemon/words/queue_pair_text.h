@@ -1,16 +1,26 @@
-// The texts of what queue pairs and memory regions are and allow, in tables and
-// errors.
+// The texts of queue pairs: their names, types and owners, and what they and
+// memory regions allow.
 #ifndef IBEMU_DAEMON_WORDS_QUEUE_PAIR_TEXT_H_
 #define IBEMU_DAEMON_WORDS_QUEUE_PAIR_TEXT_H_
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "verbs/qp_attributes.h"
 
 namespace ibemu::daemon {
+
+struct QueuePairName {
+  std::string node;
+  uint32_t qpn = 0;
+};
+
+// Parses "node-3/0x12" or "node-3/18"; nothing if that names no queue pair. The
+// last slash counts: a node's description may have one too.
+std::optional<QueuePairName> ParseQueuePair(std::string_view text);
 
 // "RC", "UC" or "UD".
 std::string_view QpTypeText(verbs::QpType type);

@@ -23,7 +23,7 @@ enum class MldType : uint8_t {
   kReportV2 = 143,
 };
 
-// What a record of a report says.
+// The type of a record in a report: what it says of its group.
 enum class GroupRecordType : uint8_t {
   kModeIsInclude = 1,
   kModeIsExclude = 2,

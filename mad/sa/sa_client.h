@@ -22,7 +22,7 @@ class SaQuery {
   virtual ~SaQuery() = default;
 };
 
-// How long an answer is waited for, and how often the question is repeated.
+// The time to wait for an answer, and the number of times to ask again.
 struct SaPatience {
   absl::Duration timeout;
   int retries = 0;

@@ -3,11 +3,10 @@
 #define IBEMU_FABRIC_SOFT_HCA_FAULTS_RESOURCE_FAULTS_H_
 
 #include <cstdint>
-#include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "fabric/soft_hca/faults/fault_table.h"
 #include "fabric/soft_hca/faults/fault_window.h"
 #include "topology/topology.h"
 
@@ -34,40 +33,15 @@ struct ResourceFault {
   bool operator==(const ResourceFault&) const = default;
 };
 
-// The key of one such fault.
-struct ResourceFaultId {
-  topology::NodeId node;
-  uint32_t number;
-};
-
 // The calls that fail or take long, of all software adapters.
-class ResourceFaults {
+class ResourceFaults : public FaultTable<ResourceFault> {
  public:
-  ResourceFaults() = default;
-  ResourceFaults(const ResourceFaults&) = delete;
-  ResourceFaults& operator=(const ResourceFaults&) = delete;
-
-  ResourceFaultId Add(topology::NodeId node, const ResourceFault& fault);
-  // REQUIRES: the fault was added and not removed.
-  void Remove(ResourceFaultId fault);
-  const FaultActs& ActsOf(ResourceFaultId fault) const;
-
   // Returns the error with which this call fails, or OK.  Each fault that
   // concerns the call counts it.
   absl::Status Check(topology::NodeId node, ResourceCall call);
   // Returns how long this call takes: the delays of all faults that concern it,
   // each of which counts it.
   absl::Duration DelayOf(topology::NodeId node, ResourceCall call);
-
- private:
-  struct Member {
-    uint32_t number;
-    ResourceFault fault;
-    FaultActs acts;
-  };
-
-  absl::flat_hash_map<topology::NodeId, std::vector<Member>> nodes_;
-  uint32_t last_ = 0;
 };
 
 }  // namespace ibemu::fabric
