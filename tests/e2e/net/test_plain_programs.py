@@ -33,6 +33,7 @@ def lab(module_account):
     made.stop()
 
 
+@pytest.mark.alone  # ping waits 0.2 s for the last answers
 @pytest.mark.parametrize("how", [
     [ONE], ["-6", ONE6], ["node-1"], ["-s", "2000", ONE],
     ["-s", "20000", ONE], ["-6", "-s", "4000", ONE6]],
