@@ -168,7 +168,7 @@ std::string DetailsText(const json& qp) {
 
 absl::Status Show(const Flags& flags) {
   const std::optional<daemon::QueuePairName> name =
-      daemon::ParseQueuePair(flags.what);
+      daemon::ParseQueuePairName(flags.what);
   if (!name) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", flags.what,

@@ -55,7 +55,7 @@ struct Flags {
 
 json ParametersOf(const std::string& what) {
   const std::optional<daemon::QueuePairName> name =
-      daemon::ParseQueuePair(what);
+      daemon::ParseQueuePairName(what);
   if (!name) return {{"node", what}};
   return {{"node", name->node}, {"qpn", name->qpn}};
 }
@@ -132,7 +132,7 @@ json MadEvents(const json& mads) {
 }
 
 absl::Status Why(const Flags& flags) {
-  const bool one = daemon::ParseQueuePair(flags.what).has_value();
+  const bool one = daemon::ParseQueuePairName(flags.what).has_value();
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
   IBEMU_ASSIGN_OR_RETURN(const json result, Ask(client, flags.what));

@@ -77,7 +77,7 @@ class QueuePairFaultParser {
       request_.port.node = text.substr(0, text.size() - 2);
       return absl::OkStatus();
     }
-    const auto name = ParseQueuePair(text);
+    const auto name = ParseQueuePairName(text);
     if (!name) {
       return Wrong(
           absl::StrFormat("\"%s\" names no queue pair: %s", text, kRule));

@@ -8,7 +8,7 @@
 
 namespace ibemu::daemon {
 
-std::optional<QueuePairName> ParseQueuePair(std::string_view text) {
+std::optional<QueuePairName> ParseQueuePairName(std::string_view text) {
   constexpr uint32_t kLast = 0xffffff;
   const size_t slash = text.rfind('/');
   if (slash == text.npos) return std::nullopt;

@@ -20,7 +20,7 @@ struct QueuePairName {
 
 // Parses "node-3/0x12" or "node-3/18"; nothing if that names no queue pair. The
 // last slash counts: a node's description may have one too.
-std::optional<QueuePairName> ParseQueuePair(std::string_view text);
+std::optional<QueuePairName> ParseQueuePairName(std::string_view text);
 
 // "RC", "UC" or "UD".
 std::string_view QpTypeText(verbs::QpType type);

@@ -7,7 +7,7 @@ namespace {
 
 TEST(QueuePairName, IsANodeAndANumber) {
   for (const char* text : {"node-1/0x12", "node-1/18"}) {
-    const auto name = ParseQueuePair(text);
+    const auto name = ParseQueuePairName(text);
     ASSERT_TRUE(name) << text;
     EXPECT_EQ(name->node, "node-1");
     EXPECT_EQ(name->qpn, 18u);
@@ -15,7 +15,7 @@ TEST(QueuePairName, IsANodeAndANumber) {
 }
 
 TEST(QueuePairName, TheLastSlashCounts) {
-  const auto name = ParseQueuePair("rack 1/node 2/3");
+  const auto name = ParseQueuePairName("rack 1/node 2/3");
   ASSERT_TRUE(name);
   EXPECT_EQ(name->node, "rack 1/node 2");
   EXPECT_EQ(name->qpn, 3u);
@@ -24,7 +24,7 @@ TEST(QueuePairName, TheLastSlashCounts) {
 TEST(QueuePairName, WithoutANumberThereIsNone) {
   for (const char* text :
        {"", "node-1", "node-1/", "node-1/mlx5_0", "/-1", "node-1/0x1000000"}) {
-    EXPECT_FALSE(ParseQueuePair(text)) << text;
+    EXPECT_FALSE(ParseQueuePairName(text)) << text;
   }
 }
 
