@@ -27,6 +27,11 @@ bool IsName(std::string_view text) {
          });
 }
 
+// True also where there is no such directory.
+bool IsReadOnly(const char* directory) {
+  return access(directory, W_OK | X_OK) != 0;
+}
+
 }  // namespace
 
 std::string SocketDirectory() {
@@ -38,7 +43,9 @@ std::string SocketDirectory() {
       S_ISDIR(status.st_mode) && status.st_uid == geteuid()) {
     return absl::StrCat(runtime, "/ibemu");
   }
-  return absl::StrCat("/tmp/ibemu-", geteuid());
+  const char* const parent =
+      IsReadOnly("/tmp") && !IsReadOnly("/dev/shm") ? "/dev/shm" : "/tmp";
+  return absl::StrCat(parent, "/ibemu-", geteuid());
 }
 
 absl::Status PrepareSocketDirectory(const std::string& directory) {

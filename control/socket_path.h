@@ -11,7 +11,8 @@ namespace ibemu::control {
 
 // The user's own directory of control sockets: /run/ibemu for root, else
 // $XDG_RUNTIME_DIR/ibemu (if that variable names a directory of ours), else
-// /tmp/ibemu-UID.  It need not exist.
+// /tmp/ibemu-UID, or /dev/shm/ibemu-UID where /tmp is read-only, as in many
+// containers.  It need not exist.
 std::string SocketDirectory();
 
 // Makes SocketDirectory() (0700) or verifies that nobody else can write to it.

@@ -64,6 +64,7 @@ _ibemu_generators="back-to-back single-switch: fat-tree: torus: dragonfly:"
 # Running daemons, by their sockets; those of "ibemu run" itself are private.
 _ibemu_fabrics() {
   local directory=/tmp/ibemu-$EUID socket
+  [[ -w /tmp ]] || directory=/dev/shm/ibemu-$EUID
   [[ ! ${XDG_RUNTIME_DIR-} ]] || directory=$XDG_RUNTIME_DIR/ibemu
   ((EUID)) || directory=/run/ibemu
   for socket in "$directory"/*.sock; do

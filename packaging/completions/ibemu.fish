@@ -19,6 +19,7 @@ end
 # Running daemons, by their sockets; those of "ibemu run" itself are private.
 function __ibemu_fabrics
     set -l directory /tmp/ibemu-(id -u)
+    test -w /tmp; or set directory /dev/shm/ibemu-(id -u)
     set -q XDG_RUNTIME_DIR; and set directory $XDG_RUNTIME_DIR/ibemu
     test (id -u) -eq 0; and set directory /run/ibemu
     path filter --type socket $directory/*.sock | path basename |

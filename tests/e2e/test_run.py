@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import signal
 import socket
@@ -466,6 +467,9 @@ def test_a_command_that_stops_the_daemon_last_keeps_its_status(account, start,
     assert program.wait() == 3, program.output
 
 
+ERRORS = re.compile(r"^\w+ \d+ \d\d:(\d\d):(\d\d) .* ERR 5404:", re.MULTILINE)
+
+
 def test_opensm_ends_with_the_daemon(fabric):
     """It writes "ERR 5404" for ever, and SIGTERM may find its log locked."""
     made = fabric("back-to-back")
@@ -473,6 +477,25 @@ def test_opensm_ends_with_the_daemon(fabric):
     made.daemon.stop()
     assert opensm.wait(timeout=60) == 125
     assert "the daemon has ended" in opensm.output
+
+
+def test_an_opensm_that_is_kept_does_not_spin(fabric, background):
+    """It writes a line for each read() that fails: without rings 100,000 of
+    them a second."""
+    made = fabric("back-to-back")
+    opensm = background(
+        "ibemu", "run", f"--fabric={made.socket}", "--host=node-1", "--keep",
+        "--", "opensm", "--log_file", "stdout",
+        "--pidfile", made.account.home / "opensm.pid")
+    try:
+        opensm.wait_for("SUBNET UP")
+        made.daemon.stop(signal.SIGKILL)
+        times = until(lambda: (lines := ERRORS.findall(opensm.output))[3:] and
+                      [60 * int(minute) + int(second)
+                       for minute, second in lines[:4]])
+    finally:
+        opensm.stop(signal.SIGKILL)  # SIGTERM may find its log locked
+    assert (times[3] - times[0]) % 3600 >= 2
 
 
 def test_a_killed_launcher_leaves_a_shared_daemon_alone(fabric, fifo):
@@ -562,6 +585,20 @@ def test_a_read_only_working_directory(account):
         f"mount -o remount,bind,ro {account.home}; cd {account.home}",
         "env", "XDG_RUNTIME_DIR=", "ibemu", "run", "--", "ibstat", "-l")
     assert done.stdout == "ibemu0\n", done.stderr
+
+
+def test_a_read_only_tmp(account):
+    """As in many containers."""
+    done = in_changed_machine(
+        account, "mount -t tmpfs -o mode=1777 tmpfs /dev/shm; "
+        "mount --bind /tmp /tmp; mount -o remount,bind,ro /tmp; cd /",
+        "env", "XDG_RUNTIME_DIR=", "ibemu", "run", "--", "sh", "-c",
+        "ibstat -l; ibemu status | head -n 1; echo $IBEMU_FABRIC")
+    assert done.returncode == 0, done.stderr
+    port, status, socket_path = done.stdout.splitlines()
+    assert port == "ibemu0" and status
+    assert socket_path.startswith(
+        "/run/ibemu/" if account.name == "root" else "/dev/shm/ibemu-")
 
 
 @pytest.mark.parametrize("command", ["run -- true", "doctor"])
