@@ -58,11 +58,14 @@ class LauncherSignals {
 // which the command is in.
 bool PassesOn(const signalfd_siginfo& signal);
 
+// Variables of the environment, by name.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
 // A ChildCommand is a program to start, with its arguments and environment.
 struct ChildCommand {
   std::vector<std::string> arguments;  // not empty; found along $PATH
-  std::vector<std::pair<std::string, std::string>> environment;  // additions
-  std::string directory;  // absolute; empty: the current one
+  Variables environment;               // additions
+  std::string directory;               // absolute; empty: the current one
 };
 
 // Starts the command.  `prepare` runs in its process just before: its error is

@@ -27,16 +27,16 @@ std::string FindPreload(const std::string& program) {
   return "";
 }
 
-Variables PreloadVariables(const std::string& library,
-                           const std::string& preload,
-                           const std::string& asan) {
+launch::Variables PreloadVariables(const std::string& library,
+                                   const std::string& preload,
+                                   const std::string& asan) {
   if (library.empty() || library.find_first_of(": $") != std::string::npos) {
     return {};
   }
   for (const auto known : absl::StrSplit(preload, absl::ByAnyChar(": "))) {
     if (known == library) return {};  // of the run around this one
   }
-  Variables variables = {{"LD_PRELOAD", Extend(preload, library)}};
+  launch::Variables variables = {{"LD_PRELOAD", Extend(preload, library)}};
   if (asan.find("verify_asan_link_order") == std::string::npos) {
     variables.emplace_back("ASAN_OPTIONS",
                            Extend(asan, "verify_asan_link_order=0"));

@@ -3,8 +3,8 @@
 #define IBEMU_CLI_RUN_FAST_PATH_H_
 
 #include <string>
-#include <utility>
-#include <vector>
+
+#include "launch/child.h"
 
 namespace ibemu::cli {
 
@@ -13,16 +13,14 @@ namespace ibemu::cli {
 // installed one.
 std::string FindPreload(const std::string& program);
 
-// Variables of the environment, by name.
-using Variables = std::vector<std::pair<std::string, std::string>>;
-
 // Returns the variables that bring `library` into programs.  Libraries that
 // `preload` (LD_PRELOAD) names come before it.  A dynamic libasan that is no
 // first library ends its program, unless `asan` (ASAN_OPTIONS) forbids it; it
 // works behind ours, which takes none of the functions that it has to have
 // first.  Empty if the loader could not read such a path.
-Variables PreloadVariables(const std::string& library,
-                           const std::string& preload, const std::string& asan);
+launch::Variables PreloadVariables(const std::string& library,
+                                   const std::string& preload,
+                                   const std::string& asan);
 
 }  // namespace ibemu::cli
 

@@ -26,6 +26,7 @@
 #include "cli/run/explanation.h"
 #include "cli/run/fast_path.h"
 #include "cli/run/networks.h"
+#include "cli/run/open_mpi.h"
 #include "cli/run/private_daemon.h"
 #include "control/client.h"
 #include "control/control_socket.h"
@@ -225,7 +226,7 @@ absl::StatusOr<launch::MountPlan> CoverState(const RunOptions& options) {
 }
 
 // Adds what brings the library into the command.
-void AddFastPath(const RunOptions& options, Variables& environment) {
+void AddFastPath(const RunOptions& options, launch::Variables& environment) {
   if (!options.fast_path) return;
   std::string program(PATH_MAX, '\0');
   const ssize_t length =
@@ -236,6 +237,14 @@ void AddFastPath(const RunOptions& options, Variables& environment) {
        PreloadVariables(FindPreload(program), Variable("LD_PRELOAD"),
                         Variable("ASAN_OPTIONS"))) {
     environment.push_back(std::move(variable));
+  }
+}
+
+void AddOpenMpi(launch::Variables& environment) {
+  for (auto& [name, value] : OpenMpiVariables()) {
+    if (std::getenv(name.c_str()) == nullptr) {
+      environment.emplace_back(std::move(name), std::move(value));
+    }
   }
 }
 
@@ -309,6 +318,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
                            Explanation::Begin(socket, std::move(hosts)));
   }
   AddFastPath(options, command.environment);
+  AddOpenMpi(command.environment);
   std::optional<launch::NodeSupervisor> nodes;
   const launch::NodeFds node_fds = launch::NodeFdsFor(DescriptorLimit());
   // An outer run's filter is in force already, and its supervisor serves us.

@@ -9,8 +9,8 @@ constexpr char kLibrary[] = "/usr/lib/ibemu/libibemu-preload.so";
 
 TEST(FastPathTest, BringsTheLibraryInAndLetsLibasanBeBehindIt) {
   EXPECT_EQ(PreloadVariables(kLibrary, "", ""),
-            (Variables{{"LD_PRELOAD", kLibrary},
-                       {"ASAN_OPTIONS", "verify_asan_link_order=0"}}));
+            (launch::Variables{{"LD_PRELOAD", kLibrary},
+                               {"ASAN_OPTIONS", "verify_asan_link_order=0"}}));
 }
 
 TEST(FastPathTest, WhatIsPreloadedAlreadyComesFirst) {
