@@ -246,7 +246,8 @@ class SystemFabric(RunFabric):
     def on(self, *hosts):
         devices = [self._device(host) for host in hosts]
         # As our udev rules have it.
-        for node in pathlib.Path("/dev/infiniband").glob("uverbs*"):
+        nodes = pathlib.Path("/dev/infiniband")
+        for node in (*nodes.glob("uverbs*"), *nodes.glob("rdma_cm")):
             node.chmod(0o666)
         return ["unshare", "-m", ROOT / "tests/uml/guest/one_host.sh",
                 ",".join(devices)]

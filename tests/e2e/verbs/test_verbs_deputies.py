@@ -1,4 +1,5 @@
-"""Who hands his adapter to a program with other rights gets nothing by it.
+"""Who hands his adapter, or his rdma_cm, to a program with other rights gets
+nothing by it.
 
 A command names the place of its answer in the memory of who writes it.  The
 daemon writes there as root, so it would write into programs that their user may
@@ -48,13 +49,20 @@ def program(scratch):
     return copy
 
 
+@pytest.fixture(params=["uverbs0", "rdma_cm"])
+def device(request):
+    """The file whose commands are tried."""
+    return request.param
+
+
 @pytest.fixture
-def hand_over(fabric, program):
-    """What a program says that a user gave an adapter of root's to."""
-    lab = fabric("single-switch:hosts=2", sm="static")
+def hand_over(fabric, program, device):
+    """What a program says that a user gave a device of root's to.  The last of
+    `command` are a deputy and its words."""
+    lab = fabric("single-switch:hosts=2", sm="builtin")
 
     def run(*command, user=AS_USER, before=()):
-        return lab.run("node-1", *user, program.plain, *before, "open",
+        return lab.run("node-1", *user, program.plain, device, *before, "open",
                        *command).stderr
     return run
 
@@ -66,9 +74,10 @@ OPENERS = pytest.mark.parametrize("before", [[], ["undumpable"]],
 
 @OPENERS
 @pytest.mark.parametrize("how", ["", "real"])
-def test_a_set_gid_program_is_not_overwritten(hand_over, program, how, before):
+def test_a_set_gid_program_is_not_overwritten(
+        hand_over, device, program, how, before):
     victim = program("gid", 0, OTHER, 0o2755)
-    assert hand_over(victim, "write", how, before=before) == (
+    assert hand_over(victim, device, "write", how, before=before) == (
         "EACCES, untouched\n")
 
 
@@ -76,42 +85,44 @@ def test_a_set_gid_program_is_not_overwritten(hand_over, program, how, before):
 @pytest.mark.parametrize("owner", [0, OTHER])
 @pytest.mark.parametrize("how", ["effective", "real", "dumpable"])
 def test_a_set_uid_program_that_dropped_to_its_user_is_not_overwritten(
-        hand_over, program, owner, how, before):
+        hand_over, device, program, owner, how, before):
     victim = program(f"uid-{owner}-{how}", owner, 0, 0o4755)
-    assert hand_over(victim, "write", how, before=before) == (
+    assert hand_over(victim, device, "write", how, before=before) == (
         "EACCES, untouched\n")
 
 
 @OPENERS
 @pytest.mark.parametrize("how", ["", "real"])
-def test_a_program_with_capabilities_is_not_overwritten(hand_over, program,
-                                                        how, before):
+def test_a_program_with_capabilities_is_not_overwritten(
+        hand_over, device, program, how, before):
     victim = program("capable", 0, 0, 0o755, CAPABILITY)
-    assert hand_over(victim, "write", how, before=before) == (
+    assert hand_over(victim, device, "write", how, before=before) == (
         "EACCES, untouched\n")
 
 
 @OPENERS
 def test_a_program_that_its_user_cannot_read_is_not_overwritten(
-        hand_over, program, before):
+        hand_over, device, program, before):
     victim = program("unreadable", 0, 0, 0o711)
-    assert hand_over(victim, "write", before=before) == "EACCES, untouched\n"
+    assert hand_over(victim, device, "write", before=before) == (
+        "EACCES, untouched\n")
 
 
-def test_a_program_that_gave_up_rights_is_refused(hand_over, program):
+def test_a_program_that_gave_up_rights_is_refused(hand_over, device, program):
     """As on Linux, though here the one who would be harmed has less."""
     drop = ["/usr/bin/setpriv", f"--reuid={USER}", f"--regid={USER}",
-            "--clear-groups", program.plain, "write"]
+            "--clear-groups", program.plain, device, "write"]
     assert hand_over(*drop, user=[]) == "EACCES, untouched\n"
     drop = ["/usr/bin/setpriv", "--bounding-set=-net_raw", program.plain,
-            "write"]
+            device, "write"]
     assert hand_over(*drop, user=[]) == "EACCES, untouched\n"
 
 
 @pytest.mark.parametrize("user", [AS_USER, []], ids=["user", "root"])
-def test_children_and_ordinary_programs_are_served(hand_over, program, user):
+def test_children_and_ordinary_programs_are_served(
+        hand_over, device, program, user):
     assert hand_over("fork", user=user) == "taken, overwritten\n"
     assert hand_over("fork", user=user, before=["undumpable"]) == (
         "taken, overwritten\n")
-    assert hand_over(program.plain, "write", user=user) == (
+    assert hand_over(program.plain, device, "write", user=user) == (
         "taken, overwritten\n")
