@@ -12,6 +12,11 @@
 //                    of the same inode, were carried out meanwhile
 //   swap FIFO        makes queues while another thread puts the FIFO in place of
 //                    the device and back; prints "done"
+//   serve DIRECTORY
+//   imitate DIRECTORY
+//                    serves files there, to all users, whose open() never ends;
+//                    it prints "opened PATH" for each; imitate: by a mount that
+//                    looks as those of a run
 #define _GNU_SOURCE
 #define FUSE_USE_VERSION 31
 #include <errno.h>
@@ -73,6 +78,24 @@ static int read_never(const char *path, char *buffer, size_t size, off_t offset,
 static const struct fuse_operations kOperations = {
     .getattr = get_attributes, .open = open_any, .read = read_never};
 
+// Only names that are hidden, as those of the files behind devices are.
+static int get_hidden(const char *path, struct stat *status,
+                      struct fuse_file_info *info) {
+  if (strcmp(path, "/") != 0 && path[1] != '.') return -ENOENT;
+  return get_attributes(path, status, info);
+}
+
+static int open_never(const char *path, struct fuse_file_info *info) {
+  (void)info;
+  printf("opened %s\n", path);
+  fflush(stdout);
+  for (;;) pause();
+  return 0;
+}
+
+static const struct fuse_operations kHiddenFiles = {.getattr = get_hidden,
+                                                    .open = open_never};
+
 static void write_to(const char *path, const char *text) {
   const int file = open(path, O_WRONLY);
   if (file < 0 || write(file, text, strlen(text)) < 0) fail(path);
@@ -101,6 +124,11 @@ static pid_t serve(char *directory, void (*prepare)(void)) {
   prepare();
   char *arguments[] = {"held_up", "-f", directory, NULL};
   _exit(fuse_main(3, arguments, &kOperations, NULL));
+}
+
+static int serve_hidden_files(char *directory, char *options) {
+  char *arguments[] = {"held_up", "-f", "-o", options, directory, NULL};
+  return fuse_main(5, arguments, &kHiddenFiles, NULL);
 }
 
 static char *page_of(const char *path) {
@@ -337,6 +365,12 @@ int main(int argc, char **argv) {
   }
   if (strcmp(argv[1], "answer") == 0) {
     hold_one(argv[2], answer_to_page, kAsleep);
+  }
+  if (strcmp(argv[1], "serve") == 0) {
+    return serve_hidden_files(argv[2], "allow_other");
+  }
+  if (strcmp(argv[1], "imitate") == 0) {
+    return serve_hidden_files(argv[2], "allow_other,subtype=ibemu");
   }
   swap_files(argv[2]);
   return 0;

@@ -1,10 +1,15 @@
 """Whose rights count when a supervisor opens a verbs device for a client."""
 
+import ctypes
 import os
 import re
+import select
+import stat
 import textwrap
 
 import pytest
+
+from test_verbs_held_up import held_up  # noqa: F401
 
 root_alone = pytest.mark.parametrize("account", ["root"], indirect=True)
 
@@ -25,8 +30,13 @@ PYTHON = ["/usr/bin/python3", "-c", OPEN]
 NODE = "/dev/infiniband/uverbs0"
 
 
-def run(account, *command):
-    return account.run("ibemu", "run", "--", *command).stdout
+PROMPT = 60  # seconds for what takes a moment
+
+
+def run(account, *command, **variables):
+    return account.run("ibemu", "run", "--", "env",
+                       *[f"{name}={value}" for name, value in variables.items()],
+                       *command).stdout
 
 
 @root_alone  # a plain user's namespace has one user
@@ -41,34 +51,103 @@ def test_a_user_in_roots_run_uses_the_adapter_as_himself(account):
 
 
 # What a user makes of /dev/infiniband in namespaces of his own: .uverbs0 is
-# another file that root may open, and he may not.
+# another file that root may open, and he may not, or one that is not to be
+# opened at all: a device, a FIFO, a file of somebody else's FUSE, whose open()
+# never ends; he lays it into a directory of his own, or over the run's.  What
+# he gets: the error of what he opened himself, or the run's adapter.
 UMAD = "/dev/infiniband/umad0"
+HIDDEN = "/dev/infiniband/.uverbs0"
+NODE_OF_RUN = f"{HIDDEN} 666"
 SHAM = "mkdir sham real && mount --bind /dev/infiniband real && "
 BIND = " && mount --rbind sham /dev/infiniband"
+
+
+def bound(file):
+    return (SHAM + f"touch sham/.uverbs0 && mount --bind {file} sham/.uverbs0"
+            + BIND)
+
+
+def linked(file):
+    return SHAM + f"ln -s {file} sham/.uverbs0" + BIND
+
+
+def covering(file):
+    return f"mount --bind {file} {HIDDEN}"
+
+
+# The kernel takes what covers a name of the run's away when somebody looks it
+# up, and finds the run's file.
 WAYS = {
-    "link": SHAM + "ln -s $PWD/real/umad0 sham/.uverbs0" + BIND,
-    "bind": SHAM + "touch sham/.uverbs0 && "
-            "mount --bind real/umad0 sham/.uverbs0" + BIND,
-    "cover": f"mount --bind {UMAD} /dev/infiniband/.uverbs0",
-    "link-to-a-secret": SHAM + "ln -s $SECRET sham/.uverbs0" + BIND,
+    "link": (linked("$PWD/real/umad0"), "ENOENT"),
+    "bind": (bound("real/umad0"), "ENOENT"),
+    "cover": (covering(UMAD), NODE_OF_RUN),
+    **{f"{verb}-a-{what}": (way(f"$PLACE/{what}"), told)
+       for what in ("secret", "fifo", "device", "foreign/.file")
+       for verb, way, told in (("link", linked, "ENOENT"),
+                               ("bind", bound, "ENOENT"),
+                               ("cover", covering, NODE_OF_RUN))},
+    "foreign-directory": ("mount --bind $PLACE/foreign /dev/infiniband",
+                          "ENOENT"),
+    "imitated-directory": (
+        "$HELD_UP imitate /dev/infiniband & "
+        f"until test -e {HIDDEN} -a ! -e {UMAD}; do sleep 0.1; done",
+        "ENOENT"),
 }
+
+
+class Opens:
+    """Which of some files are opened, whoever does it."""
+
+    IN_OPEN = 0x20
+
+    def __init__(self, *paths):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.events = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        for path in paths:
+            assert libc.inotify_add_watch(self.events, os.fsencode(path),
+                                          self.IN_OPEN) > 0, path
+
+    def any(self):
+        return bool(select.select([self.events], [], [], 0)[0])
+
+
+@pytest.fixture
+def place(account):
+    """Files that are not to be opened, and the watch over them."""
+    secret, fifo, device = (account.home / name
+                            for name in ("secret", "fifo", "device"))
+    account.home.chmod(0o755)
+    secret.touch(0o600)
+    os.mkfifo(fifo)
+    os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    for path in fifo, device:
+        path.chmod(0o666)
+    (account.home / "foreign").mkdir()
+    opens = Opens(secret, fifo, device)
+    yield opens
+    os.close(opens.events)
 
 
 @root_alone
 @pytest.mark.parametrize("way", WAYS)
-def test_a_user_gets_nothing_by_another_files_name(account, scratch, way):
-    secret = account.home / "secret"
-    secret.touch()
-    secret.chmod(0o600)
-    work = scratch / f"rights-{way}"
+def test_a_user_gets_nothing_by_another_files_name(account, scratch, place,
+                                                   held_up,  # noqa: F811
+                                                   way):
+    script, expected = WAYS[way]
+    work = scratch / f"rights-{way.replace('/', '-')}"
     work.mkdir()
     os.chown(work, USER, USER)
-    script = f"cd {work} && {WAYS[way]} && exec \"$@\""
-    told = run(account, *AS_USER, "env", f"SECRET={secret}", "unshare", "-Urm",
-               "sh", "-ec", script, "sh", *PYTHON, NODE)
-    # A mount on a name of the run's own goes when somebody looks it up.
-    assert told.strip() in ("EACCES", "ENOENT", "ENXIO", "ELOOP",
-                            "/dev/infiniband/.uverbs0 666"), told
+    told = run(account, "sh", "-ec",
+               # Root's, in front of the user.
+               "$HELD_UP serve $PLACE/foreign & "
+               "until test -e $PLACE/foreign/.file; do sleep 0.1; done; "
+               '"$@"; kill -9 $!', "sh", *AS_USER,
+               "timeout", PROMPT, "unshare", "-Urm", "sh", "-ec",
+               f'cd {work}; {script}; "$@"; test -z "$!" || kill -9 $!', "sh",
+               *PYTHON, NODE,
+               HELD_UP=held_up, PLACE=account.home)
+    assert told == f"{expected}\n"
+    assert not place.any()
 
 
 @root_alone
