@@ -59,6 +59,15 @@ def options(text):
                    for name, takes_value in found})
 
 
+def knows(account, option, *command):
+    """Whether that command takes the option.  Of several that it does not, the
+    first is told; nothing is done."""
+    done = account.run(*command, option, "--never-heard-of", check=False)
+    assert done.returncode == 2, (command, done.stderr)
+    told = re.search(r'there is no option "(.*?)"', done.stderr)
+    return told is None or told[1] == "--never-heard-of"
+
+
 def to_full_disk(account, *arguments, **options):
     with open("/dev/full", "w", encoding="ascii") as full:
         process = account.popen(arguments, stdout=full, stderr=subprocess.PIPE,
@@ -68,6 +77,26 @@ def to_full_disk(account, *arguments, **options):
 
 def test_the_list_above_is_whole(account):
     assert {*PRINT, *SILENT} == set(commands(account))
+
+
+def test_each_option_that_a_help_text_names_is_there(account):
+    """That of the command, or of one of the words that may follow it."""
+    tried = 0
+    for command in [*commands(account), None]:
+        words = ["ibemu", command] if command else ["ibemud"]
+        text = account.run(*words, "--help").stdout
+        followers = re.findall(rf"(?:Usage:|or: ) +ibemu {command} ([a-z]+)\b",
+                               text)
+        takers = [words, *[[*words, word] for word in followers]]
+        for option in options(text):
+            if option.startswith("--") and option != "--version":
+                assert any(knows(account, option, *taker)
+                           for taker in takers), (words, option)
+                tried += 1
+        assert "--log-level" not in text
+        assert not any(knows(account, "--log-level=debug", *taker)
+                       for taker in takers)
+    assert tried > 60
 
 
 def test_an_option_before_its_command_is_refused(account):

@@ -110,6 +110,25 @@ def test_help_lists_every_command_of_ibsim(account, fabric):
     assert commands <= set(re.findall(r"^  (\w+)", ours, re.MULTILINE))
 
 
+def test_help_names_no_option_and_no_command_that_is_not_there(account, fabric):
+    lab = fabric("single-switch:hosts=2")
+    told = (lab.ibemu("console", input="Help\n").stdout +
+            account.run("ibemu", "console", "--help").stdout)
+    programs = "".join(account.run(program, "--help").stdout
+                       for program in ("ibemu", "ibemud")) + (
+        account.run("ibemu", "console", "--help").stdout)
+    for option in re.findall(r"--[a-z][a-z-]+", told):
+        assert re.search(rf"^  {option}\b", programs, re.MULTILINE), option
+    named = set(re.findall(r"\bibemu ([a-z]+)", told))
+    assert {"console", "events"} <= named
+    for command in named:
+        assert re.search(rf"^  {command}  ", programs, re.MULTILINE), command
+    done = lab.ibemu("console", "--log-level=debug", input="Quit\n",
+                     check=False)
+    assert done.returncode == 2
+    assert 'there is no option "--log-level"' in done.stderr
+
+
 @pytest.mark.parametrize("text", ["", "# only a comment\n\n   \n", "Quit"])
 def test_nothing_to_do_is_no_mistake(fabric, text):
     subnet = fabric("single-switch:hosts=2")
