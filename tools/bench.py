@@ -2,7 +2,7 @@
 """ibemu against ibsim, on one machine, in one run, placed alike.
 
     tools/bench.py [micro] [rate] [messages] [tools] [memory] [idle] [scale]
-                   [system] [verbs] [hca] [rxe]
+                   [system] [page] [verbs] [hca] [rxe]
     tools/bench.py --hosts 648,3888 tools
 
 All suites, unless some are named.
@@ -24,6 +24,7 @@ from bench_ibsim import bench_rate, bench_tools
 from bench_lab import (BUILD, MESSAGES, PLACES, ROOT, RUNS, Ibemu, Ibsim,
                        SystemIbemu, figure, generate, head, median, rate,
                        report, timed)
+from bench_page import bench_page
 from bench_rxe import bench_rxe
 from bench_scale import bench_scale
 from bench_verbs import bench_verbs
@@ -153,8 +154,8 @@ def main():
     suites = {"micro": bench_micro, "rate": bench_rate,
               "messages": bench_messages, "tools": bench_tools,
               "memory": bench_memory, "idle": bench_idle,
-              "scale": bench_scale, "system": bench_system, "verbs": bench_verbs,
-              "hca": bench_hca, "rxe": bench_rxe}
+              "scale": bench_scale, "system": bench_system, "page": bench_page,
+              "verbs": bench_verbs, "hca": bench_hca, "rxe": bench_rxe}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", default="648,3888,11664")
     parser.add_argument("suites", nargs="*", choices=[*suites, []])

@@ -43,7 +43,8 @@ def end(process):
 
 
 class Server:
-    """A simulator that was started and says when it is ready."""
+    """A simulator that was started and says when it is ready; `said` is what
+    it has said until then."""
 
     def __init__(self, cpu, arguments, ready, **options):
         self.began = time.monotonic()
@@ -54,7 +55,7 @@ class Server:
         # To its end: a server whose output nobody reads stands still.
         threading.Thread(target=self._collect, daemon=True,
                          args=(self.process.stdout, lines)).start()
-        said = []
+        self.said = said = []
         while not said or not re.search(ready, said[-1]):
             try:
                 line = lines.get(timeout=LONGEST)
@@ -96,12 +97,12 @@ class Server:
 
 
 class Ibemu:
-    def __init__(self, scratch, net, cpu, sm="none"):
+    def __init__(self, scratch, net, cpu, sm="none", options=()):
         self.scratch = scratch
         self.socket = scratch / "bench.sock"
         self.server = Server(
             cpu, [BUILD / "cli/ibemud", f"--topology={net}", f"--sm={sm}",
-                  f"--socket={self.socket}"], r"\bready\b")
+                  f"--socket={self.socket}", *options], r"\bready\b")
 
     def command(self, host, cpu, *arguments, options=()):
         return pinned(cpu, [BUILD / "cli/ibemu", "run",
