@@ -180,15 +180,16 @@ void Endpoints::SetTransportSink(topology::NodeId node, TransportSink* sink) {
 }
 
 int Endpoints::AdmitByPKey(PortId id, const Packet& packet) {
-  NodePort& port = subnet_.port(id);
-  const int index = port.FindPKey(packet.p_key);
-  if (index < 0) {
-    for (uint32_t i = 0; i < packet.Count(); ++i) {
-      Saturate(port.info.p_key_violations);
-    }
-    agents_.notices().OnBadPKey(id, BadKeyOf(packet, packet.p_key));
-  }
+  const int index = subnet_.port(id).FindPKey(packet.p_key);
+  if (index < 0) OnBadPKey(id, packet);
   return index;
+}
+
+void Endpoints::OnBadPKey(PortId id, const Packet& packet) {
+  for (uint32_t i = 0; i < packet.Count(); ++i) {
+    Saturate(subnet_.port(id).info.p_key_violations);
+  }
+  agents_.notices().OnBadPKey(id, BadKeyOf(packet, packet.p_key));
 }
 
 bool Endpoints::IsForUs(PortId port, const RouteHeader& grh) const {

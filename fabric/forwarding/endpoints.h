@@ -71,8 +71,9 @@ class Endpoints : public PacketSink, public MadSender {
   // Checks that every queue pair makes.  AdmitByPKey() returns the index of the
   // P_Key that admits the packet; if there is none, it counts a violation and
   // returns -1.  IsForUs() returns true if the destination GID is one of the
-  // port's or a multicast GID.  OnBadQKey() counts a violation.
+  // port's or a multicast GID.  OnBadPKey() and OnBadQKey() count a violation.
   int AdmitByPKey(PortId port, const Packet& packet);
+  void OnBadPKey(PortId port, const Packet& packet);
   bool IsForUs(PortId port, const RouteHeader& grh) const;
   void OnBadQKey(PortId port, const Packet& packet);
   wire::Gid GidAt(PortId port, int index) const;

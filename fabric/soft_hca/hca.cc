@@ -232,9 +232,12 @@ void Hca::Transmit(int number, const verbs::AddressAttributes& to,
 void Hca::Send(PortId port, const Packet& packet) {
   Forwarder& forwarder = endpoints_.forwarder();
   // Members on this adapter get their copy here, because a switch never sends a
-  // packet back to where it came from (IBA vol 1 §10.5.2).
-  if (FindGroup(packet) != nullptr)
+  // packet back to where it came from (IBA vol 1 §10.5.2).  A limited member is
+  // not one for itself, which is nobody's violation.
+  if (FindGroup(packet) != nullptr &&
+      subnet_.port(port).FindPKey(packet.p_key) >= 0) {
     forwarder.Send(Flight::Step::kLoop, port, packet);
+  }
   forwarder.SendByAddress(port, packet);
 }
 
@@ -266,19 +269,22 @@ void Hca::Forget(QueuePair& qp) {
                 [](const auto& group) { return group.second.empty(); });
 }
 
+void Hca::OnBadPKey(const NodePort& port, const Packet& packet) {
+  endpoints_.OnBadPKey(subnet_.id_of(port), packet);
+}
+
 void Hca::OnBadQKey(const NodePort& port, const Packet& packet) {
   endpoints_.OnBadQKey(subnet_.id_of(port), packet);
 }
 
 void Hca::OnTransport(PortId port, const Packet& packet) {
-  const int pkey_index = endpoints_.AdmitByPKey(port, packet);
-  if (pkey_index < 0) return NoteBadPKey(packet);
+  if (endpoints_.AdmitByPKey(port, packet) < 0) return NoteBadPKey(packet);
   if (packet.grh && !endpoints_.IsForUs(port, *packet.grh)) return;
   if (packet.destination_qpn == kMulticastQpn) {
-    return DeliverToGroup(port, pkey_index, packet);
+    return DeliverToGroup(port, packet);
   }
   QueuePair* const qp = FindQueuePair(packet.destination_qpn);
-  if (qp != nullptr) Deliver(*qp, port, pkey_index, packet);
+  if (qp != nullptr) Deliver(*qp, port, packet);
 }
 
 void Hca::NoteBadPKey(const Packet& packet) {
@@ -295,28 +301,25 @@ std::shared_ptr<QueuePairHistory> Hca::BeginHistory(uint32_t qpn,
   return histories_.Begin(id_, qpn, process);
 }
 
-void Hca::Deliver(QueuePair& qp, PortId port, int pkey_index,
-                  const Packet& packet) {
+void Hca::Deliver(QueuePair& qp, PortId port, const Packet& packet) {
   if (faults_.packets.Concern(id_)) {
-    return DeliverThroughFaults(qp.number(), port, pkey_index, packet);
+    return DeliverThroughFaults(qp.number(), port, packet);
   }
-  qp.OnPacket(subnet_.port(port), static_cast<uint16_t>(pkey_index), packet);
+  qp.OnPacket(subnet_.port(port), packet);
 }
 
 // The queue pair may have gone when a packet comes late.  A multicast packet
 // concerns each member's own faults.
-void Hca::DeliverThroughFaults(uint32_t qpn, PortId port, int pkey_index,
+void Hca::DeliverThroughFaults(uint32_t qpn, PortId port,
                                const Packet& packet) {
   Packet own = packet;
   own.destination_qpn = qpn;
-  faults_.packets.Pass(
-      port, QueuePairDirection::kReceived, own,
-      late_.Wrap([this, qpn, port, pkey_index](const Packet& one) {
-        QueuePair* const qp = FindQueuePair(qpn);
-        if (qp == nullptr) return;
-        qp->OnPacket(subnet_.port(port), static_cast<uint16_t>(pkey_index),
-                     one);
-      }));
+  faults_.packets.Pass(port, QueuePairDirection::kReceived, own,
+                       late_.Wrap([this, qpn, port](const Packet& one) {
+                         QueuePair* const qp = FindQueuePair(qpn);
+                         if (qp != nullptr)
+                           qp->OnPacket(subnet_.port(port), one);
+                       }));
 }
 
 std::vector<QueuePairStatus> Hca::QueuePairs() const {
@@ -355,11 +358,11 @@ const std::vector<QueuePair*>* Hca::FindGroup(const Packet& packet) const {
   return group == groups_.end() ? nullptr : &group->second;
 }
 
-void Hca::DeliverToGroup(PortId port, int pkey_index, const Packet& packet) {
+void Hca::DeliverToGroup(PortId port, const Packet& packet) {
   const std::vector<QueuePair*>* const members = FindGroup(packet);
   if (members == nullptr) return;
   for (QueuePair* const qp : std::vector<QueuePair*>(*members)) {
-    Deliver(*qp, port, pkey_index, packet);
+    Deliver(*qp, port, packet);
   }
 }
 

@@ -82,6 +82,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   std::shared_ptr<QueuePairHistory> BeginHistory(uint32_t qpn,
                                                  uint64_t process);
   void Forget(QueuePair& qp);
+  void OnBadPKey(const NodePort& port, const Packet& packet);
   void OnBadQKey(const NodePort& port, const Packet& packet);
   // The faults of its queue pairs' requests.
   bool IsNotReady(uint32_t qpn) {
@@ -131,12 +132,10 @@ class Hca final : public verbs::Provider, private TransportSink {
   void Send(PortId port, const Packet& packet);
   void OnTransport(PortId port, const Packet& packet) override;
   void NoteBadPKey(const Packet& packet);
-  void Deliver(QueuePair& qp, PortId port, int pkey_index,
-               const Packet& packet);
-  void DeliverThroughFaults(uint32_t qpn, PortId port, int pkey_index,
-                            const Packet& packet);
+  void Deliver(QueuePair& qp, PortId port, const Packet& packet);
+  void DeliverThroughFaults(uint32_t qpn, PortId port, const Packet& packet);
   const std::vector<QueuePair*>* FindGroup(const Packet& packet) const;
-  void DeliverToGroup(PortId port, int pkey_index, const Packet& packet);
+  void DeliverToGroup(PortId port, const Packet& packet);
   const Node& node() const { return subnet_.node(id_); }
   PortId PortOf(int number) const { return subnet_.port_id(node(), number); }
 

@@ -325,8 +325,7 @@ void QueuePair::TransmitDatagram(std::shared_ptr<const Transport> packet,
                 std::move(packet));
 }
 
-void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
-                         const Packet& packet) {
+void QueuePair::OnPacket(const NodePort& port, const Packet& packet) {
   const Transport& transport = *packet.transport;
   const verbs::QpAttributes& attributes = context_.attributes;
   if (transport.service != context_.init.type) {
@@ -343,7 +342,15 @@ void QueuePair::OnPacket(const NodePort& port, uint16_t pkey_index,
                         absl::StrFormat("it came to port %d: this uses port %d",
                                         port.number, attributes.port_num));
   }
-  if (datagrams_) return OnDatagram(port, pkey_index, packet);
+  const uint16_t p_key = port.PKeyAt(attributes.pkey_index);
+  if (!wire::MayTalk(p_key, packet.p_key)) {
+    NoteNotTaken(transport, absl::StrFormat("its P_Key is %#x: this has %#x",
+                                            packet.p_key, p_key));
+    // Members of a group may be in several partitions.
+    if (!wire::IsMulticast(packet.dlid)) hca_.OnBadPKey(port, packet);
+    return;
+  }
+  if (datagrams_) return OnDatagram(port, packet);
   // On a wire, a packet of a connection does not name its source queue pair, so
   // the source LID has to do (IBA vol 1 §9.6.1.5).
   const bool from_peer =
@@ -373,8 +380,7 @@ void QueuePair::NoteNotTaken(const Transport& packet, absl::string_view why) {
                         std::string(why));
 }
 
-void QueuePair::OnDatagram(const NodePort& port, uint16_t pkey_index,
-                           const Packet& packet) {
+void QueuePair::OnDatagram(const NodePort& port, const Packet& packet) {
   if (packet.q_key != context_.attributes.qkey) {
     NoteNotTaken(*packet.transport,
                  absl::StrFormat("its Q_Key is %#x: this has %#x", packet.q_key,
@@ -385,7 +391,8 @@ void QueuePair::OnDatagram(const NodePort& port, uint16_t pkey_index,
                                  ? static_cast<unsigned>(packet.dlid) -
                                        static_cast<unsigned>(port.info.lid)
                                  : 0;
-  datagrams_->OnDatagram(packet, pkey_index, static_cast<uint8_t>(path_bits));
+  datagrams_->OnDatagram(packet, context_.attributes.pkey_index,
+                         static_cast<uint8_t>(path_bits));
 }
 
 }  // namespace ibemu::fabric

@@ -48,9 +48,9 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
                                uint16_t lid) override;
   void DetachMulticast(const verbs::GidBytes& gid, uint16_t lid) override;
 
-  // Takes a packet that came to `port`.  The P_Key at `pkey_index` admitted it.
-  void OnPacket(const NodePort& port, uint16_t pkey_index,
-                const Packet& packet);
+  // Takes a packet that came to `port`, if its P_Key matches that of this queue
+  // pair.
+  void OnPacket(const NodePort& port, const Packet& packet);
 
   // The adapter was removed for good: enters the error state.
   void OnRemoval();
@@ -81,8 +81,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void EndAndTell();
   void EndRequests();
   void FlushReceives();
-  void OnDatagram(const NodePort& port, uint16_t pkey_index,
-                  const Packet& packet);
+  void OnDatagram(const NodePort& port, const Packet& packet);
 
   // Notes in the history that the state will be `to`, and why.
   void NoteState(State to, absl::string_view why);
