@@ -29,7 +29,7 @@ MadStatus AliasGuids::FindBlock(const SaRequest& request,
   }
   const std::optional<PortId> found = directory_.FindLid(record.lid);
   if (!found ||
-      CommonPKey(subnet_.port(*found), subnet_.port(request.requester)) == 0) {
+      !ShareAPKey(subnet_.port(*found), subnet_.port(request.requester))) {
     return MadStatus::kSaNoRecords;
   }
   port = *found;

@@ -7,6 +7,7 @@
 #include "fabric/sa/group_parameters.h"
 #include "fabric/sa/partitions.h"
 #include "mad/wire/sa_component_mask.h"
+#include "mad/wire/sa_paths.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -69,6 +70,22 @@ bool MulticastGroups::IsMember(uint64_t guid) const {
   });
 }
 
+bool MulticastGroups::MayTakePath(const SaRequest& request,
+                                  const Group& group) const {
+  const auto wanted = request.Record<mad::PathRecord>();
+  if (request.Has(kComponentBit<&mad::PathRecord::sgid>) &&
+      !group.members.contains(wanted.sgid.interface_id)) {
+    return false;
+  }
+  return !request.Has(kComponentBit<&mad::PathRecord::slid>) ||
+         std::any_of(group.members.begin(), group.members.end(),
+                     [&](const auto& member) {
+                       return directory_.subnet()
+                           .port(member.second.port)
+                           .Owns(wanted.slid);
+                     });
+}
+
 MadStatus MulticastGroups::Join(const SaRequest& request,
                                 McMemberRecord& record) {
   if (!request.Has(kOfMembership)) {
@@ -84,7 +101,7 @@ MadStatus MulticastGroups::Join(const SaRequest& request,
   const Subnet& subnet = directory_.subnet();
   const NodePort& port = subnet.port(*found);
   const bool proxy = *found != request.requester;
-  if ((proxy && CommonPKey(port, subnet.port(request.requester)) == 0) ||
+  if ((proxy && !ShareAPKey(port, subnet.port(request.requester))) ||
       record.join_state == 0 || !AreGroupCodesValid(request, record)) {
     return MadStatus::kSaRequestInvalid;
   }
@@ -99,7 +116,7 @@ MadStatus MulticastGroups::Join(const SaRequest& request,
   auto& members = group->second.members;
   const uint64_t guid = record.port_gid.interface_id;
   const auto old = members.find(guid);
-  const bool allowed = FitsGroup(request, record, parameters) &&
+  const bool allowed = (is_new || FitsGroup(request, record, parameters)) &&
                        CanCarry(port, parameters) &&
                        IsInPartition(port, parameters.p_key) &&
                        (old == members.end() ||

@@ -67,6 +67,10 @@ class MulticastGroups {
 
   bool IsMember(uint64_t guid) const;
 
+  // Returns true if a request for a path to `group` comes from where it may be
+  // taken: a source that it names has to be a member.
+  bool MayTakePath(const SaRequest& request, const Group& group) const;
+
  private:
   using Key = std::pair<uint64_t, uint64_t>;  // MGID
   using Groups = std::map<Key, Group>;

@@ -27,6 +27,10 @@ uint16_t CommonPKey(const NodePort& a, const NodePort& b) {
   return 0;
 }
 
+bool ShareAPKey(const NodePort& a, const NodePort& b) {
+  return &a == &b || CommonPKey(a, b) != 0;
+}
+
 bool ShareThisPKey(const NodePort& a, const NodePort& b, uint16_t p_key) {
   for (int i = 0; i < Entries(a); ++i) {
     const uint16_t key = a.PKeyAt(i);

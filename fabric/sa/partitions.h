@@ -13,6 +13,10 @@ namespace ibemu::fabric {
 // full member), or 0 if there is none.
 uint16_t CommonPKey(const NodePort& a, const NodePort& b);
 
+// Returns true if `a` and `b` may know of each other: they have such a P_Key,
+// or are the same port, which may be a limited member only.
+bool ShareAPKey(const NodePort& a, const NodePort& b);
+
 // Returns true if both are members of the partition of `p_key`, and at least
 // one is a full member.
 bool ShareThisPKey(const NodePort& a, const NodePort& b, uint16_t p_key);

@@ -118,6 +118,8 @@ std::optional<PathRecord> FindPath(const Directory& directory, const Wish& wish,
     record.p_key = wish.path.p_key;
   } else {
     record.p_key = CommonPKey(source, destination);
+    // A limited member's port to itself.
+    if (record.p_key == 0) return std::nullopt;
   }
   if (wish.Has(kComponentBit<&PathRecord::sl>)) record.sl = wish.path.sl;
   record.sgid = from.gid.value_or(directory.GidOf(from.port));
@@ -171,9 +173,9 @@ bool MayReach(const Directory& directory, PortId requester, PortId from,
               PortId to) {
   const Subnet& subnet = directory.subnet();
   const NodePort& who = subnet.port(requester);
-  return CommonPKey(who, subnet.port(from)) != 0 &&
-         CommonPKey(who, subnet.port(to)) != 0 &&
-         CommonPKey(subnet.port(from), subnet.port(to)) != 0;
+  return ShareAPKey(who, subnet.port(from)) &&
+         ShareAPKey(who, subnet.port(to)) &&
+         ShareAPKey(subnet.port(from), subnet.port(to));
 }
 
 // The paths between all pairs of two lists of ends.

@@ -75,7 +75,7 @@ class PortScan : public RecordSource {
       const NodePort& port = subnet_.ports()[next_];
       const PortId end_port = subnet_.management_port(subnet_.id_of(port));
       if (!directory_.Knows(end_port) ||
-          CommonPKey(subnet_.port(requester_), port) == 0) {
+          !ShareAPKey(subnet_.port(requester_), port)) {
         continue;
       }
       kProduce(PortQuery<T>{.directory = directory_,

@@ -104,7 +104,8 @@ bool SaLookup::FindAtOnce(const SaRequest& request, SaRecords& records) const {
       }
       const MulticastGroups::Group* const group = groups_.Find(wanted.dgid);
       mad::PathRecord path;
-      if (group != nullptr && GroupPath(request, group->parameters, path) &&
+      if (group != nullptr && groups_.MayTakePath(request, *group) &&
+          GroupPath(request, group->parameters, path) &&
           request.header.mad.method != Method::kGetTraceTable) {
         records.Add(path);
       }

@@ -94,7 +94,7 @@ bool Subscriptions::MayHear(const SaRequest& request,
   }
   const Subnet& subnet = directory_.subnet();
   const auto reaches = [&](PortId port) {
-    return CommonPKey(subnet.port(port), subnet.port(request.requester)) != 0;
+    return ShareAPKey(subnet.port(port), subnet.port(request.requester));
   };
   if (info.gid != wire::Gid{}) {
     const std::optional<PortId> port = directory_.FindGid(info.gid);
@@ -115,8 +115,7 @@ void Subscriptions::Find(const SaRequest& request, SaRecords& records) const {
   const auto wanted = request.Record<InformInfoRecord>();
   const NodePort& requester = directory_.subnet().port(request.requester);
   for (const Subscription& subscription : all_) {
-    if (CommonPKey(requester, directory_.subnet().port(subscription.port)) ==
-        0) {
+    if (!ShareAPKey(requester, directory_.subnet().port(subscription.port))) {
       continue;
     }
     InformInfoRecord record{.subscriber_gid = subscription.gid,
@@ -135,7 +134,7 @@ void Subscriptions::ForEachInterested(
   for (const Subscription& subscription : all_) {
     if (!IsFor(subscription.info, notice)) continue;
     if (source != kNoPort &&
-        CommonPKey(subnet.port(source), subnet.port(subscription.port)) == 0) {
+        !ShareAPKey(subnet.port(source), subnet.port(subscription.port))) {
       continue;
     }
     report(subscription.address);
