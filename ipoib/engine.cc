@@ -8,6 +8,7 @@
 #include "ipoib/echo.h"
 #include "ipoib/group_record.h"
 #include "ipoib/multicast_gid.h"
+#include "mad/sa/pkey_index.h"
 
 namespace ibemu::ipoib {
 namespace {
@@ -72,6 +73,10 @@ wire::Gid Engine::gid() const { return port().GidAt(0); }
 
 uint16_t Engine::pkey() const {
   return static_cast<uint16_t>(port().PKeyAt(0) | kFullMember);
+}
+
+std::optional<uint16_t> Engine::PKeyIndex() const {
+  return mad::PKeyIndexOf(port(), pkey());
 }
 
 bool Engine::up() const {
@@ -178,11 +183,15 @@ void Engine::Refresh() {
   if (gone_) {
     broadcast_.Stop();
     neighbors_.Fail(absl::UnavailableError("the device is gone"));
-  } else if (port().Info().port_state == mad::PortState::kActive) {
+  } else if (port().Info().port_state == mad::PortState::kActive &&
+             PKeyIndex()) {
     broadcast_.Start({.mgid = BroadcastGid(pkey()),
                       .port_gid = gid(),
                       .p_key = pkey(),
                       .join_state = mad::kFullMember});
+    const bool moved = queue_ != nullptr && broadcast_group() != nullptr &&
+                       queue_->options().pkey_index != PKeyIndex();
+    if (moved) OnBroadcastGroup(broadcast_group());
   } else {
     broadcast_.Stop();
   }
@@ -207,7 +216,11 @@ void Engine::OnBroadcastGroup(const Record* group) {
 
 // Makes a queue pair as the group wants it, if there is none.
 bool Engine::OpenQueue(const Record& broadcast) {
+  // The key of a full member, if there is one besides: as on Linux.
+  const std::optional<uint16_t> pkey_index = PKeyIndex();
+  if (!pkey_index) return false;
   const DatagramQueue::Options options{.port = ground_.port,
+                                       .pkey_index = *pkey_index,
                                        .q_key = broadcast.q_key,
                                        .first_psn = first_psn_,
                                        .mtu = BytesOfMtu(broadcast),

@@ -107,6 +107,8 @@ class Engine final : public Interface,
   const mad::Port& port() const {
     return ground_.host.device().port(ground_.port);
   }
+  // Returns where the port has its P_Key; nullopt: it is in no partition.
+  std::optional<uint16_t> PKeyIndex() const;
   bool IsOwn(const wire::IpAddress& address) const;
   const wire::IpAddress* SourceFor(const wire::IpAddress& target) const;
 

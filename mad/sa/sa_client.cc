@@ -7,30 +7,18 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_format.h"
+#include "mad/sa/pkey_index.h"
 #include "mad/wire/sa.h"
 
 namespace ibemu::mad {
 namespace {
 
+// The partition that subnet administration is in.
 constexpr uint16_t kDefaultPartition = 0x7fff;
 constexpr uint32_t kGsiQpn = 1;
 
 absl::Status DeviceIsGone() {
   return absl::UnavailableError("the device is gone");
-}
-
-// Returns the index of the port's entry for the default partition, in which
-// subnet administration is; the one of a full member if there is one.
-uint16_t DefaultPKeyIndex(const Port& port) {
-  uint16_t found = 0;
-  for (int index = port.PKeyCount() - 1; index >= 0; --index) {
-    const uint16_t entry = port.PKeyAt(index);
-    if ((entry & kDefaultPartition) != kDefaultPartition) continue;
-    const bool full = (entry & ~kDefaultPartition) != 0;
-    if (full) return static_cast<uint16_t>(index);
-    found = static_cast<uint16_t>(index);
-  }
-  return found;
 }
 
 // Returns a request of a record, but for its TID.
@@ -121,7 +109,7 @@ class SaClient::Impl final : public AgentClient,
     const PortInfo info = port_.Info();
     return {.dlid = info.master_sm_lid,
             .sl = info.master_sm_sl,
-            .pkey_index = DefaultPKeyIndex(port_),
+            .pkey_index = PKeyIndexOf(port_, kDefaultPartition).value_or(0),
             .qpn = kGsiQpn,
             .qkey = kQp1QKey};
   }
