@@ -2,10 +2,10 @@
 
 import pathlib
 import re
-import subprocess
 
 import pytest
 
+from c_programs import compiled
 from harness import until
 
 HERE = pathlib.Path(__file__).parent
@@ -16,11 +16,7 @@ AT_ONCE = 256 << 10  # KiB that unfinished writes of a user may take
 
 @pytest.fixture(scope="module")
 def long_writes(scratch):
-    program = scratch / "long_writes"
-    if not program.exists():
-        subprocess.run(["gcc", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread",
-                        "-o", program, HERE / "long_writes.c"], check=True)
-    return program
+    return compiled(HERE / "long_writes.c", scratch)
 
 
 @pytest.mark.parametrize("device", ["umad0", "uverbs0"])

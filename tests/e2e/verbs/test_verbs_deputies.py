@@ -10,9 +10,10 @@ import os
 import pathlib
 import shutil
 import struct
-import subprocess
 
 import pytest
+
+from c_programs import compiled
 
 # A plain user's namespace has no other user, and his daemon no right of root's.
 pytestmark = pytest.mark.parametrize("account", ["root"], indirect=True)
@@ -31,10 +32,7 @@ def program(scratch):
     """Makes copies of the deputy, each with its owner and its mode."""
     assert not os.statvfs(scratch).f_flag & os.ST_NOSUID, (
         f"{scratch}: no set-id programs there, set TMPDIR")
-    plain = scratch / "deputy"
-    if not plain.exists():
-        subprocess.run(["gcc", "-O1", "-Wall", "-Wextra", "-Werror", "-o",
-                        plain, HERE / "deputy.c"], check=True)
+    plain = compiled(HERE / "deputy.c", scratch)
 
     def copy(name, user, group, mode, capability=None):
         path = scratch / f"deputy-{name}"

@@ -5,10 +5,10 @@ import pathlib
 import platform
 import re
 import select
-import subprocess
 
 import pytest
 
+from c_programs import compiled
 from harness import until
 
 pytestmark = pytest.mark.both_accounts
@@ -22,14 +22,7 @@ LINUX = tuple(int(part) for part in re.match(
 
 @pytest.fixture(scope="module")
 def held_up(scratch):
-    program = scratch / "held_up"
-    if not program.exists():
-        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "fuse3"],
-                               check=True, capture_output=True, text=True)
-        subprocess.run(["gcc", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread",
-                        "-o", program, HERE / "held_up.c",
-                        *flags.stdout.split()], check=True)
-    return program
+    return compiled(HERE / "held_up.c", scratch)
 
 
 def supervisors_of(launcher):

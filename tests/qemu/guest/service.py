@@ -1,20 +1,24 @@
-"""ibemud.service, and what it leaves on the machine."""
+"""The units of ibemu, and what they leave on the machine."""
 
 import pathlib
 import re
 
 from harness import Background, DEADLINE
 
-OPTIONS = pathlib.Path("/etc/default/ibemud")
-# What a test changes in the unit; gone with the machine.
-CHANGES = pathlib.Path("/run/systemd/system/ibemud.service.d/test.conf")
+# Where each unit has its options from.
+OPTIONS = {"ibemud": pathlib.Path("/etc/default/ibemud"),
+           "ibemud@lab": pathlib.Path("/etc/ibemu/lab.conf")}
 
 
 class Service:
     """Commands go to systemctl; programs run as root."""
 
-    def __init__(self, root):
+    def __init__(self, root, unit="ibemud"):
         self.root = root
+        self.unit = unit
+        # What a test changes in the unit; gone with the machine.
+        self._changes = pathlib.Path(
+            f"/run/systemd/system/{unit}.service.d/test.conf")
         self._running = []
 
     def systemctl(self, *arguments, **options):
@@ -22,33 +26,34 @@ class Service:
 
     def change(self, *lines):
         """Lines for the unit's section [Service]."""
-        CHANGES.parent.mkdir(parents=True, exist_ok=True)
-        CHANGES.write_text("\n".join(["[Service]", *lines, ""]))
+        self._changes.parent.mkdir(parents=True, exist_ok=True)
+        self._changes.write_text("\n".join(["[Service]", *lines, ""]))
         self.systemctl("daemon-reload")
 
     def start(self, options, check=True):
-        OPTIONS.write_text(f'IBEMUD_OPTIONS="{options}"\n')
-        done = self.systemctl("start", "ibemud", check=False)
+        OPTIONS[self.unit].write_text(f'IBEMUD_OPTIONS="{options}"\n')
+        done = self.systemctl("start", self.unit, check=False)
         assert not check or done.returncode == 0, done.stderr + self.journal()
         return done
 
     def stop(self):
         for program in reversed(self._running):
             program.stop()
-        self.systemctl("stop", "ibemud.service", "ibemud.socket", check=False)
-        self.systemctl("reset-failed", "ibemud.service", "ibemud.socket",
-                       check=False)
-        if CHANGES.exists():
-            CHANGES.unlink()
+        units = f"{self.unit}.service", f"{self.unit}.socket"
+        self.systemctl("stop", *units, check=False)
+        self.systemctl("reset-failed", *units, check=False)
+        if self._changes.exists():
+            self._changes.unlink()
             self.systemctl("daemon-reload")
 
     def show(self, name):
         return self.systemctl("show", "--value", "--property", name,
-                              "ibemud").stdout.strip()
+                              self.unit).stdout.strip()
 
     def kill(self, signal):
         """The daemon alone."""
-        self.systemctl("kill", "--kill-who=main", f"--signal={signal}", "ibemud")
+        self.systemctl("kill", "--kill-who=main", f"--signal={signal}",
+                       self.unit)
 
     def journal(self):
         """What the programs of the last start have said."""
@@ -62,6 +67,17 @@ class Service:
         """A program that ends with the test."""
         self._running.append(Background(account or self.root, command))
         return self._running[-1]
+
+
+class OneHost:
+    """A service whose only host has all that the machine has."""
+
+    def __init__(self, service):
+        self._service = service
+
+    def run(self, host, *command, **options):
+        assert host == "node-1"
+        return self._service.run(*command, **options)
 
 
 def leftovers():

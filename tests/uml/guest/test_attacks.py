@@ -4,9 +4,10 @@ are end-to-end tests that run here, too."""
 import os
 import pathlib
 import signal
-import subprocess
 
 import pytest
+
+from c_programs import compiled
 
 HERE = pathlib.Path(__file__).parent
 HELD_UP = HERE.parents[1] / "e2e/verbs/held_up.c"
@@ -25,31 +26,18 @@ def cable(system):
     return made
 
 
-@pytest.fixture(scope="module")
-def program(scratch):
-    """Makes programs."""
-    def make(source, *packages):
-        made = scratch / source.stem
-        flags = subprocess.run(["pkg-config", "--cflags", "--libs", *packages],
-                               check=True, capture_output=True, text=True
-                               ).stdout.split() if packages else []
-        subprocess.run(["gcc", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread",
-                        "-o", made, source, *flags], check=True)
-        return made
-    return make
-
-
 def active_ports(cable, *prefix):
     told = cable.run(*prefix, "ibv_devinfo", timeout=PROMPT).stdout
     return told.count("PORT_ACTIVE")
 
 
-def test_fifos_in_place_of_devices_hold_up_nobody_else(cable, program, scratch):
+def test_fifos_in_place_of_devices_hold_up_nobody_else(cable, scratch):
     """Who gives a client its descriptors makes it open what it wrote to."""
     fifo = scratch / "fifo"
     os.mkfifo(fifo)
     os.chown(fifo, USER, USER)
-    held = cable.start(*AS_USER, program(HERE / "fifo_swap.c"), fifo)
+    held = cable.start(*AS_USER, compiled(HERE / "fifo_swap.c", scratch),
+                       fifo)
     held.wait_for("^held$")
     assert active_ports(cable) == 2
     held.stop(signal.SIGKILL)
@@ -57,10 +45,11 @@ def test_fifos_in_place_of_devices_hold_up_nobody_else(cable, program, scratch):
 
 
 def test_pages_of_one_user_that_never_come_fail_nobody_elses_verbs(
-        cable, program, scratch):
+        cable, scratch):
     never = scratch / "never"
     never.mkdir()
     os.chown(never, USER, USER)
-    held = cable.start(*AS_USER, program(HELD_UP, "fuse3"), "answers", never)
+    held = cable.start(*AS_USER, compiled(HELD_UP, scratch), "answers",
+                       never)
     held.wait_for("^held$")
     assert active_ports(cable) == 2

@@ -2,28 +2,20 @@
 other of its process."""
 
 import pathlib
-import subprocess
 
 import pytest
+
+from c_programs import compiled
 
 HELD_UP = pathlib.Path(__file__).parents[2] / "e2e/verbs/held_up.c"
 
 
-@pytest.fixture(scope="module")
-def held_up(scratch):
-    program = scratch / "held_up"
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "fuse3"],
-                           check=True, capture_output=True, text=True)
-    subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-pthread", "-o", program,
-                    HELD_UP, *flags.stdout.split()], check=True)
-    return program
-
-
 @pytest.fixture
-def command(held_up, account, request):
+def command(scratch, account, request):
     never = account.home / "never"
     never.mkdir()
-    return "timeout", "-s", "KILL", "60", held_up, request.param, never
+    return ("timeout", "-s", "KILL", "60", compiled(HELD_UP, scratch),
+            request.param, never)
 
 
 @pytest.mark.parametrize("command", ["command", "answer"], indirect=True)
