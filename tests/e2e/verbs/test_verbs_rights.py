@@ -52,9 +52,10 @@ def test_a_user_in_roots_run_uses_the_adapter_as_himself(account):
 
 # What a user makes of /dev/infiniband in namespaces of his own: .uverbs0 is
 # another file that root may open, and he may not, or one that is not to be
-# opened at all: a device, a FIFO, a file of somebody else's FUSE, whose open()
-# never ends; he lays it into a directory of his own, or over the run's.  What
-# he gets: the error of what he opened himself, or the run's adapter.
+# opened at all: a device, a FIFO, a file of somebody else's FUSE whose open()
+# never ends.  He lays it into a directory of his own, or over the run's, or has
+# it in one.  What he gets: the error of what he opens himself then, for there is
+# no uverbs0, or the run's adapter.
 UMAD = "/dev/infiniband/umad0"
 HIDDEN = "/dev/infiniband/.uverbs0"
 NODE_OF_RUN = f"{HIDDEN} 666"
@@ -62,37 +63,40 @@ SHAM = "mkdir sham real && mount --bind /dev/infiniband real && "
 BIND = " && mount --rbind sham /dev/infiniband"
 
 
+def linked(file):
+    return SHAM + f"ln -s {file} sham/.uverbs0" + BIND
+
+
 def bound(file):
     return (SHAM + f"touch sham/.uverbs0 && mount --bind {file} sham/.uverbs0"
             + BIND)
 
 
-def linked(file):
-    return SHAM + f"ln -s {file} sham/.uverbs0" + BIND
-
-
+# The kernel takes what covers a name of the run's away when somebody looks it
+# up, and finds the run's file.
 def covering(file):
     return f"mount --bind {file} {HIDDEN}"
 
 
-# The kernel takes what covers a name of the run's away when somebody looks it
-# up, and finds the run's file.
 WAYS = {
-    "link": (linked("$PWD/real/umad0"), "ENOENT"),
-    "bind": (bound("real/umad0"), "ENOENT"),
-    "cover": (covering(UMAD), NODE_OF_RUN),
-    **{f"{verb}-a-{what}": (way(f"$PLACE/{what}"), told)
-       for what in ("secret", "fifo", "device", "foreign/.file")
-       for verb, way, told in (("link", linked, "ENOENT"),
-                               ("bind", bound, "ENOENT"),
-                               ("cover", covering, NODE_OF_RUN))},
-    "foreign-directory": ("mount --bind $PLACE/foreign /dev/infiniband",
-                          "ENOENT"),
+    "linked-umad": (linked("$PWD/real/umad0"), "ENOENT"),
+    "bound-umad": (bound("real/umad0"), "ENOENT"),
+    "covering-umad": (covering(UMAD), NODE_OF_RUN),
     "imitated-directory": (
         "$HELD_UP imitate /dev/infiniband & "
         f"until test -e {HIDDEN} -a ! -e {UMAD}; do sleep 0.1; done",
         "ENOENT"),
 }
+OTHERS = "secret", "fifo", "device", "foreign"
+for other in OTHERS:
+    file = f"$PLACE/{other}/.uverbs0"
+    WAYS |= {
+        f"linked-{other}": (linked(file), "ENOENT"),
+        f"bound-{other}": (bound(file), "ENOENT"),
+        f"covering-{other}": (covering(file), NODE_OF_RUN),
+        f"{other}-in-its-directory": (
+            f"mount --bind $PLACE/{other} /dev/infiniband", "ENOENT"),
+    }
 
 
 class Opens:
@@ -113,16 +117,17 @@ class Opens:
 
 @pytest.fixture
 def place(account):
-    """Files that are not to be opened, and the watch over them."""
-    secret, fifo, device = (account.home / name
-                            for name in ("secret", "fifo", "device"))
+    """Where the files are that are not to be opened, and the watch over them."""
     account.home.chmod(0o755)
+    for other in OTHERS:
+        (account.home / other).mkdir()
+    secret, fifo, device, _ = (account.home / other / ".uverbs0"
+                               for other in OTHERS)
     secret.touch(0o600)
     os.mkfifo(fifo)
-    os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    os.mknod(device, stat.S_IFCHR, os.makedev(1, 3))  # /dev/null's
     for path in fifo, device:
         path.chmod(0o666)
-    (account.home / "foreign").mkdir()
     opens = Opens(secret, fifo, device)
     yield opens
     os.close(opens.events)
@@ -134,14 +139,14 @@ def test_a_user_gets_nothing_by_another_files_name(account, scratch, place,
                                                    held_up,  # noqa: F811
                                                    way):
     script, expected = WAYS[way]
-    work = scratch / f"rights-{way.replace('/', '-')}"
+    work = scratch / f"rights-{way}"
     work.mkdir()
     os.chown(work, USER, USER)
     told = run(account, "sh", "-ec",
                # Root's, in front of the user.
                "$HELD_UP serve $PLACE/foreign & "
-               "until test -e $PLACE/foreign/.file; do sleep 0.1; done; "
-               '"$@"; kill -9 $!', "sh", *AS_USER,
+               "until test -e $PLACE/foreign/.uverbs0; do sleep 0.1; done; "
+               '"$@" || echo "status $?"; kill -9 $!', "sh", *AS_USER,
                "timeout", PROMPT, "unshare", "-Urm", "sh", "-ec",
                f'cd {work}; {script}; "$@"; test -z "$!" || kill -9 $!', "sh",
                *PYTHON, NODE,
