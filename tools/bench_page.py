@@ -132,7 +132,7 @@ def bench_page(scratch, hosts):
                    statistics.median(run[0] for run in got), "s", wanted)
             figure("the daemon's CPU for it", used / RUNS, "s")
             for name, number in zip(("nodes", "links", "bytes"), got[0][1:]):
-                figure(name, number, "")
+                print(f"{name:<58} {number:>10}")
             figure("the page in Chromium, until all is drawn",
                    statistics.median(draw(driver, url) for _ in range(RUNS)),
                    "s", wanted)
