@@ -11,9 +11,14 @@ namespace {
 // The most notices that wait at a port.  Further ones are dropped.
 constexpr size_t kMaxWaitingNotices = 16;
 
+// An agent may take longer than SubnetTimeOut asks for.  Whoever sets that to 0
+// and represses no trap would keep the loop busy with it for ever.
+constexpr absl::Duration kLeastInterval = absl::Milliseconds(10);
+
 // The least time between two transmissions of a trap (§13.4.9).
 absl::Duration Interval(const NodePort& port) {
-  return absl::Nanoseconds(4096) * (int64_t{1} << port.info.subnet_timeout);
+  return std::max(kLeastInterval, absl::Nanoseconds(4096) *
+                                      (int64_t{1} << port.info.subnet_timeout));
 }
 
 }  // namespace

@@ -67,6 +67,15 @@ TEST_F(TrapsTest, RepeatsUntilRepressed) {
   EXPECT_THAT(mads_.sent, SizeIs(3));
 }
 
+// A port may ask for every 4 us, and then repress nothing.
+TEST_F(TrapsTest, RepeatsAHundredTimesASecondAtMost) {
+  PortOf(kHost, 1).info.subnet_timeout = 0;
+  sma_.notices().OnLocalChange(subnet_.port_id(kHost, 1),
+                               SmaNotices::LocalChange::kCapabilityMask);
+  timers_.RunFor(absl::Milliseconds(1005));
+  EXPECT_THAT(mads_.sent, SizeIs(101));
+}
+
 TEST_F(TrapsTest, SendsOnceMoreWhatHappenedAgainBeforeTheRepress) {
   sma_.notices().OnLinkStateChange(kSwitch);
   const uint64_t tid = LastSmp().tid;
