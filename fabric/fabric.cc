@@ -214,6 +214,9 @@ absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
   }
   impl_->endpoints.SetRemote(id, adapter);
   if (adapter == nullptr) {
+    for (NodePort& port : impl_->subnet.PortsOf(node)) {
+      port.info.capability_mask &= ~mad::capability::kIsSm;  // its guest set it
+    }
     if (!node.on) return absl::OkStatus();
     impl_->links.SetNode(id, false);
     impl_->BringBack(id, [&] { impl_->links.SetNode(id, true); });

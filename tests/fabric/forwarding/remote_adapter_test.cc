@@ -123,6 +123,14 @@ TEST_F(RemoteAdapterTest, LeavesAnOrdinaryNodeBehind) {
   EXPECT_THAT(adapter.packets, IsEmpty());
 }
 
+TEST_F(RemoteAdapterTest, TakesItsSubnetManagerAway) {
+  Plug();
+  lab.HostPort(2).SetIsSm(true);
+  ASSERT_TRUE(lab.fabric.SetRemote(lab.Host(2), nullptr).ok());
+  EXPECT_EQ(lab.HostPort(2).Info().capability_mask & mad::capability::kIsSm,
+            0u);
+}
+
 TEST_F(RemoteAdapterTest, IsOneAtATimeAndNoSwitch) {
   EXPECT_EQ(lab.fabric.SetRemote(lab.Switch(1), &adapter).message(),
             "\"sw1\" is no channel adapter");
