@@ -15,8 +15,11 @@
 namespace ibemu::daemon {
 
 NodeLinkHost::NodeLinkHost(Loop& loop, std::unique_ptr<FabricCables> cables,
-                           UniqueFd socket)
-    : loop_(loop), cables_(std::move(cables)), reader_(std::move(socket)) {}
+                           UniqueFd socket, size_t max_buffered)
+    : loop_(loop),
+      max_buffered_(max_buffered),
+      cables_(std::move(cables)),
+      reader_(std::move(socket)) {}
 
 NodeLinkHost::~NodeLinkHost() { End(); }
 
@@ -108,6 +111,15 @@ void NodeLinkHost::Listener::OnPacket(std::span<const std::byte> packet) {
   host_.Flush();
 }
 
+void NodeLinkHost::Listener::OnPortEvent() {
+  behind_ = host_.full();
+  if (!behind_) host_.TellState(port_);
+}
+
+void NodeLinkHost::Listener::CatchUp() {
+  if (behind_) OnPortEvent();
+}
+
 void NodeLinkHost::TellState(int port) {
   const FabricCable& cable = cables_->cable(port);
   NodeLinkPortState state{.info = cable.Info(),
@@ -135,24 +147,28 @@ void NodeLinkHost::Flush() {
     if (count >= 0) {
       sent_ += static_cast<size_t>(count);
     } else if (errno == EAGAIN) {
-      waits_for_room_ = loop_
-                            .WatchWritable(writer_.get(),
-                                           [this] {
-                                             loop_.Forget(writer_.get());
-                                             waits_for_room_ = false;
-                                             Flush();
-                                             Pace();
-                                           })
-                            .ok();
+      waits_for_room_ =
+          loop_.WatchWritable(writer_.get(), [this] { OnRoom(); }).ok();
       break;
     } else if (errno != EINTR) {
-      break;  // it hung up; reading tells
+      sent_ = buffer_.size();  // it hung up: nobody reads, and reading tells
     }
   }
-  if (sent_ == buffer_.size()) {
-    buffer_.clear();
+  // What was sent goes when it is half of all: whoever reads, but never all,
+  // does not keep it.
+  if (sent_ >= buffer_.size() - sent_) {
+    buffer_.erase(buffer_.begin(),
+                  buffer_.begin() + static_cast<std::ptrdiff_t>(sent_));
     sent_ = 0;
   }
+}
+
+void NodeLinkHost::OnRoom() {
+  loop_.Forget(writer_.get());
+  waits_for_room_ = false;
+  Flush();
+  for (Listener& listener : listeners_) listener.CatchUp();
+  Pace();
 }
 
 void NodeLinkHost::Pace() {
@@ -176,6 +192,10 @@ void NodeLinkHost::End() {
   cables_.reset();
   reader_.Reset();
   writer_.Reset();
+  // Whoever attached it keeps this object while its own connection is open.
+  buffer_ = {};
+  sent_ = 0;
+  splitter_ = {};
 }
 
 }  // namespace ibemu::daemon

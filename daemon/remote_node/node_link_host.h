@@ -17,15 +17,17 @@
 namespace ibemu::daemon {
 
 // Speaks daemon/remote_node/node_link_format.h with it.  What it does not read
-// in time is lost if it is a packet; its requests wait meanwhile, so it can't
+// in time is lost if it is a packet, and told later if it is a port's state;
+// its requests wait meanwhile.  So neither it nor what happens to its links can
 // make the daemon buffer without end.
 class NodeLinkHost {
  public:
   static constexpr size_t kMaxBuffered = size_t{4} << 20;
 
-  // `loop` must outlive this.  `socket`: a unix stream socket.
+  // `loop` must outlive this.  `socket`: a unix stream socket.  From more than
+  // `max_buffered` bytes on that wait for it, the adapter is not heard.
   NodeLinkHost(Loop& loop, std::unique_ptr<FabricCables> cables,
-               UniqueFd socket);
+               UniqueFd socket, size_t max_buffered = kMaxBuffered);
   NodeLinkHost(const NodeLinkHost&) = delete;
   NodeLinkHost& operator=(const NodeLinkHost&) = delete;
   ~NodeLinkHost();
@@ -36,20 +38,26 @@ class NodeLinkHost {
   // The other end hung up, or said what nobody may: the node is the fabric's.
   bool ended() const { return cables_ == nullptr; }
 
+  // Bytes that are kept for the other end, those that it read lately included.
+  size_t buffered() const { return buffer_.size(); }
+
  private:
   // One port's way out.
   class Listener : public hca::model::CableListener {
    public:
     Listener(NodeLinkHost& host, int port) : host_(host), port_(port) {}
     void OnPacket(std::span<const std::byte> packet) override;
-    void OnPortEvent() override { host_.TellState(port_); }
+    void OnPortEvent() override;
+    // Tells the state that there was no room for.
+    void CatchUp();
 
    private:
     NodeLinkHost& host_;
     const int port_;
+    bool behind_ = false;
   };
 
-  bool full() const { return buffer_.size() - sent_ > kMaxBuffered; }
+  bool full() const { return buffer_.size() - sent_ > max_buffered_; }
   absl::Status Listen();
   void OnReadable();
   // False: the stream is lost.
@@ -59,11 +67,13 @@ class NodeLinkHost {
   void Queue(NodeLinkMessage type, int port,
              std::span<const std::byte> payload);
   void Flush();
+  void OnRoom();
   // Whoever does not read is not heard.
   void Pace();
   void End();
 
   Loop& loop_;
+  const size_t max_buffered_;
   std::unique_ptr<FabricCables> cables_;
   // Two descriptors of one socket: the loop watches each for one thing.
   UniqueFd reader_, writer_;

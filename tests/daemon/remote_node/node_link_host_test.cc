@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,8 @@
 #include "loop/epoll_loop.h"
 #include "mad/smi.h"
 #include "testing/lab.h"
+#include "testing/socket_pair.h"
+#include "tests/daemon/virtual_loop.h"
 #include "wire/packet_headers.h"
 
 namespace ibemu::daemon {
@@ -226,6 +229,112 @@ TEST_F(NodeLinkHostTest, TheAdapterHearsThatTheDaemonIsGone) {
   mad::MadBytes reply;
   EXPECT_EQ(remote_->cable(1).ProcessLocal({}, reply),
             LocalVerdict::kUnhandled);
+}
+
+// An adapter that reads when the test says so, and a daemon that keeps little
+// for it.
+class SlowAdapterTest : public ::testing::Test {
+ protected:
+  static constexpr size_t kMaxBuffered = 16384;
+  // What is kept may be double that limit, and what one message brings more.
+  static constexpr size_t kMost = 2 * kMaxBuffered + 4096;
+
+  SlowAdapterTest() {
+    UniqueFd daemons;
+    std::tie(adapter_, daemons) = testing::SocketPair();
+    const int little = 4096;
+    EXPECT_EQ(setsockopt(daemons.get(), SOL_SOCKET, SO_SNDBUF, &little,
+                         sizeof little),
+              0);
+    auto cables = FabricCables::Plug(lab_.fabric, lab_.Host(2));
+    EXPECT_TRUE(cables.ok()) << cables.status();
+    host_ = std::make_unique<NodeLinkHost>(loop_, *std::move(cables),
+                                           std::move(daemons), kMaxBuffered);
+    EXPECT_TRUE(host_->Start().ok());
+  }
+
+  // `bytes`: of a whole message, or what is left of it.
+  bool TrySend(std::vector<std::byte>& bytes) {
+    const ssize_t count = send(adapter_.get(), bytes.data(), bytes.size(),
+                               MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count > 0) bytes.erase(bytes.begin(), bytes.begin() + count);
+    return bytes.empty();
+  }
+  // Asks until the daemon listens no more.
+  void AskUntilItIsFull() {
+    std::vector<std::byte> request;
+    do {
+      if (request.empty()) {
+        AppendMessage(NodeLinkMessage::kRequest, 1, EncodeRequest({}), request);
+      }
+      loop_.Poll();
+    } while (TrySend(request));
+  }
+  std::vector<std::byte> Read(size_t most) {
+    std::vector<std::byte> bytes(most);
+    const ssize_t count =
+        recv(adapter_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    bytes.resize(count < 0 ? 0 : static_cast<size_t>(count));
+    return bytes;
+  }
+  // Reads until there is no more; the state that was told last.
+  PortState LastState() {
+    NodeLinkSplitter splitter;
+    NodeLinkSplitter::Message message;
+    PortState last{};
+    for (int idle = 0; idle < 2;) {
+      loop_.Poll();
+      const std::vector<std::byte> bytes = Read(65536);
+      idle = bytes.empty() ? idle + 1 : 0;
+      splitter.Add(bytes);
+      while (splitter.Next(message).value()) {
+        if (message.type != NodeLinkMessage::kState) continue;
+        last = DecodeState(message.payload)->info.port_state;
+      }
+    }
+    return last;
+  }
+
+  testing::Lab lab_{Chain(1)};
+  VirtualLoop loop_{lab_.timers};
+  UniqueFd adapter_;
+  std::unique_ptr<NodeLinkHost> host_;
+};
+
+TEST_F(SlowAdapterTest, LeavesNothingOfWhatItReadBehindThoughItNeverCatchesUp) {
+  AskUntilItIsFull();
+  ASSERT_GT(host_->buffered(), kMaxBuffered);
+  size_t read = 0;
+  for (int turn = 0; turn < 200; ++turn) {
+    read += Read(2048).size();
+    loop_.Poll();
+    AskUntilItIsFull();
+    ASSERT_LT(host_->buffered(), kMost) << "after " << read << " bytes";
+  }
+  EXPECT_GT(read, 2 * kMost);
+}
+
+TEST_F(SlowAdapterTest, IsToldOfItsLinkWhenItReadsAgain) {
+  fabric::Fabric& fabric = lab_.fabric;
+  AskUntilItIsFull();
+  fabric.SetPort(lab_.IdOf("host-2", 1), true);
+  for (int turn = 0; turn < 200; ++turn) {
+    lab_.SetLink(lab_.Host(2), 1, false);
+    loop_.Poll();
+    lab_.SetLink(lab_.Host(2), 1, true);
+    loop_.Poll();
+    ASSERT_LT(host_->buffered(), kMost) << "after " << turn << " cuts";
+  }
+  EXPECT_EQ(LastState(), PortState::kInit);
+}
+
+TEST_F(SlowAdapterTest, MayHangUpWhileItIsNotHeard) {
+  AskUntilItIsFull();
+  adapter_.Reset();
+  // What it had asked before is read first.
+  for (int turn = 0; turn < 20 && !host_->ended(); ++turn) loop_.Poll();
+  EXPECT_TRUE(host_->ended());
+  EXPECT_EQ(host_->buffered(), 0u);
 }
 
 }  // namespace
