@@ -249,6 +249,10 @@ class Mallory {
     host_.reset();
   }
   bool ended() const { return host_->ended(); }
+  // The daemon may keep double its limit, and what one message brings more.
+  void CheckBuffer() const {
+    Require(host_->buffered() < 2 * kDaemonsBuffer + 8192);
+  }
 
   void Tell(NodeLinkMessage type, int port, mad::Bytes payload) {
     last_.clear();
@@ -349,6 +353,7 @@ class Scene {
     lab_.timers.RunPending();
     friends_->Talk();
     others_->Check();
+    mallory_->CheckBuffer();
     lab_.inbox.arrivals.clear();
     Require(__sanitizer_get_current_allocated_bytes() <
             allocated_ + kMostMemory);
