@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness import Fabric, until
+from harness import Background, Fabric, until
 from net import idle, run
 
 TWO_SWITCHES = "fat-tree:radix=4,levels=2"
@@ -50,6 +50,20 @@ def lab(module_account, enforced):
     made.start_opensm("node-1", "-P", conf, "-Z", enforced)
     yield made
     made.stop()
+
+
+@pytest.fixture
+def background(lab):
+    """As elsewhere, by the account whose fabric it is."""
+    running = []
+
+    def start(*arguments):
+        running.append(Background(lab.account, arguments))
+        return running[-1]
+
+    yield start
+    for program in reversed(running):
+        program.stop()
 
 
 def ping(lab, host, to):
