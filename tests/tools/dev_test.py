@@ -89,7 +89,7 @@ class NeedTest(unittest.TestCase):
                 self.assertEqual(status, 0, told)
                 self.assertEqual(
                     len(self.called("apt-get", f" {command}")), 3)
-                self.assertEqual(self.called("sleep"), ["sleep 5", "sleep 5"])
+                self.assertEqual(self.called("sleep"), ["sleep 10", "sleep 10"])
                 self.assertEqual(self.called("clang-format -i"),
                                  ["clang-format -i"])
 
@@ -99,7 +99,7 @@ class NeedTest(unittest.TestCase):
         self.assertIn("tools/dev: apt-get: E: Could not get lock", told)
         self.assertIn("held by process 4711", told)
         waited = [int(note.split()[1]) for note in self.called("sleep")]
-        self.assertLessEqual(LONGEST - 5, sum(waited))
+        self.assertLessEqual(LONGEST - 10, sum(waited))
         self.assertLessEqual(sum(waited), LONGEST)
         self.assertEqual(self.called("apt-get", " install "), [])
 
