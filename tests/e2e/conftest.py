@@ -10,7 +10,8 @@ import pytest
 import own_network
 # Fixtures that the tests in a User-Mode Linux have, too.
 from accounts import build, make_account, programs, scratch  # noqa: F401
-from harness import ACCOUNTS, STANDS, Background, Fabric, until
+from harness import (ACCOUNTS, STANDS, Background, Fabric, started_by,
+                     until)
 
 
 def pytest_addoption(parser):
@@ -123,15 +124,7 @@ def any_fabric(request, scratch, programs):
 @pytest.fixture
 def background(account):
     """Starts programs that are ended with the test."""
-    running = []
-
-    def start(*arguments, **options):
-        running.append(Background(account, arguments, **options))
-        return running[-1]
-
-    yield start
-    for program in reversed(running):
-        program.stop()
+    yield from started_by(account)
 
 
 @pytest.fixture

@@ -155,6 +155,19 @@ class Background:
                 os.killpg(self.process.pid, SIGKILL)
 
 
+def started_by(account):
+    """Yields what starts programs, then ends them: the body of a fixture."""
+    running = []
+
+    def start(*arguments, **options):
+        running.append(Background(account, arguments, **options))
+        return running[-1]
+
+    yield start
+    for program in reversed(running):
+        program.stop()
+
+
 class RunFabric:
     """A running ibemud and the programs on its hosts, by `ibemu run`."""
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness import Background, Fabric, until
+from harness import Fabric, started_by, until
 from net import idle, run
 
 TWO_SWITCHES = "fat-tree:radix=4,levels=2"
@@ -55,15 +55,7 @@ def lab(module_account, enforced):
 @pytest.fixture
 def background(lab):
     """As elsewhere, by the account whose fabric it is."""
-    running = []
-
-    def start(*arguments):
-        running.append(Background(lab.account, arguments))
-        return running[-1]
-
-    yield start
-    for program in reversed(running):
-        program.stop()
+    yield from started_by(lab.account)
 
 
 def ping(lab, host, to):

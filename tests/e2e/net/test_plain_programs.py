@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from harness import Background, Fabric
+from harness import Background, Fabric, started_by
 from net import ONE, ONE6, PAIR, on, run, start
 
 SIZE = 5_000_000
@@ -31,6 +31,12 @@ def lab(module_account):
     yield made
     server.stop()
     made.stop()
+
+
+@pytest.fixture
+def background(lab):
+    """As elsewhere, by the account whose fabric it is."""
+    yield from started_by(lab.account)
 
 
 @pytest.mark.alone  # ping waits 0.2 s for the last answers
