@@ -284,30 +284,16 @@ absl::StatusOr<verbs::QpAttributes> Connection::QpAttributesFor(
 
 std::optional<Sending> Connection::Destroy(absl::Time now) {
   std::optional<Sending> last;
-  switch (state_) {
-    case State::kReqSent:
-    case State::kMraReqReceived: {
-      std::array<std::byte, wire::kBytes<TimeoutInfo>> info;
-      wire::Encode(TimeoutInfo{.ca_guid = local_.ca_guid}, info);
-      last = MakeRej(RejectReason::kTimeout, info, {});
-      break;
-    }
-    case State::kReqReceived:
-    case State::kMraReqSent:
-    case State::kRepSent:
-    case State::kMraRepReceived:
-    case State::kRepReceived:
-    case State::kMraRepSent:
-      last = MakeRej(RejectReason::kConsumerDefined, {}, {});
-      break;
-    case State::kEstablished:
-      last = *SendDreq(now, {});
-      break;
-    case State::kDreqReceived:
-      last = *SendDrep(now, {});
-      break;
-    default:
-      break;
+  if (AwaitsRep()) {
+    std::array<std::byte, wire::kBytes<TimeoutInfo>> info;
+    wire::Encode(TimeoutInfo{.ca_guid = local_.ca_guid}, info);
+    last = MakeRej(RejectReason::kTimeout, info, {});
+  } else if (EndsByRej(state_)) {
+    last = MakeRej(RejectReason::kConsumerDefined, {}, {});
+  } else if (state_ == State::kEstablished) {
+    last = *SendDreq(now, {});
+  } else if (state_ == State::kDreqReceived) {
+    last = *SendDrep(now, {});
   }
   GoIdle();
   return last;

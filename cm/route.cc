@@ -13,35 +13,16 @@ namespace {
 
 constexpr uint32_t kManagementQpn = 1;
 
-std::optional<int> GidIndex(const mad::Port& port, const wire::Gid& gid) {
-  for (int i = 0; i < port.GidCount(); ++i) {
-    if (port.GidAt(i) == gid) return i;
-  }
-  return std::nullopt;
-}
-
-// Returns the entry with this P_Key, or else one of the same partition:
-// ib_find_cached_pkey().
-std::optional<int> PKeyIndex(const mad::Port& port, uint16_t pkey) {
-  std::optional<int> other;
-  for (int i = 0; i < port.PKeyCount(); ++i) {
-    const uint16_t entry = port.PKeyAt(i);
-    if (((entry ^ pkey) & 0x7fff) != 0 || (entry & 0x7fff) == 0) continue;
-    if ((entry & 0x8000) != 0) return i;  // a full member
-    if (!other) other = i;
-  }
-  return other;
-}
-
 }  // namespace
 
 absl::StatusOr<Route> RouteOf(mad::Device& device,
                               const mad::PathRecord& path) {
   for (int n = device.first_port(); n <= device.last_port(); ++n) {
     const mad::Port& port = device.port(n);
-    const std::optional<int> gid_index = GidIndex(port, path.sgid);
+    const std::optional<uint8_t> gid_index = mad::GidIndexOf(port, path.sgid);
     if (!gid_index) continue;
-    const std::optional<int> pkey_index = PKeyIndex(port, path.p_key);
+    const std::optional<uint16_t> pkey_index =
+        mad::PKeyIndexOf(port, path.p_key);
     if (!pkey_index) {
       return absl::InvalidArgumentError(
           absl::StrFormat("port %d has no P_Key 0x%04x", n, path.p_key));
@@ -53,19 +34,18 @@ absl::StatusOr<Route> RouteOf(mad::Device& device,
                        .sl = path.sl,
                        .path_bits = static_cast<uint8_t>(
                            static_cast<unsigned>(path.slid) & path_bits),
-                       .pkey_index = static_cast<uint16_t>(*pkey_index),
+                       .pkey_index = *pkey_index,
                        .qpn = kManagementQpn,
                        .qkey = mad::kQp1QKey},
                 .static_rate = path.rate,
                 .mtu = path.mtu,
                 .packet_life_time = path.packet_life_time};
     if (path.hop_limit > 0) {
-      route.to.grh =
-          mad::GlobalRoute{.gid = path.dgid,
-                           .flow_label = path.flow_label,
-                           .gid_index = static_cast<uint8_t>(*gid_index),
-                           .hop_limit = path.hop_limit,
-                           .traffic_class = path.traffic_class};
+      route.to.grh = mad::GlobalRoute{.gid = path.dgid,
+                                      .flow_label = path.flow_label,
+                                      .gid_index = *gid_index,
+                                      .hop_limit = path.hop_limit,
+                                      .traffic_class = path.traffic_class};
     }
     return route;
   }

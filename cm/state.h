@@ -26,6 +26,12 @@ enum class State : uint8_t {
   kSidrReqReceived,
 };
 
+// Returns true while a REQ or a REP has come and the connection is not made:
+// who ends then tells the peer so by a REJ (kConsumerDefined).
+constexpr bool EndsByRej(State state) {
+  return state >= State::kReqReceived && state <= State::kMraRepSent;
+}
+
 }  // namespace ibemu::cm
 
 #endif  // IBEMU_CM_STATE_H_

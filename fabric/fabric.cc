@@ -59,6 +59,13 @@ struct Fabric::Impl : FabricEvents {
     }
   }
 
+  // The adapter is no longer its host's, and with it goes what sets IsSM.
+  void ForgetHostsSm(const Node& node) {
+    for (NodePort& port : subnet.PortsOf(node)) {
+      port.info.capability_mask &= ~mad::capability::kIsSm;
+    }
+  }
+
   void OnClientReregister(PortId port) override {
     const auto hca = hcas.find(subnet.port(port).node);
     if (hca != hcas.end()) hca->second->OnClientReregister(port);
@@ -214,9 +221,7 @@ absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
   }
   impl_->endpoints.SetRemote(id, adapter);
   if (adapter == nullptr) {
-    for (NodePort& port : impl_->subnet.PortsOf(node)) {
-      port.info.capability_mask &= ~mad::capability::kIsSm;  // its guest set it
-    }
+    impl_->ForgetHostsSm(node);
     if (!node.on) return absl::OkStatus();
     impl_->links.SetNode(id, false);
     impl_->BringBack(id, [&] { impl_->links.SetNode(id, true); });
@@ -324,9 +329,7 @@ absl::Status Fabric::RemoveDevice(topology::NodeId id) {
         node.description));
   }
   impl_->RemoveHca(id);
-  for (NodePort& port : impl_->subnet.PortsOf(node)) {
-    port.info.capability_mask &= ~mad::capability::kIsSm;  // the host set it
-  }
+  impl_->ForgetHostsSm(node);
   impl_->links.SetPlugged(id, false);
   const auto device = impl_->devices.find(id);
   if (device != impl_->devices.end()) device->second->Remove();

@@ -8,7 +8,6 @@
 #include "ipoib/echo.h"
 #include "ipoib/group_record.h"
 #include "ipoib/multicast_gid.h"
-#include "mad/sa/pkey_index.h"
 
 namespace ibemu::ipoib {
 namespace {

@@ -39,7 +39,7 @@ mad::McMemberRecord GroupLike(const mad::McMemberRecord& broadcast,
                               const wire::IpAddress& address,
                               const wire::Gid& port, uint8_t join_state);
 
-// Whether the code of a group's MTU is one of IBA: 256 bytes to 4,096.
+// Returns true if the code of a group's MTU is one of IBA: 256 to 4,096 bytes.
 inline bool HasMtu(const mad::McMemberRecord& group) {
   return group.mtu >= 1 && group.mtu <= 5;
 }

@@ -3,6 +3,7 @@
 #define IBEMU_MAD_PORT_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "mad/address.h"
@@ -74,6 +75,30 @@ class Port {
   // Sets or clears CapabilityMask.IsSM (a subnet manager runs on this port).
   virtual void SetIsSm(bool is_sm) = 0;
 };
+
+// Returns the index of the port's entry for the partition of `p_key`: that of a
+// full member if there is one, or else that of a limited one.  The membership
+// bit of `p_key` does not count, as in ib_find_cached_pkey() of Linux.
+inline std::optional<uint16_t> PKeyIndexOf(const Port& port, uint16_t p_key) {
+  std::optional<uint16_t> limited;
+  for (int i = 0; i < port.PKeyCount(); ++i) {
+    const uint16_t entry = port.PKeyAt(i);
+    if (!wire::IsSamePartition(entry, p_key)) continue;
+    const auto index = static_cast<uint16_t>(i);
+    if ((entry & wire::kFullMembership) != 0) return index;
+    if (!limited) limited = index;
+  }
+  return limited;
+}
+
+// Returns the index of a GID in the port's table.
+inline std::optional<uint8_t> GidIndexOf(const Port& port,
+                                         const wire::Gid& gid) {
+  for (int i = 0; i < port.GidCount(); ++i) {
+    if (port.GidAt(i) == gid) return static_cast<uint8_t>(i);
+  }
+  return std::nullopt;
+}
 
 }  // namespace ibemu::mad
 

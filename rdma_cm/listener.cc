@@ -19,12 +19,12 @@ bool IsNeighbour(const ipoib::Interface& interface,
                              });
 }
 
-// Whether the request came to the interface of its port, and from a neighbour.
+// Returns true if the request came to the interface of its port, and from a
+// neighbour.
 bool CameBy(const ipoib::Interface* interface, const cm::Arrived& arrived,
             const RequestAddresses& addresses) {
-  constexpr unsigned kPartition = 0x7fff;
   return interface != nullptr && interface->up() &&
-         ((interface->pkey() ^ arrived.pkey) & kPartition) == 0 &&
+         wire::IsSamePartition(interface->pkey(), arrived.pkey) &&
          (arrived.sidr || interface->gid() == arrived.local_gid) &&
          !addresses.destination.IsLoopback() &&
          IsNeighbour(*interface, addresses.source);

@@ -44,13 +44,21 @@ static_assert(wire::Tiles<Gid>());
 
 constexpr bool IsMulticast(const Gid& gid) { return gid.prefix >> 56 == 0xff; }
 
+// The bit of a P_Key that full members of its partition have, and limited ones
+// lack.
+inline constexpr uint16_t kFullMembership = 0x8000;
+
+// Returns true if these P_Keys are of one partition, whatever the membership.
+constexpr bool IsSamePartition(uint16_t a, uint16_t b) {
+  return (a | kFullMembership) == (b | kFullMembership) &&
+         (a & ~kFullMembership) != 0;
+}
+
 // Returns true if holders of these P_Keys may talk: IBA vol 1 §10.9.3.  Full
 // members of a partition may talk to all members, limited members only to full
 // members.
 constexpr bool MayTalk(uint16_t a, uint16_t b) {
-  constexpr unsigned kPartition = 0x7fff;  // the other bit: full member
-  return (a & kPartition) != 0 && ((a ^ b) & kPartition) == 0 &&
-         ((a | b) & ~kPartition) != 0;
+  return IsSamePartition(a, b) && ((a | b) & kFullMembership) != 0;
 }
 
 // Returns true if a port whose table has `entry` may send with `p_key`: the

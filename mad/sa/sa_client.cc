@@ -7,7 +7,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_format.h"
-#include "mad/sa/pkey_index.h"
 #include "mad/wire/sa.h"
 
 namespace ibemu::mad {

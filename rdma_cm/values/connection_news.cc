@@ -49,20 +49,16 @@ std::optional<ConnectionNews> NewsOf(const cm::Event& event,
 std::optional<ConnectionNews> NewsOfEnd(cm::State state) {
   using News = ConnectionNews::State;
   using cm::State;
+  if (cm::EndsByRej(state)) {
+    return ConnectionNews{
+        .state = News::kRejected,
+        .reason = static_cast<uint16_t>(cm::RejectReason::kConsumerDefined)};
+  }
   switch (state) {
     case State::kReqSent:
     case State::kMraReqReceived:
     case State::kSidrReqSent:
       return ConnectionNews{.state = News::kAbandoned};
-    case State::kReqReceived:
-    case State::kMraReqSent:
-    case State::kRepSent:
-    case State::kMraRepReceived:
-    case State::kRepReceived:
-    case State::kMraRepSent:
-      return ConnectionNews{
-          .state = News::kRejected,
-          .reason = static_cast<uint16_t>(cm::RejectReason::kConsumerDefined)};
     case State::kSidrReqReceived:
       return ConnectionNews{
           .state = News::kRejected,
