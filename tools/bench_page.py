@@ -2,19 +2,16 @@
 the page itself in a headless Chromium."""
 
 import json
-import os
 import re
 import statistics
 import time
 import urllib.parse
 import urllib.request
 
-from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 
 from bench_lab import LONGEST, RUNS, TOPOLOGIES, Ibemu, figure, head
+from chromium import chromium
 
 # Wanted of the largest: seconds.
 WANTED = {11664: 2}
@@ -70,21 +67,6 @@ class Client:
         return got
 
 
-def browser(scratch):
-    options = Options()
-    for argument in ("--headless=new", "--disable-dev-shm-usage",
-                     "--disable-gpu", "--window-size=1400,900",
-                     f"--user-data-dir={scratch / 'chromium'}"):
-        options.add_argument(argument)
-    if os.geteuid() == 0:
-        options.add_argument("--no-sandbox")
-    driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"),
-                              options=options)
-    driver.set_page_load_timeout(LONGEST)
-    driver.set_script_timeout(LONGEST)
-    return driver
-
-
 def seconds(act):
     began = time.monotonic()
     act()
@@ -114,7 +96,7 @@ def draw(driver, url):
 
 
 def bench_page(scratch, hosts):
-    driver = browser(scratch)
+    driver = chromium(scratch / "chromium", LONGEST)
     try:
         for count in hosts:
             head(f"The live view of {count} hosts", other="")

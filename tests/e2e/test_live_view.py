@@ -3,37 +3,23 @@ clients of its API get."""
 
 import contextlib
 import json
-import os
 import re
 import subprocess
 
 import pytest
-from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from by_address import CLIENT, LINES, PAIR, SERVER, serve
+from chromium import chromium
 from harness import Fabric, until
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    options = Options()
-    for argument in ("--headless=new", "--disable-dev-shm-usage",
-                     "--disable-gpu", "--window-size=1400,900",
-                     f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
-        options.add_argument(argument)
-    if os.geteuid() == 0:
-        options.add_argument("--no-sandbox")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"),
-                              options=options)
-    driver.set_page_load_timeout(120)
-    driver.set_script_timeout(120)
+    driver = chromium(tmp_path_factory.mktemp("chromium"), 120)
     yield driver
     driver.quit()
 
