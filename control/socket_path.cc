@@ -27,9 +27,8 @@ bool IsName(std::string_view text) {
          });
 }
 
-// True also where there is no such directory.
-bool IsReadOnly(const char* directory) {
-  return access(directory, W_OK | X_OK) != 0;
+bool MayCreateIn(const char* directory) {
+  return access(directory, W_OK | X_OK) == 0;
 }
 
 }  // namespace
@@ -44,7 +43,7 @@ std::string SocketDirectory() {
     return absl::StrCat(runtime, "/ibemu");
   }
   const char* const parent =
-      IsReadOnly("/tmp") && !IsReadOnly("/dev/shm") ? "/dev/shm" : "/tmp";
+      !MayCreateIn("/tmp") && MayCreateIn("/dev/shm") ? "/dev/shm" : "/tmp";
   return absl::StrCat(parent, "/ibemu-", geteuid());
 }
 

@@ -14,7 +14,7 @@ namespace ibemu::rdma_cm {
 
 class UserId;
 
-// Who has an id: an open.
+// The owner of a UserId: an open rdma_cm, which hears its events.
 class UserIdOwner {
  public:
   virtual void OnEvent(const std::shared_ptr<UserId>& id, Event event) = 0;

@@ -27,7 +27,7 @@ enum class Profile {
   kCx7,   // ConnectX-7 identity (15b3:1021), for tools that look at it
 };
 
-// What a network interface is at present.
+// The attributes of a network interface as they are now.
 struct NetworkFacts {
   std::string address, broadcast;  // hardware's: "80:00:00:48:fe:80:..."
   uint16_t pkey = 0;

@@ -1,4 +1,4 @@
-// How Open MPI finds the adapters of a run.
+// OpenMpiVariables(): the settings by which Open MPI takes a run's adapters.
 #ifndef IBEMU_CLI_RUN_OPEN_MPI_H_
 #define IBEMU_CLI_RUN_OPEN_MPI_H_
 

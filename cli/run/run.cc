@@ -240,6 +240,7 @@ void AddFastPath(const RunOptions& options, launch::Variables& environment) {
   }
 }
 
+// Adds what Open MPI needs; what the user has chosen stays.
 void AddOpenMpi(launch::Variables& environment) {
   for (auto& [name, value] : OpenMpiVariables()) {
     if (std::getenv(name.c_str()) == nullptr) {

@@ -1,4 +1,4 @@
-// What the communication manager's events mean to a program.
+// The events of a program that stand for those of the communication manager.
 #ifndef IBEMU_RDMA_CM_VALUES_CM_EVENTS_H_
 #define IBEMU_RDMA_CM_VALUES_CM_EVENTS_H_
 

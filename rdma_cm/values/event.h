@@ -44,7 +44,7 @@ struct ConnectionParameters {
   uint8_t rnr_retry_count = 0;
 };
 
-// Where datagrams go (rdma_ud_param): to a peer, or to a multicast group.
+// The destination of datagrams (rdma_ud_param): a peer, or a multicast group.
 struct DatagramParameters {
   uint32_t qp_num = 0;
   uint32_t qkey = 0;

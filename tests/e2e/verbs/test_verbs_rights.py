@@ -88,15 +88,22 @@ WAYS = {
         "ENOENT"),
 }
 OTHERS = "secret", "fifo", "device", "foreign"
-for other in OTHERS:
+
+
+def ways(other):
+    """What the user does with one of these."""
     file = f"$PLACE/{other}/.uverbs0"
-    WAYS |= {
+    return {
         f"linked-{other}": (linked(file), "ENOENT"),
         f"bound-{other}": (bound(file), "ENOENT"),
         f"covering-{other}": (covering(file), NODE_OF_RUN),
         f"{other}-in-its-directory": (
             f"mount --bind $PLACE/{other} /dev/infiniband", "ENOENT"),
     }
+
+
+for each in OTHERS:
+    WAYS |= ways(each)
 
 
 class Opens:
