@@ -4,7 +4,7 @@
 
 #include "mad/wire/sa_paths.h"
 #include "mad/wire/sa_services.h"
-#include "rdma_cm/local_port.h"
+#include "rdma_cm/host/local_port.h"
 #include "verbs/qp_attributes.h"
 
 namespace ibemu::rdma_cm {

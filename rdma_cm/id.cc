@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "ipoib/multicast_gid.h"
 #include "rdma_cm/address_attributes.h"
 #include "rdma_cm/values/cm_events.h"
 #include "rdma_cm/values/path_question.h"
@@ -12,7 +11,6 @@
 namespace ibemu::rdma_cm {
 namespace {
 
-constexpr uint16_t kFirstFreePort = 1024;
 constexpr uint32_t kUdpQKey = 0x01234567;  // RDMA_UDP_QKEY
 constexpr uint32_t kPsnMask = 0xffffff;
 constexpr uint8_t kMaxRetries = 7;
@@ -38,11 +36,6 @@ Refusal RefusalOf(const absl::Status& status) {
   }
 }
 
-bool IsOfSpace(const SocketAddress& address, PortSpace space) {
-  const uint64_t mask = address.sid_mask & kPortSpaceMask;
-  return (address.sid & mask) == (ServiceId(space, 0) & mask);
-}
-
 // The part of the private data that is the user's.
 std::vector<std::byte> UserData(const cm::Arrived& arrived,
                                 const SocketAddress& listener) {
@@ -61,20 +54,13 @@ SocketAddress IbAddress(const wire::Gid& gid, const cm::Arrived& arrived) {
   return address;
 }
 
-wire::IpAddress LoopbackOf(Family family) {
-  constexpr uint32_t kIpv4Loopback = 0x7f000001;
-  if (family == Family::kIpv4) return wire::IpAddress::Ipv4(kIpv4Loopback);
-  wire::IpAddress address = wire::IpAddress::Ipv6({});
-  address.bytes.back() = 1;
-  return address;
-}
-
 }  // namespace
 
 Id::Id(Ground& ground, PortSpace space, uint8_t qp_type)
     : ground_(ground),
       space_(space),
       qp_type_(qp_type),
+      address_(ground, space),
       starting_psn_(static_cast<uint32_t>(ground.random.Next()) & kPsnMask) {}
 
 Id::Id(const Id& listener, LocalPort port, std::unique_ptr<cm::CmId> cm_id,
@@ -83,114 +69,39 @@ Id::Id(const Id& listener, LocalPort port, std::unique_ptr<cm::CmId> cm_id,
          static_cast<uint8_t>(arrived.sidr ? verbs::QpType::kUd
                                            : arrived.request.qp_type)) {
   state_ = State::kConnect;
-  port_ = std::move(port);
   was_asked_ = true;
   if (!arrived.sidr) {
     path_ = arrived.path;
     remote_gid_ = arrived.path.dgid;
     remote_qp_num_ = arrived.request.qpn;
   }
-  if (addresses.kind == RequestAddresses::Kind::kIp) {
-    source_ = SocketAddress::Ip(addresses.destination,
-                                static_cast<uint16_t>(arrived.service_id));
-    destination_ = SocketAddress::Ip(addresses.source, addresses.source_port);
-  } else {
-    source_ = IbAddress(port_->gid, arrived);
-    destination_ = IbAddress(remote_gid_, arrived);
-  }
+  const bool by_ip = addresses.kind == RequestAddresses::Kind::kIp;
+  const SocketAddress own =
+      by_ip ? SocketAddress::Ip(addresses.destination,
+                                static_cast<uint16_t>(arrived.service_id))
+            : IbAddress(port.gid, arrived);
+  const SocketAddress peers =
+      by_ip ? SocketAddress::Ip(addresses.source, addresses.source_port)
+            : IbAddress(remote_gid_, arrived);
+  address_.SetConnected(std::move(port), own, peers);
   cm_id_ = std::move(cm_id);
   cm_id_->SetOwner(*this);
-  listed_.emplace(port_->adapter->ids(), *this);
+  listed_.emplace(address_.port()->adapter->ids(), *this);
 }
 
 Id::~Id() {
-  *self_ = nullptr;
   if (state_ == State::kConnect) {
     if (const auto news = NewsOfEnd(cm_state())) Report(*news);
   }
-}
-
-uint64_t Id::ServiceIdOf(const SocketAddress& address) const {
-  return address.family == Family::kIb ? address.sid
-                                       : ServiceId(space_, address.port());
 }
 
 // ----- The address
 
 Refusal Id::Bind(const SocketAddress& address, bool low_ports) {
   if (state_ != State::kIdle) return Refusal::kInvalid;
-  if (address.ip.IsLinkLocal() && address.scope_id == 0) {
-    return Refusal::kInvalid;
-  }
-  const SocketAddress unbound = std::exchange(source_, address);
-  Refusal refusal = FindDevice();
-  if (refusal == Refusal::kNone) refusal = ClaimPort(low_ports);
-  if (refusal != Refusal::kNone) {
-    source_ = unbound;
-    port_.reset();
-    return refusal;
-  }
-  destination_ = SocketAddress::Wildcard(address.family);
-  state_ = State::kAddressBound;
-  return Refusal::kNone;
-}
-
-// Wildcards are for all adapters.
-Refusal Id::FindDevice() {
-  if (source_.IsWildcard()) return Refusal::kNone;
-  const bool is_ib = source_.family == Family::kIb;
-  std::optional<LocalPort> port =
-      is_ib ? ground_.routing.PortOf(source_.gid, source_.pkey)
-            : ground_.routing.PortOf(source_.ip);
-  if (!port) return is_ib ? Refusal::kNoDevice : Refusal::kNoSuchAddress;
-  port_ = *port;
-  return Refusal::kNone;
-}
-
-// The service ID of an IB address says which space it is of; what it leaves
-// open becomes the id's own.
-Outcome<PortSpace> Id::SpaceOfPort() {
-  if (source_.family != Family::kIb) return space_;
-  const bool any = space_ == PortSpace::kIb;
-  for (const PortSpace space :
-       {PortSpace::kIb, PortSpace::kTcp, PortSpace::kUdp}) {
-    if ((any || space == space_) && IsOfSpace(source_, space)) {
-      source_.sid = ServiceId(space, source_.port());
-      source_.sid_mask |= kPortSpaceMask;
-      return space;
-    }
-  }
-  return Refusal::kNoSuchPortSpace;
-}
-
-std::vector<std::shared_ptr<Adapter>> Id::AdaptersOfBinding() {
-  if (port_) return {port_->adapter};
-  return ground_.adapters.adapters();
-}
-
-Refusal Id::ClaimPort(bool low_ports) {
-  const Outcome<PortSpace> space = SpaceOfPort();
-  if (!space.ok()) return space.refusal();
-  const uint16_t port = source_.port();
-  if (port != 0 && port < kFirstFreePort && !low_ports) {
-    return Refusal::kNotPermitted;
-  }
-  const bool is_ipv4 = source_.family == Family::kIpv4;
-  Outcome<PortBinding> binding =
-      PortBinding::Make({.space = *space,
-                         .address = source_,
-                         .reuse_address = reuse_address_,
-                         .only_family = only_family_.value_or(is_ipv4)},
-                        AdaptersOfBinding(), ground_.ports);
-  if (!binding.ok()) return binding.refusal();
-  binding_ = *std::move(binding);
-  source_ = binding_->claim().address;
-  return Refusal::kNone;
-}
-
-void Id::SetSource(const SocketAddress& source) {
-  source_ = source;
-  if (binding_) binding_->SetAddress(source);
+  const Refusal refusal = address_.Bind(address, low_ports);
+  if (refusal == Refusal::kNone) state_ = State::kAddressBound;
+  return refusal;
 }
 
 Refusal Id::ResolveAddress(const SocketAddress& source,
@@ -206,109 +117,16 @@ Refusal Id::ResolveAddress(const SocketAddress& source,
     const Refusal refusal = Bind(from, low_ports);
     if (refusal != Refusal::kNone) return refusal;
   }
-  if (source_.family != destination.family) return Refusal::kInvalid;
-  destination_ = destination;
+  if (address_.source().family != destination.family) return Refusal::kInvalid;
   state_ = State::kAddressQuery;
-  const Refusal refusal = StartResolution(timeout);
+  const Refusal refusal = address_.Resolve(
+      destination, timeout,
+      [this](const absl::StatusOr<wire::Gid>& gid) { OnAddress(gid); });
   if (refusal != Refusal::kNone) state_ = State::kAddressBound;
   return refusal;
 }
 
-Refusal Id::StartResolution(absl::Duration timeout) {
-  if (destination_.IsWildcard()) return ResolveToItself();
-  if (destination_.family == Family::kIb) return ResolveIb();
-  if (destination_.IsMulticast()) return ResolveMulticast();
-  return ResolveIp(timeout);
-}
-
-Refusal Id::ResolveToItself() {
-  if (!port_) {
-    const std::optional<LocalPort> port = ground_.routing.AnyPort();
-    if (!port) return Refusal::kNoDevice;
-    port_ = *port;
-    SocketAddress source = source_;
-    if (source.family == Family::kIb) {
-      source.gid = {0, 1};
-    } else {
-      source.ip = LoopbackOf(source.family);
-    }
-    SetSource(source);
-  }
-  ResolvedSoon(port_->gid);
-  return Refusal::kNone;
-}
-
-Refusal Id::ResolveIb() {
-  if (!port_) {
-    const std::optional<LocalPort> port =
-        ground_.routing.PortTo(destination_.gid, destination_.pkey);
-    if (!port) return Refusal::kNoDevice;
-    port_ = *port;
-    SocketAddress source = source_;
-    source.gid = port->gid;
-    SetSource(source);
-  }
-  ResolvedSoon(destination_.gid);
-  return Refusal::kNone;
-}
-
-// There is no route for 224.0.0.0/4 without a source address; the first port
-// serves as well.
-Refusal Id::ResolveMulticast() {
-  if (!port_) {
-    const std::optional<LocalPort> port = ground_.routing.AnyPort();
-    if (!port || port->interface() == nullptr ||
-        port->interface()->addresses().empty()) {
-      return Refusal::kUnreachable;
-    }
-    port_ = *port;
-    const auto& networks = port->interface()->addresses();
-    const auto network =
-        std::ranges::find_if(networks, [this](const wire::IpNetwork& one) {
-          return one.address.version == destination_.ip.version;
-        });
-    if (network != networks.end()) {
-      SocketAddress source = source_;
-      source.ip = network->address;
-      SetSource(source);
-    }
-  }
-  const ipoib::Interface* const interface = port_->interface();
-  const mad::McMemberRecord* const broadcast =
-      interface != nullptr ? interface->broadcast_group() : nullptr;
-  ResolvedSoon(GroupGidOf(
-      destination_,
-      broadcast != nullptr ? broadcast->mgid : ipoib::BroadcastGid(port_->pkey),
-      PortSpace::kIpoib));
-  return Refusal::kNone;
-}
-
-Refusal Id::ResolveIp(absl::Duration timeout) {
-  Outcome<Route> route = ground_.routing.RouteTo(destination_.ip, port_);
-  if (!route.ok()) return route.refusal();
-  if (!port_) {
-    port_ = route->port;
-    SocketAddress source = source_;
-    source.ip = route->source;
-    SetSource(source);
-  }
-  if (route->to_itself) {
-    ResolvedSoon(port_->gid);
-    return Refusal::kNone;
-  }
-  resolution_ = port_->interface()->Resolve(
-      destination_.ip, timeout,
-      [this](const absl::StatusOr<wire::Gid>& gid) { OnAddress(gid); });
-  return Refusal::kNone;
-}
-
-void Id::ResolvedSoon(const wire::Gid& gid) {
-  Soon([gid](Id& id) { id.OnAddress(gid); });
-}
-
 void Id::OnAddress(const absl::StatusOr<wire::Gid>& gid) {
-  if (state_ != State::kAddressQuery) return;
-  const auto resolution = std::move(resolution_);
   if (!gid.ok()) {
     state_ = State::kAddressBound;
     Report({.state = ConnectionNews::State::kNoAddress,
@@ -328,17 +146,17 @@ Refusal Id::ResolveRoute(absl::Duration timeout) {
   if (timeout <= absl::ZeroDuration() || state_ != State::kAddressResolved) {
     return Refusal::kInvalid;
   }
-  if (port_->port().Info().master_sm_lid == wire::Lid::kUnassigned) {
+  if (port()->port().Info().master_sm_lid == wire::Lid::kUnassigned) {
     return Refusal::kTryAgain;
   }
   const PathQuestion question =
-      PathQuestion::For(source_, {.dgid = remote_gid_,
-                                  .sgid = port_->gid,
-                                  .pkey = port_->pkey,
-                                  .service_id = ServiceIdOf(destination_),
-                                  .type_of_service = type_of_service_});
+      PathQuestion::For(source(), {.dgid = remote_gid_,
+                                   .sgid = port()->gid,
+                                   .pkey = port()->pkey,
+                                   .service_id = ServiceIdOf(destination()),
+                                   .type_of_service = type_of_service_});
   state_ = State::kRouteQuery;
-  query_ = port_->sa().GetPath(
+  query_ = port()->sa().GetPath(
       question.record, question.mask,
       {.timeout = timeout / kRetries, .retries = kRetries},
       [this](const absl::StatusOr<mad::PathRecord>& path) { OnPath(path); });
@@ -360,7 +178,7 @@ void Id::OnPath(const absl::StatusOr<mad::PathRecord>& path) {
 }
 
 Refusal Id::SetPath(const mad::PathRecord& path) {
-  if (!port_ || state_ != State::kAddressResolved) return Refusal::kInvalid;
+  if (!port() || state_ != State::kAddressResolved) return Refusal::kInvalid;
   path_ = path;
   state_ = State::kRouteResolved;
   Tell({.type = EventType::kRouteResolved});
@@ -376,7 +194,7 @@ Refusal Id::Connect(const ConnectionParameters& parameters,
   srq_ = parameters.srq;
   ece_ = ece;
   state_ = State::kConnect;
-  cm_id_ = port_->adapter->cm().Create(static_cast<cm::CmIdOwner&>(*this));
+  cm_id_ = port()->adapter->cm().Create(static_cast<cm::CmIdOwner&>(*this));
   const Refusal refusal =
       is_datagram() ? SendSidrRequest(parameters) : SendRequest(parameters);
   if (refusal != Refusal::kNone) {
@@ -384,7 +202,7 @@ Refusal Id::Connect(const ConnectionParameters& parameters,
     state_ = State::kRouteResolved;
     return refusal;
   }
-  listed_.emplace(port_->adapter->ids(), *this);
+  listed_.emplace(address_.port()->adapter->ids(), *this);
   Report({.state = ConnectionNews::State::kAsked});
   return Refusal::kNone;
 }
@@ -392,8 +210,8 @@ Refusal Id::Connect(const ConnectionParameters& parameters,
 std::vector<std::byte> Id::WithHeader(
     const std::vector<std::byte>& private_data) const {
   std::vector<std::byte> data;
-  if (source_.family != Family::kIb) {
-    wire::Append(IpHeader::Of(source_, destination_), data);
+  if (source().family != Family::kIb) {
+    wire::Append(IpHeader::Of(source(), destination()), data);
   }
   data.insert(data.end(), private_data.begin(), private_data.end());
   return data;
@@ -404,7 +222,7 @@ Refusal Id::SendRequest(const ConnectionParameters& parameters) {
   if (qp_type_ != kRc && qp_type_ != kUc) return Refusal::kInvalid;
   return RefusalOf(cm_id_->SendReq(
       {.path = *path_,
-       .service_id = ServiceIdOf(destination_),
+       .service_id = ServiceIdOf(destination()),
        .qp_type = verbs::QpType{qp_type_},
        .qpn = qp_num_,
        .starting_psn = starting_psn_,
@@ -421,7 +239,7 @@ Refusal Id::SendRequest(const ConnectionParameters& parameters) {
 Refusal Id::SendSidrRequest(const ConnectionParameters& parameters) {
   return RefusalOf(cm_id_->SendSidrReq(
       {.path = *path_,
-       .service_id = ServiceIdOf(destination_),
+       .service_id = ServiceIdOf(destination()),
        .private_data = WithHeader(parameters.private_data)}));
 }
 
@@ -432,26 +250,21 @@ Refusal Id::Listen() {
     if (refusal != Refusal::kNone) return refusal;
   }
   if (state_ != State::kAddressBound) return Refusal::kInvalid;
-  if (reuse_address_) {
-    // Who listens has its port to itself.
-    const Refusal refusal = binding_->CheckAlone();
-    if (refusal != Refusal::kNone) return refusal;
-    reuse_address_ = false;
-    binding_->SetOptions(false, binding_->claim().only_family);
-  }
+  const Refusal refusal = address_.TakeAlone();
+  if (refusal != Refusal::kNone) return refusal;
   auto listener = std::make_unique<Listener>(
       *this,
-      Listener::Terms{.service_id = ServiceIdOf(source_),
-                      .address = source_,
-                      .only_family = binding_->claim().only_family,
+      Listener::Terms{.service_id = ServiceIdOf(source()),
+                      .address = source(),
+                      .only_family = address_.claim().only_family,
                       .qp_type = qp_type_,
-                      .port = port_ ? port_->number : 0},
+                      .port = port() ? port()->number : 0},
       [this](const std::shared_ptr<Adapter>& adapter,
              std::unique_ptr<cm::CmId> id, const cm::Arrived& arrived,
              const RequestAddresses& addresses) {
         OnRequest(adapter, std::move(id), arrived, addresses);
       });
-  for (const std::shared_ptr<Adapter>& adapter : AdaptersOfBinding()) {
+  for (const std::shared_ptr<Adapter>& adapter : address_.adapters()) {
     const Refusal refusal = listener->Add(adapter);
     if (refusal != Refusal::kNone) return refusal;
   }
@@ -474,7 +287,7 @@ void Id::OnRequest(const std::shared_ptr<Adapter>& adapter,
              : interface != nullptr ? interface->gid()
                                     : port.port().GidAt(0);
   port.pkey = arrived.pkey;
-  std::vector<std::byte> data = UserData(arrived, source_);
+  std::vector<std::byte> data = UserData(arrived, source());
   Event event = arrived.sidr ? EventOfSidrRequest(std::move(data))
                              : EventOfRequest(arrived.request, std::move(data));
   if (!arrived.sidr) (void)cm_id->PrepareMra();
@@ -616,7 +429,7 @@ Event Id::OnSidrReply(const cm::Event& event) {
   remote_qp_num_ = reply.qpn;
   parameters.qp_num = reply.qpn;
   parameters.qkey = reply.qkey;
-  parameters.address = AddressOf(*port_, *path_);
+  parameters.address = AddressOf(*port(), *path_);
   return {.type = EventType::kEstablished,
           .parameters = std::move(parameters),
           .ece = reply.ece};
@@ -635,11 +448,11 @@ Outcome<verbs::QpAttributes> Id::QpAttributesFor(verbs::QpState state) {
       attributes.rq_psn = starting_psn_;
     }
   } else {
-    const std::optional<uint16_t> index = port_->PKeyIndex();
+    const std::optional<uint16_t> index = port()->PKeyIndex();
     if (!index) return Refusal::kNoSuchId;
     attributes.qp_attr_mask = bits::kState | bits::kPKeyIndex | bits::kPort;
     attributes.pkey_index = *index;
-    attributes.port_num = static_cast<uint8_t>(port_->number);
+    attributes.port_num = static_cast<uint8_t>(port()->number);
     if (is_datagram()) {
       const Refusal refusal = SetDefaultQKey();
       if (refusal != Refusal::kNone) return refusal;
@@ -665,7 +478,7 @@ Refusal Id::SetDefaultQKey() {
     qkey_ = kUdpQKey;
     return Refusal::kNone;
   }
-  const ipoib::Interface* const interface = port_->interface();
+  const ipoib::Interface* const interface = port()->interface();
   if (interface == nullptr || interface->broadcast_group() == nullptr) {
     return Refusal::kNoSuchAddress;
   }
@@ -680,14 +493,14 @@ Outcome<std::unique_ptr<MulticastJoin>> Id::Join(
     return Refusal::kInvalid;
   }
   if (!is_datagram()) return Refusal::kInvalid;
-  const ipoib::Interface* const interface = port_->interface();
+  const ipoib::Interface* const interface = port()->interface();
   if (interface == nullptr || interface->broadcast_group() == nullptr) {
     return Refusal::kNoSuchAddress;
   }
   const Refusal refusal = SetDefaultQKey();
   if (refusal != Refusal::kNone) return refusal;
   return std::make_unique<MulticastJoin>(
-      *port_, *interface->broadcast_group(),
+      *port(), *interface->broadcast_group(),
       MulticastJoin::Terms{.group = group,
                            .join_state = join_state,
                            .qkey = qkey_,
@@ -701,8 +514,7 @@ Refusal Id::SetReuseAddress(bool value) {
   if (state_ != State::kIdle && (!value || state_ == State::kListen)) {
     return Refusal::kInvalid;
   }
-  reuse_address_ = value;
-  if (binding_) binding_->SetOptions(value, binding_->claim().only_family);
+  address_.SetReuseAddress(value);
   return Refusal::kNone;
 }
 
@@ -710,8 +522,7 @@ Refusal Id::SetOnlyFamily(bool value) {
   if (state_ != State::kIdle && state_ != State::kAddressBound) {
     return Refusal::kInvalid;
   }
-  only_family_ = value;
-  if (binding_) binding_->SetOptions(reuse_address_, value);
+  address_.SetOnlyFamily(value);
   return Refusal::kNone;
 }
 
@@ -723,35 +534,24 @@ Refusal Id::SetAckTimeout(uint8_t value) {
 
 // ----- Adapters
 
-// What is bound to no adapter is bound at all.
 void Id::OnAdapterAdded(const std::shared_ptr<Adapter>& adapter) {
-  if (port_ || !binding_) return;
-  binding_->Extend(adapter);
+  if (!address_.OnAdapterAdded(adapter)) return;
   if (listener_ != nullptr) (void)listener_->Add(adapter);
 }
 
 bool Id::OnAdapterRemoved(const std::shared_ptr<Adapter>& adapter) {
-  if (port_ && port_->adapter == adapter) return true;
+  if (address_.OnAdapterRemoved(adapter)) return true;
   if (listener_ != nullptr) listener_->Remove(adapter);
-  if (binding_) binding_->Shrink(adapter);
   return false;
 }
 
-// -----
-
-void Id::Soon(absl::AnyInvocable<void(Id&)> task) {
-  ground_.timers.RunSoon([self = self_, task = std::move(task)]() mutable {
-    if (*self != nullptr) task(**self);
-  });
-}
+// ----- Who is told
 
 void Id::Tell(Event event) { owner_->OnEvent(std::move(event)); }
 
-// ----- Who watches
-
 void Id::Report(const ConnectionNews& news) const {
-  if (!port_) return;
-  ConnectionWatcher* const watcher = port_->adapter->ids().watcher();
+  if (!port()) return;
+  ConnectionWatcher* const watcher = port()->adapter->ids().watcher();
   if (watcher != nullptr) watcher->OnConnection(*this, news);
 }
 

@@ -9,33 +9,21 @@
 #include <span>
 #include <vector>
 
-#include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
-#include "base/random.h"
-#include "base/timers.h"
 #include "cm/cm_id.h"
-#include "rdma_cm/adapter.h"
-#include "rdma_cm/connection_watcher.h"
-#include "rdma_cm/id_table.h"
+#include "rdma_cm/ground.h"
+#include "rdma_cm/host/adapter.h"
+#include "rdma_cm/host/connection_watcher.h"
+#include "rdma_cm/host/id_table.h"
+#include "rdma_cm/host/local_port.h"
+#include "rdma_cm/id_address.h"
 #include "rdma_cm/listener.h"
-#include "rdma_cm/local_port.h"
 #include "rdma_cm/multicast_join.h"
-#include "rdma_cm/port_binding.h"
-#include "rdma_cm/routing.h"
 #include "rdma_cm/values/event.h"
 #include "rdma_cm/values/outcome.h"
 #include "verbs/qp_attributes.h"
 
 namespace ibemu::rdma_cm {
-
-// The parts of a view that all its ids share.
-struct Ground {
-  Timers& timers;
-  AdapterList& adapters;
-  Random random;
-  Routing routing;
-  PortChooser ports;
-};
 
 // An Id does what the functions rdma_*() of cma.c do, in the same states.  It
 // knows no numbers, no counts of events and no programs: UserId does.
@@ -131,14 +119,16 @@ class Id final : private cm::CmIdOwner {
   bool is_datagram() const {
     return qp_type_ == static_cast<uint8_t>(verbs::QpType::kUd);
   }
-  const SocketAddress& source() const { return source_; }
-  const SocketAddress& destination() const { return destination_; }
+  const SocketAddress& source() const { return address_.source(); }
+  const SocketAddress& destination() const { return address_.destination(); }
   // Empty until an adapter is known.
-  const std::optional<LocalPort>& port() const { return port_; }
+  const std::optional<LocalPort>& port() const { return address_.port(); }
   const wire::Gid& remote_gid() const { return remote_gid_; }
   const std::optional<mad::PathRecord>& path() const { return path_; }
   // The service ID that an address stands for (rdma_get_service_id()).
-  uint64_t ServiceIdOf(const SocketAddress& address) const;
+  uint64_t ServiceIdOf(const SocketAddress& address) const {
+    return address_.ServiceIdOf(address);
+  }
 
   // For who looks at ids from outside.  Whether a request of its peer's made
   // it; the queue pairs of both ends, 0 until they are known; what the
@@ -162,17 +152,6 @@ class Id final : private cm::CmIdOwner {
                  std::unique_ptr<cm::CmId> cm_id, const cm::Arrived& arrived,
                  const RequestAddresses& addresses);
 
-  std::vector<std::shared_ptr<Adapter>> AdaptersOfBinding();
-  Outcome<PortSpace> SpaceOfPort();
-  Refusal ClaimPort(bool low_ports);
-  Refusal FindDevice();
-  Refusal StartResolution(absl::Duration timeout);
-  Refusal ResolveToItself();
-  Refusal ResolveIb();
-  Refusal ResolveMulticast();
-  Refusal ResolveIp(absl::Duration timeout);
-  void SetSource(const SocketAddress& source);
-  void ResolvedSoon(const wire::Gid& gid);
   void OnAddress(const absl::StatusOr<wire::Gid>& gid);
   void OnPath(const absl::StatusOr<mad::PathRecord>& path);
   Refusal SendRequest(const ConnectionParameters& parameters);
@@ -184,7 +163,6 @@ class Id final : private cm::CmIdOwner {
       const std::vector<std::byte>& private_data) const;
   Refusal SetQKey(uint32_t qkey);
   Refusal SetDefaultQKey();
-  void Soon(absl::AnyInvocable<void(Id&)> task);
   void Tell(Event event);
   // Tells who watches the adapter's ids.
   void Report(const ConnectionNews& news) const;
@@ -195,16 +173,10 @@ class Id final : private cm::CmIdOwner {
   Owner* owner_ = nullptr;
   State state_ = State::kIdle;
 
-  SocketAddress source_{};
-  SocketAddress destination_{};
-  std::optional<LocalPort> port_;
-  std::optional<PortBinding> binding_;
-  bool reuse_address_ = false;
-  std::optional<bool> only_family_;  // as the program has set it
+  IdAddress address_;
   uint8_t type_of_service_ = 0;
   std::optional<uint8_t> ack_timeout_;
 
-  std::unique_ptr<ipoib::Resolution> resolution_;
   wire::Gid remote_gid_{};
   std::unique_ptr<mad::SaQuery> query_;
   std::optional<mad::PathRecord> path_;
@@ -220,9 +192,6 @@ class Id final : private cm::CmIdOwner {
   std::unique_ptr<cm::CmId> cm_id_;
   std::unique_ptr<Listener> listener_;
   std::optional<IdTable::Entry> listed_;  // while it has a `cm_id_`
-
-  // Points to null after the end, for tasks that are still to run.
-  std::shared_ptr<Id*> self_ = std::make_shared<Id*>(this);
 };
 
 }  // namespace ibemu::rdma_cm

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "mad/wire/sa_services.h"
-#include "rdma_cm/connection_watcher.h"
-#include "rdma_cm/local_port.h"
+#include "rdma_cm/host/connection_watcher.h"
+#include "rdma_cm/host/local_port.h"
 #include "rdma_cm/values/event.h"
 #include "rdma_cm/values/port_space.h"
 #include "rdma_cm/values/socket_address.h"

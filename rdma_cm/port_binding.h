@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "rdma_cm/adapter.h"
-#include "rdma_cm/port_table.h"
+#include "rdma_cm/host/adapter.h"
+#include "rdma_cm/host/port_table.h"
 #include "rdma_cm/values/outcome.h"
 
 namespace ibemu::rdma_cm {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "rdma_cm/local_port.h"
+#include "rdma_cm/host/local_port.h"
 #include "rdma_cm/values/outcome.h"
 #include "wire/ip_address.h"
 #include "wire/types.h"

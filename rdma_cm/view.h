@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "base/timers.h"
-#include "rdma_cm/adapter.h"
+#include "rdma_cm/host/adapter.h"
 #include "rdma_cm/id.h"
 #include "rdma_cm/numbers.h"
 #include "rdma_cm/user_id.h"

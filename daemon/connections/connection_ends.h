@@ -7,8 +7,8 @@
 #include "daemon/adapters/adapters.h"
 #include "daemon/connections/connection_table.h"
 #include "nlohmann/json_fwd.hpp"
+#include "rdma_cm/host/local_port.h"
 #include "rdma_cm/id.h"
-#include "rdma_cm/local_port.h"
 #include "rdma_cm/values/socket_address.h"
 
 namespace ibemu::daemon {

@@ -6,7 +6,7 @@
 #include "daemon/connections/connection_failures.h"
 #include "daemon/connections/connection_table.h"
 #include "daemon/events/event_log.h"
-#include "rdma_cm/connection_watcher.h"
+#include "rdma_cm/host/connection_watcher.h"
 
 namespace ibemu::daemon {
 

@@ -14,8 +14,8 @@
 #include "daemon/addresses/address_plan.h"
 #include "daemon/connections/host_connections.h"
 #include "mad/host.h"
-#include "rdma_cm/connection_watcher.h"
-#include "rdma_cm/id_table.h"
+#include "rdma_cm/host/connection_watcher.h"
+#include "rdma_cm/host/id_table.h"
 
 namespace ibemu::daemon {
 

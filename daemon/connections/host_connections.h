@@ -12,9 +12,9 @@
 #include "mad/host.h"
 #include "mad/sa/multicast_members.h"
 #include "mad/sa/sa_client.h"
-#include "rdma_cm/adapter.h"
-#include "rdma_cm/id_table.h"
-#include "rdma_cm/services.h"
+#include "rdma_cm/host/adapter.h"
+#include "rdma_cm/host/id_table.h"
+#include "rdma_cm/host/services.h"
 #include "verbs/provider.h"
 #include "wire/ip_address.h"
 

@@ -8,7 +8,7 @@
 #include "base/observer_list.h"
 #include "daemon/adapters/adapters.h"
 #include "daemon/connections/connection_table.h"
-#include "rdma_cm/adapter.h"
+#include "rdma_cm/host/adapter.h"
 
 namespace ibemu::daemon {
 

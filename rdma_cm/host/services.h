@@ -1,12 +1,12 @@
 // Services: what the ids of one host offer: ports and who listens on them.
-#ifndef IBEMU_RDMA_CM_SERVICES_H_
-#define IBEMU_RDMA_CM_SERVICES_H_
+#ifndef IBEMU_RDMA_CM_HOST_SERVICES_H_
+#define IBEMU_RDMA_CM_HOST_SERVICES_H_
 
 #include <cstdint>
 #include <memory>
 
 #include "cm/connection_manager.h"
-#include "rdma_cm/port_table.h"
+#include "rdma_cm/host/port_table.h"
 #include "rdma_cm/values/refusal.h"
 
 namespace ibemu::rdma_cm {
@@ -59,4 +59,4 @@ class Services {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_SERVICES_H_
+#endif  // IBEMU_RDMA_CM_HOST_SERVICES_H_

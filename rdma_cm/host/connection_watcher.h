@@ -1,6 +1,6 @@
 // ConnectionWatcher: who hears what becomes of the connections of an adapter.
-#ifndef IBEMU_RDMA_CM_CONNECTION_WATCHER_H_
-#define IBEMU_RDMA_CM_CONNECTION_WATCHER_H_
+#ifndef IBEMU_RDMA_CM_HOST_CONNECTION_WATCHER_H_
+#define IBEMU_RDMA_CM_HOST_CONNECTION_WATCHER_H_
 
 #include <cstdint>
 
@@ -36,4 +36,4 @@ class ConnectionWatcher {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_CONNECTION_WATCHER_H_
+#endif  // IBEMU_RDMA_CM_HOST_CONNECTION_WATCHER_H_

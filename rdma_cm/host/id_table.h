@@ -1,7 +1,7 @@
 // IdTable: the ids of one adapter that listen or are connected, and who watches
 // them.
-#ifndef IBEMU_RDMA_CM_ID_TABLE_H_
-#define IBEMU_RDMA_CM_ID_TABLE_H_
+#ifndef IBEMU_RDMA_CM_HOST_ID_TABLE_H_
+#define IBEMU_RDMA_CM_HOST_ID_TABLE_H_
 
 #include <vector>
 
@@ -45,4 +45,4 @@ class IdTable {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_ID_TABLE_H_
+#endif  // IBEMU_RDMA_CM_HOST_ID_TABLE_H_

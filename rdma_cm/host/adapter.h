@@ -1,6 +1,6 @@
 // Adapter: one RDMA device of a host, as rdma_cm uses it.
-#ifndef IBEMU_RDMA_CM_ADAPTER_H_
-#define IBEMU_RDMA_CM_ADAPTER_H_
+#ifndef IBEMU_RDMA_CM_HOST_ADAPTER_H_
+#define IBEMU_RDMA_CM_HOST_ADAPTER_H_
 
 #include <memory>
 #include <vector>
@@ -10,8 +10,8 @@
 #include "mad/host.h"
 #include "mad/sa/multicast_members.h"
 #include "mad/sa/sa_client.h"
-#include "rdma_cm/id_table.h"
-#include "rdma_cm/services.h"
+#include "rdma_cm/host/id_table.h"
+#include "rdma_cm/host/services.h"
 
 namespace ibemu::rdma_cm {
 
@@ -55,4 +55,4 @@ class AdapterList {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_ADAPTER_H_
+#endif  // IBEMU_RDMA_CM_HOST_ADAPTER_H_

@@ -1,4 +1,4 @@
-#include "rdma_cm/port_table.h"
+#include "rdma_cm/host/port_table.h"
 
 #include <algorithm>
 #include <map>

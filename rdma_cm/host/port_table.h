@@ -1,6 +1,6 @@
 // PortTable: the ports that ids of one host are bound to.
-#ifndef IBEMU_RDMA_CM_PORT_TABLE_H_
-#define IBEMU_RDMA_CM_PORT_TABLE_H_
+#ifndef IBEMU_RDMA_CM_HOST_PORT_TABLE_H_
+#define IBEMU_RDMA_CM_HOST_PORT_TABLE_H_
 
 #include <cstdint>
 #include <memory>
@@ -70,4 +70,4 @@ class PortTable::Place {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_PORT_TABLE_H_
+#endif  // IBEMU_RDMA_CM_HOST_PORT_TABLE_H_

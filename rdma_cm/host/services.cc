@@ -1,4 +1,4 @@
-#include "rdma_cm/services.h"
+#include "rdma_cm/host/services.h"
 
 #include <algorithm>
 #include <map>

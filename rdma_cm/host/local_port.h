@@ -1,12 +1,12 @@
 // LocalPort: the port of an adapter that an id uses.
-#ifndef IBEMU_RDMA_CM_LOCAL_PORT_H_
-#define IBEMU_RDMA_CM_LOCAL_PORT_H_
+#ifndef IBEMU_RDMA_CM_HOST_LOCAL_PORT_H_
+#define IBEMU_RDMA_CM_HOST_LOCAL_PORT_H_
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 
-#include "rdma_cm/adapter.h"
+#include "rdma_cm/host/adapter.h"
 #include "wire/types.h"
 
 namespace ibemu::rdma_cm {
@@ -35,4 +35,4 @@ struct LocalPort {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_LOCAL_PORT_H_
+#endif  // IBEMU_RDMA_CM_HOST_LOCAL_PORT_H_

@@ -1,4 +1,4 @@
-#include "rdma_cm/id_table.h"
+#include "rdma_cm/host/id_table.h"
 
 namespace ibemu::rdma_cm {
 

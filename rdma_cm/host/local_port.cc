@@ -1,4 +1,4 @@
-#include "rdma_cm/local_port.h"
+#include "rdma_cm/host/local_port.h"
 
 namespace ibemu::rdma_cm {
 
