@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -21,6 +22,8 @@
 #include "daemon/events/event_text.h"
 #include "daemon/words/queue_pair_text.h"
 #include "nlohmann/json.hpp"
+#include "verbs/vendor_error.h"
+#include "verbs/wc_status.h"
 
 namespace ibemu::cli {
 namespace {
@@ -29,6 +32,7 @@ using nlohmann::json;
 
 constexpr char kHelp[] = R"(Usage: ibemu why NODE[/QPN] [OPTION]...
   or:  ibemu why PID [OPTION]...
+  or:  ibemu why --vendor-err[=N] [--json]
 Print why work requests of a host's queue pairs failed, or of those of a
 process, and the last things that happened to these, also to those that their
 programs have destroyed; which of the host's MADs were not answered, and which
@@ -37,19 +41,25 @@ of its connections failed, and why.
   QPN             the number of one queue pair (0x12 or 18), of which all is
                   printed; without it, those in which something failed
   PID             the number of a process where the daemon runs
+  --vendor-err[=N]
+                  what a completion's vendor_err stands for (0x81 or 129), or
+                  all those that are known: as of a ConnectX, which simulated
+                  adapters follow.  No daemon is asked
   --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
                   "default")
   --json          for programs: all queue pairs
 
 Times are those of "ibemu events".
 
-Example:
+Examples:
   ibemu why node-1
+  ibemu why --vendor-err=0x8a
 )";
 
 struct Flags {
   std::string fabric;
   std::string what;
+  std::optional<std::string> vendor_err;  // empty for all
   bool json = false;
 };
 
@@ -155,6 +165,55 @@ absl::Status Why(const Flags& flags) {
   return absl::OkStatus();
 }
 
+// Those with this number, or all.
+absl::StatusOr<std::vector<verbs::VendorError>> FindVendorErrors(
+    const std::string& number) {
+  if (number.empty()) {
+    const auto all = verbs::VendorErrors();
+    return std::vector<verbs::VendorError>(all.begin(), all.end());
+  }
+  uint32_t value = 0;
+  const bool is_hex = absl::StartsWithIgnoreCase(number, "0x");
+  if (is_hex ? !absl::SimpleHexAtoi(number, &value)
+             : !absl::SimpleAtoi(number, &value)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--vendor-err=", number, ": write a number, like 0x81 or 129"));
+  }
+  const std::optional<verbs::VendorError> found = verbs::FindVendorError(value);
+  if (!found) {
+    return absl::NotFoundError(absl::StrFormat(
+        "--vendor-err=%s: what 0x%x stands for is not known; without a number "
+        "it lists what is",
+        number, value));
+  }
+  return std::vector<verbs::VendorError>{*found};
+}
+
+absl::Status ExplainVendorError(const Flags& flags) {
+  if (!flags.what.empty() && !flags.vendor_err->empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--vendor-err=", *flags.vendor_err,
+                     " asks for no node: leave out ", flags.what));
+  }
+  IBEMU_ASSIGN_OR_RETURN(
+      const std::vector<verbs::VendorError> errors,
+      FindVendorErrors(absl::StrCat(*flags.vendor_err, flags.what)));
+  Table table({"VENDOR_ERR", "DECIMAL", "STATUS", "SEEN IN", "CAUSE"});
+  json list = json::array();
+  for (const verbs::VendorError& error : errors) {
+    const std::string status(verbs::wc_status::NameOf(error.status));
+    table.Add({absl::StrFormat("0x%02x", error.value),
+               absl::StrCat(error.value), status, std::string(error.report),
+               std::string(error.cause)});
+    list.push_back({{"vendor_err", error.value},
+                    {"status", status},
+                    {"cause", error.cause},
+                    {"seen_in", error.report}});
+  }
+  Print(flags.json ? control::DumpForPeople(list) : table.Text());
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddWhy(CLI::App& app, Action& action) {
@@ -163,8 +222,18 @@ void AddWhy(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<Flags>();
   why->add_option("--fabric", flags->fabric);
   why->add_flag("--json", flags->json);
-  why->add_option("what", flags->what)->required();
-  OnUse(*why, action, "why", [flags] { return Why(*flags); });
+  CLI::Option* const what = why->add_option("what", flags->what)->required();
+  // With a space before it, the number counts as the word above.
+  why->add_option_function<std::string>(
+         "--vendor-err",
+         [flags, what](const std::string& number) {
+           flags->vendor_err = number;
+           what->required(false);
+         })
+      ->expected(0, 1);
+  OnUse(*why, action, "why", [flags] {
+    return flags->vendor_err ? ExplainVendorError(*flags) : Why(*flags);
+  });
 }
 
 }  // namespace ibemu::cli

@@ -104,6 +104,7 @@ $c -n '__ibemu_uses link' -l for -x
 $c -n '__ibemu_uses link; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'
 $c -n '__ibemu_uses link node; and __ibemu_has 1' -x -a 'up down'
 $c -n '__ibemu_uses status node device host why; and __ibemu_has 0' -x -a '(__ibemu_nodes)'
+$c -n '__ibemu_uses why' -l vendor-err
 $c -n '__ibemu_uses device host; and __ibemu_has 1' -x -a 'add remove'
 
 $c -n '__ibemu_uses counter; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'

@@ -14,7 +14,8 @@ enum class WorkQueue : uint8_t { kSend, kReceive };
 // A CompletionFate is what a fault does to a completion without an error.
 struct CompletionFate {
   bool lost = false;  // never comes
-  // Not 0: the request fails with this status, and so does its queue pair.
+  // Not 0: the request fails with this status, and so does its queue pair.  A
+  // `vendor_err` of 0 is the one that goes with the status.
   uint32_t status = 0, vendor_err = 0;
   // It and those that follow come later.
   absl::Duration delay = absl::ZeroDuration();

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "verbs/vendor_error.h"
+
 namespace ibemu::fabric {
 
 using Syndrome = Transport::Syndrome;
@@ -60,6 +62,7 @@ void ResponderSteps::Fail(const ResponderStep& step) {
   if (step.completion) {
     verbs::WorkCompletion failed = *step.completion;
     failed.status = verbs::wc_status::kLocalProtection;
+    failed.vendor_err = verbs::VendorErrorOf(failed.status);
     ++qp_.counters.resp_cqe_error;
     Push(failed, false);
   }
@@ -81,7 +84,9 @@ bool ResponderSteps::Complete(const ResponderStep& step) {
   }
   if (fate.status != 0) {
     completion.status = fate.status;
-    completion.vendor_err = fate.vendor_err;
+    completion.vendor_err = fate.vendor_err != 0
+                                ? fate.vendor_err
+                                : verbs::VendorErrorOf(fate.status);
   }
   if (completion.status != verbs::wc_status::kSuccess) {
     ++qp_.counters.resp_cqe_error;

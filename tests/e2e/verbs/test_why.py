@@ -116,3 +116,22 @@ def test_why_names_the_connections_that_were_refused(fabric):
         assert re.search(line, lab.ibemu("why", node).stdout), node
     kept, = json.loads(lab.ibemu("why", "node-1", "--json").stdout)["connections"]
     assert (kept["state"], kept["reason"]) == ("rejected", 8)
+
+
+def test_what_a_vendor_err_stands_for_is_told_without_a_daemon(account):
+    for words in (["--vendor-err=0x8a"], ["--vendor-err", "138"]):
+        told = account.run("ibemu", "why", *words).stdout
+        assert re.search(r"(?m)^0x8a +138 +REM_INV_REQ_ERR +charmplusplus/charm"
+                         r"#2532 +the peer found the request invalid", told)
+        assert len(told.splitlines()) == 2
+    every = json.loads(account.run("ibemu", "why", "--vendor-err",
+                                   "--json").stdout)
+    assert [error["status"] for error in every
+            if error["vendor_err"] == 0x81] == ["RETRY_EXC_ERR"]
+    for words, what in (
+            ("--vendor-err=0x7f", "what 0x7f stands for is not known"),
+            ("--vendor-err node-1", "node-1: write a number, like 0x81 or 129"),
+            ("--vendor-err=129 node-1", "leave out node-1"),
+            ("", "what is required")):
+        wrong = account.run("ibemu", "why", *words.split(), check=False)
+        assert wrong.returncode in (1, 2) and what in wrong.stderr
