@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "daemon/fabric_backend.h"
 #include "daemon/hca_backend.h"
+#include "daemon/web/metrics/verbs_metrics.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -88,6 +89,8 @@ absl::Status Server::Open(control::ControlSocket& socket) {
 absl::Status Server::OpenWeb() {
   if (!options_.web) return absl::OkStatus();
   IBEMU_ASSIGN_OR_RETURN(web_, backend_->BindWeb(*options_.web, dispatcher_));
+  web_->AddMetrics(
+      [this] { return VerbsMetrics(attachments_.uverbs_files()); });
   return absl::OkStatus();
 }
 

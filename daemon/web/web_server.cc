@@ -4,6 +4,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -46,6 +47,10 @@ std::string SamplesOf(const prometheus::MetricFamily& family) {
   std::string text = TextOf({family});
   while (text.starts_with('#')) text.erase(0, text.find('\n') + 1);
   return text;
+}
+
+void Append(MetricFamilies from, MetricFamilies& to) {
+  for (auto& family : from) to.push_back(std::move(family));
 }
 
 void NoAnswer(Response& response) {
@@ -119,6 +124,10 @@ class WebServer::Impl {
     return absl::OkStatus();
   }
 
+  void AddMetrics(std::function<MetricFamilies()> more) {
+    more_metrics_ = std::move(more);
+  }
+
   void Start() {
     // Few, for a scrape of a large fabric takes memory.
     pages_.emplace(site_->streams() + 3);
@@ -160,9 +169,10 @@ class WebServer::Impl {
     const bool answered = questions_.Ask([&] {
       waited = absl::Now() - asked;
       families = site_->Metrics();
+      if (more_metrics_) Append(more_metrics_(), families);
     });
     if (!answered) return NoAnswer(response);
-    for (auto& family : ProcessMetrics()) families.push_back(std::move(family));
+    Append(ProcessMetrics(), families);
     prometheus::ClientMetric wait;
     wait.gauge.value = absl::ToDoubleSeconds(waited);
     families.push_back({.name = "ibemu_loop_wait_seconds",
@@ -199,6 +209,7 @@ class WebServer::Impl {
   WebAddress address_;
   LoopQuestions questions_;
   const std::unique_ptr<Site> site_;
+  std::function<MetricFamilies()> more_metrics_;
   RequestServer server_;
   std::optional<httplib::ThreadPool> pages_, watchers_;
   std::atomic<size_t> pages_wait_ = 0, watchers_wait_ = 0;
@@ -221,6 +232,10 @@ std::string WebServer::ViewUrl() const {
 }
 
 const WebAddress& WebServer::address() const { return impl_->address(); }
+
+void WebServer::AddMetrics(std::function<MetricFamilies()> more) {
+  impl_->AddMetrics(std::move(more));
+}
 
 void WebServer::Start() { impl_->Start(); }
 

@@ -3,11 +3,13 @@
 #ifndef IBEMU_DAEMON_WEB_WEB_SERVER_H_
 #define IBEMU_DAEMON_WEB_WEB_SERVER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "daemon/web/metrics/metric_family.h"
 #include "daemon/web/site.h"
 #include "daemon/web/view/loop_questions.h"
 #include "daemon/web/web_address.h"
@@ -37,6 +39,10 @@ class WebServer {
 
   // The address, with the port that the kernel chose if there was none.
   const WebAddress& address() const;
+
+  // Adds to the metrics what `more` returns, which is called on the loop
+  // thread. REQUIRES: not started.
+  void AddMetrics(std::function<MetricFamilies()> more);
 
   // Starts the threads: when the process has given up what it does not need.
   void Start();

@@ -53,6 +53,21 @@ def test_metrics_follow_the_fabric(subnet):
     assert len(re.findall(r"(?m)^ibemu_port_state\{", ports)) == 6
 
 
+def test_metrics_sum_up_what_programs_have_made_by_verbs(subnet):
+    url = f"{address_of(subnet)}/metrics"
+    assert "ibemu_verbs" not in curl(subnet.account, url)
+    server = subnet.start("node-1", "stdbuf", "-oL", "ibv_rc_pingpong",
+                          "--size=8192")
+    server.wait_for("local address")
+    text = curl(subnet.account, url)
+    host = re.search(r'(?m)^ibemu_verbs_contexts(\{node="node-1",guid="0x\w+")'
+                     r"\} 1$", text)[1]
+    for kind, count in (("pd", 1), ("mr", 1), ("cq", 1), ("qp", 1), ("srq", 0)):
+        assert value(text, f'ibemu_verbs_objects{host},type="{kind}"}}') == count
+    assert value(text, f"ibemu_verbs_registered_bytes{host}}}") == 8192
+    assert 'node="node-2"' not in text
+
+
 @pytest.mark.parametrize("page", ["metrics", "metrics/ports"])
 def test_promtool_finds_no_fault(subnet, page):
     text = curl(subnet.account, f"{address_of(subnet)}/{page}")

@@ -1,0 +1,92 @@
+#include "daemon/web/metrics/verbs_metrics.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "cuse/uverbs/uverbs_file.h"
+#include "daemon/words/port_text.h"
+#include "mad/host.h"
+#include "verbs/uverbs/context_objects.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using prometheus::MetricType;
+
+// The sums of one host.
+struct HostSums {
+  std::string node;
+  uint64_t contexts = 0;
+  std::map<std::string, uint64_t> objects;
+  uint64_t registered_bytes = 0, waiting_completions = 0, posted_receives = 0;
+};
+
+void AddObjects(const verbs::ContextObjects& objects, HostSums& sums) {
+  sums.objects["pd"] += objects.pds.size();
+  sums.objects["mr"] += objects.mrs.size();
+  sums.objects["ah"] += objects.ahs.size();
+  sums.objects["cq"] += objects.cqs.size();
+  sums.objects["srq"] += objects.srqs.size();
+  sums.objects["qp"] += objects.qps.size();
+  objects.mrs.ForEach([&](uint32_t, const verbs::MrObject& mr) {
+    sums.registered_bytes += mr.init.length;
+  });
+  objects.cqs.ForEach([&](uint32_t, const verbs::CqObject& cq) {
+    sums.waiting_completions += cq.cq->waiting();
+  });
+  objects.srqs.ForEach([&](uint32_t, const verbs::SrqObject& srq) {
+    sums.posted_receives += srq.srq->posted();
+  });
+}
+
+// By the text of the node GUID.
+std::map<std::string, HostSums> SumsOf(const cuse::UverbsFiles& files) {
+  std::map<std::string, HostSums> hosts;
+  for (const auto& [number, file] : files.all()) {
+    const mad::Device& device = file->host().device();
+    HostSums& sums = hosts[GuidText(device.node_guid())];
+    sums.node = device.node_description();
+    ++sums.contexts;
+    AddObjects(file->context().objects(), sums);
+  }
+  return hosts;
+}
+
+}  // namespace
+
+MetricFamilies VerbsMetrics(const cuse::UverbsFiles& files) {
+  if (files.all().empty()) return {};
+  auto contexts =
+      MakeFamily("ibemu_verbs_contexts",
+                 "Devices that programs have open by verbs", MetricType::Gauge);
+  auto objects = MakeFamily("ibemu_verbs_objects",
+                            "What programs have made by verbs, by its type",
+                            MetricType::Gauge);
+  auto registered =
+      MakeFamily("ibemu_verbs_registered_bytes", "Length of all memory regions",
+                 MetricType::Gauge);
+  auto waiting = MakeFamily("ibemu_verbs_waiting_completions",
+                            "Completions that programs have not polled",
+                            MetricType::Gauge);
+  auto posted =
+      MakeFamily("ibemu_verbs_shared_receives",
+                 "Requests in shared receive queues", MetricType::Gauge);
+  for (const auto& [guid, host] : SumsOf(files)) {
+    const MetricLabels labels = {{"node", host.node}, {"guid", guid}};
+    AddSample(contexts, static_cast<double>(host.contexts), labels);
+    for (const auto& [type, count] : host.objects) {
+      MetricLabels with_type = labels;
+      with_type.push_back({"type", type});
+      AddSample(objects, static_cast<double>(count), std::move(with_type));
+    }
+    AddSample(registered, static_cast<double>(host.registered_bytes), labels);
+    AddSample(waiting, static_cast<double>(host.waiting_completions), labels);
+    AddSample(posted, static_cast<double>(host.posted_receives), labels);
+  }
+  return {std::move(contexts), std::move(objects), std::move(registered),
+          std::move(waiting), std::move(posted)};
+}
+
+}  // namespace ibemu::daemon
