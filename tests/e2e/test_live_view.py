@@ -183,6 +183,37 @@ def test_who_is_connected_shows_as_it_happens(browser, account):
         browser.get("about:blank")
 
 
+def test_queue_pairs_show_as_they_come_and_a_click_says_why_one_failed(
+        page, tree):
+    """And neither is told of a node that is not a host."""
+    page.select("nodes", "node-2")
+    until(lambda: "Addresses" in page.text("#connections"))
+    assert "Queue pairs" not in page.text("#connections")
+    page.click("What failed?")
+    until(lambda: page.text("#why") == "Nothing that is remembered.")
+    server = tree.start("node-1", *LINES, "ibv_rc_pingpong", "-n", "1000000")
+    server.wait_for("local address")
+    client = tree.start("node-2", *LINES, "ibv_rc_pingpong", "-n", "1000000",
+                        "localhost")
+    until(lambda: re.search(
+        r"Queue pairs0x[0-9a-f]+ RC, RTS – node-1 0x[0-9a-f]+, process \d+",
+        page.text("#connections")))
+    tree.ibemu("fault", "add", "qp", "node-2/*", "loss", "dir", "tx")
+    client.process.wait()
+
+    def told():
+        page.click("What failed?")
+        return re.search(r"node-2 queue pair 0x[0-9a-f]+: work request .* ended "
+                         r"with RETRY_EXC_ERR: .* lost by fault-1",
+                         page.text("#why"))
+
+    until(told)
+    until(lambda: "Queue pairs" not in page.text("#connections"))
+    server.stop()
+    page.select("nodes", "leaf-1")
+    assert page.count("#why") == 0
+
+
 def test_a_click_in_the_drawing_cuts_and_restores_a_link(page, tree):
     # node-1's only line, where it is clicked.
     line = page.js("""

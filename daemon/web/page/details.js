@@ -1,40 +1,15 @@
 // The panel of what is selected: a node, a link, or what is drawn as one.
 import {call} from "./api.js";
 import {button, make, say} from "./elements.js";
-import {addressText} from "./events.js";
+import {HostPanel} from "./host.js";
 import {nodeWords} from "./list.js";
 import {rateText, stateOf, stateWords} from "./model.js";
 
 const COUNTERS_EVERY = 2000;  // ms
-const CONNECTIONS_EVERY = 2000;  // ms
 const MOST_LISTED = 100;
 
 function row(name, value) {
   return make("div", {}, make("dt", {}, name), make("dd", {}, value));
-}
-
-const listOf = (things, count, text) => make("ul", {},
-  ...things.slice(0, MOST_LISTED).map((thing) => make("li", {}, text(thing))),
-  ...(count > MOST_LISTED
-    ? [make("li", {}, `and ${count - MOST_LISTED} more`)] : []));
-
-const withProcess = (text, {pid}) => text + (pid ? `, process ${pid}` : "");
-
-// What a host's panel says of one adapter.
-function connectionParts({ports, listeners, listener_count: listening,
-                          connections, connection_count: connected}) {
-  const addresses = ports.flatMap(({port, addresses}) =>
-    addresses.map((address) => `port ${port}: ${address}`));
-  return [make("h3", {}, "Addresses"),
-    addresses.length ? listOf(addresses, addresses.length, (text) => text)
-                     : make("p", {}, "none"),
-    ...(listening ? [make("h3", {}, "Listens at"),
-      listOf(listeners, listening, (one) =>
-        withProcess(`${addressText(one)} ${one.space}`, one))] : []),
-    ...(connected ? [make("h3", {}, "Connections"),
-      listOf(connections, connected, (one) => withProcess(
-        `${addressText(one.local)} – ${one.remote.node ?? ""} ` +
-        `${addressText(one.remote)} ${one.space}, ${one.state}`, one))] : [])];
 }
 
 export class Details {
@@ -45,7 +20,7 @@ export class Details {
   #selected = null;  // {kind: "node"|"link"|"group"|"line", id, thing}
   #live = null;  // what is replaced when something changes
   #counters = null;
-  #connections = null;
+  #host = null;
   #showsAll = false;  // zero counters, too
   #timer = 0;
 
@@ -62,15 +37,22 @@ export class Details {
 
   // Nothing of what was selected is there any more.
   clear() {
-    clearTimeout(this.#timer);
+    this.#leave();
     this.#selected = null;
     say(this.#title, "Details");
     this.#body.replaceChildren(
       make("p", {}, "Choose a node or a link, in the list or in the drawing."));
   }
 
-  show(selected, focus) {
+  // What was selected is asked about no more.
+  #leave() {
     clearTimeout(this.#timer);
+    this.#host?.close();
+    this.#host = null;
+  }
+
+  show(selected, focus) {
+    this.#leave();
     this.#selected = selected;
     this.#live = make("div");
     this.#counters = null;
@@ -183,27 +165,12 @@ export class Details {
 
   #addNodeParts(node) {
     const name = this.#model.nameOf(node.guid);
-    this.#connections = make("div", {id: "connections"});
-    if (node.type === "ca") this.#body.append(this.#connections);
+    if (node.type === "ca") {
+      this.#host = new HostPanel(node.guid, this.#does.run);
+      this.#body.append(this.#host.element);
+    }
     this.#body.append(
       this.#faultForm("node", [[name, name]], "slow 50ms attr PortInfo"));
-    if (node.type === "ca") this.#readConnections();
-  }
-
-  // Addresses, who listens and who is connected, as `ibemu status NODE` has it.
-  async #readConnections() {
-    clearTimeout(this.#timer);
-    const selected = this.#selected;
-    try {
-      const {adapters} = await call("node.status", {node: selected.thing.guid});
-      if (this.#selected !== selected) return;
-      this.#connections.replaceChildren(...adapters.flatMap(connectionParts));
-    } catch {
-      // The connection is told of elsewhere; the next one may be answered.
-    }
-    if (this.#selected !== selected) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#readConnections(), CONNECTIONS_EVERY);
   }
 
   // In the words of `ibemu fault`.

@@ -1,0 +1,87 @@
+// What there is on a host: addresses, connections, queue pairs; and why
+// something of it failed.
+import {call} from "./api.js";
+import {button, make} from "./elements.js";
+import {addressText} from "./events.js";
+import {queuePairText, reasons, withProcess} from "./host_words.js";
+
+const EVERY = 2000;  // ms
+const MOST_LISTED = 100;
+
+// `count`: of all, where `things` are the first ones; nothing: there are more.
+function listOf(things, count, text) {
+  const shown = things.slice(0, MOST_LISTED);
+  const more = count === undefined ? "more" : `${count - shown.length} more`;
+  return make("ul", {}, ...shown.map((thing) => make("li", {}, text(thing))),
+    ...(count === shown.length ? [] : [make("li", {}, `and ${more}`)]));
+}
+
+// Of one adapter.
+function connectionParts({ports, listeners, listener_count: listening,
+                          connections, connection_count: connected}) {
+  const addresses = ports.flatMap(({port, addresses}) =>
+    addresses.map((address) => `port ${port}: ${address}`));
+  return [make("h3", {}, "Addresses"),
+    addresses.length ? listOf(addresses, addresses.length, (text) => text)
+                     : make("p", {}, "none"),
+    ...(listening ? [make("h3", {}, "Listens at"),
+      listOf(listeners, listening, (one) =>
+        withProcess(`${addressText(one)} ${one.space}`, one))] : []),
+    ...(connected ? [make("h3", {}, "Connections"),
+      listOf(connections, connected, (one) => withProcess(
+        `${addressText(one.local)} – ${one.remote.node ?? ""} ` +
+        `${addressText(one.remote)} ${one.space}, ${one.state}`, one))] : [])];
+}
+
+// Those of its IP interfaces are the host's own, and always there.
+function queuePairParts({queue_pairs: queuePairs, next}) {
+  const ofPrograms = queuePairs.filter(({pid}) => pid);
+  if (!ofPrograms.length && !next) return [];
+  return [make("h3", {}, "Queue pairs"),
+    listOf(ofPrograms, !next ? ofPrograms.length : undefined,
+           queuePairText)];
+}
+
+// A HostPanel is part of the panel of a node that is a host, until close().
+export class HostPanel {
+  #host;  // {node: its GUID}
+  #live = make("div", {id: "connections"});
+  #why = make("div", {id: "why", role: "status"});
+  #timer = 0;
+  #closed = false;
+
+  // `run` tells of a promise that fails.
+  constructor(guid, run) {
+    this.#host = {node: guid};
+    this.element = make("div", {}, this.#live,
+      make("p", {class: "actions"},
+        button("What failed?", () => run(this.#explain()))),
+      this.#why);
+    this.#read();
+  }
+
+  close() {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #explain() {
+    const told = reasons(...await Promise.all([
+      call("queue_pair.why", this.#host), call("connection.why", this.#host)]));
+    this.#why.replaceChildren(told.length
+      ? listOf(told, told.length, (sentence) => sentence)
+      : make("p", {}, "Nothing that is remembered."));
+  }
+
+  async #read() {
+    try {
+      const [{adapters}, queuePairs] = await Promise.all([
+        call("node.status", this.#host), call("qp.list", this.#host)]);
+      this.#live.replaceChildren(...adapters.flatMap(connectionParts),
+                                 ...queuePairParts(queuePairs));
+    } catch {
+      // The connection is told of elsewhere; the next one may be answered.
+    }
+    if (!this.#closed) this.#timer = setTimeout(() => this.#read(), EVERY);
+  }
+}
