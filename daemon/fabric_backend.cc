@@ -109,7 +109,8 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
           },
           loop_.Now()),
       failures_(*fabric_, events_, diagnosis_),
-      queue_pairs_(*fabric_) {}
+      queue_pairs_(*fabric_),
+      lint_(loop_, *fabric_, diagnosis_) {}
 
 void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   mad_timeouts_.emplace(loop_, *fabric_, diagnosis_, hosts);
@@ -127,6 +128,7 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   paths_.AddTo(dispatcher);
   why_->AddTo(dispatcher);
   queue_pairs_.AddTo(dispatcher);
+  lint_.AddTo(dispatcher);
   scenarios_->AddTo(dispatcher);
   cables_->AddTo(dispatcher);
 }

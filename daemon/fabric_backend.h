@@ -23,6 +23,7 @@
 #include "daemon/subnet/queue_pair_methods.h"
 #include "daemon/why/diagnosis.h"
 #include "daemon/why/failure_events.h"
+#include "daemon/why/lint_methods.h"
 #include "daemon/why/why_methods.h"
 #include "fabric/fabric.h"
 #include "loop/loop.h"
@@ -70,6 +71,7 @@ class FabricBackend : public Backend {
   const Diagnosis diagnosis_;
   FailureEvents failures_;
   QueuePairMethods queue_pairs_;
+  LintMethods lint_;
   std::optional<MadTimeouts> mad_timeouts_;   // with AddTo()
   std::optional<WhyMethods> why_;             // with AddTo()
   std::optional<CaptureMethods> captures_;    // with AddTo()

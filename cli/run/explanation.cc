@@ -1,8 +1,14 @@
 #include "cli/run/explanation.h"
 
+#include <algorithm>
+#include <set>
+#include <string_view>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/absl_text.h"
+#include "base/one_line.h"
 #include "base/status_macros.h"
-#include "control/client.h"
 #include "control/rpc.h"
 #include "nlohmann/json.hpp"
 
@@ -11,19 +17,32 @@ namespace {
 
 using nlohmann::json;
 
-absl::StatusOr<json> Ask(control::Client& client, const std::string& host) {
-  return client.Call("queue_pair.why", {{"node", host}});
+// The first kMost lines, and how many there are besides.
+std::string TextOf(const std::vector<std::string>& lines,
+                   std::string_view more) {
+  std::string text;
+  const size_t shown = std::min(lines.size(), Explanation::kMost);
+  for (size_t i = 0; i < shown; ++i) {
+    absl::StrAppend(&text, "ibemu run: ", lines[i], "\n");
+  }
+  if (lines.size() > shown) {
+    absl::StrAppend(&text, "ibemu run: and ", lines.size() - shown, " more ",
+                    Absl(more), "\n");
+  }
+  return text;
 }
 
 }  // namespace
 
 absl::StatusOr<Explanation> Explanation::Begin(const std::string& socket,
-                                               std::vector<std::string> hosts) {
-  Explanation explanation(socket, std::move(hosts));
+                                               std::vector<std::string> hosts,
+                                               Wanted wanted) {
+  Explanation explanation(socket, std::move(hosts), wanted);
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(socket));
   for (const std::string& host : explanation.hosts_) {
-    IBEMU_ASSIGN_OR_RETURN(const json answer, Ask(client, host));
+    IBEMU_ASSIGN_OR_RETURN(const json answer,
+                           client.Call("queue_pair.lint", {{"node", host}}));
     explanation.begin_ns_ = answer["now_ns"].get<int64_t>();
   }
   return explanation;
@@ -33,25 +52,54 @@ std::string Explanation::Text() const {
   absl::StatusOr<control::Client> client = control::Client::Connect(socket_);
   if (!client.ok()) return "";
   std::string text;
-  size_t failures = 0;
+  if (wanted_.failures) {
+    text =
+        TextOf(Failures(*client), "queue pairs in which work requests failed");
+  }
+  if (wanted_.pitfalls)
+    absl::StrAppend(&text, TextOf(Pitfalls(*client), "pitfalls"));
+  return text;
+}
+
+std::vector<std::string> Explanation::Failures(control::Client& client) const {
+  std::vector<std::string> lines;
   for (const std::string& host : hosts_) {
-    const absl::StatusOr<json> answer = Ask(*client, host);
+    const absl::StatusOr<json> answer =
+        client.Call("queue_pair.why", {{"node", host}});
     if (!answer.ok()) continue;
     for (const json& queue_pair : (*answer)["queue_pairs"]) {
       if (queue_pair["why"].is_null() ||
           queue_pair["failed_ns"].get<int64_t>() < begin_ns_) {
         continue;
       }
-      if (++failures > kMost) continue;
-      absl::StrAppend(
-          &text, "ibemu run: ", queue_pair["why"].get<std::string>(), "\n");
+      lines.push_back(queue_pair["why"].get<std::string>());
     }
   }
-  if (failures > kMost) {
-    absl::StrAppend(&text, "ibemu run: and ", failures - kMost,
-                    " more queue pairs in which work requests failed\n");
+  return lines;
+}
+
+// What many queue pairs of a process have in common is told of the first one.
+std::vector<std::string> Explanation::Pitfalls(control::Client& client) const {
+  std::vector<std::string> lines;
+  std::set<std::string> told;
+  for (const std::string& host : hosts_) {
+    const absl::StatusOr<json> answer = client.Call(
+        "queue_pair.lint", {{"node", host}, {"since_ns", begin_ns_}});
+    if (!answer.ok()) continue;
+    for (const json& one : (*answer)["findings"]) {
+      if (!told.insert(absl::StrCat(one["pid"].dump(), " ", host, " ",
+                                    one["rule"].get<std::string>()))
+               .second) {
+        continue;
+      }
+      lines.push_back(absl::StrFormat(
+          "%s: %s queue pair %#x of process %d: %s",
+          one["rule"].get<std::string>(),
+          OneLine(one["node"].get<std::string>()), one["qpn"].get<uint32_t>(),
+          one["pid"].get<int64_t>(), one["what"].get<std::string>()));
+    }
   }
-  return text;
+  return lines;
 }
 
 }  // namespace ibemu::cli

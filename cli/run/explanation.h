@@ -1,4 +1,5 @@
-// Explanation: why work requests failed while a command ran.
+// Explanation: why work requests failed while a command ran, and what would
+// have on hardware.
 #ifndef IBEMU_CLI_RUN_EXPLANATION_H_
 #define IBEMU_CLI_RUN_EXPLANATION_H_
 
@@ -8,31 +9,44 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "control/client.h"
 
 namespace ibemu::cli {
 
 // An Explanation asks the daemon, once the command has ended, what failed since
-// it was started (`ibemu run --explain`).
+// it was started (`ibemu run --explain`), and what of its queue pairs is a
+// pitfall (`--lint`).
 class Explanation {
  public:
-  // How many failures are told of; the others are counted.
+  // How many failures are told of, and pitfalls; the others are counted.
   static constexpr size_t kMost = 10;
+
+  struct Wanted {
+    bool failures = false, pitfalls = false;
+    bool any() const { return failures || pitfalls; }
+  };
 
   // `socket` is the daemon's, `hosts` are names or GUIDs of the command's.
   //
   // Errors: those of the socket; of a daemon that drives real adapters, that it
   // has no such method.
   static absl::StatusOr<Explanation> Begin(const std::string& socket,
-                                           std::vector<std::string> hosts);
+                                           std::vector<std::string> hosts,
+                                           Wanted wanted);
 
   // Returns a line for each queue pair of the hosts in which a work request has
-  // failed since Begin(); empty if there is none, or if the daemon has ended.
+  // failed since Begin(), and for each pitfall; empty if there is none, or if
+  // the daemon has ended.
   std::string Text() const;
 
  private:
-  Explanation(std::string socket, std::vector<std::string> hosts)
-      : socket_(std::move(socket)), hosts_(std::move(hosts)) {}
+  Explanation(std::string socket, std::vector<std::string> hosts, Wanted wanted)
+      : wanted_(wanted), socket_(std::move(socket)), hosts_(std::move(hosts)) {}
 
+  std::vector<std::string> Failures(control::Client& client) const;
+  std::vector<std::string> Pitfalls(control::Client& client) const;
+
+  Wanted wanted_;
   std::string socket_;
   std::vector<std::string> hosts_;
   int64_t begin_ns_ = 0;  // on the daemon's clock

@@ -310,13 +310,15 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
                          {kHostVariable, HostNames(uplink.client->greeting(),
                                                    given.attached.devices)}};
   std::optional<Explanation> explanation;
-  if (options.explain) {
+  const Explanation::Wanted wanted = {.failures = options.explain,
+                                      .pitfalls = options.lint};
+  if (wanted.any()) {
     std::vector<std::string> hosts;
     for (const auto& device : given.attached.devices) {
       hosts.push_back(device.node_guid);
     }
-    IBEMU_ASSIGN_OR_RETURN(explanation,
-                           Explanation::Begin(socket, std::move(hosts)));
+    IBEMU_ASSIGN_OR_RETURN(
+        explanation, Explanation::Begin(socket, std::move(hosts), wanted));
   }
   AddFastPath(options, command.environment);
   AddOpenMpi(command.environment);

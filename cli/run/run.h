@@ -59,6 +59,8 @@ struct RunOptions {
   // When the command has ended, says on stderr why work requests of its hosts
   // failed meanwhile.
   bool explain = false;
+  // The same of what of their queue pairs would fail or hang on hardware.
+  bool lint = false;
 
   // Without it, the command is ended when its devices go with the daemon.
   bool keep = false;

@@ -71,6 +71,8 @@ driven from user space.
                     gets an answer does not take the processor from who sends
   --explain         say on stderr, when COMMAND has ended, why work requests of
                     its hosts' queue pairs failed ("ibemu why" tells more)
+  --lint            say on stderr, when COMMAND has ended, what of its queue pairs
+                    works here and may fail or hang on hardware
   --keep            when the daemon ends, and the devices with it, let COMMAND
                     go on; without, it is ended with all that it has started
                     (SIGTERM, and SIGKILL 5 s later), and the exit status is
@@ -137,7 +139,7 @@ absl::Status CheckNoAdapter(const RunFlags& flags) {
   if (options.topology || options.sm || options.seed || options.addresses ||
       options.fabric || flags.backend || !options.hosts.empty() ||
       options.hostname || options.net || options.state || options.explain ||
-      options.keep) {
+      options.lint || options.keep) {
     return absl::InvalidArgumentError(
         "--no-adapter starts and joins nothing: no option of a subnet, a "
         "daemon or a host goes together with it");
@@ -208,6 +210,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_flag("!--no-fast-path", options->fast_path);
   run->add_option("--sched", options->sched);
   run->add_flag("--explain", options->explain);
+  run->add_flag("--lint", options->lint);
   run->add_flag("--keep", options->keep);
   run->callback([run, flags, options, &action] {
     std::vector<std::string> rest = run->remaining();

@@ -29,6 +29,11 @@ void QueuePairHistory::NoteDrop(uint32_t psn, const Incident::Drop& drop) {
       absl::ZeroDuration());
 }
 
+void QueuePairHistory::SetFacts(const QueuePairFacts& facts) {
+  facts_ = facts;
+  facts_->time = timers_.Now();
+}
+
 void QueuePairHistory::NoteFailure(Failure failure) {
   failure.time = timers_.Now();
   Note(Incident::Kind::kFailed, failure.psn,

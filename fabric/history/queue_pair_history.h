@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "base/timers.h"
 #include "fabric/history/incident.h"
+#include "fabric/history/queue_pair_facts.h"
 #include "wire/types.h"
 
 namespace ibemu::fabric {
@@ -62,12 +63,16 @@ class QueuePairHistory {
   void ForgetFailure() { failure_.reset(); }
 
   void SetPeer(const Peer& peer) { peer_ = peer; }
+  // `time` of the argument is not read.
+  void SetFacts(const QueuePairFacts& facts);
 
   uint64_t process() const { return process_; }
   // Oldest first.
   const std::deque<Incident>& incidents() const { return incidents_; }
   const std::optional<Failure>& failure() const { return failure_; }
   const std::optional<Peer>& peer() const { return peer_; }
+  // Empty as long as it took no packets.
+  const std::optional<QueuePairFacts>& facts() const { return facts_; }
 
   // Returns the latest incident of this kind that was not over before `since`;
   // null if there is none.
@@ -83,6 +88,7 @@ class QueuePairHistory {
   std::deque<Incident> incidents_;
   std::optional<Failure> failure_;
   std::optional<Peer> peer_;
+  std::optional<QueuePairFacts> facts_;
 };
 
 }  // namespace ibemu::fabric

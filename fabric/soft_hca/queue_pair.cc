@@ -56,6 +56,7 @@ QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
 }
 
 QueuePair::~QueuePair() {
+  NoteFacts();
   ForgetCompletions();
   KeepCounters();
   hca_.Forget(*this);
@@ -117,6 +118,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
   }
   NoteState(to, ", by the program");
   context_.state = to;
+  NoteFacts();
   if (to == State::kSendQueueDrain && from != to) {
     requester_.Drain(Names(attributes, attribute::kNotifyDrained) &&
                      attributes.en_sqd_async_notify != 0);
@@ -170,6 +172,7 @@ void QueuePair::ForgetCompletions() {
 }
 
 void QueuePair::Reset() {
+  NoteFacts();
   ForgetCompletions();
   context_.history.ForgetFailure();
   context_.guard.Invalidate();
@@ -197,6 +200,25 @@ void QueuePair::NoteState(State to, absl::string_view why) {
   context_.history.Note(Incident::Kind::kState, 0,
                         absl::StrCat(Absl(verbs::NameOf(from)), " to ",
                                      Absl(verbs::NameOf(to)), why));
+}
+
+void QueuePair::NoteFacts() {
+  if (context_.state < State::kReadyToReceive) return;
+  const verbs::QpInit& init = context_.init;
+  const auto& before = history_->facts();
+  const bool may_send = context_.state == State::kError
+                            ? before && before->may_send
+                            : context_.state != State::kReadyToReceive;
+  context_.history.SetFacts({.type = init.type,
+                             .attributes = context_.attributes,
+                             .may_send = may_send,
+                             .signal_all = init.signal_all,
+                             .send_requests = init.capacity.send_requests,
+                             .receive_requests = init.capacity.receive_requests,
+                             .send_cq_size = init.send_cq->size(),
+                             .receive_cq_size = init.receive_cq->size(),
+                             .one_cq = init.send_cq == init.receive_cq,
+                             .counters = counters_});
 }
 
 void QueuePair::EndAndTell() {

@@ -86,6 +86,8 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   // Notes in the history that the state will be `to`, and why.
   void NoteState(State to, absl::string_view why);
   void NoteNotTaken(const Transport& packet, absl::string_view why);
+  // Notes what it is set to, unless it takes no packets yet.
+  void NoteFacts();
 
   // Implement QueuePairLink.
   const QueuePairContext& qp() const override { return context_; }

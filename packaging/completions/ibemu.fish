@@ -87,6 +87,7 @@ $c -n '__ibemu_uses run' -l hostname -x
 $c -n '__ibemu_uses run' -l net
 $c -n '__ibemu_uses run' -l state -x -a '(__fish_complete_directories)'
 $c -n '__ibemu_uses run' -l explain
+$c -n '__ibemu_uses run' -l lint
 $c -n '__ibemu_uses run' -l no-fast-path
 $c -n '__ibemu_uses run' -l sched -x -a 'batch inherit'
 $c -n '__ibemu_uses run' -l keep

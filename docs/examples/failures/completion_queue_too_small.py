@@ -9,7 +9,7 @@ from pair import connect, e, main, pair
 
 
 def program(mended):
-    a, b = pair(cqes=16 if mended else 4)
+    a, b = pair(cqes=32 if mended else 4)
     connect(a, b)
     for _ in range(8):
         a.write(b.memory)

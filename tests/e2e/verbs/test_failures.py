@@ -1,5 +1,6 @@
 """docs/examples/failures: each program fails in its broken form, for the reason
-that `ibemu run --explain` then tells, and not in its mended form."""
+that `ibemu run --explain` then tells, and not in its mended form; and --lint
+finds those whose queue pairs are set up wrongly."""
 
 import pathlib
 import re
@@ -37,12 +38,21 @@ REASONS = {
         r"RETRY_EXC_ERR: 16 tries of PSN 0x0 in .*, none answered: dropped at "
         r"switch-1/2: the link was down from [\d.]+m?s to [\d.]+m?s",
 }
+# What --lint finds in the broken form; nothing in all others, and in the mended.
+PITFALLS = {
+    "receives_after_connect": "late-receive",
+    "mixed_mtus": "mtu-differs",
+    "completion_queue_too_small": "cq-too-small",
+}
+PITFALL = re.compile(r"ibemu run: ([a-z-]+): node-[12] queue pair 0x2 of process "
+                     r"\d+: ")
 
 
 def run(account, name, form):
     return account.run(
         "ibemu", "run", "--topology=single-switch:hosts=2", "--sm=static",
-        "--host=node-1", "--host=node-2", "--explain", "--",
+        "--host=node-1", "--host=node-2", "--explain", "--lint",
+        "--",
         "/usr/bin/python3", "-B", FAILURES / f"{name}.py", form, check=False)
 
 
@@ -60,9 +70,14 @@ def test_a_program_fails_in_its_broken_form_alone(account, name):
     assert broken.returncode == 1 and "Traceback" not in broken.stderr
     told = [line for line in broken.stderr.splitlines()
             if line.startswith("ibemu run: ")]
+    pitfalls = [line for line in told if PITFALL.match(line)]
+    assert {PITFALL.match(line)[1] for line in pitfalls} == (
+        {PITFALLS[name]} if name in PITFALLS else set())
+    told = [line for line in told if line not in pitfalls]
     if REASONS[name] is None:
         assert told == []
     else:
         assert re.search(REASONS[name], told[0]), told
     mended = run(account, name, "mended")
     assert mended.returncode == 0, mended.stderr
+    assert not PITFALL.search(mended.stderr), mended.stderr

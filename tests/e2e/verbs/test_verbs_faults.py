@@ -160,7 +160,7 @@ def test_a_queue_pair_enters_the_error_state_and_its_program_hears_of_it(lab):
     assert listed[0]["receive"]["posted"] == 1
     add(lab, f"qp node-2/{number} error")
     told = json.loads(held.wait_for(r"^\{.*")[0])
-    assert told == {"b": [[1, FLUSHED, 0]], "event": 1, "state": ERROR_STATE}
+    assert told == {"b": [[1, FLUSHED, 0xf9]], "event": 1, "state": ERROR_STATE}
     assert held.wait() == 0
     assert faults(lab) == []
 

@@ -1,0 +1,29 @@
+// Pitfalls: what of a queue pair works here and may fail or hang on hardware.
+#ifndef IBEMU_DAEMON_WHY_PITFALLS_H_
+#define IBEMU_DAEMON_WHY_PITFALLS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/history/queue_pair_facts.h"
+
+namespace ibemu::daemon {
+
+// A Pitfall is a finding about one queue pair.
+struct Pitfall {
+  std::string_view rule;  // "mtu-differs"
+  std::string what;       // a sentence without its subject and full stop
+
+  bool operator==(const Pitfall&) const = default;
+};
+
+// Returns what of `own` is a pitfall, by the rules in the manual, ibemu(1).
+// `peer`: the other end, where it is a simulated queue pair that is connected
+// to this one; else null.
+std::vector<Pitfall> FindPitfalls(const fabric::QueuePairFacts& own,
+                                  const fabric::QueuePairFacts* peer);
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_WHY_PITFALLS_H_

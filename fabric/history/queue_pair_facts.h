@@ -1,0 +1,30 @@
+// QueuePairFacts: what a queue pair was set to.
+#ifndef IBEMU_FABRIC_HISTORY_QUEUE_PAIR_FACTS_H_
+#define IBEMU_FABRIC_HISTORY_QUEUE_PAIR_FACTS_H_
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "verbs/hw_counters.h"
+#include "verbs/qp_attributes.h"
+
+namespace ibemu::fabric {
+
+// A QueuePairFacts is how a queue pair was when its state last changed: for who
+// asks, when it is gone, whether it would have done on hardware.
+struct QueuePairFacts {
+  absl::Time time{};
+  verbs::QpType type{};
+  verbs::QpAttributes attributes{};
+  bool may_send = false;  // it was in RTS
+  bool signal_all = false;
+  uint32_t send_requests = 0;     // that there is room for
+  uint32_t receive_requests = 0;  // in a queue of its own
+  uint32_t send_cq_size = 0, receive_cq_size = 0;
+  bool one_cq = false;  // for both queues
+  verbs::HwCounters counters{};
+};
+
+}  // namespace ibemu::fabric
+
+#endif  // IBEMU_FABRIC_HISTORY_QUEUE_PAIR_FACTS_H_
