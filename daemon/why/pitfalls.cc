@@ -26,8 +26,8 @@ void CheckRetries(const QueuePairFacts& own, std::vector<Pitfall>& found) {
   if (attributes.rnr_retry == kEndless && own.counters.rnr_nak_retry_err != 0) {
     found.push_back(
         {"hidden-stall",
-         absl::StrFormat("its peer was not ready %d times, and was waited for: "
-                         "with an rnr_retry of 7 that has no end",
+         absl::StrFormat("its peer was not ready (%d RNR NAKs) and was waited "
+                         "for: with an rnr_retry of 7 that has no end",
                          own.counters.rnr_nak_retry_err)});
   }
 }
@@ -40,9 +40,10 @@ void CheckReceives(const QueuePairFacts& own, std::vector<Pitfall>& found) {
                                "rnr_retry is used up"
                              : "they are lost";
   found.push_back(
-      {"late-receive", absl::StrFormat("%d messages came before a receive "
-                                       "request was posted for them: %s",
-                                       late, so)});
+      {"late-receive",
+       absl::StrFormat("%d %s came before a receive request "
+                       "was posted: %s",
+                       late, late == 1 ? "message" : "messages", so)});
 }
 
 // Completions that may all be there at once, of requests that always have one.

@@ -16,7 +16,8 @@ def program(mended):
         attr = QPAttr(port_num=1)
         attr.qkey = 0x1234
         end.qp.to_rts(attr)
-    b.receive(length=104 if mended else 64)
+    for _ in range(2):
+        b.receive(length=104 if mended else 64)
     handle = AH(a.pd, attr=AHAttr(dlid=b.lid, port_num=1, is_global=0))
     for length in 64, 8:  # the second one fits in any case
         wr = SendWR(num_sge=1, sg=[a.sge(length)])

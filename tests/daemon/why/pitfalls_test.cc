@@ -61,7 +61,7 @@ TEST(PitfallsTest, EndlessPatienceIsOneOnlyWhereItWasNeeded) {
   const auto found = FindPitfalls(facts, nullptr);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].rule, "hidden-stall");
-  EXPECT_THAT(found[0].what, HasSubstr("not ready 3 times"));
+  EXPECT_THAT(found[0].what, HasSubstr("not ready (3 RNR NAKs)"));
   facts.attributes.rnr_retry = 6;
   EXPECT_THAT(RulesOf(facts), IsEmpty());
 }
