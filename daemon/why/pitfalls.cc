@@ -38,7 +38,7 @@ void CheckReceives(const QueuePairFacts& own, std::vector<Pitfall>& found) {
   const char* const so = own.type == QpType::kRc
                              ? "the peer had to send again, and fails when its "
                                "rnr_retry is used up"
-                             : "they are lost";
+                             : "lost, and nobody is told";
   found.push_back(
       {"late-receive",
        absl::StrFormat("%d %s came before a receive request "
