@@ -13,6 +13,7 @@
 #include "testing/fake_memory.h"
 #include "testing/qp_steps.h"
 #include "verbs/provider.h"
+#include "verbs/vendor_error.h"
 #include "verbs/wc_status.h"
 
 namespace ibemu::testing {
@@ -224,18 +225,33 @@ class VerbsEnd final : public verbs::CqListener {
     all.resize(cq->Poll(all));
     return all;
   }
+  // A failure has one of the vendor's numbers that go with its status, if any
+  // do.
+  static void CheckVendorError(const verbs::WorkCompletion& completion) {
+    const auto known = verbs::FindVendorError(completion.vendor_err);
+    if (verbs::VendorErrorOf(completion.status) == 0) {
+      EXPECT_EQ(completion.vendor_err, 0u);
+    } else {
+      EXPECT_TRUE(known && known->status == completion.status)
+          << completion.status << " " << completion.vendor_err;
+    }
+  }
   // Identifier and status of each.
   using Ends = std::vector<std::pair<uint64_t, uint32_t>>;
   Ends PollEnds() {
     Ends ends;
     for (const auto& completion : Poll()) {
+      CheckVendorError(completion);
       ends.emplace_back(completion.wr_id, completion.status);
     }
     return ends;
   }
   std::vector<uint32_t> PollStatuses() {
     std::vector<uint32_t> statuses;
-    for (const auto& completion : Poll()) statuses.push_back(completion.status);
+    for (const auto& completion : Poll()) {
+      CheckVendorError(completion);
+      statuses.push_back(completion.status);
+    }
     return statuses;
   }
 

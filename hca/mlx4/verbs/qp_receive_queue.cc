@@ -97,6 +97,8 @@ void QpReceiveQueue::OnCompletion(const Completion& completion,
         completion.error->syndrome == prm::CqeSyndrome::kLocalProtection;
     arrival->completion.status =
         ours ? receive.status : StatusOf(completion.error->syndrome);
+    arrival->completion.vendor_err =
+        ours ? 0 : completion.error->vendor_syndrome;
     arrival->completion.opcode = verbs::wc_opcode::kReceive;
     arrival->completion.qp_num = core_.adapter_qp.number();
     arrival->done = true;

@@ -209,7 +209,10 @@ void QpSendQueue::OnCompletion(const Completion& completion) {
     const bool ours =
         send->status != 0 &&
         completion.error->syndrome == prm::CqeSyndrome::kLocalProtection;
-    if (!ours) send->status = StatusOf(completion.error->syndrome);
+    if (!ours) {
+      send->status = StatusOf(completion.error->syndrome);
+      send->vendor_error = completion.error->vendor_syndrome;
+    }
   } else if (Fetches(send->request.work) && send->memory) {
     PutDown(send);
     Pump();
@@ -257,6 +260,7 @@ void QpSendQueue::Complete() {
     verbs::WorkCompletion completion{};
     completion.wr_id = work.wr_id;
     completion.status = send->status;
+    completion.vendor_err = send->vendor_error;
     completion.opcode = CompletionOpcodeOf(work.opcode);
     completion.byte_len = static_cast<uint32_t>(send->length);
     completion.qp_num = core_.adapter_qp.number();

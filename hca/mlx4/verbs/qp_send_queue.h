@@ -66,10 +66,11 @@ class QpSendQueue {
     std::optional<prm::Mlx4Av> to{};  // only of a datagram
     size_t length = 0;
     std::unique_ptr<DmaPool::Buffer> memory{};
-    bool ready = false;     // can be posted
-    bool arriving = false;  // returned data is on its way to the client
-    bool complete = false;  // ends once those before it have
-    uint32_t status = 0;    // wc_status, once known
+    bool ready = false;        // can be posted
+    bool arriving = false;     // returned data is on its way to the client
+    bool complete = false;     // ends once those before it have
+    uint32_t status = 0;       // wc_status, once known
+    uint8_t vendor_error = 0;  // what the adapter said of a failure
   };
 
   bool Begin(const std::shared_ptr<Send>& send);

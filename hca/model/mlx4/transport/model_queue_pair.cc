@@ -1,5 +1,7 @@
 #include "hca/model/mlx4/transport/model_queue_pair.h"
 
+#include "hca/model/mlx4/transport/vendor_syndrome.h"
+
 namespace ibemu::hca::model::mlx4 {
 
 using prm::QpState;
@@ -131,11 +133,13 @@ void ModelQueuePair::CompleteSend(const SendWqe& wqe, uint32_t byte_count) {
 }
 
 void ModelQueuePair::FailSend(const SendWqe& wqe, prm::CqeSyndrome syndrome) {
-  environment_.completions().Post(context_.cqn_send,
-                                  prm::ErrorCqe{.qpn = qpn_,
-                                                .wqe_counter = wqe.counter,
-                                                .syndrome = syndrome,
-                                                .is_send = true});
+  environment_.completions().Post(
+      context_.cqn_send,
+      prm::ErrorCqe{.qpn = qpn_,
+                    .wqe_counter = wqe.counter,
+                    .vendor_syndrome = VendorSyndromeOf(syndrome),
+                    .syndrome = syndrome,
+                    .is_send = true});
 }
 
 void ModelQueuePair::CompleteReceive(prm::Cqe entry, bool solicited) {
@@ -149,7 +153,10 @@ void ModelQueuePair::CompleteReceive(prm::Cqe entry, bool solicited) {
 void ModelQueuePair::FailReceive(uint16_t counter, prm::CqeSyndrome syndrome) {
   environment_.completions().Post(
       context_.cqn_receive,
-      prm::ErrorCqe{.qpn = qpn_, .wqe_counter = counter, .syndrome = syndrome});
+      prm::ErrorCqe{.qpn = qpn_,
+                    .wqe_counter = counter,
+                    .vendor_syndrome = VendorSyndromeOf(syndrome),
+                    .syndrome = syndrome});
 }
 
 bool ModelQueuePair::PKeyMatches(uint16_t peer) {
