@@ -67,7 +67,7 @@ class Listener::Part final : public Offer {
 };
 
 Listener::Listener(const Id& id, Terms terms, Take take)
-    : id_(id), terms_(std::move(terms)), take_(std::move(take)) {}
+    : id_(id), terms_(terms), take_(std::move(take)) {}
 Listener::~Listener() = default;
 
 Refusal Listener::Add(const std::shared_ptr<Adapter>& adapter) {

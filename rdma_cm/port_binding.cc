@@ -1,7 +1,6 @@
 #include "rdma_cm/port_binding.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace ibemu::rdma_cm {
 
@@ -24,7 +23,7 @@ Outcome<PortBinding> PortBinding::Make(
       if (refusal != Refusal::kNone) return refusal;
     }
   }
-  PortBinding binding(std::move(claim));
+  PortBinding binding(claim);
   for (const std::shared_ptr<Adapter>& adapter : adapters) {
     binding.claimed_.push_back(
         {adapter, adapter->services().ports().Add(binding.claim_)});

@@ -20,8 +20,9 @@ struct PortTable::State {
   std::map<PortKey, std::vector<const Place*>> places;
 };
 
-PortTable::Place::Place(std::shared_ptr<State> state, PortClaim claim)
-    : state_(state), key_(KeyOf(claim)), claim_(std::move(claim)) {
+PortTable::Place::Place(const std::shared_ptr<State>& state,
+                        const PortClaim& claim)
+    : state_(state), key_(KeyOf(claim)), claim_(claim) {
   state->places[key_].push_back(this);
 }
 

@@ -54,7 +54,7 @@ class PortTable {
 
 class PortTable::Place {
  public:
-  Place(std::shared_ptr<State> state, PortClaim claim);
+  Place(const std::shared_ptr<State>& state, const PortClaim& claim);
   ~Place();
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
