@@ -15,17 +15,18 @@ namespace ibemu::verbs {
 struct VendorError {
   uint32_t value;
   uint32_t status;          // as wc_status has it
+  bool given = false;       // with this status, by adapters that are not real
   std::string_view cause;   // a sentence without a full stop
   std::string_view report;  // where it was seen
 };
 
-// Those that are known, by rising values.
+// Returns those that are known, by rising values.
 std::span<const VendorError> VendorErrors();
 
-// Empty if it is not known.
+// Returns nothing if the value is not known.
 std::optional<VendorError> FindVendorError(uint32_t value);
 
-// The value that a software adapter gives with this status, 0 if none is known.
+// Returns the value that is given with this status; 0 if none is known.
 uint32_t VendorErrorOf(uint32_t status);
 
 }  // namespace ibemu::verbs

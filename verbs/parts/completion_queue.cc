@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "verbs/vendor_error.h"
 
 namespace ibemu::verbs {
 
@@ -62,12 +63,16 @@ void CompletionQueue::Notify() {
   listener_.OnCompletion();
 }
 
-bool CompletionQueue::Push(const Entry& entry) {
+bool CompletionQueue::Push(Entry entry) {
   if (overrun_) return false;
   if (entries_.size() == size_) {
     overrun_ = true;
     listener_.OnEvent(verbs::EventType::kCqError);
     return false;
+  }
+  verbs::WorkCompletion& completion = entry.completion;
+  if (completion.status != 0 && completion.vendor_err == 0) {
+    completion.vendor_err = VendorErrorOf(completion.status);
   }
   entries_.push_back(entry);
   listener_.OnArrival();  // before an event that makes the client look

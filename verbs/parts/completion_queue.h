@@ -36,7 +36,8 @@ class CompletionQueue : public verbs::Cq {
   // false if the completion is lost, because it finds no room or an earlier one
   // found none: then the queue is in error, of which the listener hears once,
   // and takes no more (IBA vol 1 §10.10.2.4).  The queue pair whose completion
-  // is lost has to enter the error state.
+  // is lost has to enter the error state.  One of a failed request without a
+  // vendor_err gets the one that goes with its status.
   bool Push(const verbs::WorkCompletion& completion, bool solicited) {
     return Push({.completion = completion, .solicited = solicited});
   }
@@ -71,7 +72,7 @@ class CompletionQueue : public verbs::Cq {
     uint32_t event_index = 0;
   };
 
-  bool Push(const Entry& entry);
+  bool Push(Entry entry);
   // Returns true if the entry is of the kind that the client wants.
   bool IsWanted(const Entry& entry) const;
   void Notify();

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
-#include "verbs/vendor_error.h"
 #include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
@@ -162,7 +161,6 @@ verbs::WorkCompletion PartialMessage::Fail(uint32_t status) {
   verbs::WorkCompletion completion{};
   completion.wr_id = message_->receive->id;
   completion.status = status;
-  completion.vendor_err = verbs::VendorErrorOf(status);
   completion.opcode = verbs::wc_opcode::kReceive;
   completion.qp_num = qp_.number;
   message_.reset();

@@ -1,7 +1,6 @@
 #include "fabric/soft_hca/transport/queue_pair_context.h"
 
 #include "verbs/parts/receive_queue.h"
-#include "verbs/vendor_error.h"
 #include "verbs/wc_status.h"
 
 namespace ibemu::fabric {
@@ -16,7 +15,6 @@ bool QueuePairContext::FlushReceive(uint64_t id, uint32_t status) const {
   verbs::WorkCompletion completion{};
   completion.wr_id = id;
   completion.status = status;
-  completion.vendor_err = verbs::VendorErrorOf(status);
   completion.opcode = verbs::wc_opcode::kReceive;
   completion.qp_num = number;
   return receive_cq().Push(completion, false);

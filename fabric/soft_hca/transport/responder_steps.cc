@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "verbs/vendor_error.h"
-
 namespace ibemu::fabric {
 
 using Syndrome = Transport::Syndrome;
@@ -62,7 +60,6 @@ void ResponderSteps::Fail(const ResponderStep& step) {
   if (step.completion) {
     verbs::WorkCompletion failed = *step.completion;
     failed.status = verbs::wc_status::kLocalProtection;
-    failed.vendor_err = verbs::VendorErrorOf(failed.status);
     ++qp_.counters.resp_cqe_error;
     Push(failed, false);
   }
@@ -84,9 +81,7 @@ bool ResponderSteps::Complete(const ResponderStep& step) {
   }
   if (fate.status != 0) {
     completion.status = fate.status;
-    completion.vendor_err = fate.vendor_err != 0
-                                ? fate.vendor_err
-                                : verbs::VendorErrorOf(fate.status);
+    completion.vendor_err = fate.vendor_err;
   }
   if (completion.status != verbs::wc_status::kSuccess) {
     ++qp_.counters.resp_cqe_error;

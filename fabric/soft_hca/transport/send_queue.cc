@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "verbs/vendor_error.h"
 #include "verbs/wc_status.h"
 #include "wire/psn.h"
 
@@ -102,8 +101,7 @@ void SendQueue::PushFailure(const PostedSend& send, uint32_t status,
                             uint32_t vendor_err) {
   verbs::WorkCompletion completion = send.Completion();
   completion.status = status;
-  completion.vendor_err =
-      vendor_err != 0 ? vendor_err : verbs::VendorErrorOf(status);
+  completion.vendor_err = vendor_err;
   Push(completion, send.entry, absl::ZeroDuration());
 }
 

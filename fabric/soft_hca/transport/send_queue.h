@@ -59,9 +59,8 @@ class SendQueue {
   // Completes the oldest ones that are complete, or reports that the oldest has
   // failed.
   void Complete();
-  // Completes the oldest one with the error `status`, and the `vendor_err` that
-  // goes with it if that is 0.  The queue pair is in an error state then, in
-  // which all others are flushed.
+  // Completes the oldest one with the error `status`.  The queue pair is in an
+  // error state then, in which all others are flushed.
   void FailOldest(uint32_t status, uint32_t vendor_err = 0);
   // Completes `send` with an error once those before it are complete.
   void Fail(PostedSend& send, uint32_t status);

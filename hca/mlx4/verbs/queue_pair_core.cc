@@ -4,7 +4,6 @@
 
 #include "hca/mlx4/verbs/mlx4_srq.h"
 #include "hca/mlx4/verbs/verbs_provider.h"
-#include "verbs/vendor_error.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {
@@ -13,14 +12,6 @@ void OnLostCompletion(QueuePairCore& core) {
   if (std::exchange(core.told_of_loss, true)) return;
   core.fail();
   core.listener.OnEvent(verbs::EventType::kQpFatal);
-}
-
-// What the driver itself fails looks as what the adapter does.
-verbs::WorkCompletion WithVendorError(verbs::WorkCompletion completion) {
-  if (completion.vendor_err == 0) {
-    completion.vendor_err = verbs::VendorErrorOf(completion.status);
-  }
-  return completion;
 }
 
 }  // namespace
@@ -53,15 +44,14 @@ void QueuePairCore::ForgetCompletions() {
 
 void QueuePairCore::CompleteSend(const verbs::WorkCompletion& completion,
                                  uint64_t entry) {
-  if (!send_cq().PushSend(WithVendorError(completion), send_entries, entry)) {
+  if (!send_cq().PushSend(completion, send_entries, entry)) {
     OnLostCompletion(*this);
   }
 }
 
 void QueuePairCore::CompleteReceive(const verbs::WorkCompletion& completion,
                                     uint32_t index) {
-  if (!receive_cq().PushReceive(WithVendorError(completion), solicited,
-                                index)) {
+  if (!receive_cq().PushReceive(completion, solicited, index)) {
     OnLostCompletion(*this);
   }
 }

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "verbs/wc_status.h"
+
 namespace ibemu::verbs {
 namespace {
 
@@ -187,6 +189,21 @@ TEST_F(CompletionQueueTest, ResizesWithinItsLimits) {
   EXPECT_FALSE(queue_.Resize(0).ok());
   EXPECT_TRUE(queue_.Resize(2).ok());
   EXPECT_EQ(queue_.size(), 2u);
+}
+
+TEST_F(CompletionQueueTest, GivesAFailureTheVendorsNumberUnlessItHasOne) {
+  for (const uint32_t given : {0u, 0x83u}) {
+    verbs::WorkCompletion completion{};
+    completion.status = verbs::wc_status::kRetriesExceeded;
+    completion.vendor_err = given;
+    ASSERT_TRUE(queue_.Push(completion, false));
+  }
+  Push(1);
+  std::vector<verbs::WorkCompletion> polled(3);
+  ASSERT_EQ(queue_.Poll(polled), 3u);
+  EXPECT_EQ(polled[0].vendor_err, 0x81u);
+  EXPECT_EQ(polled[1].vendor_err, 0x83u);
+  EXPECT_EQ(polled[2].vendor_err, 0u);
 }
 
 }  // namespace
