@@ -7,6 +7,7 @@
 #include "cm/cm_mad.h"
 #include "cm/private_data.h"
 #include "cm/received_req.h"
+#include "cm/sent_req.h"
 #include "cm/timeouts.h"
 
 namespace ibemu::cm {
@@ -33,22 +34,6 @@ Event EventOf(Event::Kind kind, const M& message) {
   event.private_data.assign(message.private_data.begin(),
                             message.private_data.end());
   return event;
-}
-
-// Whether the LIDs of a path mean something to the peer.
-bool IsLocal(const mad::PathRecord& path) { return path.hop_limit <= 1; }
-
-ReqPath ReqPathOf(const mad::PathRecord& path) {
-  return {.local_lid = IsLocal(path) ? path.slid : wire::Lid::kPermissive,
-          .remote_lid = IsLocal(path) ? path.dlid : wire::Lid::kPermissive,
-          .local_gid = path.sgid,
-          .remote_gid = path.dgid,
-          .flow_label = path.flow_label,
-          .packet_rate = path.rate,
-          .traffic_class = path.traffic_class,
-          .hop_limit = path.hop_limit,
-          .sl = path.sl,
-          .subnet_local = IsLocal(path)};
 }
 
 }  // namespace
@@ -98,37 +83,8 @@ absl::StatusOr<Sending> Connection::SendReq(absl::Time now,
                                             const Request& request,
                                             const Route& route) {
   if (state_ != State::kIdle) return WrongState();
-  const bool reliable = request.qp_type == verbs::QpType::kRc;
-  if (!reliable && request.qp_type != verbs::QpType::kUc) {
-    return absl::InvalidArgumentError("only RC and UC are connected");
-  }
+  IBEMU_ASSIGN_OR_RETURN(const Req req, ReqOf(local_, request));
   const mad::PathRecord& path = request.path;
-  Req req{.local_comm_id = local_.comm_id,
-          .vendor_id = request.ece.vendor_id,
-          .service_id = request.service_id,
-          .local_ca_guid = local_.ca_guid,
-          .local_qpn = request.qpn,
-          .responder_resources = request.responder_resources,
-          .initiator_depth = request.initiator_depth,
-          .remote_cm_response_timeout = kResponseTimeout,
-          .transport_service = reliable
-                                   ? TransportService::kReliableConnection
-                                   : TransportService::kUnreliableConnection,
-          .end_to_end_flow_control = request.flow_control,
-          .starting_psn = request.starting_psn,
-          .local_cm_response_timeout = kResponseTimeout,
-          .retry_count = request.retry_count,
-          .p_key = path.p_key,
-          .path_mtu = path.mtu,
-          .rnr_retry_count = request.rnr_retry_count,
-          .max_cm_retries = kMaxRetries,
-          .srq = request.srq,
-          .primary = ReqPathOf(path),
-          .primary_local_ack_timeout =
-              AckTimeout(local_.ca_ack_delay, path.packet_life_time)};
-  IBEMU_RETURN_IF_ERROR(
-      FillPrivateData(request.private_data, req.private_data));
-
   qp_ = {.type = request.qp_type,
          .route = route,
          .dlid = route.to.dlid,

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "cm/cm_id.h"
 #include "cm/connected_qp.h"
+#include "cm/local_end.h"
 #include "cm/outstanding.h"
 #include "cm/peer.h"
 #include "cm/route.h"
@@ -26,13 +27,6 @@
 #include "wire/types.h"
 
 namespace ibemu::cm {
-
-// A LocalEnd is a host's own part of the messages of a connection.
-struct LocalEnd {
-  uint32_t comm_id = 0;
-  wire::Guid ca_guid{};
-  uint8_t ca_ack_delay = 0;  // 4.096 us * 2^n
-};
 
 // A Connection is a value: calls, messages and the time go in; messages to
 // send, events and a deadline come out.  It knows no port and no other

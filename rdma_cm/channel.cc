@@ -52,7 +52,7 @@ bool Channel::MayAdd() const {
 Outcome<uint32_t> Channel::Create(uint64_t uid, PortSpace space,
                                   uint8_t qp_type) {
   if (!MayAdd()) return Refusal::kNoMemory;
-  return Add(std::make_unique<Id>(view_->ground(), space,
+  return Add(std::make_unique<Id>(view_->parts(), space,
                                   QpTypeOf(space, qp_type)),
              uid)
       ->number;

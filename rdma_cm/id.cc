@@ -5,14 +5,15 @@
 
 #include "rdma_cm/address_attributes.h"
 #include "rdma_cm/values/cm_events.h"
+#include "rdma_cm/values/ip_header.h"
 #include "rdma_cm/values/path_question.h"
+#include "rdma_cm/values/refusal_of.h"
 #include "rdma_cm/values/status_of.h"
+#include "wire/psn.h"
 
 namespace ibemu::rdma_cm {
 namespace {
 
-constexpr uint32_t kUdpQKey = 0x01234567;  // RDMA_UDP_QKEY
-constexpr uint32_t kPsnMask = 0xffffff;
 constexpr uint8_t kMaxRetries = 7;
 
 // Numbers of enum ib_qp_type.
@@ -20,52 +21,19 @@ constexpr uint8_t kRc = static_cast<uint8_t>(verbs::QpType::kRc);
 constexpr uint8_t kUc = static_cast<uint8_t>(verbs::QpType::kUc);
 constexpr uint8_t kXrcInitiator = 9;
 
-// Of the communication manager's errors.
-Refusal RefusalOf(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return Refusal::kNone;
-    case absl::StatusCode::kAlreadyExists:
-      return Refusal::kConnected;
-    case absl::StatusCode::kNotFound:
-      return Refusal::kNoSuchId;
-    case absl::StatusCode::kUnavailable:
-      return Refusal::kFault;
-    default:
-      return Refusal::kInvalid;
-  }
-}
-
-// The part of the private data that is the user's.
-std::vector<std::byte> UserData(const cm::Arrived& arrived,
-                                const SocketAddress& listener) {
-  std::span<const std::byte> data = arrived.private_data;
-  if (listener.family != Family::kIb) {
-    data = data.subspan(std::min(kIpHeaderSize, data.size()));
-  }
-  return {data.begin(), data.end()};
-}
-
-// The addresses of a request between IB addresses: those of its path.
-SocketAddress IbAddress(const wire::Gid& gid, const cm::Arrived& arrived) {
-  SocketAddress address = SocketAddress::Ib(gid, arrived.service_id);
-  address.pkey = arrived.pkey;
-  address.flowinfo = arrived.path.flow_label;
-  return address;
-}
-
 }  // namespace
 
-Id::Id(Ground& ground, PortSpace space, uint8_t qp_type)
-    : ground_(ground),
+Id::Id(ViewParts& parts, PortSpace space, uint8_t qp_type)
+    : parts_(parts),
       space_(space),
       qp_type_(qp_type),
-      address_(ground, space),
-      starting_psn_(static_cast<uint32_t>(ground.random.Next()) & kPsnMask) {}
+      address_(parts, space),
+      starting_psn_(static_cast<uint32_t>(parts.random.Next()) &
+                    wire::kPsnMask) {}
 
 Id::Id(const Id& listener, LocalPort port, std::unique_ptr<cm::CmId> cm_id,
        const cm::Arrived& arrived, const RequestAddresses& addresses)
-    : Id(listener.ground_, listener.space_,
+    : Id(listener.parts_, listener.space_,
          static_cast<uint8_t>(arrived.sidr ? verbs::QpType::kUd
                                            : arrived.request.qp_type)) {
   state_ = State::kConnect;
@@ -75,15 +43,7 @@ Id::Id(const Id& listener, LocalPort port, std::unique_ptr<cm::CmId> cm_id,
     remote_gid_ = arrived.path.dgid;
     remote_qp_num_ = arrived.request.qpn;
   }
-  const bool by_ip = addresses.kind == RequestAddresses::Kind::kIp;
-  const SocketAddress own =
-      by_ip ? SocketAddress::Ip(addresses.destination,
-                                static_cast<uint16_t>(arrived.service_id))
-            : IbAddress(port.gid, arrived);
-  const SocketAddress peers =
-      by_ip ? SocketAddress::Ip(addresses.source, addresses.source_port)
-            : IbAddress(remote_gid_, arrived);
-  address_.SetConnected(std::move(port), own, peers);
+  address_.TakeOfRequest(std::move(port), arrived, addresses);
   cm_id_ = std::move(cm_id);
   cm_id_->SetOwner(*this);
   listed_.emplace(address_.port()->adapter->ids(), *this);
@@ -202,19 +162,9 @@ Refusal Id::Connect(const ConnectionParameters& parameters,
     state_ = State::kRouteResolved;
     return refusal;
   }
-  listed_.emplace(address_.port()->adapter->ids(), *this);
+  listed_.emplace(port()->adapter->ids(), *this);
   Report({.state = ConnectionNews::State::kAsked});
   return Refusal::kNone;
-}
-
-std::vector<std::byte> Id::WithHeader(
-    const std::vector<std::byte>& private_data) const {
-  std::vector<std::byte> data;
-  if (source().family != Family::kIb) {
-    wire::Append(IpHeader::Of(source(), destination()), data);
-  }
-  data.insert(data.end(), private_data.begin(), private_data.end());
-  return data;
 }
 
 // No device here has XRC, so nobody has a queue pair for it.
@@ -233,14 +183,16 @@ Refusal Id::SendRequest(const ConnectionParameters& parameters) {
        .rnr_retry_count = std::min(parameters.rnr_retry_count, kMaxRetries),
        .srq = srq_,
        .ece = ece_,
-       .private_data = WithHeader(parameters.private_data)}));
+       .private_data =
+           WithIpHeader(source(), destination(), parameters.private_data)}));
 }
 
 Refusal Id::SendSidrRequest(const ConnectionParameters& parameters) {
   return RefusalOf(cm_id_->SendSidrReq(
       {.path = *path_,
        .service_id = ServiceIdOf(destination()),
-       .private_data = WithHeader(parameters.private_data)}));
+       .private_data =
+           WithIpHeader(source(), destination(), parameters.private_data)}));
 }
 
 Refusal Id::Listen() {
@@ -287,7 +239,7 @@ void Id::OnRequest(const std::shared_ptr<Adapter>& adapter,
              : interface != nullptr ? interface->gid()
                                     : port.port().GidAt(0);
   port.pkey = arrived.pkey;
-  std::vector<std::byte> data = UserData(arrived, source());
+  std::vector<std::byte> data = WithoutIpHeader(source(), arrived.private_data);
   Event event = arrived.sidr ? EventOfSidrRequest(std::move(data))
                              : EventOfRequest(arrived.request, std::move(data));
   if (!arrived.sidr) (void)cm_id->PrepareMra();
@@ -332,10 +284,11 @@ Refusal Id::SendSidrReply(cm::SidrStatus status, uint32_t qkey,
       .ece = ece_,
       .private_data = {private_data.begin(), private_data.end()}};
   if (status == cm::SidrStatus::kSuccess) {
-    const Refusal refusal = qkey != 0 ? SetQKey(qkey) : SetDefaultQKey();
+    const Refusal refusal =
+        qkey != 0 ? q_key_.Set(qkey) : q_key_.SetDefault(space_, *port());
     if (refusal != Refusal::kNone) return refusal;
     reply.qpn = qp_num_;
-    reply.qkey = qkey_;
+    reply.qkey = q_key_.value();
   }
   const Refusal refusal = RefusalOf(cm_id_->SendSidrRep(reply));
   if (refusal == Refusal::kNone) {
@@ -421,7 +374,7 @@ Event Id::OnSidrReply(const cm::Event& event) {
             .status = static_cast<int>(reply.status),
             .parameters = std::move(parameters)};
   }
-  if (SetQKey(reply.qkey) != Refusal::kNone) {
+  if (q_key_.Set(reply.qkey) != Refusal::kNone) {
     return {.type = EventType::kAddressError,
             .status = event_status::kInvalid,
             .parameters = std::move(parameters)};
@@ -454,36 +407,16 @@ Outcome<verbs::QpAttributes> Id::QpAttributesFor(verbs::QpState state) {
     attributes.pkey_index = *index;
     attributes.port_num = static_cast<uint8_t>(port()->number);
     if (is_datagram()) {
-      const Refusal refusal = SetDefaultQKey();
+      const Refusal refusal = q_key_.SetDefault(space_, *port());
       if (refusal != Refusal::kNone) return refusal;
       attributes.qp_attr_mask |= bits::kQKey;
-      attributes.qkey = qkey_;
+      attributes.qkey = q_key_.value();
     } else {
       attributes.qp_attr_mask |= bits::kAccessFlags;
     }
   }
   attributes.qp_state = static_cast<uint32_t>(state);
   return attributes;
-}
-
-Refusal Id::SetQKey(uint32_t qkey) {
-  if (qkey == 0 || (qkey_ != 0 && qkey_ != qkey)) return Refusal::kInvalid;
-  qkey_ = qkey;
-  return Refusal::kNone;
-}
-
-Refusal Id::SetDefaultQKey() {
-  if (qkey_ != 0) return Refusal::kNone;
-  if (space_ != PortSpace::kIpoib) {
-    qkey_ = kUdpQKey;
-    return Refusal::kNone;
-  }
-  const ipoib::Interface* const interface = port()->interface();
-  if (interface == nullptr || interface->broadcast_group() == nullptr) {
-    return Refusal::kNoSuchAddress;
-  }
-  qkey_ = interface->broadcast_group()->q_key;
-  return Refusal::kNone;
 }
 
 Outcome<std::unique_ptr<MulticastJoin>> Id::Join(
@@ -497,13 +430,13 @@ Outcome<std::unique_ptr<MulticastJoin>> Id::Join(
   if (interface == nullptr || interface->broadcast_group() == nullptr) {
     return Refusal::kNoSuchAddress;
   }
-  const Refusal refusal = SetDefaultQKey();
+  const Refusal refusal = q_key_.SetDefault(space_, *port());
   if (refusal != Refusal::kNone) return refusal;
   return std::make_unique<MulticastJoin>(
       *port(), *interface->broadcast_group(),
       MulticastJoin::Terms{.group = group,
                            .join_state = join_state,
-                           .qkey = qkey_,
+                           .qkey = q_key_.value(),
                            .space = space_},
       std::move(told));
 }

@@ -11,7 +11,6 @@
 
 #include "absl/time/time.h"
 #include "cm/cm_id.h"
-#include "rdma_cm/ground.h"
 #include "rdma_cm/host/adapter.h"
 #include "rdma_cm/host/connection_watcher.h"
 #include "rdma_cm/host/id_table.h"
@@ -19,8 +18,10 @@
 #include "rdma_cm/id_address.h"
 #include "rdma_cm/listener.h"
 #include "rdma_cm/multicast_join.h"
+#include "rdma_cm/q_key.h"
 #include "rdma_cm/values/event.h"
 #include "rdma_cm/values/outcome.h"
+#include "rdma_cm/view_parts.h"
 #include "verbs/qp_attributes.h"
 
 namespace ibemu::rdma_cm {
@@ -58,8 +59,8 @@ class Id final : private cm::CmIdOwner {
   };
 
   // `qp_type` is a number of enum ib_qp_type, of which devices need not know
-  // all.  REQUIRES: `ground` outlives this.
-  Id(Ground& ground, PortSpace space, uint8_t qp_type);
+  // all.  REQUIRES: `parts` outlives this.
+  Id(ViewParts& parts, PortSpace space, uint8_t qp_type);
   ~Id();
   Id(const Id&) = delete;
   Id& operator=(const Id&) = delete;
@@ -159,15 +160,11 @@ class Id final : private cm::CmIdOwner {
   Refusal SendSidrReply(cm::SidrStatus status, uint32_t qkey,
                         std::span<const std::byte> private_data);
   Refusal SendReply(const ConnectionParameters& parameters);
-  std::vector<std::byte> WithHeader(
-      const std::vector<std::byte>& private_data) const;
-  Refusal SetQKey(uint32_t qkey);
-  Refusal SetDefaultQKey();
   void Tell(Event event);
   // Tells who watches the adapter's ids.
   void Report(const ConnectionNews& news) const;
 
-  Ground& ground_;
+  ViewParts& parts_;
   const PortSpace space_;
   const uint8_t qp_type_;
   Owner* owner_ = nullptr;
@@ -186,7 +183,7 @@ class Id final : private cm::CmIdOwner {
   uint32_t qp_num_ = 0;
   uint32_t remote_qp_num_ = 0;
   bool srq_ = false;
-  uint32_t qkey_ = 0;
+  QKey q_key_;
   const uint32_t starting_psn_;
   cm::Ece ece_{};
   std::unique_ptr<cm::CmId> cm_id_;

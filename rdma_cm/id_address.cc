@@ -16,6 +16,14 @@ bool IsOfSpace(const SocketAddress& address, PortSpace space) {
   return (address.sid & mask) == (ServiceId(space, 0) & mask);
 }
 
+// The addresses of a request between IB addresses: those of its path.
+SocketAddress IbAddress(const wire::Gid& gid, const cm::Arrived& arrived) {
+  SocketAddress address = SocketAddress::Ib(gid, arrived.service_id);
+  address.pkey = arrived.pkey;
+  address.flowinfo = arrived.path.flow_label;
+  return address;
+}
+
 wire::IpAddress LoopbackOf(Family family) {
   constexpr uint32_t kIpv4Loopback = 0x7f000001;
   if (family == Family::kIpv4) return wire::IpAddress::Ipv4(kIpv4Loopback);
@@ -26,8 +34,8 @@ wire::IpAddress LoopbackOf(Family family) {
 
 }  // namespace
 
-IdAddress::IdAddress(Ground& ground, PortSpace space)
-    : ground_(ground), space_(space) {}
+IdAddress::IdAddress(ViewParts& parts, PortSpace space)
+    : parts_(parts), space_(space) {}
 
 IdAddress::~IdAddress() { *self_ = nullptr; }
 
@@ -36,11 +44,18 @@ uint64_t IdAddress::ServiceIdOf(const SocketAddress& address) const {
                                        : ServiceId(space_, address.port());
 }
 
-void IdAddress::SetConnected(LocalPort port, const SocketAddress& source,
-                             const SocketAddress& destination) {
+void IdAddress::TakeOfRequest(LocalPort port, const cm::Arrived& arrived,
+                              const RequestAddresses& addresses) {
+  if (addresses.kind == RequestAddresses::Kind::kIp) {
+    source_ = SocketAddress::Ip(addresses.destination,
+                                static_cast<uint16_t>(arrived.service_id));
+    destination_ = SocketAddress::Ip(addresses.source, addresses.source_port);
+  } else {
+    const wire::Gid peer = arrived.sidr ? wire::Gid{} : arrived.path.dgid;
+    source_ = IbAddress(port.gid, arrived);
+    destination_ = IbAddress(peer, arrived);
+  }
   port_ = std::move(port);
-  source_ = source;
-  destination_ = destination;
 }
 
 Refusal IdAddress::Bind(const SocketAddress& address, bool low_ports) {
@@ -64,8 +79,8 @@ Refusal IdAddress::FindDevice() {
   if (source_.IsWildcard()) return Refusal::kNone;
   const bool is_ib = source_.family == Family::kIb;
   std::optional<LocalPort> port =
-      is_ib ? ground_.routing.PortOf(source_.gid, source_.pkey)
-            : ground_.routing.PortOf(source_.ip);
+      is_ib ? parts_.routing.PortOf(source_.gid, source_.pkey)
+            : parts_.routing.PortOf(source_.ip);
   if (!port) return is_ib ? Refusal::kNoDevice : Refusal::kNoSuchAddress;
   port_ = *port;
   return Refusal::kNone;
@@ -100,7 +115,7 @@ Refusal IdAddress::ClaimPort(bool low_ports) {
                          .address = source_,
                          .reuse_address = reuse_address_,
                          .only_family = only_family_.value_or(is_ipv4)},
-                        adapters(), ground_.ports);
+                        adapters(), parts_.ports);
   if (!binding.ok()) return binding.refusal();
   binding_ = *std::move(binding);
   source_ = binding_->claim().address;
@@ -125,7 +140,7 @@ Refusal IdAddress::Resolve(
 
 Refusal IdAddress::ResolveToItself() {
   if (!port_) {
-    const std::optional<LocalPort> port = ground_.routing.AnyPort();
+    const std::optional<LocalPort> port = parts_.routing.AnyPort();
     if (!port) return Refusal::kNoDevice;
     port_ = *port;
     SocketAddress source = source_;
@@ -143,7 +158,7 @@ Refusal IdAddress::ResolveToItself() {
 Refusal IdAddress::ResolveIb() {
   if (!port_) {
     const std::optional<LocalPort> port =
-        ground_.routing.PortTo(destination_.gid, destination_.pkey);
+        parts_.routing.PortTo(destination_.gid, destination_.pkey);
     if (!port) return Refusal::kNoDevice;
     port_ = *port;
     SocketAddress source = source_;
@@ -158,7 +173,7 @@ Refusal IdAddress::ResolveIb() {
 // serves as well.
 Refusal IdAddress::ResolveMulticast() {
   if (!port_) {
-    const std::optional<LocalPort> port = ground_.routing.AnyPort();
+    const std::optional<LocalPort> port = parts_.routing.AnyPort();
     if (!port || port->interface() == nullptr ||
         port->interface()->addresses().empty()) {
       return Refusal::kUnreachable;
@@ -186,7 +201,7 @@ Refusal IdAddress::ResolveMulticast() {
 }
 
 Refusal IdAddress::ResolveIp(absl::Duration timeout) {
-  Outcome<Route> route = ground_.routing.RouteTo(destination_.ip, port_);
+  Outcome<Route> route = parts_.routing.RouteTo(destination_.ip, port_);
   if (!route.ok()) return route.refusal();
   if (!port_) {
     port_ = route->port;
@@ -205,7 +220,7 @@ Refusal IdAddress::ResolveIp(absl::Duration timeout) {
 }
 
 void IdAddress::ResolvedSoon(const wire::Gid& gid) {
-  ground_.timers.RunSoon([self = self_, gid] {
+  parts_.timers.RunSoon([self = self_, gid] {
     if (*self != nullptr) (*self)->Finish(gid);
   });
 }
@@ -228,7 +243,7 @@ Refusal IdAddress::TakeAlone() {
 
 std::vector<std::shared_ptr<Adapter>> IdAddress::adapters() const {
   if (port_) return {port_->adapter};
-  return ground_.adapters.adapters();
+  return parts_.adapters.adapters();
 }
 
 void IdAddress::SetReuseAddress(bool value) {

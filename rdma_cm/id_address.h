@@ -10,15 +10,17 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "cm/cm_id.h"
 #include "ipoib/interface.h"
-#include "rdma_cm/ground.h"
 #include "rdma_cm/host/adapter.h"
 #include "rdma_cm/host/local_port.h"
 #include "rdma_cm/port_binding.h"
+#include "rdma_cm/values/ip_header.h"
 #include "rdma_cm/values/outcome.h"
 #include "rdma_cm/values/port_space.h"
 #include "rdma_cm/values/refusal.h"
 #include "rdma_cm/values/socket_address.h"
+#include "rdma_cm/view_parts.h"
 #include "wire/types.h"
 
 namespace ibemu::rdma_cm {
@@ -28,8 +30,8 @@ namespace ibemu::rdma_cm {
 // call is allowed when is the id's to know.
 class IdAddress {
  public:
-  // REQUIRES: `ground` outlives this.
-  IdAddress(Ground& ground, PortSpace space);
+  // REQUIRES: `parts` outlives this.
+  IdAddress(ViewParts& parts, PortSpace space);
   ~IdAddress();
   IdAddress(const IdAddress&) = delete;
   IdAddress& operator=(const IdAddress&) = delete;
@@ -43,9 +45,10 @@ class IdAddress {
   // The service ID that an address stands for (rdma_get_service_id()).
   uint64_t ServiceIdOf(const SocketAddress& address) const;
 
-  // Takes both addresses and the port as a request has them.
-  void SetConnected(LocalPort port, const SocketAddress& source,
-                    const SocketAddress& destination);
+  // Takes the port that a request came to, and its addresses as `addresses` has
+  // them or, if those are none of IP, as its path does.
+  void TakeOfRequest(LocalPort port, const cm::Arrived& arrived,
+                     const RequestAddresses& addresses);
 
   // Binds to an address.  Who has no `low_ports` may not have those below 1024.
   // What is refused changes nothing.
@@ -62,6 +65,7 @@ class IdAddress {
   // The adapters that it is bound at: one, or all.
   std::vector<std::shared_ptr<Adapter>> adapters() const;
 
+  // RDMA_OPTION_ID_REUSEADDR and RDMA_OPTION_ID_AFONLY.
   void SetReuseAddress(bool value);
   void SetOnlyFamily(bool value);
 
@@ -83,7 +87,7 @@ class IdAddress {
   void ResolvedSoon(const wire::Gid& gid);
   void Finish(const absl::StatusOr<wire::Gid>& gid);
 
-  Ground& ground_;
+  ViewParts& parts_;
   const PortSpace space_;
   SocketAddress source_{};
   SocketAddress destination_{};

@@ -7,11 +7,11 @@ namespace ibemu::rdma_cm {
 
 View::View(Timers& timers, std::shared_ptr<AdapterList> adapters, Random random)
     : adapters_(std::move(adapters)),
-      ground_{.timers = timers,
-              .adapters = *adapters_,
-              .random = Random(random.Next()),
-              .routing = Routing(*adapters_),
-              .ports = PortChooser(Random(random.Next()))} {
+      parts_{.timers = timers,
+             .adapters = *adapters_,
+             .random = Random(random.Next()),
+             .routing = Routing(*adapters_),
+             .ports = PortChooser(Random(random.Next()))} {
   adapters_->AddListener(static_cast<AdapterList::Listener&>(*this));
 }
 

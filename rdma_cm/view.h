@@ -25,8 +25,8 @@ class View final : private AdapterList::Listener {
   View& operator=(const View&) = delete;
 
   AdapterList& adapters() { return *adapters_; }
-  Timers& timers() { return ground_.timers; }
-  Ground& ground() { return ground_; }
+  Timers& timers() { return parts_.timers; }
+  ViewParts& parts() { return parts_; }
   Numbers<UserId>& ids() { return ids_; }
   Numbers<UserJoin>& joins() { return joins_; }
 
@@ -35,7 +35,7 @@ class View final : private AdapterList::Listener {
   void OnRemoved(const std::shared_ptr<Adapter>& adapter) override;
 
   const std::shared_ptr<AdapterList> adapters_;
-  Ground ground_;
+  ViewParts parts_;
   Numbers<UserId> ids_;
   Numbers<UserJoin> joins_;
 };

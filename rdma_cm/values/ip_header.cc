@@ -1,5 +1,7 @@
 #include "rdma_cm/values/ip_header.h"
 
+#include <algorithm>
+
 namespace ibemu::rdma_cm {
 
 IpHeader IpHeader::Of(const SocketAddress& source,
@@ -9,6 +11,25 @@ IpHeader IpHeader::Of(const SocketAddress& source,
           .source_port = source.port(),
           .source = source.ip.bytes,
           .destination = destination.ip.bytes};
+}
+
+std::vector<std::byte> WithIpHeader(const SocketAddress& source,
+                                    const SocketAddress& destination,
+                                    std::span<const std::byte> added) {
+  std::vector<std::byte> data;
+  if (source.family != Family::kIb) {
+    wire::Append(IpHeader::Of(source, destination), data);
+  }
+  data.insert(data.end(), added.begin(), added.end());
+  return data;
+}
+
+std::vector<std::byte> WithoutIpHeader(const SocketAddress& listener,
+                                       std::span<const std::byte> data) {
+  if (listener.family != Family::kIb) {
+    data = data.subspan(std::min(kIpHeaderSize, data.size()));
+  }
+  return {data.begin(), data.end()};
 }
 
 RequestAddresses RequestAddresses::Read(

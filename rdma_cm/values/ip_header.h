@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "rdma_cm/values/socket_address.h"
 #include "wire/layout.h"
@@ -44,6 +45,17 @@ struct IpHeader {
 static_assert(wire::Tiles<IpHeader>());
 
 inline constexpr size_t kIpHeaderSize = IpHeader::kBits / 8;
+
+// Returns the private data of a request: the header, unless the addresses are
+// IB addresses, and what the program adds.
+std::vector<std::byte> WithIpHeader(const SocketAddress& source,
+                                    const SocketAddress& destination,
+                                    std::span<const std::byte> added);
+
+// Returns what the program has added to the private data of a request that came
+// to `listener`.
+std::vector<std::byte> WithoutIpHeader(const SocketAddress& listener,
+                                       std::span<const std::byte> data);
 
 // The addresses of a request, as its recipient finds them out.  Both are of
 // family kIb if there is no header.

@@ -1,6 +1,6 @@
-// Ground: what all ids of a view stand on.
-#ifndef IBEMU_RDMA_CM_GROUND_H_
-#define IBEMU_RDMA_CM_GROUND_H_
+// ViewParts: the parts of a view that all its ids share.
+#ifndef IBEMU_RDMA_CM_VIEW_PARTS_H_
+#define IBEMU_RDMA_CM_VIEW_PARTS_H_
 
 #include "base/random.h"
 #include "base/timers.h"
@@ -10,8 +10,8 @@
 
 namespace ibemu::rdma_cm {
 
-// The parts of a view that all its ids share.
-struct Ground {
+// A ViewParts is one for each View.
+struct ViewParts {
   Timers& timers;
   AdapterList& adapters;
   Random random;
@@ -21,4 +21,4 @@ struct Ground {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_GROUND_H_
+#endif  // IBEMU_RDMA_CM_VIEW_PARTS_H_
