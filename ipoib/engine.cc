@@ -42,30 +42,30 @@ wire::IpNetwork LinkLocal(const wire::Gid& gid) {
 
 }  // namespace
 
-Engine::Engine(const Ground& ground, Random random,
+Engine::Engine(const Parts& parts, Random random,
                std::vector<wire::IpNetwork> addresses)
-    : ground_(ground),
+    : parts_(parts),
       addresses_(std::move(addresses)),
       own_addresses_(addresses_),
       first_psn_(static_cast<uint32_t>(random.Below(kPsnCount))),
-      born_(ground.timers.Now()),
-      unicast_(ground.sa, ground.port,
+      born_(parts.timers.Now()),
+      unicast_(parts.sa, parts.port,
                [this](const verbs::AddressAttributes& to, uint32_t qpn,
                       const std::vector<std::byte>& packet) {
                  queue_->Send(to, qpn, packet);
                }),
-      neighbors_(ground.timers, *this),
+      neighbors_(parts.timers, *this),
       broadcast_(
-          ground.timers, ground.members, kBroadcastMask,
+          parts.timers, parts.members, kBroadcastMask,
           [this](const Record* group) { OnBroadcastGroup(group); }, HasMtu) {
-  ground_.provider.AddListener(*this);
-  gone_ = ground_.host.removed();
+  parts_.provider.AddListener(*this);
+  gone_ = parts_.host.removed();
   Refresh();
 }
 
 Engine::~Engine() {
-  ground_.provider.RemoveListener(*this);
-  for (const Waiting& waiting : waiting_) ground_.timers.Cancel(waiting.timer);
+  parts_.provider.RemoveListener(*this);
+  for (const Waiting& waiting : waiting_) parts_.timers.Cancel(waiting.timer);
 }
 
 wire::Gid Engine::gid() const { return port().GidAt(0); }
@@ -108,7 +108,7 @@ std::unique_ptr<Resolution> Engine::ResolveHardware(
 }
 
 void Engine::WhenUp(absl::Duration patience, absl::AnyInvocable<void()> task) {
-  const absl::Duration left = born_ + patience - ground_.timers.Now();
+  const absl::Duration left = born_ + patience - parts_.timers.Now();
   const bool waits = !up() && HasLink() && left > absl::ZeroDuration();
   waiting_.push_back({.task = std::move(task)});
   RunAfter(waits ? left : absl::ZeroDuration(), std::prev(waiting_.end()));
@@ -127,8 +127,8 @@ void Engine::RunWaiting() {
 }
 
 void Engine::RunAfter(absl::Duration delay, WaitingPlace waiting) {
-  ground_.timers.Cancel(waiting->timer);
-  waiting->timer = ground_.timers.RunAfter(delay, [this, waiting] {
+  parts_.timers.Cancel(waiting->timer);
+  waiting->timer = parts_.timers.RunAfter(delay, [this, waiting] {
     auto task = std::move(waiting->task);
     waiting_.erase(waiting);
     task();
@@ -162,7 +162,7 @@ void Engine::OnDeviceEvent(verbs::EventType type, int port) {
   if (type == verbs::EventType::kDeviceFatal) {
     gone_ = true;
     RefreshSoon();
-  } else if (port == ground_.port) {
+  } else if (port == parts_.port) {
     RefreshSoon();
   }
 }
@@ -170,7 +170,7 @@ void Engine::OnDeviceEvent(verbs::EventType type, int port) {
 // An event may come in the middle of a call, and others with it.
 void Engine::RefreshSoon() {
   if (std::exchange(refreshing_, true)) return;
-  ground_.timers.RunSoon([weak = std::weak_ptr(self_)] {
+  parts_.timers.RunSoon([weak = std::weak_ptr(self_)] {
     if (const auto self = weak.lock()) (*self)->Refresh();
   });
 }
@@ -218,7 +218,7 @@ bool Engine::OpenQueue(const Record& broadcast) {
   // The key of a full member, if there is one besides: as on Linux.
   const std::optional<uint16_t> pkey_index = PKeyIndex();
   if (!pkey_index) return false;
-  const DatagramQueue::Options options{.port = ground_.port,
+  const DatagramQueue::Options options{.port = parts_.port,
                                        .pkey_index = *pkey_index,
                                        .q_key = broadcast.q_key,
                                        .first_psn = first_psn_,
@@ -227,7 +227,7 @@ bool Engine::OpenQueue(const Record& broadcast) {
   if (queue_ != nullptr && queue_->options() == options) return true;
   queue_.reset();
   auto queue =
-      DatagramQueue::Create(ground_.timers, ground_.provider, options, *this);
+      DatagramQueue::Create(parts_.timers, parts_.provider, options, *this);
   if (!queue.ok()) return false;
   queue_ = *std::move(queue);
   return true;
@@ -270,7 +270,7 @@ std::unique_ptr<SteadyMembership> Engine::Join(
     const wire::IpAddress& group, JoinAs as,
     SteadyMembership::Changed changed) {
   auto membership = std::make_unique<SteadyMembership>(
-      ground_.timers, ground_.members, kGroupMask, std::move(changed));
+      parts_.timers, parts_.members, kGroupMask, std::move(changed));
   membership->Start(GroupLike(
       *broadcast_group(), group, gid(),
       as == JoinAs::kReceiver ? mad::kFullMember : mad::kSendOnlyFullMember));
@@ -311,7 +311,7 @@ void Engine::SendTo(const HardwareAddress& neighbor,
 
 void Engine::SendToGroup(const Record& group,
                          std::span<const std::byte> datagram) {
-  queue_->Send(AddressOf(group, ground_.port), kMulticastQpn, datagram);
+  queue_->Send(AddressOf(group, parts_.port), kMulticastQpn, datagram);
 }
 
 void Engine::Ask(const wire::IpAddress& address) {
@@ -334,7 +334,7 @@ void Engine::AskBy(const Record& group, const wire::IpAddress& address) {
 }
 
 void Engine::JoinAskedGroup(const wire::IpAddress& address) {
-  asked_groups_[address].membership = ground_.members.Join(
+  asked_groups_[address].membership = parts_.members.Join(
       GroupLike(*broadcast_group(), SolicitedNodeAddress(address), gid(),
                 mad::kSendOnlyFullMember),
       kGroupMask, [this, address](absl::StatusOr<Record> news) {
@@ -369,7 +369,7 @@ void Engine::OnDatagram(const DatagramQueue::Datagram& datagram) {
     back.dlid = datagram.slid;
     back.sl = datagram.sl;
     back.src_path_bits = datagram.path_bits;
-    back.port_num = static_cast<uint8_t>(ground_.port);
+    back.port_num = static_cast<uint8_t>(parts_.port);
     queue_->Send(back, datagram.source_qpn, *answer);
   }
 }

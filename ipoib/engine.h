@@ -39,7 +39,7 @@ class Engine final : public Interface,
                      private NeighborTable::Asker {
  public:
   // What an interface stands on.  All must outlive it.
-  struct Ground {
+  struct Parts {
     Timers& timers;
     mad::Host& host;
     int port;
@@ -47,7 +47,7 @@ class Engine final : public Interface,
     mad::SaClient& sa;
     mad::MulticastMembers& members;
   };
-  Engine(const Ground& ground, Random random,
+  Engine(const Parts& parts, Random random,
          std::vector<wire::IpNetwork> addresses);
   ~Engine() override;
   Engine(const Engine&) = delete;
@@ -105,7 +105,7 @@ class Engine final : public Interface,
   };
 
   const mad::Port& port() const {
-    return ground_.host.device().port(ground_.port);
+    return parts_.host.device().port(parts_.port);
   }
   // Returns where the port has its P_Key; nullopt: it is in no partition.
   std::optional<uint16_t> PKeyIndex() const;
@@ -139,7 +139,7 @@ class Engine final : public Interface,
   void Ask(const wire::IpAddress& address) override;
   void StopAsking(const wire::IpAddress& address) override;
 
-  const Ground ground_;
+  const Parts parts_;
   const std::vector<wire::IpNetwork> addresses_;
   std::vector<wire::IpNetwork> own_addresses_;  // with those for a user
   User* user_ = nullptr;

@@ -25,12 +25,12 @@ HostConnections::HostConnections(Timers& timers,
     if (addresses[i].empty()) continue;
     Port& port = *ports_.back();
     port.interface = std::make_unique<ipoib::Engine>(
-        ipoib::Engine::Ground{.timers = timers,
-                              .host = *host_,
-                              .port = number,
-                              .provider = provider,
-                              .sa = port.sa,
-                              .members = port.members},
+        ipoib::Engine::Parts{.timers = timers,
+                             .host = *host_,
+                             .port = number,
+                             .provider = provider,
+                             .sa = port.sa,
+                             .members = port.members},
         Random(random.Next()), addresses[i]);
   }
 }

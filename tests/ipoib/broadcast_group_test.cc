@@ -15,7 +15,7 @@ class BroadcastGroupTest : public mad::SaClientFixture {
   BroadcastGroupTest() {
     port_.info.port_state = mad::PortState::kActive;
     engine_ = std::make_unique<Engine>(
-        Engine::Ground{timers_, host_, 1, provider_, *client_, members_},
+        Engine::Parts{timers_, host_, 1, provider_, *client_, members_},
         Random(7), std::vector<wire::IpNetwork>{});
   }
 
