@@ -41,6 +41,7 @@ absl::StatusOr<Explanation> Explanation::Begin(const std::string& socket,
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(socket));
   for (const std::string& host : explanation.hosts_) {
+    // Of what there is now only the time is taken.
     IBEMU_ASSIGN_OR_RETURN(const json answer,
                            client.Call("queue_pair.lint", {{"node", host}}));
     explanation.begin_ns_ = answer["now_ns"].get<int64_t>();
@@ -56,8 +57,9 @@ std::string Explanation::Text() const {
     text =
         TextOf(Failures(*client), "queue pairs in which work requests failed");
   }
-  if (wanted_.pitfalls)
+  if (wanted_.pitfalls) {
     absl::StrAppend(&text, TextOf(Pitfalls(*client), "pitfalls"));
+  }
   return text;
 }
 

@@ -1,5 +1,5 @@
-// Explanation: why work requests failed while a command ran, and what would
-// have on hardware.
+// Explanation: why work requests failed while a command ran, and what of its
+// queue pairs may fail on hardware.
 #ifndef IBEMU_CLI_RUN_EXPLANATION_H_
 #define IBEMU_CLI_RUN_EXPLANATION_H_
 

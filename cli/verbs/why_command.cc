@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -21,6 +20,7 @@
 #include "control/rpc.h"
 #include "daemon/events/event_text.h"
 #include "daemon/words/queue_pair_text.h"
+#include "daemon/words/word_reader.h"
 #include "nlohmann/json.hpp"
 #include "verbs/vendor_error.h"
 #include "verbs/wc_status.h"
@@ -172,19 +172,18 @@ absl::StatusOr<std::vector<verbs::VendorError>> FindVendorErrors(
     const auto all = verbs::VendorErrors();
     return std::vector<verbs::VendorError>(all.begin(), all.end());
   }
-  uint32_t value = 0;
-  const bool is_hex = absl::StartsWithIgnoreCase(number, "0x");
-  if (is_hex ? !absl::SimpleHexAtoi(number, &value)
-             : !absl::SimpleAtoi(number, &value)) {
+  const std::optional<uint32_t> value = daemon::ParseNumber(number);
+  if (!value) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--vendor-err=", number, ": write a number, like 0x81 or 129"));
   }
-  const std::optional<verbs::VendorError> found = verbs::FindVendorError(value);
+  const std::optional<verbs::VendorError> found =
+      verbs::FindVendorError(*value);
   if (!found) {
     return absl::NotFoundError(absl::StrFormat(
         "--vendor-err=%s: what 0x%x stands for is not known; without a number "
         "it lists what is",
-        number, value));
+        number, *value));
   }
   return std::vector<verbs::VendorError>{*found};
 }

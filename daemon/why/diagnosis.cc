@@ -148,6 +148,11 @@ std::string Diagnosis::WhyFlushed(const History& history) const {
   return state == nullptr ? kUnknown : state->text;
 }
 
+const fabric::QueuePairHistory* Diagnosis::PeerOf(
+    const History& history) const {
+  return FindPeer(history).history;
+}
+
 Diagnosis::PeerEnd Diagnosis::FindPeer(const History& history) const {
   PeerEnd peer;
   if (!history.peer()) return peer;

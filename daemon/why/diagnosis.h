@@ -46,6 +46,11 @@ class Diagnosis {
   // The same with how often, "(4 times)", unless it was once.
   std::string DropsText(const fabric::Incident& dropped) const;
 
+  // Returns the history of the other end of a connection; null if nothing is
+  // known of it.
+  const fabric::QueuePairHistory* PeerOf(
+      const fabric::QueuePairHistory& history) const;
+
   // Returns the node that has a LID; nothing: no port has.
   std::optional<topology::NodeId> OwnerOf(wire::Lid lid) const;
 

@@ -54,17 +54,11 @@ absl::StatusOr<json> LintMethods::Lint(control::Parameters& parameters) const {
 
 const fabric::QueuePairFacts* LintMethods::PeerOf(
     uint32_t qpn, const fabric::QueuePairHistory& history) const {
-  const auto& peer = history.peer();
-  if (!peer) return nullptr;
-  const auto node = diagnosis_.OwnerOf(peer->lid);
-  if (!node) return nullptr;
-  const fabric::QueuePairHistory* const other =
-      fabric_.histories().Find(*node, peer->qpn);
-  if (other == nullptr || !other->facts() ||
-      other->facts()->attributes.dest_qp_num != qpn) {
-    return nullptr;
-  }
-  return &*other->facts();
+  const fabric::QueuePairHistory* const peer = diagnosis_.PeerOf(history);
+  return peer != nullptr && peer->facts() &&
+                 peer->facts()->attributes.dest_qp_num == qpn
+             ? &*peer->facts()
+             : nullptr;
 }
 
 }  // namespace ibemu::daemon

@@ -73,7 +73,7 @@ void CheckPeer(const QueuePairFacts& own, const QueuePairFacts& peer,
     found.push_back(
         {"mtu-differs",
          absl::StrFormat("its path MTU is %d and its peer's %d: an adapter "
-                         "drops what is longer than its own",
+                         "refuses packets that are longer than its own",
                          BytesOf(here.path_mtu), BytesOf(there.path_mtu))});
   }
   if (own.type == QpType::kRc &&
@@ -92,7 +92,6 @@ void CheckPeer(const QueuePairFacts& own, const QueuePairFacts& peer,
 std::vector<Pitfall> FindPitfalls(const QueuePairFacts& own,
                                   const QueuePairFacts* peer) {
   std::vector<Pitfall> found;
-  // It sends from RTS on, and one that never did has no retries to speak of.
   const bool sends = own.may_send;
   if (own.type == QpType::kRc && sends) CheckRetries(own, found);
   CheckReceives(own, found);

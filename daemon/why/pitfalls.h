@@ -13,9 +13,7 @@ namespace ibemu::daemon {
 // A Pitfall is a finding about one queue pair.
 struct Pitfall {
   std::string_view rule;  // "mtu-differs"
-  std::string what;       // a sentence without its subject and full stop
-
-  bool operator==(const Pitfall&) const = default;
+  std::string what;       // a sentence without a full stop
 };
 
 // Returns what of `own` is a pitfall, by the rules in the manual, ibemu(1).

@@ -1,4 +1,4 @@
-// QueuePairFacts: what a queue pair was set to.
+// QueuePairFacts: the attributes, queues and counters of a queue pair.
 #ifndef IBEMU_FABRIC_HISTORY_QUEUE_PAIR_FACTS_H_
 #define IBEMU_FABRIC_HISTORY_QUEUE_PAIR_FACTS_H_
 
@@ -10,8 +10,8 @@
 
 namespace ibemu::fabric {
 
-// A QueuePairFacts is how a queue pair was when its state last changed: for who
-// asks, when it is gone, whether it would have done on hardware.
+// A QueuePairFacts is a queue pair as it was when its program last changed its
+// state or destroyed it.  It outlives the queue pair, for `ibemu run --lint`.
 struct QueuePairFacts {
   absl::Time time{};
   verbs::QpType type{};

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "cuse/uverbs/uverbs_file.h"
 #include "daemon/words/port_text.h"
@@ -21,6 +20,25 @@ struct HostSums {
   uint64_t contexts = 0;
   std::map<std::string, uint64_t> objects;
   uint64_t registered_bytes = 0, waiting_completions = 0, posted_receives = 0;
+};
+
+// A sum of each host.
+struct Gauge {
+  const char* name;
+  const char* help;
+  uint64_t HostSums::*sum;
+};
+
+constexpr Gauge kGauges[] = {
+    {"ibemu_verbs_contexts", "Devices that programs have open by verbs",
+     &HostSums::contexts},
+    {"ibemu_verbs_registered_bytes", "Length of all memory regions",
+     &HostSums::registered_bytes},
+    {"ibemu_verbs_waiting_completions",
+     "Completions that programs have not polled",
+     &HostSums::waiting_completions},
+    {"ibemu_verbs_shared_receives", "Requests in shared receive queues",
+     &HostSums::posted_receives},
 };
 
 void AddObjects(const verbs::ContextObjects& objects, HostSums& sums) {
@@ -58,35 +76,26 @@ std::map<std::string, HostSums> SumsOf(const cuse::UverbsFiles& files) {
 
 MetricFamilies VerbsMetrics(const cuse::UverbsFiles& files) {
   if (files.all().empty()) return {};
-  auto contexts =
-      MakeFamily("ibemu_verbs_contexts",
-                 "Devices that programs have open by verbs", MetricType::Gauge);
-  auto objects = MakeFamily("ibemu_verbs_objects",
-                            "What programs have made by verbs, by its type",
-                            MetricType::Gauge);
-  auto registered =
-      MakeFamily("ibemu_verbs_registered_bytes", "Length of all memory regions",
-                 MetricType::Gauge);
-  auto waiting = MakeFamily("ibemu_verbs_waiting_completions",
-                            "Completions that programs have not polled",
-                            MetricType::Gauge);
-  auto posted =
-      MakeFamily("ibemu_verbs_shared_receives",
-                 "Requests in shared receive queues", MetricType::Gauge);
-  for (const auto& [guid, host] : SumsOf(files)) {
-    const MetricLabels labels = {{"node", host.node}, {"guid", guid}};
-    AddSample(contexts, static_cast<double>(host.contexts), labels);
-    for (const auto& [type, count] : host.objects) {
-      MetricLabels with_type = labels;
-      with_type.push_back({"type", type});
-      AddSample(objects, static_cast<double>(count), std::move(with_type));
+  const std::map<std::string, HostSums> hosts = SumsOf(files);
+  MetricFamilies families;
+  for (const Gauge& gauge : kGauges) {
+    auto& family = families.emplace_back(
+        MakeFamily(gauge.name, gauge.help, MetricType::Gauge));
+    for (const auto& [guid, host] : hosts) {
+      AddSample(family, static_cast<double>(host.*gauge.sum),
+                {{"node", host.node}, {"guid", guid}});
     }
-    AddSample(registered, static_cast<double>(host.registered_bytes), labels);
-    AddSample(waiting, static_cast<double>(host.waiting_completions), labels);
-    AddSample(posted, static_cast<double>(host.posted_receives), labels);
   }
-  return {std::move(contexts), std::move(objects), std::move(registered),
-          std::move(waiting), std::move(posted)};
+  auto& objects = families.emplace_back(MakeFamily(
+      "ibemu_verbs_objects", "What programs have made by verbs, by its type",
+      MetricType::Gauge));
+  for (const auto& [guid, host] : hosts) {
+    for (const auto& [type, count] : host.objects) {
+      AddSample(objects, static_cast<double>(count),
+                {{"node", host.node}, {"guid", guid}, {"type", type}});
+    }
+  }
+  return families;
 }
 
 }  // namespace ibemu::daemon

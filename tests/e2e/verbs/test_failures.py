@@ -51,8 +51,7 @@ PITFALL = re.compile(r"ibemu run: ([a-z-]+): node-[12] queue pair 0x2 of process
 def run(account, name, form):
     return account.run(
         "ibemu", "run", "--topology=single-switch:hosts=2", "--sm=static",
-        "--host=node-1", "--host=node-2", "--explain", "--lint",
-        "--",
+        "--host=node-1", "--host=node-2", "--explain", "--lint", "--",
         "/usr/bin/python3", "-B", FAILURES / f"{name}.py", form, check=False)
 
 
