@@ -1,0 +1,94 @@
+"""gloo, the collectives under PyTorch: sums over its transport of verbs, on good
+links and on bad ones."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+from harness import Fabric, until
+
+SOURCE = pathlib.Path(__file__).with_name("gloo_allreduce.cc")
+HOSTS = "node-1", "node-2", "node-3"
+FEW, MANY, NO_END = 20, 300, 10 ** 9
+SENT = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
+ENOUGH = 1 << 20  # units of 4 bytes, after everybody has met
+
+
+@pytest.fixture(scope="module")
+def program(scratch):
+    made = scratch / SOURCE.stem
+    subprocess.run(["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror",
+                    "-o", made, SOURCE, "-lgloo", "-libverbs", "-pthread"],
+                   check=True)
+    made.chmod(0o755)
+    return made
+
+
+@pytest.fixture(scope="module")
+def lab(module_account):
+    made = Fabric(module_account, "gloo", "single-switch:hosts=3", sm="builtin")
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def ranks(lab, program):
+    """Starts a rank on each host, which sum `rounds` times."""
+    meeting = tempfile.mkdtemp(prefix="gloo.", dir=lab.account.home)
+    pathlib.Path(meeting).chmod(0o777)
+
+    def start(rounds):
+        return [lab.start(host, program, meeting, rank, len(HOSTS), "ibemu0",
+                          rounds) for rank, host in enumerate(HOSTS)]
+
+    yield start
+    lab.ibemu("fault", "reset")
+    shutil.rmtree(meeting)
+
+
+def check(started, rounds):
+    for rank, program in enumerate(started):
+        assert program.wait() == 0, program.output
+        assert program.output == f"rank {rank}: {rounds} sums are right\n"
+
+
+def test_three_hosts_sum_their_vectors(ranks):
+    check(ranks(FEW), FEW)
+
+
+def test_lost_acknowledgements_change_no_sum(lab, ranks):
+    lab.ibemu("fault", "add", "qp", "node-2/*", "loss", "opcode", "ack", "nth",
+              "3-5")
+    check(ranks(FEW), FEW)
+    fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
+    assert fault["tx"]["lost"] == fault["rx"]["lost"] == 3
+
+
+@pytest.mark.deep
+def test_a_flapping_link_changes_no_sum(lab, ranks):
+    lab.ibemu("fault", "add", "link", "node-2/1", "flap", "500ms", "100ms")
+    check(ranks(MANY), MANY)
+
+
+# Whose own packets were all acknowledged waits for as long as it is patient.
+@pytest.mark.deep
+def test_all_end_when_one_is_cut_off_and_the_reason_is_told(lab, ranks):
+    def sent():
+        return int(lab.run("node-3", "cat", SENT).stdout)
+
+    started, before = ranks(NO_END), sent()
+    until(lambda: sent() > before + ENOUGH)
+    lab.ibemu("link", "node-2/1", "down")
+    for program in started:
+        assert program.wait() != 0
+        assert re.search("retry counter exceeded|[Tt]imed? ?out",
+                         program.output), program.output
+    lab.ibemu("link", "node-2/1", "up")
+    reasons = [lab.ibemu("why", host).stdout for host in HOSTS]
+    assert any(re.search("RETRY_EXC_ERR: .*: the link was down from", told)
+               for told in reasons), reasons
