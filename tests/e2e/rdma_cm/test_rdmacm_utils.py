@@ -1,11 +1,12 @@
 """The other programs of rdmacm-utils: connections, datagrams, groups, streams."""
 
+import json
 import re
 
 import pytest
 
-from by_address import CLIENT, LINES, PAIR, SERVER, meet
-from harness import Fabric
+from by_address import CLIENT, LINES, PAIR, SERVER, meet, serve, status
+from harness import Fabric, until
 
 
 @pytest.fixture(scope="module")
@@ -80,13 +81,34 @@ def pair_with_networks(account):
     made.stop()
 
 
+def check_times(told):
+    for step in "create id", "resolve addr", "connect", "disconnect", "destroy":
+        assert re.search(rf"^(?:cm )?{step}(?: id)? *:? +[\d.]+ ", told,
+                         re.M), told
+
+
 def test_cmtime_sets_up_a_hundred_connections_at_once(pair_with_networks):
     """That of rdma-core 56 keeps its two ends in step by TCP."""
     _, client = meet(pair_with_networks, ["cmtime"],
                      ["cmtime", "-s", SERVER, "-c", 100], ends=False)
-    for step in "create id", "resolve addr", "connect", "disconnect", "destroy":
-        assert re.search(rf"^(?:cm )?{step}(?: id)? *:? +[\d.]+ ", client,
-                         re.M), client
+    check_times(client)
+
+
+@pytest.mark.deep
+def test_a_thousand_connections_come_and_go_though_packets_are_lost(
+        pair_with_networks):
+    lab = pair_with_networks
+    server = serve(lab, "cmtime")
+    # Those of TCP, if this cmtime has any, come again as well.
+    lab.ibemu("fault", "add", "link", "node-2/1", "loss", "5%", "seed", "7")
+    check_times(lab.run("node-2", "cmtime", "-s", SERVER, "-c", 1000).stdout)
+    fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
+    assert fault["tx"]["lost"] > 100 and fault["rx"]["lost"] > 100
+    # The server may still wait for answers of a client that has ended.
+    until(lambda: not status(lab, "node-1")["connections"])
+    server.stop()
+    left = json.loads(lab.ibemu("qp", "ls", "--json").stdout)
+    assert [qp["type"] for qp in left if qp["pid"]] == []
 
 
 @pytest.mark.parametrize("program", ["rstream", "riostream"])
