@@ -39,10 +39,13 @@ def programs(scratch, build):
     target.mkdir()
     for name in ("ibemu", "ibemud"):
         shutil.copy(build / "cli" / name, target / name)
-    # Where ibemu looks for it, beside itself.
-    if (build / PRELOAD).exists():
-        (scratch / PRELOAD).parent.mkdir(parents=True)
-        shutil.copy(build / PRELOAD, scratch / PRELOAD)
+    # Where ibemu looks for it, beside itself.  Programs in a run have no
+    # sanitizers, so neither has what they load there.
+    library = build / PRELOAD
+    if not library.exists():
+        library = ROOT / "build/release" / PRELOAD
+    (scratch / PRELOAD).parent.mkdir(parents=True)
+    shutil.copy(library, scratch / PRELOAD)
     return target
 
 

@@ -18,6 +18,7 @@ from signal import SIGKILL, SIGTERM
 
 DEADLINE = 300  # seconds; generous: CI machines are slow and shared
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+OF_SANITIZERS = ["ASAN_OPTIONS"]
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -41,6 +42,8 @@ class Account:
             # Where opensm keeps its files: /var belongs to root.
             "OSM_CACHE_DIR": str(self.home),
             "OSM_TMP_DIR": str(self.home),
+            **{name: os.environ[name] for name in OF_SANITIZERS
+               if name in os.environ},
         }
 
     def popen(self, arguments, **options):
