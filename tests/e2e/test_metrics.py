@@ -177,6 +177,7 @@ def test_each_panel_of_the_dashboard_shows_what_prometheus_has(subnet,
                                                                prometheus):
     subnet.ibemu("link", "node-3/1", "down")
     subnet.ibemu("counter", "node-2/1", "PortRcvErrors=7")
+    subnet.start("node-1", "ibv_rc_pingpong")  # waits for another
     panels = json.loads(DASHBOARD.read_text())["panels"]
     expressions = [target["expr"] for panel in panels
                    for target in panel["targets"]]
