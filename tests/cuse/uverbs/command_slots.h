@@ -2,7 +2,9 @@
 #ifndef IBEMU_TESTS_CUSE_UVERBS_COMMAND_SLOTS_H_
 #define IBEMU_TESTS_CUSE_UVERBS_COMMAND_SLOTS_H_
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -29,7 +31,7 @@ class CommandSlots {
     filled.command_length = static_cast<uint32_t>(command.size());
     filled.data_length = Slot::kNoData;
     if (data) {
-      std::memcpy(filled.data, data->data(), data->size());
+      std::ranges::copy(*data, std::begin(filled.data));
       filled.data_length = static_cast<uint32_t>(data->size());
     }
     filled.state = fast_path::CommandState::kAsked;
