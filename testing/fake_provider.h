@@ -146,7 +146,7 @@ class FakeProvider : public verbs::Provider {
     mr_init = init;
     return std::make_unique<FakeMr>();
   }
-  absl::Duration TakeMrDelay() override { return mr_delay; }
+  absl::Duration TakeMrDelay(uint64_t /*process*/) override { return mr_delay; }
   absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
       verbs::Pd&, const verbs::AddressAttributes&) override {
     return std::make_unique<FakeAh>();

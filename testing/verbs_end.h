@@ -257,6 +257,7 @@ class VerbsEnd final : public verbs::CqListener {
 
   void OnArrival() override { ++arrivals; }
   void OnCompletion() override { ++notices; }
+  uint64_t process() const override { return memory->process(); }
   void OnEvent(verbs::EventType type) override { events.push_back(type); }
 
   verbs::Provider& provider;

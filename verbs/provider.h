@@ -77,6 +77,8 @@ class CqListener : public ObjectListener {
   virtual void OnArrival() = 0;
   // Called once the completion has arrived for which RequestNotify() asked.
   virtual void OnCompletion() = 0;
+  // Returns whose queue it is, see Memory::process(); 0: the host's own.
+  virtual uint64_t process() const { return 0; }
 
  protected:
   ~CqListener() = default;
@@ -209,7 +211,7 @@ struct MrInit {
   uint32_t access = 0;   // bits: access
 };
 
-// A AsyncEventListener hears what happens to a device and its ports.
+// An AsyncEventListener hears what happens to a device and its ports.
 class AsyncEventListener {
  public:
   // Called for each event; `port` is 0 if it is one of the whole device.
@@ -217,6 +219,8 @@ class AsyncEventListener {
   // Returns true if a program hears of the event: what the host itself needs to
   // know comes whatever somebody does to programs.
   virtual bool IsOfProgram() const { return false; }
+  // Returns who hears of it, see Memory::process(); 0: the host itself.
+  virtual uint64_t process() const { return 0; }
 
  protected:
   ~AsyncEventListener() = default;
@@ -246,9 +250,12 @@ class Provider {
   // is created in it.
   virtual absl::StatusOr<std::unique_ptr<Pd>> CreatePd(uint64_t process) = 0;
   virtual absl::StatusOr<std::unique_ptr<Mr>> CreateMr(const MrInit& init) = 0;
-  // Counts a registration that is to come, and returns how long it has to wait
-  // for: a delay that somebody asked for, to see what becomes of programs.
-  virtual absl::Duration TakeMrDelay() { return absl::ZeroDuration(); }
+  // Counts a registration of a process that is to come, and returns how long it
+  // has to wait for: a delay that somebody asked for, to see what becomes of
+  // programs.
+  virtual absl::Duration TakeMrDelay(uint64_t /*process*/) {
+    return absl::ZeroDuration();
+  }
   virtual absl::StatusOr<std::unique_ptr<Ah>> CreateAh(
       Pd& pd, const AddressAttributes& attributes) = 0;
   virtual absl::StatusOr<std::unique_ptr<Cq>> CreateCq(

@@ -23,13 +23,14 @@ constexpr char kHelp[] =
   or:  ibemu fault add [--name=NAME] node NODE WHAT...
   or:  ibemu fault add [--name=NAME] qp NODE/QPN WHAT...
   or:  ibemu fault add [--name=NAME] host NODE WHAT...
+  or:  ibemu fault add [--name=NAME] process PID WHAT...
   or:  ibemu fault ls [--json]
   or:  ibemu fault rm NAME
   or:  ibemu fault reset
 Let something go wrong with a link and its packets, with what a node's management
 agents answer, with a queue pair (QPN as "ibemu qp ls" prints it, or *: all of the
-node), or with a host's verbs; list what does, with counts; remove one fault, or
-all.
+node), with a host's verbs, or with those of a process; list what does, with
+counts; remove one fault, or all.
 
   --name=NAME     without: fault-1, fault-2 ...; add prints it
   --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
@@ -79,10 +80,13 @@ never hear of them, or hear of them later; or
                        lid-change, gid-change, pkey-change, sm-change,
                        client-reregister, device-fatal
 
+WHAT of a process is what a queue pair and a host may have, but for event.
+
 Example:
   ibemu fault add link node-1/1 loss 5% delay 10us 2us
   ibemu fault add node switch-1 slow 50ms attr PortInfo
   ibemu fault add qp node-3/0x12 loss opcode rc-acknowledge nth 1
+  ibemu fault add process 4711 create-qp nth 3
 )";
 
 struct Flags {
@@ -119,8 +123,12 @@ std::string Sum(const json& fault, const char* count) {
   return absl::StrCat(sum);
 }
 
-// Returns the place of a fault; that of a node or host has no port.
+// Returns the place of a fault, which has no port at a node, a host and a
+// process.
 std::string Place(const json& fault) {
+  if (fault.contains("pid")) {
+    return absl::StrCat("process ", fault["pid"].get<uint64_t>());
+  }
   const auto node = fault["node"].get<std::string>();
   if (fault.contains("qpn")) {
     return absl::StrCat(node, "/", fault["qpn"].get<std::string>());

@@ -1,6 +1,7 @@
 #include "daemon/subnet/adapter_fault.h"
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
@@ -13,7 +14,7 @@
 namespace ibemu::daemon {
 namespace {
 
-using fabric::Fabric, fabric::Hca, fabric::QueuePair;
+using fabric::Fabric, fabric::FaultPlace, fabric::Hca, fabric::QueuePair;
 using nlohmann::json;
 using topology::NodeId;
 
@@ -46,6 +47,24 @@ absl::Status CheckAct(const QueuePair& qp, const std::string& place,
   return absl::FailedPreconditionError(
       absl::StrFormat("%s is in the state %s: SQE follows RTS and SQD", place,
                       verbs::NameOf(qp.state())));
+}
+
+// Returns the adapters that the request concerns and that exist.
+std::vector<Hca*> AdaptersOf(Fabric& fabric, NodeId node,
+                             const FaultRequest& request) {
+  std::vector<Hca*> adapters;
+  const auto add = [&](NodeId id) {
+    Hca* const hca = fabric.FindHca(id);
+    if (hca != nullptr) adapters.push_back(hca);
+  };
+  if (request.place != FaultRequest::Place::kProcess) {
+    add(node);
+    return adapters;
+  }
+  for (size_t i = 0; i < fabric.subnet().nodes().size(); ++i) {
+    add(static_cast<NodeId>(i));
+  }
+  return adapters;
 }
 
 }  // namespace
@@ -91,25 +110,30 @@ absl::Status AdapterFault::CheckQueuePair(const Fabric& fabric, NodeId node,
 
 absl::Status AdapterFault::Act(Fabric& fabric, NodeId node,
                                const FaultRequest& request) {
-  Hca* const hca = fabric.FindHca(node);
-  if (request.act == FaultAct::kEvent) {
-    if (hca != nullptr) hca->Raise(request.event, request.event_port);
-    return absl::OkStatus();
-  }
-  bool done = false;
+  bool done = request.act == FaultAct::kEvent;
+  const bool of_process = request.place == FaultRequest::Place::kProcess;
   const auto act = [&](QueuePair& qp) {
     if (!CheckAct(qp, "", request.act).ok()) return;
     done = true;
     request.act == FaultAct::kError ? qp.Fail() : qp.FailToSend();
   };
-  for (const fabric::QueuePairStatus& status :
-       hca == nullptr ? std::vector<fabric::QueuePairStatus>()
-                      : hca->QueuePairs()) {
-    if (request.qpn.value_or(status.number) == status.number) {
+  for (Hca* const hca : AdaptersOf(fabric, node, request)) {
+    if (request.act == FaultAct::kEvent) {
+      hca->Raise(request.event, request.event_port);
+      continue;
+    }
+    for (const fabric::QueuePairStatus& status : hca->QueuePairs()) {
+      if (request.qpn.value_or(status.number) != status.number) continue;
+      if (of_process && request.process != status.process) continue;
       act(*hca->FindQueuePair(status.number));
     }
   }
   if (done) return absl::OkStatus();
+  if (of_process) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "process %d has no queue pair that could enter that state",
+        request.process));
+  }
   return absl::FailedPreconditionError(
       absl::StrFormat("\"%s\" has no queue pair that could enter that state",
                       fabric.subnet().node(node).description));
@@ -120,15 +144,18 @@ AdapterFault::AdapterFault(Fabric& fabric, NodeId node,
                            const fabric::FaultChance& chance)
     : faults_(fabric.adapter_faults()) {
   using enum fabric::QueuePairDirection;
+  const FaultPlace place = request.place == FaultRequest::Place::kProcess
+                               ? FaultPlace::OfProcess(request.process)
+                               : FaultPlace::OfNode(node);
   if (request.resource) {
-    resource_ = faults_.resources.Add(node, *request.resource);
+    resource_ = faults_.resources.Add(place, *request.resource);
   } else if (request.events) {
-    events_ = faults_.events.Add(node, *request.events);
+    events_ = faults_.events.Add(place, *request.events);
   } else if (request.requests) {
-    requests_ = faults_.requests.Add(node, request.qpn, *request.requests);
+    requests_ = faults_.requests.Add(place, request.qpn, *request.requests);
   } else {
     const auto add = [&](fabric::QueuePairDirection direction) {
-      return faults_.packets.Add(node, direction, request.qpn, request.faults,
+      return faults_.packets.Add(place, direction, request.qpn, request.faults,
                                  chance);
     };
     if (request.direction != FaultDirection::kReceive) sent_ = add(kSent);

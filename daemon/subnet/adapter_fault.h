@@ -12,12 +12,12 @@
 
 namespace ibemu::daemon {
 
-// A fault of a place kQueuePair or kHost that is in the fabric as long as this
-// object lives.
+// A fault of a place kQueuePair, kHost or kProcess that is in the fabric as
+// long as this object lives.  `node` is of no account at kProcess.
 class AdapterFault {
  public:
   // Returns OK if the node has what such a fault needs: also later, when the
-  // queue pair may be another.
+  // queue pair may be another.  REQUIRES: it is none of kProcess.
   //
   // Errors: FailedPrecondition, NotFound.
   static absl::Status CheckNode(const fabric::Fabric& fabric,

@@ -1,6 +1,9 @@
 #include "daemon/subnet/fault_methods.h"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <utility>
 
@@ -53,27 +56,38 @@ std::string PlaceText(const FaultRequest& request) {
       return absl::StrCat("qp ", node, "/", QpnText(request.qpn));
     case Place::kHost:
       return absl::StrCat("host ", node);
+    case Place::kProcess:
+      return absl::StrCat("process ", request.process);
   }
   return "";
 }
 
 bool IsOfAdapter(const FaultRequest& request) {
-  return request.place == Place::kQueuePair || request.place == Place::kHost;
+  return request.place == Place::kQueuePair || request.place == Place::kHost ||
+         request.place == Place::kProcess;
 }
 
 // Faults of a direction are those of a link, and of packets and completions.
 bool HasDirection(const FaultRequest& request) {
-  if (request.place == Place::kQueuePair) {
+  if (request.resource || request.events) return false;
+  if (request.place == Place::kQueuePair || request.place == Place::kProcess) {
     return !request.requests || !request.requests->not_ready;
   }
   return request.place == Place::kLink;
 }
 
+bool ExistsNow(uint64_t process) {
+  return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
+}
+
 }  // namespace
 
 FaultMethods::FaultMethods(Timers& timers, Fabric& fabric,
-                           FabricEventLog& events)
-    : timers_(timers), fabric_(fabric), events_(events) {
+                           FabricEventLog& events, ProcessExists exists)
+    : timers_(timers),
+      fabric_(fabric),
+      events_(events),
+      exists_(exists ? std::move(exists) : ExistsNow) {
   events_.NameFaultsBy([this](fabric::PortId port, uint32_t number) {
     return NameOf(port, number);
   });
@@ -120,7 +134,9 @@ absl::StatusOr<json> FaultMethods::Add(control::Parameters& parameters) {
   }
   Fault fault;
   IBEMU_ASSIGN_OR_RETURN(fault.request, ParseFault(words));
-  IBEMU_ASSIGN_OR_RETURN(fault.node, fabric_.Find(fault.request.port.node));
+  if (fault.request.place != Place::kProcess) {
+    IBEMU_ASSIGN_OR_RETURN(fault.node, fabric_.Find(fault.request.port.node));
+  }
   if (fault.request.act != FaultAct::kNone) return Act(name, fault);
   // A fault with a seed of its own behaves alike each time, whatever its name.
   const std::optional<uint64_t> own = fault.request.seed;
@@ -137,18 +153,34 @@ absl::Status FaultMethods::Check(const std::string& name,
                                  const std::vector<std::string>& words) const {
   IBEMU_RETURN_IF_ERROR(CheckName(name));
   IBEMU_ASSIGN_OR_RETURN(const FaultRequest request, ParseFault(words));
-  IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(request.port.node));
-  if (IsOfAdapter(request)) {
-    return AdapterFault::CheckNode(fabric_, node, request);
+  NodeId node{};
+  if (request.place != Place::kProcess) {
+    IBEMU_ASSIGN_OR_RETURN(node, fabric_.Find(request.port.node));
   }
-  if (request.place == Place::kNode) return absl::OkStatus();
-  return fabric_.FindCable(node, request.port.port).status();
+  return CheckPlace(request, node);
+}
+
+absl::Status FaultMethods::CheckPlace(const FaultRequest& request,
+                                      NodeId node) const {
+  switch (request.place) {
+    case Place::kLink:
+      return fabric_.FindCable(node, request.port.port).status();
+    case Place::kNode:
+      return absl::OkStatus();
+    case Place::kQueuePair:
+    case Place::kHost:
+      return AdapterFault::CheckNode(fabric_, node, request);
+    case Place::kProcess:
+      break;
+  }
+  if (exists_(request.process)) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrFormat("there is no process %d", request.process));
 }
 
 absl::StatusOr<json> FaultMethods::Act(const std::string& name,
                                        const Fault& fault) {
-  IBEMU_RETURN_IF_ERROR(
-      AdapterFault::CheckNode(fabric_, fault.node, fault.request));
+  IBEMU_RETURN_IF_ERROR(CheckPlace(fault.request, fault.node));
   IBEMU_RETURN_IF_ERROR(
       AdapterFault::CheckQueuePair(fabric_, fault.node, fault.request));
   IBEMU_RETURN_IF_ERROR(AdapterFault::Act(fabric_, fault.node, fault.request));
@@ -159,9 +191,8 @@ absl::StatusOr<json> FaultMethods::Act(const std::string& name,
 absl::Status FaultMethods::Install(Fault& fault,
                                    const fabric::FaultChance& chance) {
   const FaultRequest& request = fault.request;
+  IBEMU_RETURN_IF_ERROR(CheckPlace(request, fault.node));
   if (IsOfAdapter(request)) {
-    IBEMU_RETURN_IF_ERROR(
-        AdapterFault::CheckNode(fabric_, fault.node, request));
     IBEMU_RETURN_IF_ERROR(
         AdapterFault::CheckQueuePair(fabric_, fault.node, request));
     fault.adapter =
@@ -178,8 +209,6 @@ absl::Status FaultMethods::Install(Fault& fault,
 absl::Status FaultMethods::InstallOnLink(Fault& fault,
                                          const fabric::FaultChance& chance) {
   const FaultRequest& request = fault.request;
-  IBEMU_RETURN_IF_ERROR(
-      fabric_.FindCable(fault.node, request.port.port).status());
   const auto install = [&](Fabric::Direction direction,
                            std::optional<FaultId>& id) -> absl::Status {
     IBEMU_ASSIGN_OR_RETURN(
@@ -289,10 +318,12 @@ void FaultMethods::Tell(const std::string& name, const Fault& fault,
 json FaultMethods::Describe(std::string_view name, const Fault& fault) const {
   const FaultRequest& request = fault.request;
   const bool at_link = request.place == Place::kLink;
+  const bool of_process = request.place == Place::kProcess;
+  const fabric::Node& node = fabric_.subnet().node(fault.node);
   json description = {
       {"name", name},
-      {"node", fabric_.subnet().node(fault.node).description},
-      {"guid", GuidText(fabric_.subnet().node(fault.node).node_guid)},
+      {"node", of_process ? json() : json(node.description)},
+      {"guid", of_process ? json() : json(GuidText(node.node_guid))},
       {"port", at_link ? json(request.port.port) : json()},
       {"dir",
        HasDirection(request) ? json(DirectionName(request.direction)) : json()},
@@ -311,6 +342,7 @@ json FaultMethods::Describe(std::string_view name, const Fault& fault) const {
   if (request.place == Place::kQueuePair) {
     description["qpn"] = QpnText(request.qpn);
   }
+  if (of_process) description["pid"] = request.process;
   if (fault.adapter) fault.adapter->DescribeCounts(description);
   return description;
 }

@@ -3,6 +3,8 @@
 #ifndef IBEMU_DAEMON_SUBNET_FAULT_METHODS_H_
 #define IBEMU_DAEMON_SUBNET_FAULT_METHODS_H_
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,8 +29,12 @@ class FaultMethods {
   static constexpr size_t kMaxFaults =
       500;  // the list of them is a single line
 
-  // All must outlive this object.
-  FaultMethods(Timers& timers, fabric::Fabric& fabric, FabricEventLog& events);
+  // Returns true if there is a process with this number now.
+  using ProcessExists = std::function<bool(uint64_t process)>;
+
+  // All must outlive this object.  `exists`: null: the machine tells.
+  FaultMethods(Timers& timers, fabric::Fabric& fabric, FabricEventLog& events,
+               ProcessExists exists = nullptr);
   FaultMethods(const FaultMethods&) = delete;
   FaultMethods& operator=(const FaultMethods&) = delete;
   ~FaultMethods();
@@ -66,6 +72,9 @@ class FaultMethods {
 
   absl::StatusOr<nlohmann::json> Act(const std::string& name,
                                      const Fault& fault);
+  // Returns OK if what the fault is of is there.
+  absl::Status CheckPlace(const FaultRequest& request,
+                          topology::NodeId node) const;
   absl::Status Install(Fault& fault, const fabric::FaultChance& chance);
   absl::Status InstallOnLink(Fault& fault, const fabric::FaultChance& chance);
   std::unique_ptr<fabric::LinkFlap> Flap(const Fault& fault,
@@ -78,6 +87,7 @@ class FaultMethods {
   Timers& timers_;
   fabric::Fabric& fabric_;
   FabricEventLog& events_;
+  const ProcessExists exists_;
   std::map<std::string, Fault, std::less<>> faults_;
 };
 

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "daemon/words/host_fault_words.h"
 #include "daemon/words/packet_effects.h"
+#include "daemon/words/process_fault_words.h"
 #include "daemon/words/queue_pair_fault_words.h"
 #include "daemon/words/word_reader.h"
 
@@ -54,7 +55,8 @@ class FaultParser {
   absl::Status ReadPlace() {
     if (words_.empty())
       return Wrong(
-          "write where: link NODE/PORT, node NODE, qp NODE/QPN or host NODE");
+          "write where: link NODE/PORT, node NODE, qp NODE/QPN, host NODE or "
+          "process PID");
     const std::string kind = words_.Take();
     if (kind == "node") {
       request_.place = Place::kNode;
@@ -65,7 +67,7 @@ class FaultParser {
     if (kind != "link") {
       return Wrong(absl::StrFormat(
           "\"%s\" is no place of a fault: write link NODE/PORT, node NODE, "
-          "qp NODE/QPN or host NODE",
+          "qp NODE/QPN, host NODE or process PID",
           kind));
     }
     if (words_.empty()) {
@@ -201,6 +203,7 @@ absl::StatusOr<FaultRequest> ParseFault(const std::vector<std::string>& words) {
   WordReader reader(words);
   if (reader.TakeIf("qp")) return ParseQueuePairFault(reader);
   if (reader.TakeIf("host")) return ParseHostFault(reader);
+  if (reader.TakeIf("process")) return ParseProcessFault(reader);
   return FaultParser(words).Parse();
 }
 
@@ -213,6 +216,7 @@ bool HasPacketFaults(const FaultRequest& request) {
 std::string FaultText(const FaultRequest& request) {
   if (request.place == Place::kQueuePair) return QueuePairFaultText(request);
   if (request.place == Place::kHost) return HostFaultText(request);
+  if (request.place == Place::kProcess) return ProcessFaultText(request);
   const LinkFaults& faults = request.faults;
   std::vector<std::string> parts =
       EffectTexts(faults, request.place == Place::kNode ? "slow" : "delay");

@@ -34,15 +34,18 @@ enum class FaultAct {
 };
 
 struct FaultRequest {
-  enum class Place { kLink, kNode, kQueuePair, kHost };
+  enum class Place { kLink, kNode, kQueuePair, kHost, kProcess };
 
   Place place = Place::kLink;
-  PortText port;  // only its node counts, unless at kLink
+  PortText port;  // only its node counts, unless at kLink; none of kProcess
   fabric::LinkFaults faults;
   std::optional<fabric::FlapPlan> flap;  // only for kLink
   FaultDirection direction = FaultDirection::kBoth;
   std::optional<uint64_t> seed;
 
+  // Only for kProcess, which may have what kQueuePair and kHost have, but for a
+  // number and an event: who, on all nodes.
+  uint64_t process = 0;
   // Only for kQueuePair, which may also have packet faults: its number; none:
   // all of the node; and what happens to work requests.
   std::optional<uint32_t> qpn = std::nullopt;
@@ -58,7 +61,7 @@ struct FaultRequest {
 
 // Parses words such as {"link", "node-1/1", "loss", "5%", "delay", "10us",
 // "2us", "dir", "tx"}, {"node", "node-1", "slow", "50ms"}, or those of a queue
-// pair or a host.
+// pair, a host or a process.
 //
 // Errors: InvalidArgument.
 absl::StatusOr<FaultRequest> ParseFault(const std::vector<std::string>& words);

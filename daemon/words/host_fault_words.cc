@@ -1,5 +1,6 @@
 #include "daemon/words/host_fault_words.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -67,9 +68,13 @@ class HostFaultParser {
     request_.place = FaultRequest::Place::kHost;
   }
 
-  absl::StatusOr<FaultRequest> Parse() {
+  absl::Status ReadPlace() {
     if (words_.empty()) return Wrong("\"host\" needs one: write host NODE");
     request_.port.node = words_.Take();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<FaultRequest> ReadEffects() {
     if (words_.empty()) {
       return Wrong(
           "nothing goes wrong: add a call, as in create-qp, or event NAME");
@@ -248,7 +253,19 @@ std::string LateEventsText(const EventFault& fault) {
 }  // namespace
 
 absl::StatusOr<FaultRequest> ParseHostFault(WordReader& words) {
-  return HostFaultParser(words).Parse();
+  HostFaultParser parser(words);
+  IBEMU_RETURN_IF_ERROR(parser.ReadPlace());
+  return parser.ReadEffects();
+}
+
+absl::StatusOr<FaultRequest> ParseHostEffects(WordReader& words) {
+  return HostFaultParser(words).ReadEffects();
+}
+
+bool IsHostEffect(std::string_view word) {
+  const auto is = [word](const auto& known) { return known.name == word; };
+  return word == "event" || std::ranges::any_of(kCalls, is) ||
+         std::ranges::any_of(kKinds, is);
 }
 
 std::string HostFaultText(const FaultRequest& request) {

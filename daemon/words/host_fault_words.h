@@ -3,6 +3,7 @@
 #define IBEMU_DAEMON_WORDS_HOST_FAULT_WORDS_H_
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "daemon/words/fault_words.h"
@@ -15,6 +16,11 @@ namespace ibemu::daemon {
 //
 // Errors: InvalidArgument.
 absl::StatusOr<FaultRequest> ParseHostFault(WordReader& words);
+// The same without a place: what goes wrong.
+absl::StatusOr<FaultRequest> ParseHostEffects(WordReader& words);
+
+// Returns true if such a fault begins with this word after its place.
+bool IsHostEffect(std::string_view word);
 
 // Returns what such a fault does, in words that ParseHostFault() understands
 // after the node.

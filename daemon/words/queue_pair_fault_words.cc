@@ -52,8 +52,9 @@ class QueuePairFaultParser {
     request_.place = FaultRequest::Place::kQueuePair;
   }
 
-  absl::StatusOr<FaultRequest> Parse() {
-    IBEMU_RETURN_IF_ERROR(ReadPlace(words_.Take()));
+  absl::Status ReadPlace() { return ReadPlace(words_.Take()); }
+
+  absl::StatusOr<FaultRequest> ReadEffects() {
     while (!words_.empty()) IBEMU_RETURN_IF_ERROR(ReadClause(words_.Take()));
     IBEMU_RETURN_IF_ERROR(CheckTogether());
     if (request_.requests) {
@@ -272,7 +273,13 @@ std::string RequestsText(const WorkRequestFault& fault) {
 }  // namespace
 
 absl::StatusOr<FaultRequest> ParseQueuePairFault(WordReader& words) {
-  return QueuePairFaultParser(words).Parse();
+  QueuePairFaultParser parser(words);
+  IBEMU_RETURN_IF_ERROR(parser.ReadPlace());
+  return parser.ReadEffects();
+}
+
+absl::StatusOr<FaultRequest> ParseQueuePairEffects(WordReader& words) {
+  return QueuePairFaultParser(words).ReadEffects();
 }
 
 std::string QueuePairFaultText(const FaultRequest& request) {

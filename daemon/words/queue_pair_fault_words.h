@@ -17,6 +17,8 @@ namespace ibemu::daemon {
 //
 // Errors: InvalidArgument.
 absl::StatusOr<FaultRequest> ParseQueuePairFault(WordReader& words);
+// The same without a place: what goes wrong.
+absl::StatusOr<FaultRequest> ParseQueuePairEffects(WordReader& words);
 
 // Returns the effects of a fault of queue pairs, in words that
 // ParseQueuePairFault() understands after the place.

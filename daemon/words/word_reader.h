@@ -29,6 +29,10 @@ class WordReader {
   explicit WordReader(std::span<const std::string> words) : words_(words) {}
 
   bool empty() const { return words_.empty(); }
+  // Returns the next word, which stays; an empty text if there is none.
+  std::string_view next() const {
+    return empty() ? std::string_view() : words_.front();
+  }
   // Returns the next word, or an empty text if there is none.
   std::string Take();
   // Takes the next word if it is this one.

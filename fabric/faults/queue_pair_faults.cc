@@ -21,55 +21,73 @@ QueuePairFaults::QueuePairFaults(Subnet& subnet, FabricEvents& events,
 
 QueuePairFaults::~QueuePairFaults() { *self_ = nullptr; }
 
-QueuePairFaultId QueuePairFaults::Add(topology::NodeId node,
-                                      Direction direction,
+QueuePairFaultId QueuePairFaults::Add(FaultPlace place, Direction direction,
                                       std::optional<uint32_t> qpn,
                                       LinkFaults faults,
                                       const FaultChance& chance) {
   const bool sent = direction == Direction::kSent;
+  // The next run's process has another number, and the same luck.
+  const std::string_view whose =
+      place.is_process()
+          ? "a process"
+          : std::string_view(subnet_.node(place.node()).description);
   const Random random = Random::ForStream(
       chance.seed.value_or(seed_),
-      absl::StrCat("queue pairs of ", subnet_.node(node).description,
-                   sent ? " sent" : " received", Absl(chance.stream)));
+      absl::StrCat("queue pairs of ", Absl(whose), sent ? " sent" : " received",
+                   Absl(chance.stream)));
   faults.concerns.kind = PacketFilter::Kind::kVerbs;
   (sent ? faults.concerns.source_qpn : faults.concerns.destination_qpn) = qpn;
   const QueuePairFaultId fault{
-      .node = node, .direction = direction, .number = ++last_};
-  nodes_[node][direction].faults.Add(fault.number, FaultStage(faults, random));
+      .place = place, .direction = direction, .number = ++last_};
+  places_[place][direction].faults.Add(fault.number,
+                                       FaultStage(faults, random));
   return fault;
 }
 
 void QueuePairFaults::Remove(QueuePairFaultId fault) {
-  const auto node = nodes_.find(fault.node);
-  NodeLanes& lanes = node->second;
+  const auto place = places_.find(fault.place);
+  PlaceLanes& lanes = place->second;
   lanes[fault.direction].faults.Remove(fault.number);
   if (lanes.sent.faults.empty() && lanes.received.faults.empty()) {
-    nodes_.erase(node);
+    places_.erase(place);
   }
 }
 
 const FaultCounts& QueuePairFaults::CountsOf(QueuePairFaultId fault) const {
-  const NodeLanes& lanes = nodes_.find(fault.node)->second;
+  const PlaceLanes& lanes = places_.find(fault.place)->second;
   return (fault.direction == Direction::kSent ? lanes.sent : lanes.received)
       .faults.CountsOf(fault.number);
 }
 
-void QueuePairFaults::Pass(PortId port, Direction direction,
+void QueuePairFaults::Pass(PortId port, uint64_t process, Direction direction,
                            const Packet& packets, Passes passes) {
-  Lane& lane = nodes_.find(subnet_.port(port).node)->second[direction];
+  const FaultPlace owner = FaultPlace::OfProcess(process);
+  auto shared = std::make_shared<Passes>(std::move(passes));
+  auto then = std::make_shared<Passes>(
+      [this, owner, port, direction, shared](const Packet& packet) {
+        PassAt(owner, port, direction, packet, shared);
+      });
+  PassAt(FaultPlace::OfNode(subnet_.port(port).node), port, direction, packets,
+         std::move(then));
+}
+
+void QueuePairFaults::PassAt(FaultPlace place, PortId port, Direction direction,
+                             const Packet& packets,
+                             std::shared_ptr<Passes> passes) {
+  const auto found = places_.find(place);
+  if (found == places_.end()) return (*passes)(packets);
+  Lane& lane = found->second[direction];
   const absl::Time now = timers_.Now();
-  const auto shared = std::make_shared<Passes>(std::move(passes));
   const std::shared_ptr<const Transport> all = packets.transport;
   // What passes now may remove the fault, so all is decided first.
   std::vector<Packet> at_once;
   for (uint32_t i = 0; i < all->packets; ++i) {
     Packet packet = packets;
     packet.transport = std::make_shared<Transport>(all->Single(i));
+    const uint32_t qpn = direction == Direction::kSent ? packet.source_qpn
+                                                       : packet.destination_qpn;
     const FaultLane::Fate fate =
-        Decide(lane,
-               direction == Direction::kSent ? packet.source_qpn
-                                             : packet.destination_qpn,
-               packet);
+        Decide(lane, {subnet_.port(port).node, qpn}, packet);
     if (fate.corrupted) CountCorrupted(port, direction, fate);
     if (fate.lost || fate.corrupted) {
       TellLost(port, packet, fate);
@@ -78,17 +96,17 @@ void QueuePairFaults::Pass(PortId port, Direction direction,
     const bool now_one = fate.arrival == now;
     if (now_one) at_once.push_back(packet);
     for (int copy = now_one ? 1 : 0; copy < fate.copies; ++copy) {
-      PassLater(fate.arrival, packet, shared);
+      PassLater(fate.arrival, packet, passes);
     }
   }
-  for (const Packet& packet : at_once) (*shared)(packet);
+  for (const Packet& packet : at_once) (*passes)(packet);
 }
 
-FaultLane::Fate QueuePairFaults::Decide(Lane& lane, uint32_t qpn,
+FaultLane::Fate QueuePairFaults::Decide(Lane& lane, QueuePairKey queue_pair,
                                         const Packet& packet) {
   const absl::Time now = timers_.Now();
   const auto [last, added] =
-      lane.last_arrivals.try_emplace(qpn, absl::InfinitePast());
+      lane.last_arrivals.try_emplace(queue_pair, absl::InfinitePast());
   const FaultLane::Fate fate = lane.faults.Decide(packet, now, last->second);
   if (last->second <= now) lane.last_arrivals.erase(last);
   return fate;

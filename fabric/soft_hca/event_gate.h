@@ -2,7 +2,12 @@
 #ifndef IBEMU_FABRIC_SOFT_HCA_EVENT_GATE_H_
 #define IBEMU_FABRIC_SOFT_HCA_EVENT_GATE_H_
 
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+
 #include "base/timers.h"
+#include "fabric/faults/fault_place.h"
 #include "fabric/soft_hca/faults/event_faults.h"
 #include "fabric/soft_hca/transport/call_guard.h"
 #include "topology/topology.h"
@@ -11,18 +16,26 @@
 namespace ibemu::fabric {
 
 // An EventPath is the way of one adapter's events to programs, with the faults
-// that they meet there.
+// that they meet there: the adapter's, then those of the process that listens.
 struct EventPath {
   EventFaults& faults;
   Timers& timers;
   topology::NodeId node;
 
   // Calls `tell`: now, later or never.  Nothing wrapped by `guard` is called
-  // when that has ended.
+  // when that has ended.  `process`: who listens.
   template <class Tell>
-  void Pass(EventKind kind, const CallGuard& guard, Tell tell) const {
+  void Pass(EventKind kind, uint64_t process, const CallGuard& guard,
+            Tell tell) const {
+    PassAt({FaultPlace::OfNode(node), FaultPlace::OfProcess(process)}, kind,
+           guard, std::move(tell));
+  }
+  // The same by the faults of these places.
+  template <class Tell>
+  void PassAt(std::initializer_list<FaultPlace> places, EventKind kind,
+              const CallGuard& guard, Tell tell) const {
     if (faults.empty()) return tell();
-    const EventFate fate = faults.FateOf(node, kind);
+    const EventFate fate = faults.FateOf(places, kind);
     if (fate.lost) return;
     if (fate.delay == absl::ZeroDuration()) return tell();
     timers.RunAfter(fate.delay, guard.Wrap(std::move(tell)));
@@ -33,17 +46,18 @@ struct EventPath {
 // and passes them on.
 class EventGate final : public verbs::ObjectListener {
  public:
-  // `to` must outlive this object.
-  EventGate(EventPath events, verbs::ObjectListener& to)
-      : events_(events), to_(to) {}
+  // `to` must outlive this object.  `process`: whose it is.
+  EventGate(EventPath events, uint64_t process, verbs::ObjectListener& to)
+      : events_(events), process_(process), to_(to) {}
 
   void OnEvent(verbs::EventType type) override {
-    events_.Pass(EventKind::kAsynchronous, guard_,
+    events_.Pass(EventKind::kAsynchronous, process_, guard_,
                  [this, type] { to_.OnEvent(type); });
   }
 
  private:
   const EventPath events_;
+  const uint64_t process_;
   verbs::ObjectListener& to_;
   CallGuard guard_;
 };
@@ -52,22 +66,23 @@ class EventGate final : public verbs::ObjectListener {
 // program that polls finds completions.
 class CqEventGate final : public verbs::CqListener {
  public:
-  // `to` must outlive this object.
-  CqEventGate(EventPath events, verbs::CqListener& to)
-      : events_(events), to_(to) {}
+  // See EventGate.
+  CqEventGate(EventPath events, uint64_t process, verbs::CqListener& to)
+      : events_(events), process_(process), to_(to) {}
 
   void OnEvent(verbs::EventType type) override {
-    events_.Pass(EventKind::kAsynchronous, guard_,
+    events_.Pass(EventKind::kAsynchronous, process_, guard_,
                  [this, type] { to_.OnEvent(type); });
   }
   void OnArrival() override { to_.OnArrival(); }
   void OnCompletion() override {
-    events_.Pass(EventKind::kCompletion, guard_,
+    events_.Pass(EventKind::kCompletion, process_, guard_,
                  [this] { to_.OnCompletion(); });
   }
 
  private:
   const EventPath events_;
+  const uint64_t process_;
   verbs::CqListener& to_;
   CallGuard guard_;
 };

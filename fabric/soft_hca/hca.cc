@@ -1,6 +1,7 @@
 #include "fabric/soft_hca/hca.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
@@ -45,13 +46,18 @@ struct GateHolder {
 template <class Gate, class Base>
 class Gated final : private GateHolder<Gate>, public Base {
  public:
-  // `listener`: who hears of them.  `arguments`: those of Base but for its
-  // last, the listener.
+  // `process`: whose it is.  `listener`: who hears of them.  `arguments`: those
+  // of Base but for its last, the listener.
   template <class Listener, class... Arguments>
-  Gated(const EventPath& events, Listener& listener, Arguments&&... arguments)
-      : GateHolder<Gate>{Gate(events, listener)},
+  Gated(const EventPath& events, uint64_t process, Listener& listener,
+        Arguments&&... arguments)
+      : GateHolder<Gate>{Gate(events, process, listener)},
         Base(std::forward<Arguments>(arguments)..., GateHolder<Gate>::gate) {}
 };
+
+uint64_t ProcessOf(const verbs::Pd& pd) {
+  return static_cast<const ProtectionDomain&>(pd).process;
+}
 
 absl::Status NoMore(const char* what) {
   return absl::ResourceExhaustedError(
@@ -112,15 +118,29 @@ absl::StatusOr<verbs::PortAttributes> Hca::QueryPort(int port) const {
   return PortAttributesOf(node(), subnet_.port(PortOf(port)));
 }
 
+absl::Status Hca::CheckCall(uint64_t process, ResourceCall call) {
+  return faults_.resources.Check(id_, process, call);
+}
+
+bool Hca::IsNotReady(const QueuePair& qp) {
+  return !faults_.requests.empty() &&
+         faults_.requests.IsNotReady(id_, qp.process(), qp.number());
+}
+
+CompletionFate Hca::FateOf(const QueuePair& qp, WorkQueue queue) {
+  if (faults_.requests.empty()) return {};
+  return faults_.requests.FateOf(id_, qp.process(), qp.number(), queue);
+}
+
 absl::StatusOr<std::unique_ptr<verbs::Pd>> Hca::CreatePd(uint64_t process) {
-  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kAllocPd));
+  IBEMU_RETURN_IF_ERROR(CheckCall(process, ResourceCall::kAllocPd));
   if (pds_ >= static_cast<int>(QueryDevice().max_pd)) return NoMore("domains");
   return std::make_unique<Counted<ProtectionDomain>>(pds_, process);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Mr>> Hca::CreateMr(
     const verbs::MrInit& init) {
-  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kRegMr));
+  IBEMU_RETURN_IF_ERROR(CheckCall(ProcessOf(*init.pd), ResourceCall::kRegMr));
   if (const uint64_t most = LimitsOf(node()).max_mr_size; init.length > most) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "%d bytes: a region has at most %d", init.length, most));
@@ -128,13 +148,13 @@ absl::StatusOr<std::unique_ptr<verbs::Mr>> Hca::CreateMr(
   return verbs::MemoryRegion::Register(keys_, init);
 }
 
-absl::Duration Hca::TakeMrDelay() {
-  return faults_.resources.DelayOf(id_, ResourceCall::kRegMr);
+absl::Duration Hca::TakeMrDelay(uint64_t process) {
+  return faults_.resources.DelayOf(id_, process, ResourceCall::kRegMr);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Ah>> Hca::CreateAh(
     verbs::Pd& pd, const verbs::AddressAttributes& attributes) {
-  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kCreateAh));
+  IBEMU_RETURN_IF_ERROR(CheckCall(ProcessOf(pd), ResourceCall::kCreateAh));
   IBEMU_RETURN_IF_ERROR(
       verbs::CheckAddress(QueryDevice(), kGuidTableEntries, attributes));
   if (ahs_ >= static_cast<int>(QueryDevice().max_ah)) {
@@ -145,32 +165,34 @@ absl::StatusOr<std::unique_ptr<verbs::Ah>> Hca::CreateAh(
 
 absl::StatusOr<std::unique_ptr<verbs::Cq>> Hca::CreateCq(
     uint32_t size, verbs::CqListener& listener) {
-  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kCreateCq));
+  IBEMU_RETURN_IF_ERROR(CheckCall(listener.process(), ResourceCall::kCreateCq));
   const verbs::DeviceAttributes device = QueryDevice();
   IBEMU_RETURN_IF_ERROR(verbs::CheckCqSize(device, size));
   if (cqs_ >= static_cast<int>(device.max_cq)) {
     return NoMore("completion queues");
   }
   return std::make_unique<Gated<CqEventGate, Counted<verbs::CompletionQueue>>>(
-      Events(), listener, cqs_, size, device.max_cqe);
+      Events(), listener.process(), listener, cqs_, size, device.max_cqe);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Srq>> Hca::CreateSrq(
     verbs::Pd& pd, const verbs::SrqAttributes& attributes,
     verbs::ObjectListener& listener) {
-  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kCreateSrq));
+  IBEMU_RETURN_IF_ERROR(CheckCall(ProcessOf(pd), ResourceCall::kCreateSrq));
   const verbs::DeviceAttributes device = QueryDevice();
   IBEMU_RETURN_IF_ERROR(verbs::CheckSrq(device, attributes));
   if (srqs_ >= static_cast<int>(device.max_srq)) {
     return NoMore("shared receive queues");
   }
   return std::make_unique<Gated<EventGate, Counted<verbs::SharedReceiveQueue>>>(
-      Events(), listener, srqs_, pd, attributes, device.max_srq_wr);
+      Events(), ProcessOf(pd), listener, srqs_, pd, attributes,
+      device.max_srq_wr);
 }
 
 absl::StatusOr<std::unique_ptr<verbs::Qp>> Hca::CreateQp(
     const verbs::QpInit& init, verbs::ObjectListener& listener) {
-  IBEMU_RETURN_IF_ERROR(faults_.resources.Check(id_, ResourceCall::kCreateQp));
+  IBEMU_RETURN_IF_ERROR(
+      CheckCall(ProcessOf(*init.pd), ResourceCall::kCreateQp));
   const verbs::DeviceAttributes device = QueryDevice();
   IBEMU_RETURN_IF_ERROR(
       verbs::CheckCapacity(device, init.capacity, kMaxInline));
@@ -223,9 +245,11 @@ void Hca::Transmit(int number, const verbs::AddressAttributes& to,
                              .hop_limit = to.grh.hop_limit};
   }
   packet.transport = std::move(transport);
-  if (!faults_.packets.Concern(id_)) return Send(id, packet);
+  if (faults_.packets.empty()) return Send(id, packet);
+  const uint64_t process = FindQueuePair(packet.source_qpn)->process();
+  if (!faults_.packets.Concern(id_, process)) return Send(id, packet);
   faults_.packets.Pass(
-      id, QueuePairDirection::kSent, packet,
+      id, process, QueuePairDirection::kSent, packet,
       late_.Wrap([this, id](const Packet& one) { Send(id, one); }));
 }
 
@@ -302,23 +326,24 @@ std::shared_ptr<QueuePairHistory> Hca::BeginHistory(uint32_t qpn,
 }
 
 void Hca::Deliver(QueuePair& qp, PortId port, const Packet& packet) {
-  if (faults_.packets.Concern(id_)) {
-    return DeliverThroughFaults(qp.number(), port, packet);
+  if (faults_.packets.Concern(id_, qp.process())) {
+    return DeliverThroughFaults(qp, port, packet);
   }
   qp.OnPacket(subnet_.port(port), packet);
 }
 
 // The queue pair may have gone when a packet comes late.  A multicast packet
 // concerns each member's own faults.
-void Hca::DeliverThroughFaults(uint32_t qpn, PortId port,
+void Hca::DeliverThroughFaults(const QueuePair& qp, PortId port,
                                const Packet& packet) {
+  const uint32_t qpn = qp.number();
   Packet own = packet;
   own.destination_qpn = qpn;
-  faults_.packets.Pass(port, QueuePairDirection::kReceived, own,
+  faults_.packets.Pass(port, qp.process(), QueuePairDirection::kReceived, own,
                        late_.Wrap([this, qpn, port](const Packet& one) {
-                         QueuePair* const qp = FindQueuePair(qpn);
-                         if (qp != nullptr)
-                           qp->OnPacket(subnet_.port(port), one);
+                         QueuePair* const now = FindQueuePair(qpn);
+                         if (now != nullptr)
+                           now->OnPacket(subnet_.port(port), one);
                        }));
 }
 
@@ -382,21 +407,34 @@ Hca::PortLook Hca::LookAt(PortId id) const {
   return look;
 }
 
+// The adapter's faults take such an event as one, whoever hears of it; those of
+// a process take its own.
 void Hca::Tell(verbs::EventType type, int port) {
-  bool programs = false;
-  const auto tell = [this, type, port](bool of_program) {
-    listeners_.ForEach([&](verbs::AsyncEventListener& listener) {
-      if (listener.IsOfProgram() == of_program) {
-        listener.OnDeviceEvent(type, port);
-      }
+  using Listener = verbs::AsyncEventListener;
+  const auto tell_if = [this, type, port](auto concerned) {
+    listeners_.ForEach([&](Listener& listener) {
+      if (concerned(listener)) listener.OnDeviceEvent(type, port);
     });
   };
-  listeners_.ForEach([&](const verbs::AsyncEventListener& listener) {
-    programs = programs || listener.IsOfProgram();
+  std::set<uint64_t> processes;
+  listeners_.ForEach([&](const Listener& listener) {
+    if (listener.IsOfProgram()) processes.insert(listener.process());
   });
-  tell(false);
-  if (!programs) return;
-  Events().Pass(EventKind::kAsynchronous, late_, [tell] { tell(true); });
+  tell_if([](const Listener& listener) { return !listener.IsOfProgram(); });
+  if (processes.empty()) return;
+  const auto tell = [this, processes, tell_if] {
+    for (const uint64_t process : processes) {
+      Events().PassAt({FaultPlace::OfProcess(process)},
+                      EventKind::kAsynchronous, late_, [tell_if, process] {
+                        tell_if([process](const Listener& listener) {
+                          return listener.IsOfProgram() &&
+                                 listener.process() == process;
+                        });
+                      });
+    }
+  };
+  Events().PassAt({FaultPlace::OfNode(id_)}, EventKind::kAsynchronous, late_,
+                  tell);
 }
 
 void Hca::OnPortChange(PortId id) {

@@ -53,7 +53,7 @@ class Hca final : public verbs::Provider, private TransportSink {
       uint64_t process) override;
   absl::StatusOr<std::unique_ptr<verbs::Mr>> CreateMr(
       const verbs::MrInit& init) override;
-  absl::Duration TakeMrDelay() override;
+  absl::Duration TakeMrDelay(uint64_t process) override;
   absl::StatusOr<std::unique_ptr<verbs::Ah>> CreateAh(
       verbs::Pd& pd, const verbs::AddressAttributes& attributes) override;
   absl::StatusOr<std::unique_ptr<verbs::Cq>> CreateCq(
@@ -85,13 +85,8 @@ class Hca final : public verbs::Provider, private TransportSink {
   void OnBadPKey(const NodePort& port, const Packet& packet);
   void OnBadQKey(const NodePort& port, const Packet& packet);
   // The faults of its queue pairs' requests.
-  bool IsNotReady(uint32_t qpn) {
-    return !faults_.requests.empty() && faults_.requests.IsNotReady(id_, qpn);
-  }
-  CompletionFate FateOf(uint32_t qpn, WorkQueue queue) {
-    if (faults_.requests.empty()) return {};
-    return faults_.requests.FateOf(id_, qpn, queue);
-  }
+  bool IsNotReady(const QueuePair& qp);
+  CompletionFate FateOf(const QueuePair& qp, WorkQueue queue);
   // Returns the way of this adapter's events to programs.
   EventPath Events() {
     return {.faults = faults_.events, .timers = timers_, .node = id_};
@@ -132,8 +127,10 @@ class Hca final : public verbs::Provider, private TransportSink {
   void Send(PortId port, const Packet& packet);
   void OnTransport(PortId port, const Packet& packet) override;
   void NoteBadPKey(const Packet& packet);
+  absl::Status CheckCall(uint64_t process, ResourceCall call);
   void Deliver(QueuePair& qp, PortId port, const Packet& packet);
-  void DeliverThroughFaults(uint32_t qpn, PortId port, const Packet& packet);
+  void DeliverThroughFaults(const QueuePair& qp, PortId port,
+                            const Packet& packet);
   const std::vector<QueuePair*>* FindGroup(const Packet& packet) const;
   void DeliverToGroup(PortId port, const Packet& packet);
   const Node& node() const { return subnet_.node(id_); }

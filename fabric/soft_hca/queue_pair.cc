@@ -23,17 +23,14 @@ namespace attribute = verbs::qp_attribute;
 
 using verbs::Names;
 
-uint64_t ProcessOf(const verbs::Pd* pd) {
-  return static_cast<const ProtectionDomain*>(pd)->process;
-}
-
 }  // namespace
 
 QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
                      verbs::ObjectListener& listener)
     : hca_(hca),
-      history_(hca.BeginHistory(number, ProcessOf(init.pd))),
-      gate_(hca.Events(), listener),
+      history_(hca.BeginHistory(
+          number, static_cast<const ProtectionDomain*>(init.pd)->process)),
+      gate_(hca.Events(), history_->process(), listener),
       context_{.number = number,
                .init = init,
                .listener = gate_,
@@ -79,7 +76,7 @@ QueuePairStatus QueuePair::Status() const {
           .receive_size = shared ? 0 : receives_.max_requests(),
           .receives = receives_.size(),
           .shared_receive_queue = shared,
-          .process = ProcessOf(context_.init.pd),
+          .process = process(),
           .counters = counters_};
 }
 
@@ -252,7 +249,7 @@ void QueuePair::FailToSend() {
 }
 
 CompletionFate QueuePair::FateOf(WorkQueue queue) {
-  return hca_.FateOf(context_.number, queue);
+  return hca_.FateOf(*this, queue);
 }
 
 void QueuePair::EnterSendQueueError() {
@@ -282,7 +279,7 @@ void QueuePair::FlushReceives() {
 }
 
 std::optional<verbs::ReceiveRequest> QueuePair::TakeReceive() {
-  if (hca_.IsNotReady(context_.number)) return std::nullopt;
+  if (hca_.IsNotReady(*this)) return std::nullopt;
   verbs::Srq* const srq = context_.init.srq;
   return srq == nullptr ? receives_.Take()
                         : static_cast<verbs::SharedReceiveQueue*>(srq)->Take();

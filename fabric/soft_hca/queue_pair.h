@@ -57,6 +57,8 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   const std::shared_ptr<QueuePairHistory>& history() const { return history_; }
 
   verbs::QpType type() const { return context_.init.type; }
+  // Returns whose it is, see verbs::Memory::process().
+  uint64_t process() const { return history_->process(); }
   verbs::QpState state() const { return context_.state; }
   // Returns the number of its port; 0: none yet.
   int port() const { return context_.attributes.port_num; }

@@ -177,7 +177,7 @@ _ibemu() {
         ;;
       fault,1)
         [[ ${arguments[0]} != add ]] ||
-          COMPREPLY=($(compgen -W "link node qp host" -- "$cur"))
+          COMPREPLY=($(compgen -W "link node qp host process" -- "$cur"))
         ;;
       fault,2)
         case ${arguments[*]:0:2} in
@@ -186,6 +186,7 @@ _ibemu() {
             _ibemu_offer / < <(_ibemu_nodes)
             ;;
           "add node" | "add host") _ibemu_offer < <(_ibemu_nodes) ;;
+          "add process") COMPREPLY=($(compgen -W "$(ps -eo pid=)" -- "$cur")) ;;
         esac
         ;;
       qp,1)

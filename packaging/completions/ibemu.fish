@@ -114,11 +114,12 @@ $c -n '__ibemu_uses counter; and __ibemu_has 1' -x -a clear
 $c -n '__ibemu_uses fault' -l name -x
 $c -n '__ibemu_uses fault; and __ibemu_has 0' -x -a 'add ls rm reset'
 $c -n '__ibemu_uses fault; and __ibemu_has 1' -x -a link
-$c -n '__ibemu_uses fault; and __ibemu_has 1' -x -a '(string split " " "node qp host")'
+$c -n '__ibemu_uses fault; and __ibemu_has 1' -x -a '(string split " " "node qp host process")'
 $c -n '__ibemu_uses fault; and __ibemu_has 2; and contains link (__ibemu_arguments)' -x -a '(__ibemu_nodes)/'
 $c -n '__ibemu_uses fault; and __ibemu_has 2; and contains qp (__ibemu_arguments)' -x -a '(__ibemu_nodes)/'
 $c -n '__ibemu_uses fault; and __ibemu_has 2; and contains host (__ibemu_arguments)' -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses fault; and __ibemu_has 2; and contains node (__ibemu_arguments)' -x -a '(__ibemu_nodes)'
+$c -n '__ibemu_uses fault; and __ibemu_has 2; and contains process (__ibemu_arguments)' -x -a '(__fish_complete_pids)'
 
 $c -n '__ibemu_uses qp; and __ibemu_has 0' -x -a 'ls show'
 $c -n '__ibemu_uses cq mr srq mcast; and __ibemu_has 0' -x -a ls

@@ -66,6 +66,8 @@ const char* Place(const ibemu::daemon::FaultRequest& fault) {
       return "qp host-1/2 ";
     case ibemu::daemon::FaultRequest::Place::kHost:
       return "host host-1 ";
+    case ibemu::daemon::FaultRequest::Place::kProcess:
+      return "process 7 ";
   }
   return "";
 }
@@ -88,7 +90,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ibemu::testing::VirtualTimers timers;
   ibemu::fabric::Fabric fabric(ibemu::testing::Chain(1), timers, {.seed = 1});
   ibemu::daemon::FabricEventLog events(timers, fabric, absl::ZeroDuration());
-  ibemu::daemon::FaultMethods faults(timers, fabric, events);
+  // The machine's own processes come and go.
+  ibemu::daemon::FaultMethods faults(
+      timers, fabric, events, [](uint64_t process) { return process < 5000; });
   MethodTable dispatcher = MakeDispatcher();
   faults.AddTo(dispatcher);
   ibemu::daemon::QueuePairMethods queue_pairs(fabric);

@@ -109,7 +109,7 @@ absl::Status Context::GetContext(CommandCall& call) {
                                            call.caller, queue));
   objects_.async = std::move(queue);
   provider_.AddListener(*this);
-  process_ = client_.MemoryOf(call.caller)->process();
+  objects_.process = client_.MemoryOf(call.caller)->process();
   auto response = Blank<ib_uverbs_get_context_resp>();
   response.async_fd = static_cast<uint32_t>(fd);
   response.num_comp_vectors = kCompletionVectors;

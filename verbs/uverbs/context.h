@@ -60,7 +60,7 @@ class Context final : private AsyncEventListener {
   const ContextObjects& objects() const { return objects_; }
   // Returns the process that did GET_CONTEXT, see Memory::process(); 0: none
   // has yet.
-  uint64_t process() const { return process_; }
+  uint64_t process() const override { return objects_.process; }
 
  private:
   void OnDeviceEvent(EventType type, int port) override;
@@ -75,7 +75,6 @@ class Context final : private AsyncEventListener {
   Provider& provider_;
   const AdapterIdentity identity_;
   ContextClient& client_;
-  uint64_t process_ = 0;
   ContextObjects objects_;
   CommandTable table_;
   MemoryCommands memory_;

@@ -14,6 +14,8 @@ namespace ibemu::verbs {
 // asynchronous events.
 struct ContextObjects {
   std::shared_ptr<EventQueue> async;  // null before GET_CONTEXT
+  // Who did GET_CONTEXT, see Memory::process(); 0: nobody has yet.
+  uint64_t process = 0;
 
   // An object comes after those that it uses, so that it is destroyed first.
   HandleTable<PdObject> pds;

@@ -72,9 +72,9 @@ absl::Status CqCommands::CreateCq(CommandCall& call) {
   auto on_arrival = [self = self_](uint32_t handle) {
     if (*self != nullptr) (*self)->OnArrival(handle);
   };
-  auto object =
-      std::make_unique<CqObject>(objects_.async, request.user_handle,
-                                 std::move(channel), std::move(on_arrival));
+  auto object = std::make_unique<CqObject>(objects_.async, request.user_handle,
+                                           objects_.process, std::move(channel),
+                                           std::move(on_arrival));
   IBEMU_ASSIGN_OR_RETURN(object->cq, provider_.CreateCq(request.cqe, *object));
   auto response = Blank<ib_uverbs_create_cq_resp>();
   response.cqe = object->cq->size();

@@ -116,7 +116,8 @@ void MemoryCommands::Register(uint32_t pd_handle, MrInit init,
                               absl::StatusOr<std::unique_ptr<Memory::Pin>> pin,
                               uint64_t address, CommandCall::Done done) {
   const absl::Duration delay =
-      pin.ok() ? provider_.TakeMrDelay() : absl::ZeroDuration();
+      pin.ok() ? provider_.TakeMrDelay(init.memory->process())
+               : absl::ZeroDuration();
   auto finish = [this, pd_handle, init = std::move(init), pin = std::move(pin),
                  address, done = std::move(done)]() mutable {
     Answer answer = AddMr(pd_handle, std::move(init), std::move(pin));

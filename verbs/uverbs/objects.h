@@ -83,10 +83,12 @@ class EventSource {
 };
 
 struct CqObject final : CqListener {
+  // `process`: whose it is, see Memory::process().
   CqObject(std::shared_ptr<EventQueue> async, uint64_t user_handle,
-           std::shared_ptr<EventQueue> own_channel,
+           uint64_t process, std::shared_ptr<EventQueue> own_channel,
            absl::AnyInvocable<void(uint32_t handle)> on_arrival)
       : events(std::move(async), user_handle),
+        owner(process),
         channel(std::move(own_channel)),
         arrival(std::move(on_arrival)) {}
   ~CqObject() {
@@ -96,6 +98,7 @@ struct CqObject final : CqListener {
 
   void OnEvent(EventType type) override { events.Push(type); }
   void OnArrival() override { arrival(handle); }
+  uint64_t process() const override { return owner; }
   // An event that the client has not read yet tells of later completions, too.
   // A client that asks again before it has read the event adds nothing to the
   // channel, as with the doorbells of mlx4 and mlx5.
@@ -107,6 +110,7 @@ struct CqObject final : CqListener {
   }
 
   EventSource events;
+  const uint64_t owner;                 // the process
   std::shared_ptr<EventQueue> channel;  // or null
   absl::AnyInvocable<void(uint32_t handle)> arrival;
   uint32_t handle = 0;  // of this object

@@ -2,12 +2,16 @@
 
 namespace ibemu::fabric {
 
-EventFate EventFaults::FateOf(topology::NodeId node, EventKind kind) {
-  for (Member& member : Of(node)) {
-    if (member.fault.kind != kind) continue;
-    if (member.acts.Count(member.fault.window)) return member.fault.fate;
-  }
-  return {};
+EventFate EventFaults::FateOf(std::initializer_list<FaultPlace> places,
+                              EventKind kind) {
+  EventFate fate;
+  Find(places, [&](Member& member) {
+    if (member.fault.kind != kind) return false;
+    if (!member.acts.Count(member.fault.window)) return false;
+    fate = member.fault.fate;
+    return true;
+  });
+  return fate;
 }
 
 }  // namespace ibemu::fabric

@@ -3,11 +3,12 @@
 #define IBEMU_FABRIC_SOFT_HCA_FAULTS_EVENT_FAULTS_H_
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "absl/time/time.h"
+#include "fabric/faults/fault_place.h"
 #include "fabric/soft_hca/faults/fault_table.h"
 #include "fabric/soft_hca/faults/fault_window.h"
-#include "topology/topology.h"
 
 namespace ibemu::fabric {
 
@@ -33,11 +34,11 @@ struct EventFault {
 };
 
 // The faults of events of all software adapters.  Of several that concern an
-// event, the one that was added first acts, and the others do not count it.
+// event, the first acts, and the others do not count it.
 class EventFaults : public FaultTable<EventFault> {
  public:
-  // Returns what becomes of the next event of this kind.
-  EventFate FateOf(topology::NodeId node, EventKind kind);
+  // Returns what becomes of the next event of this kind at these places.
+  EventFate FateOf(std::initializer_list<FaultPlace> places, EventKind kind);
 };
 
 }  // namespace ibemu::fabric

@@ -1,26 +1,26 @@
-// FaultTable: the faults of one kind, by adapter.
+// FaultTable: the faults of one kind, by adapter or process.
 #ifndef IBEMU_FABRIC_SOFT_HCA_FAULTS_FAULT_TABLE_H_
 #define IBEMU_FABRIC_SOFT_HCA_FAULTS_FAULT_TABLE_H_
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
+#include <initializer_list>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "fabric/faults/fault_place.h"
 #include "fabric/soft_hca/faults/fault_window.h"
-#include "topology/topology.h"
 
 namespace ibemu::fabric {
 
-// The key of one fault of an adapter, in its table.
+// The key of one fault of an adapter or a process, in its table.
 struct AdapterFaultId {
-  topology::NodeId node;
+  FaultPlace place;
   uint32_t number;
 };
 
-// A FaultTable holds faults by the node whose adapter they are of, each with
-// what it has done so far.
+// A FaultTable holds faults by the place that they are of, each with what it
+// has done so far.
 template <class Fault>
 class FaultTable {
  public:
@@ -34,34 +34,42 @@ class FaultTable {
   FaultTable(const FaultTable&) = delete;
   FaultTable& operator=(const FaultTable&) = delete;
 
-  AdapterFaultId Add(topology::NodeId node, const Fault& fault) {
-    nodes_[node].push_back({.number = ++last_, .fault = fault, .acts = {}});
-    return {.node = node, .number = last_};
+  AdapterFaultId Add(FaultPlace place, const Fault& fault) {
+    places_[place].push_back({.number = ++last_, .fault = fault, .acts = {}});
+    return {.place = place, .number = last_};
   }
 
   // REQUIRES of both: the fault was added and not removed.
   void Remove(AdapterFaultId fault) {
-    const auto node = nodes_.find(fault.node);
-    std::erase_if(node->second, [&](const Member& member) {
+    const auto place = places_.find(fault.place);
+    std::erase_if(place->second, [&](const Member& member) {
       return member.number == fault.number;
     });
-    if (node->second.empty()) nodes_.erase(node);
+    if (place->second.empty()) places_.erase(place);
   }
   const FaultActs& ActsOf(AdapterFaultId fault) const {
-    return std::ranges::find(nodes_.find(fault.node)->second, fault.number,
+    return std::ranges::find(places_.find(fault.place)->second, fault.number,
                              &Member::number)
         ->acts;
   }
 
-  bool empty() const { return nodes_.empty(); }
-  // Returns the faults of an adapter, in the order in which they were added.
-  std::span<Member> Of(topology::NodeId node) {
-    const auto found = nodes_.find(node);
-    return found == nodes_.end() ? std::span<Member>() : found->second;
+  bool empty() const { return places_.empty(); }
+
+  // Calls `look` with each fault of these places, one place after the other, in
+  // the order in which the faults were added, until it returns true.
+  template <class Look>
+  void Find(std::initializer_list<FaultPlace> places, Look look) {
+    for (const FaultPlace& place : places) {
+      const auto found = places_.find(place);
+      if (found == places_.end()) continue;
+      for (Member& member : found->second) {
+        if (look(member)) return;
+      }
+    }
   }
 
  private:
-  absl::flat_hash_map<topology::NodeId, std::vector<Member>> nodes_;
+  absl::flat_hash_map<FaultPlace, std::vector<Member>> places_;
   uint32_t last_ = 0;
 };
 

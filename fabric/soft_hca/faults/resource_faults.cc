@@ -9,24 +9,32 @@ bool IsDelay(const ResourceFault& fault) {
 
 }  // namespace
 
-absl::Status ResourceFaults::Check(topology::NodeId node, ResourceCall call) {
+absl::Status ResourceFaults::Check(topology::NodeId node, uint64_t process,
+                                   ResourceCall call) {
   absl::Status status;
-  for (Member& member : Of(node)) {
-    if (member.fault.call != call || IsDelay(member.fault)) continue;
-    if (member.acts.Count(member.fault.window)) {
-      status.Update(absl::Status(member.fault.error, "a fault was asked for"));
-    }
-  }
+  Find({FaultPlace::OfNode(node), FaultPlace::OfProcess(process)},
+       [&](Member& member) {
+         if (member.fault.call != call || IsDelay(member.fault)) return false;
+         if (member.acts.Count(member.fault.window)) {
+           status.Update(
+               absl::Status(member.fault.error, "a fault was asked for"));
+         }
+         return false;
+       });
   return status;
 }
 
-absl::Duration ResourceFaults::DelayOf(topology::NodeId node,
+absl::Duration ResourceFaults::DelayOf(topology::NodeId node, uint64_t process,
                                        ResourceCall call) {
   absl::Duration delay;
-  for (Member& member : Of(node)) {
-    if (member.fault.call != call || !IsDelay(member.fault)) continue;
-    if (member.acts.Count(member.fault.window)) delay += member.fault.delay;
-  }
+  Find({FaultPlace::OfNode(node), FaultPlace::OfProcess(process)},
+       [&](Member& member) {
+         if (member.fault.call != call || !IsDelay(member.fault)) return false;
+         if (member.acts.Count(member.fault.window)) {
+           delay += member.fault.delay;
+         }
+         return false;
+       });
   return delay;
 }
 

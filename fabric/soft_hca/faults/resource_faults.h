@@ -36,12 +36,14 @@ struct ResourceFault {
 // The calls that fail or take long, of all software adapters.
 class ResourceFaults : public FaultTable<ResourceFault> {
  public:
-  // Returns the error with which this call fails, or OK.  Each fault that
-  // concerns the call counts it.
-  absl::Status Check(topology::NodeId node, ResourceCall call);
+  // Returns the error with which this call of a process fails, or OK.  Each
+  // fault that concerns the call counts it.
+  absl::Status Check(topology::NodeId node, uint64_t process,
+                     ResourceCall call);
   // Returns how long this call takes: the delays of all faults that concern it,
   // each of which counts it.
-  absl::Duration DelayOf(topology::NodeId node, ResourceCall call);
+  absl::Duration DelayOf(topology::NodeId node, uint64_t process,
+                         ResourceCall call);
 };
 
 }  // namespace ibemu::fabric

@@ -2,34 +2,48 @@
 
 namespace ibemu::fabric {
 
-AdapterFaultId WorkRequestFaults::Add(topology::NodeId node,
+AdapterFaultId WorkRequestFaults::Add(FaultPlace place,
                                       std::optional<uint32_t> qpn,
                                       const WorkRequestFault& fault) {
   return table_.Add(
-      node, {.what = fault, .qpn = qpn, .end = timers_.Now() + fault.span});
+      place, {.what = fault, .qpn = qpn, .end = timers_.Now() + fault.span});
 }
 
-bool WorkRequestFaults::IsNotReady(topology::NodeId node, uint32_t qpn) {
-  for (auto& [number, fault, acts] : table_.Of(node)) {
-    if (!fault.what.not_ready || fault.qpn.value_or(qpn) != qpn ||
-        timers_.Now() >= fault.end) {
-      continue;
-    }
-    if (acts.Count(fault.what.window)) return true;
-  }
-  return false;
+bool WorkRequestFaults::IsNotReady(topology::NodeId node, uint64_t process,
+                                   uint32_t qpn) {
+  bool not_ready = false;
+  table_.Find({FaultPlace::OfNode(node), FaultPlace::OfProcess(process)},
+              [&](FaultTable<Placed>::Member& member) {
+                const Placed& fault = member.fault;
+                if (!fault.what.not_ready || fault.qpn.value_or(qpn) != qpn ||
+                    timers_.Now() >= fault.end) {
+                  return false;
+                }
+                not_ready = member.acts.Count(fault.what.window);
+                return not_ready;
+              });
+  return not_ready;
 }
 
-CompletionFate WorkRequestFaults::FateOf(topology::NodeId node, uint32_t qpn,
+CompletionFate WorkRequestFaults::FateOf(topology::NodeId node,
+                                         uint64_t process, uint32_t qpn,
                                          WorkQueue queue) {
-  for (auto& [number, fault, acts] : table_.Of(node)) {
-    const WorkRequestFault& what = fault.what;
-    const bool concerns =
-        queue == WorkQueue::kSend ? what.of_sends : what.of_receives;
-    if (what.not_ready || !concerns || fault.qpn.value_or(qpn) != qpn) continue;
-    if (acts.Count(what.window)) return what.completion;
-  }
-  return {};
+  CompletionFate fate;
+  table_.Find(
+      {FaultPlace::OfNode(node), FaultPlace::OfProcess(process)},
+      [&](FaultTable<Placed>::Member& member) {
+        const Placed& fault = member.fault;
+        const WorkRequestFault& what = fault.what;
+        const bool concerns =
+            queue == WorkQueue::kSend ? what.of_sends : what.of_receives;
+        if (what.not_ready || !concerns || fault.qpn.value_or(qpn) != qpn ||
+            !member.acts.Count(what.window)) {
+          return false;
+        }
+        fate = what.completion;
+        return true;
+      });
+  return fate;
 }
 
 }  // namespace ibemu::fabric

@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "base/timers.h"
+#include "fabric/faults/fault_place.h"
 #include "fabric/soft_hca/faults/completion_fate.h"
 #include "fabric/soft_hca/faults/fault_table.h"
 #include "fabric/soft_hca/faults/fault_window.h"
@@ -29,14 +30,14 @@ struct WorkRequestFault {
 };
 
 // The faults of work requests of all software adapters.  Of several that
-// concern a completion, the one that was added first acts, and the others do
-// not count it.
+// concern a completion, the first acts, an adapter's before a process's, and
+// the others do not count it.
 class WorkRequestFaults {
  public:
   explicit WorkRequestFaults(const Timers& timers) : timers_(timers) {}
 
-  // Adds a fault to all queue pairs of the node, or to `qpn`.
-  AdapterFaultId Add(topology::NodeId node, std::optional<uint32_t> qpn,
+  // Adds a fault to all queue pairs of the place, or to `qpn`.
+  AdapterFaultId Add(FaultPlace place, std::optional<uint32_t> qpn,
                      const WorkRequestFault& fault);
   // See FaultTable.
   void Remove(AdapterFaultId fault) { table_.Remove(fault); }
@@ -45,10 +46,12 @@ class WorkRequestFaults {
   }
   bool empty() const { return table_.empty(); }
 
-  // Returns true if a message finds no receive request at this queue pair.
-  bool IsNotReady(topology::NodeId node, uint32_t qpn);
+  // Returns true if a message finds no receive request at this queue pair of a
+  // process.
+  bool IsNotReady(topology::NodeId node, uint64_t process, uint32_t qpn);
   // Returns what becomes of the next completion of a queue.
-  CompletionFate FateOf(topology::NodeId node, uint32_t qpn, WorkQueue queue);
+  CompletionFate FateOf(topology::NodeId node, uint64_t process, uint32_t qpn,
+                        WorkQueue queue);
 
  private:
   // A fault, whose queue pair it is of, and its end.

@@ -27,13 +27,16 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 struct Listener : verbs::AsyncEventListener {
-  explicit Listener(bool is_program = true) : of_program(is_program) {}
+  explicit Listener(bool is_program = true, uint64_t whose = 1)
+      : of_program(is_program), owner(whose) {}
   void OnDeviceEvent(verbs::EventType type, int port) override {
     heard.emplace_back(type, port);
   }
   bool IsOfProgram() const override { return of_program; }
+  uint64_t process() const override { return owner; }
 
   const bool of_program;
+  const uint64_t owner;
   std::vector<std::pair<verbs::EventType, int>> heard;
 };
 
@@ -55,6 +58,9 @@ class AdapterFaultTest : public ::testing::Test, protected MethodCaller {
   static std::string At(int host, const VerbsEnd& end) {
     return absl::StrFormat("qp host-%d/0x%x ", host, end.qp->number());
   }
+  static std::string Process(const VerbsEnd& end) {
+    return absl::StrFormat("process %d ", end.memory->process());
+  }
   static json Words(const std::string& line) {
     return {{"words", std::vector<std::string>(absl::StrSplit(line, ' '))}};
   }
@@ -65,9 +71,12 @@ class AdapterFaultTest : public ::testing::Test, protected MethodCaller {
     lab_.timers.RunFor(absl::Seconds(1));
   }
 
+  static constexpr uint64_t kGone = 4711;
+
   Lab lab_{Chain(1), Lab::kStatically};
   FabricEventLog events_{lab_.timers, lab_.fabric, absl::ZeroDuration()};
-  FaultMethods faults_{lab_.timers, lab_.fabric, events_};
+  FaultMethods faults_{lab_.timers, lab_.fabric, events_,
+                       [](uint64_t process) { return process != kGone; }};
   QueuePairMethods queue_pairs_{lab_.fabric};
   std::unique_ptr<VerbsEnd> a_, b_;
 };
@@ -116,9 +125,9 @@ TEST_F(AdapterFaultTest, ACallFailsAsOftenAsAsked) {
 TEST_F(AdapterFaultTest, ARegistrationTakesAsLongAsAsked) {
   Add("host host-1 reg-mr delay 20ms nth 2");
   Add("host host-1 reg-mr delay 5ms");
-  EXPECT_EQ(lab_.Provider(1).TakeMrDelay(), absl::Milliseconds(5));
-  EXPECT_EQ(lab_.Provider(1).TakeMrDelay(), absl::Milliseconds(25));
-  EXPECT_EQ(lab_.Provider(2).TakeMrDelay(), absl::ZeroDuration());
+  EXPECT_EQ(lab_.Provider(1).TakeMrDelay(1), absl::Milliseconds(5));
+  EXPECT_EQ(lab_.Provider(1).TakeMrDelay(1), absl::Milliseconds(25));
+  EXPECT_EQ(lab_.Provider(2).TakeMrDelay(1), absl::ZeroDuration());
   EXPECT_EQ(List()[0]["acts"], (json{{"seen", 2}, {"acted", 1}}));
   EXPECT_EQ(List()[0]["what"], "reg-mr nth 2 delay 20ms");
   Connect(verbs::QpType::kRc);  // which registers memory: none fails
@@ -186,6 +195,117 @@ TEST_F(AdapterFaultTest, EventsOfPortsAreLostAsWell) {
   EXPECT_THAT(listener.heard,
               ElementsAre(Pair(verbs::EventType::kClientReregister, 1)));
   lab_.Provider(1).RemoveListener(listener);
+}
+
+TEST_F(AdapterFaultTest, AFaultOfAProcessConcernsNoOther) {
+  Connect(verbs::QpType::kRc);
+  Add(Process(*b_) + "loss dir tx");
+  Add(Process(*b_) + "completion remote-access-error dir tx");
+  VerbsEnd c(lab_.timers, lab_.Provider(1), {}),
+      d(lab_.timers, lab_.Provider(2), {});
+  VerbsEnd::Join(c, d);
+  Send();
+  EXPECT_THAT(a_->PollEnds(),
+              ElementsAre(Pair(7, verbs::wc_status::kRetriesExceeded)))
+      << "no answer of b left";
+  ASSERT_TRUE(c.Receive(0, 10).ok() && d.Send(0, 10, 1).ok());
+  lab_.timers.RunFor(absl::Seconds(1));
+  EXPECT_THAT(d.PollEnds(), ElementsAre(Pair(1, 0)));
+  const json listed = List();
+  EXPECT_EQ(listed[0]["pid"], b_->memory->process());
+  EXPECT_EQ(listed[0]["node"], nullptr);
+  EXPECT_EQ(listed[0]["guid"], nullptr);
+  EXPECT_EQ(listed[0]["dir"], "tx");
+  EXPECT_EQ(listed[0]["tx"]["packets"], listed[0]["tx"]["lost"]);
+  EXPECT_EQ(listed[1]["acts"]["acted"], 0);
+}
+
+TEST_F(AdapterFaultTest, AFaultOfAProcessIsOnAllOfItsAdapters) {
+  auto memory =
+      std::make_shared<testing::FakeMemory>(lab_.timers, VerbsEnd::kSize);
+  VerbsEnd::Options options;
+  options.memory = memory;
+  VerbsEnd a(lab_.timers, lab_.Provider(1), options),
+      b(lab_.timers, lab_.Provider(2), options);
+  VerbsEnd::Join(a, b);
+  Add(Process(a) + "loss nth 1 dir rx opcode any");
+  // The fault has one count for both: only the first packet is lost.
+  ASSERT_TRUE(b.Receive(4096, 10, 1).ok() && a.Send(0, 10, 1).ok());
+  lab_.timers.RunFor(absl::Seconds(1));
+  EXPECT_THAT(a.PollEnds(), ElementsAre(Pair(1, 0)));
+  EXPECT_EQ(List()[0]["rx"]["packets"], 3);
+  Add(Process(a) + "error");
+  EXPECT_EQ(a.State(), verbs::QpState::kError);
+  EXPECT_EQ(b.State(), verbs::QpState::kError);
+  EXPECT_EQ(Error("fault.add", Words(Process(a) + "error")),
+            absl::StrFormat(
+                "process %d has no queue pair that could enter that state",
+                memory->process()));
+}
+
+TEST_F(AdapterFaultTest, FaultsOfAHostAndOfAProcessBothTakeThePacketsOfItsOwn) {
+  Connect(verbs::QpType::kRc);
+  Add("qp host-1/* delay 10ms dir tx opcode send");
+  Add(Process(*a_) + "delay 5ms dir tx opcode send");
+  ASSERT_TRUE(b_->Receive(4096, 10, 1).ok() && a_->Send(0, 10, 1).ok());
+  // It is sent again after 4 ms, and each time comes 15 ms later.
+  lab_.timers.RunFor(absl::Milliseconds(14));
+  EXPECT_THAT(b_->PollEnds(), IsEmpty());
+  lab_.timers.RunFor(absl::Milliseconds(2));
+  EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(1, 0)));
+}
+
+TEST_F(AdapterFaultTest, CallsOfAProcessFailForItAlone) {
+  Connect(verbs::QpType::kRc);
+  const uint64_t process = a_->memory->process();
+  Add(Process(*a_) + "alloc-pd errno EINVAL");
+  Add(Process(*a_) + "create-cq errno ENOMEM");
+  Add(Process(*a_) + "reg-mr delay 5ms");
+  verbs::Provider& provider = lab_.Provider(1);
+  EXPECT_TRUE(absl::IsInvalidArgument(provider.CreatePd(process).status()));
+  EXPECT_TRUE(provider.CreatePd(process + 1000).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(provider.CreateCq(1, *a_).status()));
+  EXPECT_TRUE(provider.CreateCq(1, *b_).ok());
+  EXPECT_EQ(provider.TakeMrDelay(process), absl::Milliseconds(5));
+  EXPECT_EQ(provider.TakeMrDelay(process + 1000), absl::ZeroDuration());
+}
+
+TEST_F(AdapterFaultTest, EventsOfAProcessAreLostForItAlone) {
+  Connect(verbs::QpType::kRc);
+  Listener mine(true, a_->memory->process()), other(true, kGone);
+  lab_.Provider(1).AddListener(mine);
+  lab_.Provider(1).AddListener(other);
+  Add(Process(*a_) + "async-event loss");
+  Add(Process(*b_) + "completion-event loss nth 1");
+  Add("host host-1 event sm-change");
+  EXPECT_THAT(mine.heard, IsEmpty());
+  EXPECT_THAT(other.heard, ElementsAre(Pair(verbs::EventType::kSmChange, 1)));
+  a_->cq->RequestNotify(false);
+  b_->cq->RequestNotify(false);
+  Send();
+  EXPECT_EQ(a_->notices, 1);
+  EXPECT_EQ(b_->notices, 0);
+  Add(At(1, *a_) + "error");
+  EXPECT_THAT(a_->events, IsEmpty());
+  Add(At(2, *b_) + "error");
+  EXPECT_THAT(b_->events, ElementsAre(verbs::EventType::kQpFatal));
+  lab_.Provider(1).RemoveListener(mine);
+  lab_.Provider(1).RemoveListener(other);
+}
+
+TEST_F(AdapterFaultTest, AReceiverIsNotReadyWhoseProcessIsNot) {
+  Connect(verbs::QpType::kRc);
+  Add(Process(*b_) + "rnr nth 1");
+  Send();
+  EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7, 0)));
+  EXPECT_EQ(List()[0]["acts"], (json{{"seen", 2}, {"acted", 1}}));
+}
+
+TEST_F(AdapterFaultTest, AProcessThatIsNotThereHasNoFaults) {
+  const std::string process = absl::StrFormat("process %d loss", kGone);
+  EXPECT_EQ(Error("fault.add", Words(process)), "there is no process 4711");
+  EXPECT_FALSE(faults_.Check("a", {"process", "4711", "loss"}).ok());
+  EXPECT_TRUE(faults_.Check("a", {"process", "1", "loss"}).ok());
 }
 
 TEST_F(AdapterFaultTest, WhatIsDoneOnceIsNotKept) {

@@ -237,7 +237,7 @@ TEST_F(WhyMethodsTest, NamesTheReceiveRequestThatWasTooShort) {
 TEST_F(WhyMethodsTest, SaysThatAFaultHasMadeTheStatus) {
   Connect(verbs::QpType::kRc);
   lab_.fabric.adapter_faults().requests.Add(
-      lab_.Host(1), a_->qp->number(),
+      fabric::FaultPlace::OfNode(lab_.Host(1)), a_->qp->number(),
       {.completion = {.status = verbs::wc_status::kRemoteAccess}});
   ASSERT_TRUE(b_->Receive(0, 100).ok());
   SendInVain();

@@ -138,12 +138,13 @@ TEST(FaultWordsTest, EachMistakeIsOneSentence) {
 
 TEST(FaultWordsTest, APlaceIsALinkByOneOfItsPorts) {
   EXPECT_EQ(Parse("").status().message(),
-            "write where: link NODE/PORT, node NODE, qp NODE/QPN or host NODE");
+            "write where: link NODE/PORT, node NODE, qp NODE/QPN, host NODE or "
+            "process PID");
   EXPECT_EQ(Parse("link").status().message(),
             "\"link\" needs a port: write link NODE/PORT");
   EXPECT_EQ(Parse("port sw1/1 loss 1%").status().message(),
             "\"port\" is no place of a fault: write link NODE/PORT, node NODE, "
-            "qp NODE/QPN or host NODE");
+            "qp NODE/QPN, host NODE or process PID");
   EXPECT_EQ(Parse("link sw1 loss 1%").status().message(),
             "\"sw1\" names no port: write NODE/PORT, as in sw1/3");
 }

@@ -99,6 +99,23 @@ def test_the_second_registration_of_memory_fails_with_the_error_asked_for(lab):
     assert play(lab, "regions", 5)["errno"] == [0, 12, 22, 11, 0]
 
 
+def test_a_fault_of_a_process_spares_the_next_on_its_host(lab):
+    def fail(fault, operation, count):
+        script = f'ibemu fault add --fabric={lab.socket} process $$ {fault} >&2'
+        return json.loads(lab.account.run(
+            *lab.on("node-1", "node-2"), "sh", "-c", script + ' && exec "$@"',
+            "sh", *two_ends(operation, count)).stdout)
+
+    assert fail("reg-mr nth 2 errno EAGAIN", "regions", 3)["errno"] == [0, 11, 0]
+    assert play(lab, "regions", 3)["errno"] == [0, 0, 0]
+    told = fail("loss opcode read-response dir rx nth 3-", "read", 10)
+    assert told["a"][2:] == [[2, RETRIES, 0x81]]
+    assert statuses(play(lab, "read")["a"]) == [SUCCESS] * 10
+    calls, packets = faults(lab)
+    assert calls["acts"] == {"seen": 3, "acted": 1}
+    assert packets["rx"]["lost"] >= 1 and packets["node"] is None
+
+
 def test_a_registration_takes_as_long_as_one_says(lab):
     add(lab, "host node-1 reg-mr delay 300ms nth 2")
     told = play(lab, "regions", 3)

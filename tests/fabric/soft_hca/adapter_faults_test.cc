@@ -34,8 +34,8 @@ class AdapterFaultsTest : public VerbsPair {
                          LinkFaults faults) {
     faults.concerns.opcode = *ParseOpcodeFilter(opcode);
     const VerbsEnd& end = host == 1 ? *a_ : *b_;
-    return packets().Add(lab_.Host(host), direction, end.qp->number(), faults,
-                         {});
+    return packets().Add(FaultPlace::OfNode(lab_.Host(host)), direction,
+                         end.qp->number(), faults, {});
   }
   static LinkFaults LoseNth(uint64_t nth) {
     return {.loss = 1, .first = nth, .last = nth};
@@ -102,8 +102,8 @@ TEST_F(AdapterFaultsTest, OnlyTheLastPacketOfATrainIsLost) {
 
 TEST_F(AdapterFaultsTest, AnotherQueuePairIsNotConcerned) {
   Connect(QpType::kRc);
-  packets().Add(lab_.Host(1), Direction::kSent, a_->qp->number() + 1,
-                {.loss = 1}, {});
+  packets().Add(FaultPlace::OfNode(lab_.Host(1)), Direction::kSent,
+                a_->qp->number() + 1, {.loss = 1}, {});
   Send();
   Settle();
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7, wc_status::kSuccess)));
@@ -158,8 +158,9 @@ TEST_F(AdapterFaultsTest, TheSameSeedLosesTheSamePackets) {
         b(lab.timers, lab.Provider(2), {});
     VerbsEnd::Join(a, b);
     auto& packets = lab.fabric.adapter_faults().packets;
-    const auto fault = packets.Add(lab.Host(1), Direction::kSent, std::nullopt,
-                                   {.loss = 0.3}, {});
+    const auto fault =
+        packets.Add(FaultPlace::OfNode(lab.Host(1)), Direction::kSent,
+                    std::nullopt, {.loss = 0.3}, {});
     std::string fates;
     for (int i = 0; i < 50; ++i) {
       const uint64_t before = packets.CountsOf(fault).lost;
@@ -178,8 +179,8 @@ TEST_F(AdapterFaultsTest, TheSameSeedLosesTheSamePackets) {
 
 TEST_F(AdapterFaultsTest, AReceiverThatIsNeverReadyEndsTheRequest) {
   Connect(QpType::kRc);
-  const auto fault =
-      requests().Add(lab_.Host(2), b_->qp->number(), {.not_ready = true});
+  const auto fault = requests().Add(FaultPlace::OfNode(lab_.Host(2)),
+                                    b_->qp->number(), {.not_ready = true});
   Send();
   Settle();
   EXPECT_THAT(a_->PollEnds(),
@@ -190,7 +191,7 @@ TEST_F(AdapterFaultsTest, AReceiverThatIsNeverReadyEndsTheRequest) {
 
 TEST_F(AdapterFaultsTest, AReceiverIsReadyAgainAfterAWhile) {
   Connect(QpType::kRc);
-  requests().Add(lab_.Host(2), std::nullopt,
+  requests().Add(FaultPlace::OfNode(lab_.Host(2)), std::nullopt,
                  {.not_ready = true, .span = absl::Microseconds(700)});
   Send();
   Settle();
@@ -201,7 +202,7 @@ TEST_F(AdapterFaultsTest, AReceiverIsReadyAgainAfterAWhile) {
 TEST_F(AdapterFaultsTest, TheThirdCompletionFailsAndTheQueuePairWithIt) {
   Connect(QpType::kRc);
   requests().Add(
-      lab_.Host(1), a_->qp->number(),
+      FaultPlace::OfNode(lab_.Host(1)), a_->qp->number(),
       {.completion = {.status = wc_status::kRemoteAccess, .vendor_err = 0x8a},
        .of_receives = false,
        .window = {.first = 3, .last = 3}});
@@ -220,7 +221,7 @@ TEST_F(AdapterFaultsTest, TheThirdCompletionFailsAndTheQueuePairWithIt) {
 
 TEST_F(AdapterFaultsTest, AReceiveFailsAndItsQueuePairWithIt) {
   Connect(QpType::kRc);
-  requests().Add(lab_.Host(2), b_->qp->number(),
+  requests().Add(FaultPlace::OfNode(lab_.Host(2)), b_->qp->number(),
                  {.completion = {.status = wc_status::kLocalProtection},
                   .of_sends = false});
   Send();
@@ -233,7 +234,7 @@ TEST_F(AdapterFaultsTest, AReceiveFailsAndItsQueuePairWithIt) {
 TEST_F(AdapterFaultsTest, ACompletionNeverComesAndTheNextDoes) {
   Connect(QpType::kRc);
   requests().Add(
-      lab_.Host(1), std::nullopt,
+      FaultPlace::OfNode(lab_.Host(1)), std::nullopt,
       {.completion = {.lost = true}, .window = {.first = 1, .last = 1}});
   Send(1);
   Send(2);
@@ -245,7 +246,7 @@ TEST_F(AdapterFaultsTest, ACompletionNeverComesAndTheNextDoes) {
 TEST_F(AdapterFaultsTest, LateCompletionsKeepTheirOrder) {
   Connect(QpType::kRc);
   for (const int host : {1, 2}) {
-    requests().Add(lab_.Host(host), std::nullopt,
+    requests().Add(FaultPlace::OfNode(lab_.Host(host)), std::nullopt,
                    {.completion = {.delay = absl::Milliseconds(50)},
                     .window = {.first = 1, .last = 1}});
   }
@@ -263,7 +264,7 @@ TEST_F(AdapterFaultsTest, LateCompletionsKeepTheirOrder) {
 
 TEST_F(AdapterFaultsTest, AnErrorEndsTheWaitOfLateCompletions) {
   Connect(QpType::kRc);
-  requests().Add(lab_.Host(1), std::nullopt,
+  requests().Add(FaultPlace::OfNode(lab_.Host(1)), std::nullopt,
                  {.completion = {.delay = absl::Seconds(50)}});
   Send(1);
   Settle(absl::Milliseconds(1));
@@ -299,9 +300,10 @@ TEST_F(AdapterFaultsTest, AQueuePairThatFailsToSendStillReceives) {
 TEST_F(AdapterFaultsTest, OnlyOneCallFails) {
   auto& resources = lab_.fabric.adapter_faults().resources;
   const auto fault =
-      resources.Add(lab_.Host(1), {.call = ResourceCall::kAllocPd,
-                                   .error = absl::StatusCode::kDeadlineExceeded,
-                                   .window = {.first = 2, .last = 2}});
+      resources.Add(FaultPlace::OfNode(lab_.Host(1)),
+                    {.call = ResourceCall::kAllocPd,
+                     .error = absl::StatusCode::kDeadlineExceeded,
+                     .window = {.first = 2, .last = 2}});
   verbs::Provider& provider = lab_.Provider(1);
   EXPECT_TRUE(provider.CreatePd(1).ok());
   EXPECT_EQ(provider.CreatePd(1).status().code(),
