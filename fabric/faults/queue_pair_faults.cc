@@ -62,18 +62,18 @@ const FaultCounts& QueuePairFaults::CountsOf(QueuePairFaultId fault) const {
 void QueuePairFaults::Pass(PortId port, uint64_t process, Direction direction,
                            const Packet& packets, Passes passes) {
   const FaultPlace owner = FaultPlace::OfProcess(process);
-  auto shared = std::make_shared<Passes>(std::move(passes));
-  auto then = std::make_shared<Passes>(
+  const auto shared = std::make_shared<Passes>(std::move(passes));
+  const auto then = std::make_shared<Passes>(
       [this, owner, port, direction, shared](const Packet& packet) {
         PassAt(owner, port, direction, packet, shared);
       });
   PassAt(FaultPlace::OfNode(subnet_.port(port).node), port, direction, packets,
-         std::move(then));
+         then);
 }
 
 void QueuePairFaults::PassAt(FaultPlace place, PortId port, Direction direction,
                              const Packet& packets,
-                             std::shared_ptr<Passes> passes) {
+                             const std::shared_ptr<Passes>& passes) {
   const auto found = places_.find(place);
   if (found == places_.end()) return (*passes)(packets);
   Lane& lane = found->second[direction];

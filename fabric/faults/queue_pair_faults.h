@@ -89,7 +89,7 @@ class QueuePairFaults {
 
   // Does what Pass() does, by the faults of one place, if it has any now.
   void PassAt(FaultPlace place, PortId port, QueuePairDirection direction,
-              const Packet& packets, std::shared_ptr<Passes> passes);
+              const Packet& packets, const std::shared_ptr<Passes>& passes);
   FaultLane::Fate Decide(Lane& lane, QueuePairKey queue_pair,
                          const Packet& packet);
   void TellLost(PortId port, const Packet& packet, const FaultLane::Fate& fate);

@@ -3,7 +3,6 @@
 #define IBEMU_TESTS_CUSE_UVERBS_COMMAND_SLOTS_H_
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <optional>
 #include <vector>
@@ -27,7 +26,7 @@ class CommandSlots {
 
   void Ask(size_t slot, Bytes command, std::optional<Bytes> data = {}) {
     Slot& filled = memory->slots[slot];
-    std::memcpy(filled.command, command.data(), command.size());
+    std::ranges::copy(command, std::begin(filled.command));
     filled.command_length = static_cast<uint32_t>(command.size());
     filled.data_length = Slot::kNoData;
     if (data) {
