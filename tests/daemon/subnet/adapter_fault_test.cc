@@ -24,7 +24,6 @@ using testing::Chain, testing::Lab, testing::VerbsEnd;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
-using ::testing::SizeIs;
 
 struct Listener : verbs::AsyncEventListener {
   explicit Listener(bool is_program = true, uint64_t whose = 1)
@@ -177,7 +176,7 @@ TEST_F(AdapterFaultTest, ALateCompletionEventNeedsItsQueue) {
 }
 
 TEST_F(AdapterFaultTest, WhatTheHostItselfHearsIsNeitherLostNorCounted) {
-  Listener host(/*of_program=*/false);
+  Listener host(/*is_program=*/false);
   lab_.Provider(1).AddListener(host);
   Add("host host-1 async-event loss");
   Add("host host-1 event sm-change");

@@ -11,7 +11,6 @@
 namespace ibemu::fabric {
 namespace {
 
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
