@@ -134,9 +134,7 @@ absl::StatusOr<json> FaultMethods::Add(control::Parameters& parameters) {
   }
   Fault fault;
   IBEMU_ASSIGN_OR_RETURN(fault.request, ParseFault(words));
-  if (fault.request.place != Place::kProcess) {
-    IBEMU_ASSIGN_OR_RETURN(fault.node, fabric_.Find(fault.request.port.node));
-  }
+  IBEMU_ASSIGN_OR_RETURN(fault.node, FindPlace(fault.request));
   if (fault.request.act != FaultAct::kNone) return Act(name, fault);
   // A fault with a seed of its own behaves alike each time, whatever its name.
   const std::optional<uint64_t> own = fault.request.seed;
@@ -153,34 +151,27 @@ absl::Status FaultMethods::Check(const std::string& name,
                                  const std::vector<std::string>& words) const {
   IBEMU_RETURN_IF_ERROR(CheckName(name));
   IBEMU_ASSIGN_OR_RETURN(const FaultRequest request, ParseFault(words));
-  NodeId node{};
-  if (request.place != Place::kProcess) {
-    IBEMU_ASSIGN_OR_RETURN(node, fabric_.Find(request.port.node));
-  }
-  return CheckPlace(request, node);
+  return FindPlace(request).status();
 }
 
-absl::Status FaultMethods::CheckPlace(const FaultRequest& request,
-                                      NodeId node) const {
-  switch (request.place) {
-    case Place::kLink:
-      return fabric_.FindCable(node, request.port.port).status();
-    case Place::kNode:
-      return absl::OkStatus();
-    case Place::kQueuePair:
-    case Place::kHost:
-      return AdapterFault::CheckNode(fabric_, node, request);
-    case Place::kProcess:
-      break;
+absl::StatusOr<NodeId> FaultMethods::FindPlace(
+    const FaultRequest& request) const {
+  if (request.place == Place::kProcess) {
+    if (exists_(request.process)) return NodeId{};
+    return absl::NotFoundError(
+        absl::StrFormat("there is no process %d", request.process));
   }
-  if (exists_(request.process)) return absl::OkStatus();
-  return absl::NotFoundError(
-      absl::StrFormat("there is no process %d", request.process));
+  IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(request.port.node));
+  if (IsOfAdapter(request)) {
+    IBEMU_RETURN_IF_ERROR(AdapterFault::CheckNode(fabric_, node, request));
+  } else if (request.place == Place::kLink) {
+    IBEMU_RETURN_IF_ERROR(fabric_.FindCable(node, request.port.port).status());
+  }
+  return node;
 }
 
 absl::StatusOr<json> FaultMethods::Act(const std::string& name,
                                        const Fault& fault) {
-  IBEMU_RETURN_IF_ERROR(CheckPlace(fault.request, fault.node));
   IBEMU_RETURN_IF_ERROR(
       AdapterFault::CheckQueuePair(fabric_, fault.node, fault.request));
   IBEMU_RETURN_IF_ERROR(AdapterFault::Act(fabric_, fault.node, fault.request));
@@ -191,7 +182,6 @@ absl::StatusOr<json> FaultMethods::Act(const std::string& name,
 absl::Status FaultMethods::Install(Fault& fault,
                                    const fabric::FaultChance& chance) {
   const FaultRequest& request = fault.request;
-  IBEMU_RETURN_IF_ERROR(CheckPlace(request, fault.node));
   if (IsOfAdapter(request)) {
     IBEMU_RETURN_IF_ERROR(
         AdapterFault::CheckQueuePair(fabric_, fault.node, request));

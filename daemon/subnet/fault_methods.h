@@ -72,9 +72,11 @@ class FaultMethods {
 
   absl::StatusOr<nlohmann::json> Act(const std::string& name,
                                      const Fault& fault);
-  // Returns OK if what the fault is of is there.
-  absl::Status CheckPlace(const FaultRequest& request,
-                          topology::NodeId node) const;
+  // Returns the node that the fault is of, none in particular if it is of a
+  // process.
+  //
+  // Errors: NotFound, FailedPrecondition: what it is of is not there.
+  absl::StatusOr<topology::NodeId> FindPlace(const FaultRequest& request) const;
   absl::Status Install(Fault& fault, const fabric::FaultChance& chance);
   absl::Status InstallOnLink(Fault& fault, const fabric::FaultChance& chance);
   std::unique_ptr<fabric::LinkFlap> Flap(const Fault& fault,

@@ -18,7 +18,9 @@ from signal import SIGKILL, SIGTERM
 
 DEADLINE = 300  # seconds; generous: CI machines are slow and shared
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OF_SANITIZERS = ["ASAN_OPTIONS"]
+# What `tools/dev deep sanitized` has to say to the programs that it watches.
+FOR_SANITIZERS = {name: text for name, text in os.environ.items()
+                  if name == "ASAN_OPTIONS"}
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -42,8 +44,7 @@ class Account:
             # Where opensm keeps its files: /var belongs to root.
             "OSM_CACHE_DIR": str(self.home),
             "OSM_TMP_DIR": str(self.home),
-            **{name: os.environ[name] for name in OF_SANITIZERS
-               if name in os.environ},
+            **FOR_SANITIZERS,
         }
 
     def popen(self, arguments, **options):

@@ -3,28 +3,22 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/daemon/words/fault_line.h"
 
 namespace ibemu::daemon {
 namespace {
 
 using ::testing::Pair;
 
-absl::StatusOr<FaultRequest> Parse(const std::string& line) {
-  const std::vector<std::string> words =
-      absl::StrSplit(line, ' ', absl::SkipEmpty());
-  return ParseFault(words);
-}
-
 // Of a link that exists.
 std::string Error(const std::string& what) {
-  return std::string(Parse("link sw1/3 " + what).status().message());
+  return std::string(ParseFaultLine("link sw1/3 " + what).status().message());
 }
 
 TEST(FaultWordsTest, EveryWordIsUnderstoodInAnyOrder) {
-  const auto fault = Parse(
+  const auto fault = ParseFaultLine(
       "link sw1/3 seed 18446744073709551615 delay 10us 2.5us corrupt 0.1% "
       "dir tx reorder 100% duplicate 0% loss 5%");
   ASSERT_TRUE(fault.ok()) << fault.status();
@@ -41,14 +35,14 @@ TEST(FaultWordsTest, EveryWordIsUnderstoodInAnyOrder) {
 }
 
 TEST(FaultWordsTest, BothDirectionsAndNoSeedUnlessGiven) {
-  const auto fault = Parse("link sw1/3 loss 1%");
+  const auto fault = ParseFaultLine("link sw1/3 loss 1%");
   ASSERT_TRUE(fault.ok()) << fault.status();
   EXPECT_EQ(fault->direction, FaultDirection::kBoth);
   EXPECT_EQ(fault->seed, std::nullopt);
 }
 
 TEST(FaultWordsTest, ADelayHasJitterOnlyIfATimeFollows) {
-  const auto fault = Parse("link sw1/3 delay 2ms dir rx");
+  const auto fault = ParseFaultLine("link sw1/3 delay 2ms dir rx");
   ASSERT_TRUE(fault.ok()) << fault.status();
   EXPECT_EQ(fault->faults.delay, absl::Milliseconds(2));
   EXPECT_EQ(fault->faults.jitter, absl::ZeroDuration());
@@ -61,7 +55,7 @@ TEST(FaultWordsTest, AFaultWhoseTextIsReadAgainIsTheSame) {
         "duplicate 100% reorder 12.5% delay 1.5ms", "delay 1m 1us", "ber 1e-12",
         "loss 5% ber 0.01 attr Notice", "flap 2s 100ms",
         "delay 1ms flap 2s 100ms 50ms attr verbs"}) {
-    const auto fault = Parse(absl::StrCat("link sw1/3 ", text));
+    const auto fault = ParseFaultLine(absl::StrCat("link sw1/3 ", text));
     ASSERT_TRUE(fault.ok()) << fault.status();
     EXPECT_EQ(FaultText(*fault), text);
   }
@@ -137,21 +131,21 @@ TEST(FaultWordsTest, EachMistakeIsOneSentence) {
 }
 
 TEST(FaultWordsTest, APlaceIsALinkByOneOfItsPorts) {
-  EXPECT_EQ(Parse("").status().message(),
+  EXPECT_EQ(ParseFaultLine("").status().message(),
             "write where: link NODE/PORT, node NODE, qp NODE/QPN, host NODE or "
             "process PID");
-  EXPECT_EQ(Parse("link").status().message(),
+  EXPECT_EQ(ParseFaultLine("link").status().message(),
             "\"link\" needs a port: write link NODE/PORT");
-  EXPECT_EQ(Parse("port sw1/1 loss 1%").status().message(),
+  EXPECT_EQ(ParseFaultLine("port sw1/1 loss 1%").status().message(),
             "\"port\" is no place of a fault: write link NODE/PORT, node NODE, "
             "qp NODE/QPN, host NODE or process PID");
-  EXPECT_EQ(Parse("link sw1 loss 1%").status().message(),
+  EXPECT_EQ(ParseFaultLine("link sw1 loss 1%").status().message(),
             "\"sw1\" names no port: write NODE/PORT, as in sw1/3");
 }
 
 TEST(FaultWordsTest, ANodeIsSlowOrSilent) {
   const auto fault =
-      Parse("node sw1 slow 50ms 5ms loss 1% attr PortInfo seed 3");
+      ParseFaultLine("node sw1 slow 50ms 5ms loss 1% attr PortInfo seed 3");
   ASSERT_TRUE(fault.ok()) << fault.status();
   EXPECT_EQ(fault->place, FaultRequest::Place::kNode);
   EXPECT_EQ(fault->port.node, "sw1");
@@ -179,7 +173,7 @@ TEST(FaultWordsTest, ANodeHasNoneOfALinksOtherFaults) {
        "attr verbs: a node's agents answer MADs alone"},
   };
   for (const auto& [line, sentence] : mistakes) {
-    EXPECT_EQ(Parse(line).status().message(), sentence) << line;
+    EXPECT_EQ(ParseFaultLine(line).status().message(), sentence) << line;
   }
 }
 

@@ -4,22 +4,15 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "tests/daemon/words/fault_line.h"
 
 namespace ibemu::daemon {
 namespace {
 
-absl::StatusOr<FaultRequest> ParseHost(const std::string& line) {
-  const std::vector<std::string> words =
-      absl::StrSplit(line, ' ', absl::SkipEmpty());
-  return ParseFault(words);
-}
-
 TEST(HostFaultWordsTest, ACallFails) {
-  const auto fault = ParseHost("host node-3 reg-mr nth 2 errno EAGAIN");
+  const auto fault = ParseFaultLine("host node-3 reg-mr nth 2 errno EAGAIN");
   ASSERT_TRUE(fault.ok()) << fault.status();
   EXPECT_EQ(fault->place, FaultRequest::Place::kHost);
   EXPECT_EQ(fault->port.node, "node-3");
@@ -30,13 +23,13 @@ TEST(HostFaultWordsTest, ACallFails) {
 }
 
 TEST(HostFaultWordsTest, AnEventHasAPortUnlessItIsOfTheDevice) {
-  const auto fault = ParseHost("host node-3 event sm-change port 2");
+  const auto fault = ParseFaultLine("host node-3 event sm-change port 2");
   ASSERT_TRUE(fault.ok()) << fault.status();
   EXPECT_EQ(fault->act, FaultAct::kEvent);
   EXPECT_EQ(fault->event, verbs::EventType::kSmChange);
   EXPECT_EQ(fault->event_port, 2);
-  EXPECT_EQ(ParseHost("host a event lid-change")->event_port, 1);
-  EXPECT_EQ(ParseHost("host a event device-fatal")->event_port, 0);
+  EXPECT_EQ(ParseFaultLine("host a event lid-change")->event_port, 1);
+  EXPECT_EQ(ParseFaultLine("host a event device-fatal")->event_port, 0);
 }
 
 TEST(HostFaultWordsTest, AFaultWhoseTextIsReadAgainIsTheSame) {
@@ -45,7 +38,7 @@ TEST(HostFaultWordsTest, AFaultWhoseTextIsReadAgainIsTheSame) {
         "alloc-pd nth 3 errno EAGAIN", "event port-error port 1",
         "event device-fatal", "reg-mr nth 2 delay 20ms",
         "completion-event loss nth 3-", "async-event delay 1.5ms nth 1"}) {
-    const auto fault = ParseHost(absl::StrCat("host a ", text));
+    const auto fault = ParseFaultLine(absl::StrCat("host a ", text));
     ASSERT_TRUE(fault.ok()) << fault.status();
     EXPECT_EQ(FaultText(*fault), text);
   }
@@ -91,7 +84,7 @@ TEST(HostFaultWordsTest, EachMistakeIsOneSentence) {
        "device-fatal is of no port: leave out port"},
   };
   for (const auto& [line, sentence] : mistakes) {
-    EXPECT_EQ(ParseHost(line).status().message(), sentence) << line;
+    EXPECT_EQ(ParseFaultLine(line).status().message(), sentence) << line;
   }
 }
 

@@ -4,28 +4,21 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "tests/daemon/words/fault_line.h"
 
 namespace ibemu::daemon {
 namespace {
 
-absl::StatusOr<FaultRequest> ParseProcess(const std::string& line) {
-  const std::vector<std::string> words =
-      absl::StrSplit(line, ' ', absl::SkipEmpty());
-  return ParseFault(words);
-}
-
 TEST(ProcessFaultWordsTest, AProcessHasTheFaultsOfQueuePairsAndOfHosts) {
-  const auto packets = ParseProcess("process 4711 loss opcode ack nth 1");
+  const auto packets = ParseFaultLine("process 4711 loss opcode ack nth 1");
   ASSERT_TRUE(packets.ok()) << packets.status();
   EXPECT_EQ(packets->place, FaultRequest::Place::kProcess);
   EXPECT_EQ(packets->process, 4711u);
   EXPECT_EQ(packets->qpn, std::nullopt);
   EXPECT_EQ(packets->faults.loss, 1);
-  const auto call = ParseProcess("process 1 create-qp nth 2");
+  const auto call = ParseFaultLine("process 1 create-qp nth 2");
   ASSERT_TRUE(call.ok()) << call.status();
   EXPECT_EQ(call->place, FaultRequest::Place::kProcess);
   EXPECT_EQ(call->resource->call, fabric::ResourceCall::kCreateQp);
@@ -36,7 +29,7 @@ TEST(ProcessFaultWordsTest, AFaultWhoseTextIsReadAgainIsTheSame) {
        {"loss 5% opcode ack", "rnr 2s", "completion loss nth 3", "error",
         "create-srq nth 2-4 errno EINVAL", "reg-mr delay 20ms",
         "completion-event loss nth 3-", "async-event delay 1.5ms nth 1"}) {
-    const auto fault = ParseProcess(absl::StrCat("process 7 ", text));
+    const auto fault = ParseFaultLine(absl::StrCat("process 7 ", text));
     ASSERT_TRUE(fault.ok()) << fault.status();
     EXPECT_EQ(FaultText(*fault), text);
   }
@@ -58,7 +51,7 @@ TEST(ProcessFaultWordsTest, EachMistakeIsOneSentence) {
       {"process 7 create-qp loss", "\"loss\" is no word here"},
   };
   for (const auto& [line, sentence] : mistakes) {
-    EXPECT_EQ(ParseProcess(line).status().message(), sentence) << line;
+    EXPECT_EQ(ParseFaultLine(line).status().message(), sentence) << line;
   }
 }
 

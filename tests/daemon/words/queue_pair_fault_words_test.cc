@@ -4,40 +4,33 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "tests/daemon/words/fault_line.h"
 #include "verbs/wc_status.h"
 
 namespace ibemu::daemon {
 namespace {
 
-absl::StatusOr<FaultRequest> ParseQueuePair(const std::string& line) {
-  const std::vector<std::string> words =
-      absl::StrSplit(line, ' ', absl::SkipEmpty());
-  return ParseFault(words);
-}
-
 TEST(QueuePairFaultWordsTest, APlaceIsANodeAndANumberOrAllOfTheNode) {
-  const auto one = ParseQueuePair("qp node-3/0x12 loss");
+  const auto one = ParseFaultLine("qp node-3/0x12 loss");
   ASSERT_TRUE(one.ok()) << one.status();
   EXPECT_EQ(one->place, FaultRequest::Place::kQueuePair);
   EXPECT_EQ(one->port.node, "node-3");
   EXPECT_EQ(one->qpn, 0x12u);
-  EXPECT_EQ(ParseQueuePair("qp a/b/18 loss")->port.node, "a/b");
-  EXPECT_EQ(ParseQueuePair("qp node-3/18 loss")->qpn, 18u);
-  EXPECT_EQ(ParseQueuePair("qp node-3/* loss")->qpn, std::nullopt);
+  EXPECT_EQ(ParseFaultLine("qp a/b/18 loss")->port.node, "a/b");
+  EXPECT_EQ(ParseFaultLine("qp node-3/18 loss")->qpn, 18u);
+  EXPECT_EQ(ParseFaultLine("qp node-3/* loss")->qpn, std::nullopt);
 }
 
 TEST(QueuePairFaultWordsTest, WithoutAPercentageAllPacketsAreConcerned) {
-  EXPECT_EQ(ParseQueuePair("qp a/2 loss")->faults.loss, 1);
-  EXPECT_EQ(ParseQueuePair("qp a/2 loss 5% duplicate")->faults.loss, 0.05);
-  EXPECT_EQ(ParseQueuePair("qp a/2 loss 5% duplicate")->faults.duplicate, 1);
+  EXPECT_EQ(ParseFaultLine("qp a/2 loss")->faults.loss, 1);
+  EXPECT_EQ(ParseFaultLine("qp a/2 loss 5% duplicate")->faults.loss, 0.05);
+  EXPECT_EQ(ParseFaultLine("qp a/2 loss 5% duplicate")->faults.duplicate, 1);
 }
 
 TEST(QueuePairFaultWordsTest, WordsSelectPackets) {
-  const auto fault = ParseQueuePair(
+  const auto fault = ParseFaultLine(
       "qp a/2 dir tx loss opcode rc-acknowledge psn 0x3a nth 2-4 seed 9");
   ASSERT_TRUE(fault.ok()) << fault.status();
   EXPECT_EQ(fault->faults.concerns.opcode,
@@ -50,7 +43,7 @@ TEST(QueuePairFaultWordsTest, WordsSelectPackets) {
 }
 
 TEST(QueuePairFaultWordsTest, CompletionsHaveAStatusOrComeLateOrNever) {
-  const auto failed = ParseQueuePair(
+  const auto failed = ParseFaultLine(
       "qp a/2 completion remote-access-error vendor-err 0x8a nth 3 dir rx");
   ASSERT_TRUE(failed.ok()) << failed.status();
   const fabric::WorkRequestFault& fault = *failed->requests;
@@ -60,12 +53,12 @@ TEST(QueuePairFaultWordsTest, CompletionsHaveAStatusOrComeLateOrNever) {
   EXPECT_TRUE(fault.of_receives);
   EXPECT_FALSE(fault.of_sends);
   EXPECT_TRUE(
-      ParseQueuePair("qp a/2 completion loss")->requests->completion.lost);
+      ParseFaultLine("qp a/2 completion loss")->requests->completion.lost);
   EXPECT_EQ(
-      ParseQueuePair("qp a/2 completion delay 5ms")->requests->completion.delay,
+      ParseFaultLine("qp a/2 completion delay 5ms")->requests->completion.delay,
       absl::Milliseconds(5));
-  EXPECT_TRUE(ParseQueuePair("qp a/2 rnr")->requests->not_ready);
-  EXPECT_EQ(ParseQueuePair("qp a/2 rnr 2s")->requests->span, absl::Seconds(2));
+  EXPECT_TRUE(ParseFaultLine("qp a/2 rnr")->requests->not_ready);
+  EXPECT_EQ(ParseFaultLine("qp a/2 rnr 2s")->requests->span, absl::Seconds(2));
 }
 
 TEST(QueuePairFaultWordsTest, AFaultWhoseTextIsReadAgainIsTheSame) {
@@ -75,7 +68,7 @@ TEST(QueuePairFaultWordsTest, AFaultWhoseTextIsReadAgainIsTheSame) {
         "completion loss nth 2-5", "completion delay 5ms",
         "completion retry-exceeded-error vendor-err 0x81 nth 3", "error",
         "sqe"}) {
-    const auto fault = ParseQueuePair(absl::StrCat("qp node-3/0x12 ", text));
+    const auto fault = ParseFaultLine(absl::StrCat("qp node-3/0x12 ", text));
     ASSERT_TRUE(fault.ok()) << fault.status();
     EXPECT_EQ(FaultText(*fault), text);
   }
@@ -140,7 +133,7 @@ TEST(QueuePairFaultWordsTest, EachMistakeIsOneSentence) {
       {"qp a/2 loss loss", "\"loss\" is there twice"},
   };
   for (const auto& [line, sentence] : mistakes) {
-    EXPECT_EQ(ParseQueuePair(line).status().message(), sentence) << line;
+    EXPECT_EQ(ParseFaultLine(line).status().message(), sentence) << line;
   }
 }
 
