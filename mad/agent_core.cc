@@ -292,13 +292,15 @@ void AgentCore::OnTimeout(Transaction& transaction) {
   client_.OnSendTimeout(*this, cookie);
 }
 
-// The segments of a message with RMPP are not kept.
 void AgentCore::TellTimeout(const Transaction& transaction, bool agent_ended) {
-  if (transaction.rmpp != nullptr || transaction.is_response) return;
-  dispatcher_.TellTimeout({.packet = transaction.packet,
-                           .tries = transaction.tries,
-                           .begin = transaction.begin,
-                           .agent_ended = agent_ended});
+  if (transaction.rmpp != nullptr) {
+    rmpp_->TellTimeout(transaction, agent_ended);
+  } else if (!transaction.is_response) {
+    dispatcher_.TellTimeout({.packet = transaction.packet,
+                             .tries = transaction.tries,
+                             .begin = transaction.begin,
+                             .agent_ended = agent_ended});
+  }
 }
 
 void AgentCore::Finish(Transaction& transaction) {

@@ -142,6 +142,21 @@ constexpr std::pair<Method, std::string_view> kMethods[] = {
     {Method::kDeleteResp, "DeleteResp"},
 };
 
+constexpr std::pair<RmppStatus, std::string_view> kRmppStatuses[] = {
+    {RmppStatus::kNormal, "Normal"},
+    {RmppStatus::kResourcesExhausted, "Resources Exhausted"},
+    {RmppStatus::kTotalTimeTooLong, "Total Time Too Long"},
+    {RmppStatus::kInconsistentLast, "Inconsistent Last and PayloadLength"},
+    {RmppStatus::kInconsistentFirst, "Inconsistent First and SegmentNumber"},
+    {RmppStatus::kBadType, "Bad RMPPType"},
+    {RmppStatus::kNewWindowTooSmall, "NewWindowLast Too Small"},
+    {RmppStatus::kSegmentTooBig, "SegmentNumber Too Big"},
+    {RmppStatus::kIllegalStatus, "Illegal Status"},
+    {RmppStatus::kUnsupportedVersion, "Unsupported Version"},
+    {RmppStatus::kTooManyRetries, "Too Many Retries"},
+    {RmppStatus::kUnspecified, "Unspecified"},
+};
+
 }  // namespace
 
 std::span<const AttributeName> AttributeNames() { return kAttributes; }
@@ -168,6 +183,12 @@ std::string_view NameOf(Method method) {
   const auto found = std::ranges::find(
       kMethods, method, &std::pair<Method, std::string_view>::first);
   return found == std::end(kMethods) ? std::string_view() : found->second;
+}
+
+std::string_view NameOf(RmppStatus status) {
+  const auto found = std::ranges::find(
+      kRmppStatuses, status, &std::pair<RmppStatus, std::string_view>::first);
+  return found == std::end(kRmppStatuses) ? std::string_view() : found->second;
 }
 
 }  // namespace ibemu::mad

@@ -1,4 +1,5 @@
-// Names of attributes, methods and management classes, as in the specification.
+// Names of attributes, methods, management classes and RMPP's codes, as in the
+// specification.
 #ifndef IBEMU_MAD_ATTRIBUTE_NAMES_H_
 #define IBEMU_MAD_ATTRIBUTE_NAMES_H_
 
@@ -8,6 +9,7 @@
 
 #include "mad/wire/attribute_id.h"
 #include "mad/wire/mad_header.h"
+#include "mad/wire/rmpp.h"
 
 namespace ibemu::mad {
 
@@ -42,6 +44,8 @@ std::string_view NameOf(MgmtClass mgmt_class, AttributeId id);
 std::string_view NameOf(MgmtClass mgmt_class);
 // "Get", "GetTableResp"
 std::string_view NameOf(Method method);
+// "Total Time Too Long"
+std::string_view NameOf(RmppStatus status);
 
 }  // namespace ibemu::mad
 

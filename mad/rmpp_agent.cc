@@ -31,6 +31,16 @@ RmppHeader RmppHeaderOf(const MadBytes& mad) {
   return wire::Decode<RmppHeader>(std::span(mad).subspan(kRmppHeaderOffset));
 }
 
+// Requires RMPP.
+UnansweredSend Unanswered(const Transaction& transaction) {
+  const RmppSender& sender = *transaction.rmpp;
+  return {.packet = transaction.packet,
+          .tries = sender.tries(),
+          .begin = transaction.begin,
+          .rmpp = RmppProgress{.segments = sender.segments(),
+                               .acknowledged = sender.acknowledged()}};
+}
+
 Method Toggle(Method method) {
   return Method(static_cast<uint8_t>(method) ^ kResponseBit);
 }
@@ -63,6 +73,7 @@ absl::Status RmppAgent::Start(Transaction& transaction,
       std::move(message.mad), HeaderBytes(transaction.mgmt_class), window,
       message.retries);
   transaction.rmpp->NextSegment(transaction.packet.mad);
+  transaction.begin = agent_.timers().Now();
   absl::Status status = agent_.dispatcher().Transmit(transaction.packet);
   if (status.ok()) SendWindow(transaction);
   return status;
@@ -128,12 +139,12 @@ std::optional<IncomingMessage> RmppAgent::OnPacket(const Arrival& arrival) {
 
 void RmppAgent::OnControl(const RmppHeader& control, const Arrival& arrival) {
   if (const auto wrong = RmppSender::Check(control)) {
-    EndSend(arrival);
+    EndSend(arrival, *wrong, /*by_peer=*/false);
     Abort(arrival, *wrong);
   } else if (control.type == RmppType::kAck) {
     OnAck(control, arrival);
   } else {
-    EndSend(arrival);
+    EndSend(arrival, control.status, /*by_peer=*/true);
   }
 }
 
@@ -156,19 +167,21 @@ void RmppAgent::OnAck(const RmppHeader& ack, const Arrival& arrival) {
     case RmppSender::Step::kIgnore:
       break;
     case RmppSender::Step::kProgress:
+      sent->begin = agent_.timers().Now();
       SendWindow(*sent);
       break;
     case RmppSender::Step::kRepeatedAck:
       Reply(arrival, turn);
       break;
     case RmppSender::Step::kSegmentTooBig:
-      EndSend(arrival);
+      EndSend(arrival, RmppStatus::kSegmentTooBig, /*by_peer=*/false);
       Abort(arrival, RmppStatus::kSegmentTooBig);
       break;
     case RmppSender::Step::kAllAcknowledged:
       if (sent->timeout == absl::ZeroDuration()) {
         agent_.Finish(*sent);
       } else {
+        sent->begin = agent_.timers().Now();
         Rearm(*sent);
         Reply(arrival, turn);
       }
@@ -178,10 +191,25 @@ void RmppAgent::OnAck(const RmppHeader& ack, const Arrival& arrival) {
 
 // Ends the send that `arrival` stops or aborts.  As in Linux, the user is not
 // told that it failed, not even by a timeout.
-void RmppAgent::EndSend(const Arrival& arrival) {
+void RmppAgent::EndSend(const Arrival& arrival, RmppStatus status,
+                        bool by_peer) {
   Transaction* sent = agent_.Match(arrival);
-  if (sent == nullptr || sent->rmpp == nullptr) return;
-  if (!sent->rmpp->all_acknowledged()) agent_.Finish(*sent);
+  if (sent == nullptr || sent->rmpp == nullptr ||
+      sent->rmpp->all_acknowledged()) {
+    return;
+  }
+  UnansweredSend unanswered = Unanswered(*sent);
+  unanswered.rmpp->broken_off = status;
+  unanswered.rmpp->by_peer = by_peer;
+  agent_.dispatcher().TellTimeout(unanswered);
+  agent_.Finish(*sent);
+}
+
+void RmppAgent::TellTimeout(const Transaction& transaction,
+                            bool agent_ended) const {
+  UnansweredSend unanswered = Unanswered(transaction);
+  unanswered.agent_ended = agent_ended;
+  agent_.dispatcher().TellTimeout(unanswered);
 }
 
 std::optional<IncomingMessage> RmppAgent::OnData(const RmppHeader& data,

@@ -47,6 +47,10 @@ class RmppAgent {
   // try.
   bool OnTimeout(Transaction& transaction);
 
+  // Tells who watches the host of a send that is not acknowledged, or not
+  // answered.
+  void TellTimeout(const Transaction& transaction, bool agent_ended) const;
+
   // Forgets the messages that are being received.
   void Die();
 
@@ -88,7 +92,7 @@ class RmppAgent {
                                         const Arrival& arrival);
   void OnControl(const RmppHeader& control, const Arrival& arrival);
   void OnAck(const RmppHeader& ack, const Arrival& arrival);
-  void EndSend(const Arrival& arrival);
+  void EndSend(const Arrival& arrival, RmppStatus status, bool by_peer);
 
   // Starts to receive a message.  Returns null if the peer is sending too many.
   Receiving* Begin(const Key& key, const Arrival& arrival);

@@ -54,6 +54,9 @@ class RmppSender {
 
   bool all_acknowledged() const { return acknowledged_ == segments_; }
   uint32_t segments() const { return segments_; }
+  uint32_t acknowledged() const { return acknowledged_; }
+  // Returns how often the first segment without ACK was sent.
+  int tries() const { return retries_ - retries_left_ + 1; }
 
  private:
   uint32_t PayloadLength(uint32_t segment) const;

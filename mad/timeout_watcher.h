@@ -1,24 +1,42 @@
-// TimeoutWatcher: an observer of the sends of a host that nobody answered.
+// TimeoutWatcher: an observer of the sends of a host that nobody answered or
+// acknowledged.
 #ifndef IBEMU_MAD_TIMEOUT_WATCHER_H_
 #define IBEMU_MAD_TIMEOUT_WATCHER_H_
 
+#include <cstdint>
+#include <optional>
+
 #include "absl/time/time.h"
 #include "mad/address.h"
+#include "mad/wire/rmpp.h"
 
 namespace ibemu::mad {
 
+// An RmppProgress is how far a message with RMPP has come.
+struct RmppProgress {
+  uint32_t segments = 0, acknowledged = 0;
+  // Why it was broken off: the status of an ABORT or STOP, the peer's or ours.
+  // Nothing: no ACK came.
+  std::optional<RmppStatus> broken_off{};
+  bool by_peer = false;
+
+  bool all_acknowledged() const { return acknowledged == segments; }
+};
+
 // An UnansweredSend is a request whose last timeout is over, or whose agent has
 // ended before that: a program that waits for as long as it told the agent to
-// may give up first.
+// may give up first.  With RMPP it may be an answer, which waits for ACKs, and
+// may be broken off before its time is over, of which Linux tells no program.
 struct UnansweredSend {
   int port = 0;
   const Outgoing& packet;    // as it was sent
-  int tries = 1;             // how often
-  absl::Time begin{};        // when it was sent first
+  int tries = 1;             // how often, with RMPP since the last new ACK
+  absl::Time begin{};        // when it was sent first, or that ACK came
   bool agent_ended = false;  // the answer may be on its way
+  std::optional<RmppProgress> rmpp{};
 };
 
-// A TimeoutWatcher hears of sends without an answer before the client does.  It
+// A TimeoutWatcher hears of unanswered sends before the client does.  It
 // must not send or destroy agents.  Host::SetTimeoutWatcher() attaches one.
 class TimeoutWatcher {
  public:

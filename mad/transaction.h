@@ -25,7 +25,7 @@ struct Transaction {
   uint64_t cookie = 0;
   absl::Duration timeout = absl::ZeroDuration();
   int tries = 1, retries_left = 0;  // of a plain MAD
-  absl::Time begin{};               // of the first try
+  absl::Time begin{};  // of the first try, with RMPP of the last new ACK
   TimerId timer = TimerId::kNone;
 
   // A plain MAD as it was sent, to be sent again.  With RMPP only the

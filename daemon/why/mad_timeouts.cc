@@ -38,6 +38,34 @@ std::string RouteText(const mad::MadBytes& mad) {
   return text;
 }
 
+// "3 tries in 2s, none answered"
+std::string CourseText(const MadTimeouts::Timeout& timeout) {
+  const std::string span = absl::FormatDuration(
+      absl::Trunc(timeout.end - timeout.begin, absl::Milliseconds(1)));
+  const std::string_view tries = timeout.tries == 1 ? "try" : "tries";
+  if (!timeout.rmpp) {
+    return absl::StrFormat("%d %s in %s, none answered", timeout.tries, tries,
+                           span);
+  }
+  const mad::RmppProgress& rmpp = *timeout.rmpp;
+  if (rmpp.all_acknowledged()) {
+    return absl::StrFormat("%d %s acknowledged, but no answer in %s",
+                           rmpp.segments,
+                           rmpp.segments == 1 ? "segment" : "segments", span);
+  }
+  if (rmpp.broken_off) {
+    return absl::StrFormat(
+        "broken off at segment %d of %d %s (%s)", rmpp.acknowledged + 1,
+        rmpp.segments,
+        rmpp.by_peer ? "by the receiver" : "for what the receiver sent",
+        NameOrNumber(mad::NameOf(*rmpp.broken_off),
+                     static_cast<unsigned>(*rmpp.broken_off)));
+  }
+  return absl::StrFormat("%d %s of segment %d of %d in %s, none acknowledged",
+                         timeout.tries, tries, rmpp.acknowledged + 1,
+                         rmpp.segments, span);
+}
+
 // "SM Get(NodeInfo) by the directed route 0,1", "SA Get(PathRecord) to LID 3"
 std::string RequestText(const mad::Outgoing& packet) {
   const auto mgmt_class = wire::Get<&MadHeader::mgmt_class>(packet.mad);
@@ -76,19 +104,32 @@ const std::deque<MadTimeouts::Timeout>& MadTimeouts::Of(
   return found == timeouts_.end() ? none : found->second;
 }
 
+std::string MadTimeouts::Describe(const Timeout& timeout) const {
+  std::string text = absl::StrCat(timeout.what, ": ", CourseText(timeout));
+  const bool has_reason = timeout.rmpp && timeout.rmpp->broken_off;
+  if (!has_reason) {
+    absl::StrAppend(&text, ": ", Why(timeout));
+  } else if (!timeout.lost.empty()) {
+    absl::StrAppend(&text, ": ", timeout.lost);
+  }
+  return text;
+}
+
 std::string MadTimeouts::Why(const Timeout& timeout) const {
   if (!timeout.lost.empty()) return timeout.lost;
   if (!timeout.all_known) return "the cause is not known";
-  if (!timeout.lid) {
-    return "whom the route leads to got it and did not answer in time";
-  }
+  const std::string_view silent =
+      timeout.rmpp && !timeout.rmpp->all_acknowledged()
+          ? " got it and did not acknowledge it in time"
+          : " got it and did not answer in time";
+  if (!timeout.lid)
+    return absl::StrCat("whom the route leads to", Absl(silent));
   const auto owner = diagnosis_.OwnerOf(*timeout.lid);
   if (!owner) {
     return absl::StrFormat("no port has LID %d",
                            static_cast<unsigned>(*timeout.lid));
   }
-  return absl::StrCat(fabric_.subnet().node(*owner).description,
-                      " got it and did not answer in time");
+  return absl::StrCat(fabric_.subnet().node(*owner).description, Absl(silent));
 }
 
 void MadTimeouts::OnHost(AdapterId adapter, mad::Host& host) {
@@ -119,14 +160,15 @@ void MadTimeouts::Add(topology::NodeId node, const mad::UnansweredSend& send) {
                   .end = now,
                   .tries = send.tries,
                   .what = RequestText(send.packet),
-                  .lost = WhereLost(node, send)};
+                  .lost = WhereLost(node, send),
+                  .rmpp = send.rmpp};
   if (send.agent_ended && timeout.lost.empty()) return;
   timeout.all_known =
       drops_.size() < kMostDrops || drops_.front().time < timeout.begin;
   if (RouteText(send.packet.mad).empty()) timeout.lid = send.packet.to.dlid;
   std::deque<Timeout>& all = timeouts_[node];
-  if (!all.empty() && all.back().port == timeout.port &&
-      all.back().what == timeout.what &&
+  if (!all.empty() && !timeout.rmpp && !all.back().rmpp &&
+      all.back().port == timeout.port && all.back().what == timeout.what &&
       timeout.begin - all.back().end <= kPause) {
     timeout.begin = all.back().begin;
     timeout.tries += all.back().tries;
@@ -137,17 +179,21 @@ void MadTimeouts::Add(topology::NodeId node, const mad::UnansweredSend& send) {
   all.push_back(std::move(timeout));
 }
 
-bool MadTimeouts::IsOf(const Drop& drop, const mad::Outgoing& request,
+bool MadTimeouts::Drop::SameWay(const mad::Outgoing& sent) const {
+  return is_answer == IsResponse(wire::Get<&MadHeader::method>(sent.mad));
+}
+
+bool MadTimeouts::IsOf(const Drop& drop, const mad::Outgoing& sent,
                        const fabric::NodePort& sender) const {
-  if (drop.tid != wire::Get<&MadHeader::tid>(request.mad) ||
-      drop.route != RouteText(request.mad)) {
+  if (drop.tid != wire::Get<&MadHeader::tid>(sent.mad) ||
+      drop.route != RouteText(sent.mad)) {
     return false;
   }
   if (!drop.route.empty()) return true;
-  const wire::Lid peer = drop.is_answer ? drop.slid : drop.dlid;
-  const wire::Lid own = drop.is_answer ? drop.dlid : drop.slid;
-  return peer == request.to.dlid &&
-         (sender.Owns(own) || sender.info.lid == own);
+  const bool same_way = drop.SameWay(sent);
+  const wire::Lid peer = same_way ? drop.dlid : drop.slid;
+  const wire::Lid own = same_way ? drop.slid : drop.dlid;
+  return peer == sent.to.dlid && (sender.Owns(own) || sender.info.lid == own);
 }
 
 // From the near end to the far one, and back.
@@ -156,22 +202,24 @@ std::string MadTimeouts::WhereLost(topology::NodeId node,
   const fabric::Subnet& subnet = fabric_.subnet();
   const fabric::NodePort& sender =
       subnet.port(subnet.port_id(subnet.node(node), send.port));
-  Incident request{.kind = Incident::Kind::kDropped, .count = 0};
-  Incident answer = request;
+  Incident there{.kind = Incident::Kind::kDropped, .count = 0};
+  Incident back = there;
   for (auto drop = drops_.rbegin();
        drop != drops_.rend() && drop->time >= send.begin; ++drop) {
     if (!IsOf(*drop, send.packet, sender)) continue;
-    Incident& found = drop->is_answer ? answer : request;
+    Incident& found = drop->SameWay(send.packet) ? there : back;
     if (!found.drop) {
       found.drop = drop->where;
       found.last = drop->time;
     }
     if (drop->where == *found.drop) ++found.count;
   }
-  if (request.drop) return diagnosis_.DropsText(request);
-  return answer.drop
-             ? absl::StrCat("the answer was ", diagnosis_.DropsText(answer))
-             : "";
+  if (there.drop) return diagnosis_.DropsText(there);
+  if (!back.drop) return "";
+  return absl::StrCat(send.rmpp && !send.rmpp->all_acknowledged()
+                          ? "its ACK was "
+                          : "the answer was ",
+                      diagnosis_.DropsText(back));
 }
 
 }  // namespace ibemu::daemon

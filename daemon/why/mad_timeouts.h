@@ -1,4 +1,4 @@
-// MadTimeouts: the MADs of hosts that nobody answered, and why.
+// MadTimeouts: the MADs of hosts that nobody answered or acknowledged, and why.
 #ifndef IBEMU_DAEMON_WHY_MAD_TIMEOUTS_H_
 #define IBEMU_DAEMON_WHY_MAD_TIMEOUTS_H_
 
@@ -22,9 +22,11 @@
 namespace ibemu::daemon {
 
 // A MadTimeouts watches the hosts of a fabric, and keeps of each the last kMost
-// requests that ended without an answer, and where they were lost; if their
-// agent ended first, only those that were lost on their way.  A request that is
-// sent again at once, as libibmad does it, is kept once.
+// requests that ended without an answer, of messages with RMPP answers as well
+// that were not acknowledged or broken off, and where they were lost; if their
+// agent ended first, only those that were lost on their way.  A
+// request without RMPP that is sent again at once, as libibmad does it, is kept
+// once.
 class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
  public:
   static constexpr size_t kMost = 32;
@@ -45,6 +47,7 @@ class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
     bool all_known = true;  // false: it may have been dropped all the same
     // Whom it was for; nothing: it had a directed route.
     std::optional<wire::Lid> lid{};
+    std::optional<mad::RmppProgress> rmpp{};
   };
 
   // The first three must outlive this, and this all hosts of `hosts`.
@@ -56,8 +59,9 @@ class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
 
   // Returns those of a host, the latest last.
   const std::deque<Timeout>& Of(topology::NodeId node) const;
-  // Returns why there was no answer: "no port has LID 7".
-  std::string Why(const Timeout& timeout) const;
+  // Returns what it was, how it went, and why: "SM Get(NodeInfo) to LID 7: 3
+  // tries in 2s, none answered: no port has LID 7".
+  std::string Describe(const Timeout& timeout) const;
 
  private:
   // A HostWatch watches one host for its owner.
@@ -75,6 +79,9 @@ class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
   };
   // A packet that was dropped.
   struct Drop {
+    // Returns true if it went the way of what was sent, rather than back.
+    bool SameWay(const mad::Outgoing& sent) const;
+
     uint64_t tid = 0;
     bool is_answer = false;
     // The ends of its way: a LID, or the text of a directed route.
@@ -90,11 +97,12 @@ class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
   void OnDrop(const fabric::DroppedPacket& dropped) override;
 
   void Add(topology::NodeId node, const mad::UnansweredSend& send);
-  // Returns true if the packet was the request, or its answer.
-  bool IsOf(const Drop& drop, const mad::Outgoing& request,
+  // Returns why there was no answer, or no ACK: "no port has LID 7".
+  std::string Why(const Timeout& timeout) const;
+  // Returns true if the packet was what was sent, or came back for it.
+  bool IsOf(const Drop& drop, const mad::Outgoing& sent,
             const fabric::NodePort& sender) const;
-  // Returns where the request or its answer was dropped; empty: it is not
-  // known.
+  // Returns where it, its answer or an ACK was dropped; empty: it is not known.
   std::string WhereLost(topology::NodeId node,
                         const mad::UnansweredSend& send) const;
 

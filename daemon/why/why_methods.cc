@@ -88,19 +88,13 @@ json WhyMethods::DescribeMads(
   for (const topology::NodeId id : nodes) {
     const std::string& node = fabric_.subnet().node(id).description;
     for (const MadTimeouts::Timeout& one : mads_.Of(id)) {
-      const absl::Duration span =
-          absl::Trunc(one.end - one.begin, absl::Milliseconds(1));
       all.push_back({{"node", node},
                      {"port", one.port},
                      {"begin_ns", SinceStart(one.begin)},
                      {"end_ns", SinceStart(one.end)},
                      {"tries", one.tries},
-                     {"why", absl::StrFormat(
-                                 "%s port %d: %s: %d %s in %s, none "
-                                 "answered: %s",
-                                 node, one.port, one.what, one.tries,
-                                 one.tries == 1 ? "try" : "tries",
-                                 absl::FormatDuration(span), mads_.Why(one))}});
+                     {"why", absl::StrFormat("%s port %d: %s", node, one.port,
+                                             mads_.Describe(one))}});
     }
   }
   return all;

@@ -40,5 +40,13 @@ TEST(AttributeNamesTest, BothKindsOfSmpsAreOneClass) {
   EXPECT_EQ(NameOf(MgmtClass{0x4f}), "");
 }
 
+TEST(AttributeNamesTest, EachCodeThatRmppBreaksOffWithHasAName) {
+  EXPECT_EQ(NameOf(RmppStatus::kResourcesExhausted), "Resources Exhausted");
+  for (int code = 118; code <= 127; ++code) {
+    EXPECT_NE(NameOf(RmppStatus(code)), "") << code;
+  }
+  EXPECT_EQ(NameOf(RmppStatus{2}), "");
+}
+
 }  // namespace
 }  // namespace ibemu::mad

@@ -1,6 +1,7 @@
 // Sends without an answer, as the watcher of a host hears of them.
 #include "mad/timeout_watcher.h"
 
+#include <optional>
 #include <vector>
 
 #include "tests/mad/rmpp_fixture.h"
@@ -14,10 +15,12 @@ struct RecordingWatcher final : TimeoutWatcher {
     absl::Time begin;
     uint64_t tid;
     bool agent_ended;
+    std::optional<RmppProgress> rmpp;
   };
   void OnTimeout(const UnansweredSend& send) override {
     heard.push_back({send.port, send.tries, send.begin,
-                     HeaderOf(send.packet.mad).tid, send.agent_ended});
+                     HeaderOf(send.packet.mad).tid, send.agent_ended,
+                     send.rmpp});
   }
   std::vector<Heard> heard;
 };
@@ -25,6 +28,20 @@ struct RecordingWatcher final : TimeoutWatcher {
 class TimeoutWatcherTest : public HostTest {
  protected:
   TimeoutWatcherTest() { host_.SetTimeoutWatcher(watcher_); }
+
+  RecordingWatcher watcher_;
+};
+
+// The one agent sends messages with RMPP.
+class RmppTimeoutWatcherTest : public RmppAgentTest {
+ protected:
+  RmppTimeoutWatcherTest() { host_.SetTimeoutWatcher(watcher_); }
+  const RecordingWatcher::Heard& Heard() {
+    EXPECT_THAT(watcher_.heard, SizeIs(1));
+    static const RecordingWatcher::Heard nothing{};
+    return watcher_.heard.empty() ? nothing : watcher_.heard[0];
+  }
+  RmppProgress Progress() { return Heard().rmpp.value_or(RmppProgress{}); }
 
   RecordingWatcher watcher_;
 };
@@ -65,6 +82,62 @@ TEST_F(TimeoutWatcherTest, HearsNothingOfWhatIsAnsweredOrCancelled) {
   port_.Receive(From(kPeer, AnswerToLast()));
   ASSERT_TRUE(agent->Send(MessageTo(kPeer, MakeMad(kPerfGet), kTimeout)).ok());
   agent->Cancel(static_cast<uint32_t>(kPerfGet.tid));
+  timers_.RunFor(10 * kTimeout);
+  EXPECT_THAT(watcher_.heard, IsEmpty());
+}
+
+TEST_F(RmppTimeoutWatcherTest, HearsWhichSegmentsOfAnAnswerHaveNoAck) {
+  SendAnswer(3 * 200, kTimeout, /*retries=*/1);
+  timers_.RunFor(kTimeout / 2);
+  Ack(1, 3);
+  const absl::Time acknowledged = timers_.Now();
+  timers_.RunFor(kTimeout);
+  EXPECT_THAT(watcher_.heard, IsEmpty());
+  timers_.RunFor(kTimeout);
+  EXPECT_EQ(Heard().tid, HeaderOf(first_).tid);
+  EXPECT_EQ(Heard().tries, 2);
+  EXPECT_EQ(Heard().begin, acknowledged);
+  EXPECT_FALSE(Heard().agent_ended);
+  EXPECT_EQ(Progress().segments, 3u);
+  EXPECT_EQ(Progress().acknowledged, 1u);
+  EXPECT_EQ(Progress().broken_off, std::nullopt);
+}
+
+TEST_F(RmppTimeoutWatcherTest, HearsThatAnAcknowledgedRequestHasNoAnswer) {
+  SendRequest(3 * 200);
+  Ack(1, 3);
+  timers_.RunFor(kTimeout / 2);
+  Ack(3, 3);
+  const absl::Time acknowledged = timers_.Now();
+  timers_.RunFor(kTimeout);
+  EXPECT_EQ(Heard().begin, acknowledged);
+  EXPECT_TRUE(Progress().all_acknowledged());
+}
+
+TEST_F(RmppTimeoutWatcherTest, HearsWhyAMessageWasBrokenOff) {
+  SendAnswer(3 * 200);
+  port_.Receive(Control(
+      {.type = RmppType::kAbort, .status = RmppStatus::kTotalTimeTooLong}));
+  EXPECT_EQ(Progress().broken_off, RmppStatus::kTotalTimeTooLong);
+  EXPECT_TRUE(Progress().by_peer);
+  watcher_.heard.clear();
+  SendAnswer(3 * 200);
+  Ack(4, 4);
+  EXPECT_EQ(Progress().broken_off, RmppStatus::kSegmentTooBig);
+  EXPECT_FALSE(Progress().by_peer);
+}
+
+TEST_F(RmppTimeoutWatcherTest, HearsOfAnUnacknowledgedAnswerWhenTheAgentEnds) {
+  SendAnswer(3 * 200);
+  agent_.reset();
+  EXPECT_TRUE(Heard().agent_ended);
+  EXPECT_EQ(Progress().acknowledged, 0u);
+}
+
+TEST_F(RmppTimeoutWatcherTest, HearsNothingOfAMessageThatArrived) {
+  SendAnswer(3 * 200);
+  Ack(1, 3);
+  Ack(3, 3);
   timers_.RunFor(10 * kTimeout);
   EXPECT_THAT(watcher_.heard, IsEmpty());
 }

@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bitset>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/why/why_methods.h"
 #include "mad/host.h"
+#include "mad/mad_class.h"
 #include "nlohmann/json.hpp"
 #include "testing/lab.h"
 #include "tests/daemon/method_caller.h"
@@ -56,6 +59,37 @@ class MadTimeoutsTest : public ::testing::Test,
     return {.to = send.to,
             .mad = {send.mad.begin(), send.mad.end()},
             .timeout = absl::Milliseconds(100)};
+  }
+  // A message with RMPP of three segments, of the class SA.
+  static mad::OutgoingMessage Long(wire::Lid lid, mad::Method method) {
+    mad::Outgoing send = LidGet(1, MgmtClass::kSubnetAdministration, lid,
+                                AttributeId::kNodeRecord);
+    wire::Put<&mad::MadHeader::method>(send.mad, method);
+    wire::Put<&mad::MadHeader::class_version>(send.mad, uint8_t{2});
+    wire::Encode(mad::RmppHeader{.type = mad::RmppType::kData},
+                 std::span(send.mad).subspan(mad::kRmppHeaderOffset));
+    mad::OutgoingMessage message{.to = send.to,
+                                 .mad = {send.mad.begin(), send.mad.end()},
+                                 .timeout = absl::Milliseconds(100),
+                                 .retries = 1};
+    message.mad.resize(mad::HeaderBytes(MgmtClass::kSubnetAdministration) +
+                       size_t{3} * 200);
+    return message;
+  }
+  // An agent that sends such messages, and takes them and what is said of them.
+  std::unique_ptr<mad::Agent> RegisterLong(mad::Host& host) {
+    std::bitset<128> methods;
+    methods.set(static_cast<size_t>(mad::Method::kGetMulti));
+    methods.set(static_cast<size_t>(mad::Method::kGetTable));
+    return host
+        .Register(1,
+                  {.qp = 1,
+                   .mgmt_class = 3,
+                   .mgmt_class_version = 2,
+                   .methods = methods,
+                   .rmpp_version = 1},
+                  *this)
+        .value();
   }
   json Mads(const char* node = "host-1") {
     return Result("queue_pair.why", {{"node", node}})["mads"];
@@ -167,6 +201,71 @@ TEST_F(MadTimeoutsTest, WhoGotItAndWasSilentIsSaid) {
   EXPECT_EQ(Why(),
             "host-1 port 1: DM Send(ClassPortInfo) to LID 2: 1 try in 100ms, "
             "none answered: host-2 got it and did not answer in time");
+}
+
+TEST_F(MadTimeoutsTest, AnAnswerOfManySegmentsThatWasLostOnItsWayIsKept) {
+  auto agent = RegisterLong(*host_);
+  lab_.SetLink(lab_.Host(2), 1, false);
+  ASSERT_TRUE(agent->Send(Long(wire::Lid{2}, mad::Method::kGetTableResp)).ok());
+  lab_.timers.RunFor(absl::Seconds(1));
+  EXPECT_EQ(Why(),
+            "host-1 port 1: SA GetTableResp(NodeRecord) to LID 2: 2 tries of "
+            "segment 1 of 3 in 200ms, none acknowledged: dropped at sw1/2: the "
+            "link was down from 0 on (2 times)");
+}
+
+TEST_F(MadTimeoutsTest, AnAckThatWasLostOnItsWayIsNamed) {
+  auto agent = RegisterLong(*host_);
+  const std::shared_ptr<mad::Host> other =
+      hosts_.Get(*adapters_.Find("host-2"));
+  auto receiver = RegisterLong(*other);
+  lab_.AddFault(lab_.Host(2), 1, fabric::Fabric::Direction::kTransmit,
+                {.loss = 1});
+  ASSERT_TRUE(agent->Send(Long(wire::Lid{2}, mad::Method::kGetMulti)).ok());
+  lab_.timers.RunFor(absl::Seconds(1));
+  EXPECT_EQ(Why(),
+            "host-1 port 1: SA GetMulti(NodeRecord) to LID 2: 2 tries of "
+            "segment 1 of 3 in 200ms, none acknowledged: its ACK was dropped "
+            "at host-2/1: lost by loss-1 (2 times)");
+}
+
+TEST_F(MadTimeoutsTest, WhoAcknowledgedAllAndWasSilentIsSaid) {
+  auto agent = RegisterLong(*host_);
+  const std::shared_ptr<mad::Host> other =
+      hosts_.Get(*adapters_.Find("host-2"));
+  auto receiver = RegisterLong(*other);
+  ASSERT_TRUE(agent->Send(Long(wire::Lid{2}, mad::Method::kGetMulti)).ok());
+  lab_.timers.RunFor(absl::Seconds(1));
+  EXPECT_EQ(Why(),
+            "host-1 port 1: SA GetMulti(NodeRecord) to LID 2: 3 segments "
+            "acknowledged, but no answer in 100ms: host-2 got it and did not "
+            "answer in time");
+}
+
+TEST_F(MadTimeoutsTest, WhoAcknowledgesNothingIsSaid) {
+  auto agent = RegisterLong(*host_);
+  // Host-2 asked for nothing, so it ignores the answer.
+  ASSERT_TRUE(agent->Send(Long(wire::Lid{2}, mad::Method::kGetTableResp)).ok());
+  lab_.timers.RunFor(absl::Seconds(1));
+  EXPECT_THAT(Why(), EndsWith("none acknowledged: host-2 got it and did not "
+                              "acknowledge it in time"));
+}
+
+TEST_F(MadTimeoutsTest, AMessageThatItsReceiverBreaksOffIsKept) {
+  auto agent = RegisterLong(*host_);
+  ASSERT_TRUE(agent->Send(Long(wire::Lid{2}, mad::Method::kGetTableResp)).ok());
+  mad::Outgoing abort = LidGet(1, MgmtClass::kSubnetAdministration,
+                               wire::Lid{1}, AttributeId::kNodeRecord);
+  wire::Put<&mad::MadHeader::method>(abort.mad, mad::Method::kGetTable);
+  wire::Put<&mad::MadHeader::class_version>(abort.mad, uint8_t{2});
+  wire::Encode(mad::RmppHeader{.type = mad::RmppType::kAbort,
+                               .status = mad::RmppStatus::kTotalTimeTooLong},
+               std::span(abort.mad).subspan(mad::kRmppHeaderOffset));
+  lab_.Transmit(2, abort);
+  lab_.timers.RunFor(absl::Milliseconds(50));
+  EXPECT_EQ(Why(),
+            "host-1 port 1: SA GetTableResp(NodeRecord) to LID 2: broken off "
+            "at segment 1 of 3 by the receiver (Total Time Too Long)");
 }
 
 }  // namespace
