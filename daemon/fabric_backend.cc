@@ -101,6 +101,8 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       counters_(*fabric_),
       hardware_(*fabric_),
       paths_(*fabric_),
+      forwarding_(*fabric_),
+      health_(*fabric_),
       outages_(loop_, *fabric_),
       diagnosis_(
           *fabric_, outages_,
@@ -126,6 +128,8 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   counters_.AddTo(dispatcher);
   hardware_.AddTo(dispatcher);
   paths_.AddTo(dispatcher);
+  forwarding_.AddTo(dispatcher);
+  health_.AddTo(dispatcher);
   why_->AddTo(dispatcher);
   queue_pairs_.AddTo(dispatcher);
   lint_.AddTo(dispatcher);
@@ -148,6 +152,8 @@ std::string FabricBackend::Summary() const {
 
 absl::StatusOr<std::unique_ptr<WebServer>> FabricBackend::BindWeb(
     const WebAddress& address, control::MethodTable& dispatcher) {
+  history_.emplace(loop_, *fabric_);
+  history_->AddTo(dispatcher);
   return BindFabricSite(address, loop_, *fabric_, events_, dispatcher);
 }
 

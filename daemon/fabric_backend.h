@@ -18,9 +18,12 @@
 #include "daemon/subnet/counter_methods.h"
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/subnet/fault_methods.h"
+#include "daemon/subnet/forwarding_methods.h"
 #include "daemon/subnet/hardware_methods.h"
+#include "daemon/subnet/health_methods.h"
 #include "daemon/subnet/path_methods.h"
 #include "daemon/subnet/queue_pair_methods.h"
+#include "daemon/web/metrics/link_history.h"
 #include "daemon/why/diagnosis.h"
 #include "daemon/why/failure_events.h"
 #include "daemon/why/lint_methods.h"
@@ -67,6 +70,8 @@ class FabricBackend : public Backend {
   CounterMethods counters_;
   HardwareMethods hardware_;
   PathMethods paths_;
+  ForwardingMethods forwarding_;
+  HealthMethods health_;
   const LinkOutages outages_;
   const Diagnosis diagnosis_;
   FailureEvents failures_;
@@ -77,6 +82,7 @@ class FabricBackend : public Backend {
   std::optional<CaptureMethods> captures_;    // with AddTo()
   std::optional<ScenarioMethods> scenarios_;  // with AddTo()
   std::optional<NodeLinkMethods> cables_;     // with AddTo()
+  std::optional<LinkHistory> history_;        // with BindWeb()
 };
 
 }  // namespace ibemu::daemon

@@ -5,6 +5,7 @@ import contextlib
 import json
 import re
 import subprocess
+from xml.etree import ElementTree
 
 import pytest
 from selenium.common.exceptions import StaleElementReferenceException
@@ -111,6 +112,11 @@ def link_at(fabric, node, port):
                                     (link["b"]["node"], link["b"]["port"])))
 
 
+def guid_of(fabric, node):
+    nodes = json.loads(fabric.ibemu("nodes", "--json").stdout)
+    return next(each["guid"] for each in nodes if each["description"] == node)
+
+
 def test_each_node_and_each_link_is_drawn(page, tree):
     assert page.text("#summary") == "32 hosts, 12 switches, 64 links"
     assert page.count("[data-unit]") == 44
@@ -212,6 +218,134 @@ def test_queue_pairs_show_as_they_come_and_a_click_says_why_one_failed(
     server.stop()
     page.select("nodes", "leaf-1")
     assert page.count("#why") == 0
+
+
+def test_health_names_what_is_cut_and_counts_errors(browser, account):
+    with fabric_with_view(account, "health", "single-switch:hosts=3") as fabric:
+        page = Page(browser, fabric.url).wait_until_ready()
+        until(lambda: page.text("#health-sentences").startswith(
+            "All links are active and clean."))
+        fabric.ibemu("counter", "node-2/1", "SymbolErrorCounter=7")
+        fabric.ibemu("link", "node-1/1", "down")
+        # Both ends of the link have counted that it went down.
+        until(lambda: page.text("#health-sentences").startswith(
+            "1 link is cut, 3 ports count errors."))
+        assert "node-2/1 SymbolErrorCounter 7" in page.text("#health-parts")
+        page.js("document.querySelector('#health-parts button').click()")
+        until(lambda: "node-2/1" in page.text("#details-title"))
+        browser.get("about:blank")
+
+
+def test_a_switch_shows_how_its_uplinks_share_the_work(page):
+    page.select("nodes", "leaf-1")
+    until(lambda: page.count("#forwarding tbody tr") == 9)
+    rows = page.js(
+        "return [...document.querySelectorAll('#forwarding tbody tr')].map("
+        "(row) => [...row.children].slice(0, 4).map((cell) =>"
+        " cell.textContent))")
+    assert rows[1] == ["1", "node-1/1", "1", "1"]
+    uplinks = [row for row in rows if row[1].startswith("spine-")]
+    assert [row[3] for row in uplinks] == ["7"] * 4
+    assert "LID 1: port" in page.text("#forwarding details")
+
+
+def test_what_programs_have_made_is_listed_and_stays_unfolded(page, tree):
+    server = tree.start("node-3", *LINES, "ibv_rc_pingpong", "-e")
+    server.wait_for("local address")
+    page.select("nodes", "node-3")
+    until(lambda: "Completion queues: 1" in page.text("#connections"))
+    assert "Memory regions: 1" in page.text("#connections")
+    page.js("document.querySelector('[data-title=\"Memory regions\"]')"
+            ".open = true")
+    before = page.js("return window.seen = document.querySelector("
+                     "'#connections').firstElementChild")
+    until(lambda: page.js("return !window.seen.isConnected"))
+    assert before is not None
+    assert page.js("return document.querySelector("
+                   "'[data-title=\"Memory regions\"]').open")
+    assert "4096 bytes" in page.text("[data-title='Memory regions']")
+    server.stop()
+
+
+def test_load_over_time_is_drawn_and_saved(page, tree):
+    tree.run("node-5", "smpquery", "nodeinfo", "-D", "0,1")
+    page.select("nodes", "node-5")
+    words = r"In the last minute at most [1-9].* sent, [1-9].* received\."
+    until(lambda: re.match(words, page.text("#history p.help")))
+    assert page.js("return document.querySelector('#history canvas')"
+                   ".getAttribute('aria-label')").startswith("Load over time")
+    page.js("URL.createObjectURL = (blob) => {"
+            " blob.text().then((text) => window.saved = text);"
+            " return 'data:,'; }")
+    page.click("Save load as CSV")
+    until(lambda: page.js("return window.saved"))
+    lines = page.js("return window.saved").splitlines()
+    assert lines[0] == "seconds,sent_bytes_per_second,received_bytes_per_second"
+    assert any(int(line.split(",")[1]) > 0 for line in lines[1:])
+
+
+def test_what_is_chosen_is_in_the_address_and_found_again(page, tree):
+    page.select("nodes", "leaf-2")
+    until(lambda: page.js("return location.hash") == "#node=leaf-2")
+    page.js("location.hash = '#link=leaf-1/1'")
+    until(lambda: "leaf-1/1" in page.text("#details-title"))
+    page.js("location.hash = '#path=node-1,node-9'")
+    until(lambda: "node-1 to node-9: 5 nodes" in page.text("#path-result"))
+    page.browser.refresh()
+    page.wait_until_ready()
+    until(lambda: "node-1 to node-9: 5 nodes" in page.text("#path-result"))
+    page.js("location.hash = '#node=nobody'")
+    until(lambda: "nothing here is called nobody" in page.text("#events"))
+
+
+def test_events_before_the_page_are_there_and_can_be_sifted(browser, tree):
+    tree.ibemu("node", "node-7", "down")
+    tree.ibemu("node", "node-7", "up")
+    page = Page(browser, tree.url).wait_until_ready()
+    until(lambda: "node node-7 up" in page.text("#events"))
+    page.element("#event-filter").send_keys("node-7 DOWN")
+    shown = ("return [...document.querySelectorAll('#events li')]"
+             ".filter((item) => !item.hidden)"
+             ".map((item) => item.textContent)")
+    until(lambda: all("node-7 down" in text for text in page.js(shown)))
+    assert page.js(shown)
+    browser.get("about:blank")
+
+
+def test_what_is_found_and_drawn_can_be_saved(page, tmp_path):
+    page.js("URL.createObjectURL = (blob) => {"
+            " blob.text().then((text) => window.saved = text);"
+            " return 'data:,'; }")
+    page.element("#search").send_keys("lid 1")
+    until(lambda: page.text("#matches") == "1 of 44")
+    page.click("Save as CSV")
+    until(lambda: page.js("return window.saved"))
+    assert page.js("return window.saved").splitlines()[1].startswith("node-1,ca")
+    page.js("window.saved = null")
+    page.click("Save as SVG")
+    until(lambda: page.js("return window.saved"))
+    drawing = ElementTree.fromstring(page.js("return window.saved"))
+    space = "{http://www.w3.org/2000/svg}"
+    assert len(drawing.findall(f".//{space}g[@data-unit]")) == 44
+    assert ".line" in drawing.find(f"{space}style").text
+
+
+def test_lines_are_coloured_by_speed_and_by_errors(page, tree):
+    def colour_by(what):
+        page.js("const colour = document.getElementById('colour');"
+                "colour.value = arguments[0];"
+                "colour.dispatchEvent(new Event('change'))", what)
+
+    colour_by("speed")
+    until(lambda: page.count("[data-line].speed4") == 64)
+    assert "as fast as any here" in page.text("#legend")
+    colour_by("errors")
+    tree.ibemu("counter", "node-9/1", "SymbolErrorCounter=7")
+    until(lambda: "node-9/1" in page.text("#health-parts"))
+    until(lambda: page.js(
+        "return document.querySelector('[data-line*=\"' + arguments[0] + '\"]')"
+        ".classList.contains('errors')", guid_of(tree, "node-9")))
+    colour_by("load")
 
 
 def test_a_click_in_the_drawing_cuts_and_restores_a_link(page, tree):

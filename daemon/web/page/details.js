@@ -1,9 +1,11 @@
 // The panel of what is selected: a node, a link, or what is drawn as one.
 import {call} from "./api.js";
 import {button, make, say} from "./elements.js";
+import {HistoryPanel} from "./history.js";
 import {HostPanel} from "./host.js";
 import {nodeWords} from "./list.js";
 import {rateText, stateOf, stateWords} from "./model.js";
+import {SwitchPanel} from "./switch.js";
 
 const COUNTERS_EVERY = 2000;  // ms
 const MOST_LISTED = 100;
@@ -21,6 +23,7 @@ export class Details {
   #live = null;  // what is replaced when something changes
   #counters = null;
   #host = null;
+  #history = null;
   #showsAll = false;  // zero counters, too
   #timer = 0;
 
@@ -48,7 +51,8 @@ export class Details {
   #leave() {
     clearTimeout(this.#timer);
     this.#host?.close();
-    this.#host = null;
+    this.#history?.close();
+    this.#host = this.#history = null;
   }
 
   show(selected, focus) {
@@ -151,7 +155,10 @@ export class Details {
     }});
     all.checked = this.#showsAll;
     const ends = [link.a, link.b].map((end) => this.#model.endName(end));
+    this.#history = new HistoryPanel(
+      {node: link.a.guid, port: link.a.port}, this.#model.linkName(link));
     this.#body.append(
+      this.#history.element,
       this.#faultForm("link", ends.map((name) => [name, name]),
                       "loss 5% delay 10us"),
       make("h3", {id: "counters-title"}, "Counters"),
@@ -168,6 +175,12 @@ export class Details {
     if (node.type === "ca") {
       this.#host = new HostPanel(node.guid, this.#does.run);
       this.#body.append(this.#host.element);
+    }
+    this.#history = new HistoryPanel({node: node.guid}, name);
+    this.#body.append(this.#history.element);
+    if (node.type === "switch") {
+      this.#body.append(
+        new SwitchPanel(this.#model, node.guid, this.#does.run).element);
     }
     this.#body.append(
       this.#faultForm("node", [[name, name]], "slow 50ms attr PortInfo"));

@@ -1,5 +1,5 @@
 // The drawing: SVG, so that it follows the style sheet.
-import {loadLevel, STATES, stateOf} from "./model.js";
+import {loadLevel, speedOf, STATES, stateOf} from "./model.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const PIXELS_FOR_LABELS = 56;  // between neighbours, on the screen
@@ -29,6 +29,24 @@ function shapeOf(unit) {
     default:
       return [make("rect", {x: -26, y: -12, width: 52, height: 24, rx: 3})];
   }
+}
+
+// The classes of lines by which they are coloured.
+export function loadTone({links}) {
+  return `load${loadLevel(Math.max(...links.map(({load}) => load.share)))}`;
+}
+
+// Those of the slowest link that is up.
+export function speedTone({links}, fastest) {
+  const speeds = links.map(speedOf).filter((speed) => speed);
+  const share = speeds.length ? Math.min(...speeds) / fastest : 1;
+  return `speed${[0.25, 0.5, 0.999].filter((bound) => share >= bound).length + 1}`;
+}
+
+export function errorTone({links}, errors) {
+  const counts = (end) => errors.some(({guid, port}) =>
+    guid === end.guid && port === end.port);
+  return links.some(({a, b}) => counts(a) || counts(b)) ? "errors" : "load0";
 }
 
 export function unitLabel(unit) {
@@ -64,6 +82,7 @@ export class Drawing {
   #view = {x: 0, y: 0, scale: 1};
   #step = 80;  // between units that are neighbours
   #marked = [];
+  #tone = (line) => loadTone(line);
   #touched = false;
 
   // `choose`: called with a unit or a line.
@@ -119,6 +138,12 @@ export class Drawing {
     if (!this.#touched) this.fit();
   }
 
+  // `tone`: gives the class of a line's colour, by what its links are.
+  colourBy(tone) {
+    this.#tone = tone;
+    this.refresh();
+  }
+
   // States and loads, of what is drawn already.
   refresh() {
     for (const [line, {element, badge}] of this.#lines) {
@@ -126,12 +151,11 @@ export class Drawing {
       const worst = states.reduce((one, other) =>
         STATES.indexOf(one) > STATES.indexOf(other) ? one : other);
       const faulty = line.links.some((link) => link.faults.length);
-      const share = Math.max(...line.links.map((link) => link.load.share));
       const bad = states.filter((state) => state === worst).length;
       const part = worst !== "active" && line.links.length > 1;
       badge.textContent = (part ? `${bad} of ${line.links.length} ` : "") +
         (worst === "cut" ? "✕" : "") + (faulty ? "!" : "");
-      element.setAttribute("class", `${worst} load${loadLevel(share)}` +
+      element.setAttribute("class", `${worst} ${this.#tone(line)}` +
         (faulty ? " faulty" : "") + (line.links.length > 1 ? " many" : "") +
         (this.#marked.includes(line) ? " marked" : ""));
     }

@@ -55,8 +55,15 @@ export function eventText(event) {
 export class Events {
   #list = document.getElementById("events");
   #announcement = document.getElementById("announcement");
+  #filter = document.getElementById("event-filter");
   #unsaid = [];
   #timer = 0;
+
+  constructor() {
+    this.#filter.addEventListener("input", () => {
+      for (const item of this.#list.children) this.#sift(item);
+    });
+  }
 
   add(event) {
     this.addText(eventText(event), event.wall.slice(11, 23));
@@ -64,9 +71,24 @@ export class Events {
     if (event.event !== "port") this.announce(eventText(event));
   }
 
+  // What happened before the page came, the oldest first.
+  setPast(events) {
+    this.#list.replaceChildren();
+    for (const event of events) {
+      this.addText(eventText(event), event.wall.slice(11, 23));
+    }
+  }
+
   addText(text, time = "") {
-    this.#list.prepend(make("li", {}, make("time", {}, time), ` ${text}`));
+    const item = make("li", {}, make("time", {}, time), ` ${text}`);
+    this.#sift(item);
+    this.#list.prepend(item);
     while (this.#list.children.length > KEPT) this.#list.lastChild.remove();
+  }
+
+  #sift(item) {
+    const words = this.#filter.value.toLowerCase().trim();
+    item.hidden = !item.textContent.toLowerCase().includes(words);
   }
 
   announce(text) {

@@ -1,9 +1,9 @@
-// What there is on a host: addresses, connections, queue pairs; and why
-// something of it failed.
+// What there is on a host: addresses, connections, queue pairs and what else
+// programs have made; and why something of it failed.
 import {call} from "./api.js";
 import {button, make} from "./elements.js";
 import {addressText} from "./events.js";
-import {queuePairText, reasons, withProcess} from "./host_words.js";
+import {OBJECTS, queuePairText, reasons, withProcess} from "./host_words.js";
 
 const EVERY = 2000;  // ms
 const MOST_LISTED = 100;
@@ -42,6 +42,15 @@ function queuePairParts({queue_pairs: queuePairs, next}) {
            queuePairText)];
 }
 
+// Folded, since there may be many.
+function objectParts({title}, {items, next}, text, open) {
+  if (!items.length) return [];
+  const count = next === null ? `${items.length}` : `more than ${items.length}`;
+  return [make("details", {open: open.has(title), "data-title": title},
+    make("summary", {}, `${title}: ${count}`),
+    listOf(items, next === null ? items.length : undefined, text))];
+}
+
 // A HostPanel is part of the panel of a node that is a host, until close().
 export class HostPanel {
   #host;  // {node: its GUID}
@@ -75,10 +84,15 @@ export class HostPanel {
 
   async #read() {
     try {
-      const [{adapters}, queuePairs] = await Promise.all([
-        call("node.status", this.#host), call("qp.list", this.#host)]);
+      const [{adapters}, queuePairs, ...objects] = await Promise.all([
+        call("node.status", this.#host), call("qp.list", this.#host),
+        ...OBJECTS.map(({method}) => call(method, this.#host))]);
+      const open = new Set([...this.#live.querySelectorAll("details[open]")]
+        .map(({dataset}) => dataset.title));
       this.#live.replaceChildren(...adapters.flatMap(connectionParts),
-                                 ...queuePairParts(queuePairs));
+        ...queuePairParts(queuePairs),
+        ...OBJECTS.flatMap((kind, i) =>
+          objectParts(kind, objects[i], kind.text, open)));
     } catch {
       // The connection is told of elsewhere; the next one may be answered.
     }

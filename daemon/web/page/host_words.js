@@ -14,6 +14,26 @@ export function queuePairText(qp) {
                      (peer ? ` – ${whose} ${hex(peer.qpn)}` : ""), qp);
 }
 
+// ", queue pairs 0x12, 0x13"; nothing where there are none.
+const users = (qpns) => qpns.length
+  ? `, queue pair${qpns.length > 1 ? "s" : ""} ${qpns.map(hex).join(", ")}` : "";
+
+// What programs make beside queue pairs: the method that lists them, and the
+// line of one.
+export const OBJECTS = [
+  {method: "cq.list", title: "Completion queues", text: (cq) => withProcess(
+    `${cq.handle}: ${cq.waiting} of ${cq.size}` +
+    (cq.channel ? ", with a channel" : "") +
+    users([...new Set([...cq.send, ...cq.receive])]), cq)},
+  {method: "mr.list", title: "Memory regions", text: (mr) => withProcess(
+    `${hex(mr.rkey)}: ${mr.length} bytes, ${mr.access}`, mr)},
+  {method: "srq.list", title: "Shared receive queues", text: (srq) =>
+    withProcess(`${srq.handle}: ${srq.posted} of ${srq.size}` +
+                users(srq.receive), srq)},
+  {method: "mcast.list", title: "Multicast groups", text: (member) =>
+    withProcess(`${member.mgid}: queue pair ${hex(member.qpn)}`, member)},
+];
+
 // What `ibemu why NODE` says, a sentence each.
 export function reasons({queue_pairs: queuePairs, mads}, {failures}) {
   return [...queuePairs.map(({why}) => why), ...mads.map(({why}) => why),

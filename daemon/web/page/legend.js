@@ -1,15 +1,24 @@
 // What the lines of the drawing mean: not by their colours alone.
 import {make} from "./elements.js";
 
-const MEANINGS = [
-  ["active", "active"], ["active load2", "10 % load"],
-  ["active load4", "90 % load"], ["init", "not active"], ["down", "down"],
-  ["cut", "cut ✕"], ["active faulty", "fault !"],
-  ["active marked", "chosen, path"],
+const MEANINGS = {
+  load: [["active", "active"], ["active load2", "10 % load"],
+         ["active load4", "90 % load"]],
+  speed: [["active speed4", "as fast as any here"],
+          ["active speed3", "half of it or more"],
+          ["active speed2", "a quarter or more"], ["active speed1", "less"]],
+  errors: [["active", "active"],
+           ["active errors", "one of the ten ports with most errors"]],
+};
+const ALWAYS = [
+  ["init", "not active"], ["down", "down"], ["cut", "cut ✕"],
+  ["active faulty", "fault !"], ["active marked", "chosen, path"],
 ];
 
-export function drawLegend(list) {
-  for (const [name, text] of MEANINGS) {
+// `colour`: what active links are coloured by.
+export function drawLegend(list, colour) {
+  list.replaceChildren();
+  for (const [name, text] of [...MEANINGS[colour], ...ALWAYS]) {
     const image = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     image.setAttribute("class", "sample");
     image.setAttribute("aria-hidden", "true");

@@ -1,7 +1,7 @@
 // Nodes and links as a list: all that the drawing has, for the keyboard and
 // for who can't see it.
 import {make} from "./elements.js";
-import {rateText, stateOf, stateWords} from "./model.js";
+import {matches, rateText, stateOf, stateWords} from "./model.js";
 
 const SHOWN = 200;  // at first, and again with each step beyond the end
 
@@ -60,6 +60,14 @@ export class List {
     });
   }
 
+  get found() {
+    return this.#found;
+  }
+
+  get kind() {
+    return this.#kind.value;
+  }
+
   focus() {
     this.#list.focus();
   }
@@ -70,8 +78,7 @@ export class List {
     const nodes = this.#kind.value === "nodes";
     const text = (one) => nodes ? model.nameOf(one.guid) : model.linkName(one);
     const all = KINDS[this.#kind.value](model);
-    this.#found = words ? all.filter((one) =>
-      `${text(one)} ${one.guid ?? ""}`.toLowerCase().includes(words)) : all;
+    this.#found = words ? all.filter((one) => matches(model, one, words)) : all;
     this.#current = Math.max(0, Math.min(this.#current,
                                          this.#found.length - 1));
     const busy = this.#kind.value === "busy";

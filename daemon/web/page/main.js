@@ -1,10 +1,13 @@
 // The live view: puts the parts together.
+import {addressOf, parseAddress, thingAt} from "./address.js";
 import {call, callAll, listen, Refused} from "./api.js";
 import {Details} from "./details.js";
-import {Drawing} from "./draw.js";
+import {Drawing, errorTone, loadTone, speedTone} from "./draw.js";
 import {button, make, say} from "./elements.js";
 import {Events} from "./events.js";
+import {csvOf, saveText, svgOf} from "./export.js";
 import {fold} from "./fold.js";
+import {Health} from "./health.js";
 import {place} from "./layout.js";
 import {drawLegend} from "./legend.js";
 import {List} from "./list.js";
@@ -21,7 +24,11 @@ let plan = null;
 
 const drawing = new Drawing(byId("drawing"), chooseDrawn);
 const list = new List(model, (thing) => select(thing, true));
-const path = new Path(model, mark);
+const path = new Path(model, () => {
+  mark();
+  if (path.shown) tellAddress({kind: "path", ...path.shown});
+});
+const health = new Health(model, (thing) => select(thing, true), colour);
 const details = new Details(model, {
   select: (thing) => select(thing, true),
   unfold: (id) => {
@@ -33,6 +40,32 @@ const details = new Details(model, {
   pathTo: (name) => path.setTo(name),
   run,
 });
+
+// Where the browser's way back leads nowhere new: what is shown is not a page.
+function tellAddress(shown) {
+  if (location.hash === addressOf(shown)) return;
+  history.replaceState(null, "", addressOf(shown));
+}
+
+function followAddress() {
+  const wanted = parseAddress(location.hash);
+  if (!wanted) return;
+  if (wanted.kind === "path") {
+    path.show(wanted.from, wanted.to);
+    return;
+  }
+  const thing = thingAt(model, wanted);
+  if (thing) select(thing, false);
+  else events.addText(`nothing here is called ${wanted.name}`);
+}
+
+function colour() {
+  const by = byId("colour").value;
+  const {fastest} = model;
+  drawing.colourBy({load: loadTone,
+                    speed: (line) => speedTone(line, fastest),
+                    errors: (line) => errorTone(line, health.errors)}[by]);
+}
 
 // What fails is told where events are.
 async function run(promise) {
@@ -48,6 +81,8 @@ function select(thing, focus) {
   const link = thing.key !== undefined;
   details.show({kind: link ? "link" : "node", thing,
                 id: link ? thing.key : thing.guid}, focus);
+  tellAddress(link ? {kind: "link", name: model.endName(thing.a)}
+                   : {kind: "node", name: model.nameOf(thing.guid)});
   mark();
 }
 
@@ -113,6 +148,7 @@ function draw() {
   plan = fold(model, expanded);
   place(plan, drawing.aspect);
   drawing.show(plan);
+  colour();
   document.body.dataset.level = plan.level;
   mark();
   summarize();
@@ -149,6 +185,10 @@ function load() {
     path.offerHosts();
     restoreSelection(kind, id);
     path.refresh();
+    if (document.body.dataset.ready !== "true") {
+      followAddress();
+      health.follow();
+    }
     document.body.dataset.ready = "true";
   })().finally(() => {
     loading = null;
@@ -166,6 +206,7 @@ function restoreSelection(kind, id) {
 }
 
 const handlers = {
+  past: (all) => events.setPast(all),
   hello: () => {
     connected("connected");
     run(load());
@@ -229,5 +270,14 @@ byId("fold").addEventListener("click", () => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") list.focus();
 });
-drawLegend(byId("legend"));
+byId("save-svg").addEventListener("click", () =>
+  saveText("subnet.svg", "image/svg+xml", svgOf(byId("drawing"))));
+byId("save-csv").addEventListener("click", () =>
+  saveText(`${list.kind}.csv`, "text/csv", csvOf(model, list.found)));
+byId("colour").addEventListener("change", () => {
+  drawLegend(byId("legend"), byId("colour").value);
+  colour();
+});
+addEventListener("hashchange", followAddress);
+drawLegend(byId("legend"), byId("colour").value);
 follow();

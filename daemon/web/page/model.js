@@ -94,6 +94,11 @@ export class Model {
     return `${this.endName(link.a)} – ${this.endName(link.b)}`;
   }
 
+  // The fastest that a link is now, in Gb/s.
+  get fastest() {
+    return Math.max(0, ...[...this.links.values()].map(speedOf));
+  }
+
   // By what nameOf() gives, or by GUID.
   find(name) {
     if (this.nodes.has(name)) return this.nodes.get(name);
@@ -114,6 +119,27 @@ export function stateWords(link) {
   const words = {active: "active", init: `up, not active (${link.state})`,
                  down: "down", cut: "cut"}[stateOf(link)];
   return words + (faults ? `, ${faults} fault${faults > 1 ? "s" : ""}` : "");
+}
+
+const LANES = {SDR: 2.5, DDR: 5, QDR: 10, FDR10: 10.3, FDR: 14, EDR: 25,
+               HDR: 50, NDR: 100, XDR: 200};  // Gb/s
+
+// In Gb/s, of "4xHDR"; 0 where there is none.
+export function speedOf({rate}) {
+  const [, width, lane] = /^(\d+)x(\w+)$/.exec(rate ?? "") ?? [];
+  return Number(width ?? 0) * (LANES[lane] ?? 0);
+}
+
+// Whether a node or a link is what was searched for: by a part of its name or
+// of its GUID, or "lid 5".
+export function matches(model, thing, words) {
+  const [, lid] = /^lid\s*(\d+|0x[0-9a-f]+)$/.exec(words) ?? [];
+  const ends = thing.key === undefined ? thing.ports : [thing.a, thing.b];
+  if (lid !== undefined) return ends.some((end) => end.lid === Number(lid));
+  const name = thing.key === undefined ? model.nameOf(thing.guid)
+                                       : model.linkName(thing);
+  return [name, thing.guid, ...ends.map(({guid}) => guid)].join(" ")
+    .toLowerCase().includes(words);
 }
 
 // 0 (nothing) to 4 (nearly all).

@@ -22,11 +22,21 @@ export class Path {
     this.#changed = changed;
     document.getElementById("path-form").addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#shown = {from: this.#from.value.trim(), to: this.#to.value.trim()};
-      this.refresh();
+      this.show(this.#from.value.trim(), this.#to.value.trim());
     });
     document.getElementById("path-clear").addEventListener("click",
       () => this.clear());
+  }
+
+  get shown() {
+    return this.#shown;
+  }
+
+  show(from, to) {
+    this.#from.value = from;
+    this.#to.value = to;
+    this.#shown = {from, to};
+    this.refresh();
   }
 
   setFrom(name) {

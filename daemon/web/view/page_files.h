@@ -1,4 +1,5 @@
-// The files of daemon/web/page, which the build puts into the program.
+// The files of daemon/web/page, and Debian's Chart.js, which the build puts
+// into the program.
 #ifndef IBEMU_DAEMON_WEB_VIEW_PAGE_FILES_H_
 #define IBEMU_DAEMON_WEB_VIEW_PAGE_FILES_H_
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/version.h"
 #include "control/rpc.h"
 #include "daemon/subnet/fabric_methods.h"
@@ -22,13 +24,18 @@ constexpr absl::Duration kBetweenChanges = absl::Milliseconds(100);
 }  // namespace
 
 ViewFeed::ViewFeed(Timers& timers, fabric::Fabric& fabric, EventLog& events)
-    : timers_(timers), fabric_(fabric), events_(events) {}
+    : timers_(timers), fabric_(fabric), events_(events) {
+  events_.Add(*this);
+}
 
 ViewFeed::~ViewFeed() {
   if (Watching()) Stop();
+  events_.Remove(*this);
 }
 
 void ViewFeed::Add(const std::shared_ptr<EventBacklog>& page) {
+  page->Push(std::make_shared<const std::string>(
+      SentEvent("past", absl::StrCat("[", absl::StrJoin(past_, ","), "]"))));
   page->Push(std::make_shared<const std::string>(
       SentEvent("hello", control::Dump({{"version", Version()}}))));
   const bool first = !Watching();
@@ -37,7 +44,6 @@ void ViewFeed::Add(const std::shared_ptr<EventBacklog>& page) {
 }
 
 void ViewFeed::Start() {
-  events_.Add(*this);
   fabric_.AddWatcher(*this);
   meter_.emplace();
   for (const NodePort& port : fabric_.subnet().ports()) {
@@ -49,7 +55,6 @@ void ViewFeed::Start() {
 
 void ViewFeed::Stop() {
   pages_.clear();
-  events_.Remove(*this);
   fabric_.RemoveWatcher(*this);
   timers_.Cancel(next_look_);
   timers_.Cancel(next_changes_);
@@ -67,7 +72,10 @@ void ViewFeed::Tell(std::string_view name, std::string_view data) {
 }
 
 void ViewFeed::OnEvent(std::string_view kind, std::string_view line) {
-  if (Wants(kind)) Tell("event", line);
+  if (!Wants(kind)) return;
+  if (past_.size() == kMostPast) past_.pop_front();
+  past_.emplace_back(line);
+  Tell("event", line);
 }
 
 void ViewFeed::OnPortChange(PortId port) { Changed(port); }

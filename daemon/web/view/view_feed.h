@@ -3,8 +3,10 @@
 #define IBEMU_DAEMON_WEB_VIEW_VIEW_FEED_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,9 +22,11 @@
 namespace ibemu::daemon {
 
 // A ViewFeed sends events to all open pages, from the loop thread.  While no
-// page is open it watches nothing.  Pages get
+// page is open it hears of events only, and keeps the last kMostPast of them.
+// Pages get
 //
-//   hello   once, at the beginning: what is asked for from now on is not stale
+//   past    once, at the beginning: those events, as an array, the oldest first
+//   hello   once, after it: what is asked for from now on is not stale
 //   event   what `ibemu events` tells, without drops: there may be a million
 //           in a second
 //   change  {"links": [...], "nodes": [...]}: what is different now, each as
@@ -35,6 +39,7 @@ namespace ibemu::daemon {
 class ViewFeed final : public EventListener, public fabric::FabricWatcher {
  public:
   static constexpr size_t kMaxChanges = 1000;
+  static constexpr size_t kMostPast = 200;
 
   // All must outlive this.
   ViewFeed(Timers& timers, fabric::Fabric& fabric, EventLog& events);
@@ -68,6 +73,7 @@ class ViewFeed final : public EventListener, public fabric::FabricWatcher {
   fabric::Fabric& fabric_;
   EventLog& events_;
   std::vector<std::weak_ptr<EventBacklog>> pages_;
+  std::deque<std::string> past_;  // the oldest first
   absl::flat_hash_set<fabric::PortId> changed_;
   std::optional<LoadMeter> meter_;
   // By port: its cable was down at the last look.  A port that is down already

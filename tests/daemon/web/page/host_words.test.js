@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {queuePairText, reasons} from
+import {OBJECTS, queuePairText, reasons} from
   "../../../../daemon/web/page/host_words.js";
 
 test("a queue pair tells its peer and its process where it has one", () => {
@@ -28,4 +28,24 @@ test("what failed is told of queue pairs, MADs and connections, in this order",
      "connection a 10.0.0.1:7174 → b 10.0.0.2:7174 RDMA_PS_TCP rejected by b: "
      + "nobody listens (8)"]);
   assert.deepEqual(reasons({queue_pairs: [], mads: []}, {failures: []}), []);
+});
+
+test("each object of a program is one line", () => {
+  const lines = Object.fromEntries(OBJECTS.map(({method, text}) =>
+    [method, text]));
+  const cq = {handle: 1, size: 100, waiting: 3, channel: true, send: [18],
+              receive: [18, 19], pid: 7};
+  assert.equal(lines["cq.list"](cq),
+    "1: 3 of 100, with a channel, queue pairs 0x12, 0x13, process 7");
+  assert.equal(
+    lines["cq.list"]({...cq, channel: false, send: [], receive: []}),
+    "1: 3 of 100, process 7");
+  assert.equal(
+    lines["mr.list"]({rkey: 31, length: 4096, access: "remote read", pid: 7}),
+    "0x1f: 4096 bytes, remote read, process 7");
+  assert.equal(
+    lines["srq.list"]({handle: 2, size: 10, posted: 4, receive: [18], pid: 7}),
+    "2: 4 of 10, queue pair 0x12, process 7");
+  assert.equal(lines["mcast.list"]({mgid: "ff12::1", qpn: 18, pid: 7}),
+    "ff12::1: queue pair 0x12, process 7");
 });

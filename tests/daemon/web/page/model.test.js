@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {loadLevel, progressWords, rateText, stateOf, stateWords}
+import {loadLevel, matches, progressWords, rateText, speedOf, stateOf,
+        stateWords}
   from "../../../../daemon/web/page/model.js";
 import {link, modelOf, node} from "./fabrics.js";
 
@@ -93,4 +94,31 @@ test("rates have two digits at least and a unit", () => {
   assert.deepEqual([0, 999, 1000, 12345, 5e6, 2e9, 3e12].map(rateText),
                    ["0 B/s", "999 B/s", "1.0 kB/s", "12 kB/s", "5.0 MB/s",
                     "2.0 GB/s", "3000 GB/s"]);
+});
+
+test("a search finds names, GUIDs and LIDs", () => {
+  const ports = [{port: 1, lid: 7, guid: "0xabc1"}];
+  const model = modelOf(
+    [{...node("0xab", "ca", "Node-1"), ports}, node("0xcd", "switch", "sw")],
+    [link("0xab/1", "0xcd/2")]);
+  const one = model.nodes.get("0xab"), cable = model.linkAt("0xab", 1);
+  Object.assign(cable.a, {lid: 7});
+  for (const words of ["node-1", "0xab", "abc1", "lid 7", "lid 0x7"]) {
+    assert.ok(matches(model, one, words), words);
+  }
+  assert.ok(!matches(model, one, "lid 77"));
+  assert.ok(!matches(model, one, "sw"));
+  for (const words of ["node-1/1", "sw/2", "0xcd", "lid 7"]) {
+    assert.ok(matches(model, cable, words), words);
+  }
+  assert.ok(!matches(model, cable, "lid 8"));
+});
+
+test("the speed of a link is that of all its lanes", () => {
+  assert.equal(speedOf({rate: "4xHDR"}), 200);
+  assert.equal(speedOf({rate: "1xSDR"}), 2.5);
+  assert.equal(speedOf({rate: null}), 0);
+  const model = modelOf([node("0x1", "ca"), node("0x2", "ca")],
+                        [link("0x1/1", "0x2/1", {rate: "2xNDR"})]);
+  assert.equal(model.fastest, 200);
 });

@@ -61,8 +61,26 @@ TEST_F(ViewFeedTest, GreetsEachPage) {
   const auto other = std::make_shared<EventBacklog>();
   feed_.Add(other);
   const std::vector<Told> told = Read(*other);
+  ASSERT_THAT(told, SizeIs(2));
+  EXPECT_EQ(told[0].name, "past");
+  EXPECT_EQ(told[1].name, "hello");
+}
+
+TEST_F(ViewFeedTest, TellsANewPageWhatHappenedBeforeIt) {
+  page_.reset();
+  lab_.timers.RunFor(absl::Seconds(2));
+  for (size_t i = 0; i < ViewFeed::kMostPast; ++i) {
+    log_.Tell("trap", {{"number", i}});
+    log_.Tell("drop", json::object());
+  }
+  log_.Tell("trap", {{"number", ViewFeed::kMostPast}});
+  page_ = std::make_shared<EventBacklog>();
+  feed_.Add(page_);
+  const std::vector<json> told = Of("past");
   ASSERT_THAT(told, SizeIs(1));
-  EXPECT_EQ(told[0].name, "hello");
+  ASSERT_THAT(told[0], SizeIs(ViewFeed::kMostPast));
+  EXPECT_EQ(told[0].front()["number"], 1);
+  EXPECT_EQ(told[0].back()["number"], ViewFeed::kMostPast);
 }
 
 TEST_F(ViewFeedTest, TellsWhatHasChangedOnceAndAsItIs) {
@@ -115,12 +133,12 @@ TEST_F(ViewFeedTest, TellsLoadsEachSecond) {
   EXPECT_EQ(loads[0]["links"][0][2], 4000.0) << "bytes sent in a second";
 }
 
-TEST_F(ViewFeedTest, WatchesNothingWhenThePageIsClosed) {
-  EXPECT_TRUE(log_.Listened());
+TEST_F(ViewFeedTest, HearsOfEventsOnlyWhenThePageIsClosed) {
   page_.reset();
   lab_.timers.RunFor(absl::Seconds(2));
   EXPECT_FALSE(feed_.Watching());
-  EXPECT_FALSE(log_.Listened());
+  lab_.SetLink(lab_.Host(1), 1, false);
+  EXPECT_TRUE(log_.Listened());
   page_ = std::make_shared<EventBacklog>();
   feed_.Add(page_);
   lab_.timers.RunFor(absl::Milliseconds(1500));

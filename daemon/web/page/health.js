@@ -1,0 +1,82 @@
+// What is wrong with the subnet: links that are slower than they could be,
+// ports that count errors, who manages it; and which links are the busiest.
+import {call} from "./api.js";
+import {button, make, say} from "./elements.js";
+import {healthSentences} from "./health_words.js";
+import {rateText} from "./model.js";
+
+const EVERY = 5000;  // ms
+const MOST_LISTED = 10;
+
+export class Health {
+  errors = [];  // of the ports with most: {guid, port, total}
+  #model;
+  #select;
+  #changed;
+  #sentences = document.getElementById("health-sentences");
+  #parts = document.getElementById("health-parts");
+  #shown = "";
+
+  // `select`: called with a link or node.  `changed`: when errors are others.
+  constructor(model, select, changed) {
+    this.#model = model;
+    this.#select = select;
+    this.#changed = changed;
+  }
+
+  async read() {
+    try {
+      this.#show(await call("health"));
+    } catch {
+      // The connection is told of elsewhere; the next one may be answered.
+    }
+  }
+
+  // From now on.
+  async follow() {
+    for (;;) {
+      if (!document.hidden) await this.read();
+      await new Promise((done) => setTimeout(done, EVERY));
+    }
+  }
+
+  #show(health) {
+    const model = this.#model;
+    this.errors = health.errors;
+    this.#changed();
+    const busy = [...model.links.values()]
+      .filter(({load}) => load.share > 0)
+      .sort((one, other) => other.load.share - one.load.share)
+      .slice(0, MOST_LISTED);
+    // What says the same stays the same element: a click may be under way.
+    const shown = JSON.stringify([health, busy.map(({key, load}) =>
+      [key, rateText(Math.max(load.sent, load.received))])]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    say(this.#sentences, healthSentences(health).join(" "));
+    const slow = health.slow.slice(0, MOST_LISTED).map(({a, b, rate, ...one}) =>
+      [model.linkAt(a.guid, a.port), `${model.endName(a)} – ${model.endName(b)}`,
+       `${rate}, could be ${one.could_be}`]);
+    const errors = health.errors.map(({guid, port, counters}) =>
+      [model.linkAt(guid, port) ?? model.nodes.get(guid),
+       model.endName({guid, port}),
+       counters.map(({name, value}) => `${name} ${value}`).join(", ")]);
+    const loads = busy.map((link) => [link, model.linkName(link),
+      `${rateText(Math.max(link.load.sent, link.load.received))}, ` +
+      `${(link.load.share * 100).toFixed(1)} %`]);
+    this.#parts.replaceChildren(
+      ...this.#list("Slower than they could be", slow, health.slow_count),
+      ...this.#list("Most errors", errors, health.error_count),
+      ...this.#list("Most load", loads, loads.length));
+  }
+
+  #list(title, rows, count) {
+    if (!rows.length) return [];
+    const more = count - rows.length;
+    return [make("h3", {}, title), make("ul", {}, ...rows.map(
+      ([thing, name, text]) => make("li", {},
+        thing ? button(name, () => this.#select(thing), {class: "link"}) : name,
+        make("small", {}, ` ${text}`))),
+      ...(more > 0 ? [make("li", {}, `and ${more} more`)] : []))];
+  }
+}

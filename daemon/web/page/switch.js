@@ -1,0 +1,44 @@
+// The forwarding table of a switch, and how its uplinks share the work.
+import {call} from "./api.js";
+import {make} from "./elements.js";
+
+const MOST_ROUTES = 200;  // runs of LIDs
+
+// A SwitchPanel is part of the panel of a node that is a switch.
+export class SwitchPanel {
+  element = make("div", {id: "forwarding"});
+  #model;
+
+  // `run` tells of a promise that fails.
+  constructor(model, guid, run) {
+    this.#model = model;
+    run(this.#read(guid));
+  }
+
+  async #read(guid) {
+    const {ports, routes, next} = await call("forwarding.show", {node: guid});
+    const most = Math.max(1, ...ports.map(({lids}) => lids));
+    const rows = ports.map(({port, peer, lids, hosts}) => make("tr", {},
+      make("th", {scope: "row"}, `${port}`),
+      make("td", {class: "name"}, peer ? this.#model.endName(peer) : "itself"),
+      make("td", {}, `${lids}`), make("td", {}, `${hosts}`),
+      make("td", {}, make("meter", {min: 0, max: most, value: lids,
+        "aria-label": `${lids} LIDs leave through port ${port}`}))));
+    const heads = ["port", "to", "LIDs", "of hosts", "share"];
+    const listed = routes.slice(0, MOST_ROUTES).map(([first, last, port]) =>
+      make("li", {}, `${first === last ? `LID ${first}`
+        : `LIDs ${first} to ${last}`}: port ${port}`));
+    if (next !== null || routes.length > MOST_ROUTES) {
+      listed.push(make("li", {}, "and more: ask ibroute"));
+    }
+    this.element.replaceChildren(
+      make("h3", {id: "forwarding-title"}, "Forwarding"),
+      make("table", {"aria-labelledby": "forwarding-title"},
+        make("thead", {}, make("tr", {}, ...heads.map((name) =>
+          make("th", {scope: "col", class: name === "to" ? "name" : ""},
+               name)))),
+        make("tbody", {}, ...rows)),
+      make("details", {}, make("summary", {}, "By LID"),
+        make("ul", {}, ...listed)));
+  }
+}
