@@ -11,6 +11,7 @@ namespace ibemu::verbs {
 namespace {
 
 constexpr int kUseBits = 8;
+constexpr uint32_t kUses = (uint32_t{1} << kUseBits) - 1;
 
 // "local write, remote read"; reading by the owner needs no right.
 std::string AccessText(uint32_t access) {
@@ -61,7 +62,14 @@ KeyTable::Key::~Key() {
 }
 
 uint32_t KeyTable::NextValue(uint32_t place) {
-  return place << kUseBits | ++places_[place].uses;
+  return place << kUseBits | (++places_[place].uses & kUses);
+}
+
+bool KeyTable::WasGiven(uint32_t key) const {
+  const size_t place = key >> kUseBits;
+  if (place >= places_.size()) return false;
+  const uint32_t use = key & kUses, uses = places_[place].uses;
+  return uses > kUses || (use != 0 && use <= uses);
 }
 
 absl::StatusOr<std::unique_ptr<KeyTable::Key>> KeyTable::Allocate() {
@@ -90,7 +98,8 @@ absl::StatusOr<std::shared_ptr<const Grant>> KeyTable::GrantOf(
   if (found != nullptr && found->value() == key) grant = found->grant_.lock();
   if (grant == nullptr) {
     return absl::PermissionDeniedError(
-        absl::StrFormat("no region has the key %#x", key));
+        absl::StrFormat("no region has the key %#x%s", key,
+                        WasGiven(key) ? " any more: it was deregistered" : ""));
   }
   return grant;
 }

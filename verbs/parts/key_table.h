@@ -103,10 +103,12 @@ class KeyTable {
  private:
   struct Place {
     const Key* key = nullptr;
-    uint8_t uses = 0;
+    uint32_t uses = 0;
   };
 
   uint32_t NextValue(uint32_t place);
+  // Returns true if a region had this key.
+  bool WasGiven(uint32_t key) const;
   absl::StatusOr<std::shared_ptr<const Grant>> GrantOf(uint32_t key) const;
 
   const size_t most_;

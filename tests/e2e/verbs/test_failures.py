@@ -28,7 +28,8 @@ REASONS = {
         r"\(FetchAdd\) ended with REM_ACCESS_ERR: .*: the region allows local "
         r"write, remote write, remote read, this needs remote atomics",
     "deregistered_too_early":
-        r"REM_ACCESS_ERR: .*: no region has the key 0x1",
+        r"REM_ACCESS_ERR: .*: no region has the key 0x1\w* any more: it was "
+        r"deregistered",
     "no_room_for_the_grh": None,  # nobody hears of it
     "completion_queue_too_small": None,  # no work request failed
     "lost_acknowledgements":

@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "testing/fake_memory.h"
 #include "testing/virtual_timers.h"
 #include "verbs/parts/memory_region.h"
@@ -73,6 +75,26 @@ TEST_F(KeyTableTest, AKeyEndsWithItsRegion) {
   EXPECT_TRUE(keys_.Find(key, &pd_, 0x9000, 1, 1).ok());
   region.reset();
   EXPECT_FALSE(keys_.Find(key, &pd_, 0x9000, 1, 1).ok());
+}
+
+TEST_F(KeyTableTest, TellsAKeyThatHasEndedFromOneThatNobodyGaveOut) {
+  auto region = Register();
+  const uint32_t key = region->rkey();
+  const auto why = [&](uint32_t one) {
+    return std::string(keys_.Find(one, &pd_, 0x9000, 1, 1).status().message());
+  };
+  EXPECT_EQ(why(key + 1),
+            absl::StrFormat("no region has the key %#x", key + 1));
+  region.reset();
+  const std::string ended = absl::StrFormat(
+      "no region has the key %#x any more: it was deregistered", key);
+  EXPECT_EQ(why(key), ended);
+  EXPECT_EQ(why(key + 1),
+            absl::StrFormat("no region has the key %#x", key + 1));
+  // The place is taken again, and again until each key of it was used.
+  for (int i = 0; i < 300 * 20; ++i) region = Register();
+  EXPECT_NE(region->rkey(), key);
+  EXPECT_EQ(why(key), ended);
 }
 
 TEST_F(KeyTableTest, SgesAreFoundInTheirOrderOrNotAtAll) {
