@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "control/rpc.h"
+#include "cuse/uverbs/uverbs_files.h"
 #include "daemon/adapters/adapters.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/addresses/address_plan.h"
@@ -37,9 +38,12 @@ class Backend {
 
   virtual EventLog& events() = 0;
 
-  // Adds this back end's own methods; `hosts` has those of its adapters.  Call
-  // it once.  Both parameters must outlive the last call of a method.
-  virtual void AddTo(control::MethodTable& dispatcher, HostTable& hosts) = 0;
+  // Adds this back end's own methods; `hosts` has those of its adapters,
+  // and `uverbs_files` those that programs have open.  Call it once.  All
+  // parameters must outlive the last call of a method, and the files in
+  // `uverbs_files` end before this does.
+  virtual void AddTo(control::MethodTable& dispatcher, HostTable& hosts,
+                     cuse::UverbsFiles& uverbs_files) = 0;
 
   // Greet() adds what the back end is to the daemon's greeting, Describe() to
   // the result of the method `status`.

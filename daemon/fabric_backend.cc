@@ -111,10 +111,12 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
           },
           loop_.Now()),
       failures_(*fabric_, events_, diagnosis_),
-      queue_pairs_(*fabric_),
-      lint_(loop_, *fabric_, diagnosis_) {}
+      queue_pairs_(*fabric_) {}
 
-void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
+void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts,
+                          cuse::UverbsFiles& uverbs_files) {
+  ended_contexts_.emplace(loop_, uverbs_files);
+  lint_.emplace(loop_, *fabric_, diagnosis_, *ended_contexts_);
   mad_timeouts_.emplace(loop_, *fabric_, diagnosis_, hosts);
   why_.emplace(loop_, *fabric_, diagnosis_, *mad_timeouts_);
   captures_.emplace(loop_, hosts, fabric_.get());
@@ -132,7 +134,7 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
   health_.AddTo(dispatcher);
   why_->AddTo(dispatcher);
   queue_pairs_.AddTo(dispatcher);
-  lint_.AddTo(dispatcher);
+  lint_->AddTo(dispatcher);
   scenarios_->AddTo(dispatcher);
   cables_->AddTo(dispatcher);
 }

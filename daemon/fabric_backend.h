@@ -46,7 +46,8 @@ class FabricBackend : public Backend {
   const AddressPlan& addresses() const override { return addresses_; }
   uint64_t seed() const override { return seed_; }
   EventLog& events() override { return events_; }
-  void AddTo(control::MethodTable& dispatcher, HostTable& hosts) override;
+  void AddTo(control::MethodTable& dispatcher, HostTable& hosts,
+             cuse::UverbsFiles& uverbs_files) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;
   std::string Summary() const override;
@@ -76,13 +77,14 @@ class FabricBackend : public Backend {
   const Diagnosis diagnosis_;
   FailureEvents failures_;
   QueuePairMethods queue_pairs_;
-  LintMethods lint_;
-  std::optional<MadTimeouts> mad_timeouts_;   // with AddTo()
-  std::optional<WhyMethods> why_;             // with AddTo()
-  std::optional<CaptureMethods> captures_;    // with AddTo()
-  std::optional<ScenarioMethods> scenarios_;  // with AddTo()
-  std::optional<NodeLinkMethods> cables_;     // with AddTo()
-  std::optional<LinkHistory> history_;        // with BindWeb()
+  std::optional<EndedContexts> ended_contexts_;  // with AddTo()
+  std::optional<LintMethods> lint_;              // with AddTo()
+  std::optional<MadTimeouts> mad_timeouts_;      // with AddTo()
+  std::optional<WhyMethods> why_;                // with AddTo()
+  std::optional<CaptureMethods> captures_;       // with AddTo()
+  std::optional<ScenarioMethods> scenarios_;     // with AddTo()
+  std::optional<NodeLinkMethods> cables_;        // with AddTo()
+  std::optional<LinkHistory> history_;           // with BindWeb()
 };
 
 }  // namespace ibemu::daemon

@@ -74,7 +74,8 @@ absl::Status HcaBackend::Probe(const std::vector<HcaChoice>& choices,
   return first_error;
 }
 
-void HcaBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts) {
+void HcaBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts,
+                       cuse::UverbsFiles& /*uverbs_files*/) {
   captures_.emplace(loop_, hosts, nullptr);
   captures_->AddTo(dispatcher);
   event_methods_.AddTo(dispatcher);

@@ -47,7 +47,8 @@ class HcaBackend : public Backend {
   const AddressPlan& addresses() const override { return addresses_; }
   uint64_t seed() const override { return seed_; }
   EventLog& events() override { return events_; }
-  void AddTo(control::MethodTable& dispatcher, HostTable& hosts) override;
+  void AddTo(control::MethodTable& dispatcher, HostTable& hosts,
+             cuse::UverbsFiles& uverbs_files) override;
   void Greet(nlohmann::json& greeting) const override;
   void Describe(nlohmann::json& status) const override;
   std::string Summary() const override;

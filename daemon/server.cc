@@ -45,7 +45,7 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
       attachments_(*loop_, hosts_, connections_, networks_),
       resource_methods_(backend_->adapters(), attachments_.uverbs_files()) {
   connections_.SetWatcher(connection_events_);
-  backend_->AddTo(dispatcher_, hosts_);
+  backend_->AddTo(dispatcher_, hosts_, attachments_.uverbs_files());
   connection_failures_.AddTo(dispatcher_);
   connection_methods_.AddTo(dispatcher_);
   networks_.AddTo(dispatcher_);

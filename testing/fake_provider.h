@@ -37,12 +37,14 @@ struct FakeCq : verbs::Cq {
   }
   void RequestNotify(bool solicited_only) override {
     requests.push_back(solicited_only);
+    if (tells_at_once && !completions.empty()) listener.OnCompletion();
   }
 
   verbs::CqListener& listener;
   uint32_t entries = 0;
   std::vector<verbs::WorkCompletion> completions;
   std::vector<bool> requests;
+  bool tells_at_once = false;  // of completions that are there
 };
 
 struct FakeSrq : verbs::Srq {

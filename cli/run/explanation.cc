@@ -94,10 +94,13 @@ std::vector<std::string> Explanation::Pitfalls(control::Client& client) const {
                .second) {
         continue;
       }
+      const std::string queue_pair =
+          one["qpn"].is_null() ? ""
+                               : absl::StrFormat("queue pair %#x of ",
+                                                 one["qpn"].get<uint32_t>());
       lines.push_back(absl::StrFormat(
-          "%s: %s queue pair %#x of process %d: %s",
-          one["rule"].get<std::string>(),
-          OneLine(one["node"].get<std::string>()), one["qpn"].get<uint32_t>(),
+          "%s: %s %sprocess %d: %s", one["rule"].get<std::string>(),
+          OneLine(one["node"].get<std::string>()), queue_pair,
           one["pid"].get<int64_t>(), one["what"].get<std::string>()));
     }
   }

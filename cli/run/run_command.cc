@@ -71,7 +71,7 @@ driven from user space.
                     gets an answer does not take the processor from who sends
   --explain         say on stderr, when COMMAND has ended, why work requests of
                     its hosts' queue pairs failed ("ibemu why" tells more)
-  --lint            say on stderr, when COMMAND has ended, what of its queue pairs
+  --lint            say on stderr, when COMMAND has ended, what of its use of verbs
                     works here and may fail or hang on hardware
   --keep            when the daemon ends, and the devices with it, let COMMAND
                     go on; without, it is ended with all that it has started

@@ -141,6 +141,11 @@ void UverbsFile::OnHostChanged() {
 void UverbsFile::Write(Written data, WriteReply reply) {
   if (rings_ != nullptr) rings_->CatchUp();
   if (host_->removed()) return reply.Fail(Errno::kIo);
+  const uint64_t process = context_.process();
+  if (process != 0 &&
+      static_cast<uint64_t>(ClientOfThread(data.caller)) != process) {
+    ++others_commands_;
+  }
   const uint64_t number = ++last_;
   parked_.emplace(number, Parked{std::move(reply), data.size(), data.caller});
   context_.Execute(data.body, data.caller,

@@ -65,6 +65,9 @@ class UverbsFile final : public File,
 
   mad::Host& host() const { return *host_; }
   const verbs::Context& context() const { return context_; }
+  // Returns how many commands were written by processes other than the one
+  // that did GET_CONTEXT.
+  uint64_t others_commands() const { return others_commands_; }
 
  private:
   // A command without an answer yet.
@@ -101,6 +104,7 @@ class UverbsFile final : public File,
   absl::flat_hash_map<pid_t, ClientId> clients_;
   absl::flat_hash_map<ClientId, std::shared_ptr<ClientMemory>> memories_;
   uint64_t last_ = 0;
+  uint64_t others_commands_ = 0;
   absl::flat_hash_map<uint64_t, Parked> parked_;
   std::unique_ptr<UverbsRings> rings_;  // null unless the client has some
   uint64_t ring_process_ = 0;           // whose rings they are

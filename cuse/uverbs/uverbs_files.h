@@ -3,7 +3,9 @@
 #define IBEMU_CUSE_UVERBS_UVERBS_FILES_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <utility>
 
 namespace ibemu::cuse {
 
@@ -21,15 +23,19 @@ class UverbsFiles {
    public:
     // Both must outlive this object.
     Entry(UverbsFiles& list, const UverbsFile& file)
-        : list_(list), number_(++list.last_) {
+        : list_(list), file_(file), number_(++list.last_) {
       list_.all_.emplace(number_, &file);
     }
-    ~Entry() { list_.all_.erase(number_); }
+    ~Entry() {
+      list_.all_.erase(number_);
+      if (list_.on_end_ != nullptr) list_.on_end_(file_);
+    }
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
 
    private:
     UverbsFiles& list_;
+    const UverbsFile& file_;
     const uint64_t number_;
   };
 
@@ -39,9 +45,16 @@ class UverbsFiles {
 
   const ByNumber& all() const { return all_; }
 
+  // Sets the function that is called when a file ends, with all that its client
+  // has left; null removes it.
+  void SetEndListener(std::function<void(const UverbsFile& file)> on_end) {
+    on_end_ = std::move(on_end);
+  }
+
  private:
   uint64_t last_ = 0;
   ByNumber all_;
+  std::function<void(const UverbsFile& file)> on_end_;
 };
 
 }  // namespace ibemu::cuse

@@ -55,7 +55,7 @@ class Attachments : private Adapters::Listener {
   nlohmann::json Clients() const;
 
   // The uverbs files that programs have open in any view.
-  const cuse::UverbsFiles& uverbs_files() const { return uverbs_files_; }
+  cuse::UverbsFiles& uverbs_files() { return uverbs_files_; }
 
  private:
   class Attachment;

@@ -29,6 +29,14 @@ absl::StatusOr<json> LintMethods::Lint(control::Parameters& parameters) const {
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   IBEMU_ASSIGN_OR_RETURN(const auto nodes, fabric_.FindHost(name));
   json findings = json::array();
+  const auto add = [&](const fabric::Node& node, const json& qpn,
+                       uint64_t process, const Pitfall& one) {
+    findings.push_back({{"node", node.description},
+                        {"qpn", qpn},
+                        {"pid", process},
+                        {"rule", one.rule},
+                        {"what", one.what}});
+  };
   const auto look = [&](topology::NodeId node, uint32_t qpn, bool /*exists*/,
                         const fabric::QueuePairHistory& history) {
     const auto& facts = history.facts();
@@ -37,15 +45,20 @@ absl::StatusOr<json> LintMethods::Lint(control::Parameters& parameters) const {
       return;
     }
     for (const Pitfall& one : FindPitfalls(*facts, PeerOf(qpn, history))) {
-      findings.push_back({{"node", fabric_.subnet().node(node).description},
-                          {"qpn", qpn},
-                          {"pid", *process},
-                          {"rule", one.rule},
-                          {"what", one.what}});
+      add(fabric_.subnet().node(node), qpn, *process, one);
     }
   };
   for (const topology::NodeId node : nodes) {
     fabric_.histories().ForEach(node, look);
+    for (const EndedContexts::Ended& ended : contexts_.all()) {
+      if (ended.node_guid != fabric_.subnet().node(node).node_guid ||
+          diagnosis_.SinceStart(ended.time) < since) {
+        continue;
+      }
+      for (const Pitfall& one : ended.pitfalls) {
+        add(fabric_.subnet().node(node), nullptr, ended.process, one);
+      }
+    }
   }
   return json{{"findings", std::move(findings)},
               {"now_ns",

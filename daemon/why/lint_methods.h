@@ -6,6 +6,7 @@
 #include "base/timers.h"
 #include "control/rpc.h"
 #include "daemon/why/diagnosis.h"
+#include "daemon/why/ended_contexts.h"
 #include "fabric/fabric.h"
 #include "fabric/history/queue_pair_history.h"
 
@@ -15,13 +16,17 @@ class LintMethods {
  public:
   // All must outlive this.
   LintMethods(Timers& timers, const fabric::Fabric& fabric,
-              const Diagnosis& diagnosis)
-      : timers_(timers), fabric_(fabric), diagnosis_(diagnosis) {}
+              const Diagnosis& diagnosis, const EndedContexts& contexts)
+      : timers_(timers),
+        fabric_(fabric),
+        diagnosis_(diagnosis),
+        contexts_(contexts) {}
 
   // Adds queue_pair.lint: {"node": "node-1", "since_ns": 0}.  The answer has
   // "findings", FindPitfalls() of programs' queue pairs that have ended, or
-  // changed their state, since then; each with "node", "qpn", "pid", "rule" and
-  // "what"; and "now_ns".  Times are those of events.  This must outlive
+  // changed their state, since then, and of uverbs files that they have closed;
+  // each with "node", "qpn" (null: of a file), "pid", "rule" and "what"; and
+  // "now_ns".  Times are those of events.  This must outlive
   // `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 
@@ -34,6 +39,7 @@ class LintMethods {
   Timers& timers_;
   const fabric::Fabric& fabric_;
   const Diagnosis& diagnosis_;
+  const EndedContexts& contexts_;
 };
 
 }  // namespace ibemu::daemon

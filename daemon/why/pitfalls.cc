@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace ibemu::daemon {
@@ -63,6 +64,33 @@ void CheckQueues(const QueuePairFacts& own, std::vector<Pitfall>& found) {
   check(receives, own.receive_cq_size, "receive");
 }
 
+// Whether a queue that nothing is taken out of is on its way to be full.
+bool FillsUp(uint32_t used, uint32_t size) { return used > size / 2; }
+
+void CheckCompletions(const QueuePairFacts& own, std::vector<Pitfall>& found) {
+  if (!own.signaled && FillsUp(own.sends_taken, own.send_requests)) {
+    found.push_back(
+        {"never-signaled",
+         absl::StrFormat("none of its sends was signaled, and %d of the %d "
+                         "places of its send queue are taken: nothing frees "
+                         "them, and ibv_post_send() fails when it is full",
+                         own.sends_taken, own.send_requests)});
+  }
+  const auto check = [&found](uint32_t waiting, uint32_t size,
+                              const char* what) {
+    if (!FillsUp(waiting, size)) return;
+    found.push_back(
+        {"never-polled",
+         absl::StrFormat("nothing was ever polled from its %scompletion queue, "
+                         "where %d completions are and %d have room: when it "
+                         "is full, all of its queue pairs fail",
+                         what, waiting, size)});
+  };
+  if (own.one_cq) return check(own.send_cq_unpolled, own.send_cq_size, "");
+  check(own.send_cq_unpolled, own.send_cq_size, "send ");
+  check(own.receive_cq_unpolled, own.receive_cq_size, "receive ");
+}
+
 int BytesOf(uint32_t mtu_code) { return 128 << mtu_code; }
 
 void CheckPeer(const QueuePairFacts& own, const QueuePairFacts& peer,
@@ -96,8 +124,45 @@ std::vector<Pitfall> FindPitfalls(const QueuePairFacts& own,
   if (own.type == QpType::kRc && sends) CheckRetries(own, found);
   CheckReceives(own, found);
   CheckQueues(own, found);
+  CheckCompletions(own, found);
   if (peer != nullptr && sends && own.type != QpType::kUd) {
     CheckPeer(own, *peer, found);
+  }
+  return found;
+}
+
+std::vector<Pitfall> FindPitfalls(const ContextFacts& facts) {
+  // A program may well have a handle for each peer, and peers may share a port.
+  constexpr uint32_t kManyHandles = 100;
+  std::vector<Pitfall> found;
+  if (facts.address_handles - facts.destinations >= kManyHandles) {
+    found.push_back(
+        {"ah-leak",
+         absl::StrFormat(
+             "%d address handles were never destroyed, and lead to "
+             "%d %s: a program that runs longer has no memory left",
+             facts.address_handles, facts.destinations,
+             facts.destinations == 1 ? "destination" : "destinations")});
+  }
+  if (facts.late_arms != 0) {
+    const std::string times =
+        facts.late_arms == 1 ? "once"
+                             : absl::StrFormat("%d times", facts.late_arms);
+    found.push_back(
+        {"late-arm",
+         absl::StrCat(times,
+                      " it waited for an event while completions from before "
+                      "ibv_req_notify_cq() were not polled: an adapter that "
+                      "tells of later ones alone lets it wait for ever")});
+  }
+  if (facts.others_commands != 0) {
+    found.push_back(
+        {"used-after-fork",
+         absl::StrFormat("%d %s came from another process than the one that "
+                         "opened the adapter: Linux refuses them, and a child "
+                         "has but copies of the queues that an adapter reads",
+                         facts.others_commands,
+                         facts.others_commands == 1 ? "command" : "commands")});
   }
   return found;
 }

@@ -1,4 +1,5 @@
-// Pitfalls: what of a queue pair works here and may fail or hang on hardware.
+// Pitfalls: what of a queue pair, or of how a program used an adapter, works
+// here and may fail or hang on hardware.
 #ifndef IBEMU_DAEMON_WHY_PITFALLS_H_
 #define IBEMU_DAEMON_WHY_PITFALLS_H_
 
@@ -6,11 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/why/context_facts.h"
 #include "fabric/history/queue_pair_facts.h"
 
 namespace ibemu::daemon {
 
-// A Pitfall is a finding about one queue pair.
+// A Pitfall is a finding about one queue pair, or one open uverbs file.
 struct Pitfall {
   std::string_view rule;  // "mtu-differs"
   std::string what;       // a sentence without a full stop
@@ -21,6 +23,10 @@ struct Pitfall {
 // to this one; else null.
 std::vector<Pitfall> FindPitfalls(const fabric::QueuePairFacts& own,
                                   const fabric::QueuePairFacts* peer);
+
+// Returns what of a file that its program has closed is a pitfall, by the rules
+// there.
+std::vector<Pitfall> FindPitfalls(const ContextFacts& facts);
 
 }  // namespace ibemu::daemon
 

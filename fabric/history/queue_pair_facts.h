@@ -22,6 +22,13 @@ struct QueuePairFacts {
   uint32_t receive_requests = 0;  // in a queue of its own
   uint32_t send_cq_size = 0, receive_cq_size = 0;
   bool one_cq = false;  // for both queues
+  // As it was before it entered the error state, where all requests complete:
+  // the places of its send queue that were taken up, whether a request there
+  // ever asked for a completion, and of completion queues of which nothing was
+  // ever polled, how many completions waited there.
+  uint32_t sends_taken = 0;
+  bool signaled = false;
+  uint32_t send_cq_unpolled = 0, receive_cq_unpolled = 0;
   verbs::HwCounters counters{};
 };
 

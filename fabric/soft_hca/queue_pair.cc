@@ -109,6 +109,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
     return absl::OkStatus();
   }
   if (to == State::kError) {
+    if (from != State::kError) NoteFacts();
     NoteState(to, ", by the program");
     EndAndTell();
     return absl::OkStatus();
@@ -202,20 +203,32 @@ void QueuePair::NoteState(State to, absl::string_view why) {
 void QueuePair::NoteFacts() {
   if (context_.state < State::kReadyToReceive) return;
   const verbs::QpInit& init = context_.init;
-  const auto& before = history_->facts();
-  const bool may_send = context_.state == State::kError
-                            ? before && before->may_send
-                            : context_.state != State::kReadyToReceive;
-  context_.history.SetFacts({.type = init.type,
-                             .attributes = context_.attributes,
-                             .may_send = may_send,
-                             .signal_all = init.signal_all,
-                             .send_requests = init.capacity.send_requests,
-                             .receive_requests = init.capacity.receive_requests,
-                             .send_cq_size = init.send_cq->size(),
-                             .receive_cq_size = init.receive_cq->size(),
-                             .one_cq = init.send_cq == init.receive_cq,
-                             .counters = counters_});
+  QueuePairFacts facts = {.type = init.type,
+                          .attributes = context_.attributes,
+                          .signal_all = init.signal_all,
+                          .send_requests = init.capacity.send_requests,
+                          .receive_requests = init.capacity.receive_requests,
+                          .send_cq_size = init.send_cq->size(),
+                          .receive_cq_size = init.receive_cq->size(),
+                          .one_cq = init.send_cq == init.receive_cq,
+                          .counters = counters_};
+  if (context_.state != State::kError) {
+    const SendQueue& sends = requester_.sends();
+    facts.may_send = context_.state != State::kReadyToReceive;
+    facts.sends_taken = static_cast<uint32_t>(sends.taken());
+    facts.signaled = sends.signaled();
+    facts.send_cq_unpolled =
+        static_cast<uint32_t>(context_.send_cq().unpolled());
+    facts.receive_cq_unpolled =
+        static_cast<uint32_t>(context_.receive_cq().unpolled());
+  } else if (const auto& before = history_->facts()) {
+    facts.may_send = before->may_send;
+    facts.sends_taken = before->sends_taken;
+    facts.signaled = before->signaled;
+    facts.send_cq_unpolled = before->send_cq_unpolled;
+    facts.receive_cq_unpolled = before->receive_cq_unpolled;
+  }
+  context_.history.SetFacts(facts);
 }
 
 void QueuePair::EndAndTell() {

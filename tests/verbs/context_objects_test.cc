@@ -259,6 +259,87 @@ TEST_F(ObjectsTest, KeepsOneUnreadEventOfAQueueInAChannel) {
   EXPECT_FALSE(events.empty()) << "the last one was read";
 }
 
+// A client that waits for events of a queue whose adapter tells at once of what
+// is there, as the real ones here do.
+class LateArmTest : public ObjectsTest {
+ protected:
+  void Arrive() {
+    provider_.cq->completions.emplace_back();
+    provider_.cq->listener.OnArrival();
+  }
+  void Arm() {
+    provider_.cq->tells_at_once = true;
+    EXPECT_TRUE(Execute(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ,
+                        ib_uverbs_req_notify_cq{cq_, 0})
+                    .status.ok());
+  }
+  void Wait() {
+    ASSERT_FALSE(events_.empty());
+    events_.Take();
+  }
+  void Poll(uint32_t most) {
+    auto request = Answered<ib_uverbs_poll_cq>(kPlace);
+    request.cq_handle = cq_;
+    request.ne = most;
+    Execute(IB_USER_VERBS_CMD_POLL_CQ, request, 8 + most * 48);
+  }
+  uint64_t LateArms() const { return context_->objects().late_arms; }
+
+  const int channel_ = CreateChannel();
+  const uint32_t cq_ = CreateCq(channel_);
+  EventQueue& events_ = *given_.at(channel_);
+};
+
+TEST_F(LateArmTest, WaitingForWhatWasThereBeforeIsCounted) {
+  Arrive();
+  Arm();
+  Wait();
+  EXPECT_EQ(LateArms(), 0u) << "it may poll yet";
+  Poll(1);
+  EXPECT_EQ(LateArms(), 1u);
+  Poll(1);
+  EXPECT_EQ(LateArms(), 1u);
+}
+
+TEST_F(LateArmTest, PollingUntilNothingIsLeftBeforeWaitingIsRight) {
+  Arrive();
+  Arrive();
+  Arm();
+  Poll(1);
+  Poll(1);
+  Wait();
+  Poll(1);
+  EXPECT_EQ(LateArms(), 0u);
+}
+
+TEST_F(LateArmTest, PollingSomeBeforeWaitingIsNotEnough) {
+  Arrive();
+  Arrive();
+  Arm();
+  Poll(1);
+  Wait();
+  Poll(1);
+  EXPECT_EQ(LateArms(), 1u);
+}
+
+TEST_F(LateArmTest, WhatArrivesLaterIsToldByAnyAdapter) {
+  Arrive();
+  Arm();
+  Arrive();
+  Wait();
+  Poll(2);
+  EXPECT_EQ(LateArms(), 0u);
+}
+
+TEST_F(LateArmTest, AnEventThatWasAskedForInTimeIsNone) {
+  Arm();
+  Arrive();
+  provider_.cq->listener.OnCompletion();
+  Wait();
+  Poll(1);
+  EXPECT_EQ(LateArms(), 0u);
+}
+
 TEST_F(ObjectsTest, WantsAChannelThatIsOpen) {
   const int channel = CreateChannel();
   auto request = Answered<ib_uverbs_create_cq>(kPlace);

@@ -25,6 +25,7 @@ size_t CompletionQueue::Poll(std::span<verbs::WorkCompletion> completions) {
     if (entry.sends != nullptr) entry.sends->FreeUpTo(entry.send_entry);
     entries_.pop_front();
   }
+  polled_ += count;
   return count;
 }
 

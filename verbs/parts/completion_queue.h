@@ -29,6 +29,8 @@ class CompletionQueue : public verbs::Cq {
   uint32_t size() const override { return size_; }
   absl::Status Resize(uint32_t size) override;
   size_t waiting() const override { return entries_.size(); }
+  // Returns how many completions wait if none was ever polled, else 0.
+  size_t unpolled() const { return polled_ == 0 ? entries_.size() : 0; }
   size_t Poll(std::span<verbs::WorkCompletion> completions) override;
   void RequestNotify(bool solicited_only) override;
 
@@ -82,6 +84,7 @@ class CompletionQueue : public verbs::Cq {
   verbs::CqListener& listener_;
   Wanted wanted_ = Wanted::kNothing;
   bool overrun_ = false;
+  uint64_t polled_ = 0;
   std::deque<Entry> entries_;
 };
 

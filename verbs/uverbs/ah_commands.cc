@@ -26,6 +26,7 @@ absl::Status AhCommands::CreateAh(CommandCall& call) {
   auto object = std::make_unique<AhObject>();
   IBEMU_ASSIGN_OR_RETURN(object->ah, provider_.CreateAh(*pd->pd, request.attr));
   object->pd = Use(pd->users);
+  object->attributes = request.attr;
   auto response = Blank<ib_uverbs_create_ah_resp>();
   response.ah_handle = objects_.ahs.Add(std::move(object));
   call.response = ToVector(response);

@@ -16,6 +16,9 @@ struct ContextObjects {
   std::shared_ptr<EventQueue> async;  // null before GET_CONTEXT
   // Who did GET_CONTEXT, see Memory::process(); 0: nobody has yet.
   uint64_t process = 0;
+  // How often the client read an event of completions that were there when it
+  // asked for the event, before it had polled them all.
+  uint64_t late_arms = 0;
 
   // An object comes after those that it uses, so that it is destroyed first.
   HandleTable<PdObject> pds;

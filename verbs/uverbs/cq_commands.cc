@@ -168,12 +168,19 @@ void CqCommands::EndPollsSoon() {
 absl::Status CqCommands::TakeCompletions(uint32_t handle, size_t most,
                                          std::vector<std::byte>& response) {
   IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(objects_.cqs, handle));
+  if (cq->tells_of_old && cq->completions_delivered == cq->completions_told) {
+    cq->tells_of_old = false;
+    ++objects_.late_arms;
+  }
   std::vector<WorkCompletion> completions(
       std::min<size_t>(most, cq->cq->size()));
   auto header = Blank<ib_uverbs_poll_cq_resp>();
   header.count = static_cast<uint32_t>(cq->cq->Poll(completions));
   completions.resize(header.count);
-  if (cq->cq->empty()) client_.OnEmptyQueue(handle);
+  if (cq->cq->empty()) {
+    cq->tells_of_old = false;
+    client_.OnEmptyQueue(handle);
+  }
   response = ToVector(header);
   for (const WorkCompletion& completion : completions) {
     const Bytes bytes = AsBytes(completion);
@@ -186,7 +193,11 @@ absl::Status CqCommands::ReqNotifyCq(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_req_notify_cq>(call.request);
   IBEMU_ASSIGN_OR_RETURN(CqObject * cq,
                          FindObject(objects_.cqs, request.cq_handle));
+  const bool had_some = !cq->cq->empty();
+  const uint32_t told = cq->completions_told;
   cq->cq->RequestNotify(request.solicited_only != 0);
+  // At once.
+  if (cq->completions_told != told) cq->tells_of_old = had_some;
   return absl::OkStatus();
 }
 

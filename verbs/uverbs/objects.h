@@ -51,6 +51,7 @@ struct MrObject {
 
 struct AhObject {
   Use pd;
+  AddressAttributes attributes{};
   std::unique_ptr<Ah> ah;
 };
 
@@ -97,7 +98,10 @@ struct CqObject final : CqListener {
   }
 
   void OnEvent(EventType type) override { events.Push(type); }
-  void OnArrival() override { arrival(handle); }
+  void OnArrival() override {
+    tells_of_old = false;
+    arrival(handle);
+  }
   uint64_t process() const override { return owner; }
   // An event that the client has not read yet tells of later completions, too.
   // A client that asks again before it has read the event adds nothing to the
@@ -116,6 +120,9 @@ struct CqObject final : CqListener {
   uint32_t handle = 0;  // of this object
   // The events in the channel so far, and those of them that were read.
   uint32_t completions_told = 0, completions_delivered = 0;
+  // The last event tells of completions that were there when it was asked for,
+  // of which some still are, and none has come since.
+  bool tells_of_old = false;
   int users = 0;
   std::unique_ptr<Cq> cq;
 };

@@ -20,6 +20,7 @@ absl::Status SendQueue::Post(std::span<verbs::SendRequest> requests,
     if (entries_.full()) {
       return absl::ResourceExhaustedError("the send queue is full");
     }
+    signaled_ |= request.work.send_flags & verbs::send_flag::kSignaled;
     sends_.push_back(std::make_unique<PostedSend>(std::move(request)));
     sends_.back()->entry = entries_.Take();
     ++taken;
@@ -133,6 +134,7 @@ void SendQueue::Reset() {
   late_.Clear();
   entries_.FreeAll();
   left_ = 0;
+  signaled_ = 0;
 }
 
 }  // namespace ibemu::fabric

@@ -37,6 +37,8 @@ class SendQueue {
   size_t size() const { return entries_.size(); }
   // Returns the number of places that are taken up.
   size_t taken() const { return entries_.taken(); }
+  // Returns true if a request was signaled since the last reset.
+  bool signaled() const { return qp_.init.signal_all || signaled_ != 0; }
   // Returns the number of requests whose packets have left and that are not
   // complete.
   size_t outstanding() const { return left_; }
@@ -84,6 +86,8 @@ class SendQueue {
   verbs::SendQueueEntries entries_;
   std::deque<std::unique_ptr<PostedSend>> sends_;
   size_t left_ = 0;  // the number of those that have left
+  // Of those posted: not 0 if one of them asked for a completion.
+  uint32_t signaled_ = 0;
   LateCompletions late_;
 };
 

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "nlohmann/json.hpp"
 #include "tests/daemon/method_caller.h"
 #include "tests/fabric/verbs_pair.h"
@@ -26,7 +29,9 @@ class LintMethodsTest : public fabric::VerbsPair, protected MethodCaller {
   const Diagnosis diagnosis_{lab_.fabric, outages_,
                              [](fabric::PortId, uint32_t) { return ""; },
                              lab_.timers.Now()};
-  LintMethods methods_{lab_.timers, lab_.fabric, diagnosis_};
+  cuse::UverbsFiles files_;
+  const EndedContexts contexts_{lab_.timers, files_};
+  LintMethods methods_{lab_.timers, lab_.fabric, diagnosis_, contexts_};
 };
 
 TEST_F(LintMethodsTest, AConnectionThatWouldDoHasNoFinding) {
@@ -67,6 +72,58 @@ TEST_F(LintMethodsTest, WhatAQueuePairDidIsToldWhenItHasEnded) {
   EXPECT_TRUE(Findings("host-2", now + 1).empty());
   EXPECT_EQ(Error("queue_pair.lint", {{"node", "host-9"}}),
             "no node \"host-9\": did you mean \"host-1\"?");
+}
+
+TEST_F(LintMethodsTest, ASendQueueThatOnlyFillsIsTold) {
+  VerbsEnd::Options options;
+  options.signal_all = false;
+  options.capacity.send_requests = 4;
+  const auto connect = [&] {
+    a_ = std::make_unique<VerbsEnd>(
+        lab_.timers, lab_.fabric.provider(lab_.Host(1)), options);
+    b_ = End(lab_.Host(2), verbs::QpType::kRc);
+    VerbsEnd::Join(*a_, *b_);
+  };
+  connect();
+  for (uint64_t id = 0; id < 3; ++id) {
+    ASSERT_TRUE(b_->Receive(0, 10, id).ok());
+    ASSERT_TRUE(a_->Send(0, 10, id).ok());
+  }
+  Settle();
+  // That it is emptied in the error state changes nothing.
+  a_->Modify({}, verbs::QpState::kError);
+  a_->Forget();
+  const json findings = Findings("host-1");
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0]["rule"], "never-signaled");
+  const int64_t now =
+      Result("queue_pair.lint", {{"node", "host-1"}})["now_ns"].get<int64_t>();
+  b_.reset();
+  Settle();
+  connect();
+  for (uint64_t id = 0; id < 3; ++id) {
+    ASSERT_TRUE(b_->Receive(0, 10, id).ok());
+    verbs::SendRequest request = a_->Request(IB_UVERBS_WR_SEND, 0, 10, id);
+    if (id == 0) request.work.send_flags = verbs::send_flag::kSignaled;
+    ASSERT_TRUE(a_->Post(std::move(request)).ok());
+  }
+  Settle();
+  a_->Forget();
+  EXPECT_TRUE(Findings("host-1", now + 1).empty());
+}
+
+TEST_F(LintMethodsTest, ACompletionQueueThatNobodyPollsIsTold) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(a_->cq->Resize(3).ok());
+  for (uint64_t id = 0; id < 2; ++id) {
+    ASSERT_TRUE(b_->Receive(0, 10, id).ok());
+    ASSERT_TRUE(a_->Send(0, 10, id).ok());
+  }
+  Settle();
+  a_->Forget();
+  std::set<std::string> rules;
+  for (const json& one : Findings("host-1")) rules.insert(one["rule"]);
+  EXPECT_TRUE(rules.contains("never-polled"));
 }
 
 }  // namespace

@@ -109,5 +109,76 @@ TEST(PitfallsTest, WhoSendsLongerPacketsOrMoreReadsThanThePeerTakesIsTold) {
   EXPECT_THAT(RulesOf(own, &peer), ElementsAre("mtu-differs"));
 }
 
+TEST(PitfallsTest, ASendQueueThatNothingFreesIsToldBeforeItIsFull) {
+  QueuePairFacts facts = GoodFacts();  // 10 places
+  facts.signal_all = false;
+  facts.sends_taken = 6;
+  const auto found = FindPitfalls(facts, nullptr);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rule, "never-signaled");
+  EXPECT_THAT(found[0].what, HasSubstr("6 of the 10 places"));
+  facts.signaled = true;
+  EXPECT_THAT(RulesOf(facts), IsEmpty());
+  facts.signaled = false;
+  facts.sends_taken = 5;
+  EXPECT_THAT(RulesOf(facts), IsEmpty());
+}
+
+TEST(PitfallsTest, ACompletionQueueThatNobodyPollsIsToldBeforeItIsFull) {
+  QueuePairFacts facts = GoodFacts();
+  facts.send_cq_unpolled = facts.receive_cq_unpolled = 11;  // of 20
+  auto found = FindPitfalls(facts, nullptr);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rule, "never-polled");
+  EXPECT_THAT(found[0].what, HasSubstr("its completion queue, where 11"));
+  facts.one_cq = false;
+  facts.send_cq_unpolled = 10;
+  found = FindPitfalls(facts, nullptr);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].what, HasSubstr("its receive completion queue"));
+  facts.receive_cq_unpolled = 10;
+  EXPECT_THAT(RulesOf(facts), IsEmpty());
+}
+
+std::vector<std::string> RulesOf(const ContextFacts& facts) {
+  std::vector<std::string> rules;
+  for (const Pitfall& one : FindPitfalls(facts)) rules.emplace_back(one.rule);
+  return rules;
+}
+
+TEST(PitfallsTest, AFileThatWasUsedWellHasNone) {
+  EXPECT_THAT(RulesOf(ContextFacts{}), IsEmpty());
+  EXPECT_THAT(
+      RulesOf(ContextFacts{.address_handles = 500, .destinations = 450}),
+      IsEmpty());
+}
+
+TEST(PitfallsTest, ManyAddressHandlesForFewDestinationsAreALeak) {
+  const ContextFacts facts{.address_handles = 101, .destinations = 1};
+  const auto found = FindPitfalls(facts);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rule, "ah-leak");
+  EXPECT_THAT(found[0].what, HasSubstr("101 address handles were never "
+                                       "destroyed, and lead to 1 destination"));
+  EXPECT_THAT(RulesOf(ContextFacts{.address_handles = 101, .destinations = 2}),
+              IsEmpty());
+}
+
+TEST(PitfallsTest, WaitingForOldCompletionsIsTold) {
+  const auto found = FindPitfalls(ContextFacts{.late_arms = 1});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rule, "late-arm");
+  EXPECT_THAT(found[0].what, HasSubstr("once it waited for an event"));
+  EXPECT_THAT(FindPitfalls(ContextFacts{.late_arms = 3})[0].what,
+              HasSubstr("3 times it waited"));
+}
+
+TEST(PitfallsTest, CommandsOfAnotherProcessAreTold) {
+  const auto found = FindPitfalls(ContextFacts{.others_commands = 2});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rule, "used-after-fork");
+  EXPECT_THAT(found[0].what, HasSubstr("2 commands came from another process"));
+}
+
 }  // namespace
 }  // namespace ibemu::daemon

@@ -44,6 +44,7 @@ PITFALLS = {
     "receives_after_connect": "late-receive",
     "mixed_mtus": "mtu-differs",
     "completion_queue_too_small": "cq-too-small",
+    "send_queue_never_polled": "never-signaled",
 }
 PITFALL = re.compile(r"ibemu run: ([a-z-]+): node-[12] queue pair 0x2 of process "
                      r"\d+: ")

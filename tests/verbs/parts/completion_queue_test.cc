@@ -44,6 +44,15 @@ TEST_F(CompletionQueueTest, GivesTheOldestFirst) {
   EXPECT_EQ(queue_.Poll({&none, 1}), 0u);
 }
 
+TEST_F(CompletionQueueTest, KnowsWhatWaitsWhereNothingWasEverPolled) {
+  EXPECT_EQ(queue_.unpolled(), 0u);
+  Push(1);
+  Push(2);
+  EXPECT_EQ(queue_.unpolled(), 2u);
+  Poll();
+  EXPECT_EQ(queue_.unpolled(), 0u);
+}
+
 TEST_F(CompletionQueueTest, NotifiesOnceForEachRequest) {
   queue_.RequestNotify(false);
   EXPECT_EQ(notices_, 0);
