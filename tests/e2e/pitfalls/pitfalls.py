@@ -1,0 +1,95 @@
+"""pitfalls.py RULE broken|mended: does what `ibemu run --lint` tells of by that
+rule, or the same well.  Each form works here.  The hosts are those of
+docs/examples/failures, whose ends these programs take."""
+
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] /
+                       "docs/examples/failures"))
+
+from pyverbs.addr import AH
+from pyverbs.cq import CQ, CompChannel
+from pyverbs.qp import QP, QPCap, QPInitAttr
+
+from pair import AHAttr, connect, e, pair
+
+
+def never_signaled(mended):
+    a, b = pair(signal_all=0, sends=16)
+    connect(a, b)
+    for number in range(9):
+        b.receive()
+        a.send(flags=e.IBV_SEND_SIGNALED if mended and number == 0 else 0)
+        b.status()
+
+
+def never_polled(mended):
+    a, b = pair(cqes=32)
+    connect(a, b)
+    for end in (a, b):
+        for _ in range(9):
+            end.receive()
+    for end in (a, b):
+        for _ in range(9):
+            end.send()
+    for _ in range(18):
+        b.status()
+    if mended:
+        a.status()
+
+
+def late_arm(mended):
+    a, b = pair()
+    channel = CompChannel(a.context)
+    a.cq = CQ(a.context, 32, channel=channel)
+    a.qp = QP(a.pd, QPInitAttr(
+        qp_type=e.IBV_QPT_RC, scq=a.cq, rcq=a.cq, sq_sig_all=1,
+        cap=QPCap(max_send_wr=16, max_recv_wr=16)))
+    connect(a, b)
+    if mended:
+        a.cq.req_notify()
+    for end in (a, b):
+        end.receive()
+    a.send()
+    b.status()
+    b.send()
+    b.status()  # a has it, and the end of its own
+    if not mended:
+        a.cq.req_notify()
+    channel.get_cq_event(a.cq)
+    a.cq.ack_events(1)
+    a.status()
+
+
+def ah_leak(mended):
+    a, b = pair(qp_type=e.IBV_QPT_UD)
+    handles = []
+    for _ in range(110):
+        handles.append(AH(a.pd, attr=AHAttr(dlid=b.lid, port_num=1)))
+        if mended:
+            handles.pop().close()
+    leave()  # else they would be destroyed
+
+
+def used_after_fork(mended):
+    a, b = pair()
+    connect(a, b)
+    b.receive()
+    child = os.fork()
+    if (child == 0) != mended:
+        a.send()
+        a.status()
+    if child == 0:
+        leave()
+    os.waitpid(child, 0)
+
+
+def leave():
+    sys.stdout.flush()
+    os._exit(0)
+
+
+print(sys.argv[1], sys.argv[2], flush=True)
+globals()[sys.argv[1].replace("-", "_")](sys.argv[2] == "mended")

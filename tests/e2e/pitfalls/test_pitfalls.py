@@ -1,0 +1,82 @@
+"""What `ibemu run --lint` tells of programs that work here, and that it tells
+nothing of those that would work on hardware, too."""
+
+import pathlib
+import re
+
+import pytest
+
+from perftest import free_port, ucx_perftest
+
+PROGRAM = pathlib.Path(__file__).resolve().parent / "pitfalls.py"
+RULES = ["never-signaled", "never-polled", "late-arm", "ah-leak",
+         "used-after-fork"]
+# Of a queue pair, or of an adapter that was closed.
+PITFALL = re.compile(r"(?m)^ibemu run: ([a-z-]+): node-[12] "
+                     r"(?:queue pair 0x[0-9a-f]+ of )?process \d+: ")
+
+
+def run(account, rule, form, *options):
+    return account.run(
+        "ibemu", "run", "--topology=single-switch:hosts=2", "--sm=static",
+        "--host=node-1", "--host=node-2", *options, "--",
+        "/usr/bin/python3", "-B", PROGRAM, rule, form)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_what_works_here_alone_is_told_in_a_line(account, rule):
+    broken = run(account, rule, "broken", "--lint")
+    assert PITFALL.findall(broken.stderr) == [rule], broken.stderr
+    mended = run(account, rule, "mended", "--lint")
+    assert not PITFALL.search(mended.stderr), mended.stderr
+
+
+def test_the_way_past_fuse_changes_nothing(account):
+    for rule in ("late-arm", "ah-leak", "used-after-fork"):
+        broken = run(account, rule, "broken", "--lint", "--no-fast-path")
+        assert PITFALL.findall(broken.stderr) == [rule], broken.stderr
+
+
+def test_a_program_prints_the_same(account):
+    assert (run(account, "late-arm", "broken", "--lint").stdout ==
+            run(account, "late-arm", "broken").stdout == "late-arm broken\n")
+    assert run(account, "late-arm", "broken").stderr == ""
+
+
+def told(account, server, client):
+    """The rules that --lint names of a server at node-1 and a client at node-2,
+    which tries until the server listens."""
+    done = account.run(
+        "ibemu", "run", "--topology=single-switch:hosts=2", "--sm=static",
+        "--host=node-1", "--host=node-2", "--lint", "--", "sh", "-c",
+        f"({server}) > server.log 2>&1 & "
+        f"until ({client}) > client.log 2>&1; do sleep 0.1; done; wait $!")
+    return PITFALL.findall(done.stderr)
+
+
+@pytest.mark.parametrize("program", [
+    "ibv_rc_pingpong", "ibv_rc_pingpong -e", "ibv_ud_pingpong -e",
+    "ibv_srq_pingpong -e"])
+def test_rdma_cores_examples_are_not_told_of(account, program):
+    assert told(account, f"{program} -d ibemu0",
+                f"{program} -d ibemu1 localhost") == []
+
+
+@pytest.mark.parametrize("program", [
+    "ib_send_bw -n 500", "ib_send_lat -e -n 500", "ib_write_bw -n 500",
+    "ib_send_bw -c UD -n 500"])
+def test_perftest_is_not_told_of(account, program):
+    program = f"{program} -F -p {free_port()}"
+    assert told(account, f"{program} -d ibemu0",
+                f"{program} -d ibemu1 localhost") == []
+
+
+@pytest.mark.parametrize("transport, options", [
+    ("rc_v", "-t tag_lat"), ("rc_v", "-t tag_lat -E sleep"),
+    ("ud_v", "-t tag_bw")])
+def test_ucx_is_not_told_of(account, transport, options):
+    program = " ".join([*ucx_perftest(), f"-p {free_port()} -n 200", options])
+    def at(device):
+        return (f"UCX_TLS={transport},self UCX_NET_DEVICES={device}:1 "
+                f"exec {program}")
+    assert told(account, at("ibemu0"), f"{at('ibemu1')} localhost") == []
