@@ -18,6 +18,7 @@
 #include "cli/commands/events_command.h"
 #include "cli/commands/fault_command.h"
 #include "cli/commands/hca_probe_command.h"
+#include "cli/commands/health_command.h"
 #include "cli/commands/record_command.h"
 #include "cli/commands/scenario_command.h"
 #include "cli/commands/status_command.h"
@@ -39,6 +40,7 @@ Simulated InfiniBand subnets for unmodified programs.
   status      what a daemon serves, and to whom
   nodes       the nodes of a fabric
   links       its links
+  health      what is wrong with it: links that are down or slow, errors
   link        cut or restore a link
   node        switch a node off or on
   device      pull a node's adapter out, or plug it in again
@@ -89,6 +91,7 @@ int Main(std::vector<std::string> arguments) {
   ibemu::cli::AddRun(app, action);
   ibemu::cli::AddDaemons(app, action);
   ibemu::cli::AddStatus(app, action);
+  ibemu::cli::AddHealth(app, action);
   ibemu::cli::AddChanges(app, action);
   ibemu::cli::AddConsole(app, action);
   ibemu::cli::AddCounter(app, action);

@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run ls stop status nodes links link node device host counter fault qp cq mr srq mcast scenario console capture events why export topology record doctor hca-probe help"
+  echo "run ls stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export topology record doctor hca-probe help"
 }
 
 # The words that follow a command, not its options.
@@ -26,6 +26,7 @@ _ibemu_options() {
     status) echo "--fabric= --json --help" ;;
     nodes) echo "--fabric= --all --json --help" ;;
     links) echo "--fabric= --all --json --help" ;;
+    health) echo "--fabric= --json --help" ;;
     link) echo "--for= --fabric= --help" ;;
     node) echo "--fabric= --help" ;;
     device) echo "--fabric= --help" ;;

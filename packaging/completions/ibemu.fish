@@ -52,6 +52,7 @@ __ibemu_command stop "End a fabric's daemon"
 __ibemu_command status 'What a daemon serves, and to whom'
 __ibemu_command nodes 'The nodes of a fabric'
 __ibemu_command links 'Its links'
+__ibemu_command health 'What is wrong with a fabric'
 __ibemu_command link 'Cut or restore a link'
 __ibemu_command node 'Switch a node off or on'
 __ibemu_command device 'Pull an adapter out, or plug it in again'
@@ -94,10 +95,10 @@ $c -n '__ibemu_uses run' -l keep
 $c -n '__ibemu_uses run' -l no-adapter
 $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --backend --host --profile --device-name --hostname --state --sched)'
 
-$c -n '__ibemu_uses run stop status nodes links link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
-$c -n '__ibemu_uses ls status nodes links counter fault qp cq mr srq mcast events why doctor' -l json
+$c -n '__ibemu_uses run stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses ls status nodes links health counter fault qp cq mr srq mcast events why doctor' -l json
 $c -n '__ibemu_uses nodes links' -l all
-$c -n '__ibemu_uses ls status nodes links console doctor' -f
+$c -n '__ibemu_uses ls status nodes links health console doctor' -f
 $c -n '__ibemu_uses stop; and __ibemu_has 0' -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses help; and __ibemu_has 0' -x -a '(complete -C "ibemu ")'
 

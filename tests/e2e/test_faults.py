@@ -52,6 +52,29 @@ def test_faults_are_listed_with_what_they_did(subnet):
     assert json.loads(subnet.ibemu("fault", "ls", "--json").stdout) == []
 
 
+def test_health_names_what_is_wrong_and_fails_then(subnet):
+    well = subnet.ibemu("health")
+    assert well.stdout == "4 links are active\n" and well.stderr == ""
+    subnet.ibemu("counter", "node-2/1", "SymbolErrorCounter=7")
+    subnet.ibemu("link", "node-1/1", "down")
+    ill = subnet.ibemu("health", check=False)
+    assert ill.returncode == 1
+    assert ill.stdout.splitlines()[:2] == ["3 links are active",
+                                           "node-2/1: SymbolErrorCounter 7"]
+    assert ill.stderr == "ibemu health: 1 link is cut, 3 ports count errors\n"
+    told = subnet.ibemu("health", "--json", check=False)
+    assert json.loads(told.stdout)["links"]["cut"] == 1
+    assert told.returncode == 1
+
+
+def test_health_knows_a_link_that_could_be_faster(subnet):
+    subnet.run("node-1", "ibportstate", "-D", "0", "1", "width", "1")
+    subnet.ibemu("link", "node-1/1", "down")
+    subnet.ibemu("link", "node-1/1", "up")
+    until(lambda: "1xHDR, could be 4xHDR" in
+          subnet.ibemu("health", check=False).stdout)
+
+
 MISTAKES = [
     ("add link node-11/1 loss 5%", 'no node "node-11": did you mean "node-1"?'),
     ("add link node-1/2 loss 5%",

@@ -1,0 +1,116 @@
+#include "cli/commands/health_command.h"
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/absl_text.h"
+#include "base/standard_output.h"
+#include "base/status_macros.h"
+#include "control/client.h"
+#include "control/rpc.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kHelp[] =
+    R"(Usage: ibemu health [--fabric=NAME] [--json]
+Say what is wrong with a fabric: links that are not active or are slower than
+both ends could be, and the ports that count the most errors.  The exit status
+is 1 if anything is.
+
+  --fabric=NAME   a name, or the path of a socket (default: IBEMU_FABRIC, else
+                  "default")
+  --json          for programs
+)";
+
+struct Flags {
+  std::string fabric;
+  bool json = false;
+};
+
+std::string EndText(const json& end) {
+  return absl::StrCat(end["node"].get<std::string>(), "/",
+                      end["port"].get<int>());
+}
+
+// "1 link is", "2 links are"
+std::string Count(uint64_t count, std::string_view one, std::string_view many) {
+  return absl::StrCat(count, " ", Absl(count == 1 ? one : many));
+}
+
+// What is wrong, a part of a sentence each.
+std::vector<std::string> Complaints(const json& health) {
+  std::vector<std::string> all;
+  const auto add = [&all](const json& count, std::string_view one,
+                          std::string_view many) {
+    if (count != 0) all.push_back(Count(count.get<uint64_t>(), one, many));
+  };
+  const json& links = health["links"];
+  add(links["cut"], "link is cut", "links are cut");
+  add(links["down"], "link is down", "links are down");
+  add(links["init"], "link is up and not active",
+      "links are up and not active");
+  add(health["slow_count"], "link is slower than it could be",
+      "links are slower than they could be");
+  add(health["error_count"], "port counts errors", "ports count errors");
+  return all;
+}
+
+std::string HealthText(const json& health) {
+  std::string text =
+      absl::StrCat(Count(health["links"]["active"].get<uint64_t>(),
+                         "link is active", "links are active"),
+                   "\n");
+  for (const json& manager : health["managers"]) {
+    absl::StrAppend(&text, "subnet manager at ", EndText(manager),
+                    manager["master"].get<bool>() ? ", the master\n" : "\n");
+  }
+  for (const json& link : health["slow"]) {
+    absl::StrAppend(&text, EndText(link["a"]), " - ", EndText(link["b"]), ": ",
+                    link["rate"].get<std::string>(), ", could be ",
+                    link["could_be"].get<std::string>(), "\n");
+  }
+  for (const json& port : health["errors"]) {
+    std::vector<std::string> counters;
+    for (const json& counter : port["counters"]) {
+      counters.push_back(absl::StrCat(counter["name"].get<std::string>(), " ",
+                                      counter["value"].get<uint64_t>()));
+    }
+    absl::StrAppend(&text, EndText(port), ": ", absl::StrJoin(counters, ", "),
+                    "\n");
+  }
+  return text;
+}
+
+absl::Status Health(const Flags& flags) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(flags.fabric));
+  IBEMU_ASSIGN_OR_RETURN(const json health,
+                         client.Call("health", json::object()));
+  Print(flags.json ? control::DumpForPeople(health) : HealthText(health));
+  const std::vector<std::string> complaints = Complaints(health);
+  if (complaints.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrJoin(complaints, ", "));
+}
+
+}  // namespace
+
+void AddHealth(CLI::App& app, Action& action) {
+  CLI::App* health = app.add_subcommand("health");
+  SetHelp(*health, kHelp);
+  const auto flags = std::make_shared<Flags>();
+  health->add_option("--fabric", flags->fabric);
+  health->add_flag("--json", flags->json);
+  OnUse(*health, action, "health", [flags] { return Health(*flags); });
+}
+
+}  // namespace ibemu::cli
