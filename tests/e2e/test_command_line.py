@@ -16,6 +16,7 @@ PRINT = {
     "status": [[], ["--json"]],
     "nodes": [[], ["--json"]],
     "links": [[], ["--json"]],
+    "health": [[], ["--json"]],
     "counter": [["node-1/1"], ["node-1/1", "--json"]],
     "fault": [["ls"], ["ls", "--json"],
               ["add", "link", "node-1/1", "loss", "1%"]],

@@ -27,6 +27,7 @@ const list = new List(model, (thing) => select(thing, true));
 const path = new Path(model, () => {
   mark();
   if (path.shown) tellAddress({kind: "path", ...path.shown});
+  else if (parseAddress(location.hash)?.kind === "path") forgetAddress();
 });
 const health = new Health(model, (thing) => select(thing, true), colour);
 const details = new Details(model, {
@@ -45,6 +46,10 @@ const details = new Details(model, {
 function tellAddress(shown) {
   if (location.hash === addressOf(shown)) return;
   history.replaceState(null, "", addressOf(shown));
+}
+
+function forgetAddress() {
+  history.replaceState(null, "", location.pathname + location.search);
 }
 
 function followAddress() {
