@@ -825,6 +825,7 @@ def test_a_picture_of_it(page, tree, tmp_path):
     page.select("links", "node-1/1")
     until(lambda: page.count("[data-line].marked") > 4)
     until(lambda: page.count("[data-line].faulty") == 1)
+    until(lambda: "1 link is cut" in page.text("#health-sentences"))
     picture = tmp_path / "live-view.png"
     assert page.browser.save_screenshot(str(picture))
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -5,7 +5,7 @@ import {button, make, say} from "./elements.js";
 import {healthSentences} from "./health_words.js";
 import {rateText} from "./model.js";
 
-const EVERY = 5000;  // ms
+const EVERY = 5000, AFTER_CHANGE = 300;  // ms
 const MOST_LISTED = 10;
 
 export class Health {
@@ -16,6 +16,7 @@ export class Health {
   #sentences = document.getElementById("health-sentences");
   #parts = document.getElementById("health-parts");
   #shown = "";
+  #soon = 0;
 
   // `select`: called with a link or node.  `changed`: when errors are others.
   constructor(model, select, changed) {
@@ -30,6 +31,12 @@ export class Health {
     } catch {
       // The connection is told of elsewhere; the next one may be answered.
     }
+  }
+
+  // Links change together, as a rule.
+  readSoon() {
+    clearTimeout(this.#soon);
+    this.#soon = setTimeout(() => this.read(), AFTER_CHANGE);
   }
 
   // From now on.

@@ -84,7 +84,7 @@ export class HistoryPanel {
             title: ([{parsed}]) => agoText(parsed.x),
             label: ({dataset, parsed}) =>
               `${dataset.label} ${rateText(parsed.y)}`}}},
-        scales: {x: scale(agoText),
+        scales: {x: {...scale(agoText), suggestedMin: -60, max: 0},
                  y: {...scale(rateText), beginAtZero: true, suggestedMax: 1000}}}});
   }
 }

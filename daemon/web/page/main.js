@@ -226,6 +226,7 @@ const handlers = {
     if (loading) again = true;
     else if (change.all || !model.change(change)) run(load());
     else refresh();
+    health.readSoon();
     tracePathSoon();
   },
   load: ({links}) => {
