@@ -119,6 +119,7 @@ TEST_F(KeyTableTest, GivesAnotherKeyEachTime) {
 
 TEST_F(KeyTableTest, HasAnEnd) {
   std::vector<std::unique_ptr<MemoryRegion>> regions;
+  regions.reserve(100);
   for (int i = 0; i < 100; ++i) regions.push_back(Register());
   EXPECT_TRUE(absl::IsResourceExhausted(keys_.Allocate().status()));
   regions.pop_back();
