@@ -3,7 +3,7 @@
 import {call} from "./api.js";
 import {button, make, say} from "./elements.js";
 import {healthSentences} from "./health_words.js";
-import {rateText} from "./model.js";
+import {loadText} from "./model.js";
 
 const EVERY = 5000, AFTER_CHANGE = 300;  // ms
 const MOST_LISTED = 10;
@@ -51,26 +51,22 @@ export class Health {
     const model = this.#model;
     this.errors = health.errors;
     this.#changed();
-    const busy = [...model.links.values()]
-      .filter(({load}) => load.share > 0)
-      .sort((one, other) => other.load.share - one.load.share)
-      .slice(0, MOST_LISTED);
+    const busy = model.busy.slice(0, MOST_LISTED);
     // What says the same stays the same element: a click may be under way.
-    const shown = JSON.stringify([health, busy.map(({key, load}) =>
-      [key, rateText(Math.max(load.sent, load.received))])]);
+    const shown = JSON.stringify([health,
+      busy.map((link) => [link.key, loadText(link)])]);
     if (shown === this.#shown) return;
     this.#shown = shown;
     say(this.#sentences, healthSentences(health).join(" "));
-    const slow = health.slow.slice(0, MOST_LISTED).map(({a, b, rate, ...one}) =>
-      [model.linkAt(a.guid, a.port), `${model.endName(a)} – ${model.endName(b)}`,
-       `${rate}, could be ${one.could_be}`]);
+    const slow = health.slow.slice(0, MOST_LISTED).map((link) =>
+      [model.linkAt(link.a.guid, link.a.port), model.linkName(link),
+       `${link.rate}, could be ${link.could_be}`]);
     const errors = health.errors.map(({guid, port, counters}) =>
       [model.linkAt(guid, port) ?? model.nodes.get(guid),
        model.endName({guid, port}),
        counters.map(({name, value}) => `${name} ${value}`).join(", ")]);
     const loads = busy.map((link) => [link, model.linkName(link),
-      `${rateText(Math.max(link.load.sent, link.load.received))}, ` +
-      `${(link.load.share * 100).toFixed(1)} %`]);
+      `${loadText(link)}, ${(link.load.share * 100).toFixed(1)} %`]);
     this.#parts.replaceChildren(
       ...this.#list("Slower than they could be", slow, health.slow_count),
       ...this.#list("Most errors", errors, health.error_count),

@@ -2,7 +2,8 @@
 import {call} from "./api.js";
 import {button, make, say} from "./elements.js";
 import {saveText} from "./export.js";
-import {agoText, csvOf, historyWords, pointsOf} from "./history_words.js";
+import {agoText, historyCsv, historyWords, pointsOf}
+  from "./history_words.js";
 import {rateText} from "./model.js";
 
 const EVERY = 5000;  // ms
@@ -32,7 +33,7 @@ export class HistoryPanel {
       make("div", {class: "chart"}, this.#canvas),
       make("p", {class: "actions"}, button("Save load as CSV",
         () => saveText(`${this.#name}.csv`, "text/csv",
-                       csvOf(this.#points)))));
+                       historyCsv(this.#points)))));
     this.#read();
   }
 

@@ -30,7 +30,7 @@ export function historyWords(points) {
     "received.";
 }
 
-export function csvOf(points) {
+export function historyCsv(points) {
   return ["seconds,sent_bytes_per_second,received_bytes_per_second",
     ...points.map(({seconds, sent, received}) =>
       `${seconds},${Math.round(sent)},${Math.round(received)}`)]

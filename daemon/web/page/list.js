@@ -1,7 +1,7 @@
 // Nodes and links as a list: all that the drawing has, for the keyboard and
 // for who can't see it.
 import {make} from "./elements.js";
-import {matches, rateText, stateOf, stateWords} from "./model.js";
+import {loadText, matches, stateOf, stateWords} from "./model.js";
 
 const SHOWN = 200;  // at first, and again with each step beyond the end
 
@@ -10,9 +10,7 @@ const KINDS = {
   links: (model) => [...model.links.values()],
   trouble: (model) => [...model.links.values()].filter((link) =>
     stateOf(link) !== "active" || link.faults.length),
-  busy: (model) => [...model.links.values()]
-    .filter((link) => link.load.sent || link.load.received)
-    .sort((one, other) => other.load.share - one.load.share),
+  busy: (model) => model.busy,
 };
 
 export function nodeWords(node) {
@@ -83,7 +81,7 @@ export class List {
                                          this.#found.length - 1));
     const busy = this.#kind.value === "busy";
     const note = (one) => nodes ? nodeWords(one) : stateWords(one) +
-      (busy ? `, ${rateText(Math.max(one.load.sent, one.load.received))}` : "");
+      (busy ? `, ${loadText(one)}` : "");
     this.#show(this.#found.slice(0, this.#shown).map((one) =>
       ({text: text(one), note: note(one), state: nodes ? "" : stateOf(one)})));
     this.#say(`${this.#found.length} of ${all.length}`);

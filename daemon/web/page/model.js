@@ -94,6 +94,13 @@ export class Model {
     return `${this.endName(link.a)} – ${this.endName(link.b)}`;
   }
 
+  // The links that carry something, the busiest first.
+  get busy() {
+    return [...this.links.values()]
+      .filter(({load}) => load.sent || load.received)
+      .sort((one, other) => other.load.share - one.load.share);
+  }
+
   // The fastest that a link is now, in Gb/s.
   get fastest() {
     return Math.max(0, ...[...this.links.values()].map(speedOf));
@@ -151,6 +158,11 @@ export function loadLevel(share) {
 export function progressWords(count, total) {
   const words = [count, total].filter((number) => number !== undefined);
   return words.map((number) => number.toLocaleString("en")).join(" of ");
+}
+
+// Of the busier direction of a link.
+export function loadText({load}) {
+  return rateText(Math.max(load.sent, load.received));
 }
 
 export function rateText(bytes) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {agoText, csvOf, historyWords, pointsOf} from
+import {agoText, historyCsv, historyWords, pointsOf} from
   "../../../../daemon/web/page/history_words.js";
 
 const HISTORY = {every_ms: 5000, looks: 3, samples: [[2, 10, 20], [0, 1500, 0]]};
@@ -29,7 +29,7 @@ test("times are told in seconds or minutes", () => {
 });
 
 test("each point is a line of the file", () => {
-  assert.equal(csvOf(pointsOf(HISTORY)),
+  assert.equal(historyCsv(pointsOf(HISTORY)),
     "seconds,sent_bytes_per_second,received_bytes_per_second\n" +
     "-10,10,20\n-5,0,0\n0,1500,0\n");
 });
