@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import uuid
 from signal import SIGKILL, SIGTERM
 
 DEADLINE = 300  # seconds; generous: CI machines are slow and shared
@@ -21,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What `tools/dev deep sanitized` has to say to the programs that it watches.
 FOR_SANITIZERS = {name: text for name, text in os.environ.items()
                   if name == "ASAN_OPTIONS"}
+MARK = "IBEMU_TEST_PROGRAM"  # in the environment of what a test starts
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -84,6 +86,9 @@ class Background:
 
     def __init__(self, account, arguments, **options):
         self.arguments = [str(a) for a in arguments]
+        self._mark = str(uuid.uuid4())
+        options["env"] = {**options.get("env", account.environment),
+                          MARK: self._mark}
         self.process = account.popen(arguments, stdin=subprocess.DEVNULL,
                                      stdout=subprocess.PIPE,
                                      stderr=subprocess.STDOUT, text=True,
@@ -154,9 +159,23 @@ class Background:
         try:
             return self.process.wait(DEADLINE)
         finally:
-            # Its group is its session's first: nobody else's.
-            with contextlib.suppress(ProcessLookupError):
+            self._kill_what_is_left()
+
+    def _kill_what_is_left(self):
+        """Its group, while one of it is there.  When all have ended, the number
+        may be that of another test's."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, 0)
+            if any(map(self._is_left, pathlib.Path("/proc").glob("[0-9]*"))):
                 os.killpg(self.process.pid, SIGKILL)
+
+    def _is_left(self, process):
+        try:
+            return (os.getpgid(int(process.name)) == self.process.pid and
+                    f"{MARK}={self._mark}".encode() in
+                    (process / "environ").read_bytes().split(b"\0"))
+        except OSError:  # it has just ended
+            return False
 
 
 def started_by(account):

@@ -73,6 +73,8 @@ class Witnesses:
         """Afterwards all is as before; `growth` in KiB."""
         files, memory = self._files(), self._memory()
         yield
+        assert self.daemon.process.poll() is None, (
+            f"{self.daemon.process.returncode}:\n{self.daemon.output}")
         self.go_on()
         until(lambda: self._files() <= files, LONGEST)
         until(lambda: self._memory() < memory + growth, LONGEST)
