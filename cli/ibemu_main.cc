@@ -24,6 +24,7 @@
 #include "cli/commands/status_command.h"
 #include "cli/commands/topology_command.h"
 #include "cli/doctor/doctor_command.h"
+#include "cli/lab/up_command.h"
 #include "cli/run/run_command.h"
 #include "cli/verbs/qp_command.h"
 #include "cli/verbs/resource_commands.h"
@@ -35,6 +36,8 @@ constexpr char kHelp[] = R"(Usage: ibemu COMMAND [OPTION]...
 Simulated InfiniBand subnets for unmodified programs.
 
   run         run a command as if on a host of a subnet
+  up          a fabric and programs on its hosts, from one file
+  down        end what "up" has started
   ls          the fabrics that run
   stop        end a fabric's daemon
   status      what a daemon serves, and to whom
@@ -89,6 +92,7 @@ int Main(std::vector<std::string> arguments) {
                        absl::StrCat("ibemu ", ibemu::Version()));
   ibemu::cli::Action action;
   ibemu::cli::AddRun(app, action);
+  ibemu::cli::AddLab(app, action);
   ibemu::cli::AddDaemons(app, action);
   ibemu::cli::AddStatus(app, action);
   ibemu::cli::AddHealth(app, action);

@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run ls stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export topology record doctor hca-probe help"
+  echo "run up down ls stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export topology record doctor hca-probe help"
 }
 
 # The words that follow a command, not its options.
@@ -21,6 +21,8 @@ _ibemu_options() {
   case $1 in
     ibemud) echo "--topology= --sm= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
     run) echo "--topology= --sm= --seed= --addresses= --fabric= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --state= --no-fast-path --sched= --explain --lint --keep --help" ;;
+    up) echo "--check --detach --json --help" ;;
+    down) echo "--help" ;;
     ls) echo "--json --help" ;;
     stop) echo "--fabric= --help" ;;
     status) echo "--fabric= --json --help" ;;
@@ -200,8 +202,8 @@ _ibemu() {
         ;;
       cq,1 | mr,1 | srq,1 | mcast,1) _ibemu_offer < <(_ibemu_nodes) ;;
       help,0) COMPREPLY=($(compgen -W "$(_ibemu_commands)" -- "$cur")) ;;
-      stop,0) _ibemu_value --fabric ;;
-      scenario,0) _filedir ;;
+      stop,0 | down,0) _ibemu_value --fabric ;;
+      scenario,0 | up,0) _filedir ;;
       events,*)
         COMPREPLY=($(compgen -W "link port sm node device trap drop fault scenario qp connection datagram group" -- "$cur"))
         ;;

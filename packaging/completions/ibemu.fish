@@ -47,6 +47,8 @@ function __ibemu_command
     complete -c ibemu -n 'not __ibemu_arguments >/dev/null' -a $argv[1] -d $argv[2]
 end
 __ibemu_command run 'Run a command as if on a host of a subnet'
+__ibemu_command up 'A fabric and programs on its hosts, from one file'
+__ibemu_command down 'End what "up" has started'
 __ibemu_command ls 'The fabrics that run'
 __ibemu_command stop "End a fabric's daemon"
 __ibemu_command status 'What a daemon serves, and to whom'
@@ -96,9 +98,12 @@ $c -n '__ibemu_uses run' -l no-adapter
 $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --backend --host --profile --device-name --hostname --state --sched)'
 
 $c -n '__ibemu_uses run stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
-$c -n '__ibemu_uses ls status nodes links health counter fault qp cq mr srq mcast events why doctor' -l json
+$c -n '__ibemu_uses up ls status nodes links health counter fault qp cq mr srq mcast events why doctor' -l json
 $c -n '__ibemu_uses nodes links' -l all
 $c -n '__ibemu_uses ls status nodes links health console doctor' -f
+$c -n '__ibemu_uses up' -l check
+$c -n '__ibemu_uses up' -l detach
+$c -n '__ibemu_uses down; and __ibemu_has 0' -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses stop; and __ibemu_has 0' -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses help; and __ibemu_has 0' -x -a '(complete -C "ibemu ")'
 

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import subprocess
 import tempfile
 import threading
@@ -74,6 +75,21 @@ def until(condition, timeout=DEADLINE):
         assert time.monotonic() < deadline, "it did not come about"
         os.sched_yield()
     return answer
+
+
+def gone(pid_fd):
+    """Waits until a process has ended."""
+    poller = select.poll()
+    poller.register(pid_fd, select.POLLIN)
+    return bool(poller.poll(DEADLINE * 1000))
+
+
+@contextlib.contextmanager
+def process(pid):
+    """A process that is watched; safe against reuse of its number."""
+    pid_fd = os.pidfd_open(pid)
+    yield pid_fd
+    os.close(pid_fd)
 
 
 def describe(done):

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 # Commands that print, with arguments; {file} is a topology, {scenario} a
-# scenario.
+# scenario, {lab} a lab.
 PRINT = {
     "ls": [[], ["--json"]],
     "status": [[], ["--json"]],
@@ -27,6 +27,7 @@ PRINT = {
     "mcast": [["ls"], ["ls", "--json"]],
     "why": [["node-1"], ["node-1", "--json"]],
     "scenario": [["--check", "{scenario}"], ["{scenario}"]],
+    "up": [["--check", "{lab}"], ["{lab}"]],
     "console": [[]],
     "capture": [["-w", "-", "--for=1ms"]],
     "events": [[]],
@@ -37,9 +38,9 @@ PRINT = {
     "doctor": [[], ["--json"]],
     "help": [[]],
 }
-NO_FABRIC = {"ls", "record", "topology", "doctor", "help"}
+NO_FABRIC = {"ls", "up", "record", "topology", "doctor", "help"}
 # What these print is a program's, an adapter's or nothing.
-SILENT = {"run", "stop", "link", "node", "device", "host", "hca-probe"}
+SILENT = {"run", "stop", "down", "link", "node", "device", "host", "hca-probe"}
 FULL = "cannot write to standard output: No space left on device\n"
 
 
@@ -148,13 +149,15 @@ def test_a_full_disk_is_an_error(fabric, account, command):
                                "back-to-back").stdout)
     scenario = account.home / "lab.yaml"
     scenario.write_text("steps:\n- at: 0s\n  do: link node-1/1 down\n")
-    for file in (net, scenario):
+    lab = account.home / "ring.yaml"
+    lab.write_text("hosts: {node-1: echo a}")
+    for file in (net, scenario, lab):
         file.chmod(0o644)
     for arguments in PRINT[command]:
         words = ["ibemu", command]
         if command not in NO_FABRIC:
             words.append(f"--fabric={made.socket}")
-        words += [word.format(file=net, scenario=scenario)
+        words += [word.format(file=net, scenario=scenario, lab=lab)
                   for word in arguments]
         extra = {}
         if command == "console":

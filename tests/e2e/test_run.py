@@ -1,6 +1,5 @@
 """`ibemu run`: the life and death of a run, and what it leaves behind."""
 
-import contextlib
 import errno
 import json
 import os
@@ -16,7 +15,7 @@ import time
 
 import pytest
 
-from harness import DEADLINE, until
+from harness import DEADLINE, gone, process, until
 from profiles import usual
 
 pytestmark = pytest.mark.both_accounts
@@ -56,21 +55,6 @@ def daemon_of(program):
     """The pid of the daemon behind a program that printed $IBEMU_FABRIC."""
     path = program.wait_for(r"fabric=(\S+)").group(1)
     return listener(path), pathlib.Path(path)
-
-
-def gone(pid_fd):
-    """Waits until a process has ended."""
-    poller = select.poll()
-    poller.register(pid_fd, select.POLLIN)
-    return bool(poller.poll(DEADLINE * 1000))
-
-
-@contextlib.contextmanager
-def process(pid):
-    """A process that is watched; safe against reuse of its number."""
-    pid_fd = os.pidfd_open(pid)
-    yield pid_fd
-    os.close(pid_fd)
 
 
 @pytest.fixture

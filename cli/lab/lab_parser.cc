@@ -1,0 +1,347 @@
+#include "cli/lab/lab_parser.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/did_you_mean.h"
+#include "control/socket_path.h"
+#include "topology/formats/spec/spec_checks.h"
+#include "topology/formats/spec/spec_value.h"
+
+namespace ibemu::cli {
+namespace {
+
+using topology::Place;
+using topology::SpecEntry;
+using topology::SpecValue;
+using Kind = SpecValue::Kind;
+
+constexpr std::array<std::string_view, 8> kLabKeys = {
+    "name",      "topology", "sm",    "seed",
+    "addresses", "timeout",  "hosts", "scenario"};
+constexpr std::array<std::string_view, 11> kProgramKeys = {
+    "run",  "after",   "ready",   "service",  "environment", "net",
+    "lint", "explain", "profile", "hostname", "state"};
+constexpr std::array<std::string_view, 2> kScenarioKeys = {"file", "after"};
+// All of a program's group is told to end.  A shell that ended before what it
+// has started would take the devices away from that.
+constexpr char kShellWaits[] = "trap 'exit 143' TERM\n";
+constexpr char kScenarioLabel[] = "scenario";
+
+// What a program waits for, before all programs are known.
+struct Wish {
+  size_t program;
+  std::string host;
+  Place at;
+};
+
+class LabParser {
+ public:
+  LabParser(std::string_view file, topology::FaultList& faults)
+      : faults_(faults), checks_(faults), file_(faults.AddFile(file)) {
+    plan_.file = file;
+    plan_.name = std::filesystem::path(file).stem();
+  }
+
+  LabPlan Parse(std::string_view text) {
+    const SpecValue root = topology::ParseSpecValue(text, file_, faults_);
+    if (!faults_.empty()) return std::move(plan_);
+    if (root.kind != Kind::kMap) {
+      checks_.Fault({.file = file_, .line = 1},
+                    "a lab is a map, as in \"hosts: {node-1: ibstat}\"");
+      return std::move(plan_);
+    }
+    checks_.CheckKeys(root, "a lab", kLabKeys);
+    ReadFabric(root);
+    ReadHosts(root);
+    if (const SpecEntry* scenario = root.Find("scenario")) {
+      ReadScenario(*scenario);
+    }
+    GrantWishes();
+    FindCircles();
+    CheckWaits();
+    return std::move(plan_);
+  }
+
+ private:
+  void ReadFabric(const SpecValue& root) {
+    if (const SpecEntry* name = root.Find("name")) {
+      plan_.name = checks_.Text(root, "name").value_or(plan_.name);
+      CheckName(name->value.at);
+    } else {
+      CheckName({.file = file_, .line = 1});
+    }
+    plan_.topology = checks_.Text(root, "topology").value_or("");
+    plan_.sm = checks_.Text(root, "sm");
+    plan_.addresses = checks_.Text(root, "addresses");
+    if (const SpecEntry* seed = root.Find("seed")) {
+      uint64_t number = 0;
+      if (absl::SimpleAtoi(seed->value.text, &number)) {
+        plan_.seed = number;
+      } else {
+        checks_.BadValue(*seed, "it is a whole number below 2^64");
+      }
+    }
+    if (const SpecEntry* timeout = root.Find("timeout")) {
+      if (!absl::ParseDuration(timeout->value.text, &plan_.timeout) ||
+          plan_.timeout <= absl::ZeroDuration()) {
+        checks_.BadValue(*timeout, "it is a time above 0, as in 90s or 5m");
+      }
+    }
+  }
+
+  void CheckName(Place at) {
+    const bool is_path = plan_.name.find('/') != std::string::npos;
+    if (!plan_.name.empty() && !is_path &&
+        control::SocketPath(plan_.name).ok()) {
+      return;
+    }
+    checks_.Fault(
+        at, absl::StrFormat("name: \"%s\": the name of a fabric has letters, "
+                            "digits, dots, hyphens and underscores",
+                            plan_.name));
+  }
+
+  void ReadHosts(const SpecValue& root) {
+    const SpecEntry* hosts = root.Find("hosts");
+    if (hosts == nullptr) {
+      return checks_.Fault({.file = file_, .line = 1},
+                           "the lab has no \"hosts\", so nothing to run");
+    }
+    if (hosts->value.kind != Kind::kMap || hosts->value.entries.empty()) {
+      return checks_.BadValue(
+          *hosts, "it is a map of commands, as in \"node-1: ibstat\"");
+    }
+    for (const SpecEntry& host : hosts->value.entries) {
+      if (host.value.kind != Kind::kList) {
+        ReadProgram(host.key, host.value);
+        continue;
+      }
+      if (host.value.items.empty()) {
+        checks_.BadValue(host, "the list has no command");
+      }
+      for (const SpecValue& program : host.value.items) {
+        ReadProgram(host.key, program);
+      }
+    }
+    if (plan_.programs.size() > kMostLabPrograms) {
+      checks_.Fault(hosts->at, absl::StrFormat(
+                                   "a lab has at most %d programs, this has %d",
+                                   kMostLabPrograms, plan_.programs.size()));
+    }
+  }
+
+  LabProgram& AddProgram(std::string label, int line) {
+    LabProgram& program = plan_.programs.emplace_back();
+    program.label = std::move(label);
+    program.line = line;
+    return program;
+  }
+
+  void ReadProgram(const std::string& host, const SpecValue& value) {
+    LabProgram& program = AddProgram(host, value.at.line);
+    program.arguments = {"run", "--host=" + host};
+    program.environment = {{"PYTHONUNBUFFERED", "1"}};
+    if (value.kind == Kind::kMap) return ReadKeys(value, program);
+    SetCommand(value, value.at, program);
+  }
+
+  void ReadKeys(const SpecValue& map, LabProgram& program) {
+    checks_.CheckKeys(map, "a program", kProgramKeys);
+    if (Flag(map, "service")) program.kind = LabProgram::Kind::kService;
+    for (const char* flag : {"net", "lint", "explain"}) {
+      if (Flag(map, flag)) program.arguments.push_back(Option(flag));
+    }
+    for (const char* key : {"profile", "hostname", "state"}) {
+      if (const auto value = checks_.Text(map, key)) {
+        program.arguments.push_back(absl::StrCat(Option(key), "=", *value));
+      }
+    }
+    program.ready = checks_.Text(map, "ready");
+    if (program.ready && program.ready->empty()) {
+      checks_.BadValue(*map.Find("ready"), "every line has no text in it");
+    }
+    ReadEnvironment(map, program);
+    ReadAfter(map, plan_.programs.size() - 1);
+    const SpecEntry* run = map.Find("run");
+    SetCommand(run == nullptr ? SpecValue() : run->value,
+               run == nullptr ? map.at : run->at, program);
+  }
+
+  static std::string Option(const char* name) {
+    return absl::StrCat("--", name);
+  }
+
+  bool Flag(const SpecValue& map, std::string_view key) {
+    const SpecEntry* entry = map.Find(key);
+    if (entry == nullptr) return false;
+    const std::string& text = entry->value.text;
+    if (text != "true" && text != "false") {
+      checks_.BadValue(*entry, "it is true or false");
+    }
+    return text == "true";
+  }
+
+  void SetCommand(const SpecValue& value, Place at, LabProgram& program) {
+    std::vector<std::string> words;
+    if (value.kind == Kind::kScalar && !value.text.empty()) {
+      words = {"sh", "-c", absl::StrCat(kShellWaits, value.text)};
+    }
+    for (const SpecValue& item : value.items) {
+      if (item.kind == Kind::kScalar) words.push_back(item.text);
+    }
+    if (words.empty() || words.size() < value.items.size()) {
+      checks_.Fault(at, absl::StrFormat(
+                            "%s: what it is to run is missing: \"run\" is a "
+                            "command for sh, or the list of a program and its "
+                            "arguments",
+                            program.label));
+    }
+    // Without a terminal most programs print when their buffer is full.
+    for (const char* word : {"--", "stdbuf", "-oL"}) {
+      program.arguments.emplace_back(word);
+    }
+    program.arguments.insert(program.arguments.end(), words.begin(),
+                             words.end());
+  }
+
+  void ReadEnvironment(const SpecValue& map, LabProgram& program) {
+    const SpecEntry* environment = map.Find("environment");
+    if (environment == nullptr) return;
+    if (environment->value.kind != Kind::kMap) {
+      return checks_.BadValue(*environment,
+                              "it is a map, as in \"UCX_TLS: rc_v\"");
+    }
+    for (const SpecEntry& variable : environment->value.entries) {
+      if (variable.value.kind != Kind::kScalar) {
+        checks_.BadValue(variable, "the value of a variable is a text");
+      } else if (variable.key.find('=') != std::string::npos) {
+        checks_.Fault(variable.at, absl::StrFormat("\"%s\": the name of a "
+                                                   "variable has no \"=\"",
+                                                   variable.key));
+      }
+      program.environment.emplace_back(variable.key, variable.value.text);
+    }
+  }
+
+  void ReadAfter(const SpecValue& map, size_t program) {
+    const SpecEntry* after = map.Find("after");
+    if (after == nullptr) return;
+    const SpecValue& value = after->value;
+    const auto wish = [&](const SpecValue& host) {
+      if (host.kind == Kind::kScalar) {
+        wishes_.push_back({program, host.text, host.at});
+      } else {
+        checks_.BadValue(*after, "it is a host, or a list of hosts");
+      }
+    };
+    if (value.kind != Kind::kList) return wish(value);
+    for (const SpecValue& host : value.items) wish(host);
+  }
+
+  void ReadScenario(const SpecEntry& scenario) {
+    LabProgram& program = AddProgram(kScenarioLabel, scenario.at.line);
+    program.kind = LabProgram::Kind::kScenario;
+    const SpecValue& value = scenario.value;
+    if (value.kind == Kind::kScalar) {
+      program.arguments = {"scenario", value.text};
+      return;
+    }
+    checks_.CheckKeys(value, "a scenario", kScenarioKeys);
+    const std::optional<std::string> file = checks_.Text(value, "file");
+    if (value.kind != Kind::kMap || !file) {
+      return checks_.BadValue(scenario, "it is the name of a file");
+    }
+    program.arguments = {"scenario", *file};
+    ReadAfter(value, plan_.programs.size() - 1);
+  }
+
+  void GrantWishes() {
+    for (const Wish& wish : wishes_) {
+      LabProgram& program = plan_.programs[wish.program];
+      const size_t before = program.after.size();
+      for (size_t other = 0; other < plan_.programs.size(); ++other) {
+        if (other != wish.program &&
+            plan_.programs[other].kind != LabProgram::Kind::kScenario &&
+            plan_.programs[other].label == wish.host) {
+          program.after.push_back(other);
+        }
+      }
+      if (program.after.size() > before) continue;
+      if (wish.host == program.label) {
+        checks_.Fault(
+            wish.at,
+            absl::StrFormat("after: %s would wait for itself", program.label));
+        continue;
+      }
+      DidYouMean names(wish.host);
+      for (const LabProgram& each : plan_.programs) names.Offer(each.label);
+      checks_.Fault(wish.at,
+                    absl::StrFormat("after: \"%s\" runs nothing in this lab%s",
+                                    wish.host, names.Question()));
+    }
+  }
+
+  // Programs that wait for each other would wait for ever.  What can start in
+  // some order is taken away; circles, and what waits for them, remain.
+  void FindCircles() {
+    std::vector<bool> starts(plan_.programs.size());
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (size_t i = 0; i < starts.size(); ++i) {
+        if (starts[i] ||
+            !std::ranges::all_of(plan_.programs[i].after,
+                                 [&](size_t other) { return starts[other]; })) {
+          continue;
+        }
+        starts[i] = progress = true;
+      }
+    }
+    for (size_t i = 0; i < starts.size(); ++i) {
+      const LabProgram& program = plan_.programs[i];
+      if (starts[i]) continue;
+      checks_.Fault({.file = file_, .line = program.line},
+                    absl::StrFormat("%s never starts: it waits, by way of "
+                                    "others, for itself or for such a circle",
+                                    program.label));
+    }
+  }
+
+  // A service does not end, so it has to say when it is ready.
+  void CheckWaits() {
+    for (const LabProgram& program : plan_.programs) {
+      for (const size_t other : program.after) {
+        const LabProgram& awaited = plan_.programs[other];
+        if (awaited.kind != LabProgram::Kind::kService || awaited.ready) {
+          continue;
+        }
+        checks_.Fault(
+            {.file = file_, .line = awaited.line},
+            absl::StrFormat("%s waits for this service of %s: it needs "
+                            "\"ready\", a text that it prints then",
+                            program.label, awaited.label));
+      }
+    }
+  }
+
+  topology::FaultList& faults_;
+  topology::SpecChecks checks_;
+  const int file_;
+  LabPlan plan_;
+  std::vector<Wish> wishes_;
+};
+
+}  // namespace
+
+LabPlan ParseLab(std::string_view text, std::string_view file,
+                 topology::FaultList& faults) {
+  return LabParser(file, faults).Parse(text);
+}
+
+}  // namespace ibemu::cli

@@ -1,0 +1,50 @@
+// LabPlan: a fabric and the programs on its hosts.
+#ifndef IBEMU_CLI_LAB_LAB_PLAN_H_
+#define IBEMU_CLI_LAB_LAB_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "launch/child.h"
+
+namespace ibemu::cli {
+
+// A LabProgram is one program of a lab.
+struct LabProgram {
+  enum class Kind {
+    kCommand,   // the lab ends when all of them have ended
+    kService,   // goes on until the commands have ended
+    kScenario,  // `ibemu scenario`: may end before the commands, or not
+  };
+
+  Kind kind = Kind::kCommand;
+  std::string label;  // of its output: the host, or "scenario"
+  int line = 0;       // of the file
+  // Of ibemu, --fabric excepted: "run --host=node-1 -- ibstat".
+  std::vector<std::string> arguments;
+  launch::Variables environment;  // beside the caller's
+  // The program is ready when it has printed a line with this text.  Without
+  // one, when it has ended.
+  std::optional<std::string> ready;
+  // Those that must be ready before it starts, as places in
+  // LabPlan::programs.  There are no circles.
+  std::vector<size_t> after;
+};
+
+struct LabPlan {
+  std::string file;
+  std::string name;      // of the fabric: --fabric's
+  std::string topology;  // a generator's SPEC, or a file; empty: back-to-back
+  std::optional<std::string> sm, addresses;  // ibemud's
+  std::optional<uint64_t> seed;
+  absl::Duration timeout = absl::InfiniteDuration();
+  std::vector<LabProgram> programs;  // not empty
+};
+
+}  // namespace ibemu::cli
+
+#endif  // IBEMU_CLI_LAB_LAB_PLAN_H_
