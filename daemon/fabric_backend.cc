@@ -103,6 +103,7 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       paths_(*fabric_),
       forwarding_(*fabric_),
       health_(*fabric_),
+      partitions_(*fabric_),
       outages_(loop_, *fabric_),
       diagnosis_(
           *fabric_, outages_,
@@ -132,6 +133,7 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts,
   paths_.AddTo(dispatcher);
   forwarding_.AddTo(dispatcher);
   health_.AddTo(dispatcher);
+  partitions_.AddTo(dispatcher);
   why_->AddTo(dispatcher);
   queue_pairs_.AddTo(dispatcher);
   lint_->AddTo(dispatcher);

@@ -21,6 +21,7 @@
 #include "daemon/subnet/forwarding_methods.h"
 #include "daemon/subnet/hardware_methods.h"
 #include "daemon/subnet/health_methods.h"
+#include "daemon/subnet/partition_methods.h"
 #include "daemon/subnet/path_methods.h"
 #include "daemon/subnet/queue_pair_methods.h"
 #include "daemon/web/metrics/link_history.h"
@@ -73,6 +74,7 @@ class FabricBackend : public Backend {
   PathMethods paths_;
   ForwardingMethods forwarding_;
   HealthMethods health_;
+  PartitionMethods partitions_;
   const LinkOutages outages_;
   const Diagnosis diagnosis_;
   FailureEvents failures_;

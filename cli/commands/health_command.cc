@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/absl_text.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "control/client.h"
@@ -42,34 +40,10 @@ std::string EndText(const json& end) {
                       end["port"].get<int>());
 }
 
-// "1 link is", "2 links are"
-std::string Count(uint64_t count, std::string_view one, std::string_view many) {
-  return absl::StrCat(count, " ", Absl(count == 1 ? one : many));
-}
-
-// What is wrong, a part of a sentence each.
-std::vector<std::string> Complaints(const json& health) {
-  std::vector<std::string> all;
-  const auto add = [&all](const json& count, std::string_view one,
-                          std::string_view many) {
-    if (count != 0) all.push_back(Count(count.get<uint64_t>(), one, many));
-  };
-  const json& links = health["links"];
-  add(links["cut"], "link is cut", "links are cut");
-  add(links["down"], "link is down", "links are down");
-  add(links["init"], "link is up and not active",
-      "links are up and not active");
-  add(health["slow_count"], "link is slower than it could be",
-      "links are slower than they could be");
-  add(health["error_count"], "port counts errors", "ports count errors");
-  return all;
-}
-
 std::string HealthText(const json& health) {
-  std::string text =
-      absl::StrCat(Count(health["links"]["active"].get<uint64_t>(),
-                         "link is active", "links are active"),
-                   "\n");
+  const auto active = health["links"]["active"].get<uint64_t>();
+  std::string text = absl::StrCat(
+      active, active == 1 ? " link is active\n" : " links are active\n");
   for (const json& manager : health["managers"]) {
     absl::StrAppend(&text, "subnet manager at ", EndText(manager),
                     manager["master"].get<bool>() ? ", the master\n" : "\n");
@@ -97,9 +71,9 @@ absl::Status Health(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const json health,
                          client.Call("health", json::object()));
   Print(flags.json ? control::DumpForPeople(health) : HealthText(health));
-  const std::vector<std::string> complaints = Complaints(health);
-  if (complaints.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrJoin(complaints, ", "));
+  const auto wrong = health["wrong"].get<std::vector<std::string>>();
+  if (wrong.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrJoin(wrong, ", "));
 }
 
 }  // namespace

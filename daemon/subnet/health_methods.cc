@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "daemon/subnet/fabric_methods.h"
+#include "daemon/subnet/port_errors.h"
 #include "daemon/words/port_text.h"
 #include "fabric/agents/pma_counters.h"
 #include "fabric/routing/path_rate.h"
@@ -19,37 +21,9 @@
 namespace ibemu::daemon {
 namespace {
 
-using fabric::Counter;
 using fabric::NodePort;
 using fabric::Subnet;
 using nlohmann::json;
-
-// The counters of PortCounters that count what went wrong.
-constexpr Counter kErrors[] = {
-    Counter::kSymbolError,
-    Counter::kLinkErrorRecovery,
-    Counter::kLinkDowned,
-    Counter::kRcvErrors,
-    Counter::kRcvRemotePhysicalErrors,
-    Counter::kRcvSwitchRelayErrors,
-    Counter::kXmitDiscards,
-    Counter::kXmitConstraintErrors,
-    Counter::kRcvConstraintErrors,
-    Counter::kLocalLinkIntegrityErrors,
-    Counter::kExcessiveBufferOverrunErrors,
-    Counter::kQp1Dropped,
-    Counter::kVl15Dropped,
-};
-
-uint64_t SumOfErrors(const NodePort& port) {
-  // Most ports have counted nothing, and nobody has set their counters.
-  if (!port.events && !port.pma) return 0;
-  uint64_t sum = 0;
-  for (const Counter counter : kErrors) {
-    sum += fabric::ReadCounter(port, counter);
-  }
-  return sum;
-}
 
 json DescribePlace(const Subnet& subnet, const NodePort& port) {
   const fabric::Node& node = subnet.node(port.node);
@@ -63,9 +37,7 @@ json DescribeErrors(const Subnet& subnet, const NodePort& port,
   json result = DescribePlace(subnet, port);
   json counters = json::array();
   for (const fabric::NamedCounter& named : fabric::NamedCounters()) {
-    if (std::ranges::find(kErrors, named.counter) == std::end(kErrors)) {
-      continue;
-    }
+    if (!CountsErrors(named.counter)) continue;
     const uint64_t value = fabric::ReadCounter(port, named.counter);
     if (value != 0) {
       counters.push_back({{"name", named.name}, {"value", value}});
@@ -93,6 +65,27 @@ mad::PortInfo AtBest(const NodePort& port, const NodePort& peer) {
   best.link_speed_ext_active = rate.speed_ext;
   best.link_speed_ext_active2 = rate.speed_ext2;
   return best;
+}
+
+// What is wrong, as parts of a sentence.
+json Complaints(const json& health) {
+  json all = json::array();
+  const auto add = [&all](const json& number, const char* one,
+                          const char* many) {
+    const auto count = number.get<uint64_t>();
+    if (count != 0) {
+      all.push_back(absl::StrCat(count, " ", count == 1 ? one : many));
+    }
+  };
+  const json& links = health["links"];
+  add(links["cut"], "link is cut", "links are cut");
+  add(links["down"], "link is down", "links are down");
+  add(links["init"], "link is up and not active",
+      "links are up and not active");
+  add(health["slow_count"], "link is slower than it could be",
+      "links are slower than they could be");
+  add(health["error_count"], "port counts errors", "ports count errors");
+  return all;
 }
 
 }  // namespace
@@ -157,7 +150,7 @@ absl::StatusOr<json> HealthMethods::Health(
   for (const auto& [total, port] : std::span(errors).first(listed)) {
     worst.push_back(DescribeErrors(subnet, *port, total));
   }
-  return json{
+  json health = {
       {"links",
        {{"active", active}, {"init", init}, {"down", down}, {"cut", cut}}},
       {"slow", std::move(slow)},
@@ -165,6 +158,8 @@ absl::StatusOr<json> HealthMethods::Health(
       {"errors", std::move(worst)},
       {"error_count", errors.size()},
       {"managers", std::move(managers)}};
+  health["wrong"] = Complaints(health);
+  return health;
 }
 
 }  // namespace ibemu::daemon

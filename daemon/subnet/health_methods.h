@@ -28,7 +28,8 @@ class HealthMethods {
   //           "value"}]}]: the kMostErrors ports of "error_count" whose error
   //           counters have the greatest sum, the greatest first,
   //   "managers": [{"node", "guid", "port", "lid", "master": true}]: ports on
-  //           which a subnet manager says that it is there}.
+  //           which a subnet manager says that it is there,
+  //   "wrong": ["1 link is down", "1 link is cut"]: what is wrong, for people}.
   // This must outlive `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 

@@ -277,11 +277,17 @@ def test_load_over_time_is_drawn_and_saved(page, tree):
     page.js("URL.createObjectURL = (blob) => {"
             " blob.text().then((text) => window.saved = text);"
             " return 'data:,'; }")
-    page.click("Save load as CSV")
+    page.click("Save all as CSV")
     until(lambda: page.js("return window.saved"))
     lines = page.js("return window.saved").splitlines()
-    assert lines[0] == "seconds,sent_bytes_per_second,received_bytes_per_second"
+    assert lines[0].startswith("seconds,sent_bytes_per_second,received_bytes_")
     assert any(int(line.split(",")[1]) > 0 for line in lines[1:])
+    for kind, shown in [("packets", r"In .* at most [0-9.,]*[1-9].* packets/s sent"),
+                        ("errors", r"In the last minute 0 errors\.")]:
+        page.js("const kind = document.querySelector('#history select');"
+                "kind.value = arguments[0];"
+                "kind.dispatchEvent(new Event('change'))", kind)
+        until(lambda shown=shown: re.match(shown, page.text("#history p.help")))
 
 
 def test_what_is_chosen_is_in_the_address_and_found_again(page, tree):
@@ -332,22 +338,47 @@ def test_what_is_found_and_drawn_can_be_saved(page, tmp_path):
     assert ".line" in drawing.find(f"{space}style").text
 
 
-def test_lines_are_coloured_by_speed_and_by_errors(page, tree):
-    def colour_by(what):
-        page.js("const colour = document.getElementById('colour');"
-                "colour.value = arguments[0];"
-                "colour.dispatchEvent(new Event('change'))", what)
+def colour_by(page, what):
+    page.js("const colour = document.getElementById('colour');"
+            "colour.value = arguments[0];"
+            "colour.dispatchEvent(new Event('change'))", what)
 
-    colour_by("speed")
+
+def test_lines_are_coloured_by_speed_and_by_errors(page, tree):
+    colour_by(page, "speed")
     until(lambda: page.count("[data-line].speed4") == 64)
     assert "as fast as any here" in page.text("#legend")
-    colour_by("errors")
+    colour_by(page, "errors")
     tree.ibemu("counter", "node-9/1", "SymbolErrorCounter=7")
     until(lambda: "node-9/1" in page.text("#health-parts"))
     until(lambda: page.js(
         "return document.querySelector('[data-line*=\"' + arguments[0] + '\"]')"
         ".classList.contains('errors')", guid_of(tree, "node-9")))
-    colour_by("load")
+    colour_by(page, "load")
+
+
+def test_lines_are_coloured_by_the_partitions_of_opensm(browser, account):
+    with fabric_with_view(account, "partitions", "single-switch:hosts=4",
+                          sm="none") as fabric:
+        guids = [hex(int(guid_of(fabric, f"node-{n}"), 16) + 1)
+                 for n in (1, 2, 3)]  # of their ports
+        conf = account.home / "partitions.conf"
+        conf.write_text("Default=0x7fff : ALL=full ;\n"
+                        f"a=0x1 : {guids[0]}=full, {guids[1]}=limited ;\n"
+                        f"b=0x2 : {guids[1]}=full, {guids[2]}=full ;\n")
+        conf.chmod(0o644)
+        fabric.start_opensm("node-1", "-P", conf)
+        page = Page(browser, fabric.url).wait_until_ready()
+        colour_by(page, "partition")
+        until(lambda: "0x8001: 2 ports, 1 limited" in page.text("#legend"))
+        assert "0x8002: 2 ports" in page.text("#legend")
+        for n, tone in enumerate(["partition1", "partition0", "partition2",
+                                  "load0"], 1):
+            assert page.js(
+                "return document.querySelector('[data-line*=\"' + arguments[0]"
+                " + '\"]').classList.contains(arguments[1])",
+                guid_of(fabric, f"node-{n}"), tone), (n, tone)
+        browser.get("about:blank")
 
 
 def test_a_click_in_the_drawing_cuts_and_restores_a_link(page, tree):

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -45,7 +44,10 @@ void LinkHistory::Keep() {
     samples_[load.port].push_back(
         {.look = looks_,
          .sent = static_cast<float>(load.sent),
-         .received = static_cast<float>(load.received)});
+         .received = static_cast<float>(load.received),
+         .sent_packets = static_cast<float>(load.sent_packets),
+         .received_packets = static_cast<float>(load.received_packets),
+         .errors = static_cast<float>(load.errors)});
   }
   absl::erase_if(samples_, [this](auto& link) {
     std::deque<Sample>& samples = link.second;
@@ -71,20 +73,30 @@ absl::StatusOr<json> LinkHistory::Show(control::Parameters& parameters) const {
       ports.push_back(subnet.id_of(port));
     }
   }
-  std::map<uint32_t, std::pair<double, double>> sums;  // by look
+  struct Sum {
+    double sent = 0, received = 0, sent_packets = 0, received_packets = 0;
+    double errors = 0;
+  };
+  std::map<uint32_t, Sum> sums;  // by look
   for (const fabric::PortId port : ports) {
     const fabric::PortId peer = subnet.port(port).peer;
     const auto found = samples_.find(std::min(port, peer));
     if (peer == fabric::kNoPort || found == samples_.end()) continue;
     for (const Sample& sample : found->second) {
-      auto& [sent, received] = sums[sample.look];
-      sent += port < peer ? sample.sent : sample.received;
-      received += port < peer ? sample.received : sample.sent;
+      Sum& sum = sums[sample.look];
+      const bool lower = port < peer;
+      sum.sent += lower ? sample.sent : sample.received;
+      sum.received += lower ? sample.received : sample.sent;
+      sum.sent_packets += lower ? sample.sent_packets : sample.received_packets;
+      sum.received_packets +=
+          lower ? sample.received_packets : sample.sent_packets;
+      sum.errors += sample.errors;
     }
   }
   json samples = json::array();
   for (const auto& [look, sum] : sums) {
-    samples.push_back({looks_ - look, sum.first, sum.second});
+    samples.push_back({looks_ - look, sum.sent, sum.received, sum.sent_packets,
+                       sum.received_packets, sum.errors});
   }
   return json{{"every_ms", absl::ToInt64Milliseconds(kEvery)},
               {"looks", std::min(looks_ - std::min(looks_, 1u), kLooks)},

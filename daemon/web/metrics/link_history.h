@@ -1,4 +1,4 @@
-// LinkHistory: what links carried in the last half hour.
+// LinkHistory: what links carried and counted in the last half hour.
 #ifndef IBEMU_DAEMON_WEB_METRICS_LINK_HISTORY_H_
 #define IBEMU_DAEMON_WEB_METRICS_LINK_HISTORY_H_
 
@@ -17,8 +17,8 @@
 namespace ibemu::daemon {
 
 // A LinkHistory looks at all links every kEvery and remembers the last kLooks
-// loads of those that carried something, of at most LoadMeter::kMaxLinks at a
-// time.  A link that is idle takes no memory.
+// loads of those that carried something or counted errors, of at most
+// LoadMeter::kMaxLinks at a time.  A link that is idle takes no memory.
 class LinkHistory {
  public:
   static constexpr absl::Duration kEvery = absl::Seconds(5);
@@ -34,9 +34,10 @@ class LinkHistory {
   // links of a node together.  The answer has
   //   "every_ms": 5000, "looks": 12: how often loads were found, at most
   //            kLooks;
-  //   "samples": [[looks ago, bytes sent in a second, bytes received]], the
-  //            oldest first, as seen from the node; those that are not there
-  //            were zero.
+  //   "samples": [[looks ago, bytes sent in a second, bytes received, packets
+  //            sent in a second, packets received, errors that both ends of the
+  //            links have counted since the look before]], the oldest first, as
+  //            seen from the node; those that are not there were zero.
   // This must outlive `dispatcher`'s last call.
   //
   // Errors: Fabric::Find()'s and FindPort()'s.
@@ -45,7 +46,9 @@ class LinkHistory {
  private:
   struct Sample {
     uint32_t look = 0;
-    float sent = 0, received = 0;  // by the end with the lower id
+    // By the end with the lower id.
+    float sent = 0, received = 0, sent_packets = 0, received_packets = 0;
+    float errors = 0;
   };
 
   void Look(size_t slice);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/subnet/port_errors.h"
 #include "fabric/routing/path_rate.h"
 
 namespace ibemu::daemon {
@@ -32,17 +33,29 @@ bool LoadMeter::Look(const fabric::Subnet& subnet, size_t index,
     const fabric::NodePort& port = ports[i];
     const fabric::PortId id{static_cast<uint32_t>(i)};
     if (port.peer == fabric::kNoPort || id > port.peer) continue;
-    const Seen counted{.sent = port.traffic.xmit_data,
-                       .received = port.traffic.rcv_data};
+    const Seen counted{
+        .sent = port.traffic.xmit_data,
+        .received = port.traffic.rcv_data,
+        .sent_packets = port.traffic.xmit_packets,
+        .received_packets = port.traffic.rcv_packets,
+        .errors = SumOfErrors(port) + SumOfErrors(subnet.port(port.peer))};
     const Seen before = std::exchange(seen_[i], counted);
     if (first || seconds <= 0) continue;
     const uint64_t sent = Growth(before.sent, counted.sent);
     const uint64_t received = Growth(before.received, counted.received);
-    if (sent == 0 && received == 0) continue;
+    const uint64_t errors = Growth(before.errors, counted.errors);
+    if (sent == 0 && received == 0 && errors == 0) continue;
+    const auto rate = [seconds](uint64_t count) {
+      return static_cast<double>(count) / seconds;
+    };
     LinkLoad load{
         .port = id,
-        .sent = static_cast<double>(sent) * kBytesPerWord / seconds,
-        .received = static_cast<double>(received) * kBytesPerWord / seconds};
+        .sent = rate(sent) * kBytesPerWord,
+        .received = rate(received) * kBytesPerWord,
+        .sent_packets = rate(Growth(before.sent_packets, counted.sent_packets)),
+        .received_packets =
+            rate(Growth(before.received_packets, counted.received_packets)),
+        .errors = errors};
     const double limit = fabric::LinkBandwidth(port.info) * kBytesPerSecond;
     load.share = limit > 0 ? std::max(load.sent, load.received) / limit : 0;
     loads_.push_back(load);

@@ -16,6 +16,8 @@ namespace ibemu::daemon {
 struct LinkLoad {
   fabric::PortId port{};  // the end with the lower id
   double sent = 0, received = 0, share = 0;
+  double sent_packets = 0, received_packets = 0;  // per second
+  uint64_t errors = 0;  // that either end has counted since the last look
 };
 
 // A LoadMeter compares the counters of ports with their earlier values.  A
@@ -30,8 +32,8 @@ class LoadMeter {
   // first look finds nothing.  Returns false if it was the last slice.
   bool Look(const fabric::Subnet& subnet, size_t index, absl::Time now);
 
-  // Returns the links that were found to carry something since the last call,
-  // the busiest first, at most kMaxLinks.
+  // Returns the links that were found to carry something, or to count errors,
+  // since the last call, the busiest first, at most kMaxLinks.
   struct Found {
     std::vector<LinkLoad> links;
     size_t others = 0;  // links beyond kMaxLinks
@@ -41,6 +43,8 @@ class LoadMeter {
  private:
   struct Seen {
     uint64_t sent = 0, received = 0;  // units of 4 bytes
+    uint64_t sent_packets = 0, received_packets = 0;
+    uint64_t errors = 0;  // of both ends
   };
 
   std::vector<Seen> seen_;         // by port

@@ -1,10 +1,10 @@
-// What a link, or all links of a node, carried in the last half hour.
+// What a link, or all links of a node, carried and counted in the last half
+// hour.
 import {call} from "./api.js";
 import {button, make, say} from "./elements.js";
 import {saveText} from "./export.js";
-import {agoText, historyCsv, historyWords, pointsOf}
+import {KINDS, agoText, historyCsv, historyWords, pointsOf}
   from "./history_words.js";
-import {rateText} from "./model.js";
 
 const EVERY = 5000;  // ms
 
@@ -13,6 +13,9 @@ const chart = () => import("./chart.min.js").then(() => globalThis.Chart);
 
 const colour = (name) =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// What was chosen last is shown of the next link, too.
+let shownKind = "load";
 
 // A HistoryPanel is part of the panel of a link or node, until close().
 export class HistoryPanel {
@@ -29,9 +32,14 @@ export class HistoryPanel {
     this.#place = place;
     this.#name = name;
     this.element = make("div", {id: "history"},
-      make("h3", {}, "Load over time"), this.#words,
+      make("h3", {}, "Over time"),
+      make("label", {}, "Show ", make("select", {
+        onchange: ({target}) => this.#choose(target.value)},
+        ...Object.entries(KINDS).map(([value, {title}]) =>
+          make("option", {value, selected: value === shownKind}, title)))),
+      this.#words,
       make("div", {class: "chart"}, this.#canvas),
-      make("p", {class: "actions"}, button("Save load as CSV",
+      make("p", {class: "actions"}, button("Save all as CSV",
         () => saveText(`${this.#name}.csv`, "text/csv",
                        historyCsv(this.#points)))));
     this.#read();
@@ -41,6 +49,13 @@ export class HistoryPanel {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#chart?.destroy();
+  }
+
+  async #choose(kind) {
+    shownKind = kind;
+    this.#chart?.destroy();
+    this.#chart = null;
+    await this.#draw();
   }
 
   async #read() {
@@ -55,18 +70,26 @@ export class HistoryPanel {
 
   async #show(history) {
     this.#points = pointsOf(history);
-    const words = historyWords(this.#points);
+    await this.#draw();
+  }
+
+  async #draw() {
+    const kind = shownKind;
+    const words = historyWords(this.#points, kind);
     say(this.#words, words);
-    this.#canvas.setAttribute("aria-label", `Load over time: ${words}`);
-    this.#chart ??= this.#make(await chart());
-    const [sent, received] = this.#chart.data.datasets;
-    sent.data = this.#points.map(({seconds, sent: y}) => ({x: seconds, y}));
-    received.data = this.#points.map(({seconds, received: y}) =>
-      ({x: seconds, y}));
+    this.#canvas.setAttribute("aria-label",
+                              `${KINDS[kind].title} over time: ${words}`);
+    const Chart = await chart();
+    if (this.#closed || kind !== shownKind) return;
+    this.#chart ??= this.#make(Chart, KINDS[kind]);
+    KINDS[kind].keys.forEach((key, i) => {
+      this.#chart.data.datasets[i].data =
+        this.#points.map((point) => ({x: point.seconds, y: point[key]}));
+    });
     this.#chart.update();
   }
 
-  #make(Chart) {
+  #make(Chart, {names, text, least}) {
     const line = (label, name, dash) => ({label, data: [], borderWidth: 2,
       borderColor: colour(name), backgroundColor: colour(name),
       borderDash: dash, pointRadius: 0});
@@ -75,8 +98,8 @@ export class HistoryPanel {
               maxRotation: 0},
       grid: {color: colour("--edge")}});
     return new Chart(this.#canvas, {type: "line",
-      data: {datasets: [line("sent", "--focus", []),
-                        line("received", "--busy", [5, 3])]},
+      data: {datasets: names.map((name, i) =>
+        i ? line(name, "--busy", [5, 3]) : line(name, "--focus", []))},
       options: {animation: false, maintainAspectRatio: false,
         interaction: {mode: "index", intersect: false},
         plugins: {
@@ -84,8 +107,9 @@ export class HistoryPanel {
           tooltip: {callbacks: {
             title: ([{parsed}]) => agoText(parsed.x),
             label: ({dataset, parsed}) =>
-              `${dataset.label} ${rateText(parsed.y)}`}}},
+              `${dataset.label} ${text(parsed.y)}`}}},
         scales: {x: {...scale(agoText), suggestedMin: -60, max: 0},
-                 y: {...scale(rateText), beginAtZero: true, suggestedMax: 1000}}}});
+                 y: {...scale(text), beginAtZero: true,
+                     suggestedMax: least}}}});
   }
 }

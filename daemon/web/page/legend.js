@@ -15,10 +15,11 @@ const ALWAYS = [
   ["active faulty", "fault !"], ["active marked", "chosen, path"],
 ];
 
-// `colour`: what active links are coloured by.
-export function drawLegend(list, colour) {
+// `colour`: what active links are coloured by; `partitions`: what it means by
+// partition.
+export function drawLegend(list, colour, partitions) {
   list.replaceChildren();
-  for (const [name, text] of [...MEANINGS[colour], ...ALWAYS]) {
+  for (const [name, text] of [...(MEANINGS[colour] ?? partitions), ...ALWAYS]) {
     const image = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     image.setAttribute("class", "sample");
     image.setAttribute("aria-hidden", "true");

@@ -12,6 +12,7 @@ import {place} from "./layout.js";
 import {drawLegend} from "./legend.js";
 import {List} from "./list.js";
 import {Model, progressWords, stateOf} from "./model.js";
+import {Partitions} from "./partitions.js";
 import {Path} from "./path.js";
 
 const RECONNECT = 1000, BETWEEN_LOADS = 2000;  // ms
@@ -30,6 +31,7 @@ const path = new Path(model, () => {
   else if (parseAddress(location.hash)?.kind === "path") forgetAddress();
 });
 const health = new Health(model, (thing) => select(thing, true), colour);
+const partitions = new Partitions(colour);
 const details = new Details(model, {
   select: (thing) => select(thing, true),
   unfold: (id) => {
@@ -69,7 +71,10 @@ function colour() {
   const {fastest} = model;
   drawing.colourBy({load: loadTone,
                     speed: (line) => speedTone(line, fastest),
-                    errors: (line) => errorTone(line, health.errors)}[by]);
+                    errors: (line) => errorTone(line, health.errors),
+                    partition: (line) => partitions.toneOf(line)}[by]);
+  drawLegend(byId("legend"), by, partitions.meanings);
+  partitions.follow(by === "partition");
 }
 
 // What fails is told where events are.
@@ -280,10 +285,7 @@ byId("save-svg").addEventListener("click", () =>
   saveText("subnet.svg", "image/svg+xml", svgOf(byId("drawing"))));
 byId("save-csv").addEventListener("click", () =>
   saveText(`${list.kind}.csv`, "text/csv", csvOf(model, list.found)));
-byId("colour").addEventListener("change", () => {
-  drawLegend(byId("legend"), byId("colour").value);
-  colour();
-});
+byId("colour").addEventListener("change", colour);
 addEventListener("hashchange", followAddress);
-drawLegend(byId("legend"), byId("colour").value);
+colour();
 follow();

@@ -152,6 +152,7 @@ void ViewFeed::TellLoads() {
   const LoadMeter::Found found = meter_->Take();
   json links = json::array();
   for (const LinkLoad& load : found.links) {
+    if (load.share <= 0) continue;  // it has counted errors only
     const NodePort& port = subnet.port(load.port);
     links.push_back({GuidText(subnet.node(port.node).node_guid), port.number,
                      load.sent, load.received, load.share});

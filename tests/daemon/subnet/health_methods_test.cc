@@ -14,7 +14,8 @@ namespace ibemu::daemon {
 namespace {
 
 using nlohmann::json;
-using ::testing::IsEmpty, ::testing::SizeIs;
+using ::testing::Contains, ::testing::ElementsAre, ::testing::IsEmpty,
+    ::testing::SizeIs;
 
 // Twelve hosts on one switch.
 class HealthMethodsTest : public ::testing::Test, protected MethodCaller {
@@ -39,14 +40,20 @@ TEST_F(HealthMethodsTest, OfASubnetThatIsWellNothingIsListed) {
   EXPECT_THAT(health["slow"], IsEmpty());
   EXPECT_THAT(health["errors"], IsEmpty());
   EXPECT_EQ(health["error_count"], 0);
+  EXPECT_THAT(health["wrong"], IsEmpty());
 }
 
 TEST_F(HealthMethodsTest, LinksAreCountedByWhatIsWrongWithThem) {
   lab_.SetLink(lab_.Host(1), 1, false);
   lab_.fabric.SetNode(lab_.Host(2), false);
   HostPort(3).info.port_state = mad::PortState::kInit;
-  EXPECT_EQ(Health()["links"],
+  const json health = Health();
+  EXPECT_EQ(health["links"],
             (json{{"active", 9}, {"init", 1}, {"down", 1}, {"cut", 1}}));
+  for (const char* words :
+       {"1 link is cut", "1 link is down", "1 link is up and not active"}) {
+    EXPECT_THAT(health["wrong"], Contains(words));
+  }
 }
 
 TEST_F(HealthMethodsTest, ALinkThatIsSlowerThanBothEndsCouldIsListed) {
@@ -55,6 +62,8 @@ TEST_F(HealthMethodsTest, ALinkThatIsSlowerThanBothEndsCouldIsListed) {
   lab_.subnet().port(port.peer).info.link_width_active = mad::link_width::k1x;
   const json health = Health();
   EXPECT_EQ(health["slow_count"], 1);
+  EXPECT_THAT(health["wrong"],
+              ElementsAre("1 link is slower than it could be"));
   ASSERT_THAT(health["slow"], SizeIs(1));
   EXPECT_EQ(health["slow"][0]["rate"], "1xHDR");
   EXPECT_EQ(health["slow"][0]["could_be"], "4xHDR");
@@ -67,6 +76,7 @@ TEST_F(HealthMethodsTest, TheTenPortsWithMostErrorsAreListed) {
   HostPort(1).Events().link_downed = 100;
   const json health = Health();
   EXPECT_EQ(health["error_count"], 11);
+  EXPECT_THAT(health["wrong"], ElementsAre("11 ports count errors"));
   ASSERT_THAT(health["errors"], SizeIs(HealthMethods::kMostErrors));
   const json& worst = health["errors"][0];
   EXPECT_EQ(worst["node"], "node-1");

@@ -16,6 +16,7 @@ using ::testing::HasSubstr, ::testing::IsEmpty, ::testing::SizeIs;
 class LinkHistoryTest : public ::testing::Test, protected MethodCaller {
  protected:
   static constexpr uint64_t kWords = 5000;  // 4,000 bytes in each of 5 s
+  static constexpr uint64_t kWordsOfAPacket = 50;
 
   LinkHistoryTest() { history_.AddTo(dispatcher); }
 
@@ -25,6 +26,8 @@ class LinkHistoryTest : public ::testing::Test, protected MethodCaller {
     auto& traffic = subnet.port(subnet.port_id(lab_.Host(host), 1)).traffic;
     traffic.xmit_data += sent;
     traffic.rcv_data += received;
+    traffic.xmit_packets += sent / kWordsOfAPacket;
+    traffic.rcv_packets += received / kWordsOfAPacket;
     lab_.timers.RunFor(LinkHistory::kEvery);
   }
   json Samples(const json& place) {
@@ -39,8 +42,9 @@ TEST_F(LinkHistoryTest, WhatALinkCarriedIsSeenFromEitherEnd) {
   Carry(1, kWords, 2 * kWords);
   lab_.timers.RunFor(LinkHistory::kEvery);
   EXPECT_EQ(Samples({{"node", "host-1"}, {"port", 1}}),
-            (json{{1, 4000., 8000.}}));
-  EXPECT_EQ(Samples({{"node", "sw1"}, {"port", 1}}), (json{{1, 8000., 4000.}}));
+            (json{{1, 4000., 8000., 20., 40., 0.}}));
+  EXPECT_EQ(Samples({{"node", "sw1"}, {"port", 1}}),
+            (json{{1, 8000., 4000., 40., 20., 0.}}));
   EXPECT_THAT(Samples({{"node", "host-2"}, {"port", 1}}), IsEmpty());
   EXPECT_EQ(Result("link.history", {{"node", "sw1"}})["looks"], 2);
 }
@@ -50,9 +54,25 @@ TEST_F(LinkHistoryTest, AllLinksOfANodeAreSummedUp) {
   fabric::Subnet& subnet = lab_.subnet();
   const fabric::PortId other = subnet.port_id(lab_.Host(2), 1);
   // What counts is the end with the lower id.
-  subnet.port(subnet.port(other).peer).traffic.rcv_data += kWords;
+  auto& traffic = subnet.port(subnet.port(other).peer).traffic;
+  traffic.rcv_data += kWords;
+  traffic.rcv_packets += kWords / kWordsOfAPacket;
   Carry(1, kWords, 0);
-  EXPECT_EQ(Samples({{"node", "sw1"}}), (json{{1, 0., 4000.}, {0, 0., 8000.}}));
+  EXPECT_EQ(Samples({{"node", "sw1"}}),
+            (json{{1, 0., 4000., 0., 20., 0.}, {0, 0., 8000., 0., 40., 0.}}));
+}
+
+TEST_F(LinkHistoryTest, ErrorsOfEitherEndAreOfBothAndOfAnIdleLink) {
+  Carry(1, 0, 0);
+  fabric::Subnet& subnet = lab_.subnet();
+  fabric::NodePort& port = subnet.port(subnet.port_id(lab_.Host(1), 1));
+  port.Events().symbol_errors = 3;
+  subnet.port(port.peer).Events().link_downed = 1;
+  Carry(1, 0, 0);
+  Carry(1, 0, 0);
+  const json expected = {{1, 0., 0., 0., 0., 4.}};
+  EXPECT_EQ(Samples({{"node", "host-1"}}), expected);
+  EXPECT_EQ(Samples({{"node", "sw1"}, {"port", 1}}), expected);
 }
 
 TEST_F(LinkHistoryTest, WhatIsOlderThanHalfAnHourIsForgotten) {

@@ -53,6 +53,21 @@ TEST_F(LoadMeterTest, TellsWhatALinkCarriedInASecond) {
   EXPECT_EQ(found.others, 0u);
 }
 
+TEST_F(LoadMeterTest, TellsOfPacketsAndOfErrorsToo) {
+  LookAfter(absl::ZeroDuration());
+  fabric::Subnet& subnet = lab_.subnet();
+  fabric::NodePort& port = subnet.port(subnet.port_id(lab_.Host(1), 1));
+  port.traffic.xmit_packets += 30;
+  port.traffic.rcv_packets += 10;
+  subnet.port(port.peer).Events().symbol_errors = 7;
+  const LoadMeter::Found found = LookAfter(absl::Seconds(2));
+  ASSERT_THAT(found.links, SizeIs(1));
+  EXPECT_EQ(found.links[0].sent_packets, 15);
+  EXPECT_EQ(found.links[0].received_packets, 5);
+  EXPECT_EQ(found.links[0].errors, 7u);
+  EXPECT_EQ(found.links[0].share, 0);
+}
+
 TEST_F(LoadMeterTest, IdleLinksAreNotTold) {
   LookAfter(absl::ZeroDuration());
   Carry(4000, 0);

@@ -4,13 +4,18 @@ import test from "node:test";
 import {agoText, historyCsv, historyWords, pointsOf} from
   "../../../../daemon/web/page/history_words.js";
 
-const HISTORY = {every_ms: 5000, looks: 3, samples: [[2, 10, 20], [0, 1500, 0]]};
+const HISTORY = {every_ms: 5000, looks: 3, samples: [
+  [2, 10, 20, 1, 0.4, 0], [0, 1500, 0, 1234, 0, 3]]};
+const NOTHING = {sent: 0, received: 0, sentPackets: 0, receivedPackets: 0,
+                 errors: 0};
 
 test("what was not told was zero", () => {
   assert.deepEqual(pointsOf(HISTORY),
-    [{seconds: -10, sent: 10, received: 20},
-     {seconds: -5, sent: 0, received: 0},
-     {seconds: 0, sent: 1500, received: 0}]);
+    [{seconds: -10, sent: 10, received: 20, sentPackets: 1,
+      receivedPackets: 0.4,
+      errors: 0},
+     {seconds: -5, ...NOTHING},
+     {seconds: 0, ...NOTHING, sent: 1500, sentPackets: 1234, errors: 3}]);
   assert.deepEqual(pointsOf({every_ms: 5000, looks: 0, samples: []}), []);
 });
 
@@ -22,6 +27,13 @@ test("the greatest load is said", () => {
   assert.equal(historyWords([]), "Nothing is known yet.");
 });
 
+test("packets have a greatest rate, errors a sum", () => {
+  assert.equal(historyWords(pointsOf(HISTORY), "packets"),
+    "In the last minute at most 1,234 packets/s sent, 0.4 packets/s received.");
+  assert.equal(historyWords(pointsOf(HISTORY), "errors"),
+    "In the last minute 3 errors.");
+});
+
 test("times are told in seconds or minutes", () => {
   assert.equal(agoText(0), "now");
   assert.equal(agoText(-45), "45 s ago");
@@ -30,6 +42,7 @@ test("times are told in seconds or minutes", () => {
 
 test("each point is a line of the file", () => {
   assert.equal(historyCsv(pointsOf(HISTORY)),
-    "seconds,sent_bytes_per_second,received_bytes_per_second\n" +
-    "-10,10,20\n-5,0,0\n0,1500,0\n");
+    "seconds,sent_bytes_per_second,received_bytes_per_second," +
+    "sent_packets_per_second,received_packets_per_second,errors\n" +
+    "-10,10,20,1,0,0\n-5,0,0,0,0,0\n0,1500,0,1234,0,3\n");
 });
