@@ -1,6 +1,7 @@
 #include "cli/lab/lab_state.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -13,11 +14,11 @@ namespace {
 constexpr int kSignalled = 128;  // and the signal's number, in a shell's status
 
 std::string StatusText(int status) {
-  if (status <= kSignalled) return absl::StrCat("exit status ", status);
   const int number = status - kSignalled;
-  const char* name = strsignal(number);
-  return absl::StrFormat("ended by signal %d (%s)", number,
-                         name == nullptr ? "?" : name);
+  if (number <= 0 || number >= SIGRTMIN) {
+    return absl::StrCat("exit status ", status);
+  }
+  return absl::StrFormat("ended by signal %d (%s)", number, strsignal(number));
 }
 
 }  // namespace

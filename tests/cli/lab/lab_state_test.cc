@@ -60,6 +60,10 @@ TEST(LabStateTest, ASignalIsToldByItsName) {
   EXPECT_EQ(lab.status(), 139);
   EXPECT_EQ(lab.reason(),
             "lab.yaml:2: node-1: ended by signal 11 (Segmentation fault)");
+  LabState other(plan);
+  other.TakeStarts();
+  other.OnEnd(0, 255);
+  EXPECT_EQ(other.reason(), "lab.yaml:2: node-1: exit status 255");
 }
 
 TEST(LabStateTest, AProgramStartsWhenThoseBeforeItHaveEnded) {

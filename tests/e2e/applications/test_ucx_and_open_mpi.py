@@ -1,0 +1,160 @@
+"""UCX and Open MPI over it on bad links: they go on, or end and are told why."""
+
+import json
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from harness import Fabric, until
+from perftest import LINES, free_port, ucx_perftest
+
+SOURCE = pathlib.Path(__file__).with_name("mpi_sums.c")
+HOSTS = "node-1", "node-2", "node-3"
+SENT = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
+ENOUGH = 1 << 20  # units of 4 bytes, after everybody has met
+# UCX waits for 1 s, seven times, else.
+HASTY = {"UCX_RC_VERBS_TIMEOUT": "50ms", "UCX_RC_VERBS_RETRY_COUNT": "3"}
+UCX = {"UCX_TLS": "rc_v,self", "UCX_NET_DEVICES": "ibemu0:1"}
+
+
+@pytest.fixture(scope="module")
+def sums(scratch):
+    made = scratch / "mpi_sums"
+    subprocess.run(["mpicc.openmpi", "-O1", "-Wall", "-o", made, SOURCE],
+                   check=True)
+    made.chmod(0o755)
+    return made
+
+
+@pytest.fixture(scope="module")
+def shared(module_account):
+    made = Fabric(module_account, "bad-links", "single-switch:hosts=3",
+                  sm="builtin")
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def lab(shared):
+    yield shared
+    shared.ibemu("fault", "reset")
+    for host in HOSTS:
+        shared.ibemu("link", f"{host}/1", "up")
+
+
+def sent(lab, host):
+    return int(lab.run(host, "cat", SENT).stdout)
+
+
+def environment(variables):
+    return [*LINES, "env", *[f"{name}={value}" for name, value in variables.items()]]
+
+
+def start_ucx(lab, count, **variables):
+    """A server at node-1, and a client at node-2 that sends it messages."""
+    command = [*environment({**UCX, **variables}), *ucx_perftest(), "-p",
+               free_port()]
+    server = lab.start(HOSTS[0], *command)
+    server.wait_for("Waiting for connection")
+    client = lab.start(HOSTS[1], *command, "127.0.0.1", "-t", "tag_bw", "-s",
+                       10000, "-n", count, "-w", 10)
+    return server, client
+
+
+def start_mpi(lab, sums, rounds, **variables):
+    """mpirun at no host, and a rank at each."""
+    agent = lab.account.home / "agent"
+    agent.write_text(
+        '#!/bin/sh\n[ "$1" = -x ] && shift\nhost=$1; shift\n'
+        f'exec ibemu run --fabric={lab.socket} --host=$host -- sh -c "$*"\n')
+    agent.chmod(0o755)
+    return lab.start(
+        "node-1", *environment(variables), "mpirun.openmpi",
+        *[word for name in variables for word in ("-x", name)],
+        "--mca", "plm_rsh_agent", agent, "--host", ",".join(HOSTS), sums,
+        rounds)
+
+
+def lose_acknowledgements(lab):
+    lab.ibemu("fault", "add", "qp", "node-2/*", "loss", "opcode", "ack", "nth",
+              "3-5")
+
+
+def acknowledgements_lost(lab):
+    fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
+    return fault["tx"]["lost"], fault["rx"]["lost"]
+
+
+def reasons(lab):
+    return [lab.ibemu("why", host).stdout for host in HOSTS]
+
+
+def cause_is_told(lab):
+    return any(re.search(
+        r"RETRY_EXC_ERR: \d+ tries of PSN 0x[0-9a-f]+ in [0-9.]+m?s, none "
+        r"answered: dropped at \S+: the link was down from", told)
+        for told in reasons(lab))
+
+
+def test_ucx_goes_on_after_lost_acknowledgements(lab):
+    lose_acknowledgements(lab)
+    server, client = start_ucx(lab, 500)
+    assert client.wait() == 0, client.output
+    assert re.search("Final: +500 ", client.output)
+    assert server.wait() == 0, server.output
+    assert acknowledgements_lost(lab) == (3, 3)
+
+
+@pytest.mark.deep
+def test_ucx_goes_on_over_a_flapping_link(lab):
+    lab.ibemu("fault", "add", "link", "node-2/1", "flap", "500ms", "50ms")
+    server, client = start_ucx(lab, 50000)
+    assert client.wait() == 0, client.output
+    assert server.wait() == 0, server.output
+
+
+def test_ucx_ends_when_its_link_is_cut_and_the_reason_is_told(lab):
+    before = sent(lab, HOSTS[1])
+    server, client = start_ucx(lab, 10 ** 9, **HASTY)
+    until(lambda: sent(lab, HOSTS[1]) > before + ENOUGH)
+    lab.ibemu("link", "node-2/1", "down")
+    # Whose own packets were all acknowledged waits for the other one.
+    until(lambda: client.process.poll() or server.process.poll())
+    assert re.search("Endpoint timeout|retry counter exceeded",
+                     client.output + server.output)
+    assert cause_is_told(lab), reasons(lab)
+
+
+@pytest.fixture
+def open_mpi(lab, sums):
+    return lambda rounds, **variables: start_mpi(lab, sums, rounds, **variables)
+
+
+def check(program):
+    assert program.wait() == 0, program.output
+    assert sorted(re.findall(r"rank (\d): right", program.output)) == [
+        "0", "1", "2"], program.output
+
+
+def test_open_mpi_sums_well_in_spite_of_lost_acknowledgements(lab, open_mpi):
+    lose_acknowledgements(lab)
+    check(open_mpi(50))
+    assert acknowledgements_lost(lab) == (3, 3)
+
+
+@pytest.mark.deep
+def test_open_mpi_sums_well_over_a_flapping_link(lab, open_mpi):
+    lab.ibemu("fault", "add", "link", "node-2/1", "flap", "500ms", "50ms")
+    check(open_mpi(1000))
+
+
+def test_open_mpi_ends_when_a_rank_is_cut_off_and_the_reason_is_told(
+        lab, open_mpi):
+    before = sent(lab, HOSTS[1])
+    job = open_mpi(10 ** 9, **HASTY)
+    until(lambda: sent(lab, HOSTS[1]) > before + ENOUGH)
+    lab.ibemu("link", "node-2/1", "down")
+    assert job.wait() != 0, job.output
+    assert cause_is_told(lab), reasons(lab)
