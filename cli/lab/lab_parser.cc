@@ -6,10 +6,13 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/did_you_mean.h"
+#include "cli/lab/host_list.h"
 #include "control/socket_path.h"
 #include "topology/formats/spec/spec_checks.h"
 #include "topology/formats/spec/spec_value.h"
@@ -32,6 +35,7 @@ constexpr std::array<std::string_view, 2> kScenarioKeys = {"file", "after"};
 // All of a program's group is told to end.  A shell that ended before what it
 // has started would take the devices away from that.
 constexpr char kShellWaits[] = "trap 'exit 143' TERM\n";
+constexpr size_t kMostWishes = 100'000;
 constexpr char kScenarioLabel[] = "scenario";
 
 // What a program waits for, before all programs are known.
@@ -119,21 +123,31 @@ class LabParser {
           *hosts, "it is a map of commands, as in \"node-1: ibstat\"");
     }
     for (const SpecEntry& host : hosts->value.entries) {
-      if (host.value.kind != Kind::kList) {
-        ReadProgram(host.key, host.value);
-        continue;
-      }
-      if (host.value.items.empty()) {
-        checks_.BadValue(host, "the list has no command");
-      }
-      for (const SpecValue& program : host.value.items) {
-        ReadProgram(host.key, program);
+      for (const std::string& name : HostsOf(host.key, host.at)) {
+        ReadHost(name, host);
+        if (plan_.programs.size() <= kMostLabPrograms) continue;
+        return checks_.Fault(
+            hosts->at,
+            absl::StrFormat("a lab has at most %d programs", kMostLabPrograms));
       }
     }
-    if (plan_.programs.size() > kMostLabPrograms) {
-      checks_.Fault(hosts->at, absl::StrFormat(
-                                   "a lab has at most %d programs, this has %d",
-                                   kMostLabPrograms, plan_.programs.size()));
+  }
+
+  std::vector<std::string> HostsOf(const std::string& list, Place at) {
+    absl::StatusOr<std::vector<std::string>> names =
+        ExpandHostList(list, kMostLabPrograms);
+    if (names.ok()) return *std::move(names);
+    checks_.Fault(at, std::string(names.status().message()));
+    return {};
+  }
+
+  void ReadHost(const std::string& name, const SpecEntry& host) {
+    if (host.value.kind != Kind::kList) return ReadProgram(name, host.value);
+    if (host.value.items.empty()) {
+      checks_.BadValue(host, "the list has no command");
+    }
+    for (const SpecValue& program : host.value.items) {
+      ReadProgram(name, program);
     }
   }
 
@@ -147,6 +161,10 @@ class LabParser {
   void ReadProgram(const std::string& host, const SpecValue& value) {
     LabProgram& program = AddProgram(host, value.at.line);
     program.arguments = {"run", "--host=" + host};
+    const SpecEntry* explain = value.Find("explain");
+    if (explain == nullptr || explain->value.text != "false") {
+      program.arguments.emplace_back("--explain");
+    }
     program.environment = {{"PYTHONUNBUFFERED", "1"}};
     if (value.kind == Kind::kMap) return ReadKeys(value, program);
     SetCommand(value, value.at, program);
@@ -155,7 +173,7 @@ class LabParser {
   void ReadKeys(const SpecValue& map, LabProgram& program) {
     checks_.CheckKeys(map, "a program", kProgramKeys);
     if (Flag(map, "service")) program.kind = LabProgram::Kind::kService;
-    for (const char* flag : {"net", "lint", "explain"}) {
+    for (const char* flag : {"net", "lint"}) {
       if (Flag(map, flag)) program.arguments.push_back(Option(flag));
     }
     for (const char* key : {"profile", "hostname", "state"}) {
@@ -163,6 +181,7 @@ class LabParser {
         program.arguments.push_back(absl::StrCat(Option(key), "=", *value));
       }
     }
+    Flag(map, "explain");  // looked at already
     program.ready = checks_.Text(map, "ready");
     if (program.ready && program.ready->empty()) {
       checks_.BadValue(*map.Find("ready"), "every line has no text in it");
@@ -234,15 +253,21 @@ class LabParser {
     const SpecEntry* after = map.Find("after");
     if (after == nullptr) return;
     const SpecValue& value = after->value;
-    const auto wish = [&](const SpecValue& host) {
-      if (host.kind == Kind::kScalar) {
-        wishes_.push_back({program, host.text, host.at});
-      } else {
-        checks_.BadValue(*after, "it is a host, or a list of hosts");
+    const auto wish = [&](const SpecValue& hosts) {
+      if (hosts.kind != Kind::kScalar) {
+        return checks_.BadValue(*after, "it is a host, or a list of hosts");
+      }
+      for (std::string& name : HostsOf(hosts.text, hosts.at)) {
+        wishes_.push_back({program, std::move(name), hosts.at});
       }
     };
     if (value.kind != Kind::kList) return wish(value);
-    for (const SpecValue& host : value.items) wish(host);
+    for (const SpecValue& hosts : value.items) {
+      if (wishes_.size() > kMostWishes) {
+        return checks_.Fault(after->at, "after: too many programs wait");
+      }
+      wish(hosts);
+    }
   }
 
   void ReadScenario(const SpecEntry& scenario) {
@@ -263,15 +288,18 @@ class LabParser {
   }
 
   void GrantWishes() {
+    absl::flat_hash_map<std::string, std::vector<size_t>> by_host;
+    for (size_t i = 0; i < plan_.programs.size(); ++i) {
+      const LabProgram& program = plan_.programs[i];
+      if (program.kind != LabProgram::Kind::kScenario) {
+        by_host[program.label].push_back(i);
+      }
+    }
     for (const Wish& wish : wishes_) {
       LabProgram& program = plan_.programs[wish.program];
       const size_t before = program.after.size();
-      for (size_t other = 0; other < plan_.programs.size(); ++other) {
-        if (other != wish.program &&
-            plan_.programs[other].kind != LabProgram::Kind::kScenario &&
-            plan_.programs[other].label == wish.host) {
-          program.after.push_back(other);
-        }
+      for (const size_t other : by_host[wish.host]) {
+        if (other != wish.program) program.after.push_back(other);
       }
       if (program.after.size() > before) continue;
       if (wish.host == program.label) {

@@ -81,6 +81,37 @@ hosts:
     assert done.stderr == "node-2 | ibemu0\n"
 
 
+def test_several_hosts_run_the_same(account):
+    done = up(account, "hosts:\n  node-[1-2,4]: hostname\n")
+    assert done.returncode == 0, done
+    assert sorted(done.stdout.splitlines()) == [
+        f"node-{n} | node-{n}" for n in (1, 2, 4)]
+
+
+LOSES_ALL = """\
+sm: static
+timeout: 200s
+hosts:
+  node-1: {run: ibv_rc_pingpong -n 100000000, ready: local address,
+           service: true}
+  node-2: {run: ibemu fault add qp 'node-2/*' loss 100% &&
+                ibv_rc_pingpong -n 100000000 localhost,
+           after: node-1%s}
+"""
+
+
+@pytest.mark.parametrize("option, is_told", [("", True),
+                                             (", explain: false", False)])
+def test_why_work_requests_failed_is_told(account, option, is_told):
+    done = up(account, LOSES_ALL.replace("%s", option))
+    assert done.returncode == 1, done
+    assert "Failed status transport retry counter exceeded" in done.stderr
+    assert bool(re.search(
+        r"^node-2 \| ibemu run: node-2 queue pair 0x\w+: work request \d+ "
+        r"\(SEND\) ended with RETRY_EXC_ERR: .*: lost by fault-1", done.stderr,
+        re.MULTILINE)) == is_told, done.stderr
+
+
 def test_the_first_that_fails_ends_the_others_and_gives_the_status(account):
     done = up(account, f"""\
 hosts:

@@ -37,9 +37,10 @@ TEST(LabParserTest, ACommandOfAHostIsEnough) {
   EXPECT_EQ(program.label, "node-1");
   EXPECT_EQ(program.line, 1);
   EXPECT_EQ(program.kind, LabProgram::Kind::kCommand);
-  EXPECT_THAT(program.arguments,
-              ElementsAre("run", "--host=node-1", "--", "stdbuf", "-oL", "sh",
-                          "-c", "trap 'exit 143' TERM\nibstat -l"));
+  EXPECT_THAT(
+      program.arguments,
+      ElementsAre("run", "--host=node-1", "--explain", "--", "stdbuf", "-oL",
+                  "sh", "-c", "trap 'exit 143' TERM\nibstat -l"));
   EXPECT_THAT(program.after, IsEmpty());
 }
 
@@ -175,7 +176,25 @@ TEST(LabParserTest, ALabHasAtMostAThousandPrograms) {
   for (size_t i = 0; i < kMostLabPrograms; ++i) text += "  - ibstat\n";
   EXPECT_EQ(FaultsOf(text), "");
   EXPECT_THAT(FaultsOf(text + "  - ibstat\n"),
-              HasSubstr("a lab has at most 1000 programs, this has 1001"));
+              HasSubstr("a lab has at most 1000 programs"));
+  EXPECT_EQ(FaultsOf("hosts: {'n[1-1000]': ibstat}"), "");
+  EXPECT_THAT(FaultsOf("hosts: {'n[1-999]': [ibstat, ibstat]}"),
+              HasSubstr("a lab has at most 1000 programs"));
+}
+
+TEST(LabParserTest, SeveralHostsMayRunTheSame) {
+  const LabPlan plan = ParseSound(R"(
+hosts:
+  node-[1-2,4]: ibstat
+  node-3: {run: a, after: "node-[2,4]"}
+)");
+  ASSERT_THAT(plan.programs, SizeIs(4));
+  EXPECT_EQ(plan.programs[2].label, "node-4");
+  EXPECT_EQ(plan.programs[2].line, 3);
+  EXPECT_THAT(plan.programs[2].arguments, Contains("--host=node-4"));
+  EXPECT_THAT(plan.programs[3].after, ElementsAre(1, 2));
+  EXPECT_THAT(FaultsOf("hosts: {'node-[': a}"),
+              HasSubstr("ring.yaml:1: \"node-[\": a list of hosts"));
 }
 
 }  // namespace

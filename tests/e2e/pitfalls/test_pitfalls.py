@@ -44,11 +44,11 @@ def test_a_program_prints_the_same(account):
     assert run(account, "late-arm", "broken").stderr == ""
 
 
-def told(account, server, client):
+def told(account, server, client, sm="static"):
     """The rules that --lint names of a server at node-1 and a client at node-2,
     which tries until the server listens."""
     done = account.run(
-        "ibemu", "run", "--topology=single-switch:hosts=2", "--sm=static",
+        "ibemu", "run", "--topology=single-switch:hosts=2", f"--sm={sm}",
         "--host=node-1", "--host=node-2", "--lint", "--", "sh", "-c",
         f"({server}) > server.log 2>&1 & server=$!; "
         f"until ({client}) > client.log 2>&1 || ! kill -0 $server; "
@@ -84,3 +84,9 @@ def test_ucx_is_not_told_of(account, transport, options):
         return (f"UCX_TLS={transport},self UCX_NET_DEVICES={device}:1 "
                 f"exec {program}")
     assert told(account, at("ibemu0"), f"{at('ibemu1')} localhost") == []
+
+
+def test_ucmatose_is_not_told_of(account):
+    """Its client leaves the last completions in a queue that they fill."""
+    assert told(account, "ucmatose", "ucmatose -s 198.18.0.1",
+                sm="builtin") == []
