@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -35,15 +37,9 @@ constexpr std::array<std::string_view, 2> kScenarioKeys = {"file", "after"};
 // All of a program's group is told to end.  A shell that ended before what it
 // has started would take the devices away from that.
 constexpr char kShellWaits[] = "trap 'exit 143' TERM\n";
+// A text of some megabytes could have billions.
 constexpr size_t kMostWishes = 100'000;
 constexpr char kScenarioLabel[] = "scenario";
-
-// What a program waits for, before all programs are known.
-struct Wish {
-  size_t program;
-  std::string host;
-  Place at;
-};
 
 class LabParser {
  public:
@@ -252,21 +248,19 @@ class LabParser {
   void ReadAfter(const SpecValue& map, size_t program) {
     const SpecEntry* after = map.Find("after");
     if (after == nullptr) return;
-    const SpecValue& value = after->value;
-    const auto wish = [&](const SpecValue& hosts) {
+    std::span<const SpecValue> lists(&after->value, 1);
+    if (after->value.kind == Kind::kList) lists = after->value.items;
+    for (const SpecValue& hosts : lists) {
+      if (wishes_.size() >= kMostWishes) {
+        return checks_.Fault(hosts.at, "after: too many hosts are waited for");
+      }
       if (hosts.kind != Kind::kScalar) {
-        return checks_.BadValue(*after, "it is a host, or a list of hosts");
+        checks_.BadValue(*after, "it is a host, or a list of hosts");
+        continue;
       }
       for (std::string& name : HostsOf(hosts.text, hosts.at)) {
-        wishes_.push_back({program, std::move(name), hosts.at});
+        wishes_.try_emplace({program, std::move(name)}, hosts.at);
       }
-    };
-    if (value.kind != Kind::kList) return wish(value);
-    for (const SpecValue& hosts : value.items) {
-      if (wishes_.size() > kMostWishes) {
-        return checks_.Fault(after->at, "after: too many programs wait");
-      }
-      wish(hosts);
     }
   }
 
@@ -295,24 +289,24 @@ class LabParser {
         by_host[program.label].push_back(i);
       }
     }
-    for (const Wish& wish : wishes_) {
-      LabProgram& program = plan_.programs[wish.program];
+    for (const auto& [wish, at] : wishes_) {
+      const auto& [waiting, host] = wish;
+      LabProgram& program = plan_.programs[waiting];
       const size_t before = program.after.size();
-      for (const size_t other : by_host[wish.host]) {
-        if (other != wish.program) program.after.push_back(other);
+      for (const size_t other : by_host[host]) {
+        if (other != waiting) program.after.push_back(other);
       }
-      if (program.after.size() > before) continue;
-      if (wish.host == program.label) {
-        checks_.Fault(
-            wish.at,
-            absl::StrFormat("after: %s would wait for itself", program.label));
+      if (program.after.size() > before || !faults_.Listens()) continue;
+      if (host == program.label) {
+        checks_.Fault(at, absl::StrFormat("after: %s would wait for itself",
+                                          program.label));
         continue;
       }
-      DidYouMean names(wish.host);
+      DidYouMean names(host);
       for (const LabProgram& each : plan_.programs) names.Offer(each.label);
-      checks_.Fault(wish.at,
-                    absl::StrFormat("after: \"%s\" runs nothing in this lab%s",
-                                    wish.host, names.Question()));
+      checks_.Fault(
+          at, absl::StrFormat("after: \"%s\" runs nothing in this lab%s", host,
+                              names.Question()));
     }
   }
 
@@ -362,7 +356,8 @@ class LabParser {
   topology::SpecChecks checks_;
   const int file_;
   LabPlan plan_;
-  std::vector<Wish> wishes_;
+  // The hosts that programs wait for, before all programs are known.
+  std::map<std::pair<size_t, std::string>, Place> wishes_;
 };
 
 }  // namespace

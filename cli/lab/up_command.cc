@@ -31,6 +31,7 @@
 #include "control/client.h"
 #include "control/socket_path.h"
 #include "launch/child.h"
+#include "launch/standard_streams.h"
 #include "topology/read_file.h"
 
 namespace ibemu::cli {
@@ -169,6 +170,7 @@ absl::StatusOr<int> RunInBackground(const LabPlan& plan, LabOutput& output) {
 }
 
 int Up(const Flags& flags) {
+  launch::FillStandardStreams();
   absl::StatusOr<LabPlan> plan = ReadPlan(flags.file);
   if (!plan.ok()) return Fail("ibemu up", plan.status());
   if (flags.check) {

@@ -1,6 +1,5 @@
 #include "cli/run/run.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -36,6 +35,7 @@
 #include "launch/mounts.h"
 #include "launch/namespaces.h"
 #include "launch/network/network_devices.h"
+#include "launch/standard_streams.h"
 #include "launch/supervisor/node_supervisor.h"
 #include "launch/supervisor/seccomp.h"
 
@@ -55,16 +55,6 @@ constexpr absl::Duration kLeave = absl::Seconds(1), kGrace = absl::Seconds(5);
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-// Descriptors that we open must not become anyone's stdin.  What the caller
-// closed is closed for the command, too.
-void FillStandardStreams() {
-  int fd = STDIN_FILENO;
-  while (fd >= 0 && fd <= STDERR_FILENO) {
-    fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-  }
-  if (fd >= 0) close(fd);
 }
 
 bool WantsPrivateDaemon(const RunOptions& options) {
@@ -396,7 +386,7 @@ absl::StatusOr<int> Run(const RunOptions& options) {
 }  // namespace
 
 int RunCommand(const RunOptions& options) {
-  FillStandardStreams();
+  launch::FillStandardStreams();
   const absl::StatusOr<int> wait_status = Run(options);
   if (wait_status.ok()) return launch::EndLike(*wait_status);
   std::fprintf(stderr, "ibemu run: %s\n",

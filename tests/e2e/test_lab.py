@@ -185,6 +185,14 @@ hosts:
          "reason": "ring.yaml:4: node-2: exit status 4"}]
 
 
+def test_it_needs_no_standard_streams(account):
+    write(account, "hosts: {node-1: 'echo a; echo b >&2; ls /dev/fd > fds'}")
+    done = account.run("sh", "-c", "exec ibemu up ring.yaml <&- >&- 2>&-")
+    assert done.returncode == 0
+    # And that of /dev/fd itself.
+    assert (account.home / "fds").read_text() == "0\n1\n2\n3\n"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_in_order(account, lab, number):
     made = lab(f"hosts:\n  node-1: {{{ENDLESS}}}\n")

@@ -147,6 +147,19 @@ scenario: []
   }
 }
 
+TEST(LabParserTest, AHostThatIsNamedTwiceIsWaitedForOnce) {
+  const LabPlan plan = ParseSound(
+      "hosts: {node-1: a, node-2: {run: b, after: [node-1, 'node-[1]']}}");
+  EXPECT_THAT(plan.programs.at(1).after, ElementsAre(0));
+}
+
+TEST(LabParserTest, AListOfBillionsIsRefused) {
+  std::string text = "hosts: {node-1: {run: a, after: [";
+  for (int i = 0; i < 200; ++i) absl::StrAppend(&text, "'x", i, "[1-1000]', ");
+  EXPECT_THAT(FaultsOf(text + "b]}}"),
+              HasSubstr("after: too many hosts are waited for"));
+}
+
 TEST(LabParserTest, CirclesAreFound) {
   const std::string faults = FaultsOf(R"(hosts:
   node-1: {run: a, after: node-2}
