@@ -46,7 +46,7 @@ class UverbsFiles {
   const ByNumber& all() const { return all_; }
 
   // Sets the function that is called when a file ends, with all that its client
-  // has left; null removes it.
+  // has left.
   void SetEndListener(std::function<void(const UverbsFile& file)> on_end) {
     on_end_ = std::move(on_end);
   }
