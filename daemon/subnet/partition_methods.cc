@@ -62,6 +62,7 @@ absl::StatusOr<json> PartitionMethods::Show(
     }
   }
   std::vector<std::pair<uint16_t, const Partition*>> largest;
+  largest.reserve(partitions.size());
   for (const auto& [partition, ports] : partitions) {
     largest.emplace_back(partition, &ports);
   }

@@ -64,12 +64,8 @@ void CheckQueues(const QueuePairFacts& own, std::vector<Pitfall>& found) {
   check(receives, own.receive_cq_size, "receive");
 }
 
-// Whether a queue that nothing is taken out of is on its way to be full.  Who
-// has filled it to the last place has made it for just that: one more would have
-// failed here, too.
-bool FillsUp(uint32_t used, uint32_t size) {
-  return used > size / 2 && used < size;
-}
+// Whether a queue that nothing is taken out of is on its way to be full.
+bool FillsUp(uint32_t used, uint32_t size) { return used > size / 2; }
 
 void CheckCompletions(const QueuePairFacts& own, std::vector<Pitfall>& found) {
   if (!own.signaled && FillsUp(own.sends_taken, own.send_requests)) {
@@ -82,7 +78,9 @@ void CheckCompletions(const QueuePairFacts& own, std::vector<Pitfall>& found) {
   }
   const auto check = [&found](uint32_t waiting, uint32_t size,
                               const char* what) {
-    if (!FillsUp(waiting, size)) return;
+    // Who has filled it to the last place has made it for just that: one more
+    // would have failed here, too.
+    if (!FillsUp(waiting, size) || waiting == size) return;
     found.push_back(
         {"never-polled",
          absl::StrFormat("nothing was ever polled from its %scompletion queue, "

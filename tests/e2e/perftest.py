@@ -42,7 +42,7 @@ def play(fabric, program, *options, hosts=("node-1", "node-2"), ends=(0,)):
                                    ends=ends)
         if LOST_CLOCK not in client + server:
             break
-    assert results(client), client
+    assert results(client), client + server
     return results(client), results(server)
 
 

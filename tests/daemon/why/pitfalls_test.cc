@@ -120,10 +120,8 @@ TEST(PitfallsTest, ASendQueueThatNothingFreesIsToldBeforeItIsFull) {
   facts.signaled = true;
   EXPECT_THAT(RulesOf(facts), IsEmpty());
   facts.signaled = false;
-  for (const uint32_t few_or_all : {5, 10}) {
-    facts.sends_taken = few_or_all;
-    EXPECT_THAT(RulesOf(facts), IsEmpty()) << few_or_all;
-  }
+  facts.sends_taken = 5;
+  EXPECT_THAT(RulesOf(facts), IsEmpty());
 }
 
 TEST(PitfallsTest, ACompletionQueueThatNobodyPollsIsToldBeforeItIsFull) {

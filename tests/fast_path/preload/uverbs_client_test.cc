@@ -290,6 +290,8 @@ TEST_F(UverbsClientTest, HasThePollAfterOneThatFoundSomethingHeld) {
   memory_->asked_by_file = INT64_MAX / 2;
   EXPECT_EQ(WriteAnswered(Poll(), 0, std::vector<std::byte>(8)), Way::kRing);
   EXPECT_EQ(command_, Poll());
+  // On a busy machine the answer took long yields: nothing is held then.
+  facts_ = std::make_unique<ProcessFacts>();
   EXPECT_EQ(Write(Poll()), Way::kRing) << "nobody answers";
 }
 
