@@ -149,7 +149,7 @@ def test_a_full_disk_is_an_error(fabric, account, command):
                                "back-to-back").stdout)
     scenario = account.home / "lab.yaml"
     scenario.write_text("steps:\n- at: 0s\n  do: link node-1/1 down\n")
-    lab = account.home / "ring.yaml"
+    lab = account.home / "full-disk.yaml"
     lab.write_text("hosts: {node-1: echo a}")
     for file in (net, scenario, lab):
         file.chmod(0o644)

@@ -1,6 +1,7 @@
 """ibemu up: a fabric and programs on several of its hosts, from one file."""
 
 import json
+import os
 import re
 import signal
 
@@ -8,6 +9,8 @@ import pytest
 
 from harness import gone, process
 
+# Root's fabrics have one directory, for all processes that run tests.
+FABRIC = f"ring-{os.getpid()}"
 ENDLESS = 'run: "echo is up; exec sleep 1000", ready: is up'
 
 
@@ -20,7 +23,8 @@ def write(account, text, name="ring.yaml"):
 
 def up(account, text, *options, **kinds):
     """Of a lab of one switch with four hosts."""
-    file = write(account, f"topology: single-switch:hosts=4\n{text}")
+    file = write(account, f"topology: single-switch:hosts=4\n{text}"
+                 f"name: {FABRIC}\n")
     return account.run("ibemu", "up", file, *options, check=False, **kinds)
 
 
@@ -29,13 +33,15 @@ def lab(account, background):
     """Starts a lab of one switch with four hosts, which runs on."""
     def start(text):
         return background("ibemu", "up", write(
-            account, f"topology: single-switch:hosts=4\n{text}"))
+            account, f"topology: single-switch:hosts=4\n{text}"
+            f"name: {FABRIC}\n"))
     return start
 
 
-def fabrics(account):
-    return [fabric["fabric"] for fabric in
-            json.loads(account.run("ibemu", "ls", "--json").stdout)]
+def is_there(account):
+    """Whether the lab's fabric is, among those of other tests."""
+    listed = json.loads(account.run("ibemu", "ls", "--json").stdout)
+    return FABRIC in [fabric["fabric"] for fabric in listed]
 
 
 def test_perftest_runs_between_two_hosts(account):
@@ -120,7 +126,7 @@ hosts:
 """)
     assert done.returncode == 3
     assert done.stderr.endswith("ibemu up: ring.yaml:4: node-2: exit status 3\n")
-    assert fabrics(account) == []
+    assert not is_there(account)
 
 
 def test_a_lab_has_a_timeout(account):
@@ -162,7 +168,8 @@ timeout: 100s
 scenario: cut.yaml
 hosts:
   node-1: "until ibemu health 2>&1 | grep cut; do sleep 0.1; done"
-""", "rack/lab.yaml")
+name: %s
+""" % FABRIC, "rack/lab.yaml")
     done = account.run("ibemu", "up", file)
     assert "scenario |      0.000  link node-3/1 down\n" in done.stdout
     assert "node-1   | ibemu health: 1 link is cut" in done.stdout
@@ -197,10 +204,10 @@ def test_it_needs_no_standard_streams(account):
 def test_a_signal_ends_it_in_order(account, lab, number):
     made = lab(f"hosts:\n  node-1: {{{ENDLESS}}}\n")
     made.wait_for("is up")
-    assert fabrics(account) == ["ring"]
+    assert is_there(account)
     made.signal(number)
     assert made.wait() == -number
-    assert fabrics(account) == []
+    assert not is_there(account)
 
 
 def test_a_program_that_will_not_end_is_killed_at_the_second_signal(lab):
@@ -221,7 +228,7 @@ def test_a_killed_lab_takes_all_with_it(account, lab):
         made.signal(signal.SIGKILL)
         made.process.wait()
         assert gone(child)
-    assert fabrics(account) == []
+    assert not is_there(account)
 
 
 def test_it_goes_on_in_the_background_until_it_is_taken_down(account):
@@ -229,19 +236,19 @@ def test_it_goes_on_in_the_background_until_it_is_taken_down(account):
     done = up(account, text, "--detach")
     assert done.returncode == 0, done
     assert done.stdout == "node-1 | is up\n"
-    log = re.fullmatch("ibemu up: ring is up; from here on, (.*) has what it "
+    log = re.fullmatch(f"ibemu up: {FABRIC} is up; from here on, (.*) has what it "
                        "prints\n", done.stderr)[1]
     again = up(account, text, "--detach")
     assert again.returncode == 1
     assert "is running already" in again.stdout + again.stderr
-    inside = account.run("ibemu", "run", "--fabric=ring", "--host=node-2", "--",
+    inside = account.run("ibemu", "run", f"--fabric={FABRIC}", "--host=node-2", "--",
                          "ibstat", "-l")
     assert inside.stdout == "ibemu0\n"
     account.run("ibemu", "down", "ring.yaml")
-    assert fabrics(account) == []
+    assert not is_there(account)
     with open(log, encoding="utf-8") as file:
         assert file.read().endswith("ibemu up: ended by Terminated\n")
-    gone = account.run("ibemu", "down", "ring", check=False)
+    gone = account.run("ibemu", "down", FABRIC, check=False)
     assert gone.returncode == 1
     assert "no daemon listens there" in gone.stderr
 

@@ -70,8 +70,9 @@ def start_mpi(lab, sums, rounds, **variables):
         '#!/bin/sh\n[ "$1" = -x ] && shift\nhost=$1; shift\n'
         f'exec ibemu run --fabric={lab.socket} --host=$host -- sh -c "$*"\n')
     agent.chmod(0o755)
+    root = ["--allow-run-as-root"] if lab.account.name == "root" else []
     return lab.start(
-        "node-1", *environment(variables), "mpirun.openmpi",
+        "node-1", *environment(variables), "mpirun.openmpi", *root,
         *[word for name in variables for word in ("-x", name)],
         "--mca", "plm_rsh_agent", agent, "--host", ",".join(HOSTS), sums,
         rounds)
