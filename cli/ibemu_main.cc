@@ -24,7 +24,7 @@
 #include "cli/commands/status_command.h"
 #include "cli/commands/topology_command.h"
 #include "cli/doctor/doctor_command.h"
-#include "cli/lab/up_command.h"
+#include "cli/lab/lab_command.h"
 #include "cli/run/run_command.h"
 #include "cli/verbs/qp_command.h"
 #include "cli/verbs/resource_commands.h"

@@ -27,7 +27,6 @@
 #include "cli/lab/lab_state.h"
 #include "cli/run/private_daemon.h"
 #include "control/client.h"
-#include "control/control_socket.h"
 #include "control/socket_path.h"
 #include "daemon/daemon_options.h"
 #include "launch/child.h"
@@ -60,45 +59,6 @@ daemon::DaemonOptions OptionsOf(const LabPlan& plan, std::string socket) {
   return options;
 }
 
-// A fabric that lives as long as the lab.
-class LabFabric {
- public:
-  static absl::StatusOr<LabFabric> Start(const LabPlan& plan) {
-    IBEMU_ASSIGN_OR_RETURN(std::string socket, control::SocketPath(plan.name));
-    IBEMU_RETURN_IF_ERROR(
-        control::PrepareSocketDirectory(control::SocketDirectory()));
-    UniqueFd connection;
-    IBEMU_ASSIGN_OR_RETURN(
-        PrivateDaemon daemon,
-        PrivateDaemon::Fork(OptionsOf(plan, std::move(socket)), connection));
-    IBEMU_ASSIGN_OR_RETURN(control::Client client,
-                           control::Client::Adopt(connection.Release()));
-    return LabFabric(std::move(daemon), std::move(client));
-  }
-
-  LabFabric(LabFabric&& other) noexcept
-      : daemon_(std::exchange(other.daemon_, std::nullopt)),
-        client_(std::exchange(other.client_, std::nullopt)) {}
-  LabFabric& operator=(LabFabric&&) = delete;
-  // Waits until the daemon has ended.
-  ~LabFabric() {
-    if (!client_) return;
-    const std::string socket = client_->greeting().socket;
-    client_.reset();
-    daemon_.reset();
-    control::RemoveRemains(socket);  // if it was killed
-  }
-
-  control::Client& client() { return *client_; }
-
- private:
-  LabFabric(PrivateDaemon daemon, control::Client client)
-      : daemon_(std::move(daemon)), client_(std::move(client)) {}
-
-  std::optional<PrivateDaemon> daemon_;
-  std::optional<control::Client> client_;
-};
-
 absl::Status CheckHosts(const LabPlan& plan, control::Client& client) {
   topology::FaultList faults;
   const int file = faults.AddFile(plan.file);
@@ -115,10 +75,11 @@ absl::Status CheckHosts(const LabPlan& plan, control::Client& client) {
 
 class Lab {
  public:
-  Lab(const LabPlan& plan, LabOutput& output, LabFabric& fabric, int signals)
+  Lab(const LabPlan& plan, LabOutput& output, control::Client& client,
+      int signals)
       : plan_(plan),
         output_(output),
-        client_(fabric.client()),
+        client_(client),
         signals_(signals),
         state_(plan) {}
 
@@ -191,7 +152,7 @@ class Lab {
     // Before the end, the fabric's too is news.
     polled.push_back({state_.ending() ? -1 : client_.fd(), POLLIN, 0});
     for (const auto& [i, process] : processes_) {
-      for (const LabStream stream : {LabStream::kStdout, LabStream::kStderr}) {
+      for (const LabStream stream : kLabStreams) {
         polled.push_back({process.fd(stream), POLLIN, 0});
       }
     }
@@ -210,17 +171,15 @@ class Lab {
   }
 
   void ReadLines(size_t i, LabProcess& process) {
-    for (const LabStream stream : {LabStream::kStdout, LabStream::kStderr}) {
-      process.Read(stream,
-                   [&](std::string_view line) { OnLine(i, stream, line); });
-    }
+    process.Read([&](LabStream stream, std::string_view line) {
+      OnLine(i, stream, line);
+    });
   }
 
   void FlushLines(size_t i, LabProcess& process) {
-    for (const LabStream stream : {LabStream::kStdout, LabStream::kStderr}) {
-      process.Flush(stream,
-                    [&](std::string_view line) { OnLine(i, stream, line); });
-    }
+    process.Flush([&](LabStream stream, std::string_view line) {
+      OnLine(i, stream, line);
+    });
   }
 
   void OnLine(size_t i, LabStream stream, std::string_view line) {
@@ -273,19 +232,37 @@ class Lab {
   std::optional<absl::Time> killing_time_;  // once they were asked to end
 };
 
-}  // namespace
-
-absl::StatusOr<int> RunLab(const LabPlan& plan, LabOutput& output,
-                           const std::function<void()>& up) {
-  // A signal that comes earlier ends this process, and the fabric with it.
-  IBEMU_ASSIGN_OR_RETURN(LabFabric fabric, LabFabric::Start(plan));
-  prctl(PR_SET_NAME, kLabProcessName);
+// Runs the programs on the fabric of `client`.
+absl::StatusOr<int> RunPrograms(const LabPlan& plan, LabOutput& output,
+                                control::Client& client,
+                                const std::function<void()>& up) {
   const sigset_t mask = LabSignals();
   sigprocmask(SIG_BLOCK, &mask, nullptr);
   const UniqueFd signals(signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.valid()) return absl::ErrnoToStatus(errno, "signalfd");
-  IBEMU_RETURN_IF_ERROR(CheckHosts(plan, fabric.client()));
-  return Lab(plan, output, fabric, signals.get()).Run(up);
+  IBEMU_RETURN_IF_ERROR(CheckHosts(plan, client));
+  return Lab(plan, output, client, signals.get()).Run(up);
+}
+
+}  // namespace
+
+absl::StatusOr<int> RunLab(const LabPlan& plan, LabOutput& output,
+                           const std::function<void()>& up) {
+  IBEMU_ASSIGN_OR_RETURN(std::string socket, control::SocketPath(plan.name));
+  IBEMU_RETURN_IF_ERROR(
+      control::PrepareSocketDirectory(control::SocketDirectory()));
+  // A signal that comes before the programs ends this process, and the fabric
+  // with it.
+  UniqueFd connection;
+  IBEMU_ASSIGN_OR_RETURN(
+      PrivateDaemon daemon,
+      PrivateDaemon::Fork(OptionsOf(plan, std::move(socket)), connection));
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Adopt(connection.Release()));
+  prctl(PR_SET_NAME, kLabProcessName);
+  const absl::StatusOr<int> status = RunPrograms(plan, output, client, up);
+  EndPrivateDaemon(std::move(daemon), std::move(client));
+  return status;
 }
 
 }  // namespace ibemu::cli

@@ -10,7 +10,7 @@
 
 namespace ibemu::cli {
 
-// How the process of a lab is called (comm), for who looks for it.
+// The name (comm) of the process of a lab, by which `ibemu down` finds it.
 inline constexpr char kLabProcessName[] = "ibemu-up";
 
 // Starts the fabric of a lab and its programs, and ends them when the commands

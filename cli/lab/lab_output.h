@@ -11,8 +11,10 @@
 
 namespace ibemu::cli {
 
-// Whose line it is.
+// An output stream of a program.
 enum class LabStream { kStdout, kStderr };
+inline constexpr LabStream kLabStreams[] = {LabStream::kStdout,
+                                            LabStream::kStderr};
 
 // A LabOutput prints lines as "node-1 | TEXT", those of stderr on stderr; or
 // all as JSON, an object a line: {"host": …, "line": …, "stderr": true},

@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 2> kScenarioKeys = {"file", "after"};
 // has started would take the devices away from that.
 constexpr char kShellWaits[] = "trap 'exit 143' TERM\n";
 // A text of some megabytes could have billions.
-constexpr size_t kMostWishes = 100'000;
+constexpr size_t kMostAwaited = 100'000;
 constexpr char kScenarioLabel[] = "scenario";
 
 class LabParser {
@@ -63,8 +63,8 @@ class LabParser {
     if (const SpecEntry* scenario = root.Find("scenario")) {
       ReadScenario(*scenario);
     }
-    GrantWishes();
-    FindCircles();
+    ResolveAfter();
+    FindCycles();
     CheckWaits();
     return std::move(plan_);
   }
@@ -157,10 +157,8 @@ class LabParser {
   void ReadProgram(const std::string& host, const SpecValue& value) {
     LabProgram& program = AddProgram(host, value.at.line);
     program.arguments = {"run", "--host=" + host};
-    const SpecEntry* explain = value.Find("explain");
-    if (explain == nullptr || explain->value.text != "false") {
+    if (Flag(value, "explain", true))
       program.arguments.emplace_back("--explain");
-    }
     program.environment = {{"PYTHONUNBUFFERED", "1"}};
     if (value.kind == Kind::kMap) return ReadKeys(value, program);
     SetCommand(value, value.at, program);
@@ -168,16 +166,15 @@ class LabParser {
 
   void ReadKeys(const SpecValue& map, LabProgram& program) {
     checks_.CheckKeys(map, "a program", kProgramKeys);
-    if (Flag(map, "service")) program.kind = LabProgram::Kind::kService;
+    if (Flag(map, "service", false)) program.kind = LabProgram::Kind::kService;
     for (const char* flag : {"net", "lint"}) {
-      if (Flag(map, flag)) program.arguments.push_back(Option(flag));
+      if (Flag(map, flag, false)) program.arguments.push_back(Option(flag));
     }
     for (const char* key : {"profile", "hostname", "state"}) {
       if (const auto value = checks_.Text(map, key)) {
         program.arguments.push_back(absl::StrCat(Option(key), "=", *value));
       }
     }
-    Flag(map, "explain");  // looked at already
     program.ready = checks_.Text(map, "ready");
     if (program.ready && program.ready->empty()) {
       checks_.BadValue(*map.Find("ready"), "every line has no text in it");
@@ -193,9 +190,10 @@ class LabParser {
     return absl::StrCat("--", name);
   }
 
-  bool Flag(const SpecValue& map, std::string_view key) {
+  // `usual`: what the key stands for where it is not written.
+  bool Flag(const SpecValue& map, std::string_view key, bool usual) {
     const SpecEntry* entry = map.Find(key);
-    if (entry == nullptr) return false;
+    if (entry == nullptr) return usual;
     const std::string& text = entry->value.text;
     if (text != "true" && text != "false") {
       checks_.BadValue(*entry, "it is true or false");
@@ -251,7 +249,7 @@ class LabParser {
     std::span<const SpecValue> lists(&after->value, 1);
     if (after->value.kind == Kind::kList) lists = after->value.items;
     for (const SpecValue& hosts : lists) {
-      if (wishes_.size() >= kMostWishes) {
+      if (awaited_.size() >= kMostAwaited) {
         return checks_.Fault(hosts.at, "after: too many hosts are waited for");
       }
       if (hosts.kind != Kind::kScalar) {
@@ -259,7 +257,7 @@ class LabParser {
         continue;
       }
       for (std::string& name : HostsOf(hosts.text, hosts.at)) {
-        wishes_.try_emplace({program, std::move(name)}, hosts.at);
+        awaited_.try_emplace({program, std::move(name)}, hosts.at);
       }
     }
   }
@@ -281,7 +279,7 @@ class LabParser {
     ReadAfter(value, plan_.programs.size() - 1);
   }
 
-  void GrantWishes() {
+  void ResolveAfter() {
     absl::flat_hash_map<std::string, std::vector<size_t>> by_host;
     for (size_t i = 0; i < plan_.programs.size(); ++i) {
       const LabProgram& program = plan_.programs[i];
@@ -289,8 +287,8 @@ class LabParser {
         by_host[program.label].push_back(i);
       }
     }
-    for (const auto& [wish, at] : wishes_) {
-      const auto& [waiting, host] = wish;
+    for (const auto& [who, at] : awaited_) {
+      const auto& [waiting, host] = who;
       LabProgram& program = plan_.programs[waiting];
       const size_t before = program.after.size();
       for (const size_t other : by_host[host]) {
@@ -311,8 +309,8 @@ class LabParser {
   }
 
   // Programs that wait for each other would wait for ever.  What can start in
-  // some order is taken away; circles, and what waits for them, remain.
-  void FindCircles() {
+  // some order is taken away; cycles, and what waits for them, remain.
+  void FindCycles() {
     std::vector<bool> starts(plan_.programs.size());
     for (bool progress = true; progress;) {
       progress = false;
@@ -330,7 +328,7 @@ class LabParser {
       if (starts[i]) continue;
       checks_.Fault({.file = file_, .line = program.line},
                     absl::StrFormat("%s never starts: it waits, by way of "
-                                    "others, for itself or for such a circle",
+                                    "others, for itself or for such a cycle",
                                     program.label));
     }
   }
@@ -357,7 +355,7 @@ class LabParser {
   const int file_;
   LabPlan plan_;
   // The hosts that programs wait for, before all programs are known.
-  std::map<std::pair<size_t, std::string>, Place> wishes_;
+  std::map<std::pair<size_t, std::string>, Place> awaited_;
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ struct LabProgram {
   // one, when it has ended.
   std::optional<std::string> ready;
   // Those that must be ready before it starts, as places in
-  // LabPlan::programs.  There are no circles.
+  // LabPlan::programs.  There are no cycles.
   std::vector<size_t> after;
 };
 

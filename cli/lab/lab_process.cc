@@ -73,8 +73,15 @@ absl::StatusOr<LabProcess> LabProcess::Start(const LabProgram& program,
   return LabProcess(pid, std::move(out.reader), std::move(err.reader));
 }
 
-void LabProcess::Read(LabStream stream,
-                      absl::FunctionRef<void(std::string_view)> line) {
+void LabProcess::Read(OnLine on_line) {
+  for (const LabStream stream : kLabStreams) Read(stream, on_line);
+}
+
+void LabProcess::Flush(OnLine on_line) {
+  for (const LabStream stream : kLabStreams) Flush(stream, on_line);
+}
+
+void LabProcess::Read(LabStream stream, OnLine on_line) {
   Pipe& pipe = pipes_[size_t(stream)];
   char buffer[16 << 10];
   while (pipe.fd.valid()) {
@@ -83,25 +90,24 @@ void LabProcess::Read(LabStream stream,
     if (size < 0 && errno == EAGAIN) return;
     if (size <= 0) {
       pipe.fd.Reset();
-      Flush(stream, line);
+      Flush(stream, on_line);
       return;
     }
     pipe.text.append(buffer, static_cast<size_t>(size));
     size_t begin = 0;
     for (size_t end; (end = pipe.text.find('\n', begin)) != std::string::npos;
          begin = end + 1) {
-      line(std::string_view(pipe.text).substr(begin, end - begin));
+      on_line(stream, std::string_view(pipe.text).substr(begin, end - begin));
     }
     pipe.text.erase(0, begin);
-    if (pipe.text.size() > kLongestLine) Flush(stream, line);
+    if (pipe.text.size() > kLongestLine) Flush(stream, on_line);
   }
 }
 
-void LabProcess::Flush(LabStream stream,
-                       absl::FunctionRef<void(std::string_view)> line) {
+void LabProcess::Flush(LabStream stream, OnLine on_line) {
   Pipe& pipe = pipes_[size_t(stream)];
   if (pipe.text.empty()) return;
-  line(pipe.text);
+  on_line(stream, pipe.text);
   pipe.text.clear();
 }
 

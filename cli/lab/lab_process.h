@@ -31,14 +31,16 @@ class LabProcess {
   LabProcess& operator=(LabProcess&&) = default;
 
   pid_t pid() const { return pid_; }
-  // The ends of its pipes for poll(); -1 once all was read.
+  // The descriptor on which a stream comes, for poll(); -1 once all was read.
   int fd(LabStream stream) const { return pipes_[size_t(stream)].fd.get(); }
 
-  // Calls `line` for each line that is there, without its newline; never waits.
-  // A line of more than 64 KiB comes in pieces.
-  void Read(LabStream stream, absl::FunctionRef<void(std::string_view)> line);
-  // Calls `line` for what has no newline yet.
-  void Flush(LabStream stream, absl::FunctionRef<void(std::string_view)> line);
+  // A function that gets a line, without its newline.
+  using OnLine = absl::FunctionRef<void(LabStream, std::string_view)>;
+  // Tells the lines that are there; never waits.  One of more than 64 KiB comes
+  // in pieces.
+  void Read(OnLine on_line);
+  // Tells what has no newline yet.
+  void Flush(OnLine on_line);
 
   // Ask it, and all that is in its group, to end, or end them.
   // REQUIRES: nobody has waited for it, so that the group's number is its own.
@@ -50,6 +52,9 @@ class LabProcess {
     UniqueFd fd;
     std::string text;  // of a line that is not whole
   };
+
+  void Read(LabStream stream, OnLine on_line);
+  void Flush(LabStream stream, OnLine on_line);
 
   LabProcess(pid_t pid, UniqueFd out, UniqueFd err)
       : pid_(pid), pipes_{Pipe{std::move(out), {}}, Pipe{std::move(err), {}}} {}

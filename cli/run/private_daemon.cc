@@ -9,9 +9,11 @@
 
 #include <cerrno>
 #include <csignal>
+#include <string>
 
 #include "absl/status/status.h"
 #include "base/pidfd.h"
+#include "control/control_socket.h"
 #include "daemon/run_daemon.h"
 
 namespace ibemu::cli {
@@ -69,6 +71,13 @@ PrivateDaemon::~PrivateDaemon() {
   }
   siginfo_t info = {};
   waitid(P_PIDFD, static_cast<id_t>(process_.get()), &info, WEXITED);
+}
+
+void EndPrivateDaemon(PrivateDaemon daemon, control::Client client) {
+  const std::string socket = client.greeting().socket;
+  { const control::Client closed = std::move(client); }
+  { const PrivateDaemon ended = std::move(daemon); }
+  control::RemoveRemains(socket);
 }
 
 }  // namespace ibemu::cli

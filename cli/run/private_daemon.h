@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
+#include "control/client.h"
 #include "daemon/server.h"
 
 namespace ibemu::cli {
@@ -34,6 +35,10 @@ class PrivateDaemon {
   UniqueFd process_;  // pidfd: safe when the pid is reaped and used again
   int ends_within_;   // milliseconds
 };
+
+// Ends the daemon of `client` by closing that connection, waits until it has
+// ended, and removes the socket that it left if it was killed.
+void EndPrivateDaemon(PrivateDaemon daemon, control::Client client);
 
 }  // namespace ibemu::cli
 

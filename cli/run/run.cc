@@ -28,7 +28,6 @@
 #include "cli/run/open_mpi.h"
 #include "cli/run/private_daemon.h"
 #include "control/client.h"
-#include "control/control_socket.h"
 #include "launch/child.h"
 #include "launch/descendants.h"
 #include "launch/host_identity.h"
@@ -375,10 +374,7 @@ absl::StatusOr<int> Run(const RunOptions& options) {
   if (!uplink.daemon) return wait_status;
   if (!wait_status.ok()) uplink.daemon->Interrupt();
   if (uplink.client) {
-    const std::string socket = uplink.client->greeting().socket;
-    uplink.client.reset();
-    uplink.daemon.reset();           // waits
-    control::RemoveRemains(socket);  // if it was killed
+    EndPrivateDaemon(*std::move(uplink.daemon), *std::move(uplink.client));
   }
   return wait_status;
 }

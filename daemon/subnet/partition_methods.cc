@@ -9,18 +9,19 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "daemon/words/port_text.h"
+#include "fabric/sa/partitions.h"
 #include "fabric/subnet/subnet.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
 namespace {
 
+using fabric::kFullMemberBit;
 using fabric::NodePort;
 using fabric::Subnet;
 using nlohmann::json;
 
-constexpr uint16_t kFullMember = 0x8000;
-constexpr uint16_t kDefaultPartition = fabric::kDefaultPKey & ~kFullMember;
+constexpr uint16_t kDefaultPartition = fabric::kDefaultPKey & ~kFullMemberBit;
 
 struct Partition {
   std::vector<const NodePort*> full, limited;
@@ -54,10 +55,10 @@ absl::StatusOr<json> PartitionMethods::Show(
     // One without tables is in the default partition alone.
     if (!port.tables || subnet.node(port.node).is_switch()) continue;
     for (const uint16_t p_key : port.tables->p_keys) {
-      const uint16_t partition = p_key & ~kFullMember;
+      const uint16_t partition = p_key & ~kFullMemberBit;
       if (partition == 0 || partition == kDefaultPartition) continue;
       Partition& found = partitions[partition];
-      ((p_key & kFullMember) != 0 ? found.full : found.limited)
+      ((p_key & kFullMemberBit) != 0 ? found.full : found.limited)
           .push_back(&port);
     }
   }
@@ -75,7 +76,7 @@ absl::StatusOr<json> PartitionMethods::Show(
   largest.resize(listed);
   for (const auto& [partition, ports] : largest) {
     result["partitions"].push_back(
-        {{"p_key", absl::StrFormat("0x%04x", partition | kFullMember)},
+        {{"p_key", absl::StrFormat("0x%04x", partition | kFullMemberBit)},
          {"full", DescribePorts(subnet, ports->full)},
          {"limited", DescribePorts(subnet, ports->limited)}});
   }

@@ -5,8 +5,6 @@
 namespace ibemu::fabric {
 namespace {
 
-constexpr uint16_t kFullMember = 0x8000;
-
 bool HasDefaultTable(const NodePort& port) {
   return !port.tables || port.tables->p_keys.empty();
 }
@@ -34,7 +32,7 @@ bool ShareAPKey(const NodePort& a, const NodePort& b) {
 bool ShareThisPKey(const NodePort& a, const NodePort& b, uint16_t p_key) {
   for (int i = 0; i < Entries(a); ++i) {
     const uint16_t key = a.PKeyAt(i);
-    if (((key ^ p_key) & ~kFullMember & 0xffff) != 0) continue;
+    if (((key ^ p_key) & ~kFullMemberBit & 0xffff) != 0) continue;
     if (b.FindPKey(key) >= 0) return true;
   }
   return false;
@@ -42,7 +40,7 @@ bool ShareThisPKey(const NodePort& a, const NodePort& b, uint16_t p_key) {
 
 bool IsInPartition(const NodePort& port, uint16_t p_key) {
   // A port that may talk to a full member is a member.
-  return port.FindPKey(p_key | kFullMember) >= 0;
+  return port.FindPKey(p_key | kFullMemberBit) >= 0;
 }
 
 }  // namespace ibemu::fabric

@@ -9,6 +9,10 @@
 
 namespace ibemu::fabric {
 
+// The bit of a P_Key that a full member's has; the others name the partition
+// (IBA vol 1 §10.9.1.1).
+inline constexpr uint16_t kFullMemberBit = 0x8000;
+
 // Returns a P_Key under which `a` and `b` may talk (a full one if either is a
 // full member), or 0 if there is none.
 uint16_t CommonPKey(const NodePort& a, const NodePort& b);

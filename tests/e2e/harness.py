@@ -24,6 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOR_SANITIZERS = {name: text for name, text in os.environ.items()
                   if name == "ASAN_OPTIONS"}
 MARK = "IBEMU_TEST_PROGRAM"  # in the environment of what a test starts
+SENT = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -90,6 +91,11 @@ def process(pid):
     pid_fd = os.pidfd_open(pid)
     yield pid_fd
     os.close(pid_fd)
+
+
+def with_environment(**variables):
+    """What goes before a command."""
+    return ["env", *[f"{name}={value}" for name, value in variables.items()]]
 
 
 def describe(done):
@@ -247,6 +253,10 @@ class RunFabric:
         command, *rest = arguments
         return self.account.run("ibemu", command, f"--fabric={self.socket}",
                                 *rest, **options)
+
+    def sent_bytes(self, host):
+        """What its port has sent, by the counter in sysfs."""
+        return 4 * int(self.run(host, "cat", SENT).stdout)
 
     def start_opensm(self, host, *arguments):
         """opensm on `host`, its log on stdout; returns when it swept once."""

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+import mpi
 import own_network
 
 pytestmark = pytest.mark.both_accounts
@@ -15,7 +16,6 @@ pytestmark = pytest.mark.both_accounts
 HERE = pathlib.Path(__file__).parent
 FOUR = "single-switch:hosts=4"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
-SENT = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
 MESSAGE = 1 << 20  # bytes that mpi_ring.c sends
 
 
@@ -113,8 +113,8 @@ def ring(scratch, compiler):
         pytest.skip(f"there is no {compiler}")
     program = scratch / f"ring.{compiler}"
     if not program.exists():
-        subprocess.run([compiler, "-O1", "-o", program, HERE / "mpi_ring.c"],
-                       check=True)
+        subprocess.run([compiler, "-O1", "-o", program,
+                        HERE / "applications/mpi_ring.c"], check=True)
     return program
 
 
@@ -124,16 +124,9 @@ class Cluster:
     def __init__(self, lab):
         self.lab = lab
         self.hosts = ["node-1", "node-2", "node-3", "node-4"]
-        self.agent = lab.account.home / "agent"
-        self.agent.write_text(
-            '#!/bin/sh\n[ "$1" = -x ] && shift\nhost=$1; shift\n'
-            f'exec ibemu run --fabric={lab.socket} --host=$host -- '
-            'sh -c "$*"\n')
-        self.agent.chmod(0o755)
 
     def sent_bytes(self):
-        return [4 * int(self.lab.run(host, "cat", SENT).stdout)
-                for host in self.hosts]
+        return [self.lab.sent_bytes(host) for host in self.hosts]
 
     def sent_by(self, *command):
         """All ranks got the message; the bytes that each host sent for it."""
@@ -153,7 +146,7 @@ def test_mpich_crosses_the_fabric(cluster, scratch):
     """Debian's goes by UCX.  By its defaults."""
     program = ring(scratch, "mpicc.mpich")
     sent = cluster.sent_by("mpiexec.mpich", "-launcher", "ssh",
-                           "-launcher-exec", cluster.agent, "-hosts",
+                           "-launcher-exec", mpi.ssh_stand_in(cluster.lab), "-hosts",
                            ",".join(cluster.hosts), "-n", 4, program)
     assert min(sent) > MESSAGE
 
@@ -173,10 +166,8 @@ def interface():
 def open_mpi(cluster, scratch, interface):
     """What each host sends when Open MPI has these options."""
     program = ring(scratch, "mpicc.openmpi")
-    root = ["--allow-run-as-root"] if cluster.lab.account.name == "root" else []
-    return lambda *options: cluster.sent_by(
-        "mpirun.openmpi", *root, *options, "--mca", "plm_rsh_agent",
-        cluster.agent, "--host", ",".join(cluster.hosts), program)
+    return lambda *options: cluster.sent_by(*mpi.open_mpi(
+        cluster.lab, cluster.hosts, *options, program))
 
 
 def test_open_mpi_crosses_the_fabric(open_mpi):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -82,14 +83,16 @@ absl::StatusOr<json> LinkHistory::Show(control::Parameters& parameters) const {
     const fabric::PortId peer = subnet.port(port).peer;
     const auto found = samples_.find(std::min(port, peer));
     if (peer == fabric::kNoPort || found == samples_.end()) continue;
-    for (const Sample& sample : found->second) {
+    for (Sample sample : found->second) {
+      if (port > peer) {
+        std::swap(sample.sent, sample.received);
+        std::swap(sample.sent_packets, sample.received_packets);
+      }
       Sum& sum = sums[sample.look];
-      const bool lower = port < peer;
-      sum.sent += lower ? sample.sent : sample.received;
-      sum.received += lower ? sample.received : sample.sent;
-      sum.sent_packets += lower ? sample.sent_packets : sample.received_packets;
-      sum.received_packets +=
-          lower ? sample.received_packets : sample.sent_packets;
+      sum.sent += sample.sent;
+      sum.received += sample.received;
+      sum.sent_packets += sample.sent_packets;
+      sum.received_packets += sample.received_packets;
       sum.errors += sample.errors;
     }
   }

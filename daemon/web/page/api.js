@@ -36,6 +36,17 @@ export async function call(method, params = {}) {
   return answer.result;
 }
 
+// Calls `read` now and then again and again, `every` so many milliseconds, while
+// somebody looks and it is `wanted`, until it has `ended`.  That a read fails is
+// told elsewhere; the next one may not.
+export async function readAgain(read, every,
+                                {wanted = () => true, ended = () => false} = {}) {
+  while (!ended()) {
+    if (!document.hidden && wanted()) await read().catch(() => {});
+    await new Promise((done) => setTimeout(done, every));
+  }
+}
+
 // All of a list that comes in pages: those of `nodes` count nodes, those of
 // `links` say where the next one begins.  While there is more to come,
 // `progress` is told how many came, and of how many if that is known.

@@ -1,6 +1,6 @@
 // What is wrong with the subnet: links that are slower than they could be,
 // ports that count errors, who manages it; and which links are the busiest.
-import {call} from "./api.js";
+import {call, readAgain} from "./api.js";
 import {button, make, say} from "./elements.js";
 import {healthSentences} from "./health_words.js";
 import {loadText} from "./model.js";
@@ -26,25 +26,18 @@ export class Health {
   }
 
   async read() {
-    try {
-      this.#show(await call("health"));
-    } catch {
-      // The connection is told of elsewhere; the next one may be answered.
-    }
+    this.#show(await call("health"));
   }
 
   // Links change together, as a rule.
   readSoon() {
     clearTimeout(this.#soon);
-    this.#soon = setTimeout(() => this.read(), AFTER_CHANGE);
+    this.#soon = setTimeout(() => this.read().catch(() => {}), AFTER_CHANGE);
   }
 
   // From now on.
-  async follow() {
-    for (;;) {
-      if (!document.hidden) await this.read();
-      await new Promise((done) => setTimeout(done, EVERY));
-    }
+  follow() {
+    readAgain(() => this.read(), EVERY);
   }
 
   #show(health) {

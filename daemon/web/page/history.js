@@ -1,6 +1,6 @@
 // What a link, or all links of a node, carried and counted in the last half
 // hour.
-import {call} from "./api.js";
+import {call, readAgain} from "./api.js";
 import {button, make, say} from "./elements.js";
 import {saveText} from "./export.js";
 import {KINDS, agoText, historyCsv, historyWords, pointsOf}
@@ -25,7 +25,6 @@ export class HistoryPanel {
   #canvas = make("canvas", {role: "img"});
   #chart = null;
   #points = [];
-  #timer = 0;
   #closed = false;
 
   constructor(place, name) {
@@ -42,12 +41,11 @@ export class HistoryPanel {
       make("p", {class: "actions"}, button("Save all as CSV",
         () => saveText(`${this.#name}.csv`, "text/csv",
                        historyCsv(this.#points)))));
-    this.#read();
+    readAgain(() => this.#read(), EVERY, {ended: () => this.#closed});
   }
 
   close() {
     this.#closed = true;
-    clearTimeout(this.#timer);
     this.#chart?.destroy();
   }
 
@@ -59,16 +57,8 @@ export class HistoryPanel {
   }
 
   async #read() {
-    try {
-      const history = await call("link.history", this.#place);
-      if (!this.#closed) await this.#show(history);
-    } catch {
-      // The connection is told of elsewhere; the next one may be answered.
-    }
-    if (!this.#closed) this.#timer = setTimeout(() => this.#read(), EVERY);
-  }
-
-  async #show(history) {
+    const history = await call("link.history", this.#place);
+    if (this.#closed) return;
     this.#points = pointsOf(history);
     await this.#draw();
   }

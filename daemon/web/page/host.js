@@ -1,6 +1,6 @@
 // What there is on a host: addresses, connections, queue pairs and what else
 // programs have made; and why something of it failed.
-import {call} from "./api.js";
+import {call, readAgain} from "./api.js";
 import {button, make} from "./elements.js";
 import {addressText} from "./events.js";
 import {OBJECTS, queuePairText, reasons, withProcess} from "./host_words.js";
@@ -56,7 +56,6 @@ export class HostPanel {
   #host;  // {node: its GUID}
   #live = make("div", {id: "connections"});
   #why = make("div", {id: "why", role: "status"});
-  #timer = 0;
   #closed = false;
 
   // `run` tells of a promise that fails.
@@ -66,12 +65,11 @@ export class HostPanel {
       make("p", {class: "actions"},
         button("What failed?", () => run(this.#explain()))),
       this.#why);
-    this.#read();
+    readAgain(() => this.#read(), EVERY, {ended: () => this.#closed});
   }
 
   close() {
     this.#closed = true;
-    clearTimeout(this.#timer);
   }
 
   async #explain() {
@@ -83,19 +81,14 @@ export class HostPanel {
   }
 
   async #read() {
-    try {
-      const [{adapters}, queuePairs, ...objects] = await Promise.all([
-        call("node.status", this.#host), call("qp.list", this.#host),
-        ...OBJECTS.map(({method}) => call(method, this.#host))]);
-      const open = new Set([...this.#live.querySelectorAll("details[open]")]
-        .map(({dataset}) => dataset.title));
-      this.#live.replaceChildren(...adapters.flatMap(connectionParts),
-        ...queuePairParts(queuePairs),
-        ...OBJECTS.flatMap((kind, i) =>
-          objectParts(kind, objects[i], kind.text, open)));
-    } catch {
-      // The connection is told of elsewhere; the next one may be answered.
-    }
-    if (!this.#closed) this.#timer = setTimeout(() => this.#read(), EVERY);
+    const [{adapters}, queuePairs, ...objects] = await Promise.all([
+      call("node.status", this.#host), call("qp.list", this.#host),
+      ...OBJECTS.map(({method}) => call(method, this.#host))]);
+    const open = new Set([...this.#live.querySelectorAll("details[open]")]
+      .map(({dataset}) => dataset.title));
+    this.#live.replaceChildren(...adapters.flatMap(connectionParts),
+      ...queuePairParts(queuePairs),
+      ...OBJECTS.flatMap((kind, i) =>
+        objectParts(kind, objects[i], kind.text, open)));
   }
 }

@@ -31,7 +31,7 @@ const path = new Path(model, () => {
   else if (parseAddress(location.hash)?.kind === "path") forgetAddress();
 });
 const health = new Health(model, (thing) => select(thing, true), colour);
-const partitions = new Partitions(colour);
+const partitions = new Partitions(colourAnew);
 const details = new Details(model, {
   select: (thing) => select(thing, true),
   unfold: (id) => {
@@ -73,9 +73,15 @@ function colour() {
                     speed: (line) => speedTone(line, fastest),
                     errors: (line) => errorTone(line, health.errors),
                     partition: (line) => partitions.toneOf(line)}[by]);
-  drawLegend(byId("legend"), by, partitions.meanings);
-  partitions.follow(by === "partition");
 }
+
+// By something else, which the legend tells.
+function colourAnew() {
+  colour();
+  drawLegend(byId("legend"), byId("colour").value, partitions.meanings);
+}
+
+const byPartition = () => byId("colour").value === "partition";
 
 // What fails is told where events are.
 async function run(promise) {
@@ -198,6 +204,7 @@ function load() {
     if (document.body.dataset.ready !== "true") {
       followAddress();
       health.follow();
+      partitions.follow(byPartition);
     }
     document.body.dataset.ready = "true";
   })().finally(() => {
@@ -285,7 +292,10 @@ byId("save-svg").addEventListener("click", () =>
   saveText("subnet.svg", "image/svg+xml", svgOf(byId("drawing"))));
 byId("save-csv").addEventListener("click", () =>
   saveText(`${list.kind}.csv`, "text/csv", csvOf(model, list.found)));
-byId("colour").addEventListener("change", colour);
+byId("colour").addEventListener("change", () => {
+  colourAnew();
+  if (byPartition()) run(partitions.read());
+});
 addEventListener("hashchange", followAddress);
-colour();
+colourAnew();
 follow();

@@ -6,8 +6,9 @@ const SEVERAL = "partition0";
 export function tonesOf(partitions) {
   const tones = new Map();
   partitions.forEach(({full, limited}, i) => {
-    for (const end of [...full, ...limited]) {
-      const key = end.join("/");
+    // A port may have a full and a limited key of one partition.
+    for (const key of new Set([...full, ...limited].map((end) =>
+      end.join("/")))) {
       tones.set(key, tones.has(key) ? SEVERAL : `partition${i + 1}`);
     }
   });

@@ -1,17 +1,14 @@
 // The partitions of the subnet, of which each may have a colour.
-import {call} from "./api.js";
+import {call, readAgain} from "./api.js";
 import {partitionMeanings, partitionTone, tonesOf} from "./partition_words.js";
 
 const EVERY = 5000;  // ms
 
-// A Partitions asks for them again and again from follow() to stop().
 export class Partitions {
   meanings = partitionMeanings({partitions: [], others: 0});
   #tones = new Map();
   #changed;
   #shown = "";
-  #timer = 0;
-  #followed = false;
 
   // `changed`: called when they are others.
   constructor(changed) {
@@ -22,20 +19,13 @@ export class Partitions {
     return partitionTone(line, this.#tones);
   }
 
-  follow(wanted) {
-    if (wanted === this.#followed) return;
-    this.#followed = wanted;
-    clearTimeout(this.#timer);
-    if (wanted) this.#read();
+  async read() {
+    this.#show(await call("partitions"));
   }
 
-  async #read() {
-    try {
-      this.#show(await call("partitions"));
-    } catch {
-      // The connection is told of elsewhere; the next one may be answered.
-    }
-    if (this.#followed) this.#timer = setTimeout(() => this.#read(), EVERY);
+  // From now on, while they are `wanted`.
+  follow(wanted) {
+    readAgain(() => this.read(), EVERY, {wanted});
   }
 
   #show(result) {

@@ -160,7 +160,7 @@ TEST(LabParserTest, AListOfBillionsIsRefused) {
               HasSubstr("after: too many hosts are waited for"));
 }
 
-TEST(LabParserTest, CirclesAreFound) {
+TEST(LabParserTest, CyclesAreFound) {
   const std::string faults = FaultsOf(R"(hosts:
   node-1: {run: a, after: node-2}
   node-2: {run: a, after: node-3}

@@ -7,13 +7,13 @@ import subprocess
 
 import pytest
 
-from harness import Fabric, until
+import mpi
+from harness import Fabric, until, with_environment
 from perftest import LINES, free_port, ucx_perftest
 
 SOURCE = pathlib.Path(__file__).with_name("mpi_sums.c")
 HOSTS = "node-1", "node-2", "node-3"
-SENT = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
-ENOUGH = 1 << 20  # units of 4 bytes, after everybody has met
+ENOUGH = 4 << 20  # bytes, after everybody has met
 # UCX waits for 1 s, seven times, else.
 HASTY = {"UCX_RC_VERBS_TIMEOUT": "50ms", "UCX_RC_VERBS_RETRY_COUNT": "3"}
 UCX = {"UCX_TLS": "rc_v,self", "UCX_NET_DEVICES": "ibemu0:1"}
@@ -44,18 +44,10 @@ def lab(shared):
         shared.ibemu("link", f"{host}/1", "up")
 
 
-def sent(lab, host):
-    return int(lab.run(host, "cat", SENT).stdout)
-
-
-def environment(variables):
-    return [*LINES, "env", *[f"{name}={value}" for name, value in variables.items()]]
-
-
 def start_ucx(lab, count, **variables):
     """A server at node-1, and a client at node-2 that sends it messages."""
-    command = [*environment({**UCX, **variables}), *ucx_perftest(), "-p",
-               free_port()]
+    command = [*LINES, *with_environment(**UCX, **variables), *ucx_perftest(),
+               "-p", free_port()]
     server = lab.start(HOSTS[0], *command)
     server.wait_for("Waiting for connection")
     client = lab.start(HOSTS[1], *command, "127.0.0.1", "-t", "tag_bw", "-s",
@@ -64,18 +56,12 @@ def start_ucx(lab, count, **variables):
 
 
 def start_mpi(lab, sums, rounds, **variables):
-    """mpirun at no host, and a rank at each."""
-    agent = lab.account.home / "agent"
-    agent.write_text(
-        '#!/bin/sh\n[ "$1" = -x ] && shift\nhost=$1; shift\n'
-        f'exec ibemu run --fabric={lab.socket} --host=$host -- sh -c "$*"\n')
-    agent.chmod(0o755)
-    root = ["--allow-run-as-root"] if lab.account.name == "root" else []
+    """mpirun on a host, and a rank on each."""
     return lab.start(
-        "node-1", *environment(variables), "mpirun.openmpi", *root,
-        *[word for name in variables for word in ("-x", name)],
-        "--mca", "plm_rsh_agent", agent, "--host", ",".join(HOSTS), sums,
-        rounds)
+        HOSTS[0], *with_environment(**variables),
+        *mpi.open_mpi(lab, HOSTS,
+                      *[word for name in variables for word in ("-x", name)],
+                      sums, rounds))
 
 
 def lose_acknowledgements(lab):
@@ -117,9 +103,9 @@ def test_ucx_goes_on_over_a_flapping_link(lab):
 
 
 def test_ucx_ends_when_its_link_is_cut_and_the_reason_is_told(lab):
-    before = sent(lab, HOSTS[1])
+    before = lab.sent_bytes(HOSTS[1])
     server, client = start_ucx(lab, 10 ** 9, **HASTY)
-    until(lambda: sent(lab, HOSTS[1]) > before + ENOUGH)
+    until(lambda: lab.sent_bytes(HOSTS[1]) > before + ENOUGH)
     lab.ibemu("link", "node-2/1", "down")
     # Whose own packets were all acknowledged waits for the other one.
     until(lambda: client.process.poll() or server.process.poll())
@@ -153,9 +139,9 @@ def test_open_mpi_sums_well_over_a_flapping_link(lab, open_mpi):
 
 def test_open_mpi_ends_when_a_rank_is_cut_off_and_the_reason_is_told(
         lab, open_mpi):
-    before = sent(lab, HOSTS[1])
+    before = lab.sent_bytes(HOSTS[1])
     job = open_mpi(10 ** 9, **HASTY)
-    until(lambda: sent(lab, HOSTS[1]) > before + ENOUGH)
+    until(lambda: lab.sent_bytes(HOSTS[1]) > before + ENOUGH)
     lab.ibemu("link", "node-2/1", "down")
     assert job.wait() != 0, job.output
     assert cause_is_told(lab), reasons(lab)

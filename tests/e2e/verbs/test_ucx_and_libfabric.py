@@ -7,10 +7,10 @@ import time
 
 import pytest
 
+from harness import with_environment
 from perftest import free_port, ucx_perftest
 
 PAIR = "single-switch:hosts=2"
-COUNTER = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
 UCX = {"UCX_NET_DEVICES": "ibemu0:1"}
 UCX_EXAMPLES = pathlib.Path("/usr/share/doc/libucx-dev/examples")
 
@@ -18,14 +18,6 @@ UCX_EXAMPLES = pathlib.Path("/usr/share/doc/libucx-dev/examples")
 @pytest.fixture
 def pair(fabric):
     return fabric(PAIR, sm="static")
-
-
-def with_environment(**variables):
-    return ["env", *[f"{name}={value}" for name, value in variables.items()]]
-
-
-def sent_bytes(lab, host):
-    return 4 * int(lab.run(host, "cat", COUNTER).stdout)
 
 
 def meet(lab, server, client, refused):
@@ -54,7 +46,7 @@ def test_ucx_finds_the_transports_of_the_adapter(account):
 @pytest.mark.parametrize("size", [8, 100000])
 def test_ucx_perftest_runs(pair, transport, test, size):
     count = 200
-    before = sent_bytes(pair, "node-2")
+    before = pair.sent_bytes("node-2")
     program = [*with_environment(UCX_TLS=f"{transport},self", **UCX),
                *ucx_perftest(), "-p", free_port()]
     server, told = meet(
@@ -63,7 +55,7 @@ def test_ucx_perftest_runs(pair, transport, test, size):
         "Connection refused")
     assert re.search(rf"Final: +{count} ", told), told
     assert server.wait() == 0, server.output
-    assert sent_bytes(pair, "node-2") - before > count * size
+    assert pair.sent_bytes("node-2") - before > count * size
 
 
 # It arms its completion queues while there may be completions in them, which it
@@ -114,7 +106,7 @@ def test_ucx_data_arrive_as_they_were_sent(pair):
     else."""
     count, size = 50, 60000
     hosts = ["node-1", "node-2"]
-    before = [sent_bytes(pair, host) for host in hosts]
+    before = [pair.sent_bytes(host) for host in hosts]
     program = [*with_environment(UCX_TLS="rc_v,tcp",
                                  UCX_NET_DEVICES="ibemu0:1,lo"),
                "io_demo", "-q", "-p", free_port(), "-d", f"{size}:{size}"]
@@ -125,7 +117,7 @@ def test_ucx_data_arrive_as_they_were_sent(pair):
     done = re.findall(r"total:(\d+) \| read .* write ", told)
     assert sum(map(int, done)) == count, told
     server.stop()
-    moved = sum(sent_bytes(pair, host) for host in hosts) - sum(before)
+    moved = sum(pair.sent_bytes(host) for host in hosts) - sum(before)
     assert moved > count * size
 
 
@@ -164,7 +156,7 @@ def test_libfabric_sends_reliable_datagrams(pair, size):
 # and half of its time goes there.  Without retries it shows that none is lost.
 def test_libfabric_needs_no_retries_for_a_burst_of_datagrams(pair):
     size, count = 1 << 20, 10
-    before = sent_bytes(pair, "node-2")
+    before = pair.sent_bytes("node-2")
     server, client, status = fi_pingpong(pair, "rdm", size, count,
                                          provider="verbs;ofi_rxd",
                                          FI_OFI_RXD_RETRY=0)
@@ -172,7 +164,7 @@ def test_libfabric_needs_no_retries_for_a_burst_of_datagrams(pair):
     for told in server, client:
         assert re.search(rf"^\w+ +{count} +={count} ", told, re.M), told
     # Nothing was sent twice: the messages, and less than a tenth around them.
-    assert 1 < (sent_bytes(pair, "node-2") - before) / (size * count) < 1.1
+    assert 1 < (pair.sent_bytes("node-2") - before) / (size * count) < 1.1
 
 
 def test_libfabric_sends_datagrams_of_verbs(pair):

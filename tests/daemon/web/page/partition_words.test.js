@@ -25,6 +25,11 @@ test("who is in several, and a line of several, has a colour of its own", () => 
                "partition0");
 });
 
+test("a full and a limited key of one partition are one", () => {
+  const both = tonesOf([{full: [["0x1", 1]], limited: [["0x1", 1]]}]);
+  assert.equal(partitionTone({links: [link("0x1")]}, both), "partition1");
+});
+
 test("the legend has each partition's key and size", () => {
   assert.deepEqual(partitionMeanings({partitions: PARTITIONS, others: 2}), [
     ["active", "the default partition alone"],

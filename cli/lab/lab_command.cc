@@ -1,4 +1,4 @@
-#include "cli/lab/up_command.h"
+#include "cli/lab/lab_command.h"
 
 #include <fcntl.h>
 #include <poll.h>

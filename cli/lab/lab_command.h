@@ -1,6 +1,6 @@
 // `ibemu up` and `ibemu down`: a lab from one file.
-#ifndef IBEMU_CLI_LAB_UP_COMMAND_H_
-#define IBEMU_CLI_LAB_UP_COMMAND_H_
+#ifndef IBEMU_CLI_LAB_LAB_COMMAND_H_
+#define IBEMU_CLI_LAB_LAB_COMMAND_H_
 
 #include "cli/command_line/command_line.h"
 
@@ -10,4 +10,4 @@ void AddLab(CLI::App& app, Action& action);
 
 }  // namespace ibemu::cli
 
-#endif  // IBEMU_CLI_LAB_UP_COMMAND_H_
+#endif  // IBEMU_CLI_LAB_LAB_COMMAND_H_
