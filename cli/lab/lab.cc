@@ -260,7 +260,7 @@ absl::StatusOr<int> RunLab(const LabPlan& plan, LabOutput& output,
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Adopt(connection.Release()));
   prctl(PR_SET_NAME, kLabProcessName);
-  const absl::StatusOr<int> status = RunPrograms(plan, output, client, up);
+  absl::StatusOr<int> status = RunPrograms(plan, output, client, up);
   EndPrivateDaemon(std::move(daemon), std::move(client));
   return status;
 }
