@@ -108,6 +108,7 @@ def test_ucx_ends_when_its_link_is_cut_and_the_reason_is_told(lab):
     until(lambda: lab.sent_bytes(HOSTS[1]) > before + ENOUGH)
     lab.ibemu("link", "node-2/1", "down")
     # Whose own packets were all acknowledged waits for the other one.
+    until(lambda: client.process.poll() or server.process.poll())
     until(lambda: re.search("Endpoint timeout|retry counter exceeded",
                             client.output + server.output))
     assert cause_is_told(lab), reasons(lab)
