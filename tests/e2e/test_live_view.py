@@ -813,6 +813,10 @@ def test_more_than_2000_nodes_are_folded(browser, module_account):
         drawn = page.count("[data-unit]")
         assert 10 < drawn < 200
         assert page.text("#matches") == "2500 of 2500"
+        # Groups are called by their place, which stays where room is short.
+        names = page.js("return [...document.querySelectorAll("
+                        "'.switches > title')].map((name) => name.textContent)")
+        assert {"pod-7: 10 leaves", "pod-7: 10 spines"} <= set(names), names
         # A cut within what is folded shows, and so does what is unfolded.
         fabric.ibemu("link", "node-1234/1", "down")
         until(lambda: "1 of 100" in page.text("[data-line].cut .badge"))

@@ -1,8 +1,11 @@
 // The drawing: SVG, so that it follows the style sheet.
+import {groupWords} from "./group_words.js";
 import {loadLevel, speedOf, STATES, stateOf} from "./model.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const PIXELS_FOR_LABELS = 56;  // between neighbours, on the screen
+// Between neighbours, on the screen: for names, and for names that stand
+// upright.
+const PIXELS_FOR_LABELS = 56, PIXELS_FOR_UPRIGHT = 13;
 const MANY_LINES = 300;
 
 function make(name, attributes, ...children) {
@@ -22,8 +25,8 @@ function shapeOf(unit) {
       return [make("rect", {x: -24, y: -10, width: 48, height: 26, rx: 11}),
               make("rect", {x: -27, y: -14, width: 54, height: 26, rx: 11})];
     case "switches":
-      return [make("rect", {x: -34, y: -12, width: 74, height: 32, rx: 3}),
-              make("rect", {x: -38, y: -17, width: 74, height: 32, rx: 3})];
+      return [make("rect", {x: -38, y: -12, width: 84, height: 34, rx: 3}),
+              make("rect", {x: -42, y: -17, width: 84, height: 34, rx: 3})];
     case "router":
       return [make("path", {d: "M0-18 24 0 0 18-24 0Z"})];
     default:
@@ -49,11 +52,31 @@ export function errorTone({links}, errors) {
   return links.some(({a, b}) => counts(a) || counts(b)) ? "errors" : "load0";
 }
 
-export function unitLabel(unit) {
-  const count = unit.nodes.length;
-  if (unit.kind === "hosts") return `${count} hosts`;
-  if (unit.kind === "switches") return `${count} switches`;
-  return unit.nodes[0].description || unit.nodes[0].guid;
+// The lines of a label.
+function unitLines(unit) {
+  if (unit.kind === "hosts") return [`${unit.nodes.length} hosts`];
+  if (unit.kind !== "switches") {
+    return [unit.nodes[0].description || unit.nodes[0].guid];
+  }
+  return groupWords(unit.nodes, "switch").filter((words) => words);
+}
+
+// "pod-7: 18 leaves"
+export const unitLabel = (unit) => unitLines(unit).join(": ");
+
+// The first words stay when there is little room.
+function labelOf(unit) {
+  const lines = unitLines(unit);
+  if (unit.nodes.length === 1) {
+    return make("text", {class: "label", y: unit.kind === "host" ? 22 : 4},
+                shorten(lines[0]));
+  }
+  const [first, more] = lines.length > 1
+    ? [shorten(lines[0]), make("tspan", {x: 0, dy: "1.2em"}, lines[1])]
+    : [lines[0].split(" ")[0],
+       make("tspan", {}, ` ${lines[0].split(" ")[1]}`)];
+  return make("text", {class: "label", y: lines.length > 1 ? -3 : 3}, first,
+              more);
 }
 
 const shorten = (text) => text.length > 14 ? `${text.slice(0, 13)}…` : text;
@@ -116,22 +139,13 @@ export class Drawing {
       lines.append(element);
     }
     for (const unit of plan.units) {
-      const folded = unit.nodes.length > 1;
-      const label = make("text", {class: "label",
-        y: unit.kind === "host" ? 22 : folded ? 3 : 4});
-      const [first, ...words] = folded ? unitLabel(unit).split(" ")
-        : [shorten(unitLabel(unit))];
-      label.append(first, make("tspan", {}, words.map((word) =>
-        ` ${word}`).join("")));
       const element = make("g", {"data-unit": unit.id,
-        transform: `translate(${unit.x} ${unit.y})`}, ...shapeOf(unit), label,
-        make("title", {}, unitLabel(unit)));
+        transform: `translate(${unit.x} ${unit.y})`}, ...shapeOf(unit),
+        labelOf(unit), make("title", {}, unitLabel(unit)));
       this.#units.set(unit, element);
       units.append(element);
     }
-    const xs = [...new Set(plan.units.filter(({rank}) => rank === 1)
-      .map(({x}) => Math.round(x)))].sort((one, other) => one - other);
-    this.#step = xs.length > 1 ? (xs.at(-1) - xs[0]) / (xs.length - 1) : 200;
+    this.#step = plan.step;
     this.#svg.classList.toggle("dense", plan.lines.length > MANY_LINES);
     this.#scene.replaceChildren(lines, units);
     this.refresh();
@@ -182,16 +196,17 @@ export class Drawing {
     const {clientWidth, clientHeight} = this.#svg;
     if (!units.length || !clientWidth) return;
     const around = 34, margin = 24;  // of a unit; on the screen
+    const above = 56;  // on the screen: names that stand upright
     const xs = units.map(({x}) => x), ys = units.map(({y}) => y);
     const [left, top] = [Math.min(...xs) - around, Math.min(...ys) - around];
     const width = Math.max(...xs) + around - left;
     const height = Math.max(...ys) + around - top;
     const scale = Math.min(1.6, (clientWidth - 2 * margin) / width,
-                           (clientHeight - 2 * margin) / height);
+                           (clientHeight - margin - above) / height);
     this.#touched = false;
     this.#look({scale,
       x: (clientWidth - width * scale) / 2 - left * scale,
-      y: (clientHeight - height * scale) / 2 - top * scale});
+      y: (clientHeight + above - margin - height * scale) / 2 - top * scale});
   }
 
   zoom(factor, x = this.#svg.clientWidth / 2, y = this.#svg.clientHeight / 2) {
@@ -213,8 +228,10 @@ export class Drawing {
       `translate(${view.x} ${view.y}) scale(${view.scale})`);
     // Thin lines and small letters stay what they are on the screen.
     this.#svg.style.setProperty("--unit", 1 / Math.min(1, view.scale));
-    this.#svg.classList.toggle("plain",
-      this.#step * view.scale < PIXELS_FOR_LABELS);
+    const apart = this.#step * view.scale;
+    this.#svg.classList.toggle("plain", apart < PIXELS_FOR_LABELS);
+    this.#svg.classList.toggle("upright", apart < PIXELS_FOR_LABELS &&
+                                          apart >= PIXELS_FOR_UPRIGHT);
     this.#svg.classList.toggle("small", view.scale < 0.85);
   }
 

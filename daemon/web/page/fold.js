@@ -1,6 +1,8 @@
 // What is drawn as one thing: a node by itself, the hosts of a switch, many
 // switches.
 
+import {placeOf} from "./group_words.js";
+
 export const MOST_HOSTS = 150;  // drawn one by one
 const MOST_SWITCHES = 300;
 const MOST_LINES = 4000;
@@ -55,6 +57,23 @@ function single(node, rank) {
           nodes: [node], home: null};
 }
 
+// Switches that form no tree: those of one place, if their names tell places,
+// or those that follow each other.
+function neighbourhoods(switches) {
+  const byPlace = new Map();
+  for (const node of switches) {
+    const place = placeOf(node);
+    if (!byPlace.has(place)) byPlace.set(place, []);
+    byPlace.get(place).push(node);
+  }
+  if (byPlace.size > 1 && byPlace.size <= MOST_GROUPS) {
+    return [...byPlace.values()];
+  }
+  const size = Math.ceil(switches.length / MOST_GROUPS);
+  return Array.from({length: Math.ceil(switches.length / size)}, (_, i) =>
+    switches.slice(i * size, (i + 1) * size));
+}
+
 // Switches that see the same neighbours are one: those of a pod, and those
 // above it.
 function groupSwitches(model, switches, ranks, layered, expanded) {
@@ -73,10 +92,7 @@ function groupSwitches(model, switches, ranks, layered, expanded) {
     groups.push(group);
   };
   if (!layered) {
-    const size = Math.ceil(switches.length / MOST_GROUPS);
-    for (let i = 0; i < switches.length; i += size) {
-      add(switches.slice(i, i + size));
-    }
+    for (const members of neighbourhoods(switches)) add(members);
     return {groups, groupOf};
   }
   const highest = switches.reduce((most, node) =>

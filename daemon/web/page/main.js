@@ -1,4 +1,5 @@
 // The live view: puts the parts together.
+import "./d3-force.js";  // globalThis.d3
 import {addressOf, parseAddress, thingAt} from "./address.js";
 import {call, callAll, listen, Refused} from "./api.js";
 import {Details} from "./details.js";
@@ -162,7 +163,7 @@ function listFaults() {
 
 function draw() {
   plan = fold(model, expanded);
-  place(plan, drawing.aspect);
+  place(plan, drawing.aspect, globalThis.d3);
   drawing.show(plan);
   colour();
   document.body.dataset.level = plan.level;
@@ -190,9 +191,10 @@ function load() {
     const wait = lastLoad + BETWEEN_LOADS - performance.now();
     if (wait > 0) await new Promise((done) => setTimeout(done, wait));
     lastLoad = performance.now();
-    const nodes = await callAll("nodes", tellProgress("nodes"));
-    const links = await callAll("links", tellProgress("links"));
-    const {faults} = await call("fault.list");
+    // Side by side: the daemon finds the one while the other is read here.
+    const [nodes, links, {faults}] = await Promise.all([
+      callAll("nodes", tellProgress("nodes")),
+      callAll("links", tellProgress("links")), call("fault.list")]);
     const {kind, id} = details.selected ?? {};
     model.reset(nodes, links, faults);
     draw();

@@ -37,6 +37,27 @@ export function tree({leaves, spines, hosts}) {
   return modelOf(nodes, links);
 }
 
+// Groups of switches that are all cabled to each other; a cable joins each two
+// groups.
+export function dragonfly({groups, size}) {
+  const nodes = [], links = [];
+  const name = (g, s) => `group-${g + 1}-switch-${s % size + 1}`;
+  for (let g = 0; g < groups; ++g) {
+    for (let s = 0; s < size; ++s) {
+      nodes.push(node(name(g, s), "switch"), node(`host-${g}-${s}`, "ca"));
+      links.push(link(`host-${g}-${s}/1`, `${name(g, s)}/1`));
+      for (let t = 0; t < s; ++t) {
+        links.push(link(`${name(g, s)}/${2 + t}`, `${name(g, t)}/${1 + s}`));
+      }
+    }
+    for (let other = 0; other < g; ++other) {
+      links.push(link(`${name(g, other)}/${size + 1 + other}`,
+                      `${name(other, g)}/${size + 1 + g}`));
+    }
+  }
+  return modelOf(nodes, links);
+}
+
 // Switches in a ring of `width` by `width` rings, a host at each.
 export function torus(width) {
   const nodes = [], links = [];

@@ -3,7 +3,8 @@ import test from "node:test";
 
 import {fold, isLayered, MOST_HOSTS, ranksOf}
   from "../../../../daemon/web/page/fold.js";
-import {link, modelOf, node, torus, tree} from "./fabrics.js";
+import {groupWords} from "../../../../daemon/web/page/group_words.js";
+import {dragonfly, link, modelOf, node, torus, tree} from "./fabrics.js";
 
 const NONE = new Set();
 const kinds = ({units}) => units.reduce((counts, {kind}) =>
@@ -77,6 +78,16 @@ test("many switches without layers are few groups", () => {
   const folded = fold(model, NONE);
   assert.equal(folded.level, 2);
   assert.ok(kinds(folded).switches <= 100);
+  isWhole(folded, model);
+});
+
+test("many switches without layers are together where their names say so", () => {
+  const model = dragonfly({groups: 33, size: 16});
+  const folded = fold(model, NONE);
+  const names = folded.units.filter(({kind}) => kind === "switches")
+    .map(({nodes}) => groupWords(nodes, "switch").join(": "));
+  assert.deepEqual(names, Array.from({length: 33}, (_, i) =>
+    `group-${i + 1}: 16 switches`));
   isWhole(folded, model);
 });
 

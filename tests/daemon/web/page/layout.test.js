@@ -1,15 +1,23 @@
 import assert from "node:assert/strict";
+import {existsSync, readFileSync} from "node:fs";
 import test from "node:test";
+import vm from "node:vm";
 
 import {fold} from "../../../../daemon/web/page/fold.js";
 import {place} from "../../../../daemon/web/page/layout.js";
-import {link, modelOf, node, torus, tree} from "./fabrics.js";
+import {dragonfly, link, modelOf, node, torus, tree} from "./fabrics.js";
+
+// As a page has it: scripts, one after the other.
+for (const name of ["dispatch", "quadtree", "collection", "timer", "force"]) {
+  const path = `/usr/share/nodejs/d3-${name}/dist/d3-${name}.min.js`;
+  if (existsSync(path)) vm.runInThisContext(readFileSync(path, "utf8"));
+}
 
 const LEAST_APART = 20;  // the width of a drawn node
 
 function placed(model, aspect = 1.6) {
   const folded = fold(model, new Set());
-  place(folded, aspect);
+  place(folded, aspect, globalThis.d3);
   return folded;
 }
 
@@ -37,6 +45,8 @@ const FABRICS = {
   "a small torus": () => torus(4),
   "a torus": () => torus(8),
   "a large torus": () => torus(20),
+  "a dragonfly": () => dragonfly({groups: 9, size: 4}),
+  "a large dragonfly": () => dragonfly({groups: 33, size: 16}),
   "a switch without a host": () => modelOf([node("a", "switch")], []),
 };
 
@@ -57,4 +67,17 @@ test("hosts are below their switches, and these below the spines", () => {
     .map(({y}) => y);
   assert.ok(Math.min(...ys(0)) > Math.max(...ys(1)));
   assert.ok(Math.min(...ys(1)) > Math.max(...ys(2)));
+});
+
+test("switches that are all cabled to each other stand together", () => {
+  const switches = placed(dragonfly({groups: 9, size: 4})).units
+    .filter(({rank}) => rank > 0);
+  const group = ({nodes}) => nodes[0].guid.split("-switch-")[0];
+  for (const unit of switches) {
+    const [first] = switches.filter((other) => other !== unit)
+      .map((other) => ({other, away:
+        Math.hypot(other.x - unit.x, other.y - unit.y)}))
+      .sort((one, other) => one.away - other.away);
+    assert.equal(group(first.other), group(unit), `the next of ${unit.id}`);
+  }
 });
