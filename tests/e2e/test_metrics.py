@@ -65,7 +65,26 @@ def test_metrics_sum_up_what_programs_have_made_by_verbs(subnet):
     for kind, count in (("pd", 1), ("mr", 1), ("cq", 1), ("qp", 1), ("srq", 0)):
         assert value(text, f'ibemu_verbs_objects{host},type="{kind}"}}') == count
     assert value(text, f"ibemu_verbs_registered_bytes{host}}}") == 8192
+    assert value(text, f'ibemu_verbs_queue_pairs{host},state="INIT"}}') == 1
     assert 'node="node-2"' not in text
+
+
+def test_metrics_have_the_hw_counters_of_adapters(subnet):
+    url = f"{address_of(subnet)}/metrics"
+    server = subnet.start("node-1", "stdbuf", "-oL", "ibv_rc_pingpong")
+    server.wait_for("local address")
+    subnet.ibemu("fault", "add", "qp", "node-2/*", "loss", "opcode", "ack", "nth",
+                 "1", "dir", "tx")
+    subnet.run("node-2", "ibv_rc_pingpong", "localhost")
+    assert server.wait() == 0, server.output
+    subnet.ibemu("fault", "reset")
+    counters = dict(re.findall(
+        r'(?m)^ibemu_hw_counter_total\{node="node-1",guid="0x\w+",port="1",'
+        r'counter="(\w+)"\} (\d+)$', curl(subnet.account, url)))
+    assert int(counters["local_ack_timeout_err"]) >= 1
+    assert set(counters) < set(subnet.run(
+        "node-1", "ls", "/sys/class/infiniband/ibemu0/ports/1/hw_counters"
+    ).stdout.split())
 
 
 @pytest.mark.parametrize("page", ["metrics", "metrics/ports"])

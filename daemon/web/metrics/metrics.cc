@@ -8,7 +8,9 @@
 
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/words/port_text.h"
+#include "fabric/soft_hca/hca.h"
 #include "fabric/subnet/subnet.h"
+#include "verbs/hw_counters.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -43,6 +45,30 @@ MetricFamily NodeFamily(const fabric::Subnet& subnet) {
           });
       AddSample(family, static_cast<double>(count),
                 {{"type", type}, {"state", up ? "up" : "down"}});
+    }
+  }
+  return family;
+}
+
+// Of ports whose adapter has counted something: what their hw_counters/ tell.
+MetricFamily HwCounterFamily(const fabric::Fabric& fabric) {
+  MetricFamily family = MakeFamily(
+      "ibemu_hw_counter_total",
+      "What a simulated adapter counted of the transport of its queue pairs",
+      MetricType::Counter);
+  const fabric::Subnet& subnet = fabric.subnet();
+  for (const NodePort& port : subnet.ports()) {
+    const fabric::Hca* const hca = fabric.FindHca(port.node);
+    if (hca == nullptr) continue;
+    const verbs::HwCounters counters = hca->CountersOf(port.number);
+    if (counters == verbs::HwCounters{}) continue;
+    const fabric::Node& node = subnet.node(port.node);
+    for (const auto& [name, counter] : verbs::kHwCounters) {
+      AddSample(family, static_cast<double>(counters.*counter),
+                {{"node", node.description},
+                 {"guid", GuidText(node.node_guid)},
+                 {"port", std::to_string(port.number)},
+                 {"counter", std::string(name)}});
     }
   }
   return family;
@@ -132,15 +158,19 @@ constexpr std::array<PortMetric, 11> kPortMetrics = {{
 
 MetricFamilies FabricMetrics(const fabric::Fabric& fabric) {
   const fabric::ForwardingTotals& totals = fabric.totals();
-  return {NodeFamily(fabric.subnet()),
-          LinkFamily(fabric.subnet()),
-          Total("ibemu_packets_sent_total", "Packets that left their source",
-                totals.sent),
-          Total("ibemu_hops_total", "Links that packets crossed", totals.hops),
-          Total("ibemu_packets_delivered_total",
-                "Copies of packets that reached an end", totals.delivered),
-          Total("ibemu_packets_dropped_total", "Copies of packets that did not",
-                totals.dropped)};
+  MetricFamilies families = {
+      NodeFamily(fabric.subnet()),
+      LinkFamily(fabric.subnet()),
+      Total("ibemu_packets_sent_total", "Packets that left their source",
+            totals.sent),
+      Total("ibemu_hops_total", "Links that packets crossed", totals.hops),
+      Total("ibemu_packets_delivered_total",
+            "Copies of packets that reached an end", totals.delivered),
+      Total("ibemu_packets_dropped_total", "Copies of packets that did not",
+            totals.dropped)};
+  MetricFamily counters = HwCounterFamily(fabric);
+  if (!counters.metric.empty()) families.push_back(std::move(counters));
+  return families;
 }
 
 size_t PortMetricKinds() { return kPortMetrics.size(); }

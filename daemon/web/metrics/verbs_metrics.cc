@@ -19,6 +19,7 @@ struct HostSums {
   std::string node;
   uint64_t contexts = 0;
   std::map<std::string, uint64_t> objects;
+  std::map<std::string, uint64_t> queue_pairs;  // by state
   uint64_t registered_bytes = 0, waiting_completions = 0, posted_receives = 0;
 };
 
@@ -54,9 +55,27 @@ void AddObjects(const verbs::ContextObjects& objects, HostSums& sums) {
   objects.cqs.ForEach([&](uint32_t, const verbs::CqObject& cq) {
     sums.waiting_completions += cq.cq->waiting();
   });
+  objects.qps.ForEach([&](uint32_t, const verbs::QpObject& qp) {
+    const auto state = static_cast<verbs::QpState>(qp.qp->Query().qp_state);
+    ++sums.queue_pairs[std::string(verbs::NameOf(state))];
+  });
   objects.srqs.ForEach([&](uint32_t, const verbs::SrqObject& srq) {
     sums.posted_receives += srq.srq->posted();
   });
+}
+
+// Adds the sums of one map, by its key.
+void AddSums(MetricFamilies& families, const char* name, const char* help,
+             const char* label, std::map<std::string, uint64_t> HostSums::*sums,
+             const std::map<std::string, HostSums>& hosts) {
+  auto& family =
+      families.emplace_back(MakeFamily(name, help, MetricType::Gauge));
+  for (const auto& [guid, host] : hosts) {
+    for (const auto& [key, count] : host.*sums) {
+      AddSample(family, static_cast<double>(count),
+                {{"node", host.node}, {"guid", guid}, {label, key}});
+    }
+  }
 }
 
 // By the text of the node GUID.
@@ -86,15 +105,11 @@ MetricFamilies VerbsMetrics(const cuse::UverbsFiles& files) {
                 {{"node", host.node}, {"guid", guid}});
     }
   }
-  auto& objects = families.emplace_back(MakeFamily(
-      "ibemu_verbs_objects", "What programs have made by verbs, by its type",
-      MetricType::Gauge));
-  for (const auto& [guid, host] : hosts) {
-    for (const auto& [type, count] : host.objects) {
-      AddSample(objects, static_cast<double>(count),
-                {{"node", host.node}, {"guid", guid}, {"type", type}});
-    }
-  }
+  AddSums(families, "ibemu_verbs_objects",
+          "What programs have made by verbs, by its type", "type",
+          &HostSums::objects, hosts);
+  AddSums(families, "ibemu_verbs_queue_pairs", "Queue pairs, by their state",
+          "state", &HostSums::queue_pairs, hosts);
   return families;
 }
 
