@@ -1,6 +1,7 @@
 """A completion queue has fewer entries than requests may complete.
 
-https://github.com/spdk/spdk/issues/1747
+https://github.com/ROCm/rccl/pull/1374
+https://github.com/ofiwg/libfabric/pull/4913
 
 The queue overruns: completions are lost, and the queue pair is in error.
 """

@@ -1,6 +1,7 @@
 """Memory is deregistered while the peer may still write to it.
 
 https://github.com/spdk/spdk/issues/1387
+https://github.com/aws/aws-ofi-nccl/pull/921
 
 Who ends has to hear first that the peer is done.
 """

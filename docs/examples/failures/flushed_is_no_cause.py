@@ -1,6 +1,7 @@
 """Work requests that are flushed are counted as failures of the path.
 
 https://github.com/kvcache-ai/Mooncake/pull/2155
+https://github.com/pytorch/gloo/issues/247
 
 One wrong key fails one request; all behind it are flushed.  Who counts each of
 them gives up a path that is sound.

@@ -1,7 +1,7 @@
 """After a link has been down, the connection is used as if nothing had been.
 
-https://github.com/kvcache-ai/Mooncake/issues/3523
-https://github.com/NVIDIA/nccl/issues/2157
+https://github.com/kvcache-ai/Mooncake/issues/3596
+https://github.com/ofiwg/libfabric/issues/7803
 
 A queue pair whose retries are used up is in error for good: both ends have to
 reset it, and what was not acknowledged has to be sent again.

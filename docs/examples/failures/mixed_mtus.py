@@ -1,6 +1,7 @@
 """Each end takes the path MTU of its own port, and the two differ.
 
 https://github.com/kvcache-ai/Mooncake/issues/3868
+https://github.com/NVIDIA/nccl/issues/1524
 
 Short messages pass; the first one that fills a packet ends the connection.
 """

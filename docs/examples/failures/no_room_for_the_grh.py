@@ -1,6 +1,7 @@
 """A receive request for datagrams lacks the 40 bytes in front of the message.
 
 https://github.com/linux-rdma/rdma-core/pull/1155
+https://github.com/openucx/ucx/pull/8292
 
 The datagram is dropped, and nobody hears of it.
 """

@@ -1,8 +1,10 @@
 """A receive request is posted again for each that completes, errors included.
 
 https://github.com/ydb-platform/nbs/issues/4533
+https://github.com/ydb-platform/nbs/issues/2690
 
-In the error state each request is flushed at once: a loop without an end.
+In the error state each is flushed at once, so what posts them has no end; an
+adapter may also refuse them.
 """
 
 from pair import connect, e, main, pair, QPAttr

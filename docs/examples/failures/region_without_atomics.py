@@ -1,6 +1,7 @@
 """A cached registration lacks a right that is needed later.
 
 https://github.com/openucx/ucx/pull/9771
+https://github.com/ofiwg/libfabric/issues/7191
 
 The region was registered for reads and writes; an atomic operation of the peer
 needs one right more.

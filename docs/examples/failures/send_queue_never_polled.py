@@ -1,6 +1,7 @@
 """Unsignaled sends fill the send queue, and ibv_post_send() returns ENOMEM.
 
-https://github.com/uccl-project/uccl/issues/267
+https://github.com/ofiwg/libfabric/pull/1802
+https://github.com/Derecho-Project/derecho/issues/57
 
 An entry of the queue is free again when a completion that came after it was
 polled.  Without a signaled request now and then, none comes.

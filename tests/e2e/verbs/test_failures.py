@@ -16,7 +16,9 @@ REASONS = {
         r"\(RDMA WRITE\) ended with REM_INV_REQ_ERR: node-2 queue pair 0x2 "
         r"refused it: a packet of 4096 bytes came, which the path MTU here, "
         r"1024, does not allow",
-    "reconnect_storm": None,  # the last reset takes the failure with it
+    "reconnect_storm":
+        r"REM_ACCESS_ERR: .*: no region has the key 0x1\w* any more: it was "
+        r"deregistered",
     "flushed_is_no_cause":
         r"REM_ACCESS_ERR: node-2 queue pair 0x2 refused it: no region has the "
         r"key 0x101",
