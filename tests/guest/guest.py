@@ -56,9 +56,10 @@ class Guest:
             "-m", memory, "-nodefaults", "-no-user-config", "-no-reboot",
             "-display", "none", "-vga", "none", *machine,
             "-kernel", str(kernel.image), "-initrd", str(image), "-append",
-            # The timer is there, however late it is on a busy machine.
+            # The timer is there, however late it is on a busy machine, which may
+            # also leave the guest without a processor for a minute.
             "console=ttyS0 panic=-1 quiet mitigations=off cryptomgr.notests "
-            "no_timer_check " + append,
+            "no_timer_check rcupdate.rcu_cpu_stall_suppress=1 " + append,
             "-serial", f"file:{self.console}", "-serial", "stdio"]
 
     def renew(self):
