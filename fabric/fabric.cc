@@ -83,20 +83,29 @@ struct Fabric::Impl : FabricEvents {
 
   void OnDrop(const DroppedPacket& dropped) override {
     watchers.ForEach([&](FabricWatcher& watcher) { watcher.OnDrop(dropped); });
-    if (dropped.packet.transport != nullptr) NoteDrop(dropped);
-  }
-
-  // The packet names its sender by LID and number.
-  void NoteDrop(const DroppedPacket& dropped) {
-    const Packet& packet = dropped.packet;
-    for (const auto& [node, hca] : hcas) {
-      if (!hca->Owns(packet.slid)) continue;
-      QueuePairHistory* const history = histories.Find(node, packet.source_qpn);
-      if (history == nullptr) return;
-      return history->NoteDrop(packet.transport->psn, {.port = dropped.port,
+    if (QueuePairHistory* const sender = SenderOf(dropped.packet)) {
+      sender->NoteDrop(dropped.packet.transport->psn, {.port = dropped.port,
                                                        .cause = dropped.cause,
                                                        .fault = dropped.fault});
     }
+  }
+
+  void OnDelay(const Packet& packet, PortId port, uint32_t fault) override {
+    if (QueuePairHistory* const sender = SenderOf(packet)) {
+      sender->NoteDelay(packet.transport->psn, {.port = port, .fault = fault});
+    }
+  }
+
+  // The packet names its sender by LID and number.  Null: no queue pair's.
+  QueuePairHistory* SenderOf(const Packet& packet) {
+    if (packet.transport == nullptr) return nullptr;
+    const auto owner =
+        std::ranges::find_if(hcas, [slid = packet.slid](const auto& hca) {
+          return hca.second->Owns(slid);
+        });
+    return owner == hcas.end()
+               ? nullptr
+               : histories.Find(owner->first, packet.source_qpn);
   }
 
   void RemoveHca(topology::NodeId node) {

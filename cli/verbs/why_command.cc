@@ -1,6 +1,7 @@
 #include "cli/verbs/why_command.h"
 
 #include <CLI/App.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,8 +36,8 @@ constexpr char kHelp[] = R"(Usage: ibemu why NODE[/QPN] [OPTION]...
   or:  ibemu why --vendor-err[=N] [--json]
 Print why work requests of a host's queue pairs failed, or of those of a
 process, and the last things that happened to these, also to those that their
-programs have destroyed; which of the host's MADs were not answered, and which
-of its connections failed, and why.
+programs have destroyed; which of the host's MADs were not answered, which of
+its connections failed, and why; and what faults did that were added to it.
 
   QPN             the number of one queue pair (0x12 or 18), of which all is
                   printed; without it, those in which something failed
@@ -70,19 +71,56 @@ json ParametersOf(const std::string& what) {
   return {{"node", name->node}, {"qpn", name->qpn}};
 }
 
+// How often a fault acted, as fault.list describes it.
+uint64_t ActsOf(const json& fault) {
+  uint64_t acts = fault.value("cuts", uint64_t{0});
+  if (fault.contains("acts")) acts += fault["acts"]["acted"].get<uint64_t>();
+  for (const char* const direction : {"tx", "rx"}) {
+    if (!fault.contains(direction)) continue;
+    for (const char* const deed :
+         {"lost", "corrupted", "duplicated", "reordered", "delayed"}) {
+      acts += fault[direction][deed].get<uint64_t>();
+    }
+  }
+  return acts;
+}
+
+// Returns the faults that have acted, and whose "node" or "pid" (the key) is
+// one of `places`, each with how often.
+absl::StatusOr<json> ActedFaults(control::Client& client, const char* key,
+                                 const json& places) {
+  IBEMU_ASSIGN_OR_RETURN(const json all,
+                         client.Call("fault.list", json::object()));
+  json acted = json::array();
+  for (const json& fault : all["faults"]) {
+    const uint64_t acts = ActsOf(fault);
+    const json place = fault.value(key, json());
+    if (acts == 0 || std::ranges::find(places, place) == places.end()) continue;
+    acted.push_back(
+        {{"name", fault["name"]}, {"what", fault["what"]}, {"acts", acts}});
+  }
+  return acted;
+}
+
 // Asks about what has this name; a number that is no node's is a process's.
 absl::StatusOr<json> Ask(control::Client& client, const std::string& what) {
   const json parameters = ParametersOf(what);
   absl::StatusOr<json> result = client.Call("queue_pair.why", parameters);
   int64_t process = 0;
   if (!result.ok() && absl::SimpleAtoi(what, &process) && process > 0) {
-    return client.Call("queue_pair.why", {{"pid", process}});
+    IBEMU_ASSIGN_OR_RETURN(json told,
+                           client.Call("queue_pair.why", {{"pid", process}}));
+    IBEMU_ASSIGN_OR_RETURN(told["faults"],
+                           ActedFaults(client, "pid", {process}));
+    return told;
   }
   IBEMU_RETURN_IF_ERROR(result.status());
   (*result)["connections"] = json::array();
   if (parameters.contains("qpn")) return result;
   IBEMU_ASSIGN_OR_RETURN(json more, client.Call("connection.why", parameters));
   (*result)["connections"] = std::move(more["failures"]);
+  IBEMU_ASSIGN_OR_RETURN((*result)["faults"],
+                         ActedFaults(client, "node", (*result)["nodes"]));
   return result;
 }
 
@@ -122,6 +160,17 @@ std::vector<std::string> QueuePairTexts(const json& queue_pairs, bool all) {
   return texts;
 }
 
+// A line for each queue pair that had trouble, though no work request failed.
+std::string TroublesText(const json& queue_pairs) {
+  std::string text;
+  for (const json& queue_pair : queue_pairs) {
+    if (queue_pair["trouble"].is_null()) continue;
+    absl::StrAppend(&text, OneLine(queue_pair["trouble"].get<std::string>()),
+                    "\n");
+  }
+  return text;
+}
+
 // A line each, in the form of events.
 std::string EventsText(const json& events) {
   std::string text;
@@ -141,6 +190,18 @@ json MadEvents(const json& mads) {
   return events;
 }
 
+// A line each: "fault-1 acted 2 times: reg-mr nth 2-3 errno ENOMEM".
+std::string FaultsText(const json& faults) {
+  std::string text;
+  for (const json& fault : faults) {
+    const auto acts = fault["acts"].get<uint64_t>();
+    absl::StrAppend(&text, fault["name"].get<std::string>(), " acted ",
+                    acts == 1 ? "once" : absl::StrCat(acts, " times"), ": ",
+                    fault["what"].get<std::string>(), "\n");
+  }
+  return text;
+}
+
 absl::Status Why(const Flags& flags) {
   const bool one = daemon::ParseQueuePairName(flags.what).has_value();
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
@@ -151,16 +212,18 @@ absl::Status Why(const Flags& flags) {
     return absl::OkStatus();
   }
   std::vector<std::string> texts = QueuePairTexts(result["queue_pairs"], one);
-  for (std::string text :
-       {EventsText(MadEvents(result["mads"])),
-        EventsText(result.value("connections", json::array()))}) {
+  const auto add = [&texts](std::string text) {
     if (!text.empty()) texts.push_back(std::move(text));
-  }
+  };
+  add(EventsText(MadEvents(result["mads"])));
+  add(EventsText(result.value("connections", json::array())));
   if (texts.empty()) {
     texts.push_back(absl::StrCat("no work request of ", flags.what,
                                  " has failed: ", result["queue_pairs"].size(),
                                  " queue pairs\n"));
   }
+  add(TroublesText(result["queue_pairs"]));
+  add(FaultsText(result.value("faults", json::array())));
   Print(absl::StrJoin(texts, "\n"));
   return absl::OkStatus();
 }

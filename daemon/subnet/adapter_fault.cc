@@ -109,13 +109,14 @@ absl::Status AdapterFault::CheckQueuePair(const Fabric& fabric, NodeId node,
 }
 
 absl::Status AdapterFault::Act(Fabric& fabric, NodeId node,
-                               const FaultRequest& request) {
+                               const FaultRequest& request,
+                               std::string_view name) {
   bool done = request.act == FaultAct::kEvent;
   const bool of_process = request.place == FaultRequest::Place::kProcess;
   const auto act = [&](QueuePair& qp) {
     if (!CheckAct(qp, "", request.act).ok()) return;
     done = true;
-    request.act == FaultAct::kError ? qp.Fail() : qp.FailToSend();
+    request.act == FaultAct::kError ? qp.FailBy(name) : qp.FailToSendBy(name);
   };
   for (Hca* const hca : AdaptersOf(fabric, node, request)) {
     if (request.act == FaultAct::kEvent) {
@@ -140,7 +141,7 @@ absl::Status AdapterFault::Act(Fabric& fabric, NodeId node,
 }
 
 AdapterFault::AdapterFault(Fabric& fabric, NodeId node,
-                           const FaultRequest& request,
+                           const FaultRequest& request, std::string_view name,
                            const fabric::FaultChance& chance)
     : faults_(fabric.adapter_faults()) {
   using enum fabric::QueuePairDirection;
@@ -152,7 +153,9 @@ AdapterFault::AdapterFault(Fabric& fabric, NodeId node,
   } else if (request.events) {
     events_ = faults_.events.Add(place, *request.events);
   } else if (request.requests) {
-    requests_ = faults_.requests.Add(place, request.qpn, *request.requests);
+    fabric::WorkRequestFault fault = *request.requests;
+    fault.name = name;
+    requests_ = faults_.requests.Add(place, request.qpn, fault);
   } else {
     const auto add = [&](fabric::QueuePairDirection direction) {
       return faults_.packets.Add(place, direction, request.qpn, request.faults,

@@ -3,6 +3,7 @@
 #define IBEMU_DAEMON_SUBNET_ADAPTER_FAULT_H_
 
 #include <optional>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "daemon/words/fault_words.h"
@@ -30,17 +31,18 @@ class AdapterFault {
                                      topology::NodeId node,
                                      const FaultRequest& request);
 
-  // Does what the request asks to be done once.  REQUIRES: it does
-  // (FaultAct), and was checked.
+  // Does what the request asks to be done once.  `name`: the fault's, for
+  // histories.  REQUIRES: it does (FaultAct), and was checked.
   //
   // Errors: FailedPrecondition, if it can't be done now.
   static absl::Status Act(fabric::Fabric& fabric, topology::NodeId node,
-                          const FaultRequest& request);
+                          const FaultRequest& request, std::string_view name);
 
-  // `fabric` must outlive this object.  REQUIRES: the request was checked, and
-  // is none for Act().
+  // `fabric` must outlive this object.  `name`: as above.  REQUIRES: the request
+  // was checked, and is none for Act().
   AdapterFault(fabric::Fabric& fabric, topology::NodeId node,
-               const FaultRequest& request, const fabric::FaultChance& chance);
+               const FaultRequest& request, std::string_view name,
+               const fabric::FaultChance& chance);
   ~AdapterFault();
   AdapterFault(const AdapterFault&) = delete;
   AdapterFault& operator=(const AdapterFault&) = delete;

@@ -140,7 +140,7 @@ absl::StatusOr<json> FaultMethods::Add(control::Parameters& parameters) {
   const std::optional<uint64_t> own = fault.request.seed;
   const std::string stream = own ? "" : absl::StrCat(" ", name);
   IBEMU_RETURN_IF_ERROR(
-      Install(fault, {.seed = own ? own : common, .stream = stream}));
+      Install(name, fault, {.seed = own ? own : common, .stream = stream}));
   Tell(name, fault, "added");
   json result = {{"name", name}};
   faults_.emplace(std::move(name), std::move(fault));
@@ -174,19 +174,20 @@ absl::StatusOr<json> FaultMethods::Act(const std::string& name,
                                        const Fault& fault) {
   IBEMU_RETURN_IF_ERROR(
       AdapterFault::CheckQueuePair(fabric_, fault.node, fault.request));
-  IBEMU_RETURN_IF_ERROR(AdapterFault::Act(fabric_, fault.node, fault.request));
+  IBEMU_RETURN_IF_ERROR(
+      AdapterFault::Act(fabric_, fault.node, fault.request, name));
   Tell(name, fault, "done");
   return json{{"name", name}, {"done", true}};
 }
 
-absl::Status FaultMethods::Install(Fault& fault,
+absl::Status FaultMethods::Install(std::string_view name, Fault& fault,
                                    const fabric::FaultChance& chance) {
   const FaultRequest& request = fault.request;
   if (IsOfAdapter(request)) {
     IBEMU_RETURN_IF_ERROR(
         AdapterFault::CheckQueuePair(fabric_, fault.node, request));
-    fault.adapter =
-        std::make_unique<AdapterFault>(fabric_, fault.node, request, chance);
+    fault.adapter = std::make_unique<AdapterFault>(fabric_, fault.node, request,
+                                                   name, chance);
     return absl::OkStatus();
   }
   if (request.place == Place::kNode) {

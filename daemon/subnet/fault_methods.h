@@ -77,7 +77,8 @@ class FaultMethods {
   //
   // Errors: NotFound, FailedPrecondition: what it is of is not there.
   absl::StatusOr<topology::NodeId> FindPlace(const FaultRequest& request) const;
-  absl::Status Install(Fault& fault, const fabric::FaultChance& chance);
+  absl::Status Install(std::string_view name, Fault& fault,
+                       const fabric::FaultChance& chance);
   absl::Status InstallOnLink(Fault& fault, const fabric::FaultChance& chance);
   std::unique_ptr<fabric::LinkFlap> Flap(const Fault& fault,
                                          const fabric::FaultChance& chance);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
@@ -51,12 +52,31 @@ std::string Diagnosis::Explain(topology::NodeId node, uint32_t qpn,
                          Cause(history));
 }
 
+std::string Diagnosis::Trouble(topology::NodeId node, uint32_t qpn,
+                               const History& history) const {
+  if (history.failure()) return "";
+  const Incident* const state =
+      history.Latest(Kind::kState, absl::InfinitePast());
+  if (state != nullptr && absl::StrContains(state->text, " to ERR, as ")) {
+    return absl::StrCat(QueuePairText(node, qpn), " went from ", state->text);
+  }
+  const Incident* const again =
+      history.Latest(Kind::kSentAgain, absl::InfinitePast());
+  if (again == nullptr) return "";
+  // Since ever: what a NAK asks for was lost before it came.
+  return absl::StrCat(
+      QueuePairText(node, qpn), " sent packets again",
+      again->count == 1 ? "" : absl::StrFormat(" (%d times)", again->count),
+      ": ", WhereTheyWent(history, absl::InfinitePast()));
+}
+
 std::string Diagnosis::Cause(const History& history) const {
   namespace status = verbs::wc_status;
-  // What its own end has denied explains it, whatever the status.
-  if (const Incident* const denied =
-          history.Latest(Kind::kDenied, history.failure()->time)) {
-    return denied->text;
+  if (history.failure()->status == status::kFlushed) return WhyFlushed(history);
+  // What happened to it at its own end explains it, whatever the status.
+  for (const Kind kind : {Kind::kFault, Kind::kDenied}) {
+    const Incident* const own = history.LatestOf(kind, history.failure()->psn);
+    if (own != nullptr) return own->text;
   }
   switch (history.failure()->status) {
     case status::kRetriesExceeded:
@@ -67,8 +87,6 @@ std::string Diagnosis::Cause(const History& history) const {
     case status::kRemoteAccess:
     case status::kRemoteOperation:
       return WhyRefused(history);
-    case status::kFlushed:
-      return WhyFlushed(history);
     default:
       return kUnknown;
   }
@@ -102,7 +120,7 @@ std::string Diagnosis::WhereTheyWent(const History& history,
                ? absl::StrCat(name, " is an adapter's of its own")
                : absl::StrCat(name, " does not exist");
   }
-  if (peer.end < history.failure()->time) {
+  if (history.failure() && peer.end < history.failure()->time) {
     return absl::StrCat(name, " was destroyed");
   }
   if (const auto* const drop = peer.history->Latest(Kind::kDropped, since)) {
@@ -111,6 +129,12 @@ std::string Diagnosis::WhereTheyWent(const History& history,
   if (const auto* const not_taken =
           peer.history->Latest(Kind::kNotTaken, since)) {
     return absl::StrCat(name, " did not take them: ", not_taken->text);
+  }
+  if (const auto* const delay = history.Latest(Kind::kDelayed, since)) {
+    return DelayText(*delay);
+  }
+  if (const auto* const delay = peer.history->Latest(Kind::kDelayed, since)) {
+    return absl::StrCat("the answers of ", name, " were ", DelayText(*delay));
   }
   return absl::StrCat(name, " got them and did not answer in time");
 }
@@ -126,9 +150,14 @@ std::string Diagnosis::WhyNotReady(const History& history) const {
                 " at %d tries of PSN 0x%x in %s", not_ready->count + 1,
                 not_ready->psn,
                 SpanText(history.failure()->time - not_ready->first));
+  const Incident* const fault =
+      peer.history == nullptr || not_ready == nullptr
+          ? nullptr
+          : peer.history->Latest(Kind::kKeptBack, not_ready->first);
   return absl::StrCat(
       peer.node ? QueuePairText(*peer.node, peer.qpn) : "the peer",
-      " had no receive request", tries);
+      " had no receive request", tries, fault == nullptr ? "" : ": ",
+      fault == nullptr ? "" : fault->text);
 }
 
 std::string Diagnosis::WhyRefused(const History& history) const {
@@ -145,7 +174,8 @@ std::string Diagnosis::WhyRefused(const History& history) const {
 std::string Diagnosis::WhyFlushed(const History& history) const {
   const Incident* const state =
       history.Latest(Kind::kState, absl::InfinitePast());
-  return state == nullptr ? kUnknown : state->text;
+  return state == nullptr ? kUnknown
+                          : absl::StrCat("it went from ", state->text);
 }
 
 const fabric::QueuePairHistory* Diagnosis::PeerOf(
@@ -176,8 +206,8 @@ std::optional<topology::NodeId> Diagnosis::OwnerOf(wire::Lid lid) const {
   return port->node;
 }
 
-std::string Diagnosis::FaultText(const Incident::Drop& drop) const {
-  const std::string name = fault_names_(drop.port, drop.fault);
+std::string Diagnosis::FaultText(fabric::PortId port, uint32_t fault) const {
+  const std::string name = fault_names_(port, fault);
   return name.empty() ? "a fault that has been removed" : name;
 }
 
@@ -200,6 +230,19 @@ std::string Diagnosis::DropsText(const Incident& dropped) const {
              : absl::StrFormat("%s (%d times)", text, dropped.count);
 }
 
+std::string Diagnosis::IncidentText(const Incident& incident) const {
+  if (incident.drop) return DropText(incident);
+  return incident.delay ? DelayText(incident) : incident.text;
+}
+
+std::string Diagnosis::DelayText(const Incident& delayed) const {
+  const Incident::Delay& delay = *delayed.delay;
+  const fabric::Subnet& subnet = fabric_.subnet();
+  return absl::StrCat("held up at ", subnet.NodeOf(delay.port).description, "/",
+                      subnet.port(delay.port).number, " by ",
+                      FaultText(delay.port, delay.fault));
+}
+
 std::string Diagnosis::DropText(const Incident& dropped) const {
   const Incident::Drop& drop = *dropped.drop;
   const fabric::Subnet& subnet = fabric_.subnet();
@@ -218,9 +261,9 @@ std::string Diagnosis::DropText(const Incident& dropped) const {
       return absl::StrCat(place, "the link went down with the packet in it",
                           outage ? ", and was down" : "", span);
     case DropCause::kFaultLoss:
-      return place + "lost by " + FaultText(drop);
+      return place + "lost by " + FaultText(drop.port, drop.fault);
     case DropCause::kFaultCorrupt:
-      return place + "corrupted by " + FaultText(drop);
+      return place + "corrupted by " + FaultText(drop.port, drop.fault);
     case DropCause::kNoRoute:
       return place + "no forwarding entry leads to its LID";
     case DropCause::kPKey:

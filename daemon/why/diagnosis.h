@@ -39,11 +39,21 @@ class Diagnosis {
   std::string Explain(topology::NodeId node, uint32_t qpn,
                       const fabric::QueuePairHistory& history) const;
 
+  // Returns what happened to a queue pair of whose work requests none failed:
+  // "node-1 queue pair 0x12 sent packets again (5 times): dropped at leaf-2/4:
+  // the link was down from 12.301s to 12.8s (9 times)", or why it is in error.
+  // Empty: nothing, or one has failed.
+  std::string Trouble(topology::NodeId node, uint32_t qpn,
+                      const fabric::QueuePairHistory& history) const;
+
   // Returns where packets were dropped, and why.  REQUIRES: `dropped` has a
   // `drop`.
   std::string DropText(const fabric::Incident& dropped) const;
 
-  // The same with how often, "(4 times)", unless it was once.
+  // Returns what happened, in words.
+  std::string IncidentText(const fabric::Incident& incident) const;
+
+  // The same as DropText() with how often, "(4 times)", unless it was once.
   std::string DropsText(const fabric::Incident& dropped) const;
 
   // Returns the history of the other end of a connection; null if nothing is
@@ -67,7 +77,8 @@ class Diagnosis {
   std::string WhyNotReady(const History& history) const;
   std::string WhyRefused(const History& history) const;
   std::string WhyFlushed(const History& history) const;
-  std::string FaultText(const fabric::Incident::Drop& drop) const;
+  std::string DelayText(const fabric::Incident& delayed) const;
+  std::string FaultText(fabric::PortId port, uint32_t fault) const;
   std::string OutageText(const LinkOutages::Outage& outage) const;
   PeerEnd FindPeer(const History& history) const;
   std::string QueuePairText(topology::NodeId node, uint32_t qpn) const;

@@ -34,8 +34,8 @@ void CheckRetries(const QueuePairFacts& own, std::vector<Pitfall>& found) {
 }
 
 void CheckReceives(const QueuePairFacts& own, std::vector<Pitfall>& found) {
-  const uint64_t late = own.counters.out_of_buffer;
-  if (late == 0) return;
+  if (own.counters.out_of_buffer <= own.kept_back) return;
+  const uint64_t late = own.counters.out_of_buffer - own.kept_back;
   const char* const so = own.type == QpType::kRc
                              ? "the peer had to send again, and fails when its "
                                "rnr_retry is used up"

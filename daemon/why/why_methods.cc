@@ -44,6 +44,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   json failed = json::array();
   json others = json::array();
   json mads = json::array();
+  json names = json::array();
   const auto take = [&](topology::NodeId node, uint32_t number, bool exists,
                         const fabric::QueuePairHistory& history) {
     if (qpn != 0 && number != qpn) return;
@@ -55,6 +56,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   } else {
     IBEMU_ASSIGN_OR_RETURN(const auto nodes, fabric_.FindHost(name));
     for (const topology::NodeId node : nodes) {
+      names.push_back(fabric_.subnet().node(node).description);
       fabric_.histories().ForEach(node, take);
     }
     if (qpn == 0) mads = DescribeMads(nodes);
@@ -75,6 +77,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   return json{{"queue_pairs", std::move(failed)},
               {"more", more},
               {"mads", std::move(mads)},
+              {"nodes", std::move(names)},
               {"now_ns", SinceStart(timers_.Now())}};
 }
 
@@ -109,10 +112,10 @@ json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
                          {"count", incident.count},
                          {"kind", fabric::NameOf(incident.kind)},
                          {"psn", incident.psn},
-                         {"text", incident.drop ? diagnosis_.DropText(incident)
-                                                : incident.text}});
+                         {"text", diagnosis_.IncidentText(incident)}});
   }
   const std::string why = diagnosis_.Explain(node, qpn, history);
+  const std::string trouble = diagnosis_.Trouble(node, qpn, history);
   const auto process = ProcessNumber(history.process());
   return {
       {"node", fabric_.subnet().node(node).description},
@@ -120,6 +123,7 @@ json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
       {"pid", process ? json(*process) : json()},
       {"exists", exists},
       {"why", why.empty() ? json() : json(why)},
+      {"trouble", trouble.empty() ? json() : json(trouble)},
       {"failed_ns",
        history.failure() ? json(SinceStart(history.failure()->time)) : json()},
       {"incidents", std::move(incidents)}};

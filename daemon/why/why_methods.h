@@ -23,9 +23,11 @@ class WhyMethods {
   // Adds queue_pair.why: {"node": "node-1"}, and "qpn" where one is meant; or
   // {"pid": 4711}, a process's on all nodes.  The answer has "queue_pairs",
   // those in which a work request failed first; each with "node", "qpn", "pid",
-  // "exists", "why" and "failed_ns" (null: nothing failed) and "incidents"
+  // "exists", "why" and "failed_ns" (null: nothing failed), "trouble" (what
+  // happened to it although no request failed; null: nothing) and "incidents"
   // ("time_ns", "until_ns", "count", "kind", "psn", "text");
-  // and "more", how many were left out, and "now_ns".  Without "qpn" and "pid"
+  // "more", how many were left out, "now_ns", and "nodes", the descriptions of
+  // those that were meant.  Without "qpn" and "pid"
   // it has "mads", those of the host that were not answered, the latest last;
   // each with "node", "port", "begin_ns", "end_ns", "tries" and "why", a
   // sentence.  Times are those of events.  This must outlive `dispatcher`'s

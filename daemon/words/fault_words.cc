@@ -172,9 +172,16 @@ class FaultParser {
     const std::string text = words_.Take();
     IBEMU_ASSIGN_OR_RETURN(request_.faults.concerns,
                            fabric::ParsePacketFilter(text));
-    if (AtNode() &&
-        request_.faults.concerns.kind == fabric::PacketFilter::Kind::kVerbs) {
+    if (!AtNode()) return absl::OkStatus();
+    const fabric::PacketFilter& filter = request_.faults.concerns;
+    if (filter.kind == fabric::PacketFilter::Kind::kVerbs) {
       return Wrong("attr verbs: a node's agents answer MADs alone");
+    }
+    if (filter.mgmt_class == mad::MgmtClass::kCommunication) {
+      return Wrong(absl::StrFormat(
+          "attr %s: a host sends messages of connections itself, they are no "
+          "answers of a node's agents: add the fault to its link",
+          text));
     }
     return absl::OkStatus();
   }

@@ -46,7 +46,7 @@ FaultLane::Fate FaultLane::Decide(const Packet& packet, absl::Time now,
                                   absl::Time& last_arrival) {
   Fate fate;
   const uint64_t bits = BitsOf(packet);
-  absl::Duration delay, held;
+  absl::Duration delay, held, longest = kNotableDelay;
   for (Member& member : members_) {
     if (!member.stage.Concerns(packet)) continue;
     const FaultStage::Fate own = member.stage.Decide(bits);
@@ -59,6 +59,10 @@ FaultLane::Fate FaultLane::Decide(const Packet& packet, absl::Time now,
     if (own.duplicated) ++fate.copies;
     delay += own.delay;
     held += own.held;
+    if (own.delay + own.held >= longest) {
+      longest = own.delay + own.held;
+      fate.delayer = member.number;
+    }
   }
   fate.arrival = now + delay;
   if (held > absl::ZeroDuration()) {

@@ -54,10 +54,15 @@ class FaultLane {
   // REQUIRES: `number` was added and not removed.
   const FaultCounts& CountsOf(uint32_t number) const;
 
+  // What is shorter lets nobody wait in vain, and may be of each packet.
+  static constexpr absl::Duration kNotableDelay = absl::Milliseconds(1);
+
   struct Fate {
     bool lost = false;
     bool corrupted = false;
     uint32_t culprit = 0;  // the fault that lost or corrupted it
+    // The one that holds it up longest, if that is kNotableDelay or more.
+    uint32_t delayer = 0;
     uint64_t symbol_errors = 0;
     int copies = 1;
     absl::Time arrival;  // `now` or later; in order unless reordered

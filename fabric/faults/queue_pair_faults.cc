@@ -93,6 +93,7 @@ void QueuePairFaults::PassAt(FaultPlace place, PortId port, Direction direction,
       TellLost(port, packet, fate);
       continue;
     }
+    if (fate.delayer != 0) events_.OnDelay(packet, port, fate.delayer);
     const bool now_one = fate.arrival == now;
     if (now_one) at_once.push_back(packet);
     for (int copy = now_one ? 1 : 0; copy < fate.copies; ++copy) {

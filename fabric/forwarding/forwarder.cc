@@ -284,6 +284,9 @@ bool Forwarder::PassFaults(const Flight& flight, const NodePort& out) {
     return Drop(DropCause::kFaultCorrupt, flight.port, flight.packet,
                 fate.culprit);
   }
+  if (fate.delayer != 0) {
+    events_.OnDelay(flight.packet, flight.port, fate.delayer);
+  }
   const bool at_once = fate.arrival == now;
   for (int copy = at_once ? 1 : 0; copy < fate.copies; ++copy) {
     ArriveLater(flight, out, fate.arrival);

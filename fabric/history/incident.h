@@ -24,6 +24,9 @@ struct Incident {
     kNotTaken,   // a packet came that the queue pair does not take
     kNoReceive,  // a message came, and there was no receive request for it
     kDenied,     // a request of the peer, or of the program, was not allowed
+    kKeptBack,   // a fault kept receive requests from a message that came
+    kFault,      // a fault acted on a work request that had ended well
+    kDelayed,    // a fault held a packet of the queue pair up: see `delay`
     kFailed,     // a work request completed with an error
   };
   // Where and why a packet was dropped.
@@ -35,10 +38,19 @@ struct Incident {
     bool operator==(const Drop&) const = default;
   };
 
+  // Where a packet was held up, and by which fault.
+  struct Delay {
+    PortId port;
+    uint32_t fault;  // as DroppedPacket's
+
+    bool operator==(const Delay&) const = default;
+  };
+
   Kind kind;
   uint32_t psn = 0;  // the latest; 0 for kState, and of datagrams
   std::string text{};
   std::optional<Drop> drop{};
+  std::optional<Delay> delay{};
   absl::Time first{}, last{};  // when it began, and when it was last so
   uint32_t count = 1;
 };
@@ -46,8 +58,9 @@ struct Incident {
 // Returns a word for people and programs, "sent-again".
 constexpr std::string_view NameOf(Incident::Kind kind) {
   constexpr std::string_view kNames[] = {
-      "state",     "sent-again", "not-ready", "refused", "dropped",
-      "not-taken", "no-receive", "denied",    "failed"};
+      "state",     "sent-again", "not-ready",  "refused",
+      "dropped",   "not-taken",  "no-receive", "denied",
+      "kept-back", "fault",      "delayed",    "failed"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -29,6 +29,8 @@ struct QueuePairFacts {
   uint32_t sends_taken = 0;
   bool signaled = false;
   uint32_t send_cq_unpolled = 0, receive_cq_unpolled = 0;
+  // Messages that found no receive request because of a fault.
+  uint64_t kept_back = 0;
   verbs::HwCounters counters{};
 };
 

@@ -10,11 +10,13 @@ namespace ibemu::fabric {
 namespace {
 
 // Whether `now` is counted as `before` once more.  States come and go: each
-// change is one of its own.  Of dropped packets the place counts, not which.
+// change is one of its own.  Of dropped and delayed packets the place counts,
+// not which.
 bool IsSame(const Incident& before, const Incident& now) {
   return before.kind == now.kind && now.kind != Incident::Kind::kState &&
-         before.drop == now.drop && before.text == now.text &&
-         (before.psn == now.psn || now.kind == Incident::Kind::kDropped);
+         before.drop == now.drop && before.delay == now.delay &&
+         before.text == now.text &&
+         (before.psn == now.psn || now.drop || now.delay);
 }
 
 }  // namespace
@@ -27,6 +29,16 @@ void QueuePairHistory::Note(Incident::Kind kind, uint32_t psn, std::string text,
 void QueuePairHistory::NoteDrop(uint32_t psn, const Incident::Drop& drop) {
   Add({.kind = Incident::Kind::kDropped, .psn = psn, .drop = drop},
       absl::ZeroDuration());
+}
+
+void QueuePairHistory::NoteDelay(uint32_t psn, const Incident::Delay& delay) {
+  Add({.kind = Incident::Kind::kDelayed, .psn = psn, .delay = delay},
+      absl::ZeroDuration());
+}
+
+void QueuePairHistory::NoteFault(uint32_t psn, std::string_view name,
+                                 std::string_view deed) {
+  Note(Incident::Kind::kFault, psn, absl::StrFormat("%s %s", name, deed));
 }
 
 void QueuePairHistory::SetFacts(const QueuePairFacts& facts) {
@@ -78,6 +90,19 @@ const Incident* QueuePairHistory::Latest(Incident::Kind kind,
     if (latest == nullptr || incident.last >= latest->last) latest = &incident;
   }
   return latest;
+}
+
+const Incident* QueuePairHistory::LatestOf(Incident::Kind kind,
+                                           uint32_t psn) const {
+  const auto latest =
+      std::ranges::max_element(incidents_, {}, [&](const Incident& incident) {
+        const bool wanted = incident.kind == kind && incident.psn == psn;
+        return wanted ? incident.last : absl::InfinitePast();
+      });
+  return latest != incidents_.end() && latest->kind == kind &&
+                 latest->psn == psn && latest->last >= restarted_
+             ? &*latest
+             : nullptr;
 }
 
 }  // namespace ibemu::fabric

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -51,16 +52,23 @@ class QueuePairHistory {
         process_(process) {}
 
   // Adds an incident, which began `ago` before now; if there is one that
-  // differs in its times only (or, of dropped packets, in the PSN), counts it
-  // once more.
+  // differs in its times only (or, of dropped and delayed packets, in the PSN),
+  // counts it once more.
   void Note(Incident::Kind kind, uint32_t psn, std::string text,
             absl::Duration ago = absl::ZeroDuration());
   void NoteDrop(uint32_t psn, const Incident::Drop& drop);
+  void NoteDelay(uint32_t psn, const Incident::Delay& delay);
+
+  // `deed`: what the fault with this name does, "fails work request 7 (SEND)".
+  void NoteFault(uint32_t psn, std::string_view name, std::string_view deed);
 
   // A work request failed.  `time` of the argument is not read.
   void NoteFailure(Failure failure);
-  // The queue pair was reset: what failed before is over.
-  void ForgetFailure() { failure_.reset(); }
+  // The queue pair was reset: what happened before is over.
+  void Restart() {
+    failure_.reset();
+    restarted_ = timers_.Now();
+  }
 
   void SetPeer(const Peer& peer) { peer_ = peer; }
   // `time` of the argument is not read.
@@ -77,6 +85,9 @@ class QueuePairHistory {
   // Returns the latest incident of this kind that was not over before `since`;
   // null if there is none.
   const Incident* Latest(Incident::Kind kind, absl::Time since) const;
+  // Returns the latest one of this kind that has this PSN, since the queue pair
+  // was last reset; null if there is none.
+  const Incident* LatestOf(Incident::Kind kind, uint32_t psn) const;
 
  private:
   void Add(Incident incident, absl::Duration ago);
@@ -87,6 +98,7 @@ class QueuePairHistory {
   const uint64_t process_;
   std::deque<Incident> incidents_;
   std::optional<Failure> failure_;
+  absl::Time restarted_ = absl::InfinitePast();
   std::optional<Peer> peer_;
   std::optional<QueuePairFacts> facts_;
 };

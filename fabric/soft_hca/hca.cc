@@ -122,9 +122,9 @@ absl::Status Hca::CheckCall(uint64_t process, ResourceCall call) {
   return faults_.resources.Check(id_, process, call);
 }
 
-bool Hca::IsNotReady(const QueuePair& qp) {
-  return !faults_.requests.empty() &&
-         faults_.requests.IsNotReady(id_, qp.process(), qp.number());
+std::optional<std::string> Hca::NotReadyBy(const QueuePair& qp) {
+  if (faults_.requests.empty()) return std::nullopt;
+  return faults_.requests.NotReadyBy(id_, qp.process(), qp.number());
 }
 
 CompletionFate Hca::FateOf(const QueuePair& qp, WorkQueue queue) {

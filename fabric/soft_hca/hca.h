@@ -4,6 +4,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -85,7 +87,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   void OnBadPKey(const NodePort& port, const Packet& packet);
   void OnBadQKey(const NodePort& port, const Packet& packet);
   // The faults of its queue pairs' requests.
-  bool IsNotReady(const QueuePair& qp);
+  std::optional<std::string> NotReadyBy(const QueuePair& qp);
   CompletionFate FateOf(const QueuePair& qp, WorkQueue queue);
   // Returns the way of this adapter's events to programs.
   EventPath Events() {

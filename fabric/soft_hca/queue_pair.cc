@@ -1,6 +1,7 @@
 #include "fabric/soft_hca/queue_pair.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -83,6 +84,7 @@ QueuePairStatus QueuePair::Status() const {
 // Before it has a port it counts nothing.
 void QueuePair::KeepCounters() {
   hca_.KeepCounters(port(), std::exchange(counters_, {}));
+  kept_back_ = 0;
 }
 
 size_t QueuePair::Mtu() const {
@@ -158,6 +160,7 @@ verbs::QpAttributes QueuePair::Query() const {
 void QueuePair::OnRemoval() {
   if (context_.state != State::kReset && context_.state != State::kError) {
     NoteState(State::kError, ", as the adapter has gone");
+    NoteFlushed();
     EndRequests();
   }
 }
@@ -172,7 +175,7 @@ void QueuePair::ForgetCompletions() {
 void QueuePair::Reset() {
   NoteFacts();
   ForgetCompletions();
-  context_.history.ForgetFailure();
+  context_.history.Restart();
   context_.guard.Invalidate();
   loss_guard_.Invalidate();
   told_of_loss_ = false;
@@ -187,9 +190,26 @@ void QueuePair::Reset() {
 
 // The requests that it took from a shared receive queue have completed then,
 // and it takes no more (IBA vol 1 §11.6.3.1).
-void QueuePair::EnterError() {
-  NoteState(State::kError, "");
+void QueuePair::EnterError(absl::string_view why) {
+  NoteState(State::kError, absl::StrCat(", ", why));
+  NoteFlushed();
   EndAndTell();
+}
+
+// Of what is flushed only the first one is told of, and not what the program
+// has asked for itself.
+void QueuePair::NoteFlushed() {
+  if (context_.state == State::kError || history_->failure()) return;
+  if (const PostedSend* const send = requester_.sends().oldest()) {
+    context_.history.NoteFailure({.id = send->request.work.wr_id,
+                                  .status = verbs::wc_status::kFlushed,
+                                  .psn = send->first_psn,
+                                  .what = std::string(send->Name())});
+  } else if (const verbs::ReceiveRequest* const receive = receives_.oldest()) {
+    context_.history.NoteFailure({.id = receive->id,
+                                  .status = verbs::wc_status::kFlushed,
+                                  .what = "RECV"});
+  }
 }
 
 void QueuePair::NoteState(State to, absl::string_view why) {
@@ -211,6 +231,7 @@ void QueuePair::NoteFacts() {
                           .send_cq_size = init.send_cq->size(),
                           .receive_cq_size = init.receive_cq->size(),
                           .one_cq = init.send_cq == init.receive_cq,
+                          .kept_back = kept_back_,
                           .counters = counters_};
   if (context_.state != State::kError) {
     const SendQueue& sends = requester_.sends();
@@ -246,8 +267,8 @@ void QueuePair::EndRequests() {
   FlushReceives();
 }
 
-void QueuePair::Fail() {
-  EnterError();
+void QueuePair::FailBy(std::string_view fault) {
+  EnterError(absl::StrCat("by ", Absl(fault)));
   context_.listener.OnEvent(verbs::EventType::kQpFatal);
 }
 
@@ -256,8 +277,10 @@ bool QueuePair::CanFailToSend() const {
                                     context_.state == State::kSendQueueDrain);
 }
 
-void QueuePair::FailToSend() {
-  EnterSendQueueError();
+void QueuePair::FailToSendBy(std::string_view fault) {
+  NoteState(State::kSendQueueError, absl::StrCat(", by ", Absl(fault)));
+  context_.state = State::kSendQueueError;
+  NoteFlushed();
   requester_.Flush();
 }
 
@@ -266,7 +289,7 @@ CompletionFate QueuePair::FateOf(WorkQueue queue) {
 }
 
 void QueuePair::EnterSendQueueError() {
-  NoteState(State::kSendQueueError, "");
+  NoteState(State::kSendQueueError, ", as a work request failed");
   context_.state = State::kSendQueueError;
 }
 
@@ -278,7 +301,7 @@ void QueuePair::OnLostCompletion() {
   context_.history.Note(Incident::Kind::kDenied, 0,
                         "a completion was lost: its completion queue is full");
   context_.timers.RunAfter(absl::ZeroDuration(), loss_guard_.Wrap([this] {
-    EnterError();
+    EnterError("as its completion queue is full");
     context_.listener.OnEvent(verbs::EventType::kQpFatal);
   }));
 }
@@ -292,7 +315,12 @@ void QueuePair::FlushReceives() {
 }
 
 std::optional<verbs::ReceiveRequest> QueuePair::TakeReceive() {
-  if (hca_.IsNotReady(*this)) return std::nullopt;
+  if (const auto fault = hca_.NotReadyBy(*this)) {
+    ++kept_back_;
+    context_.history.Note(Incident::Kind::kKeptBack, 0,
+                          *fault + " keeps its receive requests back");
+    return std::nullopt;
+  }
   verbs::Srq* const srq = context_.init.srq;
   return srq == nullptr ? receives_.Take()
                         : static_cast<verbs::SharedReceiveQueue*>(srq)->Take();

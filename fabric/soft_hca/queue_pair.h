@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "absl/strings/string_view.h"
 #include "fabric/packet/packet.h"
@@ -65,11 +66,11 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   const verbs::HwCounters& counters() const { return counters_; }
   QueuePairStatus Status() const;
 
-  // Fails, as by a fault of the adapter: it enters the error state, and its
+  // Fails by the fault with this name: it enters the error state, and its
   // listener hears of a fatal error.
-  void Fail();
+  void FailBy(std::string_view fault);
   // Enters the send queue error state.  REQUIRES: CanFailToSend().
-  void FailToSend();
+  void FailToSendBy(std::string_view fault);
   // Returns true for a type that has the send queue error state, in a state
   // from which it is entered (IBA vol 1 §10.3.1.6).
   bool CanFailToSend() const;
@@ -87,6 +88,9 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
 
   // Notes in the history that the state will be `to`, and why.
   void NoteState(State to, absl::string_view why);
+  // Notes the first of the requests that will be flushed as the one that
+  // failed.
+  void NoteFlushed();
   void NoteNotTaken(const Transport& packet, absl::string_view why);
   // Notes what it is set to, unless it takes no packets yet.
   void NoteFacts();
@@ -99,7 +103,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
                         const PostedSend& send) override;
   std::optional<verbs::ReceiveRequest> TakeReceive() override;
   void PutBackReceive(verbs::ReceiveRequest request) override;
-  void EnterError() override;
+  void EnterError(absl::string_view why) override;
   void EnterSendQueueError() override;
   CompletionFate FateOf(WorkQueue queue) override;
   void OnLostCompletion() override;
@@ -117,7 +121,8 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   std::optional<DatagramReceiver> datagrams_{};  // UD only
   // The listener hears of a fatal error, or did, because a completion was lost.
   bool told_of_loss_ = false;
-  CallGuard loss_guard_;  // of that; an error does not invalidate it
+  uint64_t kept_back_ = 0;  // messages that faults kept receive requests from
+  CallGuard loss_guard_;    // of that; an error does not invalidate it
 };
 
 }  // namespace ibemu::fabric

@@ -30,6 +30,10 @@ class FabricEvents {
   virtual void OnTrap(PortId /*port*/, const mad::Notice& /*notice*/,
                       bool /*repeated*/) {}
   virtual void OnDrop(const DroppedPacket& /*dropped*/) {}
+
+  // A fault holds a packet up at `port`.  `fault`: as DroppedPacket's.
+  virtual void OnDelay(const Packet& /*packet*/, PortId /*port*/,
+                       uint32_t /*fault*/) {}
 };
 
 // The sender of MADs from the fabric's own nodes: answers and traps.

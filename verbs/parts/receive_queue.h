@@ -24,6 +24,10 @@ class ReceiveQueue {
   // Adds requests, see verbs::Srq::PostReceive().
   absl::Status Post(std::span<verbs::ReceiveRequest> requests, size_t& taken);
 
+  // Null: there is none.
+  const verbs::ReceiveRequest* oldest() const {
+    return requests_.empty() ? nullptr : &requests_.front();
+  }
   std::optional<verbs::ReceiveRequest> Take();
   // Gives back, as the oldest, a request that was taken for a message that was
   // not completed.

@@ -3,6 +3,8 @@
 #define IBEMU_FABRIC_SOFT_HCA_FAULTS_COMPLETION_FATE_H_
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
 
@@ -19,6 +21,13 @@ struct CompletionFate {
   uint32_t status = 0, vendor_err = 0;
   // It and those that follow come later.
   absl::Duration delay = absl::ZeroDuration();
+  std::string fault{};  // the name of the fault; empty: there is none
+
+  // What the fault does, to be followed by whose completion that is.
+  std::string_view Deed() const {
+    if (status != 0) return "fails";
+    return lost ? "loses the completion of" : "holds up the completion of";
+  }
 
   bool operator==(const CompletionFate&) const = default;
 };

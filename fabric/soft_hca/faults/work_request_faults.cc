@@ -9,9 +9,10 @@ AdapterFaultId WorkRequestFaults::Add(FaultPlace place,
       place, {.what = fault, .qpn = qpn, .end = timers_.Now() + fault.span});
 }
 
-bool WorkRequestFaults::IsNotReady(topology::NodeId node, uint64_t process,
-                                   uint32_t qpn) {
-  bool not_ready = false;
+std::optional<std::string> WorkRequestFaults::NotReadyBy(topology::NodeId node,
+                                                         uint64_t process,
+                                                         uint32_t qpn) {
+  std::optional<std::string> name;
   table_.Find({FaultPlace::OfNode(node), FaultPlace::OfProcess(process)},
               [&](FaultTable<Placed>::Member& member) {
                 const Placed& fault = member.fault;
@@ -19,10 +20,11 @@ bool WorkRequestFaults::IsNotReady(topology::NodeId node, uint64_t process,
                     timers_.Now() >= fault.end) {
                   return false;
                 }
-                not_ready = member.acts.Count(fault.what.window);
-                return not_ready;
+                if (!member.acts.Count(fault.what.window)) return false;
+                name = fault.what.name;
+                return true;
               });
-  return not_ready;
+  return name;
 }
 
 CompletionFate WorkRequestFaults::FateOf(topology::NodeId node,
@@ -41,6 +43,7 @@ CompletionFate WorkRequestFaults::FateOf(topology::NodeId node,
           return false;
         }
         fate = what.completion;
+        fate.fault = what.name;
         return true;
       });
   return fate;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/time/time.h"
 #include "base/timers.h"
@@ -17,6 +18,7 @@ namespace ibemu::fabric {
 
 // A WorkRequestFault is one fault of receive requests or of completions.
 struct WorkRequestFault {
+  std::string name{};  // for people
   // The receiver is not ready: it finds no receive request, whatever was
   // posted.  Otherwise `completion` says what becomes of completions.
   bool not_ready = false;
@@ -46,9 +48,10 @@ class WorkRequestFaults {
   }
   bool empty() const { return table_.empty(); }
 
-  // Returns true if a message finds no receive request at this queue pair of a
-  // process.
-  bool IsNotReady(topology::NodeId node, uint64_t process, uint32_t qpn);
+  // Returns the name of the fault by which a message finds no receive request
+  // at this queue pair of a process; nothing: there is none.
+  std::optional<std::string> NotReadyBy(topology::NodeId node, uint64_t process,
+                                        uint32_t qpn);
   // Returns what becomes of the next completion of a queue.
   CompletionFate FateOf(topology::NodeId node, uint64_t process, uint32_t qpn,
                         WorkQueue queue);

@@ -30,7 +30,8 @@ void DatagramReceiver::OnDatagram(const Packet& packet, uint16_t pkey_index,
   std::optional<verbs::ReceiveRequest> receive = link_.TakeReceive();
   if (!receive) {
     qp_.history.Note(Incident::Kind::kNoReceive, 0,
-                     "a datagram came, and no receive request was posted");
+                     "a datagram came, and there was no receive request for "
+                     "it");
     ++qp_.counters.out_of_buffer;
     return;
   }

@@ -83,7 +83,7 @@ void FetchRequester::OnResponse(const std::shared_ptr<FetchInFlight>& fetch,
   // A response was lost: the request is sent again after the timeout.
   if (response.psn != fetch->next_psn || atomic != send.IsAtomic()) return;
   if (!atomic && !response.FitsMtu(mtu)) {
-    qp_.history.Note(Incident::Kind::kDenied, response.psn,
+    qp_.history.Note(Incident::Kind::kDenied, send.first_psn,
                      absl::StrFormat("a response of %d bytes came, which the "
                                      "path MTU here, %d, does not allow",
                                      response.longest(), mtu));

@@ -59,13 +59,14 @@ PartialMessage::Placed PartialMessage::Begin(const Transport& packets) {
   // The requester will repeat the message from this packet on.
   if (packets.first) message_.reset();
   qp_.history.Note(Incident::Kind::kNoReceive, packets.psn,
-                   "a message came, and no receive request was posted");
+                   "a message came, and there was no receive request for it");
   return Placed::kNoReceive;
 }
 
 PartialMessage::Placed PartialMessage::Denied(const Transport& packets,
                                               Placed how,
-                                              absl::string_view why) const {
+                                              absl::string_view why) {
+  denied_psn_ = packets.psn;
   qp_.history.Note(Incident::Kind::kDenied, packets.psn, std::string(why));
   return how;
 }
@@ -163,6 +164,10 @@ verbs::WorkCompletion PartialMessage::Fail(uint32_t status) {
   completion.status = status;
   completion.opcode = verbs::wc_opcode::kReceive;
   completion.qp_num = qp_.number;
+  qp_.history.NoteFailure({.id = completion.wr_id,
+                           .status = status,
+                           .psn = denied_psn_,
+                           .what = "RECV"});
   message_.reset();
   return completion;
 }

@@ -72,8 +72,7 @@ class PartialMessage {
 
   Placed Begin(const Transport& packets);
   // Says why, in the history.  Returns `how`.
-  Placed Denied(const Transport& packets, Placed how,
-                absl::string_view why) const;
+  Placed Denied(const Transport& packets, Placed how, absl::string_view why);
   absl::Status CheckWrite(const Transport& packets) const;
   bool HasItsLength(const Transport& packets) const;
   Placed Place(const Transport& packets);
@@ -83,6 +82,7 @@ class PartialMessage {
   QueuePairLink& link_;
   const QueuePairContext& qp_;
   std::optional<Message> message_;
+  uint32_t denied_psn_ = 0;  // of the packet that was denied last
   verbs::MemoryTransfer payload_;
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "absl/strings/string_view.h"
 #include "fabric/packet/transport.h"
 #include "fabric/soft_hca/faults/completion_fate.h"
 #include "fabric/soft_hca/transport/queue_pair_context.h"
@@ -37,10 +38,10 @@ class QueuePairLink {
   virtual void PutBackReceive(verbs::ReceiveRequest request) = 0;
 
   // EnterError() puts the queue pair into the error state, in which all its
-  // requests are flushed.  EnterSendQueueError() puts it into the state in
-  // which it still receives (IBA vol 1 §10.3.1.6); the caller flushes the send
-  // queue.
-  virtual void EnterError() = 0;
+  // requests are flushed; `why`, "as a work request failed", is for people.
+  // EnterSendQueueError() puts it into the state in which it still receives
+  // (IBA vol 1 §10.3.1.6); the caller flushes the send queue.
+  virtual void EnterError(absl::string_view why) = 0;
   virtual void EnterSendQueueError() = 0;
   // Returns what becomes of the next successful completion of a queue.
   virtual CompletionFate FateOf(WorkQueue queue) = 0;

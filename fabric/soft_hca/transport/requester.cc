@@ -112,7 +112,8 @@ bool Requester::Begin(PostedSend& send) {
 
 // Says why, in the history.  Returns false.
 bool Requester::Fail(PostedSend& send, uint32_t status, absl::string_view why) {
-  qp_.history.Note(Incident::Kind::kDenied, next_psn_, std::string(why));
+  if (!send.started) send.first_psn = next_psn_;
+  qp_.history.Note(Incident::Kind::kDenied, send.first_psn, std::string(why));
   sends_.Fail(send, status);
   return false;
 }

@@ -1,6 +1,10 @@
 #include "fabric/soft_hca/transport/responder_steps.h"
 
+#include <string>
 #include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
 
 namespace ibemu::fabric {
 
@@ -36,8 +40,9 @@ void ResponderSteps::Run() {
     if (!step->done) return;
     steps_.pop_front();
     if (!step->status.ok()) return Fail(*step);
-    if (step->completion && !Complete(*step)) return link_.EnterError();
-    if (step->breaks) return link_.EnterError();
+    if ((step->completion && !Complete(*step)) || step->breaks) {
+      return link_.EnterError("as a receive request failed");
+    }
     if (step->refusal) {
       Acknowledge(*step->refusal, step->psn);
       if (*step->refusal == Syndrome::kRnrNak ||
@@ -45,7 +50,7 @@ void ResponderSteps::Run() {
         continue;
       }
       if (step->event) qp_.listener.OnEvent(*step->event);
-      return link_.EnterError();
+      return link_.EnterError(RefusalText());
     }
     if (step->acknowledge) Acknowledge(Syndrome::kAck, step->psn);
   }
@@ -56,7 +61,9 @@ void ResponderSteps::Run() {
 // after a failed one are received all the same.  An event tells of the error if
 // no completion does.
 void ResponderSteps::Fail(const ResponderStep& step) {
-  if (absl::IsUnavailable(step.status)) return link_.EnterError();
+  if (absl::IsUnavailable(step.status)) {
+    return link_.EnterError("as its process has ended");
+  }
   if (step.completion) {
     verbs::WorkCompletion failed = *step.completion;
     failed.status = verbs::wc_status::kLocalProtection;
@@ -70,7 +77,16 @@ void ResponderSteps::Fail(const ResponderStep& step) {
   } else if (!step.completion) {
     qp_.listener.OnEvent(verbs::EventType::kQpAccessError);
   }
-  link_.EnterError();
+  link_.EnterError("as its memory could not be written");
+}
+
+// Whoever added the step has noted what is wrong with the request.
+std::string ResponderSteps::RefusalText() const {
+  const Incident* const denied =
+      qp_.history.Latest(Incident::Kind::kDenied, absl::InfinitePast());
+  return denied == nullptr
+             ? "as it refused a request of its peer"
+             : "as it refused a request of its peer: " + denied->text;
 }
 
 bool ResponderSteps::Complete(const ResponderStep& step) {
@@ -79,9 +95,18 @@ bool ResponderSteps::Complete(const ResponderStep& step) {
   if (completion.status == verbs::wc_status::kSuccess) {
     fate = link_.FateOf(WorkQueue::kReceive);
   }
+  if (!fate.fault.empty()) {
+    qp_.history.NoteFault(step.psn, fate.fault,
+                          absl::StrFormat("%s work request %d (RECV)",
+                                          fate.Deed(), completion.wr_id));
+  }
   if (fate.status != 0) {
     completion.status = fate.status;
     completion.vendor_err = fate.vendor_err;
+    qp_.history.NoteFailure({.id = completion.wr_id,
+                             .status = fate.status,
+                             .psn = step.psn,
+                             .what = "RECV"});
   }
   if (completion.status != verbs::wc_status::kSuccess) {
     ++qp_.counters.resp_cqe_error;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 
 #include "fabric/packet/transport.h"
 #include "fabric/soft_hca/faults/late_completions.h"
@@ -50,6 +51,8 @@ class ResponderSteps final : private FetchResponder::Listener {
   // Pushes the completion of a step.  Returns false if a fault makes it one
   // that ends in the error state.
   bool Complete(const ResponderStep& step);
+  // Returns why the queue pair ends in the error state after a refusal.
+  std::string RefusalText() const;
   void Push(const verbs::WorkCompletion& completion, bool solicited,
             absl::Duration delay = absl::ZeroDuration());
   void PushNow(const verbs::WorkCompletion& completion, bool solicited);

@@ -51,7 +51,7 @@ void SendQueue::CompleteBefore(std::optional<uint32_t> oldest) {
 void SendQueue::Complete() {
   while (!sends_.empty() && sends_.front()->complete) {
     const CompletionFate fate = link_.FateOf(WorkQueue::kSend);
-    if (fate.status != 0 || fate.lost) NoteFault(*sends_.front(), fate);
+    if (!fate.fault.empty()) NoteFault(*sends_.front(), fate);
     if (fate.status != 0) return FailOldest(fate.status, fate.vendor_err);
     const std::unique_ptr<PostedSend> send = std::move(sends_.front());
     sends_.pop_front();
@@ -64,9 +64,9 @@ void SendQueue::Complete() {
 }
 
 void SendQueue::NoteFault(const PostedSend& send, const CompletionFate& fate) {
-  qp_.history.Note(Incident::Kind::kDenied, send.first_psn,
-                   fate.lost ? "a fault of the queue pair lost its completion"
-                             : "a fault of the queue pair gave it this status");
+  qp_.history.NoteFault(send.first_psn, fate.fault,
+                        absl::StrFormat("%s work request %d (%s)", fate.Deed(),
+                                        send.request.work.wr_id, send.Name()));
 }
 
 void SendQueue::Fail(PostedSend& send, uint32_t status) {
@@ -85,7 +85,7 @@ void SendQueue::FailOldest(uint32_t status, uint32_t vendor_err) {
                            .psn = send->first_psn,
                            .what = std::string(send->Name())});
   PushFailure(*send, status, vendor_err);
-  if (qp_.IsReliable()) return link_.EnterError();
+  if (qp_.IsReliable()) return link_.EnterError("as a work request failed");
   link_.EnterSendQueueError();
   Flush();
 }

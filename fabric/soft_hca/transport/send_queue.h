@@ -50,6 +50,10 @@ class SendQueue {
   // All packets of the current one have left.
   void Advance() { ++left_; }
 
+  // Returns the oldest one; null: there is none.
+  const PostedSend* oldest() const {
+    return sends_.empty() ? nullptr : sends_.front().get();
+  }
   // Returns the oldest one that has started and has not ended before `psn`, or
   // null.
   PostedSend* FindFrom(uint32_t psn);

@@ -7,9 +7,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/adapters/fabric_adapters.h"
 #include "fabric/soft_hca/adapter_faults.h"
+#include "fabric/soft_hca/hca.h"
+#include "fabric/soft_hca/queue_pair.h"
 #include "nlohmann/json.hpp"
 #include "testing/verbs_end.h"
 #include "tests/daemon/method_caller.h"
@@ -38,6 +41,22 @@ class WhyMethodsTest : public fabric::VerbsPair, protected MethodCaller {
     return queue_pairs.empty() || queue_pairs[0]["why"].is_null()
                ? ""
                : queue_pairs[0]["why"].get<std::string>();
+  }
+  // What happened to its queue pair, in words.
+  std::vector<std::string> Incidents(const char* node) {
+    const json answer = Result("queue_pair.why", {{"node", node}});
+    std::vector<std::string> texts;
+    for (const json& incident : answer["queue_pairs"][0]["incidents"]) {
+      texts.push_back(incident["text"]);
+    }
+    return texts;
+  }
+  void AddRequestFault(int host, const fabric::WorkRequestFault& fault) {
+    lab_.fabric.adapter_faults().requests.Add(
+        fabric::FaultPlace::OfNode(lab_.Host(host)), std::nullopt, fault);
+  }
+  fabric::QueuePair& QueuePairOf(int host) {
+    return *lab_.fabric.FindHca(lab_.Host(host))->FindQueuePair(2);
   }
   void SendInVain() {
     ASSERT_TRUE(a_->Send(0, 10, 77).ok());
@@ -234,16 +253,152 @@ TEST_F(WhyMethodsTest, NamesTheReceiveRequestThatWasTooShort) {
                                "request, which has 5 bytes"));
 }
 
-TEST_F(WhyMethodsTest, SaysThatAFaultHasMadeTheStatus) {
+TEST_F(WhyMethodsTest, NamesTheFaultThatFailsAWorkRequest) {
   Connect(verbs::QpType::kRc);
-  lab_.fabric.adapter_faults().requests.Add(
-      fabric::FaultPlace::OfNode(lab_.Host(1)), a_->qp->number(),
-      {.completion = {.status = verbs::wc_status::kRemoteAccess}});
+  AddRequestFault(1,
+                  {.name = "fault-1",
+                   .completion = {.status = verbs::wc_status::kRemoteAccess}});
   ASSERT_TRUE(b_->Receive(0, 100).ok());
   SendInVain();
   EXPECT_EQ(Why(),
             "host-1 queue pair 0x2: work request 77 (SEND) ended with "
-            "REM_ACCESS_ERR: a fault of the queue pair gave it this status");
+            "REM_ACCESS_ERR: fault-1 fails work request 77 (SEND)");
+}
+
+TEST_F(WhyMethodsTest, NamesTheFaultThatFailsAReceiveRequest) {
+  Connect(verbs::QpType::kRc);
+  AddRequestFault(2, {.name = "fault-1",
+                      .completion = {.status = verbs::wc_status::kGeneral}});
+  ASSERT_TRUE(b_->Receive(0, 100, 5).ok());
+  SendInVain();
+  EXPECT_EQ(Why("host-2"),
+            "host-2 queue pair 0x2: work request 5 (RECV) ended with "
+            "GENERAL_ERR: fault-1 fails work request 5 (RECV)");
+}
+
+TEST_F(WhyMethodsTest, NamesTheFaultThatKeepsReceiveRequestsBack) {
+  Connect(verbs::QpType::kRc);
+  AddRequestFault(2, {.name = "fault-1", .not_ready = true});
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  SendInVain();
+  EXPECT_EQ(Why(),
+            "host-1 queue pair 0x2: work request 77 (SEND) ended with "
+            "RNR_RETRY_EXC_ERR: host-2 queue pair 0x2 had no receive request "
+            "at 4 tries of PSN 0xfffffe in 1.92ms: fault-1 keeps its receive "
+            "requests back");
+}
+
+TEST_F(WhyMethodsTest, NamesTheFaultsThatLoseAndHoldUpCompletions) {
+  Connect(verbs::QpType::kRc);
+  AddRequestFault(1, {.name = "fault-1",
+                      .completion = {.lost = true},
+                      .window = {.first = 1, .last = 1}});
+  AddRequestFault(1, {.name = "fault-2",
+                      .completion = {.delay = absl::Milliseconds(5)},
+                      .window = {.first = 1, .last = 1}});
+  for (const uint64_t id : {7, 8}) {
+    ASSERT_TRUE(b_->Receive(0, 100).ok());
+    ASSERT_TRUE(a_->Send(0, 10, id).ok());
+    Settle();
+  }
+  EXPECT_THAT(Incidents("host-1"),
+              ::testing::IsSupersetOf(
+                  {"fault-1 loses the completion of work request 7 (SEND)",
+                   "fault-2 holds up the completion of work request 8 "
+                   "(SEND)"}));
+  EXPECT_EQ(Why(), "");
+}
+
+TEST_F(WhyMethodsTest, NamesTheFaultThatFlushedWhatWasPosted) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 100, 5).ok());
+  QueuePairOf(2).FailBy("fault-1");
+  EXPECT_EQ(Why("host-2"),
+            "host-2 queue pair 0x2: work request 5 (RECV) ended with "
+            "WR_FLUSH_ERR: it went from RTS to ERR, by fault-1");
+  ASSERT_TRUE(a_->Send(0, 10, 77).ok());
+  QueuePairOf(1).FailBy("fault-2");
+  EXPECT_EQ(Why(),
+            "host-1 queue pair 0x2: work request 77 (SEND) ended with "
+            "WR_FLUSH_ERR: it went from RTS to ERR, by fault-2");
+}
+
+TEST_F(WhyMethodsTest, NamesTheFaultOfASendQueue) {
+  Connect(verbs::QpType::kUc);
+  a_->Drain();
+  ASSERT_TRUE(a_->Send(0, 10, 77).ok());
+  QueuePairOf(1).FailToSendBy("fault-1");
+  EXPECT_EQ(Why(),
+            "host-1 queue pair 0x2: work request 77 (SEND) ended with "
+            "WR_FLUSH_ERR: it went from SQD to SQE, by fault-1");
+}
+
+TEST_F(WhyMethodsTest, WhatAProgramFlushesItselfHasNotFailed) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(a_->Receive(0, 100).ok());
+  a_->Modify({}, verbs::QpState::kError);
+  EXPECT_EQ(Why(), "");
+}
+
+TEST_F(WhyMethodsTest, TellsWhyAReceiverFailedThatRefusedARequest) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 5, 9).ok());
+  SendInVain();
+  EXPECT_EQ(Why("host-2"),
+            "host-2 queue pair 0x2: work request 9 (RECV) ended with "
+            "LOC_LEN_ERR: the message is longer than the receive request, "
+            "which has 5 bytes");
+}
+
+TEST_F(WhyMethodsTest, NamesTheFaultThatHoldsPacketsUpForTooLong) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  lab_.AddFault(lab_.Host(1), 1, Fabric::Direction::kTransmit,
+                {.delay = absl::Seconds(1)});
+  SendInVain();
+  EXPECT_EQ(Why(),
+            "host-1 queue pair 0x2: work request 77 (SEND) ended with "
+            "RETRY_EXC_ERR: 16 tries of PSN 0xfffffe in 67ms, none answered: "
+            "held up at host-1/1 by loss-1");
+}
+
+TEST_F(WhyMethodsTest, NamesTheFaultThatHoldsAnswersUpForTooLong) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  lab_.AddFault(lab_.Host(2), 1, Fabric::Direction::kTransmit,
+                {.delay = absl::Seconds(1)});
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("none answered: the answers of host-2 queue "
+                               "pair 0x2 were held up at host-2/1 by loss-1"));
+}
+
+TEST_F(WhyMethodsTest, TellsOfTroubleThatFailedNoRequest) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, false).ok());
+  ASSERT_TRUE(a_->Send(0, 10, 77).ok());
+  Settle(absl::Milliseconds(6));
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, true).ok());
+  Settle();
+  EXPECT_EQ(Why(), "");
+  const json queue_pair =
+      Result("queue_pair.why", {{"node", "host-1"}})["queue_pairs"][0];
+  EXPECT_EQ(queue_pair["trouble"],
+            "host-1 queue pair 0x2 sent packets again (2 "
+            "times): dropped at sw1/2: the link was down from 0 to 6ms (2 "
+            "times)");
+  EXPECT_TRUE(Result("queue_pair.why",
+                     {{"node", "host-2"}})["queue_pairs"][0]["trouble"]
+                  .is_null());
+}
+
+TEST_F(WhyMethodsTest, SaysThatThePKeysDoNotMatch) {
+  Connect(verbs::QpType::kRc);
+  lab_.PortOf("host-2", 1).SetPKey(0, 0x8001);
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("none answered: host-2 queue pair 0x2 did not "
+                               "take them: its P_Key is 0xffff: no entry of "
+                               "the port's table matches"));
 }
 
 TEST_F(WhyMethodsTest, NamesWhatIsWrongAtItsOwnEnd) {

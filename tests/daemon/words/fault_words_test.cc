@@ -171,6 +171,9 @@ TEST(FaultWordsTest, ANodeHasNoneOfALinksOtherFaults) {
       {"node sw1 slow 2m", "slow 2m: a delay is from 0s to 1m"},
       {"node sw1 slow 5ms attr verbs",
        "attr verbs: a node's agents answer MADs alone"},
+      {"node sw1 slow 5ms attr REP",
+       "attr REP: a host sends messages of connections itself, they are no "
+       "answers of a node's agents: add the fault to its link"},
   };
   for (const auto& [line, sentence] : mistakes) {
     EXPECT_EQ(ParseFaultLine(line).status().message(), sentence) << line;

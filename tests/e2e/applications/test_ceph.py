@@ -212,6 +212,10 @@ def test_a_flapping_link_fails_no_write(cluster):
     assert cluster.write(SECONDS) > 0
     fault, = faults(cluster)
     assert fault["cuts"] > 0
+    told = [cluster.lab.ibemu("why", host).stdout for host in HOSTS]
+    assert any(re.search(r"queue pair 0x\w+ sent packets again.*: the link "
+                         "(went|was (down|not active))", one)
+               for one in told), told
 
 
 def test_without_an_osd_writes_go_on_or_fail_and_the_reason_is_told(cluster,

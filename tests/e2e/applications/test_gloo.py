@@ -66,12 +66,20 @@ def test_lost_acknowledgements_change_no_sum(lab, ranks):
     check(ranks(FEW), FEW)
     fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
     assert fault["tx"]["lost"] == fault["rx"]["lost"] == 3
+    assert "\nfault-1 acted 6 times: loss 100% opcode ack nth 3-5\n" in lab.ibemu(
+        "why", "node-2").stdout
 
 
 @pytest.mark.deep
 def test_a_flapping_link_changes_no_sum(lab, ranks):
     lab.ibemu("fault", "add", "link", "node-2/1", "flap", "500ms", "100ms")
     check(ranks(MANY), MANY)
+    fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
+    assert fault["cuts"] > 0
+    told = [lab.ibemu("why", host).stdout for host in HOSTS]
+    assert any(re.search(r"queue pair 0x\w+ sent packets again.*: the link "
+                         "(went|was (down|not active))", one)
+               for one in told), told
 
 
 # Whose own packets were all acknowledged waits for as long as it is patient.

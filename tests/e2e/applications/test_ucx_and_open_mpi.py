@@ -69,9 +69,27 @@ def lose_acknowledgements(lab):
               "3-5")
 
 
-def acknowledgements_lost(lab):
+def check_acknowledgements_were_lost(lab):
     fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
-    return fault["tx"]["lost"], fault["rx"]["lost"]
+    assert (fault["tx"]["lost"], fault["rx"]["lost"]) == (3, 3)
+    assert "\nfault-1 acted 6 times: loss 100% opcode ack nth 3-5\n" in lab.ibemu(
+        "why", "node-2").stdout
+
+
+def flap(lab, before):
+    """Begins when all have met: UCX takes a port that is active."""
+    until(lambda: lab.sent_bytes(HOSTS[1]) > before + ENOUGH)
+    lab.ibemu("fault", "add", "link", "node-2/1", "flap", "500ms", "50ms")
+
+
+def check_what_came_through(lab):
+    """Nothing failed, and `why` knows of the packets that a link lost."""
+    fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
+    assert fault["cuts"] > 0
+    told = reasons(lab)
+    assert any(re.search(r"queue pair 0x\w+ sent packets again.*: the link "
+                         "(went|was (down|not active))", one)
+               for one in told), told
 
 
 def reasons(lab):
@@ -91,15 +109,17 @@ def test_ucx_goes_on_after_lost_acknowledgements(lab):
     assert client.wait() == 0, client.output
     assert re.search("Final: +500 ", client.output)
     assert server.wait() == 0, server.output
-    assert acknowledgements_lost(lab) == (3, 3)
+    check_acknowledgements_were_lost(lab)
 
 
 @pytest.mark.deep
 def test_ucx_goes_on_over_a_flapping_link(lab):
-    lab.ibemu("fault", "add", "link", "node-2/1", "flap", "500ms", "50ms")
+    before = lab.sent_bytes(HOSTS[1])
     server, client = start_ucx(lab, 50000)
+    flap(lab, before)
     assert client.wait() == 0, client.output
     assert server.wait() == 0, server.output
+    check_what_came_through(lab)
 
 
 def test_ucx_ends_when_its_link_is_cut_and_the_reason_is_told(lab):
@@ -128,13 +148,16 @@ def check(program):
 def test_open_mpi_sums_well_in_spite_of_lost_acknowledgements(lab, open_mpi):
     lose_acknowledgements(lab)
     check(open_mpi(50))
-    assert acknowledgements_lost(lab) == (3, 3)
+    check_acknowledgements_were_lost(lab)
 
 
 @pytest.mark.deep
 def test_open_mpi_sums_well_over_a_flapping_link(lab, open_mpi):
-    lab.ibemu("fault", "add", "link", "node-2/1", "flap", "500ms", "50ms")
-    check(open_mpi(1000))
+    before = lab.sent_bytes(HOSTS[1])
+    job = open_mpi(1000)
+    flap(lab, before)
+    check(job)
+    check_what_came_through(lab)
 
 
 def test_open_mpi_ends_when_a_rank_is_cut_off_and_the_reason_is_told(

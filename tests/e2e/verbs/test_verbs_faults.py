@@ -3,6 +3,8 @@ them."""
 
 import json
 import re
+import signal
+import struct
 
 import pytest
 
@@ -199,17 +201,48 @@ def test_asyncwatch_hears_of_each_event(lab):
         watch.wait_for(f"IBV_EVENT_{line}")
 
 
-def test_one_seed_loses_the_same_datagrams_with_rings_and_without(fabric):
-    def arrived(*options):
+def packets(file):
+    """Direction and bytes of each in a capture, without times (pcap and ERF)."""
+    data, place = file.read_bytes(), 24
+    while place < len(data):
+        size, = struct.unpack_from(">8xI4x", data, place)
+        record = data[place + 16:place + 16 + size]
+        yield record[8:]
+        place += 16 + size
+
+
+def drops(program):
+    """What `ibemu events` told of them, without times."""
+    told = map(json.loads, program.output.splitlines())
+    return [{key: value for key, value in event.items()
+             if key not in ("time_ns", "wall")}
+            for event in told if event["event"] == "drop"]
+
+
+def test_one_seed_gives_the_same_bytes_and_events_with_rings_and_without(
+        fabric, events):
+    def play_once(*options):
         lab = fabric("single-switch:hosts=2", sm="static", options=["--seed=7"])
+        told = events(lab, "--json", "drop")
+        file = lab.account.home / "packets.pcap"
+        file.unlink(missing_ok=True)
+        capture = Background(lab.account, [
+            "ibemu", "capture", f"--fabric={lab.socket}", "-w", file,
+            "node-1/1"])
+        until(lambda: file.exists() and file.stat().st_size > 0)
         add(lab, "qp node-1/* loss 30% opcode ud-send-only-immediate dir tx")
-        told = play(lab, "datagram", 100, options)["arrived"]
-        assert faults(lab)[0]["tx"]["packets"] == 100
-        return told
-    once = arrived()
-    assert 50 < len(once) < 90
-    assert arrived() == once
-    assert arrived("--no-fast-path") == once
+        arrived = play(lab, "datagram", 100, options)["arrived"]
+        lost = faults(lab)[0]["tx"]["lost"]
+        until(lambda: len(drops(told)) == lost)
+        capture.stop(signal.SIGINT)
+        told.stop()
+        return arrived, list(packets(file)), drops(told)
+    once = play_once()
+    assert 50 < len(once[0]) < 90
+    assert [len(part) for part in once[1:]] == [len(once[0]) + 1,
+                                                100 - len(once[0])]
+    assert play_once() == once
+    assert play_once("--no-fast-path") == once
 
 
 def test_pingpong_survives_what_one_queue_pair_loses(lab):
@@ -235,6 +268,89 @@ def test_perftest_measures_while_acknowledgements_are_lost(lab):
                                  "-s", "64")[0], 200)
     fault, = faults(lab)
     assert fault["tx"]["lost"] == 3
+
+
+# A fault, what the two ends do, who is asked why, and the answer; letters are
+# numbers that are not always the same.
+UNANSWERED = ("node-1 queue pair Q: work request {} ended with RETRY_EXC_ERR: N "
+              "tries of PSN P in T, none answered: ").format
+ANSWERS = "the answers of node-2 queue pair Q were "
+REASONS = [
+    ("qp node-2/* loss opcode ack dir tx", "send", "node-1",
+     UNANSWERED("0 (SEND)") + ANSWERS +
+     "dropped at node-2/1: lost by fault-1 (N times)"),
+    ("qp node-1/* loss opcode read-response dir rx", "read", "node-1",
+     UNANSWERED("0 (RDMA READ)") + ANSWERS +
+     "dropped at node-1/1: lost by fault-1 (N times)"),
+    ("qp node-1/* loss opcode rc-send-only dir tx nth 10-", "send", "node-1",
+     UNANSWERED("9 (SEND)") + "dropped at node-1/1: lost by fault-1 (N times)"),
+    ("qp node-1/* loss psn 3 dir tx", "send", "node-1",
+     UNANSWERED("3 (SEND)") + "dropped at node-1/1: lost by fault-1 (N times)"),
+    ("qp node-1/* corrupt dir tx", "send", "node-1",
+     UNANSWERED("0 (SEND)") +
+     "dropped at node-1/1: corrupted by fault-1 (N times)"),
+    ("qp node-1/* delay 1s dir tx", "write", "node-1",
+     UNANSWERED("0 (RDMA WRITE)") + "held up at node-1/1 by fault-1"),
+    ("qp node-2/* delay 1s dir tx", "write", "node-1",
+     UNANSWERED("0 (RDMA WRITE)") + ANSWERS + "held up at node-2/1 by fault-1"),
+    ("qp node-1/* reorder 50% duplicate 50%", "send", "node-1",
+     "fault-1 acted N times: duplicate 50% reorder 50%"),
+    ("qp node-2/* rnr", "send", "node-1",
+     "node-1 queue pair Q: work request 0 (SEND) ended with RNR_RETRY_EXC_ERR: "
+     "node-2 queue pair Q had no receive request at N tries of PSN P in T: "
+     "fault-1 keeps its receive requests back"),
+    ("qp node-1/* completion remote-access-error vendor-err 0x8a dir tx",
+     "write", "node-1",
+     "node-1 queue pair Q: work request 0 (RDMA WRITE) ended with "
+     "REM_ACCESS_ERR: fault-1 fails work request 0 (RDMA WRITE)"),
+    ("qp node-2/* completion general-error dir rx nth 3", "send", "node-2",
+     "node-2 queue pair Q: work request 2 (RECV) ended with GENERAL_ERR: "
+     "fault-1 fails work request 2 (RECV)"),
+    ("qp node-2/* completion loss dir rx nth 3", "send", "node-2",
+     "fault-1 acted once: completion loss nth 3"),
+    ("qp node-2/* completion delay 1ms dir rx nth 3", "send", "node-2",
+     "fault-1 acted once: completion delay T nth 3"),
+    ("link node-1/1 loss 100%", "write", "node-1",
+     UNANSWERED("0 (RDMA WRITE)") +
+     "dropped at node-1/1: lost by fault-1 (N times)"),
+    ("link node-2/1 corrupt 100% dir tx", "write", "node-1",
+     UNANSWERED("0 (RDMA WRITE)") + ANSWERS +
+     "dropped at node-2/1: corrupted by fault-1 (N times)"),
+    ("link node-2/1 delay 1s", "write", "node-1",
+     UNANSWERED("0 (RDMA WRITE)") + "held up at switch-1/2 by fault-1"),
+    ("host node-1 alloc-pd errno ENOMEM", "send", "node-1",
+     "fault-1 acted once: alloc-pd errno ENOMEM"),
+    ("host node-1 reg-mr nth 2 errno ENOMEM", "regions", "node-1",
+     "fault-1 acted once: reg-mr nth 2 errno ENOMEM"),
+    ("host node-1 reg-mr delay 10ms", "regions", "node-1",
+     "fault-1 acted N times: reg-mr delay T"),
+    ("host node-1 create-cq errno ENOMEM", "send", "node-1",
+     "fault-1 acted once: create-cq errno ENOMEM"),
+    ("host node-1 create-qp errno EAGAIN", "send", "node-1",
+     "fault-1 acted once: create-qp errno EAGAIN"),
+    ("host node-1 create-ah errno EINVAL", "datagram", "node-1",
+     "fault-1 acted once: create-ah errno EINVAL"),
+]
+
+
+def without_numbers(text):
+    for number, letter in ((r"queue pair 0x\w+", "queue pair Q"),
+                           (r"PSN 0x\w+", "PSN P"), (r"[\d.]+[mu]?s\b", "T"),
+                           (r"\(\d+ times\)", "(N times)"),
+                           (r"\d+ (tries|times)", r"N \1")):
+        text = re.sub(number, letter, text)
+    return text
+
+
+@pytest.mark.parametrize("words, operation, host, reason", REASONS)
+def test_why_tells_what_a_fault_has_done(lab, words, operation, host, reason):
+    add(lab, words)
+    *run, dashes = lab.on("node-1", "node-2")
+    lab.account.run(*run, dashes, *two_ends(operation, 10), check=False)
+    first, _, rest = lab.ibemu("why", host).stdout.partition("\n")
+    told = rest.strip().rpartition("\n")[2] if first.startswith(
+        "no work request") else first
+    assert without_numbers(told) == reason
 
 
 MISTAKES = [

@@ -22,7 +22,8 @@ from pyverbs.pyverbs_error import PyverbsRDMAError
 from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
 from pyverbs.wr import SGE, RecvWR, SendWR
 
-SIZE = 64  # bytes of a message
+MEMORY = 4096  # bytes
+SIZE = 64  # of a message
 GRH = 40
 Q_KEY = 0x1234
 ACCESS = (e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE |
@@ -34,7 +35,8 @@ class End:
         self.context = Context(name=device)
         self.pd = PD(self.context)
         self.cq = CQ(self.context, 1000)
-        self.mr = MR(self.pd, 4096, ACCESS)
+        self.mr = MR(self.pd, MEMORY, ACCESS)
+        self.mr.write(bytes(MEMORY), MEMORY)  # each run sends the same bytes
         capacity = QPCap(max_send_wr=200, max_recv_wr=200)
         self.qp = QP(self.pd, QPInitAttr(qp_type=kind, scq=self.cq, rcq=self.cq,
                                          cap=capacity, sq_sig_all=1))

@@ -57,6 +57,14 @@ TEST(FaultLaneTest, AddsUpTheDelaysAndDuplicatesOfItsFaults) {
   EXPECT_EQ(fate.copies, 3);
 }
 
+TEST(FaultLaneTest, NamesTheFaultThatHoldsAPacketUpLongest) {
+  FaultLane lane = LaneOf({.delay = absl::Microseconds(999)});
+  EXPECT_EQ(lane.Decide(Packet(), kNow).delayer, 0u) << "too short to tell of";
+  lane.Add(2, FaultStage({.delay = absl::Milliseconds(3)}, Random(8)));
+  lane.Add(3, FaultStage({.delay = absl::Milliseconds(2)}, Random(9)));
+  EXPECT_EQ(lane.Decide(Packet(), kNow).delayer, 2u);
+}
+
 TEST(FaultLaneTest, OneFaultDoesTheSameWithAndWithoutAnother) {
   FaultLane alone = LaneOf({.loss = 0.1});
   FaultLane both;

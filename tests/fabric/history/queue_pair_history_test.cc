@@ -45,12 +45,17 @@ TEST_F(QueuePairHistoryTest, TellsApartWhatDiffersInPsnTextOrPlace) {
   EXPECT_THAT(history_.incidents(), SizeIs(5));
 }
 
-TEST_F(QueuePairHistoryTest, OfDroppedPacketsOnlyThePlaceCounts) {
-  history_.NoteDrop(6, {.port = PortId{1}, .cause = DropCause::kLinkDown});
-  history_.NoteDrop(8, {.port = PortId{1}, .cause = DropCause::kLinkDown});
-  ASSERT_THAT(history_.incidents(), SizeIs(1));
-  EXPECT_EQ(history_.incidents().front().psn, 8u);
-  EXPECT_EQ(history_.incidents().front().count, 2u);
+TEST_F(QueuePairHistoryTest, OfDroppedAndLatePacketsOnlyThePlaceCounts) {
+  for (const uint32_t psn : {6, 8}) {
+    history_.NoteDrop(psn, {.port = PortId{1}, .cause = DropCause::kLinkDown});
+    history_.NoteDelay(psn, {.port = PortId{1}, .fault = 3});
+  }
+  history_.NoteDelay(9, {.port = PortId{1}, .fault = 4});
+  ASSERT_THAT(history_.incidents(), SizeIs(3));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(history_.incidents()[i].psn, 8u);
+    EXPECT_EQ(history_.incidents()[i].count, 2u);
+  }
 }
 
 TEST_F(QueuePairHistoryTest, KeepsEachChangeOfState) {
@@ -90,7 +95,7 @@ TEST_F(QueuePairHistoryTest, KeepsTheFirstFailureUntilTheQueuePairIsReset) {
   EXPECT_EQ(history_.failure()->id, 1u);
   EXPECT_EQ(history_.incidents().front().text,
             "work request 1 (SEND): RETRY_EXC_ERR");
-  history_.ForgetFailure();
+  history_.Restart();
   EXPECT_FALSE(history_.failure());
 }
 
@@ -102,6 +107,19 @@ TEST_F(QueuePairHistoryTest, FindsTheLatestThatWasNotOverBefore) {
   history_.Note(Kind::kDenied, 2, "now");
   ASSERT_NE(history_.Latest(Kind::kDenied, later), nullptr);
   EXPECT_EQ(history_.Latest(Kind::kDenied, absl::InfinitePast())->text, "now");
+}
+
+TEST_F(QueuePairHistoryTest, FindsWhatAPsnHasSinceTheLastReset) {
+  history_.Note(Kind::kDenied, 1, "before");
+  timers_.RunFor(absl::Seconds(1));
+  history_.Restart();
+  EXPECT_EQ(history_.LatestOf(Kind::kDenied, 1), nullptr);
+  history_.Note(Kind::kDenied, 1, "now");
+  history_.Note(Kind::kDenied, 2, "another");
+  history_.Note(Kind::kRefused, 1, "of another kind");
+  ASSERT_NE(history_.LatestOf(Kind::kDenied, 1), nullptr);
+  EXPECT_EQ(history_.LatestOf(Kind::kDenied, 1)->text, "now");
+  EXPECT_EQ(history_.LatestOf(Kind::kFault, 1), nullptr);
 }
 
 class QueuePairHistoriesTest : public ::testing::Test {

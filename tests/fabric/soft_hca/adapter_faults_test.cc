@@ -268,7 +268,7 @@ TEST_F(AdapterFaultsTest, AnErrorEndsTheWaitOfLateCompletions) {
   Send(1);
   Settle(absl::Milliseconds(1));
   ASSERT_TRUE(a_->Send(0, 1000, 2).ok());
-  QpOf(1).Fail();
+  QpOf(1).FailBy("fault-1");
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1, wc_status::kSuccess),
                                           Pair(2, wc_status::kFlushed)));
   Settle(absl::Seconds(60));
@@ -278,7 +278,7 @@ TEST_F(AdapterFaultsTest, AnErrorEndsTheWaitOfLateCompletions) {
 TEST_F(AdapterFaultsTest, AQueuePairThatFailsFlushesAndTells) {
   Connect(QpType::kRc);
   ASSERT_TRUE(b_->Receive(0, 100, 1).ok());
-  QpOf(2).Fail();
+  QpOf(2).FailBy("fault-1");
   EXPECT_EQ(b_->State(), QpState::kError);
   EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(1, wc_status::kFlushed)));
   EXPECT_THAT(b_->events, ElementsAre(EventType::kQpFatal));
@@ -287,7 +287,7 @@ TEST_F(AdapterFaultsTest, AQueuePairThatFailsFlushesAndTells) {
 TEST_F(AdapterFaultsTest, AQueuePairThatFailsToSendStillReceives) {
   Connect(QpType::kUc);
   EXPECT_TRUE(QpOf(2).CanFailToSend());
-  QpOf(2).FailToSend();
+  QpOf(2).FailToSendBy("fault-1");
   EXPECT_EQ(b_->State(), QpState::kSendQueueError);
   ASSERT_TRUE(b_->Send(0, 10, 1).ok());
   Send(2);

@@ -136,7 +136,7 @@ TEST_F(DatagramReceiverTest, FlushesADatagramOnItsWayToMemoryAtAnError) {
   link_.Receive(1, 0, 100);
   Take(Datagram("hello"));
 
-  link_.EnterError();
+  link_.EnterError("");
   link_.timers.RunFor(absl::Seconds(1));
 
   EXPECT_THAT(link_.PollStatuses(), ElementsAre(wc_status::kFlushed));

@@ -138,7 +138,7 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
   void PutBackReceive(verbs::ReceiveRequest request) override {
     receives.push_front(std::move(request));
   }
-  void EnterError() override {
+  void EnterError(absl::string_view) override {
     if (context.state == verbs::QpState::kError) return;
     context.guard.Invalidate();
     context.state = verbs::QpState::kError;

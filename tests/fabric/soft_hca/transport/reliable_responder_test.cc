@@ -363,7 +363,7 @@ TEST_F(ReliableResponderTest, FlushesAMessageOnItsWayToMemoryAtAnError) {
   link.Receive(1, 0, 50);
   Take(Send(Psn(0), "hello"));
 
-  link.EnterError();
+  link.EnterError("");
   link.timers.RunFor(absl::Seconds(1));
 
   EXPECT_THAT(link.TakeSent(), IsEmpty());

@@ -365,7 +365,7 @@ TEST_F(RequesterTest, DoesNothingAfterAnErrorWhenTheReceiverWouldBeReady) {
   Acknowledge(Psn(0), Syndrome::kRnrNak, 12);
   link.TakeSent();
 
-  link.EnterError();
+  link.EnterError("");
   link.timers.RunFor(absl::Seconds(10));
 
   EXPECT_THAT(link.TakeSent(), IsEmpty());
@@ -373,7 +373,7 @@ TEST_F(RequesterTest, DoesNothingAfterAnErrorWhenTheReceiverWouldBeReady) {
 }
 
 TEST_F(RequesterTest, FlushesWhatIsPostedInTheErrorState) {
-  link.EnterError();
+  link.EnterError("");
 
   ASSERT_TRUE(Send(1).ok());
 
