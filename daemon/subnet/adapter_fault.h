@@ -38,8 +38,8 @@ class AdapterFault {
   static absl::Status Act(fabric::Fabric& fabric, topology::NodeId node,
                           const FaultRequest& request, std::string_view name);
 
-  // `fabric` must outlive this object.  `name`: as above.  REQUIRES: the request
-  // was checked, and is none for Act().
+  // `fabric` must outlive this object.  `name`: as above.  REQUIRES: the
+  // request was checked, and is none for Act().
   AdapterFault(fabric::Fabric& fabric, topology::NodeId node,
                const FaultRequest& request, std::string_view name,
                const fabric::FaultChance& chance);

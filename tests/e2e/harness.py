@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 import uuid
-from signal import SIGKILL, SIGTERM
+from signal import SIGKILL, SIGSTOP, SIGTERM
 
 DEADLINE = 300  # seconds; generous: CI machines are slow and shared
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -159,7 +159,11 @@ class Background:
             return len(self.lines)
 
     def signal(self, number):
+        """Who was told to stop has stopped then, with all its threads."""
         self.process.send_signal(number)
+        if number == SIGSTOP:
+            os.waitid(os.P_PID, self.process.pid,
+                      os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def wait(self, timeout=DEADLINE):
         """The exit status, when all that the program wrote was read, too."""
