@@ -264,11 +264,13 @@ TEST_F(LinkFaultsTest, AreTakenAwayOneByOne) {
 
 // Which of 64 questions get an answer in spite of losses on their way.
 std::vector<size_t> Answers(uint64_t fabric_seed, const FaultChance& chance) {
+  constexpr int kQuestions = 64;
   Lab lab(Chain(2), Lab::kStatically, fabric_seed);
   lab.AddFault(lab.Switch(1), 2, Fabric::Direction::kTransmit, {.loss = 0.5},
                chance);
   std::vector<size_t> answers;
-  for (int i = 0; i < 64; ++i) {
+  answers.reserve(kQuestions);
+  for (int i = 0; i < kQuestions; ++i) {
     answers.push_back(lab.Send(LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2},
                                       AttributeId::kNodeInfo))
                           .size());

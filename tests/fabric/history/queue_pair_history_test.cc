@@ -12,7 +12,7 @@
 namespace ibemu::fabric {
 namespace {
 
-using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
+using ::testing::ElementsAre, ::testing::SizeIs;
 using Kind = Incident::Kind;
 
 class QueuePairHistoryTest : public ::testing::Test {

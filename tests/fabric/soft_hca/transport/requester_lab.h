@@ -39,7 +39,7 @@ class RequesterLab {
   }
   absl::Status Post(verbs::SendRequest request) {
     size_t taken = 0;
-    const absl::Status status = requester.Post({&request, 1}, taken);
+    absl::Status status = requester.Post({&request, 1}, taken);
     link.timers.RunPending();
     return status;
   }
