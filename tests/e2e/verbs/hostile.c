@@ -86,8 +86,10 @@ static void connect_to(struct end *end, const struct address *peer) {
                                 .min_rnr_timer = 12,
                                 .ah_attr = {.dlid = peer->lid, .port_num = 1}};
   struct ibv_qp_attr send = {.qp_state = IBV_QPS_RTS,
-                             .timeout = 12,
-                             .retry_cnt = 3,
+                             // Two seconds: a busy machine may hold the daemon
+                             // up for some tenths of one.
+                             .timeout = 14,
+                             .retry_cnt = 7,
                              .rnr_retry = 3,
                              .max_rd_atomic = 1};
   if (ibv_modify_qp(end->qp, &init,
