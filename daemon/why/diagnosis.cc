@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/absl_text.h"
@@ -55,10 +54,9 @@ std::string Diagnosis::Explain(topology::NodeId node, uint32_t qpn,
 std::string Diagnosis::Trouble(topology::NodeId node, uint32_t qpn,
                                const History& history) const {
   if (history.failure()) return "";
-  const Incident* const state =
-      history.Latest(Kind::kState, absl::InfinitePast());
-  if (state != nullptr && absl::StrContains(state->text, " to ERR, as ")) {
-    return absl::StrCat(QueuePairText(node, qpn), " went from ", state->text);
+  if (history.error()) {
+    return absl::StrCat(QueuePairText(node, qpn), " went from ",
+                        *history.error());
   }
   const Incident* const again =
       history.Latest(Kind::kSentAgain, absl::InfinitePast());
@@ -171,11 +169,8 @@ std::string Diagnosis::WhyRefused(const History& history) const {
 }
 
 // Work requests are flushed in an error state, which has a reason of its own.
-std::string Diagnosis::WhyFlushed(const History& history) const {
-  const Incident* const state =
-      history.Latest(Kind::kState, absl::InfinitePast());
-  return state == nullptr ? kUnknown
-                          : absl::StrCat("it went from ", state->text);
+std::string Diagnosis::WhyFlushed(const History& history) {
+  return history.error() ? "it went from " + *history.error() : kUnknown;
 }
 
 const fabric::QueuePairHistory* Diagnosis::PeerOf(

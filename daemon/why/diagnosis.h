@@ -76,7 +76,7 @@ class Diagnosis {
   std::string WhereTheyWent(const History& history, absl::Time since) const;
   std::string WhyNotReady(const History& history) const;
   std::string WhyRefused(const History& history) const;
-  std::string WhyFlushed(const History& history) const;
+  static std::string WhyFlushed(const History& history);
   std::string DelayText(const fabric::Incident& delayed) const;
   std::string FaultText(fabric::PortId port, uint32_t fault) const;
   std::string OutageText(const LinkOutages::Outage& outage) const;

@@ -27,11 +27,10 @@ class WhyMethods {
   // happened to it although no request failed; null: nothing) and "incidents"
   // ("time_ns", "until_ns", "count", "kind", "psn", "text");
   // "more", how many were left out, "now_ns", and "nodes", the descriptions of
-  // those that were meant.  Without "qpn" and "pid"
-  // it has "mads", those of the host that were not answered, the latest last;
-  // each with "node", "port", "begin_ns", "end_ns", "tries" and "why", a
-  // sentence.  Times are those of events.  This must outlive `dispatcher`'s
-  // last call.
+  // those that were meant.  Without "qpn" and "pid" it has "mads", those of the
+  // host that were not answered, the latest last; each with "node", "port",
+  // "begin_ns", "end_ns", "tries" and "why", a sentence.  Times are those of
+  // events.  This must outlive `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 
  private:

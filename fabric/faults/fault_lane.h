@@ -54,7 +54,8 @@ class FaultLane {
   // REQUIRES: `number` was added and not removed.
   const FaultCounts& CountsOf(uint32_t number) const;
 
-  // What is shorter lets nobody wait in vain, and may be of each packet.
+  // Nobody gives up for a shorter delay, which a link may well add to each of
+  // its packets.
   static constexpr absl::Duration kNotableDelay = absl::Milliseconds(1);
 
   struct Fate {

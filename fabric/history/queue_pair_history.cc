@@ -41,6 +41,11 @@ void QueuePairHistory::NoteFault(uint32_t psn, std::string_view name,
   Note(Incident::Kind::kFault, psn, absl::StrFormat("%s %s", name, deed));
 }
 
+void QueuePairHistory::NoteError(std::string change) {
+  Note(Incident::Kind::kState, 0, change);
+  error_ = std::move(change);
+}
+
 void QueuePairHistory::SetFacts(const QueuePairFacts& facts) {
   facts_ = facts;
   facts_->time = timers_.Now();
@@ -82,27 +87,29 @@ void QueuePairHistory::Add(Incident incident, absl::Duration ago) {
   incidents_.push_back(std::move(incident));
 }
 
-const Incident* QueuePairHistory::Latest(Incident::Kind kind,
-                                         absl::Time since) const {
+template <class Wanted>
+const Incident* QueuePairHistory::FindLatest(absl::Time since,
+                                             Wanted wanted) const {
   const Incident* latest = nullptr;
   for (const Incident& incident : incidents_) {
-    if (incident.kind != kind || incident.last < since) continue;
+    if (!wanted(incident) || incident.last < since) continue;
     if (latest == nullptr || incident.last >= latest->last) latest = &incident;
   }
   return latest;
 }
 
+const Incident* QueuePairHistory::Latest(Incident::Kind kind,
+                                         absl::Time since) const {
+  return FindLatest(since, [kind](const Incident& incident) {
+    return incident.kind == kind;
+  });
+}
+
 const Incident* QueuePairHistory::LatestOf(Incident::Kind kind,
                                            uint32_t psn) const {
-  const auto latest =
-      std::ranges::max_element(incidents_, {}, [&](const Incident& incident) {
-        const bool wanted = incident.kind == kind && incident.psn == psn;
-        return wanted ? incident.last : absl::InfinitePast();
-      });
-  return latest != incidents_.end() && latest->kind == kind &&
-                 latest->psn == psn && latest->last >= restarted_
-             ? &*latest
-             : nullptr;
+  return FindLatest(restarted_, [kind, psn](const Incident& incident) {
+    return incident.kind == kind && incident.psn == psn;
+  });
 }
 
 }  // namespace ibemu::fabric

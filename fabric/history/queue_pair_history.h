@@ -64,9 +64,13 @@ class QueuePairHistory {
 
   // A work request failed.  `time` of the argument is not read.
   void NoteFailure(Failure failure);
+  // The queue pair entered an error state that its program did not ask for.
+  // `change`: "RTS to ERR, as a work request failed".
+  void NoteError(std::string change);
   // The queue pair was reset: what happened before is over.
   void Restart() {
     failure_.reset();
+    error_.reset();
     restarted_ = timers_.Now();
   }
 
@@ -78,6 +82,8 @@ class QueuePairHistory {
   // Oldest first.
   const std::deque<Incident>& incidents() const { return incidents_; }
   const std::optional<Failure>& failure() const { return failure_; }
+  // What NoteError() was told last, since the queue pair was last reset.
+  const std::optional<std::string>& error() const { return error_; }
   const std::optional<Peer>& peer() const { return peer_; }
   // Empty as long as it took no packets.
   const std::optional<QueuePairFacts>& facts() const { return facts_; }
@@ -92,12 +98,17 @@ class QueuePairHistory {
  private:
   void Add(Incident incident, absl::Duration ago);
   void MakeRoom();
+  // Returns the latest of those that are `wanted` and were not over before
+  // `since`; null if there is none.
+  template <class Wanted>
+  const Incident* FindLatest(absl::Time since, Wanted wanted) const;
 
   Timers& timers_;
   const OnFailure on_failure_;
   const uint64_t process_;
   std::deque<Incident> incidents_;
   std::optional<Failure> failure_;
+  std::optional<std::string> error_;
   absl::Time restarted_ = absl::InfinitePast();
   std::optional<Peer> peer_;
   std::optional<QueuePairFacts> facts_;

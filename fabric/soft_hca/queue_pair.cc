@@ -106,17 +106,17 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
       hca_.QueryDevice(), kGuidTableEntries, attributes));
   Apply(attributes);
   if (to == State::kReset) {
-    NoteState(to, ", by the program");
+    NoteState(to);
     Reset();
     return absl::OkStatus();
   }
   if (to == State::kError) {
     if (from != State::kError) NoteFacts();
-    NoteState(to, ", by the program");
+    NoteState(to);
     EndAndTell();
     return absl::OkStatus();
   }
-  NoteState(to, ", by the program");
+  NoteState(to);
   context_.state = to;
   NoteFacts();
   if (to == State::kSendQueueDrain && from != to) {
@@ -159,8 +159,7 @@ verbs::QpAttributes QueuePair::Query() const {
 
 void QueuePair::OnRemoval() {
   if (context_.state != State::kReset && context_.state != State::kError) {
-    NoteState(State::kError, ", as the adapter has gone");
-    NoteFlushed();
+    NoteError(State::kError, "as the adapter has gone");
     EndRequests();
   }
 }
@@ -191,15 +190,25 @@ void QueuePair::Reset() {
 // The requests that it took from a shared receive queue have completed then,
 // and it takes no more (IBA vol 1 §11.6.3.1).
 void QueuePair::EnterError(absl::string_view why) {
-  NoteState(State::kError, absl::StrCat(", ", why));
-  NoteFlushed();
+  NoteError(State::kError, why);
   EndAndTell();
 }
 
-// Of what is flushed only the first one is told of, and not what the program
-// has asked for itself.
-void QueuePair::NoteFlushed() {
-  if (context_.state == State::kError || history_->failure()) return;
+std::string QueuePair::ChangeText(State to, absl::string_view why) const {
+  return absl::StrCat(Absl(verbs::NameOf(context_.state)), " to ",
+                      Absl(verbs::NameOf(to)), ", ", why);
+}
+
+void QueuePair::NoteState(State to) {
+  if (context_.state == to) return;
+  context_.history.Note(Incident::Kind::kState, 0,
+                        ChangeText(to, "by the program"));
+}
+
+void QueuePair::NoteError(State to, absl::string_view why) {
+  if (context_.state == to) return;
+  context_.history.NoteError(ChangeText(to, why));
+  if (history_->failure()) return;
   if (const PostedSend* const send = requester_.sends().oldest()) {
     context_.history.NoteFailure({.id = send->request.work.wr_id,
                                   .status = verbs::wc_status::kFlushed,
@@ -210,14 +219,6 @@ void QueuePair::NoteFlushed() {
                                   .status = verbs::wc_status::kFlushed,
                                   .what = "RECV"});
   }
-}
-
-void QueuePair::NoteState(State to, absl::string_view why) {
-  const State from = context_.state;
-  if (from == to) return;
-  context_.history.Note(Incident::Kind::kState, 0,
-                        absl::StrCat(Absl(verbs::NameOf(from)), " to ",
-                                     Absl(verbs::NameOf(to)), why));
 }
 
 void QueuePair::NoteFacts() {
@@ -278,9 +279,7 @@ bool QueuePair::CanFailToSend() const {
 }
 
 void QueuePair::FailToSendBy(std::string_view fault) {
-  NoteState(State::kSendQueueError, absl::StrCat(", by ", Absl(fault)));
-  context_.state = State::kSendQueueError;
-  NoteFlushed();
+  EnterSendQueueError(absl::StrCat("by ", Absl(fault)));
   requester_.Flush();
 }
 
@@ -288,8 +287,8 @@ CompletionFate QueuePair::FateOf(WorkQueue queue) {
   return hca_.FateOf(*this, queue);
 }
 
-void QueuePair::EnterSendQueueError() {
-  NoteState(State::kSendQueueError, ", as a work request failed");
+void QueuePair::EnterSendQueueError(absl::string_view why) {
+  NoteError(State::kSendQueueError, why);
   context_.state = State::kSendQueueError;
 }
 

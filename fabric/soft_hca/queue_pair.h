@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/strings/string_view.h"
@@ -86,11 +87,14 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void FlushReceives();
   void OnDatagram(const NodePort& port, const Packet& packet);
 
-  // Notes in the history that the state will be `to`, and why.
-  void NoteState(State to, absl::string_view why);
-  // Notes the first of the requests that will be flushed as the one that
-  // failed.
-  void NoteFlushed();
+  // Returns "RTS to ERR, by the program" of a change to `to`.
+  std::string ChangeText(State to, absl::string_view why) const;
+  // Notes in the history that the program changes the state to `to`.
+  void NoteState(State to);
+  // Notes that it will enter the error state `to`, which the program did not
+  // ask for, and why; and the first of the requests that will be flushed as the
+  // one that failed.
+  void NoteError(State to, absl::string_view why);
   void NoteNotTaken(const Transport& packet, absl::string_view why);
   // Notes what it is set to, unless it takes no packets yet.
   void NoteFacts();
@@ -104,7 +108,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   std::optional<verbs::ReceiveRequest> TakeReceive() override;
   void PutBackReceive(verbs::ReceiveRequest request) override;
   void EnterError(absl::string_view why) override;
-  void EnterSendQueueError() override;
+  void EnterSendQueueError(absl::string_view why) override;
   CompletionFate FateOf(WorkQueue queue) override;
   void OnLostCompletion() override;
 

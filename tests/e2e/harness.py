@@ -258,6 +258,10 @@ class RunFabric:
         return self.account.run("ibemu", command, f"--fabric={self.socket}",
                                 *rest, **options)
 
+    def faults(self):
+        """Those that were added, as `ibemu fault ls` lists them."""
+        return json.loads(self.ibemu("fault", "ls", "--json").stdout)
+
     def sent_bytes(self, host):
         """What its port has sent, by the counter in sysfs."""
         return 4 * int(self.run(host, "cat", SENT).stdout)

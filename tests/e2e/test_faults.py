@@ -44,12 +44,12 @@ def test_faults_are_listed_with_what_they_did(subnet):
     assert cells[4] == cells[9] and int(cells[4]) >= 2
     assert re.split(r"  +", second)[:4] == ["fault-2", "node-1/1", "tx",
                                             "duplicate 100%"]
-    told = json.loads(subnet.ibemu("fault", "ls", "--json").stdout)
+    told = subnet.faults()
     assert told[1]["tx"]["duplicated"] == told[1]["tx"]["packets"] == 1
 
     subnet.ibemu("fault", "reset")
     assert subnet.ibemu("fault", "ls").stdout.split() == head.split()
-    assert json.loads(subnet.ibemu("fault", "ls", "--json").stdout) == []
+    assert subnet.faults() == []
 
 
 def test_health_names_what_is_wrong_and_fails_then(subnet):
@@ -129,7 +129,7 @@ def test_a_slow_node_answers_late_and_other_attributes_at_once(subnet):
                       check=False).returncode != 0
     assert asks(subnet)
     subnet.run("node-1", "smpquery", "-t", "5000", *port_info)
-    fault, = json.loads(subnet.ibemu("fault", "ls", "--json").stdout)
+    fault, = subnet.faults()
     assert fault["tx"]["delayed"] >= 2
 
 
@@ -137,7 +137,7 @@ def test_a_link_flaps_until_its_fault_goes(subnet):
     subnet.ibemu("fault", "add", "link", "node-1/1", "flap", "30ms", "10ms")
 
     def cuts():
-        fault, = json.loads(subnet.ibemu("fault", "ls", "--json").stdout)
+        fault, = subnet.faults()
         return fault["cuts"] >= 3
     until(cuts)
     subnet.ibemu("fault", "reset")

@@ -27,7 +27,7 @@ def test_steps_are_done_in_time_and_printed(fabric, account):
         "     0.010  link node-1/1 down",
         "     0.020  link node-1/1 up",
         "     0.020  fault add --name=x link node-1/1 loss 1%", ""]
-    faults = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
+    faults = lab.faults()
     assert [fault["name"] for fault in faults] == ["x"]
 
 

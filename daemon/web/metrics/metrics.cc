@@ -50,6 +50,13 @@ MetricFamily NodeFamily(const fabric::Subnet& subnet) {
   return family;
 }
 
+MetricLabels LabelsOf(const fabric::Subnet& subnet, const NodePort& port) {
+  const fabric::Node& node = subnet.node(port.node);
+  return {{"node", node.description},
+          {"guid", GuidText(node.node_guid)},
+          {"port", std::to_string(port.number)}};
+}
+
 // Of ports whose adapter has counted something: what their hw_counters/ tell.
 MetricFamily HwCounterFamily(const fabric::Fabric& fabric) {
   MetricFamily family = MakeFamily(
@@ -62,13 +69,11 @@ MetricFamily HwCounterFamily(const fabric::Fabric& fabric) {
     if (hca == nullptr) continue;
     const verbs::HwCounters counters = hca->CountersOf(port.number);
     if (counters == verbs::HwCounters{}) continue;
-    const fabric::Node& node = subnet.node(port.node);
     for (const auto& [name, counter] : verbs::kHwCounters) {
+      MetricLabels labels = LabelsOf(subnet, port);
+      labels.push_back({"counter", std::string(name)});
       AddSample(family, static_cast<double>(counters.*counter),
-                {{"node", node.description},
-                 {"guid", GuidText(node.node_guid)},
-                 {"port", std::to_string(port.number)},
-                 {"counter", std::string(name)}});
+                std::move(labels));
     }
   }
   return family;
@@ -183,13 +188,10 @@ MetricFamily PortMetrics(size_t kind, const fabric::Subnet& subnet, size_t from,
   for (size_t i = from; i < std::min(from + count, ports.size()); ++i) {
     const NodePort& port = ports[i];
     if (port.peer == fabric::kNoPort) continue;
-    const fabric::Node& node = subnet.node(port.node);
     const EventCounters none;
     const EventCounters& events = port.events ? *port.events : none;
     AddSample(family, static_cast<double>(metric.value(port, events)),
-              {{"node", node.description},
-               {"guid", GuidText(node.node_guid)},
-               {"port", std::to_string(port.number)}});
+              LabelsOf(subnet, port));
   }
   return family;
 }

@@ -101,9 +101,8 @@ export class Drawing {
   #units = new Map();  // by unit: its element
   #lines = new Map();  // by line: its elements
   #lineOf = new Map();  // by link
-  #plan = {units: [], lines: [], unitOf: new Map()};
+  #plan = {units: [], lines: [], unitOf: new Map(), step: 1};
   #view = {x: 0, y: 0, scale: 1};
-  #step = 80;  // between units that are neighbours
   #marked = [];
   #tone = (line) => loadTone(line);
   #touched = false;
@@ -145,7 +144,6 @@ export class Drawing {
       this.#units.set(unit, element);
       units.append(element);
     }
-    this.#step = plan.step;
     this.#svg.classList.toggle("dense", plan.lines.length > MANY_LINES);
     this.#scene.replaceChildren(lines, units);
     this.refresh();
@@ -228,7 +226,7 @@ export class Drawing {
       `translate(${view.x} ${view.y}) scale(${view.scale})`);
     // Thin lines and small letters stay what they are on the screen.
     this.#svg.style.setProperty("--unit", 1 / Math.min(1, view.scale));
-    const apart = this.#step * view.scale;
+    const apart = this.#plan.step * view.scale;
     this.#svg.classList.toggle("plain", apart < PIXELS_FOR_LABELS);
     this.#svg.classList.toggle("upright", apart < PIXELS_FOR_LABELS &&
                                           apart >= PIXELS_FOR_UPRIGHT);

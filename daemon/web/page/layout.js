@@ -117,8 +117,8 @@ function spread(cells) {
   return factor;
 }
 
-// A spring for each cable between two cells.  `close`: both are cabled to a
-// third one, so they are of one group, and few of a group's cables leave it.
+// A spring for each cable between two cells.  `close`: a third cell has cables to
+// both, which the switches of one group have, and seldom those of two.
 function springsOf(cells, lines) {
   const cell = new Map(cells.map((each) => [each.unit, each]));
   const near = new Map(cells.map((each) => [each, new Set()]));

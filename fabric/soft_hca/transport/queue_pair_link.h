@@ -38,11 +38,11 @@ class QueuePairLink {
   virtual void PutBackReceive(verbs::ReceiveRequest request) = 0;
 
   // EnterError() puts the queue pair into the error state, in which all its
-  // requests are flushed; `why`, "as a work request failed", is for people.
-  // EnterSendQueueError() puts it into the state in which it still receives
-  // (IBA vol 1 §10.3.1.6); the caller flushes the send queue.
+  // requests are flushed.  EnterSendQueueError() puts it into the state in
+  // which it still receives (IBA vol 1 §10.3.1.6); the caller flushes the send
+  // queue.  `why`, "as a work request failed", is for people.
   virtual void EnterError(absl::string_view why) = 0;
-  virtual void EnterSendQueueError() = 0;
+  virtual void EnterSendQueueError(absl::string_view why) = 0;
   // Returns what becomes of the next successful completion of a queue.
   virtual CompletionFate FateOf(WorkQueue queue) = 0;
   // A completion was lost, because its completion queue is in error: the queue

@@ -85,8 +85,9 @@ void SendQueue::FailOldest(uint32_t status, uint32_t vendor_err) {
                            .psn = send->first_psn,
                            .what = std::string(send->Name())});
   PushFailure(*send, status, vendor_err);
-  if (qp_.IsReliable()) return link_.EnterError("as a work request failed");
-  link_.EnterSendQueueError();
+  constexpr char kWhy[] = "as a work request failed";
+  if (qp_.IsReliable()) return link_.EnterError(kWhy);
+  link_.EnterSendQueueError(kWhy);
   Flush();
 }
 

@@ -316,6 +316,8 @@ TEST_F(WhyMethodsTest, NamesTheFaultThatFlushedWhatWasPosted) {
   EXPECT_EQ(Why("host-2"),
             "host-2 queue pair 0x2: work request 5 (RECV) ended with "
             "WR_FLUSH_ERR: it went from RTS to ERR, by fault-1");
+  b_->qp.reset();
+  EXPECT_THAT(Why("host-2"), HasSubstr("it went from RTS to ERR, by fault-1"));
   ASSERT_TRUE(a_->Send(0, 10, 77).ok());
   QueuePairOf(1).FailBy("fault-2");
   EXPECT_EQ(Why(),
@@ -390,6 +392,15 @@ TEST_F(WhyMethodsTest, TellsOfTroubleThatFailedNoRequest) {
   EXPECT_TRUE(Result("queue_pair.why",
                      {{"node", "host-2"}})["queue_pairs"][0]["trouble"]
                   .is_null());
+}
+
+TEST_F(WhyMethodsTest, TellsWhyAQueuePairOfNoRequestsIsInError) {
+  Connect(verbs::QpType::kRc);
+  QueuePairOf(1).FailBy("fault-1");
+  a_->qp.reset();
+  EXPECT_EQ(Result("queue_pair.why",
+                   {{"node", "host-1"}})["queue_pairs"][0]["trouble"],
+            "host-1 queue pair 0x2 went from RTS to ERR, by fault-1");
 }
 
 TEST_F(WhyMethodsTest, SaysThatThePKeysDoNotMatch) {

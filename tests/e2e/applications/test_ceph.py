@@ -9,6 +9,7 @@ import uuid
 
 import pytest
 
+from bad_links import check_flaps_are_told
 from harness import DEADLINE, Fabric, until
 
 # A cluster takes long to come up, and shows nothing of rights that shorter
@@ -149,10 +150,6 @@ def cluster(whole):
     whole.lab.ibemu("fault", "reset")
 
 
-def faults(cluster):
-    return json.loads(cluster.lab.ibemu("fault", "ls", "--json").stdout)
-
-
 def check_an_object(cluster, pool):
     there, back = cluster.home / "there", cluster.home / "back"
     there.write_bytes(random.Random(7).randbytes(SIZE))
@@ -168,7 +165,7 @@ def test_an_object_comes_back_as_it_was_by_verbs(cluster):
     check_an_object(cluster, BOTH_OR_NONE)
     # 14 of 16 packets of a full buffer, to everybody who has the object now.
     assert all(fault["rx"]["packets"] > SIZE / MTU * 3 / 4
-               for fault in faults(cluster))
+               for fault in cluster.lab.faults())
 
 
 def test_what_was_written_is_read(cluster):
@@ -186,7 +183,7 @@ def test_lost_acknowledgements_fail_no_write(cluster):
     cluster.lab.ibemu("fault", "add", "qp", f"{OSDS[0]}/*", "loss", "opcode",
                       "ack", "nth", f"1-{LOST}")
     assert cluster.write(DEADLINE, "--max-objects", MANY) == MANY
-    fault, = faults(cluster)
+    fault, = cluster.lab.faults()
     assert fault["tx"]["lost"] == fault["rx"]["lost"] == LOST
     assert sent_again() > before
 
@@ -210,12 +207,7 @@ def test_a_flapping_link_fails_no_write(cluster):
     cluster.lab.ibemu("fault", "add", "link", f"{OSDS[0]}/1", "flap", "500ms",
                       "100ms")
     assert cluster.write(SECONDS) > 0
-    fault, = faults(cluster)
-    assert fault["cuts"] > 0
-    told = [cluster.lab.ibemu("why", host).stdout for host in HOSTS]
-    assert any(re.search(r"queue pair 0x\w+ sent packets again.*: the link "
-                         "(went|was (down|not active))", one)
-               for one in told), told
+    check_flaps_are_told(cluster.lab, HOSTS)
 
 
 def test_without_an_osd_writes_go_on_or_fail_and_the_reason_is_told(cluster,

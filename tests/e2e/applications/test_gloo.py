@@ -1,7 +1,6 @@
 """gloo, the collectives under PyTorch: sums over its transport of verbs, on good
 links and on bad ones."""
 
-import json
 import pathlib
 import re
 import shutil
@@ -10,6 +9,7 @@ import tempfile
 
 import pytest
 
+import bad_links
 from harness import Fabric, until
 
 SOURCE = pathlib.Path(__file__).with_name("gloo_allreduce.cc")
@@ -61,25 +61,16 @@ def test_three_hosts_sum_their_vectors(ranks):
 
 
 def test_lost_acknowledgements_change_no_sum(lab, ranks):
-    lab.ibemu("fault", "add", "qp", "node-2/*", "loss", "opcode", "ack", "nth",
-              "3-5")
+    bad_links.lose_acknowledgements(lab)
     check(ranks(FEW), FEW)
-    fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
-    assert fault["tx"]["lost"] == fault["rx"]["lost"] == 3
-    assert "\nfault-1 acted 6 times: loss 100% opcode ack nth 3-5\n" in lab.ibemu(
-        "why", "node-2").stdout
+    bad_links.check_acknowledgements_were_lost(lab)
 
 
 @pytest.mark.deep
 def test_a_flapping_link_changes_no_sum(lab, ranks):
     lab.ibemu("fault", "add", "link", "node-2/1", "flap", "500ms", "100ms")
     check(ranks(MANY), MANY)
-    fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
-    assert fault["cuts"] > 0
-    told = [lab.ibemu("why", host).stdout for host in HOSTS]
-    assert any(re.search(r"queue pair 0x\w+ sent packets again.*: the link "
-                         "(went|was (down|not active))", one)
-               for one in told), told
+    bad_links.check_flaps_are_told(lab, HOSTS)
 
 
 # Whose own packets were all acknowledged waits for as long as it is patient.
@@ -93,6 +84,6 @@ def test_all_end_when_one_is_cut_off_and_the_reason_is_told(lab, ranks):
         assert re.search("retry counter exceeded|[Tt]imed? ?out",
                          program.output), program.output
     lab.ibemu("link", "node-2/1", "up")
-    reasons = [lab.ibemu("why", host).stdout for host in HOSTS]
+    reasons = bad_links.reasons(lab, HOSTS)
     assert any(re.search("RETRY_EXC_ERR: .*: the link was down from", told)
                for told in reasons), reasons

@@ -1,6 +1,5 @@
 """UCX and Open MPI over it on bad links: they go on, or end and are told why."""
 
-import json
 import pathlib
 import re
 import subprocess
@@ -8,6 +7,8 @@ import subprocess
 import pytest
 
 import mpi
+from bad_links import (check_acknowledgements_were_lost, check_flaps_are_told,
+                       lose_acknowledgements, reasons)
 from harness import Fabric, until, with_environment
 from perftest import LINES, free_port, ucx_perftest
 
@@ -64,43 +65,17 @@ def start_mpi(lab, sums, rounds, **variables):
                       sums, rounds))
 
 
-def lose_acknowledgements(lab):
-    lab.ibemu("fault", "add", "qp", "node-2/*", "loss", "opcode", "ack", "nth",
-              "3-5")
-
-
-def check_acknowledgements_were_lost(lab):
-    fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
-    assert (fault["tx"]["lost"], fault["rx"]["lost"]) == (3, 3)
-    assert "\nfault-1 acted 6 times: loss 100% opcode ack nth 3-5\n" in lab.ibemu(
-        "why", "node-2").stdout
-
-
 def flap(lab, before):
     """Begins when all have met: UCX takes a port that is active."""
     until(lambda: lab.sent_bytes(HOSTS[1]) > before + ENOUGH)
     lab.ibemu("fault", "add", "link", "node-2/1", "flap", "500ms", "50ms")
 
 
-def check_what_came_through(lab):
-    """Nothing failed, and `why` knows of the packets that a link lost."""
-    fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
-    assert fault["cuts"] > 0
-    told = reasons(lab)
-    assert any(re.search(r"queue pair 0x\w+ sent packets again.*: the link "
-                         "(went|was (down|not active))", one)
-               for one in told), told
-
-
-def reasons(lab):
-    return [lab.ibemu("why", host).stdout for host in HOSTS]
-
-
 def cause_is_told(lab):
     return any(re.search(
         r"RETRY_EXC_ERR: \d+ tries of PSN 0x[0-9a-f]+ in [0-9.]+m?s, none "
         r"answered: dropped at \S+: the link was down from", told)
-        for told in reasons(lab))
+        for told in reasons(lab, HOSTS))
 
 
 def test_ucx_goes_on_after_lost_acknowledgements(lab):
@@ -119,7 +94,7 @@ def test_ucx_goes_on_over_a_flapping_link(lab):
     flap(lab, before)
     assert client.wait() == 0, client.output
     assert server.wait() == 0, server.output
-    check_what_came_through(lab)
+    check_flaps_are_told(lab, HOSTS)
 
 
 def test_ucx_ends_when_its_link_is_cut_and_the_reason_is_told(lab):
@@ -131,7 +106,7 @@ def test_ucx_ends_when_its_link_is_cut_and_the_reason_is_told(lab):
     until(lambda: client.process.poll() or server.process.poll())
     until(lambda: re.search("Endpoint timeout|retry counter exceeded",
                             client.output + server.output))
-    assert cause_is_told(lab), reasons(lab)
+    assert cause_is_told(lab), reasons(lab, HOSTS)
 
 
 @pytest.fixture
@@ -157,7 +132,7 @@ def test_open_mpi_sums_well_over_a_flapping_link(lab, open_mpi):
     job = open_mpi(1000)
     flap(lab, before)
     check(job)
-    check_what_came_through(lab)
+    check_flaps_are_told(lab, HOSTS)
 
 
 def test_open_mpi_ends_when_a_rank_is_cut_off_and_the_reason_is_told(
@@ -167,4 +142,4 @@ def test_open_mpi_ends_when_a_rank_is_cut_off_and_the_reason_is_told(
     until(lambda: lab.sent_bytes(HOSTS[1]) > before + ENOUGH)
     lab.ibemu("link", "node-2/1", "down")
     assert job.wait() != 0, job.output
-    assert cause_is_told(lab), reasons(lab)
+    assert cause_is_told(lab), reasons(lab, HOSTS)

@@ -1,7 +1,6 @@
 """Messages of ten thousand records, from opensm to saquery: on a good cable
 without one packet too many, on a bad one without one byte too few."""
 
-import json
 import math
 
 import pytest
@@ -64,7 +63,7 @@ def cable(subnet):
         subnet.ibemu("fault", "add", "link", f"{CLIENT}/1", *words)
 
     def told():
-        fault, = json.loads(subnet.ibemu("fault", "ls", "--json").stdout)
+        fault, = subnet.faults()
         return fault
 
     yield spoil, told

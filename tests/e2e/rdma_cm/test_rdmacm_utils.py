@@ -102,7 +102,7 @@ def test_a_thousand_connections_come_and_go_though_packets_are_lost(
     # Those of TCP, if this cmtime has any, come again as well.
     lab.ibemu("fault", "add", "link", "node-2/1", "loss", "5%", "seed", "7")
     check_times(lab.run("node-2", "cmtime", "-s", SERVER, "-c", 1000).stdout)
-    fault, = json.loads(lab.ibemu("fault", "ls", "--json").stdout)
+    fault, = lab.faults()
     assert fault["tx"]["lost"] > 100 and fault["rx"]["lost"] > 100
     # The server may still wait for answers of a client that has ended.
     until(lambda: not status(lab, "node-1")["connections"])

@@ -37,10 +37,6 @@ def add(lab, *words):
     lab.ibemu("fault", "add", *" ".join(words).split())
 
 
-def faults(lab):
-    return json.loads(lab.ibemu("fault", "ls", "--json").stdout)
-
-
 def statuses(completions):
     return [status for _, status, _ in completions]
 
@@ -54,7 +50,7 @@ def test_after_a_lost_acknowledgement_the_data_has_arrived_once(lab):
     add(lab, "qp node-2/* loss opcode rc-acknowledge nth 3 dir tx")
     told = play(lab, "send")
     assert told["a"] == told["b"] == [[n, SUCCESS, 0] for n in range(10)]
-    fault, = faults(lab)
+    fault, = lab.faults()
     assert fault["tx"]["lost"] == 1 and fault["tx"]["packets"] >= 11
     assert hw_counter(lab, "node-2", "duplicate_request") >= 1
     assert hw_counter(lab, "node-1", "local_ack_timeout_err") >= 1
@@ -72,7 +68,7 @@ def test_a_read_whose_response_never_comes_ends_with_an_error(lab):
 def test_a_late_read_response_is_no_error(lab):
     add(lab, "qp node-1/* delay 2ms opcode read-response dir rx")
     assert statuses(play(lab, "read")["a"]) == [SUCCESS] * 10
-    assert faults(lab)[0]["rx"]["delayed"] >= 10
+    assert lab.faults()[0]["rx"]["delayed"] >= 10
 
 
 def test_a_receiver_that_is_not_ready_exhausts_retries(lab):
@@ -80,7 +76,7 @@ def test_a_receiver_that_is_not_ready_exhausts_retries(lab):
     told = play(lab, "send")
     assert told["a"][2:] == [[2, RNR_RETRIES, 0x87]]
     assert statuses(told["a"][:2]) == [SUCCESS, SUCCESS]
-    assert faults(lab)[0]["acts"]["acted"] == 3  # the first, and two retries
+    assert lab.faults()[0]["acts"]["acted"] == 3  # the first, and two retries
     assert hw_counter(lab, "node-1", "rnr_nak_retry_err") == 3
     assert hw_counter(lab, "node-2", "out_of_buffer") == 3
 
@@ -113,7 +109,7 @@ def test_a_fault_of_a_process_spares_the_next_on_its_host(lab):
     told = fail("loss opcode read-response dir rx nth 3-", "read", 10)
     assert told["a"][2:] == [[2, RETRIES, 0x81]]
     assert statuses(play(lab, "read")["a"]) == [SUCCESS] * 10
-    calls, packets = faults(lab)
+    calls, packets = lab.faults()
     assert calls["acts"] == {"seen": 3, "acted": 1}
     assert packets["rx"]["lost"] >= 1 and packets["node"] is None
 
@@ -123,7 +119,7 @@ def test_a_registration_takes_as_long_as_one_says(lab):
     told = play(lab, "regions", 3)
     assert told["errno"] == [0, 0, 0]
     assert told["seconds"][1] >= 0.3
-    fault, = faults(lab)
+    fault, = lab.faults()
     assert fault["acts"] == {"seen": 3, "acted": 1}
     assert fault["what"] == "reg-mr nth 2 delay 300ms"
 
@@ -141,7 +137,7 @@ def test_a_program_that_waits_for_an_event_that_never_comes_hangs(lab):
         queue, = json.loads(lab.ibemu("cq", "ls", "node-2", "--json").stdout)
         return queue["channel"] and queue["waiting"] > 0
     until(waiting)
-    fault, = faults(lab)
+    fault, = lab.faults()
     assert fault["acts"]["acted"] >= 1
     assert client.process.poll() is None
 
@@ -154,7 +150,7 @@ def test_late_completion_events_slow_a_program_and_break_nothing(lab):
     client = lab.run("node-2", *options, "localhost")
     assert server.wait() == 0, server.output
     assert "20 iters in" in client.stdout and "invalid data" not in client.stdout
-    fault, = faults(lab)
+    fault, = lab.faults()
     assert fault["acts"]["acted"] >= 10
 
 
@@ -181,7 +177,10 @@ def test_a_queue_pair_enters_the_error_state_and_its_program_hears_of_it(lab):
     told = json.loads(held.wait_for(r"^\{.*")[0])
     assert told == {"b": [[1, FLUSHED, 0xf9]], "event": 1, "state": ERROR_STATE}
     assert held.wait() == 0
-    assert faults(lab) == []
+    assert lab.faults() == []
+    assert without_numbers(lab.ibemu("why", "node-2").stdout).startswith(
+        "node-2 queue pair Q: work request 1 (RECV) ended with WR_FLUSH_ERR: "
+        "it went from RTS to ERR, by fault-1\n")
 
 
 EVENTS = [("port-error", r"PORT_ERR \(10\), port 1"),
@@ -232,7 +231,7 @@ def test_one_seed_gives_the_same_bytes_and_events_with_rings_and_without(
         until(lambda: file.exists() and file.stat().st_size > 0)
         add(lab, "qp node-1/* loss 30% opcode ud-send-only-immediate dir tx")
         arrived = play(lab, "datagram", 100, options)["arrived"]
-        lost = faults(lab)[0]["tx"]["lost"]
+        lost = lab.faults()[0]["tx"]["lost"]
         until(lambda: len(drops(told)) == lost)
         capture.stop(signal.SIGINT)
         told.stop()
@@ -257,7 +256,7 @@ def test_pingpong_survives_what_one_queue_pair_loses(lab):
     assert server.wait() == 0, server.output
     for text in (client.stdout, server.output):
         assert "300 iters in" in text and "invalid data" not in text
-    fault, = faults(lab)
+    fault, = lab.faults()
     assert fault["rx"]["lost"] + fault["tx"]["lost"] > 0
 
 
@@ -266,7 +265,7 @@ def test_perftest_measures_while_acknowledgements_are_lost(lab):
     add(lab, "qp node-1/* loss opcode ack dir tx nth 3-5")
     perftest.check(perftest.play(lab, "ib_write_lat", "-n", "200",
                                  "-s", "64")[0], 200)
-    fault, = faults(lab)
+    fault, = lab.faults()
     assert fault["tx"]["lost"] == 3
 
 
@@ -378,7 +377,7 @@ def test_each_mistake_is_one_sentence_and_changes_nothing(lab):
         assert done.returncode == 1, command
         assert done.stderr == f"ibemu fault: {sentence}\n"
         assert done.stdout == ""
-    assert faults(lab) == []
+    assert lab.faults() == []
     assert lab.ibemu("qp", "ls", "node-1").stdout.count("\n") == 1
 
 
@@ -390,7 +389,7 @@ def test_a_scenario_has_the_same_words(lab, account):
     done = lab.ibemu("scenario", file.name, check=False)
     assert done.returncode == 1
     assert 'faults.yaml:4: "switch-1" is no channel adapter' in done.stderr
-    assert faults(lab) == []
+    assert lab.faults() == []
     file.write_text(step)
     lab.ibemu("scenario", file.name)
-    assert [fault["name"] for fault in faults(lab)] == ["late"]
+    assert [fault["name"] for fault in lab.faults()] == ["late"]

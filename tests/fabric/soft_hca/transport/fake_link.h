@@ -144,7 +144,7 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
     context.state = verbs::QpState::kError;
     flush();
   }
-  void EnterSendQueueError() override {
+  void EnterSendQueueError(absl::string_view) override {
     context.state = verbs::QpState::kSendQueueError;
   }
   CompletionFate FateOf(WorkQueue /*queue*/) override { return fate; }
