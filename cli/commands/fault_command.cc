@@ -11,6 +11,7 @@
 #include "cli/command_line/table.h"
 #include "control/client.h"
 #include "control/rpc.h"
+#include "daemon/words/fault_counts.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::cli {
@@ -113,16 +114,6 @@ absl::Status Add(const Flags& flags) {
   return absl::OkStatus();
 }
 
-// Returns the sum of a counter over both directions.
-std::string Sum(const json& fault, const char* count) {
-  uint64_t sum = 0;
-  for (const char* direction : {"tx", "rx"}) {
-    if (fault.contains(direction))
-      sum += fault[direction][count].get<uint64_t>();
-  }
-  return absl::StrCat(sum);
-}
-
 // Returns the place of a fault, which has no port at a node, a host and a
 // process.
 std::string Place(const json& fault) {
@@ -157,11 +148,14 @@ absl::Status List(const Flags& flags) {
   Table table({"FAULT", "PLACE", "DIR", "WHAT", "PACKETS", "LOST", "CORRUPTED",
                "DUPLICATED", "REORDERED", "DELAYED", "ACTED"});
   for (const json& fault : faults) {
+    const auto sum = [&fault](const char* count) {
+      return absl::StrCat(daemon::FaultPackets(fault, count));
+    };
     table.Add({fault["name"], Place(fault),
                fault["dir"].is_null() ? "-" : fault["dir"].get<std::string>(),
-               fault["what"], Sum(fault, "packets"), Sum(fault, "lost"),
-               Sum(fault, "corrupted"), Sum(fault, "duplicated"),
-               Sum(fault, "reordered"), Sum(fault, "delayed"), Acts(fault)});
+               fault["what"], sum("packets"), sum("lost"), sum("corrupted"),
+               sum("duplicated"), sum("reordered"), sum("delayed"),
+               Acts(fault)});
   }
   Print(table.Text());
   return absl::OkStatus();

@@ -20,6 +20,7 @@
 #include "control/client.h"
 #include "control/rpc.h"
 #include "daemon/events/event_text.h"
+#include "daemon/words/fault_counts.h"
 #include "daemon/words/queue_pair_text.h"
 #include "daemon/words/word_reader.h"
 #include "nlohmann/json.hpp"
@@ -71,20 +72,6 @@ json ParametersOf(const std::string& what) {
   return {{"node", name->node}, {"qpn", name->qpn}};
 }
 
-// How often a fault acted, as fault.list describes it.
-uint64_t ActsOf(const json& fault) {
-  uint64_t acts = fault.value("cuts", uint64_t{0});
-  if (fault.contains("acts")) acts += fault["acts"]["acted"].get<uint64_t>();
-  for (const char* const direction : {"tx", "rx"}) {
-    if (!fault.contains(direction)) continue;
-    for (const char* const deed :
-         {"lost", "corrupted", "duplicated", "reordered", "delayed"}) {
-      acts += fault[direction][deed].get<uint64_t>();
-    }
-  }
-  return acts;
-}
-
 // Returns the faults that have acted, and whose "node" or "pid" (the key) is
 // one of `places`, each with how often.
 absl::StatusOr<json> ActedFaults(control::Client& client, const char* key,
@@ -93,7 +80,7 @@ absl::StatusOr<json> ActedFaults(control::Client& client, const char* key,
                          client.Call("fault.list", json::object()));
   json acted = json::array();
   for (const json& fault : all["faults"]) {
-    const uint64_t acts = ActsOf(fault);
+    const uint64_t acts = daemon::FaultActs(fault);
     const json place = fault.value(key, json());
     if (acts == 0 || std::ranges::find(places, place) == places.end()) continue;
     acted.push_back(
