@@ -16,6 +16,7 @@
 #include "fabric/fabric_device.h"
 #include "fabric/forwarding/endpoints.h"
 #include "fabric/history/queue_pair_histories.h"
+#include "fabric/history/sweep_history.h"
 #include "fabric/routing/static_sm.h"
 #include "fabric/sa/subnet_administration.h"
 #include "fabric/sm/subnet_manager.h"
@@ -33,6 +34,7 @@ struct Fabric::Impl : FabricEvents {
         subnet(topology),
         links(subnet, *this),
         histories(own_timers),
+        sweeps(subnet, own_timers),
         endpoints(subnet, links, *this, agents, own_timers, options.seed),
         agents(subnet, links, *this, endpoints, own_timers, options.seed),
         adapter_faults(subnet, *this, own_timers, options.seed) {}
@@ -139,6 +141,7 @@ struct Fabric::Impl : FabricEvents {
   Subnet subnet;
   Links links;
   QueuePairHistories histories;
+  SweepHistory sweeps;
   Endpoints endpoints;
   NodeAgents agents;
   AdapterFaults adapter_faults;
@@ -172,6 +175,8 @@ const QueuePairHistories& Fabric::histories() const { return impl_->histories; }
 
 QueuePairHistories& Fabric::histories() { return impl_->histories; }
 
+const SweepHistory& Fabric::sweeps() const { return impl_->sweeps; }
+
 const ForwardingTotals& Fabric::totals() const {
   return impl_->endpoints.forwarder().totals();
 }
@@ -188,8 +193,9 @@ absl::StatusOr<std::vector<topology::NodeId>> Fabric::FindHost(
 mad::Device& Fabric::device(topology::NodeId node) {
   auto& device = impl_->devices[node];
   if (!device) {
-    device = std::make_unique<FabricDevice>(
-        impl_->subnet, impl_->endpoints, impl_->agents.notices(), *impl_, node);
+    device = std::make_unique<FabricDevice>(impl_->subnet, impl_->endpoints,
+                                            impl_->agents.notices(), *impl_,
+                                            impl_->sweeps, node);
   }
   return *device;
 }
@@ -243,6 +249,7 @@ absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
 }
 
 void Fabric::SendFrom(PortId port, const Packet& packet) {
+  if (packet.vl15) impl_->sweeps.NoteSmp(port, packet.mad);
   impl_->endpoints.forwarder().SendByAddress(port, packet);
 }
 
@@ -411,7 +418,7 @@ SubnetManager* Fabric::subnet_manager() {
 absl::Status StartSubnetManager(Fabric& fabric) {
   Fabric::Impl& impl = *fabric.impl_;
   SubnetManager& manager = impl.subnet_manager.emplace(
-      impl.subnet, impl.links, impl, impl.endpoints, impl.timers);
+      impl.subnet, impl.links, impl, impl.endpoints, impl.sweeps, impl.timers);
   absl::Status status = manager.Start();
   if (!status.ok()) {
     impl.subnet_manager.reset();

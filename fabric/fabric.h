@@ -28,6 +28,7 @@ class RemoteAdapter;
 struct Packet;
 class Subnet;
 class SubnetManager;
+class SweepHistory;
 
 struct FabricOptions {
   uint64_t seed = 0;
@@ -53,6 +54,9 @@ class Fabric {
   // Returns what happened to the queue pairs of all adapters.
   const QueuePairHistories& histories() const;
   QueuePairHistories& histories();
+
+  // Returns when the subnet managers swept.
+  const SweepHistory& sweeps() const;
 
   // Returns the packet totals since the fabric's start.
   const ForwardingTotals& totals() const;

@@ -8,11 +8,13 @@
 namespace ibemu::fabric {
 
 FabricPort::FabricPort(Subnet& subnet, Endpoints& endpoints,
-                       SmaNotices& notices, FabricEvents& events, PortId id)
+                       SmaNotices& notices, FabricEvents& events,
+                       SweepHistory& sweeps, PortId id)
     : subnet_(subnet),
       endpoints_(endpoints),
       notices_(notices),
       events_(events),
+      sweeps_(sweeps),
       id_(id) {}
 
 FabricPort::~FabricPort() { endpoints_.SetListener(id_, nullptr); }
@@ -21,6 +23,7 @@ absl::Status FabricPort::Transmit(const mad::Outgoing& packet) {
   if (!subnet_.NodeOf(id_).plugged) {
     return absl::UnavailableError("the device is gone");
   }
+  if (packet.qp == 0) sweeps_.NoteSmp(id_, packet.mad);
   return endpoints_.Transmit(id_, packet);
 }
 
@@ -72,11 +75,11 @@ void FabricPort::SetCapability(bool is_sm) {
 
 FabricDevice::FabricDevice(Subnet& subnet, Endpoints& endpoints,
                            SmaNotices& notices, FabricEvents& events,
-                           topology::NodeId id)
+                           SweepHistory& sweeps, topology::NodeId id)
     : subnet_(subnet), notices_(notices), id_(id) {
   const int last = FabricDevice::last_port();
   for (int number = FabricDevice::first_port(); number <= last; ++number) {
-    ports_.emplace_back(subnet, endpoints, notices, events,
+    ports_.emplace_back(subnet, endpoints, notices, events, sweeps,
                         subnet.port_id(id, number));
   }
 }

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "fabric/agents/sma_notices.h"
 #include "fabric/forwarding/endpoints.h"
+#include "fabric/history/sweep_history.h"
 #include "fabric/subnet/events.h"
 #include "fabric/subnet/subnet.h"
 #include "mad/device.h"
@@ -20,7 +21,7 @@ namespace ibemu::fabric {
 class FabricPort : public mad::Port {
  public:
   FabricPort(Subnet& subnet, Endpoints& endpoints, SmaNotices& notices,
-             FabricEvents& events, PortId id);
+             FabricEvents& events, SweepHistory& sweeps, PortId id);
   ~FabricPort() override;
 
   absl::Status Transmit(const mad::Outgoing& packet) override;
@@ -41,6 +42,7 @@ class FabricPort : public mad::Port {
   Endpoints& endpoints_;
   SmaNotices& notices_;
   FabricEvents& events_;
+  SweepHistory& sweeps_;
   const PortId id_;
 };
 
@@ -48,7 +50,7 @@ class FabricPort : public mad::Port {
 class FabricDevice : public mad::Device {
  public:
   FabricDevice(Subnet& subnet, Endpoints& endpoints, SmaNotices& notices,
-               FabricEvents& events, topology::NodeId id);
+               FabricEvents& events, SweepHistory& sweeps, topology::NodeId id);
 
   mad::NodeType type() const override;
   wire::Guid node_guid() const override;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
@@ -40,13 +41,34 @@ std::string EndText(const json& end) {
                       end["port"].get<int>());
 }
 
+// ", sweeping for 1.2 s: 300 SMPs", ", swept 7.1 s ago, in 0.4 s: 1243 SMPs",
+// or nothing where it is not known.
+std::string SweepText(const json& manager) {
+  const auto found = manager.find("sweep");
+  if (found == manager.end()) return "";
+  const json& sweep = *found;
+  const auto seconds = sweep["seconds"].get<double>();
+  std::string text = sweep["under_way"].get<bool>()
+                         ? absl::StrFormat(", sweeping for %.1f s", seconds)
+                         : absl::StrFormat(", swept %.0f s ago, in %.1f s",
+                                           sweep["ago"].get<double>(), seconds);
+  const auto sets = sweep["sets"].get<uint64_t>();
+  const uint64_t all = sweep["gets"].get<uint64_t>() + sets;
+  if (all != 0) {
+    absl::StrAppend(&text, ": ", all, all == 1 ? " SMP" : " SMPs", ", ", sets,
+                    " of them Set");
+  }
+  return text;
+}
+
 std::string HealthText(const json& health) {
   const auto active = health["links"]["active"].get<uint64_t>();
   std::string text = absl::StrCat(
       active, active == 1 ? " link is active\n" : " links are active\n");
   for (const json& manager : health["managers"]) {
     absl::StrAppend(&text, "subnet manager at ", EndText(manager),
-                    manager["master"].get<bool>() ? ", the master\n" : "\n");
+                    manager["master"].get<bool>() ? ", the master" : "",
+                    SweepText(manager), "\n");
   }
   for (const json& link : health["slow"]) {
     absl::StrAppend(&text, EndText(link["a"]), " - ", EndText(link["b"]), ": ",

@@ -12,6 +12,7 @@
 #include "daemon/subnet/port_errors.h"
 #include "daemon/words/port_text.h"
 #include "fabric/agents/pma_counters.h"
+#include "fabric/history/sweep_history.h"
 #include "fabric/routing/path_rate.h"
 #include "fabric/subnet/link_rate.h"
 #include "fabric/subnet/subnet.h"
@@ -23,6 +24,7 @@ namespace {
 
 using fabric::NodePort;
 using fabric::Subnet;
+using fabric::SweepHistory;
 using nlohmann::json;
 
 json DescribePlace(const Subnet& subnet, const NodePort& port) {
@@ -65,6 +67,15 @@ mad::PortInfo AtBest(const NodePort& port, const NodePort& peer) {
   best.link_speed_ext_active = rate.speed_ext;
   best.link_speed_ext_active2 = rate.speed_ext2;
   return best;
+}
+
+json DescribeSweep(const SweepHistory& sweeps,
+                   const SweepHistory::Sweep& sweep) {
+  return {{"under_way", sweeps.IsUnderWay(sweep)},
+          {"seconds", absl::ToDoubleSeconds(sweep.last - sweep.began)},
+          {"ago", absl::ToDoubleSeconds(sweeps.Since(sweep))},
+          {"gets", sweep.gets},
+          {"sets", sweep.sets}};
 }
 
 // What is wrong, as parts of a sentence.
@@ -114,6 +125,9 @@ absl::StatusOr<json> HealthMethods::Health(
       manager["lid"] = static_cast<unsigned>(port.info.lid);
       manager["master"] = port.info.lid != wire::Lid::kUnassigned &&
                           port.info.master_sm_lid == port.info.lid;
+      if (const auto* sweep = fabric_.sweeps().Last(subnet.id_of(port))) {
+        manager["sweep"] = DescribeSweep(fabric_.sweeps(), *sweep);
+      }
       managers.push_back(std::move(manager));
     }
     if (port.peer == fabric::kNoPort || subnet.id_of(port) > port.peer) {

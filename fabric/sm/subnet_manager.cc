@@ -35,14 +35,16 @@ PortId FindHome(const Subnet& subnet) {
 }  // namespace
 
 SubnetManager::SubnetManager(Subnet& subnet, Links& links, FabricEvents& events,
-                             MadSender& sender, Timers& timers)
+                             MadSender& sender, SweepHistory& sweeps,
+                             Timers& timers)
     : subnet_(subnet),
       sender_(sender),
       timers_(timers),
       port_(FindHome(subnet)),
       election_(subnet, port_, sender, timers,
                 [this](bool is_master) { sweeper_.OnMastership(is_master); }),
-      sweeper_(subnet, links, events, port_, election_, observers_, timers) {}
+      sweeper_(subnet, links, events, port_, election_, observers_, sweeps,
+               timers) {}
 
 SubnetManager::~SubnetManager() {
   timers_.Cancel(tick_);

@@ -30,7 +30,7 @@ class SubnetManager : public ManagementService, public MulticastRoutes {
  public:
   // All arguments must outlive this object.  REQUIRES: the fabric has a node.
   SubnetManager(Subnet& subnet, Links& links, FabricEvents& events,
-                MadSender& sender, Timers& timers);
+                MadSender& sender, SweepHistory& sweeps, Timers& timers);
   SubnetManager(const SubnetManager&) = delete;
   SubnetManager& operator=(const SubnetManager&) = delete;
   ~SubnetManager() override;

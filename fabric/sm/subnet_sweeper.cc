@@ -14,20 +14,24 @@ constexpr absl::Duration kSettle = absl::Milliseconds(10);
 SubnetSweeper::SubnetSweeper(Subnet& subnet, Links& links, FabricEvents& events,
                              PortId home, SmElection& election,
                              ObserverList<SubnetObserver>& observers,
-                             Timers& timers)
+                             SweepHistory& sweeps, Timers& timers)
     : election_(election),
       observers_(observers),
+      sweeps_(sweeps),
       timers_(timers),
+      home_(home),
       configurer_(subnet, links, events, home) {}
 
 SubnetSweeper::~SubnetSweeper() { timers_.Cancel(timer_); }
 
 absl::Status SubnetSweeper::SweepAtOnce() {
+  sweeps_.NoteWork(home_);
   working_ = true;
   absl::Status status = configurer_.Begin(true);
   while (status.ok() && !configurer_.Continue()) {
   }
   working_ = false;
+  sweeps_.NoteWork(home_);
   return status;
 }
 
@@ -60,6 +64,7 @@ void SubnetSweeper::Begin() {
   timers_.Cancel(std::exchange(timer_, TimerId::kNone));
   swept_changes_ = changes_;
   election_.CountAction();
+  sweeps_.NoteWork(home_);
   working_ = true;
   const absl::Status status = configurer_.Begin(anew_);
   working_ = false;
@@ -75,6 +80,7 @@ void SubnetSweeper::Continue() {
   working_ = true;
   sweeping_ = !configurer_.Continue();
   working_ = false;
+  sweeps_.NoteWork(home_);
   if (!sweeping_) return End();
   timer_ = timers_.RunAt(timers_.Now(), [this] { Continue(); });
 }

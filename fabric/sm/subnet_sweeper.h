@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "base/observer_list.h"
 #include "base/timers.h"
+#include "fabric/history/sweep_history.h"
 #include "fabric/sm/multicast_router.h"
 #include "fabric/sm/sm_election.h"
 #include "fabric/sm/subnet_configurer.h"
@@ -27,7 +28,7 @@ class SubnetSweeper {
   // `home`: the port of the manager.  All arguments must outlive this object.
   SubnetSweeper(Subnet& subnet, Links& links, FabricEvents& events, PortId home,
                 SmElection& election, ObserverList<SubnetObserver>& observers,
-                Timers& timers);
+                SweepHistory& sweeps, Timers& timers);
   SubnetSweeper(const SubnetSweeper&) = delete;
   SubnetSweeper& operator=(const SubnetSweeper&) = delete;
   ~SubnetSweeper();
@@ -59,7 +60,9 @@ class SubnetSweeper {
 
   SmElection& election_;
   ObserverList<SubnetObserver>& observers_;
+  SweepHistory& sweeps_;
   Timers& timers_;
+  const PortId home_;
   SubnetConfigurer configurer_;
 
   uint64_t changes_ = 0;  // changes in the fabric made by others

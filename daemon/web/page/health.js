@@ -46,11 +46,11 @@ export class Health {
     this.#changed();
     const busy = model.busy.slice(0, MOST_LISTED);
     // What says the same stays the same element: a click may be under way.
-    const shown = JSON.stringify([health,
+    say(this.#sentences, healthSentences(health).join(" "));
+    const shown = JSON.stringify([health.slow, health.errors,
       busy.map((link) => [link.key, loadText(link)])]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    say(this.#sentences, healthSentences(health).join(" "));
     const slow = health.slow.slice(0, MOST_LISTED).map((link) =>
       [model.linkAt(link.a.guid, link.a.port), model.linkName(link),
        `${link.rate}, could be ${link.could_be}`]);

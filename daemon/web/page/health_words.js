@@ -1,10 +1,23 @@
 // The words of the subnet's health.
 
+// Says the same as long as the sweep is the last one.
+function sweepWords(sweep) {
+  if (!sweep) return [];
+  if (sweep.under_way) return ["sweeping"];
+  const all = sweep.gets + sweep.sets;
+  return [`last sweep ${sweep.seconds.toFixed(1)} s` +
+    (all ? `: ${all} SMPs, ${sweep.sets} of them Set` : "")];
+}
+
 // A sentence for each thing that is worth one; the first says whether all is
 // well.
 export function healthSentences({wrong, managers}) {
-  const names = managers.map(({node, port, master}) =>
-    `${node}/${port}${master ? " (master)" : ""}`);
+  const names = managers.map((manager) => {
+    const facts = [...(manager.master ? ["master"] : []),
+                   ...sweepWords(manager.sweep)];
+    return `${manager.node}/${manager.port}` +
+      (facts.length ? ` (${facts.join(", ")})` : "");
+  });
   return [
     wrong.length ? `${wrong.join(", ")}.` : "All links are active and clean.",
     names.length ? `Subnet managers: ${names.join(", ")}.`

@@ -5,9 +5,11 @@
 #include "fabric/agents/pma_counters.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "mad/wire/mad_header.h"
 #include "mad/wire/port_codes.h"
 #include "nlohmann/json.hpp"
 #include "testing/lab.h"
+#include "testing/mad_builder.h"
 #include "tests/daemon/method_caller.h"
 
 namespace ibemu::daemon {
@@ -103,6 +105,31 @@ TEST_F(HealthMethodsTest, SubnetManagersAreListed) {
   EXPECT_EQ(managers[0]["node"], "node-4");
   EXPECT_EQ(managers[0]["master"], true);
   EXPECT_EQ(managers[1]["master"], false);
+  EXPECT_FALSE(managers[0].contains("sweep")) << "nobody has seen one";
+}
+
+TEST_F(HealthMethodsTest, ASweepIsToldUntilTheNextOne) {
+  HostPort(1).info.capability_mask |= mad::capability::kIsSm;
+  const auto send = [this](mad::Method method) {
+    mad::Outgoing packet =
+        testing::DirectedGet(mad::AttributeId::kNodeInfo, {1});
+    wire::Put<&mad::MadHeader::method>(packet.mad, method);
+    ASSERT_TRUE(lab_.HostPort(1).Transmit(packet).ok());
+  };
+  send(mad::Method::kGet);
+  lab_.timers.RunFor(absl::Milliseconds(250));
+  send(mad::Method::kSet);
+  EXPECT_EQ(Health()["managers"][0]["sweep"], (json{{"under_way", true},
+                                                    {"seconds", 0.25},
+                                                    {"ago", 0.0},
+                                                    {"gets", 1},
+                                                    {"sets", 1}}));
+  lab_.timers.RunFor(absl::Seconds(5));
+  EXPECT_EQ(Health()["managers"][0]["sweep"], (json{{"under_way", false},
+                                                    {"seconds", 0.25},
+                                                    {"ago", 5.0},
+                                                    {"gets", 1},
+                                                    {"sets", 1}}));
 }
 
 }  // namespace

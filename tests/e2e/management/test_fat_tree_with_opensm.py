@@ -7,7 +7,7 @@ import re
 import pytest
 
 import netdiscover
-from harness import Fabric
+from harness import Fabric, until
 
 TOPOLOGY = "fat-tree:radix=36,levels=2"
 SM_HOST, OTHER_HOST = "node-1", "node-648"
@@ -41,6 +41,16 @@ def test_opensm_reaches_subnet_up_without_an_error(subnet):
     errors = [line for line in subnet.opensm.output.splitlines()
               if " ERR " in line]
     assert errors == []
+
+
+def test_health_says_when_opensm_swept(subnet):
+    """A light sweep asks each switch at least."""
+    def swept():
+        said = subnet.ibemu("health", check=False).stdout
+        return re.search(rf"subnet manager at {SM_HOST}/1, the master, swept "
+                         r"\d+ s ago, in [\d.]+ s: (\d+) SMPs, \d+ of them Set",
+                         said)
+    assert int(until(swept)[1]) >= 54
 
 
 def test_ibnetdiscover_reproduces_the_topology(subnet, discovered):
