@@ -204,6 +204,12 @@ def test_queue_pairs_show_as_they_come_and_a_click_says_why_one_failed(
     until(lambda: re.search(
         r"Queue pairs0x[0-9a-f]+ RC, RTS – node-1 0x[0-9a-f]+, process \d+",
         page.text("#connections")))
+    page.js("document.querySelector('[data-title^=\"queue pair\"]')"
+            ".open = true")
+    until(lambda: "path MTU1024" in page.text("[data-title^='queue pair'] dl"))
+    facts = page.text("[data-title^='queue pair'] dl")
+    assert re.match(r"send queue\d of 1, \d outstandingreceive queue"
+                    r"\d+ of 500pathLID 1, SL 0path MTU1024accessnone", facts)
     tree.ibemu("fault", "add", "qp", "node-2/*", "loss", "dir", "tx")
     client.process.wait()
 
@@ -234,6 +240,30 @@ def test_health_names_what_is_cut_and_counts_errors(browser, account):
         page.js("document.querySelector('#health-parts button').click()")
         until(lambda: "node-2/1" in page.text("#details-title"))
         browser.get("about:blank")
+
+
+def test_health_lists_slow_links_and_those_with_most_load(browser, account):
+    with fabric_with_view(account, "slow", "single-switch:hosts=3") as fabric:
+        fabric.run("node-1", "ibportstate", "-D", "0", "1", "width", "1")
+        fabric.ibemu("link", "node-1/1", "down")
+        fabric.ibemu("link", "node-1/1", "up")
+        server = fabric.start("node-2", *LINES, "ibv_rc_pingpong", "-n",
+                              "1000000", "-s", "65536")
+        server.wait_for("local address")
+        client = fabric.start("node-3", *LINES, "ibv_rc_pingpong", "-n",
+                              "1000000", "-s", "65536", "localhost")
+        page = Page(browser, fabric.url).wait_until_ready()
+        until(lambda: re.search(r"Slower than they could be.*node-1/1.* 1xHDR, "
+                                r"could be 4xHDR", page.text("#health-parts")))
+        assert "1 link is slower than it could be" in page.text(
+            "#health-sentences")
+        # Both hosts send as much as they get.
+        until(lambda: re.search(
+            r"Most load.*node-[23]/1[^%]* %.*node-[23]/1[^%]* %",
+            page.text("#health-parts")))
+        browser.get("about:blank")
+        client.stop()
+        server.stop()
 
 
 def test_a_switch_shows_how_its_uplinks_share_the_work(page):

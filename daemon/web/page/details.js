@@ -1,6 +1,6 @@
 // The panel of what is selected: a node, a link, or what is drawn as one.
 import {call} from "./api.js";
-import {button, make, say} from "./elements.js";
+import {button, make, row, say} from "./elements.js";
 import {HistoryPanel} from "./history.js";
 import {HostPanel} from "./host.js";
 import {nodeWords} from "./list.js";
@@ -9,10 +9,6 @@ import {SwitchPanel} from "./switch.js";
 
 const COUNTERS_EVERY = 2000;  // ms
 const MOST_LISTED = 100;
-
-function row(name, value) {
-  return make("div", {}, make("dt", {}, name), make("dd", {}, value));
-}
 
 export class Details {
   #title = document.getElementById("details-title");

@@ -16,6 +16,11 @@ export function button(text, action, attributes = {}) {
   return make("button", {type: "button", onclick: action, ...attributes}, text);
 }
 
+// Of a <dl>.
+export function row(name, value) {
+  return make("div", {}, make("dt", {}, name), make("dd", {}, value));
+}
+
 // Changes nothing that is the same already: screen readers would say it again.
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;

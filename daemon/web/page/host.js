@@ -1,9 +1,10 @@
 // What there is on a host: addresses, connections, queue pairs and what else
 // programs have made; and why something of it failed.
 import {call, readAgain} from "./api.js";
-import {button, make} from "./elements.js";
+import {button, make, row} from "./elements.js";
 import {addressText} from "./events.js";
-import {OBJECTS, queuePairText, reasons, withProcess} from "./host_words.js";
+import {OBJECTS, queuePairFacts, queuePairText, reasons, withProcess} from
+  "./host_words.js";
 
 const EVERY = 2000;  // ms
 const MOST_LISTED = 100;
@@ -33,21 +34,30 @@ function connectionParts({ports, listeners, listener_count: listening,
         `${addressText(one.remote)} ${one.space}, ${one.state}`, one))] : [])];
 }
 
+const titleOf = ({qpn}) => `queue pair ${qpn}`;
+
+function folded(title, open, summary, ...content) {
+  return make("details", {open: open.has(title), "data-title": title},
+              make("summary", {}, summary), ...content);
+}
+
 // Those of its IP interfaces are the host's own, and always there.
-function queuePairParts({queue_pairs: queuePairs, next}) {
+// `attributes`: of unfolded ones, by number.
+function queuePairParts({queue_pairs: queuePairs, next}, attributes, open) {
   const ofPrograms = queuePairs.filter(({pid}) => pid);
   if (!ofPrograms.length && !next) return [];
   return [make("h3", {}, "Queue pairs"),
-    listOf(ofPrograms, !next ? ofPrograms.length : undefined,
-           queuePairText)];
+    listOf(ofPrograms, !next ? ofPrograms.length : undefined, (qp) =>
+      folded(titleOf(qp), open, queuePairText(qp), make("dl", {},
+        ...queuePairFacts(qp, attributes.get(qp.qpn)).map(
+          ([name, text]) => row(name, text)))))];
 }
 
 // Folded, since there may be many.
 function objectParts({title}, {items, next}, text, open) {
   if (!items.length) return [];
   const count = next === null ? `${items.length}` : `more than ${items.length}`;
-  return [make("details", {open: open.has(title), "data-title": title},
-    make("summary", {}, `${title}: ${count}`),
+  return [folded(title, open, `${title}: ${count}`,
     listOf(items, next === null ? items.length : undefined, text))];
 }
 
@@ -80,14 +90,28 @@ export class HostPanel {
       : make("p", {}, "Nothing that is remembered."));
   }
 
+  #unfolded() {
+    return new Set([...this.#live.querySelectorAll("details[open]")]
+      .map(({dataset}) => dataset.title));
+  }
+
+  // Of those that are unfolded.  One may end meanwhile.
+  async #attributesOf(queuePairs) {
+    const open = this.#unfolded();
+    const shown = queuePairs.filter((qp) => open.has(titleOf(qp)));
+    return new Map(await Promise.all(shown.map(async ({qpn}) => [qpn,
+      await call("qp.show", {...this.#host, qpn}).then(
+        ({attributes}) => attributes, () => undefined)])));
+  }
+
   async #read() {
     const [{adapters}, queuePairs, ...objects] = await Promise.all([
       call("node.status", this.#host), call("qp.list", this.#host),
       ...OBJECTS.map(({method}) => call(method, this.#host))]);
-    const open = new Set([...this.#live.querySelectorAll("details[open]")]
-      .map(({dataset}) => dataset.title));
+    const attributes = await this.#attributesOf(queuePairs.queue_pairs);
+    const open = this.#unfolded();
     this.#live.replaceChildren(...adapters.flatMap(connectionParts),
-      ...queuePairParts(queuePairs),
+      ...queuePairParts(queuePairs, attributes, open),
       ...OBJECTS.flatMap((kind, i) =>
         objectParts(kind, objects[i], kind.text, open)));
   }

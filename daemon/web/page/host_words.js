@@ -14,6 +14,43 @@ export function queuePairText(qp) {
                      (peer ? ` – ${whose} ${hex(peer.qpn)}` : ""), qp);
 }
 
+const fill = ({posted, size}) => `${posted} of ${size}`;
+
+function addressText({dlid, sl, grh}) {
+  return `LID ${dlid}, SL ${sl}` + (grh ? `, GID ${grh.dgid}` : "");
+}
+
+// In the words of `ibemu qp show`.
+function attributeFacts(its) {
+  const path = its.ah_attr && [
+    ["path", addressText(its.ah_attr)], ["path MTU", `${its.path_mtu}`],
+    ["access", its.qp_access_flags.join(", ") || "none"]];
+  const psns = [["next PSN to send", hex(its.sq_psn)],
+    ...(its.rq_psn === undefined ? []
+                                 : [["next PSN to come", hex(its.rq_psn)]])];
+  const reliability = its.timeout !== undefined && [
+    ["timeout", its.timeout_ns === null ? "none"
+                                        : `${its.timeout_ns / 1e6} ms`],
+    ["retries", `${its.retry_cnt}`],
+    ["RNR retries", its.rnr_retry === 7 ? "no end" : `${its.rnr_retry}`],
+    ["RNR timer", `${its.min_rnr_timer_ns / 1e6} ms`],
+    ["READs and atomics",
+     `${its.max_rd_atomic} to the peer, ${its.max_dest_rd_atomic} from it`]];
+  return [...(path || []),
+    ...(its.qkey === undefined ? [] : [["Q_Key", hex(its.qkey)]]),
+    ["P_Key index", `${its.pkey_index}`], ...psns, ...(reliability || [])];
+}
+
+// What a queue pair has, a name and a text each: how full its queues are, its
+// attributes where these are known, and what it has counted.
+export function queuePairFacts({send, receive, counters}, attributes) {
+  return [
+    ["send queue", `${fill(send)}, ${send.outstanding} outstanding`],
+    ["receive queue", receive ? fill(receive) : "shared"],
+    ...(attributes ? attributeFacts(attributes) : []),
+    ...Object.entries(counters).map(([name, count]) => [name, `${count}`])];
+}
+
 // ", queue pairs 0x12, 0x13"; nothing where there are none.
 const users = (qpns) => qpns.length
   ? `, queue pair${qpns.length > 1 ? "s" : ""} ${qpns.map(hex).join(", ")}` : "";

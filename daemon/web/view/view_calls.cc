@@ -14,12 +14,12 @@ namespace {
 // The methods for pages.  None of them takes a descriptor, goes on after its
 // response or starts a program.
 constexpr std::string_view kForPages[] = {
-    "status",         "nodes",         "links",        "link.set",
-    "node.set",       "node.status",   "fault.add",    "fault.list",
-    "fault.remove",   "counter.get",   "path.trace",   "forwarding.show",
-    "health",         "partitions",    "link.history", "qp.list",
-    "cq.list",        "mr.list",       "srq.list",     "mcast.list",
-    "queue_pair.why", "connection.why"};
+    "status",       "nodes",          "links",         "link.set",
+    "node.set",     "node.status",    "fault.add",     "fault.list",
+    "fault.remove", "counter.get",    "path.trace",    "forwarding.show",
+    "health",       "partitions",     "link.history",  "qp.list",
+    "qp.show",      "cq.list",        "mr.list",       "srq.list",
+    "mcast.list",   "queue_pair.why", "connection.why"};
 
 // The caller of a page's request.  It keeps nothing, since each request has a
 // connection of its own.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {OBJECTS, queuePairText, reasons} from
+import {OBJECTS, queuePairFacts, queuePairText, reasons} from
   "../../../../daemon/web/page/host_words.js";
 
 test("a queue pair tells its peer and its process where it has one", () => {
@@ -11,6 +11,39 @@ test("a queue pair tells its peer and its process where it has one", () => {
   qp.peer.node = null;
   assert.equal(queuePairText(qp), "0x12 RC, RTS – LID 3 0x13, process 4711");
   assert.equal(queuePairText({...qp, peer: null, pid: null}), "0x12 RC, RTS");
+});
+
+test("what a queue pair has depends on its type, and on what is known", () => {
+  const qp = {send: {posted: 3, size: 16, outstanding: 2},
+              receive: {posted: 10, size: 16},
+              counters: {rnr_nak_retry_err: 2}};
+  const queues = [["send queue", "3 of 16, 2 outstanding"],
+                  ["receive queue", "10 of 16"]];
+  const counted = [["rnr_nak_retry_err", "2"]];
+  assert.deepEqual(queuePairFacts(qp), [...queues, ...counted]);
+  assert.deepEqual(queuePairFacts({...qp, receive: null, counters: {}},
+                                  {pkey_index: 1, sq_psn: 255, qkey: 17}),
+    [queues[0], ["receive queue", "shared"], ["Q_Key", "0x11"],
+     ["P_Key index", "1"], ["next PSN to send", "0xff"]]);
+  const connected = {pkey_index: 0, sq_psn: 1, rq_psn: 2, path_mtu: 1024,
+    qp_access_flags: ["remote-write", "remote-read"],
+    ah_attr: {dlid: 5, sl: 1, grh: {dgid: "fe80::1"}}};
+  const path = [["path", "LID 5, SL 1, GID fe80::1"], ["path MTU", "1024"],
+                ["access", "remote-write, remote-read"], ["P_Key index", "0"],
+                ["next PSN to send", "0x1"], ["next PSN to come", "0x2"]];
+  assert.deepEqual(queuePairFacts(qp, connected),
+                   [...queues, ...path, ...counted]);
+  const reliable = {...connected, timeout: 14, timeout_ns: 67108864,
+    retry_cnt: 7, rnr_retry: 7, min_rnr_timer_ns: 640000, max_rd_atomic: 1,
+    max_dest_rd_atomic: 4};
+  assert.deepEqual(queuePairFacts(qp, reliable), [...queues, ...path,
+    ["timeout", "67.108864 ms"], ["retries", "7"], ["RNR retries", "no end"],
+    ["RNR timer", "0.64 ms"], ["READs and atomics", "1 to the peer, 4 from it"],
+    ...counted]);
+  const words = new Map(queuePairFacts(qp,
+    {...reliable, timeout: 0, timeout_ns: null, rnr_retry: 3}));
+  assert.equal(words.get("timeout"), "none");
+  assert.equal(words.get("RNR retries"), "3");
 });
 
 test("what failed is told of queue pairs, MADs and connections, in this order",

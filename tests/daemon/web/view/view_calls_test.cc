@@ -19,7 +19,7 @@ std::string RequestFor(const char* method) {
 TEST(ViewCallsTest, PagesLookAndChangeLinksNodesAndFaults) {
   for (const char* method :
        {"nodes", "links", "link.set", "node.set", "node.status", "fault.add",
-        "fault.remove", "counter.get", "qp.list", "queue_pair.why",
+        "fault.remove", "counter.get", "qp.list", "qp.show", "queue_pair.why",
         "connection.why"}) {
     EXPECT_TRUE(CheckViewCall(RequestFor(method)).ok()) << method;
   }
