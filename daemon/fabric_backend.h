@@ -81,7 +81,7 @@ class FabricBackend : public Backend {
   QueuePairMethods queue_pairs_;
   std::optional<EndedContexts> ended_contexts_;  // with AddTo()
   std::optional<LintMethods> lint_;              // with AddTo()
-  std::optional<MadTimeouts> mad_timeouts_;      // with AddTo()
+  std::optional<MadHistory> mad_history_;        // with AddTo()
   std::optional<WhyMethods> why_;                // with AddTo()
   std::optional<CaptureMethods> captures_;       // with AddTo()
   std::optional<ScenarioMethods> scenarios_;     // with AddTo()

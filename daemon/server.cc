@@ -37,16 +37,15 @@ Server::Server(const DaemonOptions& options, std::unique_ptr<Loop> loop,
       backend_(std::move(backend)),
       hosts_(*loop_, backend_->adapters()),
       connections_(*loop_, hosts_, backend_->addresses(), backend_->seed()),
-      connection_failures_(backend_->adapters()),
-      connection_events_(connections_, backend_->events(),
-                         connection_failures_),
+      connection_history_(backend_->adapters()),
+      connection_events_(connections_, backend_->events(), connection_history_),
       connection_methods_(connections_),
       networks_(*loop_, backend_->adapters(), connections_),
       attachments_(*loop_, hosts_, connections_, networks_),
       resource_methods_(backend_->adapters(), attachments_.uverbs_files()) {
   connections_.SetWatcher(connection_events_);
   backend_->AddTo(dispatcher_, hosts_, attachments_.uverbs_files());
-  connection_failures_.AddTo(dispatcher_);
+  connection_history_.AddTo(dispatcher_);
   connection_methods_.AddTo(dispatcher_);
   networks_.AddTo(dispatcher_);
   attachments_.AddTo(dispatcher_);

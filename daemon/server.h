@@ -18,7 +18,7 @@
 #include "daemon/adapters/host_table.h"
 #include "daemon/backend.h"
 #include "daemon/connections/connection_events.h"
-#include "daemon/connections/connection_failures.h"
+#include "daemon/connections/connection_history.h"
 #include "daemon/connections/connection_methods.h"
 #include "daemon/connections/connection_table.h"
 #include "daemon/daemon_options.h"
@@ -93,7 +93,7 @@ class Server {
   std::unique_ptr<Backend> backend_;
   HostTable hosts_;
   ConnectionTable connections_;
-  ConnectionFailures connection_failures_;
+  ConnectionHistory connection_history_;
   ConnectionEvents connection_events_;
   ConnectionMethods connection_methods_;
   NetworkTable networks_;

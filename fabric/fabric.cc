@@ -93,6 +93,11 @@ struct Fabric::Impl : FabricEvents {
   }
 
   void OnDelay(const Packet& packet, PortId port, uint32_t fault) override {
+    if (packet.transport == nullptr) {
+      return watchers.ForEach([&](FabricWatcher& watcher) {
+        watcher.OnMadDelay(packet, port, fault);
+      });
+    }
     if (QueuePairHistory* const sender = SenderOf(packet)) {
       sender->NoteDelay(packet.transport->psn, {.port = port, .fault = fault});
     }

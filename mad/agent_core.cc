@@ -227,6 +227,11 @@ void AgentCore::OnArrival(const Arrival& arrival) {
   }
   if (is_response) {
     if (Transaction* sent = Match(arrival)) {
+      dispatcher_.TellAnswer(
+          {.packet = sent->packet,
+           .tries = sent->tries,
+           .begin = sent->begin,
+           .status = wire::Get<&MadHeader::status>(arrival.mad)});
       Finish(*sent);
     } else if (rmpp_ != nullptr || !rmpp_active) {
       return;

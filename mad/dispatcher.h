@@ -10,9 +10,9 @@
 #include "mad/host_core.h"
 #include "mad/method_registry.h"
 #include "mad/port.h"
+#include "mad/send_watcher.h"
 #include "mad/smi.h"
 #include "mad/snooper.h"
-#include "mad/timeout_watcher.h"
 
 namespace ibemu::mad {
 
@@ -51,12 +51,16 @@ class Dispatcher : public PortListener {
     return status;
   }
 
-  // Tells who watches the host of a send without an answer.
+  // Tell who watches the host of a send without an answer, and with one.
   void TellTimeout(UnansweredSend send) const {
     send.port = number_;
-    if (host_.timeout_watcher() != nullptr) {
-      host_.timeout_watcher()->OnTimeout(send);
+    if (host_.send_watcher() != nullptr) {
+      host_.send_watcher()->OnTimeout(send);
     }
+  }
+  void TellAnswer(AnsweredSend send) const {
+    send.port = number_;
+    if (host_.send_watcher() != nullptr) host_.send_watcher()->OnAnswer(send);
   }
 
   // The way of a directed-route SMP: out of the port, to this node itself, or

@@ -152,8 +152,8 @@ std::unique_ptr<Snoops::Entry> Host::Snoop(int port, Snooper& snooper) {
   return std::make_unique<Snoops::Entry>(state->dispatcher.snoops(), snooper);
 }
 
-void Host::SetTimeoutWatcher(TimeoutWatcher& watcher) {
-  impl_->core->SetTimeoutWatcher(&watcher);
+void Host::SetSendWatcher(SendWatcher& watcher) {
+  impl_->core->SetSendWatcher(&watcher);
 }
 
 std::unique_ptr<Host::SmLock> Host::TryLockSm(int port) {

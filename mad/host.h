@@ -10,8 +10,8 @@
 #include "base/timers.h"
 #include "mad/agent.h"
 #include "mad/device.h"
+#include "mad/send_watcher.h"
 #include "mad/snooper.h"
-#include "mad/timeout_watcher.h"
 
 namespace ibemu::mad {
 
@@ -55,9 +55,9 @@ class Host {
   // answer.  Returns null if there is no such port.
   std::unique_ptr<Snoops::Entry> Snoop(int port, Snooper& snooper);
 
-  // Sets the only watcher of sends without an answer.  It must outlive the Host
+  // Sets the only watcher of what becomes of sends.  It must outlive the Host
   // and all agents.
-  void SetTimeoutWatcher(TimeoutWatcher& watcher);
+  void SetSendWatcher(SendWatcher& watcher);
 
   // The hold on the semaphore behind issmN.  The port's IsSM is set while it
   // lasts.

@@ -10,7 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/timers.h"
 #include "mad/agent.h"
-#include "mad/timeout_watcher.h"
+#include "mad/send_watcher.h"
 
 namespace ibemu::mad {
 
@@ -24,9 +24,9 @@ class HostCore : public std::enable_shared_from_this<HostCore> {
 
   Timers& timers() { return timers_; }
 
-  void SetTimeoutWatcher(TimeoutWatcher* watcher) { timeouts_ = watcher; }
+  void SetSendWatcher(SendWatcher* watcher) { send_watcher_ = watcher; }
   // Null if there is none.
-  TimeoutWatcher* timeout_watcher() const { return timeouts_; }
+  SendWatcher* send_watcher() const { return send_watcher_; }
 
   // Returns a high half of TIDs for a new agent.  Counts up even if the
   // registration then fails, and wraps at 24 bits (Linux's ib_mad_clients).
@@ -62,7 +62,7 @@ class HostCore : public std::enable_shared_from_this<HostCore> {
   Timers& timers_;
   absl::flat_hash_map<uint32_t, AgentCore*> agents_;
   uint32_t last_high_tid_ = 0;
-  TimeoutWatcher* timeouts_ = nullptr;
+  SendWatcher* send_watcher_ = nullptr;
   bool removed_ = false;
   std::vector<Later> deferred_;
 };

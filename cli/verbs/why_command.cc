@@ -43,6 +43,8 @@ its connections failed, and why; and what faults did that were added to it.
   QPN             the number of one queue pair (0x12 or 18), of which all is
                   printed; without it, those in which something failed
   PID             the number of a process where the daemon runs
+  --all           also what went well: all queue pairs, the last MADs that were
+                  answered, and what became of the last connections
   --vendor-err[=N]
                   what a completion's vendor_err stands for (0x81 or 129), or
                   all those that are known: as of a ConnectX, which simulated
@@ -62,6 +64,7 @@ struct Flags {
   std::string fabric;
   std::string what;
   std::optional<std::string> vendor_err;  // empty for all
+  bool all = false;
   bool json = false;
 };
 
@@ -90,8 +93,10 @@ absl::StatusOr<json> ActedFaults(control::Client& client, const char* key,
 }
 
 // Asks about what has this name; a number that is no node's is a process's.
-absl::StatusOr<json> Ask(control::Client& client, const std::string& what) {
-  const json parameters = ParametersOf(what);
+absl::StatusOr<json> Ask(control::Client& client, const std::string& what,
+                         bool all) {
+  json parameters = ParametersOf(what);
+  parameters["answered"] = all;
   absl::StatusOr<json> result = client.Call("queue_pair.why", parameters);
   int64_t process = 0;
   if (!result.ok() && absl::SimpleAtoi(what, &process) && process > 0) {
@@ -104,8 +109,9 @@ absl::StatusOr<json> Ask(control::Client& client, const std::string& what) {
   IBEMU_RETURN_IF_ERROR(result.status());
   (*result)["connections"] = json::array();
   if (parameters.contains("qpn")) return result;
-  IBEMU_ASSIGN_OR_RETURN(json more, client.Call("connection.why", parameters));
-  (*result)["connections"] = std::move(more["failures"]);
+  IBEMU_ASSIGN_OR_RETURN(
+      json more, client.Call("connection.why", {{"node", what}, {"all", all}}));
+  (*result)["connections"] = std::move(more[all ? "events" : "failures"]);
   IBEMU_ASSIGN_OR_RETURN((*result)["faults"],
                          ActedFaults(client, "node", (*result)["nodes"]));
   return result;
@@ -193,12 +199,13 @@ absl::Status Why(const Flags& flags) {
   const bool one = daemon::ParseQueuePairName(flags.what).has_value();
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
-  IBEMU_ASSIGN_OR_RETURN(const json result, Ask(client, flags.what));
+  IBEMU_ASSIGN_OR_RETURN(const json result, Ask(client, flags.what, flags.all));
   if (flags.json) {
     Print(control::DumpForPeople(result));
     return absl::OkStatus();
   }
-  std::vector<std::string> texts = QueuePairTexts(result["queue_pairs"], one);
+  std::vector<std::string> texts =
+      QueuePairTexts(result["queue_pairs"], one || flags.all);
   const auto add = [&texts](std::string text) {
     if (!text.empty()) texts.push_back(std::move(text));
   };
@@ -270,6 +277,7 @@ void AddWhy(CLI::App& app, Action& action) {
   SetHelp(*why, kHelp);
   const auto flags = std::make_shared<Flags>();
   why->add_option("--fabric", flags->fabric);
+  why->add_flag("--all", flags->all);
   why->add_flag("--json", flags->json);
   CLI::Option* const what = why->add_option("what", flags->what)->required();
   // With a space before it, the number counts as the word above.

@@ -99,8 +99,7 @@ bool ConnectionEvents::IsTheirs(const Id& id,
 
 void ConnectionEvents::OnConnection(const Id& id, const ConnectionNews& news) {
   const char* const kind = id.is_datagram() ? "datagram" : "connection";
-  const bool wanted = events_.Wanted(kind), failed = IsFailure(news.state);
-  if ((!wanted && !failed) || IsTheirs(id, news)) return;
+  if (IsTheirs(id, news)) return;
   json local = ends_.Local(id);
   json remote = ends_.Remote(id);
   json event = {{"state", StateName(news.state, id.is_datagram())},
@@ -109,11 +108,9 @@ void ConnectionEvents::OnConnection(const Id& id, const ConnectionNews& news) {
                 {"space", SpaceText(id.space())},
                 {"service_id", absl::StrFormat("0x%016x", ServiceIdOf(id))}};
   AddDetails(id, news, event);
-  if (failed) {
-    failures_.Add(events_.Stamp(kind, event), ends_.OwnerOf(*id.port()),
-                  ends_.PeerOf(id));
-  }
-  if (wanted) events_.Tell(kind, event);
+  history_.Add(events_.Stamp(kind, event), IsFailure(news.state),
+               ends_.OwnerOf(*id.port()), ends_.PeerOf(id));
+  if (events_.Wanted(kind)) events_.Tell(kind, event);
 }
 
 void ConnectionEvents::OnGroup(const GroupNews& news) {

@@ -3,22 +3,22 @@
 #define IBEMU_DAEMON_CONNECTIONS_CONNECTION_EVENTS_H_
 
 #include "daemon/connections/connection_ends.h"
-#include "daemon/connections/connection_failures.h"
+#include "daemon/connections/connection_history.h"
 #include "daemon/connections/connection_table.h"
 #include "daemon/events/event_log.h"
 #include "rdma_cm/host/connection_watcher.h"
 
 namespace ibemu::daemon {
 
-// A ConnectionEvents tells the event log what becomes of connections, and keeps
-// what fails, once each: by the end that asked.  The other end tells what that
+// A ConnectionEvents tells the event log, and the history, what becomes of
+// connections, once each: by the end that asked.  The other end tells what that
 // one can't know, and all of it where the asker is none of this daemon's.
 class ConnectionEvents final : public rdma_cm::ConnectionWatcher {
  public:
   // All must outlive this.
   ConnectionEvents(ConnectionTable& table, EventLog& events,
-                   ConnectionFailures& failures)
-      : ends_(table), events_(events), failures_(failures) {}
+                   ConnectionHistory& history)
+      : ends_(table), events_(events), history_(history) {}
 
   void OnConnection(const rdma_cm::Id& id,
                     const rdma_cm::ConnectionNews& news) override;
@@ -31,7 +31,7 @@ class ConnectionEvents final : public rdma_cm::ConnectionWatcher {
 
   const ConnectionEnds ends_;
   EventLog& events_;
-  ConnectionFailures& failures_;
+  ConnectionHistory& history_;
 };
 
 }  // namespace ibemu::daemon

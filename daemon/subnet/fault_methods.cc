@@ -292,6 +292,7 @@ std::string FaultMethods::NameOf(fabric::PortId port, uint32_t number) const {
   };
   for (const auto& [name, fault] : faults_) {
     if (is(fault.transmit) || is(fault.receive)) return name;
+    if (fault.answers && fault.answers->number == number) return name;
     if (fault.adapter != nullptr && fault.adapter->Is(number)) return name;
   }
   return "";

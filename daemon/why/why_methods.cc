@@ -21,7 +21,7 @@ constexpr int64_t kLastQpn = 0xffffff;
 }  // namespace
 
 WhyMethods::WhyMethods(Timers& timers, const fabric::Fabric& fabric,
-                       const Diagnosis& diagnosis, const MadTimeouts& mads)
+                       const Diagnosis& diagnosis, const MadHistory& mads)
     : timers_(timers), fabric_(fabric), diagnosis_(diagnosis), mads_(mads) {}
 
 void WhyMethods::AddTo(control::MethodTable& dispatcher) {
@@ -36,6 +36,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   const int64_t qpn = parameters.Number("qpn", 0, 2, kLastQpn);
   const int64_t process =
       parameters.Number("pid", 0, 1, std::numeric_limits<int64_t>::max());
+  const bool answered = parameters.Flag("answered", false);
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   if (process != 0 && (qpn != 0 || !name.empty())) {
     return absl::InvalidArgumentError(
@@ -59,7 +60,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
       names.push_back(fabric_.subnet().node(node).description);
       fabric_.histories().ForEach(node, take);
     }
-    if (qpn == 0) mads = DescribeMads(nodes);
+    if (qpn == 0) mads = DescribeMads(nodes, answered);
   }
   if (failed.empty() && others.empty()) {
     if (process != 0) {
@@ -85,20 +86,28 @@ int64_t WhyMethods::SinceStart(absl::Time time) const {
   return absl::ToInt64Nanoseconds(diagnosis_.SinceStart(time));
 }
 
-json WhyMethods::DescribeMads(
-    const std::vector<topology::NodeId>& nodes) const {
+json WhyMethods::DescribeMads(const std::vector<topology::NodeId>& nodes,
+                              bool answered) const {
   json all = json::array();
+  const auto add = [&](const std::string& node, const auto& one) {
+    all.push_back({{"node", node},
+                   {"port", one.port},
+                   {"begin_ns", SinceStart(one.begin)},
+                   {"end_ns", SinceStart(one.end)},
+                   {"tries", one.tries},
+                   {"why", absl::StrFormat("%s port %d: %s", node, one.port,
+                                           mads_.Describe(one))}});
+  };
   for (const topology::NodeId id : nodes) {
     const std::string& node = fabric_.subnet().node(id).description;
-    for (const MadTimeouts::Timeout& one : mads_.Of(id)) {
-      all.push_back({{"node", node},
-                     {"port", one.port},
-                     {"begin_ns", SinceStart(one.begin)},
-                     {"end_ns", SinceStart(one.end)},
-                     {"tries", one.tries},
-                     {"why", absl::StrFormat("%s port %d: %s", node, one.port,
-                                             mads_.Describe(one))}});
-    }
+    for (const MadHistory::Timeout& one : mads_.Of(id)) add(node, one);
+    if (!answered) continue;
+    for (const MadHistory::Answer& one : mads_.AnswersOf(id)) add(node, one);
+  }
+  if (answered) {
+    std::ranges::stable_sort(
+        all.get_ref<json::array_t&>(), {},
+        [](const json& one) { return one["end_ns"].get<int64_t>(); });
   }
   return all;
 }

@@ -6,7 +6,7 @@
 #include "base/timers.h"
 #include "control/rpc.h"
 #include "daemon/why/diagnosis.h"
-#include "daemon/why/mad_timeouts.h"
+#include "daemon/why/mad_history.h"
 #include "fabric/fabric.h"
 
 namespace ibemu::daemon {
@@ -18,32 +18,35 @@ class WhyMethods {
 
   // All must outlive this.
   WhyMethods(Timers& timers, const fabric::Fabric& fabric,
-             const Diagnosis& diagnosis, const MadTimeouts& mads);
+             const Diagnosis& diagnosis, const MadHistory& mads);
 
-  // Adds queue_pair.why: {"node": "node-1"}, and "qpn" where one is meant; or
-  // {"pid": 4711}, a process's on all nodes.  The answer has "queue_pairs",
-  // those in which a work request failed first; each with "node", "qpn", "pid",
-  // "exists", "why" and "failed_ns" (null: nothing failed), "trouble" (what
-  // happened to it although no request failed; null: nothing) and "incidents"
+  // Adds queue_pair.why: {"node": "node-1"}, and "qpn" where one is meant, or
+  // "answered": true; or {"pid": 4711}, a process's on all nodes.  The answer
+  // has "queue_pairs", those in which a work request failed first; each with
+  // "node", "qpn", "pid", "exists", "why" and "failed_ns" (null: nothing
+  // failed), "trouble" (what happened to it although no request failed; null:
+  // nothing) and "incidents"
   // ("time_ns", "until_ns", "count", "kind", "psn", "text");
   // "more", how many were left out, "now_ns", and "nodes", the descriptions of
   // those that were meant.  Without "qpn" and "pid" it has "mads", those of the
   // host that were not answered, the latest last; each with "node", "port",
-  // "begin_ns", "end_ns", "tries" and "why", a sentence.  Times are those of
+  // "begin_ns", "end_ns", "tries" and "why", a sentence.  With "answered" it
+  // also has the last that were answered, all by "end_ns".  Times are those of
   // events.  This must outlive `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 
  private:
   absl::StatusOr<nlohmann::json> Why(control::Parameters& parameters) const;
   int64_t SinceStart(absl::Time time) const;
-  nlohmann::json DescribeMads(const std::vector<topology::NodeId>& nodes) const;
+  nlohmann::json DescribeMads(const std::vector<topology::NodeId>& nodes,
+                              bool answered) const;
   nlohmann::json Describe(topology::NodeId node, uint32_t qpn, bool exists,
                           const fabric::QueuePairHistory& history) const;
 
   Timers& timers_;
   const fabric::Fabric& fabric_;
   const Diagnosis& diagnosis_;
-  const MadTimeouts& mads_;
+  const MadHistory& mads_;
 };
 
 }  // namespace ibemu::daemon

@@ -28,7 +28,7 @@ class NodeAgents {
       : sma_(subnet, links, events, sender, timers),
         pma_(subnet, timers),
         other_agents_(subnet, timers),
-        faults_(subnet, timers, seed) {}
+        faults_(subnet, events, timers, seed) {}
 
   // Handles a MAD for the node of `port`: an SMP as Sma::Handle() does, others
   // as those of Pma and OtherAgents.

@@ -7,8 +7,10 @@
 
 namespace ibemu::fabric {
 
-AgentFaults::AgentFaults(const Subnet& subnet, Timers& timers, uint64_t seed)
+AgentFaults::AgentFaults(const Subnet& subnet, FabricEvents& events,
+                         Timers& timers, uint64_t seed)
     : subnet_(subnet),
+      events_(events),
       timers_(timers),
       seed_(seed),
       self_(std::make_shared<AgentFaults*>(this)) {}
@@ -35,17 +37,21 @@ const FaultCounts& AgentFaults::CountsOf(AgentFaultId fault) const {
   return lanes_.find(fault.node)->second.CountsOf(fault.number);
 }
 
-void AgentFaults::Pass(PortId ingress, const mad::MadBytes& answer,
+void AgentFaults::Pass(PortId ingress, const Packet& answer,
                        absl::AnyInvocable<void()> send) {
-  Packet packet;
-  packet.mad = answer;
   const absl::Time now = timers_.Now();
   const NodePort& port = subnet_.port(ingress);
   const FaultLane::Fate fate =
-      lanes_.find(port.node)->second.Decide(packet, now);
-  if (fate.lost || fate.corrupted) return;
+      lanes_.find(port.node)->second.Decide(answer, now);
+  const auto drop = [&](DropCause cause, uint32_t fault) {
+    events_.OnDrop(
+        {.packet = answer, .port = ingress, .cause = cause, .fault = fault});
+  };
+  if (fate.lost) return drop(DropCause::kFaultLoss, fate.culprit);
+  if (fate.corrupted) return drop(DropCause::kFaultCorrupt, fate.culprit);
   if (fate.arrival == now) return send();
-  if (late_ == kMaxLate) return;
+  if (late_ == kMaxLate) return drop(DropCause::kDelayFull, 0);
+  if (fate.delayer != 0) events_.OnDelay(answer, ingress, fate.delayer);
   ++late_;
   timers_.RunAt(fate.arrival, [self = self_, ingress, epoch = port.link_epoch,
                                send = std::move(send)]() mutable {

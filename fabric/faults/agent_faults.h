@@ -10,6 +10,8 @@
 #include "absl/functional/any_invocable.h"
 #include "base/timers.h"
 #include "fabric/faults/fault_lane.h"
+#include "fabric/packet/packet.h"
+#include "fabric/subnet/events.h"
 #include "fabric/subnet/subnet.h"
 #include "wire/types.h"
 
@@ -18,7 +20,7 @@ namespace ibemu::fabric {
 // The key of one agent fault.
 struct AgentFaultId {
   topology::NodeId node;
-  uint32_t number;  // unique among the agent faults
+  uint32_t number;  // unique among these, and none of another fault's
 };
 
 // The agent faults of all nodes.  Each acts on an answer on its way from the
@@ -29,7 +31,10 @@ class AgentFaults {
   // are lost.
   static constexpr size_t kMaxLate = 1 << 14;
 
-  AgentFaults(const Subnet& subnet, Timers& timers, uint64_t seed);
+  // `events` hears of the answers that are lost or held up.  All must outlive
+  // this.
+  AgentFaults(const Subnet& subnet, FabricEvents& events, Timers& timers,
+              uint64_t seed);
   AgentFaults(const AgentFaults&) = delete;
   AgentFaults& operator=(const AgentFaults&) = delete;
   ~AgentFaults();
@@ -46,18 +51,19 @@ class AgentFaults {
     return !lanes_.empty() && lanes_.contains(node);
   }
 
-  // Calls `send` now, later, or not at all.  A delayed answer is lost if the
-  // link of `ingress`, where the request came in, goes down in the meantime.
-  // REQUIRES: Concern(node of `ingress`).
-  void Pass(PortId ingress, const mad::MadBytes& answer,
+  // Calls `send`, which sends `answer`, now, later, or not at all.  A delayed
+  // answer is lost if the link of `ingress`, where the request came in, goes
+  // down in the meantime.  REQUIRES: Concern(node of `ingress`).
+  void Pass(PortId ingress, const Packet& answer,
             absl::AnyInvocable<void()> send);
 
  private:
   const Subnet& subnet_;
+  FabricEvents& events_;
   Timers& timers_;
   const uint64_t seed_;
   absl::flat_hash_map<topology::NodeId, FaultLane> lanes_;
-  uint32_t last_ = 0;
+  uint32_t last_ = 1u << 30;
   size_t late_ = 0;
   // Timer tasks may outlive this object: they hold this pointer, which the
   // destructor sets to null.

@@ -287,7 +287,12 @@ void Endpoints::Answer(PortId ingress, const mad::Arrival& request,
   if (!agents_.faults().Concern(subnet_.port(ingress).node)) {
     return send(request, reply);
   }
-  agents_.faults().Pass(ingress, reply, [send, request, reply]() mutable {
+  Packet packet;
+  packet.vl15 = request.qp == 0;
+  packet.slid = subnet_.port(subnet_.management_port(ingress)).info.lid;
+  packet.dlid = request.slid;
+  packet.mad = reply;
+  agents_.faults().Pass(ingress, packet, [send, request, reply]() mutable {
     send(request, reply);
   });
 }

@@ -53,6 +53,11 @@ class FabricWatcher {
 
   virtual void OnDrop(const DroppedPacket& dropped) = 0;
 
+  // A fault holds a MAD up at `port`, for a time worth telling: see
+  // FabricEvents::OnDelay().
+  virtual void OnMadDelay(const Packet& /*packet*/, PortId /*port*/,
+                          uint32_t /*fault*/) {}
+
  protected:
   ~FabricWatcher() = default;
 };

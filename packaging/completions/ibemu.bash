@@ -40,7 +40,7 @@ _ibemu_options() {
     console) echo "--fabric= --help" ;;
     capture) echo "--host= --file-format= --count= --for= --fabric= --help" ;;
     events) echo "--for= --json --fabric= --help" ;;
-    why) echo "--fabric= --json --vendor-err --help" ;;
+    why) echo "--fabric= --all --json --vendor-err --help" ;;
     export) echo "--format= --fabric= --help" ;;
     topology) echo "--help" ;;
     record) echo "--ibnetdiscover= --ibstat= --help" ;;

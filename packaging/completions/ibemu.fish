@@ -99,7 +99,7 @@ $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --
 
 $c -n '__ibemu_uses run stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses up ls status nodes links health counter fault qp cq mr srq mcast events why doctor' -l json
-$c -n '__ibemu_uses nodes links' -l all
+$c -n '__ibemu_uses nodes links why' -l all
 $c -n '__ibemu_uses ls status nodes links health console doctor' -f
 $c -n '__ibemu_uses up' -l check
 $c -n '__ibemu_uses up' -l detach

@@ -12,7 +12,7 @@
 #include "base/absl_text.h"
 #include "control/rpc.h"
 #include "daemon/adapters/fabric_adapters.h"
-#include "daemon/connections/connection_failures.h"
+#include "daemon/connections/connection_history.h"
 #include "daemon/events/fabric_event_log.h"
 #include "daemon/resources/resource_methods.h"
 #include "daemon/subnet/fault_methods.h"
@@ -101,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const ibemu::cuse::UverbsFiles files;
   ibemu::daemon::ResourceMethods resources(adapters, files);
   resources.AddTo(dispatcher);
-  ibemu::daemon::ConnectionFailures failures(adapters);
+  ibemu::daemon::ConnectionHistory failures(adapters);
   failures.AddTo(dispatcher);
   NobodyInParticular caller;
 

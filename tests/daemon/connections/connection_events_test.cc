@@ -34,7 +34,7 @@ class ConnectionEventsTest : public TwoProgramsTest, protected MethodCaller {
       connections_.Get(AdapterOf(host))->ids().SetWatcher(told_);
     }
     log_.Add(recorder_);
-    failures_.AddTo(dispatcher);
+    history_.AddTo(dispatcher);
   }
   ~ConnectionEventsTest() override {
     server_.Close();
@@ -63,8 +63,8 @@ class ConnectionEventsTest : public TwoProgramsTest, protected MethodCaller {
   }
 
   FabricEventLog log_{lab_.timers, lab_.fabric, absl::ZeroDuration()};
-  ConnectionFailures failures_{adapters_};
-  ConnectionEvents told_{connections_, log_, failures_};
+  ConnectionHistory history_{adapters_};
+  ConnectionEvents told_{connections_, log_, history_};
   EventRecorder recorder_;
   Nobody nobody_;
 };
@@ -117,6 +117,40 @@ TEST_F(ConnectionEventsTest, WhatFailsIsKeptForWhoAsksLater) {
   }
   EXPECT_EQ(Error("connection.why", {{"node", "node-9"}}),
             "no node \"node-9\": did you mean \"node-1\"?");
+}
+
+TEST_F(ConnectionEventsTest, WhatBecameOfAConnectionIsKeptInItsOrder) {
+  log_.Remove(recorder_);
+  const auto [active, passive] = Establish();
+  EXPECT_EQ(client_.id(active).Disconnect(), Refusal::kNone);
+  client_.Settle();
+  client_.Connect(Address(1, 9));
+  log_.Add(recorder_);
+  const auto states = [this](const char* node, bool all) {
+    std::vector<std::string> states;
+    const json told = Result("connection.why", {{"node", node}, {"all", all}});
+    EXPECT_EQ(told.contains("events"), all);
+    for (const json& event : told[all ? "events" : "failures"]) {
+      states.push_back(event["state"]);
+    }
+    return states;
+  };
+  for (const char* node : {"node-1", "node-2"}) {
+    EXPECT_THAT(states(node, false), ElementsAre("rejected"));
+    EXPECT_THAT(states(node, true),
+                ElementsAre("asked", "established", "disconnected", "asked",
+                            "rejected"));
+  }
+}
+
+TEST_F(ConnectionEventsTest, OfWhatWentWellTheLastAreKept) {
+  for (size_t i = 0; i <= ConnectionHistory::kMost; ++i) {
+    client_.Connect(Address(1, 9));
+  }
+  const json told =
+      Result("connection.why", {{"node", "node-2"}, {"all", true}});
+  EXPECT_THAT(told["failures"], SizeIs(ConnectionHistory::kMost));
+  EXPECT_THAT(told["events"], SizeIs(2 * ConnectionHistory::kMost));
 }
 
 TEST_F(ConnectionEventsTest, ARejectionSaysWhy) {
@@ -201,7 +235,7 @@ TEST_F(ConnectionEventsTest, WhoWasAskedTellsItWhereTheAskerIsNotOfThisDaemon) {
   connections_.Get(AdapterOf("node-2"))->ids().SetWatcher(nobody_);
   const AddressPlan no_addresses;
   ConnectionTable others(lab_.timers, hosts_, no_addresses, /*seed=*/1);
-  ConnectionFailures kept(adapters_);
+  ConnectionHistory kept(adapters_);
   ConnectionEvents alone(others, log_, kept);
   connections_.Get(AdapterOf("node-1"))->ids().SetWatcher(alone);
   Establish();

@@ -69,7 +69,7 @@ class WhyMethodsTest : public fabric::VerbsPair, protected MethodCaller {
                              [](fabric::PortId, uint32_t) { return "loss-1"; },
                              lab_.timers.Now()};
   FabricAdapters adapters_{lab_.fabric};
-  std::optional<MadTimeouts> mads_;
+  std::optional<MadHistory> mads_;
   HostTable hosts_{lab_.timers, adapters_};
   std::optional<WhyMethods> methods_;
 };

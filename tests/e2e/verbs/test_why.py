@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from harness import until
 
 
@@ -116,6 +118,63 @@ def test_why_names_the_connections_that_were_refused(fabric):
         assert re.search(line, lab.ibemu("why", node).stdout), node
     kept, = json.loads(lab.ibemu("why", "node-1", "--json").stdout)["connections"]
     assert (kept["state"], kept["reason"]) == ("rejected", 8)
+
+
+def test_what_went_well_is_told_in_its_order_to_who_asks_for_all(fabric):
+    lab = fabric("single-switch:hosts=2", sm="builtin")
+    server = lab.start("node-2", "stdbuf", "-oL", "rping", "-s", "-d")
+    server.wait_for("rdma_listen")
+    lab.run("node-1", "rping", "-c", "-a", "node-2", "-C1")
+    server.wait()
+    assert lab.ibemu("why", "node-1").stdout.startswith(
+        "no work request of node-1 has failed")
+    told = lab.ibemu("why", "node-1", "--all").stdout
+    assert re.search(r"(?m)^no work request has failed\n\n *TIME .*\n.* state +"
+                     r"RESET to INIT", told), told
+    assert re.search(r"(?m)^ +\d+\.\d+  mad         node-1 port 1: SA Get"
+                     r"\(PathRecord\) to LID \d: answered in [\d.]+[mu]s$", told)
+    times, states = zip(*re.findall(
+        r"(?m)^ +(\d+\.\d+)  connection  node-1 [^>]* -> node-2 [\d.:]+ "
+        r"RDMA_PS_TCP (asked|established|disconnected by node-[12])$", told))
+    assert states[:2] == ("asked", "established")
+    assert states[2].startswith("disconnected") and len(states) == 3
+    assert sorted(times, key=float) == list(times)
+    assert json.loads(lab.ibemu("why", "node-1", "--all", "--json").stdout)[
+        "connections"][1]["state"] == "established"
+
+
+# A fault, what node-1 asks node-2 then, and how what is told of it ends.
+UNANSWERED = r"\d+ (?:try|tries) in \d+ms, none answered: "
+MAD_REASONS = [
+    ("link node-2/1 loss 100%", "ibping -c 1 -t 50 2",
+     rf"ping Get\(0x0\) to LID 2: {UNANSWERED}dropped at switch-1/2: lost by "
+     r"fault-1(?: \(\d times\))?"),
+    ("link node-1/1 delay 1s dir tx", "ibping -c 1 -t 50 2",
+     rf"ping Get\(0x0\) to LID 2: {UNANSWERED}held up at node-1/1 by fault-1"),
+    ("node node-2 loss 100% attr NodeInfo", "smpquery -t 50 nodeinfo 2",
+     rf"SM Get\(NodeInfo\) to LID 2: {UNANSWERED}the answer was dropped at "
+     r"node-2/1: lost by fault-1(?: \(\d times\))?"),
+    ("node node-2 slow 1s attr PortInfo", "smpquery -t 50 portinfo 2 1",
+     rf"SM Get\(PortInfo\) to LID 2: {UNANSWERED}the answer was held up at "
+     r"node-2/1 by fault-1"),
+    ("node node-2 loss 100% attr NodeInfo", "opensm -o -f opensm.log",
+     rf"SM Get\(NodeInfo\) by the directed route 0,1,2: {UNANSWERED}the answer "
+     r"was dropped at node-2/1: lost by fault-1(?: \(\d times\))?"),
+]
+
+
+@pytest.mark.parametrize("fault, program, reason", MAD_REASONS)
+def test_why_names_the_fault_that_kept_a_program_from_its_answer(
+        fabric, fault, program, reason):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    lab.ibemu("fault", "add", *fault.split())
+    server = lab.start("node-2", "ibping", "-S")
+    lab.run("node-1", *program.split(), check=False)
+    told = lab.ibemu("why", "node-1").stdout
+    server.stop()
+    first = told.splitlines()[0]
+    assert re.fullmatch(rf" +\d+\.\d+  mad         node-1 port 1: {reason}",
+                        first), told
 
 
 def test_what_a_vendor_err_stands_for_is_told_without_a_daemon(account):

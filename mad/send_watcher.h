@@ -1,13 +1,13 @@
-// TimeoutWatcher: an observer of the sends of a host that nobody answered or
-// acknowledged.
-#ifndef IBEMU_MAD_TIMEOUT_WATCHER_H_
-#define IBEMU_MAD_TIMEOUT_WATCHER_H_
+// SendWatcher: an observer of what becomes of a host's sends.
+#ifndef IBEMU_MAD_SEND_WATCHER_H_
+#define IBEMU_MAD_SEND_WATCHER_H_
 
 #include <cstdint>
 #include <optional>
 
 #include "absl/time/time.h"
 #include "mad/address.h"
+#include "mad/wire/mad_header.h"
 #include "mad/wire/rmpp.h"
 
 namespace ibemu::mad {
@@ -36,16 +36,26 @@ struct UnansweredSend {
   std::optional<RmppProgress> rmpp{};
 };
 
-// A TimeoutWatcher hears of unanswered sends before the client does.  It
-// must not send or destroy agents.  Host::SetTimeoutWatcher() attaches one.
-class TimeoutWatcher {
+// An AnsweredSend is a request to which an answer has come.
+struct AnsweredSend {
+  int port = 0;
+  const Outgoing& packet;  // as it was sent; with RMPP its last segment
+  int tries = 1;           // how often it was sent; with RMPP 1
+  absl::Time begin{};      // when it was sent first
+  MadStatus status{};      // the answer's
+};
+
+// A SendWatcher hears of sends before the client does.  It must not send or
+// destroy agents.  Host::SetSendWatcher() attaches one.
+class SendWatcher {
  public:
   virtual void OnTimeout(const UnansweredSend& send) = 0;
+  virtual void OnAnswer(const AnsweredSend& send) = 0;
 
  protected:
-  ~TimeoutWatcher() = default;
+  ~SendWatcher() = default;
 };
 
 }  // namespace ibemu::mad
 
-#endif  // IBEMU_MAD_TIMEOUT_WATCHER_H_
+#endif  // IBEMU_MAD_SEND_WATCHER_H_

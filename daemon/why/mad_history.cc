@@ -1,4 +1,4 @@
-#include "daemon/why/mad_timeouts.h"
+#include "daemon/why/mad_history.h"
 
 #include <algorithm>
 #include <string_view>
@@ -39,7 +39,7 @@ std::string RouteText(const mad::MadBytes& mad) {
 }
 
 // "3 tries in 2s, none answered"
-std::string CourseText(const MadTimeouts::Timeout& timeout) {
+std::string CourseText(const MadHistory::Timeout& timeout) {
   const std::string span = absl::FormatDuration(
       absl::Trunc(timeout.end - timeout.begin, absl::Milliseconds(1)));
   const std::string_view tries = timeout.tries == 1 ? "try" : "tries";
@@ -88,23 +88,68 @@ std::string RequestText(const mad::Outgoing& packet) {
 
 }  // namespace
 
-MadTimeouts::MadTimeouts(Timers& timers, fabric::Fabric& fabric,
-                         const Diagnosis& diagnosis, HostTable& hosts)
+MadHistory::MadHistory(Timers& timers, fabric::Fabric& fabric,
+                       const Diagnosis& diagnosis, HostTable& hosts)
     : timers_(timers), fabric_(fabric), diagnosis_(diagnosis) {
   fabric_.AddWatcher(*this);
   hosts.AddWatcher(*this);
 }
 
-MadTimeouts::~MadTimeouts() { fabric_.RemoveWatcher(*this); }
+MadHistory::~MadHistory() { fabric_.RemoveWatcher(*this); }
 
-const std::deque<MadTimeouts::Timeout>& MadTimeouts::Of(
+const std::deque<MadHistory::Timeout>& MadHistory::Of(
     topology::NodeId node) const {
   static const std::deque<Timeout> none;
   const auto found = timeouts_.find(node);
   return found == timeouts_.end() ? none : found->second;
 }
 
-std::string MadTimeouts::Describe(const Timeout& timeout) const {
+// Almost all MADs are answered, so this copies, and finds words when it is
+// asked for them.
+void MadHistory::HostWatch::OnAnswer(const mad::AnsweredSend& send) {
+  Answer answer{.port = send.port,
+                .begin = send.begin,
+                .end = owner_.timers_.Now(),
+                .tries = send.tries,
+                .status = send.status,
+                .request = send.packet};
+  if (answers_.size() < kMost) {
+    answers_.push_back(answer);
+    return;
+  }
+  answers_[oldest_] = answer;
+  oldest_ = (oldest_ + 1) % kMost;
+}
+
+std::vector<MadHistory::Answer> MadHistory::HostWatch::Answers() const {
+  std::vector<Answer> answers = answers_;
+  std::rotate(answers.begin(),
+              answers.begin() + static_cast<ptrdiff_t>(oldest_), answers.end());
+  return answers;
+}
+
+std::vector<MadHistory::Answer> MadHistory::AnswersOf(
+    topology::NodeId node) const {
+  const auto found = watches_.find(node);
+  if (found == watches_.end()) return {};
+  return found->second.Answers();
+}
+
+std::string MadHistory::Describe(const Answer& answer) {
+  std::string text =
+      absl::StrCat(RequestText(answer.request), ": answered in ",
+                   absl::FormatDuration(absl::Trunc(answer.end - answer.begin,
+                                                    absl::Microseconds(1))));
+  if (answer.tries > 1) {
+    absl::StrAppendFormat(&text, ", sent %d times", answer.tries);
+  }
+  // By a directed route the highest bit is the direction.
+  const unsigned status = static_cast<unsigned>(answer.status) & 0x7fff;
+  if (status != 0) absl::StrAppendFormat(&text, ", status 0x%x", status);
+  return text;
+}
+
+std::string MadHistory::Describe(const Timeout& timeout) const {
   std::string text = absl::StrCat(timeout.what, ": ", CourseText(timeout));
   const bool has_reason = timeout.rmpp && timeout.rmpp->broken_off;
   if (!has_reason) {
@@ -115,7 +160,7 @@ std::string MadTimeouts::Describe(const Timeout& timeout) const {
   return text;
 }
 
-std::string MadTimeouts::Why(const Timeout& timeout) const {
+std::string MadHistory::Why(const Timeout& timeout) const {
   if (!timeout.lost.empty()) return timeout.lost;
   if (!timeout.all_known) return "the cause is not known";
   const std::string_view silent =
@@ -132,28 +177,35 @@ std::string MadTimeouts::Why(const Timeout& timeout) const {
   return absl::StrCat(fabric_.subnet().node(*owner).description, Absl(silent));
 }
 
-void MadTimeouts::OnHost(AdapterId adapter, mad::Host& host) {
+void MadHistory::OnHost(AdapterId adapter, mad::Host& host) {
   const topology::NodeId node = FabricAdapters::NodeOf(adapter);
-  host.SetTimeoutWatcher(watches_.try_emplace(node, *this, node).first->second);
+  host.SetSendWatcher(watches_.try_emplace(node, *this, node).first->second);
 }
 
-void MadTimeouts::OnDrop(const fabric::DroppedPacket& dropped) {
+void MadHistory::OnDrop(const fabric::DroppedPacket& dropped) {
   const fabric::Packet& packet = dropped.packet;
   if (packet.transport != nullptr) return;
-  if (drops_.size() == kMostDrops) drops_.pop_front();
-  drops_.push_back(
-      {.tid = wire::Get<&MadHeader::tid>(packet.mad),
-       .is_answer = IsResponse(wire::Get<&MadHeader::method>(packet.mad)),
-       .slid = packet.slid,
-       .dlid = packet.dlid,
-       .route = RouteText(packet.mad),
-       .time = timers_.Now(),
-       .where = {.port = dropped.port,
-                 .cause = dropped.cause,
-                 .fault = dropped.fault}});
+  Keep(packet).drop = {
+      .port = dropped.port, .cause = dropped.cause, .fault = dropped.fault};
 }
 
-void MadTimeouts::Add(topology::NodeId node, const mad::UnansweredSend& send) {
+void MadHistory::OnMadDelay(const fabric::Packet& packet, fabric::PortId port,
+                            uint32_t fault) {
+  Keep(packet).delay = {.port = port, .fault = fault};
+}
+
+MadHistory::LostPacket& MadHistory::Keep(const fabric::Packet& packet) {
+  if (lost_.size() == kMostLost) lost_.pop_front();
+  return lost_.emplace_back(LostPacket{
+      .tid = wire::Get<&MadHeader::tid>(packet.mad),
+      .is_answer = IsResponse(wire::Get<&MadHeader::method>(packet.mad)),
+      .slid = packet.slid,
+      .dlid = packet.dlid,
+      .route = RouteText(packet.mad),
+      .time = timers_.Now()});
+}
+
+void MadHistory::Add(topology::NodeId node, const mad::UnansweredSend& send) {
   const absl::Time now = timers_.Now();
   Timeout timeout{.port = send.port,
                   .begin = send.begin,
@@ -164,7 +216,7 @@ void MadTimeouts::Add(topology::NodeId node, const mad::UnansweredSend& send) {
                   .rmpp = send.rmpp};
   if (send.agent_ended && timeout.lost.empty()) return;
   timeout.all_known =
-      drops_.size() < kMostDrops || drops_.front().time < timeout.begin;
+      lost_.size() < kMostLost || lost_.front().time < timeout.begin;
   if (RouteText(send.packet.mad).empty()) timeout.lid = send.packet.to.dlid;
   std::deque<Timeout>& all = timeouts_[node];
   if (!all.empty() && !timeout.rmpp && !all.back().rmpp &&
@@ -179,47 +231,51 @@ void MadTimeouts::Add(topology::NodeId node, const mad::UnansweredSend& send) {
   all.push_back(std::move(timeout));
 }
 
-bool MadTimeouts::Drop::SameWay(const mad::Outgoing& sent) const {
+bool MadHistory::LostPacket::SameWay(const mad::Outgoing& sent) const {
   return is_answer == IsResponse(wire::Get<&MadHeader::method>(sent.mad));
 }
 
-bool MadTimeouts::IsOf(const Drop& drop, const mad::Outgoing& sent,
-                       const fabric::NodePort& sender) const {
-  if (drop.tid != wire::Get<&MadHeader::tid>(sent.mad) ||
-      drop.route != RouteText(sent.mad)) {
+bool MadHistory::IsOf(const LostPacket& lost, const mad::Outgoing& sent,
+                      const fabric::NodePort& sender) const {
+  if (lost.tid != wire::Get<&MadHeader::tid>(sent.mad) ||
+      lost.route != RouteText(sent.mad)) {
     return false;
   }
-  if (!drop.route.empty()) return true;
-  const bool same_way = drop.SameWay(sent);
-  const wire::Lid peer = same_way ? drop.dlid : drop.slid;
-  const wire::Lid own = same_way ? drop.slid : drop.dlid;
+  if (!lost.route.empty()) return true;
+  const bool same_way = lost.SameWay(sent);
+  const wire::Lid peer = same_way ? lost.dlid : lost.slid;
+  const wire::Lid own = same_way ? lost.slid : lost.dlid;
   return peer == sent.to.dlid && (sender.Owns(own) || sender.info.lid == own);
 }
 
 // From the near end to the far one, and back.
-std::string MadTimeouts::WhereLost(topology::NodeId node,
-                                   const mad::UnansweredSend& send) const {
+std::string MadHistory::WhereLost(topology::NodeId node,
+                                  const mad::UnansweredSend& send) const {
   const fabric::Subnet& subnet = fabric_.subnet();
   const fabric::NodePort& sender =
       subnet.port(subnet.port_id(subnet.node(node), send.port));
   Incident there{.kind = Incident::Kind::kDropped, .count = 0};
   Incident back = there;
-  for (auto drop = drops_.rbegin();
-       drop != drops_.rend() && drop->time >= send.begin; ++drop) {
-    if (!IsOf(*drop, send.packet, sender)) continue;
-    Incident& found = drop->SameWay(send.packet) ? there : back;
+  for (auto lost = lost_.rbegin();
+       lost != lost_.rend() && lost->time >= send.begin; ++lost) {
+    if (!IsOf(*lost, send.packet, sender)) continue;
+    Incident& found = lost->SameWay(send.packet) ? there : back;
+    if (!found.delay) found.delay = lost->delay;
+    if (!lost->drop) continue;
     if (!found.drop) {
-      found.drop = drop->where;
-      found.last = drop->time;
+      found.drop = lost->drop;
+      found.last = lost->time;
     }
-    if (drop->where == *found.drop) ++found.count;
+    if (*lost->drop == *found.drop) ++found.count;
   }
   if (there.drop) return diagnosis_.DropsText(there);
-  if (!back.drop) return "";
-  return absl::StrCat(send.rmpp && !send.rmpp->all_acknowledged()
-                          ? "its ACK was "
-                          : "the answer was ",
-                      diagnosis_.DropsText(back));
+  const char* const what = send.rmpp && !send.rmpp->all_acknowledged()
+                               ? "its ACK was "
+                               : "the answer was ";
+  if (back.drop) return absl::StrCat(what, diagnosis_.DropsText(back));
+  if (there.delay) return diagnosis_.IncidentText(there);
+  if (back.delay) return absl::StrCat(what, diagnosis_.IncidentText(back));
+  return "";
 }
 
 }  // namespace ibemu::daemon

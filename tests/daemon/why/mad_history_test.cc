@@ -1,4 +1,4 @@
-#include "daemon/why/mad_timeouts.h"
+#include "daemon/why/mad_history.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,17 +23,19 @@ namespace {
 using mad::AttributeId, mad::MgmtClass;
 using testing::Chain, testing::Lab, testing::LidGet;
 using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 // Host-1, which asks, and host-2 on a switch.
-class MadTimeoutsTest : public ::testing::Test,
-                        protected MethodCaller,
-                        protected mad::AgentClient {
+class MadHistoryTest : public ::testing::Test,
+                       protected MethodCaller,
+                       protected mad::AgentClient {
  protected:
-  MadTimeoutsTest() {
-    timeouts_.emplace(lab_.timers, lab_.fabric, diagnosis_, hosts_);
-    methods_.emplace(lab_.timers, lab_.fabric, diagnosis_, *timeouts_);
+  MadHistoryTest() {
+    history_.emplace(lab_.timers, lab_.fabric, diagnosis_, hosts_);
+    methods_.emplace(lab_.timers, lab_.fabric, diagnosis_, *history_);
     methods_->AddTo(dispatcher);
     host_ = hosts_.Get(*adapters_.Find("host-1"));
     agent_ = host_->Register(1, {.qp = 1}, *this).value();
@@ -113,19 +115,72 @@ class MadTimeoutsTest : public ::testing::Test,
                              [](fabric::PortId, uint32_t) { return "loss-1"; },
                              lab_.timers.Now()};
   FabricAdapters adapters_{lab_.fabric};
-  std::optional<MadTimeouts> timeouts_;
+  std::optional<MadHistory> history_;
   HostTable hosts_{lab_.timers, adapters_};
   std::optional<WhyMethods> methods_;
   std::shared_ptr<mad::Host> host_;
   std::unique_ptr<mad::Agent> agent_;
 };
 
-TEST_F(MadTimeoutsTest, WhatIsAnsweredIsNotKept) {
+TEST_F(MadHistoryTest, WhatIsAnsweredIsToldToWhoAsksForIt) {
+  Ask(wire::Lid{2});
+  lab_.SetLink(lab_.Host(2), 1, false);
+  Ask(wire::Lid{2});
+  lab_.SetLink(lab_.Host(2), 1, true);
+  lab_.Configure();
+  Ask(wire::Lid{2});
+  const json mads = Result("queue_pair.why",
+                           {{"node", "host-1"}, {"answered", true}})["mads"];
+  ASSERT_THAT(mads, SizeIs(3));
+  const auto text = [&mads](size_t i) {
+    return mads[i]["why"].get<std::string>();
+  };
+  EXPECT_THAT(text(0), StartsWith("host-1 port 1: PM Get(ClassPortInfo) to LID "
+                                  "2: answered in "));
+  EXPECT_THAT(text(1), StartsWith(kAsked));
+  EXPECT_THAT(text(2), HasSubstr("answered in "));
+  EXPECT_LT(mads[0]["end_ns"], mads[1]["end_ns"]);
+  EXPECT_EQ(mads[0]["tries"], 1);
+}
+
+TEST_F(MadHistoryTest, ALateAnswerAndItsStatusAreTold) {
+  EXPECT_EQ(MadHistory::Describe(MadHistory::Answer{
+                .begin = absl::UnixEpoch(),
+                .end = absl::UnixEpoch() + absl::Microseconds(21),
+                .tries = 1,
+                .request = LidGet(1, MgmtClass::kPerformance, wire::Lid{2},
+                                  AttributeId::kClassPortInfo)}),
+            "PM Get(ClassPortInfo) to LID 2: answered in 21us");
+  EXPECT_EQ(
+      MadHistory::Describe(MadHistory::Answer{
+          .begin = absl::UnixEpoch(),
+          .end = absl::UnixEpoch() + absl::Milliseconds(210),
+          .tries = 2,
+          // The answer to an SMP that came back by a directed route.
+          .status = static_cast<mad::MadStatus>(
+              0x8000 |
+              static_cast<unsigned>(mad::MadStatus::kUnsupportedAttribute)),
+          .request = testing::DirectedGet(AttributeId::kNodeInfo, {1, 3})}),
+      "SM Get(NodeInfo) by the directed route 0,1,3: answered in 210ms, sent 2 "
+      "times, status 0xc");
+}
+
+TEST_F(MadHistoryTest, OfWhatIsAnsweredTheLastAreKept) {
+  for (size_t i = 0; i < MadHistory::kMost + 2; ++i) Ask(wire::Lid{2});
+  const auto answers = history_->AnswersOf(lab_.Host(1));
+  ASSERT_THAT(answers, SizeIs(MadHistory::kMost));
+  for (size_t i = 1; i < answers.size(); ++i) {
+    EXPECT_LT(answers[i - 1].end, answers[i].end);
+  }
+  EXPECT_THAT(history_->AnswersOf(lab_.Host(2)), IsEmpty());
+}
+
+TEST_F(MadHistoryTest, WhatIsAnsweredIsNotKeptWithWhatIsNot) {
   Ask(wire::Lid{2});
   EXPECT_THAT(Mads(), IsEmpty());
 }
 
-TEST_F(MadTimeoutsTest, ALinkThatWasDownIsNamed) {
+TEST_F(MadHistoryTest, ALinkThatWasDownIsNamed) {
   lab_.SetLink(lab_.Host(2), 1, false);
   Ask(wire::Lid{2});
   EXPECT_EQ(Why(), std::string(kAsked) +
@@ -134,7 +189,7 @@ TEST_F(MadTimeoutsTest, ALinkThatWasDownIsNamed) {
   EXPECT_THAT(Mads("host-2"), IsEmpty());
 }
 
-TEST_F(MadTimeoutsTest, TheAnswersWayIsLookedAtAsWell) {
+TEST_F(MadHistoryTest, TheAnswersWayIsLookedAtAsWell) {
   lab_.AddFault(lab_.Host(2), 1, fabric::Fabric::Direction::kTransmit,
                 {.loss = 1});
   Ask(wire::Lid{2});
@@ -143,19 +198,41 @@ TEST_F(MadTimeoutsTest, TheAnswersWayIsLookedAtAsWell) {
                        "times)");
 }
 
-TEST_F(MadTimeoutsTest, WhatIsSentAgainIsKeptOnce) {
+TEST_F(MadHistoryTest, ANodeThatDoesNotAnswerIsNamedWithItsFault) {
+  lab_.fabric.AddAgentFault(lab_.Host(2), {.loss = 1});
+  Ask(wire::Lid{2});
+  EXPECT_EQ(Why(), std::string(kAsked) +
+                       "the answer was dropped at host-2/1: lost by loss-1 (3 "
+                       "times)");
+}
+
+TEST_F(MadHistoryTest, ANodeThatAnswersTooLateIsNamedWithItsFault) {
+  lab_.fabric.AddAgentFault(lab_.Host(2), {.delay = absl::Seconds(5)});
+  Ask(wire::Lid{2});
+  EXPECT_EQ(Why(), std::string(kAsked) +
+                       "the answer was held up at host-2/1 by loss-1");
+}
+
+TEST_F(MadHistoryTest, ALinkThatIsTooSlowIsNamedWithItsFault) {
+  lab_.AddFault(lab_.Host(1), 1, fabric::Fabric::Direction::kTransmit,
+                {.delay = absl::Seconds(5)});
+  Ask(wire::Lid{2});
+  EXPECT_EQ(Why(), std::string(kAsked) + "held up at host-1/1 by loss-1");
+}
+
+TEST_F(MadHistoryTest, WhatIsSentAgainIsKeptOnce) {
   lab_.SetLink(lab_.Host(2), 1, false);
   Ask(wire::Lid{2});
   Ask(wire::Lid{2});
   EXPECT_THAT(Why(), ::testing::HasSubstr("6 tries in 601ms"));
-  lab_.timers.RunFor(2 * MadTimeouts::kPause);
+  lab_.timers.RunFor(2 * MadHistory::kPause);
   Ask(wire::Lid{2});
   EXPECT_THAT(Mads(), SizeIs(2));
   Ask(wire::Lid{9});
   EXPECT_THAT(Mads(), SizeIs(3));
 }
 
-TEST_F(MadTimeoutsTest, WhatOthersLostIsNoReason) {
+TEST_F(MadHistoryTest, WhatOthersLostIsNoReason) {
   // Host-2 sends the same, with the same TID, into a link that is down.
   const std::shared_ptr<mad::Host> other =
       hosts_.Get(*adapters_.Find("host-2"));
@@ -168,8 +245,8 @@ TEST_F(MadTimeoutsTest, WhatOthersLostIsNoReason) {
   EXPECT_THAT(Why(), EndsWith("host-2 got it and did not answer in time"));
 }
 
-TEST_F(MadTimeoutsTest, WhereTooMuchWasLostNobodyIsBlamed) {
-  for (size_t i = 0; i < MadTimeouts::kMostDrops; ++i) {
+TEST_F(MadHistoryTest, WhereTooMuchWasLostNobodyIsBlamed) {
+  for (size_t i = 0; i < MadHistory::kMostLost; ++i) {
     lab_.Transmit(2, LidGet(1, MgmtClass::kPerformance, wire::Lid{9},
                             AttributeId::kClassPortInfo));
   }
@@ -178,13 +255,13 @@ TEST_F(MadTimeoutsTest, WhereTooMuchWasLostNobodyIsBlamed) {
   EXPECT_THAT(Why(), EndsWith("none answered: the cause is not known"));
 }
 
-TEST_F(MadTimeoutsTest, ALidThatNoRouteLeadsToIsSaid) {
+TEST_F(MadHistoryTest, ALidThatNoRouteLeadsToIsSaid) {
   Ask(wire::Lid{9});
   EXPECT_THAT(Why(), EndsWith("dropped at sw1/1: no forwarding entry leads to "
                               "its LID (3 times)"));
 }
 
-TEST_F(MadTimeoutsTest, OfAProgramThatEndsFirstOnlyWhatWasLostIsKept) {
+TEST_F(MadHistoryTest, OfAProgramThatEndsFirstOnlyWhatWasLostIsKept) {
   lab_.SetLink(lab_.Host(2), 1, false);
   ASSERT_TRUE(agent_->Send(Unheard(wire::Lid{2}, 1)).ok());
   ASSERT_TRUE(agent_->Send(Unheard(wire::Lid{1}, 2)).ok());
@@ -195,7 +272,7 @@ TEST_F(MadTimeoutsTest, OfAProgramThatEndsFirstOnlyWhatWasLostIsKept) {
             "none answered: dropped at sw1/2: the link was down from 0 on");
 }
 
-TEST_F(MadTimeoutsTest, WhoGotItAndWasSilentIsSaid) {
+TEST_F(MadHistoryTest, WhoGotItAndWasSilentIsSaid) {
   ASSERT_TRUE(agent_->Send(Unheard(wire::Lid{2})).ok());
   lab_.timers.RunFor(absl::Seconds(1));
   EXPECT_EQ(Why(),
@@ -203,7 +280,7 @@ TEST_F(MadTimeoutsTest, WhoGotItAndWasSilentIsSaid) {
             "none answered: host-2 got it and did not answer in time");
 }
 
-TEST_F(MadTimeoutsTest, AnAnswerOfManySegmentsThatWasLostOnItsWayIsKept) {
+TEST_F(MadHistoryTest, AnAnswerOfManySegmentsThatWasLostOnItsWayIsKept) {
   auto agent = RegisterLong(*host_);
   lab_.SetLink(lab_.Host(2), 1, false);
   ASSERT_TRUE(agent->Send(Long(wire::Lid{2}, mad::Method::kGetTableResp)).ok());
@@ -214,7 +291,7 @@ TEST_F(MadTimeoutsTest, AnAnswerOfManySegmentsThatWasLostOnItsWayIsKept) {
             "link was down from 0 on (2 times)");
 }
 
-TEST_F(MadTimeoutsTest, AnAckThatWasLostOnItsWayIsNamed) {
+TEST_F(MadHistoryTest, AnAckThatWasLostOnItsWayIsNamed) {
   auto agent = RegisterLong(*host_);
   const std::shared_ptr<mad::Host> other =
       hosts_.Get(*adapters_.Find("host-2"));
@@ -229,7 +306,7 @@ TEST_F(MadTimeoutsTest, AnAckThatWasLostOnItsWayIsNamed) {
             "at host-2/1: lost by loss-1 (2 times)");
 }
 
-TEST_F(MadTimeoutsTest, WhoAcknowledgedAllAndWasSilentIsSaid) {
+TEST_F(MadHistoryTest, WhoAcknowledgedAllAndWasSilentIsSaid) {
   auto agent = RegisterLong(*host_);
   const std::shared_ptr<mad::Host> other =
       hosts_.Get(*adapters_.Find("host-2"));
@@ -242,7 +319,7 @@ TEST_F(MadTimeoutsTest, WhoAcknowledgedAllAndWasSilentIsSaid) {
             "answer in time");
 }
 
-TEST_F(MadTimeoutsTest, WhoAcknowledgesNothingIsSaid) {
+TEST_F(MadHistoryTest, WhoAcknowledgesNothingIsSaid) {
   auto agent = RegisterLong(*host_);
   // Host-2 asked for nothing, so it ignores the answer.
   ASSERT_TRUE(agent->Send(Long(wire::Lid{2}, mad::Method::kGetTableResp)).ok());
@@ -251,7 +328,7 @@ TEST_F(MadTimeoutsTest, WhoAcknowledgesNothingIsSaid) {
                               "acknowledge it in time"));
 }
 
-TEST_F(MadTimeoutsTest, AMessageThatItsReceiverBreaksOffIsKept) {
+TEST_F(MadHistoryTest, AMessageThatItsReceiverBreaksOffIsKept) {
   auto agent = RegisterLong(*host_);
   ASSERT_TRUE(agent->Send(Long(wire::Lid{2}, mad::Method::kGetTableResp)).ok());
   mad::Outgoing abort = LidGet(1, MgmtClass::kSubnetAdministration,

@@ -1,5 +1,5 @@
-// Sends without an answer, as the watcher of a host hears of them.
-#include "mad/timeout_watcher.h"
+// What becomes of sends, as the watcher of a host hears of it.
+#include "mad/send_watcher.h"
 
 #include <optional>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace ibemu::mad {
 namespace {
 
-struct RecordingWatcher final : TimeoutWatcher {
+struct RecordingWatcher final : SendWatcher {
   struct Heard {
     int port, tries;
     absl::Time begin;
@@ -22,20 +22,34 @@ struct RecordingWatcher final : TimeoutWatcher {
                      HeaderOf(send.packet.mad).tid, send.agent_ended,
                      send.rmpp});
   }
+  void OnAnswer(const AnsweredSend& send) override {
+    answered.push_back({.port = send.port,
+                        .tries = send.tries,
+                        .begin = send.begin,
+                        .tid = HeaderOf(send.packet.mad).tid,
+                        .status = send.status});
+  }
+  struct Answered {
+    int port, tries;
+    absl::Time begin;
+    uint64_t tid;
+    MadStatus status;
+  };
   std::vector<Heard> heard;
+  std::vector<Answered> answered;
 };
 
-class TimeoutWatcherTest : public HostTest {
+class SendWatcherTest : public HostTest {
  protected:
-  TimeoutWatcherTest() { host_.SetTimeoutWatcher(watcher_); }
+  SendWatcherTest() { host_.SetSendWatcher(watcher_); }
 
   RecordingWatcher watcher_;
 };
 
 // The one agent sends messages with RMPP.
-class RmppTimeoutWatcherTest : public RmppAgentTest {
+class RmppSendWatcherTest : public RmppAgentTest {
  protected:
-  RmppTimeoutWatcherTest() { host_.SetTimeoutWatcher(watcher_); }
+  RmppSendWatcherTest() { host_.SetSendWatcher(watcher_); }
   const RecordingWatcher::Heard& Heard() {
     EXPECT_THAT(watcher_.heard, SizeIs(1));
     static const RecordingWatcher::Heard nothing{};
@@ -46,7 +60,7 @@ class RmppTimeoutWatcherTest : public RmppAgentTest {
   RecordingWatcher watcher_;
 };
 
-TEST_F(TimeoutWatcherTest, HearsOfTheLastTimeoutAlone) {
+TEST_F(SendWatcherTest, HearsOfTheLastTimeoutAlone) {
   auto agent = RegisterSender();
   ASSERT_TRUE(
       agent->Send(MessageTo(kPeer, MakeMad(kPerfGet), kTimeout, 2)).ok());
@@ -64,7 +78,7 @@ TEST_F(TimeoutWatcherTest, HearsOfTheLastTimeoutAlone) {
   EXPECT_EQ(watcher_.heard[1].tries, 1);
 }
 
-TEST_F(TimeoutWatcherTest, HearsOfWhatIsOutstandingWhenAnAgentEnds) {
+TEST_F(SendWatcherTest, HearsOfWhatIsOutstandingWhenAnAgentEnds) {
   auto agent = RegisterSender();
   ASSERT_TRUE(
       agent->Send(MessageTo(kPeer, MakeMad(kPerfGet), kTimeout, 2)).ok());
@@ -76,17 +90,36 @@ TEST_F(TimeoutWatcherTest, HearsOfWhatIsOutstandingWhenAnAgentEnds) {
   EXPECT_TRUE(watcher_.heard[0].agent_ended);
 }
 
-TEST_F(TimeoutWatcherTest, HearsNothingOfWhatIsAnsweredOrCancelled) {
+TEST_F(SendWatcherTest, HearsNothingOfWhatIsCancelled) {
   auto agent = RegisterSender();
-  ASSERT_TRUE(agent->Send(MessageTo(kPeer, MakeMad(kPerfGet), kTimeout)).ok());
-  port_.Receive(From(kPeer, AnswerToLast()));
   ASSERT_TRUE(agent->Send(MessageTo(kPeer, MakeMad(kPerfGet), kTimeout)).ok());
   agent->Cancel(static_cast<uint32_t>(kPerfGet.tid));
   timers_.RunFor(10 * kTimeout);
   EXPECT_THAT(watcher_.heard, IsEmpty());
+  EXPECT_THAT(watcher_.answered, IsEmpty());
 }
 
-TEST_F(RmppTimeoutWatcherTest, HearsWhichSegmentsOfAnAnswerHaveNoAck) {
+TEST_F(SendWatcherTest, HearsOfAnAnswerAndOfTheTriesThatItTook) {
+  auto agent = RegisterSender();
+  const absl::Time begin = timers_.Now();
+  ASSERT_TRUE(
+      agent->Send(MessageTo(kPeer, MakeMad(kPerfGet), kTimeout, 2)).ok());
+  timers_.RunFor(kTimeout + kTimeout / 2);
+  MadBytes answer = AnswerToLast();
+  wire::Put<&MadHeader::status>(answer, MadStatus::kBusy);
+  port_.Receive(From(kPeer, answer));
+  port_.Receive(From(kPeer, answer));  // nobody waits for a second one
+  timers_.RunFor(10 * kTimeout);
+  EXPECT_THAT(watcher_.heard, IsEmpty());
+  ASSERT_THAT(watcher_.answered, SizeIs(1));
+  EXPECT_EQ(watcher_.answered[0].port, 1);
+  EXPECT_EQ(watcher_.answered[0].tries, 2);
+  EXPECT_EQ(watcher_.answered[0].begin, begin);
+  EXPECT_EQ(watcher_.answered[0].tid, HeaderOf(port_.sent[0].mad).tid);
+  EXPECT_EQ(watcher_.answered[0].status, MadStatus::kBusy);
+}
+
+TEST_F(RmppSendWatcherTest, HearsWhichSegmentsOfAnAnswerHaveNoAck) {
   SendAnswer(3 * 200, kTimeout, /*retries=*/1);
   timers_.RunFor(kTimeout / 2);
   Ack(1, 3);
@@ -103,7 +136,7 @@ TEST_F(RmppTimeoutWatcherTest, HearsWhichSegmentsOfAnAnswerHaveNoAck) {
   EXPECT_EQ(Progress().broken_off, std::nullopt);
 }
 
-TEST_F(RmppTimeoutWatcherTest, HearsThatAnAcknowledgedRequestHasNoAnswer) {
+TEST_F(RmppSendWatcherTest, HearsThatAnAcknowledgedRequestHasNoAnswer) {
   SendRequest(3 * 200);
   Ack(1, 3);
   timers_.RunFor(kTimeout / 2);
@@ -114,7 +147,7 @@ TEST_F(RmppTimeoutWatcherTest, HearsThatAnAcknowledgedRequestHasNoAnswer) {
   EXPECT_TRUE(Progress().all_acknowledged());
 }
 
-TEST_F(RmppTimeoutWatcherTest, HearsWhyAMessageWasBrokenOff) {
+TEST_F(RmppSendWatcherTest, HearsWhyAMessageWasBrokenOff) {
   SendAnswer(3 * 200);
   port_.Receive(Control(
       {.type = RmppType::kAbort, .status = RmppStatus::kTotalTimeTooLong}));
@@ -127,14 +160,14 @@ TEST_F(RmppTimeoutWatcherTest, HearsWhyAMessageWasBrokenOff) {
   EXPECT_FALSE(Progress().by_peer);
 }
 
-TEST_F(RmppTimeoutWatcherTest, HearsOfAnUnacknowledgedAnswerWhenTheAgentEnds) {
+TEST_F(RmppSendWatcherTest, HearsOfAnUnacknowledgedAnswerWhenTheAgentEnds) {
   SendAnswer(3 * 200);
   agent_.reset();
   EXPECT_TRUE(Heard().agent_ended);
   EXPECT_EQ(Progress().acknowledged, 0u);
 }
 
-TEST_F(RmppTimeoutWatcherTest, HearsNothingOfAMessageThatArrived) {
+TEST_F(RmppSendWatcherTest, HearsNothingOfAMessageThatArrived) {
   SendAnswer(3 * 200);
   Ack(1, 3);
   Ack(3, 3);

@@ -1,6 +1,6 @@
-// MadTimeouts: the MADs of hosts that nobody answered or acknowledged, and why.
-#ifndef IBEMU_DAEMON_WHY_MAD_TIMEOUTS_H_
-#define IBEMU_DAEMON_WHY_MAD_TIMEOUTS_H_
+// MadHistory: what became of the MADs of hosts, and why nobody answered them.
+#ifndef IBEMU_DAEMON_WHY_MAD_HISTORY_H_
+#define IBEMU_DAEMON_WHY_MAD_HISTORY_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "base/timers.h"
@@ -16,23 +17,23 @@
 #include "fabric/fabric.h"
 #include "fabric/history/incident.h"
 #include "fabric/subnet/fabric_watcher.h"
-#include "mad/timeout_watcher.h"
+#include "mad/send_watcher.h"
 #include "topology/topology.h"
 
 namespace ibemu::daemon {
 
-// A MadTimeouts watches the hosts of a fabric, and keeps of each the last kMost
+// A MadHistory watches the hosts of a fabric, and keeps of each the last kMost
 // requests that ended without an answer, of messages with RMPP answers as well
 // that were not acknowledged or broken off, and where they were lost; if their
 // agent ended first, only those that were lost on their way.  A
 // request without RMPP that is sent again at once, as libibmad does it, is kept
-// once.
-class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
+// once.  Beside these it keeps the last kMost that were answered.
+class MadHistory final : fabric::FabricWatcher, HostTable::Watcher {
  public:
   static constexpr size_t kMost = 32;
-  // How many of the packets that were dropped are kept, to find a request or
-  // its answer among them.
-  static constexpr size_t kMostDrops = 1024;
+  // How many of the packets that were dropped or held up are kept, to find a
+  // request or its answer among them.
+  static constexpr size_t kMostLost = 1024;
   // The longest time between a request that ended and the same sent again.
   static constexpr absl::Duration kPause = absl::Seconds(1);
 
@@ -50,35 +51,53 @@ class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
     std::optional<mad::RmppProgress> rmpp{};
   };
 
-  // The first three must outlive this, and this all hosts of `hosts`.
-  MadTimeouts(Timers& timers, fabric::Fabric& fabric,
-              const Diagnosis& diagnosis, HostTable& hosts);
-  ~MadTimeouts();
-  MadTimeouts(const MadTimeouts&) = delete;
-  MadTimeouts& operator=(const MadTimeouts&) = delete;
+  struct Answer {
+    int port = 0;
+    // It was sent first at `begin`, and the answer came at `end`.
+    absl::Time begin{}, end{};
+    int tries = 0;
+    mad::MadStatus status{};  // the answer's
+    mad::Outgoing request{};
+  };
 
-  // Returns those of a host, the latest last.
+  // The first three must outlive this, and this all hosts of `hosts`.
+  MadHistory(Timers& timers, fabric::Fabric& fabric, const Diagnosis& diagnosis,
+             HostTable& hosts);
+  ~MadHistory();
+  MadHistory(const MadHistory&) = delete;
+  MadHistory& operator=(const MadHistory&) = delete;
+
+  // Return those of a host, the latest last.
   const std::deque<Timeout>& Of(topology::NodeId node) const;
+  std::vector<Answer> AnswersOf(topology::NodeId node) const;
   // Returns what it was, how it went, and why: "SM Get(NodeInfo) to LID 7: 3
   // tries in 2s, none answered: no port has LID 7".
   std::string Describe(const Timeout& timeout) const;
+  // Returns "SM Get(NodeInfo) to LID 7: answered in 21us, sent 2 times", and
+  // the answer's status unless it is 0.
+  static std::string Describe(const Answer& answer);
 
  private:
   // A HostWatch watches one host for its owner.
-  class HostWatch final : public mad::TimeoutWatcher {
+  class HostWatch final : public mad::SendWatcher {
    public:
-    HostWatch(MadTimeouts& owner, topology::NodeId node)
+    HostWatch(MadHistory& owner, topology::NodeId node)
         : owner_(owner), node_(node) {}
     void OnTimeout(const mad::UnansweredSend& send) override {
       owner_.Add(node_, send);
     }
+    void OnAnswer(const mad::AnsweredSend& send) override;
+
+    std::vector<Answer> Answers() const;
 
    private:
-    MadTimeouts& owner_;
+    MadHistory& owner_;
     const topology::NodeId node_;
+    std::vector<Answer> answers_;  // at most kMost
+    size_t oldest_ = 0;            // of them, once there are so many
   };
-  // A packet that was dropped.
-  struct Drop {
+  // A packet that was dropped, or held up.
+  struct LostPacket {
     // Returns true if it went the way of what was sent, rather than back.
     bool SameWay(const mad::Outgoing& sent) const;
 
@@ -88,21 +107,27 @@ class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
     wire::Lid slid{}, dlid{};
     std::string route{};
     absl::Time time{};
-    fabric::Incident::Drop where{};
+    std::optional<fabric::Incident::Drop> drop{};
+    std::optional<fabric::Incident::Delay> delay{};
   };
 
   void OnHost(AdapterId adapter, mad::Host& host) override;
   void OnPortChange(fabric::PortId) override {}
   void OnTrap(fabric::PortId, const mad::Notice&, bool) override {}
   void OnDrop(const fabric::DroppedPacket& dropped) override;
+  void OnMadDelay(const fabric::Packet& packet, fabric::PortId port,
+                  uint32_t fault) override;
 
   void Add(topology::NodeId node, const mad::UnansweredSend& send);
   // Returns why there was no answer, or no ACK: "no port has LID 7".
   std::string Why(const Timeout& timeout) const;
   // Returns true if the packet was what was sent, or came back for it.
-  bool IsOf(const Drop& drop, const mad::Outgoing& sent,
+  bool IsOf(const LostPacket& lost, const mad::Outgoing& sent,
             const fabric::NodePort& sender) const;
-  // Returns where it, its answer or an ACK was dropped; empty: it is not known.
+  // Keeps the packet, and returns what is kept of it.
+  LostPacket& Keep(const fabric::Packet& packet);
+  // Returns where it, its answer or an ACK was dropped, or else held up; empty:
+  // it is not known.
   std::string WhereLost(topology::NodeId node,
                         const mad::UnansweredSend& send) const;
 
@@ -110,10 +135,10 @@ class MadTimeouts final : fabric::FabricWatcher, HostTable::Watcher {
   fabric::Fabric& fabric_;
   const Diagnosis& diagnosis_;
   std::map<topology::NodeId, HostWatch> watches_;
-  std::deque<Drop> drops_;  // the latest last
+  std::deque<LostPacket> lost_;  // the latest last
   std::map<topology::NodeId, std::deque<Timeout>> timeouts_;
 };
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_WHY_MAD_TIMEOUTS_H_
+#endif  // IBEMU_DAEMON_WHY_MAD_HISTORY_H_
