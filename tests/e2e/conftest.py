@@ -3,6 +3,7 @@
 import os
 import pathlib
 import signal
+import socket
 import stat
 
 import pytest
@@ -50,6 +51,17 @@ def own_network_beside_others():
     """Where tests run side by side (pytest-xdist), each has all ports."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         own_network.enter()
+
+
+@pytest.fixture
+def interface_beside_the_loopback():
+    """Open MPI 5 crashes where there is none (PRRTE's list of the machine's own
+    names is NULL then)."""
+    if [name for _, name in socket.if_nameindex()] == ["lo"]:
+        with own_network.one_more_interface():
+            yield
+    else:
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

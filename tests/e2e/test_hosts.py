@@ -3,13 +3,11 @@
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 
 import pytest
 
 import mpi
-import own_network
 
 pytestmark = pytest.mark.both_accounts
 
@@ -152,18 +150,7 @@ def test_mpich_crosses_the_fabric(cluster, scratch):
 
 
 @pytest.fixture
-def interface():
-    """Open MPI 5 crashes where there is none but the loopback (PRRTE's list of
-    the machine's own names is NULL then)."""
-    if [name for _, name in socket.if_nameindex()] == ["lo"]:
-        with own_network.one_more_interface():
-            yield
-    else:
-        yield
-
-
-@pytest.fixture
-def open_mpi(cluster, scratch, interface):
+def open_mpi(cluster, scratch, interface_beside_the_loopback):
     """What each host sends when Open MPI has these options."""
     program = ring(scratch, "mpicc.openmpi")
     return lambda *options: cluster.sent_by(*mpi.open_mpi(

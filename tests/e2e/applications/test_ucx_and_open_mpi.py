@@ -110,7 +110,7 @@ def test_ucx_ends_when_its_link_is_cut_and_the_reason_is_told(lab):
 
 
 @pytest.fixture
-def open_mpi(lab, sums):
+def open_mpi(lab, sums, interface_beside_the_loopback):
     return lambda rounds, **variables: start_mpi(lab, sums, rounds, **variables)
 
 
