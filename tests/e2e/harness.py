@@ -24,7 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOR_SANITIZERS = {name: text for name, text in os.environ.items()
                   if name == "ASAN_OPTIONS"}
 MARK = "IBEMU_TEST_PROGRAM"  # in the environment of what a test starts
-SENT = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_data"
+PORT = "/sys/class/infiniband/ibemu0/ports/1"
+SENT = f"{PORT}/counters/port_xmit_data"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -265,6 +266,10 @@ class RunFabric:
     def sent_bytes(self, host):
         """What its port has sent, by the counter in sysfs."""
         return 4 * int(self.run(host, "cat", SENT).stdout)
+
+    def hw_counter(self, host, name):
+        """One that its adapter counts, by sysfs."""
+        return int(self.run(host, "cat", f"{PORT}/hw_counters/{name}").stdout)
 
     def start_opensm(self, host, *arguments):
         """opensm on `host`, its log on stdout; returns when it swept once."""

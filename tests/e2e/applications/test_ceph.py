@@ -10,7 +10,7 @@ import uuid
 import pytest
 
 from bad_links import check_flaps_are_told
-from harness import DEADLINE, Fabric, until
+from harness import DEADLINE, PORT, Fabric, until
 
 # A cluster takes long to come up, and shows nothing of rights that shorter
 # tests do not: one account will do.
@@ -72,9 +72,8 @@ class FabricWithNetwork(Fabric):
 
     def hw_counter(self, host, name):
         # The network of a host is one run's alone.
-        return int(self.account.run(
-            *super().on(host), "cat",
-            f"/sys/class/infiniband/ibemu0/ports/1/hw_counters/{name}").stdout)
+        return int(self.account.run(*super().on(host), "cat",
+                                    f"{PORT}/hw_counters/{name}").stdout)
 
 
 class Cluster:

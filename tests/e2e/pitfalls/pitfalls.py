@@ -4,6 +4,7 @@ docs/examples/failures, whose ends these programs take."""
 
 import os
 import pathlib
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] /
@@ -14,6 +15,43 @@ from pyverbs.cq import CQ, CompChannel
 from pyverbs.qp import QP, QPCap, QPInitAttr
 
 from pair import AHAttr, connect, e, pair
+
+
+def no_timeout(mended):
+    one_message(*ends(mended, timeout=0))
+
+
+def no_retries(mended):
+    one_message(*ends(mended, retry_cnt=0))
+
+
+def rd_atomic_differs(mended):
+    one_message(*ends(mended, max_rd_atomic=4))
+
+
+def hidden_stall(mended):
+    a, b = pair()
+    connect(a, b, rnr_retry=7)
+    if not mended:
+        subprocess.run(["ibemu", "fault", "add", "qp",
+                        f"node-2/{b.qp.qp_num:#x}", "rnr", "20ms"],
+                       stdout=subprocess.DEVNULL, check=True)
+    one_message(a, b)
+
+
+def ends(mended, **broken):
+    """A pair of which the first end has these attributes in the broken form."""
+    a, b = pair()
+    a.qp.to_rts(a.attributes(b, **({} if mended else broken)))
+    b.qp.to_rts(b.attributes(a))
+    return a, b
+
+
+def one_message(a, b):
+    b.receive()
+    a.send()
+    a.status()
+    b.status()
 
 
 def never_signaled(mended):

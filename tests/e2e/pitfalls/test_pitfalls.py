@@ -10,7 +10,8 @@ from harness import describe
 from perftest import LOST_CLOCK, free_port, ucx_perftest
 
 PROGRAM = pathlib.Path(__file__).resolve().parent / "pitfalls.py"
-RULES = ["never-signaled", "never-polled", "late-arm", "ah-leak",
+RULES = ["no-timeout", "no-retries", "hidden-stall", "rd-atomic-differs",
+         "never-signaled", "never-polled", "late-arm", "ah-leak",
          "used-after-fork"]
 # Of a queue pair, or of an adapter that was closed.
 PITFALL = re.compile(r"(?m)^ibemu run: ([a-z-]+): node-[12] "
@@ -28,8 +29,10 @@ def run(account, rule, form, *options):
 def test_what_works_here_alone_is_told_in_a_line(account, rule):
     broken = run(account, rule, "broken", "--lint")
     assert PITFALL.findall(broken.stderr) == [rule], broken.stderr
+    assert broken.stdout == f"{rule} broken\n", "as without --lint"
     mended = run(account, rule, "mended", "--lint")
     assert not PITFALL.search(mended.stderr), mended.stderr
+    assert mended.stdout == f"{rule} mended\n"
 
 
 def test_the_way_past_fuse_changes_nothing(account):

@@ -41,20 +41,15 @@ def statuses(completions):
     return [status for _, status, _ in completions]
 
 
-def hw_counter(lab, host, name):
-    return int(lab.run(host, "cat", "/sys/class/infiniband/ibemu0/ports/1/"
-                       f"hw_counters/{name}").stdout)
-
-
 def test_after_a_lost_acknowledgement_the_data_has_arrived_once(lab):
     add(lab, "qp node-2/* loss opcode rc-acknowledge nth 3 dir tx")
     told = play(lab, "send")
     assert told["a"] == told["b"] == [[n, SUCCESS, 0] for n in range(10)]
     fault, = lab.faults()
     assert fault["tx"]["lost"] == 1 and fault["tx"]["packets"] >= 11
-    assert hw_counter(lab, "node-2", "duplicate_request") >= 1
-    assert hw_counter(lab, "node-1", "local_ack_timeout_err") >= 1
-    assert hw_counter(lab, "node-1", "packet_seq_err") == 0
+    assert lab.hw_counter("node-2", "duplicate_request") >= 1
+    assert lab.hw_counter("node-1", "local_ack_timeout_err") >= 1
+    assert lab.hw_counter("node-1", "packet_seq_err") == 0
 
 
 def test_a_read_whose_response_never_comes_ends_with_an_error(lab):
@@ -77,8 +72,8 @@ def test_a_receiver_that_is_not_ready_exhausts_retries(lab):
     assert told["a"][2:] == [[2, RNR_RETRIES, 0x87]]
     assert statuses(told["a"][:2]) == [SUCCESS, SUCCESS]
     assert lab.faults()[0]["acts"]["acted"] == 3  # the first, and two retries
-    assert hw_counter(lab, "node-1", "rnr_nak_retry_err") == 3
-    assert hw_counter(lab, "node-2", "out_of_buffer") == 3
+    assert lab.hw_counter("node-1", "rnr_nak_retry_err") == 3
+    assert lab.hw_counter("node-2", "out_of_buffer") == 3
 
 
 def test_a_completion_has_the_status_and_the_vendors_error_asked_for(lab):
@@ -164,10 +159,15 @@ def test_asyncwatch_does_not_hear_of_an_event_that_is_lost(lab):
     assert "SM_CHANGE" not in watch.output
 
 
+def start_waiting(lab, operation):
+    """A program, and the number of a queue pair that is in its way."""
+    program = Background(lab.account, [*lab.on("node-1", "node-2"),
+                                       *two_ends(operation, 1)])
+    return program, program.wait_for(r"ready (0x\w+)")[1]
+
+
 def test_a_queue_pair_enters_the_error_state_and_its_program_hears_of_it(lab):
-    held = Background(lab.account, [*lab.on("node-1", "node-2"),
-                                    *two_ends("hold", 1)])
-    number = held.wait_for(r"ready (0x\w+)")[1]
+    held, number = start_waiting(lab, "hold")
     listed = json.loads(lab.ibemu("qp", "ls", "node-2", "--json").stdout)
     assert [qp["qpn"] for qp in listed] == [int(number, 16)]
     assert listed[0]["state"] == "RTS"
@@ -181,6 +181,31 @@ def test_a_queue_pair_enters_the_error_state_and_its_program_hears_of_it(lab):
     assert without_numbers(lab.ibemu("why", "node-2").stdout).startswith(
         "node-2 queue pair Q: work request 1 (RECV) ended with WR_FLUSH_ERR: "
         "it went from RTS to ERR, by fault-1\n")
+
+
+def test_all_queue_pairs_of_a_process_enter_the_error_state(lab):
+    held, _ = start_waiting(lab, "hold")
+    pid, = {qp["pid"] for qp in json.loads(
+        lab.ibemu("qp", "ls", "--json").stdout) if qp["pid"]}
+    add(lab, f"process {pid} error")
+    assert json.loads(held.wait_for(r"^\{.*")[0])["state"] == ERROR_STATE
+    assert held.wait() == 0
+    told = without_numbers(lab.ibemu("why", str(pid)).stdout)
+    for sentence in ("node-1 queue pair Q went from RTS to ERR, by fault-1",
+                     "node-2 queue pair Q: work request 1 (RECV) ended with "
+                     "WR_FLUSH_ERR: it went from RTS to ERR, by fault-1"):
+        assert sentence in told.splitlines(), told
+
+
+def test_a_send_queue_in_error_is_mended_by_its_program(lab):
+    recovers, number = start_waiting(lab, "recover")
+    add(lab, f"qp node-1/{number} sqe")
+    told = json.loads(recovers.wait_for(r"^\{.*")[0])
+    assert told == {"a": [[0, FLUSHED, 0xf9], [1, SUCCESS, 0]],
+                    "b": [[1, SUCCESS, 0]]}
+    assert recovers.wait() == 0
+    assert without_numbers(lab.ibemu("why", "node-1").stdout).endswith(
+        "\nnode-1 queue pair Q went from RTS to SQE, by fault-1\n")
 
 
 EVENTS = [("port-error", r"PORT_ERR \(10\), port 1"),

@@ -1,11 +1,12 @@
 """perftest moves data between two hosts of one fabric, in all its ways."""
 
+import re
 import signal
 
 import pytest
 
 from harness import ROOT, Fabric
-from perftest import check, command_of, play
+from perftest import check, command_of, play, play_once
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +88,18 @@ def test_what_runs_for_ever_ends_by_a_signal(pair, program):
     server.stop(signal.SIGKILL)
     client.stop(signal.SIGKILL)
     check(play(pair, program, "-n", "20")[0], 20)
+
+
+def test_what_its_adapters_counted_is_reported(pair):
+    """It reads hw_counters/ itself."""
+    names = ["local_ack_timeout_err", "duplicate_request"]
+    pair.ibemu("fault", "add", "qp", "node-1/*", "loss", "opcode", "ack", "dir",
+               "tx", "nth", "3-5")
+    told = play_once(pair, "ib_send_lat", "-n", "200", "-W",
+                     ",".join(f"hw_counters/{name}" for name in names),
+                     hosts=("node-1", "node-2"), ends=(0,))
+    pair.ibemu("fault", "reset")
+    client, server = ([int(re.search(rf"hw_counters/{name}=(\d+)", text)[1])
+                       for name in names] for text in told)
+    assert client == [3, 0]
+    assert server == [0, 3]

@@ -4,8 +4,9 @@ becomes of COUNT requests, as a line of JSON.
 For tests of faults: it runs on both hosts at once (ibemu run --host=A --host=B),
 so there is nothing to be arranged between processes.  OPERATION is send, read
 and write (of a connection), datagram (numbered by immediate data; one more
-without it is the last), regions (COUNT registrations), or hold: the second end
-waits for what happens to a receive request.
+without it is the last), regions (COUNT registrations), hold: the second end
+waits for what happens to a receive request, or recover: the first one waits until
+its send queue is in error, sends a datagram, mends the queue and sends another.
 """
 
 import json
@@ -158,6 +159,27 @@ def hold():
     return told
 
 
+def recover():
+    a, b = End("ibemu0", e.IBV_QPT_UD), End("ibemu1", e.IBV_QPT_UD)
+    a.connect(b)
+    b.connect(a)
+    target = AH(a.pd, attr=b.address())
+    b.receive(1, SIZE + GRH)
+    print(f"ready {a.qp.qp_num:#x}", flush=True)
+    while a.state() != e.IBV_QPS_SQE:
+        pass
+    for number in range(2):
+        work = SendWR(wr_id=number, num_sge=1, sg=[a.sge()])
+        work.set_wr_ud(target, b.qp.qp_num, Q_KEY)
+        a.qp.post_send(work)
+        while a.poll() <= number:
+            pass
+        a.qp.modify(QPAttr(qp_state=e.IBV_QPS_RTS), e.IBV_QP_STATE)
+    while not b.poll():
+        pass
+    return {"a": a.completions, "b": b.completions}
+
+
 def main():
     operation, count = sys.argv[1], int(sys.argv[2])
     if operation == "regions":
@@ -166,6 +188,8 @@ def main():
         told = send_datagrams(count)
     elif operation == "hold":
         told = hold()
+    elif operation == "recover":
+        told = recover()
     else:
         told = exchange(operation, count)
     print(json.dumps(told), flush=True)
