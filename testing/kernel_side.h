@@ -28,6 +28,7 @@ namespace ibemu::testing {
 class KernelSide {
  public:
   static constexpr size_t kPiece = size_t{128} << 10;
+  static constexpr uint32_t kMinor = 27;  // the last one of such kernels
 
   using Bytes = std::span<const std::byte>;
 
@@ -92,7 +93,7 @@ class KernelSide {
   }
 
   // `minor` is its version of the protocol.
-  void Init(uint32_t minor = FUSE_KERNEL_MINOR_VERSION);
+  void Init(uint32_t minor = kMinor);
 
   // Asks for the name and number of the device, as the kernel does at once when
   // a server has opened /dev/cuse.

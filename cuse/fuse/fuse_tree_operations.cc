@@ -5,6 +5,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -33,6 +34,10 @@ constexpr off_t kBeyondWrites = off_t{1} << 62;
 constexpr mode_t kEverybody = 0666;  // uverbsN (rdma-core's udev rule), rdma_cm
 
 constexpr size_t kMaxWrite = size_t{1} << 20;  // what Linux's 256 pages hold
+// Before this minor version a request of Linux has 32 pages, which libfuse 3.17
+// says later than here.
+constexpr uint32_t kManyPages = 28;
+constexpr size_t kFewPagesHold = size_t{128} << 10;
 
 // In seconds.  The kernel looks up a device's name each time, and drops what is
 // below it when the device goes.
@@ -63,7 +68,10 @@ FuseTreeOperations::FuseTreeOperations(Timers& timers, const sysfs::View& view,
 void FuseTreeOperations::Update() { nodes_.Update(view_); }
 
 void FuseTreeOperations::Init(fuse_conn_info& connection) {
-  if (connection.max_write > kMaxWrite) connection.max_write = kMaxWrite;
+  const size_t most =
+      connection.proto_minor < kManyPages ? kFewPagesHold : kMaxWrite;
+  connection.max_write =
+      std::min(connection.max_write, static_cast<unsigned>(most));
   devices_.SetPiece(connection.max_write);
   has_parallel_writes_ = connection.proto_minor >= kParallelWrites;
   // Requests are small: copying one is cheaper than moving its pages.
