@@ -5,7 +5,7 @@ function sweepWords(sweep) {
   if (!sweep) return [];
   if (sweep.under_way) return ["sweeping"];
   const all = sweep.gets + sweep.sets;
-  return [`last sweep ${sweep.seconds.toFixed(1)} s` +
+  return [`last sweep took ${sweep.seconds.toFixed(1)} s` +
     (all ? `: ${all} SMPs, ${sweep.sets} of them Set` : "")];
 }
 

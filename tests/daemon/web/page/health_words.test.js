@@ -26,8 +26,8 @@ test("when a manager swept is said with it, not how long ago", () => {
   const ended = {under_way: false, seconds: 0.42, gets: 1000, sets: 243};
   for (const ago of [3, 30]) {
     assert.equal(of({...ended, ago}), "Subnet managers: a/1 (master, " +
-      "last sweep 0.4 s: 1243 SMPs, 243 of them Set).");
+      "last sweep took 0.4 s: 1243 SMPs, 243 of them Set).");
   }
   assert.equal(of({under_way: false, seconds: 0, ago: 9, gets: 0, sets: 0}),
-    "Subnet managers: a/1 (master, last sweep 0.0 s).", "the built-in one");
+    "Subnet managers: a/1 (master, last sweep took 0.0 s).", "the built-in one");
 });
