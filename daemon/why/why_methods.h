@@ -25,14 +25,13 @@ class WhyMethods {
   // has "queue_pairs", those in which a work request failed first; each with
   // "node", "qpn", "pid", "exists", "why" and "failed_ns" (null: nothing
   // failed), "trouble" (what happened to it although no request failed; null:
-  // nothing) and "incidents"
-  // ("time_ns", "until_ns", "count", "kind", "psn", "text");
-  // "more", how many were left out, "now_ns", and "nodes", the descriptions of
-  // those that were meant.  Without "qpn" and "pid" it has "mads", those of the
-  // host that were not answered, the latest last; each with "node", "port",
-  // "begin_ns", "end_ns", "tries" and "why", a sentence.  With "answered" it
-  // also has the last that were answered, all by "end_ns".  Times are those of
-  // events.  This must outlive `dispatcher`'s last call.
+  // nothing) and "incidents" ("time_ns", "until_ns", "count", "kind", "psn",
+  // "text"); "more", how many were left out, "now_ns", and "nodes", the
+  // descriptions of those that were meant.  Without "qpn" and "pid" it has
+  // "mads", those of the host that were not answered, the latest last; each
+  // with "node", "port", "begin_ns", "end_ns", "tries" and "why", a sentence.
+  // With "answered" it also has the last that were answered, all by "end_ns".
+  // Times are those of events.  This must outlive `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 
  private:
