@@ -60,7 +60,7 @@ void Message(benchmark::State& state) {
 }
 BENCHMARK(Message)->Arg(kNone)->Arg(kOfAnotherLink)->Arg(kOfAnotherQueuePair);
 
-class Nobody : public mad::AgentClient {
+class AnswerCounter : public mad::AgentClient {
  public:
   void OnMad(mad::Agent&, mad::IncomingMessage) override { ++answers; }
   void OnSendDone(mad::Agent&, uint64_t) override {}
@@ -82,7 +82,7 @@ void AnsweredMad(benchmark::State& state) {
     history.emplace(lab.timers, lab.fabric, diagnosis, hosts);
   }
   const std::shared_ptr<mad::Host> host = hosts.Get(*adapters.Find("node-1"));
-  Nobody client;
+  AnswerCounter client;
   const auto agent = host->Register(1, {.qp = 1}, client).value();
   const mad::Outgoing get =
       testing::LidGet(1, mad::MgmtClass::kPerformance, wire::Lid{2},

@@ -41,8 +41,8 @@ std::string EndText(const json& end) {
                       end["port"].get<int>());
 }
 
-// ", sweeping for 1.2 s: 300 SMPs", ", swept 7.1 s ago, in 0.4 s: 1243 SMPs",
-// or nothing where it is not known.
+// ", sweeping for 1.2 s: 300 SMPs, 0 of them Set" or ", swept 7 s ago, in 0.4
+// s: 1243 SMPs, 310 of them Set"; nothing where it is not known.
 std::string SweepText(const json& manager) {
   const auto found = manager.find("sweep");
   if (found == manager.end()) return "";

@@ -96,7 +96,7 @@ absl::StatusOr<json> ActedFaults(control::Client& client, const char* key,
 absl::StatusOr<json> Ask(control::Client& client, const std::string& what,
                          bool all) {
   json parameters = ParametersOf(what);
-  parameters["answered"] = all;
+  parameters["all"] = all;
   absl::StatusOr<json> result = client.Call("queue_pair.why", parameters);
   int64_t process = 0;
   if (!result.ok() && absl::SimpleAtoi(what, &process) && process > 0) {

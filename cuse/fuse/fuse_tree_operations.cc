@@ -34,8 +34,8 @@ constexpr off_t kBeyondWrites = off_t{1} << 62;
 constexpr mode_t kEverybody = 0666;  // uverbsN (rdma-core's udev rule), rdma_cm
 
 constexpr size_t kMaxWrite = size_t{1} << 20;  // what Linux's 256 pages hold
-// Before this minor version a request of Linux has 32 pages, which libfuse 3.17
-// says later than here.
+// Before this minor version a request of Linux has 32 pages at most.  libfuse
+// 3.14 lowers max_write to that before it calls Init(), 3.17 after it.
 constexpr uint32_t kManyPages = 28;
 constexpr size_t kFewPagesHold = size_t{128} << 10;
 

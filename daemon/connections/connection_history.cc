@@ -38,19 +38,24 @@ absl::StatusOr<json> ConnectionHistory::Why(
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> wanted,
                          adapters_.FindHost(name));
-  std::map<uint64_t, json> events;
-  const auto take = [&events, &wanted](const auto& kept) {
+  std::map<uint64_t, json> events;  // an event is kept with both of its ends
+  const auto add = [&events, &wanted](const auto& kept) {
     for (const AdapterId adapter : wanted) {
       const auto found = kept.find(adapter);
       if (found == kept.end()) continue;
       events.insert(found->second.begin(), found->second.end());
     }
-    json list = json::array();
-    for (const auto& [number, event] : events) list.push_back(event);
-    return list;
   };
-  json told = {{"failures", take(failures_)}};
-  if (all) told["events"] = take(others_);
+  const auto list = [&events] {
+    json in_order = json::array();
+    for (const auto& [number, event] : events) in_order.push_back(event);
+    return in_order;
+  };
+  add(failures_);
+  json told = {{"failures", list()}};
+  if (!all) return told;
+  add(others_);
+  told["events"] = list();
   return told;
 }
 

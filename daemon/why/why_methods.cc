@@ -36,7 +36,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   const int64_t qpn = parameters.Number("qpn", 0, 2, kLastQpn);
   const int64_t process =
       parameters.Number("pid", 0, 1, std::numeric_limits<int64_t>::max());
-  const bool answered = parameters.Flag("answered", false);
+  const bool all = parameters.Flag("all", false);
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   if (process != 0 && (qpn != 0 || !name.empty())) {
     return absl::InvalidArgumentError(
@@ -60,7 +60,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
       names.push_back(fabric_.subnet().node(node).description);
       fabric_.histories().ForEach(node, take);
     }
-    if (qpn == 0) mads = DescribeMads(nodes, answered);
+    if (qpn == 0) mads = DescribeMads(nodes, all);
   }
   if (failed.empty() && others.empty()) {
     if (process != 0) {

@@ -21,7 +21,7 @@ class WhyMethods {
              const Diagnosis& diagnosis, const MadHistory& mads);
 
   // Adds queue_pair.why: {"node": "node-1"}, and "qpn" where one is meant, or
-  // "answered": true; or {"pid": 4711}, a process's on all nodes.  The answer
+  // "all": true; or {"pid": 4711}, a process's on all nodes.  The answer
   // has "queue_pairs", those in which a work request failed first; each with
   // "node", "qpn", "pid", "exists", "why" and "failed_ns" (null: nothing
   // failed), "trouble" (what happened to it although no request failed; null:
@@ -30,7 +30,7 @@ class WhyMethods {
   // descriptions of those that were meant.  Without "qpn" and "pid" it has
   // "mads", those of the host that were not answered, the latest last; each
   // with "node", "port", "begin_ns", "end_ns", "tries" and "why", a sentence.
-  // With "answered" it also has the last that were answered, all by "end_ns".
+  // With "all" it also has the last that were answered, all by "end_ns".
   // Times are those of events.  This must outlive `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 

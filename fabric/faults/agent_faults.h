@@ -20,7 +20,7 @@ namespace ibemu::fabric {
 // The key of one agent fault.
 struct AgentFaultId {
   topology::NodeId node;
-  uint32_t number;  // unique among these, and none of another fault's
+  uint32_t number;  // unique among these, and none of a link's or queue pair's
 };
 
 // The agent faults of all nodes.  Each acts on an answer on its way from the

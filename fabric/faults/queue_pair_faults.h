@@ -25,7 +25,7 @@ enum class QueuePairDirection : uint8_t { kSent, kReceived };
 struct QueuePairFaultId {
   FaultPlace place;
   QueuePairDirection direction;
-  uint32_t number;  // unique among these, and none of a link fault's
+  uint32_t number;  // unique among these, and none of a link's or node's
 };
 
 // The faults between the queue pairs of all software adapters and their ports.

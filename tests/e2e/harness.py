@@ -24,8 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOR_SANITIZERS = {name: text for name, text in os.environ.items()
                   if name == "ASAN_OPTIONS"}
 MARK = "IBEMU_TEST_PROGRAM"  # in the environment of what a test starts
-PORT = "/sys/class/infiniband/ibemu0/ports/1"
-SENT = f"{PORT}/counters/port_xmit_data"
+SYSFS_PORT = "/sys/class/infiniband/ibemu0/ports/1"
+SENT = f"{SYSFS_PORT}/counters/port_xmit_data"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -269,7 +269,7 @@ class RunFabric:
 
     def hw_counter(self, host, name):
         """One that its adapter counts, by sysfs."""
-        return int(self.run(host, "cat", f"{PORT}/hw_counters/{name}").stdout)
+        return int(self.run(host, "cat", f"{SYSFS_PORT}/hw_counters/{name}").stdout)
 
     def start_opensm(self, host, *arguments):
         """opensm on `host`, its log on stdout; returns when it swept once."""

@@ -16,14 +16,14 @@ export function queuePairText(qp) {
 
 const fill = ({posted, size}) => `${posted} of ${size}`;
 
-function addressText({dlid, sl, grh}) {
+function pathText({dlid, sl, grh}) {
   return `LID ${dlid}, SL ${sl}` + (grh ? `, GID ${grh.dgid}` : "");
 }
 
 // In the words of `ibemu qp show`.
 function attributeFacts(its) {
   const path = its.ah_attr && [
-    ["path", addressText(its.ah_attr)], ["path MTU", `${its.path_mtu}`],
+    ["path", pathText(its.ah_attr)], ["path MTU", `${its.path_mtu}`],
     ["access", its.qp_access_flags.join(", ") || "none"]];
   const psns = [["next PSN to send", hex(its.sq_psn)],
     ...(its.rq_psn === undefined ? []

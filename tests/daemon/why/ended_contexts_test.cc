@@ -10,6 +10,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/daemon/method_caller.h"
 #include "tests/daemon/uverbs_programs.h"
+#include "tests/daemon/why/lab_diagnosis.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -57,12 +58,9 @@ class EndedContextsTest : public UverbsProgramsTest, protected MethodCaller {
                   {{"node", node}, {"since_ns", since}})["findings"];
   }
 
-  const LinkOutages outages_{lab_.timers, lab_.fabric};
-  const Diagnosis diagnosis_{lab_.fabric, outages_,
-                             [](fabric::PortId, uint32_t) { return ""; },
-                             lab_.timers.Now()};
+  const LabDiagnosis why_{lab_};
   const EndedContexts contexts_{lab_.timers, files_};
-  LintMethods methods_{lab_.timers, lab_.fabric, diagnosis_, contexts_};
+  LintMethods methods_{lab_.timers, lab_.fabric, why_.diagnosis, contexts_};
 };
 
 TEST_F(EndedContextsTest, WhatIsLeftOverIsToldOnceTheFileIsClosed) {

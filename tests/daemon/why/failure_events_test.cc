@@ -5,6 +5,7 @@
 
 #include "nlohmann/json.hpp"
 #include "tests/daemon/event_recorder.h"
+#include "tests/daemon/why/lab_diagnosis.h"
 #include "tests/fabric/verbs_pair.h"
 
 namespace ibemu::daemon {
@@ -23,11 +24,8 @@ class FailureEventsTest : public fabric::VerbsPair {
   }
 
   FabricEventLog log_{lab_.timers, lab_.fabric, absl::ZeroDuration()};
-  const LinkOutages outages_{lab_.timers, lab_.fabric};
-  const Diagnosis diagnosis_{lab_.fabric, outages_,
-                             [](fabric::PortId, uint32_t) { return ""; },
-                             lab_.timers.Now()};
-  FailureEvents failures_{lab_.fabric, log_, diagnosis_};
+  const LabDiagnosis why_{lab_};
+  FailureEvents failures_{lab_.fabric, log_, why_.diagnosis};
   EventRecorder recorder_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "nlohmann/json.hpp"
 #include "tests/daemon/method_caller.h"
+#include "tests/daemon/why/lab_diagnosis.h"
 #include "tests/fabric/verbs_pair.h"
 
 namespace ibemu::daemon {
@@ -25,13 +26,10 @@ class LintMethodsTest : public fabric::VerbsPair, protected MethodCaller {
                   {{"node", node}, {"since_ns", since}})["findings"];
   }
 
-  const LinkOutages outages_{lab_.timers, lab_.fabric};
-  const Diagnosis diagnosis_{lab_.fabric, outages_,
-                             [](fabric::PortId, uint32_t) { return ""; },
-                             lab_.timers.Now()};
+  const LabDiagnosis why_{lab_};
   cuse::UverbsFiles files_;
   const EndedContexts contexts_{lab_.timers, files_};
-  LintMethods methods_{lab_.timers, lab_.fabric, diagnosis_, contexts_};
+  LintMethods methods_{lab_.timers, lab_.fabric, why_.diagnosis, contexts_};
 };
 
 TEST_F(LintMethodsTest, AConnectionThatWouldDoHasNoFinding) {

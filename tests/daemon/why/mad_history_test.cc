@@ -5,17 +5,15 @@
 
 #include <bitset>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
-#include "daemon/adapters/fabric_adapters.h"
-#include "daemon/why/why_methods.h"
 #include "mad/host.h"
 #include "mad/mad_class.h"
 #include "nlohmann/json.hpp"
 #include "testing/lab.h"
 #include "tests/daemon/method_caller.h"
+#include "tests/daemon/why/lab_diagnosis.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -34,11 +32,11 @@ class MadHistoryTest : public ::testing::Test,
                        protected mad::AgentClient {
  protected:
   MadHistoryTest() {
-    history_.emplace(lab_.timers, lab_.fabric, diagnosis_, hosts_);
-    methods_.emplace(lab_.timers, lab_.fabric, diagnosis_, *history_);
-    methods_->AddTo(dispatcher);
-    host_ = hosts_.Get(*adapters_.Find("host-1"));
+    host_ = HostOf("host-1");
     agent_ = host_->Register(1, {.qp = 1}, *this).value();
+  }
+  std::shared_ptr<mad::Host> HostOf(const char* node) {
+    return why_.hosts.Get(*why_.adapters.Find(node));
   }
   // Asks for the ClassPortInfo of performance management, three times.
   void Ask(wire::Lid lid) {
@@ -93,6 +91,14 @@ class MadHistoryTest : public ::testing::Test,
                   *this)
         .value();
   }
+  // Asks host-2, which takes it, by such a message, and waits.
+  void AskAtLength() {
+    auto agent = RegisterLong(*host_);
+    const std::shared_ptr<mad::Host> other = HostOf("host-2");
+    auto receiver = RegisterLong(*other);
+    ASSERT_TRUE(agent->Send(Long(wire::Lid{2}, mad::Method::kGetMulti)).ok());
+    lab_.timers.RunFor(absl::Seconds(1));
+  }
   json Mads(const char* node = "host-1") {
     return Result("queue_pair.why", {{"node", node}})["mads"];
   }
@@ -110,14 +116,7 @@ class MadHistoryTest : public ::testing::Test,
       "answered: ";
 
   Lab lab_{Chain(1), Lab::kStatically};
-  const LinkOutages outages_{lab_.timers, lab_.fabric};
-  const Diagnosis diagnosis_{lab_.fabric, outages_,
-                             [](fabric::PortId, uint32_t) { return "loss-1"; },
-                             lab_.timers.Now()};
-  FabricAdapters adapters_{lab_.fabric};
-  std::optional<MadHistory> history_;
-  HostTable hosts_{lab_.timers, adapters_};
-  std::optional<WhyMethods> methods_;
+  LabWhy why_{lab_, dispatcher};
   std::shared_ptr<mad::Host> host_;
   std::unique_ptr<mad::Agent> agent_;
 };
@@ -129,8 +128,8 @@ TEST_F(MadHistoryTest, WhatIsAnsweredIsToldToWhoAsksForIt) {
   lab_.SetLink(lab_.Host(2), 1, true);
   lab_.Configure();
   Ask(wire::Lid{2});
-  const json mads = Result("queue_pair.why",
-                           {{"node", "host-1"}, {"answered", true}})["mads"];
+  const json mads =
+      Result("queue_pair.why", {{"node", "host-1"}, {"all", true}})["mads"];
   ASSERT_THAT(mads, SizeIs(3));
   const auto text = [&mads](size_t i) {
     return mads[i]["why"].get<std::string>();
@@ -167,12 +166,12 @@ TEST_F(MadHistoryTest, ALateAnswerAndItsStatusAreTold) {
 
 TEST_F(MadHistoryTest, OfWhatIsAnsweredTheLastAreKept) {
   for (size_t i = 0; i < MadHistory::kMost + 2; ++i) Ask(wire::Lid{2});
-  const auto answers = history_->AnswersOf(lab_.Host(1));
+  const auto answers = why_.mads->AnswersOf(lab_.Host(1));
   ASSERT_THAT(answers, SizeIs(MadHistory::kMost));
   for (size_t i = 1; i < answers.size(); ++i) {
     EXPECT_LT(answers[i - 1].end, answers[i].end);
   }
-  EXPECT_THAT(history_->AnswersOf(lab_.Host(2)), IsEmpty());
+  EXPECT_THAT(why_.mads->AnswersOf(lab_.Host(2)), IsEmpty());
 }
 
 TEST_F(MadHistoryTest, WhatIsAnsweredIsNotKeptWithWhatIsNot) {
@@ -234,8 +233,7 @@ TEST_F(MadHistoryTest, WhatIsSentAgainIsKeptOnce) {
 
 TEST_F(MadHistoryTest, WhatOthersLostIsNoReason) {
   // Host-2 sends the same, with the same TID, into a link that is down.
-  const std::shared_ptr<mad::Host> other =
-      hosts_.Get(*adapters_.Find("host-2"));
+  const std::shared_ptr<mad::Host> other = HostOf("host-2");
   auto agent = other->Register(1, {.qp = 1}, *this).value();
   ASSERT_TRUE(agent_->Send(Unheard(wire::Lid{2})).ok());
   lab_.timers.RunFor(absl::Milliseconds(10));
@@ -292,14 +290,9 @@ TEST_F(MadHistoryTest, AnAnswerOfManySegmentsThatWasLostOnItsWayIsKept) {
 }
 
 TEST_F(MadHistoryTest, AnAckThatWasLostOnItsWayIsNamed) {
-  auto agent = RegisterLong(*host_);
-  const std::shared_ptr<mad::Host> other =
-      hosts_.Get(*adapters_.Find("host-2"));
-  auto receiver = RegisterLong(*other);
   lab_.AddFault(lab_.Host(2), 1, fabric::Fabric::Direction::kTransmit,
                 {.loss = 1});
-  ASSERT_TRUE(agent->Send(Long(wire::Lid{2}, mad::Method::kGetMulti)).ok());
-  lab_.timers.RunFor(absl::Seconds(1));
+  AskAtLength();
   EXPECT_EQ(Why(),
             "host-1 port 1: SA GetMulti(NodeRecord) to LID 2: 2 tries of "
             "segment 1 of 3 in 200ms, none acknowledged: its ACK was dropped "
@@ -307,12 +300,7 @@ TEST_F(MadHistoryTest, AnAckThatWasLostOnItsWayIsNamed) {
 }
 
 TEST_F(MadHistoryTest, WhoAcknowledgedAllAndWasSilentIsSaid) {
-  auto agent = RegisterLong(*host_);
-  const std::shared_ptr<mad::Host> other =
-      hosts_.Get(*adapters_.Find("host-2"));
-  auto receiver = RegisterLong(*other);
-  ASSERT_TRUE(agent->Send(Long(wire::Lid{2}, mad::Method::kGetMulti)).ok());
-  lab_.timers.RunFor(absl::Seconds(1));
+  AskAtLength();
   EXPECT_EQ(Why(),
             "host-1 port 1: SA GetMulti(NodeRecord) to LID 2: 3 segments "
             "acknowledged, but no answer in 100ms: host-2 got it and did not "

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/adapters/fabric_adapters.h"
 #include "fabric/soft_hca/adapter_faults.h"
 #include "fabric/soft_hca/hca.h"
 #include "fabric/soft_hca/queue_pair.h"
 #include "nlohmann/json.hpp"
 #include "testing/verbs_end.h"
 #include "tests/daemon/method_caller.h"
+#include "tests/daemon/why/lab_diagnosis.h"
 #include "tests/fabric/verbs_pair.h"
 
 namespace ibemu::daemon {
@@ -28,12 +28,6 @@ using testing::VerbsEnd;
 // Two hosts, host-1 and host-2, on a switch; queue pairs have number 2.
 class WhyMethodsTest : public fabric::VerbsPair, protected MethodCaller {
  protected:
-  WhyMethodsTest() {
-    mads_.emplace(lab_.timers, lab_.fabric, diagnosis_, hosts_);
-    methods_.emplace(lab_.timers, lab_.fabric, diagnosis_, *mads_);
-    methods_->AddTo(dispatcher);
-  }
-
   std::string Why(const char* node = "host-1") {
     const json queue_pairs =
         Result("queue_pair.why", {{"node", node}})["queue_pairs"];
@@ -64,14 +58,7 @@ class WhyMethodsTest : public fabric::VerbsPair, protected MethodCaller {
     ASSERT_THAT(a_->PollStatuses(), ::testing::SizeIs(1));
   }
 
-  const LinkOutages outages_{lab_.timers, lab_.fabric};
-  const Diagnosis diagnosis_{lab_.fabric, outages_,
-                             [](fabric::PortId, uint32_t) { return "loss-1"; },
-                             lab_.timers.Now()};
-  FabricAdapters adapters_{lab_.fabric};
-  std::optional<MadHistory> mads_;
-  HostTable hosts_{lab_.timers, adapters_};
-  std::optional<WhyMethods> methods_;
+  LabWhy why_{lab_, dispatcher};
 };
 
 TEST_F(WhyMethodsTest, NamesTheLinkThatWasDown) {

@@ -10,7 +10,7 @@ import uuid
 import pytest
 
 from bad_links import check_flaps_are_told
-from harness import DEADLINE, PORT, Fabric, until
+from harness import DEADLINE, SYSFS_PORT, Fabric, until
 
 # A cluster takes long to come up, and shows nothing of rights that shorter
 # tests do not: one account will do.
@@ -73,7 +73,7 @@ class FabricWithNetwork(Fabric):
     def hw_counter(self, host, name):
         # The network of a host is one run's alone.
         return int(self.account.run(*super().on(host), "cat",
-                                    f"{PORT}/hw_counters/{name}").stdout)
+                                    f"{SYSFS_PORT}/hw_counters/{name}").stdout)
 
 
 class Cluster:

@@ -95,10 +95,12 @@ def test_what_its_adapters_counted_is_reported(pair):
     names = ["local_ack_timeout_err", "duplicate_request"]
     pair.ibemu("fault", "add", "qp", "node-1/*", "loss", "opcode", "ack", "dir",
                "tx", "nth", "3-5")
-    told = play_once(pair, "ib_send_lat", "-n", "200", "-W",
-                     ",".join(f"hw_counters/{name}" for name in names),
-                     hosts=("node-1", "node-2"), ends=(0,))
-    pair.ibemu("fault", "reset")
+    try:
+        told = play_once(pair, "ib_send_lat", "-n", "200", "-W",
+                         ",".join(f"hw_counters/{name}" for name in names),
+                         hosts=("node-1", "node-2"), ends=(0,))
+    finally:
+        pair.ibemu("fault", "reset")
     client, server = ([int(re.search(rf"hw_counters/{name}=(\d+)", text)[1])
                        for name in names] for text in told)
     assert client == [3, 0]
