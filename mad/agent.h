@@ -37,7 +37,8 @@ struct OutgoingMessage {
 };
 
 // A received message.  `mad` has 256 bytes, or is a reassembled RMPP message:
-// one header followed by all data.
+// one header followed by all data.  The length that its sender gave such a
+// message may cut off the class's part of the header, as in Linux.
 struct IncomingMessage {
   int qp = 0;
   wire::Lid slid = wire::Lid::kUnassigned;

@@ -169,6 +169,8 @@ bool SubnetAdministration::Take(const mad::Arrival& arrival) {
 }
 
 void SubnetAdministration::OnMad(mad::Agent&, mad::IncomingMessage message) {
+  // The length that ends an RMPP message may cut off its header.
+  if (message.mad.size() < wire::kBytes<SaHeader>) return;
   SaRequest request;
   request.header = wire::Decode<SaHeader>(message.mad);
   if (mad::IsResponse(request.header.mad.method)) return;  // to a Report

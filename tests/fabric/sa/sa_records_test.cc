@@ -57,6 +57,28 @@ TEST_F(SaTest, AnEmptyTableIsAnAnswerWithoutPayload) {
   EXPECT_THAT(answer.data, IsEmpty());
 }
 
+// The length of an RMPP message's last segment counts from behind the header of
+// RMPP, and so may end within that of SA.
+TEST_F(SaTest, IgnoresAMessageThatEndsInItsHeader) {
+  mad::SaHeader header;
+  header.mad.mgmt_class = mad::MgmtClass::kSubnetAdministration;
+  header.mad.class_version = mad::kSaClassVersion;
+  header.mad.method = Method::kGetTable;
+  header.mad.attr_id = NodeRecord::kId;
+  header.rmpp = {.type = mad::RmppType::kData,
+                 .last = true,
+                 .first = true,
+                 .segment = 1,
+                 .length_or_window = 19};
+  mad::Outgoing packet{
+      .qp = 1, .to = {.dlid = SmLid(), .qpn = 1, .qkey = mad::kQp1QKey}};
+  wire::Encode(header, packet.mad);
+  lab_.Transmit(1, packet);
+  timers_.RunFor(absl::Seconds(10));
+  EXPECT_THAT(client_.answers, IsEmpty());
+  EXPECT_THAT(Table<NodeRecord>(), SizeIs(4));
+}
+
 TEST_F(SaTest, RefusesMethodsThatAnAttributeDoesNotHave) {
   const auto refused = Ask(Method::kSet, NodeRecord{}, 0);
   EXPECT_EQ(refused.status(), MadStatus::kUnsupportedAttribute);
