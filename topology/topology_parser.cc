@@ -86,19 +86,24 @@ uint64_t GuidInName(std::string_view name) {
   return guid;
 }
 
-// Returns the description from the text behind a header's '#': `"leaf-1" base
-// port 0 lid 4 lmc 0`.  Quotes within the description are not escaped.
-std::string_view TakeDescription(std::string_view comment) {
-  comment = Trim(comment);
-  if (comment.starts_with('"')) {
-    const size_t end = comment.rfind('"');
-    return comment.substr(1, end == 0 ? std::string_view::npos : end - 1);
+// Takes the description off the front of the text behind a header's '#':
+// `"leaf-1" base port 0 lid 4 lmc 0`.  Quotes within it are not escaped.
+std::string_view TakeDescription(std::string_view& comment) {
+  std::string_view description = Trim(comment);
+  if (description.starts_with('"')) {
+    description.remove_prefix(1);
+    const size_t end = description.rfind('"');
+    comment = end == description.npos ? "" : description.substr(end + 1);
+    return description.substr(0, end);
   }
-  for (std::string_view end :
+  size_t end = comment.size();
+  for (std::string_view word :
        {" enhanced port ", " base port ", " lid ", " lmc "}) {
-    comment = comment.substr(0, comment.find(end));
+    end = std::min(end, comment.find(word));
   }
-  return comment;
+  description = Trim(comment.substr(0, end));
+  comment.remove_prefix(end);
+  return description;
 }
 
 }  // namespace

@@ -48,6 +48,18 @@ TEST(TopologyParserTest, NeedsNoLineEndAtTheEnd) {
             1u);
 }
 
+TEST(TopologyParserTest, SeesWhetherPort0IsEnhancedBehindTheDescription) {
+  const Topology topology = Parse(
+      "Switch 8 \"a\" # \"an enhanced port 0\" base port 0 lid 1 lmc 0\n"
+      "Switch 8 \"b\" # \"b\" enhanced port 0 lid 2 lmc 0\n"
+      "Switch 8 \"c\" # enhanced port 0\n");
+  EXPECT_FALSE(topology.nodes[0].enhanced_port_0);
+  EXPECT_EQ(topology.nodes[0].description, "an enhanced port 0");
+  EXPECT_TRUE(topology.nodes[1].enhanced_port_0);
+  EXPECT_TRUE(topology.nodes[2].enhanced_port_0);
+  EXPECT_EQ(topology.nodes[2].description, "c");
+}
+
 TEST(TopologyParserTest, CountsFaultsThatAreTooManyToTell) {
   std::string text;
   for (int i = 0; i < 250; ++i) text += "frobnicate\n";
