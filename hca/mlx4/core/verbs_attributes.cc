@@ -20,7 +20,8 @@ constexpr uint32_t kKeys = 65536;
 constexpr uint32_t kPds = 32768;
 constexpr uint32_t kAhs = 65535;
 
-uint32_t PowerOf(int log) { return 1u << log; }
+// Firmware's fields have room for logarithms that no adapter has.
+uint32_t PowerOf(uint32_t log) { return 1u << std::min(log, 31u); }
 
 }  // namespace
 
@@ -34,7 +35,7 @@ verbs::DeviceAttributes DeviceAttributesOf(const FirmwareClient& firmware) {
   device.page_size_cap = ~(PowerOf(caps.log_page_sz) - 1);
   device.max_qp = kQps;
   device.max_qp_wr =
-      PowerOf(std::min<int>(caps.log_max_qp_sz, kLogRequests)) - 1;
+      PowerOf(std::min<uint32_t>(caps.log_max_qp_sz, kLogRequests)) - 1;
   device.device_cap_flags = IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT |
                             IB_UVERBS_DEVICE_SYS_IMAGE_GUID |
                             IB_UVERBS_DEVICE_RC_RNR_NAK_GEN;
@@ -51,7 +52,7 @@ verbs::DeviceAttributes DeviceAttributesOf(const FirmwareClient& firmware) {
   device.max_mr = kKeys;
   device.max_pd = kPds;
   device.max_qp_rd_atom =
-      PowerOf(std::min<int>(caps.log_max_res_qp, kLogRdmaReads));
+      PowerOf(std::min<uint32_t>(caps.log_max_res_qp, kLogRdmaReads));
   device.max_qp_init_rd_atom = PowerOf(caps.log_max_req_qp);
   device.max_res_rd_atom = device.max_qp_rd_atom * device.max_qp;
   // Peers find no memory here for atomic operations.
@@ -66,7 +67,7 @@ verbs::DeviceAttributes DeviceAttributesOf(const FirmwareClient& firmware) {
   device.max_ah = kAhs;
   device.max_srq = kSrqs;
   device.max_srq_wr =
-      PowerOf(std::min<int>(caps.log_max_srq_sz, kLogRequests)) - 1;
+      PowerOf(std::min<uint32_t>(caps.log_max_srq_sz, kLogRequests)) - 1;
   device.max_srq_sge = kPieces;
   device.max_pkeys =
       static_cast<uint16_t>(PowerOf(firmware.port(1).log_max_pkey));
