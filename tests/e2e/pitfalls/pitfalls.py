@@ -34,7 +34,7 @@ def hidden_stall(mended):
     connect(a, b, rnr_retry=7)
     if not mended:
         subprocess.run(["ibemu", "fault", "add", "qp",
-                        f"node-2/{b.qp.qp_num:#x}", "rnr", "20ms"],
+                        f"node-2/{b.qp.qp_num:#x}", "rnr", "nth", "1-3"],
                        stdout=subprocess.DEVNULL, check=True)
     one_message(a, b)
 
