@@ -109,7 +109,8 @@ def test_a_nested_file_is_refused(account, name, text):
     file.write_text(text)
     file.chmod(0o644)
     for command in (["ibemu", "topology", "check", file],
-                    ["ibemu", "scenario", "--check", file]):
+                    ["ibemu", "scenario", "--check", file],
+                    ["ibemu", "up", "--check", file]):
         done = account.run(*command, check=False, timeout=60)
         assert done.returncode == 1, done
         assert f"{name}:" in done.stderr

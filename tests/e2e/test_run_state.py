@@ -45,6 +45,13 @@ def test_the_first_opensm_comes_up(account):
     assert machine() == before
 
 
+@plain_alone
+def test_ibdiagnet_has_a_place_for_what_it_writes(account):
+    names = account.run("ibemu", "run", "--", "sh", "-c",
+                        "ibdiagnet > /dev/null && ls /var/cache/ibutils")
+    assert "ibdiagnet.lst" in names.stdout.split()
+
+
 @pytest.mark.alone
 def test_what_opensm_writes_is_kept(account):
     before = machine()

@@ -66,6 +66,10 @@ def test_the_adapter_outlives_an_ibemud_that_is_killed(lab, machine):
         # A reader that goes away does not end a probe where it stands.
         guest.say(f"{PROBE} | head -n 1")
         assert not is_master(guest)
+        full = guest.run(f"{PROBE} > /dev/full", check=False)
+        assert full.status == 1
+        assert "No space left on device" in full.output
+        assert not is_master(guest)
         assert "owner was killed" not in start_daemon(guest, WORDS)
         kill(guest)
         # Memory is taken from the dead, and the adapter is not.

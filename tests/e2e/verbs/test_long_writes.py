@@ -19,7 +19,7 @@ def long_writes(scratch):
     return compiled(HERE / "long_writes.c", scratch)
 
 
-@pytest.mark.parametrize("device", ["umad0", "uverbs0"])
+@pytest.mark.parametrize("device", ["umad0", "uverbs0", "rdma_cm"])
 def test_writes_that_break_off_leave_nothing_behind(fabric, long_writes,
                                                     device):
     lab = fabric("single-switch:hosts=2", sm="static")

@@ -50,12 +50,12 @@ def test_a_user_in_roots_run_uses_the_adapter_as_himself(account):
     assert "100 iters in" in run(account, *AS_USER, "sh", "-c", pair)
 
 
-# What a user makes of /dev/infiniband in namespaces of his own: .uverbs0 is
-# another file that root may open, and he may not, or one that is not to be
-# opened at all: a device, a FIFO, a file of somebody else's FUSE whose open()
-# never ends.  He lays it into a directory of his own, or over the run's, or has
-# it in one.  What he gets: the error of what he opens himself then, for there is
-# no uverbs0, or the run's adapter.
+# What a user makes of /dev/infiniband in namespaces of his own: .uverbs0, the
+# file behind uverbs0, is another that root may open, and he may not, or one that
+# is not to be opened at all: a device, a FIFO, a file of somebody else's FUSE
+# whose open() never ends.  He lays it into a directory of his own, or over the
+# run's, or has it in one.  What he gets: the error of what he opens himself then,
+# for there is no uverbs0, or the run's adapter.  The same for rdma_cm.
 UMAD = "/dev/infiniband/umad0"
 HIDDEN = "/dev/infiniband/.uverbs0"
 NODE_OF_RUN = f"{HIDDEN} 666"
@@ -123,40 +123,43 @@ class Opens:
 
 
 @pytest.fixture
-def place(account):
+def place(account, device):
     """Where the files are that are not to be opened, and the watch over them."""
     account.home.chmod(0o755)
     for other in OTHERS:
         (account.home / other).mkdir()
-    secret, fifo, device, _ = (account.home / other / ".uverbs0"
-                               for other in OTHERS)
+    secret, fifo, special, _ = (account.home / other / f".{device}"
+                                for other in OTHERS)
     secret.touch(0o600)
     os.mkfifo(fifo)
-    os.mknod(device, stat.S_IFCHR, os.makedev(1, 3))  # /dev/null's
-    for path in fifo, device:
+    os.mknod(special, stat.S_IFCHR, os.makedev(1, 3))  # /dev/null's
+    for path in fifo, special:
         path.chmod(0o666)
-    opens = Opens(secret, fifo, device)
+    opens = Opens(secret, fifo, special)
     yield opens
     os.close(opens.events)
 
 
 @root_alone
+@pytest.mark.parametrize("device", [
+    "uverbs0", pytest.param("rdma_cm", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_user_gets_nothing_by_another_files_name(account, scratch, place,
                                                    held_up,  # noqa: F811
-                                                   way):
-    script, expected = WAYS[way]
-    work = scratch / f"rights-{way}"
+                                                   way, device):
+    script, expected = (text.replace(".uverbs0", f".{device}")
+                        for text in WAYS[way])
+    work = scratch / f"rights-{way}-{device}"
     work.mkdir()
     os.chown(work, USER, USER)
     told = run(account, "sh", "-ec",
                # Root's, in front of the user.
                "$HELD_UP serve $PLACE/foreign & "
-               "until test -e $PLACE/foreign/.uverbs0; do sleep 0.1; done; "
+               f"until test -e $PLACE/foreign/.{device}; do sleep 0.1; done; "
                '"$@" || echo "status $?"; kill -9 $!', "sh", *AS_USER,
                "timeout", PROMPT, "unshare", "-Urm", "sh", "-ec",
                f'cd {work}; {script}; "$@"; test -z "$!" || kill -9 $!', "sh",
-               *PYTHON, NODE,
+               *PYTHON, f"/dev/infiniband/{device}",
                HELD_UP=held_up, PLACE=account.home)
     assert told == f"{expected}\n"
     assert not place.any()
