@@ -207,7 +207,7 @@ MountPlan PlanState(const StateFacts& state,
     const std::string log = made + "/log";
     wanted.push_back({Kind::kDirectory, "", log});
     for (const std::string& name : state.locked_logs) {
-      wanted.push_back({Kind::kFile, "", log + "/" + name});
+      wanted.push_back({Kind::kFile, "", absl::StrCat(log, "/", name)});
     }
     PlanCover(log, "/var/log", wanted);
   }

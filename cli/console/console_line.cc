@@ -25,47 +25,47 @@ enum class Ports { kNone, kIfGiven, kNeeded };
 struct ConsoleCommand {
   std::string_view name;
   Verb verb;
-  size_t least_places, most_places;
   Ports ports;
+  size_t least_places, most_places;
   size_t least_words, most_words;
   std::string_view usage;
   std::string_view what;
 };
 
 constexpr ConsoleCommand kCommands[] = {
-    {"Dump", Verb::kDump, 0, 1, Ports::kNone, 0, 0, "Dump [\"NODE\"]",
+    {"Dump", Verb::kDump, Ports::kNone, 0, 1, 0, 0, "Dump [\"NODE\"]",
      "nodes, their ports and forwarding tables"},
-    {"Route", Verb::kRoute, 0, 0, Ports::kNone, 2, 2, "Route FROM-LID TO-LID",
+    {"Route", Verb::kRoute, Ports::kNone, 0, 0, 2, 2, "Route FROM-LID TO-LID",
      "the way of a packet, by the forwarding tables"},
-    {"Link", Verb::kLink, 2, 2, Ports::kNeeded, 0, 0,
+    {"Link", Verb::kLink, Ports::kNeeded, 2, 2, 0, 0,
      "Link \"NODE\"[PORT] \"PEER\"[PORT]", "plug a cable into two ports"},
-    {"ReLink", Verb::kRelink, 1, 1, Ports::kIfGiven, 0, 0,
+    {"ReLink", Verb::kRelink, Ports::kIfGiven, 1, 1, 0, 0,
      "ReLink \"NODE\"[PORT]", "restore a cut link; without PORT all of a node"},
-    {"Unlink", Verb::kUnlink, 1, 1, Ports::kIfGiven, 0, 0,
+    {"Unlink", Verb::kUnlink, Ports::kIfGiven, 1, 1, 0, 0,
      "Unlink \"NODE\"[PORT]", "cut a link; without PORT all of a node"},
-    {"Clear", Verb::kClear, 1, 1, Ports::kIfGiven, 0, 0, "Clear \"NODE\"[PORT]",
+    {"Clear", Verb::kClear, Ports::kIfGiven, 1, 1, 0, 0, "Clear \"NODE\"[PORT]",
      "cut, clear the counters, and end what Error began"},
-    {"Guid", Verb::kGuid, 1, 1, Ports::kIfGiven, 1, 1,
+    {"Guid", Verb::kGuid, Ports::kIfGiven, 1, 1, 1, 1,
      "Guid \"NODE\"[PORT] GUID", "of a port, or of a node"},
-    {"Error", Verb::kError, 1, 1, Ports::kIfGiven, 1, 2,
+    {"Error", Verb::kError, Ports::kIfGiven, 1, 1, 1, 2,
      "Error \"NODE\"[PORT] PERCENT [ATTRIBUTE]",
      "lose what enters a port; SMPs with this attribute alone"},
-    {"PerformanceSet", Verb::kPerformanceSet, 1, 1, Ports::kNeeded, 1, 1,
+    {"PerformanceSet", Verb::kPerformanceSet, Ports::kNeeded, 1, 1, 1, 1,
      "PerformanceSet \"NODE\"[PORT] ATTRIBUTE.FIELD=VALUE", "set a counter"},
-    {"Baselid", Verb::kBaselid, 1, 1, Ports::kNeeded, 1, 2,
+    {"Baselid", Verb::kBaselid, Ports::kNeeded, 1, 1, 1, 2,
      "Baselid \"NODE\"[PORT] LID [LMC]", "give a port another LID"},
-    {"Attached", Verb::kAttached, 0, 0, Ports::kNone, 0, 0, "Attached",
+    {"Attached", Verb::kAttached, Ports::kNone, 0, 0, 0, 0, "Attached",
      "who uses the fabric"},
-    {"X", Verb::kDisconnect, 0, 0, Ports::kNone, 1, 1, "X CLIENT",
+    {"X", Verb::kDisconnect, Ports::kNone, 0, 0, 1, 1, "X CLIENT",
      "not here: end the process"},
-    {"Wait", Verb::kWait, 0, 0, Ports::kNone, 1, 1, "Wait SECONDS", ""},
-    {"Start", Verb::kStart, 0, 0, Ports::kNone, 0, 0, "Start",
+    {"Wait", Verb::kWait, Ports::kNone, 0, 0, 1, 1, "Wait SECONDS", ""},
+    {"Start", Verb::kStart, Ports::kNone, 0, 0, 0, 0, "Start",
      "nothing: the fabric runs already"},
-    {"Verbose", Verb::kVerbose, 0, 0, Ports::kNone, 0, 1, "Verbose [LEVEL]",
+    {"Verbose", Verb::kVerbose, Ports::kNone, 0, 0, 0, 1, "Verbose [LEVEL]",
      "nothing: see \"ibemu events\""},
-    {"Help", Verb::kHelp, 0, 0, Ports::kNone, 0, 0, "Help", "also: ?"},
-    {"?", Verb::kHelp, 0, 0, Ports::kNone, 0, 0, "", ""},
-    {"Quit", Verb::kQuit, 0, 0, Ports::kNone, 0, 0, "Quit",
+    {"Help", Verb::kHelp, Ports::kNone, 0, 0, 0, 0, "Help", "also: ?"},
+    {"?", Verb::kHelp, Ports::kNone, 0, 0, 0, 0, "", ""},
+    {"Quit", Verb::kQuit, Ports::kNone, 0, 0, 0, 0, "Quit",
      "leave; the fabric goes on"},
 };
 

@@ -22,8 +22,9 @@ Errno TakeRings(const IoctlRequest& ioctl, const RingSet* set, Errno state,
   if (!set->HasRoomFor(ioctl.user)) return Errno::kNoSpace;
   absl::StatusOr<SharedMemory> taken =
       SharedMemory::Of(ioctl.caller, wanted.memory, size);
-  if (taken.ok()) memory.emplace(*std::move(taken));
-  return ToErrno(taken.status());
+  if (!taken.ok()) return ToErrno(taken.status());
+  memory.emplace(*std::move(taken));
+  return Errno::kOk;
 }
 
 }  // namespace ibemu::cuse

@@ -34,6 +34,7 @@ absl::StatusOr<std::vector<AdapterId>> FabricAdapters::FindHost(
   IBEMU_ASSIGN_OR_RETURN(const std::vector<NodeId> found,
                          fabric_.FindHost(name));
   std::vector<AdapterId> adapters;
+  adapters.reserve(found.size());
   for (const NodeId node : found) adapters.push_back(IdOf(node));
   return adapters;
 }

@@ -24,6 +24,7 @@ class AddressPlan {
   struct Owner {
     AdapterId adapter{};
     int port = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
     auto operator<=>(const Owner&) const = default;
   };
   struct HostAddress {

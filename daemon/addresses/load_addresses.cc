@@ -88,8 +88,7 @@ absl::Status Replace(const std::vector<topology::PortAddresses>& addresses,
             adapters.description(other->adapter), "/", other->port,
             "'s: give that port another address, too"));
       }
-      if (const absl::Status added = plan.Add(owner_of(port), network);
-          !added.ok()) {
+      if (absl::Status added = plan.Add(owner_of(port), network); !added.ok()) {
         return added;
       }
     }

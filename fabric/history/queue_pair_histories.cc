@@ -7,7 +7,7 @@ namespace ibemu::fabric {
 std::shared_ptr<QueuePairHistory> QueuePairHistories::Begin(
     topology::NodeId node, uint32_t qpn, uint64_t process) {
   const Key key(node, qpn);
-  const auto history = std::make_shared<QueuePairHistory>(
+  auto history = std::make_shared<QueuePairHistory>(
       timers_,
       [this, key](const QueuePairHistory& failed) {
         if (failure_listener_ == nullptr) return;

@@ -6,7 +6,7 @@ namespace ibemu::fabric {
 
 bool Transport::FitsMtu(size_t mtu) const {
   if (packets > 1 && payload != mtu) return false;
-  const size_t end = packets > 1 ? size - (packets - 1) * payload : size;
+  const size_t end = packets > 1 ? size - size_t{packets - 1} * payload : size;
   if (!last) return end == mtu;
   return end <= mtu && (end != 0 || (first && packets == 1));
 }

@@ -29,7 +29,7 @@ class WorkerPoolTest : public ::testing::Test {
   }
 
   // Notes "name!" when it is done, "name?" when it is stuck.
-  WorkerPool::Finish Note(std::string name) {
+  WorkerPool::Finish Note(const std::string& name) {
     return [this, name](WorkerPool::Outcome outcome) {
       story_ += name + (outcome == WorkerPool::Outcome::kDone ? "!" : "?");
     };

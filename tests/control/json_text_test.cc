@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
@@ -22,7 +23,7 @@ TEST(ParseJsonTest, ATextMayNest64LevelsDeep) {
 
 TEST(ParseJsonTest, ObjectsNestAsArraysDo) {
   std::string text = "1";
-  for (int i = 0; i < 32; ++i) text = R"([{"a":)" + text + "}]";
+  for (int i = 0; i < 32; ++i) text = absl::StrCat(R"([{"a":)", text, "}]");
   EXPECT_TRUE(ParseJson(text).ok());
   EXPECT_FALSE(ParseJson("[" + text + "]").ok());
 }

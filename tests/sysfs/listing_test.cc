@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "mad/wire/port_codes.h"
 #include "testing/golden.h"
@@ -34,7 +35,7 @@ void List(const Entry& entry, const std::string& path, std::string& out) {
     case Entry::Kind::kDirectory:
       absl::StrAppendFormat(&out, "%s/\n", path);
       for (const auto& [name, child] : entry.children) {
-        List(*child, path.empty() ? name : path + "/" + name, out);
+        List(*child, path.empty() ? name : absl::StrCat(path, "/", name), out);
       }
       break;
   }
@@ -97,7 +98,7 @@ TEST(ListingTest, HoldsTheseFilesOfAnHfi1) {
 // Every link leads somewhere.
 void Follow(const Entry& root, const Entry& entry, const std::string& path) {
   for (const auto& [name, child] : entry.children) {
-    const std::string at = path + "/" + name;
+    const std::string at = absl::StrCat(path, "/", name);
     if (child->kind == Entry::Kind::kLink) {
       EXPECT_NE(Find(root, at), nullptr) << at << " -> " << child->target;
     }

@@ -103,7 +103,7 @@ class TopologyGoldenTest : public ::testing::TestWithParam<GoldenCase> {};
 TEST_P(TopologyGoldenTest, IsReadAsTheFileSays) {
   std::string expected;
   for (const auto& [what, text] : GetParam().expected) {
-    expected += "--- " + what + "\n" + text;
+    absl::StrAppend(&expected, "--- ", what, "\n", text);
   }
   const std::string actual = Actual(GetParam());
   EXPECT_EQ(actual, expected)

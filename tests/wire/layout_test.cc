@@ -60,6 +60,7 @@ std::vector<int> Encoded(const Outer& value) {
   out.fill(std::byte{0xee});
   wire::Encode(value, out);
   std::vector<int> numbers;
+  numbers.reserve(out.size());
   for (std::byte b : out) numbers.push_back(std::to_integer<int>(b));
   return numbers;
 }

@@ -130,8 +130,8 @@ scenario: []
            "did you mean \"topology\"?",
            "ring.yaml:2: timeout: \"soon\": it is a time above 0",
            "ring.yaml:3: seed: \"-1\": it is a whole number below 2^64",
-           "ring.yaml:5: node-2 waits for this service of node-1: it needs "
-           "\"ready\"",
+           "ring.yaml:5: node-2 waits for this service of node-1: ",
+           "of node-1: it needs \"ready\"",
            "ring.yaml:6: node-2: what it is to run is missing",
            "ring.yaml:7: node-3: what it is to run is missing",
            "ring.yaml:7: after: \"node-4\" runs nothing in this lab",

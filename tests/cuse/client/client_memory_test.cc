@@ -20,7 +20,7 @@ class ClientMemoryTest : public ::testing::Test {
  protected:
   absl::Status Run(bool write, std::vector<verbs::MemoryPiece> pieces) {
     std::optional<absl::Status> status;
-    const auto done = [&status](absl::Status made) { status = made; };
+    const auto done = [&status](const absl::Status& made) { status = made; };
     if (write) {
       memory_.Write(std::move(pieces), done);
     } else {
@@ -101,7 +101,7 @@ TEST_F(ClientMemoryTest, TouchesNobodyElseWhenTheProcessHasEnded) {
   EXPECT_TRUE(memory_.Lives());
   std::optional<absl::Status> status;
   gone.Read({{address_, buffer_, 0, 5}},
-            [&status](absl::Status made) { status = made; });
+            [&status](const absl::Status& made) { status = made; });
   while (!status) posts_.WaitAndRun();
   EXPECT_TRUE(absl::IsUnavailable(*status));
 }
@@ -118,7 +118,7 @@ TEST_F(ClientMemoryTest, WhatIsRegisteredEndsWithItsProgram) {
   const auto read = [&] {
     std::optional<absl::Status> status;
     memory.Read({{address_ + 7, buffer_, 0, 5}, {address_, buffer_, 5, 5}},
-                [&status](absl::Status made) { status = made; });
+                [&status](const absl::Status& made) { status = made; });
     while (!status) posts_.WaitAndRun();
     return *status;
   };

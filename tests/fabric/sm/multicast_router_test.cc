@@ -73,7 +73,7 @@ class MulticastRouterTest : public ::testing::TestWithParam<const char*> {
     }
     return copies;
   }
-  std::map<PortId, int> OnceEach(std::vector<PortId> ports, PortId but) {
+  std::map<PortId, int> OnceEach(const std::vector<PortId>& ports, PortId but) {
     std::map<PortId, int> copies;
     for (const PortId port : ports) {
       if (port != but) copies[port] = 1;

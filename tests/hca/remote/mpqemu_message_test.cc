@@ -130,6 +130,7 @@ TEST_F(MpqemuDecoderTest, RefusesAccessesOfStrangeSizes) {
 
 TEST_F(MpqemuDecoderTest, RefusesMoreDescriptorsThanQemuSends) {
   std::vector<UniqueFd> files;
+  files.reserve(9);
   for (int i = 0; i < 9; ++i) files.push_back(MemoryFile(1));
   EXPECT_THAT(
       std::string(

@@ -71,7 +71,7 @@ uint64_t FromLibrary(std::span<std::byte> bytes, int field) {
 // `fields` name T's components in table order, but for those in `skipped`.
 template <class T>
 void ExpectAgreement(const std::vector<int>& fields,
-                     std::set<std::string_view> skipped = {}) {
+                     const std::set<std::string_view>& skipped = {}) {
   Random random(42);
   for (int round = 0; round < kRounds; ++round) {
     std::array<std::byte, 256> received, sent{};

@@ -248,7 +248,7 @@ TEST_P(ProviderTest, UnsignaledSendsFillTheQueueUntilALaterOneIsPolled) {
   const auto send = [&](uint32_t flags) {
     auto request = a_->Request(IB_UVERBS_WR_SEND, 0, 10);
     request.work.send_flags = flags;
-    const absl::Status posted = a_->Post(std::move(request));
+    absl::Status posted = a_->Post(std::move(request));
     Run();
     return posted;
   };
