@@ -189,8 +189,8 @@ def main():
             said += words
     forget(CLEAN, time.time() - MONTH)
     print(said, end="")
-    print(f"clang-tidy: {len(sources)} files"
-          f" {'with complaints' if said else 'clean'}"
+    print(f"clang-tidy: {len(sources)} files,"
+          f" {'some with complaints' if said else 'all clean'}"
           + (f", {left} more that changed are left to `tools/dev deep tidy`"
              if left else ""))
     return 1 if said else 0

@@ -29,8 +29,8 @@ class WorkerPoolTest : public ::testing::Test {
   }
 
   // Notes "name!" when it is done, "name?" when it is stuck.
-  WorkerPool::Finish Note(const std::string& name) {
-    return [this, name](WorkerPool::Outcome outcome) {
+  WorkerPool::Finish Note(std::string name) {
+    return [this, name = std::move(name)](WorkerPool::Outcome outcome) {
       story_ += name + (outcome == WorkerPool::Outcome::kDone ? "!" : "?");
     };
   }
