@@ -50,8 +50,8 @@ TEST(TopologyParserTest, NeedsNoLineEndAtTheEnd) {
 
 TEST(TopologyParserTest, SeesWhetherPort0IsEnhancedBehindTheDescription) {
   const Topology topology = Parse(
-      "Switch 8 \"a\" # \"an enhanced port 0\" base port 0 lid 1 lmc 0\n"
-      "Switch 8 \"b\" # \"b\" enhanced port 0 lid 2 lmc 0\n"
+      "Switch 8 \"a\" # \"an enhanced port 0\" base port 0 lid 1 lmc 0\n\n"
+      "Switch 8 \"b\" # \"b\" enhanced port 0 lid 2 lmc 0\n\n"
       "Switch 8 \"c\" # enhanced port 0\n");
   EXPECT_FALSE(topology.nodes[0].enhanced_port_0);
   EXPECT_EQ(topology.nodes[0].description, "an enhanced port 0");
