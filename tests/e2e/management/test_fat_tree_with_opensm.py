@@ -249,13 +249,17 @@ def retry(attempt, until, times=20):
     return result
 
 
-# Of 702 nodes, and it waits 100 ms for an answer, once.
+# It waits 100 ms for an answer, once, and takes one that comes later for that to
+# another question: it then finds nodes twice.
 @pytest.mark.deep
 @pytest.mark.alone
 def test_ibdiagnet_of_ibutils_finds_the_subnet_healthy(subnet):
     out = subnet.account.home / "ibdiagnet"
-    text = subnet.run(OTHER_HOST, "ibdiagnet", "-o", out, timeout=600).stdout
-    assert "-E-" not in text
+    text = retry(
+        lambda: subnet.run(OTHER_HOST, "ibdiagnet", "-o", out, check=False,
+                           timeout=600).stdout,
+        lambda text: "with identical" not in text, times=3)
+    assert "-E-" not in text, text[-3000:]
     assert re.search(r"Discovering \.\.\. 702 nodes", text), text[-3000:]
 
 
