@@ -46,8 +46,8 @@ def is_there(account):
 
 
 def test_perftest_runs_between_two_hosts(account):
-    # Not -R: a client that is rejected may end with a segmentation fault when
-    # the server has taken it, which then waits for it for ever.
+    # Not -R: with that it makes two connections, and a server that is late to
+    # listen for the second one takes the next try for it, and both wait for ever.
     command = f"ib_write_bw -F -p {free_port()} -n 50 -s 1024"
     done = up(account, f"""\
 timeout: 200s
