@@ -249,8 +249,8 @@ def retry(attempt, until, times=20):
     return result
 
 
-# It waits 100 ms for an answer, once, and takes one that comes later for that to
-# another question: it then finds nodes twice.
+# To a switch that it reaches by a second path it sends a question by it.  If that
+# has no answer within 100 ms, it takes the switch for another of the same GUID.
 @pytest.mark.deep
 @pytest.mark.alone
 def test_ibdiagnet_of_ibutils_finds_the_subnet_healthy(subnet):
