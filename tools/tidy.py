@@ -99,7 +99,10 @@ def options(source, build, checks):
 
 @functools.cache
 def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Of what it says, wherever the tree is: what joins sources names them by
+    absolute paths."""
+    content = path.read_bytes().replace(str(ROOT).encode(), b"")
+    return hashlib.sha256(content).hexdigest()
 
 
 @functools.cache

@@ -45,6 +45,16 @@ class TidyTest(unittest.TestCase):
         self.assertFalse(tidy.is_clean(self.memory, "unknown"))
         self.assertEqual(self.names(), [])
 
+    def test_where_the_tree_is_does_not_matter(self):
+        def digest(name, text):
+            path = self.memory / name
+            path.write_text(text)
+            return tidy.digest(path)
+
+        here = digest("here", f"#include<{ROOT}/build/../a.cc>\n")
+        self.assertEqual(here, digest("elsewhere", "#include</build/../a.cc>\n"))
+        self.assertNotEqual(here, digest("other", "#include</build/../b.cc>\n"))
+
     def test_without_a_memory_there_is_nothing_to_forget(self):
         missing = self.memory / "missing"
         tidy.forget(missing, before=100)
