@@ -107,9 +107,7 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       outages_(loop_, *fabric_),
       diagnosis_(
           *fabric_, outages_,
-          [this](fabric::PortId port, uint32_t number) {
-            return faults_.NameOf(port, number);
-          },
+          [this](uint32_t number) { return faults_.names().Of(number); },
           loop_.Now()),
       failures_(*fabric_, events_, diagnosis_),
       queue_pairs_(*fabric_) {}

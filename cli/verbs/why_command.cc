@@ -75,20 +75,24 @@ json ParametersOf(const std::string& what) {
   return {{"node", name->node}, {"qpn", name->qpn}};
 }
 
-// Returns the faults that have acted, and whose "node" or "pid" (the key) is
-// one of `places`, each with how often.
+// Returns the faults that have acted, those that are over included, and whose
+// "node" or "pid" (the key) is one of `places`, each with how often.
 absl::StatusOr<json> ActedFaults(control::Client& client, const char* key,
                                  const json& places) {
   IBEMU_ASSIGN_OR_RETURN(const json all,
-                         client.Call("fault.list", json::object()));
+                         client.Call("fault.list", {{"past", true}}));
   json acted = json::array();
-  for (const json& fault : all["faults"]) {
+  const auto take = [&](const json& fault) {
     const uint64_t acts = daemon::FaultActs(fault);
     const json place = fault.value(key, json());
-    if (acts == 0 || std::ranges::find(places, place) == places.end()) continue;
-    acted.push_back(
-        {{"name", fault["name"]}, {"what", fault["what"]}, {"acts", acts}});
-  }
+    if (acts == 0 || std::ranges::find(places, place) == places.end()) return;
+    acted.push_back({{"name", fault["name"]},
+                     {"what", fault["what"]},
+                     {"acts", acts},
+                     {"removed", fault.value("removed", false)}});
+  };
+  for (const json& fault : all["past"]) take(fault);
+  for (const json& fault : all["faults"]) take(fault);
   return acted;
 }
 
@@ -183,13 +187,15 @@ json MadEvents(const json& mads) {
   return events;
 }
 
-// A line each: "fault-1 acted 2 times: reg-mr nth 2-3 errno ENOMEM".
+// A line each: "fault-1 acted 2 times: reg-mr nth 2-3 errno ENOMEM", "fault-1
+// acted once, and was removed: create-qp errno EAGAIN".
 std::string FaultsText(const json& faults) {
   std::string text;
   for (const json& fault : faults) {
     const auto acts = fault["acts"].get<uint64_t>();
     absl::StrAppend(&text, fault["name"].get<std::string>(), " acted ",
-                    acts == 1 ? "once" : absl::StrCat(acts, " times"), ": ",
+                    acts == 1 ? "once" : absl::StrCat(acts, " times"),
+                    fault["removed"].get<bool>() ? ", and was removed: " : ": ",
                     fault["what"].get<std::string>(), "\n");
   }
   return text;

@@ -135,7 +135,7 @@ void FabricEventLog::OnDrop(const fabric::DroppedPacket& dropped) {
   event["dlid"] = Number(dropped.packet.dlid);
   DescribePayload(dropped.packet, event);
   if (dropped.fault != 0 && fault_names_ != nullptr) {
-    event["fault"] = fault_names_(dropped.port, dropped.fault);
+    event["fault"] = fault_names_(dropped.fault);
   }
   Tell("drop", event);
 }

@@ -26,10 +26,9 @@ class FabricEventLog : public EventLog, fabric::FabricWatcher {
 
   std::span<const std::string_view> kinds() const override;
 
-  // Sets the function that returns the name of a fault, given one of its ports
-  // and its number there.  If it is null, faults have no names.
-  using FaultNames =
-      std::function<std::string(fabric::PortId port, uint32_t number)>;
+  // Sets the function that returns the name of the fault with a number.  If it
+  // is null, faults have no names.
+  using FaultNames = std::function<std::string(uint32_t number)>;
   void NameFaultsBy(FaultNames names) { fault_names_ = std::move(names); }
 
  private:

@@ -176,9 +176,9 @@ AdapterFault::~AdapterFault() {
   if (events_) faults_.events.Remove(*events_);
 }
 
-bool AdapterFault::Is(uint32_t number) const {
-  return (sent_ && sent_->number == number) ||
-         (received_ && received_->number == number);
+void AdapterFault::AddNumbers(std::vector<uint32_t>& numbers) const {
+  if (sent_) numbers.push_back(sent_->number);
+  if (received_) numbers.push_back(received_->number);
 }
 
 void AdapterFault::DescribeCounts(json& description) const {

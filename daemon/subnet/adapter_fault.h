@@ -2,8 +2,10 @@
 #ifndef IBEMU_DAEMON_SUBNET_ADAPTER_FAULT_H_
 #define IBEMU_DAEMON_SUBNET_ADAPTER_FAULT_H_
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "daemon/words/fault_words.h"
@@ -47,8 +49,8 @@ class AdapterFault {
   AdapterFault(const AdapterFault&) = delete;
   AdapterFault& operator=(const AdapterFault&) = delete;
 
-  // Returns true if packets are lost by this under this number.
-  bool Is(uint32_t number) const;
+  // Adds the numbers that packets have from it.
+  void AddNumbers(std::vector<uint32_t>& numbers) const;
 
   // Adds what it has done so far: "tx" and "rx" of packets, "acts" of others.
   void DescribeCounts(nlohmann::json& description) const;

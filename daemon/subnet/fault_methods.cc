@@ -14,6 +14,7 @@
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "daemon/subnet/fabric_methods.h"
+#include "daemon/words/fault_counts.h"
 #include "daemon/words/port_text.h"
 #include "daemon/words/queue_pair_fault_words.h"
 #include "fabric/subnet/subnet.h"
@@ -88,9 +89,7 @@ FaultMethods::FaultMethods(Timers& timers, Fabric& fabric,
       fabric_(fabric),
       events_(events),
       exists_(exists ? std::move(exists) : ExistsNow) {
-  events_.NameFaultsBy([this](fabric::PortId port, uint32_t number) {
-    return NameOf(port, number);
-  });
+  events_.NameFaultsBy([this](uint32_t number) { return names_.Of(number); });
 }
 
 FaultMethods::~FaultMethods() { events_.NameFaultsBy(nullptr); }
@@ -141,6 +140,7 @@ absl::StatusOr<json> FaultMethods::Add(control::Parameters& parameters) {
   const std::string stream = own ? "" : absl::StrCat(" ", name);
   IBEMU_RETURN_IF_ERROR(
       Install(name, fault, {.seed = own ? own : common, .stream = stream}));
+  for (const uint32_t number : NumbersOf(fault)) names_.Add(number, name);
   Tell(name, fault, "added");
   json result = {{"name", name}};
   faults_.emplace(std::move(name), std::move(fault));
@@ -177,6 +177,13 @@ absl::StatusOr<json> FaultMethods::Act(const std::string& name,
   IBEMU_RETURN_IF_ERROR(
       AdapterFault::Act(fabric_, fault.node, fault.request, name));
   Tell(name, fault, "done");
+  // What else is done once is in the histories of queue pairs.
+  if (fault.request.act == FaultAct::kEvent) {
+    json past = Describe(name, fault);
+    past["acts"] = {{"seen", 1}, {"acted", 1}};
+    past["removed"] = false;
+    Keep(std::move(past));
+  }
   return json{{"name", name}, {"done", true}};
 }
 
@@ -242,12 +249,15 @@ std::unique_ptr<fabric::LinkFlap> FaultMethods::Flap(
 }
 
 absl::StatusOr<json> FaultMethods::List(control::Parameters& parameters) const {
+  const bool past = parameters.Flag("past", false);
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   json faults = json::array();
   for (const auto& [name, fault] : faults_) {
     faults.push_back(Describe(name, fault));
   }
-  return json{{"faults", std::move(faults)}};
+  json result = {{"faults", std::move(faults)}};
+  if (past) result["past"] = past_;
+  return result;
 }
 
 absl::StatusOr<json> FaultMethods::Remove(control::Parameters& parameters) {
@@ -260,18 +270,14 @@ absl::StatusOr<json> FaultMethods::Remove(control::Parameters& parameters) {
     return absl::NotFoundError(
         absl::StrFormat("no fault \"%s\"%s", name, guess.Question()));
   }
-  TakeOut(found->second);
-  Tell(name, found->second, "removed");
+  TakeOut(name, found->second);
   faults_.erase(found);
   return json::object();
 }
 
 absl::StatusOr<json> FaultMethods::Reset(control::Parameters& parameters) {
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  for (const auto& [name, fault] : faults_) {
-    TakeOut(fault);
-    Tell(name, fault, "removed");
-  }
+  for (const auto& [name, fault] : faults_) TakeOut(name, fault);
   const size_t removed = faults_.size();
   faults_.clear();
   return json{{"removed", removed}};
@@ -286,16 +292,13 @@ std::string FaultMethods::FreeName() const {
   }
 }
 
-std::string FaultMethods::NameOf(fabric::PortId port, uint32_t number) const {
-  const auto is = [&](const std::optional<FaultId>& id) {
-    return id && id->port == port && id->number == number;
-  };
-  for (const auto& [name, fault] : faults_) {
-    if (is(fault.transmit) || is(fault.receive)) return name;
-    if (fault.answers && fault.answers->number == number) return name;
-    if (fault.adapter != nullptr && fault.adapter->Is(number)) return name;
-  }
-  return "";
+std::vector<uint32_t> FaultMethods::NumbersOf(const Fault& fault) {
+  std::vector<uint32_t> numbers;
+  if (fault.transmit) numbers.push_back(fault.transmit->number);
+  if (fault.receive) numbers.push_back(fault.receive->number);
+  if (fault.answers) numbers.push_back(fault.answers->number);
+  if (fault.adapter != nullptr) fault.adapter->AddNumbers(numbers);
+  return numbers;
 }
 
 void FaultMethods::Tell(const std::string& name, const Fault& fault,
@@ -339,10 +342,22 @@ json FaultMethods::Describe(std::string_view name, const Fault& fault) const {
   return description;
 }
 
-void FaultMethods::TakeOut(const Fault& fault) {
+void FaultMethods::TakeOut(const std::string& name, const Fault& fault) {
+  json past = Describe(name, fault);
+  if (FaultActs(past) != 0) {
+    past["removed"] = true;
+    Keep(std::move(past));
+  }
   if (fault.transmit) fabric_.RemoveFault(*fault.transmit);
   if (fault.receive) fabric_.RemoveFault(*fault.receive);
   if (fault.answers) fabric_.RemoveFault(*fault.answers);
+  for (const uint32_t number : NumbersOf(fault)) names_.Remove(number);
+  Tell(name, fault, "removed");
+}
+
+void FaultMethods::Keep(json past) {
+  past_.push_back(std::move(past));
+  if (past_.size() > kMaxPast) past_.erase(past_.begin());
 }
 
 }  // namespace ibemu::daemon

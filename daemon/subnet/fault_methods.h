@@ -16,6 +16,7 @@
 #include "control/rpc.h"
 #include "daemon/events/fabric_event_log.h"
 #include "daemon/subnet/adapter_fault.h"
+#include "daemon/subnet/fault_names.h"
 #include "daemon/words/fault_words.h"
 #include "fabric/fabric.h"
 #include "fabric/faults/link_flap.h"
@@ -29,6 +30,8 @@ class FaultMethods {
   static constexpr size_t kMaxFaults =
       500;  // the list of them is a single line
 
+  static constexpr size_t kMaxPast = 100;
+
   // Returns true if there is a process with this number now.
   using ProcessExists = std::function<bool(uint64_t process)>;
 
@@ -40,8 +43,9 @@ class FaultMethods {
   ~FaultMethods();
 
   // Adds fault.add, fault.list, fault.remove and fault.reset.  What a fault
-  // does once is done by fault.add, and not kept ("done": true).  This object
-  // must outlive the last call of `dispatcher`.
+  // does once is done by fault.add, and not kept ("done": true); the list has
+  // such events, and what acted and was removed, for who asks for the `past`.
+  // This object must outlive the last call of `dispatcher`.
   void AddTo(control::MethodTable& dispatcher);
 
   // Returns the error that fault.add would return for these words if the name
@@ -51,9 +55,7 @@ class FaultMethods {
 
   bool Has(std::string_view name) const { return faults_.contains(name); }
 
-  // Returns the name of the fault with this number at `port`; empty if it is
-  // none of ours.
-  std::string NameOf(fabric::PortId port, uint32_t number) const;
+  const FaultNames& names() const { return names_; }
 
  private:
   struct Fault {
@@ -83,15 +85,20 @@ class FaultMethods {
   std::unique_ptr<fabric::LinkFlap> Flap(const Fault& fault,
                                          const fabric::FaultChance& chance);
   std::string FreeName() const;
+  // Those that packets have from it.
+  static std::vector<uint32_t> NumbersOf(const Fault& fault);
   void Tell(const std::string& name, const Fault& fault, const char* state);
   nlohmann::json Describe(std::string_view name, const Fault& fault) const;
-  void TakeOut(const Fault& fault);
+  void TakeOut(const std::string& name, const Fault& fault);
+  void Keep(nlohmann::json past);
 
   Timers& timers_;
   fabric::Fabric& fabric_;
   FabricEventLog& events_;
   const ProcessExists exists_;
   std::map<std::string, Fault, std::less<>> faults_;
+  FaultNames names_;
+  std::vector<nlohmann::json> past_;  // what acted, and is over
 };
 
 }  // namespace ibemu::daemon

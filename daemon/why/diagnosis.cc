@@ -201,8 +201,8 @@ std::optional<topology::NodeId> Diagnosis::OwnerOf(wire::Lid lid) const {
   return port->node;
 }
 
-std::string Diagnosis::FaultText(fabric::PortId port, uint32_t fault) const {
-  const std::string name = fault_names_(port, fault);
+std::string Diagnosis::FaultText(uint32_t number) const {
+  const std::string name = fault_names_(number);
   return name.empty() ? "a fault that has been removed" : name;
 }
 
@@ -235,7 +235,7 @@ std::string Diagnosis::DelayText(const Incident& delayed) const {
   const fabric::Subnet& subnet = fabric_.subnet();
   return absl::StrCat("held up at ", subnet.NodeOf(delay.port).description, "/",
                       subnet.port(delay.port).number, " by ",
-                      FaultText(delay.port, delay.fault));
+                      FaultText(delay.fault));
 }
 
 std::string Diagnosis::DropText(const Incident& dropped) const {
@@ -256,9 +256,9 @@ std::string Diagnosis::DropText(const Incident& dropped) const {
       return absl::StrCat(place, "the link went down with the packet in it",
                           outage ? ", and was down" : "", span);
     case DropCause::kFaultLoss:
-      return place + "lost by " + FaultText(drop.port, drop.fault);
+      return place + "lost by " + FaultText(drop.fault);
     case DropCause::kFaultCorrupt:
-      return place + "corrupted by " + FaultText(drop.port, drop.fault);
+      return place + "corrupted by " + FaultText(drop.fault);
     case DropCause::kNoRoute:
       return place + "no forwarding entry leads to its LID";
     case DropCause::kPKey:

@@ -20,9 +20,9 @@ namespace ibemu::daemon {
 // none.
 class Diagnosis {
  public:
-  // Returns the name of a fault, "fault-3".
-  using FaultNames =
-      std::function<std::string(fabric::PortId port, uint32_t number)>;
+  // Returns the name of the fault with a number, "fault-3"; empty: it is not
+  // known any more.
+  using FaultNames = std::function<std::string(uint32_t number)>;
 
   // Times are told since `start`.  `fabric` and `outages` must outlive this.
   Diagnosis(const fabric::Fabric& fabric, const LinkOutages& outages,
@@ -78,7 +78,7 @@ class Diagnosis {
   std::string WhyRefused(const History& history) const;
   static std::string WhyFlushed(const History& history);
   std::string DelayText(const fabric::Incident& delayed) const;
-  std::string FaultText(fabric::PortId port, uint32_t fault) const;
+  std::string FaultText(uint32_t number) const;
   std::string OutageText(const LinkOutages::Outage& outage) const;
   PeerEnd FindPeer(const History& history) const;
   std::string QueuePairText(topology::NodeId node, uint32_t qpn) const;

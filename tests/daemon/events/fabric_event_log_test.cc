@@ -93,9 +93,8 @@ TEST_F(FabricEventLogTest, ATrapNamesItsManager) {
 }
 
 TEST_F(FabricEventLogTest, ADroppedPacketTellsWhyAndWhatItWas) {
-  log_.NameFaultsBy([](fabric::PortId, uint32_t number) {
-    return "fault " + std::to_string(number);
-  });
+  log_.NameFaultsBy(
+      [](uint32_t number) { return "fault " + std::to_string(number); });
   const auto fault = lab_.fabric.AddFault(
       lab_.Host(1), 1, fabric::Fabric::Direction::kTransmit, {.loss = 1});
   ASSERT_TRUE(fault.ok());

@@ -76,6 +76,30 @@ TEST_F(FaultMethodsTest, AFaultActsUntilItIsRemoved) {
   EXPECT_THAT(List(), IsEmpty());
 }
 
+TEST_F(FaultMethodsTest, WhatActedIsRememberedWhenItIsRemoved) {
+  Add(Named("idle", "link host-2/1 loss 100% attr PathRecord"));
+  Add(Named("bad-cable", "link host-1/1 loss 100% dir tx"));
+  Ask(3);
+  Result("fault.reset", json::object());
+  EXPECT_FALSE(Result("fault.list", json::object()).contains("past"));
+  const json past = Result("fault.list", {{"past", true}})["past"];
+  ASSERT_EQ(past.size(), 1u);
+  EXPECT_EQ(past[0]["name"], "bad-cable");
+  EXPECT_EQ(past[0]["removed"], true);
+  EXPECT_EQ(past[0]["tx"]["lost"], 3);
+}
+
+TEST_F(FaultMethodsTest, TheOldestOfWhatActedIsForgottenFirst) {
+  for (size_t i = 0; i <= FaultMethods::kMaxPast; ++i) {
+    Add(Named(absl::StrCat("fault-", i), "link host-1/1 loss 100%"));
+    Ask(1);
+    Result("fault.remove", {{"name", absl::StrCat("fault-", i)}});
+  }
+  const json past = Result("fault.list", {{"past", true}})["past"];
+  ASSERT_EQ(past.size(), FaultMethods::kMaxPast);
+  EXPECT_EQ(past[0]["name"], "fault-1");
+}
+
 TEST_F(FaultMethodsTest, WithoutANameTheLowestFreeNumberIsTaken) {
   EXPECT_EQ(Add(Words("link host-1/1 loss 0%")), "fault-1");
   EXPECT_EQ(Add(Words("link host-1/1 loss 0%")), "fault-2");

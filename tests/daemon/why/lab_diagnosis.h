@@ -21,7 +21,7 @@ struct LabDiagnosis {
       : outages(lab.timers, lab.fabric),
         diagnosis(
             lab.fabric, outages,
-            [](fabric::PortId, uint32_t) { return "loss-1"; },
+            [](uint32_t) { return "loss-1"; },
             lab.timers.Now()) {}
 
   const LinkOutages outages;

@@ -209,6 +209,7 @@ def test_a_send_queue_in_error_is_mended_by_its_program(lab):
 
 
 EVENTS = [("port-error", r"PORT_ERR \(10\), port 1"),
+          ("port-active", r"PORT_ACTIVE \(9\), port 1"),
           ("lid-change", r"LID_CHANGE \(11\), port 1"),
           ("gid-change", r"GID_CHANGE \(18\), port 1"),
           ("pkey-change", r"PKEY_CHANGE \(12\), port 1"),
@@ -223,6 +224,11 @@ def test_asyncwatch_hears_of_each_event(lab):
     for name, line in EVENTS:
         add(lab, f"host node-1 event {name}")
         watch.wait_for(f"IBV_EVENT_{line}")
+    told = lab.ibemu("why", "node-1").stdout
+    assert told.endswith("".join(
+        f"fault-1 acted once: event {name}"
+        + ("\n" if name == "device-fatal" else " port 1\n")
+        for name, _ in EVENTS))
 
 
 def packets(file):
@@ -317,8 +323,19 @@ REASONS = [
      UNANSWERED("0 (RDMA WRITE)") + "held up at node-1/1 by fault-1"),
     ("qp node-2/* delay 1s dir tx", "write", "node-1",
      UNANSWERED("0 (RDMA WRITE)") + ANSWERS + "held up at node-2/1 by fault-1"),
+    ("qp node-1/* loss opcode rc-rdma-write-last dir tx", "large", "node-1",
+     UNANSWERED("0 (RDMA WRITE)") +
+     "dropped at node-1/1: lost by fault-1 (N times)"),
+    ("qp node-1/* reorder", "send", "node-1",
+     "fault-1 acted N times: reorder 100%"),
+    ("qp node-1/* duplicate", "send", "node-1",
+     "fault-1 acted N times: duplicate 100%"),
     ("qp node-1/* reorder 50% duplicate 50%", "send", "node-1",
      "fault-1 acted N times: duplicate 50% reorder 50%"),
+    ("qp node-2/* rnr 1h", "send", "node-1",
+     "node-1 queue pair Q: work request 0 (SEND) ended with RNR_RETRY_EXC_ERR: "
+     "node-2 queue pair Q had no receive request at N tries of PSN P in T: "
+     "fault-1 keeps its receive requests back"),
     ("qp node-2/* rnr", "send", "node-1",
      "node-1 queue pair Q: work request 0 (SEND) ended with RNR_RETRY_EXC_ERR: "
      "node-2 queue pair Q had no receive request at N tries of PSN P in T: "
@@ -342,6 +359,23 @@ REASONS = [
      "dropped at node-2/1: corrupted by fault-1 (N times)"),
     ("link node-2/1 delay 1s", "write", "node-1",
      UNANSWERED("0 (RDMA WRITE)") + "held up at switch-1/2 by fault-1"),
+    ("link node-1/1 ber 0.01", "write", "node-1",
+     UNANSWERED("0 (RDMA WRITE)") +
+     "dropped at node-1/1: corrupted by fault-1 (N times)"),
+    ("link node-1/1 duplicate 100%", "send", "node-1",
+     "fault-1 acted N times: duplicate 100%"),
+    ("link node-1/1 reorder 100%", "send", "node-1",
+     "fault-1 acted N times: reorder 100%"),
+    ("host node-2 completion-event loss", "events", "node-2",
+     "fault-1 acted N times: completion-event loss"),
+    ("host node-2 completion-event delay 1ms", "events", "node-2",
+     "fault-1 acted N times: completion-event delay T"),
+    ("host node-1 async-event loss", "shared", "node-1",
+     "fault-1 acted once: async-event loss"),
+    ("host node-1 async-event delay 1ms", "shared", "node-1",
+     "fault-1 acted once: async-event delay T"),
+    ("host node-1 create-srq errno ENOMEM", "shared", "node-1",
+     "fault-1 acted once: create-srq errno ENOMEM"),
     ("host node-1 alloc-pd errno ENOMEM", "send", "node-1",
      "fault-1 acted once: alloc-pd errno ENOMEM"),
     ("host node-1 reg-mr nth 2 errno ENOMEM", "regions", "node-1",

@@ -53,6 +53,9 @@ def test_why_names_the_fault_that_lost_the_packets_of_a_program_that_ended(
     nobody = lab.ibemu("why", "999999999", check=False)
     assert nobody.returncode == 1
     assert "process 999999999 has no queue pair, and had none" in nobody.stderr
+    lab.ibemu("fault", "rm", "bad-cable")
+    assert ("lost by bad-cable, removed since (128 times)\n" in
+            lab.ibemu("why", "node-2").stdout)
 
 
 def test_a_run_explains_at_its_end_what_failed_in_it(fabric):

@@ -3,10 +3,12 @@ becomes of COUNT requests, as a line of JSON.
 
 For tests of faults: it runs on both hosts at once (ibemu run --host=A --host=B),
 so there is nothing to be arranged between processes.  OPERATION is send, read
-and write (of a connection), datagram (numbered by immediate data; one more
-without it is the last), regions (COUNT registrations), hold: the second end
-waits for what happens to a receive request, or recover: the first one waits until
-its send queue is in error, sends a datagram, mends the queue and sends another.
+and write (of a connection), large (a write of two packets), events (a send that
+the second end has armed its queue for), datagram (numbered by immediate data; one
+more without it is the last), regions (COUNT registrations), shared (a queue pair
+with a shared receive queue enters the error state), hold: the second end waits
+for what happens to a receive request, or recover: the first one waits until its
+send queue is in error, sends a datagram, mends the queue and sends another.
 """
 
 import json
@@ -15,12 +17,13 @@ import time
 
 import pyverbs.enums as e
 from pyverbs.addr import AH, AHAttr
-from pyverbs.cq import CQ
+from pyverbs.cq import CQ, CompChannel
 from pyverbs.device import Context
 from pyverbs.mr import MR
 from pyverbs.pd import PD
 from pyverbs.pyverbs_error import PyverbsRDMAError
 from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+from pyverbs.srq import SRQ, SrqAttr, SrqInitAttr
 from pyverbs.wr import SGE, RecvWR, SendWR
 
 MEMORY = 4096  # bytes
@@ -35,7 +38,8 @@ class End:
     def __init__(self, device, kind):
         self.context = Context(name=device)
         self.pd = PD(self.context)
-        self.cq = CQ(self.context, 1000)
+        self.channel = CompChannel(self.context)
+        self.cq = CQ(self.context, 1000, channel=self.channel)
         self.mr = MR(self.pd, MEMORY, ACCESS)
         self.mr.write(bytes(MEMORY), MEMORY)  # each run sends the same bytes
         capacity = QPCap(max_send_wr=200, max_recv_wr=200)
@@ -78,25 +82,30 @@ class End:
         return self.qp.query(e.IBV_QP_STATE)[0].qp_state
 
 
-OPCODES = {"send": e.IBV_WR_SEND, "read": e.IBV_WR_RDMA_READ,
-           "write": e.IBV_WR_RDMA_WRITE}
+OPCODES = {"send": e.IBV_WR_SEND, "events": e.IBV_WR_SEND,
+           "read": e.IBV_WR_RDMA_READ, "write": e.IBV_WR_RDMA_WRITE,
+           "large": e.IBV_WR_RDMA_WRITE}
 
 
 def exchange(operation, count):
     a, b = End("ibemu0", e.IBV_QPT_RC), End("ibemu1", e.IBV_QPT_RC)
     a.connect(b)
     b.connect(a)
-    for number in range(count if operation == "send" else 0):
+    is_send = OPCODES[operation] == e.IBV_WR_SEND
+    for number in range(count if is_send else 0):
         b.receive(number)
     for number in range(count):
+        if operation == "events":
+            b.cq.req_notify()
         text = b"%06d" % number
         if operation == "read":
             b.mr.write(text, len(text))
         else:
             a.mr.write(text, len(text))
-        work = SendWR(wr_id=number, num_sge=1, sg=[a.sge()],
+        size = MEMORY if operation == "large" else SIZE
+        work = SendWR(wr_id=number, num_sge=1, sg=[a.sge(size)],
                       opcode=OPCODES[operation])
-        if operation != "send":
+        if not is_send:
             work.set_wr_rdma(b.mr.rkey, b.mr.buf)
         a.qp.post_send(work)
         while a.poll() <= number:
@@ -145,6 +154,18 @@ def register(count):
     return {"errno": numbers, "seconds": seconds}
 
 
+def share():
+    context = Context(name="ibemu0")
+    pd = PD(context)
+    queue = SRQ(pd, SrqInitAttr(SrqAttr(max_wr=10)))
+    cq = CQ(context, 10)
+    qp = QP(pd, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=cq, rcq=cq, srq=queue,
+                           cap=QPCap(max_recv_wr=0)))
+    qp.to_init(QPAttr(port_num=1))
+    qp.modify(QPAttr(qp_state=e.IBV_QPS_ERR), e.IBV_QP_STATE)
+    return {}
+
+
 def hold():
     a, b = End("ibemu0", e.IBV_QPT_RC), End("ibemu1", e.IBV_QPT_RC)
     a.connect(b)
@@ -186,6 +207,8 @@ def main():
         told = register(count)
     elif operation == "datagram":
         told = send_datagrams(count)
+    elif operation == "shared":
+        told = share()
     elif operation == "hold":
         told = hold()
     elif operation == "recover":
