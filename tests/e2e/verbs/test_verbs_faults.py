@@ -260,17 +260,21 @@ def test_one_seed_gives_the_same_bytes_and_events_with_rings_and_without(
             "ibemu", "capture", f"--fabric={lab.socket}", "-w", file,
             "node-1/1"])
         until(lambda: file.exists() and file.stat().st_size > 0)
-        add(lab, "qp node-1/* loss 30% opcode ud-send-only-immediate dir tx")
-        arrived = play(lab, "datagram", 100, options)["arrived"]
-        lost = lab.faults()[0]["tx"]["lost"]
-        until(lambda: len(drops(told)) == lost)
+        only = "opcode ud-send-only-immediate dir tx"
+        add(lab, f"qp node-1/* loss 30% corrupt 10% {only}")
+        add(lab, f"qp node-1/* duplicate 20% {only}")
+        done = play(lab, "datagram", 100, options)
+        assert done["rings"] is not ("--no-fast-path" in options)
+        first, twice = (fault["tx"] for fault in lab.faults())
+        dropped = first["lost"] + first["corrupted"]
+        assert min(first["lost"], first["corrupted"], twice["duplicated"]) > 1
+        until(lambda: len(drops(told)) == dropped)
         capture.stop(signal.SIGINT)
         told.stop()
-        return arrived, list(packets(file)), drops(told)
+        assert len(done["arrived"]) == 100 - dropped + twice["duplicated"]
+        return done["arrived"], list(packets(file)), drops(told)
     once = play_once()
-    assert 50 < len(once[0]) < 90
-    assert [len(part) for part in once[1:]] == [len(once[0]) + 1,
-                                                100 - len(once[0])]
+    assert len(once[1]) == len(once[0]) + 1
     assert play_once() == once
     assert play_once("--no-fast-path") == once
 
@@ -298,6 +302,23 @@ def test_perftest_measures_while_acknowledgements_are_lost(lab):
                                  "-s", "64")[0], 200)
     fault, = lab.faults()
     assert fault["tx"]["lost"] == 3
+
+
+def test_packets_missed_in_a_row_are_counted_at_both_ends(lab):
+    add(lab, "qp node-2/* loss opcode rdma-write dir tx nth 20")
+    perftest.check(perftest.play(lab, "ib_write_bw", "-n", "200",
+                                 "-s", "64")[0], 200)
+    assert lab.hw_counter("node-1", "out_of_sequence") >= 1
+    assert lab.hw_counter("node-2", "packet_seq_err") >= 1
+    assert lab.hw_counter("node-2", "implied_nak_seq_err") == 0
+
+
+def test_a_response_missed_in_a_row_is_counted_where_it_was_to_come(lab):
+    add(lab, "qp node-2/* loss opcode read-response dir rx nth 20")
+    perftest.check(perftest.play(lab, "ib_read_bw", "-n", "200",
+                                 "-s", "64")[0], 200)
+    assert lab.hw_counter("node-2", "implied_nak_seq_err") >= 1
+    assert lab.hw_counter("node-2", "packet_seq_err") == 0
 
 
 # A fault, what the two ends do, who is asked why, and the answer; letters are

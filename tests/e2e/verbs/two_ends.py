@@ -2,13 +2,18 @@
 becomes of COUNT requests, as a line of JSON.
 
 For tests of faults: it runs on both hosts at once (ibemu run --host=A --host=B),
-so there is nothing to be arranged between processes.  OPERATION is send, read
-and write (of a connection), large (a write of two packets), events (a send that
-the second end has armed its queue for), datagram (numbered by immediate data; one
-more without it is the last), regions (COUNT registrations), shared (a queue pair
-with a shared receive queue enters the error state), hold: the second end waits
-for what happens to a receive request, or recover: the first one waits until its
-send queue is in error, sends a datagram, mends the queue and sends another.
+so there is nothing to be arranged between processes.  OPERATION is one of:
+
+  send, read, write  of a connection
+  large     a write of two packets
+  events    a send that the second end has armed its queue for
+  datagram  numbered by immediate data; one more without it is the last.  It is
+            told whether the process has rings
+  regions   COUNT registrations
+  shared    a queue pair with a shared receive queue enters the error state
+  hold      the second end waits for what happens to a receive request
+  recover   the first one waits until its send queue is in error, sends a
+            datagram, mends the queue and sends another
 """
 
 import json
@@ -42,7 +47,7 @@ class End:
         self.cq = CQ(self.context, 1000, channel=self.channel)
         self.mr = MR(self.pd, MEMORY, ACCESS)
         self.mr.write(bytes(MEMORY), MEMORY)  # each run sends the same bytes
-        capacity = QPCap(max_send_wr=200, max_recv_wr=200)
+        capacity = QPCap(max_send_wr=200, max_recv_wr=300)
         self.qp = QP(self.pd, QPInitAttr(qp_type=kind, scq=self.cq, rcq=self.cq,
                                          cap=capacity, sq_sig_all=1))
         self.lid = self.context.query_port(1).lid
@@ -124,7 +129,7 @@ def send_datagrams(count):
     a.connect(b)
     b.connect(a)
     target = AH(a.pd, attr=b.address())
-    for number in range(count + 1):
+    for number in range(2 * count + 1):  # some may come twice
         b.receive(number, SIZE + GRH)
     for number in range(count + 1):
         opcode = e.IBV_WR_SEND if number == count else e.IBV_WR_SEND_WITH_IMM
@@ -136,7 +141,9 @@ def send_datagrams(count):
             pass
     while b.poll() == len(b.immediates):
         pass
-    return {"arrived": b.immediates}
+    with open("/proc/self/maps", encoding="ascii") as maps:
+        return {"arrived": b.immediates,
+                "rings": any("memfd:ibemu-rings" in line for line in maps)}
 
 
 def register(count):
