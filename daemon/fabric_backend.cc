@@ -117,7 +117,8 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts,
   ended_contexts_.emplace(loop_, uverbs_files);
   lint_.emplace(loop_, *fabric_, diagnosis_, *ended_contexts_);
   mad_history_.emplace(loop_, *fabric_, diagnosis_, hosts);
-  why_.emplace(loop_, *fabric_, diagnosis_, *mad_history_);
+  refused_calls_.emplace(loop_, uverbs_files);
+  why_.emplace(loop_, *fabric_, diagnosis_, *mad_history_, *refused_calls_);
   captures_.emplace(loop_, hosts, fabric_.get());
   scenarios_.emplace(loop_, *fabric_, faults_, events_, dispatcher);
   cables_.emplace(loop_, *fabric_, hosts);

@@ -82,6 +82,7 @@ class FabricBackend : public Backend {
   std::optional<EndedContexts> ended_contexts_;  // with AddTo()
   std::optional<LintMethods> lint_;              // with AddTo()
   std::optional<MadHistory> mad_history_;        // with AddTo()
+  std::optional<RefusedCalls> refused_calls_;    // with AddTo()
   std::optional<WhyMethods> why_;                // with AddTo()
   std::optional<CaptureMethods> captures_;       // with AddTo()
   std::optional<ScenarioMethods> scenarios_;     // with AddTo()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -10,6 +11,7 @@
 #include "base/one_line.h"
 #include "base/status_macros.h"
 #include "control/rpc.h"
+#include "daemon/events/event_text.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::cli {
@@ -54,8 +56,7 @@ std::string Explanation::Text() const {
   if (!client.ok()) return "";
   std::string text;
   if (wanted_.failures) {
-    text =
-        TextOf(Failures(*client), "queue pairs in which work requests failed");
+    text = TextOf(Failures(*client), "failures");
   }
   if (wanted_.pitfalls) {
     absl::StrAppend(&text, TextOf(Pitfalls(*client), "pitfalls"));
@@ -69,12 +70,22 @@ std::vector<std::string> Explanation::Failures(control::Client& client) const {
     const absl::StatusOr<json> answer =
         client.Call("queue_pair.why", {{"node", host}});
     if (!answer.ok()) continue;
-    for (const json& queue_pair : (*answer)["queue_pairs"]) {
-      if (queue_pair["why"].is_null() ||
-          queue_pair["failed_ns"].get<int64_t>() < begin_ns_) {
-        continue;
-      }
-      lines.push_back(queue_pair["why"].get<std::string>());
+    const auto add = [&](const json& one, const char* time) {
+      if (one["why"].is_null() || one[time].get<int64_t>() < begin_ns_) return;
+      lines.push_back(OneLine(one["why"].get<std::string>()));
+    };
+    for (const json& one : (*answer)["queue_pairs"]) add(one, "failed_ns");
+    for (const json& one : (*answer)["mads"]) add(one, "end_ns");
+    for (const json& one : (*answer)["calls"]) add(one, "end_ns");
+    const absl::StatusOr<json> connections =
+        client.Call("connection.why", {{"node", host}});
+    if (!connections.ok()) continue;
+    for (const json& event : (*connections)["failures"]) {
+      if (event["time_ns"].get<int64_t>() < begin_ns_) continue;
+      std::string line = daemon::EventWhat(event);
+      // It is told to both ends.
+      if (std::ranges::find(lines, line) != lines.end()) continue;
+      lines.push_back(std::move(line));
     }
   }
   return lines;

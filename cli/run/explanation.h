@@ -35,8 +35,9 @@ class Explanation {
                                            Wanted wanted);
 
   // Returns a line for each queue pair of the hosts in which a work request has
-  // failed since Begin(), and for each pitfall; empty if there is none, or if
-  // the daemon has ended.
+  // failed since Begin(), for each MAD that nobody answered, each call of verbs
+  // that was refused and each connection that failed, and for each pitfall;
+  // empty if there is none, or if the daemon has ended.
   std::string Text() const;
 
  private:

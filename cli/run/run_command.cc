@@ -69,8 +69,9 @@ driven from user space.
   --sched=batch|inherit
                     how COMMAND is scheduled; default inherit.  batch (SCHED_BATCH): who
                     gets an answer does not take the processor from who sends
-  --explain         say on stderr, when COMMAND has ended, why work requests of
-                    its hosts' queue pairs failed ("ibemu why" tells more)
+  --explain         say on stderr, when COMMAND has ended, what of its hosts failed,
+                    and why: work requests, MADs, calls of verbs, connections
+                    ("ibemu why" tells more)
   --lint            say on stderr, when COMMAND has ended, what of its use of verbs
                     works here and may fail or hang on hardware
   --keep            when the daemon ends, and the devices with it, let COMMAND

@@ -38,7 +38,8 @@ constexpr char kHelp[] = R"(Usage: ibemu why NODE[/QPN] [OPTION]...
 Print why work requests of a host's queue pairs failed, or of those of a
 process, and the last things that happened to these, also to those that their
 programs have destroyed; which of the host's MADs were not answered, which of
-its connections failed, and why; and what faults did that were added to it.
+its connections failed, which calls were refused, and why; and what faults did
+that were added to it.
 
   QPN             the number of one queue pair (0x12 or 18), of which all is
                   printed; without it, those in which something failed
@@ -187,6 +188,19 @@ json MadEvents(const json& mads) {
   return events;
 }
 
+// A line each: "node-1 process 12: CREATE_CQ was refused with EINVAL: 100
+// entries: there may be 1 to 20 (2 times)".
+std::string CallsText(const json& calls) {
+  std::string text;
+  for (const json& call : calls) {
+    const auto count = call["count"].get<uint64_t>();
+    absl::StrAppend(&text, OneLine(call["why"].get<std::string>()),
+                    count == 1 ? "" : absl::StrCat(" (", count, " times)"),
+                    "\n");
+  }
+  return text;
+}
+
 // A line each: "fault-1 acted 2 times: reg-mr nth 2-3 errno ENOMEM", "fault-1
 // acted once, and was removed: create-qp errno EAGAIN".
 std::string FaultsText(const json& faults) {
@@ -217,6 +231,7 @@ absl::Status Why(const Flags& flags) {
   };
   add(EventsText(MadEvents(result["mads"])));
   add(EventsText(result.value("connections", json::array())));
+  add(CallsText(result["calls"]));
   if (texts.empty()) {
     texts.push_back(absl::StrCat("no work request of ", flags.what,
                                  " has failed: ", result["queue_pairs"].size(),

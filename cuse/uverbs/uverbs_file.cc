@@ -30,6 +30,13 @@ int DescriptorOfWrite(pid_t tid) {
 // long at most: to look again takes as long as a few of them.
 constexpr absl::Duration kRightsLast = absl::Milliseconds(10);
 
+// Returns the number of the command, whatever is wrong with it.
+std::optional<uint32_t> NumberOf(Bytes written) {
+  if (written.size() < sizeof(ib_uverbs_cmd_hdr)) return std::nullopt;
+  return verbs::ReadAs<ib_uverbs_cmd_hdr>(written).command &
+         IB_USER_VERBS_CMD_COMMAND_MASK;
+}
+
 }  // namespace
 
 UverbsFile::UverbsFile(std::shared_ptr<mad::Host> host,
@@ -117,10 +124,12 @@ void UverbsFile::Execute(size_t slot, Bytes command,
   if (data) read = {ring_process_, *data};
   context_.Execute(
       command, /*caller=*/0,
-      [self = self_, slot](const verbs::Answer& answer) {
+      [self = self_, slot,
+       number = NumberOf(command)](const verbs::Answer& answer) {
         if (*self == nullptr) return;
-        const Errno error =
-            answer.status.ok() ? Errno::kOk : VerbsErrno(answer.status);
+        const Errno error = answer.status.ok()
+                                ? Errno::kOk
+                                : (*self)->Refuse(number, answer.status);
         (*self)->rings_->Answer(slot, error, answer.response);
       },
       read);
@@ -147,12 +156,19 @@ void UverbsFile::Write(Written data, WriteReply reply) {
     ++others_commands_;
   }
   const uint64_t number = ++last_;
-  parked_.emplace(number, Parked{std::move(reply), data.size(), data.caller});
+  parked_.emplace(number, Parked{std::move(reply), data.size(), data.caller,
+                                 NumberOf(data.body)});
   context_.Execute(data.body, data.caller,
                    [self = self_, number](verbs::Answer answer) {
                      if (*self == nullptr) return;
                      (*self)->OnAnswer(number, std::move(answer));
                    });
+}
+
+Errno UverbsFile::Refuse(std::optional<uint32_t> command,
+                         const absl::Status& status) {
+  if (listed_ && command) listed_->TellRefusal(*command, status);
+  return VerbsErrno(status);
 }
 
 void UverbsFile::OnAnswer(uint64_t number, verbs::Answer answer) {
@@ -186,7 +202,7 @@ void UverbsFile::OnResponseWritten(uint64_t number, bool written) {
   Parked parked = std::move(parked_.extract(number).mapped());
   verbs::Answer& answer = parked.answer;
   if (!answer.status.ok()) {
-    return parked.reply.Fail(VerbsErrno(answer.status));
+    return parked.reply.Fail(Refuse(parked.command, answer.status));
   }
   if (written) return parked.reply.Written(parked.size);
   if (answer.undo) answer.undo();

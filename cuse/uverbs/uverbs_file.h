@@ -75,6 +75,7 @@ class UverbsFile final : public File,
     WriteReply reply;
     size_t size;
     pid_t caller;
+    std::optional<uint32_t> command{};  // its number, if it is one
     verbs::Answer answer{};
   };
 
@@ -91,6 +92,7 @@ class UverbsFile final : public File,
   Errno AttachRings(const IoctlRequest& ioctl);
   void OnHostChanged();
   ClientId ClientOfThread(pid_t tid);
+  Errno Refuse(std::optional<uint32_t> command, const absl::Status& status);
   void OnAnswer(uint64_t number, verbs::Answer answer);
   void OnResponseWritten(uint64_t number, bool written);
 

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "absl/status/status.h"
+
 namespace ibemu::cuse {
 
 class UverbsFile;
@@ -30,6 +32,12 @@ class UverbsFiles {
       list_.all_.erase(number_);
       if (list_.on_end_ != nullptr) list_.on_end_(file_);
     }
+    // The file has refused its client this command.
+    void TellRefusal(uint32_t command, const absl::Status& status) const {
+      if (list_.on_refusal_ != nullptr) {
+        list_.on_refusal_(file_, command, status);
+      }
+    }
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
 
@@ -51,10 +59,20 @@ class UverbsFiles {
     on_end_ = std::move(on_end);
   }
 
+  // Sets the function that is called when a client gets an error for a command,
+  // IB_USER_VERBS_CMD_* or IB_USER_VERBS_EX_CMD_*, with a status for
+  // VerbsErrno().
+  using RefusalListener = std::function<void(
+      const UverbsFile& file, uint32_t command, const absl::Status& status)>;
+  void SetRefusalListener(RefusalListener on_refusal) {
+    on_refusal_ = std::move(on_refusal);
+  }
+
  private:
   uint64_t last_ = 0;
   ByNumber all_;
   std::function<void(const UverbsFile& file)> on_end_;
+  RefusalListener on_refusal_;
 };
 
 }  // namespace ibemu::cuse

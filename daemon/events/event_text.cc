@@ -144,6 +144,10 @@ std::string What(const std::string& kind, const json& event) {
 
 }  // namespace
 
+std::string EventWhat(const json& event) {
+  return OneLine(What(Text(event, "event"), event));
+}
+
 std::string EventText(const json& event) {
   const std::string kind = Text(event, "event");
   const auto found = event.find("time_ns");

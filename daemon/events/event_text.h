@@ -11,6 +11,8 @@ namespace ibemu::daemon {
 // Returns the line of an event: "    2.000000  link        node-1/1 -
 // sw1/3 down".  Accepts whatever is in `event`.
 std::string EventText(const nlohmann::json& event);
+// Returns the same without the time and the kind.
+std::string EventWhat(const nlohmann::json& event);
 
 }  // namespace ibemu::daemon
 

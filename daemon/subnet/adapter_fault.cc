@@ -149,7 +149,9 @@ AdapterFault::AdapterFault(Fabric& fabric, NodeId node,
                                ? FaultPlace::OfProcess(request.process)
                                : FaultPlace::OfNode(node);
   if (request.resource) {
-    resource_ = faults_.resources.Add(place, *request.resource);
+    fabric::ResourceFault fault = *request.resource;
+    fault.name = name;
+    resource_ = faults_.resources.Add(place, fault);
   } else if (request.events) {
     events_ = faults_.events.Add(place, *request.events);
   } else if (request.requests) {

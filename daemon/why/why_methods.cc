@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "daemon/words/queue_pair_text.h"
@@ -21,8 +22,13 @@ constexpr int64_t kLastQpn = 0xffffff;
 }  // namespace
 
 WhyMethods::WhyMethods(Timers& timers, const fabric::Fabric& fabric,
-                       const Diagnosis& diagnosis, const MadHistory& mads)
-    : timers_(timers), fabric_(fabric), diagnosis_(diagnosis), mads_(mads) {}
+                       const Diagnosis& diagnosis, const MadHistory& mads,
+                       const RefusedCalls& calls)
+    : timers_(timers),
+      fabric_(fabric),
+      diagnosis_(diagnosis),
+      mads_(mads),
+      calls_(calls) {}
 
 void WhyMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("queue_pair.why",
@@ -45,6 +51,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   json failed = json::array();
   json others = json::array();
   json mads = json::array();
+  json calls = json::array();
   json names = json::array();
   const auto take = [&](topology::NodeId node, uint32_t number, bool exists,
                         const fabric::QueuePairHistory& history) {
@@ -60,9 +67,13 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
       names.push_back(fabric_.subnet().node(node).description);
       fabric_.histories().ForEach(node, take);
     }
-    if (qpn == 0) mads = DescribeMads(nodes, all);
+    if (qpn == 0) {
+      mads = DescribeMads(nodes, all);
+      calls = DescribeCalls(nodes, 0);
+    }
   }
-  if (failed.empty() && others.empty()) {
+  if (process != 0) calls = DescribeCalls({}, static_cast<uint64_t>(process));
+  if (failed.empty() && others.empty() && calls.empty()) {
     if (process != 0) {
       return absl::NotFoundError(absl::StrFormat(
           "process %d has no queue pair, and had none lately", process));
@@ -78,6 +89,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   return json{{"queue_pairs", std::move(failed)},
               {"more", more},
               {"mads", std::move(mads)},
+              {"calls", std::move(calls)},
               {"nodes", std::move(names)},
               {"now_ns", SinceStart(timers_.Now())}};
 }
@@ -109,6 +121,34 @@ json WhyMethods::DescribeMads(const std::vector<topology::NodeId>& nodes,
         all.get_ref<json::array_t&>(), {},
         [](const json& one) { return one["end_ns"].get<int64_t>(); });
   }
+  return all;
+}
+
+json WhyMethods::DescribeCalls(const std::vector<topology::NodeId>& nodes,
+                               uint64_t process) const {
+  json all = json::array();
+  const auto add = [&](const std::string& node,
+                       const RefusedCalls::Call& call) {
+    const auto number = ProcessNumber(call.process);
+    all.push_back(
+        {{"node", node},
+         {"pid", number ? json(*number) : json()},
+         {"begin_ns", SinceStart(call.first)},
+         {"end_ns", SinceStart(call.last)},
+         {"count", call.count},
+         {"why",
+          absl::StrCat(node, number ? absl::StrCat(" process ", *number) : "",
+                       ": ", call.why)}});
+  };
+  const auto add_those_of = [&](const fabric::Node& node) {
+    for (const RefusedCalls::Call& call : calls_.Of(node.node_guid)) {
+      if (process == 0 || call.process == process) add(node.description, call);
+    }
+  };
+  const fabric::Subnet& subnet = fabric_.subnet();
+  for (const topology::NodeId id : nodes) add_those_of(subnet.node(id));
+  if (process == 0) return all;
+  for (const fabric::Node& node : subnet.nodes()) add_those_of(node);
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include "control/rpc.h"
 #include "daemon/why/diagnosis.h"
 #include "daemon/why/mad_history.h"
+#include "daemon/why/refused_calls.h"
 #include "fabric/fabric.h"
 
 namespace ibemu::daemon {
@@ -18,7 +19,8 @@ class WhyMethods {
 
   // All must outlive this.
   WhyMethods(Timers& timers, const fabric::Fabric& fabric,
-             const Diagnosis& diagnosis, const MadHistory& mads);
+             const Diagnosis& diagnosis, const MadHistory& mads,
+             const RefusedCalls& calls);
 
   // Adds queue_pair.why: {"node": "node-1"}, and "qpn" where one is meant, or
   // "all": true; or {"pid": 4711}, a process's on all nodes.  The answer
@@ -31,6 +33,8 @@ class WhyMethods {
   // "mads", those of the host that were not answered, the latest last; each
   // with "node", "port", "begin_ns", "end_ns", "tries" and "why", a sentence.
   // With "all" it also has the last that were answered, all by "end_ns".
+  // Without "qpn" it has "calls", those that a program got an error for; each
+  // with "node", "pid", "begin_ns", "end_ns", "count" and "why", a sentence.
   // Times are those of events.  This must outlive `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 
@@ -39,6 +43,9 @@ class WhyMethods {
   int64_t SinceStart(absl::Time time) const;
   nlohmann::json DescribeMads(const std::vector<topology::NodeId>& nodes,
                               bool answered) const;
+  // Those of the nodes, or of a process unless that is 0.
+  nlohmann::json DescribeCalls(const std::vector<topology::NodeId>& nodes,
+                               uint64_t process) const;
   nlohmann::json Describe(topology::NodeId node, uint32_t qpn, bool exists,
                           const fabric::QueuePairHistory& history) const;
 
@@ -46,6 +53,7 @@ class WhyMethods {
   const fabric::Fabric& fabric_;
   const Diagnosis& diagnosis_;
   const MadHistory& mads_;
+  const RefusedCalls& calls_;
 };
 
 }  // namespace ibemu::daemon

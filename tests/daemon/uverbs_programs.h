@@ -48,14 +48,15 @@ struct UverbsProgram {
   static uint64_t AddressOf(const T& value) {
     return reinterpret_cast<uintptr_t>(&value);
   }
-  void Write(const testing::CommandBytes& command) {
+  void Write(const testing::CommandBytes& command,
+             cuse::Errno error = cuse::Errno::kOk) {
     const auto write = driver.StartWrite(command, getpid());
     auto answer = driver.AnswerTo(write);
     while (!answer) {
       posts.WaitAndRun();
       answer = driver.AnswerTo(write);
     }
-    EXPECT_EQ(answer->error, cuse::Errno::kOk);
+    EXPECT_EQ(answer->error, error);
   }
   // Returns the last one's handle.
   uint32_t CreateCqs(size_t count) {

@@ -1,5 +1,7 @@
 #include "fabric/soft_hca/faults/resource_faults.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace ibemu::fabric {
 namespace {
 
@@ -17,7 +19,8 @@ absl::Status ResourceFaults::Check(topology::NodeId node, uint64_t process,
          if (member.fault.call != call || IsDelay(member.fault)) return false;
          if (member.acts.Count(member.fault.window)) {
            status.Update(
-               absl::Status(member.fault.error, "a fault was asked for"));
+               absl::Status(member.fault.error,
+                            absl::StrCat(member.fault.name, " refuses it")));
          }
          return false;
        });

@@ -3,6 +3,7 @@
 #define IBEMU_FABRIC_SOFT_HCA_FAULTS_RESOURCE_FAULTS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -29,6 +30,7 @@ struct ResourceFault {
   // Not 0: it succeeds, so much later.  Only of kRegMr.
   absl::Duration delay = absl::ZeroDuration();
   FaultWindow window{};
+  std::string name{};  // of the fault, for who asks why
 
   bool operator==(const ResourceFault&) const = default;
 };

@@ -20,8 +20,7 @@ struct LabDiagnosis {
   explicit LabDiagnosis(testing::Lab& lab)
       : outages(lab.timers, lab.fabric),
         diagnosis(
-            lab.fabric, outages,
-            [](uint32_t) { return "loss-1"; },
+            lab.fabric, outages, [](uint32_t) { return "loss-1"; },
             lab.timers.Now()) {}
 
   const LinkOutages outages;
@@ -33,13 +32,16 @@ struct LabWhy : LabDiagnosis {
   LabWhy(testing::Lab& lab, control::MethodTable& dispatcher)
       : LabDiagnosis(lab), adapters(lab.fabric), hosts(lab.timers, adapters) {
     mads.emplace(lab.timers, lab.fabric, diagnosis, hosts);
-    methods.emplace(lab.timers, lab.fabric, diagnosis, *mads);
+    calls.emplace(lab.timers, files);
+    methods.emplace(lab.timers, lab.fabric, diagnosis, *mads, *calls);
     methods->AddTo(dispatcher);
   }
 
   FabricAdapters adapters;
   std::optional<MadHistory> mads;  // outlives the hosts, and asks for them
   HostTable hosts;
+  cuse::UverbsFiles files;
+  std::optional<RefusedCalls> calls;
   std::optional<WhyMethods> methods;
 };
 

@@ -396,25 +396,26 @@ REASONS = [
     ("host node-1 async-event delay 1ms", "shared", "node-1",
      "fault-1 acted once: async-event delay T"),
     ("host node-1 create-srq errno ENOMEM", "shared", "node-1",
-     "fault-1 acted once: create-srq errno ENOMEM"),
+     "node-1 process N: CREATE_SRQ was refused with ENOMEM: fault-1 refuses it"),
     ("host node-1 alloc-pd errno ENOMEM", "send", "node-1",
-     "fault-1 acted once: alloc-pd errno ENOMEM"),
+     "node-1 process N: ALLOC_PD was refused with ENOMEM: fault-1 refuses it"),
     ("host node-1 reg-mr nth 2 errno ENOMEM", "regions", "node-1",
-     "fault-1 acted once: reg-mr nth 2 errno ENOMEM"),
+     "node-1 process N: REG_MR was refused with ENOMEM: fault-1 refuses it"),
     ("host node-1 reg-mr delay 10ms", "regions", "node-1",
      "fault-1 acted N times: reg-mr delay T"),
     ("host node-1 create-cq errno ENOMEM", "send", "node-1",
-     "fault-1 acted once: create-cq errno ENOMEM"),
+     "node-1 process N: CREATE_CQ was refused with ENOMEM: fault-1 refuses it"),
     ("host node-1 create-qp errno EAGAIN", "send", "node-1",
-     "fault-1 acted once: create-qp errno EAGAIN"),
+     "node-1 process N: CREATE_QP was refused with EAGAIN: fault-1 refuses it"),
     ("host node-1 create-ah errno EINVAL", "datagram", "node-1",
-     "fault-1 acted once: create-ah errno EINVAL"),
+     "node-1 process N: CREATE_AH was refused with EINVAL: fault-1 refuses it"),
 ]
 
 
 def without_numbers(text):
     for number, letter in ((r"queue pair 0x\w+", "queue pair Q"),
-                           (r"PSN 0x\w+", "PSN P"), (r"[\d.]+[mu]?s\b", "T"),
+                           (r"PSN 0x\w+", "PSN P"),
+                           (r"process \d+", "process N"), (r"[\d.]+[mu]?s\b", "T"),
                            (r"\(\d+ times\)", "(N times)"),
                            (r"\d+ (tries|times)", r"N \1")):
         text = re.sub(number, letter, text)

@@ -1,0 +1,52 @@
+// RefusedCalls: the commands that programs got an error for.
+#ifndef IBEMU_DAEMON_WHY_REFUSED_CALLS_H_
+#define IBEMU_DAEMON_WHY_REFUSED_CALLS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/timers.h"
+#include "cuse/uverbs/uverbs_file.h"
+#include "cuse/uverbs/uverbs_files.h"
+#include "wire/types.h"
+
+namespace ibemu::daemon {
+
+// A RefusedCalls hears of each command of verbs that ends with an error, for
+// which a program has an errno and no reason.  It keeps the last kMost of each
+// adapter; the same again, of the same process, counts.
+class RefusedCalls {
+ public:
+  static constexpr size_t kMost = 32;
+
+  struct Call {
+    uint64_t process = 0;  // see verbs::Memory::process()
+    std::string why;       // "CREATE_CQ was refused with EINVAL: 0 entries ..."
+    absl::Time first{}, last{};
+    uint64_t count = 1;
+  };
+
+  // `timers` must outlive this object, and this object the files in `files`.
+  RefusedCalls(Timers& timers, cuse::UverbsFiles& files);
+  RefusedCalls(const RefusedCalls&) = delete;
+  RefusedCalls& operator=(const RefusedCalls&) = delete;
+
+  // Returns those of an adapter, the latest last.
+  const std::deque<Call>& Of(wire::Guid node_guid) const;
+
+ private:
+  void OnRefusal(const cuse::UverbsFile& file, uint32_t command,
+                 const absl::Status& status);
+
+  Timers& timers_;
+  std::map<wire::Guid, std::deque<Call>> calls_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_WHY_REFUSED_CALLS_H_
