@@ -118,7 +118,10 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts,
   lint_.emplace(loop_, *fabric_, diagnosis_, *ended_contexts_);
   mad_history_.emplace(loop_, *fabric_, diagnosis_, hosts);
   refused_calls_.emplace(loop_, uverbs_files);
-  why_.emplace(loop_, *fabric_, diagnosis_, *mad_history_, *refused_calls_);
+  why_.emplace(loop_, *fabric_, diagnosis_, *mad_history_, *refused_calls_,
+               [this](const auto& nodes, uint64_t process) {
+                 return faults_.Acted(nodes, process);
+               });
   captures_.emplace(loop_, hosts, fabric_.get());
   scenarios_.emplace(loop_, *fabric_, faults_, events_, dispatcher);
   cables_.emplace(loop_, *fabric_, hosts);

@@ -20,7 +20,6 @@
 #include "control/client.h"
 #include "control/rpc.h"
 #include "daemon/events/event_text.h"
-#include "daemon/words/fault_counts.h"
 #include "daemon/words/queue_pair_text.h"
 #include "daemon/words/word_reader.h"
 #include "nlohmann/json.hpp"
@@ -76,27 +75,6 @@ json ParametersOf(const std::string& what) {
   return {{"node", name->node}, {"qpn", name->qpn}};
 }
 
-// Returns the faults that have acted, those that are over included, and whose
-// "node" or "pid" (the key) is one of `places`, each with how often.
-absl::StatusOr<json> ActedFaults(control::Client& client, const char* key,
-                                 const json& places) {
-  IBEMU_ASSIGN_OR_RETURN(const json all,
-                         client.Call("fault.list", {{"past", true}}));
-  json acted = json::array();
-  const auto take = [&](const json& fault) {
-    const uint64_t acts = daemon::FaultActs(fault);
-    const json place = fault.value(key, json());
-    if (acts == 0 || std::ranges::find(places, place) == places.end()) return;
-    acted.push_back({{"name", fault["name"]},
-                     {"what", fault["what"]},
-                     {"acts", acts},
-                     {"removed", fault.value("removed", false)}});
-  };
-  for (const json& fault : all["past"]) take(fault);
-  for (const json& fault : all["faults"]) take(fault);
-  return acted;
-}
-
 // Asks about what has this name; a number that is no node's is a process's.
 absl::StatusOr<json> Ask(control::Client& client, const std::string& what,
                          bool all) {
@@ -105,11 +83,7 @@ absl::StatusOr<json> Ask(control::Client& client, const std::string& what,
   absl::StatusOr<json> result = client.Call("queue_pair.why", parameters);
   int64_t process = 0;
   if (!result.ok() && absl::SimpleAtoi(what, &process) && process > 0) {
-    IBEMU_ASSIGN_OR_RETURN(json told,
-                           client.Call("queue_pair.why", {{"pid", process}}));
-    IBEMU_ASSIGN_OR_RETURN(told["faults"],
-                           ActedFaults(client, "pid", {process}));
-    return told;
+    return client.Call("queue_pair.why", {{"pid", process}});
   }
   IBEMU_RETURN_IF_ERROR(result.status());
   (*result)["connections"] = json::array();
@@ -117,8 +91,6 @@ absl::StatusOr<json> Ask(control::Client& client, const std::string& what,
   IBEMU_ASSIGN_OR_RETURN(
       json more, client.Call("connection.why", {{"node", what}, {"all", all}}));
   (*result)["connections"] = std::move(more[all ? "events" : "failures"]);
-  IBEMU_ASSIGN_OR_RETURN((*result)["faults"],
-                         ActedFaults(client, "node", (*result)["nodes"]));
   return result;
 }
 
@@ -238,7 +210,7 @@ absl::Status Why(const Flags& flags) {
                                  " queue pairs\n"));
   }
   add(TroublesText(result["queue_pairs"]));
-  add(FaultsText(result.value("faults", json::array())));
+  add(FaultsText(result["faults"]));
   Print(absl::StrJoin(texts, "\n"));
   return absl::OkStatus();
 }

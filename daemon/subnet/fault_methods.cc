@@ -77,6 +77,19 @@ bool HasDirection(const FaultRequest& request) {
   return request.place == Place::kLink;
 }
 
+// Whose fault it is; 0: no process's.
+uint64_t ProcessOf(const FaultRequest& request) {
+  return request.place == Place::kProcess ? request.process : 0;
+}
+
+json ActedFault(const std::string& name, const FaultRequest& request,
+                uint64_t acts, bool removed) {
+  return {{"name", name},
+          {"what", FaultText(request)},
+          {"acts", acts},
+          {"removed", removed}};
+}
+
 bool ExistsNow(uint64_t process) {
   return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
 }
@@ -178,12 +191,7 @@ absl::StatusOr<json> FaultMethods::Act(const std::string& name,
       AdapterFault::Act(fabric_, fault.node, fault.request, name));
   Tell(name, fault, "done");
   // What else is done once is in the histories of queue pairs.
-  if (fault.request.act == FaultAct::kEvent) {
-    json past = Describe(name, fault);
-    past["acts"] = {{"seen", 1}, {"acted", 1}};
-    past["removed"] = false;
-    Keep(std::move(past));
-  }
+  if (fault.request.act == FaultAct::kEvent) Keep(name, fault, 1, false);
   return json{{"name", name}, {"done", true}};
 }
 
@@ -249,15 +257,12 @@ std::unique_ptr<fabric::LinkFlap> FaultMethods::Flap(
 }
 
 absl::StatusOr<json> FaultMethods::List(control::Parameters& parameters) const {
-  const bool past = parameters.Flag("past", false);
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   json faults = json::array();
   for (const auto& [name, fault] : faults_) {
     faults.push_back(Describe(name, fault));
   }
-  json result = {{"faults", std::move(faults)}};
-  if (past) result["past"] = past_;
-  return result;
+  return json{{"faults", std::move(faults)}};
 }
 
 absl::StatusOr<json> FaultMethods::Remove(control::Parameters& parameters) {
@@ -343,11 +348,8 @@ json FaultMethods::Describe(std::string_view name, const Fault& fault) const {
 }
 
 void FaultMethods::TakeOut(const std::string& name, const Fault& fault) {
-  json past = Describe(name, fault);
-  if (FaultActs(past) != 0) {
-    past["removed"] = true;
-    Keep(std::move(past));
-  }
+  const uint64_t acts = FaultActs(Describe(name, fault));
+  if (acts != 0) Keep(name, fault, acts, true);
   if (fault.transmit) fabric_.RemoveFault(*fault.transmit);
   if (fault.receive) fabric_.RemoveFault(*fault.receive);
   if (fault.answers) fabric_.RemoveFault(*fault.answers);
@@ -355,9 +357,31 @@ void FaultMethods::TakeOut(const std::string& name, const Fault& fault) {
   Tell(name, fault, "removed");
 }
 
-void FaultMethods::Keep(json past) {
-  past_.push_back(std::move(past));
+void FaultMethods::Keep(const std::string& name, const Fault& fault,
+                        uint64_t acts, bool removed) {
+  past_.push_back({.node = fault.node,
+                   .process = ProcessOf(fault.request),
+                   .acted = ActedFault(name, fault.request, acts, removed)});
   if (past_.size() > kMaxPast) past_.erase(past_.begin());
+}
+
+json FaultMethods::Acted(const std::vector<NodeId>& nodes,
+                         uint64_t process) const {
+  json all = json::array();
+  const auto add = [&](NodeId node, uint64_t of_process, const json& acted) {
+    const bool asked = of_process == 0
+                           ? std::ranges::find(nodes, node) != nodes.end()
+                           : of_process == process;
+    if (asked) all.push_back(acted);
+  };
+  for (const Past& past : past_) add(past.node, past.process, past.acted);
+  for (const auto& [name, fault] : faults_) {
+    const uint64_t acts = FaultActs(Describe(name, fault));
+    if (acts == 0) continue;
+    add(fault.node, ProcessOf(fault.request),
+        ActedFault(name, fault.request, acts, false));
+  }
+  return all;
 }
 
 }  // namespace ibemu::daemon

@@ -20,6 +20,7 @@
 #include "daemon/words/fault_words.h"
 #include "fabric/fabric.h"
 #include "fabric/faults/link_flap.h"
+#include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
 
@@ -43,9 +44,8 @@ class FaultMethods {
   ~FaultMethods();
 
   // Adds fault.add, fault.list, fault.remove and fault.reset.  What a fault
-  // does once is done by fault.add, and not kept ("done": true); the list has
-  // such events, and what acted and was removed, for who asks for the `past`.
-  // This object must outlive the last call of `dispatcher`.
+  // does once is done by fault.add, and not kept ("done": true).  This object
+  // must outlive the last call of `dispatcher`.
   void AddTo(control::MethodTable& dispatcher);
 
   // Returns the error that fault.add would return for these words if the name
@@ -57,6 +57,11 @@ class FaultMethods {
 
   const FaultNames& names() const { return names_; }
 
+  // Returns what the faults of these nodes, or of a process, have done, those
+  // that are over first: "name", "what", "acts" (how often), "removed".
+  nlohmann::json Acted(const std::vector<topology::NodeId>& nodes,
+                       uint64_t process) const;
+
  private:
   struct Fault {
     FaultRequest request;
@@ -65,6 +70,13 @@ class FaultMethods {
     std::optional<fabric::AgentFaultId> answers;
     std::unique_ptr<fabric::LinkFlap> flap;
     std::unique_ptr<AdapterFault> adapter;
+  };
+
+  // What acted, and is over.
+  struct Past {
+    topology::NodeId node{};
+    uint64_t process = 0;  // 0: it was the node's
+    nlohmann::json acted;
   };
 
   absl::StatusOr<nlohmann::json> Add(control::Parameters& parameters);
@@ -90,7 +102,8 @@ class FaultMethods {
   void Tell(const std::string& name, const Fault& fault, const char* state);
   nlohmann::json Describe(std::string_view name, const Fault& fault) const;
   void TakeOut(const std::string& name, const Fault& fault);
-  void Keep(nlohmann::json past);
+  void Keep(const std::string& name, const Fault& fault, uint64_t acts,
+            bool removed);
 
   Timers& timers_;
   fabric::Fabric& fabric_;
@@ -98,7 +111,7 @@ class FaultMethods {
   const ProcessExists exists_;
   std::map<std::string, Fault, std::less<>> faults_;
   FaultNames names_;
-  std::vector<nlohmann::json> past_;  // what acted, and is over
+  std::vector<Past> past_;  // the latest last
 };
 
 }  // namespace ibemu::daemon

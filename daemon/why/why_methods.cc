@@ -23,12 +23,13 @@ constexpr int64_t kLastQpn = 0xffffff;
 
 WhyMethods::WhyMethods(Timers& timers, const fabric::Fabric& fabric,
                        const Diagnosis& diagnosis, const MadHistory& mads,
-                       const RefusedCalls& calls)
+                       const RefusedCalls& calls, ActedFaults faults)
     : timers_(timers),
       fabric_(fabric),
       diagnosis_(diagnosis),
       mads_(mads),
-      calls_(calls) {}
+      calls_(calls),
+      faults_(std::move(faults)) {}
 
 void WhyMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("queue_pair.why",
@@ -52,6 +53,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   json others = json::array();
   json mads = json::array();
   json calls = json::array();
+  json faults = json::array();
   json names = json::array();
   const auto take = [&](topology::NodeId node, uint32_t number, bool exists,
                         const fabric::QueuePairHistory& history) {
@@ -70,9 +72,13 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
     if (qpn == 0) {
       mads = DescribeMads(nodes, all);
       calls = DescribeCalls(nodes, 0);
+      faults = faults_(nodes, 0);
     }
   }
-  if (process != 0) calls = DescribeCalls({}, static_cast<uint64_t>(process));
+  if (process != 0) {
+    calls = DescribeCalls({}, static_cast<uint64_t>(process));
+    faults = faults_({}, static_cast<uint64_t>(process));
+  }
   if (failed.empty() && others.empty() && calls.empty()) {
     if (process != 0) {
       return absl::NotFoundError(absl::StrFormat(
@@ -90,6 +96,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
               {"more", more},
               {"mads", std::move(mads)},
               {"calls", std::move(calls)},
+              {"faults", std::move(faults)},
               {"nodes", std::move(names)},
               {"now_ns", SinceStart(timers_.Now())}};
 }

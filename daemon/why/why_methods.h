@@ -17,10 +17,14 @@ class WhyMethods {
   // What one answer has at most.
   static constexpr size_t kMost = 100;
 
+  // Returns what the faults of these nodes, or of a process, have done.
+  using ActedFaults = std::function<nlohmann::json(
+      const std::vector<topology::NodeId>& nodes, uint64_t process)>;
+
   // All must outlive this.
   WhyMethods(Timers& timers, const fabric::Fabric& fabric,
              const Diagnosis& diagnosis, const MadHistory& mads,
-             const RefusedCalls& calls);
+             const RefusedCalls& calls, ActedFaults faults);
 
   // Adds queue_pair.why: {"node": "node-1"}, and "qpn" where one is meant, or
   // "all": true; or {"pid": 4711}, a process's on all nodes.  The answer
@@ -34,8 +38,9 @@ class WhyMethods {
   // with "node", "port", "begin_ns", "end_ns", "tries" and "why", a sentence.
   // With "all" it also has the last that were answered, all by "end_ns".
   // Without "qpn" it has "calls", those that a program got an error for; each
-  // with "node", "pid", "begin_ns", "end_ns", "count" and "why", a sentence.
-  // Times are those of events.  This must outlive `dispatcher`'s last call.
+  // with "node", "pid", "begin_ns", "end_ns", "count" and "why", a sentence;
+  // and "faults", those that have acted. Times are those of events.  This must
+  // outlive `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 
  private:
@@ -54,6 +59,7 @@ class WhyMethods {
   const Diagnosis& diagnosis_;
   const MadHistory& mads_;
   const RefusedCalls& calls_;
+  const ActedFaults faults_;
 };
 
 }  // namespace ibemu::daemon

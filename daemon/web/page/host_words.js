@@ -71,8 +71,17 @@ export const OBJECTS = [
     withProcess(`${member.mgid}: queue pair ${hex(member.qpn)}`, member)},
 ];
 
+const times = (count) => count === 1 ? "once" : `${count} times`;
+
 // What `ibemu why NODE` says, a sentence each.
-export function reasons({queue_pairs: queuePairs, mads}, {failures}) {
-  return [...queuePairs.map(({why}) => why), ...mads.map(({why}) => why),
-    ...failures.map(eventText)].filter((why) => why);
+export function reasons({queue_pairs: queuePairs, mads, calls, faults},
+                        {failures}) {
+  return [
+    ...queuePairs.map(({why}) => why), ...mads.map(({why}) => why),
+    ...failures.map(eventText),
+    ...calls.map(({why, count}) => why + (count > 1 ? ` (${times(count)})` : "")),
+    ...queuePairs.map(({trouble}) => trouble),
+    ...faults.map(({name, acts, removed, what}) => `${name} acted ` +
+      `${times(acts)}${removed ? ", and was removed" : ""}: ${what}`),
+  ].filter((why) => why);
 }

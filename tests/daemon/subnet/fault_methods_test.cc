@@ -81,12 +81,14 @@ TEST_F(FaultMethodsTest, WhatActedIsRememberedWhenItIsRemoved) {
   Add(Named("bad-cable", "link host-1/1 loss 100% dir tx"));
   Ask(3);
   Result("fault.reset", json::object());
-  EXPECT_FALSE(Result("fault.list", json::object()).contains("past"));
-  const json past = Result("fault.list", {{"past", true}})["past"];
-  ASSERT_EQ(past.size(), 1u);
-  EXPECT_EQ(past[0]["name"], "bad-cable");
-  EXPECT_EQ(past[0]["removed"], true);
-  EXPECT_EQ(past[0]["tx"]["lost"], 3);
+  EXPECT_THAT(List(), IsEmpty());
+  const json lost = {{"name", "bad-cable"},
+                     {"what", "loss 100%"},
+                     {"acts", 3},
+                     {"removed", true}};
+  EXPECT_EQ(methods.Acted({lab.Host(1)}, 0), json::array({lost}));
+  EXPECT_EQ(methods.Acted({lab.Host(2)}, 0), json::array());
+  EXPECT_EQ(methods.Acted({}, 4711), json::array());
 }
 
 TEST_F(FaultMethodsTest, TheOldestOfWhatActedIsForgottenFirst) {
@@ -95,7 +97,7 @@ TEST_F(FaultMethodsTest, TheOldestOfWhatActedIsForgottenFirst) {
     Ask(1);
     Result("fault.remove", {{"name", absl::StrCat("fault-", i)}});
   }
-  const json past = Result("fault.list", {{"past", true}})["past"];
+  const json past = methods.Acted({lab.Host(1)}, 0);
   ASSERT_EQ(past.size(), FaultMethods::kMaxPast);
   EXPECT_EQ(past[0]["name"], "fault-1");
 }

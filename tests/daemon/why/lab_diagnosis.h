@@ -33,7 +33,8 @@ struct LabWhy : LabDiagnosis {
       : LabDiagnosis(lab), adapters(lab.fabric), hosts(lab.timers, adapters) {
     mads.emplace(lab.timers, lab.fabric, diagnosis, hosts);
     calls.emplace(lab.timers, files);
-    methods.emplace(lab.timers, lab.fabric, diagnosis, *mads, *calls);
+    methods.emplace(lab.timers, lab.fabric, diagnosis, *mads, *calls,
+                    [](const auto&, uint64_t) { return nlohmann::json(); });
     methods->AddTo(dispatcher);
   }
 

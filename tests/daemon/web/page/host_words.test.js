@@ -46,21 +46,30 @@ test("what a queue pair has depends on its type, and on what is known", () => {
   assert.equal(words.get("RNR retries"), "3");
 });
 
-test("what failed is told of queue pairs, MADs and connections, in this order",
-     () => {
+test("what failed is told of queue pairs, MADs, connections and calls, and then "
+     + "what had trouble and which faults acted", () => {
   const end = (node, address) => ({node, address, port: 7174});
   const failure = {event: "connection", from: end("a", "10.0.0.1"),
                    to: end("b", "10.0.0.2"), space: "RDMA_PS_TCP",
                    state: "rejected", by: "to", why: "nobody listens",
                    reason: 8};
   assert.deepEqual(
-    reasons({queue_pairs: [{why: null}, {why: "RETRY_EXC_ERR"}],
-             mads: [{why: "SM Get(NodeInfo): no answer"}]},
+    reasons({queue_pairs: [{why: null, trouble: "sent packets again"},
+                           {why: "RETRY_EXC_ERR", trouble: null}],
+             mads: [{why: "SM Get(NodeInfo): no answer"}],
+             calls: [{why: "CREATE_CQ was refused", count: 1},
+                     {why: "CREATE_QP was refused", count: 3}],
+             faults: [{name: "fault-1", acts: 1, removed: false, what: "loss"},
+                      {name: "old", acts: 2, removed: true, what: "delay"}]},
             {failures: [failure]}),
     ["RETRY_EXC_ERR", "SM Get(NodeInfo): no answer",
      "connection a 10.0.0.1:7174 → b 10.0.0.2:7174 RDMA_PS_TCP rejected by b: "
-     + "nobody listens (8)"]);
-  assert.deepEqual(reasons({queue_pairs: [], mads: []}, {failures: []}), []);
+     + "nobody listens (8)",
+     "CREATE_CQ was refused", "CREATE_QP was refused (3 times)",
+     "sent packets again", "fault-1 acted once: loss",
+     "old acted 2 times, and was removed: delay"]);
+  assert.deepEqual(reasons({queue_pairs: [], mads: [], calls: [], faults: []},
+                           {failures: []}), []);
 });
 
 test("each object of a program is one line", () => {
