@@ -185,6 +185,8 @@ def test_lost_acknowledgements_fail_no_write(cluster):
     fault, = cluster.lab.faults()
     assert fault["tx"]["lost"] == fault["rx"]["lost"] == LOST
     assert sent_again() > before
+    assert (f"acted {2 * LOST} times: loss 100% opcode ack nth 1-{LOST}\n" in
+            cluster.lab.ibemu("why", OSDS[0]).stdout)
 
 
 # What was sent is sent again 32 times, about once in a second.  Nobody writes

@@ -109,6 +109,24 @@ def test_ucx_ends_when_its_link_is_cut_and_the_reason_is_told(lab):
     assert cause_is_told(lab), reasons(lab, HOSTS)
 
 
+def hears_no_acknowledgements(lab):
+    lab.ibemu("fault", "add", "--name=deaf", "qp", "node-2/*", "loss", "opcode",
+              "ack", "dir", "rx")
+
+
+def deafness_is_told(lab):
+    return re.search(r"RETRY_EXC_ERR: .*: lost by deaf \(\d+ times\)\n",
+                     lab.ibemu("why", "node-2").stdout)
+
+
+def test_ucx_ends_when_no_acknowledgement_comes_and_the_reason_is_told(lab):
+    hears_no_acknowledgements(lab)
+    _, client = start_ucx(lab, 10 ** 9, **HASTY)
+    assert client.wait() != 0, client.output
+    assert re.search("Endpoint timeout|retry counter exceeded", client.output)
+    assert deafness_is_told(lab), reasons(lab, HOSTS)
+
+
 @pytest.fixture
 def open_mpi(lab, sums, interface_beside_the_loopback):
     return lambda rounds, **variables: start_mpi(lab, sums, rounds, **variables)
@@ -143,3 +161,12 @@ def test_open_mpi_ends_when_a_rank_is_cut_off_and_the_reason_is_told(
     lab.ibemu("link", "node-2/1", "down")
     assert job.wait() != 0, job.output
     assert cause_is_told(lab), reasons(lab, HOSTS)
+
+
+@pytest.mark.deep
+def test_open_mpi_ends_when_a_rank_hears_no_acknowledgements_and_is_told_why(
+        lab, open_mpi):
+    hears_no_acknowledgements(lab)
+    job = open_mpi(10 ** 9, **HASTY)
+    assert job.wait() != 0, job.output
+    assert deafness_is_told(lab), reasons(lab, HOSTS)
