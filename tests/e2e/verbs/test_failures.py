@@ -23,7 +23,11 @@ REASONS = {
         r"REM_ACCESS_ERR: node-2 queue pair 0x2 refused it: no region has the "
         r"key 0x101",
     "post_after_error": None,  # the program put it into error
-    "send_queue_never_polled": None,  # nothing failed on the wire
+    "send_queue_never_polled":
+        r"node-1 process \d+: POST_SEND was refused with ENOMEM: ",
+    "one_queue_pair_refused":
+        r"node-1 process \d+: CREATE_QP was refused with ENOMEM: fault-1 refuses "
+        r"it",
     "key_of_another_domain":
         r"REM_ACCESS_ERR: .*: the region is of another protection domain",
     "region_without_atomics":
