@@ -92,6 +92,7 @@ class UverbsFile final : public File,
   Errno AttachRings(const IoctlRequest& ioctl);
   void OnHostChanged();
   ClientId ClientOfThread(pid_t tid);
+  // Tells the list that the client gets an error, and returns its errno.
   Errno Refuse(std::optional<uint32_t> command, const absl::Status& status);
   void OnAnswer(uint64_t number, verbs::Answer answer);
   void OnResponseWritten(uint64_t number, bool written);

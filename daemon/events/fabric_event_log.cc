@@ -134,8 +134,8 @@ void FabricEventLog::OnDrop(const fabric::DroppedPacket& dropped) {
   event["slid"] = Number(dropped.packet.slid);
   event["dlid"] = Number(dropped.packet.dlid);
   DescribePayload(dropped.packet, event);
-  if (dropped.fault != 0 && fault_names_ != nullptr) {
-    event["fault"] = fault_names_(dropped.fault);
+  if (dropped.fault != 0 && name_of_fault_ != nullptr) {
+    event["fault"] = name_of_fault_(dropped.fault);
   }
   Tell("drop", event);
 }

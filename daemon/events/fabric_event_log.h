@@ -28,8 +28,8 @@ class FabricEventLog : public EventLog, fabric::FabricWatcher {
 
   // Sets the function that returns the name of the fault with a number.  If it
   // is null, faults have no names.
-  using FaultNames = std::function<std::string(uint32_t number)>;
-  void NameFaultsBy(FaultNames names) { fault_names_ = std::move(names); }
+  using NameOfFault = std::function<std::string(uint32_t number)>;
+  void NameFaultsBy(NameOfFault name) { name_of_fault_ = std::move(name); }
 
  private:
   struct KnownEnd {
@@ -51,7 +51,7 @@ class FabricEventLog : public EventLog, fabric::FabricWatcher {
   void TellLink(fabric::PortId port);
 
   fabric::Fabric& fabric_;
-  FaultNames fault_names_;
+  NameOfFault name_of_fault_;
   std::vector<KnownEnd> ports_;  // empty while there is no listener
   std::vector<KnownNode> nodes_;
 };

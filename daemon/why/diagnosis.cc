@@ -202,7 +202,7 @@ std::optional<topology::NodeId> Diagnosis::OwnerOf(wire::Lid lid) const {
 }
 
 std::string Diagnosis::FaultText(uint32_t number) const {
-  const std::string name = fault_names_(number);
+  const std::string name = name_of_fault_(number);
   return name.empty() ? "a fault that has been removed" : name;
 }
 

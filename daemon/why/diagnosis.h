@@ -22,14 +22,14 @@ class Diagnosis {
  public:
   // Returns the name of the fault with a number, "fault-3"; empty: it is not
   // known any more.
-  using FaultNames = std::function<std::string(uint32_t number)>;
+  using NameOfFault = std::function<std::string(uint32_t number)>;
 
   // Times are told since `start`.  `fabric` and `outages` must outlive this.
   Diagnosis(const fabric::Fabric& fabric, const LinkOutages& outages,
-            FaultNames fault_names, absl::Time start)
+            NameOfFault name_of_fault, absl::Time start)
       : fabric_(fabric),
         outages_(outages),
-        fault_names_(std::move(fault_names)),
+        name_of_fault_(std::move(name_of_fault)),
         start_(start) {}
 
   // Returns why the first work request of the queue pair failed: "node-1 queue
@@ -85,7 +85,7 @@ class Diagnosis {
 
   const fabric::Fabric& fabric_;
   const LinkOutages& outages_;
-  const FaultNames fault_names_;
+  const NameOfFault name_of_fault_;
   const absl::Time start_;
 };
 
