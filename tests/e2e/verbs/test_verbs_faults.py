@@ -107,6 +107,14 @@ def test_a_fault_of_a_process_spares_the_next_on_its_host(lab):
     calls, packets = lab.faults()
     assert calls["acts"] == {"seen": 3, "acted": 1}
     assert packets["rx"]["lost"] >= 1 and packets["node"] is None
+    told = lab.ibemu("why", str(calls["pid"])).stdout
+    assert "REG_MR was refused with EAGAIN: fault-1 refuses it\n" in told
+    assert "\nfault-1 acted once: reg-mr nth 2 errno EAGAIN\n" in told
+    told = lab.ibemu("why", str(packets["pid"])).stdout
+    assert re.match(r"node-1 .* ended with RETRY_EXC_ERR: .*: the answers of .* "
+                    r"dropped at node-1/1: lost by fault-2 \(\d+ times\)\n", told)
+    assert re.search(r"\nfault-2 acted \d+ times: loss 100% opcode read-response",
+                     told)
 
 
 def test_a_registration_takes_as_long_as_one_says(lab):
