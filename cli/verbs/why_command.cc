@@ -160,8 +160,8 @@ json MadEvents(const json& mads) {
   return events;
 }
 
-// A line each: "node-1 process 12: CREATE_CQ was refused with EINVAL: 100
-// entries: there may be 1 to 20 (2 times)".
+// A line each: "node-1 process 12: CREATE_CQ was refused with EINVAL: cqe
+// is 100: there may be 1 to 20 (2 times)".
 std::string CallsText(const json& calls) {
   std::string text;
   for (const json& call : calls) {

@@ -26,7 +26,7 @@ class RefusedCalls {
 
   struct Call {
     uint64_t process = 0;  // see verbs::Memory::process()
-    std::string why;       // "CREATE_CQ was refused with EINVAL: 0 entries ..."
+    std::string why;       // "CREATE_CQ was refused with EINVAL: cqe is 0 ..."
     absl::Time first{}, last{};
     uint64_t count = 1;
   };

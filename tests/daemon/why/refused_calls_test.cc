@@ -40,7 +40,7 @@ TEST_F(RefusedCallsTest, TellsTheReasonForAnErrno) {
   ASSERT_THAT(Of("host-1"), SizeIs(1));
   const RefusedCalls::Call& call = Of("host-1")[0];
   EXPECT_EQ(call.why,
-            "CREATE_CQ was refused with EINVAL: 0 entries: there may be 1 to "
+            "CREATE_CQ was refused with EINVAL: cqe is 0: there may be 1 to "
             "196607");
   EXPECT_EQ(call.process, static_cast<uint64_t>(getpid()));
   EXPECT_THAT(Of("host-2"), IsEmpty());
@@ -69,8 +69,8 @@ TEST_F(RefusedCallsTest, ForgetsTheOldestAndKeepsThoseOfClosedFiles) {
   ASSERT_THAT(Of("host-1"), SizeIs(RefusedCalls::kMost));
   EXPECT_EQ(
       Of("host-1")[0].why,
-      "CREATE_CQ was refused with EINVAL: 1000001 entries: there may be 1 "
-      "to 196607");
+      "CREATE_CQ was refused with EINVAL: cqe is 1000001: there may be 1 to "
+      "196607");
 }
 
 TEST_F(RefusedCallsTest, ACommandThatThereIsNotHasItsNumber) {

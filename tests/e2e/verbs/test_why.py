@@ -73,6 +73,31 @@ def test_a_run_explains_at_its_end_what_failed_in_it(fabric):
     assert "ibemu run" not in play(lab, "--explain").stderr
 
 
+# Nobody at node-2 has opened rdma_cm, so nobody answers for its address.
+FAILS = """
+smpquery -t 50 -D nodeinfo 0,1,2
+ibv_rc_pingpong -r 1000000
+rping -c -a 198.18.0.2 -C 1
+true
+"""
+
+
+def test_a_run_explains_what_was_not_answered_refused_and_not_connected(fabric):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    lab.ibemu("link", "node-2/1", "down")
+    told = lab.account.run(
+        "ibemu", "run", f"--fabric={lab.socket}", "--host=node-1", "--explain",
+        "--", "sh", "-c", FAILS).stderr
+    lines = re.findall(r"(?m)^ibemu run: (.*)$", told)
+    assert len(lines) == 3, told
+    assert re.match(r"node-1 port 1: SM Get\(NodeInfo\) by the directed route "
+                    r"0,1,2: .*, none answered: dropped at switch-1/2: the link "
+                    "was down from", lines[0])
+    assert re.fullmatch(r"node-1 process \d+: CREATE_CQ was refused with EINVAL: "
+                        "cqe is 1000001: there may be 1 to 196607", lines[1])
+    assert re.match(r"node-1 \S+ -> node-2 \S+ RDMA_PS_TCP no address", lines[2])
+
+
 def test_why_says_that_nothing_failed(fabric):
     lab = fabric("single-switch:hosts=2", sm="static")
     assert play(lab).returncode == 0
