@@ -13,7 +13,7 @@
 namespace ibemu::fabric {
 namespace {
 
-using ::testing::ElementsAre, ::testing::IsEmpty;
+using ::testing::IsEmpty;
 using testing::Lab;
 using wire::Lid;
 
