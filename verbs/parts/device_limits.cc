@@ -17,10 +17,11 @@ constexpr uint32_t kMaxQpn = 0xffffff;
 constexpr uint8_t kTimerBits = 31, kRetryBits = 7, kMaxServiceLevel = 15;
 constexpr uint16_t kFirstMulticastLid = 0xc000;
 
-// A field of a request, by its name in libibverbs, and what it may be.
+// A field of a request, by its name in libibverbs, and what it may be.  An
+// index of an empty table may be 0 to -1: nothing.
 struct Range {
   std::string_view name;
-  uint64_t value, least, most;
+  int64_t value, least, most;
 };
 
 absl::Status CheckRanges(std::initializer_list<Range> ranges) {
@@ -48,8 +49,7 @@ absl::Status CheckAlternatePath(const DeviceAttributes& device, int gids,
   IBEMU_RETURN_IF_ERROR(CheckPeer(device, gids, attributes.alt_ah_attr));
   return CheckRanges({
       {"alt_port_num", attributes.alt_port_num, 1, device.phys_port_cnt},
-      {"alt_pkey_index", attributes.alt_pkey_index, 0,
-       uint64_t{device.max_pkeys} - 1},
+      {"alt_pkey_index", attributes.alt_pkey_index, 0, device.max_pkeys - 1},
       {"alt_timeout", attributes.alt_timeout, 0, kTimerBits},
   });
 }
@@ -88,8 +88,7 @@ absl::Status CheckAddress(const DeviceAttributes& device, int gids,
       {"dlid", address.dlid, 1, UINT16_MAX},
   }));
   if (address.is_global == 0) return absl::OkStatus();
-  return CheckRanges({{"sgid_index", address.grh.sgid_index, 0,
-                       static_cast<uint64_t>(gids) - 1}});
+  return CheckRanges({{"sgid_index", address.grh.sgid_index, 0, gids - 1}});
 }
 
 absl::Status CheckQpAttributes(const DeviceAttributes& device, int gids,
@@ -104,8 +103,7 @@ absl::Status CheckQpAttributes(const DeviceAttributes& device, int gids,
       {attribute::kPort,
        {"port_num", attributes.port_num, 1, device.phys_port_cnt}},
       {attribute::kPKeyIndex,
-       {"pkey_index", attributes.pkey_index, 0,
-        uint64_t{device.max_pkeys} - 1}},
+       {"pkey_index", attributes.pkey_index, 0, device.max_pkeys - 1}},
       {attribute::kDestinationQp,
        {"dest_qp_num", attributes.dest_qp_num, 0, kMaxQpn}},
       {attribute::kPathMtu,

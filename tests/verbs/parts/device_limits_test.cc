@@ -75,6 +75,24 @@ TEST_F(DeviceLimitsTest, QueuePairsHaveCapacitiesThatTheDeviceHas) {
   }
 }
 
+TEST_F(DeviceLimitsTest, ARefusalNamesTheFieldItsValueAndItsRange) {
+  EXPECT_EQ(CheckCqSize(device_, 101).message(),
+            "cqe is 101: there may be 1 to 100");
+  EXPECT_EQ(CheckCapacity(device_, {.send_sges = 9}, 0).message(),
+            "max_send_sge is 9: there may be 0 to 8");
+}
+
+TEST_F(DeviceLimitsTest, AnEmptyTableHasNoIndex) {
+  AddressAttributes address = address_;
+  address.is_global = 1;
+  EXPECT_TRUE(CheckAddress(device_, 1, address).ok());
+  EXPECT_FALSE(CheckAddress(device_, 0, address).ok());
+  device_.max_pkeys = 0;
+  QpAttributes attributes{};
+  attributes.qp_attr_mask = qp_attribute::kPKeyIndex;
+  EXPECT_FALSE(CheckQpAttributes(device_, kGids, attributes).ok());
+}
+
 TEST_F(DeviceLimitsTest, AddressesAreOfThisDevice) {
   const auto wrong = [this](auto change) {
     AddressAttributes address = address_;
