@@ -31,6 +31,7 @@ class FaultMethods {
   static constexpr size_t kMaxFaults =
       500;  // the list of them is a single line
 
+  // How many of those that acted and are over are remembered.
   static constexpr size_t kMaxPast = 100;
 
   // Returns true if there is a process with this number now.

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "base/absl_text.h"
 #include "cuse/errno.h"
 #include "verbs/uverbs/command_names.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -54,7 +55,6 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   json mads = json::array();
   json calls = json::array();
   json faults = json::array();
-  json names = json::array();
   const auto take = [&](topology::NodeId node, uint32_t number, bool exists,
                         const fabric::QueuePairHistory& history) {
     if (qpn != 0 && number != qpn) return;
@@ -62,22 +62,24 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
         .push_back(Describe(node, number, exists, history));
   };
   if (process != 0) {
-    fabric_.histories().ForEachOf(static_cast<uint64_t>(process), take);
+    const auto id = static_cast<uint64_t>(process);
+    fabric_.histories().ForEachOf(id, take);
+    for (const fabric::Node& node : fabric_.subnet().nodes()) {
+      DescribeCalls(node, id, calls);
+    }
+    faults = faults_({}, id);
   } else {
     IBEMU_ASSIGN_OR_RETURN(const auto nodes, fabric_.FindHost(name));
     for (const topology::NodeId node : nodes) {
-      names.push_back(fabric_.subnet().node(node).description);
       fabric_.histories().ForEach(node, take);
     }
     if (qpn == 0) {
       mads = DescribeMads(nodes, all);
-      calls = DescribeCalls(nodes, 0);
+      for (const topology::NodeId node : nodes) {
+        DescribeCalls(fabric_.subnet().node(node), std::nullopt, calls);
+      }
       faults = faults_(nodes, 0);
     }
-  }
-  if (process != 0) {
-    calls = DescribeCalls({}, static_cast<uint64_t>(process));
-    faults = faults_({}, static_cast<uint64_t>(process));
   }
   if (failed.empty() && others.empty() && calls.empty()) {
     if (process != 0) {
@@ -97,7 +99,6 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
               {"mads", std::move(mads)},
               {"calls", std::move(calls)},
               {"faults", std::move(faults)},
-              {"nodes", std::move(names)},
               {"now_ns", SinceStart(timers_.Now())}};
 }
 
@@ -131,32 +132,22 @@ json WhyMethods::DescribeMads(const std::vector<topology::NodeId>& nodes,
   return all;
 }
 
-json WhyMethods::DescribeCalls(const std::vector<topology::NodeId>& nodes,
-                               uint64_t process) const {
-  json all = json::array();
-  const auto add = [&](const std::string& node,
-                       const RefusedCalls::Call& call) {
+void WhyMethods::DescribeCalls(const fabric::Node& node,
+                               std::optional<uint64_t> process,
+                               json& calls) const {
+  for (const RefusedCalls::Call& call : calls_.Of(node.node_guid)) {
+    if (process.value_or(call.process) != call.process) continue;
     const auto number = ProcessNumber(call.process);
-    all.push_back(
-        {{"node", node},
+    calls.push_back(
+        {{"node", node.description},
          {"pid", number ? json(*number) : json()},
          {"begin_ns", SinceStart(call.first)},
          {"end_ns", SinceStart(call.last)},
          {"count", call.count},
-         {"why",
-          absl::StrCat(node, number ? absl::StrCat(" process ", *number) : "",
-                       ": ", call.why)}});
-  };
-  const auto add_those_of = [&](const fabric::Node& node) {
-    for (const RefusedCalls::Call& call : calls_.Of(node.node_guid)) {
-      if (process == 0 || call.process == process) add(node.description, call);
-    }
-  };
-  const fabric::Subnet& subnet = fabric_.subnet();
-  for (const topology::NodeId id : nodes) add_those_of(subnet.node(id));
-  if (process == 0) return all;
-  for (const fabric::Node& node : subnet.nodes()) add_those_of(node);
-  return all;
+         {"why", absl::StrCat(node.description,
+                              number ? absl::StrCat(" process ", *number) : "",
+                              ": ", call.why)}});
+  }
 }
 
 json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,

@@ -2,6 +2,11 @@
 #ifndef IBEMU_DAEMON_WHY_WHY_METHODS_H_
 #define IBEMU_DAEMON_WHY_WHY_METHODS_H_
 
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
 #include "absl/time/time.h"
 #include "base/timers.h"
 #include "control/rpc.h"
@@ -32,14 +37,14 @@ class WhyMethods {
   // "node", "qpn", "pid", "exists", "why" and "failed_ns" (null: nothing
   // failed), "trouble" (what happened to it although no request failed; null:
   // nothing) and "incidents" ("time_ns", "until_ns", "count", "kind", "psn",
-  // "text"); "more", how many were left out, "now_ns", and "nodes", the
-  // descriptions of those that were meant.  Without "qpn" and "pid" it has
-  // "mads", those of the host that were not answered, the latest last; each
-  // with "node", "port", "begin_ns", "end_ns", "tries" and "why", a sentence.
-  // With "all" it also has the last that were answered, all by "end_ns".
+  // "text"); "more", how many were left out, and "now_ns".  Without "qpn" and
+  // "pid" it has "mads", those of the host that were not answered, the latest
+  // last; each with "node", "port", "begin_ns", "end_ns", "tries" and "why", a
+  // sentence.  With "all" it also has the last that were answered, all by
+  // "end_ns".
   // Without "qpn" it has "calls", those that a program got an error for; each
   // with "node", "pid", "begin_ns", "end_ns", "count" and "why", a sentence;
-  // and "faults", those that have acted. Times are those of events.  This must
+  // and "faults", those that have acted.  Times are those of events.  This must
   // outlive `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 
@@ -48,9 +53,9 @@ class WhyMethods {
   int64_t SinceStart(absl::Time time) const;
   nlohmann::json DescribeMads(const std::vector<topology::NodeId>& nodes,
                               bool answered) const;
-  // Those of the nodes, or of a process unless that is 0.
-  nlohmann::json DescribeCalls(const std::vector<topology::NodeId>& nodes,
-                               uint64_t process) const;
+  // Adds those of a node to `calls`, or of a process there.
+  void DescribeCalls(const fabric::Node& node, std::optional<uint64_t> process,
+                     nlohmann::json& calls) const;
   nlohmann::json Describe(topology::NodeId node, uint32_t qpn, bool exists,
                           const fabric::QueuePairHistory& history) const;
 
