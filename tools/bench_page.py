@@ -73,6 +73,12 @@ def seconds(act):
     return time.monotonic() - began
 
 
+def address_of(simulator):
+    """That of its live view."""
+    return next(re.search(r"live view: (\S+)", line)[1]
+                for line in simulator.server.said if "live view: " in line)
+
+
 def fetch_all(url):
     """(seconds, nodes, links, bytes)"""
     client = Client(url)
@@ -102,9 +108,7 @@ def bench_page(scratch, hosts):
             head(f"The live view of {count} hosts", other="")
             simulator = Ibemu(scratch, TOPOLOGIES[count], None, "static",
                               ["--http=127.0.0.1:0"])
-            url = next(re.search(r"live view: (\S+)", line)[1]
-                       for line in simulator.server.said
-                       if "live view: " in line)
+            url = address_of(simulator)
             wanted = WANTED.get(count)
             wanted = wanted and ("less", wanted)
             used = -simulator.server.cpu_seconds()

@@ -7,14 +7,13 @@ For who has changed the page.  axe-core is not in Debian, so no test needs it.
 """
 
 import pathlib
-import re
 import sys
 import tempfile
 
 from selenium.webdriver.common.by import By
 
 from bench_lab import LONGEST, TOPOLOGIES, Ibemu
-from bench_page import draw
+from bench_page import address_of, draw
 from chromium import chromium
 
 SIZES = {32: "fat-tree:radix=8,levels=2", 648: TOPOLOGIES[648],
@@ -60,10 +59,8 @@ def main():
             for hosts, topology in SIZES.items():
                 simulator = Ibemu(scratch, topology, None, "static",
                                   ["--http=127.0.0.1:0"])
-                url = next(re.search(r"live view: (\S+)", line)[1]
-                           for line in simulator.server.said
-                           if "live view: " in line)
-                found = look(driver, url, directory / f"{hosts}-hosts", axe)
+                found = look(driver, address_of(simulator),
+                             directory / f"{hosts}-hosts", axe)
                 simulator.server.stop()
                 print(f"{hosts} hosts: " + (f"{len(found)} violations" if axe
                                             else "pictures"))
