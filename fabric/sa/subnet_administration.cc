@@ -169,7 +169,8 @@ bool SubnetAdministration::Take(const mad::Arrival& arrival) {
 }
 
 void SubnetAdministration::OnMad(mad::Agent&, mad::IncomingMessage message) {
-  // The length that ends an RMPP message may cut off its header.
+  // With RMPP its sender said how long it is, and it may end within this
+  // header.
   if (message.mad.size() < wire::kBytes<SaHeader>) return;
   SaRequest request;
   request.header = wire::Decode<SaHeader>(message.mad);
