@@ -1,12 +1,12 @@
 """qperf, which sleeps on events and talks to a server that stays."""
 
 import re
-import socket
 import time
 
 import pytest
 
 from harness import Fabric
+from perftest import free_port
 
 TESTS = ["rc_bw", "rc_lat", "uc_bw", "ud_lat", "rc_rdma_read_bw",
          "rc_fetch_add_mr"]
@@ -17,9 +17,7 @@ def server(module_account):
     """A fabric with a qperf that listens, and its port."""
     made = Fabric(module_account, "qperf", "single-switch:hosts=2",
                   sm="static")
-    with socket.socket() as some:
-        some.bind(("localhost", 0))
-        port = some.getsockname()[1]
+    port = free_port()
     made.start("node-1", "qperf", "-lp", str(port))
     yield made, port
     made.stop()
