@@ -109,7 +109,6 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
           *fabric_, outages_,
           [this](uint32_t number) { return faults_.names().Of(number); },
           loop_.Now()),
-      failures_(*fabric_, events_, diagnosis_),
       queue_pairs_(*fabric_) {}
 
 void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts,
@@ -118,6 +117,8 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts,
   lint_.emplace(loop_, *fabric_, diagnosis_, *ended_contexts_);
   mad_history_.emplace(loop_, *fabric_, diagnosis_, hosts);
   refused_calls_.emplace(loop_, uverbs_files);
+  why_events_.emplace(*fabric_, events_, diagnosis_, *mad_history_,
+                      *refused_calls_);
   why_.emplace(loop_, *fabric_, diagnosis_, *mad_history_, *refused_calls_,
                [this](const auto& nodes, uint64_t process) {
                  return faults_.Acted(nodes, process);

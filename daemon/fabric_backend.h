@@ -26,8 +26,8 @@
 #include "daemon/subnet/queue_pair_methods.h"
 #include "daemon/web/metrics/link_history.h"
 #include "daemon/why/diagnosis.h"
-#include "daemon/why/failure_events.h"
 #include "daemon/why/lint_methods.h"
+#include "daemon/why/why_events.h"
 #include "daemon/why/why_methods.h"
 #include "fabric/fabric.h"
 #include "loop/loop.h"
@@ -77,12 +77,12 @@ class FabricBackend : public Backend {
   PartitionMethods partitions_;
   const LinkOutages outages_;
   const Diagnosis diagnosis_;
-  FailureEvents failures_;
   QueuePairMethods queue_pairs_;
   std::optional<EndedContexts> ended_contexts_;  // with AddTo()
   std::optional<LintMethods> lint_;              // with AddTo()
   std::optional<MadHistory> mad_history_;        // with AddTo()
   std::optional<RefusedCalls> refused_calls_;    // with AddTo()
+  std::optional<WhyEvents> why_events_;          // with AddTo()
   std::optional<WhyMethods> why_;                // with AddTo()
   std::optional<CaptureMethods> captures_;       // with AddTo()
   std::optional<ScenarioMethods> scenarios_;     // with AddTo()

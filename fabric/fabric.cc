@@ -286,14 +286,21 @@ absl::StatusOr<PortId> Fabric::FindCable(topology::NodeId id,
   return port;
 }
 
-absl::Status Fabric::SetLink(topology::NodeId node, int port, bool up) {
+absl::Status Fabric::SetLink(topology::NodeId node, int port, bool up,
+                             uint32_t fault) {
   const absl::StatusOr<PortId> id = FindCable(node, port);
   if (!id.ok()) return id.status();
   const bool restored = up && !impl_->subnet.port(*id).cable_up;
-  impl_->links.SetCable(*id, up);
+  impl_->links.SetCable(*id, up, fault);
   if (restored && impl_->static_sm) impl_->static_sm->ActivateLink(*id);
   return absl::OkStatus();
 }
+
+uint32_t Fabric::NewFaultNumber() {
+  return impl_->endpoints.forwarder().NewFaultNumber();
+}
+
+uint32_t Fabric::CutBy(PortId port) const { return impl_->links.CutBy(port); }
 
 absl::Status Fabric::Connect(topology::NodeId node, int port,
                              topology::NodeId peer, int peer_port) {

@@ -108,10 +108,15 @@ class Fabric {
   // wants.
   void SetPort(PortId port, bool enabled);
 
-  // Cuts or restores the cable at this port; both ends notice.
+  // Cuts or restores the cable at this port; both ends notice.  `fault`: the
+  // number of the fault that cuts it, from NewFaultNumber(); 0: it is none.
   //
   // Errors: NotFound if the port does not exist or has no cable.
-  absl::Status SetLink(topology::NodeId node, int port, bool up);
+  absl::Status SetLink(topology::NodeId node, int port, bool up,
+                       uint32_t fault = 0);
+  uint32_t NewFaultNumber();
+  // Returns the fault that has cut the port's cable; 0: none has.
+  uint32_t CutBy(PortId port) const;
 
   // Plugs a cable into both ports: the one that was cut, or a new one.
   //

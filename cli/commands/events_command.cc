@@ -41,7 +41,10 @@ KIND is one of
   drop            a packet goes no further, and why
   fault           a fault is added or removed
   scenario        a scenario's step is done
-  qp              a work request fails, and why
+  qp              something happens to a queue pair: a change of state, packets
+                  sent again, dropped or refused; a work request fails, and why
+  mad             nobody answers a MAD, and why
+  call            a call of verbs is refused, and why
   connection      a program connects by rdma_cm: asked, established, rejected
                   and why, disconnected ...
   datagram        it asks for a queue pair to send datagrams to

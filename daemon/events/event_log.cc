@@ -48,10 +48,26 @@ void EventLog::Tell(std::string_view kind, const json& fields) {
       [&](EventListener& listener) { listener.OnEvent(kind, line); });
 }
 
+void EventLog::TellDetail(std::string_view kind, const json& fields) {
+  if (!DetailsWanted(kind)) return;
+  const std::string line = control::Dump(Stamp(kind, fields));
+  listeners_.ForEach([&](EventListener& listener) {
+    if (listener.WantsDetails()) listener.OnEvent(kind, line);
+  });
+}
+
 bool EventLog::Wanted(std::string_view kind) {
   bool wanted = false;
   listeners_.ForEach([&](const EventListener& listener) {
     wanted = wanted || listener.Wants(kind);
+  });
+  return wanted;
+}
+
+bool EventLog::DetailsWanted(std::string_view kind) {
+  bool wanted = false;
+  listeners_.ForEach([&](const EventListener& listener) {
+    wanted = wanted || (listener.WantsDetails() && listener.Wants(kind));
   });
   return wanted;
 }

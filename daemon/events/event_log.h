@@ -18,13 +18,15 @@ namespace ibemu::daemon {
 class EventListener {
  public:
   // Returns true if the listener wants events of `kind`.  An event that no
-  // listener wants need not even be written down; this is for drops, of which
-  // there may be many.
+  // listener wants need not even be written down.
   virtual bool Wants(std::string_view /*kind*/) const { return true; }
+  // Returns true if it wants details as well: events of which there may be a
+  // million, as each packet that is dropped.
+  virtual bool WantsDetails() const { return true; }
 
-  // Called for each event, even if its kind is not wanted.  `line` is a JSON
-  // object without a newline; ibemu-events(7) describes it.  The call must
-  // neither add nor remove listeners.
+  // Called for each event, even if its kind is not wanted; of details only if
+  // these are.  `line` is a JSON object without a newline; ibemu-events(7)
+  // describes it.  The call must neither add nor remove listeners.
   virtual void OnEvent(std::string_view kind, std::string_view line) = 0;
 
  protected:
@@ -47,12 +49,14 @@ class EventLog {
   void Add(EventListener& listener);
   void Remove(const EventListener& listener);
   bool Listened() const { return !listeners_.empty(); }
-  // Whether a listener wants events of this kind.
+  // Whether a listener wants events, or details, of this kind.
   bool Wanted(std::string_view kind);
+  bool DetailsWanted(std::string_view kind);
 
-  // Tells the listeners of an event.  Anybody who knows of one may call this.
-  // `fields` is a JSON object.
+  // Tell the listeners of an event, or of a detail.  Anybody who knows of one
+  // may call this.  `fields` is a JSON object.
   void Tell(std::string_view kind, const nlohmann::json& fields);
+  void TellDetail(std::string_view kind, const nlohmann::json& fields);
   // Returns the event as it would be told now.
   nlohmann::json Stamp(std::string_view kind,
                        const nlohmann::json& fields) const;

@@ -93,6 +93,28 @@ std::string Group(const json& event) {
                       why.empty() ? "" : ": ", why);
 }
 
+// "0x12"
+std::string Hexadecimal(const json& event, const char* name) {
+  const auto found = event.find(name);
+  return found != event.end() && found->is_number_unsigned()
+             ? absl::StrFormat("%#x", found->get<uint64_t>())
+             : "?";
+}
+
+// Why a work request failed, or what else happened to the queue pair.
+std::string QueuePair(const json& event) {
+  const std::string why = Text(event, "why");
+  if (!why.empty()) return why;
+  const std::string kind = Text(event, "kind");
+  const std::string what =
+      kind == "state"
+          ? ""
+          : absl::StrCat(kind, ", PSN ", Hexadecimal(event, "psn"), ": ");
+  return absl::StrCat(Text(event, "node"), " queue pair ",
+                      Hexadecimal(event, "qpn"), ": ", what,
+                      Text(event, "text"));
+}
+
 std::string Scenario(const json& event) {
   std::string text = Text(event, "file");
   const std::string line = Text(event, "line");
@@ -132,7 +154,8 @@ std::string What(const std::string& kind, const json& event) {
   if (kind == "scenario") return Scenario(event);
   if (kind == "connection" || kind == "datagram") return Connection(event);
   if (kind == "group") return Group(event);
-  if (kind == "qp" || kind == "mad") return Text(event, "why");
+  if (kind == "qp") return QueuePair(event);
+  if (kind == "mad" || kind == "call") return Text(event, "why");
   if (kind == "lost") {
     return absl::StrCat(Text(event, "events"),
                         " events: they came faster than they were read");

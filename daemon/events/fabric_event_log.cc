@@ -15,8 +15,9 @@ using nlohmann::json;
 using topology::NodeId, fabric::NodePort, fabric::PortId, fabric::Subnet;
 
 constexpr std::string_view kKinds[] = {
-    "link",  "port",     "sm", "node",       "device",   "trap", "drop",
-    "fault", "scenario", "qp", "connection", "datagram", "group"};
+    "link", "port", "sm",         "node",     "device",
+    "trap", "drop", "fault",      "scenario", "qp",
+    "mad",  "call", "connection", "datagram", "group"};
 
 unsigned Number(wire::Lid lid) { return static_cast<unsigned>(lid); }
 
@@ -127,7 +128,7 @@ void FabricEventLog::OnTrap(PortId port, const mad::Notice& notice,
 }
 
 void FabricEventLog::OnDrop(const fabric::DroppedPacket& dropped) {
-  if (!Wanted("drop")) return;
+  if (!DetailsWanted("drop")) return;
   json event = EndOf(fabric_.subnet(), dropped.port);
   event["cause"] = fabric::NameOf(dropped.cause);
   event["packets"] = dropped.packet.Count();
@@ -137,7 +138,7 @@ void FabricEventLog::OnDrop(const fabric::DroppedPacket& dropped) {
   if (dropped.fault != 0 && name_of_fault_ != nullptr) {
     event["fault"] = name_of_fault_(dropped.fault);
   }
-  Tell("drop", event);
+  TellDetail("drop", event);
 }
 
 }  // namespace ibemu::daemon

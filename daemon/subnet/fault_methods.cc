@@ -234,7 +234,10 @@ absl::Status FaultMethods::InstallOnLink(Fault& fault,
           install(Fabric::Direction::kReceive, fault.receive));
     }
   }
-  if (request.flap) fault.flap = Flap(fault, chance);
+  if (request.flap) {
+    fault.flap_number = fabric_.NewFaultNumber();
+    fault.flap = Flap(fault, chance);
+  }
   return absl::OkStatus();
 }
 
@@ -247,10 +250,10 @@ std::unique_ptr<fabric::LinkFlap> FaultMethods::Flap(
       chance.seed.value_or(fabric_.seed()),
       absl::StrCat("flap ", subnet.PortName(subnet.port_id(node, port)),
                    Absl(chance.stream)));
-  const auto set = [this, node, port](bool up) {
+  const auto set = [this, node, port, number = fault.flap_number](bool up) {
     const fabric::Subnet& now = fabric_.subnet();
     const bool change = now.port(now.port_id(node, port)).cable_up != up;
-    return change && fabric_.SetLink(node, port, up).ok();
+    return change && fabric_.SetLink(node, port, up, number).ok();
   };
   return std::make_unique<fabric::LinkFlap>(timers_, *fault.request.flap,
                                             random, set);
@@ -302,6 +305,7 @@ std::vector<uint32_t> FaultMethods::NumbersOf(const Fault& fault) {
   if (fault.transmit) numbers.push_back(fault.transmit->number);
   if (fault.receive) numbers.push_back(fault.receive->number);
   if (fault.answers) numbers.push_back(fault.answers->number);
+  if (fault.flap) numbers.push_back(fault.flap_number);
   if (fault.adapter != nullptr) fault.adapter->AddNumbers(numbers);
   return numbers;
 }

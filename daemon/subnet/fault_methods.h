@@ -70,6 +70,7 @@ class FaultMethods {
     std::optional<fabric::FaultId> transmit, receive;
     std::optional<fabric::AgentFaultId> answers;
     std::unique_ptr<fabric::LinkFlap> flap;
+    uint32_t flap_number = 0;  // of what it cuts
     std::unique_ptr<AdapterFault> adapter;
   };
 

@@ -206,16 +206,16 @@ std::string Diagnosis::FaultText(uint32_t number) const {
   return name.empty() ? "a fault that has been removed" : name;
 }
 
-// "from 12.301s to 14.1s"
+// "from 12.301s to 14.1s", "from 2s on, cut by shaky"
 std::string Diagnosis::OutageText(const LinkOutages::Outage& outage) const {
   const auto text = [this](absl::Time time) {
     return absl::FormatDuration(
         absl::Trunc(SinceStart(time), absl::Milliseconds(1)));
   };
-  return outage.end == absl::InfiniteFuture()
-             ? absl::StrCat("from ", text(outage.begin), " on")
-             : absl::StrCat("from ", text(outage.begin), " to ",
-                            text(outage.end));
+  return absl::StrCat(
+      "from ", text(outage.begin),
+      outage.end == absl::InfiniteFuture() ? " on" : " to " + text(outage.end),
+      outage.fault == 0 ? "" : ", cut by " + FaultText(outage.fault));
 }
 
 std::string Diagnosis::DropsText(const Incident& dropped) const {
@@ -244,17 +244,23 @@ std::string Diagnosis::DropText(const Incident& dropped) const {
   const std::string place =
       absl::StrCat("dropped at ", subnet.NodeOf(drop.port).description, "/",
                    subnet.port(drop.port).number, ": ");
-  const auto outage = outages_.FindAt(drop.port, dropped.last);
-  const std::string span = outage ? " " + OutageText(*outage) : "";
+  const auto outage = outages_.FindBefore(drop.port, dropped.last);
+  const bool was_down = outage && dropped.last <= outage->end;
+  const std::string span = was_down ? " " + OutageText(*outage) : "";
+  // A link that comes up waits for the subnet manager.
+  const std::string since =
+      outage && !was_down
+          ? absl::StrCat(" since it was down ", OutageText(*outage))
+          : "";
   switch (drop.cause) {
     case DropCause::kNodeDown:
       return absl::StrCat(place, "the node was switched off", span);
     case DropCause::kLinkDown:
-      return outage ? absl::StrCat(place, "the link was down", span)
-                    : place + "the link was not active";
+      return was_down ? absl::StrCat(place, "the link was down", span)
+                      : absl::StrCat(place, "the link was not active", since);
     case DropCause::kCut:
       return absl::StrCat(place, "the link went down with the packet in it",
-                          outage ? ", and was down" : "", span);
+                          was_down ? ", and was down" : "", span);
     case DropCause::kFaultLoss:
       return place + "lost by " + FaultText(drop.fault);
     case DropCause::kFaultCorrupt:
@@ -266,7 +272,7 @@ std::string Diagnosis::DropText(const Incident& dropped) const {
     case DropCause::kMtu:
       return place + "it was longer than the link's MTU";
     case DropCause::kPortInactive:
-      return place + "the port was not active";
+      return absl::StrCat(place, "the port was not active", since);
     default:
       return absl::StrCat(place, Absl(fabric::NameOf(drop.cause)));
   }

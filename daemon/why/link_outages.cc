@@ -1,5 +1,7 @@
 #include "daemon/why/link_outages.h"
 
+#include <algorithm>
+
 #include "fabric/subnet/subnet.h"
 
 namespace ibemu::daemon {
@@ -11,28 +13,32 @@ LinkOutages::LinkOutages(Timers& timers, fabric::Fabric& fabric)
 
 LinkOutages::~LinkOutages() { fabric_.RemoveWatcher(*this); }
 
-std::optional<LinkOutages::Outage> LinkOutages::FindAt(fabric::PortId port,
-                                                       absl::Time time) const {
+std::optional<LinkOutages::Outage> LinkOutages::FindBefore(
+    fabric::PortId port, absl::Time time) const {
   const auto found = outages_.find(port);
-  if (found == outages_.end() || time < found->second.begin ||
-      time > found->second.end) {
-    return std::nullopt;
-  }
-  return found->second;
+  if (found == outages_.end()) return std::nullopt;
+  const std::deque<Outage>& all = found->second;
+  const auto at = std::find_if(
+      all.rbegin(), all.rend(),
+      [time](const Outage& outage) { return outage.begin <= time; });
+  if (at == all.rend()) return std::nullopt;
+  return *at;
 }
 
 // Told of every change of a port, most of which are others.
 void LinkOutages::OnPortChange(fabric::PortId port) {
   const auto known = outages_.find(port);
-  const bool was_up =
-      known == outages_.end() || known->second.end != absl::InfiniteFuture();
+  const bool was_up = known == outages_.end() ||
+                      known->second.back().end != absl::InfiniteFuture();
   const bool up = fabric_.subnet().port(port).IsUp();
   if (was_up == up) return;
   if (up) {
-    known->second.end = timers_.Now();
-  } else {
-    outages_.insert_or_assign(port, Outage{.begin = timers_.Now()});
+    known->second.back().end = timers_.Now();
+    return;
   }
+  std::deque<Outage>& all = outages_[port];
+  if (all.size() == kMost) all.pop_front();
+  all.push_back({.begin = timers_.Now(), .fault = fabric_.CutBy(port)});
 }
 
 }  // namespace ibemu::daemon

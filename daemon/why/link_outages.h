@@ -2,6 +2,9 @@
 #ifndef IBEMU_DAEMON_WHY_LINK_OUTAGES_H_
 #define IBEMU_DAEMON_WHY_LINK_OUTAGES_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
@@ -12,13 +15,16 @@
 
 namespace ibemu::daemon {
 
-// A LinkOutages watches a fabric and keeps the last time that each port was
-// down.  It knows nothing of ports that have been up all the time.
+// A LinkOutages watches a fabric and keeps the last kMost times that each port
+// was down.  It knows nothing of ports that have been up all the time.
 class LinkOutages : fabric::FabricWatcher {
  public:
+  static constexpr size_t kMost = 16;
+
   struct Outage {
     absl::Time begin{};
     absl::Time end = absl::InfiniteFuture();  // of one that lasts
+    uint32_t fault = 0;  // the number of the one that cut it; 0: none
   };
 
   // Both must outlive this.
@@ -27,8 +33,9 @@ class LinkOutages : fabric::FabricWatcher {
   LinkOutages(const LinkOutages&) = delete;
   LinkOutages& operator=(const LinkOutages&) = delete;
 
-  // Returns the port's last outage, if it was down at that time.
-  std::optional<Outage> FindAt(fabric::PortId port, absl::Time time) const;
+  // Returns the last outage that had begun at that time, whether it was over
+  // or not; nothing: none is known.
+  std::optional<Outage> FindBefore(fabric::PortId port, absl::Time time) const;
 
  private:
   void OnPortChange(fabric::PortId port) override;
@@ -37,7 +44,8 @@ class LinkOutages : fabric::FabricWatcher {
 
   Timers& timers_;
   fabric::Fabric& fabric_;
-  absl::flat_hash_map<fabric::PortId, Outage> outages_;
+  // Of each port the latest last; none is empty.
+  absl::flat_hash_map<fabric::PortId, std::deque<Outage>> outages_;
 };
 
 }  // namespace ibemu::daemon

@@ -160,6 +160,21 @@ std::string MadHistory::Describe(const Timeout& timeout) const {
   return text;
 }
 
+std::string MadHistory::PortText(topology::NodeId node, int port) const {
+  return absl::StrCat(fabric_.subnet().node(node).description, " port ", port,
+                      ": ");
+}
+
+std::string MadHistory::Sentence(topology::NodeId node,
+                                 const Timeout& timeout) const {
+  return PortText(node, timeout.port) + Describe(timeout);
+}
+
+std::string MadHistory::Sentence(topology::NodeId node,
+                                 const Answer& answer) const {
+  return PortText(node, answer.port) + Describe(answer);
+}
+
 std::string MadHistory::Why(const Timeout& timeout) const {
   if (!timeout.lost.empty()) return timeout.lost;
   if (!timeout.all_known) return "the cause is not known";
@@ -229,6 +244,7 @@ void MadHistory::Add(topology::NodeId node, const mad::UnansweredSend& send) {
   }
   if (all.size() == kMost) all.pop_front();
   all.push_back(std::move(timeout));
+  if (timeout_listener_ != nullptr) timeout_listener_(node, all.back());
 }
 
 bool MadHistory::LostPacket::SameWay(const mad::Outgoing& sent) const {

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -70,12 +72,22 @@ class MadHistory final : fabric::FabricWatcher, HostTable::Watcher {
   // Return those of a host, the latest last.
   const std::deque<Timeout>& Of(topology::NodeId node) const;
   std::vector<Answer> AnswersOf(topology::NodeId node) const;
-  // Returns what it was, how it went, and why: "SM Get(NodeInfo) to LID 7: 3
-  // tries in 2s, none answered: no port has LID 7".
-  std::string Describe(const Timeout& timeout) const;
   // Returns "SM Get(NodeInfo) to LID 7: answered in 21us, sent 2 times", and
   // the answer's status unless it is 0.
   static std::string Describe(const Answer& answer);
+  // Returns whose it was, what, how it went, and why: "node-1 port 1: SM
+  // Get(NodeInfo) to LID 7: 3 tries in 2s, none answered: no port has LID 7".
+  std::string Sentence(topology::NodeId node, const Timeout& timeout) const;
+  std::string Sentence(topology::NodeId node, const Answer& answer) const;
+
+  // Called with each that is kept, as it is then: if the same was sent again at
+  // once, with both as one.
+  using TimeoutListener =
+      std::function<void(topology::NodeId node, const Timeout& timeout)>;
+  // There is at most one; null: none.
+  void SetTimeoutListener(TimeoutListener listener) {
+    timeout_listener_ = std::move(listener);
+  }
 
  private:
   // A HostWatch watches one host for its owner.
@@ -119,6 +131,8 @@ class MadHistory final : fabric::FabricWatcher, HostTable::Watcher {
                   uint32_t fault) override;
 
   void Add(topology::NodeId node, const mad::UnansweredSend& send);
+  std::string PortText(topology::NodeId node, int port) const;
+  std::string Describe(const Timeout& timeout) const;
   // Returns why there was no answer, or no ACK: "no port has LID 7".
   std::string Why(const Timeout& timeout) const;
   // Returns true if the packet was what was sent, or came back for it.
@@ -137,6 +151,7 @@ class MadHistory final : fabric::FabricWatcher, HostTable::Watcher {
   std::map<topology::NodeId, HostWatch> watches_;
   std::deque<LostPacket> lost_;  // the latest last
   std::map<topology::NodeId, std::deque<Timeout>> timeouts_;
+  TimeoutListener timeout_listener_;  // null: none
 };
 
 }  // namespace ibemu::daemon

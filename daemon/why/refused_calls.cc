@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/absl_text.h"
 #include "cuse/errno.h"
+#include "daemon/words/queue_pair_text.h"
 #include "verbs/uverbs/command_names.h"
 
 namespace ibemu::daemon {
@@ -38,6 +40,13 @@ const std::deque<RefusedCalls::Call>& RefusedCalls::Of(
   return found == calls_.end() ? none : found->second;
 }
 
+std::string RefusedCalls::Sentence(std::string_view node, const Call& call) {
+  const auto process = ProcessNumber(call.process);
+  return absl::StrCat(Absl(node),
+                      process ? absl::StrCat(" process ", *process) : "", ": ",
+                      call.why);
+}
+
 void RefusedCalls::OnRefusal(const cuse::UverbsFile& file, uint32_t command,
                              const absl::Status& status) {
   const uint64_t process = file.context().process();
@@ -48,7 +57,8 @@ void RefusedCalls::OnRefusal(const cuse::UverbsFile& file, uint32_t command,
     return call.process == process && call.why == why;
   });
   Call call{.process = process, .why = std::move(why), .first = now};
-  if (same != calls.end()) {
+  const bool is_new = same == calls.end();
+  if (!is_new) {
     call = std::move(*same);
     ++call.count;
     calls.erase(same);
@@ -56,6 +66,9 @@ void RefusedCalls::OnRefusal(const cuse::UverbsFile& file, uint32_t command,
   call.last = now;
   calls.push_back(std::move(call));
   if (calls.size() > kMost) calls.pop_front();
+  if (is_new && listener_ != nullptr) {
+    listener_(file.host().device().node_guid(), calls.back());
+  }
 }
 
 }  // namespace ibemu::daemon

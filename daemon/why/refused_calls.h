@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -31,6 +34,9 @@ class RefusedCalls {
     uint64_t count = 1;
   };
 
+  // Called with a call that is not the same again.
+  using Listener = std::function<void(wire::Guid node_guid, const Call& call)>;
+
   // `timers` must outlive this object, and this object the files in `files`.
   RefusedCalls(Timers& timers, cuse::UverbsFiles& files);
   RefusedCalls(const RefusedCalls&) = delete;
@@ -38,12 +44,19 @@ class RefusedCalls {
 
   // Returns those of an adapter, the latest last.
   const std::deque<Call>& Of(wire::Guid node_guid) const;
+  // Returns whose it was, and why: "node-1 process 4711: CREATE_CQ was refused
+  // with EINVAL: cqe is 0 ...".
+  static std::string Sentence(std::string_view node, const Call& call);
+
+  // There is at most one; null: none.
+  void SetListener(Listener listener) { listener_ = std::move(listener); }
 
  private:
   void OnRefusal(const cuse::UverbsFile& file, uint32_t command,
                  const absl::Status& status);
 
   Timers& timers_;
+  Listener listener_;  // null: none
   std::map<wire::Guid, std::deque<Call>> calls_;
 };
 

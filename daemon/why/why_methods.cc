@@ -109,20 +109,18 @@ int64_t WhyMethods::SinceStart(absl::Time time) const {
 json WhyMethods::DescribeMads(const std::vector<topology::NodeId>& nodes,
                               bool answered) const {
   json all = json::array();
-  const auto add = [&](const std::string& node, const auto& one) {
-    all.push_back({{"node", node},
+  const auto add = [&](topology::NodeId node, const auto& one) {
+    all.push_back({{"node", fabric_.subnet().node(node).description},
                    {"port", one.port},
                    {"begin_ns", SinceStart(one.begin)},
                    {"end_ns", SinceStart(one.end)},
                    {"tries", one.tries},
-                   {"why", absl::StrFormat("%s port %d: %s", node, one.port,
-                                           mads_.Describe(one))}});
+                   {"why", mads_.Sentence(node, one)}});
   };
   for (const topology::NodeId id : nodes) {
-    const std::string& node = fabric_.subnet().node(id).description;
-    for (const MadHistory::Timeout& one : mads_.Of(id)) add(node, one);
+    for (const MadHistory::Timeout& one : mads_.Of(id)) add(id, one);
     if (!answered) continue;
-    for (const MadHistory::Answer& one : mads_.AnswersOf(id)) add(node, one);
+    for (const MadHistory::Answer& one : mads_.AnswersOf(id)) add(id, one);
   }
   if (answered) {
     std::ranges::stable_sort(
@@ -138,15 +136,12 @@ void WhyMethods::DescribeCalls(const fabric::Node& node,
   for (const RefusedCalls::Call& call : calls_.Of(node.node_guid)) {
     if (process.value_or(call.process) != call.process) continue;
     const auto number = ProcessNumber(call.process);
-    calls.push_back(
-        {{"node", node.description},
-         {"pid", number ? json(*number) : json()},
-         {"begin_ns", SinceStart(call.first)},
-         {"end_ns", SinceStart(call.last)},
-         {"count", call.count},
-         {"why", absl::StrCat(node.description,
-                              number ? absl::StrCat(" process ", *number) : "",
-                              ": ", call.why)}});
+    calls.push_back({{"node", node.description},
+                     {"pid", number ? json(*number) : json()},
+                     {"begin_ns", SinceStart(call.first)},
+                     {"end_ns", SinceStart(call.last)},
+                     {"count", call.count},
+                     {"why", RefusedCalls::Sentence(node.description, call)}});
   }
 }
 

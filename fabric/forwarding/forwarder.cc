@@ -115,7 +115,7 @@ FaultId Forwarder::AddFault(PortId port, const LinkFaults& faults,
   const Random random = Random::ForStream(
       chance.seed.value_or(seed_),
       absl::StrCat(subnet_.PortName(port), Absl(chance.stream)));
-  const FaultId fault{.port = port, .number = ++last_fault_};
+  const FaultId fault{.port = port, .number = NewFaultNumber()};
   faults_[port].Add(fault.number, FaultStage(faults, random));
   subnet_.port(port).faulty = true;
   return fault;

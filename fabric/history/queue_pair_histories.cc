@@ -9,9 +9,9 @@ std::shared_ptr<QueuePairHistory> QueuePairHistories::Begin(
   const Key key(node, qpn);
   auto history = std::make_shared<QueuePairHistory>(
       timers_,
-      [this, key](const QueuePairHistory& failed) {
-        if (failure_listener_ == nullptr) return;
-        failure_listener_(key.first, key.second, failed);
+      [this, key](const QueuePairHistory& told, const Incident& incident) {
+        if (incident_listener_ == nullptr) return;
+        incident_listener_(key.first, key.second, told, incident);
       },
       process);
   present_[key] = history;

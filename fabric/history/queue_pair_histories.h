@@ -24,18 +24,20 @@ class QueuePairHistories {
  public:
   static constexpr size_t kMostEnded = 256;
 
-  // Called when the first work request of a queue pair fails, before anybody
-  // hears of that.  It must not change the fabric.
-  using FailureListener = std::function<void(
-      topology::NodeId node, uint32_t qpn, const QueuePairHistory& history)>;
+  // Called with what QueuePairHistory::OnIncident is called with, before the
+  // program hears of it.  It must not change the fabric.
+  using IncidentListener = std::function<void(
+      topology::NodeId node, uint32_t qpn, const QueuePairHistory& history,
+      const Incident& incident)>;
 
   // `timers` must outlive this, and this all queue pairs.
   explicit QueuePairHistories(Timers& timers) : timers_(timers) {}
   QueuePairHistories(const QueuePairHistories&) = delete;
   QueuePairHistories& operator=(const QueuePairHistories&) = delete;
 
-  void SetFailureListener(FailureListener listener) {
-    failure_listener_ = std::move(listener);
+  // There is at most one; null: none.
+  void SetIncidentListener(IncidentListener listener) {
+    incident_listener_ = std::move(listener);
   }
 
   // A queue pair of `process` begins, or one ends.  A queue pair of an adapter
@@ -72,7 +74,7 @@ class QueuePairHistories {
   void ForEachEnded(Wanted wanted, Look look) const;
 
   Timers& timers_;
-  FailureListener failure_listener_;  // null: none
+  IncidentListener incident_listener_;  // null: none
   Present present_;
   Ended ended_well_, ended_badly_;  // the latest last
 };

@@ -53,12 +53,17 @@ void QueuePairHistory::SetFacts(const QueuePairFacts& facts) {
 
 void QueuePairHistory::NoteFailure(Failure failure) {
   failure.time = timers_.Now();
-  Note(Incident::Kind::kFailed, failure.psn,
-       absl::StrFormat("work request %d (%s): %s", failure.id, failure.what,
-                       verbs::wc_status::NameOf(failure.status)));
+  bool is_new = false;
+  const Incident& kept =
+      Keep({.kind = Incident::Kind::kFailed,
+            .psn = failure.psn,
+            .text = absl::StrFormat("work request %d (%s): %s", failure.id,
+                                    failure.what,
+                                    verbs::wc_status::NameOf(failure.status))},
+           absl::ZeroDuration(), is_new);
   if (failure_) return;
   failure_ = std::move(failure);
-  if (on_failure_ != nullptr) on_failure_(*this);
+  Tell(kept);
 }
 
 // Lossy links would push the states out, which tell most.
@@ -71,20 +76,28 @@ void QueuePairHistory::MakeRoom() {
 }
 
 void QueuePairHistory::Add(Incident incident, absl::Duration ago) {
+  bool is_new = false;
+  const Incident& kept = Keep(std::move(incident), ago, is_new);
+  if (is_new) Tell(kept);
+}
+
+const Incident& QueuePairHistory::Keep(Incident incident, absl::Duration ago,
+                                       bool& is_new) {
   const absl::Time now = timers_.Now();
   const auto same = std::ranges::find_if(
       incidents_,
       [&](const Incident& other) { return IsSame(other, incident); });
-  if (same != incidents_.end()) {
+  is_new = same == incidents_.end();
+  if (!is_new) {
     ++same->count;
     same->psn = incident.psn;
     same->last = now;
-    return;
+    return *same;
   }
   incident.first = now - ago;
   incident.last = now;
   if (incidents_.size() == kMost) MakeRoom();
-  incidents_.push_back(std::move(incident));
+  return incidents_.emplace_back(std::move(incident));
 }
 
 template <class Wanted>

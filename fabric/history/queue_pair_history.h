@@ -40,15 +40,17 @@ class QueuePairHistory {
     uint32_t qpn = 0;
   };
 
-  // Called with the history once there is a failure() to look at.
-  using OnFailure = std::function<void(const QueuePairHistory& history)>;
+  // Called with each incident that is not another one once more; of the work
+  // requests that failed, with the first one, which failure() is then.
+  using OnIncident = std::function<void(const QueuePairHistory& history,
+                                        const Incident& incident)>;
 
-  // `on_failure` may be null.  `timers` must outlive this.
+  // `on_incident` may be null.  `timers` must outlive this.
   // `process`: whose the queue pair is, see verbs::Memory::process().
-  explicit QueuePairHistory(Timers& timers, OnFailure on_failure = nullptr,
+  explicit QueuePairHistory(Timers& timers, OnIncident on_incident = nullptr,
                             uint64_t process = 0)
       : timers_(timers),
-        on_failure_(std::move(on_failure)),
+        on_incident_(std::move(on_incident)),
         process_(process) {}
 
   // Adds an incident, which began `ago` before now; if there is one that
@@ -96,7 +98,13 @@ class QueuePairHistory {
   const Incident* LatestOf(Incident::Kind kind, uint32_t psn) const;
 
  private:
+  // Adds the incident, and tells of it if it is new.
   void Add(Incident incident, absl::Duration ago);
+  // Adds the incident, or counts the one that it is once more; sets `is_new`.
+  const Incident& Keep(Incident incident, absl::Duration ago, bool& is_new);
+  void Tell(const Incident& incident) const {
+    if (on_incident_ != nullptr) on_incident_(*this, incident);
+  }
   void MakeRoom();
   // Returns the latest of those that are `wanted` and were not over before
   // `since`; null if there is none.
@@ -104,7 +112,7 @@ class QueuePairHistory {
   const Incident* FindLatest(absl::Time since, Wanted wanted) const;
 
   Timers& timers_;
-  const OnFailure on_failure_;
+  const OnIncident on_incident_;
   const uint64_t process_;
   std::deque<Incident> incidents_;
   std::optional<Failure> failure_;

@@ -18,14 +18,23 @@ Links::Links(Subnet& subnet, FabricEvents& events)
   silent_ = false;
 }
 
-void Links::SetCable(PortId id, bool up) {
+void Links::SetCable(PortId id, bool up, uint32_t fault) {
   NodePort& port = subnet_.port(id);
   assert(port.peer != kNoPort);
   if (port.cable_up == up) return;
+  for (const PortId end : {id, port.peer}) {
+    cut_by_.erase(end);
+    if (!up && fault != 0) cut_by_.emplace(end, fault);
+  }
   if (!up) Drop(id);
   port.cable_up = up;
   subnet_.port(port.peer).cable_up = up;
   if (up) Train(id);
+}
+
+uint32_t Links::CutBy(PortId port) const {
+  const auto found = cut_by_.find(port);
+  return found == cut_by_.end() ? 0 : found->second;
 }
 
 void Links::Relink(PortId a, PortId b) {
@@ -42,6 +51,8 @@ void Links::Unplug(PortId id) {
   if (port.peer == kNoPort) return;
   Drop(id);
   NodePort& peer = subnet_.port(port.peer);
+  cut_by_.erase(id);
+  cut_by_.erase(port.peer);
   port.peer = peer.peer = kNoPort;
   port.cable_up = peer.cable_up = true;
 }

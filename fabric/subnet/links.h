@@ -3,6 +3,9 @@
 #ifndef IBEMU_FABRIC_SUBNET_LINKS_H_
 #define IBEMU_FABRIC_SUBNET_LINKS_H_
 
+#include <cstdint>
+
+#include "absl/container/flat_hash_map.h"
 #include "fabric/subnet/events.h"
 #include "fabric/subnet/subnet.h"
 
@@ -14,8 +17,11 @@ class Links {
   // Brings up every link that can be up, without events.
   Links(Subnet& subnet, FabricEvents& events);
 
-  // Cuts or restores the cable of `port`.  REQUIRES: it has a cable.
-  void SetCable(PortId port, bool up);
+  // Cuts or restores the cable of `port`.  `fault`: the number of the fault
+  // that cuts it; 0: it is none.  REQUIRES: it has a cable.
+  void SetCable(PortId port, bool up, uint32_t fault = 0);
+  // Returns the fault that has cut the port's cable; 0: none has.
+  uint32_t CutBy(PortId port) const;
 
   // Moves the cable of `a` (if any) so that it leads to `b`; a cable that was
   // plugged into `b` is removed.  If `b` is kNoPort, the cable of `a` is
@@ -53,6 +59,7 @@ class Links {
 
   Subnet& subnet_;
   FabricEvents& events_;
+  absl::flat_hash_map<PortId, uint32_t> cut_by_;  // the faults; both ends
   bool silent_ = false;
 };
 

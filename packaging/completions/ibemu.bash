@@ -205,7 +205,7 @@ _ibemu() {
       stop,0 | down,0) _ibemu_value --fabric ;;
       scenario,0 | up,0) _filedir ;;
       events,*)
-        COMPREPLY=($(compgen -W "link port sm node device trap drop fault scenario qp connection datagram group" -- "$cur"))
+        COMPREPLY=($(compgen -W "link port sm node device trap drop fault scenario qp mad call connection datagram group" -- "$cur"))
         ;;
       capture,*)
         if [[ $prev == -w ]]; then

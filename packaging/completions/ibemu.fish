@@ -134,7 +134,7 @@ $c -n '__ibemu_uses qp cq mr srq mcast; and __ibemu_has 1; and contains ls (__ib
 
 $c -n '__ibemu_uses scenario' -l check
 $c -n '__ibemu_uses events' -l for -x
-$c -n '__ibemu_uses events' -x -a '(string split " " "link port sm node device trap drop fault scenario qp connection datagram group")'
+$c -n '__ibemu_uses events' -x -a '(string split " " "link port sm node device trap drop fault scenario qp mad call connection datagram group")'
 
 $c -n '__ibemu_uses capture' -s w -r -F
 $c -n '__ibemu_uses capture' -l host -x -a '(__ibemu_nodes)'

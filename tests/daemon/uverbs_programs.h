@@ -72,6 +72,16 @@ struct UverbsProgram {
     }
     return handle;
   }
+  // One that can't have so many entries.
+  void CreateCqInVain(uint32_t entries) {
+    auto made = verbs::Blank<ib_uverbs_create_cq_resp>();
+    auto request = testing::Answered<ib_uverbs_create_cq>(AddressOf(made));
+    request.cqe = entries;
+    request.comp_channel = -1;
+    Write(testing::PlainCommand(IB_USER_VERBS_CMD_CREATE_CQ, request,
+                                sizeof made),
+          cuse::Errno::kInvalid);
+  }
   void DestroyCq(uint32_t handle) {
     auto made = verbs::Blank<ib_uverbs_destroy_cq_resp>();
     auto request = testing::Answered<ib_uverbs_destroy_cq>(AddressOf(made));

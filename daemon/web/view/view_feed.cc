@@ -71,8 +71,7 @@ void ViewFeed::Tell(std::string_view name, std::string_view data) {
   }
 }
 
-void ViewFeed::OnEvent(std::string_view kind, std::string_view line) {
-  if (!Wants(kind)) return;
+void ViewFeed::OnEvent(std::string_view, std::string_view line) {
   if (past_.size() == kMostPast) past_.pop_front();
   past_.emplace_back(line);
   Tell("event", line);

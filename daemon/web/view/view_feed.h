@@ -27,7 +27,7 @@ namespace ibemu::daemon {
 //
 //   past    once, at the beginning: those events, as an array, the oldest first
 //   hello   once, after it: what is asked for from now on is not stale
-//   event   what `ibemu events` tells, without drops: there may be a million
+//   event   what `ibemu events` tells, without details: there may be a million
 //           in a second
 //   change  {"links": [...], "nodes": [...]}: what is different now, each as
 //           in the answer to `links` and `nodes`, a tenth of a second after the
@@ -52,7 +52,7 @@ class ViewFeed final : public EventListener, public fabric::FabricWatcher {
 
   bool Watching() const { return !pages_.empty(); }
 
-  bool Wants(std::string_view kind) const override { return kind != "drop"; }
+  bool WantsDetails() const override { return false; }
   void OnEvent(std::string_view kind, std::string_view line) override;
   void OnPortChange(fabric::PortId port) override;
   void OnTrap(fabric::PortId, const mad::Notice&, bool) override {}

@@ -56,6 +56,20 @@ TEST(EventTextTest, EveryKindIsALineForPeople) {
   EXPECT_EQ(Text(R"({"time_ns":0,"event":"group","state":"failed","node":"a",
                      "port":1,"group":null,"mgid":"ff12::1","why":"so"})"),
             "     0.000000  group       a/1 ff12::1 failed: so");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"qp","node":"a","qpn":18,
+                     "kind":"state","psn":0,"text":"RTR to RTS"})"),
+            "     0.000000  qp          a queue pair 0x12: RTR to RTS");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"qp","node":"a","qpn":18,
+                     "kind":"sent-again","psn":58,"text":"no answer"})"),
+            "     0.000000  qp          a queue pair 0x12: sent-again, PSN "
+            "0x3a: no answer");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"qp","node":"a","qpn":18,
+                     "kind":"failed","psn":58,"why":"so"})"),
+            "     0.000000  qp          so");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"mad","node":"a","why":"so"})"),
+            "     0.000000  mad         so");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"call","node":"a","why":"so"})"),
+            "     0.000000  call        so");
   EXPECT_EQ(
       Text(R"({"event":"lost","events":9})"),
       "               lost        9 events: they came faster than they were "
@@ -66,6 +80,8 @@ TEST(EventTextTest, AStrangersEventIsALineToo) {
   EXPECT_EQ(Text("5"), "");
   EXPECT_EQ(Text(R"({"event":"link","a":5,"time_ns":"x"})"),
             "               link        ? - ?");
+  EXPECT_EQ(Text(R"({"event":"qp","qpn":"x"})"),
+            "               qp           queue pair ?: , PSN ?: ");
   EXPECT_EQ(Text(R"({"event":"connection","from":5,"by":"to","to":[]})"),
             "               connection  ? -> ?");
   EXPECT_EQ(Text(R"({"event":"node","node":"\u001b[2J\n","state":"up"})"),

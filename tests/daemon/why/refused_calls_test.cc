@@ -13,17 +13,6 @@ using ::testing::SizeIs;
 
 class RefusedCallsTest : public UverbsProgramsTest {
  protected:
-  // A completion queue that can't be that large.
-  void Refuse(UverbsProgram& program, uint32_t entries) {
-    auto made = verbs::Blank<ib_uverbs_create_cq_resp>();
-    auto request =
-        testing::Answered<ib_uverbs_create_cq>(UverbsProgram::AddressOf(made));
-    request.cqe = entries;
-    request.comp_channel = -1;
-    program.Write(testing::PlainCommand(IB_USER_VERBS_CMD_CREATE_CQ, request,
-                                        sizeof made),
-                  cuse::Errno::kInvalid);
-  }
   const std::deque<RefusedCalls::Call>& Of(const char* host) {
     return calls_.Of(
         hosts_.Get(adapters_.Find(host).value())->device().node_guid());
@@ -36,7 +25,7 @@ TEST_F(RefusedCallsTest, TellsTheReasonForAnErrno) {
   UverbsProgram& program = Open("host-1");
   program.CreateCqs(1);
   EXPECT_THAT(Of("host-1"), IsEmpty());
-  Refuse(program, 0);
+  program.CreateCqInVain(0);
   ASSERT_THAT(Of("host-1"), SizeIs(1));
   const RefusedCalls::Call& call = Of("host-1")[0];
   EXPECT_EQ(call.why,
@@ -48,11 +37,11 @@ TEST_F(RefusedCallsTest, TellsTheReasonForAnErrno) {
 
 TEST_F(RefusedCallsTest, CountsTheSameAgainAndPutsItLast) {
   UverbsProgram& program = Open("host-1");
-  Refuse(program, 0);
+  program.CreateCqInVain(0);
   const absl::Time first = lab_.timers.Now();
-  Refuse(program, 1000000);
+  program.CreateCqInVain(1000000);
   lab_.timers.RunFor(absl::Seconds(1));
-  Refuse(program, 0);
+  program.CreateCqInVain(0);
   ASSERT_THAT(Of("host-1"), SizeIs(2));
   EXPECT_EQ(Of("host-1")[0].count, 1u);
   EXPECT_EQ(Of("host-1")[1].count, 2u);
@@ -63,7 +52,7 @@ TEST_F(RefusedCallsTest, CountsTheSameAgainAndPutsItLast) {
 TEST_F(RefusedCallsTest, ForgetsTheOldestAndKeepsThoseOfClosedFiles) {
   UverbsProgram& program = Open("host-1");
   for (uint32_t i = 0; i <= RefusedCalls::kMost; ++i) {
-    Refuse(program, 1000000 + i);
+    program.CreateCqInVain(1000000 + i);
   }
   programs_.clear();
   ASSERT_THAT(Of("host-1"), SizeIs(RefusedCalls::kMost));

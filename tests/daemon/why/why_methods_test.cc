@@ -95,7 +95,29 @@ TEST_F(WhyMethodsTest, TellsHowLongTheLinkWasDown) {
   EXPECT_THAT(Why(), HasSubstr("the link was down from 0 to 10s (16 times)"));
 }
 
-TEST_F(WhyMethodsTest, AnOutageThatWasOverDoesNotExplainALossAfterIt) {
+TEST_F(WhyMethodsTest, NamesTheFaultThatCutALinkAlsoAfterItHasCutItAgain) {
+  Connect(verbs::QpType::kRc);
+  const auto set_link = [this](bool up, uint32_t fault) {
+    ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, up, fault).ok());
+  };
+  const uint32_t fault = lab_.fabric.NewFaultNumber();
+  set_link(false, fault);
+  SendInVain();
+  set_link(true, 0);
+  for (size_t i = 1; i < LinkOutages::kMost; ++i) {
+    set_link(false, 0);
+    Settle();
+    set_link(true, 0);
+  }
+  const std::string dropped = "dropped at sw1/2: the link was ";
+  EXPECT_THAT(Why(), HasSubstr(dropped + "down from 0 to 10s, cut by loss-1 "
+                                         "(16 times)"));
+  set_link(false, fault);
+  EXPECT_THAT(Why(), HasSubstr(dropped + "not active (16 times)"))
+      << "so many are not kept";
+}
+
+TEST_F(WhyMethodsTest, SaysThatALinkWasNotActiveSinceItWasDown) {
   Connect(verbs::QpType::kRc);
   for (const bool up : {false, true}) {
     ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, up).ok());
@@ -103,7 +125,8 @@ TEST_F(WhyMethodsTest, AnOutageThatWasOverDoesNotExplainALossAfterIt) {
   }
   lab_.PortOf("sw1", 2).info.port_state = mad::PortState::kInit;
   SendInVain();
-  EXPECT_THAT(Why(), HasSubstr("dropped at sw1/2: the link was not active"));
+  EXPECT_THAT(Why(), HasSubstr("dropped at sw1/2: the link was not active "
+                               "since it was down from 0 to 10s (16 times)"));
 }
 
 TEST_F(WhyMethodsTest, NamesTheNodeThatWasSwitchedOff) {

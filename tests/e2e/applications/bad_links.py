@@ -22,10 +22,13 @@ def reasons(lab, hosts):
 
 
 def check_flaps_are_told(lab, hosts):
-    """A link flapped, and `why` knows of packets that it lost."""
+    """A link flapped, and `why` knows of packets that it lost, and which fault
+    did it."""
     fault, = lab.faults()
     assert fault["cuts"] > 0
     told = reasons(lab, hosts)
-    assert any(re.search(r"queue pair 0x\w+ sent packets again.*: the link "
-                         "(went|was (down|not active))", one)
-               for one in told), told
+    assert any(re.search(
+        r"queue pair 0x\w+ sent packets again( \(\d+ times\))?: dropped at "
+        r"(switch-1|node-\d)/\d: the (link|port) (was|went) [^\n]*down from "
+        r"\S+ (to \S+|on), cut by fault-1\b", one)
+        for one in told), told

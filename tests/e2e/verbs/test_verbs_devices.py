@@ -198,20 +198,46 @@ except pyverbs.pyverbs_error.PyverbsRDMAError as refused:
 """
 
 
+LIMITED = """
+generator: single-switch:hosts=3
+profiles:
+  weak: {match: node-1, max_qp: 3, max_cqe: 20, max_mr_size: 65536}
+  few-reads: {match: node-2, max_qp_rd_atom: 2}
+"""
+
+
+def refusals(lab, host):
+    return re.findall(
+        rf"(?m)^{host} process \d+: (\w+ was refused with EINVAL: .*)$",
+        lab.ibemu("why", host).stdout)
+
+
 def test_an_adapter_has_the_limits_of_its_topology(account, fabric):
     file = account.home / "lab.yaml"
-    file.write_text("generator: single-switch:hosts=2\n"
-                    "profiles: {weak: {match: node-1, max_qp: 3, max_cqe: 20}}\n")
+    file.write_text(LIMITED)
     file.chmod(0o644)
     lab = fabric(file, sm="static")
     told = lab.run("node-1", "ibv_devinfo", "-v").stdout
     assert re.search(r"max_qp:\s+3\n", told)
     assert re.search(r"max_cqe:\s+20\n", told)
+    assert re.search(r"max_mr_size:\s+0x10000\n", told)
+    assert re.search(r"max_qp_rd_atom:\s+2\n",
+                     lab.run("node-2", "ibv_devinfo", "-v").stdout)
     count = [lab.run(host, "/usr/bin/python3", "-c", QUEUE_PAIRS).stdout
              for host in ("node-1", "node-2")]
     assert count == ["3 ENOMEM\n", ""]
-    refused = lab.run("node-1", "ibv_rc_pingpong", "-r", 100, check=False)
-    assert "Couldn't create CQ" in refused.stderr
-    assert re.search(r"(?m)^node-1 process \d+: CREATE_CQ was refused with EINVAL: "
-                     r"cqe is 101: there may be 1 to 20$",
-                     lab.ibemu("why", "node-1").stdout)
+    for option, number, error in (("-r", 100, "create CQ"),
+                                  ("-s", 65537, "register MR")):
+        refused = lab.run("node-1", "ibv_rc_pingpong", option, number,
+                          check=False)
+        assert f"Couldn't {error}" in refused.stderr
+    lab.account.run(
+        *lab.on("node-2", "node-3"), "/usr/bin/python3", "-c",
+        (ROOT / "tests/e2e/verbs/two_ends.py").read_text(), "read", 1,
+        check=False)
+    assert [refusals(lab, host) for host in ("node-1", "node-2")] == [
+        ["CREATE_CQ was refused with EINVAL: cqe is 101: there may be 1 to 20",
+         "REG_MR was refused with EINVAL: 65537 bytes: a region has at most "
+         "65536"],
+        ["MODIFY_QP was refused with EINVAL: max_dest_rd_atomic is 4: there may "
+         "be 0 to 2"]]

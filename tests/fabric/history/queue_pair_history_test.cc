@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "fabric/history/queue_pair_histories.h"
@@ -182,15 +183,37 @@ TEST_F(QueuePairHistoriesTest, AnotherOfTheSameNumberMayBeginBeforeOneEnds) {
   const auto old = histories_.Begin(kNode, 3);
   const auto fresh = histories_.Begin(kNode, 3);
   std::vector<const QueuePairHistory*> failed;
-  histories_.SetFailureListener(
-      [&](topology::NodeId, uint32_t, const QueuePairHistory& history) {
-        failed.push_back(&history);
-      });
+  histories_.SetIncidentListener(
+      [&](topology::NodeId, uint32_t, const QueuePairHistory& history,
+          const Incident&) { failed.push_back(&history); });
   old->NoteFailure({.status = verbs::wc_status::kFlushed});
   EXPECT_THAT(failed, ElementsAre(old.get()));
   histories_.End(kNode, 3, old);
   EXPECT_TRUE(histories_.Exists(kNode, 3));
   EXPECT_EQ(histories_.Find(kNode, 3), fresh.get());
+}
+
+TEST_F(QueuePairHistoriesTest, TheSameAgainAndFurtherFailuresAreNotTold) {
+  const auto history = histories_.Begin(kNode, 3);
+  std::vector<std::string> told;
+  histories_.SetIncidentListener([&](topology::NodeId node, uint32_t qpn,
+                                     const QueuePairHistory&,
+                                     const Incident& incident) {
+    EXPECT_EQ(node, kNode);
+    EXPECT_EQ(qpn, 3u);
+    told.push_back(incident.text);
+  });
+  for (int i = 0; i < 2; ++i) {
+    history->Note(Incident::Kind::kSentAgain, 7, "no answer");
+    history->Note(Incident::Kind::kState, 0, "RTR to RTS");
+    history->NoteFailure({.id = 4 + static_cast<uint64_t>(i),
+                          .status = verbs::wc_status::kFlushed,
+                          .what = "SEND"});
+  }
+  histories_.End(kNode, 3, history);
+  EXPECT_THAT(told, ElementsAre("no answer", "RTR to RTS",
+                                "work request 4 (SEND): WR_FLUSH_ERR",
+                                "RTR to RTS", "destroyed"));
 }
 
 TEST_F(QueuePairHistoriesTest, OldOnesThatEndedAreForgotten) {

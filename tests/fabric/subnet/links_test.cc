@@ -241,5 +241,25 @@ TEST_F(LinksTest, TakesTheCableFromAPortThatGetsAnother) {
   EXPECT_EQ(StateOf(kSw2, 2), PortState::kDown);
 }
 
+TEST_F(LinksTest, KnowsTheFaultThatHasCutACable) {
+  const auto both = [this] {
+    EXPECT_EQ(links.CutBy(Id(kHost1, 1)), links.CutBy(Id(kSw1, 1)));
+    return links.CutBy(Id(kHost1, 1));
+  };
+  EXPECT_EQ(both(), 0u);
+  links.SetCable(Id(kHost1, 1), false, 7);
+  EXPECT_EQ(both(), 7u);
+  links.SetCable(Id(kSw1, 1), false, 8);
+  EXPECT_EQ(both(), 7u) << "it was cut already";
+  links.SetCable(Id(kSw1, 1), true);
+  EXPECT_EQ(both(), 0u);
+  links.SetCable(Id(kHost1, 1), false);
+  EXPECT_EQ(both(), 0u) << "by hand";
+  links.SetCable(Id(kHost1, 1), true);
+  links.SetCable(Id(kHost1, 1), false, 9);
+  links.Relink(Id(kHost1, 1), kNoPort);
+  EXPECT_EQ(both(), 0u);
+}
+
 }  // namespace
 }  // namespace ibemu::fabric
