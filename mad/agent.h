@@ -24,6 +24,7 @@ struct Registration {
   std::bitset<128> methods{};
   uint8_t rmpp_version = 0;  // 1: the core does RMPP, unless user_rmpp
   bool user_rmpp = false;
+  uint64_t process = 0;       // whose it is; 0: of none in particular
   bool tid_as_given = false;  // what it sends keeps its TID: see Agent::Send()
 };
 

@@ -231,7 +231,8 @@ void AgentCore::OnArrival(const Arrival& arrival) {
           {.packet = sent->packet,
            .tries = sent->tries,
            .begin = sent->begin,
-           .status = wire::Get<&MadHeader::status>(arrival.mad)});
+           .status = wire::Get<&MadHeader::status>(arrival.mad),
+           .process = registration_.process});
       Finish(*sent);
     } else if (rmpp_ != nullptr || !rmpp_active) {
       return;
@@ -304,7 +305,8 @@ void AgentCore::TellTimeout(const Transaction& transaction, bool agent_ended) {
     dispatcher_.TellTimeout({.packet = transaction.packet,
                              .tries = transaction.tries,
                              .begin = transaction.begin,
-                             .agent_ended = agent_ended});
+                             .agent_ended = agent_ended,
+                             .process = registration_.process});
   }
 }
 

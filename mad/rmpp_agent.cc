@@ -32,11 +32,12 @@ RmppHeader RmppHeaderOf(const MadBytes& mad) {
 }
 
 // Requires RMPP.
-UnansweredSend Unanswered(const Transaction& transaction) {
+UnansweredSend Unanswered(const Transaction& transaction, uint64_t process) {
   const RmppSender& sender = *transaction.rmpp;
   return {.packet = transaction.packet,
           .tries = sender.tries(),
           .begin = transaction.begin,
+          .process = process,
           .rmpp = RmppProgress{.segments = sender.segments(),
                                .acknowledged = sender.acknowledged()}};
 }
@@ -198,7 +199,7 @@ void RmppAgent::EndSend(const Arrival& arrival, RmppStatus status,
       sent->rmpp->all_acknowledged()) {
     return;
   }
-  UnansweredSend unanswered = Unanswered(*sent);
+  UnansweredSend unanswered = Unanswered(*sent, agent_.registration().process);
   unanswered.rmpp->broken_off = status;
   unanswered.rmpp->by_peer = by_peer;
   agent_.dispatcher().TellTimeout(unanswered);
@@ -207,7 +208,8 @@ void RmppAgent::EndSend(const Arrival& arrival, RmppStatus status,
 
 void RmppAgent::TellTimeout(const Transaction& transaction,
                             bool agent_ended) const {
-  UnansweredSend unanswered = Unanswered(transaction);
+  UnansweredSend unanswered =
+      Unanswered(transaction, agent_.registration().process);
   unanswered.agent_ended = agent_ended;
   agent_.dispatcher().TellTimeout(unanswered);
 }

@@ -33,6 +33,7 @@ struct UnansweredSend {
   int tries = 1;             // how often, with RMPP since the last new ACK
   absl::Time begin{};        // when it was sent first, or that ACK came
   bool agent_ended = false;  // the answer may be on its way
+  uint64_t process = 0;      // see Registration
   std::optional<RmppProgress> rmpp{};
 };
 
@@ -43,6 +44,7 @@ struct AnsweredSend {
   int tries = 1;           // how often it was sent; with RMPP 1
   absl::Time begin{};      // when it was sent first
   MadStatus status{};      // the answer's
+  uint64_t process = 0;    // see Registration
 };
 
 // A SendWatcher hears of sends before the client does.  It must not send or

@@ -1,4 +1,4 @@
-// The text of IP addresses and networks.
+// The text of IP addresses, networks and GIDs.
 #ifndef IBEMU_WIRE_IP_TEXT_H_
 #define IBEMU_WIRE_IP_TEXT_H_
 
@@ -7,10 +7,13 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "wire/ip_address.h"
+#include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::wire {
 
@@ -65,6 +68,14 @@ inline std::string AddressText(const IpAddress& address) {
     inet_ntop(AF_INET6, address.bytes.data(), text, sizeof text);
   }
   return text;
+}
+
+// "fe80::2:c903:0:1"
+inline std::string GidText(const Gid& gid) {
+  IpAddress address;
+  address.version = IpAddress::Version::kIpv6;
+  Encode(gid, std::as_writable_bytes(std::span(address.bytes)));
+  return AddressText(address);
 }
 
 // "198.18.0.1/16"

@@ -51,12 +51,15 @@ absl::StatusOr<Explanation> Explanation::Begin(const std::string& socket,
   return explanation;
 }
 
-std::string Explanation::Text() const {
+std::string Explanation::Text(bool command_failed) const {
   absl::StatusOr<control::Client> client = control::Client::Connect(socket_);
   if (!client.ok()) return "";
   std::string text;
   if (wanted_.failures) {
     text = TextOf(Failures(*client), "failures");
+    if (text.empty() && command_failed) {
+      text = TextOf(Troubles(*client), "queue pairs with trouble");
+    }
   }
   if (wanted_.pitfalls) {
     absl::StrAppend(&text, TextOf(Pitfalls(*client), "pitfalls"));
@@ -86,6 +89,23 @@ std::vector<std::string> Explanation::Failures(control::Client& client) const {
       // It is told to both ends.
       if (std::ranges::find(lines, line) != lines.end()) continue;
       lines.push_back(std::move(line));
+    }
+  }
+  return lines;
+}
+
+std::vector<std::string> Explanation::Troubles(control::Client& client) const {
+  std::vector<std::string> lines;
+  for (const std::string& host : hosts_) {
+    const absl::StatusOr<json> answer =
+        client.Call("queue_pair.why", {{"node", host}});
+    if (!answer.ok()) continue;
+    for (const json& one : (*answer)["queue_pairs"]) {
+      if (one["trouble"].is_null() ||
+          one["last_ns"].get<int64_t>() < begin_ns_) {
+        continue;
+      }
+      lines.push_back(OneLine(one["trouble"].get<std::string>()));
     }
   }
   return lines;

@@ -36,15 +36,17 @@ class Explanation {
 
   // Returns a line for each queue pair of the hosts in which a work request has
   // failed since Begin(), for each MAD that nobody answered, each call of verbs
-  // that was refused and each connection that failed, and for each pitfall;
-  // empty if there is none, or if the daemon has ended.
-  std::string Text() const;
+  // that was refused and each connection that failed; where there is none and
+  // the command failed, for each queue pair that had trouble.  And a line for
+  // each pitfall.  Empty if there is nothing, or if the daemon has ended.
+  std::string Text(bool command_failed) const;
 
  private:
   Explanation(std::string socket, std::vector<std::string> hosts, Wanted wanted)
       : wanted_(wanted), socket_(std::move(socket)), hosts_(std::move(hosts)) {}
 
   std::vector<std::string> Failures(control::Client& client) const;
+  std::vector<std::string> Troubles(control::Client& client) const;
   std::vector<std::string> Pitfalls(control::Client& client) const;
 
   Wanted wanted_;

@@ -336,7 +336,8 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
         return launch::EndOfDevices{asked ? kLeave : absl::ZeroDuration(),
                                     kGrace};
       });
-  if (explanation) std::fputs(explanation->Text().c_str(), stderr);
+  if (explanation)
+    std::fputs(explanation->Text(wait_status != 0).c_str(), stderr);
   // What the command has left behind shares our mounts.  The next run takes
   // over what stays.
   const bool alone = launch::DescendantsOf(getpid(), launch::RunningProcesses(),

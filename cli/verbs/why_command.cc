@@ -83,14 +83,24 @@ absl::StatusOr<json> Ask(control::Client& client, const std::string& what,
   absl::StatusOr<json> result = client.Call("queue_pair.why", parameters);
   int64_t process = 0;
   if (!result.ok() && absl::SimpleAtoi(what, &process) && process > 0) {
-    return client.Call("queue_pair.why", {{"pid", process}});
+    parameters = {{"pid", process}, {"all", all}};
+    result = client.Call("queue_pair.why", parameters);
   }
-  IBEMU_RETURN_IF_ERROR(result.status());
-  (*result)["connections"] = json::array();
-  if (parameters.contains("qpn")) return result;
-  IBEMU_ASSIGN_OR_RETURN(
-      json more, client.Call("connection.why", {{"node", what}, {"all", all}}));
-  (*result)["connections"] = std::move(more[all ? "events" : "failures"]);
+  if (!result.ok() && process == 0) return result;
+  json connections = json::array();
+  if (!parameters.contains("qpn")) {
+    IBEMU_ASSIGN_OR_RETURN(json more,
+                           client.Call("connection.why", parameters));
+    connections = std::move(more[all ? "events" : "failures"]);
+  }
+  if (!result.ok()) {
+    if (connections.empty()) return result;
+    result = json{{"queue_pairs", json::array()},
+                  {"mads", json::array()},
+                  {"calls", json::array()},
+                  {"faults", json::array()}};
+  }
+  (*result)["connections"] = std::move(connections);
   return result;
 }
 

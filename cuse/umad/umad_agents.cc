@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cuse/client/caller_memory.h"
 #include "cuse/umad/umad_registration.h"
 
 namespace ibemu::cuse {
@@ -40,8 +41,9 @@ void UmadAgents::Register(const IoctlRequest& ioctl, IoctlReply reply) {
   if (const Errno error = CheckClass(request); error != Errno::kOk) {
     return reply.Fail(error);
   }
-  if (const Errno error = Add(*id, ToRegistration(request));
-      error != Errno::kOk) {
+  mad::Registration registration = ToRegistration(request);
+  registration.process = static_cast<uint64_t>(ClientOf(ioctl.caller));
+  if (const Errno error = Add(*id, registration); error != Errno::kOk) {
     return reply.Fail(error);
   }
   if (!ioctl.writable) {

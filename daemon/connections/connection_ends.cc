@@ -58,7 +58,7 @@ uint64_t ServiceIdOf(const rdma_cm::Id& id) {
 }
 
 std::string AddressOf(const rdma_cm::SocketAddress& address) {
-  return address.family == rdma_cm::Family::kIb ? GidText(address.gid)
+  return address.family == rdma_cm::Family::kIb ? wire::GidText(address.gid)
                                                 : AddressText(address.ip);
 }
 

@@ -8,6 +8,7 @@
 #include "daemon/connections/connection_words.h"
 #include "nlohmann/json.hpp"
 #include "rdma_cm/values/event.h"
+#include "wire/ip_text.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -106,7 +107,8 @@ void ConnectionEvents::OnConnection(const Id& id, const ConnectionNews& news) {
                 {"from", id.was_asked() ? remote : local},
                 {"to", id.was_asked() ? local : remote},
                 {"space", SpaceText(id.space())},
-                {"service_id", absl::StrFormat("0x%016x", ServiceIdOf(id))}};
+                {"service_id", absl::StrFormat("0x%016x", ServiceIdOf(id))},
+                {"pid", id.process() == 0 ? json() : json(id.process())}};
   AddDetails(id, news, event);
   history_.Add(events_.Stamp(kind, event), IsFailure(news.state),
                ends_.OwnerOf(*id.port()), ends_.PeerOf(id));
@@ -119,7 +121,7 @@ void ConnectionEvents::OnGroup(const GroupNews& news) {
   json event = {{"node", ends_.NameOf(ends_.OwnerOf(news.port))},
                 {"port", news.port.number},
                 {"group", is_ip ? json(AddressOf(news.group)) : json()},
-                {"mgid", GidText(news.mgid)}};
+                {"mgid", wire::GidText(news.mgid)}};
   switch (news.state) {
     case GroupNews::State::kJoined:
       event["state"] = "joined";

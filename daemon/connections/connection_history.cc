@@ -1,5 +1,7 @@
 #include "daemon/connections/connection_history.h"
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -34,16 +36,30 @@ void ConnectionHistory::AddTo(control::MethodTable& dispatcher) {
 absl::StatusOr<json> ConnectionHistory::Why(
     control::Parameters& parameters) const {
   const std::string name = parameters.Text("node", "");
+  const int64_t process =
+      parameters.Number("pid", 0, 1, std::numeric_limits<int64_t>::max());
   const bool all = parameters.Flag("all", false);
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> wanted,
+  if (process != 0) {
+    return Describe(all, [process](AdapterId, const json& event) {
+      return event["pid"] == process;
+    });
+  }
+  IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> hosts,
                          adapters_.FindHost(name));
+  return Describe(all, [&hosts](AdapterId adapter, const json&) {
+    return std::ranges::find(hosts, adapter) != hosts.end();
+  });
+}
+
+json ConnectionHistory::Describe(
+    bool all, absl::FunctionRef<bool(AdapterId, const json&)> wanted) const {
   std::map<uint64_t, json> events;  // an event is kept with both of its ends
-  const auto add = [&events, &wanted](const auto& kept) {
-    for (const AdapterId adapter : wanted) {
-      const auto found = kept.find(adapter);
-      if (found == kept.end()) continue;
-      events.insert(found->second.begin(), found->second.end());
+  const auto add = [&](const std::map<AdapterId, Events>& kept) {
+    for (const auto& [adapter, theirs] : kept) {
+      for (const auto& [number, event] : theirs) {
+        if (wanted(adapter, event)) events.emplace(number, event);
+      }
     }
   };
   const auto list = [&events] {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "control/rpc.h"
 #include "daemon/adapters/adapters.h"
@@ -33,9 +34,9 @@ class ConnectionHistory {
            std::optional<AdapterId> here, std::optional<AdapterId> there);
 
   // Adds connection.why {"node": "node-1"}: {"failures": [...]}, the events of
-  // those in which a host took part, the latest last.  With "all": true it also
-  // has "events", those that did not fail among them.  This must outlive
-  // `dispatcher`'s last call.
+  // those in which a host took part, the latest last; or {"pid": 4711}: those
+  // that a process told of.  With "all": true it also has "events", those that
+  // did not fail among them.  This must outlive `dispatcher`'s last call.
   //
   // Errors: Adapters::FindHost()'s.
   void AddTo(control::MethodTable& dispatcher);
@@ -45,6 +46,9 @@ class ConnectionHistory {
   using Events = std::deque<std::pair<uint64_t, nlohmann::json>>;
 
   absl::StatusOr<nlohmann::json> Why(control::Parameters& parameters) const;
+  nlohmann::json Describe(
+      bool all,
+      absl::FunctionRef<bool(AdapterId, const nlohmann::json&)> wanted) const;
 
   Adapters& adapters_;
   uint64_t last_ = 0;

@@ -138,14 +138,4 @@ std::string_view StateText(const rdma_cm::Id& id) {
   return "";
 }
 
-std::string GidText(const wire::Gid& gid) {
-  std::array<std::byte, wire::kBytes<wire::Gid>> bytes;
-  wire::Encode(gid, bytes);
-  std::array<uint8_t, 16> address;
-  std::ranges::transform(bytes, address.begin(), [](std::byte byte) {
-    return static_cast<uint8_t>(byte);
-  });
-  return AddressText(wire::IpAddress::Ipv6(address));
-}
-
 }  // namespace ibemu::daemon

@@ -30,9 +30,6 @@ std::string_view ResolutionText(uint16_t status);
 // "established", "answered" (a queue pair for datagrams is known), "closed".
 std::string_view StateText(const rdma_cm::Id& id);
 
-// "fe80::2:c903:0:1".
-std::string GidText(const wire::Gid& gid);
-
 }  // namespace ibemu::daemon
 
 #endif  // IBEMU_DAEMON_CONNECTIONS_CONNECTION_WORDS_H_

@@ -85,8 +85,8 @@ absl::StatusOr<ScenarioCall> Fault(Words words) {
     return ScenarioCall{"fault.reset", json::object()};
   }
   return Refused(
-      absl::StrFormat("write fault add [--name=NAME] link|node|qp|host ..., "
-                      "fault rm NAME or fault "
+      absl::StrFormat("write fault add [--name=NAME] "
+                      "link|node|qp|host|process ..., fault rm NAME or fault "
                       "reset%s",
                       DidYouMean(part, {"add", "rm", "reset"}).Question()));
 }

@@ -16,6 +16,7 @@ namespace {
 using fabric::DropCause, fabric::Incident;
 using Kind = Incident::Kind;
 
+constexpr uint8_t kRetriesWithoutEnd = 7;  // of rnr_retry
 constexpr char kUnknown[] = "the cause is not known";
 
 // "536ms", "1.92ms"
@@ -26,7 +27,29 @@ std::string SpanText(absl::Duration span) {
   return absl::FormatDuration(absl::Trunc(span, unit));
 }
 
+// " (3 times)"; empty: it was once.
+std::string TimesText(const Incident& incident) {
+  return incident.count == 1 ? ""
+                             : absl::StrFormat(" (%d times)", incident.count);
+}
+
+// ", longer than its timeout of 4.19ms"
+std::string TimeoutText(const fabric::QueuePairHistory& history) {
+  const auto& facts = history.facts();
+  if (!facts || facts->attributes.timeout == 0) return "";
+  // IBA vol 1 §9.7.6.1.3
+  const absl::Duration timeout =
+      absl::Nanoseconds(4096) * (uint64_t{1} << facts->attributes.timeout);
+  return ", longer than its timeout of " + SpanText(timeout);
+}
+
 }  // namespace
+
+struct Diagnosis::OwnEnd {
+  topology::NodeId node;
+  uint32_t qpn;
+  const History& history;
+};
 
 struct Diagnosis::PeerEnd {
   std::optional<topology::NodeId> node;
@@ -48,7 +71,7 @@ std::string Diagnosis::Explain(topology::NodeId node, uint32_t qpn,
   return absl::StrFormat("%s: work request %d (%s) ended with %s: %s",
                          QueuePairText(node, qpn), failure.id, failure.what,
                          Absl(verbs::wc_status::NameOf(failure.status)),
-                         Cause(history));
+                         Cause({node, qpn, history}));
 }
 
 std::string Diagnosis::Trouble(topology::NodeId node, uint32_t qpn,
@@ -58,18 +81,68 @@ std::string Diagnosis::Trouble(topology::NodeId node, uint32_t qpn,
     return absl::StrCat(QueuePairText(node, qpn), " went from ",
                         *history.error());
   }
+  const OwnEnd own{node, qpn, history};
   const Incident* const again =
       history.Latest(Kind::kSentAgain, absl::InfinitePast());
-  if (again == nullptr) return "";
-  // Since ever: what a NAK asks for was lost before it came.
-  return absl::StrCat(
-      QueuePairText(node, qpn), " sent packets again",
-      again->count == 1 ? "" : absl::StrFormat(" (%d times)", again->count),
-      ": ", WhereTheyWent(history, absl::InfinitePast()));
+  const std::string what =
+      again == nullptr
+          ? SilentLoss(own)
+          // Since ever: what a NAK asks for was lost before it came.
+          : absl::StrCat("sent packets again", TimesText(*again), ": ",
+                         WhereTheyWent(own, absl::InfinitePast()));
+  return what.empty() ? "" : absl::StrCat(QueuePairText(node, qpn), " ", what);
 }
 
-std::string Diagnosis::Cause(const History& history) const {
+// Of a reliable connection the requester hears of what its peer does not take,
+// and sends again what is lost, unless it has no timeout.
+std::string Diagnosis::SilentLoss(const OwnEnd& own) const {
+  const auto& facts = own.history.facts();
+  if (!facts) return "";
+  const bool reliable = facts->type == verbs::QpType::kRc;
+  const Incident* latest = nullptr;
+  const auto look = [&](Kind kind) {
+    const Incident* const found =
+        own.history.Latest(kind, absl::InfinitePast());
+    if (found == nullptr) return;
+    if (latest == nullptr || found->last >= latest->last) latest = found;
+  };
+  if (reliable) {
+    look(Kind::kNotReady);
+    if (facts->attributes.timeout == 0) look(Kind::kDropped);
+  } else {
+    for (const Kind kind :
+         {Kind::kDropped, Kind::kNotTaken, Kind::kNoReceive, Kind::kDenied}) {
+      look(kind);
+    }
+  }
+  if (latest == nullptr) return "";
+  switch (latest->kind) {
+    case Kind::kNotReady: {
+      const PeerEnd peer = FindPeer(own.history);
+      return absl::StrCat(
+          "sent packets again", TimesText(*latest), ": ",
+          peer.node ? QueuePairText(*peer.node, peer.qpn) : "the peer",
+          " had no receive request",
+          facts->attributes.rnr_retry == kRetriesWithoutEnd
+              ? ", and rnr_retry is 7: that is without end"
+              : "");
+    }
+    case Kind::kDropped:
+      return absl::StrCat("lost packets",
+                          reliable ? " for good, as its timeout is 0" : "",
+                          ": ", DropsText(*latest));
+    case Kind::kNotTaken:
+      return absl::StrCat("did not take a packet", TimesText(*latest), ": ",
+                          latest->text);
+    default:
+      return absl::StrCat("lost a message", TimesText(*latest), ": ",
+                          latest->text);
+  }
+}
+
+std::string Diagnosis::Cause(const OwnEnd& own) const {
   namespace status = verbs::wc_status;
+  const History& history = own.history;
   if (history.failure()->status == status::kFlushed) return WhyFlushed(history);
   // What happened to it at its own end explains it, whatever the status.
   for (const Kind kind : {Kind::kFault, Kind::kDenied}) {
@@ -78,7 +151,7 @@ std::string Diagnosis::Cause(const History& history) const {
   }
   switch (history.failure()->status) {
     case status::kRetriesExceeded:
-      return WhyUnanswered(history);
+      return WhyUnanswered(own);
     case status::kRnrRetriesExceeded:
       return WhyNotReady(history);
     case status::kRemoteInvalidRequest:
@@ -90,19 +163,20 @@ std::string Diagnosis::Cause(const History& history) const {
   }
 }
 
-std::string Diagnosis::WhyUnanswered(const History& history) const {
+std::string Diagnosis::WhyUnanswered(const OwnEnd& own) const {
+  const History& history = own.history;
   const Incident* const again =
       history.Latest(Kind::kSentAgain, absl::InfinitePast());
   if (again == nullptr) return kUnknown;
-  return absl::StrFormat("%d tries of PSN 0x%x in %s, none answered: %s",
-                         again->count, again->psn,
-                         SpanText(again->last - again->first),
-                         WhereTheyWent(history, again->first));
+  return absl::StrFormat(
+      "%d tries of PSN 0x%x in %s, none answered: %s", again->count, again->psn,
+      SpanText(again->last - again->first), WhereTheyWent(own, again->first));
 }
 
 // From the near end to the far one, and back.
-std::string Diagnosis::WhereTheyWent(const History& history,
+std::string Diagnosis::WhereTheyWent(const OwnEnd& own,
                                      absl::Time since) const {
+  const History& history = own.history;
   if (const Incident* const drop = history.Latest(Kind::kDropped, since)) {
     return DropsText(*drop);
   }
@@ -128,13 +202,32 @@ std::string Diagnosis::WhereTheyWent(const History& history,
           peer.history->Latest(Kind::kNotTaken, since)) {
     return absl::StrCat(name, " did not take them: ", not_taken->text);
   }
+  if (const std::string psn = WhichPsn(own, peer); !psn.empty()) {
+    return absl::StrCat(name, " expects others: ", psn);
+  }
   if (const auto* const delay = history.Latest(Kind::kDelayed, since)) {
-    return DelayText(*delay);
+    return absl::StrCat(DelayText(*delay), TimeoutText(history));
   }
   if (const auto* const delay = peer.history->Latest(Kind::kDelayed, since)) {
-    return absl::StrCat("the answers of ", name, " were ", DelayText(*delay));
+    return absl::StrCat("the answers of ", name, " were ", DelayText(*delay),
+                        TimeoutText(history));
   }
   return absl::StrCat(name, " got them and did not answer in time");
+}
+
+// A responder takes PSNs before the one that it expects for packets that it has
+// had, and acknowledges what the requester has not sent yet.
+std::string Diagnosis::WhichPsn(const OwnEnd& own, const PeerEnd& peer) const {
+  const auto& here = own.history.facts();
+  const auto& there = peer.history->facts();
+  const auto& back = peer.history->peer();
+  if (!here || !there || !back || back->qpn != own.qpn ||
+      OwnerOf(back->lid) != own.node ||
+      here->attributes.sq_psn == there->attributes.rq_psn) {
+    return "";
+  }
+  return absl::StrFormat("its rq_psn is %#x, the sq_psn here %#x",
+                         there->attributes.rq_psn, here->attributes.sq_psn);
 }
 
 std::string Diagnosis::WhyNotReady(const History& history) const {
@@ -206,23 +299,30 @@ std::string Diagnosis::FaultText(uint32_t number) const {
   return name.empty() ? "a fault that has been removed" : name;
 }
 
-// "from 12.301s to 14.1s", "from 2s on, cut by shaky"
+// "from 12.301s to 14.1s", "from 2s on, cut by shaky", "from 2s on, as host-2
+// was switched off"
 std::string Diagnosis::OutageText(const LinkOutages::Outage& outage) const {
   const auto text = [this](absl::Time time) {
     return absl::FormatDuration(
         absl::Trunc(SinceStart(time), absl::Milliseconds(1)));
   };
+  std::string cause;
+  if (outage.node) {
+    const std::string& name = fabric_.subnet().node(*outage.node).description;
+    cause = outage.unplugged
+                ? absl::StrCat(", as the adapter of ", name, " was removed")
+                : absl::StrCat(", as ", name, " was switched off");
+  } else if (outage.fault != 0) {
+    cause = ", cut by " + FaultText(outage.fault);
+  }
   return absl::StrCat(
       "from ", text(outage.begin),
       outage.end == absl::InfiniteFuture() ? " on" : " to " + text(outage.end),
-      outage.fault == 0 ? "" : ", cut by " + FaultText(outage.fault));
+      cause);
 }
 
 std::string Diagnosis::DropsText(const Incident& dropped) const {
-  const std::string text = DropText(dropped);
-  return dropped.count == 1
-             ? text
-             : absl::StrFormat("%s (%d times)", text, dropped.count);
+  return DropText(dropped) + TimesText(dropped);
 }
 
 std::string Diagnosis::IncidentText(const Incident& incident) const {

@@ -41,8 +41,8 @@ class Diagnosis {
 
   // Returns what happened to a queue pair of whose work requests none failed:
   // "node-1 queue pair 0x12 sent packets again (5 times): dropped at leaf-2/4:
-  // the link was down from 12.301s to 12.8s (9 times)", or why it is in error.
-  // Empty: nothing, or one has failed.
+  // the link was down from 12.301s to 12.8s (9 times)", why it is in error, or
+  // what was lost without an error.  Empty: nothing, or one has failed.
   std::string Trouble(topology::NodeId node, uint32_t qpn,
                       const fabric::QueuePairHistory& history) const;
 
@@ -68,12 +68,18 @@ class Diagnosis {
 
  private:
   using History = fabric::QueuePairHistory;
+  // The queue pair that is asked about.
+  struct OwnEnd;
   // The other end of a connection, as far as it is known.
   struct PeerEnd;
 
-  std::string Cause(const History& history) const;
-  std::string WhyUnanswered(const History& history) const;
-  std::string WhereTheyWent(const History& history, absl::Time since) const;
+  std::string Cause(const OwnEnd& own) const;
+  std::string WhyUnanswered(const OwnEnd& own) const;
+  std::string WhereTheyWent(const OwnEnd& own, absl::Time since) const;
+  // Return what is different at the other end, and what was lost or not taken
+  // though nobody was told; empty: nothing.
+  std::string WhichPsn(const OwnEnd& own, const PeerEnd& peer) const;
+  std::string SilentLoss(const OwnEnd& own) const;
   std::string WhyNotReady(const History& history) const;
   std::string WhyRefused(const History& history) const;
   static std::string WhyFlushed(const History& history);

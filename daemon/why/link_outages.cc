@@ -38,7 +38,20 @@ void LinkOutages::OnPortChange(fabric::PortId port) {
   }
   std::deque<Outage>& all = outages_[port];
   if (all.size() == kMost) all.pop_front();
-  all.push_back({.begin = timers_.Now(), .fault = fabric_.CutBy(port)});
+  all.push_back(Begin(port));
+}
+
+LinkOutages::Outage LinkOutages::Begin(fabric::PortId port) const {
+  const fabric::Subnet& subnet = fabric_.subnet();
+  Outage outage{.begin = timers_.Now(), .fault = fabric_.CutBy(port)};
+  for (const fabric::PortId end : {port, subnet.port(port).peer}) {
+    if (end == fabric::kNoPort) continue;
+    const fabric::Node& node = subnet.NodeOf(end);
+    if (node.on && node.plugged) continue;
+    outage.node = subnet.port(end).node;
+    outage.unplugged = !node.plugged;
+  }
+  return outage;
 }
 
 }  // namespace ibemu::daemon

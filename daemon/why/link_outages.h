@@ -25,6 +25,9 @@ class LinkOutages : fabric::FabricWatcher {
     absl::Time begin{};
     absl::Time end = absl::InfiniteFuture();  // of one that lasts
     uint32_t fault = 0;  // the number of the one that cut it; 0: none
+    // The node at one end that was switched off, or lost its adapter.
+    std::optional<topology::NodeId> node{};
+    bool unplugged = false;
   };
 
   // Both must outlive this.
@@ -41,6 +44,9 @@ class LinkOutages : fabric::FabricWatcher {
   void OnPortChange(fabric::PortId port) override;
   void OnTrap(fabric::PortId, const mad::Notice&, bool) override {}
   void OnDrop(const fabric::DroppedPacket&) override {}
+
+  // Finds out why the port goes down.
+  Outage Begin(fabric::PortId port) const;
 
   Timers& timers_;
   fabric::Fabric& fabric_;

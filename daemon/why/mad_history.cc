@@ -108,6 +108,7 @@ const std::deque<MadHistory::Timeout>& MadHistory::Of(
 // asked for them.
 void MadHistory::HostWatch::OnAnswer(const mad::AnsweredSend& send) {
   Answer answer{.port = send.port,
+                .process = send.process,
                 .begin = send.begin,
                 .end = owner_.timers_.Now(),
                 .tries = send.tries,
@@ -223,6 +224,7 @@ MadHistory::LostPacket& MadHistory::Keep(const fabric::Packet& packet) {
 void MadHistory::Add(topology::NodeId node, const mad::UnansweredSend& send) {
   const absl::Time now = timers_.Now();
   Timeout timeout{.port = send.port,
+                  .process = send.process,
                   .begin = send.begin,
                   .end = now,
                   .tries = send.tries,
@@ -235,7 +237,9 @@ void MadHistory::Add(topology::NodeId node, const mad::UnansweredSend& send) {
   if (RouteText(send.packet.mad).empty()) timeout.lid = send.packet.to.dlid;
   std::deque<Timeout>& all = timeouts_[node];
   if (!all.empty() && !timeout.rmpp && !all.back().rmpp &&
-      all.back().port == timeout.port && all.back().what == timeout.what &&
+      all.back().port == timeout.port &&
+      all.back().process == timeout.process &&
+      all.back().what == timeout.what &&
       timeout.begin - all.back().end <= kPause) {
     timeout.begin = all.back().begin;
     timeout.tries += all.back().tries;

@@ -41,6 +41,7 @@ class MadHistory final : fabric::FabricWatcher, HostTable::Watcher {
 
   struct Timeout {
     int port = 0;
+    uint64_t process = 0;  // whose it was; 0: of none in particular
     // The first try was sent at `begin`, and the last ended at `end`.
     absl::Time begin{}, end{};
     int tries = 0;
@@ -55,6 +56,7 @@ class MadHistory final : fabric::FabricWatcher, HostTable::Watcher {
 
   struct Answer {
     int port = 0;
+    uint64_t process = 0;  // whose it was; 0: of none in particular
     // It was sent first at `begin`, and the answer came at `end`.
     absl::Time begin{}, end{};
     int tries = 0;

@@ -64,9 +64,12 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
   if (process != 0) {
     const auto id = static_cast<uint64_t>(process);
     fabric_.histories().ForEachOf(id, take);
+    std::vector<topology::NodeId> nodes;
     for (const fabric::Node& node : fabric_.subnet().nodes()) {
       DescribeCalls(node, id, calls);
+      nodes.push_back(static_cast<topology::NodeId>(nodes.size()));
     }
+    mads = DescribeMads(nodes, id, all);
     faults = faults_({}, id);
   } else {
     IBEMU_ASSIGN_OR_RETURN(const auto nodes, fabric_.FindHost(name));
@@ -74,17 +77,20 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
       fabric_.histories().ForEach(node, take);
     }
     if (qpn == 0) {
-      mads = DescribeMads(nodes, all);
+      mads = DescribeMads(nodes, 0, all);
       for (const topology::NodeId node : nodes) {
         DescribeCalls(fabric_.subnet().node(node), std::nullopt, calls);
       }
       faults = faults_(nodes, 0);
     }
   }
-  if (failed.empty() && others.empty() && calls.empty()) {
+  if (failed.empty() && others.empty() && mads.empty() && calls.empty() &&
+      faults.empty()) {
     if (process != 0) {
       return absl::NotFoundError(absl::StrFormat(
-          "process %d has no queue pair, and had none lately", process));
+          "nothing is known of process %d: it has no queue pair and had none "
+          "lately, no call of it was refused, and no MAD lost",
+          process));
     }
     if (qpn != 0) {
       return absl::NotFoundError(absl::StrFormat(
@@ -107,11 +113,13 @@ int64_t WhyMethods::SinceStart(absl::Time time) const {
 }
 
 json WhyMethods::DescribeMads(const std::vector<topology::NodeId>& nodes,
-                              bool answered) const {
+                              uint64_t process, bool answered) const {
   json all = json::array();
   const auto add = [&](topology::NodeId node, const auto& one) {
+    if (process != 0 && one.process != process) return;
     all.push_back({{"node", fabric_.subnet().node(node).description},
                    {"port", one.port},
+                   {"pid", one.process == 0 ? json() : json(one.process)},
                    {"begin_ns", SinceStart(one.begin)},
                    {"end_ns", SinceStart(one.end)},
                    {"tries", one.tries},
@@ -156,6 +164,7 @@ json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
                          {"psn", incident.psn},
                          {"text", diagnosis_.IncidentText(incident)}});
   }
+  const json last = incidents.empty() ? json() : incidents.back()["until_ns"];
   const std::string why = diagnosis_.Explain(node, qpn, history);
   const std::string trouble = diagnosis_.Trouble(node, qpn, history);
   const auto process = ProcessNumber(history.process());
@@ -166,6 +175,7 @@ json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
       {"exists", exists},
       {"why", why.empty() ? json() : json(why)},
       {"trouble", trouble.empty() ? json() : json(trouble)},
+      {"last_ns", last},
       {"failed_ns",
        history.failure() ? json(SinceStart(history.failure()->time)) : json()},
       {"incidents", std::move(incidents)}};

@@ -31,28 +31,34 @@ class WhyMethods {
              const Diagnosis& diagnosis, const MadHistory& mads,
              const RefusedCalls& calls, ActedFaults faults);
 
-  // Adds queue_pair.why: {"node": "node-1"}, and "qpn" where one is meant, or
-  // "all": true; or {"pid": 4711}, a process's on all nodes.  The answer
-  // has "queue_pairs", those in which a work request failed first; each with
-  // "node", "qpn", "pid", "exists", "why" and "failed_ns" (null: nothing
-  // failed), "trouble" (what happened to it although no request failed; null:
-  // nothing) and "incidents" ("time_ns", "until_ns", "count", "kind", "psn",
-  // "text"); "more", how many were left out, and "now_ns".  Without "qpn" and
-  // "pid" it has "mads", those of the host that were not answered, the latest
-  // last; each with "node", "port", "begin_ns", "end_ns", "tries" and "why", a
-  // sentence.  With "all" it also has the last that were answered, all by
-  // "end_ns".
-  // Without "qpn" it has "calls", those that a program got an error for; each
-  // with "node", "pid", "begin_ns", "end_ns", "count" and "why", a sentence;
-  // and "faults", those that have acted.  Times are those of events.  This must
-  // outlive `dispatcher`'s last call.
+  // Adds queue_pair.why: {"node": "node-1"}, and "qpn" where one is meant; or
+  // {"pid": 4711}, a process's on all nodes.  The answer has
+  //   queue_pairs  those in which a work request failed first: "node", "qpn",
+  //                "pid", "exists", "why" and "failed_ns" (null: nothing
+  //                failed), "trouble" (what happened to it although no request
+  //                failed; null: nothing), "last_ns" (of the last incident) and
+  //                "incidents" ("time_ns", "until_ns", "count", "kind", "psn",
+  //                "text")
+  //   more         how many were left out
+  //   mads         those that were not answered, the latest last: "node",
+  //                "port", "pid", "begin_ns", "end_ns", "tries", "why"; with
+  //                "all": true the last that were answered as well, by "end_ns"
+  //   calls        those that a program got an error for: "node", "pid",
+  //                "begin_ns", "end_ns", "count", "why"
+  //   faults       those that have acted
+  //   now_ns
+  // The last three kinds are empty with "qpn".  Times are those of events, and
+  // each "why" is a sentence.  This must outlive `dispatcher`'s last call.
+  //
+  // Errors: NotFound: there is no such node; the queue pair or the process is
+  // not known.
   void AddTo(control::MethodTable& dispatcher);
 
  private:
   absl::StatusOr<nlohmann::json> Why(control::Parameters& parameters) const;
   int64_t SinceStart(absl::Time time) const;
   nlohmann::json DescribeMads(const std::vector<topology::NodeId>& nodes,
-                              bool answered) const;
+                              uint64_t process, bool answered) const;
   // Adds those of a node to `calls`, or of a process there.
   void DescribeCalls(const fabric::Node& node, std::optional<uint64_t> process,
                      nlohmann::json& calls) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "fabric/soft_hca/hca_attributes.h"
@@ -12,6 +13,7 @@
 #include "verbs/parts/device_limits.h"
 #include "verbs/parts/memory_region.h"
 #include "verbs/parts/receive_queue.h"
+#include "wire/ip_text.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -302,8 +304,17 @@ void Hca::OnBadQKey(const NodePort& port, const Packet& packet) {
 }
 
 void Hca::OnTransport(PortId port, const Packet& packet) {
-  if (endpoints_.AdmitByPKey(port, packet) < 0) return NoteBadPKey(packet);
-  if (packet.grh && !endpoints_.IsForUs(port, *packet.grh)) return;
+  if (endpoints_.AdmitByPKey(port, packet) < 0) {
+    return NoteNotTaken(
+        packet, absl::StrFormat(
+                    "its P_Key is %#x: no entry of the port's table matches",
+                    packet.p_key));
+  }
+  if (packet.grh && !endpoints_.IsForUs(port, *packet.grh)) {
+    return NoteNotTaken(packet, absl::StrCat("it is for the GID ",
+                                             wire::GidText(packet.grh->dgid),
+                                             ", which the port has not"));
+  }
   if (packet.destination_qpn == kMulticastQpn) {
     return DeliverToGroup(port, packet);
   }
@@ -311,13 +322,10 @@ void Hca::OnTransport(PortId port, const Packet& packet) {
   if (qp != nullptr) Deliver(*qp, port, packet);
 }
 
-void Hca::NoteBadPKey(const Packet& packet) {
+void Hca::NoteNotTaken(const Packet& packet, absl::string_view why) {
   const auto found = qps_.find(packet.destination_qpn);
   if (found == qps_.end()) return;
-  found->second->history()->Note(
-      Incident::Kind::kNotTaken, packet.transport->psn,
-      absl::StrFormat("its P_Key is %#x: no entry of the port's table matches",
-                      packet.p_key));
+  found->second->NoteNotTaken(*packet.transport, why);
 }
 
 std::shared_ptr<QueuePairHistory> Hca::BeginHistory(uint32_t qpn,

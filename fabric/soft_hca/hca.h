@@ -128,7 +128,7 @@ class Hca final : public verbs::Provider, private TransportSink {
 
   void Send(PortId port, const Packet& packet);
   void OnTransport(PortId port, const Packet& packet) override;
-  void NoteBadPKey(const Packet& packet);
+  void NoteNotTaken(const Packet& packet, absl::string_view why);
   absl::Status CheckCall(uint64_t process, ResourceCall call);
   void Deliver(QueuePair& qp, PortId port, const Packet& packet);
   void DeliverThroughFaults(const QueuePair& qp, PortId port,

@@ -54,6 +54,9 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   // pair.
   void OnPacket(const NodePort& port, const Packet& packet);
 
+  // Notes in the history that it does not take a packet.
+  void NoteNotTaken(const Transport& packet, absl::string_view why);
+
   // The adapter was removed for good: enters the error state.
   void OnRemoval();
   const std::shared_ptr<QueuePairHistory>& history() const { return history_; }
@@ -95,7 +98,6 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   // ask for, and why; and the first of the requests that will be flushed as the
   // one that failed.
   void NoteError(State to, absl::string_view why);
-  void NoteNotTaken(const Transport& packet, absl::string_view why);
   // Notes what it is set to, unless it takes no packets yet.
   void NoteFacts();
 

@@ -1,11 +1,14 @@
 """ibemu events: what happens, as it happens."""
 
 import json
+import re
 import signal
 
 import pytest
 
-from harness import until
+from harness import ROOT, until
+
+TWO_ENDS = (ROOT / "tests/e2e/verbs/two_ends.py").read_text()
 
 
 @pytest.fixture
@@ -70,6 +73,37 @@ def test_dropped_packets_name_their_fault(fabric, events):
                     "dlid": 2, "class": "SM", "attribute": "PortInfo"}
     # Others pass.
     lab.run("node-1", "smpquery", "nodeinfo", "2")
+
+
+def test_what_happens_to_queue_pairs_mads_and_calls_is_told_with_its_cause(
+        fabric, events):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    program = events(lab, "qp", "mad", "call")
+    lab.ibemu("fault", "add", "--name=deaf", "qp", "node-2/*", "loss", "opcode",
+              "ack", "dir", "tx", "nth", "1")
+    lab.run("node-1", "ibv_rc_pingpong", "-r", 1000000, check=False)
+    lab.run("node-1", "smpquery", "-t", "20", "nodeinfo", "99", check=False)
+    lab.account.run(*lab.on("node-1", "node-2"), "/usr/bin/python3", "-B", "-c",
+                    TWO_ENDS, "send", 1)
+    program.wait_for('"node":"node-1".*"destroyed"')
+    call, = told(program, "call")
+    assert re.fullmatch(
+        r"node-1 process \d+: CREATE_CQ was refused with EINVAL: cqe is 1000001: "
+        "there may be 1 to 196607", call["why"])
+    assert re.fullmatch(
+        r"node-1 port 1: SM Get\(NodeInfo\) to LID 99: .*, none answered: dropped "
+        r"at switch-1/0: no forwarding entry leads to its LID( \(\d+ times\))?",
+        told(program, "mad")[-1]["why"])
+    happened = {host: [(event["kind"], event["text"])
+                       for event in told(program, "qp") if event["node"] == host]
+                for host in ("node-1", "node-2")}
+    assert happened["node-1"] == [
+        ("state", "RESET to INIT, by the program"),
+        ("state", "INIT to RTR, by the program"),
+        ("state", "RTR to RTS, by the program"),
+        ("sent-again", "no answer"),
+        ("state", "destroyed")]
+    assert ("dropped", "lost by deaf") in happened["node-2"]
 
 
 def test_people_get_a_line_each_and_may_choose(fabric, background):

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from harness import until
+from harness import ROOT, until
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "docs/examples"
 RULES = EXAMPLES / "prometheus-rules.yml"
@@ -197,6 +197,9 @@ def test_each_panel_of_the_dashboard_shows_what_prometheus_has(subnet,
     subnet.ibemu("link", "node-3/1", "down")
     subnet.ibemu("counter", "node-2/1", "PortRcvErrors=7")
     subnet.start("node-1", "ibv_rc_pingpong")  # waits for another
+    subnet.account.run(
+        *subnet.on("node-1", "node-2"), "/usr/bin/python3", "-B", "-c",
+        (ROOT / "tests/e2e/verbs/two_ends.py").read_text(), "read", 1)
     panels = json.loads(DASHBOARD.read_text())["panels"]
     expressions = [target["expr"] for panel in panels
                    for target in panel["targets"]]

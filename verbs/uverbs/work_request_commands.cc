@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "verbs/sends_data.h"
 #include "verbs/uverbs/responses.h"
@@ -68,8 +69,12 @@ absl::Status DropFromTooLongInline(uint32_t room,
         return IsInline(send) && LengthOf(send.sges) > room;
       });
   if (first == sends.end()) return absl::OkStatus();
+  const absl::Status refusal = absl::InvalidArgumentError(absl::StrFormat(
+      "work request %d has %d bytes of inline data: its queue pair takes at "
+      "most %d",
+      first->work.wr_id, LengthOf(first->sges), room));
   sends.erase(first, sends.end());
-  return absl::InvalidArgumentError("more inline than agreed");
+  return refusal;
 }
 
 }  // namespace

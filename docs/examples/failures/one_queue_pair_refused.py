@@ -3,13 +3,11 @@
 https://github.com/ceph/ceph/pull/33882
 https://github.com/ceph/ceph/pull/56191
 
-An adapter that has no room for one more is as usual as a network that is busy:
-who refuses the one connection goes on with the others.
+An adapter that is full is as usual as a network that is busy: who refuses the
+one connection goes on with the others.
 """
 
-from pyverbs.pyverbs_error import PyverbsRDMAError
-
-from pair import connect, e, ibemu, main, pair
+from pair import PyverbsRDMAError, connect, e, ibemu, main, pair
 
 
 def program(mended):

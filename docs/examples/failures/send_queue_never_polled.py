@@ -3,15 +3,12 @@
 https://github.com/ofiwg/libfabric/pull/1802
 https://github.com/Derecho-Project/derecho/issues/57
 
-An entry of the queue is free again when a completion that came after it was
-polled.  Without a signaled request now and then, none comes.
+Its entries are free again when a completion that came after them was polled.
+Without a signaled request now and then, none comes.
 """
 
-import errno
-
-from pyverbs.pyverbs_error import PyverbsRDMAError
-
-from pair import connect, e, main, pair
+from errno import ENOMEM
+from pair import PyverbsRDMAError, connect, e, main, pair
 
 
 def program(mended):
@@ -19,11 +16,11 @@ def program(mended):
     connect(a, b)
     for number in range(40):
         b.receive()
-        signaled = mended and number % 8 == 7
+        signaled = e.IBV_SEND_SIGNALED if mended and number % 8 == 7 else 0
         try:
-            a.send(flags=e.IBV_SEND_SIGNALED if signaled else 0)
+            a.send(flags=signaled)
         except PyverbsRDMAError as error:
-            return error.error_code != errno.ENOMEM
+            return error.error_code != ENOMEM
         b.status()
         if signaled:
             a.status()

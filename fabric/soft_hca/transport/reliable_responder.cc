@@ -25,9 +25,11 @@ bool ReliableResponder::InSequence(const Transport& request) {
   }
   ++qp_.counters.out_of_sequence;
   if (!std::exchange(told_of_gap_, true)) {
-    qp_.history.Note(Incident::Kind::kNotTaken, request.psn,
-                     absl::StrFormat("PSN %#x was to come first: asked for it",
-                                     expected_psn_));
+    qp_.history.Note(
+        Incident::Kind::kNotTaken, request.psn,
+        absl::StrFormat(
+            "PSN %#x%s was to come first: asked for it", expected_psn_,
+            expected_psn_ == qp_.attributes.rq_psn ? ", its rq_psn," : ""));
     SendNak(Syndrome::kSequenceError, std::nullopt);
   }
   return false;

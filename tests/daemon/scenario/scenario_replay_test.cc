@@ -14,12 +14,15 @@
 #include "daemon/scenario/scenario_methods.h"
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/subnet/fault_methods.h"
+#include "daemon/why/why_events.h"
 #include "nlohmann/json.hpp"
 #include "testing/lab.h"
 #include "testing/socket_pair.h"
 #include "testing/verbs_end.h"
 #include "tests/daemon/connection.h"
+#include "tests/daemon/event_recorder.h"
 #include "tests/daemon/virtual_loop.h"
+#include "tests/daemon/why/lab_diagnosis.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -34,6 +37,13 @@ steps:
       - fault add link host-1/1 loss 5% duplicate 5% delay 20us 10us
       - fault add link sw1/2 corrupt 2% ber 1e-6
       - fault add node host-2 slow 2ms 1ms
+  - at: 150ms
+    do:
+      - fault add qp host-1/* loss 10% duplicate 10% opcode send
+      - fault add qp host-2/* delay 50us 50us opcode ack
+      - fault add qp host-2/* rnr nth 4
+      - fault add qp host-1/* completion delay 1ms dir tx nth 5-8
+      - fault add host host-2 async-event delay 1ms
   - {at: 300ms, do: fault add --name=shaky link host-2/1 flap 200ms 5ms 50ms}
   - {at: 400ms, every: 100ms, repeat: 3, do: link host-1/1 down --for=1ms}
   - {at: 1s, do: fault rm shaky}
@@ -51,12 +61,13 @@ class Replay {
     changes_.AddTo(dispatcher_);
     faults_.AddTo(dispatcher_);
     scenarios_.AddTo(dispatcher_);
+    log_.Add(told_);
     Connect(a_, b_);
     Connect(b_, a_);
     Start(scenario_seed);
   }
 
-  // What was captured, byte by byte.
+  // What was captured, byte by byte, and what was told.
   std::string Play() {
     for (int round = 0; round < 400; ++round) {
       lab_.Transmit(1, LidGet(0, mad::MgmtClass::kSubnetLidRouted, wire::Lid{2},
@@ -75,6 +86,8 @@ class Replay {
     }
     EXPECT_GT(delivered_, 5);
     EXPECT_EQ(failures_, 0);
+    EXPECT_GT(told_.Of("qp").size(), 20u);
+    for (const json& event : told_.events) captured_ += event.dump();
     return std::move(captured_);
   }
 
@@ -129,6 +142,10 @@ class Replay {
   FabricMethods changes_{lab_.timers, lab_.fabric};
   FaultMethods faults_{lab_.timers, lab_.fabric, log_};
   control::MethodTable dispatcher_;
+  LabWhy why_{lab_, dispatcher_};
+  const WhyEvents why_events_{lab_.fabric, log_, why_.diagnosis, *why_.mads,
+                              *why_.calls};
+  EventRecorder told_;
   ScenarioMethods scenarios_{loop_, lab_.fabric, faults_, log_, dispatcher_};
   testing::VerbsEnd a_{lab_.timers, lab_.Provider(1), {}};
   testing::VerbsEnd b_{lab_.timers, lab_.Provider(2), {}};

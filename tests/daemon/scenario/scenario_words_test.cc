@@ -68,10 +68,10 @@ TEST(ScenarioWordsTest, EachMistakeIsOneSentence) {
   EXPECT_EQ(Error("counter sw1/3 SymbolErorCounter=5"),
             "no counter \"SymbolErorCounter\": did you mean "
             "\"SymbolErrorCounter\"?");
-  EXPECT_EQ(
-      Error("fault ad link sw1/3 loss 5%"),
-      "write fault add [--name=NAME] link|node|qp|host ..., fault rm NAME "
-      "or fault reset: did you mean \"add\"?");
+  EXPECT_EQ(Error("fault ad link sw1/3 loss 5%"),
+            "write fault add [--name=NAME] link|node|qp|host|process ..., "
+            "fault rm NAME "
+            "or fault reset: did you mean \"add\"?");
   EXPECT_EQ(Error("fault add link sw1/3 los 5%"),
             "\"los\" is no fault: did you mean \"loss\"?");
   EXPECT_EQ(Error("link \"sw1/3 down"), "a quote (\") has no end");

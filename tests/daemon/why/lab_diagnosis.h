@@ -11,6 +11,7 @@
 #include "daemon/why/link_outages.h"
 #include "daemon/why/mad_history.h"
 #include "daemon/why/why_methods.h"
+#include "nlohmann/json.hpp"
 #include "testing/lab.h"
 
 namespace ibemu::daemon {
@@ -34,10 +35,11 @@ struct LabWhy : LabDiagnosis {
     mads.emplace(lab.timers, lab.fabric, diagnosis, hosts);
     calls.emplace(lab.timers, files);
     methods.emplace(lab.timers, lab.fabric, diagnosis, *mads, *calls,
-                    [](const auto&, uint64_t) { return nlohmann::json(); });
+                    [this](const auto&, uint64_t) { return acted; });
     methods->AddTo(dispatcher);
   }
 
+  nlohmann::json acted = nlohmann::json::array();  // what faults have done
   FabricAdapters adapters;
   std::optional<MadHistory> mads;  // outlives the hosts, and asks for them
   HostTable hosts;

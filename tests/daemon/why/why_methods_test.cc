@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ namespace {
 
 using fabric::Fabric;
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using testing::VerbsEnd;
 
 // Two hosts, host-1 and host-2, on a switch; queue pairs have number 2.
@@ -44,6 +46,34 @@ class WhyMethodsTest : public fabric::VerbsPair, protected MethodCaller {
       texts.push_back(incident["text"]);
     }
     return texts;
+  }
+  // What happened to its queue pair although no request failed; empty: nothing.
+  std::string Trouble(const char* node) {
+    const json trouble =
+        Result("queue_pair.why", {{"node", node}})["queue_pairs"][0]["trouble"];
+    return trouble.is_null() ? "" : trouble.get<std::string>();
+  }
+  // A connection in which the end at host-1 has other attributes.
+  void ConnectWith(const std::function<void(verbs::QpAttributes&)>& change) {
+    a_ = End(lab_.Host(1), verbs::QpType::kRc);
+    b_ = End(lab_.Host(2), verbs::QpType::kRc);
+    verbs::QpAttributes to = VerbsEnd::Towards(*b_);
+    change(to);
+    a_->Connect(to);
+    b_->Connect(VerbsEnd::Towards(*a_));
+  }
+  // A datagram from a_ to b_.
+  void SendDatagram(uint32_t q_key = VerbsEnd::kQKey) {
+    verbs::AddressAttributes to{};
+    to.dlid = 2;
+    to.port_num = 1;
+    const auto ah = *a_->provider.CreateAh(*a_->pd, to);
+    verbs::SendRequest request = a_->Request(IB_UVERBS_WR_SEND, 0, 8);
+    request.address = ah.get();
+    request.work.wr.ud.remote_qpn = b_->qp->number();
+    request.work.wr.ud.remote_qkey = q_key;
+    ASSERT_TRUE(a_->Post(std::move(request)).ok());
+    Settle();
   }
   void AddRequestFault(int host, const fabric::WorkRequestFault& fault) {
     lab_.fabric.adapter_faults().requests.Add(
@@ -81,9 +111,15 @@ TEST_F(WhyMethodsTest, AProcessIsAskedAboutByItsNumber) {
   EXPECT_EQ(told["queue_pairs"][0]["why"], Why());
   EXPECT_EQ(told["queue_pairs"][0]["pid"], a_->memory->process());
   EXPECT_EQ(Error("queue_pair.why", {{"pid", 999999}}),
-            "process 999999 has no queue pair, and had none lately");
+            "nothing is known of process 999999: it has no queue pair and had "
+            "none lately, no call of it was refused, and no MAD lost");
   EXPECT_EQ(Error("queue_pair.why", {{"pid", 1}, {"node", "host-1"}}),
             "pid goes with neither node nor qpn: it is of all nodes");
+}
+
+TEST_F(WhyMethodsTest, TellsWhatFaultsDidToAProcessWithoutQueuePairs) {
+  why_.acted = json::array({{{"name", "slow"}, {"acts", 2}}});
+  EXPECT_EQ(Result("queue_pair.why", {{"pid", 999999}})["faults"], why_.acted);
 }
 
 TEST_F(WhyMethodsTest, TellsHowLongTheLinkWasDown) {
@@ -133,8 +169,20 @@ TEST_F(WhyMethodsTest, NamesTheNodeThatWasSwitchedOff) {
   Connect(verbs::QpType::kRc);
   lab_.fabric.SetNode(lab_.Host(2), false);
   SendInVain();
-  EXPECT_THAT(Why(),
-              HasSubstr("dropped at sw1/2: the link was down from 0 on"));
+  EXPECT_THAT(Why(), HasSubstr("dropped at sw1/2: the link was down from 0 on, "
+                               "as host-2 was switched off (16 times)"));
+}
+
+TEST_F(WhyMethodsTest, NamesTheAdapterThatWasRemovedAtBothEnds) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(lab_.fabric.RemoveDevice(lab_.Host(2)).ok());
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("dropped at sw1/2: the link was down from 0 on, "
+                               "as the adapter of host-2 was removed (16 "
+                               "times)"));
+  EXPECT_EQ(Trouble("host-2"),
+            "host-2 queue pair 0x2 went from RTS to ERR, as the adapter has "
+            "gone");
 }
 
 TEST_F(WhyMethodsTest, NamesTheFaultThatLosesPackets) {
@@ -371,7 +419,8 @@ TEST_F(WhyMethodsTest, NamesTheFaultThatHoldsPacketsUpForTooLong) {
   EXPECT_EQ(Why(),
             "host-1 queue pair 0x2: work request 77 (SEND) ended with "
             "RETRY_EXC_ERR: 16 tries of PSN 0xfffffe in 67ms, none answered: "
-            "held up at host-1/1 by loss-1");
+            "held up at host-1/1 by loss-1, longer than its "
+            "timeout of 4.19ms");
 }
 
 TEST_F(WhyMethodsTest, NamesTheFaultThatHoldsAnswersUpForTooLong) {
@@ -380,8 +429,11 @@ TEST_F(WhyMethodsTest, NamesTheFaultThatHoldsAnswersUpForTooLong) {
   lab_.AddFault(lab_.Host(2), 1, Fabric::Direction::kTransmit,
                 {.delay = absl::Seconds(1)});
   SendInVain();
-  EXPECT_THAT(Why(), HasSubstr("none answered: the answers of host-2 queue "
-                               "pair 0x2 were held up at host-2/1 by loss-1"));
+  EXPECT_THAT(
+      Why(),
+      HasSubstr("none answered: the answers of host-2 queue "
+                "pair 0x2 were held up at host-2/1 by loss-1, longer than its "
+                "timeout of 4.19ms"));
 }
 
 TEST_F(WhyMethodsTest, TellsOfTroubleThatFailedNoRequest) {
@@ -393,24 +445,89 @@ TEST_F(WhyMethodsTest, TellsOfTroubleThatFailedNoRequest) {
   ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, true).ok());
   Settle();
   EXPECT_EQ(Why(), "");
-  const json queue_pair =
-      Result("queue_pair.why", {{"node", "host-1"}})["queue_pairs"][0];
-  EXPECT_EQ(queue_pair["trouble"],
+  EXPECT_EQ(Trouble("host-1"),
             "host-1 queue pair 0x2 sent packets again (2 "
             "times): dropped at sw1/2: the link was down from 0 to 6ms (2 "
             "times)");
-  EXPECT_TRUE(Result("queue_pair.why",
-                     {{"node", "host-2"}})["queue_pairs"][0]["trouble"]
-                  .is_null());
+  EXPECT_EQ(Trouble("host-2"), "");
 }
 
 TEST_F(WhyMethodsTest, TellsWhyAQueuePairOfNoRequestsIsInError) {
   Connect(verbs::QpType::kRc);
   QueuePairOf(1).FailBy("fault-1");
   a_->qp.reset();
-  EXPECT_EQ(Result("queue_pair.why",
-                   {{"node", "host-1"}})["queue_pairs"][0]["trouble"],
+  EXPECT_EQ(Trouble("host-1"),
             "host-1 queue pair 0x2 went from RTS to ERR, by fault-1");
+}
+
+TEST_F(WhyMethodsTest, TellsWhoWaitsForAReceiveRequestWithoutEnd) {
+  ConnectWith([](verbs::QpAttributes& to) { to.rnr_retry = 7; });
+  ASSERT_TRUE(a_->Send(0, 10, 77).ok());
+  Settle(absl::Milliseconds(6));
+  EXPECT_THAT(Trouble("host-1"),
+              MatchesRegex("host-1 queue pair 0x2 sent packets again .[0-9]+ "
+                           "times.: host-2 queue pair 0x2 had no receive "
+                           "request, and rnr_retry is 7: that is without end"));
+}
+
+TEST_F(WhyMethodsTest, TellsOfALossThatNoTimeoutNotices) {
+  ConnectWith([](verbs::QpAttributes& to) { to.timeout = 0; });
+  Lose(1);
+  ASSERT_TRUE(a_->Send(0, 10, 77).ok());
+  Settle();
+  EXPECT_EQ(Trouble("host-1"),
+            "host-1 queue pair 0x2 lost packets for good, as its timeout is 0: "
+            "dropped at host-1/1: lost by loss-1");
+}
+
+TEST_F(WhyMethodsTest, TellsWhereDatagramsWereLost) {
+  Connect(verbs::QpType::kUd);
+  SendDatagram();
+  EXPECT_EQ(Trouble("host-2"),
+            "host-2 queue pair 0x2 lost a message: a datagram came, and there "
+            "was no receive request for it");
+  ASSERT_TRUE(b_->Receive(0, 47).ok());
+  SendDatagram();
+  EXPECT_EQ(Trouble("host-2"),
+            "host-2 queue pair 0x2 lost a message: a datagram of 8 bytes and "
+            "40 for the GRH came, the receive request has 47");
+  for (int i = 0; i < 2; ++i) SendDatagram(VerbsEnd::kQKey ^ 1);
+  EXPECT_EQ(Trouble("host-2"),
+            "host-2 queue pair 0x2 did not take a packet (2 times): its Q_Key "
+            "is 0x1235: this has 0x1234");
+  EXPECT_EQ(Trouble("host-1"), "");
+  Lose(1);
+  SendDatagram();
+  EXPECT_EQ(Trouble("host-1"),
+            "host-1 queue pair 0x2 lost packets: dropped at host-1/1: lost by "
+            "loss-1");
+}
+
+TEST_F(WhyMethodsTest, SaysThatThePeerHasNotTheGid) {
+  ConnectWith([](verbs::QpAttributes& to) {
+    to.ah_attr.is_global = 1;
+    to.ah_attr.grh.dgid[15] = 7;
+  });
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("none answered: host-2 queue pair 0x2 did not "
+                               "take them: it is for the GID ::7, which the "
+                               "port has not"));
+}
+
+TEST_F(WhyMethodsTest, NamesPsnsThatDoNotFit) {
+  ConnectWith([](verbs::QpAttributes& to) { to.sq_psn -= 5; });
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("none answered: host-2 queue pair 0x2 expects "
+                               "others: its rq_psn is 0xfffffe, the sq_psn "
+                               "here 0xfffff9"));
+}
+
+TEST_F(WhyMethodsTest, NamesThePsnThatWasToComeFirst) {
+  ConnectWith([](verbs::QpAttributes& to) { to.sq_psn = 5; });
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("none answered: host-2 queue pair 0x2 did not "
+                               "take them: PSN 0xfffffe, its rq_psn, was to "
+                               "come first: asked for it"));
 }
 
 TEST_F(WhyMethodsTest, SaysThatThePKeysDoNotMatch) {
@@ -455,16 +572,7 @@ TEST_F(WhyMethodsTest, WhatFailedIsThereWhenTheProgramHasEnded) {
 
 TEST_F(WhyMethodsTest, ADatagramWithAnotherQKeyIsNotedWhereItCame) {
   Connect(verbs::QpType::kUd);
-  verbs::AddressAttributes to{};
-  to.dlid = 2;
-  to.port_num = 1;
-  const auto ah = *a_->provider.CreateAh(*a_->pd, to);
-  verbs::SendRequest request = a_->Request(IB_UVERBS_WR_SEND, 0, 8);
-  request.address = ah.get();
-  request.work.wr.ud.remote_qpn = b_->qp->number();
-  request.work.wr.ud.remote_qkey = VerbsEnd::kQKey ^ 1;
-  ASSERT_TRUE(a_->Post(std::move(request)).ok());
-  Settle();
+  SendDatagram(VerbsEnd::kQKey ^ 1);
   const json incidents = Result(
       "queue_pair.why", {{"node", "host-2"}})["queue_pairs"][0]["incidents"];
   EXPECT_EQ(incidents.back()["kind"], "not-taken");

@@ -1,6 +1,7 @@
 """pitfalls.py RULE broken|mended: does what `ibemu run --lint` tells of by that
-rule, or the same well.  Each form works here.  The hosts are those of
-docs/examples/failures, whose ends these programs take."""
+rule, or the same well.  Each form works here.  MISTAKES fail here, too, so that
+there is no rule for them.  The hosts are those of docs/examples/failures, whose
+ends these programs take."""
 
 import os
 import pathlib
@@ -12,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] /
 
 from pyverbs.addr import AH
 from pyverbs.cq import CQ, CompChannel
+from pyverbs.pyverbs_error import PyverbsRDMAError
 from pyverbs.qp import QP, QPCap, QPInitAttr
 
 from pair import AHAttr, connect, e, pair
@@ -122,6 +124,47 @@ def used_after_fork(mended):
     if child == 0:
         leave()
     os.waitpid(child, 0)
+
+
+def inline_beyond_the_granted(mended):
+    a, b = pair()
+    connect(a, b)
+    b.receive()
+    try:
+        a.send(flags=e.IBV_SEND_SIGNALED | (0 if mended else e.IBV_SEND_INLINE))
+    except PyverbsRDMAError:
+        return
+    a.status()
+
+
+def key_of_memory_that_is_gone(mended):
+    a, b = pair()
+    connect(a, b)
+    remote = b.memory
+    if not mended:
+        b.mr.close()
+    a.write(remote)
+    a.status()
+
+
+def lid_that_is_gone(mended):
+    a, b = pair()
+    if not mended:
+        subprocess.run(["ibemu", "console"], input='Baselid "node-2"[1] 77\n',
+                       text=True, stdout=subprocess.DEVNULL, check=True)
+    connect(a, b)
+    b.receive()
+    a.send()
+    a.status()
+
+
+def more_than_the_device_says(mended):
+    a, _ = pair()
+    most = a.context.query_device().max_cqe
+    try:
+        CQ(a.context, most if mended else most + 1)
+    except PyverbsRDMAError:
+        pass
 
 
 def leave():

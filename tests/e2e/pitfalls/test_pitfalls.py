@@ -13,6 +13,22 @@ PROGRAM = pathlib.Path(__file__).resolve().parent / "pitfalls.py"
 RULES = ["no-timeout", "no-retries", "hidden-stall", "rd-atomic-differs",
          "never-signaled", "never-polled", "late-arm", "ah-leak",
          "used-after-fork"]
+# What fails here as on hardware has no rule, but a reason.
+MISTAKES = {
+    "inline-beyond-the-granted":
+        r"process \d+: POST_SEND was refused with EINVAL: work request 0 has 64 "
+        r"bytes of inline data: its queue pair takes at most 0",
+    "key-of-memory-that-is-gone":
+        r"queue pair 0x2: work request 0 \(RDMA WRITE\) ended with "
+        r"REM_ACCESS_ERR: node-2 queue pair 0x2 refused it: no region has the "
+        r"key 0x1\w+ any more: it was deregistered",
+    "lid-that-is-gone":
+        r"queue pair 0x2: work request 0 \(SEND\) ended with RETRY_EXC_ERR: "
+        r".*LID 2\b.*",
+    "more-than-the-device-says":
+        r"process \d+: CREATE_CQ was refused with EINVAL: cqe is 196608: there "
+        r"may be 1 to 196607",
+}
 # Of a queue pair, or of an adapter that was closed.
 PITFALL = re.compile(r"(?m)^ibemu run: ([a-z-]+): node-[12] "
                      r"(?:queue pair 0x[0-9a-f]+ of )?process \d+: ")
@@ -33,6 +49,16 @@ def test_what_works_here_alone_is_told_in_a_line(account, rule):
     mended = run(account, rule, "mended", "--lint")
     assert not PITFALL.search(mended.stderr), mended.stderr
     assert mended.stdout == f"{rule} mended\n"
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_what_fails_here_as_well_is_explained(account, mistake):
+    broken = run(account, mistake, "broken", "--explain", "--lint")
+    assert re.search(f"(?m)^ibemu run: node-1 {MISTAKES[mistake]}$",
+                     broken.stderr), broken.stderr
+    assert not PITFALL.search(broken.stderr), broken.stderr
+    mended = run(account, mistake, "mended", "--explain", "--lint")
+    assert mended.stderr == ""
 
 
 def test_the_way_past_fuse_changes_nothing(account):

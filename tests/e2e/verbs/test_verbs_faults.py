@@ -76,6 +76,26 @@ def test_a_receiver_that_is_not_ready_exhausts_retries(lab):
     assert lab.hw_counter("node-2", "out_of_buffer") == 3
 
 
+def test_a_receiver_that_is_not_ready_for_a_while_makes_a_program_wait(lab):
+    add(lab, "qp node-1/* rnr nth 2-4")
+    server = lab.start("node-1", *LINES, "ibv_rc_pingpong", "-n", "20")
+    server.wait_for("local address")
+    lab.run("node-2", "ibv_rc_pingpong", "-n", "20", "localhost")
+    assert server.wait() == 0, server.output
+    assert lab.hw_counter("node-2", "rnr_nak_retry_err") == 3
+    assert re.search(
+        r"(?m)^node-2 queue pair 0x\w+ sent packets again .*: node-1 queue pair "
+        r"0x\w+ had no receive request, and rnr_retry is 7: that is without "
+        "end$", lab.ibemu("why", "node-2").stdout)
+
+
+def test_a_completion_that_never_comes_is_missed(lab):
+    add(lab, "qp node-2/* completion loss dir rx nth 3")
+    told = play(lab, "send")
+    assert [number for number, _, _ in told["b"]] == [0, 1, *range(3, 10)]
+    assert statuses(told["a"]) == [SUCCESS] * 10
+
+
 def test_a_completion_has_the_status_and_the_vendors_error_asked_for(lab):
     add(lab, "qp node-1/* completion remote-access-error vendor-err 0x8a nth 4 "
         "dir tx")
@@ -334,6 +354,7 @@ def test_a_response_missed_in_a_row_is_counted_where_it_was_to_come(lab):
 UNANSWERED = ("node-1 queue pair Q: work request {} ended with RETRY_EXC_ERR: N "
               "tries of PSN P in T, none answered: ").format
 ANSWERS = "the answers of node-2 queue pair Q were "
+TIMEOUT = ", longer than its timeout of T"
 REASONS = [
     ("qp node-2/* loss opcode ack dir tx", "send", "node-1",
      UNANSWERED("0 (SEND)") + ANSWERS +
@@ -349,9 +370,10 @@ REASONS = [
      UNANSWERED("0 (SEND)") +
      "dropped at node-1/1: corrupted by fault-1 (N times)"),
     ("qp node-1/* delay 1s dir tx", "write", "node-1",
-     UNANSWERED("0 (RDMA WRITE)") + "held up at node-1/1 by fault-1"),
+     UNANSWERED("0 (RDMA WRITE)") + "held up at node-1/1 by fault-1" + TIMEOUT),
     ("qp node-2/* delay 1s dir tx", "write", "node-1",
-     UNANSWERED("0 (RDMA WRITE)") + ANSWERS + "held up at node-2/1 by fault-1"),
+     UNANSWERED("0 (RDMA WRITE)") + ANSWERS + "held up at node-2/1 by fault-1" +
+     TIMEOUT),
     ("qp node-1/* loss opcode rc-rdma-write-last dir tx", "large", "node-1",
      UNANSWERED("0 (RDMA WRITE)") +
      "dropped at node-1/1: lost by fault-1 (N times)"),
@@ -387,7 +409,8 @@ REASONS = [
      UNANSWERED("0 (RDMA WRITE)") + ANSWERS +
      "dropped at node-2/1: corrupted by fault-1 (N times)"),
     ("link node-2/1 delay 1s", "write", "node-1",
-     UNANSWERED("0 (RDMA WRITE)") + "held up at switch-1/2 by fault-1"),
+     UNANSWERED("0 (RDMA WRITE)") + "held up at switch-1/2 by fault-1" +
+     TIMEOUT),
     ("link node-1/1 ber 0.01", "write", "node-1",
      UNANSWERED("0 (RDMA WRITE)") +
      "dropped at node-1/1: corrupted by fault-1 (N times)"),
