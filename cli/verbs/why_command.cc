@@ -36,9 +36,9 @@ constexpr char kHelp[] = R"(Usage: ibemu why NODE[/QPN] [OPTION]...
   or:  ibemu why --vendor-err[=N] [--json]
 Print why work requests of a host's queue pairs failed, or of those of a
 process, and the last things that happened to these, also to those that their
-programs have destroyed; which of the host's MADs were not answered, which of
-its connections failed, which calls were refused, and why; and what faults did
-that were added to it.
+programs have destroyed; which of its MADs were not answered, which of its
+connections failed, which calls were refused, and why; and what faults did that
+were added to it.
 
   QPN             the number of one queue pair (0x12 or 18), of which all is
                   printed; without it, those in which something failed

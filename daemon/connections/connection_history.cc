@@ -42,7 +42,7 @@ absl::StatusOr<json> ConnectionHistory::Why(
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   if (process != 0) {
     return Describe(all, [process](AdapterId, const json& event) {
-      return event["pid"] == process;
+      return event.value("pid", json()) == process;
     });
   }
   IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> hosts,

@@ -373,9 +373,24 @@ std::string Diagnosis::DropText(const Incident& dropped) const {
       return place + "it was longer than the link's MTU";
     case DropCause::kPortInactive:
       return absl::StrCat(place, "the port was not active", since);
-    default:
-      return absl::StrCat(place, Absl(fabric::NameOf(drop.cause)));
+    case DropCause::kNotOurs:
+      return absl::StrCat(
+          place, "it was for another LID: the port has ",
+          static_cast<unsigned>(subnet.port(drop.port).info.lid));
+    case DropCause::kLooping:
+      return place + "the forwarding entry leads back to where it came from";
+    case DropCause::kHopLimit:
+      return place + "the forwarding entries lead it round in a loop";
+    case DropCause::kCopyLimit:
+      return place + "multicast made too many copies of it: groups have loops";
+    case DropCause::kVlMapping:
+      return place + "its SL is mapped to VL 15, which takes no data";
+    case DropCause::kDirectedRoute:
+      return place + "the directed route leads no further";
+    case DropCause::kDelayFull:
+      return place + "faults hold up too many packets already";
   }
+  return place;
 }
 
 }  // namespace ibemu::daemon

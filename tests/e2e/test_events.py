@@ -92,7 +92,7 @@ def test_what_happens_to_queue_pairs_mads_and_calls_is_told_with_its_cause(
         "there may be 1 to 196607", call["why"])
     assert re.fullmatch(
         r"node-1 port 1: SM Get\(NodeInfo\) to LID 99: .*, none answered: dropped "
-        r"at switch-1/0: no forwarding entry leads to its LID( \(\d+ times\))?",
+        r"at switch-1/1: no forwarding entry leads to its LID( \(\d+ times\))?",
         told(program, "mad")[-1]["why"])
     happened = {host: [(event["kind"], event["text"])
                        for event in told(program, "qp") if event["node"] == host]
@@ -101,9 +101,9 @@ def test_what_happens_to_queue_pairs_mads_and_calls_is_told_with_its_cause(
         ("state", "RESET to INIT, by the program"),
         ("state", "INIT to RTR, by the program"),
         ("state", "RTR to RTS, by the program"),
-        ("sent-again", "no answer"),
+        ("sent-again", "no answer within 4.194304ms"),
         ("state", "destroyed")]
-    assert ("dropped", "lost by deaf") in happened["node-2"]
+    assert ("dropped", "dropped at node-2/1: lost by deaf") in happened["node-2"]
 
 
 def test_people_get_a_line_each_and_may_choose(fabric, background):

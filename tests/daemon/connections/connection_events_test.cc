@@ -98,7 +98,8 @@ TEST_F(ConnectionEventsTest, AProgramHasTheFieldsByTheirNames) {
             {"to",
              {{"node", "node-1"}, {"address", "198.18.0.1"}, {"port", 7174}}},
             {"space", "RDMA_PS_TCP"},
-            {"service_id", "0x0000000001061c06"}}));
+            {"service_id", "0x0000000001061c06"},
+            {"pid", 4712}}));
 }
 
 TEST_F(ConnectionEventsTest, WhatFailsIsKeptForWhoAsksLater) {
@@ -115,6 +116,8 @@ TEST_F(ConnectionEventsTest, WhatFailsIsKeptForWhoAsksLater) {
     EXPECT_EQ(kept[0]["why"], "invalid service ID");
     EXPECT_TRUE(kept[0].contains("time_ns"));
   }
+  EXPECT_THAT(Result("connection.why", {{"pid", 4712}})["failures"], SizeIs(1));
+  EXPECT_THAT(Result("connection.why", {{"pid", 4711}})["failures"], IsEmpty());
   EXPECT_EQ(Error("connection.why", {{"node", "node-9"}}),
             "no node \"node-9\": did you mean \"node-1\"?");
 }

@@ -81,7 +81,7 @@ TEST(EventTextTest, AStrangersEventIsALineToo) {
   EXPECT_EQ(Text(R"({"event":"link","a":5,"time_ns":"x"})"),
             "               link        ? - ?");
   EXPECT_EQ(Text(R"({"event":"qp","qpn":"x"})"),
-            "               qp           queue pair ?: , PSN ?: ");
+            "               qp           queue pair ?: , PSN ?:");
   EXPECT_EQ(Text(R"({"event":"connection","from":5,"by":"to","to":[]})"),
             "               connection  ? -> ?");
   EXPECT_EQ(Text(R"({"event":"node","node":"\u001b[2J\n","state":"up"})"),

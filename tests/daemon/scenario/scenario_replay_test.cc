@@ -86,7 +86,7 @@ class Replay {
     }
     EXPECT_GT(delivered_, 5);
     EXPECT_EQ(failures_, 0);
-    EXPECT_GT(told_.Of("qp").size(), 20u);
+    EXPECT_GT(told_.Of("qp").size(), 10u);
     for (const json& event : told_.events) captured_ += event.dump();
     return std::move(captured_);
   }

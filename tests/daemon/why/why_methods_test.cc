@@ -255,6 +255,27 @@ TEST_F(WhyMethodsTest, SaysThatNoPortHasTheLid) {
                                "leads to its LID"));
 }
 
+TEST_F(WhyMethodsTest, SaysThatThePortHasAnotherLid) {
+  Connect(verbs::QpType::kRc);
+  lab_.fabric.SetLid(lab_.fabric.FindPort(lab_.Host(2), 1).value(),
+                     wire::Lid{77}, -1);
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("dropped at host-2/1: it was for another LID: "
+                               "the port has 77 (16 times)"));
+}
+
+TEST_F(WhyMethodsTest, ThereIsASentenceForEachCauseOfADrop) {
+  for (unsigned i = 0;
+       i <= static_cast<unsigned>(fabric::DropCause::kDelayFull); ++i) {
+    const auto cause = static_cast<fabric::DropCause>(i);
+    const std::string text = why_.diagnosis.DropText(
+        {.kind = fabric::Incident::Kind::kDropped,
+         .drop = {{.port = fabric::PortId{0}, .cause = cause}}});
+    EXPECT_THAT(text, MatchesRegex("dropped at .*/.*: .* .* .*"))
+        << fabric::NameOf(cause);
+  }
+}
+
 TEST_F(WhyMethodsTest, SaysThatThePeerHadNoReceiveRequest) {
   Connect(verbs::QpType::kRc);
   SendInVain();

@@ -73,6 +73,23 @@ def test_a_run_explains_at_its_end_what_failed_in_it(fabric):
     assert "ibemu run" not in play(lab, "--explain").stderr
 
 
+def test_why_tells_of_the_mads_and_connections_of_a_process(fabric):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    lab.ibemu("link", "node-2/1", "down")
+    for command, reason in (
+            ("smpquery -t 50 -D nodeinfo 0,1,2",
+             r" *[\d.]+  mad +node-1 port 1: SM Get\(NodeInfo\) by the directed "
+             r"route 0,1,2: .*, none answered: dropped at switch-1/2: the link "
+             r"was down from .* on( \(\d+ times\))?\n"),
+            ("rping -c -a 198.18.0.2 -C 1",
+             r" *[\d.]+  connection +node-1 \S+ -> node-2 \S+ RDMA_PS_TCP no "
+             r"address: .*\n")):
+        done = lab.run("node-1", "sh", "-c", f"echo $$; exec {command}",
+                       check=False)
+        told = lab.ibemu("why", done.stdout.split()[0]).stdout
+        assert re.fullmatch(reason, told), told
+
+
 # Nobody at node-2 has opened rdma_cm, so nobody answers for its address.
 FAILS = """
 smpquery -t 50 -D nodeinfo 0,1,2
