@@ -158,6 +158,16 @@ def lid_that_is_gone(mended):
     a.status()
 
 
+def error_that_nobody_polls(mended):
+    a, b = pair()
+    connect(a, b)
+    address, key = b.memory
+    a.write((address, key if mended else key ^ 0x100))
+    while not mended and a.qp.query(
+            e.IBV_QP_STATE)[0].qp_state != e.IBV_QPS_ERR:
+        pass
+
+
 def more_than_the_device_says(mended):
     a, _ = pair()
     most = a.context.query_device().max_cqe

@@ -26,6 +26,10 @@ MISTAKES = {
         r"queue pair 0x2: work request 0 \(SEND\) ended with RETRY_EXC_ERR: "
         r".*, none answered: dropped at node-2/1: it was for another LID: the "
         r"port has 77 \(16 times\)",
+    "error-that-nobody-polls":
+        r"queue pair 0x2: work request 0 \(RDMA WRITE\) ended with "
+        r"REM_ACCESS_ERR: node-2 queue pair 0x2 refused it: no region has the "
+        r"key 0x101",
     "more-than-the-device-says":
         r"process \d+: CREATE_CQ was refused with EINVAL: cqe is 196608: there "
         r"may be 1 to 196607",

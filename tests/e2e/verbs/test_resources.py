@@ -58,8 +58,17 @@ def test_each_kind_of_object_is_listed_while_its_program_has_it(fabric):
     check_lists(lab.ibemu, "node-2", held)
     for kind in ("cq", "mr", "srq", "mcast"):
         assert json.loads(lab.ibemu(kind, "ls", "node-1", "--json").stdout) == []
-    assert re.search(rf"(?m)^node-2 +\d+ +0/20 +yes +- +{held.connected:#x} +\d+$",
-                     lab.ibemu("cq", "ls").stdout)
+    for kind, title, row in (
+            ("cq", "CQ +WAITING +CHANNEL +SEND +RECEIVE",
+             rf"0/20 +yes +- +{held.connected:#x}"),
+            ("mr", "MR +LKEY +RKEY +ADDRESS +BYTES +ACCESS",
+             rf"{held.key:#x} +{held.key:#x} +{held.address:#x} +8192 +"
+             "local-write"),
+            ("srq", "SRQ +POSTED +LIMIT +SGES +RECEIVE",
+             rf"3/\d+ +0 +\d+ +{held.connected:#x}")):
+        assert re.search(
+            rf"^NODE +{title} +PROCESS\n(.*\n)?node-2 +\d+ +{row} +\d+\n",
+            lab.ibemu(kind, "ls").stdout), lab.ibemu(kind, "ls").stdout
     shown = lab.ibemu("qp", "show", f"node-2/{held.datagrams:#x}").stdout
     for line in ("type +UD", "state +RTS", "port +1", "peer +-", "Q_Key +0x1234",
                  r"send queue +0/\d+, 0 outstanding", r"receive queue +0/\d+"):
@@ -80,6 +89,9 @@ def test_members_of_a_group_are_listed_while_they_are_attached(fabric):
     assert member["mgid"] == "ff12:4001:ffff::f01:203"
     assert (member["qpn"], member["pid"]) == (queue["qpn"], queue["pid"])
     assert member["mlid"] >= 0xc000
+    assert re.search(rf"(?m)^node-2 +{member['qpn']:#x} +{member['mgid']} +"
+                     rf"{member['mlid']:#x} +{member['pid']}$",
+                     lab.ibemu("mcast", "ls").stdout)
     pids = {line.split()[-1] for line in
             lab.ibemu("qp", "ls", "node-2").stdout.splitlines()[1:]}
     assert pids == {"ibemud", str(member["pid"])}, "ib0 of the host is up"

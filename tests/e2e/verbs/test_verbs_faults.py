@@ -211,6 +211,18 @@ def test_a_queue_pair_enters_the_error_state_and_its_program_hears_of_it(lab):
         "it went from RTS to ERR, by fault-1\n")
 
 
+def test_an_opcode_that_the_transport_does_not_have_is_refused_at_once(lab):
+    held, number = start_waiting(lab, "hold")
+    refused = lab.ibemu("fault", "add", "qp", f"node-2/{number}", "loss",
+                        "opcode", "ud-send-only", check=False)
+    assert (refused.returncode, refused.stderr) == (
+        1, f'ibemu fault: opcode ud-send-only: queue pair {number} of "node-2" is '
+        "of type RC, which has no such packets\n")
+    assert lab.faults() == []
+    add(lab, f"qp node-2/{number} error")
+    assert held.wait() == 0
+
+
 def test_all_queue_pairs_of_a_process_enter_the_error_state(lab):
     held, _ = start_waiting(lab, "hold")
     pid, = {qp["pid"] for qp in json.loads(

@@ -58,6 +58,27 @@ def test_why_names_the_fault_that_lost_the_packets_of_a_program_that_ended(
             lab.ibemu("why", "node-2").stdout)
 
 
+def test_why_names_the_adapter_that_was_removed_at_both_ends(fabric):
+    lab = fabric("single-switch:hosts=2", sm="static")
+    program = ["stdbuf", "-oL", "ibv_rc_pingpong", "-n", "1000000000"]
+    server = lab.start("node-1", *program)
+    server.wait_for("local address")
+    client = lab.start("node-2", *program, "localhost")
+    client.wait_for("remote address")
+    until(lambda: lab.sent_bytes("node-2") > 10 * 4096)
+    lab.ibemu("device", "node-2", "remove")
+    assert server.wait() != 0
+    assert re.match(
+        r"node-1 queue pair 0x\w+: work request \d+ \(SEND\) ended with "
+        r"RETRY_EXC_ERR: .*: the link was down from [\d.]+m?s on, as the adapter "
+        r"of node-2 was removed \(\d+ times\)\n",
+        lab.ibemu("why", "node-1").stdout)
+    assert re.match(
+        r"node-2 queue pair 0x\w+: work request \d+ \((SEND|RECV)\) ended with "
+        "WR_FLUSH_ERR: it went from RTS to ERR, as the adapter has gone\n",
+        lab.ibemu("why", "node-2").stdout)
+
+
 def test_a_run_explains_at_its_end_what_failed_in_it(fabric):
     lab = fabric("single-switch:hosts=2", sm="static")
     lose_all(lab)
