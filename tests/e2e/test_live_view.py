@@ -859,6 +859,35 @@ def test_more_than_2000_nodes_are_folded(browser, module_account):
         page.browser.get("about:blank")
 
 
+# The names that are seen, and pairs of them of which one covers the other.
+COVERED = """
+const seen = [...document.querySelectorAll(".label")]
+  .map((label) => [label.textContent, label.getBoundingClientRect()])
+  .filter(([, box]) => box.width > 0);
+const covers = (one, other) =>
+  one.left < other.right && other.left < one.right &&
+  one.top < other.bottom && other.top < one.bottom;
+return [seen.map(([name]) => name), seen.flatMap(([name, box], i) =>
+  seen.slice(i + 1).filter(([, other]) => covers(box, other))
+    .map(([other]) => [name, other]))];
+"""
+
+
+@pytest.mark.parametrize("topology, names", [
+    ("fat-tree:radix=8,levels=2", {"spine-1", "leaf-8"}),
+    ("fat-tree:radix=36,levels=2", {"spine-18", "leaf-36", "18 hosts"}),
+    ("fat-tree:radix=36,levels=3",
+     {"324 cores", "pod-36: 18 spines", "pod-1: 18 leaves", "324 hosts"})])
+def test_every_name_can_be_read(browser, module_account, topology, names):
+    """Of 32, of 648, and of 11,664 hosts."""
+    with fabric_with_view(module_account, "names", topology) as fabric:
+        page = Page(browser, fabric.url).wait_until_ready()
+        seen, covered = page.js(COVERED)
+        assert names <= set(seen), seen
+        assert covered == []
+        page.browser.get("about:blank")
+
+
 def test_648_hosts_are_folded_into_their_switches(browser, module_account):
     with fabric_with_view(module_account, "director",
                           "fat-tree:radix=36,levels=2") as fabric:

@@ -64,22 +64,32 @@ function unitLines(unit) {
 // "pod-7: 18 leaves"
 export const unitLabel = (unit) => unitLines(unit).join(": ");
 
-// The first words stay when there is little room.
-function labelOf(unit) {
+// A name of one node stands upright where there is little room.  A group has two
+// labels: one that lies, of which the first words stay when there is less room,
+// and one that stands.
+function labelsOf(unit) {
   const lines = unitLines(unit);
   if (unit.nodes.length === 1) {
-    return make("text", {class: "label", y: unit.kind === "host" ? 22 : 4},
-                shorten(lines[0]));
+    return [make("text", {class: "label", y: unit.kind === "host" ? 22 : 4},
+                 shorten(lines[0]))];
   }
   const [first, more] = lines.length > 1
     ? [shorten(lines[0]), make("tspan", {x: 0, dy: "1.2em"}, lines[1])]
     : [lines[0].split(" ")[0],
        make("tspan", {}, ` ${lines[0].split(" ")[1]}`)];
-  return make("text", {class: "label", y: lines.length > 1 ? -3 : 3}, first,
-              more);
+  return [make("text", {class: "label lying", y: lines.length > 1 ? -3 : 3},
+               first, more),
+          make("text", {class: "label standing", dy: ".35em"},
+               standingLabel(unit))];
 }
 
+const standingLabel = (unit) => unitLines(unit).map(shorten).join(": ");
+
 const shorten = (text) => text.length > 14 ? `${text.slice(0, 13)}…` : text;
+
+// On the screen, for the names of these that stand upright.
+const roomFor = (units) =>
+  Math.max(24, ...units.map((unit) => standingLabel(unit).length * 6 + 4));
 
 function pathOf({a, b, bow}) {
   if (!bow) return `M${a.x} ${a.y}L${b.x} ${b.y}`;
@@ -140,7 +150,7 @@ export class Drawing {
     for (const unit of plan.units) {
       const element = make("g", {"data-unit": unit.id,
         transform: `translate(${unit.x} ${unit.y})`}, ...shapeOf(unit),
-        labelOf(unit), make("title", {}, unitLabel(unit)));
+        ...labelsOf(unit), make("title", {}, unitLabel(unit)));
       this.#units.set(unit, element);
       units.append(element);
     }
@@ -194,17 +204,19 @@ export class Drawing {
     const {clientWidth, clientHeight} = this.#svg;
     if (!units.length || !clientWidth) return;
     const around = 34, margin = 24;  // of a unit; on the screen
-    const above = 56;  // on the screen: names that stand upright
     const xs = units.map(({x}) => x), ys = units.map(({y}) => y);
-    const [left, top] = [Math.min(...xs) - around, Math.min(...ys) - around];
+    const highest = Math.min(...ys);
+    const above = roomFor(units.filter(({y}) => y === highest));
+    const below = roomFor(units.filter(({kind}) => kind === "hosts"));
+    const [left, top] = [Math.min(...xs) - around, highest - around];
     const width = Math.max(...xs) + around - left;
     const height = Math.max(...ys) + around - top;
     const scale = Math.min(1.6, (clientWidth - 2 * margin) / width,
-                           (clientHeight - margin - above) / height);
+                           (clientHeight - below - above) / height);
     this.#touched = false;
     this.#look({scale,
       x: (clientWidth - width * scale) / 2 - left * scale,
-      y: (clientHeight + above - margin - height * scale) / 2 - top * scale});
+      y: (clientHeight + above - below - height * scale) / 2 - top * scale});
   }
 
   zoom(factor, x = this.#svg.clientWidth / 2, y = this.#svg.clientHeight / 2) {
