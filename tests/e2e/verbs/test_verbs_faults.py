@@ -96,6 +96,19 @@ def test_a_completion_that_never_comes_is_missed(lab):
     assert statuses(told["a"]) == [SUCCESS] * 10
 
 
+def test_a_completion_that_comes_late_holds_a_program_up(lab):
+    add(lab, "qp node-2/* completion delay 200ms dir rx nth 3")
+    options = ["ibv_rc_pingpong", "-n", "10", "-r", "1"]
+    server = lab.start("node-1", *LINES, *options)
+    server.wait_for("local address")
+    client = lab.run("node-2", *options, "localhost")
+    assert server.wait() == 0, server.output
+    seconds, = re.findall(r"^10 iters in ([\d.]+) seconds", client.stdout, re.M)
+    assert float(seconds) >= 0.2
+    assert lab.ibemu("why", "node-2").stdout.endswith(
+        "\nfault-1 acted once: completion delay 200ms nth 3\n")
+
+
 def test_a_completion_has_the_status_and_the_vendors_error_asked_for(lab):
     add(lab, "qp node-1/* completion remote-access-error vendor-err 0x8a nth 4 "
         "dir tx")
@@ -185,6 +198,17 @@ def test_asyncwatch_does_not_hear_of_an_event_that_is_lost(lab):
     add(lab, "host node-1 event client-reregister")
     watch.wait_for("IBV_EVENT_CLIENT_REREGISTER")
     assert "SM_CHANGE" not in watch.output
+
+
+def test_asyncwatch_hears_of_a_late_event_after_the_next(lab):
+    watch = lab.start("node-1", *LINES, "ibv_asyncwatch")
+    watch.wait_for("async event FD")
+    add(lab, "host node-1 async-event delay 3s nth 1")
+    add(lab, "host node-1 event sm-change")
+    add(lab, "host node-1 event client-reregister")
+    watch.wait_for("SM_CHANGE")
+    assert re.findall("IBV_EVENT_(\\w+)", watch.output) == [
+        "CLIENT_REREGISTER", "SM_CHANGE"]
 
 
 def start_waiting(lab, operation):
