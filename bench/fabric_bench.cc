@@ -50,7 +50,7 @@ struct Row {
       const bool end = i == 0 || i == 6;
       spec.type = end ? mad::NodeType::kChannelAdapter : mad::NodeType::kSwitch;
       spec.port_count = end ? 1 : 36;
-      spec.node_guid = wire::Guid{0x1000 * (i + 1)};
+      spec.node_guid = wire::Guid{uint64_t{0x1000} * (i + 1)};
       if (i == 0) continue;
       topology::LinkSpec& link = topology.links.emplace_back();
       link.a = topology::NodeId{i - 1};

@@ -73,8 +73,8 @@ void AnsweredMad(benchmark::State& state) {
   Lab lab(kHosts, Lab::kStatically);
   const LinkOutages outages(lab.timers, lab.fabric);
   const Diagnosis diagnosis(
-      lab.fabric, outages,
-      [](fabric::PortId, uint32_t) { return std::string(); }, lab.timers.Now());
+      lab.fabric, outages, [](uint32_t) { return std::string(); },
+      lab.timers.Now());
   FabricAdapters adapters(lab.fabric);
   std::optional<MadHistory> history;
   HostTable hosts(lab.timers, adapters);

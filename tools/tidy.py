@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """clang-tidy: tidy.py all BUILD, or tidy.py changes BUILD BASE.
 
-`all` looks at every source, tests included.  Its BUILD is a Meson tree that
-compiles some sources joined (unity): most of the time goes into the headers of
-libraries, and joined files have each once.  `changes` looks at those that differ
-from the commit BASE, those of programs and the most changed ones first, no more
-than MOST, and without the checks that walk all paths of each function, which take
-half of the time.  Its BUILD compiles each file by itself.
+`all` looks at every source, tests and benchmarks included.  Its BUILD is a Meson
+tree that compiles some sources joined (unity): most of the time goes into the
+headers of libraries, and joined files have each once.  `changes` looks at those
+that differ from the commit BASE, those of programs and the most changed ones
+first, no more than MOST, and without the checks that walk all paths of each
+function, which take half of the time.  Its BUILD compiles each file by itself.
 
 What was clean is remembered by content, of all headers as well, below
 $XDG_CACHE_HOME: so a second look takes as long as what changed since.  What
@@ -30,6 +30,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST = 12  # files: two minutes on two processors, more of tests
 QUICK = "-clang-analyzer-*"
+ROOMS = "bench", "tests"  # with checks of their own
 JOINED = "-bugprone-suspicious-include"  # of .cc files
 CLEAN = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or
                      pathlib.Path.home() / ".cache") / "ibemu" / "clang-tidy"
@@ -82,9 +83,9 @@ def touched(sources, base):
 
 
 @functools.cache
-def checks_of_tests():
-    """What tests/.clang-tidy says: joined files are not below tests/."""
-    return yaml.safe_load((ROOT / "tests/.clang-tidy").read_text())["Checks"]
+def checks_of(room):
+    """What the room's own .clang-tidy says: joined files are not below it."""
+    return yaml.safe_load((ROOT / room / ".clang-tidy").read_text())["Checks"]
 
 
 def options(source, build, checks):
@@ -92,8 +93,9 @@ def options(source, build, checks):
     place = ROOT / source
     if build in place.parents:
         place = ROOT / place.relative_to(build)
-    if ROOT / "tests" in place.parents:
-        checks = f"{checks},{checks_of_tests()}"
+    for room in ROOMS:
+        if ROOT / room in place.parents:
+            checks = f"{checks},{checks_of(room)}"
     return [f"--checks={checks}"]
 
 
@@ -107,11 +109,10 @@ def digest(path):
 
 @functools.cache
 def configuration():
-    """Of this clang-tidy and its checks."""
+    """Of this clang-tidy and its checks; those of a room are among the options."""
     version = subprocess.run(["clang-tidy", "--version"], check=True,
                              capture_output=True).stdout
-    return version + b"".join(path.read_bytes() for path in (
-        ROOT / ".clang-tidy", ROOT / "tests/.clang-tidy"))
+    return version + (ROOT / ".clang-tidy").read_bytes()
 
 
 def key(build, chosen, command):

@@ -80,7 +80,7 @@ class SourcesTest(unittest.TestCase):
         self.assertEqual(found, ["build/none/mad/libmad-unity0.cpp",
                                  "mad/smp.cc"])
 
-    def test_joined_tests_have_the_checks_of_tests(self):
+    def test_joined_files_have_the_checks_of_their_room(self):
         build = ROOT / "build/tidy-all"
 
         def checks(name):
@@ -88,10 +88,11 @@ class SourcesTest(unittest.TestCase):
         self.assertEqual(checks("build/tidy-all/mad/mad-unity0.cpp"),
                          ["--checks=some"])
         self.assertEqual(checks("mad/smp.cc"), ["--checks=some"])
-        for name in "build/tidy-all/tests/mad-unity0.cpp", "tests/mad/a_test.cc":
-            self.assertEqual(checks(name),
-                             [f"--checks=some,{tidy.checks_of_tests()}"])
-        self.assertIn("-clang-analyzer-*", tidy.checks_of_tests())
+        for room in "bench", "tests":
+            for name in f"build/tidy-all/{room}/a-unity0.cpp", f"{room}/b/c.cc":
+                self.assertEqual(checks(name),
+                                 [f"--checks=some,{tidy.checks_of(room)}"])
+        self.assertIn("-clang-analyzer-*", tidy.checks_of("tests"))
 
 
 if __name__ == "__main__":
