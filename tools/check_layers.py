@@ -11,6 +11,7 @@ before it is named, so there are no circles.  Beyond that:
   of Timers and Random;
 - a class is in the file of its name, so each .cc file has a header of its own,
   other than a program's (*_main.cc);
+- a meson.build names each source of a room, each test and each fuzz target;
 - a folder holds at most 35 files and has a README.md."""
 
 import pathlib
@@ -37,6 +38,8 @@ CLOCK_FILES = {
     "daemon/progress.cc",
 }
 MOST_FILES = 35
+# What a list of names leaves out of "NAME_fuzz.cc" and the like.
+ENDINGS = "", "_main", "_test", "_fuzz"
 CLOCK = re.compile(
     r"\babsl::(Now|SleepFor|GetCurrentTimeNanos|BitGen)\b|_clock::now\b|"
     r"\brandom_device\b|_distribution\b|"
@@ -128,6 +131,28 @@ def headerless(root):
                        f"{path.stem}.h: a class is in the file of its name")
 
 
+def uncompiled(root):
+    """Complaints about .cc files of rooms and tests that no meson.build names."""
+    rooms, _ = declared(*read_rooms(root))
+    sources = [path for room in rooms for path in (root / room).glob("*.cc")]
+    sources += [path for ending in ENDINGS[2:]
+                for path in (root / "tests").rglob(f"*{ending}.cc")]
+    named = {}
+    for path in sorted(sources):
+        folders = list(path.parents)
+        for folder in folders[:folders.index(root)]:
+            if folder not in named:
+                build = folder / "meson.build"
+                named[folder] = {name + ending for name in re.findall(
+                    r"'([\w./-]+)'", build.read_text() if build.exists() else "")
+                    for ending in ENDINGS}
+            if {path.relative_to(folder).as_posix(), path.stem} & named[folder]:
+                break
+        else:
+            yield (f"{path.relative_to(root).as_posix()}: no meson.build "
+                   "names it, so nothing compiles it")
+
+
 def includers(rooms):
     """{room: its users, as its README.md has them}"""
     return {room: ", ".join(sorted(user for user, used in rooms.items()
@@ -155,5 +180,6 @@ def untold(root):
 
 if __name__ == "__main__":
     tree = pathlib.Path(sys.argv[1])
-    sys.exit("\n".join([*violations(tree), *headerless(tree), *untold(tree)])
+    sys.exit("\n".join([*violations(tree), *headerless(tree),
+                        *uncompiled(tree), *untold(tree)])
              or 0)

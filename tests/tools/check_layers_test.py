@@ -91,6 +91,20 @@ class CheckLayersTest(unittest.TestCase):
         self.write("hca/mlx4/probe_main.cc", "int main() {}\n")
         self.assertEqual(self.complaints(), [])
 
+    def test_a_source_that_nothing_compiles(self):
+        self.write("base/pidfd.cc", "")
+        self.write("tests/base/pidfd_test.cc", "")
+        self.write("tests/fuzz/pidfd_fuzz.cc", "")
+        self.write("tests/e2e/client.cc", "")  # its test compiles it
+        self.assertEqual(list(check_layers.uncompiled(self.root)), [
+            f"{name}: no meson.build names it, so nothing compiles it"
+            for name in ("base/pidfd.cc", "tests/base/pidfd_test.cc",
+                         "tests/fuzz/pidfd_fuzz.cc")])
+        self.write("base/meson.build", "base_rooms = []\nfiles('pidfd.cc')\n")
+        self.write("tests/meson.build", "x = {'base': 'base/pidfd_test.cc'}\n")
+        self.write("tests/fuzz/meson.build", "fuzzers = {'pidfd': []}\n")
+        self.assertEqual(list(check_layers.uncompiled(self.root)), [])
+
     def test_a_folder_with_too_many_files(self):
         for number in range(36):
             self.write(f"hca/mlx4/file_{number}.h", "")
