@@ -23,9 +23,9 @@
 #include "base/unique_fd.h"
 #include "cli/profile/profile_choice.h"
 #include "cli/run/explanation.h"
-#include "cli/run/fast_path.h"
 #include "cli/run/networks.h"
 #include "cli/run/open_mpi.h"
+#include "cli/run/preload.h"
 #include "cli/run/private_daemon.h"
 #include "control/client.h"
 #include "launch/child.h"
@@ -214,17 +214,18 @@ absl::StatusOr<launch::MountPlan> CoverState(const RunOptions& options) {
   return plan;
 }
 
-// Adds what brings the library into the command.
-void AddFastPath(const RunOptions& options, launch::Variables& environment) {
-  if (!options.fast_path) return;
+// Adds what brings our libraries into the command.
+void AddLibraries(const RunOptions& options, launch::Variables& environment) {
   std::string program(PATH_MAX, '\0');
   const ssize_t length =
       readlink("/proc/self/exe", program.data(), program.size());
   if (length <= 0) return;
   program.resize(static_cast<size_t>(length));
-  for (auto& variable :
-       PreloadVariables(FindPreload(program), Variable("LD_PRELOAD"),
-                        Variable("ASAN_OPTIONS"))) {
+  std::vector<std::string> libraries;
+  if (options.fast_path) libraries.push_back(FindPreload(program, kFastPath));
+  if (options.lint) libraries.push_back(FindPreload(program, kLint));
+  for (auto& variable : PreloadVariables(libraries, Variable("LD_PRELOAD"),
+                                         Variable("ASAN_OPTIONS"))) {
     environment.push_back(std::move(variable));
   }
 }
@@ -309,7 +310,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
     IBEMU_ASSIGN_OR_RETURN(
         explanation, Explanation::Begin(socket, std::move(hosts), wanted));
   }
-  AddFastPath(options, command.environment);
+  AddLibraries(options, command.environment);
   AddOpenMpi(command.environment);
   std::optional<launch::NodeSupervisor> nodes;
   const launch::NodeFds node_fds = launch::NodeFdsFor(DescriptorLimit());

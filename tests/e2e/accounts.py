@@ -14,7 +14,7 @@ NOBODY = 65534
 PLAIN = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
          "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"]
 
-PRELOAD = "fast_path/preload/libibemu-preload.so"
+LIBRARIES = "fast_path/preload/libibemu-preload.so", "lint/libibemu-lint.so"
 
 
 @pytest.fixture(scope="session")
@@ -41,11 +41,12 @@ def programs(scratch, build):
         shutil.copy(build / "cli" / name, target / name)
     # Where ibemu looks for it, beside itself.  Programs in a run have no
     # sanitizers, so neither has what they load there.
-    library = build / PRELOAD
-    if not library.exists():
-        library = ROOT / "build/release" / PRELOAD
-    (scratch / PRELOAD).parent.mkdir(parents=True)
-    shutil.copy(library, scratch / PRELOAD)
+    for name in LIBRARIES:
+        library = build / name
+        if not library.exists():
+            library = ROOT / "build/release" / name
+        (scratch / name).parent.mkdir(parents=True)
+        shutil.copy(library, scratch / name)
     return target
 
 

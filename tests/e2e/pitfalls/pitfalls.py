@@ -5,6 +5,7 @@ ends these programs take."""
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] /
 
 from pyverbs.addr import AH
 from pyverbs.cq import CQ, CompChannel
+from pyverbs.fork import fork_init
 from pyverbs.pyverbs_error import PyverbsRDMAError
 from pyverbs.qp import QP, QPCap, QPInitAttr
 
@@ -114,6 +116,7 @@ def ah_leak(mended):
 
 
 def used_after_fork(mended):
+    fork_init()
     a, b = pair()
     connect(a, b)
     b.receive()
@@ -124,6 +127,60 @@ def used_after_fork(mended):
     if child == 0:
         leave()
     os.waitpid(child, 0)
+
+
+def fork_after_registration(mended):
+    if mended:
+        fork_init()
+    a, b = pair()
+    connect(a, b)
+    child = os.fork()
+    if child == 0:
+        leave()
+    os.waitpid(child, 0)
+    one_message(a, b)
+
+
+def pkey_index_assumed(mended):
+    a, b = pair()
+    if mended:
+        a.context.query_pkey(1, 0)
+    connect(a, b)
+    one_message(a, b)
+
+
+def events_not_acknowledged(mended):
+    """A child does it, for one that has to be killed.  It tells on stderr that
+    it waits, or ends."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(writing, 2)
+        get_an_event(mended)
+        leave()
+    os.close(writing)
+    os.write(2, os.read(reading, 4096))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def get_an_event(mended):
+    a, b = pair()
+    channel = CompChannel(a.context)
+    a.cq = CQ(a.context, 32, channel=channel)
+    a.qp = QP(a.pd, QPInitAttr(
+        qp_type=e.IBV_QPT_RC, scq=a.cq, rcq=a.cq, sq_sig_all=1,
+        cap=QPCap(max_send_wr=16, max_recv_wr=16)))
+    connect(a, b)
+    a.cq.req_notify()
+    one_message(a, b)
+    # pyverbs acknowledges at the end what it has got for the right queue.
+    try:
+        channel.get_cq_event(a.cq if mended else CQ(a.context, 32))
+    except PyverbsRDMAError:
+        pass
+    a.qp.close()
+    a.cq.close()
 
 
 def inline_beyond_the_granted(mended):

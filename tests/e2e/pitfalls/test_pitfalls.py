@@ -12,11 +12,12 @@ from perftest import LOST_CLOCK, free_port, ucx_perftest
 PROGRAM = pathlib.Path(__file__).resolve().parent / "pitfalls.py"
 RULES = ["no-timeout", "no-retries", "hidden-stall", "rd-atomic-differs",
          "never-signaled", "never-polled", "late-arm", "ah-leak",
-         "used-after-fork"]
+         "used-after-fork", "fork-after-registration",
+         "events-not-acknowledged"]
 # What fails here as on hardware has no rule, but a reason.
 MISTAKES = {
     "inline-beyond-the-granted":
-        r"process \d+: POST_SEND was refused with EINVAL: work request 0 has 64 "
+        r"process \d+: POST_SEND was refused with EINVAL: a work request has 64 "
         r"bytes of inline data: its queue pair takes at most 0",
     "key-of-memory-that-is-gone":
         r"queue pair 0x2: work request 0 \(RDMA WRITE\) ended with "
@@ -34,8 +35,8 @@ MISTAKES = {
         r"process \d+: CREATE_CQ was refused with EINVAL: cqe is 196608: there "
         r"may be 1 to 196607",
 }
-# Of a queue pair, or of an adapter that was closed.
-PITFALL = re.compile(r"(?m)^ibemu run: ([a-z-]+): node-[12] "
+# Of a queue pair, of an adapter that was closed, or of a process on these hosts.
+PITFALL = re.compile(r"(?m)^ibemu run: ([a-z-]+): node-[12](?:,node-2)? "
                      r"(?:queue pair 0x[0-9a-f]+ of )?process \d+: ")
 
 
@@ -54,6 +55,28 @@ def test_what_works_here_alone_is_told_in_a_line(account, rule):
     mended = run(account, rule, "mended", "--lint")
     assert not PITFALL.search(mended.stderr), mended.stderr
     assert mended.stdout == f"{rule} mended\n"
+
+
+PARTITIONS = """
+Default=0x7fff : ALL=full ;
+Blue=0x0001 : ALL=full ;
+"""
+
+
+def test_who_takes_the_first_of_several_p_keys_unseen_is_told_so(fabric):
+    lab = fabric("single-switch:hosts=2")
+    conf = lab.account.home / "partitions.conf"
+    conf.write_text(PARTITIONS)
+    lab.start_opensm("node-1", "-P", conf)
+
+    def told(form):
+        command = lab.on("node-1", "node-2")
+        done = lab.account.run(*command[:-1], "--lint", "--", "/usr/bin/python3",
+                               "-B", PROGRAM, "pkey-index-assumed", form)
+        assert done.stdout == f"pkey-index-assumed {form}\n"
+        return PITFALL.findall(done.stderr)
+    assert told("broken") == ["pkey-index-assumed"]
+    assert told("mended") == []
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

@@ -1,0 +1,224 @@
+// libibemu-lint.so: functions of libibverbs that programs of `ibemu run --lint`
+// call instead.  Each calls the library's, and says on stderr what is a pitfall
+// of ibemu(1).
+#include <dlfcn.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "lint/unacknowledged_events.h"
+
+// Names of functions, which the header makes macros.
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+#define IBEMU_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace ibemu::lint {
+namespace {
+
+// Microseconds, and how many times: whether another thread acknowledges.
+constexpr useconds_t kPause = 10'000;
+constexpr int kPauses = 100;
+constexpr uint16_t kMostKeys = 128;
+
+constinit UnacknowledgedEvents events;
+constinit std::atomic<int> regions = 0;
+constinit std::atomic<bool> looked_at_keys = false;
+
+// Whether it is true for the first time.
+bool IsFirst(std::atomic<bool>& told) { return !told.exchange(true); }
+
+// A line in the form of those that `ibemu run` prints when a command has ended.
+[[gnu::format(printf, 2, 3)]] void Say(const char* rule, const char* format,
+                                       ...) {
+  const char* const host = std::getenv("IBEMU_HOST");
+  char line[512];
+  int size =
+      std::snprintf(line, sizeof line, "ibemu run: %s: %s process %d: ", rule,
+                    host == nullptr ? "?" : host, getpid());
+  va_list arguments;
+  va_start(arguments, format);
+  if (size > 0 && static_cast<size_t>(size) < sizeof line) {
+    size += std::vsnprintf(line + size, sizeof line - static_cast<size_t>(size),
+                           format, arguments);
+  }
+  va_end(arguments);
+  if (size < 0) return;
+  size_t length = static_cast<size_t>(size);
+  if (length > sizeof line - 1) length = sizeof line - 1;
+  line[length++] = '\n';  // in place of the zero
+  const int before = errno;
+  (void)!write(STDERR_FILENO, line, length);
+  errno = before;
+}
+
+// The library's function.  Where it was loaded for somebody alone, as Python
+// does it, it is behind nobody.
+template <class Function>
+Function* Next(const char* name) {
+  void* function = dlsym(RTLD_NEXT, name);
+  if (function == nullptr) {
+    if (void* const library =
+            dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
+      function = dlsym(library, name);
+      dlclose(library);
+    }
+  }
+  return reinterpret_cast<Function*>(function);
+}
+
+ibv_mr* Registered(ibv_mr* region) {
+  if (region != nullptr) ++regions;
+  return region;
+}
+
+// Not after vfork() or posix_spawn(), which copy no pages.
+void AfterFork() {
+  static constinit std::atomic<bool> told = false;
+  const int count = regions;
+  if (count == 0) return;
+  auto* const state = Next<ibv_fork_status()>("ibv_is_fork_initialized");
+  if (state == nullptr || state() != IBV_FORK_DISABLED || !IsFirst(told)) {
+    return;
+  }
+  Say("fork-after-registration",
+      "it forked while %d %s of memory %s registered, without "
+      "ibv_fork_init(): before Linux 5.12 the pages that it writes to then are "
+      "no longer those that an adapter reads",
+      count, count == 1 ? "region" : "regions", count == 1 ? "was" : "were");
+}
+
+[[gnu::constructor]] void Begin() {
+  pthread_atfork(nullptr, &AfterFork, nullptr);
+}
+
+// librdmacm has the index from the kernel, which has looked.
+bool IsOfRdmaCm(const void* caller) {
+  Dl_info library = {};
+  return dladdr(caller, &library) != 0 && library.dli_fname != nullptr &&
+         std::strstr(library.dli_fname, "librdmacm") != nullptr;
+}
+
+void CheckKeyIndex(ibv_qp& qp, const ibv_qp_attr& attributes, int mask) {
+  static constinit std::atomic<bool> told = false;
+  if ((mask & IBV_QP_PKEY_INDEX) == 0 || (mask & IBV_QP_PORT) == 0 ||
+      attributes.pkey_index != 0 || looked_at_keys) {
+    return;
+  }
+  auto* const query =
+      Next<int(ibv_context*, uint8_t, int, __be16*)>("ibv_query_pkey");
+  int keys = 0;
+  for (int index = 0; index < kMostKeys; ++index) {
+    __be16 key = 0;
+    if (query == nullptr ||
+        query(qp.context, attributes.port_num, index, &key) != 0) {
+      break;
+    }
+    if (key != 0) ++keys;
+  }
+  if (keys < 2 || !IsFirst(told)) return;
+  Say("pkey-index-assumed",
+      "a queue pair got P_Key index 0, one of %d at its port, and the program "
+      "has not looked at the table: which key is where is up to the subnet "
+      "manager",
+      keys);
+}
+
+// Libraries call each other's functions by the program's: a destructor may come
+// when there is none any more.
+template <class Result, class Function, class... Arguments>
+Result Call(const char* name, Result otherwise, Arguments... arguments) {
+  auto* const next = Next<Function>(name);
+  if (next == nullptr) {
+    errno = ENOSYS;
+    return otherwise;
+  }
+  return next(arguments...);
+}
+
+}  // namespace
+}  // namespace ibemu::lint
+
+using namespace ibemu::lint;  // NOLINT(google-build-using-namespace)
+
+IBEMU_EXPORT int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq,
+                                  void** cq_context) {
+  const int result = Call<int, decltype(ibv_get_cq_event)>(
+      "ibv_get_cq_event", -1, channel, cq, cq_context);
+  if (result == 0) events.OnEvent(*cq);
+  return result;
+}
+
+IBEMU_EXPORT void ibv_ack_cq_events(ibv_cq* cq, unsigned nevents) {
+  events.OnAcknowledged(cq, nevents);
+  if (auto* const next =
+          Next<decltype(ibv_ack_cq_events)>("ibv_ack_cq_events")) {
+    next(cq, nevents);
+  }
+}
+
+IBEMU_EXPORT int ibv_destroy_cq(ibv_cq* cq) {
+  for (int i = 0; i < kPauses && events.Of(cq) != 0; ++i) usleep(kPause);
+  if (const unsigned count = events.Of(cq)) {
+    Say("events-not-acknowledged",
+        "ibv_destroy_cq() waits until %u %s of the queue %s acknowledged by "
+        "ibv_ack_cq_events()",
+        count, count == 1 ? "event" : "events", count == 1 ? "is" : "are");
+  }
+  return Call<int, decltype(ibv_destroy_cq)>("ibv_destroy_cq", ENOSYS, cq);
+}
+
+IBEMU_EXPORT ibv_mr* ibv_reg_mr(ibv_pd* pd, void* addr, size_t length,
+                                int access) {
+  return Registered(Call<ibv_mr*, decltype(ibv_reg_mr)>(
+      "ibv_reg_mr", nullptr, pd, addr, length, access));
+}
+
+IBEMU_EXPORT ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* addr, size_t length,
+                                     uint64_t iova, int access) {
+  return Registered(Call<ibv_mr*, decltype(ibv_reg_mr_iova)>(
+      "ibv_reg_mr_iova", nullptr, pd, addr, length, iova, access));
+}
+
+IBEMU_EXPORT ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, size_t length,
+                                      uint64_t iova, unsigned access) {
+  return Registered(Call<ibv_mr*, decltype(ibv_reg_mr_iova2)>(
+      "ibv_reg_mr_iova2", nullptr, pd, addr, length, iova, access));
+}
+
+IBEMU_EXPORT int ibv_dereg_mr(ibv_mr* mr) {
+  const int result =
+      Call<int, decltype(ibv_dereg_mr)>("ibv_dereg_mr", ENOSYS, mr);
+  if (result == 0) --regions;
+  return result;
+}
+
+IBEMU_EXPORT int ibv_query_pkey(ibv_context* context, uint8_t port_num,
+                                int index, __be16* pkey) {
+  looked_at_keys = true;
+  return Call<int, decltype(ibv_query_pkey)>("ibv_query_pkey", -1, context,
+                                             port_num, index, pkey);
+}
+
+IBEMU_EXPORT int ibv_get_pkey_index(ibv_context* context, uint8_t port_num,
+                                    __be16 pkey) {
+  looked_at_keys = true;
+  return Call<int, decltype(ibv_get_pkey_index)>("ibv_get_pkey_index", -1,
+                                                 context, port_num, pkey);
+}
+
+IBEMU_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask) {
+  if (!IsOfRdmaCm(__builtin_return_address(0))) {
+    CheckKeyIndex(*qp, *attr, attr_mask);
+  }
+  return Call<int, decltype(ibv_modify_qp)>("ibv_modify_qp", ENOSYS, qp, attr,
+                                            attr_mask);
+}
