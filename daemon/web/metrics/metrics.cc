@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/words/port_text.h"
@@ -74,6 +75,36 @@ MetricFamily HwCounterFamily(const fabric::Fabric& fabric) {
       labels.push_back({"counter", std::string(name)});
       AddSample(family, static_cast<double>(counters.*counter),
                 std::move(labels));
+    }
+  }
+  return family;
+}
+
+// Of hosts that have queue pairs: how full these are.
+MetricFamily QueueFamily(const fabric::Fabric& fabric) {
+  MetricFamily family = MakeFamily(
+      "ibemu_queue_pair_requests",
+      "Work requests that are posted to queue pairs and have not completed",
+      MetricType::Gauge);
+  const auto& nodes = fabric.subnet().nodes();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const fabric::Node& node = nodes[i];
+    const fabric::Hca* const hca =
+        fabric.FindHca(topology::NodeId{static_cast<uint32_t>(i)});
+    if (hca == nullptr) continue;
+    const std::vector<fabric::QueuePairStatus> queue_pairs = hca->QueuePairs();
+    if (queue_pairs.empty()) continue;
+    size_t sends = 0, receives = 0;
+    for (const fabric::QueuePairStatus& one : queue_pairs) {
+      sends += one.sends;
+      receives += one.receives;
+    }
+    for (const auto& [queue, count] :
+         {std::pair("send", sends), std::pair("receive", receives)}) {
+      AddSample(family, static_cast<double>(count),
+                {{"node", node.description},
+                 {"guid", GuidText(node.node_guid)},
+                 {"queue", queue}});
     }
   }
   return family;
@@ -173,8 +204,9 @@ MetricFamilies FabricMetrics(const fabric::Fabric& fabric) {
             "Copies of packets that reached an end", totals.delivered),
       Total("ibemu_packets_dropped_total", "Copies of packets that did not",
             totals.dropped)};
-  MetricFamily counters = HwCounterFamily(fabric);
-  if (!counters.metric.empty()) families.push_back(std::move(counters));
+  for (MetricFamily family : {HwCounterFamily(fabric), QueueFamily(fabric)}) {
+    if (!family.metric.empty()) families.push_back(std::move(family));
+  }
   return families;
 }
 

@@ -21,6 +21,7 @@ struct HostSums {
   std::map<std::string, uint64_t> objects;
   std::map<std::string, uint64_t> queue_pairs;  // by state
   uint64_t registered_bytes = 0, waiting_completions = 0, posted_receives = 0;
+  uint64_t group_members = 0;
 };
 
 // A sum of each host.
@@ -40,6 +41,9 @@ constexpr Gauge kGauges[] = {
      &HostSums::waiting_completions},
     {"ibemu_verbs_shared_receives", "Requests in shared receive queues",
      &HostSums::posted_receives},
+    {"ibemu_verbs_multicast_members",
+     "Queue pairs in multicast groups, each once for each of its groups",
+     &HostSums::group_members},
 };
 
 void AddObjects(const verbs::ContextObjects& objects, HostSums& sums) {
@@ -58,6 +62,7 @@ void AddObjects(const verbs::ContextObjects& objects, HostSums& sums) {
   objects.qps.ForEach([&](uint32_t, const verbs::QpObject& qp) {
     const auto state = static_cast<verbs::QpState>(qp.qp->Query().qp_state);
     ++sums.queue_pairs[std::string(verbs::NameOf(state))];
+    sums.group_members += qp.groups.size();
   });
   objects.srqs.ForEach([&](uint32_t, const verbs::SrqObject& srq) {
     sums.posted_receives += srq.srq->posted();

@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "testing/lab.h"
+#include "testing/verbs_end.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -43,6 +44,20 @@ TEST_F(MetricsTest, CountNodesAndLinks) {
   EXPECT_THAT(text, HasSubstr("ibemu_nodes{type=\"switch\",state=\"up\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("ibemu_links{state=\"active\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("ibemu_links{state=\"down\"} 1\n"));
+}
+
+TEST_F(MetricsTest, CountTheRequestsInQueuePairsOfAHost) {
+  EXPECT_THAT(Text(FabricMetrics(lab_.fabric)),
+              Not(HasSubstr("ibemu_queue_pair_requests")));
+  testing::VerbsEnd one(lab_.timers, lab_.Provider(1), {});
+  one.Modify(testing::VerbsEnd::Towards(one), verbs::QpState::kInit,
+             testing::StepTo(verbs::QpState::kInit, verbs::QpType::kRc));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(one.Receive(0, 8).ok());
+  const std::string text = Text(FabricMetrics(lab_.fabric));
+  EXPECT_THAT(text, HasSubstr("ibemu_queue_pair_requests{node=\"node-1\","));
+  EXPECT_THAT(text, HasSubstr(",queue=\"receive\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr(",queue=\"send\"} 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("node-2\",guid")));
 }
 
 TEST_F(MetricsTest, TellWhatAPortCounts) {

@@ -41,6 +41,8 @@ TEST_F(VerbsMetricsTest, WhatAllProgramsOfAHostMadeIsSummedUp) {
                                            ",type=\"qp\"} 0\n")));
   EXPECT_THAT(text, HasSubstr(absl::StrCat("\nibemu_verbs_registered_bytes",
                                            kHost1, "} 0\n")));
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("\nibemu_verbs_multicast_members",
+                                           kHost1, "} 0\n")));
   EXPECT_THAT(text, HasSubstr("node=\"host-2\""));
   EXPECT_THAT(text, HasSubstr(",type=\"cq\"} 4\n"));
 }
