@@ -86,9 +86,9 @@ struct Fabric::Impl : FabricEvents {
   void OnDrop(const DroppedPacket& dropped) override {
     watchers.ForEach([&](FabricWatcher& watcher) { watcher.OnDrop(dropped); });
     if (QueuePairHistory* const sender = SenderOf(dropped.packet)) {
-      sender->NoteDrop(dropped.packet.transport->psn, {.port = dropped.port,
-                                                       .cause = dropped.cause,
-                                                       .fault = dropped.fault});
+      sender->NoteDrop(PsnOf(dropped.packet), {.port = dropped.port,
+                                               .cause = dropped.cause,
+                                               .fault = dropped.fault});
     }
   }
 
@@ -99,8 +99,15 @@ struct Fabric::Impl : FabricEvents {
       });
     }
     if (QueuePairHistory* const sender = SenderOf(packet)) {
-      sender->NoteDelay(packet.transport->psn, {.port = port, .fault = fault});
+      sender->NoteDelay(PsnOf(packet), {.port = port, .fault = fault});
     }
+  }
+
+  // REQUIRES: it is a queue pair's.
+  static QueuePairHistory::Psn PsnOf(const Packet& packet) {
+    const Transport& transport = *packet.transport;
+    if (transport.service == verbs::QpType::kUd) return std::nullopt;
+    return transport.psn;
   }
 
   // The packet names its sender by LID and number.  Null: no queue pair's.

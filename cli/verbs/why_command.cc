@@ -75,6 +75,12 @@ json ParametersOf(const std::string& what) {
   return {{"node", name->node}, {"qpn", name->qpn}};
 }
 
+// Whether there is nothing in the lists of an answer.
+bool IsEmpty(const json& answer) {
+  return std::ranges::all_of(
+      answer, [](const json& one) { return !one.is_array() || one.empty(); });
+}
+
 // Asks about what has this name; a number that is no node's is a process's.
 absl::StatusOr<json> Ask(control::Client& client, const std::string& what,
                          bool all) {
@@ -87,20 +93,20 @@ absl::StatusOr<json> Ask(control::Client& client, const std::string& what,
     result = client.Call("queue_pair.why", parameters);
   }
   if (!result.ok() && process == 0) return result;
+  if (!result.ok()) return result;
   json connections = json::array();
   if (!parameters.contains("qpn")) {
     IBEMU_ASSIGN_OR_RETURN(json more,
                            client.Call("connection.why", parameters));
     connections = std::move(more[all ? "events" : "failures"]);
   }
-  if (!result.ok()) {
-    if (connections.empty()) return result;
-    result = json{{"queue_pairs", json::array()},
-                  {"mads", json::array()},
-                  {"calls", json::array()},
-                  {"faults", json::array()}};
-  }
   (*result)["connections"] = std::move(connections);
+  if (process != 0 && IsEmpty(*result)) {
+    return absl::NotFoundError(absl::StrFormat(
+        "nothing is known of process %d: it has no queue pair and had none "
+        "lately, no call of it was refused, and no MAD lost",
+        process));
+  }
   return result;
 }
 
@@ -117,7 +123,7 @@ std::string HistoryText(const json& queue_pair) {
                once ? "" : Seconds(incident["until_ns"]),
                once ? "" : incident["count"].dump(),
                incident["kind"].get<std::string>(),
-               incident["kind"] == "state"
+               incident["psn"].is_null()
                    ? ""
                    : absl::StrFormat("0x%x", incident["psn"].get<uint32_t>()),
                incident["text"].get<std::string>()});

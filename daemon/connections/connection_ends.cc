@@ -1,6 +1,5 @@
 #include "daemon/connections/connection_ends.h"
 
-#include "daemon/connections/connection_words.h"
 #include "nlohmann/json.hpp"
 #include "wire/ip_text.h"
 

@@ -41,6 +41,10 @@ absl::StatusOr<json> ConnectionHistory::Why(
   const bool all = parameters.Flag("all", false);
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   if (process != 0) {
+    if (!name.empty()) {
+      return absl::InvalidArgumentError(
+          "pid goes without node: it is of all nodes");
+    }
     return Describe(all, [process](AdapterId, const json& event) {
       return event.value("pid", json()) == process;
     });

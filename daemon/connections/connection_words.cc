@@ -5,10 +5,6 @@
 #include <iterator>
 #include <span>
 
-#include "wire/ip_address.h"
-#include "wire/ip_text.h"
-#include "wire/layout.h"
-
 namespace ibemu::daemon {
 namespace {
 

@@ -9,7 +9,6 @@
 #include "cm/wire/message.h"
 #include "rdma_cm/id.h"
 #include "rdma_cm/values/port_space.h"
-#include "wire/types.h"
 
 namespace ibemu::daemon {
 

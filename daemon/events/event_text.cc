@@ -106,10 +106,14 @@ std::string QueuePair(const json& event) {
   const std::string why = Text(event, "why");
   if (!why.empty()) return why;
   const std::string kind = Text(event, "kind");
-  const std::string what =
-      kind == "state"
-          ? ""
-          : absl::StrCat(kind, ", PSN ", Hexadecimal(event, "psn"), ": ");
+  std::string what;
+  if (kind != "state") {
+    what = kind;
+    if (!event.value("psn", json()).is_null()) {
+      absl::StrAppend(&what, ", PSN ", Hexadecimal(event, "psn"));
+    }
+    if (!what.empty()) what += ": ";
+  }
   return absl::StrCat(Text(event, "node"), " queue pair ",
                       Hexadecimal(event, "qpn"), ": ", what,
                       Text(event, "text"));

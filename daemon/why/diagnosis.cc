@@ -33,14 +33,21 @@ std::string TimesText(const Incident& incident) {
                              : absl::StrFormat(" (%d times)", incident.count);
 }
 
-// ", longer than its timeout of 4.19ms"
+// ", and the timeout here is 4.19ms"
 std::string TimeoutText(const fabric::QueuePairHistory& history) {
   const auto& facts = history.facts();
   if (!facts || facts->attributes.timeout == 0) return "";
   // IBA vol 1 §9.7.6.1.3
   const absl::Duration timeout =
       absl::Nanoseconds(4096) * (uint64_t{1} << facts->attributes.timeout);
-  return ", longer than its timeout of " + SpanText(timeout);
+  return ", and the timeout here is " + SpanText(timeout);
+}
+
+// The fault that kept receive requests back from then on, in words; null: none
+// is known.
+const Incident* WhoKeptBack(const fabric::QueuePairHistory* history,
+                            absl::Time since) {
+  return history == nullptr ? nullptr : history->Latest(Kind::kKeptBack, since);
 }
 
 }  // namespace
@@ -82,14 +89,16 @@ std::string Diagnosis::Trouble(topology::NodeId node, uint32_t qpn,
                         *history.error());
   }
   const OwnEnd own{node, qpn, history};
-  const Incident* const again =
-      history.Latest(Kind::kSentAgain, absl::InfinitePast());
+  // What a NAK asks for was lost before it came.
+  const absl::Time since = history.restarted();
+  const Incident* const again = history.Latest(Kind::kSentAgain, since);
+  const Incident* const not_ready = history.Latest(Kind::kNotReady, since);
+  const bool waits = again == nullptr ||
+                     (not_ready != nullptr && not_ready->last >= again->last);
   const std::string what =
-      again == nullptr
-          ? SilentLoss(own)
-          // Since ever: what a NAK asks for was lost before it came.
-          : absl::StrCat("sent packets again", TimesText(*again), ": ",
-                         WhereTheyWent(own, absl::InfinitePast()));
+      waits ? SilentLoss(own)
+            : absl::StrCat("sent packets again", TimesText(*again), ": ",
+                           WhereTheyWent(own, since));
   return what.empty() ? "" : absl::StrCat(QueuePairText(node, qpn), " ", what);
 }
 
@@ -102,13 +111,14 @@ std::string Diagnosis::SilentLoss(const OwnEnd& own) const {
   const Incident* latest = nullptr;
   const auto look = [&](Kind kind) {
     const Incident* const found =
-        own.history.Latest(kind, absl::InfinitePast());
+        own.history.Latest(kind, own.history.restarted());
     if (found == nullptr) return;
     if (latest == nullptr || found->last >= latest->last) latest = found;
   };
   if (reliable) {
     look(Kind::kNotReady);
-    if (facts->attributes.timeout == 0) look(Kind::kDropped);
+    // The answers of one that does not send are asked for again.
+    if (facts->may_send && facts->attributes.timeout == 0) look(Kind::kDropped);
   } else {
     for (const Kind kind :
          {Kind::kDropped, Kind::kNotTaken, Kind::kNoReceive, Kind::kDenied}) {
@@ -119,10 +129,12 @@ std::string Diagnosis::SilentLoss(const OwnEnd& own) const {
   switch (latest->kind) {
     case Kind::kNotReady: {
       const PeerEnd peer = FindPeer(own.history);
+      const Incident* const fault = WhoKeptBack(peer.history, latest->first);
       return absl::StrCat(
           "sent packets again", TimesText(*latest), ": ",
           peer.node ? QueuePairText(*peer.node, peer.qpn) : "the peer",
-          " had no receive request",
+          " had no receive request", fault == nullptr ? "" : ": ",
+          fault == nullptr ? "" : fault->text,
           facts->attributes.rnr_retry == kRetriesWithoutEnd
               ? ", and rnr_retry is 7: that is without end"
               : "");
@@ -131,6 +143,11 @@ std::string Diagnosis::SilentLoss(const OwnEnd& own) const {
       return absl::StrCat("lost packets",
                           reliable ? " for good, as its timeout is 0" : "",
                           ": ", DropsText(*latest));
+    case Kind::kNoReceive: {
+      const Incident* const fault = WhoKeptBack(&own.history, latest->last);
+      return absl::StrCat("lost a message", TimesText(*latest), ": ",
+                          fault == nullptr ? latest->text : fault->text);
+    }
     case Kind::kNotTaken:
       return absl::StrCat("did not take a packet", TimesText(*latest), ": ",
                           latest->text);
@@ -146,8 +163,9 @@ std::string Diagnosis::Cause(const OwnEnd& own) const {
   if (history.failure()->status == status::kFlushed) return WhyFlushed(history);
   // What happened to it at its own end explains it, whatever the status.
   for (const Kind kind : {Kind::kFault, Kind::kDenied}) {
-    const Incident* const own = history.LatestOf(kind, history.failure()->psn);
-    if (own != nullptr) return own->text;
+    const Incident* const cause =
+        history.LatestOf(kind, history.failure()->psn);
+    if (cause != nullptr) return cause->text;
   }
   switch (history.failure()->status) {
     case status::kRetriesExceeded:
@@ -166,11 +184,12 @@ std::string Diagnosis::Cause(const OwnEnd& own) const {
 std::string Diagnosis::WhyUnanswered(const OwnEnd& own) const {
   const History& history = own.history;
   const Incident* const again =
-      history.Latest(Kind::kSentAgain, absl::InfinitePast());
+      history.Latest(Kind::kSentAgain, history.restarted());
   if (again == nullptr) return kUnknown;
-  return absl::StrFormat(
-      "%d tries of PSN 0x%x in %s, none answered: %s", again->count, again->psn,
-      SpanText(again->last - again->first), WhereTheyWent(own, again->first));
+  return absl::StrFormat("%d tries of PSN 0x%x in %s, none answered: %s",
+                         again->count, again->psn.value_or(0),
+                         SpanText(again->last - again->first),
+                         WhereTheyWent(own, again->first));
 }
 
 // From the near end to the far one, and back.
@@ -233,18 +252,17 @@ std::string Diagnosis::WhichPsn(const OwnEnd& own, const PeerEnd& peer) const {
 std::string Diagnosis::WhyNotReady(const History& history) const {
   const PeerEnd peer = FindPeer(history);
   const Incident* const not_ready =
-      history.Latest(Kind::kNotReady, absl::InfinitePast());
+      history.Latest(Kind::kNotReady, history.restarted());
   const std::string tries =
       not_ready == nullptr
           ? ""
           : absl::StrFormat(
                 " at %d tries of PSN 0x%x in %s", not_ready->count + 1,
-                not_ready->psn,
+                not_ready->psn.value_or(0),
                 SpanText(history.failure()->time - not_ready->first));
   const Incident* const fault =
-      peer.history == nullptr || not_ready == nullptr
-          ? nullptr
-          : peer.history->Latest(Kind::kKeptBack, not_ready->first);
+      not_ready == nullptr ? nullptr
+                           : WhoKeptBack(peer.history, not_ready->first);
   return absl::StrCat(
       peer.node ? QueuePairText(*peer.node, peer.qpn) : "the peer",
       " had no receive request", tries, fault == nullptr ? "" : ": ",
@@ -354,7 +372,7 @@ std::string Diagnosis::DropText(const Incident& dropped) const {
           : "";
   switch (drop.cause) {
     case DropCause::kNodeDown:
-      return absl::StrCat(place, "the node was switched off", span);
+      return absl::StrCat(place, "its node was down", span);
     case DropCause::kLinkDown:
       return was_down ? absl::StrCat(place, "the link was down", span)
                       : absl::StrCat(place, "the link was not active", since);

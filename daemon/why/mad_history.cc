@@ -161,19 +161,19 @@ std::string MadHistory::Describe(const Timeout& timeout) const {
   return text;
 }
 
-std::string MadHistory::PortText(topology::NodeId node, int port) const {
+std::string MadHistory::SenderText(topology::NodeId node, int port) const {
   return absl::StrCat(fabric_.subnet().node(node).description, " port ", port,
                       ": ");
 }
 
 std::string MadHistory::Sentence(topology::NodeId node,
                                  const Timeout& timeout) const {
-  return PortText(node, timeout.port) + Describe(timeout);
+  return SenderText(node, timeout.port) + Describe(timeout);
 }
 
 std::string MadHistory::Sentence(topology::NodeId node,
                                  const Answer& answer) const {
-  return PortText(node, answer.port) + Describe(answer);
+  return SenderText(node, answer.port) + Describe(answer);
 }
 
 std::string MadHistory::Why(const Timeout& timeout) const {

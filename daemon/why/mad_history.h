@@ -133,7 +133,7 @@ class MadHistory final : fabric::FabricWatcher, HostTable::Watcher {
                   uint32_t fault) override;
 
   void Add(topology::NodeId node, const mad::UnansweredSend& send);
-  std::string PortText(topology::NodeId node, int port) const;
+  std::string SenderText(topology::NodeId node, int port) const;
   std::string Describe(const Timeout& timeout) const;
   // Returns why there was no answer, or no ACK: "no port has LID 7".
   std::string Why(const Timeout& timeout) const;

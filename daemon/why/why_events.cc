@@ -49,11 +49,12 @@ void WhyEvents::OnIncident(topology::NodeId node, uint32_t qpn,
     return OnFailure(node, qpn, history);
   }
   if (!events_.DetailsWanted("qp")) return;
-  events_.TellDetail("qp", {{"node", fabric_.subnet().node(node).description},
-                            {"qpn", qpn},
-                            {"kind", fabric::NameOf(incident.kind)},
-                            {"psn", incident.psn},
-                            {"text", diagnosis_.IncidentText(incident)}});
+  events_.TellDetail("qp",
+                     {{"node", fabric_.subnet().node(node).description},
+                      {"qpn", qpn},
+                      {"kind", fabric::NameOf(incident.kind)},
+                      {"psn", incident.psn ? json(*incident.psn) : json()},
+                      {"text", diagnosis_.IncidentText(incident)}});
 }
 
 void WhyEvents::OnFailure(topology::NodeId node, uint32_t qpn,

@@ -84,18 +84,9 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
       faults = faults_(nodes, 0);
     }
   }
-  if (failed.empty() && others.empty() && mads.empty() && calls.empty() &&
-      faults.empty()) {
-    if (process != 0) {
-      return absl::NotFoundError(absl::StrFormat(
-          "nothing is known of process %d: it has no queue pair and had none "
-          "lately, no call of it was refused, and no MAD lost",
-          process));
-    }
-    if (qpn != 0) {
-      return absl::NotFoundError(absl::StrFormat(
-          "%s has no queue pair %#x, and had none lately", name, qpn));
-    }
+  if (qpn != 0 && failed.empty() && others.empty()) {
+    return absl::NotFoundError(absl::StrFormat(
+        "%s has no queue pair %#x, and had none lately", name, qpn));
   }
   for (json& other : others) failed.push_back(std::move(other));
   const size_t more = failed.size() - std::min(failed.size(), kMost);
@@ -156,15 +147,16 @@ void WhyMethods::DescribeCalls(const fabric::Node& node,
 json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
                           const fabric::QueuePairHistory& history) const {
   json incidents = json::array();
+  std::optional<absl::Time> last;
   for (const fabric::Incident& incident : history.incidents()) {
+    last = std::max(last.value_or(incident.last), incident.last);
     incidents.push_back({{"time_ns", SinceStart(incident.first)},
                          {"until_ns", SinceStart(incident.last)},
                          {"count", incident.count},
                          {"kind", fabric::NameOf(incident.kind)},
-                         {"psn", incident.psn},
+                         {"psn", incident.psn ? json(*incident.psn) : json()},
                          {"text", diagnosis_.IncidentText(incident)}});
   }
-  const json last = incidents.empty() ? json() : incidents.back()["until_ns"];
   const std::string why = diagnosis_.Explain(node, qpn, history);
   const std::string trouble = diagnosis_.Trouble(node, qpn, history);
   const auto process = ProcessNumber(history.process());
@@ -175,7 +167,7 @@ json WhyMethods::Describe(topology::NodeId node, uint32_t qpn, bool exists,
       {"exists", exists},
       {"why", why.empty() ? json() : json(why)},
       {"trouble", trouble.empty() ? json() : json(trouble)},
-      {"last_ns", last},
+      {"last_ns", last ? json(SinceStart(*last)) : json()},
       {"failed_ns",
        history.failure() ? json(SinceStart(history.failure()->time)) : json()},
       {"incidents", std::move(incidents)}};

@@ -37,8 +37,8 @@ class WhyMethods {
   //                "pid", "exists", "why" and "failed_ns" (null: nothing
   //                failed), "trouble" (what happened to it although no request
   //                failed; null: nothing), "last_ns" (of the last incident) and
-  //                "incidents" ("time_ns", "until_ns", "count", "kind", "psn",
-  //                "text")
+  //                "incidents" ("time_ns", "until_ns", "count", "kind", "psn"
+  //                (null: it has none), "text")
   //   more         how many were left out
   //   mads         those that were not answered, the latest last: "node",
   //                "port", "pid", "begin_ns", "end_ns", "tries", "why"; with
@@ -50,8 +50,8 @@ class WhyMethods {
   // The last three kinds are empty with "qpn".  Times are those of events, and
   // each "why" is a sentence.  This must outlive `dispatcher`'s last call.
   //
-  // Errors: NotFound: there is no such node; the queue pair or the process is
-  // not known.
+  // Errors: NotFound: there is no such node, or the node has no such queue pair
+  // and had none lately.
   void AddTo(control::MethodTable& dispatcher);
 
  private:

@@ -442,12 +442,11 @@ void Forwarder::Replicate(PortId ingress, const Node& node,
          flight.packet);
     return;
   }
-  bool member = false, copied = false;
+  bool member = false;
   for (int number = 0; number <= node.port_count; ++number) {
     if (!node.sw->multicast.Contains(lid, number)) continue;
     member = true;
     if (number == in.number) continue;
-    copied = true;
     if (number == 0) {
       Deliver(ingress, flight.packet);
       continue;
@@ -462,8 +461,9 @@ void Forwarder::Replicate(PortId ingress, const Node& node,
     Flight copy = flight;
     Carry(copy, ingress, egress);
   }
-  if (!member) ++in.Events().relay_dlid_mapping;
-  if (!copied) Drop(DropCause::kNoRoute, ingress, flight.packet);
+  if (member) return;  // perhaps the sender alone: nothing is lost
+  ++in.Events().relay_dlid_mapping;
+  Drop(DropCause::kNoRoute, ingress, flight.packet);
 }
 
 PortId Forwarder::Deliver(PortId ingress, const Packet& packet) {

@@ -57,10 +57,11 @@ class Forwarder {
   // when Drain() gives way to other tasks.
   void AfterDelivery(Timers::Task task);
 
-  // Adds a fault to the packets that leave through `port`, until RemoveFault().
   // Returns a number that no link fault has had: also for one that does not
   // concern single packets.
   uint32_t NewFaultNumber() { return ++last_fault_; }
+
+  // Adds a fault to the packets that leave through `port`, until RemoveFault().
   FaultId AddFault(PortId port, const LinkFaults& faults,
                    const FaultChance& chance);
   // REQUIRES: the fault was added and not removed.

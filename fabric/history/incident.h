@@ -47,7 +47,7 @@ struct Incident {
   };
 
   Kind kind;
-  uint32_t psn = 0;  // the latest; 0 for kState, and of datagrams
+  std::optional<uint32_t> psn{};  // the latest; of datagrams there is none
   std::string text{};
   std::optional<Drop> drop{};
   std::optional<Delay> delay{};

@@ -20,7 +20,7 @@ std::shared_ptr<QueuePairHistory> QueuePairHistories::Begin(
 
 void QueuePairHistories::End(topology::NodeId node, uint32_t qpn,
                              const std::shared_ptr<QueuePairHistory>& history) {
-  history->Note(Incident::Kind::kState, 0, "destroyed");
+  history->Note(Incident::Kind::kState, std::nullopt, "destroyed");
   const Key key(node, qpn);
   const auto present = present_.find(key);
   if (present != present_.end() && present->second == history) {

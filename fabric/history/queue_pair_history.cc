@@ -21,28 +21,28 @@ bool IsSame(const Incident& before, const Incident& now) {
 
 }  // namespace
 
-void QueuePairHistory::Note(Incident::Kind kind, uint32_t psn, std::string text,
+void QueuePairHistory::Note(Incident::Kind kind, Psn psn, std::string text,
                             absl::Duration ago) {
   Add({.kind = kind, .psn = psn, .text = std::move(text)}, ago);
 }
 
-void QueuePairHistory::NoteDrop(uint32_t psn, const Incident::Drop& drop) {
+void QueuePairHistory::NoteDrop(Psn psn, const Incident::Drop& drop) {
   Add({.kind = Incident::Kind::kDropped, .psn = psn, .drop = drop},
       absl::ZeroDuration());
 }
 
-void QueuePairHistory::NoteDelay(uint32_t psn, const Incident::Delay& delay) {
+void QueuePairHistory::NoteDelay(Psn psn, const Incident::Delay& delay) {
   Add({.kind = Incident::Kind::kDelayed, .psn = psn, .delay = delay},
       absl::ZeroDuration());
 }
 
-void QueuePairHistory::NoteFault(uint32_t psn, std::string_view name,
+void QueuePairHistory::NoteFault(Psn psn, std::string_view name,
                                  std::string_view deed) {
   Note(Incident::Kind::kFault, psn, absl::StrFormat("%s %s", name, deed));
 }
 
 void QueuePairHistory::NoteError(std::string change) {
-  Note(Incident::Kind::kState, 0, change);
+  Note(Incident::Kind::kState, std::nullopt, change);
   error_ = std::move(change);
 }
 
@@ -53,17 +53,16 @@ void QueuePairHistory::SetFacts(const QueuePairFacts& facts) {
 
 void QueuePairHistory::NoteFailure(Failure failure) {
   failure.time = timers_.Now();
-  bool is_new = false;
-  const Incident& kept =
+  const Kept kept =
       Keep({.kind = Incident::Kind::kFailed,
             .psn = failure.psn,
             .text = absl::StrFormat("work request %d (%s): %s", failure.id,
                                     failure.what,
                                     verbs::wc_status::NameOf(failure.status))},
-           absl::ZeroDuration(), is_new);
+           absl::ZeroDuration());
   if (failure_) return;
   failure_ = std::move(failure);
-  Tell(kept);
+  Tell(kept.incident);
 }
 
 // Lossy links would push the states out, which tell most.
@@ -76,28 +75,26 @@ void QueuePairHistory::MakeRoom() {
 }
 
 void QueuePairHistory::Add(Incident incident, absl::Duration ago) {
-  bool is_new = false;
-  const Incident& kept = Keep(std::move(incident), ago, is_new);
-  if (is_new) Tell(kept);
+  const Kept kept = Keep(std::move(incident), ago);
+  if (kept.is_new) Tell(kept.incident);
 }
 
-const Incident& QueuePairHistory::Keep(Incident incident, absl::Duration ago,
-                                       bool& is_new) {
+QueuePairHistory::Kept QueuePairHistory::Keep(Incident incident,
+                                              absl::Duration ago) {
   const absl::Time now = timers_.Now();
   const auto same = std::ranges::find_if(
       incidents_,
       [&](const Incident& other) { return IsSame(other, incident); });
-  is_new = same == incidents_.end();
-  if (!is_new) {
+  if (same != incidents_.end()) {
     ++same->count;
     same->psn = incident.psn;
     same->last = now;
-    return *same;
+    return {*same, false};
   }
   incident.first = now - ago;
   incident.last = now;
   if (incidents_.size() == kMost) MakeRoom();
-  return incidents_.emplace_back(std::move(incident));
+  return {incidents_.emplace_back(std::move(incident)), true};
 }
 
 template <class Wanted>

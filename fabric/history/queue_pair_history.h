@@ -40,6 +40,9 @@ class QueuePairHistory {
     uint32_t qpn = 0;
   };
 
+  // Of the incident's packet; nothing: it has none, or is a datagram.
+  using Psn = std::optional<uint32_t>;
+
   // Called with each incident that is not another one once more; of the work
   // requests that failed, with the first one, which failure() is then.
   using OnIncident = std::function<void(const QueuePairHistory& history,
@@ -56,13 +59,13 @@ class QueuePairHistory {
   // Adds an incident, which began `ago` before now; if there is one that
   // differs in its times only (or, of dropped and delayed packets, in the PSN),
   // counts it once more.
-  void Note(Incident::Kind kind, uint32_t psn, std::string text,
+  void Note(Incident::Kind kind, Psn psn, std::string text,
             absl::Duration ago = absl::ZeroDuration());
-  void NoteDrop(uint32_t psn, const Incident::Drop& drop);
-  void NoteDelay(uint32_t psn, const Incident::Delay& delay);
+  void NoteDrop(Psn psn, const Incident::Drop& drop);
+  void NoteDelay(Psn psn, const Incident::Delay& delay);
 
   // `deed`: what the fault with this name does, "fails work request 7 (SEND)".
-  void NoteFault(uint32_t psn, std::string_view name, std::string_view deed);
+  void NoteFault(Psn psn, std::string_view name, std::string_view deed);
 
   // A work request failed.  `time` of the argument is not read.
   void NoteFailure(Failure failure);
@@ -81,6 +84,8 @@ class QueuePairHistory {
   void SetFacts(const QueuePairFacts& facts);
 
   uint64_t process() const { return process_; }
+  // When it was last reset; the infinite past: never.
+  absl::Time restarted() const { return restarted_; }
   // Oldest first.
   const std::deque<Incident>& incidents() const { return incidents_; }
   const std::optional<Failure>& failure() const { return failure_; }
@@ -98,10 +103,15 @@ class QueuePairHistory {
   const Incident* LatestOf(Incident::Kind kind, uint32_t psn) const;
 
  private:
+  struct Kept {
+    const Incident& incident;
+    bool is_new;
+  };
+
   // Adds the incident, and tells of it if it is new.
   void Add(Incident incident, absl::Duration ago);
-  // Adds the incident, or counts the one that it is once more; sets `is_new`.
-  const Incident& Keep(Incident incident, absl::Duration ago, bool& is_new);
+  // Adds the incident, or counts the one that it is once more.
+  Kept Keep(Incident incident, absl::Duration ago);
   void Tell(const Incident& incident) const {
     if (on_incident_ != nullptr) on_incident_(*this, incident);
   }

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "fabric/soft_hca/hca_attributes.h"
 #include "fabric/soft_hca/protection_domain.h"
@@ -82,6 +85,19 @@ wire::Gid GidOf(const uint8_t (&bytes)[16]) {
     gid.interface_id = gid.interface_id << 8 | bytes[8 + i];
   }
   return gid;
+}
+
+// "0xffff, 0x8001": the keys that there are, the first kMost of them.
+std::string PKeysText(const NodePort& port) {
+  constexpr size_t kMost = 8;
+  std::vector<std::string> keys;
+  for (int index = 0; index < kPKeyTableEntries && keys.size() <= kMost;
+       ++index) {
+    const uint16_t key = port.PKeyAt(index);
+    if (key == 0) continue;
+    keys.push_back(keys.size() == kMost ? "..." : absl::StrFormat("%#x", key));
+  }
+  return keys.empty() ? "none" : absl::StrJoin(keys, ", ");
 }
 
 }  // namespace
@@ -306,9 +322,9 @@ void Hca::OnBadQKey(const NodePort& port, const Packet& packet) {
 void Hca::OnTransport(PortId port, const Packet& packet) {
   if (endpoints_.AdmitByPKey(port, packet) < 0) {
     return NoteNotTaken(
-        packet, absl::StrFormat(
-                    "its P_Key is %#x: no entry of the port's table matches",
-                    packet.p_key));
+        packet, absl::StrFormat("its P_Key is %#x: no entry of the port's "
+                                "table matches: there is %s",
+                                packet.p_key, PKeysText(subnet_.port(port))));
   }
   if (packet.grh && !endpoints_.IsForUs(port, *packet.grh)) {
     return NoteNotTaken(packet, absl::StrCat("it is for the GID ",

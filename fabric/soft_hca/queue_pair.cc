@@ -201,7 +201,7 @@ std::string QueuePair::ChangeText(State to, absl::string_view why) const {
 
 void QueuePair::NoteState(State to) {
   if (context_.state == to) return;
-  context_.history.Note(Incident::Kind::kState, 0,
+  context_.history.Note(Incident::Kind::kState, std::nullopt,
                         ChangeText(to, "by the program"));
 }
 
@@ -297,7 +297,7 @@ void QueuePair::EnterSendQueueError(absl::string_view why) {
 // state before.
 void QueuePair::OnLostCompletion() {
   if (std::exchange(told_of_loss_, true)) return;
-  context_.history.Note(Incident::Kind::kDenied, 0,
+  context_.history.Note(Incident::Kind::kDenied, std::nullopt,
                         "a completion was lost: its completion queue is full");
   context_.timers.RunAfter(absl::ZeroDuration(), loss_guard_.Wrap([this] {
     EnterError("as its completion queue is full");
@@ -316,7 +316,7 @@ void QueuePair::FlushReceives() {
 std::optional<verbs::ReceiveRequest> QueuePair::TakeReceive() {
   if (const auto fault = hca_.NotReadyBy(*this)) {
     ++kept_back_;
-    context_.history.Note(Incident::Kind::kKeptBack, 0,
+    context_.history.Note(Incident::Kind::kKeptBack, std::nullopt,
                           *fault + " keeps its receive requests back");
     return std::nullopt;
   }
@@ -435,7 +435,8 @@ void QueuePair::OnPacket(const NodePort& port, const Packet& packet) {
 }
 
 void QueuePair::NoteNotTaken(const Transport& packet, absl::string_view why) {
-  context_.history.Note(Incident::Kind::kNotTaken, datagrams_ ? 0 : packet.psn,
+  context_.history.Note(Incident::Kind::kNotTaken,
+                        datagrams_ ? std::nullopt : std::optional(packet.psn),
                         std::string(why));
 }
 

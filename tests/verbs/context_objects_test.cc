@@ -520,7 +520,7 @@ TEST_F(ObjectsTest, PostsTheRequestsBeforeOneWithTooMuchInlineData) {
   const Answer answer = Execute(PostSend(qp, 2, kInline, 17));
   EXPECT_TRUE(absl::IsInvalidArgument(answer.status));
   EXPECT_EQ(answer.status.message(),
-            "work request 0 has 17 bytes of inline data: its queue pair takes "
+            "a work request has 17 bytes of inline data: its queue pair takes "
             "at most 16");
   EXPECT_EQ(BadRequest(answer), 2u);
   EXPECT_EQ(provider_.qp->sent.size(), 2u);

@@ -70,9 +70,9 @@ absl::Status DropFromTooLongInline(uint32_t room,
       });
   if (first == sends.end()) return absl::OkStatus();
   const absl::Status refusal = absl::InvalidArgumentError(absl::StrFormat(
-      "work request %d has %d bytes of inline data: its queue pair takes at "
+      "a work request has %d bytes of inline data: its queue pair takes at "
       "most %d",
-      first->work.wr_id, LengthOf(first->sges), room));
+      LengthOf(first->sges), room));
   sends.erase(first, sends.end());
   return refusal;
 }

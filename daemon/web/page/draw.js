@@ -7,6 +7,7 @@ const SVG = "http://www.w3.org/2000/svg";
 // upright.
 const PIXELS_FOR_LABELS = 56, PIXELS_FOR_UPRIGHT = 13;
 const MANY_LINES = 300;
+const LEAST_SCALE = 0.02;
 
 function make(name, attributes, ...children) {
   const element = document.createElementNS(SVG, name);
@@ -211,8 +212,9 @@ export class Drawing {
     const [left, top] = [Math.min(...xs) - around, highest - around];
     const width = Math.max(...xs) + around - left;
     const height = Math.max(...ys) + around - top;
-    const scale = Math.min(1.6, (clientWidth - 2 * margin) / width,
-                           (clientHeight - below - above) / height);
+    const scale = Math.max(LEAST_SCALE, Math.min(
+      1.6, (clientWidth - 2 * margin) / width,
+      (clientHeight - below - above) / height));
     this.#touched = false;
     this.#look({scale,
       x: (clientWidth - width * scale) / 2 - left * scale,
@@ -220,7 +222,7 @@ export class Drawing {
   }
 
   zoom(factor, x = this.#svg.clientWidth / 2, y = this.#svg.clientHeight / 2) {
-    const scale = Math.min(8, Math.max(0.02, this.#view.scale * factor));
+    const scale = Math.min(8, Math.max(LEAST_SCALE, this.#view.scale * factor));
     const ratio = scale / this.#view.scale;
     this.#touched = true;
     this.#look({scale, x: x - (x - this.#view.x) * ratio,

@@ -29,7 +29,7 @@ void DatagramReceiver::OnDatagram(const Packet& packet, uint16_t pkey_index,
   const Transport& datagram = *packet.transport;
   std::optional<verbs::ReceiveRequest> receive = link_.TakeReceive();
   if (!receive) {
-    qp_.history.Note(Incident::Kind::kNoReceive, 0,
+    qp_.history.Note(Incident::Kind::kNoReceive, std::nullopt,
                      "a datagram came, and there was no receive request for "
                      "it");
     ++qp_.counters.out_of_buffer;
@@ -39,7 +39,7 @@ void DatagramReceiver::OnDatagram(const Packet& packet, uint16_t pkey_index,
                                        verbs::access::kLocalWrite);
   if (!ranges.ok() || verbs::LengthOf(*ranges) < kGrhBytes + datagram.size) {
     qp_.history.Note(
-        Incident::Kind::kDenied, 0,
+        Incident::Kind::kDenied, std::nullopt,
         ranges.ok() ? absl::StrFormat(
                           "a datagram of %d bytes and 40 for the GRH came, the "
                           "receive request has %d",

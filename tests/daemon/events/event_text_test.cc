@@ -57,8 +57,11 @@ TEST(EventTextTest, EveryKindIsALineForPeople) {
                      "port":1,"group":null,"mgid":"ff12::1","why":"so"})"),
             "     0.000000  group       a/1 ff12::1 failed: so");
   EXPECT_EQ(Text(R"({"time_ns":0,"event":"qp","node":"a","qpn":18,
-                     "kind":"state","psn":0,"text":"RTR to RTS"})"),
+                     "kind":"state","psn":null,"text":"RTR to RTS"})"),
             "     0.000000  qp          a queue pair 0x12: RTR to RTS");
+  EXPECT_EQ(Text(R"({"time_ns":0,"event":"qp","node":"a","qpn":18,
+                     "kind":"kept-back","psn":null,"text":"so"})"),
+            "     0.000000  qp          a queue pair 0x12: kept-back: so");
   EXPECT_EQ(Text(R"({"time_ns":0,"event":"qp","node":"a","qpn":18,
                      "kind":"sent-again","psn":58,"text":"no answer"})"),
             "     0.000000  qp          a queue pair 0x12: sent-again, PSN "
@@ -81,7 +84,7 @@ TEST(EventTextTest, AStrangersEventIsALineToo) {
   EXPECT_EQ(Text(R"({"event":"link","a":5,"time_ns":"x"})"),
             "               link        ? - ?");
   EXPECT_EQ(Text(R"({"event":"qp","qpn":"x"})"),
-            "               qp           queue pair ?: , PSN ?:");
+            "               qp           queue pair ?:");
   EXPECT_EQ(Text(R"({"event":"connection","from":5,"by":"to","to":[]})"),
             "               connection  ? -> ?");
   EXPECT_EQ(Text(R"({"event":"node","node":"\u001b[2J\n","state":"up"})"),

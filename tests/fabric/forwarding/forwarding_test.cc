@@ -248,6 +248,15 @@ TEST_F(ForwardingTest, CountsMulticastToNoMember) {
   EXPECT_EQ(lab.PortOf(lab.Switch(1), 1).Events().relay_dlid_mapping, 1u);
 }
 
+TEST_F(ForwardingTest, LosesNothingWhereTheSenderIsTheOnlyMember) {
+  Node& sw = lab.subnet().node(lab.Switch(1));
+  sw.sw->multicast.Set(Lid{0xc000}, 1, true);
+  const uint64_t before = lab.fabric.totals().dropped;
+  EXPECT_THAT(lab.Send(GmpTo(Lid{0xc000})), IsEmpty());
+  EXPECT_EQ(lab.fabric.totals().dropped, before);
+  EXPECT_EQ(lab.PortOf(lab.Switch(1), 1).Events().relay_dlid_mapping, 0u);
+}
+
 TEST_F(ForwardingTest, EndsAMulticastStorm) {
   // Every pair of five switches is linked, and each sends to all others.
   topology::Topology mesh = Chain(5);
