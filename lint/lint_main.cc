@@ -1,6 +1,6 @@
-// libibemu-lint.so: functions of libibverbs that programs of `ibemu run --lint`
-// call instead.  Each calls the library's, and says on stderr what is a pitfall
-// of ibemu(1).
+// libibemu-lint.so: functions of libibverbs, and one of librdmacm, that
+// programs of `ibemu run --lint` call instead.  Each calls the library's, and
+// says on stderr what is a pitfall of ibemu(1).
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -12,12 +12,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "lint/unacknowledged_events.h"
 
 // Names of functions, which the header makes macros.
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
+
+struct rdma_cm_id;  // of librdmacm
 
 #define IBEMU_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -60,32 +63,48 @@ bool IsFirst(std::atomic<bool>& told) { return !told.exchange(true); }
   errno = before;
 }
 
-// The library's function.  Where it was loaded for somebody alone, as Python
-// does it, it is behind nobody.
+// Returns the function of that name in a library that is loaded, or in what it
+// needs; null if there is none but ours.
+void* FindIn(const char* library, const char* name) {
+  void* const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return nullptr;
+  void* const found = dlsym(handle, name);
+  dlclose(handle);
+  Dl_info its = {}, ours = {};
+  const bool is_ours = dladdr(found, &its) != 0 &&
+                       dladdr(&events, &ours) != 0 &&
+                       its.dli_fbase == ours.dli_fbase;
+  return is_ours ? nullptr : found;
+}
+
+// The library's function, for somebody who calls ours.  Where it was loaded for
+// somebody alone, as Python does it, it comes after nobody; and it may have
+// another name.
 template <class Function>
-Function* Next(const char* name) {
+Function* Next(const char* name, const void* caller) {
   void* function = dlsym(RTLD_NEXT, name);
   if (function == nullptr) {
-    if (void* const library =
-            dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
-      function = dlsym(library, name);
-      dlclose(library);
-    }
+    const bool is_of_cm = std::strncmp(name, "rdma_", 5) == 0;
+    function = FindIn(is_of_cm ? "librdmacm.so.1" : "libibverbs.so.1", name);
+  }
+  Dl_info its = {};
+  if (function == nullptr && dladdr(caller, &its) != 0 &&
+      its.dli_fname != nullptr) {
+    function = FindIn(its.dli_fname, name);
   }
   return reinterpret_cast<Function*>(function);
 }
 
-ibv_mr* Registered(ibv_mr* region) {
-  if (region != nullptr) ++regions;
-  return region;
-}
+// While the library registers memory by another function of its own.
+thread_local bool registering = false;
 
 // Not after vfork() or posix_spawn(), which copy no pages.
 void AfterFork() {
   static constinit std::atomic<bool> told = false;
   const int count = regions;
-  if (count == 0) return;
-  auto* const state = Next<ibv_fork_status()>("ibv_is_fork_initialized");
+  if (count <= 0) return;
+  auto* const state =
+      Next<ibv_fork_status()>("ibv_is_fork_initialized", nullptr);
   if (state == nullptr || state() != IBV_FORK_DISABLED || !IsFirst(told)) {
     return;
   }
@@ -96,8 +115,14 @@ void AfterFork() {
       count, count == 1 ? "region" : "regions", count == 1 ? "was" : "were");
 }
 
+// No adapter knows its pages.
+void InChild() {
+  regions = 0;
+  events.ForgetAll();
+}
+
 [[gnu::constructor]] void Begin() {
-  pthread_atfork(nullptr, &AfterFork, nullptr);
+  pthread_atfork(nullptr, &AfterFork, &InChild);
 }
 
 // librdmacm has the index from the kernel, which has looked.
@@ -107,14 +132,15 @@ bool IsOfRdmaCm(const void* caller) {
          std::strstr(library.dli_fname, "librdmacm") != nullptr;
 }
 
-void CheckKeyIndex(ibv_qp& qp, const ibv_qp_attr& attributes, int mask) {
+void CheckKeyIndex(ibv_qp& qp, const ibv_qp_attr& attributes, int mask,
+                   const void* caller) {
   static constinit std::atomic<bool> told = false;
   if ((mask & IBV_QP_PKEY_INDEX) == 0 || (mask & IBV_QP_PORT) == 0 ||
-      attributes.pkey_index != 0 || looked_at_keys) {
+      attributes.pkey_index != 0 || looked_at_keys || IsOfRdmaCm(caller)) {
     return;
   }
   auto* const query =
-      Next<int(ibv_context*, uint8_t, int, __be16*)>("ibv_query_pkey");
+      Next<int(ibv_context*, uint8_t, int, __be16*)>("ibv_query_pkey", caller);
   int keys = 0;
   for (int index = 0; index < kMostKeys; ++index) {
     __be16 key = 0;
@@ -132,11 +158,11 @@ void CheckKeyIndex(ibv_qp& qp, const ibv_qp_attr& attributes, int mask) {
       keys);
 }
 
-// Libraries call each other's functions by the program's: a destructor may come
-// when there is none any more.
+// Calls the library's function; `otherwise`: there is none.
 template <class Result, class Function, class... Arguments>
-Result Call(const char* name, Result otherwise, Arguments... arguments) {
-  auto* const next = Next<Function>(name);
+Result Call(const void* caller, const char* name, Result otherwise,
+            Arguments... arguments) {
+  auto* const next = Next<Function>(name, caller);
   if (next == nullptr) {
     errno = ENOSYS;
     return otherwise;
@@ -144,59 +170,77 @@ Result Call(const char* name, Result otherwise, Arguments... arguments) {
   return next(arguments...);
 }
 
+// The same of one that registers memory, perhaps by another one of them.
+template <class Function, class... Arguments>
+ibv_mr* Register(const void* caller, const char* name, Arguments... arguments) {
+  const bool within = std::exchange(registering, true);
+  ibv_mr* const region =
+      Call<ibv_mr*, Function>(caller, name, nullptr, arguments...);
+  registering = within;
+  if (region != nullptr && !within) ++regions;
+  return region;
+}
+
 }  // namespace
 }  // namespace ibemu::lint
 
 using namespace ibemu::lint;  // NOLINT(google-build-using-namespace)
 
+#define IBEMU_CALLER __builtin_return_address(0)
+
 IBEMU_EXPORT int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq,
                                   void** cq_context) {
   const int result = Call<int, decltype(ibv_get_cq_event)>(
-      "ibv_get_cq_event", -1, channel, cq, cq_context);
+      IBEMU_CALLER, "ibv_get_cq_event", -1, channel, cq, cq_context);
   if (result == 0) events.OnEvent(*cq);
   return result;
 }
 
 IBEMU_EXPORT void ibv_ack_cq_events(ibv_cq* cq, unsigned nevents) {
   events.OnAcknowledged(cq, nevents);
-  if (auto* const next =
-          Next<decltype(ibv_ack_cq_events)>("ibv_ack_cq_events")) {
+  if (auto* const next = Next<decltype(ibv_ack_cq_events)>("ibv_ack_cq_events",
+                                                           IBEMU_CALLER)) {
     next(cq, nevents);
   }
 }
 
 IBEMU_EXPORT int ibv_destroy_cq(ibv_cq* cq) {
-  for (int i = 0; i < kPauses && events.Of(cq) != 0; ++i) usleep(kPause);
-  if (const unsigned count = events.Of(cq)) {
-    Say("events-not-acknowledged",
-        "ibv_destroy_cq() waits until %u %s of the queue %s acknowledged by "
-        "ibv_ack_cq_events()",
-        count, count == 1 ? "event" : "events", count == 1 ? "is" : "are");
+  static constinit std::atomic<bool> told = false;
+  for (int i = 0; i < kPauses && !told && events.Of(cq) != 0; ++i) {
+    usleep(kPause);
   }
-  return Call<int, decltype(ibv_destroy_cq)>("ibv_destroy_cq", ENOSYS, cq);
+  const unsigned count = events.Of(cq);
+  if (count != 0 && IsFirst(told)) {
+    Say("events-not-acknowledged",
+        "%u %s of a completion queue %s not acknowledged by "
+        "ibv_ack_cq_events(): ibv_destroy_cq() waits for that",
+        count, count == 1 ? "event" : "events", count == 1 ? "was" : "were");
+  }
+  return Call<int, decltype(ibv_destroy_cq)>(IBEMU_CALLER, "ibv_destroy_cq",
+                                             ENOSYS, cq);
 }
 
 IBEMU_EXPORT ibv_mr* ibv_reg_mr(ibv_pd* pd, void* addr, size_t length,
                                 int access) {
-  return Registered(Call<ibv_mr*, decltype(ibv_reg_mr)>(
-      "ibv_reg_mr", nullptr, pd, addr, length, access));
+  return Register<decltype(ibv_reg_mr)>(IBEMU_CALLER, "ibv_reg_mr", pd, addr,
+                                        length, access);
 }
 
 IBEMU_EXPORT ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* addr, size_t length,
                                      uint64_t iova, int access) {
-  return Registered(Call<ibv_mr*, decltype(ibv_reg_mr_iova)>(
-      "ibv_reg_mr_iova", nullptr, pd, addr, length, iova, access));
+  return Register<decltype(ibv_reg_mr_iova)>(IBEMU_CALLER, "ibv_reg_mr_iova",
+                                             pd, addr, length, iova, access);
 }
 
 IBEMU_EXPORT ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, size_t length,
                                       uint64_t iova, unsigned access) {
-  return Registered(Call<ibv_mr*, decltype(ibv_reg_mr_iova2)>(
-      "ibv_reg_mr_iova2", nullptr, pd, addr, length, iova, access));
+  return Register<decltype(ibv_reg_mr_iova2)>(IBEMU_CALLER, "ibv_reg_mr_iova2",
+                                              pd, addr, length, iova, access);
 }
 
 IBEMU_EXPORT int ibv_dereg_mr(ibv_mr* mr) {
-  const int result =
-      Call<int, decltype(ibv_dereg_mr)>("ibv_dereg_mr", ENOSYS, mr);
+  const int result = Call<int, decltype(ibv_dereg_mr)>(
+      IBEMU_CALLER, "ibv_dereg_mr", ENOSYS, mr);
   if (result == 0) --regions;
   return result;
 }
@@ -204,21 +248,28 @@ IBEMU_EXPORT int ibv_dereg_mr(ibv_mr* mr) {
 IBEMU_EXPORT int ibv_query_pkey(ibv_context* context, uint8_t port_num,
                                 int index, __be16* pkey) {
   looked_at_keys = true;
-  return Call<int, decltype(ibv_query_pkey)>("ibv_query_pkey", -1, context,
-                                             port_num, index, pkey);
+  return Call<int, decltype(ibv_query_pkey)>(IBEMU_CALLER, "ibv_query_pkey", -1,
+                                             context, port_num, index, pkey);
 }
 
 IBEMU_EXPORT int ibv_get_pkey_index(ibv_context* context, uint8_t port_num,
                                     __be16 pkey) {
   looked_at_keys = true;
-  return Call<int, decltype(ibv_get_pkey_index)>("ibv_get_pkey_index", -1,
-                                                 context, port_num, pkey);
+  return Call<int, decltype(ibv_get_pkey_index)>(
+      IBEMU_CALLER, "ibv_get_pkey_index", -1, context, port_num, pkey);
+}
+
+// The kernel has looked the index up that this gives.
+IBEMU_EXPORT int rdma_init_qp_attr(rdma_cm_id* id, ibv_qp_attr* qp_attr,
+                                   int* qp_attr_mask) {
+  looked_at_keys = true;
+  return Call<int, decltype(rdma_init_qp_attr)>(
+      IBEMU_CALLER, "rdma_init_qp_attr", -1, id, qp_attr, qp_attr_mask);
 }
 
 IBEMU_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask) {
-  if (!IsOfRdmaCm(__builtin_return_address(0))) {
-    CheckKeyIndex(*qp, *attr, attr_mask);
-  }
-  return Call<int, decltype(ibv_modify_qp)>("ibv_modify_qp", ENOSYS, qp, attr,
-                                            attr_mask);
+  const int result = Call<int, decltype(ibv_modify_qp)>(
+      IBEMU_CALLER, "ibv_modify_qp", ENOSYS, qp, attr, attr_mask);
+  if (result == 0) CheckKeyIndex(*qp, *attr, attr_mask, IBEMU_CALLER);
+  return result;
 }

@@ -43,6 +43,11 @@ unsigned UnacknowledgedEvents::Of(const void* queue) {
   return known == nullptr ? 0 : known->count;
 }
 
+void UnacknowledgedEvents::ForgetAll() {
+  mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  entries_ = {};
+}
+
 UnacknowledgedEvents::Entry* UnacknowledgedEvents::Find(const void* queue) {
   auto* const found = std::ranges::find_if(entries_, [queue](const Entry& one) {
     return one.count != 0 && one.queue == queue;

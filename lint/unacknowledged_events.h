@@ -24,6 +24,10 @@ class UnacknowledgedEvents {
   // Returns how many are left.
   unsigned Of(const void* queue);
 
+  // To be called in a child after fork(), before anything else: another thread
+  // of the parent may have been at work here.
+  void ForgetAll();
+
  private:
   struct Entry {
     const void* queue;

@@ -72,8 +72,8 @@ driven from user space.
   --explain         say on stderr, when COMMAND has ended, what of its hosts failed,
                     and why: work requests, MADs, calls of verbs, connections
                     ("ibemu why" tells more)
-  --lint            say on stderr, when COMMAND has ended, what of its use of verbs
-                    works here and may fail or hang on hardware
+  --lint            say on stderr, when COMMAND has ended or at once, what of its
+                    use of verbs works here and may fail or hang on hardware
   --keep            when the daemon ends, and the devices with it, let COMMAND
                     go on; without, it is ended with all that it has started
                     (SIGTERM, and SIGKILL 5 s later), and the exit status is

@@ -40,5 +40,11 @@ TEST_F(UnacknowledgedEventsTest, WhatIsAcknowledgedMakesRoomForAnother) {
   EXPECT_EQ(events_.Of(&last), 1u);
 }
 
+TEST_F(UnacknowledgedEventsTest, AChildBeginsWithNone) {
+  events_.OnEvent(&queues_[0]);
+  events_.ForgetAll();
+  EXPECT_EQ(events_.Of(&queues_[0]), 0u);
+}
+
 }  // namespace
 }  // namespace ibemu::lint

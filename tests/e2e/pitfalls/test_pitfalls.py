@@ -3,6 +3,7 @@ nothing of those that would work on hardware, too."""
 
 import pathlib
 import re
+import subprocess
 
 import pytest
 
@@ -55,6 +56,25 @@ def test_what_works_here_alone_is_told_in_a_line(account, rule):
     mended = run(account, rule, "mended", "--lint")
     assert not PITFALL.search(mended.stderr), mended.stderr
     assert mended.stdout == f"{rule} mended\n"
+
+
+@pytest.fixture(scope="module")
+def regions(scratch):
+    made = scratch / "regions"
+    subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-o", made,
+                    PROGRAM.with_name("regions.c"), "-libverbs"], check=True)
+    made.chmod(0o755)
+    return made
+
+
+@pytest.mark.parametrize("kept, told", [
+    (0, []), (1, ["1 region of memory was"]), (2, ["2 regions of memory were"])])
+def test_a_fork_is_told_of_while_memory_is_registered(account, regions, kept,
+                                                      told):
+    """And not the child's own, whose pages no adapter knows."""
+    done = account.run("ibemu", "run", "--lint", "--", regions, str(kept))
+    assert re.findall(r"fork-after-registration: .* while (.*) registered,",
+                      done.stderr) == told, done.stderr
 
 
 PARTITIONS = """
@@ -112,7 +132,7 @@ def told(account, server, client, sm="static"):
         "do sleep 0.1; done; wait $server; ended=$?; "
         "cat server.log client.log; exit $ended", check=False)
     assert done.returncode == 0 or LOST_CLOCK in done.stdout, describe(done)
-    return PITFALL.findall(done.stderr)
+    return PITFALL.findall(done.stdout + done.stderr)
 
 
 @pytest.mark.parametrize("program", [
