@@ -88,6 +88,7 @@ def test_ucx_goes_on_after_lost_acknowledgements(lab):
 
 
 @pytest.mark.deep
+@pytest.mark.alone
 def test_ucx_goes_on_over_a_flapping_link(lab):
     before = lab.sent_bytes(HOSTS[1])
     server, client = start_ucx(lab, 50000)
@@ -147,6 +148,7 @@ def test_open_mpi_sums_well_in_spite_of_lost_acknowledgements(lab, open_mpi):
 
 
 @pytest.mark.deep
+@pytest.mark.alone
 def test_open_mpi_sums_well_over_a_flapping_link(lab, open_mpi):
     before = lab.sent_bytes(HOSTS[1])
     job = open_mpi(1000)
