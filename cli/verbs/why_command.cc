@@ -92,7 +92,6 @@ absl::StatusOr<json> Ask(control::Client& client, const std::string& what,
     parameters = {{"pid", process}, {"all", all}};
     result = client.Call("queue_pair.why", parameters);
   }
-  if (!result.ok() && process == 0) return result;
   if (!result.ok()) return result;
   json connections = json::array();
   if (!parameters.contains("qpn")) {

@@ -43,11 +43,16 @@ std::string TimeoutText(const fabric::QueuePairHistory& history) {
   return ", and the timeout here is " + SpanText(timeout);
 }
 
-// The fault that kept receive requests back from then on, in words; null: none
-// is known.
-const Incident* WhoKeptBack(const fabric::QueuePairHistory* history,
-                            absl::Time since) {
-  return history == nullptr ? nullptr : history->Latest(Kind::kKeptBack, since);
+// ": fault-1 keeps its receive requests back"; empty: there were none, or
+// nothing is known.
+std::string WhoKeptBack(const fabric::QueuePairHistory* history) {
+  if (history == nullptr) return "";
+  const absl::Time since = history->restarted();
+  const Incident* const kept = history->Latest(Kind::kKeptBack, since);
+  const Incident* const none = history->Latest(Kind::kNoReceive, since);
+  return kept != nullptr && (none == nullptr || none->last <= kept->last)
+             ? ": " + kept->text
+             : "";
 }
 
 }  // namespace
@@ -120,8 +125,8 @@ std::string Diagnosis::SilentLoss(const OwnEnd& own) const {
     // The answers of one that does not send are asked for again.
     if (facts->may_send && facts->attributes.timeout == 0) look(Kind::kDropped);
   } else {
-    for (const Kind kind :
-         {Kind::kDropped, Kind::kNotTaken, Kind::kNoReceive, Kind::kDenied}) {
+    for (const Kind kind : {Kind::kDropped, Kind::kNotTaken, Kind::kNoReceive,
+                            Kind::kKeptBack, Kind::kDenied}) {
       look(kind);
     }
   }
@@ -129,12 +134,10 @@ std::string Diagnosis::SilentLoss(const OwnEnd& own) const {
   switch (latest->kind) {
     case Kind::kNotReady: {
       const PeerEnd peer = FindPeer(own.history);
-      const Incident* const fault = WhoKeptBack(peer.history, latest->first);
       return absl::StrCat(
           "sent packets again", TimesText(*latest), ": ",
           peer.node ? QueuePairText(*peer.node, peer.qpn) : "the peer",
-          " had no receive request", fault == nullptr ? "" : ": ",
-          fault == nullptr ? "" : fault->text,
+          " had no receive request", WhoKeptBack(peer.history),
           facts->attributes.rnr_retry == kRetriesWithoutEnd
               ? ", and rnr_retry is 7: that is without end"
               : "");
@@ -143,11 +146,6 @@ std::string Diagnosis::SilentLoss(const OwnEnd& own) const {
       return absl::StrCat("lost packets",
                           reliable ? " for good, as its timeout is 0" : "",
                           ": ", DropsText(*latest));
-    case Kind::kNoReceive: {
-      const Incident* const fault = WhoKeptBack(&own.history, latest->last);
-      return absl::StrCat("lost a message", TimesText(*latest), ": ",
-                          fault == nullptr ? latest->text : fault->text);
-    }
     case Kind::kNotTaken:
       return absl::StrCat("did not take a packet", TimesText(*latest), ": ",
                           latest->text);
@@ -214,6 +212,12 @@ std::string Diagnosis::WhereTheyWent(const OwnEnd& own,
   if (history.failure() && peer.end < history.failure()->time) {
     return absl::StrCat(name, " was destroyed");
   }
+  // What was before the peer was reset does not count, unless it was reset
+  // after the failure.
+  const absl::Time reset = peer.history->restarted();
+  if (!history.failure() || reset <= history.failure()->time) {
+    since = std::max(since, reset);
+  }
   if (const auto* const drop = peer.history->Latest(Kind::kDropped, since)) {
     return absl::StrCat("the answers of ", name, " were ", DropsText(*drop));
   }
@@ -260,13 +264,9 @@ std::string Diagnosis::WhyNotReady(const History& history) const {
                 " at %d tries of PSN 0x%x in %s", not_ready->count + 1,
                 not_ready->psn.value_or(0),
                 SpanText(history.failure()->time - not_ready->first));
-  const Incident* const fault =
-      not_ready == nullptr ? nullptr
-                           : WhoKeptBack(peer.history, not_ready->first);
   return absl::StrCat(
       peer.node ? QueuePairText(*peer.node, peer.qpn) : "the peer",
-      " had no receive request", tries, fault == nullptr ? "" : ": ",
-      fault == nullptr ? "" : fault->text);
+      " had no receive request", tries, WhoKeptBack(peer.history));
 }
 
 std::string Diagnosis::WhyRefused(const History& history) const {

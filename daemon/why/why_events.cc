@@ -64,7 +64,7 @@ void WhyEvents::OnFailure(topology::NodeId node, uint32_t qpn,
   events_.Tell("qp", {{"node", fabric_.subnet().node(node).description},
                       {"qpn", qpn},
                       {"kind", fabric::NameOf(fabric::Incident::Kind::kFailed)},
-                      {"psn", failure.psn},
+                      {"psn", failure.psn ? json(*failure.psn) : json()},
                       {"wr_id", failure.id},
                       {"status", verbs::wc_status::NameOf(failure.status)},
                       {"why", diagnosis_.Explain(node, qpn, history)}});

@@ -47,7 +47,8 @@ struct Incident {
   };
 
   Kind kind;
-  std::optional<uint32_t> psn{};  // the latest; of datagrams there is none
+  // The latest; nothing: of no packet, or of a datagram on its way.
+  std::optional<uint32_t> psn{};
   std::string text{};
   std::optional<Drop> drop{};
   std::optional<Delay> delay{};

@@ -82,9 +82,10 @@ void QueuePairHistory::Add(Incident incident, absl::Duration ago) {
 QueuePairHistory::Kept QueuePairHistory::Keep(Incident incident,
                                               absl::Duration ago) {
   const absl::Time now = timers_.Now();
-  const auto same = std::ranges::find_if(
-      incidents_,
-      [&](const Incident& other) { return IsSame(other, incident); });
+  const auto same =
+      std::ranges::find_if(incidents_, [&](const Incident& other) {
+        return other.last >= restarted_ && IsSame(other, incident);
+      });
   if (same != incidents_.end()) {
     ++same->count;
     same->psn = incident.psn;
@@ -115,8 +116,7 @@ const Incident* QueuePairHistory::Latest(Incident::Kind kind,
   });
 }
 
-const Incident* QueuePairHistory::LatestOf(Incident::Kind kind,
-                                           uint32_t psn) const {
+const Incident* QueuePairHistory::LatestOf(Incident::Kind kind, Psn psn) const {
   return FindLatest(restarted_, [kind, psn](const Incident& incident) {
     return incident.kind == kind && incident.psn == psn;
   });

@@ -26,12 +26,15 @@ class QueuePairHistory {
  public:
   static constexpr size_t kMost = 32;
 
+  // Of a packet; nothing: there is none, or it is a datagram on its way.
+  using Psn = std::optional<uint32_t>;
+
   // A work request that failed.
   struct Failure {
     absl::Time time{};
     uint64_t id = 0;      // its wr_id
     uint32_t status = 0;  // verbs::wc_status
-    uint32_t psn = 0;     // of its first packet
+    Psn psn{};            // of its first packet, if it had one
     std::string what{};   // "SEND"
   };
   // The other end of a connection.
@@ -39,9 +42,6 @@ class QueuePairHistory {
     wire::Lid lid{};
     uint32_t qpn = 0;
   };
-
-  // Of the incident's packet; nothing: it has none, or is a datagram.
-  using Psn = std::optional<uint32_t>;
 
   // Called with each incident that is not another one once more; of the work
   // requests that failed, with the first one, which failure() is then.
@@ -100,7 +100,7 @@ class QueuePairHistory {
   const Incident* Latest(Incident::Kind kind, absl::Time since) const;
   // Returns the latest one of this kind that has this PSN, since the queue pair
   // was last reset; null if there is none.
-  const Incident* LatestOf(Incident::Kind kind, uint32_t psn) const;
+  const Incident* LatestOf(Incident::Kind kind, Psn psn) const;
 
  private:
   struct Kept {
@@ -110,7 +110,8 @@ class QueuePairHistory {
 
   // Adds the incident, and tells of it if it is new.
   void Add(Incident incident, absl::Duration ago);
-  // Adds the incident, or counts the one that it is once more.
+  // Adds the incident, or counts the one that it is once more, if that was so
+  // since the queue pair was last reset.
   Kept Keep(Incident incident, absl::Duration ago);
   void Tell(const Incident& incident) const {
     if (on_incident_ != nullptr) on_incident_(*this, incident);

@@ -313,16 +313,25 @@ void QueuePair::FlushReceives() {
   }
 }
 
-std::optional<verbs::ReceiveRequest> QueuePair::TakeReceive() {
+std::optional<verbs::ReceiveRequest> QueuePair::TakeReceive(
+    QueuePairHistory::Psn psn, absl::string_view what) {
   if (const auto fault = hca_.NotReadyBy(*this)) {
     ++kept_back_;
-    context_.history.Note(Incident::Kind::kKeptBack, std::nullopt,
+    context_.history.Note(Incident::Kind::kKeptBack, psn,
                           *fault + " keeps its receive requests back");
     return std::nullopt;
   }
   verbs::Srq* const srq = context_.init.srq;
-  return srq == nullptr ? receives_.Take()
-                        : static_cast<verbs::SharedReceiveQueue*>(srq)->Take();
+  auto taken = srq == nullptr
+                   ? receives_.Take()
+                   : static_cast<verbs::SharedReceiveQueue*>(srq)->Take();
+  if (!taken) {
+    context_.history.Note(
+        Incident::Kind::kNoReceive, psn,
+        absl::StrCat("a ", what,
+                     " came, and there was no receive request for it"));
+  }
+  return taken;
 }
 
 void QueuePair::PutBackReceive(verbs::ReceiveRequest request) {

@@ -107,7 +107,8 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void Transmit(std::shared_ptr<const Transport> packets) override;
   void TransmitDatagram(std::shared_ptr<const Transport> packet,
                         const PostedSend& send) override;
-  std::optional<verbs::ReceiveRequest> TakeReceive() override;
+  std::optional<verbs::ReceiveRequest> TakeReceive(
+      QueuePairHistory::Psn psn, absl::string_view what) override;
   void PutBackReceive(verbs::ReceiveRequest request) override;
   void EnterError(absl::string_view why) override;
   void EnterSendQueueError(absl::string_view why) override;

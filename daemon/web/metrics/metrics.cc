@@ -84,8 +84,7 @@ MetricFamily HwCounterFamily(const fabric::Fabric& fabric) {
 MetricFamily QueueFamily(const fabric::Fabric& fabric) {
   MetricFamily family = MakeFamily(
       "ibemu_queue_pair_requests",
-      "Work requests that are posted to queue pairs and have not completed",
-      MetricType::Gauge);
+      "Places of send and receive queues that are taken up", MetricType::Gauge);
   const auto& nodes = fabric.subnet().nodes();
   for (size_t i = 0; i < nodes.size(); ++i) {
     const fabric::Node& node = nodes[i];

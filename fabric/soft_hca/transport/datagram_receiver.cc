@@ -27,11 +27,9 @@ verbs::Buffer GrhBytes(const RouteHeader& grh, size_t payload) {
 void DatagramReceiver::OnDatagram(const Packet& packet, uint16_t pkey_index,
                                   uint8_t path_bits) {
   const Transport& datagram = *packet.transport;
-  std::optional<verbs::ReceiveRequest> receive = link_.TakeReceive();
+  std::optional<verbs::ReceiveRequest> receive =
+      link_.TakeReceive(std::nullopt, "datagram");
   if (!receive) {
-    qp_.history.Note(Incident::Kind::kNoReceive, std::nullopt,
-                     "a datagram came, and there was no receive request for "
-                     "it");
     ++qp_.counters.out_of_buffer;
     return;
   }

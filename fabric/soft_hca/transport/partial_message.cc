@@ -54,12 +54,10 @@ PartialMessage::Placed PartialMessage::Begin(const Transport& packets) {
   const bool consumes =
       write ? packets.last && packets.has_immediate : packets.first;
   if (!consumes || message_->receive) return Placed::kOk;
-  message_->receive = link_.TakeReceive();
+  message_->receive = link_.TakeReceive(packets.psn, "message");
   if (message_->receive) return Placed::kOk;
   // The requester will repeat the message from this packet on.
   if (packets.first) message_.reset();
-  qp_.history.Note(Incident::Kind::kNoReceive, packets.psn,
-                   "a message came, and there was no receive request for it");
   return Placed::kNoReceive;
 }
 

@@ -32,8 +32,11 @@ class QueuePairLink {
   virtual void TransmitDatagram(std::shared_ptr<const Transport> packet,
                                 const PostedSend& send) = 0;
 
-  // Takes the oldest receive request, or returns nothing if there is none.
-  virtual std::optional<verbs::ReceiveRequest> TakeReceive() = 0;
+  // Takes the oldest receive request for a `what`, "datagram", that came with
+  // this PSN; nothing if there is none, or a fault keeps it back, which is
+  // noted.
+  virtual std::optional<verbs::ReceiveRequest> TakeReceive(
+      QueuePairHistory::Psn psn, absl::string_view what) = 0;
   // Gives a receive request back, as the oldest.
   virtual void PutBackReceive(verbs::ReceiveRequest request) = 0;
 

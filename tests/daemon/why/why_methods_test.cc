@@ -530,6 +530,41 @@ TEST_F(WhyMethodsTest, WhatWasBeforeAResetIsNoTroubleNow) {
   EXPECT_EQ(Trouble("host-1"), "");
 }
 
+TEST_F(WhyMethodsTest, WhatWasBeforeAResetIsNoCauseOfAFailureAfterIt) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, false).ok());
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("16 tries"));
+  ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, true).ok());
+  Settle();
+  for (VerbsEnd* const end : {a_.get(), b_.get()}) {
+    end->Modify({}, verbs::QpState::kReset);
+  }
+  Settle();
+  VerbsEnd::Join(*a_, *b_);
+  ASSERT_TRUE(b_->Receive(0, 100).ok());
+  lab_.AddFault(lab_.Host(2), 1, Fabric::Direction::kTransmit, {.loss = 1});
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("16 tries of PSN 0xfffffe in 67ms, none "
+                               "answered: the answers of host-2 queue pair 0x2 "
+                               "were dropped at host-2/1: lost by loss-1"));
+}
+
+TEST_F(WhyMethodsTest, WhatAPeerHadBeforeItsResetIsNoCause) {
+  Connect(verbs::QpType::kRc);
+  const auto fault = lab_.fabric.AddFault(
+      lab_.Host(2), 1, Fabric::Direction::kTransmit, {.loss = 1});
+  ASSERT_TRUE(fault.ok());
+  ASSERT_TRUE(b_->Send(0, 10, 1).ok());
+  Settle();
+  lab_.fabric.RemoveFault(*fault);
+  b_->Modify({}, verbs::QpState::kReset);
+  Settle();
+  SendInVain();
+  EXPECT_THAT(Why(), HasSubstr("did not take them: the state is RESET"));
+}
+
 TEST_F(WhyMethodsTest, AnAnswerThatWasLostIsNotLostForGood) {
   a_ = End(lab_.Host(1), verbs::QpType::kRc);
   b_ = End(lab_.Host(2), verbs::QpType::kRc);

@@ -76,17 +76,27 @@ def test_a_receiver_that_is_not_ready_exhausts_retries(lab):
     assert lab.hw_counter("node-2", "out_of_buffer") == 3
 
 
-def test_a_receiver_that_is_not_ready_for_a_while_makes_a_program_wait(lab):
-    add(lab, "qp node-1/* rnr nth 2-4")
+@pytest.mark.parametrize("nth, count", [("2-4", 3), ("2", 1)])
+def test_a_receiver_that_is_not_ready_for_a_while_makes_a_program_wait(
+        lab, nth, count):
+    add(lab, f"qp node-1/* rnr nth {nth}")
     server = lab.start("node-1", *LINES, "ibv_rc_pingpong", "-n", "20")
     server.wait_for("local address")
     lab.run("node-2", "ibv_rc_pingpong", "-n", "20", "localhost")
     assert server.wait() == 0, server.output
-    assert lab.hw_counter("node-2", "rnr_nak_retry_err") == 3
+    assert lab.hw_counter("node-2", "rnr_nak_retry_err") == count
     assert re.search(
-        r"(?m)^node-2 queue pair 0x\w+ sent packets again .*: node-1 queue pair "
+        r"(?m)^node-2 queue pair 0x\w+ sent packets again.*: node-1 queue pair "
         r"0x\w+ had no receive request: fault-1 keeps its receive requests back, "
         "and rnr_retry is 7: that is without end$", lab.ibemu("why", "node-2").stdout)
+
+
+def test_a_datagram_that_found_no_receive_request_is_told_with_its_fault(lab):
+    add(lab, "qp node-2/* rnr nth 3")
+    play(lab, "datagram")
+    assert re.search(r"(?m)^node-2 queue pair 0x\w+ lost a message: fault-1 keeps "
+                     "its receive requests back$",
+                     lab.ibemu("why", "node-2").stdout)
 
 
 def test_a_completion_that_never_comes_is_missed(lab):

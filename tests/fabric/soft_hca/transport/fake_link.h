@@ -129,7 +129,8 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
     destinations.push_back(send.request.work.wr.ud.remote_qpn);
     sent.push_back(std::move(packet));
   }
-  std::optional<verbs::ReceiveRequest> TakeReceive() override {
+  std::optional<verbs::ReceiveRequest> TakeReceive(QueuePairHistory::Psn,
+                                                   absl::string_view) override {
     if (receives.empty()) return std::nullopt;
     verbs::ReceiveRequest request = std::move(receives.front());
     receives.pop_front();
