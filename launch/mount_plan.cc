@@ -234,6 +234,13 @@ MountPlan PlanHost(const std::string& boot_id,
   return plan;
 }
 
+MountPlan PlanResolver(const std::string& text) {
+  const std::string made = InStage("resolver");
+  return {{Kind::kTmpfs, "", made},
+          {Kind::kText, text, made + "/resolv.conf"},
+          {Kind::kBind, made + "/resolv.conf", kResolver}};
+}
+
 MountPlan PlanSystemView(const std::vector<std::string>& served_classes,
                          const std::vector<std::string>& machine_classes) {
   MountPlan plan;

@@ -25,6 +25,7 @@ inline constexpr char kBootId[] = "/proc/sys/kernel/random/boot_id";
 // The machine's own, for nested runs.
 inline constexpr char kMachineBootId[] = "/sys/fs/fuse/connections/boot_id";
 inline constexpr char kHosts[] = "/etc/hosts";
+inline constexpr char kResolver[] = "/etc/resolv.conf";
 
 struct DirectoryEntry {
   enum class Kind { kDirectory, kLink, kOther };
@@ -112,6 +113,9 @@ std::string WorkDirectory(const std::string& source);
 // /etc/hosts.
 MountPlan PlanHost(const std::string& boot_id,
                    const std::optional<std::string>& hosts);
+
+// Gives a run its /etc/resolv.conf, which has to be there.
+MountPlan PlanResolver(const std::string& text);
 
 // After the FUSE file system on kSystemMount answers: lets its RDMA classes
 // appear in /sys/class, whose entries are `machine_classes`.  What a real

@@ -92,10 +92,15 @@ Finding Memory(const DoctorFacts& facts, const DoctorTrials& trials) {
           cure};
 }
 
-Finding Network(const DoctorTrials& trials) {
+Finding Network(const DoctorFacts& facts, const DoctorTrials& trials) {
   const std::string subject = "network";
   if (trials.network.ok()) {
-    return Fine(subject, "\"ibemu run --net\" can make an ib0");
+    return Fine(
+        subject,
+        absl::StrCat("\"ibemu run --net\" can make an ib0; --outside: ",
+                     facts.outside_programs.empty()
+                         ? "neither pasta nor slirp4netns is installed"
+                         : absl::StrJoin(facts.outside_programs, ", ")));
   }
   if (!trials.namespaces.ok()) {
     return {Level::kNote, subject, "could not be tried", ""};
@@ -152,10 +157,11 @@ Finding OpenFiles(const DoctorFacts& facts) {
 
 std::vector<Finding> Diagnose(const DoctorFacts& facts,
                               const DoctorTrials& trials) {
-  return {Fuse(facts, trials),  Namespaces(facts, trials), Overlay(trials),
-          Uring(facts, trials), Memory(facts, trials),     Network(trials),
-          Verbs(facts),         RealDevices(facts),        Container(facts),
-          OpenFiles(facts)};
+  return {Fuse(facts, trials),   Namespaces(facts, trials),
+          Overlay(trials),       Uring(facts, trials),
+          Memory(facts, trials), Network(facts, trials),
+          Verbs(facts),          RealDevices(facts),
+          Container(facts),      OpenFiles(facts)};
 }
 
 }  // namespace ibemu::cli

@@ -10,6 +10,9 @@
 #include <string>
 #include <system_error>
 
+#include "absl/strings/str_cat.h"
+#include "launch/network/outside_program.h"
+
 namespace ibemu::cli {
 namespace {
 
@@ -54,6 +57,13 @@ DoctorFacts ReadDoctorFacts(const std::string& root) {
   facts.ptrace_scope = Number(sysctl + "kernel/yama/ptrace_scope").value_or(0);
   facts.seccomp_mode = Field(root + "/proc/self/status", "Seccomp");
   facts.container = Container(root);
+  const std::string path =
+      absl::StrCat(root, "/usr/bin:", root, "/usr/local/bin");
+  for (const launch::OutsideProgram& program : launch::OutsidePrograms()) {
+    if (launch::IsInstalled(program, path)) {
+      facts.outside_programs.emplace_back(program.name);
+    }
+  }
   for (const auto& entry :
        fs::directory_iterator(root + "/sys/class/infiniband", error)) {
     facts.rdma_devices.push_back(entry.path().filename());

@@ -19,9 +19,10 @@ struct DoctorFacts {
   int ptrace_scope = 0;          // of Yama
   int seccomp_mode = 0;          // from /proc/self/status
   std::string container;         // "Docker", ...; empty if none is seen
-  std::vector<std::string> rdma_devices;  // in /sys/class/infiniband
-  ProviderFiles providers;                // of libibverbs
-  uint64_t open_files = 0;                // the soft RLIMIT_NOFILE
+  std::vector<std::string> rdma_devices;      // in /sys/class/infiniband
+  ProviderFiles providers;                    // of libibverbs
+  std::vector<std::string> outside_programs;  // for --outside, installed
+  uint64_t open_files = 0;                    // the soft RLIMIT_NOFILE
   uid_t uid = 0;
 };
 

@@ -10,6 +10,10 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -34,6 +38,8 @@
 #include "launch/mounts.h"
 #include "launch/namespaces.h"
 #include "launch/network/network_devices.h"
+#include "launch/network/outside_network.h"
+#include "launch/network/outside_program.h"
 #include "launch/standard_streams.h"
 #include "launch/supervisor/node_supervisor.h"
 #include "launch/supervisor/seccomp.h"
@@ -253,8 +259,31 @@ rlim_t DescriptorLimit() {
   return limit.rlim_cur;
 }
 
+// The way out of a run's network, which begins before there is one; null: none
+// is wanted.
+absl::StatusOr<std::optional<launch::OutsideNetwork>> ForkOutside(
+    const RunOptions& options) {
+  if (options.outside == kNoOutside) return std::nullopt;
+  IBEMU_ASSIGN_OR_RETURN(launch::OutsideNetwork outside,
+                         launch::OutsideNetwork::Fork(
+                             *launch::FindOutsideProgram(options.outside)));
+  return std::optional(std::move(outside));
+}
+
+// Names are asked for where the way out answers, if the machine asks anybody.
+absl::Status ConnectOutside(launch::OutsideNetwork& outside,
+                            launch::Privilege privilege) {
+  IBEMU_RETURN_IF_ERROR(outside.Connect(privilege));
+  std::ifstream file(launch::kResolver);
+  if (!file) return absl::OkStatus();
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return launch::CarryOut(launch::PlanResolver(
+      launch::WithNameServer(text, outside.program().name_server)));
+}
+
 // Returns the command's wait status.
-absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
+absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink,
+                           std::optional<launch::OutsideNetwork>& outside) {
   launch::ChildCommand command;
   command.arguments = options.command;
   command.directory = CoveredDirectory();
@@ -294,6 +323,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink) {
   if (options.net) {
     IBEMU_RETURN_IF_ERROR(BringUp(*uplink.client, given.network));
   }
+  if (outside) IBEMU_RETURN_IF_ERROR(ConnectOutside(*outside, privilege));
 
   const std::string& socket = uplink.client->greeting().socket;
   command.environment = {{kFabricVariable, socket},
@@ -371,8 +401,11 @@ absl::StatusOr<int> Run(const RunOptions& options) {
   if (options.no_adapter) return LaunchWithoutAdapter(options);
   // Before a daemon starts, which may take its time.
   if (options.net) IBEMU_RETURN_IF_ERROR(InChild(&launch::TryNetwork));
+  // Before there is a daemon, which would inherit what it needs.
+  IBEMU_ASSIGN_OR_RETURN(std::optional<launch::OutsideNetwork> outside,
+                         ForkOutside(options));
   IBEMU_ASSIGN_OR_RETURN(Uplink uplink, FindDaemon(options));
-  absl::StatusOr<int> wait_status = Launch(options, uplink);
+  absl::StatusOr<int> wait_status = Launch(options, uplink, outside);
   if (!uplink.daemon) return wait_status;
   if (!wait_status.ok()) uplink.daemon->Interrupt();
   if (uplink.client) {

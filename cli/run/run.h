@@ -12,6 +12,8 @@
 
 namespace ibemu::cli {
 
+inline constexpr char kNoOutside[] = "none";
+
 struct RunOptions {
   // Options of the private daemon.  None of them goes together with `fabric`.
   // `adapters` (--backend=hca) excludes the other ones but `addresses`: the
@@ -44,6 +46,10 @@ struct RunOptions {
   // The command has a network of its own: an interface ib0 of the hosts' first
   // port, and no other than those of ports.
   bool net = false;
+
+  // With `net`: who connects that network to the machine's, a name of
+  // launch::OutsidePrograms(), or kNoOutside.
+  std::string outside = kNoOutside;
 
   // The directory that keeps what opensm and its kind write below /var.
   // Without it they have private directories where the user may not write.

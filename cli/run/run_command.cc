@@ -17,6 +17,7 @@
 #include "base/status_macros.h"
 #include "cli/run/run.h"
 #include "daemon/adapters/hca_access.h"
+#include "launch/network/outside_program.h"
 
 namespace ibemu::cli {
 namespace {
@@ -61,6 +62,10 @@ driven from user space.
                     addresses of its host, by which plain TCP/IP reaches other
                     runs with --net, and nothing else. One run of a host at a
                     time
+  --outside=pasta|slirp4netns|none
+                    the way from the network of --net to the machine's, by a
+                    program that is installed; default none. For root
+                    slirp4netns alone
   --state=DIR       keep in DIR what opensm, ibdiagnet and the like write to
                     /var/cache and /var/log; without, a user who may not write
                     there has private directories until COMMAND ends
@@ -139,8 +144,8 @@ absl::Status CheckNoAdapter(const RunFlags& flags) {
   if (!options.no_adapter) return absl::OkStatus();
   if (options.topology || options.sm || options.seed || options.addresses ||
       options.fabric || flags.backend || !options.hosts.empty() ||
-      options.hostname || options.net || options.state || options.explain ||
-      options.lint || options.keep) {
+      options.hostname || options.net || options.outside != kNoOutside ||
+      options.state || options.explain || options.lint || options.keep) {
     return absl::InvalidArgumentError(
         "--no-adapter starts and joins nothing: no option of a subnet, a "
         "daemon or a host goes together with it");
@@ -153,6 +158,24 @@ absl::Status CheckSched(const std::string& sched) {
   return absl::InvalidArgumentError(
       absl::StrCat("--sched=", sched, ": there are \"batch\" and \"inherit\"",
                    DidYouMean(sched, {"batch", "inherit"}).Question()));
+}
+
+absl::Status CheckOutside(const RunOptions& options) {
+  const std::string& outside = options.outside;
+  if (outside == kNoOutside) return absl::OkStatus();
+  if (launch::FindOutsideProgram(outside) == nullptr) {
+    DidYouMean guess(outside, {kNoOutside});
+    for (const launch::OutsideProgram& program : launch::OutsidePrograms()) {
+      guess.Offer(program.name);
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("--outside=", outside,
+                     ": there are \"pasta\", \"slirp4netns\" and \"none\"",
+                     guess.Question()));
+  }
+  if (options.net) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "--outside is a way out of the network that --net makes: give both");
 }
 
 // Moves the adapters at the front of `rest` to the options.
@@ -207,6 +230,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_flag("--no-adapter", options->no_adapter);
   run->add_option("--hostname", options->hostname);
   run->add_flag("--net", options->net);
+  run->add_option("--outside", options->outside);
   run->add_option("--state", options->state);
   run->add_flag("!--no-fast-path", options->fast_path);
   run->add_option("--sched", options->sched);
@@ -217,6 +241,7 @@ void AddRun(CLI::App& app, Action& action) {
     std::vector<std::string> rest = run->remaining();
     absl::Status taken = TakeAdapters(*flags, rest);
     if (taken.ok()) taken = CheckNoAdapter(*flags);
+    if (taken.ok()) taken = CheckOutside(*options);
     if (taken.ok()) taken = CheckSched(options->sched);
     flags->options.command = CommandIn(std::move(rest));
     action = [flags, taken] {

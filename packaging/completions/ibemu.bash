@@ -20,7 +20,7 @@ _ibemu_words() {
 _ibemu_options() {
   case $1 in
     ibemud) echo "--topology= --sm= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
-    run) echo "--topology= --sm= --seed= --addresses= --fabric= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --state= --no-fast-path --sched= --explain --lint --keep --help" ;;
+    run) echo "--topology= --sm= --seed= --addresses= --fabric= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --outside= --state= --no-fast-path --sched= --explain --lint --keep --help" ;;
     up) echo "--check --detach --json --help" ;;
     down) echo "--help" ;;
     ls) echo "--json --help" ;;

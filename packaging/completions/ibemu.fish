@@ -88,6 +88,7 @@ $c -n '__ibemu_uses run' -l profile -x -a 'qib hfi1 cx7'
 $c -n '__ibemu_uses run' -l device-name -x
 $c -n '__ibemu_uses run' -l hostname -x
 $c -n '__ibemu_uses run' -l net
+$c -n '__ibemu_uses run' -l outside -x -a 'pasta slirp4netns none'
 $c -n '__ibemu_uses run' -l state -x -a '(__fish_complete_directories)'
 $c -n '__ibemu_uses run' -l explain
 $c -n '__ibemu_uses run' -l lint
@@ -95,7 +96,7 @@ $c -n '__ibemu_uses run' -l no-fast-path
 $c -n '__ibemu_uses run' -l sched -x -a 'batch inherit'
 $c -n '__ibemu_uses run' -l keep
 $c -n '__ibemu_uses run' -l no-adapter
-$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --backend --host --profile --device-name --hostname --state --sched)'
+$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --backend --host --profile --device-name --hostname --outside --state --sched)'
 
 $c -n '__ibemu_uses run stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses up ls status nodes links health counter fault qp cq mr srq mcast events why doctor' -l json

@@ -239,6 +239,14 @@ TEST_F(MountPlanTest, AHostHasItsOwnBootIdAndKnowsItsName) {
             absl::StrCat("bind ", kStage, "/host/hosts on /etc/hosts"));
 }
 
+TEST_F(MountPlanTest, ARunMayHaveItsOwnNameServers) {
+  const MountPlan plan = PlanResolver("nameserver 10.0.2.3\n");
+  EXPECT_THAT(Texts(plan),
+              ElementsAre("tmpfs on S/resolver", "write S/resolver/resolv.conf",
+                          "bind S/resolver/resolv.conf on /etc/resolv.conf"));
+  EXPECT_EQ(plan[1].source, "nameserver 10.0.2.3\n");
+}
+
 const StateFacts kPlainUsers = {
     .caches = {{.name = "opensm"}, {.name = "ibutils", .exists = true}},
     .log = {.name = "log", .exists = true},

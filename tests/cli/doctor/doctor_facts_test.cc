@@ -55,6 +55,14 @@ TEST_F(DoctorFactsTest, RealAdaptersAreListedInOrder) {
   EXPECT_THAT(Read().rdma_devices, ElementsAre("mlx5_0", "mlx5_1"));
 }
 
+TEST_F(DoctorFactsTest, ProgramsForAWayOutAreFound) {
+  EXPECT_TRUE(Read().outside_programs.empty());
+  Write("/usr/bin/slirp4netns", "");
+  std::filesystem::permissions(root_ + "/usr/bin/slirp4netns",
+                               std::filesystem::perms::owner_all);
+  EXPECT_THAT(Read().outside_programs, ElementsAre("slirp4netns"));
+}
+
 TEST_F(DoctorFactsTest, ProvidersOfLibibverbsAreFound) {
   Write("/etc/libibverbs.d/hfi1verbs.driver", "driver hfi1verbs\n");
   Write("/usr/lib64/libibverbs/libhfi1verbs-rdmav57.so", "");

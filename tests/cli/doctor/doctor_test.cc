@@ -61,6 +61,14 @@ TEST_F(DiagnoseTest, AMissingNetworkIsInTheWayOfNothingElse) {
   EXPECT_EQ(About("network").cure, "");
 }
 
+TEST_F(DiagnoseTest, TheWaysOutOfANetworkAreNamed) {
+  EXPECT_THAT(About("network").what,
+              HasSubstr("neither pasta nor slirp4netns is installed"));
+  facts_.outside_programs = {"pasta", "slirp4netns"};
+  EXPECT_THAT(About("network").what,
+              HasSubstr("--outside: pasta, slirp4netns"));
+}
+
 TEST_F(DiagnoseTest, WithoutNamespacesTheMountsAreNotBlamed) {
   const auto forbidden = absl::PermissionDeniedError("forbidden: sysctl");
   trials_.namespaces = trials_.fuse = trials_.overlay = forbidden;
