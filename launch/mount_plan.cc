@@ -236,7 +236,8 @@ MountPlan PlanHost(const std::string& boot_id,
 
 MountPlan PlanResolver(const std::string& text) {
   const std::string made = InStage("resolver");
-  return {{Kind::kTmpfs, "", made},
+  return {{Kind::kDirectory, "", made},
+          {Kind::kTmpfs, "", made},  // an outer run's stays what it is
           {Kind::kText, text, made + "/resolv.conf"},
           {Kind::kBind, made + "/resolv.conf", kResolver}};
 }

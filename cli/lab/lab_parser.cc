@@ -30,9 +30,9 @@ using Kind = SpecValue::Kind;
 constexpr std::array<std::string_view, 8> kLabKeys = {
     "name",      "topology", "sm",    "seed",
     "addresses", "timeout",  "hosts", "scenario"};
-constexpr std::array<std::string_view, 11> kProgramKeys = {
+constexpr std::array<std::string_view, 12> kProgramKeys = {
     "run",  "after",   "ready",   "service",  "environment", "net",
-    "lint", "explain", "profile", "hostname", "state"};
+    "lint", "explain", "profile", "hostname", "state",       "outside"};
 constexpr std::array<std::string_view, 2> kScenarioKeys = {"file", "after"};
 // All of a program's group is told to end.  A shell that ended before what it
 // has started would take the devices away from that.
@@ -170,7 +170,7 @@ class LabParser {
     for (const char* flag : {"net", "lint"}) {
       if (Flag(map, flag, false)) program.arguments.push_back(Option(flag));
     }
-    for (const char* key : {"profile", "hostname", "state"}) {
+    for (const char* key : {"profile", "hostname", "state", "outside"}) {
       if (const auto value = checks_.Text(map, key)) {
         program.arguments.push_back(absl::StrCat(Option(key), "=", *value));
       }

@@ -57,6 +57,7 @@ _ibemu_values() {
     --sysfs) echo "none" ;;
     --profile) echo "qib hfi1 cx7" ;;
     --sched) echo "batch inherit" ;;
+    --outside) echo "pasta slirp4netns none" ;;
     --file-format) echo "pcap pcapng" ;;
     --format) echo "ibnetdiscover dot json yaml slurm" ;;
   esac

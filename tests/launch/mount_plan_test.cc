@@ -242,9 +242,10 @@ TEST_F(MountPlanTest, AHostHasItsOwnBootIdAndKnowsItsName) {
 TEST_F(MountPlanTest, ARunMayHaveItsOwnNameServers) {
   const MountPlan plan = PlanResolver("nameserver 10.0.2.3\n");
   EXPECT_THAT(Texts(plan),
-              ElementsAre("tmpfs on S/resolver", "write S/resolver/resolv.conf",
+              ElementsAre("mkdir S/resolver", "tmpfs on S/resolver",
+                          "write S/resolver/resolv.conf",
                           "bind S/resolver/resolv.conf on /etc/resolv.conf"));
-  EXPECT_EQ(plan[1].source, "nameserver 10.0.2.3\n");
+  EXPECT_EQ(plan[2].source, "nameserver 10.0.2.3\n");
 }
 
 const StateFacts kPlainUsers = {

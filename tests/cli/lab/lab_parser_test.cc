@@ -75,6 +75,7 @@ hosts:
     profile: hfi1
     hostname: storage
     state: kept
+    outside: pasta
     environment: {UCX_TLS: rc_v}
 )");
   const LabProgram& program = plan.programs.at(0);
@@ -83,8 +84,8 @@ hosts:
   EXPECT_THAT(
       program.arguments,
       ElementsAre("run", "--host=node-1", "--net", "--lint", "--profile=hfi1",
-                  "--hostname=storage", "--state=kept", "--", "stdbuf", "-oL",
-                  "rping", "-s", "-a", "0.0.0.0"));
+                  "--hostname=storage", "--state=kept", "--outside=pasta", "--",
+                  "stdbuf", "-oL", "rping", "-s", "-a", "0.0.0.0"));
   EXPECT_THAT(program.environment, Contains(Pair("UCX_TLS", "rc_v")));
 }
 

@@ -29,14 +29,14 @@ TEST(OutsideProgramTest, ThereAreTwo) {
 }
 
 TEST(OutsideProgramTest, JoinsAProcessAndMakesTap0) {
-  EXPECT_THAT(OutsideCommand(Find("slirp4netns"), 4711),
-              ElementsAre("slirp4netns", "--configure", "--mtu=65520", "4711",
-                          "tap0"));
-  EXPECT_THAT(OutsideCommand(Find("pasta"), 4711),
-              ElementsAre("pasta", "--config-net", "--foreground", "--quiet",
-                          "--ns-ifname", "tap0", "--dns-forward", "169.254.1.1",
-                          "-t", "none", "-u", "none", "-T", "none", "-U",
-                          "none", "4711"));
+  EXPECT_THAT(
+      OutsideCommand(Find("slirp4netns"), 4711),
+      ElementsAre("slirp4netns", "--configure", "--mtu=65520", "4711", "tap0"));
+  EXPECT_THAT(
+      OutsideCommand(Find("pasta"), 4711),
+      ElementsAre("pasta", "--config-net", "--foreground", "--quiet",
+                  "--ns-ifname", "tap0", "--dns-forward", "169.254.1.1", "-t",
+                  "none", "-u", "none", "-T", "none", "-U", "none", "4711"));
 }
 
 TEST(OutsideProgramTest, ANameServerTakesThePlaceOfOthers) {
