@@ -14,7 +14,8 @@ NOBODY = 65534
 PLAIN = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
          "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"]
 
-LIBRARIES = "fast_path/preload/libibemu-preload.so", "lint/libibemu-lint.so"
+PRELOAD = "fast_path/preload/libibemu-preload.so"
+LIBRARIES = PRELOAD, "lint/libibemu-lint.so"
 
 
 @pytest.fixture(scope="session")
