@@ -143,7 +143,8 @@ MountPlan PlanStage(const MachineFacts& machine) {
   if (!machine.boot_id.empty()) {
     plan.push_back({Kind::kText, machine.boot_id + "\n", kMachineBootId});
   }
-  for (const char* name : {"fuse", "new", "empty", "host", "state"}) {
+  for (const char* name :
+       {"fuse", "new", "empty", "host", "resolver", "state"}) {
     plan.push_back({Kind::kDirectory, "", InStage(name)});
   }
   for (const char* name : {"class", "bus", "devices"}) {
@@ -236,8 +237,7 @@ MountPlan PlanHost(const std::string& boot_id,
 
 MountPlan PlanResolver(const std::string& text) {
   const std::string made = InStage("resolver");
-  return {{Kind::kDirectory, "", made},
-          {Kind::kTmpfs, "", made},  // an outer run's stays what it is
+  return {{Kind::kTmpfs, "", made},  // an outer run's stays what it is
           {Kind::kText, text, made + "/resolv.conf"},
           {Kind::kBind, made + "/resolv.conf", kResolver}};
 }

@@ -35,6 +35,9 @@ constexpr uint16_t kMostKeys = 128;
 constinit UnacknowledgedEvents events;
 constinit std::atomic<int> regions = 0;
 constinit std::atomic<bool> looked_at_keys = false;
+// What this process was told of.
+constinit std::atomic<bool> told_of_fork = false, told_of_events = false,
+                            told_of_index = false;
 
 // Whether it is true for the first time.
 bool IsFirst(std::atomic<bool>& told) { return !told.exchange(true); }
@@ -100,12 +103,12 @@ thread_local bool registering = false;
 
 // Not after vfork() or posix_spawn(), which copy no pages.
 void AfterFork() {
-  static constinit std::atomic<bool> told = false;
   const int count = regions;
   if (count <= 0) return;
   auto* const state =
       Next<ibv_fork_status()>("ibv_is_fork_initialized", nullptr);
-  if (state == nullptr || state() != IBV_FORK_DISABLED || !IsFirst(told)) {
+  if (state == nullptr || state() != IBV_FORK_DISABLED ||
+      !IsFirst(told_of_fork)) {
     return;
   }
   Say("fork-after-registration",
@@ -119,6 +122,7 @@ void AfterFork() {
 void InChild() {
   regions = 0;
   events.ForgetAll();
+  told_of_fork = told_of_events = told_of_index = false;
 }
 
 [[gnu::constructor]] void Begin() {
@@ -134,7 +138,6 @@ bool IsOfRdmaCm(const void* caller) {
 
 void CheckKeyIndex(ibv_qp& qp, const ibv_qp_attr& attributes, int mask,
                    const void* caller) {
-  static constinit std::atomic<bool> told = false;
   if ((mask & IBV_QP_PKEY_INDEX) == 0 || (mask & IBV_QP_PORT) == 0 ||
       attributes.pkey_index != 0 || looked_at_keys || IsOfRdmaCm(caller)) {
     return;
@@ -150,7 +153,7 @@ void CheckKeyIndex(ibv_qp& qp, const ibv_qp_attr& attributes, int mask,
     }
     if (key != 0) ++keys;
   }
-  if (keys < 2 || !IsFirst(told)) return;
+  if (keys < 2 || !IsFirst(told_of_index)) return;
   Say("pkey-index-assumed",
       "a queue pair got P_Key index 0, one of %d at its port, and the program "
       "has not looked at the table: which key is where is up to the subnet "
@@ -205,12 +208,11 @@ IBEMU_EXPORT void ibv_ack_cq_events(ibv_cq* cq, unsigned nevents) {
 }
 
 IBEMU_EXPORT int ibv_destroy_cq(ibv_cq* cq) {
-  static constinit std::atomic<bool> told = false;
-  for (int i = 0; i < kPauses && !told && events.Of(cq) != 0; ++i) {
+  for (int i = 0; i < kPauses && !told_of_events && events.Of(cq) != 0; ++i) {
     usleep(kPause);
   }
   const unsigned count = events.Of(cq);
-  if (count != 0 && IsFirst(told)) {
+  if (count != 0 && IsFirst(told_of_events)) {
     Say("events-not-acknowledged",
         "%u %s of a completion queue %s not acknowledged by "
         "ibv_ack_cq_events(): ibv_destroy_cq() waits for that",

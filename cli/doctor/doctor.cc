@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "base/absl_text.h"
 #include "cli/profile/profile_choice.h"
+#include "launch/network/outside_program.h"
 #include "sysfs/profile.h"
 
 namespace ibemu::cli {
@@ -95,12 +96,19 @@ Finding Memory(const DoctorFacts& facts, const DoctorTrials& trials) {
 Finding Network(const DoctorFacts& facts, const DoctorTrials& trials) {
   const std::string subject = "network";
   if (trials.network.ok()) {
+    std::vector<std::string> ways;
+    for (const std::string& name : facts.outside_programs) {
+      const launch::OutsideProgram* const program =
+          launch::FindOutsideProgram(name);
+      if (facts.uid != 0 || program->joins_roots) ways.push_back(name);
+    }
     return Fine(
         subject,
         absl::StrCat("\"ibemu run --net\" can make an ib0; --outside: ",
-                     facts.outside_programs.empty()
-                         ? "neither pasta nor slirp4netns is installed"
-                         : absl::StrJoin(facts.outside_programs, ", ")));
+                     !ways.empty() ? absl::StrJoin(ways, ", ")
+                     : facts.uid == 0
+                         ? "slirp4netns is not installed"
+                         : "neither pasta nor slirp4netns is installed"));
   }
   if (!trials.namespaces.ok()) {
     return {Level::kNote, subject, "could not be tried", ""};

@@ -274,11 +274,12 @@ absl::StatusOr<std::optional<launch::OutsideNetwork>> ForkOutside(
 absl::Status ConnectOutside(launch::OutsideNetwork& outside,
                             launch::Privilege privilege) {
   IBEMU_RETURN_IF_ERROR(outside.Connect(privilege));
+  const std::optional<std::string_view> server = outside.NameServer();
   std::ifstream file(launch::kResolver);
-  if (!file) return absl::OkStatus();
+  if (!file || !server) return absl::OkStatus();
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  return launch::CarryOut(launch::PlanResolver(
-      launch::WithNameServer(text, outside.program().name_server)));
+  return launch::CarryOut(
+      launch::PlanResolver(launch::WithNameServer(text, *server)));
 }
 
 // Returns the command's wait status.
@@ -319,11 +320,11 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink,
     }
   }
   IBEMU_ASSIGN_OR_RETURN(const launch::MountPlan state, CoverState(options));
-  umask(umask_before);
   if (options.net) {
     IBEMU_RETURN_IF_ERROR(BringUp(*uplink.client, given.network));
   }
   if (outside) IBEMU_RETURN_IF_ERROR(ConnectOutside(*outside, privilege));
+  umask(umask_before);
 
   const std::string& socket = uplink.client->greeting().socket;
   command.environment = {{kFabricVariable, socket},

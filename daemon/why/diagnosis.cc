@@ -43,15 +43,23 @@ std::string TimeoutText(const fabric::QueuePairHistory& history) {
   return ", and the timeout here is " + SpanText(timeout);
 }
 
-// ": fault-1 keeps its receive requests back"; empty: there were none, or
-// nothing is known.
-std::string WhoKeptBack(const fabric::QueuePairHistory* history) {
+// ": fault-1 keeps its receive requests back", of what happened until then to
+// the queue pair; empty: there were none, or nothing is known.
+std::string WhoKeptBack(const fabric::QueuePairHistory* history,
+                        absl::Time until) {
   if (history == nullptr) return "";
-  const absl::Time since = history->restarted();
-  const Incident* const kept = history->Latest(Kind::kKeptBack, since);
-  const Incident* const none = history->Latest(Kind::kNoReceive, since);
-  return kept != nullptr && (none == nullptr || none->last <= kept->last)
-             ? ": " + kept->text
+  const Incident* latest = nullptr;
+  for (const Incident& one : history->incidents()) {
+    // What was before a reset does not count, unless that came later.
+    if ((one.kind != Kind::kKeptBack && one.kind != Kind::kNoReceive) ||
+        one.first > until ||
+        (history->restarted() <= until && one.last < history->restarted())) {
+      continue;
+    }
+    if (latest == nullptr || one.last >= latest->last) latest = &one;
+  }
+  return latest != nullptr && latest->kind == Kind::kKeptBack
+             ? ": " + latest->text
              : "";
 }
 
@@ -137,7 +145,7 @@ std::string Diagnosis::SilentLoss(const OwnEnd& own) const {
       return absl::StrCat(
           "sent packets again", TimesText(*latest), ": ",
           peer.node ? QueuePairText(*peer.node, peer.qpn) : "the peer",
-          " had no receive request", WhoKeptBack(peer.history),
+          " had no receive request", WhoKeptBack(peer.history, latest->last),
           facts->attributes.rnr_retry == kRetriesWithoutEnd
               ? ", and rnr_retry is 7: that is without end"
               : "");
@@ -266,7 +274,8 @@ std::string Diagnosis::WhyNotReady(const History& history) const {
                 SpanText(history.failure()->time - not_ready->first));
   return absl::StrCat(
       peer.node ? QueuePairText(*peer.node, peer.qpn) : "the peer",
-      " had no receive request", tries, WhoKeptBack(peer.history));
+      " had no receive request", tries,
+      WhoKeptBack(peer.history, history.failure()->time));
 }
 
 std::string Diagnosis::WhyRefused(const History& history) const {
@@ -408,7 +417,7 @@ std::string Diagnosis::DropText(const Incident& dropped) const {
     case DropCause::kDelayFull:
       return place + "faults hold up too many packets already";
   }
-  return place;
+  return place + kUnknown;
 }
 
 }  // namespace ibemu::daemon

@@ -19,8 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/absl_text.h"
@@ -48,10 +49,13 @@ void LeaveStandardStreams() {
   }
 }
 
-[[noreturn]] void Execute(const std::vector<std::string>& command, int said) {
+[[noreturn]] void Execute(const std::vector<std::string>& command, int said,
+                          const sigset_t& signals) {
+  sigprocmask(SIG_SETMASK, &signals, nullptr);
   dup2(said, STDOUT_FILENO);
   dup2(said, STDERR_FILENO);
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) {
     arguments.push_back(const_cast<char*>(word.c_str()));
   }
@@ -80,22 +84,26 @@ bool Listen(int fd, std::string& said) {
   return true;
 }
 
-std::string_view LastLine(std::string_view said) {
-  const absl::string_view lines = absl::StripAsciiWhitespace(Absl(said));
-  const absl::string_view last = lines.substr(lines.rfind('\n') + 1);
-  return {last.data(), last.size()};
+// slirp4netns says last which of its processes has failed, and why before.
+std::string LastLines(std::string_view said) {
+  constexpr size_t kLines = 3;
+  std::vector<std::string> lines =
+      absl::StrSplit(Absl(said), '\n', absl::SkipWhitespace());
+  if (lines.size() > kLines) lines.erase(lines.begin(), lines.end() - kLines);
+  return absl::StrJoin(lines, "; ");
 }
 
 // Runs the program until it ends, and says then what it has said last, or until
 // the launcher is gone.
-void Watch(const std::vector<std::string>& command, const UniqueFd& line) {
+void Watch(const std::vector<std::string>& command, const UniqueFd& line,
+           const sigset_t& signals) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return;
   const UniqueFd heard(ends[0]);
   UniqueFd saying(ends[1]);
   const pid_t pid = fork();
   if (pid < 0) return;
-  if (pid == 0) Execute(command, saying.get());
+  if (pid == 0) Execute(command, saying.get(), signals);
   saying.Reset();
   const UniqueFd program(pidfd_open(pid, 0));
   std::string said;
@@ -107,7 +115,7 @@ void Watch(const std::vector<std::string>& command, const UniqueFd& line) {
     if (wanted[2].revents != 0) {
       if (!Listen(heard.get(), said)) wanted[2].fd = -1;
     } else if (wanted[1].revents != 0) {  // and nothing more to be heard
-      const std::string_view last = LastLine(said);
+      const std::string last = LastLines(said);
       (void)!write(line.get(), last.data(), last.size());
       return;
     }
@@ -136,10 +144,14 @@ absl::StatusOr<OutsideNetwork> OutsideNetwork::Fork(
   if (pid == 0) {
     ours.Reset();
     setsid();  // a terminal's signals are for the command
+    // Nor does another one end it before the program.
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
     prctl(PR_SET_NAME, "ibemu-outside");
     LeaveStandardStreams();
     char go = 0;
-    if (read(theirs.get(), &go, 1) == 1) Watch(command, theirs);
+    if (read(theirs.get(), &go, 1) == 1) Watch(command, theirs, before);
     _exit(0);
   }
   UniqueFd process(pidfd_open(pid, 0));
@@ -158,10 +170,15 @@ absl::Status OutsideNetwork::Connect(Privilege privilege) {
         "made: --outside=slirp4netns can");
   }
   const char go = 1;
-  (void)!write(line_.get(), &go, 1);
+  send(line_.get(), &go, 1, MSG_NOSIGNAL);
   const absl::Time deadline = absl::Now() + kPatience;
-  while (!HasDefaultRoute(ReadFile("/proc/self/net/route"),
-                          ReadFile("/proc/self/net/ipv6_route"))) {
+  while (true) {
+    const bool late = absl::Now() > deadline;
+    const std::string ipv4 = ReadFile("/proc/self/net/route");
+    if (HasDefaultRoute(ipv4, ReadFile("/proc/self/net/ipv6_route"))) {
+      has_ipv4_ = HasDefaultRoute(ipv4, "");
+      return absl::OkStatus();
+    }
     pollfd ended = {line_.get(), POLLIN, 0};
     if (poll(&ended, 1, kPause) > 0) {
       std::string said;
@@ -169,13 +186,12 @@ absl::Status OutsideNetwork::Connect(Privilege privilege) {
       }
       return fails(said.empty() ? "it ended, and said nothing" : said);
     }
-    if (absl::Now() > deadline) {
+    if (late) {
       return absl::DeadlineExceededError(
           absl::StrCat("--outside=", Absl(program_->name),
                        ": there is no default route after 10 s"));
     }
   }
-  return absl::OkStatus();
 }
 
 OutsideNetwork::~OutsideNetwork() {

@@ -2,6 +2,8 @@
 #ifndef IBEMU_LAUNCH_NETWORK_OUTSIDE_NETWORK_H_
 #define IBEMU_LAUNCH_NETWORK_OUTSIDE_NETWORK_H_
 
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -31,11 +33,16 @@ class OutsideNetwork {
   // called Fork(), is in by now; returns when there is a default route.
   // `privilege`: EnterNamespaces()'s.
   //
-  // Errors: FailedPrecondition with the last line that the program has said, or
-  // that it can't join what root has made; DeadlineExceeded.
+  // Errors: FailedPrecondition with the last lines that the program has said,
+  // or that it can't join what root has made; DeadlineExceeded.
   absl::Status Connect(Privilege privilege);
 
-  const OutsideProgram& program() const { return *program_; }
+  // Where names are asked for; nothing: there is no IPv4.  REQUIRES: it is
+  // connected.
+  std::optional<std::string_view> NameServer() const {
+    if (!has_ipv4_) return std::nullopt;
+    return program_->name_server;
+  }
 
  private:
   OutsideNetwork(const OutsideProgram& program, UniqueFd process, UniqueFd line)
@@ -45,7 +52,8 @@ class OutsideNetwork {
 
   const OutsideProgram* program_;
   UniqueFd process_;  // pidfd
-  UniqueFd line_;     // to it: a byte to start, an end of file to end
+  bool has_ipv4_ = false;
+  UniqueFd line_;  // to it: a byte to start, an end of file to end
 };
 
 }  // namespace ibemu::launch

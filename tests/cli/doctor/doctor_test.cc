@@ -67,6 +67,10 @@ TEST_F(DiagnoseTest, TheWaysOutOfANetworkAreNamed) {
   facts_.outside_programs = {"pasta", "slirp4netns"};
   EXPECT_THAT(About("network").what,
               HasSubstr("--outside: pasta, slirp4netns"));
+  facts_.uid = 0;
+  EXPECT_THAT(About("network").what, HasSubstr("--outside: slirp4netns"));
+  facts_.outside_programs = {"pasta"};
+  EXPECT_THAT(About("network").what, HasSubstr("slirp4netns is not installed"));
 }
 
 TEST_F(DiagnoseTest, WithoutNamespacesTheMountsAreNotBlamed) {

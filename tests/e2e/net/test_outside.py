@@ -138,13 +138,14 @@ def test_root_alone_is_told_that_pasta_is_not_for_him(fabric):
 def test_what_the_program_says_is_told_if_it_fails(account):
     fake = account.home / "bin"
     fake.mkdir()
-    (fake / "slirp4netns").write_text("#!/bin/sh\necho no way >&2\nexit 1\n")
+    (fake / "slirp4netns").write_text("#!/bin/sh\necho no way >&2\n"
+                                      "echo 'child failed(1)' >&2\nexit 1\n")
     (fake / "slirp4netns").chmod(0o755)
     done = account.run(
         "sh", "-c", f"PATH={fake}:$PATH exec ibemu run --net "
         "--outside=slirp4netns touch began", check=False)
     assert done.returncode == 125
-    assert done.stderr == "ibemu run: --outside=slirp4netns: no way\n"
+    assert done.stderr == "ibemu run: --outside=slirp4netns: no way; child failed(1)\n"
 
 
 @pytest.mark.parametrize("options, told", [

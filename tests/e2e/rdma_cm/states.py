@@ -1,13 +1,15 @@
 """states.py client|server STATE: takes one end of a connection by address to a
 state, prints its process, each state that it has reached and each event that
-comes, and waits."""
+comes, and waits.  A server that is to be "late" accepts when it gets SIGUSR1."""
 
 import os
+import signal
 import sys
 
 from pyverbs import enums as e
 from pyverbs.cm_enums import rdma_port_space
 from pyverbs.cmid import (CMEvent, CMEventChannel, CMID, AddrInfo, ConnParam)
+from pyverbs.pyverbs_error import PyverbsRDMAError
 from pyverbs.qp import QPCap, QPInitAttr
 
 SERVER, PORT = "198.18.0.1", "7777"
@@ -67,12 +69,19 @@ class Server(End):
         asked = CMID(creator=request, listen_id=self.id)
         request.ack_cm_event()
         self.reach("asked")
-        asked.create_qp(QUEUES)
-        asked.accept(ConnParam())
+        if self.last == "late":
+            signal.sigwait([signal.SIGUSR1])
+        try:
+            asked.create_qp(QUEUES)
+            asked.accept(ConnParam())
+        except PyverbsRDMAError as error:
+            print(error, flush=True)
+            return
         self.reach("accepting")
         self.take()
         self.reach("connected")
 
 
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 print("process", os.getpid(), flush=True)
 {"client": Client, "server": Server}[sys.argv[1]](sys.argv[2]).run()
