@@ -39,7 +39,7 @@ constinit std::atomic<bool> looked_at_keys = false;
 constinit std::atomic<bool> told_of_fork = false, told_of_events = false,
                             told_of_index = false;
 
-// Whether it is true for the first time.
+// Returns true the first time.
 bool IsFirst(std::atomic<bool>& told) { return !told.exchange(true); }
 
 // A line in the form of those that `ibemu run` prints when a command has ended.

@@ -10,16 +10,16 @@
 
 namespace ibemu::cli {
 
-// A PreloadLibrary is one of ours.
+// A PreloadLibrary is a library of ours that programs load before others.
 struct PreloadLibrary {
   const char* folder;  // of the build tree
   const char* name;
 };
 
-// By which calls go past FUSE.
+// The library by which calls go past FUSE.
 inline constexpr PreloadLibrary kFastPath = {"fast_path/preload",
                                              "libibemu-preload.so"};
-// Which tells of pitfalls.
+// The library that tells of pitfalls, for --lint.
 inline constexpr PreloadLibrary kLint = {"lint", "libibemu-lint.so"};
 
 // Returns the path of the library, or "" if it is not there: that of the build

@@ -1,6 +1,5 @@
 #include "cli/run/private_daemon.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -15,6 +14,7 @@
 #include "base/pidfd.h"
 #include "control/control_socket.h"
 #include "daemon/run_daemon.h"
+#include "launch/standard_streams.h"
 
 namespace ibemu::cli {
 namespace {
@@ -23,14 +23,6 @@ namespace {
 // may take 70 s, and the adapter's reset then 13.
 constexpr int kEndsWithin = 5000;
 constexpr int kGivesBackWithin = 90000;
-
-// stdin and stdout are the command's; stderr stays for the daemon's last words.
-void LeaveStandardStreams() {
-  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (!null.valid()) return;
-  dup2(null.get(), STDIN_FILENO);
-  dup2(null.get(), STDOUT_FILENO);
-}
 
 }  // namespace
 
@@ -46,7 +38,8 @@ absl::StatusOr<PrivateDaemon> PrivateDaemon::Fork(
   if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
   if (pid == 0) {
     ours.Reset();
-    LeaveStandardStreams();
+    // stderr stays for the daemon's last words.
+    launch::LeaveStandardStreams(STDOUT_FILENO);
     prctl(PR_SET_NAME, "ibemud");
     _exit(daemon::RunPrivateDaemon(options, theirs.Release()));
   }

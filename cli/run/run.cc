@@ -259,8 +259,8 @@ rlim_t DescriptorLimit() {
   return limit.rlim_cur;
 }
 
-// The way out of a run's network, which begins before there is one; null: none
-// is wanted.
+// Forks the process that will connect the run's network to the machine's;
+// nothing if that is not wanted.
 absl::StatusOr<std::optional<launch::OutsideNetwork>> ForkOutside(
     const RunOptions& options) {
   if (options.outside == kNoOutside) return std::nullopt;
@@ -270,7 +270,8 @@ absl::StatusOr<std::optional<launch::OutsideNetwork>> ForkOutside(
   return std::optional(std::move(outside));
 }
 
-// Names are asked for where the way out answers, if the machine asks anybody.
+// Connects the run's network to the machine's, and gives the run the name
+// server that is there, if the machine has one.
 absl::Status ConnectOutside(launch::OutsideNetwork& outside,
                             launch::Privilege privilege) {
   IBEMU_RETURN_IF_ERROR(outside.Connect(privilege));
@@ -368,8 +369,9 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink,
         return launch::EndOfDevices{asked ? kLeave : absl::ZeroDuration(),
                                     kGrace};
       });
-  if (explanation)
+  if (explanation) {
     std::fputs(explanation->Text(wait_status != 0).c_str(), stderr);
+  }
   // What the command has left behind shares our mounts.  The next run takes
   // over what stays.
   const bool alone = launch::DescendantsOf(getpid(), launch::RunningProcesses(),

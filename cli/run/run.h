@@ -12,6 +12,7 @@
 
 namespace ibemu::cli {
 
+// The value of --outside for no way out of the network of --net.
 inline constexpr char kNoOutside[] = "none";
 
 struct RunOptions {

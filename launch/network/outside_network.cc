@@ -26,6 +26,7 @@
 #include "absl/time/time.h"
 #include "base/absl_text.h"
 #include "base/pidfd.h"
+#include "launch/standard_streams.h"
 
 namespace ibemu::launch {
 namespace {
@@ -39,14 +40,6 @@ constexpr size_t kMostSaid = 4096;
 std::string ReadFile(const char* path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// Nothing of the command's.
-void LeaveStandardStreams() {
-  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    dup2(null.get(), stream);
-  }
 }
 
 [[noreturn]] void Execute(const std::vector<std::string>& command, int said,
@@ -149,7 +142,7 @@ absl::StatusOr<OutsideNetwork> OutsideNetwork::Fork(
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     prctl(PR_SET_NAME, "ibemu-outside");
-    LeaveStandardStreams();
+    LeaveStandardStreams(STDERR_FILENO);
     char go = 0;
     if (read(theirs.get(), &go, 1) == 1) Watch(command, theirs, before);
     _exit(0);

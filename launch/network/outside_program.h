@@ -22,16 +22,17 @@ struct OutsideProgram {
   bool joins_roots;              // a namespace that root made
 };
 
-// Those that are known, the one to take first at the front.
+// Returns the programs that are known, the one to take first at the front.
 std::span<const OutsideProgram> OutsidePrograms();
 
-// Returns null if there is none of that name.
+// Returns the program of that name; null if there is none.
 const OutsideProgram* FindOutsideProgram(std::string_view name);
 
-// Whether it is in a directory of `path`, "/usr/bin:/bin".
+// Returns true if the program is in a directory of `path`, "/usr/bin:/bin", and
+// may be executed.
 bool IsInstalled(const OutsideProgram& program, std::string_view path);
 
-// Its command line, for the network namespace of a process.
+// Returns the program's command line, for the network namespace of a process.
 std::vector<std::string> OutsideCommand(const OutsideProgram& program,
                                         pid_t process);
 
@@ -39,8 +40,8 @@ std::vector<std::string> OutsideCommand(const OutsideProgram& program,
 std::string WithNameServer(std::string_view resolver,
                            std::string_view name_server);
 
-// Whether there is a way to everywhere; the texts are those of /proc/net/route
-// and /proc/net/ipv6_route.
+// Returns true if there is a default route.  The texts are those of
+// /proc/net/route and /proc/net/ipv6_route.
 bool HasDefaultRoute(std::string_view ipv4, std::string_view ipv6);
 
 }  // namespace ibemu::launch
