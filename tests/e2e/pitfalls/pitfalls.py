@@ -82,7 +82,8 @@ def never_polled(mended):
         a.status()
 
 
-def late_arm(mended):
+def pair_with_channel():
+    """A connection whose first end has completion events, and their channel."""
     a, b = pair()
     channel = CompChannel(a.context)
     a.cq = CQ(a.context, 32, channel=channel)
@@ -90,6 +91,11 @@ def late_arm(mended):
         qp_type=e.IBV_QPT_RC, scq=a.cq, rcq=a.cq, sq_sig_all=1,
         cap=QPCap(max_send_wr=16, max_recv_wr=16)))
     connect(a, b)
+    return a, b, channel
+
+
+def late_arm(mended):
+    a, b, channel = pair_with_channel()
     if mended:
         a.cq.req_notify()
     for end in (a, b):
@@ -165,13 +171,7 @@ def events_not_acknowledged(mended):
 
 
 def get_an_event(mended):
-    a, b = pair()
-    channel = CompChannel(a.context)
-    a.cq = CQ(a.context, 32, channel=channel)
-    a.qp = QP(a.pd, QPInitAttr(
-        qp_type=e.IBV_QPT_RC, scq=a.cq, rcq=a.cq, sq_sig_all=1,
-        cap=QPCap(max_send_wr=16, max_recv_wr=16)))
-    connect(a, b)
+    a, b, channel = pair_with_channel()
     a.cq.req_notify()
     one_message(a, b)
     # pyverbs acknowledges at the end what it has got for the right queue.

@@ -33,6 +33,16 @@ def play(lab, operation, count=10, options=()):
     return json.loads(done.stdout)
 
 
+def ping_pong(lab, *options):
+    """A server at node-1 and a client at node-2; what the client says."""
+    command = ["ibv_rc_pingpong", *options]
+    server = lab.start("node-1", *LINES, *command)
+    server.wait_for("local address")
+    client = lab.run("node-2", *command, "localhost").stdout
+    assert server.wait() == 0, server.output
+    return client
+
+
 def add(lab, *words):
     lab.ibemu("fault", "add", *" ".join(words).split())
 
@@ -80,10 +90,7 @@ def test_a_receiver_that_is_not_ready_exhausts_retries(lab):
 def test_a_receiver_that_is_not_ready_for_a_while_makes_a_program_wait(
         lab, nth, count):
     add(lab, f"qp node-1/* rnr nth {nth}")
-    server = lab.start("node-1", *LINES, "ibv_rc_pingpong", "-n", "20")
-    server.wait_for("local address")
-    lab.run("node-2", "ibv_rc_pingpong", "-n", "20", "localhost")
-    assert server.wait() == 0, server.output
+    ping_pong(lab, "-n", "20")
     assert lab.hw_counter("node-2", "rnr_nak_retry_err") == count
     assert re.search(
         r"(?m)^node-2 queue pair 0x\w+ sent packets again.*: node-1 queue pair "
@@ -108,12 +115,8 @@ def test_a_completion_that_never_comes_is_missed(lab):
 
 def test_a_completion_that_comes_late_holds_a_program_up(lab):
     add(lab, "qp node-2/* completion delay 200ms dir rx nth 3")
-    options = ["ibv_rc_pingpong", "-n", "10", "-r", "1"]
-    server = lab.start("node-1", *LINES, *options)
-    server.wait_for("local address")
-    client = lab.run("node-2", *options, "localhost")
-    assert server.wait() == 0, server.output
-    seconds, = re.findall(r"^10 iters in ([\d.]+) seconds", client.stdout, re.M)
+    client = ping_pong(lab, "-n", "10", "-r", "1")
+    seconds, = re.findall(r"^10 iters in ([\d.]+) seconds", client, re.M)
     assert float(seconds) >= 0.2
     assert lab.ibemu("why", "node-2").stdout.endswith(
         "\nfault-1 acted once: completion delay 200ms nth 3\n")
@@ -190,12 +193,8 @@ def test_a_program_that_waits_for_an_event_that_never_comes_hangs(lab):
 
 def test_late_completion_events_slow_a_program_and_break_nothing(lab):
     add(lab, "host node-2 completion-event delay 5ms")
-    options = ["ibv_rc_pingpong", "-e", "-c", "-n", "20"]
-    server = lab.start("node-1", *LINES, *options)
-    server.wait_for("local address")
-    client = lab.run("node-2", *options, "localhost")
-    assert server.wait() == 0, server.output
-    assert "20 iters in" in client.stdout and "invalid data" not in client.stdout
+    client = ping_pong(lab, "-e", "-c", "-n", "20")
+    assert "20 iters in" in client and "invalid data" not in client
     fault, = lab.faults()
     assert fault["acts"]["acted"] >= 10
 
