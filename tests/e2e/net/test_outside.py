@@ -94,13 +94,19 @@ def helpers(launcher):
     return found
 
 
+def the_helper(launcher):
+    """Its number, when the processes have gone that it forks at its start."""
+    until(lambda: len(helpers(launcher)) == 1)
+    return helpers(launcher)[0]
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_the_program_ends_with_the_run(fabric, background, program, how):
     lab = fabric(PAIR, sm="builtin")
     command = background(*on(lab, "node-1", f"--outside={program}"), "sh", "-c",
                          "echo is there; exec sleep 1000")
     command.wait_for("is there")
-    assert len(helpers(command.process.pid)) == 1
+    the_helper(command.process.pid)
     command.process.send_signal(how)
     until(lambda: helpers(command.process.pid) == [])
     command.stop(signal.SIGKILL)
@@ -115,8 +121,7 @@ def test_a_command_goes_on_when_the_program_has_ended(fabric, background,
         "echo is there; while ip link show tap0; do sleep 0.1; done; "
         "ping -c 1 198.18.0.2")
     command.wait_for("is there")
-    helper, = helpers(command.process.pid)
-    os.kill(helper, signal.SIGKILL)
+    os.kill(the_helper(command.process.pid), signal.SIGKILL)
     assert command.wait() == 0, command.output
     assert " 1 received" in command.output
 
