@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <new>
 #include <thread>
 
 #include "tests/cuse/blocked_reader.h"
@@ -38,15 +40,23 @@ TEST(CallerMemoryTest, AnotherReadThanTheRequestsIsLeftAlone) {
 }
 
 TEST(CallerMemoryTest, AStoppedThreadOutsideOfCallsIsInNone) {
-  OtherProcess child([] {
-    for (;;) {
-    }
+  void* const shared =
+      mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto* const loops = new (shared) std::atomic<bool>(false);
+  OtherProcess child([loops] {
+    for (;;) *loops = true;
   });
   child.Begin();
-  while (!absl::IsUnavailable(CallOf(child.pid()).status())) sched_yield();
+  // Until then it may still be on its way out of a call.
+  while (!*loops) sched_yield();
   kill(child.pid(), SIGSTOP);
   ASSERT_EQ(waitpid(child.pid(), nullptr, WUNTRACED), child.pid());
+  // It is told before the thread has left its processor.
+  while (absl::IsUnavailable(CallOf(child.pid()).status())) sched_yield();
   EXPECT_TRUE(absl::IsFailedPrecondition(CallOf(child.pid()).status()));
+  munmap(shared, sizeof(std::atomic<bool>));
 }
 
 TEST(CallerMemoryTest, ARunningThreadIsNotInACall) {
